@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+# The front door. Meson is the build; see meson.build.
+BUILD ?= build
+PREFIX ?= /usr/local
+MESON_FLAGS ?=
+
+.PHONY: all try test install bench lab fuzz lint static clean deps format
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+
+$(BUILD)/build.ninja:
+	@command -v meson >/dev/null 2>&1 || scripts/deps build
+	@meson setup $(BUILD) --prefix=$(PREFIX) $(MESON_FLAGS) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+
+deps:
+	@scripts/deps build
+
+# Everything at once on a fresh machine: packages, build, a look at this machine.
+try: deps all
+	@scripts/try $(BUILD)/kymo
+
+test:
+	@scripts/deps build test
+	@tests/run
+
+lab: deps
+	@scripts/deps lab
+	@lab/run all
+
+bench: deps all
+	@scripts/deps bench
+	@bench/run $(BUILD)/kymo
+
+fuzz:
+	@scripts/deps build test
+	@tests/fuzz/run
+
+lint:
+	@scripts/deps build lint
+	@scripts/lint
+
+format:
+	@clang-format -i $$(git ls-files '*.c' '*.h')
+
+static:
+	@scripts/deps build
+	@test -f build-static/build.ninja || meson setup build-static --buildtype=release -Dstatic=true -Dtests=false >/dev/null
+	@ninja -C build-static --quiet
+	@echo "build-static/kymo: $$(du -h build-static/kymo | cut -f1), static"
+
+install: all
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+
+clean:
+	rm -rf build build-*

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+int file_readat(int dir, const char *path, size_t limit, char **ret, size_t *len)
+{
+	AUTO_CLOSE int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	AUTO_FREE char *buf = NULL;
+	size_t n = 0, cap = 4096;
+
+	if (fd < 0)
+		return -errno;
+	buf = mem_alloc(cap);
+	for (;;) {
+		ssize_t got = read(fd, buf + n, cap - n - 1);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		n += (size_t)got;
+		if (n > limit)
+			return -EFBIG;
+		if (n + 1 == cap) {
+			cap *= 2;
+			buf = mem_grow(buf, cap);
+		}
+	}
+	buf[n] = '\0';
+	*ret = buf;
+	buf = NULL;
+	if (len)
+		*len = n;
+	return 0;
+}
+
+int file_read(const char *path, size_t limit, char **ret, size_t *len)
+{
+	return file_readat(AT_FDCWD, path, limit, ret, len);
+}
+
+int file_line(const char *path, char *buf, size_t size)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	do
+		n = read(fd, buf, size - 1);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	buf[n] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	return 0;
+}
+
+int file_i64(const char *path, int64_t *ret)
+{
+	char buf[64], *end;
+	int r = file_line(path, buf, sizeof(buf));
+	long long v;
+
+	if (r < 0)
+		return r;
+	errno = 0;
+	v = strtoll(buf, &end, 0);
+	if (errno || end == buf)
+		return -EINVAL;
+	*ret = v;
+	return 0;
+}
+
+bool file_exists(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int file_list(const char *dir, struct file_names *ret)
+{
+	struct file_names names = { 0 };
+	struct dirent *d;
+	size_t cap = 0;
+	DIR *dp = opendir(dir);
+
+	if (!dp)
+		return -errno;
+	while ((d = readdir(dp))) {
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+			continue;
+		if (names.n == cap) {
+			cap = cap ? cap * 2 : 64;
+			names.name = mem_grow(names.name, cap * sizeof(*names.name));
+		}
+		names.name[names.n++] = mem_strdup(d->d_name);
+	}
+	closedir(dp);
+	if (names.n)
+		qsort(names.name, names.n, sizeof(*names.name), by_name);
+	*ret = names;
+	return 0;
+}
+
+void file_names_free(struct file_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->name[i]);
+	free(names->name);
+	*names = (struct file_names){ 0 };
+}
+
+int file_write_all(int fd, const void *data, size_t n)
+{
+	const char *p = data;
+
+	while (n) {
+		ssize_t w = write(fd, p, n);
+
+		if (w < 0 && errno == EINTR)
+			continue;
+		if (w < 0)
+			return -errno;
+		p += w;
+		n -= (size_t)w;
+	}
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Small files whole, and directories in order.
+ */
+#ifndef KYMO_BASE_FILE_H
+#define KYMO_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Read up to limit bytes into a new NUL-terminated buffer the caller frees.
+ * Works for /proc and /sys, whose files have no size. -errno on failure,
+ * -EFBIG when there is more than limit. len may be NULL.
+ */
+int file_read(const char *path, size_t limit, char **ret, size_t *len);
+int file_readat(int dir, const char *path, size_t limit, char **ret, size_t *len);
+
+/* The first line, without its newline, cut to size. -errno on failure. */
+int file_line(const char *path, char *buf, size_t size);
+/* The number the file starts with (decimal, or 0x...). */
+int file_i64(const char *path, int64_t *ret);
+
+bool file_exists(const char *path);
+
+/* Names in a directory, sorted, "." and ".." left out. Free with file_names_free. */
+struct file_names {
+	char **name;
+	size_t n;
+};
+int file_list(const char *dir, struct file_names *ret);
+void file_names_free(struct file_names *names);
+
+/* Write all of it, through short writes and EINTR. -errno on failure. */
+int file_write_all(int fd, const void *data, size_t n);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/map.h"
+
+#include <string.h>
+
+uint64_t map_hash_bytes(const void *data, size_t n)
+{
+	const unsigned char *p = data;
+	uint64_t h = 0x9e3779b97f4a7c15u ^ n, w;
+
+	for (; n >= 8; n -= 8, p += 8) {
+		memcpy(&w, p, 8);
+		h = (h ^ w) * 0xd6e8feb86659fd93u;
+		h ^= h >> 29;
+	}
+	if (n) {
+		w = 0;
+		memcpy(&w, p, n);
+		h = (h ^ w) * 0xd6e8feb86659fd93u;
+	}
+	return map_hash(h);
+}
+
+static struct map_slot *slot_of(const struct map *m, uint64_t key)
+{
+	size_t i = map_hash(key) & (m->cap - 1);
+
+	while (m->slots[i].used && m->slots[i].key != key)
+		i = (i + 1) & (m->cap - 1);
+	return &m->slots[i];
+}
+
+static void map_double(struct map *m)
+{
+	struct map old = *m;
+
+	m->cap = old.cap ? old.cap * 2 : 16;
+	m->slots = mem_alloc(m->cap * sizeof(*m->slots));
+	for (size_t i = 0; i < old.cap; i++)
+		if (old.slots[i].used)
+			*slot_of(m, old.slots[i].key) = old.slots[i];
+	free(old.slots);
+}
+
+uint64_t *map_at(struct map *m, uint64_t key)
+{
+	struct map_slot *s;
+
+	if ((m->n + 1) * 4 > m->cap * 3)
+		map_double(m);
+	s = slot_of(m, key);
+	if (!s->used) {
+		*s = (struct map_slot){ .key = key, .used = true };
+		m->n++;
+	}
+	return &s->value;
+}
+
+uint64_t *map_find(const struct map *m, uint64_t key)
+{
+	struct map_slot *s;
+
+	if (!m->cap)
+		return NULL;
+	s = slot_of(m, key);
+	return s->used ? &s->value : NULL;
+}
+
+void map_free(struct map *m)
+{
+	free(m->slots);
+	*m = (struct map){ 0 };
+}
+
+/* The slot that holds the string, or the free one where it belongs. */
+static size_t strtab_slot(const struct strtab *t, const char *s, size_t n, uint32_t hash)
+{
+	size_t i = hash & (t->slot_cap - 1);
+
+	for (; t->slots[i]; i = (i + 1) & (t->slot_cap - 1)) {
+		uint32_t id = t->slots[i] - 1;
+
+		if (t->hash[id] == hash && strncmp(t->name[id], s, n) == 0 && !t->name[id][n])
+			break;
+	}
+	return i;
+}
+
+static void strtab_double(struct strtab *t)
+{
+	free(t->slots);
+	t->slot_cap = t->slot_cap ? t->slot_cap * 2 : 64;
+	t->slots = mem_alloc(t->slot_cap * sizeof(*t->slots));
+	for (size_t id = 0; id < t->n; id++) {
+		size_t i = t->hash[id] & (t->slot_cap - 1);
+
+		while (t->slots[i])
+			i = (i + 1) & (t->slot_cap - 1);
+		t->slots[i] = (uint32_t)id + 1;
+	}
+}
+
+uint32_t strtab_addn(struct strtab *t, const char *s, size_t n)
+{
+	uint32_t hash;
+	size_t i;
+
+	n = strnlen(s, n);
+	hash = (uint32_t)map_hash_bytes(s, n);
+	if ((t->n + 1) * 2 > t->slot_cap)
+		strtab_double(t);
+	i = strtab_slot(t, s, n, hash);
+	if (t->slots[i])
+		return t->slots[i] - 1;
+	if (t->n == t->cap) {
+		t->cap = t->cap ? t->cap * 2 : 32;
+		t->name = mem_grow(t->name, t->cap * sizeof(*t->name));
+		t->hash = mem_grow(t->hash, t->cap * sizeof(*t->hash));
+	}
+	t->name[t->n] = arena_strndup(&t->arena, s, n);
+	t->hash[t->n] = hash;
+	t->slots[i] = (uint32_t)++t->n;
+	return (uint32_t)t->n - 1;
+}
+
+uint32_t strtab_add(struct strtab *t, const char *s)
+{
+	return strtab_addn(t, s, strlen(s));
+}
+
+uint32_t strtab_find(const struct strtab *t, const char *s)
+{
+	size_t n = strlen(s), i;
+
+	if (!t->slot_cap)
+		return STRTAB_NONE;
+	i = strtab_slot(t, s, n, (uint32_t)map_hash_bytes(s, n));
+	return t->slots[i] ? t->slots[i] - 1 : STRTAB_NONE;
+}
+
+void strtab_free(struct strtab *t)
+{
+	arena_free(&t->arena);
+	free(t->name);
+	free(t->hash);
+	free(t->slots);
+	*t = (struct strtab){ 0 };
+}

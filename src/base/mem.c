@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+static void *checked(void *p)
+{
+	if (!p) {
+		static const char text[] = "kymo: out of memory\n";
+
+		if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+			_exit(70);
+		_exit(70);
+	}
+	return p;
+}
+
+void *mem_alloc(size_t size)
+{
+	return checked(calloc(1, size ? size : 1));
+}
+
+void *mem_grow(void *old, size_t size)
+{
+	return checked(realloc(old, size ? size : 1));
+}
+
+void *mem_dup(const void *src, size_t size)
+{
+	void *p = mem_alloc(size);
+
+	if (size)
+		memcpy(p, src, size);
+	return p;
+}
+
+char *mem_strdup(const char *s)
+{
+	return s ? checked(strdup(s)) : NULL;
+}
+
+char *mem_strndup(const char *s, size_t n)
+{
+	return checked(strndup(s, n));
+}
+
+char *mem_printf(const char *fmt, ...)
+{
+	char *s = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	return checked(n < 0 ? NULL : s);
+}
+
+/* Blocks double up to 1 MiB; an allocation larger than that gets a block of its own. */
+struct arena_block {
+	struct arena_block *next;
+	size_t size;
+	size_t used;
+	_Alignas(16) unsigned char data[];
+};
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	struct arena_block *b = a->top;
+	void *p;
+
+	size = (size + 15) & ~(size_t)15;
+	if (!b || b->size - b->used < size) {
+		size_t want = b ? b->size * 2 : 4096;
+
+		if (want > 1 << 20)
+			want = 1 << 20;
+		if (want < size)
+			want = size;
+		b = mem_alloc(sizeof(*b) + want);
+		b->size = want;
+		b->next = a->top;
+		a->top = b;
+	}
+	p = b->data + b->used;
+	b->used += size;
+	a->used += size;
+	return p;
+}
+
+void *arena_dup(struct arena *a, const void *src, size_t size)
+{
+	void *p = arena_alloc(a, size);
+
+	if (size)
+		memcpy(p, src, size);
+	return p;
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+	size_t len = strnlen(s, n);
+	char *p = arena_alloc(a, len + 1);
+
+	memcpy(p, s, len);
+	return p;
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+	return s ? arena_strndup(a, s, SIZE_MAX) : NULL;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	char *p;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	p = arena_alloc(a, (size_t)(n < 0 ? 0 : n) + 1);
+	va_start(ap, fmt);
+	vsnprintf(p, (size_t)(n < 0 ? 0 : n) + 1, fmt, ap);
+	va_end(ap);
+	return p;
+}
+
+void arena_free(struct arena *a)
+{
+	struct arena_block *b = a->top, *next;
+
+	for (; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	a->top = NULL;
+	a->used = 0;
+}

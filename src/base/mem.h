@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory: plain allocation that cannot fail, arenas, and cleanup attributes.
+ *
+ * Running out of memory ends the program (the one exception to "libraries
+ * never exit"); so a size that comes from a file or the kernel is checked
+ * against a limit before it gets here.
+ */
+#ifndef KYMO_BASE_MEM_H
+#define KYMO_BASE_MEM_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void *mem_alloc(size_t size);		/* zeroed */
+void *mem_grow(void *old, size_t size); /* the new part is not zeroed */
+void *mem_dup(const void *src, size_t size);
+char *mem_strdup(const char *s); /* NULL gives NULL */
+char *mem_strndup(const char *s, size_t n);
+__attribute__((format(printf, 1, 2))) char *mem_printf(const char *fmt, ...);
+
+/* Everything allocated from an arena goes at once, with arena_free(). A zeroed struct is empty. */
+struct arena_block;
+struct arena {
+	struct arena_block *top;
+	size_t used; /* bytes handed out, for statistics and limits */
+};
+void *arena_alloc(struct arena *a, size_t size); /* zeroed, aligned to 16 */
+void *arena_dup(struct arena *a, const void *src, size_t size);
+char *arena_strdup(struct arena *a, const char *s);
+char *arena_strndup(struct arena *a, const char *s, size_t n);
+__attribute__((format(printf, 2, 3))) char *arena_printf(struct arena *a, const char *fmt, ...);
+void arena_free(struct arena *a);
+
+static inline void mem_cleanup_free(void *p)
+{
+	free(*(void **)p);
+}
+static inline void mem_cleanup_close(const int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+static inline void mem_cleanup_fclose(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+#define AUTO_FREE __attribute__((cleanup(mem_cleanup_free)))
+#define AUTO_CLOSE __attribute__((cleanup(mem_cleanup_close)))
+#define AUTO_FCLOSE __attribute__((cleanup(mem_cleanup_fclose)))
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+#endif

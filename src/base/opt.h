@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Option tables: the one description of a command's options, from which come
+ * parsing, --help, the man page's OPTIONS, completion and --introspect.
+ *
+ * A command declares `struct args` and a table whose entries name its fields:
+ *
+ *	static const struct opt opts[] = {
+ *		OPT_FLAG('a', "all-cpus", all, "count on all CPUs"),
+ *		OPT_STR('o', "output", "FILE", output, "write to FILE"),
+ *		OPT_END,
+ *	};
+ *
+ * Parsing follows perf and git: -abc clusters, -F99 and -F 99, --name=V and
+ * --name V, unique prefixes of long names, --no-NAME to undo, -- ends options.
+ */
+#ifndef KYMO_BASE_OPT_H
+#define KYMO_BASE_OPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+enum opt_kind {
+	OPT_KIND_END,
+	OPT_KIND_HEAD,	/* a heading in --help */
+	OPT_KIND_FLAG,	/* bool */
+	OPT_KIND_COUNT, /* int, one more each time */
+	OPT_KIND_INT,	/* int */
+	OPT_KIND_U64,	/* uint64_t */
+	OPT_KIND_STR,	/* const char * */
+	OPT_KIND_FN,	/* calls fn */
+};
+
+enum opt_arg {
+	OPT_ARG_NONE,
+	OPT_ARG_REQUIRED,
+	OPT_ARG_OPTIONAL, /* only attached: -gX, --name=X */
+	OPT_ARG_LAST, /* the next word unless it starts with '-' or there is none, as perf report -g
+		       */
+};
+
+#define OPT_HIDDEN 1u /* parsed but not shown */
+#define OPT_NONEG 2u  /* has no --no- form */
+
+struct opt;
+/* value is NULL when none was given; unset is true for --no-NAME. */
+typedef int opt_fn(const struct opt *o, const char *value, bool unset, void *args, struct err *e);
+
+struct opt {
+	enum opt_kind kind;
+	enum opt_arg arg;
+	char letter; /* 0: none */
+	unsigned flags;
+	const char *name; /* NULL: none */
+	const char *meta; /* what the value is called in help */
+	size_t field;
+	opt_fn *fn;
+	const char *help;
+	/* for completion: "a|b|c", or @events @files @dirs @pids @cpus @commands @users */
+	const char *complete;
+};
+
+#define OPT_FIELD_(f) offsetof(struct args, f)
+#define OPT_HEAD(text)                                \
+	{                                             \
+		.kind = OPT_KIND_HEAD, .help = (text) \
+	}
+#define OPT_FLAG(c, l, f, h)                                                               \
+	{                                                                                  \
+		.kind = OPT_KIND_FLAG, .letter = (c), .name = (l), .field = OPT_FIELD_(f), \
+		.help = (h)                                                                \
+	}
+#define OPT_COUNT(c, l, f, h)                                                               \
+	{                                                                                   \
+		.kind = OPT_KIND_COUNT, .letter = (c), .name = (l), .field = OPT_FIELD_(f), \
+		.help = (h)                                                                 \
+	}
+#define OPT_VALUE_(k, c, l, m, f, h, comp)                                                     \
+	{                                                                                      \
+		.kind = (k), .arg = OPT_ARG_REQUIRED, .letter = (c), .name = (l), .meta = (m), \
+		.field = OPT_FIELD_(f), .help = (h), .complete = (comp)                        \
+	}
+#define OPT_INT(c, l, m, f, h) OPT_VALUE_(OPT_KIND_INT, c, l, m, f, h, NULL)
+#define OPT_U64(c, l, m, f, h) OPT_VALUE_(OPT_KIND_U64, c, l, m, f, h, NULL)
+#define OPT_STR(c, l, m, f, h) OPT_VALUE_(OPT_KIND_STR, c, l, m, f, h, NULL)
+#define OPT_STR_C(c, l, m, f, h, comp) OPT_VALUE_(OPT_KIND_STR, c, l, m, f, h, comp)
+/* Callbacks: with a value, without, or with one that may be left out (a: enum opt_arg). */
+#define OPT_FN(c, l, m, func, h) OPT_FN_C(c, l, m, OPT_ARG_REQUIRED, func, h, NULL)
+#define OPT_FN0(c, l, func, h)                                                             \
+	{                                                                                  \
+		.kind = OPT_KIND_FN, .letter = (c), .name = (l), .fn = (func), .help = (h) \
+	}
+#define OPT_FN_C(c, l, m, a, func, h, comp)                                               \
+	{                                                                                 \
+		.kind = OPT_KIND_FN, .arg = (a), .letter = (c), .name = (l), .meta = (m), \
+		.fn = (func), .help = (h), .complete = (comp)                             \
+	}
+#define OPT_END                      \
+	{                            \
+		.kind = OPT_KIND_END \
+	}
+
+#define OPT_STOP_AT_ARG \
+	1u /* the first word that is no option ends parsing (commands that run a command) */
+
+/*
+ * Parse argv[1..argc-1] into args. On success returns how many words are left,
+ * which stand from argv[1] on in their order. -EINVAL with a suggestion in e;
+ * -ECANCELED for -h and --help, unless the table has them.
+ */
+int opt_parse(const struct opt *opts, unsigned flags, int argc, char **argv, void *args,
+	      struct err *e);
+
+#endif

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/str.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static void reserve(struct strbuf *b, size_t more)
+{
+	size_t want = b->n + more + 1;
+
+	if (want <= b->cap)
+		return;
+	b->cap = b->cap * 2 > want ? b->cap * 2 : want < 64 ? 64 : want;
+	b->data = mem_grow(b->data, b->cap);
+}
+
+void strbuf_add(struct strbuf *b, const char *s, size_t n)
+{
+	reserve(b, n);
+	if (n)
+		memcpy(b->data + b->n, s, n);
+	b->n += n;
+	b->data[b->n] = '\0';
+}
+
+void strbuf_puts(struct strbuf *b, const char *s)
+{
+	strbuf_add(b, s, strlen(s));
+}
+
+void strbuf_putc(struct strbuf *b, char c)
+{
+	strbuf_add(b, &c, 1);
+}
+
+void strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, again);
+	va_end(again);
+	if (n < 0)
+		return;
+	reserve(b, (size_t)n);
+	vsnprintf(b->data + b->n, (size_t)n + 1, fmt, ap);
+	b->n += (size_t)n;
+}
+
+void strbuf_printf(struct strbuf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vprintf(b, fmt, ap);
+	va_end(ap);
+}
+
+void strbuf_reset(struct strbuf *b)
+{
+	b->n = 0;
+	if (b->data)
+		b->data[0] = '\0';
+}
+
+void strbuf_free(struct strbuf *b)
+{
+	free(b->data);
+	*b = (struct strbuf){ 0 };
+}
+
+const char *strbuf_str(const struct strbuf *b)
+{
+	return b->data ? b->data : "";
+}
+
+bool str_glob(const char *pattern, const char *s)
+{
+	return fnmatch(pattern, s, 0) == 0;
+}
+
+bool str_has_glob(const char *s)
+{
+	return strpbrk(s, "*?[") != NULL;
+}
+
+bool str_icontains(const char *s, const char *part)
+{
+	return strcasestr(s, part) != NULL;
+}
+
+bool str_starts(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+bool str_ends(const char *s, const char *suffix)
+{
+	size_t n = strlen(s), m = strlen(suffix);
+
+	return n >= m && memcmp(s + n - m, suffix, m) == 0;
+}
+
+static unsigned min3(unsigned a, unsigned b, unsigned c)
+{
+	unsigned m = a < b ? a : b;
+
+	return m < c ? m : c;
+}
+
+unsigned str_distance(const char *a, const char *b, unsigned limit)
+{
+	enum { MAX = 64 }; /* longer names are never "nearly" typed */
+	unsigned rows[3][MAX + 1];
+	size_t n = strlen(a), m = strlen(b);
+	unsigned *before = rows[0], *last = rows[1], *now = rows[2];
+
+	if (n > MAX || m > MAX || (n > m ? n - m : m - n) > limit)
+		return limit + 1;
+	for (size_t j = 0; j <= m; j++)
+		last[j] = (unsigned)j;
+	for (size_t i = 1; i <= n; i++) {
+		unsigned best = now[0] = (unsigned)i, *spare;
+
+		for (size_t j = 1; j <= m; j++) {
+			int ca = tolower((unsigned char)a[i - 1]),
+			    cb = tolower((unsigned char)b[j - 1]);
+
+			now[j] = min3(last[j] + 1, now[j - 1] + 1, last[j - 1] + (ca != cb));
+			if (i > 1 && j > 1 && ca == tolower((unsigned char)b[j - 2]) &&
+			    cb == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1 < now[j])
+				now[j] = before[j - 2] + 1;
+			if (now[j] < best)
+				best = now[j];
+		}
+		if (best > limit)
+			return limit + 1;
+		spare = before;
+		before = last;
+		last = now;
+		now = spare;
+	}
+	return last[m] > limit ? limit + 1 : last[m];
+}
+
+void str_nearest_add(struct str_nearest *s, const char *name)
+{
+	/* A third of the letters wrong is still a typo; a prefix of some length is a good guess
+	 * too. */
+	size_t len = strlen(s->typed);
+	unsigned limit = len < 3 ? 1 : len < 6 ? 2 : (unsigned)(len / 3);
+	unsigned d = str_distance(s->typed, name, limit), i;
+
+	if (d > limit && len >= 3 && strncasecmp(s->typed, name, len) == 0)
+		d = limit;
+	if (d > limit)
+		return;
+	for (i = 0; i < s->n; i++)
+		if (strcmp(s->name[i], name) == 0)
+			return;
+	for (i = s->n; i > 0 && s->distance[i - 1] > d; i--)
+		if (i < STR_NEAREST_MAX) {
+			s->name[i] = s->name[i - 1];
+			s->distance[i] = s->distance[i - 1];
+		}
+	if (i >= STR_NEAREST_MAX)
+		return;
+	s->name[i] = name;
+	s->distance[i] = d;
+	if (s->n < STR_NEAREST_MAX)
+		s->n++;
+}
+
+bool str_nearest_list(const struct str_nearest *s, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	if (!s->n || !size)
+		return false;
+	for (unsigned i = 0; i < s->n && used < size; i++) {
+		int n = snprintf(buf + used, size - used, "%s%s",
+				 i == 0		 ? ""
+				 : i + 1 == s->n ? " or "
+						 : ", ",
+				 s->name[i]);
+
+		used += n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
+bool str_u64(const char *s, uint64_t *ret)
+{
+	char *end;
+	unsigned long long v;
+
+	if (!isdigit((unsigned char)*s))
+		return false;
+	errno = 0;
+	v = strtoull(s, &end, s[0] == '0' && (s[1] == 'x' || s[1] == 'X') ? 16 : 10);
+	if (errno || *end)
+		return false;
+	*ret = v;
+	return true;
+}
+
+bool str_i64(const char *s, int64_t *ret)
+{
+	uint64_t v;
+	bool negative = *s == '-';
+
+	if (!str_u64(s + negative, &v) || v > (uint64_t)INT64_MAX + negative)
+		return false;
+	*ret = negative ? (int64_t)(0 - v) : (int64_t)v;
+	return true;
+}
+
+bool str_double(const char *s, double *ret)
+{
+	char *end;
+	double v;
+
+	if (!isdigit((unsigned char)*s) && *s != '.')
+		return false;
+	errno = 0;
+	v = strtod(s, &end);
+	if (errno || *end || end == s)
+		return false;
+	*ret = v;
+	return true;
+}
+
+/* The number at the start of s, and where its unit begins. */
+static bool number_and_unit(const char *s, double *v, const char **unit)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*s) && *s != '.')
+		return false;
+	errno = 0;
+	*v = strtod(s, &end);
+	if (errno || end == s)
+		return false;
+	while (*end == ' ')
+		end++;
+	*unit = end;
+	return true;
+}
+
+static bool scaled(double v, double scale, uint64_t *ret)
+{
+	if (v < 0 || v * scale >= 18446744073709551615.0)
+		return false;
+	*ret = (uint64_t)(v * scale + 0.5);
+	return true;
+}
+
+bool str_size(const char *s, uint64_t unit, uint64_t *ret)
+{
+	static const char letters[] = "kmgtpe";
+	const char *u, *at;
+	double v, scale;
+
+	if (!number_and_unit(s, &v, &u))
+		return false;
+	if (!*u)
+		return scaled(v, (double)unit, ret);
+	if ((*u == 'b' || *u == 'B') && !u[1])
+		return scaled(v, 1, ret);
+	at = strchr(letters, tolower((unsigned char)*u));
+	if (!at || !*at)
+		return false;
+	scale = 1024;
+	for (const char *p = letters; p < at; p++)
+		scale *= 1024;
+	u++;
+	if (*u == 'i')
+		u++;
+	if (*u == 'b' || *u == 'B')
+		u++;
+	return *u ? false : scaled(v, scale, ret);
+}
+
+bool str_duration(const char *s, uint64_t unit, uint64_t *ret)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 },   { "us", 1e3 },   { "ms", 1e6 },   { "s", 1e9 },
+		      { "m", 60e9 }, { "min", 60e9 }, { "h", 3600e9 }, { "d", 86400e9 } };
+	const char *u;
+	double v;
+
+	if (!number_and_unit(s, &v, &u))
+		return false;
+	if (!*u)
+		return scaled(v, (double)unit, ret);
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (strcmp(u, units[i].name) == 0)
+			return scaled(v, units[i].ns, ret);
+	return false;
+}
+
+char *str_thousands(uint64_t v, char *buf, size_t size)
+{
+	char digits[32];
+	int n = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)v);
+	size_t out = 0;
+
+	for (int i = 0; i < n && out + 2 < size; i++) {
+		if (i && (n - i) % 3 == 0)
+			buf[out++] = ',';
+		buf[out++] = digits[i];
+	}
+	if (size)
+		buf[out] = '\0';
+	return buf;
+}
+
+char *str_bytes(uint64_t v, char *buf, size_t size)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double d = (double)v;
+	unsigned u = 0;
+
+	while (d >= 1024 && u + 1 < ARRAY_SIZE(units)) {
+		d /= 1024;
+		u++;
+	}
+	snprintf(buf, size, u && d < 100 ? "%.1f %s" : "%.0f %s", d, units[u]);
+	return buf;
+}
+
+int str_split(const char *s, char sep, int (*fn)(void *ctx, const char *part, size_t n), void *ctx)
+{
+	while (*s) {
+		const char *end = strchrnul(s, sep);
+		int r = end > s ? fn(ctx, s, (size_t)(end - s)) : 0;
+
+		if (r)
+			return r;
+		s = *end ? end + 1 : end;
+	}
+	return 0;
+}
+
+int str_ranges(const char *s, unsigned limit, int (*fn)(void *ctx, unsigned v), void *ctx)
+{
+	do {
+		char *end;
+		unsigned long lo, hi;
+
+		if (!isdigit((unsigned char)*s))
+			return -EINVAL;
+		hi = lo = strtoul(s, &end, 10);
+		if (*end == '-') {
+			s = end + 1;
+			if (!isdigit((unsigned char)*s))
+				return -EINVAL;
+			hi = strtoul(s, &end, 10);
+		}
+		if (hi < lo || hi >= limit)
+			return -ERANGE;
+		for (unsigned long v = lo; v <= hi; v++) {
+			int r = fn(ctx, (unsigned)v);
+
+			if (r)
+				return r;
+		}
+		s = end;
+		while (*s == '\n' || *s == ' ')
+			s++;
+	} while (*s == ',' && s++);
+	return *s ? -EINVAL : 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Strings: a growing buffer, patterns, near misses, and numbers as people write them.
+ */
+#ifndef KYMO_BASE_STR_H
+#define KYMO_BASE_STR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A zeroed struct is the empty string. data is NUL-terminated once something was added. */
+struct strbuf {
+	char *data;
+	size_t n, cap;
+};
+void strbuf_add(struct strbuf *b, const char *s, size_t n);
+void strbuf_puts(struct strbuf *b, const char *s);
+void strbuf_putc(struct strbuf *b, char c);
+__attribute__((format(printf, 2, 3))) void strbuf_printf(struct strbuf *b, const char *fmt, ...);
+void strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap);
+void strbuf_reset(struct strbuf *b); /* empties, keeps the memory */
+void strbuf_free(struct strbuf *b);
+const char *strbuf_str(const struct strbuf *b); /* never NULL */
+static inline void strbuf_cleanup(struct strbuf *b)
+{
+	strbuf_free(b);
+}
+#define AUTO_STRBUF __attribute__((cleanup(strbuf_cleanup))) struct strbuf
+
+/* Shell pattern with * ? [a-z] [!x] and backslash. */
+bool str_glob(const char *pattern, const char *s);
+bool str_has_glob(const char *s);
+bool str_icontains(const char *s, const char *part);
+bool str_starts(const char *s, const char *prefix);
+bool str_ends(const char *s, const char *suffix);
+
+/* Edit distance (insert, delete, replace, swap of neighbours), case ignored; more than limit gives
+ * limit + 1. */
+unsigned str_distance(const char *a, const char *b, unsigned limit);
+
+/*
+ * Collects the names nearest to what was typed: feed it every valid name, then
+ * ask for the few best. Names are not copied and must outlive it.
+ */
+#define STR_NEAREST_MAX 3
+struct str_nearest {
+	const char *typed;
+	const char *name[STR_NEAREST_MAX];
+	unsigned distance[STR_NEAREST_MAX];
+	unsigned n;
+};
+void str_nearest_add(struct str_nearest *s, const char *name);
+/* "a, b or c" into buf; false when nothing is near. */
+bool str_nearest_list(const struct str_nearest *s, char *buf, size_t size);
+
+/* The whole string must be a number; false leaves *ret untouched. 0x and decimal. */
+bool str_u64(const char *s, uint64_t *ret);
+bool str_i64(const char *s, int64_t *ret);
+bool str_double(const char *s, double *ret);
+/* 4096, 64K, 1M, 2GiB ... into bytes; unit is applied to a bare number (1 for bytes). */
+bool str_size(const char *s, uint64_t unit, uint64_t *ret);
+/* 10, 10s, 500ms, 20us, 1.5m, 2h into nanoseconds; unit is what a bare number means, in ns. */
+bool str_duration(const char *s, uint64_t unit, uint64_t *ret);
+
+/* 1234567 -> "1,234,567" (buf of 32 is enough). Returns buf. */
+char *str_thousands(uint64_t v, char *buf, size_t size);
+/* 1536 -> "1.5 KiB". Returns buf. */
+char *str_bytes(uint64_t v, char *buf, size_t size);
+
+/* Calls fn for each comma-separated part (no empty ones); s is not changed. Stops at a non-zero
+ * answer. */
+int str_split(const char *s, char sep, int (*fn)(void *ctx, const char *part, size_t n), void *ctx);
+
+/* "0-3,7" into a sorted set of numbers below limit, by callback; -EINVAL on bad syntax. */
+int str_ranges(const char *s, unsigned limit, int (*fn)(void *ctx, unsigned v), void *ctx);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A command: one file in this folder with an option table, some wiring, and
+ * a struct command that is listed in commands.c.
+ */
+#ifndef KYMO_CMD_COMMAND_H
+#define KYMO_CMD_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/opt.h"
+
+struct example {
+	const char *line; /* without "kymo " */
+	const char *what;
+};
+
+struct command {
+	const char *name;
+	const char *group;   /* heading in `kymo help` */
+	const char *summary; /* one line, no capital, no full stop */
+	const char *usage;   /* what follows the name: "[OPTIONS] [--] [COMMAND [ARGS]]" */
+	const char *about;   /* a few sentences for -h, or NULL */
+	const struct example *examples; /* ends with a NULL line; may be NULL */
+	const struct opt *opts;		/* NULL: no options */
+	unsigned parse;			/* OPT_STOP_AT_ARG */
+	size_t args_size;
+	const void *defaults;		   /* what args starts as; NULL: zero */
+	const struct command *const *subs; /* `kymo NAME SUB`; NULL when none */
+	/*
+	 * argc and argv are what the options left, argv[0] being the first of them.
+	 * Returns the exit code, or -errno with e filled, which main prints.
+	 */
+	int (*run)(void *args, int argc, char **argv, struct err *e);
+};
+
+extern const struct command *const commands[]; /* NULL at the end */
+
+const struct command *command_find(const struct command *const *list, const char *name);
+
+/* argv[0] is the command's name. Parses, runs, prints errors; returns the exit code. */
+int command_run(const struct command *c, const char *shown, int argc, char **argv);
+
+/* Print e the way every kymo error looks; the exit code for it. */
+int command_error(const char *shown, const struct err *e);
+
+/* A line that begins "kymo: " on stderr, for notes that are not errors. */
+__attribute__((format(printf, 1, 2))) void command_note(const char *fmt, ...);
+
+/* Exit codes: as perf's and git's for wrong usage, 1 for what failed. */
+#define EXIT_USAGE 129
+
+void help_overview(FILE *f);
+void help_command(FILE *f, const struct command *c, const char *shown);
+
+extern const struct command cmd_help, cmd_version, cmd_completion, cmd_introspect;
+
+#endif

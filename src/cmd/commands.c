@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of commands, in the order `kymo help` shows them, and how one is run. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/term.h"
+#include "cmd/command.h"
+
+const struct command *const commands[] = {
+	&cmd_help, &cmd_version, &cmd_completion, &cmd_introspect, NULL,
+};
+
+const struct command *command_find(const struct command *const *list, const char *name)
+{
+	for (; list && *list; list++)
+		if (strcmp((*list)->name, name) == 0)
+			return *list;
+	return NULL;
+}
+
+/* Messages may have several lines (a caret below the text); the hint is the last one. */
+int command_error(const char *shown, const struct err *e)
+{
+	fflush(stdout);
+	fprintf(stderr, "%skymo%s%s: %s%s\n", term_style(stderr, TERM_RED), *shown ? " " : "",
+		shown, term_style(stderr, TERM_RESET), e->msg);
+	if (e->hint[0])
+		fprintf(stderr, "%shint:%s %s\n", term_style(stderr, TERM_CYAN),
+			term_style(stderr, TERM_RESET), e->hint);
+	return 1;
+}
+
+void command_note(const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fprintf(stderr, "%skymo:%s ", term_style(stderr, TERM_DIM), term_style(stderr, TERM_RESET));
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	putc('\n', stderr);
+}
+
+int command_run(const struct command *c, const char *shown, int argc, char **argv)
+{
+	static const struct opt none[] = { OPT_END };
+	struct err e = { 0 };
+	AUTO_FREE void *args = NULL;
+	int n;
+
+	if (c->subs && argc > 1) {
+		const struct command *sub = command_find(c->subs, argv[1]);
+
+		if (sub) {
+			AUTO_FREE char *name = mem_printf("%s %s", shown, sub->name);
+
+			return command_run(sub, name, argc - 1, argv + 1);
+		}
+	}
+	args = mem_alloc(c->args_size);
+	if (c->defaults)
+		memcpy(args, c->defaults, c->args_size);
+	n = opt_parse(c->opts ? c->opts : none, c->parse, argc, argv, args, &e);
+	if (n == -ECANCELED) {
+		help_command(stdout, c, shown);
+		return 0;
+	}
+	if (n < 0) {
+		if (!e.hint[0])
+			err_hint(&e, "kymo %s -h shows the options", shown);
+		command_error(shown, &e);
+		return EXIT_USAGE;
+	}
+	n = c->run(args, n, argv + 1, &e);
+	return n < 0 ? command_error(shown, &e) : n;
+}

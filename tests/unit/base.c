@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory, tables, JSON, errors and files. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "tap.h"
+
+static void memory(void)
+{
+	struct arena a = { 0 };
+	VEC(int) v = { 0 };
+	bool zero = true;
+	int sum = 0;
+
+	for (size_t i = 1; i < 3000; i += 7) {
+		char *p = arena_alloc(&a, i);
+
+		zero = zero && ((uintptr_t)p & 15) == 0 && p[0] == 0 && p[i - 1] == 0;
+		memset(p, 1, i);
+	}
+	CHECK(zero);
+	CHECK_STR(arena_printf(&a, "%d-%s", 5, "x"), "5-x");
+	CHECK_STR(arena_strndup(&a, "abcdef", 3), "abc");
+	CHECK(arena_alloc(&a, 3 << 20) != NULL);
+	arena_free(&a);
+	vec_each (&v, it)
+		sum += *it;
+	for (int i = 0; i < 1000; i++)
+		vec_push(&v, i);
+	vec_each (&v, it)
+		sum += *it;
+	CHECK_INT(sum, 499500);
+	vec_free(&v);
+}
+
+static void tables(void)
+{
+	struct map m = { 0 };
+	struct strtab t = { 0 };
+	bool good = true;
+	char name[16];
+
+	CHECK(!map_find(&m, 0));
+	for (uint64_t i = 0; i < 10000; i++)
+		*map_at(&m, i * 0x100000001ull) += i;
+	for (uint64_t i = 0; i < 10000; i++)
+		good = good && *map_find(&m, i * 0x100000001ull) == i;
+	CHECK(good);
+	CHECK_INT(m.n, 10000);
+	CHECK(!map_find(&m, 5));
+	map_free(&m);
+
+	CHECK(strtab_find(&t, "x") == STRTAB_NONE);
+	for (int i = 0; i < 1000; i++) {
+		snprintf(name, sizeof(name), "n%d", i % 500);
+		good = good && strtab_add(&t, name) == (uint32_t)(i % 500);
+	}
+	CHECK(good);
+	CHECK_STR(strtab_get(&t, 499), "n499");
+	CHECK_STR(strtab_get(&t, 500), "");
+	CHECK_INT(strtab_find(&t, "n77"), 77);
+	CHECK_INT(strtab_addn(&t, "n77xyz", 3), 77);
+	strtab_free(&t);
+}
+
+static void json(void)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+	struct json j = json_to(f);
+
+	json_object(&j, NULL);
+	json_str(&j, "a\"b", "x\n\x01\xff\xe2\x82\xac\xed\xa0\x80");
+	json_array(&j, "l");
+	json_u64(&j, NULL, UINT64_MAX);
+	json_i64(&j, NULL, -1);
+	json_double(&j, NULL, 0.5);
+	json_double(&j, NULL, 1.0 / 0.0);
+	json_bool(&j, NULL, true);
+	json_end(&j);
+	json_object(&j, "o");
+	json_end(&j);
+	json_str(&j, "n", NULL);
+	json_end(&j);
+	fclose(f);
+	CHECK_STR(text,
+		  "{\"a\\\"b\": \"x\\n\\u0001\\ufffd\xe2\x82\xac\\ufffd\\ufffd\\ufffd\", "
+		  "\"l\": [18446744073709551615, -1, 0.5, null, true], \"o\": {}, \"n\": null}");
+	free(text);
+}
+
+static void errors(void)
+{
+	struct err e = { 0 };
+
+	CHECK_INT(err_set(&e, ENOENT, "no %s", "file"), -ENOENT);
+	CHECK_INT(err_hint(&e, "make one"), -ENOENT);
+	CHECK_INT(err_wrap(&e, "reading %d", 3), -ENOENT);
+	CHECK_STR(e.msg, "reading 3: no file");
+	CHECK_STR(e.hint, "make one");
+	err_set(&e, EIO, "other");
+	CHECK_STR(e.hint, "");
+	CHECK_INT(err_set(NULL, EIO, "unheard"), -EIO);
+}
+
+static void files(void)
+{
+	char path[] = "/tmp/kymo-test-XXXXXX";
+	int fd = mkstemp(path);
+	char *text = NULL, line[8];
+	size_t n = 0;
+	int64_t v = 0;
+
+	CHECK_INT(file_write_all(fd, "0x20 tail\nsecond\n", 17), 0);
+	close(fd);
+	CHECK_INT(file_read(path, 100, &text, &n), 0);
+	CHECK_INT(n, 17);
+	free(text);
+	CHECK_INT(file_read(path, 16, &text, &n), -EFBIG);
+	CHECK_INT(file_line(path, line, sizeof(line)), 0);
+	CHECK_STR(line, "0x20 ta");
+	CHECK_INT(file_i64(path, &v), 0);
+	CHECK_INT(v, 32);
+	unlink(path);
+	CHECK_INT(file_read(path, 16, &text, &n), -ENOENT);
+	CHECK_INT(file_read("/proc/self/stat", 1 << 20, &text, &n), 0);
+	CHECK(n > 10);
+	free(text);
+}
+
+int main(void)
+{
+	memory();
+	tables();
+	json();
+	errors();
+	files();
+	return tap_end();
+}

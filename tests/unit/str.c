@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/str.h"
+
+#include <errno.h>
+
+#include "tap.h"
+
+static int sum(void *ctx, unsigned v)
+{
+	*(unsigned *)ctx = *(unsigned *)ctx * 10 + v;
+	return 0;
+}
+
+static int join(void *ctx, const char *part, size_t n)
+{
+	strbuf_add(ctx, part, n);
+	strbuf_putc(ctx, '|');
+	return 0;
+}
+
+static void buffers(void)
+{
+	AUTO_STRBUF b = { 0 };
+
+	CHECK_STR(strbuf_str(&b), "");
+	for (int i = 0; i < 100; i++)
+		strbuf_printf(&b, "%d,", i % 10);
+	CHECK_INT(b.n, 200);
+	strbuf_reset(&b);
+	CHECK_STR(strbuf_str(&b), "");
+	str_split("a,bc,,d", ',', join, &b);
+	CHECK_STR(strbuf_str(&b), "a|bc|d|");
+}
+
+static void nearness(void)
+{
+	struct str_nearest s = { .typed = "cycels" };
+	char buf[100];
+
+	CHECK_INT(str_distance("cycels", "cycles", 3), 1);
+	CHECK_INT(str_distance("abc", "abd", 3), 1);
+	CHECK_INT(str_distance("abc", "xyz", 2), 3);
+	CHECK_INT(str_distance("", "ab", 2), 2);
+	CHECK(!str_nearest_list(&s, buf, sizeof(buf)));
+	str_nearest_add(&s, "bus-cycles");
+	str_nearest_add(&s, "instructions");
+	str_nearest_add(&s, "cycle");
+	str_nearest_add(&s, "cycles");
+	str_nearest_add(&s, "cycles");
+	CHECK(str_nearest_list(&s, buf, sizeof(buf)));
+	CHECK_STR(buf, "cycles or cycle");
+}
+
+static void numbers(void)
+{
+	uint64_t u = 7;
+	int64_t i;
+	double d;
+	char buf[32];
+
+	CHECK(str_u64("18446744073709551615", &u) && u == UINT64_MAX);
+	CHECK(str_u64("0x1F", &u) && u == 31);
+	CHECK(!str_u64("18446744073709551616", &u) && !str_u64("-1", &u) && !str_u64("", &u) &&
+	      !str_u64("1x", &u));
+	CHECK(str_i64("-9223372036854775808", &i) && i == INT64_MIN);
+	CHECK(!str_i64("9223372036854775808", &i));
+	CHECK(str_double("1.5", &d) && d == 1.5);
+	CHECK(!str_double("x", &d) && !str_double("1.5z", &d));
+	CHECK(str_size("64K", 1, &u) && u == 65536);
+	CHECK(str_size("2GiB", 1, &u) && u == 2ull << 30);
+	CHECK(str_size("8", 4096, &u) && u == 32768);
+	CHECK(str_size("5B", 4096, &u) && u == 5);
+	CHECK(!str_size("5X", 1, &u) && !str_size("K", 1, &u) && !str_size("99999999999E", 1, &u));
+	CHECK(str_duration("1.5", 1000000000, &u) && u == 1500000000);
+	CHECK(str_duration("20us", 1, &u) && u == 20000);
+	CHECK(!str_duration("20 parsecs", 1, &u));
+	CHECK_STR(str_thousands(0, buf, sizeof(buf)), "0");
+	CHECK_STR(str_thousands(999, buf, sizeof(buf)), "999");
+	CHECK_STR(str_thousands(1234567, buf, sizeof(buf)), "1,234,567");
+	CHECK_STR(str_thousands(UINT64_MAX, buf, sizeof(buf)), "18,446,744,073,709,551,615");
+	CHECK_STR(str_bytes(1536, buf, sizeof(buf)), "1.5 KiB");
+	CHECK_STR(str_bytes(100, buf, sizeof(buf)), "100 B");
+}
+
+static void ranges(void)
+{
+	unsigned v = 0;
+
+	CHECK_INT(str_ranges("0-2,7\n", 8, sum, &v), 0);
+	CHECK_INT(v, 127);
+	CHECK_INT(str_ranges("3-", 8, sum, &v), -EINVAL);
+	CHECK_INT(str_ranges("", 8, sum, &v), -EINVAL);
+	CHECK_INT(str_ranges("1,x", 8, sum, &v), -EINVAL);
+	CHECK_INT(str_ranges("8", 8, sum, &v), -ERANGE);
+	CHECK_INT(str_ranges("0-4294967297", 8, sum, &v), -ERANGE);
+}
+
+int main(void)
+{
+	buffers();
+	nearness();
+	numbers();
+	ranges();
+	CHECK(str_glob("sched_*", "sched_switch") && !str_glob("sched_*", "xsched_"));
+	CHECK(str_ends("a.c", ".c") && !str_ends("c", ".c") && str_starts("abc", "ab"));
+	return tap_end();
+}
