@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The waist: one thing that happened, whatever recorded it.
+ *
+ * Readers (files, rings) fill it, calculations and views read it. It owns
+ * nothing: pointers lead into the source's memory and hold until the callback
+ * that got the event returns, or as long as the source where it says so.
+ */
+#ifndef KYMO_EVENT_EVENT_H
+#define KYMO_EVENT_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum event_kind {
+	EVENT_SAMPLE, /* a sample of a counter, or a tracepoint that was hit */
+	EVENT_MMAP,
+	EVENT_COMM,
+	EVENT_FORK,
+	EVENT_EXIT,
+	EVENT_SWITCH,
+	EVENT_LOST,
+	EVENT_THROTTLE,
+	EVENT_UNTHROTTLE,
+	EVENT_OTHER, /* known to the source only; shown by raw dumps */
+};
+
+/* Where the processor was (event->mode). */
+enum event_mode {
+	EVENT_MODE_UNKNOWN,
+	EVENT_MODE_KERNEL,
+	EVENT_MODE_USER,
+	EVENT_MODE_HYPERVISOR,
+	EVENT_MODE_GUEST_KERNEL,
+	EVENT_MODE_GUEST_USER,
+};
+
+/* Which of the fields below the source gave (event->have). */
+#define EVENT_HAVE_TIME (1u << 0)
+#define EVENT_HAVE_TASK (1u << 1) /* pid and tid */
+#define EVENT_HAVE_CPU (1u << 2)
+#define EVENT_HAVE_IP (1u << 3)
+#define EVENT_HAVE_CHAIN (1u << 4)
+#define EVENT_HAVE_PERIOD (1u << 5)
+#define EVENT_HAVE_RAW (1u << 6)
+#define EVENT_HAVE_ADDR (1u << 7)
+#define EVENT_HAVE_ID (1u << 8)
+#define EVENT_HAVE_EXTRA (1u << 9)
+
+/* Markers inside a chain, as the kernel writes them: addresses at or above this are no addresses.
+ */
+#define EVENT_CHAIN_MARK ((uint64_t)-4095)
+#define EVENT_CHAIN_HV ((uint64_t)-32)
+#define EVENT_CHAIN_KERNEL ((uint64_t)-128)
+#define EVENT_CHAIN_USER ((uint64_t)-512)
+#define EVENT_CHAIN_GUEST ((uint64_t)-2048)
+#define EVENT_CHAIN_GUEST_KERNEL ((uint64_t)-2176)
+#define EVENT_CHAIN_GUEST_USER ((uint64_t)-2560)
+
+/* What few events carry; event->extra is NULL without EVENT_HAVE_EXTRA. */
+struct event_branch {
+	uint64_t from, to, flags;
+};
+struct event_extra {
+	uint64_t weight; /* full PERF_SAMPLE_WEIGHT(_STRUCT) word */
+	uint64_t data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
+	uint64_t stream_id;
+	const struct event_branch *branch;
+	uint64_t branch_n, branch_hw_index;
+	uint64_t regs_abi, regs_mask; /* user registers at the sample */
+	const uint64_t *regs;
+	uint64_t regs_intr_abi, regs_intr_mask;
+	const uint64_t *regs_intr;
+	const void *stack;   /* copy of the user stack, from the stack pointer up */
+	uint64_t stack_size; /* bytes that were really copied */
+	const void *aux;
+	uint64_t aux_size;
+	const void *read; /* PERF_SAMPLE_READ block, host endian, read_format of the type */
+	size_t read_size;
+};
+
+struct event {
+	enum event_kind kind;
+	uint32_t type; /* index into trace->types */
+	unsigned have;
+	enum event_mode mode;
+	uint64_t time;	  /* nanoseconds of the trace's clock */
+	int32_t pid, tid; /* -1 when not known */
+	uint32_t cpu;
+	uint64_t weight; /* what the sample counts for: its period, 1 for a tracepoint, nanoseconds
+			    off CPU */
+	uint64_t ip;
+	uint64_t addr;
+	uint64_t id;	       /* perf's event id */
+	const uint64_t *chain; /* innermost first, with markers; 8-byte aligned, host endian */
+	uint32_t chain_n;
+	uint32_t raw_size;
+	const void *raw; /* a tracepoint's record; decoded through the type's fields */
+	const struct event_extra *extra;
+	uint64_t position; /* where in the source, for messages and raw dumps */
+};
+
+#endif

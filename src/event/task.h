@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who ran and what was mapped, versioned by time.
+ *
+ * The side-band records (mmap, comm, fork, exit) are applied once, in time
+ * order; after that any sample can be looked up in any order and by any
+ * thread, because every answer is a function of (task, time). A live view
+ * applies and asks in turn, with the time of the newest event.
+ *
+ * An address space is a number. Two samples with the same space and address are
+ * the same code: a mapping that replaces another one starts a new space, exec
+ * too; fork shares the parent's until the child maps something. Space 0 is the
+ * kernel's.
+ */
+#ifndef KYMO_EVENT_TASK_H
+#define KYMO_EVENT_TASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+
+#define TASK_SPACE_KERNEL 0u
+#define TASK_DSO_NONE UINT32_MAX
+
+/* A file (or "[vdso]", "[kernel.kallsyms]", "//anon") that code came from. */
+struct task_dso {
+	uint32_t name; /* in tasks->strings: the path as recorded */
+	uint8_t build_id[20];
+	uint8_t build_id_size; /* 0: not known */
+	bool kernel;	       /* kernel image or module */
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+};
+
+struct task_map {
+	uint64_t start, end;  /* [start, end) */
+	uint64_t pgoff;	      /* file offset of start, in bytes */
+	uint32_t dso;	      /* index into tasks->dsos */
+	uint32_t prot, flags; /* 0 when not recorded */
+	int32_t pid;	      /* the process that mapped it, -1 for the kernel */
+};
+
+struct tasks;
+struct tasks *tasks_new(void);
+void tasks_free(struct tasks *t);
+
+/* Applying: calls must come in time order (equal times as they stand in the source). */
+void tasks_mmap(struct tasks *t, uint64_t time, int32_t pid, int32_t tid,
+		const struct task_map *map);
+void tasks_comm(struct tasks *t, uint64_t time, int32_t pid, int32_t tid, const char *comm,
+		bool exec);
+void tasks_fork(struct tasks *t, uint64_t time, int32_t ppid, int32_t ptid, int32_t pid,
+		int32_t tid);
+void tasks_exit(struct tasks *t, uint64_t time, int32_t pid, int32_t tid);
+/* The dso of that name and build-id (NULL, 0 when not known), made when missing. */
+uint32_t tasks_dso(struct tasks *t, const char *path, const uint8_t *build_id, size_t size,
+		   bool kernel);
+/* A build-id that is learnt later (BUILD_ID feature, the file itself), for every dso of that path
+ * without one. */
+void tasks_set_build_id(struct tasks *t, const char *path, const uint8_t *build_id, size_t size,
+			bool kernel);
+
+/* Asking. Names are ids in *tasks_strings(). */
+const struct strtab *tasks_strings(const struct tasks *t);
+uint32_t tasks_comm_at(const struct tasks *t, int32_t tid,
+		       uint64_t time); /* STRTAB_NONE when not known */
+uint32_t tasks_space_at(const struct tasks *t, int32_t pid, uint64_t time);
+/* The process a thread belonged to then, for sources that record only the tid. -1 when not known.
+ */
+int32_t tasks_pid_at(const struct tasks *t, int32_t tid, uint64_t time);
+int32_t tasks_parent_at(const struct tasks *t, int32_t pid, uint64_t time);
+/* NULL when nothing is mapped there. Kernel addresses are in space 0 only. */
+const struct task_map *tasks_find(const struct tasks *t, uint32_t space, uint64_t addr);
+
+size_t tasks_n_dsos(const struct tasks *t);
+const struct task_dso *tasks_get_dso(const struct tasks *t, uint32_t dso);
+const char *tasks_dso_path(const struct tasks *t, uint32_t dso);
+
+/* Every thread seen, for summaries: fn gets tid, pid, its last comm id, first and last time. */
+struct task_seen {
+	int32_t pid, tid, ppid;
+	uint32_t comm;
+	uint64_t start, end; /* 0 when not seen to start, UINT64_MAX when not seen to end */
+};
+void tasks_each(const struct tasks *t, void (*fn)(void *ctx, const struct task_seen *s), void *ctx);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace: what a recording or a live session is, apart from its events; and a
+ * source, which hands the events out.
+ */
+#ifndef KYMO_EVENT_TRACE_H
+#define KYMO_EVENT_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "event/event.h"
+#include "event/task.h"
+#include "event/type.h"
+
+/* What a recording says of its machine. Strings may be NULL; all live in trace->arena. */
+struct trace_info {
+	const char *hostname, *os_release, *version, *arch, *cpu_desc, *cpuid;
+	const char *const *cmdline; /* NULL at the end */
+	uint32_t cpus_online, cpus_available;
+	uint64_t total_mem;	 /* KiB */
+	uint64_t captured;	 /* seconds since 1970, 0 when not known */
+	const char *kernel_path; /* vmlinux or [kernel.kallsyms] that was used */
+	const char *kallsyms; /* saved kernel symbols as text; NULL when the recording has none */
+	size_t kallsyms_size;
+	unsigned clock_id; /* CLOCK_*; only when has_clock */
+	bool has_clock;
+	uint64_t clock_res;
+	uint64_t wall_time,
+		wall_clock_time; /* the same instant: CLOCK_REALTIME ns, and the trace's clock */
+	const char *header_text; /* the header as the source's own tool words it, without '#', one
+				    line each */
+};
+
+/* Counts that every report ends with. */
+struct trace_losses {
+	uint64_t lost_records; /* LOST records seen */
+	uint64_t lost_events;  /* events the kernel had no room for */
+	uint64_t lost_samples; /* LOST_SAMPLES: dropped before they were written */
+	uint64_t throttled;
+	uint64_t unknown_records, bad_records;
+	uint64_t cut_bytes; /* at the end of a recording that was cut short */
+	bool cut;
+	char note[256]; /* one line about what was skipped or cut; "" when nothing was */
+};
+
+struct trace {
+	struct arena arena;
+	struct event_type *types;
+	size_t n_types;
+	struct tasks *tasks;
+	struct trace_info info;
+	struct trace_losses losses;
+	uint64_t n_samples;		/* over all types */
+	uint64_t first_time, last_time; /* of samples; 0, 0 when they have no time */
+	bool big_endian_source;		/* was written by a machine of the other endian */
+	void *tep; /* struct tep_handle * for text of tracepoints; NULL without libtraceevent or
+		      formats */
+};
+
+typedef int event_fn(void *ctx,
+		     const struct event *ev); /* non-zero stops the reading and is returned */
+
+/*
+ * Opened by store/ and live/. trace is complete (types, tasks, info) as soon as
+ * the source is open; samples are then read as often as wanted.
+ */
+struct source {
+	struct trace *trace;
+	const char *format; /* "perf.data", "trace.dat" */
+	void *impl;
+	/* Samples fall into this many parts of about equal size. */
+	size_t n_chunks;
+	/* The samples of one part, in the source's order. Different parts may be read at once by
+	 * different threads. */
+	int (*read_chunk)(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e);
+	/* Everything in time order (ties as in the source): samples, and the side-band kinds too
+	 * when all is true. */
+	int (*read_ordered)(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
+	void (*close)(struct source *s); /* frees s and its trace */
+};
+
+static inline void source_close(struct source *s)
+{
+	if (s)
+		s->close(s);
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What kinds of events a trace has, and the fields of those that have any.
+ *
+ * Fields come from the kernel's own format text (tracefs "format" files, the
+ * TRACING_DATA of perf.data, trace.dat's formats); they are parsed, never guessed.
+ */
+#ifndef KYMO_EVENT_TYPE_H
+#define KYMO_EVENT_TYPE_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "event/event.h"
+
+enum field_kind {
+	FIELD_INT,	/* 1, 2, 4 or 8 bytes */
+	FIELD_STRING,	/* char array in place, maybe without its NUL */
+	FIELD_ARRAY,	/* of integers; elem_size each */
+	FIELD_DATA_LOC, /* u32: offset | size << 16, from the record's start */
+	FIELD_REL_LOC,	/* the same, from the end of this field */
+	FIELD_OTHER,	/* struct or pointer to show as bytes */
+};
+
+struct field {
+	const char *name;
+	const char *type; /* as the format text has it: "unsigned int", "char[16]" */
+	uint32_t offset, size, elem_size;
+	enum field_kind kind;
+	bool is_signed;
+	bool is_string;	 /* for the *_LOC kinds: char[] */
+	bool is_common;	 /* common_type, common_pid ... */
+	bool is_pointer; /* shown in hex */
+};
+
+struct event_type {
+	const char *name;	     /* "cycles:u", "sched:sched_switch" */
+	const char *system, *event;  /* of a tracepoint: "sched", "sched_switch"; NULL otherwise */
+	struct perf_event_attr attr; /* zero-extended; all zero for sources that have none */
+	int leader;		     /* index of the group's leader; its own when alone */
+	const uint64_t *ids;
+	size_t n_ids;
+	struct field *fields; /* NULL until there is a format */
+	size_t n_fields;
+	const char *print_fmt; /* NULL until there is a format */
+	const char *unit;      /* what weight counts: NULL for the event itself, "ns" for times */
+};
+
+/*
+ * Parse a format text into t (strings and fields from a). Lines that make no
+ * sense are an error; nothing is half set then.
+ */
+int type_parse_format(struct event_type *t, struct arena *a, const char *text, size_t n,
+		      struct err *e);
+
+/* NULL when there is none of that name. */
+const struct field *type_field(const struct event_type *t, const char *name);
+
+/* A field's integer value, sign extended; false when it is none or lies outside the record. */
+bool field_int(const struct field *f, const void *raw, size_t raw_size, int64_t *ret);
+/* A string field's bytes (not NUL-terminated; *n tells); false when it is none or lies outside. */
+bool field_str(const struct field *f, const void *raw, size_t raw_size, const char **ret,
+	       size_t *n);
+
+#endif
