@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* perf_event_open(2), which libc does not wrap. */
+#ifndef KYMO_KERN_PERF_H
+#define KYMO_KERN_PERF_H
+
+#include <linux/perf_event.h>
+#include <sys/types.h>
+
+/* A close-on-exec descriptor, or -errno. Sets attr->size. */
+int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags);
+
+#endif

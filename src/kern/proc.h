@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes and their threads, as /proc shows them now. */
+#ifndef KYMO_KERN_PROC_H
+#define KYMO_KERN_PROC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct thread_list {
+	pid_t *tid; /* ascending, each once */
+	size_t n;
+};
+/* The threads of each process in "123,456"; a dead one is an error. */
+int proc_threads_of(const char *pids, struct thread_list *ret, struct err *e);
+/* The threads in "123,456" themselves. */
+int proc_threads(const char *tids, struct thread_list *ret, struct err *e);
+/* Every thread of a user, by name or number. */
+int proc_threads_of_user(const char *user, struct thread_list *ret, struct err *e);
+/* Every thread there is. */
+int proc_threads_all(struct thread_list *ret, struct err *e);
+void thread_list_free(struct thread_list *l);
+
+/* The thread's name; false (and "") when it is gone. */
+bool proc_comm(pid_t tid, char *buf, size_t size);
+
+#endif
