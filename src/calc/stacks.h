@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Named, weighted stacks: what flame graphs, folded output, call trees and
+ * exports are made of, whatever the source was.
+ *
+ * Frames and stacks are interned, so that a million samples are a million small
+ * entries that point at far fewer stacks. Everything is shared by index.
+ */
+#ifndef KYMO_CALC_STACKS_H
+#define KYMO_CALC_STACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+
+enum frame_kind {
+	FRAME_USER,
+	FRAME_KERNEL,
+	FRAME_INLINED, /* into the frame before it (its caller) */
+	FRAME_JIT,
+	FRAME_UNKNOWN, /* an address without a name */
+	FRAME_LABEL,   /* no code: a process, a thread, a state */
+};
+
+struct frame {
+	uint32_t name;	 /* in strings */
+	uint32_t module; /* in strings: the file it came from; STRTAB_NONE when not known */
+	uint32_t file;	 /* source file; STRTAB_NONE */
+	uint32_t line;
+	enum frame_kind kind;
+};
+
+/* Outermost (root) first: stacks->frame_ids[first .. first + n). */
+struct stack {
+	uint32_t first, n;
+};
+
+/* One or more samples of one stack that agree in all of this. */
+struct stack_entry {
+	uint32_t stack;
+	uint32_t type; /* index into type_names */
+	uint32_t comm; /* in strings */
+	int32_t pid, tid;
+	uint32_t cpu;
+	uint64_t time;	/* ns; 0 when not kept */
+	uint64_t count; /* samples */
+	int64_t weight; /* what the picture sums; negative only in differences */
+};
+
+struct stacks {
+	struct strtab strings;
+	VEC(struct frame) frames;
+	VEC(uint32_t) frame_ids;
+	VEC(struct stack) stacks;
+	VEC(struct stack_entry) entries;
+	VEC(uint32_t) type_names; /* "cycles:u", in strings */
+	const char *unit;	  /* of weights: "samples", "cycles", "ns", "bytes" */
+	struct map frame_index,
+		stack_index; /* hash -> id + 1, chained through frame_next, stack_next */
+	VEC(uint32_t) frame_next;
+	VEC(uint32_t) stack_next;
+};
+
+uint32_t stacks_frame(struct stacks *s, const struct frame *f);
+/* ids: root first. */
+uint32_t stacks_stack(struct stacks *s, const uint32_t *ids, size_t n);
+void stacks_add(struct stacks *s, const struct stack_entry *e);
+void stacks_free(struct stacks *s);
+
+#endif
