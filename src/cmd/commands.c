@@ -9,7 +9,7 @@
 #include "cmd/command.h"
 
 const struct command *const commands[] = {
-	&cmd_help, &cmd_version, &cmd_completion, &cmd_introspect, NULL,
+	&cmd_addr2line, &cmd_help, &cmd_version, &cmd_completion, &cmd_introspect, NULL,
 };
 
 const struct command *command_find(const struct command *const *list, const char *name)

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kymo addr2line: what is at an address of a file. Options as those of
+ * binutils' addr2line; the answers are those the reports show.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "cmd/command.h"
+#include "sym/sym.h"
+
+struct args {
+	const char *file, *symfs;
+	bool functions, inlines, demangle, pretty, basenames, addresses;
+	bool params, offsets, kernel, no_cache, no_debuginfod;
+};
+
+static const struct opt opts[] = {
+	OPT_STR_C('e', "exe", "FILE", file, "the file the addresses belong to (default: a.out)",
+		  "@files"),
+	OPT_FLAG('k', "kernel", kernel, "addresses are those of the running kernel"),
+	OPT_FLAG('f', "functions", functions, "show function names"),
+	OPT_FLAG('i', "inlines", inlines, "show the callers into which a function was inlined"),
+	OPT_FLAG('C', "demangle", demangle, "show C++ and Rust names as they were written"),
+	OPT_FLAG(0, "params", params, "with -C, show parameters too (the default; perf does not)"),
+	OPT_FLAG('p', "pretty-print", pretty, "one line a function"),
+	OPT_FLAG('s', "basenames", basenames, "show file names without folders"),
+	OPT_FLAG('a', "addresses", addresses, "show the address first"),
+	OPT_FLAG(0, "offsets", offsets, "addresses are offsets in the file, as perf script shows"),
+	OPT_STR_C(0, "symfs", "DIR", symfs, "look for files below DIR", "@dirs"),
+	OPT_FLAG(0, "no-cache", no_cache, "keep nothing for the next time, use nothing kept"),
+	OPT_FLAG(0, "no-debuginfod", no_debuginfod, "do not ask debuginfod servers"),
+	OPT_END,
+};
+
+struct run {
+	const struct args *a;
+	struct symbols *s;
+	uint32_t dso;
+	const struct elf *elf; /* NULL: addresses are asked for as they are */
+};
+
+static const char *text(const struct run *r, uint32_t id)
+{
+	return id == SYMBOLS_NONE ? "??" : symbols_text(r->s, id);
+}
+
+static void print_place(const struct run *r, const struct sym_frame *f)
+{
+	const char *file = text(r, f->file), *slash = strrchr(file, '/');
+
+	printf("%s:%" PRIu32 "\n", r->a->basenames && slash ? slash + 1 : file, f->line);
+}
+
+static void print_result(const struct run *r, uint64_t addr, const struct sym_result *res)
+{
+	static const struct sym_frame unknown = { SYMBOLS_NONE, SYMBOLS_NONE, 0 };
+	uint32_t n = res->nframes;
+
+	if (r->a->addresses)
+		printf("0x%016" PRIx64 "%s", addr, r->a->pretty ? ": " : "\n");
+	if (n > 1 && !r->a->inlines)
+		n = 1;
+	for (uint32_t i = 0; i < (n ? n : 1); i++) {
+		const struct sym_frame *f = n ? &res->frames[i] : &unknown;
+
+		if (i && r->a->pretty)
+			fputs(" (inlined by) ", stdout);
+		if (r->a->functions) {
+			printf("%s%s%s%s", text(r, f->name),
+			       res->module == SYMBOLS_NONE ? "" : " [",
+			       res->module == SYMBOLS_NONE ? "" : symbols_text(r->s, res->module),
+			       res->module == SYMBOLS_NONE ? "" : "]");
+			fputs(r->a->pretty ? " at " : "\n", stdout);
+		}
+		print_place(r, f);
+	}
+}
+
+/* What the facade wants: an offset in the file. An address of no segment is asked for as none. */
+static uint64_t asked(const struct run *r, uint64_t addr)
+{
+	uint64_t offset;
+
+	if (!r->elf || r->a->offsets)
+		return addr;
+	return elf_offset(r->elf, addr, &offset) ? offset : UINT64_MAX;
+}
+
+static int parse_addr(const char *s, uint64_t *ret, struct err *e)
+{
+	char *end;
+
+	while (isspace((unsigned char)*s))
+		s++;
+	errno = 0;
+	*ret = strtoull(s, &end, 16);
+	if (errno || end == s || (*end && !isspace((unsigned char)*end)))
+		return err_set(e, EINVAL, "'%.40s' is not an address (hexadecimal)", s);
+	return 0;
+}
+
+typedef VEC(struct sym_query) query_vec;
+
+static void answer_all(const struct run *r, query_vec *q, const uint64_t *addrs)
+{
+	symbols_resolve_many(r->s, q->data, q->n, SYMBOLS_NAMES | SYMBOLS_LINES);
+	for (size_t i = 0; i < q->n; i++)
+		print_result(r, addrs[i], q->data[i].result);
+}
+
+/* From a file all at once; from a pipe or a terminal each line is answered as it comes. */
+static int from_stdin(const struct run *r, struct err *e)
+{
+	AUTO_FREE char *line = NULL;
+	query_vec q = { 0 };
+	VEC(uint64_t) addrs = { 0 };
+	struct stat st;
+	bool all = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode);
+	size_t cap = 0;
+	uint64_t addr;
+	int ret = 0;
+
+	while (getline(&line, &cap, stdin) > 0) {
+		if (line[strspn(line, " \t\r\n")] == 0)
+			continue;
+		ret = parse_addr(line, &addr, e);
+		if (ret < 0)
+			break;
+		if (all) {
+			vec_push(&addrs, addr);
+			vec_push(&q, (struct sym_query){ .dso = r->dso, .addr = asked(r, addr) });
+			continue;
+		}
+		print_result(r, addr,
+			     symbols_resolve(r->s, r->dso, asked(r, addr),
+					     SYMBOLS_NAMES | SYMBOLS_LINES));
+		fflush(stdout);
+	}
+	answer_all(r, &q, addrs.data);
+	vec_free(&q);
+	vec_free(&addrs);
+	return ret;
+}
+
+static int open_target(struct run *r, struct err *e)
+{
+	struct symbols_status st;
+
+	if (r->a->kernel) {
+		char *kallsyms;
+		size_t len;
+		int n = file_read("/proc/kallsyms", 512u << 20, &kallsyms, &len);
+
+		r->dso = SYMBOLS_KERNEL;
+		return n < 0 ? err_set(e, -n, "cannot read /proc/kallsyms: %s", strerror(-n))
+			     : symbols_kernel_text(r->s, kallsyms, len, e);
+	}
+	r->dso =
+		symbols_dso(r->s, &(struct find_want){ .path = r->a->file ? r->a->file : "a.out" });
+	st = symbols_status(r->s, r->dso);
+	if (!st.opened)
+		return err_set(e, ENOENT, "%s", st.why);
+	r->elf = symbols_elf(r->s, r->dso);
+	return 0;
+}
+
+static int run(void *args, int argc, char **argv, struct err *e)
+{
+	const struct args *a = args;
+	struct symbols_opts o = { .find = { .symfs = a->symfs, .debuginfod = !a->no_debuginfod },
+				  .raw_names = !a->demangle,
+				  .params = a->params,
+				  .no_cache = a->no_cache };
+	struct run r = { .a = a, .s = symbols_new(&o) };
+	query_vec q = { 0 };
+	AUTO_FREE uint64_t *addrs = mem_alloc((size_t)argc * sizeof(*addrs));
+	int ret = open_target(&r, e);
+
+	for (int i = 0; i < argc && ret == 0; i++) {
+		ret = parse_addr(argv[i], &addrs[i], e);
+		vec_push(&q, (struct sym_query){ .dso = r.dso, .addr = asked(&r, addrs[i]) });
+	}
+	if (ret == 0 && argc)
+		answer_all(&r, &q, addrs);
+	else if (ret == 0)
+		ret = from_stdin(&r, e);
+	vec_free(&q);
+	symbols_free(r.s);
+	return ret;
+}
+
+static const struct example examples[] = {
+	{ "addr2line -e ./prog -f -i -C 0x1149", "the function, and those it was inlined into" },
+	{ "addr2line -k -f ffffffff81000000", "the kernel function at an address" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_addr2line = {
+	.name = "addr2line",
+	.group = "Look",
+	.summary = "show what is at an address of a file",
+	.usage = "[OPTIONS] [ADDRESS...]",
+	.about = "Addresses are hexadecimal and those of the file, as objdump and nm show them. "
+		 "Without any they are read from standard input, one a line.",
+	.examples = examples,
+	.opts = opts,
+	.args_size = sizeof(struct args),
+	.defaults = &(const struct args){ .params = true },
+	.run = run,
+};

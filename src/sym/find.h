@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finding the file that belongs to a mapping, and its debug file.
+ *
+ * A path in a recording names a file on another machine, in another container
+ * or of another day; what counts is the build-id. Where one is given, a file
+ * with another one is refused and counted, never used.
+ */
+#ifndef KYMO_SYM_FIND_H
+#define KYMO_SYM_FIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "sym/elf.h"
+
+struct find_opts {
+	const char *symfs;	/* look for all files below this folder; NULL: / */
+	const char *cache_dir;	/* NULL: $XDG_CACHE_HOME/kymo or ~/.cache/kymo */
+	bool no_debug_files;	/* only the file itself */
+	bool debuginfod;	/* ask the servers of $DEBUGINFOD_URLS */
+	unsigned debuginfod_ms; /* for all files together; 0: 10 s */
+};
+
+struct find_want {
+	const char *path;
+	struct build_id id; /* len 0: not known, any file will do */
+	pid_t pid;	    /* whose mapping it was, to see its files as it does; 0: no matter */
+	uint64_t map_start, map_end; /* the mapping in that process; 0: not known */
+};
+
+struct find_stats {
+	uint32_t mismatched; /* files refused because of another build-id or CRC */
+};
+
+/*
+ * The file itself. On failure *ret is untouched: -ENOENT when it was nowhere,
+ * -ESTALE when only files of another build were there.
+ */
+int find_file(const struct find_opts *o, const struct find_want *w, struct elf **ret,
+	      struct find_stats *st, struct err *e);
+
+/* Its separate debug file; file may be NULL when that was not found. -ENOENT when there is none. */
+int find_debug(const struct find_opts *o, const struct find_want *w, const struct elf *file,
+	       struct elf **ret, struct find_stats *st, struct err *e);
+
+#endif

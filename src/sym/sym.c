@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The facade: which answers are known, and how the unknown ones are found by
+ * several threads. Threads collect raw texts in memory of their own; interning
+ * happens afterwards in one, so that nothing shared is written while they run.
+ */
+#include "sym/sym.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "sym/demangle.h"
+#include "sym/dso.h"
+
+#define THREADS_MAX 64
+#define CHUNK 256	  /* addresses a thread takes at a time */
+#define STACK (16u << 20) /* the demangler recurses; pages never touched cost nothing */
+
+struct symbols {
+	struct symbols_opts opts;
+	struct arena arena; /* results */
+	struct strtab texts;
+	VEC(struct dso *) dsos;
+	VEC(struct map) known;	 /* by dso: address to result */
+	struct strtab dso_names; /* "path\nbuild-id" to dso - 1 */
+};
+
+/* A result before its texts are interned. */
+struct raw {
+	const char *name, *module;
+	uint64_t addr, start, end, vaddr;
+	uint32_t nframes;
+	struct dso_frame *frames;
+};
+
+/* What one thread knows: memory for its answers, and names it has demangled already. */
+struct worker {
+	struct symbols *s;
+	unsigned what;
+	struct arena arena;
+	struct map readable; /* address of a raw name to that of its readable form */
+	struct dso_answer answer;
+};
+
+static uint32_t add_dso(struct symbols *s, enum dso_kind kind, const struct find_want *want)
+{
+	struct dso *d = mem_alloc(sizeof(*d));
+
+	dso_init(d, kind, want);
+	vec_push(&s->dsos, d);
+	vec_push(&s->known, (struct map){ 0 });
+	return (uint32_t)s->dsos.n - 1;
+}
+
+struct symbols *symbols_new(const struct symbols_opts *o)
+{
+	struct symbols *s = mem_alloc(sizeof(*s));
+
+	if (o)
+		s->opts = *o;
+	add_dso(s, DSO_KERNEL, NULL);
+	return s;
+}
+
+void symbols_free(struct symbols *s)
+{
+	if (!s)
+		return;
+	vec_each (&s->dsos, d) {
+		dso_free(*d);
+		free(*d);
+	}
+	vec_each (&s->known, m)
+		map_free(m);
+	vec_free(&s->dsos);
+	vec_free(&s->known);
+	strtab_free(&s->dso_names);
+	strtab_free(&s->texts);
+	arena_free(&s->arena);
+	free(s);
+}
+
+uint32_t symbols_dso(struct symbols *s, const struct find_want *file)
+{
+	char id[BUILD_ID_TEXT];
+	AUTO_FREE char *key = mem_printf("%s\n%s", file->path, build_id_text(&file->id, id));
+	uint32_t at = strtab_add(&s->dso_names, key);
+
+	if (at + 1 == s->dsos.n)
+		add_dso(s, DSO_ELF, file);
+	return at + 1;
+}
+
+int symbols_kernel_text(struct symbols *s, char *text, size_t len, struct err *e)
+{
+	struct dso *d = s->dsos.data[SYMBOLS_KERNEL];
+	int r;
+
+	kallsyms_free(&d->kernel);
+	r = kallsyms_parse(&d->kernel, text, len, &d->why);
+	d->symbols = r == 0;
+	if (r < 0 && e)
+		*e = d->why;
+	return r;
+}
+
+int symbols_kernel_file(struct symbols *s, const char *vmlinux, uint64_t slide, struct err *e)
+{
+	struct dso *d = s->dsos.data[SYMBOLS_KERNEL];
+	struct symtab tab;
+	struct elf *file;
+	int r = elf_open_path(vmlinux, &file, e);
+
+	if (r < 0)
+		return r;
+	r = symtab_load(&tab, file, NULL, e);
+	if (r < 0) {
+		elf_free(file);
+		return r;
+	}
+	symtab_free(&d->tab);
+	elf_free(d->file);
+	d->tab = tab;
+	d->file = file;
+	d->slide = slide;
+	d->symbols = true;
+	return 0;
+}
+
+const char *symbols_text(const struct symbols *s, uint32_t id)
+{
+	return strtab_get(&s->texts, id);
+}
+
+const struct sym_result *symbols_lookup(const struct symbols *s, uint32_t dso, uint64_t addr)
+{
+	const uint64_t *p = dso < s->known.n ? map_find(&s->known.data[dso], addr) : NULL;
+
+	return p ? (const struct sym_result *)(uintptr_t)*p : NULL;
+}
+
+static const char *readable(struct worker *w, const char *raw)
+{
+	AUTO_STRBUF b = { 0 };
+	uint64_t *known;
+
+	if (!raw || w->s->opts.raw_names || !demangle_likely(raw))
+		return raw;
+	known = map_at(&w->readable, (uintptr_t)raw);
+	if (!*known)
+		*known = demangle(raw, w->s->opts.params ? DEMANGLE_PARAMS : 0, &b)
+				 ? (uintptr_t)arena_strdup(&w->arena, b.data)
+				 : (uintptr_t)raw;
+	return (const char *)(uintptr_t)*known;
+}
+
+static struct raw *resolve_raw(struct worker *w, uint32_t dso, uint64_t addr)
+{
+	struct dso_answer *a = &w->answer;
+	struct raw *r = arena_alloc(&w->arena, sizeof(*r));
+
+	dso_resolve(w->s->dsos.data[dso], &w->s->opts.find, addr, w->what, a);
+	/* The kernel's names are C; perf does not demangle them either. */
+	for (unsigned i = 0; i < a->nframes && dso != SYMBOLS_KERNEL; i++)
+		a->frames[i].name = readable(w, a->frames[i].name);
+	*r = (struct raw){ .name = dso == SYMBOLS_KERNEL ? a->name : readable(w, a->name),
+			   .module = a->module,
+			   .addr = addr,
+			   .start = a->start,
+			   .end = a->end,
+			   .vaddr = a->vaddr,
+			   .nframes = a->nframes };
+	r->frames = arena_dup(&w->arena, a->frames, a->nframes * sizeof(*a->frames));
+	return r;
+}
+
+static uint32_t intern(struct symbols *s, const char *text)
+{
+	return text ? strtab_add(&s->texts, text) : SYMBOLS_NONE;
+}
+
+/* An answer that is there already (names, and now lines too) is written over in its place. */
+static const struct sym_result *keep(struct symbols *s, uint32_t dso, const struct raw *r,
+				     unsigned what)
+{
+	uint64_t *at = map_at(&s->known.data[dso], r->addr);
+	struct sym_result *kept = (struct sym_result *)(uintptr_t)*at;
+	struct sym_frame *frames = arena_alloc(&s->arena, r->nframes * sizeof(*frames));
+
+	if (!kept)
+		kept = arena_alloc(&s->arena, sizeof(*kept));
+	for (uint32_t i = 0; i < r->nframes; i++)
+		frames[i] = (struct sym_frame){ .name = intern(s, r->frames[i].name),
+						.file = intern(s, r->frames[i].file),
+						.line = r->frames[i].line };
+	*kept = (struct sym_result){ .name = intern(s, r->name),
+				     .module = intern(s, r->module),
+				     .start = r->start,
+				     .end = r->end,
+				     .vaddr = r->vaddr,
+				     .known = kept->known | what,
+				     .nframes = r->nframes,
+				     .frames = frames };
+	*at = (uintptr_t)kept;
+	return kept;
+}
+
+const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64_t addr,
+					 unsigned what)
+{
+	static const struct sym_result nothing = { .name = SYMBOLS_NONE, .module = SYMBOLS_NONE };
+	const struct sym_result *known = symbols_lookup(s, dso, addr);
+	struct worker w = { .s = s, .what = what };
+
+	if (known && (known->known & what) == what)
+		return known;
+	if (dso >= s->dsos.n)
+		return &nothing;
+	known = keep(s, dso, resolve_raw(&w, dso, addr), what);
+	arena_free(&w.arena);
+	map_free(&w.readable);
+	return known;
+}
+
+/* The queries that are new, sorted so that neighbours are asked together. */
+struct batch {
+	struct symbols *s;
+	unsigned what;
+	struct sym_query *q;
+	uint32_t *order; /* into q */
+	struct raw **raw;
+	size_t n;
+	atomic_size_t next;
+};
+
+static int by_place(const void *a, const void *b, void *ctx)
+{
+	const struct sym_query *q = ctx, *x = &q[*(const uint32_t *)a],
+			       *y = &q[*(const uint32_t *)b];
+
+	if (x->dso != y->dso)
+		return x->dso < y->dso ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static bool same_place(const struct batch *b, size_t i, size_t j)
+{
+	const struct sym_query *x = &b->q[b->order[i]], *y = &b->q[b->order[j]];
+
+	return x->dso == y->dso && x->addr == y->addr;
+}
+
+struct batch_worker {
+	struct worker w;
+	struct batch *b;
+	pthread_t thread;
+};
+
+static void *work(void *arg)
+{
+	struct batch_worker *bw = arg;
+	struct batch *b = bw->b;
+	size_t from;
+
+	while ((from = atomic_fetch_add(&b->next, CHUNK)) < b->n)
+		for (size_t i = from; i < b->n && i < from + CHUNK; i++) {
+			const struct sym_query *q = &b->q[b->order[i]];
+
+			if (i == 0 || !same_place(b, i - 1, i))
+				b->raw[i] = resolve_raw(&bw->w, q->dso, q->addr);
+		}
+	return NULL;
+}
+
+static unsigned thread_count(const struct symbols *s, size_t n)
+{
+	long cpus = s->opts.threads ? (long)s->opts.threads : sysconf(_SC_NPROCESSORS_ONLN);
+	size_t chunks = n / CHUNK + 1;
+
+	if (cpus < 1)
+		cpus = 1;
+	if (cpus > THREADS_MAX)
+		cpus = THREADS_MAX;
+	return (size_t)cpus < chunks ? (unsigned)cpus : (unsigned)chunks;
+}
+
+static void run_batch(struct batch *b)
+{
+	unsigned n = thread_count(b->s, b->n), started = 1;
+	AUTO_FREE struct batch_worker *workers = mem_alloc(n * sizeof(*workers));
+	pthread_attr_t attr;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK);
+	for (unsigned i = 0; i < n; i++) {
+		workers[i].b = b;
+		workers[i].w.s = b->s;
+		workers[i].w.what = b->what;
+	}
+	/* This thread is the first worker; without any other it does it all. */
+	while (started < n &&
+	       pthread_create(&workers[started].thread, &attr, work, &workers[started]) == 0)
+		started++;
+	work(&workers[0]);
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(workers[i].thread, NULL);
+	pthread_attr_destroy(&attr);
+
+	for (size_t i = 0; i < b->n; i++) {
+		struct sym_query *q = &b->q[b->order[i]];
+
+		q->result = b->raw[i] ? keep(b->s, q->dso, b->raw[i], b->what)
+				      : b->q[b->order[i - 1]].result;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		arena_free(&workers[i].w.arena);
+		map_free(&workers[i].w.readable);
+	}
+}
+
+void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsigned what)
+{
+	struct batch b = { .s = s, .what = what, .q = q };
+	AUTO_FREE uint32_t *order = mem_grow(NULL, n * sizeof(*order));
+	AUTO_FREE struct raw **raw = NULL;
+
+	b.order = order;
+	for (size_t i = 0; i < n; i++) {
+		q[i].result = symbols_lookup(s, q[i].dso, q[i].addr);
+		if (q[i].dso >= s->dsos.n)
+			q[i].result = symbols_resolve(s, q[i].dso, q[i].addr, what);
+		else if (!q[i].result || (q[i].result->known & what) != what)
+			order[b.n++] = (uint32_t)i;
+	}
+	if (!b.n)
+		return;
+	qsort_r(order, b.n, sizeof(*order), by_place, q);
+	b.raw = raw = mem_alloc(b.n * sizeof(*raw));
+	run_batch(&b);
+}
+
+const struct elf *symbols_elf(struct symbols *s, uint32_t dso)
+{
+	if (dso >= s->dsos.n)
+		return NULL;
+	dso_open(s->dsos.data[dso], &s->opts.find);
+	return s->dsos.data[dso]->file;
+}
+
+struct symbols_status symbols_status(struct symbols *s, uint32_t dso)
+{
+	struct symbols_status st = { .why = "no such file" };
+	struct dso *d;
+
+	if (dso >= s->dsos.n)
+		return st;
+	d = s->dsos.data[dso];
+	st.opened = dso_open(d, &s->opts.find);
+	st.symtab = d->symbols && (d->kind == DSO_KERNEL || d->tab.has_symtab);
+	st.mismatch = d->stats.mismatched;
+	st.why = st.opened ? "" : d->why.msg;
+	st.file = d->file ? d->file->path : NULL;
+	st.debug = d->debug ? d->debug->path : NULL;
+	return st;
+}

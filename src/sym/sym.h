@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names for addresses: the one door to this folder for commands.
+ *
+ *	struct symbols *s = symbols_new(&opts);
+ *	uint32_t dso = symbols_dso(s, &(struct find_want){ .path = ..., .id = ... });
+ *	symbols_resolve_many(s, queries, n, SYMBOLS_NAMES);   // in parallel, a thread a file
+ *	const struct sym_result *r = symbols_resolve(s, dso, addr, SYMBOLS_NAMES);
+ *	symbols_text(s, r->name);
+ *
+ * Count first, name later: collect the distinct (dso, address) pairs, resolve
+ * them all at once, then ask for each as often as needed; answers are kept, and
+ * the pointers hold until symbols_free(). Texts are interned: equal ids, equal
+ * names, also across files.
+ *
+ * An address is what perf calls it: ip - map_start + map_pgoff, an offset in
+ * the file, for ELF files; the ip itself for the kernel and for JIT code. For
+ * a return address ask for one less, so that the call's line is named.
+ *
+ * Only symbols_lookup() may be called by several threads at a time.
+ */
+#ifndef KYMO_SYM_SYM_H
+#define KYMO_SYM_SYM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "sym/elf.h"
+#include "sym/find.h"
+
+#define SYMBOLS_NONE UINT32_MAX /* no such text: an unknown name, no file */
+#define SYMBOLS_KERNEL 0u	/* the dso of the running (or recorded) kernel; always there */
+
+/* What to find out. Lines mean source lines and inlined functions, which cost more than names. */
+#define SYMBOLS_NAMES 1u
+#define SYMBOLS_LINES 2u
+
+struct symbols_opts {
+	struct find_opts find;
+	bool raw_names;	  /* do not demangle */
+	bool params;	  /* demangle with parameters */
+	bool no_cache;	  /* neither read nor write answers in the cache folder */
+	unsigned threads; /* 0: as many as there are CPUs */
+};
+
+/* One function at an address; several where calls were inlined. */
+struct sym_frame {
+	uint32_t name; /* text id */
+	uint32_t file; /* text id of the source file, SYMBOLS_NONE when not known */
+	uint32_t line; /* 0 when not known */
+};
+
+struct sym_result {
+	uint32_t name;	     /* of the function (the symbol), SYMBOLS_NONE when not known */
+	uint32_t module;     /* kernel module or "bpf"; SYMBOLS_NONE for everything else */
+	uint64_t start, end; /* of the symbol, in the terms of the address asked for */
+	uint64_t vaddr;	     /* the address in the file's own terms, as objdump shows it */
+	uint32_t known;	     /* SYMBOLS_NAMES | SYMBOLS_LINES: what was looked for */
+	/*
+	 * Innermost first; the last one is the function itself. None when
+	 * nothing is known; one without a file when only the name is.
+	 */
+	uint32_t nframes;
+	const struct sym_frame *frames;
+};
+
+struct sym_query {
+	uint32_t dso;
+	uint64_t addr;
+	const struct sym_result *result; /* set by symbols_resolve_many */
+};
+
+struct symbols;
+struct symbols *symbols_new(
+	const struct symbols_opts *o); /* NULL: defaults; strings must outlive it */
+void symbols_free(struct symbols *s);
+
+/*
+ * Declare a file; the same path and build-id give the same number. Nothing is
+ * opened before the first address is asked for. "[vdso]" is known.
+ */
+uint32_t symbols_dso(struct symbols *s, const struct find_want *file);
+
+/*
+ * Give the kernel its symbols: the text of kallsyms (taken over, also on
+ * failure), or a vmlinux file whose addresses are shifted by slide.
+ */
+int symbols_kernel_text(struct symbols *s, char *text, size_t len, struct err *e);
+int symbols_kernel_file(struct symbols *s, const char *vmlinux, uint64_t slide, struct err *e);
+
+/* Never NULL. */
+const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64_t addr,
+					 unsigned what);
+void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsigned what);
+/* What was resolved before, NULL when it was not. */
+const struct sym_result *symbols_lookup(const struct symbols *s, uint32_t dso, uint64_t addr);
+
+const char *symbols_text(const struct symbols *s, uint32_t id); /* "" for SYMBOLS_NONE */
+
+/* The ELF file behind a dso, for disassembly; NULL when it was not found. Opens it if need be. */
+const struct elf *symbols_elf(struct symbols *s, uint32_t dso);
+
+/* How it went with a file, for the notes below a report and for doctor. */
+struct symbols_status {
+	bool opened;		  /* an ELF file (or the kernel's symbols) was found and fits */
+	bool symtab;		  /* it has a full symbol table, itself or in its debug file */
+	bool dwarf;		  /* it has debug info */
+	bool mismatch;		  /* a file of that name was there, but of another build */
+	const char *why;	  /* the reason when not opened; "" else */
+	const char *file, *debug; /* where from; NULL when from nowhere */
+};
+struct symbols_status symbols_status(struct symbols *s, uint32_t dso);
+
+#endif
