@@ -80,6 +80,17 @@ struct event_extra {
 	size_t read_size;
 };
 
+/* What the kinds that are no samples say; event->side is NULL for samples. */
+struct event_side {
+	uint64_t start, size, pgoff; /* MMAP */
+	uint32_t prot, flags;	     /* MMAP, 0 when not recorded */
+	const char *text;	     /* MMAP: path; COMM: name */
+	bool exec;		     /* COMM: because of an exec */
+	bool out, preempt;	     /* SWITCH: the task left the CPU; while it could have run on */
+	int32_t other_pid, other_tid; /* FORK: parent; SWITCH: who comes or went, -1 not recorded */
+	uint64_t count;		      /* LOST: how many */
+};
+
 struct event {
 	enum event_kind kind;
 	uint32_t type; /* index into trace->types */
@@ -98,7 +109,10 @@ struct event {
 	uint32_t raw_size;
 	const void *raw; /* a tracepoint's record; decoded through the type's fields */
 	const struct event_extra *extra;
-	uint64_t position; /* where in the source, for messages and raw dumps */
+	const struct event_side *side;
+	const void *record; /* the source's own record, host endian, for raw dumps; may be NULL */
+	uint16_t misc;	    /* the flags of perf's record header */
+	uint64_t position;  /* where in the source, for messages and raw dumps */
 };
 
 #endif

@@ -10,7 +10,11 @@
  * An address space is a number. Two samples with the same space and address are
  * the same code: a mapping that replaces another one starts a new space, exec
  * too; fork shares the parent's until the child maps something. Space 0 is the
- * kernel's.
+ * kernel's, until a module or BPF program takes the place of another one: from
+ * then on the kernel has another space as well (tasks_kernel_at).
+ *
+ * What was mapped before an exec answers for addresses the new image has
+ * nothing at: the call chain of a sample inside execve still shows its caller.
  */
 #ifndef KYMO_EVENT_TASK_H
 #define KYMO_EVENT_TASK_H
@@ -22,6 +26,7 @@
 #include "base/map.h"
 
 #define TASK_SPACE_KERNEL 0u
+#define TASK_SPACE_NONE UINT32_MAX /* of a process nothing is known of; nothing is found in it */
 #define TASK_DSO_NONE UINT32_MAX
 
 /* A file (or "[vdso]", "[kernel.kallsyms]", "//anon") that code came from. */
@@ -30,6 +35,7 @@ struct task_dso {
 	uint8_t build_id[20];
 	uint8_t build_id_size; /* 0: not known */
 	bool kernel;	       /* kernel image or module */
+	bool ksymbol;	       /* one kernel function made at run time (BPF); named as the dso */
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
 };
@@ -51,12 +57,17 @@ void tasks_mmap(struct tasks *t, uint64_t time, int32_t pid, int32_t tid,
 		const struct task_map *map);
 void tasks_comm(struct tasks *t, uint64_t time, int32_t pid, int32_t tid, const char *comm,
 		bool exec);
+/* maps: the child has the parent's mappings; not so for tasks that recorders find in /proc. */
 void tasks_fork(struct tasks *t, uint64_t time, int32_t ppid, int32_t ptid, int32_t pid,
-		int32_t tid);
+		int32_t tid, bool maps);
 void tasks_exit(struct tasks *t, uint64_t time, int32_t pid, int32_t tid);
 /* The dso of that name and build-id (NULL, 0 when not known), made when missing. */
 uint32_t tasks_dso(struct tasks *t, const char *path, const uint8_t *build_id, size_t size,
 		   bool kernel);
+/* The same with all that is known; like->name is not read. */
+uint32_t tasks_dso_like(struct tasks *t, const char *path, const struct task_dso *like);
+/* The kernel no longer has anything in [start, end). */
+void tasks_kernel_unmap(struct tasks *t, uint64_t time, uint64_t start, uint64_t end);
 /* A build-id that is learnt later (BUILD_ID feature, the file itself), for every dso of that path
  * without one. */
 void tasks_set_build_id(struct tasks *t, const char *path, const uint8_t *build_id, size_t size,
@@ -67,11 +78,13 @@ const struct strtab *tasks_strings(const struct tasks *t);
 uint32_t tasks_comm_at(const struct tasks *t, int32_t tid,
 		       uint64_t time); /* STRTAB_NONE when not known */
 uint32_t tasks_space_at(const struct tasks *t, int32_t pid, uint64_t time);
+/* The kernel's space then: TASK_SPACE_KERNEL unless code was replaced. */
+uint32_t tasks_kernel_at(const struct tasks *t, uint64_t time);
 /* The process a thread belonged to then, for sources that record only the tid. -1 when not known.
  */
 int32_t tasks_pid_at(const struct tasks *t, int32_t tid, uint64_t time);
 int32_t tasks_parent_at(const struct tasks *t, int32_t pid, uint64_t time);
-/* NULL when nothing is mapped there. Kernel addresses are in space 0 only. */
+/* NULL when nothing is mapped there. Kernel addresses are in the kernel's spaces only. */
 const struct task_map *tasks_find(const struct tasks *t, uint32_t space, uint64_t addr);
 
 size_t tasks_n_dsos(const struct tasks *t);

@@ -35,6 +35,7 @@ struct field {
 	bool is_string;	 /* for the *_LOC kinds: char[] */
 	bool is_common;	 /* common_type, common_pid ... */
 	bool is_pointer; /* shown in hex */
+	bool swapped;	 /* the record is of the other endian; field_int() knows */
 };
 
 struct event_type {
@@ -47,12 +48,14 @@ struct event_type {
 	struct field *fields; /* NULL until there is a format */
 	size_t n_fields;
 	const char *print_fmt; /* NULL until there is a format */
-	const char *unit;      /* what weight counts: NULL for the event itself, "ns" for times */
+	uint32_t format_id; /* the kernel's number of the tracepoint; attr.config when it has one */
+	const char *unit;   /* what weight counts: NULL for the event itself, "ns" for times */
 };
 
 /*
  * Parse a format text into t (strings and fields from a). Lines that make no
- * sense are an error; nothing is half set then.
+ * sense are an error; nothing is half set then. Sets fields, print_fmt, format_id,
+ * and event when it is NULL.
  */
 int type_parse_format(struct event_type *t, struct arena *a, const char *text, size_t n,
 		      struct err *e);
@@ -65,5 +68,8 @@ bool field_int(const struct field *f, const void *raw, size_t raw_size, int64_t 
 /* A string field's bytes (not NUL-terminated; *n tells); false when it is none or lies outside. */
 bool field_str(const struct field *f, const void *raw, size_t raw_size, const char **ret,
 	       size_t *n);
+/* Where the field's bytes are, the *_LOC kinds followed; false when they lie outside the record. */
+bool field_bytes(const struct field *f, const void *raw, size_t raw_size, const void **ret,
+		 size_t *n);
 
 #endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening a recording in any of its forms: a file, a stream of records (saved
+ * or coming through a pipe), a directory of files.
+ */
+#include "store/perfdata_impl.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+
+void perfdata_note(struct perfdata *pd, const char *fmt, ...)
+{
+	char *note = pd->trace.losses.note;
+	va_list ap;
+
+	if (*note)
+		return; /* the first one says where it began */
+	va_start(ap, fmt);
+	vsnprintf(note, sizeof(pd->trace.losses.note), fmt, ap);
+	va_end(ap);
+}
+
+static void perfdata_close(struct source *s)
+{
+	struct perfdata *pd = s->impl;
+
+	unzip_free(pd);
+	vec_each (&pd->files, f) {
+		if (f->mapped)
+			munmap((void *)f->data, f->size);
+		else
+			free((void *)f->data);
+	}
+	vec_each (&pd->types, t)
+		vec_free(&t->ids);
+	vec_each (&pd->chunks, c)
+		free(c->values);
+	free(pd->open.values);
+	vec_free(&pd->files);
+	vec_free(&pd->types);
+	vec_free(&pd->layouts);
+	vec_free(&pd->chunks);
+	vec_free(&pd->sides);
+	vec_free(&pd->build_ids);
+	vec_free(&pd->readings.value);
+	map_free(&pd->readings.slot);
+	map_free(&pd->ids);
+	map_free(&pd->cgroups);
+	map_free(&pd->unknown_types);
+	tasks_free(pd->trace.tasks);
+	arena_free(&pd->trace.arena);
+	free(pd);
+}
+
+/* A pipe cannot be mapped: everything into memory. */
+static int slurp(int fd, struct perfdata_file *ret, const char *path, struct err *e)
+{
+	AUTO_FREE uint8_t *buf = NULL;
+	size_t n = 0, cap = 0;
+
+	for (;;) {
+		ssize_t got;
+
+		if (n == cap) {
+			cap = cap ? cap * 2 : 1 << 20;
+			buf = mem_grow(buf, cap);
+		}
+		got = read(fd, buf + n, cap - n);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return err_set(e, errno, "cannot read %s: %s", path, strerror(errno));
+		if (got == 0)
+			break;
+		n += (size_t)got;
+	}
+	*ret = (struct perfdata_file){ .data = buf, .size = n };
+	buf = NULL;
+	return 0;
+}
+
+static int add_file(struct perfdata *pd, const char *path, const char *name, struct err *e)
+{
+	bool in = strcmp(path, "-") == 0;
+	AUTO_CLOSE int fd = in ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	struct perfdata_file f = { 0 };
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
+		if (e && e->code == ENOENT)
+			err_hint(e, "kymo record makes one; -i FILE reads another");
+		return e ? -e->code : -EIO;
+	}
+	if (S_ISREG(st.st_mode) && !(in && lseek(fd, 0, SEEK_CUR) != 0)) {
+		f.size = (size_t)st.st_size;
+		f.data = f.size ? mmap(NULL, f.size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+		f.mapped = f.size > 0;
+		if (f.data == MAP_FAILED)
+			return err_set(e, errno, "cannot map %s: %s", path, strerror(errno));
+		if (f.mapped)
+			madvise((void *)f.data, f.size, MADV_WILLNEED);
+	} else if ((r = slurp(fd, &f, path, e)) < 0) {
+		return r;
+	}
+	f.name = name ? arena_strdup(&pd->trace.arena, name) : NULL;
+	pd->trace.info.captured = pd->files.n ? pd->trace.info.captured : (uint64_t)st.st_mtime;
+	vec_push(&pd->files, f);
+	return 0;
+}
+
+/* data, then data.0, data.1 ... which hold records only. */
+static int add_directory(struct perfdata *pd, const char *path, struct err *e)
+{
+	AUTO_FREE char *main = mem_printf("%s/data", path);
+	int r = add_file(pd, main, "data", e);
+
+	for (unsigned i = 0; r >= 0; i++) {
+		AUTO_FREE char *part = mem_printf("%s/data.%u", path, i);
+
+		if (!file_exists(part))
+			break;
+		r = add_file(pd, part, strrchr(part, '/') + 1, e);
+	}
+	return r;
+}
+
+static void swap_header(struct perfdata_header *h)
+{
+	uint64_t words[4];
+
+	swap_words(h, offsetof(struct perfdata_header, features));
+	/* The bitmap is of longs: of 64 bits, or of 32 where HOSTNAME is not among them. */
+	memcpy(words, h->features, sizeof(words));
+	swap_words(h->features, sizeof(h->features));
+	if (!(h->features[0] >> PERFDATA_HOSTNAME & 1)) {
+		uint32_t *half = (uint32_t *)h->features;
+
+		memcpy(h->features, words, sizeof(words));
+		for (int i = 0; i < 8; i++)
+			half[i] = bswap_32(half[i]);
+	}
+	if (!(h->features[0] >> PERFDATA_HOSTNAME & 1)) {
+		memset(h->features, 0, sizeof(h->features));
+		h->features[0] = 1u << PERFDATA_BUILD_ID;
+	}
+}
+
+static int read_header(struct perfdata *pd, const char *path, struct err *e)
+{
+	const struct perfdata_file *f = &pd->files.data[0];
+	struct perfdata_header *h = &pd->header;
+	uint64_t size;
+
+	if (f->size == 0)
+		return err_set(e, ENODATA, "%s is empty", path);
+	if (f->size < PERFDATA_PIPE_SIZE)
+		return err_set(e, EINVAL, "%s is no perf.data file: it has only %zu bytes", path,
+			       f->size);
+	memcpy(h, f->data, f->size < sizeof(*h) ? f->size : sizeof(*h));
+	pd->swap = h->magic == PERFDATA_MAGIC_SWAPPED;
+	if (h->magic != PERFDATA_MAGIC && !pd->swap)
+		return err_set(e, EINVAL,
+			       "%s is no perf.data file: it does not begin with PERFILE2", path);
+	size = pd->swap ? bswap_64(h->size) : h->size;
+	if (size == PERFDATA_PIPE_SIZE) {
+		*h = (struct perfdata_header){ .magic = h->magic, .size = size };
+		pd->pipe = true;
+		return 0;
+	}
+	if (size < offsetof(struct perfdata_header, features) || size > 4096 || f->size < size)
+		return err_set(e, EINVAL, "%s: the header makes no sense (size %llu)", path,
+			       (unsigned long long)size);
+	if (size < sizeof(*h))
+		memset((uint8_t *)h + size, 0, sizeof(*h) - size);
+	if (pd->swap)
+		swap_header(h);
+	return 0;
+}
+
+static int read_attrs(struct perfdata *pd, const char *path, struct err *e)
+{
+	const struct perfdata_file *f = &pd->files.data[0];
+	const struct perfdata_header *h = &pd->header;
+	uint64_t each = h->attr_size, n;
+
+	if (each < PERF_ATTR_SIZE_VER0 + sizeof(struct perfdata_section) || each > 4096 ||
+	    h->attrs.offset > f->size || h->attrs.size > f->size - h->attrs.offset)
+		return err_set(e, EINVAL, "%s: the list of events is damaged", path);
+	n = h->attrs.size / each;
+	for (uint64_t i = 0; i < n; i++) {
+		const uint8_t *p = f->data + h->attrs.offset + i * each;
+		size_t attr_size = each - sizeof(struct perfdata_section);
+		struct perfdata_section ids;
+		int r;
+
+		memcpy(&ids, p + attr_size, sizeof(ids));
+		if (pd->swap)
+			swap_words(&ids, sizeof(ids));
+		if (ids.offset > f->size || ids.size > f->size - ids.offset) {
+			perfdata_note(pd, "the ids of event %llu lie outside the file",
+				      (unsigned long long)i);
+			ids.size = 0;
+		}
+		r = attr_add(pd, p, attr_size, f->data + ids.offset, ids.size / 8, e);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int load(struct perfdata *pd, const char *path, struct err *e)
+{
+	struct stat st;
+	int r;
+
+	if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		r = add_directory(pd, path, e);
+	else
+		r = add_file(pd, path, NULL, e);
+	if (r >= 0)
+		r = read_header(pd, path, e);
+	if (r >= 0 && !pd->pipe)
+		r = read_attrs(pd, path, e);
+	if (r < 0)
+		return r;
+	feature_sections(pd);
+	attr_layouts(pd);
+	r = scan_all(pd, e);
+	if (r < 0)
+		return r;
+	if (!pd->types.n)
+		return err_set(e, ENODATA, "%s has no events: the recording was cut before them",
+			       path);
+	side_apply(pd);
+	feature_parse(pd);
+	attr_finish(pd);
+	return 0;
+}
+
+int perfdata_open(const char *path, struct source **ret, struct err *e)
+{
+	struct perfdata *pd = mem_alloc(sizeof(*pd));
+	int r;
+
+	pd->trace.tasks = tasks_new();
+	pd->source = (struct source){ .trace = &pd->trace,
+				      .format = "perf.data",
+				      .impl = pd,
+				      .read_chunk = read_chunk,
+				      .read_ordered = read_ordered,
+				      .close = perfdata_close };
+	r = load(pd, path, e);
+	if (r < 0) {
+		perfdata_close(&pd->source);
+		return r;
+	}
+	pd->source.n_chunks = pd->chunks.n;
+	vec_each (&pd->chunks, c)
+		pd->trace.n_samples += c->n_samples;
+	pd->trace.big_endian_source = pd->swap;
+	*ret = &pd->source;
+	return 0;
+}
+
+const struct perfdata_build_id *perfdata_build_ids(const struct source *s, size_t *n)
+{
+	const struct perfdata *pd = s->impl;
+
+	*n = pd->build_ids.n;
+	return pd->build_ids.data;
+}
+
+const char *perfdata_cgroup(const struct source *s, uint64_t id)
+{
+	const struct perfdata *pd = s->impl;
+	const uint64_t *at = map_find(&pd->cgroups, id);
+
+	return at ? (const char *)(uintptr_t)*at : NULL;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The perf.data file format: what linux/perf_event.h does not say, because it
+ * is perf's own. Shared by the reader and the writer.
+ */
+#ifndef KYMO_STORE_PERFDATA_ABI_H
+#define KYMO_STORE_PERFDATA_ABI_H
+
+#include <linux/perf_event.h>
+#include <stdint.h>
+
+#define PERFDATA_MAGIC 0x32454c4946524550u /* "PERFILE2" read on a little-endian machine */
+#define PERFDATA_MAGIC_SWAPPED 0x50455246494c4532u
+#define PERFDATA_PIPE_SIZE 16 /* header size that says: a stream of records */
+
+struct perfdata_section {
+	uint64_t offset, size;
+};
+
+struct perfdata_header {
+	uint64_t magic;
+	uint64_t size;	    /* of this header */
+	uint64_t attr_size; /* of a struct perfdata_attr as written: attr and its ids section */
+	struct perfdata_section attrs, data, event_types;
+	uint64_t features[4]; /* bitmap */
+};
+
+/* Records that user space writes; the kernel's go up to 63. */
+enum perfdata_record {
+	PERFDATA_HEADER_ATTR = 64,
+	PERFDATA_HEADER_EVENT_TYPE = 65,
+	PERFDATA_HEADER_TRACING_DATA = 66,
+	PERFDATA_HEADER_BUILD_ID = 67,
+	PERFDATA_FINISHED_ROUND = 68,
+	PERFDATA_ID_INDEX = 69,
+	PERFDATA_AUXTRACE_INFO = 70,
+	PERFDATA_AUXTRACE = 71,
+	PERFDATA_AUXTRACE_ERROR = 72,
+	PERFDATA_THREAD_MAP = 73,
+	PERFDATA_CPU_MAP = 74,
+	PERFDATA_STAT_CONFIG = 75,
+	PERFDATA_STAT = 76,
+	PERFDATA_STAT_ROUND = 77,
+	PERFDATA_EVENT_UPDATE = 78,
+	PERFDATA_TIME_CONV = 79,
+	PERFDATA_HEADER_FEATURE = 80,
+	PERFDATA_COMPRESSED = 81,
+	PERFDATA_FINISHED_INIT = 82,
+	PERFDATA_COMPRESSED2 = 83,
+	PERFDATA_RECORD_END, /* first number that is not known */
+};
+#define PERFDATA_KERNEL_RECORD_END 23 /* first kernel record that is not known */
+#define PERFDATA_CALLCHAIN_DEFERRED 22
+
+enum perfdata_feature {
+	PERFDATA_TRACING_DATA = 1,
+	PERFDATA_BUILD_ID,
+	PERFDATA_HOSTNAME,
+	PERFDATA_OSRELEASE,
+	PERFDATA_VERSION,
+	PERFDATA_ARCH,
+	PERFDATA_NRCPUS,
+	PERFDATA_CPUDESC,
+	PERFDATA_CPUID,
+	PERFDATA_TOTAL_MEM,
+	PERFDATA_CMDLINE,
+	PERFDATA_EVENT_DESC,
+	PERFDATA_CPU_TOPOLOGY,
+	PERFDATA_NUMA_TOPOLOGY,
+	PERFDATA_BRANCH_STACK,
+	PERFDATA_PMU_MAPPINGS,
+	PERFDATA_GROUP_DESC,
+	PERFDATA_AUXTRACE_INDEX,
+	PERFDATA_STAT_FEATURE,
+	PERFDATA_CACHE,
+	PERFDATA_SAMPLE_TIME,
+	PERFDATA_MEM_TOPOLOGY,
+	PERFDATA_CLOCKID,
+	PERFDATA_DIR_FORMAT,
+	PERFDATA_BPF_PROG_INFO,
+	PERFDATA_BPF_BTF,
+	PERFDATA_COMPRESSED_INFO,
+	PERFDATA_CPU_PMU_CAPS,
+	PERFDATA_CLOCK_DATA,
+	PERFDATA_HYBRID_TOPOLOGY,
+	PERFDATA_PMU_CAPS,
+	PERFDATA_FEATURE_END,
+};
+
+/* PERFDATA_EVENT_UPDATE types. */
+enum perfdata_update {
+	PERFDATA_UPDATE_UNIT,
+	PERFDATA_UPDATE_SCALE,
+	PERFDATA_UPDATE_NAME,
+	PERFDATA_UPDATE_CPUS,
+};
+
+/* A build-id entry has this bit in misc when its size stands in byte 20. */
+#define PERFDATA_MISC_BUILD_ID_SIZE (1u << 15)
+
+/* Later than the headers this is built with. */
+#define PERFDATA_SAMPLE_BRANCH_COUNTERS (1u << 19)
+#define PERFDATA_CHAIN_DEFERRED ((uint64_t)-640)
+
+struct perfdata_event_header {
+	uint32_t type;
+	uint16_t misc, size;
+};
+
+#endif

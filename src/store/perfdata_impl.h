@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside the perf.data reader: what its files share. Not for others.
+ *
+ *	perfdata.c		opening, the three forms of a recording, closing
+ *	perfdata_attr.c		attrs and ids to types and sample layouts
+ *	perfdata_scan.c		pass 1: walk all records, cut them into chunks
+ *	perfdata_side.c		side-band records, applied to the tasks
+ *	perfdata_sample.c	one sample's bytes to an event
+ *	perfdata_read.c		pass 2: chunks, or everything in time order
+ *	perfdata_feature.c	the header's features
+ *	perfdata_info.c		the same as text, in perf's words
+ *	perfdata_tracing.c	formats and names of tracepoints
+ *	perfdata_swap.c		records of the other endian
+ *	perfdata_unzip.c	compressed records
+ */
+#ifndef KYMO_STORE_PERFDATA_IMPL_H
+#define KYMO_STORE_PERFDATA_IMPL_H
+
+#include <byteswap.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "store/perfdata.h"
+
+#define MAX_ATTRS 65536
+#define MAX_RECORD 65536
+#define CHUNK_BYTES (1u << 20)
+
+/* Where things stand in the samples and trailers of one type; offset 0 means: has none. */
+struct layout {
+	uint64_t sample_type, read_format, branch_type, regs_user, regs_intr;
+	uint64_t period; /* for samples that carry none */
+	uint32_t type;
+	uint32_t fixed; /* size of the part whose offsets never change, header included */
+	unsigned have;	/* EVENT_HAVE_* of that part */
+	uint16_t ident, ip, tid, time, addr, id, stream, cpu, period_at;
+	/* The trailer of other records, counted back from their end. */
+	uint16_t tail, tail_tid, tail_time, tail_id, tail_stream, tail_cpu;
+	bool variable; /* something follows the fixed part */
+	bool per_task; /* counter values are a task's own */
+};
+
+struct perfdata_type {
+	struct perf_event_attr attr;
+	const char *name;
+	const char *unit;
+	double scale;
+	int leader;
+	const char *group;
+	VEC(uint64_t) ids;
+};
+
+struct perfdata_file {
+	const uint8_t *data;
+	size_t size;
+	const char *name; /* "data.3"; NULL for the only one */
+	bool mapped;
+};
+
+/* A run of whole records in memory. */
+struct chunk {
+	const uint8_t *start, *end;
+	uint64_t position; /* of start in its file */
+	uint32_t file;
+	bool unpacked; /* position is that of the compressed record */
+	bool sorted;   /* its records are in time order */
+	bool counted;  /* its bad samples are in trace->losses */
+	uint64_t n_samples;
+	uint64_t first, last; /* lowest and highest key */
+	uint64_t flushed;     /* key of records without a time, see chunk_key() */
+	/* Counter values at its start, by slot; only with PERF_SAMPLE_READ. */
+	uint64_t *values;
+	size_t n_values;
+};
+
+struct side_record {
+	uint64_t time;
+	const uint8_t *at;
+	uint32_t chunk;
+};
+
+/* Counter values go up; a sample counts for what was added since the last one of its id. */
+struct readings {
+	struct map slot; /* id, or id and tid, to slot + 1 */
+	VEC(uint64_t) value;
+};
+
+struct section {
+	const uint8_t *data;
+	size_t size;
+	uint64_t position;
+	bool present;
+};
+
+struct unzip;
+
+struct perfdata {
+	struct source source;
+	struct trace trace;
+	struct perfdata_header header;
+	bool pipe, swap;
+	VEC(struct perfdata_file) files;
+	VEC(struct perfdata_type) types;
+	VEC(struct layout) layouts;
+	struct map ids;	    /* perf's id to type + 1 */
+	uint16_t sample_id; /* offset of the id in every sample; 0 when it has none */
+	uint16_t tail_id;
+	bool mixed_time; /* types disagree on where the time is */
+	bool any_read;	 /* some type has PERF_SAMPLE_READ */
+	bool layouts_stale;
+
+	/* pass 1 */
+	VEC(struct chunk) chunks;
+	VEC(struct side_record) sides;
+	struct chunk open; /* start == NULL: none */
+	uint64_t max_time, next_flush, flushed;
+	uint64_t last_sample_time;
+	struct readings readings;
+	struct unzip *unzip;
+	uint64_t unknown[2]; /* lowest bits: record types that were skipped */
+	struct map unknown_types;
+
+	struct section feature[256];
+	VEC(struct perfdata_build_id) build_ids;
+	struct map cgroups; /* id to string id + 1 in tasks' strings */
+};
+
+/* --- perfdata_attr.c --- */
+/* size is what the file says an attr has; longer ones are cut, shorter zero-extended. */
+int attr_add(struct perfdata *pd, const uint8_t *attr, size_t size, const uint8_t *ids,
+	     size_t n_ids, struct err *e);
+void attr_layouts(struct perfdata *pd);
+/* Fill trace->types; called once, when names and groups are known. */
+void attr_finish(struct perfdata *pd);
+static inline const struct layout *layout_of_id(const struct perfdata *pd, uint64_t id)
+{
+	const uint64_t *at;
+
+	if (!id)
+		return &pd->layouts.data[0];
+	at = map_find(&pd->ids, id);
+	return at ? &pd->layouts.data[*at - 1] : NULL;
+}
+
+/* --- perfdata_scan.c --- */
+int scan_all(struct perfdata *pd, struct err *e);
+/* What unzip found; start..end are whole records. */
+int scan_unpacked(struct perfdata *pd, const uint8_t **start, const uint8_t *end, uint32_t file,
+		  uint64_t position, struct err *e);
+
+/* --- decoding --- */
+struct decoder {
+	struct perfdata *pd;
+	uint64_t last_id;
+	const struct layout *last;
+	struct event ev;
+	struct event_extra extra;
+	struct event_side side;
+	struct readings readings;
+	uint64_t *scratch; /* MAX_RECORD bytes, for records that must be copied */
+};
+void decoder_init(struct decoder *d, struct perfdata *pd);
+void decoder_free(struct decoder *d);
+/* A record in host endian and aligned: p itself, or its copy in d->scratch. */
+const struct perfdata_event_header *decoder_record(struct decoder *d, const uint8_t *p);
+/* Header of the record at p, host endian. */
+static inline struct perfdata_event_header record_header(const struct perfdata *pd,
+							 const uint8_t *p)
+{
+	struct perfdata_event_header h;
+
+	memcpy(&h, p, sizeof(h));
+	if (pd->swap) {
+		h.type = bswap_32(h.type);
+		h.misc = bswap_16(h.misc);
+		h.size = bswap_16(h.size);
+	}
+	return h;
+}
+/* The layout a record is to be read with; NULL for an id nobody knows. */
+const struct layout *decoder_layout(struct decoder *d, const uint8_t *p, uint32_t type,
+				    uint32_t size);
+/* false: the sample is damaged or of no known type. */
+bool sample_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_header h);
+/* Deliver d->ev: once, or once for each counter of the group it read. */
+int sample_deliver(struct decoder *d, event_fn *fn, void *ctx);
+/* Pass 1's part of it: only remember the counters' values. */
+void sample_note_values(struct perfdata *pd, struct decoder *d);
+void side_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_header h);
+/* The time of any kernel record: 0 when it has none. */
+uint64_t record_time(struct decoder *d, const uint8_t *p, struct perfdata_event_header h);
+
+void side_apply(struct perfdata *pd);
+
+/* --- perfdata_swap.c: h is the copy to change, its header done already --- */
+void swap_words(void *p, size_t bytes);
+void swap_record(struct perfdata_event_header *h, size_t tail);
+void swap_attr(struct perf_event_attr *attr);
+uint64_t swap_branch_flags(uint64_t v);
+
+/* --- perfdata_read.c --- */
+int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e);
+int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
+
+/* --- perfdata_feature.c --- */
+struct cursor {
+	const uint8_t *p, *end;
+	bool swap, bad;
+};
+uint32_t cursor_u32(struct cursor *c);
+uint64_t cursor_u64(struct cursor *c);
+const char *cursor_str(struct cursor *c); /* u32 length and that many bytes; "" when bad */
+void feature_sections(struct perfdata *pd);
+void feature_parse(struct perfdata *pd);
+struct cursor feature_cursor(const struct perfdata *pd, unsigned feature);
+/* One entry of the BUILD_ID feature or a HEADER_BUILD_ID record, in file endian. */
+void feature_build_id(struct perfdata *pd, const uint8_t *p, size_t size);
+char *info_text(struct perfdata *pd);
+
+/* --- perfdata_tracing.c --- */
+void tracing_parse(struct perfdata *pd, const uint8_t *data, size_t size);
+/* The name perf would make up from an attr alone. */
+const char *tracing_name(struct perfdata *pd, const struct perf_event_attr *attr);
+
+/* --- perfdata_unzip.c --- */
+int unzip_record(struct perfdata *pd, const uint8_t *data, size_t size, uint32_t file,
+		 uint64_t position, struct err *e);
+void unzip_free(struct perfdata *pd);
+
+__attribute__((format(printf, 2, 3))) void perfdata_note(struct perfdata *pd, const char *fmt, ...);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pass 1: walk every record once.
+ *
+ * Samples are only counted and their times looked at; side-band records are
+ * remembered for side_apply(); what describes the recording itself (pipe mode's
+ * attrs, features, names) is taken in at once. The records are cut into chunks,
+ * runs of whole records in memory, which pass 2 reads in any order.
+ *
+ * Where a header makes no sense the walk goes on at the next FINISHED_ROUND
+ * record, whose eight bytes are the same in every file; what lies between is
+ * counted as cut.
+ */
+#include "store/perfdata_impl.h"
+
+struct scan {
+	struct perfdata *pd;
+	struct decoder d;
+	uint32_t file;
+	const uint8_t *base; /* of the file or unpacked block p lies in */
+	uint64_t base_position;
+	bool unpacked;
+	struct err *e;
+};
+
+static void chunk_close(struct scan *s, const uint8_t *end)
+{
+	struct perfdata *pd = s->pd;
+	struct chunk *c = &pd->open;
+
+	if (c->start && end > c->start) {
+		c->end = end;
+		if (c->first > c->last)
+			c->first = c->last = 0;
+		vec_push(&pd->chunks, *c);
+	} else {
+		free(c->values);
+	}
+	*c = (struct chunk){ 0 };
+}
+
+static void chunk_open(struct scan *s, const uint8_t *p)
+{
+	struct perfdata *pd = s->pd;
+
+	pd->open = (struct chunk){ .start = p,
+				   .file = s->file,
+				   .unpacked = s->unpacked,
+				   .position = s->unpacked
+						       ? s->base_position
+						       : s->base_position + (uint64_t)(p - s->base),
+				   .sorted = true,
+				   .first = UINT64_MAX,
+				   .flushed = pd->flushed };
+	if (pd->any_read && pd->readings.value.n) {
+		pd->open.n_values = pd->readings.value.n;
+		pd->open.values =
+			mem_dup(pd->readings.value.data, pd->readings.value.n * sizeof(uint64_t));
+	}
+}
+
+static inline void chunk_time(struct perfdata *pd, uint64_t time)
+{
+	struct chunk *c = &pd->open;
+
+	/* A record without a time comes where the reading of the file has got to. */
+	if (!time)
+		time = c->flushed;
+	if (time < c->first)
+		c->first = time;
+	if (time >= c->last)
+		c->last = time;
+	else
+		c->sorted = false;
+	if (time > pd->max_time)
+		pd->max_time = time;
+}
+
+static inline void scan_sample(struct scan *s, const uint8_t *p, struct perfdata_event_header h)
+{
+	struct perfdata *pd = s->pd;
+	struct trace *tr = &pd->trace;
+	uint64_t time = 0;
+
+	if (__builtin_expect(pd->layouts_stale, 0))
+		attr_layouts(pd);
+	if (__builtin_expect(!pd->layouts.n, 0)) {
+		tr->losses.bad_records++;
+		return;
+	}
+	if (pd->mixed_time || pd->swap) {
+		time = record_time(&s->d, p, h);
+	} else if (pd->layouts.data[0].time) {
+		if (h.size < pd->layouts.data[0].time + 8u)
+			return;
+		memcpy(&time, p + pd->layouts.data[0].time, 8);
+	}
+	pd->open.n_samples++;
+	chunk_time(pd, time);
+	pd->last_sample_time = time;
+	if (time && (time < tr->first_time || !tr->first_time))
+		tr->first_time = time;
+	if (time > tr->last_time)
+		tr->last_time = time;
+	if (pd->any_read && sample_decode(&s->d, p, h))
+		sample_deliver(&s->d, NULL, NULL);
+}
+
+static void scan_side(struct scan *s, const uint8_t *p, struct perfdata_event_header h)
+{
+	struct perfdata *pd = s->pd;
+	struct side_record side = { .time = record_time(&s->d, p, h), .at = p };
+	bool timed = pd->layouts.n && pd->layouts.data[0].tail_time;
+
+	chunk_time(pd, side.time);
+	/* Old recordings have times only in samples: then the place in the file has to do. */
+	if (!side.time && !timed)
+		side.time = pd->last_sample_time;
+	switch (h.type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_CGROUP: vec_push(&pd->sides, side); break;
+	default: break;
+	}
+}
+
+static void count_losses(struct scan *s, const uint8_t *p, struct perfdata_event_header h)
+{
+	struct trace_losses *losses = &s->pd->trace.losses;
+
+	if (h.type == PERF_RECORD_THROTTLE) {
+		losses->throttled++;
+		return;
+	}
+	side_decode(&s->d, p, h);
+	if (h.type == PERF_RECORD_LOST) {
+		losses->lost_records++;
+		losses->lost_events += s->d.side.count;
+	} else if (h.type == PERF_RECORD_LOST_SAMPLES) {
+		losses->lost_samples += s->d.side.count;
+	}
+}
+
+static void unknown_record(struct scan *s, uint32_t type)
+{
+	s->pd->trace.losses.unknown_records++;
+	*map_at(&s->pd->unknown_types, type) += 1;
+}
+
+static void scan_kernel(struct scan *s, const uint8_t *p, struct perfdata_event_header h)
+{
+	if (s->pd->layouts_stale)
+		attr_layouts(s->pd);
+	if (h.type == 0 || h.type >= PERFDATA_KERNEL_RECORD_END) {
+		unknown_record(s, h.type);
+		return;
+	}
+	if (h.type == PERF_RECORD_LOST || h.type == PERF_RECORD_LOST_SAMPLES ||
+	    h.type == PERF_RECORD_THROTTLE)
+		count_losses(s, p, h);
+	scan_side(s, p, h);
+}
+
+/* Attr and ids as one record: the attr says its own size. */
+static int scan_attr(struct scan *s, const uint8_t *p, uint32_t size)
+{
+	uint32_t attr_size;
+
+	if (size < 8 + PERF_ATTR_SIZE_VER0)
+		return 0;
+	memcpy(&attr_size, p + 12, 4);
+	attr_size = s->pd->swap ? bswap_32(attr_size) : attr_size;
+	if (attr_size < PERF_ATTR_SIZE_VER0 || attr_size > size - 8 || attr_size % 8)
+		return 0;
+	return attr_add(s->pd, p + 8, attr_size, p + 8 + attr_size, (size - 8 - attr_size) / 8,
+			s->e);
+}
+
+/* One thing an event is told apart by: its name, unit or scale. */
+static void scan_update(struct scan *s, const uint8_t *p)
+{
+	const struct {
+		struct perfdata_event_header h;
+		uint64_t what, id;
+		char data[];
+	} *r = (const void *)decoder_record(&s->d, p);
+	struct perfdata *pd = s->pd;
+	const uint64_t *type;
+	size_t room;
+
+	if (r->h.size <= sizeof(*r) || !(type = map_find(&pd->ids, r->id)))
+		return;
+	room = r->h.size - sizeof(*r);
+	if (r->what == PERFDATA_UPDATE_NAME)
+		pd->types.data[*type - 1].name = arena_strndup(&pd->trace.arena, r->data, room);
+	else if (r->what == PERFDATA_UPDATE_UNIT)
+		pd->types.data[*type - 1].unit = arena_strndup(&pd->trace.arena, r->data, room);
+	else if (r->what == PERFDATA_UPDATE_SCALE && room >= 8)
+		memcpy(&pd->types.data[*type - 1].scale, r->data, 8);
+}
+
+static void scan_feature(struct scan *s, const uint8_t *p, uint32_t size)
+{
+	uint64_t id;
+
+	if (size < 16)
+		return;
+	memcpy(&id, p + 8, 8);
+	id = s->pd->swap ? bswap_64(id) : id;
+	if (id < ARRAY_SIZE(s->pd->feature))
+		s->pd->feature[id] =
+			(struct section){ .data = p + 16, .size = size - 16, .present = true };
+}
+
+/* How many bytes belong to a record but follow it. */
+static uint64_t bytes_after(const struct perfdata *pd, const uint8_t *p,
+			    struct perfdata_event_header h)
+{
+	uint64_t n64 = 0;
+	uint32_t n32 = 0;
+
+	if (h.type == PERFDATA_AUXTRACE && h.size >= 16) {
+		memcpy(&n64, p + 8, 8);
+		return pd->swap ? bswap_64(n64) : n64;
+	}
+	if (h.type == PERFDATA_HEADER_TRACING_DATA && h.size >= 12) {
+		memcpy(&n32, p + 8, 4);
+		n32 = pd->swap ? bswap_32(n32) : n32;
+		return ((uint64_t)n32 + 7) & ~7ull;
+	}
+	return 0;
+}
+
+/* perf's own records. *after is what follows p and is not a record. */
+static int scan_user(struct scan *s, const uint8_t *p, struct perfdata_event_header h,
+		     const uint8_t *end, uint64_t *after)
+{
+	struct perfdata *pd = s->pd;
+	size_t zip = h.type == PERFDATA_COMPRESSED2 ? 16 : 8, n;
+	uint64_t position =
+		s->unpacked ? s->base_position : s->base_position + (uint64_t)(p - s->base);
+
+	switch (h.type) {
+	case PERFDATA_FINISHED_ROUND:
+		pd->flushed = pd->next_flush;
+		pd->next_flush = pd->max_time;
+		return 0;
+	case PERFDATA_HEADER_ATTR: return scan_attr(s, p, h.size);
+	case PERFDATA_EVENT_UPDATE: scan_update(s, p); return 0;
+	case PERFDATA_HEADER_FEATURE: scan_feature(s, p, h.size); return 0;
+	case PERFDATA_HEADER_BUILD_ID: feature_build_id(pd, p, h.size); return 0;
+	case PERFDATA_AUXTRACE:
+	case PERFDATA_HEADER_TRACING_DATA:
+		*after = bytes_after(pd, p, h);
+		chunk_close(s, p);
+		if (h.type == PERFDATA_HEADER_TRACING_DATA)
+			tracing_parse(pd, p + h.size,
+				      *after < (uint64_t)(end - p) - h.size
+					      ? *after
+					      : (size_t)(end - p) - h.size);
+		return 0;
+	case PERFDATA_COMPRESSED:
+	case PERFDATA_COMPRESSED2:
+		if (s->unpacked || h.size < zip) {
+			pd->trace.losses.bad_records++;
+			return 0;
+		}
+		chunk_close(s, p);
+		n = h.size - zip;
+		if (h.type == PERFDATA_COMPRESSED2) {
+			uint64_t said;
+
+			memcpy(&said, p + 8, 8);
+			said = pd->swap ? bswap_64(said) : said;
+			n = said < n ? (size_t)said : n;
+		}
+		return unzip_record(pd, p + zip, n, s->file, position, s->e);
+	default:
+		if (h.type >= PERFDATA_RECORD_END)
+			unknown_record(s, h.type);
+		return 0;
+	}
+}
+
+/* Walk whole records from p; the place where it stopped. */
+static int scan_run(struct scan *s, const uint8_t **at, const uint8_t *end)
+{
+	struct perfdata *pd = s->pd;
+	const uint8_t *p = *at;
+	int r = 0;
+
+	while (end - p >= 8 && r >= 0) {
+		struct perfdata_event_header h = record_header(pd, p);
+		uint64_t after = 0;
+
+		if (h.size < 8 || h.size > end - p)
+			break;
+		if (!pd->open.start)
+			chunk_open(s, p);
+		if (h.type == PERF_RECORD_SAMPLE)
+			scan_sample(s, p, h);
+		else if (h.type < 64)
+			scan_kernel(s, p, h);
+		else
+			r = scan_user(s, p, h, end, &after);
+		p += h.size;
+		if (after > (uint64_t)(end - p))
+			break;
+		p += after;
+		if (pd->open.start && p - pd->open.start >= CHUNK_BYTES)
+			chunk_close(s, p);
+	}
+	chunk_close(s, p);
+	*at = p;
+	return r;
+}
+
+int scan_unpacked(struct perfdata *pd, const uint8_t **start, const uint8_t *end, uint32_t file,
+		  uint64_t position, struct err *e)
+{
+	struct scan s = { .pd = pd,
+			  .file = file,
+			  .base = *start,
+			  .base_position = position,
+			  .unpacked = true,
+			  .e = e };
+	int r;
+
+	decoder_init(&s.d, pd);
+	s.d.readings = pd->readings;
+	r = scan_run(&s, start, end);
+	pd->readings = s.d.readings;
+	s.d.readings = (struct readings){ 0 };
+	decoder_free(&s.d);
+	return r;
+}
+
+static const uint8_t *next_round(const struct perfdata *pd, const uint8_t *p, const uint8_t *end)
+{
+	struct perfdata_event_header h = { .type = PERFDATA_FINISHED_ROUND, .size = 8 };
+
+	if (pd->swap) {
+		h.type = bswap_32(h.type);
+		h.size = bswap_16(h.size);
+	}
+	return memmem(p, (size_t)(end - p), &h, sizeof(h));
+}
+
+static int scan_file(struct perfdata *pd, uint32_t file, uint64_t offset, uint64_t size,
+		     struct err *e)
+{
+	const struct perfdata_file *f = &pd->files.data[file];
+	struct scan s = { .pd = pd, .file = file, .base = f->data, .e = e };
+	const uint8_t *p = f->data + offset, *end = p + size;
+	struct trace_losses *losses = &pd->trace.losses;
+	int r;
+
+	decoder_init(&s.d, pd);
+	for (;;) {
+		const uint8_t *stop, *next;
+
+		s.d.readings = pd->readings;
+		r = scan_run(&s, &p, end);
+		pd->readings = s.d.readings;
+		s.d.readings = (struct readings){ 0 };
+		if (r < 0 || p == end)
+			break;
+		stop = p;
+		next = next_round(pd, p, end);
+		p = next ? next : end;
+		losses->cut_bytes += (uint64_t)(p - stop);
+		if (next)
+			losses->bad_records++;
+		else
+			losses->cut = true;
+		if (next)
+			perfdata_note(pd, "damaged at byte %zu, read on at byte %zu",
+				      (size_t)(stop - f->data), (size_t)(p - f->data));
+		else
+			perfdata_note(pd, "cut short: the last whole record ends at byte %zu",
+				      (size_t)(stop - f->data));
+		if (!next)
+			break;
+	}
+	decoder_free(&s.d);
+	return r < 0 ? r : 0;
+}
+
+int scan_all(struct perfdata *pd, struct err *e)
+{
+	const struct perfdata_file *main = &pd->files.data[0];
+	uint64_t offset = pd->pipe ? PERFDATA_PIPE_SIZE : pd->header.data.offset;
+	uint64_t size = pd->pipe ? main->size - offset : pd->header.data.size;
+	int r;
+
+	if (offset > main->size)
+		offset = main->size;
+	if (!pd->pipe && size == 0) {
+		/* The recorder never came to write the size. */
+		size = main->size - offset;
+		if (size) {
+			pd->trace.losses.cut = true;
+			perfdata_note(pd, "the recorder was killed; read to the end of the file");
+		}
+	}
+	if (size > main->size - offset) {
+		pd->trace.losses.cut = true;
+		pd->trace.losses.cut_bytes += size - (main->size - offset);
+		perfdata_note(pd, "cut short: %llu bytes of data are missing",
+			      (unsigned long long)(size - (main->size - offset)));
+		size = main->size - offset;
+	}
+	r = scan_file(pd, 0, offset, size, e);
+	for (size_t i = 1; i < pd->files.n && r >= 0; i++)
+		r = scan_file(pd, (uint32_t)i, 0, pd->files.data[i].size, e);
+	if (r >= 0 && pd->layouts_stale)
+		attr_layouts(pd);
+	return r;
+}
