@@ -8,9 +8,16 @@
 #include "base/term.h"
 #include "cmd/command.h"
 
+/* clang-format off: one a line, so that additions do not collide */
 const struct command *const commands[] = {
-	&cmd_addr2line, &cmd_help, &cmd_version, &cmd_completion, &cmd_introspect, NULL,
+	&cmd_addr2line,
+	&cmd_help,
+	&cmd_version,
+	&cmd_completion,
+	&cmd_introspect,
+	NULL,
 };
+/* clang-format on */
 
 const struct command *command_find(const struct command *const *list, const char *name)
 {

@@ -72,6 +72,7 @@ struct source {
 	struct trace *trace;
 	const char *format; /* "perf.data", "trace.dat" */
 	void *impl;
+	bool stable; /* what events point to holds as long as the source is open */
 	/* Samples fall into this many parts of about equal size. */
 	size_t n_chunks;
 	/* The samples of one part, in the source's order. Different parts may be read at once by

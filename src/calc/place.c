@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#include "calc/place.h"
+
+#include <stdio.h>
+
+#include "kern/cpu.h"
+
+void place_key(const struct stat_opts *o, const struct count_place *p, char *key, size_t size)
+{
+	struct cpu_place at = { 0 };
+
+	if (o->by != STAT_GLOBAL && o->by != STAT_CPU && o->by != STAT_THREAD && p->cpu >= 0)
+		at = cpu_place(p->cpu);
+	switch (o->by) {
+	case STAT_GLOBAL: key[0] = '\0'; break;
+	case STAT_CPU: snprintf(key, size, "CPU%d", p->cpu); break;
+	case STAT_CORE:
+		snprintf(key, size, "S%d-D%d-C%d", at.socket, at.die < 0 ? 0 : at.die, at.core);
+		break;
+	case STAT_DIE: snprintf(key, size, "S%d-D%d", at.socket, at.die < 0 ? 0 : at.die); break;
+	case STAT_SOCKET: snprintf(key, size, "S%d", at.socket); break;
+	case STAT_NODE: snprintf(key, size, "N%d", at.node < 0 ? 0 : at.node); break;
+	case STAT_THREAD: {
+		const char *name = o->thread_name ? o->thread_name(o->thread_ctx, p->tid) : "";
+
+		snprintf(key, size, "%.31s-%d", name, p->tid);
+		break;
+	}
+	}
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* Under which heading a count falls: its CPU, core, socket, node or thread. */
+#ifndef KYMO_CALC_PLACE_H
+#define KYMO_CALC_PLACE_H
+
+#include "calc/stat.h"
+
+void place_key(const struct stat_opts *o, const struct count_place *p, char *key, size_t size);
+
+#endif

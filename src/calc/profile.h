@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording counted before anything is named.
+ *
+ * All samples are read once, in parallel. Those that agree in everything that
+ * was asked for become one entry; their call chains are interned as raw
+ * addresses together with the address space. What is left is small, and only it
+ * is given names (calc/names.h).
+ */
+#ifndef KYMO_CALC_PROFILE_H
+#define KYMO_CALC_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "event/trace.h"
+
+/* What tells entries apart, besides the event's type and the code. */
+#define PROFILE_BY_COMM (1u << 0)
+#define PROFILE_BY_PID (1u << 1)
+#define PROFILE_BY_TID (1u << 2)
+#define PROFILE_BY_CPU (1u << 3)
+#define PROFILE_BY_TIME (1u << 4)  /* every sample by itself */
+#define PROFILE_BY_CODE (1u << 5)  /* where it was: ip, mode and space */
+#define PROFILE_BY_CHAIN (1u << 6) /* how it got there; implies CODE */
+
+struct profile_opts {
+	unsigned by;
+	unsigned max_stack; /* frames that are kept, innermost first; 0: all */
+	unsigned threads;   /* 0: as many as there are CPUs */
+	/* Only samples for which this is true are counted; NULL: all. Called by several threads. */
+	bool (*want)(void *ctx, const struct event *ev);
+	/* A further value that tells entries apart; NULL: none. Called by several threads. */
+	uint64_t (*extra)(void *ctx, unsigned worker, const struct event *ev);
+	void *ctx;
+};
+
+#define PROFILE_NO_CHAIN UINT32_MAX
+
+struct profile_entry {
+	uint32_t type;
+	uint32_t comm;	  /* id in tasks_strings(); STRTAB_NONE when not known or not asked for */
+	int32_t pid, tid; /* 0 when not asked for */
+	uint32_t cpu;
+	uint32_t space; /* that user addresses are in */
+	uint32_t chain; /* index into chains, or PROFILE_NO_CHAIN */
+	uint32_t mode;	/* enum event_mode */
+	uint64_t ip, time, extra;
+	/* sums */
+	uint64_t count, weight;
+};
+
+/* Innermost first, with the kernel's markers (event.h). */
+struct profile_chain {
+	const uint64_t *ip;
+	uint32_t n;
+	uint32_t space;
+	uint64_t hash;
+	bool cut; /* max_stack left frames out */
+};
+
+struct profile_total {
+	uint64_t count, weight;		/* of what was wanted */
+	uint64_t all_count, all_weight; /* of everything */
+};
+
+struct profile {
+	struct trace *trace;
+	VEC(struct profile_entry) entries;
+	VEC(struct profile_chain) chains;
+	struct profile_total *total; /* by type */
+	struct arena copies;	     /* chains that the source would not keep for us */
+};
+
+int profile_make(struct source *s, const struct profile_opts *o, struct profile *ret,
+		 struct err *e);
+void profile_free(struct profile *p);
+
+#endif

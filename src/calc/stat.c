@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "calc/stat.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "calc/metric.h"
+#include "calc/place.h"
+
+bool stat_is_clock(const struct count_event *e)
+{
+	return e->kind == SPEC_SOFTWARE && (e->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+					    e->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* A counter that had to share its hardware ran only part of the time: what would it have counted?
+ */
+static double scaled(const struct stat_opts *o, const struct count *c)
+{
+	if (!c->running)
+		return 0;
+	if (c->running >= c->enabled || o->no_scale)
+		return (double)c->value;
+	return (double)c->value * ((double)c->enabled / (double)c->running);
+}
+
+static void add(const struct stat_opts *o, struct stat_row *row, const struct count *c)
+{
+	row->value += scaled(o, c);
+	row->enabled += (double)c->enabled;
+	row->running += (double)c->running;
+	row->places++;
+}
+
+static void finish(struct stat_row *row)
+{
+	if (!row->event->supported)
+		row->state = STAT_NOT_SUPPORTED;
+	else if (row->running == 0)
+		row->state = STAT_NOT_COUNTED;
+}
+
+/* The rows of one event, one for each key its places fall under. */
+struct rows {
+	VEC(struct stat_row) v;
+};
+
+static void rows_of(const struct stat_opts *o, const struct count_event *ev, struct rows *out)
+{
+	size_t first = out->v.n;
+
+	if (!ev->n_places || (o->by == STAT_GLOBAL)) {
+		struct stat_row *row = vec_add(&out->v);
+
+		row->event = ev;
+		for (size_t i = 0; i < ev->n_places; i++)
+			add(o, row, &ev->count[i]);
+		finish(row);
+		return;
+	}
+	for (size_t i = 0; i < ev->n_places; i++) {
+		struct stat_row *row = NULL;
+		char key[sizeof(row->key)];
+
+		place_key(o, &ev->place[i], key, sizeof(key));
+		for (size_t k = out->v.n; k-- > first && !row;)
+			if (out->v.data[k].tid == ev->place[i].tid &&
+			    strcmp(out->v.data[k].key, key) == 0)
+				row = &out->v.data[k];
+		if (!row) {
+			row = vec_add(&out->v);
+			row->event = ev;
+			row->tid = ev->place[i].tid;
+			memcpy(row->key, key, sizeof(key));
+		}
+		add(o, row, &ev->count[i]);
+	}
+	for (size_t k = first; k < out->v.n; k++)
+		finish(&out->v.data[k]);
+}
+
+/* Threads that count most first, and only those that counted: a machine has hundreds that slept. */
+static int busiest_first(const void *a, const void *b)
+{
+	const struct stat_row *x = a, *y = b;
+
+	if (x->event != y->event)
+		return x->event < y->event ? -1 : 1;
+	if (x->value != y->value)
+		return x->value < y->value ? 1 : -1;
+	return x->tid - y->tid;
+}
+
+static void sort_threads(struct rows *rows)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->v.n; i++)
+		if (rows->v.data[i].value > 0 || rows->v.data[i].state == STAT_NOT_SUPPORTED)
+			rows->v.data[n++] = rows->v.data[i];
+	rows->v.n = n;
+	if (n)
+		qsort(rows->v.data, n, sizeof(*rows->v.data), busiest_first);
+}
+
+/* Per core, socket ...: all events of one key together, as perf shows them. Stable, few keys. */
+static void group_by_key(struct rows *rows)
+{
+	struct rows out = { 0 };
+
+	for (size_t i = 0; i < rows->v.n; i++) {
+		bool seen = false;
+
+		for (size_t k = 0; k < i && !seen; k++)
+			seen = strcmp(rows->v.data[k].key, rows->v.data[i].key) == 0;
+		for (size_t k = i; k < rows->v.n && !seen; k++)
+			if (strcmp(rows->v.data[k].key, rows->v.data[i].key) == 0)
+				vec_push(&out.v, rows->v.data[k]);
+	}
+	vec_free(&rows->v);
+	*rows = out;
+}
+
+void stat_summarise(const struct count_set *set, const struct stat_opts *o, struct stat_table *ret)
+{
+	struct rows rows = { 0 };
+
+	for (size_t i = 0; i < set->n; i++)
+		rows_of(o, &set->event[i], &rows);
+	if (o->by == STAT_THREAD)
+		sort_threads(&rows);
+	else if (o->by != STAT_GLOBAL && o->by != STAT_CPU)
+		group_by_key(&rows);
+	*ret = (struct stat_table){
+		.row = rows.v.data, .n = rows.v.n, .runs = 1, .wall_ns = o->wall_ns
+	};
+	metric_fill(ret);
+}
+
+/* Standard error of the mean. */
+static double noise_of(const double *x, size_t n, double mean)
+{
+	double sum = 0;
+
+	if (n < 2)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		sum += (x[i] - mean) * (x[i] - mean);
+	return sqrt(sum / (double)(n - 1) / (double)n);
+}
+
+static double mean_of(const double *x, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += x[i];
+	return n ? sum / (double)n : 0;
+}
+
+void stat_average(const struct stat_table *runs, size_t n, struct stat_table *ret)
+{
+	struct stat_table t = { .n = n ? runs[0].n : 0, .runs = (unsigned)n };
+	AUTO_FREE double *x = mem_alloc((n ? n : 1) * sizeof(*x));
+
+	t.row = mem_alloc(t.n * sizeof(*t.row));
+	for (size_t i = 0; i < t.n; i++) {
+		struct stat_row *row = &t.row[i];
+		size_t counted = 0;
+
+		*row = runs[0].row[i];
+		row->enabled = row->running = 0;
+		for (size_t k = 0; k < n; k++) {
+			x[k] = runs[k].row[i].value;
+			row->enabled += runs[k].row[i].enabled / (double)n;
+			row->running += runs[k].row[i].running / (double)n;
+			counted += runs[k].row[i].state == STAT_COUNTED;
+		}
+		row->value = mean_of(x, n);
+		row->noise = row->value ? 100 * noise_of(x, n, row->value) / row->value : 0;
+		if (counted)
+			row->state = STAT_COUNTED;
+	}
+	t.run_wall_ns = mem_alloc((n ? n : 1) * sizeof(*t.run_wall_ns));
+	for (size_t k = 0; k < n; k++)
+		t.run_wall_ns[k] = runs[k].wall_ns;
+	t.wall_ns = mean_of(t.run_wall_ns, n);
+	t.wall_noise_ns = noise_of(t.run_wall_ns, n, t.wall_ns);
+	metric_fill(&t);
+	*ret = t;
+}
+
+void stat_table_free(struct stat_table *t)
+{
+	free(t->row);
+	free(t->run_wall_ns);
+	*t = (struct stat_table){ 0 };
+}

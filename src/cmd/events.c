@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/events.h"
+
+#include "kern/env.h"
+
+const struct spec_env *events_env(void)
+{
+	static struct env env;
+	static bool made;
+
+	if (!made)
+		env_init(&env, NULL);
+	made = true;
+	return &env.spec;
+}
+
+int events_filter(struct spec_list *list, const char *filter, struct err *e)
+{
+	struct event_spec *last = list->n ? &list->spec[list->n - 1] : NULL;
+	const char *text = last ? last->text : NULL;
+
+	if (!last || last->kind != SPEC_TRACEPOINT) {
+		err_set(e, EINVAL, "--filter must follow a tracepoint");
+		return err_hint(e, "-e block:block_rq_complete --filter 'nr_sector > 200'");
+	}
+	/* a pattern made several events of one text: the filter is for all of them */
+	filter = arena_strdup(&list->arena, filter);
+	for (size_t i = list->n; i-- > 0 && list->spec[i].text == text;)
+		list->spec[i].filter = filter;
+	last->filter = filter;
+	return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* -e and --filter, the same in every command that has them. */
+#ifndef KYMO_CMD_EVENTS_H
+#define KYMO_CMD_EVENTS_H
+
+#include "event/env.h"
+#include "event/spec.h"
+
+/* What this machine's events can be; one for the whole program. */
+const struct spec_env *events_env(void);
+
+/* --filter: for the tracepoints that the last -e named. */
+int events_filter(struct spec_list *list, const char *filter, struct err *e);
+
+#endif

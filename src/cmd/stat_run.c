@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo stat: the measuring itself; one run is open, start, wait, read. */
+#include "cmd/stat.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "kern/why.h"
+#include "live/control.h"
+#include "live/counters.h"
+#include "live/loop.h"
+#include "live/workload.h"
+
+enum { TIMER_INTERVAL, TIMER_TIMEOUT, TIMER_DELAY, TIMER_ALIVE, WATCH_CONTROL };
+
+struct run {
+	struct stat_plan *p;
+	struct stat_args *a;
+	struct loop loop;
+	struct control control;
+	struct counters *counters;
+	struct workload child;
+	struct map names; /* tid -> index into name_text */
+	struct strtab name_text;
+	VEC(struct stat_table) tables; /* of finished runs */
+	struct rusage before;
+	double user_s, sys_s;
+	uint64_t start_ns, last_ns; /* of this run, of this interval */
+	unsigned intervals, lines;
+	int exit_code;
+	bool stopped, narrowed, enabled;
+	int signal; /* that ended it; 0 when none */
+};
+
+static const char *thread_name(void *ctx, pid_t tid)
+{
+	struct run *r = ctx;
+	uint64_t *id = map_find(&r->names, (uint64_t)tid);
+
+	return id ? strtab_get(&r->name_text, (uint32_t)*id) : "";
+}
+
+/* Names are taken before measuring, since threads end. */
+static void collect_names(struct run *r)
+{
+	const struct thread_list *l = &r->p->target.threads;
+	char name[64];
+
+	for (size_t i = 0; r->p->by == STAT_THREAD && i < l->n; i++)
+		if (proc_comm(l->tid[i], name, sizeof(name)))
+			*map_at(&r->names, (uint64_t)l->tid[i]) = strtab_add(&r->name_text, name);
+}
+
+static void on_narrowed(void *ctx, const struct event_spec *s)
+{
+	struct run *r = ctx;
+
+	(void)s;
+	r->narrowed = true;
+}
+
+/* duration_time, user_time and system_time are kymo's own to count. */
+static void fill_tool_events(struct run *r, double wall_ns)
+{
+	struct count_set *set = counters_set(r->counters);
+
+	for (size_t i = 0; i < set->n; i++) {
+		struct count_event *ev = &set->event[i];
+		double ns = wall_ns;
+
+		if (ev->kind != SPEC_TOOL || !ev->n_places)
+			continue;
+		if (ev->attr.config == SPEC_TOOL_USER)
+			ns = r->user_s * 1e9;
+		else if (ev->attr.config == SPEC_TOOL_SYSTEM)
+			ns = r->sys_s * 1e9;
+		memset(ev->count, 0, ev->n_places * sizeof(*ev->count));
+		ev->count[0] = (struct count){ ns > 0 ? (uint64_t)ns : 0, (uint64_t)wall_ns,
+					       (uint64_t)wall_ns };
+	}
+}
+
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+static void note_usage(struct run *r)
+{
+	struct rusage now;
+
+	getrusage(RUSAGE_CHILDREN, &now);
+	r->user_s = seconds(now.ru_utime) - seconds(r->before.ru_utime);
+	r->sys_s = seconds(now.ru_stime) - seconds(r->before.ru_stime);
+}
+
+static void summarise(struct run *r, double wall_ns, struct stat_table *ret)
+{
+	struct stat_opts o = {
+		.by = r->p->by,
+		.no_scale = r->a->no_scale,
+		.wall_ns = wall_ns,
+		.thread_name = thread_name,
+		.thread_ctx = r,
+	};
+
+	fill_tool_events(r, wall_ns);
+	stat_summarise(counters_set(r->counters), &o, ret);
+}
+
+static int print_interval(struct run *r, struct err *e)
+{
+	struct stat_table t;
+	uint64_t now = loop_now();
+
+	if (counters_read(r->counters, e) < 0)
+		return -e->code;
+	summarise(r, (double)(now - r->last_ns), &t);
+	if (r->a->interval_clear && r->p->style.form == STAT_TEXT)
+		fputs("\033[H\033[2J\033[3J", r->p->out);
+	if (r->a->interval_clear || r->lines % 25 == 0 || r->lines > 25) {
+		stat_print_interval_head(r->p->out, &r->p->style, &t);
+		r->lines = 0;
+	}
+	r->lines += (unsigned)t.n;
+	stat_print_rows(r->p->out, &r->p->style, &t, (double)(now - r->start_ns));
+	fflush(r->p->out);
+	r->last_ns = now;
+	r->intervals++;
+	stat_table_free(&t);
+	return 0;
+}
+
+static int enable(struct run *r, struct err *e)
+{
+	if (r->enabled)
+		return 0;
+	r->enabled = true;
+	return counters_enable(r->counters, e);
+}
+
+static int obey_control(struct run *r, struct err *e)
+{
+	for (;;) {
+		int code = 0;
+
+		switch (control_next(&r->control)) {
+		case CONTROL_NONE: return 0;
+		case CONTROL_ENABLE: code = enable(r, e); break;
+		case CONTROL_DISABLE:
+			code = counters_disable(r->counters);
+			r->enabled = false;
+			break;
+		case CONTROL_STOP: r->stopped = true; break;
+		case CONTROL_SNAPSHOT:
+		case CONTROL_PING: break;
+		case CONTROL_UNKNOWN: continue;
+		}
+		if (code < 0)
+			return code;
+		control_ack(&r->control);
+		if (r->stopped)
+			return 0;
+	}
+}
+
+static bool anyone_alive(const struct target *t)
+{
+	for (size_t i = 0; i < t->threads.n; i++)
+		if (t->threads.tid[i] <= 0 || kill(t->threads.tid[i], 0) == 0 || errno == EPERM)
+			return true;
+	return false;
+}
+
+/* Has the command ended? Takes its exit code. */
+static bool reap(struct run *r)
+{
+	int status;
+
+	if (r->child.pid <= 0 || waitpid(r->child.pid, &status, WNOHANG) != r->child.pid)
+		return false;
+	r->exit_code = workload_exit_code(status);
+	r->child.pid = 0;
+	return true;
+}
+
+static int on_timer(struct run *r, int id, struct err *e)
+{
+	switch (id) {
+	case TIMER_INTERVAL:
+		if (print_interval(r, e) < 0)
+			return -e->code;
+		if (r->a->interval_count && r->intervals >= (unsigned)r->a->interval_count)
+			r->stopped = true;
+		return 0;
+	case TIMER_TIMEOUT: r->stopped = true; return 0;
+	case TIMER_DELAY:
+		if (!r->a->quiet)
+			command_note("counting starts after %d ms", r->a->delay_ms);
+		r->start_ns = r->last_ns = loop_now();
+		return enable(r, e);
+	case TIMER_ALIVE:
+		if (!anyone_alive(&r->p->target))
+			r->stopped = true;
+		return 0;
+	default: return 0;
+	}
+}
+
+static int set_timers(struct run *r, struct err *e)
+{
+	const uint64_t ms = 1000000;
+	const struct stat_args *a = r->a;
+	bool tasks = a->target.pids || a->target.tids;
+	int code = 0;
+
+	if (a->interval_ms)
+		code = loop_timer(&r->loop, TIMER_INTERVAL, (uint64_t)a->interval_ms * ms,
+				  (uint64_t)a->interval_ms * ms, e);
+	if (code >= 0 && a->timeout_ms)
+		code = loop_timer(&r->loop, TIMER_TIMEOUT, (uint64_t)a->timeout_ms * ms, 0, e);
+	if (code >= 0 && a->delay_ms > 0)
+		code = loop_timer(&r->loop, TIMER_DELAY, (uint64_t)a->delay_ms * ms, 0, e);
+	if (code >= 0 && tasks && !r->p->argv)
+		code = loop_timer(&r->loop, TIMER_ALIVE, 100 * ms, 100 * ms, e);
+	if (code >= 0 && r->control.fd >= 0)
+		code = loop_watch(&r->loop, WATCH_CONTROL, r->control.fd, e);
+	return code < 0 ? code : 0;
+}
+
+/* Until the command ends, or a signal, the time limit or a control word says so. */
+static int wait_for_end(struct run *r, struct err *e)
+{
+	while (!r->stopped) {
+		struct loop_event ev;
+		int code = loop_wait(&r->loop, -1, &ev, e);
+
+		if (code < 0)
+			return code;
+		if (ev.kind == LOOP_SIGNAL && ev.id == SIGCHLD) {
+			if (reap(r))
+				return 0;
+		} else if (ev.kind == LOOP_SIGNAL && ev.id != SIGUSR1 && ev.id != SIGUSR2) {
+			r->signal = ev.id;
+			r->stopped = true;
+		} else if (ev.kind == LOOP_TIMER) {
+			code = on_timer(r, ev.id, e);
+		} else if (ev.kind == LOOP_FD) {
+			code = obey_control(r, e);
+		}
+		if (code < 0)
+			return code;
+	}
+	return 0;
+}
+
+/* A command that still runs when we were told to stop goes too, as with perf. */
+static void end_child(struct run *r)
+{
+	int status;
+
+	if (r->child.pid <= 0)
+		return;
+	kill(r->child.pid, SIGTERM);
+	if (waitpid(r->child.pid, &status, 0) == r->child.pid && r->signal)
+		r->exit_code = workload_exit_code(status);
+	r->child.pid = 0;
+}
+
+static int open_counters(struct run *r, struct err *e)
+{
+	struct counters_opts o = {
+		.inherit = !r->a->no_inherit,
+		.on_exec = r->p->target.command && !r->a->delay_ms,
+		.narrowed = on_narrowed,
+		.ctx = r,
+	};
+
+	if (r->p->target.command)
+		r->p->target.threads.tid[0] = r->child.pid;
+	r->enabled = o.on_exec;
+	return counters_open(&r->a->events, r->p->cgroups, &r->p->target, &o, &r->counters, e);
+}
+
+static int shell(const char *command, struct err *e)
+{
+	int code = command ? system(command)
+			   : 0; // NOLINT(cert-env33-c): it is what --pre and --post are for
+
+	if (code)
+		return err_set(e, ECANCELED, "'%s' failed (exit code %d)", command,
+			       workload_exit_code(code));
+	return 0;
+}
+
+static int start(struct run *r, struct err *e)
+{
+	int code = 0;
+
+	if (!r->a->delay_ms)
+		code = enable(r, e);
+	r->start_ns = r->last_ns = loop_now();
+	if (code == 0 && r->child.pid > 0)
+		code = workload_start(&r->child, r->p->argv[0], &r->exit_code, e);
+	if (code == 0)
+		r->start_ns = r->last_ns = r->child.pid > 0 ? r->start_ns : loop_now();
+	return code;
+}
+
+static int one_run(struct run *r, struct err *e)
+{
+	int code = shell(r->a->pre, e);
+
+	if (code < 0)
+		return code;
+	if (r->a->sync)
+		sync();
+	r->intervals = r->lines = 0;
+	code = loop_open(&r->loop, e);
+	if (code == 0 && r->p->argv)
+		code = workload_prepare(&r->child, r->p->argv, e);
+	if (code < 0)
+		return code;
+	code = open_counters(r, e);
+	if (code < 0) {
+		workload_cancel(&r->child);
+		return code;
+	}
+	getrusage(RUSAGE_CHILDREN, &r->before);
+	code = start(r, e);
+	if (code == 0)
+		code = set_timers(r, e);
+	if (code == 0)
+		code = wait_for_end(r, e);
+	if (code == 0) {
+		struct stat_table t;
+		double wall = (double)(loop_now() - r->start_ns);
+
+		note_usage(r);
+		if (r->a->interval_ms && r->intervals != (unsigned)r->a->interval_count)
+			code = print_interval(r, e);
+		else
+			code = counters_read(r->counters, e);
+		if (code == 0) {
+			counters_totals(r->counters);
+			end_child(r);
+			summarise(r, wall, &t);
+			vec_push(&r->tables, t);
+		}
+	}
+	end_child(r);
+	loop_close(&r->loop);
+	return code < 0 ? code : shell(r->a->post, e);
+}
+
+/* Events that cannot be counted here, with the reason of the first, in one line. */
+static void explain_missing(struct run *r)
+{
+	struct count_set *set = counters_set(r->counters);
+	AUTO_STRBUF names = { 0 };
+	struct err why = { 0 };
+
+	for (size_t i = 0; i < set->n; i++) {
+		if (set->event[i].supported)
+			continue;
+		if (!names.n)
+			why_open_failed(&r->a->events.spec[i], counters_refusal(r->counters, i), -1,
+					-1, &why);
+		strbuf_printf(&names, "%s%s", names.n ? ", " : "", set->event[i].name);
+	}
+	if (!names.n || r->a->quiet)
+		return;
+	command_note("%s%s%s%s", why.msg, r->a->default_events ? "; not shown: " : "",
+		     r->a->default_events ? strbuf_str(&names) : "",
+		     why.hint[0] && !r->a->default_events ? mem_printf(" (%s)", why.hint) : "");
+}
+
+/* Of the default set only what can be counted here is shown. */
+static void drop_unsupported(struct stat_table *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->row[i].state != STAT_NOT_SUPPORTED)
+			t->row[n++] = t->row[i];
+	t->n = n;
+}
+
+static void print_result(struct run *r)
+{
+	struct stat_plan *p = r->p;
+	struct stat_subject about = {
+		.what = p->what,
+		.user_s = p->argv && r->tables.n == 1 && !p->target.system_wide ? r->user_s : -1,
+		.sys_s = r->sys_s,
+		.null_run = r->a->null_run,
+	};
+	struct stat_table mean = { 0 }, *t = &r->tables.data[0];
+
+	if (r->tables.n > 1) {
+		stat_average(r->tables.data, r->tables.n, &mean);
+		t = &mean;
+	}
+	if (r->a->default_events)
+		drop_unsupported(t);
+	stat_print_head(p->out, &p->style, &about, (unsigned)r->tables.n);
+	if (r->a->interval_ms)
+		stat_print_summary_rows(p->out, &p->style, t);
+	else
+		stat_print_rows(p->out, &p->style, t, -1);
+	stat_print_end(p->out, &p->style, &about, t);
+	stat_table_free(&mean);
+}
+
+int stat_run(struct stat_plan *p, struct err *e)
+{
+	struct run r = { .p = p, .a = p->args, .control = { .fd = -1, .ack_fd = -1 } };
+	int code = 0;
+
+	collect_names(&r);
+	if (r.a->control)
+		code = control_open(&r.control, r.a->control, e);
+	for (int i = 0; code == 0 && !r.signal && (r.a->forever || i < r.a->repeat); i++) {
+		if (r.counters)
+			counters_close(r.counters);
+		r.counters = NULL;
+		r.stopped = false;
+		code = one_run(&r, e);
+	}
+	if (code == 0 && r.tables.n) {
+		if (!r.a->interval_ms || r.a->summary)
+			print_result(&r);
+		fflush(p->out);
+		if (r.narrowed && !r.a->quiet)
+			command_note("kernel work is not counted: you may not see it (sudo sysctl "
+				     "kernel.perf_event_paranoid=1 allows it)");
+		explain_missing(&r);
+	}
+	counters_close(r.counters);
+	control_close(&r.control);
+	for (size_t i = 0; i < r.tables.n; i++)
+		stat_table_free(&r.tables.data[i]);
+	vec_free(&r.tables);
+	map_free(&r.names);
+	strtab_free(&r.name_text);
+	if (code < 0 && r.exit_code) { /* the command could not be run: the shell's code for it */
+		command_error("stat", e);
+		return r.exit_code;
+	}
+	return code < 0 ? code : r.exit_code;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts: for each event a matrix of figures by place (CPU, thread), whoever
+ * took them: the kernel just now, or a recording.
+ */
+#ifndef KYMO_EVENT_COUNT_H
+#define KYMO_EVENT_COUNT_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "event/spec.h"
+
+struct count {
+	uint64_t value, enabled, running; /* as read; nanoseconds for the last two */
+};
+
+/* Where a count was taken. */
+struct count_place {
+	int cpu;   /* -1: whichever */
+	pid_t tid; /* -1: whatever ran there */
+};
+
+struct count_event {
+	const char *name, *unit, *cgroup; /* cgroup NULL when none */
+	double scale;			  /* value times this is in unit */
+	enum spec_kind kind;
+	struct perf_event_attr
+		attr; /* type, config and exclude_* decide which events belong together */
+	bool supported;
+	struct count_place *place; /* ascending by CPU, then thread */
+	struct count *count;	   /* of this interval or run, by place */
+	size_t n_places;
+};
+
+struct count_set {
+	struct count_event *event;
+	size_t n;
+};
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * --control: another program switches measuring on and off, with perf's words
+ * over a pipe or FIFO, and gets "ack\n" when a word has taken effect.
+ */
+#ifndef KYMO_LIVE_CONTROL_H
+#define KYMO_LIVE_CONTROL_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+enum control_word {
+	CONTROL_NONE,
+	CONTROL_ENABLE,
+	CONTROL_DISABLE,
+	CONTROL_SNAPSHOT,
+	CONTROL_STOP,
+	CONTROL_PING,
+	CONTROL_UNKNOWN,
+};
+
+struct control {
+	int fd, ack_fd; /* -1: none */
+	bool opened;	/* by us, so ours to close */
+	char line[64];
+	unsigned n;
+};
+
+/* "fd:3[,4]" or "fifo:PATH[,PATH]". */
+int control_open(struct control *c, const char *text, struct err *e);
+/* The next word that has arrived whole; CONTROL_NONE when none has. Call until then. */
+enum control_word control_next(struct control *c);
+void control_ack(struct control *c);
+void control_close(struct control *c);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/loop.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t loop_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* epoll's 64 bits of data: what it is, the caller's id, and the descriptor. */
+static uint64_t pack(unsigned kind, int id, int fd)
+{
+	return (uint64_t)kind << 56 | (uint64_t)(id & 0xffffff) << 32 | (uint32_t)fd;
+}
+
+static int add(struct loop *l, unsigned kind, int id, int fd, struct err *e)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = pack(kind, id, fd) };
+
+	if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0)
+		return err_set(e, errno, "cannot wait for events: %s", strerror(errno));
+	return fd;
+}
+
+int loop_open(struct loop *l, struct err *e)
+{
+	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGUSR2 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (unsigned i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+		sigaddset(&set, wanted[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (l->epoll_fd < 0 || l->signal_fd < 0)
+		return err_set(e, errno, "cannot wait for signals: %s", strerror(errno));
+	return add(l, LOOP_SIGNAL, 0, l->signal_fd, e) < 0 ? -e->code : 0;
+}
+
+int loop_timer(struct loop *l, int id, uint64_t first_ns, uint64_t every_ns, struct err *e)
+{
+	struct itimerspec t = {
+		.it_value = { (time_t)(first_ns / 1000000000u), (long)(first_ns % 1000000000u) },
+		.it_interval = { (time_t)(every_ns / 1000000000u), (long)(every_ns % 1000000000u) },
+	};
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd < 0)
+		return err_set(e, errno, "cannot make a timer: %s", strerror(errno));
+	if (!first_ns)
+		t.it_value.tv_nsec = 1; /* zero would switch it off */
+	timerfd_settime(fd, 0, &t, NULL);
+	return add(l, LOOP_TIMER, id, fd, e);
+}
+
+int loop_watch(struct loop *l, int id, int fd, struct err *e)
+{
+	return add(l, LOOP_FD, id, fd, e);
+}
+
+void loop_unwatch(struct loop *l, int fd)
+{
+	epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+int loop_wait(struct loop *l, int timeout_ms, struct loop_event *ret, struct err *e)
+{
+	struct epoll_event ev;
+
+	for (;;) {
+		int n = epoll_wait(l->epoll_fd, &ev, 1, timeout_ms);
+		int fd;
+
+		if (n == 0)
+			return 0;
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_set(e, errno, "cannot wait for events: %s", strerror(errno));
+		fd = (int)(uint32_t)ev.data.u64;
+		*ret = (struct loop_event){ .kind = ev.data.u64 >> 56,
+					    .id = (int)(ev.data.u64 >> 32 & 0xffffff) };
+		if (ret->kind == LOOP_SIGNAL) {
+			struct signalfd_siginfo si;
+
+			if (read(fd, &si, sizeof(si)) != sizeof(si))
+				continue;
+			ret->id = (int)si.ssi_signo;
+		} else if (ret->kind == LOOP_TIMER) {
+			if (read(fd, &ret->ticks, sizeof(ret->ticks)) != sizeof(ret->ticks))
+				continue;
+		}
+		return 1;
+	}
+}
+
+void loop_close(struct loop *l)
+{
+	close(l->epoll_fd);
+	close(l->signal_fd);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waiting for whatever comes next: signals, timers, descriptors.
+ *
+ * Signals come as descriptors too (signalfd), so none is lost between checks and
+ * none interrupts a system call.
+ */
+#ifndef KYMO_LIVE_LOOP_H
+#define KYMO_LIVE_LOOP_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct loop {
+	int epoll_fd, signal_fd;
+};
+
+struct loop_event {
+	enum { LOOP_SIGNAL, LOOP_TIMER, LOOP_FD } kind;
+	int id;		/* the signal's number, or what the timer or descriptor was given */
+	uint64_t ticks; /* of a timer: how often it went off since last asked */
+};
+
+/*
+ * Blocks INT, TERM, HUP, CHLD, USR1 and USR2 from here on, so call it before
+ * anything is forked; workload_prepare() children get a clean mask again.
+ */
+int loop_open(struct loop *l, struct err *e);
+/* First after first_ns, then each every_ns (0: once). Returns the timer's descriptor, which the
+ * caller may close. */
+int loop_timer(struct loop *l, int id, uint64_t first_ns, uint64_t every_ns, struct err *e);
+int loop_watch(struct loop *l, int id, int fd, struct err *e);
+void loop_unwatch(struct loop *l, int fd);
+/* Waits at most timeout_ms (-1: for ever); 1 and *ret filled, or 0 at the time-out. */
+int loop_wait(struct loop *l, int timeout_ms, struct loop_event *ret, struct err *e);
+void loop_close(struct loop *l);
+
+/* CLOCK_MONOTONIC in ns. */
+uint64_t loop_now(void);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/target.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static void one(struct thread_list *l, pid_t tid)
+{
+	l->tid = mem_dup(&tid, sizeof(tid));
+	l->n = 1;
+}
+
+static int threads_of(const struct target_opts *o, struct target *t, struct err *e)
+{
+	if (o->pids && o->tids) {
+		err_set(e, EINVAL, "-p and -t cannot be used together");
+		return err_hint(e, "-t for single threads, -p for whole processes");
+	}
+	if (o->pids)
+		return proc_threads_of(o->pids, &t->threads, e);
+	if (o->tids)
+		return proc_threads(o->tids, &t->threads, e);
+	if (o->user)
+		return proc_threads_of_user(o->user, &t->threads, e);
+	if (o->each_thread && o->all_cpus)
+		return proc_threads_all(&t->threads, e);
+	t->system_wide = o->all_cpus || o->cpus;
+	t->command = o->command && !t->system_wide;
+	one(&t->threads, t->system_wide ? -1 : 0);
+	return 0;
+}
+
+int target_make(const struct target_opts *o, struct target *ret, struct err *e)
+{
+	struct target t = { 0 };
+	bool tasks = o->pids || o->tids || o->user;
+	int r;
+
+	if (tasks && o->all_cpus) {
+		err_set(e, EINVAL, "-a watches everything, so it goes with none of -p, -t, -u");
+		return err_hint(e, "leave one of them out");
+	}
+	if (!tasks && !o->all_cpus && !o->cpus && !o->command) {
+		err_set(e, EINVAL, "nothing to watch");
+		return err_hint(e, "give a command, or -a for the whole machine, or -p PID");
+	}
+	r = threads_of(o, &t, e);
+	if (r == 0 && o->cpus)
+		r = cpus_parse(o->cpus, &t.cpus, e);
+	else if (r == 0 && t.system_wide)
+		r = cpus_online(&t.cpus, e);
+	else if (r == 0) {
+		t.cpus.cpu = mem_dup(&(int){ -1 }, sizeof(int));
+		t.cpus.n = 1;
+	}
+	if (r < 0)
+		target_free(&t);
+	else
+		*ret = t;
+	return r;
+}
+
+void target_free(struct target *t)
+{
+	cpus_free(&t->cpus);
+	thread_list_free(&t->threads);
+	*t = (struct target){ 0 };
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is to be watched: a command, processes, threads, a user's, CPUs or all.
+ *
+ * Whatever the user said becomes two lists, and every event is opened on each
+ * pair of them: CPUs (-1: whichever it runs on) and threads (-1: whatever runs
+ * there).
+ */
+#ifndef KYMO_LIVE_TARGET_H
+#define KYMO_LIVE_TARGET_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "kern/cpu.h"
+#include "kern/proc.h"
+
+struct target_opts {
+	const char *pids, *tids, *cpus, *user; /* NULL: not given */
+	bool all_cpus;
+	bool command;	  /* a command was given */
+	bool each_thread; /* -a, but every thread by itself (stat --per-thread -a) */
+};
+
+struct target {
+	struct cpus cpus; /* {-1} when CPUs do not matter */
+	struct thread_list
+		threads;  /* {-1} when threads do not matter; {0} until a command is started */
+	bool system_wide; /* threads is {-1} */
+	bool command;	  /* threads[0] is the command's process */
+};
+
+/* Refuses what contradicts itself, with what to say instead. */
+int target_make(const struct target_opts *o, struct target *ret, struct err *e);
+void target_free(struct target *t);
+
+#endif

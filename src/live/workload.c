@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/workload.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In the child: wait for the word, then become the command; send errno back when that fails. */
+static void __attribute__((noreturn)) child(char **argv, int go_fd, int error_fd)
+{
+	sigset_t none;
+	char word;
+	int code;
+
+	if (read(go_fd, &word, 1) != 1)
+		_Exit(0); /* kymo gave up or died */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(argv[0], argv);
+	code = errno;
+	if (write(error_fd, &code, sizeof(code)) < 0)
+		_Exit(127);
+	_Exit(code == ENOENT ? 127 : 126);
+}
+
+int workload_prepare(struct workload *w, char **argv, struct err *e)
+{
+	int go[2], error[2];
+	pid_t pid;
+
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return err_set(e, errno, "cannot make a pipe: %s", strerror(errno));
+	if (pipe2(error, O_CLOEXEC) < 0) {
+		err_set(e, errno, "cannot make a pipe: %s", strerror(errno));
+		close(go[0]);
+		close(go[1]);
+		return -e->code;
+	}
+	pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		close(error[0]);
+		child(argv, go[0], error[1]);
+	}
+	close(go[0]);
+	close(error[1]);
+	if (pid < 0) {
+		close(go[1]);
+		close(error[0]);
+		return err_set(e, errno, "cannot start a process: %s", strerror(errno));
+	}
+	*w = (struct workload){ .pid = pid, .go_fd = go[1], .error_fd = error[0] };
+	return 0;
+}
+
+int workload_start(struct workload *w, const char *name, int *exit_code, struct err *e)
+{
+	ssize_t n;
+	int code;
+
+	do
+		n = write(w->go_fd, "g", 1);
+	while (n < 0 && errno == EINTR);
+	close(w->go_fd);
+	do /* end of file when exec has closed the other end */
+		n = read(w->error_fd, &code, sizeof(code));
+	while (n < 0 && errno == EINTR);
+	close(w->error_fd);
+	if (n != sizeof(code))
+		return 0;
+	waitpid(w->pid, NULL, 0);
+	w->pid = 0;
+	*exit_code = code == ENOENT ? 127 : 126;
+	err_set(e, code, "cannot run '%s': %s", name, strerror(code));
+	if (code == ENOENT)
+		return err_hint(
+			e,
+			"is it spelled right and in PATH? options of kymo come before the command");
+	return -code;
+}
+
+void workload_cancel(struct workload *w)
+{
+	if (w->pid <= 0)
+		return;
+	close(w->go_fd);
+	close(w->error_fd);
+	waitpid(w->pid, NULL, 0);
+	w->pid = 0;
+}
+
+int workload_exit_code(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A command that is watched: started in two steps, so that events can be
+ * opened on its process before its first instruction.
+ */
+#ifndef KYMO_LIVE_WORKLOAD_H
+#define KYMO_LIVE_WORKLOAD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct workload {
+	pid_t pid; /* 0: none */
+	int go_fd, error_fd;
+};
+
+/* Fork; the child waits. argv ends with NULL. */
+int workload_prepare(struct workload *w, char **argv, struct err *e);
+/* Let it exec. A command that cannot be run is -errno, with the shell's 126 or 127 in *exit_code.
+ */
+int workload_start(struct workload *w, const char *name, int *exit_code, struct err *e);
+/* Give up before the start. */
+void workload_cancel(struct workload *w);
+/* 128 + signal for one that was killed, as shells say it. */
+int workload_exit_code(int wait_status);
+
+#endif
