@@ -81,9 +81,9 @@ static uint8_t mode_of_mark(uint64_t mark, uint8_t before)
 	}
 }
 
-static uint32_t space_for(uint8_t mode, uint32_t space)
+static uint32_t space_for(uint8_t mode, uint32_t space, uint32_t kernel)
 {
-	return mode == EVENT_MODE_KERNEL ? TASK_SPACE_KERNEL : space;
+	return mode == EVENT_MODE_KERNEL ? kernel : space;
 }
 
 typedef void frame_fn(void *ctx, uint64_t addr, uint32_t space, uint8_t mode, bool caller);
@@ -102,7 +102,7 @@ static void each_frame(const struct profile_chain *c, frame_fn *fn, void *ctx)
 		}
 		/* below a system call's entry stands where the program made it: a return address
 		 * too */
-		fn(ctx, c->ip[i], space_for(mode, c->space), mode, any || !first);
+		fn(ctx, c->ip[i], space_for(mode, c->space, c->kernel), mode, any || !first);
 		first = false;
 		any = true;
 	}
@@ -197,8 +197,9 @@ static void collect_sites(struct names *n)
 	for (size_t i = 0; i < p->entries.n; i++) {
 		const struct profile_entry *e = &p->entries.data[i];
 
-		n->entry_site[i] = add_site(&sets[0], space_for((uint8_t)e->mode, e->space), e->ip,
-					    (uint8_t)e->mode, false);
+		n->entry_site[i] =
+			add_site(&sets[0], space_for((uint8_t)e->mode, e->space, e->kernel), e->ip,
+				 (uint8_t)e->mode, false);
 	}
 	memcpy(&n->sites, &sets[0].v, sizeof(n->sites));
 	w.index = &sets[0].x;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "calc/profile.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/pool.h"
@@ -20,7 +21,7 @@ struct tables {
 	/* the last sample's answers: neighbours are mostly of one thread */
 	int32_t last_pid, last_tid;
 	uint64_t last_time;
-	uint32_t last_space, last_comm;
+	uint32_t last_space, last_kernel, last_comm;
 };
 
 struct job {
@@ -43,10 +44,11 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)m ^ (uint64_t)(m >> 64);
 }
 
-static uint64_t chain_hash(const uint64_t *ip, uint32_t n, uint32_t space)
+static uint64_t chain_hash(const struct profile_chain *c)
 {
-	uint64_t h = mix(space, n);
-	uint32_t i = 0;
+	const uint64_t *ip = c->ip;
+	uint64_t h = mix((uint64_t)c->space << 32 | c->kernel, c->n);
+	uint32_t i = 0, n = c->n;
 
 	for (; i + 2 <= n; i += 2)
 		h = mix(ip[i] ^ h, ip[i + 1]);
@@ -112,7 +114,7 @@ static uint32_t intern_chain(struct tables *t, const struct profile_chain *c, bo
 		const struct profile_chain *o = &t->chains.data[x->slot[at] - 1];
 
 		if (o->hash == c->hash && o->n == c->n && o->space == c->space &&
-		    memcmp(o->ip, c->ip, c->n * sizeof(*c->ip)) == 0)
+		    o->kernel == c->kernel && memcmp(o->ip, c->ip, c->n * sizeof(*c->ip)) == 0)
 			return x->slot[at] - 1;
 	}
 	vec_push(&t->chains, *c);
@@ -153,19 +155,34 @@ static void look_up_task(struct reader *r, const struct event *ev, struct profil
 
 	if (ev->pid != t->last_pid || ev->tid != t->last_tid || ev->time != t->last_time) {
 		t->last_space = tasks_space_at(tasks, ev->pid, ev->time);
+		t->last_kernel = tasks_kernel_at(tasks, ev->time);
 		t->last_comm = tasks_comm_at(tasks, ev->tid, ev->time);
 		t->last_pid = ev->pid;
 		t->last_tid = ev->tid;
 		t->last_time = ev->time;
 	}
 	out->space = t->last_space;
-	out->comm = t->last_comm;
+	out->kernel = t->last_kernel;
+	out->comm =
+		t->last_comm != STRTAB_NONE ? t->last_comm : PROFILE_NAMELESS | (uint32_t)ev->tid;
 }
 
-static uint32_t chain_of(struct reader *r, const struct event *ev, uint32_t space)
+const char *profile_comm(const struct trace *t, uint32_t comm, char *buf, size_t size)
+{
+	if (!(comm & PROFILE_NAMELESS))
+		return strtab_get(tasks_strings(t->tasks), comm);
+	if (comm == PROFILE_NAMELESS)
+		return "swapper"; /* the idle task has number 0 on every CPU */
+	snprintf(buf, size, ":%d", (int)(comm << 1) >> 1);
+	return buf;
+}
+
+static uint32_t chain_of(struct reader *r, const struct event *ev, const struct profile_entry *of)
 {
 	const struct profile_opts *o = r->job->o;
-	struct profile_chain c = { .ip = ev->chain, .n = ev->chain_n, .space = space };
+	struct profile_chain c = {
+		.ip = ev->chain, .n = ev->chain_n, .space = of->space, .kernel = of->kernel
+	};
 
 	if (!(ev->have & EVENT_HAVE_CHAIN) || !c.n)
 		return PROFILE_NO_CHAIN;
@@ -178,7 +195,7 @@ static uint32_t chain_of(struct reader *r, const struct event *ev, uint32_t spac
 		c.cut = i < c.n;
 		c.n = i;
 	}
-	c.hash = chain_hash(c.ip, c.n, c.space);
+	c.hash = chain_hash(&c);
 	return intern_chain(r->t, &c, !r->job->source->stable);
 }
 
@@ -212,7 +229,7 @@ static int on_sample(void *ctx, const struct event *ev)
 		e.ip = ev->ip;
 		e.mode = ev->mode;
 		if (o->by & PROFILE_BY_CHAIN)
-			e.chain = chain_of(r, ev, e.space);
+			e.chain = chain_of(r, ev, &e);
 	}
 	/* kernel code is the same in every space */
 	if (e.chain == PROFILE_NO_CHAIN && (e.mode == EVENT_MODE_KERNEL || !e.mode))

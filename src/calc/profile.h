@@ -40,14 +40,20 @@ struct profile_opts {
 
 #define PROFILE_NO_CHAIN UINT32_MAX
 
+/* A thread whose name was never recorded is called by its number. */
+#define PROFILE_NAMELESS 0x80000000u
+const char *profile_comm(const struct trace *t, uint32_t comm, char *buf, size_t size);
+
 struct profile_entry {
 	uint32_t type;
-	uint32_t comm;	  /* id in tasks_strings(); STRTAB_NONE when not known or not asked for */
+	uint32_t comm;	  /* for profile_comm(); STRTAB_NONE when not asked for */
 	int32_t pid, tid; /* 0 when not asked for */
 	uint32_t cpu;
-	uint32_t space; /* that user addresses are in */
-	uint32_t chain; /* index into chains, or PROFILE_NO_CHAIN */
-	uint32_t mode;	/* enum event_mode */
+	uint32_t space;	 /* that user addresses are in */
+	uint32_t chain;	 /* index into chains, or PROFILE_NO_CHAIN */
+	uint32_t mode;	 /* enum event_mode */
+	uint32_t kernel; /* the space that kernel addresses are in */
+	uint32_t unused;
 	uint64_t ip, time, extra;
 	/* sums */
 	uint64_t count, weight;
@@ -57,7 +63,7 @@ struct profile_entry {
 struct profile_chain {
 	const uint64_t *ip;
 	uint32_t n;
-	uint32_t space;
+	uint32_t space, kernel; /* of user and of kernel addresses */
 	uint64_t hash;
 	bool cut; /* max_stack left frames out */
 };

@@ -10,6 +10,7 @@
 
 /* clang-format off: one a line, so that additions do not collide */
 const struct command *const commands[] = {
+	&cmd_report,
 	&cmd_addr2line,
 	&cmd_help,
 	&cmd_version,

@@ -261,6 +261,7 @@ int perfdata_open(const char *path, struct source **ret, struct err *e)
 		return r;
 	}
 	pd->source.n_chunks = pd->chunks.n;
+	pd->source.stable = !pd->swap; /* swapped chains are copies */
 	vec_each (&pd->chunks, c)
 		pd->trace.n_samples += c->n_samples;
 	pd->trace.big_endian_source = pd->swap;
