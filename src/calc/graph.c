@@ -2,60 +2,73 @@
 #include "calc/graph.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/pool.h"
 
 /*
  * A row's samples are references into chains. A tree is made from them top
  * down: references are grouped by their next function, groups that are too light are
  * dropped before anyone looks at what lies behind them, and the rest is grouped again.
- * So the work is about what is shown, not about all that was recorded.
+ * So the work is about what is shown, not about all that was recorded. Rows are
+ * independent, so each CPU takes some.
  */
 struct ref {
+	uint64_t at;   /* in names->chain_sites: the next function */
+	uint32_t left; /* how many are left, this one included */
 	uint32_t entry;
-	uint32_t at; /* next position in walking order */
 };
 
-#define BATCH 8000000u /* references that are held at a time: 64 MB */
-
-struct graph_work {
-	const struct hist *h;
-	const struct graph_opts *o;
-	struct graphs *out;
-	uint64_t *n_refs; /* by row */
-	uint64_t *first;  /* by row, in refs */
-	size_t lo, hi;	  /* rows of this batch */
-	struct ref *refs, *tmp;
-	uint32_t entry; /* being walked */
-	/* grouping: by frame, number of references and weight at this level */
-	uint64_t *seen;
-	uint32_t *group_at;
+struct load {
+	uint64_t weight, count;
 };
 
-/* The k-th function of a reference's chain in walking order, or UINT32_MAX at its end. */
-static uint32_t frame_at(const struct graph_work *w, const struct ref *r)
-{
-	const struct names *n = w->h->names;
-	const struct profile_entry *e = &n->profile->entries.data[r->entry];
-	uint64_t first = n->chain_first[e->chain];
-	uint64_t len = n->chain_first[e->chain + 1] - first;
-
-	if (r->at >= len)
-		return UINT32_MAX;
-	return n->sites.data[n->chain_sites[first + (w->o->caller ? len - 1 - r->at : r->at)]]
-		.frame;
-}
-
-static uint64_t weight_of(const struct graph_work *w, const struct ref *r)
-{
-	return w->h->names->profile->entries.data[r->entry].weight;
-}
+#define BATCH 4000000u /* references that are held at a time: 64 MB */
+#define MAX_DEPTH 2048
 
 struct group {
 	uint32_t frame;
 	uint64_t weight, count;
 	size_t first, n;
 };
+
+/* What one thread needs to group references. */
+struct bench {
+	struct ref *tmp;
+	uint32_t *next; /* frames of the references being grouped */
+	size_t cap;
+	uint32_t *group_of; /* by frame: index + 1 into the groups at hand */
+	struct arena *arena;
+};
+
+struct graph_work {
+	const struct hist *h;
+	const struct graph_opts *o;
+	struct graphs *out;
+	struct bench *bench;	    /* by worker */
+	uint32_t *site_frame;	    /* small enough to stay in the cache */
+	struct load *load;	    /* by entry, for the same reason */
+	atomic_uint_fast64_t *fill; /* by row: where its next reference goes */
+	uint64_t *first;	    /* by row */
+	size_t lo, hi;		    /* rows of this batch */
+	struct ref *refs;
+	int step; /* +1 outwards, -1 inwards */
+};
+
+static uint32_t frame_of(const struct graph_work *w, const struct ref *r)
+{
+	return r->left ? w->site_frame[w->h->names->chain_sites[r->at]] : UINT32_MAX;
+}
+
+static void advance(const struct graph_work *w, struct ref *r, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		r[i].at += (uint64_t)(int64_t)w->step;
+		r[i].left--;
+	}
+}
 
 static int heavier(const void *a, const void *b)
 {
@@ -66,46 +79,50 @@ static int heavier(const void *a, const void *b)
 	return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
-/* Sort refs[lo, lo + n) by their next function; the groups, heaviest first. Ends of chains are left
- * out. */
-static struct group *group_refs(struct graph_work *w, size_t lo, size_t n, size_t *n_groups)
+/* Order refs by their next function; the groups, heaviest first. Ends of chains come last, in no
+ * group. */
+static struct group *group_refs(const struct graph_work *w, struct bench *b, struct ref *refs,
+				size_t n, size_t *n_groups)
 {
 	VEC(struct group) g = { 0 };
-	size_t at = lo;
+	size_t at = 0, ends;
 
-	for (size_t i = lo; i < lo + n; i++) {
-		uint32_t f = frame_at(w, &w->refs[i]);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t f = b->next[i] = frame_of(w, &refs[i]);
+		struct group *to;
 
 		if (f == UINT32_MAX)
 			continue;
-		if (!w->seen[f]) {
-			w->group_at[f] = (uint32_t)g.n;
+		if (!b->group_of[f]) {
 			vec_push(&g, (struct group){ .frame = f });
+			b->group_of[f] = (uint32_t)g.n;
 		}
-		w->seen[f]++;
-		g.data[w->group_at[f]].n++;
-		g.data[w->group_at[f]].weight += weight_of(w, &w->refs[i]);
-		g.data[w->group_at[f]].count +=
-			w->h->names->profile->entries.data[w->refs[i].entry].count;
+		to = &g.data[b->group_of[f] - 1];
+		to->n++;
+		to->weight += w->load[refs[i].entry].weight;
+		to->count += w->load[refs[i].entry].count;
 	}
 	for (size_t k = 0; k < g.n; k++) {
 		g.data[k].first = at;
 		at += g.data[k].n;
 		g.data[k].n = 0;
 	}
-	for (size_t i = lo; i < lo + n; i++) {
-		uint32_t f = frame_at(w, &w->refs[i]);
+	ends = at;
+	if (g.n > 1 || ends < n) {
+		for (size_t i = 0; i < n; i++) {
+			struct group *to = b->next[i] == UINT32_MAX
+						   ? NULL
+						   : &g.data[b->group_of[b->next[i]] - 1];
 
-		if (f != UINT32_MAX) {
-			struct group *to = &g.data[w->group_at[f]];
-
-			w->tmp[to->first + to->n++] = w->refs[i];
+			b->tmp[to ? to->first + to->n++ : ends++] = refs[i];
 		}
+		memcpy(refs, b->tmp, n * sizeof(*refs));
+	} else if (g.n) {
+		g.data[0].n = n;
 	}
-	memcpy(w->refs + lo, w->tmp + lo, (at - lo) * sizeof(*w->refs));
 	for (size_t k = 0; k < g.n; k++)
-		w->seen[g.data[k].frame] = 0;
-	if (g.n)
+		b->group_of[g.data[k].frame] = 0;
+	if (g.n > 1)
 		qsort(g.data, g.n, sizeof(*g.data), heavier);
 	*n_groups = g.n;
 	return g.data;
@@ -119,112 +136,139 @@ static uint64_t limit_for(const struct graph_work *w, uint64_t parent)
 					   : (uint64_t)((double)w->h->total * share);
 }
 
-#define MAX_DEPTH 2048
+static struct graph_node *children(const struct graph_work *w, struct bench *b, struct ref *refs,
+				   size_t n, uint64_t parent, unsigned depth, uint64_t *below);
 
-static struct graph_node *children(struct graph_work *w, size_t lo, size_t n, uint64_t parent,
-				   unsigned depth, uint64_t *below);
-
-/* The node of a group: follow it while it does not branch. */
-static struct graph_node *node_of(struct graph_work *w, const struct group *g, unsigned depth)
+/* The node of a group: followed while it does not branch. */
+static struct graph_node *node_of(const struct graph_work *w, struct bench *b,
+				  const struct group *g, struct ref *refs, unsigned depth)
 {
-	struct graph_node *node = arena_alloc(&w->out->arena, sizeof(*node));
+	struct graph_node *node = arena_alloc(b->arena, sizeof(*node));
 	VEC(uint32_t) frames = { 0 };
-	size_t lo = g->first, n = g->n;
 
 	node->weight = g->weight;
 	node->count = g->count;
 	vec_push(&frames, g->frame);
-	for (size_t i = lo; i < lo + n; i++)
-		w->refs[i].at++;
+	advance(w, refs, g->n);
 	for (;;) {
-		uint32_t f = frame_at(w, &w->refs[lo]);
-		bool same = f != UINT32_MAX;
+		uint32_t f = frame_of(w, &refs[0]);
+		size_t i = 1;
 
-		for (size_t i = lo + 1; same && i < lo + n; i++)
-			same = frame_at(w, &w->refs[i]) == f;
-		if (!same)
+		while (f != UINT32_MAX && i < g->n && frame_of(w, &refs[i]) == f)
+			i++;
+		if (f == UINT32_MAX || i < g->n)
 			break;
 		vec_push(&frames, f);
-		for (size_t i = lo; i < lo + n; i++)
-			w->refs[i].at++;
+		advance(w, refs, g->n);
 	}
-	node->frame = arena_dup(&w->out->arena, frames.data, frames.n * sizeof(*frames.data));
+	node->frame = arena_dup(b->arena, frames.data, frames.n * sizeof(*frames.data));
 	node->n_frames = (uint32_t)frames.n;
 	vec_free(&frames);
 	if (depth < MAX_DEPTH)
-		node->child = children(w, lo, n, node->weight, depth + 1, &node->below);
+		node->child = children(w, b, refs, g->n, node->weight, depth + 1, &node->below);
 	return node;
 }
 
-static struct graph_node *children(struct graph_work *w, size_t lo, size_t n, uint64_t parent,
-				   unsigned depth, uint64_t *below)
+static struct graph_node *children(const struct graph_work *w, struct bench *b, struct ref *refs,
+				   size_t n, uint64_t parent, unsigned depth, uint64_t *below)
 {
 	struct graph_node *first = NULL, **tail = &first;
 	size_t n_groups;
-	struct group *g = group_refs(w, lo, n, &n_groups);
+	struct group *g = group_refs(w, b, refs, n, &n_groups);
 	uint64_t all = 0, limit;
 
 	for (size_t k = 0; k < n_groups; k++)
 		all += g[k].weight;
 	if (below)
 		*below = all;
-	limit = limit_for(w, w->o->mode == GRAPH_FRACTAL && below ? all : parent);
-	for (size_t k = 0; k < n_groups; k++) {
-		if (g[k].weight < limit || !g[k].weight)
-			continue;
-		*tail = node_of(w, &g[k], depth);
+	limit = limit_for(w, below ? all : parent);
+	for (size_t k = 0; k < n_groups && g[k].weight >= limit && g[k].weight; k++) {
+		*tail = node_of(w, b, &g[k], refs + g[k].first, depth);
 		tail = &(*tail)->next;
 	}
 	free(g);
 	return first;
 }
 
-/* Will anything of this row's graph be shown at all? */
-static bool wanted(const struct graph_work *w, size_t row)
+static uint64_t row_weight(const struct hist *h, const struct hist_row *r)
+{
+	return h->opts.children ? r->total : r->self;
+}
+
+/* How many references a row has, if anything of its graph will be shown at all. */
+static uint64_t wanted(const struct graph_work *w, size_t row)
 {
 	const struct hist_row *r = &w->h->rows.data[row];
-	uint64_t weight = w->h->opts.children ? r->total : r->self;
+	uint64_t weight = row_weight(w->h, r);
 
-	return weight && weight >= limit_for(w, weight);
+	return weight && weight >= limit_for(w, weight) ? r->chains : 0;
 }
 
-static void count_ref(void *ctx, uint32_t row, int64_t at)
-{
-	struct graph_work *w = ctx;
-
-	(void)at;
-	w->n_refs[row]++;
-}
+struct adder {
+	struct graph_work *w;
+	uint32_t entry;
+};
 
 static void add_ref(void *ctx, uint32_t row, int64_t at)
 {
-	struct graph_work *w = ctx;
+	struct adder *a = ctx;
+	struct graph_work *w = a->w;
 	const struct names *n = w->h->names;
-	uint32_t chain = n->profile->entries.data[w->entry].chain;
-	uint64_t len = n->chain_first[chain + 1] - n->chain_first[chain];
+	uint32_t chain = n->profile->entries.data[a->entry].chain;
+	uint64_t first = n->chain_first[chain], end = n->chain_first[chain + 1];
+	struct ref r = { .entry = a->entry };
 
-	if (row < w->lo || row >= w->hi || !wanted(w, row))
+	if (row < w->lo || row >= w->hi || !wanted(w, row) || first == end)
 		return;
-	/* its own samples show the whole chain, those on the way what lies below (or above) */
-	w->refs[w->first[row]++] = (struct ref){
-		.entry = w->entry,
-		.at = at < 0 ? 0 : (uint32_t)(w->o->caller ? len - 1 - (uint64_t)at : (uint64_t)at),
-	};
+	/* its own samples show the whole chain, those on the way only their part of it */
+	if (w->step < 0) {
+		r.at = at < 0 ? end - 1 : first + (uint64_t)at;
+		r.left = (uint32_t)(r.at - first + 1);
+	} else {
+		r.at = at < 0 ? first : first + (uint64_t)at;
+		r.left = (uint32_t)(end - r.at);
+	}
+	w->refs[atomic_fetch_add_explicit(&w->fill[row], 1, memory_order_relaxed)] = r;
 }
 
-static void walk_all(struct graph_work *w, hist_walk_fn *fn)
+#define STEP 4096 /* entries a job */
+
+static int add_job(void *ctx, size_t job, unsigned worker)
 {
+	struct graph_work *w = ctx;
 	const struct profile *p = w->h->names->profile;
+	size_t end = (job + 1) * STEP < p->entries.n ? (job + 1) * STEP : p->entries.n;
 	struct hist_walk walk;
 
+	(void)worker;
 	hist_walk_init(&walk, w->h);
-	for (size_t i = 0; i < p->entries.n; i++) {
-		if (p->entries.data[i].chain == PROFILE_NO_CHAIN)
-			continue;
-		w->entry = (uint32_t)i;
-		hist_walk(&walk, i, fn, w);
+	for (size_t i = job * STEP; i < end; i++) {
+		struct adder a = { .w = w, .entry = (uint32_t)i };
+
+		if (p->entries.data[i].chain != PROFILE_NO_CHAIN)
+			hist_walk(&walk, i, add_ref, &a);
 	}
 	hist_walk_free(&walk);
+	return 0;
+}
+
+static int row_job(void *ctx, size_t job, unsigned worker)
+{
+	struct graph_work *w = ctx;
+	struct bench *b = &w->bench[worker];
+	size_t row = w->lo + job;
+	uint64_t n = wanted(w, row) ? atomic_load(&w->fill[row]) - w->first[row] : 0;
+
+	if (!n)
+		return 0;
+	if (b->cap < n) {
+		b->cap = n;
+		b->tmp = mem_grow(b->tmp, n * sizeof(*b->tmp));
+		b->next = mem_grow(b->next, n * sizeof(*b->next));
+	}
+	w->out->root[row] = children(w, b, w->refs + w->first[row], n,
+				     row_weight(w->h, &w->h->rows.data[row]), 0, NULL);
+	return 0;
 }
 
 /* As many rows from lo on as fit, and their trees. Returns the first row not done. */
@@ -234,54 +278,65 @@ static size_t do_batch(struct graph_work *w, size_t lo)
 
 	w->lo = w->hi = lo;
 	while (w->hi < w->h->rows.n) {
-		uint64_t more = wanted(w, w->hi) ? w->n_refs[w->hi] : 0;
+		uint64_t more = wanted(w, w->hi);
 
 		if (n && n + more > BATCH)
 			break;
 		w->first[w->hi] = n;
+		atomic_init(&w->fill[w->hi], n);
 		n += more;
 		w->hi++;
 	}
 	if (!n)
 		return w->hi;
-	w->refs = mem_alloc(n * sizeof(*w->refs));
-	w->tmp = mem_alloc(n * sizeof(*w->tmp));
-	walk_all(w, add_ref);
-	for (size_t row = w->lo; row < w->hi; row++) {
-		const struct hist_row *r = &w->h->rows.data[row];
-		uint64_t count = wanted(w, row) ? w->n_refs[row] : 0;
-
-		if (count)
-			w->out->root[row] =
-				children(w, w->first[row] - count, count,
-					 w->h->opts.children ? r->total : r->self, 0, NULL);
-	}
+	w->refs = mem_grow(NULL, n * sizeof(*w->refs));
+	pool_run((w->h->names->profile->entries.n + STEP - 1) / STEP, 0, add_job, w);
+	pool_run(w->hi - w->lo, w->out->n_arenas, row_job, w);
 	free(w->refs);
-	free(w->tmp);
 	return w->hi;
 }
 
 void graphs_make(const struct hist *h, const struct graph_opts *o, struct graphs *ret)
 {
-	size_t rows = h->rows.n, frames = h->names->frames.n;
-	struct graph_work w = { .h = h, .o = o, .out = ret };
+	const struct names *n = h->names;
+	size_t rows = h->rows.n;
+	struct graph_work w = { .h = h, .o = o, .out = ret, .step = o->caller ? -1 : 1 };
 
-	*ret = (struct graphs){ .n = rows, .root = mem_alloc((rows + 1) * sizeof(*ret->root)) };
-	w.n_refs = mem_alloc((rows + 1) * sizeof(*w.n_refs));
+	*ret = (struct graphs){ .n = rows, .n_arenas = pool_threads() };
+	ret->root = mem_alloc((rows + 1) * sizeof(*ret->root));
+	ret->arena = mem_alloc(ret->n_arenas * sizeof(*ret->arena));
+	w.bench = mem_alloc(ret->n_arenas * sizeof(*w.bench));
+	for (unsigned i = 0; i < ret->n_arenas; i++) {
+		w.bench[i].arena = &ret->arena[i];
+		w.bench[i].group_of = mem_alloc((n->frames.n + 1) * sizeof(uint32_t));
+	}
+	w.site_frame = mem_alloc((n->sites.n + 1) * sizeof(*w.site_frame));
+	for (size_t i = 0; i < n->sites.n; i++)
+		w.site_frame[i] = n->sites.data[i].frame;
+	w.load = mem_alloc((n->profile->entries.n + 1) * sizeof(*w.load));
+	for (size_t i = 0; i < n->profile->entries.n; i++)
+		w.load[i] = (struct load){ n->profile->entries.data[i].weight,
+					   n->profile->entries.data[i].count };
 	w.first = mem_alloc((rows + 1) * sizeof(*w.first));
-	w.seen = mem_alloc((frames + 1) * sizeof(*w.seen));
-	w.group_at = mem_alloc((frames + 1) * sizeof(*w.group_at));
-	walk_all(&w, count_ref);
+	w.fill = mem_alloc((rows + 1) * sizeof(*w.fill));
 	for (size_t row = 0; row < rows;)
 		row = do_batch(&w, row);
-	free(w.n_refs);
+	for (unsigned i = 0; i < ret->n_arenas; i++) {
+		free(w.bench[i].group_of);
+		free(w.bench[i].tmp);
+		free(w.bench[i].next);
+	}
+	free(w.bench);
+	free(w.site_frame);
+	free(w.load);
 	free(w.first);
-	free(w.seen);
-	free(w.group_at);
+	free(w.fill);
 }
 
 void graphs_free(struct graphs *g)
 {
+	for (unsigned i = 0; i < g->n_arenas; i++)
+		arena_free(&g->arena[i]);
+	free(g->arena);
 	free(g->root);
-	arena_free(&g->arena);
 }

@@ -34,7 +34,8 @@ struct graph_node {
 struct graphs {
 	struct graph_node **root;
 	size_t n;
-	struct arena arena;
+	struct arena *arena; /* one a thread */
+	unsigned n_arenas;
 };
 
 void graphs_make(const struct hist *h, const struct graph_opts *o, struct graphs *ret);

@@ -127,6 +127,7 @@ static void sum_entry(const struct hist *h, struct table *t, size_t i)
 	t->rows.data[row].count += e->count;
 	t->rows.data[row].self += e->weight;
 	t->rows.data[row].total += e->weight;
+	t->rows.data[row].chains += e->chain != PROFILE_NO_CHAIN;
 	if (!h->opts.children || e->chain == PROFILE_NO_CHAIN)
 		return;
 	first = n->chain_first[e->chain];
@@ -139,6 +140,7 @@ static void sum_entry(const struct hist *h, struct table *t, size_t i)
 			continue;
 		t->stamp[row] = t->now;
 		t->rows.data[row].total += e->weight;
+		t->rows.data[row].chains++;
 		deeper(&t->rows.data[row], k - first + 1);
 	}
 }
@@ -285,6 +287,7 @@ int hist_make(const struct names *n, const struct hist_opts *o, struct hist *ret
 			tables[0].rows.data[row].count += r->count;
 			tables[0].rows.data[row].self += r->self;
 			tables[0].rows.data[row].total += r->total;
+			tables[0].rows.data[row].chains += r->chains;
 			deeper(&tables[0].rows.data[row], r->depth);
 		}
 		table_free(&tables[t]);
