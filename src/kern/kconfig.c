@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "kern/kconfig.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "config.h"
+
+#if HAVE_ZLIB
+#	include <zlib.h>
+#endif
+
+#define CONFIG_LIMIT (4u << 20)
+
+static int read_gz(const char *path, char **ret)
+{
+#if HAVE_ZLIB
+	AUTO_FREE char *buf = NULL;
+	size_t n = 0, cap = 512 << 10;
+	gzFile f = gzopen(path, "re");
+	int got;
+
+	if (!f)
+		return -ENOENT;
+	buf = mem_alloc(cap);
+	while ((got = gzread(f, buf + n, (unsigned)(cap - n - 1))) > 0) {
+		n += (size_t)got;
+		if (n + 1 == cap && cap < CONFIG_LIMIT)
+			buf = mem_grow(buf, cap *= 2);
+	}
+	gzclose(f);
+	if (got < 0)
+		return -EIO;
+	buf[n] = '\0';
+	*ret = buf;
+	buf = NULL;
+	return 0;
+#else
+	(void)path;
+	(void)ret;
+	return -ENOTSUP;
+#endif
+}
+
+int kconfig_load(struct kconfig *k)
+{
+	static const char *const places[] = {
+		"/boot/config-%s",
+		"/usr/lib/modules/%s/config",
+		"/lib/modules/%s/config",
+		"/lib/modules/%s/build/.config",
+	};
+	struct utsname u;
+
+	k->text = NULL;
+	if (read_gz("/proc/config.gz", &k->text) == 0)
+		return 0;
+	if (uname(&u) < 0)
+		return -errno;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		char path[512];
+		int n = snprintf(path, sizeof(path), places[i], u.release);
+
+		if (n < (int)sizeof(path) && file_read(path, CONFIG_LIMIT, &k->text, NULL) == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+void kconfig_free(struct kconfig *k)
+{
+	free(k->text);
+	k->text = NULL;
+}
+
+char kconfig_get(const struct kconfig *k, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (!k->text)
+		return '?';
+	for (const char *at = k->text; (at = strstr(at, "CONFIG_")); at++) {
+		const char *value = at + 7 + n;
+
+		if ((at != k->text && at[-1] != '\n') || strncmp(at + 7, name, n) != 0 ||
+		    *value != '=')
+			continue;
+		return value[1] == 'm' ? 'm' : value[1] == 'n' ? 'n' : 'y';
+	}
+	return 'n';
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the kernel's own filesystems are mounted, as this process sees them. */
+#ifndef KYMO_KERN_MOUNTS_H
+#define KYMO_KERN_MOUNTS_H
+
+#include <stddef.h>
+
+/* The first mount of this type ("tracefs", "cgroup2"); -ENOENT when there is none. */
+int mounts_find(const char *type, char *path, size_t size);
+
+/*
+ * A filesystem opened without mounting it anywhere: a directory descriptor
+ * that goes with close(). Needs CAP_SYS_ADMIN and Linux 5.2; -errno otherwise.
+ */
+int mounts_private(const char *type);
+
+#endif

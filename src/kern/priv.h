@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What this process is allowed: user, capabilities, namespaces, seccomp. */
+#ifndef KYMO_KERN_PRIV_H
+#define KYMO_KERN_PRIV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct priv {
+	uid_t euid;
+	uint64_t caps;	 /* effective capabilities, bit N for capability N */
+	uint64_t known;	 /* the capabilities this kernel has */
+	bool own_userns; /* root here is not the machine's root: perf and BPF do not count it */
+	bool filtered;	 /* a seccomp filter may refuse system calls */
+	bool no_new;	 /* sudo has no effect (no_new_privs) */
+};
+
+void priv_read(struct priv *p);
+
+/* CAP_* of <linux/capability.h>, as the kernel counts it for perf and BPF. */
+bool priv_has(const struct priv *p, unsigned cap);
+bool priv_perfmon(const struct priv *p); /* perf events of all, paranoid or not */
+bool priv_bpf(const struct priv *p);	 /* tracing programs in BPF: CAP_BPF and CAP_PERFMON */
+
+/* "CAP_PERFMON, CAP_BPF": the names of those in set that matter to a tracer; false when none. */
+bool priv_names(uint64_t set, char *buf, size_t size);
+
+#endif
