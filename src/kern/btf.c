@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "kern/btf.h"
+
+#include <errno.h>
+#include <linux/btf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+#define BTF_LIMIT (64u << 20)
+/* Kinds newer than the oldest headers this builds with. */
+#define KIND_DECL_TAG 17
+#define KIND_TYPE_TAG 18
+#define KIND_ENUM64 19
+
+void btf_free(struct btf_blob *b)
+{
+	free(b->data);
+	*b = (struct btf_blob){ 0 };
+}
+
+int btf_parse(char *data, size_t size, struct btf_blob *ret)
+{
+	struct btf_header h;
+
+	*ret = (struct btf_blob){ .data = data, .size = size };
+	if (size < sizeof(h))
+		return -EINVAL;
+	memcpy(&h, data, sizeof(h));
+	if (h.magic != BTF_MAGIC || h.hdr_len < sizeof(h) || h.hdr_len > size)
+		return -EINVAL;
+	size -= h.hdr_len;
+	if (h.type_off > size || h.type_len > size - h.type_off || h.str_off > size ||
+	    h.str_len > size - h.str_off || !h.str_len)
+		return -EINVAL;
+	ret->types = data + h.hdr_len + h.type_off;
+	ret->types_len = h.type_len;
+	ret->strings = data + h.hdr_len + h.str_off;
+	ret->strings_len = h.str_len;
+	/* Every name then ends inside the blob. */
+	return ret->strings[h.str_len - 1] == '\0' ? 0 : -EINVAL;
+}
+
+int btf_load(const char *path, struct btf_blob *ret)
+{
+	char *data;
+	size_t n;
+	int r = file_read(path, BTF_LIMIT, &data, &n);
+
+	if (r < 0)
+		return r;
+	r = btf_parse(data, n, ret);
+	if (r < 0)
+		btf_free(ret);
+	return r;
+}
+
+/* Bytes that follow the head of a type; -1 for a kind that is not known. */
+static long extra(unsigned kind, unsigned vlen)
+{
+	switch (kind) {
+	case BTF_KIND_INT:
+	case BTF_KIND_VAR:
+	case KIND_DECL_TAG: return 4;
+	case BTF_KIND_ARRAY: return sizeof(struct btf_array);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION: return (long)(vlen * sizeof(struct btf_member));
+	case BTF_KIND_ENUM:
+	case BTF_KIND_FUNC_PROTO: return (long)vlen * 8;
+	case BTF_KIND_DATASEC:
+	case KIND_ENUM64: return (long)vlen * 12;
+	case BTF_KIND_PTR:
+	case BTF_KIND_FWD:
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_VOLATILE:
+	case BTF_KIND_CONST:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_FUNC:
+	case BTF_KIND_FLOAT:
+	case KIND_TYPE_TAG: return 0;
+	default: return -1;
+	}
+}
+
+int btf_find(const struct btf_blob *b, unsigned kind, const char *name)
+{
+	const char *at = b->types;
+	size_t left = b->types_len;
+	struct btf_type t;
+
+	for (int id = 1; left >= sizeof(t); id++) {
+		long more;
+
+		memcpy(&t, at, sizeof(t));
+		more = extra(BTF_INFO_KIND(t.info), BTF_INFO_VLEN(t.info));
+		if (more < 0 || (size_t)more > left - sizeof(t))
+			return -EINVAL;
+		if (BTF_INFO_KIND(t.info) == kind && t.name_off < b->strings_len &&
+		    strcmp(b->strings + t.name_off, name) == 0)
+			return id;
+		at += sizeof(t) + (size_t)more;
+		left -= sizeof(t) + (size_t)more;
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's type information: finding a type's number by its name.
+ *
+ * Enough to load BPF programs that are tied to a kernel function or tracepoint
+ * (fentry, tp_btf), which name their target by number. No size in the data is
+ * believed without a check.
+ */
+#ifndef KYMO_KERN_BTF_H
+#define KYMO_KERN_BTF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct btf_blob {
+	char *data;
+	size_t size;
+	const char *types, *strings; /* inside data */
+	size_t types_len, strings_len;
+};
+
+/* -ENOENT when the kernel has none, -EINVAL when it makes no sense. */
+int btf_load(const char *path, struct btf_blob *ret);
+/* Takes the bytes as they are; data is freed by btf_free() even on failure. */
+int btf_parse(char *data, size_t size, struct btf_blob *ret);
+void btf_free(struct btf_blob *b);
+
+/* The id (from 1) of the first type of this BTF_KIND_* and name; -ENOENT, or -EINVAL. */
+int btf_find(const struct btf_blob *b, unsigned kind, const char *name);
+
+#endif

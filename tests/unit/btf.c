@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Finding types by name in hand-made type information, and in broken ones. */
+#include "kern/btf.h"
+
+#include <errno.h>
+#include <linux/btf.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "tap.h"
+
+#define INFO(kind, vlen) ((uint32_t)(kind) << 24 | (vlen))
+
+static const char names[] = "\0int\0task\0pid\0run\0state";
+enum { NAME_INT = 1, NAME_TASK = 5, NAME_PID = 10, NAME_RUN = 14, NAME_STATE = 18 };
+
+/* int; struct task { int pid; }; typedef int state; func proto; func run; int again, as state */
+static const uint32_t types[] = {
+	NAME_INT,
+	INFO(BTF_KIND_INT, 0),
+	4,
+	32,
+	NAME_TASK,
+	INFO(BTF_KIND_STRUCT, 1),
+	4,
+	NAME_PID,
+	1,
+	0,
+	NAME_STATE,
+	INFO(BTF_KIND_TYPEDEF, 0),
+	1,
+	0,
+	INFO(BTF_KIND_FUNC_PROTO, 1),
+	0,
+	NAME_PID,
+	1,
+	NAME_RUN,
+	INFO(BTF_KIND_FUNC, 0),
+	4,
+};
+
+static char *blob(size_t *size)
+{
+	struct btf_header h = { .magic = BTF_MAGIC,
+				.version = 1,
+				.hdr_len = sizeof(h),
+				.type_len = sizeof(types),
+				.str_off = sizeof(types),
+				.str_len = sizeof(names) };
+	char *data = mem_alloc(*size = sizeof(h) + sizeof(types) + sizeof(names));
+
+	memcpy(data, &h, sizeof(h));
+	memcpy(data + sizeof(h), types, sizeof(types));
+	memcpy(data + sizeof(h) + sizeof(types), names, sizeof(names));
+	return data;
+}
+
+static void find(void)
+{
+	struct btf_blob b;
+	size_t size;
+	char *data = blob(&size);
+
+	CHECK_INT(btf_parse(data, size, &b), 0);
+	CHECK_INT(btf_find(&b, BTF_KIND_INT, "int"), 1);
+	CHECK_INT(btf_find(&b, BTF_KIND_STRUCT, "task"), 2);
+	CHECK_INT(btf_find(&b, BTF_KIND_TYPEDEF, "state"), 3);
+	CHECK_INT(btf_find(&b, BTF_KIND_FUNC, "run"), 5);
+	CHECK_INT(btf_find(&b, BTF_KIND_FUNC, "task"), -ENOENT);
+	CHECK_INT(btf_find(&b, BTF_KIND_FUNC, "ru"), -ENOENT);
+	btf_free(&b);
+	CHECK(!b.data);
+}
+
+/* Every way to cut it short is refused or finds less, and touches nothing outside. */
+static void cut_short(void)
+{
+	size_t size, refused = 0;
+	char *whole = blob(&size);
+
+	for (size_t n = 0; n < size; n++) {
+		struct btf_blob b;
+		int r = btf_parse(mem_dup(whole, n), n, &b);
+
+		refused += r < 0;
+		btf_free(&b);
+	}
+	CHECK_INT(refused, size);
+	free(whole);
+}
+
+/* One byte at a time set to each of a few values: an answer, never a crash. */
+static void spoiled(void)
+{
+	static const unsigned char values[] = { 0, 1, 0x13, 0x7f, 0x80, 0xff };
+	size_t size, n = 0;
+	char *whole = blob(&size);
+
+	for (size_t at = 0; at < size; at++)
+		for (size_t v = 0; v < ARRAY_SIZE(values); v++) {
+			char *data = mem_dup(whole, size);
+			struct btf_blob b;
+
+			data[at] = (char)values[v];
+			if (btf_parse(data, size, &b) == 0) {
+				int id = btf_find(&b, BTF_KIND_FUNC, "run");
+
+				n += id == -EINVAL || id == -ENOENT || (id > 0 && id < 100);
+			} else {
+				n++;
+			}
+			btf_free(&b);
+		}
+	CHECK_INT(n, size * ARRAY_SIZE(values));
+	free(whole);
+}
+
+int main(void)
+{
+	struct btf_blob b;
+
+	find();
+	cut_short();
+	spoiled();
+	CHECK_INT(btf_load("/nonexistent", &b), -ENOENT);
+	CHECK(btf_load("/proc/self/status", &b) < 0);
+	return tap_end();
+}
