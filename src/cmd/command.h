@@ -56,7 +56,7 @@ __attribute__((format(printf, 1, 2))) void command_note(const char *fmt, ...);
 void help_overview(FILE *f);
 void help_command(FILE *f, const struct command *c, const char *shown);
 
-extern const struct command cmd_addr2line, cmd_report;
+extern const struct command cmd_addr2line, cmd_doctor, cmd_report;
 extern const struct command cmd_report, cmd_help, cmd_version, cmd_completion, cmd_introspect;
 
 #endif

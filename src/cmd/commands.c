@@ -12,6 +12,7 @@
 const struct command *const commands[] = {
 	&cmd_report,
 	&cmd_addr2line,
+	&cmd_doctor,
 	&cmd_help,
 	&cmd_version,
 	&cmd_completion,

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* A list of abilities (kern/ability.h) as a screen for people or as JSON. */
+#ifndef KYMO_VIEW_ABILITIES_H
+#define KYMO_VIEW_ABILITIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "kern/ability.h"
+
+enum abilities_which {
+	ABILITIES_USUAL,
+	ABILITIES_ALL,	   /* the details too */
+	ABILITIES_FIXABLE, /* only what a command here would better */
+};
+
+/* Aligned columns, headings, colour where out takes it, and a last line that sums up. */
+void abilities_text(FILE *out, const struct ability *list, size_t n, enum abilities_which which);
+
+/* An array of objects {id, group, state, value, meaning, fix, fixable}. */
+void abilities_json(FILE *out, const struct ability *list, size_t n, enum abilities_which which);
+
+#endif
