@@ -8,7 +8,8 @@
 #include "base/term.h"
 #include "cmd/command.h"
 
-/* clang-format off: one a line, so that additions do not collide */
+/* One a line, so that additions do not collide. */
+/* clang-format off */
 const struct command *const commands[] = {
 	&cmd_report,
 	&cmd_addr2line,
