@@ -31,7 +31,15 @@ enum spec_kind {
 	SPEC_TOOL, /* counted by kymo itself: duration_time, user_time, system_time */
 };
 
+/* To the kernel a tool event is a dummy, as in perf: its figure is not the count. */
 enum spec_tool { SPEC_TOOL_DURATION = 1, SPEC_TOOL_USER, SPEC_TOOL_SYSTEM };
+
+/* The one length the CPU takes for breakpoints on execution. */
+#if defined(__aarch64__) || defined(__arm__)
+#	define SPEC_BP_EXEC_LEN 4
+#else
+#	define SPEC_BP_EXEC_LEN sizeof(long)
+#endif
 
 /* Which per-event terms the text gave (spec->terms). */
 #define SPEC_TERM_PERIOD (1u << 0)
@@ -50,17 +58,22 @@ enum spec_tool { SPEC_TOOL_DURATION = 1, SPEC_TOOL_USER, SPEC_TOOL_SYSTEM };
 
 /* Strings live in the list's arena. */
 struct event_spec {
-	const char
-		*name; /* as perf shows it: "cycles:u", "sched:sched_switch", or the name= term */
-	const char *text; /* what the user wrote for it, modifiers included */
+	/* as perf shows it: "cycles:u", "sched:sched_switch", or the name= term */
+	const char *name;
+	/* what the user wrote for it, modifiers included; the same pointer in all events of it */
+	const char *text;
 	enum spec_kind kind;
+	enum spec_tool tool; /* of SPEC_TOOL; else 0 */
 	/* type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive are set; the rest is 0 */
 	struct perf_event_attr attr;
 	/* The modifiers named user or kernel, so a fallback must not narrow it on its own. */
 	bool modified;
+	/* G or H was named: exclude_guest and exclude_host must stay when opening is retried. */
+	bool guest_host;
 	bool precise_max; /* :P, the highest precise_ip that opens */
 	bool sample_read; /* :S */
 	bool weak;	  /* :W, the group may be broken up when it does not fit */
+	bool bpf;	  /* :b, counted by a BPF program shared between users */
 	int leader;	  /* index in the list of the group's leader; its own index when alone */
 	int members;	  /* of a leader: how many events in its group, itself included; else 1 */
 	const char *group_name; /* of a leader, from name{...}; NULL when none */
@@ -70,6 +83,15 @@ struct event_spec {
 				 CPU */
 	const char *unit;     /* "Joules", "MiB"; NULL when none */
 	double scale;	      /* counts times this is the figure in unit; 1.0 when none */
+	const char *on_cpus;  /* CPUs that have this core PMU (hybrid machines); NULL: all */
+	bool snapshot;	      /* the count is a level, not a sum: show the last one */
+	bool per_pkg;	      /* one count a package is the whole count */
+	/*
+	 * One text can mean one event on each of several like PMUs (uncore_imc/clockticks/), whose
+	 * counts are shown as one sum. Index of the first of them; its own when there is no other.
+	 */
+	int first;
+	uint64_t config3; /* not in every system's perf_event_attr: see perf_open_config3() */
 
 	unsigned terms;
 	uint64_t period, freq, max_stack, max_events, stack_size;
