@@ -2,17 +2,44 @@
 #include "kern/perf.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+/* Where config3 stands since Linux 6.3 (PERF_ATTR_SIZE_VER8). */
+#define CONFIG3_AT 128
+#define SIZE_WITH_CONFIG3 136
+
+static int open_sized(void *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
 {
 	long fd;
 
-	attr->size = sizeof(*attr);
 	do
 		fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd,
 			     flags | PERF_FLAG_FD_CLOEXEC);
 	while (fd < 0 && errno == EINTR);
 	return fd < 0 ? -errno : (int)fd;
+}
+
+int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+{
+	attr->size = sizeof(*attr);
+	return open_sized(attr, pid, cpu, group_fd, flags);
+}
+
+int perf_open_config3(struct perf_event_attr *attr, uint64_t config3, pid_t pid, int cpu,
+		      int group_fd, unsigned long flags)
+{
+	union {
+		struct perf_event_attr attr;
+		char bytes[sizeof(*attr) > SIZE_WITH_CONFIG3 ? sizeof(*attr) : SIZE_WITH_CONFIG3];
+	} u;
+
+	if (!config3)
+		return perf_open(attr, pid, cpu, group_fd, flags);
+	memset(&u, 0, sizeof(u));
+	u.attr = *attr;
+	u.attr.size = sizeof(u);
+	memcpy(u.bytes + CONFIG3_AT, &config3, sizeof(config3));
+	return open_sized(&u, pid, cpu, group_fd, flags);
 }

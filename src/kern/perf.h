@@ -4,9 +4,14 @@
 #define KYMO_KERN_PERF_H
 
 #include <linux/perf_event.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* A close-on-exec descriptor, or -errno. Sets attr->size. */
 int perf_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags);
+
+/* The same with a config3, which older headers lack and older kernels answer with -E2BIG. */
+int perf_open_config3(struct perf_event_attr *attr, uint64_t config3, pid_t pid, int cpu,
+		      int group_fd, unsigned long flags);
 
 #endif

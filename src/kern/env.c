@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "kern/env.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kern/ksym.h"
+#include "kern/pfm.h"
+#include "kern/tracefs.h"
+
+struct env_group {
+	const char *subsys; /* NULL: the list of subsystems */
+	struct env_names names;
+	struct env_group *next;
+};
+
+const char *env_tracefs(struct env *env, struct err *e)
+{
+	return env->roots.tracefs ? env->roots.tracefs : tracefs_find(e);
+}
+
+static const struct env_pmu *pmu(void *ctx, const char *name)
+{
+	return pmu_find(&((struct env *)ctx)->pmus, name);
+}
+
+static struct env_names names(void *ctx)
+{
+	return pmu_names(&((struct env *)ctx)->pmus);
+}
+
+static const char *format(void *ctx, const struct env_pmu *p, const char *term)
+{
+	return pmu_format(&((struct env *)ctx)->pmus, p, term);
+}
+
+static struct env_names formats(void *ctx, const struct env_pmu *p)
+{
+	return pmu_formats(&((struct env *)ctx)->pmus, p);
+}
+
+static bool event(void *ctx, const struct env_pmu *p, const char *name, struct env_event *ret)
+{
+	return pmu_event(&((struct env *)ctx)->pmus, p, name, ret);
+}
+
+static struct env_names events(void *ctx, const struct env_pmu *p)
+{
+	return pmu_events(&((struct env *)ctx)->pmus, p);
+}
+
+static int tracepoint(void *ctx, const char *subsys, const char *name, uint64_t *id, struct err *e)
+{
+	const char *root = env_tracefs(ctx, e);
+
+	return root ? tracefs_id(root, subsys, name, id, e) : -(e && e->code ? e->code : ENOTSUP);
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static int tracepoints(void *ctx, const char *subsys, struct env_names *ret, struct err *e)
+{
+	struct env *env = ctx;
+	struct arena *a = &env->pmus.arena;
+	struct file_names files = { 0 };
+	const char *root = env_tracefs(env, e);
+	struct env_group *g;
+	const char **list;
+	int r;
+
+	if (!root)
+		return -(e && e->code ? e->code : ENOTSUP);
+	for (g = env->groups; g; g = g->next)
+		if (same(g->subsys, subsys)) {
+			*ret = g->names;
+			return 0;
+		}
+	r = subsys ? tracefs_events(root, subsys, &files, e) : tracefs_subsystems(root, &files, e);
+	if (r < 0)
+		return r;
+	list = arena_alloc(a, (files.n + 1) * sizeof(*list));
+	for (size_t i = 0; i < files.n; i++)
+		list[i] = arena_strdup(a, files.name[i]);
+	g = arena_alloc(a, sizeof(*g));
+	g->subsys = subsys ? arena_strdup(a, subsys) : NULL;
+	g->names = (struct env_names){ list, files.n };
+	g->next = env->groups;
+	env->groups = g;
+	file_names_free(&files);
+	*ret = g->names;
+	return 0;
+}
+
+static int symbol(void *ctx, const char *name, uint64_t *addr, struct err *e)
+{
+	const struct env *env = ctx;
+
+	return ksym_find(env->roots.kallsyms, name, addr, e);
+}
+
+static int pfm(void *ctx, const char *text, struct perf_event_attr *attr, struct err *e)
+{
+	(void)ctx;
+	return pfm_encode(text, attr, e);
+}
+
+void env_init(struct env *env, const struct env_roots *roots)
+{
+	*env = (struct env){ 0 };
+	if (roots)
+		env->roots = *roots;
+	if (!roots) {
+		env->roots.sysfs = getenv("SYSFS_PATH");
+		env->roots.tracefs = getenv("TRACEFS_PATH");
+	}
+	if (!env->roots.sysfs)
+		env->roots.sysfs = "/sys";
+	if (!env->roots.kallsyms)
+		env->roots.kallsyms = "/proc/kallsyms";
+	pmus_init(&env->pmus, env->roots.sysfs);
+	env->spec = (struct spec_env){
+		.ctx = env,
+		.pmu = pmu,
+		.pmu_names = names,
+		.pmu_format = format,
+		.pmu_formats = formats,
+		.pmu_event = event,
+		.pmu_events = events,
+		.tracepoint = tracepoint,
+		.tracepoints = tracepoints,
+		.symbol = symbol,
+		.pfm = pfm,
+	};
+}
+
+void env_free(struct env *env)
+{
+	pmus_free(&env->pmus);
+	*env = (struct env){ 0 };
+}

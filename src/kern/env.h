@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the -e grammar may know of this machine: PMUs and tracepoints from /sys,
+ * symbols from /proc/kallsyms, vendors' names from libpfm4. Nothing is read
+ * before it is asked for.
+ */
+#ifndef KYMO_KERN_ENV_H
+#define KYMO_KERN_ENV_H
+
+#include "base/mem.h"
+#include "event/env.h"
+#include "kern/pmu.h"
+
+/* Elsewhere than the running kernel: NULL members are the usual places. */
+struct env_roots {
+	const char *sysfs;    /* "/sys" */
+	const char *tracefs;  /* found and mounted when NULL */
+	const char *kallsyms; /* "/proc/kallsyms" */
+};
+
+struct env {
+	struct spec_env spec; /* for spec_parse() */
+	struct pmus pmus;
+	struct env_roots roots;
+	struct env_group *groups; /* lists of tracepoints read so far */
+};
+
+/*
+ * roots may be NULL. Then SYSFS_PATH and TRACEFS_PATH of the environment are
+ * honoured, as perf does: a container may have the host's trees elsewhere.
+ */
+void env_init(struct env *env, const struct env_roots *roots);
+void env_free(struct env *env);
+
+/* The tracefs this environment uses; NULL with e filled when there is none. */
+const char *env_tracefs(struct env *env, struct err *e);
+
+#endif

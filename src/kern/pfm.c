@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "kern/pfm.h"
+
+#include <stdbool.h>
+
+#include "config.h"
+
+#if HAVE_LIBPFM
+#	include <perfmon/pfmlib_perf_event.h>
+#	include <stdio.h>
+#	include <stdlib.h>
+#	include <string.h>
+
+static bool ready(void)
+{
+	static int state; /* 1: works, -1: does not */
+
+	if (!state) {
+		/*
+		 * The grammar has these names itself. Left on, they would also be found in any
+		 * mixture of upper and lower case, and every tracepoint would be read at the start.
+		 */
+		setenv("LIBPFM_DISABLED_PMUS", "perf,perf_raw", 0);
+		state = pfm_initialize() == PFM_SUCCESS ? 1 : -1;
+	}
+	return state > 0;
+}
+
+int pfm_encode(const char *text, struct perf_event_attr *attr, struct err *e)
+{
+	char *full = NULL;
+	pfm_perf_encode_arg_t arg = { .attr = attr, .fstr = &full, .size = sizeof(arg) };
+	int r;
+
+	if (!ready())
+		return -ENOENT;
+	r = pfm_get_os_event_encoding(text, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT_EXT, &arg);
+	free(full);
+	switch (r) {
+	case PFM_SUCCESS: return 0;
+	case PFM_ERR_ATTR:
+	case PFM_ERR_ATTR_VAL:
+	case PFM_ERR_ATTR_SET:
+	case PFM_ERR_UMASK:
+	case PFM_ERR_FEATCOMB:
+		err_set(e, EINVAL, "libpfm4 knows the event, but not all of '%s': %s", text,
+			pfm_strerror(r));
+		return err_hint(e, "'kymo list pfm %.*s' shows what it may have",
+				(int)strcspn(text, ":"), text);
+	default: return -ENOENT;
+	}
+}
+
+/* An event with unit masks is useful only with one of them. */
+static int each_umask(const pfm_event_info_t *ev, const char *pmu,
+		      int (*fn)(void *ctx, const char *pmu, const char *name, const char *about),
+		      void *ctx)
+{
+	bool any = false;
+	char name[256], about[1024];
+	int r = 0;
+
+	for (int i = 0; i < ev->nattrs && r == 0; i++) {
+		pfm_event_attr_info_t at = { .size = sizeof(at) };
+
+		if (pfm_get_event_attr_info(ev->idx, i, PFM_OS_PERF_EVENT_EXT, &at) !=
+			    PFM_SUCCESS ||
+		    at.type != PFM_ATTR_UMASK)
+			continue;
+		any = true;
+		snprintf(name, sizeof(name), "%s:%s", ev->name, at.name);
+		snprintf(about, sizeof(about), "%s: %s", ev->desc ? ev->desc : "",
+			 at.desc ? at.desc : "");
+		r = fn(ctx, pmu, name, about);
+	}
+	return any ? r : fn(ctx, pmu, ev->name, ev->desc);
+}
+
+int pfm_each(int (*fn)(void *ctx, const char *pmu, const char *name, const char *about), void *ctx)
+{
+	int r = 0;
+
+	if (!ready())
+		return -ENOENT;
+	for (int p = PFM_PMU_NONE; p < PFM_PMU_MAX && r == 0; p++) {
+		pfm_pmu_info_t pmu = { .size = sizeof(pmu) };
+
+		if (pfm_get_pmu_info((pfm_pmu_t)p, &pmu) != PFM_SUCCESS || !pmu.is_present)
+			continue;
+		for (int i = pmu.first_event; i != -1 && r == 0; i = pfm_get_event_next(i)) {
+			pfm_event_info_t ev = { .size = sizeof(ev) };
+
+			if (pfm_get_event_info(i, PFM_OS_PERF_EVENT_EXT, &ev) == PFM_SUCCESS)
+				r = each_umask(&ev, pmu.name, fn, ctx);
+		}
+	}
+	return r;
+}
+
+#else
+
+int pfm_encode(const char *text, struct perf_event_attr *attr, struct err *e)
+{
+	(void)text;
+	(void)attr;
+	(void)e;
+	return -ENOENT;
+}
+
+int pfm_each(int (*fn)(void *ctx, const char *pmu, const char *name, const char *about), void *ctx)
+{
+	(void)fn;
+	(void)ctx;
+	return -ENOENT;
+}
+
+#endif

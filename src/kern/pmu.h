@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The PMUs below /sys/bus/event_source/devices: their types, terms (format/)
+ * and named events (events/). Every file is read when it is first asked for,
+ * and only then: a lookup of one event must not cost a walk over all.
+ */
+#ifndef KYMO_KERN_PMU_H
+#define KYMO_KERN_PMU_H
+
+#include "base/mem.h"
+#include "event/env.h"
+
+struct pmu;
+struct pmus {
+	struct arena arena; /* all that is handed out lives here */
+	char *dir;
+	struct pmu *list; /* those looked up so far, missing ones too */
+	struct env_names names;
+	bool listed;
+};
+
+/* sysfs: "/sys", or a captured tree. */
+void pmus_init(struct pmus *p, const char *sysfs);
+void pmus_free(struct pmus *p);
+
+const struct env_pmu *pmu_find(struct pmus *p, const char *name); /* NULL when there is none */
+struct env_names pmu_names(struct pmus *p);
+const char *pmu_format(struct pmus *p, const struct env_pmu *pmu, const char *term);
+struct env_names pmu_formats(struct pmus *p, const struct env_pmu *pmu);
+bool pmu_event(struct pmus *p, const struct env_pmu *pmu, const char *name, struct env_event *ret);
+struct env_names pmu_events(struct pmus *p, const struct env_pmu *pmu);
+
+/* Is there a PMU that counts what CPUs do (cycles, instructions)? */
+bool pmu_has_core(struct pmus *p);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracefs: where it is, and the tracepoints in it.
+ *
+ * root is a tracefs directory: what tracefs_find() answered, or a captured tree.
+ */
+#ifndef KYMO_KERN_TRACEFS_H
+#define KYMO_KERN_TRACEFS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/file.h"
+
+/*
+ * The directory (/sys/kernel/tracing or /sys/kernel/debug/tracing). When neither
+ * is mounted and we are root, it is mounted. NULL with e filled when there is
+ * none. That it exists does not mean that this user may read it.
+ */
+const char *tracefs_find(struct err *e);
+
+/* The id of one tracepoint: one file is read. -ENOENT when there is no such tracepoint. */
+int tracefs_id(const char *root, const char *subsys, const char *event, uint64_t *id,
+	       struct err *e);
+
+/* Names, sorted; free with file_names_free(). */
+int tracefs_subsystems(const char *root, struct file_names *ret, struct err *e);
+int tracefs_events(const char *root, const char *subsys, struct file_names *ret, struct err *e);
+/* Everything that can be counted, of one subsystem or (NULL) of all, as "subsys:event". */
+int tracefs_all(const char *root, const char *subsys, struct file_names *ret, struct err *e);
+
+/* The dynamic probes ("probe_libc:malloc"), in no order; none when the kernel has no probes. */
+int tracefs_probes(const char *root, struct file_names *ret);
+
+/* Fill e with why a file of tracefs could not be read. Returns -code. */
+int tracefs_failed(const char *root, int code, struct err *e);
+
+#endif
