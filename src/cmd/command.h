@@ -56,7 +56,10 @@ __attribute__((format(printf, 1, 2))) void command_note(const char *fmt, ...);
 void help_overview(FILE *f);
 void help_command(FILE *f, const struct command *c, const char *shown);
 
-extern const struct command cmd_addr2line, cmd_doctor, cmd_report;
+extern const struct command cmd_addr2line, cmd_doctor, cmd_list, cmd_report;
 extern const struct command cmd_report, cmd_help, cmd_version, cmd_completion, cmd_introspect;
+
+/* The lines that may complete a -e text: "NAME\tDESCRIPTION". */
+void completion_events(const char *typed);
 
 #endif

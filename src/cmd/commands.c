@@ -11,6 +11,7 @@
 /* One a line, so that additions do not collide. */
 /* clang-format off */
 const struct command *const commands[] = {
+	&cmd_list,
 	&cmd_report,
 	&cmd_addr2line,
 	&cmd_doctor,

@@ -139,6 +139,8 @@ static void value_words(const struct opt *o, const char *typed)
 {
 	if (!o->complete || strcmp(o->complete, "@files") == 0 || strcmp(o->complete, "@dirs") == 0)
 		puts("@files");
+	else if (strcmp(o->complete, "@events") == 0)
+		completion_events(typed);
 	else if (o->complete[0] != '@')
 		choice_words(o->complete, typed);
 }
