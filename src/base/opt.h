@@ -62,7 +62,11 @@ struct opt {
 	const char *complete;
 };
 
-#define OPT_FIELD_(f) offsetof(struct args, f)
+/* A command whose options are shared by several files names the struct otherwise before this. */
+#ifndef OPT_ARGS
+#define OPT_ARGS struct args
+#endif
+#define OPT_FIELD_(f) offsetof(OPT_ARGS, f)
 #define OPT_HEAD(text)                                \
 	{                                             \
 		.kind = OPT_KIND_HEAD, .help = (text) \

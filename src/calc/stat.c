@@ -163,7 +163,8 @@ static double mean_of(const double *x, size_t n)
 
 void stat_average(const struct stat_table *runs, size_t n, struct stat_table *ret)
 {
-	struct stat_table t = { .n = n ? runs[0].n : 0, .runs = (unsigned)n };
+	const struct stat_table *last = &runs[n - 1]; /* the one whose events are still there */
+	struct stat_table t = { .n = last->n, .runs = (unsigned)n };
 	AUTO_FREE double *x = mem_alloc((n ? n : 1) * sizeof(*x));
 
 	t.row = mem_alloc(t.n * sizeof(*t.row));
@@ -171,7 +172,7 @@ void stat_average(const struct stat_table *runs, size_t n, struct stat_table *re
 		struct stat_row *row = &t.row[i];
 		size_t counted = 0;
 
-		*row = runs[0].row[i];
+		*row = last->row[i];
 		row->enabled = row->running = 0;
 		for (size_t k = 0; k < n; k++) {
 			x[k] = runs[k].row[i].value;

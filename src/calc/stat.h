@@ -64,7 +64,7 @@ void stat_summarise(const struct count_set *set, const struct stat_opts *o, stru
 
 /*
  * The mean of several runs with the same events and places; runs[] are tables of
- * stat_summarise.
+ * stat_summarise, n > 0; of all but the last the events may be gone.
  */
 void stat_average(const struct stat_table *runs, size_t n, struct stat_table *ret);
 

@@ -50,14 +50,25 @@ int command_error(const char *shown, const struct err *e);
 /* A line that begins "kymo: " on stderr, for notes that are not errors. */
 __attribute__((format(printf, 1, 2))) void command_note(const char *fmt, ...);
 
+/* The words kymo was started with, NULL at the end. */
+char **command_line(void);
+void command_set_line(char **argv);
+
 /* Exit codes: as perf's and git's for wrong usage, 1 for what failed. */
 #define EXIT_USAGE 129
 
 void help_overview(FILE *f);
 void help_command(FILE *f, const struct command *c, const char *shown);
 
-extern const struct command cmd_addr2line, cmd_doctor, cmd_list, cmd_report;
-extern const struct command cmd_report, cmd_help, cmd_version, cmd_completion, cmd_introspect;
+extern const struct command cmd_addr2line;
+extern const struct command cmd_completion;
+extern const struct command cmd_doctor;
+extern const struct command cmd_help;
+extern const struct command cmd_introspect;
+extern const struct command cmd_list;
+extern const struct command cmd_report;
+extern const struct command cmd_stat;
+extern const struct command cmd_version;
 
 /* The lines that may complete a -e text: "NAME\tDESCRIPTION". */
 void completion_events(const char *typed);

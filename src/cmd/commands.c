@@ -11,6 +11,7 @@
 /* One a line, so that additions do not collide. */
 /* clang-format off */
 const struct command *const commands[] = {
+	&cmd_stat,
 	&cmd_list,
 	&cmd_report,
 	&cmd_addr2line,
@@ -22,6 +23,18 @@ const struct command *const commands[] = {
 	NULL,
 };
 /* clang-format on */
+
+static char **line;
+
+char **command_line(void)
+{
+	return line;
+}
+
+void command_set_line(char **argv)
+{
+	line = argv;
+}
 
 const struct command *command_find(const struct command *const *list, const char *name)
 {

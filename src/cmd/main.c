@@ -53,15 +53,15 @@ static int flushed(int code)
 {
 	struct err e = { 0 };
 
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return code;
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || code)
+		return code; /* a command that failed has said why */
 	if (errno == EPIPE)
-		return code ? code : 141;
+		return 141;
 	err_set(&e, errno ? errno : EIO, "cannot write the output: %s",
 		strerror(errno ? errno : EIO));
 	err_hint(&e, "is the disk full?");
 	command_error("", &e);
-	return code ? code : 1;
+	return 1;
 }
 
 int main(int argc, char **argv)
@@ -70,6 +70,8 @@ int main(int argc, char **argv)
 	const struct command *c;
 	int at;
 
+	command_set_line(
+		mem_dup(argv, ((size_t)argc + 1) * sizeof(*argv))); /* parsing moves words about */
 	if (argc > 0 && strcmp(self, "kymo") != 0 && (c = command_find(commands, self)))
 		return flushed(command_run(c, self, argc, argv));
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo stat: options and what they mean together; stat_run.c measures. */
+#define OPT_ARGS struct stat_args
 #include "cmd/stat.h"
 
 #include <errno.h>
@@ -9,9 +10,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "cmd/events.h"
-
-#define args stat_args /* the option macros want struct args */
+#include "cmd/event_opts.h"
 
 static int on_event(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
@@ -335,15 +334,10 @@ static int open_output(const struct stat_args *a, FILE **ret, struct err *e)
 
 static int close_output(const struct stat_args *a, FILE *f, struct err *e)
 {
-	int bad = ferror(f) ? EIO : 0;
-
-	errno = 0;
-	if ((f == stderr || f == stdout ? fflush(f) : fclose(f)) != 0)
-		bad = errno;
-	if (!bad)
+	if (f == stderr || f == stdout || fclose(f) == 0)
 		return 0;
-	err_set(e, bad, "cannot write to '%s': %s", a->output ? a->output : "the output",
-		strerror(bad));
+	err_set(e, errno, "cannot write to '%s': %s", a->output ? a->output : "--log-fd",
+		strerror(errno));
 	return err_hint(e, "is the disk full?");
 }
 

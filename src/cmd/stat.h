@@ -19,10 +19,10 @@ struct stat_args {
 	bool append, json, no_inherit, big_num, null_run, metric_only, summary, interval_clear;
 	bool table, sync, quiet, no_scale, all_user, all_kernel, no_csv_summary, no_aggr, forever;
 	bool default_events; /* the user named none */
-	bool group; /* -g: all in one group */
+	bool group;	     /* -g: all in one group */
 	bool per_thread, per_core, per_die, per_socket, per_node;
 	int detailed, repeat, interval_ms, interval_count, timeout_ms, log_fd, verbose;
-	int delay_ms; /* -1: start switched off */
+	int delay_ms;	       /* -1: start switched off */
 	const char *record_to; /* stat record: the file; NULL otherwise */
 };
 
@@ -33,14 +33,12 @@ struct stat_plan {
 	const char *const *cgroups; /* by event, or NULL */
 	enum stat_by by;
 	struct stat_style style;
-	char **argv; /* the command, or NULL */
+	char **argv;	  /* the command, or NULL */
 	const char *what; /* "'true'" */
 	FILE *out;
 };
 
 /* Measures, prints, and returns the exit code (the command's own). */
 int stat_run(struct stat_plan *p, struct err *e);
-
-extern const struct command cmd_stat;
 
 #endif

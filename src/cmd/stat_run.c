@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "kern/why.h"
 #include "live/control.h"
@@ -114,6 +115,16 @@ static void summarise(struct run *r, double wall_ns, struct stat_table *ret)
 	stat_summarise(counters_set(r->counters), &o, ret);
 }
 
+static int flush_output(struct run *r, struct err *e)
+{
+	if (fflush(r->p->out) == 0)
+		return 0;
+	err_set(e, errno, "cannot write to '%s': %s", r->a->output ? r->a->output : "the output",
+		strerror(errno));
+	return errno == ENOSPC ? err_hint(e, "free some space, or write elsewhere with -o")
+			       : -e->code;
+}
+
 static int print_interval(struct run *r, struct err *e)
 {
 	struct stat_table t;
@@ -130,11 +141,10 @@ static int print_interval(struct run *r, struct err *e)
 	}
 	r->lines += (unsigned)t.n;
 	stat_print_rows(r->p->out, &r->p->style, &t, (double)(now - r->start_ns));
-	fflush(r->p->out);
 	r->last_ns = now;
 	r->intervals++;
 	stat_table_free(&t);
-	return 0;
+	return flush_output(r, e);
 }
 
 static int enable(struct run *r, struct err *e)
@@ -170,14 +180,6 @@ static int obey_control(struct run *r, struct err *e)
 	}
 }
 
-static bool anyone_alive(const struct target *t)
-{
-	for (size_t i = 0; i < t->threads.n; i++)
-		if (t->threads.tid[i] <= 0 || kill(t->threads.tid[i], 0) == 0 || errno == EPERM)
-			return true;
-	return false;
-}
-
 /* Has the command ended? Takes its exit code. */
 static bool reap(struct run *r)
 {
@@ -206,7 +208,7 @@ static int on_timer(struct run *r, int id, struct err *e)
 		r->start_ns = r->last_ns = loop_now();
 		return enable(r, e);
 	case TIMER_ALIVE:
-		if (!anyone_alive(&r->p->target))
+		if (!target_alive(&r->p->target))
 			r->stopped = true;
 		return 0;
 	default: return 0;
@@ -365,6 +367,7 @@ static void explain_missing(struct run *r)
 	struct count_set *set = counters_set(r->counters);
 	AUTO_STRBUF names = { 0 };
 	struct err why = { 0 };
+	const char *reason;
 
 	for (size_t i = 0; i < set->n; i++) {
 		if (set->event[i].supported)
@@ -376,9 +379,14 @@ static void explain_missing(struct run *r)
 	}
 	if (!names.n || r->a->quiet)
 		return;
-	command_note("%s%s%s%s", why.msg, r->a->default_events ? "; not shown: " : "",
-		     r->a->default_events ? strbuf_str(&names) : "",
-		     why.hint[0] && !r->a->default_events ? mem_printf(" (%s)", why.hint) : "");
+	/* "cycles: no PMU in this VM": the names stand behind it */
+	reason = strstr(why.msg, ": ");
+	reason = reason ? reason + 2 : why.msg;
+	if (r->a->default_events)
+		command_note("%s; not shown: %s", reason, strbuf_str(&names));
+	else
+		command_note("%s%s%s%s", why.msg, why.hint[0] ? " (" : "", why.hint,
+			     why.hint[0] ? ")" : "");
 }
 
 /* Of the default set only what can be counted here is shown. */
@@ -436,7 +444,7 @@ int stat_run(struct stat_plan *p, struct err *e)
 	if (code == 0 && r.tables.n) {
 		if (!r.a->interval_ms || r.a->summary)
 			print_result(&r);
-		fflush(p->out);
+		code = flush_output(&r, e);
 		if (r.narrowed && !r.a->quiet)
 			command_note("kernel work is not counted: you may not see it (sudo sysctl "
 				     "kernel.perf_event_paranoid=1 allows it)");

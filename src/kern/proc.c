@@ -179,3 +179,15 @@ bool proc_comm(pid_t tid, char *buf, size_t size)
 		buf[0] = '\0';
 	return false;
 }
+
+bool proc_alive(pid_t tid)
+{
+	char path[64], line[512];
+	const char *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	if (file_line(path, line, sizeof(line)) < 0)
+		return false;
+	p = strrchr(line, ')'); /* the name before it may hold anything */
+	return p && p[1] == ' ' && p[2] != 'Z' && p[2] != 'X';
+}

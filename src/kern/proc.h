@@ -23,6 +23,9 @@ int proc_threads_of_user(const char *user, struct thread_list *ret, struct err *
 int proc_threads_all(struct thread_list *ret, struct err *e);
 void thread_list_free(struct thread_list *l);
 
+/* Is it there and not just waiting to be reaped? */
+bool proc_alive(pid_t tid);
+
 /* The thread's name; false (and "") when it is gone. */
 bool proc_comm(pid_t tid, char *buf, size_t size);
 

@@ -61,6 +61,14 @@ int target_make(const struct target_opts *o, struct target *ret, struct err *e)
 	return r;
 }
 
+bool target_alive(const struct target *t)
+{
+	for (size_t i = 0; i < t->threads.n; i++)
+		if (t->threads.tid[i] <= 0 || proc_alive(t->threads.tid[i]))
+			return true;
+	return false;
+}
+
 void target_free(struct target *t)
 {
 	cpus_free(&t->cpus);

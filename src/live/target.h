@@ -33,6 +33,8 @@ struct target {
 
 /* Refuses what contradicts itself, with what to say instead. */
 int target_make(const struct target_opts *o, struct target *ret, struct err *e);
+/* Does any of its threads still run? Always so for CPUs. */
+bool target_alive(const struct target *t);
 void target_free(struct target *t);
 
 #endif

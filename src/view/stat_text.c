@@ -124,10 +124,12 @@ static void text_row(FILE *f, const struct stat_style *s, const struct stat_tabl
 		     const struct stat_row *r)
 {
 	int used = 0;
+	bool bare; /* nothing follows the name */
 
 	key_column(f, s, r);
 	value_column(f, s, r);
-	fprintf(f, " %-4s %-32s", stat_row_unit(r), r->event->name);
+	bare = r->metric.style == STAT_METRIC_NONE && t->runs < 2 && stat_row_running(r) >= 99.995;
+	fprintf(f, " %-4s %-*s", stat_row_unit(r), bare ? 0 : 32, r->event->name);
 	if (r->event->cgroup)
 		fprintf(f, " %s", r->event->cgroup);
 	if (r->metric.style != STAT_METRIC_NONE) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cmd/events.h"
+#include "cmd/event_opts.h"
 
 #include "kern/env.h"
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Filters on tracepoint fields: making them understood, and saying why they are not. */
+#ifndef KYMO_KERN_FILTER_H
+#define KYMO_KERN_FILTER_H
+
+#include "base/err.h"
+#include "base/mem.h"
+
+/*
+ * The kernel wants strings quoted (prev_comm != "perf"), people and old
+ * one-liners leave the quotes out: put them around bare words behind == != ~.
+ */
+char *filter_quote(struct arena *a, const char *text);
+
+/*
+ * Ask the kernel what is wrong with a filter it refused (in a tracefs instance
+ * that is gone afterwards) and fill e: text, caret, reason. Returns -EINVAL.
+ */
+int filter_explain(const char *tracefs, const char *subsys, const char *event, const char *filter,
+		   struct err *e);
+
+#endif

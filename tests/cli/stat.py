@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""kymo stat against a workload that knows what must be counted, and its behaviour."""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+from tap import KYMO, SAN, WORK, check, end, has, kymo, run, same, skip
+
+KNOWN = f"{WORK}/known"
+TP = os.path.exists("/sys/kernel/tracing/events/syscalls/sys_enter_getppid") or \
+    subprocess.run([KYMO, "list", "syscalls:sys_enter_getppid"], capture_output=True).stdout.strip() != b""
+
+
+def counts(text):
+    """value by event name of -x, output (value,unit,event,...)."""
+    out = {}
+    for line in text.splitlines():
+        f = line.split(",")
+        if len(f) >= 7 and not line.startswith("#"):
+            out[f[2]] = f[0]
+    return out
+
+
+def stat(args, work="", event="syscalls:sys_enter_getppid", **kw):
+    r = kymo(f"stat -x, -e {event} {args} -- {work}" if work else f"stat -x, -e {event} {args}", **kw)
+    return r, counts(r.err)
+
+
+# --- exactness -----------------------------------------------------------------------------------------------------
+PP, UM = "syscalls:sys_enter_getppid", "syscalls:sys_enter_umask"
+if not TP:
+    skip("system calls", "this kernel has no syscalls tracepoints, or they cannot be read")
+else:
+    for name, work, want in [
+        ("a single process", f"{KNOWN} getppid=1234", 1234),
+        ("four threads", f"{KNOWN} getppid=100 threads=4", 400),
+        ("three children", f"{KNOWN} getppid=100 children=3", 300),
+        ("children with threads", f"{KNOWN} getppid=10 children=3 threads=4", 120),
+        ("an exec in the middle", f"{KNOWN} getppid=77 exec", 154),
+    ]:
+        r, c = stat("", work)
+        same(f"{name}: every system call is counted", c.get(PP), str(want))
+    r, c = stat("--no-inherit", f"{KNOWN} getppid=50 children=3")
+    same("--no-inherit leaves children out", c.get(PP), "0")
+    r, c = stat("", f"{KNOWN} getppid=5 umask=7", event=f"{PP},{UM}")
+    same("two events", (c.get(PP), c.get(UM)), ("5", "7"))
+    r, c = stat("", f"{KNOWN} getppid=5 umask=7", event="{" + f"{PP},{UM}" + "}")
+    same("a group of them", (c.get(PP), c.get(UM)), ("5", "7"))
+    r, c = stat("-r 3", f"{KNOWN} getppid=21")
+    same("-r: the mean", c.get(PP), "21")
+    check("-r: a deviation of 0", ",0.00%," in r.err, r.err)
+
+    r, c = stat("-a", f"{KNOWN} getppid=4000")
+    check("-a counts at least the command's", int(c.get(PP, 0)) >= 4000, r)
+    r = kymo(f"stat -x, -a -A -e {PP} -- {KNOWN} getppid=4000")
+    rows = [x.split(",") for x in r.err.splitlines() if x.startswith("CPU")]
+    same("-A: one row a CPU", len(rows), os.cpu_count())
+    check("-A: rows add up", sum(int(x[1]) for x in rows) >= 4000, r)
+
+    p = subprocess.Popen([KNOWN, "wait=800", "getppid=333", "threads=2"])
+    time.sleep(0.2)
+    r, c = stat(f"-p {p.pid}")
+    p.wait()
+    same("-p: the process and the threads it starts", c.get(PP), "666")
+    same("-p: ends when the process does", r.code, 0)
+    p = subprocess.Popen([KNOWN, "wait=800", "getppid=333"])
+    time.sleep(0.2)
+    r, c = stat(f"-t {p.pid}")
+    p.wait()
+    same("-t: the thread", c.get(PP), "333")
+
+    r = kymo(f"stat -x, -I 100 -e {PP} -- {KNOWN} wait=350 getppid=99")
+    rows = [x.split(",") for x in r.err.splitlines()]
+    check("-I: several intervals", len(rows) >= 3, r)
+    same("-I: intervals add up", sum(int(x[1]) for x in rows if x[1].isdigit()), 99)
+    r = kymo(f"stat -x, -I 100 --summary -e {PP} -- {KNOWN} wait=250 getppid=99")
+    same("-I --summary: the sum", [x.split(",")[1] for x in r.err.splitlines() if "summary" in x], ["99"])
+
+base = int(stat("", f"{KNOWN}", event="page-faults")[1]["page-faults"])
+for n in (100, 1000):
+    r, c = stat("", f"{KNOWN} faults={n}", event="page-faults")
+    diff = int(c["page-faults"]) - base
+    check(f"{n} page faults more", n <= diff <= n + 3, f"{diff} more than the {base} of an idle run")
+r, c = stat("", f"{KNOWN} faults=500", event="minor-faults:u,minor-faults:k,minor-faults")
+u, k, both = (int(c.get(x, -1)) for x in ("minor-faults:u", "minor-faults:k", "minor-faults"))
+check(":u and :k add up", u + k == both, (u, k, both))
+r, c = stat("", f"{KNOWN} switches=50", event="context-switches")
+check("50 voluntary context switches at least", int(c["context-switches"]) >= 50, r)
+
+# --- behaviour -----------------------------------------------------------------------------------------------------
+same("the command's exit code", kymo("stat -e cs sh -c 'exit 3'").code, 3)
+same("the command's signal", kymo("stat -e cs sh -c 'kill -9 $$'").code, 137)
+r = kymo("stat -e cs /no/such/command")
+check("a command that is not there: 127", r.code == 127 and "No such file" in r.err and "hint:" in r.err, r)
+r = kymo("stat -e cs /etc/passwd")
+check("a command that cannot be run: 126", r.code == 126 and "Permission denied" in r.err, r)
+r = kymo("stat true")
+has("the default set", r.err, "Performance counter stats for 'true'", "task-clock", "context-switches", "page-faults",
+    "CPUs utilized", "seconds time elapsed", "seconds user", "seconds sys")
+check("stdout stays the command's", r.out == "", r)
+check("unsupported events of the default set are not shown as rows", "<not supported>" not in r.err, r)
+r = kymo("stat -n true")
+check("-n counts nothing", "seconds time elapsed" in r.err and "task-clock" not in r.err, r)
+r = kymo("stat -j -e cs,faults true")
+rows = [json.loads(x) for x in r.err.splitlines() if x.startswith("{")]
+same("-j: an object a line, perf's keys in perf's order", [list(x) for x in rows],
+     [["counter-value", "unit", "event", "event-runtime", "pcnt-running", "metric-value", "metric-unit"]] * 2)
+r = kymo("stat -e cs -r 3 --table true")
+has("-r --table", r.err, "(3 runs)", "Table of individual measurements", "Final result", "+-")
+r = kymo("stat -a --per-core -e cs sleep 0.05")
+check("--per-core", r.err.count("S0-D0-C") >= 1, r)
+r = kymo("stat -a --per-socket -x, -e cs sleep 0.05")
+check("--per-socket: key, number of CPUs, count", any(x.startswith(f"S0,{os.cpu_count()},") for x in r.err.splitlines()) or
+      "S0," in r.err, r)
+r = kymo("stat -a --per-node -j -e cs sleep 0.05")
+check("--per-node", '"node": "N0"' in r.err, r)
+r = kymo(f"stat --per-thread -p {os.getpid()} -e task-clock sleep 0.1")
+check("--per-thread", r.code == 0 and "seconds time elapsed" in r.err, r)
+r = kymo("stat --timeout 200 -e cs sleep 10", timeout=20)
+check("--timeout stops the command", r.code == 0 and "seconds time elapsed" in r.err, r)
+r = kymo("stat -I 50 --interval-count 2 -x, -e cs -a", timeout=20)
+same("--interval-count", len(r.err.splitlines()), 2)
+r = kymo("stat -D 100 -e task-clock -x, sleep 0.2")
+same("-D: counting starts later", r.code, 0)
+r = kymo("stat --no-big-num -e task-clock,faults -a sleep 0.05")
+check("--no-big-num", "," not in r.err.replace("'", ""), r)
+r = kymo("stat -e duration_time,user_time,system_time -x, sleep 0.1")
+c = counts(r.err)
+check("duration_time", 90e6 < int(c["duration_time"]) < 5e9, r)
+r = kymo("stat -e '{cs,faults}' -x, --all-user true")
+same("--all-user", r.code, 0)
+r = kymo(["stat", "-x", "\\t", "-e", "cs", "true"])
+check("-x \\t", "\tcs\t" in r.err, r)
+r = kymo("stat -e cs --pre 'echo before' --post 'echo after' true")
+same("--pre and --post", r.out, "before\nafter\n")
+
+with tempfile.TemporaryDirectory() as d:
+    out = f"{d}/out"
+    kymo(f"stat -o {out} -e cs true")
+    kymo(f"stat -o {out} --append -e faults true")
+    text = open(out).read()
+    has("-o and --append", text, "# started on", " cs", " faults")
+    fifo, ack = f"{d}/ctl", f"{d}/ack"
+    os.mkfifo(fifo)
+    os.mkfifo(ack)
+    if TP:
+        p = subprocess.Popen([KYMO, "stat", "-x,", "-D", "-1", "--control", f"fifo:{fifo},{ack}", "-e", PP, "--", KNOWN,
+                              "wait=1500", "getppid=42"], stderr=subprocess.PIPE)
+        time.sleep(0.4)
+        with open(fifo, "w") as f:
+            f.write("enable\n")
+        with open(ack) as f:
+            same("--control acknowledges", f.readline(), "ack\n")
+        text = p.communicate(timeout=20)[1].decode()
+        same("--control enable", counts(text).get(PP), "42")
+        p = subprocess.Popen([KYMO, "stat", "-x,", "--control", f"fifo:{fifo}", "-e", PP, "--", KNOWN,
+                              "wait=1000", "getppid=42"], stderr=subprocess.PIPE)
+        time.sleep(0.3)
+        with open(fifo, "w") as f:
+            f.write("disable\n")
+        text = p.communicate(timeout=20)[1].decode()
+        check("--control disable", counts(text).get(PP) in ("0", "<not counted>"), text)
+
+p = subprocess.Popen([KYMO, "stat", "-e", "cs", "-a"], stderr=subprocess.PIPE)
+time.sleep(0.4)
+p.send_signal(signal.SIGINT)
+text = p.communicate(timeout=10)[1].decode()
+check("Ctrl-C prints what was counted", "seconds time elapsed" in text and p.returncode == 0, (p.returncode, text))
+p = subprocess.Popen([KYMO, "stat", "-e", "cs", "sleep", "30"], stderr=subprocess.PIPE)
+time.sleep(0.4)
+p.send_signal(signal.SIGINT)
+text = p.communicate(timeout=10)[1].decode()
+check("Ctrl-C ends the command too", "seconds time elapsed" in text, (p.returncode, text))
+
+# --- every counting one-liner --------------------------------------------------------------------------------------
+me = os.getpid()
+for line in ["stat true", "stat -a sleep 0.1", f"stat -dp {me} sleep 0.1",
+             "stat -e LLC-loads,LLC-load-misses,LLC-stores,LLC-prefetches true",
+             f"stat -e 'syscalls:sys_enter_*' -p {me} sleep 0.1", "stat -e 'block:*' -a sleep 0.1",
+             "stat -e minor-faults:u -e minor-faults:k -- ls /", "stat -e minor-faults -a -A -- ls /",
+             "stat -e r13c -a sleep 0.1", "stat -e 'kmem:*' -e cache-references -e cache-misses true",
+             "stat -e 'skb:*' -e 'net:*' -e 'sched:*' -e 'irq:*' true"]:
+    if ":" in line and not TP and "faults" not in line:
+        skip(line, "no tracepoints")
+        continue
+    r = kymo(line, timeout=120)
+    check(f"kymo {line.replace(str(me), 'PID')}", r.code == 0 and "seconds time elapsed" in r.err, r)
+
+# --- an ordinary user ----------------------------------------------------------------------------------------------
+if os.geteuid() != 0:
+    skip("an ordinary user", "needs root to become one")
+else:
+    paranoid = open("/proc/sys/kernel/perf_event_paranoid").read().strip()
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    env = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":log_path=/dev/null"} if SAN else {}
+    with open("/proc/sys/kernel/perf_event_paranoid", "w") as f:
+        f.write("2")
+    try:
+        d = tempfile.mkdtemp()
+        os.chmod(d, 0o755)
+        exe = f"{d}/kymo"
+        subprocess.run(["cp", KYMO, exe], check=True)
+        r = run([*user, exe, "stat", "-x,", "-e", "page-faults", "true"], env=env)
+        check("user: counts user space", r.code == 0 and "page-faults:u" in r.err, r)
+        check("user: one line says so", r.err.count("kernel.perf_event_paranoid") == 1, r)
+        r = run([*user, exe, "stat", "-a", "sleep", "0.1"], env=env)
+        check("user: -a is refused with the fix", r.code == 1 and "hint:" in r.err and "paranoid" in r.err, r)
+        r = run([*user, exe, "stat", "-e", "sched:sched_switch", "true"], env=env)
+        check("user: tracepoints are refused with the fix", r.code != 0 and "hint:" in r.err, r)
+        r = run([*user, exe, "stat", "-p", "1", "-e", "cs", "sleep", "0.1"], env=env)
+        check("user: another's process is refused with the fix", r.code == 1 and "hint:" in r.err, r)
+        subprocess.run(["rm", "-rf", d], check=True)
+    finally:
+        with open("/proc/sys/kernel/perf_event_paranoid", "w") as f:
+            f.write(paranoid)
+
+# --- bad input: one line, a hint, the right code, no crash -----------------------------------------------------------
+gone = subprocess.Popen(["true"])
+gone.wait()
+for name, line, code, part in [
+    ("unknown event", "stat -e cycels true", 129, "did you mean"),
+    ("bad modifier", "stat -e cycles:x true", 129, "^"),
+    ("bad PMU term", "stat -e cpu/bogus=1/ true", 129, "^"),
+    ("dead process", f"stat -p {gone.pid} sleep 1", 1, "there is no process"),
+    ("no number", "stat -p abc sleep 1", 1, "no process number"),
+    ("no such cgroup", "stat -a -G /no/such/cgroup -e cs sleep 0.1", 1, "no cgroup"),
+    ("cgroup without -a", "stat -G / -e cs true", 1, "add -a"),
+    ("no such user", "stat -u nobodyatall sleep 1", 1, "no user"),
+    ("no such CPU", "stat -C 4000 sleep 1", 1, "not online"),
+    ("bad CPU list", "stat -C 1-x sleep 1", 1, "no list of CPUs"),
+    ("nothing to watch", "stat -e cs", 1, "nothing to watch"),
+    ("-a and -p", f"stat -a -p {me} sleep 1", 1, "leave one"),
+    ("-x and -j", "stat -x, -j true", 1, "cannot be used together"),
+    ("-A without -a", "stat -A true", 1, "add -a"),
+    ("--per-thread of a command", "stat --per-thread true", 1, "--per-thread needs"),
+    ("-r without a command", "stat -r 3 -a", 1, "-r needs a command"),
+    ("interval count alone", "stat --interval-count 3 true", 1, "needs -I"),
+    ("filter without a tracepoint", "stat -e cs --filter 'x > 1' true", 129, "must follow a tracepoint"),
+    ("unknown option", "stat --repaet 3 true", 129, "did you mean --repeat"),
+    ("bad number", "stat -I often true", 129, "wants a number"),
+    ("output folder missing", "stat -o /no/such/dir/x -e cs true", 1, "cannot write"),
+    ("control without FIFO", "stat --control fifo:/no/such/fifo -e cs true", 1, "mkfifo"),
+    ("control with nonsense", "stat --control bogus -e cs true", 1, "fifo:PATH"),
+    ("metrics", "stat -M IPC true", 129, "-M"),
+]:
+    r = kymo(line, timeout=30)
+    check(f"{name}: says what and how to mend it", r.code == code and part in r.err and r.err.startswith("kymo stat:"), r)
+r = run(f"{KYMO} stat -e cs -o - true >/dev/full", shell=True)
+check("a full disk is told", r.code == 1 and "No space left" in r.err, r)
+r = run(f"{KYMO} list 2>&1 | head -1; exit ${{PIPESTATUS[0]}}", shell=True, executable="/bin/bash", timeout=30)
+check("a closed pipe is no crash", r.code in (0, 141), r)
+end()
