@@ -66,6 +66,7 @@ extern const struct command cmd_doctor;
 extern const struct command cmd_help;
 extern const struct command cmd_introspect;
 extern const struct command cmd_list;
+extern const struct command cmd_record;
 extern const struct command cmd_report;
 extern const struct command cmd_stat;
 extern const struct command cmd_version;

@@ -13,6 +13,7 @@
 const struct command *const commands[] = {
 	&cmd_stat,
 	&cmd_list,
+	&cmd_record,
 	&cmd_report,
 	&cmd_addr2line,
 	&cmd_doctor,

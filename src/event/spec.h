@@ -62,6 +62,7 @@ struct event_spec {
 	const char *name;
 	/* what the user wrote for it, modifiers included; the same pointer in all events of it */
 	const char *text;
+	const char *subsys, *event; /* of a tracepoint: "sched", "sched_switch"; NULL otherwise */
 	enum spec_kind kind;
 	enum spec_tool tool; /* of SPEC_TOOL; else 0 */
 	/* type, config*, bp_*, exclude_*, precise_ip, pinned, exclusive are set; the rest is 0 */

@@ -31,6 +31,8 @@ static int add(struct spec_parser *p, const struct spec_item *item, const char *
 	if (r < 0)
 		return r;
 	s = spec_add(p, SPEC_TRACEPOINT, PERF_TYPE_TRACEPOINT, id, item);
+	s->subsys = arena_strdup(&p->list->arena, subsys);
+	s->event = arena_strdup(&p->list->arena, event);
 	s->name = arena_printf(&p->list->arena, "%s:%s", subsys, event);
 	return 1;
 }

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/str.h"
+#include "kern/tracefs.h"
 
 static bool word_char(char c)
 {
@@ -143,4 +145,24 @@ int filter_explain(const char *tracefs, const char *subsys, const char *event, c
 					near, subsys, event);
 		return err_hint(e, "kymo list -v %s:%s shows its fields", subsys, event);
 	}
+}
+
+int filter_set(struct event_spec *s, struct arena *a, int fd, struct err *e)
+{
+	const char *quoted, *tracefs;
+	int code;
+
+	if (!s->filter || ioctl(fd, PERF_EVENT_IOC_SET_FILTER, s->filter) == 0)
+		return 0;
+	code = errno;
+	quoted = filter_quote(a, s->filter);
+	if (strcmp(quoted, s->filter) != 0 && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, quoted) == 0) {
+		s->filter = quoted;
+		return 0;
+	}
+	tracefs = tracefs_find(NULL);
+	if (code == EINVAL && tracefs && s->subsys)
+		return filter_explain(tracefs, s->subsys, s->event, quoted, e);
+	return err_set(e, code, "the kernel does not take the filter '%s' for %s: %s", s->filter,
+		       s->name, strerror(code));
 }

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "event/spec.h"
 
 /*
  * The kernel wants strings quoted (prev_comm != "perf"), people and old
@@ -18,5 +19,8 @@ char *filter_quote(struct arena *a, const char *text);
  */
 int filter_explain(const char *tracefs, const char *subsys, const char *event, const char *filter,
 		   struct err *e);
+
+/* Give an open event its filter, if it has one; with quotes put in where that makes it work. */
+int filter_set(struct event_spec *s, struct arena *a, int fd, struct err *e);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "kern/cgroup.h"
+#include "kern/filter.h"
 #include "kern/perf.h"
 #include "kern/why.h"
 
@@ -141,6 +142,8 @@ static int open_counter(struct counters *c, struct counter *k, struct err *e)
 			return why_open_failed(k->spec, -fd, ev->place[i].tid, ev->place[i].cpu, e);
 		k->fd[i] = fd;
 		opened++;
+		if (filter_set(k->spec, &c->specs->arena, fd, e) < 0)
+			return -e->code;
 	}
 	if (!opened && gone)
 		return why_open_failed(k->spec, ESRCH, ev->place[0].tid, -1, e);

@@ -50,6 +50,13 @@ else:
     same("two events", (c.get(PP), c.get(UM)), ("5", "7"))
     r, c = stat("", f"{KNOWN} getppid=5 umask=7", event="{" + f"{PP},{UM}" + "}")
     same("a group of them", (c.get(PP), c.get(UM)), ("5", "7"))
+    r, c = stat("", f"{KNOWN} umask=9", event=f"{UM} --filter 'mask == 18'")
+    same("--filter: those that match", c.get(UM), "9")
+    r, c = stat("", f"{KNOWN} umask=9", event=f"{UM} --filter 'mask == 1'")
+    same("--filter: those that do not", c.get(UM), "0")
+    r = kymo(f"stat -e {UM} --filter 'msk == 1' true")
+    check("--filter: a wrong field has a caret and the nearest name",
+          r.code == 1 and "\n  msk == 1\n  ^" in r.err and "did you mean mask" in r.err, r)
     r, c = stat("-r 3", f"{KNOWN} getppid=21")
     same("-r: the mean", c.get(PP), "21")
     check("-r: a deviation of 0", ",0.00%," in r.err, r.err)

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/about.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "config.h"
+#include "kern/cpu.h"
+
+static void u32(struct strbuf *b, uint32_t v)
+{
+	strbuf_add(b, (const char *)&v, sizeof(v));
+}
+
+static void u64(struct strbuf *b, uint64_t v)
+{
+	strbuf_add(b, (const char *)&v, sizeof(v));
+}
+
+/* perf pads strings to 64 bytes, the length saying how long with padding. */
+static void string(struct strbuf *b, const char *s)
+{
+	static const char zero[64];
+	size_t n = strlen(s) + 1, padded = (n + 63) & ~(size_t)63;
+
+	u32(b, (uint32_t)padded);
+	strbuf_add(b, s, n);
+	strbuf_add(b, zero, padded - n);
+}
+
+/* "key<tabs>: value" of /proc/cpuinfo or /proc/meminfo, the first one. */
+static bool proc_value(const char *path, const char *key, char *buf, size_t size)
+{
+	AUTO_FREE char *text = NULL;
+	const char *p;
+	size_t n;
+
+	if (file_read(path, 1 << 20, &text, NULL) < 0)
+		return false;
+	for (p = text; p; p = strchr(p, '\n')) {
+		p += *p == '\n';
+		if (strncmp(p, key, strlen(key)) == 0)
+			break;
+	}
+	if (!p || !(p = strchr(p, ':')))
+		return false;
+	p += 1 + strspn(p + 1, " \t");
+	n = strcspn(p, "\n");
+	snprintf(buf, size, "%.*s", (int)n, p);
+	return true;
+}
+
+static bool cpuid(struct strbuf *b)
+{
+	char vendor[64], family[16], model[16], step[16], text[160];
+
+	if (!proc_value("/proc/cpuinfo", "vendor_id", vendor, sizeof(vendor)) ||
+	    !proc_value("/proc/cpuinfo", "cpu family", family, sizeof(family)) ||
+	    !proc_value("/proc/cpuinfo", "model\t", model, sizeof(model)) ||
+	    !proc_value("/proc/cpuinfo", "stepping", step, sizeof(step)))
+		return false;
+	snprintf(text, sizeof(text), "%s,%s,%s,%s", vendor, family, model, step);
+	string(b, text);
+	return true;
+}
+
+static bool cpu_desc(struct strbuf *b)
+{
+	char text[128];
+
+	if (!proc_value("/proc/cpuinfo", "model name", text, sizeof(text)) &&
+	    !proc_value("/proc/cpuinfo", "Processor", text, sizeof(text)) &&
+	    !proc_value("/proc/cpuinfo", "CPU implementer", text, sizeof(text)))
+		return false;
+	string(b, text);
+	return true;
+}
+
+static void command_line(const struct about *a, struct strbuf *b)
+{
+	uint32_t n = 0;
+
+	while (a->cmdline[n])
+		n++;
+	u32(b, n);
+	for (uint32_t i = 0; i < n; i++)
+		string(b, a->cmdline[i]);
+}
+
+static void event_desc(const struct about *a, struct strbuf *b)
+{
+	u32(b, (uint32_t)a->capture->n);
+	u32(b, sizeof(struct perf_event_attr));
+	for (size_t i = 0; i < a->capture->n; i++) {
+		const struct capture_event *ev = &a->capture->event[i];
+
+		strbuf_add(b, (const char *)&ev->attr, sizeof(ev->attr));
+		u32(b, (uint32_t)ev->n_fds);
+		string(b, ev->spec->name);
+		strbuf_add(b, (const char *)ev->id, ev->n_fds * sizeof(*ev->id));
+	}
+}
+
+/* Lists of CPUs that share a package or core, each once. */
+static void sibling_lists(struct strbuf *b, const struct cpus *cpus, const char *file)
+{
+	AUTO_STRBUF lists = { 0 };
+	char seen[64][64];
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < cpus->n && n < 64; i++) {
+		char path[128], text[64];
+		uint32_t k = 0;
+
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/%s",
+			 cpus->cpu[i], file);
+		if (file_line(path, text, sizeof(text)) < 0)
+			continue;
+		while (k < n && strcmp(seen[k], text) != 0)
+			k++;
+		if (k < n)
+			continue;
+		memcpy(seen[n++], text, sizeof(text));
+		string(&lists, text);
+	}
+	u32(b, n);
+	strbuf_add(b, strbuf_str(&lists), lists.n);
+}
+
+static bool cpu_topology(struct strbuf *b)
+{
+	struct cpus cpus;
+
+	if (cpus_online(&cpus, NULL) < 0)
+		return false;
+	sibling_lists(b, &cpus, "package_cpus_list");
+	sibling_lists(b, &cpus, "core_cpus_list");
+	for (size_t i = 0; i < cpus.n; i++) {
+		struct cpu_place at = cpu_place(cpus.cpu[i]);
+
+		u32(b, (uint32_t)at.core);
+		u32(b, (uint32_t)at.socket);
+	}
+	sibling_lists(b, &cpus, "die_cpus_list");
+	for (size_t i = 0; i < cpus.n; i++)
+		u32(b, (uint32_t)cpu_place(cpus.cpu[i]).die);
+	cpus_free(&cpus);
+	return true;
+}
+
+static bool numa_topology(struct strbuf *b)
+{
+	AUTO_STRBUF nodes = { 0 };
+	uint32_t n = 0;
+
+	for (unsigned node = 0; node < 64; node++) {
+		char path[128], key[64], total[64], available[64], list[256];
+
+		snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/meminfo", node);
+		snprintf(key, sizeof(key), "Node %u MemTotal", node);
+		if (!proc_value(path, key, total, sizeof(total)))
+			continue;
+		snprintf(key, sizeof(key), "Node %u MemFree", node);
+		if (!proc_value(path, key, available, sizeof(available)))
+			continue;
+		snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist", node);
+		if (file_line(path, list, sizeof(list)) < 0)
+			continue;
+		u32(&nodes, node);
+		u64(&nodes, strtoull(total, NULL, 10));
+		u64(&nodes, strtoull(available, NULL, 10));
+		string(&nodes, list);
+		n++;
+	}
+	u32(b, n);
+	strbuf_add(b, strbuf_str(&nodes), nodes.n);
+	return n > 0;
+}
+
+static bool pmu_mappings(struct strbuf *b)
+{
+	AUTO_STRBUF list = { 0 };
+	struct file_names names;
+	uint32_t n = 0;
+
+	if (file_list("/sys/bus/event_source/devices", &names) < 0)
+		return false;
+	for (size_t i = 0; i < names.n; i++) {
+		char path[512];
+		int64_t type;
+
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type",
+			 names.name[i]);
+		if (file_i64(path, &type) < 0)
+			continue;
+		u32(&list, (uint32_t)type);
+		string(&list, names.name[i]);
+		n++;
+	}
+	file_names_free(&names);
+	u32(b, n);
+	strbuf_add(b, strbuf_str(&list), list.n);
+	return n > 0;
+}
+
+static bool group_desc(const struct about *a, struct strbuf *b)
+{
+	AUTO_STRBUF list = { 0 };
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < a->capture->n; i++) {
+		const struct event_spec *s = a->capture->event[i].spec;
+
+		if (s->leader != (int)i || s->members < 2)
+			continue;
+		string(&list, s->group_name ? s->group_name : "{anon_group}");
+		u32(&list, (uint32_t)i);
+		u32(&list, (uint32_t)s->members);
+		n++;
+	}
+	u32(b, n);
+	strbuf_add(b, strbuf_str(&list), list.n);
+	return n > 0;
+}
+
+/* Each distinct cache of the first CPUs: level, line, sets, ways, type, size, CPUs. */
+static bool caches(struct strbuf *b)
+{
+	static const char *const numbers[] = { "level", "coherency_line_size", "number_of_sets",
+					       "ways_of_associativity" };
+	static const char *const texts[] = { "type", "size", "shared_cpu_list" };
+	AUTO_STRBUF list = { 0 };
+	uint32_t n = 0;
+	struct cpus cpus;
+
+	if (cpus_online(&cpus, NULL) < 0)
+		return false;
+	for (size_t c = 0; c < cpus.n && c < 256; c++)
+		for (unsigned i = 0; i < 8; i++) {
+			char path[128], dir[96], text[128];
+			int64_t v[4];
+			bool ok = true;
+
+			snprintf(dir, sizeof(dir), "/sys/devices/system/cpu/cpu%d/cache/index%u",
+				 cpus.cpu[c], i);
+			for (unsigned k = 0; k < 4 && ok; k++) {
+				snprintf(path, sizeof(path), "%s/%s", dir, numbers[k]);
+				ok = file_i64(path, &v[k]) == 0;
+			}
+			snprintf(path, sizeof(path), "%s/shared_cpu_list", dir);
+			/* a shared one is told of by its first CPU */
+			if (!ok || file_line(path, text, sizeof(text)) < 0 ||
+			    atoi(text) != cpus.cpu[c])
+				continue;
+			for (unsigned k = 0; k < 4; k++)
+				u32(&list, (uint32_t)v[k]);
+			for (unsigned k = 0; k < 3; k++) {
+				snprintf(path, sizeof(path), "%s/%s", dir, texts[k]);
+				string(&list, file_line(path, text, sizeof(text)) == 0 ? text : "");
+			}
+			n++;
+		}
+	cpus_free(&cpus);
+	u32(b, 1);
+	u32(b, n);
+	strbuf_add(b, strbuf_str(&list), list.n);
+	return n > 0;
+}
+
+void about_build_id(struct strbuf *b, uint16_t misc, int32_t pid, const uint8_t *id, size_t n,
+		    const char *path)
+{
+	static const char zero[64];
+	size_t len = strlen(path) + 1, padded = (len + 63) & ~(size_t)63;
+	uint8_t bytes[24] = { 0 };
+	struct perfdata_event_header h = { 0, misc | PERFDATA_MISC_BUILD_ID_SIZE,
+					   (uint16_t)(sizeof(h) + 4 + sizeof(bytes) + padded) };
+
+	if (n > 20)
+		n = 20;
+	memcpy(bytes, id, n);
+	bytes[20] = (uint8_t)n;
+	strbuf_add(b, (const char *)&h, sizeof(h));
+	u32(b, (uint32_t)pid);
+	strbuf_add(b, (const char *)bytes, sizeof(bytes));
+	strbuf_add(b, path, len);
+	strbuf_add(b, zero, padded - len);
+}
+
+bool about_feature(const struct about *a, enum perfdata_feature f, struct strbuf *b)
+{
+	struct utsname uts;
+	struct timespec res;
+	char text[64];
+
+	strbuf_reset(b);
+	uname(&uts);
+	switch (f) {
+	case PERFDATA_HOSTNAME: string(b, uts.nodename); return true;
+	case PERFDATA_OSRELEASE: string(b, uts.release); return true;
+	case PERFDATA_VERSION: string(b, "kymo " KYMO_VERSION); return true;
+	case PERFDATA_ARCH: string(b, uts.machine); return true;
+	case PERFDATA_NRCPUS:
+		u32(b, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+		u32(b, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+		return true;
+	case PERFDATA_CPUDESC: return cpu_desc(b);
+	case PERFDATA_CPUID: return cpuid(b);
+	case PERFDATA_TOTAL_MEM:
+		if (!proc_value("/proc/meminfo", "MemTotal", text, sizeof(text)))
+			return false;
+		u64(b, strtoull(text, NULL, 10));
+		return true;
+	case PERFDATA_CMDLINE: command_line(a, b); return true;
+	case PERFDATA_EVENT_DESC: event_desc(a, b); return true;
+	case PERFDATA_CPU_TOPOLOGY: return cpu_topology(b);
+	case PERFDATA_NUMA_TOPOLOGY: return numa_topology(b);
+	case PERFDATA_PMU_MAPPINGS: return pmu_mappings(b);
+	case PERFDATA_GROUP_DESC: return group_desc(a, b);
+	case PERFDATA_CACHE: return caches(b);
+	case PERFDATA_SAMPLE_TIME:
+		u64(b, a->first_time);
+		u64(b, a->last_time);
+		return a->last_time != 0;
+	case PERFDATA_CLOCKID:
+		if (!a->has_clock || clock_getres(a->clock_id, &res) < 0)
+			return false;
+		u64(b, (uint64_t)res.tv_sec * 1000000000u + (uint64_t)res.tv_nsec);
+		return true;
+	case PERFDATA_CLOCK_DATA:
+		u32(b, 1);
+		u32(b, (uint32_t)a->clock_id);
+		u64(b, a->wall_ns);
+		u64(b, a->clock_ns);
+		return a->has_clock;
+	case PERFDATA_COMPRESSED_INFO:
+		u32(b, 1);
+		u32(b, 1); /* zstd */
+		u32(b, (uint32_t)a->zstd_level);
+		u32(b, (uint32_t)(a->zstd_ratio + 0.5));
+		u32(b, 1 << 20); /* the most that one record unpacks to */
+		return a->zstd_level != 0;
+	default: return false;
+	}
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording in progress: events opened on a target with rings, records out.
+ *
+ * Bytes go from the rings to whoever asks as they stand; what they mean is the
+ * reader's business. Loss is counted by the kernel per event and read at the end.
+ */
+#ifndef KYMO_LIVE_CAPTURE_H
+#define KYMO_LIVE_CAPTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "event/spec.h"
+#include "live/loop.h"
+#include "live/ring.h"
+#include "live/target.h"
+
+enum capture_chain { CAPTURE_NO_CHAIN, CAPTURE_FP, CAPTURE_DWARF, CAPTURE_LBR };
+
+struct capture_opts {
+	uint64_t freq;	 /* samples a second; 0: by period */
+	uint64_t period; /* with freq 0; 0: each event's own default */
+	enum capture_chain chain;
+	uint32_t stack_size;		/* CAPTURE_DWARF */
+	uint32_t max_stack;		/* 0: the kernel's */
+	size_t ring_size;		/* bytes a ring; 0: chosen */
+	bool inherit, on_exec, delayed; /* delayed: started by capture_enable() only */
+	bool overwrite;			/* flight recorder */
+	bool switch_events, data_addr, weight, phys_addr, raw, time, period_field, cpu, read_counts;
+	bool data_page, code_page, intr_regs, user_regs, cgroup, no_samples, namespaces;
+	bool all_user, all_kernel, no_tracking, bpf_records;
+	uint64_t branch_type; /* 0: none */
+	bool has_clock;
+	int clock_id;
+	/* The event could not be had and another was taken for it (cycles by cpu-clock). May be
+	 * NULL. */
+	void (*fallback)(void *ctx, const char *wanted, const char *taken, const char *why);
+	void *ctx;
+};
+
+/* One event as it was opened. */
+struct capture_event {
+	struct event_spec *spec;
+	struct perf_event_attr attr;
+	int *fd; /* n_fds, -1 where it is not open */
+	uint64_t *id;
+	size_t n_fds;
+	uint64_t lost; /* set by capture_losses */
+	bool tracking; /* gives mmap, comm, fork, exit */
+};
+
+struct capture {
+	struct capture_event *event;
+	size_t n;
+	struct ring *ring;
+	size_t n_rings;
+	struct target *target;
+	struct capture_opts opts;
+	struct spec_list *specs;
+	size_t ring_size; /* that was had */
+};
+
+/* specs may get a tracking event added and names changed. The target must outlive it. */
+int capture_open(struct spec_list *specs, struct target *t, const struct capture_opts *o,
+		 struct capture *ret, struct err *e);
+int capture_enable(struct capture *c, struct err *e);
+int capture_disable(struct capture *c);
+/* Have the loop wake up when rings fill: LOOP_FD with this id. */
+int capture_watch(struct capture *c, struct loop *l, int id, struct err *e);
+/* Everything that is in the rings now. Returns bytes. */
+int64_t capture_drain(struct capture *c, ring_fn *fn, void *ctx, struct err *e);
+/* Flight recorder: stop, hand out what is there, go on. */
+int64_t capture_snapshot(struct capture *c, ring_fn *fn, void *ctx, struct err *e);
+/* Events that the kernel had no room for; over all events and rings. */
+uint64_t capture_losses(struct capture *c);
+/* The event whose records describe tasks. */
+const struct capture_event *capture_tracking(const struct capture *c);
+void capture_close(struct capture *c);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/ring.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int ring_open(struct ring *r, int fd, size_t size, bool backward, struct err *e)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), n = page;
+	void *base;
+
+	while (n < size)
+		n *= 2;
+	/* the kernel overwrites what user space cannot write to */
+	base = mmap(NULL, page + n, PROT_READ | (backward ? 0 : PROT_WRITE), MAP_SHARED, fd, 0);
+	if (base == MAP_FAILED)
+		return err_set(e, errno, "cannot map a ring of %zu KiB: %s", n >> 10,
+			       strerror(errno));
+	*r = (struct ring){
+		.base = base, .size = n, .mask = n - 1, .fd = fd, .backward = backward
+	};
+	return 0;
+}
+
+void ring_close(struct ring *r)
+{
+	if (r->base)
+		munmap(r->base, (size_t)sysconf(_SC_PAGESIZE) + r->size);
+	r->base = NULL;
+}
+
+static const uint8_t *data_of(const struct ring *r)
+{
+	const struct perf_event_mmap_page *p = r->base;
+
+	return (const uint8_t *)r->base +
+	       (p->data_offset ? p->data_offset : (size_t)sysconf(_SC_PAGESIZE));
+}
+
+static int hand_out(const struct ring *r, uint64_t from, uint64_t n, ring_fn *fn, void *ctx,
+		    struct err *e)
+{
+	const uint8_t *data = data_of(r);
+	size_t start = (size_t)(from & r->mask);
+	size_t first = n < r->size - start ? (size_t)n : r->size - start;
+	int code = fn(ctx, data + start, first, e);
+
+	if (code >= 0 && first < n)
+		code = fn(ctx, data, (size_t)n - first, e);
+	return code;
+}
+
+int64_t ring_drain(struct ring *r, ring_fn *fn, void *ctx, struct err *e)
+{
+	struct perf_event_mmap_page *p = r->base;
+	uint64_t head = __atomic_load_n(&p->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = p->data_tail;
+	int code;
+
+	if (head == tail)
+		return 0;
+	code = hand_out(r, tail, head - tail, fn, ctx, e);
+	if (code < 0)
+		return code;
+	__atomic_store_n(&p->data_tail, head, __ATOMIC_RELEASE);
+	return (int64_t)(head - tail);
+}
+
+/* The header of the record at a position of a backward ring, which may wrap. */
+static struct perf_event_header header_at(const struct ring *r, uint64_t at)
+{
+	struct perf_event_header h;
+	const uint8_t *data = data_of(r);
+	uint8_t *to = (uint8_t *)&h;
+
+	for (size_t i = 0; i < sizeof(h); i++)
+		to[i] = data[(at + i) & r->mask];
+	return h;
+}
+
+int64_t ring_snapshot(struct ring *r, ring_fn *fn, void *ctx, struct err *e)
+{
+	struct perf_event_mmap_page *p = r->base;
+	uint64_t head = __atomic_load_n(&p->data_head, __ATOMIC_ACQUIRE), at = head;
+	int code;
+
+	/* whole records from the newest on, until one would reach into what was overwritten */
+	while (at - head < r->size) {
+		struct perf_event_header h = header_at(r, at);
+
+		if (h.size < sizeof(h) || at - head + h.size > r->size)
+			break;
+		at += h.size;
+	}
+	if (at == head)
+		return 0;
+	code = hand_out(r, head, at - head, fn, ctx, e);
+	return code < 0 ? code : (int64_t)(at - head);
+}

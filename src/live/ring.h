@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A perf ring buffer: what the kernel has put in, handed on in place.
+ */
+#ifndef KYMO_LIVE_RING_H
+#define KYMO_LIVE_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct ring {
+	void *base;
+	size_t size; /* of the data, a power of two */
+	uint64_t mask;
+	int fd;	       /* the event it belongs to */
+	bool backward; /* overwritten from the end: a flight recorder */
+};
+
+/* size is rounded up to a power of two of pages. -EPERM when it is more than may be locked. */
+int ring_open(struct ring *r, int fd, size_t size, bool backward, struct err *e);
+void ring_close(struct ring *r);
+
+/*
+ * Hand all that is there to fn in one or two pieces (records may be split
+ * between them), then give the room back. Returns the bytes, or fn's -errno.
+ * The end is read once, so nothing is handed out twice.
+ */
+typedef int ring_fn(void *ctx, const void *data, size_t n, struct err *e);
+int64_t ring_drain(struct ring *r, ring_fn *fn, void *ctx, struct err *e);
+
+/* A backward ring's whole records, newest first as they stand; it must be paused. */
+int64_t ring_snapshot(struct ring *r, ring_fn *fn, void *ctx, struct err *e);
+
+#endif

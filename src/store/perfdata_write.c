@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/perfdata_write.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/vec.h"
+#include "config.h"
+#if HAVE_ZSTD
+#	include <zstd.h>
+#endif
+
+#define BUFFER (256u << 10)
+#define ZSTD_INPUT (512u << 10) /* at most this much becomes one compressed record */
+#define MAX_FEATURES 256 /* the bitmap has room for */
+#define SECTION_ROOM 48	 /* and the table of sections for */
+
+struct write_attr {
+	struct perf_event_attr attr;
+	char *name;
+	uint64_t *ids;
+	size_t n_ids;
+};
+
+struct perfdata_writer {
+	int fd;
+	bool pipe, started, ended;
+	char *path;
+	uint64_t at; /* bytes handed to write() or waiting in the buffer */
+	struct perfdata_header header;
+	VEC(struct write_attr) attrs;
+	struct perfdata_section feature[MAX_FEATURES];
+	uint8_t *buffer;
+	size_t used;
+	void *zstd;
+	int zstd_level;
+	uint64_t plain, packed;
+};
+
+static int failed(struct perfdata_writer *w, int code, struct err *e)
+{
+	err_set(e, code, "cannot write '%s': %s", w->path, strerror(code));
+	if (code == ENOSPC)
+		return err_hint(e, "free some space, or write elsewhere with -o");
+	return -code;
+}
+
+/* To the file, past compression; small pieces are gathered. */
+static int put(struct perfdata_writer *w, const void *data, size_t n, struct err *e)
+{
+	int r = 0;
+
+	if (w->used + n > BUFFER) {
+		r = file_write_all(w->fd, w->buffer, w->used);
+		w->used = 0;
+	}
+	if (r == 0 && n > BUFFER / 2) {
+		r = file_write_all(w->fd, data, n);
+	} else if (r == 0 && n) {
+		memcpy(w->buffer + w->used, data, n);
+		w->used += n;
+	}
+	w->at += n;
+	return r < 0 ? failed(w, -r, e) : 0;
+}
+
+static int flush_buffer(struct perfdata_writer *w, struct err *e)
+{
+	int r = file_write_all(w->fd, w->buffer, w->used);
+
+	w->used = 0;
+	return r < 0 ? failed(w, -r, e) : 0;
+}
+
+int perfdata_write_open(const struct perfdata_write_opts *o, struct perfdata_writer **ret,
+			struct err *e)
+{
+	bool to_stdout = strcmp(o->path, "-") == 0;
+	struct perfdata_writer *w;
+	int fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+			   : open(o->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return err_set(e, errno, "cannot write '%s': %s", o->path, strerror(errno));
+	if (o->zstd_level && !HAVE_ZSTD) {
+		close(fd);
+		err_set(e, EOPNOTSUPP, "this kymo was built without zstd");
+		return err_hint(e, "leave out -z, or build with libzstd-dev installed");
+	}
+	w = mem_alloc(sizeof(*w));
+	w->fd = fd;
+	w->pipe = o->pipe;
+	w->path = mem_strdup(to_stdout ? "standard output" : o->path);
+	w->buffer = mem_alloc(BUFFER);
+	w->zstd_level = o->zstd_level;
+#if HAVE_ZSTD
+	if (w->zstd_level) {
+		w->zstd = ZSTD_createCStream();
+		ZSTD_initCStream(w->zstd, w->zstd_level);
+	}
+#endif
+	*ret = w;
+	return 0;
+}
+
+void perfdata_write_attr(struct perfdata_writer *w, const struct perf_event_attr *attr,
+			 const char *name, const uint64_t *ids, size_t n)
+{
+	struct write_attr *a = vec_add(&w->attrs);
+
+	a->attr = *attr;
+	a->attr.size = sizeof(*attr);
+	a->name = mem_strdup(name);
+	a->ids = mem_dup(ids, n * sizeof(*ids));
+	a->n_ids = n;
+}
+
+/* { attr, ids } as a record; the name follows as an update. */
+static int put_attr_record(struct perfdata_writer *w, const struct write_attr *a, struct err *e)
+{
+	size_t n = sizeof(a->attr) + a->n_ids * sizeof(*a->ids);
+	AUTO_FREE uint8_t *body = mem_alloc(n);
+	struct {
+		uint64_t type, id;
+		char name[512];
+	} update = { .type = PERFDATA_UPDATE_NAME, .id = a->n_ids ? a->ids[0] : 0 };
+	int r;
+
+	memcpy(body, &a->attr, sizeof(a->attr));
+	memcpy(body + sizeof(a->attr), a->ids, a->n_ids * sizeof(*a->ids));
+	r = perfdata_write_record(w, PERFDATA_HEADER_ATTR, 0, body, n, e);
+	if (r < 0 || !a->name || !a->n_ids)
+		return r;
+	snprintf(update.name, sizeof(update.name), "%s", a->name);
+	return perfdata_write_record(w, PERFDATA_EVENT_UPDATE, 0, &update,
+				     offsetof(__typeof__(update), name) + strlen(update.name) + 1,
+				     e);
+}
+
+static int start_pipe(struct perfdata_writer *w, struct err *e)
+{
+	uint64_t head[2] = { PERFDATA_MAGIC, PERFDATA_PIPE_SIZE };
+	int r = put(w, head, sizeof(head), e);
+
+	w->started = true;
+	vec_each (&w->attrs, a)
+		if (r == 0)
+			r = put_attr_record(w, a, e);
+	return r;
+}
+
+int perfdata_write_start(struct perfdata_writer *w, struct err *e)
+{
+	struct perfdata_header *h = &w->header;
+	uint64_t ids_at = sizeof(*h);
+	int r;
+
+	if (w->pipe)
+		return start_pipe(w, e);
+	*h = (struct perfdata_header){
+		.magic = PERFDATA_MAGIC,
+		.size = sizeof(*h),
+		.attr_size = sizeof(struct perf_event_attr) + sizeof(struct perfdata_section),
+	};
+	h->attrs.offset = ids_at;
+	vec_each (&w->attrs, a)
+		h->attrs.offset += a->n_ids * sizeof(*a->ids);
+	h->attrs.size = w->attrs.n * h->attr_size;
+	h->data.offset = h->attrs.offset + h->attrs.size;
+	/* size 0 until the end: whoever reads it before then reads to the end of the file */
+	r = put(w, h, sizeof(*h), e);
+	vec_each (&w->attrs, a)
+		if (r == 0)
+			r = put(w, a->ids, a->n_ids * sizeof(*a->ids), e);
+	vec_each (&w->attrs, a) {
+		struct perfdata_section ids = { ids_at, a->n_ids * sizeof(*a->ids) };
+
+		if (r == 0)
+			r = put(w, &a->attr, sizeof(a->attr), e);
+		if (r == 0)
+			r = put(w, &ids, sizeof(ids), e);
+		ids_at += ids.size;
+	}
+	w->started = true;
+	return r == 0 ? flush_buffer(w, e) : r;
+}
+
+#if HAVE_ZSTD
+/* A COMPRESSED record holds at most 64 KiB; one stream runs through all of them. */
+static int put_packed(struct perfdata_writer *w, const uint8_t *data, size_t n, struct err *e)
+{
+	static const size_t most = 65535 - 7 - sizeof(struct perfdata_event_header);
+	uint8_t out[65536];
+
+	while (n) {
+		size_t part = n < ZSTD_INPUT ? n : ZSTD_INPUT, left;
+		ZSTD_inBuffer in = { data, part, 0 };
+
+		do {
+			ZSTD_outBuffer o = { out + sizeof(struct perfdata_event_header), most, 0 };
+			struct perfdata_event_header h = { .type = PERFDATA_COMPRESSED };
+
+			left = ZSTD_compressStream2(w->zstd, &o, &in, ZSTD_e_flush);
+			if (ZSTD_isError(left))
+				return err_set(e, EIO, "cannot compress: %s",
+					       ZSTD_getErrorName(left));
+			if (o.pos) {
+				h.size = (uint16_t)(sizeof(h) + o.pos);
+				memcpy(out, &h, sizeof(h));
+				w->packed += h.size;
+				if (put(w, out, h.size, e) < 0)
+					return -e->code;
+			}
+		} while (left || in.pos < in.size);
+		w->plain += part;
+		data += part;
+		n -= part;
+	}
+	return 0;
+}
+#endif
+
+int perfdata_write_bytes(struct perfdata_writer *w, const void *data, size_t n, struct err *e)
+{
+#if HAVE_ZSTD
+	if (w->zstd)
+		return put_packed(w, data, n, e);
+#endif
+	return put(w, data, n, e);
+}
+
+int perfdata_write_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const void *body,
+			  size_t n, struct err *e)
+{
+	static const uint8_t zero[8];
+	size_t pad = -n & 7;
+	struct perfdata_event_header h = { type, misc, (uint16_t)(sizeof(h) + n + pad) };
+	int r;
+
+	if (sizeof(h) + n + pad > UINT16_MAX)
+		return err_set(e, E2BIG, "a record of %zu bytes does not fit the format", n);
+	r = put(w, &h, sizeof(h), e);
+	if (r == 0)
+		r = put(w, body, n, e);
+	return r == 0 ? put(w, zero, pad, e) : r;
+}
+
+int perfdata_write_outside(struct perfdata_writer *w, const void *data, size_t n, struct err *e)
+{
+	static const uint8_t zero[8];
+	int r = put(w, data, n, e);
+
+	return r == 0 ? put(w, zero, -n & 7, e) : r;
+}
+
+int perfdata_write_flush(struct perfdata_writer *w, struct err *e)
+{
+	return flush_buffer(w, e);
+}
+
+static int put_header(struct perfdata_writer *w, struct err *e)
+{
+	if (pwrite(w->fd, &w->header, sizeof(w->header), 0) != sizeof(w->header))
+		return failed(w, errno ? errno : EIO, e);
+	return 0;
+}
+
+int perfdata_write_end_data(struct perfdata_writer *w, struct err *e)
+{
+	int r = flush_buffer(w, e);
+
+	if (r < 0 || w->pipe || w->ended)
+		return r;
+	w->header.data.size = w->at - w->header.data.offset;
+	w->ended = true;
+	return put_header(w, e);
+}
+
+/* In stream form: a record with the feature's number in front. */
+static int put_feature_record(struct perfdata_writer *w, enum perfdata_feature f, const void *data,
+			      size_t n, struct err *e)
+{
+	AUTO_FREE uint8_t *body = mem_alloc(n + 8);
+	uint64_t number = f;
+
+	if (n + 32 > UINT16_MAX)
+		return 0; /* too large for a record; readers do without */
+	memcpy(body, &number, 8);
+	if (n)
+		memcpy(body + 8, data, n);
+	return perfdata_write_record(w, PERFDATA_HEADER_FEATURE, 0, body, n + 8, e);
+}
+
+int perfdata_write_feature(struct perfdata_writer *w, enum perfdata_feature f, const void *data,
+			   size_t n, struct err *e)
+{
+	int r = 0;
+
+	if (w->pipe)
+		return put_feature_record(w, f, data, n, e);
+	if (!w->ended)
+		r = perfdata_write_end_data(w, e);
+	if (r < 0)
+		return r;
+	/* the table of sections comes right after the data; room for it is made at the first
+	 * feature */
+	if (w->at == w->header.data.offset + w->header.data.size) {
+		AUTO_FREE struct perfdata_section *none = mem_alloc(SECTION_ROOM * sizeof(*none));
+
+		r = put(w, none, SECTION_ROOM * sizeof(*none), e);
+	}
+	w->feature[f] = (struct perfdata_section){ w->at, n };
+	w->header.features[f / 64] |= 1ull << (f % 64);
+	return r < 0 ? r : put(w, data, n, e);
+}
+
+static int write_sections(struct perfdata_writer *w, struct err *e)
+{
+	struct perfdata_section table[MAX_FEATURES];
+	size_t n = 0;
+	uint64_t at = w->header.data.offset + w->header.data.size;
+
+	for (unsigned f = 0; f < MAX_FEATURES; f++)
+		if (w->header.features[f / 64] >> (f % 64) & 1)
+			table[n++] = w->feature[f];
+	if (n &&
+	    pwrite(w->fd, table, n * sizeof(*table), (off_t)at) != (ssize_t)(n * sizeof(*table)))
+		return failed(w, errno ? errno : EIO, e);
+	return put_header(w, e);
+}
+
+int perfdata_write_finish(struct perfdata_writer *w, struct err *e)
+{
+	int r = perfdata_write_end_data(w, e);
+
+	if (r == 0)
+		r = flush_buffer(w, e);
+	if (r == 0 && !w->pipe)
+		r = write_sections(w, e);
+	if (r == 0 && close(w->fd) < 0)
+		r = failed(w, errno, e);
+	else if (r < 0)
+		close(w->fd);
+	w->fd = -1;
+	perfdata_write_close(w);
+	return r;
+}
+
+uint64_t perfdata_write_size(const struct perfdata_writer *w)
+{
+	return w->at;
+}
+
+double perfdata_write_ratio(const struct perfdata_writer *w)
+{
+	return w->packed ? (double)w->plain / (double)w->packed : 1;
+}
+
+void perfdata_write_close(struct perfdata_writer *w)
+{
+	if (!w)
+		return;
+	if (w->fd >= 0) {
+		flush_buffer(w, NULL);
+		close(w->fd);
+	}
+#if HAVE_ZSTD
+	ZSTD_freeCStream(w->zstd);
+#endif
+	vec_each (&w->attrs, a) {
+		free(a->name);
+		free(a->ids);
+	}
+	vec_free(&w->attrs);
+	free(w->buffer);
+	free(w->path);
+	free(w);
+}
