@@ -18,6 +18,7 @@ void dso_init(struct dso *d, enum dso_kind kind, const struct find_want *want)
 
 void dso_free(struct dso *d)
 {
+	dwarf_close(d->dwarf);
 	symtab_free(&d->tab);
 	kallsyms_free(&d->kernel);
 	elf_free(d->debug);
@@ -82,6 +83,49 @@ bool dso_open(struct dso *d, const struct find_opts *o)
 	return d->file;
 }
 
+static int find_more(void *ctx, const struct dwarf_need *need, struct elf **ret)
+{
+	struct dso *d = ctx;
+
+	return find_part(d->find, d->debug ? d->debug : d->file, need, ret, &d->stats);
+}
+
+struct dwarf *dso_dwarf(struct dso *d, const struct find_opts *o)
+{
+	if (!d->file)
+		return NULL;
+	if (!atomic_load_explicit(&d->tried_lines, memory_order_acquire)) {
+		pthread_mutex_lock(&d->lock);
+		if (!d->tried_lines) {
+			d->find = o;
+			if (dwarf_open(d->file, find_more, d, &d->dwarf, NULL) < 0 && d->debug &&
+			    dwarf_open(d->debug, find_more, d, &d->dwarf, NULL) < 0)
+				d->dwarf = NULL;
+			atomic_store_explicit(&d->tried_lines, true, memory_order_release);
+		}
+		pthread_mutex_unlock(&d->lock);
+	}
+	return d->dwarf;
+}
+
+static void resolve_lines(struct dso *d, const struct find_opts *o, struct dso_answer *a)
+{
+	struct dwarf *dw = dso_dwarf(d, o);
+	struct dwarf_frame frames[DSO_FRAMES_MAX];
+
+	if (!dw)
+		return;
+	a->nframes = dwarf_lookup(dw, a->vaddr, frames, DSO_FRAMES_MAX);
+	for (unsigned i = 0; i < a->nframes; i++)
+		a->frames[i] = (struct dso_frame){ frames[i].name, frames[i].file, frames[i].line };
+	/* The symbol says which clone it is (.cold, .isra.0), and is what reports show without
+	 * lines. */
+	if (a->nframes && a->name)
+		a->frames[a->nframes - 1].name = a->name;
+	else if (a->nframes)
+		a->name = a->frames[a->nframes - 1].name;
+}
+
 static void resolve_kernel(const struct dso *d, uint64_t addr, struct dso_answer *a)
 {
 	const struct symtab_sym *s;
@@ -106,8 +150,11 @@ static void resolve_elf(const struct dso *d, uint64_t addr, struct dso_answer *a
 {
 	const struct symtab_sym *s;
 
-	if (!elf_vaddr(d->file, addr, &a->vaddr) || !d->symbols ||
-	    !(s = symtab_find(&d->tab, a->vaddr)))
+	if (!elf_vaddr(d->file, addr, &a->vaddr)) {
+		a->vaddr = UINT64_MAX;
+		return;
+	}
+	if (!d->symbols || !(s = symtab_find(&d->tab, a->vaddr)))
 		return;
 	a->name = s->name;
 	a->start = addr - (a->vaddr - s->start);
@@ -121,13 +168,14 @@ void dso_resolve(struct dso *d, const struct find_opts *o, uint64_t addr, unsign
 	a->start = a->end = 0;
 	a->vaddr = addr;
 	a->nframes = 0;
-	(void)what;
 	if (!dso_open(d, o))
 		return;
 	if (d->kind == DSO_KERNEL)
 		resolve_kernel(d, addr, a);
 	else
 		resolve_elf(d, addr, a);
+	if ((what & SYMBOLS_LINES) && a->vaddr != UINT64_MAX)
+		resolve_lines(d, o, a);
 	if (a->nframes == 0 && a->name)
 		a->frames[a->nframes++] = (struct dso_frame){ .name = a->name };
 }

@@ -10,7 +10,9 @@
 #define KYMO_SYM_DSO_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
+#include "sym/dwarf.h"
 #include "sym/find.h"
 #include "sym/kallsyms.h"
 #include "sym/symtab.h"
@@ -23,12 +25,15 @@ struct dso {
 	enum dso_kind kind;
 	struct find_want want; /* path is owned */
 	pthread_mutex_t lock;
-	bool tried, tried_lines; /* opening was tried */
-	struct err why;		 /* and failed, for this reason */
+	const struct find_opts *find; /* while it is asked */
+	bool tried;		      /* opening was tried */
+	_Atomic bool tried_lines;
+	struct err why; /* and failed, for this reason */
 	struct find_stats stats;
 	struct elf *file, *debug;
 	bool symbols; /* tab is filled */
 	struct symtab tab;
+	struct dwarf *dwarf; /* NULL: none */
 	struct kallsyms kernel;
 	uint64_t slide; /* of a vmlinux: runtime address minus that in the file */
 };
@@ -54,5 +59,7 @@ void dso_resolve(struct dso *d, const struct find_opts *o, uint64_t addr, unsign
 
 /* Make sure that it is open; false when it cannot be (d->why). */
 bool dso_open(struct dso *d, const struct find_opts *o);
+/* And its debug info; NULL when there is none. */
+struct dwarf *dso_dwarf(struct dso *d, const struct find_opts *o);
 
 #endif

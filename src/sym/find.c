@@ -54,3 +54,27 @@ int find_debug(const struct find_opts *o, const struct find_want *w, const struc
 		       ? err_set(e, ENOENT, "no debug file for %s", w->path)
 		       : 0;
 }
+
+int find_part(const struct find_opts *o, const struct elf *e, const struct dwarf_need *need,
+	      struct elf **ret, struct find_stats *st)
+{
+	const char *slash = strrchr(e->path, '/'), *root = o->symfs ? o->symfs : "";
+	int here = slash ? (int)(slash - e->path) : 1;
+	AUTO_FREE char *path = NULL, *beside = NULL;
+	const char *base;
+	int r;
+
+	if (need->name[0] == '/')
+		path = mem_printf("%s%s", need->part == DWARF_DWP ? "" : root, need->name);
+	else if (need->part == DWARF_DWO)
+		path = mem_printf("%s%s/%s", root, need->dir, need->name);
+	else
+		path = mem_printf("%.*s/%s", here, slash ? e->path : ".", need->name);
+	r = candidate(path, &need->id, ret, st);
+	if (r == 0 || need->part == DWARF_DWP)
+		return r;
+	/* moved together with the file */
+	base = strrchr(need->name, '/');
+	beside = mem_printf("%.*s/%s", here, slash ? e->path : ".", base ? base + 1 : need->name);
+	return candidate(beside, &need->id, ret, st);
+}

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "sym/dwarf.h"
 #include "sym/elf.h"
 
 struct find_opts {
@@ -45,5 +46,9 @@ int find_file(const struct find_opts *o, const struct find_want *w, struct elf *
 /* Its separate debug file; file may be NULL when that was not found. -ENOENT when there is none. */
 int find_debug(const struct find_opts *o, const struct find_want *w, const struct elf *file,
 	       struct elf **ret, struct find_stats *st, struct err *e);
+
+/* Another file that e's debug info refers to: a dwz file, a .dwo, a .dwp. */
+int find_part(const struct find_opts *o, const struct elf *e, const struct dwarf_need *need,
+	      struct elf **ret, struct find_stats *st);
 
 #endif

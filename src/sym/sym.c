@@ -362,6 +362,7 @@ struct symbols_status symbols_status(struct symbols *s, uint32_t dso)
 	d = s->dsos.data[dso];
 	st.opened = dso_open(d, &s->opts.find);
 	st.symtab = d->symbols && (d->kind == DSO_KERNEL || d->tab.has_symtab);
+	st.dwarf = dso_dwarf(d, &s->opts.find);
 	st.mismatch = d->stats.mismatched;
 	st.why = st.opened ? "" : d->why.msg;
 	st.file = d->file ? d->file->path : NULL;

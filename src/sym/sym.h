@@ -56,8 +56,9 @@ struct sym_result {
 	uint32_t name;	     /* of the function (the symbol), SYMBOLS_NONE when not known */
 	uint32_t module;     /* kernel module or "bpf"; SYMBOLS_NONE for everything else */
 	uint64_t start, end; /* of the symbol, in the terms of the address asked for */
-	uint64_t vaddr;	     /* the address in the file's own terms, as objdump shows it */
-	uint32_t known;	     /* SYMBOLS_NAMES | SYMBOLS_LINES: what was looked for */
+	uint64_t vaddr; /* the address in the file's own terms, as objdump shows it; UINT64_MAX:
+			   none */
+	uint32_t known; /* SYMBOLS_NAMES | SYMBOLS_LINES: what was looked for */
 	/*
 	 * Innermost first; the last one is the function itself. None when
 	 * nothing is known; one without a file when only the name is.
