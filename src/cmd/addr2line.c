@@ -153,8 +153,6 @@ static int from_stdin(const struct run *r, struct err *e)
 
 static int open_target(struct run *r, struct err *e)
 {
-	struct symbols_status st;
-
 	if (r->a->kernel) {
 		char *kallsyms;
 		size_t len;
@@ -166,17 +164,15 @@ static int open_target(struct run *r, struct err *e)
 	}
 	r->dso =
 		symbols_dso(r->s, &(struct find_want){ .path = r->a->file ? r->a->file : "a.out" });
-	st = symbols_status(r->s, r->dso);
-	if (!st.opened)
-		return err_set(e, ENOENT, "%s", st.why);
 	r->elf = symbols_elf(r->s, r->dso);
-	return 0;
+	return r->elf ? 0 : err_set(e, ENOENT, "%s", symbols_status(r->s, r->dso).why);
 }
 
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
-	struct symbols_opts o = { .find = { .symfs = a->symfs, .debuginfod = !a->no_debuginfod },
+	struct symbols_opts o = { .find = { .symfs = a->symfs },
+				  .no_debuginfod = a->no_debuginfod,
 				  .raw_names = !a->demangle,
 				  .params = a->params,
 				  .no_cache = a->no_cache };

@@ -14,10 +14,14 @@ void dso_init(struct dso *d, enum dso_kind kind, const struct find_want *want)
 		d->want.path = mem_strdup(want->path);
 	}
 	pthread_mutex_init(&d->lock, NULL);
+	pthread_mutex_init(&d->answers_lock, NULL);
 }
 
 void dso_free(struct dso *d)
 {
+	answers_close(&d->answers);
+	perfmap_free(&d->perfmap);
+	jitdump_free(&d->jitdump);
 	dwarf_close(d->dwarf);
 	symtab_free(&d->tab);
 	kallsyms_free(&d->kernel);
@@ -25,6 +29,33 @@ void dso_free(struct dso *d)
 	elf_free(d->file);
 	free((char *)d->want.path);
 	pthread_mutex_destroy(&d->lock);
+	pthread_mutex_destroy(&d->answers_lock);
+}
+
+void dso_reload(struct dso *d)
+{
+	if (d->kind != DSO_PERFMAP && d->kind != DSO_JITDUMP)
+		return;
+	perfmap_free(&d->perfmap);
+	jitdump_free(&d->jitdump);
+	d->symbols = false;
+	atomic_store(&d->opened, false);
+}
+
+/*
+ * Run fn once, whichever thread comes first; the others wait and then see what
+ * it did. fn does not take the lock again.
+ */
+static void once(struct dso *d, _Atomic bool *done, void (*fn)(struct dso *))
+{
+	if (atomic_load_explicit(done, memory_order_acquire))
+		return;
+	pthread_mutex_lock(&d->lock);
+	if (!atomic_load_explicit(done, memory_order_relaxed)) {
+		fn(d);
+		atomic_store_explicit(done, true, memory_order_release);
+	}
+	pthread_mutex_unlock(&d->lock);
 }
 
 /* The vDSO is no file; ours is the recorded one when their build-ids agree. */
@@ -48,39 +79,58 @@ static int open_vdso(struct dso *d)
 	return r;
 }
 
-static void open_elf(struct dso *d, const struct find_opts *o)
+static void open_elf(struct dso *d)
 {
 	int r;
 
 	if (strcmp(d->want.path, "[vdso]") == 0) {
-		r = open_vdso(d);
-	} else {
-		r = find_file(o, &d->want, &d->file, &d->stats, &d->why);
-		if ((r < 0 && !d->want.id.len) ||
-		    find_debug(o, &d->want, d->file, &d->debug, &d->stats, NULL) < 0)
-			d->debug = NULL;
+		open_vdso(d);
+		return;
 	}
-	/* A debug file alone has names too; its segments are those of the file. */
-	if (!d->file && d->debug) {
+	r = find_file(d->find, &d->want, &d->file, &d->stats, &d->why);
+	if ((r < 0 && !d->want.id.len) ||
+	    find_debug(d->find, &d->want, d->file, &d->debug, &d->stats, NULL) < 0)
+		d->debug = NULL;
+	/* A debug file alone has names too. */
+	if (!d->file) {
 		d->file = d->debug;
 		d->debug = NULL;
 	}
-	if (!d->file)
-		return;
-	err_clear(&d->why);
-	d->symbols = symtab_load(&d->tab, d->file, d->debug, &d->why) == 0;
+}
+
+static void open_any(struct dso *d)
+{
+	switch (d->kind) {
+	case DSO_KERNEL: break;
+	case DSO_ELF: open_elf(d); break;
+	case DSO_PERFMAP:
+		d->symbols = perfmap_load(&d->perfmap, d->want.path, d->want.pid, d->owner,
+					  &d->why) == 0;
+		break;
+	case DSO_JITDUMP:
+		d->symbols = jitdump_open(&d->jitdump, d->want.path, d->owner, &d->why) == 0;
+		break;
+	}
 }
 
 bool dso_open(struct dso *d, const struct find_opts *o)
 {
-	if (d->kind == DSO_KERNEL)
-		return d->symbols;
-	pthread_mutex_lock(&d->lock);
-	if (!d->tried)
-		open_elf(d, o);
-	d->tried = true;
-	pthread_mutex_unlock(&d->lock);
-	return d->file;
+	d->find = o;
+	once(d, &d->opened, open_any);
+	return d->file || d->symbols;
+}
+
+static void load_symbols(struct dso *d)
+{
+	d->symbols = symtab_load(&d->tab, d->file, d->debug, NULL) == 0;
+}
+
+const struct symtab *dso_symtab(struct dso *d, const struct find_opts *o)
+{
+	if (!dso_open(d, o) || d->kind != DSO_ELF)
+		return d->kind == DSO_KERNEL && d->file ? &d->tab : NULL;
+	once(d, &d->symbols_tried, load_symbols);
+	return d->symbols ? &d->tab : NULL;
 }
 
 static int find_more(void *ctx, const struct dwarf_need *need, struct elf **ret)
@@ -90,22 +140,71 @@ static int find_more(void *ctx, const struct dwarf_need *need, struct elf **ret)
 	return find_part(d->find, d->debug ? d->debug : d->file, need, ret, &d->stats);
 }
 
+static void load_dwarf(struct dso *d)
+{
+	if (dwarf_open(d->file, find_more, d, &d->dwarf, NULL) < 0 &&
+	    (!d->debug || dwarf_open(d->debug, find_more, d, &d->dwarf, NULL) < 0))
+		d->dwarf = NULL;
+}
+
 struct dwarf *dso_dwarf(struct dso *d, const struct find_opts *o)
 {
-	if (!d->file)
+	if (!dso_open(d, o) || !d->file)
 		return NULL;
-	if (!atomic_load_explicit(&d->tried_lines, memory_order_acquire)) {
-		pthread_mutex_lock(&d->lock);
-		if (!d->tried_lines) {
-			d->find = o;
-			if (dwarf_open(d->file, find_more, d, &d->dwarf, NULL) < 0 && d->debug &&
-			    dwarf_open(d->debug, find_more, d, &d->dwarf, NULL) < 0)
-				d->dwarf = NULL;
-			atomic_store_explicit(&d->tried_lines, true, memory_order_release);
-		}
-		pthread_mutex_unlock(&d->lock);
-	}
+	once(d, &d->dwarf_tried, load_dwarf);
 	return d->dwarf;
+}
+
+static bool has_section(const struct dso *d, const char *name)
+{
+	return (d->file && elf_section(d->file, name)) || (d->debug && elf_section(d->debug, name));
+}
+
+uint32_t dso_sources(const struct dso *d)
+{
+	return (has_section(d, ".symtab") ? ANSWERS_SYMTAB : 0) |
+	       (has_section(d, ".debug_info") || has_section(d, ".zdebug_info") ? ANSWERS_DWARF
+										: 0);
+}
+
+const struct build_id *dso_id(const struct dso *d)
+{
+	return !d->want.id.len && d->file ? &d->file->build_id : &d->want.id;
+}
+
+/*
+ * Full answers are good without a look at the file. Others may have been made
+ * when no debug file was there: they are good if there still is none.
+ */
+static void open_answers(struct dso *d, const struct find_opts *o, enum answers_names names)
+{
+	if (d->want.id.len && answers_open(&d->answers, o->cache, &d->want.id, names) == 0 &&
+	    d->answers.sources == (ANSWERS_SYMTAB | ANSWERS_DWARF))
+		return;
+	if (dso_open(d, o)) {
+		if (!d->answers.mapped)
+			answers_open(&d->answers, o->cache, dso_id(d), names);
+		if (dso_sources(d) & ~d->answers.sources)
+			answers_close(&d->answers);
+	}
+}
+
+const struct answers_entry *dso_known(struct dso *d, const struct find_opts *o,
+				      enum answers_names names, uint64_t addr, unsigned what)
+{
+	const struct answers_entry *e;
+
+	if (d->kind != DSO_ELF || o->cache <= 0)
+		return NULL;
+	if (!atomic_load_explicit(&d->answers_tried, memory_order_acquire)) {
+		pthread_mutex_lock(&d->answers_lock);
+		if (!atomic_load(&d->answers_tried))
+			open_answers(d, o, names);
+		atomic_store_explicit(&d->answers_tried, true, memory_order_release);
+		pthread_mutex_unlock(&d->answers_lock);
+	}
+	e = answers_find(&d->answers, addr);
+	return e && (e->known & what) == what ? e : NULL;
 }
 
 static void resolve_lines(struct dso *d, const struct find_opts *o, struct dso_answer *a)
@@ -133,12 +232,11 @@ static void resolve_kernel(const struct dso *d, uint64_t addr, struct dso_answer
 	a->vaddr = addr - d->slide;
 	if (d->file) {
 		s = symtab_find(&d->tab, a->vaddr);
-		a->module = "";
 	} else {
 		s = kallsyms_find(&d->kernel, addr, &a->module);
+		if (!*a->module)
+			a->module = NULL;
 	}
-	if (a->module && !*a->module)
-		a->module = NULL;
 	if (!s)
 		return;
 	a->name = s->name;
@@ -146,19 +244,61 @@ static void resolve_kernel(const struct dso *d, uint64_t addr, struct dso_answer
 	a->end = s->end + d->slide;
 }
 
-static void resolve_elf(const struct dso *d, uint64_t addr, struct dso_answer *a)
+static void resolve_elf(struct dso *d, const struct find_opts *o, uint64_t addr,
+			struct dso_answer *a)
 {
+	const struct symtab *t = dso_symtab(d, o);
 	const struct symtab_sym *s;
 
 	if (!elf_vaddr(d->file, addr, &a->vaddr)) {
 		a->vaddr = UINT64_MAX;
 		return;
 	}
-	if (!d->symbols || !(s = symtab_find(&d->tab, a->vaddr)))
+	s = t ? symtab_find(t, a->vaddr) : NULL;
+	if (!s)
 		return;
 	a->name = s->name;
 	a->start = addr - (a->vaddr - s->start);
 	a->end = addr + (s->end - a->vaddr);
+}
+
+static void resolve_perfmap(const struct dso *d, uint64_t addr, struct dso_answer *a)
+{
+	const struct perfmap_sym *s = perfmap_find(&d->perfmap, addr);
+
+	if (!s)
+		return;
+	a->name = s->name;
+	a->start = s->start;
+	a->end = s->end;
+}
+
+/* Code of one address comes and goes: 1 + its place in the dump stands in the upper half. */
+uint64_t dso_jit_addr(struct dso *d, uint64_t ip, uint64_t time)
+{
+	const struct jitdump_code *c = jitdump_find(&d->jitdump, ip, time);
+
+	if (!c || ip - c->start > UINT32_MAX)
+		return 0;
+	return (uint64_t)(c - d->jitdump.code + 1) << 32 | (ip - c->start);
+}
+
+static void resolve_jitdump(const struct dso *d, uint64_t addr, struct dso_answer *a)
+{
+	const struct jitdump_code *c;
+	const struct jitdump_line *l;
+	uint64_t at = (addr >> 32) - 1;
+
+	if (at >= d->jitdump.ncode)
+		return;
+	c = &d->jitdump.code[at];
+	a->name = c->name;
+	a->start = addr & ~(uint64_t)UINT32_MAX;
+	a->end = a->start + (c->end - c->start);
+	a->vaddr = c->start + (addr & UINT32_MAX);
+	l = jitdump_line(&d->jitdump, c, a->vaddr);
+	if (l)
+		a->frames[a->nframes++] = (struct dso_frame){ c->name, l->file, l->line };
 }
 
 void dso_resolve(struct dso *d, const struct find_opts *o, uint64_t addr, unsigned what,
@@ -170,11 +310,13 @@ void dso_resolve(struct dso *d, const struct find_opts *o, uint64_t addr, unsign
 	a->nframes = 0;
 	if (!dso_open(d, o))
 		return;
-	if (d->kind == DSO_KERNEL)
-		resolve_kernel(d, addr, a);
-	else
-		resolve_elf(d, addr, a);
-	if ((what & SYMBOLS_LINES) && a->vaddr != UINT64_MAX)
+	switch (d->kind) {
+	case DSO_KERNEL: resolve_kernel(d, addr, a); break;
+	case DSO_ELF: resolve_elf(d, o, addr, a); break;
+	case DSO_PERFMAP: resolve_perfmap(d, addr, a); break;
+	case DSO_JITDUMP: resolve_jitdump(d, addr, a); break;
+	}
+	if (d->file && (what & SYMBOLS_LINES) && a->vaddr != UINT64_MAX)
 		resolve_lines(d, o, a);
 	if (a->nframes == 0 && a->name)
 		a->frames[a->nframes++] = (struct dso_frame){ .name = a->name };

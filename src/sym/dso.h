@@ -12,30 +12,40 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "sym/answers.h"
 #include "sym/dwarf.h"
 #include "sym/find.h"
+#include "sym/jitdump.h"
 #include "sym/kallsyms.h"
+#include "sym/perfmap.h"
 #include "sym/symtab.h"
 
 #define DSO_FRAMES_MAX 128 /* deeper inlining is cut at its outer end */
 
-enum dso_kind { DSO_KERNEL, DSO_ELF };
+enum dso_kind { DSO_KERNEL, DSO_ELF, DSO_PERFMAP, DSO_JITDUMP };
 
 struct dso {
 	enum dso_kind kind;
 	struct find_want want; /* path is owned */
-	pthread_mutex_t lock;
-	const struct find_opts *find; /* while it is asked */
-	bool tried;		      /* opening was tried */
-	_Atomic bool tried_lines;
-	struct err why; /* and failed, for this reason */
+	uid_t owner;	       /* of a JIT's files */
+
+	/* What was tried already; what it gave is below, and does not change any more. */
+	pthread_mutex_t lock, answers_lock; /* the second is taken before the first */
+	_Atomic bool opened, symbols_tried, dwarf_tried, answers_tried;
+	struct err why; /* opening failed for this reason */
 	struct find_stats stats;
+	const struct find_opts *find;
+
 	struct elf *file, *debug;
-	bool symbols; /* tab is filled */
+	bool symbols; /* one of the next four is filled */
 	struct symtab tab;
-	struct dwarf *dwarf; /* NULL: none */
 	struct kallsyms kernel;
-	uint64_t slide; /* of a vmlinux: runtime address minus that in the file */
+	struct perfmap perfmap;
+	struct jitdump jitdump;
+	uint64_t slide;	     /* of a vmlinux: runtime address minus that in the file */
+	struct dwarf *dwarf; /* NULL: none */
+	struct answers answers;
+	_Atomic bool news; /* something was found out that answers does not have */
 };
 
 /* Texts are as they stand in the file, and live as long as the dso. */
@@ -57,9 +67,24 @@ void dso_free(struct dso *d);
 void dso_resolve(struct dso *d, const struct find_opts *o, uint64_t addr, unsigned what,
 		 struct dso_answer *a);
 
+/* The place of jitted code at an address and time, as an address of this dso; 0: none. */
+uint64_t dso_jit_addr(struct dso *d, uint64_t ip, uint64_t time);
+
 /* Make sure that it is open; false when it cannot be (d->why). */
 bool dso_open(struct dso *d, const struct find_opts *o);
-/* And its debug info; NULL when there is none. */
+/* Its symbols; NULL when there are none, or when it is no ELF file. */
+const struct symtab *dso_symtab(struct dso *d, const struct find_opts *o);
+/* Its debug info; NULL when there is none. */
 struct dwarf *dso_dwarf(struct dso *d, const struct find_opts *o);
+
+/* An answer of an earlier run that says at least what is asked; NULL when there is none. */
+const struct answers_entry *dso_known(struct dso *d, const struct find_opts *o,
+				      enum answers_names names, uint64_t addr, unsigned what);
+/* What answers are made from: ANSWERS_SYMTAB | ANSWERS_DWARF. */
+uint32_t dso_sources(const struct dso *d);
+/* The build-id it goes by in the cache; len 0: none. */
+const struct build_id *dso_id(const struct dso *d);
+/* Forget what was read of a JIT's files, which grow. */
+void dso_reload(struct dso *d);
 
 #endif

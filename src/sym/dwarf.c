@@ -79,7 +79,7 @@ static const char *function_name(struct unit *u, struct function *f)
 
 unsigned dwarf_lookup(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frames, unsigned max)
 {
-	uint32_t at = dwarf_segment(&d->map, vaddr), fn = 0;
+	uint32_t at = segments_find(&d->map, vaddr), fn = 0;
 	struct dwarf_frame here = { 0 };
 	struct unit *u, *body;
 	struct functions *functions;
@@ -99,14 +99,14 @@ unsigned dwarf_lookup(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frame
 	body = dwarf_split_unit(u);
 	functions = body ? dwarf_functions(body) : NULL;
 	if (functions)
-		fn = dwarf_segment(&functions->map, vaddr);
+		fn = segments_find(&functions->map, vaddr);
 	/* Parents stand before their children, so this ends. */
 	while (fn && n < max) {
 		struct function *f = &functions->list.data[fn - 1];
 
 		here.name = function_name(body, f);
 		frames[n++] = here;
-		here.file = lines && f->call_file ? dwarf_line_file(lines, f->call_file) : NULL;
+		here.file = lines ? dwarf_line_file(lines, f->call_file) : NULL;
 		here.line = f->call_line;
 		fn = f->parent;
 	}

@@ -1,104 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From addresses to units, and within a unit to its functions and inlined calls. */
 #include "base/map.h"
-#include "base/sort.h"
 #include "sym/dwarf_int.h"
-
-/* Of those intervals that cover the sweep's position, the one with the largest value is on top. */
-struct heap {
-	VEC(const struct interval *) list;
-};
-
-static void heap_push(struct heap *h, const struct interval *x)
-{
-	size_t i = h->list.n;
-
-	vec_push(&h->list, x);
-	for (; i > 0 && h->list.data[(i - 1) / 2]->value < x->value; i = (i - 1) / 2)
-		h->list.data[i] = h->list.data[(i - 1) / 2];
-	h->list.data[i] = x;
-}
-
-static void heap_pop(struct heap *h)
-{
-	const struct interval *x = h->list.data[--h->list.n];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < h->list.n) {
-		if (child + 1 < h->list.n &&
-		    h->list.data[child + 1]->value > h->list.data[child]->value)
-			child++;
-		if (h->list.data[child]->value <= x->value)
-			break;
-		h->list.data[i] = h->list.data[child];
-		i = child;
-	}
-	if (h->list.n)
-		h->list.data[i] = x;
-}
-
-typedef VEC(struct segment) segment_vec;
-
-static void emit(segment_vec *out, uint64_t lo, uint32_t value)
-{
-	if (out->n && out->data[out->n - 1].lo == lo)
-		out->n--;
-	if ((out->n ? out->data[out->n - 1].value : 0) != value)
-		vec_push(out, (struct segment){ lo, value });
-}
-
-/* Overlapping intervals into neighbouring segments, each with the nearest of those that cover it.
- */
-struct segments dwarf_flatten(struct interval *list, size_t n)
-{
-	AUTO_FREE struct sort_key *order = mem_grow(NULL, n * sizeof(*order));
-	struct heap h = { 0 };
-	segment_vec out = { 0 };
-	uint64_t pos = 0;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		order[i] = (struct sort_key){ list[i].lo, (uint32_t)i };
-	sort_keys(order, n);
-	for (i = 0; i < n || h.list.n;) {
-		const struct interval *top;
-
-		if (!h.list.n)
-			pos = order[i].key;
-		for (; i < n && order[i].key <= pos; i++)
-			heap_push(&h, &list[order[i].index]);
-		while (h.list.n && h.list.data[0]->hi <= pos)
-			heap_pop(&h);
-		if (!h.list.n) {
-			emit(&out, pos, 0);
-			continue;
-		}
-		top = h.list.data[0];
-		emit(&out, pos, top->value);
-		pos = i < n && order[i].key < top->hi ? order[i].key : top->hi;
-		if (i == n && h.list.n == 1) {
-			emit(&out, pos, 0);
-			break;
-		}
-	}
-	vec_free(&h.list);
-	return (struct segments){ out.data, out.n };
-}
-
-uint32_t dwarf_segment(const struct segments *s, uint64_t addr)
-{
-	size_t lo = 0, hi = s->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->data[mid].lo <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? s->data[lo - 1].value : 0;
-}
 
 struct collect {
 	const struct dwarf *d;
@@ -182,7 +85,7 @@ void dwarf_map_units(struct dwarf *d)
 		if (!covered[i])
 			dwarf_unit_ranges(f->units.data[i], &room, collect_range, &c);
 	}
-	d->map = dwarf_flatten(c.list.data, c.list.n);
+	d->map = segments_flatten(c.list.data, c.list.n);
 	/* back to 1 + index */
 	for (size_t i = 0; i < d->map.n; i++)
 		if (d->map.data[i].value)
@@ -240,7 +143,7 @@ static bool skip_type(struct walk *w, const struct abbrev *a)
 /* A function or an inlined call. Returns the owner of what is inside. */
 static uint32_t add_function(struct walk *w, const struct abbrev *a, uint64_t die, uint32_t owner)
 {
-	struct function fn = { .die = die };
+	struct function fn = { .die = die, .call_file = CALL_FILE_NONE };
 	struct pc_attrs pc = { 0 };
 	size_t before = w->c.list.n;
 
@@ -321,7 +224,7 @@ static struct functions *make_functions(struct unit *u)
 	w.c.budget = (1u << 16) + (size_t)(u->end - u->offset) + addrs->len[SEC_RANGES] +
 		     u->f->len[SEC_RNGLISTS];
 	walk_unit(&w);
-	w.out->map = dwarf_flatten(w.c.list.data, w.c.list.n);
+	w.out->map = segments_flatten(w.c.list.data, w.c.list.n);
 	vec_free(&w.c.list);
 	vec_free(&w.owner);
 	return w.out;

@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "sym/bytes.h"
 #include "sym/dwarf.h"
+#include "sym/segments.h"
 
 enum {
 	DW_TAG_array_type = 0x01,
@@ -160,25 +161,12 @@ struct dwarf_file {
 	size_t abbrev_budget; /* bytes that may still be parsed: tables may overlap in bad files */
 };
 
+#define CALL_FILE_NONE UINT32_MAX
 struct function {
 	uint32_t parent; /* 1 + index of the function it is inlined into; 0: not inlined */
 	uint32_t call_file, call_line;
 	uint64_t die;		    /* offset of its entry */
 	_Atomic(const char *) name; /* found when first needed; "" when it has none */
-};
-
-struct segment {
-	uint64_t lo;
-	uint32_t value; /* 1 + what is there; 0: nothing */
-};
-struct segments {
-	struct segment *data;
-	size_t n;
-};
-
-struct interval {
-	uint64_t lo, hi;
-	uint32_t value; /* larger is nearer: of those that cover an address it wins */
 };
 
 struct functions {
@@ -301,8 +289,6 @@ bool dwarf_unit_prepare(struct unit *u);
 const char *dwarf_function_name(struct unit *u, uint64_t die);
 
 /* dwarf_index.c */
-struct segments dwarf_flatten(struct interval *list, size_t n);
-uint32_t dwarf_segment(const struct segments *s, uint64_t addr);
 void dwarf_map_units(struct dwarf *d);
 struct functions *dwarf_functions(struct unit *u);
 

@@ -1,80 +1,329 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/find.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "config.h"
+#include "sym/cache.h"
 
-/* Open a candidate and compare build-ids. 0, or why it will not do. */
-static int candidate(const char *path, const struct build_id *id, struct elf **ret,
-		     struct find_stats *st)
+#if HAVE_ZLIB
+#	include <zlib.h>
+#endif
+
+/* O_NONBLOCK: a fifo or a device in a file's place must not hold us. */
+#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+#define DELETED " (deleted)"
+
+struct search {
+	const struct find_opts *o;
+	const struct build_id *id;
+	const uint32_t *crc; /* of .gnu_debuglink; NULL: not asked for */
+	struct find_stats *st;
+	bool stale; /* something was there, but of another build */
+	struct elf **ret;
+};
+
+static uint32_t crc_of(const struct elf *e)
+{
+#if HAVE_ZLIB
+	uint32_t crc = 0;
+
+	for (size_t at = 0; at < e->size;) {
+		size_t n = e->size - at > (1u << 30) ? 1u << 30 : e->size - at;
+
+		crc = (uint32_t)crc32(crc, e->data + at, (unsigned)n);
+		at += n;
+	}
+	return crc;
+#else
+	uint32_t table[256], crc = ~0u;
+
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t v = i;
+
+		for (int k = 0; k < 8; k++)
+			v = v & 1 ? v >> 1 ^ 0xedb88320u : v >> 1;
+		table[i] = v;
+	}
+	for (size_t i = 0; i < e->size; i++)
+		crc = table[(crc ^ e->data[i]) & 255] ^ crc >> 8;
+	return ~crc;
+#endif
+}
+
+/* A candidate is taken when nothing speaks against it. fd is taken over; below 0 it is a failure.
+ */
+static bool take(struct search *s, int fd, const char *name)
 {
 	struct elf *e;
-	int r = elf_open_path(path, &e, NULL);
 
-	if (r < 0)
-		return r;
-	if (id->len && !build_id_match(&e->build_id, id)) {
-		st->mismatched++;
+	if (fd < 0 || elf_open_fd(fd, name, &e, NULL) < 0)
+		return false;
+	if ((s->id->len && !build_id_match(&e->build_id, s->id)) ||
+	    (s->crc && crc_of(e) != *s->crc)) {
+		s->st->mismatched++;
+		s->stale = true;
 		elf_free(e);
-		return -ESTALE;
+		return false;
 	}
-	*ret = e;
-	return 0;
+	*s->ret = e;
+	return true;
+}
+
+__attribute__((format(printf, 2, 3))) static bool take_path(struct search *s, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	return n > 0 && (size_t)n < sizeof(path) && take(s, open(path, OPEN_FLAGS), path);
+}
+
+/* The path without " (deleted)" behind it. */
+static char *clean_path(const char *path)
+{
+	char *p = mem_strdup(path);
+
+	if (str_ends(p, DELETED))
+		p[strlen(p) - strlen(DELETED)] = 0;
+	return p;
+}
+
+/*
+ * The mapping itself. Without a build-id the link must still lead to that
+ * path: the process may have gone, and another have its number and addresses.
+ */
+static bool take_mapping(struct search *s, const struct find_want *w, const char *path)
+{
+	char link[128], target[PATH_MAX];
+	ssize_t n;
+
+	if (w->pid <= 0 || !w->map_end)
+		return false;
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)w->pid,
+		 w->map_start, w->map_end);
+	if (!s->id->len) {
+		AUTO_FREE char *clean = NULL;
+
+		n = readlink(link, target, sizeof(target) - 1);
+		if (n < 0)
+			return false;
+		target[n] = 0;
+		clean = clean_path(target);
+		if (strcmp(clean, path) != 0)
+			return false;
+	}
+	return take(s, open(link, OPEN_FLAGS), path);
+}
+
+/* A path as another process sees it. No link, not even one to /, leads out of its root. */
+static int open_below(int root, const char *path)
+{
+	struct open_how how = { .flags = OPEN_FLAGS,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+
+	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+}
+
+static bool take_below(struct search *s, const char *folder, const char *path)
+{
+	AUTO_CLOSE int root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return root >= 0 && take(s, open_below(root, path), path);
+}
+
+/* A thread's root still works when the first thread of the process has ended. */
+static bool take_in_root(struct search *s, pid_t pid, const char *path)
+{
+	char folder[64];
+	struct dirent *t;
+	bool found = false;
+	DIR *tasks;
+
+	if (pid <= 0 || path[0] != '/')
+		return false;
+	snprintf(folder, sizeof(folder), "/proc/%d/root", (int)pid);
+	if (take_below(s, folder, path))
+		return true;
+	snprintf(folder, sizeof(folder), "/proc/%d/task", (int)pid);
+	tasks = opendir(folder);
+	for (int n = 0; tasks && !found && n < 8 && (t = readdir(tasks)); n++) {
+		char of_task[sizeof(folder) + NAME_MAX + 8];
+
+		snprintf(of_task, sizeof(of_task), "%s/%s/root", folder, t->d_name);
+		found = t->d_name[0] != '.' && take_below(s, of_task, path);
+	}
+	if (tasks)
+		closedir(tasks);
+	return found;
+}
+
+/* Names that no file system has: [vdso], //anon, /memfd:x, /SYSV0000, anon_inode:x, /dev/zero */
+static bool is_file_path(const char *path)
+{
+	return path[0] && path[0] != '[' && !str_starts(path, "//anon") &&
+	       !str_starts(path, "/memfd:") && !str_starts(path, "/SYSV") &&
+	       !str_starts(path, "anon_inode:") && !str_starts(path, "/dev/");
+}
+
+/* perf's: ~/.debug/.build-id/ab/cdef is a link to a folder with elf and debug in it. */
+static bool take_perf_cache(struct search *s, const char *name)
+{
+	const char *home = getenv("HOME"), *dir = getenv("PERF_BUILDID_DIR");
+	char id[BUILD_ID_TEXT];
+
+	if (s->id->len < 2 || (!home && !dir))
+		return false;
+	build_id_text(s->id, id);
+	return take_path(s, "%s%s/.build-id/%.2s/%s/%s", dir ? dir : home, dir ? "" : "/.debug", id,
+			 id + 2, name);
+}
+
+static bool take_cached(struct search *s, const char *name)
+{
+	return s->id->len &&
+	       (take(s, cache_get(s->o->cache, s->id, name), name) || take_perf_cache(s, name));
+}
+
+static bool take_served(struct search *s, enum debuginfod_kind kind, const char *name)
+{
+	return s->o->debuginfod && s->id->len &&
+	       take(s, debuginfod_fetch(s->o->debuginfod, kind, s->id), name);
 }
 
 int find_file(const struct find_opts *o, const struct find_want *w, struct elf **ret,
 	      struct find_stats *st, struct err *e)
 {
-	AUTO_FREE char *path = mem_printf("%s%s", o->symfs ? o->symfs : "", w->path);
-	size_t n = strlen(path);
-	int r;
+	struct search s = { .o = o, .id = &w->id, .st = st, .ret = ret };
+	AUTO_FREE char *path = clean_path(w->path);
+	int why = 0;
 
-	if (str_ends(path, " (deleted)"))
-		path[n - strlen(" (deleted)")] = 0;
-	r = candidate(path, &w->id, ret, st);
-	if (r == -ESTALE)
-		return err_set(e, ESTALE, "%s is of another build", path);
-	return r < 0 ? err_set(e, -r, "cannot open %s: %s", path, strerror(-r)) : 0;
+	if (!o->symfs &&
+	    (take_mapping(&s, w, path) || (is_file_path(path) && take_in_root(&s, w->pid, path))))
+		return 0;
+	if (is_file_path(path)) {
+		errno = 0;
+		if (take_path(&s, "%s%s", o->symfs ? o->symfs : "", path))
+			return 0;
+		why = errno;
+	}
+	if (take_cached(&s, "elf") || take_served(&s, DEBUGINFOD_EXECUTABLE, path))
+		return 0;
+	if (s.stale) {
+		err_set(e, ESTALE, "%s is of another build than the one recorded", path);
+		return err_hint(e, "keep binaries with kymo buildid-cache --add, or use --symfs");
+	}
+	if (why && why != ENOENT)
+		return err_set(e, why, "cannot open %s: %s", path, strerror(why));
+	return err_set(e, ENOENT,
+		       is_file_path(path) && !why ? "%s is not an ELF file" : "cannot find %s",
+		       path);
+}
+
+/* .gnu_debuglink: a name without folder, looked for where gdb does. */
+static bool take_link(struct search *s, const struct elf *file)
+{
+	const char *root = s->o->symfs ? s->o->symfs : "", *name, *slash, *full = file->path;
+	AUTO_FREE char *real = realpath(file->path, NULL);
+	uint32_t crc;
+	bool found;
+	int n;
+
+	if (!elf_debuglink(file, &name, &crc) || strchr(name, '/'))
+		return false;
+	if (real)
+		full = real;
+	slash = strrchr(full, '/');
+	n = slash ? (int)(slash - full) : 0;
+	s->crc = &crc;
+	found = (slash && (take_path(s, "%.*s/%s", n, full, name) ||
+			   take_path(s, "%.*s/.debug/%s", n, full, name))) ||
+		take_path(s, "%s/usr/lib/debug%.*s/%s", root, n, full, name);
+	s->crc = NULL;
+	return found;
+}
+
+static bool has_everything(const struct elf *file)
+{
+	return elf_section(file, ".symtab") &&
+	       (elf_section(file, ".debug_info") || elf_section(file, ".zdebug_info"));
 }
 
 int find_debug(const struct find_opts *o, const struct find_want *w, const struct elf *file,
 	       struct elf **ret, struct find_stats *st, struct err *e)
 {
 	const struct build_id *id = file && file->build_id.len ? &file->build_id : &w->id;
-	char text[BUILD_ID_TEXT], path[PATH_MAX];
+	struct search s = { .o = o, .id = id, .st = st, .ret = ret };
+	char text[BUILD_ID_TEXT];
 
-	if (o->no_debug_files || id->len < 2)
+	if (o->no_debug_files || (file && has_everything(file)))
 		return err_set(e, ENOENT, "no debug file for %s", w->path);
+	if (take_cached(&s, "debug"))
+		return 0;
 	build_id_text(id, text);
-	snprintf(path, sizeof(path), "%s/usr/lib/debug/.build-id/%.2s/%s.debug",
-		 o->symfs ? o->symfs : "", text, text + 2);
-	return candidate(path, id, ret, st) < 0
-		       ? err_set(e, ENOENT, "no debug file for %s", w->path)
-		       : 0;
+	if (id->len >= 2 && take_path(&s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug",
+				      o->symfs ? o->symfs : "", text, text + 2))
+		return 0;
+	if (file && take_link(&s, file))
+		return 0;
+	if (take_served(&s, DEBUGINFOD_DEBUGINFO, w->path))
+		return 0;
+	return err_set(e, ENOENT, "no debug file for %s", w->path);
+}
+
+/* A dwz file: relative to the file that names it, in the folder for them, or by its build-id. */
+static bool take_alt(struct search *s, const struct elf *e, const char *name)
+{
+	const char *root = s->o->symfs ? s->o->symfs : "", *base = strrchr(name, '/');
+	AUTO_FREE char *real = realpath(e->path, NULL);
+	const char *from = real ? real : e->path, *slash = strrchr(from, '/');
+	int n = slash ? (int)(slash - from) : 0;
+	char text[BUILD_ID_TEXT];
+
+	base = base ? base + 1 : name;
+	build_id_text(s->id, text);
+	return (name[0] == '/' ? take_path(s, "%s%s", root, name)
+			       : take_path(s, "%.*s%s%s", n, from, slash ? "/" : "", name)) ||
+	       take_path(s, "%.*s%s%s", n, from, slash ? "/" : "", base) ||
+	       take_path(s, "%s/usr/lib/debug/.dwz/%s", root, base) ||
+	       (s->id->len >= 2 &&
+		take_path(s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", root, text, text + 2)) ||
+	       take_served(s, DEBUGINFOD_DEBUGINFO, name);
 }
 
 int find_part(const struct find_opts *o, const struct elf *e, const struct dwarf_need *need,
 	      struct elf **ret, struct find_stats *st)
 {
-	const char *slash = strrchr(e->path, '/'), *root = o->symfs ? o->symfs : "";
-	int here = slash ? (int)(slash - e->path) : 1;
-	AUTO_FREE char *path = NULL, *beside = NULL;
-	const char *base;
-	int r;
+	struct search s = { .o = o, .id = &need->id, .st = st, .ret = ret };
+	const char *root = o->symfs ? o->symfs : "", *slash = strrchr(e->path, '/');
+	const char *base = strrchr(need->name, '/');
+	int n = slash ? (int)(slash - e->path) : 0;
+	bool found = false;
 
-	if (need->name[0] == '/')
-		path = mem_printf("%s%s", need->part == DWARF_DWP ? "" : root, need->name);
-	else if (need->part == DWARF_DWO)
-		path = mem_printf("%s%s/%s", root, need->dir, need->name);
-	else
-		path = mem_printf("%.*s/%s", here, slash ? e->path : ".", need->name);
-	r = candidate(path, &need->id, ret, st);
-	if (r == 0 || need->part == DWARF_DWP)
-		return r;
-	/* moved together with the file */
-	base = strrchr(need->name, '/');
-	beside = mem_printf("%.*s/%s", here, slash ? e->path : ".", base ? base + 1 : need->name);
-	return candidate(beside, &need->id, ret, st);
+	base = base ? base + 1 : need->name;
+	switch (need->part) {
+	case DWARF_ALT: found = take_alt(&s, e, need->name); break;
+	case DWARF_DWP: found = take_path(&s, "%s", need->name); break;
+	case DWARF_DWO:
+		/* where it was compiled, or moved together with the file */
+		found = (need->name[0] == '/'
+				 ? take_path(&s, "%s%s", root, need->name)
+				 : take_path(&s, "%s%s/%s", root, need->dir, need->name)) ||
+			take_path(&s, "%.*s%s%s", n, e->path, slash ? "/" : "", base);
+		break;
+	}
+	return found ? 0 : -ENOENT;
 }

@@ -14,15 +14,15 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "sym/debuginfod.h"
 #include "sym/dwarf.h"
 #include "sym/elf.h"
 
 struct find_opts {
-	const char *symfs;	/* look for all files below this folder; NULL: / */
-	const char *cache_dir;	/* NULL: $XDG_CACHE_HOME/kymo or ~/.cache/kymo */
-	bool no_debug_files;	/* only the file itself */
-	bool debuginfod;	/* ask the servers of $DEBUGINFOD_URLS */
-	unsigned debuginfod_ms; /* for all files together; 0: 10 s */
+	const char *symfs;	       /* look for all files below this folder; NULL: / */
+	int cache;		       /* folder of kymo's cache, see cache.h; 0 or -1: none */
+	bool no_debug_files;	       /* only the file itself */
+	struct debuginfod *debuginfod; /* NULL: ask no servers */
 };
 
 struct find_want {
@@ -37,13 +37,23 @@ struct find_stats {
 };
 
 /*
- * The file itself. On failure *ret is untouched: -ENOENT when it was nowhere,
+ * The file itself, tried in this order: the process's own mapping
+ * (/proc/PID/map_files, which survives deletion), its path as that process
+ * sees it (/proc/PID/root, through openat2 so that no link leads outside), its
+ * path here, kymo's cache, perf's cache (~/.debug), debuginfod. With symfs only
+ * the path below that folder and what goes by build-id.
+ * On failure *ret is untouched: -ENOENT when it was nowhere,
  * -ESTALE when only files of another build were there.
  */
 int find_file(const struct find_opts *o, const struct find_want *w, struct elf **ret,
 	      struct find_stats *st, struct err *e);
 
-/* Its separate debug file; file may be NULL when that was not found. -ENOENT when there is none. */
+/*
+ * Its separate debug file: kymo's and perf's caches, /usr/lib/debug/.build-id,
+ * .gnu_debuglink (with its CRC), debuginfod. None is looked for when the file
+ * has both symbols and debug info itself. file may be NULL when that was not
+ * found. -ENOENT when there is none.
+ */
 int find_debug(const struct find_opts *o, const struct find_want *w, const struct elf *file,
 	       struct elf **ret, struct find_stats *st, struct err *e);
 

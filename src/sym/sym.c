@@ -14,6 +14,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "sym/cache.h"
 #include "sym/demangle.h"
 #include "sym/dso.h"
 
@@ -23,11 +24,12 @@
 
 struct symbols {
 	struct symbols_opts opts;
+	struct find_opts find;
 	struct arena arena; /* results */
 	struct strtab texts;
 	VEC(struct dso *) dsos;
 	VEC(struct map) known;	 /* by dso: address to result */
-	struct strtab dso_names; /* "path\nbuild-id" to dso - 1 */
+	struct strtab dso_names; /* kind, pid, path and build-id to dso - 1 */
 };
 
 /* A result before its texts are interned. */
@@ -63,14 +65,97 @@ struct symbols *symbols_new(const struct symbols_opts *o)
 
 	if (o)
 		s->opts = *o;
+	s->find = s->opts.find;
+	s->find.cache = s->opts.no_cache ? -1 : cache_open(s->opts.cache_dir, NULL);
+	if (!s->opts.no_debuginfod)
+		s->find.debuginfod = debuginfod_new(s->opts.debuginfod_ms, s->opts.progress,
+						    s->opts.progress_ctx);
 	add_dso(s, DSO_KERNEL, NULL);
 	return s;
+}
+
+static enum answers_names way_of_names(const struct symbols *s)
+{
+	return s->opts.raw_names ? ANSWERS_RAW : s->opts.params ? ANSWERS_PARAMS : ANSWERS_PLAIN;
+}
+
+static uint32_t keep_text(const struct symbols *s, struct answers_writer *w, uint32_t id)
+{
+	return answers_add_text(w, id == SYMBOLS_NONE ? NULL : strtab_get(&s->texts, id));
+}
+
+static void keep_result(const struct symbols *s, struct answers_writer *w, uint64_t addr,
+			const struct sym_result *r)
+{
+	struct answers_frame frames[DSO_FRAMES_MAX];
+	struct answers_entry e = { .addr = addr,
+				   .start = r->start,
+				   .end = r->end,
+				   .vaddr = r->vaddr,
+				   .name = keep_text(s, w, r->name),
+				   .nframes = (uint16_t)r->nframes,
+				   .known = (uint16_t)r->known };
+
+	for (uint32_t i = 0; i < r->nframes; i++)
+		frames[i] = (struct answers_frame){ keep_text(s, w, r->frames[i].name),
+						    keep_text(s, w, r->frames[i].file),
+						    r->frames[i].line };
+	answers_add(w, e, frames);
+}
+
+/* What earlier runs knew and nobody asked for now. */
+static void keep_old(struct answers_writer *w, const struct answers *old)
+{
+	for (size_t i = 0; i < old->n; i++) {
+		struct answers_entry e = old->entry[i];
+		struct answers_frame frames[DSO_FRAMES_MAX];
+
+		e.name = answers_add_text(w, answers_text(old, e.name));
+		for (unsigned k = 0; k < e.nframes && k < DSO_FRAMES_MAX; k++) {
+			const struct answers_frame *f = &old->frame[old->entry[i].first + k];
+
+			frames[k] = (struct answers_frame){
+				answers_add_text(w, answers_text(old, f->name)),
+				answers_add_text(w, answers_text(old, f->file)), f->line
+			};
+		}
+		if (e.nframes <= DSO_FRAMES_MAX)
+			answers_add(w, e, frames);
+	}
+}
+
+/* Small files are read again as fast as their answers. */
+static bool worth_keeping(const struct dso *d)
+{
+	return d->kind == DSO_ELF && d->file && dso_id(d)->len && atomic_load(&d->news) &&
+	       (d->dwarf || d->tab.n > 2000);
+}
+
+void symbols_save(struct symbols *s)
+{
+	for (size_t i = 0; i < s->dsos.n && s->find.cache > 0; i++) {
+		struct dso *d = s->dsos.data[i];
+		const struct map *known = &s->known.data[i];
+		struct answers_writer w = { 0 };
+
+		if (!worth_keeping(d))
+			continue;
+		for (size_t k = 0; k < known->cap; k++)
+			if (known->slots[k].used)
+				keep_result(s, &w, known->slots[k].key,
+					    (const struct sym_result *)(uintptr_t)known->slots[k]
+						    .value);
+		keep_old(&w, &d->answers);
+		answers_write(&w, s->find.cache, dso_id(d), way_of_names(s), dso_sources(d), NULL);
+		atomic_store(&d->news, false);
+	}
 }
 
 void symbols_free(struct symbols *s)
 {
 	if (!s)
 		return;
+	symbols_save(s);
 	vec_each (&s->dsos, d) {
 		dso_free(*d);
 		free(*d);
@@ -82,18 +167,46 @@ void symbols_free(struct symbols *s)
 	strtab_free(&s->dso_names);
 	strtab_free(&s->texts);
 	arena_free(&s->arena);
+	debuginfod_free(s->find.debuginfod);
+	if (s->find.cache > 0)
+		close(s->find.cache);
 	free(s);
+}
+
+static uint32_t known_dso(struct symbols *s, enum dso_kind kind, const struct find_want *want,
+			  uid_t owner)
+{
+	char id[BUILD_ID_TEXT];
+	AUTO_FREE char *key =
+		mem_printf("%d\n%d\n%s\n%s", kind, kind == DSO_ELF ? 0 : want->pid,
+			   want->path ? want->path : "", build_id_text(&want->id, id));
+	uint32_t at = strtab_add(&s->dso_names, key);
+
+	if (at + 1 == s->dsos.n)
+		s->dsos.data[add_dso(s, kind, want)]->owner = owner;
+	return at + 1;
 }
 
 uint32_t symbols_dso(struct symbols *s, const struct find_want *file)
 {
-	char id[BUILD_ID_TEXT];
-	AUTO_FREE char *key = mem_printf("%s\n%s", file->path, build_id_text(&file->id, id));
-	uint32_t at = strtab_add(&s->dso_names, key);
+	return known_dso(s, DSO_ELF, file, 0);
+}
 
-	if (at + 1 == s->dsos.n)
-		add_dso(s, DSO_ELF, file);
-	return at + 1;
+uint32_t symbols_perfmap(struct symbols *s, pid_t pid, const char *path, uid_t owner)
+{
+	return known_dso(s, DSO_PERFMAP, &(struct find_want){ .path = path, .pid = pid }, owner);
+}
+
+uint32_t symbols_jitdump(struct symbols *s, const char *path, uid_t owner)
+{
+	return known_dso(s, DSO_JITDUMP, &(struct find_want){ .path = path }, owner);
+}
+
+uint64_t symbols_jit_addr(struct symbols *s, uint32_t dso, uint64_t ip, uint64_t time)
+{
+	struct dso *d = dso < s->dsos.n ? s->dsos.data[dso] : NULL;
+
+	return d && d->kind == DSO_JITDUMP && dso_open(d, &s->find) ? dso_jit_addr(d, ip, time) : 0;
 }
 
 int symbols_kernel_text(struct symbols *s, char *text, size_t len, struct err *e)
@@ -159,12 +272,42 @@ static const char *readable(struct worker *w, const char *raw)
 	return (const char *)(uintptr_t)*known;
 }
 
+/* From an earlier run: texts are in the mapped file, and readable already. */
+static struct raw *known_raw(struct worker *w, struct dso *d, uint64_t addr)
+{
+	const struct answers_entry *e =
+		dso_known(d, &w->s->find, way_of_names(w->s), addr, w->what);
+	struct raw *r;
+
+	if (!e)
+		return NULL;
+	r = arena_alloc(&w->arena, sizeof(*r));
+	*r = (struct raw){ .name = answers_text(&d->answers, e->name),
+			   .addr = addr,
+			   .start = e->start,
+			   .end = e->end,
+			   .vaddr = e->vaddr,
+			   .nframes = e->nframes };
+	r->frames = arena_alloc(&w->arena, e->nframes * sizeof(*r->frames));
+	for (unsigned i = 0; i < e->nframes; i++) {
+		const struct answers_frame *f = &d->answers.frame[e->first + i];
+
+		r->frames[i] = (struct dso_frame){ answers_text(&d->answers, f->name),
+						   answers_text(&d->answers, f->file), f->line };
+	}
+	return r;
+}
+
 static struct raw *resolve_raw(struct worker *w, uint32_t dso, uint64_t addr)
 {
 	struct dso_answer *a = &w->answer;
-	struct raw *r = arena_alloc(&w->arena, sizeof(*r));
+	struct raw *r = known_raw(w, w->s->dsos.data[dso], addr);
 
-	dso_resolve(w->s->dsos.data[dso], &w->s->opts.find, addr, w->what, a);
+	if (r)
+		return r;
+	r = arena_alloc(&w->arena, sizeof(*r));
+	atomic_store_explicit(&w->s->dsos.data[dso]->news, true, memory_order_relaxed);
+	dso_resolve(w->s->dsos.data[dso], &w->s->find, addr, w->what, a);
 	/* The kernel's names are C; perf does not demangle them either. */
 	for (unsigned i = 0; i < a->nframes && dso != SYMBOLS_KERNEL; i++)
 		a->frames[i].name = readable(w, a->frames[i].name);
@@ -344,11 +487,20 @@ void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsi
 	run_batch(&b);
 }
 
+void symbols_reload(struct symbols *s, uint32_t dso)
+{
+	if (dso >= s->dsos.n ||
+	    (s->dsos.data[dso]->kind != DSO_PERFMAP && s->dsos.data[dso]->kind != DSO_JITDUMP))
+		return;
+	dso_reload(s->dsos.data[dso]);
+	map_free(&s->known.data[dso]);
+}
+
 const struct elf *symbols_elf(struct symbols *s, uint32_t dso)
 {
 	if (dso >= s->dsos.n)
 		return NULL;
-	dso_open(s->dsos.data[dso], &s->opts.find);
+	dso_open(s->dsos.data[dso], &s->find);
 	return s->dsos.data[dso]->file;
 }
 
@@ -360,9 +512,10 @@ struct symbols_status symbols_status(struct symbols *s, uint32_t dso)
 	if (dso >= s->dsos.n)
 		return st;
 	d = s->dsos.data[dso];
-	st.opened = dso_open(d, &s->opts.find);
-	st.symtab = d->symbols && (d->kind == DSO_KERNEL || d->tab.has_symtab);
-	st.dwarf = dso_dwarf(d, &s->opts.find);
+	st.opened = dso_open(d, &s->find);
+	dso_symtab(d, &s->find);
+	st.symtab = d->symbols && (d->kind != DSO_ELF || d->tab.has_symtab);
+	st.dwarf = dso_dwarf(d, &s->find);
 	st.mismatch = d->stats.mismatched;
 	st.why = st.opened ? "" : d->why.msg;
 	st.file = d->file ? d->file->path : NULL;

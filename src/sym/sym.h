@@ -38,10 +38,15 @@
 #define SYMBOLS_LINES 2u
 
 struct symbols_opts {
-	struct find_opts find;
+	struct find_opts find;		  /* symfs and no_debug_files; the rest is found out here */
+	const char *cache_dir;		  /* NULL: $XDG_CACHE_HOME/kymo or ~/.cache/kymo */
+	bool no_cache;			  /* neither use nor keep anything there */
+	bool no_debuginfod;		  /* else asked when $DEBUGINFOD_URLS is set */
+	unsigned debuginfod_ms;		  /* for all files together; 0: 10 s */
+	debuginfod_progress_fn *progress; /* while servers are asked; may be NULL */
+	void *progress_ctx;
 	bool raw_names;	  /* do not demangle */
 	bool params;	  /* demangle with parameters */
-	bool no_cache;	  /* neither read nor write answers in the cache folder */
 	unsigned threads; /* 0: as many as there are CPUs */
 };
 
@@ -76,13 +81,27 @@ struct sym_query {
 struct symbols;
 struct symbols *symbols_new(
 	const struct symbols_opts *o); /* NULL: defaults; strings must outlive it */
+/* Keeps new answers in the cache, as symbols_save() does for programs that run on. */
 void symbols_free(struct symbols *s);
+void symbols_save(struct symbols *s);
 
 /*
  * Declare a file; the same path and build-id give the same number. Nothing is
  * opened before the first address is asked for. "[vdso]" is known.
  */
 uint32_t symbols_dso(struct symbols *s, const struct find_want *file);
+
+/*
+ * Code a runtime compiled on the fly. A perf map (/tmp/perf-PID.map, or path
+ * when not NULL) is asked with ips. A jitdump knows of times: symbols_jit_addr()
+ * gives the address to count and to ask for, 0 when no code was there then.
+ * owner: the user the process had, (uid_t)-1 when not known.
+ */
+uint32_t symbols_perfmap(struct symbols *s, pid_t pid, const char *path, uid_t owner);
+uint32_t symbols_jitdump(struct symbols *s, const char *path, uid_t owner);
+uint64_t symbols_jit_addr(struct symbols *s, uint32_t dso, uint64_t ip, uint64_t time);
+/* Read it again, for it grows: answers given so far stay, new questions see the new file. */
+void symbols_reload(struct symbols *s, uint32_t dso);
 
 /*
  * Give the kernel its symbols: the text of kallsyms (taken over, also on

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "sym/answers.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "sym/cache.h"
+
+#define MAGIC 0x006d79734f4d594bu /* "KYMOsym\0" */
+#define VERSION 1u
+#define ENTRIES_MAX (1u << 24)
+
+struct header {
+	uint64_t magic;
+	uint32_t version, sources;
+	uint64_t check; /* over everything behind the header */
+	uint64_t n, nframe, ntext;
+	struct build_id id;
+	uint8_t pad[7];
+};
+
+static const char *const file_names[] = { "index", "index-raw", "index-params" };
+
+/* Four lanes: the whole index is read once to be trusted, so this must not be slow. */
+static uint64_t checksum(const uint8_t *p, size_t n)
+{
+	uint64_t lane[4] = { 1, 2, 3, n }, last[4] = { 0 };
+
+	for (; n >= 32; p += 32, n -= 32)
+		for (int i = 0; i < 4; i++) {
+			uint64_t v;
+
+			memcpy(&v, p + 8 * i, 8);
+			lane[i] = (lane[i] ^ v) * 0x9e3779b97f4a7c15u;
+			lane[i] ^= lane[i] >> 29;
+		}
+	memcpy(last, p, n);
+	for (int i = 0; i < 4; i++)
+		lane[0] = map_hash(lane[0] ^ map_hash(lane[i] + last[i] + (uint64_t)i));
+	return lane[0];
+}
+
+/* Every offset that will be followed is looked at here, once. */
+static bool sound(const struct answers *a, size_t nframe, size_t ntext)
+{
+	if (ntext && a->text[ntext - 1])
+		return false;
+	for (size_t i = 0; i < a->n; i++) {
+		const struct answers_entry *e = &a->entry[i];
+
+		if ((i && e[-1].addr >= e->addr) || (e->name != ANSWERS_NONE && e->name >= ntext) ||
+		    e->first > nframe || e->nframes > nframe - e->first)
+			return false;
+	}
+	for (size_t i = 0; i < nframe; i++)
+		if ((a->frame[i].name != ANSWERS_NONE && a->frame[i].name >= ntext) ||
+		    (a->frame[i].file != ANSWERS_NONE && a->frame[i].file >= ntext))
+			return false;
+	return true;
+}
+
+static bool use(struct answers *a, const uint8_t *p, size_t size, const struct build_id *id)
+{
+	const struct header *h = (const void *)p;
+	size_t left;
+
+	if (size < sizeof(*h) || h->magic != MAGIC || h->version != VERSION ||
+	    !build_id_same(&h->id, id))
+		return false;
+	left = size - sizeof(*h);
+	if (h->n > left / sizeof(struct answers_entry))
+		return false;
+	left -= h->n * sizeof(struct answers_entry);
+	if (h->nframe > left / sizeof(struct answers_frame))
+		return false;
+	left -= h->nframe * sizeof(struct answers_frame);
+	if (h->ntext != left || checksum(p + sizeof(*h), size - sizeof(*h)) != h->check)
+		return false;
+	a->entry = (const void *)(h + 1);
+	a->n = h->n;
+	a->frame = (const void *)(a->entry + h->n);
+	a->text = (const char *)(a->frame + h->nframe);
+	a->sources = h->sources;
+	return sound(a, h->nframe, h->ntext);
+}
+
+int answers_open(struct answers *a, int cache, const struct build_id *id, enum answers_names names)
+{
+	AUTO_CLOSE int fd = cache_get(cache, id, file_names[names]);
+	struct stat st;
+	void *p;
+
+	*a = (struct answers){ 0 };
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size < (off_t)sizeof(struct header))
+		return -ENOENT;
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return -ENOENT;
+	if (!use(a, p, (size_t)st.st_size, id)) {
+		munmap(p, (size_t)st.st_size);
+		*a = (struct answers){ 0 };
+		return -ENOENT;
+	}
+	a->mapped = p;
+	a->size = (size_t)st.st_size;
+	return 0;
+}
+
+void answers_close(struct answers *a)
+{
+	if (a->mapped)
+		munmap(a->mapped, a->size);
+	*a = (struct answers){ 0 };
+}
+
+const struct answers_entry *answers_find(const struct answers *a, uint64_t addr)
+{
+	size_t lo = 0, hi = a->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (a->entry[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && a->entry[lo - 1].addr == addr ? &a->entry[lo - 1] : NULL;
+}
+
+uint32_t answers_add_text(struct answers_writer *w, const char *s)
+{
+	size_t n;
+	uint64_t *at;
+
+	if (!s)
+		return ANSWERS_NONE;
+	at = map_at(&w->texts, (uintptr_t)s);
+	if (*at)
+		return (uint32_t)(*at - 1);
+	n = strlen(s) + 1;
+	if (w->ntext + n >= ANSWERS_NONE)
+		return ANSWERS_NONE;
+	if (w->ntext + n > w->text_cap) {
+		w->text_cap = (w->text_cap + n) * 2;
+		w->text = mem_grow(w->text, w->text_cap);
+	}
+	memcpy(w->text + w->ntext, s, n);
+	*at = w->ntext + 1;
+	w->ntext += n;
+	return (uint32_t)(*at - 1);
+}
+
+void answers_add(struct answers_writer *w, struct answers_entry e,
+		 const struct answers_frame *frames)
+{
+	if (w->n >= ENTRIES_MAX)
+		return;
+	if (w->n == w->cap) {
+		w->cap = w->cap ? w->cap * 2 : 256;
+		w->entry = mem_grow(w->entry, w->cap * sizeof(*w->entry));
+	}
+	if (w->nframe + e.nframes > w->frame_cap) {
+		w->frame_cap = (w->frame_cap + e.nframes) * 2;
+		w->frame = mem_grow(w->frame, w->frame_cap * sizeof(*w->frame));
+	}
+	e.first = (uint32_t)w->nframe;
+	e.pad = 0;
+	if (e.nframes)
+		memcpy(w->frame + w->nframe, frames, e.nframes * sizeof(*frames));
+	w->nframe += e.nframes;
+	w->entry[w->n++] = e;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct answers_entry *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+int answers_write(struct answers_writer *w, int cache, const struct build_id *id,
+		  enum answers_names names, uint32_t sources, struct err *e)
+{
+	struct header h = { .magic = MAGIC, .version = VERSION, .sources = sources, .id = *id };
+	size_t n = 0, size;
+	AUTO_FREE uint8_t *all = NULL;
+	uint8_t *p;
+
+	if (w->n)
+		qsort(w->entry, w->n, sizeof(*w->entry), by_addr);
+	for (size_t i = 0; i < w->n; i++)
+		if (!n || w->entry[n - 1].addr != w->entry[i].addr)
+			w->entry[n++] = w->entry[i];
+	h.n = n;
+	h.nframe = w->nframe;
+	h.ntext = w->ntext;
+	size = sizeof(h) + n * sizeof(*w->entry) + w->nframe * sizeof(*w->frame) + w->ntext;
+	p = all = mem_alloc(size);
+	p += sizeof(h);
+	if (n)
+		p = mempcpy(p, w->entry, n * sizeof(*w->entry));
+	if (w->nframe)
+		p = mempcpy(p, w->frame, w->nframe * sizeof(*w->frame));
+	if (w->ntext)
+		memcpy(p, w->text, w->ntext);
+	h.check = checksum(all + sizeof(h), size - sizeof(h));
+	memcpy(all, &h, sizeof(h));
+	answers_writer_free(w);
+	return cache_write(cache, id, file_names[names], all, size, e);
+}
+
+void answers_writer_free(struct answers_writer *w)
+{
+	free(w->entry);
+	free(w->frame);
+	free(w->text);
+	map_free(&w->texts);
+	*w = (struct answers_writer){ 0 };
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers of earlier runs, kept per build-id in the cache folder and mapped:
+ * an address that was asked before costs a binary search, and the file it is
+ * of need not even be opened.
+ *
+ * Layout, in this machine's byte order: a header with sizes and a checksum over
+ * all that follows; answers sorted by address; frames; texts, each ended by a
+ * NUL. Anything that does not fit makes the whole file count as absent.
+ */
+#ifndef KYMO_SYM_ANSWERS_H
+#define KYMO_SYM_ANSWERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/map.h"
+#include "sym/elf.h"
+
+/* What the answers were made from; more than that now makes them stale. */
+#define ANSWERS_SYMTAB 1u
+#define ANSWERS_DWARF 2u
+
+/* How names are written: a file for each way. */
+enum answers_names { ANSWERS_PLAIN, ANSWERS_RAW, ANSWERS_PARAMS };
+
+#define ANSWERS_NONE UINT32_MAX
+
+struct answers_frame {
+	uint32_t name, file, line; /* offsets of texts, or ANSWERS_NONE */
+};
+struct answers_entry {
+	uint64_t addr, start, end, vaddr;
+	uint32_t name;
+	uint32_t first; /* frame */
+	uint16_t nframes;
+	uint16_t known; /* SYMBOLS_... */
+	uint32_t pad;
+};
+
+struct answers {
+	const struct answers_entry *entry;
+	size_t n;
+	const struct answers_frame *frame;
+	const char *text;
+	uint32_t sources; /* ANSWERS_... */
+	void *mapped;
+	size_t size;
+};
+
+/* -ENOENT when there is none that can be used. */
+int answers_open(struct answers *a, int cache, const struct build_id *id, enum answers_names names);
+void answers_close(struct answers *a);
+const struct answers_entry *answers_find(const struct answers *a, uint64_t addr);
+static inline const char *answers_text(const struct answers *a, uint32_t at)
+{
+	return at == ANSWERS_NONE ? NULL : a->text + at;
+}
+
+/* Making a new one. Entries in any order; of two with one address the first counts. */
+struct answers_writer {
+	struct answers_entry *entry;
+	struct answers_frame *frame;
+	size_t n, cap, nframe, frame_cap;
+	struct map texts; /* address of a text to 1 + its offset: callers give interned ones */
+	char *text;
+	size_t ntext, text_cap;
+};
+uint32_t answers_add_text(struct answers_writer *w, const char *s); /* NULL gives ANSWERS_NONE */
+/* frames' texts are already offsets. */
+void answers_add(struct answers_writer *w, struct answers_entry e,
+		 const struct answers_frame *frames);
+/* Sorts, writes and frees. */
+int answers_write(struct answers_writer *w, int cache, const struct build_id *id,
+		  enum answers_names names, uint32_t sources, struct err *e);
+void answers_writer_free(struct answers_writer *w);
+
+#endif

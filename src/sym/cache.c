@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "sym/cache.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+
+static bool trusted(int fd, mode_t type)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type && st.st_uid == geteuid() &&
+	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* Make each missing folder of a path; an existing one may be anybody's but the last. */
+static void make_path(char *path)
+{
+	for (char *p = path + 1; *p; p++)
+		if (*p == '/') {
+			*p = 0;
+			mkdir(path, 0700);
+			*p = '/';
+		}
+	mkdir(path, 0700);
+}
+
+int cache_open(const char *path, struct err *e)
+{
+	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	AUTO_FREE char *mine = NULL;
+	int fd;
+
+	if (path)
+		mine = mem_strdup(path);
+	else if (xdg && xdg[0] == '/')
+		mine = mem_printf("%s/kymo", xdg);
+	else if (home && home[0] == '/')
+		mine = mem_printf("%s/.cache/kymo", home);
+	else
+		return err_set(e, ENOENT, "there is no home folder to keep a cache in");
+	make_path(mine);
+	fd = open(mine, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return err_set(e, errno, "cannot open the cache folder %s: %s", mine,
+			       strerror(errno));
+	if (!trusted(fd, S_IFDIR)) {
+		close(fd);
+		err_set(e, EPERM, "the cache folder %s is not yours alone", mine);
+		return err_hint(e, "chown it to you and chmod 700, or set XDG_CACHE_HOME");
+	}
+	return fd;
+}
+
+/* "ab/cdef..." of a build-id. False when it is too short to be one. */
+static bool id_path(const struct build_id *id, char *buf)
+{
+	if (id->len < 2)
+		return false;
+	build_id_text(id, buf);
+	memmove(buf + 3, buf + 2, strlen(buf + 2) + 1);
+	buf[2] = '/';
+	return true;
+}
+
+/* The folder of a build-id, each step of it checked. */
+static int id_folder(int cache, const struct build_id *id, bool make)
+{
+	char path[BUILD_ID_TEXT + 1], *slash;
+	int first, second;
+
+	if (cache <= 0 || !id_path(id, path))
+		return -ENOENT;
+	slash = strchr(path, '/');
+	*slash = 0;
+	if (make)
+		mkdirat(cache, path, 0700);
+	first = openat(cache, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (first < 0)
+		return -errno;
+	if (make)
+		mkdirat(first, slash + 1, 0700);
+	second = openat(first, slash + 1, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	close(first);
+	if (second < 0)
+		return -errno;
+	if (!trusted(second, S_IFDIR)) {
+		close(second);
+		return -EPERM;
+	}
+	return second;
+}
+
+int cache_get(int cache, const struct build_id *id, const char *name)
+{
+	AUTO_CLOSE int folder = id_folder(cache, id, false);
+	int fd;
+
+	if (folder < 0)
+		return folder;
+	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (!trusted(fd, S_IFREG)) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
+static int copy(int from, int to, uint64_t limit)
+{
+	AUTO_FREE char *buf = mem_grow(NULL, 1u << 20);
+	struct stat st;
+	off_t at = 0;
+
+	if (fstat(from, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size > limit)
+		return -EFBIG;
+	while (at < st.st_size) {
+		ssize_t n = copy_file_range(from, &at, to, NULL, (size_t)(st.st_size - at), 0);
+
+		if (n > 0)
+			continue;
+		if (n == 0)
+			return 0;
+		/* other file systems and old kernels: by hand */
+		n = pread(from, buf, 1u << 20, at);
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return 0;
+		if (file_write_all(to, buf, (size_t)n) < 0)
+			return -EIO;
+		at += n;
+	}
+	return 0;
+}
+
+struct content {
+	int fd; /* or, when -1 */
+	const void *data;
+	size_t n;
+	uint64_t limit;
+};
+
+static int place(int cache, const struct build_id *id, const char *name, const struct content *c,
+		 struct err *e)
+{
+	AUTO_CLOSE int folder = id_folder(cache, id, true);
+	char tmp[64];
+	int fd, r;
+
+	if (folder < 0)
+		return err_set(e, -folder, "cannot write to the cache: %s", strerror(-folder));
+	snprintf(tmp, sizeof(tmp), ".%s.%d", name, (int)getpid());
+	unlinkat(folder, tmp, 0);
+	fd = openat(folder, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_set(e, errno, "cannot write to the cache: %s", strerror(errno));
+	r = c->fd >= 0 ? copy(c->fd, fd, c->limit) : file_write_all(fd, c->data, c->n);
+	if (close(fd) < 0 && r == 0)
+		r = -errno;
+	if (r == 0 && renameat(folder, tmp, folder, name) < 0)
+		r = -errno;
+	if (r < 0) {
+		unlinkat(folder, tmp, 0);
+		return err_set(e, -r, "cannot write to the cache: %s", strerror(-r));
+	}
+	return 0;
+}
+
+int cache_put(int cache, const struct build_id *id, const char *name, int fd, uint64_t limit,
+	      struct err *e)
+{
+	int there = cache_get(cache, id, name);
+
+	if (there >= 0) {
+		close(there);
+		return 0;
+	}
+	return place(cache, id, name, &(struct content){ .fd = fd, .limit = limit }, e);
+}
+
+int cache_write(int cache, const struct build_id *id, const char *name, const void *data, size_t n,
+		struct err *e)
+{
+	return place(cache, id, name, &(struct content){ .fd = -1, .data = data, .n = n }, e);
+}

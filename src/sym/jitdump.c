@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+#include "sym/jitdump.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "base/map.h"
+#include "sym/bytes.h"
+#include "sym/perfmap.h"
+
+#define MAGIC 0x4A695444u
+#define HEADER 40u
+#define FLAG_ARCH_TIME 1u
+
+enum { LOAD, MOVE, DEBUG_INFO, CLOSE, UNWINDING_INFO };
+
+struct parser {
+	struct jitdump *j;
+	VEC(struct jitdump_code) code;
+	VEC(struct jitdump_line) lines;
+	struct map by_index; /* the runtime's number to 1 + place in code */
+	/* Lines come before the code they are of. */
+	uint64_t lines_addr;
+	uint32_t first_line, nlines;
+};
+
+static void on_debug_info(struct parser *p, struct bytes *b)
+{
+	const char *file = "";
+	uint64_t n;
+
+	p->lines_addr = bytes_u64(b);
+	n = bytes_u64(b);
+	p->first_line = (uint32_t)p->lines.n;
+	for (uint64_t i = 0; i < n && !b->bad; i++) {
+		struct jitdump_line l = { .addr = bytes_u64(b), .line = bytes_u32(b) };
+		const char *name;
+
+		bytes_u32(b);
+		name = bytes_str(b);
+		if (b->bad)
+			break;
+		/* One byte 0xff: the same file as before. */
+		if (strcmp(name, "\xff") != 0)
+			file = name;
+		l.file = file;
+		vec_push(&p->lines, l);
+	}
+	p->nlines = (uint32_t)(p->lines.n - p->first_line);
+}
+
+static void add_code(struct parser *p, struct jitdump_code c)
+{
+	if (c.start >= c.end)
+		return;
+	vec_push(&p->code, c);
+	*map_at(&p->by_index, c.index) = p->code.n;
+}
+
+static void on_load(struct parser *p, struct bytes *b, uint64_t time)
+{
+	struct jitdump_code c = { .time = time };
+	uint64_t size;
+
+	bytes_u32(b); /* pid */
+	bytes_u32(b); /* tid */
+	bytes_u64(b); /* vma */
+	c.start = bytes_u64(b);
+	size = bytes_u64(b);
+	c.index = bytes_u64(b);
+	c.name = bytes_str(b);
+	if (b->bad || size > UINT64_MAX - c.start)
+		return;
+	c.end = c.start + size;
+	if (size <= bytes_left(b))
+		c.bytes = b->p;
+	if (p->nlines && p->lines_addr == c.start) {
+		c.first_line = p->first_line;
+		c.nlines = p->nlines;
+	}
+	p->nlines = 0;
+	add_code(p, c);
+}
+
+static void on_move(struct parser *p, struct bytes *b, uint64_t time)
+{
+	uint64_t from, to, size, index, *known;
+	struct jitdump_code c;
+
+	bytes_u32(b);
+	bytes_u32(b);
+	bytes_u64(b);
+	from = bytes_u64(b);
+	to = bytes_u64(b);
+	size = bytes_u64(b);
+	index = bytes_u64(b);
+	known = map_find(&p->by_index, index);
+	if (b->bad || !known || !*known || size > UINT64_MAX - to)
+		return;
+	c = p->code.data[*known - 1];
+	/* Lines would have to move along; the names matter more. */
+	if (c.start != from || c.end - c.start != size)
+		c.bytes = NULL;
+	c.nlines = 0;
+	c.start = to;
+	c.end = to + size;
+	c.time = time;
+	add_code(p, c);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct jitdump_code *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->time < y->time ? -1 : x->time > y->time;
+}
+
+static void finish(struct parser *p)
+{
+	struct jitdump *j = p->j;
+	uint64_t reach = 0;
+
+	j->code = p->code.data;
+	j->ncode = p->code.n;
+	j->lines = p->lines.data;
+	j->nlines = p->lines.n;
+	if (j->ncode)
+		qsort(j->code, j->ncode, sizeof(*j->code), by_start);
+	for (size_t i = 0; i < j->ncode; i++) {
+		if (j->code[i].end > reach)
+			reach = j->code[i].end;
+		j->code[i].reach = reach;
+	}
+	map_free(&p->by_index);
+}
+
+static void records(struct parser *p, struct bytes b)
+{
+	while (bytes_left(&b) >= 16 && !p->j->closed) {
+		uint32_t id = bytes_u32(&b), size = bytes_u32(&b);
+		uint64_t time = bytes_u64(&b);
+		struct bytes body = b;
+
+		if (size < 16 || size - 16 > bytes_left(&b)) {
+			p->j->cut = true;
+			return;
+		}
+		body.end = body.p + (size - 16);
+		bytes_skip(&b, size - 16);
+		switch (id) {
+		case LOAD: on_load(p, &body, time); break;
+		case MOVE: on_move(p, &body, time); break;
+		case DEBUG_INFO: on_debug_info(p, &body); break;
+		case CLOSE: p->j->closed = true; break;
+		default: break;
+		}
+	}
+	p->j->cut |= !p->j->closed && bytes_left(&b) > 0;
+}
+
+int jitdump_parse(struct jitdump *j, const void *data, size_t size, struct err *e)
+{
+	struct bytes b = { .p = data, .end = (const uint8_t *)data + size };
+	struct parser p = { .j = j };
+	uint32_t magic = bytes_u32(&b), header;
+
+	*j = (struct jitdump){ 0 };
+	b.swap = magic != MAGIC;
+	if (size < HEADER || (b.swap && magic != __builtin_bswap32(MAGIC)))
+		return err_set(e, EBADMSG, "this is not a jitdump file");
+	bytes_u32(&b); /* version: there is only 1, and its successors keep the record headers */
+	header = bytes_u32(&b);
+	j->machine = bytes_u32(&b);
+	bytes_u32(&b);
+	j->pid = bytes_u32(&b);
+	bytes_u64(&b);
+	j->arch_time = bytes_u64(&b) & FLAG_ARCH_TIME;
+	if (header < HEADER || header > size)
+		return err_set(e, EBADMSG, "the jitdump file has a broken header");
+	b.p = (const uint8_t *)data + header;
+	records(&p, b);
+	finish(&p);
+	return 0;
+}
+
+int jitdump_open(struct jitdump *j, const char *path, uid_t owner, struct err *e)
+{
+	AUTO_CLOSE int fd = perfmap_open(path, owner, e);
+	struct stat st;
+	void *p;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0 || st.st_size < (off_t)HEADER)
+		return err_set(e, EBADMSG, "%s is not a jitdump file", path);
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return err_set(e, errno, "cannot map %s: %s", path, strerror(errno));
+	r = jitdump_parse(j, p, (size_t)st.st_size, e);
+	if (r < 0) {
+		munmap(p, (size_t)st.st_size);
+		return err_wrap(e, "%s", path);
+	}
+	j->mapped = p;
+	j->size = (size_t)st.st_size;
+	return 0;
+}
+
+void jitdump_free(struct jitdump *j)
+{
+	free(j->code);
+	free(j->lines);
+	if (j->mapped)
+		munmap(j->mapped, j->size);
+	*j = (struct jitdump){ 0 };
+}
+
+const struct jitdump_code *jitdump_find(const struct jitdump *j, uint64_t addr, uint64_t time)
+{
+	const struct jitdump_code *best = NULL;
+	size_t lo = 0, hi = j->ncode;
+
+	if (j->arch_time)
+		time = UINT64_MAX;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (j->code[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	/* The newest of all that cover it and were there by then. */
+	while (lo-- > 0 && j->code[lo].reach > addr) {
+		const struct jitdump_code *c = &j->code[lo];
+
+		if (addr < c->end && c->time <= time && (!best || c->time > best->time))
+			best = c;
+	}
+	return best;
+}
+
+const struct jitdump_line *jitdump_line(const struct jitdump *j, const struct jitdump_code *c,
+					uint64_t addr)
+{
+	const struct jitdump_line *best = NULL;
+
+	for (uint32_t i = 0; i < c->nlines; i++) {
+		const struct jitdump_line *l = &j->lines[c->first_line + i];
+
+		if (l->addr <= addr && (!best || l->addr >= best->addr))
+			best = l;
+	}
+	return best;
+}

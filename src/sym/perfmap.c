@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "sym/perfmap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+#define TEXT_MAX ((size_t)2 << 30)
+
+static bool parse_hex(char **p, uint64_t *ret)
+{
+	char *s = *p;
+	uint64_t v = 0;
+	int n = 0;
+
+	if (s[0] == '0' && (s[1] | 0x20) == 'x')
+		s += 2;
+	for (; n < 17; n++, s++) {
+		char c = *s;
+
+		if (c >= '0' && c <= '9')
+			v = v << 4 | (uint64_t)(c - '0');
+		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
+			v = v << 4 | (uint64_t)((c | 0x20) - 'a' + 10);
+		else
+			break;
+	}
+	*p = s;
+	*ret = v;
+	return n > 0 && n <= 16;
+}
+
+/* end is the newline, which may be written over. */
+static bool parse_line(char *p, char *end, struct perfmap_sym *s)
+{
+	uint64_t size;
+
+	if (!parse_hex(&p, &s->start) || *p++ != ' ')
+		return false;
+	while (*p == ' ')
+		p++;
+	if (!parse_hex(&p, &size) || *p++ != ' ')
+		return false;
+	while (*p == ' ')
+		p++;
+	if (end > p && end[-1] == '\r')
+		end--;
+	/* A name with a NUL in it ends there; an empty one is none. */
+	if (p >= end || !*p || !size || size > UINT64_MAX - s->start)
+		return false;
+	*end = 0;
+	s->name = p;
+	s->end = s->start + size;
+	return true;
+}
+
+void perfmap_parse(struct perfmap *m, char *text, size_t len)
+{
+	char *p = text, *last = text + len;
+	VEC(struct perfmap_sym) all = { 0 };
+	VEC(struct interval) ranges = { 0 };
+
+	*m = (struct perfmap){ .text = text };
+	*last = '\n';
+	while (p < last) {
+		char *end = rawmemchr(p, '\n');
+		struct perfmap_sym s;
+
+		if (end != p && parse_line(p, end, &s)) {
+			vec_push(&all, s);
+			vec_push(&ranges, (struct interval){ s.start, s.end, (uint32_t)all.n });
+		} else if (end != p) {
+			m->bad_lines++;
+		}
+		p = end + 1;
+	}
+	m->sym = all.data;
+	m->n = all.n;
+	m->map = segments_flatten(ranges.data, ranges.n);
+	vec_free(&ranges);
+}
+
+static int trust(int fd, const char *path, uid_t uid, struct err *e)
+{
+	struct stat st;
+	int r = 0;
+
+	if (fstat(fd, &st) < 0)
+		r = err_set(e, errno, "cannot stat %s: %s", path, strerror(errno));
+	else if (!S_ISREG(st.st_mode))
+		r = err_set(e, EPERM, "%s is not a plain file", path);
+	else if (st.st_uid != uid && st.st_uid != 0)
+		r = (err_set(e, EPERM, "%s belongs to user %u, not to user %u or root", path,
+			     st.st_uid, uid),
+		     err_hint(e, "when you trust it: chown root %s", path));
+	else if ((uint64_t)st.st_size > TEXT_MAX)
+		r = err_set(e, EFBIG, "%s is too large", path);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+int perfmap_open(const char *path, uid_t uid, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ELOOP
+			       ? err_set(e, EPERM, "%s is a link", path)
+			       : err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
+	return trust(fd, path, uid, e);
+}
+
+/* The number a process has in its innermost pid namespace, and its effective user. */
+static bool process_facts(pid_t pid, pid_t *inner, uid_t *uid)
+{
+	AUTO_FREE char *text = NULL;
+	char path[64], *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (file_read(path, 1u << 20, &text, NULL) < 0)
+		return false;
+	*inner = pid;
+	p = strstr(text, "\nNSpid:");
+	for (p = p ? p + 7 : NULL; p && *p && *p != '\n';) {
+		int v, n;
+
+		if (sscanf(p, "%d%n", &v, &n) != 1)
+			break;
+		*inner = v;
+		p += n;
+	}
+	p = strstr(text, "\nUid:");
+	return p && sscanf(p + 5, "%*u %u", uid) == 1;
+}
+
+static int open_in_root(pid_t pid, pid_t inner, uid_t uid, struct err *e)
+{
+	struct open_how how = { .flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	char path[64];
+	AUTO_CLOSE int root = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)inner);
+	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	return fd < 0 ? -errno : trust(fd, path, uid, e);
+}
+
+static int read_all(struct perfmap *m, int fd, const char *path, struct err *e)
+{
+	char proc[64], *text;
+	size_t len;
+	int r;
+
+	/* by its descriptor: the path may lead elsewhere by now */
+	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
+	r = file_read(proc, TEXT_MAX, &text, &len);
+	close(fd);
+	if (r < 0)
+		return err_set(e, -r, "cannot read %s: %s", path, strerror(-r));
+	perfmap_parse(m, text, len);
+	return 0;
+}
+
+int perfmap_load(struct perfmap *m, const char *path, pid_t pid, uid_t owner, struct err *e)
+{
+	char here[64];
+	uid_t uid = owner == PERFMAP_OWNER_UNKNOWN ? geteuid() : owner;
+	pid_t inner = pid;
+	int fd;
+
+	if (path) {
+		fd = perfmap_open(path, uid, e);
+		return fd < 0 ? fd : read_all(m, fd, path, e);
+	}
+	snprintf(here, sizeof(here), "/tmp/perf-%d.map", (int)pid);
+	if (process_facts(pid, &inner, &uid)) {
+		fd = open_in_root(pid, inner, uid, e);
+		if (fd >= 0)
+			return read_all(m, fd, here, e);
+	}
+	fd = perfmap_open(here, uid, e);
+	return fd < 0 ? fd : read_all(m, fd, here, e);
+}
+
+void perfmap_free(struct perfmap *m)
+{
+	free(m->sym);
+	free(m->map.data);
+	free(m->text);
+	*m = (struct perfmap){ 0 };
+}
+
+const struct perfmap_sym *perfmap_find(const struct perfmap *m, uint64_t addr)
+{
+	uint32_t at = segments_find(&m->map, addr);
+
+	return at ? &m->sym[at - 1] : NULL;
+}

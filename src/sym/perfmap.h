@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * /tmp/perf-PID.map: names of JIT-compiled code, as a runtime writes them.
+ *
+ * "START SIZE NAME" a line, numbers in hex, names with spaces. There are no
+ * times in it: where ranges overlap, the later line is the newer code and wins.
+ * Anybody can write to /tmp, so a file is read only when it is a plain one that
+ * belongs to the user of the process or to root. Nonsense is skipped and counted.
+ */
+#ifndef KYMO_SYM_PERFMAP_H
+#define KYMO_SYM_PERFMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "sym/segments.h"
+
+struct perfmap_sym {
+	uint64_t start, end;
+	const char *name;
+};
+
+struct perfmap {
+	struct perfmap_sym *sym; /* in the order of the file */
+	size_t n;
+	struct segments map; /* 1 + which of them is at an address */
+	char *text;	     /* owned; names point into it */
+	uint32_t bad_lines;
+};
+
+/* Takes over text, as file_read() gives it. A text without any symbol is a good, empty map. */
+void perfmap_parse(struct perfmap *m, char *text, size_t len);
+
+/*
+ * Open a map that may be trusted: -EPERM when it belongs to somebody other than
+ * uid or root, is a link or not a plain file.
+ */
+int perfmap_open(const char *path, uid_t uid, struct err *e);
+
+/*
+ * The map of a process: in its own /tmp, under the number it has in its own
+ * namespace, then in ours; or path when not NULL (a saved copy). owner is the
+ * user the process had, for when it has ended; not known, it is us.
+ */
+#define PERFMAP_OWNER_UNKNOWN ((uid_t)-1)
+int perfmap_load(struct perfmap *m, const char *path, pid_t pid, uid_t owner, struct err *e);
+void perfmap_free(struct perfmap *m);
+
+const struct perfmap_sym *perfmap_find(const struct perfmap *m, uint64_t addr);
+
+#endif
