@@ -21,12 +21,15 @@ struct args {
 	const char *file, *symfs;
 	bool functions, inlines, demangle, pretty, basenames, addresses;
 	bool params, offsets, kernel, no_cache, no_debuginfod;
+	int pid;
 };
 
 static const struct opt opts[] = {
 	OPT_STR_C('e', "exe", "FILE", file, "the file the addresses belong to (default: a.out)",
 		  "@files"),
 	OPT_FLAG('k', "kernel", kernel, "addresses are those of the running kernel"),
+	OPT_VALUE_(OPT_KIND_INT, 0, "pid", "PID", pid,
+		   "addresses are those of the running process PID", "@pids"),
 	OPT_FLAG('f', "functions", functions, "show function names"),
 	OPT_FLAG('i', "inlines", inlines, "show the callers into which a function was inlined"),
 	OPT_FLAG('C', "demangle", demangle, "show C++ and Rust names as they were written"),
@@ -41,11 +44,17 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
+struct mapping {
+	uint64_t start, end, offset;
+	char *path; /* "" for memory without a file */
+};
+
 struct run {
 	const struct args *a;
 	struct symbols *s;
 	uint32_t dso;
-	const struct elf *elf; /* NULL: addresses are asked for as they are */
+	const struct elf *elf;	  /* NULL: addresses are asked for as they are */
+	VEC(struct mapping) maps; /* of --pid */
 };
 
 static const char *text(const struct run *r, uint32_t id)
@@ -85,14 +94,65 @@ static void print_result(const struct run *r, uint64_t addr, const struct sym_re
 	}
 }
 
+/* In the terms of whatever is mapped there; code without a file is a JIT's. */
+static struct sym_query asked_of_process(const struct run *r, uint64_t addr)
+{
+	for (size_t i = 0; i < r->maps.n; i++) {
+		const struct mapping *m = &r->maps.data[i];
+		struct find_want w = {
+			.path = m->path, .pid = r->a->pid, .map_start = m->start, .map_end = m->end
+		};
+
+		if (addr < m->start || addr >= m->end)
+			continue;
+		if (!*m->path || strncmp(m->path, "//anon", 6) == 0)
+			return (struct sym_query){ .dso = symbols_perfmap(r->s, r->a->pid, NULL,
+									  (uid_t)-1),
+						   .addr = addr };
+		return (struct sym_query){ .dso = symbols_dso(r->s, &w),
+					   .addr = addr - m->start + m->offset };
+	}
+	return (struct sym_query){ .dso = UINT32_MAX };
+}
+
 /* What the facade wants: an offset in the file. An address of no segment is asked for as none. */
-static uint64_t asked(const struct run *r, uint64_t addr)
+static struct sym_query asked(const struct run *r, uint64_t addr)
 {
 	uint64_t offset;
 
+	if (r->a->pid)
+		return asked_of_process(r, addr);
 	if (!r->elf || r->a->offsets)
-		return addr;
-	return elf_offset(r->elf, addr, &offset) ? offset : UINT64_MAX;
+		return (struct sym_query){ .dso = r->dso, .addr = addr };
+	return (struct sym_query){ .dso = r->dso,
+				   .addr = elf_offset(r->elf, addr, &offset) ? offset
+									     : UINT64_MAX };
+}
+
+/* "START-END PERMS OFFSET DEV INODE PATH" */
+static int read_maps(struct run *r, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	char file[64];
+	int n;
+
+	snprintf(file, sizeof(file), "/proc/%d/maps", r->a->pid);
+	n = file_read(file, 256u << 20, &text, NULL);
+	if (n < 0)
+		return err_set(e, -n, "cannot read %s: %s", file, strerror(-n));
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		struct mapping m;
+		char perms[8];
+		int at = 0;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %n", &m.start,
+			   &m.end, perms, &m.offset, &at) < 4 ||
+		    perms[2] != 'x' || at == 0)
+			continue;
+		m.path = mem_strdup(line + at);
+		vec_push(&r->maps, m);
+	}
+	return 0;
 }
 
 static int parse_addr(const char *s, uint64_t *ret, struct err *e)
@@ -125,6 +185,7 @@ static int from_stdin(const struct run *r, struct err *e)
 	VEC(uint64_t) addrs = { 0 };
 	struct stat st;
 	bool all = fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode);
+	struct sym_query one;
 	size_t cap = 0;
 	uint64_t addr;
 	int ret = 0;
@@ -137,12 +198,13 @@ static int from_stdin(const struct run *r, struct err *e)
 			break;
 		if (all) {
 			vec_push(&addrs, addr);
-			vec_push(&q, (struct sym_query){ .dso = r->dso, .addr = asked(r, addr) });
+			vec_push(&q, asked(r, addr));
 			continue;
 		}
-		print_result(r, addr,
-			     symbols_resolve(r->s, r->dso, asked(r, addr),
-					     SYMBOLS_NAMES | SYMBOLS_LINES));
+		one = asked(r, addr);
+		print_result(
+			r, addr,
+			symbols_resolve(r->s, one.dso, one.addr, SYMBOLS_NAMES | SYMBOLS_LINES));
 		fflush(stdout);
 	}
 	answer_all(r, &q, addrs.data);
@@ -153,6 +215,8 @@ static int from_stdin(const struct run *r, struct err *e)
 
 static int open_target(struct run *r, struct err *e)
 {
+	if (r->a->pid)
+		return read_maps(r, e);
 	if (r->a->kernel) {
 		char *kallsyms;
 		size_t len;
@@ -183,13 +247,16 @@ static int run(void *args, int argc, char **argv, struct err *e)
 
 	for (int i = 0; i < argc && ret == 0; i++) {
 		ret = parse_addr(argv[i], &addrs[i], e);
-		vec_push(&q, (struct sym_query){ .dso = r.dso, .addr = asked(&r, addrs[i]) });
+		vec_push(&q, asked(&r, addrs[i]));
 	}
 	if (ret == 0 && argc)
 		answer_all(&r, &q, addrs);
 	else if (ret == 0)
 		ret = from_stdin(&r, e);
 	vec_free(&q);
+	vec_each (&r.maps, m)
+		free(m->path);
+	vec_free(&r.maps);
 	symbols_free(r.s);
 	return ret;
 }

@@ -17,7 +17,7 @@
 struct header {
 	uint64_t magic;
 	uint32_t version, sources;
-	uint64_t check; /* over everything behind the header */
+	uint64_t check; /* over the whole file, itself taken as 0 */
 	uint64_t n, nframe, ntext;
 	struct build_id id;
 	uint8_t pad[7];
@@ -42,6 +42,14 @@ static uint64_t checksum(const uint8_t *p, size_t n)
 	for (int i = 0; i < 4; i++)
 		lane[0] = map_hash(lane[0] ^ map_hash(lane[i] + last[i] + (uint64_t)i));
 	return lane[0];
+}
+
+static uint64_t check_of(const struct header *h, const uint8_t *body, size_t n)
+{
+	struct header copy = *h;
+
+	copy.check = 0;
+	return checksum((const uint8_t *)&copy, sizeof(copy)) ^ checksum(body, n);
 }
 
 /* Every offset that will be followed is looked at here, once. */
@@ -78,7 +86,7 @@ static bool use(struct answers *a, const uint8_t *p, size_t size, const struct b
 	if (h->nframe > left / sizeof(struct answers_frame))
 		return false;
 	left -= h->nframe * sizeof(struct answers_frame);
-	if (h->ntext != left || checksum(p + sizeof(*h), size - sizeof(*h)) != h->check)
+	if (h->ntext != left || check_of(h, p + sizeof(*h), size - sizeof(*h)) != h->check)
 		return false;
 	a->entry = (const void *)(h + 1);
 	a->n = h->n;
@@ -210,7 +218,7 @@ int answers_write(struct answers_writer *w, int cache, const struct build_id *id
 		p = mempcpy(p, w->frame, w->nframe * sizeof(*w->frame));
 	if (w->ntext)
 		memcpy(p, w->text, w->ntext);
-	h.check = checksum(all + sizeof(h), size - sizeof(h));
+	h.check = check_of(&h, all + sizeof(h), size - sizeof(h));
 	memcpy(all, &h, sizeof(h));
 	answers_writer_free(w);
 	return cache_write(cache, id, file_names[names], all, size, e);

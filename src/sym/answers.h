@@ -4,8 +4,8 @@
  * an address that was asked before costs a binary search, and the file it is
  * of need not even be opened.
  *
- * Layout, in this machine's byte order: a header with sizes and a checksum over
- * all that follows; answers sorted by address; frames; texts, each ended by a
+ * Layout, in this machine's byte order: a header with sizes and a checksum;
+ * answers sorted by address; frames; texts, each ended by a
  * NUL. Anything that does not fit makes the whole file count as absent.
  */
 #ifndef KYMO_SYM_ANSWERS_H

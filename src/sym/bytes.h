@@ -31,7 +31,7 @@ static inline void bytes_skip(struct bytes *b, uint64_t n)
 {
 	if (n > bytes_left(b))
 		bytes_fail(b);
-	else
+	else if (n) /* p may be NULL when there is nothing */
 		b->p += n;
 }
 static inline uint8_t bytes_u8(struct bytes *b)

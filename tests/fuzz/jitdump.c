@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#include "sym/jitdump.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct jitdump j;
+
+	if (jitdump_parse(&j, data, size, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < j.ncode && i < 1000; i++) {
+		const struct jitdump_code *c = jitdump_find(&j, j.code[i].start, j.code[i].time);
+
+		if (c)
+			jitdump_line(&j, c, c->start);
+	}
+	jitdump_free(&j);
+	return 0;
+}

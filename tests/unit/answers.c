@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* The cache folder: what is trusted, what is kept, and that a damaged index is no index. */
+#include "sym/answers.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "sym/cache.h"
+#include "tap.h"
+
+static char dir[] = "/tmp/kymo-cache-XXXXXX";
+static const struct build_id id = { 4, { 0xab, 0xcd, 0xef, 0x01 } };
+static const struct build_id other = { 4, { 0xab, 0xcd, 0xef, 0x02 } };
+
+static void write_some(int cache)
+{
+	struct answers_writer w = { 0 };
+	static const char shared[] = "shared";
+	struct answers_frame f[2] = {
+		{ answers_add_text(&w, "inner"), answers_add_text(&w, "a.c"), 7 },
+		{ answers_add_text(&w, shared), ANSWERS_NONE, 0 },
+	};
+	struct err e = { 0 };
+
+	CHECK_INT(answers_add_text(&w, shared), f[1].name);
+	CHECK_INT(answers_add_text(&w, NULL), ANSWERS_NONE);
+	answers_add(
+		&w,
+		(struct answers_entry){
+			.addr = 0x2000, .start = 1, .name = f[1].name, .nframes = 2, .known = 3 },
+		f);
+	answers_add(&w, (struct answers_entry){ .addr = 0x1000, .name = ANSWERS_NONE, .known = 1 },
+		    NULL);
+	answers_add(&w, (struct answers_entry){ .addr = 0x2000, .name = ANSWERS_NONE }, NULL);
+	CHECK_INT(answers_write(&w, cache, &id, ANSWERS_PLAIN, ANSWERS_DWARF, &e), 0);
+}
+
+static void round_trip(int cache)
+{
+	struct answers a;
+	const struct answers_entry *e;
+
+	CHECK_INT(answers_open(&a, cache, &id, ANSWERS_PLAIN), -ENOENT);
+	write_some(cache);
+	CHECK_INT(answers_open(&a, cache, &other, ANSWERS_PLAIN), -ENOENT);
+	CHECK_INT(answers_open(&a, cache, &id, ANSWERS_RAW), -ENOENT);
+	CHECK_INT(answers_open(&a, cache, &id, ANSWERS_PLAIN), 0);
+	CHECK_INT(a.n, 2);
+	CHECK_INT(a.sources, ANSWERS_DWARF);
+	e = answers_find(&a, 0x2000);
+	CHECK(e && e->nframes == 2 && e->known == 3);
+	CHECK_STR(e ? answers_text(&a, e->name) : "", "shared"); /* the first of two */
+	CHECK_STR(e ? answers_text(&a, a.frame[e->first].file) : "", "a.c");
+	CHECK(e && answers_text(&a, a.frame[e->first + 1].file) == NULL);
+	CHECK(answers_find(&a, 0x1000) != NULL);
+	CHECK(answers_find(&a, 0x1001) == NULL);
+	CHECK(answers_find(&a, 0) == NULL);
+	answers_close(&a);
+}
+
+static void damaged(int cache)
+{
+	AUTO_FREE char *path = mem_printf("%s/ab/cdef01/index", dir);
+	AUTO_FREE char *good = NULL;
+	size_t n = 0;
+	int accepted = 0;
+	struct answers a;
+
+	CHECK_INT(file_read(path, 1u << 20, &good, &n), 0);
+	for (size_t i = 0; i < n; i++) {
+		AUTO_FREE char *bad = mem_dup(good, n);
+
+		bad[i] = (char)(bad[i] ^ 0x40);
+		cache_write(cache, &id, "index", bad, n, NULL);
+		if (answers_open(&a, cache, &id, ANSWERS_PLAIN) == 0) {
+			accepted++;
+			answers_close(&a);
+		}
+	}
+	CHECK_CASE(accepted == 0, "flipped bits are noticed (%d of %zu were not)", accepted, n);
+	for (size_t cut = 0; cut < n; cut++) {
+		cache_write(cache, &id, "index", good, cut, NULL);
+		if (answers_open(&a, cache, &id, ANSWERS_PLAIN) == 0)
+			CHECK_CASE(false, "an index cut to %zu bytes was used", cut);
+	}
+	cache_write(cache, &id, "index", good, n, NULL);
+	CHECK_INT(answers_open(&a, cache, &id, ANSWERS_PLAIN), 0);
+	answers_close(&a);
+
+	CHECK(chmod(path, 0666) == 0);
+	CHECK_INT(cache_get(cache, &id, "index"), -EPERM); /* anybody could have written it */
+	CHECK(chmod(path, 0600) == 0);
+}
+
+static void trust(int cache)
+{
+	AUTO_FREE char *sub = mem_printf("%s/shared", dir), *file = mem_printf("%s/src", dir);
+	struct err e = { 0 };
+	int fd;
+
+	CHECK(mkdir(sub, 0777) == 0 && chmod(sub, 0777) == 0);
+	CHECK_INT(cache_open(sub, &e), -EPERM);
+	CHECK(e.hint[0] != 0);
+	rmdir(sub);
+
+	fd = open(file, O_RDWR | O_CREAT, 0600);
+	CHECK(write(fd, "content", 7) == 7);
+	CHECK_INT(cache_put(cache, &other, "elf", fd, 3, &e), -EFBIG);
+	CHECK_INT(cache_get(cache, &other, "elf"), -ENOENT);
+	CHECK_INT(cache_put(cache, &other, "elf", fd, 100, &e), 0);
+	close(fd);
+	fd = cache_get(cache, &other, "elf");
+	CHECK(fd >= 0 && lseek(fd, 0, SEEK_END) == 7);
+	close(fd);
+	CHECK_INT(cache_get(cache, &(struct build_id){ 0 }, "elf"), -ENOENT);
+	CHECK_INT(cache_get(-1, &id, "elf"), -ENOENT);
+}
+
+int main(void)
+{
+	struct err e = { 0 };
+	char cmd[64];
+	int cache;
+
+	if (!mkdtemp(dir)) {
+		SKIP("cannot make a folder in /tmp");
+		return tap_end();
+	}
+	cache = cache_open(dir, &e);
+	CHECK(cache >= 0);
+	round_trip(cache);
+	damaged(cache);
+	trust(cache);
+	close(cache);
+	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
+	CHECK(system(cmd) == 0);
+	return tap_end();
+}
