@@ -21,7 +21,7 @@ struct args {
 	const char *file, *symfs;
 	bool functions, inlines, demangle, pretty, basenames, addresses;
 	bool params, offsets, kernel, no_cache, no_debuginfod;
-	int pid;
+	int pid, debuginfod_seconds;
 };
 
 static const struct opt opts[] = {
@@ -41,6 +41,8 @@ static const struct opt opts[] = {
 	OPT_STR_C(0, "symfs", "DIR", symfs, "look for files below DIR", "@dirs"),
 	OPT_FLAG(0, "no-cache", no_cache, "keep nothing for the next time, use nothing kept"),
 	OPT_FLAG(0, "no-debuginfod", no_debuginfod, "do not ask debuginfod servers"),
+	OPT_INT(0, "debuginfod-time", "SECONDS", debuginfod_seconds,
+		"wait for debuginfod servers this long in all (default: 10)"),
 	OPT_END,
 };
 
@@ -235,11 +237,15 @@ static int open_target(struct run *r, struct err *e)
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
-	struct symbols_opts o = { .find = { .symfs = a->symfs },
-				  .no_debuginfod = a->no_debuginfod,
-				  .raw_names = !a->demangle,
-				  .params = a->params,
-				  .no_cache = a->no_cache };
+	struct symbols_opts o = {
+		.find = { .symfs = a->symfs },
+		.no_debuginfod = a->no_debuginfod,
+		.debuginfod_ms =
+			(unsigned)(a->debuginfod_seconds > 0 ? a->debuginfod_seconds : 0) * 1000,
+		.raw_names = !a->demangle,
+		.params = a->params,
+		.no_cache = a->no_cache
+	};
 	struct run r = { .a = a, .s = symbols_new(&o) };
 	query_vec q = { 0 };
 	AUTO_FREE uint64_t *addrs = mem_alloc((size_t)argc * sizeof(*addrs));

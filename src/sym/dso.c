@@ -6,9 +6,10 @@
 
 #include "sym/sym.h"
 
-void dso_init(struct dso *d, enum dso_kind kind, const struct find_want *want)
+void dso_init(struct dso *d, enum dso_kind kind, const struct find_want *want,
+	      const struct find_opts *find)
 {
-	*d = (struct dso){ .kind = kind };
+	*d = (struct dso){ .kind = kind, .find = find };
 	if (want) {
 		d->want = *want;
 		d->want.path = mem_strdup(want->path);
@@ -113,9 +114,8 @@ static void open_any(struct dso *d)
 	}
 }
 
-bool dso_open(struct dso *d, const struct find_opts *o)
+bool dso_open(struct dso *d)
 {
-	d->find = o;
 	once(d, &d->opened, open_any);
 	return d->file || d->symbols;
 }
@@ -125,9 +125,9 @@ static void load_symbols(struct dso *d)
 	d->symbols = symtab_load(&d->tab, d->file, d->debug, NULL) == 0;
 }
 
-const struct symtab *dso_symtab(struct dso *d, const struct find_opts *o)
+const struct symtab *dso_symtab(struct dso *d)
 {
-	if (!dso_open(d, o) || d->kind != DSO_ELF)
+	if (!dso_open(d) || d->kind != DSO_ELF)
 		return d->kind == DSO_KERNEL && d->file ? &d->tab : NULL;
 	once(d, &d->symbols_tried, load_symbols);
 	return d->symbols ? &d->tab : NULL;
@@ -147,9 +147,9 @@ static void load_dwarf(struct dso *d)
 		d->dwarf = NULL;
 }
 
-struct dwarf *dso_dwarf(struct dso *d, const struct find_opts *o)
+struct dwarf *dso_dwarf(struct dso *d)
 {
-	if (!dso_open(d, o) || !d->file)
+	if (!dso_open(d) || !d->file)
 		return NULL;
 	once(d, &d->dwarf_tried, load_dwarf);
 	return d->dwarf;
@@ -176,30 +176,30 @@ const struct build_id *dso_id(const struct dso *d)
  * Full answers are good without a look at the file. Others may have been made
  * when no debug file was there: they are good if there still is none.
  */
-static void open_answers(struct dso *d, const struct find_opts *o, enum answers_names names)
+static void open_answers(struct dso *d, enum answers_names names)
 {
-	if (d->want.id.len && answers_open(&d->answers, o->cache, &d->want.id, names) == 0 &&
+	if (d->want.id.len && answers_open(&d->answers, d->find->cache, &d->want.id, names) == 0 &&
 	    d->answers.sources == (ANSWERS_SYMTAB | ANSWERS_DWARF))
 		return;
-	if (dso_open(d, o)) {
+	if (dso_open(d)) {
 		if (!d->answers.mapped)
-			answers_open(&d->answers, o->cache, dso_id(d), names);
+			answers_open(&d->answers, d->find->cache, dso_id(d), names);
 		if (dso_sources(d) & ~d->answers.sources)
 			answers_close(&d->answers);
 	}
 }
 
-const struct answers_entry *dso_known(struct dso *d, const struct find_opts *o,
-				      enum answers_names names, uint64_t addr, unsigned what)
+const struct answers_entry *dso_known(struct dso *d, enum answers_names names, uint64_t addr,
+				      unsigned what)
 {
 	const struct answers_entry *e;
 
-	if (d->kind != DSO_ELF || o->cache <= 0)
+	if (d->kind != DSO_ELF || d->find->cache <= 0)
 		return NULL;
 	if (!atomic_load_explicit(&d->answers_tried, memory_order_acquire)) {
 		pthread_mutex_lock(&d->answers_lock);
 		if (!atomic_load(&d->answers_tried))
-			open_answers(d, o, names);
+			open_answers(d, names);
 		atomic_store_explicit(&d->answers_tried, true, memory_order_release);
 		pthread_mutex_unlock(&d->answers_lock);
 	}
@@ -207,9 +207,9 @@ const struct answers_entry *dso_known(struct dso *d, const struct find_opts *o,
 	return e && (e->known & what) == what ? e : NULL;
 }
 
-static void resolve_lines(struct dso *d, const struct find_opts *o, struct dso_answer *a)
+static void resolve_lines(struct dso *d, struct dso_answer *a)
 {
-	struct dwarf *dw = dso_dwarf(d, o);
+	struct dwarf *dw = dso_dwarf(d);
 	struct dwarf_frame frames[DSO_FRAMES_MAX];
 
 	if (!dw)
@@ -244,10 +244,9 @@ static void resolve_kernel(const struct dso *d, uint64_t addr, struct dso_answer
 	a->end = s->end + d->slide;
 }
 
-static void resolve_elf(struct dso *d, const struct find_opts *o, uint64_t addr,
-			struct dso_answer *a)
+static void resolve_elf(struct dso *d, uint64_t addr, struct dso_answer *a)
 {
-	const struct symtab *t = dso_symtab(d, o);
+	const struct symtab *t = dso_symtab(d);
 	const struct symtab_sym *s;
 
 	if (!elf_vaddr(d->file, addr, &a->vaddr)) {
@@ -301,23 +300,22 @@ static void resolve_jitdump(const struct dso *d, uint64_t addr, struct dso_answe
 		a->frames[a->nframes++] = (struct dso_frame){ c->name, l->file, l->line };
 }
 
-void dso_resolve(struct dso *d, const struct find_opts *o, uint64_t addr, unsigned what,
-		 struct dso_answer *a)
+void dso_resolve(struct dso *d, uint64_t addr, unsigned what, struct dso_answer *a)
 {
 	a->name = a->module = NULL;
 	a->start = a->end = 0;
 	a->vaddr = addr;
 	a->nframes = 0;
-	if (!dso_open(d, o))
+	if (!dso_open(d))
 		return;
 	switch (d->kind) {
 	case DSO_KERNEL: resolve_kernel(d, addr, a); break;
-	case DSO_ELF: resolve_elf(d, o, addr, a); break;
+	case DSO_ELF: resolve_elf(d, addr, a); break;
 	case DSO_PERFMAP: resolve_perfmap(d, addr, a); break;
 	case DSO_JITDUMP: resolve_jitdump(d, addr, a); break;
 	}
 	if (d->file && (what & SYMBOLS_LINES) && a->vaddr != UINT64_MAX)
-		resolve_lines(d, o, a);
+		resolve_lines(d, a);
 	if (a->nframes == 0 && a->name)
 		a->frames[a->nframes++] = (struct dso_frame){ .name = a->name };
 }

@@ -27,14 +27,14 @@ enum dso_kind { DSO_KERNEL, DSO_ELF, DSO_PERFMAP, DSO_JITDUMP };
 struct dso {
 	enum dso_kind kind;
 	struct find_want want; /* path is owned */
-	uid_t owner;	       /* of a JIT's files */
+	const struct find_opts *find;
+	uid_t owner; /* of a JIT's files */
 
 	/* What was tried already; what it gave is below, and does not change any more. */
 	pthread_mutex_t lock, answers_lock; /* the second is taken before the first */
 	_Atomic bool opened, symbols_tried, dwarf_tried, answers_tried;
 	struct err why; /* opening failed for this reason */
 	struct find_stats stats;
-	const struct find_opts *find;
 
 	struct elf *file, *debug;
 	bool symbols; /* one of the next four is filled */
@@ -60,26 +60,26 @@ struct dso_answer {
 	struct dso_frame frames[DSO_FRAMES_MAX];
 };
 
-void dso_init(struct dso *d, enum dso_kind kind, const struct find_want *want);
+void dso_init(struct dso *d, enum dso_kind kind, const struct find_want *want,
+	      const struct find_opts *find);
 void dso_free(struct dso *d);
 
 /* what: SYMBOLS_... of sym.h. Fills *a completely. */
-void dso_resolve(struct dso *d, const struct find_opts *o, uint64_t addr, unsigned what,
-		 struct dso_answer *a);
+void dso_resolve(struct dso *d, uint64_t addr, unsigned what, struct dso_answer *a);
 
 /* The place of jitted code at an address and time, as an address of this dso; 0: none. */
 uint64_t dso_jit_addr(struct dso *d, uint64_t ip, uint64_t time);
 
 /* Make sure that it is open; false when it cannot be (d->why). */
-bool dso_open(struct dso *d, const struct find_opts *o);
+bool dso_open(struct dso *d);
 /* Its symbols; NULL when there are none, or when it is no ELF file. */
-const struct symtab *dso_symtab(struct dso *d, const struct find_opts *o);
+const struct symtab *dso_symtab(struct dso *d);
 /* Its debug info; NULL when there is none. */
-struct dwarf *dso_dwarf(struct dso *d, const struct find_opts *o);
+struct dwarf *dso_dwarf(struct dso *d);
 
 /* An answer of an earlier run that says at least what is asked; NULL when there is none. */
-const struct answers_entry *dso_known(struct dso *d, const struct find_opts *o,
-				      enum answers_names names, uint64_t addr, unsigned what);
+const struct answers_entry *dso_known(struct dso *d, enum answers_names names, uint64_t addr,
+				      unsigned what);
 /* What answers are made from: ANSWERS_SYMTAB | ANSWERS_DWARF. */
 uint32_t dso_sources(const struct dso *d);
 /* The build-id it goes by in the cache; len 0: none. */

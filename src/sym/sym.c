@@ -6,21 +6,19 @@
  */
 #include "sym/sym.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/map.h"
+#include "base/pool.h"
 #include "base/vec.h"
 #include "sym/cache.h"
 #include "sym/demangle.h"
 #include "sym/dso.h"
 
-#define THREADS_MAX 64
-#define CHUNK 256	  /* addresses a thread takes at a time */
-#define STACK (16u << 20) /* the demangler recurses; pages never touched cost nothing */
+#define CHUNK 256 /* addresses a thread takes at a time */
 
 struct symbols {
 	struct symbols_opts opts;
@@ -53,7 +51,7 @@ static uint32_t add_dso(struct symbols *s, enum dso_kind kind, const struct find
 {
 	struct dso *d = mem_alloc(sizeof(*d));
 
-	dso_init(d, kind, want);
+	dso_init(d, kind, want, &s->find);
 	vec_push(&s->dsos, d);
 	vec_push(&s->known, (struct map){ 0 });
 	return (uint32_t)s->dsos.n - 1;
@@ -206,7 +204,7 @@ uint64_t symbols_jit_addr(struct symbols *s, uint32_t dso, uint64_t ip, uint64_t
 {
 	struct dso *d = dso < s->dsos.n ? s->dsos.data[dso] : NULL;
 
-	return d && d->kind == DSO_JITDUMP && dso_open(d, &s->find) ? dso_jit_addr(d, ip, time) : 0;
+	return d && d->kind == DSO_JITDUMP && dso_open(d) ? dso_jit_addr(d, ip, time) : 0;
 }
 
 int symbols_kernel_text(struct symbols *s, char *text, size_t len, struct err *e)
@@ -275,8 +273,7 @@ static const char *readable(struct worker *w, const char *raw)
 /* From an earlier run: texts are in the mapped file, and readable already. */
 static struct raw *known_raw(struct worker *w, struct dso *d, uint64_t addr)
 {
-	const struct answers_entry *e =
-		dso_known(d, &w->s->find, way_of_names(w->s), addr, w->what);
+	const struct answers_entry *e = dso_known(d, way_of_names(w->s), addr, w->what);
 	struct raw *r;
 
 	if (!e)
@@ -307,7 +304,7 @@ static struct raw *resolve_raw(struct worker *w, uint32_t dso, uint64_t addr)
 		return r;
 	r = arena_alloc(&w->arena, sizeof(*r));
 	atomic_store_explicit(&w->s->dsos.data[dso]->news, true, memory_order_relaxed);
-	dso_resolve(w->s->dsos.data[dso], &w->s->find, addr, w->what, a);
+	dso_resolve(w->s->dsos.data[dso], addr, w->what, a);
 	/* The kernel's names are C; perf does not demangle them either. */
 	for (unsigned i = 0; i < a->nframes && dso != SYMBOLS_KERNEL; i++)
 		a->frames[i].name = readable(w, a->frames[i].name);
@@ -378,7 +375,7 @@ struct batch {
 	uint32_t *order; /* into q */
 	struct raw **raw;
 	size_t n;
-	atomic_size_t next;
+	struct worker *workers;
 };
 
 static int by_place(const void *a, const void *b, void *ctx)
@@ -398,71 +395,43 @@ static bool same_place(const struct batch *b, size_t i, size_t j)
 	return x->dso == y->dso && x->addr == y->addr;
 }
 
-struct batch_worker {
-	struct worker w;
-	struct batch *b;
-	pthread_t thread;
-};
-
-static void *work(void *arg)
+static int work(void *ctx, size_t job, unsigned worker)
 {
-	struct batch_worker *bw = arg;
-	struct batch *b = bw->b;
-	size_t from;
+	struct batch *b = ctx;
+	size_t from = job * CHUNK;
 
-	while ((from = atomic_fetch_add(&b->next, CHUNK)) < b->n)
-		for (size_t i = from; i < b->n && i < from + CHUNK; i++) {
-			const struct sym_query *q = &b->q[b->order[i]];
+	for (size_t i = from; i < b->n && i < from + CHUNK; i++) {
+		const struct sym_query *q = &b->q[b->order[i]];
 
-			if (i == 0 || !same_place(b, i - 1, i))
-				b->raw[i] = resolve_raw(&bw->w, q->dso, q->addr);
-		}
-	return NULL;
-}
-
-static unsigned thread_count(const struct symbols *s, size_t n)
-{
-	long cpus = s->opts.threads ? (long)s->opts.threads : sysconf(_SC_NPROCESSORS_ONLN);
-	size_t chunks = n / CHUNK + 1;
-
-	if (cpus < 1)
-		cpus = 1;
-	if (cpus > THREADS_MAX)
-		cpus = THREADS_MAX;
-	return (size_t)cpus < chunks ? (unsigned)cpus : (unsigned)chunks;
+		if (i == 0 || !same_place(b, i - 1, i))
+			b->raw[i] = resolve_raw(&b->workers[worker], q->dso, q->addr);
+	}
+	return 0;
 }
 
 static void run_batch(struct batch *b)
 {
-	unsigned n = thread_count(b->s, b->n), started = 1;
-	AUTO_FREE struct batch_worker *workers = mem_alloc(n * sizeof(*workers));
-	pthread_attr_t attr;
+	size_t chunks = (b->n + CHUNK - 1) / CHUNK;
+	unsigned threads = b->s->opts.threads ? b->s->opts.threads : pool_threads();
+	AUTO_FREE struct worker *workers = NULL;
 
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK);
-	for (unsigned i = 0; i < n; i++) {
-		workers[i].b = b;
-		workers[i].w.s = b->s;
-		workers[i].w.what = b->what;
+	if (threads > chunks)
+		threads = (unsigned)chunks;
+	b->workers = workers = mem_alloc(threads * sizeof(*workers));
+	for (unsigned i = 0; i < threads; i++) {
+		workers[i].s = b->s;
+		workers[i].what = b->what;
 	}
-	/* This thread is the first worker; without any other it does it all. */
-	while (started < n &&
-	       pthread_create(&workers[started].thread, &attr, work, &workers[started]) == 0)
-		started++;
-	work(&workers[0]);
-	for (unsigned i = 1; i < started; i++)
-		pthread_join(workers[i].thread, NULL);
-	pthread_attr_destroy(&attr);
-
+	pool_run(chunks, threads, work, b);
 	for (size_t i = 0; i < b->n; i++) {
 		struct sym_query *q = &b->q[b->order[i]];
 
 		q->result = b->raw[i] ? keep(b->s, q->dso, b->raw[i], b->what)
 				      : b->q[b->order[i - 1]].result;
 	}
-	for (unsigned i = 0; i < n; i++) {
-		arena_free(&workers[i].w.arena);
-		map_free(&workers[i].w.readable);
+	for (unsigned i = 0; i < threads; i++) {
+		arena_free(&workers[i].arena);
+		map_free(&workers[i].readable);
 	}
 }
 
@@ -500,7 +469,7 @@ const struct elf *symbols_elf(struct symbols *s, uint32_t dso)
 {
 	if (dso >= s->dsos.n)
 		return NULL;
-	dso_open(s->dsos.data[dso], &s->find);
+	dso_open(s->dsos.data[dso]);
 	return s->dsos.data[dso]->file;
 }
 
@@ -512,10 +481,10 @@ struct symbols_status symbols_status(struct symbols *s, uint32_t dso)
 	if (dso >= s->dsos.n)
 		return st;
 	d = s->dsos.data[dso];
-	st.opened = dso_open(d, &s->find);
-	dso_symtab(d, &s->find);
+	st.opened = dso_open(d);
+	dso_symtab(d);
 	st.symtab = d->symbols && (d->kind != DSO_ELF || d->tab.has_symtab);
-	st.dwarf = dso_dwarf(d, &s->find);
+	st.dwarf = dso_dwarf(d);
 	st.mismatch = d->stats.mismatched;
 	st.why = st.opened ? "" : d->why.msg;
 	st.file = d->file ? d->file->path : NULL;
