@@ -15,6 +15,7 @@ const struct command *const commands[] = {
 	&cmd_list,
 	&cmd_record,
 	&cmd_report,
+	&cmd_script,
 	&cmd_addr2line,
 	&cmd_doctor,
 	&cmd_help,

@@ -87,6 +87,7 @@ struct event_side {
 	const char *text;	     /* MMAP: path; COMM: name */
 	bool exec;		     /* COMM: because of an exec */
 	bool out, preempt;	     /* SWITCH: the task left the CPU; while it could have run on */
+	int32_t by_pid, by_tid;	     /* who ran when it was recorded, -1 not recorded */
 	int32_t other_pid, other_tid; /* FORK: parent; SWITCH: who comes or went, -1 not recorded */
 	uint64_t count;		      /* LOST: how many */
 };

@@ -539,6 +539,21 @@ uint32_t tasks_kernel_at(const struct tasks *t, uint64_t time)
 	return m ? m->value : TASK_SPACE_KERNEL;
 }
 
+uint64_t tasks_kernel_start(const struct tasks *t)
+{
+	/* The image lies below modules and run-time code, and is the only one that is no module. */
+	const struct node *n = t->spaces.data[TASK_SPACE_KERNEL].root;
+	uint64_t start = 0;
+
+	for (; n; n = n->left) {
+		const struct task_dso *d = tasks_get_dso(t, n->map.dso);
+
+		if (d && !d->ksymbol && tasks_dso_path(t, n->map.dso)[0] == '[')
+			start = n->map.start;
+	}
+	return start;
+}
+
 int32_t tasks_pid_at(const struct tasks *t, int32_t tid, uint64_t time)
 {
 	const struct task *task = task_find(t, tid);

@@ -80,6 +80,8 @@ uint32_t tasks_comm_at(const struct tasks *t, int32_t tid,
 uint32_t tasks_space_at(const struct tasks *t, int32_t pid, uint64_t time);
 /* The kernel's space then: TASK_SPACE_KERNEL unless code was replaced. */
 uint32_t tasks_kernel_at(const struct tasks *t, uint64_t time);
+/* Where the kernel itself began when the recording started; 0 when not known. */
+uint64_t tasks_kernel_start(const struct tasks *t);
 /* The process a thread belonged to then, for sources that record only the tid. -1 when not known.
  */
 int32_t tasks_pid_at(const struct tasks *t, int32_t tid, uint64_t time);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "event/text.h"
 
 void perfdata_note(struct perfdata *pd, const char *fmt, ...)
 {
@@ -46,6 +47,8 @@ static void perfdata_close(struct source *s)
 	vec_free(&pd->chunks);
 	vec_free(&pd->sides);
 	vec_free(&pd->build_ids);
+	vec_free(&pd->formats);
+	text_free(pd->trace.tep);
 	vec_free(&pd->readings.value);
 	map_free(&pd->readings.slot);
 	map_free(&pd->ids);
@@ -240,6 +243,7 @@ static int load(struct perfdata *pd, const char *path, struct err *e)
 	side_apply(pd);
 	feature_parse(pd);
 	attr_finish(pd);
+	tracing_finish(pd);
 	return 0;
 }
 

@@ -149,7 +149,7 @@ void attr_finish(struct perfdata *pd)
 		to->ids = arena_dup(&tr->arena, from->ids.data, from->ids.n * sizeof(uint64_t));
 		to->n_ids = from->ids.n;
 		to->unit = from->unit && *from->unit ? from->unit : NULL;
-		to->name = from->name && *from->name ? from->name : tracing_name(pd, &from->attr);
+		to->name = from->name && *from->name ? from->name : name_of_attr(pd, &from->attr);
 		if (from->attr.type == PERF_TYPE_TRACEPOINT && (colon = strchr(to->name, ':'))) {
 			to->system =
 				arena_strndup(&tr->arena, to->name, (size_t)(colon - to->name));

@@ -245,6 +245,9 @@ void feature_parse(struct perfdata *pd)
 	info->cpus_online = cursor_u32(&c);
 	c = feature_cursor(pd, PERFDATA_TOTAL_MEM);
 	info->total_mem = cursor_u64(&c);
+	if (pd->feature[PERFDATA_TRACING_DATA].present)
+		tracing_parse(pd, pd->feature[PERFDATA_TRACING_DATA].data,
+			      pd->feature[PERFDATA_TRACING_DATA].size);
 	parse_cmdline(pd);
 	parse_event_desc(pd);
 	parse_group_desc(pd);

@@ -11,6 +11,7 @@
  *	perfdata_feature.c	the header's features
  *	perfdata_info.c		the same as text, in perf's words
  *	perfdata_tracing.c	formats and names of tracepoints
+ *	perfdata_name.c		names of other events, where none were recorded
  *	perfdata_swap.c		records of the other endian
  *	perfdata_unzip.c	compressed records
  */
@@ -95,6 +96,12 @@ struct section {
 	bool present;
 };
 
+struct perfdata_format {
+	uint64_t id;
+	const char *system, *text;
+	size_t size;
+};
+
 struct unzip;
 
 struct perfdata {
@@ -120,12 +127,12 @@ struct perfdata {
 	uint64_t last_sample_time;
 	struct readings readings;
 	struct unzip *unzip;
-	uint64_t unknown[2]; /* lowest bits: record types that were skipped */
 	struct map unknown_types;
 
 	struct section feature[256];
 	VEC(struct perfdata_build_id) build_ids;
-	struct map cgroups; /* id to string id + 1 in tasks' strings */
+	VEC(struct perfdata_format) formats;
+	struct map cgroups; /* id to path */
 };
 
 /* --- perfdata_attr.c --- */
@@ -222,8 +229,12 @@ char *info_text(struct perfdata *pd);
 
 /* --- perfdata_tracing.c --- */
 void tracing_parse(struct perfdata *pd, const uint8_t *data, size_t size);
-/* The name perf would make up from an attr alone. */
-const char *tracing_name(struct perfdata *pd, const struct perf_event_attr *attr);
+void tracing_finish(struct perfdata *pd);
+/* "sched:sched_switch" by the number of its format; NULL when there is none. */
+const char *tracing_name(struct perfdata *pd, uint64_t id);
+
+/* --- perfdata_name.c --- */
+const char *name_of_attr(struct perfdata *pd, const struct perf_event_attr *attr);
 
 /* --- perfdata_unzip.c --- */
 int unzip_record(struct perfdata *pd, const uint8_t *data, size_t size, uint32_t file,

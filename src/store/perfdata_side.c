@@ -5,72 +5,9 @@
  */
 #include "store/perfdata_impl.h"
 
-/* The kernel's records as they lie in memory. */
-struct rec_mmap {
-	struct perfdata_event_header h;
-	uint32_t pid, tid;
-	uint64_t start, size, pgoff;
-	char path[];
-};
-struct rec_mmap2 {
-	struct perfdata_event_header h;
-	uint32_t pid, tid;
-	uint64_t start, size, pgoff;
-	union {
-		struct {
-			uint32_t maj, min;
-			uint64_t ino, ino_generation;
-		};
-		struct {
-			uint8_t build_id_size, reserved[3];
-			uint8_t build_id[20];
-		};
-	};
-	uint32_t prot, flags;
-	char path[];
-};
-struct rec_comm {
-	struct perfdata_event_header h;
-	uint32_t pid, tid;
-	char comm[];
-};
-struct rec_fork {
-	struct perfdata_event_header h;
-	uint32_t pid, ppid, tid, ptid;
-	uint64_t time;
-};
-struct rec_lost {
-	struct perfdata_event_header h;
-	uint64_t id, lost;
-};
-struct rec_u64 {
-	struct perfdata_event_header h;
-	uint64_t value;
-};
-struct rec_switch {
-	struct perfdata_event_header h;
-	uint32_t pid, tid;
-};
-struct rec_ksymbol {
-	struct perfdata_event_header h;
-	uint64_t addr;
-	uint32_t len;
-	uint16_t type, flags;
-	char name[];
-};
-struct rec_cgroup {
-	struct perfdata_event_header h;
-	uint64_t id;
-	char path[];
-};
+#include <sys/mman.h>
 
-/* The text at p if it ends within the record, else NULL. */
-static const char *text_in(const struct perfdata_event_header *h, const char *p)
-{
-	size_t left = h->size - (size_t)(p - (const char *)h);
-
-	return p < (const char *)h + h->size && memchr(p, 0, left) ? p : NULL;
-}
+#include "store/perfdata_records.h"
 
 uint64_t record_time(struct decoder *d, const uint8_t *p, struct perfdata_event_header h)
 {
@@ -144,7 +81,7 @@ static void decode_mmap(struct event *ev, struct event_side *s, const void *p)
 
 	if (r->h.size < (two ? sizeof(*r2) : sizeof(*r)))
 		return;
-	s->text = text_in(&r->h, two ? r2->path : r->path);
+	s->text = record_text(&r->h, two ? r2->path : r->path);
 	if (!s->text)
 		return;
 	ev->kind = EVENT_MMAP;
@@ -162,7 +99,7 @@ static void decode_mmap(struct event *ev, struct event_side *s, const void *p)
 
 static void decode_comm(struct event *ev, struct event_side *s, const struct rec_comm *r)
 {
-	if (r->h.size < sizeof(*r) || !(s->text = text_in(&r->h, r->comm)))
+	if (r->h.size < sizeof(*r) || !(s->text = record_text(&r->h, r->comm)))
 		return;
 	ev->kind = EVENT_COMM;
 	ev->pid = (int32_t)r->pid;
@@ -171,7 +108,7 @@ static void decode_comm(struct event *ev, struct event_side *s, const struct rec
 	s->exec = r->h.misc & PERF_RECORD_MISC_COMM_EXEC;
 }
 
-static void decode_switch(struct event *ev, struct event_side *s, const struct rec_switch *r)
+static void decode_switch(struct event *ev, struct event_side *s, const struct rec_task *r)
 {
 	ev->kind = EVENT_SWITCH;
 	s->out = r->h.misc & PERF_RECORD_MISC_SWITCH_OUT;
@@ -199,6 +136,8 @@ void side_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_head
 			      .tid = -1,
 			      .cpu = UINT32_MAX };
 	decode_tail(d, l, r);
+	s->by_pid = ev->pid;
+	s->by_tid = ev->tid;
 	switch (h.type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2: decode_mmap(ev, s, r); break;
@@ -254,10 +193,26 @@ static void apply_kernel_mmap(struct perfdata *pd, const struct event *ev, struc
 	tasks_mmap(pd->trace.tasks, ev->time, -1, -1, map);
 }
 
+/* Memory that no file stands behind; what runs in it was made at run time. */
+static bool is_anonymous(const char *path, uint32_t flags)
+{
+	static const char *const begin[] = { "//anon", "/dev/zero", "/anon_hugepage",
+					     "[stack", "/SYSV",	    "[heap]" };
+
+	if (flags & MAP_HUGETLB)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(begin); i++)
+		if (str_starts(path, begin[i]))
+			return true;
+	return false;
+}
+
 static void apply_mmap(struct perfdata *pd, const struct event *ev)
 {
 	const struct rec_mmap2 *r = ev->record;
 	const struct event_side *s = ev->side;
+	const char *path = s->text;
+	char jit[32];
 	struct task_dso dso = { .kernel = is_kernel_mode(ev->misc) };
 	struct task_map map = { .start = s->start,
 				.end = s->start + s->size,
@@ -283,7 +238,19 @@ static void apply_mmap(struct perfdata *pd, const struct event *ev)
 		apply_kernel_mmap(pd, ev, &map, &dso);
 		return;
 	}
-	map.dso = tasks_dso_like(pd->trace.tasks, s->text, &dso);
+	if (is_anonymous(path, s->flags)) {
+		/* Addresses there are what they are; their names are in the process's map file. */
+		map.pgoff = map.start;
+		if (s->prot & PROT_EXEC ||
+		    (r->h.type == PERF_RECORD_MMAP && !(ev->misc & PERF_RECORD_MISC_MMAP_DATA))) {
+			snprintf(jit, sizeof(jit), "/tmp/perf-%d.map", ev->pid);
+			path = jit;
+			dso = (struct task_dso){ 0 };
+		}
+	} else if (strcmp(path, "[vdso]") == 0) {
+		map.pgoff = 0;
+	}
+	map.dso = tasks_dso_like(pd->trace.tasks, path, &dso);
 	tasks_mmap(pd->trace.tasks, ev->time, ev->pid, ev->tid, &map);
 }
 
@@ -294,7 +261,7 @@ static void apply_ksymbol(struct perfdata *pd, const struct event *ev)
 	struct task_map map = { .pid = -1 };
 	const char *name;
 
-	if (r->h.size < sizeof(*r) || !(name = text_in(&r->h, r->name)))
+	if (r->h.size < sizeof(*r) || !(name = record_text(&r->h, r->name)))
 		return;
 	if (r->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER) {
 		tasks_kernel_unmap(pd->trace.tasks, ev->time, r->addr, r->addr + r->len);
@@ -311,7 +278,7 @@ static void apply_cgroup(struct perfdata *pd, const struct event *ev)
 	const struct rec_cgroup *r = ev->record;
 	const char *path;
 
-	if (r->h.size < sizeof(*r) || !(path = text_in(&r->h, r->path)))
+	if (r->h.size < sizeof(*r) || !(path = record_text(&r->h, r->path)))
 		return;
 	*map_at(&pd->cgroups, r->id) = (uint64_t)(uintptr_t)arena_strdup(&pd->trace.arena, path);
 }

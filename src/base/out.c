@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/out.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#define BUFFER (256u << 10)
+
+void out_init(struct out *o, int fd)
+{
+	*o = (struct out){ .fd = fd, .cap = BUFFER };
+	o->data = mem_grow(NULL, o->cap);
+}
+
+void out_flush(struct out *o)
+{
+	if (o->fd < 0)
+		return;
+	if (o->n && !o->error)
+		o->error = -file_write_all(o->fd, o->data, o->n);
+	o->n = 0;
+}
+
+void out_free(struct out *o)
+{
+	free(o->data);
+	*o = (struct out){ .fd = -1 };
+}
+
+void out_make_room(struct out *o, size_t n)
+{
+	out_flush(o);
+	if (o->cap - o->n < n) {
+		o->cap = o->cap * 2 > o->n + n ? o->cap * 2 : o->n + n;
+		o->data = mem_grow(o->data, o->cap);
+	}
+}
+
+void out_pad(struct out *o, size_t n)
+{
+	memset(out_room(o, n), ' ', n);
+	o->n += n;
+}
+
+/* Digits into the end of buf; where they start. */
+static char *digits(uint64_t v, char *end)
+{
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
+
+	while (v >= 100) {
+		end -= 2;
+		memcpy(end, pairs + v % 100 * 2, 2);
+		v /= 100;
+	}
+	if (v >= 10) {
+		end -= 2;
+		memcpy(end, pairs + v * 2, 2);
+	} else {
+		*--end = (char)('0' + v);
+	}
+	return end;
+}
+
+static void put_right(struct out *o, const char *s, size_t n, size_t width, char fill)
+{
+	char *p = out_room(o, n > width ? n : width);
+	size_t pad = n < width ? width - n : 0;
+
+	memset(p, fill, pad);
+	memcpy(p + pad, s, n);
+	o->n += pad + n;
+}
+
+void out_u64(struct out *o, uint64_t v, unsigned width)
+{
+	char buf[24], *end = buf + sizeof(buf), *p = digits(v, end);
+
+	put_right(o, p, (size_t)(end - p), width, ' ');
+}
+
+void out_i64(struct out *o, int64_t v, unsigned width)
+{
+	char buf[24], *end = buf + sizeof(buf);
+	char *p = digits(v < 0 ? -(uint64_t)v : (uint64_t)v, end);
+
+	if (v < 0)
+		*--p = '-';
+	put_right(o, p, (size_t)(end - p), width, ' ');
+}
+
+void out_zeros(struct out *o, uint64_t v, unsigned width)
+{
+	char buf[24], *end = buf + sizeof(buf), *p = digits(v, end);
+
+	put_right(o, p, (size_t)(end - p), width, '0');
+}
+
+void out_hex(struct out *o, uint64_t v, unsigned width)
+{
+	char buf[16], *end = buf + sizeof(buf), *p = end;
+
+	do {
+		*--p = "0123456789abcdef"[v & 15];
+		v >>= 4;
+	} while (v);
+	put_right(o, p, (size_t)(end - p), width, ' ');
+}
+
+void out_right(struct out *o, const char *s, size_t width)
+{
+	put_right(o, s, strlen(s), width, ' ');
+}
+
+void out_printf(struct out *o, const char *fmt, ...)
+{
+	va_list ap, again;
+	size_t left = o->cap - o->n;
+	int n;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	n = vsnprintf(o->data + o->n, left, fmt, ap);
+	if (n > 0 && (size_t)n >= left) {
+		out_make_room(o, (size_t)n + 1);
+		vsnprintf(o->data + o->n, (size_t)n + 1, fmt, again);
+	}
+	if (n > 0)
+		o->n += (size_t)n;
+	va_end(again);
+	va_end(ap);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/input.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd/command.h"
+#include "store/perfdata.h"
+#include "sym/symtab.h"
+
+#define MAX_KALLSYMS (1u << 30)
+
+const char *input_path(const char *path)
+{
+	struct stat st;
+
+	if (path && *path)
+		return path;
+	if (fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode))
+		return "-";
+	return "perf.data";
+}
+
+int input_open(const char *path, struct source **ret, struct err *e)
+{
+	return perfdata_open(input_path(path), ret, e);
+}
+
+/* The build-id of the recording's kernel; NULL when it does not say. */
+static const struct task_dso *kernel_dso(const struct trace *t)
+{
+	for (uint32_t i = 0; i < tasks_n_dsos(t->tasks); i++) {
+		const struct task_dso *d = tasks_get_dso(t->tasks, i);
+
+		if (d->kernel && strcmp(tasks_dso_path(t->tasks, i), "[kernel.kallsyms]") == 0)
+			return d;
+	}
+	return NULL;
+}
+
+/* The notes of the running kernel hold its build-id as ELF note "GNU" of type 3. */
+static bool running_build_id(uint8_t id[20])
+{
+	AUTO_FREE char *notes = NULL;
+	size_t n = 0, at = 0;
+
+	if (file_read("/sys/kernel/notes", 1 << 20, &notes, &n) < 0)
+		return false;
+	while (n - at >= 12) {
+		uint32_t head[3];
+
+		memcpy(head, notes + at, sizeof(head));
+		at += sizeof(head);
+		if (head[0] > n - at || ((head[0] + 3u) & ~3u) > n - at)
+			return false;
+		if (head[0] == 4 && memcmp(notes + at, "GNU", 4) == 0 && head[2] == 3 &&
+		    head[1] == 20 && n - at >= 24) {
+			memcpy(id, notes + at + 4, 20);
+			return true;
+		}
+		at += (head[0] + 3u) & ~3u;
+		if (head[1] > n - at)
+			return false;
+		at += (head[1] + 3u) & ~3u;
+		if (at > n)
+			return false;
+	}
+	return false;
+}
+
+/* Is this the kernel of the recording? Where it says nothing, it is taken for this one. */
+static bool is_running_kernel(const struct trace *t)
+{
+	const struct task_dso *d = kernel_dso(t);
+	uint8_t id[20];
+	struct utsname u;
+
+	if (d && d->build_id_size == 20 && running_build_id(id))
+		return memcmp(d->build_id, id, 20) == 0;
+	if (t->info.os_release && uname(&u) == 0)
+		return strcmp(t->info.os_release, u.release) == 0 &&
+		       (!t->info.arch || strcmp(t->info.arch, u.machine) == 0);
+	return true;
+}
+
+static int load_kallsyms(const char *path, struct symbols *symbols, struct err *e)
+{
+	char *text = NULL;
+	size_t n = 0;
+	int r = file_read(path, MAX_KALLSYMS, &text, &n);
+
+	if (r < 0)
+		return err_set(e, -r, "cannot read %s: %s", path, strerror(-r));
+	return symbols_kernel_text(symbols, text, n, e);
+}
+
+/* perf keeps the symbols of kernels it recorded below ~/.debug. */
+static int load_perf_cache(const struct trace *t, struct symbols *symbols)
+{
+	const struct task_dso *d = kernel_dso(t);
+	const char *home = getenv("HOME");
+	AUTO_STRBUF path = { 0 };
+
+	if (!d || !d->build_id_size || !home)
+		return -ENOENT;
+	strbuf_printf(&path, "%s/.debug/[kernel.kallsyms]/", home);
+	for (unsigned i = 0; i < d->build_id_size; i++)
+		strbuf_printf(&path, "%02x", d->build_id[i]);
+	strbuf_puts(&path, "/kallsyms");
+	return load_kallsyms(strbuf_str(&path), symbols, NULL);
+}
+
+/* The kernel may have been moved at boot: by how much shows in where _text was. */
+static uint64_t vmlinux_slide(const struct trace *t, const char *path)
+{
+	static const char *const anchors[] = { "_text", "_stext" };
+	struct elf *file = NULL;
+	struct symtab tab = { 0 };
+	uint64_t recorded = 0, slide = 0;
+
+	for (uint32_t i = 0; i < tasks_n_dsos(t->tasks) && !recorded; i++) {
+		const struct task_dso *d = tasks_get_dso(t->tasks, i);
+
+		if (d->kernel && strcmp(tasks_dso_path(t->tasks, i), "[kernel.kallsyms]") == 0)
+			recorded = tasks_kernel_start(t->tasks);
+	}
+	if (!recorded || elf_open_path(path, &file, NULL) < 0)
+		return 0;
+	if (symtab_load(&tab, file, NULL, NULL) == 0) {
+		for (size_t i = 0; i < tab.n && !slide; i++)
+			for (size_t k = 0; k < ARRAY_SIZE(anchors); k++)
+				if (strcmp(tab.sym[i].name, anchors[k]) == 0)
+					slide = recorded - tab.sym[i].start;
+		symtab_free(&tab);
+	}
+	elf_free(file);
+	return slide;
+}
+
+int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
+			 struct symbols *symbols, const char **note, struct err *e)
+{
+	const struct trace *t = s->trace;
+	struct err why = { 0 };
+
+	*note = NULL;
+	if (o->vmlinux)
+		return symbols_kernel_file(symbols, o->vmlinux, vmlinux_slide(t, o->vmlinux), e);
+	if (o->kallsyms)
+		return load_kallsyms(o->kallsyms, symbols, e);
+	if (t->info.kallsyms_size &&
+	    symbols_kernel_text(symbols, mem_strndup(t->info.kallsyms, t->info.kallsyms_size),
+				strnlen(t->info.kallsyms, t->info.kallsyms_size), NULL) == 0)
+		return 0;
+	if (!o->symfs && is_running_kernel(t)) {
+		if (load_kallsyms("/proc/kallsyms", symbols, &why) == 0)
+			return 0;
+		*note = "kernel addresses have no names: /proc/kallsyms cannot be read "
+			"(sysctl kernel.kptr_restrict=0)";
+	} else {
+		*note = "kernel addresses have no names: the recording is of another kernel "
+			"(--kallsyms FILE or --vmlinux FILE gives its symbols)";
+	}
+	if (load_perf_cache(t, symbols) == 0)
+		*note = NULL;
+	return 0;
+}
+
+void input_warn(const struct source *s)
+{
+	const struct trace_losses *l = &s->trace->losses;
+
+	if (l->note[0])
+		command_note("%s", l->note);
+	if (l->lost_events)
+		command_note("the recorder lost %" PRIu64 " events in %" PRIu64
+			     " places; record with a larger buffer (-m) or a lower rate (-F)",
+			     l->lost_events, l->lost_records);
+	if (l->bad_records)
+		command_note("%" PRIu64 " records make no sense and were left out", l->bad_records);
+	if (l->unknown_records)
+		command_note("%" PRIu64 " records are of kinds this kymo does not know",
+			     l->unknown_records);
+}

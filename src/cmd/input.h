@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every command that reads a recording does first: find the file, open it,
+ * and give the kernel of the recording its symbols.
+ */
+#ifndef KYMO_CMD_INPUT_H
+#define KYMO_CMD_INPUT_H
+
+#include "event/trace.h"
+#include "sym/sym.h"
+
+/* path NULL: stdin when it is a pipe, else perf.data. */
+const char *input_path(const char *path);
+int input_open(const char *path, struct source **ret, struct err *e);
+
+struct input_kernel {
+	const char *kallsyms, *vmlinux; /* what the user named; NULL: find it */
+	const char *symfs;
+};
+/*
+ * The kernel's symbols: the file the user named, those saved in the recording,
+ * those of the running kernel when it is the recorded one, or perf's saved copy of
+ * that build. An error only for a file that was named; else *note (a static text
+ * or NULL) says why there are none.
+ */
+int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
+			 struct symbols *symbols, const char **note, struct err *e);
+
+/* One line on stderr for each thing a reader must know: loss, damage. */
+void input_warn(const struct source *s);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/out.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "cmd/command.h"
+#include "cmd/input.h"
+#include "cmd/script_filter.h"
+#include "store/perfdata.h"
+#include "view/script.h"
+
+#define MAX_FIELD_ARGS 32
+#define DEFAULT_STACK 127
+
+struct args {
+	const char *input, *time, *pids, *tids, *comms, *cpus, *symbols, *dsos, *kallsyms, *vmlinux,
+		*symfs, *stop_at;
+	const char *fields[MAX_FIELD_ARGS];
+	int n_fields;
+	int max_stack, verbose;
+	uint64_t max_events;
+	bool force, raw, header, header_only, json, ns, reltime, deltatime, latency, hide_chain;
+	bool task, mmap, switches, lost, namespaces, cgroup, bpf, text_poke;
+	bool kernel_path, full_path, no_demangle;
+};
+
+static int add_fields(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct args *a = args;
+
+	(void)o;
+	(void)unset;
+	if (a->n_fields == MAX_FIELD_ARGS)
+		return err_set(e, EINVAL, "too many -F options");
+	a->fields[a->n_fields++] = value;
+	return 0;
+}
+
+static const struct opt opts[] = {
+	OPT_STR_C('i', "input", "FILE", input, "read FILE (default: perf.data; -: stdin)",
+		  "@files"),
+	OPT_FN('F', "fields", "LIST", add_fields,
+	       "fields to show; +NAME, -NAME change the default; 'help' lists them"),
+	OPT_FLAG('D', "dump-raw-trace", raw,
+		 "every record with its bytes, as it stands in the file"),
+	OPT_FLAG('j', "json", json, "one JSON object a line"),
+	OPT_FLAG(0, "header", header, "show the header first"),
+	OPT_FLAG(0, "header-only", header_only, "show only the header"),
+	OPT_HEAD("Which events"),
+	OPT_STR(0, "time", "RANGES", time,
+		"START,STOP in seconds, 10%/2, 10%-20%; several by comma"),
+	OPT_STR(0, "pid", "LIST", pids, "only these processes"),
+	OPT_STR(0, "tid", "LIST", tids, "only these threads"),
+	OPT_STR('c', "comms", "LIST", comms, "only these commands"),
+	OPT_STR(0, "comm", "LIST", comms, "only these commands"),
+	OPT_STR('C', "cpu", "LIST", cpus, "only these CPUs, as 0-3,5"),
+	OPT_STR('S', "symbols", "LIST", symbols, "only samples in these functions"),
+	OPT_STR(0, "dsos", "LIST", dsos, "only samples in these files"),
+	OPT_U64(0, "max-events", "N", max_events, "stop after N events"),
+	OPT_HEAD("How they are shown"),
+	OPT_FLAG(0, "ns", ns, "times with nine digits"),
+	OPT_FLAG(0, "reltime", reltime, "times from the first event on"),
+	OPT_FLAG(0, "deltatime", deltatime, "times since the event before"),
+	OPT_FLAG('L', "Latency", latency, "narrow columns, as ftrace's latency format"),
+	OPT_FLAG('G', "hide-call-graph", hide_chain, "no call chains"),
+	OPT_INT(0, "max-stack", "N", max_stack, "frames of a call chain (default: 127)"),
+	OPT_STR(0, "stop-bt", "LIST", stop_at, "end call chains at these functions"),
+	OPT_FLAG(0, "show-kernel-path", kernel_path, "paths of kernel modules"),
+	OPT_FLAG(0, "full-source-path", full_path, "whole paths of source files"),
+	OPT_FLAG(0, "no-demangle", no_demangle, "C++ and Rust names as they stand in the file"),
+	OPT_HEAD("Records that are no samples"),
+	OPT_FLAG(0, "show-task-events", task, "fork, exec and exit"),
+	OPT_FLAG(0, "show-mmap-events", mmap, "mappings"),
+	OPT_FLAG(0, "show-switch-events", switches, "context switches (record --switch-events)"),
+	OPT_FLAG(0, "show-lost-events", lost, "where events were lost"),
+	OPT_FLAG(0, "show-namespace-events", namespaces, "namespaces (record --namespaces)"),
+	OPT_FLAG(0, "show-cgroup-events", cgroup, "control groups (record --all-cgroups)"),
+	OPT_FLAG(0, "show-bpf-events", bpf, "BPF programs that came and went"),
+	OPT_FLAG(0, "show-text-poke-events", text_poke, "changes of kernel code"),
+	OPT_HEAD("Symbols"),
+	OPT_STR_C(0, "kallsyms", "FILE", kallsyms, "kernel symbols from FILE", "@files"),
+	OPT_STR_C('k', "vmlinux", "FILE", vmlinux, "kernel symbols from an ELF file", "@files"),
+	OPT_STR_C(0, "symfs", "DIR", symfs, "look for files below DIR", "@dirs"),
+	OPT_FLAG('f', "force", force, "read files of other users (kymo always does)"),
+	OPT_COUNT('v', "verbose", verbose, "say what was left out, and why"),
+	OPT_END,
+};
+
+struct printing {
+	struct script *script;
+	struct script_filter filter;
+	struct out *out;
+	uint64_t left;
+	bool limited;
+};
+
+static int print_event(void *ctx, const struct event *ev)
+{
+	struct printing *p = ctx;
+
+	if (!script_filter_wants(&p->filter, p->script, ev))
+		return 0;
+	if (ev->kind == EVENT_SAMPLE && p->limited) {
+		if (!p->left)
+			return 1;
+		p->left--;
+	}
+	script_event(p->script, ev);
+	return p->out->error ? 1 : 0;
+}
+
+static const char *cgroup_path(void *ctx, uint64_t id)
+{
+	return perfdata_cgroup(ctx, id);
+}
+
+static int parse_fields(const struct args *a, struct script_opts *o, struct err *e)
+{
+	AUTO_STRBUF notes = { 0 };
+	int r = 0;
+
+	script_fields_init(&o->fields);
+	for (int i = 0; i < a->n_fields && r >= 0; i++)
+		r = script_fields_parse(&o->fields, a->fields[i], &notes, e);
+	if (r >= 0 && a->verbose && notes.n)
+		fputs(notes.data, stderr);
+	return r;
+}
+
+static struct script_opts make_opts(const struct args *a, struct source *s)
+{
+	struct script_opts o = { .ns = a->ns,
+				 .reltime = a->reltime,
+				 .deltatime = a->deltatime,
+				 .latency = a->latency,
+				 .max_stack =
+					 a->max_stack > 0 ? (unsigned)a->max_stack : DEFAULT_STACK,
+				 .json = a->json,
+				 .show_task = a->task,
+				 .show_mmap = a->mmap,
+				 .show_switch = a->switches,
+				 .show_lost = a->lost,
+				 .show_namespace = a->namespaces,
+				 .show_cgroup = a->cgroup,
+				 .show_bpf = a->bpf,
+				 .show_text_poke = a->text_poke,
+				 .kernel_path = a->kernel_path,
+				 .full_path = a->full_path,
+				 .stop_at = a->stop_at,
+				 .cgroup = cgroup_path,
+				 .ctx = s };
+
+	for (size_t i = 0; i < s->trace->n_types && !a->hide_chain; i++)
+		o.chains =
+			o.chains || (s->trace->types[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN);
+	return o;
+}
+
+static int print_all(const struct args *a, struct source *s, struct symbols *symbols,
+		     struct script_opts *o, struct out *out, struct err *e)
+{
+	struct printing p = { .out = out, .left = a->max_events, .limited = a->max_events > 0 };
+	bool side = o->show_task || o->show_mmap || o->show_switch || o->show_lost ||
+		    o->show_namespace || o->show_cgroup || o->show_bpf || o->show_text_poke;
+	struct script_filter_opts fo = { .time = a->time,
+					 .pids = a->pids,
+					 .tids = a->tids,
+					 .comms = a->comms,
+					 .cpus = a->cpus,
+					 .symbols = a->symbols,
+					 .dsos = a->dsos };
+	int r = script_filter_init(&p.filter, &fo, s->trace, e);
+
+	if (r < 0)
+		return r;
+	p.script = script_new(s->trace, symbols, o, out);
+	r = s->read_ordered(s, side, print_event, &p, e);
+	script_free(p.script);
+	script_filter_free(&p.filter);
+	return r < 0 ? r : 0;
+}
+
+static int show(const struct args *a, struct source *s, struct out *out, struct err *e)
+{
+	struct symbols_opts so = { .find = { .symfs = a->symfs }, .raw_names = a->no_demangle };
+	struct input_kernel ko = { .kallsyms = a->kallsyms,
+				   .vmlinux = a->vmlinux,
+				   .symfs = a->symfs };
+	struct script_opts o = make_opts(a, s);
+	struct symbols *symbols;
+	const char *note;
+	int r = parse_fields(a, &o, e);
+
+	if (r >= 0)
+		r = script_fields_check(&o.fields, s->trace, o.chains, false, e);
+	if (r < 0)
+		return r;
+	symbols = symbols_new(&so);
+	r = input_kernel_symbols(s, &ko, symbols, &note, e);
+	if (r >= 0 && note)
+		command_note("%s", note);
+	if (r >= 0)
+		r = print_all(a, s, symbols, &o, out, e);
+	symbols_free(symbols);
+	return r;
+}
+
+static int run(void *args, int argc, char **argv, struct err *e)
+{
+	const struct args *a = args;
+	struct source *s = NULL;
+	struct out out;
+	int r;
+
+	if (argc > 0)
+		return err_set(e, EINVAL, "what is '%s'? script takes options only", argv[0]);
+	for (int i = 0; i < a->n_fields; i++)
+		if (strcmp(a->fields[i], "help") == 0) {
+			AUTO_STRBUF b = { 0 };
+
+			script_fields_help(&b);
+			fputs(b.data, stdout);
+			return 0;
+		}
+	r = input_open(a->input, &s, e);
+	if (r < 0)
+		return r;
+	out_init(&out, STDOUT_FILENO);
+	if (!a->header_only)
+		r = show(a, s, &out, e);
+	out_flush(&out);
+	if (r >= 0)
+		input_warn(s);
+	if (r >= 0 && out.error && out.error != EPIPE)
+		r = err_set(e, out.error, "cannot write the output: %s", strerror(out.error));
+	out_free(&out);
+	source_close(s);
+	return r < 0 ? r : 0;
+}
+
+static const struct example examples[] = {
+	{ "script", "all events of perf.data" },
+	{ "script -F comm,tid,pid,time,cpu,event,ip,sym,dso", "with these fields" },
+	{ "script --time 10%-20% --comm gcc", "the second tenth, of one command" },
+	{ "script -j --max-events 10", "ten events as JSON" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_script = {
+	.name = "script",
+	.group = "Profile",
+	.summary = "show a recording event by event",
+	.usage = "[-i FILE] [OPTIONS]",
+	.about = "Prints each event with its fields in the layout of perf script. Without -i it "
+		 "reads "
+		 "perf.data, or stdin when that is a pipe.",
+	.examples = examples,
+	.opts = opts,
+	.args_size = sizeof(struct args),
+	.run = run,
+};

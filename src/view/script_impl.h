@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside the script view: what its files share. */
+#ifndef KYMO_VIEW_SCRIPT_IMPL_H
+#define KYMO_VIEW_SCRIPT_IMPL_H
+
+#include "view/script.h"
+
+/* A text that was made once: " main+0x12 (/bin/x)", and where it belongs. */
+struct site {
+	uint64_t ip;
+	uint32_t space;
+	uint32_t what; /* SCRIPT_SYM | ..., + 1 so that 0 is free */
+	uint64_t addr; /* as it is shown: an offset in the file for user code, the ip else */
+	const char *text;
+	uint32_t text_n;
+	uint32_t dso;
+	const struct sym_result *sym; /* NULL: nothing is mapped there */
+	const struct task_map *map;
+};
+
+struct site_text {
+	uint64_t addr;
+	uint32_t dso, what;
+	uint32_t text_n;
+	const char *text;
+	const struct sym_result *sym;
+};
+
+#define SITE_SLOTS (1u << 14)
+
+struct script_type {
+	uint64_t show;
+	const char *name;
+	uint32_t name_n;
+	bool chains;	 /* its samples have a chain that is shown */
+	bool plain_addr; /* its data address has no symbol */
+	bool bpf_output;
+};
+
+struct script {
+	struct trace *trace;
+	struct symbols *symbols;
+	struct script_opts o;
+	struct out *out;
+	struct script_type *types;
+	uint32_t name_width;
+	uint64_t start_time, last_time;
+	struct strbuf text;
+	struct strtab stop_at;
+	FILE *json_file; /* writes to out */
+
+	/* names */
+	struct arena arena;
+	struct site *sites; /* direct mapped: a newer one takes the place of an older one */
+	struct site_text *texts;
+	size_t n_texts, cap_texts;
+	uint32_t *dso_symbols;	/* by dso of tasks: number in symbols */
+	const char **dso_names; /* by dso: as it is shown */
+	size_t n_dsos;
+	const struct task_map *kernel_map;
+	size_t data_src_width;
+	uint32_t src_file, src_line; /* source line that was shown last */
+};
+
+/* --- script_site.c --- */
+void site_init(struct script *s);
+void site_free(struct script *s);
+/* The space addresses of a mode are looked up in. */
+uint32_t site_space(const struct script *s, const struct event *ev, enum event_mode mode);
+/* what: of SCRIPT_SYM, _SYMOFF, _DSO, _SRCLINE. Holds until the next call. */
+const struct site *site_find(struct script *s, uint32_t space, uint64_t ip, uint32_t what);
+const char *site_dso_name(struct script *s, uint32_t dso);
+/* The function, NULL when it has no name. */
+const char *site_function(struct script *s, const struct site *x);
+
+/* --- script_extra.c: the fields that few events have --- */
+void extra_addr(struct script *s, const struct event *ev, uint64_t show);
+void extra_data_src(struct script *s, uint64_t v);
+void extra_regs(struct script *s, uint64_t abi, uint64_t mask, const uint64_t *regs);
+void extra_branches(struct script *s, const struct event *ev, uint64_t show);
+void extra_bpf_output(struct script *s, const struct event *ev);
+void extra_page_size(struct script *s, uint64_t size);
+void extra_srccode(struct script *s, const struct event *ev);
+void extra_misc(struct script *s, const struct event *ev);
+void extra_tod(struct script *s, uint64_t time);
+
+/* --- script_side.c --- */
+/* false when this kind is not to be shown. */
+bool side_wanted(const struct script *s, const struct event *ev);
+void side_print(struct script *s, const struct event *ev);
+
+/* --- script_mem.c --- */
+void mem_text(struct strbuf *b, uint64_t word);
+
+/* --- script_json.c --- */
+void json_event(struct script *s, const struct event *ev);
+
+/* --- script.c --- */
+void script_start(struct script *s, const struct event *ev, const struct script_type *t,
+		  uint64_t show);
+/* ":1234" into buf when there is no name. */
+const char *script_comm(struct script *s, int32_t tid, uint64_t time, char *buf, size_t size);
+/* false ends the chain. */
+typedef bool chain_fn(struct script *s, uint64_t ip, uint32_t space, void *ctx);
+void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *ctx);
+
+#endif

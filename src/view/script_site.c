@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From an address to the text that is shown for it.
+ *
+ * Two levels: a small table by (space, ip) that forgets, and below it one by
+ * (file, address in the file) that keeps every text it ever made. The second is
+ * the same for all processes that run a file, so it stays small on a machine
+ * with thousands of them.
+ */
+#include "view/script_impl.h"
+
+#include <libgen.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+void site_init(struct script *s)
+{
+	s->sites = mem_alloc(SITE_SLOTS * sizeof(*s->sites));
+	s->cap_texts = 4096;
+	s->texts = mem_alloc(s->cap_texts * sizeof(*s->texts));
+	s->n_dsos = tasks_n_dsos(s->trace->tasks);
+	s->dso_symbols = mem_alloc((s->n_dsos + 1) * sizeof(*s->dso_symbols));
+	s->dso_names = mem_alloc((s->n_dsos + 1) * sizeof(*s->dso_names));
+	memset(s->dso_symbols, 0xff, s->n_dsos * sizeof(*s->dso_symbols));
+}
+
+void site_free(struct script *s)
+{
+	free(s->sites);
+	free(s->texts);
+	free(s->dso_symbols);
+	free(s->dso_names);
+	arena_free(&s->arena);
+}
+
+uint32_t site_space(const struct script *s, const struct event *ev, enum event_mode mode)
+{
+	switch (mode) {
+	case EVENT_MODE_KERNEL: return tasks_kernel_at(s->trace->tasks, ev->time);
+	case EVENT_MODE_USER: return tasks_space_at(s->trace->tasks, ev->pid, ev->time);
+	default: return TASK_SPACE_NONE;
+	}
+}
+
+/* A module is shown by its name: /lib/modules/.../nf-nat.ko.xz is [nf_nat]. */
+static const char *module_name(struct script *s, const char *path)
+{
+	const char *base = strrchr(path, '/');
+	char *name, *dot;
+
+	base = base ? base + 1 : path;
+	name = arena_printf(&s->arena, "[%s]", base);
+	dot = strstr(name, ".ko");
+	if (dot)
+		memcpy(dot, "]", 2);
+	for (char *p = name; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	return name;
+}
+
+const char *site_dso_name(struct script *s, uint32_t dso)
+{
+	const struct task_dso *d = tasks_get_dso(s->trace->tasks, dso);
+	const char *path = tasks_dso_path(s->trace->tasks, dso);
+
+	if (dso >= s->n_dsos || !d)
+		return "[unknown]";
+	if (!s->dso_names[dso])
+		s->dso_names[dso] = d->kernel && path[0] == '/' && !s->o.kernel_path
+					    ? module_name(s, path)
+					    : path;
+	return s->dso_names[dso];
+}
+
+static uint32_t symbols_number(struct script *s, uint32_t dso)
+{
+	const struct task_dso *d = tasks_get_dso(s->trace->tasks, dso);
+	struct find_want want = { .path = tasks_dso_path(s->trace->tasks, dso) };
+
+	if (d->kernel)
+		return SYMBOLS_KERNEL;
+	if (s->dso_symbols[dso] == SYMBOLS_NONE) {
+		memcpy(want.id.data, d->build_id, d->build_id_size);
+		want.id.len = d->build_id_size;
+		s->dso_symbols[dso] = symbols_dso(s->symbols, &want);
+	}
+	return s->dso_symbols[dso];
+}
+
+/* A function that the recording itself names. */
+static const struct sym_result *ksymbol(struct script *s, uint32_t dso, const struct task_map *map)
+{
+	struct sym_result *r = arena_alloc(&s->arena, sizeof(*r));
+
+	(void)dso;
+	*r = (struct sym_result){
+		.name = SYMBOLS_NONE, .module = SYMBOLS_NONE, .start = map->start, .end = map->end
+	};
+	return r;
+}
+
+static const char *function_name(struct script *s, const struct site_text *t)
+{
+	const struct task_dso *d = tasks_get_dso(s->trace->tasks, t->dso);
+
+	if (d && d->ksymbol)
+		return tasks_dso_path(s->trace->tasks, t->dso);
+	return t->sym && t->sym->name != SYMBOLS_NONE ? symbols_text(s->symbols, t->sym->name)
+						      : NULL;
+}
+
+static void source_line(struct script *s, const struct site_text *t, struct strbuf *b)
+{
+	const struct sym_frame *f = t->sym && t->sym->nframes ? &t->sym->frames[0] : NULL;
+	const char *file;
+
+	if (f && f->file != SYMBOLS_NONE) {
+		file = symbols_text(s->symbols, f->file);
+		if (!s->o.full_path && strrchr(file, '/'))
+			file = strrchr(file, '/') + 1;
+		strbuf_printf(b, "\n  %s:%u", file, f->line);
+		return;
+	}
+	file = site_dso_name(s, t->dso);
+	if (strrchr(file, '/'))
+		file = strrchr(file, '/') + 1;
+	strbuf_printf(b, "\n  %s[%llx]", file,
+		      (unsigned long long)(t->sym && t->sym->vaddr ? t->sym->vaddr : t->addr));
+}
+
+static void make_text(struct script *s, struct site_text *t)
+{
+	struct strbuf *b = &s->text;
+	const char *name = function_name(s, t);
+
+	strbuf_reset(b);
+	if (t->what & SCRIPT_SYM) {
+		strbuf_putc(b, ' ');
+		strbuf_puts(b, name ? name : "[unknown]");
+		if (name && (t->what & SCRIPT_SYMOFF))
+			strbuf_printf(b, "+0x%llx", (unsigned long long)(t->addr - t->sym->start));
+	}
+	if (t->what & SCRIPT_DSO)
+		strbuf_printf(b, " (%s)", site_dso_name(s, t->dso));
+	if (t->what & SCRIPT_SRCLINE)
+		source_line(s, t, b);
+	t->text = arena_dup(&s->arena, strbuf_str(b), b->n);
+	t->text_n = (uint32_t)b->n;
+}
+
+static size_t text_slot(const struct script *s, uint32_t dso, uint64_t addr, uint32_t what)
+{
+	size_t at =
+		map_hash(addr ^ (uint64_t)dso << 44 ^ (uint64_t)what << 56) & (s->cap_texts - 1);
+
+	while (s->texts[at].text &&
+	       (s->texts[at].addr != addr || s->texts[at].dso != dso || s->texts[at].what != what))
+		at = (at + 1) & (s->cap_texts - 1);
+	return at;
+}
+
+static void grow_texts(struct script *s)
+{
+	struct site_text *old = s->texts;
+	size_t n = s->cap_texts;
+
+	s->cap_texts *= 2;
+	s->texts = mem_alloc(s->cap_texts * sizeof(*s->texts));
+	for (size_t i = 0; i < n; i++)
+		if (old[i].text)
+			s->texts[text_slot(s, old[i].dso, old[i].addr, old[i].what)] = old[i];
+	free(old);
+}
+
+static const struct site_text *text_of(struct script *s, const struct task_map *map, uint64_t addr,
+				       uint32_t what)
+{
+	const struct task_dso *d = tasks_get_dso(s->trace->tasks, map->dso);
+	size_t at;
+
+	if ((s->n_texts + 1) * 2 > s->cap_texts)
+		grow_texts(s);
+	at = text_slot(s, map->dso, addr, what);
+	if (!s->texts[at].text) {
+		struct site_text t = { .addr = addr, .dso = map->dso, .what = what };
+		unsigned want = SYMBOLS_NAMES | (what & SCRIPT_SRCLINE ? SYMBOLS_LINES : 0);
+
+		t.sym = d->ksymbol ? ksymbol(s, map->dso, map)
+				   : symbols_resolve(s->symbols, symbols_number(s, map->dso), addr,
+						     want);
+		make_text(s, &t);
+		s->texts[at] = t;
+		s->n_texts++;
+	}
+	return &s->texts[at];
+}
+
+static void site_unknown(struct script *s, struct site *x)
+{
+	static const char *const texts[] = { "", " [unknown]", " ([unknown])",
+					     " [unknown] ([unknown])" };
+
+	(void)s;
+	x->text = texts[(x->what & SCRIPT_SYM ? 1 : 0) + (x->what & SCRIPT_DSO ? 2 : 0)];
+	x->text_n = (uint32_t)strlen(x->text);
+	x->addr = x->ip;
+	x->dso = TASK_DSO_NONE;
+	x->sym = NULL;
+}
+
+/*
+ * The recorded mapping of the kernel ends with its text; what its symbols name
+ * beyond (code of the start-up) is the kernel's too.
+ */
+static const struct task_map *beyond_kernel(struct script *s, uint32_t space, uint64_t ip)
+{
+	const struct sym_result *r;
+
+	if (space != tasks_kernel_at(s->trace->tasks, UINT64_MAX) && space != TASK_SPACE_KERNEL)
+		return NULL;
+	if (!s->kernel_map)
+		s->kernel_map = tasks_find(s->trace->tasks, TASK_SPACE_KERNEL,
+					   tasks_kernel_start(s->trace->tasks));
+	if (!s->kernel_map)
+		return NULL;
+	r = symbols_resolve(s->symbols, SYMBOLS_KERNEL, ip, SYMBOLS_NAMES);
+	return r->name != SYMBOLS_NONE && r->module == SYMBOLS_NONE ? s->kernel_map : NULL;
+}
+
+const struct site *site_find(struct script *s, uint32_t space, uint64_t ip, uint32_t what)
+{
+	struct site *x = &s->sites[map_hash(ip ^ (uint64_t)space << 48 ^ what) & (SITE_SLOTS - 1)];
+	const struct site_text *t;
+
+	if (x->ip == ip && x->space == space && x->what == (what | 1))
+		return x;
+	*x = (struct site){ .ip = ip, .space = space, .what = what | 1 };
+	x->map = tasks_find(s->trace->tasks, space, ip);
+	if (!x->map)
+		x->map = beyond_kernel(s, space, ip);
+	if (!x->map) {
+		site_unknown(s, x);
+		return x;
+	}
+	x->dso = x->map->dso;
+	x->addr = tasks_get_dso(s->trace->tasks, x->dso)->kernel
+			  ? ip
+			  : ip - x->map->start + x->map->pgoff;
+	t = text_of(s, x->map, x->addr, what);
+	x->text = t->text;
+	x->text_n = t->text_n;
+	x->sym = t->sym;
+	return x;
+}
+
+const char *site_function(struct script *s, const struct site *x)
+{
+	const struct site_text t = { .dso = x->dso, .sym = x->sym };
+
+	return x->map ? function_name(s, &t) : NULL;
+}
+
+void script_names(struct script *s, const struct event *ev, const char **function, const char **dso,
+		  uint64_t *start)
+{
+	const struct site *x = site_find(s, site_space(s, ev, ev->mode), ev->ip, SCRIPT_SYM);
+
+	*function = site_function(s, x);
+	*dso = x->map ? site_dso_name(s, x->dso) : NULL;
+	*start = x->sym ? ev->ip - (x->addr - x->sym->start) : 0;
+}
