@@ -74,7 +74,8 @@ extern const struct command cmd_version;
 /* The lines that may complete a -e text: "NAME\tDESCRIPTION". */
 void completion_events(const char *typed);
 extern const struct command cmd_addr2line, cmd_doctor, cmd_report;
-extern const struct command cmd_addr2line, cmd_report;
+extern const struct command cmd_buildid_list;
+extern const struct command cmd_evlist;
 extern const struct command cmd_script;
 extern const struct command cmd_report, cmd_help, cmd_version, cmd_completion, cmd_introspect;
 

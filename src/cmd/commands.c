@@ -16,6 +16,8 @@ const struct command *const commands[] = {
 	&cmd_record,
 	&cmd_report,
 	&cmd_script,
+	&cmd_evlist,
+	&cmd_buildid_list,
 	&cmd_addr2line,
 	&cmd_doctor,
 	&cmd_help,

@@ -44,7 +44,7 @@ static const struct task_dso *kernel_dso(const struct trace *t)
 }
 
 /* The notes of the running kernel hold its build-id as ELF note "GNU" of type 3. */
-static bool running_build_id(uint8_t id[20])
+bool input_running_build_id(uint8_t id[20])
 {
 	AUTO_FREE char *notes = NULL;
 	size_t n = 0, at = 0;
@@ -80,7 +80,7 @@ static bool is_running_kernel(const struct trace *t)
 	uint8_t id[20];
 	struct utsname u;
 
-	if (d && d->build_id_size == 20 && running_build_id(id))
+	if (d && d->build_id_size == 20 && input_running_build_id(id))
 		return memcmp(d->build_id, id, 20) == 0;
 	if (t->info.os_release && uname(&u) == 0)
 		return strcmp(t->info.os_release, u.release) == 0 &&

@@ -26,6 +26,8 @@ struct input_kernel {
 int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
 			 struct symbols *symbols, const char **note, struct err *e);
 
+bool input_running_build_id(uint8_t id[20]);
+
 /* One line on stderr for each thing a reader must know: loss, damage. */
 void input_warn(const struct source *s);
 

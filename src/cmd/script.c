@@ -11,6 +11,7 @@
 #include "cmd/script_filter.h"
 #include "store/perfdata.h"
 #include "view/script.h"
+#include "view/script_dump.h"
 
 #define MAX_FIELD_ARGS 32
 #define DEFAULT_STACK 127
@@ -22,7 +23,8 @@ struct args {
 	int n_fields;
 	int max_stack, verbose;
 	uint64_t max_events;
-	bool force, raw, header, header_only, json, ns, reltime, deltatime, latency, hide_chain;
+	bool force, raw, header, header_only, info, json, ns, reltime, deltatime, latency,
+		hide_chain;
 	bool task, mmap, switches, lost, namespaces, cgroup, bpf, text_poke;
 	bool kernel_path, full_path, no_demangle;
 };
@@ -49,6 +51,7 @@ static const struct opt opts[] = {
 	OPT_FLAG('j', "json", json, "one JSON object a line"),
 	OPT_FLAG(0, "header", header, "show the header first"),
 	OPT_FLAG(0, "header-only", header_only, "show only the header"),
+	OPT_FLAG('I', "show-info", info, "the whole header, with topology and caches"),
 	OPT_HEAD("Which events"),
 	OPT_STR(0, "time", "RANGES", time,
 		"START,STOP in seconds, 10%/2, 10%-20%; several by comma"),
@@ -110,6 +113,13 @@ static int print_event(void *ctx, const struct event *ev)
 	}
 	script_event(p->script, ev);
 	return p->out->error ? 1 : 0;
+}
+
+static bool dump_wants(void *ctx, const struct event *ev)
+{
+	struct printing *p = ctx;
+
+	return script_filter_wants(&p->filter, p->script, ev);
 }
 
 static const char *cgroup_path(void *ctx, uint64_t id)
@@ -177,7 +187,8 @@ static int print_all(const struct args *a, struct source *s, struct symbols *sym
 	if (r < 0)
 		return r;
 	p.script = script_new(s->trace, symbols, o, out);
-	r = s->read_ordered(s, side, print_event, &p, e);
+	r = a->raw ? script_dump(p.script, s, input_path(a->input), dump_wants, &p, e)
+		   : s->read_ordered(s, side, print_event, &p, e);
 	script_free(p.script);
 	script_filter_free(&p.filter);
 	return r < 0 ? r : 0;
@@ -229,6 +240,12 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r < 0)
 		return r;
 	out_init(&out, STDOUT_FILENO);
+	if (a->header || a->header_only || a->info) {
+		AUTO_STRBUF b = { 0 };
+
+		perfdata_header_text(s, a->info, &b);
+		out_add(&out, b.data, b.n);
+	}
 	if (!a->header_only)
 		r = show(a, s, &out, e);
 	out_flush(&out);

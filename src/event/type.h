@@ -42,6 +42,7 @@ struct event_type {
 	const char *name;	     /* "cycles:u", "sched:sched_switch" */
 	const char *system, *event;  /* of a tracepoint: "sched", "sched_switch"; NULL otherwise */
 	struct perf_event_attr attr; /* zero-extended; all zero for sources that have none */
+	const char *group_name;	     /* of a leader, when the group has a name */
 	int leader;		     /* index of the group's leader; its own when alone */
 	const uint64_t *ids;
 	size_t n_ids;

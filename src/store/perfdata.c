@@ -269,6 +269,7 @@ int perfdata_open(const char *path, struct source **ret, struct err *e)
 	vec_each (&pd->chunks, c)
 		pd->trace.n_samples += c->n_samples;
 	pd->trace.big_endian_source = pd->swap;
+	pd->trace.info.header_text = info_text(pd);
 	*ret = &pd->source;
 	return 0;
 }

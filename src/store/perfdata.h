@@ -11,6 +11,7 @@
 #ifndef KYMO_STORE_PERFDATA_H
 #define KYMO_STORE_PERFDATA_H
 
+#include "base/str.h"
 #include "event/trace.h"
 #include "store/perfdata_abi.h"
 
@@ -29,21 +30,34 @@ struct perfdata_build_id {
 };
 const struct perfdata_build_id *perfdata_build_ids(const struct source *s, size_t *n);
 
-/* Every record in the order of the file, compressed ones unpacked; host endian. */
+/*
+ * Every record in the order of the files, perf's own included, compressed ones
+ * unpacked: for raw dumps. A record is looked at through the walk, which turns
+ * it into host endian where need be.
+ */
 struct perfdata_view {
-	const struct perfdata_event_header *header; /* followed by the record */
-	uint64_t position;			    /* in its file */
-	const char *file; /* "data.3" of a directory; NULL: the only one */
-	size_t after;	  /* bytes that belong to it but follow it (AUXTRACE, TRACING_DATA) */
+	const void *raw;		     /* as it stands in the file */
+	struct perfdata_event_header header; /* host endian */
+	uint64_t position;		     /* in its file; of the compressed record if unpacked */
+	const char *file;		     /* "data.3" of a directory; NULL: the only one */
+	size_t after; /* bytes that belong to it but follow it (AUXTRACE, TRACING_DATA) */
 };
-typedef int perfdata_record_fn(void *ctx, const struct perfdata_view *v);
-int perfdata_each(struct source *s, perfdata_record_fn *fn, void *ctx, struct err *e);
+struct perfdata_walk;
+struct perfdata_walk *perfdata_walk_new(struct source *s);
+void perfdata_walk_free(struct perfdata_walk *w);
+typedef int perfdata_view_fn(void *ctx, const struct perfdata_view *v);
+int perfdata_walk_each(struct perfdata_walk *w, perfdata_view_fn *fn, void *ctx);
+/* These hold until the next call. 0: it has no time. */
+uint64_t perfdata_walk_time(struct perfdata_walk *w, const struct perfdata_view *v);
+const struct perfdata_event_header *perfdata_walk_record(struct perfdata_walk *w,
+							 const struct perfdata_view *v);
+/* The record as an event; NULL for a damaged sample. */
+const struct event *perfdata_walk_event(struct perfdata_walk *w, const struct perfdata_view *v);
+/* Then: the event, or one for each counter it read. */
+int perfdata_walk_deliver(struct perfdata_walk *w, event_fn *fn, void *ctx);
 
-/* A non-sample record's trailer or a sample's fields as an event; false when it is too short. */
-bool perfdata_event(const struct source *s, const struct perfdata_view *v, struct event *ev);
-
-/* "[kernel.kallsyms]_text" ... what a record type is called; NULL when not known. */
-const char *perfdata_record_name(uint32_t type);
+/* The header as perf prints it, with '#' before each line; full: topology and caches as well. */
+void perfdata_header_text(const struct source *s, bool full, struct strbuf *b);
 
 /* The path of a control group by the id samples carry; NULL when not recorded. */
 const char *perfdata_cgroup(const struct source *s, uint64_t id);

@@ -146,6 +146,7 @@ void attr_finish(struct perfdata *pd)
 
 		to->attr = from->attr;
 		to->leader = from->leader;
+		to->group_name = from->group;
 		to->ids = arena_dup(&tr->arena, from->ids.data, from->ids.n * sizeof(uint64_t));
 		to->n_ids = from->ids.n;
 		to->unit = from->unit && *from->unit ? from->unit : NULL;

@@ -8,6 +8,7 @@
  *	perfdata_side.c		side-band records, applied to the tasks
  *	perfdata_sample.c	one sample's bytes to an event
  *	perfdata_read.c		pass 2: chunks, or everything in time order
+ *	perfdata_walk.c		all records, for raw dumps
  *	perfdata_feature.c	the header's features
  *	perfdata_info.c		the same as text, in perf's words
  *	perfdata_tracing.c	formats and names of tracepoints
@@ -154,6 +155,13 @@ static inline const struct layout *layout_of_id(const struct perfdata *pd, uint6
 
 /* --- perfdata_scan.c --- */
 int scan_all(struct perfdata *pd, struct err *e);
+/* Where the records of the first file stand. */
+void scan_range(const struct perfdata *pd, uint64_t *offset, uint64_t *size);
+/* How many bytes belong to a record but follow it. */
+uint64_t scan_bytes_after(const struct perfdata *pd, const uint8_t *p,
+			  struct perfdata_event_header h);
+/* The next FINISHED_ROUND record, where reading can go on; NULL when there is none. */
+const uint8_t *scan_next_round(const struct perfdata *pd, const uint8_t *p, const uint8_t *end);
 /* What unzip found; start..end are whole records. */
 int scan_unpacked(struct perfdata *pd, const uint8_t **start, const uint8_t *end, uint32_t file,
 		  uint64_t position, struct err *e);
@@ -225,7 +233,7 @@ void feature_parse(struct perfdata *pd);
 struct cursor feature_cursor(const struct perfdata *pd, unsigned feature);
 /* One entry of the BUILD_ID feature or a HEADER_BUILD_ID record, in file endian. */
 void feature_build_id(struct perfdata *pd, const uint8_t *p, size_t size);
-char *info_text(struct perfdata *pd);
+const char *info_text(struct perfdata *pd);
 
 /* --- perfdata_tracing.c --- */
 void tracing_parse(struct perfdata *pd, const uint8_t *data, size_t size);

@@ -225,6 +225,9 @@ void records_text(const struct perfdata_event_header *h, struct strbuf *b)
 	case PERF_RECORD_AUX_OUTPUT_HW_ID:
 		strbuf_printf(b, " hw_id: " HEX "\n", ((const struct rec_u64 *)r)->value);
 		break;
-	default: strbuf_putc(b, '\n'); break;
+	default:
+		if (!records_user_text(h, b))
+			strbuf_putc(b, '\n');
+		break;
 	}
 }

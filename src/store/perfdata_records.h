@@ -107,5 +107,7 @@ const char *records_name(uint32_t type);
 
 /* "PERF_RECORD_COMM exec: ls:12/12\n": a whole record in perf's words; h is host endian. */
 void records_text(const struct perfdata_event_header *h, struct strbuf *b);
+/* Of records_text(): what perf writes itself; false when there is nothing to say. */
+bool records_user_text(const struct perfdata_event_header *h, struct strbuf *b);
 
 #endif

@@ -217,8 +217,8 @@ static void scan_feature(struct scan *s, const uint8_t *p, uint32_t size)
 }
 
 /* How many bytes belong to a record but follow it. */
-static uint64_t bytes_after(const struct perfdata *pd, const uint8_t *p,
-			    struct perfdata_event_header h)
+uint64_t scan_bytes_after(const struct perfdata *pd, const uint8_t *p,
+			  struct perfdata_event_header h)
 {
 	uint64_t n64 = 0;
 	uint32_t n32 = 0;
@@ -255,7 +255,7 @@ static int scan_user(struct scan *s, const uint8_t *p, struct perfdata_event_hea
 	case PERFDATA_HEADER_BUILD_ID: feature_build_id(pd, p, h.size); return 0;
 	case PERFDATA_AUXTRACE:
 	case PERFDATA_HEADER_TRACING_DATA:
-		*after = bytes_after(pd, p, h);
+		*after = scan_bytes_after(pd, p, h);
 		chunk_close(s, p);
 		if (h.type == PERFDATA_HEADER_TRACING_DATA)
 			tracing_parse(pd, p + h.size,
@@ -339,7 +339,7 @@ int scan_unpacked(struct perfdata *pd, const uint8_t **start, const uint8_t *end
 	return r;
 }
 
-static const uint8_t *next_round(const struct perfdata *pd, const uint8_t *p, const uint8_t *end)
+const uint8_t *scan_next_round(const struct perfdata *pd, const uint8_t *p, const uint8_t *end)
 {
 	struct perfdata_event_header h = { .type = PERFDATA_FINISHED_ROUND, .size = 8 };
 
@@ -370,7 +370,7 @@ static int scan_file(struct perfdata *pd, uint32_t file, uint64_t offset, uint64
 		if (r < 0 || p == end)
 			break;
 		stop = p;
-		next = next_round(pd, p, end);
+		next = scan_next_round(pd, p, end);
 		p = next ? next : end;
 		losses->cut_bytes += (uint64_t)(p - stop);
 		if (next)
@@ -390,29 +390,34 @@ static int scan_file(struct perfdata *pd, uint32_t file, uint64_t offset, uint64
 	return r < 0 ? r : 0;
 }
 
+void scan_range(const struct perfdata *pd, uint64_t *offset, uint64_t *size)
+{
+	uint64_t all = pd->files.data[0].size;
+
+	*offset = pd->pipe ? PERFDATA_PIPE_SIZE : pd->header.data.offset;
+	if (*offset > all)
+		*offset = all;
+	*size = pd->pipe ? all : pd->header.data.size;
+	/* 0: the recorder never came to write the size. */
+	if (*size > all - *offset || *size == 0)
+		*size = all - *offset;
+}
+
 int scan_all(struct perfdata *pd, struct err *e)
 {
-	const struct perfdata_file *main = &pd->files.data[0];
-	uint64_t offset = pd->pipe ? PERFDATA_PIPE_SIZE : pd->header.data.offset;
-	uint64_t size = pd->pipe ? main->size - offset : pd->header.data.size;
+	uint64_t offset, size, said = pd->header.data.size;
 	int r;
 
-	if (offset > main->size)
-		offset = main->size;
-	if (!pd->pipe && size == 0) {
-		/* The recorder never came to write the size. */
-		size = main->size - offset;
-		if (size) {
-			pd->trace.losses.cut = true;
-			perfdata_note(pd, "the recorder was killed; read to the end of the file");
-		}
-	}
-	if (size > main->size - offset) {
+	scan_range(pd, &offset, &size);
+	if (!pd->pipe && said == 0 && size) {
 		pd->trace.losses.cut = true;
-		pd->trace.losses.cut_bytes += size - (main->size - offset);
+		perfdata_note(pd, "the recorder was killed; read to the end of the file");
+	}
+	if (!pd->pipe && said > size) {
+		pd->trace.losses.cut = true;
+		pd->trace.losses.cut_bytes += said - size;
 		perfdata_note(pd, "cut short: %llu bytes of data are missing",
-			      (unsigned long long)(size - (main->size - offset)));
-		size = main->size - offset;
+			      (unsigned long long)(said - size));
 	}
 	r = scan_file(pd, 0, offset, size, e);
 	for (size_t i = 1; i < pd->files.n && r >= 0; i++)

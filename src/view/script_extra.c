@@ -97,7 +97,7 @@ void extra_data_src(struct script *s, uint64_t v)
 	out_pad(s->out, s->data_src_width - b->n);
 }
 
-static const char *reg_name(const char *arch, unsigned r, char *buf, size_t size)
+const char *extra_reg_name(const char *arch, unsigned r, char *buf, size_t size)
 {
 	static const char *const x86[] = {
 		"AX", "BX", "CX", "DX", "SI", "DI", "BP",  "SP",  "IP",	 "FLAGS", "CS",	 "SS",
@@ -134,7 +134,7 @@ void extra_regs(struct script *s, uint64_t abi, uint64_t mask, const uint64_t *r
 	for (unsigned r = 0; r < 64; r++) {
 		if (!(mask >> r & 1))
 			continue;
-		out_right(s->out, reg_name(s->trace->info.arch, r, buf, sizeof(buf)), 5);
+		out_right(s->out, extra_reg_name(s->trace->info.arch, r, buf, sizeof(buf)), 5);
 		out_add(s->out, ":0x", 3);
 		out_hex(s->out, *regs++, 0);
 		out_putc(s->out, ' ');

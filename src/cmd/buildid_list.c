@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/str.h"
+#include "cmd/command.h"
+#include "cmd/input.h"
+#include "store/perfdata.h"
+#include "sym/elf.h"
+
+struct args {
+	const char *input;
+	bool hits, kernel, force;
+	int verbose;
+};
+
+static const struct opt opts[] = {
+	OPT_STR_C('i', "input", "FILE", input,
+		  "read FILE, a recording or an ELF file (default: perf.data; -: stdin)", "@files"),
+	OPT_FLAG('H', "with-hits", hits, "only files that samples fell into"),
+	OPT_FLAG('k', "kernel", kernel, "the build-id of the running kernel"),
+	OPT_FLAG('f', "force", force, "read files of other users (kymo always does)"),
+	OPT_COUNT('v', "verbose", verbose, "accepted as perf's"),
+	OPT_END,
+};
+
+/* Which files samples fell into: every worker marks its own list. */
+struct marking {
+	struct source *s;
+	uint8_t **hit; /* by worker, by dso */
+};
+struct marker {
+	const struct tasks *tasks;
+	uint8_t *hit;
+};
+
+static void mark(struct marker *m, const struct event *ev, enum event_mode mode, uint64_t ip)
+{
+	uint32_t space = mode == EVENT_MODE_KERNEL ? tasks_kernel_at(m->tasks, ev->time)
+			 : mode == EVENT_MODE_USER ? tasks_space_at(m->tasks, ev->pid, ev->time)
+						   : TASK_SPACE_NONE;
+	const struct task_map *map = tasks_find(m->tasks, space, ip);
+
+	if (map)
+		m->hit[map->dso] = 1;
+}
+
+static int mark_event(void *ctx, const struct event *ev)
+{
+	/* Like perf: where the sample was, not how it got there. */
+	mark(ctx, ev, ev->mode, ev->ip);
+	return 0;
+}
+
+static int mark_chunk(void *ctx, size_t job, unsigned worker)
+{
+	struct marking *m = ctx;
+	struct marker one = { m->s->trace->tasks, m->hit[worker] };
+
+	return m->s->read_chunk(m->s, job, mark_event, &one, NULL);
+}
+
+/* Names of the files that were hit. */
+static void find_hits(struct source *s, struct strtab *hit)
+{
+	size_t n = tasks_n_dsos(s->trace->tasks);
+	unsigned threads = pool_threads();
+	struct marking m = { .s = s, .hit = mem_alloc(threads * sizeof(*m.hit)) };
+
+	for (unsigned i = 0; i < threads; i++)
+		m.hit[i] = mem_alloc(n + 1);
+	pool_run(s->n_chunks, threads, mark_chunk, &m);
+	for (uint32_t d = 0; d < n; d++)
+		for (unsigned i = 0; i < threads; i++)
+			if (m.hit[i][d])
+				strtab_add(hit, tasks_dso_path(s->trace->tasks, d));
+	for (unsigned i = 0; i < threads; i++)
+		free(m.hit[i]);
+	free(m.hit);
+}
+
+static void print_line(const uint8_t *id, size_t n, const char *path)
+{
+	for (size_t i = 0; i < 20; i++)
+		if (i < n)
+			printf("%02x", id[i]);
+		else if (!n)
+			fputs("  ", stdout);
+	printf(" %s\n", path);
+}
+
+static void list(struct source *s, bool hits)
+{
+	struct strtab hit = { 0 }, shown = { 0 };
+	size_t n;
+	const struct perfdata_build_id *b = perfdata_build_ids(s, &n);
+	const struct tasks *tasks = s->trace->tasks;
+
+	/* Without a list in the header, the files in use are what there is to show. */
+	hits = hits || !n;
+	if (hits)
+		find_hits(s, &hit);
+	for (size_t i = 0; i < n; i++) {
+		if (hits && strtab_find(&hit, b[i].path) == STRTAB_NONE)
+			continue;
+		print_line(b[i].id, b[i].size, b[i].path);
+		strtab_add(&shown, b[i].path);
+	}
+	for (uint32_t d = 0; hits && d < tasks_n_dsos(tasks); d++) {
+		const struct task_dso *dso = tasks_get_dso(tasks, d);
+		const char *path = tasks_dso_path(tasks, d);
+
+		if (strtab_find(&hit, path) == STRTAB_NONE ||
+		    strtab_find(&shown, path) != STRTAB_NONE)
+			continue;
+		print_line(dso->build_id, dso->build_id_size, path);
+		strtab_add(&shown, path);
+	}
+	strtab_free(&hit);
+	strtab_free(&shown);
+}
+
+static int run(void *args, int argc, char **argv, struct err *e)
+{
+	const struct args *a = args;
+	struct source *s = NULL;
+	struct elf *elf = NULL;
+	char text[BUILD_ID_TEXT];
+	uint8_t id[20];
+	int r;
+
+	if (argc > 0)
+		return err_set(e, EINVAL, "what is '%s'? buildid-list takes options only", argv[0]);
+	if (a->kernel) {
+		if (!input_running_build_id(id))
+			return err_set(e, ENOENT,
+				       "the running kernel has no build-id in "
+				       "/sys/kernel/notes");
+		for (size_t i = 0; i < sizeof(id); i++)
+			printf("%02x", id[i]);
+		putchar('\n');
+		return 0;
+	}
+	if (a->input && strcmp(a->input, "-") != 0 && elf_open_path(a->input, &elf, NULL) == 0) {
+		r = elf->build_id.len ? 0 : err_set(e, ENOENT, "%s has no build-id", a->input);
+		if (r == 0)
+			puts(build_id_text(&elf->build_id, text));
+		elf_free(elf);
+		return r;
+	}
+	r = input_open(a->input, &s, e);
+	if (r < 0)
+		return r;
+	list(s, a->hits);
+	source_close(s);
+	return 0;
+}
+
+static const struct example examples[] = {
+	{ "buildid-list -H", "the files of perf.data that samples fell into" },
+	{ "buildid-list -i /bin/ls", "the build-id of a program" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_buildid_list = {
+	.name = "buildid-list",
+	.group = "Profile",
+	.summary = "list the build-ids of a recording",
+	.usage = "[-i FILE] [OPTIONS]",
+	.examples = examples,
+	.opts = opts,
+	.args_size = sizeof(struct args),
+	.run = run,
+};
