@@ -180,8 +180,11 @@ static uint32_t known_dso(struct symbols *s, enum dso_kind kind, const struct fi
 			   want->path ? want->path : "", build_id_text(&want->id, id));
 	uint32_t at = strtab_add(&s->dso_names, key);
 
-	if (at + 1 == s->dsos.n)
-		s->dsos.data[add_dso(s, kind, want)]->owner = owner;
+	if (at + 1 == s->dsos.n) {
+		uint32_t dso = add_dso(s, kind, want); /* moves s->dsos.data */
+
+		s->dsos.data[dso]->owner = owner;
+	}
 	return at + 1;
 }
 
