@@ -43,7 +43,7 @@ struct hist_row {
 	uint32_t site;
 	uint32_t depth;		     /* of the deepest chain behind it */
 	uint64_t count, self, total; /* samples; weight here; weight here and below */
-	uint64_t chains; /* entries with a chain that count for it */
+	uint64_t chains;	     /* entries with a chain that count for it */
 };
 
 struct hist {

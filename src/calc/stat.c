@@ -39,8 +39,8 @@ static void finish(struct stat_row *row)
 {
 	if (!row->event->supported)
 		row->state = STAT_NOT_SUPPORTED;
-	else if (row->running == 0)
-		row->state = STAT_NOT_COUNTED;
+	else
+		row->state = row->running == 0 ? STAT_NOT_COUNTED : STAT_COUNTED;
 }
 
 /* The rows of one event, one for each key its places fall under. */
@@ -48,35 +48,34 @@ struct rows {
 	VEC(struct stat_row) v;
 };
 
-static void rows_of(const struct stat_opts *o, const struct count_event *ev, struct rows *out)
+static struct stat_row *row_for(struct rows *out, size_t first, const struct count_event *ev,
+				const char *key, pid_t tid)
 {
-	size_t first = out->v.n;
+	struct stat_row *row;
 
-	if (!ev->n_places || (o->by == STAT_GLOBAL)) {
-		struct stat_row *row = vec_add(&out->v);
+	for (size_t k = out->v.n; k-- > first;)
+		if (out->v.data[k].tid == tid && strcmp(out->v.data[k].key, key) == 0)
+			return &out->v.data[k];
+	row = vec_add(&out->v);
+	row->event = ev;
+	row->tid = tid;
+	snprintf(row->key, sizeof(row->key), "%s", key);
+	return row;
+}
 
-		row->event = ev;
-		for (size_t i = 0; i < ev->n_places; i++)
-			add(o, row, &ev->count[i]);
-		finish(row);
-		return;
-	}
+/* Sum an event's places under their keys; rows from first on may be there already (like PMUs are
+ * one sum). */
+static void rows_of(const struct stat_opts *o, const struct count_event *ev, struct rows *out,
+		    size_t first)
+{
+	if (!ev->n_places)
+		row_for(out, first, ev, "", -1);
 	for (size_t i = 0; i < ev->n_places; i++) {
-		struct stat_row *row = NULL;
-		char key[sizeof(row->key)];
+		char key[sizeof(out->v.data->key)];
 
 		place_key(o, &ev->place[i], key, sizeof(key));
-		for (size_t k = out->v.n; k-- > first && !row;)
-			if (out->v.data[k].tid == ev->place[i].tid &&
-			    strcmp(out->v.data[k].key, key) == 0)
-				row = &out->v.data[k];
-		if (!row) {
-			row = vec_add(&out->v);
-			row->event = ev;
-			row->tid = ev->place[i].tid;
-			memcpy(row->key, key, sizeof(key));
-		}
-		add(o, row, &ev->count[i]);
+		add(o, row_for(out, first, ev, key, o->by == STAT_THREAD ? ev->place[i].tid : -1),
+		    &ev->count[i]);
 	}
 	for (size_t k = first; k < out->v.n; k++)
 		finish(&out->v.data[k]);
@@ -126,10 +125,15 @@ static void group_by_key(struct rows *rows)
 
 void stat_summarise(const struct count_set *set, const struct stat_opts *o, struct stat_table *ret)
 {
+	AUTO_FREE size_t *start = mem_alloc((set->n + 1) * sizeof(*start));
 	struct rows rows = { 0 };
 
-	for (size_t i = 0; i < set->n; i++)
-		rows_of(o, &set->event[i], &rows);
+	for (size_t i = 0; i < set->n; i++) {
+		size_t first = (size_t)set->event[i].first;
+
+		start[i] = !o->no_merge && first < i ? start[first] : rows.v.n;
+		rows_of(o, &set->event[i], &rows, start[i]);
+	}
 	if (o->by == STAT_THREAD)
 		sort_threads(&rows);
 	else if (o->by != STAT_GLOBAL && o->by != STAT_CPU)

@@ -17,6 +17,7 @@ enum stat_by { STAT_GLOBAL, STAT_CPU, STAT_CORE, STAT_DIE, STAT_SOCKET, STAT_NOD
 struct stat_opts {
 	enum stat_by by;
 	bool no_scale;	/* show multiplexed counts as they are */
+	bool no_merge;	/* show like PMUs (uncore_imc_0, _1 ...) one by one */
 	double wall_ns; /* what the counts cover */
 	/* For STAT_THREAD: a thread's name, "" when it is not known. May be NULL. */
 	const char *(*thread_name)(void *ctx, pid_t tid);

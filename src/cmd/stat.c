@@ -112,6 +112,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "per-node", per_node, "sum per memory node"),
 	OPT_FLAG(0, "no-scale", no_scale,
 		 "do not scale counts of counters that shared the hardware"),
+	OPT_FLAG(0, "no-merge", no_merge, "show like PMUs (uncore_imc_0, ...) one by one"),
 	OPT_FLAG(0, "metric-only", metric_only, "only the derived figures"),
 	OPT_FLAG(0, "summary", summary, "with -I: a sum at the end"),
 	OPT_FLAG(0, "table", table, "with -r: the time of each run"),

@@ -106,6 +106,7 @@ static void summarise(struct run *r, double wall_ns, struct stat_table *ret)
 	struct stat_opts o = {
 		.by = r->p->by,
 		.no_scale = r->a->no_scale,
+		.no_merge = r->a->no_merge,
 		.wall_ns = wall_ns,
 		.thread_name = thread_name,
 		.thread_ctx = r,

@@ -31,6 +31,7 @@ struct count_event {
 	struct perf_event_attr
 		attr; /* type, config and exclude_* decide which events belong together */
 	bool supported;
+	int first; /* index of the event that this one's counts are added to; its own: none */
 	struct count_place *place; /* ascending by CPU, then thread */
 	struct count *count;	   /* of this interval or run, by place */
 	size_t n_places;

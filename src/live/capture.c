@@ -3,14 +3,13 @@
 
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "kern/filter.h"
-#include "kern/perf.h"
 #include "kern/why.h"
 #include "live/capture_attr.h"
+#include "live/open.h"
 
 #define MAX_RINGS_BYTES (256u << 20) /* of all rings together, unless -m asks for more */
 #define MAX_RING (16u << 20)
@@ -78,45 +77,29 @@ static bool use_clock(struct capture *c, struct capture_event *ev, int code)
 /* An ordinary user samples user space only, and the event is named so. */
 static bool narrow(struct capture *c, struct capture_event *ev, int code)
 {
-	struct event_spec *s = ev->spec;
+	const char *wanted = ev->spec->name;
 
-	if ((code != EACCES && code != EPERM) || ev->attr.exclude_kernel || s->modified ||
-	    c->target->system_wide || s->kind == SPEC_TRACEPOINT)
+	if (!open_narrow(ev->spec, &ev->attr, &c->specs->arena, c->target->system_wide, code))
 		return false;
-	ev->attr.exclude_kernel = ev->attr.exclude_hv = 1;
 	if (c->opts.fallback)
-		c->opts.fallback(c->opts.ctx, s->name,
-				 arena_printf(&c->specs->arena, "%s:u", s->name),
-				 "kernel work may not be seen");
-	s->name = arena_printf(&c->specs->arena, "%s:u", s->name);
+		c->opts.fallback(c->opts.ctx, wanted, ev->spec->name,
+				 "the kernel's work may not be seen");
 	return true;
 }
 
 static int open_fd(struct capture *c, struct capture_event *ev, pid_t pid, int cpu, int group,
 		   struct err *e)
 {
-	struct rlimit lim;
-
 	for (;;) {
-		int fd = perf_open(&ev->attr, pid, cpu, group, 0);
+		int fd = open_event(ev->spec, &ev->attr, pid, cpu, group, 0);
 
 		if (fd >= 0)
 			return fd;
-		if (fd == -EMFILE && getrlimit(RLIMIT_NOFILE, &lim) == 0 &&
-		    lim.rlim_cur < lim.rlim_max) {
-			lim.rlim_cur = lim.rlim_max;
-			if (setrlimit(RLIMIT_NOFILE, &lim) == 0)
-				continue;
-		}
-		if (ev->attr.precise_ip && ev->spec->precise_max) {
+		if (ev->attr.precise_ip && ev->spec->precise_max)
 			ev->attr.precise_ip--;
-			continue;
-		}
-		if (fd == -EINVAL && leave_out(&ev->attr))
-			continue;
-		if (use_clock(c, ev, -fd) || narrow(c, ev, -fd))
-			continue;
-		return why_open_failed(ev->spec, -fd, pid, cpu, e);
+		else if (!(fd == -EINVAL && leave_out(&ev->attr)) && !use_clock(c, ev, -fd) &&
+			 !narrow(c, ev, -fd))
+			return why_open_failed(ev->spec, -fd, pid, cpu, e);
 	}
 }
 

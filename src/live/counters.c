@@ -4,14 +4,13 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "kern/cgroup.h"
 #include "kern/filter.h"
-#include "kern/perf.h"
 #include "kern/why.h"
+#include "live/open.h"
 
 #define MAX_GROUP 64
 
@@ -33,43 +32,10 @@ struct counters {
 	size_t n, n_tracepoints;
 };
 
-/* perf_event_open with the soft limit of open files raised once if that helps. */
-static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu, int group,
-		      unsigned long flags)
-{
-	int fd = perf_open(attr, pid, cpu, group, flags);
-	struct rlimit lim;
-
-	if (fd != -EMFILE || getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur >= lim.rlim_max)
-		return fd;
-	lim.rlim_cur = lim.rlim_max;
-	if (setrlimit(RLIMIT_NOFILE, &lim) < 0)
-		return fd;
-	return perf_open(attr, pid, cpu, group, flags);
-}
-
 static bool not_supported(int code)
 {
 	return code == ENOENT || code == ENOSYS || code == EOPNOTSUPP || code == ENXIO ||
 	       code == EINVAL || code == ENODEV;
-}
-
-/* An ordinary user may often count only user space: do that, and name the event so. */
-static bool narrow(struct counters *c, struct counter *k, int code)
-{
-	struct event_spec *s = k->spec;
-
-	if ((code != EACCES && code != EPERM) || s->attr.exclude_kernel || s->modified ||
-	    s->kind == SPEC_TRACEPOINT || c->target->system_wide)
-		return false;
-	s->attr.exclude_kernel = 1;
-	s->attr.exclude_hv = 1;
-	if (!(s->terms & SPEC_TERM_NAME))
-		s->name = arena_printf(&c->specs->arena, "%s:u", s->name);
-	if (c->opts.narrowed)
-		c->opts.narrowed(c->opts.ctx, s);
-	c->opts.narrowed = NULL;
-	return true;
 }
 
 static void fill_attr(const struct counters *c, const struct counter *k,
@@ -94,7 +60,7 @@ static void fill_attr(const struct counters *c, const struct counter *k,
 /* Open k on one place; its group leader, if another event, is open there already. */
 static int open_place(struct counters *c, struct counter *k, size_t i)
 {
-	const struct event_spec *s = k->spec;
+	struct event_spec *s = k->spec;
 	const struct count_place *at = &c->set.event[k - c->counter].place[i];
 	const struct counter *leader = &c->counter[s->leader];
 	struct perf_event_attr attr;
@@ -113,7 +79,7 @@ static int open_place(struct counters *c, struct counter *k, size_t i)
 		pid = k->cgroup_fd;
 		flags = PERF_FLAG_PID_CGROUP;
 	}
-	return open_event(&attr, pid, at->cpu, group, flags);
+	return open_event(s, &attr, pid, at->cpu, group, flags);
 }
 
 static int open_counter(struct counters *c, struct counter *k, struct err *e)
@@ -128,9 +94,13 @@ static int open_counter(struct counters *c, struct counter *k, struct err *e)
 			gone++; /* a thread that ended between listing and opening */
 			continue;
 		}
-		if (fd < 0 && narrow(c, k, -fd)) {
+		if (fd < 0 && open_narrow(k->spec, &k->spec->attr, &c->specs->arena,
+					  c->target->system_wide, -fd)) {
 			ev->name = k->spec->name;
 			ev->attr = k->spec->attr;
+			if (c->opts.narrowed)
+				c->opts.narrowed(c->opts.ctx, k->spec);
+			c->opts.narrowed = NULL;
 			fd = open_place(c, k, i);
 		}
 		if (fd < 0 && not_supported(-fd)) {
@@ -150,22 +120,37 @@ static int open_counter(struct counters *c, struct counter *k, struct err *e)
 	return 0;
 }
 
-/* The CPUs and threads that an event is opened on: a PMU with a cpumask counts only there. */
+/* Of a whole-package event each package's first CPU tells all. */
+static bool first_of_package(const struct cpus *cpus, size_t i)
+{
+	int socket = cpu_place(cpus->cpu[i]).socket;
+
+	for (size_t k = 0; k < i; k++)
+		if (cpu_place(cpus->cpu[k]).socket == socket)
+			return false;
+	return true;
+}
+
+/* The CPUs and threads that an event is opened on: some PMUs count only on some CPUs. */
 static int lay_out(struct counters *c, struct counter *k, struct err *e)
 {
 	struct count_event *ev = &c->set.event[k - c->counter];
 	const struct target *t = c->target;
+	const char *only = k->spec->pmu_cpus ? k->spec->pmu_cpus : k->spec->on_cpus;
+	bool by_cpu = t->cpus.cpu[0] >= 0;
 	struct cpus mask = { 0 };
 	size_t n = 0;
 
-	if (k->spec->pmu_cpus && t->system_wide && cpus_parse_any(k->spec->pmu_cpus, &mask, e) < 0)
+	if (only && by_cpu && cpus_parse_any(only, &mask, e) < 0)
 		return -e->code;
 	ev->place = mem_alloc(t->cpus.n * t->threads.n * sizeof(*ev->place));
-	for (size_t i = 0; i < t->cpus.n; i++)
+	for (size_t i = 0; i < t->cpus.n; i++) {
+		if ((mask.n && !cpus_has(&mask, t->cpus.cpu[i])) ||
+		    (k->spec->per_pkg && by_cpu && !first_of_package(&t->cpus, i)))
+			continue;
 		for (size_t j = 0; j < t->threads.n; j++)
-			if (!mask.n || cpus_has(&mask, t->cpus.cpu[i]))
-				ev->place[n++] =
-					(struct count_place){ t->cpus.cpu[i], t->threads.tid[j] };
+			ev->place[n++] = (struct count_place){ t->cpus.cpu[i], t->threads.tid[j] };
+	}
 	cpus_free(&mask);
 	ev->n_places = n;
 	ev->count = mem_alloc(n * sizeof(*ev->count));
@@ -186,6 +171,7 @@ static void describe(const struct event_spec *s, const char *cgroup, struct coun
 		.kind = s->kind,
 		.attr = s->attr,
 		.supported = true,
+		.first = s->first,
 	};
 }
 
@@ -279,8 +265,8 @@ static void note(struct count_event *ev, struct counter *k, size_t i, struct cou
 {
 	struct count *last = &k->last[i];
 
-	ev->count[i] = (struct count){ now.value - last->value, now.enabled - last->enabled,
-				       now.running - last->running };
+	ev->count[i] = (struct count){ k->spec->snapshot ? now.value : now.value - last->value,
+				       now.enabled - last->enabled, now.running - last->running };
 	*last = now;
 }
 
