@@ -35,6 +35,7 @@ struct command {
 	 * Returns the exit code, or -errno with e filled, which main prints.
 	 */
 	int (*run)(void *args, int argc, char **argv, struct err *e);
+	void (*drop)(void *args); /* frees what args holds, also after bad options; may be NULL */
 };
 
 extern const struct command *const commands[]; /* NULL at the end */

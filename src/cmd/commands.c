@@ -77,7 +77,7 @@ int command_run(const struct command *c, const char *shown, int argc, char **arg
 	static const struct opt none[] = { OPT_END };
 	struct err e = { 0 };
 	AUTO_FREE void *args = NULL;
-	int n;
+	int n, code;
 
 	if (c->subs && argc > 1) {
 		const struct command *sub = command_find(c->subs, argv[1]);
@@ -94,14 +94,18 @@ int command_run(const struct command *c, const char *shown, int argc, char **arg
 	n = opt_parse(c->opts ? c->opts : none, c->parse, argc, argv, args, &e);
 	if (n == -ECANCELED) {
 		help_command(stdout, c, shown);
-		return 0;
-	}
-	if (n < 0) {
+		code = 0;
+	} else if (n < 0) {
 		if (!e.hint[0])
 			err_hint(&e, "kymo %s -h shows the options", shown);
 		command_error(shown, &e);
-		return EXIT_USAGE;
+		code = EXIT_USAGE;
+	} else {
+		code = c->run(args, n, argv + 1, &e);
+		if (code < 0)
+			code = command_error(shown, &e);
 	}
-	n = c->run(args, n, argv + 1, &e);
-	return n < 0 ? command_error(shown, &e) : n;
+	if (c->drop)
+		c->drop(args);
+	return code;
 }

@@ -302,9 +302,12 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (!a->freq_given && a->capture.freq > max)
 		a->capture.freq = max;
 	a->cmdline = command_line();
-	r = record_run(a, argc ? argv : NULL, e);
-	spec_list_free(&a->events);
-	return r;
+	return record_run(a, argc ? argv : NULL, e);
+}
+
+static void drop(void *args)
+{
+	spec_list_free(&((struct record_args *)args)->events);
 }
 
 static const struct record_args defaults = { .capture = { .freq = 4000, .time = true } };
@@ -332,4 +335,5 @@ const struct command cmd_record = {
 	.args_size = sizeof(struct record_args),
 	.defaults = &defaults,
 	.run = run,
+	.drop = drop,
 };

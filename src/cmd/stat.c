@@ -387,8 +387,12 @@ static int run(void *args_, int argc, char **argv, struct err *e)
 		}
 	}
 	target_free(&p.target);
-	spec_list_free(&a->events);
 	return r;
+}
+
+static void drop(void *args)
+{
+	spec_list_free(&((struct stat_args *)args)->events);
 }
 
 static const struct stat_args defaults = { .repeat = 1, .big_num = true, .log_fd = -1 };
@@ -418,4 +422,5 @@ const struct command cmd_stat = {
 	.args_size = sizeof(struct stat_args),
 	.defaults = &defaults,
 	.run = run,
+	.drop = drop,
 };
