@@ -16,6 +16,7 @@
 #define MAGIC 0x4A695444u
 #define HEADER 40u
 #define FLAG_ARCH_TIME 1u
+#define ELF_HEADER 0x40u
 
 enum { LOAD, MOVE, DEBUG_INFO, CLOSE, UNWINDING_INFO };
 
@@ -29,9 +30,19 @@ struct parser {
 	uint32_t first_line, nlines;
 };
 
+/* Node.js has been seen to write freed memory in a name's place. */
+static bool plausible(const char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name < 0x20 || *name == 0x7f)
+			return false;
+	return true;
+}
+
 static void on_debug_info(struct parser *p, struct bytes *b)
 {
 	const char *file = "";
+	bool good = true;
 	uint64_t n;
 
 	p->lines_addr = bytes_u64(b);
@@ -48,10 +59,36 @@ static void on_debug_info(struct parser *p, struct bytes *b)
 		/* One byte 0xff: the same file as before. */
 		if (strcmp(name, "\xff") != 0)
 			file = name;
+		good &= plausible(file);
 		l.file = file;
 		vec_push(&p->lines, l);
 	}
-	p->nlines = (uint32_t)(p->lines.n - p->first_line);
+	/* One broken entry shifts all that follow: no lines are better than wrong ones. */
+	p->nlines = good ? (uint32_t)(p->lines.n - p->first_line) : 0;
+}
+
+/*
+ * V8 and LLVM count addresses from the start of the ELF file that perf inject
+ * would make, 0x40 bytes before the code; others from the code. A list of which
+ * the first line is not within the first 0x40 bytes is of the former kind.
+ */
+static bool adopt_lines(struct parser *p, struct jitdump_code *c)
+{
+	struct jitdump_line *l = p->lines.data + p->first_line;
+	uint64_t low = UINT64_MAX, shift;
+
+	for (uint32_t i = 0; i < p->nlines; i++)
+		if (l[i].addr < low)
+			low = l[i].addr;
+	if (low < c->start)
+		return false;
+	shift = low - c->start >= ELF_HEADER ? ELF_HEADER : 0;
+	for (uint32_t i = 0; i < p->nlines; i++) {
+		l[i].addr -= shift;
+		if (l[i].addr > c->end)
+			return false;
+	}
+	return true;
 }
 
 static void add_code(struct parser *p, struct jitdump_code c)
@@ -79,7 +116,7 @@ static void on_load(struct parser *p, struct bytes *b, uint64_t time)
 	c.end = c.start + size;
 	if (size <= bytes_left(b))
 		c.bytes = b->p;
-	if (p->nlines && p->lines_addr == c.start) {
+	if (p->nlines && p->lines_addr == c.start && adopt_lines(p, &c)) {
 		c.first_line = p->first_line;
 		c.nlines = p->nlines;
 	}
