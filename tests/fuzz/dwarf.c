@@ -4,6 +4,7 @@
  * all over. The first byte chooses what the other files (dwz, .dwo, .dwp) are:
  * absent, or the same bytes again.
  */
+#include "fuzz.h"
 #include "sym/dwarf.h"
 
 struct input {
@@ -19,7 +20,6 @@ static int again(void *ctx, const struct dwarf_need *need, struct elf **ret)
 	return elf_open_memory(in->data, in->size, "again", ret, NULL);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { data + 1, size - 1 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as an ELF file: headers, symbols, PLT, packed symbol table, lookups. */
+#include "fuzz.h"
 #include "sym/elf.h"
 #include "sym/symtab.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct elf *e;

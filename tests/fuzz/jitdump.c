@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "fuzz.h"
 #include "sym/jitdump.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct jitdump j;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
+#include "fuzz.h"
 #include "sym/kallsyms.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = mem_alloc(size + 1);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "fuzz.h"
 #include "sym/perfmap.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = mem_alloc(size + 1);
@@ -19,8 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const struct perfmap_sym *s = perfmap_find(&m, m.sym[i].start);
 
 		/* Something is there, and it is not older than this line. */
-		if (!s || s < &m.sym[i] || !s->name[0])
-			abort();
+		FUZZ_CHECK(s && s >= &m.sym[i] && s->name[0]);
 	}
 	perfmap_free(&m);
 	return 0;
