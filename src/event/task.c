@@ -183,10 +183,11 @@ static struct node *treap_cut_last(struct tasks *t, struct node *n, uint64_t add
 	return n;
 }
 
-/* Take [start, end) out; with map, put it there. */
-static struct node *treap_replace(struct tasks *t, struct node *root, uint64_t start, uint64_t end,
-				  const struct task_map *map, uint32_t token)
+/* Put map to its place, and cut away what it covers. */
+static struct node *treap_replace(struct tasks *t, struct node *root, const struct task_map *map,
+				  uint32_t token)
 {
+	uint64_t start = map->start, end = map->end;
 	struct node *low, *mid, *high, *tail = NULL;
 	const struct node *last;
 
@@ -201,8 +202,7 @@ static struct node *treap_replace(struct tasks *t, struct node *root, uint64_t s
 		tail = node_new(t, &rest, token);
 	}
 	low = treap_cut_last(t, low, start, token);
-	if (map)
-		low = treap_join(t, low, node_new(t, map, token), token);
+	low = treap_join(t, low, node_new(t, map, token), token);
 	return treap_join(t, treap_join(t, low, tail, token), high, token);
 }
 
@@ -244,7 +244,7 @@ static void space_map(struct tasks *t, uint32_t space, const struct task_map *ma
 {
 	struct space *s = &t->spaces.data[space];
 
-	s->root = treap_replace(t, s->root, map->start, map->end, map, s->token);
+	s->root = treap_replace(t, s->root, map, s->token);
 }
 
 /* --- tasks --- */
@@ -342,17 +342,15 @@ static void kernel_mmap(struct tasks *t, uint64_t time, const struct task_map *m
 	space_map(t, space, map);
 }
 
+/* A mapping of nothing, so that what comes to this place later is a change. */
 void tasks_kernel_unmap(struct tasks *t, uint64_t time, uint64_t start, uint64_t end)
 {
-	uint32_t space = t->kernel.at[t->kernel.n - 1].value;
-	struct space *s;
+	const struct task_map hole = {
+		.start = start, .end = end, .dso = TASK_DSO_NONE, .pid = -1
+	};
 
-	if (start >= end)
-		return;
-	space = space_copy(t, space);
-	history_set(&t->arena, &t->kernel, time, space);
-	s = &t->spaces.data[space];
-	s->root = treap_replace(t, s->root, start, end, NULL, s->token);
+	if (start < end)
+		kernel_mmap(t, time, &hole);
 }
 
 void tasks_mmap(struct tasks *t, uint64_t time, int32_t pid, int32_t tid,
@@ -578,7 +576,7 @@ const struct task_map *tasks_find(const struct tasks *t, uint32_t space, uint64_
 		while (n && (addr < n->map.start || addr >= n->map.end))
 			n = addr < n->map.start ? n->left : n->right;
 		if (n)
-			return &n->map;
+			return n->map.dso == TASK_DSO_NONE ? NULL : &n->map;
 	}
 	return NULL;
 }

@@ -208,7 +208,7 @@ static int read_attrs(struct perfdata *pd, const char *path, struct err *e)
 		if (ids.offset > f->size || ids.size > f->size - ids.offset) {
 			perfdata_note(pd, "the ids of event %llu lie outside the file",
 				      (unsigned long long)i);
-			ids.size = 0;
+			ids = (struct perfdata_section){ 0 };
 		}
 		r = attr_add(pd, p, attr_size, f->data + ids.offset, ids.size / 8, e);
 		if (r < 0)

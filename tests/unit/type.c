@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* Format texts of tracepoints, and reading fields through them. */
+#include <errno.h>
+
+#include "event/text.h"
+#include "event/type.h"
+#include "tap.h"
+
+static const char format[] =
+	"name: thing\n"
+	"ID: 317\n"
+	"format:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n"
+	"\n"
+	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+	"\tfield:__data_loc char[] name;\toffset:28;\tsize:4;\tsigned:0;\n"
+	"\tfield:unsigned long args[2];\toffset:32;\tsize:16;\tsigned:0;\n"
+	"\tfield:const void * ptr;\toffset:48;\tsize:8;\tsigned:0;\n"
+	"\tfield:__rel_loc u8[] bytes;\toffset:56;\tsize:4;\tsigned:0;\n"
+	"\tfield:struct pair both;\toffset:60;\tsize:8;\tsigned:0;\n"
+	"\n"
+	"print fmt: \"comm=%s pid=%d name=%s\", REC->comm, REC->pid, __get_str(name)\n";
+
+struct record {
+	uint16_t type;
+	uint8_t flags, preempt;
+	int32_t common_pid;
+	char comm[16];
+	int32_t pid;
+	uint32_t name;
+	uint64_t args[2];
+	uint64_t ptr;
+	uint32_t bytes;
+	uint8_t both[8];
+	char text[4];
+	uint8_t raw[3];
+} __attribute__((packed));
+
+static const struct record rec = { .type = 317,
+				   .common_pid = 9,
+				   .comm = "sixteen letters!",
+				   .pid = -5,
+				   .name = 68 | 4 << 16,
+				   .args = { 1, 2 },
+				   .ptr = 0xffff888100000000,
+				   .bytes = 12 | 3 << 16,
+				   .text = "abc",
+				   .raw = { 7, 8, 9 } };
+
+static void parse(void)
+{
+	struct arena a = { 0 };
+	struct event_type t = { 0 };
+	struct err e = { 0 };
+
+	CHECK_INT(type_parse_format(&t, &a, format, sizeof(format) - 1, &e), 0);
+	CHECK_INT(t.n_fields, 9);
+	CHECK_INT(t.format_id, 317);
+	CHECK_STR(t.event, "thing");
+	CHECK(t.fields[0].is_common && t.fields[1].is_common && !t.fields[2].is_common);
+	CHECK_INT(type_field(&t, "comm")->kind, FIELD_STRING);
+	CHECK_STR(type_field(&t, "comm")->type, "char[16]");
+	CHECK_INT(type_field(&t, "pid")->kind, FIELD_INT);
+	CHECK(type_field(&t, "pid")->is_signed);
+	CHECK_INT(type_field(&t, "name")->kind, FIELD_DATA_LOC);
+	CHECK(type_field(&t, "name")->is_string);
+	CHECK_INT(type_field(&t, "args")->kind, FIELD_ARRAY);
+	CHECK_INT(type_field(&t, "args")->elem_size, 8);
+	CHECK(type_field(&t, "ptr")->is_pointer);
+	CHECK_INT(type_field(&t, "bytes")->kind, FIELD_REL_LOC);
+	CHECK(!type_field(&t, "bytes")->is_string);
+	CHECK_INT(type_field(&t, "both")->kind, FIELD_OTHER);
+	CHECK(!type_field(&t, "none"));
+	CHECK(strncmp(t.print_fmt, "\"comm=%s", 8) == 0);
+	arena_free(&a);
+}
+
+static void refuse(void)
+{
+	static const char *const bad[] = {
+		"",
+		"name: x\nID: 1\nformat:\n",
+		"format:\n\tfield:int a;\toffset:x;\tsize:4;\n",
+		"format:\n\tfield:int;\toffset:0;\tsize:4;\n",
+		"format:\n\tfield:int a\toffset:0\n",
+		"format:\n\tfield:int a;\toffset:0;\tsize:99999999999;\n",
+		"rubbish\n",
+	};
+	struct arena a = { 0 };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		struct event_type t = { 0 };
+		struct err e = { 0 };
+
+		CHECK_CASE(type_parse_format(&t, &a, bad[i], strlen(bad[i]), &e) == -EINVAL &&
+				   !t.fields && e.msg[0],
+			   "refused: case %zu", i);
+	}
+	arena_free(&a);
+}
+
+static void values(void)
+{
+	struct arena a = { 0 };
+	struct event_type t = { 0 };
+	struct strbuf b = { 0 };
+	const void *p;
+	const char *s;
+	int64_t v = 0;
+	size_t n = 0;
+
+	type_parse_format(&t, &a, format, sizeof(format) - 1, NULL);
+	CHECK(field_int(type_field(&t, "pid"), &rec, sizeof(rec), &v));
+	CHECK_INT(v, -5);
+	CHECK(field_int(type_field(&t, "ptr"), &rec, sizeof(rec), &v));
+	CHECK_INT(v, (int64_t)0xffff888100000000);
+	CHECK(field_str(type_field(&t, "comm"), &rec, sizeof(rec), &s, &n));
+	CHECK_INT(n, 16); /* no NUL: cut at its size */
+	CHECK(field_str(type_field(&t, "name"), &rec, sizeof(rec), &s, &n));
+	CHECK_INT(n, 3);
+	CHECK(memcmp(s, "abc", 3) == 0);
+	CHECK(field_bytes(type_field(&t, "bytes"), &rec, sizeof(rec), &p, &n));
+	CHECK_INT(n, 3);
+	CHECK(memcmp(p, "\7\10\11", 3) == 0);
+	CHECK(!field_int(type_field(&t, "comm"), &rec, sizeof(rec), &v));
+	CHECK(!field_str(type_field(&t, "pid"), &rec, sizeof(rec), &s, &n));
+	/* Too short a record. */
+	CHECK(!field_int(type_field(&t, "pid"), &rec, 27, &v));
+	CHECK(!field_str(type_field(&t, "name"), &rec, 70, &s, &n));
+	CHECK(!field_bytes(type_field(&t, "bytes"), &rec, 74, &p, &n));
+	/* The other endian. */
+	((struct field *)type_field(&t, "pid"))->swapped = true;
+	CHECK(field_int(type_field(&t, "pid"), &rec, sizeof(rec), &v));
+	CHECK_INT(v, (int32_t)__builtin_bswap32((uint32_t)-5));
+	/* Without libtraceevent, or for a record it could trip over. */
+	((struct field *)type_field(&t, "pid"))->swapped = false;
+	text_print(NULL, &t, &rec, sizeof(rec), 0, &b);
+	CHECK_STR(strbuf_str(&b), "comm=sixteen letters! pid=-5 name=abc "
+				  "args=01000000000000000200000000000000 "
+				  "ptr=0xffff888100000000 bytes=070809 both=0000000000000000");
+	strbuf_free(&b);
+	arena_free(&a);
+}
+
+int main(void)
+{
+	parse();
+	refuse();
+	values();
+	return tap_end();
+}
