@@ -323,3 +323,73 @@ void profile_free(struct profile *p)
 	free(p->total);
 	arena_free(&p->copies);
 }
+
+struct profile_builder {
+	struct source source; /* only its trace, and that nothing it points to is kept */
+	struct profile_opts opts;
+	struct tables tables;
+	struct job job;
+	struct reader reader;
+	struct profile view;
+};
+
+struct profile_builder *profile_builder_new(struct trace *t, const struct profile_opts *o)
+{
+	struct profile_builder *b = mem_alloc(sizeof(*b));
+
+	b->source.trace = t;
+	b->opts = *o;
+	b->tables.total = mem_alloc((t->n_types + 1) * sizeof(*b->tables.total));
+	b->tables.last_time = UINT64_MAX;
+	b->job = (struct job){ .source = &b->source, .o = &b->opts, .tables = &b->tables };
+	b->reader = (struct reader){ .job = &b->job, .t = &b->tables };
+	return b;
+}
+
+int profile_builder_add(void *ctx, const struct event *ev)
+{
+	struct profile_builder *b = ctx;
+
+	return on_sample(&b->reader, ev);
+}
+
+struct profile *profile_builder_look(struct profile_builder *b)
+{
+	b->view = (struct profile){ .trace = b->source.trace, .total = b->tables.total };
+	memcpy(&b->view.entries, &b->tables.entries, sizeof(b->view.entries));
+	memcpy(&b->view.chains, &b->tables.chains, sizeof(b->view.chains));
+	return &b->view;
+}
+
+void profile_builder_fade(struct profile_builder *b, double keep)
+{
+	struct tables old = b->tables;
+	size_t n_types = b->source.trace->n_types;
+
+	b->tables = (struct tables){ .last_time = UINT64_MAX };
+	b->tables.total = mem_alloc((n_types + 1) * sizeof(*b->tables.total));
+	for (size_t i = 0; i < old.entries.n; i++) {
+		struct profile_entry e = old.entries.data[i];
+
+		e.count = (uint64_t)((double)e.count * keep);
+		e.weight = (uint64_t)((double)e.weight * keep);
+		if (!e.weight)
+			continue;
+		if (e.chain != PROFILE_NO_CHAIN)
+			e.chain = intern_chain(&b->tables, &old.chains.data[e.chain], true);
+		b->tables.total[e.type].count += e.count;
+		b->tables.total[e.type].weight += e.weight;
+		b->tables.total[e.type].all_count += e.count;
+		b->tables.total[e.type].all_weight += e.weight;
+		count_entry(&b->tables, &e);
+	}
+	tables_free(&old);
+}
+
+void profile_builder_free(struct profile_builder *b)
+{
+	if (!b)
+		return;
+	tables_free(&b->tables);
+	free(b);
+}

@@ -85,4 +85,17 @@ int profile_make(struct source *s, const struct profile_opts *o, struct profile 
 		 struct err *e);
 void profile_free(struct profile *p);
 
+/*
+ * The same bit by bit, for live views: events are added as they come, and what
+ * was counted can be looked at and made to fade.
+ */
+struct profile_builder;
+struct profile_builder *profile_builder_new(struct trace *t, const struct profile_opts *o);
+int profile_builder_add(void *b, const struct event *ev); /* an event_fn */
+/* What is there now; holds until the builder is used again, and is not to be freed. */
+struct profile *profile_builder_look(struct profile_builder *b);
+/* Keep this share of every count (0: start anew), and forget what is below one. */
+void profile_builder_fade(struct profile_builder *b, double keep);
+void profile_builder_free(struct profile_builder *b);
+
 #endif

@@ -70,6 +70,7 @@ extern const struct command cmd_list;
 extern const struct command cmd_record;
 extern const struct command cmd_report;
 extern const struct command cmd_stat;
+extern const struct command cmd_top;
 extern const struct command cmd_version;
 
 /* The lines that may complete a -e text: "NAME\tDESCRIPTION". */

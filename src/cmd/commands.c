@@ -16,6 +16,7 @@ const struct command *const commands[] = {
 	&cmd_record,
 	&cmd_report,
 	&cmd_script,
+	&cmd_top,
 	&cmd_evlist,
 	&cmd_buildid_list,
 	&cmd_addr2line,

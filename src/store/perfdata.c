@@ -25,7 +25,7 @@ void perfdata_note(struct perfdata *pd, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void perfdata_close(struct source *s)
+void perfdata_close(struct source *s)
 {
 	struct perfdata *pd = s->impl;
 

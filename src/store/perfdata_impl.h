@@ -136,6 +136,9 @@ struct perfdata {
 	struct map cgroups; /* id to path */
 };
 
+/* --- perfdata.c --- */
+void perfdata_close(struct source *s);
+
 /* --- perfdata_attr.c --- */
 /* size is what the file says an attr has; longer ones are cut, shorter zero-extended. */
 int attr_add(struct perfdata *pd, const uint8_t *attr, size_t size, const uint8_t *ids,

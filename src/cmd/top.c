@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo top: the hottest functions now, refreshed. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "base/term.h"
+#include "calc/hist.h"
+#include "cmd/command.h"
+#include "cmd/event_opts.h"
+#include "live/capture_attr.h"
+#include "live/monitor.h"
+#include "view/top_text.h"
+
+struct args {
+	struct spec_list events;
+	struct target_opts target;
+	struct capture_opts capture;
+	const char *sort;
+	bool stdio, chains, hide_kernel, hide_user, samples, zero, no_inherit, children;
+	int delay_s, freq, iterations;
+	double min_percent;
+};
+
+static int on_event(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	(void)o;
+	(void)unset;
+	return spec_parse(&((struct args *)args)->events, value, events_env(), e);
+}
+
+static const struct opt opts[] = {
+	OPT_FN_C('e', "event", "EVENT", OPT_ARG_REQUIRED, on_event, "events (default: cycles)",
+		 "@events"),
+	OPT_INT('F', "freq", "N", freq, "samples a second (default: 4000)"),
+	OPT_U64('c', "count", "N", capture.period, "a sample every N events"),
+	OPT_FLAG('a', "all-cpus", target.all_cpus, "the whole machine (default)"),
+	OPT_STR_C('p', "pid", "PID,...", target.pids, "these processes", "@pids"),
+	OPT_STR_C('t', "tid", "TID,...", target.tids, "these threads", "@pids"),
+	OPT_STR_C('C', "cpu", "LIST", target.cpus, "these CPUs", "@cpus"),
+	OPT_STR_C('u', "uid", "USER", target.user, "a user's processes", "@users"),
+	OPT_FLAG('i', "no-inherit", no_inherit, "not their children"),
+	OPT_FLAG('g', NULL, chains, "count callers too"),
+	OPT_STR('s', "sort", "KEY,...", sort,
+		"sum by comm, pid, tid, dso, symbol, cpu (default: dso,symbol)"),
+	OPT_FLAG('K', "hide_kernel_symbols", hide_kernel, "hide the kernel's functions"),
+	OPT_FLAG('U', "hide_user_symbols", hide_user, "hide user functions"),
+	OPT_FLAG('n', "show-nr-samples", samples, "also the number of samples"),
+	OPT_FLAG('z', "zero", zero, "start anew at each refresh"),
+	OPT_INT('d', "delay", "SECONDS", delay_s, "refresh every so often (default: 2)"),
+	OPT_INT(0, "iterations", "N", iterations, "end after N refreshes"),
+	OPT_FLAG(0, "stdio", stdio, "as text, one screen after the other"),
+	OPT_END,
+};
+
+struct top {
+	struct args *a;
+	struct monitor m;
+	struct target target;
+	struct loop loop;
+	struct profile_builder *counted;
+	struct symbols *symbols;
+	struct hist_opts hist;
+	uint64_t samples, kernel, since;
+	char event[128], whom[64];
+};
+
+static int on_sample(void *ctx, const struct event *ev)
+{
+	struct top *t = ctx;
+	bool kernel = ev->mode == EVENT_MODE_KERNEL;
+
+	t->samples++;
+	t->kernel += kernel;
+	if ((kernel && t->a->hide_kernel) || (!kernel && t->a->hide_user))
+		return 0;
+	return profile_builder_add(t->counted, ev);
+}
+
+static unsigned height(void)
+{
+	struct winsize w;
+
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_row : 0;
+}
+
+static int show(struct top *t, struct err *e)
+{
+	struct profile *p = profile_builder_look(t->counted);
+	double seconds = (double)(loop_now() - t->since) / 1e9;
+	struct top_state s = {
+		.event = t->event,
+		.whom = t->whom,
+		.rate = seconds > 0 ? (double)t->samples / seconds : 0,
+		.kernel = t->samples ? 100.0 * (double)t->kernel / (double)t->samples : 0,
+		.lost = t->m.source->trace->losses.lost_events,
+		.samples = t->a->samples,
+	};
+	struct names n = { 0 };
+	struct hist h;
+	int r = names_make(p, t->symbols, &(struct names_opts){ 0 }, &n, e);
+
+	if (r == 0)
+		r = hist_make(&n, &t->hist, &h, e);
+	if (r == 0) {
+		if (isatty(STDOUT_FILENO))
+			fputs("\033[H\033[2J", stdout);
+		top_print(stdout, &s, &h, height(), t->a->min_percent);
+		fflush(stdout);
+		hist_free(&h);
+	}
+	names_free(&n);
+	profile_builder_fade(t->counted, t->a->zero ? 0 : 0.875);
+	t->samples = t->kernel = 0;
+	t->since = loop_now();
+	return r < 0 ? r : ferror(stdout) ? err_set(e, EPIPE, "cannot write the output") : 0;
+}
+
+enum { TIMER_POLL, TIMER_SHOW, WATCH_RING };
+
+static int watch(struct top *t, struct err *e)
+{
+	const uint64_t ms = 1000000;
+	int shown = 0, r;
+
+	r = loop_timer(&t->loop, TIMER_POLL, 100 * ms, 100 * ms, e);
+	if (r >= 0)
+		r = loop_timer(&t->loop, TIMER_SHOW, (uint64_t)t->a->delay_s * 1000 * ms,
+			       (uint64_t)t->a->delay_s * 1000 * ms, e);
+	if (r >= 0)
+		r = capture_watch(&t->m.capture, &t->loop, WATCH_RING, e);
+	while (r >= 0) {
+		struct loop_event ev;
+
+		r = loop_wait(&t->loop, -1, &ev, e);
+		if (r < 0)
+			break;
+		if (ev.kind == LOOP_SIGNAL && ev.id != SIGCHLD)
+			return 0;
+		r = monitor_poll(&t->m, on_sample, t, e);
+		if (r >= 0 && ev.kind == LOOP_TIMER && ev.id == TIMER_SHOW) {
+			r = show(t, e);
+			if (t->a->iterations && ++shown >= t->a->iterations)
+				return r;
+		}
+	}
+	return r;
+}
+
+static int parse_sort(const char *text, struct hist_opts *o, struct err *e)
+{
+	static const struct {
+		const char *name;
+		enum hist_key key;
+	} keys[] = { { "comm", HIST_COMM }, { "pid", HIST_PID }, { "tid", HIST_TID },
+		     { "dso", HIST_DSO },   { "sym", HIST_SYM }, { "symbol", HIST_SYM },
+		     { "cpu", HIST_CPU } };
+
+	while (*text) {
+		size_t n = strcspn(text, ","), i = 0;
+
+		while (i < ARRAY_SIZE(keys) &&
+		       (strlen(keys[i].name) != n || memcmp(keys[i].name, text, n) != 0))
+			i++;
+		if (i == ARRAY_SIZE(keys) || o->n_keys == 16) {
+			err_set(e, EINVAL, "no sort key '%.*s'", (int)n, text);
+			return err_hint(e, "comm, pid, tid, dso, symbol, cpu");
+		}
+		o->key[o->n_keys++] = keys[i].key;
+		text += n;
+		text += *text == ',';
+	}
+	return 0;
+}
+
+static void on_fallback(void *ctx, const char *wanted, const char *taken, const char *why)
+{
+	(void)ctx;
+	(void)wanted;
+	(void)taken;
+	(void)why; /* the heading names the event that is counted */
+}
+
+static int start(struct top *t, struct err *e)
+{
+	struct args *a = t->a;
+	size_t len;
+	char *text;
+	int r;
+
+	if (!a->events.n && spec_parse(&a->events, "cycles:P", events_env(), e) < 0)
+		return -e->code;
+	if (!a->target.pids && !a->target.tids && !a->target.cpus && !a->target.user)
+		a->target.all_cpus = true;
+	r = parse_sort(a->sort ? a->sort : "dso,symbol", &t->hist, e);
+	if (r == 0)
+		r = target_make(&a->target, &t->target, e);
+	if (r == 0)
+		r = loop_open(&t->loop, e);
+	if (r < 0)
+		return r;
+	t->hist.children = a->chains;
+	a->capture.freq = a->freq > 0		      ? (uint64_t)a->freq
+			  : capture_max_freq() < 4000 ? capture_max_freq()
+						      : 4000;
+	a->capture.chain = a->chains ? CAPTURE_FP : CAPTURE_NO_CHAIN;
+	a->capture.inherit = !a->no_inherit;
+	a->capture.time = true;
+	a->capture.fallback = on_fallback;
+	r = monitor_open(&t->m, &a->events, &t->target, &a->capture, e);
+	if (r < 0)
+		return r;
+	t->counted = profile_builder_new(
+		t->m.source->trace,
+		&(struct profile_opts){ .by = hist_needs(&t->hist) |
+					      (a->chains ? PROFILE_BY_CHAIN : 0) });
+	t->symbols = symbols_new(NULL);
+	if (file_read("/proc/kallsyms", 1u << 30, &text, &len) == 0)
+		symbols_kernel_text(t->symbols, text, len, e);
+	snprintf(t->event, sizeof(t->event), "%llu Hz %s", (unsigned long long)a->capture.freq,
+		 a->events.spec[0].name);
+	snprintf(t->whom, sizeof(t->whom), t->target.system_wide ? "all, %zu CPUs" : "%zu threads",
+		 t->target.system_wide ? t->target.cpus.n : t->target.threads.n);
+	t->since = loop_now();
+	return capture_enable(&t->m.capture, e);
+}
+
+static int run(void *args, int argc, char **argv, struct err *e)
+{
+	struct top t = { .a = args };
+	int r;
+
+	if (argc)
+		return err_set(e, EINVAL, "top takes no '%s': it watches what runs", argv[0]);
+	if (t.a->delay_s < 1)
+		return err_set(e, EINVAL, "-d wants at least one second");
+	r = start(&t, e);
+	if (r == 0)
+		r = watch(&t, e);
+	profile_builder_free(t.counted);
+	symbols_free(t.symbols);
+	monitor_close(&t.m);
+	target_free(&t.target);
+	return r;
+}
+
+static void drop(void *args)
+{
+	spec_list_free(&((struct args *)args)->events);
+}
+
+static const struct args defaults = { .delay_s = 2 };
+
+static const struct example examples[] = {
+	{ "top", "the hottest functions of the machine" },
+	{ "top -p 1234 -g", "of a process, with what they called" },
+	{ "top -e raw_syscalls:sys_enter -ns comm", "who makes the most system calls" },
+	{ "top --stdio --iterations 1", "one screen for a script" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_top = {
+	.name = "top",
+	.group = "Profile",
+	.summary = "show the hottest functions now",
+	.usage = "[OPTIONS]",
+	.examples = examples,
+	.opts = opts,
+	.args_size = sizeof(struct args),
+	.defaults = &defaults,
+	.run = run,
+	.drop = drop,
+};

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/monitor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/synth.h"
+#include "store/perfdata_live.h"
+
+static int gather(void *ctx, const void *data, size_t n, struct err *e)
+{
+	struct monitor *m = ctx;
+
+	(void)e;
+	if (m->used + n > m->cap) {
+		m->cap = m->cap * 2 > m->used + n ? m->cap * 2 : m->used + n + (64u << 10);
+		m->buffer = mem_grow(m->buffer, m->cap);
+	}
+	memcpy(m->buffer + m->used, data, n);
+	m->used += n;
+	return 0;
+}
+
+static int feed(struct monitor *m, event_fn *fn, void *ctx, struct err *e)
+{
+	int r = m->used ? perfdata_live_feed(m->source, m->buffer, m->used, fn, ctx, e) : 0;
+
+	m->used = 0;
+	return r;
+}
+
+static int no_event(void *ctx, const struct event *ev)
+{
+	(void)ctx;
+	(void)ev;
+	return 0;
+}
+
+static int tell_of_tasks(struct monitor *m, struct err *e)
+{
+	const struct capture_event *ev = capture_tracking(&m->capture);
+	const struct target *t = m->capture.target;
+	struct synth_opts s = { 0 };
+	int r;
+
+	if (!ev)
+		return 0;
+	s.sample_type = ev->attr.sample_type;
+	s.id_size = synth_id_size(s.sample_type);
+	s.event_id = ev->id[0];
+	r = synth_kernel(&s, gather, m, e);
+	if (r >= 0 && t->system_wide)
+		r = synth_all(&s, gather, m, e);
+	for (size_t i = 0; r >= 0 && !t->system_wide && !t->command && i < t->threads.n; i++)
+		r = synth_process(&s, t->threads.tid[i], gather, m, e);
+	return r < 0 ? r : feed(m, no_event, NULL, e);
+}
+
+int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
+		 const struct capture_opts *o, struct err *e)
+{
+	int r;
+
+	*m = (struct monitor){ 0 };
+	r = capture_open(specs, t, o, &m->capture, e);
+	if (r < 0)
+		return r;
+	m->source = perfdata_live_new();
+	for (size_t i = 0; r == 0 && i < m->capture.n; i++) {
+		const struct capture_event *ev = &m->capture.event[i];
+
+		r = perfdata_live_attr(m->source, &ev->attr, ev->spec->name, ev->id, ev->n_fds, e);
+	}
+	perfdata_live_start(m->source);
+	if (r == 0)
+		r = tell_of_tasks(m, e);
+	if (r < 0)
+		monitor_close(m);
+	return r;
+}
+
+int monitor_poll(struct monitor *m, event_fn *fn, void *ctx, struct err *e)
+{
+	int64_t n = capture_drain(&m->capture, gather, m, e);
+
+	return n < 0 ? (int)n : feed(m, fn, ctx, e);
+}
+
+void monitor_close(struct monitor *m)
+{
+	capture_close(&m->capture);
+	source_close(m->source);
+	free(m->buffer);
+	*m = (struct monitor){ 0 };
+}

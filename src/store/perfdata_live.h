@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perf records as they come out of the kernel's rings, decoded by the same code
+ * as files: what a live view needs between capture and calculation.
+ */
+#ifndef KYMO_STORE_PERFDATA_LIVE_H
+#define KYMO_STORE_PERFDATA_LIVE_H
+
+#include "event/trace.h"
+
+/* A trace without samples of its own; source_close() frees it. */
+struct source *perfdata_live_new(void);
+/* All events before the first feed, in the order they were opened. */
+int perfdata_live_attr(struct source *s, const struct perf_event_attr *attr, const char *name,
+		       const uint64_t *ids, size_t n, struct err *e);
+void perfdata_live_start(struct source *s);
+
+/*
+ * Whole records, in any order of CPUs. Side-band is applied to the trace's tasks
+ * first, then fn gets the samples. Nothing is kept of data.
+ */
+int perfdata_live_feed(struct source *s, const void *data, size_t n, event_fn *fn, void *ctx,
+		       struct err *e);
+
+#endif

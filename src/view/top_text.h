@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* One screen of kymo top. */
+#ifndef KYMO_VIEW_TOP_TEXT_H
+#define KYMO_VIEW_TOP_TEXT_H
+
+#include <stdio.h>
+
+#include "calc/hist.h"
+
+struct top_state {
+	const char *event; /* "999 Hz cpu-clock" */
+	const char *whom;  /* "all, 2 CPUs" */
+	double rate;	   /* samples a second */
+	double kernel;	   /* share of them in the kernel, % */
+	uint64_t lost;
+	bool samples; /* show the number of samples */
+};
+
+/* The heaviest rows that fit into height lines (0: all). */
+void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigned height,
+	       double min_percent);
+
+#endif

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""kymo top: a busy function is on top, with its share; counts of tracepoints are right."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+from tap import KYMO, WORK, check, end, has, kymo, skip
+
+spin = subprocess.Popen([f"{WORK}/spin", "400000000000"])
+try:
+    r = kymo(f"top --stdio --iterations 2 -d 1 -F 999 -p {spin.pid}", timeout=30)
+    rows = [x for x in r.out.splitlines() if "%  " in x]
+    check("a process: its only function has all", rows and re.search(r"(9\d|100)\.\d\d%  spin +\[\.\] spin$", rows[0]), r)
+    has("the heading says what and whom", r.out, "samples/sec", "1 threads")
+    check("two refreshes", r.out.count("kymo top:") == 2, r)
+    r = kymo(f"top --iterations 1 -d 1 -F 999 -n -s comm,symbol -p {spin.pid}", timeout=30)
+    check("-n and -s", re.search(r"% +\d+  spin +\[\.\] spin", r.out), r)
+    r = kymo("top --iterations 1 -d 1 -F 999 -K", timeout=30)
+    check("-K hides the kernel", "spin" in r.out and "[k]" not in r.out, r)
+    r = kymo("top --iterations 1 -d 1 -F 999 -U", timeout=30)
+    check("-U hides user space", "[.]" not in r.out, r)
+    r = kymo(f"top --iterations 1 -d 1 -F 999 -g -p {spin.pid}", timeout=30)
+    check("-g: main counts what it called", re.search(r"9\d\.\d\d% +\d+\.\d\d%  spin +\[\.\] main", r.out) or
+          re.search(r"100\.\d\d% +\d+\.\d\d%  spin", r.out), r)
+finally:
+    spin.kill()
+    spin.wait()
+
+if os.path.exists("/sys/kernel/tracing/events/raw_syscalls"):
+    p = subprocess.Popen(["sh", "-c", f"while :; do {WORK}/known getppid=20000; done"], start_new_session=True)
+    try:
+        r = kymo("top --iterations 1 -d 1 -e raw_syscalls:sys_enter -ns comm", timeout=30)
+        check("who makes the most system calls", re.search(r"% +\d{5,}  known", r.out), r)
+    finally:
+        os.killpg(p.pid, signal.SIGKILL)
+        p.wait()
+else:
+    skip("who makes the most system calls", "no tracepoints")
+
+p = subprocess.Popen([KYMO, "top", "-F", "99"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+time.sleep(1)
+p.send_signal(signal.SIGINT)
+p.communicate(timeout=20)
+check("Ctrl-C ends it well", p.returncode == 0, p.returncode)
+for args, part in [("top foo", "takes no"), ("top -s bogus", "no sort key"), ("top -d 0", "at least one second"),
+                   ("top -p 999999999", "there is no process"), ("top -e nosuch", "^")]:
+    r = kymo(args, timeout=20)
+    check(f"{args}: a clear error", r.code != 0 and part in r.err, r)
+end()
