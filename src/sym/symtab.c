@@ -72,6 +72,7 @@ static void link_outer(struct symtab *t)
 		while (top && t->sym[top - 1].end <= t->sym[i].start)
 			top = t->sym[top - 1].outer;
 		t->sym[i].outer = top;
+		t->sym[i].best = 0; /* indexes of an earlier order */
 		top = (uint32_t)i + 1;
 	}
 }
@@ -285,27 +286,62 @@ static const struct symtab_sym *best_of(const struct symtab_sym *s, const struct
 	return best;
 }
 
-const struct symtab_sym *symtab_find(const struct symtab *t, uint64_t vaddr)
+/*
+ * The best of several at one address. Functions that a linker folded into one
+ * may be thousands, and comparing names is slow, so it is done once; threads
+ * that do it at the same time come to the same end.
+ */
+static const struct symtab_sym *best_alias(struct symtab *t, size_t first, size_t end,
+					   uint64_t vaddr)
 {
-	size_t lo = 0, hi = t->n, i;
+	_Atomic uint32_t *known = &t->sym[first].best;
+	uint32_t best = atomic_load_explicit(known, memory_order_relaxed);
+
+	if (!best) {
+		const struct symtab_sym *s =
+			best_of(t->sym + first, t->sym + end, t->sym[first].start);
+
+		if (!s)
+			return NULL;
+		best = (uint32_t)(s - t->sym) + 1;
+		atomic_store_explicit(known, best, memory_order_relaxed);
+	}
+	if (vaddr < t->sym[best - 1].end)
+		return &t->sym[best - 1];
+	return best_of(t->sym + first, t->sym + end, vaddr);
+}
+
+/* How many symbols start below an address. */
+static size_t below(const struct symtab *t, uint64_t vaddr)
+{
+	size_t lo = 0, hi = t->n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (t->sym[mid].start <= vaddr)
+		if (t->sym[mid].start < vaddr)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	/* lo is behind the last candidate: look at it, then at what reaches over it. */
-	for (i = lo; i > 0; i = t->sym[i - 1].outer) {
-		size_t first = i - 1;
-		const struct symtab_sym *s;
+	return lo;
+}
 
-		while (first > 0 && t->sym[first - 1].start == t->sym[i - 1].start)
-			first--;
-		s = best_of(t->sym + first, t->sym + i, vaddr);
-		if (s)
+const struct symtab_sym *symtab_find(const struct symtab *t, uint64_t vaddr)
+{
+	size_t i = vaddr == UINT64_MAX ? t->n : below(t, vaddr + 1);
+
+	/* Look at the last that starts before it, then at what reaches over that. */
+	for (; i > 0; i = t->sym[i - 1].outer) {
+		const struct symtab_sym *s = &t->sym[i - 1];
+		size_t first = i - 1;
+
+		if (first > 0 && s[-1].start == s->start) {
+			first = below(t, s->start);
+			/* const as far as anybody can see */
+			s = best_alias((struct symtab *)t, first, i, vaddr);
+		}
+		if (s && vaddr < s->end)
 			return s;
 		i = first + 1;
 	}

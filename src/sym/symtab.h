@@ -15,6 +15,8 @@
 #ifndef KYMO_SYM_SYMTAB_H
 #define KYMO_SYM_SYMTAB_H
 
+#include <stdatomic.h>
+
 #include "base/err.h"
 #include "base/mem.h"
 #include "sym/elf.h"
@@ -22,10 +24,11 @@
 struct symtab_sym {
 	uint64_t start, end; /* virtual addresses; end is the first one behind it */
 	const char *name;
-	uint32_t outer;	 /* 1 + the index of the symbol that reaches over this one; 0: none */
-	uint16_t module; /* kallsyms.h uses it; else 0 */
-	uint8_t bind;	 /* STB_... */
-	uint8_t type;	 /* STT_... */
+	uint32_t outer;	       /* 1 + the index of the symbol that reaches over this one; 0: none */
+	uint16_t module;       /* kallsyms.h uses it; else 0 */
+	uint8_t bind;	       /* STB_... */
+	uint8_t type;	       /* STT_... */
+	_Atomic uint32_t best; /* symtab_find's: 1 + the index of the best at this address */
 };
 
 struct symtab {

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* The facade: many objects, one at a time and all at once, give the same interned names. */
+#include "sym/sym.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "tap.h"
+
+int sym_test_target(int x);
+enum { TARGET_LINE = __LINE__ + 1 };
+__attribute__((noinline)) int sym_test_target(int x)
+{
+	return x * 5 + rand();
+}
+
+/* The offset in this program's file of an address in its memory. */
+static uint64_t offset_of(const void *p)
+{
+	char line[512];
+	AUTO_FCLOSE FILE *f = fopen("/proc/self/maps", "r");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		uint64_t start, end, offset;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &start, &end, &offset) ==
+			    3 &&
+		    (uintptr_t)p >= start && (uintptr_t)p < end)
+			return (uintptr_t)p - start + offset;
+	}
+	return 0;
+}
+
+static void one(struct symbols *s, uint32_t self)
+{
+	uint64_t at = offset_of(sym_test_target);
+	const struct sym_result *r = symbols_resolve(s, self, at, SYMBOLS_NAMES);
+
+	CHECK_STR(symbols_text(s, r->name), "sym_test_target");
+	CHECK_INT(r->start, at);
+	CHECK(r->end > at);
+	CHECK_INT(r->nframes, 1);
+	CHECK(symbols_lookup(s, self, at) == r);
+	CHECK(symbols_lookup(s, self, at + 1) == NULL);
+	CHECK(symbols_resolve(s, self, at, SYMBOLS_NAMES) == r);
+	/* asked for lines too, the answer grows in its place */
+	CHECK(symbols_resolve(s, self, at, SYMBOLS_NAMES | SYMBOLS_LINES) == r);
+	CHECK(strstr(symbols_text(s, r->frames[0].file), "sym.c") != NULL);
+	CHECK(r->frames[0].line == TARGET_LINE || r->frames[0].line == TARGET_LINE + 1);
+	r = symbols_resolve(s, self, UINT64_MAX, SYMBOLS_NAMES | SYMBOLS_LINES);
+	CHECK_INT(r->name, SYMBOLS_NONE);
+	CHECK_INT(r->nframes, 0);
+	r = symbols_resolve(s, 999999, 1, SYMBOLS_NAMES);
+	CHECK_INT(r->name, SYMBOLS_NONE);
+	CHECK_STR(symbols_text(s, r->name), "");
+}
+
+static void many(const struct symbols_opts *o, struct symbols *s, uint32_t self)
+{
+	const struct elf *e = symbols_elf(s, self);
+	const struct elf_section *text = elf_section(e, ".text");
+	struct symbols *t = symbols_new(o);
+	VEC(struct sym_query) q = { 0 };
+	uint32_t again = symbols_dso(t, &(struct find_want){ .path = "/proc/self/exe" }),
+		 missing = 0;
+	bool same = true, answered = true;
+
+	/* enough of them that their array moves */
+	for (int i = 0; i < 200; i++) {
+		AUTO_FREE char *path = mem_printf("/no/such/file-%d", i);
+
+		missing = symbols_dso(t, &(struct find_want){ .path = path });
+	}
+	CHECK_INT(symbols_dso(t, &(struct find_want){ .path = "/proc/self/exe" }), again);
+	for (uint64_t a = 0; a < text->size; a += 7)
+		vec_push(&q, (struct sym_query){ .dso = again, .addr = text->offset + a });
+	for (uint64_t a = 0; a < text->size; a += 21) /* some twice, and out of order */
+		vec_push(&q, (struct sym_query){ .dso = again, .addr = text->offset + a });
+	vec_push(&q, (struct sym_query){ .dso = missing, .addr = 1 });
+	vec_push(&q, (struct sym_query){ .dso = 123456, .addr = 1 });
+	symbols_resolve_many(t, q.data, q.n, SYMBOLS_NAMES | SYMBOLS_LINES);
+	for (size_t i = 0; i < q.n; i++) {
+		const struct sym_result *x = q.data[i].result, *y;
+
+		answered &= x != NULL;
+		if (q.data[i].dso != again)
+			continue;
+		y = symbols_resolve(s, self, q.data[i].addr, SYMBOLS_NAMES | SYMBOLS_LINES);
+		same &= x && x->start == y->start && x->end == y->end && x->nframes == y->nframes &&
+			strcmp(symbols_text(t, x->name), symbols_text(s, y->name)) == 0;
+		for (uint32_t k = 0; same && k < x->nframes; k++)
+			same &= x->frames[k].line == y->frames[k].line &&
+				strcmp(symbols_text(t, x->frames[k].name),
+				       symbols_text(s, y->frames[k].name)) == 0;
+	}
+	CHECK(answered);
+	CHECK(same);
+	CHECK_INT(q.data[q.n - 2].result->name, SYMBOLS_NONE);
+	CHECK(!symbols_status(t, missing).opened);
+	CHECK(strstr(symbols_status(t, missing).why, "/no/such/file-199") != NULL);
+	CHECK(symbols_status(t, again).opened && symbols_status(t, again).symtab);
+	vec_free(&q);
+	symbols_free(t);
+}
+
+static void kernel(struct symbols *s)
+{
+	static const char text[] = "ffffffff81000000 T start_kernel\n"
+				   "ffffffff81000100 T sym_test_target\n"
+				   "ffffffffc0000000 t mod_fn\t[nvme]\n";
+	const struct sym_result *r =
+		symbols_resolve(s, SYMBOLS_KERNEL, 0xffffffff81000001, SYMBOLS_NAMES);
+	struct err e = { 0 };
+
+	CHECK_INT(r->name, SYMBOLS_NONE);
+	CHECK_INT(symbols_kernel_text(s, mem_strndup(text, sizeof(text)), sizeof(text) - 1, &e), 0);
+	r = symbols_resolve(s, SYMBOLS_KERNEL, 0xffffffff81000002, SYMBOLS_NAMES);
+	CHECK_STR(symbols_text(s, r->name), "start_kernel");
+	CHECK_INT(r->module, SYMBOLS_NONE);
+	r = symbols_resolve(s, SYMBOLS_KERNEL, 0xffffffffc0000010, SYMBOLS_NAMES);
+	CHECK_STR(symbols_text(s, r->name), "mod_fn");
+	CHECK_STR(symbols_text(s, r->module), "nvme");
+	/* one text, one id, also across objects */
+	r = symbols_resolve(s, SYMBOLS_KERNEL, 0xffffffff81000101, SYMBOLS_NAMES);
+	CHECK_INT(r->name, symbols_lookup(s, 1, offset_of(sym_test_target))->name);
+	CHECK_INT(symbols_kernel_text(s, mem_strdup("0 T a\n"), 6, &e), -EPERM);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+}
+
+static void jit(struct symbols *s)
+{
+	char dir[] = "/tmp/kymo-sym-XXXXXX";
+	AUTO_FREE char *map = NULL;
+	uint32_t dso;
+
+	if (!mkdtemp(dir)) {
+		SKIP("cannot make a folder in /tmp");
+		return;
+	}
+	map = mem_printf("%s/x.map", dir);
+	write_file(map, "1000 100 one\n");
+	dso = symbols_perfmap(s, 1234, map, (uid_t)-1);
+	CHECK_STR(symbols_text(s, symbols_resolve(s, dso, 0x1001, SYMBOLS_NAMES)->name), "one");
+	CHECK_INT(symbols_resolve(s, dso, 0x2001, SYMBOLS_NAMES)->name, SYMBOLS_NONE);
+	write_file(map, "1000 100 one\n2000 10 two\n");
+	CHECK_INT(symbols_resolve(s, dso, 0x2001, SYMBOLS_NAMES)->name, SYMBOLS_NONE);
+	symbols_reload(s, dso);
+	CHECK_STR(symbols_text(s, symbols_resolve(s, dso, 0x2001, SYMBOLS_NAMES)->name), "two");
+	CHECK_INT(symbols_jit_addr(s, dso, 0x2001, 5), 0); /* that is for jitdumps */
+	dso = symbols_jitdump(s, map, geteuid());
+	CHECK_INT(symbols_jit_addr(s, dso, 0x2001, 5), 0);
+	CHECK(!symbols_status(s, dso).opened);
+	unlink(map);
+	rmdir(dir);
+}
+
+int main(void)
+{
+	struct symbols_opts o = { .no_cache = true, .no_debuginfod = true };
+	struct symbols *s = symbols_new(&o);
+	uint32_t self = symbols_dso(s, &(struct find_want){ .path = "/proc/self/exe" });
+
+	one(s, self);
+	many(&o, s, self);
+	kernel(s);
+	jit(s);
+	symbols_free(s);
+	symbols_free(NULL);
+	return tap_end();
+}
