@@ -20,9 +20,8 @@ bool stat_is_clock(const struct count_event *e)
  */
 static double scaled(const struct stat_opts *o, const struct count *c)
 {
-	if (!c->running)
-		return 0;
-	if (c->running >= c->enabled || o->no_scale)
+	/* the kernel does not keep the times of a root cgroup's events; their values are right */
+	if (!c->running || c->running >= c->enabled || o->no_scale)
 		return (double)c->value;
 	return (double)c->value * ((double)c->enabled / (double)c->running);
 }
@@ -40,7 +39,7 @@ static void finish(struct stat_row *row)
 	if (!row->event->supported)
 		row->state = STAT_NOT_SUPPORTED;
 	else
-		row->state = row->running == 0 ? STAT_NOT_COUNTED : STAT_COUNTED;
+		row->state = row->running == 0 && row->value == 0 ? STAT_NOT_COUNTED : STAT_COUNTED;
 }
 
 /* The rows of one event, one for each key its places fall under. */
