@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Unwinding a copied stack: registers, some bytes of stack and the tables of
+ * what was mapped give the chain of callers.
+ *
+ * Compact rows do the work. A frame they cannot express is evaluated in full
+ * (all registers, DWARF expressions) from the file's own call frame
+ * information; for that the chain is started again with all registers, because
+ * the compact rows follow only the stack pointer, the frame pointer and the
+ * return address.
+ */
+#ifndef KYMO_SYM_UNWIND_H
+#define KYMO_SYM_UNWIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "sym/ehframe.h"
+
+#define UNWIND_REGS 33 /* DWARF numbers; x86_64: 16 is the ip, aarch64: 31 sp, 32 pc */
+
+struct unwind_regs {
+	uint16_t machine; /* EM_X86_64 or EM_AARCH64 */
+	uint64_t known;	  /* bit N: r[N] is set */
+	uint64_t r[UNWIND_REGS];
+};
+
+/*
+ * Registers as perf samples carry them: the mask and values of
+ * PERF_SAMPLE_REGS_USER. -EOPNOTSUPP for 32-bit ones, -ENODATA when there is no
+ * stack pointer or ip.
+ */
+int unwind_regs_from_perf(uint16_t machine, uint64_t abi, uint64_t mask, const uint64_t *regs,
+			  struct unwind_regs *ret);
+uint64_t unwind_ip(const struct unwind_regs *r);
+uint64_t unwind_sp(const struct unwind_regs *r);
+
+/* An executable mapping. */
+struct unwind_map {
+	uint64_t start, end;		   /* [start, end) */
+	uint64_t pgoff;			   /* file offset of start */
+	const struct ehframe_table *table; /* NULL: none (JIT code), frame pointers are tried */
+	const struct ehframe *cfi;	   /* for full evaluation; NULL: stop there */
+};
+
+/* Fill *ret with the mapping that holds pc; false when there is none. Called once per change of
+ * mapping, not per frame. */
+typedef bool unwind_find_fn(void *ctx, uint64_t pc, struct unwind_map *ret);
+/* Memory that is not in the copy (may be NULL). false when it cannot be read. */
+typedef bool unwind_read_fn(void *ctx, uint64_t addr, void *buf, size_t n);
+
+struct unwind_input {
+	const struct unwind_regs *regs;
+	const uint8_t *stack; /* from the stack pointer up */
+	size_t stack_size;
+	unwind_find_fn *find;
+	unwind_read_fn *read;
+	void *ctx;
+	uint64_t ra_mask; /* bits of a return address that are address; 0: the machine's default */
+};
+
+#define UNWIND_USED_FP 1u   /* at least one frame was found by frame pointer only */
+#define UNWIND_USED_FULL 2u /* full evaluation was needed */
+#define UNWIND_SIGNAL 4u    /* goes through a signal frame */
+
+struct unwind_result {
+	uint32_t n;	     /* frames written */
+	enum unwind_end end; /* how it ended */
+	unsigned flags;
+	uint64_t end_pc; /* the frame that could not be left */
+};
+
+/*
+ * Mappings seen by earlier calls; one a thread, for any number of stacks of one
+ * address space. Forget with unwind_cache_reset() when mappings change.
+ */
+struct unwind_cache {
+	struct unwind_map map[8];
+	unsigned n, next;
+};
+static inline void unwind_cache_reset(struct unwind_cache *c)
+{
+	c->n = c->next = 0;
+}
+
+/* Innermost first: chain[0] is the ip itself, the others are return addresses (or interrupted
+ * addresses below a signal frame). Never fails; *ret says what happened. */
+void unwind_stack(const struct unwind_input *in, struct unwind_cache *cache, uint64_t *chain,
+		  uint32_t max, struct unwind_result *ret);
+
+/* "reached the bottom", "no table" ... */
+const char *unwind_end_text(enum unwind_end end);
+/* One word each, for CSV and JSON: "bottom", "depth" ... */
+const char *unwind_end_name(enum unwind_end end);
+
+#endif
