@@ -110,10 +110,21 @@ void ehframe_emit_flush(struct ehframe_builder *b)
 
 static uint32_t state_rule(struct ehframe_builder *b, const struct ehframe_state *s)
 {
+	struct ehframe_rule r;
+
 	if (s->lost & EHFRAME_RA_UNDEF)
 		return EHFRAME_RULE_BOTTOM;
-	if (s->lost)
+	if (s->lost & ~EHFRAME_LOST_BX)
 		return EHFRAME_RULE_FULL;
+	if (s->rule.cfa == EHFRAME_CFA_REG && s->rule.extra == EHFRAME_X86_BX &&
+	    b->f->machine == EM_X86_64)
+		b->wants_bx = true;
+	if (b->with_bx && !s->lost && s->rule.ra == EHFRAME_RA_CFA && s->rule.ra_off == -1) {
+		r = s->rule;
+		r.ra = EHFRAME_RA_BX;
+		r.ra_off = s->bx;
+		return ehframe_rule_id(b, &r);
+	}
 	return ehframe_rule_id(b, &s->rule);
 }
 
@@ -360,6 +371,21 @@ static struct ehframe_table *finish(struct ehframe_builder *b)
 	return t;
 }
 
+static void build_rows(struct ehframe_builder *b)
+{
+	AUTO_FREE struct cfi_place *places = NULL;
+	size_t n;
+
+	builder_reset(b);
+	if (build_fdes(b, b->f->places, b->f->n_places) != -EAGAIN)
+		return;
+	/* By address, one each: only segments in another order than their file offsets could still
+	 * disagree, and those rows are then left out. */
+	n = cfi_scan(b->f, &places);
+	builder_reset(b);
+	build_fdes(b, places, n);
+}
+
 int ehframe_build(const struct ehframe *f, struct ehframe_table **ret, struct err *e)
 {
 	const struct ehframe_seg *first = &f->seg[0], *last = &f->seg[f->n_segs - 1];
@@ -375,15 +401,10 @@ int ehframe_build(const struct ehframe *f, struct ehframe_table **ret, struct er
 	b.index = mem_grow(NULL, ((size_t)b.n_chunks + 1) * sizeof(*b.index));
 	b.cap_rows = (uint32_t)(f->frame.size / 8 + 64);
 	b.rows = mem_grow(NULL, (size_t)b.cap_rows * sizeof(*b.rows));
-	builder_reset(&b);
-	if (build_fdes(&b, f->places, f->n_places) == -EAGAIN) {
-		AUTO_FREE struct cfi_place *places = NULL;
-		size_t n = cfi_scan(f, &places);
-
-		builder_reset(&b);
-		/* By address, one each: only segments in another order than their file offsets
-		 * could still disagree, and those rows are then left out. */
-		build_fdes(&b, places, n);
+	build_rows(&b);
+	if (b.wants_bx) {
+		b.with_bx = true;
+		build_rows(&b);
 	}
 	*ret = finish(&b);
 	if ((*ret)->n_rows == 1) {

@@ -18,11 +18,13 @@ const struct ehframe_regs *ehframe_machine_regs(uint16_t machine);
 #define EHFRAME_LOST_FP 2u
 #define EHFRAME_LOST_RA 4u
 #define EHFRAME_LOST_SP 8u   /* the caller's stack pointer is not the CFA */
+#define EHFRAME_LOST_BX 32u  /* matters only where rbx is followed */
 #define EHFRAME_RA_UNDEF 16u /* not lost: the outermost frame */
 
 struct ehframe_state {
 	struct ehframe_rule rule;
 	uint32_t lost;
+	short bx;    /* where rbx is saved, in words from the CFA; 0: untouched */
 	int cfa_off; /* of the last register the CFA was based on: comes back after an expression */
 };
 /* Any instruction about the CFA or a register but def_cfa_offset and restore. */
@@ -46,6 +48,7 @@ struct ehframe_builder {
 	uint16_t *slots; /* hash of rules: rule + 1, 0 is free; cap_slots is a power of two */
 	uint32_t cap_slots;
 	uint32_t n_fdes, n_bad, n_full;
+	bool wants_bx, with_bx; /* a CFA is based on rbx; rules follow rbx */
 	uint64_t work_left; /* bytes of instructions that may still be run: hostile files end there
 			     */
 	uint64_t text_left; /* bytes of code that may still be looked at */

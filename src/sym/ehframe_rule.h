@@ -46,6 +46,11 @@ enum ehframe_ra {
 	EHFRAME_RA_CFA, /* *(cfa + 8 * ra_off) */
 	EHFRAME_RA_SP,	/* *(sp + 8 * ra_off) */
 	EHFRAME_RA_REG, /* register ra_off (aarch64: usually the link register) */
+	/*
+	 * *(cfa - 8), and the caller's rbx is *(cfa + 8 * ra_off), or untouched when that is 0.
+	 * Only in files that base a CFA on rbx: the dynamic linker, while it resolves a symbol.
+	 */
+	EHFRAME_RA_BX,
 };
 /*
  * Or-ed to ra: a signal interrupted the caller, so its address is not a return
@@ -73,6 +78,7 @@ struct ehframe_rule {
 #define EHFRAME_RULES_MAX 65536
 
 /* DWARF's register numbers. */
+#define EHFRAME_X86_BX 3
 #define EHFRAME_X86_FP 6
 #define EHFRAME_X86_SP 7
 #define EHFRAME_X86_RA 16

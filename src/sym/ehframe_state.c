@@ -180,6 +180,17 @@ static bool sp_rule(const struct ehframe_state *s, const struct ehframe_regs *m,
 	       s->rule.cfa == EHFRAME_CFA_DEREF_SP && s->rule.cfa_off == off && !s->rule.extra;
 }
 
+static bool bx_rule(struct ehframe_state *s, const struct cfi_op *op)
+{
+	if (op->kind == CFI_SAME)
+		s->bx = 0;
+	else if (op->kind == CFI_OFFSET && fits_words(op->value) && op->value)
+		s->bx = (short)(op->value / 8);
+	else
+		return false;
+	return true;
+}
+
 static void register_rule(struct ehframe_state *s, const struct ehframe_regs *m,
 			  const struct cfi_op *op)
 {
@@ -194,6 +205,8 @@ static void register_rule(struct ehframe_state *s, const struct ehframe_regs *m,
 		ok = ra_rule(s, m, op);
 	else if (op->reg == m->sp)
 		ok = sp_rule(s, m, op);
+	else if (op->reg == EHFRAME_X86_BX && m->sp == EHFRAME_X86_SP)
+		ok = bx_rule(s, op), bit = EHFRAME_LOST_BX;
 	else
 		return;
 	s->lost = ok ? s->lost & ~bit : s->lost | bit;
@@ -214,6 +227,9 @@ void ehframe_state_restore(struct ehframe_state *s, const struct ehframe_state *
 		bits = EHFRAME_LOST_RA | EHFRAME_RA_UNDEF;
 	} else if (reg == m->sp) {
 		bits = EHFRAME_LOST_SP;
+	} else if (reg == EHFRAME_X86_BX && m->sp == EHFRAME_X86_SP) {
+		s->bx = from->bx;
+		bits = EHFRAME_LOST_BX;
 	}
 	s->lost = (s->lost & ~bits) | (from->lost & bits);
 }

@@ -152,9 +152,10 @@ static enum place where(Dwarf_Frame *fr, int reg, const struct machine *m, int64
 
 static bool same_rule(Dwarf_Frame *fr, const struct ehframe_rule *r, const struct machine *m)
 {
-	int64_t fp_off, ra_off;
+	int64_t fp_off, ra_off, bx_off;
 	enum place fp = where(fr, m->fp, m, &fp_off), ra = where(fr, m->ra, m, &ra_off);
 	Dwarf_Addr start, end;
+	enum place place;
 	bool signal;
 
 	if (r->cfa == EHFRAME_CFA_BOTTOM)
@@ -183,6 +184,11 @@ static bool same_rule(Dwarf_Frame *fr, const struct ehframe_rule *r, const struc
 	switch (r->ra & EHFRAME_RA_MASK) {
 	case EHFRAME_RA_CFA: return ra == AT_CFA && ra_off == 8 * r->ra_off;
 	case EHFRAME_RA_SP: return ra == AT_SP && ra_off == 8 * r->ra_off;
+	case EHFRAME_RA_BX:
+		/* libdw takes an rbx nothing is said of for undefined. */
+		place = where(fr, EHFRAME_X86_BX, m, &bx_off);
+		return ra == AT_CFA && ra_off == -8 &&
+		       (r->ra_off ? place == AT_CFA && bx_off == 8 * r->ra_off : place != AT_CFA);
 	case EHFRAME_RA_REG:
 		return (ra == IN_REG && ra_off == r->ra_off) || (ra == SAME && r->ra_off == m->ra);
 	}
