@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stacks walked in the kernel, without frame pointers.
+ *
+ * A BPF program attached to sampling events walks each sample's user stack over
+ * compact tables (sym/ehframe.h) and sends the sample with both its chains
+ * through a ring of its own; the kernel's own sample is dropped. The tables of
+ * what processes have mapped are built in the background, the most wanted
+ * first, and handed over through shared memory.
+ *
+ * The session that owns the events tells the walker of mappings, forks, execs
+ * and exits as their records come; what it misses, or what came before, is read
+ * from /proc when a sample needs it. All calls but walker_open/close come from
+ * one thread.
+ *
+ * Needs kernel 5.17 (bpf_loop), BTF, and the right to load BPF programs; without
+ * them, or built without clang, bpftool or libbpf, walker_open() says why.
+ */
+#ifndef KYMO_LIVE_WALKER_H
+#define KYMO_LIVE_WALKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "sym/unwind.h"
+
+struct walker;
+
+#define WALKER_DEPTH_MAX 1024  /* user frames */
+#define WALKER_KERNEL_MAX 128  /* kernel frames */
+#define WALKER_COPY_MAX 65536  /* bytes of a stack copied */
+
+struct walker_opts {
+	uint32_t depth;	      /* user frames at most; 0: WALKER_DEPTH_MAX */
+	uint32_t kernel_depth; /* kernel frames at most; 0: WALKER_KERNEL_MAX */
+	bool no_user, no_kernel; /* leave that chain out */
+	/* Copy the stack of samples the program cannot finish (at most copy_rate a second and CPU)
+	 * and finish them here. 0: don't. */
+	uint32_t copy_rate;
+	size_t ring_bytes;   /* a power of two; 0: 8 MiB */
+	size_t table_bytes;  /* for tables, in the kernel; 0: 256 MiB. Made as needed */
+	uint32_t procs;	     /* processes known at once; 0: 16384 */
+	uint32_t maps;	     /* executable mappings known at once; 0: 131072 */
+	const char *cache_dir; /* where tables are kept by build-id; NULL: nowhere */
+	const int32_t *pids; /* processes whose tables are wanted from the start */
+	size_t n_pids;
+	bool all;	     /* all there are */
+};
+
+/* -EOPNOTSUPP, -EPERM ...: e says what is missing. */
+int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e);
+void walker_close(struct walker *w); /* NULL is fine */
+
+/*
+ * Samples of this event come through the walker from now on, with this id. The
+ * descriptor stays the caller's; closing it ends its samples. The event must
+ * not ask for precise ip without PERF_SAMPLE_CALLCHAIN (the kernel refuses).
+ * With an inherited event, samples of children carry id 0: attach only one
+ * event then, and walker_default_id() names it.
+ */
+int walker_attach(struct walker *w, int perf_fd, uint64_t id, struct err *e);
+
+/*
+ * What the session's side-band records say. build_id may be NULL; maj, min and
+ * ino are 0 when the record has a build-id instead. path is the record's name:
+ * "//anon", "[vdso]" and the like too. Only executable mappings matter.
+ */
+struct walker_mmap {
+	int32_t pid, tid;
+	uint64_t time, start, len, pgoff;
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+	const uint8_t *build_id;
+	size_t build_id_size;
+	const char *path;
+};
+void walker_mmap(struct walker *w, const struct walker_mmap *m);
+void walker_fork(struct walker *w, int32_t pid, int32_t ppid, uint64_t time);
+void walker_exec(struct walker *w, int32_t pid, uint64_t time); /* COMM with the exec bit */
+void walker_exit(struct walker *w, int32_t pid, int32_t tid, uint64_t time);
+
+struct walker_sample {
+	int32_t pid, tid;
+	uint32_t cpu;
+	bool user_mode;	 /* the sample itself, as opposed to a system call's caller */
+	uint64_t time;	 /* CLOCK_MONOTONIC, ns */
+	uint64_t ip, period, addr;
+	uint64_t id;	 /* as given to walker_attach */
+	const uint64_t *kernel; /* innermost first */
+	uint32_t n_kernel;
+	const uint64_t *user; /* innermost first */
+	uint32_t n_user;
+	enum unwind_end end; /* of the user chain */
+	unsigned flags;	     /* UNWIND_USED_FP ... */
+};
+/* Non-zero stops the reading. Pointers hold until it returns. */
+typedef int walker_fn(void *ctx, const struct walker_sample *s);
+
+/* To wait on; readable when walker_poll has something to do. */
+int walker_fd(const struct walker *w);
+/*
+ * Hands out what has come, and puts new mappings into force; call it after a
+ * batch of records and at least every 100 ms. timeout_ms 0 does not wait.
+ * Returns the number of samples, or what fn returned if that is not 0.
+ */
+int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, struct err *e);
+/* Wait until every table that is wanted now has been built (tests, and before a command starts). */
+void walker_settle(struct walker *w, int timeout_ms);
+
+struct walker_stats {
+	uint64_t samples, lost;	     /* lost: the ring was full */
+	uint64_t frames, fp_frames;  /* user frames; those found by frame pointer */
+	uint64_t end[UNWIND_END_MAX]; /* stacks by how they ended, copies already finished */
+	uint64_t copies, copies_finished;
+	uint64_t tables, tables_cached, tables_failed, table_bytes, table_bytes_max, rows, rules;
+	uint64_t slabs;
+	uint64_t procs, maps, pending;
+	uint64_t refused_tables, refused_procs, refused_maps; /* a limit was reached */
+	uint64_t run_count, run_ns; /* of the program, when run-time statistics are on */
+	uint32_t verified_insns;
+	uint64_t kernel_bytes; /* of all maps */
+};
+void walker_stats(const struct walker *w, struct walker_stats *ret);
+
+#endif
