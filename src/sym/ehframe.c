@@ -149,7 +149,7 @@ static bool run(struct ehframe_builder *b, struct run *r, struct ehframe_state *
 	if ((uint64_t)(insns_end - insns) > b->work_left)
 		return false;
 	b->work_left -= (uint64_t)(insns_end - insns);
-	while (cfi_next(&rd, r->cie, &b->f->frame, &op)) {
+	while (cfi_next(&rd, r->cie, &op)) {
 		switch (op.kind) {
 		case CFI_NOP: break;
 		case CFI_ADVANCE:
@@ -199,16 +199,18 @@ static bool run(struct ehframe_builder *b, struct run *r, struct ehframe_state *
 
 /* ---- FDEs in order ---- */
 
-static struct cie *cie_get(struct ehframe_builder *b, struct cie *cache, uint64_t pos)
+static struct cie *cie_get(struct ehframe_builder *b, struct cie *cache,
+			   const struct cfi_section *section, uint64_t pos)
 {
-	struct cie *c = &cache[map_hash(pos) & (CIE_SLOTS - 1)];
+	struct cie *c = &cache[map_hash(pos + section->debug) & (CIE_SLOTS - 1)];
 	const struct ehframe_regs *m = ehframe_machine_regs(b->f->machine);
 	struct run r = { .cie = &c->c };
 
-	if (c->c.pos == pos)
+	if (c->c.pos == pos && c->c.section == section)
 		return c;
-	c->ok = cfi_cie_at(&b->f->frame, pos, &c->c);
+	c->ok = cfi_cie_at(section, pos, &c->c);
 	c->c.pos = pos;
+	c->c.section = section;
 	/* Nothing is known before the CIE says it; on aarch64 an untouched link register is the
 	 * return address. */
 	c->initial = (struct ehframe_state){ .lost = EHFRAME_LOST_CFA | EHFRAME_LOST_RA };
@@ -226,9 +228,10 @@ static struct cie *cie_get(struct ehframe_builder *b, struct cie *cache, uint64_
 }
 
 /* One FDE, up to where the next one starts. false when it starts before the last one ended. */
-static bool build_fde(struct ehframe_builder *b, struct cie *cache, uint64_t pos, uint64_t next,
-		      uint64_t *done)
+static bool build_fde(struct ehframe_builder *b, struct cie *cache, const struct cfi_place *at,
+		      uint64_t next, uint64_t *done)
 {
+	const struct cfi_section *section = cfi_place_section(b->f, at);
 	const struct ehframe_seg *seg = NULL;
 	struct cfi_entry en;
 	struct cfi_fde fde;
@@ -236,12 +239,12 @@ static bool build_fde(struct ehframe_builder *b, struct cie *cache, uint64_t pos
 	struct cie *c;
 	struct run r;
 
-	if (!cfi_entry_at(&b->f->frame, pos, &en) || en.is_end || en.is_cie) {
+	if (!cfi_entry_at(section, at->pos, &en) || en.is_end || en.is_cie) {
 		b->n_bad++;
 		return true;
 	}
-	c = cie_get(b, cache, en.cie_pos);
-	if (!c->ok || !cfi_fde_parse(&b->f->frame, &en, &c->c, &fde)) {
+	c = cie_get(b, cache, section, en.cie_pos);
+	if (!c->ok || !cfi_fde_parse(&en, &c->c, &fde)) {
 		b->n_bad++;
 		return true;
 	}
@@ -294,7 +297,7 @@ static int build_fdes(struct ehframe_builder *b, const struct cfi_place *places,
 		next.start = UINT64_MAX;
 		if (i + 1 < n)
 			next = places ? places[i + 1] : cfi_search_get(b->f, &search, i + 1);
-		if (!build_fde(b, cache, at.pos, next.start, &done) && !places)
+		if (!build_fde(b, cache, &at, next.start, &done) && !places)
 			return -EAGAIN;
 	}
 	if (last->off + last->size > done)
@@ -317,7 +320,7 @@ static void builder_reset(struct ehframe_builder *b)
 	b->last_rule = UINT32_MAX;
 	b->index[0] = 0;
 	/* A well-formed section is run about once; four times is room for shared CIEs. */
-	b->work_left = (uint64_t)b->f->frame.size * 4 + 4096;
+	b->work_left = ((uint64_t)b->f->frame.size + b->f->debug.size) * 4 + 4096;
 	b->text_left = (uint64_t)64 << 20;
 	if (b->slots)
 		memset(b->slots, 0, b->cap_slots * sizeof(*b->slots));
@@ -399,7 +402,7 @@ int ehframe_build(const struct ehframe *f, struct ehframe_table **ret, struct er
 			       (unsigned long long)span >> 20);
 	b.n_chunks = (uint32_t)((span + EHFRAME_CHUNK - 1) >> EHFRAME_CHUNK_SHIFT);
 	b.index = mem_grow(NULL, ((size_t)b.n_chunks + 1) * sizeof(*b.index));
-	b.cap_rows = (uint32_t)(f->frame.size / 8 + 64);
+	b.cap_rows = (uint32_t)((f->frame.size + f->debug.size) / 8 + 64);
 	b.rows = mem_grow(NULL, (size_t)b.cap_rows * sizeof(*b.rows));
 	build_rows(&b);
 	if (b.wants_bx) {

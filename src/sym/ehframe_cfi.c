@@ -152,7 +152,7 @@ bool cfi_cie_at(const struct cfi_section *s, uint64_t pos, struct cfi_cie *c)
 
 	if (!cfi_entry_at(s, pos, &en) || en.is_end || !en.is_cie)
 		return false;
-	*c = (struct cfi_cie){ .pos = pos };
+	*c = (struct cfi_cie){ .section = s, .pos = pos };
 	r = (struct cfi_reader){ .p = en.body, .end = en.end };
 	version = cfi_u8(&r);
 	if (version != 1 && version != 3 && !(version == 4 && s->debug))
@@ -175,9 +175,9 @@ bool cfi_cie_at(const struct cfi_section *s, uint64_t pos, struct cfi_cie *c)
 	return !r.bad;
 }
 
-bool cfi_fde_parse(const struct cfi_section *s, const struct cfi_entry *en,
-		   const struct cfi_cie *cie, struct cfi_fde *ret)
+bool cfi_fde_parse(const struct cfi_entry *en, const struct cfi_cie *cie, struct cfi_fde *ret)
 {
+	const struct cfi_section *s = cie->section;
 	struct cfi_reader r = { .p = en->body, .end = en->end };
 	uint64_t len;
 
@@ -194,7 +194,7 @@ bool cfi_fde_parse(const struct cfi_section *s, const struct cfi_entry *en,
 }
 
 void cfi_op_extended(struct cfi_reader *r, uint8_t code, const struct cfi_cie *cie,
-		     const struct cfi_section *s, struct cfi_op *op)
+		     struct cfi_op *op)
 {
 	uint64_t daf = (uint64_t)cie->data_align;
 
@@ -212,7 +212,7 @@ void cfi_op_extended(struct cfi_reader *r, uint8_t code, const struct cfi_cie *c
 		return;
 	case 0x01:
 		op->kind = CFI_SET_LOC;
-		op->value = (int64_t)cfi_pointer(r, cie->enc, s);
+		op->value = (int64_t)cfi_pointer(r, cie->enc, cie->section);
 		return;
 	case 0x02:
 	case 0x03:
@@ -282,7 +282,7 @@ struct cfi_search cfi_search_table(const struct ehframe *f)
 	uint8_t version, frame_enc, count_enc, table_enc;
 	uint64_t count;
 
-	if (!f->hdr.data || f->frame.debug)
+	if (!f->hdr.data || !f->frame.data || f->debug.data)
 		return s;
 	version = cfi_u8(&r);
 	frame_enc = cfi_u8(&r);
@@ -311,24 +311,30 @@ struct cfi_place cfi_search_get(const struct ehframe *f, const struct cfi_search
 	};
 }
 
-/* By address; equal ones in the order of the section, so that the last can be kept. */
+/* By address; of equal ones the last is kept: the later in the section, .eh_frame before the other.
+ */
 static int place_compare(const void *a, const void *b)
 {
 	const struct cfi_place *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
+	if (x->debug != y->debug)
+		return x->debug ? -1 : 1;
 	return x->pos < y->pos ? -1 : x->pos > y->pos;
 }
 
-size_t cfi_scan(const struct ehframe *f, struct cfi_place **ret)
+struct cfi_places {
+	struct cfi_place *data;
+	size_t n, cap;
+};
+
+/* true when what it added continues what was there. */
+static bool scan_section(const struct cfi_section *s, bool debug, struct cfi_places *v)
 {
-	const struct cfi_section *s = &f->frame;
-	VEC(struct cfi_place) v = { 0 };
 	struct cfi_cie cie = { .pos = UINT64_MAX };
 	bool cie_ok = false, sorted = true;
 	struct cfi_entry en;
-	size_t n = 0;
 
 	for (uint64_t pos = 0; cfi_entry_at(s, pos, &en); pos = (uint64_t)(en.end - s->data)) {
 		struct cfi_fde fde;
@@ -341,13 +347,22 @@ size_t cfi_scan(const struct ehframe *f, struct cfi_place **ret)
 			cie_ok = cfi_cie_at(s, en.cie_pos, &cie);
 			cie.pos = en.cie_pos;
 		}
-		if (!cie_ok || !cfi_fde_parse(s, &en, &cie, &fde) || fde.end == fde.start)
+		if (!cie_ok || !cfi_fde_parse(&en, &cie, &fde) || fde.end == fde.start)
 			continue;
-		if (v.n && fde.start <= v.data[v.n - 1].start)
+		if (v->n && fde.start <= v->data[v->n - 1].start)
 			sorted = false;
-		vec_push(&v, (struct cfi_place){ .start = fde.start, .pos = pos });
+		vec_push(v, (struct cfi_place){ .start = fde.start, .pos = pos, .debug = debug });
 	}
-	if (!sorted)
+	return sorted;
+}
+
+size_t cfi_scan(const struct ehframe *f, struct cfi_place **ret)
+{
+	struct cfi_places v = { 0 };
+	bool sorted = scan_section(&f->frame, false, &v);
+	size_t n = 0;
+
+	if (!scan_section(&f->debug, true, &v) || !sorted)
 		qsort(v.data, v.n, sizeof(*v.data), place_compare);
 	for (size_t i = 0; i < v.n; i++)
 		if (i + 1 == v.n || v.data[i + 1].start != v.data[i].start)
@@ -359,6 +374,7 @@ size_t cfi_scan(const struct ehframe *f, struct cfi_place **ret)
 bool cfi_find(const struct ehframe *f, uint64_t vaddr, struct cfi_cie *cie, struct cfi_fde *fde)
 {
 	struct cfi_search s = cfi_search_table(f);
+	const struct cfi_section *section;
 	size_t lo = 0, hi;
 	struct cfi_entry en;
 	struct cfi_place at;
@@ -376,7 +392,8 @@ bool cfi_find(const struct ehframe *f, uint64_t vaddr, struct cfi_cie *cie, stru
 	if (!lo)
 		return false;
 	at = s.n ? cfi_search_get(f, &s, lo - 1) : f->places[lo - 1];
-	return cfi_entry_at(&f->frame, at.pos, &en) && !en.is_end && !en.is_cie &&
-	       cfi_cie_at(&f->frame, en.cie_pos, cie) && cfi_fde_parse(&f->frame, &en, cie, fde) &&
+	section = cfi_place_section(f, &at);
+	return cfi_entry_at(section, at.pos, &en) && !en.is_end && !en.is_cie &&
+	       cfi_cie_at(section, en.cie_pos, cie) && cfi_fde_parse(&en, cie, fde) &&
 	       vaddr >= fde->start && vaddr < fde->end;
 }

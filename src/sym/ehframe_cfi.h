@@ -29,6 +29,7 @@ struct cfi_section {
 };
 
 struct cfi_cie {
+	const struct cfi_section *section;
 	uint64_t pos; /* in the section; UINT64_MAX: none */
 	uint64_t code_align;
 	int64_t data_align;
@@ -69,9 +70,9 @@ struct ehframe {
 	unsigned n_loads;
 	/* File offsets outside hold no code, as far as section headers tell: not looked at. */
 	uint64_t code_start, code_end;
-	struct cfi_section frame;
-	struct cfi_section hdr; /* .eh_frame_hdr; data is NULL without */
-	void *frame_owned, *hdr_owned;
+	/* Without them, data is NULL. .debug_frame is for what .eh_frame leaves out. */
+	struct cfi_section frame, debug, hdr; /* .eh_frame, .debug_frame, .eh_frame_hdr */
+	void *frame_owned, *debug_owned, *hdr_owned;
 	uint8_t build_id[EHFRAME_BUILD_ID_MAX];
 	uint8_t build_id_size;
 	struct cfi_place
@@ -82,10 +83,17 @@ struct ehframe {
 /* One FDE: where its code starts (virtual address) and where it lies in the section. */
 struct cfi_place {
 	uint64_t start;
-	uint64_t pos;
+	uint64_t pos : 63;
+	uint64_t debug : 1; /* in .debug_frame */
 };
+static inline const struct cfi_section *cfi_place_section(const struct ehframe *f,
+							  const struct cfi_place *p)
+{
+	return p->debug ? &f->debug : &f->frame;
+}
 
-/* The search table of .eh_frame_hdr; n is 0 when there is none of the usual kind. */
+/* The search table of .eh_frame_hdr; n is 0 when there is none of the usual kind, or it is not all
+ * there is to search. */
 struct cfi_search {
 	const uint8_t *table; /* pairs of int32: address, FDE, both relative to the header */
 	size_t n;
@@ -101,8 +109,7 @@ size_t ehframe_text(const struct ehframe *f, uint64_t off, void *buf, size_t n);
 /* false when the entry does not fit into the section. */
 bool cfi_entry_at(const struct cfi_section *s, uint64_t pos, struct cfi_entry *ret);
 bool cfi_cie_at(const struct cfi_section *s, uint64_t pos, struct cfi_cie *ret);
-bool cfi_fde_parse(const struct cfi_section *s, const struct cfi_entry *en,
-		   const struct cfi_cie *cie, struct cfi_fde *ret);
+bool cfi_fde_parse(const struct cfi_entry *en, const struct cfi_cie *cie, struct cfi_fde *ret);
 /* Every FDE by address, found by going through the section; the caller frees. At most one entry a
  * start address: the last one. */
 size_t cfi_scan(const struct ehframe *f, struct cfi_place **ret);
@@ -185,11 +192,10 @@ struct cfi_op {
 
 /* The rarer instructions. */
 void cfi_op_extended(struct cfi_reader *r, uint8_t code, const struct cfi_cie *cie,
-		     const struct cfi_section *s, struct cfi_op *op);
+		     struct cfi_op *op);
 
 /* The next instruction; false at the end, and with r->bad for what cannot be decoded. */
-static inline bool cfi_next(struct cfi_reader *r, const struct cfi_cie *cie,
-			    const struct cfi_section *s, struct cfi_op *op)
+static inline bool cfi_next(struct cfi_reader *r, const struct cfi_cie *cie, struct cfi_op *op)
 {
 	uint8_t code;
 
@@ -216,7 +222,7 @@ static inline bool cfi_next(struct cfi_reader *r, const struct cfi_cie *cie,
 		op->value = (int64_t)cfi_uleb(r);
 		return !r->bad;
 	}
-	cfi_op_extended(r, code, cie, s, op);
+	cfi_op_extended(r, code, cie, op);
 	return !r->bad;
 }
 

@@ -113,6 +113,19 @@ static void x86_plt(const struct gap *g, size_t i)
 	}
 }
 
+/* Entries of 8 bytes (jmp; two-byte nop): what a static program reaches its IFUNCs through. */
+static void x86_short_plt(const struct gap *g, size_t i)
+{
+	struct ehframe_rule r = x86_frame(8);
+
+	for (size_t j = i; j + 8 <= g->n && j < i + 16; j += 8) {
+		const uint8_t *p = g->text + j;
+
+		if (p[0] == 0xff && p[1] == 0x25 && p[6] == 0x66 && p[7] == 0x90)
+			put(g, j, 8, &r);
+	}
+}
+
 static void x86_scan(const struct gap *g)
 {
 	size_t sig = x86_sigreturn(g, 0);
@@ -126,6 +139,8 @@ static void x86_scan(const struct gap *g)
 			break;
 		if (g->text[i] == 0xff || g->text[i] == 0xf3)
 			x86_plt(g, i);
+		if (g->text[i + 7] == 0x90 || g->text[i + 15] == 0x90)
+			x86_short_plt(g, i);
 	}
 }
 

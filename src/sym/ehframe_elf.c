@@ -182,35 +182,35 @@ static int program_headers(struct ehframe *f, const Elf64_Ehdr *eh, uint64_t *hd
 
 #if HAVE_ZLIB
 /* .debug_frame may be compressed; the bound is what it says it has, and SECTION_MAX. */
-static int inflate_section(struct ehframe *f, struct err *e)
+static int inflate_section(struct cfi_section *s, void **owned, struct err *e)
 {
 	Elf64_Chdr ch;
 	uLongf n;
 	void *out;
 
-	if (f->frame.size < sizeof(ch))
+	if (s->size < sizeof(ch))
 		return err_set(e, EBADMSG, ".debug_frame is too short");
-	memcpy(&ch, f->frame.data, sizeof(ch));
+	memcpy(&ch, s->data, sizeof(ch));
 	/* zlib cannot do better than about 1:1032. */
-	if (ch.ch_type != ELFCOMPRESS_ZLIB || ch.ch_size > SECTION_MAX ||
-	    ch.ch_size / 1100 > f->frame.size)
+	if (ch.ch_type != ELFCOMPRESS_ZLIB || ch.ch_size > SECTION_MAX || !ch.ch_size ||
+	    ch.ch_size / 1100 > s->size)
 		return err_set(e, EOPNOTSUPP, ".debug_frame is compressed in an unknown way");
 	n = ch.ch_size;
 	out = mem_grow(NULL, n);
-	if (uncompress(out, &n, f->frame.data + sizeof(ch), f->frame.size - sizeof(ch)) != Z_OK) {
+	if (uncompress(out, &n, s->data + sizeof(ch), s->size - sizeof(ch)) != Z_OK) {
 		free(out);
 		return err_set(e, EBADMSG, ".debug_frame cannot be decompressed");
 	}
-	free(f->frame_owned);
-	f->frame_owned = out;
-	f->frame.data = out;
-	f->frame.size = n;
+	free(*owned);
+	*owned = out;
+	s->data = out;
+	s->size = n;
 	return 0;
 }
 #else
-static int inflate_section(struct ehframe *f, struct err *e)
+static int inflate_section(struct cfi_section *s, void **owned, struct err *e)
 {
-	(void)f;
+	(void)s, (void)owned;
 	return err_set(e, EOPNOTSUPP, ".debug_frame is compressed, and this kymo has no zlib");
 }
 #endif
@@ -240,14 +240,25 @@ static const char *section_name(const char *names, size_t n, uint32_t at)
 	return at < n && memchr(names + at, 0, n - at) ? names + at : "";
 }
 
-/* .eh_frame by name, else .debug_frame. 1 when one was found, 0 when not. */
+static int take_section(struct ehframe *f, const Elf64_Shdr *sh, struct cfi_section *s,
+			void **owned, struct err *e)
+{
+	int err = take(f, sh->sh_offset, sh->sh_size, &s->data, owned, e);
+
+	if (err)
+		return err;
+	s->size = sh->sh_size;
+	s->vaddr = sh->sh_addr;
+	return sh->sh_flags & SHF_COMPRESSED ? inflate_section(s, owned, e) : 0;
+}
+
+/* .eh_frame and .debug_frame by name; a bad .debug_frame is as good as none. */
 static int by_sections(struct ehframe *f, const Elf64_Ehdr *eh, struct err *e)
 {
 	AUTO_FREE Elf64_Shdr *sh = NULL;
 	AUTO_FREE char *names = NULL;
-	const Elf64_Shdr *eh_frame = NULL, *debug_frame = NULL, *use;
 	size_t n = eh->e_shnum, names_size;
-	int err;
+	int err = 0;
 
 	if (f->loaded || !n || eh->e_shentsize != sizeof(*sh) || eh->e_shstrndx >= n)
 		return 0;
@@ -258,7 +269,7 @@ static int by_sections(struct ehframe *f, const Elf64_Ehdr *eh, struct err *e)
 	names = mem_alloc(names_size);
 	names_size = ehframe_read(f, sh[eh->e_shstrndx].sh_offset, names, names_size);
 	code_range(f, sh, n);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !err; i++) {
 		const char *name = section_name(names, names_size, sh[i].sh_name);
 
 		if (sh[i].sh_type == SHT_NOTE)
@@ -266,26 +277,14 @@ static int by_sections(struct ehframe *f, const Elf64_Ehdr *eh, struct err *e)
 		if (sh[i].sh_type == SHT_NOBITS || !sh[i].sh_size)
 			continue;
 		/* Some tools leave a .eh_frame that holds only its terminator. */
-		if (!strcmp(name, ".eh_frame") && sh[i].sh_size > 4 && !eh_frame)
-			eh_frame = &sh[i];
-		else if (!strcmp(name, ".debug_frame"))
-			debug_frame = &sh[i];
+		if (!strcmp(name, ".eh_frame") && sh[i].sh_size > 4 && !f->frame.data)
+			err = take_section(f, &sh[i], &f->frame, &f->frame_owned, e);
+		else if (!strcmp(name, ".debug_frame") && !f->debug.data &&
+			 take_section(f, &sh[i], &f->debug, &f->debug_owned, NULL) < 0)
+			f->debug = (struct cfi_section){ 0 };
 	}
-	use = eh_frame ? eh_frame : debug_frame;
-	if (!use)
-		return 0;
-	err = take(f, use->sh_offset, use->sh_size, &f->frame.data, &f->frame_owned, e);
-	if (err)
-		return err;
-	f->frame.size = use->sh_size;
-	f->frame.vaddr = use->sh_addr;
-	f->frame.debug = !eh_frame;
-	if (use->sh_flags & SHF_COMPRESSED) {
-		err = inflate_section(f, e);
-		if (err)
-			return err;
-	}
-	return 1;
+	f->debug.debug = true;
+	return err;
 }
 
 /* .eh_frame_hdr leads to .eh_frame, whose end is then the segment's. */
@@ -314,22 +313,20 @@ static int find_frames(struct ehframe *f, const Elf64_Ehdr *eh, struct err *e)
 {
 	uint64_t hdr_vaddr = 0, hdr_size = 0, off, left;
 	int err = program_headers(f, eh, &hdr_vaddr, &hdr_size, e);
-	int found;
 
+	if (!err)
+		err = by_sections(f, eh, e);
 	if (err)
 		return err;
-	found = by_sections(f, eh, e);
-	if (found < 0)
-		return found;
 	/* A header that is not there is no error: without it the section is gone through. */
 	if (hdr_size && image_at(f, hdr_vaddr, &off, &left) && hdr_size <= left &&
 	    !take(f, off, hdr_size, &f->hdr.data, &f->hdr_owned, NULL)) {
 		f->hdr.size = hdr_size;
 		f->hdr.vaddr = hdr_vaddr;
-		if (!found)
+		if (!f->frame.data)
 			err = by_hdr(f, e);
 	}
-	if (!err && f->frame.data && !cfi_search_table(f).n)
+	if (!err && !cfi_search_table(f).n)
 		f->n_places = cfi_scan(f, &f->places);
 	return err;
 }
@@ -412,6 +409,7 @@ void ehframe_close(struct ehframe *f)
 	if (f->fd >= 0)
 		close(f->fd);
 	free(f->frame_owned);
+	free(f->debug_owned);
 	free(f->hdr_owned);
 	free(f->places);
 	free(f);
@@ -430,7 +428,7 @@ size_t ehframe_build_id(const struct ehframe *f, uint8_t id[EHFRAME_BUILD_ID_MAX
 
 bool ehframe_has_cfi(const struct ehframe *f)
 {
-	return f->frame.data != NULL;
+	return f->frame.data || f->debug.data;
 }
 
 bool ehframe_vaddr(const struct ehframe *f, uint64_t off, uint64_t *vaddr)

@@ -34,10 +34,14 @@ enum ehframe_cfa {
 
 /* Where the caller's frame pointer is. Offsets are in units of 8. */
 enum ehframe_fp {
-	EHFRAME_FP_SAME,  /* not touched */
-	EHFRAME_FP_CFA,	  /* *(cfa + 8 * fp_off) */
-	EHFRAME_FP_SP,	  /* *(sp + 8 * fp_off) */
-	EHFRAME_FP_FP,	  /* *(fp + 8 * fp_off) */
+	EHFRAME_FP_SAME, /* not touched */
+	EHFRAME_FP_CFA,	 /* *(cfa + 8 * fp_off) */
+	EHFRAME_FP_SP,	 /* *(sp + 8 * fp_off) */
+	/*
+	 * *(fp + 8 * fp_off), but untouched when fp is not in [sp, cfa): in the epilogue of a
+	 * realigned frame compilers keep this rule past the pop that restored it.
+	 */
+	EHFRAME_FP_FP,
 	EHFRAME_FP_UNDEF, /* lost */
 };
 

@@ -193,13 +193,14 @@ static enum unwind_end step_rule(struct unwind_work *w, const struct ehframe_rul
 	 * functions that use none. */
 	if (n.is_return && (n.sp < f->sp || (n.sp == f->sp && r->ra != EHFRAME_RA_REG)))
 		return UNWIND_NO_PROGRESS;
-	switch (r->fp) {
-	case EHFRAME_FP_SAME: break;
-	case EHFRAME_FP_UNDEF: n.fp = 0; break;
-	default:
+	if (r->fp == EHFRAME_FP_UNDEF)
+		n.fp = 0;
+	else if (r->fp != EHFRAME_FP_SAME &&
+		 (r->fp != EHFRAME_FP_FP || (f->fp >= f->sp && f->fp < n.sp))) {
 		fp_at = r->fp == EHFRAME_FP_CFA ? n.sp : r->fp == EHFRAME_FP_SP ? f->sp : f->fp;
+		/* A lost frame pointer matters only to a caller that needs it. */
 		if (!unwind_read(w, fp_at + (uint64_t)((int64_t)r->fp_off * 8), &n.fp))
-			return unwind_read_failed(w);
+			n.fp = 0;
 	}
 	switch (r->ra & EHFRAME_RA_MASK) {
 	case EHFRAME_RA_REG:
@@ -321,8 +322,8 @@ static enum unwind_end step_full(struct unwind_work *w, struct unwind_regs *regs
 	    unwind_full_step(w, m->cfi, vaddr, regs, &signal, &end) == 0) {
 		*is_return = !signal;
 		ret->flags |= signal ? UNWIND_SIGNAL : 0;
-		if (end == UNWIND_NONE && !signal && regs->r[sp_reg] <= sp &&
-		    (w->x86 || ret->n > 1))
+		if (end == UNWIND_NONE && !signal &&
+		    (ret->n > 1 ? regs->r[sp_reg] <= sp : regs->r[sp_reg] < sp))
 			return UNWIND_NO_PROGRESS;
 		return end;
 	}

@@ -102,13 +102,13 @@ static bool apply(struct interpreter *in, const struct cfi_op *op)
 }
 
 /* Run instructions up to the row that holds for vaddr. */
-static bool run(struct interpreter *in, const struct cfi_section *s, const struct cfi_cie *cie,
-		const uint8_t *p, const uint8_t *end, uint64_t loc, uint64_t vaddr)
+static bool run(struct interpreter *in, const struct cfi_cie *cie, const uint8_t *p,
+		const uint8_t *end, uint64_t loc, uint64_t vaddr)
 {
 	struct cfi_reader r = { .p = p, .end = end };
 	struct cfi_op op;
 
-	while (cfi_next(&r, cie, s, &op)) {
+	while (cfi_next(&r, cie, &op)) {
 		if (op.kind == CFI_ADVANCE)
 			loc += (uint64_t)op.value;
 		else if (op.kind == CFI_SET_LOC)
@@ -121,17 +121,17 @@ static bool run(struct interpreter *in, const struct cfi_section *s, const struc
 	return !r.bad;
 }
 
-static bool find_row(struct interpreter *in, const struct ehframe *f, const struct cfi_cie *cie,
-		     const struct cfi_fde *fde, uint64_t vaddr)
+static bool find_row(struct interpreter *in, const struct cfi_cie *cie, const struct cfi_fde *fde,
+		     uint64_t vaddr)
 {
 	bool ok;
 
 	in->in_cie = true;
-	ok = run(in, &f->frame, cie, cie->insns, cie->insns_end, 0, 0);
+	ok = run(in, cie, cie->insns, cie->insns_end, 0, 0);
 	in->in_cie = false;
 	in->initial = in->row;
 	in->depth = 0;
-	return ok && run(in, &f->frame, cie, fde->insns, fde->insns_end, fde->start, vaddr);
+	return ok && run(in, cie, fde->insns, fde->insns_end, fde->start, vaddr);
 }
 
 static bool saved_by_callee(bool x86, unsigned reg)
@@ -215,11 +215,11 @@ int unwind_full_step(struct unwind_work *w, const struct ehframe *f, uint64_t va
 	struct cfi_cie cie;
 	struct cfi_fde fde;
 
-	if (!f->frame.data || !cfi_find(f, vaddr, &cie, &fde))
+	if (!cfi_find(f, vaddr, &cie, &fde))
 		return -ENOENT;
 	in = mem_alloc(sizeof(*in));
 	w->truncated = false;
-	if (!find_row(in, f, &cie, &fde, vaddr)) {
+	if (!find_row(in, &cie, &fde, vaddr)) {
 		*end = UNWIND_BAD_TABLE;
 	} else {
 		*end = evaluate(w, &in->row, cie.ra_reg, regs);
