@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "sym/srctext.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+
+#define SIZE_LIMIT (64u << 20)
+
+static const char *strip_folders(const char *path, unsigned n)
+{
+	for (; n && *path == '/'; n--) {
+		const char *next = strchr(path + 1, '/');
+
+		if (!next)
+			break;
+		path = next;
+	}
+	return path;
+}
+
+static int read_regular(const char *path, struct srctext_file *f, size_t *len)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode)) /* a pipe or device would never end */
+		return -EINVAL;
+	f->changed = st.st_mtime;
+	return file_read(path, SIZE_LIMIT, &f->text, len);
+}
+
+static void split_lines(struct srctext_file *f, size_t len)
+{
+	uint32_t n = 1;
+
+	for (size_t i = 0; i < len; i++)
+		n += f->text[i] == '\n';
+	f->start = mem_grow(NULL, ((size_t)n + 1) * sizeof(*f->start));
+	f->start[0] = 0;
+	n = 1;
+	for (size_t i = 0; i < len; i++)
+		if (f->text[i] == '\n')
+			f->start[n++] = (uint32_t)i + 1;
+	/* the last line may lack its end */
+	f->n_lines = f->start[n - 1] < len ? n : n - 1;
+	f->start[n] = (uint32_t)len + 1;
+}
+
+static void load(const struct srctext *s, const char *name, struct srctext_file *f)
+{
+	char path[PATH_MAX];
+	size_t len = 0;
+	int r = -ENOENT;
+
+	if (s->opts.prefix && *name == '/') {
+		snprintf(path, sizeof(path), "%s%s", s->opts.prefix,
+			 strip_folders(name, s->opts.strip));
+		r = read_regular(path, f, &len);
+	}
+	if (r < 0 && s->opts.symfs) {
+		snprintf(path, sizeof(path), "%s/%s", s->opts.symfs, name);
+		r = read_regular(path, f, &len);
+	}
+	if (r < 0)
+		r = read_regular(name, f, &len);
+	if (r == 0)
+		split_lines(f, len);
+}
+
+static struct srctext_file *file_of(struct srctext *s, const char *name)
+{
+	uint32_t id = strtab_add(&s->names, name);
+
+	if (id == s->files.n)
+		load(s, name, vec_add(&s->files));
+	return &s->files.data[id];
+}
+
+const char *srctext_line(struct srctext *s, const char *file, uint32_t line, size_t *n)
+{
+	const struct srctext_file *f = file_of(s, file);
+	size_t end;
+
+	if (!f->text || !line || line > f->n_lines)
+		return NULL;
+	end = f->start[line] - 1;
+	if (end > f->start[line - 1] && f->text[end - 1] == '\r')
+		end--;
+	*n = end - f->start[line - 1];
+	return f->text + f->start[line - 1];
+}
+
+time_t srctext_changed(struct srctext *s, const char *file)
+{
+	const struct srctext_file *f = file_of(s, file);
+
+	return f->text ? f->changed : 0;
+}
+
+void srctext_free(struct srctext *s)
+{
+	vec_each (&s->files, f) {
+		free(f->text);
+		free(f->start);
+	}
+	vec_free(&s->files);
+	strtab_free(&s->names);
+}

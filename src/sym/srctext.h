@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines of source files that debug info names.
+ *
+ * The names come from untrusted files: only regular files up to a limit are
+ * read. A file that is newer than the program is still shown; its age can be
+ * asked for.
+ */
+#ifndef KYMO_SYM_SRCTEXT_H
+#define KYMO_SYM_SRCTEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+
+struct srctext_opts {
+	const char *symfs;  /* first below this folder; NULL: / */
+	const char *prefix; /* put in front of absolute names; NULL: nothing */
+	unsigned strip;	    /* folders taken off before that */
+};
+
+struct srctext_file {
+	char *text;	 /* NULL: not found */
+	uint32_t *start; /* by line - 1; one more at the end */
+	uint32_t n_lines;
+	time_t changed;
+};
+
+struct srctext {
+	struct srctext_opts opts;
+	struct strtab names;
+	VEC(struct srctext_file) files; /* by name id */
+};
+
+/* A line (from 1) without its end; NULL when it is not there. Lives as long as s. */
+const char *srctext_line(struct srctext *s, const char *file, uint32_t line, size_t *n);
+/* When the file was changed last, 0 when it was not found. */
+time_t srctext_changed(struct srctext *s, const char *file);
+void srctext_free(struct srctext *s);
+
+#endif
