@@ -225,19 +225,30 @@ static void find_dsos(struct names *n)
 	}
 }
 
-/* The files as src/sym knows them, made when first needed. */
+uint32_t names_file(const struct names *n, uint32_t dso, uint8_t mode)
+{
+	const struct tasks *tasks = n->profile->trace->tasks;
+	const struct task_dso *d;
+	struct find_want want = { 0 };
+
+	if (mode == EVENT_MODE_KERNEL)
+		return SYMBOLS_KERNEL;
+	if (dso == TASK_DSO_NONE)
+		return SYMBOLS_NONE;
+	d = tasks_get_dso(tasks, dso);
+	want.path = tasks_dso_path(tasks, dso);
+	memcpy(want.id.data, d->build_id, d->build_id_size);
+	want.id.len = d->build_id_size;
+	return symbols_dso(n->symbols, &want);
+}
+
+/* The files as src/sym knows them, asked for once each. */
 static uint32_t symbols_of(struct names *n, uint32_t *by_dso, const struct name_site *s)
 {
-	const struct task_dso *d = tasks_get_dso(n->profile->trace->tasks, s->dso);
-	struct find_want want = { .path = tasks_dso_path(n->profile->trace->tasks, s->dso) };
-
 	if (s->mode == EVENT_MODE_KERNEL)
 		return SYMBOLS_KERNEL;
-	if (by_dso[s->dso] == SYMBOLS_NONE) {
-		memcpy(want.id.data, d->build_id, d->build_id_size);
-		want.id.len = d->build_id_size;
-		by_dso[s->dso] = symbols_dso(n->symbols, &want);
-	}
+	if (by_dso[s->dso] == SYMBOLS_NONE)
+		by_dso[s->dso] = names_file(n, s->dso, s->mode);
 	return by_dso[s->dso];
 }
 

@@ -59,6 +59,8 @@ int names_make(const struct profile *p, struct symbols *symbols, const struct na
 	       struct names *ret, struct err *e);
 void names_free(struct names *n);
 
+/* The number of a file for symbols_resolve() and friends; SYMBOLS_NONE for TASK_DSO_NONE. */
+uint32_t names_file(const struct names *n, uint32_t dso, uint8_t mode);
 /* How a file is shown: its base name, "[kernel.kallsyms]", "[vdso]", "[unknown]". */
 const char *names_dso(const struct names *n, uint32_t dso);
 /* The function's name, or NULL for an unnamed address. */

@@ -19,6 +19,7 @@ const struct command *const commands[] = {
 	&cmd_top,
 	&cmd_evlist,
 	&cmd_buildid_list,
+	&cmd_annotate,
 	&cmd_addr2line,
 	&cmd_doctor,
 	&cmd_help,

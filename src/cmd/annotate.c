@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo annotate: functions instruction by instruction, with their samples and source. */
+#include <langinfo.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "calc/annotate.h"
+#include "calc/hist.h"
+#include "cmd/command.h"
+#include "store/perfdata.h"
+#include "sym/kcode.h"
+#include "view/annotate.h"
+
+#define CPUS_MAX 4096
+
+struct args {
+	const char *input, *symbol, *dsos, *symfs, *kallsyms, *vmlinux, *cpus, *style, *prefix;
+	bool stdio, lines, full_paths, source, raw, samples, weights, quiet, skip_missing, force;
+	bool arrows, modules, demangle;
+	int verbose, prefix_strip;
+	double percent_limit;
+	enum annotate_percent percent;
+	/* set while running */
+	bool cpu_wanted[CPUS_MAX];
+};
+
+static int on_percent_type(const struct opt *o, const char *value, bool unset, void *args,
+			   struct err *e)
+{
+	bool global = str_starts(value, "global"), hits = str_ends(value, "hits");
+	struct args *a = args;
+
+	(void)o;
+	(void)unset;
+	if ((!global && !str_starts(value, "local")) || (!hits && !str_ends(value, "period")))
+		return err_set(e, EINVAL,
+			       "no percent type '%s' (local-period, global-period, local-hits or "
+			       "global-hits)",
+			       value);
+	a->percent = hits     ? global ? ANNOTATE_GLOBAL_HITS : ANNOTATE_LOCAL_HITS
+		     : global ? ANNOTATE_GLOBAL_PERIOD
+			      : ANNOTATE_LOCAL_PERIOD;
+	return 0;
+}
+
+static int on_percent_limit(const struct opt *o, const char *value, bool unset, void *args,
+			    struct err *e)
+{
+	struct args *a = args;
+
+	(void)o;
+	(void)unset;
+	return str_double(value, &a->percent_limit)
+		       ? 0
+		       : err_set(e, EINVAL, "'%s' is no percentage", value);
+}
+
+static const struct opt opts[] = {
+	OPT_STR_C('i', "input", "FILE", input, "read FILE (default: perf.data)", "@files"),
+	OPT_STR('s', "symbol", "SYMBOL", symbol,
+		"only this function (default: all, hottest first)"),
+	OPT_STR('d', "dsos", "DSO,...", dsos, "only functions of these files"),
+	OPT_STR('C', "cpu", "LIST", cpus, "only samples of these CPUs"),
+	OPT_FLAG(0, "stdio", stdio, "as text"),
+	OPT_HEAD("What is shown"),
+	OPT_FLAG('l', "print-line", lines,
+		 "sum by source line, and show the line at each instruction"),
+	OPT_FLAG('P', "full-paths", full_paths, "do not shorten the names of files"),
+	OPT_FLAG(0, "source", source, "source lines between the instructions (default)"),
+	OPT_FLAG(0, "asm-raw", raw, "the bytes of instructions too"),
+	OPT_FLAG(0, "arrows", arrows, "arrows for the jumps within a function (default)"),
+	OPT_FLAG('n', "show-nr-samples", samples, "numbers of samples in place of percentages"),
+	OPT_FLAG(0, "show-total-period", weights, "sums of periods in place of percentages"),
+	OPT_FN_C(0, "percent-type", "TYPE", OPT_ARG_REQUIRED, on_percent_type,
+		 "percent of what: local-period (of the function, the default), global-period (of "
+		 "everything), local-hits, global-hits (samples, not periods)",
+		 "local-period|global-period|local-hits|global-hits"),
+	OPT_FN(0, "percent-limit", "PERCENT", on_percent_limit,
+	       "leave out functions below it, as percent of everything"),
+	OPT_STR_C('M', "disassembler-style", "STYLE", style, "att or intel (x86)", "att|intel"),
+	OPT_COUNT('v', "verbose", verbose, "say where code comes from"),
+	OPT_FLAG('q', "quiet", quiet, "do not tell what could not be annotated"),
+	OPT_FLAG(0, "skip-missing", skip_missing, "the same"),
+	OPT_HEAD("Where to look"),
+	OPT_STR_C(0, "symfs", "DIR", symfs, "look for files below DIR", "@dirs"),
+	OPT_STR_C('k', "vmlinux", "FILE", vmlinux, "the kernel's code and symbols", "@files"),
+	OPT_STR_C(0, "kallsyms", "FILE", kallsyms, "the kernel's symbols", "@files"),
+	OPT_STR_C(0, "prefix", "PREFIX", prefix, "put in front of names of source files", "@dirs"),
+	OPT_INT(0, "prefix-strip", "N", prefix_strip, "folders taken off before that"),
+	/* perf's, which need nothing here */
+	{ .kind = OPT_KIND_FLAG,
+	  .letter = 'f',
+	  .name = "force",
+	  .flags = OPT_HIDDEN,
+	  .field = offsetof(struct args, force),
+	  .help = "as perf's" },
+	{ .kind = OPT_KIND_FLAG,
+	  .letter = 'm',
+	  .name = "modules",
+	  .flags = OPT_HIDDEN,
+	  .field = offsetof(struct args, modules),
+	  .help = "as perf's" },
+	{ .kind = OPT_KIND_FLAG,
+	  .name = "stdio2",
+	  .flags = OPT_HIDDEN,
+	  .field = offsetof(struct args, stdio),
+	  .help = "as --stdio" },
+	{ .kind = OPT_KIND_FLAG,
+	  .name = "demangle",
+	  .flags = OPT_HIDDEN,
+	  .field = offsetof(struct args, demangle),
+	  .help = "readable C++ names (default)" },
+	OPT_END,
+};
+
+/* Functions that could not be shown, by reason; told once each, below the rest. */
+struct left_out {
+	struct err why;
+	uint64_t weight;
+	unsigned n;
+	char first[128];
+};
+
+/* A recording with all that annotating needs. */
+struct work {
+	const struct args *a;
+	struct source *source;
+	struct profile profile;
+	struct symbols *symbols;
+	struct names names;
+	struct srctext src;
+	VEC(struct left_out) left_out;
+};
+
+static int want_cpu(void *ctx, unsigned cpu)
+{
+	((struct args *)ctx)->cpu_wanted[cpu] = true;
+	return 0;
+}
+
+static bool wanted(void *ctx, const struct event *ev)
+{
+	const struct args *a = ctx;
+
+	return !(ev->have & EVENT_HAVE_CPU) || (ev->cpu < CPUS_MAX && a->cpu_wanted[ev->cpu]);
+}
+
+/* Where the recorded kernel's code began; 0 when no sample tells. */
+static uint64_t kernel_text(const struct work *w)
+{
+	const struct tasks *t = w->source->trace->tasks;
+
+	vec_each (&((struct work *)w)->profile.entries, en) {
+		const struct task_map *m;
+
+		if (en->mode != EVENT_MODE_KERNEL)
+			continue;
+		m = tasks_find(t, en->kernel, en->ip);
+		if (m && strcmp(tasks_dso_path(t, m->dso), "[kernel.kallsyms]") == 0)
+			return m->pgoff;
+	}
+	return 0;
+}
+
+/* Names from vmlinux when it has any; its code is read by whoever needs it. */
+static int load_vmlinux(struct work *w, struct err *e)
+{
+	struct kcode_want want = { .vmlinux = w->a->vmlinux, .text = kernel_text(w) };
+	struct kcode *k;
+	int r = kcode_open(&want, &k, e);
+
+	if (r < 0)
+		return r;
+	r = symbols_kernel_file(w->symbols, w->a->vmlinux, kcode_slide(k), NULL);
+	kcode_close(k);
+	return r == 0;
+}
+
+static int load_kernel(struct work *w, struct err *e)
+{
+	const struct trace_info *info = &w->source->trace->info;
+	const struct args *a = w->a;
+	struct err why = { 0 };
+	char *text = NULL;
+	size_t len = info->kallsyms_size;
+
+	if (a->vmlinux) {
+		int r = load_vmlinux(w, e);
+
+		if (r)
+			return r < 0 ? r : 0;
+	}
+	if (!a->kallsyms && info->kallsyms)
+		text = mem_strndup(info->kallsyms, len);
+	else if (file_read(a->kallsyms ? a->kallsyms : "/proc/kallsyms", 1u << 30, &text, &len) < 0)
+		return 0;
+	if (symbols_kernel_text(w->symbols, text, len, &why) < 0 && !a->quiet)
+		command_note("%s%s%s", why.msg, why.hint[0] ? "; " : "", why.hint);
+	return 0;
+}
+
+static int open_work(struct work *w, struct args *a, struct err *e)
+{
+	struct symbols_opts so = { .find = { .symfs = a->symfs }, .raw_names = !a->demangle };
+	struct profile_opts po = { .by = PROFILE_BY_CODE, .ctx = a };
+	int r;
+
+	w->a = a;
+	w->src.opts =
+		(struct srctext_opts){ .symfs = a->symfs,
+				       .prefix = a->prefix,
+				       .strip = a->prefix_strip > 0 ? (unsigned)a->prefix_strip
+								    : 0 };
+	if (a->cpus) {
+		if (str_ranges(a->cpus, CPUS_MAX, want_cpu, a) < 0)
+			return err_set(e, EINVAL, "'%s' is no list of CPUs", a->cpus);
+		po.want = wanted;
+	}
+	r = perfdata_open(a->input ? a->input : "perf.data", &w->source, e);
+	if (r < 0)
+		return r;
+	r = profile_make(w->source, &po, &w->profile, e);
+	if (r < 0)
+		return r;
+	w->symbols = symbols_new(&so);
+	r = load_kernel(w, e);
+	if (r < 0)
+		return r;
+	return names_make(&w->profile, w->symbols, &(struct names_opts){ 0 }, &w->names, e);
+}
+
+static void close_work(struct work *w)
+{
+	srctext_free(&w->src);
+	if (w->names.profile)
+		names_free(&w->names);
+	if (w->symbols)
+		symbols_free(w->symbols);
+	profile_free(&w->profile);
+	source_close(w->source);
+}
+
+struct match {
+	const char *path, *shown;
+};
+
+static int same_dso(void *ctx, const char *part, size_t n)
+{
+	const struct match *m = ctx;
+
+	return (strlen(m->path) == n && memcmp(m->path, part, n) == 0) ||
+	       (strlen(m->shown) == n && memcmp(m->shown, part, n) == 0);
+}
+
+static bool chosen(const struct work *w, uint32_t frame)
+{
+	const struct name_frame *f = &w->names.frames.data[frame];
+	const char *name = names_function(&w->names, frame);
+	struct match m = { .path = f->dso == TASK_DSO_NONE
+					   ? "[unknown]"
+					   : tasks_dso_path(w->source->trace->tasks, f->dso),
+			   .shown = names_dso(&w->names, f->dso) };
+
+	if (w->a->symbol && (!name || strcmp(name, w->a->symbol) != 0))
+		return false;
+	return !w->a->dsos || str_split(w->a->dsos, ',', same_dso, &m);
+}
+
+/* Nothing of that name: say what there is. */
+static int no_such_symbol(const struct work *w, struct err *e)
+{
+	struct str_nearest near = { .typed = w->a->symbol };
+	char list[256];
+
+	if (!w->a->symbol)
+		return err_set(e, ENOENT, "no samples%s%s", w->a->dsos ? " in " : "",
+			       w->a->dsos ? w->a->dsos : "");
+	for (size_t i = 0; i < w->names.frames.n; i++) {
+		const char *name = names_function(&w->names, (uint32_t)i);
+
+		if (name)
+			str_nearest_add(&near, name);
+	}
+	err_set(e, ENOENT, "no samples in a function called '%s'%s%s", w->a->symbol,
+		w->a->dsos ? " of " : "", w->a->dsos ? w->a->dsos : "");
+	if (str_nearest_list(&near, list, sizeof(list)))
+		return err_hint(e, "did you mean %s? 'kymo report --sort symbol' shows all", list);
+	return err_hint(e, "'kymo report --sort symbol' shows the functions that have some");
+}
+
+static bool utf8(void)
+{
+	setlocale(LC_CTYPE, "");
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+static void leave_out(struct work *w, const struct hist_row *row, const struct err *why)
+{
+	const char *name = names_function(&w->names, row->frame);
+	struct left_out *l;
+
+	vec_each (&w->left_out, o)
+		if (strcmp(o->why.msg, why->msg) == 0) {
+			o->n++;
+			o->weight += row->self;
+			return;
+		}
+	l = vec_add(&w->left_out);
+	l->why = *why;
+	l->n = 1;
+	l->weight = row->self;
+	snprintf(l->first, sizeof(l->first), "%s", name ? name : "an unnamed address");
+}
+
+static void tell_left_out(struct work *w, uint64_t total)
+{
+	vec_each (&w->left_out, l) {
+		if (!w->a->quiet && !w->a->skip_missing)
+			command_note("%s%s%.0u%s left out (%.2f%% of all): %s%s%s", l->first,
+				     l->n > 1 ? " and " : "", l->n - 1,
+				     l->n == 1	 ? " is"
+				     : l->n == 2 ? " other function are"
+						 : " other functions are",
+				     total ? 100.0 * (double)l->weight / (double)total : 0,
+				     l->why.msg, l->why.hint[0] ? "\n  hint: " : "", l->why.hint);
+	}
+	vec_free(&w->left_out);
+}
+
+/* One after the other, hottest first. What cannot be shown is told, and is an error when asked for
+ * by name. */
+static int print_all(struct work *w, uint32_t type, unsigned *found, struct err *e)
+{
+	const struct args *a = w->a;
+	struct hist_opts ho = { .key = { HIST_DSO, HIST_SYM }, .n_keys = 2, .type = type };
+	struct annotate_opts ao = { .type = type,
+				    .intel = a->style && strcmp(a->style, "intel") == 0,
+				    .no_lines = !a->source && !a->lines,
+				    .vmlinux = a->vmlinux,
+				    .symfs = a->symfs };
+	struct annotate_style style = { .percent = a->percent,
+					.column = a->samples   ? ANNOTATE_SHOW_SAMPLES
+						  : a->weights ? ANNOTATE_SHOW_WEIGHT
+							       : ANNOTATE_SHOW_PERCENT,
+					.lines = a->lines,
+					.full_paths = a->full_paths,
+					.no_source = !a->source,
+					.raw = a->raw,
+					.arrows = a->arrows,
+					.ascii = !utf8(),
+					.verbose = a->verbose > 0 };
+	struct hist h;
+	int r = hist_make(&w->names, &ho, &h, e);
+
+	for (size_t i = 0; r == 0 && i < h.rows.n; i++) {
+		const struct hist_row *row = &h.rows.data[i];
+		struct annotate ann;
+
+		if (!chosen(w, row->frame) ||
+		    100.0 * (double)row->self < a->percent_limit * (double)h.total)
+			continue;
+		++*found;
+		r = annotate_make(&w->names, row->frame, &ao, &ann, e);
+		if (r == 0) {
+			annotate_print(stdout, &style, &ann, &w->src);
+			annotate_free(&ann);
+		} else if (!a->symbol && r != -ENOTSUP) {
+			leave_out(w, row, e);
+			r = 0;
+		}
+	}
+	tell_left_out(w, h.total);
+	hist_free(&h);
+	return r;
+}
+
+static int run(void *args, int argc, char **argv, struct err *e)
+{
+	struct args *a = args;
+	struct work w = { 0 };
+	unsigned found = 0;
+	int r;
+
+	if (argc > 1)
+		return err_set(e, EINVAL, "one function at a time, not '%s' and '%s'", argv[0],
+			       argv[1]);
+	if (argc == 1)
+		a->symbol = argv[0];
+	if (a->style && strcmp(a->style, "intel") != 0 && strcmp(a->style, "att") != 0)
+		return err_set(e, EINVAL, "no disassembler style '%s' (att or intel)", a->style);
+	r = open_work(&w, a, e);
+	for (size_t t = 0; r == 0 && t < w.source->trace->n_types; t++)
+		r = print_all(&w, (uint32_t)t, &found, e);
+	if (r == 0 && !found)
+		r = no_such_symbol(&w, e);
+	close_work(&w);
+	return r;
+}
+
+static const struct args defaults = { .source = true, .arrows = true, .demangle = true };
+
+static const struct example examples[] = {
+	{ "annotate --stdio", "every function that has samples, hottest first" },
+	{ "annotate --stdio -s main -l", "one function, with its source lines by share" },
+	{ "annotate -d libc.so.6 --percent-limit 5", "the hot functions of one library" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_annotate = {
+	.name = "annotate",
+	.group = "Profile",
+	.summary = "show where in its code a function spends its time",
+	.usage = "[-i FILE] [OPTIONS] [SYMBOL]",
+	.about = "Disassembles the functions of a recording and shows for each instruction its "
+		 "share of the samples, between the source lines it comes from.",
+	.examples = examples,
+	.opts = opts,
+	.args_size = sizeof(struct args),
+	.defaults = &defaults,
+	.run = run,
+};
