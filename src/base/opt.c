@@ -190,6 +190,8 @@ int opt_parse(const struct opt *opts, unsigned flags, int argc, char **argv, voi
 		int r;
 
 		if (strcmp(word, "--") == 0) {
+			if (flags & OPT_KEEP_DASHES)
+				argv[1 + left++] = word;
 			p.at++;
 			break;
 		}

@@ -109,6 +109,9 @@ struct opt {
 #define OPT_STOP_AT_ARG \
 	1u /* the first word that is no option ends parsing (commands that run a command) */
 
+#define OPT_KEEP_DASHES \
+	2u /* "--" stays among the words that are left (commands that take files or a command) */
+
 /*
  * Parse argv[1..argc-1] into args. On success returns how many words are left,
  * which stand from argv[1] on in their order. -EINVAL with a suggestion in e;

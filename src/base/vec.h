@@ -30,7 +30,7 @@
 
 /* An empty vector has data == NULL, to which nothing may be added, not even 0. */
 #define vec_each(v, it) \
-	for (__typeof__((v)->data) it = (v)->data; it && it < (v)->data + (v)->n; it++)
+	for (__typeof__(*(v)->data) *it = (v)->data; it && it < (v)->data + (v)->n; it++)
 
 #define vec_free(v) (free((v)->data), (v)->data = NULL, (v)->n = (v)->cap = 0)
 
