@@ -42,12 +42,12 @@ struct stack {
 struct stack_entry {
 	uint32_t stack;
 	uint32_t type; /* index into type_names */
-	uint32_t comm; /* in strings */
-	int32_t pid, tid;
-	uint32_t cpu;
-	uint64_t time;	/* ns; 0 when not kept */
-	uint64_t count; /* samples */
-	int64_t weight; /* what the picture sums; negative only in differences */
+	uint32_t comm; /* in strings; STRTAB_NONE when the stack itself says it, or nobody does */
+	int32_t pid, tid; /* -1 when not known */
+	uint32_t cpu;	  /* UINT32_MAX when not known */
+	uint64_t time;	  /* ns; 0 when not kept */
+	uint64_t count;	  /* samples */
+	int64_t weight;	  /* what the picture sums; negative only in differences */
 };
 
 struct stacks {
@@ -65,7 +65,7 @@ struct stacks {
 };
 
 uint32_t stacks_frame(struct stacks *s, const struct frame *f);
-/* ids: root first. */
+/* ids: root first. STRTAB_NONE when frame_ids is full (4 billion). */
 uint32_t stacks_stack(struct stacks *s, const uint32_t *ids, size_t n);
 void stacks_add(struct stacks *s, const struct stack_entry *e);
 void stacks_free(struct stacks *s);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "calc/stacks.h"
+
+#include <string.h>
+
+static bool frame_equal(const struct frame *a, const struct frame *b)
+{
+	return a->name == b->name && a->module == b->module && a->file == b->file &&
+	       a->line == b->line && a->kind == b->kind;
+}
+
+uint32_t stacks_frame(struct stacks *s, const struct frame *f)
+{
+	uint64_t hash = map_hash(((uint64_t)f->name << 32 | f->module) ^
+				 map_hash((uint64_t)f->file << 32 | (f->line << 3) | f->kind));
+	uint64_t *head = map_at(&s->frame_index, hash);
+	uint32_t id;
+
+	for (id = (uint32_t)*head; id; id = s->frame_next.data[id - 1])
+		if (frame_equal(&s->frames.data[id - 1], f))
+			return id - 1;
+	vec_push(&s->frames, *f);
+	vec_push(&s->frame_next, (uint32_t)*head);
+	*head = s->frames.n;
+	return (uint32_t)s->frames.n - 1;
+}
+
+uint32_t stacks_stack(struct stacks *s, const uint32_t *ids, size_t n)
+{
+	uint64_t *head;
+	uint32_t id;
+
+	if (n >= UINT32_MAX - s->frame_ids.n)
+		return STRTAB_NONE;
+	head = map_at(&s->stack_index, map_hash_bytes(ids, n * sizeof(*ids)));
+	for (id = (uint32_t)*head; id; id = s->stack_next.data[id - 1]) {
+		const struct stack *k = &s->stacks.data[id - 1];
+
+		if (k->n == n &&
+		    (!n || memcmp(s->frame_ids.data + k->first, ids, n * sizeof(*ids)) == 0))
+			return id - 1;
+	}
+	vec_push(&s->stacks, (struct stack){ .first = (uint32_t)s->frame_ids.n, .n = (uint32_t)n });
+	vec_push(&s->stack_next, (uint32_t)*head);
+	*head = s->stacks.n;
+	if (n) {
+		vec_reserve(&s->frame_ids, s->frame_ids.n + n);
+		memcpy(s->frame_ids.data + s->frame_ids.n, ids, n * sizeof(*ids));
+		s->frame_ids.n += n;
+	}
+	return (uint32_t)s->stacks.n - 1;
+}
+
+void stacks_add(struct stacks *s, const struct stack_entry *e)
+{
+	vec_push(&s->entries, *e);
+}
+
+void stacks_free(struct stacks *s)
+{
+	strtab_free(&s->strings);
+	vec_free(&s->frames);
+	vec_free(&s->frame_ids);
+	vec_free(&s->stacks);
+	vec_free(&s->entries);
+	vec_free(&s->type_names);
+	map_free(&s->frame_index);
+	map_free(&s->stack_index);
+	vec_free(&s->frame_next);
+	vec_free(&s->stack_next);
+}
