@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A profile for the interactive page, small enough to be sent around.
+ *
+ * Bytes: "K" and the codec ('d' deflate, 'r' raw); then, inside the codec, the
+ * length of a JSON header (4 bytes, little-endian), the header, and columns of
+ * unsigned LEB128 numbers in the order and with the lengths the header gives:
+ *
+ *	depth	for each node in pre-order: 0 a child of the one before, 1 its
+ *		sibling, 2 a sibling of its parent ...
+ *	func	index into the header's functions + 1; 0 for what was pruned
+ *	node	for each entry: how many nodes after the last entry's
+ *	key	who it was: index into the header's keys (side, event, thread, CPU)
+ *	time	when: steps after (zigzag) the last entry's; left out when there is one
+ *	weight
+ *
+ * Columns of one kind of number deflate better than rows, and the page can read
+ * them without making an object of each.
+ */
+#include "view/flame_pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "base/json.h"
+#include "base/vec.h"
+#include "view/flame_html.h"
+#include "view/markup.h"
+
+#define ORDER_STEPS 65536u /* when there are no times: places in the file */
+
+struct entry {
+	uint32_t node, key, step;
+	int64_t weight;
+};
+
+struct key {
+	uint32_t side, type, thread, cpu;
+};
+
+struct thread {
+	uint32_t comm; /* in strings, STRTAB_NONE when not known */
+	int32_t pid, tid;
+};
+
+struct pack {
+	const struct stacks *side[2];
+	const struct flame_html_opts *o;
+	const struct flame_detail *detail;
+	struct calltree tree;
+	struct strtab strings; /* thread and event names */
+	VEC(struct entry) entries;
+	VEC(struct key) keys;
+	struct map key_index, thread_index, cpu_index;
+	VEC(struct thread) threads;
+	VEC(uint32_t) cpus;
+	VEC(uint32_t) types;
+	uint64_t first, step, last; /* of times; step 0: none */
+	bool ordered;		    /* times are only places in the file */
+	struct strbuf column[6];
+};
+
+static void put_varint(struct strbuf *b, uint64_t v)
+{
+	while (v > 127) {
+		strbuf_putc(b, (char)(v | 128));
+		v >>= 7;
+	}
+	strbuf_putc(b, (char)v);
+}
+
+static void find_times(struct pack *p)
+{
+	size_t n = 0;
+
+	p->first = UINT64_MAX;
+	for (int i = 0; i < 2 && p->side[i]; i++) {
+		vec_each (&p->side[i]->entries, en) {
+			if (!en->time)
+				continue;
+			p->first = en->time < p->first ? en->time : p->first;
+			p->last = en->time > p->last ? en->time : p->last;
+		}
+		n = p->side[i]->entries.n > n ? p->side[i]->entries.n : n;
+	}
+	p->ordered = p->first > p->last;
+	if (p->ordered) {
+		p->first = 0;
+		p->last = n ? n - 1 : 0;
+		/* an order costs little where it is the names' own, and is all a folded file has */
+		p->step = p->last / ORDER_STEPS + 1;
+		if (p->detail->steps < FLAME_STEPS)
+			p->step = p->last + 1;
+	} else {
+		p->step = (p->last - p->first) / p->detail->steps + 1;
+	}
+}
+
+static uint32_t thread_of(struct pack *p, const struct stacks *s, const struct stack_entry *en)
+{
+	struct thread t = { .comm = STRTAB_NONE, .pid = en->pid, .tid = en->tid };
+	uint64_t *at;
+
+	if (en->comm != STRTAB_NONE)
+		t.comm = strtab_add(&p->strings, strtab_get(&s->strings, en->comm));
+	if (!p->detail->threads)
+		t.tid = -1;
+	at = map_at(&p->thread_index,
+		    map_hash((uint64_t)(uint32_t)t.pid << 32 | (uint32_t)t.tid) ^ map_hash(t.comm));
+	if (!*at) {
+		vec_push(&p->threads, t);
+		*at = p->threads.n;
+	}
+	return (uint32_t)*at - 1;
+}
+
+static uint32_t type_of(struct pack *p, const struct stacks *s, uint32_t type)
+{
+	uint32_t name =
+		strtab_add(&p->strings, type < s->type_names.n
+						? strtab_get(&s->strings, s->type_names.data[type])
+						: "samples");
+
+	for (uint32_t i = 0; i < p->types.n; i++)
+		if (p->types.data[i] == name)
+			return i;
+	vec_push(&p->types, name);
+	return (uint32_t)p->types.n - 1;
+}
+
+static uint32_t cpu_of(struct pack *p, uint32_t cpu)
+{
+	uint64_t *at = map_at(&p->cpu_index, p->detail->cpus ? cpu : UINT32_MAX);
+
+	if (!*at) {
+		vec_push(&p->cpus, p->detail->cpus ? cpu : UINT32_MAX);
+		*at = p->cpus.n;
+	}
+	return (uint32_t)*at - 1;
+}
+
+static uint32_t key_of(struct pack *p, uint32_t side, const struct stack_entry *en)
+{
+	const struct stacks *s = p->side[side];
+	struct key k = { .side = side,
+			 .type = type_of(p, s, en->type),
+			 .thread = thread_of(p, s, en),
+			 .cpu = cpu_of(p, en->cpu) };
+	uint64_t *at =
+		map_at(&p->key_index, map_hash((uint64_t)k.thread << 32 | k.cpu) ^
+					      map_hash(((uint64_t)k.type << 32 | k.side) + 1));
+
+	if (!*at) {
+		vec_push(&p->keys, k);
+		*at = p->keys.n;
+	}
+	return (uint32_t)*at - 1;
+}
+
+static int by_place(const void *x, const void *y)
+{
+	const struct entry *a = x, *b = y;
+
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return (a->step > b->step) - (a->step < b->step);
+}
+
+/* Entries that agree in node, key and step become one. */
+static void gather_entries(struct pack *p)
+{
+	size_t n = 0;
+
+	for (uint32_t side = 0; side < 2 && p->side[side]; side++) {
+		for (size_t i = 0; i < p->side[side]->entries.n; i++) {
+			const struct stack_entry *en = &p->side[side]->entries.data[i];
+			uint32_t node = p->tree.entry_node[side].data[i];
+			uint64_t when = p->ordered ? i : en->time ? en->time : p->first;
+
+			if (node != UINT32_MAX && en->weight > 0)
+				vec_push(&p->entries,
+					 (struct entry){
+						 .node = node,
+						 .key = key_of(p, side, en),
+						 .step = (uint32_t)((when - p->first) / p->step),
+						 .weight = en->weight });
+		}
+	}
+	if (p->entries.n)
+		qsort(p->entries.data, p->entries.n, sizeof(*p->entries.data), by_place);
+	for (size_t i = 0; i < p->entries.n; i++) {
+		if (n && by_place(&p->entries.data[n - 1], &p->entries.data[i]) == 0)
+			p->entries.data[n - 1].weight += p->entries.data[i].weight;
+		else
+			p->entries.data[n++] = p->entries.data[i];
+	}
+	p->entries.n = n;
+}
+
+struct use {
+	uint32_t func;
+	uint32_t n;
+};
+
+static int by_use(const void *x, const void *y)
+{
+	const struct use *a = x, *b = y;
+
+	return a->n != b->n ? (a->n < b->n ? 1 : -1) : (a->func > b->func) - (a->func < b->func);
+}
+
+/* Functions that many nodes name get small numbers. */
+static uint32_t *order_functions(const struct calltree *t, struct use **ret_use)
+{
+	size_t n = t->funcs.n;
+	struct use *use = mem_alloc(n * sizeof(*use));
+	uint32_t *place = mem_alloc(n * sizeof(*place));
+
+	for (size_t i = 0; i < n; i++)
+		use[i].func = (uint32_t)i;
+	vec_each (&t->nodes, node)
+		if (node->func < n)
+			use[node->func].n++;
+	qsort(use, n, sizeof(*use), by_use);
+	for (size_t i = 0; i < n; i++)
+		place[use[i].func] = (uint32_t)i;
+	*ret_use = use;
+	return place;
+}
+
+static void put_columns(struct pack *p, const uint32_t *place)
+{
+	const struct calltree *t = &p->tree;
+	uint32_t depth = 0, node = 0;
+	int64_t step = 0;
+
+	for (size_t i = 1; i < t->nodes.n; i++) {
+		const struct calltree_node *n = &t->nodes.data[i];
+
+		put_varint(&p->column[0], depth + 1 - n->depth);
+		put_varint(&p->column[1], n->func == CALLTREE_PRUNED ? 0 : place[n->func] + 1);
+		depth = n->depth;
+	}
+	vec_each (&p->entries, en) {
+		int64_t d = (int64_t)en->step - step;
+
+		put_varint(&p->column[2], en->node - node);
+		put_varint(&p->column[3], en->key);
+		if (p->last >= p->first + p->step)
+			put_varint(&p->column[4], (uint64_t)(d < 0 ? -d * 2 - 1 : d * 2));
+		put_varint(&p->column[5], (uint64_t)en->weight);
+		node = en->node;
+		step = en->step;
+	}
+}
+
+static void put_clean(struct json *j, const char *key, const char *s)
+{
+	AUTO_STRBUF b = { 0 };
+
+	markup_clean(&b, s, strlen(s));
+	json_str(j, key, strbuf_str(&b));
+}
+
+/* Functions in the order of their places; -1 stands for what is not known. */
+static void put_functions(const struct pack *p, struct json *j, const struct use *use)
+{
+	const struct calltree *t = &p->tree;
+	struct strtab strings = { 0 };
+	size_t n = t->funcs.n;
+
+	/* only those the nodes name: the rest is pruned away */
+	while (n && !use[n - 1].n)
+		n--;
+	json_object(j, "funcs");
+	for (int part = 0; part < 5; part++) {
+		static const char *const names[] = { "name", "module", "file", "line", "kind" };
+
+		json_array(j, names[part]);
+		for (size_t i = 0; i < n; i++) {
+			const struct calltree_func *f = &t->funcs.data[use[i].func];
+			uint32_t module = f->path != STRTAB_NONE ? f->path : f->module;
+			uint32_t s = part == 0 ? f->name : part == 1 ? module : f->file;
+
+			if (part == 3)
+				json_u64(j, NULL, f->line);
+			else if (part == 4)
+				json_u64(j, NULL, f->kind);
+			else if (s == STRTAB_NONE)
+				json_i64(j, NULL, -1);
+			else
+				json_u64(j, NULL, strtab_add(&strings, strtab_get(&t->strings, s)));
+		}
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "strings");
+	for (uint32_t i = 0; i < strings.n; i++)
+		put_clean(j, NULL, strtab_get(&strings, i));
+	json_end(j);
+	strtab_free(&strings);
+}
+
+static void put_who(const struct pack *p, struct json *j)
+{
+	json_array(j, "threads");
+	vec_each (&p->threads, t) {
+		json_array(j, NULL);
+		if (t->comm == STRTAB_NONE)
+			json_null(j, NULL);
+		else
+			put_clean(j, NULL, strtab_get(&p->strings, t->comm));
+		json_i64(j, NULL, t->pid);
+		json_i64(j, NULL, t->tid);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "cpus");
+	vec_each (&p->cpus, c)
+		json_i64(j, NULL, *c == UINT32_MAX ? -1 : (int64_t)*c);
+	json_end(j);
+	json_array(j, "events");
+	vec_each (&p->types, t)
+		put_clean(j, NULL, strtab_get(&p->strings, *t));
+	json_end(j);
+	json_array(j, "keys");
+	vec_each (&p->keys, k) {
+		json_u64(j, NULL, k->side);
+		json_u64(j, NULL, k->type);
+		json_u64(j, NULL, k->thread);
+		json_u64(j, NULL, k->cpu);
+	}
+	json_end(j);
+}
+
+static double pruned_share(const struct calltree *t)
+{
+	double share[2];
+
+	for (int i = 0; i < 2; i++) {
+		double whole = (double)t->nodes.data[0].total[i];
+
+		share[i] = whole > 0 ? (double)t->pruned_weight[i] / whole : 0;
+	}
+	return share[0] > share[1] ? share[0] : share[1];
+}
+
+static void put_about(const struct pack *p, struct json *j)
+{
+	const struct flame_html_opts *o = p->o;
+
+	put_clean(j, "title", o->title);
+	put_clean(j, "subtitle", o->subtitle ? o->subtitle : "");
+	put_clean(j, "notes", o->notes ? o->notes : "");
+	put_clean(j, "unit", o->unit ? o->unit : p->side[0]->unit ? p->side[0]->unit : "samples");
+	json_str(j, "version", KYMO_VERSION);
+	json_bool(j, "compare", p->side[1] != NULL);
+	json_array(j, "sides");
+	for (int i = 0; i < 2; i++)
+		put_clean(j, NULL, o->names[i] ? o->names[i] : i ? "after" : "before");
+	json_end(j);
+	json_object(j, "view");
+	json_bool(j, "reverse", o->reverse);
+	json_bool(j, "inverted", o->inverted);
+	json_bool(j, "chart", o->chart);
+	json_bool(j, "recursion", o->collapse_recursion);
+	json_bool(j, "size", o->by_size);
+	json_bool(j, "normalize", o->normalize);
+	json_end(j);
+	json_object(j, "pruned");
+	json_u64(j, "stacks", p->tree.pruned_stacks);
+	json_double(j, "share", pruned_share(&p->tree));
+	json_double(j, "min", p->detail->min_share);
+	json_bool(j, "cpus", !p->detail->cpus);
+	json_bool(j, "threads", !p->detail->threads);
+	json_end(j);
+	json_object(j, "time");
+	json_bool(j, "ordered", p->ordered);
+	json_u64(j, "first", p->first);
+	json_u64(j, "step", p->step);
+	json_u64(j, "steps", (p->last - p->first) / p->step + 1);
+	json_end(j);
+}
+
+static void put_header(const struct pack *p, const struct use *use, struct strbuf *out)
+{
+	AUTO_FREE char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+	struct json j;
+	unsigned char len[4];
+
+	if (!f)
+		return;
+	j = json_to(f);
+	json_object(&j, NULL);
+	put_about(p, &j);
+	put_functions(p, &j, use);
+	put_who(p, &j);
+	json_u64(&j, "nodes", p->tree.nodes.n - 1);
+	json_u64(&j, "entries", p->entries.n);
+	json_array(&j, "columns");
+	for (int i = 0; i < 6; i++)
+		json_u64(&j, NULL, p->column[i].n);
+	json_end(&j);
+	json_end(&j);
+	fclose(f);
+	for (int i = 0; i < 4; i++)
+		len[i] = (unsigned char)(n >> (8 * i));
+	strbuf_add(out, (const char *)len, 4);
+	strbuf_add(out, text, n);
+	for (int i = 0; i < 6; i++)
+		strbuf_add(out, strbuf_str(&p->column[i]), p->column[i].n);
+}
+
+static void pack_free(struct pack *p)
+{
+	calltree_free(&p->tree);
+	strtab_free(&p->strings);
+	vec_free(&p->entries);
+	vec_free(&p->keys);
+	map_free(&p->key_index);
+	map_free(&p->thread_index);
+	map_free(&p->cpu_index);
+	vec_free(&p->threads);
+	vec_free(&p->cpus);
+	vec_free(&p->types);
+	for (int i = 0; i < 6; i++)
+		strbuf_free(&p->column[i]);
+}
+
+static int by_share(const void *x, const void *y)
+{
+	double a = *(const double *)x, b = *(const double *)y;
+
+	return (a < b) - (a > b);
+}
+
+/* The share that all but the `keep` largest nodes are below. */
+static double share_to_keep(const struct calltree *t, size_t keep)
+{
+	AUTO_FREE double *share = mem_alloc(t->nodes.n * sizeof(*share));
+	const struct calltree_node *root = &t->nodes.data[0];
+
+	if (keep >= t->nodes.n)
+		return 0;
+	for (size_t i = 0; i < t->nodes.n; i++)
+		for (int k = 0; k < 2; k++)
+			if (root->total[k]) {
+				double part =
+					(double)t->nodes.data[i].total[k] / (double)root->total[k];
+
+				share[i] = part > share[i] ? part : share[i];
+			}
+	qsort(share, t->nodes.n, sizeof(*share), by_share);
+	return share[keep];
+}
+
+int flame_pack(const struct stacks *s, const struct stacks *after, const struct flame_html_opts *o,
+	       const struct flame_detail *d, struct strbuf *ret, struct flame_packed *info,
+	       struct err *e)
+{
+	struct calltree_opts to = { .label = o->label,
+				    .type = o->type,
+				    .merge_unknown = o->merge_unknown,
+				    .want_nodes = true,
+				    .min_share = d->min_share,
+				    .keep_pruned = true };
+	struct pack p = { .side = { s, after }, .o = o, .detail = d };
+	AUTO_FREE uint32_t *place = NULL;
+	AUTO_FREE struct use *use = NULL;
+	int r = calltree_make(s, after, &to, &p.tree, e);
+
+	if (r < 0)
+		return r;
+	*info = (struct flame_packed){ .nodes = p.tree.nodes.n - 1,
+				       .pruned_stacks = p.tree.pruned_stacks,
+				       .pruned_share = pruned_share(&p.tree) };
+	if (info->nodes > d->max_nodes) {
+		/* not worth writing: say what would be */
+		info->next_share = share_to_keep(&p.tree, d->max_nodes);
+		pack_free(&p);
+		return 0;
+	}
+	find_times(&p);
+	gather_entries(&p);
+	place = order_functions(&p.tree, &use);
+	put_columns(&p, place);
+	put_header(&p, use, ret);
+	info->next_share = share_to_keep(&p.tree, p.tree.nodes.n / 2);
+	info->entries = p.entries.n;
+	info->cpus = (uint32_t)p.cpus.n;
+	info->time_steps = p.ordered ? 0 : (uint32_t)((p.last - p.first) / p.step + 1);
+	pack_free(&p);
+	return 0;
+}

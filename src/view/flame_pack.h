@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile as the numbers the interactive page reads; flame_html.c makes them fit. */
+#ifndef KYMO_VIEW_FLAME_PACK_H
+#define KYMO_VIEW_FLAME_PACK_H
+
+#include "base/str.h"
+#include "view/flame_html.h"
+
+#define FLAME_STEPS 1024u /* of time, at best */
+
+/* How much goes in. */
+struct flame_detail {
+	double min_share; /* frames below it are pruned */
+	size_t max_nodes; /* with more, nothing is written */
+	uint32_t steps;	  /* of time */
+	bool cpus, threads;
+};
+
+struct flame_packed {
+	uint64_t nodes, entries;
+	uint64_t pruned_stacks;
+	double pruned_share;
+	uint32_t cpus;
+	uint32_t time_steps; /* 0: the stacks have no times */
+	double next_share;   /* a min_share that would leave max_nodes, or half of these */
+};
+
+/* Adds to ret. With more than max_nodes nodes ret is left alone. */
+int flame_pack(const struct stacks *s, const struct stacks *after, const struct flame_html_opts *o,
+	       const struct flame_detail *d, struct strbuf *ret, struct flame_packed *info,
+	       struct err *e);
+
+#endif
