@@ -20,6 +20,8 @@ const struct command *const commands[] = {
 	&cmd_evlist,
 	&cmd_buildid_list,
 	&cmd_annotate,
+	&cmd_flame,
+	&cmd_collapse,
 	&cmd_addr2line,
 	&cmd_doctor,
 	&cmd_help,

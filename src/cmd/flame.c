@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo flame: options and what they mean together; flame_draw.c draws. */
+#include "cmd/flame.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "cmd/command.h"
+
+#define args flame_args /* the option macros want struct args */
+
+static int on_minwidth(const struct opt *o, const char *value, bool unset, void *args,
+		       struct err *e)
+{
+	struct flame_args *a = args;
+	size_t n = unset ? 0 : strlen(value);
+	char buf[32];
+
+	(void)o;
+	if (unset) {
+		a->svg.minwidth = 0;
+		return 0;
+	}
+	a->svg.minwidth_percent = n && value[n - 1] == '%';
+	snprintf(buf, sizeof(buf), "%.*s", (int)(n - a->svg.minwidth_percent), value);
+	if (!str_double(buf, &a->svg.minwidth) || a->svg.minwidth < 0)
+		return err_set(e, EINVAL,
+			       "--minwidth wants pixels or per cent, such as 0.5 or 0.1%%, "
+			       "not '%s'",
+			       value);
+	return 0;
+}
+
+/* Options whose value is a number with a fraction: where it goes is known by the name. */
+static int on_number(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct flame_args *a = args;
+	double v;
+
+	if (unset)
+		return 0;
+	if (!str_double(value, &v) || !(v >= 0))
+		return err_set(e, EINVAL, "--%s wants a number that is not negative, not '%s'",
+			       o->name, value);
+	*(strcmp(o->name, "total") == 0	   ? &a->svg.total
+	  : strcmp(o->name, "factor") == 0 ? &a->svg.factor
+					   : &a->svg.fontsize) = v;
+	return 0;
+}
+
+static int on_choice(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct flame_args *a = args;
+	const char *at = o->complete;
+	int i = 0;
+
+	(void)unset;
+	for (size_t n = value ? strlen(value) : 0; at && value; i++) {
+		size_t k = strcspn(at, "|");
+
+		if (k == n && strncmp(at, value, n) == 0)
+			break;
+		at = at[k] ? at + k + 1 : NULL;
+	}
+	if (!at || !value) {
+		err_set(e, EINVAL, "--%s has no '%s'", o->name, value ? value : "");
+		return err_hint(e, "it is one of %s", o->complete);
+	}
+	if (strcmp(o->name, "format") == 0)
+		a->format = FLAME_HTML + i;
+	else if (strcmp(o->name, "widths") == 0)
+		a->svg.widths = FLAME_BOTH + i;
+	else if (strcmp(o->name, "sort") == 0)
+		a->sort = CALLTREE_BY_NAME + i;
+	else
+		a->label = CALLTREE_LABEL_NONE + i;
+	return 0;
+}
+
+static int on_max_size(const struct opt *o, const char *value, bool unset, void *args,
+		       struct err *e)
+{
+	struct flame_args *a = args;
+
+	(void)o;
+	if (unset)
+		a->max_size = UINT64_MAX;
+	else if (!str_size(value, 1, &a->max_size) || a->max_size < 1 << 18)
+		return err_set(e, EINVAL, "--max-size wants a size of at least 256K, not '%s'",
+			       value);
+	return 0;
+}
+
+#define CHOICE(l, m, h, list) OPT_FN_C(0, l, m, OPT_ARG_REQUIRED, on_choice, h, list)
+
+static const struct opt opts[] = {
+	OPT_HEAD("What"),
+	OPT_STR_C('i', "input", "FILE", input, "read FILE ('-': standard input)", "@files"),
+	OPT_STR(0, "event-filter", "EVENT", event, "only stacks of this event"),
+	CHOICE("label", "WHAT", "the lowest frame: none, comm, pid or tid (default: comm)",
+	       "none|comm|pid|tid"),
+	OPT_HEAD("Output"),
+	OPT_STR_C('o', "output", "FILE", output,
+		  "write FILE: .html, .svg or .folded (default: flame.html)", "@files"),
+	CHOICE("format", "FORMAT", "html, svg or folded, where the name does not say it",
+	       "html|svg|folded"),
+	OPT_FLAG(0, "open", open, "show it in the browser"),
+	OPT_FN(0, "max-size", "SIZE", on_max_size,
+	       "leave out detail until an HTML file is no larger (default: 5M)"),
+	OPT_FLAG('q', "quiet", quiet, "say nothing about what was written"),
+	OPT_HEAD("The picture"),
+	OPT_STR(0, "title", "TEXT", svg.title, "the heading"),
+	OPT_STR(0, "subtitle", "TEXT", svg.subtitle, "a second one below it"),
+	OPT_STR(0, "countname", "TEXT", countname, "what is counted (default: samples)"),
+	OPT_FLAG(0, "reverse", reverse, "merge stacks from their innermost frame"),
+	OPT_FLAG(0, "inverted", svg.inverted, "root at the top: an icicle graph"),
+	OPT_FLAG(0, "flamechart", svg.flamechart, "in order of time; only neighbours are merged"),
+	CHOICE("sort", "BY", "order of neighbours: name or size", "name|size"),
+	OPT_FLAG(0, "collapse-recursion", collapse, "a function that calls itself is one frame"),
+	OPT_STR(0, "notes", "TEXT", svg.notes, "a remark that is kept in the file"),
+	OPT_HEAD("Comparisons"),
+	CHOICE("widths", "OF", "SVG: whose widths frames have: both (the mean), after or before",
+	       "both|after|before"),
+	OPT_FLAG(0, "no-normalize", no_normalize, "compare counts, not shares of the whole"),
+	OPT_FLAG(0, "negate", svg.negate, "swap the colours: blue is more, red is less"),
+	OPT_HEAD("SVG, as flamegraph.pl"),
+	OPT_INT(0, "width", "PIXELS", svg.width, "of the picture (default: 1200)"),
+	OPT_INT(0, "height", "PIXELS", svg.height, "of a frame (default: 16)"),
+	OPT_FN(0, "minwidth", "PIXELS", on_minwidth,
+	       "leave out narrower frames (default: 0.1), or per cent of the whole: 0.5%"),
+	OPT_STR(0, "fonttype", "FONT", svg.fonttype, "of all text (default: Verdana)"),
+	OPT_FN(0, "fontsize", "SIZE", on_number, "of frames (default: 12)"),
+	OPT_STR(0, "nametype", "TEXT", svg.nametype, "what frames are (default: 'Function:')"),
+	OPT_STR_C(0, "colors", "PALETTE", svg.colors,
+		  "hot (default), mem, io, wakeup, chain, java, js, perl, red, green, blue, aqua, "
+		  "yellow, purple or orange",
+		  "hot|mem|io|wakeup|chain|java|js|perl|red|green|blue|aqua|yellow|purple|orange"),
+	OPT_STR_C(0, "bgcolors", "COLOR", svg.bgcolors,
+		  "background: yellow, blue, green, grey or #rrggbb (default: by palette)",
+		  "yellow|blue|green|grey"),
+	OPT_FLAG(0, "hash", svg.hash, "names that begin alike get colours that are alike"),
+	OPT_FLAG(0, "random", svg.random, "random colours"),
+	OPT_FLAG(0, "cp", cp, "keep the colours of names in palette.map, and take them from there"),
+	OPT_FN(0, "total", "COUNT", on_number, "what 100% is, when it is more than the sum"),
+	OPT_FN(0, "factor", "NUMBER", on_number, "multiply the counts that are shown"),
+	OPT_HEAD("Folded output"),
+	OPT_FLAG(0, "kernel", kernel, "mark kernel functions with _[k]"),
+	OPT_FLAG(0, "jit", jit, "mark functions of just-in-time compilers with _[j]"),
+	OPT_FLAG(0, "inline", inlined, "mark inlined functions with _[i]"),
+	OPT_FLAG(0, "all", all, "all marks"),
+	OPT_END,
+};
+
+/* The format by -o's ending, when --format did not say it. */
+static int choose_format(struct flame_args *a, struct err *e)
+{
+	const char *dot;
+
+	if (!a->output)
+		a->output = a->format == FLAME_SVG	? "flame.svg"
+			    : a->format == FLAME_FOLDED ? "flame.folded"
+							: "flame.html";
+	if (a->format != FLAME_BY_NAME)
+		return 0;
+	dot = strrchr(a->output, '.');
+	if (strcmp(a->output, "-") == 0 ||
+	    (dot && (strcmp(dot, ".html") == 0 || strcmp(dot, ".htm") == 0)))
+		a->format = FLAME_HTML;
+	else if (dot && strcmp(dot, ".svg") == 0)
+		a->format = FLAME_SVG;
+	else if (dot && (strcmp(dot, ".folded") == 0 || strcmp(dot, ".txt") == 0))
+		a->format = FLAME_FOLDED;
+	else {
+		err_set(e, EINVAL, "-o %s: the name does not say what to write", a->output);
+		return err_hint(e, "end it in .html, .svg or .folded, or add --format");
+	}
+	return 0;
+}
+
+static int check(const struct flame_args *a, bool compare, struct err *e)
+{
+	if (compare && a->svg.flamechart)
+		return err_set(e, EINVAL, "--flamechart cannot compare: two runs share no time");
+	if (a->svg.flamechart && a->reverse)
+		return err_set(e, EINVAL, "--flamechart and --reverse exclude each other");
+	if (a->open && strcmp(a->output, "-") == 0)
+		return err_set(e, EINVAL, "--open needs a file, not standard output");
+	return a->format == FLAME_SVG ? flame_svg_check(&a->svg, e) : 0;
+}
+
+/* Hand the file to the desktop; the browser outlives us. */
+static int show(const char *path, struct err *e)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execlp("xdg-open", "xdg-open", path, (char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return err_set(e, errno, "cannot start xdg-open: %s", strerror(errno));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	err_set(e, ENOENT, "%s was written, but no browser could be started", path);
+	return err_hint(e, "open %s yourself; --open needs xdg-open (package xdg-utils)", path);
+}
+
+static int run(void *args, int argc, char **argv, struct err *e)
+{
+	struct flame_args *a = args;
+	const char *file[2] = { a->input, NULL };
+	struct picture_input in = { 0 };
+	int n = a->input != NULL, r;
+
+	for (int i = 0; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0) {
+			err_set(e, EOPNOTSUPP, "flame cannot record yet");
+			return err_hint(e, "draw a file: kymo flame -i FILE");
+		}
+		if (n == 2) {
+			err_set(e, EINVAL, "too many files: '%s'", argv[i]);
+			return err_hint(e, "one is drawn, two are compared");
+		}
+		file[n++] = argv[i];
+	}
+	if (!n)
+		file[0] = "perf.data";
+	r = choose_format(a, e);
+	if (r == 0)
+		r = picture_read(file[0], file[1], &in, e);
+	if (r == 0)
+		r = check(a, in.two, e);
+	if (r == 0)
+		r = flame_draw(a, &in, file, e);
+	if (r == 0 && a->open)
+		r = show(a->output, e);
+	picture_input_free(&in);
+	return r;
+}
+
+static const struct flame_args defaults = {
+	.svg = FLAME_SVG_DEFAULTS,
+	.label = CALLTREE_LABEL_COMM,
+	.max_size = 5000000,
+};
+
+static const struct example examples[] = {
+	{ "flame -i out.folded", "an interactive page, flame.html" },
+	{ "flame -i out.folded -o out.svg --colors java", "the classic picture" },
+	{ "flame before.folded after.folded --open", "what got slower (red) and faster (blue)" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_flame = {
+	.name = "flame",
+	.group = "pictures",
+	.summary = "draw a flame graph, or compare two",
+	.usage = "[OPTIONS] [FILE [AFTER]]",
+	.about = "Draws where the time goes: one self-contained HTML page with search, zoom, "
+		 "tables and "
+		 "filters, or an SVG in the look and with the options of flamegraph.pl. Two files "
+		 "are "
+		 "compared: shares that grew are red, those that shrank are blue.",
+	.examples = examples,
+	.opts = opts,
+	.parse = OPT_KEEP_DASHES,
+	.args_size = sizeof(struct flame_args),
+	.defaults = &defaults,
+	.run = run,
+};

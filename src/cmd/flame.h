@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Between flame.c (options) and flame_draw.c. */
+#ifndef KYMO_CMD_FLAME_H
+#define KYMO_CMD_FLAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "calc/calltree.h"
+#include "cmd/picture.h"
+#include "view/flame.h"
+
+enum flame_format { FLAME_BY_NAME, FLAME_HTML, FLAME_SVG, FLAME_FOLDED };
+
+struct flame_args {
+	const char *input, *output, *event, *countname;
+	enum flame_format format;
+	enum calltree_label label;
+	enum calltree_sort sort;
+	struct flame_svg_opts svg;
+	uint64_t max_size;
+	bool open, quiet, reverse, collapse, no_normalize, cp;
+	bool kernel, jit, inlined, all;
+};
+
+/* Write the picture to a->output and say what was written. file: what was read. */
+int flame_draw(struct flame_args *a, const struct picture_input *in, const char *const file[2],
+	       struct err *e);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo flame: from stacks to the file. */
+#include "cmd/flame.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "cmd/command.h"
+#include "view/flame_html.h"
+#include "view/folded.h"
+
+#define PALETTE "palette.map"
+
+/* The whole, for the words at the end. */
+static uint64_t samples(const struct stacks *s, uint32_t type)
+{
+	uint64_t n = 0;
+
+	vec_each (&s->entries, en)
+		n += type == CALLTREE_ALL_TYPES || en->type == type ? en->count : 0;
+	return n;
+}
+
+static int read_palette(struct flame_palette *p, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	size_t n;
+	int r = file_read(PALETTE, 64 << 20, &text, &n);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return err_set(e, -r, "cannot read %s: %s", PALETTE, strerror(-r));
+	flame_palette_read(p, text, n);
+	return 0;
+}
+
+static int write_palette(const struct flame_palette *p, struct err *e)
+{
+	struct picture_output out;
+	int r = picture_open(&out, PALETTE, e);
+
+	if (r < 0)
+		return r;
+	flame_palette_write(p, out.f);
+	return picture_close(&out, true, e);
+}
+
+static int draw_svg(struct flame_args *a, const struct picture_input *in, uint32_t type, FILE *f,
+		    struct err *e)
+{
+	struct flame_palette palette = { 0 };
+	struct calltree_opts o = {
+		.label = a->label,
+		.sort = a->svg.flamechart ? CALLTREE_BY_TIME : a->sort,
+		.type = type,
+		.reverse = a->reverse,
+		.collapse_recursion = a->collapse,
+		.merge_unknown = !in->folded,
+		.min_share = flame_svg_min_share(&a->svg),
+	};
+	struct calltree t = { 0 };
+	int r = a->cp ? read_palette(&palette, e) : 0;
+
+	a->svg.compare = in->two;
+	a->svg.normalize = !a->no_normalize;
+	a->svg.palette = a->cp ? &palette : NULL;
+	if (a->countname || in->side[0].unit)
+		a->svg.countname = a->countname ? a->countname : in->side[0].unit;
+	if (r == 0)
+		r = calltree_make(&in->side[0], in->two ? &in->side[1] : NULL, &o, &t, e);
+	if (r == 0) {
+		double sum = (double)t.nodes.data[0].total[0];
+
+		if (a->svg.total > 0 && a->svg.total < sum)
+			command_note(
+				"--total is less than the sum of the stacks, %.0f; it is ignored",
+				sum);
+		r = flame_svg_write(f, &t, &a->svg, e);
+		calltree_free(&t);
+	}
+	if (r == 0 && a->cp)
+		r = write_palette(&palette, e);
+	flame_palette_free(&palette);
+	return r;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strcmp(path, "-") == 0 ? "standard input" : slash ? slash + 1 : path;
+}
+
+/* What an HTML file had to leave out, in words. */
+static void say_pruned(const struct flame_html_info *h)
+{
+	AUTO_STRBUF b = { 0 };
+
+	if (h->pruned_stacks)
+		strbuf_printf(&b, "frames below %.2g%% (in %llu stacks, %.2g%% of the weight)",
+			      100 * h->min_share, (unsigned long long)h->pruned_stacks,
+			      100 * h->pruned_share);
+	if (h->cpus_dropped)
+		strbuf_printf(&b, "%sCPU numbers", b.n ? ", " : "");
+	if (b.n)
+		command_note("left out to keep the file small: %s; --max-size allows more",
+			     strbuf_str(&b));
+	if (h->uncompressed)
+		command_note(
+			"the file is larger than it need be: this kymo was built without zlib");
+}
+
+static int draw_html(struct flame_args *a, const struct picture_input *in, uint32_t type,
+		     const char *const file[2], FILE *f, struct err *e)
+{
+	AUTO_STRBUF title = { 0 };
+	struct flame_html_opts o = {
+		.subtitle = a->svg.subtitle,
+		.notes = a->svg.notes,
+		.unit = a->countname,
+		.names = { base_name(file[0]), file[1] ? base_name(file[1]) : NULL },
+		.label = a->label,
+		.type = type,
+		.max_bytes = a->max_size,
+		.reverse = a->reverse,
+		.inverted = a->svg.inverted,
+		.chart = a->svg.flamechart,
+		.collapse_recursion = a->collapse,
+		.by_size = a->sort == CALLTREE_BY_SIZE,
+		.normalize = !a->no_normalize,
+		.merge_unknown = !in->folded,
+	};
+	struct flame_html_info info;
+	int r;
+
+	strbuf_puts(&title, base_name(file[0]));
+	if (file[1])
+		strbuf_printf(&title, " \xe2\x86\x92 %s", base_name(file[1]));
+	else if (in->two)
+		o.names[0] = NULL;
+	o.title = a->svg.title ? a->svg.title : strbuf_str(&title);
+	r = flame_html_write(f, &in->side[0], in->two ? &in->side[1] : NULL, &o, &info, e);
+	if (r == 0 && !a->quiet)
+		say_pruned(&info);
+	return r;
+}
+
+static int draw_folded(const struct flame_args *a, const struct picture_input *in, uint32_t type,
+		       FILE *f, struct err *e)
+{
+	struct folded_opts o = {
+		.tidy = !in->folded,
+		.kernel = a->kernel || a->all || in->folded,
+		.jit = a->jit || a->all || in->folded,
+		.inlined = a->inlined || a->all || in->folded,
+		.pid = a->label == CALLTREE_LABEL_PID,
+		.tid = a->label == CALLTREE_LABEL_TID,
+		.type = type,
+	};
+
+	return folded_write(f, &in->side[0], in->two ? &in->side[1] : NULL, &o, NULL, e);
+}
+
+static void say_written(const struct flame_args *a, const struct picture_input *in, uint32_t type)
+{
+	char n[32];
+
+	if (in->note[0])
+		command_note("%s", in->note);
+	if (a->quiet || strcmp(a->output, "-") == 0)
+		return;
+	command_note("wrote %s: %s samples, %zu different stacks%s", a->output,
+		     str_thousands(samples(&in->side[0], type), n, sizeof(n)), in->side[0].stacks.n,
+		     in->two ? ", compared" : "");
+}
+
+int flame_draw(struct flame_args *a, const struct picture_input *in, const char *const file[2],
+	       struct err *e)
+{
+	const struct stacks *s = &in->side[0];
+	/* pictures without a switch show one event: sums of different ones mean nothing */
+	uint32_t type = a->format == FLAME_HTML ? CALLTREE_ALL_TYPES : 0;
+	struct picture_output out;
+	int r = a->event ? picture_event(s, a->event, &type, e) : 0, closed;
+
+	if (r == 0)
+		r = picture_open(&out, a->output, e);
+	if (r < 0)
+		return r;
+	r = a->format == FLAME_SVG	? draw_svg(a, in, type, out.f, e)
+	    : a->format == FLAME_FOLDED ? draw_folded(a, in, type, out.f, e)
+					: draw_html(a, in, type, file, out.f, e);
+	closed = picture_close(&out, r == 0, e);
+	r = r == 0 ? closed : r;
+	if (r == 0 && !a->event && a->format != FLAME_HTML && s->type_names.n > 1 && !a->quiet)
+		command_note("this is the event %s; --event-filter names another",
+			     strtab_get(&s->strings, s->type_names.data[0]));
+	if (r == 0)
+		say_written(a, in, type);
+	return r;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/picture.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "calc/unfold.h"
+
+#define MAX_PIPE (4ull << 30)
+
+/* A whole file: mapped where it can be, read where it is a pipe. */
+struct whole {
+	char *data;
+	size_t n;
+	bool mapped;
+};
+
+static void whole_free(struct whole *w)
+{
+	if (w->mapped)
+		munmap(w->data, w->n);
+	else
+		free(w->data);
+}
+
+static int read_pipe(int fd, const char *shown, struct whole *w, struct err *e)
+{
+	struct strbuf b = { 0 };
+	static char part[1 << 16];
+
+	for (;;) {
+		ssize_t n = read(fd, part, sizeof(part));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)
+			break;
+		if (n < 0 || b.n > MAX_PIPE) {
+			int code = n < 0 ? errno : EFBIG;
+
+			strbuf_free(&b);
+			return err_set(e, code, "cannot read %s: %s", shown, strerror(code));
+		}
+		strbuf_add(&b, part, (size_t)n);
+	}
+	*w = (struct whole){ .data = b.data, .n = b.n };
+	return 0;
+}
+
+static int whole_read(const char *path, const char *shown, struct whole *w, struct err *e)
+{
+	bool std_in = strcmp(path, "-") == 0;
+	AUTO_CLOSE int fd = std_in ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *p;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_set(e, errno, "cannot open %s: %s", shown, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return err_set(e, EISDIR, "%s is a directory", shown);
+	if (!S_ISREG(st.st_mode) || st.st_size == 0)
+		return read_pipe(fd, shown, w, e);
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return err_set(e, errno, "cannot read %s: %s", shown, strerror(errno));
+	*w = (struct whole){ .data = p, .n = (size_t)st.st_size, .mapped = true };
+	return 0;
+}
+
+static const struct {
+	const char *magic;
+	size_t n;
+	const char *what;
+} formats[] = {
+	{ "PERFILE2", 8, "a perf.data recording" },
+	{ "2ELIFREP", 8, "a perf.data recording" },
+	{ "\x17\x08\x44tracing", 10, "a trace.dat recording" },
+	{ "\x1f\x8b", 2, "compressed with gzip" },
+	{ "\x28\xb5\x2f\xfd", 4, "compressed with zstd" },
+	{ "\xfd"
+	  "7zXZ",
+	  5, "compressed with xz" },
+	{ "\x7f"
+	  "ELF",
+	  4, "a program" },
+	{ "<svg", 4, "an SVG picture" },
+	{ "<?xml", 5, "an XML file" },
+	{ "<!DOCTYPE html", 14, "a web page" },
+};
+
+/* Everything that is nothing else is taken for folded text, whose reader says what is wrong. */
+static int refuse_others(const char *shown, const struct whole *w, struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		if (w->n < formats[i].n || memcmp(w->data, formats[i].magic, formats[i].n) != 0)
+			continue;
+		err_set(e, EOPNOTSUPP, "%s is %s, which kymo cannot draw yet", shown,
+			formats[i].what);
+		return err_hint(e, "it draws folded stacks: lines such as 'main;parse;read 42'");
+	}
+	return 0;
+}
+
+/* One file into side[0], and into side[1] when it has two counts. */
+static int read_one(const char *path, struct stacks side[2], struct picture_input *in,
+		    struct err *e)
+{
+	const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
+	struct folded_info info = { 0 };
+	struct whole w = { 0 };
+	int r = whole_read(path, shown, &w, e);
+
+	if (r < 0)
+		return r;
+	r = refuse_others(shown, &w, e);
+	if (r == 0)
+		r = unfold_text(shown, w.data ? w.data : "", w.n, side, &info, e);
+	if (r == 0 && info.fractions)
+		snprintf(in->note, sizeof(in->note),
+			 "%llu counts have a fraction; they were rounded",
+			 (unsigned long long)info.fractions);
+	in->folded = true;
+	in->two = info.two;
+	whole_free(&w);
+	return r;
+}
+
+int picture_read(const char *path, const char *after, struct picture_input *in, struct err *e)
+{
+	struct stacks other[2] = { 0 };
+	int r;
+
+	*in = (struct picture_input){ 0 };
+	if (strcmp(path, "-") == 0 && after && strcmp(after, "-") == 0)
+		return err_set(e, EINVAL, "only one of the two files can be standard input");
+	r = read_one(path, in->side, in, e);
+	if (r < 0 || !after)
+		return r;
+	if (!in->two) {
+		r = read_one(after, other, in, e);
+		in->side[1] = other[0];
+		stacks_free(&other[1]);
+	}
+	if (r == 0 && in->two) {
+		err_set(e, EINVAL, "a file that has two counts a line is a comparison already");
+		r = err_hint(e, "give only that file: kymo flame FILE");
+	}
+	in->two = true;
+	return r;
+}
+
+void picture_input_free(struct picture_input *in)
+{
+	stacks_free(&in->side[0]);
+	stacks_free(&in->side[1]);
+}
+
+int picture_event(const struct stacks *s, const char *name, uint32_t *ret, struct err *e)
+{
+	AUTO_STRBUF list = { 0 };
+	size_t n = strlen(name);
+
+	for (uint32_t i = 0; i < s->type_names.n; i++) {
+		const char *t = strtab_get(&s->strings, s->type_names.data[i]);
+
+		if (strncmp(t, name, n) == 0 && (!t[n] || t[n] == ':')) {
+			*ret = i;
+			return 0;
+		}
+		strbuf_printf(&list, "%s%s", i ? ", " : "", t);
+	}
+	err_set(e, ENOENT, "there are no stacks of the event '%s'", name);
+	return err_hint(e, "there are %s", list.n ? strbuf_str(&list) : "none at all");
+}
+
+int picture_open(struct picture_output *o, const char *path, struct err *e)
+{
+	int fd;
+
+	*o = (struct picture_output){ .path = path, .f = stdout };
+	if (!path || strcmp(path, "-") == 0)
+		return 0;
+	/* a device or a pipe is written to directly, a file replaced when it is complete */
+	o->temp = mem_printf("%s.XXXXXX", path);
+	if (access(path, F_OK) == 0) {
+		struct stat st;
+
+		if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+			o->temp[0] = '\0';
+			fd = open(path, O_WRONLY | O_CLOEXEC);
+		} else {
+			fd = mkostemp(o->temp, O_CLOEXEC);
+		}
+	} else {
+		fd = mkostemp(o->temp, O_CLOEXEC);
+	}
+	o->f = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!o->f) {
+		int code = errno;
+
+		if (fd >= 0)
+			close(fd);
+		free(o->temp);
+		return err_set(e, code, "cannot write %s: %s", path, strerror(code));
+	}
+	return 0;
+}
+
+int picture_close(struct picture_output *o, bool ok, struct err *e)
+{
+	int code = 0;
+
+	if (!o->temp)
+		return 0; /* standard output: main() checks it */
+	if (fflush(o->f) != 0 || ferror(o->f))
+		code = errno ? errno : EIO;
+	if (fclose(o->f) != 0 && !code)
+		code = errno;
+	if (o->temp[0]) {
+		if (ok && !code && rename(o->temp, o->path) < 0)
+			code = errno;
+		if (!ok || code)
+			unlink(o->temp);
+	}
+	free(o->temp);
+	o->temp = NULL;
+	if (!ok || !code)
+		return 0;
+	err_set(e, code, "cannot write %s: %s", o->path, strerror(code));
+	return code == ENOSPC ? err_hint(e, "the disk is full") : -code;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What flame and collapse share: where stacks come from, and where pictures go. */
+#ifndef KYMO_CMD_PICTURE_H
+#define KYMO_CMD_PICTURE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "calc/stacks.h"
+
+struct picture_input {
+	struct stacks side[2]; /* [1] only when two */
+	bool two;	       /* a comparison: two files, or one with two counts */
+	bool folded;	       /* from folded text: names are as somebody wants them */
+	char note[160];	       /* what had to be changed while reading; "" when nothing */
+};
+
+/*
+ * Read path ("-" is standard input) in whatever format it has; after, when not
+ * NULL, is what to compare it with. picture_input_free() also after a failure.
+ */
+int picture_read(const char *path, const char *after, struct picture_input *in, struct err *e);
+void picture_input_free(struct picture_input *in);
+
+/* The event NAME among the stacks' types: whole, or without its modifiers. */
+int picture_event(const struct stacks *s, const char *name, uint32_t *ret, struct err *e);
+
+/*
+ * An output that appears under its name only when it is complete; "-" and NULL
+ * are standard output. picture_close() with ok false leaves nothing behind.
+ */
+struct picture_output {
+	const char *path;
+	char *temp; /* NULL: standard output */
+	FILE *f;
+};
+int picture_open(struct picture_output *o, const char *path, struct err *e);
+int picture_close(struct picture_output *o, bool ok, struct err *e);
+
+#endif
