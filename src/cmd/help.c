@@ -103,7 +103,7 @@ void help_command(FILE *f, const struct command *c, const char *shown)
 	if (c->examples) {
 		heading(f, "Examples");
 		for (const struct example *x = c->examples; x->line; x++)
-			fprintf(f, "  %s%-46s%s  %s\n", term_style(f, TERM_GREEN), x->line,
+			fprintf(f, "  %skymo %-46s%s  %s\n", term_style(f, TERM_GREEN), x->line,
 				term_style(f, TERM_RESET), x->what);
 	}
 }

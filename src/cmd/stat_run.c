@@ -316,6 +316,25 @@ static int start(struct run *r, struct err *e)
 	return code;
 }
 
+/* -v: each event's count, time switched on and time counted, as they were read. */
+static void show_raw(struct run *r)
+{
+	const struct count_set *set = counters_set(r->counters);
+
+	for (size_t i = 0; r->a->verbose && i < set->n; i++) {
+		struct count sum = { 0 };
+
+		for (size_t k = 0; k < set->event[i].n_places; k++) {
+			sum.value += set->event[i].count[k].value;
+			sum.enabled += set->event[i].count[k].enabled;
+			sum.running += set->event[i].count[k].running;
+		}
+		fprintf(r->p->out, "%s: %llu %llu %llu\n", set->event[i].name,
+			(unsigned long long)sum.value, (unsigned long long)sum.enabled,
+			(unsigned long long)sum.running);
+	}
+}
+
 static int one_run(struct run *r, struct err *e)
 {
 	int code = shell(r->a->pre, e);
@@ -355,6 +374,7 @@ static int one_run(struct run *r, struct err *e)
 			end_child(r);
 			summarise(r, wall, &t);
 			vec_push(&r->tables, t);
+			show_raw(r);
 		}
 	}
 	end_child(r);

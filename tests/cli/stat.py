@@ -3,6 +3,7 @@
 """kymo stat against a workload that knows what must be counted, and its behaviour."""
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -137,6 +138,8 @@ check("stdout stays the command's", r.out == "", r)
 check("unsupported events of the default set are not shown as rows", "<not supported>" not in r.err, r)
 r = kymo("stat -n true")
 check("-n counts nothing", "seconds time elapsed" in r.err and "task-clock" not in r.err, r)
+r = kymo("stat -v -e faults true")
+check("-v: the raw counts", re.search(r"^faults: \d+ \d+ \d+$", r.err, re.M), r)
 r = kymo("stat -j -e cs,faults true")
 rows = [json.loads(x) for x in r.err.splitlines() if x.startswith("{")]
 same("-j: an object a line, perf's keys in perf's order", [list(x) for x in rows],
