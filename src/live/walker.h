@@ -28,25 +28,25 @@
 
 struct walker;
 
-#define WALKER_DEPTH_MAX 1024  /* user frames */
-#define WALKER_KERNEL_MAX 128  /* kernel frames */
-#define WALKER_COPY_MAX 65536  /* bytes of a stack copied */
+#define WALKER_DEPTH_MAX 1024 /* user frames */
+#define WALKER_KERNEL_MAX 128 /* kernel frames */
+#define WALKER_COPY_MAX 65536 /* bytes of a stack copied */
 
 struct walker_opts {
-	uint32_t depth;	      /* user frames at most; 0: WALKER_DEPTH_MAX */
-	uint32_t kernel_depth; /* kernel frames at most; 0: WALKER_KERNEL_MAX */
+	uint32_t depth;		 /* user frames at most; 0: WALKER_DEPTH_MAX */
+	uint32_t kernel_depth;	 /* kernel frames at most; 0: WALKER_KERNEL_MAX */
 	bool no_user, no_kernel; /* leave that chain out */
 	/* Copy the stack of samples the program cannot finish (at most copy_rate a second and CPU)
 	 * and finish them here. 0: don't. */
 	uint32_t copy_rate;
-	size_t ring_bytes;   /* a power of two; 0: 8 MiB */
-	size_t table_bytes;  /* for tables, in the kernel; 0: 256 MiB. Made as needed */
-	uint32_t procs;	     /* processes known at once; 0: 16384 */
-	uint32_t maps;	     /* executable mappings known at once; 0: 131072 */
+	size_t ring_bytes;     /* a power of two; 0: 8 MiB */
+	size_t table_bytes;    /* for tables, in the kernel; 0: 256 MiB. Made as needed */
+	uint32_t procs;	       /* processes known at once; 0: 16384 */
+	uint32_t maps;	       /* executable mappings known at once; 0: 131072 */
 	const char *cache_dir; /* where tables are kept by build-id; NULL: nowhere */
-	const int32_t *pids; /* processes whose tables are wanted from the start */
+	const int32_t *pids;   /* processes whose tables are wanted from the start */
 	size_t n_pids;
-	bool all;	     /* all there are */
+	bool all; /* all there are */
 };
 
 /* -EOPNOTSUPP, -EPERM ...: e says what is missing. */
@@ -84,10 +84,10 @@ void walker_exit(struct walker *w, int32_t pid, int32_t tid, uint64_t time);
 struct walker_sample {
 	int32_t pid, tid;
 	uint32_t cpu;
-	bool user_mode;	 /* the sample itself, as opposed to a system call's caller */
-	uint64_t time;	 /* CLOCK_MONOTONIC, ns */
+	bool user_mode; /* the sample itself, as opposed to a system call's caller */
+	uint64_t time;	/* CLOCK_MONOTONIC, ns */
 	uint64_t ip, period, addr;
-	uint64_t id;	 /* as given to walker_attach */
+	uint64_t id;		/* as given to walker_attach */
 	const uint64_t *kernel; /* innermost first */
 	uint32_t n_kernel;
 	const uint64_t *user; /* innermost first */
@@ -110,8 +110,8 @@ int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, stru
 void walker_settle(struct walker *w, int timeout_ms);
 
 struct walker_stats {
-	uint64_t samples, lost;	     /* lost: the ring was full */
-	uint64_t frames, fp_frames;  /* user frames; those found by frame pointer */
+	uint64_t samples, lost;	      /* lost: the ring was full */
+	uint64_t frames, fp_frames;   /* user frames; those found by frame pointer */
 	uint64_t end[UNWIND_END_MAX]; /* stacks by how they ended, copies already finished */
 	uint64_t copies, copies_finished;
 	uint64_t tables, tables_cached, tables_failed, table_bytes, table_bytes_max, rows, rules;

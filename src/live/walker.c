@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/walker.h"
+
+#include "config.h"
+#if HAVE_WALKER
+
+#	include "live/walker_priv.h"
+
+#	include <bpf/bpf.h>
+#	include <bpf/libbpf.h>
+#	include <elf.h>
+#	include <string.h>
+#	include <sys/ioctl.h>
+#	include <time.h>
+#	include <unistd.h>
+
+#	include "walk.skel.h"
+
+uint64_t walker_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level, (void)fmt, (void)ap;
+	return 0;
+}
+
+static void defaults(struct walker_opts *o)
+{
+	if (!o->depth || o->depth > WALK_DEPTH)
+		o->depth = WALK_DEPTH;
+	if (!o->kernel_depth || o->kernel_depth > WALK_KERNEL)
+		o->kernel_depth = WALK_KERNEL;
+	if (!o->ring_bytes)
+		o->ring_bytes = 8u << 20;
+	if (!o->table_bytes)
+		o->table_bytes = 256u << 20;
+	if (!o->procs)
+		o->procs = 16384;
+	if (!o->maps)
+		o->maps = 131072;
+	o->maps = (o->maps + WALKER_LIST_BLOCK - 1) / WALKER_LIST_BLOCK * WALKER_LIST_BLOCK;
+}
+
+/* Return addresses on aarch64 may carry authentication codes above the address. */
+static uint64_t ra_mask(void)
+{
+#	if defined(__aarch64__)
+	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0), mask = 0xffff;
+
+	/* Stacks lie right below the end of user space. */
+	while (mask < here)
+		mask = mask << 1 | 1;
+	return mask;
+#	else
+	return UINT64_MAX;
+#	endif
+}
+
+static void configure(struct walker *w)
+{
+	volatile struct walk_config *c = (volatile struct walk_config *)&w->bpf->rodata->config;
+	struct stat ns;
+
+	c->depth = w->o.depth;
+	c->kernel_depth = w->o.kernel_depth;
+	c->user = !w->o.no_user;
+	c->kernel = !w->o.no_kernel;
+	c->ra_mask = ra_mask();
+	c->copy_ns = w->o.copy_rate ? 1000000000u / w->o.copy_rate : 0;
+	c->wake_bytes = w->o.ring_bytes / 8;
+	/* In a pid namespace of our own, records name processes by its numbers. */
+	if (stat("/proc/self/ns/pid", &ns) == 0 && ns.st_ino != 0xeffffffcu) {
+		c->pidns_dev = ns.st_dev;
+		c->pidns_ino = ns.st_ino;
+	}
+}
+
+static int load(struct walker *w, struct err *e)
+{
+	struct walk_bpf *b = walk_bpf__open();
+	int err;
+
+	if (!b)
+		return err_set(e, errno, "cannot open the stack walker: %s", strerror(errno));
+	w->bpf = b;
+	configure(w);
+	bpf_map__set_max_entries(b->maps.procs, w->o.procs);
+	bpf_map__set_max_entries(b->maps.maps, w->o.maps);
+	bpf_map__set_max_entries(b->maps.ring, (uint32_t)w->o.ring_bytes);
+	bpf_map__set_max_entries(b->maps.states, (uint32_t)libbpf_num_possible_cpus());
+	err = walk_bpf__load(b);
+	if (err == -EPERM || err == -EACCES) {
+		err_set(e, -err, "the kernel does not let this user load the stack walker");
+		return err_hint(e, "run as root, or with CAP_BPF and CAP_PERFMON");
+	}
+	if (err == -ESRCH || err == -ENOENT) {
+		err_set(e, EOPNOTSUPP, "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
+		return err_hint(e,
+				"use --call-graph dwarf, or a kernel with CONFIG_DEBUG_INFO_BTF");
+	}
+	if (err) {
+		err_set(e, EOPNOTSUPP, "this kernel refuses the stack walker: %s", strerror(-err));
+		return err_hint(e, "it needs Linux 5.17; use --call-graph dwarf instead");
+	}
+	w->n_maps = w->o.maps;
+	w->rules_cap = bpf_map__max_entries(b->maps.rules);
+	w->procs_fd = bpf_map__fd(b->maps.procs);
+	w->slabs_fd = bpf_map__fd(b->maps.slabs);
+	w->maps_fd = bpf_map__fd(b->maps.maps);
+	w->tables_fd = bpf_map__fd(b->maps.tables);
+	w->rules_fd = bpf_map__fd(b->maps.rules);
+	return 0;
+}
+
+struct reading {
+	struct walker *w;
+	walker_fn *fn;
+	void *ctx;
+	int n, stop;
+};
+
+void walker_sample_from(struct walker *w, const struct walk_sample *s, const uint64_t *chain,
+			struct walker_sample *ret)
+{
+	*ret = (struct walker_sample){
+		.pid = (int32_t)s->pid,
+		.tid = (int32_t)s->tid,
+		.cpu = s->cpu,
+		.user_mode = s->flags & WALK_USER_MODE,
+		.time = s->time,
+		.ip = s->ip,
+		.period = s->period,
+		.addr = s->addr,
+		.id = s->id ? s->id : w->default_id,
+		.kernel = chain + s->n_user,
+		.n_kernel = s->n_kernel,
+		.user = chain,
+		.n_user = s->n_user,
+		.end = s->end < UNWIND_END_MAX ? (enum unwind_end)s->end : UNWIND_NONE,
+		.flags = s->unwind,
+	};
+	w->stats.samples++;
+	w->stats.frames += s->n_user;
+	w->stats.fp_frames += s->n_fp;
+	w->stats.end[ret->end]++;
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct reading *r = ctx;
+	const struct walk_sample *s = data;
+	struct walker_sample out;
+	size_t want = sizeof(*s);
+
+	if (size < sizeof(*s) || s->n_user > WALK_DEPTH || s->n_kernel > WALK_KERNEL ||
+	    s->copy > WALK_COPY)
+		return 0;
+	want += s->copy ? (WALK_DEPTH + WALK_KERNEL) * 8 + sizeof(struct walk_regs) + s->copy
+			: (s->n_user + s->n_kernel) * 8ul;
+	if (size < want)
+		return 0;
+	if (s->end == UNWIND_NO_MAP || s->end == UNWIND_PENDING) {
+		pthread_mutex_lock(&r->w->lock);
+		walker_proc_missed(r->w, s);
+		pthread_mutex_unlock(&r->w->lock);
+	}
+	if (s->copy) {
+		walker_copy_add(r->w, s, want);
+		return 0;
+	}
+	walker_sample_from(r->w, s, (const uint64_t *)(s + 1), &out);
+	r->n++;
+	r->stop = r->fn(r->ctx, &out);
+	return r->stop ? -ECANCELED : 0;
+}
+
+/* The ring's callback needs the reading in hand; it lives in struct walker's place of it. */
+static int ring_record(void *ctx, void *data, size_t size)
+{
+	struct walker *w = ctx;
+
+	return on_record(w->reading, data, size);
+}
+
+int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
+{
+	struct walker *w = mem_alloc(sizeof(*w));
+	int err;
+
+	w->o = *o;
+	defaults(&w->o);
+	w->cache_dir = mem_strdup(o->cache_dir);
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->wake, NULL);
+	libbpf_set_print(quiet);
+	err = load(w, e);
+	if (!err)
+		err = walker_slab_init(w, e);
+	if (!err)
+		err = walker_proc_init(w, e);
+	if (!err)
+		err = walker_file_init(w, e);
+	if (!err) {
+		w->ring = ring_buffer__new(bpf_map__fd(w->bpf->maps.ring), ring_record, w, NULL);
+		if (!w->ring)
+			err = err_set(e, errno, "cannot map the walker's ring: %s",
+				      strerror(errno));
+	}
+	if (err) {
+		walker_close(w);
+		return err;
+	}
+	pthread_mutex_lock(&w->lock);
+	if (o->all)
+		walker_proc_scan_all(w);
+	for (size_t i = 0; i < o->n_pids; i++)
+		walker_proc_scan(w, o->pids[i], o->pids[i]);
+	walker_proc_flush(w);
+	pthread_mutex_unlock(&w->lock);
+	*ret = w;
+	return 0;
+}
+
+void walker_close(struct walker *w)
+{
+	if (!w)
+		return;
+	vec_each (&w->links, fd)
+		close(*fd);
+	vec_free(&w->links);
+	walker_file_free(w);
+	ring_buffer__free(w->ring);
+	walker_copy_free(w);
+	walker_proc_free(w);
+	walker_slab_free(w);
+	walk_bpf__destroy(w->bpf);
+	pthread_mutex_destroy(&w->lock);
+	pthread_cond_destroy(&w->wake);
+	free(w->cache_dir);
+	free(w);
+}
+
+int walker_attach(struct walker *w, int perf_fd, uint64_t id, struct err *e)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = id);
+	int fd = bpf_link_create(bpf_program__fd(w->bpf->progs.walk), perf_fd, BPF_PERF_EVENT,
+				 &opts);
+
+	if (fd == -EPROTO) {
+		err_set(e, EPROTO,
+			"the stack walker cannot take a precise event without a call chain");
+		return err_hint(e, "leave out the event's :p, or use --call-graph fp");
+	}
+	if (fd < 0)
+		return err_set(e, -fd, "cannot attach the stack walker: %s", strerror(-fd));
+	if (!w->links.n)
+		w->default_id = id;
+	vec_push(&w->links, fd);
+	return 0;
+}
+
+int walker_fd(const struct walker *w)
+{
+	return ring_buffer__epoll_fd(w->ring);
+}
+
+int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, struct err *e)
+{
+	struct reading r = { .w = w, .fn = fn, .ctx = ctx };
+	int err, n;
+
+	pthread_mutex_lock(&w->lock);
+	walker_proc_flush(w);
+	pthread_mutex_unlock(&w->lock);
+	w->reading = &r;
+	/* Waiting is for a wake-up; reading takes what has come without one, too. */
+	if (timeout_ms) {
+		err = ring_buffer__poll(w->ring, timeout_ms);
+		if (err < 0 && err != -EINTR && err != -ECANCELED)
+			return err_set(e, -err, "cannot read the walker's ring: %s",
+				       strerror(-err));
+	}
+	if (!r.stop) {
+		err = ring_buffer__consume(w->ring);
+		if (err < 0 && err != -EINTR && err != -ECANCELED)
+			return err_set(e, -err, "cannot read the walker's ring: %s",
+				       strerror(-err));
+	}
+	w->reading = NULL;
+	if (r.stop)
+		return r.stop;
+	n = w->copied ? walker_copy_finish(w, w->settling, fn, ctx) : 0;
+	w->settling = false;
+	pthread_mutex_lock(&w->lock);
+	walker_proc_flush(w);
+	pthread_mutex_unlock(&w->lock);
+	return n < 0 ? n : r.n + n;
+}
+
+void walker_settle(struct walker *w, int timeout_ms)
+{
+	uint64_t end = walker_now() + (uint64_t)timeout_ms * 1000000u;
+	bool busy = true;
+
+	w->settling = true;
+
+	while (busy && walker_now() < end) {
+		pthread_mutex_lock(&w->lock);
+		walker_proc_flush(w);
+		busy = w->n_pending > 0;
+		pthread_mutex_unlock(&w->lock);
+		if (busy)
+			usleep(1000);
+	}
+}
+
+static uint64_t kernel_bytes(const struct walker *w)
+{
+	uint64_t n = (uint64_t)w->slabs.n * WALK_SLAB_BYTES;
+	struct bpf_map *m;
+
+	bpf_object__for_each_map(m, w->bpf->obj)
+	{
+		uint64_t value = (bpf_map__value_size(m) + 7) & ~7u;
+
+		if (bpf_map__type(m) == BPF_MAP_TYPE_HASH)
+			value += 64; /* key and bookkeeping */
+		n += bpf_map__type(m) == BPF_MAP_TYPE_RINGBUF ? bpf_map__max_entries(m)
+							      : value * bpf_map__max_entries(m);
+	}
+	return n;
+}
+
+void walker_stats(const struct walker *w, struct walker_stats *ret)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	pthread_mutex_lock((pthread_mutex_t *)&w->lock);
+	*ret = w->stats;
+	ret->lost = w->bpf->bss->lost;
+	ret->table_bytes = w->slab_used * sizeof(struct walk_block);
+	ret->table_bytes_max = w->o.table_bytes;
+	ret->rules = w->n_rules;
+	ret->slabs = w->slabs.n;
+	ret->procs = w->n_live;
+	ret->pending = w->n_pending;
+	for (size_t i = 0; i < w->procs.n; i++)
+		if (w->procs.data[i].pid && !w->procs.data[i].dead)
+			ret->maps += w->procs.data[i].maps.n;
+	ret->kernel_bytes = kernel_bytes(w);
+	pthread_mutex_unlock((pthread_mutex_t *)&w->lock);
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(w->bpf->progs.walk), &info, &size) == 0) {
+		ret->run_count = info.run_cnt;
+		ret->run_ns = info.run_time_ns;
+		ret->verified_insns = info.verified_insns;
+	}
+}
+
+#else
+
+int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
+{
+	(void)o, (void)ret;
+	err_set(e, EOPNOTSUPP, "this kymo was built without the stack walker");
+	return err_hint(e, "build it with clang, bpftool and libbpf, or use --call-graph dwarf");
+}
+
+void walker_close(struct walker *w)
+{
+	(void)w;
+}
+
+int walker_attach(struct walker *w, int perf_fd, uint64_t id, struct err *e)
+{
+	(void)w, (void)perf_fd, (void)id;
+	return err_set(e, EOPNOTSUPP, "this kymo was built without the stack walker");
+}
+
+void walker_mmap(struct walker *w, const struct walker_mmap *m)
+{
+	(void)w, (void)m;
+}
+
+void walker_fork(struct walker *w, int32_t pid, int32_t ppid, uint64_t time)
+{
+	(void)w, (void)pid, (void)ppid, (void)time;
+}
+
+void walker_exec(struct walker *w, int32_t pid, uint64_t time)
+{
+	(void)w, (void)pid, (void)time;
+}
+
+void walker_exit(struct walker *w, int32_t pid, int32_t tid, uint64_t time)
+{
+	(void)w, (void)pid, (void)tid, (void)time;
+}
+
+int walker_fd(const struct walker *w)
+{
+	(void)w;
+	return -1;
+}
+
+int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, struct err *e)
+{
+	(void)w, (void)timeout_ms, (void)fn, (void)ctx, (void)e;
+	return 0;
+}
+
+void walker_settle(struct walker *w, int timeout_ms)
+{
+	(void)w, (void)timeout_ms;
+}
+
+void walker_stats(const struct walker *w, struct walker_stats *ret)
+{
+	(void)w;
+	*ret = (struct walker_stats){ 0 };
+}
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the walker's BPF program (bpf/walk.bpf.c) and its user-space half share:
+ * maps, constants loaded with the program, and the records of its ring.
+ * Included by both, so only types of <linux/types.h>.
+ *
+ * Lookup of one address: process -> its sorted mappings -> the file's table ->
+ * chunk -> row -> rule. Everything but the process hash is memory that user
+ * space writes through its own mapping; a process's list is never changed in
+ * place: a new one is written elsewhere, then the hash entry changes.
+ */
+#ifndef KYMO_LIVE_WALKER_ABI_H
+#define KYMO_LIVE_WALKER_ABI_H
+
+#include <linux/types.h>
+
+#include "sym/ehframe_rule.h"
+
+#define WALK_DEPTH 1024
+#define WALK_KERNEL 128
+#define WALK_COPY 65536
+#define WALK_COPY_STEP 2048
+#define WALK_MAPS_SHIFT 16 /* a process's list is searched in this many steps */
+#define WALK_SLABS 256
+#define WALK_SLAB_BYTES (16u << 20)
+#define WALK_SLAB_WORDS (WALK_SLAB_BYTES / 4)
+#define WALK_TABLES 65536
+
+/* One cache line of a slab: 16 words of index or rows. */
+struct walk_block {
+	__u32 w[16];
+};
+
+/*
+ * An index word: the chunk's first row (from the table's rows) and how many
+ * rows it has, so that one word is enough.
+ */
+#define WALK_INDEX(first, n) ((first) << 10 | (n))
+#define WALK_INDEX_FIRST(w) ((w) >> 10)
+#define WALK_INDEX_N(w) ((w)&0x3ff)
+
+enum walk_table_kind {
+	WALK_TABLE_FREE,    /* no such table */
+	WALK_TABLE_PENDING, /* being built */
+	WALK_TABLE_NONE,    /* has none, and never will: frame pointers */
+	WALK_TABLE_READY,
+	WALK_TABLE_PARTS, /* too large for one slab: table `sub` + (chunk >> shift) has the part */
+};
+
+struct walk_table {
+	__u32 kind;
+	__u32 slab;
+	__u32 index, rows; /* word in the slab where they start */
+	__u32 base, n;	   /* first chunk (file offset / EHFRAME_CHUNK), and how many */
+	__u32 sub, shift;
+};
+
+/* An executable mapping, [start, end). */
+struct walk_map {
+	__u64 start, end, pgoff;
+	__u32 table;
+	__u32 tgid; /* whose list this is: tells a reader that the list was reused meanwhile */
+};
+
+/* A process's list: walk_map number first, and how many; read in one piece. */
+struct walk_proc {
+	__u32 first, n;
+};
+
+/* Set before the program is loaded. */
+struct walk_config {
+	__u32 depth, kernel_depth;
+	__u32 user, kernel;	    /* which chains */
+	__u64 ra_mask;		    /* bits of a return address that are address */
+	__u64 copy_ns;		    /* least time between two stack copies on a CPU; 0: none */
+	__u64 wake_bytes;	    /* wake the reader when this much waits */
+	__u64 pidns_dev, pidns_ino; /* the pid namespace to report in; 0: the first one */
+};
+
+#define WALK_USER_MODE 1u /* the sample hit user space */
+
+/*
+ * A sample in the ring. After it the user chain, then the kernel chain; with a
+ * copy, always WALK_DEPTH + WALK_KERNEL words for both, then walk_regs and the
+ * stack.
+ */
+struct walk_sample {
+	__u64 time, ip, period, addr, id;
+	__u64 end_pc; /* the frame that could not be left */
+	__u32 pid, tid, cpu;
+	__u32 flags; /* WALK_* */
+	__u32 n_user, n_kernel;
+	__u32 end;    /* enum unwind_end */
+	__u32 unwind; /* UNWIND_USED_FP ... */
+	__u32 copy;   /* bytes of stack copied, after struct walk_regs */
+	__u32 n_fp;   /* frames found by frame pointer */
+};
+
+/* Registers by DWARF number (33 of them, see sym/unwind.h), then the stack from sp up. */
+struct walk_regs {
+	__u64 r[33];
+};
+
+#endif

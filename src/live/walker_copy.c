@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples the program could not finish, with a copy of their stack: they wait
+ * until the tables they need are built, then are unwound here.
+ */
+#include "config.h"
+#if HAVE_WALKER
+
+#	include "live/walker_priv.h"
+
+#	include <elf.h>
+#	include <string.h>
+
+#	define WAIT_NS 1000000000u /* no sample waits longer for a table */
+#	define COPIED_MAX 4096	    /* that wait at once */
+
+struct walker_copied {
+	struct walker_copied *next;
+	struct walk_sample s;
+	uint64_t chain[WALK_DEPTH + WALK_KERNEL];
+	struct walk_regs regs;
+	uint8_t stack[];
+};
+
+void walker_copy_add(struct walker *w, const struct walk_sample *s, size_t size)
+{
+	struct walker_copied *c;
+
+	c = mem_grow(NULL, sizeof(*c) + s->copy);
+	c->next = NULL;
+	/* The record has the same layout from s on; size was checked against it. */
+	memcpy(&c->s, s, size);
+	if (!w->copied_end)
+		w->copied_end = &w->copied;
+	*w->copied_end = c;
+	w->copied_end = &c->next;
+	w->n_copied++;
+	w->stats.copies++;
+}
+
+struct space {
+	struct walker *w;
+	const struct walker_proc *p;
+	bool full; /* open files for full evaluation */
+	VEC(struct ehframe *) cfi;
+	bool pending;
+};
+
+static bool find(void *ctx, uint64_t pc, struct unwind_map *ret)
+{
+	struct space *sp = ctx;
+	const struct walker_mapping *m = sp->p ? walker_proc_at(sp->p, pc) : NULL;
+	struct walker_file *f;
+
+	if (!m)
+		return false;
+	*ret = (struct unwind_map){ .start = m->start, .end = m->end, .pgoff = m->pgoff };
+	if (m->table == WALKER_TABLE_VDSO) {
+		ret->table = sp->w->vdso_rows;
+		ret->cfi = sp->w->vdso;
+	} else if (m->file != UINT32_MAX) {
+		f = &sp->w->files.data[m->file];
+		ret->table = f->rows;
+		if (f->state == WALKER_FILE_PENDING || f->state == WALKER_FILE_BUSY) {
+			f->hits += 4;
+			sp->pending = true;
+		}
+		if (sp->full && f->rows) {
+			struct ehframe *cfi = walker_file_cfi(f);
+
+			if (cfi)
+				vec_push(&sp->cfi, cfi);
+			ret->cfi = cfi;
+		}
+	}
+	return true;
+}
+
+static void unwind(struct walker *w, struct walker_copied *c, struct space *sp, uint64_t *chain,
+		   struct unwind_result *r)
+{
+	struct unwind_regs regs = { 0 };
+	struct unwind_cache cache = { 0 };
+	struct unwind_input in = {
+		.regs = &regs, .stack = c->stack, .stack_size = c->s.copy, .find = find, .ctx = sp
+	};
+
+#	if defined(__x86_64__)
+	regs.machine = EM_X86_64;
+	regs.known = 0x1ffff;
+#	else
+	regs.machine = EM_AARCH64;
+	regs.known = 0x1ffffffffu;
+#	endif
+	memcpy(regs.r, c->regs.r, sizeof(regs.r));
+	sp->p = walker_proc_find(w, (int32_t)c->s.pid);
+	unwind_stack(&in, &cache, chain, w->o.depth, r);
+}
+
+/* true when it can be handed out. With the lock. */
+static bool finish_one(struct walker *w, struct walker_copied *c, bool last)
+{
+	uint64_t chain[WALK_DEPTH];
+	struct space sp = { .w = w };
+	struct unwind_result r;
+
+	unwind(w, c, &sp, chain, &r);
+	if (sp.pending && !last)
+		return false;
+	if (r.end == UNWIND_NEEDS_FULL || r.end == UNWIND_NO_REGISTER) {
+		sp.full = true;
+		unwind(w, c, &sp, chain, &r);
+		vec_each (&sp.cfi, f)
+			ehframe_close(*f);
+		vec_free(&sp.cfi);
+	}
+	/* What was walked in the kernel is kept unless this is more. */
+	if (r.end == UNWIND_BOTTOM || r.n > c->s.n_user) {
+		memmove(c->chain + r.n, c->chain + c->s.n_user, c->s.n_kernel * sizeof(*chain));
+		memcpy(c->chain, chain, r.n * sizeof(*chain));
+		c->s.n_user = r.n;
+		c->s.end = r.end;
+		c->s.unwind = r.flags;
+	}
+	w->stats.copies_finished += r.end == UNWIND_BOTTOM;
+	return true;
+}
+
+int walker_copy_finish(struct walker *w, bool all, walker_fn *fn, void *ctx)
+{
+	struct walker_copied **at = &w->copied, *c;
+	uint64_t now = walker_now();
+	int n = 0, err = 0;
+
+	while ((c = *at) && !err) {
+		struct walker_sample s;
+
+		pthread_mutex_lock(&w->lock);
+		if (!finish_one(w, c,
+				all || now - c->s.time > WAIT_NS || w->n_copied > COPIED_MAX)) {
+			pthread_mutex_unlock(&w->lock);
+			at = &c->next;
+			continue;
+		}
+		pthread_mutex_unlock(&w->lock);
+		*at = c->next;
+		w->n_copied--;
+		walker_sample_from(w, &c->s, c->chain, &s);
+		err = fn(ctx, &s);
+		n++;
+		free(c);
+	}
+	w->copied_end = &w->copied;
+	while (*w->copied_end)
+		w->copied_end = &(*w->copied_end)->next;
+	return err ? err : n;
+}
+
+void walker_copy_free(struct walker *w)
+{
+	struct walker_copied *c, *next;
+
+	for (c = w->copied; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+}
+#endif

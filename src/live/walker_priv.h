@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The walker's parts, private to live/:
+ *
+ *	walker.c	opening, attaching, the ring, samples
+ *	walker_proc.c	processes and their mappings, and their lists in the kernel
+ *	walker_file.c	files and their tables, built by a thread of its own
+ *	walker_slab.c	the memory that tables live in, and rules
+ *	walker_copy.c	finishing samples from copied stacks
+ *
+ * Everything in struct walker is under lock but what says otherwise.
+ */
+#ifndef KYMO_LIVE_WALKER_PRIV_H
+#define KYMO_LIVE_WALKER_PRIV_H
+
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "live/walker.h"
+#include "live/walker_abi.h"
+
+struct ring_buffer;
+struct reading;
+struct walk_bpf;
+
+/* Tables with a fixed meaning. */
+#define WALKER_TABLE_NONE 0 /* code of no file: frame pointers */
+#define WALKER_TABLE_VDSO 1
+#define WALKER_TABLE_FIRST 2
+
+/* ---- files ---- */
+
+enum walker_file_state {
+	WALKER_FILE_FREE,
+	WALKER_FILE_PENDING,
+	WALKER_FILE_BUSY, /* the builder has it */
+	WALKER_FILE_READY,
+	WALKER_FILE_NONE, /* cannot have a table */
+};
+
+struct walker_file {
+	enum walker_file_state state;
+	uint64_t key;	  /* in walker->file_by_key */
+	uint32_t table;	  /* its number in the kernel; parts are of their own */
+	uint32_t refs;	  /* mappings */
+	uint64_t hits;	  /* samples that wanted it */
+	uint64_t checked; /* when its identity was last looked at */
+	struct stat st;
+	bool has_stat;
+	char *path;
+	/* Where a process has it mapped, to open it by. */
+	int32_t pid;
+	uint64_t start, end;
+	uint64_t ino;
+	struct ehframe_table *rows; /* kept for copied stacks only */
+	/* What it takes in slabs. */
+	struct walker_part {
+		uint32_t table, slab, block, n_blocks;
+	} * parts;
+	uint32_t n_parts;
+	uint64_t n_rows;
+	uint64_t last_used;
+};
+
+/* ---- processes ---- */
+
+struct walker_mapping {
+	uint64_t start, end, pgoff;
+	uint32_t file;	/* index into files, or UINT32_MAX */
+	uint32_t table; /* WALKER_TABLE_* where there is no file */
+};
+
+struct walker_proc {
+	int32_t pid; /* 0: free */
+	bool dirty, dead, published;
+	uint64_t exec_time, dead_time;
+	uint64_t scanned; /* when /proc was last read, and how long to leave it alone */
+	uint64_t scan_wait;
+	VEC(struct walker_mapping) maps; /* sorted, disjoint */
+	uint32_t first, n_blocks; /* its list in the kernel, in blocks of WALKER_LIST_BLOCK */
+};
+
+#define WALKER_LIST_BLOCK 16 /* mappings */
+
+struct walker_range {
+	uint32_t start, n;
+};
+
+struct walker_slab {
+	int fd;
+	struct walk_block *mem;
+	VEC(struct walker_range) free; /* in blocks, sorted, disjoint */
+};
+
+struct walker_copied; /* walker_copy.c */
+
+struct walker {
+	struct walker_opts o;
+	char *cache_dir;
+	struct walk_bpf *bpf;
+	struct ring_buffer *ring;
+	int procs_fd, slabs_fd, maps_fd, tables_fd, rules_fd;
+	VEC(int) links;
+	uint64_t default_id;
+	struct reading *reading; /* walker_poll in progress */
+	bool settling;
+
+	pthread_mutex_t lock;
+	pthread_cond_t wake; /* of the builder */
+	pthread_t builder;
+	bool builder_runs, stop;
+
+	/* Memory shared with the program. */
+	struct walk_map *maps;
+	uint32_t n_maps;
+	struct walk_table *tables;
+	struct {
+		struct ehframe_rule rule;
+		uint32_t pad;
+	} * rules;
+	uint32_t rules_cap;
+	uint64_t *lost;
+	size_t maps_size, tables_size, rules_size;
+
+	/* Rules in force, by hash. */
+	uint32_t n_rules;
+	uint32_t *rule_slots; /* rule + 1 */
+	uint32_t rule_slots_cap;
+
+	VEC(struct walker_slab) slabs; /* grown by the builder only */
+	uint64_t slab_used;	       /* blocks */
+	VEC(struct walker_file) files;
+	struct map file_by_key; /* index + 1 */
+	VEC(uint32_t) free_tables;
+	uint32_t next_table;
+	uint32_t n_pending;
+	struct ehframe *vdso;
+	struct ehframe_table *vdso_rows;
+
+	VEC(struct walker_proc) procs;
+	struct map proc_by_pid; /* index + 1 */
+	size_t n_live, n_dead;
+	VEC(uint32_t) dirty;
+	uint64_t *list_used; /* a bit a block */
+	uint32_t list_blocks, list_next;
+	/* Lists given up, which the program may still be reading. */
+	VEC(struct walker_old_list {
+		struct walker_range r;
+		uint64_t since;
+	})
+	old_lists;
+
+	struct walker_copied *copied, **copied_end;
+	size_t n_copied;
+	struct walker_stats stats;
+};
+
+uint64_t walker_now(void);
+
+/* walker_slab.c */
+int walker_slab_init(struct walker *w, struct err *e);
+void walker_slab_free(struct walker *w);
+/* Put a table into slabs and in force as file's; called by the builder without the lock. -ENOSPC
+ * when the limit is reached. */
+int walker_slab_publish(struct walker *w, uint32_t file, const struct ehframe_table *t);
+/* Give back what a file takes. With the lock. */
+void walker_slab_release(struct walker *w, struct walker_file *f);
+
+/* walker_file.c */
+int walker_file_init(struct walker *w, struct err *e);
+void walker_file_free(struct walker *w);
+struct walker_file_id {
+	uint32_t maj, min;
+	uint64_t ino;
+	const uint8_t *build_id;
+	size_t build_id_size;
+	const char *path;
+	int32_t pid;
+	uint64_t start, end;
+};
+/* The file's index, made and queued when new; UINT32_MAX when it is none. One more mapping has it.
+ */
+uint32_t walker_file_get(struct walker *w, const struct walker_file_id *id);
+void walker_file_put(struct walker *w, uint32_t file);
+/* Its call frame information for full evaluation, opened anew; NULL when it cannot be had. */
+struct ehframe *walker_file_cfi(const struct walker_file *f);
+
+/* walker_proc.c */
+int walker_proc_init(struct walker *w, struct err *e);
+void walker_proc_free(struct walker *w);
+struct walker_proc *walker_proc_find(struct walker *w, int32_t pid);
+/* Read /proc/PID/maps (by a thread, whose leader may be gone). With the lock. */
+void walker_proc_scan(struct walker *w, int32_t pid, int32_t tid);
+void walker_proc_scan_all(struct walker *w);
+const struct walker_mapping *walker_proc_at(const struct walker_proc *p, uint64_t pc);
+/* Put changed lists into force. With the lock. */
+void walker_proc_flush(struct walker *w);
+/* A sample could not be finished for want of something here. */
+void walker_proc_missed(struct walker *w, const struct walk_sample *s);
+
+/* walker_copy.c */
+struct walk_sample;
+void walker_copy_add(struct walker *w, const struct walk_sample *s, size_t size);
+/* Finish those whose tables are there now, or that have waited too long. The number handed out, or
+ * what fn said if not 0. */
+int walker_copy_finish(struct walker *w, bool all, walker_fn *fn, void *ctx);
+void walker_copy_free(struct walker *w);
+
+/* A record as callers get it, counted in the statistics (walker.c). */
+void walker_sample_from(struct walker *w, const struct walk_sample *s, const uint64_t *chain,
+			struct walker_sample *ret);
+
+#endif
