@@ -56,7 +56,9 @@ static int on_chain(const struct opt *o, const char *value, bool unset, void *ar
 	(void)o;
 	if (unset) {
 		a->capture.chain = CAPTURE_NO_CHAIN;
-	} else if (!value || strncmp(value, "fp", n) == 0) {
+	} else if (!value || strncmp(value, "auto", n) == 0) {
+		a->capture.chain = CAPTURE_AUTO;
+	} else if (strncmp(value, "fp", n) == 0) {
 		a->capture.chain = CAPTURE_FP;
 	} else if (strncmp(value, "lbr", n) == 0) {
 		a->capture.chain = CAPTURE_LBR;
@@ -72,7 +74,7 @@ static int on_chain(const struct opt *o, const char *value, bool unset, void *ar
 		}
 	} else {
 		err_set(e, EINVAL, "--call-graph does not know '%s'", value);
-		return err_hint(e, "fp, dwarf[,SIZE] or lbr");
+		return err_hint(e, "auto, fp, dwarf[,SIZE] or lbr");
 	}
 	return 0;
 }
@@ -226,9 +228,11 @@ static const struct opt opts[] = {
 	OPT_FN(0, "filter", "FILTER", on_filter, "only hits of the tracepoint before that match"),
 	OPT_FN('F', "freq", "N", on_freq, "samples a second, or max (default: 4000)"),
 	OPT_U64('c', "count", "N", capture.period, "a sample every N events"),
-	OPT_FN0('g', NULL, on_g, "call chains"),
+	OPT_FN0('g', NULL, on_g, "call chains; as --call-graph auto"),
 	OPT_FN_C(0, "call-graph", "MODE", OPT_ARG_REQUIRED, on_chain,
-		 "call chains by fp, dwarf[,SIZE] or lbr", "fp|dwarf|lbr"),
+		 "call chains: auto (default: walked in the kernel, frame pointers not needed), "
+		 "fp, dwarf[,SIZE] or lbr",
+		 "auto|fp|dwarf|lbr"),
 	OPT_INT(0, "max-stack", "N", capture.max_stack,
 		"frames of a chain (default: the kernel's limit)"),
 	OPT_FN_C('j', "branch-filter", "KIND,...", OPT_ARG_REQUIRED, on_branch,

@@ -14,9 +14,18 @@
 #include "kern/tracefs.h"
 #include "live/control.h"
 #include "live/loop.h"
+#include "live/walked.h"
 #include "live/workload.h"
 
-enum { WATCH_RING, WATCH_CONTROL, TIMER_DELAY, TIMER_SWITCH, TIMER_ALIVE, TIMER_FLUSH };
+enum {
+	WATCH_RING,
+	WATCH_WALKER,
+	WATCH_CONTROL,
+	TIMER_DELAY,
+	TIMER_SWITCH,
+	TIMER_ALIVE,
+	TIMER_FLUSH
+};
 
 #define FLUSH_MS \
 	250 /* rings that fill slowly are emptied this often, so that little is lost with us */
@@ -25,6 +34,7 @@ struct run {
 	struct record_args *a;
 	struct target target;
 	struct capture capture;
+	struct walked walked; /* walker NULL: the kernel makes the samples */
 	struct record_out out;
 	struct loop loop;
 	struct control control;
@@ -65,7 +75,8 @@ static int drain(struct run *r, struct err *e)
 
 	if (r->a->capture.overwrite)
 		return 0; /* only what a snapshot asks for */
-	n = capture_drain(&r->capture, record_out_bytes, &r->out, e);
+	n = r->walked.walker ? walked_drain(&r->walked, record_out_bytes, &r->out, e)
+			     : capture_drain(&r->capture, record_out_bytes, &r->out, e);
 	if (n < 0)
 		return (int)n;
 	if (n && record_out_round(&r->out, e) < 0)
@@ -171,6 +182,8 @@ static int set_timers(struct run *r, bool command, struct err *e)
 		code = loop_watch(&r->loop, WATCH_CONTROL, r->control.fd, e);
 	if (code >= 0)
 		code = capture_watch(&r->capture, &r->loop, WATCH_RING, e);
+	if (code >= 0 && r->walked.walker)
+		code = loop_watch(&r->loop, WATCH_WALKER, walker_fd(r->walked.walker), e);
 	return code < 0 ? code : 0;
 }
 
@@ -213,6 +226,25 @@ static void leave_ourselves_out(struct record_args *a)
 	}
 }
 
+/* --call-graph auto: stacks walked in the kernel, or by frame pointers with a line that says why.
+ */
+static void choose_walker(struct run *r)
+{
+	struct capture_opts *o = &r->a->capture;
+	struct err why = { 0 };
+
+	if (o->chain != CAPTURE_AUTO)
+		return;
+	if (walked_fits(&r->a->events, &r->target, o, &why) == 0 &&
+	    walked_open(&r->walked, &r->target, o, &why) == 0) {
+		walked_prepare(o);
+		return;
+	}
+	o->chain = CAPTURE_FP;
+	if (!r->a->quiet)
+		command_note("call chains by frame pointers: %s", why.msg);
+}
+
 static int open_all(struct run *r, char **argv, struct err *e)
 {
 	struct record_args *a = r->a;
@@ -230,7 +262,10 @@ static int open_all(struct run *r, char **argv, struct err *e)
 	a->capture.on_exec = r->target.command && !a->delay_ms;
 	a->capture.fallback = on_fallback;
 	a->capture.ctx = r;
+	choose_walker(r);
 	code = capture_open(&a->events, &r->target, &a->capture, &r->capture, e);
+	if (code == 0 && r->walked.walker)
+		code = walked_attach(&r->walked, &r->capture, e);
 	if (code < 0)
 		return code;
 	r->enabled = a->capture.on_exec;
@@ -243,9 +278,29 @@ static int open_all(struct run *r, char **argv, struct err *e)
 	return record_out_open(&r->out, e);
 }
 
+static void tell_stacks(struct run *r)
+{
+	struct walker_stats s;
+	char lost[32];
+
+	if (!r->walked.walker)
+		return;
+	walker_stats(r->walked.walker, &s);
+	if (!r->a->quiet && s.samples)
+		command_note("stacks walked in the kernel: %.1f%% reached the bottom",
+			     walked_whole(&s));
+	for (unsigned i = 0; r->a->verbose && i < UNWIND_END_MAX; i++)
+		if (s.end[i])
+			command_note("  %8llu stacks: %s", (unsigned long long)s.end[i],
+				     unwind_end_text(i));
+	if (s.lost)
+		command_note("%s samples were lost: the walker's ring ran full",
+			     str_thousands(s.lost, lost, sizeof(lost)));
+}
+
 static void tell_losses(struct run *r)
 {
-	uint64_t lost = capture_losses(&r->capture);
+	uint64_t lost = r->walked.walker ? 0 : capture_losses(&r->capture);
 	char n[32], size[32];
 
 	if (!lost || r->a->capture.overwrite)
@@ -286,6 +341,7 @@ static int finish(struct run *r, struct err *e)
 			r->exit_code = workload_exit_code(status);
 	}
 	tell_losses(r);
+	tell_stacks(r);
 	if (r->out.w) {
 		int closed = record_out_close(&r->out, e);
 
@@ -333,6 +389,7 @@ int record_run(struct record_args *a, char **argv, struct err *e)
 		if (code == 0)
 			tell_result(&r);
 	}
+	walked_close(&r.walked);
 	capture_close(&r.capture);
 	control_close(&r.control);
 	target_free(&r.target);

@@ -133,6 +133,8 @@ static int watch(struct top *t, struct err *e)
 			       (uint64_t)t->a->delay_s * 1000 * ms, e);
 	if (r >= 0)
 		r = capture_watch(&t->m.capture, &t->loop, WATCH_RING, e);
+	if (r >= 0 && t->m.walked.walker)
+		r = loop_watch(&t->loop, WATCH_RING, walker_fd(t->m.walked.walker), e);
 	while (r >= 0) {
 		struct loop_event ev;
 
@@ -207,7 +209,7 @@ static int start(struct top *t, struct err *e)
 	a->capture.freq = a->freq > 0		      ? (uint64_t)a->freq
 			  : capture_max_freq() < 4000 ? capture_max_freq()
 						      : 4000;
-	a->capture.chain = a->chains ? CAPTURE_FP : CAPTURE_NO_CHAIN;
+	a->capture.chain = a->chains ? CAPTURE_AUTO : CAPTURE_NO_CHAIN;
 	a->capture.inherit = !a->no_inherit;
 	a->capture.time = true;
 	a->capture.fallback = on_fallback;

@@ -203,7 +203,7 @@ static int make_events(struct capture *c, size_t places, struct err *e)
 			ev->attr.disabled = 0;
 		ev->attr.write_backward = c->opts.overwrite;
 		ev->attr.watermark = 1;
-		ev->attr.wakeup_watermark = (uint32_t)(c->ring_size / 4);
+		ev->attr.wakeup_watermark = c->opts.prompt ? 1 : (uint32_t)(c->ring_size / 4);
 		ev->n_fds = places;
 		ev->id = mem_alloc(places * sizeof(*ev->id));
 		ev->fd = mem_alloc(places * sizeof(*ev->fd));

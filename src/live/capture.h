@@ -17,7 +17,14 @@
 #include "live/ring.h"
 #include "live/target.h"
 
-enum capture_chain { CAPTURE_NO_CHAIN, CAPTURE_FP, CAPTURE_DWARF, CAPTURE_LBR };
+enum capture_chain {
+	CAPTURE_NO_CHAIN,
+	CAPTURE_FP,
+	CAPTURE_DWARF,
+	CAPTURE_LBR,
+	CAPTURE_AUTO, /* walked in the kernel where that works (live/walked.h), else by frame
+			 pointers */
+};
 
 struct capture_opts {
 	uint64_t freq;	 /* samples a second; 0: by period */
@@ -28,6 +35,7 @@ struct capture_opts {
 	size_t ring_size;		/* bytes a ring; 0: chosen */
 	bool inherit, on_exec, delayed; /* delayed: started by capture_enable() only */
 	bool overwrite;			/* flight recorder */
+	bool prompt; /* wake up at every record: the rings hold little, but it matters at once */
 	bool switch_events, data_addr, weight, phys_addr, raw, time, period_field, cpu, read_counts;
 	bool data_page, code_page, intr_regs, user_regs, cgroup, no_samples, namespaces;
 	bool all_user, all_kernel, no_tracking, bpf_records;

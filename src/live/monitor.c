@@ -59,12 +59,22 @@ static int tell_of_tasks(struct monitor *m, struct err *e)
 int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 		 const struct capture_opts *o, struct err *e)
 {
+	struct capture_opts opts = *o;
 	int r;
 
 	*m = (struct monitor){ 0 };
-	r = capture_open(specs, t, o, &m->capture, e);
-	if (r < 0)
+	if (opts.chain == CAPTURE_AUTO) {
+		opts.chain = CAPTURE_FP;
+		if (walked_fits(specs, t, o, NULL) == 0 && walked_open(&m->walked, t, o, NULL) == 0)
+			walked_prepare(&opts);
+	}
+	r = capture_open(specs, t, &opts, &m->capture, e);
+	if (r == 0 && m->walked.walker)
+		r = walked_attach(&m->walked, &m->capture, e);
+	if (r < 0) {
+		monitor_close(m);
 		return r;
+	}
 	m->source = perfdata_live_new();
 	for (size_t i = 0; r == 0 && i < m->capture.n; i++) {
 		const struct capture_event *ev = &m->capture.event[i];
@@ -81,13 +91,15 @@ int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 
 int monitor_poll(struct monitor *m, event_fn *fn, void *ctx, struct err *e)
 {
-	int64_t n = capture_drain(&m->capture, gather, m, e);
+	int64_t n = m->walked.walker ? walked_drain(&m->walked, gather, m, e)
+				     : capture_drain(&m->capture, gather, m, e);
 
 	return n < 0 ? (int)n : feed(m, fn, ctx, e);
 }
 
 void monitor_close(struct monitor *m)
 {
+	walked_close(&m->walked);
 	capture_close(&m->capture);
 	source_close(m->source);
 	free(m->buffer);

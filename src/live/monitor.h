@@ -8,10 +8,12 @@
 
 #include "event/trace.h"
 #include "live/capture.h"
+#include "live/walked.h"
 
 struct monitor {
 	struct source *source; /* its trace has the types and tasks */
 	struct capture capture;
+	struct walked walked; /* walker NULL: the kernel makes the samples */
 	uint8_t *buffer;
 	size_t used, cap;
 };

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/walked.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/vec.h"
+
+/* What a record made here can hold. */
+#define FIELDS                                                                          \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |  \
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
+#define RECORD_MAX 65528u
+
+static bool is_dummy(const struct event_spec *s)
+{
+	return s->kind == SPEC_SOFTWARE && s->attr.config == PERF_COUNT_SW_DUMMY;
+}
+
+int walked_fits(const struct spec_list *specs, const struct target *t, const struct capture_opts *o,
+		struct err *e)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < specs->n; i++) {
+		const struct event_spec *s = &specs->spec[i];
+
+		if (is_dummy(s))
+			continue;
+		n++;
+		if (s->kind == SPEC_TRACEPOINT || s->kind == SPEC_BREAKPOINT || s->sample_read ||
+		    (s->terms & SPEC_TERM_CALL_GRAPH))
+			return err_set(e, EOPNOTSUPP, "%s is not sampled by a timer or counter",
+				       s->name);
+	}
+	if (n > 1 && !t->system_wide && o->inherit)
+		return err_set(e, EOPNOTSUPP, "several events cannot be told apart in children");
+	if (o->data_addr || o->weight || o->phys_addr || o->raw || o->data_page || o->code_page ||
+	    o->intr_regs || o->user_regs || o->cgroup || o->branch_type || o->overwrite ||
+	    o->no_samples)
+		return err_set(e, EOPNOTSUPP, "samples are to hold more than their stacks");
+	if (o->has_clock && o->clock_id != CLOCK_MONOTONIC)
+		return err_set(e, EOPNOTSUPP, "another clock was asked for");
+	return 0;
+}
+
+void walked_prepare(struct capture_opts *o)
+{
+	o->chain = CAPTURE_NO_CHAIN;
+	o->has_clock = true;
+	o->clock_id = CLOCK_MONOTONIC;
+	o->prompt = true; /* a new mapping is needed by the next sample */
+}
+
+int walked_open(struct walked *w, const struct target *t, const struct capture_opts *o,
+		struct err *e)
+{
+	struct walker_opts wo = {
+		.depth = o->max_stack,
+		.copy_rate = 100,
+		.pids = t->system_wide || t->command ? NULL : t->threads.tid,
+		.n_pids = t->system_wide || t->command ? 0 : t->threads.n,
+		.all = t->system_wide,
+		.no_user = o->all_kernel,
+		.no_kernel = o->all_user,
+	};
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char path[512] = "";
+
+	*w = (struct walked){ 0 };
+	if (cache && *cache)
+		snprintf(path, sizeof(path), "%s/kymo", cache);
+	else if (home && *home)
+		snprintf(path, sizeof(path), "%s/.cache/kymo", home);
+	wo.cache_dir = path[0] ? path : NULL;
+	return walker_open(&wo, &w->walker, e);
+}
+
+int walked_attach(struct walked *w, struct capture *c, struct err *e)
+{
+	w->capture = c;
+	w->record = mem_alloc(RECORD_MAX);
+	for (size_t i = 0; i < c->n; i++) {
+		struct capture_event *ev = &c->event[i];
+
+		if (is_dummy(ev->spec))
+			continue;
+		if (ev->attr.sample_type & ~(uint64_t)FIELDS)
+			return err_set(e, EOPNOTSUPP, "%s has fields that are not walked",
+				       ev->spec->name);
+		for (size_t k = 0; k < ev->n_fds; k++)
+			if (ev->fd[k] >= 0 && walker_attach(w->walker, ev->fd[k], ev->id[k], e) < 0)
+				return -e->code;
+		ev->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+		w->sample_type = ev->attr.sample_type;
+	}
+	return 0;
+}
+
+static int gather(void *ctx, const void *data, size_t n, struct err *e)
+{
+	struct walked *w = ctx;
+
+	(void)e;
+	if (w->used + n > w->cap) {
+		w->cap = w->cap * 2 > w->used + n ? w->cap * 2 : w->used + n + (64u << 10);
+		w->buffer = mem_grow(w->buffer, w->cap);
+	}
+	memcpy(w->buffer + w->used, data, n);
+	w->used += n;
+	return 0;
+}
+
+/* --- side-band for the walker, in the order of time ------------------------------------------- */
+
+struct side {
+	uint64_t time;
+	const struct perf_event_header *h;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct side *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->h < y->h ? -1 : x->h > y->h;
+}
+
+/* Where the time stands, counted back from a record's end. */
+static size_t time_back(uint64_t t)
+{
+	return 8 * (1 + (size_t)(!!(t & PERF_SAMPLE_ID) + !!(t & PERF_SAMPLE_STREAM_ID) +
+				 !!(t & PERF_SAMPLE_CPU) + !!(t & PERF_SAMPLE_IDENTIFIER)));
+}
+
+static void tell_mmap(struct walked *w, const struct perf_event_header *h, uint64_t time)
+{
+	const struct {
+		struct perf_event_header h;
+		uint32_t pid, tid;
+		uint64_t start, len, pgoff;
+		union {
+			struct {
+				uint32_t maj, min;
+				uint64_t ino, ino_generation;
+			};
+			struct {
+				uint8_t id_size, unused[3], id[20];
+			};
+		};
+		uint32_t prot, flags;
+		char path[];
+	} *r = (const void *)h;
+	bool has_id = h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
+	struct walker_mmap m;
+
+	if (h->size < sizeof(*r) + 8)
+		return;
+	m = (struct walker_mmap){ .pid = (int32_t)r->pid,
+				  .tid = (int32_t)r->tid,
+				  .time = time,
+				  .start = r->start,
+				  .len = r->len,
+				  .pgoff = r->pgoff,
+				  .path = r->path };
+	if (has_id && r->id_size <= sizeof(r->id)) {
+		m.build_id = r->id;
+		m.build_id_size = r->id_size;
+	} else if (!has_id) {
+		m.maj = r->maj;
+		m.min = r->min;
+		m.ino = r->ino;
+		m.ino_generation = r->ino_generation;
+	}
+	walker_mmap(w->walker, &m);
+}
+
+static void tell(struct walked *w, const struct side *s)
+{
+	const uint32_t *u = (const uint32_t *)(s->h + 1);
+
+	switch (s->h->type) {
+	case PERF_RECORD_MMAP2: tell_mmap(w, s->h, s->time); break;
+	case PERF_RECORD_FORK: /* pid, ppid, tid, ptid */
+		if (s->h->size >= 24 && u[0] != u[1])
+			walker_fork(w->walker, (int32_t)u[0], (int32_t)u[1], s->time);
+		break;
+	case PERF_RECORD_EXIT:
+		if (s->h->size >= 24)
+			walker_exit(w->walker, (int32_t)u[0], (int32_t)u[2], s->time);
+		break;
+	case PERF_RECORD_COMM:
+		if (s->h->misc & PERF_RECORD_MISC_COMM_EXEC)
+			walker_exec(w->walker, (int32_t)u[0], s->time);
+		break;
+	default: break;
+	}
+}
+
+static void tell_walker(struct walked *w)
+{
+	VEC(struct side) sides = { 0 };
+	size_t back = time_back(w->sample_type);
+
+	for (size_t at = 0; w->used - at >= sizeof(struct perf_event_header);) {
+		const struct perf_event_header *h = (const void *)(w->buffer + at);
+		struct side s = { .h = h };
+
+		if (h->size < sizeof(*h) || h->size > w->used - at)
+			break;
+		if (h->size >= sizeof(*h) + back)
+			memcpy(&s.time, (const uint8_t *)h + h->size - back, sizeof(s.time));
+		if (h->type == PERF_RECORD_MMAP2 || h->type == PERF_RECORD_FORK ||
+		    h->type == PERF_RECORD_EXIT || h->type == PERF_RECORD_COMM)
+			vec_push(&sides, s);
+		at += h->size;
+	}
+	if (sides.n)
+		qsort(sides.data, sides.n, sizeof(*sides.data), by_time);
+	vec_each (&sides, s)
+		tell(w, s);
+	vec_free(&sides);
+}
+
+/* --- samples from the walker ------------------------------------------------------------------ */
+
+struct out {
+	struct walked *w;
+	ring_fn *fn;
+	void *ctx;
+	struct err *e;
+	int64_t bytes;
+};
+
+static uint8_t *put(uint8_t *p, uint64_t v)
+{
+	memcpy(p, &v, sizeof(v));
+	return p + sizeof(v);
+}
+
+static int on_sample(void *ctx, const struct walker_sample *s)
+{
+	struct out *o = ctx;
+	uint64_t t = o->w->sample_type;
+	uint8_t *start = o->w->record, *p = start + sizeof(struct perf_event_header);
+	struct perf_event_header h = { .type = PERF_RECORD_SAMPLE };
+	uint64_t n;
+	int r;
+
+	if (t & PERF_SAMPLE_IDENTIFIER)
+		p = put(p, s->id);
+	p = put(p, s->ip);
+	p = put(p, (uint64_t)(uint32_t)s->tid << 32 | (uint32_t)s->pid);
+	if (t & PERF_SAMPLE_TIME)
+		p = put(p, s->time);
+	if (t & PERF_SAMPLE_ADDR)
+		p = put(p, s->addr);
+	if (t & PERF_SAMPLE_ID)
+		p = put(p, s->id);
+	if (t & PERF_SAMPLE_STREAM_ID)
+		p = put(p, s->id);
+	if (t & PERF_SAMPLE_CPU)
+		p = put(p, s->cpu);
+	if (t & PERF_SAMPLE_PERIOD)
+		p = put(p, s->period);
+	n = (s->n_kernel ? s->n_kernel + 1 : 0) + (s->n_user ? s->n_user + 1 : 0);
+	p = put(p, n);
+	if (s->n_kernel) {
+		p = put(p, (uint64_t)PERF_CONTEXT_KERNEL);
+		memcpy(p, s->kernel, s->n_kernel * sizeof(uint64_t));
+		p += s->n_kernel * sizeof(uint64_t);
+	}
+	if (s->n_user) {
+		p = put(p, (uint64_t)PERF_CONTEXT_USER);
+		memcpy(p, s->user, s->n_user * sizeof(uint64_t));
+		p += s->n_user * sizeof(uint64_t);
+	}
+	h.misc = s->user_mode ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
+	h.size = (uint16_t)(p - start);
+	memcpy(start, &h, sizeof(h));
+	o->bytes += h.size;
+	r = o->fn(o->ctx, start, h.size, o->e);
+	return r < 0 ? r : 0;
+}
+
+int64_t walked_drain(struct walked *w, ring_fn *fn, void *ctx, struct err *e)
+{
+	struct out o = { .w = w, .fn = fn, .ctx = ctx, .e = e };
+	int64_t n = capture_drain(w->capture, gather, w, e);
+	int r = 0;
+
+	if (n < 0)
+		return n;
+	if (w->used) {
+		tell_walker(w);
+		r = fn(ctx, w->buffer, w->used, e);
+		o.bytes += (int64_t)w->used;
+		w->used = 0;
+	}
+	if (r >= 0)
+		r = walker_poll(w->walker, 0, on_sample, &o, e);
+	return r < 0 ? r : o.bytes;
+}
+
+void walked_close(struct walked *w)
+{
+	walker_close(w->walker);
+	free(w->buffer);
+	free(w->record);
+	*w = (struct walked){ 0 };
+}
+
+double walked_whole(const struct walker_stats *s)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < UNWIND_END_MAX; i++)
+		all += s->end[i];
+	return all ? 100.0 * (double)s->end[UNWIND_BOTTOM] / (double)all : 100;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A capture whose stacks are walked in the kernel (live/walker.h): side-band from
+ * the rings tells the walker what is mapped, and its samples become ordinary
+ * sample records with call chains, as if the kernel had written them.
+ */
+#ifndef KYMO_LIVE_WALKED_H
+#define KYMO_LIVE_WALKED_H
+
+#include "live/capture.h"
+#include "live/walker.h"
+
+struct walked {
+	struct walker *walker;
+	struct capture *capture;
+	uint64_t sample_type; /* of the records that are made */
+	uint8_t *buffer;
+	size_t used, cap;
+	uint8_t *record; /* one sample being made */
+};
+
+/*
+ * Can these events be walked at all? e says why not: tracepoints, several
+ * events that children inherit, or fields that only the kernel's own samples have.
+ */
+int walked_fits(const struct spec_list *specs, const struct target *t, const struct capture_opts *o,
+		struct err *e);
+
+/* What capture_open() must be told, so that both sides share one clock. */
+void walked_prepare(struct capture_opts *o);
+
+/* Load the program. Fails where BPF, or something it needs, is missing. */
+int walked_open(struct walked *w, const struct target *t, const struct capture_opts *o,
+		struct err *e);
+/* Take over the samples of an open capture, before it is switched on; its attrs then say what the
+ * records hold. */
+int walked_attach(struct walked *w, struct capture *c, struct err *e);
+/* Everything since the last call, side-band and samples, as whole records. Returns bytes. */
+int64_t walked_drain(struct walked *w, ring_fn *fn, void *ctx, struct err *e);
+void walked_close(struct walked *w);
+
+/* Share of user stacks that reached the bottom, in %; 100 when there were none. */
+double walked_whole(const struct walker_stats *s);
+
+#endif
