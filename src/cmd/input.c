@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "calc/unwound.h"
 #include "cmd/command.h"
 #include "store/perfdata.h"
 #include "sym/symtab.h"
@@ -29,6 +30,12 @@ const char *input_path(const char *path)
 int input_open(const char *path, struct source **ret, struct err *e)
 {
 	return perfdata_open(input_path(path), ret, e);
+}
+
+void input_unwind(struct source **s, const char *symfs)
+{
+	if (unwound_needed(*s))
+		*s = unwound_new(*s, &(struct find_opts){ .symfs = symfs }, 0);
 }
 
 /* The build-id of the recording's kernel; NULL when it does not say. */

@@ -13,6 +13,12 @@
 const char *input_path(const char *path);
 int input_open(const char *path, struct source **ret, struct err *e);
 
+/*
+ * Give samples with stack copies their call chains: after this *s unwinds them as
+ * it is read. Nothing changes for other recordings.
+ */
+void input_unwind(struct source **s, const char *symfs);
+
 struct input_kernel {
 	const char *kallsyms, *vmlinux; /* what the user named; NULL: find it */
 	const char *symfs;

@@ -10,6 +10,7 @@
 #include "calc/names.h"
 #include "calc/profile.h"
 #include "cmd/command.h"
+#include "cmd/input.h"
 #include "store/perfdata.h"
 #include "view/report.h"
 
@@ -98,9 +99,10 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	(void)argv;
 	r = parse_sort(a->sort ? a->sort : "comm,dso,symbol", &ho, e);
 	if (r == 0)
-		r = perfdata_open(a->input ? a->input : "perf.data", &s, e);
+		r = input_open(a->input, &s, e);
 	if (r < 0)
 		return r;
+	input_unwind(&s, a->symfs);
 	for (size_t i = 0; i < s->trace->n_types; i++)
 		chains = chains || (s->trace->types[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN);
 	if (a->graph && strcmp(a->graph, "none") == 0)

@@ -239,6 +239,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	r = input_open(a->input, &s, e);
 	if (r < 0)
 		return r;
+	input_unwind(&s, a->symfs);
 	out_init(&out, STDOUT_FILENO);
 	if (a->header || a->header_only || a->info) {
 		AUTO_STRBUF b = { 0 };
