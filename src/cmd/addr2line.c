@@ -270,6 +270,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 static const struct example examples[] = {
 	{ "addr2line -e ./prog -f -i -C 0x1149", "the function, and those it was inlined into" },
 	{ "addr2line -k -f ffffffff81000000", "the kernel function at an address" },
+	{ "addr2line --pid 1234 -fp 7f0123456789", "what a running process has there" },
 	{ NULL, NULL },
 };
 

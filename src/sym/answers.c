@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/answers.h"
 
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "config.h"
 #include "sym/cache.h"
 
 #define MAGIC 0x006d79734f4d594bu /* "KYMOsym\0" */
@@ -18,6 +20,7 @@ struct header {
 	uint64_t magic;
 	uint32_t version, sources;
 	uint64_t check; /* over the whole file, itself taken as 0 */
+	uint64_t maker; /* which kymo wrote it: another may name things otherwise */
 	uint64_t n, nframe, ntext;
 	struct build_id id;
 	uint8_t pad[7];
@@ -42,6 +45,29 @@ static uint64_t checksum(const uint8_t *p, size_t n)
 	for (int i = 0; i < 4; i++)
 		lane[0] = map_hash(lane[0] ^ map_hash(lane[i] + last[i] + (uint64_t)i));
 	return lane[0];
+}
+
+/* The first object is the program itself; its own build-id says which build it is. */
+static int own_build_id(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_NOTE &&
+		    elf_note_build_id((const uint8_t *)info->dlpi_addr + p->p_vaddr, p->p_memsz,
+				      false, ctx))
+			break;
+	}
+	return 1;
+}
+
+static uint64_t maker(void)
+{
+	struct build_id id = { 0 };
+
+	dl_iterate_phdr(own_build_id, &id);
+	return map_hash_bytes(KYMO_VERSION, strlen(KYMO_VERSION)) ^ map_hash_bytes(id.data, id.len);
 }
 
 static uint64_t check_of(const struct header *h, const uint8_t *body, size_t n)
@@ -77,7 +103,7 @@ static bool use(struct answers *a, const uint8_t *p, size_t size, const struct b
 	size_t left;
 
 	if (size < sizeof(*h) || h->magic != MAGIC || h->version != VERSION ||
-	    !build_id_same(&h->id, id))
+	    h->maker != maker() || !build_id_same(&h->id, id))
 		return false;
 	left = size - sizeof(*h);
 	if (h->n > left / sizeof(struct answers_entry))
@@ -196,7 +222,9 @@ static int by_addr(const void *a, const void *b)
 int answers_write(struct answers_writer *w, int cache, const struct build_id *id,
 		  enum answers_names names, uint32_t sources, struct err *e)
 {
-	struct header h = { .magic = MAGIC, .version = VERSION, .sources = sources, .id = *id };
+	struct header h = {
+		.magic = MAGIC, .version = VERSION, .sources = sources, .maker = maker(), .id = *id
+	};
 	size_t n = 0, size;
 	AUTO_FREE uint8_t *all = NULL;
 	uint8_t *p;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/cache.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/vec.h"
 
 static bool trusted(int fd, mode_t type)
 {
@@ -111,6 +114,9 @@ int cache_get(int cache, const struct build_id *id, const char *name)
 		close(fd);
 		return -EPERM;
 	}
+	/* The time of last use, for cache_trim(); many file systems do not keep it themselves. */
+	futimens(fd,
+		 (const struct timespec[2]){ { .tv_nsec = UTIME_NOW }, { .tv_nsec = UTIME_OMIT } });
 	return fd;
 }
 
@@ -193,4 +199,94 @@ int cache_write(int cache, const struct build_id *id, const char *name, const vo
 		struct err *e)
 {
 	return place(cache, id, name, &(struct content){ .fd = -1, .data = data, .n = n }, e);
+}
+
+struct old_file {
+	char *path; /* below the cache folder */
+	uint64_t size;
+	int64_t used;
+};
+typedef VEC(struct old_file) old_files;
+
+static void list_folder(int cache, const char *path, int depth, old_files *all)
+{
+	int fd = openat(cache, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *d;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((d = readdir(dir))) {
+		AUTO_FREE char *below = NULL;
+		struct stat st;
+
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0 ||
+		    fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		below = mem_printf("%s%s%s", depth ? path : "", depth ? "/" : "", d->d_name);
+		if (S_ISDIR(st.st_mode) && depth < 2) {
+			list_folder(cache, below, depth + 1, all);
+		} else if (S_ISREG(st.st_mode) && depth == 2) {
+			vec_push(all, (struct old_file){ below, (uint64_t)st.st_blocks * 512,
+							 st.st_atim.tv_sec > st.st_mtim.tv_sec
+								 ? st.st_atim.tv_sec
+								 : st.st_mtim.tv_sec });
+			below = NULL;
+		}
+	}
+	closedir(dir);
+}
+
+static int by_use(const void *a, const void *b)
+{
+	const struct old_file *x = a, *y = b;
+
+	return x->used < y->used ? -1 : x->used > y->used;
+}
+
+/* The folders of a file that was the last one in them. */
+static void drop_folders(int cache, char *path)
+{
+	char *slash;
+
+	while ((slash = strrchr(path, '/'))) {
+		*slash = 0;
+		if (unlinkat(cache, path, AT_REMOVEDIR) < 0)
+			return;
+	}
+}
+
+uint64_t cache_trim(int cache, uint64_t limit, bool force)
+{
+	static const char stamp[] = ".trimmed";
+	old_files all = { 0 };
+	uint64_t sum = 0, given = 0;
+	struct stat st;
+	int fd;
+
+	if (cache <= 0 || (!force && fstatat(cache, stamp, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+			   time(NULL) - st.st_mtime < 24 * 3600))
+		return 0;
+	fd = openat(cache, stamp, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0) {
+		futimens(fd, NULL);
+		close(fd);
+	}
+	list_folder(cache, ".", 0, &all);
+	vec_each (&all, f)
+		sum += f->size;
+	if (all.n)
+		qsort(all.data, all.n, sizeof(*all.data), by_use);
+	vec_each (&all, f) {
+		if (sum - given > limit && unlinkat(cache, f->path, 0) == 0) {
+			given += f->size;
+			drop_folders(cache, f->path);
+		}
+		free(f->path);
+	}
+	vec_free(&all);
+	return given;
 }

@@ -36,4 +36,12 @@ int cache_put(int cache, const struct build_id *id, const char *name, int fd, ui
 int cache_write(int cache, const struct build_id *id, const char *name, const void *data, size_t n,
 		struct err *e);
 
+/*
+ * Keep the folder below limit bytes: what was not used for the longest time goes
+ * first. Does nothing when it was done within the last day, unless force is set.
+ * Returns how many bytes were given back.
+ */
+#define CACHE_LIMIT ((uint64_t)2 << 30)
+uint64_t cache_trim(int cache, uint64_t limit, bool force);
+
 #endif

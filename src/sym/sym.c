@@ -131,6 +131,8 @@ static bool worth_keeping(const struct dso *d)
 
 void symbols_save(struct symbols *s)
 {
+	bool wrote = false;
+
 	for (size_t i = 0; i < s->dsos.n && s->find.cache > 0; i++) {
 		struct dso *d = s->dsos.data[i];
 		const struct map *known = &s->known.data[i];
@@ -146,7 +148,10 @@ void symbols_save(struct symbols *s)
 		keep_old(&w, &d->answers);
 		answers_write(&w, s->find.cache, dso_id(d), way_of_names(s), dso_sources(d), NULL);
 		atomic_store(&d->news, false);
+		wrote = true;
 	}
+	if (wrote)
+		cache_trim(s->find.cache, CACHE_LIMIT, false);
 }
 
 void symbols_free(struct symbols *s)
@@ -376,18 +381,24 @@ struct batch {
 	unsigned what;
 	struct sym_query *q;
 	uint32_t *order; /* into q */
+	uint32_t *asked; /* by dso: how many questions */
 	struct raw **raw;
 	size_t n;
 	struct worker *workers;
 };
 
+/* The file with the most questions first: servers are asked for it before the time runs out. */
 static int by_place(const void *a, const void *b, void *ctx)
 {
-	const struct sym_query *q = ctx, *x = &q[*(const uint32_t *)a],
-			       *y = &q[*(const uint32_t *)b];
+	const struct batch *batch = ctx;
+	const struct sym_query *x = &batch->q[*(const uint32_t *)a];
+	const struct sym_query *y = &batch->q[*(const uint32_t *)b];
 
-	if (x->dso != y->dso)
-		return x->dso < y->dso ? -1 : 1;
+	if (x->dso != y->dso) {
+		uint32_t nx = batch->asked[x->dso], ny = batch->asked[y->dso];
+
+		return nx != ny ? (nx > ny ? -1 : 1) : x->dso < y->dso ? -1 : 1;
+	}
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
@@ -442,19 +453,23 @@ void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsi
 {
 	struct batch b = { .s = s, .what = what, .q = q };
 	AUTO_FREE uint32_t *order = mem_grow(NULL, n * sizeof(*order));
+	AUTO_FREE uint32_t *asked = mem_alloc(s->dsos.n * sizeof(*asked));
 	AUTO_FREE struct raw **raw = NULL;
 
 	b.order = order;
+	b.asked = asked;
 	for (size_t i = 0; i < n; i++) {
 		q[i].result = symbols_lookup(s, q[i].dso, q[i].addr);
 		if (q[i].dso >= s->dsos.n)
 			q[i].result = symbols_resolve(s, q[i].dso, q[i].addr, what);
-		else if (!q[i].result || (q[i].result->known & what) != what)
+		else if (!q[i].result || (q[i].result->known & what) != what) {
 			order[b.n++] = (uint32_t)i;
+			asked[q[i].dso]++;
+		}
 	}
 	if (!b.n)
 		return;
-	qsort_r(order, b.n, sizeof(*order), by_place, q);
+	qsort_r(order, b.n, sizeof(*order), by_place, &b);
 	b.raw = raw = mem_alloc(b.n * sizeof(*raw));
 	run_batch(&b);
 }

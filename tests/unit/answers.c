@@ -120,6 +120,35 @@ static void trust(int cache)
 	CHECK_INT(cache_get(-1, &id, "elf"), -ENOENT);
 }
 
+/* Three files of 1 MiB, used at different times, in room for two. */
+static void trimmed(int cache)
+{
+	static const struct build_id ids[3] = { { 2, { 1, 1 } }, { 2, { 2, 2 } }, { 2, { 3, 3 } } };
+	AUTO_FREE char *mb = mem_alloc(1u << 20);
+	AUTO_FREE char *gone = mem_printf("%s/02", dir);
+
+	memset(mb, 'x', 1u << 20);
+	for (int i = 0; i < 3; i++) {
+		AUTO_FREE char *path = mem_printf("%s/0%d/0%d/elf", dir, i + 1, i + 1);
+		struct timespec t[2] = { { .tv_sec = 1000 + (i == 1 ? 0 : 500 + i) } };
+
+		t[1] = t[0];
+		CHECK_INT(cache_write(cache, &ids[i], "elf", mb, 1u << 20, NULL), 0);
+		CHECK(utimensat(AT_FDCWD, path, t, 0) == 0);
+	}
+	CHECK_INT(cache_trim(cache, 100u << 20, true), 0);
+	CHECK(cache_trim(cache, (2u << 20) + 65536, false) == 0); /* it was just done */
+	CHECK(cache_trim(cache, (2u << 20) + 65536, true) >= 1u << 20);
+	CHECK_INT(cache_get(cache, &ids[1], "elf"), -ENOENT); /* the oldest */
+	CHECK(!file_exists(gone));
+	for (int i = 0; i < 3; i += 2) {
+		int fd = cache_get(cache, &ids[i], "elf");
+
+		CHECK(fd >= 0);
+		close(fd);
+	}
+}
+
 int main(void)
 {
 	struct err e = { 0 };
@@ -135,6 +164,7 @@ int main(void)
 	round_trip(cache);
 	damaged(cache);
 	trust(cache);
+	trimmed(cache);
 	close(cache);
 	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
 	CHECK(system(cmd) == 0);
