@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "config.h"
 
 #define DEFAULT_MS 10000
 
@@ -86,7 +87,9 @@ static void load(struct debuginfod *d)
 	void (*set_progress)(struct client *, client_progress_fn *);
 
 	d->tried = true;
+#if !KYMO_STATIC /* a static program cannot load libraries */
 	d->library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+#endif
 	if (!d->library)
 		return;
 	begin = (struct client * (*)(void)) dlsym(d->library, "debuginfod_begin");

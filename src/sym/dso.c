@@ -230,18 +230,22 @@ static void resolve_kernel(const struct dso *d, uint64_t addr, struct dso_answer
 	const struct symtab_sym *s;
 
 	a->vaddr = addr - d->slide;
-	if (d->file) {
-		s = symtab_find(&d->tab, a->vaddr);
-	} else {
-		s = kallsyms_find(&d->kernel, addr, &a->module);
-		if (!*a->module)
-			a->module = NULL;
+	s = d->file ? symtab_find(&d->tab, a->vaddr) : NULL;
+	if (s) {
+		a->name = s->name;
+		a->start = s->start + d->slide;
+		a->end = s->end + d->slide;
+		return;
 	}
+	/* modules are not in vmlinux */
+	s = kallsyms_find(&d->kernel, addr, &a->module);
+	if (!*a->module)
+		a->module = NULL;
 	if (!s)
 		return;
 	a->name = s->name;
-	a->start = s->start + d->slide;
-	a->end = s->end + d->slide;
+	a->start = s->start;
+	a->end = s->end;
 }
 
 static void resolve_elf(struct dso *d, uint64_t addr, struct dso_answer *a)
