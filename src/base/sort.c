@@ -40,7 +40,8 @@ void sort_keys(struct sort_key *keys, size_t n)
 		insertion(keys, n);
 		return;
 	}
-	to = spare = mem_grow(NULL, n * sizeof(*keys));
+	spare = mem_grow(NULL, n * sizeof(*keys));
+	to = spare;
 	at = mem_grow(NULL, BUCKETS * sizeof(*at));
 	for (unsigned shift = 0; shift < 64 && differ >> shift; shift += DIGIT) {
 		struct sort_key *swap;

@@ -53,10 +53,10 @@ static int own_build_id(struct dl_phdr_info *info, size_t size, void *ctx)
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		/* NOLINTNEXTLINE(performance-no-int-to-ptr): that is what the loader tells */
+		const uint8_t *note = (const uint8_t *)(info->dlpi_addr + p->p_vaddr);
 
-		if (p->p_type == PT_NOTE &&
-		    elf_note_build_id((const uint8_t *)info->dlpi_addr + p->p_vaddr, p->p_memsz,
-				      false, ctx))
+		if (p->p_type == PT_NOTE && elf_note_build_id(note, p->p_memsz, false, ctx))
 			break;
 	}
 	return 1;

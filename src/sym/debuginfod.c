@@ -22,7 +22,7 @@ struct debuginfod {
 	bool tried;
 	void *library;
 	struct client *client;
-	find_fn *find[2];
+	find_fn *find_executable, *find_debuginfo;
 	void (*end)(struct client *);
 	uint64_t left_ns, deadline;
 	debuginfod_progress_fn *progress;
@@ -96,9 +96,9 @@ static void load(struct debuginfod *d)
 	d->end = (void (*)(struct client *))dlsym(d->library, "debuginfod_end");
 	set_progress = (void (*)(struct client *, client_progress_fn *))dlsym(
 		d->library, "debuginfod_set_progressfn");
-	d->find[DEBUGINFOD_EXECUTABLE] = (find_fn *)dlsym(d->library, "debuginfod_find_executable");
-	d->find[DEBUGINFOD_DEBUGINFO] = (find_fn *)dlsym(d->library, "debuginfod_find_debuginfo");
-	if (!begin || !d->end || !set_progress || !d->find[0] || !d->find[1])
+	d->find_executable = (find_fn *)dlsym(d->library, "debuginfod_find_executable");
+	d->find_debuginfo = (find_fn *)dlsym(d->library, "debuginfod_find_debuginfo");
+	if (!begin || !d->end || !set_progress || !d->find_executable || !d->find_debuginfo)
 		return;
 	d->client = begin();
 	if (d->client)
@@ -124,7 +124,8 @@ int debuginfod_fetch(struct debuginfod *d, enum debuginfod_kind kind, const stru
 		d->deadline = start + d->left_ns;
 		build_id_text(id, d->id);
 		fetching = d;
-		r = d->find[kind](d->client, id->data, id->len, NULL);
+		r = (kind == DEBUGINFOD_EXECUTABLE ? d->find_executable : d->find_debuginfo)(
+			d->client, id->data, id->len, NULL);
 		fetching = NULL;
 		used = now_ns() - start;
 		d->left_ns = used < d->left_ns ? d->left_ns - used : 0;

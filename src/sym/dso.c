@@ -62,6 +62,7 @@ static void once(struct dso *d, _Atomic bool *done, void (*fn)(struct dso *))
 /* The vDSO is no file; ours is the recorded one when their build-ids agree. */
 static int open_vdso(struct dso *d)
 {
+	/* NOLINTNEXTLINE(performance-no-int-to-ptr): that is what the kernel tells */
 	const uint8_t *p = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
 	const Elf64_Ehdr *h = (const void *)p;
 	uint64_t size;

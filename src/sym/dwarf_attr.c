@@ -52,21 +52,25 @@ static struct value string_index(const struct unit *u, uint64_t index)
 	b = dwarf_bytes(u->f, SEC_STR_OFFSETS, u->str_base);
 	bytes_skip(&b, index * u->offset_size);
 	index = bytes_uint(&b, u->offset_size);
-	return b.bad ? (struct value){ 0 }
-		     : (struct value){ VALUE_STR, .s = dwarf_string(u->f, SEC_STR, index) };
+	if (b.bad)
+		return (struct value){ 0 };
+	return (struct value){ VALUE_STR, .s = dwarf_string(u->f, SEC_STR, index) };
 }
 
 static struct value alt_string(const struct unit *u, uint64_t offset)
 {
 	struct dwarf_file *alt = dwarf_alt(u->f->d);
 
-	return alt ? (struct value){ VALUE_STR, .s = dwarf_string(alt, SEC_STR, offset) }
-		   : (struct value){ 0 };
+	if (!alt)
+		return (struct value){ 0 };
+	return (struct value){ VALUE_STR, .s = dwarf_string(alt, SEC_STR, offset) };
 }
 
 static struct value reference(struct dwarf_file *f, uint64_t offset)
 {
-	return f ? (struct value){ VALUE_REF, .v = offset, .f = f } : (struct value){ 0 };
+	if (!f)
+		return (struct value){ 0 };
+	return (struct value){ VALUE_REF, .v = offset, .f = f };
 }
 
 static struct value form_value(struct bytes *b, struct unit *u, uint64_t form, int64_t implicit)
@@ -154,7 +158,8 @@ bool dwarf_value_addr(const struct unit *u, const struct value *v, uint64_t *ret
 	return v->kind == VALUE_ADDR;
 }
 
-/* DWARF 2 to 4: pairs, with a base that starts as the unit's and may be set. */
+/* DWARF 2 to 4: pairs, with a base that starts as the unit's and may be set.
+ */
 static void old_ranges(const struct unit *u, uint64_t offset, dwarf_range_fn *fn, void *ctx)
 {
 	const struct unit *owner = u->skeleton ? u->skeleton : u;
@@ -257,7 +262,8 @@ bool dwarf_ranges(struct unit *u, const struct pc_attrs *a, dwarf_range_fn *fn, 
 	return true;
 }
 
-/* Bases must be known before anything indexed is read, and come in any order: read them first. */
+/* Bases must be known before anything indexed is read, and come in any order:
+ * read them first. */
 static void read_bases(struct unit *u, const struct abbrev *a, const struct abbrevs *t,
 		       struct bytes b)
 {
@@ -344,7 +350,8 @@ bool dwarf_unit_ranges(struct unit *u, struct abbrevs *room, dwarf_range_fn *fn,
 	return dwarf_ranges(u, &pc, fn, ctx);
 }
 
-/* The entry at an offset: its abbreviation, and b at its first value. NULL when there is none. */
+/* The entry at an offset: its abbreviation, and b at its first value. NULL
+ * when there is none. */
 static const struct abbrev *entry_at(struct unit *u, uint64_t die, struct bytes *b)
 {
 	if (die < u->die || die >= u->end || !dwarf_unit_prepare(u))
@@ -358,7 +365,8 @@ const char *dwarf_function_name(struct unit *u, uint64_t die)
 {
 	const char *plain = NULL;
 
-	/* A linkage name anywhere on the way is better than the plain one of the first entry. */
+	/* A linkage name anywhere on the way is better than the plain one of
+	 * the first entry. */
 	for (int depth = 0; u && depth < REFERENCES_MAX; depth++) {
 		struct value next = { 0 };
 		struct bytes b;

@@ -137,7 +137,8 @@ static void on_move(struct parser *p, struct bytes *b, uint64_t time)
 	size = bytes_u64(b);
 	index = bytes_u64(b);
 	known = map_find(&p->by_index, index);
-	if (b->bad || !known || !*known || size > UINT64_MAX - to)
+	if (b->bad || !known || !*known || *known > p->code.n || !p->code.data ||
+	    size > UINT64_MAX - to)
 		return;
 	c = p->code.data[*known - 1];
 	/* Lines would have to move along; the names matter more. */

@@ -26,7 +26,8 @@ struct symbols {
 	struct arena arena; /* results */
 	struct strtab texts;
 	VEC(struct dso *) dsos;
-	VEC(struct map) known;	 /* by dso: address to result */
+	VEC(struct sym_result *) results;
+	VEC(struct map) known;	 /* by dso: address to 1 + place in results */
 	struct strtab dso_names; /* kind, pid, path and build-id to dso - 1 */
 };
 
@@ -43,9 +44,17 @@ struct worker {
 	struct symbols *s;
 	unsigned what;
 	struct arena arena;
-	struct map readable; /* address of a raw name to that of its readable form */
+	struct map readable; /* address of a raw name to 1 + the place of its readable form */
+	VEC(const char *) texts;
 	struct dso_answer answer;
 };
+
+static void worker_free(struct worker *w)
+{
+	arena_free(&w->arena);
+	map_free(&w->readable);
+	vec_free(&w->texts);
+}
 
 static uint32_t add_dso(struct symbols *s, enum dso_kind kind, const struct find_want *want)
 {
@@ -143,8 +152,7 @@ void symbols_save(struct symbols *s)
 		for (size_t k = 0; k < known->cap; k++)
 			if (known->slots[k].used)
 				keep_result(s, &w, known->slots[k].key,
-					    (const struct sym_result *)(uintptr_t)known->slots[k]
-						    .value);
+					    s->results.data[known->slots[k].value - 1]);
 		keep_old(&w, &d->answers);
 		answers_write(&w, s->find.cache, dso_id(d), way_of_names(s), dso_sources(d), NULL);
 		atomic_store(&d->news, false);
@@ -167,6 +175,7 @@ void symbols_free(struct symbols *s)
 		map_free(m);
 	vec_free(&s->dsos);
 	vec_free(&s->known);
+	vec_free(&s->results);
 	strtab_free(&s->dso_names);
 	strtab_free(&s->texts);
 	arena_free(&s->arena);
@@ -260,7 +269,7 @@ const struct sym_result *symbols_lookup(const struct symbols *s, uint32_t dso, u
 {
 	const uint64_t *p = dso < s->known.n ? map_find(&s->known.data[dso], addr) : NULL;
 
-	return p ? (const struct sym_result *)(uintptr_t)*p : NULL;
+	return p ? s->results.data[*p - 1] : NULL;
 }
 
 static const char *readable(struct worker *w, const char *raw)
@@ -271,11 +280,13 @@ static const char *readable(struct worker *w, const char *raw)
 	if (!raw || w->s->opts.raw_names || !demangle_likely(raw))
 		return raw;
 	known = map_at(&w->readable, (uintptr_t)raw);
-	if (!*known)
-		*known = demangle(raw, w->s->opts.params ? DEMANGLE_PARAMS : 0, &b)
-				 ? (uintptr_t)arena_strdup(&w->arena, b.data)
-				 : (uintptr_t)raw;
-	return (const char *)(uintptr_t)*known;
+	if (!*known) {
+		bool changed = demangle(raw, w->s->opts.params ? DEMANGLE_PARAMS : 0, &b);
+
+		vec_push(&w->texts, changed ? arena_strdup(&w->arena, b.data) : raw);
+		*known = w->texts.n;
+	}
+	return w->texts.data[*known - 1];
 }
 
 /* From an earlier run: texts are in the mapped file, and readable already. */
@@ -337,11 +348,14 @@ static const struct sym_result *keep(struct symbols *s, uint32_t dso, const stru
 				     unsigned what)
 {
 	uint64_t *at = map_at(&s->known.data[dso], r->addr);
-	struct sym_result *kept = (struct sym_result *)(uintptr_t)*at;
+	struct sym_result *kept = *at ? s->results.data[*at - 1] : NULL;
 	struct sym_frame *frames = arena_alloc(&s->arena, r->nframes * sizeof(*frames));
 
-	if (!kept)
+	if (!kept) {
 		kept = arena_alloc(&s->arena, sizeof(*kept));
+		vec_push(&s->results, kept);
+		*at = s->results.n;
+	}
 	for (uint32_t i = 0; i < r->nframes; i++)
 		frames[i] = (struct sym_frame){ .name = intern(s, r->frames[i].name),
 						.file = intern(s, r->frames[i].file),
@@ -354,7 +368,6 @@ static const struct sym_result *keep(struct symbols *s, uint32_t dso, const stru
 				     .known = kept->known | what,
 				     .nframes = r->nframes,
 				     .frames = frames };
-	*at = (uintptr_t)kept;
 	return kept;
 }
 
@@ -370,8 +383,7 @@ const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64
 	if (dso >= s->dsos.n)
 		return &nothing;
 	known = keep(s, dso, resolve_raw(&w, dso, addr), what);
-	arena_free(&w.arena);
-	map_free(&w.readable);
+	worker_free(&w);
 	return known;
 }
 
@@ -431,7 +443,8 @@ static void run_batch(struct batch *b)
 
 	if (threads > chunks)
 		threads = (unsigned)chunks;
-	b->workers = workers = mem_alloc(threads * sizeof(*workers));
+	workers = mem_alloc(threads * sizeof(*workers));
+	b->workers = workers;
 	for (unsigned i = 0; i < threads; i++) {
 		workers[i].s = b->s;
 		workers[i].what = b->what;
@@ -443,10 +456,8 @@ static void run_batch(struct batch *b)
 		q->result = b->raw[i] ? keep(b->s, q->dso, b->raw[i], b->what)
 				      : b->q[b->order[i - 1]].result;
 	}
-	for (unsigned i = 0; i < threads; i++) {
-		arena_free(&workers[i].arena);
-		map_free(&workers[i].readable);
-	}
+	for (unsigned i = 0; i < threads; i++)
+		worker_free(&workers[i]);
 }
 
 void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsigned what)
@@ -470,7 +481,8 @@ void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsi
 	if (!b.n)
 		return;
 	qsort_r(order, b.n, sizeof(*order), by_place, &b);
-	b.raw = raw = mem_alloc(b.n * sizeof(*raw));
+	raw = mem_alloc(b.n * sizeof(*raw));
+	b.raw = raw;
 	run_batch(&b);
 }
 

@@ -331,6 +331,8 @@ const struct symtab_sym *symtab_find(const struct symtab *t, uint64_t vaddr)
 {
 	size_t i = vaddr == UINT64_MAX ? t->n : below(t, vaddr + 1);
 
+	if (!t->sym)
+		return NULL;
 	/* Look at the last that starts before it, then at what reaches over that. */
 	for (; i > 0; i = t->sym[i - 1].outer) {
 		const struct symtab_sym *s = &t->sym[i - 1];
