@@ -251,6 +251,22 @@ def against_perf(name, binary, folder, n=N):
     check(f"{name}: differences stay few", kinds["plt"] + kinds["sizeless"] <= len(addrs) // 20, str(kinds))
 
 
+def kernel(folder):
+    """Names of the kernel's own addresses in a real recording."""
+    data = os.path.join(folder, "kernel.data")
+    subprocess.run(["perf", "record", "-q", "-g", "-e", "cpu-clock", "-F", "2000", "-o", data, "--", "sh", "-c",
+                    "ls -R /usr/lib /usr/share >/dev/null; dd if=/dev/zero of=/dev/null bs=512 count=500000"],
+                   capture_output=True)
+    r = subprocess.run(["perf", "script", "-i", data, "-F", "ip,sym"], capture_output=True, text=True)
+    theirs = dict(x.split(None, 1) for x in r.stdout.splitlines() if x.strip().startswith("ffff") and len(x.split()) > 1)
+    if len(theirs) < 50:
+        return skip("kernel names", "perf recorded nothing in the kernel here")
+    k = subprocess.run([KYMO, "addr2line", "-k", "-f", *theirs], capture_output=True, text=True)
+    mine = dict(zip(theirs, k.stdout.splitlines()[::2]))
+    bad = [f"{ip} kymo {mine.get(ip)} perf {name}" for ip, name in theirs.items() if mine.get(ip, "").split(" [")[0] != name.strip()]
+    check(f"kernel: {len(theirs)} addresses as perf script", not bad, "\n".join(bad[:10]))
+
+
 def variants(folder):
     gcc = build(folder, "gcc5", "g++", "-gdwarf-5")
     against_llvm("gcc, no PIE, compressed sections", build(folder, "gccz", "g++", "-g -gz -no-pie -fno-pie"))
@@ -347,6 +363,7 @@ def main():
                 against_perf(lib, path, folder, 2 * N)
         if shutil.which("perf"):
             against_perf("gcc's program", gcc, folder)
+            kernel(folder)
     finally:
         shutil.rmtree(folder)
     end()
