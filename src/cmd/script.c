@@ -201,14 +201,17 @@ static int show(const struct args *a, struct source *s, struct out *out, struct 
 				   .vmlinux = a->vmlinux,
 				   .symfs = a->symfs };
 	struct script_opts o = make_opts(a, s);
+	AUTO_STRBUF notes = { 0 };
 	struct symbols *symbols;
 	const char *note;
 	int r = parse_fields(a, &o, e);
 
 	if (r >= 0)
-		r = script_fields_check(&o.fields, s->trace, o.chains, false, e);
+		r = script_fields_check(&o.fields, s->trace, o.chains, &notes, e);
 	if (r < 0)
 		return r;
+	if (notes.n)
+		command_note("%.*s", (int)notes.n - 1, notes.data);
 	symbols = symbols_new(&so);
 	r = input_kernel_symbols(s, &ko, symbols, &note, e);
 	if (r >= 0 && note)

@@ -57,8 +57,7 @@ struct trace {
 	uint64_t n_samples;		/* over all types */
 	uint64_t first_time, last_time; /* of samples; 0, 0 when they have no time */
 	bool big_endian_source;		/* was written by a machine of the other endian */
-	void *tep; /* struct tep_handle * for text of tracepoints; NULL without libtraceevent or
-		      formats */
+	void *tep; /* of event/text.h, for tracepoints; NULL when there are no formats */
 };
 
 typedef int event_fn(void *ctx,

@@ -48,7 +48,8 @@ struct event_type {
 	size_t n_ids;
 	struct field *fields; /* NULL until there is a format */
 	size_t n_fields;
-	const char *print_fmt; /* NULL until there is a format */
+	const char *print_fmt;	      /* NULL until there is a format */
+	const struct printfmt *print; /* the same, compiled (event/text.h); NULL: not understood */
 	uint32_t format_id; /* the kernel's number of the tracepoint; attr.config when it has one */
 	const char *unit;   /* what weight counts: NULL for the event itself, "ns" for times */
 };

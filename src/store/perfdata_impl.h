@@ -133,6 +133,7 @@ struct perfdata {
 	struct section feature[256];
 	VEC(struct perfdata_build_id) build_ids;
 	VEC(struct perfdata_format) formats;
+	bool raw_swapped;   /* tracepoint records are of the other endian */
 	struct map cgroups; /* id to path */
 };
 

@@ -68,8 +68,6 @@ static void add_format(struct perfdata *pd, const char *system, const char *text
 				     .text = text,
 				     .size = n };
 
-	if (pd->trace.tep)
-		text_format(pd->trace.tep, f.system, text, n);
 	if (f.id && pd->formats.n < MAX_FORMATS)
 		vec_push(&pd->formats, f);
 }
@@ -111,46 +109,34 @@ static void parse_texts(struct perfdata *pd, struct cursor *c, bool comms)
 	}
 	n = cursor_u32(c);
 	text = bytes(c, n);
-	if (text && n) {
-		AUTO_FREE char *copy = mem_strndup(text, n);
-
-		text_printk(pd->trace.tep, copy);
-	}
-	n = comms ? cursor_u64(c) : 0;
-	text = comms ? bytes(c, n) : NULL;
-	if (text && n) {
-		AUTO_FREE char *copy = mem_strndup(text, n);
-
-		text_comms(pd->trace.tep, copy);
-	}
+	if (text && n)
+		text_printk(pd->trace.tep, text, n);
+	/* Names of tasks come with COMM records. */
+	if (comms)
+		bytes(c, cursor_u64(c));
 }
 
 void tracing_parse(struct perfdata *pd, const uint8_t *data, size_t size)
 {
 	struct cursor c = { .p = data, .end = data + size, .swap = pd->swap };
-	const char *start = bytes(&c, sizeof(magic)), *version, *name, *text;
-	struct text_opts o = { .swapped = pd->swap };
-	uint64_t n;
+	const char *start = bytes(&c, sizeof(magic)), *version;
+	struct text_opts o = { 0 };
 
 	if (!start || memcmp(start, magic, sizeof(magic)) != 0 || pd->trace.tep)
 		return;
 	version = zstring(&c);
 	/* Its own word on endianness counts, whatever the file's header says. */
-	o.swapped = (byte(&c) != 0) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	c.swap = o.swapped;
+	c.swap = (byte(&c) != 0) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	pd->raw_swapped = c.swap;
 	o.long_size = byte(&c);
-	o.page_size = cursor_u32(&c);
+	cursor_u32(&c); /* page size */
 	if (c.bad)
 		return;
 	pd->trace.tep = text_new(&o);
-	name = zstring(&c);
-	n = cursor_u64(&c);
-	text = bytes(&c, n);
-	if (text && strcmp(name, "header_page") == 0)
-		text_header_page(pd->trace.tep, text, n, o.long_size);
-	zstring(&c); /* header_event */
-	n = cursor_u64(&c);
-	bytes(&c, n);
+	for (int i = 0; i < 2; i++) { /* header_page, header_event */
+		zstring(&c);
+		bytes(&c, cursor_u64(&c));
+	}
 	parse_formats(pd, &c);
 	parse_texts(pd, &c, strcmp(version, "0.6") >= 0);
 	if (c.bad)
@@ -171,7 +157,8 @@ void tracing_finish(struct perfdata *pd)
 			if (type_parse_format(t, &pd->trace.arena, f->text, f->size, NULL) == 0) {
 				t->system = t->system ? t->system : f->system;
 				for (size_t k = 0; k < t->n_fields; k++)
-					t->fields[k].swapped = pd->swap;
+					t->fields[k].swapped = pd->raw_swapped;
+				text_prepare(pd->trace.tep, t, &pd->trace.arena);
 			}
 			break;
 		}

@@ -283,7 +283,7 @@ static void print_sample(struct script *s, const struct event *ev)
 	if ((show & SCRIPT_TRACE) && (ev->have & EVENT_HAVE_RAW)) {
 		strbuf_reset(&s->text);
 		text_print(s->trace->tep, &s->trace->types[ev->type], ev->raw, ev->raw_size,
-			   ev->cpu, &s->text);
+			   &s->text);
 		out_add(o, strbuf_str(&s->text), s->text.n);
 	}
 	if (show & SCRIPT_ADDR)

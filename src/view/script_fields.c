@@ -233,7 +233,8 @@ static const struct {
 	{ SCRIPT_CGROUP, PERF_SAMPLE_CGROUP, "CGROUP" },
 };
 
-static int check_type(struct script_fields *f, const struct event_type *t, struct err *e)
+static int check_type(struct script_fields *f, const struct event_type *t, struct strbuf *notes,
+		      struct err *e)
 {
 	int c = script_class(t->attr.type);
 	uint64_t have = t->attr.sample_type;
@@ -249,10 +250,8 @@ static int check_type(struct script_fields *f, const struct event_type *t, struc
 			for (size_t k = 0; k < ARRAY_SIZE(fields); k++)
 				if (fields[k].field & needs[i].field & f->of[c].asked)
 					name = fields[k].name;
-			return err_set(
-				e, EINVAL,
-				"the samples of '%s' have no %s, so field '%s' cannot be shown",
-				t->name, needs[i].how, name);
+			strbuf_printf(notes, "the samples of '%s' have no %s: field '%s' left out\n",
+				      t->name, needs[i].how, name);
 		}
 		f->of[c].show &= ~needs[i].field;
 	}
@@ -268,8 +267,8 @@ static int check_type(struct script_fields *f, const struct event_type *t, struc
 	return 0;
 }
 
-int script_fields_check(struct script_fields *f, const struct trace *t, bool chains, bool lenient,
-			struct err *e)
+int script_fields_check(struct script_fields *f, const struct trace *t, bool chains,
+			struct strbuf *notes, struct err *e)
 {
 	bool tod = false;
 
@@ -283,8 +282,8 @@ int script_fields_check(struct script_fields *f, const struct trace *t, bool cha
 			return err_set(e, EINVAL, "the recording has no %s events", class_names[c]);
 		if (!first)
 			continue;
-		if (f->of[c].show && !lenient) {
-			int r = check_type(f, first, e);
+		if (f->of[c].show) {
+			int r = check_type(f, first, notes, e);
 
 			if (r < 0)
 				return r;

@@ -73,9 +73,9 @@ void script_fields_init(struct script_fields *f);
 /* One -F argument. notes (may be NULL) gets lines about what was left out. */
 int script_fields_parse(struct script_fields *f, const char *arg, struct strbuf *notes,
 			struct err *e);
-/* Take away what the recording does not have; an error for what was asked for by name. */
-int script_fields_check(struct script_fields *f, const struct trace *t, bool chains, bool lenient,
-			struct err *e);
+/* Take away what the recording does not have; notes gets a line for what was asked for by name. */
+int script_fields_check(struct script_fields *f, const struct trace *t, bool chains,
+			struct strbuf *notes, struct err *e);
 enum script_class script_class(uint32_t attr_type);
 /* Every field with its meaning, a line each, for -F help. */
 void script_fields_help(struct strbuf *b);

@@ -63,10 +63,9 @@ static void use(struct source *s, struct symbols *symbols, struct progress *p)
 	out_init(&out, open("/dev/null", O_WRONLY));
 	script_fields_init(&o.fields);
 	perfdata_header_text(s, true, &text);
-	strbuf_free(&text);
 	for (size_t i = 0; i < s->n_chunks; i++)
 		s->read_chunk(s, i, count, p, NULL);
-	if (script_fields_check(&o.fields, s->trace, true, false, NULL) == 0) {
+	if (script_fields_check(&o.fields, s->trace, true, &text, NULL) == 0) {
 		script = script_new(s->trace, symbols, &o, &out);
 		s->read_ordered(s, true, print, script, NULL);
 		script_dump(script, s, "x", NULL, NULL, NULL);
@@ -76,6 +75,7 @@ static void use(struct source *s, struct symbols *symbols, struct progress *p)
 		s->read_ordered(s, true, print, script, NULL);
 		script_free(script);
 	}
+	strbuf_free(&text);
 	close(out.fd);
 	out_free(&out);
 }

@@ -134,12 +134,17 @@ static void values(void)
 	((struct field *)type_field(&t, "pid"))->swapped = true;
 	CHECK(field_int(type_field(&t, "pid"), &rec, sizeof(rec), &v));
 	CHECK_INT(v, (int32_t)__builtin_bswap32((uint32_t)-5));
-	/* Without libtraceevent, or for a record it could trip over. */
 	((struct field *)type_field(&t, "pid"))->swapped = false;
-	text_print(NULL, &t, &rec, sizeof(rec), 0, &b);
-	CHECK_STR(strbuf_str(&b), "comm=sixteen letters! pid=-5 name=abc "
-				  "args=01000000000000000200000000000000 "
-				  "ptr=0xffff888100000000 bytes=070809 both=0000000000000000");
+	text_print(NULL, &t, &rec, sizeof(rec), &b);
+	CHECK_STR(strbuf_str(&b),
+		  "[FAILED TO PARSE] comm=sixteen letters! pid=-5 name=abc "
+		  "args=ARRAY[01, 00, 00, 00, 00, 00, 00, 00, 02, 00, 00, 00, 00, 00, 00, 00] "
+		  "ptr=0xffff888100000000 bytes=ARRAY[07, 08, 09] "
+		  "both=ARRAY[00, 00, 00, 00, 00, 00, 00, 00]");
+	strbuf_reset(&b);
+	text_prepare(NULL, &t, &a);
+	text_print(NULL, &t, &rec, sizeof(rec), &b);
+	CHECK_STR(strbuf_str(&b), "comm=sixteen letters! pid=-5 name=abc");
 	strbuf_free(&b);
 	arena_free(&a);
 }

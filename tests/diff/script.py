@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""script, evlist and buildid-list against perf 6.1, byte for byte, over many kinds of recordings.
+
+Where kymo differs on purpose, the difference is in KNOWN, with its reason.
+"""
+import difflib
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import perfswap
+from tap import KYMO, WORK, check, end, run, skip
+
+# Pairs of lines that may differ: what perf prints, what kymo prints, why. Sorted by reason.
+KNOWN = [
+    (r"\s(\[unknown\]|@plt\+0x[0-9a-f]+|[\w.*]+@plt\+0x[0-9a-f]+) \(", r"\s[\w.*:<>~ ]+@plt\+0x[0-9a-f]+ \(",
+     "perf 6.1 has no names, or wrong ones, for PLT entries of many files"),
+    (r"^# Tip: use 'perf evlist", r"^# Tip: use 'kymo evlist", "the tip names the program"),
+]
+DIR = tempfile.mkdtemp(prefix="kymo-script-")
+BUSY = os.path.abspath(f"{WORK}/busy")
+FAST = "--no-bpf-event"  # perf takes a second less to start
+
+
+def perf(args, **kw):
+    return run(["perf", *shlex.split(args)], timeout=60, **kw)
+
+
+def bytes_of(argv, stdin=None):
+    r = subprocess.run(argv, stdin=open(stdin, "rb") if stdin else subprocess.DEVNULL, capture_output=True, timeout=120)
+    return r.stdout.decode(errors="replace"), r.stderr.decode(errors="replace")
+
+
+def is_known(a, b):
+    return any(re.search(p, a) and re.search(k, b) and re.sub(p, "", a) == re.sub(k, "", b) for p, k, _ in KNOWN)
+
+
+def time_of(line):
+    m = re.search(r"\s(\d+\.\d{6,9}): ", line)
+    return float(m[1]) if m else None
+
+
+def only_order(want, got):
+    """The same lines, and perf shows some late: one whose round had been flushed already."""
+    times = [t for t in map(time_of, want) if t is not None]
+    ours = [t for t in map(time_of, got) if t is not None]
+    return sorted(want) == sorted(got) and times != sorted(times) and ours == sorted(ours)
+
+
+def compare(name, want, got):
+    if want == got:
+        return check(name, want != "", "both printed nothing")
+    want, got = want.splitlines(), got.splitlines()
+    if len(want) == len(got):
+        bad = [(a, b) for a, b in zip(want, got) if a != b and not is_known(a, b)]
+        if not bad or only_order(want, got):
+            return check(name, True)
+        return check(name, False, f"{len(bad)} of {len(want)} lines differ\n" +
+                     "\n".join(f"perf: {a}\nkymo: {b}" for a, b in bad[:5]))
+    diff = [x for x in difflib.unified_diff(want[:3000], got[:3000], "perf", "kymo", lineterm="", n=1)]
+    return check(name, False, f"{len(want)} lines of perf, {len(got)} of kymo\n" + "\n".join(diff[:20]))
+
+
+def both(name, command, path, options="", stdin=False):
+    tail = ["-i", "-" if stdin else path, *shlex.split(options)]
+    want, _ = bytes_of(["perf", *command.split(), *tail], path if stdin else None)
+    got, err = bytes_of([KYMO, *command.split(), *tail], path if stdin else None)
+    ok = compare(f"{name}: {command} {options}{' < file' if stdin else ''}", want, got)
+    if not ok and err:
+        print("# " + err.splitlines()[0])
+
+
+RECORDINGS = [  # name, options of perf record, command, further options of script to try
+    ("plain", f"{FAST} -F 2000", f"{BUSY} 60", ["--ns", "--reltime", "--deltatime", "-F +misc", "-L", "--header"]),
+    ("call chains", f"{FAST} -g -F 2000", f"{BUSY} 60",
+     ["-G", "--max-stack 3", "-F comm,tid,pid,time,event,ip,sym,dso", "-F ip,sym,symoff", "-F -dso,-time",
+      "--time 10%-20%", "--time 10%/2", "--time 10%/1,10%/3", "--stop-bt main", "-D"]),
+    ("call chains by fp", f"{FAST} --call-graph fp -F 2000", f"{BUSY} 40 threads=2", ["--show-task-events"]),
+    ("many events", f"{FAST} -e cpu-clock,page-faults,context-switches,task-clock:u", f"{BUSY} 60",
+     ["-F sw:comm,ip,sym", "-D"]),
+    ("group, leader sampling", f"{FAST} -e '{{cpu-clock,page-faults,context-switches}}:S' -a", f"{BUSY} 60", ["-D"]),
+    ("group", f"{FAST} -e '{{cpu-clock,task-clock}}'", f"{BUSY} 60", []),
+    ("frequency and period", f"{FAST} -e cpu-clock/freq=5000/ -e page-faults/period=7/", f"{BUSY} 60", []),
+    ("period 1", f"{FAST} -c 1 -e page-faults", f"{BUSY} 30", []),
+    ("sched:*", f"{FAST} -e 'sched:*' -a", f"{BUSY} 40 children=3", ["-F +pid", "-F trace:comm,trace", "-D"]),
+    ("sched_switch with chains", f"{FAST} -g -e sched:sched_switch -a", f"{BUSY} 40 children=3", ["-G"]),
+    ("raw_syscalls", f"{FAST} -e 'raw_syscalls:*'", "ls /", []),
+    ("syscalls:*", f"{FAST} -e 'syscalls:sys_enter_*'", "ls /", []),
+    ("kmem and block", f"{FAST} -R -e 'kmem:*,block:*,irq:*,timer:*'", "ls /", []),
+    ("compressed", "-z -a -g", f"{BUSY} 80 threads=1", ["-D"]),
+    ("data addresses", f"{FAST} -d -c 1 -e page-faults", f"{BUSY} 20",
+     ["-F +addr", "-F +data_src", "--show-mmap-events"]),
+    ("weights", f"{FAST} -W -d -e cpu-clock,page-faults", f"{BUSY} 40", ["-F +weight,+ins_lat", "-D"]),
+    ("physical addresses", f"{FAST} -d --phys-data -c 1 -e page-faults", f"{BUSY} 20", ["-F +phys_addr"]),
+    ("page sizes", f"{FAST} -d --data-page-size --code-page-size -c 1 -e page-faults", f"{BUSY} 20",
+     ["-F +data_page_size,+code_page_size"]),
+    ("per thread counts", f"{FAST} -s -T", f"{BUSY} 40 threads=2", ["-D"]),
+    ("registers", f"{FAST} -I -g", f"{BUSY} 20", ["-F +iregs", "-D"]),
+    ("user registers", f"{FAST} --user-regs=ip,sp,bp,ax", f"{BUSY} 20", ["-F +uregs"]),
+    ("all CPUs", f"{FAST} -a -F 500", f"{BUSY} 50 children=4 exec", ["-C 0", "-F +cpu"]),
+    ("one CPU", f"{FAST} -C 0", f"{BUSY} 50", []),
+    ("switch events", f"{FAST} --switch-events -a", f"{BUSY} 40", ["--show-switch-events", "--show-task-events"]),
+    ("switch events of a task", f"{FAST} --switch-events", f"{BUSY} 40 threads=2", ["--show-switch-events"]),
+    ("clock", f"{FAST} -k mono", f"{BUSY} 30", ["-F +tod", "-F +tod --ns", "--header"]),
+    ("size limit", f"{FAST} -F 10000 -g --max-size=200K", f"{BUSY} 200", []),
+    ("no inheritance", f"{FAST} --no-inherit", f"{BUSY} 40 children=2", []),
+    ("namespaces", f"{FAST} --namespaces", f"{BUSY} 30 children=2", ["--show-namespace-events"]),
+    ("control groups", f"{FAST} --all-cgroups -a", f"{BUSY} 30", ["--show-cgroup-events"]),
+    ("build-ids in mappings", f"{FAST} --buildid-mmap -g", f"{BUSY} 30", ["--show-mmap-events"]),
+    ("directory", f"{FAST} --threads -a", f"{BUSY} 60 threads=1", ["-D"]),
+    ("breakpoint", f"{FAST} -e mem:0x1000:rw -e cpu-clock", f"{BUSY} 30", []),
+    ("forks", f"{FAST} -g -F 5000", f"{BUSY} 60 children=6", ["--show-task-events --show-mmap-events"]),
+    ("execs", f"{FAST} -g -F 10000", f"{BUSY} 60 children=12 exec", ["--show-task-events --show-mmap-events"]),
+    ("shell", f"{FAST} -g -F 10000", "sh -c 'for i in 1 2 3 4 5 6 7 8 9; do /bin/true; ls / >/dev/null; done'", []),
+    ("code without a file", f"{FAST} -F 5000", f"{BUSY} 20 jit", ["--show-mmap-events"]),
+    ("tail synthesis", f"{FAST} --tail-synthesize -a", f"{BUSY} 30", []),
+    ("flight recorder", f"{FAST} --overwrite -a", f"{BUSY} 30", []),
+    ("BPF programs seen", "-a -e cpu-clock", f"{BUSY} 30", ["--show-bpf-events"]),
+    ("branches", f"{FAST} -j any", "true", []),
+]
+
+
+def record(i, name, options, command):
+    path = f"{DIR}/{i}.data"
+    r = perf(f"record -q -o {path} {options} -- {command}", cwd=DIR)
+    if not os.path.exists(path) or (os.path.isfile(path) and os.path.getsize(path) < 200):
+        skip(f"{name}: record", f"perf refused: {(r.err.strip().splitlines() or ['no reason given'])[0][:80]}")
+        return None
+    return path
+
+
+def made_with_options():
+    for i, (name, options, command, more) in enumerate(RECORDINGS):
+        path = record(i, name, options, command)
+        if not path:
+            continue
+        both(name, "script", path)
+        for o in more:
+            both(name, "script", path, o)
+        for o in ("evlist", "evlist -v"):
+            both(name, o, path)
+        both(name, "buildid-list", path)
+    both("many events", "evlist -F", f"{DIR}/3.data")
+    both("group", "evlist -g", f"{DIR}/5.data")
+    both("group, leader sampling", "evlist -g", f"{DIR}/4.data")
+    both("sched:*", "evlist --trace-fields", f"{DIR}/8.data")
+    both("all CPUs", "buildid-list -H", f"{DIR}/21.data")
+    for i in (0, 4, 13, 25, 31):
+        want, _ = bytes_of(["perf", "report", "--header-only", "-I", "-i", f"{DIR}/{i}.data"])
+        got, _ = bytes_of([KYMO, "script", "--header-only", "-I", "-i", f"{DIR}/{i}.data"])
+        compare(f"{RECORDINGS[i][0]}: the whole header", want, got)
+
+
+def pipes():
+    for name, options in (("pipe", "-g"), ("pipe of tracepoints", "-e sched:sched_switch,raw_syscalls:sys_enter"),
+                          ("pipe of a group", "-e '{cpu-clock,page-faults}:S'")):
+        path = f"{DIR}/pipe.data"
+        subprocess.run(f"perf record -q {FAST} {options} -a -o - -- {BUSY} 50 >{path} 2>/dev/null", shell=True)
+        both(name, "script", path)
+        both(name, "script", path, stdin=True)
+        both(name, "evlist -v", path)
+
+
+def attached():
+    child = subprocess.Popen([BUSY, "3000"])
+    perf(f"record -q {FAST} -p {child.pid} -o {DIR}/pid.data -g -- sleep 0.1")
+    perf(f"record -q {FAST} -t {child.pid} -o {DIR}/tid.data -- sleep 0.1")
+    child.kill()
+    child.wait()
+    both("a running process", "script", f"{DIR}/pid.data")
+    both("a running process", "script", f"{DIR}/pid.data", f"--pid {child.pid}")
+    both("a running thread", "script", f"{DIR}/tid.data")
+
+
+def rotated():
+    perf(f"record -q {FAST} -g -F 10000 --switch-output=100K -o {DIR}/rot.data -- {BUSY} 200")
+    parts = sorted(f for f in os.listdir(DIR) if f.startswith("rot.data."))
+    check("--switch-output made several files", len(parts) > 1, parts)
+    for f in parts[:2]:
+        both(f"part of a rotated recording", "script", f"{DIR}/{f}")
+
+
+def killed():
+    """kill -9 leaves a file without a size and without features."""
+    p = subprocess.Popen(["perf", "record", "-q", FAST, "-g", "-F", "5000", "-o", f"{DIR}/kill.data", BUSY, "400"],
+                         start_new_session=True)
+    time.sleep(0.7)
+    os.killpg(p.pid, signal.SIGKILL)
+    p.wait()
+    r = run([KYMO, "script", "-i", f"{DIR}/kill.data"])
+    check("killed recorder: kymo says so and exits 0", r.code == 0 and "killed" in r.err, r.err)
+    both("killed recorder", "script", f"{DIR}/kill.data")
+
+
+def swapped():
+    for i in (0, 1, 2, 3, 4, 14, 15, 16, 20, 30, 33):
+        name, source, target = RECORDINGS[i][0], f"{DIR}/{i}.data", f"{DIR}/swapped.data"
+        perfswap.swap_file(source, target)
+        want, _ = bytes_of([KYMO, "script", "-i", source])
+        got, _ = bytes_of([KYMO, "script", "-i", target])
+        compare(f"{name}, other endian: the same as the original", want, got)
+        both(f"{name}, other endian", "script", target)
+        want, _ = bytes_of([KYMO, "evlist", "-v", "-i", source])
+        got, _ = bytes_of([KYMO, "evlist", "-v", "-i", target])
+        compare(f"{name}, other endian: evlist -v", want, got)
+
+
+def flipped():
+    """Every byte of the first 4 KiB changed, and every 97th after: an orderly answer each time."""
+    tool = os.path.join(os.path.dirname(KYMO), "tests/unit/perfflip")
+    for options in ("-g -F 1000 --switch-events -e cpu-clock,page-faults", "-e sched:sched_switch",
+                    "-z -g -F 5000", "-e '{cpu-clock,page-faults}:S' -d -W --user-regs=ip,sp"):
+        perf(f"record -q {FAST} -o {DIR}/small.data {options} -- true")
+        r = run([tool, f"{DIR}/small.data", "197"], timeout=120)
+        check(f"bytes changed: {options}", r.code == 0, r.text[-2000:])
+    subprocess.run(f"perf record -q {FAST} -o - -- true >{DIR}/small.data 2>/dev/null", shell=True)
+    r = run([tool, f"{DIR}/small.data", "197"], timeout=120)
+    check("bytes changed: pipe", r.code == 0, r.text[-2000:])
+
+
+if not shutil.which("perf"):
+    skip("script against perf", "perf is not installed")
+    end()
+try:
+    made_with_options()
+    pipes()
+    attached()
+    rotated()
+    killed()
+    swapped()
+    flipped()
+finally:
+    shutil.rmtree(DIR, ignore_errors=True)
+end()
