@@ -23,8 +23,11 @@
 
 #define PF_KTHREAD 0x00200000
 
+struct mm_struct;
 struct task_struct___k {
 	unsigned int flags;
+	struct mm_struct *mm;
+	unsigned in_execve : 1;
 } __attribute__((preserve_access_index));
 
 #if defined(__TARGET_ARCH_x86)
@@ -276,8 +279,6 @@ static __always_inline long step_fp(struct state *s)
 	v[1] &= config.ra_mask;
 	if (!v[1])
 		return END(UNWIND_BOTTOM);
-	if (v[0] && v[0] <= s->fp)
-		return END(UNWIND_NO_TABLE);
 	s->sp = s->fp + 16;
 	s->fp = v[0];
 	s->ip = v[1];
@@ -492,7 +493,8 @@ static __always_inline __u32 user_regs(struct bpf_perf_event_data *ctx, struct s
 	struct task_struct___k *task = (void *)bpf_get_current_task_btf();
 	struct pt_regs___k *regs;
 
-	if (task->flags & PF_KTHREAD)
+	/* No user stack, or no longer: a task on its way out has lost its memory. */
+	if ((task->flags & PF_KTHREAD) || !task->mm)
 		return UNWIND_NONE;
 	regs = (void *)bpf_task_pt_regs((void *)task);
 #if defined(__TARGET_ARCH_x86)
@@ -505,8 +507,12 @@ static __always_inline __u32 user_regs(struct bpf_perf_event_data *ctx, struct s
 	if (regs->pstate & 0x10)
 		return UNWIND_ABI;
 #endif
-	/* A task on its way into or out of existence has none. */
-	return (__s64)s->r[REG_PC] <= 0 || !s->r[REG_SP] ? UNWIND_NONE : UNWIND_BOTTOM;
+	if ((__s64)s->r[REG_PC] <= 0 || !s->r[REG_SP])
+		return UNWIND_NONE;
+	/* Between two programs: the registers are the old one's, the memory is the new one's. */
+	if (bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve))
+		return UNWIND_BAD_ADDRESS;
+	return UNWIND_BOTTOM;
 }
 
 static __always_inline void walk_user(struct bpf_perf_event_data *ctx, struct state *s, bool user)
@@ -616,8 +622,7 @@ static __always_inline void task_ids(struct state *s)
 	s->tgid = s->s.pid;
 }
 
-SEC("perf_event")
-int walk(struct bpf_perf_event_data *ctx)
+static __noinline int walk(struct bpf_perf_event_data *ctx, __u32 event)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), n;
 	struct state *s = bpf_map_lookup_elem(&states, &cpu);
@@ -635,7 +640,7 @@ int walk(struct bpf_perf_event_data *ctx)
 	s->s.time = bpf_ktime_get_ns();
 	s->s.period = ctx->sample_period;
 	s->s.addr = ctx->addr;
-	s->s.id = bpf_get_attach_cookie(ctx);
+	s->s.event = event;
 	s->s.cpu = cpu;
 	s->s.flags = user ? WALK_USER_MODE : 0;
 	s->s.n_user = s->s.n_kernel = s->s.copy = s->s.unwind = s->s.n_fp = 0;
@@ -659,5 +664,32 @@ int walk(struct bpf_perf_event_data *ctx)
 	send(s);
 	return 0;
 }
+
+/*
+ * One program an event: an attach cookie would tell them apart too, but children
+ * that inherit an event do not inherit its cookie.
+ */
+#define PROGRAM(n)                                   \
+	SEC("perf_event")                            \
+	int walk##n(struct bpf_perf_event_data *ctx) \
+	{                                            \
+		return walk(ctx, n);                 \
+	}
+PROGRAM(0)
+PROGRAM(1)
+PROGRAM(2)
+PROGRAM(3)
+PROGRAM(4)
+PROGRAM(5)
+PROGRAM(6)
+PROGRAM(7)
+PROGRAM(8)
+PROGRAM(9)
+PROGRAM(10)
+PROGRAM(11)
+PROGRAM(12)
+PROGRAM(13)
+PROGRAM(14)
+PROGRAM(15)
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

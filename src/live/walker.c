@@ -32,6 +32,10 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 
 static void defaults(struct walker_opts *o)
 {
+	if (!o->events)
+		o->events = 1;
+	if (o->events > WALK_EVENTS)
+		o->events = WALK_EVENTS;
 	if (!o->depth || o->depth > WALK_DEPTH)
 		o->depth = WALK_DEPTH;
 	if (!o->kernel_depth || o->kernel_depth > WALK_KERNEL)
@@ -81,6 +85,14 @@ static void configure(struct walker *w)
 	}
 }
 
+static struct bpf_program *program(const struct walker *w, uint32_t event)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "walk%u", event);
+	return bpf_object__find_program_by_name(w->bpf->obj, name);
+}
+
 static int load(struct walker *w, struct err *e)
 {
 	struct walk_bpf *b = walk_bpf__open();
@@ -94,6 +106,8 @@ static int load(struct walker *w, struct err *e)
 	bpf_map__set_max_entries(b->maps.maps, w->o.maps);
 	bpf_map__set_max_entries(b->maps.ring, (uint32_t)w->o.ring_bytes);
 	bpf_map__set_max_entries(b->maps.states, (uint32_t)libbpf_num_possible_cpus());
+	for (uint32_t i = 0; i < WALK_EVENTS; i++)
+		bpf_program__set_autoload(program(w, i), i < w->o.events);
 	err = walk_bpf__load(b);
 	if (err == -EPERM || err == -EACCES) {
 		err_set(e, -err, "the kernel does not let this user load the stack walker");
@@ -137,7 +151,7 @@ void walker_sample_from(struct walker *w, const struct walk_sample *s, const uin
 		.ip = s->ip,
 		.period = s->period,
 		.addr = s->addr,
-		.id = s->id ? s->id : w->default_id,
+		.id = w->event_id[s->event % WALK_EVENTS],
 		.kernel = chain + s->n_user,
 		.n_kernel = s->n_kernel,
 		.user = chain,
@@ -248,10 +262,14 @@ void walker_close(struct walker *w)
 
 int walker_attach(struct walker *w, int perf_fd, uint64_t id, struct err *e)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = id);
-	int fd = bpf_link_create(bpf_program__fd(w->bpf->progs.walk), perf_fd, BPF_PERF_EVENT,
-				 &opts);
+	uint32_t event = 0;
+	int fd;
 
+	while (event < w->n_events && w->event_id[event] != id)
+		event++;
+	if (event == w->o.events)
+		return err_set(e, E2BIG, "the stack walker was opened for %u events", w->o.events);
+	fd = bpf_link_create(bpf_program__fd(program(w, event)), perf_fd, BPF_PERF_EVENT, NULL);
 	if (fd == -EPROTO) {
 		err_set(e, EPROTO,
 			"the stack walker cannot take a precise event without a call chain");
@@ -259,8 +277,8 @@ int walker_attach(struct walker *w, int perf_fd, uint64_t id, struct err *e)
 	}
 	if (fd < 0)
 		return err_set(e, -fd, "cannot attach the stack walker: %s", strerror(-fd));
-	if (!w->links.n)
-		w->default_id = id;
+	if (event == w->n_events)
+		w->event_id[w->n_events++] = id;
 	vec_push(&w->links, fd);
 	return 0;
 }
@@ -340,7 +358,7 @@ static uint64_t kernel_bytes(const struct walker *w)
 void walker_stats(const struct walker *w, struct walker_stats *ret)
 {
 	struct bpf_prog_info info = { 0 };
-	__u32 size = sizeof(info);
+	__u32 size;
 
 	pthread_mutex_lock((pthread_mutex_t *)&w->lock);
 	*ret = w->stats;
@@ -356,9 +374,13 @@ void walker_stats(const struct walker *w, struct walker_stats *ret)
 			ret->maps += w->procs.data[i].maps.n;
 	ret->kernel_bytes = kernel_bytes(w);
 	pthread_mutex_unlock((pthread_mutex_t *)&w->lock);
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(w->bpf->progs.walk), &info, &size) == 0) {
-		ret->run_count = info.run_cnt;
-		ret->run_ns = info.run_time_ns;
+	for (uint32_t i = 0; i < w->o.events; i++) {
+		size = sizeof(info);
+		info = (struct bpf_prog_info){ 0 };
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(program(w, i)), &info, &size) < 0)
+			continue;
+		ret->run_count += info.run_cnt;
+		ret->run_ns += info.run_time_ns;
 		ret->verified_insns = info.verified_insns;
 	}
 }

@@ -28,12 +28,14 @@
 
 struct walker;
 
+#define WALKER_EVENTS_MAX 16
 #define WALKER_DEPTH_MAX 1024 /* user frames */
 #define WALKER_KERNEL_MAX 128 /* kernel frames */
 #define WALKER_COPY_MAX 65536 /* bytes of a stack copied */
 
 struct walker_opts {
-	uint32_t depth;		 /* user frames at most; 0: WALKER_DEPTH_MAX */
+	uint32_t events; /* different ids that will be attached, up to WALKER_EVENTS_MAX; 0: 1 */
+	uint32_t depth;	 /* user frames at most; 0: WALKER_DEPTH_MAX */
 	uint32_t kernel_depth;	 /* kernel frames at most; 0: WALKER_KERNEL_MAX */
 	bool no_user, no_kernel; /* leave that chain out */
 	/* Copy the stack of samples the program cannot finish (at most copy_rate a second and CPU)
@@ -54,11 +56,10 @@ int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
 void walker_close(struct walker *w); /* NULL is fine */
 
 /*
- * Samples of this event come through the walker from now on, with this id. The
- * descriptor stays the caller's; closing it ends its samples. The event must
- * not ask for precise ip without PERF_SAMPLE_CALLCHAIN (the kernel refuses).
- * With an inherited event, samples of children carry id 0: attach only one
- * event then, and walker_default_id() names it.
+ * Samples of this event come through the walker from now on, with this id, also
+ * those of children that inherit it. The descriptor stays the caller's; closing
+ * it ends its samples. At most opts.events different ids. The event must not ask
+ * for precise ip without PERF_SAMPLE_CALLCHAIN (the kernel refuses).
  */
 int walker_attach(struct walker *w, int perf_fd, uint64_t id, struct err *e);
 

@@ -25,6 +25,7 @@
 #define WALK_SLAB_BYTES (16u << 20)
 #define WALK_SLAB_WORDS (WALK_SLAB_BYTES / 4)
 #define WALK_TABLES 65536
+#define WALK_EVENTS 16 /* programs walk0 ... walk15 */
 
 /* One cache line of a slab: 16 words of index or rows. */
 struct walk_block {
@@ -85,7 +86,7 @@ struct walk_config {
  * stack.
  */
 struct walk_sample {
-	__u64 time, ip, period, addr, id;
+	__u64 time, ip, period, addr;
 	__u64 end_pc; /* the frame that could not be left */
 	__u32 pid, tid, cpu;
 	__u32 flags; /* WALK_* */
@@ -94,6 +95,8 @@ struct walk_sample {
 	__u32 unwind; /* UNWIND_USED_FP ... */
 	__u32 copy;   /* bytes of stack copied, after struct walk_regs */
 	__u32 n_fp;   /* frames found by frame pointer */
+	__u32 event;  /* which program */
+	__u32 pad;
 };
 
 /* Registers by DWARF number (33 of them, see sym/unwind.h), then the stack from sp up. */

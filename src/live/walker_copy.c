@@ -11,8 +11,9 @@
 #	include <elf.h>
 #	include <string.h>
 
-#	define WAIT_NS 1000000000u /* no sample waits longer for a table */
-#	define COPIED_MAX 4096	    /* that wait at once */
+#	define WAIT_NS 1000000000u    /* no sample waits longer for a table */
+#	define WAIT_MAP_NS 250000000u /* nor so long for the record of a mapping */
+#	define COPIED_MAX 4096	       /* that wait at once */
 
 struct walker_copied {
 	struct walker_copied *next;
@@ -105,7 +106,8 @@ static bool finish_one(struct walker *w, struct walker_copied *c, bool last)
 	struct unwind_result r;
 
 	unwind(w, c, &sp, chain, &r);
-	if (sp.pending && !last)
+	if (!last &&
+	    (sp.pending || (r.end == UNWIND_NO_MAP && walker_now() - c->s.time < WAIT_MAP_NS)))
 		return false;
 	if (r.end == UNWIND_NEEDS_FULL || r.end == UNWIND_NO_REGISTER) {
 		sp.full = true;

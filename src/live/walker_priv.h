@@ -103,7 +103,8 @@ struct walker {
 	struct ring_buffer *ring;
 	int procs_fd, slabs_fd, maps_fd, tables_fd, rules_fd;
 	VEC(int) links;
-	uint64_t default_id;
+	uint64_t event_id[WALK_EVENTS];
+	uint32_t n_events;
 	struct reading *reading; /* walker_poll in progress */
 	bool settling;
 

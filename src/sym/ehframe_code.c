@@ -245,8 +245,32 @@ static void segment_gap(struct ehframe_builder *b, uint64_t start, uint64_t end)
 	scan(b, stop, end);
 }
 
+/*
+ * The C library ends the description of clone just before its system call,
+ * because it would be wrong for the child. For the parent it still holds, and
+ * nearly all time in there is the parent's. The next FDE then starts at an odd
+ * place; an aligned one means that the gap is mere padding.
+ */
+static void syscall_gap(struct ehframe_builder *b, uint64_t start, uint64_t end)
+{
+	uint8_t code[2];
+
+	if (end - start < 2 || end % 16 == 0 || b->f->machine != EM_X86_64 || !b->text_left ||
+	    b->rules[b->last_rule].cfa != EHFRAME_CFA_SP)
+		return;
+	b->text_left--;
+	if (ehframe_text(b->f, start, code, 2) == 2 && code[0] == 0x0f && code[1] == 0x05) {
+		ehframe_emit(b, start, b->last_rule);
+		ehframe_emit(b, end, EHFRAME_RULE_NONE);
+	}
+}
+
 void ehframe_code_gap(struct ehframe_builder *b, uint64_t start, uint64_t end)
 {
+	if (end - start < GAP_MIN) {
+		syscall_gap(b, start, end);
+		return;
+	}
 	if (start < b->f->code_start)
 		start = b->f->code_start;
 	if (end > b->f->code_end)

@@ -129,8 +129,9 @@ static enum unwind_end step_fp(struct unwind_work *w, struct frame *f)
 	ra &= w->ra_mask;
 	if (!ra)
 		return UNWIND_BOTTOM;
-	/* A guess is kept only if it leads to code, and upwards. */
-	if (!unwind_map_find(w, ra - 1) || (fp && fp <= f->fp))
+	/* A guess is kept only if it leads to code. What is saved there need not be a frame pointer:
+	 * the caller may be one that uses none. */
+	if (!unwind_map_find(w, ra - 1))
 		return UNWIND_NO_TABLE;
 	*f = (struct frame){ .ip = ra,
 			     .sp = f->fp + 16,
