@@ -2,15 +2,20 @@
 /* `kymo doctor`: what this machine lets you see, and how to get the rest. */
 #include "base/mem.h"
 #include "cmd/command.h"
+#include "cmd/doctor_process.h"
 #include "kern/ability.h"
 #include "view/abilities.h"
 
 struct args {
 	bool json, quiet;
-	int verbose;
+	int verbose, pid;
 };
 
 static const struct opt opts[] = {
+	OPT_VALUE_(
+		OPT_KIND_INT, 'p', "pid", "PID", pid,
+		"look at a process: which of its files have unwinding tables, symbols, debug info",
+		"@pids"),
 	OPT_FLAG('j', "json", json, "print everything as JSON"),
 	OPT_COUNT('v', "verbose", verbose,
 		  "show the details too: each BPF program and map type, each setting"),
@@ -35,6 +40,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		command_error("doctor", e);
 		return EXIT_USAGE;
 	}
+	if (a->pid)
+		return doctor_process(a->pid, a->json, e);
 	ability_facts_read(facts);
 	n = ability_describe(facts, list);
 	ability_facts_free(facts);
@@ -50,6 +57,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 
 static const struct example examples[] = {
 	{ "doctor", "look at this machine" },
+	{ "doctor -p 1234", "will a profile of this process have stacks and names?" },
 	{ "doctor -q", "just the commands that would help" },
 	{ "doctor -j | jq '.[] | select(.id == \"pmu\")'", "for scripts" },
 	{ NULL, NULL },
@@ -59,7 +67,7 @@ const struct command cmd_doctor = {
 	.name = "doctor",
 	.group = "Set up",
 	.summary = "show what this machine lets you see, and how to get the rest",
-	.usage = "[-j] [-v | -q]",
+	.usage = "[-j] [-v | -q] [-p PID]",
 	.about =
 		"Tries what the kernel grants to you, here and now: counters, tracepoints, probes, "
 		"tracers, BPF programs, symbols, limits. Each line has a state (ok, limited, "

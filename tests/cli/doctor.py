@@ -461,4 +461,31 @@ capabilities()
 unmounted()
 leaves_nothing()
 output()
+
+# --- a process ------------------------------------------------------------------------------------------------------
+with tempfile.TemporaryDirectory() as d:
+    src = f"{d}/p.c"
+    open(src, "w").write("#include <unistd.h>\nint main(void) { pause(); return 0; }\n")
+    for name, flags, want in [("full", "-g", (True, True, True)), ("stripped", "-s", (True, False, False)),
+                              ("untabled", "-g -fno-asynchronous-unwind-tables -fno-unwind-tables", (None, True, True))]:
+        exe = f"{d}/{name}"
+        subprocess.run(["gcc", *flags.split(), "-o", exe, src], check=True)
+        p = subprocess.Popen([exe])
+        time.sleep(0.2)
+        if name == "full":
+            os.unlink(exe)
+        r = kymo(f"doctor -p {p.pid} -j")
+        files = {os.path.basename(x["path"]): x for x in json.loads(r.out)["files"]}
+        got = files.get(name, {})
+        check(f"-p: a {name} program is seen for what it is",
+              all(w is None or got.get(k) == w for k, w in zip(("tables", "symbols", "debug_info"), want)), r)
+        check(f"-p: {name}: libc and the vDSO are there too", "libc.so.6" in files and "[vdso]" in files, r)
+        if name == "full":
+            check("-p: a deleted file is read through the process", got.get("deleted") is True, r)
+        if name == "stripped":
+            check("-p: stripped: says what to do", r.code == 1 and got.get("fix"), r)
+        p.kill()
+        p.wait()
+r = kymo("doctor -p 2147483647")
+check("-p: no such process", r.code == 1 and "hint:" in r.err, r)
 end()

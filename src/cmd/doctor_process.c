@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/doctor_process.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "base/term.h"
+#include "base/vec.h"
+#include "kern/proc.h"
+#include "sym/ehframe.h"
+#include "sym/perfmap.h"
+#include "sym/sym.h"
+
+/* One file (or stretch of nameless memory) that the process runs code from. */
+struct part {
+	char path[512];
+	uint64_t bytes;	     /* of code */
+	uint64_t start, end; /* of its first mapping */
+	bool anonymous, deleted;
+	bool tables, symtab, names, dwarf, jit;
+	char why[160], fix[256];
+};
+
+struct parts {
+	VEC(struct part) v;
+};
+
+static struct part *part_of(struct parts *p, const char *path)
+{
+	struct part *x;
+
+	vec_each (&p->v, old)
+		if (strcmp(old->path, path) == 0)
+			return old;
+	x = vec_add(&p->v);
+	snprintf(x->path, sizeof(x->path), "%s", path);
+	return x;
+}
+
+static int read_maps(pid_t pid, struct parts *p, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	char path[64], *save = NULL;
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	r = file_read(path, 64u << 20, &text, NULL);
+	if (r < 0) {
+		err_set(e, -r, "cannot look at process %d: %s", pid, strerror(-r));
+		return err_hint(e, r == -ENOENT ? "pgrep -a NAME shows what runs"
+						: "run it as root, or as the user of the process");
+	}
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		unsigned long long start, end;
+		char prot[8], *name, *gone;
+		struct part *x;
+		int at = 0;
+
+		if (sscanf(line, "%llx-%llx %7s %*x %*s %*u %n", &start, &end, prot, &at) < 3 ||
+		    prot[2] != 'x')
+			continue;
+		name = line + at;
+		gone = strstr(name, " (deleted)");
+		if (gone)
+			*gone = '\0';
+		if (strcmp(name, "[vsyscall]") == 0)
+			continue;
+		x = part_of(p, *name && !str_starts(name, "//") && !str_starts(name, "/memfd:")
+				       ? name
+				       : "[memory without a file]");
+		x->anonymous = x->path[0] == '[' && strcmp(x->path, "[vdso]") != 0;
+		x->deleted |= gone != NULL;
+		x->bytes += end - start;
+		if (!x->start) {
+			x->start = start;
+			x->end = end;
+		}
+	}
+	return 0;
+}
+
+static void look_at_file(pid_t pid, struct symbols *symbols, struct part *x)
+{
+	struct find_want want = {
+		.path = x->path, .pid = pid, .map_start = x->start, .map_end = x->end
+	};
+	uint32_t dso = symbols_dso(symbols, &want);
+	struct symbols_status s;
+	struct ehframe *f;
+	char path[96];
+
+	if (strcmp(x->path, "[vdso]") == 0) { /* the kernel's own, with all that is needed */
+		x->tables = x->names = true;
+		return;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
+		 (unsigned long long)x->start, (unsigned long long)x->end);
+	if (ehframe_open(path, &f, NULL) == 0 || ehframe_open(x->path, &f, NULL) == 0) {
+		x->tables = ehframe_has_cfi(f);
+		ehframe_close(f);
+	}
+	symbols_resolve(symbols, dso, 0, SYMBOLS_NAMES | SYMBOLS_LINES); /* opens it */
+	s = symbols_status(symbols, dso);
+	x->names = s.opened;
+	x->symtab = s.symtab;
+	x->dwarf = s.dwarf;
+	if (!s.opened)
+		snprintf(x->why, sizeof(x->why), "%s", s.why);
+}
+
+/* JIT compilers tell of their code in a perf map. */
+static void look_at_jit(pid_t pid, struct part *x)
+{
+	struct perfmap map = { 0 };
+	char proc[64];
+	struct stat st;
+
+	snprintf(proc, sizeof(proc), "/proc/%d", pid);
+	x->jit = stat(proc, &st) == 0 && perfmap_load(&map, NULL, pid, st.st_uid, NULL) == 0;
+	perfmap_free(&map);
+}
+
+static void advise(struct part *x)
+{
+	if (x->anonymous && !x->jit) {
+		snprintf(x->why, sizeof(x->why), "code without a file and without a map of names");
+		snprintf(x->fix, sizeof(x->fix),
+			 "Node.js: --perf-basic-prof; Java: -XX:+PreserveFramePointer and "
+			 "-XX:+DumpPerfMapAtExit");
+	} else if (x->anonymous) {
+		snprintf(x->why, sizeof(x->why),
+			 "names from its perf map, stacks by frame pointers");
+	} else if (!x->names && !x->why[0]) {
+		snprintf(x->why, sizeof(x->why), "the file cannot be read");
+	} else if (x->names && !x->symtab && !x->dwarf && strcmp(x->path, "[vdso]") != 0) {
+		snprintf(x->why, sizeof(x->why), "stripped: only exported functions have names");
+		snprintf(x->fix, sizeof(x->fix),
+			 "install its debug symbols, or: export "
+			 "DEBUGINFOD_URLS=https://debuginfod.debian.net/");
+	}
+	if (!x->anonymous && !x->tables && !x->why[0])
+		snprintf(x->why, sizeof(x->why),
+			 "no unwinding information: stacks end here without frame pointers");
+}
+
+static const char *mark(FILE *f, bool ok)
+{
+	static char text[2][32];
+
+	snprintf(text[ok], sizeof(text[ok]), "%s%-5s%s",
+		 term_style(f, ok ? TERM_GREEN : TERM_YELLOW), ok ? "yes" : "no",
+		 term_style(f, TERM_RESET));
+	return text[ok];
+}
+
+static void print_text(FILE *f, pid_t pid, const char *comm, const struct parts *p)
+{
+	fprintf(f, "%sprocess %d (%s)%s: %zu files with code\n\n", term_style(f, TERM_BOLD), pid,
+		comm, term_style(f, TERM_RESET), p->v.n);
+	fprintf(f, "  stacks names lines  code      file\n");
+	for (size_t i = 0; i < p->v.n; i++) {
+		const struct part *x = &p->v.data[i];
+		char size[32];
+
+		fprintf(f, "  %s  ", mark(f, x->anonymous ? x->jit : x->tables));
+		fprintf(f, "%s ",
+			mark(f, x->anonymous
+					? x->jit
+					: x->symtab || x->dwarf || strcmp(x->path, "[vdso]") == 0));
+		fprintf(f, "%s  %-9s %s%s\n", mark(f, x->dwarf),
+			str_bytes(x->bytes, size, sizeof(size)), x->path,
+			x->deleted ? " (deleted; read through the process)" : "");
+		if (x->why[0])
+			fprintf(f, "%34s%s\n", "", x->why);
+		if (x->fix[0])
+			fprintf(f, "%34s%sfix:%s %s\n", "", term_style(f, TERM_CYAN),
+				term_style(f, TERM_RESET), x->fix);
+	}
+}
+
+static void print_json(FILE *f, pid_t pid, const char *comm, const struct parts *p)
+{
+	struct json j = json_to(f);
+
+	j.pretty = true;
+	json_object(&j, NULL);
+	json_i64(&j, "pid", pid);
+	json_str(&j, "comm", comm);
+	json_array(&j, "files");
+	for (size_t i = 0; i < p->v.n; i++) {
+		const struct part *x = &p->v.data[i];
+
+		json_object(&j, NULL);
+		json_str(&j, "path", x->path);
+		json_u64(&j, "code", x->bytes);
+		json_bool(&j, "deleted", x->deleted);
+		json_bool(&j, "tables", x->tables);
+		json_bool(&j, "symbols", x->symtab);
+		json_bool(&j, "debug_info", x->dwarf);
+		json_bool(&j, "jit_map", x->jit);
+		json_str(&j, "note", x->why);
+		json_str(&j, "fix", x->fix);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	putc('\n', f);
+}
+
+int doctor_process(pid_t pid, bool json, struct err *e)
+{
+	struct parts parts = { 0 };
+	struct symbols *symbols;
+	char comm[64];
+	int r = read_maps(pid, &parts, e), code = 0;
+
+	if (r < 0)
+		return r;
+	if (!parts.v.n) {
+		err_set(e, ENODATA, "process %d has no code of its own", pid);
+		return err_hint(e, "it is a kernel thread, or another user's: then run it as root");
+	}
+	proc_comm(pid, comm, sizeof(comm));
+	symbols = symbols_new(NULL);
+	vec_each (&parts.v, x) {
+		if (x->anonymous)
+			look_at_jit(pid, x);
+		else
+			look_at_file(pid, symbols, x);
+		advise(x);
+		code |= x->fix[0] != '\0';
+	}
+	if (json)
+		print_json(stdout, pid, comm, &parts);
+	else
+		print_text(stdout, pid, comm, &parts);
+	symbols_free(symbols);
+	vec_free(&parts.v);
+	return code;
+}
