@@ -111,4 +111,9 @@ enum unwind_end {
 	UNWIND_END_MAX,
 };
 
+/* And how it was found (flags). */
+#define UNWIND_USED_FP 1u   /* at least one frame was found by frame pointer only */
+#define UNWIND_USED_FULL 2u /* full evaluation was needed */
+#define UNWIND_SIGNAL 4u    /* goes through a signal frame */
+
 #endif

@@ -129,8 +129,8 @@ static enum unwind_end step_fp(struct unwind_work *w, struct frame *f)
 	ra &= w->ra_mask;
 	if (!ra)
 		return UNWIND_BOTTOM;
-	/* A guess is kept only if it leads to code. What is saved there need not be a frame pointer:
-	 * the caller may be one that uses none. */
+	/* A guess is kept only if it leads to code. What is saved there need not be a frame
+	 * pointer: the caller may be one that uses none. */
 	if (!unwind_map_find(w, ra - 1))
 		return UNWIND_NO_TABLE;
 	*f = (struct frame){ .ip = ra,
@@ -257,6 +257,17 @@ static void add(struct unwind_result *ret, uint64_t *chain, uint64_t ip)
 	chain[ret->n++] = ip;
 }
 
+/*
+ * A return address that no call stands before, but a function starts at, was
+ * put there by whoever made this stack (makecontext): the stack starts here.
+ */
+static bool made_up(const struct unwind_map *m, const struct ehframe_rule *r, uint64_t pc,
+		    bool is_return)
+{
+	return is_return && r->cfa == EHFRAME_CFA_NONE &&
+	       ehframe_lookup(m->table, pc + 1 - m->start + m->pgoff)->cfa != EHFRAME_CFA_NONE;
+}
+
 /* Compact rows only; UNWIND_NEEDS_FULL and UNWIND_NO_REGISTER may be cured by full evaluation. */
 static enum unwind_end walk_fast(struct unwind_work *w, uint64_t *chain, uint32_t max,
 				 struct unwind_result *ret)
@@ -287,7 +298,7 @@ static enum unwind_end walk_fast(struct unwind_work *w, uint64_t *chain, uint32_
 			return UNWIND_NO_MAP;
 		if (m->table)
 			r = ehframe_lookup(m->table, pc - m->start + m->pgoff);
-		if (r && r->cfa == EHFRAME_CFA_BOTTOM)
+		if (r && (r->cfa == EHFRAME_CFA_BOTTOM || made_up(m, r, pc, f.is_return)))
 			return UNWIND_BOTTOM;
 		if (!r || r->cfa == EHFRAME_CFA_NONE ||
 		    (!f.sp_known && r->cfa != EHFRAME_CFA_FP && r->cfa != EHFRAME_CFA_DEREF_FP)) {
@@ -338,7 +349,7 @@ static enum unwind_end step_full(struct unwind_work *w, struct unwind_regs *regs
 	if (!(regs->known >> fp_reg & 1))
 		f.fp = 0;
 	by_fp = !r || r->cfa == EHFRAME_CFA_NONE;
-	if (r && r->cfa == EHFRAME_CFA_BOTTOM)
+	if (r && (r->cfa == EHFRAME_CFA_BOTTOM || made_up(m, r, pc, *is_return)))
 		return UNWIND_BOTTOM;
 	end = by_fp ? step_fp(w, &f) : step_rule(w, r, &f, regs);
 	if (end != UNWIND_NONE)

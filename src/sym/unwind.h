@@ -61,10 +61,6 @@ struct unwind_input {
 	uint64_t ra_mask; /* bits of a return address that are address; 0: the machine's default */
 };
 
-#define UNWIND_USED_FP 1u   /* at least one frame was found by frame pointer only */
-#define UNWIND_USED_FULL 2u /* full evaluation was needed */
-#define UNWIND_SIGNAL 4u    /* goes through a signal frame */
-
 struct unwind_result {
 	uint32_t n;	     /* frames written */
 	enum unwind_end end; /* how it ended */

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The task that is running: its numbers, its user registers, its user stack.
+ */
+#ifndef KYMO_BPF_WALK_TASK_H
+#define KYMO_BPF_WALK_TASK_H
+
+#include "walk_step.h"
+
+#define PF_FORKNOEXEC 0x00000040
+#define PF_KTHREAD 0x00200000
+
+struct mm_struct;
+struct task_struct___k {
+	unsigned int flags;
+	int tgid;
+	struct mm_struct *mm;
+	struct task_struct___k *real_parent;
+	unsigned in_execve : 1;
+} __attribute__((preserve_access_index));
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs___k {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long ip, cs, sp;
+} __attribute__((preserve_access_index));
+#else
+struct pt_regs___k {
+	__u64 regs[31], sp, pc, pstate;
+} __attribute__((preserve_access_index));
+#endif
+
+static __always_inline void task_ids(struct state *s)
+{
+	struct bpf_pidns_info ns;
+	__u64 id;
+
+	if (config.pidns_ino &&
+	    !bpf_get_ns_current_pid_tgid(config.pidns_dev, config.pidns_ino, &ns, sizeof(ns))) {
+		s->rec.pid = ns.tgid;
+		s->rec.tid = ns.pid;
+	} else {
+		id = bpf_get_current_pid_tgid();
+		s->rec.pid = id >> 32;
+		s->rec.tid = (__u32)id;
+	}
+	s->tgid = s->rec.pid;
+}
+
+/* The user registers of the interrupted task. */
+#if defined(__TARGET_ARCH_x86)
+#	define USER32_CS 0x23
+#	define COPY_REGS(s, p, AX, DX, CX, BX, SI, DI, BP, SP, IP) \
+		do {                                                \
+			(s)->r[0] = (p)->AX;                        \
+			(s)->r[1] = (p)->DX;                        \
+			(s)->r[2] = (p)->CX;                        \
+			(s)->r[3] = (p)->BX;                        \
+			(s)->r[4] = (p)->SI;                        \
+			(s)->r[5] = (p)->DI;                        \
+			(s)->r[6] = (p)->BP;                        \
+			(s)->r[7] = (p)->SP;                        \
+			(s)->r[8] = (p)->r8;                        \
+			(s)->r[9] = (p)->r9;                        \
+			(s)->r[10] = (p)->r10;                      \
+			(s)->r[11] = (p)->r11;                      \
+			(s)->r[12] = (p)->r12;                      \
+			(s)->r[13] = (p)->r13;                      \
+			(s)->r[14] = (p)->r14;                      \
+			(s)->r[15] = (p)->r15;                      \
+			(s)->r[16] = (p)->IP;                       \
+		} while (0)
+#endif
+
+static __always_inline __u32 user_regs(struct bpf_perf_event_data *ctx, struct state *s, bool user)
+{
+	if (user) {
+#if defined(__TARGET_ARCH_x86)
+		COPY_REGS(s, &ctx->regs, rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, rip);
+		return ctx->regs.cs == USER32_CS ? UNWIND_ABI : UNWIND_BOTTOM;
+#else
+#	pragma unroll
+		for (int i = 0; i < 31; i++)
+			s->r[i] = ctx->regs.regs[i];
+		s->r[REG_SP] = ctx->regs.sp;
+		s->r[REG_PC] = ctx->regs.pc;
+		return ctx->regs.pstate & 0x10 ? UNWIND_ABI : UNWIND_BOTTOM;
+#endif
+	}
+	struct task_struct___k *task = (void *)bpf_get_current_task_btf();
+	struct pt_regs___k *regs;
+
+	/* No user stack, or no longer: a task on its way out has lost its memory. */
+	if ((task->flags & PF_KTHREAD) || !task->mm)
+		return UNWIND_NONE;
+	regs = (void *)bpf_task_pt_regs((void *)task);
+#if defined(__TARGET_ARCH_x86)
+	COPY_REGS(s, regs, ax, dx, cx, bx, si, di, bp, sp, ip);
+	if (regs->cs == USER32_CS)
+		return UNWIND_ABI;
+#else
+	if (bpf_probe_read_kernel(s->r, sizeof(s->r), regs))
+		return UNWIND_NONE;
+	if (regs->pstate & 0x10)
+		return UNWIND_ABI;
+#endif
+	if ((__s64)s->r[REG_PC] <= 0 || !s->r[REG_SP])
+		return UNWIND_NONE;
+	/* Between two programs: the registers are the old one's, the memory is the new one's. */
+	if (bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve))
+		return UNWIND_BAD_ADDRESS;
+	return UNWIND_BOTTOM;
+}
+
+/* A child that was just forked has what its parent has, until it execs. */
+static __always_inline struct walk_proc *parent_list(struct state *s)
+{
+	struct task_struct___k *task = (void *)bpf_get_current_task_btf();
+	__u32 tgid;
+
+	/* Numbers of another namespace than the first cannot be had from here. */
+	if (!(task->flags & PF_FORKNOEXEC) || config.pidns_ino)
+		return NULL;
+	tgid = task->real_parent->tgid;
+	s->tgid = tgid;
+	return bpf_map_lookup_elem(&procs, &tgid);
+}
+
+static __always_inline void walk_user(struct bpf_perf_event_data *ctx, struct state *s, bool user)
+{
+	struct walk_ctx w = { .s = s };
+	__u32 tgid = s->tgid;
+	struct walk_proc *p;
+
+	s->rec.end = user_regs(ctx, s, user);
+	if (s->rec.end != UNWIND_BOTTOM) /* anything but: there is a stack */
+		return;
+	p = bpf_map_lookup_elem(&procs, &tgid);
+	if (!p)
+		p = parent_list(s);
+	s->first = p ? p->first : 0;
+	s->n_maps = p ? p->n : 0;
+	s->ip = s->r[REG_PC];
+	s->sp = s->r[REG_SP];
+	s->fp = s->r[REG_FP];
+#if defined(__TARGET_ARCH_x86)
+	s->extra = s->r[EHFRAME_X86_BX];
+#else
+	s->extra = s->r[REG_LR];
+#endif
+	s->extra_known = 1;
+	s->sp_known = 1;
+	s->is_return = s->by_fp = s->has_map = 0;
+	s->rec.end = UNWIND_DEPTH;
+	bpf_loop(WALK_DEPTH + 1, step, &w, 0);
+}
+
+#endif
