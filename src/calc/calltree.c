@@ -158,10 +158,11 @@ static int add_item(struct calltree_build *b, const struct stacks *s, uint32_t s
 	if (!at || !*at) {
 		const struct stack *k = &s->stacks.data[en->stack];
 
-		vec_push(&b->items, (struct calltree_item){ .frame = s->frame_ids.data + k->first,
-							    .n = k->n,
-							    .label = label,
-							    .side = side });
+		vec_push(&b->items, (struct calltree_item){
+					    .frame = k->n ? s->frame_ids.data + k->first : NULL,
+					    .n = k->n,
+					    .label = label,
+					    .side = side });
 		if (at)
 			*at = b->items.n;
 	}

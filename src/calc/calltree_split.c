@@ -142,7 +142,7 @@ static void group_functions(struct split *s, const struct range *r, const int64_
 {
 	struct calltree_build *b = s->b;
 	int64_t at[2] = { r->start[0] + self[0], r->start[1] + self[1] };
-	uint32_t lo = r->lo, ended = r->lo;
+	uint32_t ended = r->lo, lo = ended;
 
 	for (uint32_t i = r->lo; i < r->hi; i++) {
 		const struct calltree_item *it = &b->items.data[s->order[i]];

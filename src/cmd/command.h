@@ -82,6 +82,8 @@ extern const struct command cmd_script;
 extern const struct command cmd_addr2line, cmd_annotate, cmd_doctor, cmd_report;
 extern const struct command cmd_addr2line, cmd_report;
 extern const struct command cmd_flame, cmd_collapse;
+extern const struct command cmd_collapse;
+extern const struct command cmd_flame;
 extern const struct command cmd_report, cmd_help, cmd_version, cmd_completion, cmd_introspect;
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo flame: options and what they mean together; flame_draw.c draws. */
+#define OPT_ARGS struct flame_args
 #include "cmd/flame.h"
 
 #include <stdlib.h>
@@ -9,8 +10,6 @@
 
 #include "base/str.h"
 #include "cmd/command.h"
-
-#define args flame_args /* the option macros want struct args */
 
 static int on_minwidth(const struct opt *o, const char *value, bool unset, void *args,
 		       struct err *e)

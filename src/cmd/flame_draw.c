@@ -182,7 +182,7 @@ int flame_draw(struct flame_args *a, const struct picture_input *in, const char 
 	const struct stacks *s = &in->side[0];
 	/* pictures without a switch show one event: sums of different ones mean nothing */
 	uint32_t type = a->format == FLAME_HTML ? CALLTREE_ALL_TYPES : 0;
-	struct picture_output out;
+	struct picture_output out = { 0 };
 	int r = a->event ? picture_event(s, a->event, &type, e) : 0, closed;
 
 	if (r == 0)

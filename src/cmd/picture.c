@@ -98,7 +98,8 @@ static const struct {
 static int refuse_others(const char *shown, const struct whole *w, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		if (w->n < formats[i].n || memcmp(w->data, formats[i].magic, formats[i].n) != 0)
+		if (!w->data || w->n < formats[i].n ||
+		    memcmp(w->data, formats[i].magic, formats[i].n) != 0)
 			continue;
 		err_set(e, EOPNOTSUPP, "%s is %s, which kymo cannot draw yet", shown,
 			formats[i].what);

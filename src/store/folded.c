@@ -235,8 +235,9 @@ static bool has_two_columns(const char *data, const char *end)
 	while (next_line(&data, end, &s, &n)) {
 		if (!n || is_comment(s, n))
 			continue;
-		if (!cut_number(s, &n, &num, &num_n) || !cut_number(s, &n, &num, &num_n))
-			return false;
+		for (int i = 0; i < 2; i++)
+			if (!cut_number(s, &n, &num, &num_n))
+				return false;
 		any = true;
 	}
 	return any;
@@ -245,7 +246,7 @@ static bool has_two_columns(const char *data, const char *end)
 int folded_read(const char *name, const char *data, size_t n, struct folded_info *info,
 		folded_fn *fn, void *ctx, struct err *e)
 {
-	struct folded_info own;
+	struct folded_info own = { 0 };
 	struct reader r = { .name = name, .info = info ? info : &own, .e = e };
 	const char *end = data + n, *s;
 	size_t len;

@@ -1,14 +1,18 @@
+// SPDX-License-Identifier: MIT
 // Colours. All palettes are made in OKLCH, where equal lightness looks equally
 // light: every frame can carry its text, and no kind shouts louder than others.
 
 function oklch(l, c, h) {
-	const a = c * Math.cos(h * Math.PI / 180), b = c * Math.sin(h * Math.PI / 180);
+	const a = c * Math.cos((h * Math.PI) / 180),
+		b = c * Math.sin((h * Math.PI) / 180);
 	const x = (l + 0.3963377774 * a + 0.2158037573 * b) ** 3;
 	const y = (l - 0.1055613458 * a - 0.0638541728 * b) ** 3;
 	const z = (l - 0.0894841775 * a - 1.291485548 * b) ** 3;
-	return [4.0767416621 * x - 3.3077115913 * y + 0.2309699292 * z,
+	return [
+		4.0767416621 * x - 3.3077115913 * y + 0.2309699292 * z,
 		-1.2684380046 * x + 2.6097574011 * y - 0.3413193965 * z,
-		-0.0041960863 * x - 0.7034186147 * y + 1.707614701 * z].map((v) => {
+		-0.0041960863 * x - 0.7034186147 * y + 1.707614701 * z,
+	].map((v) => {
 		const u = clamp(v, 0, 1);
 		return Math.round(255 * (u <= 0.0031308 ? 12.92 * u : 1.055 * u ** (1 / 2.4) - 0.055));
 	});
@@ -19,8 +23,7 @@ const mix = (x, y, t) => x.map((v, i) => Math.round(v + (y[i] - v) * t));
 
 function hashOf(s) {
 	let h = 2166136261;
-	for (let i = 0; i < s.length; i++)
-		h = Math.imul(h ^ s.charCodeAt(i), 16777619);
+	for (let i = 0; i < s.length; i++) h = Math.imul(h ^ s.charCodeAt(i), 16777619);
 	h ^= h >>> 15;
 	h = Math.imul(h, 0x2c1b3c6d);
 	return (h ^ (h >>> 13)) >>> 0;
@@ -28,39 +31,68 @@ function hashOf(s) {
 
 // What a function is: the kind the recorder saw, or the language its name is written in.
 const FAMILIES = {
-	native: ["C", 42, 0.115], cpp: ["C++", 78, 0.115], rust: ["Rust", 22, 0.12], go: ["Go", 205, 0.095],
-	java: ["Java", 142, 0.115], js: ["JavaScript", 112, 0.12], python: ["Python", 248, 0.1],
-	jit: ["JIT", 158, 0.105], inlined: ["inlined", 185, 0.085], kernel: ["kernel", 292, 0.095],
-	unknown: ["no name", 80, 0.012], label: ["process", 255, 0.022], pruned: ["pruned", 80, 0.006], root: ["all", 80, 0.006],
+	native: ["C", 42, 0.115],
+	cpp: ["C++", 78, 0.115],
+	rust: ["Rust", 22, 0.12],
+	go: ["Go", 205, 0.095],
+	java: ["Java", 142, 0.115],
+	js: ["JavaScript", 112, 0.12],
+	python: ["Python", 248, 0.1],
+	jit: ["JIT", 158, 0.105],
+	inlined: ["inlined", 185, 0.085],
+	kernel: ["kernel", 292, 0.095],
+	unknown: ["no name", 80, 0.012],
+	label: ["process", 255, 0.022],
+	pruned: ["pruned", 80, 0.006],
+	root: ["all", 80, 0.006],
 };
 
 function familyOf(p, f) {
-	const kind = KINDS[p.kind[f]], s = p.name[f], m = p.base[f];
-	if (kind !== "user" && kind !== "jit")
-		return kind;
-	if (/^py::|\.py(:\d+)?\)?$/.test(s) || /\.py$/.test(m))
-		return "python";
-	if (/^(LazyCompile|Function|Script|Eval|RegExp|JS|InterpretedFunction|Builtin):|\.[cm]?js(:\d+)*\)?$/.test(s))
+	const kind = KINDS[p.kind[f]],
+		s = p.name[f],
+		m = p.base[f];
+	if (kind !== "user" && kind !== "jit") return kind;
+	if (/^py::|\.py(:\d+)?\)?$/.test(s) || /\.py$/.test(m)) return "python";
+	if (
+		/^(LazyCompile|Function|Script|Eval|RegExp|JS|InterpretedFunction|Builtin):|\.[cm]?js(:\d+)*\)?$/.test(
+			s
+		)
+	)
 		return "js";
-	if (/^L?(java|javax|jdk|sun|com|org|net|io|scala|kotlin)[/.]\w+[/.]/.test(s))
-		return "java";
-	if (/::h[0-9a-f]{16}$|\{\{?closure|<.+ as .+>::|^(core|alloc)::|^std::(rt|sys|sys_common|panicking|io|fs|collections|env|panic)::/.test(s))
+	if (/^L?(java|javax|jdk|sun|com|org|net|io|scala|kotlin)[/.]\w+[/.]/.test(s)) return "java";
+	if (
+		/::h[0-9a-f]{16}$|\{\{?closure|<.+ as .+>::|^(core|alloc)::|^std::(rt|sys|sys_common|panicking|io|fs|collections|env|panic)::/.test(
+			s
+		)
+	)
 		return "rust";
-	if (/\.\(\*?\w+\)\.|^(main|runtime|sync|fmt|reflect|syscall|bufio|os|net|net\/http|encoding\/\w+|internal\/\w+)\.\w+(\.func\d+)*$|^(github\.com|golang\.org|k8s\.io)\//.test(s))
+	if (
+		/\.\(\*?\w+\)\.|^(main|runtime|sync|fmt|reflect|syscall|bufio|os|net|net\/http|encoding\/\w+|internal\/\w+)\.\w+(\.func\d+)*$|^(github\.com|golang\.org|k8s\.io)\//.test(
+			s
+		)
+	)
 		return "go";
-	if (kind === "jit")
-		return "jit";
+	if (kind === "jit") return "jit";
 	return /::|^operator |^(non-)?virtual thunk|^vtable for/.test(s) ? "cpp" : "native";
 }
 
 // Okabe and Ito's colours, told apart with any kind of colour vision.
 const SAFE = {
-	native: [230, 159, 0], cpp: [240, 228, 66], rust: [213, 94, 0], go: [86, 180, 233], java: [0, 158, 115],
-	js: [240, 228, 66], python: [0, 114, 178], jit: [0, 158, 115], inlined: [204, 121, 167], kernel: [86, 180, 233],
+	native: [230, 159, 0],
+	cpp: [240, 228, 66],
+	rust: [213, 94, 0],
+	go: [86, 180, 233],
+	java: [0, 158, 115],
+	js: [240, 228, 66],
+	python: [0, 114, 178],
+	jit: [0, 158, 115],
+	inlined: [204, 121, 167],
+	kernel: [86, 180, 233],
 };
 
 function painter(p) {
-	const family = new Array(p.funcs), hash = new Float64Array(p.funcs);
+	const family = new Array(p.funcs),
+		hash = new Float64Array(p.funcs);
 	for (let f = 0; f < p.funcs; f++) {
 		family[f] = familyOf(p, f);
 		hash[f] = hashOf(p.name[f]);
@@ -68,13 +100,18 @@ function painter(p) {
 	const jitter = (f, k) => ((hash[f] >>> (k * 10)) & 1023) / 1023 - 0.5;
 	// modules by how many functions they have get hues far from each other
 	const count = new Map();
-	for (const m of p.base)
-		count.set(m, (count.get(m) || 0) + 1);
-	const ranked = [...count.keys()].filter((m) => m).sort((x, y) => count.get(y) - count.get(x) || (x < y ? -1 : 1));
+	for (const m of p.base) count.set(m, (count.get(m) || 0) + 1);
+	const ranked = [...count.keys()]
+		.filter((m) => m)
+		.sort((x, y) => count.get(y) - count.get(x) || (x < y ? -1 : 1));
 	const moduleHue = new Map(ranked.map((m, i) => [m, (35 + i * 137.508) % 360]));
 
 	function tone(s, dark, f) {
-		const quiet = family[f] === "root" || family[f] === "pruned" || family[f] === "label" || family[f] === "unknown";
+		const quiet =
+			family[f] === "root" ||
+			family[f] === "pruned" ||
+			family[f] === "label" ||
+			family[f] === "unknown";
 		const l = (dark ? 0.7 : 0.815) + (dark ? 0.07 : 0.055) * jitter(f, 0);
 		if (quiet) {
 			const [, h, c] = FAMILIES[family[f]];
@@ -85,7 +122,9 @@ function painter(p) {
 			return h === undefined ? oklch(dark ? 0.44 : 0.84, 0.012, 80) : oklch(l, 0.1, h);
 		}
 		if (s.color === "name")
-			return s.safe ? oklch(l - 0.06, 0.1, 230 + 60 * jitter(f, 1)) : oklch(l - 0.01, 0.125, 53 + 62 * jitter(f, 1));
+			return s.safe
+				? oklch(l - 0.06, 0.1, 230 + 60 * jitter(f, 1))
+				: oklch(l - 0.01, 0.125, 53 + 62 * jitter(f, 1));
 		if (s.safe && SAFE[family[f]]) {
 			const c = mix(SAFE[family[f]], dark ? [0, 0, 0] : [255, 255, 255], dark ? 0.12 : 0.3);
 			return mix(c, dark ? [0, 0, 0] : [255, 255, 255], 0.1 + 0.14 * jitter(f, 0));
@@ -97,7 +136,9 @@ function painter(p) {
 	// Tables of finished colours by function, made anew when the choice or the theme changes.
 	function tables(s, dark) {
 		const paper = dark ? [24, 24, 27] : [255, 255, 255];
-		const normal = new Array(p.funcs), faded = new Array(p.funcs), bright = new Uint8Array(p.funcs);
+		const normal = new Array(p.funcs),
+			faded = new Array(p.funcs),
+			bright = new Uint8Array(p.funcs);
 		for (let f = 0; f < p.funcs; f++) {
 			const c = tone(s, dark, f);
 			const grey = 0.3 * c[0] + 0.59 * c[1] + 0.11 * c[2];

@@ -1,22 +1,25 @@
+// SPDX-License-Identifier: MIT
 // The profile inside this file: base64, a codec, a JSON header, columns of numbers.
 // src/view/flame_pack.c writes it and says what the columns are.
 
 const KINDS = ["user", "kernel", "inlined", "jit", "unknown", "label", "pruned", "root"];
-const PRUNED_KIND = 6, ROOT_KIND = 7;
+const PRUNED_KIND = 6,
+	ROOT_KIND = 7;
 
 function decodeBase64(text) {
-	if (Uint8Array.fromBase64)
-		return Uint8Array.fromBase64(text);
-	const s = atob(text), out = new Uint8Array(s.length);
-	for (let i = 0; i < s.length; i++)
-		out[i] = s.charCodeAt(i);
+	if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+	const s = atob(text),
+		out = new Uint8Array(s.length);
+	for (let i = 0; i < s.length; i++) out[i] = s.charCodeAt(i);
 	return out;
 }
 
 async function inflate(bytes) {
 	if (typeof DecompressionStream === "function") {
 		try {
-			const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+			const stream = new Blob([bytes])
+				.stream()
+				.pipeThrough(new DecompressionStream("deflate-raw"));
 			return new Uint8Array(await new Response(stream).arrayBuffer());
 		} catch (e) {
 			// an old browser that knows only zlib's frame
@@ -30,7 +33,9 @@ function varints(bytes, n, Kind) {
 	const out = new Kind(n);
 	let at = 0;
 	for (let i = 0; i < n; i++) {
-		let b = bytes[at++], v = b & 127, scale = 128;
+		let b = bytes[at++],
+			v = b & 127,
+			scale = 128;
 		while (b > 127) {
 			b = bytes[at++];
 			v += (b & 127) * scale;
@@ -43,8 +48,7 @@ function varints(bytes, n, Kind) {
 
 async function readProfile(text) {
 	const coded = decodeBase64(text);
-	if (coded[0] !== 75)
-		throw new Error("there is no profile in this file");
+	if (coded[0] !== 75) throw new Error("there is no profile in this file");
 	const bytes = coded[1] === 100 ? await inflate(coded.subarray(2)) : coded.subarray(2);
 	const size = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
 	const head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size)));
@@ -59,7 +63,8 @@ async function readProfile(text) {
 
 function readFunctions(p, head) {
 	const text = (i) => (i < 0 ? "" : head.strings[i]);
-	const f = head.funcs, n = f.name.length;
+	const f = head.funcs,
+		n = f.name.length;
 	p.name = f.name.map((i) => text(i) || "(no name)");
 	p.module = f.module.map(text);
 	p.file = f.file.map(text);
@@ -86,7 +91,8 @@ function readFunctions(p, head) {
 // Nodes in pre-order, the root first: parent, depth, and where the subtree ends.
 function readNodes(p, head, columns) {
 	const n = (p.n = head.nodes + 1);
-	const up = varints(columns[0], head.nodes, Int32Array), func = varints(columns[1], head.nodes, Int32Array);
+	const up = varints(columns[0], head.nodes, Int32Array),
+		func = varints(columns[1], head.nodes, Int32Array);
 	p.func = new Int32Array(n);
 	p.parent = new Int32Array(n);
 	p.depth = new Int32Array(n);
@@ -95,22 +101,19 @@ function readNodes(p, head, columns) {
 	const path = [0];
 	for (let i = 1; i < n; i++) {
 		const depth = p.depth[i - 1] + 1 - up[i - 1];
-		while (path.length > depth)
-			p.end[path.pop()] = i;
+		while (path.length > depth) p.end[path.pop()] = i;
 		p.parent[i] = path[depth - 1];
 		p.depth[i] = depth;
 		p.func[i] = func[i - 1] ? func[i - 1] - 1 : p.pruned;
 		path.push(i);
 	}
-	while (path.length)
-		p.end[path.pop()] = n;
+	while (path.length) p.end[path.pop()] = n;
 }
 
 function readEntries(p, head, columns) {
 	const n = (p.entries = head.entries);
 	p.eNode = varints(columns[2], n, Int32Array);
-	for (let i = 1; i < n; i++)
-		p.eNode[i] += p.eNode[i - 1];
+	for (let i = 1; i < n; i++) p.eNode[i] += p.eNode[i - 1];
 	p.eKey = varints(columns[3], n, Int32Array);
 	p.eTime = null;
 	if (columns[4].length) {
@@ -125,7 +128,12 @@ function readEntries(p, head, columns) {
 	p.eWeight = varints(columns[5], n, Float64Array);
 	p.keys = [];
 	for (let i = 0; i < head.keys.length; i += 4)
-		p.keys.push({ side: head.keys[i], event: head.keys[i + 1], thread: head.keys[i + 2], cpu: head.keys[i + 3] });
+		p.keys.push({
+			side: head.keys[i],
+			event: head.keys[i + 1],
+			thread: head.keys[i + 2],
+			cpu: head.keys[i + 3],
+		});
 	p.threads = head.threads.map(([comm, pid, tid]) => ({ comm, pid, tid }));
 	p.cpus = head.cpus;
 	p.events = head.events;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Numbers and small pieces of the page. Text from the profile goes in only as text nodes.
 
 const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
@@ -8,19 +9,19 @@ function scaled(v, units, step) {
 		v /= step;
 		i++;
 	}
-	return (i && Math.abs(v) < 100 ? v.toFixed(Math.abs(v) < 10 ? 2 : 1) : grouped.format(v)) + " " + units[i];
+	return (
+		(i && Math.abs(v) < 100 ? v.toFixed(Math.abs(v) < 10 ? 2 : 1) : grouped.format(v)) +
+		" " +
+		units[i]
+	);
 }
 
 // A weight with its unit: 1.25 s, 3.4 MiB, 12,345 samples.
 function weight(v, unit) {
-	if (unit === "ns")
-		return scaled(v, ["ns", "µs", "ms", "s"], 1000);
-	if (unit === "us" || unit === "µs")
-		return scaled(v, ["µs", "ms", "s"], 1000);
-	if (unit === "ms")
-		return scaled(v, ["ms", "s"], 1000);
-	if (unit === "bytes")
-		return scaled(v, ["bytes", "KiB", "MiB", "GiB", "TiB"], 1024);
+	if (unit === "ns") return scaled(v, ["ns", "µs", "ms", "s"], 1000);
+	if (unit === "us" || unit === "µs") return scaled(v, ["µs", "ms", "s"], 1000);
+	if (unit === "ms") return scaled(v, ["ms", "s"], 1000);
+	if (unit === "bytes") return scaled(v, ["bytes", "KiB", "MiB", "GiB", "TiB"], 1024);
 	return grouped.format(v) + (unit ? " " + (v === 1 ? unit.replace(/s$/, "") : unit) : "");
 }
 
@@ -30,7 +31,7 @@ function plainWeight(v, unit) {
 }
 
 function percent(part, whole) {
-	const v = whole > 0 ? 100 * part / whole : 0;
+	const v = whole > 0 ? (100 * part) / whole : 0;
 	return v.toFixed(v !== 0 && Math.abs(v) < 0.01 ? 4 : 2) + "%";
 }
 
@@ -49,14 +50,10 @@ const $ = (id) => document.getElementById(id);
 function make(tag, attributes = {}, ...children) {
 	const node = document.createElement(tag);
 	for (const [k, v] of Object.entries(attributes)) {
-		if (v === undefined || v === null || v === false)
-			continue;
-		if (k === "text")
-			node.textContent = v;
-		else if (k.startsWith("on"))
-			node.addEventListener(k.slice(2), v);
-		else
-			node.setAttribute(k, v === true ? "" : v);
+		if (v === undefined || v === null || v === false) continue;
+		if (k === "text") node.textContent = v;
+		else if (k.startsWith("on")) node.addEventListener(k.slice(2), v);
+		else node.setAttribute(k, v === true ? "" : v);
 	}
 	node.append(...children.filter((c) => c !== null && c !== undefined && c !== false));
 	return node;
@@ -64,7 +61,8 @@ function make(tag, attributes = {}, ...children) {
 
 const svgSpace = "http://www.w3.org/2000/svg";
 function icon(path) {
-	const svg = document.createElementNS(svgSpace, "svg"), p = document.createElementNS(svgSpace, "path");
+	const svg = document.createElementNS(svgSpace, "svg"),
+		p = document.createElementNS(svgSpace, "path");
 	svg.setAttribute("class", "icon");
 	svg.setAttribute("viewBox", "0 0 16 16");
 	svg.setAttribute("aria-hidden", "true");

@@ -1,49 +1,79 @@
+// SPDX-License-Identifier: MIT
 // Help: every key; and what is known of the profile.
 
 const KEYS = [
-	["Moving", [
-		["← → ↑ ↓", "choose a neighbour, a caller, a callee"],
-		["Enter", "zoom to the chosen frame"],
-		["Backspace, u", "zoom out one frame"],
-		["0, Home", "zoom out entirely"],
-		["Esc", "close, clear the search, zoom out"],
-		["Page ↑ ↓", "scroll"],
-		["click, drag", "zoom, move"],
-		["Ctrl + wheel", "closer; Shift + wheel: sideways"],
-	]],
-	["The chosen frame", [
-		["s", "sandwich: its callers and callees"],
-		["f", "focus: only it and its callees"],
-		["h", "hide samples that pass through it"],
-		["m", "merge it into its caller"],
-		["c", "collapse its callees into it"],
-		["y", "copy its name"],
-		[". or menu key", "everything that can be done with it"],
-		["z", "take the last change back"],
-	]],
-	["Searching", [
-		["/", "search: text or /regex/"],
-		["n, N", "next, previous match"],
-		["*", "find all frames of the chosen function"],
-	]],
-	["The view", [
-		["1 2 3 4", "top-down, bottom-up, sandwich, time order"],
-		["5 6 7", "in a comparison: delta, before, after"],
-		["i", "flame or icicle"],
-		["r", "collapse recursion"],
-		["o", "order by name or size"],
-		["k", "colour by kind, module, name"],
-		["b", "colour-blind safe palette"],
-		["d", "light or dark"],
-		["t", "table of functions"],
-		["v, x, e", "display, filter, export"],
-		["?", "this help"],
-	]],
+	[
+		"Moving",
+		[
+			["← → ↑ ↓", "choose a neighbour, a caller, a callee"],
+			["Enter", "zoom to the chosen frame"],
+			["Backspace, u", "zoom out one frame"],
+			["0, Home", "zoom out entirely"],
+			["Esc", "close, clear the search, zoom out"],
+			["Page ↑ ↓", "scroll"],
+			["click, drag", "zoom, move"],
+			["Ctrl + wheel", "closer; Shift + wheel: sideways"],
+		],
+	],
+	[
+		"The chosen frame",
+		[
+			["s", "sandwich: its callers and callees"],
+			["f", "focus: only it and its callees"],
+			["h", "hide samples that pass through it"],
+			["m", "merge it into its caller"],
+			["c", "collapse its callees into it"],
+			["y", "copy its name"],
+			[". or menu key", "everything that can be done with it"],
+			["z", "take the last change back"],
+		],
+	],
+	[
+		"Searching",
+		[
+			["/", "search: text or /regex/"],
+			["n, N", "next, previous match"],
+			["*", "find all frames of the chosen function"],
+		],
+	],
+	[
+		"The view",
+		[
+			["1 2 3 4", "top-down, bottom-up, sandwich, time order"],
+			["5 6 7", "in a comparison: delta, before, after"],
+			["i", "flame or icicle"],
+			["r", "collapse recursion"],
+			["o", "order by name or size"],
+			["k", "colour by kind, module, name"],
+			["b", "colour-blind safe palette"],
+			["d", "light or dark"],
+			["t", "table of functions"],
+			["v, x, e", "display, filter, export"],
+			["?", "this help"],
+		],
+	],
 ];
 
 function openDialog(title, ...content) {
 	const d = $("dialog");
-	d.replaceChildren(make("header", {}, make("h2", { text: title }), make("button", { class: "ghost", "aria-label": "Close", title: "Close (Esc)", onclick: () => d.close() }, icon("m4 4 8 8m0-8-8 8"))), ...content);
+	d.replaceChildren(
+		make(
+			"header",
+			{},
+			make("h2", { text: title }),
+			make(
+				"button",
+				{
+					class: "ghost",
+					"aria-label": "Close",
+					title: "Close (Esc)",
+					onclick: () => d.close(),
+				},
+				icon("m4 4 8 8m0-8-8 8")
+			)
+		),
+		...content
+	);
 	d.setAttribute("aria-label", title);
 	d.showModal();
 }
@@ -53,39 +83,76 @@ function showHelp() {
 	for (const [title, list] of KEYS) {
 		const dl = make("dl");
 		for (const [key, what] of list)
-			dl.append(make("dt", {}, ...key.split(", ").flatMap((k, i) => [i ? " " : "", make("kbd", { text: k })])), make("dd", { text: what }));
+			dl.append(
+				make(
+					"dt",
+					{},
+					...key
+						.split(", ")
+						.flatMap((k, i) => [i ? " " : "", make("kbd", { text: k })])
+				),
+				make("dd", { text: what })
+			);
 		grid.append(make("section", {}, make("h3", { text: title }), dl));
 	}
-	openDialog("Keys", grid, make("p", { class: "note", text: "A frame's width is its share of the weight; what it calls stands on it. Nothing here leaves this file: it needs no network and makes no requests." }));
+	openDialog(
+		"Keys",
+		grid,
+		make("p", {
+			class: "note",
+			text: "A frame's width is its share of the weight; what it calls stands on it. Nothing here leaves this file: it needs no network and makes no requests.",
+		})
+	);
 }
 
 // Sentences about what the file does not hold.
 function prunedNotes() {
-	const { head } = app.p, notes = [], x = head.pruned;
+	const { head } = app.p,
+		notes = [],
+		x = head.pruned;
 	if (x.stacks)
-		notes.push("To keep the file small, frames below " + percent(x.min, 1) + " of the weight were pruned: " + grouped.format(x.stacks) + " stacks (" + percent(x.share, 1) + " of the weight) end in a frame named [pruned].");
-	if (x.cpus)
-		notes.push("CPU numbers were left out to keep the file small.");
+		notes.push(
+			"To keep the file small, frames below " +
+				percent(x.min, 1) +
+				" of the weight were pruned: " +
+				grouped.format(x.stacks) +
+				" stacks (" +
+				percent(x.share, 1) +
+				" of the weight) end in a frame named [pruned]."
+		);
+	if (x.cpus) notes.push("CPU numbers were left out to keep the file small.");
 	if (!head.time.ordered && head.time.steps > 1)
-		notes.push("Times are kept in " + grouped.format(head.time.steps) + " steps of " + duration(head.time.step) + ".");
-	if (head.notes)
-		notes.push(head.notes);
+		notes.push(
+			"Times are kept in " +
+				grouped.format(head.time.steps) +
+				" steps of " +
+				duration(head.time.step) +
+				"."
+		);
+	if (head.notes) notes.push(head.notes);
 	return notes;
 }
 
 function showAbout() {
-	const { p, unit, tree: t } = app, head = p.head, dl = make("dl", { class: "facts" });
+	const { p, unit, tree: t } = app,
+		head = p.head,
+		dl = make("dl", { class: "facts" });
 	const fact = (k, v) => dl.append(make("dt", { text: k }), make("dd", { text: v }));
 	fact("Profile", head.title);
 	if (p.compare) {
 		fact(head.sides[0], weight(t.ta[0], unit));
 		fact(head.sides[1], weight(t.tb[0], unit));
-	} else
-		fact("Weight", weight(t.ta[0], unit));
-	fact("Frames", grouped.format(head.nodes) + " in the tree, " + grouped.format(p.pruned) + " functions");
+	} else fact("Weight", weight(t.ta[0], unit));
+	fact(
+		"Frames",
+		grouped.format(head.nodes) + " in the tree, " + grouped.format(p.pruned) + " functions"
+	);
 	fact("Events", p.events.join(", "));
-	if (hasThreads(p))
-		fact("Threads", grouped.format(p.threads.length));
+	if (hasThreads(p)) fact("Threads", grouped.format(p.threads.length));
 	fact("Made by", "kymo " + head.version);
-	openDialog("About this profile", dl, ...prunedNotes().map((text) => make("p", { class: "note", text })));
+	openDialog(
+		"About this profile",
+		dl,
+		...prunedNotes().map((text) => make("p", { class: "note", text }))
+	);
 }

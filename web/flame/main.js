@@ -1,12 +1,35 @@
+// SPDX-License-Identifier: MIT
 // Putting it together: the state, what follows from it, and what changes it.
 
 const app = {
-	p: null, state: null, start: null,
-	self: null, tree: null, panes: [], sums: null, tallies: null, // follow from the state
-	found: null, hits: null, hitAt: -1,
-	painter: null, colors: null, font: "", family: "", unit: "",
-	hover: null, chosen: null, dragged: false, sliding: 0, still: false,
-	width: 0, height: 0, keys: {}, times: {}, saved: null,
+	p: null,
+	state: null,
+	start: null,
+	self: null,
+	tree: null,
+	panes: [],
+	sums: null,
+	tallies: null, // follow from the state
+	found: null,
+	hits: null,
+	hitAt: -1,
+	painter: null,
+	colors: null,
+	font: "",
+	family: "",
+	unit: "",
+	hover: null,
+	chosen: null,
+	dragged: false,
+	sliding: 0,
+	drawing: 0,
+	glass: null,
+	still: false,
+	width: 0,
+	height: 0,
+	keys: {},
+	times: {},
+	saved: null,
 };
 
 const darkSystem = matchMedia("(prefers-color-scheme: dark)");
@@ -14,8 +37,7 @@ const isDark = () => (app.state && app.state.theme ? app.state.theme === "dark" 
 
 // Do only what the change makes necessary: each stage has a key of what it depends on.
 function stage(name, key, run) {
-	if (app.keys[name] === key)
-		return false;
+	if (app.keys[name] === key) return false;
 	app.keys[name] = key;
 	run();
 	return true;
@@ -24,14 +46,12 @@ function stage(name, key, run) {
 const listed = (set) => (set ? [...set].join(",") : "*");
 
 function rules() {
-	const { p, state } = app, r = { recursion: state.recursion, focus: -1 };
-	for (const k of ["hide", "merge", "fold"])
-		r[k] = new Uint8Array(p.funcs);
+	const { p, state } = app,
+		r = { recursion: state.recursion, focus: -1 };
+	for (const k of ["hide", "merge", "fold"]) r[k] = new Uint8Array(p.funcs);
 	for (const [op, f] of state.ops) {
-		if (op === "focus")
-			r.focus = f;
-		else
-			r[op][f] = 1;
+		if (op === "focus") r.focus = f;
+		else r[op][f] = 1;
 	}
 	return r;
 }
@@ -39,18 +59,32 @@ function rules() {
 function makePanes() {
 	const { p, state: s, tree: t } = app;
 	if (s.mode === "sandwich")
-		return [newPane(callersOf(p, t, s.sandwich, s), true, "callers"), newPane(calleesOf(p, t, s.sandwich, s), false, "callees")];
-	const view = s.mode === "up" ? bottomUp(p, t, s) : s.mode === "chart" ? timeOrder(p, t, app.self) : topDown(p, t, s);
+		return [
+			newPane(callersOf(p, t, s.sandwich, s), true, "callers"),
+			newPane(calleesOf(p, t, s.sandwich, s), false, "callees"),
+		];
+	const view =
+		s.mode === "up"
+			? bottomUp(p, t, s)
+			: s.mode === "chart"
+				? timeOrder(p, t, app.self)
+				: topDown(p, t, s);
 	return [newPane(view, !s.icicle, s.mode)];
 }
 
 function update() {
-	const { p, state: s } = app, began = performance.now();
+	const { p, state: s } = app,
+		began = performance.now();
 	const filter = [s.event, listed(s.threads), listed(s.cpus), s.from, s.to].join("|");
 	const stacks = filter + "|" + s.recursion + "|" + JSON.stringify(s.ops);
-	const chart = [s.mode, s.mode === "sandwich" ? s.sandwich : "", s.mode === "chart" ? "" : orderOf(s), s.side, s.normalize].join("|");
-	if (s.mode === "chart" && !p.eTime)
-		s.mode = "down";
+	const chart = [
+		s.mode,
+		s.mode === "sandwich" ? s.sandwich : "",
+		s.mode === "chart" ? "" : orderOf(s),
+		s.side,
+		s.normalize,
+	].join("|");
+	if (s.mode === "chart" && !p.eTime) s.mode = "down";
 	stage("self", filter, () => (app.self = selfWeights(p, s)));
 	stage("tree", stacks, () => {
 		const plain = plainTree(p, app.self);
@@ -62,16 +96,24 @@ function update() {
 		app.hover = app.chosen = app.hits = null;
 		app.hitAt = -1;
 	});
-	stage("colors", [s.color, s.safe, isDark()].join("|"), () => (app.colors = app.painter.tables(s, isDark())));
-	if (stage("found", stacks + "|" + s.query, () => (app.found = s.query ? search(p, app.tree, s.query) : null)))
+	stage(
+		"colors",
+		[s.color, s.safe, isDark()].join("|"),
+		() => (app.colors = app.painter.tables(s, isDark()))
+	);
+	if (
+		stage(
+			"found",
+			stacks + "|" + s.query,
+			() => (app.found = s.query ? search(p, app.tree, s.query) : null)
+		)
+	)
 		[app.hits, app.hitAt] = [null, -1];
 	for (const pane of app.panes)
-		if (pane.name !== "callees")
-			pane.up = pane.name === "callers" || !s.icicle;
+		if (pane.name !== "callees") pane.up = pane.name === "callers" || !s.icicle;
 	if (fresh || app.keys.zoom !== s.zoom.join()) {
 		for (const pane of app.panes) {
-			if (app.panes.length === 1)
-				pane.zoom = nodeOf(pane.v, s.zoom);
+			if (app.panes.length === 1) pane.zoom = nodeOf(pane.v, s.zoom);
 			if (pane.v.reversed && pane.zoom && openReversed(pane, pane.zoom))
 				pane.zoom = pane.zoomed;
 			[pane.x0, pane.x1] = windowOf(pane, pane.zoom);
@@ -85,30 +127,31 @@ function update() {
 }
 
 function show(fresh) {
-	const { p, state: s } = app, root = document.documentElement, stageBox = $("stage");
+	const { p, state: s } = app,
+		root = document.documentElement,
+		stageBox = $("stage");
 	root.dataset.theme = isDark() ? "dark" : "light";
 	const turned = stage("turned", s.mode + s.icicle + s.sandwich, () => {});
 	refreshTable();
 	showChips();
 	const empty = !(app.tree.ta[0] || (app.tree.tb && app.tree.tb[0]));
 	$("empty").hidden = !empty;
-	$("empty").textContent = p.entries ? "Nothing is left: the filters or changes leave no samples. The chips above undo them." : "This profile is empty: it has no stacks.";
+	$("empty").textContent = p.entries
+		? "Nothing is left: the filters or changes leave no samples. The chips above undo them."
+		: "This profile is empty: it has no stacks.";
 	place();
 	if (fresh || turned) {
 		const pane = app.panes[0];
 		if (app.panes.length === 2)
 			stageBox.scrollTop = Math.max(0, pane.base - stageBox.clientHeight / 2);
-		else
-			stageBox.scrollTop = pane.up ? app.height : 0;
-		if (pane.zoom)
-			scrollTo(pane, pane.zoom);
+		else stageBox.scrollTop = pane.up ? app.height : 0;
+		if (pane.zoom) scrollTo(pane, pane.zoom);
 	}
 	draw();
 	drawTimeline();
 	showCrumbs();
 	showLegend();
-	if ($("query").value !== s.query)
-		$("query").value = s.query;
+	if ($("query").value !== s.query) $("query").value = s.query;
 	showFound();
 	for (const b of $("modes").children) {
 		b.setAttribute("aria-checked", String(b.dataset.mode === s.mode));
@@ -122,13 +165,15 @@ function show(fresh) {
 	$("filters-on").hidden = !on;
 	$("filters-on").textContent = on;
 	if (menuOpen() && !$("popover").hidden)
-		refreshPopover($("display").getAttribute("aria-expanded") === "true" ? buildDisplay : buildFilter);
+		refreshPopover(
+			$("display").getAttribute("aria-expanded") === "true" ? buildDisplay : buildFilter
+		);
 }
 
 function change(part) {
 	Object.assign(app.state, part);
 	update();
-	remember();
+	remember("query" in part);
 }
 
 function addOp(op, f) {
@@ -145,12 +190,9 @@ function setMode(mode) {
 	const { p, state } = app;
 	if (mode === "sandwich") {
 		const f = app.chosen ? app.chosen.pane.v.func[app.chosen.node] : -1;
-		if (f >= 0 && f < p.pruned)
-			sandwich(f);
-		else if (state.sandwich >= 0)
-			change({ mode });
-		else
-			sandwich(heaviest());
+		if (f >= 0 && f < p.pruned) sandwich(f);
+		else if (state.sandwich >= 0) change({ mode });
+		else sandwich(heaviest());
 		return;
 	}
 	if (mode === "chart" && (!p.eTime || p.compare)) {
@@ -174,25 +216,22 @@ function setQuery(text) {
 	const began = performance.now();
 	change({ query: text });
 	app.times.search = performance.now() - began;
-	if (app.found && !app.found.error)
-		say(text ? $("found").textContent : "Search cleared");
+	if (app.found && !app.found.error) say(text ? $("found").textContent : "Search cleared");
 }
 
 function allHits() {
-	if (!app.hits)
-		app.hits = app.found && !app.found.error ? hits(app.panes[0].v, app.found.match) : [];
+	if (!app.hits) app.hits = app.found && !app.found.error ? hits(app.panes[0].v, app.found.match) : [];
 	return app.hits;
 }
 
-// The view goes into the address; quick successions (typing) into one step of the history.
-function remember() {
-	const hash = toHash(app.state, app.start), url = location.pathname + location.search + hash;
-	if (location.hash === hash)
-		return;
-	const quick = performance.now() - (app.remembered || -1e9) < 700;
-	app.remembered = performance.now();
+// The view goes into the address; a word that is typed is one step of the history.
+function remember(typing) {
+	const hash = toHash(app.state, app.start),
+		url = location.pathname + location.search + hash;
+	if (location.hash === hash) return;
 	try {
-		history[quick ? "replaceState" : "pushState"](null, "", url);
+		history[typing && app.typing ? "replaceState" : "pushState"](null, "", url);
+		app.typing = typing;
 	} catch (e) {
 		// some places a file is opened from have no history
 	}
@@ -204,21 +243,24 @@ function recall() {
 }
 
 function setUpBars() {
-	const { p } = app, head = p.head;
+	const { p } = app,
+		head = p.head;
 	document.title = head.title + " · kymo";
 	$("title").textContent = head.title;
 	$("title").title = head.title;
 	const facts = [];
-	if (head.subtitle)
-		facts.push(head.subtitle);
+	if (head.subtitle) facts.push(head.subtitle);
 	const sum = tallySides();
-	facts.push(p.compare ? weight(sum[0], app.unit) + " → " + weight(sum[1], app.unit) : weight(sum[0], app.unit));
-	if (hasTime(p))
-		facts.push(duration(p.time.step * p.time.steps));
-	if (p.events.length === 1 && p.events[0] !== app.unit)
-		facts.push(p.events[0]);
+	facts.push(
+		p.compare
+			? weight(sum[0], app.unit) + " → " + weight(sum[1], app.unit)
+			: weight(sum[0], app.unit)
+	);
+	if (hasTime(p)) facts.push(duration(p.time.step * p.time.steps));
+	if (p.events.length === 1 && p.events[0] !== app.unit) facts.push(p.events[0]);
 	$("subtitle").textContent = facts.join(" · ");
-	$("about").textContent = (head.pruned.stacks ? "pruned · " : "") + grouped.format(head.nodes) + " frames";
+	$("about").textContent =
+		(head.pruned.stacks ? "pruned · " : "") + grouped.format(head.nodes) + " frames";
 	$("about").addEventListener("click", showAbout);
 	$("sides").hidden = !p.compare;
 	for (const b of $("modes").children) {
@@ -247,9 +289,9 @@ function setUpBars() {
 
 function radioKeys(e) {
 	const by = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[e.key];
-	if (!by)
-		return;
-	const all = [...e.currentTarget.children].filter((b) => !b.disabled), to = all[(all.indexOf(e.target) + by + all.length) % all.length];
+	if (!by) return;
+	const all = [...e.currentTarget.children].filter((b) => !b.disabled),
+		to = all[(all.indexOf(e.target) + by + all.length) % all.length];
 	to.focus();
 	to.click();
 	e.preventDefault();
@@ -257,11 +299,11 @@ function radioKeys(e) {
 }
 
 function tallySides() {
-	const { p } = app, sum = [0, 0];
+	const { p } = app,
+		sum = [0, 0];
 	for (let i = 0; i < p.entries; i++) {
 		const k = p.keys[p.eKey[i]];
-		if (app.state.event < 0 || k.event === app.state.event)
-			sum[k.side] += p.eWeight[i];
+		if (app.state.event < 0 || k.event === app.state.event) sum[k.side] += p.eWeight[i];
 	}
 	return sum;
 }
@@ -269,23 +311,59 @@ function tallySides() {
 // For scripts and tests: what is shown, and how long it took.
 function publish() {
 	window.kymo = {
-		state: () => ({ ...app.state, threads: app.state.threads && [...app.state.threads], cpus: app.state.cpus && [...app.state.cpus] }),
+		state: () => ({
+			...app.state,
+			threads: app.state.threads && [...app.state.threads],
+			cpus: app.state.cpus && [...app.state.cpus],
+		}),
 		times: app.times,
-		frames: () => app.panes.flatMap((pane) => pane.rows.flatMap((row) => row.map((i) => {
-			const v = pane.v, box = frameBox({ pane, node: i }), l = look(), r = $("stage").getBoundingClientRect();
-			return { pane: pane.name, name: app.p.name[v.func[i]], depth: v.depth[i], total: v.ta[i], totalB: v.tb ? v.tb[i] : null, self: v.a[i],
-				x: r.left + PAD + box.x, y: r.top + box.y - $("stage").scrollTop, w: box.w, h: box.h, fill: l.fill(v.func[i], i, v) };
-		}))),
-		found: () => app.found && { a: app.found.a, b: app.found.b, share: app.found.shown, funcs: app.found.funcs, frames: allHits().length, at: app.hitAt },
+		frames: () =>
+			app.panes.flatMap((pane) =>
+				pane.rows.flatMap((row) =>
+					row.map((i) => {
+						const v = pane.v,
+							box = frameBox({ pane, node: i }),
+							l = look(),
+							r = $("stage").getBoundingClientRect();
+						return {
+							pane: pane.name,
+							name: app.p.name[v.func[i]],
+							depth: v.depth[i],
+							total: v.ta[i],
+							totalB: v.tb ? v.tb[i] : null,
+							self: v.a[i],
+							x: r.left + PAD + box.x,
+							y: r.top + box.y - $("stage").scrollTop,
+							w: box.w,
+							h: box.h,
+							fill: l.fill(v.func[i], i, v),
+						};
+					})
+				)
+			),
+		found: () =>
+			app.found && {
+				a: app.found.a,
+				b: app.found.b,
+				share: app.found.shown,
+				funcs: app.found.funcs,
+				frames: allHits().length,
+				at: app.hitAt,
+			},
 		chosen: () => app.chosen && app.p.name[app.chosen.pane.v.func[app.chosen.node]],
 		nodes: () => app.panes.map((q) => q.v.n),
-		saved: async () => app.saved && { name: app.saved.name, size: app.saved.size, text: (await app.saved.blob.text()).slice(0, 1e6) },
+		saved: async () =>
+			app.saved && {
+				name: app.saved.name,
+				size: app.saved.size,
+				text: (await app.saved.blob.text()).slice(0, 1e6),
+			},
 		still: (on) => (app.still = on),
 		zoom: (name) => {
-			const pane = app.panes[0], f = app.p.name.indexOf(name);
+			const pane = app.panes[0],
+				f = app.p.name.indexOf(name);
 			const i = pane.v.func.indexOf(f);
-			if (f >= 0 && i >= 0)
-				zoomTo(pane, i);
+			if (f >= 0 && i >= 0) zoomTo(pane, i);
 			return i;
 		},
 	};
@@ -293,7 +371,8 @@ function publish() {
 
 async function start() {
 	const began = performance.now();
-	const holder = $("profile"), text = holder.textContent.trim();
+	const holder = $("profile"),
+		text = holder.textContent.trim();
 	app.p = await readProfile(text);
 	holder.remove();
 	app.times.decode = performance.now() - began;
@@ -315,10 +394,12 @@ async function start() {
 	window.addEventListener("hashchange", recall);
 	darkSystem.addEventListener("change", update);
 	app.times.ready = performance.now() - began;
-	requestAnimationFrame(() => setTimeout(() => {
-		app.times.painted = performance.now();
-		document.documentElement.dataset.ready = "1";
-	}, 0));
+	requestAnimationFrame(() =>
+		requestAnimationFrame(() => {
+			app.times.painted = performance.now();
+			document.documentElement.dataset.ready = "1";
+		})
+	);
 }
 
 start().catch((e) => {

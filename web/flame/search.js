@@ -1,11 +1,15 @@
+// SPDX-License-Identifier: MIT
 // Search: a text (any case), or a regular expression between slashes: /^mem(cpy|set)/i
 
 function compile(text) {
 	if (text.length > 1 && text[0] === "/") {
-		const last = text.lastIndexOf("/"), flags = text.slice(last + 1);
+		const last = text.lastIndexOf("/"),
+			flags = text.slice(last + 1);
 		const closed = last > 0 && /^[imsu]*$/.test(flags);
 		try {
-			const re = closed ? new RegExp(text.slice(1, last), flags) : new RegExp(text.slice(1));
+			const re = closed
+				? new RegExp(text.slice(1, last), flags)
+				: new RegExp(text.slice(1));
 			return { test: (s) => re.test(s), error: "" };
 		} catch (e) {
 			return { test: () => false, error: "not a regular expression" };
@@ -23,7 +27,8 @@ function exactly(name) {
 // Which functions match, and how much of the weight has at least one of them in
 // its stack: a match inside a match is passed over, so nothing counts twice.
 function search(p, t, text) {
-	const pattern = compile(text), match = new Uint8Array(p.funcs);
+	const pattern = compile(text),
+		match = new Uint8Array(p.funcs);
 	let funcs = 0;
 	for (let f = 0; f < p.pruned; f++)
 		if (pattern.test(p.name[f])) {
@@ -34,26 +39,25 @@ function search(p, t, text) {
 }
 
 function covered(t, match, from) {
-	let a = 0, b = 0;
+	let a = 0,
+		b = 0;
 	for (let i = from; i < t.end[from];) {
 		if (match[t.func[i]]) {
 			a += t.ta[i];
-			if (t.tb)
-				b += t.tb[i];
+			if (t.tb) b += t.tb[i];
 			i = t.end[i];
-		} else
-			i++;
+		} else i++;
 	}
 	return { a, b };
 }
 
 // The same for a sandwich: only samples through the function count.
 function coveredThrough(t, match, roots) {
-	let a = 0, b = 0;
+	let a = 0,
+		b = 0;
 	for (const r of roots) {
 		let above = false;
-		for (let i = t.parent[r]; i > 0 && !above; i = t.parent[i])
-			above = match[t.func[i]] === 1;
+		for (let i = t.parent[r]; i > 0 && !above; i = t.parent[i]) above = match[t.func[i]] === 1;
 		const c = above ? { a: t.ta[r], b: t.tb ? t.tb[r] : 0 } : covered(t, match, r);
 		a += c.a;
 		b += c.b;
@@ -67,8 +71,7 @@ function hits(v, match) {
 	const found = [];
 	for (let i = 0; i < v.n;) {
 		const hit = match[v.func[i]];
-		if (hit && v.size[i] > 0)
-			found.push(i);
+		if (hit && v.size[i] > 0) found.push(i);
 		i = hit || !(v.size[i] > 0) ? v.end[i] : i + 1;
 	}
 	return found.sort((x, y) => v.size[y] - v.size[x] || x - y);

@@ -1,27 +1,28 @@
+// SPDX-License-Identifier: MIT
 // What is shown and how, and its short form in the address (#...), so that a view
 // can be bookmarked and sent, and the browser's Back undoes.
 
 const DEFAULTS = {
-	mode: "down",		// down, up, sandwich, chart
+	mode: "down", // down, up, sandwich, chart
 	icicle: false,
-	sort: "",		// name, size, or what suits the view
-	recursion: false,	// collapsed
-	color: "kind",		// kind, module, name, delta
-	safe: false,		// colours for any eyes
-	theme: "",		// "", light, dark
-	side: "both",		// both, before, after
+	sort: "", // name, size, or what suits the view
+	recursion: false, // collapsed
+	color: "kind", // kind, module, name, delta
+	safe: false, // colours for any eyes
+	theme: "", // "", light, dark
+	side: "both", // both, before, after
 	normalize: true,
 	query: "",
 	event: -1,
-	threads: null,		// Set of indices, or all
+	threads: null, // Set of indices, or all
 	cpus: null,
 	from: 0,
-	to: Infinity,		// steps of time
-	ops: [],		// [kind, function]: hide, merge, fold, focus
-	sandwich: -1,		// function
-	zoom: [],		// functions from the root down
+	to: Infinity, // steps of time
+	ops: [], // [kind, function]: hide, merge, fold, focus
+	sandwich: -1, // function
+	zoom: [], // functions from the root down
 	table: false,
-	order: "self",		// of the table
+	order: "self", // of the table
 	desc: true,
 };
 
@@ -30,32 +31,59 @@ const MODES = ["down", "up", "sandwich", "chart"];
 
 function startState(p) {
 	const v = p.head.view;
-	return { ...DEFAULTS, mode: v.chart ? "chart" : v.reverse ? "up" : "down", icicle: v.inverted,
-		recursion: v.recursion, sort: v.size ? "size" : "", color: p.compare ? "delta" : "kind",
-		normalize: v.normalize, event: p.events.length > 1 ? 0 : -1, to: p.time.steps - 1, ops: [], zoom: [] };
+	return {
+		...DEFAULTS,
+		mode: v.chart ? "chart" : v.reverse ? "up" : "down",
+		icicle: v.inverted,
+		recursion: v.recursion,
+		sort: v.size ? "size" : "",
+		color: p.compare ? "delta" : "kind",
+		normalize: v.normalize,
+		event: p.events.length > 1 ? 0 : -1,
+		to: p.time.steps - 1,
+		ops: [],
+		zoom: [],
+	};
 }
 
 function toHash(s, start) {
 	const q = [];
-	const put = (k, v) => q.push(k + "=" + encodeURIComponent(v).replace(/%2C/g, ",").replace(/%2F/g, "/"));
-	if (s.mode !== start.mode)
-		put("view", s.mode);
-	for (const [k, key] of [["icicle", "icicle"], ["recursion", "fold"], ["safe", "safe"], ["normalize", "norm"], ["table", "table"], ["desc", "desc"]])
-		if (s[k] !== start[k])
-			put(key, s[k] ? 1 : 0);
-	for (const [k, key] of [["sort", "sort"], ["color", "color"], ["theme", "theme"], ["side", "side"], ["query", "q"], ["order", "by"]])
-		if (s[k] !== start[k])
-			put(key, s[k]);
-	for (const [k, key] of [["event", "event"], ["from", "from"], ["to", "to"], ["sandwich", "of"]])
-		if (s[k] !== start[k])
-			put(key, s[k]);
-	for (const [k, key] of [["threads", "threads"], ["cpus", "cpus"]])
-		if (s[k])
-			put(key, [...s[k]].sort((a, b) => a - b).join(","));
+	const put = (k, v) =>
+		q.push(k + "=" + encodeURIComponent(v).replace(/%2C/g, ",").replace(/%2F/g, "/"));
+	if (s.mode !== start.mode) put("view", s.mode);
+	for (const [k, key] of [
+		["icicle", "icicle"],
+		["recursion", "fold"],
+		["safe", "safe"],
+		["normalize", "norm"],
+		["table", "table"],
+		["desc", "desc"],
+	])
+		if (s[k] !== start[k]) put(key, s[k] ? 1 : 0);
+	for (const [k, key] of [
+		["sort", "sort"],
+		["color", "color"],
+		["theme", "theme"],
+		["side", "side"],
+		["query", "q"],
+		["order", "by"],
+	])
+		if (s[k] !== start[k]) put(key, s[k]);
+	for (const [k, key] of [
+		["event", "event"],
+		["from", "from"],
+		["to", "to"],
+		["sandwich", "of"],
+	])
+		if (s[k] !== start[k]) put(key, s[k]);
+	for (const [k, key] of [
+		["threads", "threads"],
+		["cpus", "cpus"],
+	])
+		if (s[k]) put(key, [...s[k]].sort((a, b) => a - b).join(","));
 	if (s.ops.length)
 		put("ops", s.ops.map(([op, f]) => Object.keys(OPS).find((k) => OPS[k] === op) + f).join(","));
-	if (s.zoom.length)
-		put("zoom", s.zoom.map((f) => f.toString(36)).join(","));
+	if (s.zoom.length) put("zoom", s.zoom.map((f) => f.toString(36)).join(","));
 	return q.length ? "#" + q.join("&") : "";
 }
 
@@ -67,10 +95,17 @@ function fromHash(hash, start, p) {
 	const flag = (key, field) => q.has(key) && (s[field] = q.get(key) === "1");
 	const number = (key, lo, hi, field) => {
 		const v = Number(q.get(key));
-		if (q.has(key) && Number.isInteger(v) && v >= lo && v <= hi)
-			s[field] = v;
+		if (q.has(key) && Number.isInteger(v) && v >= lo && v <= hi) s[field] = v;
 	};
-	const list = (key, n) => q.get(key) && new Set(q.get(key).split(",").map(Number).filter((v) => Number.isInteger(v) && v >= 0 && v < n));
+	const list = (key, n) =>
+		q.get(key) &&
+		new Set(
+			q
+				.get(key)
+				.split(",")
+				.map(Number)
+				.filter((v) => Number.isInteger(v) && v >= 0 && v < n)
+		);
 	const func = (f) => Number.isInteger(f) && f >= 0 && f < p.funcs;
 	one("view", MODES, "mode");
 	flag("icicle", "icicle");
@@ -93,14 +128,15 @@ function fromHash(hash, start, p) {
 	s.cpus = list("cpus", p.cpus.length) || null;
 	for (const o of (q.get("ops") || "").split(",")) {
 		const f = Number(o.slice(1));
-		if (OPS[o[0]] && o.length > 1 && func(f))
-			s.ops.push([OPS[o[0]], f]);
+		if (OPS[o[0]] && o.length > 1 && func(f)) s.ops.push([OPS[o[0]], f]);
 	}
-	s.zoom = (q.get("zoom") || "").split(",").filter((x) => x).map((x) => parseInt(x, 36)).filter(func);
-	if (s.mode === "sandwich" && s.sandwich < 0)
-		s.mode = "down";
-	if (!p.compare && s.color === "delta")
-		s.color = "kind";
+	s.zoom = (q.get("zoom") || "")
+		.split(",")
+		.filter((x) => x)
+		.map((x) => parseInt(x, 36))
+		.filter(func);
+	if (s.mode === "sandwich" && s.sandwich < 0) s.mode = "down";
+	if (!p.compare && s.color === "delta") s.color = "kind";
 	return s;
 }
 

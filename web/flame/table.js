@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The functions as a table: the same numbers without the picture. Rows can be
 // reached with the arrow keys; Enter finds the function's frames.
 
@@ -5,33 +6,46 @@ const PAGE = 200;
 
 // Sums by function, of the zoomed frame where the view shows callers above callees.
 function sums() {
-	if (!app.sums)
-		app.sums = functionSums(app.p, app.tree, 0, app.tree.n);
+	if (!app.sums) app.sums = functionSums(app.p, app.tree, 0, app.tree.n);
 	return app.sums;
 }
 
 function tableScope() {
 	const pane = app.panes[0];
-	if (app.state.mode !== "down" || !pane || pane.zoom === 0)
-		return { s: sums(), name: "" };
+	if (app.state.mode !== "down" || !pane || pane.zoom === 0) return { s: sums(), name: "" };
 	// the view may be sorted otherwise than the tree: find the frame again by its path
 	const node = nodeOf(app.tree, pathOf(pane.v, pane.zoom));
-	return { s: functionSums(app.p, app.tree, node, app.tree.end[node]), name: app.p.name[app.tree.func[node]] };
+	return {
+		s: functionSums(app.p, app.tree, node, app.tree.end[node]),
+		name: app.p.name[app.tree.func[node]],
+	};
 }
 
 function columnsOf(p) {
-	const list = p.compare ? [["name", "Function"], ["before", "Before"], ["after", "After"], ["delta", "Change"]]
-		: [["name", "Function"], ["self", "Self"], ["total", "Total"]];
+	const list = p.compare
+		? [
+				["name", "Function"],
+				["before", "Before"],
+				["after", "After"],
+				["delta", "Change"],
+			]
+		: [
+				["name", "Function"],
+				["self", "Self"],
+				["total", "Total"],
+			];
 	return p.modules ? [...list, ["module", "Module"]] : list;
 }
 
-
 function rowsOf(scope) {
-	const { p, state, tree: t } = app, s = scope.s, match = state.query && app.found && !app.found.error ? app.found.match : null;
-	const wholeA = t.ta[0] || 1, wholeB = t.tb ? t.tb[0] || 1 : 1, rows = [];
+	const { p, state, tree: t } = app,
+		s = scope.s,
+		match = state.query && app.found && !app.found.error ? app.found.match : null;
+	const wholeA = t.ta[0] || 1,
+		wholeB = t.tb ? t.tb[0] || 1 : 1,
+		rows = [];
 	for (let f = 0; f < p.pruned; f++) {
-		if (!(s.total[f] > 0 || (s.totalB && s.totalB[f] > 0)) || (match && !match[f]))
-			continue;
+		if (!(s.total[f] > 0 || (s.totalB && s.totalB[f] > 0)) || (match && !match[f])) continue;
 		const r = { f, self: s.self[f], total: s.total[f] };
 		if (p.compare) {
 			r.before = state.normalize ? s.total[f] / wholeA : s.total[f];
@@ -41,59 +55,94 @@ function rowsOf(scope) {
 		rows.push(r);
 	}
 	const key = p.compare && (state.order === "self" || state.order === "total") ? "delta" : state.order;
-	const sign = state.desc ? -1 : 1, abs = key === "delta";
+	const sign = state.desc ? -1 : 1,
+		abs = key === "delta";
 	rows.sort((x, y) => {
 		let d;
-		if (key === "name")
-			d = p.rank[x.f] - p.rank[y.f];
+		if (key === "name") d = p.rank[x.f] - p.rank[y.f];
 		else if (key === "module")
 			d = p.base[x.f] < p.base[y.f] ? -1 : p.base[x.f] > p.base[y.f] ? 1 : 0;
-		else
-			d = abs ? Math.abs(x.delta) - Math.abs(y.delta) : x[key] - y[key];
+		else d = abs ? Math.abs(x.delta) - Math.abs(y.delta) : x[key] - y[key];
 		return sign * d || y.total - x.total || p.rank[x.f] - p.rank[y.f];
 	});
 	return rows;
 }
 
 function numberCell(v, whole, unit) {
-	const cell = make("td", { class: "num" }, make("span", { text: plainWeight(v, unit) }), make("small", { text: percent(v, whole) }));
-	cell.style.setProperty("--part", whole > 0 ? 100 * v / whole + "%" : "0%");
+	const cell = make(
+		"td",
+		{ class: "num" },
+		make("span", { text: plainWeight(v, unit) }),
+		" ",
+		make("small", { text: percent(v, whole) })
+	);
+	cell.style.setProperty("--part", whole > 0 ? (100 * v) / whole + "%" : "0%");
 	return cell;
 }
 
 function tableRow(r) {
-	const { p, unit, state, tree: t } = app, f = r.f;
+	const { p, unit, state, tree: t } = app,
+		f = r.f;
 	const dot = make("i", { class: "dot" });
 	dot.style.background = app.colors.normal[f];
 	const cells = [make("td", { class: "fn", title: p.name[f] }, dot, make("span", { text: p.name[f] }))];
 	if (p.compare) {
 		const share = (v) => (state.normalize ? percent(v, 1) : plainWeight(v, unit));
 		const part = Math.max(r.before, r.after) > 0 ? r.delta / Math.max(r.before, r.after) : 0;
-		const change = make("td", { class: "num delta", text: state.normalize ? signedPercent(r.delta) : plainWeight(r.delta, unit) });
-		change.style.setProperty("--tone", deltaColor(r.delta === 0 ? 0 : part, isDark(), state.safe));
-		cells.push(make("td", { class: "num", text: share(r.before) }), make("td", { class: "num", text: share(r.after) }), change);
-	} else
-		cells.push(numberCell(r.self, t.ta[0], unit), numberCell(r.total, t.ta[0], unit));
-	if (p.modules)
-		cells.push(make("td", { class: "mod", text: p.base[f], title: p.module[f] }));
+		const change = make("td", {
+			class: "num delta",
+			text: state.normalize ? signedPercent(r.delta) : plainWeight(r.delta, unit),
+		});
+		change.style.setProperty(
+			"--tone",
+			deltaColor(r.delta === 0 ? 0 : part, isDark(), state.safe)
+		);
+		cells.push(
+			make("td", { class: "num", text: share(r.before) }),
+			make("td", { class: "num", text: share(r.after) }),
+			change
+		);
+	} else cells.push(numberCell(r.self, t.ta[0], unit), numberCell(r.total, t.ta[0], unit));
+	if (p.modules) cells.push(make("td", { class: "mod", text: p.base[f], title: p.module[f] }));
 	return make("tr", { tabindex: "-1", "data-f": f }, ...cells);
 }
 
 function refreshTable() {
-	const { p, state } = app, side = $("side");
+	const { p, state } = app,
+		side = $("side");
 	$("tabled").setAttribute("aria-pressed", String(state.table));
 	side.hidden = $("divider").hidden = !state.table;
 	if (!state.table) {
 		side.replaceChildren();
 		return;
 	}
-	const scope = tableScope(), rows = rowsOf(scope);
-	const order = p.compare && (state.order === "self" || state.order === "total") ? "delta" : state.order;
+	const scope = tableScope(),
+		rows = rowsOf(scope);
+	const order =
+		p.compare && (state.order === "self" || state.order === "total") ? "delta" : state.order;
 	const head = make("tr");
 	for (const [key, text] of columnsOf(p)) {
 		const on = key === order;
-		head.append(make("th", { scope: "col", class: key === "name" || key === "module" ? "" : "num", "aria-sort": on ? (state.desc ? "descending" : "ascending") : "none" },
-			make("button", { onclick: () => change({ order: key, desc: on ? !state.desc : key !== "name" && key !== "module" }), text: text + (on ? (state.desc ? " ↓" : " ↑") : "") })));
+		head.append(
+			make(
+				"th",
+				{
+					scope: "col",
+					class: key === "name" || key === "module" ? "" : "num",
+					"aria-sort": on ? (state.desc ? "descending" : "ascending") : "none",
+				},
+				make("button", {
+					onclick: () =>
+						change({
+							order: key,
+							desc: on
+								? !state.desc
+								: key !== "name" && key !== "module",
+						}),
+					text: text + (on ? (state.desc ? " ↓" : " ↑") : ""),
+				})
+			)
+		);
 	}
 	const body = make("tbody");
 	let shown = 0;
@@ -102,24 +151,39 @@ function refreshTable() {
 		body.append(...rows.slice(shown, shown + PAGE).map(tableRow));
 		shown = Math.min(shown + PAGE, rows.length);
 		more.hidden = shown >= rows.length;
-		more.textContent = "Show " + grouped.format(Math.min(PAGE, rows.length - shown)) + " more of " + grouped.format(rows.length);
+		more.textContent =
+			"Show " +
+			grouped.format(Math.min(PAGE, rows.length - shown)) +
+			" more of " +
+			grouped.format(rows.length);
 		if (body.firstElementChild && !body.querySelector("[tabindex='0']"))
 			body.firstElementChild.tabIndex = 0;
 	};
 	add();
-	const caption = grouped.format(rows.length) + (rows.length === 1 ? " function" : " functions") + (scope.name ? " in " + scope.name : "") + (state.query ? " that match" : "");
+	const caption =
+		grouped.format(rows.length) +
+		(rows.length === 1 ? " function" : " functions") +
+		(scope.name ? " in " + scope.name : "") +
+		(state.query ? " that match" : "");
 	const top = side.scrollTop;
-	side.replaceChildren(make("table", { class: (p.compare ? "compare" : "") + (p.modules ? " modules" : "") }, make("caption", { text: caption }), make("thead", {}, head), body), more);
+	side.replaceChildren(
+		make(
+			"table",
+			{ class: (p.compare ? "compare" : "") + (p.modules ? " modules" : "") },
+			make("caption", { text: caption }),
+			make("thead", {}, head),
+			body
+		),
+		more
+	);
 	side.scrollTop = top;
 	body.addEventListener("click", (e) => {
 		const tr = e.target.closest("tr");
-		if (tr)
-			setQuery(exactly(p.name[tr.dataset.f]));
+		if (tr) setQuery(exactly(p.name[tr.dataset.f]));
 	});
 	body.addEventListener("contextmenu", (e) => {
 		const tr = e.target.closest("tr");
-		if (!tr)
-			return;
+		if (!tr) return;
 		e.preventDefault();
 		functionMenu(Number(tr.dataset.f), e.clientX, e.clientY, tr);
 	});
@@ -127,35 +191,74 @@ function refreshTable() {
 }
 
 function functionMenu(f, x, y, by) {
-	openMenu([
-		{ text: "Find its frames", key: "Enter", run: () => setQuery(exactly(app.p.name[f])) },
-		{ text: "Callers and callees (sandwich)", key: "s", run: () => sandwich(f) },
-		{ text: "Focus: only this function and its callees", key: "f", run: () => addOp("focus", f) },
-		{ text: "Hide: leave out samples through it", key: "h", run: () => addOp("hide", f) },
-		{ text: "Merge: give its weight to its callers", key: "m", run: () => addOp("merge", f) },
-		{ text: "Collapse: keep its callees inside it", key: "c", run: () => addOp("fold", f) },
-		{ text: "Copy name", key: "y", run: () => copy(app.p.name[f]) },
-	], x, y, by, app.p.name[f]);
+	openMenu(
+		[
+			{
+				text: "Find its frames",
+				key: "Enter",
+				run: () => setQuery(exactly(app.p.name[f])),
+			},
+			{ text: "Callers and callees (sandwich)", key: "s", run: () => sandwich(f) },
+			{
+				text: "Focus: only this function and its callees",
+				key: "f",
+				run: () => addOp("focus", f),
+			},
+			{ text: "Hide: leave out samples through it", key: "h", run: () => addOp("hide", f) },
+			{
+				text: "Merge: give its weight to its callers",
+				key: "m",
+				run: () => addOp("merge", f),
+			},
+			{
+				text: "Collapse: keep its callees inside it",
+				key: "c",
+				run: () => addOp("fold", f),
+			},
+			{ text: "Copy name", key: "y", run: () => copy(app.p.name[f]) },
+		],
+		x,
+		y,
+		by,
+		app.p.name[f]
+	);
 }
 
 function tableKeys(e) {
-	const tr = e.target.closest("tr"), f = tr && Number(tr.dataset.f);
+	const tr = e.target.closest("tr"),
+		f = tr && Number(tr.dataset.f);
 	const go = (to) => {
-		if (!to)
-			return;
+		if (!to) return;
 		tr.tabIndex = -1;
 		to.tabIndex = 0;
 		to.focus();
 	};
-	if (!tr || e.ctrlKey || e.metaKey || e.altKey)
-		return;
-	const rows = tr.parentNode.children, i = [...rows].indexOf(tr);
-	const act = { ArrowDown: () => go(tr.nextElementSibling), ArrowUp: () => go(tr.previousElementSibling), Home: () => go(rows[0]), End: () => go(rows[rows.length - 1]),
-		PageDown: () => go(rows[Math.min(i + 15, rows.length - 1)]), PageUp: () => go(rows[Math.max(i - 15, 0)]), Enter: () => setQuery(exactly(app.p.name[f])),
-		s: () => sandwich(f), f: () => addOp("focus", f), h: () => addOp("hide", f), m: () => addOp("merge", f), c: () => addOp("fold", f), y: () => copy(app.p.name[f]),
-		ContextMenu: () => functionMenu(f, tr.getBoundingClientRect().left + 40, tr.getBoundingClientRect().bottom, tr) }[e.key];
-	if (!act)
-		return;
+	if (!tr || e.ctrlKey || e.metaKey || e.altKey) return;
+	const rows = tr.parentNode.children,
+		i = [...rows].indexOf(tr);
+	const act = {
+		ArrowDown: () => go(tr.nextElementSibling),
+		ArrowUp: () => go(tr.previousElementSibling),
+		Home: () => go(rows[0]),
+		End: () => go(rows[rows.length - 1]),
+		PageDown: () => go(rows[Math.min(i + 15, rows.length - 1)]),
+		PageUp: () => go(rows[Math.max(i - 15, 0)]),
+		Enter: () => setQuery(exactly(app.p.name[f])),
+		s: () => sandwich(f),
+		f: () => addOp("focus", f),
+		h: () => addOp("hide", f),
+		m: () => addOp("merge", f),
+		c: () => addOp("fold", f),
+		y: () => copy(app.p.name[f]),
+		ContextMenu: () =>
+			functionMenu(
+				f,
+				tr.getBoundingClientRect().left + 40,
+				tr.getBoundingClientRect().bottom,
+				tr
+			),
+	}[e.key];
+	if (!act) return;
 	e.preventDefault();
 	e.stopPropagation();
 	act();
@@ -163,17 +266,23 @@ function tableKeys(e) {
 
 // The line between picture and table can be moved.
 function setUpDivider() {
-	const line = $("divider"), set = (w) => document.documentElement.style.setProperty("--side", clamp(w, 260, innerWidth - 320) + "px");
+	const line = $("divider"),
+		set = (w) =>
+			document.documentElement.style.setProperty(
+				"--side",
+				clamp(w, 260, innerWidth - 320) + "px"
+			);
 	line.addEventListener("pointerdown", (e) => {
 		line.setPointerCapture(e.pointerId);
 		const move = (m) => set(innerWidth - m.clientX);
 		line.addEventListener("pointermove", move);
-		line.addEventListener("pointerup", () => line.removeEventListener("pointermove", move), { once: true });
+		line.addEventListener("pointerup", () => line.removeEventListener("pointermove", move), {
+			once: true,
+		});
 	});
 	line.addEventListener("keydown", (e) => {
 		const by = { ArrowLeft: 24, ArrowRight: -24 }[e.key];
-		if (!by)
-			return;
+		if (!by) return;
 		set($("side").offsetWidth + by);
 		e.preventDefault();
 		e.stopPropagation();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // Trees of calls as columns, nodes in pre-order: node i's subtree is [i, end[i]).
 //
 //	func, parent, depth, end	as read, or regrouped
@@ -9,42 +10,55 @@
 
 // Which entries the filters let through, summed by node.
 function selfWeights(p, s) {
-	const ok = p.keys.map((k) => (s.event < 0 || k.event === s.event) &&
-		(!s.threads || s.threads.has(k.thread)) && (!s.cpus || s.cpus.has(k.cpu)));
+	const ok = p.keys.map(
+		(k) =>
+			(s.event < 0 || k.event === s.event) &&
+			(!s.threads || s.threads.has(k.thread)) &&
+			(!s.cpus || s.cpus.has(k.cpu))
+	);
 	const side = p.keys.map((k) => k.side);
-	const a = new Float64Array(p.n), b = p.compare ? new Float64Array(p.n) : null;
+	const a = new Float64Array(p.n),
+		b = p.compare ? new Float64Array(p.n) : null;
 	const timed = p.eTime && (s.from > 0 || s.to < p.time.steps - 1);
 	for (let i = 0; i < p.entries; i++) {
 		const k = p.eKey[i];
-		if (!ok[k] || (timed && (p.eTime[i] < s.from || p.eTime[i] > s.to)))
-			continue;
+		if (!ok[k] || (timed && (p.eTime[i] < s.from || p.eTime[i] > s.to))) continue;
 		(side[k] ? b : a)[p.eNode[i]] += p.eWeight[i];
 	}
-	return { a, b, passes: (i) => ok[p.eKey[i]] && !(timed && (p.eTime[i] < s.from || p.eTime[i] > s.to)) };
+	return {
+		a,
+		b,
+		passes: (i) => ok[p.eKey[i]] && !(timed && (p.eTime[i] < s.from || p.eTime[i] > s.to)),
+	};
 }
 
 function addUp(self, parent, n) {
-	if (!self)
-		return null;
+	if (!self) return null;
 	const total = self.slice(0, n);
-	for (let i = n - 1; i > 0; i--)
-		total[parent[i]] += total[i];
+	for (let i = n - 1; i > 0; i--) total[parent[i]] += total[i];
 	return total;
 }
 
 function setEnds(t) {
 	t.end = new Int32Array(t.n);
 	for (let i = t.n - 1; i >= 0; i--) {
-		if (t.end[i] <= i)
-			t.end[i] = i + 1;
-		if (i && t.end[t.parent[i]] < t.end[i])
-			t.end[t.parent[i]] = t.end[i];
+		if (t.end[i] <= i) t.end[i] = i + 1;
+		if (i && t.end[t.parent[i]] < t.end[i]) t.end[t.parent[i]] = t.end[i];
 	}
 }
 
 // The profile's own tree with the weights the filters left.
 function plainTree(p, self) {
-	const t = { n: p.n, func: p.func, parent: p.parent, depth: p.depth, end: p.end, a: self.a, b: self.b, at: null };
+	const t = {
+		n: p.n,
+		func: p.func,
+		parent: p.parent,
+		depth: p.depth,
+		end: p.end,
+		a: self.a,
+		b: self.b,
+		at: null,
+	};
 	t.ta = addUp(t.a, t.parent, t.n);
 	t.tb = addUp(t.b, t.parent, t.n);
 	return t;
@@ -55,11 +69,9 @@ function outermost(t, func) {
 	const found = [];
 	for (let i = 0; i < t.n;) {
 		if (t.func[i] === func) {
-			if (t.ta[i] || (t.tb && t.tb[i]))
-				found.push(i);
+			if (t.ta[i] || (t.tb && t.tb[i])) found.push(i);
 			i = t.end[i];
-		} else
-			i++;
+		} else i++;
 	}
 	return found;
 }
@@ -71,11 +83,20 @@ function outermost(t, func) {
 //	recursion	a function called by itself is one frame
 //	focus	only this function and what it calls, or -1
 function regroup(p, t, rules) {
-	const most = t.n + 2, two = !!t.b;
-	const r = { n: 0, func: new Int32Array(most), parent: new Int32Array(most),
-		a: new Float64Array(most), b: two ? new Float64Array(most) : null };
-	const at = new Int32Array(t.n).fill(-1), head = new Int32Array(most).fill(-1), next = new Int32Array(t.n).fill(-1);
-	const slot = new Int32Array(p.funcs), stamp = new Int32Array(p.funcs).fill(-1);
+	const most = t.n + 2,
+		two = !!t.b;
+	const r = {
+		n: 0,
+		func: new Int32Array(most),
+		parent: new Int32Array(most),
+		a: new Float64Array(most),
+		b: two ? new Float64Array(most) : null,
+	};
+	const at = new Int32Array(t.n).fill(-1),
+		head = new Int32Array(most).fill(-1),
+		next = new Int32Array(t.n).fill(-1);
+	const slot = new Int32Array(p.funcs),
+		stamp = new Int32Array(p.funcs).fill(-1);
 	const add = (func, parent) => {
 		r.func[r.n] = func;
 		r.parent[r.n] = parent;
@@ -89,22 +110,22 @@ function regroup(p, t, rules) {
 			next[i] = head[f];
 			head[f] = i;
 		}
-	} else
-		head[0] = 0;
+	} else head[0] = 0;
 	for (let g = 0; g < r.n; g++) {
 		let tail = head[g];
-		while (tail >= 0 && next[tail] >= 0)
-			tail = next[tail];
+		while (tail >= 0 && next[tail] >= 0) tail = next[tail];
 		for (let i = head[g]; i >= 0; i = next[i]) {
 			at[i] = g;
 			r.a[g] += t.a[i];
-			if (two)
-				r.b[g] += t.b[i];
+			if (two) r.b[g] += t.b[i];
 			for (let c = i + 1; c < t.end[i]; c = t.end[c]) {
 				const f = t.func[c];
-				if (rules.hide[f] || !(t.ta[c] || (two && t.tb[c])))
-					continue;
-				if (rules.merge[f] || (g && rules.fold[r.func[g]]) || (rules.recursion && f === r.func[g])) {
+				if (rules.hide[f] || !(t.ta[c] || (two && t.tb[c]))) continue;
+				if (
+					rules.merge[f] ||
+					(g && rules.fold[r.func[g]]) ||
+					(rules.recursion && f === r.func[g])
+				) {
 					next[tail] = c;
 					next[c] = -1;
 					tail = c;
@@ -123,20 +144,25 @@ function regroup(p, t, rules) {
 	r.tb = addUp(r.b, r.parent, r.n);
 	const done = arrange(p, r, "name");
 	// where each node of the old tree went
-	for (let i = 0; i < t.n; i++)
-		if (at[i] >= 0)
-			at[i] = done.moved[at[i]];
+	for (let i = 0; i < t.n; i++) if (at[i] >= 0) at[i] = done.moved[at[i]];
 	done.at = at;
 	return done;
 }
 
 // Pre-order, with the children of each node sorted. Parents must stand before their children.
 function arrange(p, t, by, size) {
-	const n = t.n, first = new Int32Array(n).fill(-1), next = new Int32Array(n).fill(-1);
-	const order = new Int32Array(n), stack = new Int32Array(n + 1), moved = new Int32Array(n);
-	const compare = by === "size" ? (x, y) => size[y] - size[x] || p.rank[t.func[x]] - p.rank[t.func[y]]
-		: (x, y) => p.rank[t.func[x]] - p.rank[t.func[y]];
-	let top = 0, k = 0;
+	const n = t.n,
+		first = new Int32Array(n).fill(-1),
+		next = new Int32Array(n).fill(-1);
+	const order = new Int32Array(n),
+		stack = new Int32Array(n + 1),
+		moved = new Int32Array(n);
+	const compare =
+		by === "size"
+			? (x, y) => size[y] - size[x] || p.rank[t.func[x]] - p.rank[t.func[y]]
+			: (x, y) => p.rank[t.func[x]] - p.rank[t.func[y]];
+	let top = 0,
+		k = 0;
 	for (let i = n - 1; i > 0; i--) {
 		next[i] = first[t.parent[i]];
 		first[t.parent[i]] = i;
@@ -148,23 +174,28 @@ function arrange(p, t, by, size) {
 		moved[i] = k;
 		order[k++] = i;
 		kids.length = 0;
-		for (let c = first[i]; c >= 0; c = next[c])
-			kids.push(c);
-		if (kids.length > 1)
-			kids.sort(compare);
-		for (let j = kids.length - 1; j >= 0; j--)
-			stack[top++] = kids[j];
+		for (let c = first[i]; c >= 0; c = next[c]) kids.push(c);
+		if (kids.length > 1) kids.sort(compare);
+		for (let j = kids.length - 1; j >= 0; j--) stack[top++] = kids[j];
 	}
 	const take = (from) => {
-		if (!from)
-			return null;
+		if (!from) return null;
 		const to = new from.constructor(n);
-		for (let i = 0; i < n; i++)
-			to[i] = from[order[i]];
+		for (let i = 0; i < n; i++) to[i] = from[order[i]];
 		return to;
 	};
-	const r = { n, func: take(t.func), parent: new Int32Array(n), depth: new Int32Array(n),
-		a: take(t.a), b: take(t.b), ta: take(t.ta), tb: take(t.tb), order, moved };
+	const r = {
+		n,
+		func: take(t.func),
+		parent: new Int32Array(n),
+		depth: new Int32Array(n),
+		a: take(t.a),
+		b: take(t.b),
+		ta: take(t.ta),
+		tb: take(t.tb),
+		order,
+		moved,
+	};
 	for (let i = 1; i < n; i++) {
 		r.parent[i] = moved[t.parent[order[i]]];
 		r.depth[i] = r.depth[r.parent[i]] + 1;
@@ -175,7 +206,12 @@ function arrange(p, t, by, size) {
 
 // Self and total of each function; inside itself a function counts once.
 function functionSums(p, t, from, to) {
-	const f = { self: new Float64Array(p.funcs), total: new Float64Array(p.funcs), selfB: null, totalB: null };
+	const f = {
+		self: new Float64Array(p.funcs),
+		total: new Float64Array(p.funcs),
+		selfB: null,
+		totalB: null,
+	};
 	if (t.b) {
 		f.selfB = new Float64Array(p.funcs);
 		f.totalB = new Float64Array(p.funcs);
@@ -184,14 +220,11 @@ function functionSums(p, t, from, to) {
 	for (let i = from; i < to; i++) {
 		const k = t.func[i];
 		f.self[k] += t.a[i];
-		if (t.b)
-			f.selfB[k] += t.b[i];
-		if (open[k] > i)
-			continue;
+		if (t.b) f.selfB[k] += t.b[i];
+		if (open[k] > i) continue;
 		open[k] = t.end[i];
 		f.total[k] += t.ta[i];
-		if (t.b)
-			f.totalB[k] += t.tb[i];
+		if (t.b) f.totalB[k] += t.tb[i];
 	}
 	return f;
 }

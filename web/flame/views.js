@@ -1,23 +1,21 @@
+// SPDX-License-Identifier: MIT
 // From the tree of calls to what is drawn: a view has the tree's columns, and
 // `size` and `start` of each node on the horizontal axis.
 
 // How much of each side's weight a frame's width is.
 function sideScales(p, t, s) {
-	if (!p.compare)
-		return [1, 0];
-	let before = t.ta[0], after = t.tb[0];
-	if (!s.normalize)
-		before = after = Math.max(before, after);
+	if (!p.compare) return [1, 0];
+	let before = t.ta[0],
+		after = t.tb[0];
+	if (!s.normalize) before = after = Math.max(before, after);
 	const part = s.side === "both" ? [0.5, 0.5] : s.side === "before" ? [1, 0] : [0, 1];
 	return [before > 0 ? part[0] / before : 0, after > 0 ? part[1] / after : 0];
 }
 
 function sizes(t, [ka, kb]) {
-	if (kb === 0 && ka === 1)
-		return t.ta;
+	if (kb === 0 && ka === 1) return t.ta;
 	const size = new Float64Array(t.n);
-	for (let i = 0; i < t.n; i++)
-		size[i] = t.ta[i] * ka + (t.tb ? t.tb[i] * kb : 0);
+	for (let i = 0; i < t.n; i++) size[i] = t.ta[i] * ka + (t.tb ? t.tb[i] * kb : 0);
 	return size;
 }
 
@@ -57,8 +55,7 @@ class Reversed {
 		this.cursor = new Int32Array(t.n);
 		this.stamp = new Int32Array(p.funcs).fill(-1);
 		this.slot = new Int32Array(p.funcs);
-		for (const k of ["func", "parent", "head", "opened"])
-			this[k] = new Int32Array(this.cap);
+		for (const k of ["func", "parent", "head", "opened"]) this[k] = new Int32Array(this.cap);
 		for (const k of ["a", "ta", "b", "tb"])
 			this[k] = b || k[k.length - 1] === "a" ? new Float64Array(this.cap) : null;
 		this.add(rootFunc, 0);
@@ -82,8 +79,7 @@ class Reversed {
 		if (this.n === this.cap) {
 			this.cap *= 2;
 			for (const k of ["func", "parent", "head", "opened", "a", "ta", "b", "tb"]) {
-				if (!this[k])
-					continue;
+				if (!this[k]) continue;
 				const more = new this[k].constructor(this.cap);
 				more.set(this[k]);
 				this[k] = more;
@@ -99,8 +95,7 @@ class Reversed {
 		this.next[sample] = this.head[node];
 		this.head[node] = sample;
 		this.ta[node] += this.weightA[sample];
-		if (this.tb)
-			this.tb[node] += this.weightB[sample];
+		if (this.tb) this.tb[node] += this.weightB[sample];
 	}
 
 	sizeOf(i) {
@@ -113,10 +108,8 @@ class Reversed {
 		let any = false;
 		for (let i = within; i < this.n; i++) {
 			const in_ = i === within || (i < inside.length ? inside[this.parent[i]] : true);
-			if (i < inside.length)
-				inside[i] = in_ ? 1 : 0;
-			if (!in_ || this.opened[i] || this.sizeOf(i) < cut)
-				continue;
+			if (i < inside.length) inside[i] = in_ ? 1 : 0;
+			if (!in_ || this.opened[i] || this.sizeOf(i) < cut) continue;
 			any = true;
 			this.split(i);
 		}
@@ -131,8 +124,7 @@ class Reversed {
 			const at = node === 0 && !this.first ? this.cursor[i] : t.parent[this.cursor[i]];
 			if (at === 0) {
 				this.a[node] += this.weightA[i];
-				if (this.b)
-					this.b[node] += this.weightB[i];
+				if (this.b) this.b[node] += this.weightB[i];
 				continue;
 			}
 			const f = t.func[at];
@@ -148,7 +140,15 @@ class Reversed {
 
 	view(sort) {
 		const cut = (k) => (this[k] ? this[k].subarray(0, this.n) : null);
-		const t = { n: this.n, func: cut("func"), parent: cut("parent"), a: cut("a"), b: cut("b"), ta: cut("ta"), tb: cut("tb") };
+		const t = {
+			n: this.n,
+			func: cut("func"),
+			parent: cut("parent"),
+			a: cut("a"),
+			b: cut("b"),
+			ta: cut("ta"),
+			tb: cut("tb"),
+		};
 		const v = arrange(this.p, t, sort, sort === "size" ? sizes(t, this.scales) : null);
 		v.scales = this.scales;
 		v.size = sizes(v, v.scales);
@@ -159,15 +159,15 @@ class Reversed {
 
 function bottomUp(p, t, s) {
 	const samples = [];
-	for (let i = 1; i < t.n; i++)
-		if (t.a[i] || (t.b && t.b[i]))
-			samples.push(i);
+	for (let i = 1; i < t.n; i++) if (t.a[i] || (t.b && t.b[i])) samples.push(i);
 	return new Reversed(p, t, samples, t.a, t.b, 0, p.root, sideScales(p, t, s)).view(orderOf(s));
 }
 
 // Who calls the function, from its outermost occurrences outwards.
 function callersOf(p, t, func, s) {
-	return new Reversed(p, t, outermost(t, func), t.ta, t.tb, 1, func, sideScales(p, t, s)).view(orderOf(s));
+	return new Reversed(p, t, outermost(t, func), t.ta, t.tb, 1, func, sideScales(p, t, s)).view(
+		orderOf(s)
+	);
 }
 
 // What it calls: all its outermost occurrences as one.
@@ -177,13 +177,11 @@ function calleesOf(p, t, func, s) {
 	const scales = sideScales(p, t, s);
 	// node 0 is "all" with the function as its only child: the child becomes the root
 	const v = { n: r.n - 1, scales };
-	for (const k of ["func", "a", "b", "ta", "tb"])
-		v[k] = r[k] && r[k].subarray(1);
+	for (const k of ["func", "a", "b", "ta", "tb"]) v[k] = r[k] && r[k].subarray(1);
 	for (const k of ["parent", "depth", "end"])
 		v[k] = r[k].subarray(1).map((x) => (k === "parent" && x === 0 ? 0 : x - 1));
 	let view = v;
-	if (orderOf(s) === "size")
-		view = { ...arrange(p, v, "size", sizes(v, scales)), scales };
+	if (orderOf(s) === "size") view = { ...arrange(p, v, "size", sizes(v, scales)), scales };
 	view.size = sizes(view, scales);
 	return lay(view);
 }
@@ -193,31 +191,38 @@ function timeOrder(p, t, self) {
 	const most = 3000000;
 	for (let coarse = 0; coarse < 20; coarse++) {
 		const v = chartOf(p, t, self, coarse, most);
-		if (v)
-			return v;
+		if (v) return v;
 	}
 	return null;
 }
 
 // Entries that pass, in order of time (and of nodes within a step): a counting sort.
 function byTime(p, self, coarse) {
-	const steps = (p.time.steps >> coarse) + 2, count = new Int32Array(steps + 1);
+	const steps = (p.time.steps >> coarse) + 2,
+		count = new Int32Array(steps + 1);
 	for (let i = 0; i < p.entries; i++)
-		if (self.passes(i))
-			count[((p.eTime ? p.eTime[i] : 0) >> coarse) + 1]++;
-	for (let i = 0; i < steps; i++)
-		count[i + 1] += count[i];
+		if (self.passes(i)) count[((p.eTime ? p.eTime[i] : 0) >> coarse) + 1]++;
+	for (let i = 0; i < steps; i++) count[i + 1] += count[i];
 	const order = new Int32Array(count[steps]);
 	for (let i = 0; i < p.entries; i++)
-		if (self.passes(i))
-			order[count[(p.eTime ? p.eTime[i] : 0) >> coarse]++] = i;
+		if (self.passes(i)) order[count[(p.eTime ? p.eTime[i] : 0) >> coarse]++] = i;
 	return order;
 }
 
 function chartOf(p, t, self, coarse, most) {
 	let cap = 1 << 16;
-	const v = { n: 1, func: new Int32Array(cap), parent: new Int32Array(cap), depth: new Int32Array(cap),
-		a: new Float64Array(cap), start: new Float64Array(cap), b: null, tb: null, scales: [1, 0], chart: true };
+	const v = {
+		n: 1,
+		func: new Int32Array(cap),
+		parent: new Int32Array(cap),
+		depth: new Int32Array(cap),
+		a: new Float64Array(cap),
+		start: new Float64Array(cap),
+		b: null,
+		tb: null,
+		scales: [1, 0],
+		chart: true,
+	};
 	const grow = () => {
 		cap *= 2;
 		for (const k of ["func", "parent", "depth", "a", "start"]) {
@@ -226,23 +231,22 @@ function chartOf(p, t, self, coarse, most) {
 			v[k] = more;
 		}
 	};
-	const open = [0], openNode = [0], path = []; // nodes of v and of t that are open, by depth
+	const open = [0],
+		openNode = [0],
+		path = []; // nodes of v and of t that are open, by depth
 	let at = 0;
 	v.func[0] = p.root;
 	for (const e of byTime(p, self, coarse)) {
 		const node = t.at ? t.at[p.eNode[e]] : p.eNode[e];
-		if (node < 0)
-			continue;
+		if (node < 0) continue;
 		const depth = t.depth[node];
-		for (let i = node, d = depth; d >= 0; d--, i = t.parent[i])
-			path[d] = i;
+		for (let i = node, d = depth; d >= 0; d--, i = t.parent[i]) path[d] = i;
 		let same = 0;
 		while (same < depth && same < open.length - 1 && openNode[same + 1] === path[same + 1])
 			same++;
 		open.length = openNode.length = same + 1;
 		for (let d = same + 1; d <= depth; d++) {
-			if (v.n === cap)
-				grow();
+			if (v.n === cap) grow();
 			v.func[v.n] = t.func[path[d]];
 			v.parent[v.n] = open[d - 1];
 			v.depth[v.n] = d;
@@ -250,13 +254,11 @@ function chartOf(p, t, self, coarse, most) {
 			open.push(v.n++);
 			openNode.push(path[d]);
 		}
-		if (v.n > most)
-			return null;
+		if (v.n > most) return null;
 		v.a[open[depth]] += p.eWeight[e];
 		at += p.eWeight[e];
 	}
-	for (const k of ["func", "parent", "depth", "a", "start"])
-		v[k] = v[k].subarray(0, v.n);
+	for (const k of ["func", "parent", "depth", "a", "start"]) v[k] = v[k].subarray(0, v.n);
 	v.ta = addUp(v.a, v.parent, v.n);
 	v.size = v.ta;
 	v.coarse = coarse;

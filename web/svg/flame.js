@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The script of an SVG flame graph: click to zoom, search by regular expression, reset.
 //
 // `flame` (measures) was defined before this by the writer. Every frame is a <g>
@@ -15,7 +16,8 @@ window.addEventListener("load", () => {
 	for (const id of ["details", "unzoom", "search", "ignorecase", "matched", "frames"])
 		el[id] = document.getElementById(id);
 	frames = Array.from(el.frames.children, (g) => {
-		const title = g.firstElementChild, rect = title.nextElementSibling;
+		const title = g.firstElementChild,
+			rect = title.nextElementSibling;
 		const f = { g, rect, text: rect.nextElementSibling, title: title.textContent };
 		f.name = f.title.replace(/ \([^()]*\)$/, "");
 		f.x = Number(rect.getAttribute("x"));
@@ -27,8 +29,7 @@ window.addEventListener("load", () => {
 	});
 	el.frames.addEventListener("click", (e) => {
 		const f = frameOf(e.target);
-		if (f)
-			zoom(f === frames[0] ? null : f);
+		if (f) zoom(f === frames[0] ? null : f);
 	});
 	el.frames.addEventListener("mouseover", (e) => say(frameOf(e.target)));
 	el.frames.addEventListener("mouseout", () => say(null));
@@ -37,8 +38,7 @@ window.addEventListener("load", () => {
 	button(el.ignorecase, () => {
 		ignoreCase = !ignoreCase;
 		el.ignorecase.classList.toggle("show", ignoreCase);
-		if (pattern)
-			search(pattern);
+		if (pattern) search(pattern);
 	});
 	window.addEventListener("keydown", keys);
 	restore();
@@ -55,8 +55,7 @@ function button(element, action) {
 }
 
 function frameOf(target) {
-	while (target && target !== el.frames && !target.frame)
-		target = target.parentNode;
+	while (target && target !== el.frames && !target.frame) target = target.parentNode;
 	return target ? target.frame : null;
 }
 
@@ -65,8 +64,7 @@ function say(f) {
 }
 
 function keys(e) {
-	if (e.target.tagName && e.target.tagName.toLowerCase() === "input")
-		return;
+	if (e.target.tagName && e.target.tagName.toLowerCase() === "input") return;
 	if (e.key === "/" || e.key === "F3" || ((e.ctrlKey || e.metaKey) && e.key === "f")) {
 		e.preventDefault();
 		ask();
@@ -74,18 +72,15 @@ function keys(e) {
 		e.preventDefault();
 		el.ignorecase.dispatchEvent(new MouseEvent("click"));
 	} else if (e.key === "Escape") {
-		if (pattern)
-			search("");
-		else
-			zoom(null);
+		if (pattern) search("");
+		else zoom(null);
 	}
 }
 
 // As much of the name as fits; letters are counted, not measured, which is fast.
 function label(f, width) {
 	const fit = Math.floor(width / flame.letter);
-	if (fit < 3)
-		return "";
+	if (fit < 3) return "";
 	return f.name.length <= fit ? f.name : f.name.slice(0, fit - 2) + "..";
 }
 
@@ -102,18 +97,22 @@ function zoom(target) {
 	const slack = 0.06;
 	zoomed = target;
 	for (const f of frames) {
-		let hide = false, parent = false;
+		let hide = false,
+			parent = false;
 		if (!target) {
 			place(f, f.x, f.w);
 		} else if (flame.inverted ? f.y < target.y : f.y > target.y) {
 			parent = f.x <= target.x + slack && f.x + f.w >= target.x + target.w - slack;
 			hide = !parent;
-			if (parent)
-				place(f, flame.xpad, inner);
+			if (parent) place(f, flame.xpad, inner);
 		} else if (f.x < target.x - slack || f.x + f.w > target.x + target.w + slack) {
 			hide = true;
 		} else {
-			place(f, flame.xpad + (f.x - target.x) / target.w * inner, f.w / target.w * inner);
+			place(
+				f,
+				flame.xpad + ((f.x - target.x) / target.w) * inner,
+				(f.w / target.w) * inner
+			);
 		}
 		f.g.classList.toggle("hide", hide);
 		f.g.classList.toggle("parent", parent);
@@ -133,13 +132,13 @@ function ask() {
 	input.setAttribute("type", "text");
 	input.setAttribute("placeholder", "text or regular expression");
 	input.setAttribute("aria-label", "search for frames");
-	input.style.cssText = "width:200px;font:inherit;font-size:12px;padding:3px 6px;border:1px solid #888;border-radius:4px";
+	input.style.cssText =
+		"width:200px;font:inherit;font-size:12px;padding:3px 6px;border:1px solid #888;border-radius:4px";
 	input.value = pattern;
 	input.addEventListener("keydown", (e) => {
 		if (e.key === "Enter" || e.key === "Escape") {
-			if (e.key === "Escape")
-				search("");
-			box.remove();
+			if (e.key === "Escape") search("");
+			input.blur();
 		}
 		e.stopPropagation();
 	});
@@ -167,18 +166,17 @@ function search(text) {
 	for (const f of frames) {
 		const hit = re && f !== frames[0] && re.test(f.name);
 		f.rect.setAttribute("fill", hit ? "rgb(230,0,230)" : f.fill);
-		if (hit)
-			spans.push([f.x, f.x + f.w]);
+		if (hit) spans.push([f.x, f.x + f.w]);
 	}
 	spans.sort((a, b) => a[0] - b[0] || b[1] - a[1]);
-	let sum = 0, end = -1;
+	let sum = 0,
+		end = -1;
 	for (const [from, to] of spans) {
-		if (to <= end + 0.05)
-			continue;
+		if (to <= end + 0.05) continue;
 		sum += to - Math.max(from, end);
 		end = to;
 	}
-	el.matched.textContent = text ? "Matched: " + (100 * sum / frames[0].w).toFixed(1) + "%" : " ";
+	el.matched.textContent = text ? "Matched: " + ((100 * sum) / frames[0].w).toFixed(1) + "%" : " ";
 	el.search.textContent = text ? "Reset Search" : "Search";
 	el.search.classList.toggle("show", !!text);
 	remember();
@@ -186,14 +184,12 @@ function search(text) {
 
 function remember() {
 	const q = new URLSearchParams(location.search);
-	for (const k of ["x", "y", "s"])
-		q.delete(k);
+	for (const k of ["x", "y", "s"]) q.delete(k);
 	if (zoomed) {
 		q.set("x", zoomed.x);
 		q.set("y", zoomed.y);
 	}
-	if (pattern)
-		q.set("s", pattern);
+	if (pattern) q.set("s", pattern);
 	try {
 		history.replaceState(null, "", location.pathname + (q.toString() ? "?" + q : ""));
 	} catch (e) {
@@ -206,9 +202,7 @@ function restore() {
 	const s = q.get("s");
 	if (q.get("x") && q.get("y")) {
 		const f = frames.find((g) => g.x === Number(q.get("x")) && g.y === Number(q.get("y")));
-		if (f)
-			zoom(f);
+		if (f) zoom(f);
 	}
-	if (s)
-		search(s);
+	if (s) search(s);
 }
