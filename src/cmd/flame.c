@@ -93,6 +93,29 @@ static int on_max_size(const struct opt *o, const char *value, bool unset, void 
 	return 0;
 }
 
+/* An option of record, kept to be handed on. */
+static int on_record(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct flame_words *w = &((struct flame_args *)args)->record;
+
+	(void)unset;
+	if (w->n + 2 > (int)ARRAY_SIZE(w->word))
+		return err_set(e, E2BIG, "too many options");
+	w->word[w->n++] = o->letter ? mem_printf("-%c", o->letter) : mem_printf("--%s", o->name);
+	if (value)
+		w->word[w->n++] = mem_strdup(value);
+	return 0;
+}
+
+static void drop(void *args)
+{
+	struct flame_words *w = &((struct flame_args *)args)->record;
+
+	for (int i = 0; i < w->n; i++)
+		free(w->word[i]);
+}
+
+#define RECORD(c, l, m, h, comp) OPT_FN_C(c, l, m, OPT_ARG_REQUIRED, on_record, h, comp)
 #define CHOICE(l, m, h, list) OPT_FN_C(0, l, m, OPT_ARG_REQUIRED, on_choice, h, list)
 
 static const struct opt opts[] = {
@@ -101,6 +124,18 @@ static const struct opt opts[] = {
 	OPT_STR(0, "event-filter", "EVENT", event, "only stacks of this event"),
 	CHOICE("label", "WHAT", "the lowest frame: none, comm, pid or tid (default: comm)",
 	       "none|comm|pid|tid"),
+	OPT_HEAD("Recording first, as kymo record"),
+	OPT_FN0('a', "all-cpus", on_record, "the whole machine"),
+	RECORD('p', "pid", "PID,...", "these processes", "@pids"),
+	RECORD('t', "tid", "TID,...", "these threads", "@pids"),
+	RECORD('C', "cpu", "LIST", "these CPUs", "@cpus"),
+	RECORD('u', "uid", "USER", "a user's processes", "@users"),
+	RECORD('e', "event", "EVENT", "events (default: cycles)", "@events"),
+	RECORD('F', "freq", "N", "samples a second", NULL),
+	RECORD('c', "count", "N", "a sample every N events", NULL),
+	RECORD(0, "call-graph", "MODE", "auto (default), fp, dwarf[,SIZE] or lbr",
+	       "auto|fp|dwarf|lbr"),
+	RECORD('D', "delay", "MS", "start MS milliseconds after the command", NULL),
 	OPT_HEAD("Output"),
 	OPT_STR_C('o', "output", "FILE", output,
 		  "write FILE: .html, .svg or .folded (default: flame.html)", "@files"),
@@ -213,12 +248,15 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	struct flame_args *a = args;
 	const char *file[2] = { a->input, NULL };
 	struct picture_input in = { 0 };
+	AUTO_FREE char *recorded = NULL;
+	AUTO_STRBUF title = { 0 };
+	char **command = NULL;
 	int n = a->input != NULL, r;
 
 	for (int i = 0; i < argc; i++) {
 		if (strcmp(argv[i], "--") == 0) {
-			err_set(e, EOPNOTSUPP, "flame cannot record yet");
-			return err_hint(e, "draw a file: kymo flame -i FILE");
+			command = argv[i + 1] ? &argv[i + 1] : NULL;
+			break;
 		}
 		if (n == 2) {
 			err_set(e, EINVAL, "too many files: '%s'", argv[i]);
@@ -226,9 +264,20 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		}
 		file[n++] = argv[i];
 	}
-	if (!n)
-		file[0] = "perf.data";
+	if (n && (command || a->record.n)) {
+		err_set(e, EINVAL, "either a file is drawn, or something is recorded, not both");
+		return err_hint(e, "kymo flame FILE, or kymo flame [OPTIONS] -- COMMAND");
+	}
 	r = choose_format(a, e);
+	if (r == 0 && (command || a->record.n))
+		r = flame_record(&a->record, command, &recorded, e);
+	if (recorded && !a->svg.title) { /* not the name of a file that is gone */
+		for (int i = 0; command && command[i]; i++)
+			strbuf_printf(&title, "%s%s", i ? " " : "", command[i]);
+		a->svg.title = title.n ? strbuf_str(&title) : "kymo flame";
+	}
+	if (!n)
+		file[0] = recorded ? recorded : "perf.data";
 	if (r == 0)
 		r = picture_read(file[0], file[1], &in, e);
 	if (r == 0)
@@ -238,6 +287,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r == 0 && a->open)
 		r = show(a->output, e);
 	picture_input_free(&in);
+	if (recorded)
+		unlink(recorded);
 	return r;
 }
 
@@ -270,4 +321,5 @@ const struct command cmd_flame = {
 	.args_size = sizeof(struct flame_args),
 	.defaults = &defaults,
 	.run = run,
+	.drop = drop,
 };

@@ -10,7 +10,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "calc/profile_stacks.h"
 #include "calc/unfold.h"
+#include "cmd/input.h"
 
 #define MAX_PIPE (4ull << 30)
 
@@ -78,8 +80,6 @@ static const struct {
 	size_t n;
 	const char *what;
 } formats[] = {
-	{ "PERFILE2", 8, "a perf.data recording" },
-	{ "2ELIFREP", 8, "a perf.data recording" },
 	{ "\x17\x08\x44tracing", 10, "a trace.dat recording" },
 	{ "\x1f\x8b", 2, "compressed with gzip" },
 	{ "\x28\xb5\x2f\xfd", 4, "compressed with zstd" },
@@ -108,6 +108,55 @@ static int refuse_others(const char *shown, const struct whole *w, struct err *e
 	return 0;
 }
 
+static bool is_recording(const char *path)
+{
+	char magic[8] = "";
+	struct stat st;
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return true; /* perf.data as a directory; the reader says what is wrong with others
+			      */
+	return fd >= 0 && read(fd, magic, sizeof(magic)) == sizeof(magic) &&
+	       (memcmp(magic, "PERFILE2", 8) == 0 || memcmp(magic, "2ELIFREP", 8) == 0);
+}
+
+/* A recording: counted, named, and its chains as stacks. */
+static int read_recording(const char *path, struct stacks *ret, struct picture_input *in,
+			  struct err *e)
+{
+	struct profile_opts po = { .by = PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID |
+					 PROFILE_BY_CPU | PROFILE_BY_CHAIN };
+	struct source *s = NULL;
+	struct profile p = { 0 };
+	struct names n = { 0 };
+	struct symbols *symbols;
+	const char *note = NULL;
+	int r = input_open(path, &s, e);
+
+	if (r < 0)
+		return r;
+	input_unwind(&s, NULL);
+	r = profile_make(s, &po, &p, e);
+	if (r < 0) {
+		source_close(s);
+		return r;
+	}
+	symbols = symbols_new(NULL);
+	r = input_kernel_symbols(s, &(struct input_kernel){ 0 }, symbols, &note, e);
+	if (r == 0)
+		r = names_make(&p, symbols, &(struct names_opts){ .lines = true }, &n, e);
+	if (r == 0)
+		profile_stacks(&n, ret);
+	if (r == 0 && note)
+		snprintf(in->note, sizeof(in->note), "%s", note);
+	names_free(&n);
+	profile_free(&p);
+	symbols_free(symbols);
+	source_close(s);
+	return r;
+}
+
 /* One file into side[0], and into side[1] when it has two counts. */
 static int read_one(const char *path, struct stacks side[2], struct picture_input *in,
 		    struct err *e)
@@ -115,8 +164,11 @@ static int read_one(const char *path, struct stacks side[2], struct picture_inpu
 	const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
 	struct folded_info info = { 0 };
 	struct whole w = { 0 };
-	int r = whole_read(path, shown, &w, e);
+	int r;
 
+	if (strcmp(path, "-") != 0 && is_recording(path))
+		return read_recording(path, &side[0], in, e);
+	r = whole_read(path, shown, &w, e);
 	if (r < 0)
 		return r;
 	r = refuse_others(shown, &w, e);

@@ -235,8 +235,8 @@ static void choose_walker(struct run *r)
 
 	if (o->chain != CAPTURE_AUTO)
 		return;
-	if (walked_fits(&r->a->events, &r->target, o, &why) == 0 &&
-	    walked_open(&r->walked, &r->target, o, &why) == 0) {
+	if (walked_fits(&r->a->events, o, &why) == 0 &&
+	    walked_open(&r->walked, &r->a->events, &r->target, o, &why) == 0) {
 		walked_prepare(o);
 		return;
 	}

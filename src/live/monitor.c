@@ -65,7 +65,8 @@ int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 	*m = (struct monitor){ 0 };
 	if (opts.chain == CAPTURE_AUTO) {
 		opts.chain = CAPTURE_FP;
-		if (walked_fits(specs, t, o, NULL) == 0 && walked_open(&m->walked, t, o, NULL) == 0)
+		if (walked_fits(specs, o, NULL) == 0 &&
+		    walked_open(&m->walked, specs, t, o, NULL) == 0)
 			walked_prepare(&opts);
 	}
 	r = capture_open(specs, t, &opts, &m->capture, e);

@@ -20,8 +20,7 @@ static bool is_dummy(const struct event_spec *s)
 	return s->kind == SPEC_SOFTWARE && s->attr.config == PERF_COUNT_SW_DUMMY;
 }
 
-int walked_fits(const struct spec_list *specs, const struct target *t, const struct capture_opts *o,
-		struct err *e)
+int walked_fits(const struct spec_list *specs, const struct capture_opts *o, struct err *e)
 {
 	size_t n = 0;
 
@@ -36,8 +35,8 @@ int walked_fits(const struct spec_list *specs, const struct target *t, const str
 			return err_set(e, EOPNOTSUPP, "%s is not sampled by a timer or counter",
 				       s->name);
 	}
-	if (n > 1 && !t->system_wide && o->inherit)
-		return err_set(e, EOPNOTSUPP, "several events cannot be told apart in children");
+	if (n > WALKER_EVENTS_MAX)
+		return err_set(e, EOPNOTSUPP, "there are more than %d events", WALKER_EVENTS_MAX);
 	if (o->data_addr || o->weight || o->phys_addr || o->raw || o->data_page || o->code_page ||
 	    o->intr_regs || o->user_regs || o->cgroup || o->branch_type || o->overwrite ||
 	    o->no_samples)
@@ -55,8 +54,8 @@ void walked_prepare(struct capture_opts *o)
 	o->prompt = true; /* a new mapping is needed by the next sample */
 }
 
-int walked_open(struct walked *w, const struct target *t, const struct capture_opts *o,
-		struct err *e)
+int walked_open(struct walked *w, const struct spec_list *specs, const struct target *t,
+		const struct capture_opts *o, struct err *e)
 {
 	struct walker_opts wo = {
 		.depth = o->max_stack,
@@ -69,6 +68,9 @@ int walked_open(struct walked *w, const struct target *t, const struct capture_o
 	};
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	char path[512] = "";
+
+	for (size_t i = 0; i < specs->n; i++)
+		wo.events += !is_dummy(&specs->spec[i]);
 
 	*w = (struct walked){ 0 };
 	if (cache && *cache)
@@ -92,7 +94,7 @@ int walked_attach(struct walked *w, struct capture *c, struct err *e)
 			return err_set(e, EOPNOTSUPP, "%s has fields that are not walked",
 				       ev->spec->name);
 		for (size_t k = 0; k < ev->n_fds; k++)
-			if (ev->fd[k] >= 0 && walker_attach(w->walker, ev->fd[k], ev->id[k], e) < 0)
+			if (ev->fd[k] >= 0 && walker_attach(w->walker, ev->fd[k], ev->id[0], e) < 0)
 				return -e->code;
 		ev->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 		w->sample_type = ev->attr.sample_type;

@@ -20,18 +20,17 @@ struct walked {
 };
 
 /*
- * Can these events be walked at all? e says why not: tracepoints, several
- * events that children inherit, or fields that only the kernel's own samples have.
+ * Can these events be walked at all? e says why not: tracepoints, too many
+ * events, or fields that only the kernel's own samples have.
  */
-int walked_fits(const struct spec_list *specs, const struct target *t, const struct capture_opts *o,
-		struct err *e);
+int walked_fits(const struct spec_list *specs, const struct capture_opts *o, struct err *e);
 
 /* What capture_open() must be told, so that both sides share one clock. */
 void walked_prepare(struct capture_opts *o);
 
 /* Load the program. Fails where BPF, or something it needs, is missing. */
-int walked_open(struct walked *w, const struct target *t, const struct capture_opts *o,
-		struct err *e);
+int walked_open(struct walked *w, const struct spec_list *specs, const struct target *t,
+		const struct capture_opts *o, struct err *e);
 /* Take over the samples of an open capture, before it is switched on; its attrs then say what the
  * records hold. */
 int walked_attach(struct walked *w, struct capture *c, struct err *e);
