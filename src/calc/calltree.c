@@ -83,26 +83,33 @@ static uint32_t *map_frames(struct calltree_build *b, const struct stacks *s)
 	return func_of;
 }
 
+/* What is put in front of the entry's stack, made once for each who. */
 static uint32_t label_func(struct calltree_build *b, const struct stacks *s,
 			   const struct stack_entry *en)
 {
 	struct calltree_func f = {
 		.module = STRTAB_NONE, .path = STRTAB_NONE, .file = STRTAB_NONE, .kind = FRAME_LABEL
 	};
+	AUTO_FREE char *text = NULL;
 	const char *comm;
-	char buf[256];
+	uint64_t who = en->comm, *at;
 
 	if (b->o->label == CALLTREE_LABEL_NONE || en->comm == STRTAB_NONE)
 		return CALLTREE_NO_LABEL;
+	if (b->o->label != CALLTREE_LABEL_COMM)
+		who ^= map_hash((uint64_t)(uint32_t)en->pid << 32 |
+				(b->o->label == CALLTREE_LABEL_TID ? (uint32_t)en->tid : 0));
+	at = map_at(&b->labels, who);
+	if (*at)
+		return (uint32_t)*at - 1;
 	comm = strtab_get(&s->strings, en->comm);
 	if (b->o->label == CALLTREE_LABEL_PID)
-		snprintf(buf, sizeof(buf), "%.200s-%d", comm, en->pid);
+		text = mem_printf("%s-%d", comm, en->pid);
 	else if (b->o->label == CALLTREE_LABEL_TID)
-		snprintf(buf, sizeof(buf), "%.200s-%d/%d", comm, en->pid, en->tid);
-	else
-		snprintf(buf, sizeof(buf), "%s", comm);
-	f.name = strtab_add(&b->t->strings, buf);
-	return add_func(b, &f);
+		text = mem_printf("%s-%d/%d", comm, en->pid, en->tid);
+	f.name = strtab_add(&b->t->strings, text ? text : comm);
+	*at = (uint64_t)add_func(b, &f) + 1;
+	return (uint32_t)*at - 1;
 }
 
 /* The stack's functions with runs of the same one shortened to one. */
@@ -135,13 +142,33 @@ static int by_time(const void *x, const void *y)
 				  : (a->index > b->index) - (a->index < b->index);
 }
 
-static int add_item(struct calltree_build *b, const struct stacks *s, uint32_t side, uint32_t entry,
-		    struct map *seen, struct err *e)
+/* The item of this side, stack and label; first: by stack, the item + 1 that its chain begins with.
+ */
+static uint32_t find_item(struct calltree_build *b, const struct stacks *s, uint32_t side,
+			  uint32_t stack, uint32_t label, uint32_t *first)
+{
+	const struct stack *k = &s->stacks.data[stack];
+	struct calltree_item it = { .frame = k->n ? s->frame_ids.data + k->first : NULL,
+				    .n = k->n,
+				    .label = label,
+				    .side = side };
+
+	if (first) { /* in a flame chart every entry stands by itself */
+		for (uint32_t i = first[stack]; i; i = b->items.data[i - 1].next)
+			if (b->items.data[i - 1].label == label)
+				return i - 1;
+		it.next = first[stack];
+		first[stack] = (uint32_t)b->items.n + 1;
+	}
+	vec_push(&b->items, it);
+	return (uint32_t)b->items.n - 1;
+}
+
+static int add_entry(struct calltree_build *b, const struct stacks *s, uint32_t side,
+		     uint32_t entry, uint32_t *first, struct err *e)
 {
 	const struct stack_entry *en = &s->entries.data[entry];
-	uint32_t *to = b->o->want_nodes ? &b->t->entry_node[side].data[entry] : NULL;
-	uint32_t label;
-	uint64_t *at = NULL;
+	uint32_t item;
 
 	if (b->o->type != CALLTREE_ALL_TYPES && en->type != b->o->type)
 		return 0;
@@ -151,32 +178,17 @@ static int add_item(struct calltree_build *b, const struct stacks *s, uint32_t s
 	if (__builtin_add_overflow(b->sum[side], en->weight, &b->sum[side]) ||
 	    b->sum[side] > INT64_MAX / 4)
 		return err_set(e, ERANGE, "the sum of the stacks' weights is too large");
-	label = label_func(b, s, en);
-	/* in a flame chart every entry stands by itself */
-	if (b->o->sort != CALLTREE_BY_TIME)
-		at = map_at(seen, (uint64_t)label << 32 | en->stack);
-	if (!at || !*at) {
-		const struct stack *k = &s->stacks.data[en->stack];
-
-		vec_push(&b->items, (struct calltree_item){
-					    .frame = k->n ? s->frame_ids.data + k->first : NULL,
-					    .n = k->n,
-					    .label = label,
-					    .side = side });
-		if (at)
-			*at = b->items.n;
-	}
-	/* until the nodes are known, entry_node holds the item */
-	if (to)
-		*to = (uint32_t)(at ? *at : b->items.n) - 1;
-	b->items.data[(at ? *at : b->items.n) - 1].weight += en->weight;
+	item = find_item(b, s, side, en->stack, label_func(b, s, en), first);
+	b->items.data[item].weight += en->weight;
+	if (b->o->want_nodes) /* until the nodes are known, entry_node holds the item */
+		b->t->entry_node[side].data[entry] = item;
 	return 0;
 }
 
 static int add_side(struct calltree_build *b, const struct stacks *s, uint32_t side, struct err *e)
 {
-	struct map seen = { 0 };
 	AUTO_FREE struct entry_order *order = NULL;
+	AUTO_FREE uint32_t *first = NULL;
 	int r = 0;
 
 	b->func_of[side] = map_frames(b, s);
@@ -192,9 +204,11 @@ static int add_side(struct calltree_build *b, const struct stacks *s, uint32_t s
 			order[i] = (struct entry_order){ s->entries.data[i].time, (uint32_t)i };
 		qsort(order, s->entries.n, sizeof(*order), by_time);
 	}
+	if (!order)
+		first = mem_alloc(s->stacks.n * sizeof(*first));
 	for (size_t i = 0; r == 0 && i < s->entries.n; i++)
-		r = add_item(b, s, side, order ? order[i].index : (uint32_t)i, &seen, e);
-	map_free(&seen);
+		r = add_entry(b, s, side, order ? order[i].index : (uint32_t)i, first, e);
+	map_free(&b->labels); /* its keys are this side's strings */
 	return r;
 }
 

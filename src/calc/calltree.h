@@ -52,6 +52,8 @@ struct calltree_opts {
 	 */
 	double min_share;
 	bool keep_pruned;
+	size_t max_nodes; /* with more, give up: too_many is set and the tree is of no use; 0: any
+			   */
 };
 
 struct calltree_func {
@@ -82,6 +84,7 @@ struct calltree {
 	uint32_t depth;			 /* of the deepest node */
 	uint64_t pruned_stacks;		 /* distinct stacks that were cut short */
 	int64_t pruned_weight[2];
+	bool too_many; /* max_nodes */
 };
 
 /* after may be NULL. Refuses negative weights and sums beyond 63 bits. */

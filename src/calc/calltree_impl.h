@@ -12,6 +12,7 @@ struct calltree_item {
 	uint32_t label; /* function, or CALLTREE_NO_LABEL */
 	uint32_t side;
 	uint32_t node; /* where it ended up */
+	uint32_t next; /* + 1: another label of the same stack; 0: none */
 	int64_t weight;
 };
 #define CALLTREE_NO_LABEL UINT32_MAX
@@ -21,6 +22,7 @@ struct calltree_build {
 	struct calltree *t;
 	struct map func_index; /* hash -> func + 1, chained through func_next */
 	VEC(uint32_t) func_next;
+	struct map labels;    /* who -> func + 1 */
 	uint32_t *func_of[2]; /* frame -> function; NULL when items hold functions */
 	uint32_t *rank;	      /* function -> place among the sorted names */
 	VEC(struct calltree_item) items;

@@ -280,10 +280,11 @@ void calltree_split(struct calltree_build *b)
 	for (size_t i = 0; i < n; i++)
 		s.order[i] = (uint32_t)i;
 	vec_push(&s.work, root);
-	while (s.work.n) {
+	while (s.work.n && !b->t->too_many) {
 		struct range r = s.work.data[--s.work.n];
 
 		split_range(&s, &r);
+		b->t->too_many = b->o->max_nodes && b->t->nodes.n > b->o->max_nodes;
 	}
 	node = b->t->nodes.data;
 	for (size_t i = b->t->nodes.n; i-- > 0;) {

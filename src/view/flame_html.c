@@ -74,7 +74,7 @@ static bool reduce(struct flame_detail *d, const struct flame_packed *p)
 
 		if (p->nodes < 100)
 			return false;
-		d->min_share = p->next_share > more ? p->next_share : more;
+		d->min_share = p->median_share > more ? p->median_share : more;
 	}
 	return true;
 }
@@ -90,16 +90,14 @@ static int pack_to_fit(const struct stacks *s, const struct stacks *after,
 		.max_nodes = MAX_NODES, .steps = FLAME_STEPS, .cpus = true, .threads = true
 	};
 	if (s->frame_ids.n + (after ? after->frame_ids.n : 0) > MANY_FRAMES)
-		d->min_share = 1e-6;
+		d->min_share = 1.5e-6;
 	for (;;) {
 		int r = flame_pack(s, after, o, d, &raw, p, e);
 
 		if (r < 0)
 			return r;
-		if (!raw.n) {
-			double more = d->min_share * 1.1;
-
-			d->min_share = p->next_share > more ? p->next_share : more;
+		if (p->too_many) {
+			d->min_share = d->min_share > 0 ? d->min_share * 2 : 1e-6;
 			continue;
 		}
 		encode(&raw, ret);

@@ -19,6 +19,7 @@
  */
 #include "view/flame_pack.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,6 +53,7 @@ struct pack {
 	struct strtab strings; /* thread and event names */
 	VEC(struct entry) entries;
 	VEC(struct key) keys;
+	struct map seen; /* who and what of an entry -> key + 1 */
 	struct map key_index, thread_index, cpu_index;
 	VEC(struct thread) threads;
 	VEC(uint32_t) cpus;
@@ -140,21 +142,28 @@ static uint32_t cpu_of(struct pack *p, uint32_t cpu)
 	return (uint32_t)*at - 1;
 }
 
+/* One look-up for an entry whose like was there before. */
 static uint32_t key_of(struct pack *p, uint32_t side, const struct stack_entry *en)
 {
 	const struct stacks *s = p->side[side];
-	struct key k = { .side = side,
-			 .type = type_of(p, s, en->type),
-			 .thread = thread_of(p, s, en),
-			 .cpu = cpu_of(p, en->cpu) };
-	uint64_t *at =
-		map_at(&p->key_index, map_hash((uint64_t)k.thread << 32 | k.cpu) ^
-					      map_hash(((uint64_t)k.type << 32 | k.side) + 1));
+	uint64_t who = map_hash((uint64_t)(uint32_t)en->pid << 32 | (uint32_t)en->tid) ^ en->comm;
+	uint64_t what = (uint64_t)(en->type * 2 + side) << 32 | en->cpu;
+	uint64_t *seen = map_at(&p->seen, map_hash(who) ^ what), *at;
+	struct key k;
 
+	if (*seen)
+		return (uint32_t)*seen - 1;
+	k = (struct key){ .side = side,
+			  .type = type_of(p, s, en->type),
+			  .thread = thread_of(p, s, en),
+			  .cpu = cpu_of(p, en->cpu) };
+	at = map_at(&p->key_index, map_hash((uint64_t)k.thread << 32 | k.cpu) ^
+					   map_hash(((uint64_t)k.type << 32 | k.side) + 1));
 	if (!*at) {
 		vec_push(&p->keys, k);
 		*at = p->keys.n;
 	}
+	*seen = *at;
 	return (uint32_t)*at - 1;
 }
 
@@ -422,6 +431,7 @@ static void pack_free(struct pack *p)
 	strtab_free(&p->strings);
 	vec_free(&p->entries);
 	vec_free(&p->keys);
+	map_free(&p->seen);
 	map_free(&p->key_index);
 	map_free(&p->thread_index);
 	map_free(&p->cpu_index);
@@ -432,31 +442,31 @@ static void pack_free(struct pack *p)
 		strbuf_free(&p->column[i]);
 }
 
-static int by_share(const void *x, const void *y)
+/*
+ * A share that about half of the nodes are below. Shares are counted by their
+ * logarithm in steps of 9%: exact enough, and a million of them are not sorted.
+ */
+static double median_share(const struct calltree *t)
 {
-	double a = *(const double *)x, b = *(const double *)y;
-
-	return (a < b) - (a > b);
-}
-
-/* The share that all but the `keep` largest nodes are below. */
-static double share_to_keep(const struct calltree *t, size_t keep)
-{
-	AUTO_FREE double *share = mem_alloc(t->nodes.n * sizeof(*share));
 	const struct calltree_node *root = &t->nodes.data[0];
+	size_t count[512] = { 0 }, below = 0;
+	int i = 0;
 
-	if (keep >= t->nodes.n)
-		return 0;
-	for (size_t i = 0; i < t->nodes.n; i++)
+	vec_each (&t->nodes, n) {
+		double share = 0;
+
 		for (int k = 0; k < 2; k++)
-			if (root->total[k]) {
-				double part =
-					(double)t->nodes.data[i].total[k] / (double)root->total[k];
-
-				share[i] = part > share[i] ? part : share[i];
-			}
-	qsort(share, t->nodes.n, sizeof(*share), by_share);
-	return share[keep];
+			if (root->total[k])
+				share = fmax(share, (double)n->total[k] / (double)root->total[k]);
+		if (share > 0)
+			count[(int)fmin(511, -8 * log2(share))]++;
+	}
+	for (i = 511; i > 0; i--) {
+		below += count[i];
+		if (below * 2 >= t->nodes.n)
+			break;
+	}
+	return exp2(-i / 8.0);
 }
 
 int flame_pack(const struct stacks *s, const struct stacks *after, const struct flame_html_opts *o,
@@ -468,6 +478,7 @@ int flame_pack(const struct stacks *s, const struct stacks *after, const struct 
 				    .merge_unknown = o->merge_unknown,
 				    .want_nodes = true,
 				    .min_share = d->min_share,
+				    .max_nodes = d->max_nodes,
 				    .keep_pruned = true };
 	struct pack p = { .side = { s, after }, .o = o, .detail = d };
 	AUTO_FREE uint32_t *place = NULL;
@@ -479,9 +490,8 @@ int flame_pack(const struct stacks *s, const struct stacks *after, const struct 
 	*info = (struct flame_packed){ .nodes = p.tree.nodes.n - 1,
 				       .pruned_stacks = p.tree.pruned_stacks,
 				       .pruned_share = pruned_share(&p.tree) };
-	if (info->nodes > d->max_nodes) {
-		/* not worth writing: say what would be */
-		info->next_share = share_to_keep(&p.tree, d->max_nodes);
+	if (p.tree.too_many) {
+		info->too_many = true;
 		pack_free(&p);
 		return 0;
 	}
@@ -490,7 +500,7 @@ int flame_pack(const struct stacks *s, const struct stacks *after, const struct 
 	place = order_functions(&p.tree, &use);
 	put_columns(&p, place);
 	put_header(&p, use, ret);
-	info->next_share = share_to_keep(&p.tree, p.tree.nodes.n / 2);
+	info->median_share = median_share(&p.tree);
 	info->entries = p.entries.n;
 	info->cpus = (uint32_t)p.cpus.n;
 	info->time_steps = p.ordered ? 0 : (uint32_t)((p.last - p.first) / p.step + 1);

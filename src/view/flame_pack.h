@@ -22,10 +22,11 @@ struct flame_packed {
 	double pruned_share;
 	uint32_t cpus;
 	uint32_t time_steps; /* 0: the stacks have no times */
-	double next_share;   /* a min_share that would leave max_nodes, or half of these */
+	double median_share; /* a min_share that would leave about half of the nodes */
+	bool too_many;	     /* nothing was written: more than max_nodes */
 };
 
-/* Adds to ret. With more than max_nodes nodes ret is left alone. */
+/* Adds to ret. With too_many ret and the other figures are left alone. */
 int flame_pack(const struct stacks *s, const struct stacks *after, const struct flame_html_opts *o,
 	       const struct flame_detail *d, struct strbuf *ret, struct flame_packed *info,
 	       struct err *e);

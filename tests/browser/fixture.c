@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Profiles with known contents, for the browser tests: flame_fixture rich|million OUT.html
+ * Profiles with known contents, for the browser tests:
+ *	flame-fixture rich|million|samples OUT.html [N [MAX-BYTES]]
  *
  * rich: two processes, four threads, two CPUs, ten seconds, two events, modules
  * and source lines. million: a tree of a million nodes, from random stacks.
+ * samples: a million samples with times, threads and CPUs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +93,11 @@ static void rich(struct stacks *s)
 	}
 }
 
-/* Random walks whose steps prefer the first choices; a trie counts the different prefixes. */
-static void million(struct stacks *s, uint64_t nodes)
+/*
+ * Random walks whose steps prefer the first choices, until there are as many
+ * different prefixes (nodes), or as many samples, which then have times too.
+ */
+static void million(struct stacks *s, uint64_t nodes, uint64_t samples)
 {
 	struct map seen = { 0 };
 	uint32_t *names = mem_alloc(20000 * sizeof(*names));
@@ -107,7 +112,7 @@ static void million(struct stacks *s, uint64_t nodes)
 	}
 	vec_push(&s->type_names, strtab_add(&s->strings, "cycles"));
 	s->unit = "samples";
-	while (seen.n < nodes) {
+	while (seen.n < nodes && s->entries.n < samples) {
 		uint32_t ids[80],
 			depth = 5 + (uint32_t)((uint64_t)dice(1000) * dice(1000) * 60 / 1000000);
 		uint64_t hash = 0;
@@ -124,9 +129,17 @@ static void million(struct stacks *s, uint64_t nodes)
 
 			ids[i] = names[(k * 31 + i * 7) % 20000];
 			hash = map_hash(hash ^ ids[i]) + 1;
-			*map_at(&seen, hash) = 1;
+			if (nodes < UINT64_MAX)
+				*map_at(&seen, hash) = 1;
 		}
 		e.stack = stacks_stack(s, ids, depth);
+		if (samples < UINT64_MAX) {
+			e.comm = strtab_add(&s->strings, "engine");
+			e.pid = 4000;
+			e.tid = 4000 + (int32_t)dice(16);
+			e.cpu = dice(8);
+			e.time = 1000000000 + s->entries.n * 50000;
+		}
 		stacks_add(s, &e);
 	}
 	map_free(&seen);
@@ -150,8 +163,10 @@ int main(int argc, char **argv)
 		return 2;
 	if (strcmp(argv[1], "rich") == 0)
 		rich(&s);
+	else if (strcmp(argv[1], "samples") == 0)
+		million(&s, UINT64_MAX, argc > 3 ? strtoull(argv[3], NULL, 10) : 1000000);
 	else
-		million(&s, argc > 3 ? strtoull(argv[3], NULL, 10) : 1000000);
+		million(&s, argc > 3 ? strtoull(argv[3], NULL, 10) : 1000000, UINT64_MAX);
 	if (argc > 4)
 		o.max_bytes = strtoull(argv[4], NULL, 10);
 	if (flame_html_write(f, &s, NULL, &o, &info, &e) < 0) {
