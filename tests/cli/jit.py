@@ -46,13 +46,13 @@ def ask(pid, addr):
     return kymo(f"addr2line --no-cache -f --pid {pid} {addr:x}").out.split("\n")[0]
 
 
-def check_map(what, pid, make_map=None):
+def check_map(what, pid, part, make_map=None):
     found = []
     for _ in range(100):
         time.sleep(0.1)
         if make_map:
             make_map()
-        found = lines_of(pid, "hotOuter")
+        found = lines_of(pid, part)
         if found:
             break
     if not found:
@@ -91,12 +91,12 @@ def main():
         with open(os.path.join(folder, "Hot.java"), "w") as f:
             f.write(JAVA)
         if shutil.which("node"):
-            with_process(["node", "--perf-basic-prof", "hot.js"], lambda pid: check_map("Node.js", pid))
+            with_process(["node", "--perf-basic-prof", "hot.js"], lambda pid: check_map("Node.js", pid, "*hotOuter"))  # ~ is bytecode
         else:
             skip("Node.js", "no node here")
         if shutil.which("java") and shutil.which("jcmd"):
             with_process(["java", "Hot.java"], lambda pid: check_map(
-                "Java", pid, lambda: subprocess.run(["jcmd", str(pid), "Compiler.perfmap"], capture_output=True)))
+                "Java", pid, "hotOuter", lambda: subprocess.run(["jcmd", str(pid), "Compiler.perfmap"], capture_output=True)))
         else:
             skip("Java", "no java and jcmd here")
     finally:
