@@ -164,6 +164,18 @@ static __always_inline __u32 rule_cfa(struct state *s, struct ehframe_rule *r, _
 {
 	__u64 base;
 
+#if !defined(__TARGET_ARCH_x86)
+	/*
+	 * After a frame pointer step the stack pointer is not known, but a function that saves
+	 * the frame pointer lets it point to where it is saved.
+	 */
+	if (!s->sp_known && r->cfa != EHFRAME_CFA_FP && r->cfa != EHFRAME_CFA_DEREF_FP) {
+		if (r->fp != EHFRAME_FP_CFA)
+			return UNWIND_NO_REGISTER;
+		*cfa = s->fp - 8 * (__s64)r->fp_off;
+		return UNWIND_NONE;
+	}
+#endif
 	switch (r->cfa) {
 	case EHFRAME_CFA_SP: *cfa = s->sp + (__s64)r->cfa_off; return UNWIND_NONE;
 	case EHFRAME_CFA_FP: *cfa = s->fp + (__s64)r->cfa_off; return UNWIND_NONE;
@@ -319,8 +331,7 @@ static long step(__u32 i, struct walk_ctx *w)
 		return END(UNWIND_BAD_TABLE);
 	if (r->rule.cfa == EHFRAME_CFA_BOTTOM)
 		return END(UNWIND_BOTTOM);
-	if (r->rule.cfa == EHFRAME_CFA_NONE ||
-	    (!s->sp_known && r->rule.cfa != EHFRAME_CFA_FP && r->rule.cfa != EHFRAME_CFA_DEREF_FP))
+	if (r->rule.cfa == EHFRAME_CFA_NONE)
 		return step_fp(s);
 	return step_rule(s, &r->rule);
 }

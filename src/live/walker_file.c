@@ -25,6 +25,9 @@
 #	include <sys/vfs.h>
 #	include <unistd.h>
 
+#	include "base/file.h"
+#	include "base/str.h"
+
 #	define CHECK_EVERY 1000000000u /* ns between two looks at a file's identity */
 #	define FILES_MAX 16384		/* more are kept only while all are mapped */
 #	define OVERLAYFS_MAGIC 0x794c7630
@@ -36,12 +39,35 @@
 
 /* ---- opening ---- */
 
+/*
+ * The file behind the mapping at start. Its end may be another by now than the
+ * record said: the kernel maps a program's first segment with room for all of
+ * them, and cuts it afterwards.
+ */
 static int open_mapped(int32_t pid, uint64_t start, uint64_t end)
 {
-	char path[96];
+	char path[96], want[32];
+	struct file_names names;
+	int fd, n;
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, start, end);
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	n = snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, start,
+		     end);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 || n < 0 || errno != ENOENT)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/%d/map_files", pid);
+	snprintf(want, sizeof(want), "%" PRIx64 "-", start);
+	if (file_list(path, &names) < 0)
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		if (!str_starts(names.name[i], want))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/map_files/%.40s", pid, names.name[i]);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		break;
+	}
+	file_names_free(&names);
+	return fd;
 }
 
 static int open_in_root(int32_t pid, const char *file)

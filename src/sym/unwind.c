@@ -300,8 +300,7 @@ static enum unwind_end walk_fast(struct unwind_work *w, uint64_t *chain, uint32_
 			r = ehframe_lookup(m->table, pc - m->start + m->pgoff);
 		if (r && (r->cfa == EHFRAME_CFA_BOTTOM || made_up(m, r, pc, f.is_return)))
 			return UNWIND_BOTTOM;
-		if (!r || r->cfa == EHFRAME_CFA_NONE ||
-		    (!f.sp_known && r->cfa != EHFRAME_CFA_FP && r->cfa != EHFRAME_CFA_DEREF_FP)) {
+		if (!r || r->cfa == EHFRAME_CFA_NONE) {
 			end = step_fp(w, &f);
 			ret->flags |= end == UNWIND_NONE ? UNWIND_USED_FP : 0;
 		} else {
@@ -341,6 +340,7 @@ static enum unwind_end step_full(struct unwind_work *w, struct unwind_regs *regs
 	}
 	r = m->table ? ehframe_lookup(m->table, off) : NULL;
 	f = (struct frame){ .ip = regs->r[pc_reg],
+			    .sp_known = true,
 			    .sp = sp,
 			    .fp = regs->r[fp_reg],
 			    .lr = regs->r[EHFRAME_ARM64_LR],

@@ -243,8 +243,14 @@ static const struct expect cases[] = {
 	{ "vfork", NULL, "burn spin child run main *", 70, 95, 0, NULL },
 	{ "exec", "10", "burn spin recurse?11 run main *", 70, 95, 0, NULL },
 	{ "deleted", "10", "burn spin recurse?11 run main *", 60, 95, 0, NULL },
+#if defined(__x86_64__)
 	{ "jit", NULL, "burn spin ? jit_call run main *", 70, 95, 0, NULL },
 	{ "jit-bare", NULL, "burn spin ?", 60, 0, UNWIND_NO_TABLE, NULL },
+#else
+	/* A frame record does not tell the stack pointer; it goes on if jit_call saves the frame
+	 * pointer. Code without a record of its own leads to the one before: not to be told. */
+	{ "jit", NULL, "burn spin ? jit_call*", 70, 0, 0, NULL },
+#endif
 	{ "maps", "5000", "burn spin recurse?11 run main *", 40, 90, 0, NULL },
 	{ "coroutine", NULL, "burn spin co_main*", 70, 95, 0, NULL },
 	{ NULL, NULL, "burn spin plug[12] main *", 60, 90, 0, "plugs" },
@@ -354,7 +360,9 @@ static void limits(void)
 		return;
 	CHECK(c.stats.refused_tables > 0);
 	CHECK_INT(c.stats.table_bytes, 0);
+#if defined(__x86_64__) /* on aarch64, libraries have frame pointers */
 	CHECK(c.bottom == 0);
+#endif
 	capture_free(&c);
 }
 
