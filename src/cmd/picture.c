@@ -62,8 +62,13 @@ static int whole_read(const char *path, const char *shown, struct whole *w, stru
 	struct stat st;
 	void *p;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_set(e, errno, "cannot open %s: %s", shown, strerror(errno));
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		err_set(e, errno, "cannot open %s: %s", shown, strerror(errno));
+		return strcmp(path, "perf.data") == 0
+			       ? err_hint(e, "-i FILE names another; 'kymo record -g -- COMMAND' "
+					     "makes one")
+			       : -e->code;
+	}
 	if (S_ISDIR(st.st_mode))
 		return err_set(e, EISDIR, "%s is a directory", shown);
 	if (!S_ISREG(st.st_mode) || st.st_size == 0)
