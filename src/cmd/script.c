@@ -26,7 +26,7 @@ struct args {
 	bool force, raw, header, header_only, info, json, ns, reltime, deltatime, latency,
 		hide_chain;
 	bool task, mmap, switches, lost, namespaces, cgroup, bpf, text_poke;
-	bool kernel_path, full_path, no_demangle;
+	bool kernel_path, full_path, no_demangle, inlines;
 };
 
 static int add_fields(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
@@ -70,6 +70,7 @@ static const struct opt opts[] = {
 	OPT_FLAG('L', "Latency", latency, "narrow columns, as ftrace's latency format"),
 	OPT_FLAG('G', "hide-call-graph", hide_chain, "no call chains"),
 	OPT_INT(0, "max-stack", "N", max_stack, "frames of a call chain (default: 127)"),
+	OPT_FLAG(0, "inline", inlines, "show inlined functions (on; --no-inline turns it off)"),
 	OPT_STR(0, "stop-bt", "LIST", stop_at, "end call chains at these functions"),
 	OPT_FLAG(0, "show-kernel-path", kernel_path, "paths of kernel modules"),
 	OPT_FLAG(0, "full-source-path", full_path, "whole paths of source files"),
@@ -148,6 +149,7 @@ static struct script_opts make_opts(const struct args *a, struct source *s)
 				 .latency = a->latency,
 				 .max_stack =
 					 a->max_stack > 0 ? (unsigned)a->max_stack : DEFAULT_STACK,
+				 .inlines = a->inlines,
 				 .json = a->json,
 				 .show_task = a->task,
 				 .show_mmap = a->mmap,
@@ -270,6 +272,8 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
+static const struct args defaults = { .inlines = true };
+
 const struct command cmd_script = {
 	.name = "script",
 	.group = "Profile",
@@ -281,5 +285,6 @@ const struct command cmd_script = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
+	.defaults = &defaults,
 	.run = run,
 };

@@ -14,11 +14,16 @@ static uint64_t chunk_position(const struct chunk *c, const uint8_t *p)
 	return c->unpacked ? c->position : c->position + (uint64_t)(p - c->start);
 }
 
-static void count_bad(struct perfdata *pd, struct chunk *c, uint64_t bad)
+/* Damaged samples are counted the first time their chunk is read to its end. */
+static void count_bad(struct perfdata *pd, const struct chunk *c)
 {
-	if (__atomic_exchange_n(&c->counted, true, __ATOMIC_RELAXED) || !bad)
-		return;
-	__atomic_fetch_add(&pd->trace.losses.bad_records, bad, __ATOMIC_RELAXED);
+	if (!__atomic_load_n(&c->counted, __ATOMIC_RELAXED))
+		__atomic_fetch_add(&pd->trace.losses.bad_records, 1, __ATOMIC_RELAXED);
+}
+
+static void counted(struct chunk *c)
+{
+	__atomic_store_n(&c->counted, true, __ATOMIC_RELAXED);
 }
 
 int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e)
@@ -26,7 +31,6 @@ int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct e
 	struct perfdata *pd = s->impl;
 	struct chunk *c = &pd->chunks.data[chunk];
 	struct decoder d;
-	uint64_t bad = 0;
 	int r = 0;
 
 	(void)e;
@@ -52,13 +56,13 @@ int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct e
 				d.ev.position = chunk_position(c, p);
 				r = sample_deliver(&d, fn, ctx);
 			} else {
-				bad++;
+				count_bad(pd, c);
 			}
 		}
 		p += h.size;
 	}
 	if (r == 0)
-		count_bad(pd, c, bad);
+		counted(c);
 	decoder_free(&d);
 	return r;
 }
@@ -102,8 +106,7 @@ static void sort_places(struct place *a, struct place *tmp, size_t n)
 	memcpy(a + k, tmp + i, (half - i) * sizeof(*a));
 }
 
-static int deliver(struct decoder *d, struct chunk *c, const uint8_t *p, uint64_t *bad,
-		   event_fn *fn, void *ctx)
+static int deliver(struct decoder *d, struct chunk *c, const uint8_t *p, event_fn *fn, void *ctx)
 {
 	struct perfdata_event_header h = record_header(d->pd, p);
 
@@ -113,7 +116,7 @@ static int deliver(struct decoder *d, struct chunk *c, const uint8_t *p, uint64_
 		return fn(ctx, &d->ev);
 	}
 	if (!sample_decode(d, p, h)) {
-		(*bad)++;
+		count_bad(d->pd, c);
 		return 0;
 	}
 	d->ev.position = chunk_position(c, p);
@@ -128,7 +131,6 @@ static bool wanted(uint32_t type, bool all)
 /* A chunk that is sorted and overlaps nothing goes straight through. */
 static int stream_chunk(struct decoder *d, struct chunk *c, bool all, event_fn *fn, void *ctx)
 {
-	uint64_t bad = 0;
 	int r = 0;
 
 	for (const uint8_t *p = c->start; c->end - p >= 8 && r == 0;) {
@@ -137,11 +139,9 @@ static int stream_chunk(struct decoder *d, struct chunk *c, bool all, event_fn *
 		if (h.size < 8 || h.size > c->end - p)
 			break;
 		if (wanted(h.type, all))
-			r = deliver(d, c, p, &bad, fn, ctx);
+			r = deliver(d, c, p, fn, ctx);
 		p += h.size;
 	}
-	if (r == 0)
-		count_bad(d->pd, c, bad);
 	return r;
 }
 
@@ -168,7 +168,6 @@ static void fill_window(struct decoder *d, struct window *w, uint32_t chunk, boo
 static int drain_window(struct decoder *d, struct window *w, uint64_t limit, event_fn *fn,
 			void *ctx)
 {
-	uint64_t bad = 0;
 	size_t i = 0;
 	int r = 0;
 
@@ -177,8 +176,8 @@ static int drain_window(struct decoder *d, struct window *w, uint64_t limit, eve
 		sort_places(w->place.data, w->tmp.data, w->place.n);
 	}
 	for (; i < w->place.n && w->place.data[i].key <= limit && r == 0; i++)
-		r = deliver(d, &d->pd->chunks.data[w->place.data[i].chunk], w->place.data[i].at,
-			    &bad, fn, ctx);
+		r = deliver(d, &d->pd->chunks.data[w->place.data[i].chunk], w->place.data[i].at, fn,
+			    ctx);
 	if (i)
 		memmove(w->place.data, w->place.data + i,
 			(w->place.n - i) * sizeof(*w->place.data));
@@ -186,10 +185,33 @@ static int drain_window(struct decoder *d, struct window *w, uint64_t limit, eve
 	return r;
 }
 
+static int by_first(const void *a, const void *b, void *ctx)
+{
+	const struct chunk *chunks = ctx;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (chunks[x].first != chunks[y].first)
+		return chunks[x].first < chunks[y].first ? -1 : 1;
+	return x < y ? -1 : 1;
+}
+
+/* One file is read from front to back; several, side by side. */
+static uint32_t *chunk_order(const struct perfdata *pd)
+{
+	uint32_t *order = mem_alloc((pd->chunks.n + 1) * sizeof(*order));
+
+	for (size_t i = 0; i < pd->chunks.n; i++)
+		order[i] = (uint32_t)i;
+	if (pd->files.n > 1)
+		qsort_r(order, pd->chunks.n, sizeof(*order), by_first, pd->chunks.data);
+	return order;
+}
+
 int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e)
 {
 	struct perfdata *pd = s->impl;
 	size_t n = pd->chunks.n;
+	AUTO_FREE uint32_t *order = chunk_order(pd);
 	AUTO_FREE uint64_t *later = mem_alloc((n + 1) * sizeof(*later)); /* lowest key from i on */
 	struct window w = { 0 };
 	struct decoder d;
@@ -198,19 +220,23 @@ int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err
 	(void)e;
 	decoder_init(&d, pd);
 	later[n] = UINT64_MAX;
-	for (size_t i = n; i-- > 0;)
-		later[i] = pd->chunks.data[i].first < later[i + 1] ? pd->chunks.data[i].first
-								   : later[i + 1];
+	for (size_t i = n; i-- > 0;) {
+		uint64_t first = pd->chunks.data[order[i]].first;
+
+		later[i] = first < later[i + 1] ? first : later[i + 1];
+	}
 	for (size_t i = 0; i < n && r == 0; i++) {
-		struct chunk *c = &pd->chunks.data[i];
+		struct chunk *c = &pd->chunks.data[order[i]];
 
 		if (!w.place.n && c->sorted && c->last <= later[i + 1]) {
 			r = stream_chunk(&d, c, all, fn, ctx);
 			continue;
 		}
-		fill_window(&d, &w, (uint32_t)i, all);
+		fill_window(&d, &w, order[i], all);
 		r = drain_window(&d, &w, later[i + 1], fn, ctx);
 	}
+	for (size_t i = 0; i < n && r == 0; i++)
+		counted(&pd->chunks.data[i]);
 	vec_free(&w.place);
 	vec_free(&w.tmp);
 	decoder_free(&d);

@@ -156,6 +156,12 @@ void side_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_head
 		s->count =
 			h.size >= sizeof(struct rec_u64) ? ((const struct rec_u64 *)r)->value : 0;
 		break;
+	case PERF_RECORD_NAMESPACES:
+		if (h.size >= sizeof(struct rec_namespaces)) {
+			ev->pid = (int32_t)((const struct rec_namespaces *)r)->pid;
+			ev->tid = (int32_t)((const struct rec_namespaces *)r)->tid;
+		}
+		break;
 	case PERF_RECORD_THROTTLE: ev->kind = EVENT_THROTTLE; break;
 	case PERF_RECORD_UNTHROTTLE: ev->kind = EVENT_UNTHROTTLE; break;
 	default: break;

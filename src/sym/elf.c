@@ -333,6 +333,16 @@ bool elf_vaddr(const struct elf *e, uint64_t offset, uint64_t *ret)
 			*ret = offset - s->offset + s->vaddr;
 			return true;
 		}
+	/* Zeroed data behind what the file has, as far as the mapping's last page reaches. */
+	for (size_t i = 0; i < e->nsegment; i++) {
+		const struct elf_segment *s = &e->segment[i];
+
+		if (s->type == PT_LOAD && (s->flags & PF_W) && s->memsz > s->filesz &&
+		    offset >= s->offset && offset - s->offset < s->memsz) {
+			*ret = offset - s->offset + s->vaddr;
+			return true;
+		}
+	}
 	return false;
 }
 

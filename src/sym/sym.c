@@ -202,9 +202,22 @@ static uint32_t known_dso(struct symbols *s, enum dso_kind kind, const struct fi
 	return at + 1;
 }
 
+/* Code without a file is called after the map that names it. */
+static pid_t perfmap_pid(const char *path)
+{
+	int pid, end = 0;
+
+	return path && sscanf(path, "/tmp/perf-%d.map%n", &pid, &end) == 1 && end && !path[end] &&
+			       pid > 0
+		       ? pid
+		       : 0;
+}
+
 uint32_t symbols_dso(struct symbols *s, const struct find_want *file)
 {
-	return known_dso(s, DSO_ELF, file, 0);
+	pid_t pid = perfmap_pid(file->path);
+
+	return pid ? symbols_perfmap(s, pid, NULL, (uid_t)-1) : known_dso(s, DSO_ELF, file, 0);
 }
 
 uint32_t symbols_perfmap(struct symbols *s, pid_t pid, const char *path, uid_t owner)

@@ -87,7 +87,8 @@ void symbols_save(struct symbols *s);
 
 /*
  * Declare a file; the same path and build-id give the same number. Nothing is
- * opened before the first address is asked for. "[vdso]" is known.
+ * opened before the first address is asked for. "[vdso]" is known, and
+ * /tmp/perf-PID.map, as recordings call code that has no file, is a perf map.
  */
 uint32_t symbols_dso(struct symbols *s, const struct find_want *file);
 

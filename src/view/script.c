@@ -75,9 +75,11 @@ void script_free(struct script *s)
 	text_set_resolver(s->trace->tep, NULL, NULL);
 	if (s->json_file)
 		fclose(s->json_file);
+	stackwalk_free(s->walk);
 	site_free(s);
 	strbuf_free(&s->text);
 	strtab_free(&s->stop_at);
+	map_free(&s->early);
 	free(s->types);
 	free(s);
 }
@@ -159,13 +161,42 @@ void script_start(struct script *s, const struct event *ev, const struct script_
 		print_time(s, ev->time);
 }
 
+static bool is_mark(uint64_t ip)
+{
+	return ip == EVENT_CHAIN_KERNEL || ip == EVENT_CHAIN_USER || ip == EVENT_CHAIN_HV;
+}
+
+/* A marker that is none means that the walk went astray; perf then drops the whole chain. */
+static bool is_astray(const struct event *ev, unsigned max)
+{
+	unsigned frames = 0;
+
+	for (uint32_t i = 0; i < ev->chain_n && frames < max; i++) {
+		if (ev->chain[i] < EVENT_CHAIN_MARK)
+			frames++;
+		else if (!is_mark(ev->chain[i]))
+			return true;
+	}
+	return false;
+}
+
 void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *ctx)
 {
 	enum event_mode mode = EVENT_MODE_USER;
 	uint32_t space = TASK_SPACE_NONE;
+	struct event walked;
 	bool looked = false;
 	unsigned frames = 0;
 
+	if (stackwalk_can(ev)) {
+		if (!s->walk)
+			s->walk = stackwalk_new(s->trace, s->symbols);
+		walked = *ev;
+		stackwalk_chain(s->walk, ev, s->o.max_stack, &walked.chain, &walked.chain_n);
+		ev = &walked;
+	}
+	if (is_astray(ev, s->o.max_stack))
+		return;
 	for (uint32_t i = 0; i < ev->chain_n && frames < s->o.max_stack; i++) {
 		uint64_t ip = ev->chain[i];
 
@@ -180,17 +211,20 @@ void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *
 			space = site_space(s, ev, mode);
 		looked = true;
 		frames++;
-		if (!fn(s, ip, space, ctx))
+		if (!fn(s, ip, space, ev == &walked && mode == EVENT_MODE_USER, ctx))
 			return;
 	}
 }
 
-static bool print_frame(struct script *s, uint64_t ip, uint32_t space, void *ctx)
+static bool print_frame(struct script *s, uint64_t ip, uint32_t space, bool walked, void *ctx)
 {
 	const uint64_t *show = ctx;
-	const struct site *x = site_find(s, space, ip, (uint32_t)(*show & SITE_WHAT));
+	uint32_t more = walked && s->o.inlines ? SITE_INLINED : 0;
+	const struct site *x = site_find(s, space, ip, (uint32_t)(*show & SITE_WHAT) | more);
 	struct out *o = s->out;
 
+	if (x->inlined_n)
+		out_add(o, x->inlined, x->inlined_n);
 	out_putc(o, '\t');
 	out_hex(o, x->addr, 16);
 	out_add(o, x->text, x->text_n);

@@ -18,6 +18,7 @@ struct script_opts {
 	bool ns, reltime, deltatime, latency;
 	bool chains;	    /* show call chains where there are any */
 	unsigned max_stack; /* frames of a chain */
+	bool inlines;	    /* inlined functions too, in chains made from copied stacks */
 	bool json;
 	bool show_task, show_mmap, show_switch, show_lost, show_namespace, show_cgroup, show_bpf,
 		show_text_poke;

@@ -222,14 +222,50 @@ static int put_sample(struct dump *d, const struct perfdata_view *v)
 	return perfdata_walk_deliver(d->walk, put_sample_line, d);
 }
 
+/* Counter values of a task that ended (record -s): the values follow pid and tid. */
+static void put_read_record(struct dump *d, const struct perfdata_event_header *h,
+			    const struct event *ev)
+{
+	const struct event_type *t = &d->s->trace->types[ev->type];
+	const struct rec_task *r = (const void *)h;
+	const uint64_t *w = (const uint64_t *)(r + 1);
+	uint64_t rf = t->attr.read_format;
+	unsigned n = 1 + !!(rf & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+		     !!(rf & PERF_FORMAT_TOTAL_TIME_RUNNING) + !!(rf & PERF_FORMAT_ID) +
+		     !!(rf & PERF_FORMAT_LOST);
+
+	out_puts(d->out, "PERF_RECORD_READ");
+	if (h->size < sizeof(*r) + n * 8 || (rf & PERF_FORMAT_GROUP)) {
+		out_putc(d->out, '\n');
+		return;
+	}
+	out_printf(d->out, ": %d %d %s %" PRIu64 "\n", (int)r->pid, (int)r->tid, t->name, *w++);
+	if (rf & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		out_printf(d->out, "... time enabled : %" PRIu64 "\n", *w++);
+	if (rf & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		out_printf(d->out, "... time running : %" PRIu64 "\n", *w++);
+	if (rf & PERF_FORMAT_ID)
+		out_printf(d->out, "... id           : %" PRIu64 "\n", *w++);
+	if (rf & PERF_FORMAT_LOST)
+		out_printf(d->out, "... lost         : %" PRIu64 "\n", *w++);
+	out_puts(d->out, ": unhandled!\n");
+}
+
 static int put_record(struct dump *d, const struct perfdata_view *v)
 {
 	AUTO_STRBUF b = { 0 };
+	const struct event *ev = NULL;
 
 	put_raw(d, v);
 	if (v->header.type == PERF_RECORD_SAMPLE)
 		return put_sample(d, v);
-	put_where(d, v, v->header.type < 64 ? perfdata_walk_event(d->walk, v) : NULL);
+	if (v->header.type < 64)
+		ev = perfdata_walk_event(d->walk, v);
+	put_where(d, v, ev);
+	if (v->header.type == PERF_RECORD_READ) {
+		put_read_record(d, perfdata_walk_record(d->walk, v), ev);
+		return d->out->error ? 1 : 0;
+	}
 	records_text(perfdata_walk_record(d->walk, v), &b);
 	out_add(d->out, strbuf_str(&b), b.n);
 	return d->out->error ? 1 : 0;

@@ -250,7 +250,8 @@ static int check_type(struct script_fields *f, const struct event_type *t, struc
 			for (size_t k = 0; k < ARRAY_SIZE(fields); k++)
 				if (fields[k].field & needs[i].field & f->of[c].asked)
 					name = fields[k].name;
-			strbuf_printf(notes, "the samples of '%s' have no %s: field '%s' left out\n",
+			strbuf_printf(notes,
+				      "the samples of '%s' have no %s: field '%s' left out\n",
 				      t->name, needs[i].how, name);
 		}
 		f->of[c].show &= ~needs[i].field;

@@ -3,6 +3,7 @@
 #ifndef KYMO_VIEW_SCRIPT_IMPL_H
 #define KYMO_VIEW_SCRIPT_IMPL_H
 
+#include "calc/stackwalk.h"
 #include "view/script.h"
 
 /* A text that was made once: " main+0x12 (/bin/x)", and where it belongs. */
@@ -12,7 +13,8 @@ struct site {
 	uint32_t what; /* SCRIPT_SYM | ..., + 1 so that 0 is free */
 	uint64_t addr; /* as it is shown: an offset in the file for user code, the ip else */
 	const char *text;
-	uint32_t text_n;
+	const char *inlined; /* whole lines of what was inlined there, innermost first */
+	uint32_t text_n, inlined_n;
 	uint32_t dso;
 	const struct sym_result *sym; /* NULL: nothing is mapped there */
 	const struct task_map *map;
@@ -21,10 +23,13 @@ struct site {
 struct site_text {
 	uint64_t addr;
 	uint32_t dso, what;
-	uint32_t text_n;
-	const char *text;
+	uint32_t text_n, inlined_n;
+	const char *text, *inlined;
 	const struct sym_result *sym;
 };
+
+/* Beside the fields of that sort: expand inlined functions. */
+#define SITE_INLINED (1u << 31)
 
 #define SITE_SLOTS (1u << 14)
 
@@ -45,9 +50,11 @@ struct script {
 	struct script_type *types;
 	uint32_t name_width;
 	uint64_t start_time, last_time;
+	struct map early; /* tid to name id + 1, while records without a time are shown */
 	struct strbuf text;
 	struct strtab stop_at;
-	FILE *json_file; /* writes to out */
+	struct stackwalk *walk; /* made when a sample first needs it */
+	FILE *json_file;	/* writes to out */
 
 	/* names */
 	struct arena arena;
@@ -102,7 +109,7 @@ void script_start(struct script *s, const struct event *ev, const struct script_
 /* ":1234" into buf when there is no name. */
 const char *script_comm(struct script *s, int32_t tid, uint64_t time, char *buf, size_t size);
 /* false ends the chain. */
-typedef bool chain_fn(struct script *s, uint64_t ip, uint32_t space, void *ctx);
+typedef bool chain_fn(struct script *s, uint64_t ip, uint32_t space, bool walked, void *ctx);
 void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *ctx);
 
 #endif

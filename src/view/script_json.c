@@ -34,10 +34,11 @@ static void json_site(struct script *s, struct json *j, uint64_t ip, uint32_t sp
 	json_str(j, "dso", site_dso_name(s, x->dso));
 }
 
-static bool json_frame(struct script *s, uint64_t ip, uint32_t space, void *ctx)
+static bool json_frame(struct script *s, uint64_t ip, uint32_t space, bool walked, void *ctx)
 {
 	struct json *j = ctx;
 
+	(void)walked;
 	json_object(j, NULL);
 	json_site(s, j, ip, space);
 	json_end(j);

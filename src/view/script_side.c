@@ -32,6 +32,35 @@ bool side_wanted(const struct script *s, const struct event *ev)
 	}
 }
 
+/*
+ * What recorders write about tasks that ran already has no time, so all of it
+ * holds from the start. perf shows these records one after the other, each with
+ * the name the task has got so far: that is followed here.
+ */
+static const char *early_comm(struct script *s, const struct event *ev, char *buf, size_t size)
+{
+	const struct strtab *strings = tasks_strings(s->trace->tasks);
+	uint64_t *at = map_at(&s->early, (uint32_t)ev->tid), parent = 0;
+	const uint64_t *of;
+
+	if (ev->kind == EVENT_COMM) {
+		*at = (uint64_t)strtab_find(strings, ev->side->text) + 1;
+	} else if (ev->kind == EVENT_FORK) {
+		of = map_find(&s->early, (uint32_t)ev->side->other_tid);
+		parent = of ? *of : 0;
+		at = map_at(&s->early, (uint32_t)ev->tid);
+		*at = parent;
+		if (!parent && ev->side->other_tid == 0)
+			return "swapper";
+		snprintf(buf, size, ":%d", ev->tid);
+		if (!parent)
+			return buf;
+	}
+	if (*at && *at - 1 < strings->n)
+		return strtab_get(strings, (uint32_t)*at - 1);
+	return NULL;
+}
+
 void side_print(struct script *s, const struct event *ev)
 {
 	const struct script_type *t = &s->types[ev->type];
@@ -43,7 +72,10 @@ void side_print(struct script *s, const struct event *ev)
 	start.pid = ev->side->by_pid;
 	start.tid = ev->side->by_tid;
 	if (t->show & SCRIPT_COMM) {
-		const char *name = script_comm(s, ev->tid, ev->time, comm, sizeof(comm));
+		const char *name = ev->time ? NULL : early_comm(s, ev, comm, sizeof(comm));
+
+		if (!name)
+			name = script_comm(s, ev->tid, ev->time, comm, sizeof(comm));
 
 		if (s->o.latency)
 			out_printf(s->out, "%8.8s ", name);

@@ -150,6 +150,26 @@ static void make_text(struct script *s, struct site_text *t)
 	t->text_n = (uint32_t)b->n;
 }
 
+/* A line for each function that was inlined at the address. */
+static void make_inlined(struct script *s, struct site_text *t)
+{
+	struct strbuf *b = &s->text;
+
+	strbuf_reset(b);
+	for (uint32_t i = 0; t->sym && i + 1 < t->sym->nframes; i++) {
+		const struct sym_frame *f = &t->sym->frames[i];
+
+		strbuf_printf(b, "\t%16llx", (unsigned long long)t->addr);
+		if (t->what & SCRIPT_SYM)
+			strbuf_printf(b, " %s", symbols_text(s->symbols, f->name));
+		if ((t->what & SCRIPT_SYMOFF) && t->sym->name != SYMBOLS_NONE)
+			strbuf_printf(b, "+0x%llx", (unsigned long long)(t->addr - t->sym->start));
+		strbuf_puts(b, " (inlined)\n");
+	}
+	t->inlined = b->n ? arena_dup(&s->arena, b->data, b->n) : NULL;
+	t->inlined_n = (uint32_t)b->n;
+}
+
 static size_t text_slot(const struct script *s, uint32_t dso, uint64_t addr, uint32_t what)
 {
 	size_t at =
@@ -185,12 +205,15 @@ static const struct site_text *text_of(struct script *s, const struct task_map *
 	at = text_slot(s, map->dso, addr, what);
 	if (!s->texts[at].text) {
 		struct site_text t = { .addr = addr, .dso = map->dso, .what = what };
-		unsigned want = SYMBOLS_NAMES | (what & SCRIPT_SRCLINE ? SYMBOLS_LINES : 0);
+		unsigned want = SYMBOLS_NAMES |
+				(what & (SCRIPT_SRCLINE | SITE_INLINED) ? SYMBOLS_LINES : 0);
 
 		t.sym = d->ksymbol ? ksymbol(s, map->dso, map)
 				   : symbols_resolve(s->symbols, symbols_number(s, map->dso), addr,
 						     want);
 		make_text(s, &t);
+		if (what & SITE_INLINED)
+			make_inlined(s, &t);
 		s->texts[at] = t;
 		s->n_texts++;
 	}
@@ -251,6 +274,8 @@ const struct site *site_find(struct script *s, uint32_t space, uint64_t ip, uint
 	t = text_of(s, x->map, x->addr, what);
 	x->text = t->text;
 	x->text_n = t->text_n;
+	x->inlined = t->inlined;
+	x->inlined_n = t->inlined_n;
 	x->sym = t->sym;
 	return x;
 }
