@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 
 #include "base/mem.h"
 
@@ -101,7 +102,7 @@ static bool find_map(void *ctx, uint64_t pc, struct unwind_map *ret)
 	const struct task_map *m = tasks_find(r->u->inner->trace->tasks, r->space, pc);
 	const struct file *f;
 
-	if (!m || m->dso >= r->u->n_files)
+	if (!m || m->dso >= r->u->n_files || (m->prot && !(m->prot & PROT_EXEC)))
 		return false;
 	f = file_of(r->u, m->dso);
 	*ret = (struct unwind_map){ .start = m->start,
@@ -126,10 +127,10 @@ static void give_chain(struct reader *r, struct event *ev, uint32_t frames)
 	r->words[n++] = EVENT_CHAIN_USER;
 	/* callers by the call, not by where it returns to, as perf shows them */
 	for (uint32_t i = 0; i < frames; i++)
-		r->words[n++] = r->chain[i] - (i > 0);
+		r->words[n++] = r->chain[i] - (i > 0 && r->chain[i]);
 	ev->chain = r->words;
 	ev->chain_n = n;
-	ev->have |= EVENT_HAVE_CHAIN;
+	ev->have |= EVENT_HAVE_CHAIN | EVENT_UNWOUND;
 }
 
 static int on_event(void *ctx, const struct event *ev)

@@ -47,6 +47,7 @@ enum event_mode {
 #define EVENT_HAVE_ADDR (1u << 7)
 #define EVENT_HAVE_ID (1u << 8)
 #define EVENT_HAVE_EXTRA (1u << 9)
+#define EVENT_UNWOUND (1u << 10) /* the chain's user part was found from a copy of the stack */
 
 /* Markers inside a chain, as the kernel writes them: addresses at or above this are no addresses.
  */

@@ -75,7 +75,6 @@ void script_free(struct script *s)
 	text_set_resolver(s->trace->tep, NULL, NULL);
 	if (s->json_file)
 		fclose(s->json_file);
-	stackwalk_free(s->walk);
 	site_free(s);
 	strbuf_free(&s->text);
 	strtab_free(&s->stop_at);
@@ -184,17 +183,9 @@ void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *
 {
 	enum event_mode mode = EVENT_MODE_USER;
 	uint32_t space = TASK_SPACE_NONE;
-	struct event walked;
 	bool looked = false;
 	unsigned frames = 0;
 
-	if (stackwalk_can(ev)) {
-		if (!s->walk)
-			s->walk = stackwalk_new(s->trace, s->symbols);
-		walked = *ev;
-		stackwalk_chain(s->walk, ev, s->o.max_stack, &walked.chain, &walked.chain_n);
-		ev = &walked;
-	}
 	if (is_astray(ev, s->o.max_stack))
 		return;
 	for (uint32_t i = 0; i < ev->chain_n && frames < s->o.max_stack; i++) {
@@ -211,7 +202,7 @@ void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *
 			space = site_space(s, ev, mode);
 		looked = true;
 		frames++;
-		if (!fn(s, ip, space, ev == &walked && mode == EVENT_MODE_USER, ctx))
+		if (!fn(s, ip, space, (ev->have & EVENT_UNWOUND) && mode == EVENT_MODE_USER, ctx))
 			return;
 	}
 }

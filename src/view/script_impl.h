@@ -3,7 +3,6 @@
 #ifndef KYMO_VIEW_SCRIPT_IMPL_H
 #define KYMO_VIEW_SCRIPT_IMPL_H
 
-#include "calc/stackwalk.h"
 #include "view/script.h"
 
 /* A text that was made once: " main+0x12 (/bin/x)", and where it belongs. */
@@ -53,7 +52,6 @@ struct script {
 	struct map early; /* tid to name id + 1, while records without a time are shown */
 	struct strbuf text;
 	struct strtab stop_at;
-	struct stackwalk *walk; /* made when a sample first needs it */
 	FILE *json_file;	/* writes to out */
 
 	/* names */
