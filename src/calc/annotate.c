@@ -132,7 +132,7 @@ static void count_samples(struct annotate *a, const struct place *p)
 		a->count += e->count;
 		a->weight += e->weight;
 		at = annotate_find(a, p->vaddr + (s->dso_addr - p->start));
-		if (at < 0)
+		if (at < 0 || !a->insns.data)
 			continue;
 		a->insns.data[at].count += e->count;
 		a->insns.data[at].weight += e->weight;

@@ -169,7 +169,7 @@ int disasm(const struct disasm_code *code, struct arena *a, disasm_list *ret, st
 	size_t left = code->n;
 	uint64_t addr = code->addr;
 	cs_insn *in;
-	csh h;
+	csh h = 0;
 	int r = open_for(code, &h, e);
 
 	if (r < 0)

@@ -88,39 +88,45 @@ static int recorded_here(const struct kcode_want *w, const char *core, struct er
 	return 0;
 }
 
+/* The segments of a core; on failure nothing is left. */
+static int read_core(int fd, const char *path, struct kcode *k, struct err *e)
+{
+	Elf64_Ehdr h;
+	ssize_t size;
+
+	if (pread(fd, &h, sizeof(h), 0) != sizeof(h))
+		return err_set(e, EPERM, "%s: cannot be read (a locked-down kernel?)", path);
+	if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    h.e_phentsize != sizeof(*k->segment) || h.e_phnum > CORE_SEGMENTS_MAX)
+		return err_set(e, ENOEXEC, "%s is no 64-bit core file", path);
+	size = (ssize_t)(h.e_phnum * sizeof(*k->segment));
+	k->segment = mem_alloc((size_t)size + 1);
+	k->n_segments = h.e_phnum;
+	k->machine = h.e_machine;
+	if (pread(fd, k->segment, (size_t)size, (off_t)h.e_phoff) != size)
+		return err_set(e, EIO, "%s: cannot read its segments", path);
+	return 0;
+}
+
 static int open_core(const struct kcode_want *w, struct kcode **ret, struct err *e)
 {
 	const char *path = w->kcore ? w->kcore : "/proc/kcore";
-	int r = recorded_here(w, path, e);
-	AUTO_CLOSE int fd = -1;
-	Elf64_Phdr *segment;
+	int r = recorded_here(w, path, e), fd;
 	struct kcode *k;
-	Elf64_Ehdr h;
-	ssize_t size;
 
 	if (r < 0)
 		return r;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(e, errno, "%s: %s", path, strerror(errno));
-	if (pread(fd, &h, sizeof(h), 0) != sizeof(h))
-		return err_set(e, EPERM, "%s: cannot be read (a locked-down kernel?)", path);
-	if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    h.e_phentsize != sizeof(*segment) || h.e_phnum > CORE_SEGMENTS_MAX)
-		return err_set(e, ENOEXEC, "%s is no 64-bit core file", path);
-	size = (ssize_t)(h.e_phnum * sizeof(*segment));
-	segment = mem_alloc((size_t)size + 1);
-	if (pread(fd, segment, (size_t)size, (off_t)h.e_phoff) != size) {
-		free(segment);
-		return err_set(e, EIO, "%s: cannot read its segments", path);
-	}
 	k = mem_alloc(sizeof(*k));
-	k->segment = segment;
-	k->n_segments = h.e_phnum;
-	k->machine = h.e_machine;
-	k->path = mem_strdup(path);
 	k->fd = fd;
-	fd = -1;
+	k->path = mem_strdup(path);
+	r = read_core(fd, path, k, e);
+	if (r < 0) {
+		kcode_close(k);
+		return r;
+	}
 	*ret = k;
 	return 0;
 }

@@ -173,7 +173,8 @@ static void line_summary(const struct out *o)
 			vec_push(&sums, (struct line_sum){ .file = f->file, .line = f->line });
 			*at = sums.n;
 		}
-		sums.data[*at - 1].percent += annotate_percent(o->a, in, o->s->percent);
+		if (sums.data)
+			sums.data[*at - 1].percent += annotate_percent(o->a, in, o->s->percent);
 	}
 	if (sums.n)
 		qsort(sums.data, sums.n, sizeof(*sums.data), heavier);

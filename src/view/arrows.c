@@ -143,6 +143,6 @@ const char *arrows_draw(const struct arrows *r, size_t insn, bool above, bool as
 		p = stpcpy(p, !line ? " " : ascii ? "-" : "─");
 	}
 	if (r->lanes)
-		p = stpcpy(p, !line ? " " : here->to ? ">" : ascii ? "-" : "─");
+		(void)stpcpy(p, !line ? " " : here->to ? ">" : ascii ? "-" : "─");
 	return buf;
 }
