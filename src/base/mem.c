@@ -5,11 +5,20 @@
 #include <stdint.h>
 #include <string.h>
 
+static void (*last_words)(void);
+
+void mem_on_end(void (*fn)(void))
+{
+	last_words = fn;
+}
+
 static void *checked(void *p)
 {
 	if (!p) {
 		static const char text[] = "kymo: out of memory\n";
 
+		if (last_words)
+			last_words();
 		if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 			_exit(70);
 		_exit(70);

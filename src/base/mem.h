@@ -21,6 +21,10 @@ char *mem_strdup(const char *s); /* NULL gives NULL */
 char *mem_strndup(const char *s, size_t n);
 __attribute__((format(printf, 1, 2))) char *mem_printf(const char *fmt, ...);
 
+/* What must be done before running out of memory ends the program: put a terminal back. NULL: nothing.
+ */
+void mem_on_end(void (*fn)(void));
+
 /* Everything allocated from an arena goes at once, with arena_free(). A zeroed struct is empty. */
 struct arena_block;
 struct arena {

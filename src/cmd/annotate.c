@@ -8,11 +8,13 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "calc/annotate.h"
+#include "calc/functions.h"
 #include "calc/hist.h"
 #include "cmd/command.h"
 #include "store/perfdata.h"
 #include "sym/kcode.h"
 #include "view/annotate.h"
+#include "view/tui.h"
 
 #define CPUS_MAX 4096
 
@@ -204,25 +206,26 @@ static int load_kernel(struct work *w, struct err *e)
 
 static int open_work(struct work *w, struct args *a, struct err *e)
 {
-	struct symbols_opts so = { .find = { .symfs = a->symfs }, .raw_names = !a->demangle };
-	struct profile_opts po = { .by = PROFILE_BY_CODE, .ctx = a };
-	int r;
-
 	w->a = a;
 	w->src.opts =
 		(struct srctext_opts){ .symfs = a->symfs,
 				       .prefix = a->prefix,
 				       .strip = a->prefix_strip > 0 ? (unsigned)a->prefix_strip
 								    : 0 };
-	if (a->cpus) {
-		if (str_ranges(a->cpus, CPUS_MAX, want_cpu, a) < 0)
-			return err_set(e, EINVAL, "'%s' is no list of CPUs", a->cpus);
-		po.want = wanted;
-	}
-	r = perfdata_open(a->input ? a->input : "perf.data", &w->source, e);
-	if (r < 0)
-		return r;
-	r = profile_make(w->source, &po, &w->profile, e);
+	if (a->cpus && str_ranges(a->cpus, CPUS_MAX, want_cpu, a) < 0)
+		return err_set(e, EINVAL, "'%s' is no list of CPUs", a->cpus);
+	return perfdata_open(a->input ? a->input : "perf.data", &w->source, e);
+}
+
+/* What takes time: counting and naming. */
+static int count_work(struct work *w, struct err *e)
+{
+	struct symbols_opts so = { .find = { .symfs = w->a->symfs }, .raw_names = !w->a->demangle };
+	struct profile_opts po = { .by = PROFILE_BY_CODE,
+				   .want = w->a->cpus ? wanted : NULL,
+				   .ctx = (void *)w->a };
+	int r = profile_make(w->source, &po, &w->profile, e);
+
 	if (r < 0)
 		return r;
 	w->symbols = symbols_new(&so);
@@ -377,6 +380,64 @@ static int print_all(struct work *w, uint32_t type, unsigned *found, struct err 
 	return r;
 }
 
+static int make_table(void *ctx, const struct tui_query *q, struct tui_table *ret, struct err *e)
+{
+	struct work *w = ctx;
+	int r = count_work(w, e);
+	uint32_t type = 0;
+
+	(void)q;
+	if (r < 0)
+		return r;
+	while (type + 1 < w->source->trace->n_types && !w->profile.total[type].count)
+		type++;
+	*ret = (struct tui_table){ .names = &w->names,
+				   .type = type,
+				   .total = w->profile.total[type].weight,
+				   .count = w->profile.total[type].count };
+	return 0;
+}
+
+static void release_table(void *ctx, struct tui_table *t)
+{
+	(void)ctx;
+	(void)t;
+}
+
+/* The hottest of those that were asked for. */
+static uint32_t choose(void *ctx, const struct tui_table *t, struct err *e)
+{
+	struct work *w = ctx;
+	functions_list all = { 0 };
+	uint32_t frame = CALLS_NONE;
+
+	functions_make(t->names, t->type, &all);
+	functions_by_self(&all);
+	for (size_t i = 0; i < all.n && frame == CALLS_NONE; i++)
+		if (all.data[i].self && chosen(w, all.data[i].frame))
+			frame = all.data[i].frame;
+	vec_free(&all);
+	if (frame == CALLS_NONE)
+		no_such_symbol(w, e);
+	return frame;
+}
+
+static int walk_through(struct work *w, struct err *e)
+{
+	const struct args *a = w->a;
+	struct tui_model m = { .ctx = w,
+			       .name = a->input ? a->input : "perf.data",
+			       .trace = w->source->trace,
+			       .make = make_table,
+			       .release = release_table,
+			       .annotate = { .intel = a->style && strcmp(a->style, "intel") == 0,
+					     .vmlinux = a->vmlinux,
+					     .symfs = a->symfs },
+			       .source = w->src.opts };
+
+	return tui_annotate(&m, choose, e);
+}
+
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
@@ -392,6 +453,14 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (a->style && strcmp(a->style, "intel") != 0 && strcmp(a->style, "att") != 0)
 		return err_set(e, EINVAL, "no disassembler style '%s' (att or intel)", a->style);
 	r = open_work(&w, a, e);
+	if (r < 0 || !w.source) /* which is there on success */
+		return r;
+	if (!a->stdio && !a->lines && tui_usable(NULL) == 0) {
+		r = walk_through(&w, e);
+		close_work(&w);
+		return r;
+	}
+	r = count_work(&w, e);
 	for (size_t t = 0; r == 0 && t < w.source->trace->n_types; t++)
 		r = print_all(&w, (uint32_t)t, &found, e);
 	if (r == 0 && !found)

@@ -11,6 +11,7 @@
 #include "calc/profile.h"
 #include "cmd/command.h"
 #include "cmd/input.h"
+#include "cmd/report_tui.h"
 #include "store/perfdata.h"
 #include "view/report.h"
 
@@ -109,6 +110,34 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		chains = false;
 	ho.children = a->children && chains;
 	go.caller = ho.children;
+	if (!a->stdio && !a->sep && !a->json && tui_usable(NULL) == 0) {
+		struct report_tui t = { .source = s,
+					.name = a->input ? a->input : "perf.data",
+					.sort = a->sort ? a->sort : "comm,dso,symbol",
+					.children = a->children,
+					.chains = chains,
+					.max_stack = (unsigned)a->max_stack,
+					.parse_sort = parse_sort,
+					.model = { .percent_limit = a->percent_limit,
+						   .graph_percent_limit = go.min_percent,
+						   .samples = a->samples,
+						   .source = { .symfs = a->symfs },
+						   .annotate = { .symfs = a->symfs,
+								 .vmlinux = a->vmlinux } } };
+		const char *note;
+
+		t.symbols = symbols = symbols_new(&so);
+		r = input_kernel_symbols(s,
+					 &(struct input_kernel){ .kallsyms = a->kallsyms,
+								 .vmlinux = a->vmlinux,
+								 .symfs = a->symfs },
+					 symbols, &note, e);
+		if (r == 0)
+			r = report_tui_run(&t, e);
+		symbols_free(symbols);
+		source_close(s);
+		return r;
+	}
 	r = profile_make(
 		s,
 		&(struct profile_opts){ .by = hist_needs(&ho) | (chains ? PROFILE_BY_CHAIN : 0),

@@ -18,10 +18,14 @@ static char buffer[1 << 15];
 static unsigned long turns = 3000;
 volatile unsigned hotcode_sink;
 
+/* A leaf without a frame would hide its caller from chains by frame pointer. */
+#define NEEDS_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
+
 static __attribute__((noinline)) unsigned collatz(unsigned x)
 {
 	unsigned steps = 0;
 
+	NEEDS_FRAME();
 	for (int i = 0; i < 100000; i++) {
 		if (x & 1)
 			x = x * 3 + 1;
@@ -41,6 +45,7 @@ static inline __attribute__((always_inline)) unsigned step(unsigned x)
 
 static __attribute__((noinline)) unsigned mixer(unsigned x)
 {
+	NEEDS_FRAME();
 	for (int i = 0; i < 10000; i++)
 		x = step(step(x) + 1);
 	return x;

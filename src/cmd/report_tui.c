@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/report_tui.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/str.h"
+#include "cmd/tui_hist.h"
+
+/* What was counted and named; shared by the tables made from it. */
+struct batch {
+	struct profile profile;
+	struct names names;
+	unsigned by, users;
+};
+
+struct state {
+	struct report_tui *r;
+	struct batch *newest;
+};
+
+static void batch_put(void *batch)
+{
+	struct batch *b = batch;
+
+	if (!b || --b->users)
+		return;
+	names_free(&b->names);
+	profile_free(&b->profile);
+	free(b);
+}
+
+/* Counted by at least what the keys need: the newest batch, or one more. */
+static int batch_for(struct state *s, unsigned by, struct batch **ret, struct err *e)
+{
+	struct report_tui *r = s->r;
+	struct profile_opts po = {
+		.by = by, .max_stack = r->max_stack, .want = r->want, .ctx = r->want_ctx
+	};
+	struct batch *b;
+	int code;
+
+	if (s->newest && (s->newest->by & by) == by) {
+		*ret = s->newest;
+		return 0;
+	}
+	b = mem_alloc(sizeof(*b));
+	b->by = by;
+	b->users = 1;
+	code = profile_make(r->source, &po, &b->profile, e);
+	if (code == 0) {
+		code = names_make(&b->profile, r->symbols, &(struct names_opts){ 0 }, &b->names, e);
+		if (code < 0)
+			profile_free(&b->profile);
+	}
+	if (code < 0) {
+		free(b);
+		return code;
+	}
+	batch_put(s->newest);
+	*ret = s->newest = b;
+	return 0;
+}
+
+static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, struct err *e)
+{
+	struct state *s = ctx;
+	struct hist_opts ho = { .type = q->type };
+	struct batch *b;
+	int code = s->r->parse_sort(q->sort ? q->sort : s->r->sort, &ho, e);
+
+	if (code < 0)
+		return code;
+	ho.children = s->r->chains && (q->children < 0 ? s->r->children : q->children);
+	code = batch_for(s,
+			 hist_needs(&ho) | PROFILE_BY_CODE | (s->r->chains ? PROFILE_BY_CHAIN : 0),
+			 &b, e);
+	if (code < 0)
+		return code;
+	code = tui_hist_make(&b->names, &ho, s->r->chains, batch_put, b, ret, e);
+	if (code == 0)
+		b->users++;
+	return code;
+}
+
+static char *header(void *ctx)
+{
+	const struct state *s = ctx;
+	const struct trace *t = s->r->source->trace;
+	const struct trace_info *i = &t->info;
+	struct strbuf b = { 0 };
+	char text[64];
+
+	if (i->header_text) {
+		strbuf_puts(&b, i->header_text);
+		return b.data;
+	}
+	if (i->captured) {
+		time_t when = (time_t)i->captured;
+
+		strbuf_printf(&b, "captured on: %s", ctime_r(&when, text));
+	}
+	if (i->hostname)
+		strbuf_printf(&b, "hostname: %s\n", i->hostname);
+	if (i->os_release)
+		strbuf_printf(&b, "os release: %s\n", i->os_release);
+	if (i->version)
+		strbuf_printf(&b, "recorded by: %s\n", i->version);
+	if (i->arch)
+		strbuf_printf(&b, "arch: %s\n", i->arch);
+	strbuf_printf(&b, "cpus online: %u of %u\n", i->cpus_online, i->cpus_available);
+	if (i->cpu_desc)
+		strbuf_printf(&b, "cpu: %s\n", i->cpu_desc);
+	if (i->total_mem)
+		strbuf_printf(&b, "memory: %s\n",
+			      str_bytes(i->total_mem * 1024, text, sizeof(text)));
+	if (i->cmdline) {
+		strbuf_puts(&b, "command:");
+		for (const char *const *w = i->cmdline; *w; w++)
+			strbuf_printf(&b, " %s", *w);
+		strbuf_putc(&b, '\n');
+	}
+	for (size_t k = 0; k < t->n_types; k++)
+		strbuf_printf(&b, "event: %s\n", t->types[k].name);
+	strbuf_printf(&b, "samples: %s\n", str_thousands(t->n_samples, text, sizeof(text)));
+	strbuf_printf(&b, "lost: %s\n", str_thousands(t->losses.lost_events, text, sizeof(text)));
+	if (t->losses.note[0])
+		strbuf_printf(&b, "note: %s\n", t->losses.note);
+	return b.data;
+}
+
+int report_tui_run(struct report_tui *r, struct err *e)
+{
+	struct state s = { .r = r };
+	struct tui_model *m = &r->model;
+	int code;
+
+	m->ctx = &s;
+	m->name = r->name;
+	m->trace = r->source->trace;
+	m->make = make;
+	m->release = tui_hist_release;
+	m->cell = tui_hist_cell;
+	m->each_entry = tui_hist_each_entry;
+	m->header = header;
+	code = tui_report(m, e);
+	batch_put(s.newest);
+	return code;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows of a hist as a table of the terminal interface: the only place that knows both. */
+#ifndef KYMO_CMD_TUI_HIST_H
+#define KYMO_CMD_TUI_HIST_H
+
+#include "calc/hist.h"
+#include "view/tui.h"
+
+/*
+ * Makes the hist and its table. drop(ctx) is called when the table is released, for what
+ * the names belong to; NULL: nothing.
+ */
+int tui_hist_make(const struct names *n, const struct hist_opts *o, bool chains,
+		  void (*drop)(void *ctx), void *ctx, struct tui_table *ret, struct err *e);
+
+/* For tui_model; their ctx is not used. */
+void tui_hist_release(void *ctx, struct tui_table *t);
+const char *tui_hist_cell(void *ctx, const struct tui_table *t, size_t row, unsigned column,
+			  char *buf, size_t size);
+void tui_hist_each_entry(void *ctx, const struct tui_table *t, size_t row,
+			 void (*fn)(void *to, size_t entry, int64_t at), void *to);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* Small questions in a box over the view: a menu, a line of text, a message; and pages to read. */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "view/tui_list.h"
+
+static int clamp(int v, int low, int high)
+{
+	return v > high ? high : v < low ? low : v;
+}
+
+static void draw_menu(const char *title, const struct tui_item *items, const struct tui_list *l,
+		      int y, int x, int width)
+{
+	tui_box(y, x, l->height + 2, width, title);
+	for (int i = 0; i < l->height; i++) {
+		size_t at = l->top + (size_t)i;
+		struct tui_line line = tui_line_in(y + 1 + i, x + 1, width - 2, at == l->at);
+
+		if (at >= l->n)
+			break;
+		tui_put(&line, TUI_BOX, " ");
+		if (items[at].letter)
+			tui_printf(&line, TUI_BOLD, "%c  ", items[at].letter);
+		else
+			tui_put(&line, TUI_BOX, "   ");
+		tui_put(&line, TUI_BOX, items[at].text);
+		tui_fill(&line, TUI_BOX);
+	}
+}
+
+int tui_menu(const char *title, const struct tui_item *items, size_t n)
+{
+	struct tui_list l = { .n = n };
+	int wanted = tui_columns(title) + 6;
+
+	for (size_t i = 0; i < n; i++)
+		if (tui_columns(items[i].text) + 8 > wanted)
+			wanted = tui_columns(items[i].text) + 8;
+	for (;;) {
+		int width = clamp(wanted, 20, tui_width() > 4 ? tui_width() - 2 : tui_width());
+		int key;
+
+		l.height = clamp((int)n, 1, tui_height() > 5 ? tui_height() - 4 : 1);
+		tui_list_fit(&l);
+		draw_menu(title, items, &l, (tui_height() - l.height - 2) / 2,
+			  (tui_width() - width) / 2, width);
+		key = tui_key(-1);
+		if (key == TUI_KEY_ENTER || key == TUI_KEY_RIGHT)
+			return n ? items[l.at].id : -1;
+		/* letters of items come before those that move */
+		for (size_t i = 0; i < n; i++)
+			if (items[i].letter && items[i].letter == key)
+				return items[i].id;
+		if (tui_list_key(&l, key))
+			continue;
+		if (key == TUI_KEY_RESIZE)
+			tui_clear();
+		if (key == TUI_KEY_ESC || key == TUI_KEY_LEFT || key == 'q' || key == 'Q' ||
+		    key == TUI_KEY_CLOSED)
+			return -1;
+	}
+}
+
+/* Takes off the last character, which may have several bytes. */
+static void chop(char *text)
+{
+	size_t n = strlen(text);
+
+	while (n && (text[n - 1] & 0xc0) == 0x80)
+		n--;
+	if (n)
+		text[n - 1] = 0;
+}
+
+static void append(char *text, size_t size, int key)
+{
+	char bytes[MB_LEN_MAX];
+	mbstate_t st = { 0 };
+	size_t n = wcrtomb(bytes, (wchar_t)key, &st), have = strlen(text);
+
+	if (n == (size_t)-1 || have + n + 1 > size)
+		return;
+	memcpy(text + have, bytes, n);
+	text[have + n] = 0;
+}
+
+bool tui_ask(const char *title, const char *hint, char *text, size_t size)
+{
+	AUTO_FREE char *before = mem_strdup(text);
+	bool fresh = true; /* the first character replaces what was there */
+
+	for (;;) {
+		int width = clamp(60, 10, tui_width()), y = tui_height() / 2 - 2;
+		int x = (tui_width() - width) / 2, columns = tui_columns(text), key;
+		struct tui_line l;
+
+		tui_box(y, x, 4, width, title);
+		l = tui_line_in(y + 1, x + 2, width - 4, false);
+		if (columns > width - 5) /* its end is what is being typed */
+			l.skip = columns - (width - 5);
+		tui_put(&l, fresh && *text ? TUI_FOUND : TUI_BOLD, text);
+		tui_cursor(y + 1, l.x);
+		l = tui_line_in(y + 2, x + 2, width - 4, false);
+		tui_put(&l, TUI_DIM, hint);
+		tui_cursor(y + 1, x + 2 + (columns > width - 5 ? width - 5 : columns));
+		key = tui_key(-1);
+		tui_cursor(-1, 0);
+		if (key == TUI_KEY_ENTER)
+			return true;
+		if (key == TUI_KEY_ESC || key == TUI_KEY_CLOSED) {
+			snprintf(text, size, "%s", before);
+			return false;
+		}
+		if (key == TUI_KEY_RESIZE)
+			tui_clear();
+		else if (key == TUI_KEY_BACKSPACE)
+			chop(text);
+		else if (key == 21) /* Ctrl-U */
+			text[0] = 0;
+		else if (key >= ' ' && key < TUI_KEY_UP) {
+			if (fresh)
+				text[0] = 0;
+			append(text, size, key);
+		}
+		fresh = false;
+	}
+}
+
+FILE *tui_create(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (fd >= 0 && !f)
+		close(fd);
+	return f;
+}
+
+/* How much of n bytes goes on one line: to the last blank that fits. */
+static size_t line_cut(const char *s, size_t n, int width)
+{
+	size_t room = width > 1 ? (size_t)width : 1, cut = room;
+
+	if (n <= room)
+		return n;
+	while (cut > 0 && s[cut] != ' ')
+		cut--;
+	return cut ? cut : room;
+}
+
+typedef void wrap_fn(void *ctx, int at, const char *s, size_t n);
+
+/* Breaks text into lines of at most that many columns; calls fn for each. How many. */
+static int wrap(const char *text, int width, wrap_fn *fn, void *ctx)
+{
+	int lines = 0;
+
+	while (*text) {
+		size_t n = strcspn(text, "\n"), at = 0;
+
+		do {
+			size_t cut = line_cut(text + at, n - at, width);
+
+			if (fn)
+				fn(ctx, lines, text + at, cut);
+			lines++;
+			at += cut;
+			at += at < n && text[at] == ' ';
+		} while (at < n);
+		text += n;
+		text += *text == '\n';
+	}
+	return lines;
+}
+
+struct message_place {
+	int y, x, width, height;
+};
+
+static void message_line(void *ctx, int at, const char *s, size_t n)
+{
+	const struct message_place *p = ctx;
+	struct tui_line l = tui_line_in(p->y + 1 + at, p->x + 2, p->width - 4, false);
+
+	if (at < p->height - 2)
+		tui_putn(&l, TUI_PLAIN, s, n);
+}
+
+void tui_message(const char *title, const char *text)
+{
+	for (;;) {
+		struct message_place p = { .width = clamp(72, 10, tui_width()) };
+		int key;
+
+		p.height = clamp(wrap(text, p.width - 4, NULL, NULL) + 2, 3, tui_height());
+		p.y = (tui_height() - p.height) / 2;
+		p.x = (tui_width() - p.width) / 2;
+		tui_box(p.y, p.x, p.height, p.width, title);
+		wrap(text, p.width - 4, message_line, &p);
+		key = tui_key(-1);
+		if (key != TUI_KEY_RESIZE)
+			return;
+		tui_clear();
+	}
+}
+
+void tui_error(const struct err *e)
+{
+	AUTO_STRBUF b = { 0 };
+
+	strbuf_puts(&b, e->msg);
+	if (e->hint[0])
+		strbuf_printf(&b, "\n\nhint: %s", e->hint);
+	tui_message("That did not work", b.data);
+}
+
+struct page {
+	int width;
+	VEC(const char *) line;
+	VEC(size_t) len;
+};
+
+static const char *page_text(void *ctx, size_t at, char *buf, size_t size)
+{
+	const struct page *p = ctx;
+
+	if (at >= p->line.n || at >= p->len.n)
+		return "";
+	snprintf(buf, size, "%.*s", (int)p->len.data[at], p->line.data[at]);
+	return buf;
+}
+
+/* A line that ends in a colon is a heading. */
+static void draw_page(const char *title, const struct page *p, const struct tui_list *l,
+		      const struct tui_search *s, const char *note)
+{
+	static const char *const hints[] = { "PgUp/PgDn", "turn", "/", "search", "n/N", "again",
+					     "q",	  "back", "Q", "quit",	 NULL };
+	char where[64];
+
+	tui_clear();
+	tui_list_where(l, where, sizeof(where));
+	tui_title(title, where);
+	for (int i = 0; i < l->height && l->top + (size_t)i < l->n; i++) {
+		struct tui_line line = tui_line(1 + i, false);
+		char buf[2048];
+		const char *text = page_text((void *)p, l->top + (size_t)i, buf, sizeof(buf));
+
+		tui_put(&line, TUI_PLAIN, " ");
+		tui_put_found(&line, str_ends(text, ":") ? TUI_BOLD : TUI_PLAIN, text, s);
+	}
+	if (*note) {
+		struct tui_line line = tui_line(tui_height() - 2, false);
+
+		tui_put(&line, TUI_BOLD, note);
+	}
+	tui_hints(hints);
+}
+
+/* There is no cursor: keys move the text. */
+static void page_key(struct tui_list *l, int key)
+{
+	size_t h = l->height > 0 ? (size_t)l->height : 1, last = l->n > h ? l->n - h : 0;
+
+	switch (key) {
+	case TUI_KEY_UP:
+	case 'k': l->top -= l->top > 0; break;
+	case TUI_KEY_DOWN:
+	case TUI_KEY_ENTER:
+	case 'j': l->top += l->top < last; break;
+	case TUI_KEY_PAGE_UP: l->top -= l->top < h ? l->top : h; break;
+	case TUI_KEY_PAGE_DOWN:
+	case ' ': l->top = l->top + h < last ? l->top + h : last; break;
+	case TUI_KEY_HOME:
+	case 'g': l->top = 0; break;
+	case TUI_KEY_END:
+	case 'G': l->top = last; break;
+	default: return;
+	}
+	l->at = l->top;
+}
+
+static void add_line(void *ctx, int at, const char *s, size_t n)
+{
+	struct page *p = ctx;
+
+	(void)at;
+	vec_push(&p->line, s);
+	vec_push(&p->len, n);
+}
+
+/* The lines as the screen's width breaks them. */
+static void fold(struct page *p, const char *text, struct tui_list *l)
+{
+	p->line.n = p->len.n = 0;
+	p->width = tui_width();
+	wrap(text, p->width - 2, add_line, p);
+	l->n = p->line.n;
+}
+
+enum tui_exit tui_page(const char *title, const char *text)
+{
+	struct tui_search s = { 0 };
+	struct tui_list l = { 0 };
+	struct page p = { 0 };
+	char note[256] = "";
+	int key;
+
+	do {
+		if (p.width != tui_width())
+			fold(&p, text, &l);
+		l.height = tui_height() - 2 - (*note != 0);
+		tui_list_fit(&l);
+		draw_page(title, &p, &l, &s, note);
+		key = tui_key(-1);
+		*note = 0;
+		if (!tui_search_key(&s, &l, key, page_text, &p, note, sizeof(note)))
+			page_key(&l, key);
+	} while (key != 'q' && key != 'Q' && key != TUI_KEY_ESC && key != TUI_KEY_LEFT &&
+		 key != TUI_KEY_CLOSED);
+	vec_free(&p.line);
+	vec_free(&p.len);
+	return key == 'Q' || key == TUI_KEY_CLOSED ? TUI_QUIT : TUI_BACK;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* The report view on the screen, and what it shows as text in a file. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "view/tui_report.h"
+
+/* perf shortens large numbers of samples: 12K of event. */
+static void samples_short(uint64_t n, char *buf, size_t size)
+{
+	const char *units = " KMGT";
+
+	while (n >= 1000 && units[1]) {
+		n /= 1000;
+		units++;
+	}
+	snprintf(buf, size, "%" PRIu64 "%.1s", n, *units == ' ' ? "" : units);
+}
+
+/* What the rows are of, and which of them are left; what fits of the rest. */
+static void title(const struct tui_view *v)
+{
+	const struct trace *trace = v->m->trace;
+	char n[32], weight[32], right[64] = "";
+	AUTO_STRBUF b = { 0 };
+	AUTO_STRBUF total = { 0 };
+	unsigned events, which = 0;
+	const char *live = v->m->live_title ? v->m->live_title(v->m->ctx) : NULL;
+
+	events = tui_rows_events(v, &which);
+	if (events > 1)
+		snprintf(right, sizeof(right), "event %u/%u", which + 1, events);
+	if (v->frozen)
+		snprintf(right, sizeof(right), "frozen");
+	if (live) {
+		strbuf_puts(&b, live);
+	} else {
+		samples_short(v->t.count, n, sizeof(n));
+		strbuf_printf(&b, "Samples: %s of event '%s'", n, trace->types[v->t.type].name);
+		strbuf_printf(&total, ", Event count (approx.): %s",
+			      str_thousands(v->t.total, weight, sizeof(weight)));
+	}
+	for (size_t i = 0; i < v->zooms.n; i++)
+		strbuf_printf(&b, ", %s: %s", v->t.column[v->zooms.data[i].column],
+			      v->zooms.data[i].text);
+	if (v->filter[0])
+		strbuf_printf(&b, ", with '%s'", v->filter);
+	if (v->percent_limit > 0)
+		strbuf_printf(&b, ", from %g%%", v->percent_limit);
+	if (v->zooms.n || v->filter[0] || v->percent_limit > 0)
+		strbuf_printf(&b, " (%.2f%%)", tui_rows_percent(v, v->shown_self));
+	if (tui_columns(b.data) + (int)total.n + tui_columns(right) + 4 <= tui_width())
+		strbuf_puts(&b, strbuf_str(&total));
+	tui_title(b.data, right[0] ? right : NULL);
+}
+
+#define SUM_WIDTH 8
+#define LEAST_WIDTH 10 /* of a column of text that must give way to the last one */
+#define LAST_WIDTH 30  /* what the last one should have */
+
+/* The columns of text as wide as their texts, or what the screen leaves them. */
+static void fit_columns(const struct tui_view *v, int *width)
+{
+	unsigned n = v->t.n_columns;
+	int left = tui_width() - 2 - (1 + v->t.children + v->samples) * (SUM_WIDTH + 2);
+
+	for (unsigned c = 0; c < n; c++) {
+		width[c] = v->width[c];
+		left -= c + 1 < n ? width[c] + 2 : (width[c] < LAST_WIDTH ? width[c] : LAST_WIDTH);
+	}
+	while (left < 0 && n > 1) {
+		unsigned widest = 0;
+
+		for (unsigned c = 1; c + 1 < n; c++)
+			if (width[c] > width[widest])
+				widest = c;
+		if (width[widest] <= LEAST_WIDTH)
+			break;
+		width[widest]--;
+		left++;
+	}
+}
+
+/* The mark of the column that is sorted by stands in the gap behind it. */
+static void head_cell(struct tui_line *l, const struct tui_view *v, const char *text, unsigned sort,
+		      int width)
+{
+	const char *mark = v->sort_by != sort	   ? " "
+			   : sort >= TUI_SORT_TEXT ? (tui_unicode() ? "▲" : "^")
+			   : tui_unicode()	   ? "▼"
+						   : "v";
+
+	if (sort < TUI_SORT_TEXT) /* numbers stand at the right */
+		tui_printf(l, TUI_HEAD, "%*s", width, text);
+	else
+		tui_cell(l, TUI_HEAD, text, width);
+	tui_put(l, TUI_HEAD, mark);
+	tui_put(l, TUI_HEAD, " ");
+}
+
+static void heads(const struct tui_view *v, const int *width)
+{
+	struct tui_line l = tui_line(1, false);
+
+	l.skip = v->skip;
+	tui_put(&l, TUI_HEAD, "  ");
+	if (v->t.children)
+		head_cell(&l, v, "Children", TUI_SORT_TOTAL, SUM_WIDTH);
+	head_cell(&l, v, v->t.children ? "Self" : "Overhead", TUI_SORT_SELF, SUM_WIDTH);
+	if (v->samples)
+		head_cell(&l, v, "Samples", TUI_SORT_COUNT, SUM_WIDTH);
+	for (unsigned c = 0; c < v->t.n_columns; c++)
+		head_cell(&l, v, v->t.column[c], TUI_SORT_TEXT + c, width[c]);
+	tui_fill(&l, TUI_HEAD);
+}
+
+static void row_line(const struct tui_view *v, struct tui_line *l, uint32_t row, const int *width)
+{
+	const struct tui_row *r = &v->t.row[row];
+	double p = tui_rows_percent(v, r->total), q = tui_rows_percent(v, r->self);
+	char buf[1024], cut[1024];
+
+	tui_put(l, TUI_BOLD, !v->t.chains || !r->total ? "  " : v->open[row] ? "- " : "+ ");
+	if (v->t.children)
+		tui_printf(l, tui_heat(p), "%*.2f%%  ", SUM_WIDTH - 1, p);
+	tui_printf(l, tui_heat(q), "%*.2f%%  ", SUM_WIDTH - 1, q);
+	if (v->samples)
+		tui_printf(l, TUI_PLAIN, "%*" PRIu64 "  ", SUM_WIDTH, r->count);
+	for (unsigned c = 0; c < v->t.n_columns; c++) {
+		const char *text = tui_rows_cell(v, row, c, buf, sizeof(buf));
+
+		/* the last one goes on to the screen's edge, and beyond when scrolled */
+		if (c + 1 < v->t.n_columns)
+			text = tui_cut(text, width[c], cut, sizeof(cut));
+		tui_put_found(l, TUI_PLAIN, text, &v->search);
+		if (c + 1 < v->t.n_columns)
+			tui_printf(l, TUI_PLAIN, "%*s", width[c] - tui_columns(text) + 2, "");
+	}
+}
+
+static void draw_lines(const struct tui_view *v, const int *width)
+{
+	for (int i = 0; i < v->list.height; i++) {
+		size_t at = v->list.top + (size_t)i;
+		struct tui_line l = tui_line(2 + i, at == v->list.at);
+		const struct tui_report_line *line;
+
+		if (at >= v->lines.n)
+			break;
+		line = &v->lines.data[at];
+		l.skip = v->skip;
+		if (line->is_row) {
+			row_line(v, &l, line->row, width);
+		} else {
+			tui_put(&l, TUI_PLAIN, "    ");
+			tui_tree_draw(&l, &v->tree[line->row], v->t.names, &line->tree, v->t.total,
+				      &v->search);
+		}
+		tui_fill(&l, TUI_PLAIN);
+	}
+}
+
+/* What the cursor is on, in full: names may be cut above. */
+static void status(const struct tui_view *v)
+{
+	struct tui_line l = tui_line(tui_height() - 2, false);
+	uint32_t frame = tui_rows_frame(v);
+	char where[64], buf[1024];
+
+	tui_list_where(&v->list, where, sizeof(where));
+	l.end = tui_width() - tui_columns(where) - 2;
+	if (v->note[0]) {
+		tui_put(&l, TUI_BOLD, " ");
+		tui_put(&l, TUI_BOLD, v->note);
+	} else if (frame != CALLS_NONE) {
+		const struct name_frame *f = &v->t.names->frames.data[frame];
+
+		tui_put(&l, TUI_DIM, " ");
+		tui_put(&l, TUI_DIM, tui_tree_name(v->t.names, frame, buf, sizeof(buf)));
+		if (f->name != SYMBOLS_NONE && f->dso != TASK_DSO_NONE)
+			tui_printf(&l, TUI_DIM, "  %s", tasks_dso_path(v->m->trace->tasks, f->dso));
+	}
+	l.x = tui_width() - tui_columns(where) - 1;
+	l.end = tui_width();
+	tui_put(&l, TUI_DIM, where);
+}
+
+void tui_report_draw(struct tui_view *v)
+{
+	static const char *const recorded[] = { "Enter", "menu",   "e", "open",	  "a",	 "annotate",
+						"s",	 "panes",  "/", "search", "t d", "zoom",
+						"?",	 "help",   "q", "quit",	  "< >", "sort",
+						"\\",	 "filter", "L", "limit",  "Tab", "event",
+						"P",	 "print",  NULL };
+	static const char *const live[] = { "Enter", "menu", "f", "freeze",   "z", "zero",
+					    "e",     "open", "a", "annotate", "/", "search",
+					    "?",     "help", "q", "quit",     NULL };
+
+	int width[TUI_COLUMNS];
+
+	tui_clear();
+	v->list.height = tui_height() - 4;
+	tui_list_fit(&v->list);
+	title(v);
+	fit_columns(v, width);
+	heads(v, width);
+	draw_lines(v, width);
+	if (!v->lines.n) {
+		struct tui_line l = tui_line(3, false);
+
+		tui_put(&l, TUI_BOLD,
+			v->t.n_rows	   ? "  No row is left: Esc takes back the last filter."
+			: v->m->refresh_ms ? "  No samples yet."
+					   : "  No samples.");
+	}
+	status(v);
+	tui_hints(v->m->refresh_ms ? live : recorded);
+}
+
+static void print_row(FILE *f, const struct tui_view *v, uint32_t row)
+{
+	const struct tui_row *r = &v->t.row[row];
+	char buf[1024];
+
+	if (v->t.children)
+		fprintf(f, "  %7.2f%%", tui_rows_percent(v, r->total));
+	fprintf(f, "  %7.2f%%", tui_rows_percent(v, r->self));
+	if (v->samples)
+		fprintf(f, "  %9" PRIu64, r->count);
+	for (unsigned c = 0; c < v->t.n_columns; c++) {
+		const char *text = tui_rows_cell(v, row, c, buf, sizeof(buf));
+
+		fprintf(f, "  %s%*s", text,
+			c + 1 < v->t.n_columns ? v->width[c] - tui_columns(text) : 0, "");
+	}
+	putc('\n', f);
+}
+
+int tui_report_print(const struct tui_view *v, const char *path, struct err *e)
+{
+	FILE *f = tui_create(path);
+	char buf[2048];
+	int r;
+
+	if (!f)
+		return err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
+	fprintf(f,
+		"# Samples: %" PRIu64 " of event '%s'\n# Event count (approx.): %" PRIu64 "\n#\n#",
+		v->t.count, v->m->trace->types[v->t.type].name, v->t.total);
+	if (v->t.children)
+		fputs(" Children ", f);
+	fputs(v->t.children ? "      Self" : " Overhead", f);
+	if (v->samples)
+		fputs("    Samples", f);
+	for (unsigned c = 0; c < v->t.n_columns; c++)
+		fprintf(f, "  %-*s", c + 1 < v->t.n_columns ? v->width[c] : 0, v->t.column[c]);
+	fputs("\n#\n", f);
+	for (size_t i = 0; i < v->lines.n; i++) {
+		const struct tui_report_line *l = &v->lines.data[i];
+
+		if (l->is_row)
+			print_row(f, v, l->row);
+		else
+			fprintf(f, "            %s\n",
+				tui_tree_text(&v->tree[l->row], v->t.names, &l->tree, v->t.total,
+					      buf, sizeof(buf)));
+	}
+	r = ferror(f) ? -EIO : 0;
+	if (fclose(f) != 0 || r < 0)
+		return err_set(e, errno ? errno : EIO, "cannot write all of %s: %s", path,
+			       strerror(errno ? errno : EIO));
+	return 0;
+}
