@@ -12,6 +12,7 @@
 #include "calc/hist.h"
 #include "cmd/command.h"
 #include "cmd/event_opts.h"
+#include "cmd/top_tui.h"
 #include "live/capture_attr.h"
 #include "live/monitor.h"
 #include "view/top_text.h"
@@ -66,7 +67,8 @@ struct top {
 	struct symbols *symbols;
 	struct hist_opts hist;
 	uint64_t samples, kernel, since;
-	char event[128], whom[64];
+	char event[128], whom[64], title[256];
+	bool tui;
 };
 
 static int on_sample(void *ctx, const struct event *ev)
@@ -201,7 +203,7 @@ static int start(struct top *t, struct err *e)
 	r = parse_sort(a->sort ? a->sort : "dso,symbol", &t->hist, e);
 	if (r == 0)
 		r = target_make(&a->target, &t->target, e);
-	if (r == 0)
+	if (r == 0 && !t->tui) /* it takes the signals, which the terminal interface needs */
 		r = loop_open(&t->loop, e);
 	if (r < 0)
 		return r;
@@ -231,6 +233,48 @@ static int start(struct top *t, struct err *e)
 	return capture_enable(&t->m.capture, e);
 }
 
+static int poll_rings(void *ctx, struct err *e)
+{
+	struct top *t = ctx;
+
+	return monitor_poll(&t->m, on_sample, t, e);
+}
+
+static const char *live_title(void *ctx)
+{
+	struct top *t = ctx;
+	double seconds = (double)(loop_now() - t->since) / 1e9;
+	uint64_t lost = t->m.source->trace->losses.lost_events;
+
+	snprintf(t->title, sizeof(t->title), "%.0f samples/s  kernel %.1f%%  %s  (%s)%s%.0llu",
+		 seconds > 0 ? (double)t->samples / seconds : 0,
+		 t->samples ? 100.0 * (double)t->kernel / (double)t->samples : 0, t->event, t->whom,
+		 lost ? "  lost: " : "", (unsigned long long)lost);
+	t->samples = t->kernel = 0;
+	t->since = loop_now();
+	return t->title;
+}
+
+/* On a terminal: the rows to walk through. */
+static int walk_through(struct top *t, struct err *e)
+{
+	return top_tui_run(&(struct top_tui){ .trace = t->m.source->trace,
+					      .counted = t->counted,
+					      .symbols = t->symbols,
+					      .hist = &t->hist,
+					      .chains = t->a->chains,
+					      .keep = t->a->zero ? 0 : 0.875,
+					      .refresh_ms = t->a->delay_s * 1000,
+					      .samples = t->a->samples,
+					      .percent_limit = t->a->min_percent,
+					      .parse_sort = parse_sort,
+					      .poll = poll_rings,
+					      .poll_ms = 100,
+					      .title = live_title,
+					      .ctx = t },
+			   e);
+}
+
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	struct top t = { .a = args };
@@ -240,9 +284,10 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		return err_set(e, EINVAL, "top takes no '%s': it watches what runs", argv[0]);
 	if (t.a->delay_s < 1)
 		return err_set(e, EINVAL, "-d wants at least one second");
+	t.tui = !t.a->stdio && !t.a->iterations && tui_usable(NULL) == 0;
 	r = start(&t, e);
 	if (r == 0)
-		r = watch(&t, e);
+		r = t.tui ? walk_through(&t, e) : watch(&t, e);
 	profile_builder_free(t.counted);
 	symbols_free(t.symbols);
 	monitor_close(&t.m);

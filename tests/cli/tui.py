@@ -444,6 +444,51 @@ def slow(folder):
     server.close()
 
 
+def live():
+    load = subprocess.Popen([HOT, "1000000"])
+    try:
+        with Term(f"{K} top -g -d 1 -e cpu-clock -F 500 -p {load.pid}") as t:
+            if not t.until("samples/s"):
+                skip("kymo top", f"does not run here: {t.text()[:200]}")
+                return
+            check("top shows what runs", t.until("] collatz") and t.until("] mixer"), t.text())
+            has("hints of a live view", t.lines()[-1], "f freeze", "z zero")
+            first = t.lines()[0]
+            check("it goes on", t.until(lambda x: x[0] != first and "samples/s" in x[0]), t.text())
+            t.keys("/", "=collatz", "Enter")
+            t.settle()
+            t.keys("e")
+            check("rows open", t.until(lambda x: any(re.search(r"[-+] +[\d.]+% \w", y) for y in x[2:-2])), t.text())
+            time.sleep(2.2)
+            has("the cursor stays on its row, and open", t.lines()[-2], "collatz")
+            check("an open row stays open", any(re.search(r"^ +[-+ ] +[\d.]+% \w", y) for y in t.lines()[2:-2]), t.text())
+            t.keys("f")
+            check("f freezes", t.until(lambda x: x[0].endswith("frozen")), t.text())
+            frozen = t.text()
+            time.sleep(2.2)
+            same("frozen means frozen", t.text(), frozen)
+            t.keys("f")
+            check("f goes on", t.until(lambda x: not x[0].endswith("frozen")), t.text())
+            t.keys("z")
+            check("z starts anew", t.until("samples/s"), t.text())
+            t.until("] collatz")
+            t.keys("/", "=collatz", "Enter")
+            t.settle()
+            t.keys("a")
+            check("annotate works live", t.until("H hottest"), t.text())
+            t.keys("q", "s")
+            check("panes too", t.until("Descendants"), t.text())
+            time.sleep(1.5)
+            t.keys("q")
+            check("and back", t.until("f freeze"), t.text())
+            t.keys("q")
+            same("q ends it", t.exit_code(), "0")
+            check("with the terminal as it was", t.tty_restored() and not t.in_alternate())
+    finally:
+        load.kill()
+        load.wait()
+
+
 if not term.have:
     skip("all", "needs tmux")
     end()
@@ -465,4 +510,5 @@ with tempfile.TemporaryDirectory() as tmp:
     looks_of_terminals(data)
     unnamed(tmp)
     slow(tmp)
+    live()
 end()

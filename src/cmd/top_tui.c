@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/top_tui.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/tui_hist.h"
+
+/*
+ * What a table is made of is a copy: the capture goes on counting while the table is
+ * looked at. Tables made between two refreshes (other keys) share it.
+ */
+struct snapshot {
+	struct profile profile;
+	struct names names;
+	unsigned users;
+};
+
+struct state {
+	const struct top_tui *t;
+	struct snapshot *newest;
+	char title[256];
+};
+
+static void snapshot_put(void *ctx)
+{
+	struct snapshot *s = ctx;
+
+	if (!s || --s->users)
+		return;
+	names_free(&s->names);
+	profile_free(&s->profile);
+	free(s);
+}
+
+static void copy_profile(const struct profile *from, struct profile *to)
+{
+	size_t n_types = from->trace->n_types;
+
+	to->trace = from->trace;
+	for (size_t i = 0; i < from->entries.n; i++)
+		vec_push(&to->entries, from->entries.data[i]);
+	for (size_t i = 0; i < from->chains.n; i++) {
+		struct profile_chain c = from->chains.data[i];
+
+		c.ip = arena_dup(&to->copies, c.ip, c.n * sizeof(*c.ip));
+		vec_push(&to->chains, c);
+	}
+	to->total = mem_alloc((n_types + 1) * sizeof(*to->total));
+	memcpy(to->total, from->total, n_types * sizeof(*to->total));
+}
+
+static int take(struct state *s, struct err *e)
+{
+	struct snapshot *n = mem_alloc(sizeof(*n));
+	int r;
+
+	n->users = 1;
+	copy_profile(profile_builder_look(s->t->counted), &n->profile);
+	r = names_make(&n->profile, s->t->symbols, &(struct names_opts){ 0 }, &n->names, e);
+	if (r < 0) {
+		profile_free(&n->profile);
+		free(n);
+		return r;
+	}
+	snapshot_put(s->newest);
+	s->newest = n;
+	return 0;
+}
+
+static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, struct err *e)
+{
+	struct state *s = ctx;
+	struct hist_opts ho = *s->t->hist;
+	int r = 0;
+
+	if (q->sort) {
+		ho.n_keys = 0;
+		r = s->t->parse_sort(q->sort, &ho, e);
+		/* what is not counted apart cannot be told apart afterwards */
+		if (r == 0 && (hist_needs(&ho) & ~(hist_needs(s->t->hist) | PROFILE_BY_CODE)))
+			r = err_set(e, EINVAL,
+				    "a live view cannot change to '%s': start it with -s %s",
+				    q->sort, q->sort);
+	}
+	if (r < 0)
+		return r;
+	ho.type = q->type;
+	if (q->children >= 0)
+		ho.children = s->t->chains && q->children;
+	if (!s->newest || q->refresh) {
+		snprintf(s->title, sizeof(s->title), "%s", s->t->title(s->t->ctx));
+		r = take(s, e);
+		if (r == 0)
+			profile_builder_fade(s->t->counted, s->t->keep);
+	}
+	if (r == 0)
+		r = tui_hist_make(&s->newest->names, &ho, s->t->chains, snapshot_put, s->newest,
+				  ret, e);
+	if (r == 0)
+		s->newest->users++;
+	return r;
+}
+
+static void zero(void *ctx)
+{
+	struct state *s = ctx;
+
+	profile_builder_fade(s->t->counted, 0);
+}
+
+static const char *title(void *ctx)
+{
+	return ((struct state *)ctx)->title;
+}
+
+static int poll(void *ctx, struct err *e)
+{
+	struct state *s = ctx;
+
+	return s->t->poll(s->t->ctx, e);
+}
+
+int top_tui_run(const struct top_tui *t, struct err *e)
+{
+	struct state s = { .t = t };
+	struct tui_model m = { .ctx = &s,
+			       .name = "live",
+			       .trace = t->trace,
+			       .make = make,
+			       .release = tui_hist_release,
+			       .cell = tui_hist_cell,
+			       .each_entry = tui_hist_each_entry,
+			       .samples = t->samples,
+			       .percent_limit = t->percent_limit,
+			       .graph_percent_limit = 0.5,
+			       .refresh_ms = t->refresh_ms,
+			       .zero = zero,
+			       .live_title = title,
+			       .poll = poll,
+			       .poll_ms = t->poll_ms };
+	int r = tui_top(&m, e);
+
+	snapshot_put(s.newest);
+	return r;
+}

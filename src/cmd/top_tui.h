@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* A live capture as the terminal interface's model. */
+#ifndef KYMO_CMD_TOP_TUI_H
+#define KYMO_CMD_TOP_TUI_H
+
+#include "calc/hist.h"
+#include "calc/profile.h"
+#include "view/tui.h"
+
+struct top_tui {
+	struct trace *trace;
+	struct profile_builder *counted;
+	struct symbols *symbols;
+	const struct hist_opts *hist;
+	bool chains;
+	double keep; /* of what was counted, at each refresh */
+	int refresh_ms;
+	bool samples;
+	double percent_limit;
+	int (*parse_sort)(const char *text, struct hist_opts *o, struct err *e);
+	/* Takes what has come since the last call; every poll_ms. */
+	int (*poll)(void *ctx, struct err *e);
+	int poll_ms;
+	/* The title for the time since the last refresh, which ends now. */
+	const char *(*title)(void *ctx);
+	void *ctx;
+};
+
+int top_tui_run(const struct top_tui *t, struct err *e);
+
+#endif
