@@ -1,27 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* What record's files share: options (record.c), the recording (record_run.c), the file
- * (record_out.c). */
+/*
+ * What record's files share: options (record.c, record_opts.c), the recording
+ * (record_run.c), its file (record_out.c) and that file's completion (record_end.c).
+ */
 #ifndef KYMO_CMD_RECORD_H
 #define KYMO_CMD_RECORD_H
 
+#include <pthread.h>
+
 #include "base/str.h"
+#include "base/vec.h"
 #include "cmd/command.h"
 #include "event/spec.h"
 #include "live/about.h"
 #include "live/capture.h"
+#include "live/ksyms.h"
 #include "live/target.h"
+#include "live/walked.h"
 #include "store/perfdata_write.h"
 
+#define RECORD_MAX_SPANS 32
+
 struct record_args {
-	struct spec_list events;
+	struct spec_list events, triggers;
 	struct target_opts target;
 	struct capture_opts capture;
-	const char *cgroups, *output, *control, *switch_output, *branch;
-	bool no_inherit, quiet, no_buildid, buildid_all, no_buildid_cache, exclude_perf,
-		timestamp_file;
-	bool freq_given, off_cpu;
-	int verbose, delay_ms, zstd_level, switch_max_files;
+	const char *cgroups, *output, *control;
+	const char *regs_list; /* of -I?: print it and leave */
+	bool no_inherit, quiet, no_buildid, buildid_all, dry_run, group;
+	bool timestamp_file, tail_synth, strict_freq;
+	/* accepted from perf's users, but kymo does these things in its own way or always */
+	const char *unused_text;
+	bool unused;
+	int unused_number;
+	int exclude_perf; /* 1: yes, -1: no, 0: where it does no harm */
+	int verbose, zstd_level, switch_max_files, realtime;
 	uint64_t max_size;
+	struct {
+		bool none, no_tasks, no_maps, no_cgroups;
+	} synth;
+	/* of -D: when to record, in ms from the start; the end of the last may be 0, never */
+	struct {
+		uint64_t from, to;
+	} span[RECORD_MAX_SPANS];
+	unsigned n_spans;
+	bool delayed; /* begin switched off */
 	/* of --switch-output */
 	bool switch_signal;
 	uint64_t switch_bytes, switch_ns;
@@ -32,26 +55,53 @@ struct record_args {
 struct record_out {
 	const struct record_args *a;
 	struct capture *capture;
+	struct walked *walked; /* NULL: the kernel makes the samples */
 	struct perfdata_writer *w;
 	const char *tracefs; /* NULL: no tracepoints */
 	char *path;	     /* of the file being written; NULL on a pipe */
 	bool pipe;
-	uint64_t files, bytes; /* finished ones */
-	uint64_t samples;      /* in all files, as counted afterwards */
+	struct ksyms ksyms;
+	struct strbuf early[PERFDATA_FEATURE_END]; /* features that are the same in each file */
+	bool described;
+	uint64_t files; /* begun so far */
+	uint64_t synth_drained;
 	uint64_t wall_ns, clock_ns;
-	char **kept; /* names of finished files, when only the newest are kept */
+	/* a finished file being completed by a thread of its own */
+	struct record_end *end;
+	uint64_t bytes, samples; /* in all completed files */
+	char *last;		 /* name of the last one */
+	char **kept;		 /* names of finished files, when only the newest are kept */
+	size_t n_kept;
 };
 
+/* --- record_opts.c --- */
+opt_fn record_on_event, record_on_filter, record_on_freq, record_on_chain, record_on_g,
+	record_on_mmap, record_on_clock, record_on_zstd, record_on_switch, record_on_max_size,
+	record_on_branch, record_on_period, record_on_regs, record_on_delay, record_on_synth,
+	record_on_exclude, record_on_trigger;
+
+/* --- record_out.c --- */
 int record_out_open(struct record_out *o, struct err *e);
 /* Whole records. */
 int record_out_bytes(void *o, const void *data, size_t n, struct err *e);
+/* All that is in the rings now. Returns bytes. */
+int64_t record_out_drain(struct record_out *o, struct err *e);
 /* After each look at all rings. */
 int record_out_round(struct record_out *o, struct err *e);
-/* Complete the file: build-ids, features, header. */
-int record_out_close(struct record_out *o, struct err *e);
+/* Complete the file: build-ids, features, header; failed: make the best of what is there. */
+int record_out_close(struct record_out *o, bool failed, struct err *e);
 /* Complete it under a name with the time, and begin the next. */
 int record_out_next(struct record_out *o, struct err *e);
+/* Forget what is in the file, and begin it anew. */
+int record_out_restart(struct record_out *o, struct err *e);
 uint64_t record_out_size(const struct record_out *o);
+void record_out_free(struct record_out *o);
+
+/* --- record_end.c --- */
+/* Takes the writer over and completes the file, as name (NULL: as it is), in the background. */
+int record_end_start(struct record_out *o, const char *name, struct err *e);
+/* Wait for it; its counts are added to o. */
+int record_end_wait(struct record_out *o, struct err *e);
 
 int record_run(struct record_args *a, char **argv, struct err *e);
 

@@ -2,6 +2,7 @@
 /* kymo record: from opening the events to the last byte. */
 #include "cmd/record.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,34 +12,38 @@
 
 #include "base/mem.h"
 #include "cmd/event_opts.h"
+#include "event/attr.h"
 #include "kern/tracefs.h"
 #include "live/control.h"
 #include "live/loop.h"
-#include "live/walked.h"
+#include "live/ourselves.h"
 #include "live/workload.h"
 
 enum {
 	WATCH_RING,
 	WATCH_WALKER,
 	WATCH_CONTROL,
-	TIMER_DELAY,
+	WATCH_TRIGGER,
+	TIMER_ENABLE,
+	TIMER_DISABLE,
 	TIMER_SWITCH,
-	TIMER_ALIVE,
-	TIMER_FLUSH
+	TIMER_FLUSH,
 };
 
-#define FLUSH_MS \
-	250 /* rings that fill slowly are emptied this often, so that little is lost with us */
+#define MS 1000000u   /* ns */
+#define FLUSH_MS 250u /* rings that fill slowly are emptied so often: little is lost with us */
+#define MAX_SIDE_BAND (64u << 20) /* of a flight recorder, before it begins anew */
 
 struct run {
 	struct record_args *a;
 	struct target target;
-	struct capture capture;
+	struct capture capture, triggers;
 	struct walked walked; /* walker NULL: the kernel makes the samples */
 	struct record_out out;
 	struct loop loop;
 	struct control control;
 	struct workload child;
+	uint64_t wakeups;
 	int exit_code, signal;
 	bool stopped, enabled;
 };
@@ -48,9 +53,13 @@ static void on_fallback(void *ctx, const char *wanted, const char *taken, const 
 	struct run *r = ctx;
 	const char *colon = strstr(why, ": ");
 
-	if (!r->a->quiet)
+	if (r->a->quiet)
+		return;
+	if (taken)
 		command_note("%s; recording %s instead of %s", colon ? colon + 2 : why, taken,
 			     wanted);
+	else
+		command_note("%s; leaving out %s", colon ? colon + 2 : why, wanted);
 }
 
 static uint64_t now_ns(int clock)
@@ -69,19 +78,34 @@ static int enable(struct run *r, struct err *e)
 	return capture_enable(&r->capture, e);
 }
 
+static int disable(struct run *r)
+{
+	r->enabled = false;
+	return capture_disable(&r->capture);
+}
+
+/* Only what tells of tasks; samples wait in their rings for a snapshot. */
+static int drain_side_band(struct run *r, struct err *e)
+{
+	int64_t n = record_out_drain(&r->out, e);
+
+	if (n < 0 || (n && perfdata_write_flush(r->out.w, e) < 0))
+		return -e->code;
+	return record_out_size(&r->out) > MAX_SIDE_BAND ? record_out_restart(&r->out, e) : 0;
+}
+
 static int drain(struct run *r, struct err *e)
 {
 	int64_t n;
 
 	if (r->a->capture.overwrite)
-		return 0; /* only what a snapshot asks for */
-	n = r->walked.walker ? walked_drain(&r->walked, record_out_bytes, &r->out, e)
-			     : capture_drain(&r->capture, record_out_bytes, &r->out, e);
+		return drain_side_band(r, e);
+	n = record_out_drain(&r->out, e);
 	if (n < 0)
 		return (int)n;
 	if (n && record_out_round(&r->out, e) < 0)
 		return -e->code;
-	if (r->a->max_size && record_out_size(&r->out) >= r->a->max_size) {
+	if (r->a->max_size && record_out_size(&r->out) >= r->a->max_size && !r->stopped) {
 		r->stopped = true;
 		if (!r->a->quiet)
 			command_note("stopping: the recording has reached --max-size");
@@ -98,39 +122,68 @@ static int snapshot(struct run *r, struct err *e)
 	return n < 0 ? (int)n : record_out_round(&r->out, e);
 }
 
+/* All that has come so far into the file, and go on in the next. */
+static int next_file(struct run *r, struct err *e)
+{
+	int64_t n;
+
+	if (r->a->capture.overwrite) {
+		if (snapshot(r, e) < 0)
+			return -e->code;
+	} else {
+		n = record_out_drain(&r->out, e);
+		if (n < 0 || record_out_round(&r->out, e) < 0)
+			return -e->code;
+	}
+	return record_out_next(&r->out, e);
+}
+
 /* SIGUSR2: put a flight recorder's content into a file, or go on in the next. */
 static int dump(struct run *r, struct err *e)
 {
-	int code = r->a->capture.overwrite ? snapshot(r, e) : drain(r, e);
+	return r->a->switch_signal || r->a->capture.overwrite ? next_file(r, e) : drain(r, e);
+}
 
-	if (code < 0 || !(r->a->switch_signal || r->a->capture.overwrite))
-		return code;
-	return record_out_next(&r->out, e);
+static void tell_events(const struct run *r)
+{
+	for (size_t i = 0; i < r->capture.n; i++)
+		printf("%s\n", r->capture.event[i].spec->name);
+	fflush(stdout);
+}
+
+static int obey_word(struct run *r, enum control_word word, struct err *e)
+{
+	const char *name = r->control.argument;
+
+	switch (word) {
+	case CONTROL_ENABLE:
+	case CONTROL_DISABLE:
+		if (*name && capture_switch(&r->capture, name, word == CONTROL_ENABLE) < 0)
+			command_note("--control: there is no event %s", name);
+		if (*name)
+			return 0;
+		return word == CONTROL_ENABLE ? enable(r, e) : disable(r);
+	case CONTROL_STOP: r->stopped = true; return 0;
+	case CONTROL_SNAPSHOT: return dump(r, e);
+	case CONTROL_EVLIST: tell_events(r); return 0;
+	default: return 0;
+	}
 }
 
 static int obey_control(struct run *r, struct err *e)
 {
-	for (;;) {
-		int code = 0;
+	while (!r->stopped) {
+		enum control_word word = control_next(&r->control);
 
-		switch (control_next(&r->control)) {
-		case CONTROL_NONE: return 0;
-		case CONTROL_ENABLE: code = enable(r, e); break;
-		case CONTROL_DISABLE:
-			code = capture_disable(&r->capture);
-			r->enabled = false;
-			break;
-		case CONTROL_STOP: r->stopped = true; break;
-		case CONTROL_SNAPSHOT: code = dump(r, e); break;
-		case CONTROL_PING: break;
-		case CONTROL_UNKNOWN: continue;
-		}
-		if (code < 0)
-			return code;
-		control_ack(&r->control);
-		if (r->stopped)
+		if (word == CONTROL_NONE)
 			return 0;
+		if (word == CONTROL_UNKNOWN)
+			continue;
+		if (obey_word(r, word, e) < 0)
+			return -e->code;
+		control_ack(&r->control);
 	}
+	return 0;
 }
 
 static bool reap(struct run *r)
@@ -144,59 +197,97 @@ static bool reap(struct run *r)
 	return true;
 }
 
+static int on_signal(struct run *r, int signal, struct err *e)
+{
+	if (signal == SIGCHLD) {
+		r->stopped = reap(r) || r->stopped;
+	} else if (signal == SIGUSR2) {
+		return dump(r, e);
+	} else if (signal != SIGUSR1) {
+		r->signal = signal;
+		r->stopped = true;
+	}
+	return 0;
+}
+
+static int ignore_bytes(void *ctx, const void *data, size_t n, struct err *e)
+{
+	(void)ctx;
+	(void)data;
+	(void)n;
+	(void)e;
+	return 0;
+}
+
+static int on_fd(struct run *r, const struct loop_event *ev, struct err *e)
+{
+	switch (ev->id) {
+	case WATCH_CONTROL:
+		if (obey_control(r, e) < 0)
+			return -e->code;
+		if (ev->hup)
+			loop_unwatch(&r->loop, ev->fd);
+		return 0;
+	case WATCH_TRIGGER:
+		if (ev->hup)
+			capture_hung_up(&r->triggers, &r->loop, WATCH_TRIGGER, ev->fd);
+		return capture_drain(&r->triggers, ignore_bytes, NULL, e) > 0 ? next_file(r, e) : 0;
+	default:
+		r->wakeups++;
+		/* what was to be recorded has ended: nothing more will come */
+		if (ev->hup && !capture_hung_up(&r->capture, &r->loop, WATCH_RING, ev->fd))
+			r->stopped = true;
+		return drain(r, e);
+	}
+}
+
 static int on_event(struct run *r, const struct loop_event *ev, struct err *e)
 {
-	if (ev->kind == LOOP_SIGNAL) {
-		if (ev->id == SIGCHLD) {
-			r->stopped = r->stopped || reap(r);
-		} else if (ev->id == SIGUSR2) {
-			return dump(r, e);
-		} else if (ev->id != SIGUSR1) {
-			r->signal = ev->id;
-			r->stopped = true;
-		}
-		return 0;
-	}
+	if (ev->kind == LOOP_SIGNAL)
+		return on_signal(r, ev->id, e);
+	if (ev->kind == LOOP_FD)
+		return on_fd(r, ev, e);
 	switch (ev->id) {
-	case WATCH_CONTROL: return obey_control(r, e);
-	case TIMER_DELAY: return enable(r, e);
-	case TIMER_SWITCH: return record_out_next(&r->out, e);
-	case TIMER_ALIVE: r->stopped = r->stopped || !target_alive(&r->target); return 0;
+	case TIMER_ENABLE: return enable(r, e);
+	case TIMER_DISABLE: return disable(r);
+	case TIMER_SWITCH: return next_file(r, e);
 	default: return drain(r, e);
 	}
 }
 
-static int set_timers(struct run *r, bool command, struct err *e)
+static int set_timers(struct run *r, struct err *e)
 {
-	const uint64_t ms = 1000000;
 	const struct record_args *a = r->a;
-	int code = loop_timer(&r->loop, TIMER_FLUSH, FLUSH_MS * ms, FLUSH_MS * ms, e);
+	int code = loop_timer(&r->loop, TIMER_FLUSH, FLUSH_MS * MS, FLUSH_MS * MS, e);
 
-	if (code >= 0 && a->delay_ms > 0)
-		code = loop_timer(&r->loop, TIMER_DELAY, (uint64_t)a->delay_ms * ms, 0, e);
+	for (unsigned i = 0; code >= 0 && i < a->n_spans; i++) {
+		code = loop_timer(&r->loop, TIMER_ENABLE, a->span[i].from * MS, 0, e);
+		if (code >= 0 && a->span[i].to)
+			code = loop_timer(&r->loop, TIMER_DISABLE, a->span[i].to * MS, 0, e);
+	}
 	if (code >= 0 && a->switch_ns)
 		code = loop_timer(&r->loop, TIMER_SWITCH, a->switch_ns, a->switch_ns, e);
-	if (code >= 0 && (a->target.pids || a->target.tids) && !command)
-		code = loop_timer(&r->loop, TIMER_ALIVE, 100 * ms, 100 * ms, e);
 	if (code >= 0 && r->control.fd >= 0)
 		code = loop_watch(&r->loop, WATCH_CONTROL, r->control.fd, e);
 	if (code >= 0)
 		code = capture_watch(&r->capture, &r->loop, WATCH_RING, e);
 	if (code >= 0 && r->walked.walker)
 		code = loop_watch(&r->loop, WATCH_WALKER, walker_fd(r->walked.walker), e);
+	if (code >= 0 && a->triggers.n) {
+		code = capture_watch(&r->triggers, &r->loop, WATCH_TRIGGER, e);
+		code = code < 0 ? code : capture_enable(&r->triggers, e);
+	}
 	return code < 0 ? code : 0;
 }
 
-/* A ring that hangs up (its process has ended) stays ready for ever: drain on the timer then. */
 static int record(struct run *r, struct err *e)
 {
 	while (!r->stopped) {
 		struct loop_event ev;
 		int code = loop_wait(&r->loop, -1, &ev, e);
 
-		if (code < 0)
-			return code;
-		code = on_event(r, &ev, e);
+		if (code > 0)
+			code = on_event(r, &ev, e);
 		if (code < 0)
 			return code;
 	}
@@ -211,18 +302,24 @@ static bool any_tracepoint(const struct spec_list *l)
 	return false;
 }
 
-/* kymo itself is no part of what is looked at, as far as filters can say so. */
-static void leave_ourselves_out(struct record_args *a)
+/*
+ * Threads that come and go while events are opened on the others could be missed or taken
+ * twice: open again until the list is the same before and after.
+ */
+static int open_capture(struct run *r, struct err *e)
 {
-	for (size_t i = 0; a->exclude_perf && i < a->events.n; i++) {
-		struct event_spec *s = &a->events.spec[i];
+	struct record_args *a = r->a;
+	int code;
 
-		if (s->kind != SPEC_TRACEPOINT)
-			continue;
-		s->filter = s->filter
-				    ? arena_printf(&a->events.arena, "(%s) && (common_pid != %d)",
-						   s->filter, getpid())
-				    : arena_printf(&a->events.arena, "common_pid != %d", getpid());
+	for (int tries = 0;; tries++) {
+		code = capture_open(&a->events, &r->target, &a->capture, &r->capture, e);
+		if (code < 0 || tries == 10 || target_same(&a->target, &r->target))
+			return code;
+		capture_close(&r->capture);
+		target_free(&r->target);
+		code = target_make(&a->target, &r->target, e);
+		if (code < 0)
+			return code;
 	}
 }
 
@@ -245,6 +342,41 @@ static void choose_walker(struct run *r)
 		command_note("call chains by frame pointers: %s", why.msg);
 }
 
+/* --switch-output-event: events that are only waited for. */
+static int open_triggers(struct run *r, struct err *e)
+{
+	struct capture_opts o = { .period = 1,
+				  .inherit = r->a->capture.inherit,
+				  .no_tracking = true,
+				  .no_buffering = true,
+				  .ring_size = 65536 };
+
+	return r->a->triggers.n ? capture_open(&r->a->triggers, &r->target, &o, &r->triggers, e)
+				: 0;
+}
+
+static void put_attr(void *ctx, const char *name, const char *value)
+{
+	(void)ctx;
+	fprintf(stderr, "  %-32s %s\n", name, value);
+}
+
+static void tell_opened(const struct run *r)
+{
+	char size[32];
+
+	for (size_t i = 0; r->a->verbose > 1 && i < r->capture.n; i++) {
+		const struct capture_event *ev = &r->capture.event[i];
+
+		fprintf(stderr, "perf_event_attr of %s, opened %zu times:\n", ev->spec->name,
+			ev->n_ids);
+		attr_each(&ev->attr, put_attr, NULL);
+	}
+	if (r->a->verbose)
+		command_note("%zu rings of %s", r->capture.n_rings,
+			     str_bytes(r->capture.ring_size, size, sizeof(size)));
+}
+
 static int open_all(struct run *r, char **argv, struct err *e)
 {
 	struct record_args *a = r->a;
@@ -256,20 +388,34 @@ static int open_all(struct run *r, char **argv, struct err *e)
 		return code;
 	if (r->target.command)
 		r->target.threads.tid[0] = r->child.pid;
-	leave_ourselves_out(a);
+	if (a->exclude_perf >= 0 && (r->target.system_wide || a->exclude_perf > 0))
+		ourselves_filter(&a->events, a->exclude_perf > 0);
 	a->capture.inherit = !a->no_inherit;
-	a->capture.delayed = a->delay_ms != 0;
-	a->capture.on_exec = r->target.command && !a->delay_ms;
+	a->capture.delayed = a->delayed;
+	a->capture.on_exec = r->target.command && !a->delayed;
 	a->capture.fallback = on_fallback;
 	a->capture.ctx = r;
 	choose_walker(r);
-	code = capture_open(&a->events, &r->target, &a->capture, &r->capture, e);
+	code = open_capture(r, e);
 	if (code == 0 && r->walked.walker)
 		code = walked_attach(&r->walked, &r->capture, e);
+	if (code == 0)
+		code = open_triggers(r, e);
 	if (code < 0)
 		return code;
+	if (a->exclude_perf >= 0 && r->target.system_wide && r->walked.walker)
+		r->walked.leave_out = ourselves_pid();
+	else if (a->exclude_perf >= 0)
+		ourselves_drop_samples(&r->capture);
+	tell_opened(r);
 	r->enabled = a->capture.on_exec;
+	/* so that nothing comes between what is looked up and what is recorded */
+	if (!a->delayed && !r->target.system_wide && !r->target.command)
+		code = enable(r, e);
+	if (code < 0)
+		return code;
 	r->out = (struct record_out){ .a = a, .capture = &r->capture };
+	r->out.walked = r->walked.walker ? &r->walked : NULL;
 	r->out.pipe = a->output && strcmp(a->output, "-") == 0;
 	if (any_tracepoint(&a->events))
 		r->out.tracefs = tracefs_find(e);
@@ -300,100 +446,137 @@ static void tell_stacks(struct run *r)
 
 static void tell_losses(struct run *r)
 {
-	uint64_t lost = r->walked.walker ? 0 : capture_losses(&r->capture);
+	uint64_t lost = capture_losses(&r->capture), more = r->capture.ring_size * 4 >> 20;
+	size_t rings = 0;
 	char n[32], size[32];
 
+	for (size_t i = 0; i < r->capture.n_rings; i++)
+		rings += r->capture.ring[i].lost > 0;
 	if (!lost || r->a->capture.overwrite)
 		return;
-	command_note("%s events were lost: the rings (%s each) ran full. A larger one keeps them: "
-		     "-m %zuM",
-		     str_thousands(lost, n, sizeof(n)),
+	command_note("%s events were lost: %zu of %zu rings (%s each) ran full. Larger ones keep "
+		     "them: -m %lluM",
+		     str_thousands(lost, n, sizeof(n)), rings, r->capture.n_rings,
 		     str_bytes(r->capture.ring_size, size, sizeof(size)),
-		     (r->capture.ring_size * 4) >> 20 ? (r->capture.ring_size * 4) >> 20 : 1);
+		     (unsigned long long)(more ? more : 1));
 }
 
 static void tell_result(struct run *r)
 {
+	const struct record_out *o = &r->out;
 	char n[32];
 
 	if (r->a->quiet)
 		return;
-	fprintf(stderr, "[ kymo record: Captured and wrote %.3f MB %s",
-		(double)r->out.bytes / 1048576, r->out.pipe ? "to the pipe" : r->out.path);
-	if (!r->out.pipe)
-		fprintf(stderr, " (%s samples)", str_thousands(r->out.samples, n, sizeof(n)));
+	if (r->a->verbose)
+		command_note("woken up %llu times", (unsigned long long)r->wakeups);
+	fprintf(stderr, "[ kymo record: Captured and wrote %.3f MB %s", (double)o->bytes / 1048576,
+		o->pipe	  ? "to the pipe"
+		: o->last ? o->last
+			  : o->path);
+	if (!o->pipe && !r->a->no_buildid)
+		fprintf(stderr, " (%s samples)", str_thousands(o->samples, n, sizeof(n)));
 	fputs(" ]\n", stderr);
 }
 
-static int finish(struct run *r, struct err *e)
+/* A command that still runs when we were told to stop goes too, as with perf. A second signal
+ * means that it shall not be waited for. */
+static void end_child(struct run *r)
 {
-	int code;
+	struct loop_event ev;
 
-	capture_disable(&r->capture);
-	code = r->a->capture.overwrite ? snapshot(r, e) : drain(r, e);
-	if (r->child.pid > 0) { /* told to stop while it runs: it goes too */
-		int status;
-
-		kill(r->child.pid, SIGTERM);
-		waitpid(r->child.pid, &status, 0);
-		r->child.pid = 0;
-		if (r->signal)
-			r->exit_code = workload_exit_code(status);
+	while (r->child.pid > 0 && !reap(r)) {
+		if (loop_wait(&r->loop, -1, &ev, &(struct err){ 0 }) < 0)
+			return;
+		if (ev.kind == LOOP_SIGNAL && ev.id != SIGCHLD && ev.id != SIGUSR2)
+			return;
 	}
+}
+
+static int finish(struct run *r, bool failed, struct err *e)
+{
+	bool runs = r->child.pid > 0;
+	int code = 0, closed;
+
+	disable(r);
+	if (!failed)
+		code = r->a->capture.overwrite ? snapshot(r, e) : drain(r, e);
+	if (runs)
+		kill(r->child.pid, SIGTERM);
 	tell_losses(r);
 	tell_stacks(r);
-	if (r->out.w) {
-		int closed = record_out_close(&r->out, e);
+	closed = record_out_close(&r->out, failed || code < 0, e);
+	capture_unwatch(&r->capture, &r->loop);
+	end_child(r);
+	if (runs && !r->signal)
+		r->exit_code = 0; /* it did not choose its end */
+	return code < 0 ? code : closed;
+}
 
-		code = code < 0 ? code : closed;
+static void set_priority(const struct run *r)
+{
+	struct sched_param p = { .sched_priority = r->a->realtime };
+
+	if (r->a->realtime && sched_setscheduler(0, SCHED_FIFO, &p) < 0)
+		command_note("-r %d: %s", r->a->realtime, strerror(errno));
+}
+
+static int begin(struct run *r, char **argv, bool *started, struct err *e)
+{
+	int code = target_make(&r->a->target, &r->target, e);
+
+	if (code == 0 && r->a->control)
+		code = control_open(&r->control, r->a->control, e);
+	if (code == 0)
+		code = open_all(r, argv, e);
+	if (code == 0)
+		set_priority(r);
+	if (code == 0 && !r->a->delayed)
+		code = enable(r, e);
+	if (code == 0)
+		code = set_timers(r, e);
+	if (code == 0 && r->child.pid > 0) {
+		code = workload_start(&r->child, argv[0], &r->exit_code, e);
+		*started = code == 0;
 	}
 	return code;
 }
 
 int record_run(struct record_args *a, char **argv, struct err *e)
 {
-	struct run r = { .a = a, .control = { .fd = -1, .ack_fd = -1 } };
+	struct run r = { .a = a,
+			 .control = { .fd = -1, .ack_fd = -1 },
+			 .loop = { .epoll_fd = -1 } };
 	bool started = false;
-	struct err first;
-	int code;
+	struct err later = { 0 };
+	int code, ended;
 
 	a->target.command = argv != NULL;
-	code = target_make(&a->target, &r.target, e);
-	if (code == 0 && a->control)
-		code = control_open(&r.control, a->control, e);
-	if (code == 0)
-		code = open_all(&r, argv, e);
-	if (code == 0 && !a->delay_ms)
-		code = enable(&r, e);
-	if (code == 0)
-		code = set_timers(&r, argv != NULL, e);
-	if (code == 0 && r.child.pid > 0) {
-		code = workload_start(&r.child, argv[0], &r.exit_code, e);
-		started = code == 0;
-	}
+	code = begin(&r, argv, &started, e);
 	if (code == 0)
 		code = record(&r, e);
-	first = *e;
 	if (code < 0 && r.child.pid > 0 && !started)
 		workload_cancel(&r.child);
 	if (r.out.w) { /* whatever went wrong, the file is made whole */
-		int ended = finish(&r, e);
-
-		if (code < 0) {
-			*e = first;
-			if (argv && !started && r.out.path)
-				unlink(r.out.path); /* nothing ever ran */
-		} else {
+		ended = finish(&r, code < 0, &later);
+		if (code < 0 && argv && !started && r.out.path)
+			unlink(r.out.path); /* nothing ever ran */
+		if (code == 0 && ended < 0) {
 			code = ended;
+			*e = later;
 		}
 		if (code == 0)
 			tell_result(&r);
 	}
+	if (r.out.a)
+		record_out_free(&r.out);
 	walked_close(&r.walked);
 	capture_close(&r.capture);
+	capture_close(&r.triggers);
 	control_close(&r.control);
 	target_free(&r.target);
-	free(r.out.path);
+	if (r.loop.epoll_fd >= 0)
+		loop_close(&r.loop);
 	if (code < 0 && r.exit_code) {
 		command_error("record", e);
 		return r.exit_code;

@@ -170,6 +170,7 @@ static int obey_control(struct run *r, struct err *e)
 			break;
 		case CONTROL_STOP: r->stopped = true; break;
 		case CONTROL_SNAPSHOT:
+		case CONTROL_EVLIST:
 		case CONTROL_PING: break;
 		case CONTROL_UNKNOWN: continue;
 		}
@@ -256,6 +257,8 @@ static int wait_for_end(struct run *r, struct err *e)
 			code = on_timer(r, ev.id, e);
 		} else if (ev.kind == LOOP_FD) {
 			code = obey_control(r, e);
+			if (ev.hup)
+				loop_unwatch(&r->loop, ev.fd);
 		}
 		if (code < 0)
 			return code;

@@ -100,9 +100,9 @@ static void event_desc(const struct about *a, struct strbuf *b)
 		const struct capture_event *ev = &a->capture->event[i];
 
 		strbuf_add(b, (const char *)&ev->attr, sizeof(ev->attr));
-		u32(b, (uint32_t)ev->n_fds);
+		u32(b, (uint32_t)ev->n_ids);
 		string(b, ev->spec->name);
-		strbuf_add(b, (const char *)ev->id, ev->n_fds * sizeof(*ev->id));
+		strbuf_add(b, (const char *)ev->id, ev->n_ids * sizeof(*ev->id));
 	}
 }
 

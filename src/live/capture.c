@@ -1,151 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/capture.h"
 
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "kern/filter.h"
-#include "kern/why.h"
+#include "base/vec.h"
 #include "live/capture_attr.h"
-#include "live/open.h"
+#include "live/capture_open.h"
+#include "live/capture_probe.h"
+#include "live/later.h"
 
 #define MAX_RINGS_BYTES (256u << 20) /* of all rings together, unless -m asks for more */
 #define MAX_RING (16u << 20)
 #define MIN_RING (512u << 10)
-
-/* Later kernels know more than earlier ones: what may be left out, newest first. */
-static bool leave_out(struct perf_event_attr *a)
-{
-	if (a->read_format & PERF_FORMAT_LOST)
-		a->read_format &= ~(uint64_t)PERF_FORMAT_LOST;
-	else if (a->build_id)
-		a->build_id = 0;
-	else if (a->cgroup)
-		a->cgroup = 0;
-	else if (a->bpf_event)
-		a->bpf_event = 0;
-	else if (a->ksymbol)
-		a->ksymbol = 0;
-	else
-		return false;
-	return true;
-}
-
-static bool needs_pmu(const struct event_spec *s)
-{
-	return s->attr.type == PERF_TYPE_HARDWARE || s->attr.type == PERF_TYPE_HW_CACHE ||
-	       s->attr.type == PERF_TYPE_RAW;
-}
-
-static bool has_clock(const struct capture *c)
-{
-	for (size_t i = 0; i < c->n; i++)
-		if (c->event[i].attr.type == PERF_TYPE_SOFTWARE &&
-		    c->event[i].attr.config == PERF_COUNT_SW_CPU_CLOCK)
-			return true;
-	return false;
-}
-
-/* No PMU: the CPU clock samples by time instead. For cycles that answers the same question. */
-static bool use_clock(struct capture *c, struct capture_event *ev, int code)
-{
-	struct event_spec *s = ev->spec;
-	struct err why = { 0 };
-	const char *wanted = s->name, *modifiers = strrchr(wanted, ':');
-
-	if (!needs_pmu(s) || has_clock(c) ||
-	    (code != ENOENT && code != ENODEV && code != ENXIO && code != EOPNOTSUPP))
-		return false;
-	why_open_failed(s, code, -1, -1, &why);
-	s->kind = SPEC_SOFTWARE;
-	s->attr.type = ev->attr.type = PERF_TYPE_SOFTWARE;
-	s->attr.config = ev->attr.config = PERF_COUNT_SW_CPU_CLOCK;
-	ev->attr.precise_ip = s->attr.precise_ip = 0;
-	if (!ev->attr.freq) { /* a period of the other event means nothing in nanoseconds */
-		ev->attr.freq = 1;
-		ev->attr.sample_freq = c->opts.freq ? c->opts.freq : 4000;
-		ev->attr.sample_type |= PERF_SAMPLE_PERIOD;
-	}
-	s->name = arena_printf(&c->specs->arena, "cpu-clock%s", modifiers ? modifiers : "");
-	if (c->opts.fallback)
-		c->opts.fallback(c->opts.ctx, wanted, s->name, why.msg);
-	return true;
-}
-
-/* An ordinary user samples user space only, and the event is named so. */
-static bool narrow(struct capture *c, struct capture_event *ev, int code)
-{
-	const char *wanted = ev->spec->name;
-
-	if (!open_narrow(ev->spec, &ev->attr, &c->specs->arena, c->target->system_wide, code))
-		return false;
-	if (c->opts.fallback)
-		c->opts.fallback(c->opts.ctx, wanted, ev->spec->name,
-				 "the kernel's work may not be seen");
-	return true;
-}
-
-static int open_fd(struct capture *c, struct capture_event *ev, pid_t pid, int cpu, int group,
-		   struct err *e)
-{
-	for (;;) {
-		int fd = open_event(ev->spec, &ev->attr, pid, cpu, group, 0);
-
-		if (fd >= 0)
-			return fd;
-		if (ev->attr.precise_ip && ev->spec->precise_max)
-			ev->attr.precise_ip--;
-		else if (!(fd == -EINVAL && leave_out(&ev->attr)) && !use_clock(c, ev, -fd) &&
-			 !narrow(c, ev, -fd))
-			return why_open_failed(ev->spec, -fd, pid, cpu, e);
-	}
-}
-
-static int take_id(int fd, uint64_t *id, struct err *e)
-{
-	if (ioctl(fd, PERF_EVENT_IOC_ID, id) < 0)
-		return err_set(e, errno, "cannot learn an event's number: %s", strerror(errno));
-	return 0;
-}
-
-/* All events on one CPU and thread; the first one's ring takes everybody's records. */
-static int open_place(struct capture *c, size_t place, size_t ring, pid_t tid, int cpu,
-		      struct err *e)
-{
-	for (size_t i = 0; i < c->n; i++) {
-		struct capture_event *ev = &c->event[i];
-		int leader = ev->spec->leader;
-		int group =
-			leader != (int)i && leader < (int)c->n ? c->event[leader].fd[place] : -1;
-		int fd = open_fd(c, ev, tid, cpu, group, e);
-
-		if (fd == -ESRCH && c->target->threads.n > 1)
-			continue; /* ended meanwhile */
-		if (fd < 0)
-			return fd;
-		ev->fd[place] = fd;
-		if (take_id(fd, &ev->id[place], e) < 0 ||
-		    filter_set(ev->spec, &c->specs->arena, fd, e) < 0)
-			return -e->code;
-		if (!c->ring[ring].base) {
-			size_t size = c->ring_size;
-
-			/* as much as may be locked */
-			while (ring_open(&c->ring[ring], fd, size, c->opts.overwrite, e) < 0) {
-				if (e->code != EPERM || size <= 4096 || c->opts.ring_size)
-					return err_hint(e, "-m 128 asks for less; kymo doctor "
-							   "shows the limit");
-				c->ring_size = size = size / 2;
-			}
-		} else if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->ring[ring].fd) < 0) {
-			return err_set(e, errno, "cannot share a ring between events: %s",
-				       strerror(errno));
-		}
-	}
-	return 0;
-}
 
 static size_t choose_ring_size(const struct capture_opts *o, size_t rings)
 {
@@ -159,8 +30,9 @@ static size_t choose_ring_size(const struct capture_opts *o, size_t rings)
 }
 
 /* An event that exists only to tell about tasks: needed when the others may be off or elsewhere. */
-static void add_dummy(struct spec_list *l)
+static void add_dummy(struct capture *c)
 {
+	struct spec_list *l = c->specs;
 	struct event_spec s = { .name = "dummy:HG",
 				.text = "dummy:HG",
 				.kind = SPEC_SOFTWARE,
@@ -175,41 +47,81 @@ static void add_dummy(struct spec_list *l)
 		l->spec = mem_grow(l->spec, l->cap * sizeof(*l->spec));
 	}
 	l->spec[l->n++] = s;
+	c->dummy = true;
+}
+
+/* When the events themselves come too late or too seldom to tell about tasks. */
+static bool needs_dummy(const struct capture *c)
+{
+	const struct event_spec *first = &c->specs->spec[0];
+
+	return !c->opts.no_tracking &&
+	       (c->target->cpus_named || c->opts.delayed || c->opts.overwrite || c->opts.cgroups ||
+		first->pmu_cpus || first->on_cpus);
+}
+
+static unsigned role_of(const struct capture *c, size_t i)
+{
+	const struct event_spec *s = &c->specs->spec[i];
+	bool only = c->dummy && i == c->n - 1;
+	bool tracks = !c->opts.no_tracking && i == (c->dummy ? c->n - 1 : 0);
+
+	return (c->n > 1 ? CAPTURE_MANY : 0) | (tracks ? CAPTURE_TRACKS : 0) |
+	       (only ? CAPTURE_ONLY_TRACKS : 0) |
+	       (c->specs->spec[s->leader].members > 1 ? CAPTURE_GROUPED : 0);
 }
 
 static int make_events(struct capture *c, size_t places, struct err *e)
 {
 	struct spec_list *l = c->specs;
-	bool dummy =
-		c->target->system_wide || c->opts.delayed || l->spec[0].kind == SPEC_TRACEPOINT;
 
-	if (dummy && !c->opts.no_tracking)
-		add_dummy(l);
+	if (needs_dummy(c))
+		add_dummy(c);
 	c->n = l->n;
 	c->event = mem_alloc(c->n * sizeof(*c->event));
 	for (size_t i = 0; i < c->n; i++) {
 		struct capture_event *ev = &c->event[i];
+		bool leads = l->spec[i].leader == (int)i;
+		unsigned role = role_of(c, i);
 		int r;
 
 		ev->spec = &l->spec[i];
-		ev->tracking = !c->opts.no_tracking && i == (dummy ? c->n - 1 : 0);
-		r = capture_attr(&c->opts, ev->spec, c->target, c->n > 1, ev->tracking, &ev->attr,
-				 e);
-		if (r < 0)
-			return r;
-		ev->attr.enable_on_exec =
-			c->opts.on_exec && ev->attr.disabled && ev->spec->leader == (int)i;
-		if (ev->spec->leader != (int)i)
-			ev->attr.disabled = 0;
-		ev->attr.write_backward = c->opts.overwrite;
-		ev->attr.watermark = 1;
-		ev->attr.wakeup_watermark = c->opts.prompt ? 1 : (uint32_t)(c->ring_size / 4);
+		ev->tracking = role & CAPTURE_TRACKS;
+		ev->cgroup_fd = -1;
 		ev->n_fds = places;
 		ev->id = mem_alloc(places * sizeof(*ev->id));
 		ev->fd = mem_alloc(places * sizeof(*ev->fd));
-		for (size_t k = 0; k < places; k++)
-			ev->fd[k] = -1;
+		memset(ev->fd, -1, places * sizeof(*ev->fd));
+		r = capture_attr(&c->opts, ev->spec, c->target, role, &ev->attr, e);
+		if (r < 0)
+			return r;
+		if (!leads && l->spec[l->spec[i].leader].sample_read)
+			capture_attr_follow(ev->spec, &c->event[l->spec[i].leader].attr, &ev->attr);
+		if (c->opts.prompt)
+			ev->attr.watermark = ev->attr.wakeup_watermark = 1;
+		/* members follow their leader */
+		ev->attr.disabled = ev->attr.disabled && leads;
+		ev->attr.enable_on_exec = c->opts.on_exec && ev->attr.disabled;
 	}
+	return 0;
+}
+
+/* Children are only inherited into per-CPU rings; and many threads share those better, too. */
+static int choose_cpus(struct capture *c, struct err *e)
+{
+	struct target *t = c->target;
+	struct cpus online;
+
+	if (t->cpus.cpu[0] != -1 || c->opts.per_thread)
+		return 0;
+	if (cpus_online(&online, e) < 0)
+		return -e->code;
+	if (!c->opts.inherit && t->threads.n <= online.n) {
+		cpus_free(&online);
+		return 0;
+	}
+	cpus_free(&t->cpus);
+	t->cpus = online;
 	return 0;
 }
 
@@ -217,24 +129,21 @@ int capture_open(struct spec_list *specs, struct target *t, const struct capture
 		 struct capture *ret, struct err *e)
 {
 	struct capture c = { .target = t, .opts = *o, .specs = specs };
-	size_t place = 0;
-	int r = 0;
+	int r = capture_probe(specs, o, e);
 
-	/* children are only inherited into per-CPU rings */
-	if (o->inherit && t->cpus.n == 1 && t->cpus.cpu[0] == -1) {
-		cpus_free(&t->cpus);
-		r = cpus_online(&t->cpus, e);
-		if (r < 0)
-			return r;
-	}
-	c.n_rings = t->cpus.cpu[0] == -1 ? t->threads.n : t->cpus.n;
+	c.opts.inherit = o->inherit && !o->per_thread;
+	if (r == 0)
+		r = choose_cpus(&c, e);
+	if (r < 0)
+		return r;
+	c.n_live = t->cpus.cpu[0] == -1 ? t->threads.n : t->cpus.n;
+	c.n_rings = o->overwrite ? 2 * c.n_live : c.n_live;
 	c.ring = mem_alloc(c.n_rings * sizeof(*c.ring));
+	c.watched = mem_alloc(c.n_rings * sizeof(*c.watched));
 	c.ring_size = choose_ring_size(o, c.n_rings);
 	r = make_events(&c, t->cpus.n * t->threads.n, e);
-	for (size_t i = 0; r == 0 && i < t->cpus.n; i++)
-		for (size_t k = 0; r == 0 && k < t->threads.n; k++, place++)
-			r = open_place(&c, place, t->cpus.cpu[0] == -1 ? k : i, t->threads.tid[k],
-				       t->cpus.cpu[i], e);
+	if (r == 0)
+		r = capture_open_all(&c, e);
 	if (r < 0)
 		capture_close(&c);
 	else
@@ -242,15 +151,27 @@ int capture_open(struct spec_list *specs, struct target *t, const struct capture
 	return r;
 }
 
+static int switch_event(struct capture_event *ev, unsigned long request)
+{
+	int r = 0;
+
+	for (size_t k = 0; k < ev->n_fds; k++)
+		if (ev->fd[k] >= 0 && ioctl(ev->fd[k], request, 0) < 0)
+			r = -errno;
+	return r;
+}
+
+/* What only tracks stays on from first to last. */
 static int switch_all(struct capture *c, unsigned long request)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < c->n; i++)
-		for (size_t k = 0; k < c->event[i].n_fds; k++)
-			if (c->event[i].fd[k] >= 0 && c->event[i].spec->leader == (int)i &&
-			    ioctl(c->event[i].fd[k], request, 0) < 0)
-				r = -errno;
+		if (c->event[i].spec->leader == (int)i && !(c->dummy && i == c->n - 1)) {
+			int code = switch_event(&c->event[i], request);
+
+			r = code < 0 ? code : r;
+		}
 	return r;
 }
 
@@ -266,12 +187,67 @@ int capture_disable(struct capture *c)
 	return switch_all(c, PERF_EVENT_IOC_DISABLE);
 }
 
+int capture_switch(struct capture *c, const char *name, bool on)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (strcmp(c->event[i].spec->name, name) == 0)
+			return switch_event(&c->event[i],
+					    on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
+	return -ENOENT;
+}
+
+/* The descriptors of all events and places are numbered; those of a ring are looked at in turn. */
+static int nth_fd(const struct capture *c, size_t n, size_t ring)
+{
+	const struct capture_event *ev = &c->event[n % c->n];
+	size_t place = n / c->n;
+
+	return ev->fd[place] >= 0 && capture_ring_of(c, ev, place) == ring ? ev->fd[place] : -1;
+}
+
 int capture_watch(struct capture *c, struct loop *l, int id, struct err *e)
 {
+	c->n_live = 0;
 	for (size_t i = 0; i < c->n_rings; i++)
-		if (c->ring[i].base && loop_watch(l, id, c->ring[i].fd, e) < 0)
-			return -e->code;
+		if (c->ring[i].base && !c->ring[i].backward) {
+			c->n_live++;
+			while (nth_fd(c, c->watched[i], i) < 0)
+				c->watched[i]++;
+			if (loop_watch(l, id, nth_fd(c, c->watched[i], i), e) < 0)
+				return -e->code;
+		}
 	return 0;
+}
+
+bool capture_hung_up(struct capture *c, struct loop *l, int id, int fd)
+{
+	size_t all = c->n * c->event[0].n_fds;
+
+	loop_unwatch(l, fd);
+	for (size_t i = 0; i < c->n_rings; i++) {
+		if (!c->ring[i].base || c->ring[i].backward || c->watched[i] >= all ||
+		    nth_fd(c, c->watched[i], i) != fd)
+			continue;
+		/* one that has hung up will never come back, so each is looked at once */
+		while (++c->watched[i] < all) {
+			struct pollfd p = { .fd = nth_fd(c, c->watched[i], i) };
+
+			if (p.fd >= 0 && poll(&p, 1, 0) >= 0 && !(p.revents & POLLHUP) &&
+			    loop_watch(l, id, p.fd, NULL) >= 0)
+				break;
+		}
+		c->n_live -= c->watched[i] >= all;
+	}
+	return c->n_live > 0;
+}
+
+void capture_unwatch(struct capture *c, struct loop *l)
+{
+	size_t all = c->n ? c->n * c->event[0].n_fds : 0;
+
+	for (size_t i = 0; i < c->n_rings; i++)
+		if (c->ring[i].base && !c->ring[i].backward && c->watched[i] < all)
+			loop_unwatch(l, nth_fd(c, c->watched[i], i));
 }
 
 int64_t capture_drain(struct capture *c, ring_fn *fn, void *ctx, struct err *e)
@@ -279,7 +255,9 @@ int64_t capture_drain(struct capture *c, ring_fn *fn, void *ctx, struct err *e)
 	int64_t all = 0;
 
 	for (size_t i = 0; i < c->n_rings; i++) {
-		int64_t n = c->ring[i].base ? ring_drain(&c->ring[i], fn, ctx, e) : 0;
+		int64_t n = c->ring[i].base && !c->ring[i].backward
+				    ? ring_drain(&c->ring[i], fn, ctx, e)
+				    : 0;
 
 		if (n < 0)
 			return n;
@@ -295,7 +273,7 @@ int64_t capture_snapshot(struct capture *c, ring_fn *fn, void *ctx, struct err *
 	for (size_t i = 0; i < c->n_rings; i++) {
 		int64_t n;
 
-		if (!c->ring[i].base)
+		if (!c->ring[i].base || !c->ring[i].backward)
 			continue;
 		ioctl(c->ring[i].fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
 		n = ring_snapshot(&c->ring[i], fn, ctx, e);
@@ -304,27 +282,51 @@ int64_t capture_snapshot(struct capture *c, ring_fn *fn, void *ctx, struct err *
 			return n;
 		all += n;
 	}
+	if (all >= 0) {
+		int64_t n = capture_drain(c, fn, ctx, e);
+
+		all = n < 0 ? n : all + n;
+	}
 	return all;
 }
 
-/* read(): { value, id, lost }, or with groups { nr, { value, id, lost } ... }. */
+/* read(): { value, [enabled, running,] id, lost }, groups { nr, [..., ...,] { value, id, lost } ...
+ * }.
+ */
+static uint64_t lost_of(const struct capture_event *ev, int fd)
+{
+	uint64_t f = ev->attr.read_format, v[512], lost = 0;
+	size_t times =
+		!!(f & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(f & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	ssize_t n = read(fd, v, sizeof(v));
+	size_t words = n > 0 ? (size_t)n / sizeof(*v) : 0;
+
+	if (!(f & PERF_FORMAT_GROUP))
+		return words >= 3 + times ? v[2 + times] : 0;
+	for (size_t at = 1 + times; words && at + 3 <= words; at += 3)
+		lost += v[at + 2];
+	return lost;
+}
+
 uint64_t capture_losses(struct capture *c)
 {
 	uint64_t all = 0;
 
+	for (size_t i = 0; i < c->n_rings; i++)
+		c->ring[i].lost = 0;
 	for (size_t i = 0; i < c->n; i++) {
 		struct capture_event *ev = &c->event[i];
+		bool led = ev->spec->leader != (int)i &&
+			   (ev->attr.read_format & PERF_FORMAT_GROUP); /* told by the leader */
 
 		ev->lost = 0;
 		for (size_t k = 0; (ev->attr.read_format & PERF_FORMAT_LOST) && k < ev->n_fds;
 		     k++) {
-			uint64_t v[256];
-			ssize_t n = ev->fd[k] >= 0 ? read(ev->fd[k], v, sizeof(v)) : 0;
+			uint64_t n = ev->fd[k] >= 0 && !led ? lost_of(ev, ev->fd[k]) : 0;
 
-			if (ev->attr.read_format & PERF_FORMAT_GROUP)
-				ev->lost += n >= 32 ? v[3] : 0;
-			else
-				ev->lost += n >= 24 ? v[2] : 0;
+			ev->lost += n;
+			if (n)
+				c->ring[capture_ring_of(c, ev, k)].lost += n;
 		}
 		all += ev->lost;
 	}
@@ -339,18 +341,47 @@ const struct capture_event *capture_tracking(const struct capture *c)
 	return NULL;
 }
 
+/* With many tracepoints a child waits for the kernel to take them down. */
+static int leave_to_child(const struct capture *c)
+{
+	VEC(int) all = { 0 };
+	size_t tracepoints = 0;
+	int release = -1;
+
+	for (size_t i = 0; i < c->n && c->event; i++) {
+		tracepoints += c->event[i].attr.type == PERF_TYPE_TRACEPOINT;
+		for (size_t k = 0; c->event[i].fd && k < c->event[i].n_fds; k++)
+			vec_push(&all, c->event[i].fd[k]);
+	}
+	if (tracepoints > 1)
+		release = later_keep(all.data, all.n);
+	vec_free(&all);
+	return release;
+}
+
 void capture_close(struct capture *c)
 {
+	int release = leave_to_child(c);
+
 	for (size_t i = 0; i < c->n_rings && c->ring; i++)
 		ring_close(&c->ring[i]);
 	for (size_t i = 0; i < c->n && c->event; i++) {
-		for (size_t k = 0; k < c->event[i].n_fds; k++)
-			if (c->event[i].fd[k] >= 0)
-				close(c->event[i].fd[k]);
-		free(c->event[i].fd);
-		free(c->event[i].id);
+		struct capture_event *ev = &c->event[i];
+
+		for (size_t k = 0; ev->fd && k < ev->n_fds; k++)
+			if (ev->fd[k] >= 0)
+				close(ev->fd[k]);
+		if (ev->spec && ev->cgroup_fd >= 0)
+			close(ev->cgroup_fd);
+		free(ev->fd);
+		free(ev->id);
 	}
+	if (release >= 0)
+		close(release);
+	if (c->dummy)
+		c->specs->n--;
 	free(c->event);
 	free(c->ring);
+	free(c->watched);
 	*c = (struct capture){ 0 };
 }

@@ -28,22 +28,30 @@ enum capture_chain {
 
 struct capture_opts {
 	uint64_t freq;	 /* samples a second; 0: by period */
-	uint64_t period; /* with freq 0; 0: each event's own default */
+	bool freq_given; /* for tracepoints too, which are taken each time otherwise */
+	uint64_t period; /* a sample each so many events, whatever freq says; 0: not so */
 	enum capture_chain chain;
 	uint32_t stack_size;		/* CAPTURE_DWARF */
 	uint32_t max_stack;		/* 0: the kernel's */
 	size_t ring_size;		/* bytes a ring; 0: chosen */
 	bool inherit, on_exec, delayed; /* delayed: started by capture_enable() only */
-	bool overwrite;			/* flight recorder */
+	bool overwrite;			/* flight recorder; what tracks tasks is not overwritten */
 	bool prompt; /* wake up at every record: the rings hold little, but it matters at once */
-	bool switch_events, data_addr, weight, phys_addr, raw, time, period_field, cpu, read_counts;
-	bool data_page, code_page, intr_regs, user_regs, cgroup, no_samples, namespaces;
-	bool all_user, all_kernel, no_tracking, bpf_records;
-	uint64_t branch_type; /* 0: none */
+	bool switch_events, data_addr, weight, phys_addr, raw, time, cpu, read_counts;
+	bool data_page, code_page, cgroup, no_samples, namespaces, transaction, running_time;
+	bool all_user, all_kernel, no_tracking, no_bpf_records, identifier;
+	bool kernel_chains, user_chains; /* chains have only this part */
+	bool no_buffering;		 /* wake up at each sample */
+	bool per_thread;		 /* a ring for each thread */
+	int period_field;		 /* 1: each sample has it, -1: none, 0: where it varies */
+	uint64_t intr_regs, user_regs;	 /* masks; 0: none */
+	uint64_t branch_type;		 /* 0: none */
 	bool has_clock;
 	int clock_id;
-	/* The event could not be had and another was taken for it (cycles by cpu-clock). May be
-	 * NULL. */
+	/* cgroups[i] names the cgroup of event i (NULL: none); NULL when there are none. */
+	const char *const *cgroups;
+	/* The event could not be had and another was taken for it (cycles by cpu-clock), or none
+	 * (taken is NULL). May be NULL. */
 	void (*fallback)(void *ctx, const char *wanted, const char *taken, const char *why);
 	void *ctx;
 };
@@ -52,9 +60,11 @@ struct capture_opts {
 struct capture_event {
 	struct event_spec *spec;
 	struct perf_event_attr attr;
-	int *fd; /* n_fds, -1 where it is not open */
-	uint64_t *id;
+	int *fd; /* by place, -1 where it is not open */
 	size_t n_fds;
+	uint64_t *id; /* of those that are open */
+	size_t n_ids;
+	int cgroup_fd; /* -1: none */
 	uint64_t lost; /* set by capture_losses */
 	bool tracking; /* gives mmap, comm, fork, exit */
 };
@@ -63,25 +73,42 @@ struct capture {
 	struct capture_event *event;
 	size_t n;
 	struct ring *ring;
-	size_t n_rings;
+	size_t n_rings;	 /* those that are overwritten first, then as many that are not */
+	size_t *watched; /* of each ring: which of its descriptors is waited on */
+	size_t n_live;	 /* rings that something may still be written to */
 	struct target *target;
 	struct capture_opts opts;
 	struct spec_list *specs;
 	size_t ring_size; /* that was had */
+	bool dummy;	  /* an event was added to specs */
 };
 
-/* specs may get a tracking event added and names changed. The target must outlive it. */
+/*
+ * specs may get a tracking event added (until capture_close), lose events this machine
+ * has not, and have names changed. The target must outlive it.
+ */
 int capture_open(struct spec_list *specs, struct target *t, const struct capture_opts *o,
 		 struct capture *ret, struct err *e);
 int capture_enable(struct capture *c, struct err *e);
 int capture_disable(struct capture *c);
+/* One event by its name; -ENOENT when there is none of that name. */
+int capture_switch(struct capture *c, const char *name, bool on);
 /* Have the loop wake up when rings fill: LOOP_FD with this id. */
 int capture_watch(struct capture *c, struct loop *l, int id, struct err *e);
+/*
+ * A watched descriptor has hung up: what it followed has ended. Waits for another
+ * one of its ring instead. False when nothing is left that could write to any ring.
+ */
+bool capture_hung_up(struct capture *c, struct loop *l, int id, int fd);
+void capture_unwatch(struct capture *c, struct loop *l);
 /* Everything that is in the rings now. Returns bytes. */
 int64_t capture_drain(struct capture *c, ring_fn *fn, void *ctx, struct err *e);
-/* Flight recorder: stop, hand out what is there, go on. */
+/*
+ * Flight recorder: stop, hand out what came since the last time (or what is left of
+ * it), go on. What is not overwritten is handed out too.
+ */
 int64_t capture_snapshot(struct capture *c, ring_fn *fn, void *ctx, struct err *e);
-/* Events that the kernel had no room for; over all events and rings. */
+/* Events that the kernel had no room for, over all; also in event[].lost and ring[].lost. */
 uint64_t capture_losses(struct capture *c);
 /* The event whose records describe tasks. */
 const struct capture_event *capture_tracking(const struct capture *c);

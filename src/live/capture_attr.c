@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * What perf sets for the same options is set here too, so that either tool reads
+ * the other's recordings alike.
+ */
 #include "live/capture_attr.h"
 
 #include <string.h>
 
 #include "base/file.h"
 #include "base/str.h"
-
-/* perf's numbers of user registers, all but segment registers that cannot be sampled. */
-#if defined(__x86_64__)
-#	define ALL_REGS 0xff0fffull /* ax..ss without ds es fs gs, r8..r15 */
-#elif defined(__aarch64__)
-#	define ALL_REGS ((1ull << 33) - 1)
-#else
-#	define ALL_REGS 0
-#endif
 
 #define DEFAULT_STACK 8192u
 
@@ -48,18 +43,21 @@ static int chain_attr(const struct capture_opts *o, const struct event_spec *s,
 	a->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	a->sample_max_stack =
 		(uint16_t)(s->terms & SPEC_TERM_MAX_STACK ? s->max_stack : o->max_stack);
-	if (chain == CAPTURE_DWARF) {
-		if (!ALL_REGS)
+	a->exclude_callchain_user = o->kernel_chains;
+	a->exclude_callchain_kernel = o->user_chains;
+	if (chain == CAPTURE_DWARF && !o->kernel_chains) {
+		if (!REGS_ALL)
 			return err_set(e, EOPNOTSUPP,
 				       "stack copies are not supported on this architecture");
 		a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-		a->sample_regs_user |= ALL_REGS;
+		a->sample_regs_user |= REGS_ALL;
 		a->sample_stack_user = (stack + 7) & ~7u;
 		a->exclude_callchain_user = 1;
 	} else if (chain == CAPTURE_LBR) {
 		a->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		a->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
-					PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_FLAGS;
+					PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_FLAGS |
+					PERF_SAMPLE_BRANCH_HW_INDEX;
 		a->exclude_callchain_user = 1;
 	}
 	return 0;
@@ -70,34 +68,33 @@ static void fields(const struct capture_opts *o, const struct event_spec *s, con
 {
 	const struct {
 		bool want;
-		uint64_t bit;
+		uint64_t bits;
 	} extra[] = {
 		{ o->time, PERF_SAMPLE_TIME },
-		{ o->data_addr, PERF_SAMPLE_ADDR },
-		{ o->weight, PERF_SAMPLE_WEIGHT },
+		{ o->data_addr, PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC },
+		{ o->weight, PERF_SAMPLE_WEIGHT_STRUCT },
 		{ o->phys_addr, PERF_SAMPLE_PHYS_ADDR },
-		{ o->raw, PERF_SAMPLE_RAW },
-		{ o->period_field, PERF_SAMPLE_PERIOD },
-		{ o->cpu || t->system_wide, PERF_SAMPLE_CPU },
+		{ o->raw, PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU },
+		{ o->cpu || t->cpus_named, PERF_SAMPLE_CPU },
 		{ o->cgroup, PERF_SAMPLE_CGROUP },
 		{ o->data_page, PERF_SAMPLE_DATA_PAGE_SIZE },
 		{ o->code_page, PERF_SAMPLE_CODE_PAGE_SIZE },
+		{ o->transaction, PERF_SAMPLE_TRANSACTION },
+		{ s->kind == SPEC_TRACEPOINT,
+		  PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD },
 	};
 
 	a->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID;
 	for (size_t i = 0; i < ARRAY_SIZE(extra); i++)
 		if (extra[i].want)
-			a->sample_type |= extra[i].bit;
-	if (s->kind == SPEC_TRACEPOINT)
-		a->sample_type |=
-			PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+			a->sample_type |= extra[i].bits;
 	if (o->intr_regs) {
 		a->sample_type |= PERF_SAMPLE_REGS_INTR;
-		a->sample_regs_intr = ALL_REGS;
+		a->sample_regs_intr = o->intr_regs;
 	}
 	if (o->user_regs) {
 		a->sample_type |= PERF_SAMPLE_REGS_USER;
-		a->sample_regs_user = ALL_REGS;
+		a->sample_regs_user = o->user_regs;
 	}
 	if (o->branch_type) {
 		a->sample_type |= PERF_SAMPLE_BRANCH_STACK;
@@ -108,10 +105,12 @@ static void fields(const struct capture_opts *o, const struct event_spec *s, con
 					 : a->sample_type & ~(uint64_t)PERF_SAMPLE_TIME;
 }
 
-/* How often: the event's own terms, then -c, then -F; tracepoints every time. */
+/* How often: the event's own terms, then -c, then -F; tracepoints every time unless told. */
 static void rate(const struct capture_opts *o, const struct event_spec *s,
 		 struct perf_event_attr *a)
 {
+	bool each = s->kind == SPEC_TRACEPOINT || s->kind == SPEC_BREAKPOINT;
+
 	if (s->terms & SPEC_TERM_PERIOD) {
 		a->sample_period = s->period;
 	} else if (s->terms & SPEC_TERM_FREQ) {
@@ -119,7 +118,7 @@ static void rate(const struct capture_opts *o, const struct event_spec *s,
 		a->sample_freq = s->freq;
 	} else if (o->period) {
 		a->sample_period = o->period;
-	} else if (s->kind == SPEC_TRACEPOINT || s->kind == SPEC_BREAKPOINT) {
+	} else if (each && !o->freq_given) {
 		a->sample_period = 1;
 	} else {
 		a->freq = 1;
@@ -127,60 +126,94 @@ static void rate(const struct capture_opts *o, const struct event_spec *s,
 	}
 	if (a->freq)
 		a->sample_type |= PERF_SAMPLE_PERIOD;
+	if (o->no_samples)
+		a->sample_period = 0;
+	if (o->period_field > 0)
+		a->sample_type |= PERF_SAMPLE_PERIOD;
+	else if (o->period_field < 0)
+		a->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+}
+
+static void side_band(const struct capture_opts *o, struct perf_event_attr *a)
+{
+	a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 1;
+	a->mmap_data = o->data_addr;
+	a->build_id = 1;
+	a->ksymbol = 1;
+	a->bpf_event = !o->no_bpf_records;
+	a->context_switch = o->switch_events;
+	a->namespaces = o->namespaces;
+	a->cgroup = o->cgroup;
+}
+
+static void read_format(const struct capture_opts *o, const struct event_spec *s,
+			const struct target *t, bool grouped, struct perf_event_attr *a)
+{
+	a->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
+	if (o->read_counts || o->running_time)
+		a->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	a->inherit_stat = o->read_counts;
+	if (!s->sample_read)
+		return;
+	/* Linux 6.12 and later give a thread's own counts with inherit; before it is refused */
+	a->sample_type |= PERF_SAMPLE_READ;
+	if (t->system_wide)
+		a->inherit = 0; /* the counts are a CPU's */
+	if (grouped)
+		a->read_format |= PERF_FORMAT_GROUP;
 }
 
 int capture_attr(const struct capture_opts *o, const struct event_spec *s, const struct target *t,
-		 bool many, bool tracking, struct perf_event_attr *ret, struct err *e)
+		 unsigned role, struct perf_event_attr *ret, struct err *e)
 {
 	struct perf_event_attr a = s->attr;
-	bool dummy = s->kind == SPEC_SOFTWARE && s->attr.config == PERF_COUNT_SW_DUMMY;
+	bool tracking = role & CAPTURE_TRACKS;
 	int r;
 
-	a.read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
 	a.inherit = s->terms & SPEC_TERM_INHERIT ? s->inherit : o->inherit;
 	a.sample_id_all = 1;
+	a.write_backward = o->overwrite && !(role & CAPTURE_ONLY_TRACKS);
 	fields(o, s, t, &a);
-	if (dummy && tracking) {
+	read_format(o, s, t, role & CAPTURE_GROUPED, &a);
+	if (role & CAPTURE_ONLY_TRACKS) {
 		a.sample_period = 1;
-		a.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+		a.sample_type &= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				 PERF_SAMPLE_CPU | PERF_SAMPLE_CGROUP;
+		a.branch_sample_type = a.sample_regs_intr = a.sample_regs_user = 0;
 	} else {
 		rate(o, s, &a);
 		r = chain_attr(o, s, &a, e);
 		if (r < 0)
 			return r;
 		a.disabled = 1;
+		if (s->precise_max)
+			a.precise_ip = 3; /* less where it is refused */
 	}
-	if (many)
+	if (role & CAPTURE_MANY || s->sample_read || o->identifier)
 		a.sample_type |= PERF_SAMPLE_IDENTIFIER;
-	if (s->sample_read) {
-		a.sample_type |= PERF_SAMPLE_READ;
-		a.read_format |= PERF_FORMAT_GROUP;
-		a.inherit = 0;
-	}
-	if (o->no_samples) {
-		a.freq = 0;
-		a.sample_period = 0;
-	}
 	if (o->all_user)
 		a.exclude_kernel = a.exclude_hv = 1;
 	if (o->all_kernel)
 		a.exclude_user = 1;
-	if (o->read_counts)
-		a.inherit_stat = 1;
-	if (tracking && !o->no_tracking) {
-		a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = 1;
-		a.mmap_data = o->data_addr;
-		a.build_id = 1;
-		a.ksymbol = 1;
-		a.bpf_event = o->bpf_records;
-		a.context_switch = o->switch_events;
-		a.namespaces = o->namespaces;
-		a.cgroup = o->cgroup;
-	}
+	if (tracking)
+		side_band(o, &a);
+	if (o->no_buffering)
+		a.wakeup_events = 1;
 	if (o->has_clock) {
 		a.use_clockid = 1;
 		a.clockid = o->clock_id;
 	}
 	*ret = a;
 	return 0;
+}
+
+void capture_attr_follow(const struct event_spec *s, const struct perf_event_attr *leader,
+			 struct perf_event_attr *a)
+{
+	if (!(s->terms & (SPEC_TERM_PERIOD | SPEC_TERM_FREQ))) {
+		a->freq = 0;
+		a->sample_period = 0;
+	}
+	a->write_backward = 0;
+	a->sample_type = leader->sample_type;
 }

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -67,8 +68,8 @@ int control_open(struct control *c, const char *text, struct err *e)
 	return 0;
 }
 
-/* Words may have arguments (evlist -v); only the first part decides. */
-static enum control_word meaning(const char *line)
+/* Words may have arguments (enable sched:sched_switch, evlist -v). */
+static enum control_word meaning(struct control *c, const char *line)
 {
 	static const struct {
 		const char *word;
@@ -76,10 +77,12 @@ static enum control_word meaning(const char *line)
 	} words[] = {
 		{ "enable", CONTROL_ENABLE },	  { "disable", CONTROL_DISABLE },
 		{ "snapshot", CONTROL_SNAPSHOT }, { "stop", CONTROL_STOP },
-		{ "ping", CONTROL_PING },
+		{ "ping", CONTROL_PING },	  { "evlist", CONTROL_EVLIST },
 	};
 	size_t n = strcspn(line, " \t");
+	const char *rest = line + n + strspn(line + n, " \t");
 
+	snprintf(c->argument, sizeof(c->argument), "%.*s", (int)strcspn(rest, " \t\r"), rest);
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (strlen(words[i].word) == n && memcmp(words[i].word, line, n) == 0)
 			return words[i].means;
@@ -103,7 +106,7 @@ enum control_word control_next(struct control *c)
 			continue;
 		}
 		*end = '\0';
-		word = meaning(c->line);
+		word = meaning(c, c->line);
 		c->n -= (unsigned)(end + 1 - c->line);
 		memmove(c->line, end + 1, c->n);
 		return word;

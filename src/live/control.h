@@ -17,14 +17,16 @@ enum control_word {
 	CONTROL_SNAPSHOT,
 	CONTROL_STOP,
 	CONTROL_PING,
+	CONTROL_EVLIST,
 	CONTROL_UNKNOWN,
 };
 
 struct control {
 	int fd, ack_fd; /* -1: none */
 	bool opened;	/* by us, so ours to close */
-	char line[64];
+	char line[256];
 	unsigned n;
+	char argument[256]; /* what stood behind the last word: an event's name, an option; or "" */
 };
 
 /* "fd:3[,4]" or "fifo:PATH[,PATH]". */

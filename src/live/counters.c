@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/counters.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "kern/cgroup.h"
 #include "kern/filter.h"
 #include "kern/why.h"
+#include "live/later.h"
 #include "live/open.h"
 
 #define MAX_GROUP 64
@@ -369,47 +370,20 @@ int counters_refusal(const struct counters *c, size_t i)
 	return c->counter[i].refusal;
 }
 
-/* In the child: keep the counters, drop all else, and end when the parent has closed its own. */
-static void __attribute__((noreturn)) close_later(struct counters *c, int pipe_fd)
-{
-	int max = pipe_fd;
-	char *keep;
-
-	for (size_t j = 0; j < c->n; j++)
-		for (size_t i = 0; i < c->set.event[j].n_places; i++)
-			if (c->counter[j].fd[i] > max)
-				max = c->counter[j].fd[i];
-	keep = mem_alloc((size_t)max + 1);
-	keep[pipe_fd] = 1;
-	for (size_t j = 0; j < c->n; j++)
-		for (size_t i = 0; i < c->set.event[j].n_places; i++)
-			if (c->counter[j].fd[i] >= 0)
-				keep[c->counter[j].fd[i]] = 1;
-	for (int fd = 0; fd <= max; fd++)
-		if (!keep[fd])
-			close(fd);
-	close_range((unsigned)max + 1, ~0u, 0);
-	setsid();
-	while (read(pipe_fd, keep, 1) < 0 && errno == EINTR)
-		;
-	_Exit(0);
-}
-
 /* The kernel takes the counters down in the name of a child. Returns what to close once ours are
  * closed. */
 static int leave_to_child(struct counters *c)
 {
-	int fds[2];
+	VEC(int) all = { 0 };
+	int release;
 
 	counters_disable(c);
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -1;
-	if (fork() == 0) {
-		close(fds[1]);
-		close_later(c, fds[0]);
-	}
-	close(fds[0]);
-	return fds[1];
+	for (size_t j = 0; j < c->n; j++)
+		for (size_t i = 0; i < c->set.event[j].n_places; i++)
+			vec_push(&all, c->counter[j].fd[i]);
+	release = later_keep(all.data, all.n);
+	vec_free(&all);
+	return release;
 }
 
 void counters_close(struct counters *c)

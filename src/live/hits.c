@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/hits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/pool.h"
 
 /*
- * Addresses repeat, so each worker remembers which (space, page) it has seen
- * last in each of some thousand slots, and looks only others up.
+ * Addresses repeat, so each worker remembers which (space, page) and which kernel
+ * address it has seen last in each of some thousand slots, and looks only others up.
  */
 #define SLOTS 16384u
 #define PAGE_SHIFT 12
 
 struct worker {
-	uint64_t seen[SLOTS];
+	uint64_t seen[SLOTS], seen_kernel[SLOTS];
 	uint8_t *dso; /* by dso: was hit */
-	bool kernel;
+	struct map kernel;
 };
 
 struct work {
@@ -42,25 +43,34 @@ static void hit(struct reader *r, uint32_t space, uint64_t addr)
 		r->w->dso[m->dso] = 1;
 }
 
+static void hit_kernel(struct reader *r, uint64_t addr)
+{
+	uint64_t *slot = &r->w->seen_kernel[map_hash(addr) % SLOTS];
+
+	if (*slot == addr || !addr)
+		return;
+	*slot = addr;
+	*map_at(&r->w->kernel, addr) = 1;
+	hit(r, TASK_SPACE_KERNEL, addr);
+}
+
 static int on_sample(void *ctx, const struct event *ev)
 {
 	struct reader *r = ctx;
-	const struct tasks *tasks = r->work->s->trace->tasks;
-	uint32_t user = tasks_space_at(tasks, ev->pid, ev->time);
+	uint32_t user = tasks_space_at(r->work->s->trace->tasks, ev->pid, ev->time);
 	bool kernel = ev->mode == EVENT_MODE_KERNEL;
 
-	if (kernel)
-		r->w->kernel = true;
-	if (ev->have & EVENT_HAVE_IP)
-		hit(r, kernel ? TASK_SPACE_KERNEL : user, ev->ip);
-	kernel = false;
+	if ((ev->have & EVENT_HAVE_IP) && kernel)
+		hit_kernel(r, ev->ip);
+	else if (ev->have & EVENT_HAVE_IP)
+		hit(r, user, ev->ip);
 	for (uint32_t i = 0; (ev->have & EVENT_HAVE_CHAIN) && i < ev->chain_n; i++) {
-		if (ev->chain[i] >= EVENT_CHAIN_MARK) {
+		if (ev->chain[i] >= EVENT_CHAIN_MARK)
 			kernel = ev->chain[i] == EVENT_CHAIN_KERNEL;
-			r->w->kernel |= kernel;
-			continue;
-		}
-		hit(r, kernel ? TASK_SPACE_KERNEL : user, ev->chain[i]);
+		else if (kernel)
+			hit_kernel(r, ev->chain[i]);
+		else
+			hit(r, user, ev->chain[i]);
 	}
 	return 0;
 }
@@ -74,31 +84,48 @@ static int chunk_job(void *ctx, size_t chunk, unsigned worker)
 	return work->s->read_chunk(work->s, chunk, on_sample, &r, &e);
 }
 
-int hits_find(struct source *s, bool all,
-	      void (*fn)(void *ctx, const struct task_dso *d, const char *path), void *ctx,
-	      struct hits_result *ret, struct err *e)
+static void merge(const struct worker *w, unsigned n, size_t n_dsos, struct hits *ret)
+{
+	struct map all = { 0 };
+
+	for (unsigned i = 0; i < n; i++) {
+		for (size_t d = 0; d < n_dsos; d++)
+			ret->dso[d] |= w[i].dso[d];
+		for (size_t k = 0; k < w[i].kernel.cap; k++) {
+			const struct map_slot *s = &w[i].kernel.slots[k];
+			uint64_t *at = s->used ? map_at(&all, s->key) : NULL;
+
+			if (at && !*at) {
+				*at = 1;
+				vec_push(&ret->kernel, s->key);
+			}
+		}
+	}
+	map_free(&all);
+}
+
+int hits_find(struct source *s, struct hits *ret, struct err *e)
 {
 	unsigned threads = pool_threads();
 	AUTO_FREE struct worker *w = mem_alloc(threads * sizeof(*w));
 	struct work work = { .s = s, .w = w, .n_dsos = tasks_n_dsos(s->trace->tasks) };
 	int r;
 
+	*ret = (struct hits){ .dso = mem_alloc(work.n_dsos + 1) };
 	for (unsigned i = 0; i < threads; i++)
 		w[i].dso = mem_alloc(work.n_dsos + 1);
 	r = pool_run(s->n_chunks, threads, chunk_job, &work);
-	for (size_t d = 0; r >= 0 && d < work.n_dsos; d++) {
-		const struct task_dso *dso = tasks_get_dso(s->trace->tasks, (uint32_t)d);
-		bool was = all;
-
-		for (unsigned i = 0; i < threads; i++)
-			was = was || w[i].dso[d];
-		/* the kernel itself is told of by the caller, who knows its identity */
-		if (was && !dso->kernel)
-			fn(ctx, dso, tasks_dso_path(s->trace->tasks, (uint32_t)d));
-	}
+	merge(w, threads, work.n_dsos, ret);
 	for (unsigned i = 0; i < threads; i++) {
-		ret->kernel |= w[i].kernel;
 		free(w[i].dso);
+		map_free(&w[i].kernel);
 	}
 	return r < 0 ? err_set(e, -r, "cannot read the recording back: %s", strerror(-r)) : 0;
+}
+
+void hits_free(struct hits *h)
+{
+	free(h->dso);
+	vec_free(&h->kernel);
+	*h = (struct hits){ 0 };
 }

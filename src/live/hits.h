@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Which files a recording's samples fell into: those are the ones worth an identity. */
+/*
+ * Which files and which of the kernel's addresses a recording's samples fell
+ * into: those are what a reader elsewhere needs to know of.
+ */
 #ifndef KYMO_LIVE_HITS_H
 #define KYMO_LIVE_HITS_H
 
 #include <stdbool.h>
 
+#include "base/vec.h"
 #include "event/trace.h"
 
-struct hits_result {
-	bool kernel; /* some address was the kernel's */
+struct hits {
+	uint8_t *dso;	      /* by number: was hit; tasks_n_dsos() of them */
+	VEC(uint64_t) kernel; /* the kernel's addresses, each once */
 };
 
-/* all: every file that was mapped, hit or not. fn is called once a file. */
-int hits_find(struct source *s, bool all,
-	      void (*fn)(void *ctx, const struct task_dso *d, const char *path), void *ctx,
-	      struct hits_result *ret, struct err *e);
+int hits_find(struct source *s, struct hits *ret, struct err *e);
+void hits_free(struct hits *h);
 
 #endif

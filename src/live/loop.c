@@ -3,7 +3,6 @@
 
 #include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -41,6 +40,7 @@ int loop_open(struct loop *l, struct err *e)
 	for (unsigned i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		sigaddset(&set, wanted[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	*l = (struct loop){ 0 };
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (l->epoll_fd < 0 || l->signal_fd < 0)
@@ -72,25 +72,63 @@ int loop_watch(struct loop *l, int id, int fd, struct err *e)
 void loop_unwatch(struct loop *l, int fd)
 {
 	epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	for (int i = l->next; i < l->n_ready; i++)
+		if ((int)(uint32_t)l->ready[i].data.u64 == fd) {
+			memmove(&l->ready[i], &l->ready[i + 1],
+				(size_t)(l->n_ready - i - 1) * sizeof(*l->ready));
+			l->n_ready--;
+			i--;
+		}
+}
+
+/* Forget what says nothing new: another descriptor of the same id is in the batch already. */
+static void merge(struct loop *l)
+{
+	int n = 0;
+
+	for (int i = 0; i < l->n_ready; i++) {
+		const struct epoll_event *ev = &l->ready[i];
+		uint64_t what = ev->data.u64 >> 32;
+		bool told = false;
+
+		for (int k = 0; k < n && what >> 24 == LOOP_FD && !(ev->events & EPOLLHUP); k++)
+			told = told || (l->ready[k].data.u64 >> 32 == what &&
+					!(l->ready[k].events & EPOLLHUP));
+		if (!told)
+			l->ready[n++] = *ev;
+	}
+	l->n_ready = n;
+}
+
+static int fetch(struct loop *l, int timeout_ms, struct err *e)
+{
+	int n;
+
+	do
+		n = epoll_wait(l->epoll_fd, l->ready, LOOP_BATCH, timeout_ms);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return err_set(e, errno, "cannot wait for events: %s", strerror(errno));
+	l->n_ready = n;
+	l->next = 0;
+	merge(l);
+	return n;
 }
 
 int loop_wait(struct loop *l, int timeout_ms, struct loop_event *ret, struct err *e)
 {
-	struct epoll_event ev;
-
 	for (;;) {
-		int n = epoll_wait(l->epoll_fd, &ev, 1, timeout_ms);
-		int fd;
+		const struct epoll_event *ev;
+		int n, fd;
 
-		if (n == 0)
-			return 0;
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_set(e, errno, "cannot wait for events: %s", strerror(errno));
-		fd = (int)(uint32_t)ev.data.u64;
-		*ret = (struct loop_event){ .kind = ev.data.u64 >> 56,
-					    .id = (int)(ev.data.u64 >> 32 & 0xffffff) };
+		if (l->next == l->n_ready && (n = fetch(l, timeout_ms, e)) <= 0)
+			return n;
+		ev = &l->ready[l->next++];
+		fd = (int)(uint32_t)ev->data.u64;
+		*ret = (struct loop_event){ .kind = ev->data.u64 >> 56,
+					    .id = (int)(ev->data.u64 >> 32 & 0xffffff),
+					    .fd = fd,
+					    .hup = (ev->events & (EPOLLHUP | EPOLLERR)) != 0 };
 		if (ret->kind == LOOP_SIGNAL) {
 			struct signalfd_siginfo si;
 
@@ -109,4 +147,5 @@ void loop_close(struct loop *l)
 {
 	close(l->epoll_fd);
 	close(l->signal_fd);
+	*l = (struct loop){ .epoll_fd = -1, .signal_fd = -1 };
 }

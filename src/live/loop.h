@@ -8,18 +8,31 @@
 #ifndef KYMO_LIVE_LOOP_H
 #define KYMO_LIVE_LOOP_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 
 #include "base/err.h"
 
+#define LOOP_BATCH 32
+
 struct loop {
 	int epoll_fd, signal_fd;
+	/* what the last look found and loop_wait() has not handed out yet */
+	struct epoll_event ready[LOOP_BATCH];
+	int n_ready, next;
 };
 
 struct loop_event {
 	enum { LOOP_SIGNAL, LOOP_TIMER, LOOP_FD } kind;
 	int id;		/* the signal's number, or what the timer or descriptor was given */
 	uint64_t ticks; /* of a timer: how often it went off since last asked */
+	int fd;		/* of LOOP_FD */
+	/*
+	 * The other end is gone. Such a descriptor is ready for ever: loop_unwatch() it once
+	 * it has nothing more to read, or the loop will spin.
+	 */
+	bool hup;
 };
 
 /*
@@ -32,7 +45,11 @@ int loop_open(struct loop *l, struct err *e);
 int loop_timer(struct loop *l, int id, uint64_t first_ns, uint64_t every_ns, struct err *e);
 int loop_watch(struct loop *l, int id, int fd, struct err *e);
 void loop_unwatch(struct loop *l, int fd);
-/* Waits at most timeout_ms (-1: for ever); 1 and *ret filled, or 0 at the time-out. */
+/*
+ * Waits at most timeout_ms (-1: for ever); 1 and *ret filled, or 0 at the time-out.
+ * Descriptors that share an id and are ready together are told of once, so that one
+ * look at all of them is enough; those that hung up are told of one by one.
+ */
 int loop_wait(struct loop *l, int timeout_ms, struct loop_event *ret, struct err *e);
 void loop_close(struct loop *l);
 

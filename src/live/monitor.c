@@ -40,19 +40,21 @@ static int tell_of_tasks(struct monitor *m, struct err *e)
 {
 	const struct capture_event *ev = capture_tracking(&m->capture);
 	const struct target *t = m->capture.target;
-	struct synth_opts s = { 0 };
+	struct synth s = { .fn = gather, .ctx = m };
+	struct ksyms ksyms;
 	int r;
 
-	if (!ev)
+	if (!ev || !ev->n_ids)
 		return 0;
 	s.sample_type = ev->attr.sample_type;
-	s.id_size = synth_id_size(s.sample_type);
 	s.event_id = ev->id[0];
-	r = synth_kernel(&s, gather, m, e);
+	ksyms_open(&ksyms);
+	r = synth_kernel(&s, &ksyms, e);
+	ksyms_close(&ksyms);
 	if (r >= 0 && t->system_wide)
-		r = synth_all(&s, gather, m, e);
-	for (size_t i = 0; r >= 0 && !t->system_wide && !t->command && i < t->threads.n; i++)
-		r = synth_process(&s, t->threads.tid[i], gather, m, e);
+		r = synth_all(&s, e);
+	else if (r >= 0 && !t->command)
+		r = synth_threads(&s, &t->threads, e);
 	return r < 0 ? r : feed(m, no_event, NULL, e);
 }
 
@@ -80,7 +82,7 @@ int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 	for (size_t i = 0; r == 0 && i < m->capture.n; i++) {
 		const struct capture_event *ev = &m->capture.event[i];
 
-		r = perfdata_live_attr(m->source, &ev->attr, ev->spec->name, ev->id, ev->n_fds, e);
+		r = perfdata_live_attr(m->source, &ev->attr, ev->spec->name, ev->id, ev->n_ids, e);
 	}
 	perfdata_live_start(m->source);
 	if (r == 0)

@@ -80,20 +80,28 @@ static struct perf_event_header header_at(const struct ring *r, uint64_t at)
 	return h;
 }
 
+/* The kernel writes downwards from 0: the newest record is at the head, older ones above it. */
 int64_t ring_snapshot(struct ring *r, ring_fn *fn, void *ctx, struct err *e)
 {
 	struct perf_event_mmap_page *p = r->base;
 	uint64_t head = __atomic_load_n(&p->data_head, __ATOMIC_ACQUIRE), at = head;
+	uint64_t there = r->seen - head; /* bytes written since */
 	int code;
 
-	/* whole records from the newest on, until one would reach into what was overwritten */
-	while (at - head < r->size) {
-		struct perf_event_header h = header_at(r, at);
+	if (there > r->size) {
+		/* the oldest ones are gone: up to the one that reaches into what replaced them */
+		there = r->size;
+		while (at - head < there) {
+			struct perf_event_header h = header_at(r, at);
 
-		if (h.size < sizeof(h) || at - head + h.size > r->size)
-			break;
-		at += h.size;
+			if (h.size < sizeof(h) || at - head + h.size > there)
+				break;
+			at += h.size;
+		}
+	} else {
+		at = head + there;
 	}
+	r->seen = head;
 	if (at == head)
 		return 0;
 	code = hand_out(r, head, at - head, fn, ctx, e);

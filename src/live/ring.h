@@ -17,6 +17,8 @@ struct ring {
 	uint64_t mask;
 	int fd;	       /* the event it belongs to */
 	bool backward; /* overwritten from the end: a flight recorder */
+	uint64_t seen; /* of a backward one: where its last snapshot began */
+	uint64_t lost; /* told by capture_losses */
 };
 
 /* size is rounded up to a power of two of pages. -EPERM when it is more than may be locked. */
@@ -31,7 +33,10 @@ void ring_close(struct ring *r);
 typedef int ring_fn(void *ctx, const void *data, size_t n, struct err *e);
 int64_t ring_drain(struct ring *r, ring_fn *fn, void *ctx, struct err *e);
 
-/* A backward ring's whole records, newest first as they stand; it must be paused. */
+/*
+ * A backward ring's whole records since the last snapshot, newest first as they
+ * stand; it must be paused.
+ */
 int64_t ring_snapshot(struct ring *r, ring_fn *fn, void *ctx, struct err *e);
 
 #endif

@@ -45,6 +45,7 @@ int target_make(const struct target_opts *o, struct target *ret, struct err *e)
 		err_set(e, EINVAL, "nothing to watch");
 		return err_hint(e, "give a command, or -a for the whole machine, or -p PID");
 	}
+	t.cpus_named = o->all_cpus || o->cpus;
 	r = threads_of(o, &t, e);
 	if (r == 0 && o->cpus)
 		r = cpus_parse(o->cpus, &t.cpus, e);
@@ -59,6 +60,20 @@ int target_make(const struct target_opts *o, struct target *ret, struct err *e)
 	else
 		*ret = t;
 	return r;
+}
+
+bool target_same(const struct target_opts *o, const struct target *t)
+{
+	struct target now = { 0 };
+	bool same;
+
+	if (!o->pids && !o->user)
+		return true;
+	same = threads_of(o, &now, NULL) < 0 ||
+	       (now.threads.n == t->threads.n &&
+		memcmp(now.threads.tid, t->threads.tid, now.threads.n * sizeof(pid_t)) == 0);
+	target_free(&now);
+	return same;
 }
 
 bool target_alive(const struct target *t)

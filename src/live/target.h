@@ -28,11 +28,14 @@ struct target {
 	struct thread_list
 		threads;  /* {-1} when threads do not matter; {0} until a command is started */
 	bool system_wide; /* threads is {-1} */
+	bool cpus_named;  /* CPUs were asked for: all, or some */
 	bool command;	  /* threads[0] is the command's process */
 };
 
 /* Refuses what contradicts itself, with what to say instead. */
 int target_make(const struct target_opts *o, struct target *ret, struct err *e);
+/* Are the threads still those that o names? */
+bool target_same(const struct target_opts *o, const struct target *t);
 /* Does any of its threads still run? Always so for CPUs. */
 bool target_alive(const struct target *t);
 void target_free(struct target *t);

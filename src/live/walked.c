@@ -253,6 +253,8 @@ static int on_sample(void *ctx, const struct walker_sample *s)
 	uint64_t n;
 	int r;
 
+	if (s->pid == o->w->leave_out && s->pid)
+		return 0;
 	if (t & PERF_SAMPLE_IDENTIFIER)
 		p = put(p, s->id);
 	p = put(p, s->ip);

@@ -14,6 +14,7 @@ struct walked {
 	struct walker *walker;
 	struct capture *capture;
 	uint64_t sample_type; /* of the records that are made */
+	int32_t leave_out;    /* a process without samples: ourselves; 0: none */
 	uint8_t *buffer;
 	size_t used, cap;
 	uint8_t *record; /* one sample being made */

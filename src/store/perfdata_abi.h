@@ -87,6 +87,22 @@ enum perfdata_feature {
 	PERFDATA_FEATURE_END,
 };
 
+/*
+ * kymo's own, see docs/perf-data.md. perf looks only at the features it knows, all
+ * of them far below, and at nothing between the attrs and the data.
+ */
+#define PERFDATA_KALLSYMS 250			 /* the kernel symbols that samples fell into */
+#define PERFDATA_EARLY_MAGIC 0x444145484f4d594bu /* "KYMOHEAD": features that precede the data */
+struct perfdata_early {
+	uint64_t feature;
+	struct perfdata_section section;
+};
+struct perfdata_kallsyms {
+	uint32_t packing; /* 0: none, 1: zstd */
+	uint32_t reserved;
+	uint64_t size; /* of the text, once unpacked */
+};
+
 /* PERFDATA_EVENT_UPDATE types. */
 enum perfdata_update {
 	PERFDATA_UPDATE_UNIT,

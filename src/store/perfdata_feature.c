@@ -61,6 +61,7 @@ void feature_sections(struct perfdata *pd)
 	const struct perfdata_file *f = &pd->files.data[0];
 	uint64_t at = pd->header.data.offset + pd->header.data.size;
 
+	kymo_early(pd);
 	if (pd->pipe || !pd->header.data.size || at < pd->header.data.size)
 		return;
 	for (unsigned bit = 0; bit < 256; bit++) {
@@ -254,4 +255,5 @@ void feature_parse(struct perfdata *pd)
 	parse_clock(pd);
 	parse_build_ids(pd);
 	apply_build_ids(pd);
+	kymo_kallsyms(pd);
 }

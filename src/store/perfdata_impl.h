@@ -11,6 +11,7 @@
  *	perfdata_walk.c		all records, for raw dumps
  *	perfdata_feature.c	the header's features
  *	perfdata_info.c		the same as text, in perf's words
+ *	perfdata_kymo.c		what kymo adds to the format
  *	perfdata_tracing.c	formats and names of tracepoints
  *	perfdata_name.c		names of other events, where none were recorded
  *	perfdata_swap.c		records of the other endian
@@ -238,6 +239,10 @@ struct cursor feature_cursor(const struct perfdata *pd, unsigned feature);
 /* One entry of the BUILD_ID feature or a HEADER_BUILD_ID record, in file endian. */
 void feature_build_id(struct perfdata *pd, const uint8_t *p, size_t size);
 const char *info_text(struct perfdata *pd);
+
+/* --- perfdata_kymo.c --- */
+void kymo_early(struct perfdata *pd);
+void kymo_kallsyms(struct perfdata *pd);
 
 /* --- perfdata_tracing.c --- */
 void tracing_parse(struct perfdata *pd, const uint8_t *data, size_t size);

@@ -16,8 +16,8 @@
 
 #define BUFFER (256u << 10)
 #define ZSTD_INPUT (512u << 10) /* at most this much becomes one compressed record */
-#define MAX_FEATURES 256 /* the bitmap has room for */
-#define SECTION_ROOM 48	 /* and the table of sections for */
+#define MAX_FEATURES 256	/* the bitmap has room for */
+#define SECTION_ROOM 48		/* and the table of sections for */
 
 struct write_attr {
 	struct perf_event_attr attr;
@@ -26,13 +26,21 @@ struct write_attr {
 	size_t n_ids;
 };
 
+struct early_feature {
+	unsigned feature;
+	void *data;
+	size_t n;
+};
+
 struct perfdata_writer {
 	int fd;
 	bool pipe, started, ended;
 	char *path;
-	uint64_t at; /* bytes handed to write() or waiting in the buffer */
+	uint64_t at;	/* bytes handed to write() or waiting in the buffer */
+	uint64_t whole; /* up to here all of it is written, and records are whole */
 	struct perfdata_header header;
 	VEC(struct write_attr) attrs;
+	VEC(struct early_feature) early;
 	struct perfdata_section feature[MAX_FEATURES];
 	uint8_t *buffer;
 	size_t used;
@@ -141,6 +149,25 @@ static int put_attr_record(struct perfdata_writer *w, const struct write_attr *a
 				     e);
 }
 
+void perfdata_write_early(struct perfdata_writer *w, unsigned feature, const void *data, size_t n)
+{
+	struct early_feature f = { feature, mem_dup(data, n), n };
+
+	vec_push(&w->early, f);
+}
+
+/* In stream form the formats come behind a record that says how long they are. */
+static int put_formats(struct perfdata_writer *w, const struct early_feature *f, struct err *e)
+{
+	static const uint8_t zero[8];
+	uint32_t size = (uint32_t)((f->n + 7) & ~(size_t)7);
+	int r = perfdata_write_record(w, PERFDATA_HEADER_TRACING_DATA, 0, &size, sizeof(size), e);
+
+	if (r == 0)
+		r = put(w, f->data, f->n, e);
+	return r == 0 ? put(w, zero, -f->n & 7, e) : r;
+}
+
 static int start_pipe(struct perfdata_writer *w, struct err *e)
 {
 	uint64_t head[2] = { PERFDATA_MAGIC, PERFDATA_PIPE_SIZE };
@@ -150,6 +177,36 @@ static int start_pipe(struct perfdata_writer *w, struct err *e)
 	vec_each (&w->attrs, a)
 		if (r == 0)
 			r = put_attr_record(w, a, e);
+	vec_each (&w->early, f)
+		if (r == 0)
+			r = f->feature == PERFDATA_TRACING_DATA
+				    ? put_formats(w, f, e)
+				    : perfdata_write_feature(w, f->feature, f->data, f->n, e);
+	return r;
+}
+
+/* Magic, number, table, contents; each begins at a multiple of 8. */
+static int put_early(struct perfdata_writer *w, struct err *e)
+{
+	static const uint8_t zero[8];
+	uint64_t head[2] = { PERFDATA_EARLY_MAGIC, w->early.n };
+	uint64_t at = w->at + sizeof(head) + w->early.n * sizeof(struct perfdata_early);
+	int r = put(w, head, sizeof(head), e);
+
+	vec_each (&w->early, f) {
+		struct perfdata_early entry = { f->feature, { at, f->n } };
+
+		w->feature[f->feature] = entry.section;
+		at += (f->n + 7) & ~(size_t)7;
+		if (r == 0)
+			r = put(w, &entry, sizeof(entry), e);
+	}
+	vec_each (&w->early, f) {
+		if (r == 0)
+			r = put(w, f->data, f->n, e);
+		if (r == 0)
+			r = put(w, zero, -f->n & 7, e);
+	}
 	return r;
 }
 
@@ -170,7 +227,9 @@ int perfdata_write_start(struct perfdata_writer *w, struct err *e)
 	vec_each (&w->attrs, a)
 		h->attrs.offset += a->n_ids * sizeof(*a->ids);
 	h->attrs.size = w->attrs.n * h->attr_size;
-	h->data.offset = h->attrs.offset + h->attrs.size;
+	h->data.offset = h->attrs.offset + h->attrs.size + 16;
+	vec_each (&w->early, f)
+		h->data.offset += sizeof(struct perfdata_early) + ((f->n + 7) & ~(size_t)7);
 	/* size 0 until the end: whoever reads it before then reads to the end of the file */
 	r = put(w, h, sizeof(*h), e);
 	vec_each (&w->attrs, a)
@@ -185,8 +244,10 @@ int perfdata_write_start(struct perfdata_writer *w, struct err *e)
 			r = put(w, &ids, sizeof(ids), e);
 		ids_at += ids.size;
 	}
+	if (r == 0)
+		r = put_early(w, e);
 	w->started = true;
-	return r == 0 ? flush_buffer(w, e) : r;
+	return r == 0 ? perfdata_write_flush(w, e) : r;
 }
 
 #if HAVE_ZSTD
@@ -249,17 +310,13 @@ int perfdata_write_record(struct perfdata_writer *w, uint32_t type, uint16_t mis
 	return r == 0 ? put(w, zero, pad, e) : r;
 }
 
-int perfdata_write_outside(struct perfdata_writer *w, const void *data, size_t n, struct err *e)
-{
-	static const uint8_t zero[8];
-	int r = put(w, data, n, e);
-
-	return r == 0 ? put(w, zero, -n & 7, e) : r;
-}
-
 int perfdata_write_flush(struct perfdata_writer *w, struct err *e)
 {
-	return flush_buffer(w, e);
+	int r = flush_buffer(w, e);
+
+	if (r == 0 && !w->ended)
+		w->whole = w->at;
+	return r;
 }
 
 static int put_header(struct perfdata_writer *w, struct err *e)
@@ -271,7 +328,7 @@ static int put_header(struct perfdata_writer *w, struct err *e)
 
 int perfdata_write_end_data(struct perfdata_writer *w, struct err *e)
 {
-	int r = flush_buffer(w, e);
+	int r = perfdata_write_flush(w, e);
 
 	if (r < 0 || w->pipe || w->ended)
 		return r;
@@ -281,27 +338,28 @@ int perfdata_write_end_data(struct perfdata_writer *w, struct err *e)
 }
 
 /* In stream form: a record with the feature's number in front. */
-static int put_feature_record(struct perfdata_writer *w, enum perfdata_feature f, const void *data,
+static int put_feature_record(struct perfdata_writer *w, unsigned feature, const void *data,
 			      size_t n, struct err *e)
 {
 	AUTO_FREE uint8_t *body = mem_alloc(n + 8);
-	uint64_t number = f;
+	uint64_t number = feature;
 
-	if (n + 32 > UINT16_MAX)
-		return 0; /* too large for a record; readers do without */
+	/* too large for a record, or of a kind that makes perf give up: readers do without */
+	if (n + 32 > UINT16_MAX || feature >= PERFDATA_FEATURE_END)
+		return 0;
 	memcpy(body, &number, 8);
 	if (n)
 		memcpy(body + 8, data, n);
 	return perfdata_write_record(w, PERFDATA_HEADER_FEATURE, 0, body, n + 8, e);
 }
 
-int perfdata_write_feature(struct perfdata_writer *w, enum perfdata_feature f, const void *data,
-			   size_t n, struct err *e)
+int perfdata_write_feature(struct perfdata_writer *w, unsigned feature, const void *data, size_t n,
+			   struct err *e)
 {
 	int r = 0;
 
 	if (w->pipe)
-		return put_feature_record(w, f, data, n, e);
+		return put_feature_record(w, feature, data, n, e);
 	if (!w->ended)
 		r = perfdata_write_end_data(w, e);
 	if (r < 0)
@@ -313,20 +371,22 @@ int perfdata_write_feature(struct perfdata_writer *w, enum perfdata_feature f, c
 
 		r = put(w, none, SECTION_ROOM * sizeof(*none), e);
 	}
-	w->feature[f] = (struct perfdata_section){ w->at, n };
-	w->header.features[f / 64] |= 1ull << (f % 64);
+	w->feature[feature] = (struct perfdata_section){ w->at, n };
 	return r < 0 ? r : put(w, data, n, e);
 }
 
+/* Only now are the features there for perf: the header's bits say so. */
 static int write_sections(struct perfdata_writer *w, struct err *e)
 {
 	struct perfdata_section table[MAX_FEATURES];
 	size_t n = 0;
 	uint64_t at = w->header.data.offset + w->header.data.size;
 
-	for (unsigned f = 0; f < MAX_FEATURES; f++)
-		if (w->header.features[f / 64] >> (f % 64) & 1)
+	for (unsigned f = 0; f < MAX_FEATURES && n < SECTION_ROOM; f++)
+		if (w->feature[f].offset) {
 			table[n++] = w->feature[f];
+			w->header.features[f / 64] |= 1ull << (f % 64);
+		}
 	if (n &&
 	    pwrite(w->fd, table, n * sizeof(*table), (off_t)at) != (ssize_t)(n * sizeof(*table)))
 		return failed(w, errno ? errno : EIO, e);
@@ -348,6 +408,31 @@ int perfdata_write_finish(struct perfdata_writer *w, struct err *e)
 	w->fd = -1;
 	perfdata_write_close(w);
 	return r;
+}
+
+/*
+ * What comes after the last whole record is cut off. Features written after the
+ * data are forgotten, those before it are there; where even the table of them
+ * does not fit, the file has none.
+ */
+void perfdata_write_abandon(struct perfdata_writer *w)
+{
+	struct perfdata_section *data = &w->header.data;
+
+	if (w->fd < 0 || w->pipe || !w->whole || ftruncate(w->fd, (off_t)w->whole) < 0) {
+		perfdata_write_close(w);
+		return;
+	}
+	data->size = w->whole - data->offset;
+	w->used = 0;
+	for (unsigned f = 0; f < MAX_FEATURES; f++)
+		if (w->feature[f].offset >= data->offset)
+			w->feature[f] = (struct perfdata_section){ 0 };
+	if (write_sections(w, NULL) < 0) {
+		memset(w->header.features, 0, sizeof(w->header.features));
+		put_header(w, NULL);
+	}
+	perfdata_write_close(w);
 }
 
 uint64_t perfdata_write_size(const struct perfdata_writer *w)
@@ -375,7 +460,10 @@ void perfdata_write_close(struct perfdata_writer *w)
 		free(a->name);
 		free(a->ids);
 	}
+	vec_each (&w->early, f)
+		free(f->data);
 	vec_free(&w->attrs);
+	vec_free(&w->early);
 	free(w->buffer);
 	free(w->path);
 	free(w);

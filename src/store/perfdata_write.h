@@ -3,8 +3,10 @@
  * Writing perf.data, as a file or as a stream (pipe form).
  *
  * Attributes stand before the data, so a recording that is cut short (kill -9,
- * a full disk) can be read up to its last whole record. Features come after the
- * data, when the recording is complete.
+ * a full disk) can be read up to its last whole record. Features that are known
+ * at the start stand there too, behind a table of kymo's own (docs/perf-data.md),
+ * so that such a recording can also be understood; perf finds them through its
+ * own table after the data, when the recording is complete.
  */
 #ifndef KYMO_STORE_PERFDATA_WRITE_H
 #define KYMO_STORE_PERFDATA_WRITE_H
@@ -32,6 +34,8 @@ int perfdata_write_open(const struct perfdata_write_opts *o, struct perfdata_wri
 /* All events, in their order, before the start. name is for stream form's readers. */
 void perfdata_write_attr(struct perfdata_writer *w, const struct perf_event_attr *attr,
 			 const char *name, const uint64_t *ids, size_t n);
+/* A feature that is known before the start; copied. In stream form it becomes a record. */
+void perfdata_write_early(struct perfdata_writer *w, unsigned feature, const void *data, size_t n);
 int perfdata_write_start(struct perfdata_writer *w, struct err *e);
 
 /* Whole records, as they stand in a ring. */
@@ -39,22 +43,22 @@ int perfdata_write_bytes(struct perfdata_writer *w, const void *data, size_t n, 
 /* One record: its body without the header; size is rounded up to 8. */
 int perfdata_write_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const void *body,
 			  size_t n, struct err *e);
-/* Bytes that follow a record but are no part of it (TRACING_DATA in stream form). */
-int perfdata_write_outside(struct perfdata_writer *w, const void *data, size_t n, struct err *e);
-/* Everything so far is on its way to the file. */
+/* Everything so far is on its way to the file, and it ends with a whole record. */
 int perfdata_write_flush(struct perfdata_writer *w, struct err *e);
 
 /* The data section is complete: readers of the file see it so. */
 int perfdata_write_end_data(struct perfdata_writer *w, struct err *e);
 
-/* Features in ascending order, after the data; in stream form at any time. */
-int perfdata_write_feature(struct perfdata_writer *w, enum perfdata_feature f, const void *data,
-			   size_t n, struct err *e);
+/* A feature after the data; in stream form at any time. */
+int perfdata_write_feature(struct perfdata_writer *w, unsigned feature, const void *data, size_t n,
+			   struct err *e);
 int perfdata_write_finish(struct perfdata_writer *w, struct err *e);
 
 uint64_t perfdata_write_size(const struct perfdata_writer *w); /* bytes so far */
 /* How much smaller -z made it; 1 when nothing was compressed. */
 double perfdata_write_ratio(const struct perfdata_writer *w);
+/* After a failure: leave what was written up to the last flush, so that it can be read. */
+void perfdata_write_abandon(struct perfdata_writer *w);
 /* Without finish: closes what is there. */
 void perfdata_write_close(struct perfdata_writer *w);
 

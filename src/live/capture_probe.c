@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/capture_probe.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "kern/perf.h"
+#include "kern/why.h"
+
+#define PMUS "/sys/bus/event_source/devices"
+
+static bool needs_pmu(const struct event_spec *s)
+{
+	return s->attr.type == PERF_TYPE_HARDWARE || s->attr.type == PERF_TYPE_HW_CACHE ||
+	       s->attr.type == PERF_TYPE_RAW;
+}
+
+/* Counting, of this process: the least that can be asked. */
+static int try_open(const struct event_spec *s)
+{
+	struct perf_event_attr a = s->attr;
+	int fd;
+
+	a.disabled = 1;
+	a.exclude_kernel = a.exclude_hv = 1;
+	a.precise_ip = 0;
+	fd = s->config3 ? perf_open_config3(&a, s->config3, 0, -1, -1, 0)
+			: perf_open(&a, 0, -1, -1, 0);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static bool missing(int code)
+{
+	return code == -ENOENT || code == -ENODEV || code == -ENXIO || code == -EOPNOTSUPP;
+}
+
+/* The highest precision that a PMU here says it has. */
+static int64_t max_precise(void)
+{
+	struct file_names names;
+	int64_t most = 0;
+
+	if (file_list(PMUS, &names) < 0)
+		return 0;
+	for (size_t i = 0; i < names.n; i++) {
+		AUTO_FREE char *path = mem_printf(PMUS "/%s/caps/max_precise", names.name[i]);
+		int64_t v;
+
+		if (file_i64(path, &v) == 0 && v > most)
+			most = v;
+	}
+	file_names_free(&names);
+	return most;
+}
+
+static bool is_clock(const struct event_spec *s)
+{
+	return s->attr.type == PERF_TYPE_SOFTWARE && s->attr.config == PERF_COUNT_SW_CPU_CLOCK;
+}
+
+/* The name with the modifiers that mean something to a clock. */
+static const char *clock_name(struct arena *a, const char *wanted)
+{
+	const char *colon = strrchr(wanted, ':');
+	char kept[16];
+	size_t n = 0;
+
+	for (const char *p = colon ? colon + 1 : ""; *p && n + 1 < sizeof(kept); p++)
+		if (strchr("ukhGH", *p))
+			kept[n++] = *p;
+	kept[n] = '\0';
+	return n ? arena_printf(a, "cpu-clock:%s", kept) : "cpu-clock";
+}
+
+/* No PMU: the CPU clock samples by time instead. For cycles that answers the same question. */
+static void use_clock(struct spec_list *l, struct event_spec *s, const struct capture_opts *o)
+{
+	if (o->period || (s->terms & SPEC_TERM_PERIOD)) {
+		/* a period of the other event means nothing in nanoseconds */
+		s->terms = (s->terms & ~SPEC_TERM_PERIOD) | SPEC_TERM_FREQ;
+		s->freq = o->freq;
+	}
+	s->kind = SPEC_SOFTWARE;
+	s->attr.type = PERF_TYPE_SOFTWARE;
+	s->attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	s->attr.config1 = s->attr.config2 = s->config3 = 0;
+	s->attr.precise_ip = 0;
+	s->precise_max = false;
+	s->pmu = s->pmu_cpus = s->on_cpus = NULL;
+	if (!(s->terms & SPEC_TERM_NAME))
+		s->name = clock_name(&l->arena, s->name);
+}
+
+/* Take event i out; a group that loses its leader is led by the next one. */
+static void leave_out(struct spec_list *l, size_t i)
+{
+	int heir = -1;
+
+	for (size_t k = 0; k < l->n; k++) {
+		struct event_spec *s = &l->spec[k];
+
+		if (k == i)
+			continue;
+		if (s->leader == (int)i) {
+			if (heir < 0) {
+				heir = (int)k;
+				s->members = l->spec[i].members - 1;
+				s->group_name = l->spec[i].group_name;
+			}
+			s->leader = heir;
+		}
+	}
+	if (l->spec[i].leader != (int)i)
+		l->spec[l->spec[i].leader].members--;
+	for (size_t k = 0; k < l->n; k++) {
+		struct event_spec *s = &l->spec[k];
+
+		s->leader -= s->leader > (int)i;
+		s->first = s->first == (int)i ? (int)k : s->first;
+		s->first -= s->first > (int)i;
+	}
+	memmove(&l->spec[i], &l->spec[i + 1], (l->n - i - 1) * sizeof(*l->spec));
+	l->n--;
+}
+
+static int check_precise(struct event_spec *s, struct err *e)
+{
+	if ((!s->attr.precise_ip && !s->precise_max) || max_precise() > 0)
+		return 0;
+	if (s->precise_max) { /* "as precise as can be" is not at all */
+		s->precise_max = false;
+		return 0;
+	}
+	return why_open_failed(s, EOPNOTSUPP, 0, -1, e);
+}
+
+static void wanted_but(const struct capture_opts *o, const char *wanted, const char *taken,
+		       const char *why)
+{
+	if (o->fallback)
+		o->fallback(o->ctx, wanted, taken, why);
+}
+
+int capture_probe(struct spec_list *l, const struct capture_opts *o, struct err *e)
+{
+	bool clock = false;
+
+	for (size_t i = 0; i < l->n; i++)
+		clock = clock || is_clock(&l->spec[i]);
+	for (size_t i = 0; i < l->n; i++) {
+		struct event_spec *s = &l->spec[i];
+		const char *wanted = s->name;
+		struct err why = { 0 };
+		int code = needs_pmu(s) ? try_open(s) : 1;
+
+		if (code == 1)
+			continue;
+		if (!missing(code)) {
+			if (check_precise(s, e) < 0)
+				return -e->code;
+			continue;
+		}
+		why_open_failed(s, -code, -1, -1, &why);
+		if (o->branch_type || o->chain == CAPTURE_LBR) {
+			*e = why; /* a clock has no branches */
+			return -e->code;
+		}
+		if (clock) {
+			leave_out(l, i--);
+			wanted_but(o, wanted, NULL, why.msg);
+		} else {
+			use_clock(l, s, o);
+			clock = true;
+			wanted_but(o, wanted, s->name, why.msg);
+		}
+	}
+	return 0;
+}

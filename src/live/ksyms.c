@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/ksyms.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "sym/cache.h"
+
+#define CACHE_NAME "kallsyms"
+#define MAX_TEXT (256u << 20)
+
+/* First line of the cached file: "kymo 1 BOOT-ID _text _stext _etext". */
+#define HEAD_FORMAT "kymo 1 %s %llx %llx %llx\n"
+
+bool ksyms_build_id(struct build_id *ret)
+{
+	AUTO_FREE char *notes = NULL;
+	size_t n;
+
+	return file_read("/sys/kernel/notes", 1 << 20, &notes, &n) == 0 &&
+	       elf_note_build_id((const uint8_t *)notes, n, false, ret);
+}
+
+bool ksyms_module_build_id(const char *module, struct build_id *ret)
+{
+	AUTO_FREE char *path = mem_printf("/sys/module/%s/notes/.note.gnu.build-id", module);
+	AUTO_FREE char *notes = NULL;
+	size_t n;
+
+	return file_read(path, 1 << 16, &notes, &n) == 0 &&
+	       elf_note_build_id((const uint8_t *)notes, n, false, ret);
+}
+
+static uint64_t hex(const char *p, const char *end)
+{
+	uint64_t v = 0;
+
+	for (; p < end; p++) {
+		if (*p >= '0' && *p <= '9')
+			v = v << 4 | (uint64_t)(*p - '0');
+		else if (*p >= 'a' && *p <= 'f')
+			v = v << 4 | (uint64_t)(*p - 'a' + 10);
+		else
+			break;
+	}
+	return v;
+}
+
+/* The address of a symbol; 0 when hidden or not there. */
+static uint64_t address_of(const char *text, const char *name)
+{
+	char want[64];
+	const char *p;
+
+	snprintf(want, sizeof(want), " %s\n", name);
+	p = strstr(text, want);
+	if (!p)
+		return 0;
+	while (p > text && p[-1] != '\n')
+		p--;
+	return strtoull(p, NULL, 16);
+}
+
+static bool boot_id(char *buf, size_t size)
+{
+	return file_line("/proc/sys/kernel/random/boot_id", buf, size) == 0 && *buf;
+}
+
+static int from_cache(int cache, const struct build_id *id, struct ksyms *k)
+{
+	AUTO_CLOSE int fd = cache_get(cache, id, CACHE_NAME);
+	unsigned long long start, stext, end;
+	char boot[64], said[64];
+	const char *line;
+	struct stat st;
+	void *p;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size < 128 || st.st_size > MAX_TEXT ||
+	    !boot_id(boot, sizeof(boot)))
+		return -ENOENT;
+	/* one byte more than the file, so that it ends as a string */
+	p = mmap(NULL, (size_t)st.st_size + 1, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return -errno;
+	line = memchr(p, '\n', 128);
+	if (!line || sscanf(p, "kymo 1 %63s %llx %llx %llx", said, &start, &stext, &end) != 4 ||
+	    strcmp(said, boot) != 0 || st.st_size % 4096 == 0) {
+		munmap(p, (size_t)st.st_size + 1);
+		return -ENOENT;
+	}
+	*k = (struct ksyms){
+		.text = (char *)p + (line + 1 - (char *)p),
+		.size = (size_t)st.st_size - (size_t)(line + 1 - (char *)p),
+		.start = start,
+		.stext = stext,
+		.end = end,
+		.mapped = p,
+		.mapped_size = (size_t)st.st_size + 1,
+	};
+	return 0;
+}
+
+/* A file of whole pages could not be mapped with a byte to spare: one blank line more helps. */
+static void to_cache(int cache, const struct build_id *id, const struct ksyms *k)
+{
+	AUTO_STRBUF b = { 0 };
+	char boot[64];
+
+	if (!boot_id(boot, sizeof(boot)))
+		return;
+	strbuf_printf(&b, HEAD_FORMAT, boot, (unsigned long long)k->start,
+		      (unsigned long long)k->stext, (unsigned long long)k->end);
+	strbuf_add(&b, k->text, k->size);
+	if (b.n % 4096 == 0)
+		strbuf_putc(&b, '\n');
+	cache_write(cache, id, CACHE_NAME, b.data, b.n, NULL);
+}
+
+int ksyms_open(struct ksyms *k)
+{
+	AUTO_CLOSE int cache = cache_open(NULL, NULL);
+	struct build_id id;
+	bool known = ksyms_build_id(&id);
+	char *other;
+	int r;
+
+	*k = (struct ksyms){ 0 };
+	if (known && cache >= 0 && from_cache(cache, &id, k) == 0)
+		return 0;
+	r = file_read("/proc/kallsyms", MAX_TEXT, &k->text, &k->size);
+	if (r < 0)
+		return r;
+	k->start = address_of(k->text, "_text");
+	k->stext = address_of(k->text, "_stext");
+	k->end = address_of(k->text, "_etext");
+	if (!k->start)
+		k->start = k->stext;
+	if (!k->start || k->end <= k->start) {
+		ksyms_close(k);
+		return -EPERM;
+	}
+	/* behind the kernel's own come those in brackets */
+	other = strstr(k->text, "\t[");
+	while (other && other > k->text && other[-1] != '\n')
+		other--;
+	if (other) {
+		*other = '\0';
+		k->size = (size_t)(other - k->text);
+	}
+	if (known && cache >= 0)
+		to_cache(cache, &id, k);
+	return 0;
+}
+
+void ksyms_close(struct ksyms *k)
+{
+	if (k->mapped)
+		munmap(k->mapped, k->mapped_size);
+	else
+		free(k->text);
+	*k = (struct ksyms){ 0 };
+}
+
+struct line {
+	uint64_t addr;
+	const char *at;
+};
+struct lines {
+	VEC(struct line) v;
+};
+
+static int by_address(const void *a_, const void *b_)
+{
+	const struct line *a = a_, *b = b_;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static void split(const char *text, size_t size, struct lines *ret)
+{
+	const char *end = text + size;
+	bool sorted = true;
+
+	for (const char *p = text; p < end;) {
+		const char *next = memchr(p, '\n', (size_t)(end - p));
+		struct line l = { hex(p, end), p };
+
+		if (!next)
+			break;
+		if (ret->v.n && l.addr < ret->v.data[ret->v.n - 1].addr)
+			sorted = false;
+		vec_push(&ret->v, l);
+		p = next + 1;
+	}
+	if (!sorted)
+		qsort(ret->v.data, ret->v.n, sizeof(*ret->v.data), by_address);
+}
+
+/* perf and kymo name code by these; other symbols neither name nor end a function. */
+static bool names_code(const struct line *l)
+{
+	const char *p = strchr(l->at, ' ');
+
+	return p && strchr("TtWwDdBb", p[1]);
+}
+
+/* How many lines have an address of at most addr. */
+static size_t up_to(const struct lines *l, uint64_t addr)
+{
+	size_t low = 0, high = l->v.n;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (l->v.data[mid].addr <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+void ksyms_lines(const struct ksyms *k, uint64_t *addr, size_t n, struct strbuf *ret)
+{
+	AUTO_FREE char *all = NULL;
+	struct lines l = { 0 };
+	size_t size = k->size, done = 0;
+
+	qsort(addr, n, sizeof(*addr), by_value);
+	if (n && (addr[0] < k->start || addr[n - 1] > k->end))
+		file_read("/proc/kallsyms", MAX_TEXT, &all, &size);
+	if (all)
+		split(all, size, &l);
+	else
+		split(k->text, k->size, &l);
+	for (size_t i = 0; i < n; i++) {
+		/* a return address can be the first one behind its function */
+		size_t to = up_to(&l, addr[i]), from = up_to(&l, addr[i] - 1);
+
+		if (!to)
+			continue;
+		/* back to the symbol it belongs to, with all others of that address */
+		while (from > 0 && !names_code(&l.v.data[from - 1]))
+			from--;
+		from = from ? from - 1 : 0;
+		while (from > 0 && l.v.data[from - 1].addr == l.v.data[from].addr)
+			from--;
+		/* on to the one that ends it */
+		while (to < l.v.n && !names_code(&l.v.data[to]))
+			to++;
+		to += to < l.v.n;
+		for (from = from > done ? from : done; from < to; from++) {
+			const char *p = l.v.data[from].at;
+
+			strbuf_add(ret, p, strcspn(p, "\n") + 1);
+		}
+		done = to > done ? to : done;
+	}
+	vec_free(&l.v);
+}

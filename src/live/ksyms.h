@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The running kernel's symbols, for a recorder: where its text lies, and the few
+ * lines of kallsyms that name what was hit, to go with a recording.
+ *
+ * The kernel takes tens of milliseconds to write /proc/kallsyms, so its own part
+ * of it (not modules' and BPF programs', which come and go) is kept in the cache
+ * folder for as long as the kernel runs.
+ */
+#ifndef KYMO_LIVE_KSYMS_H
+#define KYMO_LIVE_KSYMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "sym/elf.h"
+
+struct ksyms {
+	char *text; /* as in /proc/kallsyms */
+	size_t size;
+	uint64_t start, stext, end; /* _text, _stext and _etext */
+	void *mapped;		    /* what text lies in, when it comes from the cache */
+	size_t mapped_size;
+};
+
+/* -EPERM when addresses are hidden from this user, -ENOENT when there is no kallsyms. */
+int ksyms_open(struct ksyms *k);
+void ksyms_close(struct ksyms *k);
+
+/*
+ * The lines that name these addresses (and bound them), in the order of addresses.
+ * addr gets sorted. Addresses that are not the kernel's own have /proc/kallsyms read.
+ */
+void ksyms_lines(const struct ksyms *k, uint64_t *addr, size_t n, struct strbuf *ret);
+
+/* The running kernel's build-id, from /sys/kernel/notes. */
+bool ksyms_build_id(struct build_id *ret);
+/* A module's, by its name; false when it is not loaded or has none. */
+bool ksyms_module_build_id(const char *module, struct build_id *ret);
+
+#endif

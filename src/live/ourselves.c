@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/ourselves.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "kern/bpf.h"
+
+#define FIRST_PID_NAMESPACE 0xeffffffcu /* the kernel's PROC_PID_INIT_INO */
+
+static bool first_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == FIRST_PID_NAMESPACE;
+}
+
+int ourselves_pid(void)
+{
+	return first_namespace() ? getpid() : 0;
+}
+
+static bool feeds_back(const struct event_spec *s)
+{
+	return strcmp(s->subsys, "syscalls") == 0 || strcmp(s->subsys, "raw_syscalls") == 0;
+}
+
+void ourselves_filter(struct spec_list *l, bool all)
+{
+	if (!first_namespace())
+		return;
+	for (size_t i = 0; i < l->n; i++) {
+		struct event_spec *s = &l->spec[i];
+
+		if (s->kind != SPEC_TRACEPOINT || !s->subsys || (!all && !feeds_back(s)))
+			continue;
+		s->filter = s->filter ? arena_printf(&l->arena, "(%s) && (common_pid != %d)",
+						     s->filter, getpid())
+				      : arena_printf(&l->arena, "common_pid != %d", getpid());
+	}
+}
+
+/* return get_current_pid_tgid() >> 32 != us */
+static int load(void)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_current_pid_tgid },
+		{ .code = BPF_ALU64 | BPF_RSH | BPF_K, .dst_reg = 0, .imm = 32 },
+		{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = 0, .off = 2, .imm = getpid() },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 1 },
+		{ .code = BPF_JMP | BPF_EXIT },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return bpf_load(&(struct bpf_program){
+		.type = BPF_PROG_TYPE_PERF_EVENT, .insns = insns, .n = ARRAY_SIZE(insns) });
+}
+
+void ourselves_drop_samples(struct capture *c)
+{
+	int prog = -1;
+
+	if (!c->target->system_wide || !first_namespace())
+		return;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct capture_event *ev = &c->event[i];
+
+		if (ev->attr.type == PERF_TYPE_TRACEPOINT ||
+		    ev->attr.type == PERF_TYPE_BREAKPOINT || (c->dummy && i == c->n - 1))
+			continue;
+		if (prog < 0 && (prog = load()) < 0)
+			return;
+		for (size_t k = 0; k < ev->n_fds; k++)
+			if (ev->fd[k] >= 0)
+				ioctl(ev->fd[k], PERF_EVENT_IOC_SET_BPF, prog);
+	}
+	if (prog >= 0)
+		close(prog);
+}
