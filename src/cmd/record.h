@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What record's files share: options (record.c, record_opts.c), the recording
- * (record_run.c), its file (record_out.c) and that file's completion (record_end.c).
+ * (record_open.c, record_run.c), its file (record_out.c) and that file's completion (record_end.c).
  */
 #ifndef KYMO_CMD_RECORD_H
 #define KYMO_CMD_RECORD_H
@@ -14,9 +14,12 @@
 #include "event/spec.h"
 #include "live/about.h"
 #include "live/capture.h"
+#include "live/control.h"
 #include "live/ksyms.h"
+#include "live/loop.h"
 #include "live/target.h"
 #include "live/walked.h"
+#include "live/workload.h"
 #include "store/perfdata_write.h"
 
 #define RECORD_MAX_SPANS 32
@@ -103,6 +106,26 @@ int record_end_start(struct record_out *o, const char *name, struct err *e);
 /* Wait for it; its counts are added to o. */
 int record_end_wait(struct record_out *o, struct err *e);
 
+/* --- record_open.c --- */
+struct recording {
+	struct record_args *a;
+	struct target target;
+	struct capture capture, triggers;
+	struct walked walked; /* walker NULL: the kernel makes the samples */
+	struct record_out out;
+	struct loop loop;
+	struct control control;
+	struct workload child;
+	uint64_t wakeups;
+	int exit_code, signal;
+	bool stopped, enabled;
+};
+
+/* Everything but the command, which waits for its start. */
+int record_open(struct recording *r, char **argv, struct err *e);
+
+/* --- record_run.c --- */
+int record_enable(struct recording *r, struct err *e);
 int record_run(struct record_args *a, char **argv, struct err *e);
 
 #endif

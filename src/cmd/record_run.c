@@ -2,22 +2,11 @@
 /* kymo record: from opening the events to the last byte. */
 #include "cmd/record.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-#include "base/mem.h"
-#include "cmd/event_opts.h"
-#include "event/attr.h"
-#include "kern/tracefs.h"
-#include "live/control.h"
-#include "live/loop.h"
-#include "live/ourselves.h"
-#include "live/workload.h"
 
 enum {
 	WATCH_RING,
@@ -34,43 +23,7 @@ enum {
 #define FLUSH_MS 250u /* rings that fill slowly are emptied so often: little is lost with us */
 #define MAX_SIDE_BAND (64u << 20) /* of a flight recorder, before it begins anew */
 
-struct run {
-	struct record_args *a;
-	struct target target;
-	struct capture capture, triggers;
-	struct walked walked; /* walker NULL: the kernel makes the samples */
-	struct record_out out;
-	struct loop loop;
-	struct control control;
-	struct workload child;
-	uint64_t wakeups;
-	int exit_code, signal;
-	bool stopped, enabled;
-};
-
-static void on_fallback(void *ctx, const char *wanted, const char *taken, const char *why)
-{
-	struct run *r = ctx;
-	const char *colon = strstr(why, ": ");
-
-	if (r->a->quiet)
-		return;
-	if (taken)
-		command_note("%s; recording %s instead of %s", colon ? colon + 2 : why, taken,
-			     wanted);
-	else
-		command_note("%s; leaving out %s", colon ? colon + 2 : why, wanted);
-}
-
-static uint64_t now_ns(int clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static int enable(struct run *r, struct err *e)
+int record_enable(struct recording *r, struct err *e)
 {
 	if (r->enabled)
 		return 0;
@@ -78,14 +31,14 @@ static int enable(struct run *r, struct err *e)
 	return capture_enable(&r->capture, e);
 }
 
-static int disable(struct run *r)
+static int disable(struct recording *r)
 {
 	r->enabled = false;
 	return capture_disable(&r->capture);
 }
 
 /* Only what tells of tasks; samples wait in their rings for a snapshot. */
-static int drain_side_band(struct run *r, struct err *e)
+static int drain_side_band(struct recording *r, struct err *e)
 {
 	int64_t n = record_out_drain(&r->out, e);
 
@@ -94,7 +47,7 @@ static int drain_side_band(struct run *r, struct err *e)
 	return record_out_size(&r->out) > MAX_SIDE_BAND ? record_out_restart(&r->out, e) : 0;
 }
 
-static int drain(struct run *r, struct err *e)
+static int drain(struct recording *r, struct err *e)
 {
 	int64_t n;
 
@@ -115,7 +68,7 @@ static int drain(struct run *r, struct err *e)
 	return 0;
 }
 
-static int snapshot(struct run *r, struct err *e)
+static int snapshot(struct recording *r, struct err *e)
 {
 	int64_t n = capture_snapshot(&r->capture, record_out_bytes, &r->out, e);
 
@@ -123,7 +76,7 @@ static int snapshot(struct run *r, struct err *e)
 }
 
 /* All that has come so far into the file, and go on in the next. */
-static int next_file(struct run *r, struct err *e)
+static int next_file(struct recording *r, struct err *e)
 {
 	int64_t n;
 
@@ -139,19 +92,19 @@ static int next_file(struct run *r, struct err *e)
 }
 
 /* SIGUSR2: put a flight recorder's content into a file, or go on in the next. */
-static int dump(struct run *r, struct err *e)
+static int dump(struct recording *r, struct err *e)
 {
 	return r->a->switch_signal || r->a->capture.overwrite ? next_file(r, e) : drain(r, e);
 }
 
-static void tell_events(const struct run *r)
+static void tell_events(const struct recording *r)
 {
 	for (size_t i = 0; i < r->capture.n; i++)
 		printf("%s\n", r->capture.event[i].spec->name);
 	fflush(stdout);
 }
 
-static int obey_word(struct run *r, enum control_word word, struct err *e)
+static int obey_word(struct recording *r, enum control_word word, struct err *e)
 {
 	const char *name = r->control.argument;
 
@@ -162,7 +115,7 @@ static int obey_word(struct run *r, enum control_word word, struct err *e)
 			command_note("--control: there is no event %s", name);
 		if (*name)
 			return 0;
-		return word == CONTROL_ENABLE ? enable(r, e) : disable(r);
+		return word == CONTROL_ENABLE ? record_enable(r, e) : disable(r);
 	case CONTROL_STOP: r->stopped = true; return 0;
 	case CONTROL_SNAPSHOT: return dump(r, e);
 	case CONTROL_EVLIST: tell_events(r); return 0;
@@ -170,7 +123,7 @@ static int obey_word(struct run *r, enum control_word word, struct err *e)
 	}
 }
 
-static int obey_control(struct run *r, struct err *e)
+static int obey_control(struct recording *r, struct err *e)
 {
 	while (!r->stopped) {
 		enum control_word word = control_next(&r->control);
@@ -186,7 +139,7 @@ static int obey_control(struct run *r, struct err *e)
 	return 0;
 }
 
-static bool reap(struct run *r)
+static bool reap(struct recording *r)
 {
 	int status;
 
@@ -197,7 +150,7 @@ static bool reap(struct run *r)
 	return true;
 }
 
-static int on_signal(struct run *r, int signal, struct err *e)
+static int on_signal(struct recording *r, int signal, struct err *e)
 {
 	if (signal == SIGCHLD) {
 		r->stopped = reap(r) || r->stopped;
@@ -219,7 +172,7 @@ static int ignore_bytes(void *ctx, const void *data, size_t n, struct err *e)
 	return 0;
 }
 
-static int on_fd(struct run *r, const struct loop_event *ev, struct err *e)
+static int on_fd(struct recording *r, const struct loop_event *ev, struct err *e)
 {
 	switch (ev->id) {
 	case WATCH_CONTROL:
@@ -241,21 +194,21 @@ static int on_fd(struct run *r, const struct loop_event *ev, struct err *e)
 	}
 }
 
-static int on_event(struct run *r, const struct loop_event *ev, struct err *e)
+static int on_event(struct recording *r, const struct loop_event *ev, struct err *e)
 {
 	if (ev->kind == LOOP_SIGNAL)
 		return on_signal(r, ev->id, e);
 	if (ev->kind == LOOP_FD)
 		return on_fd(r, ev, e);
 	switch (ev->id) {
-	case TIMER_ENABLE: return enable(r, e);
+	case TIMER_ENABLE: return record_enable(r, e);
 	case TIMER_DISABLE: return disable(r);
 	case TIMER_SWITCH: return next_file(r, e);
 	default: return drain(r, e);
 	}
 }
 
-static int set_timers(struct run *r, struct err *e)
+static int set_timers(struct recording *r, struct err *e)
 {
 	const struct record_args *a = r->a;
 	int code = loop_timer(&r->loop, TIMER_FLUSH, FLUSH_MS * MS, FLUSH_MS * MS, e);
@@ -280,7 +233,7 @@ static int set_timers(struct run *r, struct err *e)
 	return code < 0 ? code : 0;
 }
 
-static int record(struct run *r, struct err *e)
+static int record(struct recording *r, struct err *e)
 {
 	while (!r->stopped) {
 		struct loop_event ev;
@@ -294,137 +247,7 @@ static int record(struct run *r, struct err *e)
 	return 0;
 }
 
-static bool any_tracepoint(const struct spec_list *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (l->spec[i].kind == SPEC_TRACEPOINT)
-			return true;
-	return false;
-}
-
-/*
- * Threads that come and go while events are opened on the others could be missed or taken
- * twice: open again until the list is the same before and after.
- */
-static int open_capture(struct run *r, struct err *e)
-{
-	struct record_args *a = r->a;
-	int code;
-
-	for (int tries = 0;; tries++) {
-		code = capture_open(&a->events, &r->target, &a->capture, &r->capture, e);
-		if (code < 0 || tries == 10 || target_same(&a->target, &r->target))
-			return code;
-		capture_close(&r->capture);
-		target_free(&r->target);
-		code = target_make(&a->target, &r->target, e);
-		if (code < 0)
-			return code;
-	}
-}
-
-/* --call-graph auto: stacks walked in the kernel, or by frame pointers with a line that says why.
- */
-static void choose_walker(struct run *r)
-{
-	struct capture_opts *o = &r->a->capture;
-	struct err why = { 0 };
-
-	if (o->chain != CAPTURE_AUTO)
-		return;
-	if (walked_fits(&r->a->events, o, &why) == 0 &&
-	    walked_open(&r->walked, &r->a->events, &r->target, o, &why) == 0) {
-		walked_prepare(o);
-		return;
-	}
-	o->chain = CAPTURE_FP;
-	if (!r->a->quiet)
-		command_note("call chains by frame pointers: %s", why.msg);
-}
-
-/* --switch-output-event: events that are only waited for. */
-static int open_triggers(struct run *r, struct err *e)
-{
-	struct capture_opts o = { .period = 1,
-				  .inherit = r->a->capture.inherit,
-				  .no_tracking = true,
-				  .no_buffering = true,
-				  .ring_size = 65536 };
-
-	return r->a->triggers.n ? capture_open(&r->a->triggers, &r->target, &o, &r->triggers, e)
-				: 0;
-}
-
-static void put_attr(void *ctx, const char *name, const char *value)
-{
-	(void)ctx;
-	fprintf(stderr, "  %-32s %s\n", name, value);
-}
-
-static void tell_opened(const struct run *r)
-{
-	char size[32];
-
-	for (size_t i = 0; r->a->verbose > 1 && i < r->capture.n; i++) {
-		const struct capture_event *ev = &r->capture.event[i];
-
-		fprintf(stderr, "perf_event_attr of %s, opened %zu times:\n", ev->spec->name,
-			ev->n_ids);
-		attr_each(&ev->attr, put_attr, NULL);
-	}
-	if (r->a->verbose)
-		command_note("%zu rings of %s", r->capture.n_rings,
-			     str_bytes(r->capture.ring_size, size, sizeof(size)));
-}
-
-static int open_all(struct run *r, char **argv, struct err *e)
-{
-	struct record_args *a = r->a;
-	int code = loop_open(&r->loop, e);
-
-	if (code == 0 && argv)
-		code = workload_prepare(&r->child, argv, e);
-	if (code < 0)
-		return code;
-	if (r->target.command)
-		r->target.threads.tid[0] = r->child.pid;
-	if (a->exclude_perf >= 0 && (r->target.system_wide || a->exclude_perf > 0))
-		ourselves_filter(&a->events, a->exclude_perf > 0);
-	a->capture.inherit = !a->no_inherit;
-	a->capture.delayed = a->delayed;
-	a->capture.on_exec = r->target.command && !a->delayed;
-	a->capture.fallback = on_fallback;
-	a->capture.ctx = r;
-	choose_walker(r);
-	code = open_capture(r, e);
-	if (code == 0 && r->walked.walker)
-		code = walked_attach(&r->walked, &r->capture, e);
-	if (code == 0)
-		code = open_triggers(r, e);
-	if (code < 0)
-		return code;
-	if (a->exclude_perf >= 0 && r->target.system_wide && r->walked.walker)
-		r->walked.leave_out = ourselves_pid();
-	else if (a->exclude_perf >= 0)
-		ourselves_drop_samples(&r->capture);
-	tell_opened(r);
-	r->enabled = a->capture.on_exec;
-	/* so that nothing comes between what is looked up and what is recorded */
-	if (!a->delayed && !r->target.system_wide && !r->target.command)
-		code = enable(r, e);
-	if (code < 0)
-		return code;
-	r->out = (struct record_out){ .a = a, .capture = &r->capture };
-	r->out.walked = r->walked.walker ? &r->walked : NULL;
-	r->out.pipe = a->output && strcmp(a->output, "-") == 0;
-	if (any_tracepoint(&a->events))
-		r->out.tracefs = tracefs_find(e);
-	r->out.wall_ns = now_ns(CLOCK_REALTIME);
-	r->out.clock_ns = now_ns(a->capture.has_clock ? a->capture.clock_id : CLOCK_MONOTONIC);
-	return record_out_open(&r->out, e);
-}
-
-static void tell_stacks(struct run *r)
+static void tell_stacks(struct recording *r)
 {
 	struct walker_stats s;
 	char lost[32];
@@ -444,7 +267,7 @@ static void tell_stacks(struct run *r)
 			     str_thousands(s.lost, lost, sizeof(lost)));
 }
 
-static void tell_losses(struct run *r)
+static void tell_losses(struct recording *r)
 {
 	uint64_t lost = capture_losses(&r->capture), more = r->capture.ring_size * 4 >> 20;
 	size_t rings = 0;
@@ -461,7 +284,7 @@ static void tell_losses(struct run *r)
 		     (unsigned long long)(more ? more : 1));
 }
 
-static void tell_result(struct run *r)
+static void tell_result(struct recording *r)
 {
 	const struct record_out *o = &r->out;
 	char n[32];
@@ -481,7 +304,7 @@ static void tell_result(struct run *r)
 
 /* A command that still runs when we were told to stop goes too, as with perf. A second signal
  * means that it shall not be waited for. */
-static void end_child(struct run *r)
+static void end_child(struct recording *r)
 {
 	struct loop_event ev;
 
@@ -493,7 +316,7 @@ static void end_child(struct run *r)
 	}
 }
 
-static int finish(struct run *r, bool failed, struct err *e)
+static int finish(struct recording *r, bool failed, struct err *e)
 {
 	bool runs = r->child.pid > 0;
 	int code = 0, closed;
@@ -513,26 +336,16 @@ static int finish(struct run *r, bool failed, struct err *e)
 	return code < 0 ? code : closed;
 }
 
-static void set_priority(const struct run *r)
-{
-	struct sched_param p = { .sched_priority = r->a->realtime };
-
-	if (r->a->realtime && sched_setscheduler(0, SCHED_FIFO, &p) < 0)
-		command_note("-r %d: %s", r->a->realtime, strerror(errno));
-}
-
-static int begin(struct run *r, char **argv, bool *started, struct err *e)
+static int begin(struct recording *r, char **argv, bool *started, struct err *e)
 {
 	int code = target_make(&r->a->target, &r->target, e);
 
 	if (code == 0 && r->a->control)
 		code = control_open(&r->control, r->a->control, e);
 	if (code == 0)
-		code = open_all(r, argv, e);
-	if (code == 0)
-		set_priority(r);
+		code = record_open(r, argv, e);
 	if (code == 0 && !r->a->delayed)
-		code = enable(r, e);
+		code = record_enable(r, e);
 	if (code == 0)
 		code = set_timers(r, e);
 	if (code == 0 && r->child.pid > 0) {
@@ -544,9 +357,9 @@ static int begin(struct run *r, char **argv, bool *started, struct err *e)
 
 int record_run(struct record_args *a, char **argv, struct err *e)
 {
-	struct run r = { .a = a,
-			 .control = { .fd = -1, .ack_fd = -1 },
-			 .loop = { .epoll_fd = -1 } };
+	struct recording r = { .a = a,
+			       .control = { .fd = -1, .ack_fd = -1 },
+			       .loop = { .epoll_fd = -1 } };
 	bool started = false;
 	struct err later = { 0 };
 	int code, ended;
