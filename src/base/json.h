@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define JSON_DEPTH 32
+#define JSON_DEPTH 512
 
 struct json {
 	FILE *out;

@@ -50,8 +50,8 @@ void calls_add(struct calls *c, size_t entry, int64_t at)
 	root->weight += e->weight;
 	root->count += e->count;
 	if (e->chain != PROFILE_NO_CHAIN) {
-		uint64_t first = c->n->chain_first[e->chain];
-		uint64_t end = c->n->chain_first[e->chain + 1];
+		uint64_t first = c->n->chains[e->chain].first;
+		uint64_t end = c->n->chains[e->chain].first + c->n->chains[e->chain].n;
 
 		if (c->step < 0) {
 			r.at = at < 0 ? end - 1 : first + (uint64_t)at;

@@ -7,16 +7,17 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "calc/graph_impl.h"
 
 /*
  * A row's samples are references into chains. A tree is made from them top
- * down: references are grouped by their next function, groups that are too light are
+ * down: references are grouped by their next place, groups that are too light are
  * dropped before anyone looks at what lies behind them, and the rest is grouped again.
  * So the work is about what is shown, not about all that was recorded. Rows are
  * independent, so each CPU takes some.
  */
 struct ref {
-	uint64_t at;   /* in names->chain_sites: the next function */
+	uint64_t at;   /* in names->chain_sites: the next place */
 	uint32_t left; /* how many are left, this one included */
 	uint32_t entry;
 };
@@ -29,7 +30,7 @@ struct load {
 #define MAX_DEPTH 2048
 
 struct group {
-	uint32_t frame;
+	uint32_t place;
 	uint64_t weight, count;
 	size_t first, n;
 };
@@ -37,9 +38,9 @@ struct group {
 /* What one thread needs to group references. */
 struct bench {
 	struct ref *tmp;
-	uint32_t *next; /* frames of the references being grouped */
+	uint32_t *next; /* places of the references being grouped */
 	size_t cap;
-	uint32_t *group_of; /* by frame: index + 1 into the groups at hand */
+	uint32_t *group_of; /* by place: index + 1 into the groups at hand */
 	struct arena *arena;
 };
 
@@ -47,9 +48,9 @@ struct graph_work {
 	const struct hist *h;
 	const struct graph_opts *o;
 	struct graphs *out;
-	struct bench *bench;	    /* by worker */
-	uint32_t *site_frame;	    /* small enough to stay in the cache */
-	struct load *load;	    /* by entry, for the same reason */
+	struct bench *bench; /* by worker */
+	const struct names *names;
+	struct load *load;	    /* by entry; small enough to stay in the cache */
 	atomic_uint_fast64_t *fill; /* by row: where its next reference goes */
 	uint64_t *first;	    /* by row */
 	size_t lo, hi;		    /* rows of this batch */
@@ -57,9 +58,9 @@ struct graph_work {
 	int step; /* +1 outwards, -1 inwards */
 };
 
-static uint32_t frame_of(const struct graph_work *w, const struct ref *r)
+static uint32_t place_at(const struct graph_work *w, const struct ref *r)
 {
-	return r->left ? w->site_frame[w->h->names->chain_sites[r->at]] : UINT32_MAX;
+	return r->left ? w->out->place_of[w->names->chain_sites[r->at]] : UINT32_MAX;
 }
 
 static void advance(const struct graph_work *w, struct ref *r, size_t n)
@@ -70,16 +71,28 @@ static void advance(const struct graph_work *w, struct ref *r, size_t n)
 	}
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
 static int heavier(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
 	if (x->weight != y->weight)
 		return x->weight < y->weight ? 1 : -1;
-	return x->frame < y->frame ? -1 : x->frame > y->frame;
+	return by_place(a, b);
 }
 
-/* Order refs by their next function; the groups, heaviest first. Ends of chains come last, in no
+static bool is_flat(const struct graph_opts *o)
+{
+	return o->mode == GRAPH_FLAT || o->mode == GRAPH_FOLDED;
+}
+
+/* Order refs by their next place; the groups, heaviest first. Ends of chains come last, in no
  * group. */
 static struct group *group_refs(const struct graph_work *w, struct bench *b, struct ref *refs,
 				size_t n, size_t *n_groups)
@@ -88,13 +101,13 @@ static struct group *group_refs(const struct graph_work *w, struct bench *b, str
 	size_t at = 0, ends;
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t f = b->next[i] = frame_of(w, &refs[i]);
+		uint32_t f = b->next[i] = place_at(w, &refs[i]);
 		struct group *to;
 
 		if (f == UINT32_MAX)
 			continue;
 		if (!b->group_of[f]) {
-			vec_push(&g, (struct group){ .frame = f });
+			vec_push(&g, (struct group){ .place = f });
 			b->group_of[f] = (uint32_t)g.n;
 		}
 		to = &g.data[b->group_of[f] - 1];
@@ -121,87 +134,149 @@ static struct group *group_refs(const struct graph_work *w, struct bench *b, str
 		g.data[0].n = n;
 	}
 	for (size_t k = 0; k < g.n; k++)
-		b->group_of[g.data[k].frame] = 0;
+		b->group_of[g.data[k].place] = 0;
 	if (g.n > 1)
-		qsort(g.data, g.n, sizeof(*g.data), heavier);
+		qsort(g.data, g.n, sizeof(*g.data), is_flat(w->o) ? by_place : heavier);
 	*n_groups = g.n;
 	return g.data;
 }
 
-static uint64_t limit_for(const struct graph_work *w, uint64_t parent)
+/* The least weight of a branch; all: of the branches beside it. */
+static uint64_t limit_for(const struct graph_work *w, uint64_t all)
 {
 	double share = w->o->min_percent / 100;
 
-	return w->o->mode == GRAPH_FRACTAL ? (uint64_t)ceil((double)parent * share)
-					   : (uint64_t)((double)w->h->total * share);
+	if (w->o->mode == GRAPH_FRACTAL)
+		return (uint64_t)ceil((double)all * share);
+	return (uint64_t)((double)hist_total(w->h, w->o->relative) * share);
 }
 
 static struct graph_node *children(const struct graph_work *w, struct bench *b, struct ref *refs,
-				   size_t n, uint64_t parent, unsigned depth, uint64_t *below);
+				   size_t n, struct graph_node *of, unsigned depth);
 
 /* The node of a group: followed while it does not branch. */
 static struct graph_node *node_of(const struct graph_work *w, struct bench *b,
 				  const struct group *g, struct ref *refs, unsigned depth)
 {
 	struct graph_node *node = arena_alloc(b->arena, sizeof(*node));
-	VEC(uint32_t) frames = { 0 };
+	VEC(uint32_t) places = { 0 };
 
 	node->weight = g->weight;
 	node->count = g->count;
-	vec_push(&frames, g->frame);
+	vec_push(&places, g->place);
 	advance(w, refs, g->n);
 	for (;;) {
-		uint32_t f = frame_of(w, &refs[0]);
+		uint32_t f = place_at(w, &refs[0]);
 		size_t i = 1;
 
-		while (f != UINT32_MAX && i < g->n && frame_of(w, &refs[i]) == f)
+		while (f != UINT32_MAX && i < g->n && place_at(w, &refs[i]) == f)
 			i++;
 		if (f == UINT32_MAX || i < g->n)
 			break;
-		vec_push(&frames, f);
+		vec_push(&places, f);
 		advance(w, refs, g->n);
 	}
-	node->frame = arena_dup(b->arena, frames.data, frames.n * sizeof(*frames.data));
-	node->n_frames = (uint32_t)frames.n;
-	vec_free(&frames);
+	node->place = arena_dup(b->arena, places.data, places.n * sizeof(*places.data));
+	node->n_places = (uint32_t)places.n;
+	vec_free(&places);
 	if (depth < MAX_DEPTH)
-		node->child = children(w, b, refs, g->n, node->weight, depth + 1, &node->below);
+		node->child = children(w, b, refs, g->n, node, depth + 1);
+	node->here = node->weight - node->below;
+	node->here_count = node->count - node->below_count;
 	return node;
 }
 
+/* of: the node they hang from, NULL at the root. */
 static struct graph_node *children(const struct graph_work *w, struct bench *b, struct ref *refs,
-				   size_t n, uint64_t parent, unsigned depth, uint64_t *below)
+				   size_t n, struct graph_node *of, unsigned depth)
 {
 	struct graph_node *first = NULL, **tail = &first;
 	size_t n_groups;
 	struct group *g = group_refs(w, b, refs, n, &n_groups);
-	uint64_t all = 0, limit;
+	uint64_t all = 0, count = 0, limit;
 
-	for (size_t k = 0; k < n_groups; k++)
+	for (size_t k = 0; k < n_groups; k++) {
 		all += g[k].weight;
-	if (below)
-		*below = all;
-	limit = limit_for(w, below ? all : parent);
-	for (size_t k = 0; k < n_groups && g[k].weight >= limit && g[k].weight; k++) {
+		count += g[k].count;
+	}
+	if (of) {
+		of->below = all;
+		of->below_count = count;
+	}
+	limit = limit_for(w, all);
+	for (size_t k = 0; k < n_groups; k++) {
+		if (g[k].weight < limit)
+			continue;
 		*tail = node_of(w, b, &g[k], refs + g[k].first, depth);
+		(*tail)->parent = of;
 		tail = &(*tail)->next;
 	}
 	free(g);
 	return first;
 }
 
-static uint64_t row_weight(const struct hist *h, const struct hist_row *r)
+/* --- flat: the ends of chains one after the other, the heaviest first --- */
+
+struct ends {
+	struct graph_node **v;
+	size_t n, cap;
+};
+
+static void collect_ends(struct ends *e, struct graph_node *node, uint64_t limit)
 {
-	return h->opts.children ? r->total : r->self;
+	for (; node; node = node->next) {
+		collect_ends(e, node->child, limit);
+		if (node->here && node->here >= limit) {
+			if (e->n == e->cap) {
+				e->cap = e->cap ? e->cap * 2 : 64;
+				e->v = mem_grow(e->v, e->cap * sizeof(*e->v));
+			}
+			e->v[e->n++] = node;
+		}
+	}
+}
+
+/* Stable, as equal ones stay in the order they were found. */
+static void sort_ends(struct graph_node **v, struct graph_node **tmp, size_t n)
+{
+	size_t half = n / 2, i = 0, k = half, out = 0;
+
+	if (n < 2)
+		return;
+	sort_ends(v, tmp, half);
+	sort_ends(v + half, tmp, n - half);
+	while (i < half && k < n)
+		tmp[out++] = v[k]->here > v[i]->here ? v[k++] : v[i++];
+	while (i < half)
+		tmp[out++] = v[i++];
+	memcpy(v, tmp, out * sizeof(*v));
+}
+
+static struct graph_node *flatten(const struct graph_work *w, struct graph_node *root)
+{
+	struct ends e = { 0 };
+	struct graph_node **tmp;
+
+	collect_ends(&e, root, limit_for(w, 0));
+	if (!e.n)
+		return NULL;
+	tmp = mem_alloc(e.n * sizeof(*tmp));
+	sort_ends(e.v, tmp, e.n);
+	for (size_t i = 0; i < e.n; i++)
+		e.v[i]->next = i + 1 < e.n ? e.v[i + 1] : NULL;
+	root = e.v[0];
+	free(tmp);
+	free(e.v);
+	return root;
 }
 
 /* How many references a row has, if anything of its graph will be shown at all. */
 static uint64_t wanted(const struct graph_work *w, size_t row)
 {
 	const struct hist_row *r = &w->h->rows.data[row];
-	uint64_t weight = row_weight(w->h, r);
+	uint64_t weight = hist_weight(w->h, r);
 
-	return weight && weight >= limit_for(w, weight) ? r->chains : 0;
+	return !r->hidden && weight >= limit_for(w, weight) ? r->chains : 0;
 }
 
 struct adder {
@@ -213,20 +288,19 @@ static void add_ref(void *ctx, uint32_t row, int64_t at)
 {
 	struct adder *a = ctx;
 	struct graph_work *w = a->w;
-	const struct names *n = w->h->names;
-	uint32_t chain = n->profile->entries.data[a->entry].chain;
-	uint64_t first = n->chain_first[chain], end = n->chain_first[chain + 1];
+	const struct name_chain *c =
+		&w->names->chains[w->names->profile->entries.data[a->entry].chain];
 	struct ref r = { .entry = a->entry };
 
-	if (row < w->lo || row >= w->hi || !wanted(w, row) || first == end)
+	if (row < w->lo || row >= w->hi || !c->n || !wanted(w, row))
 		return;
 	/* its own samples show the whole chain, those on the way only their part of it */
 	if (w->step < 0) {
-		r.at = at < 0 ? end - 1 : first + (uint64_t)at;
-		r.left = (uint32_t)(r.at - first + 1);
+		r.at = c->first + (at < 0 ? c->n - 1 : (uint64_t)at);
+		r.left = (uint32_t)(r.at - c->first + 1);
 	} else {
-		r.at = at < 0 ? first : first + (uint64_t)at;
-		r.left = (uint32_t)(end - r.at);
+		r.at = c->first + (at < 0 ? 0 : (uint64_t)at);
+		r.left = (uint32_t)(c->first + c->n - r.at);
 	}
 	w->refs[atomic_fetch_add_explicit(&w->fill[row], 1, memory_order_relaxed)] = r;
 }
@@ -236,7 +310,7 @@ static void add_ref(void *ctx, uint32_t row, int64_t at)
 static int add_job(void *ctx, size_t job, unsigned worker)
 {
 	struct graph_work *w = ctx;
-	const struct profile *p = w->h->names->profile;
+	const struct profile *p = w->names->profile;
 	size_t end = (job + 1) * STEP < p->entries.n ? (job + 1) * STEP : p->entries.n;
 	struct hist_walk walk;
 
@@ -266,8 +340,9 @@ static int row_job(void *ctx, size_t job, unsigned worker)
 		b->tmp = mem_grow(b->tmp, n * sizeof(*b->tmp));
 		b->next = mem_grow(b->next, n * sizeof(*b->next));
 	}
-	w->out->root[row] = children(w, b, w->refs + w->first[row], n,
-				     row_weight(w->h, &w->h->rows.data[row]), 0, NULL);
+	w->out->root[row] = children(w, b, w->refs + w->first[row], n, NULL, 0);
+	if (is_flat(w->o))
+		w->out->root[row] = flatten(w, w->out->root[row]);
 	return 0;
 }
 
@@ -290,7 +365,7 @@ static size_t do_batch(struct graph_work *w, size_t lo)
 	if (!n)
 		return w->hi;
 	w->refs = mem_grow(NULL, n * sizeof(*w->refs));
-	pool_run((w->h->names->profile->entries.n + STEP - 1) / STEP, 0, add_job, w);
+	pool_run((w->names->profile->entries.n + STEP - 1) / STEP, 0, add_job, w);
 	pool_run(w->hi - w->lo, w->out->n_arenas, row_job, w);
 	free(w->refs);
 	return w->hi;
@@ -298,21 +373,23 @@ static size_t do_batch(struct graph_work *w, size_t lo)
 
 void graphs_make(const struct hist *h, const struct graph_opts *o, struct graphs *ret)
 {
-	const struct names *n = h->names;
+	const struct names *n = h->cells->names;
 	size_t rows = h->rows.n;
-	struct graph_work w = { .h = h, .o = o, .out = ret, .step = o->caller ? -1 : 1 };
+	struct graph_work w = {
+		.h = h, .o = o, .out = ret, .names = n, .step = h->opts.caller ? -1 : 1
+	};
 
-	*ret = (struct graphs){ .n = rows, .n_arenas = pool_threads() };
+	*ret = (struct graphs){
+		.cells = h->cells, .opts = *o, .n = rows, .n_arenas = pool_threads()
+	};
+	places_make(ret, n);
 	ret->root = mem_alloc((rows + 1) * sizeof(*ret->root));
 	ret->arena = mem_alloc(ret->n_arenas * sizeof(*ret->arena));
 	w.bench = mem_alloc(ret->n_arenas * sizeof(*w.bench));
 	for (unsigned i = 0; i < ret->n_arenas; i++) {
 		w.bench[i].arena = &ret->arena[i];
-		w.bench[i].group_of = mem_alloc((n->frames.n + 1) * sizeof(uint32_t));
+		w.bench[i].group_of = mem_alloc((ret->n_places + 1) * sizeof(uint32_t));
 	}
-	w.site_frame = mem_alloc((n->sites.n + 1) * sizeof(*w.site_frame));
-	for (size_t i = 0; i < n->sites.n; i++)
-		w.site_frame[i] = n->sites.data[i].frame;
 	w.load = mem_alloc((n->profile->entries.n + 1) * sizeof(*w.load));
 	for (size_t i = 0; i < n->profile->entries.n; i++)
 		w.load[i] = (struct load){ n->profile->entries.data[i].weight,
@@ -327,7 +404,6 @@ void graphs_make(const struct hist *h, const struct graph_opts *o, struct graphs
 		free(w.bench[i].next);
 	}
 	free(w.bench);
-	free(w.site_frame);
 	free(w.load);
 	free(w.first);
 	free(w.fill);
@@ -339,4 +415,6 @@ void graphs_free(struct graphs *g)
 		arena_free(&g->arena[i]);
 	free(g->arena);
 	free(g->root);
+	free(g->place_of);
+	free(g->place_site);
 }

@@ -15,60 +15,26 @@ struct table {
 	uint32_t *stamp; /* by row: the last entry that counted for it */
 	size_t stamp_cap;
 	uint32_t now;
+	uint64_t count, weight, left_count, left_weight; /* wanted; left out altogether */
 };
 
-static uint64_t key_hash(const struct hist *h, const uint64_t *value)
+static uint64_t pair_hash(struct cell_pair at)
 {
-	uint64_t x = 0;
-
-	for (unsigned i = 0; i < h->opts.n_keys; i++)
-		x = map_hash(x ^ (value[i] + i));
-	return x;
+	return map_hash((uint64_t)at.entry << 32 | at.site);
 }
 
-static bool same_key(const struct hist *h, const uint64_t *a, const uint64_t *b)
+static bool same_pair(struct cell_pair a, struct cell_pair b)
 {
-	return memcmp(a, b, h->opts.n_keys * sizeof(*a)) == 0;
+	return a.entry == b.entry && a.site == b.site;
 }
 
-/* The keys' values for an entry at a site; site parts can be redone alone while walking a chain. */
-static void entry_values(const struct hist *h, const struct profile_entry *e, uint64_t *value)
-{
-	for (unsigned i = 0; i < h->opts.n_keys; i++)
-		switch (h->opts.key[i]) {
-		case HIST_COMM: value[i] = e->comm; break;
-		case HIST_PID: value[i] = (uint32_t)e->pid; break;
-		case HIST_TID: value[i] = (uint32_t)e->tid; break;
-		case HIST_CPU: value[i] = e->cpu; break;
-		case HIST_TIME: value[i] = e->time; break;
-		case HIST_EXTRA: value[i] = e->extra; break;
-		default: value[i] = 0;
-		}
-}
-
-static void site_values(const struct hist *h, uint32_t site, uint64_t *value)
-{
-	const struct name_site *s = &h->names->sites.data[site];
-
-	for (unsigned i = 0; i < h->opts.n_keys; i++)
-		switch (h->opts.key[i]) {
-		case HIST_DSO:
-			value[i] = h->dso_text[s->dso == TASK_DSO_NONE ? 0 : s->dso + 1];
-			break;
-		case HIST_SYM: value[i] = s->frame; break;
-		case HIST_SRCLINE:
-		case HIST_SRCFILE: value[i] = h->site_text[site]; break;
-		default: break;
-		}
-}
-
-static void table_grow(const struct hist *h, struct table *t)
+static void table_grow(struct table *t)
 {
 	free(t->slot);
 	t->cap = t->cap ? t->cap * 2 : 1024;
 	t->slot = mem_alloc(t->cap * sizeof(*t->slot));
 	for (size_t i = 0; i < t->rows.n; i++) {
-		size_t at = key_hash(h, t->rows.data[i].value) & (t->cap - 1);
+		size_t at = pair_hash(t->rows.data[i].at) & (t->cap - 1);
 
 		while (t->slot[at])
 			at = (at + 1) & (t->cap - 1);
@@ -76,21 +42,20 @@ static void table_grow(const struct hist *h, struct table *t)
 	}
 }
 
-static uint32_t row_at(const struct hist *h, struct table *t, const uint64_t *value, uint32_t site)
+static uint32_t row_at(struct table *t, struct cell_pair pair)
 {
 	size_t at;
 	struct hist_row *r;
 
 	if ((t->rows.n + 1) * 2 > t->cap)
-		table_grow(h, t);
-	at = key_hash(h, value) & (t->cap - 1);
+		table_grow(t);
+	at = pair_hash(pair) & (t->cap - 1);
 	for (; t->slot[at]; at = (at + 1) & (t->cap - 1))
-		if (same_key(h, t->rows.data[t->slot[at] - 1].value, value))
+		if (same_pair(t->rows.data[t->slot[at] - 1].at, pair))
 			return t->slot[at] - 1;
 	r = vec_add(&t->rows);
-	memcpy(r->value, value, h->opts.n_keys * sizeof(*value));
-	r->site = site;
-	r->frame = h->names->sites.data[site].frame;
+	r->at = pair;
+	r->first = UINT64_MAX;
 	t->slot[at] = (uint32_t)t->rows.n;
 	if (t->stamp_cap < t->rows.cap) {
 		t->stamp = mem_grow(t->stamp, t->rows.cap * sizeof(*t->stamp));
@@ -108,108 +73,159 @@ struct sum {
 
 #define STEP 2048 /* entries a job */
 
-static void deeper(struct hist_row *r, uint64_t depth)
+static void deeper(struct hist_row *r, uint32_t depth)
 {
 	if (depth > r->depth)
-		r->depth = (uint32_t)depth;
+		r->depth = depth;
+}
+
+/* Remember the first sample, whatever order they come in. */
+static void note_first(struct hist_row *r, uint64_t time, int32_t tid, uint32_t site)
+{
+	if (time > r->first || (time == r->first && tid >= r->tid && r->first != UINT64_MAX))
+		return;
+	r->first = time;
+	r->tid = tid;
+	r->site = site;
+}
+
+static int mode_index(uint32_t mode)
+{
+	switch (mode) {
+	case EVENT_MODE_KERNEL: return 0;
+	case EVENT_MODE_USER: return 1;
+	case EVENT_MODE_GUEST_KERNEL: return 2;
+	case EVENT_MODE_GUEST_USER: return 3;
+	default: return -1;
+	}
+}
+
+enum { LEFT_OUT, ASIDE, WANTED };
+
+/* Does the entry count for rows, only for the total, or not at all? */
+static int wanted(const struct hist *h, size_t i)
+{
+	const struct names *n = h->cells->names;
+	uint32_t site = n->entry_site[i], frame = n->sites.data[site].frame;
+	const struct profile_entry *e = &n->profile->entries.data[i];
+
+	if (h->opts.hide_unresolved && n->frames.data[frame].name == SYMBOLS_NONE)
+		return LEFT_OUT;
+	if (h->opts.site_wanted && !h->opts.site_wanted[site])
+		return ASIDE;
+	if (h->opts.exclude_other &&
+	    (e->chain == PROFILE_NO_CHAIN || !h->cells->parent_of[e->chain]))
+		return ASIDE;
+	return WANTED;
+}
+
+static void sum_leaf(const struct hist *h, struct table *t, size_t i, uint32_t row)
+{
+	const struct names *n = h->cells->names;
+	const struct profile_entry *e = &n->profile->entries.data[i];
+	struct hist_row *r = &t->rows.data[row];
+	int mode = mode_index(e->mode);
+
+	r->count += e->count;
+	r->all_count += e->count;
+	r->self += e->weight;
+	r->total += e->weight;
+	if (mode >= 0)
+		r->by_mode[mode] += e->weight;
+	note_first(r, e->first, e->first_tid, n->entry_site[i]);
+	if (e->chain == PROFILE_NO_CHAIN)
+		return;
+	r->chains++;
+	deeper(r, n->chains[e->chain].n);
 }
 
 static void sum_entry(const struct hist *h, struct table *t, size_t i)
 {
-	const struct names *n = h->names;
+	const struct cells *c = h->cells;
+	const struct names *n = c->names;
 	const struct profile_entry *e = &n->profile->entries.data[i];
-	uint64_t value[16], first;
-	uint32_t row;
+	struct cell_pair at = { c->entry_class[i], c->site_class[n->entry_site[i]] };
+	const struct name_chain *chain;
+	uint32_t row = row_at(t, at);
 
-	entry_values(h, e, value);
-	site_values(h, n->entry_site[i], value);
-	row = row_at(h, t, value, n->entry_site[i]);
-	t->rows.data[row].count += e->count;
-	t->rows.data[row].self += e->weight;
-	t->rows.data[row].total += e->weight;
-	t->rows.data[row].chains += e->chain != PROFILE_NO_CHAIN;
+	t->count += e->count;
+	t->weight += e->weight;
+	sum_leaf(h, t, i, row);
 	if (!h->opts.children || e->chain == PROFILE_NO_CHAIN)
 		return;
-	first = n->chain_first[e->chain];
-	deeper(&t->rows.data[row], n->chain_first[e->chain + 1] - first);
+	chain = &n->chains[e->chain];
 	t->stamp[row] = ++t->now;
-	for (uint64_t k = n->chain_first[e->chain + 1]; k-- > first;) {
-		site_values(h, n->chain_sites[k], value);
-		row = row_at(h, t, value, n->chain_sites[k]);
+	for (uint32_t k = 0; k < chain->n; k++) {
+		uint32_t from = h->opts.caller ? chain->n - 1 - k : k;
+		uint32_t site = n->chain_sites[chain->first + from];
+
+		at.site = c->site_class[site];
+		row = row_at(t, at);
 		if (t->stamp[row] == t->now)
 			continue;
 		t->stamp[row] = t->now;
 		t->rows.data[row].total += e->weight;
+		t->rows.data[row].all_count += e->count;
 		t->rows.data[row].chains++;
-		deeper(&t->rows.data[row], k - first + 1);
+		note_first(&t->rows.data[row], e->first, e->first_tid, site);
+		deeper(&t->rows.data[row], chain->n - k);
 	}
 }
 
 static int sum_job(void *ctx, size_t job, unsigned worker)
 {
 	struct sum *s = ctx;
-	const struct profile *p = s->h->names->profile;
+	const struct hist *h = s->h;
+	struct table *t = &s->tables[worker];
+	const struct profile *p = h->cells->names->profile;
 	size_t end = (job + 1) * STEP < p->entries.n ? (job + 1) * STEP : p->entries.n;
 
-	for (size_t i = job * STEP; i < end; i++)
-		if (p->entries.data[i].type == s->h->opts.type)
-			sum_entry(s->h, &s->tables[worker], i);
-	return 0;
-}
+	for (size_t i = job * STEP; i < end; i++) {
+		const struct profile_entry *e = &p->entries.data[i];
 
-static void table_free(struct table *t)
-{
-	vec_free(&t->rows);
-	free(t->slot);
-	free(t->stamp);
-}
-
-static const struct hist *sorting; /* qsort_r's argument order differs between systems; reports are
-				      sorted by one thread */
-
-static int compare_key(const struct hist *h, const struct hist_row *a, const struct hist_row *b,
-		       unsigned i)
-{
-	char x[512], y[512];
-
-	switch (h->opts.key[i]) {
-	case HIST_PID:
-	case HIST_TID:
-	case HIST_CPU:
-	case HIST_TIME: return a->value[i] < b->value[i] ? -1 : a->value[i] > b->value[i];
-	default: return strcmp(hist_text(h, a, i, x, sizeof(x)), hist_text(h, b, i, y, sizeof(y)));
-	}
-}
-
-/* Heaviest first; equal ones by their texts, so that output does not depend on chance. */
-static int heaviest_first(const void *pa, const void *pb)
-{
-	const struct hist_row *a = pa, *b = pb;
-
-	if (a->total != b->total)
-		return a->total < b->total ? 1 : -1;
-	/* callers above what they call */
-	if (sorting->opts.children && a->depth != b->depth)
-		return a->depth < b->depth ? 1 : -1;
-	if (a->self != b->self)
-		return a->self < b->self ? 1 : -1;
-	for (unsigned i = 0; i < sorting->opts.n_keys; i++) {
-		int c = compare_key(sorting, a, b, i);
-
-		if (c)
-			return c;
+		if (e->type != h->opts.type)
+			continue;
+		switch (wanted(h, i)) {
+		case WANTED: sum_entry(h, t, i); break;
+		case LEFT_OUT: t->left_count += e->count; t->left_weight += e->weight;
+		}
 	}
 	return 0;
+}
+
+static void table_add(struct table *t, struct table *other)
+{
+	vec_each (&other->rows, r) {
+		struct hist_row *to = &t->rows.data[row_at(t, r->at)];
+
+		to->count += r->count;
+		to->all_count += r->all_count;
+		to->self += r->self;
+		to->total += r->total;
+		for (unsigned m = 0; m < HIST_MODES; m++)
+			to->by_mode[m] += r->by_mode[m];
+		to->chains += r->chains;
+		deeper(to, r->depth);
+		note_first(to, r->first, r->tid, r->site);
+	}
+	t->count += other->count;
+	t->weight += other->weight;
+	t->left_count += other->left_count;
+	t->left_weight += other->left_weight;
+	vec_free(&other->rows);
+	free(other->slot);
+	free(other->stamp);
 }
 
 static void index_rows(struct hist *h)
 {
+	free(h->slot);
 	h->slot_cap = 16;
 	while (h->slot_cap < h->rows.n * 2)
 		h->slot_cap *= 2;
 	h->slot = mem_alloc(h->slot_cap * sizeof(*h->slot));
 	for (size_t i = 0; i < h->rows.n; i++) {
-		size_t at = key_hash(h, h->rows.data[i].value) & (h->slot_cap - 1);
+		size_t at = pair_hash(h->rows.data[i].at) & (h->slot_cap - 1);
 
 		while (h->slot[at])
 			at = (at + 1) & (h->slot_cap - 1);
@@ -217,142 +233,118 @@ static void index_rows(struct hist *h)
 	}
 }
 
-static uint32_t find_row(const struct hist *h, const uint64_t *value)
+static uint32_t find_row(const struct hist *h, struct cell_pair pair)
 {
-	size_t at = key_hash(h, value) & (h->slot_cap - 1);
+	size_t at = pair_hash(pair) & (h->slot_cap - 1);
 
-	while (h->slot[at] && !same_key(h, h->rows.data[h->slot[at] - 1].value, value))
+	while (h->slot[at] && !same_pair(h->rows.data[h->slot[at] - 1].at, pair))
 		at = (at + 1) & (h->slot_cap - 1);
-	return h->slot[at] - 1;
+	return h->slot[at] ? h->slot[at] - 1 : HIST_NO_ROW;
 }
 
-/* Texts of files and, when asked for, of source lines. */
-static void prepare_texts(struct hist *h)
+static void hide_rows(struct hist *h)
 {
-	const struct names *n = h->names;
-	size_t n_dsos = tasks_n_dsos(n->profile->trace->tasks);
-	bool lines = false, files_only = false;
+	const struct column *symbol = columns_find(h->cells->opts.columns, KEY_SYM);
 
-	h->dso_text = mem_alloc((n_dsos + 1) * sizeof(*h->dso_text));
-	h->dso_text[0] = strtab_add(&h->texts, names_dso(n, TASK_DSO_NONE));
-	for (size_t i = 0; i < n_dsos; i++)
-		h->dso_text[i + 1] = strtab_add(&h->texts, names_dso(n, (uint32_t)i));
-	for (unsigned i = 0; i < h->opts.n_keys; i++) {
-		lines = lines || h->opts.key[i] == HIST_SRCLINE || h->opts.key[i] == HIST_SRCFILE;
-		files_only = files_only || h->opts.key[i] == HIST_SRCFILE;
-	}
-	if (!lines)
-		return;
-	h->site_text = mem_alloc(n->sites.n * sizeof(*h->site_text));
-	for (size_t i = 0; i < n->sites.n; i++) {
-		const struct name_site *s = &n->sites.data[i];
-		char text[1024];
+	for (size_t i = 0; h->opts.symbol_part && symbol && i < h->rows.n; i++) {
+		struct hist_row *r = &h->rows.data[i];
+		const char *name = names_function(h->cells->names,
+						  (uint32_t)cell_value(h->cells, symbol, r->at));
 
-		if (s->sym && s->sym->nframes && s->sym->frames[0].file != SYMBOLS_NONE) {
-			const char *file = symbols_text(n->symbols, s->sym->frames[0].file);
-			const char *base = strrchr(file, '/');
-
-			base = base ? base + 1 : file;
-			if (files_only)
-				snprintf(text, sizeof(text), "%s", base);
-			else
-				snprintf(text, sizeof(text), "%s:%u", base, s->sym->frames[0].line);
-		} else {
-			const char *fn = names_function(n, s->frame);
-
-			snprintf(text, sizeof(text), files_only ? "." : "%s+%llu",
-				 fn ? fn : names_dso(n, s->dso),
-				 (unsigned long long)(s->dso_addr - n->frames.data[s->frame].addr));
-		}
-		h->site_text[i] = strtab_add(&h->texts, text);
+		r->hidden = !name || !strstr(name, h->opts.symbol_part);
 	}
 }
 
-int hist_make(const struct names *n, const struct hist_opts *o, struct hist *ret, struct err *e)
+void hist_make(struct hist *h, const struct cells *c, const struct hist_opts *o)
 {
+	const struct profile *p = c->names->profile;
 	unsigned threads = pool_threads();
 	AUTO_FREE struct table *tables = mem_alloc(threads * sizeof(*tables));
-	struct hist h = { .names = n, .opts = *o };
-	struct sum s = { .h = &h, .tables = tables };
+	struct sum s = { .h = h, .tables = tables };
 
-	(void)e;
-	prepare_texts(&h);
-	h.total = n->profile->total[o->type].weight;
-	h.count = n->profile->total[o->type].count;
-	pool_run((n->profile->entries.n + STEP - 1) / STEP, threads, sum_job, &s);
-	for (unsigned t = 1; t < threads; t++) {
-		vec_each (&tables[t].rows, r) {
-			uint32_t row = row_at(&h, &tables[0], r->value, r->site);
-
-			tables[0].rows.data[row].count += r->count;
-			tables[0].rows.data[row].self += r->self;
-			tables[0].rows.data[row].total += r->total;
-			tables[0].rows.data[row].chains += r->chains;
-			deeper(&tables[0].rows.data[row], r->depth);
-		}
-		table_free(&tables[t]);
-	}
-	memcpy(&h.rows, &tables[0].rows, sizeof(h.rows));
+	*h = (struct hist){ .cells = c, .opts = *o };
+	pool_run((p->entries.n + STEP - 1) / STEP, threads, sum_job, &s);
+	for (unsigned t = 1; t < threads; t++)
+		table_add(&tables[0], &tables[t]);
+	memcpy(&h->rows, &tables[0].rows, sizeof(h->rows));
+	h->count = tables[0].count;
+	h->weight = tables[0].weight;
+	h->all_count = p->total[o->type].all_count - tables[0].left_count;
+	h->all_weight = p->total[o->type].all_weight - tables[0].left_weight;
 	free(tables[0].slot);
 	free(tables[0].stamp);
-	sorting = &h;
-	if (h.rows.n)
-		qsort(h.rows.data, h.rows.n, sizeof(*h.rows.data), heaviest_first);
-	index_rows(&h);
-	*ret = h;
-	return 0;
+	hide_rows(h);
+	hist_order(h);
+	index_rows(h);
+}
+
+/* Pairs of h's rows, anew after rows were added or moved. */
+static void pair_rows(struct hist *h)
+{
+	free(h->pair);
+	h->pair = mem_alloc((h->rows.n * h->n_members + 1) * sizeof(*h->pair));
+	for (size_t i = 0; i < h->rows.n; i++)
+		for (unsigned m = 0; m < h->n_members; m++)
+			h->pair[i * h->n_members + m] = find_row(&h->member[m], h->rows.data[i].at);
+}
+
+/* Rows of nothing for what only the other events have. */
+static void add_dummies(struct hist *h)
+{
+	struct map seen = { 0 };
+
+	for (unsigned m = 0; m < h->n_members; m++)
+		vec_each (&h->member[m].rows, r) {
+			struct hist_row dummy = { .at = r->at,
+						  .site = r->site,
+						  .tid = r->tid,
+						  .first = r->first,
+						  .hidden = r->hidden,
+						  .dummy = true };
+			uint64_t *at = map_at(&seen, (uint64_t)r->at.entry << 32 | r->at.site);
+
+			if (*at || find_row(h, r->at) != HIST_NO_ROW)
+				continue;
+			*at = 1;
+			vec_push(&h->rows, dummy);
+		}
+	map_free(&seen);
+}
+
+void hist_group(struct hist *h, struct hist *others, unsigned n, unsigned sort_member)
+{
+	h->member = mem_dup(others, n * sizeof(*others));
+	h->n_members = n;
+	h->sort_member = sort_member <= n ? sort_member : 0;
+	add_dummies(h);
+	pair_rows(h);
+	hist_order(h);
+	index_rows(h);
+	pair_rows(h);
 }
 
 void hist_free(struct hist *h)
 {
+	for (unsigned m = 0; m < h->n_members; m++)
+		hist_free(&h->member[m]);
+	free(h->member);
+	free(h->pair);
 	vec_free(&h->rows);
-	strtab_free(&h->texts);
-	free(h->dso_text);
-	free(h->site_text);
 	free(h->slot);
 }
 
-unsigned hist_needs(const struct hist_opts *o)
+uint64_t hist_sum(const struct hist *h, const struct hist_row *r, enum key key)
 {
-	unsigned by = 0;
-
-	for (unsigned i = 0; i < o->n_keys; i++)
-		switch (o->key[i]) {
-		case HIST_COMM: by |= PROFILE_BY_COMM; break;
-		case HIST_PID: by |= PROFILE_BY_PID | PROFILE_BY_COMM; break;
-		case HIST_TID: by |= PROFILE_BY_TID | PROFILE_BY_COMM; break;
-		case HIST_CPU: by |= PROFILE_BY_CPU; break;
-		case HIST_TIME: by |= PROFILE_BY_TIME; break;
-		case HIST_DSO:
-		case HIST_SYM:
-		case HIST_SRCLINE:
-		case HIST_SRCFILE: by |= PROFILE_BY_CODE; break;
-		default: break;
-		}
-	return by;
-}
-
-const char *hist_text(const struct hist *h, const struct hist_row *r, unsigned key, char *buf,
-		      size_t size)
-{
-	const struct names *n = h->names;
-	const char *name;
-
-	switch (h->opts.key[key]) {
-	case HIST_COMM: return profile_comm(n->profile->trace, (uint32_t)r->value[key], buf, size);
-	case HIST_DSO:
-	case HIST_SRCLINE:
-	case HIST_SRCFILE: return strtab_get(&h->texts, (uint32_t)r->value[key]);
-	case HIST_SYM:
-		name = names_function(n, r->frame);
-		if (name)
-			return name;
-		snprintf(buf, size, "%#.16llx", (unsigned long long)n->frames.data[r->frame].addr);
-		break;
-	case HIST_CPU: snprintf(buf, size, "%03u", (unsigned)r->value[key]); break;
-	default: snprintf(buf, size, "%llu", (unsigned long long)r->value[key]);
+	(void)h;
+	switch (key) {
+	case KEY_CHILDREN: return r->total;
+	case KEY_OVERHEAD_SYS: return r->by_mode[0];
+	case KEY_OVERHEAD_US: return r->by_mode[1];
+	case KEY_OVERHEAD_GUEST_SYS: return r->by_mode[2];
+	case KEY_OVERHEAD_GUEST_US: return r->by_mode[3];
+	case KEY_SAMPLES: return r->count;
+	default: return r->self;
 	}
-	return buf;
 }
 
 void hist_walk_init(struct hist_walk *w, const struct hist *h)
@@ -368,27 +360,29 @@ void hist_walk_free(struct hist_walk *w)
 void hist_walk(struct hist_walk *w, size_t i, hist_walk_fn *fn, void *ctx)
 {
 	const struct hist *h = w->h;
-	const struct names *n = h->names;
+	const struct cells *c = h->cells;
+	const struct names *n = c->names;
 	const struct profile_entry *e = &n->profile->entries.data[i];
-	uint64_t value[16], first;
+	struct cell_pair at = { c->entry_class[i], c->site_class[n->entry_site[i]] };
+	const struct name_chain *chain;
 	uint32_t row;
 
-	if (e->type != h->opts.type)
+	if (e->type != h->opts.type || wanted(h, i) != WANTED)
 		return;
-	entry_values(h, e, value);
-	site_values(h, n->entry_site[i], value);
-	row = find_row(h, value);
+	row = find_row(h, at);
 	fn(ctx, row, -1);
 	if (!h->opts.children || e->chain == PROFILE_NO_CHAIN)
 		return;
+	chain = &n->chains[e->chain];
 	w->stamp[row] = ++w->now;
-	first = n->chain_first[e->chain];
-	for (uint64_t k = n->chain_first[e->chain + 1]; k-- > first;) {
-		site_values(h, n->chain_sites[k], value);
-		row = find_row(h, value);
+	for (uint32_t k = 0; k < chain->n; k++) {
+		uint32_t from = h->opts.caller ? chain->n - 1 - k : k;
+
+		at.site = c->site_class[n->chain_sites[chain->first + from]];
+		row = find_row(h, at);
 		if (w->stamp[row] == w->now)
 			continue;
 		w->stamp[row] = w->now;
-		fn(ctx, row, (int64_t)(k - first));
+		fn(ctx, row, from);
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows of a report: a named profile summed by sort keys.
+ * The rows of a report: a named profile summed by its columns.
  *
  * With children, a row's total also counts the samples that passed through its
  * function on the way to another one, each sample once a row.
@@ -12,66 +12,82 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/map.h"
-#include "calc/names.h"
-#include "calc/profile.h"
-
-enum hist_key {
-	HIST_COMM,
-	HIST_PID, /* process: "1234:comm" */
-	HIST_TID,
-	HIST_DSO,
-	HIST_SYM,
-	HIST_CPU,
-	HIST_SRCLINE,
-	HIST_SRCFILE,
-	HIST_TIME,
-	HIST_EXTRA, /* a tracepoint's field or another value; texts come from the owner */
-	HIST_KEYS,
-};
+#include "calc/cell.h"
 
 struct hist_opts {
-	enum hist_key key[16];
-	unsigned n_keys;
-	bool children;
 	uint32_t type; /* which of the trace's events */
+	bool children;
+	bool caller;	 /* chains are looked at from the outside in */
+	bool use_chains; /* rows have graphs: of equal rows callers stand above what they call */
+	bool hide_unresolved; /* samples without a name are left out, also of the total */
+	bool exclude_other;   /* those without a KEY_PARENT only count for the total */
+	/* By site: samples elsewhere only count for the total. NULL: all sites. */
+	const bool *site_wanted;
+	/* Rows of other functions are hidden: a part of the name. NULL: none is. */
+	const char *symbol_part;
 };
+
+#define HIST_MODES 4 /* kernel, user, guest kernel, guest user */
 
 struct hist_row {
-	uint64_t value[16]; /* by key: an id, number or site as hist_text() understands it */
-	uint32_t frame;	    /* with HIST_SYM: the function; else of some sample in it */
-	uint32_t site;
-	uint32_t depth;		     /* of the deepest chain behind it */
-	uint64_t count, self, total; /* samples; weight here; weight here and below */
-	uint64_t chains;	     /* entries with a chain that count for it */
+	struct cell_pair at;
+	uint32_t site;	/* of its first sample */
+	uint32_t depth; /* of the deepest chain behind it */
+	int32_t tid;	/* of its first sample */
+	bool hidden, dummy;
+	uint64_t first;		      /* time */
+	uint64_t count, self, total;  /* samples; weight here; weight here and below */
+	uint64_t all_count;	      /* samples here and below */
+	uint64_t by_mode[HIST_MODES]; /* parts of self */
+	uint64_t chains;	      /* entries with a chain that count for it */
 };
 
+#define HIST_NO_ROW UINT32_MAX
+
 struct hist {
-	const struct names *names;
+	const struct cells *cells;
 	struct hist_opts opts;
-	VEC(struct hist_row) rows; /* heaviest first */
-	uint64_t total;		   /* weight of all samples of this type */
-	uint64_t count;
-	struct strtab texts; /* that dso and srcline values are ids of */
-	/* inner workings of hist.c */
-	uint32_t *dso_text, *site_text; /* by dso, by site */
+	VEC(struct hist_row) rows;	/* heaviest first */
+	uint64_t count, weight;		/* of what was wanted */
+	uint64_t all_count, all_weight; /* and what was set aside */
+	/* A group's other events: their row for each of these, or HIST_NO_ROW. */
+	struct hist *member;
+	unsigned n_members;
+	uint32_t *pair;	      /* by row and member */
+	unsigned sort_member; /* the event whose sums decide the order; 0: the leader */
+	/* inner workings */
 	uint32_t *slot;
 	size_t slot_cap;
 };
 
-/* What a key shows for a row, into buf, which is returned; the view adds width. */
-const char *hist_text(const struct hist *h, const struct hist_row *r, unsigned key, char *buf,
-		      size_t size);
-
-/* The profile must have been made by at least what the keys need: see hist_needs. */
-int hist_make(const struct names *n, const struct hist_opts *o, struct hist *ret, struct err *e);
+/* The profile must have been made by at least what the columns need: see cells_needs. */
+void hist_make(struct hist *h, const struct cells *c, const struct hist_opts *o);
+/* Put the others' rows beside h's, with rows of nothing for what h has not; takes them over. */
+void hist_group(struct hist *h, struct hist *others, unsigned n, unsigned sort_member);
 void hist_free(struct hist *h);
 
-/* PROFILE_BY_* that the keys need. */
-unsigned hist_needs(const struct hist_opts *o);
+/* The sum a column shows (KEY_CHILDREN ... KEY_PERIOD), as a weight or count. */
+uint64_t hist_sum(const struct hist *h, const struct hist_row *r, enum key key);
+/* What shares are of: everything, or only what filters left. */
+static inline uint64_t hist_total(const struct hist *h, bool relative)
+{
+	return relative ? h->weight : h->all_weight;
+}
+/* The weight a row is shown by. */
+static inline uint64_t hist_weight(const struct hist *h, const struct hist_row *r)
+{
+	return h->opts.children ? r->total : r->self;
+}
+/* The member's row beside row i; NULL when it has none. */
+static inline const struct hist_row *hist_pair(const struct hist *h, size_t i, unsigned member)
+{
+	uint32_t p = h->pair[i * h->n_members + member];
+
+	return p == HIST_NO_ROW ? NULL : &h->member[member].rows.data[p];
+}
 
 /* Calls fn for each row that an entry counts for: its own first (at -1), then those on the way,
- * outermost first, each once. */
+ * each once: outermost first when opts.caller, else innermost. */
 struct hist_walk {
 	const struct hist *h;
 	uint32_t *stamp; /* by row */
@@ -81,5 +97,11 @@ void hist_walk_init(struct hist_walk *w, const struct hist *h);
 void hist_walk_free(struct hist_walk *w);
 typedef void hist_walk_fn(void *ctx, uint32_t row, int64_t chain_at);
 void hist_walk(struct hist_walk *w, size_t entry, hist_walk_fn *fn, void *ctx);
+
+/* --- hist_order.c --- */
+/* Rows into the order of output. */
+void hist_order(struct hist *h);
+/* Indices of rows (n of them, any selection) in that order; for views that sort parts. */
+void hist_order_some(const struct hist *h, uint32_t *rows, size_t n);
 
 #endif

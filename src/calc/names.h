@@ -4,7 +4,8 @@
  *
  * A site is an address in an address space; a frame is the function (or the
  * unnamed address) that sites belong to. Reports sum by frame, so two sites of
- * one function are one row.
+ * one function are one row. Functions that were inlined at a site are sites of
+ * their own, and stand before it in chains.
  */
 #ifndef KYMO_CALC_NAMES_H
 #define KYMO_CALC_NAMES_H
@@ -17,15 +18,28 @@
 #include "calc/profile.h"
 #include "sym/sym.h"
 
+#define NAMES_NONE UINT32_MAX
+
+/* A file as it is shown: "libc.so.6", "[kernel.kallsyms]", "[JIT] tid 12". */
+struct name_dso {
+	const char *name, *path; /* short and long */
+	uint32_t symbols;	 /* in src/sym; SYMBOLS_NONE when it has none */
+	uint32_t order;		 /* in which files were first mapped */
+};
+
 struct name_site {
-	uint64_t addr; /* the ip */
-	uint32_t space;
-	uint32_t dso; /* of tasks, TASK_DSO_NONE when nothing is mapped there */
-	uint32_t frame;
-	uint8_t mode;		      /* enum event_mode */
-	bool caller;		      /* a return address */
+	uint64_t addr;		      /* the ip */
 	uint64_t dso_addr;	      /* the address symbols are asked for */
+	const struct task_map *map;   /* NULL when nothing is mapped there */
 	const struct sym_result *sym; /* NULL when nobody could be asked */
+	uint32_t space;
+	uint32_t dso; /* NAMES_NONE when nothing is mapped there */
+	uint32_t frame;
+	uint32_t inlines; /* first of the sites inlined here, as many as sym has frames less one */
+	uint8_t mode;	  /* enum event_mode */
+	bool caller;	  /* a return address */
+	bool inlined;	  /* a function inlined into the site that has it in its inlines */
+	uint16_t depth;	  /* of an inlined one: which of sym->frames */
 };
 
 struct name_frame {
@@ -33,13 +47,27 @@ struct name_frame {
 	uint32_t module; /* kernel module of symbols_text(), or SYMBOLS_NONE */
 	uint32_t dso;
 	uint8_t mode;
+	bool inlined;
 	uint64_t addr; /* the function's start, or the unnamed address itself */
+	uint64_t size; /* of the function; 0 when not known */
+	uint64_t ip;   /* where one of its sites was */
 };
 
 struct names_opts {
-	bool lines; /* source lines and inlined functions too */
-	bool (*progress)(void *ctx, size_t done, size_t all); /* may be NULL */
+	bool lines;	      /* source lines too */
+	bool inlines;	      /* functions that were inlined stand in chains; implies lines */
+	bool hide_unresolved; /* leave frames without a name out of chains */
+	/* Chains begin with the outermost function this is true for; NULL: leave them. */
+	bool (*ignore_callees)(void *ctx, const char *function);
+	/* Further addresses of an entry, to be found in more_sites; n_more each. NULL: none. */
+	void (*more)(void *ctx, const struct profile_entry *e, uint64_t *addr, uint8_t *mode);
+	unsigned n_more;
 	void *ctx;
+};
+
+struct name_chain {
+	uint64_t first;
+	uint32_t n;
 };
 
 struct names {
@@ -47,22 +75,27 @@ struct names {
 	struct symbols *symbols;
 	VEC(struct name_site) sites;
 	VEC(struct name_frame) frames;
-	uint32_t *entry_site;  /* by profile entry; NAMES_NO_SITE when it has no code */
-	uint32_t *chain_sites; /* all chains' sites, innermost first, markers left out */
-	uint64_t *chain_first; /* chain i is chain_sites[chain_first[i] .. chain_first[i + 1]) */
-	uint64_t unresolved;   /* weight-free count of samples whose own address has no name */
+	VEC(struct name_dso) dsos;
+	uint32_t *entry_site; /* by profile entry */
+	uint32_t *more_sites; /* by profile entry, n_more each */
+	unsigned n_more;
+	uint32_t *chain_sites;	   /* all chains' sites, innermost first, markers left out */
+	struct name_chain *chains; /* by profile chain: where it is in chain_sites */
+	uint64_t unresolved;	   /* samples whose own address has no name */
+	struct arena texts;
 };
-#define NAMES_NO_SITE UINT32_MAX
 
 /* symbols must outlive the result. */
 int names_make(const struct profile *p, struct symbols *symbols, const struct names_opts *o,
 	       struct names *ret, struct err *e);
 void names_free(struct names *n);
 
-/* The number of a file for symbols_resolve() and friends; SYMBOLS_NONE for TASK_DSO_NONE. */
+/* The number of a file for symbols_resolve() and friends; SYMBOLS_NONE when nobody knows it. */
 uint32_t names_file(const struct names *n, uint32_t dso, uint8_t mode);
-/* How a file is shown: its base name, "[kernel.kallsyms]", "[vdso]", "[unknown]". */
+/* The file's short name; "[unknown]" for NAMES_NONE. */
 const char *names_dso(const struct names *n, uint32_t dso);
+/* And its path. */
+const char *names_path(const struct names *n, uint32_t dso);
 /* The function's name, or NULL for an unnamed address. */
 static inline const char *names_function(const struct names *n, uint32_t frame)
 {
@@ -70,5 +103,16 @@ static inline const char *names_function(const struct names *n, uint32_t frame)
 
 	return f->name == SYMBOLS_NONE ? NULL : symbols_text(n->symbols, f->name);
 }
+/* Source file and line of a site; false when not known. */
+bool names_line(const struct names *n, const struct name_site *s, const char **file,
+		uint32_t *line);
+
+/* How many samples have a chain, and how many of those are not whole. */
+struct names_cut {
+	uint64_t chains;
+	uint64_t full;	 /* as long as the recorder allowed, or cut here */
+	uint64_t abrupt; /* user code that ends in no function threads start with */
+};
+struct names_cut names_count_cut(const struct names *n);
 
 #endif

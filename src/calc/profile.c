@@ -1,33 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "calc/profile.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/pool.h"
-
-/* Open addressing; a slot holds an index + 1. Entries and chains carry or give their hash again. */
-struct index {
-	uint32_t *slot;
-	size_t cap, n;
-};
-
-struct tables {
-	VEC(struct profile_entry) entries;
-	VEC(struct profile_chain) chains;
-	struct index entry_index, chain_index;
-	struct profile_total *total;
-	struct arena copies;
-	/* the last sample's answers: neighbours are mostly of one thread */
-	int32_t last_pid, last_tid;
-	uint64_t last_time;
-	uint32_t last_space, last_kernel, last_comm;
-};
+#include "calc/profile_table.h"
 
 struct job {
 	struct source *source;
 	const struct profile_opts *o;
 	struct tables *tables; /* by worker */
+	atomic_size_t done;
 	struct err *e;
 };
 
@@ -37,134 +22,33 @@ struct reader {
 	unsigned worker;
 };
 
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	__uint128_t m = (__uint128_t)(a ^ 0x9e3779b97f4a7c15u) * (b ^ 0xd6e8feb86659fd93u);
-
-	return (uint64_t)m ^ (uint64_t)(m >> 64);
-}
-
-static uint64_t chain_hash(const struct profile_chain *c)
-{
-	const uint64_t *ip = c->ip;
-	uint64_t h = mix((uint64_t)c->space << 32 | c->kernel, c->n);
-	uint32_t i = 0, n = c->n;
-
-	for (; i + 2 <= n; i += 2)
-		h = mix(ip[i] ^ h, ip[i + 1]);
-	if (i < n)
-		h = mix(ip[i] ^ h, n);
-	return h;
-}
-
-/* The part of an entry that identifies it is everything before its sums. */
-#define KEY_SIZE offsetof(struct profile_entry, count)
-
-static uint64_t entry_hash(const struct profile_entry *e)
-{
-	uint64_t w[KEY_SIZE / 8], h = 0;
-
-	_Static_assert(KEY_SIZE % 8 == 0, "the key has no padding");
-	memcpy(w, e, KEY_SIZE);
-	for (size_t i = 0; i < KEY_SIZE / 8; i++)
-		h = mix(w[i] ^ h, i);
-	return h;
-}
-
-static void index_grow(struct index *x, uint64_t (*hash_of)(const void *ctx, size_t i),
-		       const void *ctx)
-{
-	uint32_t *old = x->slot;
-	size_t old_cap = x->cap;
-
-	x->cap = old_cap ? old_cap * 2 : 1024;
-	x->slot = mem_alloc(x->cap * sizeof(*x->slot));
-	for (size_t i = 0; i < old_cap; i++) {
-		size_t at;
-
-		if (!old[i])
-			continue;
-		at = hash_of(ctx, old[i] - 1) & (x->cap - 1);
-		while (x->slot[at])
-			at = (at + 1) & (x->cap - 1);
-		x->slot[at] = old[i];
-	}
-	free(old);
-}
-
-static uint64_t chain_hash_at(const void *ctx, size_t i)
-{
-	return ((const struct tables *)ctx)->chains.data[i].hash;
-}
-
-static uint64_t entry_hash_at(const void *ctx, size_t i)
-{
-	return entry_hash(&((const struct tables *)ctx)->entries.data[i]);
-}
-
-/* copy: the words do not outlive the callback. */
-static uint32_t intern_chain(struct tables *t, const struct profile_chain *c, bool copy)
-{
-	struct index *x = &t->chain_index;
-	size_t at;
-
-	if ((x->n + 1) * 2 > x->cap)
-		index_grow(x, chain_hash_at, t);
-	for (at = c->hash & (x->cap - 1); x->slot[at]; at = (at + 1) & (x->cap - 1)) {
-		const struct profile_chain *o = &t->chains.data[x->slot[at] - 1];
-
-		if (o->hash == c->hash && o->n == c->n && o->space == c->space &&
-		    o->kernel == c->kernel && memcmp(o->ip, c->ip, c->n * sizeof(*c->ip)) == 0)
-			return x->slot[at] - 1;
-	}
-	vec_push(&t->chains, *c);
-	if (copy)
-		t->chains.data[t->chains.n - 1].ip =
-			arena_dup(&t->copies, c->ip, c->n * sizeof(*c->ip));
-	x->slot[at] = (uint32_t)t->chains.n;
-	x->n++;
-	return (uint32_t)t->chains.n - 1;
-}
-
-static void count_entry(struct tables *t, const struct profile_entry *e)
-{
-	struct index *x = &t->entry_index;
-	size_t at;
-
-	if ((x->n + 1) * 2 > x->cap)
-		index_grow(x, entry_hash_at, t);
-	for (at = entry_hash(e) & (x->cap - 1); x->slot[at]; at = (at + 1) & (x->cap - 1)) {
-		struct profile_entry *o = &t->entries.data[x->slot[at] - 1];
-
-		if (memcmp(o, e, KEY_SIZE) == 0) {
-			o->count += e->count;
-			o->weight += e->weight;
-			return;
-		}
-	}
-	vec_push(&t->entries, *e);
-	x->slot[at] = (uint32_t)t->entries.n;
-	x->n++;
-}
-
-/* Space and name of the task, remembered for the next sample of the same thread. */
+/*
+ * Space and name of the task. Neighbours are mostly of one thread, and most samples
+ * come after the last change, so that few have to be looked up.
+ */
 static void look_up_task(struct reader *r, const struct event *ev, struct profile_entry *out)
 {
 	const struct tasks *tasks = r->job->source->trace->tasks;
-	struct tables *t = r->t;
+	uint64_t changed = tasks_changed(tasks);
+	bool still = ev->time >= changed;
+	struct task_answer *a =
+		still ? &r->t->kept[(uint32_t)ev->tid % ARRAY_SIZE(r->t->kept)] : &r->t->last;
 
-	if (ev->pid != t->last_pid || ev->tid != t->last_tid || ev->time != t->last_time) {
-		t->last_space = tasks_space_at(tasks, ev->pid, ev->time);
-		t->last_kernel = tasks_kernel_at(tasks, ev->time);
-		t->last_comm = tasks_comm_at(tasks, ev->tid, ev->time);
-		t->last_pid = ev->pid;
-		t->last_tid = ev->tid;
-		t->last_time = ev->time;
+	if (!a->set || ev->pid != a->pid || ev->tid != a->tid ||
+	    (still ? a->time < changed : ev->time != a->time)) {
+		*a = (struct task_answer){ .set = true,
+					   .pid = ev->pid,
+					   .tid = ev->tid,
+					   .time = ev->time,
+					   .space = tasks_space_at(tasks, ev->pid, ev->time),
+					   .kernel = tasks_kernel_at(tasks, ev->time),
+					   .comm = tasks_comm_at(tasks, ev->tid, ev->time) };
+		if (a->comm == STRTAB_NONE)
+			a->comm = PROFILE_NAMELESS | ((uint32_t)ev->tid & ~PROFILE_NAMELESS);
 	}
-	out->space = t->last_space;
-	out->kernel = t->last_kernel;
-	out->comm =
-		t->last_comm != STRTAB_NONE ? t->last_comm : PROFILE_NAMELESS | (uint32_t)ev->tid;
+	out->space = a->space;
+	out->kernel = a->kernel;
+	out->comm = a->comm;
 }
 
 const char *profile_comm(const struct trace *t, uint32_t comm, char *buf, size_t size)
@@ -177,26 +61,139 @@ const char *profile_comm(const struct trace *t, uint32_t comm, char *buf, size_t
 	return buf;
 }
 
+/* Keep the innermost frames. Markers are none, but say whose the frames behind them are. */
+static void keep_inner(struct profile_chain *c, unsigned max)
+{
+	uint32_t frames = 0, i = 0;
+
+	for (; i < c->n && frames < max; i++)
+		frames += c->ip[i] < EVENT_CHAIN_MARK;
+	c->cut = i < c->n;
+	c->n = i;
+}
+
+/* Keep the outermost frames; where that begins behind a marker it is written anew, to buf. */
+static bool keep_outer(struct profile_chain *c, unsigned max, uint64_t *buf)
+{
+	uint32_t frames = 0, i = c->n, mark;
+
+	for (; i > 0 && frames < max; i--)
+		frames += c->ip[i - 1] < EVENT_CHAIN_MARK;
+	for (mark = i; mark > 0 && c->ip[mark - 1] < EVENT_CHAIN_MARK; mark--)
+		;
+	if (i == 0 || (mark == i && i == 1))
+		return false;
+	c->cut = c->headless = true;
+	c->n -= i;
+	if (mark == 0 || c->n >= PROFILE_EXTRA_WORDS) {
+		c->ip += i;
+		return false;
+	}
+	buf[0] = c->ip[mark - 1];
+	memmove(buf + 1, c->ip + i, c->n * sizeof(*buf));
+	c->ip = buf;
+	c->n++;
+	return true;
+}
+
 static uint32_t chain_of(struct reader *r, const struct event *ev, const struct profile_entry *of)
 {
 	const struct profile_opts *o = r->job->o;
 	struct profile_chain c = {
 		.ip = ev->chain, .n = ev->chain_n, .space = of->space, .kernel = of->kernel
 	};
+	bool copy = !r->job->source->stable;
 
-	if (!(ev->have & EVENT_HAVE_CHAIN) || !c.n)
+	if (!(ev->have & EVENT_HAVE_CHAIN))
+		c.n = 0;
+	if (!c.n)
 		return PROFILE_NO_CHAIN;
-	if (o->max_stack) {
-		uint32_t frames = 0, i = 0;
+	if (o->max_stack && o->outermost)
+		copy = keep_outer(&c, o->max_stack, r->t->buf) || copy;
+	else if (o->max_stack)
+		keep_inner(&c, o->max_stack);
+	c.hash = table_chain_hash(&c);
+	return table_chain(r->t, &c, copy);
+}
 
-		/* markers are no frames */
-		for (; i < c.n && frames < o->max_stack; i++)
-			frames += c.ip[i] < EVENT_CHAIN_MARK;
-		c.cut = i < c.n;
-		c.n = i;
+static uint32_t extra_of(struct reader *r, const struct event *ev,
+			 const struct event_branch *branch)
+{
+	const struct profile_opts *o = r->job->o;
+	struct profile_extra x = { .data = r->t->buf, .first = ev->time };
+
+	if (!o->extra)
+		return PROFILE_NO_EXTRA;
+	x.size = (uint32_t)o->extra(o->ctx, ev, branch, r->t->buf);
+	if (x.size % 8)
+		memset((char *)r->t->buf + x.size, 0, 8 - x.size % 8);
+	x.hash = table_extra_hash(&x);
+	if (ev->have & EVENT_HAVE_RAW) {
+		x.raw = ev->raw;
+		x.raw_size = ev->raw_size;
 	}
-	c.hash = chain_hash(&c);
-	return intern_chain(r->t, &c, !r->job->source->stable);
+	return table_extra(r->t, &x, x.raw && !r->job->source->stable);
+}
+
+static void count_sample(struct reader *r, const struct event *ev, struct profile_entry *e,
+			 const struct event_branch *branch)
+{
+	const struct profile_opts *o = r->job->o;
+
+	if (!(o->by & PROFILE_BY_COMM))
+		e->comm = STRTAB_NONE;
+	if (o->by & PROFILE_BY_PID)
+		e->pid = ev->pid;
+	if (o->by & PROFILE_BY_TID)
+		e->tid = ev->tid;
+	if (o->by & PROFILE_BY_CPU)
+		e->cpu = ev->have & EVENT_HAVE_CPU ? ev->cpu : UINT32_MAX;
+	if (o->by & PROFILE_BY_TIME)
+		e->time = o->time_quantum ? ev->time / o->time_quantum * o->time_quantum : ev->time;
+	if (o->by & (PROFILE_BY_CODE | PROFILE_BY_CHAIN)) {
+		e->ip = branch ? branch->to : ev->ip;
+		e->mode = ev->mode;
+		if ((o->by & PROFILE_BY_CHAIN) && !branch)
+			e->chain = chain_of(r, ev, e);
+	} else {
+		e->space = e->kernel = TASK_SPACE_KERNEL;
+	}
+	e->extra = extra_of(r, ev, branch);
+	/* kernel code is the same in every space */
+	if (e->chain == PROFILE_NO_CHAIN && e->extra == PROFILE_NO_EXTRA && !branch &&
+	    (e->mode == EVENT_MODE_KERNEL || !e->mode))
+		e->space = TASK_SPACE_KERNEL;
+	table_count(r->t, e);
+}
+
+/* A branch may lead from user to kernel code: nobody says which, but the addresses do. */
+static enum event_mode branch_mode(const struct event *ev, uint64_t addr)
+{
+	if (ev->mode >= EVENT_MODE_HYPERVISOR)
+		return ev->mode;
+	return (int64_t)addr < 0 ? EVENT_MODE_KERNEL : EVENT_MODE_USER;
+}
+
+static void count_branches(struct reader *r, const struct event *ev, struct profile_entry *e,
+			   enum profile_want want)
+{
+	struct profile_total *total = &r->t->total[ev->type];
+	const struct event_extra *x = ev->have & EVENT_HAVE_EXTRA ? ev->extra : NULL;
+
+	for (uint64_t i = 0; x && i < x->branch_n; i++) {
+		struct profile_entry one = *e;
+		struct event at = *ev;
+
+		total->all_count++;
+		total->all_weight++;
+		if (want == PROFILE_ASIDE)
+			continue;
+		total->count++;
+		total->weight++;
+		at.mode = branch_mode(ev, x->branch[i].to);
+		one.weight = 1;
+		count_sample(r, &at, &one, &x->branch[i]);
+	}
 }
 
 static int on_sample(void *ctx, const struct event *ev)
@@ -204,41 +201,36 @@ static int on_sample(void *ctx, const struct event *ev)
 	struct reader *r = ctx;
 	const struct profile_opts *o = r->job->o;
 	struct profile_total *total = &r->t->total[ev->type];
-	struct profile_entry e = { .type = ev->type, .chain = PROFILE_NO_CHAIN };
+	enum profile_want want = PROFILE_COUNT;
+	struct profile_entry e = { .type = ev->type,
+				   .chain = PROFILE_NO_CHAIN,
+				   .count = 1,
+				   .weight = ev->weight,
+				   .first = ev->time,
+				   .first_tid = ev->tid };
 
 	if (ev->kind != EVENT_SAMPLE)
 		return 0;
+	if (o->want)
+		want = o->want(o->ctx, ev);
+	if (want == PROFILE_SKIP)
+		return 0;
+	look_up_task(r, ev, &e);
+	if (o->unit == PROFILE_BRANCHES) {
+		count_branches(r, ev, &e, want);
+		return 0;
+	}
+	if (o->unit == PROFILE_ACCESSES) {
+		e.weight = ev->have & EVENT_HAVE_EXTRA ? (uint32_t)ev->extra->weight : 0;
+		e.weight = e.weight ? e.weight : 1;
+	}
 	total->all_count++;
-	total->all_weight += ev->weight;
-	if (o->want && !o->want(o->ctx, ev))
+	total->all_weight += e.weight;
+	if (want == PROFILE_ASIDE)
 		return 0;
 	total->count++;
-	total->weight += ev->weight;
-	look_up_task(r, ev, &e);
-	if (!(o->by & PROFILE_BY_COMM))
-		e.comm = STRTAB_NONE;
-	if (o->by & PROFILE_BY_PID)
-		e.pid = ev->pid;
-	if (o->by & PROFILE_BY_TID)
-		e.tid = ev->tid;
-	if (o->by & PROFILE_BY_CPU)
-		e.cpu = ev->cpu;
-	if (o->by & PROFILE_BY_TIME)
-		e.time = ev->time;
-	if (o->by & (PROFILE_BY_CODE | PROFILE_BY_CHAIN)) {
-		e.ip = ev->ip;
-		e.mode = ev->mode;
-		if (o->by & PROFILE_BY_CHAIN)
-			e.chain = chain_of(r, ev, &e);
-	}
-	/* kernel code is the same in every space */
-	if (e.chain == PROFILE_NO_CHAIN && (e.mode == EVENT_MODE_KERNEL || !e.mode))
-		e.space = TASK_SPACE_KERNEL;
-	if (o->extra)
-		e.extra = o->extra(o->ctx, r->worker, ev);
-	e.count = 1;
-	e.weight = ev->weight;
-	count_entry(r->t, &e);
+	total->weight += e.weight;
+	count_sample(r, ev, &e, NULL);
 	return 0;
 }
 
@@ -248,43 +240,13 @@ static int read_chunk(void *ctx, size_t chunk, unsigned worker)
 	struct reader r = { .job = j, .t = &j->tables[worker], .worker = worker };
 	struct err e = { 0 };
 	int code = j->source->read_chunk(j->source, chunk, on_sample, &r, &e);
+	size_t done = atomic_fetch_add(&j->done, 1) + 1;
 
+	if (j->o->progress)
+		j->o->progress(j->o->ctx, done, j->source->n_chunks);
 	if (code < 0 && j->e) /* several threads may fail at once; any one's reason will do */
 		*j->e = e;
 	return code;
-}
-
-static void tables_free(struct tables *t)
-{
-	vec_free(&t->entries);
-	vec_free(&t->chains);
-	free(t->entry_index.slot);
-	free(t->chain_index.slot);
-	free(t->total);
-	arena_free(&t->copies);
-}
-
-/* Add what another worker counted to t. */
-static void merge(struct tables *t, struct tables *other, size_t n_types)
-{
-	AUTO_FREE uint32_t *ids = mem_alloc(other->chains.n * sizeof(*ids));
-
-	for (size_t i = 0; i < other->chains.n; i++)
-		ids[i] = intern_chain(t, &other->chains.data[i], other->copies.top != NULL);
-	for (size_t i = 0; i < other->entries.n; i++) {
-		struct profile_entry *e = &other->entries.data[i];
-
-		if (e->chain != PROFILE_NO_CHAIN)
-			e->chain = ids[e->chain];
-		count_entry(t, e);
-	}
-	for (size_t i = 0; i < n_types; i++) {
-		t->total[i].count += other->total[i].count;
-		t->total[i].weight += other->total[i].weight;
-		t->total[i].all_count += other->total[i].all_count;
-		t->total[i].all_weight += other->total[i].all_weight;
-	}
-	tables_free(other);
 }
 
 int profile_make(struct source *s, const struct profile_opts *o, struct profile *ret, struct err *e)
@@ -297,22 +259,26 @@ int profile_make(struct source *s, const struct profile_opts *o, struct profile 
 
 	for (unsigned i = 0; i < threads; i++) {
 		tables[i].total = mem_alloc((n_types + 1) * sizeof(*tables[i].total));
-		tables[i].last_time = UINT64_MAX;
+		if (o->extra || o->outermost)
+			tables[i].buf = mem_alloc((PROFILE_EXTRA_WORDS + 1) * sizeof(uint64_t));
 	}
 	r = pool_run(s->n_chunks, threads, read_chunk, &j);
 	for (unsigned i = 1; i < threads; i++)
-		merge(&tables[0], &tables[i], n_types);
+		table_merge(&tables[0], &tables[i], n_types, !s->stable || o->outermost);
 	if (r < 0) {
-		tables_free(&tables[0]);
+		table_free(&tables[0]);
 		return r;
 	}
-	free(tables[0].entry_index.slot);
-	free(tables[0].chain_index.slot);
 	*ret = (struct profile){ .trace = s->trace,
 				 .total = tables[0].total,
 				 .copies = tables[0].copies };
 	memcpy(&ret->entries, &tables[0].entries, sizeof(ret->entries));
 	memcpy(&ret->chains, &tables[0].chains, sizeof(ret->chains));
+	memcpy(&ret->extras, &tables[0].extras, sizeof(ret->extras));
+	free(tables[0].entry_index.slot);
+	free(tables[0].chain_index.slot);
+	free(tables[0].extra_index.slot);
+	free(tables[0].buf);
 	return 0;
 }
 
@@ -320,6 +286,7 @@ void profile_free(struct profile *p)
 {
 	vec_free(&p->entries);
 	vec_free(&p->chains);
+	vec_free(&p->extras);
 	free(p->total);
 	arena_free(&p->copies);
 }
@@ -340,7 +307,8 @@ struct profile_builder *profile_builder_new(struct trace *t, const struct profil
 	b->source.trace = t;
 	b->opts = *o;
 	b->tables.total = mem_alloc((t->n_types + 1) * sizeof(*b->tables.total));
-	b->tables.last_time = UINT64_MAX;
+	if (o->extra || o->outermost)
+		b->tables.buf = mem_alloc((PROFILE_EXTRA_WORDS + 1) * sizeof(uint64_t));
 	b->job = (struct job){ .source = &b->source, .o = &b->opts, .tables = &b->tables };
 	b->reader = (struct reader){ .job = &b->job, .t = &b->tables };
 	return b;
@@ -358,6 +326,7 @@ struct profile *profile_builder_look(struct profile_builder *b)
 	b->view = (struct profile){ .trace = b->source.trace, .total = b->tables.total };
 	memcpy(&b->view.entries, &b->tables.entries, sizeof(b->view.entries));
 	memcpy(&b->view.chains, &b->tables.chains, sizeof(b->view.chains));
+	memcpy(&b->view.extras, &b->tables.extras, sizeof(b->view.extras));
 	return &b->view;
 }
 
@@ -366,7 +335,8 @@ void profile_builder_fade(struct profile_builder *b, double keep)
 	struct tables old = b->tables;
 	size_t n_types = b->source.trace->n_types;
 
-	b->tables = (struct tables){ .last_time = UINT64_MAX };
+	b->tables = (struct tables){ .buf = old.buf };
+	old.buf = NULL;
 	b->tables.total = mem_alloc((n_types + 1) * sizeof(*b->tables.total));
 	for (size_t i = 0; i < old.entries.n; i++) {
 		struct profile_entry e = old.entries.data[i];
@@ -376,20 +346,23 @@ void profile_builder_fade(struct profile_builder *b, double keep)
 		if (!e.weight)
 			continue;
 		if (e.chain != PROFILE_NO_CHAIN)
-			e.chain = intern_chain(&b->tables, &old.chains.data[e.chain], true);
+			e.chain = table_chain(&b->tables, &old.chains.data[e.chain], true);
+		if (e.extra != PROFILE_NO_EXTRA)
+			e.extra = table_extra(&b->tables, &old.extras.data[e.extra],
+					      old.extras.data[e.extra].raw);
 		b->tables.total[e.type].count += e.count;
 		b->tables.total[e.type].weight += e.weight;
 		b->tables.total[e.type].all_count += e.count;
 		b->tables.total[e.type].all_weight += e.weight;
-		count_entry(&b->tables, &e);
+		table_count(&b->tables, &e);
 	}
-	tables_free(&old);
+	table_free(&old);
 }
 
 void profile_builder_free(struct profile_builder *b)
 {
 	if (!b)
 		return;
-	tables_free(&b->tables);
+	table_free(&b->tables);
 	free(b);
 }

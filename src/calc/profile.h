@@ -23,22 +23,48 @@
 #define PROFILE_BY_PID (1u << 1)
 #define PROFILE_BY_TID (1u << 2)
 #define PROFILE_BY_CPU (1u << 3)
-#define PROFILE_BY_TIME (1u << 4)  /* every sample by itself */
+#define PROFILE_BY_TIME (1u << 4)  /* in steps of time_quantum */
 #define PROFILE_BY_CODE (1u << 5)  /* where it was: ip, mode and space */
 #define PROFILE_BY_CHAIN (1u << 6) /* how it got there; implies CODE */
 
+/* What a sample is to count for. */
+enum profile_want {
+	PROFILE_SKIP,  /* nothing: as if it were not there */
+	PROFILE_ASIDE, /* only the total that shares are of */
+	PROFILE_COUNT,
+};
+
+/* What entries are made of. */
+enum profile_unit {
+	PROFILE_SAMPLES,
+	PROFILE_ACCESSES, /* samples that count for what the memory access cost */
+	PROFILE_BRANCHES, /* one for each branch of a sample's branch records */
+};
+
+#define PROFILE_EXTRA_WORDS 8192 /* room for what profile_opts.extra writes: a whole record */
+
 struct profile_opts {
 	unsigned by;
-	unsigned max_stack; /* frames that are kept, innermost first; 0: all */
-	unsigned threads;   /* 0: as many as there are CPUs */
-	/* Only samples for which this is true are counted; NULL: all. Called by several threads. */
-	bool (*want)(void *ctx, const struct event *ev);
-	/* A further value that tells entries apart; NULL: none. Called by several threads. */
-	uint64_t (*extra)(void *ctx, unsigned worker, const struct event *ev);
+	enum profile_unit unit;
+	unsigned max_stack;    /* frames that are kept; 0: all */
+	bool outermost;	       /* those at the outer end rather than the inner one */
+	uint64_t time_quantum; /* ns; 0: every time by itself */
+	unsigned threads;      /* 0: as many as there are CPUs */
+	/* NULL: all count. Called by several threads. */
+	enum profile_want (*want)(void *ctx, const struct event *ev);
+	/*
+	 * Further values that tell entries apart, into buf; returns how many bytes.
+	 * NULL: none. branch is NULL unless unit is PROFILE_BRANCHES. Called by several threads.
+	 */
+	size_t (*extra)(void *ctx, const struct event *ev, const struct event_branch *branch,
+			uint64_t *buf);
+	/* Called now and then, by several threads. NULL: never. */
+	void (*progress)(void *ctx, size_t done, size_t all);
 	void *ctx;
 };
 
 #define PROFILE_NO_CHAIN UINT32_MAX
+#define PROFILE_NO_EXTRA UINT32_MAX
 
 /* A thread whose name was never recorded is called by its number. */
 #define PROFILE_NAMELESS 0x80000000u
@@ -53,10 +79,13 @@ struct profile_entry {
 	uint32_t chain;	 /* index into chains, or PROFILE_NO_CHAIN */
 	uint32_t mode;	 /* enum event_mode */
 	uint32_t kernel; /* the space that kernel addresses are in */
-	uint32_t unused;
-	uint64_t ip, time, extra;
-	/* sums */
+	uint32_t extra;	 /* index into extras, or PROFILE_NO_EXTRA */
+	uint64_t ip, time;
+	/* sums, and the first sample's time and thread */
 	uint64_t count, weight;
+	uint64_t first;
+	int32_t first_tid;
+	uint32_t padding;
 };
 
 /* Innermost first, with the kernel's markers (event.h). */
@@ -64,21 +93,32 @@ struct profile_chain {
 	const uint64_t *ip;
 	uint32_t n;
 	uint32_t space, kernel; /* of user and of kernel addresses */
+	bool cut;		/* max_stack left frames out */
+	bool headless;		/* at the inner end: it begins with a return address */
 	uint64_t hash;
-	bool cut; /* max_stack left frames out */
+};
+
+/* What profile_opts.extra wrote, and the record of the first sample that had it. */
+struct profile_extra {
+	const uint64_t *data;
+	uint32_t size; /* bytes */
+	uint32_t raw_size;
+	const void *raw;
+	uint64_t hash, first;
 };
 
 struct profile_total {
 	uint64_t count, weight;		/* of what was wanted */
-	uint64_t all_count, all_weight; /* of everything */
+	uint64_t all_count, all_weight; /* and of what was set aside */
 };
 
 struct profile {
 	struct trace *trace;
 	VEC(struct profile_entry) entries;
 	VEC(struct profile_chain) chains;
+	VEC(struct profile_extra) extras;
 	struct profile_total *total; /* by type */
-	struct arena copies;	     /* chains that the source would not keep for us */
+	struct arena copies;	     /* what the source would not keep for us */
 };
 
 int profile_make(struct source *s, const struct profile_opts *o, struct profile *ret,

@@ -16,11 +16,17 @@ static uint32_t text(struct filler *f, const char *s)
 	return s ? strtab_add(&f->out->strings, s) : STRTAB_NONE;
 }
 
-/* JIT code has a map of names for a file. */
-static bool is_jit(const char *path)
+/* JIT code has a map of names for a file, or was written to one by perf inject. */
+static bool is_jit(const char *name)
 {
-	return path && (strstr(path, "/perf-") || strncmp(path, "jitted-", 7) == 0) &&
-	       strstr(path, ".map");
+	return strncmp(name, "[JIT]", 5) == 0 || strncmp(name, "jitted-", 7) == 0;
+}
+
+static enum frame_kind kind_of(const struct name_site *s, const char *dso)
+{
+	if (s->mode == EVENT_MODE_KERNEL)
+		return FRAME_KERNEL;
+	return is_jit(dso) ? FRAME_JIT : FRAME_USER;
 }
 
 static uint32_t frame_of(struct filler *f, uint32_t site)
@@ -28,24 +34,22 @@ static uint32_t frame_of(struct filler *f, uint32_t site)
 	const struct names *n = f->n;
 	const struct name_site *s = &n->sites.data[site];
 	const char *name = names_function(n, s->frame), *dso = names_dso(n, s->dso);
-	struct frame fr = { .file = STRTAB_NONE, .module = text(f, dso) };
+	struct frame fr = { .file = STRTAB_NONE };
+	const char *file;
 	char hex[32];
 
 	if (f->frame[site])
 		return f->frame[site] - 1;
-	fr.kind = s->mode == EVENT_MODE_KERNEL ? FRAME_KERNEL
-		  : is_jit(dso)		       ? FRAME_JIT
-					       : FRAME_USER;
+	fr.module = text(f, dso);
+	fr.kind = n->frames.data[s->frame].inlined ? FRAME_INLINED : kind_of(s, dso);
 	if (!name) {
 		fr.kind = FRAME_UNKNOWN;
 		snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)s->addr);
 		name = hex;
 	}
 	fr.name = text(f, name);
-	if (s->sym && s->sym->nframes && s->sym->frames[0].file != SYMBOLS_NONE) {
-		fr.file = text(f, symbols_text(n->symbols, s->sym->frames[0].file));
-		fr.line = s->sym->frames[0].line;
-	}
+	if (names_line(n, s, &file, &fr.line))
+		fr.file = text(f, file);
 	f->frame[site] = stacks_frame(f->out, &fr) + 1;
 	return f->frame[site] - 1;
 }
@@ -54,17 +58,29 @@ static uint32_t frame_of(struct filler *f, uint32_t site)
 static uint32_t stack_of(struct filler *f, uint32_t chain)
 {
 	const struct names *n = f->n;
-	uint64_t first = n->chain_first[chain], len = n->chain_first[chain + 1] - first;
+	const struct name_chain *c = &n->chains[chain];
 	uint32_t *ids;
 
 	if (f->stack[chain])
 		return f->stack[chain] - 1;
-	ids = mem_alloc((len + 1) * sizeof(*ids));
-	for (uint64_t i = 0; i < len; i++)
-		ids[len - 1 - i] = frame_of(f, n->chain_sites[first + i]);
-	f->stack[chain] = stacks_stack(f->out, ids, len) + 1;
+	ids = mem_alloc((c->n + 1) * sizeof(*ids));
+	for (uint32_t i = 0; i < c->n; i++)
+		ids[c->n - 1 - i] = frame_of(f, n->chain_sites[c->first + i]);
+	f->stack[chain] = stacks_stack(f->out, ids, c->n) + 1;
 	free(ids);
 	return f->stack[chain] - 1;
+}
+
+/* A sample without a chain: its function, and what was inlined there. */
+static uint32_t stack_of_site(struct filler *f, uint32_t site)
+{
+	const struct name_site *s = &f->n->sites.data[site];
+	uint32_t inlined = s->inlines ? s->sym->nframes - 1 : 0, ids[64], n = 0;
+
+	ids[n++] = frame_of(f, site);
+	for (uint32_t i = inlined; i > 0 && n < 64; i--)
+		ids[n++] = frame_of(f, s->inlines + i - 1);
+	return stacks_stack(f->out, ids, n);
 }
 
 void profile_stacks(const struct names *n, struct stacks *ret)
@@ -81,7 +97,6 @@ void profile_stacks(const struct names *n, struct stacks *ret)
 	for (size_t i = 0; i < p->entries.n; i++) {
 		const struct profile_entry *e = &p->entries.data[i];
 		const struct event_type *t = &p->trace->types[e->type];
-		uint32_t own = frame_of(&f, n->entry_site[i]);
 		struct stack_entry out = {
 			.type = e->type,
 			.comm = text(&f, profile_comm(p->trace, e->comm, buf, sizeof(buf))),
@@ -93,7 +108,7 @@ void profile_stacks(const struct names *n, struct stacks *ret)
 			.weight = (int64_t)(t->unit ? e->weight : e->count),
 		};
 
-		out.stack = e->chain == PROFILE_NO_CHAIN ? stacks_stack(ret, &own, 1)
+		out.stack = e->chain == PROFILE_NO_CHAIN ? stack_of_site(&f, n->entry_site[i])
 							 : stack_of(&f, e->chain);
 		if (t->unit)
 			ret->unit = t->unit;

@@ -143,11 +143,13 @@ static int want_cpu(void *ctx, unsigned cpu)
 	return 0;
 }
 
-static bool wanted(void *ctx, const struct event *ev)
+static enum profile_want wanted(void *ctx, const struct event *ev)
 {
 	const struct args *a = ctx;
 
-	return !(ev->have & EVENT_HAVE_CPU) || (ev->cpu < CPUS_MAX && a->cpu_wanted[ev->cpu]);
+	if (!(ev->have & EVENT_HAVE_CPU))
+		return PROFILE_COUNT;
+	return ev->cpu < CPUS_MAX && a->cpu_wanted[ev->cpu] ? PROFILE_COUNT : PROFILE_SKIP;
 }
 
 /* Where the recorded kernel's code began; 0 when no sample tells. */
@@ -262,9 +264,7 @@ static bool chosen(const struct work *w, uint32_t frame)
 {
 	const struct name_frame *f = &w->names.frames.data[frame];
 	const char *name = names_function(&w->names, frame);
-	struct match m = { .path = f->dso == TASK_DSO_NONE
-					   ? "[unknown]"
-					   : tasks_dso_path(w->source->trace->tasks, f->dso),
+	struct match m = { .path = names_path(&w->names, f->dso),
 			   .shown = names_dso(&w->names, f->dso) };
 
 	if (w->a->symbol && (!name || strcmp(name, w->a->symbol) != 0))
@@ -300,9 +300,14 @@ static bool utf8(void)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
+static uint32_t frame_of(const struct work *w, const struct hist_row *row)
+{
+	return w->names.sites.data[row->site].frame;
+}
+
 static void leave_out(struct work *w, const struct hist_row *row, const struct err *why)
 {
-	const char *name = names_function(&w->names, row->frame);
+	const char *name = names_function(&w->names, frame_of(w, row));
 	struct left_out *l;
 
 	vec_each (&w->left_out, o)
@@ -338,7 +343,8 @@ static void tell_left_out(struct work *w, uint64_t total)
 static int print_all(struct work *w, uint32_t type, unsigned *found, struct err *e)
 {
 	const struct args *a = w->a;
-	struct hist_opts ho = { .key = { HIST_DSO, HIST_SYM }, .n_keys = 2, .type = type };
+	struct columns columns;
+	struct cells cells;
 	struct annotate_opts ao = { .type = type,
 				    .intel = a->style && strcmp(a->style, "intel") == 0,
 				    .no_lines = !a->source && !a->lines,
@@ -356,17 +362,21 @@ static int print_all(struct work *w, uint32_t type, unsigned *found, struct err 
 					.ascii = !utf8(),
 					.verbose = a->verbose > 0 };
 	struct hist h;
-	int r = hist_make(&w->names, &ho, &h, e);
+	int r = columns_make(&columns, &(struct columns_opts){ .sort = "dso,sym" }, e);
 
+	if (r < 0)
+		return r;
+	cells_make(&cells, &w->names, &(struct cells_opts){ .columns = &columns });
+	hist_make(&h, &cells, &(struct hist_opts){ .type = type });
 	for (size_t i = 0; r == 0 && i < h.rows.n; i++) {
 		const struct hist_row *row = &h.rows.data[i];
 		struct annotate ann;
 
-		if (!chosen(w, row->frame) ||
-		    100.0 * (double)row->self < a->percent_limit * (double)h.total)
+		if (!chosen(w, frame_of(w, row)) ||
+		    100.0 * (double)row->self < a->percent_limit * (double)h.weight)
 			continue;
 		++*found;
-		r = annotate_make(&w->names, row->frame, &ao, &ann, e);
+		r = annotate_make(&w->names, frame_of(w, row), &ao, &ann, e);
 		if (r == 0) {
 			annotate_print(stdout, &style, &ann, &w->src);
 			annotate_free(&ann);
@@ -375,8 +385,9 @@ static int print_all(struct work *w, uint32_t type, unsigned *found, struct err 
 			r = 0;
 		}
 	}
-	tell_left_out(w, h.total);
+	tell_left_out(w, h.weight);
 	hist_free(&h);
+	cells_free(&cells);
 	return r;
 }
 

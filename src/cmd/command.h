@@ -77,6 +77,7 @@ extern const struct command cmd_version;
 void completion_events(const char *typed);
 extern const struct command cmd_addr2line, cmd_doctor, cmd_report;
 extern const struct command cmd_buildid_list;
+extern const struct command cmd_diff;
 extern const struct command cmd_evlist;
 extern const struct command cmd_script;
 extern const struct command cmd_addr2line, cmd_annotate, cmd_doctor, cmd_report;

@@ -15,6 +15,7 @@ const struct command *const commands[] = {
 	&cmd_list,
 	&cmd_record,
 	&cmd_report,
+	&cmd_diff,
 	&cmd_script,
 	&cmd_top,
 	&cmd_evlist,

@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "calc/unwound.h"
 #include "cmd/command.h"
-#include "store/perfdata.h"
+#include "cmd/open.h"
 #include "sym/symtab.h"
 
 #define MAX_KALLSYMS (1u << 30)
@@ -29,7 +29,7 @@ const char *input_path(const char *path)
 
 int input_open(const char *path, struct source **ret, struct err *e)
 {
-	return perfdata_open(input_path(path), ret, e);
+	return source_open(input_path(path), ret, e);
 }
 
 void input_unwind(struct source **s, const char *symfs)

@@ -119,9 +119,11 @@ static bool is_recording(const char *path)
 	struct stat st;
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return true; /* perf.data as a directory; the reader says what is wrong with others
-			      */
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) { /* perf.data as a directory */
+		AUTO_FREE char *data = mem_printf("%s/data", path);
+
+		return access(data, F_OK) == 0;
+	}
 	return fd >= 0 && read(fd, magic, sizeof(magic)) == sizeof(magic) &&
 	       (memcmp(magic, "PERFILE2", 8) == 0 || memcmp(magic, "2ELIFREP", 8) == 0);
 }
@@ -150,7 +152,7 @@ static int read_recording(const char *path, struct stacks *ret, struct picture_i
 	symbols = symbols_new(NULL);
 	r = input_kernel_symbols(s, &(struct input_kernel){ 0 }, symbols, &note, e);
 	if (r == 0)
-		r = names_make(&p, symbols, &(struct names_opts){ .lines = true }, &n, e);
+		r = names_make(&p, symbols, &(struct names_opts){ .inlines = true }, &n, e);
 	if (r == 0)
 		profile_stacks(&n, ret);
 	if (r == 0 && note)

@@ -1,190 +1,252 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo report: a recording summed and shown. */
+#include "cmd/report.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/str.h"
-#include "calc/graph.h"
-#include "calc/hist.h"
-#include "calc/names.h"
-#include "calc/profile.h"
-#include "cmd/command.h"
-#include "cmd/input.h"
-#include "cmd/report_tui.h"
-#include "store/perfdata.h"
-#include "view/report.h"
+#include "base/term.h"
 
-struct args {
-	const char *input, *sort, *graph, *sep, *symfs, *kallsyms, *vmlinux;
-	bool stdio, children, no_children, samples, weights, json, graph_given;
-	double percent_limit;
-	int max_stack;
-};
+#define args report_args /* what option tables name */
 
-static int on_graph(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+static int on_graph(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
 {
-	struct args *a = args;
+	struct report_args *a = p;
 
 	(void)o;
-	(void)e;
-	a->graph = unset ? "none" : value ? value : "graph,0.5,caller";
+	if (unset) {
+		a->no_graph = true;
+		return 0;
+	}
 	a->graph_given = true;
+	return report_parse_graph(a, value ? value : "graph,0.5,caller,function,percent", e);
+}
+
+static int on_limit(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
+{
+	struct report_args *a = p;
+
+	(void)o;
+	(void)unset;
+	if (!str_double(value, &a->percent_limit) || a->percent_limit < 0)
+		return err_set(e, EINVAL, "--percent-limit %s: no percentage", value);
+	a->graph.min_percent = a->percent_limit;
 	return 0;
 }
 
+static int on_given(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
+{
+	struct report_args *a = p;
+
+	(void)value;
+	(void)e;
+	if (strcmp(o->name, "group") == 0) {
+		a->group = !unset;
+		a->group_given = !unset;
+	} else if (strcmp(o->name, "inline") == 0) {
+		a->inlines = !unset;
+		a->inlines_given = true;
+	} else {
+		a->branch = !unset;
+		a->branch_given = true;
+	}
+	return 0;
+}
+
+static int on_color(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
+{
+	(void)o;
+	(void)unset;
+	(void)p;
+	if (!value || strcmp(value, "always") == 0)
+		term_set_color(TERM_COLOR_ALWAYS);
+	else if (strcmp(value, "never") == 0)
+		term_set_color(TERM_COLOR_NEVER);
+	else if (strcmp(value, "auto") == 0)
+		term_set_color(TERM_COLOR_AUTO);
+	else
+		return err_set(e, EINVAL, "--stdio-color %s: always, never or auto", value);
+	return 0;
+}
+
+static int on_pretty(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
+{
+	(void)o;
+	(void)unset;
+	if (strcmp(value, "raw") != 0 && strcmp(value, "normal") != 0)
+		return err_set(e, EINVAL, "--pretty %s: normal or raw", value);
+	((struct report_args *)p)->raw_counters = strcmp(value, "raw") == 0;
+	return 0;
+}
+
+/* Options of perf's for what kymo does anyway, or that only its other views have. */
+static int on_nothing(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
+{
+	(void)o;
+	(void)value;
+	(void)unset;
+	(void)p;
+	(void)e;
+	return 0;
+}
+#define IGNORED(c, l)                                                                 \
+	{                                                                             \
+		.kind = OPT_KIND_FN, .letter = (c), .name = (l), .flags = OPT_HIDDEN, \
+		.fn = on_nothing, .help = ""                                          \
+	}
+#define IGNORED_VALUE(c, l)                                                               \
+	{                                                                                 \
+		.kind = OPT_KIND_FN, .arg = OPT_ARG_REQUIRED, .letter = (c), .name = (l), \
+		.flags = OPT_HIDDEN, .fn = on_nothing, .help = ""                         \
+	}
+
 static const struct opt opts[] = {
-	OPT_STR_C('i', "input", "FILE", input, "read FILE (default: perf.data)", "@files"),
+	OPT_STR_C('i', "input", "FILE", load.input, "read FILE (default: perf.data; -: stdin)",
+		  "@files"),
 	OPT_FLAG(0, "stdio", stdio, "as text"),
+	OPT_FLAG('j', "json", json, "as JSON"),
+	OPT_STR('x', "csv", "SEP", csv, "as values with SEP between them, names of keys first"),
+	OPT_STR('t', "field-separator", "SEP", sep, "text with SEP between columns, as perf's -t"),
+	OPT_FLAG('q', "quiet", quiet, "only the rows"),
+	OPT_COUNT('v', "verbose", verbose, "addresses beside symbols, whole paths of files"),
+	OPT_HEAD("Rows and columns"),
 	OPT_STR('s', "sort", "KEY,...", sort,
-		"sum by comm, pid, tid, dso, symbol, cpu, srcline (default: comm,dso,symbol)"),
-	OPT_FN_C('g', "call-graph", "MODE,...", OPT_ARG_LAST, on_graph,
-		 "graph, fractal, flat, folded or none; least %; caller or callee", NULL),
+		"sum by these: comm, pid, tgid, dso, symbol, parent, cpu, socket, srcline, "
+		"srcfile, time, weight, symbol_size, dso_size, addr, cgroup, trace, fields of "
+		"tracepoints ...; +KEY adds to comm,dso,symbol"),
+	OPT_STR('F', "fields", "KEY,...", fields,
+		"show these: overhead, overhead_children, overhead_sys, overhead_us, sample, "
+		"period, or keys to sort by; +KEY adds"),
 	OPT_FLAG(0, "children", children, "also count what functions called (default with chains)"),
 	OPT_FLAG('n', "show-nr-samples", samples, "also the number of samples"),
-	OPT_FLAG(0, "show-total-period", weights, "also the weight"),
-	OPT_FLAG('j', "json", json, "as JSON"),
-	OPT_STR('x', "field-separator", "SEP", sep, "fields with a separator"),
+	OPT_FLAG(0, "show-total-period", periods, "also the sum of periods"),
+	OPT_FLAG(0, "show-cpu-utilization", cpu_modes, "also the parts in kernel and user code"),
+	OPT_FN_C(0, "percent-limit", "PERCENT", OPT_ARG_REQUIRED, on_limit,
+		 "leave rows and branches below this out", NULL),
+	OPT_STR_C(0, "percentage", "HOW", percentage,
+		  "shares of what filters left (relative) or of everything (absolute, default)",
+		  "relative|absolute"),
+	OPT_FLAG(0, "hierarchy", hierarchy, "rows below rows, a level for each key or {KEY,KEY}"),
+	OPT_FN_C(0, "group", NULL, OPT_ARG_NONE, on_given,
+		 "events side by side: those of a group (default), or all", NULL),
+	OPT_INT(0, "group-sort-idx", "N", group_sort, "order by the group's event N"),
+	OPT_STR('w', "column-widths", "N,...", widths, "fixed widths of columns"),
+	OPT_STR(0, "time-quantum", "TIME", time_quantum, "steps of --sort time (default: 100ms)"),
+	OPT_FLAG(0, "ns", ns, "times with nine digits"),
+	OPT_FLAG(0, "raw-trace", raw_trace, "fields of tracepoints as numbers"),
+	OPT_FLAG(0, "skip-empty", skip_empty, "leave events without samples out (default)"),
+	OPT_HEAD("Call graphs"),
+	OPT_FN_C('g', "call-graph", "HOW,...", OPT_ARG_LAST, on_graph,
+		 "graph, fractal, flat, folded or none; least %; most branches; caller or callee; "
+		 "function, address or srcline; percent, period or count",
+		 NULL),
+	OPT_FLAG('G', "inverted", inverted, "from the outermost caller inwards"),
 	OPT_INT(0, "max-stack", "N", max_stack, "look at no more than N frames of a stack"),
-	OPT_STR(0, "symfs", "DIR", symfs, "look for files below DIR"),
-	OPT_STR(0, "kallsyms", "FILE", kallsyms, "kernel symbols"),
+	OPT_FN_C(0, "inline", NULL, OPT_ARG_NONE, on_given,
+		 "show functions that were inlined (default: only in unwound stacks)", NULL),
+	OPT_STR(0, "ignore-callees", "REGEX", ignore_callees,
+		"what these functions call counts as theirs"),
+	OPT_STR('p', "parent", "REGEX", parent,
+		"the functions --sort parent looks for (default: ^sys_|^do_page_fault)"),
+	OPT_FLAG(0, "exclude-other", exclude_other, "only samples below such a parent"),
+	OPT_HEAD("Which samples"),
+	OPT_STR('c', "comms", "LIST", load.pick.comms, "of these commands; @FILE reads a list"),
+	OPT_STR('d', "dsos", "LIST", load.pick.dsos, "in these files"),
+	OPT_STR('S', "symbols", "LIST", load.pick.symbols, "in these functions"),
+	OPT_STR(0, "symbol-filter", "PART", symbol_part, "show functions with PART in their name"),
+	OPT_STR(0, "pid", "LIST", load.pick.pids, "of these processes"),
+	OPT_STR(0, "tid", "LIST", load.pick.tids, "of these threads"),
+	OPT_STR('C', "cpu", "LIST", load.pick.cpus, "on these CPUs, as 0-3,5"),
+	OPT_INT(0, "socket-filter", "N", socket, "on this socket"),
+	OPT_STR(0, "time", "RANGES", load.pick.time,
+		"START,STOP in seconds, 10%/2, 10%-20%; several by comma"),
+	OPT_FLAG('U', "hide-unresolved", hide_unresolved, "whose function is known"),
+	OPT_FN_C('b', "branch-stack", NULL, OPT_ARG_NONE, on_given,
+		 "sum branches rather than samples (default with branch records)", NULL),
+	OPT_FLAG(0, "branch-history", branch_history, "branches in call graphs"),
+	OPT_FLAG(0, "mem-mode", memory, "sum memory accesses (record -d)"),
+	OPT_HEAD("Symbols"),
+	OPT_STR_C(0, "symfs", "DIR", load.symfs, "look for files below DIR", "@dirs"),
+	OPT_STR_C('k', "vmlinux", "FILE", load.vmlinux, "kernel symbols from an ELF file",
+		  "@files"),
+	OPT_STR_C(0, "kallsyms", "FILE", load.kallsyms, "kernel symbols from FILE", "@files"),
+	OPT_FLAG(0, "demangle", demangle, "C++ and Rust names as they were written (default)"),
+	OPT_FLAG(0, "full-source-path", full_lines, "whole paths of source files"),
+	OPT_HEAD("About the recording"),
+	OPT_FLAG(0, "header", header, "show its header first"),
+	OPT_FLAG(0, "header-only", header_only, "show only its header"),
+	OPT_FLAG('I', "show-info", info, "topology and caches in the header"),
+	OPT_FLAG(0, "stats", stats, "how many records of each kind"),
+	OPT_FLAG(0, "tasks", tasks, "the processes and threads"),
+	OPT_FLAG(0, "mmaps", mmaps, "and what they mapped"),
+	OPT_FLAG('T', "threads", threads, "counters by thread (record -s)"),
+	OPT_FN(0, "pretty", "HOW", on_pretty, "those in columns (normal) or one a line (raw)"),
+	OPT_FLAG('D', "dump-raw-trace", dump, "every record with its bytes"),
+	OPT_FN_C(0, "stdio-color", "WHEN", OPT_ARG_LAST, on_color, "always, never or auto",
+		 "always|never|auto"),
+	IGNORED('f', "force"),
+	IGNORED('m', "modules"),
+	IGNORED(0, "ignore-vmlinux"),
+	IGNORED(0, "demangle-kernel"),
+	IGNORED(0, "disable-order"),
+	IGNORED(0, "source"),
+	IGNORED(0, "asm-raw"),
+	IGNORED(0, "show-ref-call-graph"),
+	IGNORED_VALUE('M', "disassembler-style"),
+	IGNORED_VALUE(0, "objdump"),
+	IGNORED_VALUE(0, "prefix"),
+	IGNORED_VALUE(0, "prefix-strip"),
+	IGNORED_VALUE(0, "percent-type"),
+	IGNORED_VALUE(0, "samples"),
 	OPT_END,
 };
 
-static int parse_sort(const char *text, struct hist_opts *o, struct err *e)
+static int run(void *p, int argc, char **argv, struct err *e)
 {
-	static const struct {
-		const char *name;
-		enum hist_key key;
-	} keys[] = {
-		{ "comm", HIST_COMM }, { "pid", HIST_TID },	    { "tid", HIST_TID },
-		{ "dso", HIST_DSO },   { "sym", HIST_SYM },	    { "symbol", HIST_SYM },
-		{ "cpu", HIST_CPU },   { "srcline", HIST_SRCLINE }, { "srcfile", HIST_SRCFILE },
-	};
+	struct report_args *a = p;
 
-	while (*text) {
-		size_t n = strcspn(text, ", "), i;
-
-		for (i = 0; i < ARRAY_SIZE(keys); i++)
-			if (strlen(keys[i].name) == n && memcmp(keys[i].name, text, n) == 0)
-				break;
-		if (i == ARRAY_SIZE(keys) || o->n_keys == 16)
-			return err_set(e, EINVAL, "no sort key '%.*s'", (int)n, text);
-		o->key[o->n_keys++] = keys[i].key;
-		text += n;
-		text += strspn(text, ", ");
-	}
-	return 0;
+	/* a word that is no option is a part of function names, as perf has it */
+	if (argc > 1)
+		return err_set(e, EINVAL, "what is '%s'? report takes one word", argv[1]);
+	if (argc == 1)
+		a->symbol_part = argv[0];
+	a->load.quiet = a->quiet;
+	a->load.raw_names = !a->demangle;
+	return report_run(a, e);
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
-{
-	struct args *a = args;
-	struct source *s = NULL;
-	struct profile p = { 0 };
-	struct names n = { 0 };
-	struct hist_opts ho = { 0 };
-	struct report_style style = { .form = a->json  ? REPORT_JSON
-					      : a->sep ? REPORT_CSV
-						       : REPORT_TEXT,
-				      .sep = a->sep,
-				      .samples = a->samples,
-				      .weights = a->weights };
-	struct graph_opts go = { .min_percent = 0.5 };
-	struct symbols_opts so = { .find = { .symfs = a->symfs } };
-	struct symbols *symbols;
-	bool chains = false;
-	int r;
+static const struct report_args defaults = {
+	.children = true,
+	.graph = { .min_percent = 0.5 },
+	.group = true,
+	.skip_empty = true,
+	.demangle = true,
+	.socket = -1,
+};
 
-	(void)argc;
-	(void)argv;
-	r = parse_sort(a->sort ? a->sort : "comm,dso,symbol", &ho, e);
-	if (r == 0)
-		r = input_open(a->input, &s, e);
-	if (r < 0)
-		return r;
-	input_unwind(&s, a->symfs);
-	for (size_t i = 0; i < s->trace->n_types; i++)
-		chains = chains || (s->trace->types[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN);
-	if (a->graph && strcmp(a->graph, "none") == 0)
-		chains = false;
-	ho.children = a->children && chains;
-	go.caller = ho.children;
-	if (!a->stdio && !a->sep && !a->json && tui_usable(NULL) == 0) {
-		struct report_tui t = { .source = s,
-					.name = a->input ? a->input : "perf.data",
-					.sort = a->sort ? a->sort : "comm,dso,symbol",
-					.children = a->children,
-					.chains = chains,
-					.max_stack = (unsigned)a->max_stack,
-					.parse_sort = parse_sort,
-					.model = { .percent_limit = a->percent_limit,
-						   .graph_percent_limit = go.min_percent,
-						   .samples = a->samples,
-						   .source = { .symfs = a->symfs },
-						   .annotate = { .symfs = a->symfs,
-								 .vmlinux = a->vmlinux } } };
-		const char *note;
-
-		t.symbols = symbols = symbols_new(&so);
-		r = input_kernel_symbols(s,
-					 &(struct input_kernel){ .kallsyms = a->kallsyms,
-								 .vmlinux = a->vmlinux,
-								 .symfs = a->symfs },
-					 symbols, &note, e);
-		if (r == 0)
-			r = report_tui_run(&t, e);
-		symbols_free(symbols);
-		source_close(s);
-		return r;
-	}
-	r = profile_make(
-		s,
-		&(struct profile_opts){ .by = hist_needs(&ho) | (chains ? PROFILE_BY_CHAIN : 0),
-					.max_stack = (unsigned)a->max_stack },
-		&p, e);
-	if (r < 0)
-		return r;
-	symbols = symbols_new(&so);
-	char *text;
-	size_t len;
-	if (file_read(a->kallsyms ? a->kallsyms : "/proc/kallsyms", 1u << 30, &text, &len) == 0)
-		symbols_kernel_text(symbols, text, len, e);
-	names_make(&p, symbols, &(struct names_opts){ 0 }, &n, e);
-	for (size_t t = 0; t < s->trace->n_types; t++) {
-		struct hist h;
-		struct graphs g = { 0 };
-
-		ho.type = (uint32_t)t;
-		hist_make(&n, &ho, &h, e);
-		if (chains)
-			graphs_make(&h, &go, &g);
-		report_print(stdout, &style, &h, chains ? &g : NULL, &go);
-		if (chains)
-			graphs_free(&g);
-		hist_free(&h);
-	}
-	if (style.form == REPORT_TEXT)
-		report_print_end(stdout, &(struct report_end){ .samples = s->trace->n_samples,
-							       .lost = s->trace->losses.lost_events,
-							       .unresolved = n.unresolved,
-							       .note = s->trace->losses.note });
-	names_free(&n);
-	profile_free(&p);
-	symbols_free(symbols);
-	source_close(s);
-	return 0;
-}
-
-static const struct args defaults = { .children = true };
+static const struct example examples[] = {
+	{ "report", "perf.data by command, file and function" },
+	{ "report -n --stdio --no-children -g none", "plain rows with the number of samples" },
+	{ "report --sort comm,dso", "by command and file" },
+	{ "report -g caller -S malloc", "who calls malloc" },
+	{ "report --sort next_comm,prev_state -i sched.data", "by fields of a tracepoint" },
+	{ "report --time 10%-20% --hierarchy", "the second tenth, as a tree" },
+	{ "report -j", "as JSON" },
+	{ NULL, NULL },
+};
 
 const struct command cmd_report = {
 	.name = "report",
 	.group = "Profile",
 	.summary = "summarise a recording",
 	.usage = "[-i FILE] [OPTIONS]",
+	.about = "Sums the samples of a recording and shows where they were, with perf's keys, "
+		 "options "
+		 "and layout. Every report ends with what was lost, cut or not found.",
+	.examples = examples,
 	.opts = opts,
-	.args_size = sizeof(struct args),
+	.args_size = sizeof(struct report_args),
 	.defaults = &defaults,
 	.run = run,
 };

@@ -66,22 +66,30 @@ static int batch_for(struct state *s, unsigned by, struct batch **ret, struct er
 static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, struct err *e)
 {
 	struct state *s = ctx;
-	struct hist_opts ho = { .type = q->type };
+	struct columns columns;
 	struct batch *b;
-	int code = s->r->parse_sort(q->sort ? q->sort : s->r->sort, &ho, e);
+	int code =
+		tui_hist_columns(&columns, q->sort ? q->sort : s->r->sort, s->r->source->trace, e);
 
 	if (code < 0)
 		return code;
-	ho.children = s->r->chains && (q->children < 0 ? s->r->children : q->children);
-	code = batch_for(s,
-			 hist_needs(&ho) | PROFILE_BY_CODE | (s->r->chains ? PROFILE_BY_CHAIN : 0),
-			 &b, e);
+	code = batch_for(
+		s, cells_needs(&columns) | PROFILE_BY_CODE | (s->r->chains ? PROFILE_BY_CHAIN : 0),
+		&b, e);
 	if (code < 0)
 		return code;
-	code = tui_hist_make(&b->names, &ho, s->r->chains, batch_put, b, ret, e);
-	if (code == 0)
-		b->users++;
-	return code;
+	tui_hist_make(&b->names,
+		      &(struct tui_hist_opts){
+			      .columns = &columns,
+			      .type = q->type,
+			      .children = s->r->chains &&
+					  (q->children < 0 ? s->r->children : q->children),
+			      .chains = s->r->chains,
+			      .drop = batch_put,
+			      .ctx = b },
+		      ret);
+	b->users++;
+	return 0;
 }
 
 static char *header(void *ctx)

@@ -15,9 +15,7 @@ struct report_tui {
 	bool children;
 	bool chains; /* the recording has some, and they are wanted */
 	unsigned max_stack;
-	/* how keys are understood: into o, from a text as after --sort */
-	int (*parse_sort)(const char *text, struct hist_opts *o, struct err *e);
-	bool (*want)(void *ctx, const struct event *ev); /* filters; NULL: none */
+	enum profile_want (*want)(void *ctx, const struct event *ev); /* filters; NULL: none */
 	void *want_ctx;
 	struct tui_model model; /* set what it needs; the callbacks are filled in */
 };

@@ -65,7 +65,7 @@ struct top {
 	struct loop loop;
 	struct profile_builder *counted;
 	struct symbols *symbols;
-	struct hist_opts hist;
+	struct columns columns;
 	uint64_t samples, kernel, since;
 	char event[128], whom[64], title[256];
 	bool tui;
@@ -103,17 +103,19 @@ static int show(struct top *t, struct err *e)
 		.samples = t->a->samples,
 	};
 	struct names n = { 0 };
+	struct cells c;
 	struct hist h;
 	int r = names_make(p, t->symbols, &(struct names_opts){ 0 }, &n, e);
 
-	if (r == 0)
-		r = hist_make(&n, &t->hist, &h, e);
 	if (r == 0) {
+		cells_make(&c, &n, &(struct cells_opts){ .columns = &t->columns });
+		hist_make(&h, &c, &(struct hist_opts){ .children = t->a->chains });
 		if (isatty(STDOUT_FILENO))
 			fputs("\033[H\033[2J", stdout);
 		top_print(stdout, &s, &h, height(), t->a->min_percent);
 		fflush(stdout);
 		hist_free(&h);
+		cells_free(&c);
 	}
 	names_free(&n);
 	profile_builder_fade(t->counted, t->a->zero ? 0 : 0.875);
@@ -155,30 +157,24 @@ static int watch(struct top *t, struct err *e)
 	return r;
 }
 
-static int parse_sort(const char *text, struct hist_opts *o, struct err *e)
+/* Keys that live samples have; report knows more. */
+static int parse_sort(struct top *t, const char *text, struct err *e)
 {
-	static const struct {
-		const char *name;
-		enum hist_key key;
-	} keys[] = { { "comm", HIST_COMM }, { "pid", HIST_PID }, { "tid", HIST_TID },
-		     { "dso", HIST_DSO },   { "sym", HIST_SYM }, { "symbol", HIST_SYM },
-		     { "cpu", HIST_CPU } };
+	struct columns_opts o = { .sort = text, .children = t->a->chains };
+	int r = columns_make(&t->columns, &o, e);
 
-	while (*text) {
-		size_t n = strcspn(text, ","), i = 0;
+	for (unsigned i = 0; r == 0 && i < t->columns.n; i++) {
+		const struct column *c = &t->columns.col[i];
 
-		while (i < ARRAY_SIZE(keys) &&
-		       (strlen(keys[i].name) != n || memcmp(keys[i].name, text, n) != 0))
-			i++;
-		if (i == ARRAY_SIZE(keys) || o->n_keys == 16) {
-			err_set(e, EINVAL, "no sort key '%.*s'", (int)n, text);
-			return err_hint(e, "comm, pid, tid, dso, symbol, cpu");
+		if (c->key > KEY_CPU && c->key != KEY_DSO && c->key != KEY_SYM &&
+		    c->key != KEY_SYM_SIZE && c->key != KEY_DSO_SIZE && c->key != KEY_ADDR &&
+		    c->key != KEY_IPC) {
+			err_set(e, EINVAL, "top cannot sort by '%s'", key_infos[c->key].name);
+			r = err_hint(e, "comm, pid, tgid, dso, symbol, cpu, addr");
 		}
-		o->key[o->n_keys++] = keys[i].key;
-		text += n;
-		text += *text == ',';
+		t->columns.col[i].hidden = c->key == KEY_IPC;
 	}
-	return 0;
+	return r;
 }
 
 static void on_fallback(void *ctx, const char *wanted, const char *taken, const char *why)
@@ -200,14 +196,13 @@ static int start(struct top *t, struct err *e)
 		return -e->code;
 	if (!a->target.pids && !a->target.tids && !a->target.cpus && !a->target.user)
 		a->target.all_cpus = true;
-	r = parse_sort(a->sort ? a->sort : "dso,symbol", &t->hist, e);
+	r = parse_sort(t, a->sort ? a->sort : "dso,sym", e);
 	if (r == 0)
 		r = target_make(&a->target, &t->target, e);
 	if (r == 0 && !t->tui) /* it takes the signals, which the terminal interface needs */
 		r = loop_open(&t->loop, e);
 	if (r < 0)
 		return r;
-	t->hist.children = a->chains;
 	a->capture.freq = a->freq > 0		      ? (uint64_t)a->freq
 			  : capture_max_freq() < 4000 ? capture_max_freq()
 						      : 4000;
@@ -220,7 +215,7 @@ static int start(struct top *t, struct err *e)
 		return r;
 	t->counted = profile_builder_new(
 		t->m.source->trace,
-		&(struct profile_opts){ .by = hist_needs(&t->hist) |
+		&(struct profile_opts){ .by = cells_needs(&t->columns) |
 					      (a->chains ? PROFILE_BY_CHAIN : 0) });
 	t->symbols = symbols_new(NULL);
 	if (file_read("/proc/kallsyms", 1u << 30, &text, &len) == 0)
@@ -261,13 +256,12 @@ static int walk_through(struct top *t, struct err *e)
 	return top_tui_run(&(struct top_tui){ .trace = t->m.source->trace,
 					      .counted = t->counted,
 					      .symbols = t->symbols,
-					      .hist = &t->hist,
+					      .columns = &t->columns,
 					      .chains = t->a->chains,
 					      .keep = t->a->zero ? 0 : 0.875,
 					      .refresh_ms = t->a->delay_s * 1000,
 					      .samples = t->a->samples,
 					      .percent_limit = t->a->min_percent,
-					      .parse_sort = parse_sort,
 					      .poll = poll_rings,
 					      .poll_ms = 100,
 					      .title = live_title,

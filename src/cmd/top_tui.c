@@ -71,35 +71,40 @@ static int take(struct state *s, struct err *e)
 static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, struct err *e)
 {
 	struct state *s = ctx;
-	struct hist_opts ho = *s->t->hist;
+	struct columns columns = *s->t->columns;
+	bool children = s->t->chains && (q->children < 0 || q->children);
 	int r = 0;
 
 	if (q->sort) {
-		ho.n_keys = 0;
-		r = s->t->parse_sort(q->sort, &ho, e);
+		unsigned counted = cells_needs(s->t->columns) | PROFILE_BY_CODE;
+
+		r = tui_hist_columns(&columns, q->sort, s->t->trace, e);
 		/* what is not counted apart cannot be told apart afterwards */
-		if (r == 0 && (hist_needs(&ho) & ~(hist_needs(s->t->hist) | PROFILE_BY_CODE)))
+		if (r == 0 && (cells_needs(&columns) & ~counted))
 			r = err_set(e, EINVAL,
 				    "a live view cannot change to '%s': start it with -s %s",
 				    q->sort, q->sort);
 	}
 	if (r < 0)
 		return r;
-	ho.type = q->type;
-	if (q->children >= 0)
-		ho.children = s->t->chains && q->children;
 	if (!s->newest || q->refresh) {
 		snprintf(s->title, sizeof(s->title), "%s", s->t->title(s->t->ctx));
 		r = take(s, e);
 		if (r == 0)
 			profile_builder_fade(s->t->counted, s->t->keep);
 	}
-	if (r == 0)
-		r = tui_hist_make(&s->newest->names, &ho, s->t->chains, snapshot_put, s->newest,
-				  ret, e);
-	if (r == 0)
-		s->newest->users++;
-	return r;
+	if (r < 0)
+		return r;
+	tui_hist_make(&s->newest->names,
+		      &(struct tui_hist_opts){ .columns = &columns,
+					       .type = q->type,
+					       .children = children,
+					       .chains = s->t->chains,
+					       .drop = snapshot_put,
+					       .ctx = s->newest },
+		      ret);
+	s->newest->users++;
+	return 0;
 }
 
 static void zero(void *ctx)

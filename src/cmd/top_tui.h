@@ -11,13 +11,12 @@ struct top_tui {
 	struct trace *trace;
 	struct profile_builder *counted;
 	struct symbols *symbols;
-	const struct hist_opts *hist;
+	const struct columns *columns;
 	bool chains;
 	double keep; /* of what was counted, at each refresh */
 	int refresh_ms;
 	bool samples;
 	double percent_limit;
-	int (*parse_sort)(const char *text, struct hist_opts *o, struct err *e);
 	/* Takes what has come since the last call; every poll_ms. */
 	int (*poll)(void *ctx, struct err *e);
 	int poll_ms;

@@ -5,62 +5,84 @@
 #include <string.h>
 
 struct own {
+	struct columns columns;
+	struct cells cells;
 	struct hist h;
+	const struct column *shown[KEY_COLUMNS]; /* those with a value, in order */
+	unsigned n_shown;
 	struct tui_row *row;
 	void (*drop)(void *ctx);
 	void *ctx;
 };
 
-static const char *const titles[HIST_KEYS] = {
-	[HIST_COMM] = "Command", [HIST_PID] = "Process",    [HIST_TID] = "Thread",
-	[HIST_DSO] = "File",	 [HIST_SYM] = "Symbol",	    [HIST_CPU] = "CPU",
-	[HIST_SRCLINE] = "Line", [HIST_SRCFILE] = "Source", [HIST_TIME] = "Time",
-	[HIST_EXTRA] = "Trace",
-};
+static bool is_simple(enum key k)
+{
+	return key_infos[k].kind == KEY_SUM || k == KEY_PID || k == KEY_TGID || k == KEY_COMM ||
+	       k == KEY_CPU || k == KEY_DSO || k == KEY_SYM || k == KEY_SYM_SIZE ||
+	       k == KEY_DSO_SIZE || k == KEY_ADDR || k == KEY_IPC;
+}
+
+int tui_hist_columns(struct columns *c, const char *sort, const struct trace *t, struct err *e)
+{
+	int r = columns_make(c, &(struct columns_opts){ .sort = sort, .trace = t }, e);
+
+	for (unsigned i = 0; r == 0 && i < c->n; i++)
+		if (!is_simple(c->col[i].key)) {
+			err_set(e, EINVAL, "this view cannot sort by '%s'",
+				key_infos[c->col[i].key].name);
+			r = err_hint(e, "comm, pid, tgid, dso, symbol, cpu; --stdio has all keys");
+		}
+	return r;
+}
 
 static void fill_table(struct tui_table *t, const struct own *o, bool chains)
 {
 	const struct hist *h = &o->h;
 
-	*t = (struct tui_table){ .names = h->names,
+	*t = (struct tui_table){ .names = o->cells.names,
 				 .type = h->opts.type,
 				 .children = h->opts.children,
 				 .chains = chains,
 				 .inwards = h->opts.children,
-				 .total = h->total,
+				 .total = h->weight,
 				 .count = h->count,
-				 .n_columns = h->opts.n_keys,
+				 .n_columns = o->n_shown,
 				 .thread_column = -1,
 				 .dso_column = -1,
 				 .row = o->row,
 				 .n_rows = h->rows.n,
 				 .own = (void *)o };
-	for (unsigned i = 0; i < h->opts.n_keys; i++) {
-		enum hist_key k = h->opts.key[i];
+	for (unsigned i = 0; i < o->n_shown; i++) {
+		enum key k = o->shown[i]->key;
 
-		t->column[i] = titles[k];
-		if (k == HIST_DSO)
+		t->column[i] = o->shown[i]->title + strspn(o->shown[i]->title, " ");
+		if (k == KEY_DSO)
 			t->dso_column = (int)i;
-		if (k == HIST_TID || k == HIST_PID || (k == HIST_COMM && t->thread_column < 0))
+		if (k == KEY_PID || k == KEY_TGID || (k == KEY_COMM && t->thread_column < 0))
 			t->thread_column = (int)i;
 	}
 }
 
-int tui_hist_make(const struct names *n, const struct hist_opts *ho, bool chains,
-		  void (*drop)(void *ctx), void *ctx, struct tui_table *ret, struct err *e)
+void tui_hist_make(const struct names *n, const struct tui_hist_opts *to, struct tui_table *ret)
 {
 	struct own *o = mem_alloc(sizeof(*o));
-	bool sym = false;
-	int r = hist_make(n, ho, &o->h, e);
+	bool sym;
 
-	if (r < 0) {
-		free(o);
-		return r;
-	}
-	o->drop = drop;
-	o->ctx = ctx;
-	for (unsigned i = 0; i < ho->n_keys; i++)
-		sym = sym || ho->key[i] == HIST_SYM;
+	o->columns = *to->columns;
+	o->drop = to->drop;
+	o->ctx = to->ctx;
+	cells_make(&o->cells, n,
+		   &(struct cells_opts){ .columns = &o->columns, .caller = to->children });
+	hist_make(&o->h, &o->cells,
+		  &(struct hist_opts){ .type = to->type,
+				       .children = to->children,
+				       .caller = to->children,
+				       .use_chains = to->chains });
+	sym = columns_have(&o->columns, KEY_SYM);
+	for (unsigned i = 0; i < o->columns.n && o->n_shown < ARRAY_SIZE(ret->column); i++)
+		if (o->columns.col[i].value >= 0 && !o->columns.col[i].hidden &&
+		    o->columns.col[i].key != KEY_IPC)
+			o->shown[o->n_shown++] = &o->columns.col[i];
 	o->row = mem_alloc((o->h.rows.n + 1) * sizeof(*o->row));
 	for (size_t i = 0; i < o->h.rows.n; i++) {
 		const struct hist_row *row = &o->h.rows.data[i];
@@ -68,10 +90,10 @@ int tui_hist_make(const struct names *n, const struct hist_opts *ho, bool chains
 		o->row[i] = (struct tui_row){ .self = row->self,
 					      .total = row->total,
 					      .count = row->count,
-					      .frame = sym ? row->frame : CALLS_NONE };
+					      .frame = sym ? n->sites.data[row->site].frame
+							   : CALLS_NONE };
 	}
-	fill_table(ret, o, chains);
-	return 0;
+	fill_table(ret, o, to->chains);
 }
 
 void tui_hist_release(void *ctx, struct tui_table *t)
@@ -80,6 +102,7 @@ void tui_hist_release(void *ctx, struct tui_table *t)
 
 	(void)ctx;
 	hist_free(&o->h);
+	cells_free(&o->cells);
 	free(o->row);
 	if (o->drop)
 		o->drop(o->ctx);
@@ -91,31 +114,9 @@ const char *tui_hist_cell(void *ctx, const struct tui_table *t, size_t row, unsi
 {
 	const struct own *o = t->own;
 	const struct hist_row *r = &o->h.rows.data[row];
-	const char *text = hist_text(&o->h, r, column, buf, size);
-	enum hist_key k = o->h.opts.key[column];
 
 	(void)ctx;
-	if (k == HIST_SYM && r->frame != CALLS_NONE) {
-		uint8_t mode = t->names->frames.data[r->frame].mode;
-		char name[1024];
-
-		snprintf(name, sizeof(name), "%s", text);
-		snprintf(buf, size, "[%c] %s",
-			 mode == EVENT_MODE_KERNEL ? 'k'
-			 : mode == EVENT_MODE_USER ? '.'
-						   : '?',
-			 name);
-		return buf;
-	}
-	if (k == HIST_TID || k == HIST_PID) {
-		const struct tasks *tasks = t->names->profile->trace->tasks;
-		int32_t tid = (int32_t)r->value[column];
-
-		snprintf(buf, size, "%7d:%s", tid,
-			 strtab_get(tasks_strings(tasks), tasks_comm_at(tasks, tid, UINT64_MAX)));
-		return buf;
-	}
-	return text;
+	return cell_text(&o->cells, o->shown[column], r->at, r->count, buf, size);
 }
 
 struct collect {

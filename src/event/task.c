@@ -62,6 +62,7 @@ struct tasks {
 	struct map by_dso; /* hash of what names a dso to index + 1 */
 	uint32_t tokens;
 	uint64_t random;
+	uint64_t changed; /* time of the last change */
 };
 
 /* --- histories --- */
@@ -223,6 +224,12 @@ static bool treap_conflict(const struct node *n, const struct task_map *map)
 	return false;
 }
 
+static void note_change(struct tasks *t, uint64_t time)
+{
+	if (time > t->changed)
+		t->changed = time;
+}
+
 /* --- spaces --- */
 
 static uint32_t space_new(struct tasks *t, struct node *root, uint32_t before)
@@ -271,9 +278,12 @@ static struct task *task_get(struct tasks *t, uint64_t time, int32_t pid, int32_
 	if (*at) {
 		task = &t->task.data[*at - 1];
 	} else {
-		struct task_seen seen = {
-			.pid = pid, .tid = tid, .ppid = -1, .comm = STRTAB_NONE, .end = UINT64_MAX
-		};
+		struct task_seen seen = { .pid = pid,
+					  .tid = tid,
+					  .ppid = -1,
+					  .ptid = -1,
+					  .comm = STRTAB_NONE,
+					  .end = UINT64_MAX };
 
 		task = vec_add(&t->task);
 		*at = t->task.n;
@@ -349,6 +359,7 @@ void tasks_kernel_unmap(struct tasks *t, uint64_t time, uint64_t start, uint64_t
 		.start = start, .end = end, .dso = TASK_DSO_NONE, .pid = -1
 	};
 
+	note_change(t, time);
 	if (start < end)
 		kernel_mmap(t, time, &hole);
 }
@@ -359,6 +370,7 @@ void tasks_mmap(struct tasks *t, uint64_t time, int32_t pid, int32_t tid,
 	struct task *task;
 	uint32_t space;
 
+	note_change(t, time);
 	(void)tid;
 	if (map->start >= map->end)
 		return;
@@ -383,6 +395,7 @@ void tasks_comm(struct tasks *t, uint64_t time, int32_t pid, int32_t tid, const 
 	uint32_t name = strtab_add(&t->strings, comm);
 	uint32_t space;
 
+	note_change(t, time);
 	history_set(&t->arena, &task->comm, time, name);
 	t->lives.data[task->life].comm = name;
 	if (!exec)
@@ -401,6 +414,7 @@ void tasks_fork(struct tasks *t, uint64_t time, int32_t ppid, int32_t ptid, int3
 	struct task_seen seen = { .pid = pid,
 				  .tid = tid,
 				  .ppid = ppid,
+				  .ptid = ptid,
 				  .comm = STRTAB_NONE,
 				  .start = time,
 				  .end = UINT64_MAX };
@@ -408,6 +422,7 @@ void tasks_fork(struct tasks *t, uint64_t time, int32_t ppid, int32_t ptid, int3
 	bool known = task_find(t, tid) != NULL;
 	uint32_t space = TASK_SPACE_NONE;
 
+	note_change(t, time);
 	if (comm)
 		seen.comm = comm->value;
 	if (pid != ppid && maps) {
@@ -430,6 +445,7 @@ void tasks_exit(struct tasks *t, uint64_t time, int32_t pid, int32_t tid)
 {
 	struct task *task = task_get(t, time, pid, tid);
 
+	note_change(t, time);
 	t->lives.data[task->life].end = time;
 	/* It may still be sampled on its way out, so its space stays; but it maps nothing more. */
 	if (pid == tid)
@@ -440,16 +456,19 @@ void tasks_exit(struct tasks *t, uint64_t time, int32_t pid, int32_t tid)
 
 static uint64_t dso_key(const struct task_dso *d)
 {
-	uint64_t key[6] = { d->name, d->build_id_size,	(uint64_t)d->maj << 32 | d->min,
-			    d->ino,  d->ino_generation, d->kernel | d->ksymbol << 1 };
+	uint64_t key[5] = { d->name, d->build_id_size, (uint64_t)d->maj << 32 | d->min, d->ino,
+			    d->kernel | d->ksymbol << 1 };
 
 	return map_hash_bytes(key, sizeof(key)) ^ map_hash_bytes(d->build_id, sizeof(d->build_id));
 }
 
+/* What recorders find in /proc has no generation; the kernel's own records have. */
 static bool dso_same(const struct task_dso *a, const struct task_dso *b)
 {
 	return a->name == b->name && a->build_id_size == b->build_id_size && a->maj == b->maj &&
-	       a->min == b->min && a->ino == b->ino && a->ino_generation == b->ino_generation &&
+	       a->min == b->min && a->ino == b->ino &&
+	       (!a->ino_generation || !b->ino_generation ||
+		a->ino_generation == b->ino_generation) &&
 	       a->kernel == b->kernel && a->ksymbol == b->ksymbol &&
 	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
 }
@@ -464,8 +483,11 @@ uint32_t tasks_dso_like(struct tasks *t, const char *path, const struct task_dso
 		d.build_id_size = sizeof(d.build_id);
 	memset(d.build_id + d.build_id_size, 0, sizeof(d.build_id) - d.build_id_size);
 	for (key = dso_key(&d); *(at = map_at(&t->by_dso, key)); key++)
-		if (dso_same(&t->dsos.data[*at - 1], &d))
+		if (dso_same(&t->dsos.data[*at - 1], &d)) {
+			if (d.ino_generation)
+				t->dsos.data[*at - 1].ino_generation = d.ino_generation;
 			return (uint32_t)*at - 1;
+		}
 	vec_push(&t->dsos, d);
 	*at = t->dsos.n;
 	return (uint32_t)t->dsos.n - 1;
@@ -517,6 +539,11 @@ uint32_t tasks_comm_at(const struct tasks *t, int32_t tid, uint64_t time)
 	const struct moment *m = task ? history_at(&task->comm, time) : NULL;
 
 	return m ? m->value : STRTAB_NONE;
+}
+
+uint64_t tasks_changed(const struct tasks *t)
+{
+	return t->changed;
 }
 
 uint32_t tasks_space_at(const struct tasks *t, int32_t pid, uint64_t time)
@@ -579,6 +606,22 @@ const struct task_map *tasks_find(const struct tasks *t, uint32_t space, uint64_
 			return n->map.dso == TASK_DSO_NONE ? NULL : &n->map;
 	}
 	return NULL;
+}
+
+static void each_map(const struct node *n, void (*fn)(void *ctx, const struct task_map *map),
+		     void *ctx)
+{
+	for (; n; n = n->right) {
+		each_map(n->left, fn, ctx);
+		fn(ctx, &n->map);
+	}
+}
+
+void tasks_each_map(const struct tasks *t, uint32_t space,
+		    void (*fn)(void *ctx, const struct task_map *map), void *ctx)
+{
+	if (space < t->spaces.n)
+		each_map(t->spaces.data[space].root, fn, ctx);
 }
 
 size_t tasks_n_dsos(const struct tasks *t)

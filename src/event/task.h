@@ -78,6 +78,8 @@ const struct strtab *tasks_strings(const struct tasks *t);
 uint32_t tasks_comm_at(const struct tasks *t, int32_t tid,
 		       uint64_t time); /* STRTAB_NONE when not known */
 uint32_t tasks_space_at(const struct tasks *t, int32_t pid, uint64_t time);
+/* The last time anything changed: from then on answers do not depend on the time. */
+uint64_t tasks_changed(const struct tasks *t);
 /* The kernel's space then: TASK_SPACE_KERNEL unless code was replaced. */
 uint32_t tasks_kernel_at(const struct tasks *t, uint64_t time);
 /* Where the kernel itself began when the recording started; 0 when not known. */
@@ -89,13 +91,17 @@ int32_t tasks_parent_at(const struct tasks *t, int32_t pid, uint64_t time);
 /* NULL when nothing is mapped there. Kernel addresses are in the kernel's spaces only. */
 const struct task_map *tasks_find(const struct tasks *t, uint32_t space, uint64_t addr);
 
+/* Everything mapped in a space, by address. */
+void tasks_each_map(const struct tasks *t, uint32_t space,
+		    void (*fn)(void *ctx, const struct task_map *map), void *ctx);
+
 size_t tasks_n_dsos(const struct tasks *t);
 const struct task_dso *tasks_get_dso(const struct tasks *t, uint32_t dso);
 const char *tasks_dso_path(const struct tasks *t, uint32_t dso);
 
 /* Every thread seen, for summaries: fn gets tid, pid, its last comm id, first and last time. */
 struct task_seen {
-	int32_t pid, tid, ppid;
+	int32_t pid, tid, ppid, ptid; /* process, thread, those that forked it or -1 */
 	uint32_t comm;
 	uint64_t start, end; /* 0 when not seen to start, UINT64_MAX when not seen to end */
 };

@@ -282,6 +282,13 @@ const struct perfdata_build_id *perfdata_build_ids(const struct source *s, size_
 	return pd->build_ids.data;
 }
 
+int perfdata_socket(const struct source *s, uint32_t cpu)
+{
+	const struct perfdata *pd = s->impl;
+
+	return cpu < pd->n_sockets ? pd->sockets[cpu] : -1;
+}
+
 const char *perfdata_cgroup(const struct source *s, uint64_t id)
 {
 	const struct perfdata *pd = s->impl;

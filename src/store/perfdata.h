@@ -61,5 +61,7 @@ void perfdata_header_text(const struct source *s, bool full, struct strbuf *b);
 
 /* The path of a control group by the id samples carry; NULL when not recorded. */
 const char *perfdata_cgroup(const struct source *s, uint64_t id);
+/* The socket a CPU sits in; -1 when not recorded. */
+int perfdata_socket(const struct source *s, uint32_t cpu);
 
 #endif

@@ -162,6 +162,25 @@ static void parse_cmdline(struct perfdata *pd)
 		pd->trace.info.cmdline = words;
 }
 
+/* After two lists of siblings stand a core and a socket for each CPU. */
+static void parse_sockets(struct perfdata *pd)
+{
+	struct cursor c = feature_cursor(pd, PERFDATA_CPU_TOPOLOGY);
+	uint32_t cpus = pd->trace.info.cpus_available;
+
+	for (unsigned list = 0; list < 2; list++)
+		for (uint32_t i = cursor_u32(&c); i > 0 && !c.bad; i--)
+			cursor_str(&c);
+	if (c.bad || cpus > (uint64_t)(c.end - c.p) / 8)
+		return;
+	pd->sockets = arena_alloc(&pd->trace.arena, (cpus + 1) * sizeof(*pd->sockets));
+	for (uint32_t i = 0; i < cpus; i++) {
+		cursor_u32(&c);
+		pd->sockets[i] = (int32_t)cursor_u32(&c);
+	}
+	pd->n_sockets = cpus;
+}
+
 /* Names of the types, in the order of the attrs. */
 static void parse_event_desc(struct perfdata *pd)
 {
@@ -250,6 +269,7 @@ void feature_parse(struct perfdata *pd)
 		tracing_parse(pd, pd->feature[PERFDATA_TRACING_DATA].data,
 			      pd->feature[PERFDATA_TRACING_DATA].size);
 	parse_cmdline(pd);
+	parse_sockets(pd);
 	parse_event_desc(pd);
 	parse_group_desc(pd);
 	parse_clock(pd);

@@ -136,6 +136,8 @@ struct perfdata {
 	VEC(struct perfdata_format) formats;
 	bool raw_swapped;   /* tracepoint records are of the other endian */
 	struct map cgroups; /* id to path */
+	int32_t *sockets;   /* by CPU */
+	uint32_t n_sockets;
 };
 
 /* --- perfdata.c --- */

@@ -35,10 +35,7 @@ static const char *short_name(const struct out *o, const char *path)
 
 static const char *dso_path(const struct annotate *a)
 {
-	uint32_t dso = a->names->frames.data[a->frame].dso;
-
-	return dso == TASK_DSO_NONE ? "[unknown]"
-				    : tasks_dso_path(a->names->profile->trace->tasks, dso);
+	return names_path(a->names, a->names->frames.data[a->frame].dso);
 }
 
 /* As many dashes as the line above is wide. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports as text in perf's layout, CSV and JSON. */
+/* Reports as text in perf's layout, as CSV and as JSON. */
 #ifndef KYMO_VIEW_REPORT_H
 #define KYMO_VIEW_REPORT_H
 
@@ -7,31 +7,69 @@
 #include <stdio.h>
 
 #include "calc/graph.h"
+#include "calc/hier.h"
 #include "calc/hist.h"
 
 struct report_style {
-	enum { REPORT_TEXT, REPORT_CSV, REPORT_JSON } form;
-	const char *sep;
-	bool samples; /* -n */
-	bool weights; /* --show-total-period */
-	double percent_limit;
-	bool relative;	 /* --percentage relative: of what the filters left */
-	bool skip_first; /* graphs need not repeat the function the row names first */
+	const char *sep;      /* -t: between columns, instead of blanks; NULL */
+	double percent_limit; /* rows below this share are left out */
+	bool relative;	      /* shares are of what filters left */
+	bool quiet;	      /* no headings */
+	bool forced_group;    /* --group put events together that were not recorded so */
+	bool memory;	      /* weights are costs of memory accesses */
+	bool narrow_dsos;     /* an unnamed row makes the file's column no wider */
+	int verbose;	      /* 1: addresses beside symbols */
+	const char *times;    /* --time, for the heading; NULL */
+	const char *sort;     /* of memory accesses, for the heading */
 };
 
 /* One event's part: heading, columns, rows, graphs (NULL: none). */
-void report_print(FILE *f, const struct report_style *s, const struct hist *h,
-		  const struct graphs *g, const struct graph_opts *go);
+void report_text(FILE *f, const struct report_style *s, const struct hist *h,
+		 const struct graphs *g);
+/* The same as a tree. */
+void report_tree(FILE *f, const struct report_style *s, const struct hist *h,
+		 const struct graphs *g);
+
+/* A header line and a line for each row; fields that hold sep or quotes are quoted. */
+void report_csv(FILE *f, const struct report_style *s, const char *sep, const struct hist *h);
 
 /* What every report ends with: lost events, cut stacks, names that were not found. */
 struct report_end {
-	uint64_t samples, lost, unresolved, stacks, cut_stacks;
-	const char *note;
+	uint64_t samples, lost, unresolved;
+	uint64_t stacks, full_stacks, abrupt_stacks;
+	bool code;			 /* addresses were looked at at all */
+	const char *note, *symbols_note; /* NULL or "": nothing to say */
 };
-void report_print_end(FILE *f, const struct report_end *e);
+void report_text_end(FILE *f, const struct report_end *e);
 
-/* The graph of one row, as below it in a report. */
-void report_print_graph(FILE *f, const struct hist *h, const struct graph_opts *o,
-			const struct graph_node *root, uint64_t row_weight, bool skip_first);
+/* Several events as one JSON object: begin, each event, end. */
+struct json;
+void report_json_begin(struct json *j, const struct trace *t);
+void report_json(struct json *j, const struct report_style *s, const struct hist *h,
+		 const struct graphs *g);
+void report_json_end(struct json *j, const struct report_end *e);
+
+/* --- report_column.c: widths and cells --- */
+struct report_widths {
+	int w[KEY_COLUMNS];
+};
+void report_measure(struct report_widths *w, const struct report_style *s, const struct hist *h);
+/* One cell, padded unless last; "N/A" and the like as perf has them. */
+void report_cell(FILE *f, const struct report_style *s, const struct hist *h, size_t row,
+		 const struct column *c, int width, bool pad);
+void report_heads(FILE *f, const struct report_style *s, const struct hist *h,
+		  const struct report_widths *w);
+bool report_shown(const struct hist *h, const struct column *c);
+double report_share(const struct report_style *s, const struct hist *h, const struct hist_row *r,
+		    enum key key);
+/* The share a row is measured by when few are to be left out. */
+double report_row_share(const struct report_style *s, const struct hist *h,
+			const struct hist_row *r);
+/* "# Samples: 12K of event 'cycles'" ... */
+void report_heading(FILE *f, const struct report_style *s, const struct hist *h);
+
+/* --- report_graph.c: the graph of one row, as below it in a report --- */
+void report_graph(FILE *f, const struct report_style *s, const struct hist *h,
+		  const struct graphs *g, const struct graph_node *root, uint64_t row_weight);
 
 #endif

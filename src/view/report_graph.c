@@ -6,26 +6,26 @@
  *	|          main
  *	 --12.46%--main
  */
+#include <inttypes.h>
+
+#include "base/term.h"
 #include "view/report.h"
 
 #define MAX_LEVELS 64
 
 struct tree {
 	FILE *f;
-	const struct hist *h;
-	const struct graph_opts *o;
+	const struct report_style *s;
+	const struct graphs *g;
 	bool bar[MAX_LEVELS]; /* does this level's line go on below? */
 	int margin;
 };
 
-static void function(const struct tree *t, uint32_t frame)
+static void put_place(const struct tree *t, uint32_t place)
 {
-	const char *name = names_function(t->h->names, frame);
+	char buf[4096];
 
-	if (name)
-		fprintf(t->f, "%s\n", name);
-	else
-		fprintf(t->f, "%#llx\n", (unsigned long long)t->h->names->frames.data[frame].addr);
+	fputs(graphs_text(t->g, place, buf, sizeof(buf)), t->f);
 }
 
 static void margin(const struct tree *t)
@@ -40,114 +40,161 @@ static void bars(const struct tree *t, int levels)
 		fputs(i < MAX_LEVELS && t->bar[i] ? "|          " : "           ", t->f);
 }
 
-/* The first line of a node carries its share on the last level's line. */
-static void first_line(const struct tree *t, int depth, double percent)
+static void put_value(const struct tree *t, uint64_t weight, uint64_t count, uint64_t total)
 {
-	bars(t, depth - 1);
-	fprintf(t->f, "%c--%.2f%%--", depth <= MAX_LEVELS && t->bar[depth - 1] ? '|' : ' ',
-		percent);
+	double p = total ? (double)weight * 100.0 / (double)total : 0;
+	enum term_style c = p >= 5 ? TERM_RED : p > 0.5 ? TERM_GREEN : TERM_RESET;
+
+	switch (t->g->opts.value) {
+	case GRAPH_PERIOD: fprintf(t->f, "%" PRIu64, weight); break;
+	case GRAPH_COUNT: fprintf(t->f, "%" PRIu64, count); break;
+	default:
+		if (c == TERM_RESET)
+			fprintf(t->f, "%.2f%%", p);
+		else
+			fprintf(t->f, "%s%.2f%%%s", term_style(t->f, c), p,
+				term_style(t->f, TERM_RESET));
+	}
 }
 
-static void siblings(struct tree *t, const struct graph_node *node, uint64_t total, int depth)
+/* The first line of a node carries its share on the last level's line. */
+static void first_line(const struct tree *t, int depth, uint64_t weight, uint64_t count,
+		       uint64_t total)
 {
+	bars(t, depth - 1);
+	fprintf(t->f, "%c--", t->bar[depth - 1] ? '|' : ' ');
+	put_value(t, weight, count, total);
+	fputs("--", t->f);
+}
+
+/* Fractal: what was too light to show, so that the shares add up. */
+static void put_rest(struct tree *t, int depth, uint64_t rest, int64_t count, uint64_t total)
+{
+	if (t->g->opts.value == GRAPH_COUNT && count <= 0)
+		return;
+	t->bar[depth - 1] = false;
+	first_line(t, depth, rest, (uint64_t)count, total);
+	fputs("[...]\n", t->f);
+}
+
+static void siblings(struct tree *t, const struct graph_node *node, const struct graph_node *of,
+		     uint64_t total, int depth)
+{
+	bool fractal = t->g->opts.mode == GRAPH_FRACTAL;
 	uint64_t rest = total;
+	int64_t count = of ? (int64_t)of->below_count : 0;
+	unsigned shown = 0;
 
 	if (depth > MAX_LEVELS)
 		return;
 	t->bar[depth - 1] = node != NULL;
 	for (; node; node = node->next) {
-		bool more = node->next != NULL;
-
-		rest -= node->weight < rest ? node->weight : rest;
+		rest -= node->weight;
+		count -= (int64_t)node->count;
 		bars(t, depth);
 		putc('\n', t->f);
-		if (!more && !(t->o->mode == GRAPH_FRACTAL && rest))
+		if (!node->next && !(fractal && rest))
 			t->bar[depth - 1] = false;
-		first_line(t, depth, total ? 100.0 * (double)node->weight / (double)total : 0);
-		function(t, node->frame[0]);
-		for (uint32_t i = 1; i < node->n_frames; i++) {
-			bars(t, depth);
-			function(t, node->frame[i]);
-		}
-		siblings(t, node->child, t->o->mode == GRAPH_FRACTAL ? node->below : total,
-			 depth + 1);
-	}
-	/* fractal: what was too light to show, so that the shares add up */
-	if (t->o->mode == GRAPH_FRACTAL && rest && rest != total) {
-		t->bar[depth - 1] = false;
-		first_line(t, depth, 100.0 * (double)rest / (double)total);
-		fputs("[...]\n", t->f);
-	}
-}
-
-/* Every chain to its end with its share, one function a line (flat) or all on one (folded). */
-static void chains(const struct tree *t, const struct graph_node *node, uint32_t *path, size_t n)
-{
-	for (; node; node = node->next) {
-		size_t len = n;
-		uint64_t here = node->weight;
-
-		for (uint32_t i = 0; i < node->n_frames && len < 1024; i++)
-			path[len++] = node->frame[i];
-		for (const struct graph_node *c = node->child; c; c = c->next)
-			here -= c->weight < here ? c->weight : here;
-		chains(t, node->child, path, len);
-		if (!here)
-			continue;
-		if (t->o->mode == GRAPH_FLAT)
-			fprintf(t->f, "%18.2f%%\n", 100.0 * (double)here / (double)t->h->total);
-		else
-			fprintf(t->f, "%.2f%% ", 100.0 * (double)here / (double)t->h->total);
-		for (size_t i = 0; i < len; i++) {
-			const char *name = names_function(t->h->names, path[i]);
-			char hex[32];
-
-			snprintf(hex, sizeof(hex), "%#llx",
-				 (unsigned long long)t->h->names->frames.data[path[i]].addr);
-			if (t->o->mode == GRAPH_FLAT)
-				fprintf(t->f, "                %s\n", name ? name : hex);
-			else
-				fprintf(t->f, "%s%s", i ? ";" : "", name ? name : hex);
-		}
+		first_line(t, depth, node->weight, node->count, total);
+		put_place(t, node->place[0]);
 		putc('\n', t->f);
+		for (uint32_t i = 1; i < node->n_places; i++) {
+			bars(t, depth);
+			put_place(t, node->place[i]);
+			putc('\n', t->f);
+		}
+		siblings(t, node->child, node, fractal ? node->below : total, depth + 1);
+		if (++shown == t->g->opts.limit)
+			break;
+	}
+	if (fractal && rest && rest != total)
+		put_rest(t, depth, rest, count, total);
+}
+
+/* A chain from its beginning to this node's end. */
+static bool put_path(const struct tree *t, const struct graph_node *node, const char *before,
+		     const char *between, bool any)
+{
+	if (node->parent)
+		any = put_path(t, node->parent, before, between, any);
+	for (uint32_t i = 0; i < node->n_places; i++) {
+		fputs(any ? between : before, t->f);
+		put_place(t, node->place[i]);
+		any = true;
+	}
+	return any;
+}
+
+/* Every chain with its share, one function a line (flat) or all on one (folded). */
+static void chains(const struct tree *t, const struct graph_node *node, uint64_t total)
+{
+	bool flat = t->g->opts.mode == GRAPH_FLAT;
+	unsigned shown = 0;
+
+	for (; node; node = node->next) {
+		if (flat) {
+			fputs("           ", t->f);
+			put_value(t, node->weight, node->count, total);
+			put_path(t, node, "\n                ", "\n                ", false);
+			fputs("\n\n", t->f);
+		} else {
+			put_value(t, node->here, node->here_count, total);
+			putc(' ', t->f);
+			put_path(t, node, "", t->s->sep ? t->s->sep : ";", false);
+			putc('\n', t->f);
+		}
+		if (++shown == t->g->opts.limit)
+			break;
 	}
 }
 
-void report_print_graph(FILE *f, const struct hist *h, const struct graph_opts *o,
-			const struct graph_node *root, uint64_t row_weight, bool skip_first)
+/* One chain that carries all of the row needs no share. Returns whether anything was printed. */
+static bool put_single(struct tree *t, const struct graph_node *root)
 {
-	struct tree t = { .f = f, .h = h, .o = o };
-	const struct graph_node *from = root;
+	const struct columns *cols = t->g->cells->opts.columns;
+	bool printed = false;
+	unsigned shown = 0;
+
+	for (uint32_t i = 0; i < root->n_places; i++) {
+		/* a row that is the function need not name it again */
+		if (i == 0 && cols->symbol_first)
+			continue;
+		margin(t);
+		if (!printed) {
+			fputs("|\n", t->f);
+			margin(t);
+			fputs("---", t->f);
+			t->margin = 3;
+			printed = true;
+		}
+		put_place(t, root->place[i]);
+		putc('\n', t->f);
+		if (++shown == t->g->opts.limit)
+			break;
+	}
+	return printed;
+}
+
+void report_graph(FILE *f, const struct report_style *s, const struct hist *h,
+		  const struct graphs *g, const struct graph_node *root, uint64_t row_weight)
+{
+	struct tree t = { .f = f, .s = s, .g = g };
+	const struct graph_node *from = root, *of = NULL;
+	uint64_t total = h->all_weight;
 	bool printed = false;
 
 	if (!root)
 		return;
-	if (o->mode == GRAPH_FLAT || o->mode == GRAPH_FOLDED) {
-		uint32_t path[1024];
-
-		chains(&t, root, path, 0);
+	if (g->opts.mode == GRAPH_FLAT || g->opts.mode == GRAPH_FOLDED) {
+		chains(&t, root, total);
 		return;
 	}
-	/* one chain that carries all of the row needs no share */
 	if (!root->next && root->weight == row_weight) {
-		for (uint32_t i = 0; i < root->n_frames; i++) {
-			if (i == 0 && skip_first)
-				continue;
-			if (!printed) {
-				margin(&t);
-				fputs("|\n", f);
-				margin(&t);
-				fputs("---", f);
-				t.margin = 3;
-				printed = true;
-			} else {
-				margin(&t);
-			}
-			function(&t, root->frame[i]);
-		}
+		printed = put_single(&t, root);
+		of = root;
 		from = root->child;
 	}
-	siblings(&t, from, o->mode == GRAPH_FRACTAL ? row_weight : h->total, 1);
+	siblings(&t, from, of, g->opts.mode == GRAPH_FRACTAL ? row_weight : total, 1);
 	if (printed || from)
 		putc('\n', f);
 }

@@ -13,14 +13,9 @@ static void bar(FILE *f)
 	putc('\n', f);
 }
 
-static char letter(const struct hist *h, const struct hist_row *r)
-{
-	return h->names->frames.data[r->frame].mode == EVENT_MODE_KERNEL ? 'k' : '.';
-}
-
 static double share(const struct hist *h, uint64_t weight)
 {
-	return h->total ? 100.0 * (double)weight / (double)h->total : 0;
+	return h->weight ? 100.0 * (double)weight / (double)h->weight : 0;
 }
 
 static void percent(FILE *f, double p)
@@ -36,7 +31,8 @@ static void percent(FILE *f, double p)
 void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigned height,
 	       double min_percent)
 {
-	size_t width[16] = { 0 }, rows = 0;
+	const struct columns *cols = h->cells->opts.columns;
+	size_t width[KEY_COLUMNS] = { 0 }, rows = 0;
 	char buf[1024];
 
 	bar(f);
@@ -44,12 +40,13 @@ void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigne
 		s->rate, s->kernel, (unsigned long long)s->lost, s->event, s->whom);
 	bar(f);
 	while (rows < h->rows.n && (!height || rows + 5 < height) &&
-	       share(h, h->opts.children ? h->rows.data[rows].total : h->rows.data[rows].self) >=
-		       min_percent)
+	       share(h, hist_weight(h, &h->rows.data[rows])) >= min_percent)
 		rows++;
 	for (size_t i = 0; i < rows; i++)
-		for (unsigned k = 0; k + 1 < h->opts.n_keys; k++) {
-			size_t n = strlen(hist_text(h, &h->rows.data[i], k, buf, sizeof(buf)));
+		for (unsigned k = 0; k + 1 < cols->n; k++) {
+			const struct hist_row *r = &h->rows.data[i];
+			size_t n = strlen(cell_text(h->cells, &cols->col[k], r->at, r->count, buf,
+						    sizeof(buf)));
 
 			if (n > width[k])
 				width[k] = n < 40 ? n : 40;
@@ -62,14 +59,11 @@ void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigne
 		percent(f, share(h, r->self));
 		if (s->samples)
 			fprintf(f, "  %10llu", (unsigned long long)r->count);
-		for (unsigned k = 0; k < h->opts.n_keys; k++) {
-			const char *text = hist_text(h, r, k, buf, sizeof(buf));
-
-			if (h->opts.key[k] == HIST_SYM)
-				fprintf(f, "  [%c] %s", letter(h, r), text);
-			else
-				fprintf(f, "  %-*s", (int)width[k], text);
-		}
+		for (unsigned k = 0; k < cols->n; k++)
+			if (cols->col[k].value >= 0)
+				fprintf(f, "  %-*s", (int)width[k],
+					cell_text(h->cells, &cols->col[k], r->at, r->count, buf,
+						  sizeof(buf)));
 		putc('\n', f);
 	}
 	if (!rows)

@@ -15,7 +15,7 @@ static struct names names;
 static void chain(const char *text, uint64_t weight, uint32_t type)
 {
 	size_t n = strlen(text);
-	uint64_t at = names.chain_first[profile.chains.n];
+	uint64_t at = names.chains[profile.chains.n].first;
 	struct profile_entry e = {
 		.type = type, .chain = (uint32_t)profile.chains.n, .count = 1, .weight = weight
 	};
@@ -23,8 +23,9 @@ static void chain(const char *text, uint64_t weight, uint32_t type)
 	for (size_t i = 0; i < n; i++) /* innermost first */
 		names.chain_sites[at + i] = (uint32_t)(text[n - 1 - i] - 'a');
 	names.entry_site[profile.entries.n] = (uint32_t)(text[n - 1] - 'a');
+	names.chains[profile.chains.n].n = (uint32_t)n;
 	vec_push(&profile.chains, (struct profile_chain){ .n = (uint32_t)n });
-	names.chain_first[profile.chains.n] = at + n;
+	names.chains[profile.chains.n].first = at + n;
 	vec_push(&profile.entries, e);
 }
 
@@ -38,7 +39,7 @@ static void without_chain(char frame, uint64_t weight)
 static void make(void)
 {
 	names.profile = &profile;
-	names.chain_first = mem_alloc((CHAINS + 1) * sizeof(uint64_t));
+	names.chains = mem_alloc((CHAINS + 1) * sizeof(*names.chains));
 	names.chain_sites = mem_alloc(256 * sizeof(uint32_t));
 	names.entry_site = mem_alloc(64 * sizeof(uint32_t));
 	for (uint32_t i = 0; i < FRAMES; i++) {

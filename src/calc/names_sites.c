@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* The distinct addresses of a profile, and its chains as lists of them. */
+#include <string.h>
+
+#include "base/pool.h"
+#include "calc/names_impl.h"
+
+/* (space, address, caller or not) -> site + 1, open addressing. */
+struct site_index {
+	uint32_t *slot;
+	size_t cap;
+};
+
+static uint64_t site_hash(uint32_t space, uint64_t addr, bool caller)
+{
+	return map_hash(addr * 2 + caller + ((uint64_t)space << 40));
+}
+
+static size_t find_slot(const struct site_index *x, const struct name_site *sites, uint32_t space,
+			uint64_t addr, bool caller)
+{
+	size_t at = site_hash(space, addr, caller) & (x->cap - 1);
+
+	for (; x->slot[at]; at = (at + 1) & (x->cap - 1)) {
+		const struct name_site *s = &sites[x->slot[at] - 1];
+
+		if (s->addr == addr && s->space == space && s->caller == caller)
+			break;
+	}
+	return at;
+}
+
+struct site_set {
+	VEC(struct name_site) v;
+	struct site_index x;
+};
+
+static void grow(struct site_set *set)
+{
+	free(set->x.slot);
+	set->x.cap = set->x.cap ? set->x.cap * 2 : 4096;
+	set->x.slot = mem_alloc(set->x.cap * sizeof(*set->x.slot));
+	for (size_t i = 0; i < set->v.n; i++) {
+		const struct name_site *s = &set->v.data[i];
+
+		set->x.slot[find_slot(&set->x, set->v.data, s->space, s->addr, s->caller)] =
+			(uint32_t)i + 1;
+	}
+}
+
+static uint32_t add_site(struct site_set *set, uint32_t space, uint64_t addr, uint8_t mode,
+			 bool caller)
+{
+	size_t at;
+
+	if ((set->v.n + 1) * 2 > set->x.cap)
+		grow(set);
+	at = find_slot(&set->x, set->v.data, space, addr, caller);
+	if (!set->x.slot[at]) {
+		vec_push(&set->v, (struct name_site){ .addr = addr,
+						      .space = space,
+						      .mode = mode,
+						      .caller = caller,
+						      .dso = NAMES_NONE });
+		set->x.slot[at] = (uint32_t)set->v.n;
+	}
+	return set->x.slot[at] - 1;
+}
+
+/* Markers in a chain say whose addresses follow. */
+static uint8_t mode_of_mark(uint64_t mark, uint8_t before)
+{
+	switch (mark) {
+	case EVENT_CHAIN_KERNEL: return EVENT_MODE_KERNEL;
+	case EVENT_CHAIN_USER: return EVENT_MODE_USER;
+	case EVENT_CHAIN_HV: return EVENT_MODE_HYPERVISOR;
+	case EVENT_CHAIN_GUEST_KERNEL: return EVENT_MODE_GUEST_KERNEL;
+	case EVENT_CHAIN_GUEST_USER: return EVENT_MODE_GUEST_USER;
+	default: return before;
+	}
+}
+
+static uint32_t space_for(uint8_t mode, uint32_t space, uint32_t kernel)
+{
+	return mode == EVENT_MODE_KERNEL ? kernel : space;
+}
+
+typedef void frame_fn(void *ctx, uint64_t addr, uint32_t space, uint8_t mode, bool caller);
+
+static void each_frame(const struct profile_chain *c, frame_fn *fn, void *ctx)
+{
+	uint8_t mode = EVENT_MODE_USER;
+	/*
+	 * The first address of a part is where it was interrupted, all others are
+	 * return addresses. (Behind a system call stands one too, but never at a
+	 * function's start, so that it may be looked up as it is.)
+	 */
+	bool caller = c->headless;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		if (c->ip[i] >= EVENT_CHAIN_MARK) {
+			mode = mode_of_mark(c->ip[i], mode);
+			caller = c->headless && i == 0;
+			continue;
+		}
+		fn(ctx, c->ip[i], space_for(mode, c->space, c->kernel), mode, caller);
+		caller = true;
+	}
+}
+
+struct work {
+	struct names *n;
+	struct site_set *sets;		/* by worker */
+	const struct site_index *index; /* of n->sites, when mapping */
+};
+
+#define STEP 4096 /* chains a job */
+
+struct collect {
+	struct site_set *set;
+	uint32_t frames;
+};
+
+static void collect_frame(void *ctx, uint64_t addr, uint32_t space, uint8_t mode, bool caller)
+{
+	struct collect *c = ctx;
+
+	add_site(c->set, space, addr, mode, caller);
+	c->frames++;
+}
+
+static int collect_job(void *ctx, size_t job, unsigned worker)
+{
+	struct work *w = ctx;
+	const struct profile *p = w->n->profile;
+	size_t end = (job + 1) * STEP < p->chains.n ? (job + 1) * STEP : p->chains.n;
+
+	for (size_t i = job * STEP; i < end; i++) {
+		struct collect c = { .set = &w->sets[worker] };
+
+		each_frame(&p->chains.data[i], collect_frame, &c);
+		w->n->chains[i].n = c.frames;
+	}
+	return 0;
+}
+
+struct place {
+	const struct work *w;
+	uint32_t *out;
+};
+
+static void place_frame(void *ctx, uint64_t addr, uint32_t space, uint8_t mode, bool caller)
+{
+	struct place *p = ctx;
+	size_t at = find_slot(p->w->index, p->w->n->sites.data, space, addr, caller);
+
+	(void)mode;
+	*p->out++ = p->w->index->slot[at] - 1;
+}
+
+static int place_job(void *ctx, size_t job, unsigned worker)
+{
+	struct work *w = ctx;
+	const struct profile *p = w->n->profile;
+	size_t end = (job + 1) * STEP < p->chains.n ? (job + 1) * STEP : p->chains.n;
+
+	(void)worker;
+	for (size_t i = job * STEP; i < end; i++) {
+		struct place pl = { .w = w, .out = w->n->chain_sites + w->n->chains[i].first };
+
+		each_frame(&p->chains.data[i], place_frame, &pl);
+	}
+	return 0;
+}
+
+static void collect_entries(struct names *n, const struct names_opts *o, struct site_set *set)
+{
+	const struct profile *p = n->profile;
+
+	n->n_more = o->more ? o->n_more : 0;
+	n->entry_site = mem_alloc((p->entries.n + 1) * sizeof(*n->entry_site));
+	n->more_sites = mem_alloc((p->entries.n * n->n_more + 1) * sizeof(*n->more_sites));
+	for (size_t i = 0; i < p->entries.n; i++) {
+		const struct profile_entry *e = &p->entries.data[i];
+		uint64_t addr[4] = { 0 };
+		uint8_t mode[4] = { 0 };
+
+		n->entry_site[i] = add_site(set, space_for((uint8_t)e->mode, e->space, e->kernel),
+					    e->ip, (uint8_t)e->mode, false);
+		if (n->n_more)
+			o->more(o->ctx, e, addr, mode);
+		for (unsigned k = 0; k < n->n_more; k++)
+			n->more_sites[i * n->n_more + k] =
+				add_site(set, space_for(mode[k], e->space, e->kernel), addr[k],
+					 mode[k], false);
+	}
+}
+
+void sites_collect(struct names *n, const struct names_opts *o)
+{
+	const struct profile *p = n->profile;
+	unsigned threads = pool_threads();
+	AUTO_FREE struct site_set *sets = mem_alloc(threads * sizeof(*sets));
+	struct work w = { .n = n, .sets = sets };
+	size_t jobs = (p->chains.n + STEP - 1) / STEP;
+	uint64_t all = 0;
+
+	n->chains = mem_alloc((p->chains.n + 1) * sizeof(*n->chains));
+	pool_run(jobs, threads, collect_job, &w);
+	for (size_t i = 0; i < p->chains.n; i++) {
+		n->chains[i].first = all;
+		all += n->chains[i].n;
+	}
+	for (unsigned t = 1; t < threads; t++) {
+		vec_each (&sets[t].v, s)
+			add_site(&sets[0], s->space, s->addr, s->mode, s->caller);
+		vec_free(&sets[t].v);
+		free(sets[t].x.slot);
+	}
+	collect_entries(n, o, &sets[0]);
+	memcpy(&n->sites, &sets[0].v, sizeof(n->sites));
+	w.index = &sets[0].x;
+	n->chain_sites = mem_grow(NULL, (all + 1) * sizeof(*n->chain_sites));
+	pool_run(jobs, threads, place_job, &w);
+	free(sets[0].x.slot);
+}
+
+static bool is_named(const struct names *n, uint32_t site)
+{
+	return n->frames.data[n->sites.data[site].frame].name != SYMBOLS_NONE;
+}
+
+/* One chain's sites as they are to be: into out (NULL: only count). */
+static uint32_t rewrite_one(const struct names *n, const struct names_opts *o,
+			    const struct name_chain *c, uint32_t *out)
+{
+	uint32_t len = 0;
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		uint32_t site = n->chain_sites[c->first + i];
+		const struct name_site *s = &n->sites.data[site];
+
+		if (o->hide_unresolved && !is_named(n, site))
+			continue;
+		for (uint32_t k = 0; s->inlines && k + 1 < s->sym->nframes; k++, len++)
+			if (out)
+				out[len] = s->inlines + k;
+		if (out)
+			out[len] = site;
+		len++;
+	}
+	return len;
+}
+
+static void rewrite_all(struct names *n, const struct names_opts *o)
+{
+	size_t n_chains = n->profile->chains.n;
+	struct name_chain *to = mem_alloc((n_chains + 1) * sizeof(*to));
+	uint32_t *sites;
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < n_chains; i++) {
+		to[i].first = all;
+		to[i].n = rewrite_one(n, o, &n->chains[i], NULL);
+		all += to[i].n;
+	}
+	sites = mem_grow(NULL, (all + 1) * sizeof(*sites));
+	for (size_t i = 0; i < n_chains; i++)
+		rewrite_one(n, o, &n->chains[i], sites + to[i].first);
+	free(n->chain_sites);
+	free(n->chains);
+	n->chain_sites = sites;
+	n->chains = to;
+}
+
+/* Samples below such a function become samples of it. */
+static void ignore_callees(struct names *n, const struct names_opts *o)
+{
+	AUTO_FREE bool *hit = mem_alloc(n->frames.n + 1);
+
+	for (uint32_t f = 0; f < n->frames.n; f++) {
+		const char *name = names_function(n, f);
+
+		hit[f] = name && o->ignore_callees(o->ctx, name);
+	}
+	for (size_t i = 0; i < n->profile->chains.n; i++) {
+		struct name_chain *c = &n->chains[i];
+
+		for (uint32_t k = c->n; k-- > 0;) {
+			if (!hit[n->sites.data[n->chain_sites[c->first + k]].frame])
+				continue;
+			c->first += k;
+			c->n -= k;
+			break;
+		}
+	}
+	for (size_t i = 0; i < n->profile->entries.n; i++) {
+		uint32_t chain = n->profile->entries.data[i].chain;
+
+		if (chain != PROFILE_NO_CHAIN && n->chains[chain].n &&
+		    hit[n->sites.data[n->chain_sites[n->chains[chain].first]].frame])
+			n->entry_site[i] = n->chain_sites[n->chains[chain].first];
+	}
+}
+
+void sites_rewrite(struct names *n, const struct names_opts *o)
+{
+	if (o->inlines || o->hide_unresolved)
+		rewrite_all(n, o);
+	if (o->ignore_callees)
+		ignore_callees(n, o);
+}

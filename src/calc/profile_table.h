@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside profile.c: what one worker has counted. Not for others. */
+#ifndef KYMO_CALC_PROFILE_TABLE_H
+#define KYMO_CALC_PROFILE_TABLE_H
+
+#include "calc/profile.h"
+
+/* Open addressing; a slot holds an index + 1. The things themselves carry or give their hash. */
+struct index {
+	uint32_t *slot;
+	size_t cap, n;
+};
+
+struct task_answer {
+	bool set;
+	int32_t pid, tid;
+	uint64_t time;
+	uint32_t space, kernel, comm;
+};
+
+struct tables {
+	VEC(struct profile_entry) entries;
+	VEC(struct profile_chain) chains;
+	VEC(struct profile_extra) extras;
+	struct index entry_index, chain_index, extra_index;
+	struct profile_total *total;
+	struct arena copies;
+	uint64_t *buf; /* for extra() and chain() */
+	/* answers about tasks: of the last sample, and of those since nothing changes any more */
+	struct task_answer last, kept[64];
+};
+
+/* The hash of a chain, to be set before it is interned. */
+uint64_t table_chain_hash(const struct profile_chain *c);
+uint64_t table_extra_hash(const struct profile_extra *x);
+/* copy: the words do not outlive the callback. */
+uint32_t table_chain(struct tables *t, const struct profile_chain *c, bool copy);
+uint32_t table_extra(struct tables *t, const struct profile_extra *x, bool copy_raw);
+void table_count(struct tables *t, const struct profile_entry *e);
+/* Add what another worker counted to t, and free the other. */
+void table_merge(struct tables *t, struct tables *other, size_t n_types, bool copy);
+void table_free(struct tables *t);
+
+#endif

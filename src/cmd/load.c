@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/load.h"
+
+#include <string.h>
+
+#include "calc/unwound.h"
+#include "cmd/input.h"
+#include "cmd/open.h"
+#include "event/text.h"
+#include "store/perfdata.h"
+
+int load_open(struct load *l, const struct load_opts *o, struct err *e)
+{
+	int r;
+
+	*l = (struct load){ .opts = *o, .socket_wanted = -1 };
+	progress_begin(&l->progress, "opening the recording", o->quiet);
+	r = source_open(input_path(o->input), &l->source, e);
+	progress_end(&l->progress);
+	if (r == 0) {
+		l->unwound = unwound_needed(l->source);
+		input_unwind(&l->source, o->symfs);
+	}
+	if (r == 0)
+		r = pick_make(&l->pick, &o->pick, l->source->trace, e);
+	return r;
+}
+
+bool load_has(const struct load *l, uint64_t sample_type)
+{
+	for (size_t i = 0; i < l->source->trace->n_types; i++)
+		if (l->source->trace->types[i].attr.sample_type & sample_type)
+			return true;
+	return false;
+}
+
+static bool is_perfdata(const struct load *l)
+{
+	return strcmp(l->source->format, "perf.data") == 0;
+}
+
+const char *load_cgroup(void *ctx, uint64_t id)
+{
+	const struct load *l = ctx;
+
+	return is_perfdata(l) ? perfdata_cgroup(l->source, id) : NULL;
+}
+
+int load_socket(void *ctx, uint32_t cpu)
+{
+	const struct load *l = ctx;
+
+	return is_perfdata(l) ? perfdata_socket(l->source, cpu) : -1;
+}
+
+enum profile_want load_want(void *ctx, const struct event *ev)
+{
+	struct load *l = ctx;
+	enum profile_want w = pick_event(&l->pick, ev);
+
+	if (w == PROFILE_COUNT && l->socket_wanted >= 0 &&
+	    load_socket(l, ev->cpu) != l->socket_wanted)
+		return PROFILE_ASIDE;
+	return w;
+}
+
+static size_t extra(void *ctx, const struct event *ev, const struct event_branch *branch,
+		    uint64_t *buf)
+{
+	const struct load *l = ctx;
+
+	return extra_fill(&l->plan, ev, branch, buf);
+}
+
+static void progress(void *ctx, size_t done, size_t all)
+{
+	struct load *l = ctx;
+
+	progress_at(&l->progress, done, all);
+}
+
+int load_count(struct load *l, const struct profile_opts *o, struct err *e)
+{
+	struct profile_opts po = *o;
+	int r;
+
+	po.want = pick_any(&l->pick) || l->socket_wanted >= 0 ? load_want : NULL;
+	po.progress = progress;
+	po.extra = l->plan.any ? extra : NULL;
+	po.ctx = l;
+	progress_begin(&l->progress, "reading samples", l->opts.quiet);
+	r = profile_make(l->source, &po, &l->profile, e);
+	progress_end(&l->progress);
+	l->counted = r == 0;
+	return r;
+}
+
+/* Kernel functions in the texts of tracepoints. */
+static const char *resolve_kernel(void *ctx, uint64_t addr, uint64_t *start, const char **module)
+{
+	struct load *l = ctx;
+	const struct sym_result *r;
+
+	*module = NULL;
+	if (!tasks_find(l->source->trace->tasks, TASK_SPACE_KERNEL, addr))
+		return NULL;
+	r = symbols_resolve(l->symbols, SYMBOLS_KERNEL, addr, SYMBOLS_NAMES);
+	if (r->name == SYMBOLS_NONE)
+		return NULL;
+	*start = r->start;
+	if (r->module != SYMBOLS_NONE)
+		*module = symbols_text(l->symbols, r->module);
+	return symbols_text(l->symbols, r->name);
+}
+
+int load_symbols(struct load *l, struct err *e)
+{
+	struct symbols_opts so = { .find = { .symfs = l->opts.symfs },
+				   .raw_names = l->opts.raw_names };
+	struct input_kernel ko = { .kallsyms = l->opts.kallsyms,
+				   .vmlinux = l->opts.vmlinux,
+				   .symfs = l->opts.symfs };
+	int r;
+
+	l->symbols = symbols_new(&so);
+	r = input_kernel_symbols(l->source, &ko, l->symbols, &l->note, e);
+	text_set_resolver(l->source->trace->tep, resolve_kernel, l);
+	return r;
+}
+
+int load_name(struct load *l, const struct names_opts *o, struct err *e)
+{
+	int r;
+
+	progress_begin(&l->progress, "looking up names", l->opts.quiet);
+	progress_at(&l->progress, 0, 0);
+	r = load_symbols(l, e);
+	if (r == 0)
+		r = names_make(&l->profile, l->symbols, o, &l->names, e);
+	progress_end(&l->progress);
+	l->named = r == 0;
+	return r;
+}
+
+void load_free(struct load *l)
+{
+	if (l->named)
+		names_free(&l->names);
+	if (l->counted)
+		profile_free(&l->profile);
+	extra_plan_free(&l->plan);
+	if (l->symbols)
+		text_set_resolver(l->source->trace->tep, NULL, NULL);
+	symbols_free(l->symbols);
+	pick_free(&l->pick);
+	source_close(l->source);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording from file to names: what report, diff and the pictures do before
+ * they differ. Each step needs the one before it.
+ */
+#ifndef KYMO_CMD_LOAD_H
+#define KYMO_CMD_LOAD_H
+
+#include "calc/extra.h"
+#include "calc/names.h"
+#include "calc/pick.h"
+#include "calc/profile.h"
+#include "cmd/progress.h"
+
+struct load_opts {
+	const char *input; /* NULL: stdin when it is a pipe, else perf.data */
+	struct pick_opts pick;
+	const char *symfs, *kallsyms, *vmlinux;
+	bool raw_names; /* no demangling */
+	bool quiet;	/* no progress */
+};
+
+struct load {
+	struct load_opts opts;
+	struct source *source;
+	struct pick pick;
+	struct extra_plan plan; /* extra_plan() before load_count(); zero: nothing extra */
+	struct symbols *symbols;
+	struct profile profile;
+	struct names names;
+	const char *note; /* why kernel addresses have no names; NULL */
+	struct progress progress;
+	bool counted, named;
+	bool unwound;	   /* chains come from copies of stacks */
+	int socket_wanted; /* -1: any */
+};
+
+int load_open(struct load *l, const struct load_opts *o, struct err *e);
+/* o's callbacks and ctx are set here. */
+int load_count(struct load *l, const struct profile_opts *o, struct err *e);
+/* The kernel's symbols and an empty l->symbols for all others; load_name() does it too. */
+int load_symbols(struct load *l, struct err *e);
+int load_name(struct load *l, const struct names_opts *o, struct err *e);
+/* What the options' filters say of an event; for struct profile_opts, with l as ctx. */
+enum profile_want load_want(void *l, const struct event *ev);
+void load_free(struct load *l); /* after any of them, also when it failed */
+
+/* What only perf.data knows; NULL, -1 when it does not say or is none. */
+const char *load_cgroup(void *l, uint64_t id);
+int load_socket(void *l, uint32_t cpu);
+
+/* Does an event of the recording have this PERF_SAMPLE_ bit? */
+bool load_has(const struct load *l, uint64_t sample_type);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST 500000000u /* ns before anything is shown */
+#define EVERY 100000000u
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void progress_begin(struct progress *p, const char *what, bool quiet)
+{
+	p->what = what;
+	p->on = !quiet && isatty(STDERR_FILENO);
+	p->shown = false;
+	p->start = now();
+	atomic_store(&p->next, p->start + FIRST);
+}
+
+void progress_at(struct progress *p, size_t done, size_t all)
+{
+	uint64_t t, next;
+
+	if (!p->on)
+		return;
+	t = now();
+	next = atomic_load(&p->next);
+	/* one thread shows it, the others go on */
+	if (t < next || !atomic_compare_exchange_strong(&p->next, &next, t + EVERY))
+		return;
+	if (all)
+		fprintf(stderr, "\r%s ... %3zu%%\033[K", p->what, done * 100 / all);
+	else
+		fprintf(stderr, "\r%s ...\033[K", p->what);
+	fflush(stderr);
+	p->shown = true;
+}
+
+void progress_end(struct progress *p)
+{
+	if (p->on && p->shown)
+		fputs("\r\033[K", stderr);
+	p->on = false;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What report's files share.
+ *
+ *	report.c	the options
+ *	report_graph.c	what -g takes
+ *	report_run.c	from the recording to the rows
+ *	report_other.c	what is no report of samples: --stats, --tasks, --mmaps, -T, -D
+ */
+#ifndef KYMO_CMD_REPORT_H
+#define KYMO_CMD_REPORT_H
+
+#include "calc/graph.h"
+#include "cmd/command.h"
+#include "cmd/load.h"
+#include "view/report.h"
+
+struct report_args {
+	struct load_opts load;
+	const char *sort, *fields, *widths, *sep, *csv, *parent, *ignore_callees, *symbol_part;
+	const char *percentage, *time_quantum;
+	struct graph_opts graph;
+	bool graph_given, no_graph, order_given, caller, inverted;
+	bool stdio, children, samples, periods, cpu_modes, json;
+	bool group, group_given, hierarchy, header, header_only, info;
+	bool stats, tasks, mmaps, dump, threads, raw_counters;
+	bool inlines, inlines_given, hide_unresolved, exclude_other, raw_trace, skip_empty;
+	bool branch, branch_given, branch_history, memory, full_lines, ns, quiet;
+	bool demangle;
+	int max_stack, verbose, group_sort, socket;
+	double percent_limit;
+	char **files; /* words that are no options */
+	int n_files;
+};
+
+/* "graph,0.5,caller": added to what is there. */
+int report_parse_graph(struct report_args *a, const char *text, struct err *e);
+
+int report_run(struct report_args *a, struct err *e);
+
+/* The rest of report.c's ways; each prints and returns 0 or -errno. */
+int report_stats(struct load *l, const struct report_args *a, struct err *e);
+int report_tasks(struct load *l, const struct report_args *a, struct err *e);
+int report_counters(struct load *l, const struct report_args *a, struct err *e);
+int report_dump(struct load *l, const struct report_args *a, struct err *e);
+
+#endif

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: MIT */
+/* From a recording to the rows of a report. */
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "cmd/input.h"
+#include "cmd/report.h"
+#include "cmd/report_tui.h"
+#include "cmd/tui_hist.h"
+#include "store/perfdata.h"
+
+#define DEFAULT_PARENT "^sys_|^do_page_fault"
+#define DEFAULT_QUANTUM 100000000u /* ns */
+
+struct report {
+	struct report_args *a;
+	struct load load;
+	struct columns columns;
+	struct cells cells;
+	struct report_style style;
+	struct json json;
+	enum key_mode mode;
+	regex_t parent, callees;
+	bool has_parent, has_callees;
+	bool chains; /* samples have call chains */
+	bool children, graphs, caller;
+	bool *site_wanted;
+	uint64_t quantum;
+	int shown; /* events */
+};
+
+static int compile(regex_t *re, const char *text, bool *has, const char *option, struct err *e)
+{
+	int code = regcomp(re, text, REG_EXTENDED | REG_NOSUB);
+	char why[128];
+
+	*has = code == 0;
+	if (code == 0)
+		return 0;
+	regerror(code, re, why, sizeof(why));
+	return err_set(e, EINVAL, "%s %s: %s", option, text, why);
+}
+
+static bool is_parent(void *ctx, const char *function)
+{
+	const struct report *r = ctx;
+
+	return regexec(&r->parent, function, 0, NULL, 0) == 0;
+}
+
+static bool is_callee_root(void *ctx, const char *function)
+{
+	const struct report *r = ctx;
+
+	return regexec(&r->callees, function, 0, NULL, 0) == 0;
+}
+
+/* --- what kind of report it is --- */
+
+static bool has_branches(const struct load *l)
+{
+	for (size_t i = 0; i < l->source->trace->n_types; i++) {
+		const struct perf_event_attr *attr = &l->source->trace->types[i].attr;
+
+		if ((attr->sample_type & PERF_SAMPLE_BRANCH_STACK) &&
+		    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
+			return true;
+	}
+	return false;
+}
+
+static int choose_mode(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+	bool branches = has_branches(&r->load);
+
+	if (a->branch_history) {
+		err_set(e, EOPNOTSUPP, "branches cannot be shown in call graphs yet");
+		return err_hint(e, branches ? "-b sums the branches of this recording"
+					    : "this recording has no branch records anyway");
+	}
+	if (a->branch_given && a->branch && !branches) {
+		err_set(e, ENODATA, "-b: the recording has no branch records");
+		return err_hint(e, "record with -b, on a CPU that has them");
+	}
+	if (a->memory && !load_has(&r->load, PERF_SAMPLE_DATA_SRC)) {
+		err_set(e, ENODATA, "--mem-mode: the recording has no memory accesses");
+		return err_hint(e, "record with -d, or kymo mem record");
+	}
+	if (a->memory)
+		r->mode = KEY_MODE_MEMORY;
+	else if (branches && (!a->branch_given || a->branch))
+		r->mode = KEY_MODE_BRANCH;
+	return 0;
+}
+
+/* Children and graphs need chains; a graph that was asked for must be there. */
+static int choose_graphs(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+
+	r->chains = load_has(&r->load, PERF_SAMPLE_CALLCHAIN);
+	if (a->graph_given && !a->no_graph && !r->chains) {
+		err_set(e, ENODATA, "-g: the recording has no call chains");
+		return err_hint(e, "record with -g");
+	}
+	r->children = a->children && r->chains && !a->hierarchy && r->mode == KEY_MODE_CODE;
+	r->graphs = r->chains && !a->no_graph && r->mode != KEY_MODE_BRANCH;
+	/* what -g says; with children from the outside in; -G always so */
+	r->caller = a->inverted || (a->order_given ? a->caller : a->children);
+	return 0;
+}
+
+static int make_columns(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+	struct columns_opts o = { .sort = a->sort,
+				  .fields = a->fields,
+				  .mode = r->mode,
+				  .children = r->children,
+				  .samples = a->samples,
+				  .periods = a->periods,
+				  .cpu_modes = a->cpu_modes,
+				  .raw_trace = a->raw_trace,
+				  .parent = a->parent != NULL,
+				  .widths = a->widths,
+				  .trace = r->load.source->trace };
+	int code;
+
+	if (a->hierarchy && a->fields)
+		return err_set(e, EINVAL, "--hierarchy and --fields do not go together");
+	code = columns_make(&r->columns, &o, e);
+	if (code < 0)
+		return code;
+	if (columns_have(&r->columns, KEY_PARENT) && !r->chains) {
+		err_set(e, ENODATA, "--sort parent: the recording has no call chains");
+		return err_hint(e, "record with -g");
+	}
+	if (columns_have(&r->columns, KEY_PARENT) || a->exclude_other)
+		code = compile(&r->parent, a->parent ? a->parent : DEFAULT_PARENT, &r->has_parent,
+			       "--parent", e);
+	if (code == 0 && a->ignore_callees)
+		code = compile(&r->callees, a->ignore_callees, &r->has_callees, "--ignore-callees",
+			       e);
+	return code;
+}
+
+static void hide(struct columns *c, enum key key, const char *what, const char *one, bool quiet,
+		 FILE *f)
+{
+	for (unsigned i = 0; one && i < c->n; i++)
+		if (c->col[i].key == key) {
+			c->col[i].hidden = true;
+			if (!quiet)
+				fprintf(f, "# %s: %s\n", what, one);
+		}
+}
+
+/* A filter for one thing makes its column say nothing, unless that would be all of them. */
+static void hide_columns(struct report *r, FILE *f)
+{
+	struct columns *c = &r->columns;
+	const struct pick *p = &r->load.pick;
+	bool left = false;
+
+	hide(c, KEY_COMM, "comm", p->one_comm, r->a->quiet, f);
+	hide(c, KEY_DSO, "dso", p->one_dso, r->a->quiet, f);
+	hide(c, KEY_SYM, "symbol", p->one_symbol, r->a->quiet, f);
+	for (unsigned i = 0; i < c->n; i++)
+		left = left || (key_infos[c->col[i].key].kind != KEY_SUM && !c->col[i].hidden);
+	for (unsigned i = 0; i < c->n && !left; i++)
+		c->col[i].hidden = false;
+}
+
+/* --- counting and naming --- */
+
+static bool wants_lines(const struct report *r)
+{
+	return columns_have(&r->columns, KEY_SRCLINE) || columns_have(&r->columns, KEY_SRCFILE) ||
+	       columns_have(&r->columns, KEY_SRCLINE_FROM) ||
+	       columns_have(&r->columns, KEY_SRCLINE_TO) ||
+	       (r->graphs && r->a->graph.key != GRAPH_BY_FUNCTION);
+}
+
+/* The other address of a branch or an access. */
+static void other_address(void *ctx, const struct profile_entry *e, uint64_t *addr, uint8_t *mode)
+{
+	static const enum key keys[] = { KEY_DSO_FROM,	   KEY_SYM_FROM,  KEY_ADDR_FROM,
+					 KEY_SRCLINE_FROM, KEY_SYM_DADDR, KEY_DSO_DADDR,
+					 KEY_DCACHELINE };
+	const struct report *r = ctx;
+	const struct profile_extra *x =
+		e->extra == PROFILE_NO_EXTRA ? NULL : &r->load.profile.extras.data[e->extra];
+
+	for (size_t i = 0; x && i < ARRAY_SIZE(keys) && !addr[0]; i++)
+		addr[0] = extra_word(&r->load.plan, x, keys[i]);
+	mode[0] = (int64_t)addr[0] < 0 ? EVENT_MODE_KERNEL : EVENT_MODE_USER;
+}
+
+static int count_and_name(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+	struct profile_opts po = { .by = cells_needs(&r->columns) |
+					 (r->children || r->graphs ? PROFILE_BY_CHAIN : 0),
+				   .max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0,
+				   .outermost = r->caller && a->max_stack > 0,
+				   .time_quantum = r->quantum };
+	struct names_opts no = { .lines = wants_lines(r),
+				 .inlines = a->inlines_given ? a->inlines : r->load.unwound,
+				 .hide_unresolved = a->hide_unresolved,
+				 .ignore_callees = r->has_callees ? is_callee_root : NULL,
+				 .ctx = r };
+	int code;
+
+	if (a->exclude_other || r->has_callees)
+		po.by |= r->chains ? PROFILE_BY_CHAIN : 0;
+	if (r->load.pick.by_dso || r->load.pick.by_symbol || a->hide_unresolved || a->symbol_part)
+		po.by |= PROFILE_BY_CODE;
+	if (r->mode == KEY_MODE_BRANCH)
+		po.unit = PROFILE_BRANCHES;
+	if (r->mode == KEY_MODE_MEMORY)
+		po.unit = PROFILE_ACCESSES;
+	if (r->mode != KEY_MODE_CODE) {
+		no.more = other_address;
+		no.n_more = 1;
+	}
+	extra_plan(&r->load.plan, &r->columns, r->load.source->trace);
+	code = load_count(&r->load, &po, e);
+	if (code == 0)
+		code = load_name(&r->load, &no, e);
+	return code;
+}
+
+static void make_cells(struct report *r)
+{
+	const struct report_args *a = r->a;
+	struct cells_opts o = { .columns = &r->columns,
+				.plan = &r->load.plan,
+				.env = { load_cgroup, load_socket, &r->load },
+				.caller = r->caller,
+				.long_names = a->verbose > 0,
+				.full_lines = a->full_lines,
+				.ns = a->ns,
+				.parent = r->has_parent ? is_parent : NULL,
+				.ctx = r };
+
+	cells_make(&r->cells, &r->load.names, &o);
+	r->site_wanted = pick_sites(&r->load.pick, &r->load.names);
+}
+
+/* --- rows --- */
+
+static void make_hist(struct report *r, uint32_t type, struct hist *h)
+{
+	const struct perf_event_attr *attr = &r->load.source->trace->types[type].attr;
+	struct hist_opts o = { .type = type,
+			       .children = r->children,
+			       .caller = r->caller,
+			       .use_chains =
+				       r->graphs && (attr->sample_type & PERF_SAMPLE_CALLCHAIN),
+			       .hide_unresolved = r->a->hide_unresolved,
+			       .exclude_other = r->a->exclude_other,
+			       .site_wanted = r->site_wanted,
+			       .symbol_part = r->a->symbol_part };
+
+	hist_make(h, &r->cells, &o);
+}
+
+static void show(struct report *r, struct hist *h)
+{
+	const struct report_args *a = r->a;
+	struct graph_opts go = a->graph;
+	struct graphs g = { 0 };
+
+	go.relative = r->style.relative;
+	if (r->graphs && !a->csv)
+		graphs_make(h, &go, &g);
+	if (a->json)
+		report_json(&r->json, &r->style, h, r->graphs ? &g : NULL);
+	else if (a->csv)
+		report_csv(stdout, &r->style, a->csv, h);
+	else if (a->hierarchy)
+		report_tree(stdout, &r->style, h, r->graphs ? &g : NULL);
+	else
+		report_text(stdout, &r->style, h, r->graphs ? &g : NULL);
+	if (r->graphs && !a->csv)
+		graphs_free(&g);
+	r->shown++;
+}
+
+/* The leader of the event's group; its own number when it is alone or groups are not wanted. */
+static uint32_t leader_of(const struct report *r, uint32_t type)
+{
+	const struct trace *t = r->load.source->trace;
+	bool groups = false;
+
+	for (size_t i = 0; i < t->n_types; i++)
+		groups = groups || t->types[i].leader != (int)i;
+	if (!r->a->group || r->mode == KEY_MODE_BRANCH)
+		return type;
+	if (!groups)
+		return r->a->group_given ? 0 : type;
+	return t->types[type].leader >= 0 ? (uint32_t)t->types[type].leader : type;
+}
+
+static bool is_empty(const struct report *r, uint32_t leader)
+{
+	for (uint32_t i = 0; i < r->load.source->trace->n_types; i++)
+		if (leader_of(r, i) == leader && r->load.profile.total[i].all_count)
+			return false;
+	return true;
+}
+
+static void show_events(struct report *r)
+{
+	const struct trace *t = r->load.source->trace;
+	AUTO_FREE struct hist *members = mem_alloc((t->n_types + 1) * sizeof(*members));
+	bool forced = true;
+
+	for (size_t i = 0; i < t->n_types; i++)
+		forced = forced && t->types[i].leader == (int)i;
+	r->style.forced_group = forced;
+	for (uint32_t i = 0; i < t->n_types; i++) {
+		struct hist h;
+		unsigned n = 0;
+
+		if (leader_of(r, i) != i || (r->a->skip_empty && is_empty(r, i)))
+			continue;
+		make_hist(r, i, &h);
+		for (uint32_t k = 0; k < t->n_types; k++)
+			if (k != i && leader_of(r, k) == i)
+				make_hist(r, k, &members[n++]);
+		if (n)
+			hist_group(&h, members, n, (unsigned)r->a->group_sort);
+		show(r, &h);
+		hist_free(&h);
+	}
+}
+
+static void show_end(struct report *r)
+{
+	const struct trace *t = r->load.source->trace;
+	struct names_cut cut = names_count_cut(&r->load.names);
+	struct report_end end = { .lost = t->losses.lost_events + t->losses.lost_samples,
+				  .unresolved = r->load.names.unresolved,
+				  .stacks = cut.chains,
+				  .full_stacks = cut.full,
+				  .abrupt_stacks = cut.abrupt,
+				  .code = cells_needs(&r->columns) &
+					  (PROFILE_BY_CODE | PROFILE_BY_CHAIN),
+				  .note = t->losses.note,
+				  .symbols_note = r->load.note };
+
+	for (size_t i = 0; i < t->n_types; i++)
+		end.samples += r->load.profile.total[i].all_count;
+	if (r->a->json)
+		report_json_end(&r->json, &end);
+	else if (!r->a->quiet && !r->a->csv)
+		report_text_end(stdout, &end);
+}
+
+static int show_all(struct report *r, struct err *e)
+{
+	struct report_args *a = r->a;
+	const struct trace *t = r->load.source->trace;
+	int code = 0;
+
+	r->style = (struct report_style){ .sep = a->sep,
+					  .percent_limit = a->percent_limit,
+					  .relative = a->percentage &&
+						      strcmp(a->percentage, "relative") == 0,
+					  .quiet = a->quiet,
+					  .memory = r->mode == KEY_MODE_MEMORY,
+					  .narrow_dsos = r->load.pick.by_dso,
+					  .verbose = a->verbose,
+					  .times = a->load.pick.time,
+					  .sort = a->sort };
+	if (a->json) {
+		r->json = json_to(stdout);
+		r->json.pretty = true;
+		report_json_begin(&r->json, t);
+	} else if (!a->quiet && !a->csv) {
+		printf("#\n# Total Lost Samples: %llu\n#\n",
+		       (unsigned long long)t->losses.lost_samples);
+	}
+	show_events(r);
+	show_end(r);
+	if (a->threads)
+		code = report_counters(&r->load, a, e);
+	if (!r->shown && !a->json)
+		command_note("the recording has no samples%s",
+			     t->n_samples ? " that were asked for" : "");
+	return code;
+}
+
+static void show_header(const struct report_args *a, const struct source *s)
+{
+	AUTO_STRBUF b = { 0 };
+
+	if (strcmp(s->format, "perf.data") != 0)
+		return;
+	perfdata_header_text(s, a->info, &b);
+	fputs(strbuf_str(&b), stdout);
+}
+
+static int parse_quantum(const char *text, uint64_t *ret, struct err *e)
+{
+	*ret = DEFAULT_QUANTUM;
+	if (text && (!str_duration(text, 1, ret) || !*ret))
+		return err_set(e, EINVAL, "--time-quantum %s: a time as 10ms", text);
+	return 0;
+}
+
+static int check_args(const struct report_args *a, struct err *e)
+{
+	if (a->percentage && strcmp(a->percentage, "relative") != 0 &&
+	    strcmp(a->percentage, "absolute") != 0)
+		return err_set(e, EINVAL, "--percentage %s: relative or absolute", a->percentage);
+	if (a->sep && (!*a->sep || strcmp(a->sep, ".") == 0))
+		return err_set(e, EINVAL, "-t needs a separator other than '.'");
+	if (a->csv && !*a->csv)
+		return err_set(e, EINVAL, "-x needs a separator");
+	if (a->stats && (a->tasks || a->mmaps))
+		return err_set(e, EINVAL, "--stats does not go with --tasks or --mmaps");
+	return 0;
+}
+
+static int report_samples(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+	int code = choose_mode(r, e);
+
+	if (code == 0)
+		code = choose_graphs(r, e);
+	if (code == 0)
+		code = parse_quantum(a->time_quantum, &r->quantum, e);
+	if (code == 0)
+		code = make_columns(r, e);
+	if (code < 0)
+		return code;
+	if (!a->quiet && !a->json && !a->csv && !a->header)
+		fputs("# To display the perf.data header info, please use --header/--header-only "
+		      "options.\n#\n",
+		      stdout);
+	hide_columns(r, a->json || a->csv ? stderr : stdout);
+	r->load.socket_wanted = a->socket;
+	code = count_and_name(r, e);
+	if (code == 0) {
+		make_cells(r);
+		code = show_all(r, e);
+		free(r->site_wanted);
+		cells_free(&r->cells);
+	}
+	return code;
+}
+
+/* On a terminal, unless text was asked for or the report is of a kind that only text has. */
+static bool wants_tui(const struct report *r)
+{
+	const struct report_args *a = r->a;
+	struct columns c;
+
+	return !a->stdio && !a->json && !a->csv && !a->sep && !a->quiet && !a->hierarchy &&
+	       !a->fields && !a->parent && !a->ignore_callees && !a->symbol_part &&
+	       !a->group_given && !a->threads && !a->memory && !a->branch_given &&
+	       !r->load.pick.by_dso && !r->load.pick.by_symbol && !a->header &&
+	       tui_usable(NULL) == 0 &&
+	       tui_hist_columns(&c, a->sort ? a->sort : "comm,dso,sym", r->load.source->trace,
+				NULL) == 0;
+}
+
+static int report_terminal(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+	struct report_tui t = { .source = r->load.source,
+				.name = a->load.input ? a->load.input : "perf.data",
+				.sort = a->sort ? a->sort : "comm,dso,sym",
+				.children = a->children,
+				.chains = load_has(&r->load, PERF_SAMPLE_CALLCHAIN) && !a->no_graph,
+				.max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0,
+				.want = pick_any(&r->load.pick) ? load_want : NULL,
+				.want_ctx = &r->load,
+				.model = { .percent_limit = a->percent_limit,
+					   .graph_percent_limit = a->graph.min_percent,
+					   .samples = a->samples,
+					   .source = { .symfs = a->load.symfs },
+					   .annotate = { .symfs = a->load.symfs,
+							 .vmlinux = a->load.vmlinux } } };
+	int code = load_symbols(&r->load, e);
+
+	t.symbols = r->load.symbols;
+	return code < 0 ? code : report_tui_run(&t, e);
+}
+
+int report_run(struct report_args *a, struct err *e)
+{
+	struct report r = { .a = a };
+	int code = check_args(a, e);
+
+	if (code == 0)
+		code = load_open(&r.load, &a->load, e);
+	if (code == 0) {
+		if ((a->header || a->header_only || a->info) && !a->quiet)
+			show_header(a, r.load.source);
+		if (a->header_only)
+			code = 0;
+		else if (a->stats)
+			code = report_stats(&r.load, a, e);
+		else if (a->tasks || a->mmaps)
+			code = report_tasks(&r.load, a, e);
+		else if (a->dump)
+			code = report_dump(&r.load, a, e);
+		else if (wants_tui(&r))
+			code = report_terminal(&r, e);
+		else
+			code = report_samples(&r, e);
+	}
+	if (r.has_parent)
+		regfree(&r.parent);
+	if (r.has_callees)
+		regfree(&r.callees);
+	load_free(&r.load);
+	return code;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* The columns of a report as text: how wide, how aligned, what stands above them. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/term.h"
+#include "view/report.h"
+
+#define ADDRESS 16 /* digits */
+
+bool report_shown(const struct hist *h, const struct column *c)
+{
+	return !c->hidden && column_applies(c, h->opts.type);
+}
+
+static bool is_sum(const struct column *c)
+{
+	return key_infos[c->key].kind == KEY_SUM;
+}
+
+static bool is_share(enum key key)
+{
+	return key != KEY_SAMPLES && key != KEY_PERIOD;
+}
+
+static double share_of(const struct hist *h, bool relative, uint64_t weight)
+{
+	uint64_t all = hist_total(h, relative);
+
+	return all ? 100.0 * (double)weight / (double)all : 0;
+}
+
+double report_share(const struct report_style *s, const struct hist *h, const struct hist_row *r,
+		    enum key key)
+{
+	return share_of(h, s->relative, hist_sum(h, r, key));
+}
+
+double report_row_share(const struct report_style *s, const struct hist *h,
+			const struct hist_row *r)
+{
+	return share_of(h, s->relative, hist_weight(h, r));
+}
+
+/* Room for one number of a sum. */
+static int sum_width(const struct column *c)
+{
+	int width = c->key == KEY_SAMPLES || c->key == KEY_PERIOD			  ? 12
+		    : c->key == KEY_OVERHEAD_GUEST_SYS || c->key == KEY_OVERHEAD_GUEST_US ? 9
+											  : 8;
+
+	return c->width ? c->width : width;
+}
+
+/* What a column is wide at least, whatever stands in it. */
+static int least_width(const struct report_style *s, const struct hist *h, const struct column *c)
+{
+	switch (c->key) {
+	case KEY_CPU: return 3;
+	case KEY_SOCKET:
+	case KEY_CGROUP:
+	case KEY_LOCKED:
+	case KEY_CODE_PAGE_SIZE: return 6;
+	case KEY_CGROUP_ID: return 20;
+	case KEY_TLB:
+	case KEY_PHYS_DADDR:
+	case KEY_DATA_PAGE_SIZE: return 22;
+	case KEY_SNOOP:
+	case KEY_LOCAL_WEIGHT:
+	case KEY_WEIGHT: return 12;
+	case KEY_MEM: return 24;
+	case KEY_BLOCKED: return 10;
+	case KEY_LOCAL_INS_LAT:
+	case KEY_INS_LAT: return 13;
+	case KEY_ADDR: return ADDRESS + 2;
+	case KEY_TIME: return h->cells->opts.ns ? 16 : 12;
+	case KEY_FIELD:
+		return c->field->is_string || c->field->kind == FIELD_STRING
+			       ? (int)c->field->size
+			       : (int)c->field->size * 2 + 2;
+	case KEY_SYM: return s->verbose > 0 ? ADDRESS + 5 : 0;
+	default: return 0;
+	}
+}
+
+/*
+ * The width of the column of names is that of the threads' last ones, as perf's: the
+ * "perf-exec" of a command's first moments is longer than most names, but
+ * not worth the room in every other line.
+ */
+static int last_name_width(const struct hist *h, const struct hist_row *r)
+{
+	const struct trace *t = h->cells->names->profile->trace;
+	uint32_t comm = tasks_comm_at(t->tasks, r->tid, UINT64_MAX);
+	char buf[32];
+
+	if (comm == STRTAB_NONE)
+		comm = PROFILE_NAMELESS | ((uint32_t)r->tid & ~PROFILE_NAMELESS);
+	return (int)strlen(profile_comm(t, comm, buf, sizeof(buf)));
+}
+
+/* What a row's cell needs. */
+static int cell_width(const struct report_style *s, const struct hist *h, const struct hist_row *r,
+		      const struct column *c)
+{
+	char buf[4096];
+	const char *text = cell_text(h->cells, c, r->at, r->count, buf, sizeof(buf));
+	int n = (int)strlen(text);
+
+	switch (c->key) {
+	case KEY_COMM: return last_name_width(h, r);
+	case KEY_PID:
+	case KEY_TGID: return last_name_width(h, r) + 8;
+	case KEY_SYM: return n + (s->verbose > 0 ? ADDRESS + 5 : 0);
+	case KEY_SYM_DADDR:
+	case KEY_SYM_IADDR:
+	case KEY_DCACHELINE: return (int)strcspn(text, "+") + (text[4] == '0' ? 0 : ADDRESS + 2);
+	case KEY_SYM_SIZE:
+	case KEY_DSO_SIZE: return 0;
+	default: return n;
+	}
+}
+
+static bool is_unnamed(const struct hist *h, const struct hist_row *r)
+{
+	const struct names *n = h->cells->names;
+
+	return n->frames.data[n->sites.data[r->site].frame].name == SYMBOLS_NONE;
+}
+
+void report_measure(struct report_widths *w, const struct report_style *s, const struct hist *h)
+{
+	const struct columns *cols = h->cells->opts.columns;
+	bool widths_given = false;
+
+	for (unsigned i = 0; i < cols->n; i++)
+		widths_given = widths_given || cols->col[i].width;
+	for (unsigned i = 0; i < cols->n; i++) {
+		const struct column *c = &cols->col[i];
+		int *to = &w->w[i];
+
+		*to = (int)strlen(c->title);
+		if (is_sum(c)) {
+			int each = sum_width(c) * (int)(h->n_members ? h->n_members + 1 : 1);
+
+			*to = each > *to ? each : *to;
+			continue;
+		}
+		if (least_width(s, h, c) > *to)
+			*to = least_width(s, h, c);
+		if (c->width || !report_shown(h, c)) {
+			*to = c->width;
+			continue;
+		}
+		for (size_t k = 0; k < h->rows.n; k++) {
+			const struct hist_row *r = &h->rows.data[k];
+			int n = r->hidden ? 0 : cell_width(s, h, r, c);
+
+			/* the address of an unnamed row is long, and so is its file's column */
+			if (c->key == KEY_DSO && n && n < ADDRESS && !widths_given && !s->sep &&
+			    !s->narrow_dsos && is_unnamed(h, r))
+				n = ADDRESS;
+			*to = n > *to ? n : *to;
+		}
+	}
+}
+
+/* Hot rows stand out on a terminal, with perf's limits. */
+static int put_share(FILE *f, int width, double p)
+{
+	enum term_style c = p >= 5 ? TERM_RED : p > 0.5 ? TERM_GREEN : TERM_RESET;
+
+	if (c == TERM_RESET)
+		return fprintf(f, " %*.2f%%", width, p);
+	fputs(term_style(f, c), f);
+	width = fprintf(f, " %*.2f%%", width, p);
+	fputs(term_style(f, TERM_RESET), f);
+	return width;
+}
+
+static int put_sum(FILE *f, const struct report_style *s, const struct hist *h,
+		   const struct hist_row *r, const struct column *c)
+{
+	if (!is_share(c->key))
+		return fprintf(f, " %*" PRIu64, s->sep ? 1 : sum_width(c) - 1,
+			       r ? hist_sum(h, r, c->key) : 0);
+	return put_share(f, s->sep ? 1 : sum_width(c) - 2, r ? report_share(s, h, r, c->key) : 0);
+}
+
+static int put_sums(FILE *f, const struct report_style *s, const struct hist *h, size_t row,
+		    const struct column *c)
+{
+	int n = put_sum(f, s, h, &h->rows.data[row], c);
+
+	for (unsigned m = 0; m < h->n_members; m++)
+		n += put_sum(f, s, &h->member[m], hist_pair(h, row, m), c);
+	return n;
+}
+
+/* A separator inside a cell would end it: perf writes a point instead. */
+static void hide_sep(const struct report_style *s, char *text)
+{
+	for (char *p = text; s->sep && (p = strchr(p, s->sep[0]));)
+		*p = '.';
+}
+
+static int put_symbol(FILE *f, const struct report_style *s, const struct hist *h,
+		      const struct hist_row *r, const char *text, int width)
+{
+	const struct names *n = h->cells->names;
+	const struct name_site *site = &n->sites.data[r->site];
+	int out = 0;
+
+	if (s->verbose > 0) {
+		out = fprintf(f, "%-#*" PRIx64 " %c ", ADDRESS + 2,
+			      site->mode == EVENT_MODE_KERNEL ? site->addr : site->dso_addr,
+			      cell_origin(site));
+		width -= out;
+	}
+	return out + fprintf(f, "%.*s", width > 4 ? width : 4, text);
+}
+
+void report_cell(FILE *f, const struct report_style *s, const struct hist *h, size_t row,
+		 const struct column *c, int width, bool pad)
+{
+	const struct hist_row *r = &h->rows.data[row];
+	char buf[4096], text[4096];
+	int n, cut = c->width ? width : (int)sizeof(text);
+
+	if (is_sum(c)) {
+		n = put_sums(f, s, h, row, c);
+	} else {
+		snprintf(text, sizeof(text), "%s",
+			 cell_text(h->cells, c, r->at, r->count, buf, sizeof(buf)));
+		hide_sep(s, text);
+		switch (c->key) {
+		case KEY_COMM:
+		case KEY_DSO:
+		case KEY_PARENT:
+		case KEY_PID:
+		case KEY_TGID: n = fprintf(f, "%-*.*s", width, cut, text); break;
+		case KEY_FIELD:
+		case KEY_SYM_SIZE:
+		case KEY_DSO_SIZE:
+		case KEY_CPU:
+		case KEY_SOCKET: n = fprintf(f, "%*.*s", width, cut, text); break;
+		case KEY_SYM: n = put_symbol(f, s, h, r, text, cut); break;
+		default: n = fprintf(f, "%.*s", cut, text);
+		}
+	}
+	if (pad && n < width)
+		fprintf(f, "%*s", width - n, "");
+}
+
+static void put_head(FILE *f, const struct column *c, int width)
+{
+	if (is_sum(c) || c->key == KEY_FIELD)
+		fprintf(f, "%*s", width, c->title);
+	else
+		fprintf(f, "%-*.*s", width, width, c->title);
+}
+
+void report_heads(FILE *f, const struct report_style *s, const struct hist *h,
+		  const struct report_widths *w)
+{
+	const struct columns *cols = h->cells->opts.columns;
+	const char *between = "";
+
+	fputs("# ", f);
+	for (unsigned i = 0; i < cols->n; i++) {
+		if (!report_shown(h, &cols->col[i]))
+			continue;
+		fputs(between, f);
+		put_head(f, &cols->col[i], w->w[i]);
+		between = s->sep ? s->sep : "  ";
+	}
+	putc('\n', f);
+	if (s->sep)
+		return;
+	fputs("# ", f);
+	between = "";
+	for (unsigned i = 0; i < cols->n; i++) {
+		if (!report_shown(h, &cols->col[i]))
+			continue;
+		fputs(between, f);
+		for (int k = 0; k < w->w[i]; k++)
+			putc('.', f);
+		between = "  ";
+	}
+	fputs("\n#\n", f);
+}
+
+/* Perf shortens large numbers of samples: 12K of event. */
+void report_heading(FILE *f, const struct report_style *s, const struct hist *h)
+{
+	const struct event_type *types = h->cells->names->profile->trace->types;
+	uint64_t n = s->relative ? h->count : h->all_count, weight = hist_total(h, s->relative);
+	const char *units = " KMGT";
+	AUTO_STRBUF name = { 0 };
+
+	strbuf_puts(&name, types[h->opts.type].name);
+	if (h->n_members) {
+		strbuf_reset(&name);
+		strbuf_printf(&name, "%s%s", s->forced_group ? "" : "anon group { ",
+			      types[h->opts.type].name);
+		for (unsigned m = 0; m < h->n_members; m++) {
+			const struct hist *o = &h->member[m];
+
+			strbuf_printf(&name, ", %s", types[o->opts.type].name);
+			n += s->relative ? o->count : o->all_count;
+			weight += hist_total(o, s->relative);
+		}
+		strbuf_puts(&name, s->forced_group ? "" : " }");
+	}
+	for (double v = (double)n; v > 1000 && units[1]; n = (uint64_t)v) {
+		v /= 1000;
+		units++;
+	}
+	fprintf(f, "# Samples: %" PRIu64 "%c of event%s '%s'", n, *units, h->n_members ? "s" : "",
+		strbuf_str(&name));
+	if (s->times)
+		fprintf(f, " (time slices: %s)", s->times);
+	if (s->memory)
+		fprintf(f, "\n# Total weight : %" PRIu64 "\n# Sort order   : %s\n#\n", weight,
+			s->sort ? s->sort : "");
+	else
+		fprintf(f, "\n# Event count (approx.): %" PRIu64 "\n#\n", weight);
+}
