@@ -81,7 +81,8 @@ void feature_sections(struct perfdata *pd)
 			s.size = bswap_64(s.size);
 		}
 		if (s.offset > f->size || s.size > f->size - s.offset) {
-			perfdata_note(pd, "feature %u lies outside the file", bit);
+			pd->trace.losses.cut = true;
+			perfdata_note(pd, "cut short: feature %u lies outside the file", bit);
 			continue;
 		}
 		pd->feature[bit] = (struct section){ .data = f->data + s.offset,

@@ -181,7 +181,8 @@ struct decoder {
 	struct event ev;
 	struct event_extra extra;
 	struct event_side side;
-	struct readings readings;
+	struct readings *readings; /* own, or pass 1's */
+	struct readings own;
 	uint64_t *scratch; /* MAX_RECORD bytes, for records that must be copied */
 };
 void decoder_init(struct decoder *d, struct perfdata *pd);

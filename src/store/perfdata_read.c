@@ -37,13 +37,13 @@ int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct e
 	decoder_init(&d, pd);
 	if (pd->any_read) {
 		/* The slots were made by pass 1; the values are those at the chunk's start. */
-		d.readings.slot.cap = pd->readings.slot.cap;
-		d.readings.slot.n = pd->readings.slot.n;
-		d.readings.slot.slots =
+		d.own.slot.cap = pd->readings.slot.cap;
+		d.own.slot.n = pd->readings.slot.n;
+		d.own.slot.slots =
 			mem_dup(pd->readings.slot.slots,
 				pd->readings.slot.cap * sizeof(*pd->readings.slot.slots));
 		for (size_t i = 0; i < c->n_values; i++)
-			vec_push(&d.readings.value, c->values[i]);
+			vec_push(&d.own.value, c->values[i]);
 	}
 	for (const uint8_t *p = c->start; c->end - p >= 8 && r == 0;) {
 		struct perfdata_event_header h = record_header(pd, p);

@@ -9,13 +9,14 @@
 void decoder_init(struct decoder *d, struct perfdata *pd)
 {
 	*d = (struct decoder){ .pd = pd };
+	d->readings = &d->own;
 }
 
 void decoder_free(struct decoder *d)
 {
 	free(d->scratch);
-	map_free(&d->readings.slot);
-	vec_free(&d->readings.value);
+	map_free(&d->own.slot);
+	vec_free(&d->own.value);
 }
 
 static uint64_t load64(const void *p)
@@ -377,7 +378,7 @@ int sample_deliver(struct decoder *d, event_fn *fn, void *ctx)
 		of = layout_of_id(d->pd, id);
 		if (!of)
 			continue;
-		before = reading_of(&d->readings, id, l->per_task, d->ev.tid);
+		before = reading_of(d->readings, id, l->per_task, d->ev.tid);
 		more = value - *before;
 		*before = value;
 		if (!more || !fn)

@@ -331,10 +331,8 @@ int scan_unpacked(struct perfdata *pd, const uint8_t **start, const uint8_t *end
 	int r;
 
 	decoder_init(&s.d, pd);
-	s.d.readings = pd->readings;
+	s.d.readings = &pd->readings;
 	r = scan_run(&s, start, end);
-	pd->readings = s.d.readings;
-	s.d.readings = (struct readings){ 0 };
 	decoder_free(&s.d);
 	return r;
 }
@@ -360,13 +358,11 @@ static int scan_file(struct perfdata *pd, uint32_t file, uint64_t offset, uint64
 	int r;
 
 	decoder_init(&s.d, pd);
+	s.d.readings = &pd->readings;
 	for (;;) {
 		const uint8_t *stop, *next;
 
-		s.d.readings = pd->readings;
 		r = scan_run(&s, &p, end);
-		pd->readings = s.d.readings;
-		s.d.readings = (struct readings){ 0 };
 		if (r < 0 || p == end)
 			break;
 		stop = p;

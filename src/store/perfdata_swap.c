@@ -30,10 +30,16 @@ static const char mmap2_build_id[] = "44888bbbbbbbbbbbbbbbbbbbbbbbb44s";
 
 void swap_words(void *p, size_t bytes)
 {
-	uint64_t *w = p;
+	uint8_t *at = p;
 
-	for (size_t i = 0; i < bytes / 8; i++)
-		w[i] = bswap_64(w[i]);
+	/* A trailer is not aligned when the record's size makes no sense. */
+	for (size_t i = 0; i + 8 <= bytes; i += 8) {
+		uint64_t w;
+
+		memcpy(&w, at + i, 8);
+		w = bswap_64(w);
+		memcpy(at + i, &w, 8);
+	}
 }
 
 static void swap_one(uint8_t *p, size_t size)

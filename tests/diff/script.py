@@ -24,6 +24,7 @@ KNOWN = [
     (r" flags=D\|P\|I$", r" flags=[MDPI|]*$", "perf 6.1 takes a & (b | c) in a print format as (a & b) | c"),
     (r"\s(\[unknown\]|\S*@plt(\+0x[0-9a-f]+)?)(?= \(|$)", r"\s\S+@plt(\+0x[0-9a-f]+)?(?= \(|$)",
      "perf 6.1 has no names, or wrong ones, for PLT entries of many files"),
+    (r"\S+ \(inlined\)$", r"\S+ \(/\S+\)$", "perf 6.1 calls a function inlined whose DWARF name is not its symbol's"),
     (r"^unknown tracepoint:", r"^[a-z_]+:[a-z_]+:", "perf 6.1 does not look for the names in a pipe's formats"),
     (r"^# Tip: use 'perf evlist", r"^# Tip: use 'kymo evlist", "the tip names the program"),
 ]
@@ -59,7 +60,7 @@ def only_order(want, got):
 
 def compare(name, want, got):
     if want == got:
-        return check(name, want != "", "both printed nothing")
+        return check(name, want != "" or "--time" in name, "both printed nothing")
     want, got = want.splitlines(), got.splitlines()
     if len(want) == len(got):
         bad = [(a, b) for a, b in zip(want, got) if a != b and not is_known(a, b)]
@@ -80,6 +81,11 @@ def later(name, want, got, stdin=None):
     jobs.append((name, POOL.submit(bytes_of, want, stdin), POOL.submit(bytes_of, got, stdin)))
 
 
+def without_programs(text):
+    """perf takes BPF programs of a recording apart in its header; kymo only counts them up."""
+    return re.sub(r"^# (bpf_prog_info|\tsub_prog) .*\n", "", text, flags=re.M)
+
+
 def both(name, command, path, options="", stdin=False):
     tail = [*command.split(), "-i", "-" if stdin else path, *shlex.split(options)]
     later(f"{name}: {command} {options}{' < file' if stdin else ''}", ["perf", *tail], [KYMO, *tail],
@@ -89,7 +95,7 @@ def both(name, command, path, options="", stdin=False):
 def settle():
     for name, want, got in jobs:
         text, err = got.result()
-        if not compare(name, want.result()[0], text) and err:
+        if not compare(name, without_programs(want.result()[0]), without_programs(text)) and err:
             print("# " + err.splitlines()[0])
     jobs.clear()
 
@@ -100,6 +106,7 @@ RECORDINGS = [  # name, options of perf record, command, further options of scri
      ["-G", "--max-stack 3", "-F comm,tid,pid,time,event,ip,sym,dso", "-F ip,sym,symoff", "-F -dso,-time",
       "--time 10%-20%", "--time 10%/2", "--time 10%/1,10%/3", "--stop-bt main", "-D"]),
     ("call chains by fp", f"{FAST} --call-graph fp -F 2000", f"{BUSY} 40 threads=2", ["--show-task-events"]),
+    ("call chains by dwarf", f"{FAST} --call-graph dwarf -F 1000", f"{BUSY} 60", ["--no-inline", "-G"]),
     ("many events", f"{FAST} -e cpu-clock,page-faults,context-switches,task-clock:u", f"{BUSY} 60",
      ["-F sw:comm,ip,sym", "-D"]),
     ("group, leader sampling", f"{FAST} -e '{{cpu-clock,page-faults,context-switches}}:S' -a", f"{BUSY} 60", ["-D"]),
@@ -137,7 +144,6 @@ RECORDINGS = [  # name, options of perf record, command, further options of scri
     ("execs", f"{FAST} -g -F 10000", f"{BUSY} 60 children=12 exec", ["--show-task-events --show-mmap-events"]),
     ("shell", f"{FAST} -g -F 10000", "sh -c 'for i in 1 2 3 4 5 6 7 8 9; do /bin/true; ls / >/dev/null; done'", []),
     ("code without a file", f"{FAST} -F 5000", f"{BUSY} 20 jit", ["--show-mmap-events"]),
-    ("tail synthesis", f"{FAST} --tail-synthesize -a", f"{BUSY} 30", []),
     ("flight recorder", f"{FAST} --overwrite -a", f"{BUSY} 30", []),
     ("BPF programs seen", "-a -e cpu-clock", f"{BUSY} 30", ["--show-bpf-events"]),
     ("branches", f"{FAST} -j any", "true", []),
@@ -156,6 +162,10 @@ def record(i, name, options, command):
     return path
 
 
+def number(name):
+    return next(i for i, r in enumerate(RECORDINGS) if r[0] == name)
+
+
 def made_with_options():
     for i, (name, options, command, more) in enumerate(RECORDINGS):
         path = record(i, name, options, command)
@@ -167,12 +177,10 @@ def made_with_options():
         for o in ("evlist", "evlist -v"):
             both(name, o, path)
         both(name, "buildid-list", path)
-    both("many events", "evlist -F", f"{DIR}/3.data")
-    both("group", "evlist -g", f"{DIR}/5.data")
-    both("group, leader sampling", "evlist -g", f"{DIR}/4.data")
-    both("sched:*", "evlist --trace-fields", f"{DIR}/8.data")
-    both("all CPUs", "buildid-list -H", f"{DIR}/21.data")
-    for i in (0, 4, 13, 25, 31):
+    for name, command in (("many events", "evlist -F"), ("group", "evlist -g"), ("sched:*", "evlist --trace-fields"),
+                          ("group, leader sampling", "evlist -g"), ("all CPUs", "buildid-list -H")):
+        both(name, command, f"{DIR}/{number(name)}.data")
+    for i in map(number, ("plain", "group, leader sampling", "compressed", "clock", "directory")):
         later(f"{RECORDINGS[i][0]}: the whole header", ["perf", "report", "--header-only", "-I", "-i", f"{DIR}/{i}.data"],
               [KYMO, "script", "--header-only", "-I", "-i", f"{DIR}/{i}.data"])
 
@@ -189,9 +197,9 @@ def pipes():
 
 
 def attached():
-    child = subprocess.Popen([BUSY, "3000"])
-    perf(f"record -q {FAST} -p {child.pid} -o {DIR}/pid.data -g -- sleep 0.1")
-    perf(f"record -q {FAST} -t {child.pid} -o {DIR}/tid.data -- sleep 0.1")
+    child = subprocess.Popen([BUSY, "30000"])
+    perf(f"record -q {FAST} -p {child.pid} -o {DIR}/pid.data -g -- sleep 0.3")
+    perf(f"record -q {FAST} -t {child.pid} -o {DIR}/tid.data -- sleep 0.3")
     child.kill()
     child.wait()
     both("a running process", "script", f"{DIR}/pid.data")
@@ -199,11 +207,19 @@ def attached():
     both("a running thread", "script", f"{DIR}/tid.data")
 
 
+def tail_synthesis():
+    """Tasks that ran before are described at the end of the file: perf knows them too late, kymo does not."""
+    perf(f"record -q {FAST} --tail-synthesize -a -o {DIR}/tail.data -- {BUSY} 30")
+    nameless = [sum(x.strip().startswith(":") for x in bytes_of([tool, "script", "-F", "comm", "-i", f"{DIR}/tail.data"])[0]
+                    .splitlines()) for tool in ("perf", KYMO)]
+    check("tail synthesis: more tasks have names than with perf", nameless[1] <= nameless[0], nameless)
+
+
 def rotated():
-    perf(f"record -q {FAST} -g -F 10000 --switch-output=100K -o {DIR}/rot.data -- {BUSY} 200")
+    perf(f"record -q {FAST} -g -F 10000 --switch-output=100K -o {DIR}/rot.data -- {BUSY} 400")
     parts = sorted((f for f in os.listdir(DIR) if f.startswith("rot.data.")), key=lambda f: -os.path.getsize(f"{DIR}/{f}"))
     check("--switch-output made several files", len(parts) > 1, parts)
-    for f in parts[:2]:
+    for f in [f for f in parts if count_samples(f"{DIR}/{f}")][:2]:
         both("part of a rotated recording", "script", f"{DIR}/{f}")
 
 
@@ -235,13 +251,16 @@ def killed():
 
 
 def swapped():
-    for i in (0, 1, 2, 3, 4, 14, 15, 16, 20, 30, 33):
+    for i in map(number, ("plain", "call chains", "call chains by dwarf", "many events", "group, leader sampling",
+                          "data addresses", "weights", "registers", "switch events", "build-ids in mappings", "forks")):
         name, source, target = RECORDINGS[i][0], f"{DIR}/{i}.data", f"{DIR}/{i}-swapped.data"
         perfswap.swap_file(source, target)
         for command in (["script"], ["evlist", "-v"]):
             later(f"{name}, other endian: {command[0]} as of the original", [KYMO, *command, "-i", source],
                   [KYMO, *command, "-i", target])
-        both(f"{name}, other endian", "script", target)
+        # perf does not unwind these stacks, and takes the mappings' protection bits as they stand
+        if "dwarf" not in name and "-a" not in RECORDINGS[i][1].split():
+            both(f"{name}, other endian", "script", target)
 
 
 def flipped():
@@ -264,6 +283,7 @@ try:
     made_with_options()
     pipes()
     attached()
+    tail_synthesis()
     rotated()
     killed()
     swapped()

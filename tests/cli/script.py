@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""script: what it refuses and how, JSON, filters, recordings that are cut or damaged."""
+import json
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+
+from tap import KYMO, WORK, check, end, has, kymo, run, same, skip
+
+DIR = tempfile.mkdtemp(prefix="kymo-script-")
+FILE = f"{DIR}/perf.data"
+BUSY = os.path.abspath(f"{WORK}/busy")
+
+
+def refusals():
+    r = kymo(f"script -i {DIR}/none")
+    check("a missing file: exit 1", r.code == 1)
+    has("a missing file: what to do", r.err, "cannot open", "hint:", "kymo record")
+    open(f"{DIR}/empty", "w").close()
+    has("an empty file", kymo(f"script -i {DIR}/empty").err, "is empty")
+    has("a text", kymo("script -i /etc/passwd").err, "no perf.data file", "PERFILE2")
+    r = kymo(f"script -i {FILE} -F comm,tiem")
+    check("an unknown field: exit 1", r.code == 1)
+    has("an unknown field: the nearest", r.err, "no such field: 'tiem'", "time")
+    has("a field of hardware traces", kymo(f"script -i {FILE} -F insn").err, "not supported")
+    has("mixed -F", kymo(f"script -i {FILE} -F comm,+time").err, "cannot mix")
+    has("a bad time", kymo(f"script -i {FILE} --time x,y").err, "--time x,y makes no sense", "10%/2")
+    has("a bad pid", kymo(f"script -i {FILE} --pid me").err, "not a list of numbers")
+    has("-F help", kymo("script -F help").out, "comm", "srcline", "phys_addr")
+    r = kymo(f"script -i {FILE} -F comm,cpu,weight --max-events 1")
+    check("fields the samples lack are left out", r.code == 0 and "weight" in r.err and len(r.out.split()) == 1, r)
+
+
+def shown():
+    lines = kymo(f"script -i {FILE} -G").out.splitlines()
+    n = len(lines)
+    check("there are samples", n > 5, n)
+    same("--max-events", len(kymo(f"script -i {FILE} -G --max-events 3").out.splitlines()), 3)
+    tenths = sum(len(kymo(f"script -i {FILE} -G --time 10%/{i}").out.splitlines()) for i in range(1, 11))
+    same("the ten tenths together are all", tenths, n)
+    first, last = (x.split()[2].rstrip(":") for x in (lines[0], lines[-1]))
+    same("a range in seconds", len(kymo(f"script -i {FILE} -G --time {float(first) - 1},{float(last) + 1}").out.splitlines()), n)
+    same("no samples before the first", kymo(f"script -i {FILE} -G --time ,{float(first) - 1}").out, "")
+    leaf = kymo(f"script -i {FILE} -G -S leaf").out.splitlines()
+    check("-S shows this function only", leaf and all("leaf+0x" in x for x in leaf), leaf[:3])
+    same("--comm of nobody", kymo(f"script -i {FILE} --comm nobody").out, "")
+    same("--comm", len(kymo(f"script -i {FILE} -G --comm busy,x").out.splitlines()), n)
+    rel = kymo(f"script -i {FILE} -G --reltime -F time").out.split()
+    same("--reltime begins with 0", rel[0], "0.000000:")
+    deep = kymo(f"script -i {FILE} --max-stack 2").out.split("\n\n")[1].splitlines()
+    check("--max-stack", len(deep) <= 3, deep)
+
+
+def as_json():
+    out = kymo(f"script -i {FILE} -j --show-task-events --show-mmap-events").out.splitlines()
+    rows = [json.loads(x) for x in out]
+    samples = [r for r in rows if "event" in r]
+    same("as many samples as lines", len(samples), len(kymo(f"script -i {FILE} -G").out.splitlines()))
+    check("a sample's fields", all({"comm", "pid", "tid", "time", "ip", "chain"} <= set(r) for r in samples), samples[:1])
+    check("functions in chains", any(f.get("sym") == "branch" for r in samples for f in r["chain"]))
+    check("records", {"COMM", "MMAP2"} <= {r.get("record") for r in rows})
+    check("times are in order", [r["time"] for r in samples] == sorted(r["time"] for r in samples))
+
+
+def tracepoints():
+    path = f"{DIR}/tp.data"
+    r = run(["perf", "record", "-q", "--no-bpf-event", "-e", "sched:sched_process_exit,raw_syscalls:sys_enter", "-o", path, "true"])
+    if r.code:
+        skip("fields of tracepoints", "no tracepoints here: " + r.err.strip()[:60])
+        return
+    rows = [json.loads(x) for x in kymo(f"script -i {path} -j").out.splitlines()]
+    check("fields of tracepoints", any(r["event"] == "raw_syscalls:sys_enter" and isinstance(r["fields"]["id"], int)
+                                       for r in rows), rows[:2])
+    check("texts in fields", any(r["fields"].get("comm") == "true" for r in rows))
+
+
+def cut():
+    data = open(FILE, "rb").read()
+    whole = len(kymo(f"script -i {FILE} -G").out.splitlines())
+    for part in (0.9, 0.5, 0.2):
+        open(f"{DIR}/cut", "wb").write(data[:int(len(data) * part)])
+        r = kymo(f"script -i {DIR}/cut -G")
+        check(f"cut at {part:.0%}: what is there is shown, and that it was cut",
+              r.code == 0 and 0 < len(r.out.splitlines()) <= whole and "cut short" in r.err, r.err)
+    at, size = struct.unpack_from("<QQ", data, 40)
+    broken = bytearray(data)
+    p = at
+    while p < at + size // 2:
+        p += struct.unpack_from("<H", data, p + 6)[0]
+    broken[p:p + 64] = bytes(64)
+    open(f"{DIR}/broken", "wb").write(broken)
+    r = kymo(f"script -i {DIR}/broken -G")
+    check("64 bytes wiped out: a note, no crash", r.code == 0 and "kymo: " in r.err and r.out, r.err)
+
+
+def output():
+    r = run(f"{KYMO} script -i {FILE} | head -1", shell=True)
+    check("a reader that goes away is no error", r.code == 0 and r.err == "", r.err)
+    if os.path.exists("/dev/full"):
+        r = run(f"{KYMO} script -i {FILE} >/dev/full", shell=True)
+        check("a full disk is told", r.code == 1 and "cannot write" in r.err, r)
+    r = run(f"cat {FILE} | {KYMO} script -G | wc -l", shell=True)
+    same("without -i a pipe is read", int(r.out), len(kymo(f"script -i {FILE} -G").out.splitlines()))
+
+
+def others():
+    r = kymo(f"buildid-list -i {KYMO}")
+    check("the build-id of a program", r.code == 0 and len(r.out.strip()) in (40, 32), r)
+    same("the running kernel's", len(kymo("buildid-list -k").out.strip()), 40)
+    has("evlist -g refuses others", kymo(f"evlist -i {FILE} -g -v").err, "--group")
+    has("evlist", kymo(f"evlist -i {FILE} -F").out, "sample_freq=")
+
+
+if not shutil.which("perf"):
+    skip("script", "perf is not installed")
+    end()
+try:
+    for _ in range(3):
+        if subprocess.run(["perf", "record", "-q", "--no-bpf-event", "-g", "-F", "2000", "-o", FILE, BUSY, "80"],
+                          capture_output=True).returncode == 0:
+            break
+    refusals()
+    shown()
+    as_json()
+    tracepoints()
+    cut()
+    output()
+    others()
+finally:
+    shutil.rmtree(DIR, ignore_errors=True)
+end()
