@@ -30,7 +30,8 @@ KNOWN = [
 ]
 DIR = tempfile.mkdtemp(prefix="kymo-script-")
 BUSY = os.path.abspath(f"{WORK}/busy")
-FAST = "--no-bpf-event"  # perf takes a second less to start
+KEEP = "-N"  # leave the build-id cache alone: it is shared, and perf record trips over other writers
+FAST = f"{KEEP} --no-bpf-event"  # perf takes a second less to start
 
 
 def perf(args, **kw):
@@ -118,7 +119,7 @@ RECORDINGS = [  # name, options of perf record, command, further options of scri
     ("raw_syscalls", f"{FAST} -e 'raw_syscalls:*'", "ls /", []),
     ("syscalls:*", f"{FAST} -e 'syscalls:sys_enter_*'", "ls /", []),
     ("kmem and block", f"{FAST} -R -e 'kmem:*,block:*,irq:*,timer:*'", "ls /", []),
-    ("compressed", "-z -a -g", f"{BUSY} 80 threads=1", ["-D"]),
+    ("compressed", f"{KEEP} -z -a -g", f"{BUSY} 80 threads=1", ["-D"]),
     ("data addresses", f"{FAST} -d -c 1 -e page-faults", f"{BUSY} 20",
      ["-F +addr", "-F +data_src", "--show-mmap-events"]),
     ("weights", f"{FAST} -W -d -e cpu-clock,page-faults", f"{BUSY} 40", ["-F +weight,+ins_lat", "-D"]),
@@ -145,7 +146,7 @@ RECORDINGS = [  # name, options of perf record, command, further options of scri
     ("shell", f"{FAST} -g -F 10000", "sh -c 'for i in 1 2 3 4 5 6 7 8 9; do /bin/true; ls / >/dev/null; done'", []),
     ("code without a file", f"{FAST} -F 5000", f"{BUSY} 20 jit", ["--show-mmap-events"]),
     ("flight recorder", f"{FAST} --overwrite -a", f"{BUSY} 30", []),
-    ("BPF programs seen", "-a -e cpu-clock", f"{BUSY} 30", ["--show-bpf-events"]),
+    ("BPF programs seen", f"{KEEP} -a -e cpu-clock", f"{BUSY} 30", ["--show-bpf-events"]),
     ("branches", f"{FAST} -j any", "true", []),
 ]
 
@@ -210,8 +211,8 @@ def attached():
 def tail_synthesis():
     """Tasks that ran before are described at the end of the file: perf knows them too late, kymo does not."""
     perf(f"record -q {FAST} --tail-synthesize -a -o {DIR}/tail.data -- {BUSY} 30")
-    nameless = [sum(x.strip().startswith(":") for x in bytes_of([tool, "script", "-F", "comm", "-i", f"{DIR}/tail.data"])[0]
-                    .splitlines()) for tool in ("perf", KYMO)]
+    nameless = [sum(x.strip().startswith(":") for x in bytes_of([*tool, "script", "-F", "comm", "-i", f"{DIR}/tail.data"])[0]
+                    .splitlines()) for tool in (["perf"], [KYMO])]
     check("tail synthesis: more tasks have names than with perf", nameless[1] <= nameless[0], nameless)
 
 
@@ -238,9 +239,12 @@ def count_samples(path):
 
 def killed():
     """kill -9 leaves a file without a size and without features."""
-    p = subprocess.Popen(["perf", "record", "-q", FAST, "-g", "-F", "5000", "-o", f"{DIR}/kill.data", BUSY, "400"],
+    p = subprocess.Popen(["perf", "record", "-q", *FAST.split(), "-g", "-F", "5000", "-o", f"{DIR}/kill.data", BUSY, "9000"],
                          start_new_session=True)
-    time.sleep(0.7)
+    for _ in range(90):  # until something was written
+        time.sleep(0.1)
+        if os.path.exists(f"{DIR}/kill.data") and os.path.getsize(f"{DIR}/kill.data") > 100000:
+            break
     os.killpg(p.pid, signal.SIGKILL)
     p.wait()
     r = run([KYMO, "script", "-i", f"{DIR}/kill.data"])

@@ -119,7 +119,7 @@ def swap_string(b, p):
     return struct.pack(">I", n) + b[p + 4:p + 4 + n], p + 4 + n
 
 
-def swap_feature(bit, b, attr_size):
+def swap_feature(bit, b):
     if bit in STRINGS:
         return swap_string(b, 0)[0]
     if bit == 7:
@@ -208,7 +208,7 @@ def swap_file(source, target):
     at = data_at + data_n + 16 * len(kept)
     for b in kept:
         off, n = struct.unpack_from("<QQ", d, data_at + data_n + 16 * bits.index(b))
-        text = swap_feature(b, d[off:off + n], attr_size)
+        text = swap_feature(b, d[off:off + n]) if n else b""
         table += struct.pack(">QQ", at + len(blob), len(text))
         blob += text
     h[9] = sum(1 << b for b in kept)
