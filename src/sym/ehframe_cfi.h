@@ -64,6 +64,7 @@ struct ehframe {
 	const uint8_t *data; /* of an image in memory */
 	size_t size;
 	uint64_t entry;
+	size_t n_sections;			  /* 0: it has no section headers */
 	struct ehframe_seg seg[EHFRAME_SEGS_MAX]; /* executable, by file offset */
 	unsigned n_segs;
 	struct ehframe_seg load[EHFRAME_SEGS_MAX]; /* everything the file backs */

@@ -20,6 +20,7 @@
 #define OFFSET_MAX ((uint64_t)1 << 40)
 #define PHDRS_MAX 512
 #define NOTE_MAX 65536
+#define SEARCH_MAX ((uint64_t)64 << 20)
 
 size_t ehframe_read(const struct ehframe *f, uint64_t off, void *buf, size_t n)
 {
@@ -268,6 +269,7 @@ static int by_sections(struct ehframe *f, const Elf64_Ehdr *eh, struct err *e)
 	names_size = sh[eh->e_shstrndx].sh_size < (16u << 20) ? sh[eh->e_shstrndx].sh_size : 0;
 	names = mem_alloc(names_size);
 	names_size = ehframe_read(f, sh[eh->e_shstrndx].sh_offset, names, names_size);
+	f->n_sections = n;
 	code_range(f, sh, n);
 	for (size_t i = 0; i < n && !err; i++) {
 		const char *name = section_name(names, names_size, sh[i].sh_name);
@@ -309,6 +311,66 @@ static int by_hdr(struct ehframe *f, struct err *e)
 	return 0;
 }
 
+/* Whether entries that make sense, of code that is there, start at pos. */
+static bool looks_like_frames(const struct ehframe *f, const struct cfi_section *s, uint64_t pos)
+{
+	struct cfi_entry en;
+	unsigned fdes = 0;
+
+	for (unsigned i = 0; i < 8 && cfi_entry_at(s, pos, &en) && !en.is_end; i++) {
+		struct cfi_cie cie;
+		struct cfi_fde fde;
+		uint64_t off;
+
+		if (en.is_cie
+			    ? !cfi_cie_at(s, pos, &cie)
+			    : !cfi_cie_at(s, en.cie_pos, &cie) || !cfi_fde_parse(&en, &cie, &fde) ||
+				      !ehframe_offset(f, fde.start, &off))
+			return false;
+		fdes += !en.is_cie;
+		pos = (uint64_t)(en.end - s->data);
+	}
+	return fdes >= 2;
+}
+
+/*
+ * Neither sections nor .eh_frame_hdr: a static program that was stripped of its
+ * section headers. .eh_frame is then looked for by its first bytes: a CIE of the
+ * only kind linkers write, length, 0, version 1, "z...".
+ */
+static int by_search(struct ehframe *f, struct err *e)
+{
+	static const uint8_t head[] = { 0, 0, 0, 0, 1, 'z' };
+
+	for (unsigned i = 0; i < f->n_loads; i++) {
+		struct cfi_section s = { .vaddr = f->load[i].vaddr, .open_end = true };
+		uint64_t off, left;
+		const uint8_t *p;
+		void *owned = NULL;
+		int err;
+
+		if (!image_at(f, s.vaddr, &off, &left) || left > SEARCH_MAX)
+			continue;
+		err = take(f, off, left, &s.data, &owned, e);
+		if (err)
+			return err;
+		s.size = left;
+		for (p = s.data; (p = memmem(p, (size_t)(s.data + left - p), head, sizeof(head)));
+		     p++) {
+			if (p - s.data < 4 || !looks_like_frames(f, &s, (uint64_t)(p - s.data) - 4))
+				continue;
+			f->frame = s;
+			f->frame.data = p - 4;
+			f->frame.vaddr += (uint64_t)(p - 4 - s.data);
+			f->frame.size = left - (uint64_t)(p - 4 - s.data);
+			f->frame_owned = owned;
+			return 0;
+		}
+		free(owned);
+	}
+	return 0;
+}
+
 static int find_frames(struct ehframe *f, const Elf64_Ehdr *eh, struct err *e)
 {
 	uint64_t hdr_vaddr = 0, hdr_size = 0, off, left;
@@ -326,6 +388,8 @@ static int find_frames(struct ehframe *f, const Elf64_Ehdr *eh, struct err *e)
 		if (!f->frame.data)
 			err = by_hdr(f, e);
 	}
+	if (!err && !f->frame.data && !f->debug.data && !f->n_sections)
+		err = by_search(f, e);
 	if (!err && !cfi_search_table(f).n)
 		f->n_places = cfi_scan(f, &f->places);
 	return err;

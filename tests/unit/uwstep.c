@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uwstep PROGRAM [ARGS]: single-step a program between two `int3` and unwind its
- * stack at every instruction. The truth is a shadow stack kept from the calls,
- * returns and signals that were seen to happen.
+ * uwstep [-w] PROGRAM [ARGS]: single-step a program between two `int3` and
+ * unwind its stack at every instruction. The truth is a shadow stack kept from
+ * the calls, returns and signals that were seen to happen. With -w the walker in
+ * the kernel does it too: a breakpoint at each instruction takes a sample there.
  *
  * Prints "steps N, wrong N, ..." and, for the first few wrong chains, both.
  * Exit code 0 when all were right, 1 when not, 2 when it could not be tried.
@@ -22,7 +23,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
 #include "base/vec.h"
+#include "live/walker.h"
 #include "sym/unwind.h"
 
 #if defined(__x86_64__)
@@ -147,6 +154,60 @@ static void unwind_now(const struct user_regs_struct *u, uint64_t *chain, uint32
 	unwind_stack(&in, &cache, chain, max, ret);
 }
 
+/* ---- the walker in the kernel ---- */
+
+static struct walker *walker;
+static int breakpoint = -1;
+static struct perf_event_attr breakpoint_attr = {
+	.type = PERF_TYPE_BREAKPOINT,
+	.size = sizeof(breakpoint_attr),
+	.bp_type = HW_BREAKPOINT_X,
+	.bp_len = sizeof(long),
+	.sample_period = 1,
+	.exclude_kernel = 1,
+};
+static struct {
+	uint64_t chain[WALKER_DEPTH_MAX];
+	uint32_t n, samples;
+	enum unwind_end end;
+} walked;
+
+static int on_walked(void *ctx, const struct walker_sample *s)
+{
+	(void)ctx;
+	/* A repeated instruction hits once a turn; the first is the one that was foreseen. */
+	if (s->ip != breakpoint_attr.bp_addr || walked.samples++)
+		return 0;
+	memcpy(walked.chain, s->user, s->n_user * sizeof(uint64_t));
+	walked.n = s->n_user;
+	walked.end = s->end;
+	return 0;
+}
+
+static bool walker_start(uint64_t pc)
+{
+	int32_t pid = child;
+	struct walker_opts o = { .pids = &pid, .n_pids = 1 };
+	struct err e = { 0 };
+
+	breakpoint_attr.bp_addr = pc;
+	breakpoint = (int)syscall(SYS_perf_event_open, &breakpoint_attr, child, -1, -1, 0);
+	if (breakpoint < 0 || walker_open(&o, &walker, &e) < 0 ||
+	    walker_attach(walker, breakpoint, 1, &e) < 0) {
+		printf("# no walker: %s\n", e.code ? e.msg : strerror(errno));
+		return false;
+	}
+	walker_settle(walker, 5000);
+	return true;
+}
+
+static void walker_at(uint64_t pc)
+{
+	breakpoint_attr.bp_addr = pc;
+	ioctl(breakpoint, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &breakpoint_attr);
+	walked.samples = 0;
+}
+
 enum kind { PLAIN, CALL, RETURN, JUMP, SIGRETURN, BREAK };
 
 static enum kind instruction(const struct user_regs_struct *u)
@@ -234,6 +295,7 @@ static const char *where(uint64_t pc)
 
 static struct {
 	uint64_t steps, wrong, full, fp, signal, deepest, not_bottom, jump, rewritten;
+	uint64_t walked, walked_full, walked_lost, walked_wrong;
 } count;
 
 /*
@@ -263,24 +325,23 @@ static bool sets_stack_pointer(uint64_t pc)
 	return peek(pc, b, 3) && (b[0] & 0xf8) == 0x48 && b[1] == 0x89 && (b[2] & 0xc7) == 0xc4;
 }
 
-static void check_chain(const struct user_regs_struct *now)
+static void check_chain(const struct user_regs_struct *now, uint64_t *chain,
+			struct unwind_result *r)
 {
-	static uint64_t chain[4096];
-	struct unwind_result r;
 	size_t want = 1 + shadow.n + below.n;
 	uint64_t ret;
 	bool same;
 
-	unwind_now(now, chain, 4096, &r);
+	unwind_now(now, chain, 4096, r);
 	count.steps++;
-	count.full += !!(r.flags & UNWIND_USED_FULL);
-	count.fp += !!(r.flags & UNWIND_USED_FP);
-	count.signal += !!(r.flags & UNWIND_SIGNAL);
-	count.not_bottom += r.end != UNWIND_BOTTOM;
-	if (r.n > count.deepest)
-		count.deepest = r.n;
-	same = r.n == want && chain[0] == now->rip && r.end == UNWIND_BOTTOM;
-	for (size_t i = 0; i < shadow.n && 1 + i < r.n; i++) {
+	count.full += !!(r->flags & UNWIND_USED_FULL);
+	count.fp += !!(r->flags & UNWIND_USED_FP);
+	count.signal += !!(r->flags & UNWIND_SIGNAL);
+	count.not_bottom += r->end != UNWIND_BOTTOM;
+	if (r->n > count.deepest)
+		count.deepest = r->n;
+	same = r->n == want && chain[0] == now->rip && r->end == UNWIND_BOTTOM;
+	for (size_t i = 0; i < shadow.n && 1 + i < r->n; i++) {
 		const struct shadow *s = &shadow.data[shadow.n - 1 - i];
 
 		if (chain[1 + i] == s->ret)
@@ -293,9 +354,9 @@ static void check_chain(const struct user_regs_struct *now)
 	}
 	for (size_t i = 0; i < below.n && same; i++)
 		same = chain[1 + shadow.n + i] == below.data[i];
-	if (!same && (r.flags & UNWIND_USED_FULL
-			      ? chain_after_jump(chain, &r, 2)
-			      : sets_stack_pointer(now->rip) && chain_after_jump(chain, &r, 1))) {
+	if (!same && (r->flags & UNWIND_USED_FULL
+			      ? chain_after_jump(chain, r, 2)
+			      : sets_stack_pointer(now->rip) && chain_after_jump(chain, r, 1))) {
 		count.jump++;
 		return;
 	}
@@ -306,16 +367,49 @@ static void check_chain(const struct user_regs_struct *now)
 	if (same || count.wrong++ >= 5)
 		return;
 	printf("# wrong at %s: %s, flags %#x, %u frames, want %zu\n", where(now->rip),
-	       unwind_end_name(r.end), r.flags, r.n, want);
-	for (size_t i = 0; i < r.n || i < want; i++) {
+	       unwind_end_name(r->end), r->flags, r->n, want);
+	for (size_t i = 0; i < r->n || i < want; i++) {
 		uint64_t w = i == 0	     ? now->rip
 			     : i <= shadow.n ? shadow.data[shadow.n - i].ret
 			     : i < want	     ? below.data[i - 1 - shadow.n]
 					     : 0;
 
-		printf("#   %2zu got %-40s want %s\n", i, i < r.n ? where(chain[i]) : "-",
+		printf("#   %2zu got %-40s want %s\n", i, i < r->n ? where(chain[i]) : "-",
 		       i < want ? where(w) : "-");
 	}
+}
+
+/* What the kernel walked when it ran the instruction that was checked a moment ago. */
+static void check_walked(const uint64_t *chain, const struct unwind_result *r)
+{
+	struct err e;
+	bool same;
+
+	walker_poll(walker, 0, on_walked, NULL, &e);
+	if (!walked.samples)
+		return; /* a system call or fault got in between */
+	if (r->flags & UNWIND_USED_FULL) {
+		count.walked_full += walked.end == UNWIND_NEEDS_FULL;
+		return;
+	}
+	count.walked++;
+	/* Code that the dynamic linker calls while it resolves a symbol (an IFUNC's resolver) is in
+	 * a file whose rules do not follow rbx. It says so, and a copy of the stack would cure it.
+	 */
+	if (walked.end == UNWIND_NO_REGISTER && r->end == UNWIND_BOTTOM) {
+		count.walked_lost++;
+		return;
+	}
+	same = walked.n == r->n && walked.end == r->end &&
+	       !memcmp(walked.chain, chain, r->n * sizeof(uint64_t));
+	if (same || count.walked_wrong++ >= 5)
+		return;
+	printf("# the kernel is wrong at %s: %s, %u frames, want %s, %u\n", where(chain[0]),
+	       unwind_end_name(walked.end), walked.n, unwind_end_name(r->end), r->n);
+	for (uint32_t i = 0; i < walked.n || i < r->n; i++)
+		printf("#   %2u got %-40s want %s\n", i,
+		       i < walked.n ? where(walked.chain[i]) : "-",
+		       i < r->n ? where(chain[i]) : "-");
 }
 
 static bool wait_stop(int *status)
@@ -339,7 +433,7 @@ static bool run_to_start(struct user_regs_struct *u)
 	}
 }
 
-static int step_through(void)
+static int step_through(bool with_walker)
 {
 	static uint64_t chain[4096];
 	struct user_regs_struct now, old;
@@ -357,16 +451,22 @@ static int step_through(void)
 	if (r.end != UNWIND_BOTTOM)
 		printf("# the start is not whole: %s at %s\n", unwind_end_name(r.end),
 		       where(r.end_pc));
+	if (with_walker && !walker_start(now.rip))
+		return 2;
 	for (;;) {
 		enum kind kind = instruction(&now);
 
-		check_chain(&now);
+		check_chain(&now, chain, &r);
+		if (walker)
+			walker_at(now.rip);
 		if (kind == BREAK)
 			break;
 		old = now;
 		if (ptrace(PTRACE_SINGLESTEP, child, 0, sig) < 0 || !wait_stop(&status))
 			break;
 		ptrace(PTRACE_GETREGS, child, 0, &now);
+		if (walker && !sig)
+			check_walked(chain, &r);
 		if (sig) {
 			/* The stop is before the handler's first instruction. */
 			followed_signal(&old, &now);
@@ -385,20 +485,22 @@ static int step_through(void)
 
 int main(int argc, char **argv)
 {
-	int status, err;
+	int status, err, at = 1;
+	bool with_walker = argc > 1 && !strcmp(argv[1], "-w");
 
-	if (argc < 2)
+	at += with_walker;
+	if (argc <= at)
 		return 2;
 	child = fork();
 	if (child == 0) {
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
-		execv(argv[1], argv + 1);
+		execv(argv[at], argv + at);
 		_exit(127);
 	}
 	if (child < 0 || !wait_stop(&status))
 		return 2;
 	ptrace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_EXITKILL);
-	err = step_through();
+	err = step_through(with_walker);
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
 	printf("steps %" PRIu64 ", wrong %" PRIu64 ", full %" PRIu64 ", by frame pointer %" PRIu64
@@ -406,7 +508,18 @@ int main(int argc, char **argv)
 	       ", deepest %" PRIu64 "\n",
 	       count.steps, count.wrong, count.full, count.fp, count.signal, count.jump,
 	       count.rewritten, count.deepest);
-	return err ? err : count.wrong || !count.steps;
+	if (walker) {
+		printf("in the kernel: steps %" PRIu64 ", wrong %" PRIu64
+		       ", for the full evaluator %" PRIu64 ", rbx lost %" PRIu64 "\n",
+		       count.walked, count.walked_wrong, count.walked_full, count.walked_lost);
+		close(breakpoint);
+		walker_close(walker);
+		if (!count.walked)
+			return 2;
+		if (count.walked_lost * 20 > count.walked)
+			return 1;
+	}
+	return err ? err : count.wrong || !count.steps || count.walked_wrong;
 }
 #else
 int main(void)
