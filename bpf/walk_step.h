@@ -224,61 +224,112 @@ static __always_inline __u64 rule_fp(struct state *s, struct ehframe_rule *r, __
 	return read_user(at + 8 * (__s64)r->fp_off, &fp) ? fp : 0;
 }
 
-static __always_inline long step_rule(struct state *s, struct ehframe_rule *r)
+/* By any rule. Global, to be verified once and by itself, as find_rule. */
+__noinline int step_rule(struct state *s, __u32 number)
 {
-	__u64 cfa, fp, v[2], ra_at;
-	__u8 ra = r->ra & EHFRAME_RA_MASK, signal = r->ra & EHFRAME_RA_SIGNAL;
-	__u32 end = rule_cfa(s, r, &cfa);
+	struct rule_slot *slot = bpf_map_lookup_elem(&rules, &number);
+	struct ehframe_rule *r;
+	__u64 cfa, fp, ip, ra_at;
+	__u8 ra, signal;
+	__u32 end;
 
+	if (!s)
+		return 1;
+	if (!slot)
+		return END(UNWIND_BAD_TABLE);
+	r = &slot->rule;
+	if (r->cfa == EHFRAME_CFA_BOTTOM)
+		return END(UNWIND_BOTTOM);
+	if (r->cfa == EHFRAME_CFA_NONE)
+		return step_fp(s);
+	ra = r->ra & EHFRAME_RA_MASK;
+	signal = r->ra & EHFRAME_RA_SIGNAL;
+	end = rule_cfa(s, r, &cfa);
 	if (end != UNWIND_NONE)
 		return END(end);
 	if (!signal && (cfa < s->sp || (cfa == s->sp && ra != EHFRAME_RA_REG)))
 		return END(UNWIND_NO_PROGRESS);
-	if (ra == EHFRAME_RA_CFA && r->fp == EHFRAME_FP_CFA && r->fp_off == r->ra_off - 1) {
-		/* Side by side, as most are: one read. */
+	fp = rule_fp(s, r, cfa);
+	if (ra == EHFRAME_RA_REG) {
+#if defined(__TARGET_ARCH_x86)
+		if (!innermost(s, (__u16)r->ra_off, &ip))
+			return END(UNWIND_NO_REGISTER);
+#else
+		if (r->ra_off != REG_LR || !s->extra_known)
+			return END(UNWIND_NO_REGISTER);
+		ip = s->extra;
+#endif
+		s->extra_known = 0;
+	} else {
+		ra_at = ra == EHFRAME_RA_BX
+				? cfa - 8
+				: (ra == EHFRAME_RA_CFA ? cfa : s->sp) + 8 * (__s64)r->ra_off;
+		if (!read_user(ra_at, &ip))
+			return END(UNWIND_BAD_ADDRESS);
+#if defined(__TARGET_ARCH_x86)
+		if (ra != EHFRAME_RA_BX)
+			s->extra_known = 0;
+		else if (r->ra_off && !read_user(cfa + 8 * (__s64)r->ra_off, &s->extra))
+			s->extra_known = 0;
+#else
+		s->extra_known = signal && read_user(ra_at - 16, &s->extra);
+#endif
+	}
+	s->fp = fp;
+	ip &= config.ra_mask;
+	if (!ip)
+		return END(UNWIND_BOTTOM);
+	s->sp = cfa;
+	s->ip = ip;
+	s->is_return = !signal;
+	s->by_fp = 0;
+	s->sp_known = 1;
+	if (signal)
+		s->rec.unwind |= UNWIND_SIGNAL;
+	return 0;
+}
+
+/*
+ * The rules nearly all frames have: the CFA from the stack or frame pointer, the
+ * return address below it, the frame pointer untouched or beside it. -1 for any
+ * other.
+ */
+static __always_inline int step_usual(struct state *s, struct ehframe_rule *r)
+{
+	__u64 cfa, v[2];
+
+	if (r->ra != EHFRAME_RA_CFA)
+		return -1;
+#if !defined(__TARGET_ARCH_x86)
+	if (!s->sp_known)
+		return -1;
+#endif
+	if (r->cfa == EHFRAME_CFA_SP)
+		cfa = s->sp;
+	else if (r->cfa == EHFRAME_CFA_FP)
+		cfa = s->fp;
+	else
+		return -1;
+	cfa += (__s64)r->cfa_off;
+	if (cfa <= s->sp)
+		return END(UNWIND_NO_PROGRESS);
+	if (r->fp == EHFRAME_FP_SAME) {
+		if (!read_user(cfa + 8 * (__s64)r->ra_off, &v[1]))
+			return END(UNWIND_BAD_ADDRESS);
+	} else if (r->fp == EHFRAME_FP_CFA && r->fp_off == r->ra_off - 1) {
 		if (bpf_probe_read_user(v, 16, (void *)(cfa + 8 * (__s64)r->fp_off)))
 			return END(UNWIND_BAD_ADDRESS);
 		s->fp = v[0];
-		s->extra_known = 0;
 	} else {
-		fp = rule_fp(s, r, cfa);
-		if (ra == EHFRAME_RA_REG) {
-#if defined(__TARGET_ARCH_x86)
-			if (!innermost(s, (__u16)r->ra_off, &v[1]))
-				return END(UNWIND_NO_REGISTER);
-#else
-			if (r->ra_off != REG_LR || !s->extra_known)
-				return END(UNWIND_NO_REGISTER);
-			v[1] = s->extra;
-#endif
-			s->extra_known = 0;
-		} else {
-			ra_at = ra == EHFRAME_RA_BX ? cfa - 8
-						    : (ra == EHFRAME_RA_CFA ? cfa : s->sp) +
-							      8 * (__s64)r->ra_off;
-			if (!read_user(ra_at, &v[1]))
-				return END(UNWIND_BAD_ADDRESS);
-#if defined(__TARGET_ARCH_x86)
-			if (ra != EHFRAME_RA_BX)
-				s->extra_known = 0;
-			else if (r->ra_off && !read_user(cfa + 8 * (__s64)r->ra_off, &s->extra))
-				s->extra_known = 0;
-#else
-			s->extra_known = signal && read_user(ra_at - 16, &s->extra);
-#endif
-		}
-		s->fp = fp;
+		return -1;
 	}
 	v[1] &= config.ra_mask;
 	if (!v[1])
 		return END(UNWIND_BOTTOM);
 	s->sp = cfa;
 	s->ip = v[1];
-	s->is_return = !signal;
-	s->by_fp = 0;
-	s->sp_known = 1;
-	if (signal)
-		s->rec.unwind |= UNWIND_SIGNAL;
+	s->is_return = 1;
+	s->by_fp = s->extra_known = 0;
 	return 0;
 }
 
@@ -329,11 +380,10 @@ static long step(__u32 i, struct walk_ctx *w)
 	r = bpf_map_lookup_elem(&rules, &key);
 	if (!r)
 		return END(UNWIND_BAD_TABLE);
-	if (r->rule.cfa == EHFRAME_CFA_BOTTOM)
-		return END(UNWIND_BOTTOM);
-	if (r->rule.cfa == EHFRAME_CFA_NONE)
-		return step_fp(s);
-	return step_rule(s, &r->rule);
+	found = step_usual(s, &r->rule);
+	if (found < 0)
+		found = step_rule(s, key);
+	return found ? 1 : 0;
 }
 
 #endif

@@ -20,7 +20,7 @@
 #define WALK_KERNEL 128
 #define WALK_COPY 65536
 #define WALK_COPY_STEP 2048
-#define WALK_MAPS_SHIFT 14 /* a process's list is searched in this many steps */
+#define WALK_MAPS_SHIFT 16 /* steps of the search: as many mappings as a process can have */
 #define WALK_SLABS 256
 #define WALK_SLAB_BYTES (16u << 20)
 #define WALK_SLAB_WORDS (WALK_SLAB_BYTES / 4)
