@@ -297,7 +297,8 @@ static int build_fdes(struct ehframe_builder *b, const struct cfi_place *places,
 		next.start = UINT64_MAX;
 		if (i + 1 < n)
 			next = places ? places[i + 1] : cfi_search_get(b->f, &search, i + 1);
-		if (!build_fde(b, cache, &at, next.start, &done) && !places)
+		if ((next.start < at.start || !build_fde(b, cache, &at, next.start, &done)) &&
+		    !places)
 			return -EAGAIN;
 	}
 	if (last->off + last->size > done)

@@ -19,7 +19,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-#define MAGIC 0x3166686567796d6bu /* changes with the layout or the meaning of rules */
+#define MAGIC 0x3266686567796d6bu /* changes with the layout or the meaning of rules */
 
 struct header {
 	uint64_t magic;
@@ -27,7 +27,7 @@ struct header {
 	uint32_t machine, chunk_shift;
 	uint32_t n_chunks, n_rows, n_rules;
 	uint32_t n_fdes, n_bad, n_full;
-	uint64_t check; /* of everything behind the header */
+	uint64_t check; /* of everything else */
 };
 
 static bool cache_path(char *buf, size_t size, const char *dir, const uint8_t *id, size_t n,
@@ -42,6 +42,14 @@ static bool cache_path(char *buf, size_t size, const char *dir, const uint8_t *i
 		snprintf(hex + 2 * i, 3, "%02x", id[i]);
 	len = snprintf(buf, size, "%s/%.2s/%s-%u.ehf", dir, hex, hex + 2, machine);
 	return len > 0 && (size_t)len < size;
+}
+
+static uint64_t checksum(const struct header *h, const void *body, size_t n)
+{
+	struct header copy = *h;
+
+	copy.check = map_hash_bytes(body, n);
+	return map_hash_bytes(&copy, sizeof(copy));
 }
 
 /* Every index and rule number is one that exists, so that lookups need not check. */
@@ -75,7 +83,7 @@ static int table_from(const void *data, size_t size, uint16_t machine, struct eh
 		return -EBADMSG;
 	want = sizeof(*h) + (uint64_t)h->n_rules * sizeof(*t->rules) +
 	       ((uint64_t)h->n_chunks + 1 + h->n_rows) * 4;
-	if (want != size || h->check != map_hash_bytes(p, size - sizeof(*h)))
+	if (want != size || h->check != checksum(h, p, size - sizeof(*h)))
 		return -EBADMSG;
 	*t = (struct ehframe_table){
 		.machine = machine,
@@ -147,7 +155,7 @@ static int write_table(int fd, const struct ehframe_table *t)
 	memcpy(buf, t->rules, rules);
 	memcpy(buf + rules, t->index, index);
 	memcpy(buf + rules + index, t->rows, rows);
-	h.check = map_hash_bytes(buf, rules + index + rows);
+	h.check = checksum(&h, buf, rules + index + rows);
 	err = file_write_all(fd, &h, sizeof(h));
 	return err ? err : file_write_all(fd, buf, rules + index + rows);
 }
