@@ -67,6 +67,7 @@ struct record_out {
 	struct strbuf early[PERFDATA_FEATURE_END]; /* features that are the same in each file */
 	bool described;
 	uint64_t files; /* begun so far */
+	uint64_t start; /* size of this one when it was begun: what tells of tasks */
 	uint64_t synth_drained;
 	uint64_t wall_ns, clock_ns;
 	/* a finished file being completed by a thread of its own */
@@ -97,6 +98,7 @@ int record_out_close(struct record_out *o, bool failed, struct err *e);
 int record_out_next(struct record_out *o, struct err *e);
 /* Forget what is in the file, and begin it anew. */
 int record_out_restart(struct record_out *o, struct err *e);
+/* How much was recorded into this file, without what stands at its start. */
 uint64_t record_out_size(const struct record_out *o);
 void record_out_free(struct record_out *o);
 

@@ -3,6 +3,7 @@
 #include "cmd/record.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -167,6 +168,8 @@ int record_open(struct recording *r, char **argv, struct err *e)
 	r->out = (struct record_out){ .a = a, .capture = &r->capture };
 	r->out.walked = r->walked.walker ? &r->walked : NULL;
 	r->out.pipe = a->output && strcmp(a->output, "-") == 0;
+	if (r->out.pipe)
+		signal(SIGPIPE, SIG_IGN); /* a reader that has gone is an error, and told */
 	if (any_tracepoint(&a->events))
 		r->out.tracefs = tracefs_find(e);
 	r->out.wall_ns = now_ns(CLOCK_REALTIME);

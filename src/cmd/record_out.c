@@ -160,10 +160,13 @@ int record_out_open(struct record_out *o, struct err *e)
 	}
 	o->files++;
 	r = start_file(o, path, e);
+	if (!o->w)
+		return r;
 	if (r == 0 && !o->a->tail_synth)
 		r = synthesise(o, e);
 	if (r >= 0)
 		r = perfdata_write_record(o->w, PERFDATA_FINISHED_INIT, 0, NULL, 0, e);
+	o->start = perfdata_write_size(o->w);
 	return r < 0 ? r : perfdata_write_flush(o->w, e);
 }
 
@@ -261,7 +264,7 @@ int record_out_restart(struct record_out *o, struct err *e)
 
 uint64_t record_out_size(const struct record_out *o)
 {
-	return o->w ? perfdata_write_size(o->w) : 0;
+	return o->w ? perfdata_write_size(o->w) - o->start : 0;
 }
 
 void record_out_free(struct record_out *o)

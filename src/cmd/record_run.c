@@ -187,9 +187,11 @@ static int on_fd(struct recording *r, const struct loop_event *ev, struct err *e
 		return capture_drain(&r->triggers, ignore_bytes, NULL, e) > 0 ? next_file(r, e) : 0;
 	default:
 		r->wakeups++;
-		/* what was to be recorded has ended: nothing more will come */
+		/* what was to be recorded has ended: nothing more will come; a command is waited
+		 * for
+		 */
 		if (ev->hup && !capture_hung_up(&r->capture, &r->loop, WATCH_RING, ev->fd))
-			r->stopped = true;
+			r->stopped = r->stopped || !r->target.command;
 		return drain(r, e);
 	}
 }

@@ -126,6 +126,9 @@ static void rate(const struct capture_opts *o, const struct event_spec *s,
 	}
 	if (a->freq)
 		a->sample_type |= PERF_SAMPLE_PERIOD;
+	/* with a period in each sample the kernel takes every hit, whatever the period is */
+	if (each && !a->freq && a->sample_period > 1)
+		a->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 	if (o->no_samples)
 		a->sample_period = 0;
 	if (o->period_field > 0)

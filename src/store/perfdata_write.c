@@ -410,25 +410,64 @@ int perfdata_write_finish(struct perfdata_writer *w, struct err *e)
 	return r;
 }
 
+/* Where the last whole record ends, from a place where one begins, and not after limit. */
+static uint64_t last_record(const struct perfdata_writer *w, uint64_t from, uint64_t limit)
+{
+	AUTO_FREE uint8_t *buf = mem_alloc(BUFFER);
+	size_t have = 0;
+	ssize_t n;
+
+	while ((n = pread(w->fd, buf + have, BUFFER - have, (off_t)(from + have))) > 0) {
+		size_t at = 0;
+
+		have += (size_t)n;
+		while (have - at >= sizeof(struct perfdata_event_header)) {
+			struct perfdata_event_header h;
+
+			memcpy(&h, buf + at, sizeof(h));
+			if (h.size < sizeof(h) || from + at + h.size > limit)
+				return from + at;
+			if (h.size > have - at)
+				break;
+			at += h.size;
+		}
+		from += at;
+		have -= at;
+		memmove(buf, buf + at, have);
+	}
+	return from;
+}
+
 /*
- * What comes after the last whole record is cut off. Features written after the
- * data are forgotten, those before it are there; where even the table of them
- * does not fit, the file has none.
+ * The data ends with the last whole record that leaves room for the table of
+ * features: the disk may be full, so nothing is written where nothing is yet.
+ * Features that stood after the data are forgotten, those before it are there.
  */
 void perfdata_write_abandon(struct perfdata_writer *w)
 {
 	struct perfdata_section *data = &w->header.data;
+	uint64_t table = 0, end;
+	struct stat st;
 
-	if (w->fd < 0 || w->pipe || !w->whole || ftruncate(w->fd, (off_t)w->whole) < 0) {
+	w->used = 0;
+	if (w->fd < 0 || w->pipe || !w->whole || fstat(w->fd, &st) < 0) {
 		perfdata_write_close(w);
 		return;
 	}
-	data->size = w->whole - data->offset;
-	w->used = 0;
-	for (unsigned f = 0; f < MAX_FEATURES; f++)
+	for (unsigned f = 0; f < MAX_FEATURES; f++) {
 		if (w->feature[f].offset >= data->offset)
 			w->feature[f] = (struct perfdata_section){ 0 };
-	if (write_sections(w, NULL) < 0) {
+		table += w->feature[f].offset ? sizeof(w->feature[f]) : 0;
+	}
+	end = (uint64_t)st.st_size;
+	if (w->ended)
+		end = w->whole + table; /* it was complete */
+	else if (end >= data->offset + table)
+		end = last_record(w, w->whole + table <= end ? w->whole : data->offset,
+				  end - table) +
+		      table;
+	data->size = end >= data->offset + table ? end - table - data->offset : 0;
+	if (!data->size || write_sections(w, NULL) < 0 || ftruncate(w->fd, (off_t)end) < 0) {
 		memset(w->header.features, 0, sizeof(w->header.features));
 		put_header(w, NULL);
 	}

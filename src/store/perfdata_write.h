@@ -57,7 +57,7 @@ int perfdata_write_finish(struct perfdata_writer *w, struct err *e);
 uint64_t perfdata_write_size(const struct perfdata_writer *w); /* bytes so far */
 /* How much smaller -z made it; 1 when nothing was compressed. */
 double perfdata_write_ratio(const struct perfdata_writer *w);
-/* After a failure: leave what was written up to the last flush, so that it can be read. */
+/* After a failure: leave what was written up to its last whole record, so that it can be read. */
 void perfdata_write_abandon(struct perfdata_writer *w);
 /* Without finish: closes what is there. */
 void perfdata_write_close(struct perfdata_writer *w);
