@@ -22,6 +22,8 @@ const char *disasm_machine(uint16_t machine)
 #if HAVE_CAPSTONE
 #	include <capstone/capstone.h>
 
+#	include "sym/disasm_vex.h"
+
 static int open_for(const struct disasm_code *code, csh *h, struct err *e)
 {
 	cs_mode order = code->big_endian ? CS_MODE_BIG_ENDIAN : CS_MODE_LITTLE_ENDIAN;
@@ -150,15 +152,43 @@ static const char *args_of(const cs_insn *in, const struct disasm_insn *out, str
 	return arena_strndup(a, text, n);
 }
 
-static void bad_bytes(const struct disasm_code *code, uint64_t addr, const uint8_t *p, size_t left,
-		      disasm_list *ret)
+/* What capstone does not know: a newer instruction of x86, or no instruction at all. */
+static void other_bytes(const struct disasm_code *code, uint64_t addr, const uint8_t *p,
+			size_t left, struct arena *a, disasm_list *ret)
 {
 	bool arm = code->machine == EM_AARCH64 || code->machine == EM_ARM;
 	struct disasm_insn *in = vec_add(ret);
+	struct disasm_vex v;
 
 	in->addr = addr;
 	in->bytes = p;
-	in->size = arm && left >= 4 ? 4 : 1;
+	if (code->machine == EM_X86_64 && disasm_vex(p, left, code->intel, &v)) {
+		in->size = (uint8_t)v.size;
+		in->name = arena_strdup(a, v.name);
+		in->args = arena_strdup(a, v.args);
+		in->has_target = v.has_target;
+		in->target = addr + (uint64_t)v.target;
+		return;
+	}
+	if (code->machine == EM_X86_64 && left >= 3 && p[0] == 0x0f && p[1] == 0x01 &&
+	    (p[2] == 0xee || p[2] == 0xef)) {
+		in->size = 3;
+		in->name = p[2] == 0xee ? "rdpkru" : "wrpkru";
+		in->args = "";
+		return;
+	}
+	if (arm && left >= 4) {
+		uint32_t word = (uint32_t)p[code->big_endian ? 3 : 0] |
+				(uint32_t)p[code->big_endian ? 2 : 1] << 8 |
+				(uint32_t)p[code->big_endian ? 1 : 2] << 16 |
+				(uint32_t)p[code->big_endian ? 0 : 3] << 24;
+
+		in->size = 4;
+		in->name = ".inst";
+		in->args = arena_printf(a, "0x%08x", word);
+		return;
+	}
+	in->size = 1;
 	in->name = "(bad)";
 	in->args = "";
 }
@@ -184,7 +214,7 @@ int disasm(const struct disasm_code *code, struct arena *a, disasm_list *ret, st
 		struct disasm_insn *out;
 
 		if (!cs_disasm_iter(h, &p, &left, &addr, in)) {
-			bad_bytes(code, addr, p, left, ret);
+			other_bytes(code, addr, p, left, a, ret);
 			addr += ret->data[ret->n - 1].size;
 			p += ret->data[ret->n - 1].size;
 			left -= ret->data[ret->n - 1].size;

@@ -2,8 +2,8 @@
 /*
  * Machine code as text: x86 and ARM, 32 and 64 bits, through capstone.
  *
- * Bytes that are no instruction come as "(bad)", one at a time on x86 and four
- * on ARM, so that a listing always covers what was asked for.
+ * Bytes that are no instruction come as "(bad)", one at a time, on ARM as ".inst" and
+ * the word, so that a listing always covers what was asked for.
  */
 #ifndef KYMO_SYM_DISASM_H
 #define KYMO_SYM_DISASM_H
