@@ -11,8 +11,7 @@
 #include "calc/functions.h"
 #include "calc/hist.h"
 #include "cmd/command.h"
-#include "store/perfdata.h"
-#include "sym/kcode.h"
+#include "cmd/input.h"
 #include "view/annotate.h"
 #include "view/tui.h"
 
@@ -135,6 +134,7 @@ struct work {
 	struct names names;
 	struct srctext src;
 	VEC(struct left_out) left_out;
+	bool in_terminal; /* the screen is not ours to write to */
 };
 
 static int want_cpu(void *ctx, unsigned cpu)
@@ -152,58 +152,22 @@ static enum profile_want wanted(void *ctx, const struct event *ev)
 	return ev->cpu < CPUS_MAX && a->cpu_wanted[ev->cpu] ? PROFILE_COUNT : PROFILE_SKIP;
 }
 
-/* Where the recorded kernel's code began; 0 when no sample tells. */
-static uint64_t kernel_text(const struct work *w)
-{
-	const struct tasks *t = w->source->trace->tasks;
-
-	vec_each (&((struct work *)w)->profile.entries, en) {
-		const struct task_map *m;
-
-		if (en->mode != EVENT_MODE_KERNEL)
-			continue;
-		m = tasks_find(t, en->kernel, en->ip);
-		if (m && strcmp(tasks_dso_path(t, m->dso), "[kernel.kallsyms]") == 0)
-			return m->pgoff;
-	}
-	return 0;
-}
-
-/* Names from vmlinux when it has any; its code is read by whoever needs it. */
-static int load_vmlinux(struct work *w, struct err *e)
-{
-	struct kcode_want want = { .vmlinux = w->a->vmlinux, .text = kernel_text(w) };
-	struct kcode *k;
-	int r = kcode_open(&want, &k, e);
-
-	if (r < 0)
-		return r;
-	r = symbols_kernel_file(w->symbols, w->a->vmlinux, kcode_slide(k), NULL);
-	kcode_close(k);
-	return r == 0;
-}
-
+/* A stripped vmlinux has code but no names: those then come from elsewhere. */
 static int load_kernel(struct work *w, struct err *e)
 {
-	const struct trace_info *info = &w->source->trace->info;
-	const struct args *a = w->a;
-	struct err why = { 0 };
-	char *text = NULL;
-	size_t len = info->kallsyms_size;
+	struct input_kernel k = { .kallsyms = w->a->kallsyms,
+				  .vmlinux = w->a->vmlinux,
+				  .symfs = w->a->symfs };
+	const char *note = NULL;
+	int r = input_kernel_symbols(w->source, &k, w->symbols, &note, e);
 
-	if (a->vmlinux) {
-		int r = load_vmlinux(w, e);
-
-		if (r)
-			return r < 0 ? r : 0;
+	if (r == -ENOENT && k.vmlinux && file_exists(k.vmlinux)) {
+		k.vmlinux = NULL;
+		r = input_kernel_symbols(w->source, &k, w->symbols, &note, e);
 	}
-	if (!a->kallsyms && info->kallsyms)
-		text = mem_strndup(info->kallsyms, len);
-	else if (file_read(a->kallsyms ? a->kallsyms : "/proc/kallsyms", 1u << 30, &text, &len) < 0)
-		return 0;
-	if (symbols_kernel_text(w->symbols, text, len, &why) < 0 && !a->quiet)
-		command_note("%s%s%s", why.msg, why.hint[0] ? "; " : "", why.hint);
-	return 0;
+	if (r == 0 && note && !w->a->quiet && !w->in_terminal)
+		command_note("%s", note);
+	return r;
 }
 
 static int open_work(struct work *w, struct args *a, struct err *e)
@@ -216,7 +180,7 @@ static int open_work(struct work *w, struct args *a, struct err *e)
 								    : 0 };
 	if (a->cpus && str_ranges(a->cpus, CPUS_MAX, want_cpu, a) < 0)
 		return err_set(e, EINVAL, "'%s' is no list of CPUs", a->cpus);
-	return perfdata_open(a->input ? a->input : "perf.data", &w->source, e);
+	return input_open(a->input, &w->source, e);
 }
 
 /* What takes time: counting and naming. */
@@ -437,7 +401,7 @@ static int walk_through(struct work *w, struct err *e)
 {
 	const struct args *a = w->a;
 	struct tui_model m = { .ctx = w,
-			       .name = a->input ? a->input : "perf.data",
+			       .name = input_path(a->input),
 			       .trace = w->source->trace,
 			       .make = make_table,
 			       .release = release_table,
@@ -467,6 +431,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r < 0 || !w.source) /* which is there on success */
 		return r;
 	if (!a->stdio && !a->lines && tui_usable(NULL) == 0) {
+		w.in_terminal = true;
 		r = walk_through(&w, e);
 		close_work(&w);
 		return r;

@@ -494,7 +494,7 @@ if not term.have:
     end()
 with tempfile.TemporaryDirectory() as tmp:
     data = f"{tmp}/perf.data"
-    r = run([K, "record", "-q", "-g", "-c", "500000", "-e", "cpu-clock", "-e", "task-clock", "-o", data, "--", HOT, "3000"])
+    r = run([K, "record", "-q", "--call-graph", "fp", "-c", "500000", "-e", "cpu-clock", "-e", "task-clock", "-o", data, "--", HOT, "3000"])
     if not check("a recording", r.code == 0 and os.path.exists(data), r):
         end()
     moving(data)

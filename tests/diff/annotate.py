@@ -57,6 +57,7 @@ if not shutil.which("perf") or not shutil.which("objdump"):
     end()
 
 with tempfile.TemporaryDirectory() as tmp:
+    os.environ["HOME"] = tmp  # perf keeps copies there, and is not robust against what it finds
     hot = f"{WORK}/hotcode"
     recordings = [
         ("frequency", "-F 999", f"{hot} 5000"),
