@@ -46,6 +46,27 @@ function startState(p) {
 	};
 }
 
+// A path of functions; a recursion of a thousand frames is "1c*1000".
+function packPath(path) {
+	const runs = [];
+	for (const f of path) {
+		const last = runs[runs.length - 1];
+		if (last && last.f === f) last.n++;
+		else runs.push({ f, n: 1 });
+	}
+	return runs.map(({ f, n }) => f.toString(36) + (n > 1 ? "*" + n : "")).join(",");
+}
+
+function unpackPath(text) {
+	const path = [];
+	for (const part of text.split(",").filter((x) => x)) {
+		const [f, n] = part.split("*");
+		for (let i = Math.min(Number(n || 1), 70000 - path.length); i > 0; i--)
+			path.push(parseInt(f, 36));
+	}
+	return path;
+}
+
 function toHash(s, start) {
 	const q = [];
 	const put = (k, v) =>
@@ -83,7 +104,7 @@ function toHash(s, start) {
 		if (s[k]) put(key, [...s[k]].sort((a, b) => a - b).join(","));
 	if (s.ops.length)
 		put("ops", s.ops.map(([op, f]) => Object.keys(OPS).find((k) => OPS[k] === op) + f).join(","));
-	if (s.zoom.length) put("zoom", s.zoom.map((f) => f.toString(36)).join(","));
+	if (s.zoom.length && packPath(s.zoom).length < 4000) put("zoom", packPath(s.zoom));
 	return q.length ? "#" + q.join("&") : "";
 }
 
@@ -130,11 +151,7 @@ function fromHash(hash, start, p) {
 		const f = Number(o.slice(1));
 		if (OPS[o[0]] && o.length > 1 && func(f)) s.ops.push([OPS[o[0]], f]);
 	}
-	s.zoom = (q.get("zoom") || "")
-		.split(",")
-		.filter((x) => x)
-		.map((x) => parseInt(x, 36))
-		.filter(func);
+	s.zoom = unpackPath(q.get("zoom") || "").filter(func);
 	if (s.mode === "sandwich" && s.sandwich < 0) s.mode = "down";
 	if (!p.compare && s.color === "delta") s.color = "kind";
 	return s;
