@@ -4,61 +4,14 @@
 #include <string.h>
 
 #include "config.h"
-#if HAVE_ZLIB
-#	include <zlib.h>
-#endif
-
 #include "view/flame_pack.h"
 #include "view/markup.h"
+#include "view/pack.h"
 #include "view/web.h"
 
 /* More frames than this in all stacks together: leave single samples out from the start. */
 #define MANY_FRAMES 8000000u
 #define MAX_NODES 2000000u /* what a browser shows with ease */
-
-/* "K", the codec, and the coded bytes. Without zlib they go in as they are. */
-static void encode(const struct strbuf *raw, struct strbuf *out)
-{
-	strbuf_reset(out);
-#if HAVE_ZLIB
-	z_stream z = { .next_in = (unsigned char *)raw->data, .avail_in = (uInt)raw->n };
-	static unsigned char part[1 << 16];
-	int r = Z_OK;
-
-	if (raw->n < UINT32_MAX &&
-	    deflateInit2(&z, 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) == Z_OK) {
-		strbuf_add(out, "Kd", 2);
-		while (r == Z_OK) {
-			z.next_out = part;
-			z.avail_out = sizeof(part);
-			r = deflate(&z, Z_FINISH);
-			strbuf_add(out, (char *)part, sizeof(part) - z.avail_out);
-		}
-		deflateEnd(&z);
-		if (r == Z_STREAM_END)
-			return;
-		strbuf_reset(out);
-	}
-#endif
-	strbuf_add(out, "Kr", 2);
-	strbuf_add(out, raw->data, raw->n);
-}
-
-static void put_base64(FILE *f, const unsigned char *s, size_t n)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < n; i += 3) {
-		unsigned v = (unsigned)s[i] << 16 | (unsigned)(i + 1 < n ? s[i + 1] : 0) << 8 |
-			     (i + 2 < n ? s[i + 2] : 0);
-
-		putc_unlocked(digits[v >> 18], f);
-		putc_unlocked(digits[v >> 12 & 63], f);
-		putc_unlocked(i + 1 < n ? digits[v >> 6 & 63] : '=', f);
-		putc_unlocked(i + 2 < n ? digits[v & 63] : '=', f);
-	}
-}
 
 /* Less detail: what is least missed first. False when there is nothing left to drop. */
 static bool reduce(struct flame_detail *d, const struct flame_packed *p)
@@ -100,8 +53,8 @@ static int pack_to_fit(const struct stacks *s, const struct stacks *after,
 			d->min_share = d->min_share > 0 ? d->min_share * 2 : 1e-6;
 			continue;
 		}
-		encode(&raw, ret);
-		if ((ret->n + 2) / 3 * 4 <= room || !reduce(d, p))
+		pack_encode(&raw, ret);
+		if (pack_base64_size(ret->n) <= room || !reduce(d, p))
 			return 0;
 		strbuf_reset(&raw);
 	}
@@ -126,12 +79,12 @@ int flame_html_write(FILE *f, const struct stacks *s, const struct stacks *after
 	fwrite(web_flame_0, 1, web_flame_0_n, f);
 	markup_text(f, o->title);
 	fwrite(web_flame_1, 1, web_flame_1_n, f);
-	put_base64(f, (const unsigned char *)strbuf_str(&data), data.n);
+	pack_base64(f, &data);
 	fwrite(web_flame_2, 1, web_flame_2_n, f);
 	*ret = (struct flame_html_info){
 		.nodes = p.nodes,
 		.stacks = s->stacks.n,
-		.bytes = page_size() + strlen(o->title) + (data.n + 2) / 3 * 4,
+		.bytes = page_size() + strlen(o->title) + pack_base64_size(data.n),
 		.pruned_stacks = p.pruned_stacks,
 		.pruned_share = p.pruned_share,
 		.min_share = d.min_share,

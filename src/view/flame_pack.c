@@ -2,9 +2,7 @@
 /*
  * A profile for the interactive page, small enough to be sent around.
  *
- * Bytes: "K" and the codec ('d' deflate, 'r' raw); then, inside the codec, the
- * length of a JSON header (4 bytes, little-endian), the header, and columns of
- * unsigned LEB128 numbers in the order and with the lengths the header gives:
+ * The columns, in this order (view/pack.h says how they stand in the page):
  *
  *	depth	for each node in pre-order: 0 a child of the one before, 1 its
  *		sibling, 2 a sibling of its parent ...
@@ -24,10 +22,9 @@
 #include <string.h>
 
 #include "config.h"
-#include "base/json.h"
 #include "base/vec.h"
 #include "view/flame_html.h"
-#include "view/markup.h"
+#include "view/pack.h"
 
 #define ORDER_STEPS 65536u /* when there are no times: places in the file */
 
@@ -62,15 +59,6 @@ struct pack {
 	bool ordered;		    /* times are only places in the file */
 	struct strbuf column[6];
 };
-
-static void put_varint(struct strbuf *b, uint64_t v)
-{
-	while (v > 127) {
-		strbuf_putc(b, (char)(v | 128));
-		v >>= 7;
-	}
-	strbuf_putc(b, (char)v);
-}
 
 static void find_times(struct pack *p)
 {
@@ -249,29 +237,21 @@ static void put_columns(struct pack *p, const uint32_t *place)
 	for (size_t i = 1; i < t->nodes.n; i++) {
 		const struct calltree_node *n = &t->nodes.data[i];
 
-		put_varint(&p->column[0], depth + 1 - n->depth);
-		put_varint(&p->column[1], n->func == CALLTREE_PRUNED ? 0 : place[n->func] + 1);
+		pack_varint(&p->column[0], depth + 1 - n->depth);
+		pack_varint(&p->column[1], n->func == CALLTREE_PRUNED ? 0 : place[n->func] + 1);
 		depth = n->depth;
 	}
 	vec_each (&p->entries, en) {
 		int64_t d = (int64_t)en->step - step;
 
-		put_varint(&p->column[2], en->node - node);
-		put_varint(&p->column[3], en->key);
+		pack_varint(&p->column[2], en->node - node);
+		pack_varint(&p->column[3], en->key);
 		if (p->last >= p->first + p->step)
-			put_varint(&p->column[4], (uint64_t)(d < 0 ? -d * 2 - 1 : d * 2));
-		put_varint(&p->column[5], (uint64_t)en->weight);
+			pack_varint(&p->column[4], pack_zigzag(d));
+		pack_varint(&p->column[5], (uint64_t)en->weight);
 		node = en->node;
 		step = en->step;
 	}
-}
-
-static void put_clean(struct json *j, const char *key, const char *s)
-{
-	AUTO_STRBUF b = { 0 };
-
-	markup_clean(&b, s, strlen(s));
-	json_str(j, key, strbuf_str(&b));
 }
 
 /* Functions in the order of their places; -1 stands for what is not known. */
@@ -308,7 +288,7 @@ static void put_functions(const struct pack *p, struct json *j, const struct use
 	json_end(j);
 	json_array(j, "strings");
 	for (uint32_t i = 0; i < strings.n; i++)
-		put_clean(j, NULL, strtab_get(&strings, i));
+		pack_text(j, NULL, strtab_get(&strings, i));
 	json_end(j);
 	strtab_free(&strings);
 }
@@ -321,7 +301,7 @@ static void put_who(const struct pack *p, struct json *j)
 		if (t->comm == STRTAB_NONE)
 			json_null(j, NULL);
 		else
-			put_clean(j, NULL, strtab_get(&p->strings, t->comm));
+			pack_text(j, NULL, strtab_get(&p->strings, t->comm));
 		json_i64(j, NULL, t->pid);
 		json_i64(j, NULL, t->tid);
 		json_end(j);
@@ -333,7 +313,7 @@ static void put_who(const struct pack *p, struct json *j)
 	json_end(j);
 	json_array(j, "events");
 	vec_each (&p->types, t)
-		put_clean(j, NULL, strtab_get(&p->strings, *t));
+		pack_text(j, NULL, strtab_get(&p->strings, *t));
 	json_end(j);
 	json_array(j, "keys");
 	vec_each (&p->keys, k) {
@@ -361,15 +341,15 @@ static void put_about(const struct pack *p, struct json *j)
 {
 	const struct flame_html_opts *o = p->o;
 
-	put_clean(j, "title", o->title);
-	put_clean(j, "subtitle", o->subtitle ? o->subtitle : "");
-	put_clean(j, "notes", o->notes ? o->notes : "");
-	put_clean(j, "unit", o->unit ? o->unit : p->side[0]->unit ? p->side[0]->unit : "samples");
+	pack_text(j, "title", o->title);
+	pack_text(j, "subtitle", o->subtitle ? o->subtitle : "");
+	pack_text(j, "notes", o->notes ? o->notes : "");
+	pack_text(j, "unit", o->unit ? o->unit : p->side[0]->unit ? p->side[0]->unit : "samples");
 	json_str(j, "version", KYMO_VERSION);
 	json_bool(j, "compare", p->side[1] != NULL);
 	json_array(j, "sides");
 	for (int i = 0; i < 2; i++)
-		put_clean(j, NULL, o->names[i] ? o->names[i] : i ? "after" : "before");
+		pack_text(j, NULL, o->names[i] ? o->names[i] : i ? "after" : "before");
 	json_end(j);
 	json_object(j, "view");
 	json_bool(j, "reverse", o->reverse);
@@ -394,35 +374,20 @@ static void put_about(const struct pack *p, struct json *j)
 	json_end(j);
 }
 
-static void put_header(const struct pack *p, const struct use *use, struct strbuf *out)
-{
-	AUTO_FREE char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
-	struct json j;
-	unsigned char len[4];
+struct header {
+	const struct pack *p;
+	const struct use *use;
+};
 
-	if (!f)
-		return;
-	j = json_to(f);
-	json_object(&j, NULL);
-	put_about(p, &j);
-	put_functions(p, &j, use);
-	put_who(p, &j);
-	json_u64(&j, "nodes", p->tree.nodes.n - 1);
-	json_u64(&j, "entries", p->entries.n);
-	json_array(&j, "columns");
-	for (int i = 0; i < 6; i++)
-		json_u64(&j, NULL, p->column[i].n);
-	json_end(&j);
-	json_end(&j);
-	fclose(f);
-	for (int i = 0; i < 4; i++)
-		len[i] = (unsigned char)(n >> (8 * i));
-	strbuf_add(out, (const char *)len, 4);
-	strbuf_add(out, text, n);
-	for (int i = 0; i < 6; i++)
-		strbuf_add(out, strbuf_str(&p->column[i]), p->column[i].n);
+static void put_header(void *ctx, struct json *j)
+{
+	const struct header *h = ctx;
+
+	put_about(h->p, j);
+	put_functions(h->p, j, h->use);
+	put_who(h->p, j);
+	json_u64(j, "nodes", h->p->tree.nodes.n - 1);
+	json_u64(j, "entries", h->p->entries.n);
 }
 
 static void pack_free(struct pack *p)
@@ -499,7 +464,7 @@ int flame_pack(const struct stacks *s, const struct stacks *after, const struct 
 	gather_entries(&p);
 	place = order_functions(&p.tree, &use);
 	put_columns(&p, place);
-	put_header(&p, use, ret);
+	pack_join(ret, p.column, ARRAY_SIZE(p.column), put_header, &(struct header){ &p, use });
 	info->median_share = median_share(&p.tree);
 	info->entries = p.entries.n;
 	info->cpus = (uint32_t)p.cpus.n;

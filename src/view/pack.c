@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#if HAVE_ZLIB
+#	include <zlib.h>
+#endif
+
+#include "base/mem.h"
+#include "view/markup.h"
+
+void pack_varint(struct strbuf *b, uint64_t v)
+{
+	while (v > 127) {
+		strbuf_putc(b, (char)(v | 128));
+		v >>= 7;
+	}
+	strbuf_putc(b, (char)v);
+}
+
+void pack_text(struct json *j, const char *key, const char *s)
+{
+	AUTO_STRBUF b = { 0 };
+
+	markup_clean(&b, s, strlen(s));
+	json_str(j, key, strbuf_str(&b));
+}
+
+void pack_join(struct strbuf *out, const struct strbuf *column, size_t n,
+	       void (*header)(void *ctx, struct json *j), void *ctx)
+{
+	AUTO_FREE char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+	struct json j;
+
+	if (!f)
+		return;
+	j = json_to(f);
+	json_object(&j, NULL);
+	header(ctx, &j);
+	json_array(&j, "columns");
+	for (size_t i = 0; i < n; i++)
+		json_u64(&j, NULL, column[i].n);
+	json_end(&j);
+	json_end(&j);
+	fclose(f);
+	for (int i = 0; i < 4; i++)
+		strbuf_putc(out, (char)(size >> (8 * i)));
+	strbuf_add(out, text, size);
+	for (size_t i = 0; i < n; i++)
+		strbuf_add(out, strbuf_str(&column[i]), column[i].n);
+}
+
+void pack_encode(const struct strbuf *raw, struct strbuf *out)
+{
+	strbuf_reset(out);
+#if HAVE_ZLIB
+	z_stream z = { .next_in = (unsigned char *)raw->data, .avail_in = (uInt)raw->n };
+	static unsigned char part[1 << 16];
+	int r = Z_OK;
+
+	if (raw->n < UINT32_MAX &&
+	    deflateInit2(&z, 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) == Z_OK) {
+		strbuf_add(out, "Kd", 2);
+		while (r == Z_OK) {
+			z.next_out = part;
+			z.avail_out = sizeof(part);
+			r = deflate(&z, Z_FINISH);
+			strbuf_add(out, (char *)part, sizeof(part) - z.avail_out);
+		}
+		deflateEnd(&z);
+		if (r == Z_STREAM_END)
+			return;
+		strbuf_reset(out);
+	}
+#endif
+	strbuf_add(out, "Kr", 2);
+	strbuf_add(out, strbuf_str(raw), raw->n);
+}
+
+size_t pack_base64_size(size_t n)
+{
+	return (n + 2) / 3 * 4;
+}
+
+void pack_base64(FILE *f, const struct strbuf *b)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				     "0123456789+/";
+	const unsigned char *s = (const unsigned char *)strbuf_str(b);
+
+	for (size_t i = 0; i < b->n; i += 3) {
+		unsigned v = (unsigned)s[i] << 16 | (unsigned)(i + 1 < b->n ? s[i + 1] : 0) << 8 |
+			     (i + 2 < b->n ? s[i + 2] : 0);
+
+		putc_unlocked(digits[v >> 18], f);
+		putc_unlocked(digits[v >> 12 & 63], f);
+		putc_unlocked(i + 1 < b->n ? digits[v >> 6 & 63] : '=', f);
+		putc_unlocked(i + 2 < b->n ? digits[v & 63] : '=', f);
+	}
+}
