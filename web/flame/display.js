@@ -1,33 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The Display popover: direction, order, colours; and the legend below the picture.
 
-function choices(label, name, list, now, set) {
-	const group = make("div", { class: "segments wide", role: "radiogroup", "aria-label": label });
-	for (const [value, text, title] of list)
-		group.append(
-			make("button", {
-				role: "radio",
-				text,
-				title,
-				"aria-checked": String(value === now),
-				onclick: () => set(value),
-			})
-		);
-	return make("div", { class: "row" }, make("span", { class: "row-name", text: label }), group);
-}
-
-function toggle(label, hint, now, set) {
-	const input = make("input", { type: "checkbox", role: "switch" });
-	input.checked = now;
-	input.addEventListener("change", () => set(input.checked));
-	return make(
-		"label",
-		{ class: "row toggle" },
-		make("span", {}, make("span", { text: label }), make("small", { text: hint })),
-		input
-	);
-}
-
 function buildDisplay(box) {
 	const { p, state } = app;
 	box.append(

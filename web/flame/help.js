@@ -54,30 +54,6 @@ const KEYS = [
 	],
 ];
 
-function openDialog(title, ...content) {
-	const d = $("dialog");
-	d.replaceChildren(
-		make(
-			"header",
-			{},
-			make("h2", { text: title }),
-			make(
-				"button",
-				{
-					class: "ghost",
-					"aria-label": "Close",
-					title: "Close (Esc)",
-					onclick: () => d.close(),
-				},
-				icon("m4 4 8 8m0-8-8 8")
-			)
-		),
-		...content
-	);
-	d.setAttribute("aria-label", title);
-	d.showModal();
-}
-
 function showHelp() {
 	const grid = make("div", { class: "keys" });
 	for (const [title, list] of KEYS) {

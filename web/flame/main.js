@@ -287,17 +287,6 @@ function setUpBars() {
 	$("dialog").addEventListener("click", (e) => e.target === $("dialog") && $("dialog").close());
 }
 
-function radioKeys(e) {
-	const by = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[e.key];
-	if (!by) return;
-	const all = [...e.currentTarget.children].filter((b) => !b.disabled),
-		to = all[(all.indexOf(e.target) + by + all.length) % all.length];
-	to.focus();
-	to.click();
-	e.preventDefault();
-	e.stopPropagation();
-}
-
 function tallySides() {
 	const { p } = app,
 		sum = [0, 0];

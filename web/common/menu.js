@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Menus and popovers: one of each at a time, closed by Escape and by a click elsewhere.
+// Menus, popovers and dialogs: one of each at a time, closed by Escape and by a click elsewhere.
 
 let opener = null;
 
@@ -116,73 +116,6 @@ function setUpMenus() {
 			closeMenus(false);
 	});
 	for (const id of ["menu", "popover"]) $(id).addEventListener("keydown", menuKeys);
-	window.addEventListener("blur", () => $("tip").hidden || showTip(null));
-}
-
-// What can be done with a frame.
-function frameMenu(what, x, y) {
-	const { p, state } = app,
-		f = what.pane.v.func[what.node],
-		real = f < p.pruned;
-	const op = (kind) => () => addOp(kind, f);
-	openMenu(
-		[
-			{ text: "Zoom to this frame", key: "Enter", run: () => zoomTo(what.pane, what.node) },
-			{
-				text: "Callers and callees (sandwich)",
-				key: "s",
-				run: () => sandwich(f),
-				disabled: !real,
-			},
-			null,
-			{
-				text: "Focus: only this function and its callees",
-				key: "f",
-				run: op("focus"),
-				disabled: !real,
-			},
-			{
-				text: "Hide: leave out samples through it",
-				key: "h",
-				run: op("hide"),
-				disabled: !real,
-			},
-			{
-				text: "Merge: give its weight to its caller",
-				key: "m",
-				run: op("merge"),
-				disabled: !real,
-			},
-			{
-				text: "Collapse: keep its callees inside it",
-				key: "c",
-				run: op("fold"),
-				disabled: !real,
-			},
-			null,
-			{
-				text: "Find all frames of this name",
-				key: "*",
-				run: () => setQuery(exactly(p.name[f])),
-				disabled: !real,
-			},
-			{ text: "Copy name", key: "y", run: () => copy(p.name[f]) },
-			{ text: "Copy stack", run: () => copy(stackText(what)) },
-			{ text: "Copy link to this view", run: () => copy(location.href) },
-			state.ops.length
-				? { text: "Undo all changes to stacks", run: () => change({ ops: [] }) }
-				: null,
-		].filter((it, i, all) => it !== null || (i < all.length - 1 && all[i + 1] !== null)),
-		x,
-		y,
-		$("stage"),
-		p.name[f]
-	);
-}
-
-function stackText({ pane, node }) {
-	const names = pathOf(pane.v, node).map((f) => app.p.name[f].replace(/;/g, ":"));
-	return (pane.v.reversed ? names.reverse() : names).join(";");
 }
 
 async function copy(text) {
@@ -206,4 +139,28 @@ function toast(text) {
 	const t = make("div", { class: "toast", role: "status", text });
 	document.body.append(t);
 	setTimeout(() => t.remove(), 1800);
+}
+
+function openDialog(title, ...content) {
+	const d = $("dialog");
+	d.replaceChildren(
+		make(
+			"header",
+			{},
+			make("h2", { text: title }),
+			make(
+				"button",
+				{
+					class: "ghost",
+					"aria-label": "Close",
+					title: "Close (Esc)",
+					onclick: () => d.close(),
+				},
+				icon("m4 4 8 8m0-8-8 8")
+			)
+		),
+		...content
+	);
+	d.setAttribute("aria-label", title);
+	d.showModal();
 }
