@@ -52,6 +52,9 @@ struct calltree_opts {
 	 */
 	double min_share;
 	bool keep_pruned;
+	/* with keep_pruned: the innermost functions stay, as children of that node: self is exact
+	 */
+	bool keep_leaves;
 	size_t max_nodes; /* with more, give up: too_many is set and the tree is of no use; 0: any
 			   */
 };

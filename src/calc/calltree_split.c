@@ -14,6 +14,7 @@ struct range {
 	uint32_t lo, hi;
 	uint32_t depth, func, parent;
 	int64_t start[2], total[2];
+	bool leaf; /* all items end here, whatever their length */
 };
 
 struct group {
@@ -21,6 +22,7 @@ struct group {
 	uint32_t lo, n; /* of order */
 	int64_t start[2], total[2];
 	bool small;
+	bool deeper; /* an item goes on below it */
 };
 
 struct split {
@@ -82,9 +84,10 @@ static int by_rank(const void *x, const void *y, void *ctx)
 static int by_size(const void *x, const void *y, void *ctx)
 {
 	const struct group *a = x, *b = y;
-	double sa = share(ctx, a->total), sb = share(ctx, b->total);
+	const struct calltree_build *build = ctx;
+	double sa = share(build, a->total), sb = share(build, b->total);
 
-	if (sa == sb)
+	if (sa == sb || (build->o->keep_pruned && a->small != b->small))
 		return by_rank(x, y, ctx);
 	return sa < sb ? 1 : -1;
 }
@@ -161,12 +164,11 @@ static void group_functions(struct split *s, const struct range *r, const int64_
 		g = &s->groups.data[s->group_of[key] - 1];
 		g->n++;
 		g->total[it->side] += it->weight;
+		g->deeper = g->deeper || path_length(it) > r->depth + 1;
 	}
-	vec_each (&s->groups, g) {
-		double part = share(b, g->total);
-
-		g->small = part <= 0 || part < b->o->min_share;
-	}
+	vec_each (&s->groups, g)
+		g->small = is_small(b, g->total) &&
+			   (g->deeper || !b->o->keep_leaves || share(b, g->total) <= 0);
 	if (s->groups.n > 1)
 		qsort_r(s->groups.data, s->groups.n, sizeof(*s->groups.data),
 			b->o->sort == CALLTREE_BY_SIZE ? by_size : by_rank, b);
@@ -231,14 +233,53 @@ static uint32_t add_node(struct calltree *t, const struct range *r)
 	return (uint32_t)t->nodes.n - 1;
 }
 
+/* The groups wait on the stack, the first on top. */
+static void push_groups(struct split *s, const struct range *r, uint32_t node, bool leaves)
+{
+	for (size_t i = s->groups.n; i-- > 0;) {
+		const struct group *g = &s->groups.data[i];
+		struct range child = { .lo = g->lo,
+				       .hi = g->lo + g->n,
+				       .depth = r->depth + 1,
+				       .func = g->func,
+				       .parent = node,
+				       .leaf = leaves };
+
+		if (g->small && !leaves)
+			continue;
+		memcpy(child.start, g->start, sizeof(child.start));
+		memcpy(child.total, g->total, sizeof(child.total));
+		vec_push(&s->work, child);
+	}
+}
+
+/* What is pruned: nothing below it, or the innermost functions. */
+static void split_pruned(struct split *s, const struct range *r, uint32_t node)
+{
+	static const int64_t none[2] = { 0, 0 };
+	struct calltree_build *b = s->b;
+
+	for (uint32_t i = r->lo; i < r->hi; i++) {
+		struct calltree_item *it = &b->items.data[s->order[i]];
+
+		it->node = node;
+		s->keys[i] = path_at(b, it, path_length(it) - 1);
+	}
+	if (r->leaf || !b->o->keep_leaves) {
+		memcpy(b->t->nodes.data[node].self, r->total, sizeof(r->total));
+		return;
+	}
+	s->groups.n = 0;
+	group_functions(s, r, none);
+	push_groups(s, r, node, true);
+}
+
 static void split_range(struct split *s, const struct range *r)
 {
 	uint32_t node = add_node(s->b->t, r);
 
-	if (r->func == CALLTREE_PRUNED) {
-		for (uint32_t i = r->lo; i < r->hi; i++)
-			s->b->items.data[s->order[i]].node = node;
-		memcpy(s->b->t->nodes.data[node].self, r->total, sizeof(r->total));
+	if (r->func == CALLTREE_PRUNED || r->leaf) {
+		split_pruned(s, r, node);
 		return;
 	}
 	s->groups.n = 0;
@@ -248,20 +289,7 @@ static void split_range(struct split *s, const struct range *r)
 	else
 		group_functions(s, r, s->b->t->nodes.data[node].self);
 	prune(s, r, node);
-	for (size_t i = s->groups.n; i-- > 0;) {
-		const struct group *g = &s->groups.data[i];
-		struct range child = { .lo = g->lo,
-				       .hi = g->lo + g->n,
-				       .depth = r->depth + 1,
-				       .func = g->func,
-				       .parent = node };
-
-		if (g->small)
-			continue;
-		memcpy(child.start, g->start, sizeof(child.start));
-		memcpy(child.total, g->total, sizeof(child.total));
-		vec_push(&s->work, child);
-	}
+	push_groups(s, r, node, false);
 }
 
 void calltree_split(struct calltree_build *b)

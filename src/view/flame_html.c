@@ -13,11 +13,14 @@
 #define MANY_FRAMES 8000000u
 #define MAX_NODES 2000000u /* what a browser shows with ease */
 
-/* Less detail: what is least missed first. False when there is nothing left to drop. */
-static bool reduce(struct flame_detail *d, const struct flame_packed *p)
+/* Less detail: what is least missed first. over: how much too large it is. False when there is
+ * nothing left to drop. */
+static bool reduce(struct flame_detail *d, const struct flame_packed *p, double over)
 {
 	if (p->time_steps && d->steps > 256) {
 		d->steps = 256;
+		if (over > 1.5) /* that alone will not do */
+			d->cpus = d->cpus && p->cpus < 2;
 	} else if (d->cpus && p->cpus > 1) {
 		d->cpus = false;
 	} else if (p->time_steps && d->steps > 64 && p->entries > 2 * p->nodes) {
@@ -27,6 +30,10 @@ static bool reduce(struct flame_detail *d, const struct flame_packed *p)
 
 		if (p->nodes < 100)
 			return false;
+		if (d->leaves && d->min_share > 1e-4) {
+			d->leaves = false;
+			return true;
+		}
 		d->min_share = p->median_share > more ? p->median_share : more;
 	}
 	return true;
@@ -39,9 +46,11 @@ static int pack_to_fit(const struct stacks *s, const struct stacks *after,
 {
 	AUTO_STRBUF raw = { 0 };
 
-	*d = (struct flame_detail){
-		.max_nodes = MAX_NODES, .steps = FLAME_STEPS, .cpus = true, .threads = true
-	};
+	*d = (struct flame_detail){ .max_nodes = MAX_NODES,
+				    .steps = FLAME_STEPS,
+				    .cpus = true,
+				    .threads = true,
+				    .leaves = true };
 	if (s->frame_ids.n + (after ? after->frame_ids.n : 0) > MANY_FRAMES)
 		d->min_share = 1.5e-6;
 	for (;;) {
@@ -51,10 +60,12 @@ static int pack_to_fit(const struct stacks *s, const struct stacks *after,
 			return r;
 		if (p->too_many) {
 			d->min_share = d->min_share > 0 ? d->min_share * 2 : 1e-6;
+			d->leaves = d->leaves && d->min_share < 1e-3;
 			continue;
 		}
 		pack_encode(&raw, ret);
-		if (pack_base64_size(ret->n) <= room || !reduce(d, p))
+		if (pack_base64_size(ret->n) <= room ||
+		    !reduce(d, p, (double)pack_base64_size(ret->n) / (double)room))
 			return 0;
 		strbuf_reset(&raw);
 	}

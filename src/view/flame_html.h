@@ -28,7 +28,7 @@ struct flame_html_opts {
 	size_t max_bytes;   /* of the whole file */
 	bool merge_unknown; /* code without a name is one frame a module */
 	/* how the page starts */
-	bool reverse, inverted, chart, collapse_recursion, by_size, normalize;
+	bool reverse, inverted, chart, collapse_recursion, by_size, normalize, seconds;
 };
 
 struct flame_html_info {

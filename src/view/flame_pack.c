@@ -26,7 +26,9 @@
 #include "view/flame_html.h"
 #include "view/pack.h"
 
-#define ORDER_STEPS 65536u /* when there are no times: places in the file */
+#define ORDER_STEPS 65536u  /* when there are no times: places in the file */
+#define FINE_STEP 10000000u /* ns */
+#define MAX_STEPS 16384u
 
 struct entry {
 	uint32_t node, key, step;
@@ -83,7 +85,12 @@ static void find_times(struct pack *p)
 		if (p->detail->steps < FLAME_STEPS)
 			p->step = p->last + 1;
 	} else {
-		p->step = (p->last - p->first) / p->detail->steps + 1;
+		uint64_t span = p->last - p->first;
+
+		p->step = span / p->detail->steps + 1;
+		/* long recordings get more steps, so that patterns within a second are seen */
+		if (p->detail->steps == FLAME_STEPS && p->step > FINE_STEP)
+			p->step = span / FINE_STEP < MAX_STEPS ? FINE_STEP : span / MAX_STEPS + 1;
 	}
 }
 
@@ -358,6 +365,7 @@ static void put_about(const struct pack *p, struct json *j)
 	json_bool(j, "recursion", o->collapse_recursion);
 	json_bool(j, "size", o->by_size);
 	json_bool(j, "normalize", o->normalize);
+	json_bool(j, "seconds", o->seconds);
 	json_end(j);
 	json_object(j, "pruned");
 	json_u64(j, "stacks", p->tree.pruned_stacks);
@@ -365,6 +373,7 @@ static void put_about(const struct pack *p, struct json *j)
 	json_double(j, "min", p->detail->min_share);
 	json_bool(j, "cpus", !p->detail->cpus);
 	json_bool(j, "threads", !p->detail->threads);
+	json_bool(j, "leaves", p->detail->leaves);
 	json_end(j);
 	json_object(j, "time");
 	json_bool(j, "ordered", p->ordered);
@@ -444,7 +453,8 @@ int flame_pack(const struct stacks *s, const struct stacks *after, const struct 
 				    .want_nodes = true,
 				    .min_share = d->min_share,
 				    .max_nodes = d->max_nodes,
-				    .keep_pruned = true };
+				    .keep_pruned = true,
+				    .keep_leaves = d->leaves };
 	struct pack p = { .side = { s, after }, .o = o, .detail = d };
 	AUTO_FREE uint32_t *place = NULL;
 	AUTO_FREE struct use *use = NULL;

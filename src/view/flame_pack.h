@@ -14,6 +14,7 @@ struct flame_detail {
 	size_t max_nodes; /* with more, nothing is written */
 	uint32_t steps;	  /* of time */
 	bool cpus, threads;
+	bool leaves; /* the innermost functions of pruned stacks */
 };
 
 struct flame_packed {

@@ -98,6 +98,17 @@ with Browser(1400, 900) as b:
     same("Escape takes it back", total(b), ALL)
     same("it is a slider with words", b.js("return document.querySelector('#timeline canvas').getAttribute('aria-valuetext')"), "0 ns to 9.99 s")
 
+    # the offset within each second as a heat map; a drag from cell to cell keeps the time between
+    b.keys("g")
+    check("g shows each second as a column", b.js("return kymo.state().seconds && document.getElementById('timeline').clientHeight > 150"))
+    box = b.js("const r = document.querySelector('#timeline canvas').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]")
+    column = (box[2] - 56 - 8) / 10
+    b.drag(box[0] + 56 + column * 2.5, box[1] + 3 + box[3] - 22, box[0] + 56 + column * 4.5, box[1] + 5 + (box[3] - 23) / 2)
+    check("from the beginning of the third second to the middle of the fifth", abs(total(b) / ALL - 0.25) < 0.01, (total(b), b.js("return kymo.state()")))
+    b.keys("g")
+    b.press("#chips .chip")
+    same("all again", total(b), ALL)
+
     # order of time: the first ten milliseconds stand first
     b.keys("4")
     same("time order", b.js("return kymo.state().mode"), "chart")

@@ -176,6 +176,14 @@ head, entries = profile("small.html")
 check("--max-size is kept", os.path.getsize(path("small.html")) <= 400 * 1024, os.path.getsize(path("small.html")))
 check("what was left out is said", "left out" in r.err and head["pruned"]["stacks"] > 0, (r.err, head["pruned"]))
 same("and still counted", sum(w for _, _, w in entries), total)
+write("tails.folded", "".join(f"root;u{i};v{i};leaf{i % 50} 1\n" for i in range(40000)))
+kymo(["flame", path("tails.folded"), "-o", path("tails.html"), "--max-size", "400K"])
+head, entries = profile("tails.html")
+self_ = {}
+for p, _, w in entries:
+    self_[p[-1]] = self_.get(p[-1], 0) + w
+check("the innermost functions of pruned stacks are kept: self stays exact", head["pruned"]["stacks"] > 0
+      and self_ == {f"leaf{i}": 800 for i in range(50)}, (head["pruned"], self_))
 kymo(["flame", path("big.folded"), "-o", path("whole.html")])
 same("without need nothing is pruned", profile("whole.html")[0]["pruned"]["stacks"], 0)
 

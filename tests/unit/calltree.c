@@ -102,6 +102,10 @@ static void test_prune(void)
 	tree_is("a;m 95\na;b;x 1\na;z 4\n", &o, "all:100(a:100(m:95/95@1))");
 	o.keep_pruned = true;
 	tree_is("a;m 95\na;b;x 1\na;z 4\n", &o, "all:100(a:100(m:95/95 [pruned]:5/5@95))");
+	/* with the innermost functions: self is exact, and what ends at once is no mystery */
+	o.keep_leaves = true;
+	tree_is("a;m 93\na;b;x 1\na;z 4\na;c;d;x 1\na;c;d;y 1\n", &o,
+		"all:100(a:100(m:93/93 z:4/4@93 [pruned]:3@97(x:2/2@97 y:1/1@99)))");
 }
 
 static void test_compare(void)

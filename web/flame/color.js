@@ -1,25 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Colours. All palettes are made in OKLCH, where equal lightness looks equally
-// light: every frame can carry its text, and no kind shouts louder than others.
-
-function oklch(l, c, h) {
-	const a = c * Math.cos((h * Math.PI) / 180),
-		b = c * Math.sin((h * Math.PI) / 180);
-	const x = (l + 0.3963377774 * a + 0.2158037573 * b) ** 3;
-	const y = (l - 0.1055613458 * a - 0.0638541728 * b) ** 3;
-	const z = (l - 0.0894841775 * a - 1.291485548 * b) ** 3;
-	return [
-		4.0767416621 * x - 3.3077115913 * y + 0.2309699292 * z,
-		-1.2684380046 * x + 2.6097574011 * y - 0.3413193965 * z,
-		-0.0041960863 * x - 0.7034186147 * y + 1.707614701 * z,
-	].map((v) => {
-		const u = clamp(v, 0, 1);
-		return Math.round(255 * (u <= 0.0031308 ? 12.92 * u : 1.055 * u ** (1 / 2.4) - 0.055));
-	});
-}
-
-const rgb = (c) => "rgb(" + c[0] + "," + c[1] + "," + c[2] + ")";
-const mix = (x, y, t) => x.map((v, i) => Math.round(v + (y[i] - v) * t));
+// Colours by what a function is, by module, by name, by how it changed.
 
 function hashOf(s) {
 	let h = 2166136261;

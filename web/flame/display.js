@@ -103,7 +103,7 @@ function showLegend() {
 		const s = sums(),
 			weights = new Map(),
 			example = new Map();
-		for (let f = 0; f < p.pruned; f++) {
+		for (let f = 0; f <= p.pruned; f++) {
 			const key =
 				state.color === "module"
 					? p.base[f] || "(no module)"

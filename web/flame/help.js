@@ -48,6 +48,7 @@ const KEYS = [
 			["b", "colour-blind safe palette"],
 			["d", "light or dark"],
 			["t", "table of functions"],
+			["g", "time as a heat map of each second"],
 			["v, x, e", "display, filter, export"],
 			["?", "this help"],
 		],
@@ -90,11 +91,14 @@ function prunedNotes() {
 		notes.push(
 			"To keep the file small, frames below " +
 				percent(x.min, 1) +
-				" of the weight were pruned: " +
+				" of the weight were pruned: in " +
 				grouped.format(x.stacks) +
 				" stacks (" +
 				percent(x.share, 1) +
-				" of the weight) end in a frame named [pruned]."
+				" of the weight) a frame named [pruned] stands for " +
+				(x.leaves
+					? "those between the callers that are shown and the innermost function. Self is exact; totals of small callers are too low."
+					: "everything from there on.")
 		);
 	if (x.cpus) notes.push("CPU numbers were left out to keep the file small.");
 	if (!head.time.ordered && head.time.steps > 1)

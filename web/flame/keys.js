@@ -106,6 +106,7 @@ const PLAIN_KEYS = {
 	b: () => change({ safe: !app.state.safe }),
 	d: () => change({ theme: isDark() ? "light" : "dark" }),
 	t: () => change({ table: !app.state.table }),
+	g: () => hasSeconds(app.p) && change({ seconds: !app.state.seconds }),
 	v: () => openPopover($("display"), buildDisplay),
 	x: () => openPopover($("filter"), buildFilter),
 	e: exportMenu,

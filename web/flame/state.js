@@ -21,6 +21,7 @@ const DEFAULTS = {
 	ops: [], // [kind, function]: hide, merge, fold, focus
 	sandwich: -1, // function
 	zoom: [], // functions from the root down
+	seconds: false, // the strip of time as a heat map
 	table: false,
 	order: "self", // of the table
 	desc: true,
@@ -39,6 +40,7 @@ function startState(p) {
 		sort: v.size ? "size" : "",
 		color: p.compare ? "delta" : "kind",
 		normalize: v.normalize,
+		seconds: v.seconds,
 		event: p.events.length > 1 ? 0 : -1,
 		to: p.time.steps - 1,
 		ops: [],
@@ -78,6 +80,7 @@ function toHash(s, start) {
 		["safe", "safe"],
 		["normalize", "norm"],
 		["table", "table"],
+		["seconds", "seconds"],
 		["desc", "desc"],
 	])
 		if (s[k] !== start[k]) put(key, s[k] ? 1 : 0);
@@ -134,6 +137,7 @@ function fromHash(hash, start, p) {
 	flag("safe", "safe");
 	flag("norm", "normalize");
 	flag("table", "table");
+	flag("seconds", "seconds");
 	flag("desc", "desc");
 	one("sort", ["name", "size"], "sort");
 	one("color", ["kind", "module", "name", "delta"], "color");
