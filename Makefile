@@ -3,8 +3,9 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 MESON_FLAGS ?=
+export DESTDIR PERF_LINK
 
-.PHONY: all try test install bench lab fuzz lint static clean deps format
+.PHONY: all try test install uninstall bench lab fuzz lint static clean deps format
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -22,7 +23,7 @@ try: deps all
 	@scripts/try $(BUILD)/kymo
 
 test:
-	@scripts/deps build test
+	@scripts/deps build test browser lab
 	@tests/run
 
 lab: deps
@@ -46,12 +47,17 @@ format:
 
 static:
 	@scripts/deps build
-	@test -f build-static/build.ninja || meson setup build-static --buildtype=release -Dstatic=true -Dtests=false >/dev/null
+	@test -f build-static/build.ninja || meson setup build-static --buildtype=release -Dc_link_args=-s -Dstatic=true -Dtests=false >/dev/null
 	@ninja -C build-static --quiet
+	@build-static/kymo version --build-options
 	@echo "build-static/kymo: $$(du -h build-static/kymo | cut -f1), static"
 
+# PREFIX and DESTDIR as usual; PERF_LINK=1 adds a `perf` that is kymo.
 install: all
-	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
+	@scripts/install $(BUILD) $(PREFIX)
+
+uninstall:
+	@scripts/install --remove $(BUILD) $(PREFIX)
 
 clean:
 	rm -rf build build-*

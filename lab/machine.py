@@ -22,7 +22,7 @@ from pathlib import Path
 LAB = Path(__file__).resolve().parent
 
 MACHINES = {
-    "x86_64": ("ttyS0", "qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2"),
+    "x86_64": ("ttyS0", "qemu-system-x86_64 -accel tcg,thread=single -cpu max -smp 2"),
     # -icount gives the guest a PMU, and one that counts the same each time.
     "aarch64": ("ttyAMA0", "qemu-system-aarch64 -M virt,gic-version=3 -cpu max,pauth-impdef=on"
                            " -smp 1 -icount shift=1"),

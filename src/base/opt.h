@@ -64,7 +64,7 @@ struct opt {
 
 /* A command whose options are shared by several files names the struct otherwise before this. */
 #ifndef OPT_ARGS
-#define OPT_ARGS struct args
+#	define OPT_ARGS struct args
 #endif
 #define OPT_FIELD_(f) offsetof(OPT_ARGS, f)
 #define OPT_HEAD(text)                                \

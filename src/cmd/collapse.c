@@ -84,7 +84,7 @@ static const struct example examples[] = {
 
 const struct command cmd_collapse = {
 	.name = "collapse",
-	.group = "pictures",
+	.group = "Pictures",
 	.summary = "write folded stacks, one a line with its count",
 	.usage = "[OPTIONS] [FILE]",
 	.about =

@@ -27,6 +27,7 @@ struct command {
 	const struct example *examples; /* ends with a NULL line; may be NULL */
 	const struct opt *opts;		/* NULL: no options */
 	unsigned parse;			/* OPT_STOP_AT_ARG */
+	const char *complete;		/* what the arguments are, as in struct opt; NULL: files */
 	size_t args_size;
 	const void *defaults;		   /* what args starts as; NULL: zero */
 	const struct command *const *subs; /* `kymo NAME SUB`; NULL when none */
@@ -58,17 +59,27 @@ void command_set_line(char **argv);
 /* Exit codes: as perf's and git's for wrong usage, 1 for what failed. */
 #define EXIT_USAGE 129
 
+/* What to type for a command that perf has and kymo has not; NULL for other words. */
+const char *peer_instead(const char *word);
+
 void help_overview(FILE *f);
 void help_command(FILE *f, const struct command *c, const char *shown);
 
+/* Sorted, one a line. */
 extern const struct command cmd_addr2line;
+extern const struct command cmd_annotate;
+extern const struct command cmd_buildid_list;
+extern const struct command cmd_collapse;
 extern const struct command cmd_completion;
 extern const struct command cmd_doctor;
+extern const struct command cmd_evlist;
+extern const struct command cmd_flame;
 extern const struct command cmd_help;
 extern const struct command cmd_introspect;
 extern const struct command cmd_list;
 extern const struct command cmd_record;
 extern const struct command cmd_report;
+extern const struct command cmd_script;
 extern const struct command cmd_stat;
 extern const struct command cmd_top;
 extern const struct command cmd_version;
@@ -76,15 +87,10 @@ extern const struct command cmd_version;
 /* The lines that may complete a -e text: "NAME\tDESCRIPTION". */
 void completion_events(const char *typed);
 extern const struct command cmd_addr2line, cmd_doctor, cmd_report;
-extern const struct command cmd_buildid_list;
 extern const struct command cmd_diff;
-extern const struct command cmd_evlist;
-extern const struct command cmd_script;
 extern const struct command cmd_addr2line, cmd_annotate, cmd_doctor, cmd_report;
 extern const struct command cmd_addr2line, cmd_report;
 extern const struct command cmd_flame, cmd_collapse;
-extern const struct command cmd_collapse;
-extern const struct command cmd_flame;
 extern const struct command cmd_report, cmd_help, cmd_version, cmd_completion, cmd_introspect;
 
 #endif

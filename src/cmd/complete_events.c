@@ -10,12 +10,13 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "cmd/command.h"
+#include "cmd/complete.h"
 #include "event/spec_names.h"
 #include "kern/env.h"
 #include "kern/tracefs.h"
 
 struct typed {
+	const char *prefix;
 	const char *before; /* what stays as it is */
 	int before_n;
 	const char *part; /* what is completed */
@@ -24,7 +25,8 @@ struct typed {
 static void word(const struct typed *t, const char *name, const char *end, const char *about)
 {
 	if (str_starts(name, t->part))
-		printf("%.*s%s%s\t%s\n", t->before_n, t->before, name, end, about ? about : "");
+		printf("%s%.*s%s%s\t%s\n", t->prefix, t->before_n, t->before, name, end,
+		       about ? about : "");
 }
 
 /* Where the item under the cursor begins; commas between slashes do not end one. */
@@ -133,10 +135,10 @@ static void tracepoint_words(struct env *env, const struct typed *t)
 	file_names_free(&subs);
 }
 
-void completion_events(const char *typed)
+void complete_events(const char *prefix, const char *typed)
 {
 	const char *slash, *start = item_start(typed, &slash);
-	struct typed t = { .before = typed };
+	struct typed t = { .prefix = prefix, .before = typed };
 	struct env env;
 
 	env_init(&env, NULL);

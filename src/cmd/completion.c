@@ -6,11 +6,9 @@
  * with the line typed so far, and every word comes from here. So completion
  * can never know other options than the parser does.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
-#include "cmd/command.h"
+#include "cmd/complete.h"
 
 struct args {
 	bool words;
@@ -25,182 +23,90 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
+/* clang-format off */
 static const char bash_script[] =
 	"# bash completion for kymo: eval \"$(kymo completion bash)\"\n"
 	"_kymo() {\n"
-	"	local IFS=$'\\n' cur words cword\n"
-	"	if declare -F _get_comp_words_by_ref >/dev/null; then\n"
-	"		_get_comp_words_by_ref -n :=, cur words cword\n"
-	"	else\n"
-	"		cur=${COMP_WORDS[COMP_CWORD]} words=(\"${COMP_WORDS[@]}\") "
-	"cword=$COMP_CWORD\n"
-	"	fi\n"
-	"	COMPREPLY=($(\"${words[0]}\" completion --words -- \"${words[@]:1:cword}\" "
-	"2>/dev/null | cut -f1))\n"
-	"	[ \"${COMPREPLY[0]}\" = @files ] && COMPREPLY=($(compgen -f -- \"$cur\"))\n"
-	"	[ \"${COMPREPLY[0]}\" = @commands ] && COMPREPLY=($(compgen -c -- \"$cur\"))\n"
-	"	declare -F __ltrim_colon_completions >/dev/null && __ltrim_colon_completions "
-	"\"$cur\"\n"
-	"	return 0\n"
+	"\tlocal IFS=$' \\t\\n' line=${COMP_LINE:0:COMP_POINT} cur words quote=\n"
+	"\t# not COMP_WORDS: that is cut at ':' and '='\n"
+	"\tread -ra words <<<\"$line\"\n"
+	"\t[[ $line == *[[:space:]] ]] && words+=(\"\")\n"
+	"\tcur=${words[${#words[@]}-1]}\n"
+	"\tif [[ $cur == [\\'\\\"]* ]]; then\n"
+	"\t\tquote=${cur:0:1} cur=${cur:1}\n"
+	"\t\twords[${#words[@]}-1]=$cur\n"
+	"\tfi\n"
+	"\tIFS=$'\\n'\n"
+	"\tCOMPREPLY=($(\"${words[0]}\" completion --words -- \"${words[@]:1}\" 2>/dev/null | cut -f1))\n"
+	"\tcase ${COMPREPLY[0]} in\n"
+	"\t@files) [[ $cur == --*=* ]] && cur=${cur#*=}\n"
+	"\t\tcompopt -o filenames 2>/dev/null\n"
+	"\t\tCOMPREPLY=($(compgen -f -- \"$cur\")); return 0 ;;\n"
+	"\t@commands) COMPREPLY=($(compgen -c -- \"$cur\")); return 0 ;;\n"
+	"\tesac\n"
+	"\t[[ ${#COMPREPLY[@]} = 1 && ${COMPREPLY[0]} == *[:=/] ]] && compopt -o nospace 2>/dev/null\n"
+	"\t# readline replaces only what follows the last break\n"
+	"\tif [[ -z $quote && $cur == *[:=]* ]]; then\n"
+	"\t\tline=${cur##*[:=]}\n"
+	"\t\tCOMPREPLY=(\"${COMPREPLY[@]#\"${cur%\"$line\"}\"}\")\n"
+	"\tfi\n"
+	"\treturn 0\n"
 	"}\n"
-	"complete -o default -F _kymo kymo\n";
+	"complete -F _kymo kymo\n";
 
 static const char zsh_script[] =
 	"#compdef kymo\n"
 	"# zsh completion for kymo: kymo completion zsh > \"${fpath[1]}/_kymo\"\n"
 	"_kymo() {\n"
-	"	local -a lines names\n"
-	"	lines=(\"${(@f)$(${words[1]} completion --words -- \"${(@)words[2,CURRENT]}\" "
-	"2>/dev/null)}\")\n"
-	"	case ${lines[1]} in\n"
-	"	@files) _files; return ;;\n"
-	"	@commands) _command_names -e; return ;;\n"
-	"	esac\n"
-	"	names=(\"${(@)lines%%$'\\t'*}\")\n"
-	"	lines=(\"${(@)lines//$'\\t'/  -- }\")\n"
-	"	compadd -l -d lines -a names\n"
+	"\tlocal -a lines names open shown\n"
+	"\tlines=(\"${(@f)$(${(Q)words[1]} completion --words -- \"${(@Q)words[2,CURRENT-1]}\" \"${(Q)PREFIX}\" 2>/dev/null)}\")\n"
+	"\tcase ${lines[1]} in\n"
+	"\t@files) [[ $PREFIX == --*=* ]] && compset -P '*='\n"
+	"\t\t_files; return ;;\n"
+	"\t@commands) _command_names -e; return ;;\n"
+	"\t'') return 1 ;;\n"
+	"\tesac\n"
+	"\t# a word that goes on (\"sched:\") gets no space\n"
+	"\topen=(\"${(@M)lines:#*[:=\\/]$'\\t'*}\")\n"
+	"\tlines=(\"${(@)lines:#*[:=\\/]$'\\t'*}\")\n"
+	"\tnames=(\"${(@)lines%%$'\\t'*}\") shown=(\"${(@)lines//$'\\t'/  -- }\")\n"
+	"\t[[ -n $names[1] ]] && compadd -l -d shown -a names\n"
+	"\tnames=(\"${(@)open%%$'\\t'*}\") shown=(\"${(@)open//$'\\t'/  -- }\")\n"
+	"\t[[ -n $names[1] ]] && compadd -S '' -l -d shown -a names\n"
+	"\treturn 0\n"
 	"}\n"
-	"_kymo \"$@\"\n";
+	"if [[ $funcstack[1] = _kymo ]]; then\n"
+	"\t_kymo \"$@\"\n"
+	"else\n"
+	"\tcompdef _kymo kymo\n"
+	"fi\n";
 
 static const char fish_script[] =
 	"# fish completion for kymo: kymo completion fish > ~/.config/fish/completions/kymo.fish\n"
 	"function __kymo_words\n"
-	"	set -l tokens (commandline -opc) (commandline -ct)\n"
-	"	set -l lines (kymo completion --words -- $tokens[2..-1] 2>/dev/null)\n"
-	"	switch \"$lines[1]\"\n"
-	"		case @files\n"
-	"			__fish_complete_path (commandline -ct)\n"
-	"		case @commands\n"
-	"			__fish_complete_command\n"
-	"		case '*'\n"
-	"			string join \\n -- $lines\n"
-	"	end\n"
+	"\tset -l tokens (commandline -opc)\n"
+	"\tset -l typed (commandline -ct)\n"
+	"\tset -l lines ($tokens[1] completion --words -- $tokens[2..-1] (string replace -r '^[\\'\"]' '' -- \"$typed\") 2>/dev/null)\n"
+	"\tswitch \"$lines[1]\"\n"
+	"\t\tcase @files\n"
+	"\t\t\t__fish_complete_path (string replace -r '^--[^=]*=' '' -- \"$typed\")\n"
+	"\t\tcase @commands\n"
+	"\t\t\t__fish_complete_command\n"
+	"\t\tcase '*'\n"
+	"\t\t\tstring join \\n -- $lines\n"
+	"\tend\n"
 	"end\n"
 	"complete -c kymo -f -a '(__kymo_words)'\n";
-
-static void word(const char *prefix, const char *name, const char *help)
-{
-	if (str_starts(name, prefix))
-		printf("%s\t%s\n", name, help ? help : "");
-}
-
-static void option_words(const struct command *c, const char *prefix)
-{
-	char name[128];
-
-	for (const struct opt *o = c->opts; o && o->kind != OPT_KIND_END; o++) {
-		if (o->kind == OPT_KIND_HEAD || (o->flags & OPT_HIDDEN))
-			continue;
-		if (o->name) {
-			snprintf(name, sizeof(name), "--%s", o->name);
-			word(prefix, name, o->help);
-		} else if (o->letter) {
-			snprintf(name, sizeof(name), "-%c", o->letter);
-			word(prefix, name, o->help);
-		}
-	}
-	word(prefix, "--help", "show help");
-}
-
-/* The option that the word before the cursor is, when it still wants its value. */
-static const struct opt *wants_value(const struct command *c, const char *before)
-{
-	for (const struct opt *o = c->opts; o && o->kind != OPT_KIND_END; o++) {
-		if (o->arg != OPT_ARG_REQUIRED && o->arg != OPT_ARG_LAST)
-			continue;
-		if (before[0] == '-' && before[1] == '-' && o->name &&
-		    strcmp(before + 2, o->name) == 0)
-			return o;
-		/* the last letter of a cluster: -ae */
-		if (before[0] == '-' && before[1] && before[1] != '-' &&
-		    o->letter == before[strlen(before) - 1])
-			return o;
-	}
-	return NULL;
-}
-
-/* "a|b|c" that begin with what is typed; a list may be typed with commas. */
-static void choice_words(const char *choices, const char *typed)
-{
-	const char *comma = strrchr(typed, ',');
-	const char *part = comma ? comma + 1 : typed;
-
-	while (*choices) {
-		size_t n = strcspn(choices, "|");
-
-		if (strncmp(choices, part, strlen(part)) == 0 || n == 0)
-			printf("%.*s%.*s\t\n", (int)(part - typed), typed, (int)n, choices);
-		choices += n;
-		choices += *choices == '|';
-	}
-}
-
-static void value_words(const struct opt *o, const char *typed)
-{
-	if (!o->complete || strcmp(o->complete, "@files") == 0 || strcmp(o->complete, "@dirs") == 0)
-		puts("@files");
-	else if (strcmp(o->complete, "@events") == 0)
-		completion_events(typed);
-	else if (o->complete[0] != '@')
-		choice_words(o->complete, typed);
-}
-
-static int words(int argc, char **argv)
-{
-	const struct command *c = NULL;
-	const struct command *const *list = commands;
-	const char *last = argc ? argv[argc - 1] : "";
-	int i;
-
-	for (i = 0; i + 1 < argc && list; i++) {
-		const struct command *next =
-			argv[i][0] == '-' && !c ? NULL : command_find(list, argv[i]);
-
-		if (!next && !c && argv[i][0] == '-')
-			continue;
-		if (!next)
-			break;
-		c = next;
-		list = c->subs;
-		if (strcmp(c->name, "help") == 0)
-			list = commands;
-	}
-	if (c && argc >= 2) {
-		const struct opt *o = wants_value(c, argv[argc - 2]);
-
-		if (o) {
-			value_words(o, last);
-			return 0;
-		}
-	}
-	if (!c || strcmp(c->name, "help") == 0) {
-		for (list = commands; *list; list++)
-			if ((*list)->group)
-				word(last, (*list)->name, (*list)->summary);
-		return 0;
-	}
-	for (; i + 1 < argc; i++)
-		if ((c->parse & OPT_STOP_AT_ARG) && strcmp(argv[i], "--") == 0) {
-			puts("@commands");
-			return 0;
-		}
-	if (last[0] == '-') {
-		option_words(c, last);
-		return 0;
-	}
-	for (const struct command *const *s = c->subs; s && *s; s++)
-		word(last, (*s)->name, (*s)->summary);
-	if (!c->subs || !*last)
-		puts(c->parse & OPT_STOP_AT_ARG ? "@commands" : "@files");
-	return 0;
-}
+/* clang-format on */
 
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 
-	if (a->words)
-		return words(argc, argv);
+	if (a->words) {
+		complete_line(argc, argv);
+		return 0;
+	}
 	if (argc == 1 && strcmp(argv[0], "bash") == 0)
 		fputs(bash_script, stdout);
 	else if (argc == 1 && strcmp(argv[0], "zsh") == 0)
@@ -224,6 +130,7 @@ const struct command cmd_completion = {
 	.group = "kymo itself",
 	.summary = "print the completion script for a shell",
 	.usage = "bash|zsh|fish",
+	.complete = "bash|zsh|fish",
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),

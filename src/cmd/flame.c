@@ -307,7 +307,7 @@ static const struct example examples[] = {
 
 const struct command cmd_flame = {
 	.name = "flame",
-	.group = "pictures",
+	.group = "Pictures",
 	.summary = "draw a flame graph, or compare two",
 	.usage = "[OPTIONS] [FILE [AFTER]]",
 	.about = "Draws where the time goes: one self-contained HTML page with search, zoom, "

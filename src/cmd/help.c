@@ -71,6 +71,17 @@ static void heading(FILE *f, const char *text)
 	fprintf(f, "\n%s%s:%s\n", term_style(f, TERM_YELLOW), text, term_style(f, TERM_RESET));
 }
 
+static void examples(FILE *f, const struct example *x)
+{
+	heading(f, "Examples");
+	for (; x->line; x++) {
+		bool wide = strlen(x->line) > 46;
+
+		fprintf(f, "  %skymo %-46s%s%s%s\n", term_style(f, TERM_GREEN), x->line,
+			term_style(f, TERM_RESET), wide ? "\n        " : "  ", x->what);
+	}
+}
+
 void help_command(FILE *f, const struct command *c, const char *shown)
 {
 	bool first = true;
@@ -108,23 +119,41 @@ void help_command(FILE *f, const struct command *c, const char *shown)
 	}
 }
 
+static const struct example first_steps[] = {
+	{ "stat ls", "what did it cost?" },
+	{ "stat -a sleep 5", "the whole machine for five seconds" },
+	{ "record -g -- make", "sample a command with its call chains ..." },
+	{ "report", "... and show where the time went" },
+	{ "list 'sched:*'", "which events are there?" },
+	{ NULL, NULL },
+};
+
+/* A command's group may come again further down the list: it is shown where it came first. */
+static bool group_seen(const struct command *const *before)
+{
+	for (const struct command *const *c = commands; c < before; c++)
+		if ((*c)->group && strcmp((*c)->group, (*before)->group) == 0)
+			return true;
+	return false;
+}
+
 void help_overview(FILE *f)
 {
-	const char *group = "";
-
 	fprintf(f,
 		"%skymo%s shows what a Linux machine is doing, from counters down to single "
 		"events.\n\n",
 		term_style(f, TERM_BOLD), term_style(f, TERM_RESET));
 	fputs("usage: kymo [--color=auto|always|never] COMMAND [OPTIONS] [ARGS]\n", f);
-	for (const struct command *const *c = commands; *c; c++) {
-		if (!(*c)->group)
+	for (const struct command *const *g = commands; *g; g++) {
+		if (!(*g)->group || group_seen(g))
 			continue;
-		if (strcmp(group, (*c)->group) != 0)
-			heading(f, group = (*c)->group);
-		fprintf(f, "  %s%-12s%s %s\n", term_style(f, TERM_BOLD), (*c)->name,
-			term_style(f, TERM_RESET), (*c)->summary);
+		heading(f, (*g)->group);
+		for (const struct command *const *c = g; *c; c++)
+			if ((*c)->group && strcmp((*g)->group, (*c)->group) == 0)
+				fprintf(f, "  %s%-13s%s %s\n", term_style(f, TERM_BOLD), (*c)->name,
+					term_style(f, TERM_RESET), (*c)->summary);
 	}
+	examples(f, first_steps);
 	fputs("\n'kymo help COMMAND' or 'kymo COMMAND -h' shows a command's options and examples.\n"
 	      "'kymo doctor' shows what this machine lets you see.\n",
 	      f);
@@ -141,7 +170,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		help_overview(stdout);
 		return 0;
 	}
-	for (int i = 0; i < argc; i++) {
+	for (int i = 0; !c || i < argc; i++) {
 		struct str_nearest s = { .typed = argv[i] };
 		char near[128];
 
@@ -150,6 +179,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 			for (; list && *list; list++)
 				str_nearest_add(&s, (*list)->name);
 			err_set(e, EINVAL, "no help for '%s': there is no such command", argv[i]);
+			if (i == 0 && peer_instead(argv[i]))
+				return err_hint(e, "%s", peer_instead(argv[i]));
 			if (str_nearest_list(&s, near, sizeof(near)))
 				return err_hint(e, "did you mean %s?", near);
 			return err_hint(e, "'kymo help' lists the commands");
@@ -161,10 +192,17 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	return 0;
 }
 
+static const struct example help_examples[] = {
+	{ "help", "all commands" },
+	{ "help stat", "options and examples of one" },
+	{ NULL, NULL },
+};
+
 const struct command cmd_help = {
 	.name = "help",
 	.group = "kymo itself",
 	.summary = "show the commands, or one command's options",
 	.usage = "[COMMAND]",
+	.examples = help_examples,
 	.run = run,
 };

@@ -159,6 +159,7 @@ const struct command cmd_list = {
 	.group = "Count",
 	.summary = "show the events of this machine",
 	.usage = "[OPTIONS] [hw|sw|tool|cache|pmu|pfm|raw|tracepoint|probe] [PATTERN...]",
+	.complete = "@events",
 	.about = "A PATTERN with * or ? must match a whole name (or all that follows its "
 		 "subsystem); a word without them matches anywhere. With classes and patterns, "
 		 "only matches in these classes are shown.",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kymo COMMAND ...; or, through a symlink, TOOL ... (busybox style).
+ * kymo COMMAND ...; or, through a symlink, COMMAND ... (busybox style).
  */
 #include <libgen.h>
 #include <stdlib.h>
@@ -8,20 +8,25 @@
 #include <signal.h>
 
 #include "base/mem.h"
+#include "base/opt.h"
 #include "base/str.h"
 #include "base/term.h"
 #include "cmd/command.h"
 
 static int unknown_command(const char *name)
 {
+	const char *instead = peer_instead(name);
 	struct str_nearest s = { .typed = name };
 	struct err e = { 0 };
 	char near[128];
 
 	for (const struct command *const *c = commands; *c; c++)
-		str_nearest_add(&s, (*c)->name);
+		if ((*c)->group)
+			str_nearest_add(&s, (*c)->name);
 	err_set(&e, EINVAL, "'%s' is not a kymo command", name);
-	if (str_nearest_list(&s, near, sizeof(near)))
+	if (instead)
+		err_hint(&e, "%s", instead);
+	else if (str_nearest_list(&s, near, sizeof(near)))
 		err_hint(&e, "did you mean %s? 'kymo help' lists all", near);
 	else
 		err_hint(&e, "'kymo help' lists the commands");
@@ -29,24 +34,36 @@ static int unknown_command(const char *name)
 	return EXIT_USAGE;
 }
 
-/* Options before the command: kymo --color=never stat ... Returns words used, or -1. */
-static int global_options(int argc, char **argv)
+static int set_color(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	int i;
+	static const char *const modes[] = { "auto", "always", "never" }; /* enum term_color_mode */
 
-	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
-		if (strcmp(argv[i], "--color=always") == 0)
-			term_set_color(TERM_COLOR_ALWAYS);
-		else if (strcmp(argv[i], "--color=never") == 0 ||
-			 strcmp(argv[i], "--no-color") == 0)
-			term_set_color(TERM_COLOR_NEVER);
-		else if (strcmp(argv[i], "--color=auto") == 0)
-			term_set_color(TERM_COLOR_AUTO);
-		else if (strcmp(argv[i], "--no-pager") != 0) /* perf has it; kymo has no pager */
-			return i;
-	}
-	return i;
+	(void)o;
+	(void)args;
+	if (unset)
+		value = "never";
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
+		if (!value || strcmp(value, modes[i]) == 0) {
+			term_set_color(value ? (enum term_color_mode)i : TERM_COLOR_ALWAYS);
+			return 0;
+		}
+	return err_set(e, EINVAL, "--color wants auto, always or never, not '%s'", value);
 }
+
+struct args {
+	bool help, version, pager;
+};
+
+/* Options before the command: kymo --color=never stat ... */
+static const struct opt global[] = {
+	OPT_FN_C(0, "color", "WHEN", OPT_ARG_OPTIONAL, set_color, "colours: auto, always or never",
+		 "auto|always|never"),
+	OPT_FLAG('h', "help", help, "show the commands"),
+	OPT_FLAG('v', "version", version, "show the version"),
+	OPT_FLAG('p', "paginate", pager, "perf has it; kymo has no pager"),
+	OPT_FLAG(0, "pager", pager, "for --no-pager, which perf has"),
+	OPT_END,
+};
 
 /* Whatever was still buffered must reach stdout, or the user must hear of it. */
 static int flushed(int code)
@@ -64,26 +81,42 @@ static int flushed(int code)
 	return 1;
 }
 
+static int help(void)
+{
+	help_overview(stdout);
+	return flushed(0);
+}
+
 int main(int argc, char **argv)
 {
 	const char *self = argc > 0 ? basename(argv[0]) : "kymo";
 	const struct command *c;
-	int at;
+	struct args args = { 0 };
+	struct err e = { 0 };
+	int left;
 
 	command_set_line(
 		mem_dup(argv, ((size_t)argc + 1) * sizeof(*argv))); /* parsing moves words about */
-	if (argc > 0 && strcmp(self, "kymo") != 0 && (c = command_find(commands, self)))
+	/* A symlink named after a command is that command; any other name (perf) is kymo. */
+	if (strcmp(self, "kymo") != 0 && (c = command_find(commands, self)))
 		return flushed(command_run(c, self, argc, argv));
+	if (argc < 2)
+		return help();
+	if ((c = command_find(commands, argv[1]))) /* --introspect too */
+		return flushed(command_run(c, argv[1], argc - 1, argv + 1));
 
-	at = global_options(argc, argv);
-	if (at >= argc || strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0) {
-		help_overview(stdout);
-		return flushed(at >= argc && argc < 2 ? EXIT_USAGE : 0);
+	left = opt_parse(global, OPT_STOP_AT_ARG, argc, argv, &args, &e);
+	if (left < 0) {
+		command_error("", &e);
+		return EXIT_USAGE;
 	}
-	if (strcmp(argv[at], "--version") == 0 || strcmp(argv[at], "-v") == 0)
-		argv[at] = (char *)"version";
-	c = command_find(commands, argv[at]);
+	if (args.version)
+		return flushed(
+			command_run(&cmd_version, "version", 1, (char *[]){ "version", NULL }));
+	if (args.help || !left)
+		return help();
+	c = command_find(commands, argv[1]);
 	if (!c)
-		return unknown_command(argv[at]);
-	return flushed(command_run(c, argv[at], argc - at, argv + at));
+		return unknown_command(argv[1]);
+	return flushed(command_run(c, argv[1], left, argv + 1));
 }

@@ -17,7 +17,8 @@ struct stat_args {
 	const char *cgroups, *each_cgroup;
 	const char *output, *sep, *control, *pre, *post, *filter_for_last;
 	bool append, json, no_inherit, big_num, null_run, metric_only, summary, interval_clear;
-	bool table, sync, quiet, no_scale, all_user, all_kernel, no_csv_summary, no_aggr, forever, no_merge;
+	bool table, sync, quiet, no_scale, all_user, all_kernel, no_csv_summary, no_aggr, forever,
+		no_merge;
 	bool default_events; /* the user named none */
 	bool group;	     /* -g: all in one group */
 	bool per_thread, per_core, per_die, per_socket, per_node;

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "config.h"
 
 struct parse {
 	struct thread_list list;
@@ -139,9 +140,23 @@ int proc_threads_all(struct thread_list *ret, struct err *e)
 	return all_of(NULL, ret, e);
 }
 
+#if KYMO_STATIC /* getpwnam() would want the shared libraries of this very glibc */
+static const struct passwd *user_find(const char *name)
+{
+	AUTO_FCLOSE FILE *f = fopen("/etc/passwd", "re");
+	const struct passwd *p = NULL;
+
+	while (f && (p = fgetpwent(f)) && strcmp(p->pw_name, name) != 0)
+		;
+	return p;
+}
+#else
+#	define user_find getpwnam
+#endif
+
 int proc_threads_of_user(const char *user, struct thread_list *ret, struct err *e)
 {
-	const struct passwd *pw = getpwnam(user);
+	const struct passwd *pw = user_find(user);
 	uint64_t v;
 	uid_t uid;
 	int r;

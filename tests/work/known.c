@@ -17,7 +17,7 @@
  * wait=MS     sleep first, so that a tracer can attach
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE
+#	define _GNU_SOURCE
 #endif
 #include <pthread.h>
 #include <stdio.h>

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Measuring kymo and its peers side by side, in one run on one machine.
+
+    from lib import KYMO, Bench
+    b = Bench("stat")
+    b.compare("stat true", {"kymo": [KYMO, "stat", "true"], "perf": ["perf", "stat", "true"]}, goal=0.5)
+    b.end()
+
+Runs are interleaved, in turning order, after one warm-up of each; medians are compared. So what else
+the machine does hits all alike: trust the ratios, not the figures.
+"""
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+KYMO = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/kymo")
+BUILD = pathlib.Path(KYMO).parent  # where meson put the programs of bench/ and tests/work/
+RUNS = int(os.environ.get("BENCH_RUNS", "7"))
+UNITS = {"wall": "ms", "cpu": "ms", "rss": "MiB"}
+
+
+class Run:
+    """One run of a command: wall and cpu (its children's too) in ms, rss (the peak) in MiB, code, out, err."""
+
+    def __init__(self, argv, keep=False, env=None, cwd=None, stdin=subprocess.DEVNULL):
+        pipe = subprocess.PIPE if keep else subprocess.DEVNULL
+        start = time.monotonic()
+        p = subprocess.Popen(argv, stdin=stdin, stdout=pipe, stderr=pipe, cwd=cwd, env={**os.environ, **(env or {})})
+        if keep:  # small outputs only: nobody reads the second pipe while the first fills
+            self.out, self.err = p.stdout.read().decode(errors="replace"), p.stderr.read().decode(errors="replace")
+        _, status, usage = os.wait4(p.pid, 0)
+        self.wall = (time.monotonic() - start) * 1e3
+        p.returncode = self.code = os.waitstatus_to_exitcode(status)
+        self.cpu = (usage.ru_utime + usage.ru_stime) * 1e3
+        self.rss = usage.ru_maxrss / 1024
+
+
+def interleave(subjects, runs=RUNS, warm=True):
+    """Call each subject's function `runs` times, taking turns; {name: [result, ...]}."""
+    results = {name: [] for name in subjects}
+    names = list(subjects)
+    for name in names if warm else []:
+        subjects[name]()
+    for i in range(runs):
+        for name in names if i % 2 == 0 else reversed(names):
+            results[name].append(subjects[name]())
+    return results
+
+
+def have(program):
+    return shutil.which(program) is not None
+
+
+class Bench:
+    """The rows of one script. bench/run gathers them; a script started by hand prints its own table."""
+
+    def __init__(self, name):
+        self.name, self.rows = name, []
+        self.bad = 0
+
+    def add(self, what, unit, values, goal=None, digits=None):
+        """A row: {"kymo": value, "PEER": value, ...}, smaller is better; goal is the ratio to the first peer."""
+        peers = [n for n in values if n != "kymo"]
+        row = {"bench": self.name, "what": what, "unit": unit, "values": values, "goal": goal}
+        if peers and values[peers[0]]:
+            row["ratio"] = values["kymo"] / values[peers[0]]
+        row["digits"] = digits
+        self.rows.append(row)
+        if not os.environ.get("BENCH_ROWS") or sys.stderr.isatty():
+            print(line(row), file=sys.stderr)
+
+    def compare(self, what, commands, by=("wall",), goal=None, runs=RUNS, codes=(0,), **kw):
+        """Run commands in turns and add a row for each figure in `by` (wall, cpu, rss)."""
+        commands = {n: argv for n, argv in commands.items() if have(argv[0])}
+        results = interleave({n: (lambda argv=argv: Run(argv, **kw)) for n, argv in commands.items()}, runs)
+        for n, rs in results.items():
+            wrong = [r.code for r in rs if r.code not in codes]
+            if wrong:
+                print(f"{self.name}: {what}: {n} failed with {wrong[0]}", file=sys.stderr)
+                self.bad = 1
+        for figure in by:
+            self.add(what if figure == "wall" else f"{what}, {figure}", UNITS[figure],
+                     {n: statistics.median(getattr(r, figure) for r in rs) for n, rs in results.items()},
+                     goal if figure == "wall" else None)
+        return results
+
+    def end(self):
+        path = os.environ.get("BENCH_ROWS")
+        if path:
+            with open(path, "a") as f:
+                f.writelines(json.dumps(r) + "\n" for r in self.rows)
+        elif self.rows:
+            print(table(self.rows))
+        sys.exit(self.bad)
+
+
+def figure(v, digits=None):
+    if v is None:
+        return "-"
+    return f"{v:,.{digits if digits is not None else 0 if abs(v) >= 100 else 1 if abs(v) >= 10 else 2}f}"
+
+
+def line(row):
+    values = "  ".join(f"{n} {figure(v, row.get('digits'))}" for n, v in row["values"].items())
+    ratio = f"  ratio {row['ratio']:.2f}" if "ratio" in row else ""
+    return f"{row['bench']}: {row['what']}: {values} {row['unit']}{ratio}"
+
+
+def verdict(row):
+    if row.get("goal") is None or "ratio" not in row:
+        return ""
+    met = row["ratio"] <= row["goal"]
+    return f"{'met' if met else 'MISSED'} (≤ {row['goal']:g})"
+
+
+def table(rows):
+    """Rows of any scripts as one text table."""
+    cells = [["what", "kymo", "peer", "", "unit", "ratio", "goal"]]
+    for r in rows:
+        peers = [n for n in r["values"] if n != "kymo"] or [""]
+        for i, peer in enumerate(peers):
+            cells.append([f"{r['bench']}: {r['what']}" if i == 0 else "",
+                          figure(r["values"].get("kymo"), r.get("digits")) if i == 0 else "",
+                          figure(r["values"].get(peer), r.get("digits")) if peer else "-", peer, r["unit"],
+                          f"{r['ratio']:.2f}" if i == 0 and "ratio" in r else "", verdict(r) if i == 0 else ""])
+    widths = [max(len(c[i]) for c in cells) for i in range(7)]
+    right = {1, 2, 5}
+    return "\n".join("  ".join(c[i].rjust(w) if i in right else c[i].ljust(w) for i, w in enumerate(widths)).rstrip()
+                     for c in cells)

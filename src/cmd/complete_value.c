@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Values that an option may take, for completion: choices, processes, CPUs, users. */
+#include <pwd.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd/complete.h"
+#include "kern/cpu.h"
+#include "kern/proc.h"
+
+/* A list may be typed with commas: before is what stays, part what is completed. */
+struct typed {
+	const char *prefix;
+	const char *before;
+	int before_n;
+	const char *part;
+};
+
+static void value(const struct typed *t, const char *word, size_t n, const char *about)
+{
+	size_t part = strlen(t->part);
+
+	if (n >= part && strncmp(word, t->part, part) == 0)
+		printf("%s%.*s%.*s\t%s\n", t->prefix, t->before_n, t->before, (int)n, word, about);
+}
+
+static void choices(const struct typed *t, const char *list)
+{
+	while (*list) {
+		size_t n = strcspn(list, "|");
+
+		value(t, list, n, "");
+		list += n;
+		list += *list == '|';
+	}
+}
+
+static void processes(const struct typed *t)
+{
+	struct file_names all = { 0 };
+	char comm[32];
+	uint64_t pid;
+
+	if (file_list("/proc", &all) < 0)
+		return;
+	for (size_t i = 0; i < all.n; i++)
+		if (str_u64(all.name[i], &pid) && proc_comm((pid_t)pid, comm, sizeof(comm)))
+			value(t, all.name[i], strlen(all.name[i]), comm);
+	file_names_free(&all);
+}
+
+static void cpus(const struct typed *t)
+{
+	struct cpus all;
+	char number[16];
+
+	if (cpus_online(&all, NULL) < 0)
+		return;
+	for (size_t i = 0; i < all.n; i++) {
+		snprintf(number, sizeof(number), "%d", all.cpu[i]);
+		value(t, number, strlen(number), "CPU");
+	}
+	cpus_free(&all);
+}
+
+/* The file and not getpwent(): a directory of thousands of users helps nobody here. */
+static void users(const struct typed *t)
+{
+	AUTO_FCLOSE FILE *f = fopen("/etc/passwd", "re");
+	struct passwd *p;
+
+	while (f && (p = fgetpwent(f)))
+		value(t, p->pw_name, strlen(p->pw_name), "user");
+}
+
+void complete_value(const struct opt *o, const char *prefix, const char *typed)
+{
+	const char *comma = strrchr(typed, ',');
+	struct typed t = { .prefix = prefix, .before = typed, .part = comma ? comma + 1 : typed };
+	const char *kind = o->complete ? o->complete : "@files";
+
+	t.before_n = (int)(t.part - typed);
+	if (strcmp(kind, "@events") == 0)
+		complete_events(prefix, typed);
+	else if (strcmp(kind, "@pids") == 0)
+		processes(&t);
+	else if (strcmp(kind, "@cpus") == 0)
+		cpus(&t);
+	else if (strcmp(kind, "@users") == 0)
+		users(&t);
+	else if (strcmp(kind, "@commands") == 0)
+		puts("@commands");
+	else if (kind[0] == '@')
+		puts("@files");
+	else
+		choices(&t, kind);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Words that a perf user's hands know and kymo has no command for: what to type instead.
+ *
+ * It is asked only after no command was found, so a line may stay here when
+ * the command comes. Each names something that works today.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "cmd/command.h"
+
+static const struct {
+	const char *word, *instead;
+} perf_words[] = {
+	{ "annotate", "kymo report shows functions, kymo addr2line source lines" },
+	{ "archive", "kymo buildid-list names the files that a recording needs elsewhere" },
+	{ "bench", "kymo stat -r 10 COMMAND measures any program" },
+	{ "buildid-cache", "kymo finds files by build-id itself, and keeps what it learnt" },
+	{ "c2c", "kymo record -d -e EVENT keeps data addresses, kymo script -F addr shows them" },
+	{ "config", "kymo has no configuration file; kymo COMMAND -h shows the options" },
+	{ "daemon", "kymo record --control fifo:PATH --switch-output runs in the background" },
+	{ "data", "kymo script prints a recording for other programs" },
+	{ "diff", "kymo flame BEFORE AFTER compares two profiles" },
+	{ "ftrace", "kymo record -e 'sched:*' -a records tracepoints, kymo script shows them" },
+	{ "inject", "kymo reads JIT dumps and build-ids by itself: no such step is needed" },
+	{ "iostat", "kymo stat -e 'block:*' -a counts disk requests" },
+	{ "kallsyms", "/proc/kallsyms has them all; kymo report and script name them" },
+	{ "kmem", "kymo stat -e 'kmem:*' COMMAND counts the kernel's allocations" },
+	{ "kvm", "kymo stat -e 'kvm:*' -a counts what a host does for its guests" },
+	{ "kwork", "kymo stat -e 'irq:*' -e 'workqueue:*' -a counts interrupts and work items" },
+	{ "lock", "kymo record -e 'lock:*' -ag records who waits for locks" },
+	{ "mem", "kymo record -d -e EVENT keeps data addresses, kymo script -F addr shows them" },
+	{ "probe", "kymo list probe shows the probes there are; -e takes them as any event" },
+	{ "sched", "kymo record -e 'sched:*' -a records it, kymo script shows it" },
+	{ "test", "make test, in kymo's sources" },
+	{ "timechart", "kymo record -e 'sched:*' -a records it, kymo script shows it" },
+	{ "top", "kymo record -a sleep 5, then kymo report" },
+	{ "trace", "kymo stat -e 'syscalls:sys_enter_*' COMMAND counts system calls, kymo record "
+		   "keeps them" },
+};
+
+const char *peer_instead(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(perf_words); i++)
+		if (strcmp(perf_words[i].word, word) == 0)
+			return perf_words[i].instead;
+	return NULL;
+}
