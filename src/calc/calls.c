@@ -51,7 +51,7 @@ void calls_add(struct calls *c, size_t entry, int64_t at)
 	root->count += e->count;
 	if (e->chain != PROFILE_NO_CHAIN) {
 		uint64_t first = c->n->chains[e->chain].first;
-		uint64_t end = c->n->chains[e->chain].first + c->n->chains[e->chain].n;
+		uint64_t end = first + c->n->chains[e->chain].n;
 
 		if (c->step < 0) {
 			r.at = at < 0 ? end - 1 : first + (uint64_t)at;

@@ -91,9 +91,8 @@ void functions_make(const struct names *n, uint32_t type, functions_list *ret)
 		count_for(&s, own, e);
 		if (e->chain == PROFILE_NO_CHAIN)
 			continue;
-		for (uint64_t k = n->chains[e->chain].first;
-		     k < n->chains[e->chain].first + n->chains[e->chain].n; k++)
-			count_for(&s, frame_at(n, k), e);
+		for (uint32_t k = 0; k < n->chains[e->chain].n; k++)
+			count_for(&s, frame_at(n, n->chains[e->chain].first + k), e);
 	}
 	sums_finish(&s, ret);
 }
@@ -113,7 +112,7 @@ static void neighbours(const struct names *n, uint32_t type, uint32_t frame, boo
 			continue;
 		s.now++;
 		first = n->chains[e->chain].first;
-		end = n->chains[e->chain].first + n->chains[e->chain].n;
+		end = first + n->chains[e->chain].n;
 		for (uint64_t k = first; k < end; k++) {
 			if (frame_at(n, k) != frame)
 				continue;
@@ -148,7 +147,7 @@ struct calls *functions_tree(const struct names *n, uint32_t type, uint32_t fram
 		if (e->type != type || e->chain == PROFILE_NO_CHAIN)
 			continue;
 		first = n->chains[e->chain].first;
-		end = n->chains[e->chain].first + n->chains[e->chain].n;
+		end = first + n->chains[e->chain].n;
 		/* inwards from its outermost call, outwards from its innermost one */
 		if (inwards) {
 			for (k = end; k > first && frame_at(n, k - 1) != frame; k--)

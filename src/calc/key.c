@@ -182,7 +182,7 @@ static int unknown(struct making *m, const char *word)
 		for (size_t k = 0; k < t->types[i].n_fields; k++)
 			if (!t->types[i].fields[k].is_common)
 				str_nearest_add(&near, t->types[i].fields[k].name);
-	err_set(m->e, EINVAL, "there is no key '%s' to sort by", word);
+	err_set(m->e, EINVAL, "there is no sort key '%s'", word);
 	if (str_nearest_list(&near, list, sizeof(list)))
 		return err_hint(m->e, "did you mean %s?", list);
 	return err_hint(m->e,

@@ -53,9 +53,15 @@ int load_socket(void *ctx, uint32_t cpu)
 	return is_perfdata(l) ? perfdata_socket(l->source, cpu) : -1;
 }
 
-enum profile_want load_want(void *ctx, const struct event *ev)
+/* One counting: what its callbacks need. */
+struct counting {
+	struct load *l;
+	const struct extra_plan *plan;
+};
+
+static enum profile_want want(void *ctx, const struct event *ev)
 {
-	struct load *l = ctx;
+	struct load *l = ((struct counting *)ctx)->l;
 	enum profile_want w = pick_event(&l->pick, ev);
 
 	if (w == PROFILE_COUNT && l->socket_wanted >= 0 &&
@@ -67,30 +73,35 @@ enum profile_want load_want(void *ctx, const struct event *ev)
 static size_t extra(void *ctx, const struct event *ev, const struct event_branch *branch,
 		    uint64_t *buf)
 {
-	const struct load *l = ctx;
-
-	return extra_fill(&l->plan, ev, branch, buf);
+	return extra_fill(((struct counting *)ctx)->plan, ev, branch, buf);
 }
 
 static void progress(void *ctx, size_t done, size_t all)
 {
-	struct load *l = ctx;
+	progress_at(&((struct counting *)ctx)->l->progress, done, all);
+}
 
-	progress_at(&l->progress, done, all);
+int load_profile(struct load *l, const struct extra_plan *plan, const struct profile_opts *o,
+		 struct profile *ret, struct err *e)
+{
+	struct counting c = { .l = l, .plan = plan };
+	struct profile_opts po = *o;
+	int r;
+
+	po.want = pick_any(&l->pick) || l->socket_wanted >= 0 ? want : NULL;
+	po.progress = progress;
+	po.extra = plan && plan->any ? extra : NULL;
+	po.ctx = &c;
+	progress_begin(&l->progress, "reading samples", l->opts.quiet);
+	r = profile_make(l->source, &po, ret, e);
+	progress_end(&l->progress);
+	return r;
 }
 
 int load_count(struct load *l, const struct profile_opts *o, struct err *e)
 {
-	struct profile_opts po = *o;
-	int r;
+	int r = load_profile(l, &l->plan, o, &l->profile, e);
 
-	po.want = pick_any(&l->pick) || l->socket_wanted >= 0 ? load_want : NULL;
-	po.progress = progress;
-	po.extra = l->plan.any ? extra : NULL;
-	po.ctx = l;
-	progress_begin(&l->progress, "reading samples", l->opts.quiet);
-	r = profile_make(l->source, &po, &l->profile, e);
-	progress_end(&l->progress);
 	l->counted = r == 0;
 	return r;
 }
@@ -120,12 +131,10 @@ int load_symbols(struct load *l, struct err *e)
 	struct input_kernel ko = { .kallsyms = l->opts.kallsyms,
 				   .vmlinux = l->opts.vmlinux,
 				   .symfs = l->opts.symfs };
-	int r;
 
 	l->symbols = symbols_new(&so);
-	r = input_kernel_symbols(l->source, &ko, l->symbols, &l->note, e);
 	text_set_resolver(l->source->trace->tep, resolve_kernel, l);
-	return r;
+	return input_kernel_symbols(l->source, &ko, l->symbols, &l->note, e);
 }
 
 int load_name(struct load *l, const struct names_opts *o, struct err *e)

@@ -38,11 +38,15 @@ struct load {
 int load_open(struct load *l, const struct load_opts *o, struct err *e);
 /* o's callbacks and ctx are set here. */
 int load_count(struct load *l, const struct profile_opts *o, struct err *e);
-/* The kernel's symbols and an empty l->symbols for all others; load_name() does it too. */
-int load_symbols(struct load *l, struct err *e);
 int load_name(struct load *l, const struct names_opts *o, struct err *e);
-/* What the options' filters say of an event; for struct profile_opts, with l as ctx. */
-enum profile_want load_want(void *l, const struct event *ev);
+
+/*
+ * The same parts for views that count again and again: a profile of one's own, with
+ * the extras of any plan (NULL: none), and the symbols to name it with.
+ */
+int load_profile(struct load *l, const struct extra_plan *plan, const struct profile_opts *o,
+		 struct profile *ret, struct err *e);
+int load_symbols(struct load *l, struct err *e);
 void load_free(struct load *l); /* after any of them, also when it failed */
 
 /* What only perf.data knows; NULL, -1 when it does not say or is none. */

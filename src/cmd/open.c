@@ -75,7 +75,12 @@ int source_open(const char *path, struct source **ret, struct err *e)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return no_file(path, errno, e);
-	/* perf record --threads makes a folder; a pipe cannot be looked at beforehand */
+	/* perf record --threads makes a folder with files of known names */
+	if (S_ISDIR(st.st_mode) && faccessat(fd, "data", F_OK, 0) < 0) {
+		err_set(e, EISDIR, "%s is a directory, and holds no recording", path);
+		return err_hint(e, "a recording in a directory has a file 'data' in it");
+	}
+	/* a pipe cannot be looked at beforehand */
 	if (!S_ISREG(st.st_mode))
 		return perfdata_open(path, ret, e);
 	return open_by_content(path, fd, ret, e);

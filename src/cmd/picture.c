@@ -119,11 +119,9 @@ static bool is_recording(const char *path)
 	struct stat st;
 	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) { /* perf.data as a directory */
-		AUTO_FREE char *data = mem_printf("%s/data", path);
-
-		return access(data, F_OK) == 0;
-	}
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return true; /* perf.data as a directory; the reader says what is wrong with others
+			      */
 	return fd >= 0 && read(fd, magic, sizeof(magic)) == sizeof(magic) &&
 	       (memcmp(magic, "PERFILE2", 8) == 0 || memcmp(magic, "2ELIFREP", 8) == 0);
 }

@@ -9,7 +9,6 @@
 #include "cmd/input.h"
 #include "cmd/report.h"
 #include "cmd/report_tui.h"
-#include "cmd/tui_hist.h"
 #include "store/perfdata.h"
 
 #define DEFAULT_PARENT "^sys_|^do_page_fault"
@@ -114,20 +113,27 @@ static int choose_graphs(struct report *r, struct err *e)
 	return 0;
 }
 
+static struct columns_opts columns_opts(const struct report *r)
+{
+	const struct report_args *a = r->a;
+
+	return (struct columns_opts){ .sort = a->sort,
+				      .fields = a->fields,
+				      .mode = r->mode,
+				      .children = r->children,
+				      .samples = a->samples,
+				      .periods = a->periods,
+				      .cpu_modes = a->cpu_modes,
+				      .raw_trace = a->raw_trace,
+				      .parent = a->parent != NULL,
+				      .widths = a->widths,
+				      .trace = r->load.source->trace };
+}
+
 static int make_columns(struct report *r, struct err *e)
 {
 	const struct report_args *a = r->a;
-	struct columns_opts o = { .sort = a->sort,
-				  .fields = a->fields,
-				  .mode = r->mode,
-				  .children = r->children,
-				  .samples = a->samples,
-				  .periods = a->periods,
-				  .cpu_modes = a->cpu_modes,
-				  .raw_trace = a->raw_trace,
-				  .parent = a->parent != NULL,
-				  .widths = a->widths,
-				  .trace = r->load.source->trace };
+	struct columns_opts o = columns_opts(r);
 	int code;
 
 	if (a->hierarchy && a->fields)
@@ -200,6 +206,22 @@ static void other_address(void *ctx, const struct profile_entry *e, uint64_t *ad
 	mode[0] = (int64_t)addr[0] < 0 ? EVENT_MODE_KERNEL : EVENT_MODE_USER;
 }
 
+static struct names_opts names_opts(struct report *r)
+{
+	const struct report_args *a = r->a;
+	struct names_opts no = { .lines = wants_lines(r),
+				 .inlines = a->inlines_given ? a->inlines : r->load.unwound,
+				 .hide_unresolved = a->hide_unresolved,
+				 .ignore_callees = r->has_callees ? is_callee_root : NULL,
+				 .ctx = r };
+
+	if (r->mode != KEY_MODE_CODE) {
+		no.more = other_address;
+		no.n_more = 1;
+	}
+	return no;
+}
+
 static int count_and_name(struct report *r, struct err *e)
 {
 	const struct report_args *a = r->a;
@@ -208,11 +230,7 @@ static int count_and_name(struct report *r, struct err *e)
 				   .max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0,
 				   .outermost = r->caller && a->max_stack > 0,
 				   .time_quantum = r->quantum };
-	struct names_opts no = { .lines = wants_lines(r),
-				 .inlines = a->inlines_given ? a->inlines : r->load.unwound,
-				 .hide_unresolved = a->hide_unresolved,
-				 .ignore_callees = r->has_callees ? is_callee_root : NULL,
-				 .ctx = r };
+	struct names_opts no = names_opts(r);
 	int code;
 
 	if (a->exclude_other || r->has_callees)
@@ -223,10 +241,6 @@ static int count_and_name(struct report *r, struct err *e)
 		po.unit = PROFILE_BRANCHES;
 	if (r->mode == KEY_MODE_MEMORY)
 		po.unit = PROFILE_ACCESSES;
-	if (r->mode != KEY_MODE_CODE) {
-		no.more = other_address;
-		no.n_more = 1;
-	}
 	extra_plan(&r->load.plan, &r->columns, r->load.source->trace);
 	code = load_count(&r->load, &po, e);
 	if (code == 0)
@@ -234,18 +248,24 @@ static int count_and_name(struct report *r, struct err *e)
 	return code;
 }
 
-static void make_cells(struct report *r)
+static struct cells_opts cells_opts(struct report *r)
 {
 	const struct report_args *a = r->a;
-	struct cells_opts o = { .columns = &r->columns,
-				.plan = &r->load.plan,
-				.env = { load_cgroup, load_socket, &r->load },
-				.caller = r->caller,
-				.long_names = a->verbose > 0,
-				.full_lines = a->full_lines,
-				.ns = a->ns,
-				.parent = r->has_parent ? is_parent : NULL,
-				.ctx = r };
+
+	return (struct cells_opts){ .columns = &r->columns,
+				    .plan = &r->load.plan,
+				    .env = { load_cgroup, load_socket, &r->load },
+				    .caller = r->caller,
+				    .long_names = a->verbose > 0,
+				    .full_lines = a->full_lines,
+				    .ns = a->ns,
+				    .parent = r->has_parent ? is_parent : NULL,
+				    .ctx = r };
+}
+
+static void make_cells(struct report *r)
+{
+	struct cells_opts o = cells_opts(r);
 
 	cells_make(&r->cells, &r->load.names, &o);
 	r->site_wanted = pick_sites(&r->load.pick, &r->load.names);
@@ -428,6 +448,45 @@ static int check_args(const struct report_args *a, struct err *e)
 	return 0;
 }
 
+/* --- on a terminal --- */
+
+static bool wants_tui(const struct report *r)
+{
+	const struct report_args *a = r->a;
+
+	return !a->stdio && !a->sep && !a->csv && !a->json && !a->header && !a->info &&
+	       !a->threads && !a->hierarchy && !a->quiet && r->mode == KEY_MODE_CODE &&
+	       tui_usable(NULL) == 0;
+}
+
+static int walk_through(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+	struct report_tui t = { .load = &r->load,
+				.name = input_path(a->load.input),
+				.columns = columns_opts(r),
+				.cells = cells_opts(r),
+				.hist = { .use_chains = r->graphs,
+					  .hide_unresolved = a->hide_unresolved,
+					  .exclude_other = a->exclude_other,
+					  .symbol_part = a->symbol_part },
+				.names = names_opts(r),
+				.children = r->children,
+				.chains = r->graphs,
+				.max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0,
+				.time_quantum = r->quantum,
+				.model = { .percent_limit = a->percent_limit,
+					   .graph_percent_limit = a->graph.min_percent,
+					   .samples = a->samples,
+					   .source = { .symfs = a->load.symfs },
+					   .annotate = { .symfs = a->load.symfs,
+							 .vmlinux = a->load.vmlinux } } };
+	int code = load_symbols(&r->load, e);
+
+	r->load.opts.quiet = true; /* the interface shows how far it is */
+	return code < 0 ? code : report_tui_run(&t, e);
+}
+
 static int report_samples(struct report *r, struct err *e)
 {
 	const struct report_args *a = r->a;
@@ -441,12 +500,14 @@ static int report_samples(struct report *r, struct err *e)
 		code = make_columns(r, e);
 	if (code < 0)
 		return code;
+	r->load.socket_wanted = a->socket;
+	if (wants_tui(r))
+		return walk_through(r, e);
 	if (!a->quiet && !a->json && !a->csv && !a->header)
 		fputs("# To display the perf.data header info, please use --header/--header-only "
 		      "options.\n#\n",
 		      stdout);
 	hide_columns(r, a->json || a->csv ? stderr : stdout);
-	r->load.socket_wanted = a->socket;
 	code = count_and_name(r, e);
 	if (code == 0) {
 		make_cells(r);
@@ -455,44 +516,6 @@ static int report_samples(struct report *r, struct err *e)
 		cells_free(&r->cells);
 	}
 	return code;
-}
-
-/* On a terminal, unless text was asked for or the report is of a kind that only text has. */
-static bool wants_tui(const struct report *r)
-{
-	const struct report_args *a = r->a;
-	struct columns c;
-
-	return !a->stdio && !a->json && !a->csv && !a->sep && !a->quiet && !a->hierarchy &&
-	       !a->fields && !a->parent && !a->ignore_callees && !a->symbol_part &&
-	       !a->group_given && !a->threads && !a->memory && !a->branch_given &&
-	       !r->load.pick.by_dso && !r->load.pick.by_symbol && !a->header &&
-	       tui_usable(NULL) == 0 &&
-	       tui_hist_columns(&c, a->sort ? a->sort : "comm,dso,sym", r->load.source->trace,
-				NULL) == 0;
-}
-
-static int report_terminal(struct report *r, struct err *e)
-{
-	const struct report_args *a = r->a;
-	struct report_tui t = { .source = r->load.source,
-				.name = a->load.input ? a->load.input : "perf.data",
-				.sort = a->sort ? a->sort : "comm,dso,sym",
-				.children = a->children,
-				.chains = load_has(&r->load, PERF_SAMPLE_CALLCHAIN) && !a->no_graph,
-				.max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0,
-				.want = pick_any(&r->load.pick) ? load_want : NULL,
-				.want_ctx = &r->load,
-				.model = { .percent_limit = a->percent_limit,
-					   .graph_percent_limit = a->graph.min_percent,
-					   .samples = a->samples,
-					   .source = { .symfs = a->load.symfs },
-					   .annotate = { .symfs = a->load.symfs,
-							 .vmlinux = a->load.vmlinux } } };
-	int code = load_symbols(&r->load, e);
-
-	t.symbols = r->load.symbols;
-	return code < 0 ? code : report_tui_run(&t, e);
 }
 
 int report_run(struct report_args *a, struct err *e)
@@ -513,8 +536,6 @@ int report_run(struct report_args *a, struct err *e)
 			code = report_tasks(&r.load, a, e);
 		else if (a->dump)
 			code = report_dump(&r.load, a, e);
-		else if (wants_tui(&r))
-			code = report_terminal(&r, e);
 		else
 			code = report_samples(&r, e);
 	}

@@ -12,6 +12,9 @@
 struct batch {
 	struct profile profile;
 	struct names names;
+	struct columns columns; /* that the plan is for */
+	struct extra_plan plan;
+	bool *site_wanted;
 	unsigned by, users;
 };
 
@@ -28,36 +31,45 @@ static void batch_put(void *batch)
 		return;
 	names_free(&b->names);
 	profile_free(&b->profile);
+	extra_plan_free(&b->plan);
+	free(b->site_wanted);
 	free(b);
 }
 
-/* Counted by at least what the keys need: the newest batch, or one more. */
-static int batch_for(struct state *s, unsigned by, struct batch **ret, struct err *e)
+/* Counted by at least what the columns need: the newest batch, or one more. */
+static int batch_for(struct state *s, const struct columns *c, unsigned by, struct batch **ret,
+		     struct err *e)
 {
 	struct report_tui *r = s->r;
-	struct profile_opts po = {
-		.by = by, .max_stack = r->max_stack, .want = r->want, .ctx = r->want_ctx
-	};
-	struct batch *b;
+	struct profile_opts po = { .by = by,
+				   .max_stack = r->max_stack,
+				   .outermost = r->max_stack && r->children,
+				   .time_quantum = r->time_quantum };
+	struct batch *b = mem_alloc(sizeof(*b));
 	int code;
 
-	if (s->newest && (s->newest->by & by) == by) {
+	b->columns = *c;
+	extra_plan(&b->plan, &b->columns, r->load->source->trace);
+	if (s->newest && (s->newest->by & by) == by && !b->plan.any && !s->newest->plan.any) {
+		extra_plan_free(&b->plan);
+		free(b);
 		*ret = s->newest;
 		return 0;
 	}
-	b = mem_alloc(sizeof(*b));
 	b->by = by;
 	b->users = 1;
-	code = profile_make(r->source, &po, &b->profile, e);
+	code = load_profile(r->load, &b->plan, &po, &b->profile, e);
 	if (code == 0) {
-		code = names_make(&b->profile, r->symbols, &(struct names_opts){ 0 }, &b->names, e);
+		code = names_make(&b->profile, r->load->symbols, &r->names, &b->names, e);
 		if (code < 0)
 			profile_free(&b->profile);
 	}
 	if (code < 0) {
+		extra_plan_free(&b->plan);
 		free(b);
 		return code;
 	}
+	b->site_wanted = pick_sites(&r->load->pick, &b->names);
 	batch_put(s->newest);
 	*ret = s->newest = b;
 	return 0;
@@ -66,36 +78,43 @@ static int batch_for(struct state *s, unsigned by, struct batch **ret, struct er
 static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, struct err *e)
 {
 	struct state *s = ctx;
+	struct columns_opts co = s->r->columns;
+	struct tui_hist_opts o = {
+		.cells = s->r->cells, .hist = s->r->hist, .chains = s->r->chains, .drop = batch_put
+	};
 	struct columns columns;
-	struct batch *b;
-	int code =
-		tui_hist_columns(&columns, q->sort ? q->sort : s->r->sort, s->r->source->trace, e);
+	struct batch *b = NULL;
+	int code;
 
+	o.hist.type = q->type;
+	o.hist.children = s->r->chains && (q->children < 0 ? s->r->children : q->children);
+	o.hist.caller = o.cells.caller = o.hist.children;
+	co.children = o.hist.children;
+	if (q->sort) {
+		co.sort = q->sort;
+		co.fields = NULL;
+	}
+	code = columns_make(&columns, &co, e);
+	if (code == 0)
+		code = batch_for(s, &columns,
+				 cells_needs(&columns) | PROFILE_BY_CODE |
+					 (s->r->chains ? PROFILE_BY_CHAIN : 0),
+				 &b, e);
 	if (code < 0)
 		return code;
-	code = batch_for(
-		s, cells_needs(&columns) | PROFILE_BY_CODE | (s->r->chains ? PROFILE_BY_CHAIN : 0),
-		&b, e);
-	if (code < 0)
-		return code;
-	tui_hist_make(&b->names,
-		      &(struct tui_hist_opts){
-			      .columns = &columns,
-			      .type = q->type,
-			      .children = s->r->chains &&
-					  (q->children < 0 ? s->r->children : q->children),
-			      .chains = s->r->chains,
-			      .drop = batch_put,
-			      .ctx = b },
-		      ret);
+	o.cells.columns = &columns;
+	o.cells.plan = &b->plan;
+	o.hist.site_wanted = b->site_wanted;
+	o.ctx = b;
 	b->users++;
+	tui_hist_make(&b->names, &o, ret);
 	return 0;
 }
 
 static char *header(void *ctx)
 {
 	const struct state *s = ctx;
-	const struct trace *t = s->r->source->trace;
+	const struct trace *t = s->r->load->source->trace;
 	const struct trace_info *i = &t->info;
 	struct strbuf b = { 0 };
 	char text[64];
@@ -146,7 +165,7 @@ int report_tui_run(struct report_tui *r, struct err *e)
 
 	m->ctx = &s;
 	m->name = r->name;
-	m->trace = r->source->trace;
+	m->trace = r->load->source->trace;
 	m->make = make;
 	m->release = tui_hist_release;
 	m->cell = tui_hist_cell;

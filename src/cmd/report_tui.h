@@ -4,19 +4,20 @@
 #define KYMO_CMD_REPORT_TUI_H
 
 #include "calc/hist.h"
-#include "event/trace.h"
+#include "cmd/load.h"
 #include "view/tui.h"
 
 struct report_tui {
-	struct source *source;
-	struct symbols *symbols;
-	const char *name; /* of the recording */
-	const char *sort; /* keys that were asked for */
+	struct load *load;	     /* opened, with symbols */
+	const char *name;	     /* of the recording */
+	struct columns_opts columns; /* as the user wants them */
+	struct cells_opts cells;     /* columns and plan are set here */
+	struct hist_opts hist;
+	struct names_opts names;
 	bool children;
 	bool chains; /* the recording has some, and they are wanted */
 	unsigned max_stack;
-	enum profile_want (*want)(void *ctx, const struct event *ev); /* filters; NULL: none */
-	void *want_ctx;
+	uint64_t time_quantum;
 	struct tui_model model; /* set what it needs; the callbacks are filled in */
 };
 

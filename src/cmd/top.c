@@ -158,13 +158,14 @@ static int watch(struct top *t, struct err *e)
 }
 
 /* Keys that live samples have; report knows more. */
-static int parse_sort(struct top *t, const char *text, struct err *e)
+static int parse_sort(void *ctx, const char *text, struct columns *ret, struct err *e)
 {
+	const struct top *t = ctx;
 	struct columns_opts o = { .sort = text, .children = t->a->chains };
-	int r = columns_make(&t->columns, &o, e);
+	int r = columns_make(ret, &o, e);
 
-	for (unsigned i = 0; r == 0 && i < t->columns.n; i++) {
-		const struct column *c = &t->columns.col[i];
+	for (unsigned i = 0; r == 0 && i < ret->n; i++) {
+		struct column *c = &ret->col[i];
 
 		if (c->key > KEY_CPU && c->key != KEY_DSO && c->key != KEY_SYM &&
 		    c->key != KEY_SYM_SIZE && c->key != KEY_DSO_SIZE && c->key != KEY_ADDR &&
@@ -172,7 +173,7 @@ static int parse_sort(struct top *t, const char *text, struct err *e)
 			err_set(e, EINVAL, "top cannot sort by '%s'", key_infos[c->key].name);
 			r = err_hint(e, "comm, pid, tgid, dso, symbol, cpu, addr");
 		}
-		t->columns.col[i].hidden = c->key == KEY_IPC;
+		c->hidden = c->key == KEY_IPC;
 	}
 	return r;
 }
@@ -196,7 +197,7 @@ static int start(struct top *t, struct err *e)
 		return -e->code;
 	if (!a->target.pids && !a->target.tids && !a->target.cpus && !a->target.user)
 		a->target.all_cpus = true;
-	r = parse_sort(t, a->sort ? a->sort : "dso,sym", e);
+	r = parse_sort(t, a->sort ? a->sort : "dso,sym", &t->columns, e);
 	if (r == 0)
 		r = target_make(&a->target, &t->target, e);
 	if (r == 0 && !t->tui) /* it takes the signals, which the terminal interface needs */
@@ -262,6 +263,7 @@ static int walk_through(struct top *t, struct err *e)
 					      .refresh_ms = t->a->delay_s * 1000,
 					      .samples = t->a->samples,
 					      .percent_limit = t->a->min_percent,
+					      .parse_sort = parse_sort,
 					      .poll = poll_rings,
 					      .poll_ms = 100,
 					      .title = live_title,

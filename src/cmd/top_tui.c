@@ -72,21 +72,26 @@ static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, str
 {
 	struct state *s = ctx;
 	struct columns columns = *s->t->columns;
-	bool children = s->t->chains && (q->children < 0 || q->children);
+	struct tui_hist_opts o = { .cells = { .columns = &columns },
+				   .hist = { .type = q->type, .children = s->t->chains },
+				   .chains = s->t->chains,
+				   .drop = snapshot_put };
 	int r = 0;
 
 	if (q->sort) {
-		unsigned counted = cells_needs(s->t->columns) | PROFILE_BY_CODE;
-
-		r = tui_hist_columns(&columns, q->sort, s->t->trace, e);
+		r = s->t->parse_sort(s->t->ctx, q->sort, &columns, e);
 		/* what is not counted apart cannot be told apart afterwards */
-		if (r == 0 && (cells_needs(&columns) & ~counted))
+		if (r == 0 &&
+		    (cells_needs(&columns) & ~(cells_needs(s->t->columns) | PROFILE_BY_CODE)))
 			r = err_set(e, EINVAL,
 				    "a live view cannot change to '%s': start it with -s %s",
 				    q->sort, q->sort);
 	}
 	if (r < 0)
 		return r;
+	if (q->children >= 0)
+		o.hist.children = s->t->chains && q->children;
+	o.hist.caller = o.cells.caller = o.hist.children;
 	if (!s->newest || q->refresh) {
 		snprintf(s->title, sizeof(s->title), "%s", s->t->title(s->t->ctx));
 		r = take(s, e);
@@ -95,15 +100,9 @@ static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, str
 	}
 	if (r < 0)
 		return r;
-	tui_hist_make(&s->newest->names,
-		      &(struct tui_hist_opts){ .columns = &columns,
-					       .type = q->type,
-					       .children = children,
-					       .chains = s->t->chains,
-					       .drop = snapshot_put,
-					       .ctx = s->newest },
-		      ret);
 	s->newest->users++;
+	o.ctx = s->newest;
+	tui_hist_make(&s->newest->names, &o, ret);
 	return 0;
 }
 

@@ -17,6 +17,7 @@ struct top_tui {
 	int refresh_ms;
 	bool samples;
 	double percent_limit;
+	int (*parse_sort)(void *ctx, const char *text, struct columns *c, struct err *e);
 	/* Takes what has come since the last call; every poll_ms. */
 	int (*poll)(void *ctx, struct err *e);
 	int poll_ms;

@@ -8,34 +8,27 @@ struct own {
 	struct columns columns;
 	struct cells cells;
 	struct hist h;
-	const struct column *shown[KEY_COLUMNS]; /* those with a value, in order */
-	unsigned n_shown;
 	struct tui_row *row;
+	uint8_t column[TUI_COLUMNS]; /* of the table: which of columns */
 	void (*drop)(void *ctx);
 	void *ctx;
 };
 
-static bool is_simple(enum key k)
+/* Short titles where perf's are made for wide columns. */
+static const char *title(const struct column *c)
 {
-	return key_infos[k].kind == KEY_SUM || k == KEY_PID || k == KEY_TGID || k == KEY_COMM ||
-	       k == KEY_CPU || k == KEY_DSO || k == KEY_SYM || k == KEY_SYM_SIZE ||
-	       k == KEY_DSO_SIZE || k == KEY_ADDR || k == KEY_IPC;
+	switch (c->key) {
+	case KEY_PID: return "Thread";
+	case KEY_TGID: return "Process";
+	case KEY_DSO: return "File";
+	case KEY_SRCLINE: return "Line";
+	case KEY_SRCFILE: return "Source";
+	case KEY_TRACE: return "Trace";
+	default: return c->title;
+	}
 }
 
-int tui_hist_columns(struct columns *c, const char *sort, const struct trace *t, struct err *e)
-{
-	int r = columns_make(c, &(struct columns_opts){ .sort = sort, .trace = t }, e);
-
-	for (unsigned i = 0; r == 0 && i < c->n; i++)
-		if (!is_simple(c->col[i].key)) {
-			err_set(e, EINVAL, "this view cannot sort by '%s'",
-				key_infos[c->col[i].key].name);
-			r = err_hint(e, "comm, pid, tgid, dso, symbol, cpu; --stdio has all keys");
-		}
-	return r;
-}
-
-static void fill_table(struct tui_table *t, const struct own *o, bool chains)
+static void fill_table(struct tui_table *t, struct own *o, bool chains)
 {
 	const struct hist *h = &o->h;
 
@@ -44,45 +37,42 @@ static void fill_table(struct tui_table *t, const struct own *o, bool chains)
 				 .children = h->opts.children,
 				 .chains = chains,
 				 .inwards = h->opts.children,
-				 .total = h->weight,
-				 .count = h->count,
-				 .n_columns = o->n_shown,
+				 .total = h->all_weight,
+				 .count = h->all_count,
 				 .thread_column = -1,
 				 .dso_column = -1,
 				 .row = o->row,
 				 .n_rows = h->rows.n,
-				 .own = (void *)o };
-	for (unsigned i = 0; i < o->n_shown; i++) {
-		enum key k = o->shown[i]->key;
+				 .own = o };
+	for (unsigned i = 0; i < o->columns.n && t->n_columns < TUI_COLUMNS; i++) {
+		const struct column *c = &o->columns.col[i];
+		unsigned at = t->n_columns;
 
-		t->column[i] = o->shown[i]->title + strspn(o->shown[i]->title, " ");
-		if (k == KEY_DSO)
-			t->dso_column = (int)i;
-		if (k == KEY_PID || k == KEY_TGID || (k == KEY_COMM && t->thread_column < 0))
-			t->thread_column = (int)i;
+		if (c->value < 0 || c->key == KEY_IPC || !column_applies(c, h->opts.type))
+			continue;
+		if (c->key == KEY_DSO)
+			t->dso_column = (int)at;
+		if (c->key == KEY_PID || c->key == KEY_TGID ||
+		    (c->key == KEY_COMM && t->thread_column < 0))
+			t->thread_column = (int)at;
+		o->column[at] = (uint8_t)i;
+		t->column[t->n_columns++] = title(c);
 	}
 }
 
 void tui_hist_make(const struct names *n, const struct tui_hist_opts *to, struct tui_table *ret)
 {
 	struct own *o = mem_alloc(sizeof(*o));
-	bool sym;
+	struct cells_opts co = to->cells;
+	const struct column *symbol;
 
-	o->columns = *to->columns;
+	o->columns = *co.columns;
+	co.columns = &o->columns;
+	cells_make(&o->cells, n, &co);
+	hist_make(&o->h, &o->cells, &to->hist);
 	o->drop = to->drop;
 	o->ctx = to->ctx;
-	cells_make(&o->cells, n,
-		   &(struct cells_opts){ .columns = &o->columns, .caller = to->children });
-	hist_make(&o->h, &o->cells,
-		  &(struct hist_opts){ .type = to->type,
-				       .children = to->children,
-				       .caller = to->children,
-				       .use_chains = to->chains });
-	sym = columns_have(&o->columns, KEY_SYM);
-	for (unsigned i = 0; i < o->columns.n && o->n_shown < ARRAY_SIZE(ret->column); i++)
-		if (o->columns.col[i].value >= 0 && !o->columns.col[i].hidden &&
-		    o->columns.col[i].key != KEY_IPC)
-			o->shown[o->n_shown++] = &o->columns.col[i];
+	symbol = columns_find(&o->columns, KEY_SYM);
 	o->row = mem_alloc((o->h.rows.n + 1) * sizeof(*o->row));
 	for (size_t i = 0; i < o->h.rows.n; i++) {
 		const struct hist_row *row = &o->h.rows.data[i];
@@ -90,8 +80,8 @@ void tui_hist_make(const struct names *n, const struct tui_hist_opts *to, struct
 		o->row[i] = (struct tui_row){ .self = row->self,
 					      .total = row->total,
 					      .count = row->count,
-					      .frame = sym ? n->sites.data[row->site].frame
-							   : CALLS_NONE };
+					      .frame = symbol ? n->sites.data[row->site].frame
+							      : CALLS_NONE };
 	}
 	fill_table(ret, o, to->chains);
 }
@@ -116,7 +106,7 @@ const char *tui_hist_cell(void *ctx, const struct tui_table *t, size_t row, unsi
 	const struct hist_row *r = &o->h.rows.data[row];
 
 	(void)ctx;
-	return cell_text(&o->cells, o->shown[column], r->at, r->count, buf, size);
+	return cell_text(&o->cells, &o->columns.col[o->column[column]], r->at, r->count, buf, size);
 }
 
 struct collect {

@@ -6,18 +6,16 @@
 #include "calc/hist.h"
 #include "view/tui.h"
 
-/* Keys as after --sort; those that need more than a sample's task and code are refused with a hint.
- */
-int tui_hist_columns(struct columns *c, const char *sort, const struct trace *t, struct err *e);
-
 struct tui_hist_opts {
-	const struct columns *columns; /* copied */
-	uint32_t type;
-	bool children, chains;
+	struct cells_opts cells; /* its columns are copied */
+	struct hist_opts hist;
+	bool chains;
 	/* Called when the table is released, for what the names belong to; NULL: nothing. */
 	void (*drop)(void *ctx);
 	void *ctx;
 };
+
+/* Makes the hist and its table. */
 void tui_hist_make(const struct names *n, const struct tui_hist_opts *o, struct tui_table *ret);
 
 /* For tui_model; their ctx is not used. */

@@ -60,7 +60,7 @@ void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigne
 		if (s->samples)
 			fprintf(f, "  %10llu", (unsigned long long)r->count);
 		for (unsigned k = 0; k < cols->n; k++)
-			if (cols->col[k].value >= 0)
+			if (cols->col[k].value >= 0 && !cols->col[k].hidden)
 				fprintf(f, "  %-*s", (int)width[k],
 					cell_text(h->cells, &cols->col[k], r->at, r->count, buf,
 						  sizeof(buf)));

@@ -45,7 +45,7 @@ time.sleep(1)
 p.send_signal(signal.SIGINT)
 p.communicate(timeout=20)
 check("Ctrl-C ends it well", p.returncode == 0, p.returncode)
-for args, part in [("top foo", "takes no"), ("top -s bogus", "no key 'bogus'"), ("top -d 0", "at least one second"),
+for args, part in [("top foo", "takes no"), ("top -s bogus", "no sort key"), ("top -d 0", "at least one second"),
                    ("top -p 999999999", "there is no process"), ("top -e nosuch", "^")]:
     r = kymo(args, timeout=20)
     check(f"{args}: a clear error", r.code != 0 and part in r.err, r)

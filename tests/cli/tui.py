@@ -396,7 +396,7 @@ def looks_of_terminals(data):
         check("TERM=dumb: text", t.exit_code() == "0" and not t.in_alternate(), t.text())
     r = run([K, "report", "-i", data])
     check("a pipe: text", r.code == 0 and r.out.startswith("#") and "\x1b" not in r.out, r)
-    with Term(f"{K} report --stdio --no-children -g none -i {data}", height=200) as t:
+    with Term(f"{K} report --stdio -g none -i {data}", height=200) as t:
         check("--stdio: text", t.exit_code() == "0" and "# Samples" in t.text(), t.text())
     with Term(f"cat {data} | {K} report -i -") as t:
         check("the recording may come through stdin", t.until("q quit"), t.text())
