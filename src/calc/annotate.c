@@ -84,23 +84,27 @@ static int user_code(const struct names *n, uint32_t frame, struct place *p, con
 	return 0;
 }
 
-static int kernel_code(const struct names *n, uint32_t frame, const struct annotate_opts *o,
-		       struct place *p, struct annotate *a, struct err *e)
+static int kernel_code(const struct names *n, const struct annotate_opts *o, struct place *p,
+		       struct annotate *a, struct err *e)
 {
 	const struct trace *t = n->profile->trace;
 	const struct task_map *map = tasks_find(t->tasks, TASK_SPACE_KERNEL, p->start);
 	struct kcode_want want = { .vmlinux = o->vmlinux,
 				   .symfs = o->symfs,
-				   .release = t->info.os_release };
+				   .release = t->info.os_release,
+				   .text = tasks_kernel_start(t->tasks) };
 	struct kcode *k = NULL;
 	int r;
 
-	if (map && strcmp(tasks_dso_path(t->tasks, map->dso), "[kernel.kallsyms]") == 0) {
-		const struct task_dso *d = tasks_get_dso(t->tasks, map->dso);
+	for (uint32_t i = 0; i < tasks_n_dsos(t->tasks); i++) {
+		const struct task_dso *d = tasks_get_dso(t->tasks, i);
 
-		want.text = map->pgoff;
+		if (!d->kernel || strcmp(tasks_dso_path(t->tasks, i), "[kernel.kallsyms]") != 0)
+			continue;
 		memcpy(want.id.data, d->build_id, d->build_id_size);
 		want.id.len = d->build_id_size;
+		want.module = map && map->dso != i;
+		break;
 	}
 	r = kcode_open(&want, &k, e);
 	if (r < 0)
@@ -113,7 +117,6 @@ static int kernel_code(const struct names *n, uint32_t frame, const struct annot
 	p->machine = kcode_machine(k);
 	a->file = arena_strdup(&a->arena, kcode_path(k));
 	kcode_close(k);
-	(void)frame;
 	return r < 0 ? r : 0;
 }
 
@@ -221,7 +224,7 @@ int annotate_make(const struct names *n, uint32_t frame, const struct annotate_o
 
 	if (r == 0)
 		r = n->frames.data[frame].mode == EVENT_MODE_KERNEL
-			    ? kernel_code(n, frame, o, &p, &a, e)
+			    ? kernel_code(n, o, &p, &a, e)
 			    : user_code(n, frame, &p, &a.file, e);
 	if (r == 0)
 		r = disassemble(&a, &p, o->intel, e);

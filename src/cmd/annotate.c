@@ -157,7 +157,8 @@ static int load_kernel(struct work *w, struct err *e)
 {
 	struct input_kernel k = { .kallsyms = w->a->kallsyms,
 				  .vmlinux = w->a->vmlinux,
-				  .symfs = w->a->symfs };
+				  .symfs = w->a->symfs,
+				  .all = true };
 	const char *note = NULL;
 	int r = input_kernel_symbols(w->source, &k, w->symbols, &note, e);
 

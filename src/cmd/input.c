@@ -149,6 +149,25 @@ static uint64_t vmlinux_slide(const struct trace *t, const char *path)
 	return slide;
 }
 
+/* All symbols of the running kernel, if the first one that was saved has its address still. */
+static int load_same_boot(const struct trace *t, struct symbols *symbols)
+{
+	size_t line = t->info.kallsyms ? strcspn(t->info.kallsyms, "\n") : 0, n = 0;
+	char *text = NULL;
+	int r;
+
+	if (!line || !is_running_kernel(t))
+		return -ESTALE;
+	r = file_read("/proc/kallsyms", MAX_KALLSYMS, &text, &n);
+	if (r < 0)
+		return r;
+	if (!memmem(text, n, t->info.kallsyms, line)) {
+		free(text);
+		return -ESTALE;
+	}
+	return symbols_kernel_text(symbols, text, n, NULL);
+}
+
 int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
 			 struct symbols *symbols, const char **note, struct err *e)
 {
@@ -160,6 +179,8 @@ int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
 		return symbols_kernel_file(symbols, o->vmlinux, vmlinux_slide(t, o->vmlinux), e);
 	if (o->kallsyms)
 		return load_kallsyms(o->kallsyms, symbols, e);
+	if (o->all && !o->symfs && load_same_boot(t, symbols) == 0)
+		return 0;
 	if (t->info.kallsyms_size &&
 	    symbols_kernel_text(symbols, mem_strndup(t->info.kallsyms, t->info.kallsyms_size),
 				strnlen(t->info.kallsyms, t->info.kallsyms_size), NULL) == 0)

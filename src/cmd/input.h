@@ -22,6 +22,9 @@ void input_unwind(struct source **s, const char *symfs);
 struct input_kernel {
 	const char *kallsyms, *vmlinux; /* what the user named; NULL: find it */
 	const char *symfs;
+	/* Names are wanted for addresses that no sample hit, too: those of the running kernel come
+	 * first then, when it is the recorded one and was not booted since. */
+	bool all;
 };
 /*
  * The kernel's symbols: the file the user named, those saved in the recording,

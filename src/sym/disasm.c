@@ -170,10 +170,16 @@ static void other_bytes(const struct disasm_code *code, uint64_t addr, const uin
 		in->target = addr + (uint64_t)v.target;
 		return;
 	}
+	/* one group of system instructions goes on growing; all have three bytes */
 	if (code->machine == EM_X86_64 && left >= 3 && p[0] == 0x0f && p[1] == 0x01 &&
-	    (p[2] == 0xee || p[2] == 0xef)) {
+	    p[2] >= 0xc0) {
 		in->size = 3;
-		in->name = p[2] == 0xee ? "rdpkru" : "wrpkru";
+		in->name = p[2] == 0xee	  ? "rdpkru"
+			   : p[2] == 0xef ? "wrpkru"
+			   : p[2] == 0xe8 ? "serialize"
+			   : p[2] == 0xfc ? "clzero"
+			   : p[2] == 0xfd ? "rdpru"
+					  : "(system)";
 		in->args = "";
 		return;
 	}

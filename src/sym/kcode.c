@@ -69,22 +69,52 @@ static void running_id(struct build_id *id)
 		elf_note_build_id((const uint8_t *)note, len, false, id);
 }
 
-static int recorded_here(const struct kcode_want *w, const char *core, struct err *e)
+/*
+ * How far the recorded kernel lay from where the running one does. Recorders take
+ * _text for the code's beginning, or _stext where there is no other (arm64).
+ */
+static bool moved_by(uint64_t recorded, uint64_t *slide)
+{
+	AUTO_FCLOSE FILE *f = fopen("/proc/kallsyms", "re");
+	unsigned long long addr, text = 0, stext = 0;
+	char name[512];
+
+	while (f && !(text && stext) && fscanf(f, "%llx %*c %511s%*[^\n]", &addr, name) == 2) {
+		if (strcmp(name, "_text") == 0)
+			text = addr;
+		else if (strcmp(name, "_stext") == 0)
+			stext = addr;
+	}
+	*slide = recorded == stext ? 0 : recorded - (text ? text : stext);
+	return text || stext;
+}
+
+/* Is it the running kernel, and by how much was it moved since? */
+static int recorded_here(const struct kcode_want *w, const char *core, uint64_t *slide,
+			 struct err *e)
 {
 	struct build_id now;
 	struct utsname u;
 
+	*slide = 0;
 	if (w->kcore)
 		return 0;
 	running_id(&now);
-	if (w->id.len && now.len)
-		return build_id_match(&now, &w->id)
-			       ? 0
-			       : err_set(e, ESTALE, "%s is of another kernel than the recorded one",
-					 core);
-	if (w->release && uname(&u) == 0 && strcmp(u.release, w->release) != 0)
+	if (w->id.len && now.len) {
+		if (!build_id_match(&now, &w->id))
+			return err_set(e, ESTALE, "%s is of another kernel than the recorded one",
+				       core);
+	} else if (w->release && uname(&u) == 0 && strcmp(u.release, w->release) != 0) {
 		return err_set(e, ESTALE, "%s is of %s, recorded was %s", core, u.release,
 			       w->release);
+	}
+	if (w->text && !moved_by(w->text, slide))
+		return err_set(e, EPERM, "/proc/kallsyms hides where the running kernel lies");
+	if (*slide && w->module)
+		return err_set(e, ESTALE,
+			       "%s: the machine was booted again since, modules lie "
+			       "elsewhere now",
+			       core);
 	return 0;
 }
 
@@ -111,7 +141,8 @@ static int read_core(int fd, const char *path, struct kcode *k, struct err *e)
 static int open_core(const struct kcode_want *w, struct kcode **ret, struct err *e)
 {
 	const char *path = w->kcore ? w->kcore : "/proc/kcore";
-	int r = recorded_here(w, path, e), fd;
+	uint64_t slide;
+	int r = recorded_here(w, path, &slide, e), fd;
 	struct kcode *k;
 
 	if (r < 0)
@@ -121,6 +152,7 @@ static int open_core(const struct kcode_want *w, struct kcode **ret, struct err 
 		return err_set(e, errno, "%s: %s", path, strerror(errno));
 	k = mem_alloc(sizeof(*k));
 	k->fd = fd;
+	k->slide = slide;
 	k->path = mem_strdup(path);
 	r = read_core(fd, path, k, e);
 	if (r < 0) {
@@ -164,12 +196,17 @@ int kcode_open(const struct kcode_want *w, struct kcode **ret, struct err *e)
 	AUTO_STRBUF why = { 0 };
 	struct err core = { 0 };
 
-	if (w->vmlinux)
+	if (w->vmlinux && !w->module)
 		return open_vmlinux(w, w->vmlinux, ret, e);
-	if (look_around(w, ret, &why) == 0)
+	if (!w->module && look_around(w, ret, &why) == 0)
 		return 0;
 	if (open_core(w, ret, &core) == 0)
 		return 0;
+	if (w->module) {
+		err_set(e, ENOENT, "the code of kernel modules is only in /proc/kcore:\n  %s",
+			core.msg);
+		return err_hint(e, "run as root on the recorded machine, before it boots again");
+	}
 	err_set(e, ENOENT,
 		"the kernel's code is in no file here:%s\n  no vmlinux of %s below "
 		"/usr/lib/debug, /boot or /lib/modules\n  %s",
@@ -206,6 +243,7 @@ int kcode_read(const struct kcode *k, uint64_t addr, uint8_t *buf, size_t n, str
 		memcpy(buf, p, len);
 		return (int)len;
 	}
+	addr -= k->slide;
 	for (size_t i = 0; i < k->n_segments; i++) {
 		const Elf64_Phdr *s = &k->segment[i];
 		ssize_t got;

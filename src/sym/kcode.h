@@ -2,7 +2,8 @@
 /*
  * The kernel's machine code: from a vmlinux file of the recorded build, else
  * from /proc/kcore when the recorded kernel is the running one (this has the
- * modules and every patched instruction too).
+ * modules and every patched instruction too). After another boot the kernel lies
+ * elsewhere; that is found out and allowed for.
  */
 #ifndef KYMO_SYM_KCODE_H
 #define KYMO_SYM_KCODE_H
@@ -19,6 +20,7 @@ struct kcode_want {
 	const char *release; /* of the recorded kernel; NULL: not known */
 	struct build_id id;  /* of the recorded kernel; len 0: not known */
 	uint64_t text;	     /* where its code began when it was recorded; 0: not known */
+	bool module;	     /* it is about a module, which only the core has, and only of that boot */
 	const char *kcore;   /* NULL: /proc/kcore */
 };
 

@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "base/str.h"
 #include "view/tui_report.h"
 
 #define OPEN_ALL_MAX 20000 /* lines that E opens */
+#define OPEN_ALL_S 3	   /* and how long it may take */
 
 __attribute__((format(printf, 2, 3))) static void note(struct tui_view *v, const char *fmt, ...)
 {
@@ -125,20 +127,26 @@ static void zoom(struct tui_view *v, int column, const char *what)
 static void open_all(struct tui_view *v, bool on)
 {
 	uint64_t least = (uint64_t)((double)v->t.total * v->graph_limit / 100);
-	size_t left = OPEN_ALL_MAX;
+	size_t left = OPEN_ALL_MAX, done = 0;
 	uint32_t row = tui_rows_at(v) ? tui_rows_at(v)->row : 0;
+	time_t start = time(NULL);
 
 	if (!v->t.chains) {
 		toggle(v);
 		return;
 	}
-	for (size_t i = 0; i < v->order.n && (left || !on); i++) {
+	for (size_t i = 0; i < v->order.n; i++) {
 		uint32_t r = v->order.data[i];
 
 		/* below the least share nothing would be shown */
 		if (on && (!v->t.row[r].total || tui_rows_weight(v, r) < least))
 			continue;
+		if (on && time(NULL) - start > OPEN_ALL_S)
+			left = 0;
+		if (on && !left)
+			break;
 		tui_rows_open(v, r, on);
+		done++;
 		if (on) {
 			size_t n = tui_tree_show_all(&v->tree[r], least, left);
 
@@ -146,7 +154,7 @@ static void open_all(struct tui_view *v, bool on)
 		}
 	}
 	if (on && !left)
-		note(v, "opened the first %d lines; the rest opens one by one", OPEN_ALL_MAX);
+		note(v, "opened the first %zu rows; the others open one by one", done);
 	tui_rows_lines(v);
 	for (v->list.at = 0; v->list.at < v->lines.n; v->list.at++)
 		if (v->lines.data[v->list.at].row == row)
