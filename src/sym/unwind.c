@@ -146,6 +146,14 @@ static enum unwind_end rule_cfa(struct unwind_work *w, const struct ehframe_rule
 				const struct frame *f, const struct unwind_regs *regs,
 				uint64_t *cfa)
 {
+	/* After a frame pointer step on aarch64 the stack pointer is not known, but a function that
+	 * saves the frame pointer lets it point to where it is saved. */
+	if (!f->sp_known && r->cfa != EHFRAME_CFA_FP && r->cfa != EHFRAME_CFA_DEREF_FP) {
+		if (r->fp != EHFRAME_FP_CFA)
+			return UNWIND_NO_REGISTER;
+		*cfa = f->fp - (uint64_t)((int64_t)r->fp_off * 8);
+		return UNWIND_NONE;
+	}
 	switch (r->cfa) {
 	case EHFRAME_CFA_SP: *cfa = f->sp + (uint64_t)(int64_t)r->cfa_off; return UNWIND_NONE;
 	case EHFRAME_CFA_FP: *cfa = f->fp + (uint64_t)(int64_t)r->cfa_off; return UNWIND_NONE;
@@ -312,43 +320,31 @@ static enum unwind_end walk_fast(struct unwind_work *w, uint64_t *chain, uint32_
 	}
 }
 
-/* One frame with all registers: by the file's own information, else by what the compact rule says.
- */
-static enum unwind_end step_full(struct unwind_work *w, struct unwind_regs *regs, bool *is_return,
+static bool has(const struct unwind_regs *regs, unsigned reg)
+{
+	return regs->known >> reg & 1;
+}
+
+/* One frame with all registers, by what the compact rule or the frame pointer says. */
+static enum unwind_end step_rows(struct unwind_work *w, const struct unwind_map *m,
+				 struct unwind_regs *regs, bool *is_return,
 				 struct unwind_result *ret)
 {
 	unsigned pc_reg = unwind_pc_reg(w->x86), sp_reg = unwind_sp_reg(w->x86);
 	unsigned fp_reg = unwind_fp_reg(w->x86);
-	uint64_t pc = regs->r[pc_reg] - *is_return, off, vaddr, sp = regs->r[sp_reg];
-	const struct unwind_map *m = unwind_map_find(w, pc);
-	const struct ehframe_rule *r;
-	enum unwind_end end = UNWIND_NONE;
-	struct frame f;
-	bool signal = false, by_fp;
+	uint64_t pc = regs->r[pc_reg] - *is_return, sp = regs->r[sp_reg];
+	const struct ehframe_rule *r =
+		m->table ? ehframe_lookup(m->table, pc - m->start + m->pgoff) : NULL;
+	bool by_fp = !r || r->cfa == EHFRAME_CFA_NONE;
+	struct frame f = { .ip = regs->r[pc_reg],
+			   .sp = sp,
+			   .sp_known = has(regs, sp_reg),
+			   .fp = has(regs, fp_reg) ? regs->r[fp_reg] : 0,
+			   .lr = regs->r[EHFRAME_ARM64_LR],
+			   .lr_known = !w->x86 && has(regs, EHFRAME_ARM64_LR),
+			   .is_return = *is_return };
+	enum unwind_end end;
 
-	if (!m)
-		return UNWIND_NO_MAP;
-	off = pc - m->start + m->pgoff;
-	if (m->cfi && ehframe_vaddr(m->cfi, off, &vaddr) &&
-	    unwind_full_step(w, m->cfi, vaddr, regs, &signal, &end) == 0) {
-		*is_return = !signal;
-		ret->flags |= signal ? UNWIND_SIGNAL : 0;
-		if (end == UNWIND_NONE && !signal &&
-		    (ret->n > 1 ? regs->r[sp_reg] <= sp : regs->r[sp_reg] < sp))
-			return UNWIND_NO_PROGRESS;
-		return end;
-	}
-	r = m->table ? ehframe_lookup(m->table, off) : NULL;
-	f = (struct frame){ .ip = regs->r[pc_reg],
-			    .sp_known = true,
-			    .sp = sp,
-			    .fp = regs->r[fp_reg],
-			    .lr = regs->r[EHFRAME_ARM64_LR],
-			    .is_return = *is_return,
-			    .lr_known = !w->x86 && (regs->known >> EHFRAME_ARM64_LR & 1) };
-	if (!(regs->known >> fp_reg & 1))
-		f.fp = 0;
-	by_fp = !r || r->cfa == EHFRAME_CFA_NONE;
 	if (r && (r->cfa == EHFRAME_CFA_BOTTOM || made_up(m, r, pc, *is_return)))
 		return UNWIND_BOTTOM;
 	end = by_fp ? step_fp(w, &f) : step_rule(w, r, &f, regs);
@@ -364,11 +360,37 @@ static enum unwind_end step_full(struct unwind_work *w, struct unwind_regs *regs
 	regs->r[pc_reg] = f.ip;
 	regs->r[sp_reg] = f.sp;
 	regs->r[fp_reg] = f.fp;
-	regs->known |= (uint64_t)1 << pc_reg | (uint64_t)1 << sp_reg | (uint64_t)1 << fp_reg;
+	regs->known |=
+		(uint64_t)1 << pc_reg | (uint64_t)f.sp_known << sp_reg | (uint64_t)1 << fp_reg;
 	if (!w->x86 && f.is_return)
 		regs->known &= ~((uint64_t)1 << EHFRAME_ARM64_LR);
 	*is_return = f.is_return;
 	return UNWIND_NONE;
+}
+
+/* One frame with all registers: by the file's own information where there is some. */
+static enum unwind_end step_full(struct unwind_work *w, struct unwind_regs *regs, bool *is_return,
+				 struct unwind_result *ret)
+{
+	unsigned sp_reg = unwind_sp_reg(w->x86);
+	uint64_t pc = unwind_ip(regs) - *is_return, sp = regs->r[sp_reg], vaddr;
+	const struct unwind_map *m = unwind_map_find(w, pc);
+	enum unwind_end end = UNWIND_NONE;
+	bool signal = false;
+
+	if (!m)
+		return UNWIND_NO_MAP;
+	if (!m->cfi || !has(regs, sp_reg) ||
+	    !ehframe_vaddr(m->cfi, pc - m->start + m->pgoff, &vaddr) ||
+	    unwind_full_step(w, m->cfi, vaddr, regs, &signal, &end) < 0)
+		return step_rows(w, m, regs, is_return, ret);
+	*is_return = !signal;
+	ret->flags |= signal ? UNWIND_SIGNAL : 0;
+	/* Frames rise; the innermost may have none of its own. */
+	if (end == UNWIND_NONE && !signal &&
+	    (ret->n > 1 ? regs->r[sp_reg] <= sp : regs->r[sp_reg] < sp))
+		return UNWIND_NO_PROGRESS;
+	return end;
 }
 
 static enum unwind_end walk_full(struct unwind_work *w, uint64_t *chain, uint32_t max,
