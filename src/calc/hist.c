@@ -196,7 +196,8 @@ static int sum_job(void *ctx, size_t job, unsigned worker)
 static void table_add(struct table *t, struct table *other)
 {
 	vec_each (&other->rows, r) {
-		struct hist_row *to = &t->rows.data[row_at(t, r->at)];
+		uint32_t row = row_at(t, r->at); /* moves t->rows.data */
+		struct hist_row *to = &t->rows.data[row];
 
 		to->count += r->count;
 		to->all_count += r->all_count;

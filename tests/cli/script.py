@@ -21,7 +21,7 @@ def refusals():
     has("a missing file: what to do", r.err, "cannot open", "hint:", "kymo record")
     open(f"{DIR}/empty", "w").close()
     has("an empty file", kymo(f"script -i {DIR}/empty").err, "is empty")
-    has("a text", kymo("script -i /etc/passwd").err, "no perf.data file", "PERFILE2")
+    has("a text", kymo("script -i /etc/passwd").err, "no recording that kymo knows", "hint:")
     r = kymo(f"script -i {FILE} -F comm,tiem")
     check("an unknown field: exit 1", r.code == 1)
     has("an unknown field: the nearest", r.err, "no such field: 'tiem'", "time")
