@@ -84,18 +84,22 @@ static void put_bits(struct to *t, const char *name, uint64_t v, const struct bi
 	t->fn(t->ctx, name, strbuf_str(&b));
 }
 
-static void put(struct to *t, const char *name, uint64_t v, const char *fmt)
+enum base { DEC, HEX, SIGNED };
+
+static void put(struct to *t, const char *name, uint64_t v, enum base base)
 {
 	char text[32];
 
 	if (!v)
 		return;
-	snprintf(text, sizeof(text), fmt, v);
+	if (base == HEX)
+		snprintf(text, sizeof(text), "%#" PRIx64, v);
+	else if (base == DEC)
+		snprintf(text, sizeof(text), "%" PRIu64, v);
+	else
+		snprintf(text, sizeof(text), "%" PRId64, (int64_t)v);
 	t->fn(t->ctx, name, text);
 }
-
-#define DEC "%" PRIu64
-#define HEX "%#" PRIx64
 
 void attr_each(const struct perf_event_attr *a, attr_fn *fn, void *ctx)
 {
@@ -154,7 +158,7 @@ void attr_each(const struct perf_event_attr *a, attr_fn *fn, void *ctx)
 		 ARRAY_SIZE(branch_bits));
 	put(&t, "sample_regs_user", a->sample_regs_user, HEX);
 	put(&t, "sample_stack_user", a->sample_stack_user, DEC);
-	put(&t, "clockid", (uint64_t)(int64_t)a->clockid, "%" PRId64);
+	put(&t, "clockid", (uint64_t)(int64_t)a->clockid, SIGNED);
 	put(&t, "sample_regs_intr", a->sample_regs_intr, HEX);
 	put(&t, "aux_watermark", a->aux_watermark, DEC);
 	put(&t, "sample_max_stack", a->sample_max_stack, DEC);

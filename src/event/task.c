@@ -174,7 +174,7 @@ static struct node *treap_cut_last(struct tasks *t, struct node *n, uint64_t add
 {
 	const struct node *last = treap_last(n);
 
-	if (!last || last->map.end <= addr)
+	if (!n || !last || last->map.end <= addr)
 		return n;
 	n = node_own(t, n, token);
 	if (n->right)

@@ -8,8 +8,8 @@
 struct text {
 	unsigned long_size;
 	struct printfmt_env env;
-	struct map printk; /* address to text */
-	struct arena arena;
+	struct map printk; /* address to id in texts, + 1 */
+	struct strtab texts;
 };
 
 static const char *printk_text(void *ctx, uint64_t addr)
@@ -17,7 +17,7 @@ static const char *printk_text(void *ctx, uint64_t addr)
 	const struct text *t = ctx;
 	const uint64_t *at = map_find(&t->printk, addr);
 
-	return at ? (const char *)(uintptr_t)*at : NULL;
+	return at ? strtab_get(&t->texts, (uint32_t)*at - 1) : NULL;
 }
 
 void *text_new(const struct text_opts *o)
@@ -37,7 +37,7 @@ void text_free(void *tep)
 	if (!t)
 		return;
 	map_free(&t->printk);
-	arena_free(&t->arena);
+	strtab_free(&t->texts);
 	free(t);
 }
 
@@ -62,7 +62,7 @@ void text_printk(void *tep, const char *text, size_t n)
 		/* perf drops the end of the line as well */
 		if (last && last - quote > 2 && strcmp(last - 2, "\\n") == 0)
 			last[-2] = '\0';
-		*map_at(&t->printk, addr) = (uintptr_t)arena_strdup(&t->arena, quote + 1);
+		*map_at(&t->printk, addr) = strtab_add(&t->texts, quote + 1) + 1ull;
 	}
 }
 

@@ -53,6 +53,7 @@ void perfdata_close(struct source *s)
 	map_free(&pd->readings.slot);
 	map_free(&pd->ids);
 	map_free(&pd->cgroups);
+	strtab_free(&pd->cgroup_paths);
 	map_free(&pd->unknown_types);
 	tasks_free(pd->trace.tasks);
 	arena_free(&pd->trace.arena);
@@ -294,5 +295,5 @@ const char *perfdata_cgroup(const struct source *s, uint64_t id)
 	const struct perfdata *pd = s->impl;
 	const uint64_t *at = map_find(&pd->cgroups, id);
 
-	return at ? (const char *)(uintptr_t)*at : NULL;
+	return at ? strtab_get(&pd->cgroup_paths, (uint32_t)*at - 1) : NULL;
 }

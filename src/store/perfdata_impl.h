@@ -135,8 +135,9 @@ struct perfdata {
 	VEC(struct perfdata_build_id) build_ids;
 	VEC(struct perfdata_format) formats;
 	bool raw_swapped;   /* tracepoint records are of the other endian */
-	struct map cgroups; /* id to path */
-	int32_t *sockets;   /* by CPU */
+	struct map cgroups; /* id to id in cgroup_paths, + 1 */
+	struct strtab cgroup_paths;
+	int32_t *sockets; /* by CPU */
 	uint32_t n_sockets;
 };
 

@@ -286,7 +286,7 @@ static void apply_cgroup(struct perfdata *pd, const struct event *ev)
 
 	if (r->h.size < sizeof(*r) || !(path = record_text(&r->h, r->path)))
 		return;
-	*map_at(&pd->cgroups, r->id) = (uint64_t)(uintptr_t)arena_strdup(&pd->trace.arena, path);
+	*map_at(&pd->cgroups, r->id) = strtab_add(&pd->cgroup_paths, path) + 1ull;
 }
 
 static void apply_one(struct perfdata *pd, const struct event *ev)

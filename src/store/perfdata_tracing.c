@@ -16,8 +16,10 @@ static const uint8_t magic[] = { 23, 8, 68, 't', 'r', 'a', 'c', 'i', 'n', 'g' };
 static const char *zstring(struct cursor *c)
 {
 	const char *s = (const char *)c->p;
-	const uint8_t *end = c->bad ? NULL : memchr(c->p, 0, (size_t)(c->end - c->p));
+	const uint8_t *end = NULL;
 
+	if (!c->bad && c->p && c->p < c->end)
+		end = memchr(c->p, 0, (size_t)(c->end - c->p));
 	if (!end) {
 		c->bad = true;
 		return "";

@@ -262,7 +262,7 @@ static int put_record(struct dump *d, const struct perfdata_view *v)
 	if (v->header.type < 64)
 		ev = perfdata_walk_event(d->walk, v);
 	put_where(d, v, ev);
-	if (v->header.type == PERF_RECORD_READ) {
+	if (v->header.type == PERF_RECORD_READ && ev) {
 		put_read_record(d, perfdata_walk_record(d->walk, v), ev);
 		return d->out->error ? 1 : 0;
 	}

@@ -79,9 +79,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(e.code && e.msg[0]);
 		return 0;
 	}
-	symbols = symbols_new(&(struct symbols_opts){ .no_cache = true,
-						      .no_debuginfod = true,
-						      .find = { .symfs = "/nonexistent" } });
+	symbols = symbols_new(&(struct symbols_opts){
+		.no_cache = true, .no_debuginfod = true, .find = { .symfs = "/nonexistent" } });
 	out_init(&out, null);
 	perfdata_header_text(s, true, &header);
 	for (size_t i = 0; i < s->n_chunks; i++)
