@@ -141,6 +141,7 @@ static int start_file(struct record_out *o, const char *path, struct err *e)
 	for (unsigned f = 0; f < PERFDATA_FEATURE_END; f++)
 		if (o->early[f].n)
 			perfdata_write_early(o->w, f, o->early[f].data, o->early[f].n);
+	perfdata_write_early(o->w, PERFDATA_KALLSYMS, NULL, 0);
 	r = perfdata_write_start(o->w, e);
 	return r == 0 ? stream_build_id(o, e) : r;
 }
@@ -172,8 +173,11 @@ int record_out_open(struct record_out *o, struct err *e)
 
 int record_out_round(struct record_out *o, struct err *e)
 {
-	int r = perfdata_write_record(o->w, PERFDATA_FINISHED_ROUND, 0, NULL, 0, e);
+	int r = 0;
 
+	/* a round promises that nothing older than the one before it comes later */
+	if (!o->walked || !walker_waiting(o->walked->walker))
+		r = perfdata_write_record(o->w, PERFDATA_FINISHED_ROUND, 0, NULL, 0, e);
 	return r == 0 ? perfdata_write_flush(o->w, e) : r;
 }
 

@@ -21,6 +21,7 @@ enum {
 
 #define MS 1000000u   /* ns */
 #define FLUSH_MS 250u /* rings that fill slowly are emptied so often: little is lost with us */
+#define SETTLE_MS 500 /* at the end, for stacks whose tables are still being built */
 #define MAX_SIDE_BAND (64u << 20) /* of a flight recorder, before it begins anew */
 
 int record_enable(struct recording *r, struct err *e)
@@ -324,6 +325,8 @@ static int finish(struct recording *r, bool failed, struct err *e)
 	int code = 0, closed;
 
 	disable(r);
+	if (r->walked.walker && !failed)
+		walker_settle(r->walked.walker, SETTLE_MS);
 	if (!failed)
 		code = r->a->capture.overwrite ? snapshot(r, e) : drain(r, e);
 	if (runs)

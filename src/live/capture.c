@@ -106,12 +106,20 @@ static int make_events(struct capture *c, size_t places, struct err *e)
 	return 0;
 }
 
-/* Children are only inherited into per-CPU rings; and many threads share those better, too. */
+/*
+ * Children are only inherited into per-CPU rings; and many threads share those better, too.
+ * Tasks that run on some CPUs were started on others: what tells of them is opened on all.
+ */
 static int choose_cpus(struct capture *c, struct err *e)
 {
 	struct target *t = c->target;
 	struct cpus online;
 
+	if (t->system_wide && !c->opts.no_tracking) {
+		c->only = t->cpus;
+		t->cpus = (struct cpus){ 0 };
+		return cpus_online(&t->cpus, e);
+	}
 	if (t->cpus.cpu[0] != -1 || c->opts.per_thread)
 		return 0;
 	if (cpus_online(&online, e) < 0)
@@ -134,8 +142,10 @@ int capture_open(struct spec_list *specs, struct target *t, const struct capture
 	c.opts.inherit = o->inherit && !o->per_thread;
 	if (r == 0)
 		r = choose_cpus(&c, e);
-	if (r < 0)
+	if (r < 0) {
+		cpus_free(&c.only);
 		return r;
+	}
 	c.n_live = t->cpus.cpu[0] == -1 ? t->threads.n : t->cpus.n;
 	c.n_rings = o->overwrite ? 2 * c.n_live : c.n_live;
 	c.ring = mem_alloc(c.n_rings * sizeof(*c.ring));
@@ -383,5 +393,6 @@ void capture_close(struct capture *c)
 	free(c->event);
 	free(c->ring);
 	free(c->watched);
+	cpus_free(&c->only);
 	*c = (struct capture){ 0 };
 }

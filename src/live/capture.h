@@ -79,6 +79,7 @@ struct capture {
 	struct target *target;
 	struct capture_opts opts;
 	struct spec_list *specs;
+	struct cpus only; /* where events are opened that do more than track; none: everywhere */
 	size_t ring_size; /* that was had */
 	bool dummy;	  /* an event was added to specs */
 };

@@ -132,13 +132,15 @@ static int open_one(struct capture *c, size_t i, size_t place, pid_t tid, int cp
 	return attach_ring(c, ev, capture_ring_of(c, ev, place), fd, e);
 }
 
-/* Some PMUs are on some CPUs only. */
-static int for_cpu(const struct event_spec *s, int cpu, struct err *e)
+/* Some PMUs are on some CPUs only, and -C names some. */
+static int for_cpu(const struct capture *c, const struct capture_event *ev, int cpu, struct err *e)
 {
-	const char *only = s->pmu_cpus ? s->pmu_cpus : s->on_cpus;
+	const char *only = ev->spec->pmu_cpus ? ev->spec->pmu_cpus : ev->spec->on_cpus;
 	struct cpus mask;
 	bool has;
 
+	if (c->only.n && !ev->tracking && !cpus_has(&c->only, cpu))
+		return 0;
 	if (!only || cpu < 0)
 		return 1;
 	if (cpus_parse_any(only, &mask, e) < 0)
@@ -161,7 +163,7 @@ int capture_open_all(struct capture *c, struct err *e)
 		for (size_t j = 0; j < t->threads.n; j++, place++)
 			for (size_t i = 0; i < c->n; i++) {
 				int cpu = t->cpus.cpu[k];
-				int r = for_cpu(c->event[i].spec, cpu, e);
+				int r = for_cpu(c, &c->event[i], cpu, e);
 
 				if (r > 0)
 					r = open_one(c, i, place, t->threads.tid[j], cpu, e);

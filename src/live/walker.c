@@ -321,6 +321,11 @@ int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, stru
 	return n < 0 ? n : r.n + n;
 }
 
+bool walker_waiting(const struct walker *w)
+{
+	return w->n_copied > 0;
+}
+
 void walker_settle(struct walker *w, int timeout_ms)
 {
 	uint64_t end = walker_now() + (uint64_t)timeout_ms * 1000000u;
@@ -435,6 +440,12 @@ int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, stru
 {
 	(void)w, (void)timeout_ms, (void)fn, (void)ctx, (void)e;
 	return 0;
+}
+
+bool walker_waiting(const struct walker *w)
+{
+	(void)w;
+	return false;
 }
 
 void walker_settle(struct walker *w, int timeout_ms)

@@ -107,6 +107,8 @@ int walker_fd(const struct walker *w);
  * Returns the number of samples, or what fn returned if that is not 0.
  */
 int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, struct err *e);
+/* Are there samples that wait for their tables? Those will be older than what came meanwhile. */
+bool walker_waiting(const struct walker *w);
 /* Wait until every table that is wanted now has been built (tests, and before a command starts). */
 void walker_settle(struct walker *w, int timeout_ms);
 

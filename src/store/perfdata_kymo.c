@@ -30,7 +30,8 @@ void kymo_early(struct perfdata *pd)
 	for (uint64_t i = 0; i < n && i < ARRAY_SIZE(pd->feature) && !c.bad; i++) {
 		uint64_t feature = cursor_u64(&c), offset = cursor_u64(&c), size = cursor_u64(&c);
 
-		if (c.bad || feature >= ARRAY_SIZE(pd->feature) || offset > f->size ||
+		/* of size 0: announced, but the recording never came to write it */
+		if (c.bad || feature >= ARRAY_SIZE(pd->feature) || !size || offset > f->size ||
 		    size > f->size - offset)
 			continue;
 		pd->feature[feature] = (struct section){ .data = f->data + offset,

@@ -41,6 +41,7 @@ struct perfdata_writer {
 	struct perfdata_header header;
 	VEC(struct write_attr) attrs;
 	VEC(struct early_feature) early;
+	uint64_t early_at; /* where their table stands */
 	struct perfdata_section feature[MAX_FEATURES];
 	uint8_t *buffer;
 	size_t used;
@@ -178,10 +179,12 @@ static int start_pipe(struct perfdata_writer *w, struct err *e)
 		if (r == 0)
 			r = put_attr_record(w, a, e);
 	vec_each (&w->early, f)
-		if (r == 0)
-			r = f->feature == PERFDATA_TRACING_DATA
-				    ? put_formats(w, f, e)
-				    : perfdata_write_feature(w, f->feature, f->data, f->n, e);
+		if (r == 0 && f->feature != PERFDATA_TRACING_DATA)
+			r = perfdata_write_feature(w, f->feature, f->data, f->n, e);
+	/* perf's evlist reads up to the first feature, and would not find its way behind these */
+	vec_each (&w->early, f)
+		if (r == 0 && f->feature == PERFDATA_TRACING_DATA)
+			r = put_formats(w, f, e);
 	return r;
 }
 
@@ -193,10 +196,12 @@ static int put_early(struct perfdata_writer *w, struct err *e)
 	uint64_t at = w->at + sizeof(head) + w->early.n * sizeof(struct perfdata_early);
 	int r = put(w, head, sizeof(head), e);
 
+	w->early_at = w->at;
 	vec_each (&w->early, f) {
 		struct perfdata_early entry = { f->feature, { at, f->n } };
 
-		w->feature[f->feature] = entry.section;
+		if (f->n)
+			w->feature[f->feature] = entry.section;
 		at += (f->n + 7) & ~(size_t)7;
 		if (r == 0)
 			r = put(w, &entry, sizeof(entry), e);
@@ -375,14 +380,31 @@ int perfdata_write_feature(struct perfdata_writer *w, unsigned feature, const vo
 	return r < 0 ? r : put(w, data, n, e);
 }
 
+/* Those that perf does not know are only in the table before the data, where room was left. */
+static int write_own(struct perfdata_writer *w, struct err *e)
+{
+	for (size_t i = 0; i < w->early.n; i++) {
+		unsigned f = w->early.data[i].feature;
+		struct perfdata_early entry = { f, w->feature[f] };
+		uint64_t at = w->early_at + i * sizeof(entry);
+
+		if (f >= PERFDATA_FEATURE_END &&
+		    pwrite(w->fd, &entry, sizeof(entry), (off_t)at) != sizeof(entry))
+			return failed(w, errno ? errno : EIO, e);
+	}
+	return 0;
+}
+
 /* Only now are the features there for perf: the header's bits say so. */
 static int write_sections(struct perfdata_writer *w, struct err *e)
 {
-	struct perfdata_section table[MAX_FEATURES];
+	struct perfdata_section table[SECTION_ROOM];
 	size_t n = 0;
 	uint64_t at = w->header.data.offset + w->header.data.size;
 
-	for (unsigned f = 0; f < MAX_FEATURES && n < SECTION_ROOM; f++)
+	if (write_own(w, e) < 0)
+		return -1;
+	for (unsigned f = 0; f < PERFDATA_FEATURE_END; f++)
 		if (w->feature[f].offset) {
 			table[n++] = w->feature[f];
 			w->header.features[f / 64] |= 1ull << (f % 64);
@@ -457,7 +479,8 @@ void perfdata_write_abandon(struct perfdata_writer *w)
 	for (unsigned f = 0; f < MAX_FEATURES; f++) {
 		if (w->feature[f].offset >= data->offset)
 			w->feature[f] = (struct perfdata_section){ 0 };
-		table += w->feature[f].offset ? sizeof(w->feature[f]) : 0;
+		table += f < PERFDATA_FEATURE_END && w->feature[f].offset ? sizeof(w->feature[f])
+									  : 0;
 	}
 	end = (uint64_t)st.st_size;
 	if (w->ended)

@@ -34,7 +34,10 @@ int perfdata_write_open(const struct perfdata_write_opts *o, struct perfdata_wri
 /* All events, in their order, before the start. name is for stream form's readers. */
 void perfdata_write_attr(struct perfdata_writer *w, const struct perf_event_attr *attr,
 			 const char *name, const uint64_t *ids, size_t n);
-/* A feature that is known before the start; copied. In stream form it becomes a record. */
+/*
+ * A feature that is known before the start; copied. In stream form it becomes a
+ * record. One of kymo's own, which comes after the data, is announced here with n 0.
+ */
 void perfdata_write_early(struct perfdata_writer *w, unsigned feature, const void *data, size_t n);
 int perfdata_write_start(struct perfdata_writer *w, struct err *e);
 
