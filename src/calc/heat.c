@@ -58,7 +58,8 @@ static void log_edges(struct heat *h, uint64_t min, uint64_t max, uint32_t rows)
 	h->rows = (uint32_t)(to - from);
 	h->edge = mem_alloc((h->rows + 1) * sizeof(*h->edge));
 	for (int i = from; i <= to; i++)
-		h->edge[i - from] = i % k == 0 ? pow(10, i / k) : pow(10, (double)i / k);
+		h->edge[i - from] = i % k == 0 ? pow(10, (double)(i / k)) /* exactly */
+					       : pow(10, (double)i / k);
 }
 
 /* Round steps: 1, 2 or 5 times a power of ten. */

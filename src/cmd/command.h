@@ -91,6 +91,7 @@ extern const struct command cmd_diff;
 extern const struct command cmd_addr2line, cmd_annotate, cmd_doctor, cmd_report;
 extern const struct command cmd_addr2line, cmd_report;
 extern const struct command cmd_flame, cmd_collapse;
+extern const struct command cmd_heat;
 extern const struct command cmd_report, cmd_help, cmd_version, cmd_completion, cmd_introspect;
 
 #endif

@@ -16,22 +16,15 @@
 
 #define MAX_PIPE (4ull << 30)
 
-/* A whole file: mapped where it can be, read where it is a pipe. */
-struct whole {
-	char *data;
-	size_t n;
-	bool mapped;
-};
-
-static void whole_free(struct whole *w)
+void picture_file_close(struct picture_file *f)
 {
-	if (w->mapped)
-		munmap(w->data, w->n);
-	else
-		free(w->data);
+	if (f->mapped)
+		munmap((void *)f->data, f->n);
+	else if (f->n)
+		free((void *)f->data);
 }
 
-static int read_pipe(int fd, const char *shown, struct whole *w, struct err *e)
+static int read_pipe(int fd, const char *shown, struct picture_file *w, struct err *e)
 {
 	struct strbuf b = { 0 };
 	static char part[1 << 16];
@@ -51,12 +44,15 @@ static int read_pipe(int fd, const char *shown, struct whole *w, struct err *e)
 		}
 		strbuf_add(&b, part, (size_t)n);
 	}
-	*w = (struct whole){ .data = b.data, .n = b.n };
+	if (!b.n)
+		strbuf_free(&b);
+	*w = (struct picture_file){ .data = b.n ? b.data : "", .n = b.n };
 	return 0;
 }
 
-static int whole_read(const char *path, const char *shown, struct whole *w, struct err *e)
+int picture_file_open(const char *path, struct picture_file *w, struct err *e)
 {
+	const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
 	bool std_in = strcmp(path, "-") == 0;
 	AUTO_CLOSE int fd = std_in ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -76,7 +72,7 @@ static int whole_read(const char *path, const char *shown, struct whole *w, stru
 	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
 		return err_set(e, errno, "cannot read %s: %s", shown, strerror(errno));
-	*w = (struct whole){ .data = p, .n = (size_t)st.st_size, .mapped = true };
+	*w = (struct picture_file){ .data = p, .n = (size_t)st.st_size, .mapped = true };
 	return 0;
 }
 
@@ -100,11 +96,10 @@ static const struct {
 };
 
 /* Everything that is nothing else is taken for folded text, whose reader says what is wrong. */
-static int refuse_others(const char *shown, const struct whole *w, struct err *e)
+static int refuse_others(const char *shown, const struct picture_file *w, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		if (!w->data || w->n < formats[i].n ||
-		    memcmp(w->data, formats[i].magic, formats[i].n) != 0)
+		if (w->n < formats[i].n || memcmp(w->data, formats[i].magic, formats[i].n) != 0)
 			continue;
 		err_set(e, EOPNOTSUPP, "%s is %s, which kymo cannot draw yet", shown,
 			formats[i].what);
@@ -168,24 +163,24 @@ static int read_one(const char *path, struct stacks side[2], struct picture_inpu
 {
 	const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
 	struct folded_info info = { 0 };
-	struct whole w = { 0 };
+	struct picture_file w = { 0 };
 	int r;
 
 	if (strcmp(path, "-") != 0 && is_recording(path))
 		return read_recording(path, &side[0], in, e);
-	r = whole_read(path, shown, &w, e);
+	r = picture_file_open(path, &w, e);
 	if (r < 0)
 		return r;
 	r = refuse_others(shown, &w, e);
 	if (r == 0)
-		r = unfold_text(shown, w.data ? w.data : "", w.n, side, &info, e);
+		r = unfold_text(shown, w.data, w.n, side, &info, e);
 	if (r == 0 && info.fractions)
 		snprintf(in->note, sizeof(in->note),
 			 "%llu counts have a fraction; they were rounded",
 			 (unsigned long long)info.fractions);
 	in->folded = true;
 	in->two = info.two;
-	whole_free(&w);
+	picture_file_close(&w);
 	return r;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What flame and collapse share: where stacks come from, and where pictures go. */
+/* What flame, collapse and heat share: where stacks come from, and where pictures go. */
 #ifndef KYMO_CMD_PICTURE_H
 #define KYMO_CMD_PICTURE_H
 
@@ -8,6 +8,15 @@
 
 #include "base/err.h"
 #include "calc/stacks.h"
+
+/* A whole file ("-": standard input): mapped where it can be, read where it is a pipe. */
+struct picture_file {
+	const char *data; /* never NULL once open */
+	size_t n;
+	bool mapped;
+};
+int picture_file_open(const char *path, struct picture_file *f, struct err *e);
+void picture_file_close(struct picture_file *f);
 
 struct picture_input {
 	struct stacks side[2]; /* [1] only when two */

@@ -12,4 +12,8 @@ extern const size_t web_flame_svg_n;
 extern const unsigned char web_flame_0[], web_flame_1[], web_flame_2[];
 extern const size_t web_flame_0_n, web_flame_1_n, web_flame_2_n;
 
+/* The interactive heat map, in the same three pieces. */
+extern const unsigned char web_heat_0[], web_heat_1[], web_heat_2[];
+extern const size_t web_heat_0_n, web_heat_1_n, web_heat_2_n;
+
 #endif

@@ -44,6 +44,11 @@ function duration(ns) {
 	return scaled(ns, ["ns", "µs", "ms", "s"], 1000);
 }
 
+// 2.00 ms is 2 ms, 100 ms stays: only zeros behind the point go.
+function trimmed(text) {
+	return text.replace(/(\.\d*?)0+(?= |$)/, "$1").replace(/\.(?= |$)/, "");
+}
+
 const $ = (id) => document.getElementById(id);
 
 // make("button", { class: "x", onclick: fn, text: "…" }, children...)

@@ -1,28 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Search: a text (any case), or a regular expression between slashes: /^mem(cpy|set)/i
-
-function compile(text) {
-	if (text.length > 1 && text[0] === "/") {
-		const last = text.lastIndexOf("/"),
-			flags = text.slice(last + 1);
-		const closed = last > 0 && /^[imsu]*$/.test(flags);
-		try {
-			const re = closed
-				? new RegExp(text.slice(1, last), flags)
-				: new RegExp(text.slice(1));
-			return { test: (s) => re.test(s), error: "" };
-		} catch (e) {
-			return { test: () => false, error: "not a regular expression" };
-		}
-	}
-	const low = text.toLowerCase();
-	return { test: (s) => s.toLowerCase().includes(low), error: "" };
-}
-
-// A pattern that finds this name and no other.
-function exactly(name) {
-	return "/^" + name.replace(/[.*+?^${}()|[\]\\\/]/g, "\\$&") + "$/";
-}
+// Search: which frames match, and how much of the weight.
 
 // Which functions match, and how much of the weight has at least one of them in
 // its stack: a match inside a match is passed over, so nothing counts twice.
