@@ -163,7 +163,7 @@ for name, how in made:
     by = how.get("report", "comm")
     if by:
         want = rows(perf(f"report --stdio -g none --no-children -s {by} -n --no-group", name).out)
-        got = rows(kymo(f"report -i {path(name)} --stdio -g none --no-children -s {by} -n").out)
+        got = rows(kymo(f"report -i {path(name)} --stdio -g none --no-children -s {by} -n --no-group").out)
         same(f"{name}: report by {by}", sorted(got), sorted(want))
     if stream:
         continue  # perf's other commands do not read all of a stream
