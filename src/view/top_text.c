@@ -28,6 +28,12 @@ static void percent(FILE *f, double p)
 		fprintf(f, "  %s%7.2f%%%s", term_style(f, c), p, term_style(f, TERM_RESET));
 }
 
+/* Sums have columns of their own. */
+static bool shows(const struct column *c)
+{
+	return c->value >= 0 && !c->hidden;
+}
+
 void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigned height,
 	       double min_percent)
 {
@@ -45,8 +51,10 @@ void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigne
 	for (size_t i = 0; i < rows; i++)
 		for (unsigned k = 0; k + 1 < cols->n; k++) {
 			const struct hist_row *r = &h->rows.data[i];
-			size_t n = strlen(cell_text(h->cells, &cols->col[k], r->at, r->count, buf,
-						    sizeof(buf)));
+			size_t n = shows(&cols->col[k])
+					   ? strlen(cell_text(h->cells, &cols->col[k], r->at,
+							      r->count, buf, sizeof(buf)))
+					   : 0;
 
 			if (n > width[k])
 				width[k] = n < 40 ? n : 40;
