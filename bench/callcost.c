@@ -2,7 +2,8 @@
 /*
  * callcost getppid|write N: make N system calls and print the nanoseconds each took.
  *
- * The time is taken inside, so that the start-up of a tool that watches is not in it.
+ * CPU time taken inside: neither a watching tool's start-up nor what else runs
+ * here is in it. Of twenty parts the quickest counts, since noise only adds.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,30 +13,37 @@
 #include <time.h>
 #include <unistd.h>
 
+#define PARTS 20
+
 static double now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
 int main(int argc, char **argv)
 {
-	long n = argc > 2 ? strtol(argv[2], NULL, 10) : 1000000;
+	long n = (argc > 2 ? strtol(argv[2], NULL, 10) : 1000000) / PARTS;
 	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	double start;
+	double best = 1e18;
 
 	if (argc < 2 || n < 1 || fd < 0)
 		return 2;
-	start = now();
-	if (strcmp(argv[1], "write") == 0) {
-		for (long i = 0; i < n; i++)
-			syscall(SYS_write, fd, "x", 1);
-	} else {
-		for (long i = 0; i < n; i++)
-			syscall(SYS_getppid);
+	for (int part = 0; part < PARTS; part++) {
+		double start = now(), took;
+
+		if (strcmp(argv[1], "write") == 0) {
+			for (long i = 0; i < n; i++)
+				syscall(SYS_write, fd, "x", 1);
+		} else {
+			for (long i = 0; i < n; i++)
+				syscall(SYS_getppid);
+		}
+		took = (now() - start) / (double)n;
+		best = took < best ? took : best;
 	}
-	printf("%.2f\n", (now() - start) / (double)n);
+	printf("%.2f\n", best);
 	return 0;
 }

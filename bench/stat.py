@@ -7,7 +7,7 @@ import statistics
 from lib import BUILD, KYMO, RUNS, Bench, Run, have, interleave
 
 CALLCOST = str(BUILD / "bench/bench-callcost")
-CALLS = "300000"
+CALLS = "400000"
 TRACING = "/sys/kernel/tracing/events/syscalls"
 b = Bench("stat")
 
@@ -17,7 +17,7 @@ def both(*args):
 
 
 def overhead(what, call, *options):
-    """Nanoseconds that counting adds to each call, by the workload's own clock."""
+    """Nanoseconds that counting adds to each call, of CPU time as the workload sees it."""
     event = f"syscalls:sys_enter_{call}"
     work = [CALLCOST, call, CALLS]
     tools = {"bare": work, **{n: [*argv, "-e", event, "--", *work] for n, argv in both("stat", *options).items() if have(argv[0])}}
