@@ -67,7 +67,7 @@ def as_json():
 
 def tracepoints():
     path = f"{DIR}/tp.data"
-    r = run(["perf", "record", "-q", "-N", "--no-bpf-event", "-e", "sched:sched_process_exit,raw_syscalls:sys_enter", "-o", path, "true"])
+    r = run(["perf", "record", "-q", "-B", "--no-bpf-event", "-e", "sched:sched_process_exit,raw_syscalls:sys_enter", "-o", path, "true"])
     if r.code:
         skip("fields of tracepoints", "no tracepoints here: " + r.err.strip()[:60])
         return
@@ -119,7 +119,7 @@ if not shutil.which("perf"):
     end()
 try:
     for _ in range(3):
-        if subprocess.run(["perf", "record", "-q", "-N", "--no-bpf-event", "-g", "-F", "2000", "-o", FILE, BUSY, "80"],
+        if subprocess.run(["perf", "record", "-q", "-B", "--no-bpf-event", "-g", "-F", "2000", "-o", FILE, BUSY, "80"],
                           capture_output=True).returncode == 0:
             break
     refusals()

@@ -30,7 +30,7 @@ KNOWN = [
 ]
 DIR = tempfile.mkdtemp(prefix="kymo-script-")
 BUSY = os.path.abspath(f"{WORK}/busy")
-KEEP = "-N"  # leave the build-id cache alone: it is shared, and perf record trips over other writers
+KEEP = "-N"  # nothing into the build-id cache
 FAST = f"{KEEP} --no-bpf-event"  # perf takes a second less to start
 
 
@@ -153,8 +153,8 @@ RECORDINGS = [  # name, options of perf record, command, further options of scri
 
 def record(i, name, options, command):
     path = f"{DIR}/{i}.data"
-    for _ in range(3):  # perf record itself crashes now and then while it looks for build-ids
-        r = perf(f"record -q -o {path} {options} -- {command}", cwd=DIR)
+    for more in ("", "-B", "-B"):  # perf record itself fails now and then while it collects build-ids
+        r = perf(f"record -q -o {path} {options} {more} -- {command}", cwd=DIR)
         if r.code == 0:
             break
     if not os.path.exists(path) or (os.path.isfile(path) and os.path.getsize(path) < 200):
@@ -199,8 +199,8 @@ def pipes():
 
 def attached():
     child = subprocess.Popen([BUSY, "30000"])
-    perf(f"record -q {FAST} -p {child.pid} -o {DIR}/pid.data -g -- sleep 0.3")
-    perf(f"record -q {FAST} -t {child.pid} -o {DIR}/tid.data -- sleep 0.3")
+    perf(f"record -q -B {FAST} -p {child.pid} -o {DIR}/pid.data -g -- sleep 0.3")
+    perf(f"record -q -B {FAST} -t {child.pid} -o {DIR}/tid.data -- sleep 0.3")
     child.kill()
     child.wait()
     both("a running process", "script", f"{DIR}/pid.data")
@@ -210,14 +210,14 @@ def attached():
 
 def tail_synthesis():
     """Tasks that ran before are described at the end of the file: perf knows them too late, kymo does not."""
-    perf(f"record -q {FAST} --tail-synthesize -a -o {DIR}/tail.data -- {BUSY} 30")
+    perf(f"record -q -B {FAST} --tail-synthesize -a -o {DIR}/tail.data -- {BUSY} 30")
     nameless = [sum(x.strip().startswith(":") for x in bytes_of([*tool, "script", "-F", "comm", "-i", f"{DIR}/tail.data"])[0]
                     .splitlines()) for tool in (["perf"], [KYMO])]
     check("tail synthesis: more tasks have names than with perf", nameless[1] <= nameless[0], nameless)
 
 
 def rotated():
-    perf(f"record -q {FAST} -g -F 10000 --switch-output=100K -o {DIR}/rot.data -- {BUSY} 400")
+    perf(f"record -q -B {FAST} -g -F 10000 --switch-output=100K -o {DIR}/rot.data -- {BUSY} 400")
     parts = sorted((f for f in os.listdir(DIR) if f.startswith("rot.data.")), key=lambda f: -os.path.getsize(f"{DIR}/{f}"))
     check("--switch-output made several files", len(parts) > 1, parts)
     for f in [f for f in parts if count_samples(f"{DIR}/{f}")][:2]:
@@ -272,7 +272,7 @@ def flipped():
     tool = os.path.join(os.path.dirname(KYMO), "tests/unit/perfflip")
     for options in ("-g -F 1000 --switch-events -e cpu-clock,page-faults", "-e sched:sched_switch",
                     "-z -g -F 5000", "-e '{cpu-clock,page-faults}:S' -d -W --user-regs=ip,sp"):
-        perf(f"record -q {FAST} -o {DIR}/small.data {options} -- true")
+        perf(f"record -q -B {FAST} -o {DIR}/small.data {options} -- true")
         r = run([tool, f"{DIR}/small.data", "197"], timeout=120)
         check(f"bytes changed: {options}", r.code == 0, r.text[-2000:])
     subprocess.run(f"perf record -q {FAST} -o - -- true >{DIR}/small.data 2>/dev/null", shell=True)
