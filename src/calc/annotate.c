@@ -48,6 +48,21 @@ static int find_place(const struct names *n, uint32_t frame, struct place *p, st
 	return err_set(e, ENOENT, "no sample in that function");
 }
 
+/* The function that an inlined one was compiled into, at one of its places; itself for others. */
+static uint32_t outer_frame(const struct names *n, uint32_t frame, uint64_t start)
+{
+	const struct name_frame *f = &n->frames.data[frame];
+
+	for (uint32_t i = 0; f->inlined && i < n->frames.n; i++) {
+		const struct name_frame *o = &n->frames.data[i];
+
+		if (!o->inlined && o->name != SYMBOLS_NONE && o->addr == start &&
+		    o->dso == f->dso && o->mode == f->mode)
+			return i;
+	}
+	return frame;
+}
+
 /* A debug file has the addresses, but where code should be it has nothing. */
 static bool only_debug(const struct elf *elf, uint64_t vaddr)
 {
@@ -123,6 +138,7 @@ static int kernel_code(const struct names *n, const struct annotate_opts *o, str
 static void count_samples(struct annotate *a, const struct place *p)
 {
 	const struct names *n = a->names;
+	const struct name_frame *f = &n->frames.data[a->frame];
 	const struct profile *prof = n->profile;
 
 	for (size_t i = 0; i < prof->entries.n; i++) {
@@ -130,7 +146,9 @@ static void count_samples(struct annotate *a, const struct place *p)
 		const struct name_site *s = &n->sites.data[n->entry_site[i]];
 		int32_t at;
 
-		if (e->type != a->type || s->frame != a->frame)
+		/* by place, not by frame: code that was inlined belongs to the function too */
+		if (e->type != a->type || !s->sym || s->sym->start != p->start ||
+		    s->sym->name == SYMBOLS_NONE || s->dso != f->dso || s->mode != f->mode)
 			continue;
 		a->count += e->count;
 		a->weight += e->weight;
@@ -222,6 +240,8 @@ int annotate_make(const struct names *n, uint32_t frame, const struct annotate_o
 	struct place p = { 0 };
 	int r = find_place(n, frame, &p, e);
 
+	if (r == 0)
+		a.frame = frame = outer_frame(n, frame, p.start);
 	if (r == 0)
 		r = n->frames.data[frame].mode == EVENT_MODE_KERNEL
 			    ? kernel_code(n, o, &p, &a, e)

@@ -48,7 +48,8 @@ struct annotate {
 };
 
 /*
- * The profile behind names must be made by PROFILE_BY_CODE. On failure *ret is
+ * A function that was inlined is shown within one it was inlined into: ret->frame. The
+ * profile behind names must be made by PROFILE_BY_CODE. On failure *ret is
  * untouched; the message says what is missing (a name, the file, vmlinux ...).
  */
 int annotate_make(const struct names *n, uint32_t frame, const struct annotate_opts *o,

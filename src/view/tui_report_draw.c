@@ -179,8 +179,8 @@ static void status(const struct tui_view *v)
 
 		tui_put(&l, TUI_DIM, " ");
 		tui_put(&l, TUI_DIM, tui_tree_name(v->t.names, frame, buf, sizeof(buf)));
-		if (f->name != SYMBOLS_NONE && f->dso != TASK_DSO_NONE)
-			tui_printf(&l, TUI_DIM, "  %s", tasks_dso_path(v->m->trace->tasks, f->dso));
+		if (f->name != SYMBOLS_NONE && f->dso != NAMES_NONE)
+			tui_printf(&l, TUI_DIM, "  %s", names_path(v->t.names, f->dso));
 	}
 	l.x = tui_width() - tui_columns(where) - 1;
 	l.end = tui_width();

@@ -125,8 +125,12 @@ const char *tui_tree_name(const struct names *n, uint32_t frame, char *buf, size
 	if (frame == CALLS_NONE)
 		return "(nobody: where the chains begin)";
 	name = names_function(n, frame);
-	if (name)
+	if (name && !n->frames.data[frame].inlined)
 		return name;
+	if (name) {
+		snprintf(buf, size, "%s (inlined)", name);
+		return buf;
+	}
 	snprintf(buf, size, "%#llx [%s]", (unsigned long long)n->frames.data[frame].addr,
 		 names_dso(n, n->frames.data[frame].dso));
 	return buf;

@@ -60,6 +60,7 @@ def moving(data):
         has("hints", lines[-1], "Enter menu", "? help", "q quit")
         n = where(t)[1]
         check("there are more rows than fit", n > 20, n)
+        check("the status line names function and file", re.match(r" \S+  /\S+", t.lines()[-2]), t.lines()[-2])
         for keys, to in ((["j"], 2), (["Down"], 3), (["k"], 2), (["Up"], 1), (["Up"], 1), (["PageDown"], 20), (["PageUp"], 1),
                          (["Space"], 20), (["End"], n), (["Home"], 1), (["G"], n), (["j"], n), (["g"], 1)):
             t.keys(*keys)
@@ -419,6 +420,22 @@ def unnamed(folder):
         same("the terminal has no new title", "owned" in t.tmux("display-message", "-p", "-t", "t", "#{pane_title}"), False)
 
 
+def inlined(folder):
+    """Functions that were inlined stand in call graphs; their code is that of the function around them."""
+    data = f"{folder}/dwarf.data"
+    r = run([K, "record", "-q", "--call-graph", "dwarf,4096", "-e", "cpu-clock", "-c", "1000000", "-o", data, "--", HOT, "1500"])
+    if not check("a recording with copies of stacks", r.code == 0, r):
+        return
+    with report(data) as t:
+        t.keys("/", "=] mixer", "Enter", "e")
+        t.until("% clone3")
+        t.keys("E", "/", "=(inlined)", "Enter")
+        if not check("inlined functions are shown", t.until(lambda x: "step (inlined)" in x[-2] or "'(inlined)'" in x[-2]), t.text()):
+            return
+        t.keys("a")
+        check("annotated within their function", t.until(lambda x: x[0].startswith(" mixer ")) and "step() inlined at" in t.text(), t.text())
+
+
 def slow(folder):
     """What takes long is shown: a debuginfod server that never answers."""
     prog, data = f"{folder}/gone", f"{folder}/gone.data"
@@ -509,6 +526,7 @@ with tempfile.TemporaryDirectory() as tmp:
     leaving(data)
     looks_of_terminals(data)
     unnamed(tmp)
+    inlined(tmp)
     slow(tmp)
     live()
 end()
