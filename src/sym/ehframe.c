@@ -336,6 +336,10 @@ static void trim(struct ehframe_builder *b)
 
 	while (skip + 1 < b->n_chunks && b->index[skip + 1] == 1)
 		skip++;
+	/* One more is kept where a row starts with the chunk: there the first row has no room. */
+	if (skip && b->n_rows > 1 &&
+	    b->rows[1] >> 16 == ((b->base + ((uint64_t)skip << EHFRAME_CHUNK_SHIFT)) & 0xffff))
+		skip--;
 	if (b->rows[0] == EHFRAME_ROW(b->base, EHFRAME_RULE_NONE) && skip && b->n_rows > 1) {
 		b->base += (uint64_t)skip << EHFRAME_CHUNK_SHIFT;
 		memmove(b->index, b->index + skip, (b->n_chunks - skip + 1) * sizeof(*b->index));

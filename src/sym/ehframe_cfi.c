@@ -278,12 +278,13 @@ void cfi_op_extended(struct cfi_reader *r, uint8_t code, const struct cfi_cie *c
 struct cfi_search cfi_search_table(const struct ehframe *f)
 {
 	struct cfi_search s = { 0 };
-	struct cfi_reader r = { .p = f->hdr.data, .end = f->hdr.data + f->hdr.size };
+	struct cfi_reader r;
 	uint8_t version, frame_enc, count_enc, table_enc;
 	uint64_t count;
 
 	if (!f->hdr.data || !f->frame.data || f->debug.data)
 		return s;
+	r = (struct cfi_reader){ .p = f->hdr.data, .end = f->hdr.data + f->hdr.size };
 	version = cfi_u8(&r);
 	frame_enc = cfi_u8(&r);
 	count_enc = cfi_u8(&r);

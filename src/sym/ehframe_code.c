@@ -256,7 +256,7 @@ static void syscall_gap(struct ehframe_builder *b, uint64_t start, uint64_t end)
 	uint8_t code[2];
 
 	if (end - start < 2 || end % 16 == 0 || b->f->machine != EM_X86_64 || !b->text_left ||
-	    b->rules[b->last_rule].cfa != EHFRAME_CFA_SP)
+	    b->last_rule >= b->n_rules || b->rules[b->last_rule].cfa != EHFRAME_CFA_SP)
 		return;
 	b->text_left--;
 	if (ehframe_text(b->f, start, code, 2) == 2 && code[0] == 0x0f && code[1] == 0x05) {
