@@ -231,6 +231,8 @@ int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
 		return err;
 	}
 	pthread_mutex_lock(&w->lock);
+	/* Nearly every process has the C library and the loader: this one's are built at once. */
+	walker_proc_scan(w, getpid(), getpid());
 	if (o->all)
 		walker_proc_scan_all(w);
 	for (size_t i = 0; i < o->n_pids; i++)

@@ -170,6 +170,7 @@ static bool capture(struct capture *c, const struct walker_opts *o, char **argv,
 		walker_close(w);
 		return false;
 	}
+	walker_settle(w, 10000); /* the libraries every program has */
 	session_go(&go);
 	while (waitpid(s.child, &status, WNOHANG) != s.child)
 		turn(&s, c, out[0], buf, &n);

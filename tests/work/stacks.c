@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A workload whose stacks are known: prints where its functions lie, then burns
- * time at the bottom of a given kind of stack.
+ * MS milliseconds of CPU time at the bottom of a given kind of stack.
  *
  *	stacks MODE MS [N]
  *
@@ -47,10 +47,11 @@
 #else
 #	define PART(name) __attribute__((noinline, noclone, used, section("w_" #	name)))
 #endif
-#define PARTS(X)                                                                             \
-	X(burn)                                                                              \
-	X(spin) X(recurse) X(thread_main) X(handler) X(outer_handler) X(wait_here) X(reader) \
-		X(clock) X(variable) X(large) X(co_main) X(child) X(jit_call) X(run) X(main)
+#define PARTS(X)                                                                              \
+	X(burn)                                                                               \
+	X(spin)                                                                               \
+	X(recurse) X(thread_main) X(handler) X(outer_handler) X(wait_here) X(reader) X(clock) \
+		X(variable) X(large) X(co_main) X(child) X(jit_call) X(run) X(main)
 #define DECLARE(name) extern char __start_w_##name[], __stop_w_##name[];
 PARTS(DECLARE)
 
@@ -67,11 +68,12 @@ PART(burn) void burn(long turns)
 	NO_TAIL();
 }
 
+/* Of CPU time, so that a busy machine gives as many samples as an idle one. */
 static long now_ms(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
