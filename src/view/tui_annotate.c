@@ -173,8 +173,7 @@ static int one_function(struct tui_code *c)
 	while (left == STAY) {
 		int key;
 
-		tui_code_draw(c);
-		key = tui_key(-1);
+		key = tui_view_key(tui_code_draw, c, -1);
 		if (key != TUI_KEY_NONE && key != TUI_KEY_RESIZE)
 			c->note[0] = 0;
 		left = on_key(c, key);

@@ -62,8 +62,9 @@ static double percent(const struct around *a, uint64_t weight)
 	return a->t->total ? 100.0 * (double)weight / (double)a->t->total : 0;
 }
 
-static void draw(struct around *a)
+static void draw(void *ctx)
 {
+	struct around *a = ctx;
 	static const char *const hints[] = { "Enter", "to the middle", "Left", "back",
 					     "a",     "annotate",      "s",    "panes",
 					     "/",     "search",	       "?",    "help",
@@ -164,8 +165,7 @@ enum tui_exit tui_around_view(const struct tui_model *m, const struct tui_table 
 	while (left < 0) {
 		int key;
 
-		draw(&a);
-		key = tui_key(-1);
+		key = tui_view_key(draw, &a, -1);
 		if (key != TUI_KEY_NONE && key != TUI_KEY_RESIZE)
 			a.note[0] = 0;
 		left = on_key(&a, key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Small questions in a box over the view: a menu, a line of text, a message; and pages to read. */
+/* Small questions in a box over the view: a menu, a line of text, a message. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ int tui_menu(const char *title, const struct tui_item *items, size_t n)
 		if (tui_list_key(&l, key))
 			continue;
 		if (key == TUI_KEY_RESIZE)
-			tui_clear();
+			tui_draw_behind();
 		if (key == TUI_KEY_ESC || key == TUI_KEY_LEFT || key == 'q' || key == 'Q' ||
 		    key == TUI_KEY_CLOSED)
 			return -1;
@@ -119,7 +119,7 @@ bool tui_ask(const char *title, const char *hint, char *text, size_t size)
 			return false;
 		}
 		if (key == TUI_KEY_RESIZE)
-			tui_clear();
+			tui_draw_behind();
 		else if (key == TUI_KEY_BACKSPACE)
 			chop(text);
 		else if (key == 21) /* Ctrl-U */
@@ -155,10 +155,7 @@ static size_t line_cut(const char *s, size_t n, int width)
 	return cut ? cut : room;
 }
 
-typedef void wrap_fn(void *ctx, int at, const char *s, size_t n);
-
-/* Breaks text into lines of at most that many columns; calls fn for each. How many. */
-static int wrap(const char *text, int width, wrap_fn *fn, void *ctx)
+int tui_wrap(const char *text, int width, tui_wrap_fn *fn, void *ctx)
 {
 	int lines = 0;
 
@@ -199,15 +196,15 @@ void tui_message(const char *title, const char *text)
 		struct message_place p = { .width = clamp(72, 10, tui_width()) };
 		int key;
 
-		p.height = clamp(wrap(text, p.width - 4, NULL, NULL) + 2, 3, tui_height());
+		p.height = clamp(tui_wrap(text, p.width - 4, NULL, NULL) + 2, 3, tui_height());
 		p.y = (tui_height() - p.height) / 2;
 		p.x = (tui_width() - p.width) / 2;
 		tui_box(p.y, p.x, p.height, p.width, title);
-		wrap(text, p.width - 4, message_line, &p);
+		tui_wrap(text, p.width - 4, message_line, &p);
 		key = tui_key(-1);
 		if (key != TUI_KEY_RESIZE)
 			return;
-		tui_clear();
+		tui_draw_behind();
 	}
 }
 
@@ -219,113 +216,4 @@ void tui_error(const struct err *e)
 	if (e->hint[0])
 		strbuf_printf(&b, "\n\nhint: %s", e->hint);
 	tui_message("That did not work", b.data);
-}
-
-struct page {
-	int width;
-	VEC(const char *) line;
-	VEC(size_t) len;
-};
-
-static const char *page_text(void *ctx, size_t at, char *buf, size_t size)
-{
-	const struct page *p = ctx;
-
-	if (at >= p->line.n || at >= p->len.n)
-		return "";
-	snprintf(buf, size, "%.*s", (int)p->len.data[at], p->line.data[at]);
-	return buf;
-}
-
-/* A line that ends in a colon is a heading. */
-static void draw_page(const char *title, const struct page *p, const struct tui_list *l,
-		      const struct tui_search *s, const char *note)
-{
-	static const char *const hints[] = { "PgUp/PgDn", "turn", "/", "search", "n/N", "again",
-					     "q",	  "back", "Q", "quit",	 NULL };
-	char where[64];
-
-	tui_clear();
-	tui_list_where(l, where, sizeof(where));
-	tui_title(title, where);
-	for (int i = 0; i < l->height && l->top + (size_t)i < l->n; i++) {
-		struct tui_line line = tui_line(1 + i, false);
-		char buf[2048];
-		const char *text = page_text((void *)p, l->top + (size_t)i, buf, sizeof(buf));
-
-		tui_put(&line, TUI_PLAIN, " ");
-		tui_put_found(&line, str_ends(text, ":") ? TUI_BOLD : TUI_PLAIN, text, s);
-	}
-	if (*note) {
-		struct tui_line line = tui_line(tui_height() - 2, false);
-
-		tui_put(&line, TUI_BOLD, note);
-	}
-	tui_hints(hints);
-}
-
-/* There is no cursor: keys move the text. */
-static void page_key(struct tui_list *l, int key)
-{
-	size_t h = l->height > 0 ? (size_t)l->height : 1, last = l->n > h ? l->n - h : 0;
-
-	switch (key) {
-	case TUI_KEY_UP:
-	case 'k': l->top -= l->top > 0; break;
-	case TUI_KEY_DOWN:
-	case TUI_KEY_ENTER:
-	case 'j': l->top += l->top < last; break;
-	case TUI_KEY_PAGE_UP: l->top -= l->top < h ? l->top : h; break;
-	case TUI_KEY_PAGE_DOWN:
-	case ' ': l->top = l->top + h < last ? l->top + h : last; break;
-	case TUI_KEY_HOME:
-	case 'g': l->top = 0; break;
-	case TUI_KEY_END:
-	case 'G': l->top = last; break;
-	default: return;
-	}
-	l->at = l->top;
-}
-
-static void add_line(void *ctx, int at, const char *s, size_t n)
-{
-	struct page *p = ctx;
-
-	(void)at;
-	vec_push(&p->line, s);
-	vec_push(&p->len, n);
-}
-
-/* The lines as the screen's width breaks them. */
-static void fold(struct page *p, const char *text, struct tui_list *l)
-{
-	p->line.n = p->len.n = 0;
-	p->width = tui_width();
-	wrap(text, p->width - 2, add_line, p);
-	l->n = p->line.n;
-}
-
-enum tui_exit tui_page(const char *title, const char *text)
-{
-	struct tui_search s = { 0 };
-	struct tui_list l = { 0 };
-	struct page p = { 0 };
-	char note[256] = "";
-	int key;
-
-	do {
-		if (p.width != tui_width())
-			fold(&p, text, &l);
-		l.height = tui_height() - 2 - (*note != 0);
-		tui_list_fit(&l);
-		draw_page(title, &p, &l, &s, note);
-		key = tui_key(-1);
-		*note = 0;
-		if (!tui_search_key(&s, &l, key, page_text, &p, note, sizeof(note)))
-			page_key(&l, key);
-	} while (key != 'q' && key != 'Q' && key != TUI_KEY_ESC && key != TUI_KEY_LEFT &&
-		 key != TUI_KEY_CLOSED);
-	vec_free(&p.line);
-	vec_free(&p.len);
-	return key == 'Q' || key == TUI_KEY_CLOSED ? TUI_QUIT : TUI_BACK;
 }

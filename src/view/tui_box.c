@@ -17,11 +17,13 @@ void tui_title(const char *left, const char *right)
 	tui_put(&l, TUI_TITLE, " ");
 	l.end = space > 20 ? space : tui_width();
 	tui_put(&l, TUI_TITLE, tui_cut(left, l.end - l.x, cut, sizeof(cut)));
-	l.end = tui_width();
-	while (right && space > 20 && l.x < space + 1)
-		tui_put(&l, TUI_TITLE, " ");
-	if (right && space > 20)
+	if (right && space > 20) {
+		l.end = space + 1;
+		tui_fill(&l, TUI_TITLE);
+		l.end = tui_width();
 		tui_put(&l, TUI_TITLE, right);
+	}
+	l.end = tui_width();
 	tui_fill(&l, TUI_TITLE);
 }
 
@@ -47,7 +49,7 @@ static void edge(int y, int x, int width, const char *left, const char *line, co
 	struct tui_line l = tui_line_in(y, x, width, false);
 
 	tui_put(&l, TUI_BOX, left);
-	while (l.x < x + width - 1 && l.x < l.end)
+	for (int i = 0; i < width - 2; i++)
 		tui_put(&l, TUI_BOX, line);
 	tui_put(&l, TUI_BOX, right);
 }

@@ -210,8 +210,9 @@ static int hex_digits(uint64_t v)
 	return n;
 }
 
-void tui_code_draw(struct tui_code *c)
+void tui_code_draw(void *code)
 {
+	struct tui_code *c = code;
 	static const char *const hints[] = {
 		"H",   "hottest",      "Tab", "next",	"Enter", "follow", "s", "source",
 		"[ ]", "function",     "?",   "help",	"q",	 "back",   "t", "column",

@@ -39,7 +39,7 @@ void tui_code_lines(struct tui_code *c, uint32_t at); /* the cursor on that inst
 void tui_code_find_hot(struct tui_code *c);
 void tui_code_go_to(struct tui_code *c, uint32_t insn);
 void tui_code_go_hot(struct tui_code *c, int step); /* 0: the hottest */
-void tui_code_draw(struct tui_code *c);
+void tui_code_draw(void *code);
 const char *tui_code_text(void *code, size_t line, char *buf, size_t size);
 
 #endif

@@ -7,6 +7,13 @@
 
 #include "base/str.h"
 
+int tui_view_key(void (*draw)(void *ctx), void *ctx, int timeout_ms)
+{
+	draw(ctx);
+	tui_behind(draw, ctx);
+	return tui_key(timeout_ms);
+}
+
 void tui_list_fit(struct tui_list *l)
 {
 	size_t h = l->height > 0 ? (size_t)l->height : 1;

@@ -38,6 +38,14 @@ bool tui_search_key(struct tui_search *s, struct tui_list *l, int key, tui_text_
 void tui_put_found(struct tui_line *l, enum tui_style st, const char *text,
 		   const struct tui_search *s);
 
+/* Breaks text into lines of at most that many columns; calls fn (NULL: nobody) for each. How many.
+ */
+typedef void tui_wrap_fn(void *ctx, int at, const char *s, size_t n);
+int tui_wrap(const char *text, int width, tui_wrap_fn *fn, void *ctx);
+
+/* A view's step: draws it, remembers how for boxes over it, waits for a key. */
+int tui_view_key(void (*draw)(void *ctx), void *ctx, int timeout_ms);
+
 /* What a view was left with. */
 enum tui_exit { TUI_BACK, TUI_QUIT };
 

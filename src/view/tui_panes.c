@@ -204,8 +204,9 @@ static void draw_descendants(struct panes *p, struct place at)
 	}
 }
 
-static void draw(struct panes *p)
+static void draw(void *ctx)
 {
+	struct panes *p = ctx;
 	static const char *const hints[] = { "Tab", "pane",   "Enter", "go",	   "e", "open",
 					     "<",   "sort",   "a",     "annotate", "/", "search",
 					     "?",   "help",   "q",     "back",	   "c", "around",
@@ -410,8 +411,7 @@ enum tui_exit tui_panes_view(const struct tui_model *m, const struct tui_table *
 		const struct function *f = selected(&p);
 		int key;
 
-		draw(&p);
-		key = tui_key(f && f->frame != p.frame ? REST_MS : -1);
+		key = tui_view_key(draw, &p, f && f->frame != p.frame ? REST_MS : -1);
 		if (key == TUI_KEY_NONE) {
 			follow(&p);
 			continue;

@@ -52,8 +52,7 @@ int tui_report(const struct tui_model *m, struct err *e)
 	while (r == 0 && left < 0 && v.has_table) {
 		int key;
 
-		tui_report_draw(&v);
-		key = tui_key(-1);
+		key = tui_view_key(tui_report_draw, &v, -1);
 		if (key != TUI_KEY_NONE && key != TUI_KEY_RESIZE)
 			v.note[0] = 0;
 		left = tui_report_key(&v, key);

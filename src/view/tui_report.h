@@ -78,7 +78,7 @@ const char *tui_rows_cell(const struct tui_view *v, uint32_t row, unsigned colum
 			  size_t size);
 
 /* tui_report_draw.c */
-void tui_report_draw(struct tui_view *v);
+void tui_report_draw(void *view);
 int tui_report_print(const struct tui_view *v, const char *path, struct err *e);
 
 /* tui_report_keys.c: what a key does; TUI_QUIT or TUI_BACK to leave, -1 to stay */

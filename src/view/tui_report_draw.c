@@ -187,8 +187,9 @@ static void status(const struct tui_view *v)
 	tui_put(&l, TUI_DIM, where);
 }
 
-void tui_report_draw(struct tui_view *v)
+void tui_report_draw(void *view)
 {
+	struct tui_view *v = view;
 	static const char *const recorded[] = { "Enter", "menu",   "e", "open",	  "a",	 "annotate",
 						"s",	 "panes",  "/", "search", "t d", "zoom",
 						"?",	 "help",   "q", "quit",	  "< >", "sort",

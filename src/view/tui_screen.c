@@ -33,6 +33,8 @@ static struct {
 	int fd;
 	struct sigaction old[NSIG];
 	stack_t stack;
+	void (*behind)(void *ctx);
+	void *behind_ctx;
 	/* tui_every() */
 	int every_ms;
 	int (*every)(void *ctx);
@@ -194,6 +196,7 @@ void tui_end(void)
 	if (!tui.on)
 		return;
 	tui.on = false;
+	tui.behind = NULL;
 	mem_on_end(NULL);
 	endwin();
 	release_signals();
@@ -226,6 +229,19 @@ void tui_clear(void)
 {
 	erase();
 	curs_set(0);
+}
+
+void tui_behind(void (*draw)(void *ctx), void *ctx)
+{
+	tui.behind = draw;
+	tui.behind_ctx = ctx;
+}
+
+void tui_draw_behind(void)
+{
+	tui_clear();
+	if (tui.behind)
+		tui.behind(tui.behind_ctx);
 }
 
 static int key_of(wint_t c)

@@ -77,6 +77,12 @@ void tui_every(int ms, int (*fn)(void *ctx), void *ctx);
 int tui_key(int timeout_ms);
 void tui_show(void);
 void tui_clear(void);
+/*
+ * What stands behind boxes: a view says it before it waits for keys, and a box that
+ * must be drawn anew on a screen of another size draws that first.
+ */
+void tui_behind(void (*draw)(void *ctx), void *ctx);
+void tui_draw_behind(void);
 
 /*
  * A line being written, from x to before end. Everything is clipped; skip drops

@@ -141,8 +141,7 @@ int tui_top(const struct tui_model *m, struct err *e)
 			next = now_ms() + m->refresh_ms;
 			wait = m->refresh_ms;
 		}
-		tui_report_draw(&v);
-		key = tui_key(v.frozen ? -1 : (int)wait);
+		key = tui_view_key(tui_report_draw, &v, v.frozen ? -1 : (int)wait);
 		if (key == TUI_KEY_NONE)
 			continue;
 		if (key != TUI_KEY_RESIZE)

@@ -7,6 +7,7 @@
         t.lines()
 """
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -105,7 +106,7 @@ class Term:
         """Waits for the program's end; its exit code as text, None when it does not come."""
         if not self.until("EXIT ", seconds):
             return None
-        return next(line.split()[1] for line in self.lines() if line.startswith("EXIT "))
+        return re.search(r"EXIT (\d+)", self.text())[1]
 
     def tty_restored(self):
         with open(f"{self.folder}/before") as a, open(f"{self.folder}/after") as b:
