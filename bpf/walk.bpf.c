@@ -36,7 +36,7 @@ static __always_inline bool worth_a_copy(struct state *s)
 {
 	__u32 end = s->rec.end;
 
-	if (!config.copy_ns || s->rec.time - s->last_copy < config.copy_ns)
+	if (!config.copy_ns || s->rec.time + WALK_COPY_BURST * config.copy_ns < s->next_copy)
 		return false;
 	return end == UNWIND_NEEDS_FULL || end == UNWIND_NO_REGISTER || end == UNWIND_PENDING ||
 	       end == UNWIND_NO_MAP;
@@ -48,7 +48,8 @@ static __always_inline void copy_stack(struct state *s)
 
 	__builtin_memcpy(s->copy, s->r, sizeof(s->r));
 	bpf_loop(WALK_COPY / WALK_COPY_STEP + 1, copy_step, &c, 0);
-	s->last_copy = s->rec.time;
+	/* One each copy_ns in the long run; a program that just began may take its share ahead. */
+	s->next_copy = (s->next_copy > s->rec.time ? s->next_copy : s->rec.time) + config.copy_ns;
 }
 
 static __always_inline void send(struct state *s)

@@ -20,6 +20,7 @@
 #define WALK_KERNEL 128
 #define WALK_COPY 65536
 #define WALK_COPY_STEP 2048
+#define WALK_COPY_BURST 32 /* copies that may come at once */
 #define WALK_MAPS_SHIFT 16 /* steps of the search: as many mappings as a process can have */
 #define WALK_SLABS 256
 #define WALK_SLAB_BYTES (16u << 20)
