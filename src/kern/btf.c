@@ -56,8 +56,7 @@ int btf_load(const char *path, struct btf_blob *ret)
 	return r;
 }
 
-/* Bytes that follow the head of a type; -1 for a kind that is not known. */
-static long extra(unsigned kind, unsigned vlen)
+long btf_extra(unsigned kind, unsigned vlen)
 {
 	switch (kind) {
 	case BTF_KIND_INT:
@@ -93,7 +92,7 @@ int btf_find(const struct btf_blob *b, unsigned kind, const char *name)
 		long more;
 
 		memcpy(&t, at, sizeof(t));
-		more = extra(BTF_INFO_KIND(t.info), BTF_INFO_VLEN(t.info));
+		more = btf_extra(BTF_INFO_KIND(t.info), BTF_INFO_VLEN(t.info));
 		if (more < 0 || (size_t)more > left - sizeof(t))
 			return -EINVAL;
 		if (BTF_INFO_KIND(t.info) == kind && t.name_off < b->strings_len &&

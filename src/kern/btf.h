@@ -28,4 +28,7 @@ void btf_free(struct btf_blob *b);
 /* The id (from 1) of the first type of this BTF_KIND_* and name; -ENOENT, or -EINVAL. */
 int btf_find(const struct btf_blob *b, unsigned kind, const char *name);
 
+/* Bytes that follow the head of a type; -1 for a kind that is not known. */
+long btf_extra(unsigned kind, unsigned vlen);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding types by name in hand-made type information, and in broken ones. */
-#include "kern/btf.h"
+#include "kern/btf_types.h"
 
 #include <errno.h>
 #include <linux/btf.h>
@@ -115,6 +115,75 @@ static void spoiled(void)
 	free(whole);
 }
 
+static const char *text(const struct btf_types *t, uint32_t id)
+{
+	static struct strbuf b;
+
+	strbuf_reset(&b);
+	btf_text(t, id, &b);
+	return strbuf_str(&b);
+}
+
+static void types_by_hand(void)
+{
+	struct btf_types *t;
+	struct btf_blob b;
+	struct btf_found m;
+	struct err e;
+	unsigned n;
+	size_t size;
+	char *data = blob(&size);
+
+	CHECK_INT(btf_parse(data, size, &b), 0);
+	CHECK_INT(btf_types_of(&b, NULL, &t, &e), 0);
+	CHECK_INT(btf_count(t), 6);
+	CHECK_INT(btf_by_name(t, BTF_KIND_STRUCT, "task"), 2);
+	CHECK_INT(btf_strip(t, 3), 1);
+	CHECK_INT(btf_size(t, 3), 4);
+	CHECK(btf_find_member(t, 2, "pid", &m) && m.type == 1 && m.offset == 0 && m.bits == 0);
+	CHECK(!btf_find_member(t, 2, "pi", &m) && !btf_find_member(t, 1, "pid", &m));
+	CHECK(btf_params(t, 5, &n) && n == 1);
+	CHECK(!btf_params(t, 2, &n) && n == 0);
+	CHECK(!btf_type(t, 0) && !btf_type(t, 6) && !btf_type(t, UINT32_MAX));
+	CHECK_INT(btf_size(t, 77), 0);
+	CHECK_STR(text(t, 2), "struct task");
+	CHECK_STR(text(t, 0), "void");
+	btf_types_free(t);
+}
+
+/* What has not changed in twenty years. */
+static void types_of_kernel(void)
+{
+	struct btf_types *t;
+	struct btf_found m, inner;
+	struct err e;
+	const struct btf_param *p;
+	unsigned n;
+	uint32_t task, fn;
+
+	if (btf_types_open(NULL, NULL, &t, &e) < 0) {
+		SKIP(e.msg);
+		return;
+	}
+	task = btf_by_name(t, BTF_KIND_STRUCT, "task_struct");
+	CHECK(btf_find_member(t, task, "comm", &m) && btf_size(t, m.type) == 16);
+	CHECK(btf_is_char(t, btf_target(t, m.type)) && btf_elements(t, m.type) == 16);
+	CHECK(btf_find_member(t, task, "pid", &m) && btf_is_signed(t, m.type));
+	CHECK_STR(text(t, m.type), "pid_t");
+	CHECK(btf_find_member(t, task, "real_parent", &m) &&
+	      btf_strip(t, btf_target(t, m.type)) == task);
+	CHECK_STR(text(t, m.type), "struct task_struct *");
+	/* in an unnamed struct */
+	CHECK(btf_find_member(t, btf_by_name(t, BTF_KIND_STRUCT, "page"), "lru", &m) &&
+	      btf_find_member(t, m.type, "next", &inner));
+	fn = btf_by_name(t, BTF_KIND_FUNC, "vfs_read");
+	p = btf_params(t, fn, &n);
+	CHECK(p && n == 4);
+	CHECK_STR(p ? btf_str(t, p[2].name_off) : "", "count");
+	CHECK_STR(text(t, btf_returns(t, fn)), "ssize_t");
+	btf_types_free(t);
+}
+
 int main(void)
 {
 	struct btf_blob b;
@@ -122,6 +191,8 @@ int main(void)
 	find();
 	cut_short();
 	spoiled();
+	types_by_hand();
+	types_of_kernel();
 	CHECK_INT(btf_load("/nonexistent", &b), -ENOENT);
 	CHECK(btf_load("/proc/self/status", &b) < 0);
 	return tap_end();

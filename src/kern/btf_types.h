@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's types by number and by name: members, parameters, sizes.
+ *
+ * Opening makes an index of all types (about 1 ms for a kernel's 130,000). Ids
+ * and names come from the blob, which is checked once; whatever is asked for
+ * with an id outside gives "void". A module's types stand behind the kernel's
+ * and refer to them: open it with the kernel's as base.
+ */
+#ifndef KYMO_KERN_BTF_TYPES_H
+#define KYMO_KERN_BTF_TYPES_H
+
+#include <linux/btf.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "kern/btf.h"
+
+struct btf_types;
+
+/* module NULL: the kernel's own. base: for a module; must outlive it. On failure *ret is untouched.
+ */
+int btf_types_open(const char *module, const struct btf_types *base, struct btf_types **ret,
+		   struct err *e);
+/* Takes the blob over, also on failure. */
+int btf_types_of(struct btf_blob *blob, const struct btf_types *base, struct btf_types **ret,
+		 struct err *e);
+void btf_types_free(struct btf_types *b); /* NULL is fine */
+
+/* NULL for 0 (void) and for ids that are not there. */
+const struct btf_type *btf_type(const struct btf_types *b, uint32_t id);
+const char *btf_name(const struct btf_types *b, uint32_t id); /* "" when it has none */
+unsigned btf_kind(const struct btf_types *b, uint32_t id);    /* BTF_KIND_UNKN for void */
+uint32_t btf_count(const struct btf_types *b);		      /* ids are below it */
+/* By kind and name; 0 when there is none. Kind BTF_KIND_UNKN: any. The base is asked too. */
+uint32_t btf_by_name(const struct btf_types *b, unsigned kind, const char *name);
+
+/* Typedefs and qualifiers taken off. */
+uint32_t btf_strip(const struct btf_types *b, uint32_t id);
+uint64_t btf_size(const struct btf_types *b, uint32_t id);     /* in bytes; 0: void, or not known */
+uint32_t btf_target(const struct btf_types *b, uint32_t id);   /* of a pointer or array; 0: none */
+uint32_t btf_elements(const struct btf_types *b, uint32_t id); /* of an array */
+bool btf_is_signed(const struct btf_types *b, uint32_t id);
+bool btf_is_char(const struct btf_types *b, uint32_t id);
+/* As in C: "struct sock *", "unsigned int". */
+void btf_text(const struct btf_types *b, uint32_t id, struct strbuf *out);
+
+struct btf_found {
+	uint32_t type;
+	uint64_t offset; /* in bits */
+	uint32_t bits;	 /* of a bit field; 0: none */
+};
+/* A member by name, also of unnamed structs and unions inside. */
+bool btf_find_member(const struct btf_types *b, uint32_t id, const char *name,
+		     struct btf_found *ret);
+void btf_each_member(const struct btf_types *b, uint32_t id,
+		     void (*fn)(void *ctx, const char *name), void *ctx);
+
+/* The parameters of a BTF_KIND_FUNC; NULL and 0 when it has none. */
+const struct btf_param *btf_params(const struct btf_types *b, uint32_t func, unsigned *n);
+uint32_t btf_returns(const struct btf_types *b, uint32_t func); /* 0: void */
+const char *btf_str(const struct btf_types *b, uint32_t off);
+
+#endif
