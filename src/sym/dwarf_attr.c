@@ -73,6 +73,14 @@ static struct value reference(struct dwarf_file *f, uint64_t offset)
 	return (struct value){ VALUE_REF, .v = offset, .f = f };
 }
 
+static struct value block(struct bytes *b, uint64_t len)
+{
+	struct value v = { VALUE_BLOCK, .v = len, .s = (const char *)b->p };
+
+	bytes_skip(b, len);
+	return b->bad ? (struct value){ 0 } : v;
+}
+
 static struct value form_value(struct bytes *b, struct unit *u, uint64_t form, int64_t implicit)
 {
 	unsigned osize = u->offset_size;
@@ -111,6 +119,12 @@ static struct value form_value(struct bytes *b, struct unit *u, uint64_t form, i
 	case DW_FORM_addrx3: return (struct value){ VALUE_ADDRX, .v = bytes_uint(b, 3) };
 	case DW_FORM_addrx4: return (struct value){ VALUE_ADDRX, .v = bytes_u32(b) };
 	case DW_FORM_rnglistx: return (struct value){ VALUE_RNGX, .v = bytes_uleb(b) };
+	case DW_FORM_loclistx: return (struct value){ VALUE_LOCX, .v = bytes_uleb(b) };
+	case DW_FORM_block1: return block(b, bytes_u8(b));
+	case DW_FORM_block2: return block(b, bytes_u16(b));
+	case DW_FORM_block4: return block(b, bytes_u32(b));
+	case DW_FORM_block:
+	case DW_FORM_exprloc: return block(b, bytes_uleb(b));
 	case DW_FORM_ref1: return reference(u->f, u->offset + bytes_u8(b));
 	case DW_FORM_ref2: return reference(u->f, u->offset + bytes_u16(b));
 	case DW_FORM_ref4: return reference(u->f, u->offset + bytes_u32(b));
@@ -275,6 +289,7 @@ static void read_bases(struct unit *u, const struct abbrev *a, const struct abbr
 		case DW_AT_addr_base:
 		case DW_AT_GNU_addr_base: u->addr_base = dwarf_value(&b, u, spec).v; break;
 		case DW_AT_rnglists_base: u->rng_base = dwarf_value(&b, u, spec).v; break;
+		case DW_AT_loclists_base: u->loc_base = dwarf_value(&b, u, spec).v; break;
 		case DW_AT_GNU_ranges_base: u->gnu_ranges_base = dwarf_value(&b, u, spec).v; break;
 		case DW_AT_GNU_dwo_id: u->dwo_id = dwarf_value(&b, u, spec).v; break;
 		default: dwarf_skip(&b, u, spec->form);

@@ -8,10 +8,11 @@
 #define ATTRS_MAX 1024 /* of one entry; real ones have about 20 */
 
 static const char *const names[SEC_N] = {
-	[SEC_INFO] = "info",	   [SEC_ABBREV] = "abbrev",	[SEC_STR] = "str",
-	[SEC_LINE] = "line",	   [SEC_LINE_STR] = "line_str", [SEC_STR_OFFSETS] = "str_offsets",
-	[SEC_ADDR] = "addr",	   [SEC_RANGES] = "ranges",	[SEC_RNGLISTS] = "rnglists",
-	[SEC_ARANGES] = "aranges", [SEC_CU_INDEX] = "cu_index",
+	[SEC_INFO] = "info",	     [SEC_ABBREV] = "abbrev",	  [SEC_STR] = "str",
+	[SEC_LINE] = "line",	     [SEC_LINE_STR] = "line_str", [SEC_STR_OFFSETS] = "str_offsets",
+	[SEC_ADDR] = "addr",	     [SEC_RANGES] = "ranges",	  [SEC_RNGLISTS] = "rnglists",
+	[SEC_ARANGES] = "aranges",   [SEC_CU_INDEX] = "cu_index", [SEC_LOC] = "loc",
+	[SEC_LOCLISTS] = "loclists",
 };
 
 static void load_section(struct dwarf_file *f, enum section s)
@@ -31,6 +32,15 @@ static void load_section(struct dwarf_file *f, enum section s)
 		f->sec[s] = NULL;
 		f->len[s] = 0;
 	}
+}
+
+struct bytes dwarf_locations(struct dwarf_file *f, enum section s, uint64_t offset)
+{
+	pthread_mutex_lock(&f->d->lock);
+	if (!f->sec[s])
+		load_section(f, s);
+	pthread_mutex_unlock(&f->d->lock);
+	return dwarf_bytes(f, s, offset);
 }
 
 struct bytes dwarf_bytes(const struct dwarf_file *f, enum section s, uint64_t offset)
@@ -116,7 +126,8 @@ struct dwarf_file *dwarf_file_open(struct dwarf *d, const struct elf *e, bool dw
 	f->e = e;
 	f->dwo = dwo;
 	for (int s = 0; s < SEC_N; s++)
-		load_section(f, (enum section)s);
+		if (s != SEC_LOC && s != SEC_LOCLISTS) /* large, and only variables need them */
+			load_section(f, (enum section)s);
 	f->abbrev_budget = f->len[SEC_ABBREV] * 8 + (1u << 20);
 	if (f->sec[SEC_INFO] && f->sec[SEC_ABBREV])
 		scan_units(f);

@@ -22,30 +22,65 @@ enum {
 	DW_TAG_array_type = 0x01,
 	DW_TAG_class_type = 0x02,
 	DW_TAG_enumeration_type = 0x04,
+	DW_TAG_formal_parameter = 0x05,
+	DW_TAG_lexical_block = 0x0b,
+	DW_TAG_member = 0x0d,
+	DW_TAG_pointer_type = 0x0f,
+	DW_TAG_reference_type = 0x10,
 	DW_TAG_compile_unit = 0x11,
 	DW_TAG_structure_type = 0x13,
 	DW_TAG_subroutine_type = 0x15,
+	DW_TAG_typedef = 0x16,
 	DW_TAG_union_type = 0x17,
 	DW_TAG_inlined_subroutine = 0x1d,
+	DW_TAG_subrange_type = 0x21,
+	DW_TAG_base_type = 0x24,
+	DW_TAG_const_type = 0x26,
 	DW_TAG_subprogram = 0x2e,
+	DW_TAG_variable = 0x34,
+	DW_TAG_volatile_type = 0x35,
+	DW_TAG_restrict_type = 0x37,
+	DW_TAG_namespace = 0x39,
+	DW_TAG_rvalue_reference_type = 0x42,
+	DW_TAG_atomic_type = 0x47,
 	DW_TAG_skeleton_unit = 0x4a,
 
 	DW_AT_sibling = 0x01,
+	DW_AT_location = 0x02,
 	DW_AT_name = 0x03,
+	DW_AT_byte_size = 0x0b,
+	DW_AT_bit_offset = 0x0c,
+	DW_AT_bit_size = 0x0d,
 	DW_AT_stmt_list = 0x10,
 	DW_AT_low_pc = 0x11,
 	DW_AT_high_pc = 0x12,
 	DW_AT_comp_dir = 0x1b,
+	DW_AT_const_value = 0x1c,
+	DW_AT_inline = 0x20,
+	DW_AT_producer = 0x25,
+	DW_AT_upper_bound = 0x2f,
 	DW_AT_abstract_origin = 0x31,
+	DW_AT_count = 0x37,
+	DW_AT_data_member_location = 0x38,
+	DW_AT_decl_file = 0x3a,
+	DW_AT_decl_line = 0x3b,
+	DW_AT_declaration = 0x3c,
+	DW_AT_encoding = 0x3e,
+	DW_AT_external = 0x3f,
+	DW_AT_frame_base = 0x40,
 	DW_AT_specification = 0x47,
+	DW_AT_type = 0x49,
+	DW_AT_entry_pc = 0x52,
 	DW_AT_ranges = 0x55,
 	DW_AT_call_file = 0x58,
 	DW_AT_call_line = 0x59,
+	DW_AT_data_bit_offset = 0x6b,
 	DW_AT_linkage_name = 0x6e,
 	DW_AT_str_offsets_base = 0x72,
 	DW_AT_addr_base = 0x73,
 	DW_AT_rnglists_base = 0x74,
 	DW_AT_dwo_name = 0x76,
+	DW_AT_loclists_base = 0x8c,
 	DW_AT_MIPS_linkage_name = 0x2007,
 	DW_AT_GNU_dwo_name = 0x2130,
 	DW_AT_GNU_dwo_id = 0x2131,
@@ -118,6 +153,8 @@ enum section {
 	SEC_ADDR,
 	SEC_RANGES,
 	SEC_RNGLISTS,
+	SEC_LOC,
+	SEC_LOCLISTS,
 	SEC_ARANGES,
 	SEC_CU_INDEX,
 	SEC_N,
@@ -209,7 +246,7 @@ struct unit {
 	bool broken;
 	struct abbrevs *abbrevs;
 	uint64_t low_pc, stmt_list;
-	uint64_t str_base, addr_base, rng_base, gnu_ranges_base;
+	uint64_t str_base, addr_base, rng_base, loc_base, gnu_ranges_base;
 	bool has_stmt_list;
 	const char *comp_dir, *dwo_name;
 	struct unit *skeleton; /* of a split unit: whose addresses and lines it uses */
@@ -238,6 +275,8 @@ void dwarf_file_close(struct dwarf_file *f);
 /* The unit that holds an offset of .debug_info. */
 struct unit *dwarf_file_unit(struct dwarf_file *f, uint64_t offset);
 struct bytes dwarf_bytes(const struct dwarf_file *f, enum section s, uint64_t offset);
+/* The same of SEC_LOC and SEC_LOCLISTS, which are loaded when first asked for. */
+struct bytes dwarf_locations(struct dwarf_file *f, enum section s, uint64_t offset);
 /* A string of a section; "" when the offset is none of its. */
 const char *dwarf_string(const struct dwarf_file *f, enum section s, uint64_t offset);
 /* Under dwarf.lock. NULL when there is none. */
@@ -259,12 +298,14 @@ enum value_kind {
 	VALUE_STR,
 	VALUE_REF,
 	VALUE_SEC,
-	VALUE_RNGX
+	VALUE_RNGX,
+	VALUE_LOCX,
+	VALUE_BLOCK, /* s is its first byte, v its length */
 };
 struct value {
 	enum value_kind kind;
 	uint64_t v;
-	const char *s;	      /* VALUE_STR */
+	const char *s;	      /* VALUE_STR, VALUE_BLOCK */
 	struct dwarf_file *f; /* VALUE_REF: the file that v is an offset of */
 };
 void dwarf_skip(struct bytes *b, const struct unit *u, uint64_t form);
@@ -294,6 +335,9 @@ struct functions *dwarf_functions(struct unit *u);
 
 /* dwarf_line.c */
 struct lines *dwarf_lines(struct unit *u);
+/* Every row of the unit's line program as it comes, with whether a statement begins there. */
+typedef void dwarf_row_fn(void *ctx, const struct line_row *row, bool stmt);
+void dwarf_rows(struct unit *u, dwarf_row_fn *fn, void *ctx);
 void dwarf_lines_free(struct lines *l);
 const struct line_row *dwarf_line_at(const struct lines *l, uint64_t addr);
 const char *dwarf_line_file(struct lines *l, uint64_t file);

@@ -39,6 +39,9 @@ struct program {
 
 	uint64_t addr, file, line;
 	unsigned op;
+	bool stmt, first_stmt;
+	dwarf_row_fn *raw; /* told every row as it comes; NULL: rows are kept */
+	void *ctx;
 	size_t start; /* of the current sequence, in rows */
 	bool ordered;
 	VEC(struct line_row) rows;
@@ -128,7 +131,7 @@ static bool read_header(struct program *p)
 	code = p->b.p + header;
 	p->min_inst = bytes_u8(&p->b);
 	p->max_ops = p->like.version >= 4 ? bytes_u8(&p->b) : 1;
-	bytes_u8(&p->b);
+	p->first_stmt = bytes_u8(&p->b);
 	p->line_base = (int8_t)bytes_u8(&p->b);
 	p->line_range = bytes_u8(&p->b);
 	p->opcode_base = bytes_u8(&p->b);
@@ -160,6 +163,10 @@ static void add_row(struct program *p, bool end)
 	struct line_row row = { p->addr, (uint32_t)p->line,
 				end ? LINE_END : (uint32_t)(p->file < LINE_END ? p->file : 0) };
 
+	if (p->raw) {
+		p->raw(p->ctx, &row, p->stmt);
+		return;
+	}
 	if (p->rows.n > p->start) {
 		struct line_row *last = &p->rows.data[p->rows.n - 1];
 
@@ -178,6 +185,7 @@ static void reset(struct program *p)
 {
 	p->addr = p->op = 0;
 	p->file = p->line = 1;
+	p->stmt = p->first_stmt;
 	p->start = p->rows.n;
 	p->ordered = true;
 }
@@ -241,7 +249,7 @@ static void standard(struct program *p, uint8_t op)
 		p->addr += bytes_u16(&p->b);
 		p->op = 0;
 		break;
-	case LNS_negate_stmt:
+	case LNS_negate_stmt: p->stmt = !p->stmt; break;
 	case LNS_set_basic_block:
 	case LNS_set_prologue_end:
 	case LNS_set_epilogue_begin: break;
@@ -314,6 +322,27 @@ static struct lines *make_lines(struct unit *u)
 	vec_free(&p->sequences);
 	free(p);
 	return l;
+}
+
+void dwarf_rows(struct unit *u, dwarf_row_fn *fn, void *ctx)
+{
+	struct program *p;
+	struct lines scratch = { 0 };
+
+	if (!dwarf_unit_prepare(u) || !u->has_stmt_list)
+		return;
+	p = mem_alloc(sizeof(*p));
+	p->u = u;
+	p->l = &scratch;
+	p->raw = fn;
+	p->ctx = ctx;
+	p->b = dwarf_bytes(u->f, SEC_LINE, u->stmt_list);
+	if (read_header(p))
+		run(p);
+	vec_free(&p->sequences);
+	vec_free(&scratch.files);
+	vec_free(&scratch.dirs);
+	free(p);
 }
 
 struct lines *dwarf_lines(struct unit *u)

@@ -8,13 +8,14 @@
 enum {
 	DW_SECT_INFO = 1,
 	DW_SECT_ABBREV = 3,
+	DW_SECT_LOCS = 5, /* .debug_loc, or .debug_loclists in version 5 */
 	DW_SECT_STR_OFFSETS = 6,
 	DW_SECT_RNGLISTS = 8, /* version 5 only */
 };
 
 /* Where a unit's parts start in the sections of a package. */
 struct contribution {
-	uint64_t info, abbrev, str_offsets, rnglists;
+	uint64_t info, abbrev, str_offsets, rnglists, locs;
 };
 
 /* The unit index: a hash table of ids, then rows of offsets, a column a section. */
@@ -63,6 +64,7 @@ static bool package_find(const struct dwarf_file *f, uint64_t id, struct contrib
 		switch (id_of_column) {
 		case DW_SECT_INFO: ret->info = offset; break;
 		case DW_SECT_ABBREV: ret->abbrev = offset; break;
+		case DW_SECT_LOCS: ret->locs = offset; break;
 		case DW_SECT_STR_OFFSETS: ret->str_offsets = offset; break;
 		case DW_SECT_RNGLISTS:
 			if (version != 2)
@@ -83,6 +85,7 @@ static void adopt(struct unit *u, struct unit *skeleton, const struct contributi
 	u->abbrev_offset += c->abbrev;
 	u->str_base = c->str_offsets + (u->version >= 5 ? (wide ? 16 : 8) : 0);
 	u->rng_base = c->rnglists + (wide ? 20 : 12);
+	u->loc_base = c->locs + (u->version >= 5 ? (wide ? 20 : 12) : 0);
 }
 
 static struct unit *in_package(struct dwarf *d, struct unit *skeleton)

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "kern/probe_events.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kern/lockdown.h"
+#include "kern/tracefs.h"
+
+#define LIST_LIMIT (64u << 20)
+#define LOG_LIMIT (1u << 20)
+
+static const char *file_of(bool user)
+{
+	return user ? "uprobe_events" : "kprobe_events";
+}
+
+/* "p:group/event where args" or "r16:group/event ..." */
+static bool parse_line(const char *line, bool user, struct probe_event *ret)
+{
+	const char *colon = strchr(line, ':'), *slash = colon ? strchr(colon, '/') : NULL, *blank;
+
+	blank = slash ? strchr(slash, ' ') : NULL;
+	if (!blank || (line[0] != 'p' && line[0] != 'r'))
+		return false;
+	*ret = (struct probe_event){ .line = mem_strdup(line),
+				     .group = mem_strndup(colon + 1, (size_t)(slash - colon - 1)),
+				     .event = mem_strndup(slash + 1, (size_t)(blank - slash - 1)),
+				     .user = user,
+				     .ret = line[0] == 'r' };
+	ret->where = ret->line + (blank + 1 - line);
+	return true;
+}
+
+static int read_one(const char *root, bool user, struct probe_events *ret, struct err *e)
+{
+	AUTO_FREE char *path = mem_printf("%s/%s", root, file_of(user));
+	AUTO_FREE char *text = NULL;
+	char *save = NULL;
+	int r = file_read(path, LIST_LIMIT, &text, NULL);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return tracefs_failed(root, -r, e);
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		struct probe_event p;
+
+		if (parse_line(line, user, &p))
+			vec_push(&ret->list, p);
+	}
+	return 0;
+}
+
+int probe_events_read(const char *root, struct probe_events *ret, struct err *e)
+{
+	int r;
+
+	*ret = (struct probe_events){ 0 };
+	r = read_one(root, false, ret, e);
+	if (r == 0)
+		r = read_one(root, true, ret, e);
+	if (r < 0)
+		probe_events_free(ret);
+	return r;
+}
+
+void probe_events_free(struct probe_events *p)
+{
+	vec_each (&p->list, v) {
+		free(v->line);
+		free(v->group);
+		free(v->event);
+	}
+	vec_free(&p->list);
+}
+
+bool probe_events_has(const struct probe_events *p, const char *group, const char *event)
+{
+	vec_each (&p->list, v)
+		if (strcmp(v->event, event) == 0 && strcmp(v->group, group) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * The newest entry of the log, when it is about this definition:
+ *	[  203.1] trace_kprobe: error: Unknown symbol
+ *	  Command: p:a/b nothing
+ *	                 ^
+ */
+static bool from_log(const char *root, const char *definition, int code, struct err *e)
+{
+	AUTO_FREE char *path = mem_printf("%s/error_log", root);
+	AUTO_FREE char *log = NULL;
+	char *last = NULL, *why, *end, *command, *caret;
+
+	if (file_read(path, LOG_LIMIT, &log, NULL) < 0)
+		return false;
+	for (char *at = strstr(log, ": error: "); at; at = strstr(at + 1, ": error: "))
+		last = at;
+	if (!last)
+		return false;
+	why = last + strlen(": error: ");
+	end = strchr(why, '\n');
+	command = end ? strstr(end, "Command: ") : NULL;
+	if (!command)
+		return false;
+	*end = '\0';
+	command += strlen("Command: ");
+	end = strchr(command, '\n');
+	if (!end || (size_t)(end - command) != strlen(definition) ||
+	    strncmp(command, definition, strlen(definition)) != 0)
+		return false;
+	caret = strchr(end, '^');
+	/* the caret's column is counted behind "  Command: " */
+	err_set(e, code, "the kernel refuses the probe: %s\n  %s\n  %*s^", why, definition,
+		caret ? (int)(caret - end - 1 - 11) : 0, "");
+	return true;
+}
+
+static int missing(bool user, struct err *e)
+{
+	err_set(e, ENOENT, "this kernel has no %s probes (no %s)", user ? "user-space" : "kernel",
+		file_of(user));
+	return user ? err_hint(e, "it was built without CONFIG_UPROBE_EVENTS")
+		    : err_hint(e, "it was built without CONFIG_KPROBE_EVENTS; tracepoints (kymo "
+				  "list) and probes in programs (-x) work");
+}
+
+static int refused(const char *root, bool user, const char *definition, int code, struct err *e)
+{
+	if (from_log(root, definition, code, e))
+		return -code;
+	switch (code) {
+	case EEXIST:
+		err_set(e, code, "an event of that name exists already\n  %s", definition);
+		return err_hint(e, "remove it (kymo probe -d), or give another name: NEW=...");
+	case EPERM:
+	case EACCES:
+		if (lockdown_read() > LOCKDOWN_NONE) {
+			err_set(e, code, "the kernel is locked down and allows no such probes");
+			return err_hint(e, "tracepoints still work: kymo list");
+		}
+		return tracefs_failed(root, code, e);
+	case ENOENT:
+		err_set(e, code, "the kernel does not know the place\n  %s", definition);
+		return user ? -code
+			    : err_hint(e, "is the module loaded? kymo probe -F lists functions");
+	case EILSEQ:
+		return err_set(e, code, "the address is not the start of an instruction\n  %s",
+			       definition);
+	case EADDRNOTAVAIL:
+		return err_set(e, code,
+			       "the function's name is not unique, or it may not be probed\n  %s",
+			       definition);
+	default:
+		return err_set(e, code, "the kernel refuses the probe: %s\n  %s", strerror(code),
+			       definition);
+	}
+}
+
+static int write_line(const char *root, bool user, const char *line)
+{
+	AUTO_FREE char *path = mem_printf("%s/%s", root, file_of(user));
+	AUTO_CLOSE int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	/* one write: the kernel takes a line at a time */
+	return write(fd, line, strlen(line)) < 0 ? -errno : 0;
+}
+
+int probe_events_add(const char *root, bool user, const char *definition, struct err *e)
+{
+	AUTO_FREE char *path = mem_printf("%s/%s", root, file_of(user));
+	AUTO_FREE char *line = mem_printf("%s\n", definition);
+	int r;
+
+	if (!file_exists(path))
+		return missing(user, e);
+	r = write_line(root, user, line);
+	return r < 0 ? refused(root, user, definition, -r, e) : 0;
+}
+
+int probe_events_remove(const char *root, bool user, const char *group, const char *event,
+			struct err *e)
+{
+	AUTO_FREE char *line = mem_printf("-:%s/%s\n", group, event);
+	int r = write_line(root, user, line);
+
+	if (r == -EBUSY) {
+		err_set(e, EBUSY, "%s:%s is being used", group, event);
+		return err_hint(e, "end what records it, or: echo 0 > %s/events/%s/%s/enable", root,
+				group, event);
+	}
+	if (r == -ENOENT)
+		return err_set(e, ENOENT, "there is no probe %s:%s", group, event);
+	return r < 0 ? err_set(e, -r, "cannot remove %s:%s: %s", group, event, strerror(-r)) : 0;
+}

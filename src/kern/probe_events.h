@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's dynamic events: kprobe_events and uprobe_events of tracefs.
+ *
+ * root is a tracefs directory. A definition is one line in the kernel's own
+ * words ("p:probe/open do_sys_open name=+0(%si):string"); what the kernel
+ * finds wrong with it comes from its error_log, with a caret at the spot.
+ */
+#ifndef KYMO_KERN_PROBE_EVENTS_H
+#define KYMO_KERN_PROBE_EVENTS_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+
+struct probe_event {
+	char *line; /* as the kernel shows it */
+	char *group, *event;
+	const char *where; /* in line: "do_sys_open+0", "/bin/ls:0x1234" ... and the arguments */
+	bool user, ret;
+};
+struct probe_events {
+	VEC(struct probe_event) list;
+};
+
+/* All there are, the kernel's first. A kernel without one of the files has none of those. */
+int probe_events_read(const char *root, struct probe_events *ret, struct err *e);
+void probe_events_free(struct probe_events *p);
+bool probe_events_has(const struct probe_events *p, const char *group, const char *event);
+
+int probe_events_add(const char *root, bool user, const char *definition, struct err *e);
+/* -EBUSY when somebody uses it. */
+int probe_events_remove(const char *root, bool user, const char *group, const char *event,
+			struct err *e);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/probe_define.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "live/probe_args.h"
+#include "sym/srctext.h"
+#include "sym/usdt.h"
+
+struct work {
+	const struct probe_target *t;
+	const struct probe_text *p;
+	struct arena *arena;
+	struct probe_defs *ret;
+	struct err *e;
+	struct srctext sources;
+};
+
+void probe_defs_free(struct probe_defs *d)
+{
+	vec_free(&d->list);
+	vec_free(&d->notes);
+}
+
+void probe_def_text(const struct probe_def *d, struct strbuf *out)
+{
+	strbuf_printf(out, "%c:%s/%s %s", d->ret ? 'r' : 'p', d->group, d->event, d->place);
+	if (d->semaphore)
+		strbuf_printf(out, "(0x%" PRIx64 ")", d->semaphore);
+	strbuf_puts(out, d->args);
+}
+
+/* The name up to the first thing an event's name cannot have: "foo.isra.0" is foo. */
+static char *plain_name(struct arena *a, const char *s)
+{
+	size_t n = 0;
+
+	while (isalnum((unsigned char)s[n]) || s[n] == '_')
+		n++;
+	return arena_strndup(a, s, n);
+}
+
+static const char *group_name(struct work *w)
+{
+	const char *base;
+
+	if (w->p->group)
+		return w->p->group;
+	if (!w->t->user)
+		return "probe";
+	if (w->p->usdt && w->p->file)
+		return arena_printf(w->arena, "sdt_%s", plain_name(w->arena, w->p->file));
+	base = strrchr(w->t->path, '/');
+	return arena_printf(w->arena, "probe_%s",
+			    plain_name(w->arena, base ? base + 1 : w->t->path));
+}
+
+static const char *event_name(struct work *w, const char *function)
+{
+	const struct probe_text *p = w->p;
+	char *base;
+
+	if (p->event)
+		return p->event;
+	if (p->has_address && !function)
+		return arena_printf(w->arena, "abs_%" PRIx64, p->address);
+	base = plain_name(w->arena, function ? function : "probe");
+	if (!*base || isdigit((unsigned char)*base))
+		base = arena_printf(w->arena, "_%s", base);
+	if (p->ret)
+		return arena_printf(w->arena, "%s__return", base);
+	if (p->function && p->has_line)
+		return arena_printf(w->arena, "%s_L%" PRIu32, base, p->line);
+	return base;
+}
+
+static int add(struct work *w, uint64_t addr, const char *function, const char *symbol,
+	       uint64_t start, const struct dwarf_point *point)
+{
+	struct probe_def d = { .group = group_name(w),
+			       .event = event_name(w, function),
+			       .function = function ? arena_strdup(w->arena, function) : NULL,
+			       .ret = w->p->ret };
+	AUTO_STRBUF place = { 0 };
+	AUTO_STRBUF args = { 0 };
+	int err;
+
+	if (!probe_target_place(w->t, addr, symbol, start, &place))
+		return err_set(w->e, ENOENT, "there is no code at 0x%" PRIx64 " in %s", addr,
+			       w->t->path);
+	err = probe_args(w->t, w->p, point, symbol, addr == start, w->arena, w->ret, &args, w->e);
+	if (err < 0)
+		return err;
+	d.place = arena_strdup(w->arena, strbuf_str(&place));
+	d.args = arena_strdup(w->arena, strbuf_str(&args));
+	vec_push(&w->ret->list, d);
+	return 0;
+}
+
+static int add_point(void *ctx, const struct dwarf_point *p)
+{
+	struct work *w = ctx;
+
+	return add(w, p->addr, p->function, p->symbol, p->entry, p);
+}
+
+static bool has_variables(const struct probe_text *p)
+{
+	vec_each (&p->args, a)
+		if (!a->raw || a->what[0] == '$')
+			if (!a->raw || strcmp(a->what, "$vars") == 0 ||
+			    strcmp(a->what, "$params") == 0)
+				return true;
+	return false;
+}
+
+/* A source line against a pattern in which blanks do not count. */
+static bool line_matches(void *ctx, const char *file, uint32_t line)
+{
+	struct work *w = ctx;
+	size_t n, k = 0;
+	const char *s = srctext_line(&w->sources, file, line, &n);
+	AUTO_STRBUF text = { 0 };
+	AUTO_STRBUF pattern = { 0 };
+
+	for (; s && k < n; k++)
+		if (!isspace((unsigned char)s[k]))
+			strbuf_putc(&text, s[k]);
+	for (const char *c = w->p->pattern; *c; c++)
+		if (!isspace((unsigned char)*c))
+			strbuf_putc(&pattern, *c);
+	return s && str_glob(strbuf_str(&pattern), strbuf_str(&text));
+}
+
+struct shifted {
+	dwarf_point_fn *fn;
+	void *ctx;
+	uint64_t by;
+	unsigned n;
+};
+
+static int shift(void *ctx, const struct dwarf_point *p)
+{
+	struct shifted *s = ctx;
+	struct dwarf_point moved = *p;
+
+	moved.addr += s->by;
+	s->n++;
+	return s->fn(s->ctx, &moved);
+}
+
+/* By debug info; how many places there were, or an error of fn's. */
+static int dwarf_places(struct work *w, dwarf_point_fn *fn, void *ctx)
+{
+	const struct probe_text *p = w->p;
+	struct dwarf_where where = { .function = p->function,
+				     .file = p->file,
+				     .line = p->line,
+				     .has_line = p->has_line,
+				     .wanted = p->pattern ? line_matches : NULL,
+				     .ctx = w };
+	struct shifted s = { fn, ctx, p->offset, 0 };
+	struct dwarf_point point;
+	int err;
+
+	if (!w->t->dwarf)
+		return 0;
+	if (p->has_address) {
+		if (!dwarf_point_at(w->t->dwarf, p->address, &point))
+			return 0;
+		err = fn(ctx, &point);
+		return err < 0 ? err : 1;
+	}
+	where.after_prologue = w->t->user && has_variables(p) && !p->has_line && !p->ret &&
+			       !p->offset && !p->pattern;
+	err = dwarf_points(w->t->dwarf, &where, shift, &s);
+	return err < 0 ? err : (int)s.n;
+}
+
+/* By the symbol table. */
+static int symbol_places(struct work *w)
+{
+	const struct probe_text *p = w->p;
+	const struct symtab_sym *s;
+	uint64_t last = UINT64_MAX;
+	size_t at = 0;
+	int n = 0;
+
+	while ((s = probe_target_symbol(w->t, p->function, &at))) {
+		AUTO_FREE char *name = mem_strndup(s->name, strcspn(s->name, "@"));
+		int err;
+
+		if (s->start == last) /* another name of the same */
+			continue;
+		last = s->start;
+		if (s->end > s->start && p->offset >= s->end - s->start) {
+			err_set(w->e, EINVAL, "%s is only %" PRIu64 " bytes long", name,
+				s->end - s->start);
+			return -EINVAL;
+		}
+		err = add(w, s->start + p->offset, name, arena_strdup(w->arena, name), s->start,
+			  NULL);
+		if (err < 0)
+			return err;
+		n++;
+	}
+	return n;
+}
+
+static int near_function(void *ctx, const char *name)
+{
+	str_nearest_add(ctx, name);
+	return 0;
+}
+
+static int not_found(struct work *w)
+{
+	const struct probe_text *p = w->p;
+	struct str_nearest near = { .typed = p->function ? p->function : "" };
+	const struct symtab_sym *s;
+	char list[200];
+	size_t at = 0;
+
+	if (p->has_line || p->pattern) {
+		if (!w->t->dwarf) {
+			err_set(w->e, ENOENT, "lines are not known: %s has no debug info",
+				w->t->user ? w->t->path : "the kernel");
+			return err_hint(w->e, "%s",
+					w->t->user ? "compile it with -g, install its "
+						     "-dbgsym package, or set "
+						     "DEBUGINFOD_URLS"
+						   : "give its debug file with -k "
+						     "VMLINUX");
+		}
+		err_set(w->e, ENOENT, "nothing can be probed at %s", p->text);
+		return err_hint(w->e, "see the lines that can be with -L %s",
+				p->function ? p->function : p->file);
+	}
+	err_set(w->e, ENOENT, "there is no function %s in %s", p->function,
+		w->t->user     ? w->t->path
+		: w->t->module ? w->t->module
+			       : "the kernel");
+	while ((s = probe_target_symbol(w->t, "*", &at)))
+		str_nearest_add(&near, s->name);
+	if (w->t->dwarf)
+		dwarf_function_names(w->t->dwarf, near_function, &near);
+	if (str_nearest_list(&near, list, sizeof(list)))
+		return err_hint(w->e, "did you mean %s?", list);
+	return err_hint(w->e, "-F lists all functions");
+}
+
+/* --- static probes --- */
+
+static int add_static(void *ctx, const struct usdt_probe *s)
+{
+	struct work *w = ctx;
+	struct probe_def d = { .group = group_name(w), .event = w->p->event, .semaphore = 0 };
+	AUTO_STRBUF place = { 0 };
+	AUTO_STRBUF args = { 0 };
+	uint64_t semaphore;
+
+	if (strcmp(s->name, w->p->function) != 0 ||
+	    (w->p->file && strcmp(s->provider, w->p->file) != 0))
+		return 0;
+	if (!w->p->group)
+		d.group = arena_printf(w->arena, "sdt_%s", plain_name(w->arena, s->provider));
+	if (!d.event)
+		d.event = plain_name(w->arena, s->name);
+	if (s->semaphore && elf_offset(w->t->elf, s->semaphore, &semaphore))
+		d.semaphore = semaphore;
+	if (!probe_target_place(w->t, s->pc, NULL, 0, &place))
+		return 0;
+	if (!w->p->args.n)
+		usdt_args_text(s, w->t->elf->machine, &args);
+	vec_each (&w->p->args, arg)
+		strbuf_printf(&args, " %s", arg->text);
+	d.place = arena_strdup(w->arena, strbuf_str(&place));
+	d.args = arena_strdup(w->arena, strbuf_str(&args));
+	d.function = arena_strdup(w->arena, s->name);
+	vec_push(&w->ret->list, d);
+	return 0;
+}
+
+static int near_static(void *ctx, const struct usdt_probe *s)
+{
+	str_nearest_add(ctx, s->name);
+	return 0;
+}
+
+static int static_places(struct work *w)
+{
+	struct str_nearest near = { .typed = w->p->function };
+	char list[200];
+
+	if (!w->t->user)
+		return err_set(w->e, EINVAL,
+			       "static probes are those of programs: give one with -x");
+	usdt_each(w->t->elf, add_static, w);
+	if (w->ret->list.n)
+		return 0;
+	usdt_each(w->t->elf, near_static, &near);
+	err_set(w->e, ENOENT, "%s has no static probe %s", w->t->path, w->p->function);
+	if (str_nearest_list(&near, list, sizeof(list)))
+		return err_hint(w->e, "did you mean %s?", list);
+	return -ENOENT;
+}
+
+static int places(struct work *w)
+{
+	const struct probe_text *p = w->p;
+	int n;
+
+	if (p->usdt)
+		return static_places(w);
+	n = dwarf_places(w, add_point, w);
+	if (n)
+		return n < 0 ? n : 0;
+	if (p->has_address)
+		return w->t->user ? add(w, p->address, NULL, NULL, p->address, NULL)
+				  : err_set(w->e, EINVAL,
+					    "addresses can be given for programs "
+					    "only; use FUNC+OFFSET");
+	n = p->function && !p->has_line && !p->pattern ? symbol_places(w) : 0;
+	return n < 0 ? n : n == 0 ? not_found(w) : 0;
+}
+
+int probe_define(const struct probe_target *t, const struct probe_text *p, struct arena *a,
+		 struct probe_defs *ret, struct err *e)
+{
+	struct work w = { .t = t, .p = p, .arena = a, .ret = ret, .e = e };
+	int err = places(&w);
+
+	srctext_free(&w.sources);
+	return err;
+}
+
+int probe_points(const struct probe_target *t, const struct probe_text *p, dwarf_point_fn *fn,
+		 void *ctx, struct err *e)
+{
+	struct work w = { .t = t, .p = p, .e = e };
+	int n = dwarf_places(&w, fn, ctx);
+
+	srctext_free(&w.sources);
+	return n < 0 ? n : n == 0 ? not_found(&w) : 0;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/probe_target.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "sym/find.h"
+
+static int find_more(void *ctx, const struct dwarf_need *need, struct elf **ret)
+{
+	const struct probe_target *t = ctx;
+	struct find_stats st = { 0 };
+
+	return find_part(t->find, t->debug ? t->debug : t->elf, need, ret, &st);
+}
+
+/* A bare name is looked for as the shell does. */
+static char *find_program(const char *name)
+{
+	const char *path = getenv("PATH");
+	char *real;
+
+	if (strchr(name, '/') || file_exists(name) || !path)
+		return realpath(name, NULL);
+	while (*path) {
+		size_t n = strcspn(path, ":");
+		AUTO_FREE char *full = mem_printf("%.*s/%s", (int)n, path, name);
+
+		real = n ? realpath(full, NULL) : NULL;
+		if (real)
+			return real;
+		path += n + (path[n] == ':');
+	}
+	errno = ENOENT;
+	return NULL;
+}
+
+/* Debug info, symbols and frames of t->elf. */
+static void read_elf(struct probe_target *t, const struct probe_target_opts *o)
+{
+	struct find_want want = { .path = t->elf->path, .id = t->elf->build_id };
+	struct find_stats st = { 0 };
+	struct err ignored;
+
+	t->find = mem_alloc(sizeof(*t->find));
+	t->debuginfod = o->no_debuginfod ? NULL : debuginfod_new(0, o->progress, o->progress_ctx);
+	*t->find =
+		(struct find_opts){ .symfs = o->symfs, .cache = -1, .debuginfod = t->debuginfod };
+	if (find_debug(t->find, &want, t->elf, &t->debug, &st, &ignored) < 0)
+		t->debug = NULL;
+	if (dwarf_open(t->elf, find_more, t, &t->dwarf, NULL) < 0 &&
+	    (!t->debug || dwarf_open(t->debug, find_more, t, &t->dwarf, NULL) < 0))
+		t->dwarf = NULL;
+	if (symtab_load(&t->syms, t->elf, t->debug, &ignored) < 0)
+		t->syms.n = 0;
+	if (ehframe_open(t->elf->path, &t->cfi, &ignored) < 0)
+		t->cfi = NULL;
+	t->syntax.machine = t->elf->machine;
+}
+
+static uint64_t text_slide(const struct elf *e)
+{
+	for (size_t i = 0; i < e->nsegment; i++)
+		if (e->segment[i].type == PT_LOAD && (e->segment[i].flags & PF_X))
+			return e->segment[i].vaddr - e->segment[i].offset;
+	return 0;
+}
+
+static int open_program(const struct probe_target_opts *o, struct probe_target *t, struct err *e)
+{
+	AUTO_FREE char *below = o->symfs ? mem_printf("%s/%s", o->symfs, o->exec) : NULL;
+	int err;
+
+	t->user = true;
+	t->path = find_program(o->exec);
+	if (!t->path && !below)
+		return err_set(e, errno, "cannot find %s: %s", o->exec, strerror(errno));
+	if (!t->path)
+		t->path = mem_strdup(o->exec);
+	err = elf_open_path(below ? below : t->path, &t->elf, e);
+	if (err < 0)
+		return err;
+	if (t->elf->type != ET_EXEC && t->elf->type != ET_DYN)
+		return err_set(e, ENOEXEC, "%s is neither a program nor a library", t->path);
+	read_elf(t, o);
+	t->syntax.user = true;
+	t->syntax.slide = text_slide(t->elf);
+	return 0;
+}
+
+/* An address of the kernel's data as "name+offset". */
+static bool data_symbol(void *ctx, uint64_t addr, struct strbuf *out)
+{
+	const struct probe_target *t = ctx;
+	const struct symtab_sym *s = t->elf ? symtab_find(&t->syms, addr) : NULL;
+
+	if (!s)
+		return false;
+	strbuf_printf(out, "%s+%" PRIu64, s->name, addr - s->start);
+	return true;
+}
+
+static int open_module(const char *text, struct probe_target *t, struct err *e)
+{
+	const char *slash = strrchr(text, '/'), *name = slash ? slash + 1 : text;
+	struct err ignored;
+
+	t->module = mem_strndup(name, strcspn(name, "."));
+	for (char *c = t->module; *c; c++)
+		if (*c == '-')
+			*c = '_';
+	if (btf_types_open(t->module, t->btf, &t->module_btf, &ignored) < 0)
+		t->module_btf = NULL;
+	return slash || str_ends(text, ".ko") ? elf_open_path(text, &t->elf, e) : 0;
+}
+
+static int open_kernel(const struct probe_target_opts *o, struct probe_target *t, struct err *e)
+{
+	struct err ignored;
+	int err = 0;
+
+#if defined(__x86_64__)
+	t->syntax.machine = EM_X86_64;
+#else
+	t->syntax.machine = EM_AARCH64;
+#endif
+	t->syntax.symbol = data_symbol;
+	t->syntax.ctx = t;
+	if (btf_types_open(NULL, NULL, &t->btf, &ignored) < 0)
+		t->btf = NULL;
+	if (o->module)
+		err = open_module(o->module, t, e);
+	else if (o->vmlinux)
+		err = elf_open_path(o->vmlinux, &t->elf, e);
+	if (err < 0)
+		return err;
+	if (t->elf)
+		read_elf(t, o);
+	if (o->vmlinux && !t->dwarf) {
+		err_set(e, ENOENT, "%s has no debug info", o->vmlinux);
+		return err_hint(e, "the kernel's debug package has one that does");
+	}
+	err = kallsyms_load(&t->kallsyms, "/proc/kallsyms", t->elf ? &ignored : e);
+	t->has_kallsyms = err == 0;
+	return t->elf ? 0 : err;
+}
+
+int probe_target_open(const struct probe_target_opts *o, struct probe_target *ret, struct err *e)
+{
+	int err;
+
+	*ret = (struct probe_target){ 0 };
+	err = o->exec ? open_program(o, ret, e) : open_kernel(o, ret, e);
+	if (err < 0)
+		probe_target_close(ret);
+	return err;
+}
+
+void probe_target_close(struct probe_target *t)
+{
+	dwarf_close(t->dwarf);
+	ehframe_close(t->cfi);
+	symtab_free(&t->syms);
+	elf_free(t->debug);
+	elf_free(t->elf);
+	if (t->has_kallsyms)
+		kallsyms_free(&t->kallsyms);
+	btf_types_free(t->module_btf);
+	btf_types_free(t->btf);
+	debuginfod_free(t->debuginfod);
+	free(t->find);
+	free(t->path);
+	free(t->module);
+	*t = (struct probe_target){ 0 };
+}
+
+static bool is_function(const struct probe_target *t, const struct symtab_sym *s)
+{
+	if (t->user)
+		return s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
+	if (!t->module)
+		return true;
+	return strcmp(strtab_get(&t->kallsyms.modules, s->module), t->module) == 0;
+}
+
+/* "name@@GLIBC_2.2" is called "name". */
+static bool same_name(const char *symbol, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(symbol, name, n) == 0 && (symbol[n] == '\0' || symbol[n] == '@') &&
+	       !str_ends(symbol, "@plt");
+}
+
+const struct symtab_sym *probe_target_symbol(const struct probe_target *t, const char *name,
+					     size_t *at)
+{
+	const struct symtab *tab = t->user ? &t->syms : &t->kallsyms.tab;
+	bool glob = str_has_glob(name);
+
+	if (!t->user && !t->has_kallsyms)
+		return NULL;
+	for (; *at < tab->n; (*at)++) {
+		const struct symtab_sym *s = &tab->sym[*at];
+
+		if ((same_name(s->name, name) || (glob && str_glob(name, s->name))) &&
+		    is_function(t, s)) {
+			(*at)++;
+			return s;
+		}
+	}
+	return NULL;
+}
+
+bool probe_target_place(const struct probe_target *t, uint64_t addr, const char *symbol,
+			uint64_t start, struct strbuf *out)
+{
+	uint64_t offset;
+
+	if (t->user) {
+		if (!elf_offset(t->elf, addr, &offset))
+			return false;
+		strbuf_printf(out, "%s:0x%" PRIx64, t->path, offset);
+		return true;
+	}
+	strbuf_printf(out, "%s%s%s+%" PRIu64, t->module ? t->module : "", t->module ? ":" : "",
+		      symbol, addr - start);
+	return true;
+}

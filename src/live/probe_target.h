@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a probe is put into: a program or library, the kernel, or one of its
+ * modules, with everything known about its names, lines and types.
+ *
+ * A program's debug info is its own, in a separate file, or from debuginfod.
+ * The kernel needs none for its functions' parameters: its BTF says what they
+ * are. With a vmlinux that has debug info, any line will do.
+ */
+#ifndef KYMO_LIVE_PROBE_TARGET_H
+#define KYMO_LIVE_PROBE_TARGET_H
+
+#include "kern/btf_types.h"
+#include "live/probe_type.h"
+#include "sym/debuginfod.h"
+#include "sym/ehframe.h"
+#include "sym/kallsyms.h"
+#include "sym/symtab.h"
+
+struct probe_target_opts {
+	const char *exec;    /* a program or library; NULL: the kernel */
+	const char *module;  /* of the kernel, by name or file; NULL: the kernel proper */
+	const char *vmlinux; /* with debug info; NULL: none */
+	const char *symfs;
+	bool no_debuginfod;
+	debuginfod_progress_fn *progress;
+	void *progress_ctx;
+};
+
+struct probe_target {
+	bool user;
+	char *path;   /* of the program, absolute */
+	char *module; /* its name; NULL: none */
+	struct elf *elf, *debug;
+	struct dwarf *dwarf; /* NULL: no debug info */
+	struct ehframe *cfi;
+	struct symtab syms; /* of elf and debug */
+	bool has_kallsyms;
+	struct kallsyms kallsyms;
+	struct btf_types *btf, *module_btf; /* of the kernel; NULL: none */
+	struct probe_syntax syntax;
+	struct debuginfod *debuginfod;
+	struct find_opts *find;
+};
+
+int probe_target_open(const struct probe_target_opts *o, struct probe_target *ret, struct err *e);
+void probe_target_close(struct probe_target *t);
+
+/* The types to ask first: the module's, then the kernel's. NULL: none. */
+static inline const struct btf_types *probe_target_btf(const struct probe_target *t)
+{
+	return t->module_btf ? t->module_btf : t->btf;
+}
+
+/* The next symbol of that name (or pattern) behind *at, which starts at 0; NULL when there is no
+ * more. */
+const struct symtab_sym *probe_target_symbol(const struct probe_target *t, const char *name,
+					     size_t *at);
+/* How the kernel is told of an address: "/bin/ls:0x1234", "vfs_read+4", "nvme:nvme_probe+0". */
+bool probe_target_place(const struct probe_target *t, uint64_t addr, const char *symbol,
+			uint64_t start, struct strbuf *out);
+
+#endif

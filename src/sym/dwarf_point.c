@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/* Where functions and lines begin: the places a probe can be put. */
+#include "base/sort.h"
+#include "sym/dwarf_die.h"
+
+#include <stdlib.h>
+
+/* "b/c.c" is the end of "/a/b/c.c", as whole names. */
+static bool path_ends(const char *path, const char *end)
+{
+	size_t n, m = strlen(end);
+
+	if (!path)
+		return false;
+	n = strlen(path);
+	while (m >= 2 && end[0] == '.' && end[1] == '/') {
+		end += 2;
+		m -= 2;
+	}
+	return n >= m && strcmp(path + n - m, end) == 0 &&
+	       (n == m || m == 0 || end[0] == '/' || path[n - m - 1] == '/');
+}
+
+static bool name_fits(const char *name, const char *want)
+{
+	if (!name)
+		return false;
+	return strcmp(name, want) == 0 || (str_has_glob(want) && str_glob(want, name));
+}
+
+struct function_of {
+	struct unit *u;	    /* with the entries */
+	struct unit *lines; /* with the line table */
+	struct functions *fn;
+	uint32_t at; /* index in fn->list */
+	struct die die;
+	const char *name;
+};
+
+/* Linkage names are looked at only where they differ: C++ and Rust. */
+static bool function_fits(const struct function_of *f, const char *want)
+{
+	struct value v;
+
+	if (name_fits(f->name, want))
+		return true;
+	v = die_attr_deep(&f->die, DW_AT_linkage_name);
+	return v.kind == VALUE_STR && name_fits(v.s, want);
+}
+
+static void fill_point(const struct function_of *f, uint64_t addr, struct dwarf_point *p)
+{
+	uint32_t outer = f->at;
+	struct die d;
+
+	*p = (struct dwarf_point){ .addr = addr,
+				   .scope = die_handle(&f->die),
+				   .function = f->name,
+				   .symbol = f->name,
+				   .entry = addr,
+				   .inlined = f->fn->list.data[f->at].parent != 0 };
+	while (f->fn->list.data[outer].parent)
+		outer = f->fn->list.data[outer].parent - 1;
+	if (!die_in(f->u, f->fn->list.data[outer].die, &d))
+		return;
+	die_entry(&d, &p->entry);
+	p->symbol = dwarf_function_name(f->u, d.off);
+}
+
+struct search {
+	struct dwarf *d;
+	const struct dwarf_where *w;
+	dwarf_point_fn *fn;
+	void *ctx;
+	struct function_of f; /* the one being looked at */
+	int err;
+
+	/* lines */
+	const char *file;
+	uint32_t line;
+	struct lines *lines;
+	VEC(uint64_t) found; /* addresses told for this function, or this unit */
+};
+
+static int tell(struct search *s, const struct function_of *f, uint64_t addr)
+{
+	struct dwarf_point p;
+
+	if (s->err)
+		return s->err;
+	fill_point(f, addr, &p);
+	s->err = s->fn(s->ctx, &p);
+	return s->err;
+}
+
+/* Was the unit compiled without optimisation? Compilers name their options, or not at all. */
+static bool unoptimised(struct unit *u)
+{
+	struct die root;
+	struct value v;
+	const char *o;
+
+	if (!die_in(u, u->die, &root))
+		return false;
+	v = die_attr(&root, DW_AT_producer);
+	if (v.kind != VALUE_STR || !strstr(v.s, "GNU"))
+		return false;
+	for (o = strstr(v.s, " -O"); o; o = strstr(o + 1, " -O"))
+		if (o[3] != '0')
+			return false;
+	return true;
+}
+
+struct prologue {
+	uint64_t entry, end, found;
+	uint32_t line;
+};
+
+/* The second line of a function begins where its frame is made. */
+static void prologue_row(void *ctx, const struct line_row *row, bool stmt)
+{
+	struct prologue *p = ctx;
+
+	if (row->file == LINE_END || !stmt || row->addr <= p->entry || row->addr >= p->found)
+		return;
+	p->found = row->addr;
+}
+
+static uint64_t after_prologue(const struct function_of *f, uint64_t entry)
+{
+	struct prologue p = { .entry = entry, .found = UINT64_MAX };
+
+	if (!unoptimised(f->u))
+		return entry;
+	dwarf_rows(f->lines, prologue_row, &p);
+	return die_has_pc(&f->die, p.found) ? p.found : entry;
+}
+
+/* Rows that belong to what was inlined count only where it was called from that very line. */
+static bool row_is_ours(const struct search *s, uint64_t addr)
+{
+	const struct function_of *f = &s->f;
+	uint32_t in = segments_find(&f->fn->map, addr);
+
+	while (in) {
+		const struct function *g = &f->fn->list.data[in - 1];
+
+		if (in - 1 == f->at)
+			return true;
+		if (g->call_line != s->line ||
+		    !path_ends(dwarf_line_file(s->lines, g->call_file), s->file))
+			return false;
+		in = g->parent;
+	}
+	return false;
+}
+
+static bool told(struct search *s, uint64_t addr)
+{
+	vec_each (&s->found, a)
+		if (*a == addr)
+			return true;
+	vec_push(&s->found, addr);
+	return false;
+}
+
+static bool line_fits(struct search *s, const struct line_row *row)
+{
+	const char *file;
+
+	if (!s->w->wanted && row->line != s->line)
+		return false;
+	file = dwarf_line_file(s->lines, row->file);
+	if (!file || (s->file && !path_ends(file, s->file)))
+		return false;
+	return !s->w->wanted || s->w->wanted(s->w->ctx, file, row->line);
+}
+
+static void function_row(void *ctx, const struct line_row *row, bool stmt)
+{
+	struct search *s = ctx;
+
+	if (s->err || row->file == LINE_END || !stmt || !line_fits(s, row) ||
+	    !die_has_pc(&s->f.die, row->addr))
+		return;
+	if (s->w->wanted ? segments_find(&s->f.fn->map, row->addr) - 1 != s->f.at
+			 : !row_is_ours(s, row->addr))
+		return;
+	if (!told(s, row->addr))
+		tell(s, &s->f, row->addr);
+}
+
+static int function_lines(struct search *s)
+{
+	uint64_t first = 0;
+
+	if (!die_number(&s->f.die, DW_AT_decl_line, &first))
+		return 0;
+	s->file = die_file(&s->f.die, DW_AT_decl_file);
+	s->line = (uint32_t)first + s->w->line;
+	s->lines = dwarf_lines(s->f.lines);
+	s->found.n = 0;
+	if (s->file && s->lines)
+		dwarf_rows(s->f.lines, function_row, s);
+	return s->err;
+}
+
+static int try_function(struct search *s)
+{
+	uint64_t entry;
+
+	if (!function_fits(&s->f, s->w->function))
+		return 0;
+	if (s->w->file && !path_ends(die_file(&s->f.die, DW_AT_decl_file), s->w->file))
+		return 0;
+	if (s->w->has_line || s->w->wanted)
+		return function_lines(s);
+	if (!die_entry(&s->f.die, &entry) || !entry)
+		return 0;
+	if (s->w->after_prologue && !s->f.fn->list.data[s->f.at].parent)
+		entry = after_prologue(&s->f, entry);
+	return tell(s, &s->f, entry);
+}
+
+static bool function_at(const struct function_of *of, uint32_t at, struct function_of *ret)
+{
+	*ret = *of;
+	ret->at = at;
+	if (!die_in(of->u, of->fn->list.data[at].die, &ret->die))
+		return false;
+	ret->name = die_name(&ret->die);
+	return true;
+}
+
+/* A line of a file: the row's function is whatever lies there. */
+static void file_row(void *ctx, const struct line_row *row, bool stmt)
+{
+	struct search *s = ctx;
+	struct function_of f;
+	uint32_t in;
+
+	if (s->err || row->file == LINE_END || !stmt || !line_fits(s, row))
+		return;
+	in = segments_find(&s->f.fn->map, row->addr);
+	/* The name is that of the function it was compiled into, as perf has it. */
+	while (in && s->f.fn->list.data[in - 1].parent)
+		in = s->f.fn->list.data[in - 1].parent;
+	if (in && function_at(&s->f, in - 1, &f) && !told(s, row->addr))
+		tell(s, &f, row->addr);
+}
+
+static int unit_points(struct search *s)
+{
+	if (s->w->function) {
+		for (uint32_t i = 0; i < s->f.fn->list.n && !s->err; i++)
+			if (function_at(&s->f, i, &s->f))
+				try_function(s);
+		return s->err;
+	}
+	s->file = s->w->file;
+	s->line = s->w->line;
+	s->lines = dwarf_lines(s->f.lines);
+	s->found.n = 0;
+	if (s->lines)
+		dwarf_rows(s->f.lines, file_row, s);
+	return s->err;
+}
+
+static bool open_unit(struct unit *u, struct function_of *f)
+{
+	*f = (struct function_of){ .lines = u };
+	if (!dwarf_unit_prepare(u))
+		return false;
+	f->u = dwarf_split_unit(u);
+	f->fn = f->u ? dwarf_functions(f->u) : NULL;
+	return f->fn != NULL;
+}
+
+int dwarf_points(struct dwarf *d, const struct dwarf_where *w, dwarf_point_fn *fn, void *ctx)
+{
+	struct search s = { .d = d, .w = w, .fn = fn, .ctx = ctx };
+
+	for (size_t i = 0; i < d->main->units.n && !s.err; i++)
+		if (open_unit(d->main->units.data[i], &s.f))
+			unit_points(&s);
+	vec_free(&s.found);
+	return s.err;
+}
+
+bool dwarf_point_at(struct dwarf *d, uint64_t addr, struct dwarf_point *ret)
+{
+	uint32_t unit = segments_find(&d->map, addr), in;
+	struct function_of f, at;
+
+	if (!unit || !open_unit(d->main->units.data[unit - 1], &f))
+		return false;
+	in = segments_find(&f.fn->map, addr);
+	while (in && f.fn->list.data[in - 1].parent)
+		in = f.fn->list.data[in - 1].parent;
+	if (!in || !function_at(&f, in - 1, &at))
+		return false;
+	fill_point(&at, addr, ret);
+	return true;
+}
+
+int dwarf_function_names(struct dwarf *d, int (*fn)(void *ctx, const char *name), void *ctx)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < d->main->units.n && !err; i++) {
+		struct function_of f, at;
+
+		if (!open_unit(d->main->units.data[i], &f))
+			continue;
+		for (uint32_t k = 0; k < f.fn->list.n && !err; k++)
+			if (function_at(&f, k, &at) && at.name)
+				err = fn(ctx, at.name);
+	}
+	return err;
+}
+
+/* --- lines at which a probe can be --- */
+
+struct stmts {
+	struct search s;
+	const char *path; /* of the file that is shown */
+	VEC(uint32_t) lines;
+};
+
+static void stmt_row(void *ctx, const struct line_row *row, bool stmt)
+{
+	struct stmts *st = ctx;
+	const char *file;
+
+	if (row->file == LINE_END || !stmt)
+		return;
+	file = dwarf_line_file(st->s.lines, row->file);
+	if (!file || !path_ends(file, st->path))
+		return;
+	if (st->s.f.die.u) {
+		if (!die_has_pc(&st->s.f.die, row->addr))
+			return;
+		st->s.line = row->line;
+		if (!row_is_ours(&st->s, row->addr))
+			return;
+	}
+	vec_push(&st->lines, row->line);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int tell_lines(struct stmts *st, uint32_t *last, dwarf_stmt_fn *fn, void *ctx)
+{
+	uint32_t before = 0;
+	int err = 0;
+
+	if (st->lines.n)
+		qsort(st->lines.data, st->lines.n, sizeof(*st->lines.data), by_number);
+	vec_each (&st->lines, line) {
+		if (err || *line == before)
+			continue;
+		before = *line;
+		err = fn(ctx, st->path, *line);
+	}
+	*last = before;
+	vec_free(&st->lines);
+	return err;
+}
+
+/* The first function of that name; the lines of all its instances. */
+static void function_stmts(struct stmts *st, const char *function, const char *file,
+			   uint32_t *first)
+{
+	struct search *s = &st->s;
+	uint64_t line;
+
+	for (uint32_t i = 0; i < s->f.fn->list.n; i++) {
+		const char *path;
+
+		if (!function_at(&s->f, i, &s->f) || !function_fits(&s->f, function) ||
+		    !die_number(&s->f.die, DW_AT_decl_line, &line))
+			continue;
+		path = die_file(&s->f.die, DW_AT_decl_file);
+		if (!path || (file && !path_ends(path, file)) ||
+		    (st->path && strcmp(st->path, path) != 0) || (*first && *first != line))
+			continue;
+		st->path = s->file = path;
+		*first = (uint32_t)line;
+		dwarf_rows(s->f.lines, stmt_row, st);
+	}
+}
+
+int dwarf_stmts(struct dwarf *d, const char *function, const char *file, const char **path,
+		uint32_t *first, uint32_t *last, dwarf_stmt_fn *fn, void *ctx)
+{
+	struct stmts st = { .path = NULL };
+
+	*first = 0;
+	for (size_t i = 0; i < d->main->units.n; i++) {
+		if (!open_unit(d->main->units.data[i], &st.s.f))
+			continue;
+		st.s.lines = dwarf_lines(st.s.f.lines);
+		if (!st.s.lines)
+			continue;
+		if (function) {
+			function_stmts(&st, function, file, first);
+			continue;
+		}
+		for (uint64_t k = 0; k <= st.s.lines->files.n && !st.path; k++) {
+			const char *name = dwarf_line_file(st.s.lines, k);
+
+			if (path_ends(name, file))
+				st.path = name;
+		}
+		if (st.path)
+			dwarf_rows(st.s.f.lines, stmt_row, &st);
+	}
+	*path = st.path;
+	return tell_lines(&st, last, fn, ctx);
+}
