@@ -58,7 +58,7 @@ struct opt {
 	size_t field;
 	opt_fn *fn;
 	const char *help;
-	/* for completion: "a|b|c", or @events @files @dirs @pids @cpus @commands @users */
+	/* for completion: "a|b|c", or @events @files @dirs @pids @cpus @commands @users @probes */
 	const char *complete;
 };
 

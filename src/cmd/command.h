@@ -71,12 +71,15 @@ extern const struct command cmd_annotate;
 extern const struct command cmd_buildid_list;
 extern const struct command cmd_collapse;
 extern const struct command cmd_completion;
+extern const struct command cmd_diff;
 extern const struct command cmd_doctor;
 extern const struct command cmd_evlist;
 extern const struct command cmd_flame;
+extern const struct command cmd_heat;
 extern const struct command cmd_help;
 extern const struct command cmd_introspect;
 extern const struct command cmd_list;
+extern const struct command cmd_probe;
 extern const struct command cmd_record;
 extern const struct command cmd_report;
 extern const struct command cmd_script;
@@ -86,12 +89,5 @@ extern const struct command cmd_version;
 
 /* The lines that may complete a -e text: "NAME\tDESCRIPTION". */
 void completion_events(const char *typed);
-extern const struct command cmd_addr2line, cmd_doctor, cmd_report;
-extern const struct command cmd_diff;
-extern const struct command cmd_addr2line, cmd_annotate, cmd_doctor, cmd_report;
-extern const struct command cmd_addr2line, cmd_report;
-extern const struct command cmd_flame, cmd_collapse;
-extern const struct command cmd_heat;
-extern const struct command cmd_report, cmd_help, cmd_version, cmd_completion, cmd_introspect;
 
 #endif

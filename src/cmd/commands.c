@@ -21,6 +21,7 @@ const struct command *const commands[] = {
 	&cmd_evlist,
 	&cmd_buildid_list,
 	&cmd_annotate,
+	&cmd_probe,
 	&cmd_flame,
 	&cmd_heat,
 	&cmd_collapse,

@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/complete.h"
+#include "kern/probe_events.h"
+#include "kern/tracefs.h"
 #include "kern/cpu.h"
 #include "kern/proc.h"
 
@@ -75,6 +77,21 @@ static void users(const struct typed *t)
 		value(t, p->pw_name, strlen(p->pw_name), "user");
 }
 
+static void probes(const struct typed *t)
+{
+	const char *root = tracefs_find(NULL);
+	struct probe_events have;
+
+	if (!root || probe_events_read(root, &have, NULL) < 0)
+		return;
+	vec_each (&have.list, p) {
+		AUTO_FREE char *name = mem_printf("%s:%s", p->group, p->event);
+
+		value(t, name, strlen(name), p->where);
+	}
+	probe_events_free(&have);
+}
+
 void complete_value(const struct opt *o, const char *prefix, const char *typed)
 {
 	const char *comma = strrchr(typed, ',');
@@ -88,6 +105,8 @@ void complete_value(const struct opt *o, const char *prefix, const char *typed)
 		processes(&t);
 	else if (strcmp(kind, "@cpus") == 0)
 		cpus(&t);
+	else if (strcmp(kind, "@probes") == 0)
+		probes(&t);
 	else if (strcmp(kind, "@users") == 0)
 		users(&t);
 	else if (strcmp(kind, "@commands") == 0)

@@ -31,7 +31,6 @@ static const struct {
 	{ "kwork", "kymo stat -e 'irq:*' -e 'workqueue:*' -a counts interrupts and work items" },
 	{ "lock", "kymo record -e 'lock:*' -ag records who waits for locks" },
 	{ "mem", "kymo record -d -e EVENT keeps data addresses, kymo script -F addr shows them" },
-	{ "probe", "kymo list probe shows the probes there are; -e takes them as any event" },
 	{ "sched", "kymo record -e 'sched:*' -a records it, kymo script shows it" },
 	{ "test", "make test, in kymo's sources" },
 	{ "timechart", "kymo record -e 'sched:*' -a records it, kymo script shows it" },

@@ -254,6 +254,8 @@ static void arg_name(struct probe_arg *arg)
 {
 	for (size_t i = arg->fields.n; i-- > 0 && !arg->name;)
 		arg->name = arg->fields.data[i].name;
+	if (!arg->name && arg->fields.n && probe_is_name(arg->what))
+		arg->name = arg->what;
 }
 
 static int argument(struct parser *ps, const char *s, const char *end)

@@ -17,6 +17,9 @@ struct work {
 	struct probe_defs *ret;
 	struct err *e;
 	struct srctext sources;
+	/* Places where an argument cannot be fetched; they matter only when there are no others. */
+	unsigned left_out;
+	struct err why;
 };
 
 void probe_defs_free(struct probe_defs *d)
@@ -65,14 +68,14 @@ static const char *event_name(struct work *w, const char *function)
 
 	if (p->event)
 		return p->event;
-	if (p->has_address && !function)
+	if (p->has_address)
 		return arena_printf(w->arena, "abs_%" PRIx64, p->address);
 	base = plain_name(w->arena, function ? function : "probe");
 	if (!*base || isdigit((unsigned char)*base))
 		base = arena_printf(w->arena, "_%s", base);
 	if (p->ret)
 		return arena_printf(w->arena, "%s__return", base);
-	if (p->function && p->has_line)
+	if (p->function && p->has_line && p->line)
 		return arena_printf(w->arena, "%s_L%" PRIu32, base, p->line);
 	return base;
 }
@@ -103,8 +106,15 @@ static int add(struct work *w, uint64_t addr, const char *function, const char *
 static int add_point(void *ctx, const struct dwarf_point *p)
 {
 	struct work *w = ctx;
+	int err;
 
-	return add(w, p->addr, p->function, p->symbol, p->entry, p);
+	/* of the many places of an inlined function, those that have what is asked for */
+	err = add(w, p->addr, p->function, p->symbol, p->entry, p);
+	if (err != -ENOENT)
+		return err;
+	if (!w->left_out++)
+		w->why = *w->e;
+	return 0;
 }
 
 static bool has_variables(const struct probe_text *p)
@@ -159,7 +169,7 @@ static int dwarf_places(struct work *w, dwarf_point_fn *fn, void *ctx)
 	struct dwarf_where where = { .function = p->function,
 				     .file = p->file,
 				     .line = p->line,
-				     .has_line = p->has_line,
+				     .has_line = p->has_line && (p->line || !p->function),
 				     .wanted = p->pattern ? line_matches : NULL,
 				     .ctx = w };
 	struct shifted s = { fn, ctx, p->offset, 0 };
@@ -174,7 +184,7 @@ static int dwarf_places(struct work *w, dwarf_point_fn *fn, void *ctx)
 		err = fn(ctx, &point);
 		return err < 0 ? err : 1;
 	}
-	where.after_prologue = w->t->user && has_variables(p) && !p->has_line && !p->ret &&
+	where.after_prologue = w->t->user && has_variables(p) && !where.has_line && !p->ret &&
 			       !p->offset && !p->pattern;
 	err = dwarf_points(w->t->dwarf, &where, shift, &s);
 	return err < 0 ? err : (int)s.n;
@@ -316,6 +326,15 @@ static int places(struct work *w)
 	if (p->usdt)
 		return static_places(w);
 	n = dwarf_places(w, add_point, w);
+	if (n > 0 && !w->ret->list.n) {
+		*w->e = w->why;
+		return -w->e->code;
+	}
+	if (w->left_out)
+		vec_push(&w->ret->notes,
+			 arena_printf(w->arena, "%u of %d places of %s left out: %.*s", w->left_out,
+				      n, p->function ? p->function : p->file,
+				      (int)strcspn(w->why.msg, "\n"), w->why.msg));
 	if (n)
 		return n < 0 ? n : 0;
 	if (p->has_address)

@@ -335,7 +335,7 @@ static int fetch_text(struct walk *w, struct strbuf *out)
 
 	for (unsigned i = w->at.n; i-- > used;)
 		strbuf_printf(out, "%s%s%" PRId64 "(", w->at.off[i] < 0 ? "-" : "+",
-			      w->arg->user ? "u" : "",
+			      w->arg->user && i == w->at.n - 1 ? "u" : "",
 			      w->at.off[i] < 0 ? -w->at.off[i] : w->at.off[i]);
 	strbuf_puts(out, strbuf_str(&base));
 	for (unsigned i = used; i < w->at.n; i++)

@@ -51,13 +51,17 @@ static bool function_fits(const struct function_of *f, const char *want)
 static void fill_point(const struct function_of *f, uint64_t addr, struct dwarf_point *p)
 {
 	uint32_t outer = f->at;
+	uint64_t line = 0;
 	struct die d;
 
+	die_number(&f->die, DW_AT_decl_line, &line);
 	*p = (struct dwarf_point){ .addr = addr,
 				   .scope = die_handle(&f->die),
 				   .function = f->name,
 				   .symbol = f->name,
 				   .entry = addr,
+				   .file = die_file(&f->die, DW_AT_decl_file),
+				   .line = (uint32_t)line,
 				   .inlined = f->fn->list.data[f->at].parent != 0 };
 	while (f->fn->list.data[outer].parent)
 		outer = f->fn->list.data[outer].parent - 1;
@@ -183,11 +187,28 @@ static void function_row(void *ctx, const struct line_row *row, bool stmt)
 	if (s->err || row->file == LINE_END || !stmt || !line_fits(s, row) ||
 	    !die_has_pc(&s->f.die, row->addr))
 		return;
-	if (s->w->wanted ? segments_find(&s->f.fn->map, row->addr) - 1 != s->f.at
-			 : !row_is_ours(s, row->addr))
+	if (s->w->wanted)
+		s->line = row->line;
+	if (!row_is_ours(s, row->addr))
 		return;
 	if (!told(s, row->addr))
 		tell(s, &s->f, row->addr);
+}
+
+/* Where what was called from this line and inlined begins. */
+static void called_here(struct search *s)
+{
+	for (uint32_t i = 0; i < s->f.fn->list.n && !s->err; i++) {
+		const struct function *g = &s->f.fn->list.data[i];
+		struct die d;
+		uint64_t entry;
+
+		if (g->parent != s->f.at + 1 || g->call_line != s->line ||
+		    !path_ends(dwarf_line_file(s->lines, g->call_file), s->file) ||
+		    !die_in(s->f.u, g->die, &d) || !die_entry(&d, &entry) || told(s, entry))
+			continue;
+		tell(s, &s->f, entry);
+	}
 }
 
 static int function_lines(struct search *s)
@@ -200,8 +221,11 @@ static int function_lines(struct search *s)
 	s->line = (uint32_t)first + s->w->line;
 	s->lines = dwarf_lines(s->f.lines);
 	s->found.n = 0;
-	if (s->file && s->lines)
-		dwarf_rows(s->f.lines, function_row, s);
+	if (!s->file || !s->lines)
+		return 0;
+	dwarf_rows(s->f.lines, function_row, s);
+	if (!s->w->wanted)
+		called_here(s);
 	return s->err;
 }
 
@@ -249,6 +273,22 @@ static void file_row(void *ctx, const struct line_row *row, bool stmt)
 		tell(s, &f, row->addr);
 }
 
+/* The line a function is declared at is where it begins, whether it has code of its own or not. */
+static void declared_here(struct search *s)
+{
+	for (uint32_t i = 0; i < s->f.fn->list.n && !s->err; i++) {
+		struct function_of f;
+		uint64_t line, entry;
+
+		if (s->f.fn->list.data[i].parent || !function_at(&s->f, i, &f) ||
+		    !die_number(&f.die, DW_AT_decl_line, &line) || line != s->line ||
+		    !path_ends(die_file(&f.die, DW_AT_decl_file), s->file) ||
+		    !die_entry(&f.die, &entry) || told(s, entry))
+			continue;
+		tell(s, &f, entry);
+	}
+}
+
 static int unit_points(struct search *s)
 {
 	if (s->w->function) {
@@ -261,6 +301,8 @@ static int unit_points(struct search *s)
 	s->line = s->w->line;
 	s->lines = dwarf_lines(s->f.lines);
 	s->found.n = 0;
+	if (!s->w->wanted)
+		declared_here(s);
 	if (s->lines)
 		dwarf_rows(s->f.lines, file_row, s);
 	return s->err;
@@ -391,8 +433,22 @@ static void function_stmts(struct stmts *st, const char *function, const char *f
 			continue;
 		st->path = s->file = path;
 		*first = (uint32_t)line;
+		vec_push(&st->lines, *first);
 		dwarf_rows(s->f.lines, stmt_row, st);
 	}
+}
+
+/* Every function of the file begins at the line it is declared at. */
+static void declared_lines(struct stmts *st)
+{
+	struct search *s = &st->s;
+	struct function_of f;
+	uint64_t line;
+
+	for (uint32_t i = 0; i < s->f.fn->list.n; i++)
+		if (function_at(&s->f, i, &f) && die_number(&f.die, DW_AT_decl_line, &line) &&
+		    path_ends(die_file(&f.die, DW_AT_decl_file), st->path))
+			vec_push(&st->lines, (uint32_t)line);
 }
 
 int dwarf_stmts(struct dwarf *d, const char *function, const char *file, const char **path,
@@ -417,8 +473,10 @@ int dwarf_stmts(struct dwarf *d, const char *function, const char *file, const c
 			if (path_ends(name, file))
 				st.path = name;
 		}
-		if (st.path)
+		if (st.path) {
+			declared_lines(&st);
 			dwarf_rows(st.s.f.lines, stmt_row, &st);
+		}
 	}
 	*path = st.path;
 	return tell_lines(&st, last, fn, ctx);

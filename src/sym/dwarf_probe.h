@@ -28,6 +28,8 @@ struct dwarf_point {
 	const char *function;	/* its name in the source */
 	const char *symbol;	/* of the function it was compiled into */
 	uint64_t entry;		/* where that one begins */
+	const char *file;	/* where function is declared; NULL, 0: not known */
+	uint32_t line;
 	bool inlined;
 };
 /* A non-zero answer ends it and is handed on. */
