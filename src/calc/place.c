@@ -5,12 +5,25 @@
 
 #include "kern/cpu.h"
 
-void place_key(const struct stat_opts *o, const struct count_place *p, char *key, size_t size)
+static struct count_cpu where(const struct count_set *set, int cpu)
 {
-	struct cpu_place at = { 0 };
+	struct cpu_place here;
 
-	if (o->by != STAT_GLOBAL && o->by != STAT_CPU && o->by != STAT_THREAD && p->cpu >= 0)
-		at = cpu_place(p->cpu);
+	if (cpu < 0 || (set->cpu && (size_t)cpu >= set->n_cpus))
+		return (struct count_cpu){ 0 };
+	if (set->cpu)
+		return set->cpu[cpu];
+	here = cpu_place(cpu);
+	return (struct count_cpu){ here.socket, here.die, here.core, here.node };
+}
+
+void place_key(const struct stat_opts *o, const struct count_set *set, const struct count_place *p,
+	       char *key, size_t size)
+{
+	struct count_cpu at = { 0 };
+
+	if (o->by != STAT_GLOBAL && o->by != STAT_CPU && o->by != STAT_THREAD)
+		at = where(set, p->cpu);
 	switch (o->by) {
 	case STAT_GLOBAL: key[0] = '\0'; break;
 	case STAT_CPU: snprintf(key, size, "CPU%d", p->cpu); break;

@@ -5,6 +5,7 @@
 
 #include "calc/stat.h"
 
-void place_key(const struct stat_opts *o, const struct count_place *p, char *key, size_t size);
+void place_key(const struct stat_opts *o, const struct count_set *set, const struct count_place *p,
+	       char *key, size_t size);
 
 #endif

@@ -64,15 +64,15 @@ static struct stat_row *row_for(struct rows *out, size_t first, const struct cou
 
 /* Sum an event's places under their keys; rows from first on may be there already (like PMUs are
  * one sum). */
-static void rows_of(const struct stat_opts *o, const struct count_event *ev, struct rows *out,
-		    size_t first)
+static void rows_of(const struct stat_opts *o, const struct count_set *set,
+		    const struct count_event *ev, struct rows *out, size_t first)
 {
 	if (!ev->n_places)
 		row_for(out, first, ev, "", -1);
 	for (size_t i = 0; i < ev->n_places; i++) {
 		char key[sizeof(out->v.data->key)];
 
-		place_key(o, &ev->place[i], key, sizeof(key));
+		place_key(o, set, &ev->place[i], key, sizeof(key));
 		add(o, row_for(out, first, ev, key, o->by == STAT_THREAD ? ev->place[i].tid : -1),
 		    &ev->count[i]);
 	}
@@ -80,7 +80,7 @@ static void rows_of(const struct stat_opts *o, const struct count_event *ev, str
 		finish(&out->v.data[k]);
 }
 
-/* Threads that count most first, and only those that counted: a machine has hundreds that slept. */
+/* Threads that count most first. */
 static int busiest_first(const void *a, const void *b)
 {
 	const struct stat_row *x = a, *y = b;
@@ -92,12 +92,13 @@ static int busiest_first(const void *a, const void *b)
 	return x->tid - y->tid;
 }
 
-static void sort_threads(struct rows *rows)
+static void sort_threads(struct rows *rows, bool hide_idle)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < rows->v.n; i++)
-		if (rows->v.data[i].value > 0 || rows->v.data[i].state == STAT_NOT_SUPPORTED)
+		if (!hide_idle || rows->v.data[i].value > 0 ||
+		    rows->v.data[i].state == STAT_NOT_SUPPORTED)
 			rows->v.data[n++] = rows->v.data[i];
 	rows->v.n = n;
 	if (n)
@@ -131,10 +132,10 @@ void stat_summarise(const struct count_set *set, const struct stat_opts *o, stru
 		size_t first = (size_t)set->event[i].first;
 
 		start[i] = !o->no_merge && first < i ? start[first] : rows.v.n;
-		rows_of(o, &set->event[i], &rows, start[i]);
+		rows_of(o, set, &set->event[i], &rows, start[i]);
 	}
 	if (o->by == STAT_THREAD)
-		sort_threads(&rows);
+		sort_threads(&rows, o->hide_idle);
 	else if (o->by != STAT_GLOBAL && o->by != STAT_CPU)
 		group_by_key(&rows);
 	*ret = (struct stat_table){

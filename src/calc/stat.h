@@ -18,6 +18,7 @@ struct stat_opts {
 	enum stat_by by;
 	bool no_scale;	/* show multiplexed counts as they are */
 	bool no_merge;	/* show like PMUs (uncore_imc_0, _1 ...) one by one */
+	bool hide_idle; /* of threads those that counted nothing: a machine has hundreds */
 	double wall_ns; /* what the counts cover */
 	/* For STAT_THREAD: a thread's name, "" when it is not known. May be NULL. */
 	const char *(*thread_name)(void *ctx, pid_t tid);

@@ -46,6 +46,10 @@ const struct command *command_find(const struct command *const *list, const char
 /* argv[0] is the command's name. Parses, runs, prints errors; returns the exit code. */
 int command_run(const struct command *c, const char *shown, int argc, char **argv);
 
+/* The same with options taken already, by the command that c is a part of. */
+int command_run_with(const struct command *c, const char *shown, int argc, char **argv,
+		     void *args);
+
 /* Print e the way every kymo error looks; the exit code for it. */
 int command_error(const char *shown, const struct err *e);
 

@@ -79,25 +79,12 @@ void command_note(const char *fmt, ...)
 	putc('\n', stderr);
 }
 
-int command_run(const struct command *c, const char *shown, int argc, char **argv)
+int command_run_with(const struct command *c, const char *shown, int argc, char **argv, void *args)
 {
 	static const struct opt none[] = { OPT_END };
 	struct err e = { 0 };
-	AUTO_FREE void *args = NULL;
 	int n, code;
 
-	if (c->subs && argc > 1) {
-		const struct command *sub = command_find(c->subs, argv[1]);
-
-		if (sub) {
-			AUTO_FREE char *name = mem_printf("%s %s", shown, sub->name);
-
-			return command_run(sub, name, argc - 1, argv + 1);
-		}
-	}
-	args = mem_alloc(c->args_size);
-	if (c->defaults)
-		memcpy(args, c->defaults, c->args_size);
 	n = opt_parse(c->opts ? c->opts : none, c->parse, argc, argv, args, &e);
 	if (n == -ECANCELED) {
 		help_command(stdout, c, shown);
@@ -112,6 +99,27 @@ int command_run(const struct command *c, const char *shown, int argc, char **arg
 		if (code < 0)
 			code = command_error(shown, &e);
 	}
+	return code;
+}
+
+int command_run(const struct command *c, const char *shown, int argc, char **argv)
+{
+	AUTO_FREE void *args = NULL;
+	int code;
+
+	if (c->subs && argc > 1) {
+		const struct command *sub = command_find(c->subs, argv[1]);
+
+		if (sub) {
+			AUTO_FREE char *name = mem_printf("%s %s", shown, sub->name);
+
+			return command_run(sub, name, argc - 1, argv + 1);
+		}
+	}
+	args = mem_alloc(c->args_size);
+	if (c->defaults)
+		memcpy(args, c->defaults, c->args_size);
+	code = command_run_with(c, shown, argc, argv, args);
 	if (c->drop)
 		c->drop(args);
 	return code;

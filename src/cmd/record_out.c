@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -76,10 +75,32 @@ static int synthesise(struct record_out *o, struct err *e)
 	return t->system_wide || t->command ? synth_all(&s, e) : synth_threads(&s, &t->threads, e);
 }
 
+/* The events as whoever reads the recording knows them. */
+static struct event_type *types_of(const struct capture *c)
+{
+	struct event_type *types = mem_alloc((c->n + 1) * sizeof(*types));
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct capture_event *ev = &c->event[i];
+
+		types[i] = (struct event_type){
+			.name = ev->spec->name,
+			.attr = ev->attr,
+			.leader = ev->spec->leader,
+			.group_name = ev->spec->group_name,
+			.ids = ev->id,
+			.n_ids = ev->n_ids,
+		};
+	}
+	return types;
+}
+
 static void describe(struct record_out *o, struct err *e)
 {
+	AUTO_FREE struct event_type *types = types_of(o->capture);
 	struct about about = {
-		.capture = o->capture,
+		.types = types,
+		.n_types = o->capture->n,
 		.cmdline = o->a->cmdline,
 		.has_clock = o->a->capture.has_clock,
 		.clock_id = o->a->capture.clock_id,
@@ -97,16 +118,6 @@ static void describe(struct record_out *o, struct err *e)
 	for (unsigned f = PERFDATA_HOSTNAME; f < PERFDATA_FEATURE_END; f++)
 		if (!about_feature(&about, f, &o->early[f]))
 			strbuf_reset(&o->early[f]);
-}
-
-/* The last recording stays as FILE.old, as with perf. */
-static void keep_old(const char *path)
-{
-	AUTO_FREE char *old = mem_printf("%s.old", path);
-	struct stat st;
-
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size)
-		rename(path, old);
 }
 
 /* A stream has the kernel's build-id in front, where a file has it behind. */
@@ -155,7 +166,7 @@ int record_out_open(struct record_out *o, struct err *e)
 		ksyms_open(&o->ksyms);
 	if (!o->pipe) {
 		if (!o->files)
-			keep_old(path);
+			perfdata_keep_old(path);
 		free(o->path);
 		o->path = mem_strdup(path);
 	}

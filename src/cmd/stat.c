@@ -5,8 +5,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -30,7 +28,7 @@ static int on_filter(const struct opt *o, const char *value, bool unset, void *a
 	return events_filter(&a->events, value, e);
 }
 
-static int on_sep(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+int stat_on_sep(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	struct stat_args *a = args;
 
@@ -66,72 +64,94 @@ static int on_metrics(const struct opt *o, const char *value, bool unset, void *
 		e, "name the events with -e; IPC, miss rates and GHz are worked out from them");
 }
 
+/* clang-format off: one option a line, as in other tables */
+#define COUNTING                                                                                   \
+	OPT_HEAD("What to count"),                                                                 \
+		OPT_FN_C('e', "event", "EVENT", OPT_ARG_REQUIRED, on_event,                        \
+			 "events to count, separated by commas; kymo list shows them", "@events"), \
+		OPT_FN(0, "filter", "FILTER", on_filter,                                           \
+		       "count only hits of the tracepoint before that match"),                     \
+		OPT_COUNT('d', "detailed", detailed, "also caches; -dd and -ddd for more"),        \
+		OPT_FLAG('n', "null", null_run, "count nothing, only time the command"),           \
+		OPT_FLAG('g', "group", group, "put all events into one group"),                    \
+		OPT_FLAG(0, "all-user", all_user, "count user space only"),                        \
+		OPT_FLAG(0, "all-kernel", all_kernel, "count the kernel only"),                    \
+		{ .kind = OPT_KIND_FN,                                                             \
+		  .arg = OPT_ARG_REQUIRED,                                                         \
+		  .letter = 'M',                                                                   \
+		  .name = "metrics",                                                               \
+		  .flags = OPT_HIDDEN,                                                             \
+		  .fn = on_metrics },                                                              \
+		OPT_HEAD("Whom"), OPT_FLAG('a', "all-cpus", target.all_cpus, "the whole machine"), \
+		OPT_STR_C('p', "pid", "PID,...", target.pids, "these running processes", "@pids"), \
+		OPT_STR_C('t', "tid", "TID,...", target.tids, "these threads", "@pids"),           \
+		OPT_STR_C('C', "cpu", "LIST", target.cpus, "these CPUs (0-3,7)", "@cpus"),         \
+		OPT_STR_C('u', "uid", "USER", target.user, "the processes of a user", "@users"),   \
+		OPT_STR('G', "cgroup", "NAME,...", cgroups,                                        \
+			"in this cgroup; several: one for each event, in order"),                  \
+		OPT_STR(0, "for-each-cgroup", "NAME,...", each_cgroup,                             \
+			"all events once for each cgroup"),                                        \
+		OPT_FLAG('i', "no-inherit", no_inherit, "do not count children"),                  \
+		OPT_HEAD("How long"),                                                              \
+		OPT_FN('r', "repeat", "N", on_repeat,                                              \
+		       "run the command N times; mean and deviation (0: for ever)"),               \
+		OPT_INT('I', "interval-print", "MS", interval_ms, "print every MS milliseconds"),  \
+		OPT_INT(0, "interval-count", "N", interval_count, "stop after N intervals"),       \
+		OPT_FLAG(0, "interval-clear", interval_clear,                                      \
+			 "clear the screen before each interval"),                                 \
+		OPT_INT(0, "timeout", "MS", timeout_ms, "stop after MS milliseconds"),             \
+		OPT_INT('D', "delay", "MS", delay_ms,                                              \
+			"start counting MS milliseconds after the command (-1: when --control "    \
+			"says "                                                                    \
+			"enable)"),                                                                \
+		OPT_STR(0, "control", "fifo:PATH[,ACK]", control,                                  \
+			"obey enable, disable, ping, stop from a FIFO (or fd:N[,M])"),             \
+		OPT_STR(0, "pre", "COMMAND", pre, "run this before each run"),                     \
+		OPT_STR(0, "post", "COMMAND", post, "run this after each run"),                    \
+		OPT_FLAG('S', "sync", sync, "sync disks before each run")
+#define SUMS                                                                          \
+	OPT_HEAD("Sums"), OPT_FLAG('A', "no-aggr", no_aggr, "each CPU by itself"),    \
+		OPT_FLAG(0, "per-thread", per_thread,                                 \
+			 "each thread by itself (with -p, -t or -a)"),                \
+		OPT_FLAG(0, "per-core", per_core, "sum per core"),                    \
+		OPT_FLAG(0, "per-die", per_die, "sum per die"),                       \
+		OPT_FLAG(0, "per-socket", per_socket, "sum per socket"),              \
+		OPT_FLAG(0, "per-node", per_node, "sum per memory node"),             \
+		OPT_FLAG(0, "no-scale", no_scale,                                     \
+			 "do not scale counts of counters that shared the hardware"), \
+		OPT_FLAG(0, "no-merge", no_merge,                                     \
+			 "show like PMUs (uncore_imc_0, ...) one by one"),            \
+		OPT_FLAG(0, "metric-only", metric_only, "only the derived figures"),  \
+		OPT_FLAG(0, "summary", summary, "with -I: a sum at the end"),         \
+		OPT_FLAG(0, "table", table, "with -r: the time of each run")
+#define FORM                                                                                      \
+	OPT_HEAD("Output"),                                                                       \
+		OPT_FN('x', "field-separator", "SEP", stat_on_sep,                                \
+		       "fields with a separator, for scripts"),                                   \
+		OPT_FLAG('j', "json-output", json, "a JSON object a line"),                       \
+		OPT_INT(0, "log-fd", "FD", log_fd, "write to this descriptor"),                   \
+		OPT_FLAG('B', "big-num", big_num, "group the digits of large numbers (default)"), \
+		OPT_FLAG(0, "no-csv-summary", no_csv_summary,                                     \
+			 "leave out the word summary with -x --summary"),                         \
+		OPT_FLAG(0, "quiet", quiet, "no notes"),                                          \
+		OPT_COUNT('v', "verbose", verbose, "also the raw counts")
+/* clang-format on */
+
 static const struct opt opts[] = {
-	OPT_HEAD("What to count"),
-	OPT_FN_C('e', "event", "EVENT", OPT_ARG_REQUIRED, on_event,
-		 "events to count, separated by commas; kymo list shows them", "@events"),
-	OPT_FN(0, "filter", "FILTER", on_filter,
-	       "count only hits of the tracepoint before that match"),
-	OPT_COUNT('d', "detailed", detailed, "also caches; -dd and -ddd for more"),
-	OPT_FLAG('n', "null", null_run, "count nothing, only time the command"),
-	OPT_FLAG('g', "group", group, "put all events into one group"),
-	OPT_FLAG(0, "all-user", all_user, "count user space only"),
-	OPT_FLAG(0, "all-kernel", all_kernel, "count the kernel only"),
-	{ .kind = OPT_KIND_FN,
-	  .arg = OPT_ARG_REQUIRED,
-	  .letter = 'M',
-	  .name = "metrics",
-	  .flags = OPT_HIDDEN,
-	  .fn = on_metrics },
-	OPT_HEAD("Whom"),
-	OPT_FLAG('a', "all-cpus", target.all_cpus, "the whole machine"),
-	OPT_STR_C('p', "pid", "PID,...", target.pids, "these running processes", "@pids"),
-	OPT_STR_C('t', "tid", "TID,...", target.tids, "these threads", "@pids"),
-	OPT_STR_C('C', "cpu", "LIST", target.cpus, "these CPUs (0-3,7)", "@cpus"),
-	OPT_STR_C('u', "uid", "USER", target.user, "the processes of a user", "@users"),
-	OPT_STR('G', "cgroup", "NAME,...", cgroups,
-		"in this cgroup; several: one for each event, in order"),
-	OPT_STR(0, "for-each-cgroup", "NAME,...", each_cgroup, "all events once for each cgroup"),
-	OPT_FLAG('i', "no-inherit", no_inherit, "do not count children"),
-	OPT_HEAD("How long"),
-	OPT_FN('r', "repeat", "N", on_repeat,
-	       "run the command N times; mean and deviation (0: for ever)"),
-	OPT_INT('I', "interval-print", "MS", interval_ms, "print every MS milliseconds"),
-	OPT_INT(0, "interval-count", "N", interval_count, "stop after N intervals"),
-	OPT_FLAG(0, "interval-clear", interval_clear, "clear the screen before each interval"),
-	OPT_INT(0, "timeout", "MS", timeout_ms, "stop after MS milliseconds"),
-	OPT_INT('D', "delay", "MS", delay_ms,
-		"start counting MS milliseconds after the command (-1: when --control says "
-		"enable)"),
-	OPT_STR(0, "control", "fifo:PATH[,ACK]", control,
-		"obey enable, disable, ping, stop from a FIFO (or fd:N[,M])"),
-	OPT_STR(0, "pre", "COMMAND", pre, "run this before each run"),
-	OPT_STR(0, "post", "COMMAND", post, "run this after each run"),
-	OPT_FLAG('S', "sync", sync, "sync disks before each run"),
-	OPT_HEAD("Sums"),
-	OPT_FLAG('A', "no-aggr", no_aggr, "each CPU by itself"),
-	OPT_FLAG(0, "per-thread", per_thread, "each thread by itself (with -p, -t or -a)"),
-	OPT_FLAG(0, "per-core", per_core, "sum per core"),
-	OPT_FLAG(0, "per-die", per_die, "sum per die"),
-	OPT_FLAG(0, "per-socket", per_socket, "sum per socket"),
-	OPT_FLAG(0, "per-node", per_node, "sum per memory node"),
-	OPT_FLAG(0, "no-scale", no_scale,
-		 "do not scale counts of counters that shared the hardware"),
-	OPT_FLAG(0, "no-merge", no_merge, "show like PMUs (uncore_imc_0, ...) one by one"),
-	OPT_FLAG(0, "metric-only", metric_only, "only the derived figures"),
-	OPT_FLAG(0, "summary", summary, "with -I: a sum at the end"),
-	OPT_FLAG(0, "table", table, "with -r: the time of each run"),
-	OPT_HEAD("Output"),
-	OPT_FN('x', "field-separator", "SEP", on_sep, "fields with a separator, for scripts"),
-	OPT_FLAG('j', "json-output", json, "a JSON object a line"),
+	COUNTING,
+	SUMS,
+	FORM,
 	OPT_STR_C('o', "output", "FILE", output, "write to FILE", "@files"),
 	OPT_FLAG(0, "append", append, "append to FILE"),
-	OPT_INT(0, "log-fd", "FD", log_fd, "write to this descriptor"),
-	OPT_FLAG('B', "big-num", big_num, "group the digits of large numbers (default)"),
-	OPT_FLAG(0, "no-csv-summary", no_csv_summary,
-		 "leave out the word summary with -x --summary"),
-	OPT_FLAG(0, "quiet", quiet, "no notes"),
-	OPT_COUNT('v', "verbose", verbose, "also the raw counts"),
+	OPT_END,
+};
+
+static const struct opt record_opts[] = {
+	COUNTING,
+	SUMS,
+	FORM,
+	OPT_STR_C('o', "output", "FILE", output,
+		  "the file for the counts (default: perf.data; -: a pipe)", "@files"),
 	OPT_END,
 };
 
@@ -186,19 +206,11 @@ static int choose_sums(const struct stat_args *a, enum stat_by *by, struct err *
 {
 	bool wide = a->target.all_cpus || a->target.cpus;
 	bool tasks = a->target.pids || a->target.tids || a->target.user;
-	int n = a->no_aggr + a->per_thread + a->per_core + a->per_die + a->per_socket + a->per_node;
+	int n = stat_n_sums(a);
 
-	*by = a->no_aggr      ? STAT_CPU
-	      : a->per_thread ? STAT_THREAD
-	      : a->per_core   ? STAT_CORE
-	      : a->per_die    ? STAT_DIE
-	      : a->per_socket ? STAT_SOCKET
-	      : a->per_node   ? STAT_NODE
-			      : STAT_GLOBAL;
+	*by = stat_by(a);
 	if (n > 1)
-		return err_set(e, EINVAL,
-			       "only one of -A, --per-thread, --per-core, --per-die, "
-			       "--per-socket, --per-node can be used");
+		return err_set(e, EINVAL, STAT_ONE_SUM);
 	if (a->per_thread && !tasks && !a->target.all_cpus) {
 		err_set(e, EINVAL, "--per-thread needs -p, -t or -a");
 		return err_hint(e, "the threads of a command are not known before it runs");
@@ -317,36 +329,6 @@ static const char *subject(const struct stat_args *a, char **argv, struct arena 
 	return arena_printf(arena, "'%s'", strbuf_str(&b));
 }
 
-static int open_output(const struct stat_args *a, FILE **ret, struct err *e)
-{
-	time_t now = time(NULL);
-	char stamp[32];
-	FILE *f = stderr;
-
-	if (a->output && strcmp(a->output, "-") == 0)
-		f = stdout;
-	else if (a->output)
-		f = fopen(a->output, a->append ? "ae" : "we");
-	else if (a->log_fd >= 0)
-		f = fdopen(a->log_fd, a->append ? "a" : "w");
-	if (!f)
-		return err_set(e, errno, "cannot write to '%s': %s",
-			       a->output ? a->output : "--log-fd", strerror(errno));
-	if (a->output && f != stdout && !a->json)
-		fprintf(f, "# started on %s\n", ctime_r(&now, stamp));
-	*ret = f;
-	return 0;
-}
-
-static int close_output(const struct stat_args *a, FILE *f, struct err *e)
-{
-	if (f == stderr || f == stdout || fclose(f) == 0)
-		return 0;
-	err_set(e, errno, "cannot write to '%s': %s", a->output ? a->output : "--log-fd",
-		strerror(errno));
-	return err_hint(e, "is the disk full?");
-}
-
 static int prepare(struct stat_args *a, struct stat_plan *p, struct err *e)
 {
 	int r = check(a, p->argv != NULL, e);
@@ -363,30 +345,26 @@ static int prepare(struct stat_args *a, struct stat_plan *p, struct err *e)
 		return r;
 	p->cgroups = choose_cgroups(a);
 	p->what = subject(a, p->argv, &a->events.arena);
-	p->style = (struct stat_style){
-		.form = a->json	 ? STAT_JSON
-			: a->sep ? STAT_CSV
-				 : STAT_TEXT,
-		.sep = a->sep,
-		.big_num = a->big_num,
-		.metric_only = a->metric_only,
-		.each_run = a->table,
-		.no_csv_summary = a->no_csv_summary,
-		.by = p->by,
-	};
-	return open_output(a, &p->out, e);
+	p->style = stat_style(a, p->by);
+	return stat_out_open(a, a->record ? NULL : a->output, &p->out, e);
 }
 
-static int run(void *args_, int argc, char **argv, struct err *e)
+/* What is left of the words is a command, whether or not -- stands before it. */
+static int measure(struct stat_args *a, int argc, char **argv, struct err *e)
 {
-	struct stat_args *a = args_;
-	struct stat_plan p = { .args = a, .argv = argc ? argv : NULL };
+	struct stat_plan p = { .args = a };
 	struct err out = { 0 };
-	int r = prepare(a, &p, e);
+	int r;
 
+	if (argc && strcmp(argv[0], "--") == 0) {
+		argc--;
+		argv++;
+	}
+	p.argv = argc ? argv : NULL;
+	r = prepare(a, &p, e);
 	if (r == 0) {
 		r = stat_run(&p, e);
-		if (close_output(a, p.out, &out) < 0 && r >= 0) {
+		if (stat_out_close(p.out, a->record ? NULL : a->output, &out) < 0 && r >= 0) {
 			*e = out;
 			r = -out.code;
 		}
@@ -395,12 +373,62 @@ static int run(void *args_, int argc, char **argv, struct err *e)
 	return r;
 }
 
+static int run_record(void *args, int argc, char **argv, struct err *e)
+{
+	struct stat_args *a = args;
+
+	a->record = true;
+	if (a->repeat > 1 || a->forever) {
+		err_set(e, EINVAL, "-r: a recording of counts holds one run");
+		return err_hint(e, "kymo stat -r %d -o FILE keeps the result as text", a->repeat);
+	}
+	return measure(a, argc, argv, e);
+}
+
 static void drop(void *args)
 {
 	spec_list_free(&((struct stat_args *)args)->events);
 }
 
 static const struct stat_args defaults = { .repeat = 1, .big_num = true, .log_fd = -1 };
+
+static const struct example record_examples[] = {
+	{ "stat record -a -I 1000 sleep 60", "a minute's counts, second by second" },
+	{ "stat record -o - ls | kymo stat report -i -", "through a pipe" },
+	{ NULL, NULL },
+};
+
+static const struct command cmd_stat_record = {
+	.name = "record",
+	.summary = "count, and keep the counts in a perf.data",
+	.usage = "[OPTIONS] [--] [COMMAND [ARGS]]",
+	.about = "Counts as kymo stat does, and writes each CPU's and thread's counts to a file "
+		 "that "
+		 "kymo stat report (and perf stat report) can sum in other ways.",
+	.examples = record_examples,
+	.opts = record_opts,
+	.parse = OPT_STOP_AT_ARG | OPT_KEEP_DASHES,
+	.complete = "@commands",
+	.args_size = sizeof(struct stat_args),
+	.defaults = &defaults,
+	.run = run_record,
+	.drop = drop,
+};
+
+static const struct command *const subs[] = { &cmd_stat_record, &cmd_stat_report, NULL };
+
+/* perf takes stat's options before the word record, too. */
+static int run(void *args, int argc, char **argv, struct err *e)
+{
+	const struct command *sub = argc ? command_find(subs, argv[0]) : NULL;
+
+	if (sub) {
+		AUTO_FREE char *shown = mem_printf("stat %s", sub->name);
+
+		return command_run_with(sub, shown, argc, argv, args);
+	}
+	return measure(args, argc, argv, e);
+}
 
 static const struct example examples[] = {
 	{ "stat ls", "count what one command does" },
@@ -423,9 +451,10 @@ const struct command cmd_stat = {
 		 "code is the command's.",
 	.examples = examples,
 	.opts = opts,
-	.parse = OPT_STOP_AT_ARG,
+	.parse = OPT_STOP_AT_ARG | OPT_KEEP_DASHES,
 	.args_size = sizeof(struct stat_args),
 	.defaults = &defaults,
+	.subs = subs,
 	.run = run,
 	.drop = drop,
 };

@@ -26,6 +26,7 @@ struct run {
 	struct loop loop;
 	struct control control;
 	struct counters *counters;
+	struct stat_file *file; /* of stat record */
 	struct workload child;
 	struct map names; /* tid -> index into name_text */
 	struct strtab name_text;
@@ -77,9 +78,9 @@ static void fill_tool_events(struct run *r, double wall_ns)
 
 		if (ev->kind != SPEC_TOOL || !ev->n_places)
 			continue;
-		if (ev->attr.config == SPEC_TOOL_USER)
+		if (ev->tool == SPEC_TOOL_USER)
 			ns = r->user_s * 1e9;
-		else if (ev->attr.config == SPEC_TOOL_SYSTEM)
+		else if (ev->tool == SPEC_TOOL_SYSTEM)
 			ns = r->sys_s * 1e9;
 		memset(ev->count, 0, ev->n_places * sizeof(*ev->count));
 		ev->count[0] = (struct count){ ns > 0 ? (uint64_t)ns : 0, (uint64_t)wall_ns,
@@ -107,6 +108,7 @@ static void summarise(struct run *r, double wall_ns, struct stat_table *ret)
 		.by = r->p->by,
 		.no_scale = r->a->no_scale,
 		.no_merge = r->a->no_merge,
+		.hide_idle = r->a->target.all_cpus,
 		.wall_ns = wall_ns,
 		.thread_name = thread_name,
 		.thread_ctx = r,
@@ -118,12 +120,21 @@ static void summarise(struct run *r, double wall_ns, struct stat_table *ret)
 
 static int flush_output(struct run *r, struct err *e)
 {
-	if (fflush(r->p->out) == 0)
+	return stat_out_flush(r->p->out, r->a->record ? NULL : r->a->output, e);
+}
+
+/* stat record: all counts since the start. */
+static int keep_counts(struct run *r, double wall_ns, bool final, struct err *e)
+{
+	int code = 0;
+
+	if (!r->file)
 		return 0;
-	err_set(e, errno, "cannot write to '%s': %s", r->a->output ? r->a->output : "the output",
-		strerror(errno));
-	return errno == ENOSPC ? err_hint(e, "free some space, or write elsewhere with -o")
-			       : -e->code;
+	counters_totals(r->counters);
+	fill_tool_events(r, wall_ns);
+	if (final && r->p->argv && !r->p->target.system_wide)
+		code = stat_file_usage(r->file, r->user_s, r->sys_s, e);
+	return code < 0 ? code : stat_file_round(r->file, (uint64_t)wall_ns, final, e);
 }
 
 static int print_interval(struct run *r, struct err *e)
@@ -134,17 +145,13 @@ static int print_interval(struct run *r, struct err *e)
 	if (counters_read(r->counters, e) < 0)
 		return -e->code;
 	summarise(r, (double)(now - r->last_ns), &t);
-	if (r->a->interval_clear && r->p->style.form == STAT_TEXT)
-		fputs("\033[H\033[2J\033[3J", r->p->out);
-	if (r->a->interval_clear || r->lines % 25 == 0 || r->lines > 25) {
-		stat_print_interval_head(r->p->out, &r->p->style, &t);
-		r->lines = 0;
-	}
-	r->lines += (unsigned)t.n;
-	stat_print_rows(r->p->out, &r->p->style, &t, (double)(now - r->start_ns));
+	stat_out_interval(r->p->out, &r->p->style, r->a->interval_clear, &t,
+			  (double)(now - r->start_ns), &r->lines);
 	r->last_ns = now;
 	r->intervals++;
 	stat_table_free(&t);
+	if (keep_counts(r, (double)(now - r->start_ns), false, e) < 0)
+		return -e->code;
 	return flush_output(r, e);
 }
 
@@ -353,6 +360,8 @@ static int one_run(struct run *r, struct err *e)
 	if (code < 0)
 		return code;
 	code = open_counters(r, e);
+	if (code == 0 && r->a->record)
+		code = stat_file_open(r->p, counters_set(r->counters), thread_name, r, &r->file, e);
 	if (code < 0) {
 		workload_cancel(&r->child);
 		return code;
@@ -378,6 +387,8 @@ static int one_run(struct run *r, struct err *e)
 			summarise(r, wall, &t);
 			vec_push(&r->tables, t);
 			show_raw(r);
+			if (!r->a->interval_ms)
+				code = keep_counts(r, wall, true, e);
 		}
 	}
 	end_child(r);
@@ -453,7 +464,7 @@ static void print_result(struct run *r)
 int stat_run(struct stat_plan *p, struct err *e)
 {
 	struct run r = { .p = p, .a = p->args, .control = { .fd = -1, .ack_fd = -1 } };
-	int code = 0;
+	int code = 0, closed;
 
 	collect_names(&r);
 	if (r.a->control)
@@ -474,6 +485,10 @@ int stat_run(struct stat_plan *p, struct err *e)
 				     "kernel.perf_event_paranoid=1 allows it)");
 		explain_missing(&r);
 	}
+	closed = stat_file_close(r.file, code < 0, code < 0 ? NULL : e);
+	code = code < 0 ? code : closed;
+	if (code == 0 && r.a->record && !r.a->output && !r.a->quiet)
+		command_note("the counts are in perf.data; kymo stat report shows them");
 	counters_close(r.counters);
 	control_close(&r.control);
 	for (size_t i = 0; i < r.tables.n; i++)

@@ -28,18 +28,29 @@ struct count_event {
 	const char *name, *unit, *cgroup; /* cgroup NULL when none */
 	double scale;			  /* value times this is in unit */
 	enum spec_kind kind;
+	enum spec_tool tool; /* of SPEC_TOOL; else 0 */
 	struct perf_event_attr
 		attr; /* type, config and exclude_* decide which events belong together */
 	bool supported;
-	int first; /* index of the event that this one's counts are added to; its own: none */
+	int first;  /* index of the event that this one's counts are added to; its own: none */
+	int leader; /* of its group; its own index when alone */
+	const char *group_name;	   /* of a leader, when the group has a name */
 	struct count_place *place; /* ascending by CPU, then thread */
 	struct count *count;	   /* of this interval or run, by place */
 	size_t n_places;
 };
 
+/* Where a CPU sits. */
+struct count_cpu {
+	int socket, die, core, node;
+};
+
 struct count_set {
 	struct count_event *event;
 	size_t n;
+	/* of a recording: the CPUs of its machine, by number; NULL: this machine's */
+	const struct count_cpu *cpu;
+	size_t n_cpus;
 };
 
 #endif

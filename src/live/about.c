@@ -94,15 +94,15 @@ static void command_line(const struct about *a, struct strbuf *b)
 
 static void event_desc(const struct about *a, struct strbuf *b)
 {
-	u32(b, (uint32_t)a->capture->n);
+	u32(b, (uint32_t)a->n_types);
 	u32(b, sizeof(struct perf_event_attr));
-	for (size_t i = 0; i < a->capture->n; i++) {
-		const struct capture_event *ev = &a->capture->event[i];
+	for (size_t i = 0; i < a->n_types; i++) {
+		const struct event_type *t = &a->types[i];
 
-		strbuf_add(b, (const char *)&ev->attr, sizeof(ev->attr));
-		u32(b, (uint32_t)ev->n_ids);
-		string(b, ev->spec->name);
-		strbuf_add(b, (const char *)ev->id, ev->n_ids * sizeof(*ev->id));
+		strbuf_add(b, (const char *)&t->attr, sizeof(t->attr));
+		u32(b, (uint32_t)t->n_ids);
+		string(b, t->name);
+		strbuf_add(b, (const char *)t->ids, t->n_ids * sizeof(*t->ids));
 	}
 }
 
@@ -213,14 +213,17 @@ static bool group_desc(const struct about *a, struct strbuf *b)
 	AUTO_STRBUF list = { 0 };
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < a->capture->n; i++) {
-		const struct event_spec *s = a->capture->event[i].spec;
+	for (size_t i = 0; i < a->n_types; i++) {
+		const struct event_type *t = &a->types[i];
+		uint32_t members = 0;
 
-		if (s->leader != (int)i || s->members < 2)
+		for (size_t k = i; k < a->n_types && t->leader == (int)i; k++)
+			members += a->types[k].leader == (int)i;
+		if (members < 2)
 			continue;
-		string(&list, s->group_name ? s->group_name : "{anon_group}");
+		string(&list, t->group_name ? t->group_name : "{anon_group}");
 		u32(&list, (uint32_t)i);
-		u32(&list, (uint32_t)s->members);
+		u32(&list, members);
 		n++;
 	}
 	u32(b, n);

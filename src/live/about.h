@@ -9,11 +9,12 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "live/capture.h"
+#include "event/type.h"
 #include "store/perfdata_abi.h"
 
 struct about {
-	const struct capture *capture;
+	const struct event_type *types;
+	size_t n_types;
 	char *const *cmdline;		/* kymo's own, NULL at the end */
 	uint64_t first_time, last_time; /* of the samples; 0, 0: left out */
 	int zstd_level;

@@ -170,9 +170,12 @@ static void describe(const struct event_spec *s, const char *cgroup, struct coun
 		.cgroup = cgroup,
 		.scale = s->scale ? s->scale : 1.0,
 		.kind = s->kind,
+		.tool = s->tool,
 		.attr = s->attr,
 		.supported = true,
 		.first = s->first,
+		.leader = s->leader,
+		.group_name = s->group_name,
 	};
 }
 

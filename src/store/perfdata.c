@@ -287,7 +287,7 @@ int perfdata_socket(const struct source *s, uint32_t cpu)
 {
 	const struct perfdata *pd = s->impl;
 
-	return cpu < pd->n_sockets ? pd->sockets[cpu] : -1;
+	return cpu < pd->n_cpus ? pd->cpus[cpu].socket : -1;
 }
 
 const char *perfdata_cgroup(const struct source *s, uint64_t id)

@@ -6,6 +6,8 @@
  */
 #include "store/perfdata_impl.h"
 
+#include <stdlib.h>
+
 uint32_t cursor_u32(struct cursor *c)
 {
 	uint32_t v;
@@ -163,23 +165,60 @@ static void parse_cmdline(struct perfdata *pd)
 		pd->trace.info.cmdline = words;
 }
 
-/* After two lists of siblings stand a core and a socket for each CPU. */
-static void parse_sockets(struct perfdata *pd)
+static void skip_strings(struct cursor *c)
+{
+	for (uint32_t i = cursor_u32(c); i > 0 && !c->bad; i--)
+		cursor_str(c);
+}
+
+/* "0-3,7": those CPUs are in this node. */
+static void put_in_node(struct perfdata *pd, const char *list, int node)
+{
+	while (*list) {
+		char *end;
+		unsigned long from = strtoul(list, &end, 10), to = from;
+
+		if (end == list)
+			return;
+		if (*end == '-')
+			to = strtoul(end + 1, &end, 10);
+		for (unsigned long i = from; i <= to && i < pd->n_cpus; i++)
+			pd->cpus[i].node = node;
+		list = end + (*end == ',');
+	}
+}
+
+/*
+ * After two lists of siblings stand a core and a socket for each CPU; newer
+ * recordings go on with a list of dies and a die for each.
+ */
+static void parse_topology(struct perfdata *pd)
 {
 	struct cursor c = feature_cursor(pd, PERFDATA_CPU_TOPOLOGY);
-	uint32_t cpus = pd->trace.info.cpus_available;
+	uint32_t cpus = pd->trace.info.cpus_available, nodes;
 
-	for (unsigned list = 0; list < 2; list++)
-		for (uint32_t i = cursor_u32(&c); i > 0 && !c.bad; i--)
-			cursor_str(&c);
+	skip_strings(&c);
+	skip_strings(&c);
 	if (c.bad || cpus > (uint64_t)(c.end - c.p) / 8)
 		return;
-	pd->sockets = arena_alloc(&pd->trace.arena, (cpus + 1) * sizeof(*pd->sockets));
+	pd->cpus = arena_alloc(&pd->trace.arena, (cpus + 1) * sizeof(*pd->cpus));
 	for (uint32_t i = 0; i < cpus; i++) {
-		cursor_u32(&c);
-		pd->sockets[i] = (int32_t)cursor_u32(&c);
+		pd->cpus[i].core = (int)cursor_u32(&c);
+		pd->cpus[i].socket = (int)cursor_u32(&c);
 	}
-	pd->n_sockets = cpus;
+	pd->n_cpus = cpus;
+	skip_strings(&c);
+	for (uint32_t i = 0; i < cpus && !c.bad; i++)
+		pd->cpus[i].die = (int)cursor_u32(&c);
+	c = feature_cursor(pd, PERFDATA_NUMA_TOPOLOGY);
+	nodes = cursor_u32(&c);
+	for (uint32_t i = 0; i < nodes && !c.bad; i++) {
+		int node = (int)cursor_u32(&c);
+
+		cursor_u64(&c);
+		cursor_u64(&c);
+		put_in_node(pd, cursor_str(&c), node);
+	}
 }
 
 /* Names of the types, in the order of the attrs. */
@@ -270,7 +309,7 @@ void feature_parse(struct perfdata *pd)
 		tracing_parse(pd, pd->feature[PERFDATA_TRACING_DATA].data,
 			      pd->feature[PERFDATA_TRACING_DATA].size);
 	parse_cmdline(pd);
-	parse_sockets(pd);
+	parse_topology(pd);
 	parse_event_desc(pd);
 	parse_group_desc(pd);
 	parse_clock(pd);

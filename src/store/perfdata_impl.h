@@ -12,6 +12,7 @@
  *	perfdata_feature.c	the header's features
  *	perfdata_info.c		the same as text, in perf's words
  *	perfdata_kymo.c		what kymo adds to the format
+ *	statdata_read.c		counts (stat record)
  *	perfdata_tracing.c	formats and names of tracepoints
  *	perfdata_name.c		names of other events, where none were recorded
  *	perfdata_swap.c		records of the other endian
@@ -26,6 +27,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "event/count.h"
 #include "store/perfdata.h"
 
 #define MAX_ATTRS 65536
@@ -51,6 +53,7 @@ struct perfdata_type {
 	const char *name;
 	const char *unit;
 	double scale;
+	const char *cgroup; /* kymo's own, of counts */
 	int leader;
 	const char *group;
 	VEC(uint64_t) ids;
@@ -137,8 +140,10 @@ struct perfdata {
 	bool raw_swapped;   /* tracepoint records are of the other endian */
 	struct map cgroups; /* id to id in cgroup_paths, + 1 */
 	struct strtab cgroup_paths;
-	int32_t *sockets; /* by CPU */
-	uint32_t n_sockets;
+	struct count_cpu *cpus; /* where each sits; NULL: not recorded */
+	uint32_t n_cpus;
+	uint64_t user_ns, sys_ns; /* of a command that was counted; what stat record says */
+	bool has_usage;
 };
 
 /* --- perfdata.c --- */

@@ -180,6 +180,24 @@ static int scan_attr(struct scan *s, const uint8_t *p, uint32_t size)
 			s->e);
 }
 
+/* Numbers are words, and the other endian's still have to be turned. */
+static void scan_number(struct perfdata *pd, uint64_t what, uint64_t type, const char *data,
+			size_t room)
+{
+	uint64_t word[2] = { 0 };
+
+	memcpy(word, data, room < sizeof(word) ? room : sizeof(word));
+	if (pd->swap)
+		swap_words(word, sizeof(word));
+	if (what == PERFDATA_UPDATE_SCALE) {
+		memcpy(&pd->types.data[type].scale, word, 8);
+	} else if (what == PERFDATA_UPDATE_USAGE && room >= sizeof(word)) {
+		pd->user_ns = word[0];
+		pd->sys_ns = word[1];
+		pd->has_usage = true;
+	}
+}
+
 /* One thing an event is told apart by: its name, unit or scale. */
 static void scan_update(struct scan *s, const uint8_t *p)
 {
@@ -199,8 +217,10 @@ static void scan_update(struct scan *s, const uint8_t *p)
 		pd->types.data[*type - 1].name = arena_strndup(&pd->trace.arena, r->data, room);
 	else if (r->what == PERFDATA_UPDATE_UNIT)
 		pd->types.data[*type - 1].unit = arena_strndup(&pd->trace.arena, r->data, room);
-	else if (r->what == PERFDATA_UPDATE_SCALE && room >= 8)
-		memcpy(&pd->types.data[*type - 1].scale, r->data, 8);
+	else if (r->what == PERFDATA_UPDATE_CGROUP)
+		pd->types.data[*type - 1].cgroup = arena_strndup(&pd->trace.arena, r->data, room);
+	else if (room >= 8)
+		scan_number(pd, r->what, *type - 1, r->data, room);
 }
 
 static void scan_feature(struct scan *s, const uint8_t *p, uint32_t size)

@@ -23,7 +23,8 @@ static const char *const shapes[] = {
 	[PERFDATA_AUXTRACE] = "8884444",      [PERFDATA_AUXTRACE_ERROR] = "44444488s",
 	[PERFDATA_STAT_ROUND] = "88",	      [PERFDATA_EVENT_UPDATE] = "88s",
 	[PERFDATA_TIME_CONV] = "888888",      [PERFDATA_HEADER_FEATURE] = "8s",
-	[PERFDATA_COMPRESSED2] = "8s",
+	[PERFDATA_COMPRESSED2] = "8s",	      [PERFDATA_THREAD_MAP] = "8",
+	[PERFDATA_STAT_CONFIG] = "8*",	      [PERFDATA_STAT] = "844888",
 };
 /* MMAP2 with a build-id in place of the inode. */
 static const char mmap2_build_id[] = "44888bbbbbbbbbbbbbbbbbbbbbbbb44s";
@@ -72,6 +73,8 @@ void swap_record(struct perfdata_event_header *h, size_t tail)
 		swap_one(p, size);
 		p += size;
 	}
+	for (; h->type == PERFDATA_THREAD_MAP && end - p >= 24; p += 24)
+		swap_one(p, 8); /* the name behind it is text */
 }
 
 static uint64_t reverse_bits(uint64_t v)

@@ -85,6 +85,15 @@ static int flush_buffer(struct perfdata_writer *w, struct err *e)
 	return r < 0 ? failed(w, -r, e) : 0;
 }
 
+void perfdata_keep_old(const char *path)
+{
+	AUTO_FREE char *old = mem_printf("%s.old", path);
+	struct stat st;
+
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size)
+		rename(path, old);
+}
+
 int perfdata_write_open(const struct perfdata_write_opts *o, struct perfdata_writer **ret,
 			struct err *e)
 {

@@ -27,6 +27,8 @@ struct perfdata_write_opts {
 	int zstd_level;	  /* 0: not compressed */
 };
 
+/* The recording that is there stays as FILE.old, as with perf. */
+void perfdata_keep_old(const char *path);
 /* The file is made anew with mode 0600. */
 int perfdata_write_open(const struct perfdata_write_opts *o, struct perfdata_writer **ret,
 			struct err *e);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo stat, and stat report: where the figures go. */
+#include "cmd/stat.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+int stat_n_sums(const struct stat_args *a)
+{
+	return a->no_aggr + a->per_thread + a->per_core + a->per_die + a->per_socket + a->per_node;
+}
+
+enum stat_by stat_by(const struct stat_args *a)
+{
+	return a->no_aggr      ? STAT_CPU
+	       : a->per_thread ? STAT_THREAD
+	       : a->per_core   ? STAT_CORE
+	       : a->per_die    ? STAT_DIE
+	       : a->per_socket ? STAT_SOCKET
+	       : a->per_node   ? STAT_NODE
+			       : STAT_GLOBAL;
+}
+
+struct stat_style stat_style(const struct stat_args *a, enum stat_by by)
+{
+	return (struct stat_style){
+		.form = a->json	 ? STAT_JSON
+			: a->sep ? STAT_CSV
+				 : STAT_TEXT,
+		.sep = a->sep,
+		.big_num = a->big_num,
+		.metric_only = a->metric_only,
+		.each_run = a->table,
+		.no_csv_summary = a->no_csv_summary,
+		.by = by,
+	};
+}
+
+static int failed(const char *path, struct err *e)
+{
+	int code = errno ? errno : EIO;
+
+	err_set(e, code, "cannot write to '%s': %s", path ? path : "the output", strerror(code));
+	return code == ENOSPC ? err_hint(e, "free some space, or write elsewhere with -o") : -code;
+}
+
+int stat_out_open(const struct stat_args *a, const char *path, FILE **ret, struct err *e)
+{
+	time_t now = time(NULL);
+	char stamp[32];
+	FILE *f = stderr;
+
+	if (path && strcmp(path, "-") == 0)
+		f = stdout;
+	else if (path)
+		f = fopen(path, a->append ? "ae" : "we");
+	else if (a->log_fd >= 0)
+		f = fdopen(a->log_fd, a->append ? "a" : "w");
+	if (!f)
+		return failed(path ? path : "--log-fd", e);
+	if (path && f != stdout && !a->json)
+		fprintf(f, "# started on %s\n", ctime_r(&now, stamp));
+	*ret = f;
+	return 0;
+}
+
+int stat_out_flush(FILE *f, const char *path, struct err *e)
+{
+	return fflush(f) == 0 ? 0 : failed(path, e);
+}
+
+int stat_out_close(FILE *f, const char *path, struct err *e)
+{
+	return f == stderr || f == stdout || fclose(f) == 0 ? 0 : failed(path, e);
+}
+
+void stat_out_interval(FILE *f, const struct stat_style *s, bool clear, const struct stat_table *t,
+		       double stamp_ns, unsigned *lines)
+{
+	if (clear && s->form == STAT_TEXT)
+		fputs("\033[H\033[2J\033[3J", f);
+	if (clear || *lines % 25 == 0 || *lines > 25) {
+		stat_print_interval_head(f, s, t);
+		*lines = 0;
+	}
+	*lines += (unsigned)t->n;
+	stat_print_rows(f, s, t, stamp_ns);
+}
