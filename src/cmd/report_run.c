@@ -10,6 +10,7 @@
 #include "cmd/report.h"
 #include "cmd/report_tui.h"
 #include "store/perfdata.h"
+#include "store/statdata.h"
 
 #define DEFAULT_PARENT "^sys_|^do_page_fault"
 #define DEFAULT_QUANTUM 100000000u /* ns */
@@ -412,7 +413,9 @@ static int show_all(struct report *r, struct err *e)
 		code = report_counters(&r->load, a, e);
 	if (!r->shown && !a->json)
 		command_note("the recording has no samples%s",
-			     t->n_samples ? " that were asked for" : "");
+			     t->n_samples		   ? " that were asked for"
+			     : statdata_in(r->load.source) ? "; it holds counts: kymo stat report"
+							   : "");
 	return code;
 }
 

@@ -143,7 +143,7 @@ struct perfdata {
 	struct count_cpu *cpus; /* where each sits; NULL: not recorded */
 	uint32_t n_cpus;
 	uint64_t user_ns, sys_ns; /* of a command that was counted; what stat record says */
-	bool has_usage;
+	bool has_usage, has_counts;
 };
 
 /* --- perfdata.c --- */

@@ -271,6 +271,7 @@ static int scan_user(struct scan *s, const uint8_t *p, struct perfdata_event_hea
 		return 0;
 	case PERFDATA_HEADER_ATTR: return scan_attr(s, p, h.size);
 	case PERFDATA_EVENT_UPDATE: scan_update(s, p); return 0;
+	case PERFDATA_STAT: pd->has_counts = true; return 0;
 	case PERFDATA_HEADER_FEATURE: scan_feature(s, p, h.size); return 0;
 	case PERFDATA_HEADER_BUILD_ID: feature_build_id(pd, p, h.size); return 0;
 	case PERFDATA_AUXTRACE:

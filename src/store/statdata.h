@@ -61,6 +61,8 @@ struct statdata {
 	void *impl;
 };
 
+/* Does a recording hold counts? False for those that perfdata_open() did not open. */
+bool statdata_in(const struct source *s);
 /* Takes over nothing; s must come from perfdata_open() and live longer. -ENODATA: no counts. */
 int statdata_open(struct source *s, struct statdata **ret, struct err *e);
 typedef int statdata_fn(void *ctx, struct statdata *d, uint64_t time_ns, bool final, struct err *e);

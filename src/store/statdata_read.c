@@ -156,7 +156,7 @@ static void take_count(struct reader *r, const struct perfdata_event_header *h)
 		return;
 	type = map_find(&r->pd->ids, c->id);
 	if (!type || *type > r->d.set.n || (r->threads.n && c->thread >= r->threads.n)) {
-		r->pd->trace.losses.bad_records++;
+		r->pd->trace.losses.bad_records += !r->fn; /* the first time */
 		return;
 	}
 	ev = &r->event[*type - 1];
@@ -254,6 +254,13 @@ int statdata_each(struct statdata *d, statdata_fn *fn, void *ctx, struct err *e)
 	code = perfdata_walk_each(r->walk, on_record, r);
 	perfdata_walk_free(r->walk);
 	return code;
+}
+
+bool statdata_in(const struct source *s)
+{
+	const struct perfdata *pd = s->impl;
+
+	return s->close == perfdata_close && pd->has_counts;
 }
 
 int statdata_open(struct source *s, struct statdata **ret, struct err *e)

@@ -9,8 +9,10 @@
 #include "base/out.h"
 #include "fuzz.h"
 #include "store/perfdata.h"
+#include "store/statdata.h"
 #include "view/script.h"
 #include "view/script_dump.h"
+#include "view/stat.h"
 
 static int take(void *ctx, const struct event *ev)
 {
@@ -57,6 +59,34 @@ static void show(struct source *s, struct symbols *symbols, struct out *out)
 	}
 }
 
+static int on_round(void *ctx, struct statdata *d, uint64_t time_ns, bool final, struct err *e)
+{
+	struct stat_opts o = { .by = d->config.by == STATDATA_CORE ? STAT_CORE : STAT_CPU,
+			       .wall_ns = (double)time_ns };
+	struct stat_style style = { .form = STAT_TEXT, .by = o.by, .big_num = true };
+	struct stat_table t;
+
+	(void)e;
+	if (final)
+		statdata_totals(d);
+	stat_summarise(&d->set, &o, &t);
+	stat_print_rows(ctx, &style, &t, final ? -1 : (double)time_ns);
+	stat_table_free(&t);
+	return 0;
+}
+
+static void show_counts(struct source *s)
+{
+	static FILE *null;
+	struct statdata *d = NULL;
+
+	if (!null)
+		null = fopen("/dev/null", "w");
+	if (statdata_open(s, &d, NULL) == 0)
+		statdata_each(d, on_round, null, NULL);
+	statdata_close(d);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int file = -1, null = -1;
@@ -86,6 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < s->n_chunks; i++)
 		s->read_chunk(s, i, take, &sum, NULL);
 	show(s, symbols, &out);
+	show_counts(s);
 	out_free(&out);
 	symbols_free(symbols);
 	source_close(s);

@@ -11,7 +11,7 @@ KEPT = STRINGS | {2, 7, 10, 11, 12, 17, 21}
 SHAPES = {  # as in perf_event.h: sizes of integers, s: text to the trailer, *: the last one again
     1: "44888s", 2: "88", 3: "44s", 4: "44448", 5: "888", 6: "888", 7: "44448", 10: "44888448844s", 11: "888",
     12: "44", 13: "8", 14: "", 15: "44", 16: "4488*", 17: "8422s", 18: "224s", 19: "8s", 64: None, 68: "",
-    69: "8*", 73: "88s", 74: None, 78: "88s", 79: "888888", 82: "",
+    69: "8*", 73: "88s", 74: None, 75: "8*", 76: "844888", 77: "88", 78: "88s", 79: "888888", 82: "",
 }
 IP, TID, TIME, ADDR, READ, CHAIN, ID, CPU, PERIOD, STREAM, RAW, BRANCH, UREGS, USTACK, WEIGHT, SRC, IDENT, TRANS, \
     IREGS, PHYS, AUX, CGROUP, DPAGE, CPAGE, WSTRUCT = (1 << i for i in range(25))
