@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -105,8 +104,9 @@ static void tell_events(const struct recording *r)
 	fflush(stdout);
 }
 
-static int obey_word(struct recording *r, enum control_word word, struct err *e)
+static int obey(void *ctx, enum control_word word, struct err *e)
 {
+	struct recording *r = ctx;
 	const char *name = r->control.argument;
 
 	switch (word) {
@@ -124,37 +124,10 @@ static int obey_word(struct recording *r, enum control_word word, struct err *e)
 	}
 }
 
-static int obey_control(struct recording *r, struct err *e)
-{
-	while (!r->stopped) {
-		enum control_word word = control_next(&r->control);
-
-		if (word == CONTROL_NONE)
-			return 0;
-		if (word == CONTROL_UNKNOWN)
-			continue;
-		if (obey_word(r, word, e) < 0)
-			return -e->code;
-		control_ack(&r->control);
-	}
-	return 0;
-}
-
-static bool reap(struct recording *r)
-{
-	int status;
-
-	if (r->child.pid <= 0 || waitpid(r->child.pid, &status, WNOHANG) != r->child.pid)
-		return false;
-	r->exit_code = workload_exit_code(status);
-	r->child.pid = 0;
-	return true;
-}
-
 static int on_signal(struct recording *r, int signal, struct err *e)
 {
 	if (signal == SIGCHLD) {
-		r->stopped = reap(r) || r->stopped;
+		r->stopped = workload_ended(&r->child, &r->exit_code) || r->stopped;
 	} else if (signal == SIGUSR2) {
 		return dump(r, e);
 	} else if (signal != SIGUSR1) {
@@ -177,7 +150,7 @@ static int on_fd(struct recording *r, const struct loop_event *ev, struct err *e
 {
 	switch (ev->id) {
 	case WATCH_CONTROL:
-		if (obey_control(r, e) < 0)
+		if (control_obey(&r->control, obey, r, e) < 0)
 			return -e->code;
 		if (ev->hup)
 			loop_unwatch(&r->loop, ev->fd);
@@ -311,7 +284,7 @@ static void end_child(struct recording *r)
 {
 	struct loop_event ev;
 
-	while (r->child.pid > 0 && !reap(r)) {
+	while (r->child.pid > 0 && !workload_ended(&r->child, &r->exit_code)) {
 		if (loop_wait(&r->loop, -1, &ev, &(struct err){ 0 }) < 0)
 			return;
 		if (ev.kind == LOOP_SIGNAL && ev.id != SIGCHLD && ev.id != SIGUSR2)

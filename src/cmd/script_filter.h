@@ -4,8 +4,7 @@
 #define KYMO_CMD_SCRIPT_FILTER_H
 
 #include "base/map.h"
-#include "base/vec.h"
-#include "event/trace.h"
+#include "event/span.h"
 #include "view/script.h"
 
 /* Each NULL when it does not matter. */
@@ -13,13 +12,9 @@ struct script_filter_opts {
 	const char *time, *pids, *tids, *comms, *cpus, *symbols, *dsos;
 };
 
-struct time_range {
-	uint64_t start, end; /* inclusive; 0: open */
-};
-
 struct script_filter {
 	const struct trace *trace;
-	VEC(struct time_range) ranges;
+	struct spans spans;
 	struct map pids, tids, cpus;
 	struct strtab comms, symbols, dsos;
 	bool by_pid, by_tid, by_cpu, by_comm, by_symbol, by_dso;

@@ -163,42 +163,39 @@ static int enable(struct run *r, struct err *e)
 	return counters_enable(r->counters, e);
 }
 
-static int obey_control(struct run *r, struct err *e)
+static int disable(struct run *r)
 {
-	for (;;) {
-		int code = 0;
-
-		switch (control_next(&r->control)) {
-		case CONTROL_NONE: return 0;
-		case CONTROL_ENABLE: code = enable(r, e); break;
-		case CONTROL_DISABLE:
-			code = counters_disable(r->counters);
-			r->enabled = false;
-			break;
-		case CONTROL_STOP: r->stopped = true; break;
-		case CONTROL_SNAPSHOT:
-		case CONTROL_EVLIST:
-		case CONTROL_PING: break;
-		case CONTROL_UNKNOWN: continue;
-		}
-		if (code < 0)
-			return code;
-		control_ack(&r->control);
-		if (r->stopped)
-			return 0;
-	}
+	r->enabled = false;
+	return counters_disable(r->counters);
 }
 
-/* Has the command ended? Takes its exit code. */
-static bool reap(struct run *r)
+static void tell_events(struct run *r)
 {
-	int status;
+	const struct count_set *set = counters_set(r->counters);
 
-	if (r->child.pid <= 0 || waitpid(r->child.pid, &status, WNOHANG) != r->child.pid)
-		return false;
-	r->exit_code = workload_exit_code(status);
-	r->child.pid = 0;
-	return true;
+	for (size_t i = 0; i < set->n; i++)
+		printf("%s\n", set->event[i].name);
+	fflush(stdout);
+}
+
+static int obey(void *ctx, enum control_word word, struct err *e)
+{
+	struct run *r = ctx;
+	const char *name = r->control.argument;
+	bool on = word == CONTROL_ENABLE;
+
+	switch (word) {
+	case CONTROL_ENABLE:
+	case CONTROL_DISABLE:
+		if (*name && counters_switch(r->counters, name, on) < 0)
+			command_note("--control: there is no event %s", name);
+		if (*name)
+			return 0;
+		return on ? enable(r, e) : disable(r);
+	case CONTROL_STOP: r->stopped = true; return 0;
+	case CONTROL_EVLIST: tell_events(r); return 0;
+	default: return 0;
+	}
 }
 
 static int on_timer(struct run *r, int id, struct err *e)
@@ -255,7 +252,7 @@ static int wait_for_end(struct run *r, struct err *e)
 		if (code < 0)
 			return code;
 		if (ev.kind == LOOP_SIGNAL && ev.id == SIGCHLD) {
-			if (reap(r))
+			if (workload_ended(&r->child, &r->exit_code))
 				return 0;
 		} else if (ev.kind == LOOP_SIGNAL && ev.id != SIGUSR1 && ev.id != SIGUSR2) {
 			r->signal = ev.id;
@@ -263,7 +260,7 @@ static int wait_for_end(struct run *r, struct err *e)
 		} else if (ev.kind == LOOP_TIMER) {
 			code = on_timer(r, ev.id, e);
 		} else if (ev.kind == LOOP_FD) {
-			code = obey_control(r, e);
+			code = control_obey(&r->control, obey, r, e);
 			if (ev.hup)
 				loop_unwatch(&r->loop, ev.fd);
 		}

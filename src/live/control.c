@@ -89,7 +89,8 @@ static enum control_word meaning(struct control *c, const char *line)
 	return CONTROL_UNKNOWN;
 }
 
-enum control_word control_next(struct control *c)
+/* The next word that has arrived whole; CONTROL_NONE when none has. */
+static enum control_word control_next(struct control *c)
 {
 	for (;;) {
 		char *end = memchr(c->line, '\n', c->n);
@@ -113,10 +114,24 @@ enum control_word control_next(struct control *c)
 	}
 }
 
-void control_ack(struct control *c)
+int control_obey(struct control *c, control_fn *fn, void *ctx, struct err *e)
 {
-	if (c->ack_fd >= 0 && write(c->ack_fd, "ack\n", 5) < 0)
-		return; /* nobody listens: not our trouble */
+	for (;;) {
+		enum control_word word = control_next(c);
+		int r;
+
+		if (word == CONTROL_NONE)
+			return 0;
+		if (word == CONTROL_UNKNOWN)
+			continue;
+		r = fn(ctx, word, e);
+		if (r < 0)
+			return r;
+		if (c->ack_fd >= 0 && write(c->ack_fd, "ack\n", 5) < 0)
+			return 0; /* nobody listens: not our trouble */
+		if (word == CONTROL_STOP)
+			return 0;
+	}
 }
 
 void control_close(struct control *c)

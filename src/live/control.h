@@ -31,9 +31,13 @@ struct control {
 
 /* "fd:3[,4]" or "fifo:PATH[,PATH]". */
 int control_open(struct control *c, const char *text, struct err *e);
-/* The next word that has arrived whole; CONTROL_NONE when none has. Call until then. */
-enum control_word control_next(struct control *c);
-void control_ack(struct control *c);
+/*
+ * Calls fn for each word that has arrived whole, and acknowledges it; words that
+ * nobody knows are passed over. c->argument is what stood behind the word. Ends
+ * after a stop. -errno of fn ends it too, unacknowledged.
+ */
+typedef int control_fn(void *ctx, enum control_word word, struct err *e);
+int control_obey(struct control *c, control_fn *fn, void *ctx, struct err *e);
 void control_close(struct control *c);
 
 #endif

@@ -336,13 +336,18 @@ void counters_totals(struct counters *c)
 		       c->set.event[j].n_places * sizeof(struct count));
 }
 
-static int switch_all(struct counters *c, unsigned long request)
+/* name NULL: all. */
+static int switch_some(struct counters *c, const char *name, unsigned long request)
 {
-	int r = 0;
+	int r = name ? -ENOENT : 0;
 
 	for (size_t j = 0; j < c->n; j++) {
 		struct counter *k = &c->counter[j];
 		const struct counter *leader = &c->counter[k->spec->leader];
+
+		if (name && strcmp(c->set.event[j].name, name) != 0)
+			continue;
+		r = r == -ENOENT ? 0 : r;
 
 		for (size_t i = 0; i < c->set.event[j].n_places; i++) {
 			bool led = leader != k && i < c->set.event[k->spec->leader].n_places &&
@@ -358,14 +363,19 @@ static int switch_all(struct counters *c, unsigned long request)
 
 int counters_enable(struct counters *c, struct err *e)
 {
-	int r = switch_all(c, PERF_EVENT_IOC_ENABLE);
+	int r = switch_some(c, NULL, PERF_EVENT_IOC_ENABLE);
 
 	return r < 0 ? err_set(e, -r, "cannot start counting: %s", strerror(-r)) : 0;
 }
 
 int counters_disable(struct counters *c)
 {
-	return switch_all(c, PERF_EVENT_IOC_DISABLE);
+	return switch_some(c, NULL, PERF_EVENT_IOC_DISABLE);
+}
+
+int counters_switch(struct counters *c, const char *name, bool on)
+{
+	return switch_some(c, name, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE);
 }
 
 int counters_refusal(const struct counters *c, size_t i)

@@ -44,6 +44,9 @@ void counters_totals(struct counters *c);
 int counters_enable(struct counters *c, struct err *e);
 int counters_disable(struct counters *c);
 
+/* One event by its name. -ENOENT: there is none of that name. */
+int counters_switch(struct counters *c, const char *name, bool on);
+
 /* Why the i-th event is not supported: the errno of opening it; 0 when it is. */
 int counters_refusal(const struct counters *c, size_t i);
 

@@ -93,6 +93,17 @@ void workload_cancel(struct workload *w)
 	w->pid = 0;
 }
 
+bool workload_ended(struct workload *w, int *exit_code)
+{
+	int status;
+
+	if (w->pid <= 0 || waitpid(w->pid, &status, WNOHANG) != w->pid)
+		return false;
+	*exit_code = workload_exit_code(status);
+	w->pid = 0;
+	return true;
+}
+
 int workload_exit_code(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

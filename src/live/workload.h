@@ -21,6 +21,8 @@ int workload_prepare(struct workload *w, char **argv, struct err *e);
 /* Let it exec. A command that cannot be run is -errno, with the shell's 126 or 127 in *exit_code.
  */
 int workload_start(struct workload *w, const char *name, int *exit_code, struct err *e);
+/* Has it ended? Its exit code then, once. */
+bool workload_ended(struct workload *w, int *exit_code);
 /* Give up before the start. */
 void workload_cancel(struct workload *w);
 /* 128 + signal for one that was killed, as shells say it. */

@@ -6,8 +6,6 @@
  */
 #include "store/perfdata_impl.h"
 
-#include <stdlib.h>
-
 uint32_t cursor_u32(struct cursor *c)
 {
 	uint32_t v;
@@ -171,21 +169,17 @@ static void skip_strings(struct cursor *c)
 		cursor_str(c);
 }
 
-/* "0-3,7": those CPUs are in this node. */
-static void put_in_node(struct perfdata *pd, const char *list, int node)
-{
-	while (*list) {
-		char *end;
-		unsigned long from = strtoul(list, &end, 10), to = from;
+struct node_cpus {
+	struct perfdata *pd;
+	int node;
+};
 
-		if (end == list)
-			return;
-		if (*end == '-')
-			to = strtoul(end + 1, &end, 10);
-		for (unsigned long i = from; i <= to && i < pd->n_cpus; i++)
-			pd->cpus[i].node = node;
-		list = end + (*end == ',');
-	}
+static int put_in_node(void *ctx, unsigned cpu)
+{
+	const struct node_cpus *n = ctx;
+
+	n->pd->cpus[cpu].node = n->node;
+	return 0;
 }
 
 /*
@@ -213,11 +207,11 @@ static void parse_topology(struct perfdata *pd)
 	c = feature_cursor(pd, PERFDATA_NUMA_TOPOLOGY);
 	nodes = cursor_u32(&c);
 	for (uint32_t i = 0; i < nodes && !c.bad; i++) {
-		int node = (int)cursor_u32(&c);
+		struct node_cpus n = { pd, (int)cursor_u32(&c) };
 
 		cursor_u64(&c);
 		cursor_u64(&c);
-		put_in_node(pd, cursor_str(&c), node);
+		str_ranges(cursor_str(&c), cpus, put_in_node, &n);
 	}
 }
 
