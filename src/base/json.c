@@ -5,58 +5,76 @@
 #include <math.h>
 #include <string.h>
 
-/* Length of the valid UTF-8 sequence at p (of n bytes), or 0. */
-static size_t utf8_len(const unsigned char *p, size_t n)
-{
-	size_t len = p[0] < 0x80		   ? 1
-		     : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
-		     : (p[0] & 0xf0) == 0xe0	   ? 3
-		     : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
-						   : 0;
+#include "base/str.h"
 
-	if (!len || len > n)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if (len == 3 && ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0)))
-		return 0;
-	if (len == 4 && ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90)))
-		return 0;
-	return len;
+/* What stands for the character at p in a string: text of its own, or itself (NULL). *len: its
+ * bytes. */
+static const char *escape(const char *p, size_t n, size_t *len, char buf[8])
+{
+	*len = str_utf8_len(p, n);
+	if (!*len) {
+		*len = 1;
+		return "\\ufffd";
+	}
+	switch (*p) {
+	case '"': return "\\\"";
+	case '\\': return "\\\\";
+	case '\n': return "\\n";
+	case '\t': return "\\t";
+	case '\r': return "\\r";
+	default: break;
+	}
+	if ((unsigned char)*p >= 0x20 && *p != 0x7f)
+		return NULL;
+	snprintf(buf, 8, "\\u%04x", (unsigned char)*p);
+	return buf;
+}
+
+/* How many bytes from p on stand for themselves in a string. */
+static size_t plain(const char *p, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && (unsigned char)p[i] >= 0x20 && (unsigned char)p[i] < 0x7f && p[i] != '"' &&
+	       p[i] != '\\')
+		i++;
+	return i;
 }
 
 static void put_string(FILE *out, const char *s, size_t n)
 {
-	const unsigned char *p = (const unsigned char *)s, *end = p + n;
-
 	putc('"', out);
-	while (p < end) {
-		size_t len = utf8_len(p, (size_t)(end - p));
+	while (n) {
+		size_t len = plain(s, n);
+		char buf[8];
+		const char *e = len ? NULL : escape(s, n, &len, buf);
 
-		if (!len) {
-			fputs("\\ufffd", out);
-			p++;
-		} else if (len > 1) {
-			fwrite(p, 1, len, out);
-			p += len;
-		} else {
-			switch (*p) {
-			case '"': fputs("\\\"", out); break;
-			case '\\': fputs("\\\\", out); break;
-			case '\n': fputs("\\n", out); break;
-			case '\t': fputs("\\t", out); break;
-			case '\r': fputs("\\r", out); break;
-			default:
-				if (*p < 0x20 || *p == 0x7f)
-					fprintf(out, "\\u%04x", *p);
-				else
-					putc(*p, out);
-			}
-			p++;
-		}
+		if (e)
+			fputs(e, out);
+		else
+			fwrite(s, 1, len, out);
+		s += len;
+		n -= len;
 	}
 	putc('"', out);
+}
+
+void json_quote(struct out *out, const char *s, size_t n)
+{
+	out_putc(out, '"');
+	while (n) {
+		size_t len = plain(s, n);
+		char buf[8];
+		const char *e = len ? NULL : escape(s, n, &len, buf);
+
+		if (e)
+			out_puts(out, e);
+		else
+			out_add(out, s, len);
+		s += len;
+		n -= len;
+	}
+	out_putc(out, '"');
 }
 
 static void line_break(struct json *j)

@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/out.h"
+
 #define JSON_DEPTH 512
 
 struct json {
@@ -42,5 +44,8 @@ void json_i64(struct json *j, const char *key, int64_t v);
 void json_double(struct json *j, const char *key, double v); /* not finite: null */
 void json_bool(struct json *j, const char *key, bool v);
 void json_null(struct json *j, const char *key);
+
+/* Only a string, with its quotes and escapes: for those who write the rest by themselves. */
+void json_quote(struct out *out, const char *s, size_t n);
 
 #endif

@@ -379,3 +379,46 @@ int str_ranges(const char *s, unsigned limit, int (*fn)(void *ctx, unsigned v), 
 	} while (*s == ',' && s++);
 	return *s ? -EINVAL : 0;
 }
+
+size_t str_utf8_len(const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t len = p[0] < 0x80		   ? 1
+		     : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
+		     : (p[0] & 0xf0) == 0xe0	   ? 3
+		     : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
+						   : 0;
+
+	if (!len || len > n)
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if (len == 3 && ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0)))
+		return 0;
+	if (len == 4 && ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90)))
+		return 0;
+	return len;
+}
+
+bool str_is_utf8(const char *s, size_t n)
+{
+	for (size_t i = 0, len; i < n; i += len) {
+		len = (unsigned char)s[i] < 0x80 ? 1 : str_utf8_len(s + i, n - i);
+		if (!len)
+			return false;
+	}
+	return true;
+}
+
+void strbuf_utf8(struct strbuf *b, const char *s, size_t n)
+{
+	for (size_t i = 0, len; i < n; i += len) {
+		len = str_utf8_len(s + i, n - i);
+		if (len)
+			strbuf_add(b, s + i, len);
+		else
+			strbuf_puts(b, "\xef\xbf\xbd"); /* U+FFFD */
+		len = len ? len : 1;
+	}
+}

@@ -65,6 +65,12 @@ bool str_size(const char *s, uint64_t unit, uint64_t *ret);
 /* 10, 10s, 500ms, 20us, 1.5m, 2h into nanoseconds; unit is what a bare number means, in ns. */
 bool str_duration(const char *s, uint64_t unit, uint64_t *ret);
 
+/* Length of the valid UTF-8 sequence that s (of n > 0 bytes) begins with, or 0. */
+size_t str_utf8_len(const char *s, size_t n);
+bool str_is_utf8(const char *s, size_t n);
+/* Append s; bytes that are not UTF-8 become U+FFFD. */
+void strbuf_utf8(struct strbuf *b, const char *s, size_t n);
+
 /* 1234567 -> "1,234,567" (buf of 32 is enough). Returns buf. */
 char *str_thousands(uint64_t v, char *buf, size_t size);
 /* 1536 -> "1.5 KiB". Returns buf. */

@@ -78,6 +78,7 @@ extern const struct command cmd_completion;
 extern const struct command cmd_diff;
 extern const struct command cmd_doctor;
 extern const struct command cmd_evlist;
+extern const struct command cmd_export;
 extern const struct command cmd_flame;
 extern const struct command cmd_heat;
 extern const struct command cmd_help;

@@ -25,6 +25,7 @@ const struct command *const commands[] = {
 	&cmd_flame,
 	&cmd_heat,
 	&cmd_collapse,
+	&cmd_export,
 	&cmd_addr2line,
 	&cmd_doctor,
 	&cmd_help,

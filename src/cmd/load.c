@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/str.h"
 #include "calc/unwound.h"
 #include "cmd/input.h"
 #include "cmd/open.h"
@@ -34,6 +35,47 @@ bool load_has(const struct load *l, uint64_t sample_type)
 	return false;
 }
 
+struct type_list {
+	struct load *l;
+	struct err *e;
+};
+
+/* "cycles" is "cycles:u", too; "sched:*" all that begin so. */
+static bool is_called(const char *name, const char *text)
+{
+	size_t n = strlen(text);
+
+	return str_glob(text, name) || (strncmp(name, text, n) == 0 && name[n] == ':');
+}
+
+static int pick_type(void *ctx, const char *part, size_t n)
+{
+	struct type_list *t = ctx;
+	const struct trace *trace = t->l->source->trace;
+	AUTO_FREE char *text = mem_strndup(part, n);
+	AUTO_STRBUF names = { 0 };
+	bool any = false;
+
+	for (size_t i = 0; i < trace->n_types; i++) {
+		strbuf_printf(&names, "%s%s", i ? ", " : "", trace->types[i].name);
+		if (!is_called(trace->types[i].name, text))
+			continue;
+		t->l->types[i] = any = true;
+	}
+	if (any)
+		return 0;
+	err_set(t->e, ENOENT, "the recording has no event '%s'", text);
+	return err_hint(t->e, "it has %s", names.n ? strbuf_str(&names) : "none at all");
+}
+
+int load_pick_types(struct load *l, const char *list, struct err *e)
+{
+	struct type_list t = { .l = l, .e = e };
+
+	l->types = mem_alloc(l->source->trace->n_types + 1);
+	return str_split(list, ',', pick_type, &t);
+}
+
 static bool is_perfdata(const struct load *l)
 {
 	return strcmp(l->source->format, "perf.data") == 0;
@@ -59,15 +101,22 @@ struct counting {
 	const struct extra_plan *plan;
 };
 
-static enum profile_want want(void *ctx, const struct event *ev)
+enum profile_want load_wants(const struct load *l, const struct event *ev)
 {
-	struct load *l = ((struct counting *)ctx)->l;
-	enum profile_want w = pick_event(&l->pick, ev);
+	enum profile_want w;
 
+	if (l->types && ev->kind == EVENT_SAMPLE && !l->types[ev->type])
+		return PROFILE_SKIP;
+	w = pick_event(&l->pick, ev);
 	if (w == PROFILE_COUNT && l->socket_wanted >= 0 &&
-	    load_socket(l, ev->cpu) != l->socket_wanted)
+	    load_socket((void *)(uintptr_t)l, ev->cpu) != l->socket_wanted)
 		return PROFILE_ASIDE;
 	return w;
+}
+
+static enum profile_want want(void *ctx, const struct event *ev)
+{
+	return load_wants(((struct counting *)ctx)->l, ev);
 }
 
 static size_t extra(void *ctx, const struct event *ev, const struct event_branch *branch,
@@ -88,7 +137,7 @@ int load_profile(struct load *l, const struct extra_plan *plan, const struct pro
 	struct profile_opts po = *o;
 	int r;
 
-	po.want = pick_any(&l->pick) || l->socket_wanted >= 0 ? want : NULL;
+	po.want = pick_any(&l->pick) || l->socket_wanted >= 0 || l->types ? want : NULL;
 	po.progress = progress;
 	po.extra = plan && plan->any ? extra : NULL;
 	po.ctx = &c;
@@ -162,5 +211,6 @@ void load_free(struct load *l)
 		text_set_resolver(l->source->trace->tep, NULL, NULL);
 	symbols_free(l->symbols);
 	pick_free(&l->pick);
+	free(l->types);
 	source_close(l->source);
 }

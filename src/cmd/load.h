@@ -33,6 +33,7 @@ struct load {
 	bool counted, named;
 	bool unwound;	   /* chains come from copies of stacks */
 	int socket_wanted; /* -1: any */
+	bool *types;	   /* by type: whether it is wanted; NULL: all are. load_free() frees it */
 };
 
 int load_open(struct load *l, const struct load_opts *o, struct err *e);
@@ -52,6 +53,11 @@ void load_free(struct load *l); /* after any of them, also when it failed */
 /* What only perf.data knows; NULL, -1 when it does not say or is none. */
 const char *load_cgroup(void *l, uint64_t id);
 int load_socket(void *l, uint32_t cpu);
+
+/* Is the event wanted, by what load_opts and types say? */
+enum profile_want load_wants(const struct load *l, const struct event *ev);
+/* Only events of these names ("cycles", "sched:*"), with or without their modifiers. */
+int load_pick_types(struct load *l, const char *list, struct err *e);
 
 /* Does an event of the recording have this PERF_SAMPLE_ bit? */
 bool load_has(const struct load *l, uint64_t sample_type);

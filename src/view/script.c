@@ -73,8 +73,6 @@ void script_free(struct script *s)
 	if (!s)
 		return;
 	text_set_resolver(s->trace->tep, NULL, NULL);
-	if (s->json_file)
-		fclose(s->json_file);
 	site_free(s);
 	strbuf_free(&s->text);
 	strtab_free(&s->stop_at);
@@ -186,7 +184,7 @@ void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *
 	bool looked = false;
 	unsigned frames = 0;
 
-	if (is_astray(ev, s->o.max_stack))
+	if (!s->o.everything && is_astray(ev, s->o.max_stack))
 		return;
 	for (uint32_t i = 0; i < ev->chain_n && frames < s->o.max_stack; i++) {
 		uint64_t ip = ev->chain[i];

@@ -20,6 +20,7 @@ struct script_opts {
 	unsigned max_stack; /* frames of a chain */
 	bool inlines;	    /* inlined functions too, in chains made from copied stacks */
 	bool json;
+	bool everything; /* JSON with all that was recorded, and records of every kind */
 	bool show_task, show_mmap, show_switch, show_lost, show_namespace, show_cgroup, show_bpf,
 		show_text_poke;
 	bool kernel_path; /* the path of the kernel's file instead of [kernel.kallsyms] */

@@ -52,7 +52,7 @@ struct script {
 	struct map early; /* tid to name id + 1, while records without a time are shown */
 	struct strbuf text;
 	struct strtab stop_at;
-	FILE *json_file; /* writes to out */
+	bool json_any; /* something stands before, in the object that is being written */
 
 	/* names */
 	struct arena arena;

@@ -12,6 +12,8 @@ bool side_wanted(const struct script *s, const struct event *ev)
 {
 	const struct perfdata_event_header *h = ev->record;
 
+	if (s->o.everything)
+		return true;
 	switch (ev->kind) {
 	case EVENT_MMAP: return s->o.show_mmap;
 	case EVENT_COMM:

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/pb.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#define VARINT 10 /* bytes of the longest */
+
+enum wire { WIRE_VARINT = 0, WIRE_LEN = 2 };
+
+void pb_free(struct pb *b)
+{
+	free(b->data);
+	*b = (struct pb){ 0 };
+}
+
+static uint8_t *room(struct pb *b, size_t n)
+{
+	if (b->cap - b->n < n) {
+		b->cap = b->cap * 2 > b->n + n ? b->cap * 2 : b->n + n + 256;
+		b->data = mem_grow(b->data, b->cap);
+	}
+	return b->data + b->n;
+}
+
+static size_t put(uint8_t *p, uint64_t v)
+{
+	size_t n = 0;
+
+	for (; v >= 0x80; v >>= 7)
+		p[n++] = (uint8_t)(v | 0x80);
+	p[n++] = (uint8_t)v;
+	return n;
+}
+
+void pb_varint(struct pb *b, uint64_t v)
+{
+	b->n += put(room(b, VARINT), v);
+}
+
+static void tag(struct pb *b, unsigned field, enum wire w)
+{
+	pb_varint(b, (uint64_t)field << 3 | w);
+}
+
+void pb_uint(struct pb *b, unsigned field, uint64_t v)
+{
+	tag(b, field, WIRE_VARINT);
+	pb_varint(b, v);
+}
+
+void pb_raw(struct pb *b, const void *data, size_t n)
+{
+	if (n)
+		memcpy(room(b, n), data, n);
+	b->n += n;
+}
+
+void pb_bytes(struct pb *b, unsigned field, const void *data, size_t n)
+{
+	tag(b, field, WIRE_LEN);
+	pb_varint(b, n);
+	pb_raw(b, data, n);
+}
+
+void pb_text(struct pb *b, unsigned field, const char *s, size_t n)
+{
+	AUTO_STRBUF clean = { 0 };
+
+	if (str_is_utf8(s, n)) {
+		pb_bytes(b, field, s, n);
+		return;
+	}
+	strbuf_utf8(&clean, s, n);
+	pb_bytes(b, field, clean.data, clean.n);
+}
+
+void pb_str(struct pb *b, unsigned field, const char *s)
+{
+	pb_text(b, field, s, strlen(s));
+}
+
+size_t pb_begin(struct pb *b, unsigned field)
+{
+	tag(b, field, WIRE_LEN);
+	room(b, 1);
+	b->n++; /* for the length, if it is below 128: most are */
+	return b->n;
+}
+
+void pb_end(struct pb *b, size_t begun)
+{
+	uint8_t len[VARINT];
+	size_t n = b->n - begun, k = put(len, n);
+
+	if (k > 1) {
+		room(b, k - 1);
+		memmove(b->data + begun + k - 1, b->data + begun, n);
+		b->n += k - 1;
+	}
+	memcpy(b->data + begun - 1, len, k);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Folded stacks of one event, as stackcollapse-perf.pl writes them. */
+#include "calc/profile_stacks.h"
+#include "view/export.h"
+#include "view/folded.h"
+
+static ssize_t to_out(void *cookie, const char *data, size_t n)
+{
+	out_add(cookie, data, n);
+	return (ssize_t)n;
+}
+
+int export_folded(struct export_job *x, struct err *e)
+{
+	FILE *f = fopencookie(x->out, "w", (cookie_io_functions_t){ .write = to_out });
+	struct folded_opts o = { .tidy = true };
+	struct stacks s = { 0 };
+	int r;
+
+	if (!f)
+		return err_set(e, ENOMEM, "cannot write");
+	profile_stacks(x->names, &s);
+	/* counts of different events have no sum: those of the first one that has any */
+	while (o.type + 1 < x->source->trace->n_types && !x->profile->total[o.type].count)
+		o.type++;
+	r = folded_write(f, &s, NULL, &o, NULL, e);
+	fclose(f);
+	if (x->source->trace->n_types) {
+		x->written = x->profile->total[o.type].count;
+		x->only = x->source->trace->types[o.type].name;
+	}
+	stacks_free(&s);
+	return r;
+}

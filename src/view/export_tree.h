@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* Stacks as a tree: a node is a frame below another node, and stands for a stack. */
+#ifndef KYMO_VIEW_EXPORT_TREE_H
+#define KYMO_VIEW_EXPORT_TREE_H
+
+#include <stdint.h>
+
+#include "base/vec.h"
+
+#define EXPORT_ROOT UINT32_MAX /* the parent of outermost frames */
+
+struct export_node {
+	uint32_t parent, frame;
+};
+struct export_tree {
+	VEC(struct export_node) nodes; /* parents stand before their children */
+	uint32_t *slots;	       /* open addressing: node + 1 */
+	size_t n_slots;
+};
+
+/* The node of a frame below parent, made when there is none. */
+uint32_t export_tree_add(struct export_tree *t, uint32_t parent, uint32_t frame);
+void export_tree_reset(struct export_tree *t); /* empties, keeps the memory of nodes */
+void export_tree_free(struct export_tree *t);
+
+#endif
