@@ -49,7 +49,7 @@ static uint32_t unknown_name(struct calltree_build *b, uint32_t module)
 {
 	AUTO_FREE char *text = NULL;
 
-	if (module == STRTAB_NONE)
+	if (module == STRTAB_NONE || strcmp(strtab_get(&b->t->strings, module), "[unknown]") == 0)
 		return strtab_add(&b->t->strings, "[unknown]");
 	text = mem_printf("[%s]", strtab_get(&b->t->strings, module));
 	return strtab_add(&b->t->strings, text);

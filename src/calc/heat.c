@@ -57,9 +57,9 @@ static void log_edges(struct heat *h, uint64_t min, uint64_t max, uint32_t rows)
 	to = (int)floor(hi * k + 1e-9) + 1;
 	h->rows = (uint32_t)(to - from);
 	h->edge = mem_alloc((h->rows + 1) * sizeof(*h->edge));
+	/* i / k is exact for powers of ten, and so is pow() then */
 	for (int i = from; i <= to; i++)
-		h->edge[i - from] = i % k == 0 ? pow(10, (double)(i / k)) /* exactly */
-					       : pow(10, (double)i / k);
+		h->edge[i - from] = pow(10, (double)i / k);
 }
 
 /* Round steps: 1, 2 or 5 times a power of ten. */

@@ -40,11 +40,11 @@ static uint32_t frame_of(struct filler *f, uint32_t site)
 
 	if (f->frame[site])
 		return f->frame[site] - 1;
-	fr.module = text(f, dso);
+	fr.module = text(f, s->mode == EVENT_MODE_KERNEL ? dso : names_path(n, s->dso));
 	fr.kind = n->frames.data[s->frame].inlined ? FRAME_INLINED : kind_of(s, dso);
 	if (!name) {
 		fr.kind = FRAME_UNKNOWN;
-		snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)s->addr);
+		snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)s->dso_addr);
 		name = hex;
 	}
 	fr.name = text(f, name);
@@ -83,7 +83,24 @@ static uint32_t stack_of_site(struct filler *f, uint32_t site)
 	return stacks_stack(f->out, ids, n);
 }
 
-void profile_stacks(const struct names *n, struct stacks *ret)
+/* What a type's weights count: its own unit, time for clocks, else the event by its name. */
+static uint32_t unit_of(struct filler *f, const struct event_type *t, bool counts)
+{
+	AUTO_FREE char *name = NULL;
+
+	if (counts)
+		return text(f, "samples");
+	if (t->unit)
+		return text(f, t->unit);
+	if (strncmp(t->name, "cpu-clock", 9) == 0 || strncmp(t->name, "task-clock", 10) == 0)
+		return text(f, "ns");
+	if (t->system)
+		return text(f, "hits");
+	name = mem_strndup(t->name, strcspn(t->name, ":"));
+	return text(f, *name ? name : "events");
+}
+
+void profile_stacks(const struct names *n, bool counts, struct stacks *ret)
 {
 	const struct profile *p = n->profile;
 	struct filler f = { .n = n, .out = ret };
@@ -92,11 +109,12 @@ void profile_stacks(const struct names *n, struct stacks *ret)
 	f.frame = mem_alloc((n->sites.n + 1) * sizeof(*f.frame));
 	f.stack = mem_alloc((p->chains.n + 1) * sizeof(*f.stack));
 	ret->unit = "samples";
-	for (size_t i = 0; i < p->trace->n_types; i++)
+	for (size_t i = 0; i < p->trace->n_types; i++) {
 		vec_push(&ret->type_names, text(&f, p->trace->types[i].name));
+		vec_push(&ret->type_units, unit_of(&f, &p->trace->types[i], counts));
+	}
 	for (size_t i = 0; i < p->entries.n; i++) {
 		const struct profile_entry *e = &p->entries.data[i];
-		const struct event_type *t = &p->trace->types[e->type];
 		struct stack_entry out = {
 			.type = e->type,
 			.comm = text(&f, profile_comm(p->trace, e->comm, buf, sizeof(buf))),
@@ -105,13 +123,11 @@ void profile_stacks(const struct names *n, struct stacks *ret)
 			.cpu = e->cpu,
 			.time = e->time,
 			.count = e->count,
-			.weight = (int64_t)(t->unit ? e->weight : e->count),
+			.weight = (int64_t)(counts || !e->weight ? e->count : e->weight),
 		};
 
 		out.stack = e->chain == PROFILE_NO_CHAIN ? stack_of_site(&f, n->entry_site[i])
 							 : stack_of(&f, e->chain);
-		if (t->unit)
-			ret->unit = t->unit;
 		stacks_add(ret, &out);
 	}
 	free(f.frame);

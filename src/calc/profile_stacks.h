@@ -7,10 +7,10 @@
 #include "calc/stacks.h"
 
 /*
- * Fill *ret (empty before) from n. Weights are samples, or what the samples
- * count where the event says its unit (ns off CPU). Entries are as fine as the
- * profile was asked to be.
+ * Fill *ret (empty before) from n. Weights are what the samples stand for, as in
+ * reports (cycles, ns on or off CPU), or with counts the samples themselves.
+ * Entries are as fine as the profile was asked to be.
  */
-void profile_stacks(const struct names *n, struct stacks *ret);
+void profile_stacks(const struct names *n, bool counts, struct stacks *ret);
 
 #endif

@@ -56,6 +56,13 @@ void stacks_add(struct stacks *s, const struct stack_entry *e)
 	vec_push(&s->entries, *e);
 }
 
+const char *stacks_unit(const struct stacks *s, uint32_t type)
+{
+	if (type < s->type_units.n)
+		return strtab_get(&s->strings, s->type_units.data[type]);
+	return s->unit ? s->unit : "samples";
+}
+
 void stacks_free(struct stacks *s)
 {
 	strtab_free(&s->strings);
@@ -64,6 +71,7 @@ void stacks_free(struct stacks *s)
 	vec_free(&s->stacks);
 	vec_free(&s->entries);
 	vec_free(&s->type_names);
+	vec_free(&s->type_units);
 	map_free(&s->frame_index);
 	map_free(&s->stack_index);
 	vec_free(&s->frame_next);

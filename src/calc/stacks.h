@@ -58,6 +58,8 @@ struct stacks {
 	VEC(struct stack_entry) entries;
 	VEC(uint32_t) type_names; /* "cycles:u", in strings */
 	const char *unit;	  /* of weights: "samples", "cycles", "ns", "bytes" */
+	VEC(uint32_t)
+	type_units; /* in strings: the same by type, where types differ; may be empty */
 	struct map frame_index,
 		stack_index; /* hash -> id + 1, chained through frame_next, stack_next */
 	VEC(uint32_t) frame_next;
@@ -68,6 +70,8 @@ uint32_t stacks_frame(struct stacks *s, const struct frame *f);
 /* ids: root first. STRTAB_NONE when frame_ids is full (4 billion). */
 uint32_t stacks_stack(struct stacks *s, const uint32_t *ids, size_t n);
 void stacks_add(struct stacks *s, const struct stack_entry *e);
+/* What the weights of a type count. */
+const char *stacks_unit(const struct stacks *s, uint32_t type);
 void stacks_free(struct stacks *s);
 
 #endif

@@ -7,7 +7,7 @@
 
 struct args {
 	const char *input, *output, *event;
-	bool kernel, jit, all, inlined, pid, tid, addrs, tidy, no_tidy;
+	bool kernel, jit, all, inlined, pid, tid, addrs, tidy, no_tidy, counts;
 };
 
 static const struct opt opts[] = {
@@ -15,11 +15,13 @@ static const struct opt opts[] = {
 	OPT_STR_C('i', "input", "FILE", input, "read FILE ('-': standard input)", "@files"),
 	OPT_STR(0, "event-filter", "EVENT", event,
 		"only stacks of this event (default: the first one's)"),
+	OPT_FLAG(0, "counts", counts,
+		 "count samples (default: what they stand for, such as cycles or ns)"),
 	OPT_HEAD("How frames are written"),
 	OPT_FLAG(0, "kernel", kernel, "mark kernel functions with _[k]"),
 	OPT_FLAG(0, "jit", jit, "mark functions of just-in-time compilers with _[j]"),
-	OPT_FLAG(0, "inline", inlined, "mark inlined functions with _[i]"),
-	OPT_FLAG(0, "all", all, "all marks: --kernel --jit --inline"),
+	OPT_FLAG(0, "inline", inlined, "show inlined functions as frames of their own"),
+	OPT_FLAG(0, "all", all, "all marks: --kernel --jit, and _[i] for inlined functions"),
 	OPT_FLAG(0, "pid", pid, "process names with their PID: java-1234"),
 	OPT_FLAG(0, "tid", tid, "process names with PID and TID: java-1234/1240"),
 	OPT_FLAG(0, "addrs", addrs, "addresses of code without a name: [libc.so.6 <7f12ab>]"),
@@ -39,14 +41,17 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	const char *path = a->input ? a->input : argc > 0 ? argv[0] : "perf.data";
 	struct picture_input in;
 	struct picture_output out;
-	struct folded_opts fo = { .type = 0 };
+	struct folded_opts fo = { 0 };
 	int r;
 
 	if (argc > (a->input ? 0 : 1)) {
 		err_set(e, EINVAL, "one file at a time: '%s' is too many", argv[argc - 1]);
 		return err_hint(e, "kymo flame BEFORE AFTER compares two");
 	}
-	r = picture_read(path, NULL, &in, e);
+	r = picture_read(path, NULL,
+			 &(struct picture_opts){ .inlines = a->inlined, .counts = a->counts }, &in,
+			 e);
+	fo.type = in.first_type;
 	if (r == 0 && a->event)
 		r = picture_event(&in.side[0], a->event, &fo.type, e);
 	if (r == 0)
@@ -57,7 +62,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		/* marks that the text has already stay, unless they are unwished */
 		fo.kernel = a->kernel || a->all || in.folded;
 		fo.jit = a->jit || a->all || in.folded;
-		fo.inlined = a->inlined || a->all || in.folded;
+		fo.inlined = a->all || in.folded;
 		fo.pid = a->pid;
 		fo.tid = a->tid;
 		fo.addrs = a->addrs;
@@ -71,7 +76,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r == 0 && !a->event && in.side[0].type_names.n > 1)
 		command_note(
 			"only stacks of the event %s were written; --event-filter names another",
-			strtab_get(&in.side[0].strings, in.side[0].type_names.data[0]));
+			strtab_get(&in.side[0].strings, in.side[0].type_names.data[fo.type]));
 	picture_input_free(&in);
 	return r;
 }

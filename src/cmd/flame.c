@@ -122,6 +122,8 @@ static const struct opt opts[] = {
 	OPT_HEAD("What"),
 	OPT_STR_C('i', "input", "FILE", input, "read FILE ('-': standard input)", "@files"),
 	OPT_STR(0, "event-filter", "EVENT", event, "only stacks of this event"),
+	OPT_FLAG(0, "counts", counts,
+		 "count samples (default: what they stand for, such as cycles or time)"),
 	CHOICE("label", "WHAT", "the lowest frame: none, comm, pid or tid (default: comm)",
 	       "none|comm|pid|tid"),
 	OPT_HEAD("Recording first, as kymo record"),
@@ -279,7 +281,12 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (!n)
 		file[0] = recorded ? recorded : "perf.data";
 	if (r == 0)
-		r = picture_read(file[0], file[1], &in, e);
+		r = picture_read(file[0], file[1],
+				 &(struct picture_opts){ .times = a->format == FLAME_HTML ||
+								  a->svg.flamechart,
+							 .inlines = true,
+							 .counts = a->counts },
+				 &in, e);
 	if (r == 0)
 		r = check(a, in.two, e);
 	if (r == 0)

@@ -19,7 +19,7 @@ struct flame_args {
 	enum calltree_sort sort;
 	struct flame_svg_opts svg;
 	uint64_t max_size;
-	bool open, quiet, reverse, collapse, no_normalize, cp;
+	bool open, quiet, reverse, collapse, no_normalize, cp, counts;
 	bool kernel, jit, inlined, all;
 	struct flame_words {
 		char *word[64];

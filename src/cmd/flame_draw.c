@@ -66,8 +66,11 @@ static int draw_svg(struct flame_args *a, const struct picture_input *in, uint32
 	a->svg.compare = in->two;
 	a->svg.normalize = !a->no_normalize;
 	a->svg.palette = a->cp ? &palette : NULL;
-	if (a->countname || in->side[0].unit)
-		a->svg.countname = a->countname ? a->countname : in->side[0].unit;
+	a->svg.countname = a->countname ? a->countname : stacks_unit(&in->side[0], type);
+	if (!a->countname && a->svg.factor == 1 && strcmp(a->svg.countname, "ns") == 0) {
+		a->svg.countname = "ms"; /* nobody reads ten digits of ns */
+		a->svg.factor = 1e-6;
+	}
 	if (r == 0)
 		r = calltree_make(&in->side[0], in->two ? &in->side[1] : NULL, &o, &t, e);
 	if (r == 0) {
@@ -181,7 +184,7 @@ int flame_draw(struct flame_args *a, const struct picture_input *in, const char 
 {
 	const struct stacks *s = &in->side[0];
 	/* pictures without a switch show one event: sums of different ones mean nothing */
-	uint32_t type = a->format == FLAME_HTML ? CALLTREE_ALL_TYPES : 0;
+	uint32_t type = a->format == FLAME_HTML ? CALLTREE_ALL_TYPES : in->first_type;
 	struct picture_output out = { 0 };
 	int r = a->event ? picture_event(s, a->event, &type, e) : 0, closed;
 
@@ -196,7 +199,7 @@ int flame_draw(struct flame_args *a, const struct picture_input *in, const char 
 	r = r == 0 ? closed : r;
 	if (r == 0 && !a->event && a->format != FLAME_HTML && s->type_names.n > 1 && !a->quiet)
 		command_note("this is the event %s; --event-filter names another",
-			     strtab_get(&s->strings, s->type_names.data[0]));
+			     strtab_get(&s->strings, s->type_names.data[type]));
 	if (r == 0)
 		say_written(a, in, type);
 	return r;

@@ -15,6 +15,7 @@
 #include "cmd/input.h"
 
 #define MAX_PIPE (4ull << 30)
+#define TIME_STEPS 16384u /* of a recording: finer than any picture */
 
 void picture_file_close(struct picture_file *f)
 {
@@ -121,9 +122,18 @@ static bool is_recording(const char *path)
 	       (memcmp(magic, "PERFILE2", 8) == 0 || memcmp(magic, "2ELIFREP", 8) == 0);
 }
 
+static uint32_t first_type(const struct profile *p)
+{
+	const struct profile_entry *first = NULL;
+
+	vec_each (&p->entries, en)
+		first = !first || en->first < first->first ? en : first;
+	return first ? first->type : 0;
+}
+
 /* A recording: counted, named, and its chains as stacks. */
-static int read_recording(const char *path, struct stacks *ret, struct picture_input *in,
-			  struct err *e)
+static int read_recording(const char *path, const struct picture_opts *o, struct stacks *ret,
+			  struct picture_input *in, struct err *e)
 {
 	struct profile_opts po = { .by = PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID |
 					 PROFILE_BY_CPU | PROFILE_BY_CHAIN };
@@ -137,17 +147,22 @@ static int read_recording(const char *path, struct stacks *ret, struct picture_i
 	if (r < 0)
 		return r;
 	input_unwind(&s, NULL);
+	if (o->times && s->trace->last_time > s->trace->first_time) {
+		po.by |= PROFILE_BY_TIME;
+		po.time_quantum = (s->trace->last_time - s->trace->first_time) / TIME_STEPS + 1;
+	}
 	r = profile_make(s, &po, &p, e);
 	if (r < 0) {
 		source_close(s);
 		return r;
 	}
+	in->first_type = first_type(&p);
 	symbols = symbols_new(NULL);
 	r = input_kernel_symbols(s, &(struct input_kernel){ 0 }, symbols, &note, e);
 	if (r == 0)
-		r = names_make(&p, symbols, &(struct names_opts){ .inlines = true }, &n, e);
+		r = names_make(&p, symbols, &(struct names_opts){ .inlines = o->inlines }, &n, e);
 	if (r == 0)
-		profile_stacks(&n, ret);
+		profile_stacks(&n, o->counts, ret);
 	if (r == 0 && note)
 		snprintf(in->note, sizeof(in->note), "%s", note);
 	names_free(&n);
@@ -158,8 +173,8 @@ static int read_recording(const char *path, struct stacks *ret, struct picture_i
 }
 
 /* One file into side[0], and into side[1] when it has two counts. */
-static int read_one(const char *path, struct stacks side[2], struct picture_input *in,
-		    struct err *e)
+static int read_one(const char *path, const struct picture_opts *o, struct stacks side[2],
+		    struct picture_input *in, struct err *e)
 {
 	const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
 	struct folded_info info = { 0 };
@@ -167,7 +182,7 @@ static int read_one(const char *path, struct stacks side[2], struct picture_inpu
 	int r;
 
 	if (strcmp(path, "-") != 0 && is_recording(path))
-		return read_recording(path, &side[0], in, e);
+		return read_recording(path, o, &side[0], in, e);
 	r = picture_file_open(path, &w, e);
 	if (r < 0)
 		return r;
@@ -184,7 +199,8 @@ static int read_one(const char *path, struct stacks side[2], struct picture_inpu
 	return r;
 }
 
-int picture_read(const char *path, const char *after, struct picture_input *in, struct err *e)
+int picture_read(const char *path, const char *after, const struct picture_opts *o,
+		 struct picture_input *in, struct err *e)
 {
 	struct stacks other[2] = { 0 };
 	int r;
@@ -192,11 +208,11 @@ int picture_read(const char *path, const char *after, struct picture_input *in, 
 	*in = (struct picture_input){ 0 };
 	if (strcmp(path, "-") == 0 && after && strcmp(after, "-") == 0)
 		return err_set(e, EINVAL, "only one of the two files can be standard input");
-	r = read_one(path, in->side, in, e);
+	r = read_one(path, o, in->side, in, e);
 	if (r < 0 || !after)
 		return r;
 	if (!in->two) {
-		r = read_one(after, other, in, e);
+		r = read_one(after, o, other, in, e);
 		in->side[1] = other[0];
 		stacks_free(&other[1]);
 	}

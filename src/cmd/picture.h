@@ -22,14 +22,24 @@ struct picture_input {
 	struct stacks side[2]; /* [1] only when two */
 	bool two;	       /* a comparison: two files, or one with two counts */
 	bool folded;	       /* from folded text: names are as somebody wants them */
-	char note[160];	       /* what had to be changed while reading; "" when nothing */
+	uint32_t first_type; /* the event of the earliest sample: what is shown when none was named
+			      */
+	char note[160];	     /* what had to be changed while reading; "" when nothing */
+};
+
+/* How a recording is read; folded text is what it is. */
+struct picture_opts {
+	bool times; /* when samples were, in steps: pages filter by it, flame charts order by it */
+	bool inlines; /* inlined functions as frames */
+	bool counts;  /* samples, not what they stand for */
 };
 
 /*
  * Read path ("-" is standard input) in whatever format it has; after, when not
  * NULL, is what to compare it with. picture_input_free() also after a failure.
  */
-int picture_read(const char *path, const char *after, struct picture_input *in, struct err *e);
+int picture_read(const char *path, const char *after, const struct picture_opts *o,
+		 struct picture_input *in, struct err *e);
 void picture_input_free(struct picture_input *in);
 
 /* The event NAME among the stacks' types: whole, or without its modifiers. */

@@ -56,7 +56,7 @@ struct pack {
 	struct map key_index, thread_index, cpu_index;
 	VEC(struct thread) threads;
 	VEC(uint32_t) cpus;
-	VEC(uint32_t) types;
+	VEC(uint32_t) types, units; /* in strings, by place in the file */
 	uint64_t first, step, last; /* of times; step 0: none */
 	bool ordered;		    /* times are only places in the file */
 	struct strbuf column[6];
@@ -123,6 +123,8 @@ static uint32_t type_of(struct pack *p, const struct stacks *s, uint32_t type)
 		if (p->types.data[i] == name)
 			return i;
 	vec_push(&p->types, name);
+	vec_push(&p->units,
+		 strtab_add(&p->strings, p->o->unit ? p->o->unit : stacks_unit(s, type)));
 	return (uint32_t)p->types.n - 1;
 }
 
@@ -322,6 +324,10 @@ static void put_who(const struct pack *p, struct json *j)
 	vec_each (&p->types, t)
 		pack_text(j, NULL, strtab_get(&p->strings, *t));
 	json_end(j);
+	json_array(j, "units");
+	vec_each (&p->units, u)
+		pack_text(j, NULL, strtab_get(&p->strings, *u));
+	json_end(j);
 	json_array(j, "keys");
 	vec_each (&p->keys, k) {
 		json_u64(j, NULL, k->side);
@@ -351,7 +357,7 @@ static void put_about(const struct pack *p, struct json *j)
 	pack_text(j, "title", o->title);
 	pack_text(j, "subtitle", o->subtitle ? o->subtitle : "");
 	pack_text(j, "notes", o->notes ? o->notes : "");
-	pack_text(j, "unit", o->unit ? o->unit : p->side[0]->unit ? p->side[0]->unit : "samples");
+	pack_text(j, "unit", o->unit ? o->unit : stacks_unit(p->side[0], 0));
 	json_str(j, "version", KYMO_VERSION);
 	json_bool(j, "compare", p->side[1] != NULL);
 	json_array(j, "sides");
@@ -412,6 +418,7 @@ static void pack_free(struct pack *p)
 	vec_free(&p->threads);
 	vec_free(&p->cpus);
 	vec_free(&p->types);
+	vec_free(&p->units);
 	for (int i = 0; i < 6; i++)
 		strbuf_free(&p->column[i]);
 }

@@ -31,6 +31,8 @@ static void put_unknown(struct fold *f, const struct stacks *s, const struct fra
 				     ? "unknown"
 				     : base_name(strtab_get(&s->strings, fr->module));
 
+	if (strcmp(module, "[unknown]") == 0)
+		module = "unknown";
 	strbuf_printf(&f->text, "[%s", module); /* "[[vdso]]" is what the script writes */
 	if (f->o->addrs && str_starts(name, "0x"))
 		strbuf_printf(&f->text, " <%s>", name + 2);
@@ -81,6 +83,24 @@ static void put_plain(struct fold *f, const char *name)
 								       : *name);
 }
 
+/* The script's rule: what is no file but has a name in brackets, the vDSO included, or vmlinux. */
+static bool is_kernel(const struct stacks *s, const struct frame *fr)
+{
+	const char *module = fr->module == STRTAB_NONE ? "" : strtab_get(&s->strings, fr->module);
+
+	if (fr->kind == FRAME_KERNEL)
+		return true;
+	return (fr->kind == FRAME_USER || fr->kind == FRAME_UNKNOWN) &&
+	       (module[0] == '[' || str_ends(module, "vmlinux")) && !strstr(module, "unknown");
+}
+
+static bool is_jit(const struct stacks *s, const struct frame *fr)
+{
+	return fr->kind == FRAME_JIT ||
+	       (fr->kind == FRAME_UNKNOWN && fr->module != STRTAB_NONE &&
+		str_starts(strtab_get(&s->strings, fr->module), "/tmp/perf-"));
+}
+
 /* The name as it stands in a line; SKIP when it does not. */
 static uint32_t tidy_frame(struct fold *f, const struct stacks *s, const struct frame *fr,
 			   bool java)
@@ -96,11 +116,12 @@ static uint32_t tidy_frame(struct fold *f, const struct stacks *s, const struct 
 		return SKIP;
 	else
 		put_tidy(f, name, java);
-	if ((fr->kind == FRAME_KERNEL && f->o->kernel) ||
-	    (fr->kind == FRAME_INLINED && f->o->inlined) || (fr->kind == FRAME_JIT && f->o->jit))
-		strbuf_puts(&f->text, fr->kind == FRAME_KERNEL	  ? "_[k]"
-				      : fr->kind == FRAME_INLINED ? "_[i]"
-								  : "_[j]");
+	if (f->o->kernel && is_kernel(s, fr))
+		strbuf_puts(&f->text, "_[k]");
+	else if (f->o->inlined && fr->kind == FRAME_INLINED)
+		strbuf_puts(&f->text, "_[i]");
+	else if (f->o->jit && is_jit(s, fr))
+		strbuf_puts(&f->text, "_[j]");
 	return strtab_addn(&f->lines.strings, strbuf_str(&f->text), f->text.n) + 1;
 }
 

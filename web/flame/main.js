@@ -72,9 +72,15 @@ function makePanes() {
 	return [newPane(view, !s.icicle, s.mode)];
 }
 
+// What weights are: events of different kinds count different things.
+function unitOf(s) {
+	return s.event >= 0 ? app.p.head.units[s.event] : app.p.head.unit;
+}
+
 function update() {
 	const { p, state: s } = app,
 		began = performance.now();
+	app.unit = unitOf(s);
 	const filter = [s.event, listed(s.threads), listed(s.cpus), s.from, s.to].join("|");
 	const stacks = filter + "|" + s.recursion + "|" + JSON.stringify(s.ops);
 	const chart = [
@@ -365,9 +371,9 @@ async function start() {
 	app.p = await readProfile(text);
 	holder.remove();
 	app.times.decode = performance.now() - began;
-	app.unit = app.p.head.unit;
 	app.start = startState(app.p);
 	app.state = fromHash(location.hash, app.start, app.p);
+	app.unit = unitOf(app.state);
 	app.family = getComputedStyle(document.body).fontFamily;
 	app.font = "12px " + app.family;
 	app.painter = painter(app.p);
