@@ -13,6 +13,7 @@
 void heat_points_free(struct heat_points *p)
 {
 	strtab_free(&p->strings);
+	strtab_free(&p->details);
 	vec_free(&p->points);
 }
 
@@ -131,6 +132,8 @@ int heat_make(const struct heat_points *p, const struct heat_opts *o, struct hea
 		log_edges(&h, min, max, o->rows);
 	h.first = first;
 	h.step = (last - first) / o->columns + 1;
+	if (h.step < o->step)
+		h.step = o->step;
 	h.columns = (uint32_t)((last - first) / h.step) + 1;
 	h.count = mem_alloc((size_t)h.columns * h.rows * sizeof(*h.count));
 	vec_each (&p->points, q) {

@@ -18,13 +18,14 @@
 #include "base/vec.h"
 
 struct heat_point {
-	uint64_t time;	/* ns */
-	uint64_t value; /* ns, bytes ... */
-	uint32_t label; /* in strings: a device, a process, an operation; STRTAB_NONE */
+	uint64_t time;	 /* ns */
+	uint64_t value;	 /* ns, bytes ... */
+	uint32_t label;	 /* in strings: a device, a process, an operation; STRTAB_NONE */
+	uint32_t detail; /* in details: what else is known of this one event; STRTAB_NONE */
 };
 
 struct heat_points {
-	struct strtab strings;
+	struct strtab strings, details;
 	VEC(struct heat_point) points; /* in any order */
 	const char *unit;	       /* of values: "ns", "bytes", "" */
 	const char *what;	       /* what they are: "latency" */
@@ -35,6 +36,7 @@ struct heat_opts {
 	uint32_t columns, rows; /* at most */
 	bool linear;
 	uint64_t min, max; /* of the value axis; 0: what the points have */
+	uint64_t step;	   /* ns a column; 0: as many columns as there may be */
 };
 
 static const double heat_percents[] = { 50, 90, 95, 99, 99.9, 99.99 };

@@ -3,9 +3,7 @@
 #define OPT_ARGS struct flame_args
 #include "cmd/flame.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -93,29 +91,7 @@ static int on_max_size(const struct opt *o, const char *value, bool unset, void 
 	return 0;
 }
 
-/* An option of record, kept to be handed on. */
-static int on_record(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	struct flame_words *w = &((struct flame_args *)args)->record;
-
-	(void)unset;
-	if (w->n + 2 > (int)ARRAY_SIZE(w->word))
-		return err_set(e, E2BIG, "too many options");
-	w->word[w->n++] = o->letter ? mem_printf("-%c", o->letter) : mem_printf("--%s", o->name);
-	if (value)
-		w->word[w->n++] = mem_strdup(value);
-	return 0;
-}
-
-static void drop(void *args)
-{
-	struct flame_words *w = &((struct flame_args *)args)->record;
-
-	for (int i = 0; i < w->n; i++)
-		free(w->word[i]);
-}
-
-#define RECORD(c, l, m, h, comp) OPT_FN_C(c, l, m, OPT_ARG_REQUIRED, on_record, h, comp)
+#define RECORD(c, l, m, h, comp) OPT_FN_C(c, l, m, OPT_ARG_REQUIRED, picture_on_record, h, comp)
 #define CHOICE(l, m, h, list) OPT_FN_C(0, l, m, OPT_ARG_REQUIRED, on_choice, h, list)
 
 static const struct opt opts[] = {
@@ -127,7 +103,7 @@ static const struct opt opts[] = {
 	CHOICE("label", "WHAT", "the lowest frame: none, comm, pid or tid (default: comm)",
 	       "none|comm|pid|tid"),
 	OPT_HEAD("Recording first, as kymo record"),
-	OPT_FN0('a', "all-cpus", on_record, "the whole machine"),
+	OPT_FN0('a', "all-cpus", picture_on_record, "the whole machine"),
 	RECORD('p', "pid", "PID,...", "these processes", "@pids"),
 	RECORD('t', "tid", "TID,...", "these threads", "@pids"),
 	RECORD('C', "cpu", "LIST", "these CPUs", "@cpus"),
@@ -227,24 +203,6 @@ static int check(const struct flame_args *a, bool compare, struct err *e)
 	return a->format == FLAME_SVG ? flame_svg_check(&a->svg, e) : 0;
 }
 
-/* Hand the file to the desktop; the browser outlives us. */
-static int show(const char *path, struct err *e)
-{
-	int status;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		execlp("xdg-open", "xdg-open", path, (char *)NULL);
-		_exit(127);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) < 0)
-		return err_set(e, errno, "cannot start xdg-open: %s", strerror(errno));
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0;
-	err_set(e, ENOENT, "%s was written, but no browser could be started", path);
-	return err_hint(e, "open %s yourself; --open needs xdg-open (package xdg-utils)", path);
-}
-
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	struct flame_args *a = args;
@@ -272,7 +230,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	}
 	r = choose_format(a, e);
 	if (r == 0 && (command || a->record.n))
-		r = flame_record(&a->record, command, &recorded, e);
+		r = picture_record(&a->record, true, command, &recorded, e);
 	if (recorded && !a->svg.title) { /* not the name of a file that is gone */
 		for (int i = 0; command && command[i]; i++)
 			strbuf_printf(&title, "%s%s", i ? " " : "", command[i]);
@@ -292,7 +250,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r == 0)
 		r = flame_draw(a, &in, file, e);
 	if (r == 0 && a->open)
-		r = show(a->output, e);
+		r = picture_show(a->output, e);
 	picture_input_free(&in);
 	if (recorded)
 		unlink(recorded);
@@ -328,5 +286,5 @@ const struct command cmd_flame = {
 	.args_size = sizeof(struct flame_args),
 	.defaults = &defaults,
 	.run = run,
-	.drop = drop,
+	.drop = picture_words_drop,
 };

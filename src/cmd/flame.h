@@ -13,6 +13,7 @@
 enum flame_format { FLAME_BY_NAME, FLAME_HTML, FLAME_SVG, FLAME_FOLDED };
 
 struct flame_args {
+	struct picture_words record; /* first: see picture.h */
 	const char *input, *output, *event, *countname;
 	enum flame_format format;
 	enum calltree_label label;
@@ -21,15 +22,7 @@ struct flame_args {
 	uint64_t max_size;
 	bool open, quiet, reverse, collapse, no_normalize, cp, counts;
 	bool kernel, jit, inlined, all;
-	struct flame_words {
-		char *word[64];
-		int n;
-	} record; /* options for `kymo record`, when it is to record first */
 };
-
-/* Record what argv (may be NULL) or the options say into a file of its own; *path is the caller's
- * to free and unlink. */
-int flame_record(const struct flame_words *options, char **argv, char **path, struct err *e);
 
 /* Write the picture to a->output and say what was written. file: what was read. */
 int flame_draw(struct flame_args *a, const struct picture_input *in, const char *const file[2],

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* kymo heat: latencies (or any values) over time, as a heat map. */
-#include <math.h>
+/* kymo heat: options, and recording first where nothing was recorded. */
+#define OPT_ARGS struct heat_args
+#include "cmd/heat.h"
+
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/str.h"
-#include "base/term.h"
 #include "cmd/command.h"
-#include "cmd/picture.h"
-#include "store/points.h"
-#include "view/heat.h"
-
-struct args {
-	const char *input, *output, *title, *subtitle, *time_unit, *unit, *what;
-	const char *min, *max;
-	bool text, linear, quiet;
-	int rows, columns, width, height;
-	uint64_t max_size;
-};
 
 static int on_max_size(const struct opt *o, const char *value, bool unset, void *args,
 		       struct err *e)
 {
-	struct args *a = args;
+	struct heat_args *a = args;
 
 	(void)o;
 	if (unset)
@@ -32,17 +24,65 @@ static int on_max_size(const struct opt *o, const char *value, bool unset, void 
 	return 0;
 }
 
+static int on_kind(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct heat_args *a = args;
+	static const struct {
+		const char *name;
+		enum heat_kind kind;
+	} kinds[] = { { "block", HEAT_BLOCK }, { "syscall", HEAT_SYSCALL },
+		      { "sched", HEAT_SCHED }, { "pair", HEAT_PAIR },
+		      { "field", HEAT_FIELD }, { "subsecond", HEAT_SUBSECOND } };
+
+	if (unset)
+		return 0;
+	if (a->kind != HEAT_NONE)
+		return err_set(e, EINVAL, "--%s is a second picture: one at a time", o->name);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strcmp(kinds[i].name, o->name) == 0)
+			a->kind = kinds[i].kind;
+	*(a->kind == HEAT_SYSCALL ? &a->syscall
+	  : a->kind == HEAT_PAIR  ? &a->pair
+				  : &a->field) = value;
+	return 0;
+}
+
+#define RECORD(c, l, m, h, comp) OPT_FN_C(c, l, m, OPT_ARG_REQUIRED, picture_on_record, h, comp)
+
 static const struct opt opts[] = {
 	OPT_HEAD("What"),
+	OPT_FN0(0, "block", on_kind, "disk I/O: from issue to completion, by device and sector"),
+	OPT_FLAG('Q', "queue", insert, "with --block: from insertion into the queue instead"),
+	OPT_FN(0, "syscall", "NAME,...", on_kind, "time in system calls, such as read,write"),
+	OPT_FN0(0, "sched", on_kind, "how long woken tasks wait for a CPU"),
+	OPT_FN(0, "pair", "'A,B by FIELD,...'", on_kind,
+	       "from event A to event B, matched by fields (FIELD of A=FIELD of B where they "
+	       "differ; tid, pid, cpu and comm too); A|C,B: any of several"),
+	OPT_FN(0, "field", "EVENT:FIELD", on_kind, "a number that events carry"),
+	OPT_FN0(0, "subsecond", on_kind,
+		"samples: a column for each second, up it the offset within; the page shows the "
+		"flame graph of what is selected"),
+	OPT_STR(0, "label", "FIELD", label, "what points are told apart by (default: by process)"),
 	OPT_STR_C('i', "input", "FILE", input,
-		  "read points: a time, a value and a label a line ('-': standard input)",
+		  "read a recording, or points as text: a time, a value and a label a line "
+		  "('-': standard input)",
 		  "@files"),
-	OPT_STR_C(0, "time-unit", "UNIT", time_unit, "of times: s (default), ms, us or ns",
+	OPT_STR_C(0, "time-unit", "UNIT", time_unit, "of times in text: s (default), ms, us or ns",
 		  "s|ms|us|ns"),
 	OPT_STR_C(0, "unit", "UNIT", unit,
-		  "of values: us (default), ns, ms, s, bytes, or a word that is only shown",
+		  "of values in text and of fields: us (default for text), ns, ms, s, bytes, or a "
+		  "word that is only shown",
 		  "us|ns|ms|s|bytes"),
 	OPT_STR(0, "what", "TEXT", what, "what the values are (default: latency)"),
+	OPT_HEAD("Recording first, as kymo record"),
+	OPT_STR('d', "duration", "SECONDS", duration, "the whole machine for so long"),
+	OPT_FN0('a', "all-cpus", picture_on_record, "the whole machine"),
+	RECORD('p', "pid", "PID,...", "these processes", "@pids"),
+	RECORD('t', "tid", "TID,...", "these threads", "@pids"),
+	RECORD('C', "cpu", "LIST", "these CPUs", "@cpus"),
+	RECORD('u', "uid", "USER", "a user's processes", "@users"),
+	RECORD('F', "freq", "N", "samples a second (--subsecond)", NULL),
+	RECORD('m', "mmap-pages", "PAGES", "room for events between two looks", NULL),
 	OPT_HEAD("The picture"),
 	OPT_FLAG(0, "linear", linear, "equal steps of value, not equal factors"),
 	OPT_STR(0, "min", "VALUE", min, "the lowest value that is drawn, in --unit"),
@@ -57,141 +97,15 @@ static const struct opt opts[] = {
 	OPT_STR_C('o', "output", "FILE", output, "write FILE: .html or .svg (default: heat.html)",
 		  "@files"),
 	OPT_FLAG(0, "text", text, "draw on the terminal"),
+	OPT_FLAG(0, "open", open, "show it in the browser"),
 	OPT_FN(0, "max-size", "SIZE", on_max_size,
 	       "round times and values until an HTML file is no larger (default: 5M)"),
 	OPT_FLAG('q', "quiet", quiet, "say nothing about what was written"),
 	OPT_END,
 };
 
-/* How many ns a unit is; 0 when it is none of time. */
-static double in_ns(const char *unit)
+static int check(const struct heat_args *a, const char *output, struct err *e)
 {
-	return strcmp(unit, "ns") == 0	 ? 1
-	       : strcmp(unit, "us") == 0 ? 1e3
-	       : strcmp(unit, "ms") == 0 ? 1e6
-	       : strcmp(unit, "s") == 0	 ? 1e9
-					 : 0;
-}
-
-struct reading {
-	const char *name;
-	struct heat_points *points;
-	double time_scale, value_scale;
-};
-
-static int add_point(void *ctx, const struct points_line *l, struct err *e)
-{
-	struct reading *r = ctx;
-	double time = l->time * r->time_scale, value = l->value * r->value_scale;
-
-	if (time >= 1.8e19 || value >= 1.8e19)
-		return err_set(e, ERANGE, "%s:%llu: a time or a value is too large", r->name,
-			       (unsigned long long)l->line);
-	vec_push(&r->points->points,
-		 (struct heat_point){ .time = (uint64_t)llround(fmin(time, 9e18)),
-				      .value = (uint64_t)llround(fmin(value, 9e18)),
-				      .label = l->label_n ? strtab_addn(&r->points->strings,
-									l->label, l->label_n)
-							  : STRTAB_NONE });
-	return 0;
-}
-
-static int read_points(const struct args *a, const char *path, struct heat_points *p, struct err *e)
-{
-	struct reading r = { .name = strcmp(path, "-") == 0 ? "standard input" : path,
-			     .points = p };
-	struct picture_file f = { 0 };
-	int k;
-
-	r.time_scale = in_ns(a->time_unit);
-	r.value_scale = in_ns(a->unit);
-	p->unit = r.value_scale > 0 ? "ns" : a->unit;
-	p->what = a->what;
-	if (r.time_scale <= 0)
-		return err_set(e, EINVAL, "--time-unit is s, ms, us or ns, not '%s'", a->time_unit);
-	if (r.value_scale <= 0)
-		r.value_scale = 1;
-	k = picture_file_open(path, &f, e);
-	if (k < 0)
-		return k;
-	k = points_read(r.name, f.data, f.n, add_point, &r, e);
-	picture_file_close(&f);
-	return k;
-}
-
-static int bound(const struct args *a, const char *name, const char *text, uint64_t *ret,
-		 struct err *e)
-{
-	double v, scale = in_ns(a->unit);
-
-	if (!text)
-		return 0;
-	if (!str_double(text, &v))
-		return err_set(e, EINVAL, "--%s wants a number, not '%s'", name, text);
-	*ret = (uint64_t)llround(fmin(v * (scale > 0 ? scale : 1), 9e18));
-	return 0;
-}
-
-static int draw(const struct args *a, const struct heat_points *p, const char *path, struct err *e)
-{
-	bool svg = str_ends(path, ".svg");
-	int wide = (int)term_width(stdout, 100);
-	struct heat_view_opts v = { .title = a->title,
-				    .subtitle = a->subtitle,
-				    .linear = a->linear,
-				    .width = a->width,
-				    .height = a->height,
-				    .max_bytes = a->max_size };
-	struct heat_opts o = { .linear = a->linear };
-	struct heat_html_info info = { 0 };
-	struct picture_output out = { 0 };
-	struct heat h = { 0 };
-	int r = bound(a, "min", a->min, &o.min, e), closed;
-
-	o.rows = (uint32_t)(a->rows > 0 ? a->rows : a->text ? 24 : 48);
-	o.columns = (uint32_t)(a->columns > 0 ? a->columns
-			       : a->text      ? (wide > 24 ? wide - 14 : 10)
-					      : 140);
-	if (r == 0)
-		r = bound(a, "max", a->max, &o.max, e);
-	if (r == 0 && (a->text || svg))
-		r = heat_make(p, &o, &h, e);
-	if (r == 0)
-		r = picture_open(&out, a->text ? NULL : path, e);
-	if (r < 0) {
-		heat_free(&h);
-		return r;
-	}
-	if (a->text)
-		heat_text(out.f, &h, p, &v);
-	else if (svg)
-		heat_svg_write(out.f, &h, p, &v);
-	else
-		r = heat_html_write(out.f, p, &v, &info, e);
-	closed = picture_close(&out, r == 0, e);
-	r = r == 0 ? closed : r;
-	if (r == 0 && !a->quiet && !a->text && strcmp(path, "-") != 0)
-		command_note("wrote %s: %zu points", path, p->points.n);
-	if (r == 0 && !a->quiet && (info.digits || info.time_step > 1))
-		command_note("to keep the file small, times are rounded%s; --max-size allows more",
-			     info.digits ? " and values too" : "");
-	heat_free(&h);
-	return r;
-}
-
-static int run(void *args, int argc, char **argv, struct err *e)
-{
-	struct args *a = args;
-	const char *path = a->input ? a->input : argc > 0 ? argv[0] : NULL;
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	const char *output = a->output ? a->output : "heat.html";
-	struct heat_points p = { 0 };
-	int r;
-
-	if (!path || argc > (a->input ? 0 : 1)) {
-		err_set(e, EINVAL, path ? "one file at a time" : "what should be drawn?");
-		return err_hint(e, "kymo heat -i FILE, with lines such as '1.250 120 sda'");
-	}
 	if (!a->text && !str_ends(output, ".html") && !str_ends(output, ".svg") &&
 	    strcmp(output, "-") != 0) {
 		err_set(e, EINVAL, "-o %s: the name does not say what to write", output);
@@ -200,42 +114,149 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (a->width < 300 || a->width > 20000 || a->height < 200 || a->height > 20000)
 		return err_set(e, EINVAL,
 			       "an SVG is 300 to 20000 pixels wide and 200 to 20000 high");
+	if (a->insert && a->kind != HEAT_BLOCK)
+		return err_set(e, EINVAL, "-Q belongs to --block");
+	if (a->open && (a->text || strcmp(output, "-") == 0))
+		return err_set(e, EINVAL, "--open needs a file");
+	return 0;
+}
+
+/* What is asked for, recorded while the command runs; *path is to be freed and unlinked. */
+static int record_first(struct heat_args *a, char **command, char **path, struct err *e)
+{
+	AUTO_FREE char *events = NULL;
+	char *sleep[] = { (char *)"sleep", (char *)a->duration, NULL };
+	bool whole = a->kind == HEAT_BLOCK || a->kind == HEAT_SCHED || a->duration;
+	int r;
+
+	if (a->kind == HEAT_NONE) {
+		err_set(e, EINVAL, "what should be measured?");
+		return err_hint(e,
+				"--block, --sched, --syscall NAME, --pair, --field or --subsecond");
+	}
+	if (a->duration && command)
+		return err_set(e, EINVAL, "-d and a command exclude each other");
+	r = heat_events(a, &events, e);
+	if (r == 0 && events)
+		r = picture_words_add(&a->record, "-e", events, e);
+	/* interrupts complete what others issued, and wakers are others: the whole machine */
+	if (r == 0 && whole && !picture_words_have(&a->record, "-a") &&
+	    !picture_words_have(&a->record, "-C") && !picture_words_have(&a->record, "-p") &&
+	    !picture_words_have(&a->record, "-t"))
+		r = picture_words_add(&a->record, "-a", NULL, e);
+	if (r == 0 && a->quiet)
+		r = picture_words_add(&a->record, "-q", NULL, e);
+	return r < 0 ? r
+		     : picture_record(&a->record, a->kind == HEAT_SUBSECOND,
+				      a->duration ? sleep : command, path, e);
+}
+
+/* The heading: what was named, what was measured, or the file's name. */
+static char *title_of(const struct heat_args *a, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (a->kind != HEAT_NONE)
+		return heat_words(a);
+	return mem_strdup(strcmp(path, "-") == 0 ? (a->what ? a->what : "latency")
+			  : slash		 ? slash + 1
+						 : path);
+}
+
+static int draw_all(struct heat_args *a, const char *path, const char *output, struct err *e)
+{
+	bool page = !a->text && !str_ends(output, ".svg");
+	struct heat_points p = { 0 };
+	AUTO_FREE char *title = NULL;
+	int r = 0;
+
+	if (!(page && a->kind == HEAT_SUBSECOND))
+		r = heat_read(a, path, page, &p, e);
 	if (!a->title)
-		a->title = strcmp(path, "-") == 0 ? a->what : slash ? slash + 1 : path;
-	r = read_points(a, path, &p, e);
+		a->title = title = title_of(a, path);
 	if (r == 0)
-		r = draw(a, &p, output, e);
+		r = page && a->kind == HEAT_SUBSECOND ? heat_draw_seconds(a, path, output, e)
+						      : heat_draw(a, &p, output, e);
+	if (r == 0 && a->open)
+		r = picture_show(output, e);
 	heat_points_free(&p);
 	return r;
 }
 
-static const struct args defaults = {
+static int run(void *args, int argc, char **argv, struct err *e)
+{
+	struct heat_args *a = args;
+	const char *output = a->output ? a->output : "heat.html", *path = a->input;
+	AUTO_FREE char *recorded = NULL;
+	char **command = NULL;
+	int r = check(a, output, e);
+
+	for (int i = 0; i < argc && !command; i++) {
+		if (strcmp(argv[i], "--") == 0) {
+			command = argv[i + 1] ? &argv[i + 1] : NULL;
+			break;
+		}
+		if (path) {
+			err_set(e, EINVAL, "one file at a time: '%s' is too many", argv[i]);
+			return err_hint(e, "kymo heat -i FILE, or kymo heat [OPTIONS] -- COMMAND");
+		}
+		path = argv[i];
+	}
+	if (r == 0 && path && (command || a->record.n || a->duration)) {
+		err_set(e, EINVAL, "either a file is drawn, or something is recorded, not both");
+		return err_hint(e, "kymo heat -i FILE, or kymo heat [OPTIONS] -- COMMAND");
+	}
+	if (r == 0 && !path && (command || a->record.n || a->duration || a->kind != HEAT_NONE))
+		r = record_first(a, command, &recorded, e);
+	else if (r == 0 && !path) {
+		err_set(e, EINVAL, "what should be drawn?");
+		return err_hint(e, "kymo heat --block -d 10, or kymo heat -i FILE");
+	}
+	if (r == 0)
+		r = draw_all(a, recorded ? recorded : path, output, e);
+	if (recorded)
+		unlink(recorded);
+	return r;
+}
+
+static void drop(void *args)
+{
+	free(((struct heat_args *)args)->guessed);
+	picture_words_drop(args);
+}
+
+static const struct heat_args defaults = {
 	.time_unit = "s",
-	.unit = "us",
-	.what = "latency",
 	.width = 1200,
 	.height = 560,
 	.max_size = 5000000,
 };
 
 static const struct example examples[] = {
-	{ "heat -i io.txt", "an interactive page, heat.html" },
-	{ "heat --text -i io.txt --unit ms", "on the terminal" },
+	{ "heat --block -d 10", "how long disks take, for ten seconds" },
+	{ "heat --syscall read,write --text -- make", "time in system calls, on the terminal" },
+	{ "heat --sched -a -- sleep 5", "how long woken tasks wait for a CPU" },
+	{ "heat --pair 'block:block_rq_issue,block:block_rq_complete by dev,sector' -i perf.data",
+	  "any two events of a recording" },
+	{ "heat --field sched:sched_stat_runtime:runtime -a -- sleep 5", "any number" },
+	{ "heat --subsecond -i perf.data", "samples second by second, and their flame graph" },
+	{ "heat --text -i io.txt --unit ms", "points from a text file" },
 	{ NULL, NULL },
 };
 
 const struct command cmd_heat = {
 	.name = "heat",
-	.group = "pictures",
+	.group = "Pictures",
 	.summary = "draw latencies over time as a heat map",
-	.usage = "[OPTIONS] [FILE]",
-	.about = "Time goes across, the value up, and the colour of a cell is how many points fell "
-		 "into "
-		 "it, with the percentiles beside. Selecting an area of the page lists the events "
-		 "behind it.",
+	.usage = "[OPTIONS] [FILE] | [OPTIONS] -- COMMAND",
+	.about = "Time goes across, the value up, and the colour of a cell is how many events fell "
+		 "into it, with the percentiles beside. Selecting an area of the page lists the "
+		 "events behind it. Without a file, it records first: a command, or the machine.",
 	.examples = examples,
 	.opts = opts,
-	.args_size = sizeof(struct args),
+	.parse = OPT_KEEP_DASHES,
+	.args_size = sizeof(struct heat_args),
 	.defaults = &defaults,
 	.run = run,
+	.drop = drop,
 };

@@ -109,7 +109,7 @@ static int refuse_others(const char *shown, const struct picture_file *w, struct
 	return 0;
 }
 
-static bool is_recording(const char *path)
+bool picture_is_recording(const char *path)
 {
 	char magic[8] = "";
 	struct stat st;
@@ -181,7 +181,7 @@ static int read_one(const char *path, const struct picture_opts *o, struct stack
 	struct picture_file w = { 0 };
 	int r;
 
-	if (strcmp(path, "-") != 0 && is_recording(path))
+	if (strcmp(path, "-") != 0 && picture_is_recording(path))
 		return read_recording(path, o, &side[0], in, e);
 	r = picture_file_open(path, &w, e);
 	if (r < 0)

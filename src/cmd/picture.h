@@ -7,7 +7,27 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/opt.h"
 #include "calc/stacks.h"
+
+/*
+ * Options for `kymo record`, when it is to record first. It stands first in the
+ * args of a command, so that picture_on_record() finds it.
+ */
+struct picture_words {
+	char *word[64];
+	int n;
+};
+int picture_on_record(const struct opt *o, const char *value, bool unset, void *args,
+		      struct err *e);
+int picture_words_add(struct picture_words *w, const char *option, const char *value,
+		      struct err *e);
+bool picture_words_have(const struct picture_words *w, const char *option);
+void picture_words_drop(void *args);
+/* Record what command (may be NULL) or the options say into a file of its own; *path is the
+ * caller's to free and unlink. */
+int picture_record(const struct picture_words *options, bool chains, char **command, char **path,
+		   struct err *e);
 
 /* A whole file ("-": standard input): mapped where it can be, read where it is a pipe. */
 struct picture_file {
@@ -42,6 +62,9 @@ int picture_read(const char *path, const char *after, const struct picture_opts 
 		 struct picture_input *in, struct err *e);
 void picture_input_free(struct picture_input *in);
 
+/* Is it a recording (perf.data of some form), not text? */
+bool picture_is_recording(const char *path);
+
 /* The event NAME among the stacks' types: whole, or without its modifiers. */
 int picture_event(const struct stacks *s, const char *name, uint32_t *ret, struct err *e);
 
@@ -56,5 +79,7 @@ struct picture_output {
 };
 int picture_open(struct picture_output *o, const char *path, struct err *e);
 int picture_close(struct picture_output *o, bool ok, struct err *e);
+/* Hand a finished file to the desktop; the browser outlives us. */
+int picture_show(const char *path, struct err *e);
 
 #endif

@@ -30,6 +30,7 @@ struct heat_html_info {
 	uint64_t entries;   /* points that differ in what is kept of them */
 	uint64_t time_step; /* ns; 1: exact */
 	int digits;	    /* of values; 0: all */
+	bool details_dropped;
 };
 int heat_html_write(FILE *f, const struct heat_points *p, const struct heat_view_opts *o,
 		    struct heat_html_info *ret, struct err *e);

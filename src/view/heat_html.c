@@ -8,6 +8,7 @@
  *	value	in units of the header's "scale" when rounded, else as it is
  *	label	index into the header's labels + 1; 0: none
  *	count	of points
+ *	detail	index into the header's details + 1; 0: none
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 
 struct entry {
 	uint64_t time, value; /* time in steps after the first */
-	uint32_t label, count;
+	uint32_t label, count, detail;
 };
 
 struct pack {
@@ -29,6 +30,7 @@ struct pack {
 	const struct heat_view_opts *o;
 	uint64_t first, last, step;
 	int digits;
+	bool details;
 	VEC(struct entry) entries;
 };
 
@@ -54,7 +56,9 @@ static int by_time(const void *x, const void *y)
 		return a->time < b->time ? -1 : 1;
 	if (a->value != b->value)
 		return a->value < b->value ? -1 : 1;
-	return (a->label > b->label) - (a->label < b->label);
+	if (a->label != b->label)
+		return a->label < b->label ? -1 : 1;
+	return (a->detail > b->detail) - (a->detail < b->detail);
 }
 
 static void gather(struct pack *p)
@@ -63,10 +67,12 @@ static void gather(struct pack *p)
 
 	p->entries.n = 0;
 	vec_each (&p->p->points, q)
-		vec_push(&p->entries, (struct entry){ .time = (q->time - p->first) / p->step,
-						      .value = rounded(q->value, p->digits),
-						      .label = q->label,
-						      .count = 1 });
+		vec_push(&p->entries,
+			 (struct entry){ .time = (q->time - p->first) / p->step,
+					 .value = rounded(q->value, p->digits),
+					 .label = q->label,
+					 .detail = p->details ? q->detail : STRTAB_NONE,
+					 .count = 1 });
 	if (p->entries.n)
 		qsort(p->entries.data, p->entries.n, sizeof(*p->entries.data), by_time);
 	for (size_t i = 0; i < p->entries.n; i++) {
@@ -98,11 +104,15 @@ static void put_header(void *ctx, struct json *j)
 	for (uint32_t i = 0; i < p->p->strings.n; i++)
 		pack_text(j, NULL, strtab_get(&p->p->strings, i));
 	json_end(j);
+	json_array(j, "details");
+	for (uint32_t i = 0; p->details && i < p->p->details.n; i++)
+		pack_text(j, NULL, strtab_get(&p->p->details, i));
+	json_end(j);
 }
 
 static void join(struct pack *p, struct strbuf *raw)
 {
-	struct strbuf column[4] = { 0 };
+	struct strbuf column[5] = { 0 };
 	uint64_t time = 0;
 
 	vec_each (&p->entries, en) {
@@ -110,6 +120,7 @@ static void join(struct pack *p, struct strbuf *raw)
 		pack_varint(&column[1], en->value);
 		pack_varint(&column[2], en->label == STRTAB_NONE ? 0 : (uint64_t)en->label + 1);
 		pack_varint(&column[3], en->count);
+		pack_varint(&column[4], en->detail == STRTAB_NONE ? 0 : (uint64_t)en->detail + 1);
 		time = en->time;
 	}
 	strbuf_reset(raw);
@@ -118,7 +129,8 @@ static void join(struct pack *p, struct strbuf *raw)
 		strbuf_free(&column[i]);
 }
 
-/* Coarser: times first, then values, in turn. False when it is coarse enough for anything. */
+/* Coarser: without details, then times, then values, in turn. False when it is coarse enough for
+ * anything. */
 static bool reduce(struct pack *p)
 {
 	uint64_t span = p->last - p->first;
@@ -128,6 +140,10 @@ static bool reduce(struct pack *p)
 	} levels[] = { { 1u << 20, 0 }, { 1u << 18, 4 }, { 1u << 16, 3 }, { 1u << 13, 3 },
 		       { 1u << 12, 2 }, { 1u << 10, 2 }, { 1u << 9, 2 } };
 
+	if (p->details) {
+		p->details = false;
+		return true;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
 		uint64_t step = span / levels[i].steps + 1;
 
@@ -147,10 +163,12 @@ int heat_html_write(FILE *f, const struct heat_points *points, const struct heat
 	size_t page = web_heat_0_n + web_heat_1_n + web_heat_2_n;
 	size_t room = o->max_bytes > page + 1024 ? o->max_bytes - page - 1024 : 1024;
 	struct pack p = { .p = points, .o = o, .step = 1, .first = UINT64_MAX };
+	bool details = points->details.n > 0;
 	AUTO_STRBUF raw = { 0 };
 	AUTO_STRBUF data = { 0 };
 
 	(void)e;
+	p.details = details;
 	vec_each (&points->points, q) {
 		p.first = q->time < p.first ? q->time : p.first;
 		p.last = q->time > p.last ? q->time : p.last;
@@ -170,7 +188,8 @@ int heat_html_write(FILE *f, const struct heat_points *points, const struct heat
 	*ret = (struct heat_html_info){ .bytes = page + strlen(o->title) + pack_base64_size(data.n),
 					.entries = p.entries.n,
 					.time_step = p.step,
-					.digits = p.digits };
+					.digits = p.digits,
+					.details_dropped = details && !p.details };
 	vec_free(&p.entries);
 	return 0;
 }

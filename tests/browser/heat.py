@@ -99,6 +99,21 @@ with Browser(1280, 800) as b:
         time.sleep(0.1)
     check("events as CSV", saved and saved["name"] == "io.csv" and saved["text"].count("\n") == 1021, saved and saved["name"])
 
+    trace = os.path.join(tmp, "calls.data")
+    r = kymo(["record", "-q", "-o", trace, "-e", "syscalls:sys_enter_write,syscalls:sys_exit_write", "--", "sh", "-c", "for i in 1 2 3 4 5; do echo $i; done"])
+    if r.code == 0:
+        out = os.path.join(tmp, "calls.html")
+        kymo(["heat", "--syscall", "write", "-i", trace, "-o", out, "-q"])
+        b.open(out)
+        b.keys("t")
+        g = b.js("return kymo.grid()")
+        at, z = (b.js("return kymo.cell(arguments[0], arguments[1])", *c) for c in ((0, 0), (g["columns"] - 1, g["rows"] - 1)))
+        b.drag(at["x"], at["y"], z["x"], z["y"])
+        same("all calls of a recording are selected", b.js("return kymo.selected()"), 5)
+        has("the list says who made each, and what it returned", b.text("#side table.events"), "sh", "CPU", "returned 2")
+    else:
+        skip("events of a recording", "tracepoints cannot be recorded here")
+
     b.open(page("nasty", b"1 2 </script><img src=x onerror=document.title=1>\n2 3 <b>\n"))
     b.keys("t")
     has("hostile labels are text", b.text("#side"), "</script><img src=x")

@@ -48,7 +48,7 @@ def points(name):
         columns.append(column)
         at += size
     t, out = 0, []
-    for d, v, l, c in zip(*columns):
+    for d, v, l, c, _ in zip(*columns):
         t += d
         out.append((t * head["step"], v, head["labels"][l - 1] if l else None, c))
     return head, out

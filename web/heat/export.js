@@ -31,9 +31,10 @@ function csvText() {
 			p.value[i],
 			quote(p.label[i] < 0 ? "" : p.labels[p.label[i]]),
 			p.count[i],
+			quote(p.detail[i] < 0 ? "" : p.details[p.detail[i]]),
 		].join(",")
 	);
-	return ["time,value,label,count", ...rows].join("\n") + "\n";
+	return ["time,value,label,count,detail", ...rows].join("\n") + "\n";
 }
 
 function exportMenu() {

@@ -72,6 +72,15 @@ function eventRows(list) {
 	);
 }
 
+// The label, and below it what else is known of the event.
+function whatCell(p, i) {
+	const label = p.label[i] < 0 ? "" : p.labels[p.label[i]],
+		times = p.count[i] > 1 ? " ×" + grouped.format(p.count[i]) : "",
+		cell = make("td", { class: "what" }, label + times);
+	if (p.detail[i] >= 0) cell.append(make("small", { text: p.details[p.detail[i]] }));
+	return cell;
+}
+
 function eventTable(list) {
 	const { p, state } = app,
 		rows = eventRows(list),
@@ -86,13 +95,7 @@ function eventTable(list) {
 					{},
 					make("td", { class: "num", text: exactTime(p.time[i]) }),
 					make("td", { class: "num", text: valueText(p.value[i]) }),
-					make("td", {
-						text:
-							(p.label[i] < 0 ? "" : p.labels[p.label[i]]) +
-							(p.count[i] > 1
-								? " ×" + grouped.format(p.count[i])
-								: ""),
-					})
+					whatCell(p, i)
 				)
 			);
 		shown = Math.min(shown + LIST_PAGE, rows.length);

@@ -13,6 +13,8 @@ async function readPoints(text) {
 	p.value = varints(columns[1], n, Float64Array);
 	p.label = varints(columns[2], n, Int32Array).map((l) => l - 1);
 	p.count = varints(columns[3], n, Float64Array);
+	p.details = head.details;
+	p.detail = varints(columns[4], n, Int32Array).map((d) => d - 1);
 	p.span = Math.max(head.span, 1);
 	p.least = Infinity;
 	p.most = 0;

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* Before and after a picture: kymo record into a file that the caller removes, and the browser. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "cmd/command.h"
+#include "cmd/picture.h"
+
+int picture_on_record(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	AUTO_FREE char *name =
+		o->letter ? mem_printf("-%c", o->letter) : mem_printf("--%s", o->name);
+
+	(void)unset;
+	return picture_words_add(args, name, value, e);
+}
+
+int picture_words_add(struct picture_words *w, const char *option, const char *value, struct err *e)
+{
+	if (w->n + 2 > (int)ARRAY_SIZE(w->word))
+		return err_set(e, E2BIG, "too many options");
+	w->word[w->n++] = mem_strdup(option);
+	if (value)
+		w->word[w->n++] = mem_strdup(value);
+	return 0;
+}
+
+void picture_words_drop(void *args)
+{
+	struct picture_words *w = args;
+
+	for (int i = 0; i < w->n; i++)
+		free(w->word[i]);
+	w->n = 0;
+}
+
+bool picture_words_have(const struct picture_words *w, const char *option)
+{
+	for (int i = 0; i < w->n; i++)
+		if (strcmp(w->word[i], option) == 0)
+			return true;
+	return false;
+}
+
+int picture_record(const struct picture_words *options, bool chains, char **command, char **path,
+		   struct err *e)
+{
+	const char *dir = getenv("TMPDIR");
+	AUTO_FREE char *file = mem_printf("%s/kymo-record-XXXXXX", dir && *dir ? dir : "/tmp");
+	AUTO_FREE char **argv = NULL;
+	struct stat st;
+	int n = 0, words = 0, fd = mkstemp(file), code;
+
+	if (fd < 0)
+		return err_set(e, errno, "cannot make a file for the recording: %s",
+			       strerror(errno));
+	close(fd);
+	while (command && command[words])
+		words++;
+	argv = mem_alloc((size_t)(options->n + words + 8) * sizeof(*argv));
+	argv[n++] = (char *)"record";
+	argv[n++] = (char *)"-o";
+	argv[n++] = file;
+	if (chains && !picture_words_have(options, "--call-graph"))
+		argv[n++] = (char *)"-g";
+	for (int i = 0; i < options->n; i++)
+		argv[n++] = options->word[i];
+	argv[n++] = (char *)"--";
+	for (int i = 0; i < words; i++)
+		argv[n++] = command[i];
+	code = command_run(&cmd_record, "record", n, argv);
+	if (code && code < 126 && stat(file, &st) == 0 && st.st_size > 0)
+		code = 0; /* the command's own business */
+	if (code) {
+		unlink(file);
+		return err_set(e, ECANCELED, "nothing was recorded, so there is nothing to draw");
+	}
+	*path = file;
+	file = NULL;
+	return 0;
+}
+
+int picture_show(const char *path, struct err *e)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execlp("xdg-open", "xdg-open", path, (char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return err_set(e, errno, "cannot start xdg-open: %s", strerror(errno));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	err_set(e, ENOENT, "%s was written, but no browser could be started", path);
+	return err_hint(e, "open %s yourself; --open needs xdg-open (package xdg-utils)", path);
+}

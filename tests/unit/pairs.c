@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* Pairs of events: words, keys, what is counted, and a table that loses nothing. */
+#include "calc/pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+
+/* Two made types: begin {int id; char name[8]}, end {long who; char name[8]}. */
+struct begin {
+	int id;
+	char name[8];
+};
+struct end {
+	long who;
+	char name[8];
+};
+static struct field begin_fields[] = {
+	{ .name = "id", .kind = FIELD_INT, .offset = 0, .size = 4, .is_signed = true },
+	{ .name = "name", .kind = FIELD_STRING, .offset = 4, .size = 8 },
+};
+static struct field end_fields[] = {
+	{ .name = "who", .kind = FIELD_INT, .offset = 0, .size = 8, .is_signed = true },
+	{ .name = "name", .kind = FIELD_STRING, .offset = 8, .size = 8 },
+};
+static struct event_type types[] = {
+	{ .name = "t:begin",
+	  .system = "t",
+	  .event = "begin",
+	  .fields = begin_fields,
+	  .n_fields = 2 },
+	{ .name = "t:end", .system = "t", .event = "end", .fields = end_fields, .n_fields = 2 },
+	{ .name = "t:other", .system = "t", .event = "other" },
+};
+static struct trace trace = { .types = types, .n_types = 3 };
+
+struct seen {
+	uint64_t n, sum, last, note;
+	int stop;
+};
+
+static int see(void *ctx, const struct pair *p)
+{
+	struct seen *s = ctx;
+
+	s->n++;
+	s->sum += p->time;
+	s->last = p->time;
+	s->note = p->begin.note;
+	return s->stop;
+}
+
+static uint64_t note(void *ctx, const struct event *ev)
+{
+	(void)ctx;
+	return ev->time * 10;
+}
+
+static int begin(struct pairs *p, uint64_t time, int id, const char *name)
+{
+	struct begin raw = { .id = id };
+
+	strncpy(raw.name, name, sizeof(raw.name));
+	return pairs_add(p, &(struct event){ .kind = EVENT_SAMPLE,
+					     .type = 0,
+					     .time = time,
+					     .tid = id,
+					     .cpu = 1,
+					     .raw = &raw,
+					     .raw_size = sizeof(raw) });
+}
+
+static int end(struct pairs *p, uint64_t time, long id, const char *name)
+{
+	struct end raw = { .who = id };
+
+	strncpy(raw.name, name, sizeof(raw.name));
+	return pairs_add(p, &(struct event){ .kind = EVENT_SAMPLE,
+					     .type = 1,
+					     .time = time,
+					     .tid = (int32_t)id,
+					     .cpu = 1,
+					     .raw = &raw,
+					     .raw_size = sizeof(raw) });
+}
+
+static struct pairs *make(const char *text, struct pair_spec *spec, struct seen *seen)
+{
+	struct pairs *p = NULL;
+	struct err e = { 0 };
+
+	if (pair_parse(text, spec, &e) < 0 ||
+	    pairs_new(&trace, spec, &(struct pairs_opts){ .note = note, .fn = see, .ctx = seen },
+		      &p, &e) < 0)
+		printf("# %s: %s\n", text, e.msg);
+	return p;
+}
+
+static void words(void)
+{
+	static const char *const bad[] = { "",
+					   "a",
+					   "a,b",
+					   "a by c",
+					   "a,b by ",
+					   " by x",
+					   ",b by x",
+					   "a, by x",
+					   "a,b by x,,y",
+					   "|a,b by x",
+					   "a,b by 1,2,3,4,5,6,7,8,9" };
+	struct pair_spec s;
+	struct err e = { 0 };
+	char *events;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		CHECK_CASE(pair_parse(bad[i], &s, &e) == -EINVAL && e.hint[0],
+			   "'%s' is refused with a hint", bad[i]);
+	CHECK_CASE(pair_parse(" t:a | t:b , t:c by x, y=z", &s, &e) == 0, "spaces do not matter");
+	CHECK_CASE(s.n_begin == 2 && s.n_end == 1 && s.n_keys == 2,
+		   "two beginnings, an end, two keys");
+	CHECK_CASE(strcmp(s.begin[1], "t:b") == 0, "the second beginning");
+	CHECK_CASE(strcmp(s.key[1].begin, "y") == 0, "a key of the beginning");
+	CHECK_CASE(strcmp(s.key[1].end, "z") == 0, "and its name at the end");
+	events = pair_events(&s);
+	CHECK_CASE(strcmp(events, "t:a,t:b,t:c") == 0, "the events, each once");
+	free(events);
+	pair_spec_free(&s);
+	pair_parse("a,a by x=y", &s, &e);
+	events = pair_events(&s);
+	CHECK_CASE(strcmp(events, "a") == 0, "an event on both sides, once");
+	free(events);
+	pair_spec_free(&s);
+}
+
+static void matching(void)
+{
+	struct seen seen = { 0 };
+	struct pair_spec s;
+	struct pairs_counts c;
+	struct pairs *p = make("t:begin,t:end by id=who,name", &s, &seen);
+
+	begin(p, 100, 1, "a");
+	begin(p, 110, 1, "b");
+	begin(p, 120, 2, "a");
+	end(p, 200, 1, "b");
+	CHECK_CASE(seen.last == 90, "keys of different widths and texts decide");
+	CHECK_CASE(seen.note == 1100, "what was noted at the beginning comes back");
+	end(p, 300, 1, "b");
+	CHECK_CASE(seen.n == 1, "an end without a beginning is none");
+	begin(p, 350, 2, "a");
+	end(p, 400, 2, "a");
+	CHECK_CASE(seen.last == 50, "a second beginning replaces the first");
+	end(p, 390, 1, "a");
+	CHECK_CASE(seen.last == 290, "others are not disturbed");
+	begin(p, 500, 7, "x");
+	end(p, 499, 7, "x");
+	CHECK_CASE(seen.last == 0, "an end before its beginning takes no time, not 584 years");
+	begin(p, 600, 9, "left");
+	pairs_count(p, &c);
+	CHECK_CASE(c.matched == 4 && c.lone_ends == 1 && c.again == 1 && c.open == 1,
+		   "all is counted");
+	pairs_add(p, &(struct event){ .kind = EVENT_SAMPLE, .type = 1, .raw = "x", .raw_size = 1 });
+	pairs_add(p, &(struct event){ .kind = EVENT_SAMPLE, .type = 2 });
+	pairs_add(p, &(struct event){ .kind = EVENT_COMM, .type = 1 });
+	pairs_count(p, &c);
+	CHECK_CASE(c.matched == 4 && c.lone_ends == 1,
+		   "short records and other events change nothing");
+	seen.stop = 42;
+	CHECK_CASE((uint64_t)end(p, 700, 9, "left") == 42, "the callback can stop the reading");
+	pairs_free(p);
+	pair_spec_free(&s);
+}
+
+static void common_keys(void)
+{
+	struct seen seen = { 0 };
+	struct pair_spec s;
+	struct pairs *p = make("begin,end by tid,cpu", &s, &seen);
+
+	begin(p, 1, 5, "");
+	end(p, 4, 5, "");
+	CHECK_CASE(seen.last == 3, "tid and cpu are known of every event; names need no system");
+	pairs_free(p);
+	pair_spec_free(&s);
+
+	p = make("t:missing|t:begin,t:end by tid", &s, &seen);
+	s.keep_first = true;
+	begin(p, 10, 5, "");
+	begin(p, 20, 5, "");
+	end(p, 30, 5, "");
+	CHECK_CASE(seen.last == 20, "where it is wished, the first beginning stays");
+	pairs_free(p);
+	pair_spec_free(&s);
+
+	p = make("t:end,t:end by who", &s, &seen);
+	seen = (struct seen){ 0 };
+	end(p, 10, 5, "");
+	end(p, 30, 5, "");
+	end(p, 60, 5, "");
+	CHECK_CASE(seen.n == 2 && seen.sum == 50,
+		   "an event that ends one pair and begins the next");
+	pairs_free(p);
+	pair_spec_free(&s);
+}
+
+static void refused(void)
+{
+	struct pair_spec s;
+	struct pairs *p = NULL;
+	struct err e = { 0 };
+
+	pair_parse("t:begin,t:nothing by tid", &s, &e);
+	CHECK_CASE(pairs_new(&trace, &s, &(struct pairs_opts){ 0 }, &p, &e) == -ENOENT &&
+			   strstr(e.hint, "t:other"),
+		   "an event that is not there: the hint has those that are");
+	pair_spec_free(&s);
+	pair_parse("t:begin,t:end by colour", &s, &e);
+	CHECK_CASE(pairs_new(&trace, &s, &(struct pairs_opts){ 0 }, &p, &e) == -ENOENT &&
+			   strstr(e.hint, "id, name"),
+		   "a field that is not there: the hint has those that are");
+	pair_spec_free(&s);
+	CHECK_CASE(!p, "nothing was made");
+}
+
+/* Against a plain array, with many open at once and in an order that makes clusters. */
+static void many(void)
+{
+	enum { N = 5000 };
+	static uint64_t since[N];
+	struct seen seen = { 0 };
+	struct pair_spec s;
+	struct pairs_counts c;
+	struct pairs *p = make("t:begin,t:end by id=who", &s, &seen);
+	uint64_t sum = 0, n = 0, open = 0, x = 88172645463325252ull;
+	bool good = true;
+
+	for (uint64_t t = 1; t < 200000; t++) {
+		int id;
+
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		id = (int)(x % N);
+		if (since[id]) {
+			end(p, t, id, "");
+			sum += t - since[id];
+			n++;
+			open--;
+			good &= seen.last == t - since[id];
+			since[id] = 0;
+		} else {
+			begin(p, t, id, "");
+			since[id] = t;
+			open++;
+		}
+	}
+	pairs_count(p, &c);
+	CHECK_CASE(good && seen.n == n && seen.sum == sum && c.open == open && !c.lone_ends &&
+			   !c.again,
+		   "200,000 events in random order: each pair as an array has it");
+	pairs_free(p);
+	pair_spec_free(&s);
+}
+
+int main(void)
+{
+	words();
+	matching();
+	common_keys();
+	refused();
+	many();
+	return tap_end();
+}
