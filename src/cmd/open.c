@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "store/perfdata.h"
+#include "store/tracedat.h"
 
 typedef int open_fn(const char *path, struct source **ret, struct err *e);
 
@@ -20,7 +21,7 @@ static const struct {
 } formats[] = {
 	{ "PERFILE2", 8, perfdata_open, "a perf.data recording" },
 	{ "2ELIFREP", 8, perfdata_open, "a perf.data recording" },
-	{ "\x17\x08\x44tracing", 10, NULL, "a trace.dat recording" },
+	{ "\x17\x08\x44tracing", 10, tracedat_open, "a trace.dat recording" },
 	{ "\x75\xd1\x1d\x57", 4, NULL, "metadata of a CTF trace" },
 	{ "\x57\x1d\xd1\x75", 4, NULL, "metadata of a CTF trace" },
 	{ "\xc1\x1f\xfc\xc1", 4, NULL, "a stream of a CTF trace" },
