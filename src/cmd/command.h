@@ -81,6 +81,7 @@ extern const struct command cmd_evlist;
 extern const struct command cmd_export;
 extern const struct command cmd_flame;
 extern const struct command cmd_heat;
+extern const struct command cmd_ftrace;
 extern const struct command cmd_help;
 extern const struct command cmd_introspect;
 extern const struct command cmd_list;

@@ -27,6 +27,7 @@ const struct command *const commands[] = {
 	&cmd_collapse,
 	&cmd_export,
 	&cmd_addr2line,
+	&cmd_ftrace,
 	&cmd_doctor,
 	&cmd_help,
 	&cmd_version,

@@ -271,6 +271,9 @@ bool field_bytes(const struct field *f, const void *raw, size_t raw_size, const 
 
 	if (!inside(offset, size, raw_size))
 		return false;
+	/* an array without a size is the rest of the record */
+	if (!size && (f->kind == FIELD_STRING || f->kind == FIELD_ARRAY))
+		size = raw_size - offset;
 	if (f->kind == FIELD_DATA_LOC || f->kind == FIELD_REL_LOC) {
 		memcpy(&loc, (const char *)raw + offset, 4);
 		loc = f->swapped ? bswap_32(loc) : loc;

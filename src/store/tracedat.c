@@ -151,7 +151,7 @@ static int read_start(struct reader *r, struct cut *c, struct err *e)
 	if (!p)
 		return err_set(e, EINVAL, "%s was cut: it has only %zu bytes", r->path, r->size);
 	c->swap = (p[0] != 0) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	r->t.swap = r->layout.swap = c->swap;
+	r->t.swap = r->t.layout.swap = c->swap;
 	r->t.long_size = p[1];
 	r->t.page_size = cut_u32(c);
 	r->t.version = strcmp(version, "6") == 0 ? 6 : strcmp(version, "7") == 0 ? 7 : 0;
@@ -246,7 +246,7 @@ int tracedat_open(const char *path, struct source **ret, struct err *e)
 	struct reader *r = mem_alloc(sizeof(*r));
 	int code;
 
-	ringbuf_layout_default(&r->layout);
+	ringbuf_layout_default(&r->t.layout);
 	r->trace.tasks = tasks_new();
 	r->path = arena_strdup(&r->trace.arena, path);
 	r->t.compression = "none";

@@ -68,6 +68,7 @@ struct tracedat {
 	size_t n_formats;
 	/* Where all records have these, from their formats. */
 	uint32_t type_at, pid_at, flags_at, preempt_at;
+	struct ringbuf_layout layout; /* of its pages */
 };
 const struct tracedat *tracedat_of(const struct source *s);
 

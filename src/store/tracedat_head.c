@@ -34,7 +34,7 @@ void head_pages(struct reader *r, struct cut *c)
 		c->bad = true;
 	sized_text(r, c, cut_u64(c), &text, &n);
 	if (text)
-		ringbuf_layout_parse(&r->layout, text, n);
+		ringbuf_layout_parse(&r->t.layout, text, n);
 	if (strcmp(cut_str(c), "header_event") != 0)
 		c->bad = true;
 	cut_bytes(c, cut_u64(c));

@@ -30,7 +30,6 @@ struct reader {
 	size_t size;
 	const char *path;
 	bool mapped;
-	struct ringbuf_layout layout;
 	VEC(struct tracedat_buffer) buffers;
 	VEC(struct tracedat_format) formats;
 	VEC(uint8_t *) blocks; /* unpacked data that is owned */

@@ -41,7 +41,7 @@ static int walk_cpu(void *ctx, size_t i, unsigned worker)
 {
 	struct jobs *jobs = ctx;
 	struct job *j = &jobs->list.data[i];
-	struct ringbuf rb = { .layout = jobs->r->layout };
+	struct ringbuf rb = { .layout = jobs->r->t.layout };
 	uint32_t page = j->buffer->page_size;
 
 	(void)worker;
@@ -94,6 +94,29 @@ static void find_common(struct reader *r)
 	r->t.pid_at = offset_of(&t, "common_pid", 4, 4);
 }
 
+/*
+ * Kernel functions in print formats. Jiffies are printed as they are: how long one is
+ * the file does not say. A journal's name is its device's number.
+ */
+static const char *without_calls(struct arena *a, const char *fmt)
+{
+	static const char *const calls[] = { "jiffies_to_msecs(", "jbd2_dev_to_name(" };
+	char *copy = NULL, *at;
+
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		size_t n = strlen(calls[i]);
+
+		while ((at = strstr(copy ? copy : fmt, calls[i]))) {
+			if (!copy) {
+				copy = arena_strdup(a, fmt);
+				continue;
+			}
+			memset(at, ' ', n - 1);
+		}
+	}
+	return copy ? copy : fmt;
+}
+
 static void add_type(struct reader *r, const struct tracedat_format *f)
 {
 	struct arena *a = &r->trace.arena;
@@ -102,6 +125,8 @@ static void add_type(struct reader *r, const struct tracedat_format *f)
 	*t = (struct event_type){ .system = f->system, .event = f->name };
 	if (type_parse_format(t, a, f->text, f->size, NULL) < 0)
 		tracedat_note(r, "the format of %s:%s makes no sense", f->system, f->name);
+	else
+		t->print_fmt = without_calls(a, t->print_fmt);
 	t->name = arena_printf(a, "%s:%s", f->system, f->name);
 	t->format_id = f->id;
 	t->leader = (int)r->trace.n_types;

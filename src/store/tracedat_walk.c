@@ -54,7 +54,7 @@ struct tracedat_walk *tracedat_walk_new(const struct source *s, size_t buffer,
 
 			if (!c->data || !c->size || (wants && !wants(ctx, c->cpu)))
 				continue;
-			*l = (struct lane){ .rb = { .layout = r->layout },
+			*l = (struct lane){ .rb = { .layout = r->t.layout },
 					    .data = c->data,
 					    .size = c->size,
 					    .page_size = b->page_size,
