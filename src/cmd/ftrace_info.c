@@ -111,11 +111,24 @@ static const char *endian(bool swapped)
 	return (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != swapped ? "big" : "little";
 }
 
-/* The first and last stamps of each CPU. */
-static void list_ends(const struct source *s, bool first, bool last, struct out *out)
+static void put_end(struct out *out, const char *which, uint64_t time, bool ns)
+{
+	if (!ns) {
+		out_printf(out, "\t%s event:%12" PRIu64, which, time);
+		return;
+	}
+	time = (time + 500) / 1000;
+	out_printf(out, "\t%s event:%5" PRIu64 ".%06" PRIu64, which, time / 1000000, time % 1000000);
+}
+
+/* The CPUs with records, and the first and last time of each. */
+static void list_cpus(const struct source *s, const char *path, bool first, bool last,
+		      struct out *out)
 {
 	const struct tracedat *t = tracedat_of(s);
+	bool ns = tracedat_in_ns(t);
 
+	out_printf(out, "List of CPUs in %s with data:\n", path);
 	for (size_t i = 0; t->n_buffers && i < t->buffers[0].n_cpus; i++) {
 		const struct tracedat_cpu *c = &t->buffers[0].cpus[i];
 		uint32_t page = t->buffers[0].page_size;
@@ -134,13 +147,11 @@ static void list_ends(const struct source *s, bool first, bool last, struct out 
 				from = from ? from : to;
 			}
 		}
-		out_printf(out, "CPU %u:", c->cpu);
+		out_printf(out, "  %u", c->cpu);
 		if (first)
-			out_printf(out, " first %" PRIu64 ".%09" PRIu64, from / 1000000000,
-				   from % 1000000000);
+			put_end(out, "First", from, ns);
 		if (last)
-			out_printf(out, " last %" PRIu64 ".%09" PRIu64, to / 1000000000,
-				   to % 1000000000);
+			put_end(out, "Last", to, ns);
 		out_putc(out, '\n');
 	}
 }
@@ -166,16 +177,32 @@ bool ftrace_info_other(struct source *s, const struct ftrace_names *names,
 		list_printk(t, out);
 	else if (a->events)
 		list_events(t, out);
-	else if (a->first || a->last)
-		list_ends(s, a->first, a->last, out);
-	else if (a->list_cpus)
-		for (size_t i = 0; t->n_buffers && i < t->buffers[0].n_cpus; i++) {
-			if (t->buffers[0].cpus[i].records)
-				out_printf(out, "%u\n", t->buffers[0].cpus[i].cpu);
-		}
+	else if (a->first || a->last || a->list_cpus)
+		list_cpus(s, a->inputs.data[0].path, a->first, a->last, out);
 	else
 		return false;
 	return true;
+}
+
+static void put_stats(const struct tracedat *t, struct out *out)
+{
+	uint64_t at = t->page_size;
+
+	out_printf(out,
+		   "\nKernel buffer statistics:\n"
+		   "  Note: \"entries\" are the entries left in the kernel ring buffer and are "
+		   "not\n        recorded in the trace data. They should all be zero.\n\n%s\n",
+		   *t->stats ? t->stats : " No stats in this file");
+	for (size_t i = 0; t->n_buffers && i < t->buffers[0].n_cpus; i++) {
+		const struct tracedat_cpu *c = &t->buffers[0].cpus[i];
+		bool packed = strcmp(t->compression, "none") != 0;
+
+		/* of compressed pages, where they would be if they stood in a row */
+		out_printf(out, "CPU%u data recorded at offset=0x%" PRIx64 "\n    %" PRIu64
+				" bytes in size\n",
+			   c->cpu, packed ? at : c->offset, c->size);
+		at += c->size;
+	}
 }
 
 void ftrace_info_only(const struct source *s, const struct ftrace_report_args *a, struct out *out)
@@ -185,13 +212,10 @@ void ftrace_info_only(const struct source *s, const struct ftrace_report_args *a
 	if (a->version)
 		out_printf(out, "%s\n", *t->tool ? t->tool : " version was not stored");
 	else if (a->uname)
-		out_printf(out, "%s\n", *t->uname ? t->uname : " uname was not stored");
+		out_printf(out, "%s\n%s\n", *t->uname ? t->uname : " uname was not stored",
+			   *t->tool ? t->tool : " version was not stored");
 	else
-		out_printf(out,
-			   "\nKernel buffer statistics:\n"
-			   "  Note: \"entries\" are the entries left in the kernel ring buffer and are "
-			   "not\n        recorded in the trace data. They should all be zero.\n\n%s\n",
-			   *t->stats ? t->stats : " No stats in this file");
+		put_stats(t, out);
 }
 
 int ftrace_info_check(struct source *s, struct err *e)

@@ -36,10 +36,8 @@ struct handle {
 	struct tracedat_walk *walk;
 	struct ftrace_record rec;
 	bool have, done;
-	VEC(bool) printed; /* by CPU: the last record was shown, so is its stack */
+	VEC(bool) printed; /* by CPU: a record was shown, so are stacks */
 	VEC(uint64_t) last;
-	uint64_t others; /* when the first record of a CPU that is left out was */
-	uint32_t others_cpu;
 };
 
 struct report {
@@ -90,9 +88,6 @@ static bool peek(void *ctx, struct ftrace_record *ret)
 	struct tracedat_record rec;
 
 	if (!tracedat_walk_peek(h->walk, &rec))
-		return false;
-	/* records of CPUs that are left out stand in between */
-	if (h->others < rec.r.time || (h->others == rec.r.time && h->others_cpu < rec.cpu))
 		return false;
 	fill(h->file, &rec, ret);
 	return true;
@@ -145,15 +140,13 @@ static bool *printed(struct handle *h)
 	return &h->printed.data[h->rec.cpu < 65536 ? h->rec.cpu : 0];
 }
 
-/* A stack goes with the record before it, unless it is filtered out itself. */
-static bool stack_wanted(struct handle *h, bool last)
+/* A stack goes with the records of its CPU, unless it is filtered out itself. */
+static bool stack_wanted(struct handle *h)
 {
 	struct file *f = h->file;
 
-	if (is_stack(h))
-		return test(f->out.data, f->out.n, h, true) != FTRACE_MATCH && *printed(h);
-	*printed(h) = last;
-	return false;
+	return is_stack(h) && *printed(h) &&
+	       test(f->out.data, f->out.n, h, true) != FTRACE_MATCH;
 }
 
 static bool wanted(const struct report *r, struct handle *h)
@@ -162,12 +155,11 @@ static bool wanted(const struct report *r, struct handle *h)
 	uint8_t flags = h->rec.r.size > f->t->flags_at ? h->rec.r.data[f->t->flags_at] : 0;
 
 	if ((r->a->no_irqs && flags & FLAG_HARDIRQ) || (r->a->no_softirqs && flags & FLAG_SOFTIRQ))
-		return false;
+		return stack_wanted(h);
 	switch (test(f->in.data, f->in.n, h, false)) {
-	case FTRACE_NOEXIST: return stack_wanted(h, false);
 	case FTRACE_NONE:
 	case FTRACE_MATCH: return test(f->out.data, f->out.n, h, true) != FTRACE_MATCH;
-	default: return false;
+	default: return stack_wanted(h);
 	}
 }
 
@@ -181,7 +173,7 @@ static bool next_of(const struct report *r, struct handle *h)
 		fill(h->file, &rec, &h->rec);
 		if (wanted(r, h)) {
 			h->have = true;
-			stack_wanted(h, true);
+			*printed(h) = true;
 			return true;
 		}
 	}
@@ -301,17 +293,6 @@ static bool regex_hits(const char *pattern, const struct event_type *t)
 	return hit;
 }
 
-/* Are the stamps of this clock nanoseconds? */
-static bool clock_in_ns(const char *clock)
-{
-	static const char *const counters[] = { "counter", "x86-tsc", "ppc-tb" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
-		if (strcmp(clock, counters[i]) == 0)
-			return false;
-	return true;
-}
-
 static int read_names(const struct report *r, struct file *f, struct err *e)
 {
 	const struct trace_info *info = &f->s->trace->info;
@@ -335,7 +316,6 @@ static int make_text(const struct report *r, struct file *f, struct err *e)
 	const struct ftrace_report_args *a = r->a;
 	const struct tracedat *t = f->t;
 	const struct trace *trace = f->s->trace;
-	const char *clock = t->n_buffers && *t->buffers[0].clock ? t->buffers[0].clock : t->clock;
 	struct ftrace_text_opts o = { .latency = a->latency,
 				      .nsec = a->nsec,
 				      .raw = a->raw,
@@ -346,7 +326,7 @@ static int make_text(const struct report *r, struct file *f, struct err *e)
 				  t->preempt_at, t->long_size, t->swap };
 	int code = read_names(r, f, e);
 
-	o.raw_time = f->raw_time || (!clock_in_ns(clock) && !t->tsc_mult && !f->hz);
+	o.raw_time = f->raw_time || (!tracedat_in_ns(t) && !f->hz);
 	vec_each (&a->plugin_opts, x)
 		if (code == 0)
 			code = plugin_option(&o, *x, e);
@@ -390,7 +370,6 @@ static void add_handle(struct report *r, struct file *f, size_t buffer, const ch
 {
 	struct handle *h = vec_add(&r->handles);
 	const char *slash = name ? strrchr(name, '/') : NULL;
-	const struct tracedat_buffer *b = &f->t->buffers[buffer];
 
 	h->file = f;
 	h->buffer = buffer;
@@ -398,20 +377,6 @@ static void add_handle(struct report *r, struct file *f, size_t buffer, const ch
 	if (h->name && strlen(h->name) > r->name_width)
 		r->name_width = strlen(h->name);
 	h->walk = tracedat_walk_new(f->s, buffer, r->some_cpus ? wants_cpu : NULL, r);
-	h->others = UINT64_MAX;
-	for (size_t i = 0; r->some_cpus && i < b->n_cpus; i++) {
-		struct ringbuf rb = { .layout = f->t->layout };
-		struct ringbuf_record rec;
-
-		if (wants_cpu(r, b->cpus[i].cpu) || !b->cpus[i].size)
-			continue;
-		if (ringbuf_start(&rb, b->cpus[i].data,
-				  b->cpus[i].size < b->page_size ? b->cpus[i].size : b->page_size) &&
-		    ringbuf_next(&rb, &rec) && rec.time < h->others) {
-			h->others = rec.time;
-			h->others_cpu = b->cpus[i].cpu;
-		}
-	}
 }
 
 static void put_tag(const struct report *r, const struct handle *h)

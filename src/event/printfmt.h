@@ -48,5 +48,8 @@ void printfmt_run(const struct printfmt *f, const struct printfmt_env *env, cons
 
 /* The fields one by one, for records whose print format is not understood: " a=1 b=x". */
 void printfmt_fields(const struct event_type *t, const void *raw, size_t size, struct strbuf *b);
+/* The same, each as its conversion in the print format shows it, where it has one. */
+void printfmt_fields_shown(const struct event_type *t, const struct printfmt_env *env,
+			   const void *raw, size_t size, struct strbuf *b);
 
 #endif

@@ -61,12 +61,23 @@ static uint64_t read_number(const uint8_t *p, size_t size, bool swapped)
 	}
 }
 
+/* The kernel's stacks say they are of eight, and have fewer or more: what is there counts. */
+static bool array_bytes(const struct field *f, const void *raw, size_t size, const void **ret,
+			size_t *n)
+{
+	if (f->kind != FIELD_ARRAY || f->offset >= size || f->size <= size - f->offset)
+		return field_bytes(f, raw, size, ret, n);
+	*ret = (const uint8_t *)raw + f->offset;
+	*n = size - f->offset;
+	return true;
+}
+
 static struct bytes field_data(const struct run *r, const struct field *f)
 {
 	const void *p;
 	size_t n;
 
-	if (!field_bytes(f, r->raw, r->size, &p, &n))
+	if (!array_bytes(f, r->raw, r->size, &p, &n))
 		return (struct bytes){ 0 };
 	return (struct bytes){ p, n };
 }
@@ -549,35 +560,37 @@ static void put_pointer(struct run *r, const struct piece *p, uint64_t width)
 		put_number(r, p, width, v);
 }
 
+static void put_piece(struct run *r, const struct piece *p)
+{
+	uint64_t width = p->width ? number(r, p->width) : 0, v;
+
+	switch (p->conversion) {
+	case 0: break;
+	case 's': put_text(r, p, width, p->arg); break;
+	case 'p': put_pointer(r, p, width); break;
+	case 'd':
+	case 'i':
+	case 'u':
+	case 'x':
+	case 'X':
+	case 'o':
+	case 'c':
+		v = number(r, p->arg);
+		if (!put_plain(r, p, v))
+			put_number(r, p, width, v);
+		break;
+	default: strbuf_printf(r->b, ">%c<", p->conversion); break;
+	}
+}
+
 void printfmt_run(const struct printfmt *f, const struct printfmt_env *env, const void *raw,
 		  size_t size, struct strbuf *b)
 {
 	struct run r = { .f = f, .env = env, .raw = raw, .size = size, .b = b };
 
 	for (size_t i = 0; i < f->n; i++) {
-		const struct piece *p = &f->pieces[i];
-		uint64_t width = 0, v;
-
-		strbuf_add(b, p->text, p->text_n);
-		if (p->width)
-			width = number(&r, p->width);
-		switch (p->conversion) {
-		case 0: break;
-		case 's': put_text(&r, p, width, p->arg); break;
-		case 'p': put_pointer(&r, p, width); break;
-		case 'd':
-		case 'i':
-		case 'u':
-		case 'x':
-		case 'X':
-		case 'o':
-		case 'c':
-			v = number(&r, p->arg);
-			if (!put_plain(&r, p, v))
-				put_number(&r, p, width, v);
-			break;
-		default: strbuf_printf(b, ">%c<", p->conversion); break;
-		}
+		strbuf_add(b, f->pieces[i].text, f->pieces[i].text_n);
+		put_piece(&r, &f->pieces[i]);
 	}
 }
 
@@ -605,7 +618,7 @@ static void put_field(const struct field *f, const void *raw, size_t size, struc
 			strbuf_printf(b, f->is_signed ? "%" PRId64 : "%" PRIu64, v);
 		return;
 	}
-	if (!field_bytes(f, raw, size, &p, &n))
+	if (!array_bytes(f, raw, size, &p, &n))
 		return;
 	if ((f->kind == FIELD_STRING || f->is_string) && printable(p, n)) {
 		strbuf_add(b, p, strnlen(p, n));
@@ -624,5 +637,39 @@ void printfmt_fields(const struct event_type *t, const void *raw, size_t size, s
 			continue;
 		strbuf_printf(b, " %s=", t->fields[i].name);
 		put_field(&t->fields[i], raw, size, b);
+	}
+}
+
+/* The conversion that shows the field as it is, at most cast. */
+static const struct piece *piece_of(const struct printfmt *f, const struct field *field)
+{
+	for (size_t i = 0; f && i < f->n; i++) {
+		const struct node *n = f->pieces[i].arg;
+
+		while (n && n->kind == NODE_CAST)
+			n = n->a;
+		if (n && n->kind == NODE_FIELD && n->field == field)
+			return &f->pieces[i];
+	}
+	return NULL;
+}
+
+void printfmt_fields_shown(const struct event_type *t, const struct printfmt_env *env,
+			   const void *raw, size_t size, struct strbuf *b)
+{
+	struct run r = { .f = t->print, .env = env, .raw = raw, .size = size, .b = b };
+
+	for (size_t i = 0; i < t->n_fields; i++) {
+		const struct piece *p = piece_of(t->print, &t->fields[i]);
+
+		if (t->fields[i].is_common)
+			continue;
+		strbuf_printf(b, " %s=", t->fields[i].name);
+		if (p && p->text_n >= 2 && memcmp(p->text + p->text_n - 2, "0x", 2) == 0)
+			strbuf_puts(b, "0x");
+		if (p)
+			put_piece(&r, p);
+		else
+			put_field(&t->fields[i], raw, size, b);
 	}
 }

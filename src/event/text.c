@@ -97,3 +97,12 @@ void text_print(const void *tep, const struct event_type *t, const void *raw, si
 		printfmt_fields(t, raw, size, b);
 	}
 }
+
+void text_fields(const void *tep, const struct event_type *t, const void *raw, size_t size,
+		 struct strbuf *b)
+{
+	static const struct printfmt_env nobody;
+	const struct text *x = tep;
+
+	printfmt_fields_shown(t, x ? &x->env : &nobody, raw, size, b);
+}

@@ -32,5 +32,8 @@ void text_set_resolver(void *tep, printfmt_resolve_fn *fn, void *ctx);
 /* Append what the kernel would print of the record. tep may be NULL. Threads may share it. */
 void text_print(const void *tep, const struct event_type *t, const void *raw, size_t size,
 		struct strbuf *b);
+/* Append " NAME=VALUE" for each field. */
+void text_fields(const void *tep, const struct event_type *t, const void *raw, size_t size,
+		 struct strbuf *b);
 
 #endif

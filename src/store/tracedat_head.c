@@ -146,7 +146,7 @@ void head_option(struct reader *r, unsigned id, const uint8_t *data, uint32_t si
 		r->t.time_offset += strtoll(option_text(r, data, size), NULL, 0);
 		break;
 	case TRACEDAT_CPUSTAT: /* one for each CPU */
-		r->t.stats = arena_printf(&r->trace.arena, "%s%s", r->t.stats,
+		r->t.stats = arena_printf(&r->trace.arena, "%s%s\n", r->t.stats,
 					  option_text(r, data, size));
 		break;
 	case TRACEDAT_UNAME: r->t.uname = option_text(r, data, size); break;

@@ -188,6 +188,17 @@ uint64_t tracedat_time(const struct tracedat *t, uint64_t stamp)
 	return stamp + (uint64_t)t->time_offset;
 }
 
+bool tracedat_in_ns(const struct tracedat *t)
+{
+	static const char *const counters[] = { "counter", "x86-tsc", "ppc-tb" };
+	const char *clock = t->n_buffers && *t->buffers[0].clock ? t->buffers[0].clock : t->clock;
+
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
+		if (strcmp(clock, counters[i]) == 0)
+			return t->tsc_mult != 0;
+	return true;
+}
+
 static void add_up(struct reader *r, struct jobs *jobs)
 {
 	struct trace *t = &r->trace;

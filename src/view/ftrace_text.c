@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "event/text.h"
 #include "view/ftrace_text_impl.h"
 
@@ -53,7 +54,7 @@ void ftrace_text_free(struct ftrace_text *t)
 	vec_free(&t->stacks);
 	vec_free(&t->kind);
 	map_free(&t->kinds);
-	map_free(&t->comms);
+	vec_free(&t->comms);
 	strtab_free(&t->comm_names);
 	strbuf_free(&t->b);
 	free(t);
@@ -96,12 +97,39 @@ void ftrace_text_plain(struct ftrace_text *t, const struct event_type *type)
 		k->handler = NULL;
 }
 
+/* Halved as bsearch() does, so that of several names the same one is met. */
+static const struct ftrace_comm *find_comm(const struct ftrace_text *t, int32_t pid)
+{
+	size_t low = 0, high = t->comms.n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct ftrace_comm *c = &t->comms.data[middle];
+
+		if (c->pid == pid)
+			return c;
+		if (pid < c->pid)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+/* A name that comes before the first lookup counts as much as one that was saved. */
 void ftrace_text_comm(struct ftrace_text *t, int32_t pid, const char *name, size_t n)
 {
-	uint64_t *at = map_at(&t->comms, (uint32_t)pid);
+	struct ftrace_comm c = { pid, 0 };
+	size_t at;
 
-	if (!*at)
-		*at = strtab_addn(&t->comm_names, name, strnlen(name, n)) + 1ull;
+	if (t->comms_sorted && find_comm(t, pid))
+		return;
+	c.name = strtab_addn(&t->comm_names, name, strnlen(name, n));
+	vec_push(&t->comms, c);
+	for (at = t->comms.n - 1; t->comms_sorted && at && t->comms.data[at - 1].pid > pid; at--)
+		t->comms.data[at] = t->comms.data[at - 1];
+	if (t->comms_sorted)
+		t->comms.data[at] = c;
 }
 
 void ftrace_text_comms(struct ftrace_text *t, const char *text, size_t n)
@@ -121,14 +149,33 @@ void ftrace_text_comms(struct ftrace_text *t, const char *text, size_t n)
 	}
 }
 
-const char *ftrace_text_comm_of(const struct ftrace_text *t, int32_t pid)
+/* Of several names the last one that was told comes first. */
+static void sort_comms(struct ftrace_text *t)
 {
-	const uint64_t *at;
+	size_t n = t->comms.n;
+	struct sort_key *keys = mem_alloc((n + 1) * sizeof(*keys));
+	struct ftrace_comm *all = mem_dup(t->comms.data, n * sizeof(*all));
+
+	for (size_t i = 0; i < n; i++)
+		keys[i] = (struct sort_key){ (uint32_t)all[n - 1 - i].pid, (uint32_t)(n - 1 - i) };
+	sort_keys(keys, n);
+	for (size_t i = 0; i < n; i++)
+		t->comms.data[i] = all[keys[i].index];
+	t->comms_sorted = true;
+	free(keys);
+	free(all);
+}
+
+const char *ftrace_text_comm_of(struct ftrace_text *t, int32_t pid)
+{
+	const struct ftrace_comm *c;
 
 	if (!pid)
 		return "<idle>";
-	at = map_find(&t->comms, (uint32_t)pid);
-	return at ? strtab_get(&t->comm_names, (uint32_t)*at - 1) : "<...>";
+	if (!t->comms_sorted)
+		sort_comms(t);
+	c = find_comm(t, pid);
+	return c ? strtab_get(&t->comm_names, c->name) : "<...>";
 }
 
 /* %-5d */
@@ -224,7 +271,8 @@ static void put_diff(struct ftrace_text *t, uint64_t time, struct out *o)
 {
 	char buf[50] = "";
 
-	if (!t->opts.raw_time && !t->opts.nsec)
+	/* counters too, as trace-cmd does */
+	if (!t->opts.nsec)
 		time = (time + 500) / 1000;
 	if (t->last_time)
 		snprintf(buf, sizeof(buf), "(+%lld)", (long long)(time - t->last_time));
@@ -240,7 +288,7 @@ static void put_info(struct ftrace_text *t, const struct ftrace_record *rec,
 
 	strbuf_reset(&t->b);
 	if (t->opts.raw || k->raw) {
-		printfmt_fields(rec->type, rec->r.data, rec->r.size, &t->b);
+		text_fields(t->tep, rec->type, rec->r.data, rec->r.size, &t->b);
 		more = false;
 	} else if (k->handler) {
 		more = k->handler(t, rec, next);

@@ -57,7 +57,7 @@ void ftrace_text_plain(struct ftrace_text *t, const struct event_type *type);
 void ftrace_text_comms(struct ftrace_text *t, const char *text, size_t n);
 void ftrace_text_comm(struct ftrace_text *t, int32_t pid, const char *name, size_t n);
 /* "<...>" when not known. */
-const char *ftrace_text_comm_of(const struct ftrace_text *t, int32_t pid);
+const char *ftrace_text_comm_of(struct ftrace_text *t, int32_t pid);
 
 /*
  * One record, without the newline at the end. peek gives the record that comes

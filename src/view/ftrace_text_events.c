@@ -131,29 +131,6 @@ static bool function(struct ftrace_text *t, const struct ftrace_record *rec,
 	return false;
 }
 
-/* trace-cmd without its plugins */
-static bool function_plain(struct ftrace_text *t, const struct ftrace_record *rec,
-			   const struct ftrace_next *next)
-{
-	uint64_t ip, parent;
-
-	(void)next;
-	if (!number(t->now->field[FN_IP], rec, &ip) ||
-	    !number(t->now->field[FN_PARENT], rec, &parent)) {
-		strbuf_putc(&t->b, '!');
-		return false;
-	}
-	if (name_of(t, ip))
-		strbuf_printf(&t->b, "%s <-- ", name_of(t, ip));
-	else
-		strbuf_printf(&t->b, "0x%" PRIx64, ip);
-	if (name_of(t, parent))
-		strbuf_puts(&t->b, name_of(t, parent));
-	else
-		strbuf_printf(&t->b, "0x%" PRIx64, parent);
-	return false;
-}
-
 /* A function that was called again and again: only the last time is told. */
 static bool repeats(struct ftrace_text *t, const struct ftrace_record *rec,
 		    const struct ftrace_next *next)
@@ -195,9 +172,9 @@ static bool stack(struct ftrace_text *t, const struct ftrace_record *rec,
 		strbuf_puts(&t->b, "<CANT FIND FIELD caller>");
 		return false;
 	}
-	strbuf_puts(&t->b, t->opts.plain ? "<stack trace>\n" : "<stack trace >\n");
+	strbuf_puts(&t->b, "<stack trace >\n");
 	for (uint32_t at = f->offset; at + step <= rec->r.size; at += step) {
-		const char *name;
+		const struct ftrace_name *name;
 		uint64_t v = 0;
 
 		memcpy(&v, rec->r.data + at, step);
@@ -205,11 +182,14 @@ static bool stack(struct ftrace_text *t, const struct ftrace_record *rec,
 			v = step == 8 ? __builtin_bswap64(v) : __builtin_bswap32((uint32_t)v);
 		if ((step == 8 && v == UINT64_MAX) || (int32_t)v == -1)
 			break;
-		name = name_of(t, v);
-		if (name)
-			strbuf_printf(&t->b, "=> %s (%" PRIx64 ")\n", name, v);
-		else
-			strbuf_printf(&t->b, "=> %" PRIx64 "\n", v);
+		name = ftrace_names_find(t->names, v);
+		strbuf_puts(&t->b, "=> ");
+		if (name) {
+			put_function(t, name, v);
+			strbuf_printf(&t->b, " (%" PRIx64 ")\n", v);
+		} else {
+			strbuf_printf(&t->b, "%" PRIx64 "\n", v);
+		}
 	}
 	return false;
 }
@@ -529,17 +509,16 @@ static const struct {
 	const char *system, *event;
 	ftrace_handler *handler;
 	const char *fields[8];
-	bool always; /* without plugins, too */
 } layouts[] = {
 	{ "ftrace", "function", function, { "ip", "parent_ip" } },
 	{ "ftrace",
 	  "func_repeats",
 	  repeats,
 	  { "ip", "parent_ip", "count", "top_delta_ts", "bottom_delta_ts" } },
-	{ "ftrace", "kernel_stack", stack, { "caller" }, true },
+	{ "ftrace", "kernel_stack", stack, { "caller" } },
 	{ "ftrace", "raw_data", raw_data, { "id", "buf" } },
-	{ "ftrace", "funcgraph_entry", graph_entry, { "func", "depth" }, true },
-	{ "ftrace", "funcgraph_exit", graph_exit, { "func", "depth", "calltime", "rettime" }, true },
+	{ "ftrace", "funcgraph_entry", graph_entry, { "func", "depth" } },
+	{ "ftrace", "funcgraph_exit", graph_exit, { "func", "depth", "calltime", "rettime" } },
 	{ "sched",
 	  "sched_switch",
 	  sched_switch,
@@ -571,9 +550,7 @@ void ftrace_handler_find(struct ftrace_text *t, struct ftrace_kind *k)
 			k->field[f] = layouts[i].fields[f]
 					      ? type_field(k->type, layouts[i].fields[f])
 					      : NULL;
-		if (!t->opts.plain || layouts[i].always)
+		if (!t->opts.plain)
 			k->handler = layouts[i].handler;
-		else if (layouts[i].handler == function)
-			k->handler = function_plain;
 	}
 }

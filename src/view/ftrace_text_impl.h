@@ -28,6 +28,11 @@ struct ftrace_stack {
 	size_t n, cap;
 };
 
+struct ftrace_comm {
+	int32_t pid;
+	uint32_t name; /* in comm_names */
+};
+
 struct ftrace_text {
 	struct ftrace_text_opts opts;
 	struct ftrace_heads heads;
@@ -35,7 +40,8 @@ struct ftrace_text {
 	struct ftrace_names *names;
 	struct map kinds; /* type pointer to index + 1 */
 	VEC(struct ftrace_kind) kind;
-	struct map comms; /* pid to id in comm_names + 1 */
+	VEC(struct ftrace_comm) comms; /* by pid, once comms_sorted */
+	bool comms_sorted;
 	struct strtab comm_names;
 	VEC(struct ftrace_stack) stacks; /* by CPU */
 	const struct ftrace_kind *now;	 /* of the record that is being printed */
