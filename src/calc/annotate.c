@@ -106,6 +106,7 @@ static int kernel_code(const struct names *n, const struct annotate_opts *o, str
 	const struct task_map *map = tasks_find(t->tasks, TASK_SPACE_KERNEL, p->start);
 	struct kcode_want want = { .vmlinux = o->vmlinux,
 				   .symfs = o->symfs,
+				   .archive = t->files,
 				   .release = t->info.os_release,
 				   .text = tasks_kernel_start(t->tasks) };
 	struct kcode *k = NULL;

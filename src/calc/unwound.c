@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/mem.h"
+#include "sym/archive.h"
 
 #define DEFAULT_FRAMES 1024u
 
@@ -67,7 +68,11 @@ static int open_file(struct unwound *u, uint32_t dso, struct ehframe **ret)
 	/* the page every process has from the kernel: ours is as good as any of this boot */
 	if (strcmp(want.path, "[vdso]") == 0) {
 		const void *image = (const void *)getauxval(AT_SYSINFO_EHDR); // NOLINT
+		size_t n = 0;
+		const void *came = archive_by_path(u->find.archive, want.path, &n);
 
+		if (u->find.archive)
+			return came ? ehframe_open_mem(came, n, 0, ret, NULL) : -ENOENT;
 		return image ? ehframe_open_mem(image, 8192, EHFRAME_LOADED, ret, NULL) : -ENOENT;
 	}
 	memcpy(want.id.data, d->build_id, d->build_id_size);
@@ -75,7 +80,9 @@ static int open_file(struct unwound *u, uint32_t dso, struct ehframe **ret)
 	r = find_file(&u->find, &want, &elf, &stats, NULL);
 	if (r < 0)
 		return r;
-	r = elf->fd >= 0 ? ehframe_open_fd(elf->fd, ret, NULL) : -ENOENT;
+	/* what is in an archive stays in memory */
+	r = elf->fd >= 0 ? ehframe_open_fd(elf->fd, ret, NULL)
+			 : ehframe_open_mem(elf->data, elf->size, 0, ret, NULL);
 	elf_free(elf);
 	return r;
 }

@@ -173,6 +173,8 @@ static int load_kernel(struct work *w, struct err *e)
 
 static int open_work(struct work *w, struct args *a, struct err *e)
 {
+	int r;
+
 	w->a = a;
 	w->src.opts =
 		(struct srctext_opts){ .symfs = a->symfs,
@@ -181,13 +183,17 @@ static int open_work(struct work *w, struct args *a, struct err *e)
 								    : 0 };
 	if (a->cpus && str_ranges(a->cpus, CPUS_MAX, want_cpu, a) < 0)
 		return err_set(e, EINVAL, "'%s' is no list of CPUs", a->cpus);
-	return input_open(a->input, &w->source, e);
+	r = input_open(a->input, &w->source, e);
+	if (r == 0)
+		w->src.opts.archive = w->source->trace->files;
+	return r;
 }
 
 /* What takes time: counting and naming. */
 static int count_work(struct work *w, struct err *e)
 {
-	struct symbols_opts so = { .find = { .symfs = w->a->symfs }, .raw_names = !w->a->demangle };
+	struct symbols_opts so = { .find = input_find(w->source, w->a->symfs),
+				   .raw_names = !w->a->demangle };
 	struct profile_opts po = { .by = PROFILE_BY_CODE,
 				   .want = w->a->cpus ? wanted : NULL,
 				   .ctx = (void *)w->a };

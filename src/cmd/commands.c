@@ -22,6 +22,7 @@ const struct command *const commands[] = {
 	&cmd_buildid_list,
 	&cmd_annotate,
 	&cmd_probe,
+	&cmd_archive,
 	&cmd_flame,
 	&cmd_heat,
 	&cmd_collapse,

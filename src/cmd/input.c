@@ -12,6 +12,7 @@
 #include "calc/unwound.h"
 #include "cmd/command.h"
 #include "cmd/open.h"
+#include "sym/archive.h"
 #include "sym/symtab.h"
 
 #define MAX_KALLSYMS (1u << 30)
@@ -32,10 +33,17 @@ int input_open(const char *path, struct source **ret, struct err *e)
 	return source_open(input_path(path), ret, e);
 }
 
+struct find_opts input_find(const struct source *s, const char *symfs)
+{
+	return (struct find_opts){ .symfs = symfs, .archive = s->trace->files };
+}
+
 void input_unwind(struct source **s, const char *symfs)
 {
+	struct find_opts o = input_find(*s, symfs);
+
 	if (unwound_needed(*s))
-		*s = unwound_new(*s, &(struct find_opts){ .symfs = symfs }, 0);
+		*s = unwound_new(*s, &o, 0);
 }
 
 /* The build-id of the recording's kernel; NULL when it does not say. */
@@ -107,19 +115,62 @@ static int load_kallsyms(const char *path, struct symbols *symbols, struct err *
 }
 
 /* perf keeps the symbols of kernels it recorded below ~/.debug. */
-static int load_perf_cache(const struct trace *t, struct symbols *symbols)
+static bool perf_cache_path(const struct trace *t, struct strbuf *path)
 {
 	const struct task_dso *d = kernel_dso(t);
 	const char *home = getenv("HOME");
-	AUTO_STRBUF path = { 0 };
 
 	if (!d || !d->build_id_size || !home)
-		return -ENOENT;
-	strbuf_printf(&path, "%s/.debug/[kernel.kallsyms]/", home);
+		return false;
+	strbuf_printf(path, "%s/.debug/[kernel.kallsyms]/", home);
 	for (unsigned i = 0; i < d->build_id_size; i++)
-		strbuf_printf(&path, "%02x", d->build_id[i]);
-	strbuf_puts(&path, "/kallsyms");
-	return load_kallsyms(strbuf_str(&path), symbols, NULL);
+		strbuf_printf(path, "%02x", d->build_id[i]);
+	strbuf_puts(path, "/kallsyms");
+	return true;
+}
+
+static int load_perf_cache(const struct trace *t, struct symbols *symbols)
+{
+	AUTO_STRBUF path = { 0 };
+
+	return perf_cache_path(t, &path) ? load_kallsyms(path.data, symbols, NULL) : -ENOENT;
+}
+
+int input_kallsyms(const struct trace *t, char **ret, size_t *n)
+{
+	AUTO_STRBUF path = { 0 };
+
+	if (is_running_kernel(t) && file_read("/proc/kallsyms", MAX_KALLSYMS, ret, n) == 0) {
+		if (*n > 16 && strncmp(*ret, "0000000000000000", 16) != 0)
+			return 0;
+		free(*ret);
+	}
+	return perf_cache_path(t, &path) && file_read(path.data, MAX_KALLSYMS, ret, n) == 0
+		       ? 0
+		       : -ENOENT;
+}
+
+/* All of a kernel's symbols that came with the recording. */
+static int load_archived(const struct trace *t, struct symbols *symbols)
+{
+	const struct task_dso *d = kernel_dso(t);
+	struct build_id id = { 0 };
+	size_t n = 0;
+	const void *p = NULL;
+	char *text;
+
+	if (d) {
+		id.len = d->build_id_size;
+		memcpy(id.data, d->build_id, id.len);
+		p = archive_by_id(t->files, &id, "kallsyms", &n);
+	}
+	if (!p)
+		p = archive_by_path(t->files, "/proc/kallsyms", &n);
+	if (!p)
+		return -ENOENT;
+	text = mem_alloc(n + 1);
+	memcpy(text, p, n);
+	return symbols_kernel_text(symbols, text, n, NULL);
 }
 
 /* The kernel may have been moved at boot: by how much shows in where _text was. */
@@ -149,23 +200,41 @@ static uint64_t vmlinux_slide(const struct trace *t, const char *path)
 	return slide;
 }
 
-/* All symbols of the running kernel, if the first one that was saved has its address still. */
-static int load_same_boot(const struct trace *t, struct symbols *symbols)
+/* The running kernel's, if the first one that was saved has its address still. */
+static int same_boot_text(const struct trace *t, char **ret, size_t *n)
 {
-	size_t line = t->info.kallsyms ? strcspn(t->info.kallsyms, "\n") : 0, n = 0;
-	char *text = NULL;
+	size_t line = t->info.kallsyms ? strcspn(t->info.kallsyms, "\n") : 0;
 	int r;
 
 	if (!line || !is_running_kernel(t))
 		return -ESTALE;
-	r = file_read("/proc/kallsyms", MAX_KALLSYMS, &text, &n);
+	r = file_read("/proc/kallsyms", MAX_KALLSYMS, ret, n);
 	if (r < 0)
 		return r;
-	if (!memmem(text, n, t->info.kallsyms, line)) {
-		free(text);
-		return -ESTALE;
-	}
-	return symbols_kernel_text(symbols, text, n, NULL);
+	if (memmem(*ret, *n, t->info.kallsyms, line))
+		return 0;
+	free(*ret);
+	return -ESTALE;
+}
+
+bool input_same_boot(const struct trace *t)
+{
+	AUTO_FREE char *text = NULL;
+	size_t n = 0;
+
+	if (same_boot_text(t, &text, &n) == 0)
+		return true;
+	text = NULL;
+	return false;
+}
+
+static int load_same_boot(const struct trace *t, struct symbols *symbols)
+{
+	char *text = NULL;
+	size_t n = 0;
+	int r = same_boot_text(t, &text, &n);
+
+	return r < 0 ? r : symbols_kernel_text(symbols, text, n, NULL);
 }
 
 int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
@@ -179,11 +248,15 @@ int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
 		return symbols_kernel_file(symbols, o->vmlinux, vmlinux_slide(t, o->vmlinux), e);
 	if (o->kallsyms)
 		return load_kallsyms(o->kallsyms, symbols, e);
-	if (o->all && !o->symfs && load_same_boot(t, symbols) == 0)
+	if (o->all && t->files && load_archived(t, symbols) == 0)
+		return 0;
+	if (o->all && !o->symfs && !t->files && load_same_boot(t, symbols) == 0)
 		return 0;
 	if (t->info.kallsyms_size &&
 	    symbols_kernel_text(symbols, mem_strndup(t->info.kallsyms, t->info.kallsyms_size),
 				strnlen(t->info.kallsyms, t->info.kallsyms_size), NULL) == 0)
+		return 0;
+	if (load_archived(t, symbols) == 0)
 		return 0;
 	if (!o->symfs && is_running_kernel(t)) {
 		if (load_kallsyms("/proc/kallsyms", symbols, &why) == 0)

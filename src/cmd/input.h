@@ -13,6 +13,9 @@
 const char *input_path(const char *path);
 int input_open(const char *path, struct source **ret, struct err *e);
 
+/* Where its files are looked for: below symfs, or among those that came with it. */
+struct find_opts input_find(const struct source *s, const char *symfs);
+
 /*
  * Give samples with stack copies their call chains: after this *s unwinds them as
  * it is read. Nothing changes for other recordings.
@@ -34,6 +37,14 @@ struct input_kernel {
  */
 int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
 			 struct symbols *symbols, const char **note, struct err *e);
+
+/*
+ * All of that kernel's symbols as text, which the caller frees: those of the running one when
+ * it is the recorded one, or perf's copy. -ENOENT when there are none, or all are hidden.
+ */
+int input_kallsyms(const struct trace *t, char **ret, size_t *n);
+/* Was it recorded on this machine since it booted, as far as one can tell? */
+bool input_same_boot(const struct trace *t);
 
 bool input_running_build_id(uint8_t id[20]);
 

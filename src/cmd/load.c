@@ -175,7 +175,7 @@ static const char *resolve_kernel(void *ctx, uint64_t addr, uint64_t *start, con
 
 int load_symbols(struct load *l, struct err *e)
 {
-	struct symbols_opts so = { .find = { .symfs = l->opts.symfs },
+	struct symbols_opts so = { .find = input_find(l->source, l->opts.symfs),
 				   .raw_names = l->opts.raw_names };
 	struct input_kernel ko = { .kallsyms = l->opts.kallsyms,
 				   .vmlinux = l->opts.vmlinux,

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "store/perfdata.h"
 #include "store/tracedat.h"
+#include "sym/archive.h"
 
 typedef int open_fn(const char *path, struct source **ret, struct err *e);
 
@@ -26,7 +28,6 @@ static const struct {
 	{ "\x57\x1d\xd1\x75", 4, NULL, "metadata of a CTF trace" },
 	{ "\xc1\x1f\xfc\xc1", 4, NULL, "a stream of a CTF trace" },
 	{ "\x1f\x8b", 2, NULL, "compressed with gzip" },
-	{ "\x28\xb5\x2f\xfd", 4, NULL, "compressed with zstd" },
 	{ "\xfd\x37zXZ", 5, NULL, "compressed with xz" },
 	{ "\x7f\x45LF", 4, NULL, "a program" },
 	{ "SQLite format 3", 15, NULL, "a SQLite database" },
@@ -48,15 +49,71 @@ static int refuse(const char *path, const char *what, struct err *e)
 	return err_hint(e, "it reads recordings of kymo record and perf record");
 }
 
+/* The recording in an archive: one file, or a folder of them as perf record --threads makes. */
+static int open_recording(struct tar *t, const char *path, struct source **ret, struct err *e)
+{
+	const struct tar_member *m = tar_find(t, ARCHIVE_DATA), *first = m;
+	VEC(struct perfdata_part) parts = { 0 };
+	const void *p = NULL;
+	int r = 0;
+
+	if (!m || m->kind != TAR_FILE)
+		m = first = tar_find(t, ARCHIVE_DATA "/data");
+	if (!m) {
+		err_set(e, ENODATA, "%s is an archive without a recording", path);
+		return err_hint(e, "kymo archive --unpack %s puts its files into the cache", path);
+	}
+	for (unsigned i = 0; m && r == 0; i++) {
+		AUTO_FREE char *next = mem_printf(ARCHIVE_DATA "/data.%u", i);
+		const char *slash = strrchr(m->name, '/');
+
+		p = tar_data(t, m, e);
+		r = p ? 0 : -EBADMSG;
+		vec_push(&parts,
+			 (struct perfdata_part){ p, (size_t)m->size, slash ? slash + 1 : NULL });
+		m = slash ? tar_find(t, next) : NULL;
+	}
+	if (r == 0)
+		r = perfdata_open_parts(parts.data, parts.n, path, (uint64_t)first->mtime, ret, e);
+	vec_free(&parts);
+	return r;
+}
+
+static int open_archive(const char *path, struct source **ret, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), r;
+	struct source *s = NULL;
+	struct tar *t;
+
+	if (fd < 0)
+		return no_file(path, errno, e);
+	r = tar_open_fd(fd, path, &t, e);
+	if (r < 0)
+		return r;
+	r = open_recording(t, path, &s, e);
+	if (r < 0) {
+		tar_close(t);
+		return r;
+	}
+	s->trace->files = t;
+	if (tar_was_cut(t) && !s->trace->losses.note[0])
+		snprintf(s->trace->losses.note, sizeof(s->trace->losses.note),
+			 "the archive was cut short: files are missing from it");
+	*ret = s;
+	return 0;
+}
+
 static int open_by_content(const char *path, int fd, struct source **ret, struct err *e)
 {
-	char start[64];
+	char start[512];
 	ssize_t n = pread(fd, start, sizeof(start), 0);
 
 	if (n < 0)
 		return no_file(path, errno, e);
 	if (n == 0)
 		return err_set(e, ENODATA, "%s is empty", path);
+	if (tar_looks_like(start, (size_t)n))
+		return open_archive(path, ret, e);
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		if ((size_t)n < formats[i].n || memcmp(start, formats[i].magic, formats[i].n) != 0)
 			continue;

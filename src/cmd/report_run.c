@@ -481,7 +481,8 @@ static int walk_through(struct report *r, struct err *e)
 				.model = { .percent_limit = a->percent_limit,
 					   .graph_percent_limit = a->graph.min_percent,
 					   .samples = a->samples,
-					   .source = { .symfs = a->load.symfs },
+					   .source = { .symfs = a->load.symfs,
+						       .archive = r->load.source->trace->files },
 					   .annotate = { .symfs = a->load.symfs,
 							 .vmlinux = a->load.vmlinux } } };
 	int code = load_symbols(&r->load, e);

@@ -198,7 +198,7 @@ static int print_all(const struct args *a, struct source *s, struct symbols *sym
 
 static int show(const struct args *a, struct source *s, struct out *out, struct err *e)
 {
-	struct symbols_opts so = { .find = { .symfs = a->symfs }, .raw_names = a->no_demangle };
+	struct symbols_opts so = { .find = input_find(s, a->symfs), .raw_names = a->no_demangle };
 	struct input_kernel ko = { .kallsyms = a->kallsyms,
 				   .vmlinux = a->vmlinux,
 				   .symfs = a->symfs };

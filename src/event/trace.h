@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/tar.h"
 #include "event/event.h"
 #include "event/task.h"
 #include "event/type.h"
@@ -58,6 +59,7 @@ struct trace {
 	uint64_t first_time, last_time; /* of samples; 0, 0 when they have no time */
 	bool big_endian_source;		/* was written by a machine of the other endian */
 	void *tep; /* of event/text.h, for tracepoints; NULL when there are no formats */
+	struct tar *files; /* of base/tar.h: what came with the recording; NULL: nothing. Closed with it */
 };
 
 typedef int event_fn(void *ctx,

@@ -33,7 +33,7 @@ void perfdata_close(struct source *s)
 	vec_each (&pd->files, f) {
 		if (f->mapped)
 			munmap((void *)f->data, f->size);
-		else
+		else if (!f->theirs)
 			free((void *)f->data);
 	}
 	vec_each (&pd->types, t)
@@ -57,6 +57,7 @@ void perfdata_close(struct source *s)
 	map_free(&pd->unknown_types);
 	tasks_free(pd->trace.tasks);
 	arena_free(&pd->trace.arena);
+	tar_close(pd->trace.files);
 	free(pd);
 }
 
@@ -218,17 +219,20 @@ static int read_attrs(struct perfdata *pd, const char *path, struct err *e)
 	return 0;
 }
 
-static int load(struct perfdata *pd, const char *path, struct err *e)
+static int add_path(struct perfdata *pd, const char *path, struct err *e)
 {
 	struct stat st;
-	int r;
 
 	if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		r = add_directory(pd, path, e);
-	else
-		r = add_file(pd, path, NULL, e);
-	if (r >= 0)
-		r = read_header(pd, path, e);
+		return add_directory(pd, path, e);
+	return add_file(pd, path, NULL, e);
+}
+
+/* With its files at hand. */
+static int load(struct perfdata *pd, const char *path, struct err *e)
+{
+	int r = read_header(pd, path, e);
+
 	if (r >= 0 && !pd->pipe)
 		r = read_attrs(pd, path, e);
 	if (r < 0)
@@ -248,10 +252,9 @@ static int load(struct perfdata *pd, const char *path, struct err *e)
 	return 0;
 }
 
-int perfdata_open(const char *path, struct source **ret, struct err *e)
+static struct perfdata *new_perfdata(void)
 {
 	struct perfdata *pd = mem_alloc(sizeof(*pd));
-	int r;
 
 	pd->trace.tasks = tasks_new();
 	pd->source = (struct source){ .trace = &pd->trace,
@@ -260,7 +263,15 @@ int perfdata_open(const char *path, struct source **ret, struct err *e)
 				      .read_chunk = read_chunk,
 				      .read_ordered = read_ordered,
 				      .close = perfdata_close };
-	r = load(pd, path, e);
+	return pd;
+}
+
+/* r: how adding the files went. */
+static int finish_open(struct perfdata *pd, const char *path, int r, struct source **ret,
+		       struct err *e)
+{
+	if (r >= 0)
+		r = load(pd, path, e);
 	if (r < 0) {
 		perfdata_close(&pd->source);
 		return r;
@@ -273,6 +284,30 @@ int perfdata_open(const char *path, struct source **ret, struct err *e)
 	pd->trace.info.header_text = info_text(pd);
 	*ret = &pd->source;
 	return 0;
+}
+
+int perfdata_open(const char *path, struct source **ret, struct err *e)
+{
+	struct perfdata *pd = new_perfdata();
+
+	return finish_open(pd, path, add_path(pd, path, e), ret, e);
+}
+
+int perfdata_open_parts(const struct perfdata_part *part, size_t n, const char *path,
+			uint64_t captured, struct source **ret, struct err *e)
+{
+	struct perfdata *pd = new_perfdata();
+
+	pd->trace.info.captured = captured;
+	for (size_t i = 0; i < n; i++) {
+		struct perfdata_file f = { .data = part[i].data,
+					   .size = part[i].size,
+					   .name = arena_strdup(&pd->trace.arena, part[i].name),
+					   .theirs = true };
+
+		vec_push(&pd->files, f);
+	}
+	return finish_open(pd, path, n ? 0 : err_set(e, ENODATA, "%s is empty", path), ret, e);
 }
 
 const struct perfdata_build_id *perfdata_build_ids(const struct source *s, size_t *n)

@@ -18,6 +18,18 @@
 /* On failure *ret is untouched. */
 int perfdata_open(const char *path, struct source **ret, struct err *e);
 
+/*
+ * The same from a part of another file, which must outlive the source. A directory has its
+ * parts as n files, "data" first. captured: when the file was written, in seconds since 1970.
+ */
+struct perfdata_part {
+	const void *data;
+	size_t size;
+	const char *name; /* "data.3"; NULL for the only one */
+};
+int perfdata_open_parts(const struct perfdata_part *part, size_t n, const char *path,
+			uint64_t captured, struct source **ret, struct err *e);
+
 /* What perf.data has beyond the model; s must come from perfdata_open(). */
 
 /* A build-id of the BUILD_ID feature (or its pipe-mode record). */

@@ -63,7 +63,7 @@ struct perfdata_file {
 	const uint8_t *data;
 	size_t size;
 	const char *name; /* "data.3"; NULL for the only one */
-	bool mapped;
+	bool mapped, theirs; /* to be unmapped; somebody else's to free */
 };
 
 /* A run of whole records in memory. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "sym/archive.h"
 #include "sym/sym.h"
 
 void dso_init(struct dso *d, enum dso_kind kind, const struct find_want *want,
@@ -59,6 +60,24 @@ static void once(struct dso *d, _Atomic bool *done, void (*fn)(struct dso *))
 	pthread_mutex_unlock(&d->lock);
 }
 
+static void tell_taken(const struct dso *d, const char *path, const struct build_id *id,
+		       const char *name, const void *data, size_t n)
+{
+	if (d->find->taken)
+		d->find->taken(d->find->taken_ctx, path, id, name, data, n);
+}
+
+/* The one that came with the recording. */
+static bool archived_vdso(struct dso *d)
+{
+	size_t n = 0;
+	const void *p = archive_by_id(d->find->archive, &d->want.id, "vdso", &n);
+
+	if (!p)
+		p = archive_by_path(d->find->archive, d->want.path, &n);
+	return p && elf_open_memory(p, n, "[vdso]", &d->file, NULL) == 0;
+}
+
 /* The vDSO is no file; ours is the recorded one when their build-ids agree. */
 static int open_vdso(struct dso *d)
 {
@@ -68,6 +87,10 @@ static int open_vdso(struct dso *d)
 	uint64_t size;
 	int r;
 
+	if (archived_vdso(d))
+		return 0;
+	if (d->find->archive && !d->want.id.len)
+		return err_set(&d->why, ENOENT, "the vDSO is not in the archive");
 	if (!p || h->e_ident[EI_CLASS] != ELFCLASS64)
 		return err_set(&d->why, ENOENT, "this process has no 64-bit vDSO");
 	size = h->e_shoff + (uint64_t)h->e_shnum * h->e_shentsize;
@@ -78,6 +101,8 @@ static int open_vdso(struct dso *d)
 		d->stats.mismatched++;
 		return err_set(&d->why, ESTALE, "the vDSO is of another kernel");
 	}
+	if (r == 0)
+		tell_taken(d, "[vdso]", &d->want.id, "vdso", p, size);
 	return r;
 }
 
@@ -100,18 +125,64 @@ static void open_elf(struct dso *d)
 	}
 }
 
+static void tell_perfmap(const struct dso *d, const char *path)
+{
+	AUTO_STRBUF b = { 0 };
+
+	for (size_t i = 0; d->find->taken && i < d->perfmap.n; i++) {
+		const struct perfmap_sym *s = &d->perfmap.sym[i];
+
+		strbuf_printf(&b, "%llx %llx %s\n", (unsigned long long)s->start,
+			      (unsigned long long)(s->end - s->start), s->name);
+	}
+	tell_taken(d, path, NULL, NULL, strbuf_str(&b), b.n);
+}
+
+/* A JIT's files go by their paths. */
+static int open_perfmap(struct dso *d)
+{
+	AUTO_FREE char *path = d->want.path ? mem_strdup(d->want.path)
+					    : mem_printf("/tmp/perf-%d.map", (int)d->want.pid);
+	size_t n = 0;
+	const void *p = archive_by_path(d->find->archive, path, &n);
+	int r;
+
+	if (d->find->archive && !p)
+		return err_set(&d->why, ENOENT, "%s is not in the archive", path);
+	if (p) {
+		char *text = mem_alloc(n + 1);
+
+		memcpy(text, p, n);
+		perfmap_parse(&d->perfmap, text, n);
+		return 0;
+	}
+	r = perfmap_load(&d->perfmap, d->want.path, d->want.pid, d->owner, &d->why);
+	if (r == 0)
+		tell_perfmap(d, path);
+	return r;
+}
+
+static int open_jitdump(struct dso *d)
+{
+	size_t n = 0;
+	const void *p = archive_by_path(d->find->archive, d->want.path, &n);
+	int r;
+
+	if (p)
+		return jitdump_parse(&d->jitdump, p, n, &d->why);
+	r = jitdump_open(&d->jitdump, d->want.path, d->owner, &d->why);
+	if (r == 0)
+		tell_taken(d, d->want.path, NULL, NULL, d->jitdump.mapped, d->jitdump.size);
+	return r;
+}
+
 static void open_any(struct dso *d)
 {
 	switch (d->kind) {
 	case DSO_KERNEL: break;
 	case DSO_ELF: open_elf(d); break;
-	case DSO_PERFMAP:
-		d->symbols = perfmap_load(&d->perfmap, d->want.path, d->want.pid, d->owner,
-					  &d->why) == 0;
-		break;
-	case DSO_JITDUMP:
-		d->symbols = jitdump_open(&d->jitdump, d->want.path, d->owner, &d->why) == 0;
-		break;
+	case DSO_PERFMAP: d->symbols = open_perfmap(d) == 0; break;
+	case DSO_JITDUMP: d->symbols = open_jitdump(d) == 0; break;
 	}
 }
 
@@ -195,7 +266,7 @@ const struct answers_entry *dso_known(struct dso *d, enum answers_names names, u
 {
 	const struct answers_entry *e;
 
-	if (d->kind != DSO_ELF || d->find->cache <= 0)
+	if (d->kind != DSO_ELF || d->find->cache <= 0 || d->find->taken)
 		return NULL;
 	if (!atomic_load_explicit(&d->answers_tried, memory_order_acquire)) {
 		pthread_mutex_lock(&d->answers_lock);

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "config.h"
+#include "sym/archive.h"
 #include "sym/cache.h"
 
 #if HAVE_ZLIB
@@ -29,7 +30,9 @@ struct search {
 	const struct build_id *id;
 	const uint32_t *crc; /* of .gnu_debuglink; NULL: not asked for */
 	struct find_stats *st;
-	bool stale; /* something was there, but of another build */
+	const char *name; /* what it is called in an archive: "elf", "debug"; NULL: its path */
+	const char *path; /* that the recording has; NULL: where it was found */
+	bool stale;	  /* something was there, but of another build */
 	struct elf **ret;
 };
 
@@ -61,14 +64,9 @@ static uint32_t crc_of(const struct elf *e)
 #endif
 }
 
-/* A candidate is taken when nothing speaks against it. fd is taken over; below 0 it is a failure.
- */
-static bool take(struct search *s, int fd, const char *name)
+/* A candidate is taken when nothing speaks against it. */
+static bool take_elf(struct search *s, struct elf *e)
 {
-	struct elf *e;
-
-	if (fd < 0 || elf_open_fd(fd, name, &e, NULL) < 0)
-		return false;
 	if ((s->id->len && !build_id_match(&e->build_id, s->id)) ||
 	    (s->crc && crc_of(e) != *s->crc)) {
 		s->st->mismatched++;
@@ -76,8 +74,43 @@ static bool take(struct search *s, int fd, const char *name)
 		elf_free(e);
 		return false;
 	}
+	if (s->o->taken)
+		s->o->taken(s->o->taken_ctx, s->path ? s->path : e->path, &e->build_id, s->name,
+			    e->data, e->size);
 	*s->ret = e;
 	return true;
+}
+
+/* fd is taken over; below 0 it is a failure. */
+static bool take(struct search *s, int fd, const char *name)
+{
+	struct elf *e;
+
+	return fd >= 0 && elf_open_fd(fd, name, &e, NULL) == 0 && take_elf(s, e);
+}
+
+/* From the recording's archive, whose bytes live longer than any search. */
+static bool take_bytes(struct search *s, const void *data, size_t n, const char *path)
+{
+	struct elf *e;
+
+	return data && elf_open_memory(data, n, path, &e, NULL) == 0 && take_elf(s, e);
+}
+
+static bool take_archived(struct search *s, const char *name, const char *path)
+{
+	size_t n = 0;
+	const void *p = archive_by_id(s->o->archive, s->id, name, &n);
+
+	return take_bytes(s, p, n, path);
+}
+
+static bool take_archived_path(struct search *s, const char *path)
+{
+	size_t n = 0;
+	const void *p = archive_by_path(s->o->archive, path, &n);
+
+	return take_bytes(s, p, n, path);
 }
 
 __attribute__((format(printf, 2, 3))) static bool take_path(struct search *s, const char *fmt, ...)
@@ -89,7 +122,12 @@ __attribute__((format(printf, 2, 3))) static bool take_path(struct search *s, co
 	va_start(ap, fmt);
 	n = vsnprintf(path, sizeof(path), fmt, ap);
 	va_end(ap);
-	return n > 0 && (size_t)n < sizeof(path) && take(s, open(path, OPEN_FLAGS), path);
+	if (n <= 0 || (size_t)n >= sizeof(path))
+		return false;
+	if (take_archived_path(s, path))
+		return true;
+	/* elsewhere a path means nothing by itself */
+	return (!s->o->archive || s->id->len || s->crc) && take(s, open(path, OPEN_FLAGS), path);
 }
 
 /* The path without " (deleted)" behind it. */
@@ -207,11 +245,14 @@ static bool take_served(struct search *s, enum debuginfod_kind kind, const char 
 int find_file(const struct find_opts *o, const struct find_want *w, struct elf **ret,
 	      struct find_stats *st, struct err *e)
 {
-	struct search s = { .o = o, .id = &w->id, .st = st, .ret = ret };
+	struct search s = { .o = o, .id = &w->id, .st = st, .ret = ret, .name = "elf" };
 	AUTO_FREE char *path = clean_path(w->path);
 	int why = 0;
 
-	if (!o->symfs &&
+	s.path = path;
+	if (take_archived(&s, "elf", path) || take_archived_path(&s, path))
+		return 0;
+	if (!o->symfs && !o->archive &&
 	    (take_mapping(&s, w, path) || (is_file_path(path) && take_in_root(&s, w->pid, path))))
 		return 0;
 	if (is_file_path(path)) {
@@ -266,12 +307,12 @@ int find_debug(const struct find_opts *o, const struct find_want *w, const struc
 	       struct elf **ret, struct find_stats *st, struct err *e)
 {
 	const struct build_id *id = file && file->build_id.len ? &file->build_id : &w->id;
-	struct search s = { .o = o, .id = id, .st = st, .ret = ret };
+	struct search s = { .o = o, .id = id, .st = st, .ret = ret, .name = "debug" };
 	char text[BUILD_ID_TEXT];
 
 	if (o->no_debug_files || (file && has_everything(file)))
 		return err_set(e, ENOENT, "no debug file for %s", w->path);
-	if (take_cached(&s, "debug"))
+	if (take_archived(&s, "debug", w->path) || take_cached(&s, "debug"))
 		return 0;
 	build_id_text(id, text);
 	if (id->len >= 2 && take_path(&s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug",
@@ -315,7 +356,10 @@ int find_part(const struct find_opts *o, const struct elf *e, const struct dwarf
 
 	base = base ? base + 1 : need->name;
 	switch (need->part) {
-	case DWARF_ALT: found = take_alt(&s, e, need->name); break;
+	case DWARF_ALT:
+		s.name = "debug"; /* it has a build-id of its own */
+		found = take_archived(&s, "debug", need->name) || take_alt(&s, e, need->name);
+		break;
 	case DWARF_DWP: found = take_path(&s, "%s", need->name); break;
 	case DWARF_DWO:
 		/* where it was compiled, or moved together with the file */

@@ -14,15 +14,26 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "base/tar.h"
 #include "sym/debuginfod.h"
 #include "sym/dwarf.h"
 #include "sym/elf.h"
+
+/*
+ * Told of each file that is used, several threads at a time. name is "elf" or "debug" for
+ * what goes by its build-id, NULL for what goes by its path.
+ */
+typedef void find_taken_fn(void *ctx, const char *path, const struct build_id *id, const char *name,
+			   const void *data, size_t n);
 
 struct find_opts {
 	const char *symfs;	       /* look for all files below this folder; NULL: / */
 	int cache;		       /* folder of kymo's cache, see cache.h; 0 or -1: none */
 	bool no_debug_files;	       /* only the file itself */
 	struct debuginfod *debuginfod; /* NULL: ask no servers */
+	struct tar *archive;  /* what came with the recording, see archive.h; NULL: nothing */
+	find_taken_fn *taken; /* NULL: nobody wants to know */
+	void *taken_ctx;
 };
 
 struct find_want {
@@ -41,7 +52,9 @@ struct find_stats {
  * (/proc/PID/map_files, which survives deletion), its path as that process
  * sees it (/proc/PID/root, through openat2 so that no link leads outside), its
  * path here, kymo's cache, perf's cache (~/.debug), debuginfod. With symfs only
- * the path below that folder and what goes by build-id.
+ * the path below that folder and what goes by build-id. A recording that
+ * brought its files with it was made elsewhere: they come first then, and a
+ * path here is believed only where a build-id confirms it.
  * On failure *ret is untouched: -ENOENT when it was nowhere,
  * -ESTALE when only files of another build were there.
  */

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "sym/archive.h"
 
 #define CORE_SEGMENTS_MAX 4096
 
@@ -34,15 +35,12 @@ static uint64_t text_of(const struct elf *e)
 	return low;
 }
 
-static int open_vmlinux(const struct kcode_want *w, const char *path, struct kcode **ret,
-			struct err *e)
+/* elf is taken over. */
+static int use_vmlinux(const struct kcode_want *w, struct elf *elf, const char *path,
+		       struct kcode **ret, struct err *e)
 {
-	struct elf *elf;
 	struct kcode *k;
-	int r = elf_open_path(path, &elf, e);
 
-	if (r < 0)
-		return r;
 	if (w->id.len && elf->build_id.len && !build_id_match(&elf->build_id, &w->id)) {
 		elf_free(elf);
 		return err_set(e, ESTALE, "%s is of another build than the recorded kernel", path);
@@ -56,6 +54,26 @@ static int open_vmlinux(const struct kcode_want *w, const char *path, struct kco
 		k->slide = w->text - text_of(elf);
 	*ret = k;
 	return 0;
+}
+
+static int open_vmlinux(const struct kcode_want *w, const char *path, struct kcode **ret,
+			struct err *e)
+{
+	struct elf *elf;
+	int r = elf_open_path(path, &elf, e);
+
+	return r < 0 ? r : use_vmlinux(w, elf, path, ret, e);
+}
+
+static int open_archived(const struct kcode_want *w, struct kcode **ret)
+{
+	struct elf *elf;
+	size_t n = 0;
+	const void *p = archive_by_id(w->archive, &w->id, "elf", &n);
+
+	if (!p || elf_open_memory(p, n, "vmlinux", &elf, NULL) < 0)
+		return -ENOENT;
+	return use_vmlinux(w, elf, "vmlinux", ret, NULL);
 }
 
 /* The build-id of the kernel that runs now. */
@@ -198,6 +216,8 @@ int kcode_open(const struct kcode_want *w, struct kcode **ret, struct err *e)
 
 	if (w->vmlinux && !w->module)
 		return open_vmlinux(w, w->vmlinux, ret, e);
+	if (!w->module && open_archived(w, ret) == 0)
+		return 0;
 	if (!w->module && look_around(w, ret, &why) == 0)
 		return 0;
 	if (open_core(w, ret, &core) == 0)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/tar.h"
 #include "sym/elf.h"
 
 struct kcode_want {
@@ -20,8 +21,9 @@ struct kcode_want {
 	const char *release; /* of the recorded kernel; NULL: not known */
 	struct build_id id;  /* of the recorded kernel; len 0: not known */
 	uint64_t text;	     /* where its code began when it was recorded; 0: not known */
-	bool module;	     /* it is about a module, which only the core has, and only of that boot */
-	const char *kcore;   /* NULL: /proc/kcore */
+	struct tar *archive; /* what came with the recording; NULL: nothing */
+	bool module; /* it is about a module, which only the core has, and only of that boot */
+	const char *kcore; /* NULL: /proc/kcore */
 };
 
 struct kcode;

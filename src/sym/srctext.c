@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "sym/archive.h"
 
 #define SIZE_LIMIT (64u << 20)
 
@@ -51,13 +52,25 @@ static void split_lines(struct srctext_file *f, size_t len)
 	f->start[n] = (uint32_t)len + 1;
 }
 
+static int read_archived(const struct srctext *s, const char *name, struct srctext_file *f,
+			 size_t *len)
+{
+	const void *p = archive_by_path(s->opts.archive, name, len);
+
+	if (!p || *len > SIZE_LIMIT)
+		return -ENOENT;
+	f->text = mem_alloc(*len + 1);
+	memcpy(f->text, p, *len);
+	return 0;
+}
+
 static void load(const struct srctext *s, const char *name, struct srctext_file *f)
 {
 	char path[PATH_MAX];
 	size_t len = 0;
-	int r = -ENOENT;
+	int r = read_archived(s, name, f, &len);
 
-	if (s->opts.prefix && *name == '/') {
+	if (r < 0 && s->opts.prefix && *name == '/') {
 		snprintf(path, sizeof(path), "%s%s", s->opts.prefix,
 			 strip_folders(name, s->opts.strip));
 		r = read_regular(path, f, &len);
@@ -66,7 +79,7 @@ static void load(const struct srctext *s, const char *name, struct srctext_file 
 		snprintf(path, sizeof(path), "%s/%s", s->opts.symfs, name);
 		r = read_regular(path, f, &len);
 	}
-	if (r < 0)
+	if (r < 0 && !s->opts.archive)
 		r = read_regular(name, f, &len);
 	if (r == 0)
 		split_lines(f, len);

@@ -14,9 +14,12 @@
 #include <sys/types.h>
 
 #include "base/map.h"
+#include "base/tar.h"
 #include "base/vec.h"
 
 struct srctext_opts {
+	struct tar
+		*archive;   /* only what came with the recording, see archive.h; NULL: files here */
 	const char *symfs;  /* first below this folder; NULL: / */
 	const char *prefix; /* put in front of absolute names; NULL: nothing */
 	unsigned strip;	    /* folders taken off before that */

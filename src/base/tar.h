@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tar archives, read in place: plain ones, and those packed with zstd.
+ *
+ * The file is mapped; nothing of a plain one is copied. tar_write.h packs each
+ * member as a zstd frame of its own, and then only the members asked for are
+ * unpacked; any other .tar.zst is unpacked as a whole.
+ *
+ * The file is untrusted. Sizes are checked against what is there, what unpacking
+ * may yield is bounded, and names that lead out of the archive (absolute ones, "..")
+ * are left out and counted. Names come without "./" in front. An archive that was cut
+ * short gives its whole members and says so.
+ */
+#ifndef KYMO_BASE_TAR_H
+#define KYMO_BASE_TAR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum tar_kind { TAR_FILE, TAR_LINK, TAR_FOLDER };
+
+struct tar_member {
+	const char *name;
+	const char *link; /* where a TAR_LINK leads, as it stands there; else NULL */
+	enum tar_kind kind;
+	uint64_t size; /* of a TAR_FILE */
+	int64_t mtime;
+};
+
+struct tar;
+
+/* Does a file that begins with these n bytes (512 are enough) look like one? */
+bool tar_looks_like(const void *start, size_t n);
+
+/* fd is taken over, also on failure; name is for messages. On failure *ret is untouched. */
+int tar_open_fd(int fd, const char *name, struct tar **ret, struct err *e);
+/* data stays the caller's and must outlive it. */
+int tar_open_memory(const void *data, size_t n, const char *name, struct tar **ret, struct err *e);
+void tar_close(struct tar *t); /* NULL is fine */
+
+size_t tar_count(const struct tar *t);
+const struct tar_member *tar_at(const struct tar *t, size_t i);
+/* The last one of that name; NULL when there is none. */
+const struct tar_member *tar_find(const struct tar *t, const char *name);
+/*
+ * The bytes of a TAR_FILE; they live as long as t. NULL with e filled when they
+ * cannot be unpacked. Several threads may ask at a time.
+ */
+const void *tar_data(struct tar *t, const struct tar_member *m, struct err *e);
+
+/* How many members were left out because of their names; was it cut short? */
+size_t tar_refused(const struct tar *t);
+bool tar_was_cut(const struct tar *t);
+
+#endif

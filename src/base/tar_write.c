@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/tar_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/tar_block.h"
+#include "config.h"
+#if HAVE_ZSTD
+#	include <zstd.h>
+#endif
+
+#define BUFFER (1u << 20)
+
+struct tar_writer {
+	int fd;
+	char *path;
+	int level;
+	void *zstd;
+	uint8_t *buffer; /* what zstd writes into */
+	int64_t size;
+};
+
+static int failed(const struct tar_writer *w, int code, struct err *e)
+{
+	err_set(e, code, "cannot write '%s': %s", w->path, strerror(code));
+	if (code == ENOSPC)
+		return err_hint(e, "free some space, or write elsewhere with -o");
+	return -code;
+}
+
+static int put(struct tar_writer *w, const void *data, size_t n, struct err *e)
+{
+	int r = file_write_all(w->fd, data, n);
+
+	w->size += (int64_t)n;
+	return r < 0 ? failed(w, -r, e) : 0;
+}
+
+#if HAVE_ZSTD
+static int put_packed(struct tar_writer *w, const void *data, size_t n, ZSTD_EndDirective how,
+		      struct err *e)
+{
+	ZSTD_inBuffer in = { data, n, 0 };
+	size_t left;
+
+	do {
+		ZSTD_outBuffer out = { w->buffer, BUFFER, 0 };
+
+		left = ZSTD_compressStream2(w->zstd, &out, &in, how);
+		if (ZSTD_isError(left))
+			return err_set(e, EIO, "cannot compress: %s", ZSTD_getErrorName(left));
+		if (put(w, w->buffer, out.pos, e) < 0)
+			return -e->code;
+	} while (how == ZSTD_e_end ? left : in.pos < in.size);
+	return 0;
+}
+#endif
+
+/* Head, body and padding: one frame when packed. */
+static int put_member(struct tar_writer *w, const struct strbuf *head, const void *data, size_t n,
+		      struct err *e)
+{
+	static const uint8_t zero[TAR_BLOCK];
+	size_t pad = (size_t)(tar_round(n) - n);
+	int r;
+
+#if HAVE_ZSTD
+	if (w->zstd) {
+		ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_only);
+		ZSTD_CCtx_setPledgedSrcSize(w->zstd, head->n + n + pad);
+		r = put_packed(w, head->data, head->n, ZSTD_e_continue, e);
+		if (r == 0 && n)
+			r = put_packed(w, data, n, ZSTD_e_continue, e);
+		return r == 0 ? put_packed(w, zero, pad, ZSTD_e_end, e) : r;
+	}
+#endif
+	r = put(w, head->data, head->n, e);
+	if (r == 0 && n)
+		r = put(w, data, n, e);
+	return r == 0 ? put(w, zero, pad, e) : r;
+}
+
+static void set_number(char *field, size_t size, uint64_t v)
+{
+	/* octal while it fits, as everybody reads it; else GNU's binary form */
+	if (v >> (3 * (size - 1)) == 0) {
+		for (size_t i = size - 1; i-- > 0; v >>= 3)
+			field[i] = (char)('0' + (v & 7));
+		return;
+	}
+	for (size_t i = size; i-- > 1; v >>= 8)
+		field[i] = (char)(v & 255);
+	field[0] = (char)0x80;
+}
+
+static void add_block(struct strbuf *b, const char *name, char type, uint64_t size, uint64_t mtime,
+		      const char *link)
+{
+	struct tar_block h = { .type = type, .magic = "ustar", .version = { '0', '0' } };
+
+	memcpy(h.name, name, strnlen(name, sizeof(h.name)));
+	if (link)
+		memcpy(h.link, link, strnlen(link, sizeof(h.link)));
+	set_number(h.mode, sizeof(h.mode), type == '0' ? 0600 : 0777);
+	set_number(h.uid, sizeof(h.uid), 0);
+	set_number(h.gid, sizeof(h.gid), 0);
+	set_number(h.size, sizeof(h.size), size);
+	set_number(h.mtime, sizeof(h.mtime), mtime);
+	set_number(h.sum, sizeof(h.sum) - 1, tar_sum(&h));
+	h.sum[7] = ' ';
+	strbuf_add(b, (const char *)&h, sizeof(h));
+}
+
+/* "LENGTH KEY=VALUE\n", the length counting itself. */
+static void add_pax(struct strbuf *b, const char *key, const char *value)
+{
+	size_t rest = strlen(key) + strlen(value) + 3, n = rest + 1;
+	char digits[24];
+
+	while (rest + (size_t)snprintf(digits, sizeof(digits), "%zu", n) != n)
+		n = rest + strlen(digits);
+	strbuf_printf(b, "%zu %s=%s\n", n, key, value);
+}
+
+static void add_head(struct strbuf *b, const char *name, char type, uint64_t size, uint64_t mtime,
+		     const char *link)
+{
+	AUTO_STRBUF pax = { 0 };
+
+	if (strlen(name) > 100)
+		add_pax(&pax, "path", name);
+	if (link && strlen(link) > 100)
+		add_pax(&pax, "linkpath", link);
+	if (pax.n) {
+		add_block(b, "././@PaxHeader", 'x', pax.n, mtime, NULL);
+		strbuf_add(b, pax.data, pax.n);
+		while (b->n % TAR_BLOCK)
+			strbuf_putc(b, 0);
+	}
+	add_block(b, name, type, size, mtime, link);
+}
+
+int tar_write_open(const char *path, int level, struct tar_writer **ret, struct err *e)
+{
+	struct tar_writer *w;
+	int fd;
+
+	if (level && !HAVE_ZSTD) {
+		err_set(e, EOPNOTSUPP, "this kymo was built without zstd");
+		return err_hint(e, "do not pack it, or build with libzstd-dev installed");
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_set(e, errno, "cannot write '%s': %s", path, strerror(errno));
+	w = mem_alloc(sizeof(*w));
+	w->fd = fd;
+	w->path = mem_strdup(path);
+#if HAVE_ZSTD
+	if (level) {
+		w->buffer = mem_alloc(BUFFER);
+		w->zstd = ZSTD_createCCtx();
+		ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, level);
+		ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
+	}
+#endif
+	*ret = w;
+	return 0;
+}
+
+int tar_write_file(struct tar_writer *w, const char *name, const void *data, size_t n,
+		   int64_t mtime, struct err *e)
+{
+	AUTO_STRBUF head = { 0 };
+
+	add_head(&head, name, '0', n, mtime > 0 ? (uint64_t)mtime : 0, NULL);
+	return put_member(w, &head, data, n, e);
+}
+
+int tar_write_link(struct tar_writer *w, const char *name, const char *target, struct err *e)
+{
+	AUTO_STRBUF head = { 0 };
+
+	add_head(&head, name, '2', 0, 0, target);
+	return put_member(w, &head, NULL, 0, e);
+}
+
+static void drop(struct tar_writer *w)
+{
+#if HAVE_ZSTD
+	ZSTD_freeCCtx(w->zstd);
+#endif
+	free(w->buffer);
+	free(w->path);
+	free(w);
+}
+
+int64_t tar_write_finish(struct tar_writer *w, struct err *e)
+{
+	char end[2 * TAR_BLOCK] = { 0 };
+	struct strbuf b = { .data = end, .n = sizeof(end) };
+	int64_t r = put_member(w, &b, NULL, 0, e);
+
+	if (close(w->fd) < 0 && r == 0)
+		r = failed(w, errno, e);
+	if (r < 0)
+		unlink(w->path);
+	else
+		r = w->size;
+	drop(w);
+	return r;
+}
+
+void tar_write_abandon(struct tar_writer *w)
+{
+	if (!w)
+		return;
+	close(w->fd);
+	unlink(w->path);
+	drop(w);
+}

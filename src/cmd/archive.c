@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kymo archive: a recording with everything a report needs, in one file.
+ *
+ * What is needed is found out by doing it: all addresses are named, with lines, and
+ * each file that was opened for it goes in. So a report elsewhere has the same.
+ */
+#include "cmd/archive.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/map.h"
+#include "base/pool.h"
+#include "base/str.h"
+#include "base/tar_write.h"
+#include "calc/names.h"
+#include "cmd/command.h"
+#include "cmd/input.h"
+#include "cmd/progress.h"
+#include "config.h"
+#include "live/hits.h"
+#include "sym/archive.h"
+#include "sym/kcode.h"
+
+#define LEVEL 3
+#define MAX_SOURCE (8u << 20)
+
+struct args {
+	const char *input, *output, *symfs, *folder, *buildid_dir;
+	bool unpack, all, sources, plain, quiet, no_vmlinux;
+};
+
+static const struct opt opts[] = {
+	OPT_HEAD("Making one"),
+	OPT_STR_C('i', "input", "FILE", input, "the recording (default: perf.data)", "@files"),
+	OPT_STR_C('o', "output", "FILE", output,
+		  "what to write (default: FILE.kymo; unpacking: the recording, perf.data)",
+		  "@files"),
+	OPT_FLAG('a', "all", all, "all mapped files, not only those that samples fell into"),
+	OPT_FLAG(0, "sources", sources, "source files too, as far as debug info names them"),
+	OPT_FLAG(0, "no-vmlinux", no_vmlinux, "not the kernel's code, where a vmlinux is at hand"),
+	OPT_FLAG(0, "plain", plain, "a tar archive that is not packed"),
+	OPT_STR_C(0, "symfs", "DIR", symfs, "look for files below DIR", "@dirs"),
+	OPT_HEAD("Unpacking one"),
+	OPT_FLAG(0, "unpack", unpack,
+		 "put its files into the build-id cache, the recording into perf.data"),
+	OPT_STR_C('d', "directory", "DIR", folder, "put everything into DIR instead", "@dirs"),
+	OPT_STR_C(0, "buildid-dir", "DIR", buildid_dir, "the cache (default: ~/.debug)", "@dirs"),
+	OPT_FLAG('q', "quiet", quiet, "no messages"),
+	OPT_END,
+};
+
+struct making {
+	const struct args *a;
+	struct tar_writer *w;
+	struct source *source;
+	struct symbols *symbols;
+	pthread_mutex_t lock;  /* for all below */
+	struct strtab done;    /* names of members */
+	struct strtab folders; /* build-ids, and by their number: */
+	VEC(char *) folder;
+	size_t n_files;
+	uint64_t bytes;
+	struct err err;
+	int result;
+	VEC(char *) missing;
+};
+
+/* Once each; the first failure is kept. */
+static void put(struct making *m, const char *name, const void *data, size_t n)
+{
+	size_t before = m->done.n;
+
+	strtab_add(&m->done, name);
+	if (m->result < 0 || m->done.n == before)
+		return;
+	m->result = tar_write_file(m->w, name, data, n, 0, &m->err);
+	m->n_files++;
+	m->bytes += n;
+}
+
+static void put_by_path(struct making *m, const char *path, const void *data, size_t n)
+{
+	AUTO_STRBUF name = { 0 };
+
+	if (archive_file(&name, path))
+		put(m, name.data, data, n);
+}
+
+/* A build-id has one folder, whatever paths its files have. */
+static const char *folder_of(struct making *m, const struct build_id *id, const char *path)
+{
+	char text[BUILD_ID_TEXT];
+	uint32_t at = strtab_add(&m->folders, build_id_text(id, text));
+
+	if (at == m->folder.n) {
+		AUTO_FREE char *target = NULL;
+		AUTO_STRBUF link = { 0 };
+		struct strbuf b = { 0 };
+
+		archive_folder(&b, path, id);
+		vec_push(&m->folder, b.data);
+		archive_link(&link, id);
+		target = mem_printf("../../%s", b.data);
+		if (m->result >= 0)
+			m->result = tar_write_link(m->w, link.data, target, &m->err);
+	}
+	return m->folder.data[at];
+}
+
+/* A file was opened. */
+static void taken(void *ctx, const char *path, const struct build_id *id, const char *name,
+		  const void *data, size_t n)
+{
+	struct making *m = ctx;
+
+	pthread_mutex_lock(&m->lock);
+	if (name && id && id->len >= 2) {
+		AUTO_FREE char *member = mem_printf("%s/%s", folder_of(m, id, path), name);
+
+		put(m, member, data, n);
+	}
+	/* the vDSO goes both ways: it is asked for by its name too */
+	if (!name || !id || id->len < 2 || strcmp(name, "vdso") == 0)
+		put_by_path(m, path, data, n);
+	pthread_mutex_unlock(&m->lock);
+}
+
+static int put_recording(struct making *m, const char *path, const char *name, struct err *e)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *p;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode) || !st.st_size)
+		return err_set(e, EINVAL, "%s is no regular file", path);
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return err_set(e, errno, "cannot map %s: %s", path, strerror(errno));
+	r = tar_write_file(m->w, name, p, (size_t)st.st_size, st.st_mtime, e);
+	munmap(p, (size_t)st.st_size);
+	return r;
+}
+
+/* perf record --threads makes a folder. */
+static int put_recordings(struct making *m, const char *path, struct err *e)
+{
+	struct file_names names = { 0 };
+	struct stat st;
+	int r;
+
+	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
+		return put_recording(m, path, ARCHIVE_DATA, e);
+	r = file_list(path, &names);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		AUTO_FREE char *part = mem_printf("%s/%s", path, names.name[i]);
+		AUTO_FREE char *member = mem_printf(ARCHIVE_DATA "/%s", names.name[i]);
+
+		if (strcmp(names.name[i], "data") == 0 || str_starts(names.name[i], "data."))
+			r = put_recording(m, part, member, e);
+	}
+	file_names_free(&names);
+	return r;
+}
+
+/* The files that data addresses and branches lie in; chains are named anyway. */
+struct marking {
+	const struct tasks *tasks;
+	uint8_t *hit;
+};
+
+static void mark(struct marking *m, const struct event *ev, uint64_t addr)
+{
+	uint32_t space = tasks_space_at(m->tasks, ev->pid, ev->time);
+	const struct task_map *map = tasks_find(m->tasks, space, addr);
+
+	if (map)
+		m->hit[map->dso] = 1;
+}
+
+static int mark_event(void *ctx, const struct event *ev)
+{
+	if (ev->have & EVENT_HAVE_ADDR)
+		mark(ctx, ev, ev->addr);
+	for (uint64_t i = 0; ev->extra && i < ev->extra->branch_n; i++) {
+		mark(ctx, ev, ev->extra->branch[i].from);
+		mark(ctx, ev, ev->extra->branch[i].to);
+	}
+	return 0;
+}
+
+static int find_marks(struct making *m, uint8_t *hit, struct err *e)
+{
+	struct source *s = m->source;
+	struct marking marking = { s->trace->tasks, hit };
+	bool any = false;
+
+	for (size_t i = 0; i < s->trace->n_types; i++)
+		any = any || (s->trace->types[i].attr.sample_type &
+			      (PERF_SAMPLE_ADDR | PERF_SAMPLE_BRANCH_STACK));
+	for (size_t i = 0; any && i < s->n_chunks; i++)
+		if (s->read_chunk(s, i, mark_event, &marking, e) < 0)
+			return -e->code;
+	return 0;
+}
+
+/* Open every file of the list, so that it and what belongs to it is taken. */
+static void open_files(struct making *m, const uint8_t *hit)
+{
+	const struct tasks *t = m->source->trace->tasks;
+
+	for (uint32_t d = 0; d < tasks_n_dsos(t); d++) {
+		const struct task_dso *dso = tasks_get_dso(t, d);
+		struct find_want want = { .path = tasks_dso_path(t, d) };
+		uint32_t file;
+
+		if ((!hit[d] && !m->a->all) || dso->kernel || str_starts(want.path, "//anon") ||
+		    (want.path[0] != '/' && strcmp(want.path, "[vdso]") != 0))
+			continue;
+		want.id.len = dso->build_id_size;
+		memcpy(want.id.data, dso->build_id, dso->build_id_size);
+		file = symbols_dso(m->symbols, &want);
+		if (!symbols_status(m->symbols, file).opened && hit[d] &&
+		    !str_starts(want.path, "/tmp/perf-"))
+			vec_push(&m->missing, mem_strdup(want.path));
+	}
+}
+
+static void put_sources(struct making *m, const struct names *n)
+{
+	struct strtab seen = { 0 };
+
+	for (size_t i = 0; m->a->sources && i < n->sites.n; i++) {
+		const struct sym_result *s = n->sites.data[i].sym;
+
+		for (uint32_t k = 0; s && k < s->nframes; k++) {
+			const char *path = symbols_text(m->symbols, s->frames[k].file);
+			AUTO_FREE char *text = NULL;
+			size_t before = seen.n, len = 0;
+			struct stat st;
+
+			strtab_add(&seen, path);
+			if (seen.n > before && *path == '/' && stat(path, &st) == 0 &&
+			    S_ISREG(st.st_mode) && file_read(path, MAX_SOURCE, &text, &len) == 0)
+				put_by_path(m, path, text, len);
+		}
+	}
+	strtab_free(&seen);
+}
+
+static const struct task_dso *kernel_of(const struct trace *t)
+{
+	for (uint32_t i = 0; i < tasks_n_dsos(t->tasks); i++)
+		if (strcmp(tasks_dso_path(t->tasks, i), "[kernel.kallsyms]") == 0)
+			return tasks_get_dso(t->tasks, i);
+	return NULL;
+}
+
+/* A vmlinux of that build, where packages put it. */
+static bool put_vmlinux(struct making *m, const struct build_id *id)
+{
+	const struct trace *t = m->source->trace;
+	struct kcode_want want = { .symfs = m->a->symfs,
+				   .release = t->info.os_release,
+				   .id = *id,
+				   .text = tasks_kernel_start(t->tasks) };
+	struct kcode *k = NULL;
+	struct elf *elf = NULL;
+	bool found = false;
+
+	if (m->a->no_vmlinux || !id->len || kcode_open(&want, &k, &(struct err){ 0 }) < 0)
+		return false;
+	if (elf_open_path(kcode_path(k), &elf, NULL) == 0 && build_id_match(&elf->build_id, id)) {
+		taken(m, "[kernel.vmlinux]", id, "elf", elf->data, elf->size);
+		found = true;
+	}
+	elf_free(elf);
+	kcode_close(k);
+	return found;
+}
+
+/* kymo's recordings have the names of what was hit; others, and code to look at, need all. */
+static void put_kernel(struct making *m)
+{
+	const struct trace *t = m->source->trace;
+	const struct task_dso *d = kernel_of(t);
+	AUTO_FREE char *text = NULL;
+	struct build_id id = { 0 };
+	size_t n = 0;
+	bool code;
+
+	if (!d)
+		return;
+	id.len = d->build_id_size;
+	memcpy(id.data, d->build_id, id.len);
+	code = put_vmlinux(m, &id);
+	if (t->info.kallsyms_size && !(code && input_same_boot(t)))
+		return;
+	if (input_kallsyms(t, &text, &n) < 0)
+		return;
+	if (id.len)
+		taken(m, "[kernel.kallsyms]", &id, "kallsyms", text, n);
+	else
+		put_by_path(m, "/proc/kallsyms", text, n);
+}
+
+/* Name all there is to name; what is opened on the way is taken. */
+static int put_files(struct making *m, struct err *e)
+{
+	struct symbols_opts so = { .find = input_find(m->source, m->a->symfs) };
+	struct profile_opts po = { .by = PROFILE_BY_CODE | PROFILE_BY_CHAIN };
+	struct profile p = { 0 };
+	struct names n = { 0 };
+	struct hits hits = { 0 };
+	const char *note;
+	int r = hits_find(m->source, &hits, e);
+
+	so.find.taken = taken;
+	so.find.taken_ctx = m;
+	m->symbols = symbols_new(&so);
+	if (r == 0)
+		r = find_marks(m, hits.dso, e);
+	if (r == 0)
+		r = profile_make(m->source, &po, &p, e);
+	if (r == 0)
+		r = input_kernel_symbols(m->source, &(struct input_kernel){ .symfs = m->a->symfs },
+					 m->symbols, &note, e);
+	if (r == 0)
+		r = names_make(&p, m->symbols, &(struct names_opts){ .inlines = true }, &n, e);
+	if (r == 0) {
+		open_files(m, hits.dso);
+		put_sources(m, &n);
+		if (hits.kernel.n || m->a->all)
+			put_kernel(m);
+	}
+	names_free(&n);
+	profile_free(&p);
+	symbols_free(m->symbols);
+	hits_free(&hits);
+	if (r == 0 && m->result < 0) {
+		*e = m->err;
+		r = m->result;
+	}
+	return r;
+}
+
+static void tell(const struct making *m, const char *output, int64_t size)
+{
+	if (m->a->quiet)
+		return;
+	for (size_t i = 0; i < m->missing.n && i < 10; i++)
+		command_note("%s was not found: its addresses will have no names",
+			     m->missing.data[i]);
+	if (m->missing.n > 10)
+		command_note("and %zu files more", m->missing.n - 10);
+	fprintf(stderr, "[ kymo archive: wrote %.3f MB %s: the recording and %zu files ]\n",
+		(double)size / 1048576, output, m->n_files);
+}
+
+static int make(const struct args *a, const char *input, struct err *e)
+{
+	AUTO_FREE char *output = a->output ? mem_strdup(a->output) : mem_printf("%s.kymo", input);
+	struct making m = { .a = a, .lock = PTHREAD_MUTEX_INITIALIZER };
+	struct progress progress;
+	int64_t size;
+	int r;
+
+	if (strcmp(input, "-") == 0)
+		return err_set(e, EINVAL, "archive needs a file, not a pipe");
+	r = input_open(input, &m.source, e);
+	if (r < 0)
+		return r;
+	if (m.source->trace->files) {
+		source_close(m.source);
+		return err_set(e, EEXIST, "%s is an archive already", input);
+	}
+	input_unwind(&m.source, a->symfs);
+	progress_begin(&progress, "collecting files", a->quiet);
+	progress_at(&progress, 0, 0);
+	r = tar_write_open(output, a->plain || !HAVE_ZSTD ? 0 : LEVEL, &m.w, e);
+	if (r == 0)
+		r = put_recordings(&m, input, e);
+	if (r == 0)
+		r = put_files(&m, e);
+	progress_end(&progress);
+	if (r < 0) {
+		tar_write_abandon(m.w);
+	} else {
+		size = tar_write_finish(m.w, e);
+		r = size < 0 ? (int)size : 0;
+		if (r == 0)
+			tell(&m, output, size);
+	}
+	source_close(m.source);
+	strtab_free(&m.done);
+	strtab_free(&m.folders);
+	vec_each (&m.folder, f)
+		free(*f);
+	vec_free(&m.folder);
+	vec_each (&m.missing, f)
+		free(*f);
+	vec_free(&m.missing);
+	return r;
+}
+
+static int run(void *args, int argc, char **argv, struct err *e)
+{
+	const struct args *a = args;
+	const char *file = argc ? argv[0] : a->input;
+
+	if (argc > 1)
+		return err_set(e, EINVAL, "one file at a time: what is '%s'?", argv[1]);
+	if (a->unpack)
+		return archive_unpack(&(struct archive_unpack){ .file = file,
+								.folder = a->folder,
+								.buildid_dir = a->buildid_dir,
+								.output = a->output,
+								.quiet = a->quiet },
+				      e);
+	return make(a, file ? file : "perf.data", e);
+}
+
+static const struct example examples[] = {
+	{ "archive", "perf.data and all it needs into perf.data.kymo" },
+	{ "report -i perf.data.kymo", "read it, on any machine" },
+	{ "archive --unpack perf.data.kymo", "put its files where perf and kymo look for them" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_archive = {
+	.name = "archive",
+	.group = "Profile",
+	.summary = "pack a recording with all files a report needs",
+	.usage = "[OPTIONS] [FILE]",
+	.about =
+		"Every command that reads a recording reads the archive as it is, with the same "
+		"result as on the machine it was recorded on. It is a tar archive in the layout of "
+		"perf's ~/.debug.",
+	.examples = examples,
+	.opts = opts,
+	.complete = "@files",
+	.args_size = sizeof(struct args),
+	.run = run,
+};
