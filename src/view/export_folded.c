@@ -19,7 +19,7 @@ int export_folded(struct export_job *x, struct err *e)
 
 	if (!f)
 		return err_set(e, ENOMEM, "cannot write");
-	profile_stacks(x->names, &s);
+	profile_stacks(x->names, false, &s);
 	/* counts of different events have no sum: those of the first one that has any */
 	while (o.type + 1 < x->source->trace->n_types && !x->profile->total[o.type].count)
 		o.type++;
