@@ -8,7 +8,8 @@
  * The text is untrusted, as the recording is: nesting and size are bounded, and
  * whatever a record says, nothing outside it is read. Results are those of
  * libtraceevent, which perf prints with: numbers are unsigned 64-bit, what is
- * narrower is cut when it is printed.
+ * narrower is cut when it is printed. Only a signed field of one or two bytes
+ * keeps its sign.
  */
 #ifndef KYMO_EVENT_PRINTFMT_H
 #define KYMO_EVENT_PRINTFMT_H

@@ -560,6 +560,16 @@ static void put_pointer(struct run *r, const struct piece *p, uint64_t width)
 		put_number(r, p, width, v);
 }
 
+/* A negative short or char, shown as %d, is negative; libtraceevent shows 65533 for -3. */
+static uint64_t small_signed(const struct node *n, uint64_t v)
+{
+	if (n->kind != NODE_FIELD || n->field->kind != FIELD_INT || !n->field->is_signed)
+		return v;
+	return n->field->size == 1   ? (uint64_t)(int8_t)v
+	       : n->field->size == 2 ? (uint64_t)(int16_t)v
+				     : v;
+}
+
 static void put_piece(struct run *r, const struct piece *p)
 {
 	uint64_t width = p->width ? number(r, p->width) : 0, v;
@@ -576,6 +586,8 @@ static void put_piece(struct run *r, const struct piece *p)
 	case 'o':
 	case 'c':
 		v = number(r, p->arg);
+		if (p->conversion == 'd' || p->conversion == 'i')
+			v = small_signed(p->arg, v);
 		if (!put_plain(r, p, v))
 			put_number(r, p, width, v);
 		break;

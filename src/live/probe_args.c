@@ -60,17 +60,18 @@ static int add_var(struct build *b, const struct probe_arg *arg, const struct dw
 			   (struct probe_type){ .die = v->type }, b->out, b->e);
 }
 
-/* The innermost one of that name that is kept somewhere. */
+/* The function's own of that name before others', the innermost of them, and one that is kept. */
 static int look_var(void *ctx, const struct dwarf_var *v)
 {
 	struct look *l = ctx;
 
 	str_nearest_add(&l->near, v->name);
-	if (strcmp(v->name, l->name) != 0 || (l->found && v->why))
+	if (strcmp(v->name, l->name) != 0)
 		return 0;
-	l->var = *v;
+	if (!l->found || (!v->why && (l->var.why || v->own)))
+		l->var = *v;
 	l->found = true;
-	return v->why ? 0 : 1;
+	return 0;
 }
 
 static int all_vars(void *ctx, const struct dwarf_var *v)
@@ -78,7 +79,7 @@ static int all_vars(void *ctx, const struct dwarf_var *v)
 	struct look *l = ctx;
 	const struct probe_arg plain = { .what = v->name };
 
-	if (v->why || (l->params && !v->param))
+	if (v->why || !v->own || (l->params && !v->param))
 		return 0;
 	/* One that cannot be fetched after all is left out; it was not asked for by name. */
 	if (add_var(l->b, &plain, v) == 0)
@@ -285,6 +286,45 @@ static int one(struct build *b)
 	return b->point ? by_dwarf(b) : by_btf(b, arg->what);
 }
 
+/* Whether " NAME=" stands in the first n bytes. */
+static bool has_name(const struct strbuf *out, size_t n, const char *name, size_t len)
+{
+	for (size_t i = 0; i + len + 2 <= n; i++)
+		if (out->data[i] == ' ' && out->data[i + len + 1] == '=' &&
+		    memcmp(out->data + i + 1, name, len) == 0)
+			return true;
+	return false;
+}
+
+/* The kernel takes a name once: the second n->id is id_1. from: where what was just added starts.
+ */
+static void own_names(struct strbuf *out, size_t from)
+{
+	AUTO_FREE char *added = mem_strdup(from < out->n ? out->data + from : "");
+	char *save = NULL;
+
+	if (from >= out->n)
+		return;
+	out->data[out->n = from] = '\0';
+	for (char *arg = strtok_r(added, " ", &save); arg; arg = strtok_r(NULL, " ", &save)) {
+		size_t len = strcspn(arg, "="), n = out->n;
+
+		strbuf_putc(out, ' ');
+		if (!arg[len] || !has_name(out, n, arg, len)) {
+			strbuf_puts(out, arg);
+			continue;
+		}
+		for (int i = 1;; i++) {
+			AUTO_FREE char *name = mem_printf("%.*s_%d", (int)len, arg, i);
+
+			if (has_name(out, n, name, strlen(name)))
+				continue;
+			strbuf_printf(out, "%s%s", name, arg + len);
+			break;
+		}
+	}
+}
+
 int probe_args(const struct probe_target *t, const struct probe_text *p,
 	       const struct dwarf_point *point, const char *symbol, bool at_entry, struct arena *a,
 	       struct probe_defs *notes, struct strbuf *out, struct err *e)
@@ -292,12 +332,14 @@ int probe_args(const struct probe_target *t, const struct probe_text *p,
 	struct build b = { t, p, point, symbol, at_entry, a, notes, out, e, NULL };
 
 	vec_each (&p->args, arg) {
+		size_t from = out->n;
 		int err;
 
 		b.arg = arg;
 		err = one(&b);
 		if (err < 0)
 			return at_arg(&b, err);
+		own_names(out, from);
 	}
 	return 0;
 }

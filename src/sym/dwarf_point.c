@@ -97,27 +97,35 @@ static int tell(struct search *s, const struct function_of *f, uint64_t addr)
 	return s->err;
 }
 
-/* Was the unit compiled without optimisation? Compilers name their options, or not at all. */
-static bool unoptimised(struct unit *u)
+/*
+ * Was it compiled without optimisation? GCC names its options. Others' code keeps parameters in
+ * the frame for good then, which is no list of places but one, from the frame's base.
+ */
+static bool unoptimised(const struct function_of *f)
 {
-	struct die root;
-	struct value v;
-	const char *o;
+	const uint8_t op_fbreg = 0x91;
+	struct die root, c;
+	struct value v = { 0 };
 
-	if (!die_in(u, u->die, &root))
-		return false;
-	v = die_attr(&root, DW_AT_producer);
-	if (v.kind != VALUE_STR || !strstr(v.s, "GNU"))
-		return false;
-	for (o = strstr(v.s, " -O"); o; o = strstr(o + 1, " -O"))
-		if (o[3] != '0')
-			return false;
-	return true;
+	if (die_in(f->u, f->u->die, &root))
+		v = die_attr(&root, DW_AT_producer);
+	if (v.kind == VALUE_STR && strstr(v.s, "GNU")) {
+		for (const char *o = strstr(v.s, " -O"); o; o = strstr(o + 1, " -O"))
+			if (o[3] != '0')
+				return false;
+		return true;
+	}
+	for (bool more = die_child(&f->die, &c); more; more = die_sibling(&c, &c)) {
+		if (c.a->tag != DW_TAG_formal_parameter)
+			continue;
+		v = die_attr(&c, DW_AT_location);
+		return v.kind == VALUE_BLOCK && v.v && (uint8_t)*v.s == op_fbreg;
+	}
+	return false;
 }
 
 struct prologue {
-	uint64_t entry, end, found;
-	uint32_t line;
+	uint64_t entry, found;
 };
 
 /* The second line of a function begins where its frame is made. */
@@ -134,7 +142,7 @@ static uint64_t after_prologue(const struct function_of *f, uint64_t entry)
 {
 	struct prologue p = { .entry = entry, .found = UINT64_MAX };
 
-	if (!unoptimised(f->u))
+	if (!unoptimised(f))
 		return entry;
 	dwarf_rows(f->lines, prologue_row, &p);
 	return die_has_pc(&f->die, p.found) ? p.found : entry;
@@ -195,6 +203,13 @@ static void function_row(void *ctx, const struct line_row *row, bool stmt)
 		tell(s, &s->f, row->addr);
 }
 
+static bool is_within(const struct functions *fn, uint32_t inner, uint32_t outer)
+{
+	while (inner != outer && fn->list.data[inner].parent)
+		inner = fn->list.data[inner].parent - 1;
+	return inner == outer;
+}
+
 /* Where what was called from this line and inlined begins. */
 static void called_here(struct search *s)
 {
@@ -203,7 +218,7 @@ static void called_here(struct search *s)
 		struct die d;
 		uint64_t entry;
 
-		if (g->parent != s->f.at + 1 || g->call_line != s->line ||
+		if (!is_within(s->f.fn, i, s->f.at) || g->call_line != s->line ||
 		    !path_ends(dwarf_line_file(s->lines, g->call_file), s->file) ||
 		    !die_in(s->f.u, g->die, &d) || !die_entry(&d, &entry) || told(s, entry))
 			continue;

@@ -79,10 +79,15 @@ struct dwarf_var {
 	const char *name;
 	struct dwarf_die die, type;
 	bool param, global;
+	bool own; /* of the point's function itself, not of what is inlined there or around it */
 	struct dwarf_fetch fetch;
 	const char *why; /* it cannot be fetched; NULL when it can */
 };
-/* cfi (may be NULL) says where frames are. Innermost scope first; globals only when asked for. */
+/*
+ * cfi (may be NULL) says where frames are. First the function's own, outer blocks before inner
+ * ones; then those of what is inlined at the point, then those of what it is inlined into, then
+ * globals when asked for.
+ */
 typedef int dwarf_var_fn(void *ctx, const struct dwarf_var *v);
 int dwarf_vars(struct dwarf *d, const struct dwarf_point *p, const struct ehframe *cfi,
 	       bool globals, dwarf_var_fn *fn, void *ctx);

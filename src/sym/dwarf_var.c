@@ -426,12 +426,13 @@ struct walk {
 	struct here here;
 	dwarf_var_fn *fn;
 	void *ctx;
-	bool globals;
+	bool globals, own;
 };
 
 static int tell(struct walk *w, const struct die *d)
 {
-	struct dwarf_var v = { .name = die_name(d),
+	struct dwarf_var v = { .own = w->own,
+			       .name = die_name(d),
 			       .die = die_handle(d),
 			       .global = w->globals,
 			       .param = d->a->tag == DW_TAG_formal_parameter };
@@ -446,8 +447,8 @@ static int tell(struct walk *w, const struct die *d)
 	return w->fn(w->ctx, &v);
 }
 
-/* Variables of a scope, those of the scopes inside that hold the address first. */
-static int scope(struct walk *w, const struct die *d, unsigned depth)
+/* Variables of a scope, then those of the scopes inside that hold the address. */
+static int scope(struct walk *w, const struct die *d, uint16_t inner, unsigned depth)
 {
 	struct die c;
 	int err = 0;
@@ -455,12 +456,32 @@ static int scope(struct walk *w, const struct die *d, unsigned depth)
 	if (depth > DIE_DEPTH_MAX)
 		return 0;
 	for (bool more = die_child(d, &c); more && !err; more = die_sibling(&c, &c))
-		if ((c.a->tag == DW_TAG_lexical_block || c.a->tag == DW_TAG_inlined_subroutine) &&
-		    die_has_pc(&c, w->here.addr))
-			err = scope(w, &c, depth + 1);
-	for (bool more = die_child(d, &c); more && !err; more = die_sibling(&c, &c))
 		if (c.a->tag == DW_TAG_variable || c.a->tag == DW_TAG_formal_parameter)
 			err = tell(w, &c);
+	for (bool more = die_child(d, &c); more && !err; more = die_sibling(&c, &c))
+		if (c.a->tag == inner && die_has_pc(&c, w->here.addr))
+			err = scope(w, &c, inner, depth + 1);
+	return err;
+}
+
+/* What is inlined at the address, anywhere below d. */
+static int inlined_scopes(struct walk *w, const struct die *d, unsigned depth)
+{
+	struct die c;
+	int err = 0;
+
+	if (depth > DIE_DEPTH_MAX)
+		return 0;
+	for (bool more = die_child(d, &c); more && !err; more = die_sibling(&c, &c)) {
+		bool inlined = c.a->tag == DW_TAG_inlined_subroutine;
+
+		if ((!inlined && c.a->tag != DW_TAG_lexical_block) || !die_has_pc(&c, w->here.addr))
+			continue;
+		if (inlined)
+			err = scope(w, &c, DW_TAG_lexical_block, depth + 1);
+		if (!err)
+			err = inlined_scopes(w, &c, depth + 1);
+	}
 	return err;
 }
 
@@ -507,10 +528,13 @@ int dwarf_vars(struct dwarf *d, const struct dwarf_point *p, const struct ehfram
 	if (!die_open(p->scope, &die))
 		return 0;
 	find_function(&w.here);
-	err = scope(&w, &die, 0);
-	/* Behind the inlined instance come the variables of what it was inlined into. */
+	w.own = true;
+	err = scope(&w, &die, DW_TAG_lexical_block, 0);
+	w.own = false;
+	if (!err)
+		err = inlined_scopes(&w, &die, 0);
 	if (!err && p->inlined && w.here.function.u)
-		err = scope(&w, &w.here.function, 0);
+		err = scope(&w, &w.here.function, DW_TAG_lexical_block, 0);
 	if (err || !globals || !die_in(p->scope.u, p->scope.u->die, &die))
 		return err;
 	w.globals = true;

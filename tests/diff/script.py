@@ -22,6 +22,8 @@ from tap import KYMO, WORK, check, end, run, skip
 # Pairs of lines that may differ: what perf prints, what kymo prints, why. Sorted by reason.
 KNOWN = [
     (r" flags=D\|P\|I$", r" flags=[MDPI|]*$", "perf 6.1 takes a & (b | c) in a print format as (a & b) | c"),
+    (r"=(655[0-3]\d|6[0-4]\d{3}|5\d{4}|4\d{4}|3[3-9]\d{3}|2[0-4]\d|25[0-5]|1[3-9]\d)\b", r"=-\d+\b",
+     "libtraceevent shows negative fields of one or two bytes as positive"),
     (r"\s(\[unknown\]|\S*@plt(\+0x[0-9a-f]+)?)(?= \(|$)", r"\s\S+@plt(\+0x[0-9a-f]+)?(?= \(|$)",
      "perf 6.1 has no names, or wrong ones, for PLT entries of many files"),
     (r"\S+ \(inlined\)$", r"\S+ \(/\S+\)$", "perf 6.1 calls a function inlined whose DWARF name is not its symbol's"),

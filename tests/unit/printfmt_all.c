@@ -119,6 +119,11 @@ static bool known(const struct event_type *t, const char *tep)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		if (strstr(t->print_fmt, wrong[i].part))
 			return true;
+	/* negative numbers of one or two bytes come out positive */
+	for (size_t i = 0; i < t->n_fields; i++)
+		if (t->fields[i].kind == FIELD_INT && t->fields[i].is_signed &&
+		    t->fields[i].size < 4)
+			return true;
 	return false;
 }
 

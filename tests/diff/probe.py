@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""kymo probe -D, -L, -V and -l against perf probe 6.1, over builds of one program with different debug info.
+
+Nothing is added: both only say what they would tell the kernel. Where kymo differs on purpose, BETTER says why.
+"""
+import os
+import shutil
+import subprocess
+import tempfile
+
+from tap import KYMO, check, end, run, same, skip
+
+SOURCE = os.path.abspath("tests/work/probed.c")
+DIR = tempfile.mkdtemp(prefix="kymo-probe-")
+
+BUILDS = {  # name: how it is compiled
+    "O2": "gcc -g -O2",
+    "O0": "gcc -g -O0",
+    "dwarf4": "gcc -gdwarf-4 -O2",
+    "nopie": "gcc -g -O1 -no-pie",
+    "packed": "gcc -g -O2 -gz",
+}
+
+CASES = """
+work
+work n len text k
+work n->id two=n->next->id text:string n->label:string
+lab%return +0($retval):string
+work%return
+work $params
+work n->in.s[2]
+work n->in.name:string
+work n->d n->color n->big n->pin
+work n->as_int n->as_char[1]
+work text[0]
+work n[1].id
+work n->next[0].id
+work x=n->id
+work text:ustring
+work text:x8
+work text:string@user
+work n->label:symbol
+work+3
+work:2
+work:5 local
+work:6 n->next
+work:9
+work:10
+work@probed.c:5
+work@probed.c
+probed.c:42
+twice
+work n->pin->s[1]:x16
+work %di foo=%si:u8 $stack0 $comm
+mine=work n
+gr:mine=work n
+main argc first=argv[0]:string
+main argv[1]
+main
+wor*
+lab n
+lab n->label
+lab:0
+lab:2
+0x1280
+work n->in
+work $arg1
+work nope
+work:400
+nofunc
+work n->nope
+work n.id
+work%foo
+work+9999
+""".strip().splitlines()
+
+BETTER = {  # what kymo says where perf 6.1 cannot or is wrong
+    "work n->in.flags n->in.more": ("flags=+16(%di):b3@0/8 more=+16(%di):b5@3/8", "bit fields of DWARF 5"),
+    "work global_n": ("global_n=@+0x", "the kernel does not know a program's symbols: perf's @global_n is refused"),
+    "work n->in.name": ("name=+26(%di):string", "an array of characters is a text"),
+    "work n->in.s": ("s=+18(%di):s16[4]", "an array is shown whole"),
+    "work%return $retval": ("$retval:s32", "what a function gives back has a type"),
+}
+
+
+def build(name, how):
+    path = f"{DIR}/{name}"
+    subprocess.run(f"{how} -o {path} {SOURCE}", shell=True, check=True, cwd=DIR)
+    return path
+
+
+def lines(r):
+    return [x for x in r.out.strip().splitlines() if x]
+
+
+def definitions(name, path):
+    for case in CASES:
+        if case.startswith("0x") and name == "nopie":
+            continue  # perf gives the kernel the address as an offset in the file, which it is not
+        if case.startswith("0x"):
+            case = "0x" + next(x.split()[0] for x in run(["nm", path]).out.splitlines() if x.endswith(" T lab")).lstrip("0")
+        want, got = (run([*tool, "probe", "-x", path, "-D", case]) for tool in (["perf"], [KYMO]))
+        # one line of source is many places; perf refuses lines that share their first address with another
+        if "sharing the address" in want.err:
+            check(f"{name}: {case}: kymo finds a place where perf refuses", lines(got), got)
+        else:
+            same(f"{name}: {case}", sorted(lines(got)), sorted(lines(want)))
+        if not lines(want) and "sharing" not in want.err:
+            check(f"{name}: {case}: an error in one line and a hint", got.code != 0 and got.err, got)
+
+
+def lists(name, path):
+    for option in ("-V work", "-V lab", "-V main", "-V work:6"):
+        want, got = (run([*tool, "probe", "-x", path, *option.split()]) for tool in (["perf"], [KYMO]))
+        same(f"{name}: {option}", got.out, want.out)
+    want, got = (run([*tool, "probe", "-x", path, "-L", "work"]) for tool in (["perf"], [KYMO]))
+    # kymo shows no lines behind the function, and marks more lines as probe-able
+    numbered = [{x for x in r.out.splitlines() if x[:8].strip()} for r in (want, got)]
+    check(f"{name}: -L work: every line that perf can probe", numbered[0] - {want.out.splitlines()[0]} <= numbered[1], got.out)
+
+
+def better(path):
+    for case, (text, why) in BETTER.items():
+        got = run([KYMO, "probe", "-x", path, "-D", case])
+        check(f"{case}: {why}", text in got.out, got)
+
+
+def clang():
+    """perf 6.1 takes clang's code for unoptimised and does not find its files, so the truth is spelt out."""
+    for how in ("-O2", "-O0"):
+        path = build(f"clang{how}", f"clang -g {how}")
+        entry = int(next(x.split()[0] for x in run(["nm", path]).out.splitlines() if x.endswith(" T work")), 16)
+        got = run([KYMO, "probe", "-x", path, "-D", "work n->id len"])
+        place = int(got.out.split()[1].split(":")[1], 16)
+        check(f"clang {how}: {'at the start' if how == '-O2' else 'behind the making of the frame'}",
+              place == entry if how == "-O2" else entry < place < entry + 64, got)
+        check(f"clang {how}: arguments", ("id=+0(%di):s32 len=%si:x32" if how == "-O2" else "(%bp)):s32 len=-") in got.out, got)
+        check(f"clang {how}: a line of a file", len(lines(run([KYMO, "probe", "-x", path, "-D", "probed.c:45"]))) > 0, got)
+
+
+def separate(path):
+    """Debug info in a file of its own is found by build-id and by name."""
+    stripped = f"{DIR}/stripped"
+    subprocess.run(f"objcopy --only-keep-debug {path} {stripped}.debug && objcopy -S --add-gnu-debuglink={stripped}.debug {path} "
+                   f"{stripped}", shell=True, check=True)
+    want = run([KYMO, "probe", "-x", path, "-D", "p:w=work:5 local n->id"])
+    got = run([KYMO, "probe", "-x", stripped, "-D", "p:w=work:5 local n->id"])
+    same("a separate debug file", got.out.replace("stripped", "O2"), want.out)
+    os.remove(f"{stripped}.debug")
+    r = run([KYMO, "probe", "-x", stripped, "-D", "work n"])
+    check("without it: said so, with what helps", r.code != 0 and "hint:" in r.err, r)
+
+
+if not shutil.which("perf"):
+    skip("all", "perf is not installed")
+    end()
+paths = {name: build(name, how) for name, how in BUILDS.items()}
+for n, p in paths.items():
+    definitions(n, p)
+    lists(n, p)
+better(paths["O2"])
+clang()
+separate(paths["O2"])
+shutil.rmtree(DIR)
+end()
