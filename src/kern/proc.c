@@ -172,7 +172,8 @@ int proc_threads_of_user(const char *user, struct thread_list *ret, struct err *
 	r = all_of(&uid, ret, e);
 	if (r == 0 && !ret->n) {
 		thread_list_free(ret);
-		return err_set(e, ESRCH, "user '%s' has no process now", user);
+		err_set(e, ESRCH, "user '%s' has no process now", user);
+		return err_hint(e, "ps -eo user= | sort | uniq -c shows who has");
 	}
 	return r;
 }

@@ -31,6 +31,8 @@ double stat_row_running(const struct stat_row *r)
 	return r->enabled > 0 ? 100 * r->running / r->enabled : 100;
 }
 
+#define METRIC_WIDTH 35 /* perf's, with the " # " */
+
 /* The value right-aligned in 18 columns, as perf has it. */
 static void value_column(FILE *f, const struct stat_style *s, const struct stat_row *r)
 {
@@ -110,42 +112,50 @@ static int metric_text(FILE *f, const struct stat_metric *m)
 
 static void key_column(FILE *f, const struct stat_style *s, const struct stat_row *r)
 {
-	if (s->by == STAT_GLOBAL)
+	/* perf's widths */
+	static const int width[] = {
+		[STAT_CORE] = 15, [STAT_DIE] = 12, [STAT_SOCKET] = 6, [STAT_NODE] = 6
+	};
+	const char *tid;
+
+	switch (s->by) {
+	case STAT_GLOBAL: return;
+	case STAT_CPU: fprintf(f, "%-10s ", r->key); return;
+	case STAT_THREAD: /* NAME-TID, and the name may have a dash, too */
+		tid = strrchr(r->key, '-');
+		if (tid)
+			fprintf(f, "%16.*s%-9s ", (int)(tid - r->key), r->key, tid);
 		return;
-	if (s->by == STAT_CPU)
-		fprintf(f, "%-10s ", r->key);
-	else if (s->by == STAT_THREAD)
-		fprintf(f, "%23s ", r->key);
-	else
-		fprintf(f, "%-11s %8u ", r->key, r->places);
+	default: fprintf(f, "%-*s%5u ", width[s->by], r->key, r->places); return;
+	}
 }
 
 static void text_row(FILE *f, const struct stat_style *s, const struct stat_table *t,
 		     const struct stat_row *r)
 {
+	bool noisy = t->runs > 1 && r->state == STAT_COUNTED && r->noise != 0;
+	bool shared = r->state == STAT_COUNTED && stat_row_running(r) < 99.995;
+	bool figure = r->metric.style != STAT_METRIC_NONE;
+	const char *cgroup = r->event->cgroup;
 	int used = 0;
-	bool bare; /* nothing follows the name */
 
 	key_column(f, s, r);
 	value_column(f, s, r);
-	bare = r->metric.style == STAT_METRIC_NONE && t->runs < 2 && stat_row_running(r) >= 99.995;
-	fprintf(f, " %-4s %-*s", stat_row_unit(r), bare ? 0 : 32, r->event->name);
-	if (r->event->cgroup)
-		fprintf(f, " %s", r->event->cgroup);
-	if (r->metric.style != STAT_METRIC_NONE) {
+	/* nothing is padded that nothing follows */
+	fprintf(f, " %-4s %-*s", stat_row_unit(r), cgroup || figure || noisy || shared ? 32 : 0,
+		r->event->name);
+	if (cgroup)
+		fprintf(f, " %-*s", figure || noisy || shared ? 9 : 0, cgroup);
+	if (figure) {
 		fputs(" # ", f);
-		used = metric_text(f, &r->metric);
-	} else if (t->runs > 1 || stat_row_running(r) < 99.995) {
-		fputs("   ", f);
+		used = 3 + metric_text(f, &r->metric);
 	}
-	if (t->runs > 1 && r->state == STAT_COUNTED)
-		fprintf(f, "%*s ( +-%6.2f%% )", used < 34 ? 34 - used : 1, "", r->noise);
-	if (r->state == STAT_COUNTED && stat_row_running(r) < 99.995)
-		fprintf(f, "%*s(%.2f%%)",
-			t->runs > 1 ? 2
-			: used < 36 ? 36 - used
-				    : 1,
-			"", stat_row_running(r));
+	if (noisy || shared)
+		fprintf(f, "%*s", used < METRIC_WIDTH ? METRIC_WIDTH - used : 0, "");
+	if (noisy)
+		fprintf(f, "  ( +-%6.2f%% )", r->noise);
+	if (shared)
+		fprintf(f, "  (%.2f%%)", stat_row_running(r));
 	putc('\n', f);
 	if (r->metric2.style != STAT_METRIC_NONE) {
 		fprintf(f, "%*s # ", 18 + 1 + 4 + 1 + 32, "");
@@ -218,12 +228,12 @@ void stat_print_interval_head(FILE *f, const struct stat_style *s, const struct 
 {
 	static const char *const keys[] = {
 		[STAT_GLOBAL] = "",
-		[STAT_CPU] = " CPU       ",
-		[STAT_CORE] = " core            cpus ",
-		[STAT_DIE] = " die             cpus ",
-		[STAT_SOCKET] = " socket          cpus ",
-		[STAT_NODE] = " node            cpus ",
-		[STAT_THREAD] = "             comm-pid   ",
+		[STAT_CPU] = "CPU        ",
+		[STAT_CORE] = "core            cpus ",
+		[STAT_DIE] = "die          cpus ",
+		[STAT_SOCKET] = "socket cpus ",
+		[STAT_NODE] = "node   cpus ",
+		[STAT_THREAD] = "            comm-pid      ",
 	};
 
 	(void)t;
@@ -244,19 +254,25 @@ void stat_print_head(FILE *f, const struct stat_style *s, const struct stat_subj
 	fputs(":\n\n", f);
 }
 
-/* The single runs, with a bar of how far each is off. */
+/* Two digits more than those that the deviation leaves certain, as perf has it. */
+static int precision(const struct stat_table *t)
+{
+	double s = t->wall_noise_ns / 1e9;
+
+	return s <= 0 ? 9 : s > 1 ? 2 : (int)fmin(9, ceil(-log10(s)) + 2);
+}
+
+/* The single runs, with a bar of how far each is off, 5% a sign. */
 static void run_table(FILE *f, const struct stat_table *t)
 {
-	double worst = 0;
+	int digits = precision(t);
 
 	fputs("         # Table of individual measurements:\n", f);
-	for (unsigned i = 0; i < t->runs; i++)
-		worst = fmax(worst, fabs(t->run_wall_ns[i] - t->wall_ns));
 	for (unsigned i = 0; i < t->runs; i++) {
-		double d = t->run_wall_ns[i] - t->wall_ns;
-		int bar = worst > 0 ? (int)(1 + 19 * fabs(d) / worst) : 1;
+		double run = t->run_wall_ns[i], d = run - t->wall_ns;
+		int bar = run > 0 ? (int)fmin(20, 1 + fabs(d) * 20 / run) : 1;
 
-		fprintf(f, "%19.9f (%+.9f) %.*s\n", t->run_wall_ns[i] / 1e9, d / 1e9, bar,
+		fprintf(f, " %17.*f (%+.*f) %.*s\n", digits, run / 1e9, digits, d / 1e9, bar,
 			"####################");
 	}
 	fputs("\n         # Final result:\n", f);
@@ -272,8 +288,8 @@ void stat_print_end(FILE *f, const struct stat_style *s, const struct stat_subje
 	if (t->runs > 1) {
 		if (s->each_run)
 			run_table(f, t);
-		fprintf(f, "%18.9f +- %.9f seconds time elapsed  ( +-%6.2f%% )\n\n",
-			t->wall_ns / 1e9, t->wall_noise_ns / 1e9,
+		fprintf(f, " %17.*f +- %.*f seconds time elapsed  ( +-%6.2f%% )\n\n", precision(t),
+			t->wall_ns / 1e9, precision(t), t->wall_noise_ns / 1e9,
 			t->wall_ns > 0 ? 100 * t->wall_noise_ns / t->wall_ns : 0);
 		return;
 	}
