@@ -7,72 +7,8 @@
  * Kept to what the verifier of 6.1 accepts: one bpf_loop over frames, small
  * bounded searches inside. See src/live/walker_abi.h for the maps.
  */
-#include "walk_task.h"
-
-struct copy_ctx {
-	struct state *s;
-	__u64 from;
-};
-
-/* A step of the stack copy: up to the next multiple of WALK_COPY_STEP, so that a read ends where a
- * page does. */
-static long copy_step(__u32 i, struct copy_ctx *c)
-{
-	struct state *s = c->s;
-	__u32 at = s->rec.copy;
-	__u64 from = c->from + at;
-	__u32 n = WALK_COPY_STEP - (from & (WALK_COPY_STEP - 1));
-
-	if (at > WALK_COPY - WALK_COPY_STEP || n > WALK_COPY_STEP)
-		return 1;
-	if (bpf_probe_read_user(s->copy + sizeof(struct walk_regs) + at, n, (void *)from))
-		return 1;
-	s->rec.copy = at + n;
-	return 0;
-}
-
-/* Whether user space could finish what ended like this, if it had the stack. */
-static __always_inline bool worth_a_copy(struct state *s)
-{
-	__u32 end = s->rec.end;
-
-	if (!config.copy_ns || s->rec.time + WALK_COPY_BURST * config.copy_ns < s->next_copy)
-		return false;
-	return end == UNWIND_NEEDS_FULL || end == UNWIND_NO_REGISTER || end == UNWIND_PENDING ||
-	       end == UNWIND_NO_MAP;
-}
-
-static __always_inline void copy_stack(struct state *s)
-{
-	struct copy_ctx c = { .s = s, .from = s->r[REG_SP] };
-
-	__builtin_memcpy(s->copy, s->r, sizeof(s->r));
-	bpf_loop(WALK_COPY / WALK_COPY_STEP + 1, copy_step, &c, 0);
-	/* One each copy_ns in the long run; a program that just began may take its share ahead. */
-	s->next_copy = (s->next_copy > s->rec.time ? s->next_copy : s->rec.time) + config.copy_ns;
-}
-
-static __always_inline void send(struct state *s)
-{
-	__u64 size = sizeof(s->rec), flags = BPF_RB_NO_WAKEUP;
-	__u32 n = s->rec.n_user + s->rec.n_kernel;
-
-	if (s->rec.copy) {
-		/* The copy lies behind a full chain, which is sent whole with it. */
-		size = __builtin_offsetof(struct state, copy) -
-		       __builtin_offsetof(struct state, rec) + sizeof(struct walk_regs) +
-		       s->rec.copy;
-		flags = 0;
-	} else {
-		size += n * 8ul;
-	}
-	if (s->rec.end == UNWIND_NO_MAP || s->rec.end == UNWIND_PENDING ||
-	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
-		flags = 0;
-	if (size > sizeof(*s) - __builtin_offsetof(struct state, rec) ||
-	    bpf_ringbuf_output(&ring, &s->rec, size, flags))
-		__sync_fetch_and_add(&lost, 1);
-}
+#include "offcpu.h"
+#include "walk_send.h"
 
 static __noinline int walk(struct bpf_perf_event_data *ctx, __u32 event)
 {
@@ -143,5 +79,68 @@ PROGRAM(12)
 PROGRAM(13)
 PROGRAM(14)
 PROGRAM(15)
+
+SEC("tp_btf/sched_switch")
+int off_switch(__u64 *ctx) /* preempt, prev, next */
+{
+	if (!ctx[0])
+		switched_out(ctx, (void *)ctx[1]);
+	switched_in((void *)ctx[2]);
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int off_waking(__u64 *ctx) /* task */
+{
+	__u32 tid = task_nr((void *)ctx[0]);
+	struct walk_off_wait *w = bpf_map_lookup_elem(&off_waits, &tid);
+	__u64 salt = bpf_get_current_pid_tgid(), waker;
+
+	if (!w || w->waker || !off_on)
+		return 0;
+	waker = take_stack(ctx, salt);
+	/* it may have woken up meanwhile */
+	w = bpf_map_lookup_elem(&off_waits, &tid);
+	if (w)
+		w->waker = waker;
+	return 0;
+}
+
+/* Children of what is recorded are recorded, too. */
+SEC("tp_btf/sched_process_fork")
+int off_fork(__u64 *ctx) /* parent, child */
+{
+	__u32 tid = task_nr((void *)ctx[0]), child = task_nr((void *)ctx[1]);
+	__u32 *on = bpf_map_lookup_elem(&off_targets, &tid), value;
+
+	if (!on || !child)
+		return 0;
+	value = *on;
+	if (bpf_map_update_elem(&off_targets, &child, &value, BPF_ANY))
+		__sync_fetch_and_add(&off_lost_tasks, 1);
+	return 0;
+}
+
+/* A command begins with its exec; a thread that execs gets its process's number. */
+SEC("tp_btf/sched_process_exec")
+int off_exec(__u64 *ctx) /* task, its number before, binprm */
+{
+	__u32 tid = task_nr((void *)ctx[0]), old = ctx[1], one = 1;
+
+	if (!config.pidns_ino && old != tid && bpf_map_delete_elem(&off_targets, &old) == 0)
+		bpf_map_update_elem(&off_targets, &tid, &one, BPF_ANY);
+	if (bpf_map_lookup_elem(&off_targets, &tid))
+		bpf_map_update_elem(&off_targets, &tid, &one, BPF_ANY);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int off_exit(__u64 *ctx) /* task */
+{
+	__u32 tid = task_nr((void *)ctx[0]);
+
+	bpf_map_delete_elem(&off_targets, &tid);
+	return 0;
+}
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

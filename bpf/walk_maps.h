@@ -104,7 +104,7 @@ struct state {
 	__u32 by_fp; /* ip was found by frame pointer */
 	__u32 sp_known;
 	__u32 has_map;
-	__u64 next_copy; /* when the next is due */
+	__u64 last_copy; /* when its credit is used up: in the past when some is left */
 	volatile __u32 slot;
 	struct walk_sample rec;
 	__u64 chain[WALK_DEPTH + WALK_KERNEL];

@@ -30,20 +30,26 @@ struct pt_regs___k {
 } __attribute__((preserve_access_index));
 #endif
 
-static __always_inline void task_ids(struct state *s)
+/* The current task's numbers, in the namespace that is reported in. */
+static __always_inline void current_ids(__u32 *pid, __u32 *tid)
 {
 	struct bpf_pidns_info ns;
 	__u64 id;
 
 	if (config.pidns_ino &&
 	    !bpf_get_ns_current_pid_tgid(config.pidns_dev, config.pidns_ino, &ns, sizeof(ns))) {
-		s->rec.pid = ns.tgid;
-		s->rec.tid = ns.pid;
+		*pid = ns.tgid;
+		*tid = ns.pid;
 	} else {
 		id = bpf_get_current_pid_tgid();
-		s->rec.pid = id >> 32;
-		s->rec.tid = (__u32)id;
+		*pid = id >> 32;
+		*tid = (__u32)id;
 	}
+}
+
+static __always_inline void task_ids(struct state *s)
+{
+	current_ids(&s->rec.pid, &s->rec.tid);
 	s->tgid = s->rec.pid;
 }
 

@@ -88,7 +88,8 @@ static void find_dsos(struct names *n)
 	struct map index = { 0 }; /* dso, or dso and process, to n->dsos + 1 */
 
 	vec_each (&n->sites, s) {
-		const struct task_map *m = tasks_find(tasks, s->space, s->addr);
+		const struct task_map *m =
+			s->space == TASK_SPACE_LABEL ? NULL : tasks_find(tasks, s->space, s->addr);
 		uint64_t key, *at;
 		const char *path;
 
@@ -155,6 +156,19 @@ static void add_inlines(struct names *n)
 	}
 }
 
+/* No code, but whom a wait ended by. */
+static struct name_frame frame_of_label(struct names *n, const struct name_site *s)
+{
+	struct name_frame f = {
+		.module = SYMBOLS_NONE, .dso = NAMES_NONE, .mode = s->mode, .addr = s->addr
+	};
+	char text[64];
+
+	snprintf(text, sizeof(text), "[woken by %s]", n->profile->trace->wakers[s->addr].comm);
+	f.name = symbols_add_text(n->symbols, text);
+	return f;
+}
+
 static struct name_frame frame_of(const struct name_site *s)
 {
 	bool named = s->sym && s->sym->name != SYMBOLS_NONE;
@@ -185,13 +199,16 @@ static void make_frames(struct names *n)
 
 	for (size_t i = 0; i < n->sites.n; i++) {
 		struct name_site *s = &n->sites.data[i];
-		struct name_frame f = frame_of(s);
+		bool label = s->space == TASK_SPACE_LABEL;
+		struct name_frame f = label ? frame_of_label(n, s) : frame_of(s);
 		uint64_t key = map_hash(f.addr);
 		uint64_t *at;
 
 		key = map_hash(key ^ ((uint64_t)f.dso << 32 | f.mode));
 		key = map_hash(key ^ ((uint64_t)f.inlined << 32 |
 				      (f.inlined || f.name == SYMBOLS_NONE ? f.name : 0)));
+		if (label) /* wakers of one name are one */
+			key = map_hash((uint64_t)f.name << 8 | 1) | 1;
 		at = map_at(&index, key);
 		if (!*at) {
 			vec_push(&n->frames, f);

@@ -87,8 +87,18 @@ static uint32_t space_for(uint8_t mode, uint32_t space, uint32_t kernel)
 
 typedef void frame_fn(void *ctx, uint64_t addr, uint32_t space, uint8_t mode, bool caller);
 
-static void each_frame(const struct profile_chain *c, frame_fn *fn, void *ctx)
+/* The waker that a mark is about; NULL: it is about none. */
+static const struct trace_waker *waker_of_mark(const struct trace *t, uint64_t mark, bool woken)
 {
+	uint64_t n = mark - (woken ? EVENT_CHAIN_WOKEN(0) : EVENT_CHAIN_WAKER(0));
+
+	return n < EVENT_CHAIN_WAKERS && n < t->n_wakers ? &t->wakers[n] : NULL;
+}
+
+static void each_frame(const struct trace *t, const struct profile_chain *c, frame_fn *fn,
+		       void *ctx)
+{
+	const struct trace_waker *waker = NULL, *woken;
 	uint8_t mode = EVENT_MODE_USER;
 	/*
 	 * The first address of a part is where it was interrupted, all others are
@@ -100,10 +110,20 @@ static void each_frame(const struct profile_chain *c, frame_fn *fn, void *ctx)
 	for (uint32_t i = 0; i < c->n; i++) {
 		if (c->ip[i] >= EVENT_CHAIN_MARK) {
 			mode = mode_of_mark(c->ip[i], mode);
-			caller = c->headless && i == 0;
+			caller = waker || (c->headless && i == 0);
+			woken = waker_of_mark(t, c->ip[i], true);
+			if (woken)
+				fn(ctx, (uint64_t)(woken - t->wakers), TASK_SPACE_LABEL,
+				   EVENT_MODE_UNKNOWN, false);
+			if (woken || waker_of_mark(t, c->ip[i], false)) {
+				waker = waker_of_mark(t, c->ip[i], false);
+				mode = EVENT_MODE_USER;
+				caller = waker;
+			}
 			continue;
 		}
-		fn(ctx, c->ip[i], space_for(mode, c->space, c->kernel), mode, caller);
+		fn(ctx, c->ip[i], space_for(mode, waker ? waker->space : c->space, c->kernel), mode,
+		   caller);
 		caller = true;
 	}
 }
@@ -138,7 +158,7 @@ static int collect_job(void *ctx, size_t job, unsigned worker)
 	for (size_t i = job * STEP; i < end; i++) {
 		struct collect c = { .set = &w->sets[worker] };
 
-		each_frame(&p->chains.data[i], collect_frame, &c);
+		each_frame(p->trace, &p->chains.data[i], collect_frame, &c);
 		w->n->chains[i].n = c.frames;
 	}
 	return 0;
@@ -168,7 +188,7 @@ static int place_job(void *ctx, size_t job, unsigned worker)
 	for (size_t i = job * STEP; i < end; i++) {
 		struct place pl = { .w = w, .out = w->n->chain_sites + w->n->chains[i].first };
 
-		each_frame(&p->chains.data[i], place_frame, &pl);
+		each_frame(p->trace, &p->chains.data[i], place_frame, &pl);
 	}
 	return 0;
 }

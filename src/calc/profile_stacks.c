@@ -24,6 +24,8 @@ static bool is_jit(const char *name)
 
 static enum frame_kind kind_of(const struct name_site *s, const char *dso)
 {
+	if (s->space == TASK_SPACE_LABEL)
+		return FRAME_LABEL;
 	if (s->mode == EVENT_MODE_KERNEL)
 		return FRAME_KERNEL;
 	return is_jit(dso) ? FRAME_JIT : FRAME_USER;
@@ -40,7 +42,9 @@ static uint32_t frame_of(struct filler *f, uint32_t site)
 
 	if (f->frame[site])
 		return f->frame[site] - 1;
-	fr.module = text(f, s->mode == EVENT_MODE_KERNEL ? dso : names_path(n, s->dso));
+	fr.module = s->space == TASK_SPACE_LABEL	  ? STRTAB_NONE
+		    : s->mode == EVENT_MODE_KERNEL ? text(f, dso)
+						   : text(f, names_path(n, s->dso));
 	fr.kind = n->frames.data[s->frame].inlined ? FRAME_INLINED : kind_of(s, dso);
 	if (!name) {
 		fr.kind = FRAME_UNKNOWN;

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "calc/offcpu.h"
 #include "calc/unwound.h"
 #include "cmd/command.h"
 #include "cmd/open.h"
@@ -44,6 +45,11 @@ void input_unwind(struct source **s, const char *symfs)
 
 	if (unwound_needed(*s))
 		*s = unwound_new(*s, &o, 0);
+}
+
+int input_off_cpu(struct source **s, bool wakers, struct err *e)
+{
+	return offcpu_new(*s, wakers, s, e);
 }
 
 /* The build-id of the recording's kernel; NULL when it does not say. */

@@ -22,6 +22,12 @@ struct find_opts input_find(const struct source *s, const char *symfs);
  */
 void input_unwind(struct source **s, const char *symfs);
 
+/*
+ * See the recording as time off the CPU (calc/offcpu.h), wakers with it if that is
+ * wanted.
+ */
+int input_off_cpu(struct source **s, bool wakers, struct err *e);
+
 struct input_kernel {
 	const char *kallsyms, *vmlinux; /* what the user named; NULL: find it */
 	const char *symfs;

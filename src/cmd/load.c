@@ -22,6 +22,8 @@ int load_open(struct load *l, const struct load_opts *o, struct err *e)
 		l->unwound = unwound_needed(l->source);
 		input_unwind(&l->source, o->symfs);
 	}
+	if (r == 0 && (o->off_cpu || o->wakers))
+		r = input_off_cpu(&l->source, o->wakers, e);
 	if (r == 0)
 		r = pick_make(&l->pick, &o->pick, l->source->trace, e);
 	return r;

@@ -55,6 +55,14 @@ static const struct opt opts[] = {
 	OPT_FN(0, "synth", "WHAT", record_on_synth,
 	       "what to tell of before the start: no, all, task, mmap, cgroup"),
 	OPT_FLAG(0, "tail-synthesize", tail_synth, "tell of it at the end instead"),
+	OPT_HEAD("Time off the CPU"),
+	OPT_FLAG(0, "off-cpu", capture.off.on,
+		 "also where threads wait, and how long: event offcpu-time, in ns"),
+	OPT_U64(0, "off-cpu-thresh", "MS", off_thresh_ms,
+		"waits of so many ms get samples of their own, with their time; shorter ones are "
+		"summed (default: 500; 0: all summed)"),
+	OPT_FLAG(0, "wakers", capture.off.wakers,
+		 "also who ended the waits, and where it was (report --wakers shows it)"),
 	OPT_HEAD("Whom"),
 	OPT_FLAG('a', "all-cpus", target.all_cpus, "the whole machine (default without a command)"),
 	OPT_STR_C('p', "pid", "PID,...", target.pids, "these processes", "@pids"),
@@ -188,6 +196,8 @@ static int prepare(struct record_args *a, bool command, struct err *e)
 		a->events.spec[i].leader = 0;
 		a->events.spec[i].members = i ? 1 : (int)a->events.n;
 	}
+	if (record_off_prepare(a, e) < 0)
+		return -e->code;
 	if (!command && !t->pids && !t->tids && !t->cpus && !t->user)
 		a->target.all_cpus = true;
 	if (a->capture.per_thread && (t->all_cpus || t->cpus)) {
@@ -229,13 +239,16 @@ static void drop(void *args)
 	spec_list_free(&a->triggers);
 }
 
-static const struct record_args defaults = { .capture = { .freq = 4000, .time = true } };
+static const struct record_args defaults = { .capture = { .freq = 4000, .time = true },
+					     .off_thresh_ms = OFFCPU_DEFAULT_MS };
 
 static const struct example examples[] = {
 	{ "record -F 99 -g -- make", "profile a command with call chains" },
 	{ "record -F 99 -ag -- sleep 10", "the whole machine for ten seconds" },
 	{ "record -p 1234 -g -- sleep 10", "a running process" },
 	{ "record -e sched:sched_switch -a -g -- sleep 1", "who leaves the CPU, and why" },
+	{ "record --off-cpu -g -p 1234 -- sleep 10",
+	  "where a process computes, and where it waits" },
 	{ "record -e block:block_rq_complete --filter 'nr_sector > 200' -a",
 	  "large I/O until Ctrl-C" },
 	{ "record --switch-output=1m -a", "a file a minute" },

@@ -36,6 +36,7 @@ struct record_args {
 	const char *unused_text;
 	bool unused;
 	int unused_number;
+	uint64_t off_thresh_ms;
 	int exclude_perf; /* 1: yes, -1: no, 0: where it does no harm */
 	int verbose, zstd_level, switch_max_files, realtime;
 	uint64_t max_size;
@@ -90,6 +91,8 @@ int record_out_open(struct record_out *o, struct err *e);
 int record_out_bytes(void *o, const void *data, size_t n, struct err *e);
 /* All that is in the rings now. Returns bytes. */
 int64_t record_out_drain(struct record_out *o, struct err *e);
+/* A record about a task, which may be one of many: rings are looked at meanwhile. */
+int record_out_synth(void *o, const void *data, size_t n, struct err *e);
 /* After each look at all rings. */
 int record_out_round(struct record_out *o, struct err *e);
 /* Complete the file: build-ids, features, header; failed: make the best of what is there. */
@@ -125,6 +128,12 @@ struct recording {
 
 /* Everything but the command, which waits for its start. */
 int record_open(struct recording *r, char **argv, struct err *e);
+
+/* --- record_off.c: --off-cpu --- */
+int record_off_prepare(struct record_args *a, struct err *e);
+void record_off_flush(struct recording *r);
+int record_off_end(struct recording *r, struct err *e);
+void record_off_tell(const struct recording *r);
 
 /* --- record_run.c --- */
 int record_enable(struct recording *r, struct err *e);

@@ -75,13 +75,29 @@ static void choose_walker(struct recording *r)
 	if (o->chain != CAPTURE_AUTO)
 		return;
 	if (walked_fits(&r->a->events, o, &why) == 0 &&
-	    walked_open(&r->walked, &r->a->events, &r->target, o, &why) == 0) {
-		walked_prepare(o);
+	    walked_open(&r->walked, &r->a->events, &r->target, o, true, &why) == 0) {
+		walked_prepare(o, true);
 		return;
 	}
 	o->chain = CAPTURE_FP;
 	if (!r->a->quiet)
 		command_note("call chains by frame pointers: %s", why.msg);
+}
+
+/* --off-cpu needs the walker for itself, whoever makes the other samples. */
+static int choose_off_cpu(struct recording *r, struct err *e)
+{
+	struct capture_opts *o = &r->a->capture;
+
+	if (!o->off.on || r->walked.walker)
+		return 0;
+	if (walked_open(&r->walked, &r->a->events, &r->target, o, false, e) < 0) {
+		if (!e->hint[0])
+			err_hint(e, "--off-cpu needs BPF; kymo doctor tells what is missing");
+		return -e->code;
+	}
+	walked_prepare(o, false);
+	return 0;
 }
 
 /* --switch-output-event: events that are only waited for. */
@@ -146,7 +162,9 @@ int record_open(struct recording *r, char **argv, struct err *e)
 	a->capture.fallback = on_fallback;
 	a->capture.ctx = r;
 	choose_walker(r);
-	code = open_capture(r, e);
+	code = choose_off_cpu(r, e);
+	if (code == 0)
+		code = open_capture(r, e);
 	if (code == 0 && r->walked.walker)
 		code = walked_attach(&r->walked, &r->capture, e);
 	if (code == 0)
@@ -154,6 +172,8 @@ int record_open(struct recording *r, char **argv, struct err *e)
 	if (code < 0)
 		return code;
 	if (a->exclude_perf >= 0 && r->target.system_wide && r->walked.walker)
+		r->walked.off.leave_out = ourselves_pid();
+	if (a->exclude_perf >= 0 && r->target.system_wide && r->walked.samples)
 		r->walked.leave_out = ourselves_pid();
 	else if (a->exclude_perf >= 0)
 		ourselves_drop_samples(&r->capture);

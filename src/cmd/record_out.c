@@ -32,7 +32,7 @@ int64_t record_out_drain(struct record_out *o, struct err *e)
  * There may be many tasks, and events come meanwhile: empty the rings now and then. No
  * round ends here, so readers see these records before any sample.
  */
-static int synth_bytes(void *ctx, const void *data, size_t n, struct err *e)
+int record_out_synth(void *ctx, const void *data, size_t n, struct err *e)
 {
 	struct record_out *o = ctx;
 	uint64_t now = loop_now();
@@ -55,7 +55,7 @@ static int synthesise(struct record_out *o, struct err *e)
 		.no_maps = o->a->synth.no_maps,
 		.data_maps = o->a->capture.data_addr,
 		.namespaces = o->a->capture.namespaces,
-		.fn = synth_bytes,
+		.fn = record_out_synth,
 		.ctx = o,
 	};
 	int r;
@@ -162,8 +162,8 @@ int record_out_open(struct record_out *o, struct err *e)
 	const char *path = o->a->output ? o->a->output : "perf.data";
 	int r;
 
-	if (!o->files)
-		ksyms_open(&o->ksyms);
+	if (!o->files && ksyms_open(&o->ksyms) == 0 && o->walked && o->walked->off.walker)
+		offcpu_kernel(&o->walked->off, &o->ksyms);
 	if (!o->pipe) {
 		if (!o->files)
 			perfdata_keep_old(path);
@@ -187,7 +187,7 @@ int record_out_round(struct record_out *o, struct err *e)
 	int r = 0;
 
 	/* a round promises that nothing older than the one before it comes later */
-	if (!o->walked || !walker_waiting(o->walked->walker))
+	if (!o->walked || (!o->walked->off.walker && !walker_waiting(o->walked->walker)))
 		r = perfdata_write_record(o->w, PERFDATA_FINISHED_ROUND, 0, NULL, 0, e);
 	return r == 0 ? perfdata_write_flush(o->w, e) : r;
 }

@@ -28,12 +28,14 @@ int record_enable(struct recording *r, struct err *e)
 	if (r->enabled)
 		return 0;
 	r->enabled = true;
+	walked_switch(&r->walked, true);
 	return capture_enable(&r->capture, e);
 }
 
 static int disable(struct recording *r)
 {
 	r->enabled = false;
+	walked_switch(&r->walked, false);
 	return capture_disable(&r->capture);
 }
 
@@ -84,6 +86,7 @@ static int next_file(struct recording *r, struct err *e)
 		if (snapshot(r, e) < 0)
 			return -e->code;
 	} else {
+		record_off_flush(r);
 		n = record_out_drain(&r->out, e);
 		if (n < 0 || record_out_round(&r->out, e) < 0)
 			return -e->code;
@@ -243,6 +246,15 @@ static void tell_stacks(struct recording *r)
 			     str_thousands(s.lost, lost, sizeof(lost)));
 }
 
+static int finish_data(struct recording *r, struct err *e)
+{
+	if (r->a->capture.overwrite)
+		return snapshot(r, e);
+	if (r->walked.off.walker && record_off_end(r, e) < 0)
+		return -e->code;
+	return drain(r, e);
+}
+
 static void tell_losses(struct recording *r)
 {
 	uint64_t lost = capture_losses(&r->capture), more = r->capture.ring_size * 4 >> 20;
@@ -301,11 +313,12 @@ static int finish(struct recording *r, bool failed, struct err *e)
 	if (r->walked.walker && !failed)
 		walker_settle(r->walked.walker, SETTLE_MS);
 	if (!failed)
-		code = r->a->capture.overwrite ? snapshot(r, e) : drain(r, e);
+		code = finish_data(r, e);
 	if (runs)
 		kill(r->child.pid, SIGTERM);
 	tell_losses(r);
 	tell_stacks(r);
+	record_off_tell(r);
 	closed = record_out_close(&r->out, failed || code < 0, e);
 	capture_unwatch(&r->capture, &r->loop);
 	end_child(r);
@@ -322,8 +335,10 @@ static int begin(struct recording *r, char **argv, bool *started, struct err *e)
 		code = control_open(&r->control, r->a->control, e);
 	if (code == 0)
 		code = record_open(r, argv, e);
-	if (code == 0 && !r->a->delayed)
+	if (code == 0 && !r->a->delayed) {
+		walked_switch(&r->walked, true); /* the capture may be, or wait for its exec */
 		code = record_enable(r, e);
+	}
 	if (code == 0)
 		code = set_timers(r, e);
 	if (code == 0 && r->child.pid > 0) {

@@ -150,6 +150,13 @@ static const struct opt opts[] = {
 	OPT_STR('p', "parent", "REGEX", parent,
 		"the functions --sort parent looks for (default: ^sys_|^do_page_fault)"),
 	OPT_FLAG(0, "exclude-other", exclude_other, "only samples below such a parent"),
+	OPT_HEAD("Time off the CPU"),
+	OPT_FLAG(0, "off-cpu", load.off_cpu,
+		 "only where threads waited, and how long: from record --off-cpu, or from "
+		 "sched:sched_switch with -g"),
+	OPT_FLAG(0, "wakers", load.wakers,
+		 "with the stacks of those who ended the waits: from record --wakers, or from "
+		 "sched:sched_waking or sched_wakeup, too"),
 	OPT_HEAD("Which samples"),
 	OPT_STR('c', "comms", "LIST", load.pick.comms, "of these commands; @FILE reads a list"),
 	OPT_STR('d', "dsos", "LIST", load.pick.dsos, "in these files"),

@@ -59,6 +59,15 @@ enum event_mode {
 #define EVENT_CHAIN_GUEST_KERNEL ((uint64_t)-2176)
 #define EVENT_CHAIN_GUEST_USER ((uint64_t)-2560)
 
+/*
+ * Made by readers (calc/offcpu.h), never recorded. Behind WAKER(n) stands the stack
+ * of waker n of the trace, outermost first, up to WOKEN(n): what follows is the stack
+ * of the thread it woke.
+ */
+#define EVENT_CHAIN_WAKERS 700
+#define EVENT_CHAIN_WAKER(n) ((uint64_t)-4095 + (n))
+#define EVENT_CHAIN_WOKEN(n) ((uint64_t)-4095 + EVENT_CHAIN_WAKERS + (n))
+
 /* What few events carry; event->extra is NULL without EVENT_HAVE_EXTRA. */
 struct event_branch {
 	uint64_t from, to, flags;

@@ -27,6 +27,7 @@
 
 #define TASK_SPACE_KERNEL 0u
 #define TASK_SPACE_NONE UINT32_MAX /* of a process nothing is known of; nothing is found in it */
+#define TASK_SPACE_LABEL (UINT32_MAX - 1) /* no addresses, but numbers of a trace's wakers */
 #define TASK_DSO_NONE UINT32_MAX
 
 /* A file (or "[vdso]", "[kernel.kallsyms]", "//anon") that code came from. */

@@ -48,6 +48,12 @@ struct trace_losses {
 	char note[256]; /* one line about what was skipped or cut; "" when nothing was */
 };
 
+/* Who woke others, for chains with EVENT_CHAIN_WAKER. */
+struct trace_waker {
+	uint32_t space; /* of its user addresses */
+	char comm[16];
+};
+
 struct trace {
 	struct arena arena;
 	struct event_type *types;
@@ -58,6 +64,8 @@ struct trace {
 	uint64_t n_samples;		/* over all types */
 	uint64_t first_time, last_time; /* of samples; 0, 0 when they have no time */
 	bool big_endian_source;		/* was written by a machine of the other endian */
+	const struct trace_waker *wakers;
+	size_t n_wakers;
 	void *tep; /* of event/text.h, for tracepoints; NULL when there are no formats */
 	struct tar *files; /* of base/tar.h: what came with the recording; NULL: nothing. Closed with it */
 };

@@ -26,6 +26,12 @@ enum capture_chain {
 			 pointers */
 };
 
+/* Time off the CPU (live/offcpu.h). */
+struct capture_off {
+	bool on, wakers;
+	uint64_t direct_ns; /* waits so long get samples of their own; 0: none */
+};
+
 struct capture_opts {
 	uint64_t freq;	 /* samples a second; 0: by period */
 	bool freq_given; /* for tracepoints too, which are taken each time otherwise */
@@ -50,6 +56,7 @@ struct capture_opts {
 	int clock_id;
 	/* cgroups[i] names the cgroup of event i (NULL: none); NULL when there are none. */
 	const char *const *cgroups;
+	struct capture_off off;
 	/* The event could not be had and another was taken for it (cycles by cpu-clock), or none
 	 * (taken is NULL). May be NULL. */
 	void (*fallback)(void *ctx, const char *wanted, const char *taken, const char *why);

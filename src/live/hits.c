@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "event/waker.h"
 
 /*
  * Addresses repeat, so each worker remembers which (space, page) and which kernel
@@ -54,6 +55,21 @@ static void hit_kernel(struct reader *r, uint64_t addr)
 	hit(r, TASK_SPACE_KERNEL, addr);
 }
 
+/* Whoever ended a wait has a stack, too. */
+static void hit_waker(struct reader *r, const struct event *ev)
+{
+	struct waker w;
+	uint32_t user;
+
+	if (!waker_of(ev, &w))
+		return;
+	user = tasks_space_at(r->work->s->trace->tasks, w.head->pid, ev->time);
+	for (uint32_t i = 0; i < w.head->n_kernel; i++)
+		hit_kernel(r, w.kernel[i]);
+	for (uint32_t i = 0; i < w.head->n_user; i++)
+		hit(r, user, w.user[i]);
+}
+
 static int on_sample(void *ctx, const struct event *ev)
 {
 	struct reader *r = ctx;
@@ -72,6 +88,7 @@ static int on_sample(void *ctx, const struct event *ev)
 		else
 			hit(r, user, ev->chain[i]);
 	}
+	hit_waker(r, ev);
 	return 0;
 }
 

@@ -273,3 +273,35 @@ void ksyms_lines(const struct ksyms *k, uint64_t *addr, size_t n, struct strbuf 
 	}
 	vec_free(&l.v);
 }
+
+/* "ffffffff81000000 T name": the name into buf. */
+static const char *name_of(const struct line *l, char *buf, size_t size)
+{
+	const char *p = strchr(l->at, ' ');
+	size_t n = p && p[1] && p[2] == ' ' ? strcspn(p + 3, "\t\n") : 0;
+
+	snprintf(buf, size, "%.*s", (int)n, n ? p + 3 : "");
+	return buf;
+}
+
+void ksyms_each(const struct ksyms *k, ksyms_want_fn *want, ksyms_fn *fn, void *ctx)
+{
+	struct lines l = { 0 };
+	char name[256];
+
+	if (k->text)
+		split(k->text, k->size, &l);
+	for (size_t i = 0; i < l.v.n; i++) {
+		size_t end = i + 1;
+
+		if (!names_code(&l.v.data[i]) ||
+		    !want(ctx, name_of(&l.v.data[i], name, sizeof(name))))
+			continue;
+		while (end < l.v.n &&
+		       (l.v.data[end].addr == l.v.data[i].addr || !names_code(&l.v.data[end])))
+			end++;
+		if (end < l.v.n)
+			fn(ctx, name, l.v.data[i].addr, l.v.data[end].addr);
+	}
+	vec_free(&l.v);
+}

@@ -34,6 +34,11 @@ void ksyms_close(struct ksyms *k);
  */
 void ksyms_lines(const struct ksyms *k, uint64_t *addr, size_t n, struct strbuf *ret);
 
+/* [start, end) of each function of the kernel's own whose name is wanted. */
+typedef bool ksyms_want_fn(void *ctx, const char *name);
+typedef void ksyms_fn(void *ctx, const char *name, uint64_t start, uint64_t end);
+void ksyms_each(const struct ksyms *k, ksyms_want_fn *want, ksyms_fn *fn, void *ctx);
+
 /* The running kernel's build-id, from /sys/kernel/notes. */
 bool ksyms_build_id(struct build_id *ret);
 /* A module's, by its name; false when it is not loaded or has none. */

@@ -68,8 +68,8 @@ int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 	if (opts.chain == CAPTURE_AUTO) {
 		opts.chain = CAPTURE_FP;
 		if (walked_fits(specs, o, NULL) == 0 &&
-		    walked_open(&m->walked, specs, t, o, NULL) == 0)
-			walked_prepare(&opts);
+		    walked_open(&m->walked, specs, t, o, true, NULL) == 0)
+			walked_prepare(&opts, true);
 	}
 	r = capture_open(specs, t, &opts, &m->capture, e);
 	if (r == 0 && m->walked.walker)

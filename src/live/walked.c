@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/vec.h"
+#include "kern/cgroup.h"
 
 /* What a record made here can hold. */
 #define FIELDS                                                                          \
@@ -14,10 +16,13 @@
 	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |  \
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 #define RECORD_MAX 65528u
+#define WALKED_CGROUPS 16
 
+/* Events that make no samples in the kernel. */
 static bool is_dummy(const struct event_spec *s)
 {
-	return s->kind == SPEC_SOFTWARE && s->attr.config == PERF_COUNT_SW_DUMMY;
+	return (s->kind == SPEC_SOFTWARE && s->attr.config == PERF_COUNT_SW_DUMMY) ||
+	       offcpu_is_event(s);
 }
 
 int walked_fits(const struct spec_list *specs, const struct capture_opts *o, struct err *e)
@@ -46,16 +51,68 @@ int walked_fits(const struct spec_list *specs, const struct capture_opts *o, str
 	return 0;
 }
 
-void walked_prepare(struct capture_opts *o)
+int walked_fits_off(const struct capture_opts *o, struct err *e)
 {
-	o->chain = CAPTURE_NO_CHAIN;
+	if (o->has_clock && o->clock_id != CLOCK_MONOTONIC) {
+		err_set(e, EINVAL, "time off the CPU is measured by CLOCK_MONOTONIC");
+		return err_hint(e, "leave out -k");
+	}
+	if (o->overwrite || o->no_tracking) {
+		err_set(e, EINVAL, "time off the CPU is summed, and a flight recorder forgets");
+		return err_hint(e, "leave out --overwrite");
+	}
+	return 0;
+}
+
+void walked_prepare(struct capture_opts *o, bool samples)
+{
+	if (samples)
+		o->chain = CAPTURE_NO_CHAIN;
 	o->has_clock = true;
 	o->clock_id = CLOCK_MONOTONIC;
 	o->prompt = true; /* a new mapping is needed by the next sample */
 }
 
+/* The cgroups of -G: the event's own, else all that are named. */
+static int open_cgroups(const struct spec_list *specs, const struct capture_opts *o, int *fd,
+			size_t max, struct err *e)
+{
+	size_t own = 0;
+	int n = 0;
+
+	while (own < specs->n && !offcpu_is_event(&specs->spec[own]))
+		own++;
+	for (size_t i = 0; o->cgroups && i < specs->n && (size_t)n < max; i++) {
+		const char *name =
+			own < specs->n && o->cgroups[own] ? o->cgroups[own] : o->cgroups[i];
+		bool twice =
+			i > 0 && o->cgroups[i - 1] && name && strcmp(o->cgroups[i - 1], name) == 0;
+
+		if (!name || twice)
+			continue;
+		fd[n] = cgroup_open(name, e);
+		if (fd[n++] < 0)
+			return -e->code;
+	}
+	return n;
+}
+
+static void off_opts(struct walker_opts *wo, const struct target *t, const struct capture_opts *o)
+{
+	wo->off = (struct walker_off){
+		.on = o->off.on,
+		.wakers = o->off.wakers,
+		.direct_ns = o->off.direct_ns,
+		.all = t->system_wide,
+		.inherit = o->inherit && !o->per_thread,
+		.kthreads = !t->system_wide,
+		.cpus = t->cpus.cpu,
+		.n_cpus = t->cpus.n && t->cpus.cpu[0] >= 0 && t->cpus_named ? t->cpus.n : 0,
+	};
+}
+
 int walked_open(struct walked *w, const struct spec_list *specs, const struct target *t,
-		const struct capture_opts *o, struct err *e)
+		const struct capture_opts *o, bool samples, struct err *e)
 {
 	struct walker_opts wo = {
 		.depth = o->max_stack,
@@ -68,23 +125,41 @@ int walked_open(struct walked *w, const struct spec_list *specs, const struct ta
 	};
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	char path[512] = "";
+	int fd[WALKED_CGROUPS], n = 0, r;
 
-	for (size_t i = 0; i < specs->n; i++)
+	*w = (struct walked){ .samples = samples };
+	for (size_t i = 0; samples && i < specs->n; i++)
 		wo.events += !is_dummy(&specs->spec[i]);
-
-	*w = (struct walked){ 0 };
 	if (cache && *cache)
 		snprintf(path, sizeof(path), "%s/kymo", cache);
 	else if (home && *home)
 		snprintf(path, sizeof(path), "%s/.cache/kymo", home);
 	wo.cache_dir = path[0] ? path : NULL;
-	return walker_open(&wo, &w->walker, e);
+	off_opts(&wo, t, o);
+	if (o->off.on)
+		n = open_cgroups(specs, o, fd, WALKED_CGROUPS, e);
+	if (n < 0)
+		return n;
+	wo.off.cgroups = fd;
+	wo.off.n_cgroups = (size_t)n;
+	r = walker_open(&wo, &w->walker, e);
+	for (int i = 0; i < n; i++)
+		close(fd[i]);
+	return r;
 }
 
 int walked_attach(struct walked *w, struct capture *c, struct err *e)
 {
 	w->capture = c;
 	w->record = mem_alloc(RECORD_MAX);
+	if (c->opts.off.on && offcpu_start(&w->off, w->walker, c, e) < 0)
+		return -e->code;
+	if (!w->samples) {
+		const struct capture_event *ev = capture_tracking(c);
+
+		w->sample_type = ev ? ev->attr.sample_type : c->event[0].attr.sample_type;
+		return 0;
+	}
 	for (size_t i = 0; i < c->n; i++) {
 		struct capture_event *ev = &c->event[i];
 
@@ -253,7 +328,10 @@ static int on_sample(void *ctx, const struct walker_sample *s)
 	uint64_t n;
 	int r;
 
-	if (s->pid == o->w->leave_out && s->pid)
+	/* ours is not told of, but may have the only copy of a stack */
+	if (s->pid == o->w->leave_out && s->pid && s->kind != WALKER_STACK)
+		return 0;
+	if (o->w->off.walker && offcpu_take(&o->w->off, s))
 		return 0;
 	if (t & PERF_SAMPLE_IDENTIFIER)
 		p = put(p, s->id);
@@ -291,7 +369,7 @@ static int on_sample(void *ctx, const struct walker_sample *s)
 	return r < 0 ? r : 0;
 }
 
-int64_t walked_drain(struct walked *w, ring_fn *fn, void *ctx, struct err *e)
+static int64_t drain(struct walked *w, bool end, ring_fn *fn, void *ctx, struct err *e)
 {
 	struct out o = { .w = w, .fn = fn, .ctx = ctx, .e = e };
 	int64_t n = capture_drain(w->capture, gather, w, e);
@@ -307,12 +385,32 @@ int64_t walked_drain(struct walked *w, ring_fn *fn, void *ctx, struct err *e)
 	}
 	if (r >= 0)
 		r = walker_poll(w->walker, 0, on_sample, &o, e);
-	return r < 0 ? r : o.bytes;
+	if (r < 0 || !w->off.walker)
+		return r < 0 ? r : o.bytes;
+	n = offcpu_drain(&w->off, end, fn, ctx, e);
+	return n < 0 ? n : o.bytes + n;
+}
+
+int64_t walked_drain(struct walked *w, ring_fn *fn, void *ctx, struct err *e)
+{
+	return drain(w, false, fn, ctx, e);
+}
+
+int64_t walked_finish(struct walked *w, ring_fn *fn, void *ctx, struct err *e)
+{
+	return drain(w, true, fn, ctx, e);
+}
+
+void walked_switch(struct walked *w, bool on)
+{
+	if (w->off.walker)
+		walker_off_switch(w->walker, on);
 }
 
 void walked_close(struct walked *w)
 {
 	walker_close(w->walker);
+	offcpu_free(&w->off);
 	free(w->buffer);
 	free(w->record);
 	*w = (struct walked){ 0 };

@@ -2,18 +2,22 @@
 /*
  * A capture whose stacks are walked in the kernel (live/walker.h): side-band from
  * the rings tells the walker what is mapped, and its samples become ordinary
- * sample records with call chains, as if the kernel had written them.
+ * sample records with call chains, as if the kernel had written them. Time off the
+ * CPU is summed by it too, with samples of its own or beside the kernel's.
  */
 #ifndef KYMO_LIVE_WALKED_H
 #define KYMO_LIVE_WALKED_H
 
 #include "live/capture.h"
+#include "live/offcpu.h"
 #include "live/walker.h"
 
 struct walked {
 	struct walker *walker;
 	struct capture *capture;
-	uint64_t sample_type; /* of the records that are made */
+	bool samples;	      /* it makes those of the capture's events, too */
+	struct offcpu off;    /* walker NULL: none */
+	uint64_t sample_type; /* of the records that are made, or that the rings have */
 	int32_t leave_out;    /* a process without samples: ourselves; 0: none */
 	uint8_t *buffer;
 	size_t used, cap;
@@ -26,17 +30,26 @@ struct walked {
  */
 int walked_fits(const struct spec_list *specs, const struct capture_opts *o, struct err *e);
 
-/* What capture_open() must be told, so that both sides share one clock. */
-void walked_prepare(struct capture_opts *o);
+/* The same for time off the CPU alone. */
+int walked_fits_off(const struct capture_opts *o, struct err *e);
 
-/* Load the program. Fails where BPF, or something it needs, is missing. */
+/* What capture_open() must be told, so that both sides share one clock; samples: and who makes
+ * them. */
+void walked_prepare(struct capture_opts *o, bool samples);
+
+/* Load the program. Fails where BPF, or something it needs, is missing. samples: it makes them;
+ * else only those of o->off. */
 int walked_open(struct walked *w, const struct spec_list *specs, const struct target *t,
-		const struct capture_opts *o, struct err *e);
+		const struct capture_opts *o, bool samples, struct err *e);
 /* Take over the samples of an open capture, before it is switched on; its attrs then say what the
  * records hold. */
 int walked_attach(struct walked *w, struct capture *c, struct err *e);
 /* Everything since the last call, side-band and samples, as whole records. Returns bytes. */
 int64_t walked_drain(struct walked *w, ring_fn *fn, void *ctx, struct err *e);
+/* The same at the end: what was summed, too, and what still waits. */
+int64_t walked_finish(struct walked *w, ring_fn *fn, void *ctx, struct err *e);
+/* Let time off the CPU be summed, or not. */
+void walked_switch(struct walked *w, bool on);
 void walked_close(struct walked *w);
 
 /* Share of user stacks that reached the bottom, in %; 100 when there were none. */

@@ -105,7 +105,9 @@ static int load(struct walker *w, struct err *e)
 	bpf_map__set_max_entries(b->maps.procs, w->o.procs);
 	bpf_map__set_max_entries(b->maps.maps, w->o.maps);
 	bpf_map__set_max_entries(b->maps.ring, (uint32_t)w->o.ring_bytes);
-	bpf_map__set_max_entries(b->maps.states, (uint32_t)libbpf_num_possible_cpus());
+	err = walker_off_configure(w, e);
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < WALK_EVENTS; i++)
 		bpf_program__set_autoload(program(w, i), i < w->o.events);
 	err = walk_bpf__load(b);
@@ -149,8 +151,6 @@ void walker_sample_from(struct walker *w, const struct walk_sample *s, const uin
 		.user_mode = s->flags & WALK_USER_MODE,
 		.time = s->time,
 		.ip = s->ip,
-		.period = s->period,
-		.addr = s->addr,
 		.id = w->event_id[s->event % WALK_EVENTS],
 		.kernel = chain + s->n_user,
 		.n_kernel = s->n_kernel,
@@ -159,10 +159,38 @@ void walker_sample_from(struct walker *w, const struct walk_sample *s, const uin
 		.end = s->end < UNWIND_END_MAX ? (enum unwind_end)s->end : UNWIND_NONE,
 		.flags = s->unwind,
 	};
+	if (s->event == WALK_OFF_STACK) {
+		ret->kind = WALKER_STACK;
+		ret->stack = s->ip;
+		memcpy(ret->comm, s->comm, sizeof(ret->comm));
+		ret->comm[sizeof(ret->comm) - 1] = '\0';
+	} else {
+		ret->period = s->period;
+		ret->addr = s->addr;
+	}
 	w->stats.samples++;
 	w->stats.frames += s->n_user;
 	w->stats.fp_frames += s->n_fp;
 	w->stats.end[ret->end]++;
+}
+
+/* A single wait: no stack of its own, only numbers of stacks. */
+static int on_wait(struct reading *r, const struct walk_sample *s)
+{
+	struct walker_sample out = { .kind = WALKER_WAIT,
+				     .pid = (int32_t)s->pid,
+				     .tid = (int32_t)s->tid,
+				     .cpu = s->cpu,
+				     .time = s->time,
+				     .period = s->period,
+				     .count = 1,
+				     .stack = s->ip,
+				     .waker = s->addr,
+				     .state = s->flags };
+
+	r->n++;
+	r->stop = r->fn(r->ctx, &out);
+	return r->stop ? -ECANCELED : 0;
 }
 
 static int on_record(void *ctx, void *data, size_t size)
@@ -175,6 +203,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	if (size < sizeof(*s) || s->n_user > WALK_DEPTH || s->n_kernel > WALK_KERNEL ||
 	    s->copy > WALK_COPY)
 		return 0;
+	if (s->event == WALK_OFF_WAIT)
+		return on_wait(r, s);
 	want += s->copy ? (WALK_DEPTH + WALK_KERNEL) * 8 + sizeof(struct walk_regs) + s->copy
 			: (s->n_user + s->n_kernel) * 8ul;
 	if (size < want)
@@ -214,6 +244,8 @@ int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
 	pthread_cond_init(&w->wake, NULL);
 	libbpf_set_print(quiet);
 	err = load(w, e);
+	if (!err)
+		err = walker_off_filter(w, e);
 	if (!err)
 		err = walker_slab_init(w, e);
 	if (!err)
@@ -370,6 +402,7 @@ void walker_stats(const struct walker *w, struct walker_stats *ret)
 	pthread_mutex_lock((pthread_mutex_t *)&w->lock);
 	*ret = w->stats;
 	ret->lost = w->bpf->bss->lost;
+	walker_off_stats(w, ret);
 	ret->table_bytes = w->slab_used * sizeof(struct walk_block);
 	ret->table_bytes_max = w->o.table_bytes;
 	ret->rules = w->n_rules;
@@ -453,6 +486,41 @@ bool walker_waiting(const struct walker *w)
 void walker_settle(struct walker *w, int timeout_ms)
 {
 	(void)w, (void)timeout_ms;
+}
+
+int walker_off_start(struct walker *w, struct err *e)
+{
+	(void)w;
+	return err_set(e, EOPNOTSUPP, "this kymo was built without the stack walker");
+}
+
+int walker_off_target(struct walker *w, int32_t tid, bool now, struct err *e)
+{
+	(void)w, (void)tid, (void)now, (void)e;
+	return 0;
+}
+
+bool walker_off_is_target(const struct walker *w, int32_t tid)
+{
+	(void)w, (void)tid;
+	return false;
+}
+
+void walker_off_switch(struct walker *w, bool on)
+{
+	(void)w, (void)on;
+}
+
+bool walker_off_due(const struct walker *w)
+{
+	(void)w;
+	return false;
+}
+
+int walker_off_take(struct walker *w, bool end, walker_fn *fn, void *ctx)
+{
+	(void)w, (void)end, (void)fn, (void)ctx;
+	return 0;
 }
 
 void walker_stats(const struct walker *w, struct walker_stats *ret)

@@ -33,6 +33,20 @@ struct walker;
 #define WALKER_KERNEL_MAX 128 /* kernel frames */
 #define WALKER_COPY_MAX 65536 /* bytes of a stack copied */
 
+/* Time off the CPU, summed by thread and stack. */
+struct walker_off {
+	bool on;
+	bool wakers;	    /* also the stack of who ended a wait */
+	bool all;	    /* all threads; else those of walker_off_target() */
+	bool inherit;	    /* and their children */
+	bool kthreads;	    /* threads of the kernel, too */
+	uint64_t direct_ns; /* waits so long are handed out one by one as they end; 0: none */
+	const int *cpus;    /* only on these; none: on all. Read by walker_open() */
+	size_t n_cpus;
+	const int *cgroups; /* descriptors; only in these. Read by walker_open() */
+	size_t n_cgroups;
+};
+
 struct walker_opts {
 	uint32_t events; /* different ids that will be attached, up to WALKER_EVENTS_MAX; 0: 1 */
 	uint32_t depth;	 /* user frames at most; 0: WALKER_DEPTH_MAX */
@@ -49,6 +63,7 @@ struct walker_opts {
 	const int32_t *pids;   /* processes whose tables are wanted from the start */
 	size_t n_pids;
 	bool all; /* all there are */
+	struct walker_off off;
 };
 
 /* -EOPNOTSUPP, -EPERM ...: e says what is missing. */
@@ -82,7 +97,14 @@ void walker_fork(struct walker *w, int32_t pid, int32_t ppid, uint64_t time);
 void walker_exec(struct walker *w, int32_t pid, uint64_t time); /* COMM with the exec bit */
 void walker_exit(struct walker *w, int32_t pid, int32_t tid, uint64_t time);
 
+enum walker_kind {
+	WALKER_SAMPLE,
+	WALKER_STACK, /* what waits mean by the number in stack; comm, pid, tid had it first */
+	WALKER_WAIT,  /* period ns off the CPU, in count waits, the last of which ended at time */
+};
+
 struct walker_sample {
+	enum walker_kind kind;
 	int32_t pid, tid;
 	uint32_t cpu;
 	bool user_mode; /* the sample itself, as opposed to a system call's caller */
@@ -95,6 +117,11 @@ struct walker_sample {
 	uint32_t n_user;
 	enum unwind_end end; /* of the user chain */
 	unsigned flags;	     /* UNWIND_USED_FP ... */
+	/* Of WALKER_STACK and WALKER_WAIT. */
+	uint64_t stack, waker; /* 0: not known. Stacks may come after waits that need them */
+	uint64_t count;
+	uint32_t state; /* 1: interruptible, 2: not */
+	char comm[16];
 };
 /* Non-zero stops the reading. Pointers hold until it returns. */
 typedef int walker_fn(void *ctx, const struct walker_sample *s);
@@ -112,6 +139,22 @@ bool walker_waiting(const struct walker *w);
 /* Wait until every table that is wanted now has been built (tests, and before a command starts). */
 void walker_settle(struct walker *w, int timeout_ms);
 
+/* --- walker_off.c: only with opts.off.on --- */
+
+/* Attach; nothing is summed before walker_off_switch(). */
+int walker_off_start(struct walker *w, struct err *e);
+/* Record a thread: now, or from its next exec on. */
+int walker_off_target(struct walker *w, int32_t tid, bool now, struct err *e);
+bool walker_off_is_target(const struct walker *w, int32_t tid);
+void walker_off_switch(struct walker *w, bool on);
+/* Should the sums be taken before they need more room than there is? */
+bool walker_off_due(const struct walker *w);
+/*
+ * Take the sums: WALKER_WAIT. At the end it is switched off, and what still
+ * waits is handed out, too.
+ */
+int walker_off_take(struct walker *w, bool end, walker_fn *fn, void *ctx);
+
 struct walker_stats {
 	uint64_t samples, lost;	      /* lost: the ring was full */
 	uint64_t frames, fp_frames;   /* user frames; those found by frame pointer */
@@ -123,7 +166,8 @@ struct walker_stats {
 	uint64_t refused_tables, refused_procs, refused_maps; /* a limit was reached */
 	uint64_t run_count, run_ns; /* of the program, when run-time statistics are on */
 	uint32_t verified_insns;
-	uint64_t kernel_bytes; /* of all maps */
+	uint64_t kernel_bytes;			/* of all maps */
+	uint64_t off_lost_sums, off_lost_tasks; /* waits and threads there was no room for */
 };
 void walker_stats(const struct walker *w, struct walker_stats *ret);
 

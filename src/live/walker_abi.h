@@ -27,6 +27,11 @@
 #define WALK_SLAB_WORDS (WALK_SLAB_BYTES / 4)
 #define WALK_TABLES 65536
 #define WALK_EVENTS 16 /* programs walk0 ... walk15 */
+/* What records are besides samples (walk_sample.event). */
+#define WALK_OFF_STACK 16 /* a stack that waits refer to: ip is its hash, comm whose it is */
+#define WALK_OFF_WAIT 17  /* a long wait: ip its stack, addr its waker's, period ns, flags state */
+#define WALK_OFF_CPUS 1024
+#define WALK_OFF_CGROUPS 16
 
 /* One cache line of a slab: 16 words of index or rows. */
 struct walk_block {
@@ -74,9 +79,32 @@ struct walk_config {
 	__u32 depth, kernel_depth;
 	__u32 user, kernel;	    /* which chains */
 	__u64 ra_mask;		    /* bits of a return address that are address */
-	__u64 copy_ns;		    /* least time between two stack copies on a CPU; 0: none */
+	__u64 copy_ns;		    /* time between stack copies on a CPU, on average; 0: none */
 	__u64 wake_bytes;	    /* wake the reader when this much waits */
 	__u64 pidns_dev, pidns_ino; /* the pid namespace to report in; 0: the first one */
+	/* bpf/offcpu.h */
+	__u64 off_direct_ns; /* waits so long are told one by one; 0: none */
+	__u32 off_all;	     /* all threads; else those in off_targets */
+	__u32 off_some_cpus; /* only on the CPUs of off_cpus */
+	__u32 off_cgroups;   /* how many there are to be in; 0: any will do */
+	__u32 off_kthreads;
+	__u32 off_states; /* where in states those of these programs begin */
+	__u32 pad;
+};
+
+/* A thread that waits. */
+struct walk_off_wait {
+	__u64 since, stack, waker; /* stacks by hash; 0: not known */
+	__u32 pid, tid, state, pad;
+};
+
+struct walk_off_key {
+	__u64 stack, waker;
+	__u32 pid, tid, state, pad;
+};
+
+struct walk_off_sum {
+	__u64 ns, count, last; /* last: when the last wait ended */
 };
 
 #define WALK_USER_MODE 1u /* the sample hit user space */
@@ -87,7 +115,13 @@ struct walk_config {
  * stack.
  */
 struct walk_sample {
-	__u64 time, ip, period, addr;
+	__u64 time, ip;
+	union {
+		struct {
+			__u64 period, addr;
+		};
+		char comm[16]; /* WALK_OFF_STACK */
+	};
 	__u64 end_pc; /* the frame that could not be left */
 	__u32 pid, tid, cpu;
 	__u32 flags; /* WALK_* */

@@ -7,6 +7,7 @@
  *	walker_file.c	files and their tables, built by a thread of its own
  *	walker_slab.c	the memory that tables live in, and rules
  *	walker_copy.c	finishing samples from copied stacks
+ *	walker_off.c	time off the CPU
  *
  * Everything in struct walker is under lock but what says otherwise.
  */
@@ -208,6 +209,11 @@ void walker_copy_add(struct walker *w, const struct walk_sample *s, size_t size)
  * what fn said if not 0. */
 int walker_copy_finish(struct walker *w, bool all, walker_fn *fn, void *ctx);
 void walker_copy_free(struct walker *w);
+
+/* walker_off.c */
+int walker_off_configure(struct walker *w, struct err *e); /* between opening and loading */
+int walker_off_filter(struct walker *w, struct err *e);	   /* after loading */
+void walker_off_stats(const struct walker *w, struct walker_stats *ret);
 
 /* A record as callers get it, counted in the statistics (walker.c). */
 void walker_sample_from(struct walker *w, const struct walk_sample *s, const uint64_t *chain,

@@ -3,6 +3,7 @@
  * Attrs: what each event type is, and from that where the fields of its samples
  * stand. Everything that does not change from sample to sample is worked out here.
  */
+#include "event/waker.h"
 #include "store/perfdata_impl.h"
 
 #define VARIABLE                                                                                 \
@@ -151,6 +152,10 @@ void attr_finish(struct perfdata *pd)
 		to->n_ids = from->ids.n;
 		to->unit = from->unit && *from->unit ? from->unit : NULL;
 		to->name = from->name && *from->name ? from->name : name_of_attr(pd, &from->attr);
+		if (!to->unit && from->attr.type == PERF_TYPE_SOFTWARE &&
+		    from->attr.config == PERF_COUNT_SW_BPF_OUTPUT &&
+		    strcmp(to->name, WAKER_EVENT) == 0)
+			to->unit = "ns"; /* off the CPU */
 		if (from->attr.type == PERF_TYPE_TRACEPOINT && (colon = strchr(to->name, ':'))) {
 			to->system =
 				arena_strndup(&tr->arena, to->name, (size_t)(colon - to->name));

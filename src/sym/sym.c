@@ -356,6 +356,11 @@ static uint32_t intern(struct symbols *s, const char *text)
 	return text ? strtab_add(&s->texts, text) : SYMBOLS_NONE;
 }
 
+uint32_t symbols_add_text(struct symbols *s, const char *text)
+{
+	return intern(s, text);
+}
+
 /* An answer that is there already (names, and now lines too) is written over in its place. */
 static const struct sym_result *keep(struct symbols *s, uint32_t dso, const struct raw *r,
 				     unsigned what)

@@ -120,6 +120,9 @@ const struct sym_result *symbols_lookup(const struct symbols *s, uint32_t dso, u
 
 const char *symbols_text(const struct symbols *s, uint32_t id); /* "" for SYMBOLS_NONE */
 
+/* The id of a text of one's own, for what has a name but no address. */
+uint32_t symbols_add_text(struct symbols *s, const char *text);
+
 /* The ELF file behind a dso, for disassembly; NULL when it was not found. Opens it if need be. */
 const struct elf *symbols_elf(struct symbols *s, uint32_t dso);
 

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a walked stack to the ring, with a copy of the stack where the walk could
+ * not be finished here.
+ */
+#ifndef KYMO_BPF_WALK_SEND_H
+#define KYMO_BPF_WALK_SEND_H
+
+#include "walk_task.h"
+
+struct copy_ctx {
+	struct state *s;
+	__u64 from;
+};
+
+/* A step of the stack copy: up to the next multiple of WALK_COPY_STEP, so that a read ends where a
+ * page does. */
+static long copy_step(__u32 i, struct copy_ctx *c)
+{
+	struct state *s = c->s;
+	__u32 at = s->rec.copy;
+	__u64 from = c->from + at;
+	__u32 n = WALK_COPY_STEP - (from & (WALK_COPY_STEP - 1));
+
+	if (at > WALK_COPY - WALK_COPY_STEP || n > WALK_COPY_STEP)
+		return 1;
+	if (bpf_probe_read_user(s->copy + sizeof(struct walk_regs) + at, n, (void *)from))
+		return 1;
+	s->rec.copy = at + n;
+	return 0;
+}
+
+/*
+ * Whether user space could finish what ended like this, if it had the stack. Copies
+ * are large: one each config.copy_ns, but some in a row when there were none for a
+ * while, as when many threads begin at once.
+ */
+static __always_inline bool worth_a_copy(struct state *s)
+{
+	__u32 end = s->rec.end;
+	__u64 credit;
+
+	if (!config.copy_ns || (end != UNWIND_NEEDS_FULL && end != UNWIND_NO_REGISTER &&
+				end != UNWIND_PENDING && end != UNWIND_NO_MAP))
+		return false;
+	credit = s->rec.time - s->last_copy;
+	if (credit > WALK_COPY_BURST * config.copy_ns)
+		credit = WALK_COPY_BURST * config.copy_ns;
+	if (credit < config.copy_ns)
+		return false;
+	s->last_copy = s->rec.time - credit + config.copy_ns;
+	return true;
+}
+
+static __always_inline void copy_stack(struct state *s)
+{
+	struct copy_ctx c = { .s = s, .from = s->r[REG_SP] };
+
+	__builtin_memcpy(s->copy, s->r, sizeof(s->r));
+	bpf_loop(WALK_COPY / WALK_COPY_STEP + 1, copy_step, &c, 0);
+}
+
+/* False when the ring had no room. */
+static __always_inline bool send(struct state *s)
+{
+	__u64 size = sizeof(s->rec), flags = BPF_RB_NO_WAKEUP;
+	__u32 n = s->rec.n_user + s->rec.n_kernel;
+
+	if (s->rec.copy) {
+		/* The copy lies behind a full chain, which is sent whole with it. */
+		size = __builtin_offsetof(struct state, copy) -
+		       __builtin_offsetof(struct state, rec) + sizeof(struct walk_regs) +
+		       s->rec.copy;
+		flags = 0;
+	} else {
+		size += n * 8ul;
+	}
+	if (s->rec.end == UNWIND_NO_MAP || s->rec.end == UNWIND_PENDING ||
+	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
+		flags = 0;
+	if (size > sizeof(*s) - __builtin_offsetof(struct state, rec) ||
+	    bpf_ringbuf_output(&ring, &s->rec, size, flags)) {
+		__sync_fetch_and_add(&lost, 1);
+		return false;
+	}
+	return true;
+}
+
+#endif
