@@ -278,6 +278,32 @@ int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
 	return 0;
 }
 
+struct later {
+	const struct source *source;
+	struct input_kernel opts;
+	struct symbols *symbols;
+	const char **note;
+};
+
+static void load_later(void *ctx)
+{
+	const struct later *l = ctx;
+
+	input_kernel_symbols(l->source, &l->opts, l->symbols, l->note, NULL);
+}
+
+int input_kernel_later(const struct source *s, const struct input_kernel *o,
+		       struct symbols *symbols, const char **note, struct err *e)
+{
+	struct later l = { s, *o, symbols, note };
+
+	*note = NULL;
+	if (o->vmlinux || o->kallsyms) /* what is wrong with them is said at once */
+		return input_kernel_symbols(s, o, symbols, note, e);
+	symbols_kernel_later(symbols, load_later, mem_dup(&l, sizeof(l)));
+	return 0;
+}
+
 void input_warn(const struct source *s)
 {
 	const struct trace_losses *l = &s->trace->losses;

@@ -52,6 +52,13 @@ int input_kallsyms(const struct trace *t, char **ret, size_t *n);
 /* Was it recorded on this machine since it booted, as far as one can tell? */
 bool input_same_boot(const struct trace *t);
 
+/*
+ * The same as input_kernel_symbols(), but nothing is read before a kernel address is to be named: kallsyms take longer to
+ * read than many recordings. s and note must outlive symbols; *note is set then.
+ */
+int input_kernel_later(const struct source *s, const struct input_kernel *o,
+		       struct symbols *symbols, const char **note, struct err *e);
+
 bool input_running_build_id(uint8_t id[20]);
 
 /* One line on stderr for each thing a reader must know: loss, damage. */

@@ -185,7 +185,7 @@ int load_symbols(struct load *l, struct err *e)
 
 	l->symbols = symbols_new(&so);
 	text_set_resolver(l->source->trace->tep, resolve_kernel, l);
-	return input_kernel_symbols(l->source, &ko, l->symbols, &l->note, e);
+	return input_kernel_later(l->source, &ko, l->symbols, &l->note, e);
 }
 
 int load_name(struct load *l, const struct names_opts *o, struct err *e)

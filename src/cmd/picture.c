@@ -158,7 +158,7 @@ static int read_recording(const char *path, const struct picture_opts *o, struct
 	}
 	in->first_type = first_type(&p);
 	symbols = symbols_new(&(struct symbols_opts){ .find = input_find(s, NULL) });
-	r = input_kernel_symbols(s, &(struct input_kernel){ 0 }, symbols, &note, e);
+	r = input_kernel_later(s, &(struct input_kernel){ 0 }, symbols, &note, e);
 	if (r == 0)
 		r = names_make(&p, symbols, &(struct names_opts){ .inlines = o->inlines }, &n, e);
 	if (r == 0)

@@ -215,11 +215,11 @@ static int show(const struct args *a, struct source *s, struct out *out, struct 
 	if (notes.n)
 		command_note("%.*s", (int)notes.n - 1, notes.data);
 	symbols = symbols_new(&so);
-	r = input_kernel_symbols(s, &ko, symbols, &note, e);
-	if (r >= 0 && note)
-		command_note("%s", note);
+	r = input_kernel_later(s, &ko, symbols, &note, e);
 	if (r >= 0)
 		r = print_all(a, s, symbols, &o, out, e);
+	if (r >= 0 && note)
+		command_note("%s", note);
 	symbols_free(symbols);
 	return r;
 }

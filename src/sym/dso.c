@@ -30,6 +30,7 @@ void dso_free(struct dso *d)
 	elf_free(d->debug);
 	elf_free(d->file);
 	free((char *)d->want.path);
+	free(d->load_ctx);
 	pthread_mutex_destroy(&d->lock);
 	pthread_mutex_destroy(&d->answers_lock);
 }
@@ -179,7 +180,10 @@ static int open_jitdump(struct dso *d)
 static void open_any(struct dso *d)
 {
 	switch (d->kind) {
-	case DSO_KERNEL: break;
+	case DSO_KERNEL:
+		if (d->load)
+			d->load(d->load_ctx);
+		break;
 	case DSO_ELF: open_elf(d); break;
 	case DSO_PERFMAP: d->symbols = open_perfmap(d) == 0; break;
 	case DSO_JITDUMP: d->symbols = open_jitdump(d) == 0; break;
@@ -311,6 +315,10 @@ static void resolve_kernel(const struct dso *d, uint64_t addr, struct dso_answer
 	}
 	/* modules are not in vmlinux */
 	s = kallsyms_find(&d->kernel, addr, &a->module);
+	/* The end of the padding in front of a function was asked for as one less than its first
+	 * instruction: it did not call anything, but was interrupted there. */
+	if (s && s->end == addr + 1 && strncmp(s->name, "__pfx_", 6) == 0)
+		s = kallsyms_find(&d->kernel, addr + 1, &a->module);
 	if (!*a->module)
 		a->module = NULL;
 	if (!s)

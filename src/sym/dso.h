@@ -28,7 +28,9 @@ struct dso {
 	enum dso_kind kind;
 	struct find_want want; /* path is owned */
 	const struct find_opts *find;
-	uid_t owner; /* of a JIT's files */
+	uid_t owner;		 /* of a JIT's files */
+	void (*load)(void *ctx); /* fills the kernel's tables when they are first needed */
+	void *load_ctx;
 
 	/* What was tried already; what it gave is below, and does not change any more. */
 	pthread_mutex_t lock, answers_lock; /* the second is taken before the first */

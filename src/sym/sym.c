@@ -273,6 +273,15 @@ int symbols_kernel_file(struct symbols *s, const char *vmlinux, uint64_t slide, 
 	return 0;
 }
 
+void symbols_kernel_later(struct symbols *s, void (*load)(void *ctx), void *ctx)
+{
+	struct dso *d = s->dsos.data[SYMBOLS_KERNEL];
+
+	free(d->load_ctx);
+	d->load = load;
+	d->load_ctx = ctx;
+}
+
 const char *symbols_text(const struct symbols *s, uint32_t id)
 {
 	return strtab_get(&s->texts, id);

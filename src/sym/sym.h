@@ -110,6 +110,11 @@ void symbols_reload(struct symbols *s, uint32_t dso);
  */
 int symbols_kernel_text(struct symbols *s, char *text, size_t len, struct err *e);
 int symbols_kernel_file(struct symbols *s, const char *vmlinux, uint64_t slide, struct err *e);
+/*
+ * Or let load do so when the kernel is first asked about, which may be never and in any
+ * thread. ctx comes from mem_alloc() and is taken over.
+ */
+void symbols_kernel_later(struct symbols *s, void (*load)(void *ctx), void *ctx);
 
 /* Never NULL. */
 const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64_t addr,
