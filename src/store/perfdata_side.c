@@ -213,6 +213,20 @@ static bool is_anonymous(const char *path, uint32_t flags)
 	return false;
 }
 
+/*
+ * Linux leaves the mark of a build-id on the record when another event on the machine asked for
+ * one. Where this one did not, only what cannot be a device number passes for a build-id.
+ */
+static bool has_build_id(const struct perfdata *pd, const struct event *ev,
+			 const struct rec_mmap2 *r)
+{
+	if (!(ev->misc & PERF_RECORD_MISC_MMAP_BUILD_ID))
+		return false;
+	if (ev->type < pd->types.n && pd->types.data[ev->type].attr.build_id)
+		return r->build_id_size <= 20;
+	return r->build_id_size == 20 && !r->reserved[0] && !r->reserved[1] && !r->reserved[2];
+}
+
 static void apply_mmap(struct perfdata *pd, const struct event *ev)
 {
 	const struct rec_mmap2 *r = ev->record;
@@ -230,7 +244,7 @@ static void apply_mmap(struct perfdata *pd, const struct event *ev)
 	if (map.end < map.start)
 		map.end = UINT64_MAX;
 	if (r->h.type == PERF_RECORD_MMAP2) {
-		if (ev->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		if (has_build_id(pd, ev, r)) {
 			dso.build_id_size = r->build_id_size <= 20 ? r->build_id_size : 20;
 			memcpy(dso.build_id, r->build_id, dso.build_id_size);
 		} else {
