@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void (*last_words)(void);
 
@@ -34,6 +35,22 @@ void *mem_alloc(size_t size)
 void *mem_grow(void *old, size_t size)
 {
 	return checked(realloc(old, size ? size : 1));
+}
+
+#define HUGE (2u << 20)
+
+void *mem_table(size_t size, bool zeroed)
+{
+	void *p;
+
+	if (size < 2 * HUGE)
+		return zeroed ? mem_alloc(size) : mem_grow(NULL, size);
+	size = (size + HUGE - 1) / HUGE * HUGE;
+	p = checked(aligned_alloc(HUGE, size));
+	madvise(p, size, MADV_HUGEPAGE);
+	if (zeroed)
+		memset(p, 0, size);
+	return p;
 }
 
 void *mem_dup(const void *src, size_t size)
@@ -136,6 +153,17 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	vsnprintf(p, (size_t)(n < 0 ? 0 : n) + 1, fmt, ap);
 	va_end(ap);
 	return p;
+}
+
+void arena_join(struct arena *a, struct arena *from)
+{
+	struct arena_block **end = &a->top;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = from->top;
+	a->used += from->used;
+	*from = (struct arena){ 0 };
 }
 
 void arena_free(struct arena *a)

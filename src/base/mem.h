@@ -9,6 +9,7 @@
 #ifndef KYMO_BASE_MEM_H
 #define KYMO_BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +18,18 @@
 void *mem_alloc(size_t size);		/* zeroed */
 void *mem_grow(void *old, size_t size); /* the new part is not zeroed */
 void *mem_dup(const void *src, size_t size);
+/*
+ * For a large table that will be filled all over: in huge pages where the kernel has them. When
+ * zeroed, its pages are there at once, which is cheaper than when each is first read and then
+ * written.
+ */
+void *mem_table(size_t size, bool zeroed);
 char *mem_strdup(const char *s); /* NULL gives NULL */
 char *mem_strndup(const char *s, size_t n);
 __attribute__((format(printf, 1, 2))) char *mem_printf(const char *fmt, ...);
 
-/* What must be done before running out of memory ends the program: put a terminal back. NULL: nothing.
+/* What must be done before running out of memory ends the program: put a terminal back. NULL:
+ * nothing.
  */
 void mem_on_end(void (*fn)(void));
 
@@ -37,6 +45,8 @@ char *arena_strdup(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n);
 __attribute__((format(printf, 2, 3))) char *arena_printf(struct arena *a, const char *fmt, ...);
 void arena_free(struct arena *a);
+/* What is in from belongs to a now. */
+void arena_join(struct arena *a, struct arena *from);
 
 static inline void mem_cleanup_free(void *p)
 {

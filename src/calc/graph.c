@@ -28,6 +28,7 @@ struct load {
 
 #define BATCH 4000000u /* references that are held at a time: 64 MB */
 #define MAX_DEPTH 2048
+#define AHEAD 16 /* references whose places are fetched in advance */
 
 struct group {
 	uint32_t place;
@@ -42,7 +43,13 @@ struct bench {
 	size_t cap;
 	uint32_t *group_of; /* by place: index + 1 into the groups at hand */
 	struct arena *arena;
+	/* While references are collected. */
+	struct hist_walk walk;
+	uint64_t *mine; /* by row: the next place of the block that was taken for it */
 };
+
+/* References are taken by the block, so that threads do not wait for each other at each one. */
+#define BLOCK 32u
 
 struct graph_work {
 	const struct hist *h;
@@ -51,10 +58,12 @@ struct graph_work {
 	struct bench *bench; /* by worker */
 	const struct names *names;
 	struct load *load;	    /* by entry; small enough to stay in the cache */
-	atomic_uint_fast64_t *fill; /* by row: where its next reference goes */
+	uint64_t *wanted;	    /* by row: how many references it may have */
+	atomic_uint_fast64_t *fill; /* by row: where its next references go */
 	uint64_t *first;	    /* by row */
 	size_t lo, hi;		    /* rows of this batch */
 	struct ref *refs;
+	size_t refs_cap;
 	int step; /* +1 outwards, -1 inwards */
 };
 
@@ -104,6 +113,10 @@ static struct group *group_refs(const struct graph_work *w, struct bench *b, str
 		uint32_t f = b->next[i] = place_at(w, &refs[i]);
 		struct group *to;
 
+		if (i + AHEAD < n && refs[i + AHEAD].left) {
+			__builtin_prefetch(&w->names->chain_sites[refs[i + AHEAD].at]);
+			__builtin_prefetch(&w->load[refs[i + AHEAD].entry]);
+		}
 		if (f == UINT32_MAX)
 			continue;
 		if (!b->group_of[f]) {
@@ -281,6 +294,8 @@ static uint64_t wanted(const struct graph_work *w, size_t row)
 
 struct adder {
 	struct graph_work *w;
+	struct bench *b;
+	const struct name_chain *chain;
 	uint32_t entry;
 };
 
@@ -288,11 +303,11 @@ static void add_ref(void *ctx, uint32_t row, int64_t at)
 {
 	struct adder *a = ctx;
 	struct graph_work *w = a->w;
-	const struct name_chain *c =
-		&w->names->chains[w->names->profile->entries.data[a->entry].chain];
+	const struct name_chain *c = a->chain;
 	struct ref r = { .entry = a->entry };
+	uint64_t *mine = &a->b->mine[row];
 
-	if (row < w->lo || row >= w->hi || !c->n || !wanted(w, row))
+	if (row < w->lo || row >= w->hi || !c->n || !w->wanted[row])
 		return;
 	/* its own samples show the whole chain, those on the way only their part of it */
 	if (w->step < 0) {
@@ -302,7 +317,9 @@ static void add_ref(void *ctx, uint32_t row, int64_t at)
 		r.at = c->first + (at < 0 ? 0 : (uint64_t)at);
 		r.left = (uint32_t)(c->first + c->n - r.at);
 	}
-	w->refs[atomic_fetch_add_explicit(&w->fill[row], 1, memory_order_relaxed)] = r;
+	if (*mine % BLOCK == 0)
+		*mine = atomic_fetch_add_explicit(&w->fill[row], BLOCK, memory_order_relaxed);
+	w->refs[(*mine)++] = r;
 }
 
 #define STEP 4096 /* entries a job */
@@ -312,18 +329,35 @@ static int add_job(void *ctx, size_t job, unsigned worker)
 	struct graph_work *w = ctx;
 	const struct profile *p = w->names->profile;
 	size_t end = (job + 1) * STEP < p->entries.n ? (job + 1) * STEP : p->entries.n;
-	struct hist_walk walk;
+	struct adder a = { .w = w, .b = &w->bench[worker] };
 
-	(void)worker;
-	hist_walk_init(&walk, w->h);
 	for (size_t i = job * STEP; i < end; i++) {
-		struct adder a = { .w = w, .entry = (uint32_t)i };
+		uint32_t chain = p->entries.data[i].chain;
 
-		if (p->entries.data[i].chain != PROFILE_NO_CHAIN)
-			hist_walk(&walk, i, add_ref, &a);
+		if (chain == PROFILE_NO_CHAIN)
+			continue;
+		a.entry = (uint32_t)i;
+		a.chain = &w->names->chains[chain];
+		hist_walk(&a.b->walk, i, add_ref, &a);
 	}
-	hist_walk_free(&walk);
 	return 0;
+}
+
+/* What blocks have left over is closed up from the end; how many references there are. */
+static uint64_t close_gaps(const struct graph_work *w, size_t row)
+{
+	uint64_t end = atomic_load(&w->fill[row]);
+
+	for (unsigned i = 0; i < w->out->n_arenas; i++) {
+		uint64_t at = w->bench[i].mine[row];
+
+		for (; at % BLOCK; at++)
+			w->refs[at].left = 0;
+	}
+	for (uint64_t at = w->first[row]; at < end; at++)
+		while (at < end && !w->refs[at].left)
+			w->refs[at] = w->refs[--end];
+	return end - w->first[row];
 }
 
 static int row_job(void *ctx, size_t job, unsigned worker)
@@ -331,7 +365,7 @@ static int row_job(void *ctx, size_t job, unsigned worker)
 	struct graph_work *w = ctx;
 	struct bench *b = &w->bench[worker];
 	size_t row = w->lo + job;
-	uint64_t n = wanted(w, row) ? atomic_load(&w->fill[row]) - w->first[row] : 0;
+	uint64_t n = w->wanted[row] ? close_gaps(w, row) : 0;
 
 	if (!n)
 		return 0;
@@ -340,6 +374,8 @@ static int row_job(void *ctx, size_t job, unsigned worker)
 		b->tmp = mem_grow(b->tmp, n * sizeof(*b->tmp));
 		b->next = mem_grow(b->next, n * sizeof(*b->next));
 	}
+	for (uint64_t i = 0; w->out->count && i < n; i++)
+		w->out->count[row] += w->load[w->refs[w->first[row] + i].entry].count;
 	w->out->root[row] = children(w, b, w->refs + w->first[row], n, NULL, 0);
 	if (is_flat(w->o))
 		w->out->root[row] = flatten(w, w->out->root[row]);
@@ -350,11 +386,14 @@ static int row_job(void *ctx, size_t job, unsigned worker)
 static size_t do_batch(struct graph_work *w, size_t lo)
 {
 	uint64_t n = 0;
+	unsigned threads = w->out->n_arenas;
 
 	w->lo = w->hi = lo;
 	while (w->hi < w->h->rows.n) {
-		uint64_t more = wanted(w, w->hi);
+		uint64_t more = w->wanted[w->hi];
 
+		if (more)
+			more = (more + BLOCK - 1) / BLOCK * BLOCK + (uint64_t)threads * BLOCK;
 		if (n && n + more > BATCH)
 			break;
 		w->first[w->hi] = n;
@@ -364,10 +403,15 @@ static size_t do_batch(struct graph_work *w, size_t lo)
 	}
 	if (!n)
 		return w->hi;
-	w->refs = mem_grow(NULL, n * sizeof(*w->refs));
-	pool_run((w->names->profile->entries.n + STEP - 1) / STEP, 0, add_job, w);
-	pool_run(w->hi - w->lo, w->out->n_arenas, row_job, w);
-	free(w->refs);
+	if (w->refs_cap < n) {
+		free(w->refs);
+		w->refs = mem_table(n * sizeof(*w->refs), false);
+		w->refs_cap = n;
+	}
+	for (unsigned i = 0; i < threads; i++)
+		memset(w->bench[i].mine + w->lo, 0, (w->hi - w->lo) * sizeof(uint64_t));
+	pool_run((w->names->profile->entries.n + STEP - 1) / STEP, threads, add_job, w);
+	pool_run(w->hi - w->lo, threads, row_job, w);
 	return w->hi;
 }
 
@@ -384,12 +428,19 @@ void graphs_make(const struct hist *h, const struct graph_opts *o, struct graphs
 	};
 	places_make(ret, n);
 	ret->root = mem_alloc((rows + 1) * sizeof(*ret->root));
+	if (o->mode == GRAPH_FRACTAL && o->value == GRAPH_COUNT)
+		ret->count = mem_alloc((rows + 1) * sizeof(*ret->count));
 	ret->arena = mem_alloc(ret->n_arenas * sizeof(*ret->arena));
 	w.bench = mem_alloc(ret->n_arenas * sizeof(*w.bench));
 	for (unsigned i = 0; i < ret->n_arenas; i++) {
 		w.bench[i].arena = &ret->arena[i];
 		w.bench[i].group_of = mem_alloc((ret->n_places + 1) * sizeof(uint32_t));
+		w.bench[i].mine = mem_alloc((rows + 1) * sizeof(uint64_t));
+		hist_walk_init(&w.bench[i].walk, h);
 	}
+	w.wanted = mem_alloc((rows + 1) * sizeof(*w.wanted));
+	for (size_t i = 0; i < rows; i++)
+		w.wanted[i] = wanted(&w, i);
 	w.load = mem_alloc((n->profile->entries.n + 1) * sizeof(*w.load));
 	for (size_t i = 0; i < n->profile->entries.n; i++)
 		w.load[i] = (struct load){ n->profile->entries.data[i].weight,
@@ -402,7 +453,11 @@ void graphs_make(const struct hist *h, const struct graph_opts *o, struct graphs
 		free(w.bench[i].group_of);
 		free(w.bench[i].tmp);
 		free(w.bench[i].next);
+		free(w.bench[i].mine);
+		hist_walk_free(&w.bench[i].walk);
 	}
+	free(w.refs);
+	free(w.wanted);
 	free(w.bench);
 	free(w.load);
 	free(w.first);
@@ -415,6 +470,7 @@ void graphs_free(struct graphs *g)
 		arena_free(&g->arena[i]);
 	free(g->arena);
 	free(g->root);
+	free(g->count);
 	free(g->place_of);
 	free(g->place_site);
 }

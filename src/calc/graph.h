@@ -43,6 +43,7 @@ struct graphs {
 	const struct cells *cells;
 	struct graph_opts opts;
 	struct graph_node **root;
+	uint64_t *count; /* samples of all branches, pruned ones too; NULL: not asked for */
 	size_t n;
 	struct arena *arena; /* one a thread */
 	unsigned n_arenas;

@@ -7,11 +7,18 @@
 #include "base/pool.h"
 #include "base/str.h"
 
-/* Rows being summed by one worker: the same hashing as the finished table. */
+/*
+ * Rows are found by their pair of classes: in a plain array where there are few classes, which is
+ * nearly always; else by hashing.
+ */
+#define DIRECT_MAX (1u << 20)
+
+/* Rows being summed by one worker: found the same way as those of the finished table. */
 struct table {
 	VEC(struct hist_row) rows;
 	uint32_t *slot;
 	size_t cap;
+	size_t direct;	 /* classes of sites; 0: hashed */
 	uint32_t *stamp; /* by row: the last entry that counted for it */
 	size_t stamp_cap;
 	uint32_t now;
@@ -47,12 +54,18 @@ static uint32_t row_at(struct table *t, struct cell_pair pair)
 	size_t at;
 	struct hist_row *r;
 
-	if ((t->rows.n + 1) * 2 > t->cap)
-		table_grow(t);
-	at = pair_hash(pair) & (t->cap - 1);
-	for (; t->slot[at]; at = (at + 1) & (t->cap - 1))
-		if (same_pair(t->rows.data[t->slot[at] - 1].at, pair))
+	if (t->direct) {
+		at = pair.entry * t->direct + pair.site;
+		if (t->slot[at])
 			return t->slot[at] - 1;
+	} else {
+		if ((t->rows.n + 1) * 2 > t->cap)
+			table_grow(t);
+		at = pair_hash(pair) & (t->cap - 1);
+		for (; t->slot[at]; at = (at + 1) & (t->cap - 1))
+			if (same_pair(t->rows.data[t->slot[at] - 1].at, pair))
+				return t->slot[at] - 1;
+	}
 	r = vec_add(&t->rows);
 	r->at = pair;
 	r->first = UINT64_MAX;
@@ -224,9 +237,13 @@ static void index_rows(struct hist *h)
 	h->slot_cap = 16;
 	while (h->slot_cap < h->rows.n * 2)
 		h->slot_cap *= 2;
+	if (h->direct)
+		h->slot_cap = h->direct_cap;
 	h->slot = mem_alloc(h->slot_cap * sizeof(*h->slot));
 	for (size_t i = 0; i < h->rows.n; i++) {
-		size_t at = pair_hash(h->rows.data[i].at) & (h->slot_cap - 1);
+		struct cell_pair pair = h->rows.data[i].at;
+		size_t at = h->direct ? pair.entry * h->direct + pair.site
+				      : pair_hash(pair) & (h->slot_cap - 1);
 
 		while (h->slot[at])
 			at = (at + 1) & (h->slot_cap - 1);
@@ -234,13 +251,36 @@ static void index_rows(struct hist *h)
 	}
 }
 
-static uint32_t find_row(const struct hist *h, struct cell_pair pair)
+static inline uint32_t find_row(const struct hist *h, struct cell_pair pair)
 {
-	size_t at = pair_hash(pair) & (h->slot_cap - 1);
+	size_t at;
 
+	if (h->direct) {
+		at = h->slot[pair.entry * h->direct + pair.site];
+		return at ? (uint32_t)at - 1 : HIST_NO_ROW;
+	}
+	at = pair_hash(pair) & (h->slot_cap - 1);
 	while (h->slot[at] && !same_pair(h->rows.data[h->slot[at] - 1].at, pair))
 		at = (at + 1) & (h->slot_cap - 1);
 	return h->slot[at] ? h->slot[at] - 1 : HIST_NO_ROW;
+}
+
+/* Sizes of the plain array, if it would be small. */
+static void choose_index(struct hist *h)
+{
+	const struct names *n = h->cells->names;
+	size_t entries = 0, sites = 0;
+
+	for (size_t i = 0; i < n->profile->entries.n; i++)
+		if (h->cells->entry_class[i] >= entries)
+			entries = h->cells->entry_class[i] + 1ul;
+	for (size_t i = 0; i < n->sites.n; i++)
+		if (h->cells->site_class[i] >= sites)
+			sites = h->cells->site_class[i] + 1ul;
+	if (!entries || !sites || entries > DIRECT_MAX / sites)
+		return;
+	h->direct = sites;
+	h->direct_cap = entries * sites;
 }
 
 static void hide_rows(struct hist *h)
@@ -264,6 +304,11 @@ void hist_make(struct hist *h, const struct cells *c, const struct hist_opts *o)
 	struct sum s = { .h = h, .tables = tables };
 
 	*h = (struct hist){ .cells = c, .opts = *o };
+	choose_index(h);
+	for (unsigned i = 0; i < threads && h->direct; i++) {
+		tables[i].direct = h->direct;
+		tables[i].slot = mem_alloc(h->direct_cap * sizeof(*tables[i].slot));
+	}
 	pool_run((p->entries.n + STEP - 1) / STEP, threads, sum_job, &s);
 	for (unsigned t = 1; t < threads; t++)
 		table_add(&tables[0], &tables[t]);

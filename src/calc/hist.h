@@ -58,6 +58,7 @@ struct hist {
 	/* inner workings */
 	uint32_t *slot;
 	size_t slot_cap;
+	size_t direct, direct_cap; /* classes of sites, and pairs; 0: too many for an array */
 };
 
 /* The profile must have been made by at least what the columns need: see cells_needs. */

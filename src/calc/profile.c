@@ -22,33 +22,23 @@ struct reader {
 	unsigned worker;
 };
 
-/*
- * Space and name of the task. Neighbours are mostly of one thread, and most samples
- * come after the last change, so that few have to be looked up.
- */
+/* Space and name of the task: most samples come between two changes, as the one before did. */
 static void look_up_task(struct reader *r, const struct event *ev, struct profile_entry *out)
 {
 	const struct tasks *tasks = r->job->source->trace->tasks;
-	uint64_t changed = tasks_changed(tasks);
-	bool still = ev->time >= changed;
-	struct task_answer *a =
-		still ? &r->t->kept[(uint32_t)ev->tid % ARRAY_SIZE(r->t->kept)] : &r->t->last;
+	struct task_answer *a = &r->t->tasks[(uint32_t)ev->tid % ARRAY_SIZE(r->t->tasks)];
+	uint32_t version = tasks_version(tasks) + 1;
 
-	if (!a->set || ev->pid != a->pid || ev->tid != a->tid ||
-	    (still ? a->time < changed : ev->time != a->time)) {
-		*a = (struct task_answer){ .set = true,
-					   .pid = ev->pid,
-					   .tid = ev->tid,
-					   .time = ev->time,
-					   .space = tasks_space_at(tasks, ev->pid, ev->time),
-					   .kernel = tasks_kernel_at(tasks, ev->time),
-					   .comm = tasks_comm_at(tasks, ev->tid, ev->time) };
-		if (a->comm == STRTAB_NONE)
-			a->comm = PROFILE_NAMELESS | ((uint32_t)ev->tid & ~PROFILE_NAMELESS);
+	if (a->version != version || ev->tid != a->tid || ev->pid != a->pid ||
+	    ev->time < a->view.from || ev->time >= a->view.until) {
+		*a = (struct task_answer){ .pid = ev->pid, .tid = ev->tid, .version = version };
+		a->view = tasks_view_at(tasks, ev->pid, ev->tid, ev->time);
+		if (a->view.comm == STRTAB_NONE)
+			a->view.comm = PROFILE_NAMELESS | ((uint32_t)ev->tid & ~PROFILE_NAMELESS);
 	}
-	out->space = a->space;
-	out->kernel = a->kernel;
-	out->comm = a->comm;
+	out->space = a->view.space;
+	out->kernel = a->view.kernel;
+	out->comm = a->view.comm;
 }
 
 const char *profile_comm(const struct trace *t, uint32_t comm, char *buf, size_t size)
@@ -73,7 +63,7 @@ static void keep_inner(struct profile_chain *c, unsigned max)
 }
 
 /* Keep the outermost frames; where that begins behind a marker it is written anew, to buf. */
-static bool keep_outer(struct profile_chain *c, unsigned max, uint64_t *buf)
+static void keep_outer(struct profile_chain *c, unsigned max, uint64_t *buf)
 {
 	uint32_t frames = 0, i = c->n, mark;
 
@@ -82,18 +72,17 @@ static bool keep_outer(struct profile_chain *c, unsigned max, uint64_t *buf)
 	for (mark = i; mark > 0 && c->ip[mark - 1] < EVENT_CHAIN_MARK; mark--)
 		;
 	if (i == 0 || (mark == i && i == 1))
-		return false;
+		return;
 	c->cut = c->headless = true;
 	c->n -= i;
 	if (mark == 0 || c->n >= PROFILE_EXTRA_WORDS) {
 		c->ip += i;
-		return false;
+		return;
 	}
 	buf[0] = c->ip[mark - 1];
 	memmove(buf + 1, c->ip + i, c->n * sizeof(*buf));
 	c->ip = buf;
 	c->n++;
-	return true;
 }
 
 static uint32_t chain_of(struct reader *r, const struct event *ev, const struct profile_entry *of)
@@ -102,18 +91,18 @@ static uint32_t chain_of(struct reader *r, const struct event *ev, const struct 
 	struct profile_chain c = {
 		.ip = ev->chain, .n = ev->chain_n, .space = of->space, .kernel = of->kernel
 	};
-	bool copy = !r->job->source->stable;
 
 	if (!(ev->have & EVENT_HAVE_CHAIN))
 		c.n = 0;
 	if (!c.n)
 		return PROFILE_NO_CHAIN;
 	if (o->max_stack && o->outermost)
-		copy = keep_outer(&c, o->max_stack, r->t->buf) || copy;
+		keep_outer(&c, o->max_stack, r->t->buf);
 	else if (o->max_stack)
 		keep_inner(&c, o->max_stack);
 	c.hash = table_chain_hash(&c);
-	return table_chain(r->t, &c, copy);
+	/* copied: distinct chains are few, and those in the file are spread all over it */
+	return table_chain(r->t, &c, true);
 }
 
 static uint32_t extra_of(struct reader *r, const struct event *ev,
@@ -264,7 +253,7 @@ int profile_make(struct source *s, const struct profile_opts *o, struct profile 
 	}
 	r = pool_run(s->n_chunks, threads, read_chunk, &j);
 	for (unsigned i = 1; i < threads; i++)
-		table_merge(&tables[0], &tables[i], n_types, !s->stable || o->outermost);
+		table_merge(&tables[0], &tables[i], n_types);
 	if (r < 0) {
 		table_free(&tables[0]);
 		return r;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static uint64_t mix(uint64_t a, uint64_t b)
+static inline uint64_t mix(uint64_t a, uint64_t b)
 {
 	__uint128_t m = (__uint128_t)(a ^ 0x9e3779b97f4a7c15u) * (b ^ 0xd6e8feb86659fd93u);
 
@@ -34,29 +34,44 @@ uint64_t table_extra_hash(const struct profile_extra *x)
 /* The part of an entry that identifies it is everything before its sums. */
 #define KEY_SIZE offsetof(struct profile_entry, count)
 
-static uint64_t entry_hash(const struct profile_entry *e)
-{
-	uint64_t w[KEY_SIZE / 8];
+_Static_assert(KEY_SIZE == 56, "entry_hash() and entry_same() know all that tells entries apart");
 
-	_Static_assert(KEY_SIZE % 8 == 0, "the key has no padding");
-	memcpy(w, e, KEY_SIZE);
-	return words_hash(0, w, KEY_SIZE / 8);
+/*
+ * Field by field: an entry was written so a moment ago, and a wider load would have to
+ * wait until that has reached the cache.
+ */
+static inline uint64_t entry_hash(const struct profile_entry *e)
+{
+	uint64_t h = e->type * 0x9e3779b97f4a7c15u + e->comm * 0xbf58476d1ce4e5b9u +
+		     (uint32_t)e->pid * 0x94d049bb133111ebu +
+		     (uint32_t)e->tid * 0xd6e8feb86659fd93u + e->cpu * 0xff51afd7ed558ccdu +
+		     e->space * 0xc4ceb9fe1a85ec53u + e->chain * 0xa24baed4963ee407u +
+		     e->mode * 0x9fb21c651e98df25u + e->kernel * 0xe7037ed1a0b428dbu +
+		     e->extra * 0x8ebc6af09c88c6e3u + e->time * 0x589965cc75374cc3u;
+
+	return mix(e->ip, h);
 }
 
-static void index_grow(struct index *x, uint64_t (*hash_of)(const void *ctx, size_t i),
-		       const void *ctx)
+static inline bool entry_same(const struct profile_entry *a, const struct profile_entry *b)
 {
-	uint32_t *old = x->slot;
+	return a->ip == b->ip && a->chain == b->chain && a->comm == b->comm &&
+	       a->space == b->space && a->type == b->type && a->time == b->time &&
+	       a->tid == b->tid && a->pid == b->pid && a->cpu == b->cpu && a->mode == b->mode &&
+	       a->kernel == b->kernel && a->extra == b->extra;
+}
+
+static void index_grow(struct index *x)
+{
+	uint64_t *old = x->slot;
 	size_t old_cap = x->cap;
 
 	x->cap = old_cap ? old_cap * 2 : 1024;
-	x->slot = mem_alloc(x->cap * sizeof(*x->slot));
+	x->slot = mem_table(x->cap * sizeof(*x->slot), true);
 	for (size_t i = 0; i < old_cap; i++) {
-		size_t at;
+		size_t at = (old[i] >> 32) & (x->cap - 1);
 
 		if (!old[i])
 			continue;
-		at = hash_of(ctx, old[i] - 1) & (x->cap - 1);
 		while (x->slot[at])
 			at = (at + 1) & (x->cap - 1);
 		x->slot[at] = old[i];
@@ -64,42 +79,46 @@ static void index_grow(struct index *x, uint64_t (*hash_of)(const void *ctx, siz
 	free(old);
 }
 
-static uint64_t chain_hash_at(const void *ctx, size_t i)
+/* The next slot from at on that is free or may be the one: 0 or 1 + index of what to compare. */
+static inline uint32_t index_next(const struct index *x, uint64_t hash, size_t *at)
 {
-	return ((const struct tables *)ctx)->chains.data[i].hash;
+	while (x->slot[*at] && x->slot[*at] >> 32 != (uint32_t)hash)
+		*at = (*at + 1) & (x->cap - 1);
+	return (uint32_t)x->slot[*at];
 }
 
-static uint64_t entry_hash_at(const void *ctx, size_t i)
+static inline size_t index_first(struct index *x, uint64_t hash)
 {
-	return entry_hash(&((const struct tables *)ctx)->entries.data[i]);
+	if ((x->n + 1) * 2 > x->cap)
+		index_grow(x);
+	return (uint32_t)hash & (x->cap - 1);
 }
 
-static uint64_t extra_hash_at(const void *ctx, size_t i)
+static inline void index_set(struct index *x, size_t at, uint64_t hash, size_t n)
 {
-	return ((const struct tables *)ctx)->extras.data[i].hash;
+	x->slot[at] = hash << 32 | (uint32_t)n;
+	x->n++;
 }
 
 uint32_t table_chain(struct tables *t, const struct profile_chain *c, bool copy)
 {
 	struct index *x = &t->chain_index;
-	size_t at;
+	size_t at = index_first(x, c->hash);
+	uint32_t k;
 
-	if ((x->n + 1) * 2 > x->cap)
-		index_grow(x, chain_hash_at, t);
-	for (at = c->hash & (x->cap - 1); x->slot[at]; at = (at + 1) & (x->cap - 1)) {
-		const struct profile_chain *o = &t->chains.data[x->slot[at] - 1];
+	for (; (k = index_next(x, c->hash, &at)); at = (at + 1) & (x->cap - 1)) {
+		const struct profile_chain *o = &t->chains.data[k - 1];
 
 		if (o->hash == c->hash && o->n == c->n && o->space == c->space &&
 		    o->kernel == c->kernel && o->cut == c->cut && o->headless == c->headless &&
 		    memcmp(o->ip, c->ip, c->n * sizeof(*c->ip)) == 0)
-			return x->slot[at] - 1;
+			return k - 1;
 	}
 	vec_push(&t->chains, *c);
 	if (copy)
 		t->chains.data[t->chains.n - 1].ip =
 			arena_dup(&t->copies, c->ip, c->n * sizeof(*c->ip));
-	x->slot[at] = (uint32_t)t->chains.n;
-	x->n++;
+	index_set(x, at, c->hash, t->chains.n);
 	return (uint32_t)t->chains.n - 1;
 }
 
@@ -109,12 +128,11 @@ uint32_t table_extra(struct tables *t, const struct profile_extra *x, bool copy_
 {
 	struct index *ix = &t->extra_index;
 	struct profile_extra *o;
-	size_t at;
+	size_t at = index_first(ix, x->hash);
+	uint32_t k;
 
-	if ((ix->n + 1) * 2 > ix->cap)
-		index_grow(ix, extra_hash_at, t);
-	for (at = x->hash & (ix->cap - 1); ix->slot[at]; at = (at + 1) & (ix->cap - 1)) {
-		o = &t->extras.data[ix->slot[at] - 1];
+	for (; (k = index_next(ix, x->hash, &at)); at = (at + 1) & (ix->cap - 1)) {
+		o = &t->extras.data[k - 1];
 		if (o->hash != x->hash || o->size != x->size ||
 		    memcmp(o->data, x->data, x->size) != 0)
 			continue;
@@ -123,29 +141,28 @@ uint32_t table_extra(struct tables *t, const struct profile_extra *x, bool copy_
 			o->raw_size = x->raw_size;
 			o->raw = copy_raw ? arena_dup(&t->copies, x->raw, x->raw_size) : x->raw;
 		}
-		return ix->slot[at] - 1;
+		return k - 1;
 	}
 	vec_push(&t->extras, *x);
 	o = &t->extras.data[t->extras.n - 1];
 	o->data = arena_dup(&t->copies, x->data, x->size);
 	if (copy_raw)
 		o->raw = arena_dup(&t->copies, x->raw, x->raw_size);
-	ix->slot[at] = (uint32_t)t->extras.n;
-	ix->n++;
+	index_set(ix, at, x->hash, t->extras.n);
 	return (uint32_t)t->extras.n - 1;
 }
 
 void table_count(struct tables *t, const struct profile_entry *e)
 {
 	struct index *x = &t->entry_index;
-	size_t at;
+	uint64_t hash = entry_hash(e);
+	size_t at = index_first(x, hash);
+	uint32_t k;
 
-	if ((x->n + 1) * 2 > x->cap)
-		index_grow(x, entry_hash_at, t);
-	for (at = entry_hash(e) & (x->cap - 1); x->slot[at]; at = (at + 1) & (x->cap - 1)) {
-		struct profile_entry *o = &t->entries.data[x->slot[at] - 1];
+	for (; (k = index_next(x, hash, &at)); at = (at + 1) & (x->cap - 1)) {
+		struct profile_entry *o = &t->entries.data[k - 1];
 
-		if (memcmp(o, e, KEY_SIZE) != 0)
+		if (!entry_same(o, e))
 			continue;
 		o->count += e->count;
 		o->weight += e->weight;
@@ -156,8 +173,7 @@ void table_count(struct tables *t, const struct profile_entry *e)
 		return;
 	}
 	vec_push(&t->entries, *e);
-	x->slot[at] = (uint32_t)t->entries.n;
-	x->n++;
+	index_set(x, at, hash, t->entries.n);
 }
 
 void table_free(struct tables *t)
@@ -173,16 +189,15 @@ void table_free(struct tables *t)
 	arena_free(&t->copies);
 }
 
-void table_merge(struct tables *t, struct tables *other, size_t n_types, bool copy)
+void table_merge(struct tables *t, struct tables *other, size_t n_types)
 {
 	AUTO_FREE uint32_t *chain = mem_alloc((other->chains.n + 1) * sizeof(*chain));
 	AUTO_FREE uint32_t *extra = mem_alloc((other->extras.n + 1) * sizeof(*extra));
 
 	for (size_t i = 0; i < other->chains.n; i++)
-		chain[i] = table_chain(t, &other->chains.data[i], copy);
+		chain[i] = table_chain(t, &other->chains.data[i], false);
 	for (size_t i = 0; i < other->extras.n; i++)
-		extra[i] =
-			table_extra(t, &other->extras.data[i], copy && other->extras.data[i].raw);
+		extra[i] = table_extra(t, &other->extras.data[i], false);
 	for (size_t i = 0; i < other->entries.n; i++) {
 		struct profile_entry *e = &other->entries.data[i];
 
@@ -198,5 +213,6 @@ void table_merge(struct tables *t, struct tables *other, size_t n_types, bool co
 		t->total[i].all_count += other->total[i].all_count;
 		t->total[i].all_weight += other->total[i].all_weight;
 	}
+	arena_join(&t->copies, &other->copies);
 	table_free(other);
 }

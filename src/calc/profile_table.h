@@ -5,17 +5,19 @@
 
 #include "calc/profile.h"
 
-/* Open addressing; a slot holds an index + 1. The things themselves carry or give their hash. */
+/*
+ * Open addressing; a slot holds half a hash and an index + 1. So what has another hash is not
+ * looked at, nor is anything when the table grows.
+ */
 struct index {
-	uint32_t *slot;
+	uint64_t *slot;
 	size_t cap, n;
 };
 
 struct task_answer {
-	bool set;
 	int32_t pid, tid;
-	uint64_t time;
-	uint32_t space, kernel, comm;
+	uint32_t version; /* of the tasks, + 1; 0: nothing here yet */
+	struct task_view view;
 };
 
 struct tables {
@@ -25,9 +27,8 @@ struct tables {
 	struct index entry_index, chain_index, extra_index;
 	struct profile_total *total;
 	struct arena copies;
-	uint64_t *buf; /* for extra() and chain() */
-	/* answers about tasks: of the last sample, and of those since nothing changes any more */
-	struct task_answer last, kept[64];
+	uint64_t *buf;		      /* for extra() and chain() */
+	struct task_answer tasks[64]; /* the last answers about each, by tid */
 };
 
 /* The hash of a chain, to be set before it is interned. */
@@ -38,7 +39,7 @@ uint32_t table_chain(struct tables *t, const struct profile_chain *c, bool copy)
 uint32_t table_extra(struct tables *t, const struct profile_extra *x, bool copy_raw);
 void table_count(struct tables *t, const struct profile_entry *e);
 /* Add what another worker counted to t, and free the other. */
-void table_merge(struct tables *t, struct tables *other, size_t n_types, bool copy);
+void table_merge(struct tables *t, struct tables *other, size_t n_types);
 void table_free(struct tables *t);
 
 #endif

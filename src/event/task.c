@@ -62,7 +62,7 @@ struct tasks {
 	struct map by_dso; /* hash of what names a dso to index + 1 */
 	uint32_t tokens;
 	uint64_t random;
-	uint64_t changed; /* time of the last change */
+	uint32_t version; /* goes up with every change */
 };
 
 /* --- histories --- */
@@ -224,12 +224,6 @@ static bool treap_conflict(const struct node *n, const struct task_map *map)
 	return false;
 }
 
-static void note_change(struct tasks *t, uint64_t time)
-{
-	if (time > t->changed)
-		t->changed = time;
-}
-
 /* --- spaces --- */
 
 static uint32_t space_new(struct tasks *t, struct node *root, uint32_t before)
@@ -359,7 +353,7 @@ void tasks_kernel_unmap(struct tasks *t, uint64_t time, uint64_t start, uint64_t
 		.start = start, .end = end, .dso = TASK_DSO_NONE, .pid = -1
 	};
 
-	note_change(t, time);
+	t->version++;
 	if (start < end)
 		kernel_mmap(t, time, &hole);
 }
@@ -370,7 +364,7 @@ void tasks_mmap(struct tasks *t, uint64_t time, int32_t pid, int32_t tid,
 	struct task *task;
 	uint32_t space;
 
-	note_change(t, time);
+	t->version++;
 	(void)tid;
 	if (map->start >= map->end)
 		return;
@@ -395,7 +389,7 @@ void tasks_comm(struct tasks *t, uint64_t time, int32_t pid, int32_t tid, const 
 	uint32_t name = strtab_add(&t->strings, comm);
 	uint32_t space;
 
-	note_change(t, time);
+	t->version++;
 	history_set(&t->arena, &task->comm, time, name);
 	t->lives.data[task->life].comm = name;
 	if (!exec)
@@ -422,7 +416,7 @@ void tasks_fork(struct tasks *t, uint64_t time, int32_t ppid, int32_t ptid, int3
 	bool known = task_find(t, tid) != NULL;
 	uint32_t space = TASK_SPACE_NONE;
 
-	note_change(t, time);
+	t->version++;
 	if (comm)
 		seen.comm = comm->value;
 	if (pid != ppid && maps) {
@@ -445,7 +439,7 @@ void tasks_exit(struct tasks *t, uint64_t time, int32_t pid, int32_t tid)
 {
 	struct task *task = task_get(t, time, pid, tid);
 
-	note_change(t, time);
+	t->version++;
 	t->lives.data[task->life].end = time;
 	/* It may still be sampled on its way out, so its space stays; but it maps nothing more. */
 	if (pid == tid)
@@ -541,9 +535,36 @@ uint32_t tasks_comm_at(const struct tasks *t, int32_t tid, uint64_t time)
 	return m ? m->value : STRTAB_NONE;
 }
 
-uint64_t tasks_changed(const struct tasks *t)
+uint32_t tasks_version(const struct tasks *t)
 {
-	return t->changed;
+	return t->version;
+}
+
+/* The value then, with the time it holds narrowed down; early: before the first one. */
+static uint32_t history_view(const struct history *h, struct task_view *v, uint64_t time,
+			     uint32_t early)
+{
+	const struct moment *m = history_at(h, time), *next = m ? m + 1 : h->at;
+
+	if (m && m->time > v->from)
+		v->from = m->time;
+	if (next < h->at + h->n && next->time < v->until)
+		v->until = next->time;
+	return m ? m->value : early;
+}
+
+struct task_view tasks_view_at(const struct tasks *t, int32_t pid, int32_t tid, uint64_t time)
+{
+	const struct task *process = task_find(t, pid), *thread = task_find(t, tid);
+	struct task_view v = { TASK_SPACE_NONE, TASK_SPACE_KERNEL, STRTAB_NONE, 0, UINT64_MAX };
+
+	if (process && process->space.n)
+		v.space = history_view(&process->space, &v, time, process->space.at[0].value);
+	if (thread && thread->comm.n)
+		v.comm = history_view(&thread->comm, &v, time, STRTAB_NONE);
+	if (t->kernel.n)
+		v.kernel = history_view(&t->kernel, &v, time, TASK_SPACE_KERNEL);
+	return v;
 }
 
 uint32_t tasks_space_at(const struct tasks *t, int32_t pid, uint64_t time)

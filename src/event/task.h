@@ -79,8 +79,14 @@ const struct strtab *tasks_strings(const struct tasks *t);
 uint32_t tasks_comm_at(const struct tasks *t, int32_t tid,
 		       uint64_t time); /* STRTAB_NONE when not known */
 uint32_t tasks_space_at(const struct tasks *t, int32_t pid, uint64_t time);
-/* The last time anything changed: from then on answers do not depend on the time. */
-uint64_t tasks_changed(const struct tasks *t);
+/* All of it for a sample; the answer is the same for every time in from <= time < until... */
+struct task_view {
+	uint32_t space, kernel, comm;
+	uint64_t from, until;
+};
+struct task_view tasks_view_at(const struct tasks *t, int32_t pid, int32_t tid, uint64_t time);
+/* ... as long as this does not change. */
+uint32_t tasks_version(const struct tasks *t);
 /* The kernel's space then: TASK_SPACE_KERNEL unless code was replaced. */
 uint32_t tasks_kernel_at(const struct tasks *t, uint64_t time);
 /* Where the kernel itself began when the recording started; 0 when not known. */

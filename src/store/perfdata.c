@@ -61,6 +61,15 @@ void perfdata_close(struct source *s)
 	free(pd);
 }
 
+void perfdata_drop(const uint8_t *start, const uint8_t *end)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t lead = (page - (uintptr_t)start % page) % page; /* whole pages only */
+
+	if ((size_t)(end - start) >= lead + page)
+		madvise((void *)(start + lead), (size_t)(end - start) - lead, MADV_DONTNEED);
+}
+
 /* A pipe cannot be mapped: everything into memory. */
 static int slurp(int fd, struct perfdata_file *ret, const char *path, struct err *e)
 {

@@ -14,6 +14,16 @@ static uint64_t chunk_position(const struct chunk *c, const uint8_t *p)
 	return c->unpacked ? c->position : c->position + (uint64_t)(p - c->start);
 }
 
+/*
+ * A chunk that was read may be read again, but need not stay in memory until then: a report of a
+ * large file is to need no more than what it counts.
+ */
+static void chunk_done(const struct perfdata *pd, const struct chunk *c)
+{
+	if (!c->unpacked && pd->files.data[c->file].mapped)
+		perfdata_drop(c->start, c->end);
+}
+
 /* Damaged samples are counted the first time their chunk is read to its end. */
 static void count_bad(struct perfdata *pd, const struct chunk *c)
 {
@@ -63,6 +73,7 @@ int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct e
 	}
 	if (r == 0)
 		counted(c);
+	chunk_done(pd, c);
 	decoder_free(&d);
 	return r;
 }
@@ -230,6 +241,7 @@ int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err
 
 		if (!w.place.n && c->sorted && c->last <= later[i + 1]) {
 			r = stream_chunk(&d, c, all, fn, ctx);
+			chunk_done(pd, c);
 			continue;
 		}
 		fill_window(&d, &w, order[i], all);

@@ -289,14 +289,17 @@ static void pair(const struct decoder *d, const uint8_t *p, uint32_t *a, uint32_
 
 bool sample_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_header h)
 {
-	const struct layout *l = decoder_layout(d, p, PERF_RECORD_SAMPLE, h.size);
+	const struct layout *l = d->pd->layouts.n == 1
+					 ? d->pd->layouts.data
+					 : decoder_layout(d, p, PERF_RECORD_SAMPLE, h.size);
 	struct event *ev = &d->ev;
 	struct words w;
 	uint32_t a, b;
 
 	if (!l || h.size < l->fixed || (h.size & 7))
 		return false;
-	p = (const uint8_t *)decoder_record(d, p);
+	if (d->pd->swap || ((uintptr_t)p & 7))
+		p = (const uint8_t *)decoder_record(d, p);
 	*ev = (struct event){
 		.kind = EVENT_SAMPLE,
 		.type = l->type,

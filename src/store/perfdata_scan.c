@@ -33,6 +33,8 @@ static void chunk_close(struct scan *s, const uint8_t *end)
 		if (c->first > c->last)
 			c->first = c->last = 0;
 		vec_push(&pd->chunks, *c);
+		if (!s->unpacked && pd->files.data[s->file].mapped)
+			perfdata_drop(c->start, end);
 	} else {
 		free(c->values);
 	}

@@ -70,6 +70,6 @@ void report_heading(FILE *f, const struct report_style *s, const struct hist *h)
 
 /* --- report_graph.c: the graph of one row, as below it in a report --- */
 void report_graph(FILE *f, const struct report_style *s, const struct hist *h,
-		  const struct graphs *g, const struct graph_node *root, uint64_t row_weight);
+		  const struct graphs *g, size_t row);
 
 #endif

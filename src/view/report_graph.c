@@ -77,12 +77,12 @@ static void put_rest(struct tree *t, int depth, uint64_t rest, int64_t count, ui
 	fputs("[...]\n", t->f);
 }
 
-static void siblings(struct tree *t, const struct graph_node *node, const struct graph_node *of,
+static void siblings(struct tree *t, const struct graph_node *node, uint64_t below_count,
 		     uint64_t total, int depth)
 {
 	bool fractal = t->g->opts.mode == GRAPH_FRACTAL;
 	uint64_t rest = total;
-	int64_t count = of ? (int64_t)of->below_count : 0;
+	int64_t count = (int64_t)below_count;
 	unsigned shown = 0;
 
 	if (depth > MAX_LEVELS)
@@ -103,7 +103,8 @@ static void siblings(struct tree *t, const struct graph_node *node, const struct
 			put_place(t, node->place[i]);
 			putc('\n', t->f);
 		}
-		siblings(t, node->child, node, fractal ? node->below : total, depth + 1);
+		siblings(t, node->child, node->below_count, fractal ? node->below : total,
+			 depth + 1);
 		if (++shown == t->g->opts.limit)
 			break;
 	}
@@ -176,11 +177,12 @@ static bool put_single(struct tree *t, const struct graph_node *root)
 }
 
 void report_graph(FILE *f, const struct report_style *s, const struct hist *h,
-		  const struct graphs *g, const struct graph_node *root, uint64_t row_weight)
+		  const struct graphs *g, size_t row)
 {
 	struct tree t = { .f = f, .s = s, .g = g };
-	const struct graph_node *from = root, *of = NULL;
-	uint64_t total = h->all_weight;
+	const struct graph_node *root = g->root[row], *from = root;
+	uint64_t total = h->all_weight, row_weight = hist_weight(h, &h->rows.data[row]);
+	uint64_t count = g->count ? g->count[row] : 0;
 	bool printed = false;
 
 	if (!root)
@@ -191,10 +193,10 @@ void report_graph(FILE *f, const struct report_style *s, const struct hist *h,
 	}
 	if (!root->next && root->weight == row_weight) {
 		printed = put_single(&t, root);
-		of = root;
+		count = root->below_count;
 		from = root->child;
 	}
-	siblings(&t, from, of, g->opts.mode == GRAPH_FRACTAL ? row_weight : total, 1);
+	siblings(&t, from, count, g->opts.mode == GRAPH_FRACTAL ? row_weight : total, 1);
 	if (printed || from)
 		putc('\n', f);
 }

@@ -38,8 +38,8 @@ void report_text(FILE *f, const struct report_style *s, const struct hist *h,
 		if (r->hidden || report_row_share(s, h, r) < s->percent_limit)
 			continue;
 		put_row(f, s, h, &w, i);
-		if (g && g->root[i])
-			report_graph(f, s, h, g, g->root[i], hist_weight(h, r));
+		if (g)
+			report_graph(f, s, h, g, i);
 	}
 	fputs("\n\n", f);
 }

@@ -59,9 +59,8 @@ static void put_node(const struct printing *p, uint32_t node)
 			trim(cell_text(p->h->cells, &cols->col[p->t.level[n->depth][i]], r->at,
 				       r->count, buf, sizeof(buf))));
 	putc('\n', p->f);
-	if (n->row != HIST_NO_ROW && p->g && p->g->root[n->row])
-		report_graph(p->f, p->s, p->h, p->g, p->g->root[n->row],
-			     hist_weight(p->h, &p->h->rows.data[n->row]));
+	if (n->row != HIST_NO_ROW && p->g)
+		report_graph(p->f, p->s, p->h, p->g, n->row);
 }
 
 static bool is_shown(const struct printing *p, uint32_t node)
