@@ -114,21 +114,46 @@ static const char *folder_of(struct making *m, const struct build_id *id, const 
 	return m->folder.data[at];
 }
 
+/* A second way to a member: by the path, which leads there from the archive's top. */
+static void link_path(struct making *m, const char *path, const char *member)
+{
+	AUTO_STRBUF name = { 0 };
+	AUTO_STRBUF target = { 0 };
+	size_t before = m->done.n;
+
+	if (!archive_file(&name, path))
+		return;
+	strtab_add(&m->done, name.data);
+	if (m->result < 0 || m->done.n == before)
+		return;
+	for (const char *p = strchr(name.data, '/'); p; p = strchr(p + 1, '/'))
+		strbuf_puts(&target, "../");
+	strbuf_puts(&target, member);
+	m->result = tar_write_link(m->w, name.data, target.data, &m->err);
+}
+
+static void put_taken(struct making *m, const struct find_taken *t)
+{
+	bool has_id = t->name && t->id && t->id->len >= 2;
+	AUTO_FREE char *member =
+		has_id ? mem_printf("%s/%s", folder_of(m, t->id, t->path), t->name) : NULL;
+
+	if (!has_id) {
+		put_by_path(m, t->path, t->data, t->n);
+		return;
+	}
+	put(m, member, t->data, t->n);
+	if (t->by_path)
+		link_path(m, t->path, member);
+}
+
 /* A file was opened. */
-static void taken(void *ctx, const char *path, const struct build_id *id, const char *name,
-		  const void *data, size_t n)
+static void taken(void *ctx, const struct find_taken *t)
 {
 	struct making *m = ctx;
 
 	pthread_mutex_lock(&m->lock);
-	if (name && id && id->len >= 2) {
-		AUTO_FREE char *member = mem_printf("%s/%s", folder_of(m, id, path), name);
-
-		put(m, member, data, n);
-	}
-	/* the vDSO goes both ways: it is asked for by its name too */
-	if (!name || !id || id->len < 2 || strcmp(name, "vdso") == 0)
-		put_by_path(m, path, data, n);
+	put_taken(m, t);
 	pthread_mutex_unlock(&m->lock);
 }
 
@@ -280,7 +305,11 @@ static bool put_vmlinux(struct making *m, const struct build_id *id)
 	if (m->a->no_vmlinux || !id->len || kcode_open(&want, &k, &(struct err){ 0 }) < 0)
 		return false;
 	if (elf_open_path(kcode_path(k), &elf, NULL) == 0 && build_id_match(&elf->build_id, id)) {
-		taken(m, "[kernel.vmlinux]", id, "elf", elf->data, elf->size);
+		put_taken(m, &(struct find_taken){ .path = "[kernel.vmlinux]",
+						   .id = id,
+						   .name = "elf",
+						   .data = elf->data,
+						   .n = elf->size });
 		found = true;
 	}
 	elf_free(elf);
@@ -308,7 +337,11 @@ static void put_kernel(struct making *m)
 	if (input_kallsyms(t, &text, &n) < 0)
 		return;
 	if (id.len)
-		taken(m, "[kernel.kallsyms]", &id, "kallsyms", text, n);
+		put_taken(m, &(struct find_taken){ .path = "[kernel.kallsyms]",
+						   .id = &id,
+						   .name = "kallsyms",
+						   .data = text,
+						   .n = n });
 	else
 		put_by_path(m, "/proc/kallsyms", text, n);
 }

@@ -223,6 +223,8 @@ static int put_member(struct unpacking *u, struct tar *t, const struct tar_membe
 {
 	bool whole = u->o->folder;
 
+	if (m->kind == TAR_LINK && str_starts(m->name, ARCHIVE_FILES "/"))
+		return 0; /* a second way to a file */
 	if (m->kind == TAR_LINK)
 		return put_link(u, m, e);
 	if (m->kind != TAR_FILE)

@@ -264,12 +264,12 @@ int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
 		return 0;
 	if (load_archived(t, symbols) == 0)
 		return 0;
-	if (!o->symfs && is_running_kernel(t)) {
+	if (!o->symfs && !t->files && is_running_kernel(t)) {
 		if (load_kallsyms("/proc/kallsyms", symbols, &why) == 0)
 			return 0;
 		*note = "kernel addresses have no names: /proc/kallsyms cannot be read "
 			"(sysctl kernel.kptr_restrict=0)";
-	} else {
+	} else if (!t->files) { /* an archive has them if they were needed */
 		*note = "kernel addresses have no names: the recording is of another kernel "
 			"(--kallsyms FILE or --vmlinux FILE gives its symbols)";
 	}

@@ -123,6 +123,27 @@ static int open_by_content(const char *path, int fd, struct source **ret, struct
 	return refuse(path, "no recording that kymo knows", e);
 }
 
+bool source_looks_like(const char *path)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char start[512];
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return false;
+	if (S_ISDIR(st.st_mode))
+		return true; /* the reader says what is wrong with one that is none */
+	n = S_ISREG(st.st_mode) ? pread(fd, start, sizeof(start), 0) : 0;
+	if (n > 0 && tar_looks_like(start, (size_t)n))
+		return true;
+	for (size_t i = 0; n > 0 && i < ARRAY_SIZE(formats); i++)
+		if (formats[i].open && (size_t)n >= formats[i].n &&
+		    memcmp(start, formats[i].magic, formats[i].n) == 0)
+			return true;
+	return false;
+}
+
 int source_open(const char *path, struct source **ret, struct err *e)
 {
 	AUTO_CLOSE int fd = -1;

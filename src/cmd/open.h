@@ -8,4 +8,7 @@
 /* "-" is standard input. On failure *ret is untouched. */
 int source_open(const char *path, struct source **ret, struct err *e);
 
+/* Is it a folder, or a file that begins as a recording or an archive of one does? */
+bool source_looks_like(const char *path);
+
 #endif

@@ -13,6 +13,7 @@
 #include "calc/profile_stacks.h"
 #include "calc/unfold.h"
 #include "cmd/input.h"
+#include "cmd/open.h"
 
 #define MAX_PIPE (4ull << 30)
 #define TIME_STEPS 16384u /* of a recording: finer than any picture */
@@ -84,7 +85,6 @@ static const struct {
 } formats[] = {
 	{ "\x17\x08\x44tracing", 10, "a trace.dat recording" },
 	{ "\x1f\x8b", 2, "compressed with gzip" },
-	{ "\x28\xb5\x2f\xfd", 4, "compressed with zstd" },
 	{ "\xfd"
 	  "7zXZ",
 	  5, "compressed with xz" },
@@ -111,15 +111,7 @@ static int refuse_others(const char *shown, const struct picture_file *w, struct
 
 bool picture_is_recording(const char *path)
 {
-	char magic[8] = "";
-	struct stat st;
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return true; /* perf.data as a directory; the reader says what is wrong with others
-			      */
-	return fd >= 0 && read(fd, magic, sizeof(magic)) == sizeof(magic) &&
-	       (memcmp(magic, "PERFILE2", 8) == 0 || memcmp(magic, "2ELIFREP", 8) == 0);
+	return source_looks_like(path);
 }
 
 static uint32_t first_type(const struct profile *p)

@@ -5,10 +5,27 @@
 
 #include "base/mem.h"
 
+/* A link that leads up to the archive's top and down from there, once. */
+static const struct tar_member *follow(struct tar *a, const struct tar_member *m)
+{
+	const char *target = m->link;
+
+	for (const char *p = strchr(m->name, '/'); p; p = strchr(p + 1, '/')) {
+		if (!str_starts(target, "../"))
+			return NULL;
+		target += 3;
+	}
+	return tar_find(a, target);
+}
+
 static const void *bytes_of(struct tar *a, const char *name, size_t *n)
 {
 	const struct tar_member *m = tar_find(a, name);
-	const void *p = m && m->kind == TAR_FILE ? tar_data(a, m, NULL) : NULL;
+	const void *p;
+
+	if (m && m->kind == TAR_LINK)
+		m = follow(a, m);
+	p = m && m->kind == TAR_FILE ? tar_data(a, m, NULL) : NULL;
 
 	if (p)
 		*n = (size_t)m->size;

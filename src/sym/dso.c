@@ -61,11 +61,10 @@ static void once(struct dso *d, _Atomic bool *done, void (*fn)(struct dso *))
 	pthread_mutex_unlock(&d->lock);
 }
 
-static void tell_taken(const struct dso *d, const char *path, const struct build_id *id,
-		       const char *name, const void *data, size_t n)
+static void tell_taken(const struct dso *d, struct find_taken t)
 {
 	if (d->find->taken)
-		d->find->taken(d->find->taken_ctx, path, id, name, data, n);
+		d->find->taken(d->find->taken_ctx, &t);
 }
 
 /* The one that came with the recording. */
@@ -103,7 +102,12 @@ static int open_vdso(struct dso *d)
 		return err_set(&d->why, ESTALE, "the vDSO is of another kernel");
 	}
 	if (r == 0)
-		tell_taken(d, "[vdso]", &d->want.id, "vdso", p, size);
+		tell_taken(d, (struct find_taken){ .path = "[vdso]",
+						   .id = &d->want.id,
+						   .name = "vdso",
+						   .by_path = true,
+						   .data = p,
+						   .n = size });
 	return r;
 }
 
@@ -136,7 +140,7 @@ static void tell_perfmap(const struct dso *d, const char *path)
 		strbuf_printf(&b, "%llx %llx %s\n", (unsigned long long)s->start,
 			      (unsigned long long)(s->end - s->start), s->name);
 	}
-	tell_taken(d, path, NULL, NULL, strbuf_str(&b), b.n);
+	tell_taken(d, (struct find_taken){ .path = path, .data = strbuf_str(&b), .n = b.n });
 }
 
 /* A JIT's files go by their paths. */
@@ -173,7 +177,9 @@ static int open_jitdump(struct dso *d)
 		return jitdump_parse(&d->jitdump, p, n, &d->why);
 	r = jitdump_open(&d->jitdump, d->want.path, d->owner, &d->why);
 	if (r == 0)
-		tell_taken(d, d->want.path, NULL, NULL, d->jitdump.mapped, d->jitdump.size);
+		tell_taken(d, (struct find_taken){ .path = d->want.path,
+						   .data = d->jitdump.mapped,
+						   .n = d->jitdump.size });
 	return r;
 }
 

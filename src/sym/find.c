@@ -75,8 +75,13 @@ static bool take_elf(struct search *s, struct elf *e)
 		return false;
 	}
 	if (s->o->taken)
-		s->o->taken(s->o->taken_ctx, s->path ? s->path : e->path, &e->build_id, s->name,
-			    e->data, e->size);
+		s->o->taken(s->o->taken_ctx,
+			    &(struct find_taken){ .path = s->path ? s->path : e->path,
+						  .id = &e->build_id,
+						  .name = s->name,
+						  .by_path = !s->id->len,
+						  .data = e->data,
+						  .n = e->size });
 	*s->ret = e;
 	return true;
 }

@@ -19,12 +19,16 @@
 #include "sym/dwarf.h"
 #include "sym/elf.h"
 
-/*
- * Told of each file that is used, several threads at a time. name is "elf" or "debug" for
- * what goes by its build-id, NULL for what goes by its path.
- */
-typedef void find_taken_fn(void *ctx, const char *path, const struct build_id *id, const char *name,
-			   const void *data, size_t n);
+/* A file that is used, told of by several threads at a time. */
+struct find_taken {
+	const char *path;
+	const struct build_id *id; /* its own; NULL or of len 0: it has none */
+	const char *name;	   /* "elf", "debug", "vdso"; NULL: it goes by its path */
+	bool by_path;		   /* no build-id was known, the path had to do */
+	const void *data;
+	size_t n;
+};
+typedef void find_taken_fn(void *ctx, const struct find_taken *t);
 
 struct find_opts {
 	const char *symfs;	       /* look for all files below this folder; NULL: / */
