@@ -73,6 +73,7 @@ void help_command(FILE *f, const struct command *c, const char *shown);
 extern const struct command cmd_addr2line;
 extern const struct command cmd_annotate;
 extern const struct command cmd_archive;
+extern const struct command cmd_buildid_cache;
 extern const struct command cmd_buildid_list;
 extern const struct command cmd_collapse;
 extern const struct command cmd_completion;

@@ -20,6 +20,7 @@ const struct command *const commands[] = {
 	&cmd_top,
 	&cmd_evlist,
 	&cmd_buildid_list,
+	&cmd_buildid_cache,
 	&cmd_annotate,
 	&cmd_probe,
 	&cmd_archive,

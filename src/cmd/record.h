@@ -15,6 +15,7 @@
 #include "live/about.h"
 #include "live/capture.h"
 #include "live/control.h"
+#include "live/keep.h"
 #include "live/ksyms.h"
 #include "live/loop.h"
 #include "live/target.h"
@@ -30,7 +31,7 @@ struct record_args {
 	struct capture_opts capture;
 	const char *cgroups, *output, *control;
 	const char *regs_list; /* of -I?: print it and leave */
-	bool no_inherit, quiet, no_buildid, buildid_all, dry_run, group;
+	bool no_inherit, quiet, no_buildid, no_cache, buildid_all, dry_run, group;
 	bool timestamp_file, tail_synth, strict_freq;
 	/* accepted from perf's users, but kymo does these things in its own way or always */
 	const char *unused_text;
@@ -65,6 +66,7 @@ struct record_out {
 	char *path;	     /* of the file being written; NULL on a pipe */
 	bool pipe;
 	struct ksyms ksyms;
+	struct keep *keep; /* NULL: -N */
 	struct strbuf early[PERFDATA_FEATURE_END]; /* features that are the same in each file */
 	bool described;
 	uint64_t files; /* begun so far */

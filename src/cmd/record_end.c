@@ -22,6 +22,7 @@ struct record_end {
 	pthread_t thread;
 	const struct record_args *a;
 	const struct ksyms *ksyms;
+	struct keep *keep;
 	struct perfdata_writer *w;
 	char *path;
 	struct about about;
@@ -118,6 +119,8 @@ static int look_back(struct record_end *end, struct strbuf *ids, struct strbuf *
 	if (r == 0) {
 		add_build_ids(end, s, &hits, ids);
 		add_kallsyms(end, &hits, kallsyms);
+		if (end->keep)
+			keep_save(end->keep, s->trace->tasks, hits.dso);
 	}
 	hits_free(&hits);
 	source_close(s);
@@ -175,6 +178,7 @@ int record_end_start(struct record_out *o, const char *name, struct err *e)
 	end = mem_alloc(sizeof(*end));
 	end->a = o->a;
 	end->ksyms = &o->ksyms;
+	end->keep = o->keep;
 	end->w = o->w;
 	end->path = mem_strdup(name ? name : o->path);
 	end->stamped = name != NULL;

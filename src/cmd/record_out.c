@@ -19,6 +19,8 @@ int record_out_bytes(void *ctx, const void *data, size_t n, struct err *e)
 {
 	struct record_out *o = ctx;
 
+	if (o->keep)
+		keep_records(o->keep, data, n);
 	return perfdata_write_bytes(o->w, data, n, e);
 }
 
@@ -164,6 +166,8 @@ int record_out_open(struct record_out *o, struct err *e)
 
 	if (!o->files && ksyms_open(&o->ksyms) == 0 && o->walked && o->walked->off.walker)
 		offcpu_kernel(&o->walked->off, &o->ksyms);
+	if (!o->files && !o->pipe && !o->a->no_cache && !o->a->no_buildid)
+		o->keep = keep_new();
 	if (!o->pipe) {
 		if (!o->files)
 			perfdata_keep_old(path);
@@ -289,6 +293,7 @@ void record_out_free(struct record_out *o)
 	for (int i = 0; o->kept && i < o->a->switch_max_files; i++)
 		free(o->kept[i]);
 	ksyms_close(&o->ksyms);
+	keep_free(o->keep);
 	free(o->kept);
 	free(o->path);
 	free(o->last);

@@ -201,6 +201,14 @@ int cache_write(int cache, const struct build_id *id, const char *name, const vo
 	return place(cache, id, name, &(struct content){ .fd = -1, .data = data, .n = n }, e);
 }
 
+int cache_keep(int cache, const struct build_id *id, const char *path, int fd, uint64_t limit,
+	       struct err *e)
+{
+	int r = cache_put(cache, id, "elf", fd, limit, e);
+
+	return r < 0 ? r : cache_write(cache, id, "path", path, strlen(path), e);
+}
+
 struct old_file {
 	char *path; /* below the cache folder */
 	uint64_t size;
@@ -289,4 +297,50 @@ uint64_t cache_trim(int cache, uint64_t limit, bool force)
 	}
 	vec_free(&all);
 	return given;
+}
+
+/* Names of all files are listed first: fn may remove some. */
+int cache_each(int cache, cache_fn *fn, void *ctx)
+{
+	old_files all = { 0 };
+	int r = 0;
+
+	if (cache <= 0)
+		return 0;
+	list_folder(cache, ".", 0, &all);
+	vec_each (&all, f) {
+		char *slash = strrchr(f->path, '/'), id_text[BUILD_ID_TEXT];
+		AUTO_FREE char *path = NULL;
+		struct build_id id;
+
+		if (r == 0 && slash && strcmp(slash, "/path") == 0 && slash - f->path > 3 &&
+		    slash - f->path < BUILD_ID_TEXT) {
+			snprintf(id_text, sizeof(id_text), "%.2s%.*s", f->path,
+				 (int)(slash - f->path - 3), f->path + 3);
+			if (build_id_parse(id_text, &id) &&
+			    file_readat(cache, f->path, 65536, &path, NULL) == 0)
+				r = fn(ctx, &id, path);
+		}
+		free(f->path);
+	}
+	vec_free(&all);
+	return r;
+}
+
+int cache_remove(int cache, const struct build_id *id)
+{
+	int fd = id_folder(cache, id, false);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	char path[BUILD_ID_TEXT + 8];
+	const struct dirent *d;
+
+	if (!dir)
+		return -ENOENT;
+	while ((d = readdir(dir)))
+		unlinkat(fd, d->d_name, 0);
+	closedir(dir);
+	id_path(id, path);
+	strcat(path, "/x");
+	drop_folders(cache, path);
+	return 0;
 }

@@ -3,6 +3,7 @@
  * kymo's cache folder: files by build-id, and answers already found.
  *
  *	$XDG_CACHE_HOME/kymo/ab/cdef.../elf	a copy of a file that may vanish
+ *	                               /path	the path it had
  *	                               /debug	its debug file
  *	                               /index	names and lines of addresses asked before
  *
@@ -35,6 +36,18 @@ int cache_put(int cache, const struct build_id *id, const char *name, int fd, ui
 /* Write a small file from memory, in place of one that is there. */
 int cache_write(int cache, const struct build_id *id, const char *name, const void *data, size_t n,
 		struct err *e);
+
+/*
+ * A copy of a file that may vanish, with the path it had ("path" beside it), for people to
+ * know it by. limit as above.
+ */
+int cache_keep(int cache, const struct build_id *id, const char *path, int fd, uint64_t limit,
+	       struct err *e);
+/* Each build-id that has such a copy. fn's non-zero answer ends it. */
+typedef int cache_fn(void *ctx, const struct build_id *id, const char *path);
+int cache_each(int cache, cache_fn *fn, void *ctx);
+/* All of a build-id. -ENOENT when there is nothing. */
+int cache_remove(int cache, const struct build_id *id);
 
 /*
  * Keep the folder below limit bytes: what was not used for the longest time goes

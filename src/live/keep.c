@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/keep.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "sym/cache.h"
+#include "sym/find.h"
+
+/* { header, pid, tid, addr, len, pgoff, build-id size and reserved, build-id, prot, flags, name }
+ */
+struct mmap2 {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t addr, len, pgoff;
+	uint8_t id_size, reserved[3], id[20];
+	uint32_t prot, flags;
+	char name[];
+};
+
+struct held {
+	struct build_id id;
+	char *path;
+	int fd;
+	bool saved;
+};
+
+struct keep {
+	pthread_mutex_t lock;
+	struct map seen; /* hashes of build-ids */
+	VEC(struct held) held;
+	uint64_t copied;
+};
+
+struct keep *keep_new(void)
+{
+	struct keep *k = mem_alloc(sizeof(*k));
+
+	pthread_mutex_init(&k->lock, NULL);
+	return k;
+}
+
+void keep_free(struct keep *k)
+{
+	if (!k)
+		return;
+	vec_each (&k->held, h) {
+		close(h->fd);
+		free(h->path);
+	}
+	vec_free(&k->held);
+	map_free(&k->seen);
+	pthread_mutex_destroy(&k->lock);
+	free(k);
+}
+
+static bool is_temporary(const char *path)
+{
+	struct statfs fs;
+
+	return str_starts(path, "/tmp/") || str_starts(path, "/var/tmp/") ||
+	       (statfs(path, &fs) == 0 && fs.f_type == TMPFS_MAGIC);
+}
+
+/* Will the path still lead to this file when somebody asks? */
+static bool may_vanish(const struct mmap2 *m)
+{
+	char link[96];
+	struct stat there, here;
+	bool known;
+
+	if (m->name[0] != '/' || str_starts(m->name, "//anon") || str_starts(m->name, "/dev/"))
+		return str_starts(m->name, "/memfd:");
+	snprintf(link, sizeof(link), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, m->pid, m->addr,
+		 m->addr + m->len);
+	known = stat(link, &there) == 0;
+	if (stat(m->name, &here) < 0)
+		return true;
+	if (known && (there.st_dev != here.st_dev || there.st_ino != here.st_ino))
+		return true;
+	return is_temporary(m->name);
+}
+
+static void hold(struct keep *k, const struct mmap2 *m)
+{
+	struct find_want want = { .path = m->name,
+				  .pid = (pid_t)m->pid,
+				  .map_start = m->addr,
+				  .map_end = m->addr + m->len };
+	struct find_stats stats = { 0 };
+	struct held h = { .fd = -1 };
+	struct elf *elf = NULL;
+
+	want.id.len = m->id_size;
+	memcpy(want.id.data, m->id, m->id_size);
+	/* the build-id is compared, so that it is this file and no other */
+	if (find_file(&(struct find_opts){ .no_debug_files = true }, &want, &elf, &stats, NULL) < 0)
+		return;
+	if (elf->fd >= 0)
+		h.fd = fcntl(elf->fd, F_DUPFD_CLOEXEC, 3);
+	elf_free(elf);
+	if (h.fd < 0)
+		return;
+	h.id = want.id;
+	h.path = mem_strdup(m->name);
+	pthread_mutex_lock(&k->lock);
+	vec_push(&k->held, h);
+	pthread_mutex_unlock(&k->lock);
+}
+
+static void look_at(struct keep *k, const struct mmap2 *m)
+{
+	uint64_t *seen;
+
+	if (!(m->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) || !(m->prot & PROT_EXEC) ||
+	    m->id_size < 8 || m->id_size > sizeof(m->id) || !m->len ||
+	    !memchr(m->name, 0, m->header.size - sizeof(*m)))
+		return;
+	seen = map_at(&k->seen, map_hash_bytes(m->id, m->id_size));
+	if (*seen)
+		return;
+	*seen = 1;
+	if (k->held.n < KEEP_FILES && may_vanish(m))
+		hold(k, m);
+}
+
+void keep_records(struct keep *k, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+
+	while (n >= sizeof(struct perf_event_header)) {
+		const struct perf_event_header *h = (const void *)p;
+
+		if (h->size < sizeof(*h) || h->size > n)
+			return;
+		if (h->type == PERF_RECORD_MMAP2 && h->size > sizeof(struct mmap2))
+			look_at(k, (const void *)p);
+		p += h->size;
+		n -= h->size;
+	}
+}
+
+static bool was_hit(const struct tasks *t, const uint8_t *hit, const struct build_id *id)
+{
+	for (uint32_t d = 0; d < tasks_n_dsos(t); d++) {
+		const struct task_dso *dso = tasks_get_dso(t, d);
+
+		if (hit[d] && dso->build_id_size == id->len &&
+		    memcmp(dso->build_id, id->data, id->len) == 0)
+			return true;
+	}
+	return false;
+}
+
+size_t keep_save(struct keep *k, const struct tasks *t, const uint8_t *hit)
+{
+	int cache = -1;
+	size_t n = 0;
+
+	pthread_mutex_lock(&k->lock);
+	vec_each (&k->held, h) {
+		struct stat st;
+
+		if (h->saved || !was_hit(t, hit, &h->id) || fstat(h->fd, &st) < 0 ||
+		    (uint64_t)st.st_size > KEEP_ALL_BYTES - k->copied)
+			continue;
+		if (cache < 0 && (cache = cache_open(NULL, NULL)) < 0)
+			break;
+		if (cache_keep(cache, &h->id, h->path, h->fd, KEEP_FILE_BYTES, NULL) == 0) {
+			k->copied += (uint64_t)st.st_size;
+			h->saved = true;
+			n++;
+		}
+	}
+	pthread_mutex_unlock(&k->lock);
+	if (cache >= 0) {
+		cache_trim(cache, CACHE_LIMIT, n > 0);
+		close(cache);
+	}
+	return n;
+}

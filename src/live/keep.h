@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs that may be gone when a recording is read: deleted ones, those of containers,
+ * those in folders for temporary files. While recording they are only held open, which costs
+ * next to nothing and keeps them readable; at the end those that samples fell into are copied
+ * into the cache, within limits. Other files are looked at once, by two stat() calls.
+ *
+ * A process that has ended before its mapping was seen cannot be asked any more.
+ */
+#ifndef KYMO_LIVE_KEEP_H
+#define KYMO_LIVE_KEEP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/trace.h"
+
+#define KEEP_FILES 512			      /* held open at most */
+#define KEEP_FILE_BYTES ((uint64_t)256 << 20) /* of one copy */
+#define KEEP_ALL_BYTES ((uint64_t)1024 << 20) /* of all copies of a recording */
+
+struct keep;
+struct keep *keep_new(void);
+void keep_free(struct keep *k); /* NULL is fine */
+
+/* Whole records, as they go into the file; those that map code are looked at. */
+void keep_records(struct keep *k, const void *data, size_t n);
+
+/* Copy what was hit (by dso) into the cache. How many files. By any thread. */
+size_t keep_save(struct keep *k, const struct tasks *t, const uint8_t *hit);
+
+#endif
