@@ -85,6 +85,7 @@ extern const struct command cmd_flame;
 extern const struct command cmd_heat;
 extern const struct command cmd_ftrace;
 extern const struct command cmd_help;
+extern const struct command cmd_inject;
 extern const struct command cmd_introspect;
 extern const struct command cmd_list;
 extern const struct command cmd_probe;

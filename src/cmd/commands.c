@@ -21,6 +21,7 @@ const struct command *const commands[] = {
 	&cmd_evlist,
 	&cmd_buildid_list,
 	&cmd_buildid_cache,
+	&cmd_inject,
 	&cmd_annotate,
 	&cmd_probe,
 	&cmd_archive,

@@ -94,8 +94,7 @@ bool input_running_build_id(uint8_t id[20])
 	return false;
 }
 
-/* Is this the kernel of the recording? Where it says nothing, it is taken for this one. */
-static bool is_running_kernel(const struct trace *t)
+bool input_is_running_kernel(const struct trace *t)
 {
 	const struct task_dso *d = kernel_dso(t);
 	uint8_t id[20];
@@ -146,7 +145,7 @@ int input_kallsyms(const struct trace *t, char **ret, size_t *n)
 {
 	AUTO_STRBUF path = { 0 };
 
-	if (is_running_kernel(t) && file_read("/proc/kallsyms", MAX_KALLSYMS, ret, n) == 0) {
+	if (input_is_running_kernel(t) && file_read("/proc/kallsyms", MAX_KALLSYMS, ret, n) == 0) {
 		if (*n > 16 && strncmp(*ret, "0000000000000000", 16) != 0)
 			return 0;
 		free(*ret);
@@ -212,7 +211,7 @@ static int same_boot_text(const struct trace *t, char **ret, size_t *n)
 	size_t line = t->info.kallsyms ? strcspn(t->info.kallsyms, "\n") : 0;
 	int r;
 
-	if (!line || !is_running_kernel(t))
+	if (!line || !input_is_running_kernel(t))
 		return -ESTALE;
 	r = file_read("/proc/kallsyms", MAX_KALLSYMS, ret, n);
 	if (r < 0)
@@ -264,7 +263,7 @@ int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
 		return 0;
 	if (load_archived(t, symbols) == 0)
 		return 0;
-	if (!o->symfs && !t->files && is_running_kernel(t)) {
+	if (!o->symfs && !t->files && input_is_running_kernel(t)) {
 		if (load_kallsyms("/proc/kallsyms", symbols, &why) == 0)
 			return 0;
 		*note = "kernel addresses have no names: /proc/kallsyms cannot be read "

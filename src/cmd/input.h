@@ -49,6 +49,8 @@ int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
  * it is the recorded one, or perf's copy. -ENOENT when there are none, or all are hidden.
  */
 int input_kallsyms(const struct trace *t, char **ret, size_t *n);
+/* Is this the kernel of the recording? Where it says nothing, it is taken for this one. */
+bool input_is_running_kernel(const struct trace *t);
 /* Was it recorded on this machine since it booted, as far as one can tell? */
 bool input_same_boot(const struct trace *t);
 

@@ -13,17 +13,12 @@
 static const struct {
 	const char *word, *instead;
 } perf_words[] = {
-	{ "annotate", "kymo report shows functions, kymo addr2line source lines" },
-	{ "archive", "kymo buildid-list names the files that a recording needs elsewhere" },
 	{ "bench", "kymo stat -r 10 COMMAND measures any program" },
-	{ "buildid-cache", "kymo finds files by build-id itself, and keeps what it learnt" },
 	{ "c2c", "kymo record -d -e EVENT keeps data addresses, kymo script -F addr shows them" },
 	{ "config", "kymo has no configuration file; kymo COMMAND -h shows the options" },
 	{ "daemon", "kymo record --control fifo:PATH --switch-output runs in the background" },
 	{ "data", "kymo script prints a recording for other programs" },
-	{ "diff", "kymo flame BEFORE AFTER compares two profiles" },
 	{ "ftrace", "kymo record -e 'sched:*' -a records tracepoints, kymo script shows them" },
-	{ "inject", "kymo reads JIT dumps and build-ids by itself: no such step is needed" },
 	{ "iostat", "kymo stat -e 'block:*' -a counts disk requests" },
 	{ "kallsyms", "/proc/kallsyms has them all; kymo report and script name them" },
 	{ "kmem", "kymo stat -e 'kmem:*' COMMAND counts the kernel's allocations" },
@@ -34,7 +29,6 @@ static const struct {
 	{ "sched", "kymo record -e 'sched:*' -a records it, kymo script shows it" },
 	{ "test", "make test, in kymo's sources" },
 	{ "timechart", "kymo record -e 'sched:*' -a records it, kymo script shows it" },
-	{ "top", "kymo record -a sleep 5, then kymo report" },
 	{ "trace", "kymo stat -e 'syscalls:sys_enter_*' COMMAND counts system calls, kymo record "
 		   "keeps them" },
 };

@@ -14,6 +14,7 @@
 #include "config.h"
 #include "live/hits.h"
 #include "store/perfdata.h"
+#include "store/perfdata_inject.h"
 #if HAVE_ZSTD
 #	include <zstd.h>
 #endif
@@ -53,7 +54,7 @@ static void add_build_ids(const struct record_end *end, const struct source *s,
 	struct build_id id;
 
 	if ((hits->kernel.n || all) && ksyms_build_id(&id))
-		about_build_id(ret, PERF_RECORD_MISC_KERNEL, -1, id.data, id.len,
+		perfdata_build_id_entry(ret, PERF_RECORD_MISC_KERNEL, -1, id.data, id.len,
 			       "[kernel.kallsyms]");
 	for (uint32_t d = 0; d < tasks_n_dsos(t); d++) {
 		const struct task_dso *dso = tasks_get_dso(t, d);
@@ -63,12 +64,12 @@ static void add_build_ids(const struct record_end *end, const struct source *s,
 		if ((!hits->dso[d] && !all) || dso->ksymbol)
 			continue;
 		if (!dso->kernel && dso->build_id_size) {
-			about_build_id(ret, PERF_RECORD_MISC_USER, -1, dso->build_id,
+			perfdata_build_id_entry(ret, PERF_RECORD_MISC_USER, -1, dso->build_id,
 				       dso->build_id_size, path);
 		} else if (dso->kernel && strcmp(path, "[kernel.kallsyms]") != 0) {
 			module_name(path, name, sizeof(name));
 			if (ksyms_module_build_id(name, &id))
-				about_build_id(ret, PERF_RECORD_MISC_KERNEL, -1, id.data, id.len,
+				perfdata_build_id_entry(ret, PERF_RECORD_MISC_KERNEL, -1, id.data, id.len,
 					       path);
 		}
 	}

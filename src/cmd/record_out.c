@@ -12,6 +12,7 @@
 #include "live/loop.h"
 #include "live/synth.h"
 #include "live/tracing_data.h"
+#include "store/perfdata_inject.h"
 
 #define DRAIN_NS 10000000u /* how long rings may wait while tasks are looked up */
 
@@ -131,7 +132,7 @@ static int stream_build_id(struct record_out *o, struct err *e)
 
 	if (!o->pipe || o->a->no_buildid || !ksyms_build_id(&id))
 		return 0;
-	about_build_id(&b, PERF_RECORD_MISC_KERNEL, -1, id.data, id.len, "[kernel.kallsyms]");
+	perfdata_build_id_entry(&b, PERF_RECORD_MISC_KERNEL, -1, id.data, id.len, "[kernel.kallsyms]");
 	return perfdata_write_record(o->w, PERFDATA_HEADER_BUILD_ID, PERF_RECORD_MISC_KERNEL,
 				     b.data + head, b.n - head, e);
 }

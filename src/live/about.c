@@ -275,26 +275,6 @@ static bool caches(struct strbuf *b)
 	return n > 0;
 }
 
-void about_build_id(struct strbuf *b, uint16_t misc, int32_t pid, const uint8_t *id, size_t n,
-		    const char *path)
-{
-	static const char zero[64];
-	size_t len = strlen(path) + 1, padded = (len + 63) & ~(size_t)63;
-	uint8_t bytes[24] = { 0 };
-	struct perfdata_event_header h = { 0, misc | PERFDATA_MISC_BUILD_ID_SIZE,
-					   (uint16_t)(sizeof(h) + 4 + sizeof(bytes) + padded) };
-
-	if (n > 20)
-		n = 20;
-	memcpy(bytes, id, n);
-	bytes[20] = (uint8_t)n;
-	strbuf_add(b, (const char *)&h, sizeof(h));
-	u32(b, (uint32_t)pid);
-	strbuf_add(b, (const char *)bytes, sizeof(bytes));
-	strbuf_add(b, path, len);
-	strbuf_add(b, zero, padded - len);
-}
-
 bool about_feature(const struct about *a, enum perfdata_feature f, struct strbuf *b)
 {
 	struct utsname uts;

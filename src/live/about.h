@@ -27,8 +27,4 @@ struct about {
 /* The bytes of a feature into b (emptied first); false when there is nothing to say. */
 bool about_feature(const struct about *a, enum perfdata_feature f, struct strbuf *b);
 
-/* One BUILD_ID entry; misc is the cpumode. */
-void about_build_id(struct strbuf *b, uint16_t misc, int32_t pid, const uint8_t *id, size_t n,
-		    const char *path);
-
 #endif

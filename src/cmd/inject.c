@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo inject: a recording with what it lacks added to it. */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd/command.h"
+#include "cmd/input.h"
+#include "live/hits.h"
+#include "store/perfdata_inject.h"
+#include "sym/find.h"
+
+struct args {
+	const char *input, *output;
+	bool build_ids, all, force;
+	int verbose;
+};
+
+static const struct opt opts[] = {
+	OPT_FLAG('b', "build-ids", build_ids, "the build-ids of files that samples fell into"),
+	OPT_FLAG(0, "buildid-all", all, "those of all files"),
+	OPT_STR_C('i', "input", "FILE", input, "read FILE (default: standard input)", "@files"),
+	OPT_STR_C('o', "output", "FILE", output, "write FILE (default: standard output)", "@files"),
+	OPT_FLAG('f', "force", force, "read files of other users (kymo always does)"),
+	OPT_COUNT('v', "verbose", verbose, "a line for each file"),
+	OPT_END,
+};
+
+struct listing {
+	const struct args *a;
+	struct source *s;
+	struct strbuf *out;
+	size_t n, missing;
+};
+
+static void add(struct listing *l, bool kernel, const uint8_t *id, size_t n, const char *path)
+{
+	char text[BUILD_ID_TEXT];
+	struct build_id shown = { .len = (uint8_t)n };
+
+	perfdata_build_id_entry(l->out, kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+				-1, id, n, path);
+	l->n++;
+	memcpy(shown.data, id, n);
+	if (l->a->verbose)
+		command_note("%s %s", build_id_text(&shown, text), path);
+}
+
+/* What is at that path now, unless it is newer than the recording. */
+static bool id_of_file(const struct listing *l, const char *path, struct build_id *id)
+{
+	uint64_t captured = l->s->trace->info.captured;
+	struct find_opts o = input_find(l->s, NULL);
+	struct find_stats stats = { 0 };
+	struct elf *elf = NULL;
+	struct stat st;
+
+	o.no_debug_files = true;
+	if (find_file(&o, &(struct find_want){ .path = path }, &elf, &stats, NULL) < 0)
+		return false;
+	*id = elf->build_id;
+	if (elf->fd >= 0 && captured && fstat(elf->fd, &st) == 0 &&
+	    (uint64_t)st.st_mtime > captured) {
+		command_note("%s was changed after the recording: its build-id is left out", path);
+		id->len = 0;
+	}
+	elf_free(elf);
+	return id->len;
+}
+
+/* That of this boot, which every process has. */
+static bool id_of_vdso(const struct listing *l, struct build_id *id)
+{
+	struct symbols *s;
+	const struct elf *elf;
+
+	if (!input_is_running_kernel(l->s->trace))
+		return false;
+	s = symbols_new(&(struct symbols_opts){ .no_cache = true, .no_debuginfod = true });
+	elf = symbols_elf(s, symbols_dso(s, &(struct find_want){ .path = "[vdso]" }));
+	if (elf)
+		*id = elf->build_id;
+	symbols_free(s);
+	return id->len;
+}
+
+static void add_dso(struct listing *l, uint32_t d)
+{
+	const struct tasks *t = l->s->trace->tasks;
+	const struct task_dso *dso = tasks_get_dso(t, d);
+	const char *path = tasks_dso_path(t, d);
+	struct build_id id = { 0 };
+	uint8_t raw[20];
+
+	if (dso->ksymbol || str_starts(path, "//anon"))
+		return;
+	if (dso->build_id_size)
+		add(l, dso->kernel, dso->build_id, dso->build_id_size, path);
+	else if (dso->kernel && input_is_running_kernel(l->s->trace) &&
+		 strcmp(path, "[kernel.kallsyms]") == 0 && input_running_build_id(raw))
+		add(l, true, raw, sizeof(raw), path);
+	else if (!dso->kernel &&
+		 (strcmp(path, "[vdso]") == 0 ? id_of_vdso(l, &id)
+					      : path[0] == '/' && id_of_file(l, path, &id)))
+		add(l, false, id.data, id.len, path);
+	else if (!dso->kernel && path[0] == '/')
+		l->missing++;
+}
+
+static int make_list(struct listing *l, struct err *e)
+{
+	struct hits hits = { 0 };
+	int r = hits_find(l->s, &hits, e);
+
+	for (uint32_t d = 0; r == 0 && d < tasks_n_dsos(l->s->trace->tasks); d++)
+		if (hits.dso[d] || l->a->all)
+			add_dso(l, d);
+	hits_free(&hits);
+	return r;
+}
+
+static int run(void *args, int argc, char **argv, struct err *e)
+{
+	const struct args *a = args;
+	const char *input = a->input ? a->input : "-", *output = a->output ? a->output : "-";
+	AUTO_STRBUF list = { 0 };
+	struct listing l = { .a = a, .out = &list };
+	struct stat from, to;
+	int r;
+
+	if (argc > 0)
+		return err_set(e, EINVAL, "what is '%s'? inject takes options only", argv[0]);
+	if (!a->build_ids && !a->all) {
+		err_set(e, EINVAL, "what shall be added?");
+		return err_hint(e,
+				"-b adds build-ids; kymo reads jitdump files and merges nothing");
+	}
+	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO)) {
+		err_set(e, EINVAL, "a recording is nothing for a terminal");
+		return err_hint(e, "-o FILE, or a pipe");
+	}
+	if (stat(input, &from) == 0 && stat(output, &to) == 0 && from.st_ino == to.st_ino &&
+	    from.st_dev == to.st_dev)
+		return err_set(e, EINVAL, "input and output are the same file");
+	r = input_open(input, &l.s, e);
+	if (r < 0)
+		return r;
+	if (l.s->trace->files)
+		r = err_set(e, EOPNOTSUPP, "%s is an archive, which has all files in it", input);
+	if (r == 0)
+		r = make_list(&l, e);
+	if (r == 0)
+		r = perfdata_inject(l.s, &list, output, e);
+	if (r == 0 && l.missing && a->verbose)
+		command_note("%zu files were not found or have no build-id", l.missing);
+	source_close(l.s);
+	return r;
+}
+
+static const struct example examples[] = {
+	{ "inject -b -i perf.data -o with-ids.data", "add the build-ids of files on this machine" },
+	{ "record -o - -B -a -- sleep 1 | kymo inject -b | kymo report -i -", "in a pipe" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_inject = {
+	.name = "inject",
+	.group = "Profile",
+	.summary = "add build-ids to a recording",
+	.usage = "-b [-i FILE] [-o FILE]",
+	.examples = examples,
+	.opts = opts,
+	.args_size = sizeof(struct args),
+	.run = run,
+};
