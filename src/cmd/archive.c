@@ -412,9 +412,12 @@ static int make(const struct args *a, const char *input, struct err *e)
 	r = input_open(input, &m.source, e);
 	if (r < 0)
 		return r;
-	if (m.source->trace->files) {
+	r = input_only_perfdata(m.source, "archive", e);
+	if (r == 0 && m.source->trace->files)
+		r = err_set(e, EEXIST, "%s is an archive already", input);
+	if (r < 0) {
 		source_close(m.source);
-		return err_set(e, EEXIST, "%s is an archive already", input);
+		return r;
 	}
 	input_unwind(&m.source, a->symfs);
 	progress_begin(&progress, "collecting files", a->quiet);

@@ -232,6 +232,11 @@ static int print_missing(const struct work *w, const char *file, struct err *e)
 
 	if (r < 0)
 		return r;
+	r = input_only_perfdata(s, "--missing", e);
+	if (r < 0) {
+		source_close(s);
+		return r;
+	}
 	b = perfdata_build_ids(s, &n);
 	for (size_t i = 0; i < n; i++) {
 		struct build_id id = { .len = b[i].size };

@@ -147,7 +147,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	r = input_open(input, &l.s, e);
 	if (r < 0)
 		return r;
-	if (l.s->trace->files)
+	r = input_only_perfdata(l.s, "inject", e);
+	if (r == 0 && l.s->trace->files)
 		r = err_set(e, EOPNOTSUPP, "%s is an archive, which has all files in it", input);
 	if (r == 0)
 		r = make_list(&l, e);

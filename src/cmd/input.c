@@ -34,6 +34,14 @@ int input_open(const char *path, struct source **ret, struct err *e)
 	return source_open(input_path(path), ret, e);
 }
 
+int input_only_perfdata(const struct source *s, const char *what, struct err *e)
+{
+	if (strcmp(s->format, "perf.data") == 0)
+		return 0;
+	return err_set(e, EOPNOTSUPP, "this is a %s recording; %s works on perf.data only",
+		       s->format, what);
+}
+
 struct find_opts input_find(const struct source *s, const char *symfs)
 {
 	return (struct find_opts){ .symfs = symfs, .archive = s->trace->files };

@@ -56,8 +56,11 @@ ROOT, LOADER = make_root()
 def elsewhere(args, file):
     """kymo in that root, with the file as its only input."""
     shutil.copy(file, f"{ROOT}/tmp/in")
-    return run(["chroot", ROOT, f"/k/{LOADER}", "--library-path", "/k", "/k/kymo", *args.split(), "-i", "/tmp/in"],
-               env={"LC_ALL": "C", "HOME": "/", "DEBUGINFOD_URLS": "", "XDG_CACHE_HOME": ""})
+    argv = ["chroot", ROOT, f"/k/{LOADER}", "--library-path", "/k", "/k/kymo", *args.split(), "-i", "/tmp/in"]
+    if SAN:  # the sanitizers need /proc
+        os.makedirs(f"{ROOT}/proc", exist_ok=True)
+        argv = ["unshare", "-m", "sh", "-c", f'mount --rbind /proc {ROOT}/proc && exec "$@"', "sh", *argv]
+    return run(argv, env={"LC_ALL": "C", "HOME": "/", "DEBUGINFOD_URLS": "", "XDG_CACHE_HOME": "", "LSAN_OPTIONS": ""})
 
 
 def clean(text, *names):
