@@ -290,22 +290,40 @@ static void put_about(struct pprof *p)
 	strbuf_free(&b);
 }
 
-/* pprof takes the first mapping for the program: the user file with the most samples. */
+/* The site of an entry that says whose work it was: the outermost one in a program. */
+static uint32_t program_site(const struct pprof *p, uint32_t entry)
+{
+	const struct names *n = p->x->names;
+	uint32_t buf[EXPORT_INLINES], count;
+	const uint32_t *sites;
+
+	count = export_stack(p->x, entry, &sites, buf);
+	while (count-- > 0) {
+		const struct name_site *s = &n->sites.data[sites[count]];
+
+		if (s->map && s->mode == EVENT_MODE_USER && !strstr(names_dso(n, s->dso), ".so") &&
+		    names_dso(n, s->dso)[0] != '[')
+			return sites[count];
+	}
+	return NAMES_NONE;
+}
+
+/* pprof takes the first mapping for the program: the one with the most samples. */
 static void put_main_mapping(struct pprof *p)
 {
 	const struct names *n = p->x->names;
 	AUTO_FREE uint64_t *count = mem_alloc((n->dsos.n + 1) * sizeof(*count));
 	uint32_t best = NAMES_NONE;
 
-	for (size_t i = 0; i < p->x->profile->entries.n; i++) {
-		const struct name_site *s = &n->sites.data[n->entry_site[i]];
-		uint64_t sum;
+	for (uint32_t i = 0; i < p->x->profile->entries.n; i++) {
+		uint32_t site = program_site(p, i), dso;
 
-		if (!s->map || s->mode != EVENT_MODE_USER)
+		if (site == NAMES_NONE)
 			continue;
-		sum = count[s->dso] += p->x->profile->entries.data[i].count;
-		if (best == NAMES_NONE || sum > count[n->sites.data[best].dso])
-			best = n->entry_site[i];
+		dso = n->sites.data[site].dso;
+		count[dso] += p->x->profile->entries.data[i].count;
+		if (best == NAMES_NONE || count[dso] > count[n->sites.data[best].dso])
+			best = site;
 	}
 	if (best != NAMES_NONE)
 		mapping_id(p, &n->sites.data[best]);
