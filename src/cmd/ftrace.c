@@ -3,6 +3,7 @@
 #include "cmd/ftrace.h"
 
 static const struct command *const verbs[] = {
+	&cmd_ftrace_record,
 	&cmd_ftrace_report,
 	NULL,
 };
@@ -19,7 +20,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 }
 
 static const struct example examples[] = {
-	{ "ftrace report", "show trace.dat as text" },
+	{ "ftrace record -e sched sleep 1", "trace scheduling for a second ..." },
+	{ "ftrace report", "... and show it" },
 	{ NULL, NULL },
 };
 

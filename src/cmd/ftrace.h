@@ -5,6 +5,7 @@
 
 #include "cmd/command.h"
 
+extern const struct command cmd_ftrace_record;
 extern const struct command cmd_ftrace_report;
 
 #endif

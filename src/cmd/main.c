@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "base/term.h"
 #include "cmd/command.h"
+#include "kern/undo.h"
 
 static int unknown_command(const char *name)
 {
@@ -95,6 +96,7 @@ int main(int argc, char **argv)
 	struct err e = { 0 };
 	int left;
 
+	undo_recover(); /* what a kymo left behind that was killed */
 	command_set_line(
 		mem_dup(argv, ((size_t)argc + 1) * sizeof(*argv))); /* parsing moves words about */
 	/* A symlink named after a command is that command; any other name (perf) is kymo. */

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/ftrace_opts.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd/command.h"
+
+struct ftrace_buffer_opt *ftrace_args_buffer(struct ftrace_args *a)
+{
+	if (!a->o.buffers.n)
+		vec_add(&a->o.buffers);
+	return &a->o.buffers.data[a->o.buffers.n - 1];
+}
+
+#define ON(name)                                                                               \
+	int name(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+
+ON(ftrace_on_event)
+{
+	struct ftrace_args *a = args;
+
+	(void)o;
+	(void)unset;
+	(void)e;
+	a->any_option = true;
+	vec_push(&ftrace_args_buffer(a)->events,
+		 (struct ftrace_event_opt){ .name = value, .off = a->negate });
+	return 0;
+}
+
+static struct ftrace_event_opt *last_event(struct ftrace_args *a, const char *what, struct err *e)
+{
+	struct ftrace_buffer_opt *b = ftrace_args_buffer(a);
+
+	if (b->events.n)
+		return &b->events.data[b->events.n - 1];
+	err_set(e, EINVAL, "%s belongs behind the -e EVENT it is for", what);
+	return NULL;
+}
+
+ON(ftrace_on_filter)
+{
+	struct ftrace_event_opt *ev = last_event(args, "-f FILTER", e);
+
+	(void)o;
+	(void)unset;
+	if (!ev)
+		return -EINVAL;
+	ev->filter = value;
+	return 0;
+}
+
+ON(ftrace_on_trigger)
+{
+	struct ftrace_event_opt *ev = last_event(args, "-R TRIGGER", e);
+
+	(void)o;
+	(void)unset;
+	if (!ev)
+		return -EINVAL;
+	ev->trigger = value;
+	return 0;
+}
+
+ON(ftrace_on_tracer)
+{
+	struct ftrace_args *a = args;
+
+	(void)o;
+	(void)unset;
+	(void)e;
+	a->any_option = true;
+	ftrace_args_buffer(a)->tracer = value;
+	return 0;
+}
+
+ON(ftrace_on_function)
+{
+	(void)o;
+	(void)unset;
+	(void)e;
+	vec_push(&ftrace_args_buffer(args)->functions, value);
+	return 0;
+}
+
+ON(ftrace_on_notrace)
+{
+	(void)o;
+	(void)unset;
+	(void)e;
+	vec_push(&ftrace_args_buffer(args)->no_functions, value);
+	return 0;
+}
+
+ON(ftrace_on_graph)
+{
+	(void)o;
+	(void)unset;
+	(void)e;
+	vec_push(&ftrace_args_buffer(args)->graph, value);
+	return 0;
+}
+
+ON(ftrace_on_graph_notrace)
+{
+	(void)o;
+	(void)unset;
+	(void)e;
+	vec_push(&ftrace_args_buffer(args)->no_graph, value);
+	return 0;
+}
+
+ON(ftrace_on_option)
+{
+	(void)o;
+	(void)unset;
+	(void)e;
+	vec_push(&ftrace_args_buffer(args)->options, value);
+	return 0;
+}
+
+ON(ftrace_on_clock)
+{
+	(void)o;
+	(void)unset;
+	(void)e;
+	ftrace_args_buffer(args)->clock = value;
+	return 0;
+}
+
+ON(ftrace_on_mask)
+{
+	(void)o;
+	(void)unset;
+	(void)e;
+	ftrace_args_buffer(args)->cpumask = value;
+	return 0;
+}
+
+ON(ftrace_on_module)
+{
+	(void)o;
+	(void)unset;
+	(void)e;
+	ftrace_args_buffer(args)->module = value;
+	return 0;
+}
+
+ON(ftrace_on_size)
+{
+	uint64_t kb;
+
+	(void)o;
+	(void)unset;
+	if (!str_size(value, 1024, &kb) || kb < 1024)
+		return err_set(e, EINVAL, "-b wants kilobytes, not '%s'", value);
+	ftrace_args_buffer(args)->size_kb = kb / 1024;
+	return 0;
+}
+
+ON(ftrace_on_buffer)
+{
+	struct ftrace_args *a = args;
+	struct ftrace_buffer_opt *b;
+
+	(void)o;
+	(void)unset;
+	(void)e;
+	a->any_option = true;
+	/* the first one may have been left empty: then there is no other */
+	if (a->o.buffers.n == 1 && !a->o.buffers.data[0].name && !a->o.buffers.data[0].events.n &&
+	    !a->o.buffers.data[0].tracer)
+		b = &a->o.buffers.data[0];
+	else
+		b = vec_add(&a->o.buffers);
+	b->name = value;
+	b->remove = a->negate;
+	return 0;
+}
+
+static int add_pid(void *ctx, const char *part, size_t n)
+{
+	AUTO_FREE char *text = mem_strndup(part, n);
+	struct ftrace_args *a = ctx;
+	uint64_t pid;
+
+	if (!str_u64(text, &pid) || pid > INT32_MAX)
+		return -EINVAL;
+	vec_push(&a->o.pids, (pid_t)pid);
+	return 0;
+}
+
+ON(ftrace_on_pid)
+{
+	(void)o;
+	(void)unset;
+	if (str_split(value, ',', add_pid, args) < 0)
+		return err_set(e, EINVAL, "-P wants process ids, not '%s'", value);
+	return 0;
+}
+
+ON(ftrace_on_negate)
+{
+	struct ftrace_args *a = args;
+
+	(void)o;
+	(void)value;
+	(void)unset;
+	(void)e;
+	a->negate = true;
+	return 0;
+}
+
+ON(ftrace_on_depth)
+{
+	struct ftrace_args *a = args;
+	uint64_t n;
+
+	(void)o;
+	(void)unset;
+	if (!str_u64(value, &n) || n > 1000)
+		return err_set(e, EINVAL, "--max-graph-depth wants a number, not '%s'", value);
+	a->o.max_depth = (int)n;
+	return 0;
+}
+
+ON(ftrace_on_remote)
+{
+	(void)value;
+	(void)unset;
+	(void)args;
+	err_set(e, EOPNOTSUPP, "-%c: this kymo traces this machine only", o->letter);
+	return err_hint(e, "run kymo ftrace record there and copy the file");
+}
+
+int ftrace_args_check(struct ftrace_args *a, struct err *e)
+{
+	ftrace_args_buffer(a);
+	vec_each (&a->o.buffers, b) {
+		if (b->functions.n && !b->tracer) {
+			bool only_commands = true;
+
+			vec_each (&b->functions, f)
+				only_commands = only_commands && strchr(*f, ':');
+			if (!only_commands) {
+				err_set(e, EINVAL, "-l names functions, but nothing traces functions");
+				return err_hint(e, "add -p function, or -p function_graph");
+			}
+		}
+		if (b->graph.n && (!b->tracer || strcmp(b->tracer, "function_graph") != 0)) {
+			err_set(e, EINVAL, "-g is for the tracer function_graph");
+			return err_hint(e, "add -p function_graph");
+		}
+		if (a->o.func_stack && b->tracer && !b->functions.n) {
+			err_set(e, EINVAL, "--func-stack for all functions would stall the machine");
+			return err_hint(e, "name some with -l FUNC");
+		}
+	}
+	return 0;
+}
+
+void ftrace_args_free(struct ftrace_args *a)
+{
+	vec_each (&a->o.buffers, b) {
+		vec_free(&b->events);
+		vec_free(&b->functions);
+		vec_free(&b->no_functions);
+		vec_free(&b->graph);
+		vec_free(&b->no_graph);
+		vec_free(&b->options);
+	}
+	vec_free(&a->o.buffers);
+	vec_free(&a->o.pids);
+}

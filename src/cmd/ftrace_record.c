@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo ftrace record: trace into a trace.dat. */
+#define OPT_ARGS struct ftrace_record_args
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd/command.h"
+#include "cmd/ftrace.h"
+#include "cmd/ftrace_opts.h"
+#include "cmd/ftrace_save.h"
+#include "cmd/ftrace_wait.h"
+#include "live/ftrace_about.h"
+#include "live/ftrace_capture.h"
+
+struct ftrace_record_args {
+	struct ftrace_args t; /* first: the shared options expect it there */
+	int seconds;
+};
+
+typedef struct ftrace_record_args args_t;
+
+static const struct opt opts[] = {
+	FTRACE_OPTS,
+	OPT_FLAG('F', "follow-command", t.filter_command, "only the command that is run"),
+	OPT_HEAD("How"),
+	OPT_STR_C('o', "output", "FILE", t.output, "write to FILE (default: trace.dat)", "@files"),
+	OPT_U64('m', "max-size", "KB", t.max_kb, "keep the newest KB of each CPU"),
+	OPT_U64('s', "sleep", "US", t.sleep_us, "look for pages each US microseconds"),
+	OPT_INT('r', "priority", "PRIO", t.priority, "real-time priority of the recording threads"),
+	OPT_INT(0, "duration", "SECONDS", seconds, "stop after so many seconds"),
+	OPT_FLAG('k', "keep", t.keep_buffers, "leave instances and settings as they are at the end"),
+	OPT_FLAG(0, "date", t.date, "show the time of day in reports"),
+	OPT_FLAG('d', "no-functions", t.no_functions, "without the function tracer in other tracers"),
+	OPT_FLAG('D', "all-off", t.all_off,
+		 "the same (kymo never turns functions off for all users)"),
+	OPT_FLAG(0, "no-filter", t.no_filter, "show kymo's own threads, too"),
+	OPT_STR(0, "user", "USER", t.user, "run the command as USER"),
+	OPT_FLAG(0, "top", t.o.top, "use the top instance, as trace-cmd does"),
+	OPT_STR_C(0, "compression", "NAME", t.compression, "zstd, zlib, none, any", "zstd|zlib|none|any"),
+	OPT_INT(0, "file-version", "6|7", t.version, "of trace.dat (default: 7)"),
+	OPT_STR_C(0, "temp", "DIR", t.temp, "where pages are kept until the end", "@dirs"),
+	OPT_FLAG('q', "quiet", t.quiet, "say nothing but errors"),
+	OPT_FN('A', "agent", "GUEST", ftrace_on_remote, "not supported"),
+	OPT_FN('N', "network", "HOST:PORT", ftrace_on_remote, "not supported"),
+	OPT_END,
+};
+
+static int record(args_t *a, struct ftrace *f, struct ftrace_wait *w, char **argv, struct err *e)
+{
+	AUTO_FREE char *base = strrchr(a->t.output, '/') ? mem_strdup(strrchr(a->t.output, '/') + 1)
+							 : mem_strdup(a->t.output);
+	AUTO_FREE char *pages = a->t.temp ? mem_printf("%s/%s", a->t.temp, base)
+					  : mem_strdup(a->t.output);
+	struct ftrace_capture_opts co = { .output = pages,
+					  .max_kb = a->t.max_kb,
+					  .sleep_us = a->t.sleep_us,
+					  .priority = a->t.priority };
+	struct ftrace_capture *c = NULL;
+	const pid_t *tids;
+	size_t n;
+	int r = ftrace_open(f, &a->t.o, e);
+
+	if (r >= 0 && a->t.filter_command && w->child.pid > 0)
+		vec_push(&a->t.o.pids, w->child.pid);
+	if (r >= 0)
+		r = ftrace_pids(f, e);
+	if (r >= 0)
+		r = ftrace_capture_start(f, &co, &c, e);
+	if (r < 0)
+		return r;
+	tids = ftrace_capture_tids(c, &n);
+	if (!a->t.no_filter && !a->t.o.pids.n)
+		r = ftrace_exclude(f, tids, n, e);
+	if (r >= 0)
+		r = ftrace_start(f, e);
+	if (r >= 0) {
+		if (f->note[0] && !a->t.quiet)
+			command_note("%s", f->note);
+		r = ftrace_wait_run(w, argv ? argv[0] : NULL, e);
+	}
+	ftrace_stop(f, NULL);
+	ftrace_capture_stop(c);
+	if (r >= 0)
+		r = ftrace_save(f, c, &a->t, e);
+	/* what could not be written to the file is still there */
+	ftrace_capture_free(c, r < 0 && ftrace_capture_bytes(c) > 0);
+	return r;
+}
+
+static int run(void *args, int argc, char **argv, struct err *e)
+{
+	args_t *a = args;
+	struct ftrace_wait w = { .limit_ns = (uint64_t)a->seconds * 1000000000u };
+	struct ftrace f = { 0 };
+	AUTO_FREE char **as_user = NULL;
+	int r, bad;
+
+	if (!a->t.any_option) {
+		err_set(e, EINVAL, "what shall be traced?");
+		return err_hint(e, "name events (-e sched) or a tracer (-p function -l 'vfs_*')");
+	}
+	r = ftrace_args_check(&a->t, e);
+	if (r < 0)
+		return r;
+	if (!a->t.output)
+		a->t.output = "trace.dat";
+	if (a->t.filter_command && !argc)
+		return err_set(e, EINVAL, "-F traces a command, and none was given");
+	if (a->t.user && argc) {
+		as_user = mem_alloc(((size_t)argc + 5) * sizeof(*as_user));
+		as_user[0] = "runuser";
+		as_user[1] = "-u";
+		as_user[2] = (char *)a->t.user;
+		as_user[3] = "--";
+		memcpy(as_user + 4, argv, (size_t)argc * sizeof(*argv));
+		argv = as_user;
+		/* runuser is no part of it, but what it starts is */
+		a->t.o.children = a->t.o.children || a->t.filter_command;
+	}
+	if (a->t.no_functions || a->t.all_off)
+		vec_push(&ftrace_args_buffer(&a->t)->options, "nofunction-trace");
+	r = ftrace_wait_open(&w, argc || as_user ? argv : NULL, e);
+	if (r >= 0)
+		r = record(a, &f, &w, argc || as_user ? argv : NULL, e);
+	ftrace_wait_close(&w);
+	if (a->t.keep_buffers && r >= 0)
+		ftrace_forget(&f);
+	bad = ftrace_close(&f);
+	if (bad)
+		command_note("%d settings could not be put back; kymo reset-ftrace puts all to rest", bad);
+	return r < 0 ? r : w.exit_code;
+}
+
+static void drop(void *args)
+{
+	ftrace_args_free(&((args_t *)args)->t);
+}
+
+static const struct example examples[] = {
+	{ "ftrace record -e sched -e irq sleep 1", "scheduling and interrupts for a second" },
+	{ "ftrace record -e block:block_rq_insert -F dd if=/dev/vda of=/dev/null count=9",
+	  "of one command" },
+	{ "ftrace record -p function_graph -g ksys_write --max-graph-depth 2 -F ls",
+	  "what write calls, and how long it takes" },
+	{ "ftrace record -p function -l 'vfs_*' -P 1234", "functions of one process, until Ctrl-C" },
+	{ "ftrace record -B net -e net -B disk -e block sleep 5", "two instances in one file" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_ftrace_record = {
+	.name = "record",
+	.group = "ftrace",
+	.summary = "trace events and functions into a trace.dat",
+	.usage = "[OPTIONS] [--] [COMMAND [ARGS]]",
+	.about = "Traces until the command ends, or Ctrl-C. Events are traced in an instance of their "
+		 "own; the top instance is used only for tracers that instances cannot have. All "
+		 "settings come back at the end, and after kill -9 with the next kymo command.",
+	.examples = examples,
+	.opts = opts,
+	.parse = OPT_STOP_AT_ARG,
+	.args_size = sizeof(args_t),
+	.run = run,
+	.drop = drop,
+};

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/ftrace_wait.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+enum { TIMER_LIMIT = 1, TIMER_TICK };
+
+int ftrace_wait_open(struct ftrace_wait *w, char **argv, struct err *e)
+{
+	int r = loop_open(&w->loop, e);
+
+	w->open = r >= 0;
+	if (r >= 0 && argv && argv[0])
+		r = workload_prepare(&w->child, argv, e);
+	return r;
+}
+
+static bool child_ended(struct ftrace_wait *w)
+{
+	int status;
+
+	if (w->child.pid <= 0 || waitpid(w->child.pid, &status, WNOHANG) != w->child.pid)
+		return false;
+	w->child.pid = 0;
+	w->exit_code = workload_exit_code(status);
+	return true;
+}
+
+/* Ctrl-C reaches the command as well: it ends in its own time. */
+static bool over(struct ftrace_wait *w, const struct loop_event *ev)
+{
+	if (ev->kind == LOOP_SIGNAL) {
+		if (ev->id == SIGCHLD)
+			return child_ended(w);
+		if (ev->id == SIGTERM && w->child.pid > 0)
+			kill(w->child.pid, SIGTERM);
+		return ev->id == SIGINT || ev->id == SIGTERM || ev->id == SIGHUP;
+	}
+	if (ev->kind == LOOP_TIMER && ev->id == TIMER_LIMIT) {
+		if (w->child.pid > 0)
+			kill(w->child.pid, SIGTERM);
+		return true;
+	}
+	return ev->kind == LOOP_TIMER && ev->id == TIMER_TICK && w->tick && w->tick(w->ctx);
+}
+
+int ftrace_wait_run(struct ftrace_wait *w, const char *name, struct err *e)
+{
+	int r = 0;
+
+	if (w->child.pid > 0) {
+		r = workload_start(&w->child, name, &w->exit_code, e);
+		if (r < 0)
+			return r;
+	}
+	if (w->limit_ns)
+		r = loop_timer(&w->loop, TIMER_LIMIT, w->limit_ns, 0, e);
+	if (r >= 0 && w->tick_ns)
+		r = loop_timer(&w->loop, TIMER_TICK, w->tick_ns, w->tick_ns, e);
+	while (r >= 0) {
+		struct loop_event ev;
+
+		r = loop_wait(&w->loop, -1, &ev, e);
+		if (r > 0 && over(w, &ev))
+			break;
+	}
+	return r < 0 ? r : 0;
+}
+
+void ftrace_wait_close(struct ftrace_wait *w)
+{
+	int status;
+
+	if (!w->open)
+		return;
+	if (w->child.pid > 0 && w->child.go_fd > 0 && waitpid(w->child.pid, &status, WNOHANG) == 0)
+		workload_cancel(&w->child);
+	loop_close(&w->loop);
+	w->open = false;
+}

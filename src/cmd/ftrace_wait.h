@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Waiting while something is traced: for a command, a time, or Ctrl-C. */
+#ifndef KYMO_CMD_FTRACE_WAIT_H
+#define KYMO_CMD_FTRACE_WAIT_H
+
+#include "base/err.h"
+#include "live/loop.h"
+#include "live/workload.h"
+
+struct ftrace_wait {
+	struct loop loop;
+	struct workload child;
+	bool open;
+	int exit_code;	   /* of the command */
+	uint64_t limit_ns; /* 0: none */
+	uint64_t tick_ns;  /* how often tick is called; 0: never */
+	/* non-zero ends the waiting */
+	int (*tick)(void *ctx);
+	void *ctx;
+};
+
+/* Before threads are made: blocks signals. argv NULL or empty: no command. */
+int ftrace_wait_open(struct ftrace_wait *w, char **argv, struct err *e);
+/* Start the command and wait. */
+int ftrace_wait_run(struct ftrace_wait *w, const char *name, struct err *e);
+void ftrace_wait_close(struct ftrace_wait *w);
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The journal is a file PID.STARTTIME of records: a letter, the path's and the
+ * text's length, then both. A record that is not whole was never followed by its
+ * change. Only files of root with mode 0600 are believed.
+ */
+#include "kern/undo.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+#define PLACE "/run/kymo"
+#define MAX_JOURNAL (64u << 20)
+#define BUSY_TRIES 50 /* of 20 ms, for an instance that someone still reads */
+
+enum { KIND_WRITE = 'W', KIND_APPEND = 'A', KIND_MKDIR = 'D' };
+
+struct step {
+	char kind;
+	char *path, *text;
+};
+
+struct undo {
+	int fd;
+	char *journal;
+	VEC(struct step) steps;
+};
+
+/* --- writing to the kernel --- */
+
+static int refused(const char *path, const char *value, int code, struct err *e)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	size_t n = strcspn(value, "\n");
+
+	err_set(e, code, "cannot write '%.*s' to %s: %s", (int)(n > 200 ? 200 : n), value, path,
+		strerror(code));
+	if (code == EROFS)
+		return err_hint(e, "tracefs is mounted read-only: sudo mount -o remount,rw %.*s",
+				(int)(name - path), path);
+	if (code == EACCES)
+		return err_hint(e, "run it with sudo");
+	if (code == EPERM)
+		return err_hint(e, geteuid() == 0 ? "this kernel is locked down or refuses it; kymo "
+						    "doctor shows what it grants"
+						  : "run it with sudo");
+	if (code == ENOENT)
+		return err_hint(e, "this kernel was built without it; kymo doctor shows what there is");
+	if (code == EINVAL && strstr(name, "_filter"))
+		return err_hint(e, "the kernel knows no such function; kymo ftrace list -f PATTERN "
+				   "lists those that can be traced");
+	return -code;
+}
+
+int undo_put(const char *path, const char *value, bool append, struct err *e)
+{
+	AUTO_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC | (append ? O_APPEND : O_TRUNC));
+	size_t n = strlen(value), at = 0;
+
+	if (fd < 0)
+		return refused(path, value, errno, e);
+	do {
+		ssize_t done = write(fd, value + at, n - at);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return refused(path, value, errno, e);
+		if (!done)
+			break;
+		at += (size_t)done;
+	} while (at < n);
+	return 0;
+}
+
+/* --- the journal --- */
+
+/* Field 22 of /proc/PID/stat: when the process began; 0 when there is none. */
+static uint64_t start_time(long pid)
+{
+	char path[64];
+	AUTO_FREE char *text = NULL;
+	char *p;
+	uint64_t v = 0;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	if (file_read(path, 1u << 16, &text, NULL) < 0 || !(p = strrchr(text, ')')))
+		return 0;
+	for (int i = 2; i < 22 && p; i++)
+		p = strchr(p + 1, ' ');
+	if (p)
+		v = strtoull(p, NULL, 10);
+	return v;
+}
+
+static int make_place(struct err *e)
+{
+	struct stat st;
+
+	if (mkdir(PLACE, 0700) < 0 && errno != EEXIST)
+		return err_set(e, errno, "cannot make %s: %s", PLACE, strerror(errno));
+	if (lstat(PLACE, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != 0 || st.st_mode & 022)
+		return err_set(e, EPERM, "%s is no directory of root's", PLACE);
+	return 0;
+}
+
+int undo_open(struct undo **ret, struct err *e)
+{
+	AUTO_FREE char *path = NULL;
+	struct undo *u;
+	int r, fd;
+
+	if (geteuid() != 0) {
+		err_set(e, EPERM, "tracing with ftrace is for root");
+		return err_hint(e, "run it with sudo");
+	}
+	undo_recover();
+	r = make_place(e);
+	if (r < 0)
+		return r;
+	path = mem_printf("%s/%ld.%llu", PLACE, (long)getpid(),
+			  (unsigned long long)start_time(getpid()));
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
+	u = mem_alloc(sizeof(*u));
+	u->fd = fd;
+	u->journal = mem_strdup(path);
+	*ret = u;
+	return 0;
+}
+
+static int note(struct undo *u, char kind, const char *path, const char *text, struct err *e)
+{
+	AUTO_STRBUF b = { 0 };
+	struct step s = { kind, mem_strdup(path), mem_strdup(text) };
+	int r;
+
+	strbuf_printf(&b, "%c %zu %zu\n%s%s\n", kind, strlen(path), strlen(text), path, text);
+	r = file_write_all(u->fd, b.data, b.n);
+	if (r < 0) {
+		free(s.path);
+		free(s.text);
+		return err_set(e, -r, "cannot write %s: %s", u->journal, strerror(-r));
+	}
+	vec_push(&u->steps, s);
+	return 0;
+}
+
+static bool is_filter(const char *path)
+{
+	return str_ends(path, "_ftrace_filter") || str_ends(path, "_ftrace_notrace") ||
+	       str_ends(path, "set_graph_function") || str_ends(path, "set_graph_notrace");
+}
+
+/* What a file shows is not always what it takes. */
+static char *as_written(const char *path, char *shown)
+{
+	char *open = strchr(shown, '['), *close = open ? strchr(open, ']') : NULL;
+	AUTO_STRBUF b = { 0 };
+
+	if (str_ends(path, "trace_clock") && close) {
+		*close = '\0';
+		return mem_strdup(open + 1);
+	}
+	if (strncmp(shown, "no pid", 6) == 0)
+		return mem_strdup("");
+	if (!is_filter(path))
+		return mem_strdup(shown);
+	/* Names of functions: without "#### all functions enabled ####", modules, and triggers. */
+	for (char *line = strtok(shown, "\n"); line; line = strtok(NULL, "\n"))
+		if (*line != '#' && !strchr(line, ':'))
+			strbuf_printf(&b, "%.*s\n", (int)strcspn(line, " "), line);
+	return mem_strdup(strbuf_str(&b));
+}
+
+int undo_write_back(struct undo *u, const char *path, const char *value, const char *back,
+		    struct err *e)
+{
+	int r = note(u, KIND_WRITE, path, back, e);
+
+	return r < 0 ? r : undo_put(path, value, false, e);
+}
+
+int undo_write(struct undo *u, const char *path, const char *value, struct err *e)
+{
+	AUTO_FREE char *shown = NULL, *back = NULL;
+	int r = file_read(path, MAX_JOURNAL, &shown, NULL);
+
+	if (r < 0)
+		return refused(path, value, -r, e);
+	back = as_written(path, shown);
+	return undo_write_back(u, path, value, back, e);
+}
+
+int undo_append(struct undo *u, const char *path, const char *line, const char *back, struct err *e)
+{
+	int r = note(u, KIND_APPEND, path, back, e);
+
+	return r < 0 ? r : undo_put(path, line, true, e);
+}
+
+int undo_mkdir(struct undo *u, const char *path, struct err *e)
+{
+	int r;
+
+	if (access(path, F_OK) == 0)
+		return err_set(e, EEXIST, "%s is there already", path);
+	r = note(u, KIND_MKDIR, path, "", e);
+	if (r < 0)
+		return r;
+	if (mkdir(path, 0750) == 0)
+		return 0;
+	r = errno;
+	u->steps.n--; /* it is not ours */
+	free(u->steps.data[u->steps.n].path);
+	free(u->steps.data[u->steps.n].text);
+	note(u, 'X', path, "", NULL); /* the journal's last word on it */
+	if (r == ENOENT) {
+		err_set(e, r, "this kernel has no instances of its trace buffer");
+		return err_hint(e, "kymo doctor shows what this kernel grants");
+	}
+	return refused(path, "a new instance", r, e);
+}
+
+/* --- taking back --- */
+
+static bool take_back(const struct step *s)
+{
+	switch (s->kind) {
+	case KIND_WRITE:
+		/* a filter is emptied by opening it; an empty text is written nowhere else */
+		return undo_put(s->path, s->text, false, NULL) == 0 || access(s->path, F_OK) < 0;
+	case KIND_APPEND:
+		/* what is gone already is no failure */
+		undo_put(s->path, s->text, true, NULL);
+		return true;
+	case KIND_MKDIR:
+		for (int i = 0; i < BUSY_TRIES; i++) {
+			if (rmdir(s->path) == 0 || errno == ENOENT)
+				return true;
+			if (errno != EBUSY)
+				return false;
+			usleep(20000);
+		}
+		return false;
+	default: return true;
+	}
+}
+
+static int take_all_back(struct step *steps, size_t n)
+{
+	int bad = 0;
+
+	for (size_t i = n; i-- > 0;) {
+		bool taken = false;
+
+		/* a directory that another process had made meanwhile is not ours */
+		for (size_t k = i + 1; k < n && steps[i].kind == KIND_MKDIR; k++)
+			taken = taken || (steps[k].kind == 'X' &&
+					  strcmp(steps[k].path, steps[i].path) == 0);
+		if (!taken && !take_back(&steps[i]))
+			bad++;
+	}
+	return bad;
+}
+
+void undo_forget(struct undo *u)
+{
+	if (!u)
+		return;
+	unlink(u->journal);
+	close(u->fd);
+	vec_each (&u->steps, s) {
+		free(s->path);
+		free(s->text);
+	}
+	vec_free(&u->steps);
+	free(u->journal);
+	free(u);
+}
+
+int undo_all(struct undo *u)
+{
+	int bad = u ? take_all_back(u->steps.data, u->steps.n) : 0;
+
+	undo_forget(u);
+	return bad;
+}
+
+static void replay(const char *text, size_t n)
+{
+	VEC(struct step) steps = { 0 };
+	size_t at = 0;
+
+	while (at < n) {
+		size_t path_n, text_n;
+		char kind;
+		int head = 0;
+		struct step s;
+
+		if (sscanf(text + at, "%c %zu %zu%n", &kind, &path_n, &text_n, &head) != 3 || !head ||
+		    path_n > n || text_n > n || at + (size_t)head + 1 + path_n + text_n + 1 > n)
+			break;
+		at += (size_t)head + 1;
+		s = (struct step){ kind, mem_strndup(text + at, path_n),
+				   mem_strndup(text + at + path_n, text_n) };
+		vec_push(&steps, s);
+		at += path_n + text_n + 1;
+	}
+	take_all_back(steps.data, steps.n);
+	vec_each (&steps, s) {
+		free(s->path);
+		free(s->text);
+	}
+	vec_free(&steps);
+}
+
+static void recover_one(int dir, const char *name)
+{
+	AUTO_CLOSE int fd = -1;
+	AUTO_FREE char *text = NULL;
+	unsigned long long began;
+	struct stat st;
+	size_t n = 0;
+	long pid;
+
+	if (sscanf(name, "%ld.%llu", &pid, &began) != 2 || start_time(pid) == began)
+		return;
+	fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* two that start at once: one does it, the other waits until it is done */
+	if (fd < 0 || flock(fd, LOCK_EX) < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_uid != 0 || st.st_mode & 077 || st.st_nlink == 0)
+		return;
+	if (file_readat(dir, name, MAX_JOURNAL, &text, &n) < 0)
+		return;
+	replay(text, n);
+	unlinkat(dir, name, 0);
+}
+
+void undo_recover(void)
+{
+	struct dirent *entry;
+	struct stat st;
+	DIR *d;
+
+	if (geteuid() != 0 || !(d = opendir(PLACE)))
+		return;
+	if (fstat(dirfd(d), &st) == 0 && st.st_uid == 0 && !(st.st_mode & 022))
+		while ((entry = readdir(d)))
+			if (entry->d_name[0] != '.')
+				recover_one(dirfd(d), entry->d_name);
+	closedir(d);
+}

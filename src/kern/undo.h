@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changes to the kernel's files that are taken back, whatever happens.
+ *
+ * Before a change is made, how to undo it is written to a journal in a directory
+ * that only root can write. undo_all() takes all back, the last change first, and
+ * removes the journal. After kill -9 the journal is still there: the next kymo,
+ * whatever its command, finds that its process is gone and does it then.
+ */
+#ifndef KYMO_KERN_UNDO_H
+#define KYMO_KERN_UNDO_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+struct undo;
+/* Also takes back what dead processes left. On failure *ret is untouched. */
+int undo_open(struct undo **ret, struct err *e);
+/* Write value to a file; its content now comes back later. */
+int undo_write(struct undo *u, const char *path, const char *value, struct err *e);
+/* The same, with what to write back. */
+int undo_write_back(struct undo *u, const char *path, const char *value, const char *back,
+		    struct err *e);
+/* Add a line to a list (kprobe_events, trigger); back takes it out again. */
+int undo_append(struct undo *u, const char *path, const char *line, const char *back,
+		struct err *e);
+/* Make a directory (an instance); it is removed later. -EEXIST when it is there. */
+int undo_mkdir(struct undo *u, const char *path, struct err *e);
+/* Take everything back and free u. The number of things that could not be taken back. */
+int undo_all(struct undo *u);
+
+/* Take nothing back, and free u. */
+void undo_forget(struct undo *u);
+
+/* What dead processes left. Cheap when there is nothing; does nothing unless root. */
+void undo_recover(void);
+
+/* Write to a file of tracefs, failing with what it means. */
+int undo_put(const char *path, const char *value, bool append, struct err *e);
+
+#endif

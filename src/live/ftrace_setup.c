@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kern/tracefs.h"
+#include "live/ftrace.h"
+
+#define LIMIT (64u << 20)
+
+const char *ftrace_root(struct err *e)
+{
+	const char *root = tracefs_find(e);
+	AUTO_FREE char *file = NULL;
+
+	if (!root)
+		return NULL;
+	file = mem_printf("%s/current_tracer", root);
+	if (access(file, R_OK) == 0)
+		return root;
+	if (errno == ENOENT) {
+		err_set(e, ENOENT, "this kernel has tracefs, but no tracers");
+		err_hint(e, "it needs CONFIG_FTRACE; kymo record and kymo stat can do without");
+	} else {
+		tracefs_failed(root, errno, e);
+	}
+	return NULL;
+}
+
+int ftrace_get(const char *dir, const char *name, char **ret, size_t *n, struct err *e)
+{
+	AUTO_FREE char *path = mem_printf("%s/%s", dir, name);
+	int r = file_read(path, LIMIT, ret, n);
+
+	if (r < 0)
+		return err_set(e, -r, "cannot read %s: %s", path, strerror(-r));
+	return 0;
+}
+
+int ftrace_put(struct ftrace *f, const struct ftrace_buffer *b, const char *name, const char *value,
+	       struct err *e)
+{
+	AUTO_FREE char *path = mem_printf("%s/%s", b->dir, name);
+
+	/* what is ours goes as a whole */
+	return b->own || !f->undo ? undo_put(path, value, false, e)
+				  : undo_write(f->undo, path, value, e);
+}
+
+static bool has(const struct ftrace_buffer *b, const char *name)
+{
+	AUTO_FREE char *path = mem_printf("%s/%s", b->dir, name);
+
+	return access(path, F_OK) == 0;
+}
+
+/* --- which instance --- */
+
+static int make_instance(struct ftrace *f, struct ftrace_buffer *b, const char *name, struct err *e)
+{
+	AUTO_FREE char *path = mem_printf("%s/instances/%s", f->root, name);
+	int r;
+
+	if (strchr(name, '/') || !*name || *name == '.')
+		return err_set(e, EINVAL, "'%s' is no name for an instance", name);
+	if (f->undo)
+		r = undo_mkdir(f->undo, path, e);
+	else
+		r = mkdir(path, 0750) < 0 ? -errno : 0;
+	b->own = r == 0;
+	if (r < 0 && r != -EEXIST)
+		return e && e->code ? r : err_set(e, -r, "cannot make %s: %s", path, strerror(-r));
+	err_clear(e);
+	b->dir = mem_strdup(path);
+	b->is_top = false;
+	return 0;
+}
+
+static void use_top(struct ftrace *f, struct ftrace_buffer *b)
+{
+	free(b->dir);
+	b->dir = mem_strdup(f->root);
+	b->own = false;
+	b->is_top = true;
+}
+
+/* Things that stand in the top instance alone. */
+static bool needs_top(const struct ftrace *f, const struct ftrace_buffer *b)
+{
+	const struct ftrace_buffer_opt *o = b->opt;
+
+	return f->o->top || (o->graph.n && !has(b, "set_graph_function")) ||
+	       (o->no_graph.n && !has(b, "set_graph_notrace")) ||
+	       (f->o->max_depth && !has(b, "max_graph_depth")) ||
+	       (f->o->thresh_us && !has(b, "tracing_thresh")) ||
+	       ((o->functions.n || o->no_functions.n || o->module) && !has(b, "set_ftrace_filter"));
+}
+
+static bool known_tracer(const struct ftrace *f, const char *tracer, struct err *e)
+{
+	AUTO_FREE char *all = NULL;
+	struct str_nearest near = { .typed = tracer };
+	char list[128];
+	bool found = false;
+
+	if (ftrace_get(f->root, "available_tracers", &all, NULL, NULL) < 0)
+		return true;
+	for (char *p = strtok(all, " \n"); p; p = strtok(NULL, " \n")) {
+		found = found || strcmp(p, tracer) == 0;
+		str_nearest_add(&near, p);
+	}
+	if (found)
+		return true;
+	err_set(e, EINVAL, "this kernel has no tracer '%s'", tracer);
+	if (str_nearest_list(&near, list, sizeof(list)))
+		err_hint(e, "did you mean %s?", list);
+	else
+		err_hint(e, "kymo ftrace list -t lists them; events (-e) need none");
+	return false;
+}
+
+/* Can the instance have the tracer? Only trying tells. */
+static bool takes_tracer(const struct ftrace_buffer *b, const char *tracer)
+{
+	AUTO_FREE char *path = mem_printf("%s/current_tracer", b->dir);
+	AUTO_FREE char *on = mem_printf("%s/tracing_on", b->dir);
+
+	if (undo_put(on, "0", false, NULL) < 0 || undo_put(path, tracer, false, NULL) < 0)
+		return false;
+	undo_put(path, "nop", false, NULL);
+	return true;
+}
+
+static int open_buffer(struct ftrace *f, struct ftrace_buffer_opt *o, struct err *e)
+{
+	struct ftrace_buffer *b;
+	char name[64];
+	int r;
+
+	vec_add(&f->buffers);
+	b = &f->buffers.data[f->buffers.n - 1];
+	b->opt = o;
+	b->name = mem_strdup(o->name ? o->name : "");
+	if (o->tracer && !known_tracer(f, o->tracer, e))
+		return -EINVAL;
+	if (o->name)
+		return make_instance(f, b, o->name, e);
+	snprintf(name, sizeof(name), "kymo-%ld", (long)getpid());
+	if (f->o->top) {
+		use_top(f, b);
+		return 0;
+	}
+	r = make_instance(f, b, name, e);
+	if (r < 0)
+		return r;
+	if (needs_top(f, b) || (o->tracer && strcmp(o->tracer, "nop") != 0 &&
+				!takes_tracer(b, o->tracer))) {
+		rmdir(b->dir);
+		use_top(f, b);
+	}
+	return 0;
+}
+
+/* --- settings --- */
+
+static int put_list(struct ftrace *f, const struct ftrace_buffer *b, const char *file,
+		    const char **names, size_t n, const char *module, struct err *e)
+{
+	AUTO_STRBUF all = { 0 };
+	AUTO_FREE char *path = mem_printf("%s/%s", b->dir, file);
+	int r = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strchr(names[i], ':') || strstr(names[i], ":mod:"))
+			strbuf_printf(&all, "%s%s%s\n", names[i], module ? ":mod:" : "",
+				      module ? module : "");
+	if (!n && module)
+		strbuf_printf(&all, "*:mod:%s\n", module);
+	if (all.n)
+		r = ftrace_put(f, b, file, all.data, e);
+	/* function triggers: "schedule:traceoff:3" */
+	for (size_t i = 0; r >= 0 && i < n; i++)
+		if (strchr(names[i], ':') && !strstr(names[i], ":mod:")) {
+			AUTO_FREE char *back = mem_printf("!%s", names[i]);
+
+			r = f->undo ? undo_append(f->undo, path, names[i], back, e)
+				    : undo_put(path, names[i], true, e);
+		}
+	return r;
+}
+
+static int put_option(struct ftrace *f, const struct ftrace_buffer *b, const char *text,
+		      struct err *e)
+{
+	bool off = strncmp(text, "no", 2) == 0;
+	AUTO_FREE char *on_file = mem_printf("options/%s", text);
+	AUTO_FREE char *off_file = mem_printf("options/%s", off ? text + 2 : text);
+
+	if (has(b, on_file))
+		return ftrace_put(f, b, on_file, "1", e);
+	if (off && has(b, off_file))
+		return ftrace_put(f, b, off_file, "0", e);
+	err_set(e, ENOENT, "there is no trace option '%s'", text);
+	return err_hint(e, "kymo ftrace list -o lists them; 'noNAME' turns one off");
+}
+
+static int put_number(struct ftrace *f, const struct ftrace_buffer *b, const char *file, uint64_t v,
+		      struct err *e)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
+	return ftrace_put(f, b, file, text, e);
+}
+
+static int set_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct err *e)
+{
+	const struct ftrace_buffer_opt *o = b->opt;
+	int r = f->o->append ? 0 : ftrace_put(f, b, "tracing_on", "0", e);
+
+	/* trace_marker of the top instance reaches this one, where the kernel can do that */
+	if (b->own && has(b, "options/copy_trace_marker"))
+		ftrace_put(f, b, "options/copy_trace_marker", "1", NULL);
+	if (r >= 0 && o->clock) {
+		r = ftrace_put(f, b, "trace_clock", o->clock, e);
+		if (r == -EINVAL)
+			err_hint(e, "kymo ftrace list -C lists the clocks of this kernel");
+	}
+	if (r >= 0 && o->size_kb)
+		r = put_number(f, b, "buffer_size_kb", o->size_kb, e);
+	if (r >= 0 && o->cpumask)
+		r = ftrace_put(f, b, "tracing_cpumask", o->cpumask, e);
+	if (r >= 0 && (o->functions.n || o->module))
+		r = put_list(f, b, "set_ftrace_filter", o->functions.data, o->functions.n, o->module,
+			     e);
+	if (r >= 0 && o->no_functions.n)
+		r = put_list(f, b, "set_ftrace_notrace", o->no_functions.data, o->no_functions.n,
+			     NULL, e);
+	if (r >= 0 && o->graph.n)
+		r = put_list(f, b, "set_graph_function", o->graph.data, o->graph.n, NULL, e);
+	if (r >= 0 && o->no_graph.n)
+		r = put_list(f, b, "set_graph_notrace", o->no_graph.data, o->no_graph.n, NULL, e);
+	if (r >= 0 && f->o->max_depth && has(b, "max_graph_depth"))
+		r = put_number(f, b, "max_graph_depth", (uint64_t)f->o->max_depth, e);
+	if (r >= 0 && f->o->thresh_us && has(b, "tracing_thresh"))
+		r = put_number(f, b, "tracing_thresh", f->o->thresh_us, e);
+	if (r >= 0 && f->o->event_stack)
+		r = put_option(f, b, "stacktrace", e);
+	return r;
+}
+
+int ftrace_open(struct ftrace *f, struct ftrace_opts *o, struct err *e)
+{
+	int r = 0;
+
+	*f = (struct ftrace){ .o = o };
+	f->root = ftrace_root(e);
+	if (!f->root)
+		return e && e->code ? -e->code : -ENOENT;
+	if (!o->keep)
+		r = undo_open(&f->undo, e);
+	vec_each (&o->buffers, b)
+		if (r >= 0)
+			r = open_buffer(f, b, e);
+	if (r >= 0 && o->cmdlines) {
+		struct ftrace_buffer top = { .dir = (char *)f->root };
+
+		r = put_number(f, &top, "saved_cmdlines_size", o->cmdlines, e);
+	}
+	vec_each (&f->buffers, b)
+		if (r >= 0)
+			r = set_buffer(f, b, e);
+	return r < 0 ? r : 0;
+}
+
+/* --- threads --- */
+
+static int put_pids(struct ftrace *f, const char *event_file, const char *func_file,
+		    const pid_t *pids, size_t n, struct err *e)
+{
+	AUTO_STRBUF b = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; i < n; i++)
+		strbuf_printf(&b, "%ld ", (long)pids[i]);
+	vec_each (&f->buffers, x) {
+		if (r >= 0 && has(x, event_file))
+			r = ftrace_put(f, x, event_file, b.data, e);
+		/* without a tracer of functions it does not matter, and may be refused */
+		if (r >= 0 && x->opt->tracer && strncmp(x->opt->tracer, "function", 8) == 0 &&
+		    has(x, func_file))
+			r = ftrace_put(f, x, func_file, b.data, e);
+	}
+	return r;
+}
+
+int ftrace_pids(struct ftrace *f, struct err *e)
+{
+	int r = 0;
+
+	if (!f->o->pids.n)
+		return 0;
+	r = put_pids(f, "set_event_pid", "set_ftrace_pid", f->o->pids.data, f->o->pids.n, e);
+	vec_each (&f->buffers, b) {
+		if (r >= 0 && f->o->children && has(b, "options/event-fork"))
+			r = ftrace_put(f, b, "options/event-fork", "1", e);
+		if (r >= 0 && f->o->children && has(b, "options/function-fork"))
+			r = ftrace_put(f, b, "options/function-fork", "1", e);
+	}
+	if (r == -EINVAL || r == -ESRCH)
+		err_hint(e, "is there such a process?");
+	return r;
+}
+
+int ftrace_exclude(struct ftrace *f, const pid_t *tids, size_t n, struct err *e)
+{
+	return put_pids(f, "set_event_notrace_pid", "set_ftrace_notrace_pid", tids, n, e);
+}
+
+/* --- on and off --- */
+
+static int start_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct err *e)
+{
+	const struct ftrace_buffer_opt *o = b->opt;
+	AUTO_FREE char *trace = mem_printf("%s/trace", b->dir);
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < o->events.n; i++)
+		r = ftrace_event_set(f, b, &o->events.data[i], e);
+	/* what was in the buffer is not of this trace */
+	if (r >= 0 && !f->o->append)
+		undo_put(trace, "", false, NULL);
+	if (r >= 0 && o->tracer) {
+		r = ftrace_put(f, b, "current_tracer", o->tracer, e);
+		if (r == -EBUSY)
+			err_hint(e, "another instance uses this tracer's functions; kymo ftrace stat "
+				    "shows which");
+		if (r == -EINVAL && b->opt->name)
+			err_hint(e, "instances cannot have this tracer: leave out -B");
+	}
+	/* these options exist once the tracer is set */
+	for (size_t i = 0; r >= 0 && i < o->options.n; i++)
+		r = put_option(f, b, o->options.data[i], e);
+	if (r >= 0 && f->o->func_stack)
+		r = put_option(f, b, "func_stack_trace", e);
+	return r;
+}
+
+int ftrace_start(struct ftrace *f, struct err *e)
+{
+	int r = 0;
+
+	vec_each (&f->buffers, b)
+		if (r >= 0)
+			r = start_buffer(f, b, e);
+	vec_each (&f->buffers, b)
+		if (r >= 0) {
+			AUTO_FREE char *on = mem_printf("%s/tracing_on", b->dir);
+
+			r = undo_put(on, "1", false, e);
+		}
+	return r;
+}
+
+int ftrace_stop(struct ftrace *f, struct err *e)
+{
+	int r = 0;
+
+	vec_each (&f->buffers, b) {
+		AUTO_FREE char *on = mem_printf("%s/tracing_on", b->dir);
+		int one = undo_put(on, "0", false, e);
+
+		r = one < 0 ? one : r;
+	}
+	return r;
+}
+
+void ftrace_forget(struct ftrace *f)
+{
+	undo_forget(f->undo);
+	f->undo = NULL;
+}
+
+int ftrace_close(struct ftrace *f)
+{
+	int bad;
+
+	/* settings of tracers go with them: stop what runs first */
+	vec_each (&f->buffers, b)
+		if (f->undo && b->own && b->dir) {
+			AUTO_FREE char *path = mem_printf("%s/current_tracer", b->dir);
+
+			undo_put(path, "nop", false, NULL);
+		}
+	bad = undo_all(f->undo);
+	vec_each (&f->buffers, b) {
+		free(b->dir);
+		free(b->name);
+	}
+	vec_free(&f->buffers);
+	f->undo = NULL;
+	return bad;
+}

@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/tracedat_write.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "config.h"
+#include "store/tracedat_abi.h"
+
+#if HAVE_ZSTD
+#	include <zstd.h>
+#endif
+#if HAVE_ZLIB
+#	include <zlib.h>
+#endif
+
+#define CHUNK (1u << 20)
+
+bool tracedat_can_pack(const char *compression)
+{
+	return strcmp(compression, "none") == 0 ||
+	       (HAVE_ZSTD && strcmp(compression, "zstd") == 0) ||
+	       (HAVE_ZLIB && strcmp(compression, "zlib") == 0);
+}
+
+const char *tracedat_best_packing(void)
+{
+	return HAVE_ZSTD ? "zstd" : HAVE_ZLIB ? "zlib" : "none";
+}
+
+struct writer {
+	const struct tracedat_out *o;
+	int fd;
+	uint64_t at; /* where the next byte goes */
+	const char *path;
+	bool packed;
+	struct strbuf strings; /* what sections are called */
+	struct strbuf options; /* of the section that is being collected */
+	struct strbuf scratch;
+	struct err *e;
+	int failed;
+};
+
+static void put(struct writer *w, const void *data, size_t n)
+{
+	int r = w->failed ? 0 : file_write_all(w->fd, data, n);
+
+	if (r < 0) {
+		w->failed = err_set(w->e, -r, "cannot write %s: %s", w->path, strerror(-r));
+		if (-r == ENOSPC)
+			err_hint(w->e, "the disk is full");
+	}
+	w->at += n;
+}
+
+static void put_u16(struct writer *w, uint16_t v)
+{
+	put(w, &v, sizeof(v));
+}
+
+static void put_u32(struct writer *w, uint32_t v)
+{
+	put(w, &v, sizeof(v));
+}
+
+static void put_u64(struct writer *w, uint64_t v)
+{
+	put(w, &v, sizeof(v));
+}
+
+static void patch_u64(struct writer *w, uint64_t at, uint64_t v)
+{
+	if (!w->failed && pwrite(w->fd, &v, sizeof(v), (off_t)at) != sizeof(v))
+		w->failed = err_set(w->e, errno, "cannot write %s: %s", w->path, strerror(errno));
+}
+
+static void pad_to(struct writer *w, uint32_t size)
+{
+	static const char zeros[4096];
+
+	while (w->at % size && !w->failed) {
+		uint64_t n = size - w->at % size;
+
+		put(w, zeros, n < sizeof(zeros) ? (size_t)n : sizeof(zeros));
+	}
+}
+
+static void add_u16(struct strbuf *b, uint16_t v)
+{
+	strbuf_add(b, (const char *)&v, sizeof(v));
+}
+
+static void add_u32(struct strbuf *b, uint32_t v)
+{
+	strbuf_add(b, (const char *)&v, sizeof(v));
+}
+
+static void add_u64(struct strbuf *b, uint64_t v)
+{
+	strbuf_add(b, (const char *)&v, sizeof(v));
+}
+
+static void add_text(struct strbuf *b, const char *s)
+{
+	strbuf_add(b, s, strlen(s) + 1);
+}
+
+static void add_option(struct strbuf *b, uint16_t id, const void *data, size_t n)
+{
+	add_u16(b, id);
+	add_u32(b, (uint32_t)n);
+	strbuf_add(b, data, n);
+}
+
+/* Compress into w->scratch; 0 when it cannot be done. */
+static size_t pack(struct writer *w, const void *data, size_t n)
+{
+	size_t room = 0, done = 0;
+	const char *how = w->o->compression;
+
+#if HAVE_ZSTD
+	if (strcmp(how, "zstd") == 0)
+		room = ZSTD_compressBound(n);
+#endif
+#if HAVE_ZLIB
+	if (strcmp(how, "zlib") == 0)
+		room = compressBound(n);
+#endif
+	if (w->scratch.cap < room) {
+		w->scratch.data = mem_grow(w->scratch.data, room);
+		w->scratch.cap = room;
+	}
+#if HAVE_ZSTD
+	if (strcmp(how, "zstd") == 0) {
+		done = ZSTD_compress(w->scratch.data, room, data, n, 3);
+		done = ZSTD_isError(done) ? 0 : done;
+	}
+#endif
+#if HAVE_ZLIB
+	if (strcmp(how, "zlib") == 0) {
+		uLongf size = room;
+
+		done = compress2((Bytef *)w->scratch.data, &size, data, n, 6) == Z_OK ? size : 0;
+	}
+#endif
+	(void)how;
+	(void)data;
+	if (!done && !w->failed)
+		w->failed = err_set(w->e, EIO, "cannot compress with %s", w->o->compression);
+	return done;
+}
+
+/* --- pages --- */
+
+static void copy_range(struct writer *w, int fd, uint64_t size)
+{
+	AUTO_FREE char *buf = mem_grow(NULL, CHUNK);
+	uint64_t at = 0;
+
+	while (at < size && !w->failed) {
+		size_t n = size - at < CHUNK ? (size_t)(size - at) : CHUNK;
+		ssize_t got = pread(fd, buf, n, (off_t)at);
+
+		if (got <= 0) {
+			w->failed = err_set(w->e, got < 0 ? errno : EIO, "cannot read pages back: %s",
+					    got < 0 ? strerror(errno) : "the file is too short");
+			return;
+		}
+		put(w, buf, (size_t)got);
+		at += (uint64_t)got;
+	}
+}
+
+static uint32_t pack_range(struct writer *w, int fd, uint64_t size, uint32_t page)
+{
+	size_t step = page > CHUNK ? page : CHUNK / page * page;
+	AUTO_FREE char *buf = mem_grow(NULL, step);
+	uint32_t chunks = 0;
+
+	for (uint64_t at = 0; at < size && !w->failed;) {
+		size_t n = size - at < step ? (size_t)(size - at) : step, packed;
+		ssize_t got = pread(fd, buf, n, (off_t)at);
+
+		if (got != (ssize_t)n) {
+			w->failed = err_set(w->e, EIO, "cannot read pages back");
+			return chunks;
+		}
+		packed = pack(w, buf, n);
+		put_u32(w, (uint32_t)packed);
+		put_u32(w, (uint32_t)n);
+		put(w, w->scratch.data, packed);
+		at += n;
+		chunks++;
+	}
+	return chunks;
+}
+
+/* The pages of one CPU where w stands; where they begin and how much they are. */
+static void put_cpu(struct writer *w, const struct tracedat_out_cpu *c, uint32_t page,
+		    uint64_t *offset, uint64_t *size)
+{
+	uint32_t chunks;
+
+	pad_to(w, w->o->page_size);
+	*offset = w->at;
+	if (!w->packed) {
+		if (c->older_fd >= 0)
+			copy_range(w, c->older_fd, c->older_size);
+		if (c->fd >= 0)
+			copy_range(w, c->fd, c->size);
+		*size = w->at - *offset;
+		return;
+	}
+	put_u32(w, 0);
+	chunks = c->older_fd >= 0 ? pack_range(w, c->older_fd, c->older_size, page) : 0;
+	chunks += c->fd >= 0 ? pack_range(w, c->fd, c->size, page) : 0;
+	if (!w->failed && pwrite(w->fd, &chunks, 4, (off_t)*offset) != 4)
+		w->failed = err_set(w->e, errno, "cannot write %s: %s", w->path, strerror(errno));
+	/* the number of blocks is not counted, as trace-cmd does not */
+	*size = w->at - *offset - 4;
+}
+
+static bool empty(const struct tracedat_out_cpu *c)
+{
+	return !(c->fd >= 0 && c->size) && !(c->older_fd >= 0 && c->older_size);
+}
+
+/* --- version 6 --- */
+
+static void put_sized32(struct writer *w, const struct strbuf *b)
+{
+	put_u32(w, (uint32_t)b->n);
+	put(w, strbuf_str(b), b->n);
+}
+
+static void common_options(struct writer *w, struct strbuf *b)
+{
+	const struct tracedat_out *o = w->o;
+	uint64_t id = o->trace_id;
+
+	if (o->date)
+		add_option(b, TRACEDAT_DATE, o->date, strlen(o->date) + 1);
+	if (o->version == 7)
+		add_option(b, TRACEDAT_TRACECLOCK, o->clocks, strlen(o->clocks) + 1);
+	else
+		add_option(b, TRACEDAT_TRACECLOCK, "", 0);
+	add_option(b, TRACEDAT_UNAME, o->uname, strlen(o->uname) + 1);
+	add_option(b, TRACEDAT_VERSION, o->tool, strlen(o->tool) + 1);
+	add_option(b, TRACEDAT_TRACEID, &id, sizeof(id));
+	for (size_t i = 0; o->n_buffers && o->buffers[0].stats && i < o->buffers[0].n_cpus; i++)
+		add_option(b, TRACEDAT_CPUSTAT, strbuf_str(&o->buffers[0].stats[i]),
+			   o->buffers[0].stats[i].n + 1);
+}
+
+/* The table of a buffer, to be filled once its pages are written. */
+static uint64_t table6(struct writer *w)
+{
+	uint64_t at;
+
+	put(w, "flyrecord", 10);
+	at = w->at;
+	for (uint32_t i = 0; i < w->o->n_cpus * 2; i++)
+		put_u64(w, 0);
+	put_u64(w, strlen(w->o->clocks));
+	put(w, w->o->clocks, strlen(w->o->clocks));
+	return at;
+}
+
+static void pages6(struct writer *w, const struct tracedat_out_buffer *b, uint64_t table)
+{
+	for (size_t i = 0; i < b->n_cpus && !w->failed; i++) {
+		uint64_t offset, size;
+
+		if (b->cpus[i].cpu >= w->o->n_cpus || empty(&b->cpus[i]))
+			continue;
+		put_cpu(w, &b->cpus[i], b->page_size, &offset, &size);
+		patch_u64(w, table + b->cpus[i].cpu * 16ull, offset);
+		patch_u64(w, table + b->cpus[i].cpu * 16ull + 8, size);
+	}
+}
+
+static void write6(struct writer *w)
+{
+	const struct tracedat_out *o = w->o;
+	AUTO_STRBUF opts = { 0 };
+	VEC(uint64_t) tables = { 0 };
+	uint64_t options_at;
+
+	put(w, o->header.data, o->header.n);
+	put(w, strbuf_str(&o->ftrace), o->ftrace.n);
+	put(w, strbuf_str(&o->formats), o->formats.n);
+	put_sized32(w, &o->kallsyms);
+	put_sized32(w, &o->printk);
+	put_u64(w, o->cmdlines.n);
+	put(w, strbuf_str(&o->cmdlines), o->cmdlines.n);
+	put_u32(w, o->n_cpus);
+	if (o->n_buffers && o->buffers[0].text) {
+		put(w, "latency  ", 10);
+		put(w, strbuf_str(o->buffers[0].text), o->buffers[0].text->n);
+		return;
+	}
+	put(w, "options  ", 10);
+	common_options(w, &opts);
+	options_at = w->at + opts.n;
+	for (size_t i = 1; i < o->n_buffers; i++) {
+		AUTO_STRBUF one = { 0 };
+
+		add_u64(&one, 0);
+		add_text(&one, o->buffers[i].name);
+		add_option(&opts, TRACEDAT_BUFFER, one.data, one.n);
+	}
+	put(w, opts.data, opts.n);
+	put_u16(w, TRACEDAT_DONE);
+	for (size_t i = 0; i < o->n_buffers; i++) {
+		if (i) {
+			/* an option of 6 bytes, then the offset, then the name */
+			patch_u64(w, options_at + 6, w->at);
+			options_at += 6 + 8 + strlen(o->buffers[i].name) + 1;
+		}
+		vec_push(&tables, table6(w));
+		pages6(w, &o->buffers[i], tables.data[i]);
+	}
+	vec_free(&tables);
+}
+
+/* --- version 7 --- */
+
+static uint32_t described(struct writer *w, const char *what)
+{
+	uint32_t at = (uint32_t)w->strings.n;
+
+	add_text(&w->strings, what);
+	return at;
+}
+
+static void section(struct writer *w, uint16_t id, const char *what, const void *data, size_t n)
+{
+	bool packed = w->packed && id != TRACEDAT_DONE;
+	size_t size = packed ? pack(w, data, n) : n;
+
+	put_u16(w, id);
+	put_u16(w, packed ? TRACEDAT_COMPRESSED : 0);
+	put_u32(w, described(w, what));
+	put_u64(w, packed ? size + 8 : size);
+	if (packed) {
+		put_u32(w, (uint32_t)size);
+		put_u32(w, (uint32_t)n);
+	}
+	put(w, packed ? w->scratch.data : data, size);
+}
+
+/* A section, and an option that leads to it. */
+static void linked(struct writer *w, uint16_t id, const char *what, const struct strbuf *b)
+{
+	uint64_t at = w->at;
+
+	section(w, id, what, strbuf_str(b), b->n);
+	add_option(&w->options, id, &at, sizeof(at));
+}
+
+static void linked_text(struct writer *w, uint16_t id, const char *what, const struct strbuf *text,
+			bool wide)
+{
+	AUTO_STRBUF b = { 0 };
+
+	if (wide)
+		add_u64(&b, text->n);
+	else
+		add_u32(&b, (uint32_t)text->n);
+	strbuf_add(&b, strbuf_str(text), text->n);
+	linked(w, id, what, &b);
+}
+
+/* All options that were collected; returns where the offset of the next ones goes. */
+static uint64_t options7(struct writer *w)
+{
+	uint64_t next = 0, place;
+
+	add_option(&w->options, TRACEDAT_DONE, &next, sizeof(next));
+	place = w->at + 16 + w->options.n - 8;
+	section(w, TRACEDAT_DONE, "options", w->options.data, w->options.n);
+	strbuf_reset(&w->options);
+	return place;
+}
+
+static void buffer7(struct writer *w, const struct tracedat_out_buffer *b)
+{
+	AUTO_STRBUF opt = { 0 };
+	uint64_t at = w->at, begin;
+
+	add_u64(&opt, at);
+	add_text(&opt, b->name);
+	add_text(&opt, b->clock);
+	if (b->text) {
+		section(w, TRACEDAT_BUFFER_TEXT, "buffer latency", strbuf_str(b->text), b->text->n);
+		add_option(&w->options, TRACEDAT_BUFFER_TEXT, opt.data, opt.n);
+		return;
+	}
+	add_u32(&opt, b->page_size);
+	add_u32(&opt, (uint32_t)b->n_cpus);
+	put_u16(w, TRACEDAT_BUFFER);
+	put_u16(w, w->packed ? TRACEDAT_COMPRESSED : 0);
+	put_u32(w, described(w, "buffer flyrecord"));
+	put_u64(w, 0);
+	begin = w->at;
+	for (size_t i = 0; i < b->n_cpus && !w->failed; i++) {
+		uint64_t offset = 0, size = 0;
+
+		if (!empty(&b->cpus[i]))
+			put_cpu(w, &b->cpus[i], b->page_size, &offset, &size);
+		add_u32(&opt, b->cpus[i].cpu);
+		add_u64(&opt, offset);
+		add_u64(&opt, size);
+	}
+	patch_u64(w, begin - 8, w->at - begin);
+	add_option(&w->options, TRACEDAT_BUFFER, opt.data, opt.n);
+}
+
+static void write7(struct writer *w)
+{
+	const struct tracedat_out *o = w->o;
+	uint64_t first, next;
+
+	put(w, o->compression, strlen(o->compression) + 1);
+	put(w, "1", strcmp(o->compression, "none") == 0 ? 0 : 1);
+	put(w, "", 1);
+	first = w->at;
+	put_u64(w, 0);
+	linked(w, TRACEDAT_HEADER_INFO, "headers", &o->header);
+	linked(w, TRACEDAT_FTRACE_EVENTS, "ftrace events", &o->ftrace);
+	linked(w, TRACEDAT_EVENT_FORMATS, "event formats", &o->formats);
+	linked_text(w, TRACEDAT_KALLSYMS, "kallsyms", &o->kallsyms, false);
+	linked_text(w, TRACEDAT_PRINTK, "printk", &o->printk, false);
+	linked_text(w, TRACEDAT_CMDLINES, "command lines", &o->cmdlines, true);
+	if (o->tgids.n)
+		linked_text(w, TRACEDAT_SAVED_TGIDS, "saved tgids", &o->tgids, true);
+	common_options(w, &w->options);
+	add_option(&w->options, TRACEDAT_CPUCOUNT, &o->n_cpus, 4);
+	patch_u64(w, first, w->at);
+	next = options7(w);
+	for (size_t i = 0; i < o->n_buffers && !w->failed; i++)
+		buffer7(w, &o->buffers[i]);
+	patch_u64(w, next, w->at);
+	options7(w);
+	section(w, TRACEDAT_STRINGS, "", w->strings.data, w->strings.n);
+}
+
+static int check(const struct tracedat_out *o, struct err *e)
+{
+	if (o->version == 7 && !tracedat_can_pack(o->compression)) {
+		err_set(e, EINVAL, "this kymo cannot compress with '%s'", o->compression);
+		return err_hint(e, "--compression none, or one of those that kymo ftrace list -c shows");
+	}
+	if (o->version == 6 && o->compression && strcmp(o->compression, "none") != 0) {
+		err_set(e, EINVAL, "trace.dat of version 6 cannot be compressed");
+		return err_hint(e, "leave out --file-version 6, or --compression");
+	}
+	if (o->version != 6 && o->version != 7)
+		return err_set(e, EINVAL, "there is no trace.dat of version %d to write", o->version);
+	return 0;
+}
+
+int tracedat_write(const char *path, const struct tracedat_out *o, struct err *e)
+{
+	AUTO_FREE char *name = mem_printf("%s.new", path);
+	struct writer w = { .o = o, .path = path, .e = e };
+	uint8_t start[2] = { __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long) };
+	int r = check(o, e);
+
+	if (r < 0)
+		return r;
+	w.packed = o->version == 7 && strcmp(o->compression, "none") != 0;
+	w.fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (w.fd < 0) {
+		err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
+		return err_hint(e, "-o FILE names another file");
+	}
+	put(&w, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
+	put(&w, o->version == 6 ? "6" : "7", 2);
+	put(&w, start, 2);
+	put_u32(&w, o->page_size);
+	if (o->version == 6)
+		write6(&w);
+	else
+		write7(&w);
+	if (close(w.fd) < 0 && !w.failed)
+		w.failed = err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
+	if (!w.failed && rename(name, path) < 0)
+		w.failed = err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
+	if (w.failed)
+		unlink(name);
+	strbuf_free(&w.strings);
+	strbuf_free(&w.options);
+	strbuf_free(&w.scratch);
+	return w.failed;
+}
+
+void tracedat_out_free(struct tracedat_out *o)
+{
+	strbuf_free(&o->header);
+	strbuf_free(&o->ftrace);
+	strbuf_free(&o->formats);
+	strbuf_free(&o->kallsyms);
+	strbuf_free(&o->printk);
+	strbuf_free(&o->cmdlines);
+	strbuf_free(&o->tgids);
+}
