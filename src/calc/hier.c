@@ -7,7 +7,7 @@
 static void find_levels(struct hier *t)
 {
 	const struct columns *cols = t->hist->cells->opts.columns;
-	int number[KEY_COLUMNS];
+	int number[KEY_COLUMNS] = { 0 };
 
 	for (unsigned i = 0; i < cols->n; i++) {
 		const struct column *c = &cols->col[cols->sort[i]];

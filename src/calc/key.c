@@ -288,7 +288,7 @@ static int add_dynamic(struct making *m, struct list *l, const char *word, int l
 		return n < 0 ? n : 0;
 	}
 	if (strcmp(field, "trace_fields") == 0)
-		strcpy(field, "*");
+		memcpy(field, "*", 2);
 	for (uint32_t i = 0; i < m->o->trace->n_types; i++) {
 		r = add_fields(m, l, i, field, raw, level);
 		if (r < 0)

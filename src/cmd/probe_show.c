@@ -18,7 +18,9 @@
 
 bool probe_filter(const char *filter, const char *name)
 {
-	while (filter && *filter) {
+	if (!filter || !*filter)
+		return true;
+	do {
 		size_t n = strcspn(filter, "|");
 		bool fits = true;
 
@@ -35,10 +37,8 @@ bool probe_filter(const char *filter, const char *name)
 		if (fits)
 			return true;
 		filter += n + (filter[n] == '|');
-		if (!*filter)
-			return false;
-	}
-	return true;
+	} while (*filter);
+	return false;
 }
 
 static int by_text(const void *a, const void *b)

@@ -280,6 +280,9 @@ static void repeat_events(struct stat_args *a, const struct cgroup_list *list,
 {
 	size_t n = a->events.n, total = n * list->v.n;
 
+	if (!n)
+		return;
+
 	a->events.spec = mem_grow(a->events.spec, total * sizeof(*a->events.spec));
 	a->events.cap = a->events.n = total;
 	for (size_t i = 0; i < total; i++) {

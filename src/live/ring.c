@@ -71,7 +71,7 @@ int64_t ring_drain(struct ring *r, ring_fn *fn, void *ctx, struct err *e)
 /* The header of the record at a position of a backward ring, which may wrap. */
 static struct perf_event_header header_at(const struct ring *r, uint64_t at)
 {
-	struct perf_event_header h;
+	struct perf_event_header h = { 0 };
 	const uint8_t *data = data_of(r);
 	uint8_t *to = (uint8_t *)&h;
 

@@ -330,7 +330,7 @@ int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, stru
 	pthread_mutex_lock(&w->lock);
 	walker_proc_flush(w);
 	pthread_mutex_unlock(&w->lock);
-	w->reading = &r;
+	w->reading = &r; // cppcheck-suppress autoVariables ; until this function ends
 	/* Waiting is for a wake-up; reading takes what has come without one, too. */
 	if (timeout_ms) {
 		err = ring_buffer__poll(w->ring, timeout_ms);

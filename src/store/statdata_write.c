@@ -53,9 +53,9 @@ static int put_update(struct perfdata_writer *w, enum perfdata_update what,
 		      const struct event_type *t, const void *data, size_t n, struct err *e)
 {
 	AUTO_FREE uint8_t *body = mem_alloc(16 + n);
+	uint64_t head[2] = { what, t->ids[0] };
 
-	memcpy(body, &(uint64_t){ what }, 8);
-	memcpy(body + 8, &t->ids[0], 8);
+	memcpy(body, head, sizeof(head));
 	memcpy(body + 16, data, n);
 	return perfdata_write_record(w, PERFDATA_EVENT_UPDATE, 0, body, 16 + n, e);
 }
@@ -119,6 +119,7 @@ static int put_threads(struct perfdata_writer *w, const struct places *p, struct
 {
 	size_t n = p->threads.n * sizeof(struct statdata_thread);
 	AUTO_FREE uint8_t *body = mem_alloc(8 + n);
+	uint64_t n_threads = p->threads.n;
 
 	if (p->threads.n > MAX_THREADS) {
 		err_set(e, E2BIG,
@@ -127,7 +128,7 @@ static int put_threads(struct perfdata_writer *w, const struct places *p, struct
 			p->threads.n, MAX_THREADS);
 		return err_hint(e, "name some of them with -p or -t");
 	}
-	memcpy(body, &(uint64_t){ p->threads.n }, 8);
+	memcpy(body, &n_threads, 8);
 	if (n)
 		memcpy(body + 8, p->threads.data, n);
 	return perfdata_write_record(w, PERFDATA_THREAD_MAP, 0, body, 8 + n, e);

@@ -182,7 +182,7 @@ static bool read_operands(const uint8_t *p, size_t n, struct parts *x, unsigned 
 	if (n - at < disp)
 		return false;
 	if (disp == 1)
-		x->disp = (int8_t)p[at];
+		x->disp = (p[at] ^ 0x80) - 0x80; /* signed */
 	else if (disp == 4)
 		memcpy(&x->disp, p + at, 4);
 	x->size = at + disp;

@@ -163,8 +163,12 @@ bool cfi_cie_at(const struct cfi_section *s, uint64_t pos, struct cfi_cie *c)
 	if (!nul)
 		return false;
 	r.p = nul + 1;
-	if (version == 4 && (cfi_u8(&r) != 8 || cfi_u8(&r) != 0)) /* address and segment size */
-		return false;
+	if (version == 4) {
+		uint8_t address = cfi_u8(&r), segment = cfi_u8(&r); /* their sizes */
+
+		if (address != 8 || segment != 0)
+			return false;
+	}
 	c->code_align = cfi_uleb(&r);
 	c->data_align = cfi_sleb(&r);
 	c->ra_reg = (uint32_t)(version == 1 ? cfi_u8(&r) : cfi_uleb(&r));

@@ -100,6 +100,7 @@ static void arithmetic(struct machine *m, uint8_t op)
 	case 0x22: push(m, a + b); return;
 	case 0x24: push(m, b < 64 ? a << b : 0); return;
 	case 0x25: push(m, b < 64 ? a >> b : 0); return;
+	// cppcheck-suppress shiftTooManyBitsSigned ; gcc and clang keep the sign
 	case 0x26: push(m, (uint64_t)((int64_t)a >> (b < 64 ? b : 63))); return;
 	case 0x27: push(m, a ^ b); return;
 	case 0x29: push(m, a == b); return;
