@@ -20,7 +20,7 @@
 struct args {
 	const char *input, *symbol, *dsos, *symfs, *kallsyms, *vmlinux, *cpus, *style, *prefix;
 	bool stdio, lines, full_paths, source, raw, samples, weights, quiet, skip_missing, force;
-	bool arrows, modules, demangle;
+	bool arrows, modules, demangle, no_debuginfod;
 	int verbose, prefix_strip;
 	double percent_limit;
 	enum annotate_percent percent;
@@ -87,6 +87,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "skip-missing", skip_missing, "the same"),
 	OPT_HEAD("Where to look"),
 	OPT_STR_C(0, "symfs", "DIR", symfs, "look for files below DIR", "@dirs"),
+	OPT_FLAG(0, "no-debuginfod", no_debuginfod, "do not ask debuginfod servers"),
 	OPT_STR_C('k', "vmlinux", "FILE", vmlinux, "the kernel's code and symbols", "@files"),
 	OPT_STR_C(0, "kallsyms", "FILE", kallsyms, "the kernel's symbols", "@files"),
 	OPT_STR_C(0, "prefix", "PREFIX", prefix, "put in front of names of source files", "@dirs"),
@@ -193,7 +194,8 @@ static int open_work(struct work *w, struct args *a, struct err *e)
 static int count_work(struct work *w, struct err *e)
 {
 	struct symbols_opts so = { .find = input_find(w->source, w->a->symfs),
-				   .raw_names = !w->a->demangle };
+				   .raw_names = !w->a->demangle,
+				   .no_debuginfod = w->a->no_debuginfod };
 	struct profile_opts po = { .by = PROFILE_BY_CODE,
 				   .want = w->a->cpus ? wanted : NULL,
 				   .ctx = (void *)w->a };

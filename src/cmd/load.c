@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "calc/unwound.h"
+#include "cmd/command.h"
 #include "cmd/input.h"
 #include "cmd/open.h"
 #include "event/text.h"
@@ -175,10 +176,43 @@ static const char *resolve_kernel(void *ctx, uint64_t addr, uint64_t *start, con
 	return symbols_text(l->symbols, r->name);
 }
 
+static void on_servers(void *ctx, const struct debuginfod_stats *st)
+{
+	struct load *l = ctx;
+	char text[128], size[32];
+
+	snprintf(text, sizeof(text), "asking debuginfod: %u of %u files, %s", st->answered,
+		 st->asked, str_bytes(st->bytes, size, sizeof(size)));
+	progress_text(&l->progress, text);
+}
+
+/* What servers did not give in time is said, with what to do. */
+static void tell_servers(const struct load *l)
+{
+	struct debuginfod_stats st = symbols_debuginfod(l->symbols);
+
+	if (l->opts.quiet)
+		return;
+	if (st.silent)
+		command_note("debuginfod servers did not answer lately and are not asked for ten "
+			     "minutes (--no-debuginfod, or another $DEBUGINFOD_URLS)");
+	else if (st.out_of_time)
+		command_note("debuginfod: %u of %u files came within %g s; names or lines of the "
+			     "others may be missing (--no-debuginfod does not wait)",
+			     st.found, st.asked, st.ms / 1000.0);
+}
+
 int load_symbols(struct load *l, struct err *e)
 {
 	struct symbols_opts so = { .find = input_find(l->source, l->opts.symfs),
-				   .raw_names = l->opts.raw_names };
+				   .raw_names = l->opts.raw_names,
+				   .no_debuginfod = l->opts.no_debuginfod,
+				   .debuginfod_ms = (unsigned)(l->opts.debuginfod_seconds > 0
+								       ? l->opts.debuginfod_seconds
+								       : 0) *
+						    1000,
+				   .progress = on_servers,
+				   .progress_ctx = l };
 	struct input_kernel ko = { .kallsyms = l->opts.kallsyms,
 				   .vmlinux = l->opts.vmlinux,
 				   .symfs = l->opts.symfs };
@@ -198,6 +232,8 @@ int load_name(struct load *l, const struct names_opts *o, struct err *e)
 	if (r == 0)
 		r = names_make(&l->profile, l->symbols, o, &l->names, e);
 	progress_end(&l->progress);
+	if (l->symbols)
+		tell_servers(l);
 	l->named = r == 0;
 	return r;
 }

@@ -16,7 +16,9 @@ struct load_opts {
 	const char *input; /* NULL: stdin when it is a pipe, else perf.data */
 	struct pick_opts pick;
 	const char *symfs, *kallsyms, *vmlinux;
-	bool raw_names;	      /* no demangling */
+	bool raw_names; /* no demangling */
+	bool no_debuginfod;
+	int debuginfod_seconds; /* 0: the default */
 	bool quiet;	      /* no progress */
 	bool off_cpu, wakers; /* time off the CPU only (input_off_cpu) */
 };

@@ -51,6 +51,18 @@ static int set_color(const struct opt *o, const char *value, bool unset, void *a
 	return err_set(e, EINVAL, "--color wants auto, always or never, not '%s'", value);
 }
 
+static int set_no_servers(const struct opt *o, const char *value, bool unset, void *args,
+			  struct err *e)
+{
+	(void)o;
+	(void)value;
+	(void)unset;
+	(void)args;
+	(void)e;
+	unsetenv("DEBUGINFOD_URLS");
+	return 0;
+}
+
 struct args {
 	bool help, version, pager;
 };
@@ -59,6 +71,8 @@ struct args {
 static const struct opt global[] = {
 	OPT_FN_C(0, "color", "WHEN", OPT_ARG_OPTIONAL, set_color, "colours: auto, always or never",
 		 "auto|always|never"),
+	OPT_FN0(0, "no-debuginfod", set_no_servers,
+		"do not ask debuginfod servers, in any command"),
 	OPT_FLAG('h', "help", help, "show the commands"),
 	OPT_FLAG('v', "version", version, "show the version"),
 	OPT_FLAG('p', "paginate", pager, "perf has it; kymo has no pager"),

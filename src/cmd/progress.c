@@ -25,21 +25,35 @@ void progress_begin(struct progress *p, const char *what, bool quiet)
 	atomic_store(&p->next, p->start + FIRST);
 }
 
-void progress_at(struct progress *p, size_t done, size_t all)
+/* Is it time to show something? One thread does, the others go on. */
+static bool is_time(struct progress *p)
 {
 	uint64_t t, next;
 
 	if (!p->on)
-		return;
+		return false;
 	t = now();
 	next = atomic_load(&p->next);
-	/* one thread shows it, the others go on */
-	if (t < next || !atomic_compare_exchange_strong(&p->next, &next, t + EVERY))
+	return t >= next && atomic_compare_exchange_strong(&p->next, &next, t + EVERY);
+}
+
+void progress_at(struct progress *p, size_t done, size_t all)
+{
+	if (!is_time(p))
 		return;
 	if (all)
 		fprintf(stderr, "\r%s ... %3zu%%\033[K", p->what, done * 100 / all);
 	else
 		fprintf(stderr, "\r%s ...\033[K", p->what);
+	fflush(stderr);
+	p->shown = true;
+}
+
+void progress_text(struct progress *p, const char *text)
+{
+	if (!is_time(p))
+		return;
+	fprintf(stderr, "\r%s ...\033[K", text);
 	fflush(stderr);
 	p->shown = true;
 }

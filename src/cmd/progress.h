@@ -22,6 +22,8 @@ struct progress {
 void progress_begin(struct progress *p, const char *what, bool quiet);
 /* By any thread. all 0: how far is not known. */
 void progress_at(struct progress *p, size_t done, size_t all);
+/* The same in other words. */
+void progress_text(struct progress *p, const char *text);
 void progress_end(struct progress *p);
 
 #endif

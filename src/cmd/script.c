@@ -26,7 +26,7 @@ struct args {
 	bool force, raw, header, header_only, info, json, ns, reltime, deltatime, latency,
 		hide_chain;
 	bool task, mmap, switches, lost, namespaces, cgroup, bpf, text_poke;
-	bool kernel_path, full_path, no_demangle, inlines;
+	bool kernel_path, full_path, no_demangle, no_debuginfod, inlines;
 };
 
 static int add_fields(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
@@ -88,6 +88,7 @@ static const struct opt opts[] = {
 	OPT_STR_C(0, "kallsyms", "FILE", kallsyms, "kernel symbols from FILE", "@files"),
 	OPT_STR_C('k', "vmlinux", "FILE", vmlinux, "kernel symbols from an ELF file", "@files"),
 	OPT_STR_C(0, "symfs", "DIR", symfs, "look for files below DIR", "@dirs"),
+	OPT_FLAG(0, "no-debuginfod", no_debuginfod, "do not ask debuginfod servers"),
 	OPT_FLAG('f', "force", force, "read files of other users (kymo always does)"),
 	OPT_COUNT('v', "verbose", verbose, "say what was left out, and why"),
 	OPT_END,
@@ -198,7 +199,9 @@ static int print_all(const struct args *a, struct source *s, struct symbols *sym
 
 static int show(const struct args *a, struct source *s, struct out *out, struct err *e)
 {
-	struct symbols_opts so = { .find = input_find(s, a->symfs), .raw_names = a->no_demangle };
+	struct symbols_opts so = { .find = input_find(s, a->symfs),
+				   .raw_names = a->no_demangle,
+				   .no_debuginfod = a->no_debuginfod };
 	struct input_kernel ko = { .kallsyms = a->kallsyms,
 				   .vmlinux = a->vmlinux,
 				   .symfs = a->symfs };

@@ -218,7 +218,8 @@ static int start(struct top *t, struct err *e)
 		t->m.source->trace,
 		&(struct profile_opts){ .by = cells_needs(&t->columns) |
 					      (a->chains ? PROFILE_BY_CHAIN : 0) });
-	t->symbols = symbols_new(NULL);
+	/* a screen that is drawn anew each second cannot wait for servers */
+	t->symbols = symbols_new(&(struct symbols_opts){ .no_debuginfod = true });
 	if (file_read("/proc/kallsyms", 1u << 30, &text, &len) == 0)
 		symbols_kernel_text(t->symbols, text, len, e);
 	snprintf(t->event, sizeof(t->event), "%llu Hz %s", (unsigned long long)a->capture.freq,

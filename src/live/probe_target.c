@@ -50,7 +50,10 @@ static void read_elf(struct probe_target *t, const struct probe_target_opts *o)
 	struct err ignored;
 
 	t->find = mem_alloc(sizeof(*t->find));
-	t->debuginfod = o->no_debuginfod ? NULL : debuginfod_new(0, o->progress, o->progress_ctx);
+	t->debuginfod = o->no_debuginfod
+				? NULL
+				: debuginfod_new(&(struct debuginfod_opts){
+					  .progress = o->progress, .ctx = o->progress_ctx });
 	*t->find =
 		(struct find_opts){ .symfs = o->symfs, .cache = -1, .debuginfod = t->debuginfod };
 	if (find_debug(t->find, &want, t->elf, &t->debug, &st, &ignored) < 0)

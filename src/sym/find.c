@@ -330,6 +330,33 @@ int find_debug(const struct find_opts *o, const struct find_want *w, const struc
 	return err_set(e, ENOENT, "no debug file for %s", w->path);
 }
 
+bool find_ahead(const struct find_opts *o, const struct find_want *w, uint64_t heat)
+{
+	struct find_opts here = *o;
+	struct elf *file = NULL, *debug = NULL;
+	struct find_stats st = { 0 };
+	bool wanted = false;
+
+	here.debuginfod = NULL;
+	if (!o->debuginfod || !is_file_path(w->path ? w->path : ""))
+		return false;
+	if (find_file(&here, w, &file, &st, NULL) < 0 && w->id.len) {
+		debuginfod_want(o->debuginfod, DEBUGINFOD_EXECUTABLE, &w->id, heat);
+		wanted = true;
+	}
+	if (!o->no_debug_files && !(file && has_everything(file)) &&
+	    find_debug(&here, w, file, &debug, &st, NULL) < 0) {
+		const struct build_id *id = file && file->build_id.len ? &file->build_id : &w->id;
+
+		if (id->len)
+			debuginfod_want(o->debuginfod, DEBUGINFOD_DEBUGINFO, id, heat);
+		wanted = wanted || id->len;
+	}
+	elf_free(debug);
+	elf_free(file);
+	return wanted;
+}
+
 /* A dwz file: relative to the file that names it, in the folder for them, or by its build-id. */
 static bool take_alt(struct search *s, const struct elf *e, const char *name)
 {

@@ -74,6 +74,12 @@ int find_file(const struct find_opts *o, const struct find_want *w, struct elf *
 int find_debug(const struct find_opts *o, const struct find_want *w, const struct elf *file,
 	       struct elf **ret, struct find_stats *st, struct err *e);
 
+/*
+ * What of these two would have to come from a server is asked for in the
+ * background. True when something was.
+ */
+bool find_ahead(const struct find_opts *o, const struct find_want *w, uint64_t heat);
+
 /* Another file that e's debug info refers to: a dwz file, a .dwo, a .dwp. */
 int find_part(const struct find_opts *o, const struct elf *e, const struct dwarf_need *need,
 	      struct elf **ret, struct find_stats *st);

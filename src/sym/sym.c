@@ -75,8 +75,11 @@ struct symbols *symbols_new(const struct symbols_opts *o)
 	s->find = s->opts.find;
 	s->find.cache = s->opts.no_cache ? -1 : cache_open(s->opts.cache_dir, NULL);
 	if (!s->opts.no_debuginfod)
-		s->find.debuginfod = debuginfod_new(s->opts.debuginfod_ms, s->opts.progress,
-						    s->opts.progress_ctx);
+		s->find.debuginfod =
+			debuginfod_new(&(struct debuginfod_opts){ .ms = s->opts.debuginfod_ms,
+								  .cache = s->find.cache,
+								  .progress = s->opts.progress,
+								  .ctx = s->opts.progress_ctx });
 	add_dso(s, DSO_KERNEL, NULL);
 	return s;
 }
@@ -421,12 +424,13 @@ struct batch {
 	struct sym_query *q;
 	uint32_t *order; /* into q */
 	uint32_t *asked; /* by dso: how many questions */
+	bool *awaited;	 /* by dso: servers are being asked for it */
 	struct raw **raw;
 	size_t n;
 	struct worker *workers;
 };
 
-/* The file with the most questions first: servers are asked for it before the time runs out. */
+/* What has to be waited for last; of each the file with the most questions first. */
 static int by_place(const void *a, const void *b, void *ctx)
 {
 	const struct batch *batch = ctx;
@@ -436,6 +440,8 @@ static int by_place(const void *a, const void *b, void *ctx)
 	if (x->dso != y->dso) {
 		uint32_t nx = batch->asked[x->dso], ny = batch->asked[y->dso];
 
+		if (batch->awaited[x->dso] != batch->awaited[y->dso])
+			return batch->awaited[x->dso] ? 1 : -1;
 		return nx != ny ? (nx > ny ? -1 : 1) : x->dso < y->dso ? -1 : 1;
 	}
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
@@ -487,15 +493,37 @@ static void run_batch(struct batch *b)
 		worker_free(&workers[i]);
 }
 
+/*
+ * Servers are asked in the background for all that is missing, the most wanted
+ * first, while what is here is looked up.
+ */
+static void ask_servers(struct batch *b)
+{
+	struct symbols *s = b->s;
+	AUTO_FREE bool *looked = mem_alloc(s->dsos.n * sizeof(*looked));
+
+	for (size_t i = 0; s->find.debuginfod && i < b->n; i++) {
+		const struct sym_query *q = &b->q[b->order[i]];
+		struct dso *d = s->dsos.data[q->dso];
+
+		if (looked[q->dso] || d->kind != DSO_ELF || atomic_load(&d->opened))
+			continue;
+		looked[q->dso] = true;
+		b->awaited[q->dso] = find_ahead(&s->find, &d->want, b->asked[q->dso]);
+	}
+}
+
 void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsigned what)
 {
 	struct batch b = { .s = s, .what = what, .q = q };
 	AUTO_FREE uint32_t *order = mem_grow(NULL, n * sizeof(*order));
 	AUTO_FREE uint32_t *asked = mem_alloc(s->dsos.n * sizeof(*asked));
+	AUTO_FREE bool *awaited = mem_alloc(s->dsos.n * sizeof(*awaited));
 	AUTO_FREE struct raw **raw = NULL;
 
 	b.order = order;
 	b.asked = asked;
+	b.awaited = awaited;
 	for (size_t i = 0; i < n; i++) {
 		q[i].result = symbols_lookup(s, q[i].dso, q[i].addr);
 		if (q[i].dso >= s->dsos.n)
@@ -507,6 +535,7 @@ void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsi
 	}
 	if (!b.n)
 		return;
+	ask_servers(&b);
 	qsort_r(order, b.n, sizeof(*order), by_place, &b);
 	raw = mem_alloc(b.n * sizeof(*raw));
 	b.raw = raw;
@@ -520,6 +549,12 @@ void symbols_reload(struct symbols *s, uint32_t dso)
 		return;
 	dso_reload(s->dsos.data[dso]);
 	map_free(&s->known.data[dso]);
+}
+
+struct debuginfod_stats symbols_debuginfod(struct symbols *s)
+{
+	return s->find.debuginfod ? debuginfod_stats(s->find.debuginfod)
+				  : (struct debuginfod_stats){ 0 };
 }
 
 const struct elf *symbols_elf(struct symbols *s, uint32_t dso)

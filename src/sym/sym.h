@@ -131,6 +131,9 @@ uint32_t symbols_add_text(struct symbols *s, const char *text);
 /* The ELF file behind a dso, for disassembly; NULL when it was not found. Opens it if need be. */
 const struct elf *symbols_elf(struct symbols *s, uint32_t dso);
 
+/* How it went with debuginfod servers; all zero when none is to be asked. */
+struct debuginfod_stats symbols_debuginfod(struct symbols *s);
+
 /* How it went with a file, for the notes below a report and for doctor. */
 struct symbols_status {
 	bool opened;		  /* an ELF file (or the kernel's symbols) was found and fits */

@@ -19,6 +19,7 @@ os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
 os.environ["HOME"] = folder
 # a refusal is remembered by the library for ten minutes; here only for this run
 caches = 0
+ids = {}
 
 
 def path(name):
@@ -102,6 +103,100 @@ def bad_servers():
     check("no server at all", got == ["??", "??:0"] and seconds < 5, f"{got} {seconds:.1f} s")
 
 
+class Slow(http.server.BaseHTTPRequestHandler):
+    """Has the debug files of two programs; another one's never comes. Notes who asks for what, and when."""
+    log, barrier = [], threading.Barrier(2)
+
+    def do_GET(self):
+        what = self.path.split("/")
+        Slow.log.append(what[2])
+        if what[2] == ids["stuck"]:
+            time.sleep(20)
+            return
+        name = next((n for n in ("hot", "warm") if ids[n] == what[2]), None)
+        if not name or what[3] != "debuginfo":
+            self.send_response(404)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        # each answers only when the other one is asked for, too: one after the other would take for ever
+        try:
+            Slow.barrier.wait(15)
+        except threading.BrokenBarrierError:
+            Slow.log.append("alone")
+        with open(path(f"{name}.debug"), "rb") as f:
+            data = f.read()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *args):
+        pass
+
+
+SPIN = """#include <time.h>
+#include <sys/times.h>
+#include <unistd.h>
+static __attribute__((noinline)) void NAME_far(volatile int *x) { for (int i = 0; i < 1000; i++) *x += i * 3; }
+__attribute__((noinline)) void NAME_near(volatile int *x) { for (int i = 0; i < 1000; i++) *x ^= i; }
+int main(void) { volatile int x = 0; struct tms t;
+  do { NAME_far(&x); NAME_near(&x); times(&t); } while (t.tms_utime < 30); return 0; }
+"""
+
+
+def report():
+    """A recording of three programs: two whose debug files come, one for which the server hangs."""
+    for name in ("hot", "warm", "stuck"):
+        with open(path(f"{name}.c"), "w") as f:
+            f.write(SPIN.replace("NAME", name))
+        sh(f"gcc -O1 -g {name}.c -o {name} -Wl,--build-id && objcopy --only-keep-debug {name} {name}.debug && strip {name}")
+        ids[name] = subprocess.run(f"readelf -n {name} | awk '/Build ID/ {{print $3}}'", shell=True, cwd=folder,
+                                   capture_output=True, text=True).stdout.strip()
+    r = kymo(["record", "-q", "-F", "2000", "-o", path("r.data"), "--", "sh", "-c", "./hot; ./warm; ./stuck"], cwd=folder)
+    if r.code:
+        return skip("report", "cannot record here: " + r.err.strip())
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    env = {"DEBUGINFOD_URLS": f"http://127.0.0.1:{server.server_port}", "DEBUGINFOD_CACHE_PATH": path("client-r"), "no_proxy": "*"}
+    words = ["report", "-i", path("r.data"), "--stdio", "-g", "none", "-s", "sym"]
+    r = kymo([*words, "--debuginfod-time", "4"], env=env, timeout=60)
+    check("report: what servers have is named", all(f"{n}_{w}" in r.out for n in ("hot", "warm") for w in ("far", "near")), r)
+    check("what hangs is left unnamed", "stuck_far" not in r.out, r.out)
+    check("files are fetched side by side", "alone" not in Slow.log, Slow.log)
+    check("and it says what did not come", "debuginfod:" in r.err and "--no-debuginfod" in r.err, r.err)
+    before = len(Slow.log)
+    kymo([*words, "--no-debuginfod"], env={**env, "DEBUGINFOD_CACHE_PATH": path("client-n"), "XDG_CACHE_HOME": path("c2")})
+    kymo(["--no-debuginfod", *words], env={**env, "DEBUGINFOD_CACHE_PATH": path("client-n"), "XDG_CACHE_HOME": path("c2")})
+    same("--no-debuginfod asks nobody, as an option of report or of kymo", len(Slow.log), before)
+    server.shutdown()
+    # a server that answers nothing at all is left alone by the next run
+    with socket.socket() as hang:
+        hang.bind(("127.0.0.1", 0))
+        hang.listen(8)
+        env = {"DEBUGINFOD_URLS": f"http://127.0.0.1:{hang.getsockname()[1]}", "DEBUGINFOD_CACHE_PATH": path("client-h"),
+               "XDG_CACHE_HOME": path("c3"), "no_proxy": "*"}
+        first = kymo(["addr2line", "-fs", "--debuginfod-time", "1", "-e", path("bare"), address], env=env, timeout=60)
+        hang.setblocking(False)
+        asked = 0
+        while True:
+            try:
+                hang.accept()[0].close()
+                asked += 1
+            except BlockingIOError:
+                break
+        check("a silent server is asked once", asked > 0 and first.out.split() == ["??", "??:0"], f"{asked} {first}")
+        r = kymo(words, env=env, timeout=60)
+        try:
+            hang.accept()
+            again = True
+        except BlockingIOError:
+            again = False
+        check("and not again by the next run", not again)
+        check("which says so", "did not answer lately" in r.err, r.err)
+
+
 def main():
     global address, build_id
     from_lib = subprocess.run("ldconfig -p | grep -q libdebuginfod.so.1", shell=True).returncode == 0
@@ -125,6 +220,7 @@ def main():
         else:
             skip("a real server", "no debuginfod here")
         bad_servers()
+        report()
     finally:
         shutil.rmtree(folder)
     end()
