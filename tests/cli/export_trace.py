@@ -30,6 +30,7 @@ FTRACE = {
     17: ("sched_wakeup", WAKEUP), 20: ("sched_waking", WAKEUP), 114: ("sched_wakeup_new", WAKEUP),
     238: ("sched_process_exit", {1: ("comm", "str"), 2: ("pid", "int"), 3: ("tgid", "int"), 4: ("prio", "int")}),
     239: ("sched_process_fork", {1: ("parent_comm", "str"), 2: ("parent_pid", "int"), 3: ("child_comm", "str"), 4: ("child_pid", "int")}),
+    235: ("task_newtask", {1: ("pid", "int"), 2: ("comm", "str"), 3: ("clone_flags", "uint"), 4: ("oom_score_adj", "int")}),
     329: ("sys_enter", {1: ("id", "int"), 2: ("args", ["uint"])}), 330: ("sys_exit", {1: ("id", "int"), 2: ("ret", "int")}),
 }
 INTERNED = {
