@@ -94,7 +94,7 @@ const struct command cmd_collapse = {
 	.usage = "[OPTIONS] [FILE]",
 	.about =
 		"Writes what stackcollapse-perf.pl would: 'process;outermost;...;innermost COUNT', "
-		"sorted. Reads folded stacks, too, to sum and sort them.",
+		"sorted. Reads folded stacks and pprof profiles, too.",
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),

@@ -126,6 +126,7 @@ static int draw_html(struct flame_args *a, const struct picture_input *in, uint3
 		.names = { base_name(file[0]), file[1] ? base_name(file[1]) : NULL },
 		.label = a->label,
 		.type = type,
+		.first = in->first_type,
 		.max_bytes = a->max_size,
 		.reverse = a->reverse,
 		.inverted = a->svg.inverted,

@@ -125,6 +125,7 @@ int heat_draw_seconds(const struct heat_args *a, const char *input, const char *
 			     &in, e);
 	int closed;
 
+	o.first = in.first_type;
 	if (r == 0)
 		r = picture_open(&out, path, e);
 	if (r == 0) {

@@ -10,13 +10,15 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "calc/pprof_stacks.h"
 #include "calc/profile_stacks.h"
 #include "calc/unfold.h"
 #include "cmd/input.h"
 #include "cmd/open.h"
 
 #define MAX_PIPE (4ull << 30)
-#define TIME_STEPS 16384u /* of a recording: finer than any picture */
+#define TIME_STEPS 16384u   /* of a recording: finer than any picture */
+#define TIME_FINE 10000000u /* ns */
 
 void picture_file_close(struct picture_file *f)
 {
@@ -142,6 +144,8 @@ static int read_recording(const char *path, const struct picture_opts *o, struct
 	if (o->times && s->trace->last_time > s->trace->first_time) {
 		po.by |= PROFILE_BY_TIME;
 		po.time_quantum = (s->trace->last_time - s->trace->first_time) / TIME_STEPS + 1;
+		if (po.time_quantum > TIME_FINE) /* seconds are drawn with what is inside them */
+			po.time_quantum = TIME_FINE;
 	}
 	r = profile_make(s, &po, &p, e);
 	if (r < 0) {
@@ -164,6 +168,19 @@ static int read_recording(const char *path, const struct picture_opts *o, struct
 	return r;
 }
 
+static int read_pprof(const char *shown, const struct picture_file *w, struct stacks *ret,
+		      struct picture_input *in, struct err *e)
+{
+	struct pprof p;
+	int r = pprof_open(shown, w->data, w->n, &p, e);
+
+	if (r < 0)
+		return r;
+	r = pprof_stacks(&p, ret, &in->first_type, e);
+	pprof_close(&p);
+	return r < 0 ? err_wrap(e, "%s", shown) : 0;
+}
+
 /* One file into side[0], and into side[1] when it has two counts. */
 static int read_one(const char *path, const struct picture_opts *o, struct stacks side[2],
 		    struct picture_input *in, struct err *e)
@@ -178,6 +195,11 @@ static int read_one(const char *path, const struct picture_opts *o, struct stack
 	r = picture_file_open(path, &w, e);
 	if (r < 0)
 		return r;
+	if (pprof_looks(w.data, w.n)) {
+		r = read_pprof(shown, &w, &side[0], in, e);
+		picture_file_close(&w);
+		return r;
+	}
 	r = refuse_others(shown, &w, e);
 	if (r == 0)
 		r = unfold_text(shown, w.data, w.n, side, &info, e);
@@ -195,6 +217,7 @@ int picture_read(const char *path, const char *after, const struct picture_opts 
 		 struct picture_input *in, struct err *e)
 {
 	struct stacks other[2] = { 0 };
+	uint32_t first;
 	int r;
 
 	*in = (struct picture_input){ 0 };
@@ -204,7 +227,9 @@ int picture_read(const char *path, const char *after, const struct picture_opts 
 	if (r < 0 || !after)
 		return r;
 	if (!in->two) {
+		first = in->first_type;
 		r = read_one(after, o, other, in, e);
+		in->first_type = first;
 		in->side[1] = other[0];
 		stacks_free(&other[1]);
 	}

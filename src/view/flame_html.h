@@ -25,6 +25,7 @@ struct flame_html_opts {
 	const char *names[2];		      /* of the sides of a comparison; may be NULL */
 	enum calltree_label label;
 	uint32_t type;	    /* only this event, or CALLTREE_ALL_TYPES */
+	uint32_t first;	    /* the event that the page starts with */
 	size_t max_bytes;   /* of the whole file */
 	bool merge_unknown; /* code without a name is one frame a module */
 	/* how the page starts */

@@ -357,7 +357,10 @@ static void put_about(const struct pack *p, struct json *j)
 	pack_text(j, "title", o->title);
 	pack_text(j, "subtitle", o->subtitle ? o->subtitle : "");
 	pack_text(j, "notes", o->notes ? o->notes : "");
-	pack_text(j, "unit", o->unit ? o->unit : stacks_unit(p->side[0], 0));
+	pack_text(j, "unit",
+		  o->unit ? o->unit
+			  : stacks_unit(p->side[0],
+					o->type == CALLTREE_ALL_TYPES ? o->first : o->type));
 	json_str(j, "version", KYMO_VERSION);
 	json_bool(j, "compare", p->side[1] != NULL);
 	json_array(j, "sides");
@@ -478,6 +481,8 @@ int flame_pack(const struct stacks *s, const struct stacks *after, const struct 
 		return 0;
 	}
 	find_times(&p);
+	if (o->type == CALLTREE_ALL_TYPES && o->first < s->type_names.n)
+		type_of(&p, s, o->first);
 	gather_entries(&p);
 	place = order_functions(&p.tree, &use);
 	put_columns(&p, place);

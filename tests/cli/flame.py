@@ -1,17 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """kymo flame and kymo collapse: what is written, and what bad input is told."""
-import base64
 import html.parser
-import json
 import os
 import re
 import shutil
-import struct
 import tempfile
-import zlib
 from xml.etree import ElementTree
 
+import page as pages
 from tap import SAN, check, end, has, kymo, run, same, KYMO
 
 tmp = tempfile.mkdtemp(prefix="kymo-flame-")
@@ -34,23 +31,7 @@ def read(name):
 
 def profile(name):
     """The profile inside an HTML file, decoded here from the format's description."""
-    text = re.search(r'id="profile">([A-Za-z0-9+/=]*)</script>', read(name))[1]
-    data = base64.b64decode(text)
-    assert data[:1] == b"K"
-    raw = zlib.decompress(data[2:], -15) if data[1:2] == b"d" else data[2:]
-    n = struct.unpack("<I", raw[:4])[0]
-    head, at, columns = json.loads(raw[4:4 + n]), 4 + n, []
-    for size in head["columns"]:
-        column, v, shift = [], 0, 0
-        for b in raw[at:at + size]:
-            v |= (b & 127) << shift
-            shift += 7
-            if b < 128:
-                column.append(v)
-                v = shift = 0
-        columns.append(column)
-        at += size
-    assert at == len(raw)
+    head, columns = pages.unpack(path(name))
     # stacks again: the path of each node, and the entries' weights
     paths, stack = [()], []
     depth = 0

@@ -1,16 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """kymo heat: text, SVG and page from points; bad input."""
-import base64
-import json
 import os
 import re
 import shutil
-import struct
 import tempfile
-import zlib
 from xml.etree import ElementTree
 
+import page
 from tap import KYMO, check, end, has, kymo, run, same
 
 tmp = tempfile.mkdtemp(prefix="kymo-heat-")
@@ -33,20 +30,7 @@ def read(name):
 
 def points(name):
     """[(time, value, label, count)] inside a page."""
-    data = base64.b64decode(re.search(r'id="profile">([A-Za-z0-9+/=]*)</script>', read(name))[1])
-    raw = zlib.decompress(data[2:], -15) if data[1:2] == b"d" else data[2:]
-    n = struct.unpack("<I", raw[:4])[0]
-    head, at, columns = json.loads(raw[4:4 + n]), 4 + n, []
-    for size in head["columns"]:
-        column, v, shift = [], 0, 0
-        for b in raw[at:at + size]:
-            v |= (b & 127) << shift
-            shift += 7
-            if b < 128:
-                column.append(v)
-                v = shift = 0
-        columns.append(column)
-        at += size
+    head, columns = page.unpack(path(name))
     t, out = 0, []
     for d, v, l, c, _ in zip(*columns):
         t += d

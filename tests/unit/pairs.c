@@ -61,7 +61,7 @@ static int begin(struct pairs *p, uint64_t time, int id, const char *name)
 {
 	struct begin raw = { .id = id };
 
-	memcpy(raw.name, name, strnlen(name, sizeof(raw.name)));
+	snprintf(raw.name, sizeof(raw.name), "%s", name);
 	return pairs_add(p, &(struct event){ .kind = EVENT_SAMPLE,
 					     .type = 0,
 					     .time = time,
@@ -75,7 +75,7 @@ static int end(struct pairs *p, uint64_t time, long id, const char *name)
 {
 	struct end raw = { .who = id };
 
-	memcpy(raw.name, name, strnlen(name, sizeof(raw.name)));
+	snprintf(raw.name, sizeof(raw.name), "%s", name);
 	return pairs_add(p, &(struct event){ .kind = EVENT_SAMPLE,
 					     .type = 1,
 					     .time = time,
