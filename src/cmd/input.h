@@ -58,8 +58,9 @@ bool input_is_running_kernel(const struct trace *t);
 bool input_same_boot(const struct trace *t);
 
 /*
- * The same as input_kernel_symbols(), but nothing is read before a kernel address is to be named: kallsyms take longer to
- * read than many recordings. s and note must outlive symbols; *note is set then.
+ * The same as input_kernel_symbols(), but nothing is read before a kernel address is to be named:
+ * kallsyms take longer to read than many recordings. s and note must outlive symbols; *note is set
+ * then.
  */
 int input_kernel_later(const struct source *s, const struct input_kernel *o,
 		       struct symbols *symbols, const char **note, struct err *e);

@@ -45,7 +45,10 @@ static int no_file(const char *path, int code, struct err *e)
 
 static int refuse(const char *path, const char *what, struct err *e)
 {
-	err_set(e, EOPNOTSUPP, "%s is %s, which this command cannot read", path, what);
+	if (what)
+		err_set(e, EOPNOTSUPP, "%s is %s, which this command cannot read", path, what);
+	else
+		err_set(e, EOPNOTSUPP, "%s is no recording that kymo knows", path);
 	return err_hint(e, "it reads recordings of kymo record and perf record");
 }
 
@@ -120,7 +123,7 @@ static int open_by_content(const char *path, int fd, struct source **ret, struct
 		return formats[i].open ? formats[i].open(path, ret, e)
 				       : refuse(path, formats[i].what, e);
 	}
-	return refuse(path, "no recording that kymo knows", e);
+	return refuse(path, NULL, e);
 }
 
 bool source_looks_like(const char *path)

@@ -174,8 +174,10 @@ static void hide_columns(struct report *r, FILE *f)
 	bool left = false;
 
 	hide(c, KEY_COMM, "comm", p->one_comm, r->a->quiet, f);
-	hide(c, KEY_DSO, "dso", p->one_dso, r->a->quiet, f);
-	hide(c, KEY_SYM, "symbol", p->one_symbol, r->a->quiet, f);
+	if (!r->children) { /* callers are elsewhere */
+		hide(c, KEY_DSO, "dso", p->one_dso, r->a->quiet, f);
+		hide(c, KEY_SYM, "symbol", p->one_symbol, r->a->quiet, f);
+	}
 	for (unsigned i = 0; i < c->n; i++)
 		left = left || (key_infos[c->col[i].key].kind != KEY_SUM && !c->col[i].hidden);
 	for (unsigned i = 0; i < c->n && !left; i++)
@@ -363,20 +365,10 @@ static void show_events(struct report *r)
 
 static void show_end(struct report *r)
 {
-	const struct trace *t = r->load.source->trace;
-	struct names_cut cut = names_count_cut(&r->load.names);
-	struct report_end end = { .lost = t->losses.lost_events + t->losses.lost_samples,
-				  .unresolved = r->load.names.unresolved,
-				  .stacks = cut.chains,
-				  .full_stacks = cut.full,
-				  .abrupt_stacks = cut.abrupt,
-				  .code = cells_needs(&r->columns) &
-					  (PROFILE_BY_CODE | PROFILE_BY_CHAIN),
-				  .note = t->losses.note,
-				  .symbols_note = r->load.note };
+	struct report_end end = report_end_of(&r->load.names);
 
-	for (size_t i = 0; i < t->n_types; i++)
-		end.samples += r->load.profile.total[i].all_count;
+	end.code = cells_needs(&r->columns) & (PROFILE_BY_CODE | PROFILE_BY_CHAIN);
+	end.symbols_note = r->load.note;
 	if (r->a->json)
 		report_json_end(&r->json, &end);
 	else if (!r->a->quiet && !r->a->csv)

@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "cmd/tui_hist.h"
+#include "view/report.h"
 
 /* What was counted and named; shared by the tables made from it. */
 struct batch {
@@ -111,14 +112,31 @@ static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, str
 	return 0;
 }
 
+static char *ending(void *ctx)
+{
+	const struct state *s = ctx;
+	struct report_end end;
+	struct strbuf b = { 0 };
+
+	if (!s->newest)
+		return NULL;
+	end = report_end_of(&s->newest->names);
+	end.symbols_note = s->r->load->note;
+	report_end_lines(&end, &b);
+	return b.data;
+}
+
 static char *header(void *ctx)
 {
 	const struct state *s = ctx;
 	const struct trace *t = s->r->load->source->trace;
 	const struct trace_info *i = &t->info;
 	struct strbuf b = { 0 };
+	AUTO_FREE char *end = ending(ctx);
 	char text[64];
 
+	if (end)
+		strbuf_printf(&b, "%s\n", end);
 	if (i->header_text) {
 		strbuf_puts(&b, i->header_text);
 		return b.data;
@@ -171,6 +189,7 @@ int report_tui_run(struct report_tui *r, struct err *e)
 	m->cell = tui_hist_cell;
 	m->each_entry = tui_hist_each_entry;
 	m->header = header;
+	m->ending = ending;
 	code = tui_report(m, e);
 	batch_put(s.newest);
 	return code;

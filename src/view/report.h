@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/str.h"
 #include "calc/graph.h"
 #include "calc/hier.h"
 #include "calc/hist.h"
@@ -40,6 +41,11 @@ struct report_end {
 	bool code;			 /* addresses were looked at at all */
 	const char *note, *symbols_note; /* NULL or "": nothing to say */
 };
+/* What is to be said of these samples; note and code are the caller's. */
+struct report_end report_end_of(const struct names *n);
+/* As lines. */
+void report_end_lines(const struct report_end *e, struct strbuf *b);
+/* The same below a report, as comments. */
 void report_text_end(FILE *f, const struct report_end *e);
 
 /* Several events as one JSON object: begin, each event, end. */

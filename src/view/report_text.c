@@ -44,27 +44,57 @@ void report_text(FILE *f, const struct report_style *s, const struct hist *h,
 	fputs("\n\n", f);
 }
 
-static void put_part(FILE *f, const char *what, uint64_t n, uint64_t of)
+static void put_part(struct strbuf *b, const char *what, uint64_t n, uint64_t of)
 {
-	fprintf(f, "%s: %" PRIu64 " (%.2f%%)", what, n, of ? 100.0 * (double)n / (double)of : 0.0);
+	strbuf_printf(b, "%s: %" PRIu64 " (%.2f%%)", what, n,
+		      of ? 100.0 * (double)n / (double)of : 0.0);
+}
+
+struct report_end report_end_of(const struct names *n)
+{
+	const struct profile *p = n->profile;
+	const struct trace_losses *l = &p->trace->losses;
+	struct names_cut cut = names_count_cut(n);
+	struct report_end end = { .lost = l->lost_events + l->lost_samples,
+				  .unresolved = n->unresolved,
+				  .stacks = cut.chains,
+				  .full_stacks = cut.full,
+				  .abrupt_stacks = cut.abrupt,
+				  .code = true,
+				  .note = l->note };
+
+	for (size_t i = 0; i < p->trace->n_types; i++)
+		end.samples += p->total[i].all_count;
+	return end;
+}
+
+void report_end_lines(const struct report_end *e, struct strbuf *b)
+{
+	char n[32];
+
+	strbuf_printf(b, "%s samples, ", str_thousands(e->samples, n, sizeof(n)));
+	put_part(b, "lost", e->lost, e->samples + e->lost);
+	if (e->stacks) {
+		put_part(b, "; stacks cut", e->full_stacks, e->stacks);
+		put_part(b, ", ending early", e->abrupt_stacks, e->stacks);
+	}
+	if (e->code)
+		put_part(b, "; addresses without a name", e->unresolved, e->samples);
+	strbuf_putc(b, '\n');
+	if (e->note && e->note[0])
+		strbuf_printf(b, "%s\n", e->note);
+	if (e->symbols_note && e->symbols_note[0])
+		strbuf_printf(b, "%s\n", e->symbols_note);
 }
 
 void report_text_end(FILE *f, const struct report_end *e)
 {
-	char n[32];
+	AUTO_STRBUF b = { 0 };
+	char *rest = NULL;
 
-	fprintf(f, "#\n# %s samples, ", str_thousands(e->samples, n, sizeof(n)));
-	put_part(f, "lost", e->lost, e->samples + e->lost);
-	if (e->stacks) {
-		put_part(f, "; stacks cut", e->full_stacks, e->stacks);
-		put_part(f, ", ending early", e->abrupt_stacks, e->stacks);
-	}
-	if (e->code)
-		put_part(f, "; addresses without a name", e->unresolved, e->samples);
-	putc('\n', f);
-	if (e->note && e->note[0])
-		fprintf(f, "# %s\n", e->note);
-	if (e->symbols_note && e->symbols_note[0])
-		fprintf(f, "# %s\n", e->symbols_note);
+	report_end_lines(e, &b);
+	fputs("#\n", f);
+	for (char *line = strtok_r(b.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		fprintf(f, "# %s\n", line);
 	fputs("#\n", f);
 }

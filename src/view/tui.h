@@ -71,6 +71,8 @@ struct tui_model {
 	/* What the recording says of itself, one thing a line. The caller frees it. NULL: nothing.
 	 */
 	char *(*header)(void *ctx);
+	/* Lines that stand below a report: loss and the like. NULL: none. */
+	char *(*ending)(void *ctx);
 
 	struct annotate_opts annotate;
 	struct srctext_opts source;

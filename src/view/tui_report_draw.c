@@ -42,6 +42,10 @@ static void title(const struct tui_view *v)
 		strbuf_printf(&total, ", Event count (approx.): %s",
 			      str_thousands(v->t.total, weight, sizeof(weight)));
 	}
+	if (!live && trace->losses.lost_events + trace->losses.lost_samples)
+		strbuf_printf(&b, ", %s lost",
+			      str_thousands(trace->losses.lost_events + trace->losses.lost_samples,
+					    weight, sizeof(weight)));
 	for (size_t i = 0; i < v->zooms.n; i++)
 		strbuf_printf(&b, ", %s: %s", v->t.column[v->zooms.data[i].column],
 			      v->zooms.data[i].text);
@@ -242,6 +246,7 @@ static void print_row(FILE *f, const struct tui_view *v, uint32_t row)
 int tui_report_print(const struct tui_view *v, const char *path, struct err *e)
 {
 	FILE *f = tui_create(path);
+	AUTO_FREE char *end = v->m->ending ? v->m->ending(v->m->ctx) : NULL;
 	char buf[2048];
 	int r;
 
@@ -268,6 +273,8 @@ int tui_report_print(const struct tui_view *v, const char *path, struct err *e)
 				tui_tree_text(&v->tree[l->row], v->t.names, &l->tree, v->t.total,
 					      buf, sizeof(buf)));
 	}
+	for (const char *line = end; line && *line; line += strcspn(line, "\n") + 1)
+		fprintf(f, "%s# %.*s\n", line == end ? "#\n" : "", (int)strcspn(line, "\n"), line);
 	r = ferror(f) ? -EIO : 0;
 	if (fclose(f) != 0 || r < 0)
 		return err_set(e, errno ? errno : EIO, "cannot write all of %s: %s", path,
