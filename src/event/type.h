@@ -52,6 +52,7 @@ struct event_type {
 	const struct printfmt *print; /* the same, compiled (event/text.h); NULL: not understood */
 	uint32_t format_id; /* the kernel's number of the tracepoint; attr.config when it has one */
 	const char *unit;   /* what weight counts: NULL for the event itself, "ns" for times */
+	const char *count_unit; /* of what stat shows ("msec", "Joules"); NULL: none */
 };
 
 /*

@@ -150,7 +150,7 @@ void attr_finish(struct perfdata *pd)
 		to->group_name = from->group;
 		to->ids = arena_dup(&tr->arena, from->ids.data, from->ids.n * sizeof(uint64_t));
 		to->n_ids = from->ids.n;
-		/* perf's units are of what stat shows, after scaling ("msec" of cpu-clock) */
+		to->count_unit = from->unit && *from->unit ? from->unit : NULL;
 		to->unit = from->unit && strcmp(from->unit, "ns") == 0 ? from->unit : NULL;
 		to->name = from->name && *from->name ? from->name : name_of_attr(pd, &from->attr);
 		if (!to->unit && from->attr.type == PERF_TYPE_SOFTWARE &&

@@ -81,7 +81,7 @@ static void describe(struct reader *r)
 
 		*ev = (struct count_event){
 			.name = t->name,
-			.unit = t->unit,
+			.unit = t->count_unit,
 			.cgroup = from->cgroup,
 			.scale = from->scale,
 			.kind = kind_of(t),
