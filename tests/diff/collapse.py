@@ -85,7 +85,7 @@ def fold(text, kernel=False, jit=False, pid=False, tid=False, addrs=False, count
 
 def fits(stack, free, other):
     a, b = stack.split(";"), other.split(";")
-    return len(a) == len(b) and all(x == y or i in free or x == "@plt" and y.endswith("@plt") for i, (x, y) in enumerate(zip(a, b)))
+    return len(a) == len(b) and all(x == y or i in free or (x == "@plt" or x[0] == "[") and y.endswith("@plt") for i, (x, y) in enumerate(zip(a, b)))
 
 
 def compare(name, got, want):
