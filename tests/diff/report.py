@@ -167,7 +167,7 @@ def record(name, options, command):
     for i in range(6):
         r = run(["perf", "record", "-o", path(name), *shlex.split(options), "--", *shlex.split(command)], timeout=120,
                 env={"PAD": "x" * i * 37})
-        if r.code == 0 and " samples)" in r.err:
+        if r.code == 0 and "Captured" in r.err and run([KYMO, "script", "-F", "event", "--max-events", "1", "-i", path(name)]).out:
             if "--buildid-mmap" not in options:
                 unmark(path(name))
             return True
