@@ -18,6 +18,7 @@ const struct command *const commands[] = {
 	&cmd_diff,
 	&cmd_script,
 	&cmd_top,
+	&cmd_run,
 	&cmd_evlist,
 	&cmd_buildid_list,
 	&cmd_buildid_cache,

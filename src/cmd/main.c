@@ -113,6 +113,9 @@ int main(int argc, char **argv)
 	undo_recover(); /* what a kymo left behind that was killed */
 	command_set_line(
 		mem_dup(argv, ((size_t)argc + 1) * sizeof(*argv))); /* parsing moves words about */
+	/* bpftrace's language is kymo run's. */
+	if (strcmp(self, "bpftrace") == 0)
+		return flushed(command_run(&cmd_run, self, argc, argv));
 	/* A symlink named after a command is that command; any other name (perf) is kymo. */
 	if (strcmp(self, "kymo") != 0 && (c = command_find(commands, self)))
 		return flushed(command_run(c, self, argc, argv));

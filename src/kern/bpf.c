@@ -37,6 +37,18 @@ int bpf_load(const struct bpf_program *p)
 		a.log_size = p->log_size;
 		a.log_level = 1;
 	}
+	a.prog_flags = p->flags;
+	if (p->name)
+		strncpy(a.prog_name, p->name, sizeof(a.prog_name) - 1);
+	if (p->btf_fd > 0) {
+		a.prog_btf_fd = (uint32_t)p->btf_fd;
+		a.func_info = (uintptr_t)p->func;
+		a.func_info_cnt = p->n_func;
+		a.func_info_rec_size = sizeof(*p->func);
+		a.line_info = (uintptr_t)p->line;
+		a.line_info_cnt = p->n_line;
+		a.line_info_rec_size = sizeof(*p->line);
+	}
 	return sys_bpf(BPF_PROG_LOAD, &a);
 }
 

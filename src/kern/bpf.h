@@ -19,6 +19,15 @@ struct bpf_program {
 	uint32_t n;
 	char *log; /* the verifier's words, NUL-terminated; may be NULL */
 	uint32_t log_size;
+	/* May all be left out: a name, type information (bpf_btf_new) and what it says of functions
+	 * and lines. */
+	const char *name;
+	int btf_fd; /* 0: none */
+	const struct bpf_func_info *func;
+	uint32_t n_func;
+	const struct bpf_line_info *line;
+	uint32_t n_line;
+	uint32_t flags;
 };
 int bpf_load(const struct bpf_program *p);
 
@@ -27,6 +36,33 @@ int bpf_load_empty(enum bpf_prog_type type, unsigned attach, uint32_t btf_id);
 
 /* inner: the descriptor of a map like those a map of maps will hold; 0 for other types. */
 int bpf_map_new(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries, int inner);
+
+int bpf_map_new_flags(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries,
+		      uint32_t flags);
+int bpf_btf_new(const void *data, uint32_t size);
+
+/* 0 or -errno. A per-CPU value has one part for each possible CPU, rounded up to 8 bytes. */
+int bpf_map_get(int map, const void *key, void *value);
+int bpf_map_set(int map, const void *key, const void *value);
+int bpf_map_drop(int map, const void *key);
+/* key NULL: the first. -ENOENT after the last. */
+int bpf_map_next(int map, const void *key, void *next);
+
+/* Run a raw tracepoint's program now, in this process. */
+int bpf_run(int prog);
+int bpf_link(int prog, int target, enum bpf_attach_type type);
+int bpf_iter(int link);
+
+/* A ring buffer map's memory. */
+struct bpf_ring {
+	void *consumer, *producer;
+	uint32_t size;
+};
+int bpf_ring_open(struct bpf_ring *r, int map, uint32_t size);
+void bpf_ring_close(struct bpf_ring *r);
+typedef int bpf_ring_fn(void *ctx, const void *data, uint32_t n);
+/* Hands out what has come; the number of records. Non-zero of fn stops before the next. */
+int bpf_ring_drain(struct bpf_ring *r, bpf_ring_fn *fn, void *ctx);
 
 /* Attach to a raw tracepoint, or with name NULL to what a tracing program is tied to. */
 int bpf_attach_raw(int prog, const char *name);

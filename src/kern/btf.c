@@ -2,11 +2,16 @@
 #include "kern/btf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/btf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
 
 #define BTF_LIMIT (64u << 20)
 /* Kinds newer than the oldest headers this builds with. */
@@ -16,7 +21,10 @@
 
 void btf_free(struct btf_blob *b)
 {
-	free(b->data);
+	if (b->mapped)
+		munmap(b->data, b->size);
+	else
+		free(b->data);
 	*b = (struct btf_blob){ 0 };
 }
 
@@ -42,15 +50,31 @@ int btf_parse(char *data, size_t size, struct btf_blob *ret)
 	return ret->strings[h.str_len - 1] == '\0' ? 0 : -EINVAL;
 }
 
+static char *map_file(const char *path, size_t *n)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *p;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0 || st.st_size > BTF_LIMIT)
+		return NULL;
+	*n = (size_t)st.st_size;
+	p = mmap(NULL, *n, PROT_READ, MAP_PRIVATE, fd, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
 int btf_load(const char *path, struct btf_blob *ret)
 {
-	char *data;
 	size_t n;
-	int r = file_read(path, BTF_LIMIT, &data, &n);
+	/* Only the kernel's own file cannot shrink while it is mapped. */
+	char *data = str_starts(path, "/sys/kernel/btf/") ? map_file(path, &n) : NULL;
+	bool mapped = data != NULL;
+	int r = mapped ? 0 : file_read(path, BTF_LIMIT, &data, &n);
 
 	if (r < 0)
 		return r;
 	r = btf_parse(data, n, ret);
+	ret->mapped = mapped;
 	if (r < 0)
 		btf_free(ret);
 	return r;

@@ -9,17 +9,20 @@
 #ifndef KYMO_KERN_BTF_H
 #define KYMO_KERN_BTF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct btf_blob {
 	char *data;
 	size_t size;
+	bool mapped;		     /* data is a mapping, not from malloc */
 	const char *types, *strings; /* inside data */
 	size_t types_len, strings_len;
 };
 
-/* -ENOENT when the kernel has none, -EINVAL when it makes no sense. */
+/* Mapped where the kernel allows it (since 6.16), else read. -ENOENT when the kernel has none,
+ * -EINVAL when it makes no sense. */
 int btf_load(const char *path, struct btf_blob *ret);
 /* Takes the bytes as they are; data is freed by btf_free() even on failure. */
 int btf_parse(char *data, size_t size, struct btf_blob *ret);

@@ -116,17 +116,116 @@ unsigned btf_kind(const struct btf_types *b, uint32_t id)
 	return t ? BTF_INFO_KIND(t->info) : BTF_KIND_UNKN;
 }
 
+/* Where a name is among the strings, which has each once: numbers are then compared. 0: nowhere. */
+static uint32_t string_of(const struct btf_types *b, const char *name)
+{
+	size_t n = strlen(name) + 1;
+	const char *s = b->blob.strings, *end = s + b->blob.strings_len;
+
+	while ((s = memmem(s, (size_t)(end - s), name, n))) {
+		if (s > b->blob.strings && s[-1] == '\0')
+			return b->first_str + (uint32_t)(s - b->blob.strings);
+		s++;
+	}
+	return 0;
+}
+
+static const struct btf_type *own_type(const struct btf_types *b, uint32_t i)
+{
+	return (const void *)(b->blob.types + b->at[i]);
+}
+
+static bool is_record(unsigned kind)
+{
+	return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
+}
+
+static uint32_t own_by_name(const struct btf_types *b, unsigned kind, uint32_t name)
+{
+	uint32_t empty = 0;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct btf_type *t = own_type(b, i);
+		unsigned its = BTF_INFO_KIND(t->info);
+
+		if (t->name_off != name || (kind != BTF_KIND_UNKN && its != kind))
+			continue;
+		if (!is_record(its) || BTF_INFO_VLEN(t->info))
+			return b->first + i;
+		empty = empty ? empty : b->first + i;
+	}
+	return empty;
+}
+
 uint32_t btf_by_name(const struct btf_types *b, unsigned kind, const char *name)
 {
-	for (const struct btf_types *own = b; own; own = own->base)
-		for (uint32_t i = 0; i < own->n; i++) {
-			const struct btf_type *t = (const void *)(own->blob.types + own->at[i]);
+	/* a module's types may be called by a string of the kernel's */
+	for (const struct btf_types *own = b; own && *name; own = own->base)
+		for (const struct btf_types *strings = own; strings; strings = strings->base) {
+			uint32_t str = string_of(strings, name),
+				 id = str ? own_by_name(own, kind, str) : 0;
 
-			if ((kind == BTF_KIND_UNKN || BTF_INFO_KIND(t->info) == kind) &&
-			    strcmp(btf_str(b, t->name_off), name) == 0)
-				return own->first + i;
+			if (id)
+				return id;
 		}
 	return 0;
+}
+
+int btf_each(const struct btf_types *b, unsigned kind,
+	     int (*fn)(void *ctx, uint32_t id, const struct btf_type *t), void *ctx)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < b->n && !r; i++)
+		if (BTF_INFO_KIND(own_type(b, i)->info) == kind)
+			r = fn(ctx, b->first + i, own_type(b, i));
+	return r;
+}
+
+struct enumerator {
+	uint32_t name;
+	int64_t value;
+};
+
+static int find_enum(void *ctx, uint32_t id, const struct btf_type *t)
+{
+	struct enumerator *want = ctx;
+	const struct btf_enum *e = (const void *)(t + 1);
+
+	(void)id;
+	for (unsigned i = 0; i < BTF_INFO_VLEN(t->info); i++)
+		if (e[i].name_off == want->name) {
+			want->value =
+				BTF_INFO_KFLAG(t->info) ? e[i].val : (int64_t)(uint32_t)e[i].val;
+			return 1;
+		}
+	return 0;
+}
+
+/* three words each: name, low and high half of the value */
+static int find_enum64(void *ctx, uint32_t id, const struct btf_type *t)
+{
+	struct enumerator *want = ctx;
+	const uint32_t *e = (const void *)(t + 1);
+
+	(void)id;
+	for (unsigned i = 0; i < BTF_INFO_VLEN(t->info); i++, e += 3)
+		if (e[0] == want->name) {
+			want->value = (int64_t)(e[1] | (uint64_t)e[2] << 32);
+			return 1;
+		}
+	return 0;
+}
+
+bool btf_enumerator(const struct btf_types *b, const char *name, int64_t *value)
+{
+	struct enumerator want = { .name = string_of(b, name) };
+
+	if (!want.name || (!btf_each(b, BTF_KIND_ENUM, find_enum, &want) &&
+			   !btf_each(b, KIND_ENUM64, find_enum64, &want)))
+		return false;
+	*value = want.value;
+	return true;
 }
 
 uint32_t btf_strip(const struct btf_types *b, uint32_t id)

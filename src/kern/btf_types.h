@@ -33,8 +33,17 @@ const struct btf_type *btf_type(const struct btf_types *b, uint32_t id);
 const char *btf_name(const struct btf_types *b, uint32_t id); /* "" when it has none */
 unsigned btf_kind(const struct btf_types *b, uint32_t id);    /* BTF_KIND_UNKN for void */
 uint32_t btf_count(const struct btf_types *b);		      /* ids are below it */
-/* By kind and name; 0 when there is none. Kind BTF_KIND_UNKN: any. The base is asked too. */
+/*
+ * By kind and name; 0 when there is none. Kind BTF_KIND_UNKN: any. Of structs one with members
+ * is preferred to an empty twin. The base is asked too.
+ */
 uint32_t btf_by_name(const struct btf_types *b, unsigned kind, const char *name);
+
+/* Every type of a kind, without the base's; a non-zero answer ends it and is handed on. */
+int btf_each(const struct btf_types *b, unsigned kind,
+	     int (*fn)(void *ctx, uint32_t id, const struct btf_type *t), void *ctx);
+/* An enumerator's value, by its name. */
+bool btf_enumerator(const struct btf_types *b, const char *name, int64_t *value);
 
 /* Typedefs and qualifiers taken off. */
 uint32_t btf_strip(const struct btf_types *b, uint32_t id);

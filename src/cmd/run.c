@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo run: programs of the tracing language (bpftrace's), live. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <wordexp.h>
+
+#include "base/file.h"
+#include "cmd/command.h"
+#include "cmd/run.h"
+#include "live/run.h"
+
+struct args {
+	const char *program, *format, *output, *command, *buffer;
+	int pid;
+	bool list, quiet, unsafe, info, dry, no_warnings, ignored;
+	int verbose, debug;
+};
+
+static int on_ignored(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	(void)o;
+	(void)value;
+	(void)unset;
+	(void)args;
+	(void)e;
+	return 0;
+}
+
+static const struct opt opts[] = {
+	OPT_HEAD("What"),
+	OPT_STR('e', NULL, "PROGRAM", program,
+		"run this text (else the first word names a file, '-' standard input)"),
+	OPT_FLAG('l', NULL, list,
+		 "list the probes that fit a pattern; with -v also their arguments"),
+	OPT_STR('c', NULL, "COMMAND", command, "run a command, and end with it"),
+	OPT_INT('p', NULL, "PID", pid, "probes in programs: only in this process; end with it"),
+	OPT_HEAD("Output"),
+	OPT_STR_C('f', NULL, "FORMAT", format, "text or json", "text|json"),
+	OPT_STR_C('o', NULL, "FILE", output, "write to FILE", "@files"),
+	OPT_FLAG('q', NULL, quiet, "do not say what is attached"),
+	OPT_COUNT('v', "verbose", verbose, "say more: the verifier's log when it refuses"),
+	OPT_COUNT('d', NULL, debug,
+		  "show the tree and the intermediate code, and the BPF instructions, and do not "
+		  "run"),
+	OPT_STR_C('B', NULL, "MODE", buffer,
+		  "bpftrace has it (line, full, none); output is written as it comes",
+		  "line|full|none"),
+	OPT_HEAD("Behaviour"),
+	OPT_FLAG(0, "unsafe", unsafe, "allow system(), signal() and override()"),
+	OPT_FLAG(0, "dry-run", dry, "compile and load, but do not attach"),
+	OPT_FLAG(0, "info", info, "show what this kernel can do for programs"),
+	OPT_FLAG(0, "no-warnings", no_warnings, "say nothing about what is only doubtful"),
+	OPT_FN_C('I', NULL, "DIR", OPT_ARG_REQUIRED, on_ignored,
+		 "bpftrace has it; types come from the kernel", "@dirs"),
+	OPT_FN_C(0, "include", "FILE", OPT_ARG_REQUIRED, on_ignored,
+		 "bpftrace has it; types come from the kernel", "@files"),
+	OPT_FLAG('k', NULL, ignored,
+		 "bpftrace has it; full maps and lost messages are always told"),
+	OPT_FLAG(0, "usdt-file-activation", ignored,
+		 "bpftrace has it; the kernel counts users of USDT probes"),
+	OPT_END,
+};
+
+static int read_program(const struct args *a, int *argc, char ***argv, char **text, size_t *n,
+			const char **name, struct err *e)
+{
+	int r;
+
+	if (a->program) {
+		*text = mem_strdup(a->program);
+		*n = strlen(*text);
+		*name = "program";
+		return 0;
+	}
+	if (!*argc) {
+		err_set(e, EINVAL, "which program?");
+		return err_hint(e, "kymo run -e 'BEGIN { printf(\"hello\\n\"); exit(); }', or kymo "
+				   "run FILE.bt");
+	}
+	*name = **argv;
+	r = file_read(strcmp(*name, "-") == 0 ? "/dev/stdin" : *name, 1u << 20, text, n);
+	++*argv;
+	--*argc;
+	if (r < 0) {
+		err_set(e, -r, "cannot read the program %s: %s", *name, strerror(-r));
+		if (r == -ENOENT)
+			err_hint(e, "a program on the command line goes behind -e");
+		return r;
+	}
+	return 0;
+}
+
+static void show_debug(const struct lang_program *p, int level)
+{
+	struct strbuf b = { 0 };
+
+	(void)level;
+	fputs(strbuf_str(&p->dump), stdout);
+	vec_each (&p->codes, c) {
+		printf("\n%s", p->points.data[c->point[0]].text);
+		if (c->n_points > 1)
+			printf(" and %zu more", c->n_points - 1);
+		printf(": %u instructions\n", c->n);
+		strbuf_reset(&b);
+		lang_list_code(p, c, &b);
+		fputs(strbuf_str(&b), stdout);
+	}
+	strbuf_free(&b);
+}
+
+static int compile(const struct args *a, struct run_env *env, const struct lang_source *src,
+		   struct lang_program **ret, struct err *e)
+{
+	struct lang_diags d = { 0 };
+	AUTO_STRBUF text = { 0 };
+	int r = lang_compile(src, &env->env, a->debug ? LANG_DUMP_AST | LANG_DUMP_IR : 0, ret, &d);
+
+	if (d.errors || (d.list.n && !a->no_warnings)) {
+		lang_diags_text(&d, &text);
+		fflush(stdout);
+		fputs(strbuf_str(&text), stderr);
+	}
+	if (r < 0)
+		err_set(e, EINVAL, "the program has %u error%s", d.errors,
+			d.errors == 1 ? "" : "s");
+	lang_diags_free(&d);
+	return r;
+}
+
+static int run_program(const struct args *a, struct run_env *env, struct lang_program *p,
+		       const struct run_opts *o, int *code, struct err *e)
+{
+	AUTO_FREE char *log = NULL;
+	struct run *run;
+	AUTO_STRBUF notes = { 0 };
+	int r = run_open(p, env, o, &run, &log, e);
+
+	if (r < 0) {
+		if (log && a->verbose)
+			fprintf(stderr, "%s\n", log);
+		return r;
+	}
+	r = run_go(run, code, e);
+	run_notes(run, &notes);
+	for (char *s = notes.data, *end; s && (end = strchr(s, '\n')); s = end + 1)
+		command_note("%.*s", (int)(end - s), s);
+	run_close(run);
+	return r;
+}
+
+static int info(struct run_env *env)
+{
+	printf("kernel types (BTF):  %s\n", run_env_btf(env) ? "yes" : "no");
+	printf("tracepoints:         %s\n", env->tracefs ? env->tracefs : "no");
+	printf("kprobes:             %s\n",
+	       file_exists("/sys/bus/event_source/devices/kprobe/type") ? "yes" : "no");
+	printf("uprobes, usdt:       %s\n",
+	       file_exists("/sys/bus/event_source/devices/uprobe/type") ? "yes" : "no");
+	printf("possible CPUs:       %u\n", env->env.ncpus);
+	printf("more:                kymo doctor\n");
+	return 0;
+}
+
+static int run(void *args, int argc, char **argv, struct err *e)
+{
+	struct args *a = args;
+	AUTO_FREE char *text = NULL;
+	struct lang_source src = { .unsafe = a->unsafe };
+	struct run_opts o = {
+		.out_fd = STDOUT_FILENO, .quiet = a->quiet, .dry = a->dry, .pid = a->pid
+	};
+	struct lang_program *p = NULL;
+	struct run_env env;
+	wordexp_t words = { 0 };
+	int r = run_env_open(&env, e), code = 0;
+
+	if (r == 0 && a->info)
+		return info(&env);
+	if (r == 0 && a->list) {
+		r = run_list(&env, argc ? argv[0] : "*", a->verbose, e);
+		run_env_close(&env);
+		return r;
+	}
+	if (a->format && strcmp(a->format, "json") != 0 && strcmp(a->format, "text") != 0)
+		return err_set(e, EINVAL, "-f is text or json, not '%s'", a->format);
+	o.json = a->format && strcmp(a->format, "json") == 0;
+	if (r == 0)
+		r = read_program(a, &argc, &argv, &text, &src.n, &src.name, e);
+	src.text = text;
+	src.args = argv;
+	src.n_args = argc;
+	if (r == 0 && a->command &&
+	    (wordexp(a->command, &words, WRDE_NOCMD) != 0 || !words.we_wordc))
+		r = err_set(e, EINVAL, "-c '%s' is no command", a->command);
+	o.command = a->command && r == 0 ? words.we_wordv : NULL;
+	env.env.pid = a->pid;
+	if (r == 0 && a->output) {
+		o.out_fd = open(a->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		if (o.out_fd < 0)
+			r = err_set(e, errno, "cannot write %s: %s", a->output, strerror(errno));
+	}
+	if (r == 0)
+		r = compile(a, &env, &src, &p, e);
+	if (r == 0 && a->debug)
+		show_debug(p, a->debug);
+	else if (r == 0)
+		r = run_program(a, &env, p, &o, &code, e);
+	if (a->output && o.out_fd > STDERR_FILENO)
+		close(o.out_fd);
+	if (a->command)
+		wordfree(&words);
+	lang_program_free(p);
+	run_env_close(&env);
+	return r < 0 ? r : code;
+}
+
+static const struct example examples[] = {
+	{ "run -e 'tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }'",
+	  "system calls by process" },
+	{ "run -e 'tracepoint:syscalls:sys_enter_openat { printf(\"%s %s\\n\", comm, "
+	  "str(args.filename)); }'",
+	  "files as they are opened" },
+	{ "run -e 'tracepoint:syscalls:sys_exit_read /args.ret > 0/ { @bytes = hist(args.ret); }'",
+	  "sizes of reads" },
+	{ "run -lv 'tracepoint:sched:*'", "probes and their arguments" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_run = {
+	.name = "run",
+	.group = "tracing",
+	.summary = "run a tracing program (bpftrace's language)",
+	.usage = "[OPTIONS] (-e PROGRAM | FILE) [ARGS]",
+	.about = "The program is compiled to BPF at once, without a compiler at hand, and "
+		 "attached; its maps are "
+		 "printed when it ends (Ctrl-C, exit(), or the end of -c or -p). docs/lang.md "
+		 "describes the language.",
+	.examples = examples,
+	.opts = opts,
+	.parse = OPT_STOP_AT_ARG,
+	.args_size = sizeof(struct args),
+	.run = run,
+};

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo run -l: probes by pattern. */
+#include "cmd/run.h"
+
+#include <string.h>
+
+#include "event/type.h"
+#include "lang/parse.h"
+
+struct listing {
+	struct run_env *env;
+	const struct lang_point *p;
+	bool verbose;
+	struct arena arena;
+	struct ltypes types;
+	size_t n;
+};
+
+static void show_format(struct listing *l, const char *system, const char *event)
+{
+	AUTO_FREE char *text = l->env->env.tp_format(l->env, system, event);
+	struct event_type t = { 0 };
+	struct err e = { 0 };
+
+	if (!text || type_parse_format(&t, &l->arena, text, strlen(text), &e) < 0)
+		return;
+	for (size_t i = 0; i < t.n_fields; i++) {
+		const struct field *f = &t.fields[i];
+		const char *bracket = strchr(f->type, '[');
+
+		if (f->is_common)
+			continue;
+		if (bracket && f->kind != FIELD_DATA_LOC && f->kind != FIELD_REL_LOC)
+			printf("    %.*s %s%s\n", (int)(bracket - f->type), f->type, f->name,
+			       bracket);
+		else
+			printf("    %s %s\n", f->type, f->name);
+	}
+}
+
+static void show_args(struct listing *l, const struct lang_point *p)
+{
+	const struct lrecord *r = l->env->env.args(l->env, &l->types, p);
+
+	for (size_t i = 0; r && i < r->n; i++) {
+		AUTO_STRBUF b = { 0 };
+
+		lt_text(r->field[i].type, &b);
+		printf("    %s %s\n", strbuf_str(&b),
+		       r->field[i].name[0] == '$' ? "retval" : r->field[i].name);
+	}
+}
+
+static int one(void *arg, const char *target, const char *name)
+{
+	struct listing *l = arg;
+	struct lang_point p = *l->p;
+
+	l->n++;
+	printf("%s:", lang_kind_name[p.kind]);
+	if (target && (p.kind == LP_TRACEPOINT || p.kind == LP_UPROBE || p.kind == LP_URETPROBE ||
+		       p.kind == LP_USDT))
+		printf("%s:", target);
+	printf("%s%s\n", name, (p.kind == LP_SOFTWARE || p.kind == LP_HARDWARE) ? ":" : "");
+	if (!l->verbose)
+		return 0;
+	p.name = name;
+	if (p.kind == LP_TRACEPOINT)
+		show_format(l, target, name);
+	else if (p.kind == LP_FENTRY || p.kind == LP_FEXIT || p.kind == LP_RAWTP)
+		show_args(l, &p);
+	return 0;
+}
+
+/* "struct task_struct": its fields and where they are. */
+static int show_record(struct listing *l, const char *name, struct err *e)
+{
+	const struct ltype *t = run_type(l->env, &l->types, name);
+
+	if (!t || t->kind != LT_RECORD)
+		return err_set(e, ENOENT, "the kernel has no '%s'", name);
+	if (!t->rec->filled)
+		run_fill(l->env, &l->types, t->rec);
+	printf("%s { /* %u bytes */\n", name, t->rec->size);
+	for (size_t i = 0; i < t->rec->n; i++) {
+		AUTO_STRBUF b = { 0 };
+
+		lt_text(t->rec->field[i].type, &b);
+		printf("    %s %s; /* %u */\n", strbuf_str(&b), t->rec->field[i].name,
+		       t->rec->field[i].offset);
+	}
+	printf("};\n");
+	return 0;
+}
+
+int run_list(struct run_env *env, const char *pattern, bool verbose, struct err *e)
+{
+	struct listing l = { .env = env, .verbose = verbose };
+	struct lang_point p;
+	int r = 0;
+
+	l.types.arena = &l.arena;
+	l.p = &p;
+	if (str_starts(pattern, "struct ") || str_starts(pattern, "union ")) {
+		r = show_record(&l, pattern, e);
+	} else if (!strchr(pattern, ':')) { /* a bare pattern: what it fits among all tracepoints
+					       and events */
+		static const char *const all[] = { "tracepoint:*:%s", "software:%s",
+						   "hardware:%s" };
+
+		for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+			char text[256];
+
+			snprintf(text, sizeof(text), all[i], pattern);
+			if (lang_point_parse(text, &l.arena, &p, e))
+				env->env.match(env, &p, one, &l, e);
+		}
+		err_clear(e);
+	} else if (!lang_point_parse(pattern, &l.arena, &p, e)) {
+		r = -EINVAL;
+	} else {
+		r = env->env.match(env, &p, one, &l, e);
+		r = r < 0 ? r : 0;
+		if (r == 0 && !l.n) {
+			char hint[sizeof(e->hint)];
+
+			memcpy(hint, e->hint, sizeof(hint));
+			r = err_set(e, ENOENT, "nothing matches %s", pattern);
+			if (hint[0])
+				err_hint(e, "%s", hint);
+		}
+	}
+	vec_free(&l.types.records);
+	arena_free(&l.arena);
+	return r;
+}

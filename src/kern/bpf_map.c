@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* bpf(2) for what runs: maps, rings, links. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kern/bpf.h"
+
+static int sys_bpf(enum bpf_cmd cmd, union bpf_attr *attr)
+{
+	long r = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+
+	return r < 0 ? -errno : (int)r;
+}
+
+int bpf_map_new_flags(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries,
+		      uint32_t flags)
+{
+	union bpf_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.map_type = type;
+	a.key_size = key;
+	a.value_size = value;
+	a.max_entries = entries;
+	a.map_flags = flags;
+	return sys_bpf(BPF_MAP_CREATE, &a);
+}
+
+int bpf_btf_new(const void *data, uint32_t size)
+{
+	union bpf_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.btf = (uintptr_t)data;
+	a.btf_size = size;
+	return sys_bpf(BPF_BTF_LOAD, &a);
+}
+
+static int element(enum bpf_cmd cmd, int map, const void *key, const void *value)
+{
+	union bpf_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.map_fd = (uint32_t)map;
+	a.key = (uintptr_t)key;
+	a.value = (uintptr_t)value; /* and next_key, which lies in its place */
+	return sys_bpf(cmd, &a);
+}
+
+int bpf_map_get(int map, const void *key, void *value)
+{
+	return element(BPF_MAP_LOOKUP_ELEM, map, key, value);
+}
+
+int bpf_map_set(int map, const void *key, const void *value)
+{
+	return element(BPF_MAP_UPDATE_ELEM, map, key, value);
+}
+
+int bpf_map_drop(int map, const void *key)
+{
+	return element(BPF_MAP_DELETE_ELEM, map, key, NULL);
+}
+
+int bpf_map_next(int map, const void *key, void *next)
+{
+	return element(BPF_MAP_GET_NEXT_KEY, map, key, next);
+}
+
+int bpf_run(int prog)
+{
+	union bpf_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.test.prog_fd = (uint32_t)prog;
+	return sys_bpf(BPF_PROG_TEST_RUN, &a);
+}
+
+int bpf_link(int prog, int target, enum bpf_attach_type type)
+{
+	union bpf_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.link_create.prog_fd = (uint32_t)prog;
+	a.link_create.target_fd = (uint32_t)target;
+	a.link_create.attach_type = type;
+	return sys_bpf(BPF_LINK_CREATE, &a);
+}
+
+int bpf_iter(int link)
+{
+	union bpf_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.iter_create.link_fd = (uint32_t)link;
+	return sys_bpf(BPF_ITER_CREATE, &a);
+}
+
+int bpf_ring_open(struct bpf_ring *r, int map, uint32_t size)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	r->size = size;
+	r->consumer = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+	if (r->consumer == MAP_FAILED) {
+		r->consumer = NULL;
+		return -errno;
+	}
+	/* The data is mapped twice in a row, so that no record is split. */
+	r->producer = mmap(NULL, page + 2ull * size, PROT_READ, MAP_SHARED, map, (off_t)page);
+	if (r->producer == MAP_FAILED) {
+		int code = errno;
+
+		munmap(r->consumer, page);
+		*r = (struct bpf_ring){ 0 };
+		return -code;
+	}
+	return 0;
+}
+
+void bpf_ring_close(struct bpf_ring *r)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (!r->consumer)
+		return;
+	munmap(r->consumer, page);
+	munmap(r->producer, page + 2ull * r->size);
+	*r = (struct bpf_ring){ 0 };
+}
+
+int bpf_ring_drain(struct bpf_ring *r, bpf_ring_fn *fn, void *ctx)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const char *data = (const char *)r->producer + page;
+	_Atomic unsigned long *tail = r->consumer;
+	const _Atomic unsigned long *head = r->producer;
+	unsigned long at = atomic_load_explicit(tail, memory_order_acquire);
+	int n = 0;
+
+	for (;;) {
+		unsigned long end = atomic_load_explicit(head, memory_order_acquire);
+		uint32_t len;
+
+		if (at >= end)
+			return n;
+		while (at < end) {
+			const char *rec = data + (at & (r->size - 1));
+			int stop = 0;
+
+			len = atomic_load_explicit((const _Atomic uint32_t *)rec,
+						   memory_order_acquire);
+			if (len & BPF_RINGBUF_BUSY_BIT)
+				return n;
+			at += ((len & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT)) +
+			       BPF_RINGBUF_HDR_SZ + 7) &
+			      ~7u;
+			if (!(len & BPF_RINGBUF_DISCARD_BIT)) {
+				stop = fn(ctx, rec + BPF_RINGBUF_HDR_SZ, len);
+				n++;
+			}
+			atomic_store_explicit(tail, at, memory_order_release);
+			if (stop)
+				return n;
+		}
+	}
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* The tree a program is parsed into, and what the checker writes onto it. */
+#ifndef KYMO_LANG_AST_H
+#define KYMO_LANG_AST_H
+
+#include "lang/lang.h"
+#include "lang/lex.h"
+
+enum node_kind {
+	N_INT,
+	N_STR,
+	N_PARAM, /* $1, or $# with v == 0 */
+	N_VAR,
+	N_MAP,	 /* list: keys; n == 0: none */
+	N_IDENT, /* builtin, enumerator */
+	N_CALL,	 /* s: function */
+	N_BIN,	 /* op: enum tok */
+	N_UN,
+	N_TERN,
+	N_FIELD, /* a.s (arrow: a->s), also tuple.0 */
+	N_INDEX,
+	N_CAST, /* ctype, a */
+	N_TUPLE,
+	N_SIZEOF, /* ctype or a */
+	N_OFFSETOF,
+	N_ASSIGN, /* a = b, op: '=' or the operator of a compound */
+	N_INCDEC, /* op, v: 1 before, 0 after */
+	/* statements */
+	N_EXPR,
+	N_IF,
+	N_WHILE,
+	N_UNROLL,
+	N_FOR_MAP,
+	N_FOR_RANGE,
+	N_BREAK,
+	N_CONTINUE,
+	N_RETURN,
+	N_LET,
+	N_BLOCK,
+	N_HAS_KEY,
+};
+
+struct lvar;
+
+/* A type as written: "struct foo **", "uint8[4]". */
+struct ctype {
+	const char *name; /* "struct foo", "uint32", "pid_t" */
+	unsigned stars;
+	uint32_t array; /* 0: none */
+	bool is_array;
+	uint32_t pos, len;
+};
+
+struct node {
+	enum node_kind kind;
+	uint32_t pos, len;
+	int op;
+	bool arrow;
+	int64_t v;
+	bool is_unsigned; /* N_INT: does not fit into int64 */
+	const char *s;
+	size_t slen;
+	struct node *a, *b, *c;
+	struct node **list;
+	size_t n;
+	struct ctype *ctype;
+	/* written by the checker */
+	const struct ltype *type;
+	struct lvar *var;
+	int map; /* index; -1 none */
+	int id;	 /* builtin or function */
+	int action;
+	const struct lfield *field;
+	uint32_t offset;
+	const struct ltype *extra; /* resolved ctype, or a function's second type */
+	bool folded;		   /* v is its value */
+};
+
+struct lvar {
+	const char *name;
+	const struct ltype *type;
+	uint32_t pos;
+	unsigned gen;	       /* of the checker, when its type was found */
+	struct node *scope;    /* the block it belongs to */
+	bool used_in_callback; /* lives in memory that loops' functions can reach */
+	/* the generator's */
+	int reg;
+	int32_t mem;
+	int where;
+	unsigned loop_depth;
+};
+
+struct probe_block {
+	struct lang_point *pattern; /* as written */
+	size_t n_patterns;
+	struct node *pred; /* NULL: none */
+	struct node *body;
+	uint32_t pos, len;
+};
+
+struct cfield_def {
+	const char *name;
+	struct ctype type;
+	uint32_t bits;
+	bool is_bits;
+	struct crecord_def *inner;
+};
+struct crecord_def {
+	const char *name; /* "struct foo" */
+	bool is_union;
+	VEC(struct cfield_def) fields;
+	uint32_t pos, len;
+};
+struct cconst {
+	const char *name;
+	int64_t value;
+};
+
+struct macro {
+	const char *name;
+	struct node **param; /* N_VAR or N_MAP */
+	size_t n_params;
+	struct node *body;
+	uint32_t src_pos, src_end; /* the body's text, to parse again for each use */
+};
+
+struct ast {
+	VEC(struct probe_block) blocks;
+	VEC(struct crecord_def *) records;
+	VEC(struct cconst) consts;
+	VEC(struct macro) macros;
+};
+
+struct parser;
+
+int parse_program(const struct lang_source *src, struct lang_config *config, struct arena *a,
+		  struct ast *ret, struct lang_diags *d);
+
+void ast_dump(const struct ast *t, struct strbuf *b);
+/* An expression as text, as `print(@x[...])` and messages show it. */
+void ast_expr_text(const struct node *n, struct strbuf *b);
+
+#endif

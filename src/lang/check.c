@@ -1,0 +1,926 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Types of expressions and statements.
+ *
+ * Maps get their types from how the whole program uses them, so blocks are
+ * checked again and again, quietly, until nothing changes; then once more aloud.
+ * A block whose probes have different arguments is checked for each of them.
+ */
+#include "lang/check.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void check_init(struct checker *c, struct lang_program *p, const struct lang_env *env,
+		struct ast *ast, const struct lang_source *src, struct lang_diags *d)
+{
+	*c = (struct checker){ .p = p, .env = env, .ast = ast, .src = src, .d = d, .t = &p->types };
+	c->i64 = lt_int(c->t, 8, true);
+	c->u64 = lt_int(c->t, 8, false);
+	c->none = lt_new(c->t, LT_NONE, 8);
+	c->nothing = lt_new(c->t, LT_VOID, 0);
+	c->boolean = lt_bool(c->t);
+}
+
+void check_free(struct checker *c)
+{
+	vec_free(&c->vars);
+}
+
+const struct ltype *check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
+{
+	struct strbuf b = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vprintf(&b, fmt, ap);
+	va_end(ap);
+	lang_error(c->d, n->pos, n->len, "%s", strbuf_str(&b));
+	strbuf_free(&b);
+	return c->none;
+}
+
+static const char *text_of(struct checker *c, const struct ltype *t)
+{
+	AUTO_STRBUF b = { 0 };
+
+	lt_text(t, &b);
+	return arena_strdup(&c->p->arena, strbuf_str(&b));
+}
+
+bool check_const(const struct node *n, int64_t *v)
+{
+	if (n->kind != N_INT && !n->folded)
+		return false;
+	*v = n->v;
+	return true;
+}
+
+void check_fill(struct checker *c, const struct ltype *t)
+{
+	if (t && t->kind == LT_RECORD && !t->rec->filled) {
+		t->rec->filled = true;
+		if (c->env->fill)
+			c->env->fill(c->env->ctx, c->t, t->rec);
+	}
+}
+
+enum lt_space check_space(const struct checker *c)
+{
+	switch (c->point->kind) {
+	case LP_UPROBE:
+	case LP_URETPROBE:
+	case LP_USDT: return LS_USER;
+	case LP_TRACEPOINT:
+		return str_starts(c->point->target, "syscalls") ||
+				       strcmp(c->point->target, "raw_syscalls") == 0
+			       ? LS_USER
+			       : LS_KERNEL;
+	default: return LS_ANY;
+	}
+}
+
+const struct ltype *check_merge(struct checker *c, const struct ltype *a, const struct ltype *b)
+{
+	if (a->kind == LT_NONE)
+		return b;
+	if (b->kind == LT_NONE)
+		return a;
+	if (!lt_fits(a, b))
+		return NULL;
+	if (a->kind == LT_INT && b->kind == LT_INT) {
+		if (a->is_bool && b->is_bool)
+			return a;
+		return a->is_signed || b->is_signed ? c->i64 : c->u64;
+	}
+	if (a->kind == LT_PTR || b->kind == LT_PTR)
+		return a->kind == LT_PTR ? a : b;
+	if (a->kind == LT_TUPLE) {
+		const struct ltype **item = arena_alloc(&c->p->arena, a->n * sizeof(*item) + 1);
+		bool same = true;
+
+		for (uint32_t i = 0; i < a->n; i++) {
+			item[i] = check_merge(c, a->item[i], b->item[i]);
+			if (!item[i])
+				return NULL;
+			same &= item[i] == a->item[i];
+		}
+		return same ? a : lt_tuple(c->t, item, a->n);
+	}
+	return a->size >= b->size ? a : b;
+}
+
+static bool same_type(const struct ltype *a, const struct ltype *b)
+{
+	if (a == b)
+		return true;
+	if (a->kind != b->kind || a->size != b->size || a->is_signed != b->is_signed)
+		return false;
+	if (a->kind == LT_TUPLE)
+		for (uint32_t i = 0; i < a->n; i++)
+			if (!same_type(a->item[i], b->item[i]))
+				return false;
+	return true;
+}
+
+int check_map(struct checker *c, const char *name)
+{
+	for (size_t i = LANG_MAP_FIXED; i < c->p->maps.n; i++)
+		if (c->p->maps.data[i].name && strcmp(c->p->maps.data[i].name, name) == 0)
+			return (int)i;
+	vec_push(&c->p->maps, (struct lang_map){ .name = name, .value = c->none });
+	c->changed = true;
+	return (int)c->p->maps.n - 1;
+}
+
+/* How integers and arrays are kept in keys and map values. */
+static const struct ltype *stored_type(struct checker *c, const struct ltype *t)
+{
+	if (t->kind == LT_INT && !t->is_bool)
+		return t->is_signed ? c->i64 : c->u64;
+	if (t->kind == LT_RECORD || t->kind == LT_ARRAY)
+		return lt_in(c->t, t, LS_BPF);
+	if (t->kind == LT_STRING && t->space != LS_BPF)
+		return lt_string(c->t, t->size);
+	return t;
+}
+
+void check_map_keys(struct checker *c, struct node *n)
+{
+	const struct ltype *item[32], *key, *merged;
+	bool is_tuple = n->n == 1 && n->list[0]->kind == N_TUPLE;
+	struct lang_map *m;
+	uint32_t count = 0;
+
+	n->map = check_map(c, n->s);
+	if (n->n > ARRAY_SIZE(item)) {
+		check_fail(c, n, "a map has at most %zu keys", ARRAY_SIZE(item));
+		return;
+	}
+	for (size_t i = 0; i < n->n; i++) {
+		const struct ltype *t = check_expr(c, n->list[i]);
+
+		if (t->kind == LT_NONE && !c->final)
+			return;
+		if (t->kind == LT_VOID || lt_is_agg(t) || t->kind == LT_NONE) {
+			if (t->kind != LT_NONE)
+				check_fail(c, n->list[i], "this cannot be the key of a map");
+			return;
+		}
+		if (n->n == 1 && t->kind == LT_TUPLE) { /* @x[(1, 2)] and @x[1, 2] are the same */
+			for (uint32_t k = 0; k < t->n && count < ARRAY_SIZE(item); k++)
+				item[count++] = stored_type(c, t->item[k]);
+			is_tuple = true;
+		} else {
+			item[count++] = stored_type(c, t);
+		}
+	}
+	key = count ? lt_tuple(c->t, item, count) : NULL;
+	m = &c->p->maps.data[n->map];
+	(void)is_tuple;
+	if (!m->key && !m->key_size) { /* first use: key_size marks that it was seen */
+		m->key = key;
+		m->key_size = key ? key->size : 4;
+		c->changed = true;
+		return;
+	}
+	if (!key != !m->key) {
+		if (c->final)
+			check_fail(c, n, "%s is used with%s a key elsewhere", n->s,
+				   key ? "out" : "");
+		return;
+	}
+	if (!key)
+		return;
+	merged = check_merge(c, m->key, key);
+	if (!merged) {
+		check_fail(c, n, "%s has keys %s elsewhere, not %s", n->s, text_of(c, m->key),
+			   text_of(c, key));
+	} else if (!same_type(merged, m->key)) {
+		m->key = merged;
+		m->key_size = merged->size;
+		c->changed = true;
+	}
+}
+
+static void assign_map(struct checker *c, struct node *n, const struct ltype *t)
+{
+	struct lang_map *m = &c->p->maps.data[n->a->map];
+	const struct ltype *merged;
+
+	if (t->kind == LT_NONE)
+		return;
+	if (t->kind == LT_VOID) {
+		check_fail(c, n->b, "this has no value");
+		return;
+	}
+	t = stored_type(c, t);
+	if (m->value->kind == LT_NONE) {
+		m->value = t;
+		c->changed = true;
+		return;
+	}
+	merged = check_merge(c, m->value, t);
+	if (!merged ||
+	    (m->value->kind == LT_LHIST &&
+	     (m->value->min != t->min || m->value->max != t->max || m->value->step != t->step)) ||
+	    (m->value->kind == LT_HIST && m->value->step != t->step)) {
+		check_fail(c, n, "%s holds %s elsewhere, not %s", n->a->s, text_of(c, m->value),
+			   text_of(c, t));
+	} else if (!same_type(merged, m->value)) {
+		m->value = merged;
+		c->changed = true;
+	}
+}
+
+static struct lvar *find_var(struct checker *c, const char *name)
+{
+	for (size_t i = c->vars.n; i-- > 0;)
+		if (c->vars.data[i] && strcmp(c->vars.data[i]->name, name) == 0)
+			return c->vars.data[i];
+	return NULL;
+}
+
+static struct lvar *new_var(struct checker *c, struct node *n, const struct ltype *t)
+{
+	/* Checked again, the node keeps its variable, with the type found so far. */
+	struct lvar *v = n->var;
+
+	if (!v) {
+		v = arena_alloc(&c->p->arena, sizeof(*v));
+		v->type = t;
+	}
+	if (v->gen != c->gen) {
+		v->gen = c->gen;
+		v->type = t;
+	}
+	v->name = n->s;
+	v->pos = n->pos;
+	v->loop_depth = c->callback_depth;
+	n->var = v;
+	vec_push(&c->vars, v);
+	return v;
+}
+
+static void assign_var(struct checker *c, struct node *n, const struct ltype *t, bool declare)
+{
+	struct lvar *v = declare ? NULL : find_var(c, n->s);
+	const struct ltype *merged;
+
+	if (t->kind == LT_VOID || lt_is_agg(t)) {
+		check_fail(c, n,
+			   t->kind == LT_VOID ? "this has no value for %s"
+					      : "only a map can hold what is given to %s",
+			   n->s);
+		t = c->none;
+	}
+	if (t->kind == LT_RECORD || t->kind == LT_ARRAY || t->kind == LT_STRING)
+		t = stored_type(c, t);
+	if (!v) {
+		v = new_var(c, n, t);
+		if (v->type->kind == LT_NONE)
+			v->type = t;
+	}
+	n->var = v;
+	n->type = v->type;
+	if (v->loop_depth < c->callback_depth)
+		v->used_in_callback = true;
+	merged = check_merge(c, v->type, t);
+	if (!merged) {
+		check_fail(c, n, "%s is %s, and cannot become %s", n->s, text_of(c, v->type),
+			   text_of(c, t));
+	} else if (v->type->kind == LT_NONE ||
+		   (!lt_is_num(v->type) && !same_type(merged, v->type))) {
+		v->type = merged;
+		c->changed = true;
+	} else if (v->type->kind == LT_INT && merged->is_signed && !v->type->is_signed) {
+		v->type = merged;
+		c->changed = true;
+	}
+	n->type = v->type;
+}
+
+static const struct ltype *check_var(struct checker *c, struct node *n)
+{
+	struct lvar *v = find_var(c, n->s);
+	struct str_nearest near = { .typed = n->s };
+	char list[128];
+
+	if (v) {
+		n->var = v;
+		if (v->loop_depth < c->callback_depth)
+			v->used_in_callback = true;
+		return v->type;
+	}
+	check_fail(c, n, "%s has no value here", n->s);
+	vec_each (&c->vars, it)
+		if (*it)
+			str_nearest_add(&near, (*it)->name);
+	if (str_nearest_list(&near, list, sizeof(list)))
+		lang_hint(c->d, "did you mean %s?", list);
+	return c->none;
+}
+
+static const struct ltype *check_map_read(struct checker *c, struct node *n)
+{
+	const struct ltype *t;
+
+	check_map_keys(c, n);
+	t = c->p->maps.data[n->map].value;
+	if (t->kind == LT_NONE && c->final) {
+		struct str_nearest near = { .typed = n->s };
+		char list[128];
+
+		check_fail(c, n, "nothing is ever stored in %s", n->s);
+		for (size_t i = LANG_MAP_FIXED; i < c->p->maps.n; i++)
+			if (c->p->maps.data[i].value->kind != LT_NONE && c->p->maps.data[i].name)
+				str_nearest_add(&near, c->p->maps.data[i].name);
+		if (str_nearest_list(&near, list, sizeof(list)))
+			lang_hint(c->d, "did you mean %s?", list);
+	}
+	switch (t->kind) { /* aggregations that have one number can be read */
+	case LT_COUNT: return c->u64;
+	case LT_SUM:
+	case LT_MIN:
+	case LT_MAX:
+	case LT_AVG: return t->is_signed ? c->i64 : c->u64;
+	default: return t;
+	}
+}
+
+static const struct ltype *check_field(struct checker *c, struct node *n)
+{
+	const struct ltype *t = check_expr(c, n->a), *f;
+	enum lt_space space = t->space;
+	struct str_nearest near = { .typed = n->s };
+	char list[160];
+
+	if (t->kind == LT_NONE)
+		return t;
+	if (t->kind == LT_TUPLE) {
+		uint64_t i;
+
+		if (!str_u64(n->s, &i) || i >= t->n)
+			return check_fail(c, n, "this tuple has items .0 to .%u", t->n - 1);
+		n->offset = t->offset[i];
+		return t->item[i];
+	}
+	if (t->kind == LT_PTR)
+		t = t->elem;
+	if (t->kind != LT_RECORD)
+		return check_fail(c, n, "%s has no fields", text_of(c, t));
+	check_fill(c, t);
+	n->field = lt_field(t->rec, n->s, &n->offset);
+	if (!n->field) {
+		if (!t->rec->n) {
+			check_fail(c, n, "%s %s is not known here",
+				   t->rec->is_union ? "union" : "struct", t->rec->name);
+			return c->none;
+		}
+		check_fail(c, n, "%s has no field '%s'", *t->rec->name ? t->rec->name : "this",
+			   n->s);
+		for (size_t i = 0; i < t->rec->n; i++)
+			if (t->rec->field[i].name[0] != '$')
+				str_nearest_add(&near, t->rec->field[i].name);
+		if (str_nearest_list(&near, list, sizeof(list)))
+			lang_hint(c->d, "did you mean %s?", list);
+		return c->none;
+	}
+	f = n->field->type;
+	check_fill(c, f);
+	if (n->field->data_loc)
+		return lt_ptr(c->t, lt_int(c->t, 1, true), c->env->recorded ? LS_ANY : LS_KERNEL);
+	/* What a pointer in memory points to is where the memory is, unless its type says
+	 * otherwise. */
+	if (f->kind == LT_PTR) {
+		enum lt_space to = space == LS_USER	 ? LS_USER
+				   : space == LS_CTX	 ? (f->space == LS_TRUSTED ? LS_TRUSTED
+							    : f->space == LS_BPF   ? check_space(c)
+										   : f->space)
+				   : space == LS_TRUSTED ? LS_TRUSTED
+							 : LS_KERNEL;
+
+		return lt_ptr(c->t, f->elem, to);
+	}
+	if (f->kind == LT_STRING && space != LS_BPF) {
+		struct ltype *s = arena_dup(&c->p->arena, f, sizeof(*f));
+
+		s->space = space;
+		return s;
+	}
+	return lt_in(c->t, f, space);
+}
+
+static const struct ltype *check_index(struct checker *c, struct node *n)
+{
+	const struct ltype *t = check_expr(c, n->a), *i = check_expr(c, n->b);
+	int64_t v;
+
+	if (t->kind == LT_NONE)
+		return t;
+	if (t->kind != LT_ARRAY && t->kind != LT_PTR)
+		return check_fail(c, n->a, "%s cannot be indexed", text_of(c, t));
+	if (i->kind != LT_INT && i->kind != LT_NONE)
+		return check_fail(c, n->b, "an index is a number");
+	if (t->kind == LT_ARRAY && t->n && check_const(n->b, &v) && (v < 0 || v >= t->n))
+		return check_fail(c, n->b, "the array has elements 0 to %u", t->n - 1);
+	check_fill(c, t->elem);
+	if (t->elem->kind == LT_PTR)
+		return lt_ptr(c->t, t->elem->elem, t->space == LS_USER ? LS_USER : LS_KERNEL);
+	return lt_in(c->t, t->elem, t->space);
+}
+
+static const struct ltype *check_unary(struct checker *c, struct node *n)
+{
+	const struct ltype *t = check_expr(c, n->a);
+	int64_t v;
+
+	if (t->kind == LT_NONE)
+		return t;
+	if (n->op == '*') {
+		if (t->kind == LT_INT) /* an address, read as a number */
+			return c->u64;
+		if (t->kind != LT_PTR)
+			return check_fail(c, n, "%s is no pointer", text_of(c, t));
+		check_fill(c, t->elem);
+		if (t->elem->kind == LT_VOID)
+			return check_fail(c, n, "a void pointer has no value to read");
+		if (t->elem->kind == LT_PTR)
+			return lt_ptr(c->t, t->elem->elem, t->space);
+		return lt_in(c->t, t->elem, t->space);
+	}
+	if (n->op == '&')
+		return check_fail(c, n, "taking an address is not supported");
+	if (!lt_is_num(t))
+		return check_fail(c, n, "'%c' wants a number, not %s", n->op, text_of(c, t));
+	if (check_const(n->a, &v)) {
+		n->folded = true;
+		n->v = n->op == '-' ? (int64_t) - (uint64_t)v : n->op == '~' ? ~v : !v;
+	}
+	return n->op == '!'	   ? c->boolean
+	       : n->op == '-'	   ? c->i64
+	       : t->kind == LT_PTR ? c->u64
+	       : t->is_signed	   ? c->i64
+				   : c->u64;
+}
+
+static void fold(struct node *n, bool is_signed)
+{
+	int64_t a, b;
+	uint64_t x, y;
+
+	if (!check_const(n->a, &a) || !check_const(n->b, &b))
+		return;
+	x = (uint64_t)a;
+	y = (uint64_t)b;
+	switch (n->op) {
+	case '+': n->v = (int64_t)(x + y); break;
+	case '-': n->v = (int64_t)(x - y); break;
+	case '*': n->v = (int64_t)(x * y); break;
+	case '/':
+		if (!b || (a == INT64_MIN && b == -1))
+			return;
+		n->v = is_signed ? a / b : (int64_t)(x / y);
+		break;
+	case '%':
+		if (!b || (a == INT64_MIN && b == -1))
+			return;
+		n->v = is_signed ? a % b : (int64_t)(x % y);
+		break;
+	case '&': n->v = a & b; break;
+	case '|': n->v = a | b; break;
+	case '^': n->v = a ^ b; break;
+	case T_SHL: n->v = (int64_t)(x << (y & 63)); break;
+	case T_SHR: n->v = is_signed ? a >> (y & 63) : (int64_t)(x >> (y & 63)); break;
+	case T_EQ: n->v = a == b; break;
+	case T_NE: n->v = a != b; break;
+	case '<': n->v = is_signed ? a < b : x < y; break;
+	case '>': n->v = is_signed ? a > b : x > y; break;
+	case T_LE: n->v = is_signed ? a <= b : x <= y; break;
+	case T_GE: n->v = is_signed ? a >= b : x >= y; break;
+	case T_AND: n->v = a && b; break;
+	case T_OR: n->v = a || b; break;
+	default: return;
+	}
+	n->folded = true;
+}
+
+static const struct ltype *check_binary(struct checker *c, struct node *n)
+{
+	const struct ltype *a = check_expr(c, n->a), *b = check_expr(c, n->b);
+	bool compare = n->op == T_EQ || n->op == T_NE, order, logic, is_signed;
+	int64_t v;
+
+	if (a->kind == LT_NONE || b->kind == LT_NONE)
+		return n->op == T_AND || n->op == T_OR || compare ? c->boolean : c->none;
+	order = n->op == '<' || n->op == '>' || n->op == T_LE || n->op == T_GE;
+	logic = n->op == T_AND || n->op == T_OR;
+	if (a->kind == LT_STRING && b->kind == LT_STRING && compare)
+		return c->boolean;
+	if ((a->kind == LT_PROBE && b->kind == LT_STRING && compare))
+		return c->boolean;
+	if (compare && a->kind == b->kind &&
+	    (a->kind == LT_INET || a->kind == LT_MAC || a->kind == LT_USYM || a->kind == LT_TUPLE ||
+	     a->kind == LT_KSYM || a->kind == LT_USERNAME || a->kind == LT_BUF ||
+	     a->kind == LT_ARRAY || lt_is_stack(a)))
+		return lt_stored(a) == lt_stored(b)
+			       ? c->boolean
+			       : check_fail(c, n, "these two have different sizes");
+	if (!lt_is_num(a) || !lt_is_num(b)) {
+		AUTO_STRBUF op = { 0 };
+		char buf[16];
+
+		strbuf_puts(&op, lex_name(n->op, buf, sizeof(buf)));
+		check_fail(c, n, "%s is not possible between %s and %s", strbuf_str(&op),
+			   text_of(c, a), text_of(c, b));
+		if (a->kind == LT_STRING && b->kind == LT_STRING)
+			lang_hint(c->d,
+				  "strings can be compared with == and !=, and with strncmp()");
+		return compare || order || logic ? c->boolean : c->none;
+	}
+	is_signed = a->is_signed && b->is_signed;
+	if (!is_signed && (check_const(n->a, &v) && v >= 0) && b->is_signed)
+		is_signed = true;
+	if (!is_signed && (check_const(n->b, &v) && v >= 0) && a->is_signed)
+		is_signed = true;
+	fold(n, is_signed);
+	n->v = n->folded ? n->v : is_signed;
+	if (compare || order || logic)
+		return c->boolean;
+	if (a->kind == LT_PTR && (n->op == '+' || n->op == '-') && b->kind == LT_INT)
+		return a;
+	if (b->kind == LT_PTR && n->op == '+')
+		return b;
+	if (a->kind == LT_PTR || b->kind == LT_PTR)
+		return c->u64;
+	/* A literal takes the sign of the other side. */
+	if (n->op == T_SHL || n->op == T_SHR)
+		return a->is_signed ? c->i64 : c->u64;
+	if (n->b->kind == N_INT && !n->b->is_unsigned && !a->is_signed && n->op != '-')
+		return c->u64;
+	if (n->a->kind == N_INT && !n->a->is_unsigned && !b->is_signed && n->op != '-')
+		return c->u64;
+	return a->is_signed || b->is_signed ? c->i64 : c->u64;
+}
+
+static const struct ltype *check_tern(struct checker *c, struct node *n)
+{
+	const struct ltype *t = check_expr(c, n->a), *a, *b, *m;
+	bool void_ok = c->void_ok;
+
+	if (t->kind != LT_NONE && !lt_is_num(t))
+		check_fail(c, n->a, "a condition is a number, not %s", text_of(c, t));
+	a = check_expr(c, n->b);
+	c->void_ok = void_ok;
+	b = check_expr(c, n->c);
+	if (a->kind == LT_VOID && b->kind == LT_VOID)
+		return a;
+	m = check_merge(c, a, b);
+	if (!m || a->kind == LT_VOID || b->kind == LT_VOID)
+		return check_fail(c, n, "both sides of ':' must be of one type, not %s and %s",
+				  text_of(c, a), text_of(c, b));
+	if (m->kind == LT_STRING)
+		return lt_string(c->t, m->size);
+	return m->kind == LT_INT ? stored_type(c, m) : m;
+}
+
+static const struct ltype *check_cast(struct checker *c, struct node *n)
+{
+	const struct ltype *to = check_ctype(c, n->ctype), *from = check_expr(c, n->a);
+
+	if (to->kind == LT_NONE || from->kind == LT_NONE)
+		return to;
+	if (to->kind == LT_PTR) {
+		if (from->kind == LT_ARRAY || from->kind == LT_STRING || from->kind == LT_RECORD)
+			return lt_ptr(c->t, to->elem, from->space);
+		if (!lt_is_num(from))
+			return check_fail(c, n, "%s cannot become a pointer", text_of(c, from));
+		return lt_ptr(c->t, to->elem,
+			      from->kind == LT_PTR
+				      ? (from->space == LS_TRUSTED ? LS_KERNEL : from->space)
+				      : check_space(c));
+	}
+	if (to->kind == LT_INT) {
+		if (!lt_is_num(from) && from->kind != LT_ARRAY && from->kind != LT_KSYM &&
+		    from->kind != LT_USYM)
+			return check_fail(c, n, "%s cannot become a number", text_of(c, from));
+		return to;
+	}
+	if (to->kind == LT_ARRAY && from->kind == LT_INT) {
+		if (!to->n) {
+			uint32_t count =
+				to->elem->size ? (from->size + to->elem->size - 1) / to->elem->size
+					       : 0;
+
+			return lt_array(c->t, to->elem, count ? count : 1);
+		}
+		if (to->size > 8)
+			return check_fail(c, n, "a number has only 8 bytes");
+		return to;
+	}
+	if (to->kind == LT_RECORD)
+		check_fail(c, n, "cast to a pointer: (%s *)", n->ctype->name);
+	else
+		check_fail(c, n, "a cast to %s is not possible", text_of(c, to));
+	return c->none;
+}
+
+static const struct ltype *check_sizeof(struct checker *c, struct node *n)
+{
+	const struct ltype *t = n->ctype ? check_ctype(c, n->ctype) : check_expr(c, n->a);
+
+	check_fill(c, t);
+	if (t->kind == LT_NONE)
+		return c->u64;
+	n->folded = true;
+	if (n->kind == N_SIZEOF) {
+		n->v = t->kind == LT_RECORD ? t->rec->size : t->size;
+	} else {
+		const char *s = n->s;
+		uint32_t sum = 0;
+
+		while (t && *s) {
+			size_t k = strcspn(s, ".");
+			AUTO_FREE char *part = mem_strndup(s, k);
+			const struct lfield *f;
+			uint32_t off = 0;
+
+			if (t->kind == LT_PTR)
+				t = t->elem;
+			check_fill(c, t);
+			f = t->kind == LT_RECORD ? lt_field(t->rec, part, &off) : NULL;
+			if (!f)
+				return check_fail(c, n, "there is no field '%s' in %s", part,
+						  text_of(c, t));
+			sum += off;
+			t = f->type;
+			s += k + (s[k] == '.');
+		}
+		n->v = sum;
+	}
+	return c->u64;
+}
+
+static const struct ltype *expr(struct checker *c, struct node *n)
+{
+	switch (n->kind) {
+	case N_INT: n->folded = true; return n->is_unsigned ? c->u64 : c->i64;
+	case N_STR: return lt_string(c->t, (uint32_t)n->slen + 1);
+	case N_PARAM:
+		if (!n->v || n->folded) {
+			n->v = n->folded ? n->v : c->src->n_args;
+			n->folded = true;
+			return c->i64;
+		}
+		if (n->v > c->src->n_args) {
+			n->folded = true;
+			n->v = 0;
+			return c->i64;
+		}
+		if (str_i64(c->src->args[n->v - 1], &n->v)) {
+			n->folded = true;
+			return c->i64;
+		}
+		n->kind = N_STR;
+		n->s = c->src->args[n->v - 1];
+		n->slen = strlen(n->s);
+		return lt_string(c->t, (uint32_t)n->slen + 1);
+	case N_VAR: return check_var(c, n);
+	case N_MAP: return check_map_read(c, n);
+	case N_IDENT: return check_ident(c, n);
+	case N_CALL: return check_call(c, n);
+	case N_BIN: return check_binary(c, n);
+	case N_UN: return check_unary(c, n);
+	case N_TERN: return check_tern(c, n);
+	case N_FIELD: return check_field(c, n);
+	case N_INDEX: return check_index(c, n);
+	case N_CAST: return check_cast(c, n);
+	case N_SIZEOF:
+	case N_OFFSETOF: return check_sizeof(c, n);
+	case N_TUPLE: {
+		const struct ltype *item[32];
+
+		if (n->n > ARRAY_SIZE(item))
+			return check_fail(c, n, "a tuple has at most %zu items", ARRAY_SIZE(item));
+		for (size_t i = 0; i < n->n; i++) {
+			item[i] = stored_type(c, check_expr(c, n->list[i]));
+			if (item[i]->kind == LT_NONE)
+				return item[i];
+			if (item[i]->kind == LT_VOID || lt_is_agg(item[i]))
+				return check_fail(c, n->list[i], "this cannot be part of a tuple");
+		}
+		return lt_tuple(c->t, item, (uint32_t)n->n);
+	}
+	case N_INCDEC: {
+		const struct ltype *t = check_expr(c, n->a);
+
+		if (n->a->kind != N_VAR && n->a->kind != N_MAP)
+			return check_fail(c, n,
+					  "only variables and maps can be counted up or down");
+		if (n->a->kind == N_MAP && c->p->maps.data[n->a->map].value->kind == LT_NONE) {
+			c->p->maps.data[n->a->map].value = c->i64;
+			c->changed = true;
+			return c->i64;
+		}
+		if (t->kind != LT_NONE && !lt_is_num(t))
+			return check_fail(c, n, "%s cannot be counted up or down", text_of(c, t));
+		if (n->a->kind == N_MAP && lt_is_agg(c->p->maps.data[n->a->map].value))
+			return check_fail(c, n, "%s is an aggregation: assign count() or sum()",
+					  n->a->s);
+		return t;
+	}
+	default: return check_fail(c, n, "this is no expression");
+	}
+}
+
+const struct ltype *check_expr(struct checker *c, struct node *n)
+{
+	bool agg = c->agg_ok, none = c->void_ok;
+
+	/* Permission is for the outermost only. */
+	if (n->kind != N_CALL)
+		c->agg_ok = false;
+	if (n->kind != N_CALL && n->kind != N_TERN)
+		c->void_ok = false;
+	n->type = expr(c, n);
+	c->agg_ok = agg;
+	c->void_ok = none;
+	return n->type;
+}
+
+static void check_stmt(struct checker *c, struct node *n);
+
+static void check_list(struct checker *c, struct node *n)
+{
+	size_t vars = c->vars.n;
+
+	if (!n)
+		return;
+	if (n->kind != N_BLOCK) {
+		check_stmt(c, n);
+	} else {
+		for (size_t i = 0; i < n->n; i++)
+			check_stmt(c, n->list[i]);
+	}
+	/* Declared inside, gone outside; 0.17 has one scope a probe, so plain assignments stay. */
+	for (size_t i = vars; i < c->vars.n; i++)
+		if (c->vars.data[i] && c->vars.data[i]->scope)
+			c->vars.data[i] = NULL;
+}
+
+static void check_cond(struct checker *c, struct node *n)
+{
+	const struct ltype *t = check_expr(c, n);
+
+	if (t->kind != LT_NONE && !lt_is_num(t))
+		check_fail(c, n, "a condition is a number, not %s", text_of(c, t));
+}
+
+static void check_for(struct checker *c, struct node *n)
+{
+	size_t vars = c->vars.n;
+	const struct ltype *t;
+
+	if (n->kind == N_FOR_MAP) {
+		struct lang_map *m;
+
+		if (n->b->kind != N_MAP)
+			return;
+		if (n->b->n)
+			check_fail(c, n->b, "for goes over a whole map, without a key");
+		n->b->map = check_map(c, n->b->s);
+		m = &c->p->maps.data[n->b->map];
+		t = c->none;
+		if (m->value->kind == LT_NONE) {
+			if (c->final)
+				check_fail(c, n->b, "nothing is ever stored in %s", n->b->s);
+		} else if (!m->key) {
+			if (c->final)
+				check_fail(c, n->b, "%s has no keys to go over", n->b->s);
+		} else {
+			const struct ltype *item[2] = { m->key->n == 1 ? m->key->item[0] : m->key,
+							m->value };
+
+			if (lt_is_agg(m->value) && m->value->kind != LT_HIST &&
+			    m->value->kind != LT_LHIST)
+				item[1] = m->value->is_signed ? c->i64 : c->u64;
+			if (lt_is_agg(item[1]))
+				check_fail(c, n->b, "the values of %s cannot be gone over",
+					   n->b->s);
+			else
+				t = lt_tuple(c->t, item, 2);
+		}
+	} else {
+		check_expr(c, n->b);
+		check_expr(c, n->c);
+		t = c->i64;
+	}
+	c->callback_depth++;
+	if (n->a->var)
+		n->a->var->type = t;
+	new_var(c, n->a, t)->loop_depth = c->callback_depth;
+	n->a->type = t;
+	check_list(c, n->list[0]);
+	c->callback_depth--;
+	for (size_t i = vars; i < c->vars.n; i++)
+		c->vars.data[i] = NULL;
+}
+
+static void check_assign(struct checker *c, struct node *n)
+{
+	const struct ltype *t;
+
+	if (n->a->kind == N_MAP) {
+		check_map_keys(c, n->a);
+		c->agg_ok = n->op == '=';
+		t = check_expr(c, n->b);
+		c->agg_ok = false;
+		n->a->type = c->p->maps.data[n->a->map].value;
+		if (n->op != '=' && t->kind != LT_NONE && !lt_is_num(t))
+			check_fail(c, n, "only numbers can be added to");
+		if (lt_is_agg(n->a->type) && !lt_is_agg(t) && t->kind != LT_NONE)
+			check_fail(c, n, "%s is an aggregation, it cannot be set", n->a->s);
+		else
+			assign_map(c, n, n->op == '=' ? t : t->kind == LT_NONE ? t : c->i64);
+		n->a->type = c->p->maps.data[n->a->map].value;
+		return;
+	}
+	t = check_expr(c, n->b);
+	if (n->op != '=') {
+		const struct ltype *old = check_expr(c, n->a);
+
+		if (old->kind != LT_NONE && t->kind != LT_NONE &&
+		    (!lt_is_num(old) || !lt_is_num(t)))
+			check_fail(c, n, "only numbers can be added to");
+		return;
+	}
+	assign_var(c, n->a, t, false);
+}
+
+static void check_stmt(struct checker *c, struct node *n)
+{
+	const struct ltype *t;
+	int64_t v;
+
+	switch (n->kind) {
+	case N_BLOCK: check_list(c, n); break;
+	case N_EXPR:
+		c->void_ok = true;
+		check_expr(c, n->a);
+		c->void_ok = false;
+		break;
+	case N_IF:
+		check_cond(c, n->a);
+		check_list(c, n->b);
+		check_list(c, n->c);
+		break;
+	case N_WHILE:
+		check_cond(c, n->a);
+		check_list(c, n->b);
+		break;
+	case N_UNROLL:
+		t = check_expr(c, n->a);
+		if (!check_const(n->a, &v)) {
+			if (t->kind != LT_NONE || c->final)
+				check_fail(c, n->a, "unroll wants a constant");
+		} else if (v < 1 || v > 100) {
+			check_fail(c, n->a, "unroll goes from 1 to 100");
+		}
+		check_list(c, n->b);
+		break;
+	case N_FOR_MAP:
+	case N_FOR_RANGE: check_for(c, n); break;
+	case N_RETURN:
+		if (n->a)
+			check_expr(c, n->a);
+		break;
+	case N_LET: {
+		struct lvar *old = n->a->var;
+
+		t = n->b ? check_expr(c, n->b) : c->none;
+		if (n->ctype)
+			t = check_ctype(c, n->ctype);
+		n->a->var = old;
+		assign_var(c, n->a, t, true);
+		if (n->a->var)
+			n->a->var->scope = n;
+		break;
+	}
+	case N_ASSIGN: check_assign(c, n); break;
+	default: break;
+	}
+}
+
+void check_block(struct checker *c, struct probe_block *b, const struct lang_point *pt)
+{
+	c->vars.n = 0;
+	c->block = b;
+	c->point = pt;
+	c->args = NULL;
+	c->args_asked = false;
+	c->uses_point = false;
+	c->callback_depth = 0;
+	if (b->pred)
+		check_cond(c, b->pred);
+	check_list(c, b->body);
+}

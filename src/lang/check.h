@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Types for every expression: what the files of the checker and the generator share. */
+#ifndef KYMO_LANG_CHECK_H
+#define KYMO_LANG_CHECK_H
+
+#include "lang/ast.h"
+
+enum builtin {
+	B_NONE,
+	B_ARGS,
+	B_ARG, /* v: number */
+	B_SARG,
+	B_CGROUP,
+	B_COMM,
+	B_CPID,
+	B_CPU,
+	B_CTX,
+	B_CURTASK,
+	B_ELAPSED,
+	B_FUNC,
+	B_GID,
+	B_KSTACK,
+	B_NSECS,
+	B_NUMAID,
+	B_PID,
+	B_PROBE,
+	B_RAND,
+	B_RETVAL,
+	B_TID,
+	B_UID,
+	B_USERNAME,
+	B_USTACK,
+	B_JIFFIES,
+	B_NCPUS,
+	B_USERMODE,
+	B_PROBETYPE,
+	B_CONST, /* v */
+};
+
+enum func {
+	F_NONE,
+	F_BSWAP,
+	F_BUF,
+	F_CAT,
+	F_CGROUPID,
+	F_CGROUP_PATH,
+	F_CLEAR,
+	F_DEBUGF,
+	F_DELETE,
+	F_EXIT,
+	F_JOIN,
+	F_KADDR,
+	F_KPTR,
+	F_KSYM,
+	F_KSTACK,
+	F_MACADDR,
+	F_NTOP,
+	F_OVERRIDE,
+	F_PATH,
+	F_PRINT,
+	F_PRINTF,
+	F_PTON,
+	F_REG,
+	F_SIGNAL,
+	F_SKBOUTPUT,
+	F_STR,
+	F_STRCONTAINS,
+	F_STRERROR,
+	F_STRFTIME,
+	F_STRNCMP,
+	F_SYSTEM,
+	F_TIME,
+	F_UADDR,
+	F_UPTR,
+	F_USTACK,
+	F_USYM,
+	F_ZERO,
+	F_NSECS,
+	F_LEN,
+	F_HAS_KEY,
+	F_PERCPU_KADDR,
+	F_GETOPT,
+	F_ERRORF,
+	F_ASSERT,
+	F_FIND,
+	F_MACRO,
+	F_STRSTR,
+	F_COUNT,
+	F_SUM,
+	F_MIN,
+	F_MAX,
+	F_AVG,
+	F_STATS,
+	F_HIST,
+	F_LHIST,
+	F_TSERIES,
+};
+
+struct checker {
+	struct lang_program *p;
+	const struct lang_env *env;
+	struct ast *ast;
+	const struct lang_source *src;
+	struct lang_diags *d;
+	struct ltypes *t;
+	/* where we are */
+	const struct lang_point *point;
+	struct probe_block *block;
+	struct lrecord *args; /* of the point; NULL: none or not asked for yet */
+	bool args_asked;
+	struct node *scope;
+	VEC(struct lvar *) vars; /* of this block, innermost last */
+	unsigned callback_depth; /* inside for loops */
+	bool agg_ok;		 /* an aggregation may stand here */
+	bool void_ok;		 /* a function without a value may */
+	bool changed, final;
+	bool uses_point; /* the block's meaning depends on which point it is */
+	unsigned gen;	 /* counts points: variables' types are found anew for each */
+	const struct ltype *i64, *u64, *none, *nothing, *boolean;
+};
+
+void check_init(struct checker *c, struct lang_program *p, const struct lang_env *env,
+		struct ast *ast, const struct lang_source *src, struct lang_diags *d);
+/* Check a block as it means for this point. */
+void check_block(struct checker *c, struct probe_block *b, const struct lang_point *pt);
+void check_free(struct checker *c);
+
+const struct ltype *check_expr(struct checker *c, struct node *n);
+const struct ltype *check_call(struct checker *c, struct node *n);
+const struct ltype *check_ident(struct checker *c, struct node *n);
+const struct ltype *check_ctype(struct checker *c, const struct ctype *ct);
+bool check_const(const struct node *n, int64_t *v);
+void check_fill(struct checker *c, const struct ltype *t);
+/* Map of this name, made when new; key: a tuple or NULL. */
+int check_map(struct checker *c, const char *name);
+/* The map in a node with its keys checked. */
+void check_map_keys(struct checker *c, struct node *n);
+/* A type that holds both; NULL when there is none. */
+const struct ltype *check_merge(struct checker *c, const struct ltype *a, const struct ltype *b);
+enum lt_space check_space(const struct checker *c);
+void check_printf(struct checker *c, struct node *n, size_t first);
+const struct lrecord *check_args(struct checker *c);
+void check_records(struct checker *c);
+__attribute__((format(printf, 3, 4))) const struct ltype *check_fail(struct checker *c,
+								     const struct node *n,
+								     const char *fmt, ...);
+
+/* All function names, for suggestions. NULL after the last. */
+const char *func_name(size_t i);
+
+#endif

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: MIT */
+/* Builtins, written types, the program's own records, and arguments of probes. */
+#include <ctype.h>
+#include <string.h>
+
+#include "event/type.h"
+#include "lang/check.h"
+
+static const struct {
+	const char *name;
+	enum builtin id;
+} builtins[] = {
+	{ "args", B_ARGS },
+	{ "cgroup", B_CGROUP },
+	{ "comm", B_COMM },
+	{ "cpid", B_CPID },
+	{ "cpu", B_CPU },
+	{ "ctx", B_CTX },
+	{ "curtask", B_CURTASK },
+	{ "elapsed", B_ELAPSED },
+	{ "func", B_FUNC },
+	{ "gid", B_GID },
+	{ "kstack", B_KSTACK },
+	{ "nsecs", B_NSECS },
+	{ "numaid", B_NUMAID },
+	{ "pid", B_PID },
+	{ "probe", B_PROBE },
+	{ "rand", B_RAND },
+	{ "retval", B_RETVAL },
+	{ "tid", B_TID },
+	{ "uid", B_UID },
+	{ "username", B_USERNAME },
+	{ "ustack", B_USTACK },
+	{ "jiffies", B_JIFFIES },
+	{ "ncpus", B_NCPUS },
+	{ "usermode", B_USERMODE },
+	{ "probetype", B_PROBETYPE },
+};
+
+static const struct {
+	const char *name;
+	unsigned size;
+	bool is_signed;
+} ints[] = {
+	{ "int8", 1, true },	   { "int16", 2, true },    { "int32", 4, true },
+	{ "int64", 8, true },	   { "uint8", 1, false },   { "uint16", 2, false },
+	{ "uint32", 4, false },	   { "uint64", 8, false },  { "s8", 1, true },
+	{ "s16", 2, true },	   { "s32", 4, true },	    { "s64", 8, true },
+	{ "u8", 1, false },	   { "u16", 2, false },	    { "u32", 4, false },
+	{ "u64", 8, false },	   { "char", 1, true },	    { "short", 2, true },
+	{ "int", 4, true },	   { "long", 8, true },	    { "unsigned", 4, false },
+	{ "signed", 4, true },	   { "size_t", 8, false },  { "ssize_t", 8, true },
+	{ "uintptr_t", 8, false }, { "intptr_t", 8, true }, { "pid_t", 4, true },
+	{ "uid_t", 4, false },	   { "gid_t", 4, false },   { "dev_t", 4, false },
+	{ "sector_t", 8, false },  { "loff_t", 8, true },   { "umode_t", 2, false },
+	{ "gfp_t", 4, false },	   { "be16", 2, false },    { "be32", 4, false },
+};
+
+/* "unsigned long long int", "__u32", "uint8_t"; NULL when it is no integer. */
+static const struct ltype *int_type(struct checker *c, const char *name)
+{
+	char plain[64];
+	size_t n;
+
+	if (strcmp(name, "bool") == 0 || strcmp(name, "_Bool") == 0)
+		return c->boolean;
+	if (strchr(name, ' ')) {
+		bool is_unsigned = strstr(name, "unsigned") != NULL;
+		unsigned size = strstr(name, "char")	? 1
+				: strstr(name, "short") ? 2
+				: strstr(name, "long")	? 8
+							: 4;
+
+		if (!strstr(name, "char") && !strstr(name, "short") && !strstr(name, "long") &&
+		    !strstr(name, "int"))
+			return NULL;
+		if (str_starts(name, "struct ") || str_starts(name, "union ") ||
+		    str_starts(name, "enum "))
+			return NULL;
+		return lt_int(c->t, size, !is_unsigned);
+	}
+	snprintf(plain, sizeof(plain), "%s", str_starts(name, "__") ? name + 2 : name);
+	n = strlen(plain);
+	if (n > 2 && strcmp(plain + n - 2, "_t") == 0 && isdigit((unsigned char)plain[n - 3]))
+		plain[n - 2] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(ints); i++)
+		if (strcmp(ints[i].name, plain) == 0)
+			return lt_int(c->t, ints[i].size, ints[i].is_signed);
+	return NULL;
+}
+
+static const struct ltype *named_type(struct checker *c, const char *name)
+{
+	const struct ltype *t;
+	struct lrecord *r;
+
+	if (strcmp(name, "void") == 0)
+		return c->nothing;
+	if (strcmp(name, "string") == 0)
+		return lt_string(c->t, c->p->config.strlen);
+	t = int_type(c, name);
+	if (t)
+		return t;
+	r = lt_record_find(c->t, name);
+	if (r)
+		return lt_record(c->t, r);
+	if (c->env->type && (t = c->env->type(c->env->ctx, c->t, name)))
+		return t;
+	return str_starts(name, "enum ") ? lt_int(c->t, 4, false) : NULL;
+}
+
+const struct ltype *check_ctype(struct checker *c, const struct ctype *ct)
+{
+	const struct ltype *t = named_type(c, ct->name);
+
+	if (!t && ct->stars) { /* a pointer to something unknown can still be passed on */
+		struct lrecord *r = lt_record_new(c->t, ct->name, false);
+
+		r->filled = true;
+		lang_warn(c->d, ct->pos, ct->len, "%s is not known: its fields cannot be read",
+			  ct->name);
+		t = lt_record(c->t, r);
+	}
+	if (!t) {
+		lang_error(c->d, ct->pos, ct->len, "there is no type '%s'", ct->name);
+		lang_hint(c->d, "define it in the program, or check the kernel's own types: kymo "
+				"run -lv 'struct NAME'");
+		return c->none;
+	}
+	for (unsigned i = 0; i < ct->stars; i++)
+		t = lt_ptr(c->t, t, LS_ANY);
+	if (ct->is_array) {
+		if (t->kind == LT_INT && t->size == 1 && strstr(ct->name, "char"))
+			return lt_string(c->t, ct->array ? ct->array : 1);
+		if (t->kind == LT_STRING)
+			return lt_string(c->t, ct->array);
+		check_fill(c, t);
+		return lt_array(c->t, t, ct->array);
+	}
+	return t;
+}
+
+static uint32_t alignment(const struct ltype *t, unsigned depth)
+{
+	uint32_t a = 1;
+
+	if (t->kind == LT_ARRAY)
+		return alignment(t->elem, depth + 1);
+	if (t->kind == LT_STRING || depth > 16)
+		return 1;
+	if (t->kind == LT_RECORD) {
+		for (size_t i = 0; i < t->rec->n; i++) {
+			uint32_t f = alignment(t->rec->field[i].type, depth + 1);
+
+			a = f > a ? f : a;
+		}
+		return a;
+	}
+	return t->size == 2 || t->size == 4 || t->size == 8 ? t->size : 1;
+}
+
+/* C's rules of layout. */
+static void lay_out(struct checker *c, const struct crecord_def *def, struct lrecord *r)
+{
+	uint32_t at = 0, max_align = 1, bit = 0, unit = 0;
+
+	r->filled = true;
+	r->field = arena_alloc(&c->p->arena, def->fields.n * sizeof(*r->field) + 1);
+	vec_each (&def->fields, d) {
+		struct lfield *f = &r->field[r->n];
+		const struct ltype *t =
+			d->inner ? named_type(c, d->inner->name) : check_ctype(c, &d->type);
+		uint32_t align, size;
+
+		if (!t || t->kind == LT_NONE)
+			continue;
+		check_fill(c, t);
+		if (t->kind == LT_RECORD && t->rec == r) {
+			lang_error(c->d, def->pos, 6, "%s contains itself", def->name);
+			continue;
+		}
+		align = alignment(t, 0);
+		size = t->kind == LT_RECORD ? t->rec->size : t->size;
+		if (size > 1u << 20) {
+			lang_error(c->d, def->pos, 6, "%s is too large", def->name);
+			continue;
+		}
+		f->name = d->name;
+		f->type = t;
+		if (d->is_bits && t->kind == LT_INT) {
+			if (!d->bits || unit != size * 8 || bit + d->bits > unit) {
+				at = r->is_union ? 0
+						 : ((bit ? at + unit / 8 : at) + align - 1) /
+							   align * align;
+				bit = 0;
+				unit = size * 8;
+			}
+			f->offset = at;
+			f->bit_offset = (uint8_t)bit;
+			f->bit_size = (uint8_t)d->bits;
+			bit += d->bits;
+			if (at + size > r->size)
+				r->size = at + size;
+		} else {
+			if (bit)
+				at += unit / 8;
+			bit = unit = 0;
+			at = r->is_union ? 0 : (at + align - 1) / align * align;
+			f->offset = at;
+			at += size;
+			if (at > r->size)
+				r->size = at;
+		}
+		max_align = align > max_align ? align : max_align;
+		if (d->name[0] || d->inner)
+			r->n++;
+	}
+	r->size = (r->size + max_align - 1) / max_align * max_align;
+}
+
+void check_records(struct checker *c)
+{
+	vec_each (&c->ast->records, it) {
+		struct lrecord *r = lt_record_new(c->t, (*it)->name, (*it)->is_union);
+
+		lay_out(c, *it, r);
+	}
+}
+
+static const struct ltype *format_type(struct checker *c, const struct field *f)
+{
+	if (f->kind == FIELD_STRING)
+		return lt_string(c->t, f->size);
+	if (f->kind == FIELD_ARRAY && f->elem_size)
+		return lt_array(c->t, lt_int(c->t, f->elem_size, f->is_signed),
+				f->size / f->elem_size);
+	if (f->size == 8 && strchr(f->type, '*')) {
+		size_t n = strcspn(f->type, "*");
+		AUTO_FREE char *base = mem_strndup(f->type, n);
+		char *s = str_starts(base, "const ") ? base + 6 : base;
+		const struct ltype *t;
+
+		for (n = strlen(s); n && s[n - 1] == ' '; n--)
+			s[n - 1] = '\0';
+		t = named_type(c, s);
+		return lt_ptr(c->t, t ? t : c->nothing, LS_BPF);
+	}
+	if (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8) {
+		if (strcmp(f->type, "bool") == 0)
+			return c->boolean;
+		return lt_int(c->t, f->size, f->is_signed);
+	}
+	return lt_array(c->t, lt_int(c->t, 1, false), f->size);
+}
+
+/* A tracepoint's record, from its format text. */
+static struct lrecord *format_record(struct checker *c, const struct lang_point *p)
+{
+	AUTO_FREE char *text =
+		c->env->tp_format ? c->env->tp_format(c->env->ctx, p->target, p->name) : NULL;
+	struct event_type type = { 0 };
+	struct lrecord *r;
+	struct err e = { 0 };
+
+	if (!text || type_parse_format(&type, &c->p->arena, text, strlen(text), &e) < 0)
+		return NULL;
+	r = lt_record_new(
+		c->t, arena_printf(&c->p->arena, "struct _tracepoint_%s_%s", p->target, p->name),
+		false);
+	r->filled = true;
+	r->field = arena_alloc(&c->p->arena, type.n_fields * sizeof(*r->field) + 1);
+	for (size_t i = 0; i < type.n_fields; i++) {
+		const struct field *f = &type.fields[i];
+		struct lfield *to = &r->field[r->n];
+
+		if (f->is_common && !c->env->recorded)
+			continue;
+		to->name = f->name;
+		to->offset = f->offset;
+		to->data_loc = f->kind == FIELD_DATA_LOC || f->kind == FIELD_REL_LOC;
+		to->rel_loc = f->kind == FIELD_REL_LOC;
+		to->type = to->data_loc ? lt_int(c->t, 4, false) : format_type(c, f);
+		if (f->offset + f->size > r->size)
+			r->size = f->offset + f->size;
+		r->n++;
+	}
+	return r;
+}
+
+const struct lrecord *check_args(struct checker *c)
+{
+	if (c->args_asked)
+		return c->args;
+	c->args_asked = true;
+	c->uses_point = true;
+	if (c->point->kind == LP_TRACEPOINT) {
+		AUTO_FREE char *name =
+			mem_printf("struct _tracepoint_%s_%s", c->point->target, c->point->name);
+
+		c->args = lt_record_find(c->t, name);
+		if (!c->args)
+			c->args = format_record(c, c->point);
+	} else if (c->env->args) {
+		c->args = c->env->args(c->env->ctx, c->t, c->point);
+	}
+	return c->args;
+}
+
+static const struct ltype *args_type(struct checker *c, struct node *n)
+{
+	const struct lrecord *r = check_args(c);
+
+	switch (c->point->kind) {
+	case LP_TRACEPOINT:
+	case LP_FENTRY:
+	case LP_FEXIT:
+	case LP_RAWTP: break;
+	case LP_KPROBE:
+		check_fail(c, n, "a kprobe has no args");
+		lang_hint(c->d, "use arg0, arg1 ..., or fentry:%s",
+			  c->point->name ? c->point->name : "FUNCTION");
+		return c->none;
+	default: return check_fail(c, n, "%s has no args", lang_kind_name[c->point->kind]);
+	}
+	if (!r)
+		return check_fail(c, n, "the arguments of %s are not known", c->point->text);
+	return lt_ptr(c->t, lt_record(c->t, (struct lrecord *)r), LS_CTX);
+}
+
+static const struct ltype *retval_type(struct checker *c, struct node *n)
+{
+	const struct lrecord *r;
+	uint32_t off;
+
+	if (c->point->kind == LP_KRETPROBE || c->point->kind == LP_URETPROBE)
+		return c->i64;
+	if (c->point->kind != LP_FEXIT)
+		return check_fail(c, n, "only kretprobe, uretprobe and fexit have a retval");
+	r = check_args(c);
+	n->field = r ? lt_field(r, "$retval", &off) : NULL;
+	if (!n->field)
+		return check_fail(c, n, "%s returns nothing", c->point->name);
+	n->offset = off;
+	return n->field->type->kind == LT_PTR ? lt_ptr(c->t, n->field->type->elem, LS_TRUSTED)
+					      : n->field->type;
+}
+
+static const struct ltype *arg_type(struct checker *c, struct node *n)
+{
+	c->uses_point |= c->point->kind == LP_USDT;
+	switch (c->point->kind) {
+	case LP_KPROBE:
+	case LP_UPROBE:
+	case LP_RAWTP:
+	case LP_FENTRY:
+	case LP_FEXIT: break;
+	case LP_USDT: {
+		struct lang_usdt_arg a[16];
+		int k = c->env->usdt_args
+				? c->env->usdt_args(c->env->ctx, c->point, a, ARRAY_SIZE(a))
+				: 0;
+
+		if (n->v >= k) {
+			check_fail(c, n, "%s has %d arguments", c->point->text, k < 0 ? 0 : k);
+			return c->none;
+		}
+		return lt_int(c->t, 8, a[n->v].size < 0);
+	}
+	case LP_TRACEPOINT:
+		check_fail(c, n, "a tracepoint's arguments have names");
+		lang_hint(c->d, "args->NAME; kymo run -lv '%s' shows them", c->point->text);
+		return c->none;
+	default: return check_fail(c, n, "%s has no arguments", lang_kind_name[c->point->kind]);
+	}
+	return c->u64;
+}
+
+static const struct ltype *builtin_type(struct checker *c, struct node *n)
+{
+	struct ltype *t;
+	const struct ltype *task;
+
+	switch ((enum builtin)n->id) {
+	case B_ARGS: return args_type(c, n);
+	case B_ARG:
+	case B_SARG: return arg_type(c, n);
+	case B_COMM: return lt_string(c->t, 16);
+	case B_CPID:
+		if (!c->env->pid)
+			return check_fail(c, n, "cpid is the process of -c, and there is none");
+		n->v = c->env->pid;
+		n->folded = true;
+		return c->u64;
+	case B_NCPUS:
+		n->v = c->env->ncpus;
+		n->folded = true;
+		return c->u64;
+	case B_CTX:
+		if (c->point->kind == LP_ITER && c->env->type) {
+			AUTO_FREE char *name = mem_printf("struct bpf_iter__%s", c->point->name);
+
+			task = c->env->type(c->env->ctx, c->t, name);
+			if (task)
+				return lt_ptr(c->t, task, LS_TRUSTED);
+		}
+		return lt_ptr(c->t, c->nothing, LS_CTX);
+	case B_CURTASK:
+		task = c->env->type ? c->env->type(c->env->ctx, c->t, "struct task_struct") : NULL;
+		return task ? lt_ptr(c->t, task, LS_KERNEL) : c->u64;
+	case B_FUNC:
+		c->uses_point |= c->point->kind == LP_FENTRY || c->point->kind == LP_FEXIT;
+		if (c->point->kind == LP_UPROBE || c->point->kind == LP_URETPROBE ||
+		    c->point->kind == LP_USDT)
+			return lt_new(c->t, LT_USYM, 16);
+		if (c->point->kind == LP_FENTRY || c->point->kind == LP_FEXIT)
+			return lt_string(c->t, (uint32_t)strlen(c->point->name) + 1);
+		if (c->point->kind != LP_KPROBE && c->point->kind != LP_KRETPROBE &&
+		    c->point->kind != LP_PROFILE)
+			return check_fail(c, n, "%s has no func", lang_kind_name[c->point->kind]);
+		return lt_new(c->t, LT_KSYM, 8);
+	case B_RETVAL: return retval_type(c, n);
+	case B_USTACK:
+	case B_KSTACK:
+		t = lt_new(c->t, n->id == B_USTACK ? LT_USTACK : LT_KSTACK,
+			   n->id == B_USTACK ? 16 : 8);
+		t->n = c->p->config.stack_depth;
+		if (c->p->stack_depth < t->n)
+			c->p->stack_depth = t->n;
+		return t;
+	case B_PROBE: c->uses_point = true; return lt_new(c->t, LT_PROBE, 8);
+	case B_PROBETYPE:
+		c->uses_point = true;
+		n->kind = N_STR;
+		n->s = lang_kind_name[c->point->kind];
+		n->slen = strlen(n->s);
+		return lt_string(c->t, (uint32_t)n->slen + 1);
+	case B_USERNAME: return lt_new(c->t, LT_USERNAME, 8);
+	case B_USERMODE:
+		if (c->point->kind != LP_PROFILE && c->point->kind != LP_SOFTWARE &&
+		    c->point->kind != LP_HARDWARE)
+			return check_fail(c, n,
+					  "usermode is for profile, software and hardware probes");
+		return c->boolean;
+	default: return c->u64;
+	}
+}
+
+const struct ltype *check_ident(struct checker *c, struct node *n)
+{
+	struct str_nearest near = { .typed = n->s };
+	char list[128];
+	uint64_t v;
+
+	if (strcmp(n->s, "true") == 0 || strcmp(n->s, "false") == 0) {
+		n->folded = true;
+		n->v = n->s[0] == 't';
+		return c->boolean;
+	}
+	n->id = B_NONE;
+	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
+		if (strcmp(builtins[i].name, n->s) == 0)
+			n->id = (int)builtins[i].id;
+	if (str_starts(n->s, "arg") && str_u64(n->s + 3, &v) && v < 100) {
+		n->id = B_ARG;
+		n->v = (int64_t)v;
+	} else if (str_starts(n->s, "sarg") && str_u64(n->s + 4, &v) && v < 100) {
+		n->id = B_SARG;
+		n->v = (int64_t)v;
+	}
+	if (n->id != B_NONE)
+		return builtin_type(c, n);
+	for (size_t i = c->ast->consts.n; i-- > 0;)
+		if (strcmp(c->ast->consts.data[i].name, n->s) == 0) {
+			n->folded = true;
+			n->v = c->ast->consts.data[i].value;
+			return c->i64;
+		}
+	if (c->env->enumerator && c->env->enumerator(c->env->ctx, n->s, &n->v)) {
+		n->folded = true;
+		return c->i64;
+	}
+	check_fail(c, n, "'%s' is not known", n->s);
+	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
+		str_nearest_add(&near, builtins[i].name);
+	if (str_nearest_list(&near, list, sizeof(list)))
+		lang_hint(c->d, "did you mean %s?", list);
+	return c->none;
+}

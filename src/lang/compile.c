@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT */
+/* The stages in order: parse, expand patterns, settle types, lay out maps, generate. */
+#include <string.h>
+
+#include "lang/check.h"
+#include "lang/gen.h"
+
+#define PASSES 12
+#define SYSCALLS_MAX 512
+
+struct unit { /* one block at one point */
+	size_t block;
+	uint32_t point;
+};
+
+struct compiler {
+	struct checker c;
+	struct lang_program *p;
+	const struct lang_env *env;
+	struct lang_diags *d;
+	struct ast ast;
+	VEC(struct unit) units;
+	unsigned dump;
+	/* while a pattern is expanded */
+	const struct lang_point *pattern;
+	size_t block;
+	size_t found;
+};
+
+static const char *point_text(struct compiler *k, const struct lang_point *p)
+{
+	struct arena *a = &k->p->arena;
+	const char *kind = lang_kind_name[p->kind];
+	AUTO_STRBUF off = { 0 };
+
+	if (p->has_offset)
+		strbuf_printf(&off, "+%llu", (unsigned long long)p->offset);
+	switch (p->kind) {
+	case LP_TRACEPOINT: return arena_printf(a, "%s:%s:%s", kind, p->target, p->name);
+	case LP_USDT: return arena_printf(a, "%s:%s:%s:%s", kind, p->target, p->provider, p->name);
+	case LP_UPROBE:
+	case LP_URETPROBE:
+		return arena_printf(a, "%s:%s:%s%s", kind, p->target, p->name, strbuf_str(&off));
+	case LP_KPROBE:
+	case LP_KRETPROBE: return arena_printf(a, "%s:%s%s", kind, p->name, strbuf_str(&off));
+	case LP_FENTRY:
+	case LP_FEXIT:
+	case LP_RAWTP: return arena_printf(a, "%s:%s", kind, p->name);
+	case LP_BEGIN:
+	case LP_END: return kind;
+	default: return p->text;
+	}
+}
+
+static int add_point(void *arg, const char *target, const char *name)
+{
+	struct compiler *k = arg;
+	struct lang_point p = *k->pattern;
+
+	if (target && p.kind == LP_USDT) {
+		const char *colon = strrchr(target, ':');
+
+		p.target = colon ? arena_strndup(&k->p->arena, target, (size_t)(colon - target))
+				 : arena_strdup(&k->p->arena, target);
+		if (colon)
+			p.provider = arena_strdup(&k->p->arena, colon + 1);
+	} else if (target) {
+		p.target = arena_strdup(&k->p->arena, target);
+	}
+	if (name)
+		p.name = arena_strdup(&k->p->arena, name);
+	p.text = point_text(k, &p);
+	k->found++;
+	if (k->p->points.n >= k->p->config.max_probes)
+		return 0;
+	vec_push(&k->p->points, p);
+	vec_push(&k->units, (struct unit){ k->block, (uint32_t)k->p->points.n - 1 });
+	return 0;
+}
+
+static bool to_be_matched(const struct lang_point *p)
+{
+	switch (p->kind) {
+	case LP_TRACEPOINT:
+	case LP_RAWTP:
+	case LP_KPROBE:
+	case LP_KRETPROBE:
+	case LP_FENTRY:
+	case LP_FEXIT:
+	case LP_USDT:
+	case LP_ITER:
+	case LP_SOFTWARE:
+	case LP_HARDWARE: return !p->is_addr;
+	case LP_UPROBE:
+	case LP_URETPROBE: return true;
+	default: return false;
+	}
+}
+
+static void expand(struct compiler *k, size_t block, const struct lang_point *pattern)
+{
+	struct err e = { 0 };
+	char instead[256] = "";
+	const char *why;
+	int r = 0;
+
+	k->pattern = pattern;
+	k->block = block;
+	k->found = 0;
+	why = k->env->refused ? k->env->refused(k->env->ctx, pattern, instead, sizeof(instead))
+			      : NULL;
+	if (why) {
+		lang_error(k->d, pattern->pos, pattern->len, "%s", why);
+		if (instead[0])
+			lang_hint(k->d, "%s", instead);
+		return;
+	}
+	if (to_be_matched(pattern) && k->env->match)
+		r = k->env->match(k->env->ctx, pattern, add_point, k, &e);
+	else
+		add_point(k, NULL, NULL);
+	if (r < 0) {
+		lang_error(k->d, pattern->pos, pattern->len, "%s", e.msg);
+		if (e.hint[0])
+			lang_hint(k->d, "%s", e.hint);
+	} else if (!k->found) {
+		if (k->p->config.missing_ignored)
+			lang_warn(k->d, pattern->pos, pattern->len, "nothing matches %s",
+				  pattern->text);
+		else
+			lang_error(k->d, pattern->pos, pattern->len, "nothing matches %s",
+				   pattern->text);
+		if (e.hint[0])
+			lang_hint(k->d, "%s", e.hint);
+	} else if (k->p->points.n >= k->p->config.max_probes && k->found > 1) {
+		lang_error(k->d, pattern->pos, pattern->len,
+			   "%zu probes match, more than max_probes (%u)", k->found,
+			   k->p->config.max_probes);
+		lang_hint(k->d, "a narrower pattern, or BPFTRACE_MAX_PROBES=%zu", k->found + 100);
+	}
+}
+
+static void expand_all(struct compiler *k)
+{
+	for (size_t i = 0; i < k->ast.blocks.n; i++) {
+		struct probe_block *b = &k->ast.blocks.data[i];
+
+		for (size_t j = 0; j < b->n_patterns; j++)
+			expand(k, i, &b->pattern[j]);
+	}
+}
+
+static void check_all(struct compiler *k, bool final)
+{
+	size_t last_block = SIZE_MAX;
+	bool depends = true;
+
+	k->c.final = final;
+	k->d->quiet = !final;
+	vec_each (&k->units, u) {
+		struct probe_block *b = &k->ast.blocks.data[u->block];
+		const struct lang_point *pt = &k->p->points.data[u->point];
+
+		/* More points of a block whose code does not depend on which it is: once is enough.
+		 */
+		if (u->block == last_block && !depends &&
+		    pt->kind == k->p->points.data[u->point - 1].kind)
+			continue;
+		k->c.gen++;
+		check_block(&k->c, b, pt);
+		last_block = u->block;
+		depends = k->c.uses_point && k->c.args_asked;
+	}
+	k->d->quiet = false;
+}
+
+static void fixed_maps(struct compiler *k)
+{
+	struct lang_map m[LANG_MAP_FIXED] = {
+		[LANG_MAP_RING] = { .type = BPF_MAP_TYPE_RINGBUF, .entries = 4096 },
+		[LANG_MAP_CONTROL] = { .type = BPF_MAP_TYPE_RINGBUF, .entries = 65536 },
+		[LANG_MAP_COUNTERS] = { .type = BPF_MAP_TYPE_PERCPU_ARRAY,
+					.key_size = 4,
+					.value_size = 8,
+					.per_cpu = true },
+		[LANG_MAP_SCRATCH] = { .type = BPF_MAP_TYPE_PERCPU_ARRAY,
+				       .key_size = 4,
+				       .value_size = 8,
+				       .per_cpu = true },
+		[LANG_MAP_STACKS] = { .type = BPF_MAP_TYPE_HASH,
+				      .key_size = 8,
+				      .entries = 65536,
+				      .flags = BPF_F_NO_PREALLOC },
+		[LANG_MAP_INFO] = { .type = BPF_MAP_TYPE_ARRAY,
+				    .key_size = 4,
+				    .value_size = 8,
+				    .entries = LANG_INFO_N },
+	};
+
+	for (size_t i = 0; i < LANG_MAP_FIXED; i++)
+		vec_push(&k->p->maps, m[i]);
+}
+
+static void lay_out_maps(struct compiler *k)
+{
+	struct lang_program *p = k->p;
+
+	p->n_counters = LANG_COUNT_MAPS;
+	for (size_t i = LANG_MAP_FIXED; i < p->maps.n; i++) {
+		struct lang_map *m = &p->maps.data[i];
+
+		m->is_agg = lt_is_agg(m->value);
+		m->per_cpu = m->is_agg;
+		m->value_size = m->is_agg ? m->value->size : lt_stored(m->value);
+		m->present_word = !m->key && !m->is_agg;
+		m->full_counter = p->n_counters++;
+		if (m->key) {
+			m->type = m->is_agg ? BPF_MAP_TYPE_PERCPU_HASH : BPF_MAP_TYPE_HASH;
+			m->key_size = m->key->size;
+			m->entries = p->config.map_keys;
+		} else {
+			m->type = m->is_agg ? BPF_MAP_TYPE_PERCPU_ARRAY : BPF_MAP_TYPE_ARRAY;
+			m->key_size = 4;
+			m->entries = 1;
+			m->value_size += m->present_word ? 8 : 0;
+		}
+		if (m->key_size > 512)
+			lang_error(k->d, 0, 0, "the keys of %s are too large (%u bytes)", m->name,
+				   m->key_size);
+		/* A large value times many keys times CPUs: take what is used, as it comes. */
+		if (m->key && (uint64_t)m->value_size * m->entries > 1u << 20)
+			m->flags = BPF_F_NO_PREALLOC;
+	}
+	p->maps.data[LANG_MAP_STACKS].value_size = 8 + p->stack_depth * 8;
+}
+
+static enum lang_how how_of(struct compiler *k, const struct lang_point *pt)
+{
+	if (pt->kind != LP_TRACEPOINT || k->env->recorded)
+		return LH_NORMAL;
+	if (strcmp(pt->target, "syscalls") == 0 && k->env->syscall) {
+		const char *name = str_starts(pt->name, "sys_enter_")  ? pt->name + 10
+				   : str_starts(pt->name, "sys_exit_") ? pt->name + 9
+								       : NULL;
+
+		if (name && k->env->syscall(k->env->ctx, name) >= 0)
+			return LH_SYSCALL;
+	}
+	if (!k->env->raw || !k->env->raw(k->env->ctx, pt->target, pt->name))
+		return LH_NORMAL;
+	if (!k->c.args_asked || strcmp(pt->target, "raw_syscalls") == 0)
+		return LH_RAW;
+	return LH_NORMAL;
+}
+
+/* raw_syscalls' args[$i] with an $i known only later needs the real record. */
+static bool indexes_args(const struct node *n)
+{
+	if (!n)
+		return false;
+	if (n->kind == N_FIELD && n->a->kind == N_IDENT && n->a->id == B_ARGS && n->type &&
+	    n->type->kind == LT_ARRAY)
+		return true;
+	if (n->kind == N_INDEX && n->a->kind == N_FIELD && n->a->a->kind == N_IDENT &&
+	    n->a->a->id == B_ARGS)
+		return !n->b->folded;
+	if (indexes_args(n->a) || indexes_args(n->b) || indexes_args(n->c))
+		return true;
+	for (size_t i = 0; i < n->n; i++)
+		if (indexes_args(n->list[i]))
+			return true;
+	return false;
+}
+
+static void prog_type(const struct lang_point *pt, enum lang_how how, struct lang_code *c)
+{
+	c->attach = 0;
+	switch (pt->kind) {
+	case LP_KPROBE:
+	case LP_KRETPROBE:
+	case LP_UPROBE:
+	case LP_URETPROBE:
+	case LP_USDT: c->type = BPF_PROG_TYPE_KPROBE; break;
+	case LP_FENTRY:
+	case LP_FEXIT:
+	case LP_ITER:
+		c->type = BPF_PROG_TYPE_TRACING;
+		c->attach = pt->kind == LP_FENTRY  ? BPF_TRACE_FENTRY
+			    : pt->kind == LP_FEXIT ? BPF_TRACE_FEXIT
+						   : BPF_TRACE_ITER;
+		break;
+	case LP_TRACEPOINT:
+		c->type =
+			how == LH_NORMAL ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_RAW_TRACEPOINT;
+		break;
+	case LP_PROFILE:
+	case LP_SOFTWARE:
+	case LP_HARDWARE:
+	case LP_WATCHPOINT: c->type = BPF_PROG_TYPE_PERF_EVENT; break;
+	default: c->type = BPF_PROG_TYPE_RAW_TRACEPOINT;
+	}
+}
+
+static void attach_to(struct compiler *k, struct lang_code *c, uint32_t point)
+{
+	uint32_t *list = arena_alloc(&k->p->arena, (c->n_points + 1) * sizeof(*list));
+
+	if (c->n_points)
+		memcpy(list, c->point, c->n_points * sizeof(*list));
+	list[c->n_points++] = point;
+	c->point = list;
+}
+
+static bool is_exit(const struct lang_point *p)
+{
+	return str_starts(p->name, "sys_exit_");
+}
+
+/* All system calls of a block that share code: one program, which looks the number up. */
+static size_t syscall_group(struct compiler *k, size_t first, int *map)
+{
+	const struct lang_point *a = &k->p->points.data[k->units.data[first].point];
+	size_t n = 1;
+
+	*map = -1;
+	if (k->c.args_asked)
+		return 1;
+	while (first + n < k->units.n &&
+	       k->units.data[first + n].block == k->units.data[first].block) {
+		const struct lang_point *b = &k->p->points.data[k->units.data[first + n].point];
+
+		if (how_of(k, b) != LH_SYSCALL || is_exit(a) != is_exit(b))
+			break;
+		n++;
+	}
+	if (n == 1)
+		return 1;
+	*map = (int)k->p->maps.n;
+	vec_push(&k->p->maps, (struct lang_map){ .type = BPF_MAP_TYPE_ARRAY,
+						 .key_size = 4,
+						 .value_size = 8,
+						 .entries = SYSCALLS_MAX,
+						 .value = k->c.u64 });
+	for (size_t i = 0; i < n; i++) {
+		uint32_t point = k->units.data[first + i].point;
+		const struct lang_point *b = &k->p->points.data[point];
+		int nr = k->env->syscall(k->env->ctx, b->name + (is_exit(b) ? 9 : 10));
+
+		if (nr >= 0 && nr < SYSCALLS_MAX)
+			vec_push(&k->p->inits, (struct lang_init){ *map, (uint32_t)nr, point + 1 });
+	}
+	return n;
+}
+
+static void generate(struct compiler *k)
+{
+	size_t step;
+
+	for (size_t i = 0; i < k->units.n && !k->d->errors; i += step) {
+		struct probe_block *b = &k->ast.blocks.data[k->units.data[i].block];
+		uint32_t point = k->units.data[i].point;
+		const struct lang_point *pt = &k->p->points.data[point];
+		struct lang_code c = { .filter_map = -1 };
+		struct err e = { 0 };
+
+		step = 1;
+		k->c.gen++;
+		check_block(&k->c, b, pt);
+		if (k->c.changed) { /* a string that grew: settle it */
+			k->c.changed = false;
+			check_block(&k->c, b, pt);
+		}
+		c.how = how_of(k, pt);
+		if (c.how == LH_RAW && k->c.args_asked &&
+		    (indexes_args(b->body) || indexes_args(b->pred)))
+			c.how = LH_NORMAL;
+		if (c.how == LH_SYSCALL)
+			step = syscall_group(k, i, &c.filter_map);
+		prog_type(pt, c.how, &c);
+		if (gen_program(&k->c, b, pt, point, c.how, c.filter_map, k->dump, &c, &e) < 0)
+			lang_error(k->d, b->pos, b->len, "%s", e.msg);
+		for (size_t j = 0; j < step; j++)
+			attach_to(k, &c, k->units.data[i + j].point);
+		/* Other points of the block run the same code when it does not matter which they
+		 * are. */
+		while (!k->c.uses_point && step == 1 && c.how != LH_SYSCALL && i + 1 < k->units.n &&
+		       k->units.data[i + 1].block == k->units.data[i].block &&
+		       k->p->points.data[k->units.data[i + 1].point].kind == pt->kind &&
+		       pt->kind != LP_FENTRY && pt->kind != LP_FEXIT && pt->kind != LP_ITER &&
+		       how_of(k, &k->p->points.data[k->units.data[i + 1].point]) == c.how) {
+			i++;
+			attach_to(k, &c, k->units.data[i].point);
+			if (pt->kind == LP_BEGIN || pt->kind == LP_END)
+				break;
+		}
+		c.name = arena_printf(&k->p->arena, "kymo_%s", lang_kind_name[pt->kind]);
+		vec_push(&k->p->codes, c);
+	}
+}
+
+static void size_maps(struct compiler *k)
+{
+	struct lang_program *p = k->p;
+	uint32_t ring = 4096;
+
+	while (ring < p->config.ring_pages * 4096u * (k->env->ncpus ? k->env->ncpus : 1) &&
+	       ring < 1u << 26)
+		ring *= 2;
+	p->maps.data[LANG_MAP_RING].entries = ring;
+	p->maps.data[LANG_MAP_COUNTERS].entries = p->n_counters;
+	p->maps.data[LANG_MAP_SCRATCH].entries = p->codes.n ? (uint32_t)p->codes.n : 1;
+}
+
+int lang_compile(const struct lang_source *s, const struct lang_env *env, unsigned dump,
+		 struct lang_program **ret, struct lang_diags *d)
+{
+	struct lang_program *p = mem_alloc(sizeof(*p));
+	struct compiler k = { .p = p, .env = env, .d = d, .dump = dump };
+
+	d->source = s->text;
+	d->name = s->name;
+	d->n = s->n;
+	p->types.arena = &p->arena;
+	p->source = arena_strndup(&p->arena, s->text, s->n);
+	p->source_n = s->n;
+	p->source_name = arena_strdup(&p->arena, s->name ? s->name : "program");
+	if (s->config)
+		p->config = *s->config;
+	else
+		lang_config_default(&p->config);
+	check_init(&k.c, p, env, &k.ast, s, d);
+	fixed_maps(&k);
+	if (s->n > 1u << 20)
+		lang_error(d, 0, 0, "the program is larger than 1 MiB");
+	if (!d->errors && parse_program(s, &p->config, &p->arena, &k.ast, d) == 0) {
+		if (dump & LANG_DUMP_AST)
+			ast_dump(&k.ast, &p->dump);
+		check_records(&k.c);
+		expand_all(&k);
+		if (k.units.n && !d->errors) {
+			for (int i = 0; i < PASSES; i++) {
+				k.c.changed = false;
+				check_all(&k, false);
+				if (!k.c.changed)
+					break;
+			}
+			check_all(&k, true);
+		}
+		if (!d->errors)
+			lay_out_maps(&k);
+		if (!d->errors) {
+			k.d->quiet = false;
+			k.c.changed = false;
+			generate(&k);
+			size_maps(&k);
+		}
+	}
+	vec_each (&k.ast.records, it)
+		vec_free(&(*it)->fields);
+	vec_free(&k.ast.blocks);
+	vec_free(&k.ast.records);
+	vec_free(&k.ast.consts);
+	vec_free(&k.ast.macros);
+	vec_free(&k.units);
+	check_free(&k.c);
+	if (d->errors) {
+		lang_program_free(p);
+		return -EINVAL;
+	}
+	*ret = p;
+	return 0;
+}
+
+void lang_program_free(struct lang_program *p)
+{
+	if (!p)
+		return;
+	vec_free(&p->maps);
+	vec_free(&p->points);
+	vec_free(&p->codes);
+	vec_free(&p->actions);
+	vec_free(&p->inits);
+	vec_free(&p->types.records);
+	strbuf_free(&p->dump);
+	arena_free(&p->arena);
+	free(p);
+}

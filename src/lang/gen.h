@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* From the checked tree to IR: what the files of the generator share. */
+#ifndef KYMO_LANG_GEN_H
+#define KYMO_LANG_GEN_H
+
+#include "lang/check.h"
+#include "lang/ir.h"
+
+/* Memory of the program's own. */
+struct place {
+	struct ir_val base;
+	int32_t off;
+};
+
+/* A word (or the address of a record or array) in v; everything else in m. */
+struct val {
+	bool mem;
+	struct ir_val v;
+	struct place m;
+};
+
+/* Memory anywhere. */
+struct ref {
+	struct ir_val base;
+	int32_t off;
+	enum lt_space space;
+};
+
+enum { VAR_UNSET, VAR_REG, VAR_MEM, VAR_FRAME };
+
+struct gen {
+	struct checker *c;
+	struct lang_program *p;
+	const struct lang_env *env;
+	const struct lang_point *point;
+	struct probe_block *block;
+	enum lang_how how;
+	bool is_exit;	     /* of a system call */
+	uint32_t point_id;   /* index in p->points, when there is one */
+	struct ir_val probe; /* the same as a value */
+	uint32_t prog;	     /* which entry of the scratch map */
+	struct ir_func *f;
+	VEC(struct ir_func *) funcs;
+	struct ir_val ctx, scratch, frame;
+	size_t scratch_at; /* the instructions that find it */
+	bool scratch_used, in_callback;
+	int32_t stack_used, stack_limit;
+	uint32_t scratch_off, scratch_max;
+	int exit_label, break_label, continue_label;
+	struct err err;
+};
+
+/* What a statement takes, it gives back when it ends. */
+struct gen_mark {
+	int32_t stack;
+	uint32_t scratch;
+};
+struct gen_mark gen_mark(const struct gen *g);
+void gen_release(struct gen *g, struct gen_mark m);
+
+/* Temporary memory, 8-byte aligned: on the stack when small, else in the scratch area. */
+struct place gen_memory(struct gen *g, uint32_t size);
+struct place gen_scratch(struct gen *g, uint32_t size);
+struct place gen_stack(struct gen *g, uint32_t size);
+struct ir_val gen_addr(struct gen *g, struct place p);
+void gen_zero(struct gen *g, struct place p, uint32_t size);
+void gen_copy(struct gen *g, struct place to, struct place from, uint32_t size);
+struct place gen_at(struct place p, uint32_t off);
+
+struct val gen_expr(struct gen *g, struct node *n);
+struct ir_val gen_word(struct gen *g, struct node *n);
+/* The value as type `to`, at p; lt_stored(to) bytes are written. */
+void gen_into(struct gen *g, struct node *n, struct place p, const struct ltype *to);
+void gen_put(struct gen *g, struct val v, const struct ltype *from, struct place p,
+	     const struct ltype *to);
+/* Go to the label when the truth of n is `when`. */
+void gen_branch(struct gen *g, struct node *n, bool when, int label);
+void gen_read(struct gen *g, struct ref r, struct place to, struct ir_val size);
+struct ir_val gen_load(struct gen *g, struct ref r, unsigned size, bool is_signed);
+struct ref gen_ref(struct gen *g, struct node *n);
+/* Text at an address into zeroed memory; size counts the NUL. The length with its NUL, or an error.
+ */
+struct ir_val gen_read_str(struct gen *g, struct ref r, struct place to, struct ir_val size);
+
+struct ir_val gen_arith(struct gen *g, int op, struct ir_val a, struct ir_val b, bool is_signed);
+struct val gen_builtin(struct gen *g, struct node *n);
+struct val gen_args_field(struct gen *g, struct node *n);
+struct val gen_call(struct gen *g, struct node *n);
+void gen_call_into(struct gen *g, struct node *n, struct place p, const struct ltype *to);
+/* Both sides equal? Falls through when the answer is `when`, else goes to the label. */
+void gen_equal(struct gen *g, struct node *a, struct node *b, bool when, int label);
+void gen_mem_equal(struct gen *g, struct place a, struct place b, uint32_t size, bool when,
+		   int label);
+struct ir_val gen_find(struct gen *g, struct node *n); /* position of a string in another, or -1 */
+struct val gen_stack_id(struct gen *g, const struct ltype *t);
+
+struct val gen_map_read(struct gen *g, struct node *n);
+void gen_map_assign(struct gen *g, struct node *n);
+void gen_map_add(struct gen *g, struct node *map, struct ir_val by);
+struct ir_val gen_map_delete(struct gen *g, struct node *map);
+struct ir_val gen_map_has(struct gen *g, struct node *map);
+/* The number an aggregation has over all CPUs, for the value at p of this CPU's entry. */
+struct ir_val gen_agg_value(struct gen *g, struct node *map, const struct ltype *t,
+			    struct place key);
+
+/* A message with these arguments; those that are not words are made in place. */
+void gen_message(struct gen *g, struct lang_action *a, struct node **arg, size_t n, bool control);
+void gen_count(struct gen *g, uint32_t counter);
+uint32_t gen_register_offset(const char *name, int *ok);
+int gen_arg_offset(int n, bool user);
+struct val gen_var(struct gen *g, struct lvar *v);
+void gen_set_var(struct gen *g, struct lvar *v, struct node *value);
+void gen_stmt(struct gen *g, struct node *n);
+
+/* A block for one point (or several that share the code) as a BPF program. */
+int gen_program(struct checker *c, struct probe_block *b, const struct lang_point *pt,
+		uint32_t point_id, enum lang_how how, int filter_map, unsigned dump,
+		struct lang_code *ret, struct err *e);
+
+#endif

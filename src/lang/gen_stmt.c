@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* Statements, loops, and a whole program around them. */
+#include <string.h>
+
+#include "lang/emit.h"
+#include "lang/gen.h"
+
+#define FRAME_CTX (-8) /* where callbacks find the context, when there are any */
+
+static void block(struct gen *g, struct node *n)
+{
+	if (!n)
+		return;
+	if (n->kind != N_BLOCK) {
+		gen_stmt(g, n);
+		return;
+	}
+	for (size_t i = 0; i < n->n; i++)
+		gen_stmt(g, n->list[i]);
+}
+
+static void loop_while(struct gen *g, struct node *n)
+{
+	int top = ir_label(g->f), end = ir_label(g->f), old_break = g->break_label,
+	    old_continue = g->continue_label;
+
+	g->break_label = end;
+	g->continue_label = top;
+	ir_place_label(g->f, top);
+	if (g->env->has_may_goto)
+		ir_add(g->f, IR_MAY_GOTO)->label = end;
+	gen_branch(g, n->a, false, end);
+	block(g, n->b);
+	ir_jump(g->f, top);
+	ir_place_label(g->f, end);
+	g->break_label = old_break;
+	g->continue_label = old_continue;
+}
+
+static void unroll(struct gen *g, struct node *n)
+{
+	int end = ir_label(g->f), old_break = g->break_label, old_continue = g->continue_label;
+
+	g->break_label = end;
+	for (int64_t i = 0; i < n->a->v; i++) {
+		g->continue_label = ir_label(g->f);
+		block(g, n->b);
+		ir_place_label(g->f, g->continue_label);
+	}
+	ir_place_label(g->f, end);
+	g->break_label = old_break;
+	g->continue_label = old_continue;
+}
+
+static struct ir_val param(struct gen *g, int n)
+{
+	struct ir_ins *i = ir_add(g->f, IR_PARAM);
+
+	i->off = n;
+	i->dst = ir_reg(g->f);
+	return IR_REG(i->dst);
+}
+
+static struct ir_val find_scratch(struct gen *g, int none)
+{
+	struct place key = gen_stack(g, 8);
+	struct ir_val p;
+
+	g->scratch_at = g->f->ins.n;
+	ir_store(g->f, 8, key.base, key.off, IR_IMM(g->prog));
+	p = ir_call(g->f, BPF_FUNC_map_lookup_elem, 2, IR_MAPREF(LANG_MAP_SCRATCH),
+		    gen_addr(g, key));
+	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
+	return p;
+}
+
+static void drop_scratch(struct gen *g)
+{
+	for (size_t i = g->scratch_at; i < g->scratch_at + 3; i++)
+		g->f->ins.data[i].dead = true;
+}
+
+/* Registers for the variables that only this loop's body has. */
+static void loop_vars(struct gen *g, struct node *n)
+{
+	bool is_loop = n->kind == N_FOR_MAP || n->kind == N_FOR_RANGE;
+
+	if (n->kind == N_VAR && n->var && n->var->where == VAR_REG && n->var->reg < 0) {
+		n->var->reg = ir_reg(g->f);
+		ir_move(g->f, n->var->reg, IR_IMM(0));
+	}
+	if (n->a && !is_loop)
+		loop_vars(g, n->a);
+	if (n->b)
+		loop_vars(g, n->b);
+	if (n->c)
+		loop_vars(g, n->c);
+	for (size_t i = 0; i < n->n && !is_loop; i++)
+		loop_vars(g, n->list[i]);
+}
+
+/* The body of a loop as a function of its own: what it shares with the outside lies in the frame.
+ */
+static int callback(struct gen *g, struct node *n)
+{
+	struct gen save = *g;
+	struct ir_func *f = arena_alloc(&g->p->arena, sizeof(*f));
+	struct ir_val index = { 0 }, key = { 0 }, value = { 0 };
+	struct lvar *v = n->a->var;
+	int id, stop = ir_label(f), go_on = ir_label(f);
+
+	vec_push(&g->funcs, f);
+	save.funcs = g->funcs; /* it may have moved */
+	id = (int)g->funcs.n - 1;
+	g->f = f;
+	f->is_callback = true;
+	f->pos = n->pos;
+	g->in_callback = true;
+	g->stack_used = 0;
+	g->stack_limit = 64;
+	g->scratch_used = false;
+	if (n->kind == N_FOR_RANGE) {
+		index = param(g, 0);
+		g->frame = param(g, 1);
+	} else {
+		param(g, 0);
+		key = param(g, 1);
+		value = param(g, 2);
+		g->frame = param(g, 3);
+	}
+	g->ctx = ir_load(f, 8, g->frame, FRAME_CTX);
+	g->scratch = find_scratch(g, stop);
+	g->exit_label = stop;
+	g->break_label = stop;
+	g->continue_label = go_on;
+	if (v && n->kind == N_FOR_RANGE) {
+		struct ir_val from = ir_load(f, 8, g->frame, n->offset ? -(int32_t)n->offset : -16);
+		struct ir_val i = ir_alu(f, BPF_ADD, from, ir_extend(f, index, 4, false));
+
+		if (v->where == VAR_FRAME)
+			ir_store(f, 8, g->frame, v->mem, i);
+		else
+			ir_move(f, v->reg = ir_reg(f), i);
+	} else if (v && v->type->kind == LT_TUPLE) {
+		const struct lang_map *m = &g->p->maps.data[n->b->map];
+		const struct ltype *t = v->type;
+		struct place to = { g->scratch, v->mem };
+
+		g->scratch_used = true;
+		gen_copy(g, to, (struct place){ key, 0 }, lt_stored(t->item[0]));
+		if (m->is_agg) {
+			ir_store(f, 8, to.base, to.off + (int32_t)t->offset[1],
+				 gen_agg_value(g, n->b, m->value,
+					       (struct place){ to.base, to.off }));
+		} else {
+			gen_copy(g, gen_at(to, t->offset[1]), (struct place){ value, 0 },
+				 lt_stored(t->item[1]));
+		}
+	}
+	loop_vars(g, n->list[0]);
+	block(g, n->list[0]);
+	ir_place_label(f, go_on);
+	ir_ret(f, IR_IMM(0));
+	ir_place_label(f, stop);
+	ir_ret(f, IR_IMM(1));
+	if (!g->scratch_used)
+		drop_scratch(g);
+	/* back to the outer function; what was learnt on the way stays */
+	save.funcs = g->funcs;
+	save.scratch_max = g->scratch_max;
+	save.scratch_off = save.scratch_off > g->scratch_off ? save.scratch_off : g->scratch_off;
+	save.err = g->err;
+	*g = save;
+	return id;
+}
+
+static void loop_for(struct gen *g, struct node *n)
+{
+	struct ir_val func = { IV_FUNC, 0 };
+	struct ir_val frame = g->in_callback ? g->frame : IR_STACK(0);
+
+	if (n->kind == N_FOR_RANGE) {
+		struct ir_val from = gen_word(g, n->b), to = gen_word(g, n->c),
+			      count = ir_copy(g->f, IR_IMM(0));
+		int none = ir_label(g->f);
+
+		ir_store(g->f, 8, g->frame, -(int32_t)n->offset, from);
+		ir_branch(g->f, BPF_JSGE, from, to, none);
+		ir_move(g->f, (int)count.v, ir_alu(g->f, BPF_SUB, to, from));
+		ir_place_label(g->f, none);
+		func.v = callback(g, n);
+		ir_call(g->f, BPF_FUNC_loop, 4, count, func, frame, IR_IMM(0));
+		return;
+	}
+	func.v = callback(g, n);
+	ir_call(g->f, BPF_FUNC_for_each_map_elem, 4, IR_MAPREF(n->b->map), func, frame, IR_IMM(0));
+}
+
+static void assign(struct gen *g, struct node *n)
+{
+	struct lvar *v = n->a->var;
+
+	if (n->a->kind == N_MAP) {
+		if (n->op == '=') {
+			gen_map_assign(g, n);
+		} else if (n->op == '+' || n->op == '-') {
+			struct ir_val by = gen_word(g, n->b);
+
+			if (n->op == '-')
+				by = ir_alu(g->f, BPF_SUB, IR_IMM(0), by);
+			gen_map_add(g, n->a, by);
+		} else {
+			struct node sum = { .kind = N_BIN,
+					    .op = n->op,
+					    .a = n->a,
+					    .b = n->b,
+					    .pos = n->pos,
+					    .len = n->len,
+					    .type = n->a->type,
+					    .v = n->a->type->is_signed,
+					    .map = -1 };
+			struct node set = {
+				.kind = N_ASSIGN, .op = '=', .a = n->a, .b = &sum, .pos = n->pos
+			};
+
+			gen_map_assign(g, &set);
+		}
+		return;
+	}
+	if (!v)
+		return;
+	if (n->op == '=') {
+		gen_set_var(g, v, n->b);
+	} else {
+		struct node sum = { .kind = N_BIN,
+				    .op = n->op,
+				    .a = n->a,
+				    .b = n->b,
+				    .pos = n->pos,
+				    .len = n->len,
+				    .type = v->type,
+				    .v = v->type->is_signed && n->b->type->is_signed,
+				    .map = -1 };
+
+		gen_set_var(g, v, &sum);
+	}
+}
+
+void gen_stmt(struct gen *g, struct node *n)
+{
+	struct gen_mark mark = gen_mark(g);
+
+	g->f->pos = n->pos;
+	switch (n->kind) {
+	case N_BLOCK: block(g, n); break;
+	case N_EXPR: gen_expr(g, n->a); break;
+	case N_IF: {
+		int other = ir_label(g->f), end = ir_label(g->f);
+
+		gen_branch(g, n->a, false, other);
+		gen_release(g, mark);
+		block(g, n->b);
+		if (n->c)
+			ir_jump(g->f, end);
+		ir_place_label(g->f, other);
+		block(g, n->c);
+		ir_place_label(g->f, end);
+		break;
+	}
+	case N_WHILE: loop_while(g, n); break;
+	case N_UNROLL: unroll(g, n); break;
+	case N_FOR_MAP:
+	case N_FOR_RANGE: loop_for(g, n); break;
+	case N_BREAK: ir_jump(g->f, g->break_label); break;
+	case N_CONTINUE: ir_jump(g->f, g->continue_label); break;
+	case N_RETURN:
+		if (g->in_callback)
+			ir_ret(g->f, IR_IMM(1));
+		else
+			ir_jump(g->f, g->exit_label);
+		break;
+	case N_LET:
+		if (n->b && n->a->var)
+			gen_set_var(g, n->a->var, n->b);
+		break;
+	case N_ASSIGN: assign(g, n); break;
+	default: break;
+	}
+	gen_release(g, mark);
+}
+
+/* Where variables live: a register, memory of their own, or the frame when loops share them. */
+static void place_vars(struct gen *g, struct node *n, bool in_loop, bool *loops)
+{
+	struct lvar *v = n->var;
+
+	if ((n->kind == N_VAR) && v && v->where == VAR_UNSET) {
+		if (!lt_is_word(v->type)) {
+			struct place p =
+				gen_scratch(g, lt_stored(v->type) ? lt_stored(v->type) : 8);
+
+			v->where = VAR_MEM;
+			v->mem = p.off;
+			gen_zero(g, p, lt_stored(v->type));
+		} else if (v->used_in_callback) {
+			struct place p = gen_stack(g, 8);
+
+			v->where = VAR_FRAME;
+			v->mem = p.off;
+			ir_store(g->f, 8, p.base, p.off, IR_IMM(0));
+		} else {
+			v->where = VAR_REG;
+			v->reg = -1;
+			if (!in_loop) {
+				v->reg = ir_reg(g->f);
+				ir_move(g->f, v->reg, IR_IMM(0));
+			}
+		}
+	}
+	if (n->kind == N_FOR_RANGE) {
+		struct place p = gen_stack(g, 8);
+
+		n->offset = (uint32_t)-p.off;
+	}
+	if (n->kind == N_FOR_MAP || n->kind == N_FOR_RANGE) {
+		*loops = true;
+		if (n->b)
+			place_vars(g, n->b, in_loop, loops);
+		if (n->c)
+			place_vars(g, n->c, in_loop, loops);
+		if (n->a)
+			place_vars(g, n->a, true, loops);
+		for (size_t i = 0; i < n->n; i++)
+			place_vars(g, n->list[i], true, loops);
+		return;
+	}
+	if (n->a)
+		place_vars(g, n->a, in_loop, loops);
+	if (n->b)
+		place_vars(g, n->b, in_loop, loops);
+	if (n->c)
+		place_vars(g, n->c, in_loop, loops);
+	for (size_t i = 0; i < n->n; i++)
+		place_vars(g, n->list[i], in_loop, loops);
+}
+
+static void forget_vars(struct node *n)
+{
+	if (n->var)
+		n->var->where = VAR_UNSET;
+	if (n->a)
+		forget_vars(n->a);
+	if (n->b)
+		forget_vars(n->b);
+	if (n->c)
+		forget_vars(n->c);
+	for (size_t i = 0; i < n->n; i++)
+		forget_vars(n->list[i]);
+}
+
+/* Which system call is it? Others leave at once. */
+static void filter_syscall(struct gen *g, int filter_map)
+{
+	struct node f = { .kind = N_FIELD, .s = "__syscall_nr", .type = g->c->i64 };
+	struct ir_val nr = gen_args_field(g, &f).v, p;
+	struct place key;
+
+	if (filter_map < 0) {
+		int number = g->env->syscall
+				     ? g->env->syscall(g->env->ctx,
+						       g->point->name + (g->is_exit ? 9 : 10))
+				     : -1;
+
+		ir_branch(g->f, BPF_JNE, nr, IR_IMM(number), g->exit_label);
+		return;
+	}
+	key = gen_stack(g, 8);
+	ir_store(g->f, 8, key.base, key.off, nr);
+	p = ir_call(g->f, BPF_FUNC_map_lookup_elem, 2, IR_MAPREF(filter_map), gen_addr(g, key));
+	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), g->exit_label);
+	g->probe = ir_load(g->f, 8, p, 0);
+	ir_branch(g->f, BPF_JEQ, g->probe, IR_IMM(0), g->exit_label);
+	g->probe = ir_alu(g->f, BPF_SUB, g->probe, IR_IMM(1));
+}
+
+static void body(struct gen *g, int filter_map)
+{
+	bool loops = false;
+	struct ir_ins *i;
+	struct place frame_ctx;
+	size_t first;
+
+	i = ir_add(g->f, IR_CTX);
+	i->dst = ir_reg(g->f);
+	g->ctx = IR_REG(i->dst);
+	frame_ctx = gen_stack(g, 8); /* first, so that it is at FRAME_CTX */
+	first = g->f->ins.n;
+	ir_store(g->f, 8, frame_ctx.base, frame_ctx.off, g->ctx);
+	g->exit_label = ir_label(g->f);
+	g->frame = IR_STACK(0);
+	if (g->how == LH_SYSCALL)
+		filter_syscall(g, filter_map);
+	/* With a predicate that needs no scratch memory, what fails it pays for none. */
+	g->scratch = find_scratch(g, g->exit_label);
+	if (g->block->pred)
+		place_vars(g, g->block->pred, false, &loops);
+	place_vars(g, g->block->body, false, &loops);
+	if (!loops)
+		g->f->ins.data[first].dead = true;
+	else
+		g->stack_limit = 160;
+	if (g->block->pred) {
+		struct gen_mark mark = gen_mark(g);
+
+		gen_branch(g, g->block->pred, false, g->exit_label);
+		gen_release(g, mark);
+	}
+	block(g, g->block->body);
+	ir_place_label(g->f, g->exit_label);
+	ir_ret(g->f, IR_IMM(0));
+	if (!g->scratch_used)
+		drop_scratch(g);
+}
+
+int gen_program(struct checker *c, struct probe_block *b, const struct lang_point *pt,
+		uint32_t point_id, enum lang_how how, int filter_map, unsigned dump,
+		struct lang_code *ret, struct err *e)
+{
+	struct gen g = { .c = c,
+			 .p = c->p,
+			 .env = c->env,
+			 .point = pt,
+			 .block = b,
+			 .how = how,
+			 .point_id = point_id,
+			 .stack_limit = 240 };
+	struct ir_func *f = arena_alloc(&c->p->arena, sizeof(*f));
+	int r;
+
+	f->pos = b->pos;
+	g.f = f;
+	g.prog = (uint32_t)c->p->codes.n;
+	g.probe = IR_IMM(point_id);
+	g.is_exit = how != LH_NORMAL && (str_starts(pt->name, "sys_exit"));
+	vec_push(&g.funcs, f);
+	forget_vars(b->body);
+	if (b->pred)
+		forget_vars(b->pred);
+	body(&g, filter_map);
+	for (size_t i = 0; i < g.funcs.n; i++) {
+		struct ir_func *k = g.funcs.data[i];
+		size_t n = 0;
+
+		for (size_t j = 0; j < k->ins.n; j++)
+			if (!k->ins.data[j].dead)
+				k->ins.data[n++] = k->ins.data[j];
+		k->ins.n = n;
+		ir_clean(k);
+		if (dump & LANG_DUMP_IR) {
+			strbuf_printf(&c->p->dump, "%s%s:\n", pt->text, i ? " (loop)" : "");
+			ir_dump(k, &c->p->dump);
+		}
+	}
+	if (g.scratch_max > c->p->maps.data[LANG_MAP_SCRATCH].value_size)
+		c->p->maps.data[LANG_MAP_SCRATCH].value_size = g.scratch_max;
+	r = emit_code(g.funcs.data, g.funcs.n, &c->p->arena, ret, e);
+	for (size_t i = 0; i < g.funcs.n; i++)
+		ir_free(g.funcs.data[i]);
+	vec_free(&g.funcs);
+	return r;
+}

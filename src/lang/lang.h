@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tracing language: a program's text in, BPF programs, maps and what to do
+ * with their messages out.
+ *
+ *	struct lang_program *p;
+ *	r = lang_compile(&(struct lang_source){ ... }, &env, &p, &diags);
+ *
+ * Nothing here opens a file or asks the kernel: types, probes and symbols come
+ * through struct lang_env. The result is loaded and attached by live/run.h, or
+ * run in user space over recorded events by lang/vm.h.
+ */
+#ifndef KYMO_LANG_LANG_H
+#define KYMO_LANG_LANG_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "lang/type.h"
+
+enum lang_kind {
+	LP_BEGIN,
+	LP_END,
+	LP_KPROBE,
+	LP_KRETPROBE,
+	LP_FENTRY,
+	LP_FEXIT,
+	LP_TRACEPOINT,
+	LP_RAWTP,
+	LP_UPROBE,
+	LP_URETPROBE,
+	LP_USDT,
+	LP_PROFILE,
+	LP_INTERVAL,
+	LP_SOFTWARE,
+	LP_HARDWARE,
+	LP_WATCHPOINT,
+	LP_ITER,
+	LP_SELF,
+	LP_N,
+};
+extern const char *const lang_kind_name[LP_N];
+
+/* One place to attach, patterns expanded. Strings live in the program's arena. */
+struct lang_point {
+	enum lang_kind kind;
+	const char *text;     /* as `probe` shows it */
+	const char *target;   /* tracepoint: system; uprobe, usdt: file; kprobe: module; profile,
+				 interval: unit */
+	const char *provider; /* usdt */
+	const char *name;     /* function, event */
+	uint64_t offset;      /* of a function; or the address when there is no name */
+	uint64_t number;      /* rate, count, length */
+	bool has_offset, is_addr;
+	char mode[4];	   /* watchpoint: rwx */
+	uint32_t pos, len; /* in the source */
+};
+
+/* How a tracepoint's program is attached (lang_code.how). */
+enum lang_how {
+	LH_NORMAL,
+	LH_RAW,	    /* as a raw tracepoint of the point's name */
+	LH_SYSCALL, /* through raw_syscalls, the number picked by the program */
+};
+
+struct lang_usdt_arg {
+	int size;      /* negative: signed */
+	int kind;      /* 0 constant, 1 register, 2 memory at register + offset */
+	int reg_off;   /* in struct pt_regs */
+	int index_off; /* of an index register, -1 none */
+	int scale;
+	int64_t value; /* constant or offset */
+};
+
+typedef int lang_match_fn(void *arg, const char *target, const char *name);
+
+/* What the compiler asks of the world. Any callback may be NULL: then there is nothing of that
+ * kind. */
+struct lang_env {
+	void *ctx;
+	unsigned ncpus;
+	int32_t pid; /* of -p or -c; 0: none */
+	uint64_t boot_offset;
+	bool recorded;	   /* for lang/vm.h: tracepoint records and what recordings hold */
+	bool has_loop;	   /* bpf_loop */
+	bool has_may_goto; /* loops without a provable end */
+	/* Calls fn for each thing that fits the pattern; the number of them, or -errno. */
+	int (*match)(void *ctx, const struct lang_point *pattern, lang_match_fn *fn, void *arg,
+		     struct err *e);
+	/* A tracepoint's format text, which the caller frees; NULL when there is no such
+	 * tracepoint. */
+	char *(*tp_format)(void *ctx, const char *system, const char *event);
+	/* "struct task_struct", "union x", "enum y", "pid_t": NULL when not known. */
+	const struct ltype *(*type)(void *ctx, struct ltypes *t, const char *name);
+	void (*fill)(void *ctx, struct ltypes *t, struct lrecord *r);
+	/*
+	 * Arguments of a kernel function or raw tracepoint as a record of 8-byte slots; its last
+	 * field is "$retval" when it returns something. NULL when not known.
+	 */
+	struct lrecord *(*args)(void *ctx, struct ltypes *t, const struct lang_point *p);
+	bool (*enumerator)(void *ctx, const char *name, int64_t *value);
+	bool (*kaddr)(void *ctx, const char *name, uint64_t *addr);
+	bool (*uaddr)(void *ctx, const char *path, const char *name, uint64_t *addr,
+		      uint64_t *size);
+	bool (*cgroup)(void *ctx, const char *path, uint64_t *id);
+	/* Number of a system call by name, -1 none. */
+	int (*syscall)(void *ctx, const char *name);
+	bool (*resolve)(void *ctx, const char *name, uint8_t addr[16], int *family);
+	int (*usdt_args)(void *ctx, const struct lang_point *p, struct lang_usdt_arg *arg, int max);
+	/* Is the kind refused here? The reason, and the best alternative for this point; else NULL.
+	 */
+	const char *(*refused)(void *ctx, const struct lang_point *p, char *instead, size_t size);
+	/* May this raw tracepoint be used in place of system:event? */
+	bool (*raw)(void *ctx, const char *system, const char *event);
+};
+
+struct lang_source {
+	const char *name; /* for messages: "stdin", a path */
+	const char *text;
+	size_t n;
+	char **args; /* $1 ... */
+	int n_args;
+	bool unsafe;
+	const struct lang_config *config; /* NULL: defaults */
+};
+
+/* Tunables, from the config block, the environment or options. */
+struct lang_config {
+	uint32_t strlen, map_keys, stack_depth, max_probes, max_bpf_progs, log_size;
+	uint32_t ring_pages;
+	bool missing_ignored, cache_symbols;
+	bool on_stack_full;
+};
+void lang_config_default(struct lang_config *c);
+
+struct lang_map {
+	const char *name;	 /* with the '@'; NULL for the runtime's own */
+	const struct ltype *key; /* a tuple, also for one part; NULL: no key */
+	bool tuple_key;		 /* the program's own tuple, not a list of keys */
+	const struct ltype *value;
+	enum bpf_map_type type;
+	uint32_t key_size, value_size, entries, flags;
+	bool per_cpu, is_agg;
+	bool present_word; /* keyless values in arrays: 8 bytes in front say whether it was set */
+	uint32_t full_counter; /* index in the counters map */
+};
+
+/* The runtime's own maps stand first. */
+enum {
+	LANG_MAP_RING,	   /* messages */
+	LANG_MAP_CONTROL,  /* messages that must not be lost when the ring is full */
+	LANG_MAP_COUNTERS, /* lost messages, updates refused by full maps: per CPU */
+	LANG_MAP_SCRATCH,  /* per CPU memory, an entry a program */
+	LANG_MAP_STACKS,   /* hash -> addresses */
+	LANG_MAP_INFO,	   /* what the session tells programs: LANG_INFO_* */
+	LANG_MAP_FIXED,
+};
+enum { LANG_INFO_START, LANG_INFO_N }; /* when it began, CLOCK_BOOTTIME ns */
+enum { LANG_COUNT_LOST, LANG_COUNT_CONTROL_LOST, LANG_COUNT_STACKS, LANG_COUNT_MAPS };
+
+enum lang_act {
+	LA_PRINTF,
+	LA_PRINT, /* a value */
+	LA_PRINT_MAP,
+	LA_CLEAR,
+	LA_ZERO,
+	LA_EXIT,
+	LA_TIME,
+	LA_JOIN,
+	LA_CAT,
+	LA_SYSTEM,
+	LA_ERRORF,
+	LA_DEBUGF,
+	LA_SKBOUTPUT,
+	LA_HELPER_ERROR,
+	LA_NEW_PROCESS, /* a user stack of a process not seen before */
+};
+
+struct lang_arg {
+	const struct ltype *type;
+	uint32_t offset; /* in the message */
+};
+
+/* What a message asks for. A message is the u32 number of its action, a u32 of flags, then the
+ * arguments. */
+struct lang_action {
+	enum lang_act kind;
+	const char *format;
+	struct lang_arg *arg;
+	size_t n_args;
+	uint32_t size; /* of the whole message */
+	int map;
+	int64_t top, div;
+	const char *map_key_text;
+	uint32_t pos;
+};
+
+struct lang_line {
+	uint32_t insn, pos;
+};
+
+/* One BPF program. Map references have the map's index as imm and BPF_PSEUDO_MAP_FD as source. */
+struct lang_code {
+	struct bpf_insn *insn;
+	uint32_t n;
+	struct lang_line *line;
+	size_t n_lines;
+	uint32_t *func; /* first instruction of each function; the program itself is the first */
+	size_t n_funcs;
+	enum bpf_prog_type type;
+	enum bpf_attach_type attach;
+	enum lang_how how;
+	bool sleepable;
+	const char *name; /* what the kernel calls it */
+	uint32_t *point;  /* indices into program->points */
+	size_t n_points;
+	/* LH_SYSCALL: the program looks numbers up in this map (-1: it compares with one) */
+	int filter_map;
+};
+
+struct lang_init {
+	int map;
+	uint32_t key;
+	uint64_t value;
+};
+
+struct lang_program {
+	struct arena arena;
+	struct ltypes types;
+	struct lang_config config;
+	const char *source;
+	size_t source_n;
+	const char *source_name;
+	VEC(struct lang_map) maps;
+	VEC(struct lang_point) points;
+	VEC(struct lang_code) codes;
+	VEC(struct lang_action) actions;
+	VEC(struct lang_init) inits; /* entries of array maps, before the start */
+	uint32_t n_counters;
+	uint32_t stack_depth;
+	bool uses_ring, uses_stacks, uses_ustack;
+	struct strbuf dump; /* AST and IR, when asked for */
+};
+
+/* What was wrong, in the order of the text. */
+struct lang_diag {
+	uint32_t pos, len;
+	bool warning;
+	char *text, *hint;
+};
+struct lang_diags {
+	VEC(struct lang_diag) list;
+	unsigned errors;
+	bool quiet; /* while types settle */
+	const char *source, *name;
+	size_t n;
+};
+void lang_diags_free(struct lang_diags *d);
+/* All of them as the user sees them: place, message, the line, a caret, the hint. */
+void lang_diags_text(const struct lang_diags *d, struct strbuf *b);
+__attribute__((format(printf, 4, 5))) void lang_error(struct lang_diags *d, uint32_t pos,
+						      uint32_t len, const char *fmt, ...);
+__attribute__((format(printf, 4, 5))) void lang_warn(struct lang_diags *d, uint32_t pos,
+						     uint32_t len, const char *fmt, ...);
+__attribute__((format(printf, 2, 3))) void lang_hint(struct lang_diags *d, const char *fmt, ...);
+/* Line and column (from 1) of a position. */
+void lang_place(const char *text, size_t n, uint32_t pos, unsigned *line, unsigned *column);
+
+#define LANG_DUMP_AST 1u
+#define LANG_DUMP_IR 2u
+#define LANG_DUMP_BPF 4u
+
+/* 0 and *ret, or -EINVAL with the reasons in d. dump: LANG_DUMP_*. */
+int lang_compile(const struct lang_source *s, const struct lang_env *env, unsigned dump,
+		 struct lang_program **ret, struct lang_diags *d);
+void lang_program_free(struct lang_program *p); /* NULL is fine */
+
+/* The instructions of a program, with its source lines between. */
+void lang_list_code(const struct lang_program *p, const struct lang_code *c, struct strbuf *b);
+
+/* The source position an instruction came from. */
+uint32_t lang_code_pos(const struct lang_code *c, uint32_t insn);
+
+/* Type information for the kernel: function names and source lines. Caller frees all three. */
+struct lang_btf {
+	void *data;
+	size_t size;
+	struct bpf_func_info *func;
+	size_t n_func;
+	struct bpf_line_info *line;
+	size_t n_line;
+};
+void lang_btf_make(const struct lang_program *p, const struct lang_code *c, struct lang_btf *ret);
+void lang_btf_free(struct lang_btf *b);
+
+#endif

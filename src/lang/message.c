@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* What messages ask for: text, maps, commands. */
+#include <string.h>
+#include <time.h>
+
+#include "lang/show.h"
+
+#define JOIN_ARGS 16
+#define JOIN_SIZE 256
+
+static void json_open(struct lang_out *o, const char *type)
+{
+	strbuf_printf(&o->text, "{\"type\": \"%s\", \"data\": ", type);
+}
+
+static void one_number(const char *spec, size_t n, char conv, uint64_t v, struct strbuf *b)
+{
+	char f[48];
+	size_t k = 0;
+
+	for (size_t i = 0; i < n && k < sizeof(f) - 4; i++)
+		if (!strchr("hlzjt", spec[i]))
+			f[k++] = spec[i];
+	if (conv == 'c' || conv == 'p') {
+		f[k++] = conv == 'p' ? 'p' : 'c';
+		f[k] = '\0';
+		if (conv == 'p' && !v)
+			strbuf_puts(b, "0x0");
+		else if (conv == 'p')
+			strbuf_printf(
+				b, f,
+				(void *)(uintptr_t)
+					v); /* NOLINT: checked by the compiler of the language */
+		else
+			strbuf_printf(b, f, (int)v);
+		return;
+	}
+	f[k++] = 'l';
+	f[k++] = 'l';
+	f[k++] = conv == 'i' ? 'd' : conv;
+	f[k] = '\0';
+	strbuf_printf(b, f, (unsigned long long)v);
+}
+
+static void one_text(const char *spec, size_t n, const char *s, struct strbuf *b)
+{
+	char f[48];
+
+	if (n + 2 > sizeof(f))
+		n = 1;
+	memcpy(f, spec, n);
+	f[n] = 's';
+	f[n + 1] = '\0';
+	strbuf_printf(b, f, s);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void format(const struct lang_out *o, const struct lang_action *a, const char *data,
+		   struct strbuf *b)
+{
+	size_t arg = 0;
+
+	for (const char *s = a->format; *s; s++) {
+		const char *start = s;
+		size_t n;
+		char conv;
+
+		if (*s != '%') {
+			strbuf_putc(b, *s);
+			continue;
+		}
+		if (s[1] == '%') {
+			strbuf_putc(b, '%');
+			s++;
+			continue;
+		}
+		s++;
+		s += strspn(s, "-+ #0123456789.hlzjt");
+		conv = *s;
+		n = (size_t)(s - start);
+		if (!conv)
+			return;
+		if (arg >= a->n_args)
+			continue;
+		if (strchr("diuxXocp", conv) && lt_is_word(a->arg[arg].type)) {
+			uint64_t v;
+
+			memcpy(&v, data + a->arg[arg].offset, 8);
+			one_number(start, n, conv, v, b);
+		} else {
+			AUTO_STRBUF text = { 0 };
+			char plain[48];
+			size_t k = 0;
+
+			lang_show_value(o, a->arg[arg].type, data + a->arg[arg].offset, false,
+					&text);
+			for (size_t i = 0; i < n && k < sizeof(plain) - 1; i++)
+				if (!strchr("hlzjt", start[i]))
+					plain[k++] = start[i];
+			one_text(plain, k, strbuf_str(&text), b);
+		}
+		arg++;
+	}
+}
+#pragma GCC diagnostic pop
+
+static void say(struct lang_out *o, const char *type, const struct strbuf *text)
+{
+	if (!o->json) {
+		strbuf_add(&o->text, strbuf_str(text), text->n);
+		return;
+	}
+	json_open(o, type);
+	lang_json_text(&o->text, strbuf_str(text), text->n);
+	strbuf_puts(&o->text, "}\n");
+}
+
+static void json_print(struct lang_out *o, const struct ltype *t, const char *data)
+{
+	AUTO_STRBUF text = { 0 };
+
+	if (t->kind == LT_TUPLE) {
+		strbuf_putc(&o->text, '[');
+		for (uint32_t i = 0; i < t->n; i++) {
+			strbuf_puts(&o->text, i ? "," : "");
+			json_print(o, t->item[i], data + t->offset[i]);
+		}
+		strbuf_putc(&o->text, ']');
+		return;
+	}
+	lang_show_value(o, t, data, false, &text);
+	if (t->kind == LT_INT)
+		strbuf_puts(&o->text, strbuf_str(&text));
+	else
+		lang_json_text(&o->text, strbuf_str(&text), text.n);
+}
+
+static void print_value(struct lang_out *o, const struct lang_action *a, const char *data)
+{
+	AUTO_STRBUF text = { 0 };
+
+	if (o->json) {
+		json_open(o, "value");
+		json_print(o, a->arg[0].type, data + a->arg[0].offset);
+		strbuf_puts(&o->text, "}\n");
+		return;
+	}
+	if (a->map_key_text) {
+		strbuf_printf(&o->text, "%s", a->map_key_text);
+		for (size_t i = 1; i < a->n_args; i++) {
+			strbuf_puts(&o->text, i > 1 ? ", " : "[");
+			lang_show_value(o, a->arg[i].type, data + a->arg[i].offset, true, &o->text);
+		}
+		strbuf_puts(&o->text, a->n_args > 1 ? "]: " : ": ");
+	}
+	lang_show_value(o, a->arg[0].type, data + a->arg[0].offset, false, &text);
+	strbuf_add(&o->text, strbuf_str(&text), text.n);
+	strbuf_putc(&o->text, '\n');
+}
+
+static void print_time(struct lang_out *o, const char *fmt)
+{
+	time_t now = o->h->now ? (time_t)(o->h->now(o->h->ctx) / 1000000000) : time(NULL);
+	struct strbuf b = { 0 };
+	char text[512];
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	if (strftime(text, sizeof(text), fmt, &tm))
+		strbuf_puts(&b, text);
+	say(o, "time", &b);
+	strbuf_free(&b);
+}
+
+static void join(struct lang_out *o, const struct lang_action *a, const char *data)
+{
+	AUTO_STRBUF b = { 0 };
+
+	for (int i = 0; i < JOIN_ARGS; i++) {
+		const char *s = data + 8 + i * JOIN_SIZE;
+
+		if (!*s)
+			break;
+		strbuf_puts(&b, i ? a->format : "");
+		strbuf_add(&b, s, strnlen(s, JOIN_SIZE));
+	}
+	strbuf_putc(&b, '\n');
+	say(o, "join", &b);
+}
+
+static void print_file(struct lang_out *o, const char *path)
+{
+	struct strbuf b = { 0 };
+	char buf[4096];
+	FILE *f = fopen(path, "re");
+	size_t n;
+
+	if (!f) {
+		strbuf_printf(&o->errors, "cannot read %s: %s\n", path, strerror(errno));
+		return;
+	}
+	while ((n = fread(buf, 1, sizeof(buf), f)) > 0 && b.n < 1u << 20)
+		strbuf_add(&b, buf, n);
+	fclose(f);
+	say(o, "cat", &b);
+	strbuf_free(&b);
+}
+
+void lang_message(struct lang_out *o, const void *data, size_t n)
+{
+	const struct lang_action *a;
+	AUTO_STRBUF text = { 0 };
+	uint64_t v = 0;
+	uint32_t id;
+
+	o->messages++;
+	if (n < 8) {
+		o->bad++;
+		return;
+	}
+	memcpy(&id, data, 4);
+	if (id >= o->p->actions.n || n < o->p->actions.data[id].size) {
+		o->bad++;
+		return;
+	}
+	a = &o->p->actions.data[id];
+	if (a->n_args && n >= 16)
+		memcpy(&v, (const char *)data + 8, 8);
+	switch (a->kind) {
+	case LA_PRINTF:
+		format(o, a, data, &text);
+		say(o, "printf", &text);
+		break;
+	case LA_ERRORF:
+	case LA_DEBUGF: format(o, a, data, &o->errors); break;
+	case LA_PRINT: print_value(o, a, data); break;
+	case LA_PRINT_MAP: lang_show_map(o, a->map, a->top, a->div); break;
+	case LA_CLEAR: o->h->map_clear(o->h->ctx, a->map); break;
+	case LA_ZERO: o->h->map_zero(o->h->ctx, a->map); break;
+	case LA_EXIT:
+		o->exit = true;
+		o->exit_code = (int)(v & 255);
+		break;
+	case LA_TIME: print_time(o, a->format); break;
+	case LA_JOIN: join(o, a, data); break;
+	case LA_CAT:
+		format(o, a, data, &text);
+		print_file(o, strbuf_str(&text));
+		break;
+	case LA_SYSTEM:
+		format(o, a, data, &text);
+		if (o->h->run) {
+			struct strbuf b = { 0 };
+
+			o->h->run(o->h->ctx, strbuf_str(&text), &b);
+			say(o, "syscall", &b);
+			strbuf_free(&b);
+		}
+		break;
+	case LA_NEW_PROCESS:
+		if (o->h->new_process)
+			o->h->new_process(o->h->ctx, (int32_t)v);
+		break;
+	case LA_SKBOUTPUT:
+	case LA_HELPER_ERROR: break;
+	}
+}

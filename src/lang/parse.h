@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the parser share. */
+#ifndef KYMO_LANG_PARSE_H
+#define KYMO_LANG_PARSE_H
+
+#include "lang/ast.h"
+
+struct parser {
+	struct lexer lex;
+	struct token tok; /* the one looked at */
+	struct token prev;
+	struct arena *arena;
+	struct lang_diags *d;
+	struct ast *ast;
+	struct lang_config *config;
+	const struct lang_source *src;
+	bool in_predicate;
+	bool failed; /* in this statement: say no more until the next */
+	unsigned depth, loops;
+};
+
+#define PARSE_DEPTH 200
+
+void parse_advance(struct parser *p);
+bool parse_accept(struct parser *p, int kind);
+bool parse_expect(struct parser *p, int kind, const char *what);
+bool parse_is(const struct parser *p, const char *word);
+bool parse_accept_word(struct parser *p, const char *word);
+__attribute__((format(printf, 2, 3))) void parse_fail(struct parser *p, const char *fmt, ...);
+
+struct node *parse_node(struct parser *p, enum node_kind kind, uint32_t pos);
+struct node *parse_expr(struct parser *p);
+struct node *parse_block(struct parser *p); /* { ... } */
+/* A type, when the tokens are one; NULL and nothing consumed otherwise. */
+struct ctype *parse_type(struct parser *p);
+bool parse_is_int_type(const char *name);
+
+bool parse_point(struct parser *p, struct lang_point *ret);
+/* An uninterrupted text such as "tracepoint:sched:*" into its parts. */
+bool lang_point_parse(const char *text, struct arena *a, struct lang_point *ret, struct err *e);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* Attach points as text: "tracepoint:sched:sched_switch", "uprobe:/bin/bash:readline+4". */
+#include <ctype.h>
+#include <string.h>
+
+#include "lang/parse.h"
+
+const char *const lang_kind_name[LP_N] = {
+	[LP_BEGIN] = "BEGIN",
+	[LP_END] = "END",
+	[LP_KPROBE] = "kprobe",
+	[LP_KRETPROBE] = "kretprobe",
+	[LP_FENTRY] = "fentry",
+	[LP_FEXIT] = "fexit",
+	[LP_TRACEPOINT] = "tracepoint",
+	[LP_RAWTP] = "rawtracepoint",
+	[LP_UPROBE] = "uprobe",
+	[LP_URETPROBE] = "uretprobe",
+	[LP_USDT] = "usdt",
+	[LP_PROFILE] = "profile",
+	[LP_INTERVAL] = "interval",
+	[LP_SOFTWARE] = "software",
+	[LP_HARDWARE] = "hardware",
+	[LP_WATCHPOINT] = "watchpoint",
+	[LP_ITER] = "iter",
+	[LP_SELF] = "self",
+};
+
+static const struct {
+	const char *name;
+	enum lang_kind kind;
+} kinds[] = {
+	{ "BEGIN", LP_BEGIN },
+	{ "begin", LP_BEGIN },
+	{ "END", LP_END },
+	{ "end", LP_END },
+	{ "kprobe", LP_KPROBE },
+	{ "k", LP_KPROBE },
+	{ "kretprobe", LP_KRETPROBE },
+	{ "kr", LP_KRETPROBE },
+	{ "fentry", LP_FENTRY },
+	{ "kfunc", LP_FENTRY },
+	{ "f", LP_FENTRY },
+	{ "fexit", LP_FEXIT },
+	{ "kretfunc", LP_FEXIT },
+	{ "fr", LP_FEXIT },
+	{ "tracepoint", LP_TRACEPOINT },
+	{ "t", LP_TRACEPOINT },
+	{ "rawtracepoint", LP_RAWTP },
+	{ "rt", LP_RAWTP },
+	{ "uprobe", LP_UPROBE },
+	{ "u", LP_UPROBE },
+	{ "uretprobe", LP_URETPROBE },
+	{ "ur", LP_URETPROBE },
+	{ "usdt", LP_USDT },
+	{ "U", LP_USDT },
+	{ "profile", LP_PROFILE },
+	{ "p", LP_PROFILE },
+	{ "interval", LP_INTERVAL },
+	{ "i", LP_INTERVAL },
+	{ "software", LP_SOFTWARE },
+	{ "s", LP_SOFTWARE },
+	{ "hardware", LP_HARDWARE },
+	{ "h", LP_HARDWARE },
+	{ "watchpoint", LP_WATCHPOINT },
+	{ "w", LP_WATCHPOINT },
+	{ "asyncwatchpoint", LP_WATCHPOINT },
+	{ "aw", LP_WATCHPOINT },
+	{ "iter", LP_ITER },
+	{ "it", LP_ITER },
+	{ "self", LP_SELF },
+};
+
+/* Parts between colons; quotes keep colons inside. At most max; the rest stays in the last. */
+static size_t split(const char *text, struct arena *a, const char **part, size_t max)
+{
+	AUTO_STRBUF b = { 0 };
+	bool quoted = false;
+	size_t n = 0;
+
+	for (const char *s = text;; s++) {
+		if (*s == '"') {
+			quoted = !quoted;
+		} else if (!*s || (*s == ':' && !quoted && n + 1 < max)) {
+			part[n++] = arena_strdup(a, strbuf_str(&b));
+			strbuf_reset(&b);
+			if (!*s)
+				return n;
+		} else {
+			strbuf_putc(&b, *s);
+		}
+	}
+}
+
+/* name+0x10, or a bare address. */
+static bool function(const char *text, struct arena *a, struct lang_point *p, struct err *e)
+{
+	const char *plus = strrchr(text, '+');
+	uint64_t v;
+
+	p->name = text;
+	if (plus && plus > text) {
+		if (!str_u64(plus + 1, &p->offset)) {
+			err_set(e, EINVAL, "'%s' is no offset", plus + 1);
+			return false;
+		}
+		p->name = arena_strndup(a, text, (size_t)(plus - text));
+		p->has_offset = true;
+	}
+	if (isdigit((unsigned char)p->name[0]) && str_u64(p->name, &v)) {
+		p->is_addr = true;
+		p->offset += v;
+	}
+	return true;
+}
+
+static bool rate(struct lang_point *p, const char *unit, const char *number, struct err *e)
+{
+	static const char *const units[] = { "s", "ms", "us", "ns", "hz" };
+	bool known = false;
+	uint64_t ns;
+
+	if (!number) { /* interval:5s */
+		if (str_duration(unit, 1, &ns) && ns) {
+			p->target = "ns";
+			p->number = ns;
+			return true;
+		}
+		err_set(e, EINVAL, "%s wants a unit and a number", lang_kind_name[p->kind]);
+		err_hint(e, "%s:s:1, :ms:100, :us:500 or :hz:99", lang_kind_name[p->kind]);
+		return false;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		known |= strcmp(units[i], unit) == 0;
+	p->target = unit;
+	if (!known || !str_u64(number, &p->number) || !p->number) {
+		err_set(e, EINVAL, known ? "'%s' is no rate" : "'%s' is no unit of time",
+			known ? number : unit);
+		err_hint(e, "s, ms, us or hz, and a number above 0");
+		return false;
+	}
+	return true;
+}
+
+static bool watch(struct lang_point *p, const char **part, size_t n, struct arena *a, struct err *e)
+{
+	if (n != 4 || !function(part[1], a, p, e) || !str_u64(part[2], &p->number) ||
+	    strspn(part[3], "rwx") != strlen(part[3]) || !part[3][0] || strlen(part[3]) > 3) {
+		err_set(e, EINVAL, "watchpoint wants an address, a length and a mode");
+		err_hint(e, "watchpoint:0xADDRESS:8:rw");
+		return false;
+	}
+	if (p->number != 1 && p->number != 2 && p->number != 4 && p->number != 8) {
+		err_set(e, EINVAL, "a watchpoint is 1, 2, 4 or 8 bytes long");
+		return false;
+	}
+	snprintf(p->mode, sizeof(p->mode), "%s", part[3]);
+	return true;
+}
+
+static bool parts(struct lang_point *p, const char **part, size_t n, struct arena *a, struct err *e)
+{
+	switch (p->kind) {
+	case LP_BEGIN:
+	case LP_END:
+		if (n == 1)
+			return true;
+		err_set(e, EINVAL, "%s takes nothing behind it", part[0]);
+		return false;
+	case LP_KPROBE:
+	case LP_KRETPROBE:
+	case LP_FENTRY:
+	case LP_FEXIT:
+		if (n == 3)
+			p->target = part[1];
+		if ((n == 2 || n == 3) && part[n - 1][0])
+			return function(part[n - 1], a, p, e);
+		break;
+	case LP_TRACEPOINT:
+		if (n == 3 && part[1][0] && part[2][0]) {
+			p->target = part[1];
+			p->name = part[2];
+			return true;
+		}
+		err_set(e, EINVAL, "tracepoint wants a subsystem and an event");
+		err_hint(e, "tracepoint:sched:sched_switch; kymo run -l 'tracepoint:*' lists them");
+		return false;
+	case LP_RAWTP:
+	case LP_ITER:
+	case LP_SELF:
+		if (n >= 2 && part[n - 1][0]) {
+			if (n > 2)
+				p->target = part[1];
+			p->name = part[n - 1];
+			return true;
+		}
+		break;
+	case LP_UPROBE:
+	case LP_URETPROBE:
+		if (n >= 3 && part[1][0] && part[2][0]) {
+			const char *f = part[2];
+
+			p->target = part[1];
+			if (n >= 4 && strcmp(part[2], "cpp") == 0) {
+				p->provider = "cpp";
+				f = part[3];
+			}
+			return function(f, a, p, e);
+		}
+		err_set(e, EINVAL, "%s wants a file and a function", lang_kind_name[p->kind]);
+		err_hint(e, "%s:/bin/bash:readline", lang_kind_name[p->kind]);
+		return false;
+	case LP_USDT:
+		if (n == 2 || n == 3 || n == 4) {
+			p->target = n == 2 ? "" : part[1];
+			p->provider = n == 4 ? part[2] : "*";
+			p->name = part[n - 1];
+			if (p->name[0])
+				return true;
+		}
+		err_set(e, EINVAL, "usdt wants a file, a provider and a probe");
+		err_hint(e, "usdt:/path/to/program:provider:probe");
+		return false;
+	case LP_PROFILE:
+	case LP_INTERVAL:
+		if (n == 2 || n == 3)
+			return rate(p, part[1], n == 3 ? part[2] : NULL, e);
+		return rate(p, "", NULL, e);
+	case LP_SOFTWARE:
+	case LP_HARDWARE:
+		if ((n == 2 || n == 3) && part[1][0]) {
+			p->name = part[1];
+			if (n == 3 && part[2][0] && !str_u64(part[2], &p->number)) {
+				err_set(e, EINVAL, "'%s' is no number of events", part[2]);
+				return false;
+			}
+			return true;
+		}
+		break;
+	case LP_WATCHPOINT: return watch(p, part, n, a, e);
+	case LP_N: break;
+	}
+	err_set(e, EINVAL, "%s wants a name behind the colon", part[0]);
+	return false;
+}
+
+bool lang_point_parse(const char *text, struct arena *a, struct lang_point *ret, struct err *e)
+{
+	const char *part[8];
+	size_t n = split(text, a, part,
+			 str_starts(text, "uprobe:") || str_starts(text, "uretprobe:") ||
+					 str_starts(text, "u:") || str_starts(text, "ur:")
+				 ? (strstr(text, ":cpp:") ? 4 : 3)
+				 : ARRAY_SIZE(part));
+	struct str_nearest near = { .typed = part[0] };
+	char list[128];
+
+	*ret = (struct lang_point){ .text = arena_strdup(a, text) };
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (strcmp(kinds[i].name, part[0]) == 0) {
+			ret->kind = kinds[i].kind;
+			return parts(ret, part, n, a, e);
+		}
+		if (kinds[i].name[1])
+			str_nearest_add(&near, kinds[i].name);
+	}
+	if (n == 1 && (str_has_glob(part[0]) || !part[0][0])) {
+		err_set(e, EINVAL, "'%s' names no kind of probe", text);
+		return false;
+	}
+	err_set(e, EINVAL, "'%s' is no kind of probe", part[0]);
+	if (str_nearest_list(&near, list, sizeof(list)))
+		err_hint(e, "did you mean %s?", list);
+	else
+		err_hint(e, "tracepoint, rawtracepoint, kprobe, uprobe, usdt, profile, interval, "
+			    "software, hardware ...");
+	return false;
+}
+
+/*
+ * In a program an attach point ends at a blank, ',', '{' or the '/' of a predicate;
+ * a file's '/' belongs to it.
+ */
+bool parse_point(struct parser *p, struct lang_point *ret)
+{
+	struct lexer *l = &p->lex;
+	AUTO_STRBUF text = { 0 };
+	uint32_t start = p->tok.pos;
+	struct err e = { 0 };
+	unsigned colons = 0;
+	bool file, quoted = false;
+
+	l->at = start;
+	file = l->text[start] == 'u' || l->text[start] == 'U';
+	for (; l->at < l->n; l->at++) {
+		char c = l->text[l->at];
+
+		if (c == '"')
+			quoted = !quoted;
+		else if (!quoted && (isspace((unsigned char)c) || c == ',' || c == '{'))
+			break;
+		else if (!quoted && c == '/' && !(file && colons == 1))
+			break;
+		colons += c == ':';
+		if (c == '$' && !quoted && isdigit((unsigned char)l->text[l->at + 1])) {
+			char *end;
+			long i = strtol(l->text + l->at + 1, &end, 10);
+
+			if (i < 1 || i > p->src->n_args) {
+				lang_error(p->d, l->at, 2, "there is no argument $%ld", i);
+				lang_hint(p->d, "give it behind the program");
+				return false;
+			}
+			strbuf_puts(&text, p->src->args[i - 1]);
+			l->at = (uint32_t)(end - l->text) - 1;
+			continue;
+		}
+		strbuf_putc(&text, c);
+	}
+	p->prev = (struct token){ .pos = start, .len = l->at - start };
+	p->tok = lex_next(l);
+	if (!lang_point_parse(strbuf_str(&text), p->arena, ret, &e)) {
+		lang_error(p->d, start, p->prev.len, "%s", e.msg);
+		if (e.hint[0])
+			lang_hint(p->d, "%s", e.hint);
+		return false;
+	}
+	ret->pos = start;
+	ret->len = p->prev.len;
+	return true;
+}

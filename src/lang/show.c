@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/* Values as text. */
+#include "lang/show.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <pwd.h>
+#include <string.h>
+#include <time.h>
+
+static uint64_t word(const void *data)
+{
+	uint64_t v;
+
+	memcpy(&v, data, sizeof(v));
+	return v;
+}
+
+static void show_int(const struct ltype *t, uint64_t v, struct strbuf *b)
+{
+	if (t->is_bool)
+		strbuf_puts(b, v ? "true" : "false");
+	else if (t->is_signed)
+		strbuf_printf(b, "%lld", (long long)v);
+	else
+		strbuf_printf(b, "%llu", (unsigned long long)v);
+}
+
+static void show_buf(const uint8_t *p, uint64_t n, struct strbuf *b)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (isprint(p[i]))
+			strbuf_putc(b, (char)p[i]);
+		else
+			strbuf_printf(b, "\\x%02x", p[i]);
+}
+
+/* Frames of the tracing machinery itself, on top of a kernel stack. */
+static bool is_machinery(const char *s)
+{
+	return str_starts(s, "bpf_prog_") || str_starts(s, "bpf_trace_run") ||
+	       str_starts(s, "__bpf_trace_") || str_starts(s, "__traceiter_") ||
+	       str_starts(s, "bpf_trampoline_") || str_starts(s, "bpf_get_stack");
+}
+
+static void show_stack(const struct lang_out *o, const struct ltype *t, const void *data,
+		       bool is_key, struct strbuf *b)
+{
+	uint64_t addr[128];
+	bool user = t->kind == LT_USTACK, top = true;
+	int32_t pid = user ? (int32_t)word((const char *)data + 8) : 0;
+	size_t n = o->h->stack ? o->h->stack(o->h->ctx, word(data), addr, ARRAY_SIZE(addr)) : 0;
+
+	strbuf_putc(b, '\n');
+	for (size_t i = 0; i < n && i < t->n; i++) {
+		AUTO_STRBUF name = { 0 };
+		AUTO_STRBUF module = { 0 };
+		uint64_t off = 0;
+		bool known = user ? o->h->usym && o->h->usym(o->h->ctx, pid, addr[i], &name, &off,
+							     &module)
+				  : o->h->ksym && o->h->ksym(o->h->ctx, addr[i], &name, &off);
+
+		if (!user && top && known && is_machinery(strbuf_str(&name)))
+			continue;
+		top = false;
+		if (t->raw_stack) {
+			strbuf_printf(b, "%s%llx\n", is_key ? "    " : "        ",
+				      (unsigned long long)addr[i]);
+			continue;
+		}
+		if (t->user_stack_perf) {
+			strbuf_printf(b, "\t%llx ", (unsigned long long)addr[i]);
+			if (known)
+				strbuf_printf(b, "%s+%llu", strbuf_str(&name),
+					      (unsigned long long)off);
+			else
+				strbuf_puts(b, "[unknown]");
+			if (user)
+				strbuf_printf(b, " (%s)",
+					      module.n ? strbuf_str(&module) : "[unknown]");
+			strbuf_putc(b, '\n');
+			continue;
+		}
+		strbuf_puts(b, is_key ? "    " : "        ");
+		if (known)
+			strbuf_printf(b, "%s+%llu\n", strbuf_str(&name), (unsigned long long)off);
+		else
+			strbuf_printf(b, "%#llx\n", (unsigned long long)addr[i]);
+	}
+}
+
+static void show_symbol(const struct lang_out *o, const struct ltype *t, const void *data,
+			struct strbuf *b)
+{
+	uint64_t addr = word(data), off;
+	bool known =
+		t->kind == LT_KSYM
+			? o->h->ksym && o->h->ksym(o->h->ctx, addr, b, &off)
+			: o->h->usym && o->h->usym(o->h->ctx, (int32_t)word((const char *)data + 8),
+						   addr, b, &off, NULL);
+
+	if (!known)
+		strbuf_printf(b, "%#llx", (unsigned long long)addr);
+}
+
+static void show_record(const struct lang_out *o, const struct ltype *t, const char *data,
+			struct strbuf *b, unsigned depth);
+
+/* A field or element of C's size. */
+static void show_c(const struct lang_out *o, const struct ltype *t, const char *data,
+		   struct strbuf *b, unsigned depth)
+{
+	uint64_t v = 0;
+
+	if (t->kind == LT_RECORD) {
+		show_record(o, t, data, b, depth + 1);
+	} else if (t->kind == LT_STRING) {
+		strbuf_add(b, data, strnlen(data, t->size));
+	} else if (t->kind == LT_ARRAY) {
+		strbuf_putc(b, '[');
+		for (uint32_t i = 0; i < t->n && depth < 8; i++) {
+			strbuf_puts(b, i ? "," : "");
+			show_c(o, t->elem, data + i * t->elem->size, b, depth + 1);
+		}
+		strbuf_putc(b, ']');
+	} else if (t->size <= 8) {
+		memcpy(&v, data, t->size);
+		if (t->is_signed && t->size < 8)
+			v = (uint64_t)((int64_t)(v << (64 - t->size * 8)) >> (64 - t->size * 8));
+		if (t->kind == LT_PTR)
+			strbuf_printf(b, "%#llx", (unsigned long long)v);
+		else
+			show_int(t, v, b);
+	}
+}
+
+static void show_record(const struct lang_out *o, const struct ltype *t, const char *data,
+			struct strbuf *b, unsigned depth)
+{
+	strbuf_puts(b, "{ ");
+	for (size_t i = 0; i < t->rec->n && depth < 8; i++) {
+		const struct lfield *f = &t->rec->field[i];
+
+		strbuf_printf(b, "%s.%s = ", i ? ", " : "", f->name);
+		if (f->offset + f->type->size <= t->rec->size)
+			show_c(o, f->type, data + f->offset, b, depth);
+	}
+	strbuf_puts(b, " }");
+}
+
+static void show_time(const struct lang_out *o, const struct ltype *t, uint64_t boot,
+		      struct strbuf *b)
+{
+	uint64_t wall = o->h->wall ? o->h->wall(o->h->ctx, boot) : boot;
+	time_t s = (time_t)(wall / 1000000000);
+	AUTO_STRBUF f = { 0 };
+	char text[512];
+	struct tm tm;
+
+	for (const char *p = t->format ? t->format : "%H:%M:%S"; *p; p++) /* %f: microseconds */
+		if (p[0] == '%' && p[1] == 'f') {
+			strbuf_printf(&f, "%06llu", (unsigned long long)(wall % 1000000000 / 1000));
+			p++;
+		} else if (p[0] == '%' && p[1]) {
+			strbuf_add(&f, p, 2);
+			p++;
+		} else {
+			strbuf_putc(&f, *p);
+		}
+	localtime_r(&s, &tm);
+	if (strftime(text, sizeof(text), strbuf_str(&f), &tm))
+		strbuf_puts(b, text);
+}
+
+static void show_user(uint64_t uid, struct strbuf *b)
+{
+	struct passwd pw, *found = NULL;
+	char buf[2048];
+
+	if (getpwuid_r((uid_t)uid, &pw, buf, sizeof(buf), &found) == 0 && found)
+		strbuf_puts(b, pw.pw_name);
+	else
+		strbuf_printf(b, "%llu", (unsigned long long)uid);
+}
+
+void lang_show_value(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
+		     struct strbuf *b)
+{
+	const uint8_t *p = data;
+	char text[INET6_ADDRSTRLEN];
+	uint64_t v;
+
+	switch (t->kind) {
+	case LT_INT: show_int(t, word(data), b); break;
+	case LT_PTR: strbuf_printf(b, "%#llx", (unsigned long long)word(data)); break;
+	case LT_STRING: strbuf_add(b, data, strnlen(data, t->size)); break;
+	case LT_TUPLE:
+		strbuf_putc(b, '(');
+		for (uint32_t i = 0; i < t->n; i++) {
+			strbuf_puts(b, i ? ", " : "");
+			lang_show_value(o, t->item[i], p + t->offset[i], is_key, b);
+		}
+		strbuf_putc(b, ')');
+		break;
+	case LT_KSYM:
+	case LT_USYM: show_symbol(o, t, data, b); break;
+	case LT_KSTACK:
+	case LT_USTACK: show_stack(o, t, data, is_key, b); break;
+	case LT_INET:
+		if (inet_ntop((int)word(data) == AF_INET6 ? AF_INET6 : AF_INET, p + 8, text,
+			      sizeof(text)))
+			strbuf_puts(b, text);
+		break;
+	case LT_MAC:
+		strbuf_printf(b, "%02X:%02X:%02X:%02X:%02X:%02X", p[0], p[1], p[2], p[3], p[4],
+			      p[5]);
+		break;
+	case LT_BUF:
+		v = word(data);
+		show_buf(p + 8, v > t->size - 8 ? t->size - 8 : v, b);
+		break;
+	case LT_USERNAME: show_user(word(data), b); break;
+	case LT_PROBE:
+		v = word(data);
+		strbuf_puts(b, v < o->p->points.n ? o->p->points.data[v].text : "?");
+		break;
+	case LT_TIMESTAMP: show_time(o, t, word(data), b); break;
+	case LT_STRERROR:
+		v = word(data);
+		strbuf_puts(b, strerrordesc_np((int)v) ? strerrordesc_np((int)v) : "Unknown error");
+		break;
+	case LT_CGROUP_PATH:
+		if (!o->h->cgroup || !o->h->cgroup(o->h->ctx, word(data), b))
+			strbuf_printf(b, "%llu", (unsigned long long)word(data));
+		break;
+	case LT_RECORD:
+	case LT_ARRAY: show_c(o, t, data, b, 0); break;
+	default: break;
+	}
+}
+
+void lang_show_key(const struct lang_out *o, const struct lang_map *m, const void *key,
+		   const char *sep, struct strbuf *b)
+{
+	for (uint32_t i = 0; m->key && i < m->key->n; i++) {
+		strbuf_puts(b, i ? sep : "");
+		lang_show_value(o, m->key->item[i], (const char *)key + m->key->offset[i], true, b);
+	}
+}
+
+void lang_json_text(struct strbuf *b, const char *s, size_t n)
+{
+	strbuf_putc(b, '"');
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c == '"' || c == '\\')
+			strbuf_printf(b, "\\%c", c);
+		else if (c == '\n')
+			strbuf_puts(b, "\\n");
+		else if (c == '\t')
+			strbuf_puts(b, "\\t");
+		else if (c == '\r')
+			strbuf_puts(b, "\\r");
+		else if (c < 32 || c >= 127) /* bytes of unknown encoding stay readable and valid */
+			strbuf_printf(b, "\\u%04x", c);
+		else
+			strbuf_putc(b, (char)c);
+	}
+	strbuf_putc(b, '"');
+}
+
+void lang_out_free(struct lang_out *o)
+{
+	strbuf_free(&o->text);
+	strbuf_free(&o->errors);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a program says: its messages, values and maps as text or JSON.
+ *
+ * The same for a live session and for one over a recording: names, stacks and maps
+ * come from struct lang_host.
+ */
+#ifndef KYMO_LANG_SHOW_H
+#define KYMO_LANG_SHOW_H
+
+#include "lang/lang.h"
+
+typedef int lang_entry_fn(void *arg, const void *key, const void *value);
+
+struct lang_host {
+	void *ctx;
+	unsigned ncpus; /* parts of a per-CPU value, each rounded up to 8 bytes */
+	/* Symbol of an address, without offset; false when there is none. */
+	bool (*ksym)(void *ctx, uint64_t addr, struct strbuf *b, uint64_t *offset);
+	bool (*usym)(void *ctx, int32_t pid, uint64_t addr, struct strbuf *b, uint64_t *offset,
+		     struct strbuf *module);
+	bool (*cgroup)(void *ctx, uint64_t id, struct strbuf *b);
+	/* The addresses of a stack; 0 when it is not known. */
+	size_t (*stack)(void *ctx, uint64_t id, uint64_t *addr, size_t max);
+	int (*map_each)(void *ctx, int map, lang_entry_fn *fn, void *arg);
+	void (*map_clear)(void *ctx, int map);
+	void (*map_zero)(void *ctx, int map);
+	void (*new_process)(void *ctx, int32_t pid);
+	/* What a shell command prints goes to b. */
+	void (*run)(void *ctx, const char *command, struct strbuf *b);
+	uint64_t (*wall)(void *ctx, uint64_t boot_ns); /* CLOCK_REALTIME ns */
+	uint64_t (*now)(void *ctx);		       /* the same, now */
+};
+
+struct lang_out {
+	const struct lang_program *p;
+	const struct lang_host *h;
+	struct strbuf text;   /* taken by whoever writes it out */
+	struct strbuf errors; /* for stderr */
+	bool json;
+	bool exit;
+	int exit_code;
+	uint64_t messages, bad;
+};
+
+/* One message of a ring. Untrusted in its size only. */
+void lang_message(struct lang_out *o, const void *data, size_t n);
+/* top 0: all of it; div 0: undivided. */
+void lang_show_map(struct lang_out *o, int map, int64_t top, int64_t div);
+/* All of the program's maps, by name. */
+void lang_show_maps(struct lang_out *o);
+void lang_out_free(struct lang_out *o);
+
+/* A stored value. */
+void lang_show_value(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
+		     struct strbuf *b);
+void lang_json_text(struct strbuf *b, const char *s, size_t n);
+/* The key of a map's entry, parts separated by sep. */
+void lang_show_key(const struct lang_out *o, const struct lang_map *m, const void *key,
+		   const char *sep, struct strbuf *b);
+/* A per-CPU value as one. out has m->value_size bytes. */
+void lang_merge(const struct lang_map *m, unsigned ncpus, const void *value, void *out);
+
+#endif

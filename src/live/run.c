@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "live/run_int.h"
+
+#define POLL_MS 30 /* how long a message may wait unannounced */
+
+enum { ID_RING = 1, ID_PID, ID_TIMER };
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t wall(void *ctx, uint64_t boot_ns)
+{
+	return boot_ns + ((struct run *)ctx)->boot_offset;
+}
+
+static int map_each(void *ctx, int map, lang_entry_fn *fn, void *arg)
+{
+	struct run *r = ctx;
+	const struct lang_map *m = &r->p->maps.data[map];
+	size_t size = (m->value_size + 7) & ~7u;
+	AUTO_FREE uint8_t *key = mem_alloc(m->key_size + 8), *next = mem_alloc(m->key_size + 8);
+	AUTO_FREE uint8_t *value = mem_alloc(size * (m->per_cpu ? r->host.ncpus : 1) + 8);
+	size_t limit = m->entries * 2ull + 16; /* keys that come and go meanwhile */
+	int k = bpf_map_next(r->map_fd[map], NULL, next);
+
+	while (k == 0 && limit--) {
+		memcpy(key, next, m->key_size);
+		if (bpf_map_get(r->map_fd[map], key, value) == 0)
+			fn(arg, key, value);
+		k = bpf_map_next(r->map_fd[map], key, next);
+	}
+	return 0;
+}
+
+struct keys {
+	const struct lang_map *m;
+	VEC(uint8_t) data;
+	size_t n;
+};
+
+static int add_key(void *arg, const void *key, const void *value)
+{
+	struct keys *k = arg;
+
+	(void)value;
+	for (uint32_t i = 0; i < k->m->key_size; i++)
+		vec_push(&k->data, ((const uint8_t *)key)[i]);
+	k->n++;
+	return 0;
+}
+
+static void reset(struct run *r, int map, bool remove)
+{
+	struct keys keys = { .m = &r->p->maps.data[map] };
+	size_t size = ((keys.m->value_size + 7) & ~7u) * (keys.m->per_cpu ? r->host.ncpus : 1);
+	AUTO_FREE uint8_t *zero = mem_alloc(size + 8);
+
+	map_each(r, map, add_key, &keys);
+	if (!remove && keys.m->present_word)
+		zero[0] = 1; /* there, and zero */
+	for (size_t i = 0; i < keys.n; i++) {
+		const uint8_t *key = keys.data.data + i * keys.m->key_size;
+
+		if (remove && keys.m->key)
+			bpf_map_drop(r->map_fd[map], key);
+		else
+			bpf_map_set(r->map_fd[map], key, zero);
+	}
+	vec_free(&keys.data);
+}
+
+static void map_clear(void *ctx, int map)
+{
+	reset(ctx, map, true);
+}
+
+static void map_zero(void *ctx, int map)
+{
+	reset(ctx, map, false);
+}
+
+static void flush(struct run *r)
+{
+	if (r->out.errors.n) {
+		file_write_all(STDERR_FILENO, r->out.errors.data, r->out.errors.n);
+		strbuf_reset(&r->out.errors);
+	}
+	if (!r->out.text.n)
+		return;
+	if (!r->write_error) {
+		int k = file_write_all(r->o.out_fd, r->out.text.data, r->out.text.n);
+
+		if (k < 0)
+			r->write_error = -k;
+	}
+	strbuf_reset(&r->out.text);
+}
+
+static void shell(void *ctx, const char *command, struct strbuf *b)
+{
+	FILE *f;
+	char buf[4096];
+	size_t n;
+
+	flush(ctx);
+	f = popen(command, "re");
+	while (f && (n = fread(buf, 1, sizeof(buf), f)) > 0)
+		strbuf_add(b, buf, n);
+	if (f)
+		pclose(f);
+}
+
+static int on_message(void *ctx, const void *data, uint32_t n)
+{
+	struct run *r = ctx;
+
+	if (r->ignore)
+		return 0;
+	lang_message(&r->out, data, n);
+	if (r->out.text.n > 1u << 16)
+		flush(r);
+	if (r->out.exit)
+		r->ignore = true; /* exit() is the last that counts */
+	return 0;
+}
+
+static void drain(struct run *r)
+{
+	if (r->ring.consumer)
+		bpf_ring_drain(&r->ring, on_message, r);
+	if (r->control.consumer)
+		bpf_ring_drain(&r->control, on_message, r);
+	flush(r);
+}
+
+static int open_rings(struct run *r, struct err *e)
+{
+	struct lang_program *p = r->p;
+	int k = 0;
+
+	if (r->map_fd[LANG_MAP_RING] >= 0)
+		k = bpf_ring_open(&r->ring, r->map_fd[LANG_MAP_RING],
+				  p->maps.data[LANG_MAP_RING].entries);
+	if (k == 0 && r->map_fd[LANG_MAP_CONTROL] >= 0)
+		k = bpf_ring_open(&r->control, r->map_fd[LANG_MAP_CONTROL],
+				  p->maps.data[LANG_MAP_CONTROL].entries);
+	return k < 0 ? err_set(e, -k, "cannot map the ring for messages: %s", strerror(-k)) : 0;
+}
+
+int run_open(struct lang_program *p, struct run_env *env, const struct run_opts *o,
+	     struct run **ret, char **log, struct err *e)
+{
+	struct run *r = mem_alloc(sizeof(*r));
+	uint64_t real = clock_ns(CLOCK_REALTIME);
+	int k;
+
+	r->p = p;
+	r->env = env;
+	r->o = *o;
+	r->boot_offset = real - clock_ns(CLOCK_BOOTTIME);
+	r->map_fd = mem_alloc((p->maps.n + 1) * sizeof(int));
+	r->prog_fd = mem_alloc((p->codes.n + 1) * sizeof(int));
+	memset(r->map_fd, -1, (p->maps.n + 1) * sizeof(int));
+	memset(r->prog_fd, -1, (p->codes.n + 1) * sizeof(int));
+	r->host = (struct lang_host){ .ctx = r,
+				      .ncpus = env->env.ncpus,
+				      .map_each = map_each,
+				      .map_clear = map_clear,
+				      .map_zero = map_zero,
+				      .run = shell,
+				      .wall = wall };
+	run_names_host(r);
+	r->out = (struct lang_out){ .p = p, .h = &r->host, .json = o->json };
+	k = loop_open(&r->loop, e);
+	r->has_loop = k == 0;
+	if (k == 0)
+		k = run_load(r, log, e);
+	if (k == 0)
+		k = open_rings(r, e);
+	if (k == 0 && o->command && !o->dry)
+		k = workload_prepare(&r->child, o->command, e);
+	if (k < 0) {
+		run_close(r);
+		return k;
+	}
+	run_env_drop_types(env);
+	*ret = r;
+	return 0;
+}
+
+static enum lang_kind kind_of(const struct run *r, size_t code)
+{
+	return r->p->points.data[r->p->codes.data[code].point[0]].kind;
+}
+
+static void run_all(struct run *r, enum lang_kind kind)
+{
+	for (size_t i = 0; i < r->p->codes.n; i++)
+		if (kind_of(r, i) == kind)
+			for (size_t k = 0; k < r->p->codes.data[i].n_points; k++)
+				bpf_run(r->prog_fd[i]);
+}
+
+static int start_timers(struct run *r, struct err *e)
+{
+	for (size_t i = 0; i < r->p->codes.n; i++) {
+		if (kind_of(r, i) != LP_INTERVAL)
+			continue;
+		for (size_t k = 0; k < r->p->codes.data[i].n_points; k++) {
+			const struct lang_point *pt =
+				&r->p->points.data[r->p->codes.data[i].point[k]];
+			uint64_t ns = strcmp(pt->target, "hz") == 0   ? 1000000000 / pt->number
+				      : strcmp(pt->target, "s") == 0  ? pt->number * 1000000000
+				      : strcmp(pt->target, "ms") == 0 ? pt->number * 1000000
+				      : strcmp(pt->target, "us") == 0 ? pt->number * 1000
+								      : pt->number;
+			int fd = loop_timer(&r->loop, ID_TIMER + (int)r->timers.n, ns ? ns : 1,
+					    ns ? ns : 1, e);
+
+			if (fd < 0)
+				return fd;
+			vec_push(&r->timers, (uint32_t)i);
+		}
+	}
+	return 0;
+}
+
+static int attach_all(struct run *r, struct err *e)
+{
+	uint32_t key = LANG_INFO_START;
+	uint64_t now = clock_ns(CLOCK_BOOTTIME);
+	int k = 0;
+
+	if (r->map_fd[LANG_MAP_INFO] >= 0)
+		bpf_map_set(r->map_fd[LANG_MAP_INFO], &key, &now);
+	run_all(r, LP_BEGIN);
+	drain(r);
+	/* A probe that sees ends before one that sees beginnings: attach in the order written. */
+	for (size_t i = 0; i < r->p->codes.n && k == 0 && !r->out.exit; i++)
+		k = run_attach_code(r, i, e);
+	if (k == 0 && !r->out.exit)
+		k = start_timers(r, e);
+	if (k == 0 && r->map_fd[LANG_MAP_RING] >= 0)
+		k = loop_watch(&r->loop, ID_RING, r->map_fd[LANG_MAP_RING], e);
+	if (k >= 0 && r->map_fd[LANG_MAP_CONTROL] >= 0)
+		k = loop_watch(&r->loop, ID_RING, r->map_fd[LANG_MAP_CONTROL], e);
+	return k < 0 ? k : 0;
+}
+
+static void iterate(struct run *r)
+{
+	char buf[4096];
+
+	vec_each (&r->iters, fd)
+		while (read(*fd, buf, sizeof(buf)) > 0)
+			drain(r);
+}
+
+static bool self_signal(struct run *r, int signal)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < r->p->codes.n; i++) {
+		const struct lang_point *pt = &r->p->points.data[r->p->codes.data[i].point[0]];
+		const char *name = sigabbrev_np(signal);
+
+		if (pt->kind == LP_SELF && name &&
+		    (strcmp(pt->name, name) == 0 ||
+		     (str_starts(pt->name, "SIG") && strcmp(pt->name + 3, name) == 0))) {
+			bpf_run(r->prog_fd[i]);
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* True when it is over. */
+static bool on_event(struct run *r, const struct loop_event *ev, int *code)
+{
+	int status;
+
+	switch (ev->kind) {
+	case LOOP_SIGNAL:
+		if (ev->id == SIGCHLD) {
+			if (!r->child.pid ||
+			    waitpid(r->child.pid, &status, WNOHANG) != r->child.pid)
+				return false;
+			*code = workload_exit_code(status);
+			r->child.pid = 0;
+			return true;
+		}
+		if (self_signal(r, ev->id))
+			return false;
+		return ev->id == SIGINT || ev->id == SIGTERM || ev->id == SIGHUP;
+	case LOOP_TIMER:
+		if ((size_t)(ev->id - ID_TIMER) < r->timers.n)
+			bpf_run(r->prog_fd[r->timers.data[ev->id - ID_TIMER]]);
+		return false;
+	case LOOP_FD: return ev->id == ID_PID;
+	}
+	return false;
+}
+
+static int wait_for_end(struct run *r, int *code, struct err *e)
+{
+	bool over = r->out.exit;
+	int pidfd = -1, k = 0;
+
+	if (r->o.pid) {
+		pidfd = (int)syscall(434 /* pidfd_open */, r->o.pid, 0);
+		if (pidfd >= 0)
+			loop_watch(&r->loop, ID_PID, pidfd, e);
+	}
+	while (!over && k >= 0 && !r->write_error) {
+		struct loop_event ev;
+
+		k = loop_wait(&r->loop, r->p->uses_ring ? POLL_MS : -1, &ev, e);
+		if (k > 0)
+			over = on_event(r, &ev, code);
+		drain(r);
+		over |= r->out.exit;
+	}
+	if (pidfd >= 0)
+		close(pidfd);
+	return k < 0 ? k : 0;
+}
+
+int run_go(struct run *r, int *code, struct err *e)
+{
+	int k;
+
+	r->n_probes = 0;
+	vec_each (&r->p->codes, c)
+		r->n_probes += (uint32_t)c->n_points;
+	if (!r->o.quiet) {
+		if (r->o.json)
+			strbuf_printf(
+				&r->out.text,
+				"{\"type\": \"attached_probes\", \"data\": {\"probes\": %u}}\n",
+				r->n_probes);
+		else
+			strbuf_printf(&r->out.text, "Attaching %u probe%s...\n", r->n_probes,
+				      r->n_probes == 1 ? "" : "s");
+		flush(r);
+	}
+	if (r->o.dry)
+		return 0;
+	k = attach_all(r, e);
+	if (k == 0 && r->o.attached)
+		r->o.attached(r->o.ctx);
+	if (k == 0 && r->child.pid)
+		k = workload_start(&r->child, r->o.command[0], code, e);
+	if (k == 0) {
+		iterate(r);
+		if (!r->iters.n || r->links.n > r->iters.n || r->events.n || r->timers.n)
+			k = wait_for_end(r, code, e);
+	}
+	if (k == 0) {
+		drain(r);
+		r->ignore = false;
+		run_all(r, LP_END);
+		drain(r);
+		if (!r->o.json)
+			strbuf_puts(&r->out.text, "\n\n");
+		lang_show_maps(&r->out);
+		flush(r);
+		if (r->out.exit_code)
+			*code = r->out.exit_code;
+	}
+	run_detach(r);
+	if (k == 0 && r->write_error && r->write_error != EPIPE)
+		return err_set(e, r->write_error, "cannot write the output: %s",
+			       strerror(r->write_error));
+	return k;
+}
+
+static uint64_t counter(const struct run *r, uint32_t which)
+{
+	uint64_t sum = 0, parts[1024] = { 0 };
+
+	if (r->map_fd[LANG_MAP_COUNTERS] < 0 || r->host.ncpus > ARRAY_SIZE(parts) ||
+	    bpf_map_get(r->map_fd[LANG_MAP_COUNTERS], &which, parts) < 0)
+		return 0;
+	for (unsigned i = 0; i < r->host.ncpus; i++)
+		sum += parts[i];
+	return sum;
+}
+
+void run_notes(const struct run *r, struct strbuf *b)
+{
+	uint64_t n = counter(r, LANG_COUNT_LOST);
+
+	if (n)
+		strbuf_printf(b,
+			      "%llu messages were lost, the ring was full: "
+			      "BPFTRACE_PERF_RB_PAGES=%u makes it larger\n",
+			      (unsigned long long)n, r->p->config.ring_pages * 4);
+	n = counter(r, LANG_COUNT_CONTROL_LOST);
+	if (n)
+		strbuf_printf(b, "%llu orders (print, clear, exit ...) were lost\n",
+			      (unsigned long long)n);
+	n = counter(r, LANG_COUNT_STACKS);
+	if (n)
+		strbuf_printf(b, "%llu stacks were not kept: there are too many different ones\n",
+			      (unsigned long long)n);
+	for (size_t i = LANG_MAP_FIXED; i < r->p->maps.n; i++) {
+		const struct lang_map *m = &r->p->maps.data[i];
+
+		n = m->name ? counter(r, m->full_counter) : 0;
+		if (n)
+			strbuf_printf(b,
+				      "%s is full (%u keys): %llu updates were refused; "
+				      "BPFTRACE_MAP_KEYS_MAX=%u allows more\n",
+				      m->name, m->entries, (unsigned long long)n, m->entries * 4);
+	}
+}
+
+void run_close(struct run *r)
+{
+	if (!r)
+		return;
+	run_detach(r);
+	workload_cancel(&r->child);
+	bpf_ring_close(&r->ring);
+	bpf_ring_close(&r->control);
+	for (size_t i = 0; i < r->p->codes.n; i++)
+		if (r->prog_fd[i] >= 0)
+			close(r->prog_fd[i]);
+	for (size_t i = 0; i < r->p->maps.n; i++)
+		if (r->map_fd[i] >= 0)
+			close(r->map_fd[i]);
+	if (r->has_loop)
+		loop_close(&r->loop);
+	run_names_free(&r->names);
+	lang_out_free(&r->out);
+	vec_free(&r->links);
+	vec_free(&r->events);
+	vec_free(&r->iters);
+	vec_free(&r->timers);
+	free(r->map_fd);
+	free(r->prog_fd);
+	free(r);
+}

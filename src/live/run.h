@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A tracing program at work: loaded, attached, its messages printed, its maps shown.
+ *
+ *	lang_compile(..., &env.env, ..., &program, ...);
+ *	run_open(program, &env, &opts, &run, e);
+ *	run_go(run, e);                            // until exit(), a signal or the command's end
+ *	run_close(run);
+ *
+ * Nothing stays attached when it is closed, or when the process dies.
+ */
+#ifndef KYMO_LIVE_RUN_H
+#define KYMO_LIVE_RUN_H
+
+#include "lang/show.h"
+#include "live/run_env.h"
+
+struct run;
+
+struct run_opts {
+	int out_fd; /* where text goes */
+	bool json;
+	bool quiet;		     /* no "Attaching ..." */
+	bool dry;		     /* load, but do not run */
+	int32_t pid;		     /* of -p; 0: none */
+	char **command;		     /* of -c; NULL: none */
+	void (*attached)(void *ctx); /* when all is in place; may be NULL */
+	void *ctx;
+};
+
+/* Loads maps and programs. When the kernel refuses one, e names the source line, and *log (caller
+ * frees) has its words. */
+int run_open(struct lang_program *p, struct run_env *env, const struct run_opts *o,
+	     struct run **ret, char **log, struct err *e);
+/* Attaches, runs until the end, prints the maps. *code: what the program or the command wants kymo
+ * to exit with. */
+int run_go(struct run *r, int *code, struct err *e);
+/* What must be said: lost messages, full maps. One line each. */
+void run_notes(const struct run *r, struct strbuf *b);
+void run_close(struct run *r);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs to what they watch. */
+#include <linux/hw_breakpoint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "base/file.h"
+#include "kern/cpu.h"
+#include "kern/perf.h"
+#include "kern/tracefs.h"
+#include "live/later.h"
+#include "live/run_int.h"
+
+static int failed(const struct lang_point *pt, int code, struct err *e)
+{
+	err_set(e, code, "cannot attach to %s: %s", pt->text, strerror(code));
+	if (code == EPERM || code == EACCES)
+		err_hint(e, "this kernel or user may not; kymo doctor says what is allowed here");
+	else if (pt->kind == LP_HARDWARE && code == ENOENT)
+		err_hint(e,
+			 "this machine has no such counter; software:cpu-clock works everywhere");
+	else if (pt->kind == LP_WATCHPOINT)
+		err_hint(e, "a processor has four watchpoints, at aligned addresses; -p or -c "
+			    "gives the process");
+	return -code;
+}
+
+static int set_program(struct run *r, int event, int prog, const struct lang_point *pt,
+		       struct err *e)
+{
+	if (event < 0)
+		return failed(pt, -event, e);
+	vec_push(&r->events, event);
+	if (ioctl(event, PERF_EVENT_IOC_SET_BPF, prog) < 0 ||
+	    ioctl(event, PERF_EVENT_IOC_ENABLE, 0) < 0)
+		return failed(pt, errno, e);
+	return 0;
+}
+
+static int attach_link(struct run *r, int prog, const char *name, const struct lang_point *pt,
+		       struct err *e)
+{
+	int fd = bpf_attach_raw(prog, name);
+
+	if (fd < 0)
+		return failed(pt, -fd, e);
+	vec_push(&r->links, fd);
+	return 0;
+}
+
+static int attach_tracepoint(struct run *r, int prog, const struct lang_point *pt, struct err *e)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_TRACEPOINT,
+				     .sample_period = 1,
+				     .wakeup_events = 1 };
+	uint64_t id;
+	int k = tracefs_id(r->env->tracefs, pt->target, pt->name, &id, e);
+
+	if (k < 0)
+		return k;
+	a.config = id;
+	return set_program(r, perf_open(&a, -1, 0, -1, 0), prog, pt, e);
+}
+
+static int pmu_type(const char *name)
+{
+	AUTO_FREE char *path = mem_printf("/sys/bus/event_source/devices/%s/type", name);
+	int64_t v;
+
+	return file_i64(path, &v) < 0 ? -1 : (int)v;
+}
+
+static int attach_kprobe(struct run *r, int prog, const struct lang_point *pt, struct err *e)
+{
+	int type = pmu_type("kprobe");
+	struct perf_event_attr a = { .type = (uint32_t)type,
+				     .sample_period = 1,
+				     .wakeup_events = 1 };
+
+	if (type < 0)
+		return failed(pt, ENOENT, e);
+	a.config = pt->kind == LP_KRETPROBE;
+	if (pt->is_addr) {
+		a.config2 = pt->offset;
+	} else {
+		a.config1 = (uintptr_t)pt->name;
+		a.config2 = pt->offset;
+	}
+	return set_program(r, perf_open(&a, -1, 0, -1, 0), prog, pt, e);
+}
+
+static int attach_uprobe_at(struct run *r, int prog, const struct lang_point *pt, const char *path,
+			    uint64_t offset, uint64_t semaphore, struct err *e)
+{
+	int type = pmu_type("uprobe");
+	struct perf_event_attr a = { .type = (uint32_t)type,
+				     .sample_period = 1,
+				     .wakeup_events = 1 };
+	int32_t pid = r->o.pid ? r->o.pid : r->child.pid;
+
+	if (type < 0)
+		return failed(pt, ENOENT, e);
+	a.config = (pt->kind == LP_URETPROBE) | semaphore << 32;
+	a.config1 = (uintptr_t)path;
+	a.config2 = offset;
+	return set_program(r, perf_open(&a, pid ? pid : -1, pid ? -1 : 0, -1, 0), prog, pt, e);
+}
+
+static int attach_user(struct run *r, int prog, const struct lang_point *pt, struct err *e)
+{
+	AUTO_FREE char *path = run_find_file(pt->target);
+	uint64_t offset;
+	int k = 0;
+
+	if (!path)
+		return failed(pt, ENOENT, e);
+	if (pt->kind != LP_USDT) {
+		k = run_user_offset(pt, &offset, e);
+		return k < 0 ? k : attach_uprobe_at(r, prog, pt, path, offset, 0, e);
+	} else {
+		struct run_usdt *list;
+		size_t n;
+
+		k = run_usdt_list(path, &list, &n, e);
+		for (size_t i = 0; i < n && k == 0; i++)
+			if (strcmp(list[i].name, pt->name) == 0 &&
+			    strcmp(list[i].provider, pt->provider) == 0)
+				k = attach_uprobe_at(r, prog, pt, path, list[i].offset,
+						     list[i].semaphore, e);
+		run_usdt_free(list, n);
+		return k;
+	}
+}
+
+static int on_cpus(struct run *r, struct perf_event_attr *a, int prog, const struct lang_point *pt,
+		   int32_t pid, struct err *e)
+{
+	struct cpus online = { 0 };
+	int k;
+
+	if (pid)
+		return set_program(r, perf_open(a, pid, -1, -1, 0), prog, pt, e);
+	k = cpus_online(&online, e);
+	for (size_t i = 0; i < online.n && k == 0; i++)
+		k = set_program(r, perf_open(a, -1, online.cpu[i], -1, 0), prog, pt, e);
+	cpus_free(&online);
+	return k;
+}
+
+static int attach_sampling(struct run *r, int prog, const struct lang_point *pt, struct err *e)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .config = PERF_COUNT_SW_CPU_CLOCK };
+	uint32_t type;
+
+	if (pt->kind == LP_PROFILE) {
+		uint64_t unit = strcmp(pt->target, "s") == 0	? 1000000000
+				: strcmp(pt->target, "ms") == 0 ? 1000000
+				: strcmp(pt->target, "us") == 0 ? 1000
+								: 1;
+
+		a.freq = strcmp(pt->target, "hz") == 0;
+		if (a.freq)
+			a.sample_freq = pt->number;
+		else
+			a.sample_period = pt->number * unit;
+	} else if (pt->kind == LP_SOFTWARE) {
+		a.config = (uint64_t)run_software(pt->name);
+		a.sample_period = pt->number				 ? pt->number
+				  : a.config <= PERF_COUNT_SW_TASK_CLOCK ? 1000000
+				  : a.config == PERF_COUNT_SW_PAGE_FAULTS ||
+						  a.config == PERF_COUNT_SW_PAGE_FAULTS_MIN
+					  ? 100
+				  : a.config == PERF_COUNT_SW_CONTEXT_SWITCHES ? 1000
+									       : 1;
+	} else {
+		a.config = (uint64_t)run_hardware(pt->name, &type);
+		a.type = type;
+		a.sample_period = pt->number ? pt->number : 1000000;
+	}
+	return on_cpus(r, &a, prog, pt, 0, e);
+}
+
+static int attach_watch(struct run *r, int prog, const struct lang_point *pt, struct err *e)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_BREAKPOINT,
+				     .sample_period = 1,
+				     .bp_addr = pt->offset,
+				     .bp_len = pt->number };
+
+	a.bp_type = (strchr(pt->mode, 'r') ? HW_BREAKPOINT_R : 0) |
+		    (strchr(pt->mode, 'w') ? HW_BREAKPOINT_W : 0);
+	if (strchr(pt->mode, 'x')) {
+		a.bp_type = HW_BREAKPOINT_X;
+		a.bp_len = sizeof(long);
+	}
+	return on_cpus(r, &a, prog, pt, r->o.pid ? r->o.pid : r->child.pid, e);
+}
+
+static int attach_iter(struct run *r, int prog, const struct lang_point *pt, struct err *e)
+{
+	int link = bpf_link(prog, 0, BPF_TRACE_ITER), fd;
+
+	if (link < 0)
+		return failed(pt, -link, e);
+	vec_push(&r->links, link);
+	fd = bpf_iter(link);
+	if (fd < 0)
+		return failed(pt, -fd, e);
+	vec_push(&r->iters, fd);
+	return 0;
+}
+
+int run_attach_code(struct run *r, size_t code, struct err *e)
+{
+	const struct lang_code *c = &r->p->codes.data[code];
+	int prog = r->prog_fd[code], k = 0;
+
+	if (c->how == LH_SYSCALL) {
+		const struct lang_point *pt = &r->p->points.data[c->point[0]];
+
+		return attach_link(r, prog,
+				   str_starts(pt->name, "sys_exit_") ? "sys_exit" : "sys_enter", pt,
+				   e);
+	}
+	for (size_t i = 0; i < c->n_points && k == 0; i++) {
+		const struct lang_point *pt = &r->p->points.data[c->point[i]];
+
+		switch (pt->kind) {
+		case LP_TRACEPOINT:
+			k = c->how == LH_RAW ? attach_link(r, prog, pt->name, pt, e)
+					     : attach_tracepoint(r, prog, pt, e);
+			break;
+		case LP_RAWTP: k = attach_link(r, prog, pt->name, pt, e); break;
+		case LP_FENTRY:
+		case LP_FEXIT: k = attach_link(r, prog, NULL, pt, e); break;
+		case LP_KPROBE:
+		case LP_KRETPROBE: k = attach_kprobe(r, prog, pt, e); break;
+		case LP_UPROBE:
+		case LP_URETPROBE:
+		case LP_USDT: k = attach_user(r, prog, pt, e); break;
+		case LP_PROFILE:
+		case LP_SOFTWARE:
+		case LP_HARDWARE: k = attach_sampling(r, prog, pt, e); break;
+		case LP_WATCHPOINT: k = attach_watch(r, prog, pt, e); break;
+		case LP_ITER: k = attach_iter(r, prog, pt, e); break;
+		default: break;
+		}
+	}
+	return k;
+}
+
+void run_detach(struct run *r)
+{
+	int keeper = -1;
+
+	vec_each (&r->events, fd)
+		ioctl(*fd, PERF_EVENT_IOC_DISABLE, 0);
+	vec_each (&r->links, fd)
+		close(*fd);
+	if (r->events.n) /* taking these down takes the kernel long; a child waits for it */
+		keeper = later_keep(r->events.data, r->events.n);
+	vec_each (&r->events, fd)
+		close(*fd);
+	if (keeper >= 0)
+		close(keeper);
+	vec_each (&r->iters, fd)
+		close(*fd);
+	r->links.n = r->events.n = r->iters.n = 0;
+}

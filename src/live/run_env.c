@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/run_env.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "kern/cpu.h"
+#include "kern/ksym.h"
+#include "kern/tracefs.h"
+
+const struct btf_types *run_env_btf(struct run_env *r)
+{
+	if (!r->btf_state)
+		r->btf_state = btf_types_open(NULL, NULL, &r->btf, NULL) == 0 ? 1 : -1;
+	return r->btf_state > 0 ? r->btf : NULL;
+}
+
+static char *tp_format(void *ctx, const char *system, const char *event)
+{
+	struct run_env *r = ctx;
+	AUTO_FREE char *path =
+		mem_printf("%s/events/%s/%s/format", r->tracefs ? r->tracefs : "", system, event);
+	char *text;
+
+	return file_read(path, 1u << 20, &text, NULL) < 0 ? NULL : text;
+}
+
+static bool kaddr(void *ctx, const char *name, uint64_t *addr)
+{
+	struct err e = { 0 };
+
+	(void)ctx;
+	return ksym_find("/proc/kallsyms", name, addr, &e) == 0;
+}
+
+static bool cgroup_id(void *ctx, const char *path, uint64_t *id)
+{
+	struct stat st;
+
+	(void)ctx;
+	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
+		return false;
+	*id = st.st_ino; /* which is what the kernel calls the id of a cgroup */
+	return true;
+}
+
+static bool raw(void *ctx, const char *system, const char *event)
+{
+	static const char *const others[] = { "syscalls", "ftrace",    "kprobes",
+					      "uprobes",  "synthetic", "user_events" };
+	const struct run_env *r = ctx;
+
+	(void)event;
+	if (r->no_raw || str_starts(system, "probe"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (strcmp(system, others[i]) == 0)
+			return false;
+	return true;
+}
+
+/* A tracepoint that tells the same as a function, to be used where there are no kprobes. */
+static void instead_of(struct run_env *r, const struct lang_point *p, char *buf, size_t size)
+{
+	static const char *const prefixes[] = { "__x64_sys_", "__arm64_sys_", "__se_sys_",
+						"__do_sys_",  "do_sys_",      "ksys_",
+						"sys_",	      "vfs_",	      "do_",
+						"__" };
+	const char *name = p->name ? p->name : "";
+	struct file_names all = { 0 };
+	struct err e = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (str_starts(name, prefixes[i])) {
+			const char *call = name + strlen(prefixes[i]);
+			AUTO_FREE char *path = NULL;
+
+			if (strcmp(call, "openat2") == 0 || strcmp(call, "open") == 0)
+				call = "openat";
+			path = mem_printf("%s/events/syscalls/sys_enter_%s",
+					  r->tracefs ? r->tracefs : "", call);
+			if (file_exists(path)) {
+				snprintf(buf, size, "tracepoint:syscalls:sys_%s_%s is near",
+					 p->kind == LP_KRETPROBE || p->kind == LP_FEXIT ? "exit"
+											: "enter",
+					 call);
+				return;
+			}
+		}
+	if (r->tracefs && tracefs_all(r->tracefs, NULL, &all, &e) == 0) {
+		struct str_nearest near = { .typed = name };
+		char list[160];
+
+		for (size_t i = 0; i < all.n; i++)
+			if (strchr(all.name[i], ':')) {
+				const char *ev = strchr(all.name[i], ':') + 1;
+
+				if (strstr(ev, name) || (strlen(ev) > 4 && strstr(name, ev))) {
+					snprintf(buf, size, "tracepoint:%s is near", all.name[i]);
+					file_names_free(&all);
+					return;
+				}
+				str_nearest_add(&near, ev);
+			}
+		if (str_nearest_list(&near, list, sizeof(list)))
+			snprintf(buf, size, "a tracepoint or rawtracepoint may tell it: %s", list);
+	}
+	file_names_free(&all);
+	if (!buf[0])
+		snprintf(buf, size,
+			 "a tracepoint may tell it: kymo run -l 'tracepoint:*' lists them");
+}
+
+static const char *refused(void *ctx, const struct lang_point *p, char *buf, size_t size)
+{
+	struct run_env *r = ctx;
+
+	if ((p->kind == LP_KPROBE || p->kind == LP_KRETPROBE) &&
+	    !file_exists("/sys/bus/event_source/devices/kprobe/type")) {
+		instead_of(r, p, buf, size);
+		return "this kernel has no kprobes";
+	}
+	if ((p->kind == LP_UPROBE || p->kind == LP_URETPROBE || p->kind == LP_USDT) &&
+	    !file_exists("/sys/bus/event_source/devices/uprobe/type"))
+		return "this kernel has no uprobes";
+	return NULL;
+}
+
+int run_env_open(struct run_env *r, struct err *e)
+{
+	struct cpus possible = { 0 };
+	char line[256];
+
+	*r = (struct run_env){ 0 };
+	r->tracefs = tracefs_find(&r->err);
+	r->env = (struct lang_env){
+		.ctx = r,
+		.ncpus = 1,
+		.has_loop = true,
+		.match = run_match,
+		.tp_format = tp_format,
+		.type = run_type,
+		.fill = run_fill,
+		.args = run_args,
+		.enumerator = run_enumerator,
+		.kaddr = kaddr,
+		.uaddr = run_uaddr,
+		.cgroup = cgroup_id,
+		.syscall = run_syscall,
+		.usdt_args = run_usdt_args,
+		.refused = refused,
+		.raw = raw,
+	};
+	if (file_line("/sys/devices/system/cpu/possible", line, sizeof(line)) == 0 &&
+	    cpus_parse_any(line, &possible, e) == 0 && possible.n)
+		r->env.ncpus = (unsigned)possible.cpu[possible.n - 1] + 1;
+	cpus_free(&possible);
+	return 0;
+}
+
+void run_env_drop_types(struct run_env *r)
+{
+	btf_types_free(r->btf);
+	r->btf = NULL;
+	r->btf_state = 0;
+}
+
+void run_env_close(struct run_env *r)
+{
+	run_env_drop_types(r);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* What the running kernel tells the compiler of the tracing language. */
+#ifndef KYMO_LIVE_RUN_ENV_H
+#define KYMO_LIVE_RUN_ENV_H
+
+#include "kern/btf_types.h"
+#include "lang/lang.h"
+
+struct run_env {
+	struct lang_env env;
+	const char *tracefs; /* NULL: none */
+	struct btf_types *btf;
+	int btf_state; /* 0 not tried, 1 there, -1 none */
+	bool no_raw;   /* serve no tracepoint by a raw one */
+	struct err err;
+};
+
+int run_env_open(struct run_env *r, struct err *e);
+/* The big part, which is not needed once programs are loaded. */
+void run_env_drop_types(struct run_env *r);
+void run_env_close(struct run_env *r);
+const struct btf_types *run_env_btf(struct run_env *r); /* NULL: none */
+
+/* Types: run_types.c */
+const struct ltype *run_type(void *ctx, struct ltypes *t, const char *name);
+void run_fill(void *ctx, struct ltypes *t, struct lrecord *r);
+struct lrecord *run_args(void *ctx, struct ltypes *t, const struct lang_point *p);
+bool run_enumerator(void *ctx, const char *name, int64_t *value);
+
+/* Patterns: run_match.c */
+int run_match(void *ctx, const struct lang_point *p, lang_match_fn *fn, void *arg, struct err *e);
+int run_syscall(void *ctx, const char *name);
+
+/* Programs and their probes: run_user.c */
+int run_match_user(struct run_env *r, const struct lang_point *p, lang_match_fn *fn, void *arg,
+		   struct err *e);
+/* The file a name means, as a shell would find it; caller frees. NULL: there is none. */
+char *run_find_file(const char *name);
+/* Where in the file a function (or address) is. */
+int run_user_offset(const struct lang_point *p, uint64_t *offset, struct err *e);
+bool run_uaddr(void *ctx, const char *path, const char *name, uint64_t *addr, uint64_t *size);
+int run_usdt_args(void *ctx, const struct lang_point *p, struct lang_usdt_arg *arg, int max);
+
+struct run_usdt {
+	char *provider, *name, *args;
+	uint64_t offset, semaphore; /* in the file; 0: no semaphore */
+};
+/* All probes of a file; free with run_usdt_free. */
+int run_usdt_list(const char *path, struct run_usdt **ret, size_t *n, struct err *e);
+void run_usdt_free(struct run_usdt *list, size_t n);
+
+/* Numbers of software and hardware events; -1: no such event. */
+int run_software(const char *name);
+int run_hardware(const char *name, uint32_t *type);
+extern const char *const run_software_names[], *const run_hardware_names[];
+
+#endif

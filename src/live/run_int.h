@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of a running session share. */
+#ifndef KYMO_LIVE_RUN_INT_H
+#define KYMO_LIVE_RUN_INT_H
+
+#include "base/map.h"
+#include "kern/bpf.h"
+#include "live/loop.h"
+#include "live/run.h"
+#include "live/workload.h"
+#include "sym/sym.h"
+
+struct run_mapping {
+	uint64_t start, end, pgoff;
+	uint32_t dso;
+};
+struct run_process {
+	int32_t pid;
+	VEC(struct run_mapping) maps;
+	bool gone;
+};
+struct run_names {
+	struct symbols *symbols;
+	bool kernel_tried;
+	VEC(struct run_process) processes;
+	struct map by_pid; /* index + 1 */
+};
+
+struct run {
+	struct lang_program *p;
+	struct run_env *env;
+	struct run_opts o;
+	int *map_fd, *prog_fd;
+	VEC(int) links;	 /* quick to close */
+	VEC(int) events; /* perf events, slow to close */
+	VEC(int) iters;
+	VEC(uint32_t) timers; /* codes of interval probes */
+	struct bpf_ring ring, control;
+	struct loop loop;
+	bool has_loop;
+	struct workload child;
+	struct lang_out out;
+	struct lang_host host;
+	struct run_names names;
+	bool ignore; /* messages after exit() */
+	int write_error;
+	uint64_t boot_offset; /* CLOCK_REALTIME - CLOCK_BOOTTIME */
+	uint32_t n_probes;
+};
+
+int run_load(struct run *r, char **log, struct err *e);
+int run_attach_code(struct run *r, size_t code, struct err *e);
+void run_detach(struct run *r);
+
+void run_names_host(struct run *r);
+void run_names_free(struct run_names *n);
+
+#endif

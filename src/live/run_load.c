@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* Maps and programs into the kernel; what the verifier says, on the source line it means. */
+#include <string.h>
+
+#include "live/run_int.h"
+
+static bool used(const struct lang_program *p, int map)
+{
+	vec_each (&p->codes, c)
+		for (uint32_t i = 0; i < c->n; i++)
+			if (c->insn[i].code == (BPF_LD | BPF_DW | BPF_IMM)) {
+				if (c->insn[i].src_reg == BPF_PSEUDO_MAP_FD &&
+				    c->insn[i].imm == map)
+					return true;
+				i++;
+			}
+	return false;
+}
+
+static int load_maps(struct run *r, struct err *e)
+{
+	struct lang_program *p = r->p;
+
+	for (size_t i = 0; i < p->maps.n; i++) {
+		const struct lang_map *m = &p->maps.data[i];
+
+		if (i < LANG_MAP_FIXED && !used(p, (int)i))
+			continue;
+		r->map_fd[i] = bpf_map_new_flags(m->type, m->key_size, m->value_size, m->entries,
+						 m->flags);
+		if (r->map_fd[i] < 0) {
+			int code = -r->map_fd[i];
+
+			err_set(e, code, "cannot make the map %s: %s",
+				m->name ? m->name : "of the session", strerror(code));
+			if (code == EPERM)
+				err_hint(e, "tracing needs root, or CAP_BPF and CAP_PERFMON");
+			else if (code == ENOMEM || code == E2BIG)
+				err_hint(e, "fewer keys may fit: BPFTRACE_MAP_KEYS_MAX=1000");
+			return -code;
+		}
+	}
+	vec_each (&p->inits, it)
+		bpf_map_set(r->map_fd[it->map], &it->key, &it->value);
+	return 0;
+}
+
+/* The last instruction the verifier looked at, from its log. */
+static uint32_t last_insn(const char *log)
+{
+	uint32_t at = 0;
+
+	for (const char *s = log; s; s = strchr(s, '\n'), s = s ? s + 1 : NULL) {
+		char *end;
+		unsigned long v = strtoul(s, &end, 10);
+
+		if (end > s && end[0] == ':' && end[1] == ' ' && end[2] == '(')
+			at = (uint32_t)v;
+	}
+	return at;
+}
+
+/* Its last word: the line before the statistics. */
+static void last_line(const char *log, char *buf, size_t size)
+{
+	const char *best = "";
+	size_t n = 0;
+
+	for (const char *s = log; s && *s; s = strchr(s, '\n'), s = s ? s + 1 : NULL)
+		if (!str_starts(s, "processed ") && !str_starts(s, "verification time") &&
+		    !str_starts(s, "stack depth") && *s != '\n') {
+			best = s;
+			n = strcspn(s, "\n");
+		}
+	snprintf(buf, size, "%.*s", (int)n, best);
+}
+
+static int refused(struct run *r, const struct lang_code *c, int code, char *log, struct err *e)
+{
+	unsigned line, column;
+	char words[256] = "";
+
+	if (code == EPERM && !log[0]) {
+		err_set(e, EPERM, "the kernel does not let this user load BPF programs");
+		return err_hint(
+			e,
+			"run it as root, or with CAP_BPF and CAP_PERFMON; kymo doctor says more");
+	}
+	lang_place(r->p->source, r->p->source_n, lang_code_pos(c, last_insn(log)), &line, &column);
+	last_line(log, words, sizeof(words));
+	if (code == E2BIG || strstr(log, "too large") || strstr(log, "too complex") ||
+	    strstr(log, "infinite loop") || strstr(log, "back-edge")) {
+		err_set(e, code,
+			"%s:%u:%u: this loop has no end the kernel can prove, or the program is "
+			"too long (%s)",
+			r->p->source_name, line, column, words);
+		return err_hint(e, "bound the loop by a constant: while ($i < 100) { ...; $i++ }, "
+				   "or for ($i : 0..100)");
+	}
+	err_set(e, code, "%s:%u:%u: the kernel refuses this program: %s", r->p->source_name, line,
+		column, words[0] ? words : strerror(code));
+	return err_hint(e, "this is a fault of kymo's compiler; -v shows the verifier's log");
+}
+
+static uint32_t btf_id(struct run *r, const struct lang_code *c)
+{
+	const struct lang_point *pt = &r->p->points.data[c->point[0]];
+	const struct btf_types *b;
+
+	if (c->type != BPF_PROG_TYPE_TRACING || !(b = run_env_btf(r->env)))
+		return 0;
+	if (pt->kind == LP_ITER) {
+		AUTO_FREE char *name = mem_printf("bpf_iter_%s", pt->name);
+
+		return btf_by_name(b, BTF_KIND_FUNC, name);
+	}
+	return btf_by_name(b, BTF_KIND_FUNC, pt->name);
+}
+
+static int load_code(struct run *r, size_t i, char **log, struct err *e)
+{
+	struct lang_code *c = &r->p->codes.data[i];
+	struct bpf_insn *insn = mem_dup(c->insn, c->n * sizeof(*insn));
+	struct bpf_program prog = {
+		.type = c->type, .attach = c->attach, .insns = insn, .n = c->n, .name = c->name
+	};
+	struct lang_btf btf = { 0 };
+	int fd, btf_fd = 0;
+
+	for (uint32_t k = 0; k < c->n; k++)
+		if (insn[k].code == (BPF_LD | BPF_DW | BPF_IMM)) {
+			if (insn[k].src_reg == BPF_PSEUDO_MAP_FD)
+				insn[k].imm = r->map_fd[insn[k].imm];
+			k++;
+		}
+	prog.btf_id = btf_id(r, c);
+	if (c->n_funcs > 1) { /* callbacks must be described */
+		lang_btf_make(r->p, c, &btf);
+		btf_fd = bpf_btf_new(btf.data, (uint32_t)btf.size);
+	}
+	prog.btf_fd = btf_fd > 0 ? btf_fd : 0;
+	prog.func = btf.func;
+	prog.n_func = (uint32_t)btf.n_func;
+	prog.line = btf.line;
+	prog.n_line = (uint32_t)btf.n_line;
+	fd = bpf_load(&prog);
+	if (fd < 0) { /* again, with its words, and the lines they are about */
+		prog.log_size = 4u << 20;
+		prog.log = mem_alloc(prog.log_size);
+		if (btf_fd <= 0) {
+			lang_btf_make(r->p, c, &btf);
+			btf_fd = bpf_btf_new(btf.data, (uint32_t)btf.size);
+			prog.btf_fd = btf_fd > 0 ? btf_fd : 0;
+			prog.func = btf.func;
+			prog.n_func = (uint32_t)btf.n_func;
+			prog.line = btf.line;
+			prog.n_line = (uint32_t)btf.n_line;
+		}
+		fd = bpf_load(&prog);
+		if (fd < 0) {
+			refused(r, c, -fd, prog.log, e);
+			*log = prog.log;
+		} else {
+			free(prog.log);
+		}
+	}
+	if (btf_fd > 0)
+		close(btf_fd);
+	lang_btf_free(&btf);
+	free(insn);
+	r->prog_fd[i] = fd;
+	return fd < 0 ? fd : 0;
+}
+
+int run_load(struct run *r, char **log, struct err *e)
+{
+	int k = load_maps(r, e);
+
+	for (size_t i = 0; i < r->p->codes.n && k == 0; i++)
+		k = load_code(r, i, log, e);
+	return k;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names for the addresses a program prints, and stacks by their number.
+ *
+ * A process's mappings are read when its first stack is seen, so that its functions
+ * have names also when it is gone by the time they are printed.
+ */
+#include <string.h>
+
+#include "base/file.h"
+#include "live/ksyms.h"
+#include "live/run_int.h"
+
+static struct symbols *symbols(struct run_names *n)
+{
+	if (!n->symbols)
+		n->symbols =
+			symbols_new(&(struct symbols_opts){ .no_debuginfod = true, .threads = 1 });
+	return n->symbols;
+}
+
+static bool ksym(void *ctx, uint64_t addr, struct strbuf *b, uint64_t *offset)
+{
+	struct run *r = ctx;
+	struct run_names *n = &r->names;
+	const struct sym_result *s;
+
+	if (!n->kernel_tried) {
+		struct err e = { 0 };
+		char *text;
+		size_t len;
+
+		n->kernel_tried = true;
+		if (file_read("/proc/kallsyms", 64u << 20, &text, &len) == 0)
+			symbols_kernel_text(symbols(n), text, len, &e);
+	}
+	s = symbols_resolve(symbols(n), SYMBOLS_KERNEL, addr, SYMBOLS_NAMES);
+	if (s->name == SYMBOLS_NONE)
+		return false;
+	strbuf_puts(b, symbols_text(n->symbols, s->name));
+	*offset = addr - s->start;
+	return true;
+}
+
+static struct run_process *process(struct run *r, int32_t pid, bool refresh)
+{
+	struct run_names *n = &r->names;
+	uint64_t *at = map_at(&n->by_pid, (uint32_t)pid);
+	struct run_process *p;
+	AUTO_FREE char *path = NULL;
+	AUTO_FREE char *text = NULL;
+	char *save = NULL;
+
+	if (*at && !refresh)
+		return &n->processes.data[*at - 1];
+	if (!*at) {
+		p = vec_add(&n->processes);
+		*at = n->processes.n;
+		p->pid = pid;
+	}
+	p = &n->processes.data[*at - 1];
+	path = mem_printf("/proc/%d/maps", pid);
+	if (file_read(path, 16u << 20, &text, NULL) < 0 || !text[0])
+		return p;
+	p->maps.n = 0;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		unsigned long long start, end, off;
+		char prot[8];
+		int name = 0;
+
+		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, prot, &off, &name) <
+			    4 ||
+		    !name || prot[2] != 'x')
+			continue;
+		if (!line[name])
+			continue;
+		vec_push(&p->maps,
+			 (struct run_mapping){
+				 start, end, off,
+				 symbols_dso(symbols(n), &(struct find_want){ .path = line + name,
+									      .pid = pid,
+									      .map_start = start,
+									      .map_end = end }) });
+	}
+	return p;
+}
+
+static const struct run_mapping *mapping(const struct run_process *p, uint64_t addr)
+{
+	vec_each (&p->maps, m)
+		if (addr >= m->start && addr < m->end)
+			return m;
+	return NULL;
+}
+
+static bool usym(void *ctx, int32_t pid, uint64_t addr, struct strbuf *b, uint64_t *offset,
+		 struct strbuf *module)
+{
+	struct run *r = ctx;
+	const struct run_mapping *m = mapping(process(r, pid, false), addr);
+	const struct sym_result *s;
+
+	if (!m)
+		m = mapping(process(r, pid, true), addr);
+	if (!m)
+		return false;
+	if (module) {
+		struct symbols_status st = symbols_status(r->names.symbols, m->dso);
+
+		strbuf_puts(module, st.file ? st.file : "");
+	}
+	s = symbols_resolve(r->names.symbols, m->dso, addr - m->start + m->pgoff, SYMBOLS_NAMES);
+	if (s->name == SYMBOLS_NONE)
+		return false;
+	strbuf_puts(b, symbols_text(r->names.symbols, s->name));
+	*offset = addr - m->start + m->pgoff - s->start;
+	return true;
+}
+
+static void new_process(void *ctx, int32_t pid)
+{
+	process(ctx, pid, true);
+}
+
+static size_t stack(void *ctx, uint64_t id, uint64_t *addr, size_t max)
+{
+	struct run *r = ctx;
+	uint64_t value[1 + 128];
+	int fd = r->map_fd[LANG_MAP_STACKS];
+
+	memset(value, 0, sizeof(value));
+	if (!id || fd < 0 || r->p->maps.data[LANG_MAP_STACKS].value_size > sizeof(value) ||
+	    bpf_map_get(fd, &id, value) < 0)
+		return 0;
+	if (value[0] > max)
+		value[0] = max;
+	memcpy(addr, value + 1, value[0] * 8);
+	return value[0];
+}
+
+static bool cgroup(void *ctx, uint64_t id, struct strbuf *b)
+{
+	/* A directory's inode is its id: look for it two levels deep, where services are. */
+	AUTO_FREE char *command = NULL;
+	FILE *f;
+	char line[512];
+	bool found = false;
+
+	(void)ctx;
+	command = mem_printf("find /sys/fs/cgroup -xdev -type d -inum %llu 2>/dev/null",
+			     (unsigned long long)id);
+	f = popen(command, "re");
+	while (f && fgets(line, sizeof(line), f) && !found) {
+		line[strcspn(line, "\n")] = '\0';
+		strbuf_printf(b, "unified:%s", line[14] ? line + 14 : "/");
+		found = true;
+	}
+	if (f)
+		pclose(f);
+	return found;
+}
+
+void run_names_host(struct run *r)
+{
+	r->host.ksym = ksym;
+	r->host.usym = usym;
+	r->host.new_process = new_process;
+	r->host.stack = stack;
+	r->host.cgroup = cgroup;
+}
+
+void run_names_free(struct run_names *n)
+{
+	vec_each (&n->processes, p)
+		vec_free(&p->maps);
+	vec_free(&n->processes);
+	map_free(&n->by_pid);
+	if (n->symbols)
+		symbols_free(n->symbols);
+}
