@@ -7,7 +7,7 @@
 
 struct args {
 	const char *input, *output, *event;
-	bool kernel, jit, all, inlined, pid, tid, addrs, tidy, no_tidy, counts;
+	bool off_cpu, wakers, kernel, jit, all, inlined, pid, tid, addrs, tidy, no_tidy, counts;
 };
 
 static const struct opt opts[] = {
@@ -17,6 +17,10 @@ static const struct opt opts[] = {
 		"only stacks of this event (default: the first one's)"),
 	OPT_FLAG(0, "counts", counts,
 		 "count samples (default: what they stand for, such as cycles or ns)"),
+	OPT_FLAG(0, "off-cpu", off_cpu,
+		 "only where threads waited, in ns: of record --off-cpu, or from "
+		 "sched:sched_switch with -g"),
+	OPT_FLAG(0, "wakers", wakers, "the same, on to the stacks of those who ended the waits"),
 	OPT_HEAD("How frames are written"),
 	OPT_FLAG(0, "kernel", kernel, "mark kernel functions with _[k]"),
 	OPT_FLAG(0, "jit", jit, "mark functions of just-in-time compilers with _[j]"),
@@ -49,8 +53,11 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		return err_hint(e, "kymo flame BEFORE AFTER compares two");
 	}
 	r = picture_read(path, NULL,
-			 &(struct picture_opts){ .inlines = a->inlined, .counts = a->counts }, &in,
-			 e);
+			 &(struct picture_opts){ .inlines = a->inlined,
+						 .counts = a->counts,
+						 .off_cpu = a->off_cpu,
+						 .wakers = a->wakers },
+			 &in, e);
 	fo.type = in.first_type;
 	if (r == 0 && a->event)
 		r = picture_event(&in.side[0], a->event, &fo.type, e);
@@ -83,6 +90,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 
 static const struct example examples[] = {
 	{ "collapse -i perf.data > out.folded", "every stack on a line of its own" },
+	{ "collapse --wakers | kymo flame -o waits.html -",
+	  "what was waited for, as a flame graph" },
 	{ "collapse --all --tid -i perf.data", "kinds marked, threads apart" },
 	{ NULL, NULL },
 };

@@ -141,6 +141,10 @@ static int read_recording(const char *path, const struct picture_opts *o, struct
 	if (r < 0)
 		return r;
 	input_unwind(&s, NULL);
+	if ((o->off_cpu || o->wakers) && input_off_cpu(&s, o->wakers, e) < 0) {
+		source_close(s);
+		return -e->code;
+	}
 	if (o->times && s->trace->last_time > s->trace->first_time) {
 		po.by |= PROFILE_BY_TIME;
 		po.time_quantum = (s->trace->last_time - s->trace->first_time) / TIME_STEPS + 1;

@@ -50,8 +50,9 @@ struct picture_input {
 /* How a recording is read; folded text is what it is. */
 struct picture_opts {
 	bool times; /* when samples were, in steps: pages filter by it, flame charts order by it */
-	bool inlines; /* inlined functions as frames */
-	bool counts;  /* samples, not what they stand for */
+	bool inlines;	      /* inlined functions as frames */
+	bool counts;	      /* samples, not what they stand for */
+	bool off_cpu, wakers; /* only time off the CPU; with the stacks of who ended waits */
 };
 
 /*

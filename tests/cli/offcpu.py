@@ -183,6 +183,10 @@ check("sleepers by an interrupt", any("in_sleep" in l and "[woken by interrupt]"
 check("whose interrupted task is not shown", not any("[woken by interrupt]" in l and "main" in l.split("[woken by interrupt]")[1]
                                                      for l in lines), rep.text)
 
+folded = kymo(f"collapse --wakers -i {path('k.data')}").out
+check("collapse --wakers: the same in one line, in ns",
+      re.search(r"^waits;.*;in_pipe;.*\[woken by waits\];.*;feed_pipe;.* \d{8,}$", folded, re.M), folded)
+
 # The same from the scheduler's events
 if os.path.exists(f"{TRACEFS}/events/sched/sched_switch"):
     r = record(f"-e sched:sched_switch,sched:sched_waking -g -a -- {WAITS} {MS} {TIMES}", "s.data")
