@@ -53,6 +53,7 @@ static struct name_dso dso_of_file(struct names *n, uint32_t dso)
 	const char *slash = path[0] == '[' ? NULL : strrchr(path, '/');
 	struct name_dso r = { .path = path, .name = slash ? slash + 1 : path, .order = dso };
 	struct find_want want = { .path = path };
+	int pid, end = 0;
 
 	if (d->kernel) {
 		const char *module = module_name(&n->texts, r.name);
@@ -68,6 +69,8 @@ static struct name_dso dso_of_file(struct names *n, uint32_t dso)
 	memcpy(want.id.data, d->build_id, d->build_id_size);
 	want.id.len = d->build_id_size;
 	r.symbols = symbols_dso(n->symbols, &want);
+	if (sscanf(r.name, "jit-%d.dump%n", &pid, &end) == 1 && end && !r.name[end])
+		r.name = arena_printf(&n->texts, "[JIT] tid %d", pid);
 	return r;
 }
 

@@ -2,6 +2,7 @@
 #include "cmd/open.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,8 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/perfdata.h"
+#include "sym/jitdump.h"
+#include "sym/sym.h"
 #include "store/tracedat.h"
 #include "sym/archive.h"
 
@@ -147,11 +150,45 @@ bool source_looks_like(const char *path)
 	return false;
 }
 
+static int by_time(const void *a, const void *b)
+{
+	const struct trace_code *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->pgoff < y->pgoff ? -1 : x->pgoff > y->pgoff;
+}
+
+/* What a runtime wrote of the code it compiled; as symbols number it (symbols_jitdump). */
+static size_t read_code(const char *path, struct trace_code **ret)
+{
+	struct jitdump j = { 0 };
+	struct trace_code *all;
+	size_t n = 0;
+
+	if (jitdump_open(&j, path, (uid_t)-1, NULL) < 0)
+		return 0;
+	all = mem_alloc((j.ncode + 1) * sizeof(*all));
+	for (size_t i = 0; i < j.ncode; i++)
+		if (j.code[i].end > j.code[i].start &&
+		    j.code[i].end - j.code[i].start <= UINT32_MAX)
+			all[n++] = (struct trace_code){ .time = j.arch_time ? 0 : j.code[i].time,
+							.start = j.code[i].start,
+							.end = j.code[i].end,
+							.pgoff = SYMBOLS_JIT_ADDR(i) };
+	jitdump_free(&j);
+	if (n)
+		qsort(all, n, sizeof(*all), by_time);
+	*ret = all;
+	return n;
+}
+
 int source_open(const char *path, struct source **ret, struct err *e)
 {
 	AUTO_CLOSE int fd = -1;
 	struct stat st;
 
+	perfdata_set_code(read_code);
 	if (strcmp(path, "-") == 0)
 		return perfdata_open(path, ret, e);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -48,6 +48,18 @@ struct trace_losses {
 	char note[256]; /* one line about what was skipped or cut; "" when nothing was */
 };
 
+/*
+ * Code that a runtime compiled while it was recorded, as its own file tells
+ * (jit-PID.dump, which it maps for recorders to see): there from time on.
+ */
+struct trace_code {
+	uint64_t time; /* CLOCK_MONOTONIC */
+	uint64_t start, end;
+	uint64_t pgoff; /* what symbols know the start by */
+};
+/* All code of such a file, in the order of time; the caller frees *ret. How many. */
+typedef size_t trace_code_fn(const char *path, struct trace_code **ret);
+
 /* Who woke others, for chains with EVENT_CHAIN_WAKER. */
 struct trace_waker {
 	uint32_t space; /* of its user addresses */

@@ -46,6 +46,7 @@ void perfdata_close(struct source *s)
 	vec_free(&pd->layouts);
 	vec_free(&pd->chunks);
 	vec_free(&pd->sides);
+	code_free(pd);
 	vec_free(&pd->build_ids);
 	vec_free(&pd->formats);
 	text_free(pd->trace.tep);

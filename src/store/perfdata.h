@@ -30,6 +30,10 @@ struct perfdata_part {
 int perfdata_open_parts(const struct perfdata_part *part, size_t n, const char *path,
 			uint64_t captured, struct source **ret, struct err *e);
 
+/* Who reads the files of runtimes that a recording tells of; NULL: nobody. For all recordings that
+ * are opened from then on. */
+void perfdata_set_code(trace_code_fn *fn);
+
 /* What perf.data has beyond the model; s must come from perfdata_open(). */
 
 /* A build-id of the BUILD_ID feature (or its pipe-mode record). */

@@ -62,7 +62,7 @@ struct perfdata_type {
 struct perfdata_file {
 	const uint8_t *data;
 	size_t size;
-	const char *name; /* "data.3"; NULL for the only one */
+	const char *name;    /* "data.3"; NULL for the only one */
 	bool mapped, theirs; /* to be unmapped; somebody else's to free */
 };
 
@@ -84,8 +84,15 @@ struct chunk {
 
 struct side_record {
 	uint64_t time;
-	const uint8_t *at;
+	const uint8_t *at; /* NULL: compiled code, number chunk of pd->codes */
 	uint32_t chunk;
+};
+
+/* Code of a jitdump file, to be mapped in its turn. */
+struct jit_code {
+	struct trace_code code;
+	const char *path;
+	int32_t pid;
 };
 
 /* Counter values go up; a sample counts for what was added since the last one of its id. */
@@ -127,7 +134,9 @@ struct perfdata {
 	/* pass 1 */
 	VEC(struct chunk) chunks;
 	VEC(struct side_record) sides;
-	struct chunk open; /* start == NULL: none */
+	VEC(struct jit_code) codes;
+	struct map jit_pids; /* processes that have some */
+	struct chunk open;   /* start == NULL: none */
 	uint64_t max_time, next_flush, flushed;
 	uint64_t last_sample_time;
 	struct readings readings;
@@ -225,6 +234,12 @@ void side_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_head
 uint64_t record_time(struct decoder *d, const uint8_t *p, struct perfdata_event_header h);
 
 void side_apply(struct perfdata *pd);
+/* perfdata_code.c: what jitdump files have into pd->sides; one of them applied; whether memory
+ * without a file, mapped anew, holds compiled code that is known better. */
+void code_collect(struct perfdata *pd);
+void code_apply(struct perfdata *pd, const struct side_record *s);
+bool code_knows(const struct perfdata *pd, const struct task_map *map, uint64_t time);
+void code_free(struct perfdata *pd);
 
 /* --- perfdata_swap.c: h is the copy to change, its header done already --- */
 void swap_words(void *p, size_t bytes);

@@ -266,6 +266,8 @@ static void apply_mmap(struct perfdata *pd, const struct event *ev)
 			snprintf(jit, sizeof(jit), "/tmp/perf-%d.map", ev->pid);
 			path = jit;
 			dso = (struct task_dso){ 0 };
+			if (code_knows(pd, &map, ev->time))
+				return;
 		}
 	} else if (strcmp(path, "[vdso]") == 0) {
 		map.pgoff = 0;
@@ -345,12 +347,18 @@ static void sort_sides(struct side_record *a, struct side_record *tmp, size_t n)
 
 void side_apply(struct perfdata *pd)
 {
-	AUTO_FREE struct side_record *tmp = mem_alloc((pd->sides.n / 2 + 1) * sizeof(*tmp));
+	AUTO_FREE struct side_record *tmp = NULL;
 	struct decoder d;
 
+	code_collect(pd);
+	tmp = mem_alloc((pd->sides.n / 2 + 1) * sizeof(*tmp));
 	decoder_init(&d, pd);
 	sort_sides(pd->sides.data, tmp, pd->sides.n);
 	vec_each (&pd->sides, s) {
+		if (!s->at) {
+			code_apply(pd, s);
+			continue;
+		}
 		side_decode(&d, s->at, record_header(pd, s->at));
 		d.ev.time = s->time;
 		apply_one(pd, &d.ev);

@@ -369,7 +369,7 @@ uint64_t dso_jit_addr(struct dso *d, uint64_t ip, uint64_t time)
 
 	if (!c || ip - c->start > UINT32_MAX)
 		return 0;
-	return (uint64_t)(c - d->jitdump.code + 1) << 32 | (ip - c->start);
+	return SYMBOLS_JIT_ADDR(c - d->jitdump.code) | (ip - c->start);
 }
 
 static void resolve_jitdump(const struct dso *d, uint64_t addr, struct dso_answer *a)

@@ -216,9 +216,21 @@ static pid_t perfmap_pid(const char *path)
 		       : 0;
 }
 
+/* ".../jit-1234.dump": what a runtime writes of the code it compiles. */
+static bool is_jitdump(const char *path)
+{
+	const char *base = path ? strrchr(path, '/') : NULL;
+	int pid, end = 0;
+
+	return base && sscanf(base, "/jit-%d.dump%n", &pid, &end) == 1 && end && !base[end];
+}
+
 uint32_t symbols_dso(struct symbols *s, const struct find_want *file)
 {
 	pid_t pid = perfmap_pid(file->path);
+
+	if (is_jitdump(file->path))
+		return symbols_jitdump(s, file->path, (uid_t)-1);
 
 	return pid ? symbols_perfmap(s, pid, NULL, (uid_t)-1) : known_dso(s, DSO_ELF, file, 0);
 }

@@ -88,7 +88,8 @@ void symbols_save(struct symbols *s);
 /*
  * Declare a file; the same path and build-id give the same number. Nothing is
  * opened before the first address is asked for. "[vdso]" is known, and
- * /tmp/perf-PID.map, as recordings call code that has no file, is a perf map.
+ * /tmp/perf-PID.map, as recordings call code that has no file, is a perf map, and
+ * jit-PID.dump a jitdump, whose code begins at SYMBOLS_JIT_ADDR().
  */
 uint32_t symbols_dso(struct symbols *s, const struct find_want *file);
 
@@ -98,6 +99,8 @@ uint32_t symbols_dso(struct symbols *s, const struct find_want *file);
  * gives the address to count and to ask for, 0 when no code was there then.
  * owner: the user the process had, (uid_t)-1 when not known.
  */
+#define SYMBOLS_JIT_ADDR(code) (((uint64_t)(code) + 1) << 32) /* of the start of a jitdump's code \
+							       */
 uint32_t symbols_perfmap(struct symbols *s, pid_t pid, const char *path, uid_t owner);
 uint32_t symbols_jitdump(struct symbols *s, const char *path, uid_t owner);
 uint64_t symbols_jit_addr(struct symbols *s, uint32_t dso, uint64_t ip, uint64_t time);

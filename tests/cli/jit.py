@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Names of code that real runtimes compile on the fly, through /tmp/perf-PID.map."""
+"""Names of code that real runtimes compile on the fly, through /tmp/perf-PID.map and jitdump files."""
 import os
 import shutil
 import signal
@@ -30,6 +30,7 @@ public class Hot {
     }
 }
 """
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="kymo-jit-cache-")
 folder = tempfile.mkdtemp(prefix="kymo-jit-")
 
 
@@ -84,6 +85,93 @@ def with_process(argv, test):
             os.remove(f"/tmp/perf-{p.pid}.map")
 
 
+def record(what, argv, pid_file=None):
+    """Record a runtime to its end. The report by stacks, outermost first, as [(share, [functions])], and the recording."""
+    out = os.path.join(folder, "r.data")
+    r = kymo(["record", "-F", "997", "-g", "-k", "mono", "-o", out, "--", *argv], cwd=folder, timeout=120)
+    if r.code:
+        skip(what, "cannot be recorded here: " + r.err.strip()[-200:])
+        return None
+    return stacks(out), out, r
+
+
+def stacks(out):
+    found = []
+    for line in kymo(f"report -i {out} --stdio -g folded,0,caller --no-children -s comm").out.splitlines():
+        words = line.split(" ", 1)
+        if words[0].endswith("%") and len(words) == 2 and words[0][0].isdigit():
+            found.append((float(words[0][:-1]), words[1].split(";")))
+    return found
+
+
+def share(found, *wanted):
+    """The share of stacks that have these, in this order from the outermost on."""
+    def has(stack):
+        names = iter(stack)
+        return all(any(w in n for n in names) for w in wanted)
+    return sum(p for p, stack in found if has(stack))
+
+
+def node_recorded():
+    with open(os.path.join(folder, "short.js"), "w") as f:
+        f.write(JS.replace("60000", "1200"))
+    got = record("Node.js, recorded", ["node", "--perf-basic-prof", "short.js"])
+    if got:
+        found, out, r = got
+        check("Node.js --perf-basic-prof: functions have names", share(found, "*hotOuter") > 20, found[:5])
+        check("and callers, up to where the program began", share(found, "_start", "JSEntry", "hotOuter") > 20, found[:5])
+    got = record("Node.js, jitdump", ["node", "--perf-prof", "short.js"])
+    dumps = [x for x in os.listdir(folder) if x.startswith("jit-") and x.endswith(".dump")]
+    if not got or not dumps:
+        return skip("Node.js --perf-prof", "it wrote no jitdump")
+    found, out, r = got
+    dump = os.path.join(folder, dumps[0])
+    check("Node.js --perf-prof: names from the jitdump", share(found, "*hotOuter") > 20, found[:5])
+    check("whole stacks, too", share(found, "_start", "JSEntry", "hotOuter") > 20, found[:5])
+    sites = kymo(f"script -i {out} -F ip,sym,dso").out
+    check("script knows them", "hotOuter" in sites, sites[:2000])
+    with open(dump, "rb") as f:
+        data = f.read()
+    for part in (0.97, 0.5, 0.01):
+        with open(dump, "r+b") as f:
+            f.truncate(int(len(data) * part))
+        r = kymo(f"report -i {out} --stdio -g none")
+        check(f"a jitdump cut to {part:.0%} gives what it has", r.code == 0 and "node" in r.out, r)
+    with open(dump, "wb") as f:
+        f.write(data[:40] + os.urandom(len(data) - 40))
+    r = kymo(f"report -i {out} --stdio -g none")
+    check("one full of nonsense too", r.code == 0, r)
+    os.remove(dump)
+    check("without it there are no names, and none that are wrong", share(stacks(out), "hotOuter") == 0)
+
+
+def java_recorded():
+    with open(os.path.join(folder, "Hot.java"), "w") as f:
+        f.write(JAVA.replace("60000", "1500"))
+    if subprocess.run(["javac", "Hot.java"], cwd=folder, capture_output=True).returncode:
+        return skip("Java, recorded", "no javac")
+    words = ["java", "-Xshare:auto", "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit",
+             "-XX:CompileCommand=dontinline,Hot.hot*", "Hot"]
+    maps = set(os.listdir("/tmp"))
+    for fp in (True, False):
+        got = record("Java, recorded", [words[0], *(["-XX:+PreserveFramePointer"] if fp else []), *words[1:]])
+        if not got or not share(got[0], "Hot.hotInner"):
+            skip(f"Java, frame pointers {fp}", "it wrote no map at its end")
+            continue
+        found = got[0]
+        check(f"Java, frame pointers {fp}: functions have names", share(found, "Hot.hotInner") > 20, found[:5])
+        if fp:
+            check("and callers, up to where the thread began", share(found, "start_thread", "Hot.hotInner") > 20, found[:5])
+        else:
+            # a stack that cannot be followed ends there: no caller is made up
+            bad = [st for p, st in found if "hotInner" in st[-1] and len(st) > 1 and
+                   not any(x in st[-2] for x in ("hotOuter", "Interpreter", "StubRoutines", "hotInner"))]
+            check("and no callers that are none", not bad, bad[:5])
+    for name in set(os.listdir("/tmp")) - maps:
+        if name.startswith("perf-") and name.endswith(".map"):
+            os.remove(f"/tmp/{name}")
+
+
 def main():
     try:
         with open(os.path.join(folder, "hot.js"), "w") as f:
@@ -92,15 +180,18 @@ def main():
             f.write(JAVA)
         if shutil.which("node"):
             with_process(["node", "--perf-basic-prof", "hot.js"], lambda pid: check_map("Node.js", pid, "*hotOuter"))  # ~ is bytecode
+            node_recorded()
         else:
             skip("Node.js", "no node here")
         if shutil.which("java") and shutil.which("jcmd"):
             with_process(["java", "Hot.java"], lambda pid: check_map(
                 "Java", pid, "hotOuter", lambda: subprocess.run(["jcmd", str(pid), "Compiler.perfmap"], capture_output=True)))
+            java_recorded()
         else:
             skip("Java", "no java and jcmd here")
     finally:
         shutil.rmtree(folder)
+        shutil.rmtree(os.environ["XDG_CACHE_HOME"])
     end()
 
 
