@@ -61,13 +61,15 @@ static int failed(struct perfdata_writer *w, int code, struct err *e)
 /* To the file, past compression; small pieces are gathered. */
 static int put(struct perfdata_writer *w, const void *data, size_t n, struct err *e)
 {
+	bool direct = n > BUFFER / 2;
 	int r = 0;
 
-	if (w->used + n > BUFFER) {
+	/* what waits in the buffer comes first, always */
+	if (direct || w->used + n > BUFFER) {
 		r = file_write_all(w->fd, w->buffer, w->used);
 		w->used = 0;
 	}
-	if (r == 0 && n > BUFFER / 2) {
+	if (r == 0 && direct) {
 		r = file_write_all(w->fd, data, n);
 	} else if (r == 0 && n) {
 		memcpy(w->buffer + w->used, data, n);
