@@ -56,30 +56,52 @@ def sampling():
             r = interleave({"kymo": lambda: one([*tools()["kymo"], "-F", "999", *kymo_opts, "--", "sleep", str(SECONDS)]),
                             "perf": lambda: one([*tools()["perf"], "-F", "999", *perf_opts, "--", "sleep", str(SECONDS)])}, RUNS, warm=True)
             b.add(f"{what}, {SECONDS} s: recorder's CPU", "ms", {n: statistics.median(x.cpu for x in v) for n, v in r.items()}, goal=1)
-            size = {n: os.path.getsize(path(n)) / max(events(n), 1) for n in ("kymo", "perf")}
-            b.add(f"{what}: bytes of file a sample", "B", size, goal=1 if "walked" not in what else None)
     finally:
         load.kill()
         load.wait()
 
 
+def sizes():
+    """Bytes of file for each sample of one program: nobody else's tasks are in it."""
+    for what, ours, theirs in [("", [], []), (" with frame pointers", ["--call-graph", "fp"], ["-g"]), (" with frame pointers, -z", ["--call-graph", "fp", "-z"], ["-g", "-z"])]:
+        def one(name, opts):
+            Run([*tools()[name], "-F", "5000", *opts, "--", BUSY, "1500", "threads=2"])
+            return os.path.getsize(path(name)) / max(events(name), 1)
+        r = interleave({"kymo": lambda: one("kymo", ours), "perf": lambda: one("perf", theirs)}, RUNS, warm=False)
+        b.add(f"samples{what}: bytes of file a sample", "B", {n: statistics.median(v) for n, v in r.items()}, goal=1.0 if "-z" in what else 1.01)
+
+
+def flat_out(name, opts, threads, rate=None):
+    """The workload at full speed, or so many events a second: how many were lost (%), how many recorded a second."""
+    r = Run([*tools()[name], *opts, "-e", EVENT, "--", FLATOUT, str(threads), "1500", *([str(rate)] if rate else [])], keep=True)
+    made, there = int(r.out.split()[0]), events(name)
+    return 100 * (made - there) / made, there / 1.5
+
+
 def throughput():
     # name, kymo's options, perf's
-    sizes = [("rings as perf's by default (512 KiB)", ["-m", "128"], ["-m", "128"]),
+    kinds = [("rings as perf's by default (512 KiB)", ["-m", "128"], ["-m", "128"]),
              ("rings of 16 MiB (kymo's default)", [], ["-m", "4096"])]
     for threads in (1, 2, 8):
-        for what, ours, theirs in sizes:
-            def one(argv):
-                r = Run([*argv, "-e", EVENT, "--", FLATOUT, str(threads), "1500"], keep=True)
-                made = int(r.out.split()[0])
-                there = events("kymo" if argv[0] == KYMO else "perf")
-                return 100 * (made - there) / made, there / 1.5, r.cpu
-            r = interleave({"kymo": lambda: one([*tools()["kymo"], *ours]), "perf": lambda: one([*tools()["perf"], *theirs])}, RUNS, warm=False)
-            b.add(f"{threads} threads flat out, {what}: lost", "%",
-                  {n: statistics.median(x[0] for x in v) for n, v in r.items()}, digits=2)
+        for what, ours, theirs in kinds:
+            r = interleave({"kymo": lambda: flat_out("kymo", ours, threads), "perf": lambda: flat_out("perf", theirs, threads)}, RUNS, warm=False)
+            b.add(f"{threads} threads flat out, {what}: lost", "%", {n: statistics.median(x[0] for x in v) for n, v in r.items()}, digits=2, goal=1)
             b.add(f"{threads} threads flat out, {what}: lost at worst", "%", {n: max(x[0] for x in v) for n, v in r.items()}, digits=2)
-            b.add(f"{threads} threads flat out, {what}: µs for each event recorded", "µs",
-                  {n: 1e6 / statistics.median(x[1] for x in v) for n, v in r.items()}, digits=2, goal=1 if "512" in what else None)
+
+
+def highest_rate():
+    """The highest rate, of steps 1.25 apart, at which two threads lose nothing in rings of 512 KiB in most runs."""
+    rates = [int(100000 * 1.25 ** i) for i in range(13)]
+    best = {}
+    for name in ("kymo", "perf"):
+        low, high = -1, len(rates)  # nothing lost at low, something at high
+        while high - low > 1:
+            at = (low + high) // 2
+            lost = statistics.median(flat_out(name, ["-m", "128"], 2, rates[at])[0] for _ in range(3))
+            low, high = (at, high) if lost <= 0 else (low, at)
+        best[name] = rates[low] / 1000 if low >= 0 else 0
+    # smaller is better in this table
+    b.add("highest rate without loss, rings of 512 KiB: µs between events", "µs", {n: 1000 / v if v else 100 for n, v in best.items()}, goal=1, digits=2)
 
 
 def tracing_cost():
@@ -111,8 +133,10 @@ def twice():
 
 start_up()
 sampling()
+sizes()
 tracing_cost()
 throughput()
+highest_rate()
 twice()
 tmp.cleanup()
 b.end()

@@ -18,6 +18,7 @@
 #include "live/keep.h"
 #include "live/ksyms.h"
 #include "live/loop.h"
+#include "live/pieces.h"
 #include "live/target.h"
 #include "live/walked.h"
 #include "live/workload.h"
@@ -67,6 +68,14 @@ struct record_out {
 	bool pipe;
 	struct ksyms ksyms;
 	struct keep *keep; /* NULL: -N */
+	/*
+	 * Going on in another file: who runs and what is mapped, looked up before the last records
+	 * of this one are taken, and all that tells of tasks from then on. So the next file knows
+	 * every task that its samples can be of.
+	 */
+	struct strbuf next;
+	struct pieces pieces; /* of what is written */
+	bool looking_up, gathering;
 	struct strbuf early[PERFDATA_FEATURE_END]; /* features that are the same in each file */
 	bool described;
 	uint64_t files; /* begun so far */

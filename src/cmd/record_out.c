@@ -16,12 +16,34 @@
 
 #define DRAIN_NS 10000000u /* how long rings may wait while tasks are looked up */
 
+/* What tells of tasks is looked at, and gathered for the next file. */
+static void on_record(void *ctx, const struct perf_event_header *h)
+{
+	struct record_out *o = ctx;
+
+	switch (h->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_NAMESPACES:
+	case PERF_RECORD_CGROUP:
+	case PERF_RECORD_KSYMBOL:
+		if (o->keep)
+			keep_record(o->keep, h);
+		if (o->gathering)
+			strbuf_add(&o->next, (const char *)h, h->size);
+		break;
+	default: break;
+	}
+}
+
 int record_out_bytes(void *ctx, const void *data, size_t n, struct err *e)
 {
 	struct record_out *o = ctx;
 
-	if (o->keep)
-		keep_records(o->keep, data, n);
+	if (o->keep || o->gathering)
+		pieces_each(&o->pieces, data, n, on_record, o);
 	return perfdata_write_bytes(o->w, data, n, e);
 }
 
@@ -45,6 +67,10 @@ int record_out_synth(void *ctx, const void *data, size_t n, struct err *e)
 		if (record_out_drain(o, e) < 0)
 			return -e->code;
 	}
+	if (o->looking_up) {
+		strbuf_add(&o->next, data, n);
+		return 0;
+	}
 	return record_out_bytes(o, data, n, e);
 }
 
@@ -63,6 +89,11 @@ static int synthesise(struct record_out *o, struct err *e)
 	};
 	int r;
 
+	if (o->next.n) {
+		r = record_out_bytes(o, o->next.data, o->next.n, e);
+		strbuf_reset(&o->next);
+		return r;
+	}
 	if (!ev || !ev->n_ids || o->a->synth.none)
 		return 0;
 	s.sample_type = ev->attr.sample_type;
@@ -73,7 +104,7 @@ static int synthesise(struct record_out *o, struct err *e)
 		r = synth_cgroups(&s, e);
 	if (r < 0 || (s.no_tasks && s.no_maps))
 		return r;
-	if (t->command && o->files == 1 && !o->a->tail_synth)
+	if (t->command && o->files == 1 && !o->a->tail_synth && !o->looking_up)
 		return 0; /* a command's own mappings come from the kernel */
 	return t->system_wide || t->command ? synth_all(&s, e) : synth_threads(&s, &t->threads, e);
 }
@@ -132,7 +163,8 @@ static int stream_build_id(struct record_out *o, struct err *e)
 
 	if (!o->pipe || o->a->no_buildid || !ksyms_build_id(&id))
 		return 0;
-	perfdata_build_id_entry(&b, PERF_RECORD_MISC_KERNEL, -1, id.data, id.len, "[kernel.kallsyms]");
+	perfdata_build_id_entry(&b, PERF_RECORD_MISC_KERNEL, -1, id.data, id.len,
+				"[kernel.kallsyms]");
 	return perfdata_write_record(o->w, PERFDATA_HEADER_BUILD_ID, PERF_RECORD_MISC_KERNEL,
 				     b.data + head, b.n - head, e);
 }
@@ -263,13 +295,30 @@ int record_out_close(struct record_out *o, bool failed, struct err *e)
 	return r < 0 ? r : ended;
 }
 
+/* A flight recorder's samples wait in their rings: only what tells of tasks is taken here. */
+static int look_ahead(struct record_out *o, struct err *e)
+{
+	int r;
+
+	o->gathering = o->looking_up = true;
+	r = synthesise(o, e);
+	o->looking_up = false;
+	if (r >= 0)
+		r = record_out_drain(o, e) < 0 || record_out_round(o, e) < 0 ? -e->code : 0;
+	o->gathering = false;
+	return r;
+}
+
 int record_out_next(struct record_out *o, struct err *e)
 {
 	int r;
 
 	if (o->pipe)
 		return 0;
-	r = end_file(o, true, e);
+	strbuf_reset(&o->next);
+	r = o->a->tail_synth ? 0 : look_ahead(o, e);
+	if (r >= 0)
+		r = end_file(o, true, e);
 	return r < 0 ? r : record_out_open(o, e);
 }
 
@@ -295,6 +344,8 @@ void record_out_free(struct record_out *o)
 		free(o->kept[i]);
 	ksyms_close(&o->ksyms);
 	keep_free(o->keep);
+	pieces_free(&o->pieces);
+	strbuf_free(&o->next);
 	free(o->kept);
 	free(o->path);
 	free(o->last);

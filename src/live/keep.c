@@ -137,20 +137,10 @@ static void look_at(struct keep *k, const struct mmap2 *m)
 		hold(k, m);
 }
 
-void keep_records(struct keep *k, const void *data, size_t n)
+void keep_record(struct keep *k, const struct perf_event_header *h)
 {
-	const uint8_t *p = data;
-
-	while (n >= sizeof(struct perf_event_header)) {
-		const struct perf_event_header *h = (const void *)p;
-
-		if (h->size < sizeof(*h) || h->size > n)
-			return;
-		if (h->type == PERF_RECORD_MMAP2 && h->size > sizeof(struct mmap2))
-			look_at(k, (const void *)p);
-		p += h->size;
-		n -= h->size;
-	}
+	if (h->type == PERF_RECORD_MMAP2 && h->size > sizeof(struct mmap2))
+		look_at(k, (const void *)h);
 }
 
 static bool was_hit(const struct tasks *t, const uint8_t *hit, const struct build_id *id)

@@ -10,6 +10,7 @@
 #ifndef KYMO_LIVE_KEEP_H
 #define KYMO_LIVE_KEEP_H
 
+#include <linux/perf_event.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,8 +24,8 @@ struct keep;
 struct keep *keep_new(void);
 void keep_free(struct keep *k); /* NULL is fine */
 
-/* Whole records, as they go into the file; those that map code are looked at. */
-void keep_records(struct keep *k, const void *data, size_t n);
+/* A record as it goes into the file: one that maps code is looked at. */
+void keep_record(struct keep *k, const struct perf_event_header *h);
 
 /* Copy what was hit (by dso) into the cache. How many files. By any thread. */
 size_t keep_save(struct keep *k, const struct tasks *t, const uint8_t *hit);

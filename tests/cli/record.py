@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -15,7 +16,10 @@ from tap import KYMO, SAN, WORK, check, end, has, kymo, run, same, skip
 
 DIR = tempfile.mkdtemp(prefix="kymo-record-")
 os.environ["XDG_CACHE_HOME"] = DIR + "/cache"
-KNOWN, SHARES, SPIN = f"{WORK}/known", f"{WORK}/shares", f"{WORK}/spin"
+SHARES, SPIN = f"{WORK}/shares", f"{WORK}/spin"
+# under a name of its own: others may run the same program while -a records
+NAME = f"kn{os.getpid()}"
+KNOWN = shutil.copy(f"{WORK}/known", f"{DIR}/{NAME}")
 PP, UM = "syscalls:sys_enter_getppid", "syscalls:sys_enter_umask"
 TRACEFS = "/sys/kernel/tracing"
 ROOT = os.geteuid() == 0
@@ -139,10 +143,10 @@ for name, args, work, want in [
 r = record(f"-e {PP},{UM} -- {KNOWN} getppid=5 umask=7")
 same("two events", (counts()[PP], counts()[UM]), (5, 7))
 r = record(f"-a -e {PP} -- {KNOWN} getppid=3000")
-mine = [x for x in script().out.splitlines() if x.split()[0] == "known"]
+mine = [x for x in script().out.splitlines() if x.split()[0] == NAME]
 same("-a: the command's hits are all there", len(mine), 3000)
 r = record(f"-C 0 -e {PP} -- taskset -c 0 {KNOWN} getppid=300")
-same("-C: what ran on that CPU", sum(x.split()[0] == "known" for x in script().out.splitlines()), 300)
+same("-C: what ran on that CPU", sum(x.split()[0] == NAME for x in script().out.splitlines()), 300)
 
 p = subprocess.Popen([KNOWN, "wait=1500", "getppid=333", "threads=2"])
 time.sleep(0.2)
@@ -210,14 +214,14 @@ for name, args in [("by size", "--switch-output=100K"), ("by size, compressed", 
     r = record(["-e", PP, *args.split(), "--", "sh", "-c", f"for i in 1 2 3 4 5 6; do {KNOWN} getppid=3000 wait=300; done"], "s.data")
     parts = files("s.data.")
     check(f"--switch-output {name}: several files, nothing twice or missing",
-          len(parts) > 2 and sum(of("known", f) for f in parts) == 18000 and not os.path.exists(path("s.data")),
+          len(parts) > 2 and sum(of(NAME, f) for f in parts) == 18000 and not os.path.exists(path("s.data")),
           (parts, [counts(f)[PP] for f in parts], r))
     comms = {x.split()[0] for f in parts for x in script(f).out.splitlines()}
-    check(f"--switch-output {name}: each knows its tasks", "known" in comms and comms <= {"known", "sh"}, comms)
+    check(f"--switch-output {name}: each knows its tasks", NAME in comms and comms <= {NAME, "sh"}, comms)
     for f in files("s.data"):
         os.unlink(path(f))
 p = subprocess.Popen([SPIN, "100000000000"])
-r = record(f"-F 500 -p {p.pid} --switch-output=400ms --switch-max-files 2 -- sleep 2", "s.data")
+r = record(f"-F 500 -p {p.pid} --switch-output=400ms --switch-max-files 2 -- sleep 2.3", "s.data")
 p.kill()
 p.wait()
 parts = files("s.data.")
@@ -233,7 +237,7 @@ for n, i in enumerate((11, 22, 33)):
     until(lambda: len(files("u.data.")) > n)
     q.ready()
 q.stop()
-same("SIGUSR2: a file each time", [of("known", f) for f in files("u.data.")], [11, 22, 33, 0])
+same("SIGUSR2: a file each time", [of(NAME, f) for f in files("u.data.")], [11, 22, 33, 0])
 q = Background(["-e", PP, "-a", "--switch-output-event", UM], "v.data")
 check("a recording begins", q.ready(), q.text())
 run(f"{KNOWN} getppid=11")
@@ -242,7 +246,7 @@ until(lambda: files("v.data."))
 q.ready()
 run(f"{KNOWN} getppid=12")
 q.stop()
-got = [of("known", f) for f in files("v.data.")]  # others may cause it as well
+got = [of(NAME, f) for f in files("v.data.")]  # others may cause it as well
 same("--switch-output-event: a file when it happens", (len(got) > 1, [x for x in got if x]), (True, [11, 12]))
 
 q = Background(["-e", PP, "-a", "--overwrite", "-m", "16"], "o.data")
@@ -258,8 +262,8 @@ dumps = files("o.data.")
 first = [x.split() for x in script(dumps[0]).out.splitlines()] if dumps else []
 second = [x.split() for x in script("o.data").out.splitlines()]
 check("--overwrite: the newest are kept, older ones are gone", 20 <= len(first) < 5020, len(first))
-same("and the next snapshot has only what came after", sum(x[0] == "known" for x in second), 7)
-check("tasks of both are known", {x[0] for x in first} | {x[0] for x in second} >= {"known"} and
+same("and the next snapshot has only what came after", sum(x[0] == NAME for x in second), 7)
+check("tasks of both are known", {x[0] for x in first} | {x[0] for x in second} >= {NAME} and
       not any(x[0].startswith(":") for x in first + second), (first[:2], second[:2]))
 
 r = record(f"-e {PP} --max-size 100K -- {KNOWN} wait=300 getppid=20000 wait=300 exec")
@@ -276,7 +280,7 @@ for args in ("", "-z", "-g"):
     r = run(f"{KYMO} record -q -o - {args} -e {PP} -- {KNOWN} getppid=1500 | {KYMO} script -i - -F comm,event", shell=True)
     lines = r.out.splitlines()
     same(f"-o - {args}: through a pipe", len([x for x in lines if PP in x]), 1500)
-    check(f"-o - {args}: with names", all("known" in x for x in lines if PP in x), lines[:3])
+    check(f"-o - {args}: with names", all(NAME in x for x in lines if PP in x), lines[:3])
 r = run(f"{KYMO} record -q -o - -F 2000 -- {SPIN} 200000000 | {KYMO} script -i - -F ip,sym", shell=True)
 check("-o -: functions", "spin" in r.out, r.out[:300])
 r = run(f"{KYMO} record -o - -e {PP} -- {KNOWN} getppid=100000 | head -c 100 >/dev/null", shell=True)
@@ -290,7 +294,7 @@ same("-D: but afterwards", counts()[PP], 50)
 r = record(f"-e {PP} -D 100-400,60000-70000 -- {KNOWN} wait=1500 getppid=50")
 same("-D with ranges: not between them", counts()[PP], 0)
 same("and tasks are known all the same", kymo(f"script -i {path()} --show-task-events").out.count("PERF_RECORD_COMM exec") > 0 or
-     "known" in kymo(f"script -i {path()} -D").out, True)
+     NAME in kymo(f"script -i {path()} -D").out, True)
 
 q = Background(["-e", PP, "-a", "-D", "-1"], "c.data")
 check("--control: begins", q.ready(), q.text())
@@ -305,7 +309,7 @@ check("evlist", q.tell("evlist"))
 check("stop", q.tell("stop"))
 code, text = q.wait()
 has("evlist names the events", text, PP)
-same("exactly what was between the words", (code, of("known", "c.data")), (0, 14))
+same("exactly what was between the words", (code, of(NAME, "c.data")), (0, 14))
 os.mkfifo(path("ctl"))
 fifo = os.open(path("ctl"), os.O_RDWR)
 q = subprocess.Popen([KYMO, "record", "-q", "-a", "-e", PP, "-o", path("c.data"), "--control", f"fifo:{path('ctl')}"])
@@ -319,14 +323,14 @@ for sig in (signal.SIGINT, signal.SIGTERM):
     check(f"{sig.name}: begins", q.ready(), q.text())
     run(f"{KNOWN} getppid=21")
     code, err = q.stop(sig)
-    check(f"{sig.name} leaves a good file", code == 0 and "Captured" in err and of("known", "e.data") == 21, (code, err))
+    check(f"{sig.name} leaves a good file", code == 0 and "Captured" in err and of(NAME, "e.data") == 21, (code, err))
 q = Background(["-e", PP, "--", "sh", "-c", f"trap '' TERM; {KNOWN} getppid=12; touch {path('done')}; exec sleep 60"], "e.data")
 check("a command that will not end: begins", until(lambda: os.path.exists(path("done")), 30), q.text())
 q.p.send_signal(signal.SIGINT)
 until(lambda: "Captured" in q.text() or q.p.poll() is not None, 2)
 kids = open(f"/proc/{q.p.pid}/task/{q.p.pid}/children").read().split()
 code, err = q.stop(signal.SIGINT, 20)
-check("a second signal does not wait for it", code != "time-out" and of("known", "e.data") == 12, (code, err))
+check("a second signal does not wait for it", code != "time-out" and of(NAME, "e.data") == 12, (code, err))
 for pid in kids:
     os.kill(int(pid), signal.SIGKILL)
 same("the command's exit code", record("-e cs -- sh -c 'exit 3'").code, 3)
