@@ -40,7 +40,7 @@ struct record_args {
 	int unused_number;
 	uint64_t off_thresh_ms;
 	int exclude_perf; /* 1: yes, -1: no, 0: where it does no harm */
-	int verbose, zstd_level, switch_max_files, realtime;
+	int verbose, zstd_level, threads, switch_max_files, realtime;
 	uint64_t max_size;
 	struct {
 		bool none, no_tasks, no_maps, no_cgroups;
@@ -74,7 +74,9 @@ struct record_out {
 	 * every task that its samples can be of.
 	 */
 	struct strbuf next;
-	struct pieces pieces; /* of what is written */
+	struct pieces pieces, *ring_pieces; /* of what is written; by ring, with threads */
+	unsigned threads;		    /* that empty the rings */
+	pthread_mutex_t lock;		    /* for keep and next */
 	bool looking_up, gathering;
 	struct strbuf early[PERFDATA_FEATURE_END]; /* features that are the same in each file */
 	bool described;
@@ -94,7 +96,7 @@ struct record_out {
 opt_fn record_on_event, record_on_filter, record_on_freq, record_on_chain, record_on_g,
 	record_on_mmap, record_on_clock, record_on_zstd, record_on_switch, record_on_max_size,
 	record_on_branch, record_on_period, record_on_regs, record_on_delay, record_on_synth,
-	record_on_exclude, record_on_trigger;
+	record_on_exclude, record_on_trigger, record_on_threads;
 
 /* --- record_out.c --- */
 int record_out_open(struct record_out *o, struct err *e);

@@ -55,7 +55,7 @@ static void add_build_ids(const struct record_end *end, const struct source *s,
 
 	if ((hits->kernel.n || all) && ksyms_build_id(&id))
 		perfdata_build_id_entry(ret, PERF_RECORD_MISC_KERNEL, -1, id.data, id.len,
-			       "[kernel.kallsyms]");
+					"[kernel.kallsyms]");
 	for (uint32_t d = 0; d < tasks_n_dsos(t); d++) {
 		const struct task_dso *dso = tasks_get_dso(t, d);
 		const char *path = tasks_dso_path(t, d);
@@ -65,12 +65,12 @@ static void add_build_ids(const struct record_end *end, const struct source *s,
 			continue;
 		if (!dso->kernel && dso->build_id_size) {
 			perfdata_build_id_entry(ret, PERF_RECORD_MISC_USER, -1, dso->build_id,
-				       dso->build_id_size, path);
+						dso->build_id_size, path);
 		} else if (dso->kernel && strcmp(path, "[kernel.kallsyms]") != 0) {
 			module_name(path, name, sizeof(name));
 			if (ksyms_module_build_id(name, &id))
-				perfdata_build_id_entry(ret, PERF_RECORD_MISC_KERNEL, -1, id.data, id.len,
-					       path);
+				perfdata_build_id_entry(ret, PERF_RECORD_MISC_KERNEL, -1, id.data,
+							id.len, path);
 		}
 	}
 }

@@ -185,7 +185,9 @@ int record_open(struct recording *r, char **argv, struct err *e)
 		code = record_enable(r, e);
 	if (code < 0)
 		return code;
-	r->out = (struct record_out){ .a = a, .capture = &r->capture };
+	r->out = (struct record_out){ .a = a,
+				      .capture = &r->capture,
+				      .lock = PTHREAD_MUTEX_INITIALIZER };
 	r->out.walked = r->walked.walker ? &r->walked : NULL;
 	r->out.pipe = a->output && strcmp(a->output, "-") == 0;
 	if (r->out.pipe)

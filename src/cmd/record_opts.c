@@ -153,12 +153,29 @@ int record_on_clock(const struct opt *o, const char *value, bool unset, void *ar
 int record_on_zstd(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	struct record_args *a = args;
-	uint64_t level = 1;
+	uint64_t level = 3; /* a sixth smaller than by 1, in much the same time */
 
 	(void)o;
 	if (value && (!str_u64(value, &level) || level > 22))
 		return err_set(e, EINVAL, "-z wants a level of 0 (none) to 22, not '%s'", value);
 	a->zstd_level = unset ? 0 : (int)level;
+	return 0;
+}
+
+/* perf's words (cpu, core, package, masks) say which CPUs share a thread: kymo finds its own way.
+ */
+int record_on_threads(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct record_args *a = args;
+	uint64_t n = 0;
+
+	(void)o;
+	if (unset)
+		n = 1;
+	else if (value && value[0] >= '0' && value[0] <= '9' &&
+		 (!str_u64(value, &n) || n < 1 || n > 256))
+		return err_set(e, EINVAL, "--threads wants 1 to 256, not '%s'", value);
+	a->threads = (int)n;
 	return 0;
 }
 

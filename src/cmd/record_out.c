@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "live/drain.h"
 #include "live/loop.h"
 #include "live/synth.h"
 #include "live/tracing_data.h"
@@ -16,7 +17,9 @@
 
 #define DRAIN_NS 10000000u /* how long rings may wait while tasks are looked up */
 
-/* What tells of tasks is looked at, and gathered for the next file. */
+#define WIDE_BYTES (4u << 20) /* less is written as fast by one thread */
+
+/* What tells of tasks is looked at, and gathered for the next file. By several threads. */
 static void on_record(void *ctx, const struct perf_event_header *h)
 {
 	struct record_out *o = ctx;
@@ -29,10 +32,12 @@ static void on_record(void *ctx, const struct perf_event_header *h)
 	case PERF_RECORD_NAMESPACES:
 	case PERF_RECORD_CGROUP:
 	case PERF_RECORD_KSYMBOL:
+		pthread_mutex_lock(&o->lock);
 		if (o->keep)
 			keep_record(o->keep, h);
 		if (o->gathering)
 			strbuf_add(&o->next, (const char *)h, h->size);
+		pthread_mutex_unlock(&o->lock);
 		break;
 	default: break;
 	}
@@ -47,8 +52,36 @@ int record_out_bytes(void *ctx, const void *data, size_t n, struct err *e)
 	return perfdata_write_bytes(o->w, data, n, e);
 }
 
+static int place(void *ctx, uint64_t bytes, uint64_t *at, struct err *e)
+{
+	return perfdata_write_room(((struct record_out *)ctx)->w, bytes, at, e);
+}
+
+static int put(void *ctx, size_t ring, uint64_t at, const void *data, size_t n)
+{
+	struct record_out *o = ctx;
+
+	if (o->keep || o->gathering)
+		pieces_each(&o->ring_pieces[ring], data, n, on_record, o);
+	return perfdata_write_at(o->w, at, data, n);
+}
+
+/* By several threads, where that pays. */
+static int64_t drain_wide(struct record_out *o, struct err *e)
+{
+	struct drain_to to = { place, put, o };
+
+	if (!o->ring_pieces)
+		o->ring_pieces = mem_alloc(o->capture->n_rings * sizeof(*o->ring_pieces));
+	return drain_rings(o->capture, o->threads, o->a->threads ? 1 : WIDE_BYTES, &to, e);
+}
+
 int64_t record_out_drain(struct record_out *o, struct err *e)
 {
+	int64_t n = o->threads > 1 ? drain_wide(o, e) : -EAGAIN;
+
+	if (n != -EAGAIN)
+		return n;
 	return o->walked ? walked_drain(o->walked, record_out_bytes, o, e)
 			 : capture_drain(o->capture, record_out_bytes, o, e);
 }
@@ -201,6 +234,9 @@ int record_out_open(struct record_out *o, struct err *e)
 		offcpu_kernel(&o->walked->off, &o->ksyms);
 	if (!o->files && !o->pipe && !o->a->no_cache && !o->a->no_buildid)
 		o->keep = keep_new();
+	if (!o->files && !o->pipe && !o->walked && !o->a->zstd_level)
+		o->threads = o->a->threads ? (unsigned)o->a->threads
+					   : drain_threads(o->capture->n_rings);
 	if (!o->pipe) {
 		if (!o->files)
 			perfdata_keep_old(path);
@@ -345,6 +381,9 @@ void record_out_free(struct record_out *o)
 	ksyms_close(&o->ksyms);
 	keep_free(o->keep);
 	pieces_free(&o->pieces);
+	for (size_t i = 0; o->ring_pieces && i < o->capture->n_rings; i++)
+		pieces_free(&o->ring_pieces[i]);
+	free(o->ring_pieces);
 	strbuf_free(&o->next);
 	free(o->kept);
 	free(o->path);

@@ -52,10 +52,25 @@ static int hand_out(const struct ring *r, uint64_t from, uint64_t n, ring_fn *fn
 	return code;
 }
 
+uint64_t ring_waiting(const struct ring *r, uint64_t *head)
+{
+	const struct perf_event_mmap_page *p = r->base;
+
+	*head = __atomic_load_n(&p->data_head, __ATOMIC_ACQUIRE);
+	return *head - p->data_tail;
+}
+
 int64_t ring_drain(struct ring *r, ring_fn *fn, void *ctx, struct err *e)
 {
+	uint64_t head;
+
+	ring_waiting(r, &head);
+	return ring_drain_to(r, head, fn, ctx, e);
+}
+
+int64_t ring_drain_to(struct ring *r, uint64_t head, ring_fn *fn, void *ctx, struct err *e)
+{
 	struct perf_event_mmap_page *p = r->base;
-	uint64_t head = __atomic_load_n(&p->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = p->data_tail;
 	int code;
 

@@ -33,6 +33,10 @@ void ring_close(struct ring *r);
 typedef int ring_fn(void *ctx, const void *data, size_t n, struct err *e);
 int64_t ring_drain(struct ring *r, ring_fn *fn, void *ctx, struct err *e);
 
+/* The same in two steps: how much waits, and where it ends; then that much and no more. */
+uint64_t ring_waiting(const struct ring *r, uint64_t *head);
+int64_t ring_drain_to(struct ring *r, uint64_t head, ring_fn *fn, void *ctx, struct err *e);
+
 /*
  * A backward ring's whole records since the last snapshot, newest first as they
  * stand; it must be paused.

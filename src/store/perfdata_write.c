@@ -310,6 +310,35 @@ int perfdata_write_bytes(struct perfdata_writer *w, const void *data, size_t n, 
 	return put(w, data, n, e);
 }
 
+int perfdata_write_room(struct perfdata_writer *w, uint64_t n, uint64_t *at, struct err *e)
+{
+	int r = flush_buffer(w, e);
+
+	if (r < 0)
+		return r;
+	*at = w->at;
+	w->at += n;
+	return lseek(w->fd, (off_t)w->at, SEEK_SET) < 0 ? failed(w, errno, e) : 0;
+}
+
+int perfdata_write_at(const struct perfdata_writer *w, uint64_t at, const void *data, size_t n)
+{
+	const char *p = data;
+
+	while (n) {
+		ssize_t done = pwrite(w->fd, p, n, (off_t)at);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return done < 0 ? -errno : -EIO;
+		p += done;
+		at += (uint64_t)done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
 int perfdata_write_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const void *body,
 			  size_t n, struct err *e)
 {

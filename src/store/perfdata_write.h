@@ -45,6 +45,12 @@ int perfdata_write_start(struct perfdata_writer *w, struct err *e);
 
 /* Whole records, as they stand in a ring. */
 int perfdata_write_bytes(struct perfdata_writer *w, const void *data, size_t n, struct err *e);
+/*
+ * The same by several threads: room for n bytes of whole records, then pieces into it. Not for
+ * streams, nor compressed.
+ */
+int perfdata_write_room(struct perfdata_writer *w, uint64_t n, uint64_t *at, struct err *e);
+int perfdata_write_at(const struct perfdata_writer *w, uint64_t at, const void *data, size_t n);
 /* One record: its body without the header; size is rounded up to 8. */
 int perfdata_write_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const void *body,
 			  size_t n, struct err *e);
