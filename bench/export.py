@@ -27,7 +27,7 @@ try:
         out = f"{folder}/out.{to}"
         b.compare(f"--to {to}", {"kymo": [KYMO, "export", "-q", "--to", to, "-i", data, "-o", out],
                                  "perf": ["sh", "-c", f"exec perf script -i {data} >{text} 2>/dev/null"]},
-                  by=("wall", "rss"), runs=3, goal=1 / 3 if to in ("csv", "json") else 0.1)
+                  by=("wall", "rss"), runs=3, goal={"folded": 0.1, "pprof": 0.1, "callgrind": 0.1, "csv": 0.4, "json": 0.5}.get(to, 0.25))
         b.add(f"--to {to}, file", "MiB", {"kymo": os.path.getsize(out) / 2**20, "perf": os.path.getsize(text) / 2**20})
         os.remove(out)
 finally:

@@ -111,8 +111,11 @@ static void put_stack(struct csv *c, uint32_t entry)
 	for (uint32_t i = n; i-- > 0;) {
 		const char *name = export_function(c->x, sites[i], hex);
 
-		for (; *name; name++)
-			strbuf_putc(&c->b, *name == ';' ? ':' : *name);
+		for (size_t n_plain; *name; name += n_plain) {
+			n_plain = strcspn(name, ";");
+			strbuf_add(&c->b, n_plain ? name : ":", n_plain ? n_plain : 1);
+			n_plain += !n_plain;
+		}
 		if (i)
 			strbuf_putc(&c->b, ';');
 	}

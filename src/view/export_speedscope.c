@@ -49,10 +49,17 @@ static void put_frame(struct speedscope *s, uint32_t site)
 
 static void put_frames(struct speedscope *s)
 {
-	for (size_t i = 0; i < s->x->profile->entries.n; i++) {
-		uint32_t buf[EXPORT_INLINES], n;
+	const struct profile *p = s->x->profile;
+	AUTO_FREE bool *done = mem_alloc(p->chains.n + 1);
+
+	for (size_t i = 0; i < p->entries.n; i++) {
+		uint32_t buf[EXPORT_INLINES], n, chain = p->entries.data[i].chain;
 		const uint32_t *sites;
 
+		if (chain != PROFILE_NO_CHAIN && done[chain])
+			continue;
+		if (chain != PROFILE_NO_CHAIN)
+			done[chain] = true;
 		n = export_stack(s->x, (uint32_t)i, &sites, buf);
 		for (uint32_t k = 0; k < n; k++)
 			put_frame(s, sites[k]);
