@@ -42,7 +42,7 @@ static uint32_t frame_of(struct filler *f, uint32_t site)
 
 	if (f->frame[site])
 		return f->frame[site] - 1;
-	fr.module = s->space == TASK_SPACE_LABEL	  ? STRTAB_NONE
+	fr.module = s->space == TASK_SPACE_LABEL   ? STRTAB_NONE
 		    : s->mode == EVENT_MODE_KERNEL ? text(f, dso)
 						   : text(f, names_path(n, s->dso));
 	fr.kind = n->frames.data[s->frame].inlined ? FRAME_INLINED : kind_of(s, dso);
@@ -136,4 +136,13 @@ void profile_stacks(const struct names *n, bool counts, struct stacks *ret)
 	}
 	free(f.frame);
 	free(f.stack);
+}
+
+uint32_t profile_first_type(const struct profile *p)
+{
+	const struct profile_entry *first = NULL;
+
+	vec_each (&p->entries, en)
+		first = !first || en->first < first->first ? en : first;
+	return first ? first->type : 0;
 }

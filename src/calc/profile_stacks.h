@@ -13,4 +13,6 @@
  */
 void profile_stacks(const struct names *n, bool counts, struct stacks *ret);
 
+uint32_t profile_first_type(const struct profile *p);
+
 #endif

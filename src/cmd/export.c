@@ -97,8 +97,13 @@ static char *default_output(const char *input, const struct export_format *f)
 
 	if (strcmp(input, "-") == 0)
 		return mem_printf("perf%s", f->suffix);
-	if (strlen(base) > 5 && str_ends(base, ".data"))
-		base[strlen(base) - 5] = '\0';
+	/* "perf.data", "trace.dat" */
+	for (unsigned i = 0; i < 2; i++) {
+		const char *end = i ? ".dat" : ".data";
+
+		if (strlen(base) > strlen(end) && str_ends(base, end))
+			base[strlen(base) - strlen(end)] = '\0';
+	}
 	return mem_printf("%s%s", base, f->suffix);
 }
 
@@ -110,20 +115,28 @@ struct work {
 	struct progress progress;
 };
 
-/* A switch belongs to him who leaves, and to him who comes. */
+static bool wants_as(const struct work *w, const struct event *ev, int32_t tid)
+{
+	struct event as = *ev;
+
+	as.tid = tid;
+	as.pid = tasks_pid_at(w->load.source->trace->tasks, tid, ev->time);
+	return tid >= 0 && load_wants(&w->load, &as) == PROFILE_COUNT;
+}
+
+/*
+ * A switch belongs to him who leaves, and to him who comes. The event itself may name
+ * neither: a thread that ends has no number any more when it leaves.
+ */
 static bool wants(void *ctx, const struct event *ev)
 {
 	const struct work *w = ctx;
 	struct lane_switch s;
-	struct event comes = *ev;
 
 	if (load_wants(&w->load, ev) == PROFILE_COUNT)
 		return true;
-	if (!lanes_switch(&w->lanes, ev, &s) || s.next < 0)
-		return false;
-	comes.tid = s.next;
-	comes.pid = tasks_pid_at(w->load.source->trace->tasks, s.next, ev->time);
-	return load_wants(&w->load, &comes) == PROFILE_COUNT;
+	return lanes_switch(&w->lanes, ev, &s) &&
+	       (wants_as(w, ev, s.prev) || wants_as(w, ev, s.next));
 }
 
 static void progress(void *ctx, size_t done, size_t all)

@@ -116,15 +116,6 @@ bool picture_is_recording(const char *path)
 	return source_looks_like(path);
 }
 
-static uint32_t first_type(const struct profile *p)
-{
-	const struct profile_entry *first = NULL;
-
-	vec_each (&p->entries, en)
-		first = !first || en->first < first->first ? en : first;
-	return first ? first->type : 0;
-}
-
 /* A recording: counted, named, and its chains as stacks. */
 static int read_recording(const char *path, const struct picture_opts *o, struct stacks *ret,
 			  struct picture_input *in, struct err *e)
@@ -156,7 +147,7 @@ static int read_recording(const char *path, const struct picture_opts *o, struct
 		source_close(s);
 		return r;
 	}
-	in->first_type = first_type(&p);
+	in->first_type = profile_first_type(&p);
 	symbols = symbols_new(&(struct symbols_opts){ .find = input_find(s, NULL) });
 	r = input_kernel_later(s, &(struct input_kernel){ 0 }, symbols, &note, e);
 	if (r == 0)

@@ -143,7 +143,9 @@ static void on_switch(struct chrome *c, const struct event *ev, const struct lan
 		put_name(c, "thread_name", CPUS, (int64_t)c->cpus.n, name, (size_t)n);
 		vec_push(&c->cpus, (struct running){ 0 });
 	}
-	end_slice(c, ev->cpu, ev->time, state_name(s->state));
+	/* another one leaves than came: events between were lost, and how it ended */
+	end_slice(c, ev->cpu, ev->time,
+		  c->cpus.data[ev->cpu].tid == s->prev ? state_name(s->state) : "unknown");
 	c->cpus.data[ev->cpu] = (struct running){
 		.set = s->next >= 0, .since = ev->time, .tid = s->next, .prio = s->next_prio
 	};

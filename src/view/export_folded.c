@@ -20,9 +20,7 @@ int export_folded(struct export_job *x, struct err *e)
 	if (!f)
 		return err_set(e, ENOMEM, "cannot write");
 	profile_stacks(x->names, false, &s);
-	/* counts of different events have no sum: those of the first one that has any */
-	while (o.type + 1 < x->source->trace->n_types && !x->profile->total[o.type].count)
-		o.type++;
+	o.type = profile_first_type(x->profile); /* different events have no sum */
 	r = folded_write(f, &s, NULL, &o, NULL, e);
 	fclose(f);
 	if (x->source->trace->n_types) {

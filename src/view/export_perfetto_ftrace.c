@@ -152,6 +152,18 @@ static void put_switch(struct pb *b, const struct lane_switch *s)
 	pb_end(b, m);
 }
 
+/* A thread that ends has no number any more to perf, but it has to the tracepoint. */
+static int32_t thread_of(const struct perfetto *p, const struct event *ev)
+{
+	const struct field *f =
+		ev->tid < 0 && ev->kind == EVENT_SAMPLE
+			? type_field(&p->x->source->trace->types[ev->type], "common_pid")
+			: NULL;
+	int64_t v;
+
+	return f && field_int(f, ev->raw, ev->raw_size, &v) ? (int32_t)v : ev->tid;
+}
+
 bool perfetto_ftrace(struct perfetto *p, const struct event *ev)
 {
 	const struct perfetto_type *t = ev->kind == EVENT_SAMPLE ? &p->types[ev->type] : NULL;
@@ -169,7 +181,7 @@ bool perfetto_ftrace(struct perfetto *p, const struct event *ev)
 	b = &p->cpus.data[ev->cpu];
 	event = pb_begin(b, BUNDLE_EVENT);
 	pb_uint(b, EVENT_TIMESTAMP, ev->time);
-	pb_uint(b, EVENT_PID, (uint32_t)ev->tid);
+	pb_uint(b, EVENT_PID, (uint32_t)thread_of(p, ev));
 	if (record) {
 		put_switch(b, &s);
 	} else {

@@ -320,7 +320,8 @@ def rows():
     same("csv: a row a sample", len(table), len(script))
     same("csv: as script has them", [(r["time"], r["event"], int(r["tid"]), r["symbol"], int(r["period"])) for r in table],
          [(f"{x['time'] // 10**9}.{x['time'] % 10**9:09}", x["event"], x["tid"], x.get("sym", ""), x["period"]) for x in script])
-    check("csv: stacks end in their symbol", all(r["stack"].split(";")[-1] == r["symbol"] for r in table if r["symbol"]))
+    plain = list(csv.DictReader(io.StringIO(export("csv", ALL, "--no-inline").decode(), newline="")))
+    check("csv: stacks end in their symbol", all(r["stack"].split(";")[-1] == r["symbol"] for r in plain if r["symbol"]))
     lines = [json.loads(x) for x in export("json").decode().splitlines()]
     samples = [x for x in lines if "event" in x]
     same("json: a line a sample", len(samples), len(script))
