@@ -115,9 +115,9 @@ static int make_place(struct err *e)
 	return 0;
 }
 
-int undo_open(struct undo **ret, struct err *e)
+static int open_journal(const char *name, int how, struct undo **ret, struct err *e)
 {
-	AUTO_FREE char *path = NULL;
+	AUTO_FREE char *path = mem_printf("%s/%s", PLACE, name);
 	struct undo *u;
 	int r, fd;
 
@@ -129,9 +129,7 @@ int undo_open(struct undo **ret, struct err *e)
 	r = make_place(e);
 	if (r < 0)
 		return r;
-	path = mem_printf("%s/%ld.%llu", PLACE, (long)getpid(),
-			  (unsigned long long)start_time(getpid()));
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | how, 0600);
 	if (fd < 0)
 		return err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
 	u = mem_alloc(sizeof(*u));
@@ -139,6 +137,20 @@ int undo_open(struct undo **ret, struct err *e)
 	u->journal = mem_strdup(path);
 	*ret = u;
 	return 0;
+}
+
+int undo_open(struct undo **ret, struct err *e)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%ld.%llu", (long)getpid(),
+		 (unsigned long long)start_time(getpid()));
+	return open_journal(name, O_TRUNC, ret, e);
+}
+
+int undo_open_named(const char *name, struct undo **ret, struct err *e)
+{
+	return open_journal(name, O_APPEND, ret, e);
 }
 
 static int note(struct undo *u, char kind, const char *path, const char *text, struct err *e)
@@ -276,11 +288,10 @@ static int take_all_back(struct step *steps, size_t n)
 	return bad;
 }
 
-void undo_forget(struct undo *u)
+void undo_leave(struct undo *u)
 {
 	if (!u)
 		return;
-	unlink(u->journal);
 	close(u->fd);
 	vec_each (&u->steps, s) {
 		free(s->path);
@@ -291,6 +302,13 @@ void undo_forget(struct undo *u)
 	free(u);
 }
 
+void undo_forget(struct undo *u)
+{
+	if (u)
+		unlink(u->journal);
+	undo_leave(u);
+}
+
 int undo_all(struct undo *u)
 {
 	int bad = u ? take_all_back(u->steps.data, u->steps.n) : 0;
@@ -299,8 +317,9 @@ int undo_all(struct undo *u)
 	return bad;
 }
 
-static void replay(const char *text, size_t n)
+static int replay(const char *text, size_t n)
 {
+	int bad;
 	VEC(struct step) steps = { 0 };
 	size_t at = 0;
 
@@ -319,12 +338,43 @@ static void replay(const char *text, size_t n)
 		vec_push(&steps, s);
 		at += path_n + text_n + 1;
 	}
-	take_all_back(steps.data, steps.n);
+	bad = take_all_back(steps.data, steps.n);
 	vec_each (&steps, s) {
 		free(s->path);
 		free(s->text);
 	}
 	vec_free(&steps);
+	return bad;
+}
+
+/* Only a file that nobody but root could write. */
+static int open_trusted(int dir, const char *name)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+
+	/* two that start at once: one does it, the other waits until it is done */
+	if (fd >= 0 && (flock(fd, LOCK_EX) < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+			st.st_uid != 0 || st.st_mode & 077 || st.st_nlink == 0)) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+int undo_named(const char *name)
+{
+	AUTO_CLOSE int dir = open(PLACE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_CLOSE int fd = dir < 0 ? -1 : open_trusted(dir, name);
+	AUTO_FREE char *text = NULL;
+	size_t n = 0;
+	int bad;
+
+	if (fd < 0 || file_readat(dir, name, MAX_JOURNAL, &text, &n) < 0)
+		return 0;
+	bad = replay(text, n);
+	unlinkat(dir, name, 0);
+	return bad;
 }
 
 static void recover_one(int dir, const char *name)
@@ -332,16 +382,13 @@ static void recover_one(int dir, const char *name)
 	AUTO_CLOSE int fd = -1;
 	AUTO_FREE char *text = NULL;
 	unsigned long long began;
-	struct stat st;
 	size_t n = 0;
 	long pid;
 
 	if (sscanf(name, "%ld.%llu", &pid, &began) != 2 || start_time(pid) == began)
 		return;
-	fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	/* two that start at once: one does it, the other waits until it is done */
-	if (fd < 0 || flock(fd, LOCK_EX) < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    st.st_uid != 0 || st.st_mode & 077 || st.st_nlink == 0)
+	fd = open_trusted(dir, name);
+	if (fd < 0)
 		return;
 	if (file_readat(dir, name, MAX_JOURNAL, &text, &n) < 0)
 		return;

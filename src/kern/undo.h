@@ -17,6 +17,15 @@
 struct undo;
 /* Also takes back what dead processes left. On failure *ret is untouched. */
 int undo_open(struct undo **ret, struct err *e);
+/*
+ * A journal by name, for changes that outlive the process (kymo ftrace start): only
+ * undo_named() takes them back. It is continued when it is there.
+ */
+int undo_open_named(const char *name, struct undo **ret, struct err *e);
+/* Take back what the journal says; 0 also when there is none. */
+int undo_named(const char *name);
+/* Leave the changes and the journal: after undo_open_named(). */
+void undo_leave(struct undo *u);
 /* Write value to a file; its content now comes back later. */
 int undo_write(struct undo *u, const char *path, const char *value, struct err *e);
 /* The same, with what to write back. */

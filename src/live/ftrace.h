@@ -45,7 +45,7 @@ struct ftrace_opts {
 	uint64_t thresh_us; /* tracing_thresh; 0: as it is */
 	bool ignore_missing; /* -i: events that are not there are no error */
 	bool top;	     /* always the top instance, as trace-cmd */
-	bool keep;	     /* what is set stays (start, set): nothing is journalled */
+	bool keep;	     /* what is set stays, until kymo ftrace reset (start, set) */
 	bool append;	     /* set: nothing that was set before is cleared */
 	uint64_t cmdlines;   /* saved_cmdlines_size; 0: as it is */
 };
@@ -60,7 +60,7 @@ struct ftrace_buffer {
 
 struct ftrace {
 	const char *root;
-	struct undo *undo; /* NULL with keep */
+	struct undo *undo;
 	struct ftrace_opts *o;
 	VEC(struct ftrace_buffer) buffers;
 	char note[256]; /* one line about what was done otherwise than asked; "" */
@@ -84,6 +84,15 @@ void ftrace_forget(struct ftrace *f);
 int ftrace_get(const char *dir, const char *name, char **ret, size_t *n, struct err *e);
 int ftrace_put(struct ftrace *f, const struct ftrace_buffer *b, const char *name, const char *value,
 	       struct err *e);
+
+/* The instance of start, and the name of its journal. */
+#define FTRACE_KEPT "kymo"
+/* The directory that the verbs without -B are about: what start left, else the top one. */
+char *ftrace_dir(const char *root, const char *name, struct err *e);
+/* Take back what start and set did. */
+int ftrace_reset_kept(const char *root);
+/* Put an instance to rest, whoever set it: no tracer, no events, no filters, default clock. */
+int ftrace_reset_dir(const char *dir, struct err *e);
 
 /* The tracefs directory; also tells apart "not mounted" and "not allowed". */
 const char *ftrace_root(struct err *e);

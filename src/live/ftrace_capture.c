@@ -218,7 +218,8 @@ static int open_file(const struct ftrace_capture *c, const struct ftrace_buffer 
 
 static int open_lane(struct lane *l, const struct ftrace_buffer *b, struct err *e)
 {
-	AUTO_FREE char *raw = mem_printf("%s/per_cpu/cpu%u/trace_pipe_raw", b->dir, l->out.cpu);
+	AUTO_FREE char *raw = mem_printf("%s/per_cpu/cpu%u/%s", b->dir, l->out.cpu,
+					 l->c->o.snapshot ? "snapshot_raw" : "trace_pipe_raw");
 	int r, got;
 
 	l->raw = open(raw, O_RDONLY | O_NONBLOCK | O_CLOEXEC);

@@ -18,6 +18,7 @@ struct ftrace_capture_opts {
 	uint64_t max_kb;     /* for each CPU; 0: no limit. The newest are kept. */
 	uint64_t sleep_us;   /* between looks; 0: woken by the kernel */
 	int priority;	     /* of SCHED_FIFO; 0: as we are */
+	bool snapshot;	     /* the snapshot's pages, not the buffer's */
 };
 
 /* What one CPU of one buffer left. */

@@ -83,10 +83,7 @@ static int set_trigger(const struct setting *s, const char *system, const char *
 	AUTO_FREE char *back = mem_printf("!%s", s->ev->trigger), *log = NULL;
 	int r;
 
-	if (s->f->undo)
-		r = undo_append(s->f->undo, path, s->ev->trigger, back, e);
-	else
-		r = undo_put(path, s->ev->trigger, true, e);
+	r = undo_append(s->f->undo, path, s->ev->trigger, back, e);
 	if (r == -EINVAL && ftrace_get(s->b->dir, "error_log", &log, NULL, NULL) == 0 && *log) {
 		const char *last = log, *next;
 

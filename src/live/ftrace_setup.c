@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -47,8 +46,7 @@ int ftrace_put(struct ftrace *f, const struct ftrace_buffer *b, const char *name
 	AUTO_FREE char *path = mem_printf("%s/%s", b->dir, name);
 
 	/* what is ours goes as a whole */
-	return b->own || !f->undo ? undo_put(path, value, false, e)
-				  : undo_write(f->undo, path, value, e);
+	return b->own ? undo_put(path, value, false, e) : undo_write(f->undo, path, value, e);
 }
 
 static bool has(const struct ftrace_buffer *b, const char *name)
@@ -67,13 +65,10 @@ static int make_instance(struct ftrace *f, struct ftrace_buffer *b, const char *
 
 	if (strchr(name, '/') || !*name || *name == '.')
 		return err_set(e, EINVAL, "'%s' is no name for an instance", name);
-	if (f->undo)
-		r = undo_mkdir(f->undo, path, e);
-	else
-		r = mkdir(path, 0750) < 0 ? -errno : 0;
-	b->own = r == 0;
+	r = undo_mkdir(f->undo, path, e);
+	b->own = r == 0 || strcmp(name, FTRACE_KEPT) == 0;
 	if (r < 0 && r != -EEXIST)
-		return e && e->code ? r : err_set(e, -r, "cannot make %s: %s", path, strerror(-r));
+		return r;
 	err_clear(e);
 	b->dir = mem_strdup(path);
 	b->is_top = false;
@@ -149,7 +144,10 @@ static int open_buffer(struct ftrace *f, struct ftrace_buffer_opt *o, struct err
 		return -EINVAL;
 	if (o->name)
 		return make_instance(f, b, o->name, e);
-	snprintf(name, sizeof(name), "kymo-%ld", (long)getpid());
+	if (f->o->keep)
+		snprintf(name, sizeof(name), FTRACE_KEPT);
+	else
+		snprintf(name, sizeof(name), "kymo-%ld", (long)getpid());
 	if (f->o->top) {
 		use_top(f, b);
 		return 0;
@@ -187,8 +185,7 @@ static int put_list(struct ftrace *f, const struct ftrace_buffer *b, const char 
 		if (strchr(names[i], ':') && !strstr(names[i], ":mod:")) {
 			AUTO_FREE char *back = mem_printf("!%s", names[i]);
 
-			r = f->undo ? undo_append(f->undo, path, names[i], back, e)
-				    : undo_put(path, names[i], true, e);
+			r = undo_append(f->undo, path, names[i], back, e);
 		}
 	return r;
 }
@@ -261,8 +258,7 @@ int ftrace_open(struct ftrace *f, struct ftrace_opts *o, struct err *e)
 	f->root = ftrace_root(e);
 	if (!f->root)
 		return e && e->code ? -e->code : -ENOENT;
-	if (!o->keep)
-		r = undo_open(&f->undo, e);
+	r = o->keep ? undo_open_named(FTRACE_KEPT, &f->undo, e) : undo_open(&f->undo, e);
 	vec_each (&o->buffers, b)
 		if (r >= 0)
 			r = open_buffer(f, b, e);
@@ -381,7 +377,10 @@ int ftrace_stop(struct ftrace *f, struct err *e)
 
 void ftrace_forget(struct ftrace *f)
 {
-	undo_forget(f->undo);
+	if (f->o && f->o->keep)
+		undo_leave(f->undo);
+	else
+		undo_forget(f->undo);
 	f->undo = NULL;
 }
 

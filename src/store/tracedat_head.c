@@ -27,7 +27,7 @@ static void sized_text(struct reader *r, struct cut *c, uint64_t size, const cha
 
 void head_pages(struct reader *r, struct cut *c)
 {
-	const char *text = NULL;
+	const char *text = NULL, *start = (const char *)c->p;
 	size_t n = 0;
 
 	if (strcmp(cut_str(c), "header_page") != 0)
@@ -38,6 +38,10 @@ void head_pages(struct reader *r, struct cut *c)
 	if (strcmp(cut_str(c), "header_event") != 0)
 		c->bad = true;
 	cut_bytes(c, cut_u64(c));
+	if (!c->bad) {
+		r->t.header = start;
+		r->t.header_size = (size_t)((const char *)c->p - start);
+	}
 }
 
 /* "name: sched_switch" and "ID: 317" without parsing the rest. */

@@ -163,7 +163,8 @@ static void make_types(struct reader *r, const struct jobs *jobs)
 
 		vec_each (&jobs->list, j)
 			n += j->count[f->id];
-		if (n && r->type_of[f->id] == NO_TYPE)
+		/* a file without any pages is one of formats: for records that come live */
+		if ((n || !jobs->list.n) && r->type_of[f->id] == NO_TYPE)
 			add_type(r, f);
 	}
 	r->fn_type = ftrace_type(r, "function");

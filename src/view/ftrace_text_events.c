@@ -537,6 +537,10 @@ static const struct {
 	  "hrtimer_start",
 	  hrtimer_start,
 	  { "hrtimer", "function", NULL, "expires", "softexpires" } },
+	{ "syscalls",
+	  "sys_enter_futex",
+	  ftrace_put_futex,
+	  { "uaddr", "op", "val", "utime", "uaddr2", "val3" } },
 	{ "tlb", "tlb_flush", tlb_flush, { "pages", "reason" } },
 };
 

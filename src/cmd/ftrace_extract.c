@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo ftrace extract, restore: what is in buffers, or in pages a recorder left, into a trace.dat. */
+#define OPT_ARGS struct extract_args
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd/command.h"
+#include "cmd/ftrace.h"
+#include "cmd/ftrace_save.h"
+#include "live/ftrace_about.h"
+#include "live/ftrace_capture.h"
+#include "store/tracedat_write.h"
+
+struct extract_args {
+	struct ftrace_args t;
+	VEC(const char *) buffers;
+	bool all, top, snapshot;
+};
+
+typedef struct extract_args args_t;
+
+static int on_buffer(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	(void)o;
+	(void)unset;
+	(void)e;
+	vec_push(&((args_t *)args)->buffers, value);
+	return 0;
+}
+
+#define FILE_OPTS                                                                              \
+	OPT_STR_C('o', "output", "FILE", t.output, "write to FILE (default: trace.dat)",      \
+		  "@files"),                                                                   \
+		OPT_STR_C(0, "compression", "NAME", t.compression, "zstd, zlib, none, any",    \
+			  "zstd|zlib|none|any"),                                               \
+		OPT_INT(0, "file-version", "6|7", t.version, "of trace.dat (default: 7)"),     \
+		OPT_FLAG('q', "quiet", t.quiet, "say nothing but errors")
+
+static const struct opt extract_opts[] = {
+	FILE_OPTS,
+	OPT_FN('B', "buffer", "NAME", on_buffer, "this instance (several -B: each)"),
+	OPT_FLAG('a', "all", all, "all instances, and the top one"),
+	OPT_FLAG('t', "top", top, "the top instance, too"),
+	OPT_FLAG('s', "snapshot", snapshot, "the snapshot instead of the buffer"),
+	OPT_END,
+};
+
+static void add_buffer(struct ftrace *f, struct ftrace_buffer_opt *opt, char *dir, const char *name)
+{
+	struct ftrace_buffer b = { .dir = dir, .name = mem_strdup(name), .opt = opt };
+
+	b.is_top = strcmp(dir, f->root) == 0;
+	vec_push(&f->buffers, b);
+}
+
+static int find_buffers(const args_t *a, struct ftrace *f, struct ftrace_buffer_opt *opt,
+			struct err *e)
+{
+	AUTO_FREE char *instances = mem_printf("%s/instances", f->root);
+	struct file_names names = { 0 };
+
+	if (a->top || a->all)
+		add_buffer(f, opt, mem_strdup(f->root), "");
+	if (a->all && file_list(instances, &names) == 0)
+		for (size_t i = 0; i < names.n; i++)
+			add_buffer(f, opt, mem_printf("%s/%s", instances, names.name[i]),
+				   names.name[i]);
+	file_names_free(&names);
+	for (size_t i = 0; i < a->buffers.n; i++) {
+		char *dir = ftrace_dir(f->root, a->buffers.data[i], e);
+
+		if (!dir)
+			return -ENOENT;
+		add_buffer(f, opt, dir, a->buffers.data[i]);
+	}
+	if (!f->buffers.n)
+		add_buffer(f, opt, ftrace_dir(f->root, NULL, e), "");
+	return 0;
+}
+
+static int run_extract(void *args, int argc, char **argv, struct err *e)
+{
+	args_t *a = args;
+	struct ftrace_buffer_opt opt = { 0 };
+	struct ftrace f = { .o = &a->t.o };
+	struct ftrace_capture *c = NULL;
+	int r;
+
+	if (argc)
+		return err_set(e, EINVAL, "what is '%s'? extract takes options only", argv[0]);
+	f.root = ftrace_root(e);
+	if (!f.root)
+		return -ENOENT;
+	if (!a->t.output)
+		a->t.output = "trace.dat";
+	r = find_buffers(a, &f, &opt, e);
+	if (r >= 0 && !a->snapshot)
+		r = ftrace_stop(&f, e);
+	if (r >= 0) {
+		struct ftrace_capture_opts co = { .output = a->t.output, .snapshot = a->snapshot };
+
+		r = ftrace_capture_start(&f, &co, &c, e);
+		if (r == -ENOENT && a->snapshot)
+			err_hint(e, "this kernel takes no snapshots");
+	}
+	if (r >= 0) {
+		ftrace_capture_stop(c);
+		r = ftrace_save(&f, c, &a->t, e);
+		ftrace_capture_free(c, false);
+	}
+	vec_each (&f.buffers, b) {
+		free(b->dir);
+		free(b->name);
+	}
+	vec_free(&f.buffers);
+	return r < 0 ? r : 0;
+}
+
+static void drop(void *args)
+{
+	args_t *a = args;
+
+	ftrace_args_free(&a->t);
+	vec_free(&a->buffers);
+}
+
+const struct command cmd_ftrace_extract = {
+	.name = "extract",
+	.group = "ftrace",
+	.summary = "what start has traced, into a trace.dat",
+	.usage = "[OPTIONS]",
+	.about = "Stops the tracing and takes the events out of the buffers.",
+	.opts = extract_opts,
+	.args_size = sizeof(args_t),
+	.run = run_extract,
+	.drop = drop,
+};
+
+/* --- restore --- */
+
+static const struct opt restore_opts[] = {
+	FILE_OPTS,
+	OPT_END,
+};
+
+static int open_pages(const char *path, struct tracedat_out_cpu *ret, struct err *e)
+{
+	const char *suffix = strstr(path, ".cpu");
+	struct stat st;
+	unsigned cpu;
+
+	while (suffix && strstr(suffix + 1, ".cpu"))
+		suffix = strstr(suffix + 1, ".cpu");
+	if (!suffix || sscanf(suffix, ".cpu%u", &cpu) != 1) {
+		err_set(e, EINVAL, "%s is no file of a CPU's pages", path);
+		return err_hint(e, "a recording that was killed leaves FILE.cpu0, FILE.cpu1 ...");
+	}
+	*ret = (struct tracedat_out_cpu){ .cpu = cpu, .older_fd = -1 };
+	ret->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (ret->fd < 0 || fstat(ret->fd, &st) < 0)
+		return err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
+	ret->size = (uint64_t)st.st_size;
+	return 0;
+}
+
+static int run_restore(void *args, int argc, char **argv, struct err *e)
+{
+	args_t *a = args;
+	struct ftrace f = { .o = &a->t.o };
+	struct tracedat_out o = { 0 };
+	struct tracedat_out_buffer buffer = { .name = "", .page_size = 0 };
+	AUTO_FREE char *clock = NULL, *clocks = NULL;
+	VEC(struct tracedat_out_cpu) cpus = { 0 };
+	int r;
+
+	if (!argc) {
+		err_set(e, EINVAL, "restore from which files?");
+		return err_hint(e, "kymo ftrace restore trace.dat.cpu*");
+	}
+	f.root = ftrace_root(e);
+	if (!f.root)
+		return -ENOENT;
+	if (!a->t.output)
+		a->t.output = "trace.dat";
+	buffer.page_size = ftrace_page_size(f.root);
+	r = ftrace_save_format(&a->t, &o.version, &o.compression, e);
+	for (int i = 0; r >= 0 && i < argc; i++) {
+		struct tracedat_out_cpu c;
+
+		r = open_pages(argv[i], &c, e);
+		if (r >= 0) {
+			c.size -= c.size % buffer.page_size; /* the last page may have been cut */
+			vec_push(&cpus, c);
+		}
+	}
+	if (r >= 0)
+		r = ftrace_about(&f, &o, e);
+	if (r >= 0)
+		r = ftrace_get(f.root, "trace_clock", &clocks, NULL, e);
+	if (r >= 0) {
+		clock = ftrace_clock(f.root);
+		buffer.clock = clock;
+		buffer.cpus = cpus.data;
+		buffer.n_cpus = cpus.n;
+		o.clocks = clocks;
+		o.buffers = &buffer;
+		o.n_buffers = 1;
+		vec_each (&cpus, c)
+			o.n_cpus = c->cpu >= o.n_cpus ? c->cpu + 1 : o.n_cpus;
+		r = tracedat_write(a->t.output, &o, e);
+	}
+	if (r >= 0 && !a->t.quiet)
+		command_note("wrote %s with the pages of %zu CPUs", a->t.output, cpus.n);
+	vec_each (&cpus, c)
+		close(c->fd);
+	vec_free(&cpus);
+	tracedat_out_free(&o);
+	return r < 0 ? r : 0;
+}
+
+const struct command cmd_ftrace_restore = {
+	.name = "restore",
+	.group = "ftrace",
+	.summary = "make a trace.dat of what a killed recording left",
+	.usage = "[OPTIONS] FILE.cpu0 [FILE.cpu1 ...]",
+	.about = "On the machine, and in the boot, that it was recorded in: names and formats are this "
+		 "kernel's.",
+	.opts = restore_opts,
+	.args_size = sizeof(args_t),
+	.run = run_restore,
+	.drop = drop,
+};

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo ftrace show, stat, list, options, check-events: looking at the kernel's tracers. */
+#define OPT_ARGS struct show_args
+#include <fcntl.h>
+#include <regex.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd/command.h"
+#include "cmd/ftrace.h"
+#include "cmd/ftrace_print.h"
+#include "event/printfmt.h"
+#include "kern/tracefs.h"
+#include "live/ftrace.h"
+#include "live/ftrace_about.h"
+#include "live/ftrace_capture.h"
+#include "store/tracedat_write.h"
+
+struct show_args {
+	const char *buffer, *cpu;
+	bool pipe, snapshot, verbose;
+	const char *file; /* one of tracefs to show instead */
+	bool events, event_format, event_filter, event_trigger, tracers, options, functions, buffers,
+		clocks, systems, packers, plugins;
+	const char *pattern;
+};
+
+typedef struct show_args args_t;
+
+int ftrace_print_file(const char *path, struct err *e)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char buf[65536];
+	ssize_t n;
+
+	if (fd < 0) {
+		err_set(e, errno, "cannot read %s: %s", path, strerror(errno));
+		if (e && e->code == ENOENT)
+			err_hint(e, "this kernel was built without it");
+		return e ? -e->code : -EIO;
+	}
+	fflush(stdout);
+	while ((n = read(fd, buf, sizeof(buf))) > 0)
+		if (file_write_all(STDOUT_FILENO, buf, (size_t)n) < 0)
+			return 0;
+	return n < 0 && errno != EINTR ? err_set(e, errno, "cannot read %s: %s", path, strerror(errno))
+				       : 0;
+}
+
+/* --- show --- */
+
+static int on_file(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	static const struct {
+		const char *option, *file;
+	} files[] = {
+		{ "tracing_on", "tracing_on" },
+		{ "current_tracer", "current_tracer" },
+		{ "buffer_size", "buffer_size_kb" },
+		{ "buffer_total_size", "buffer_total_size_kb" },
+		{ "ftrace_filter", "set_ftrace_filter" },
+		{ "ftrace_notrace", "set_ftrace_notrace" },
+		{ "ftrace_pid", "set_ftrace_pid" },
+		{ "graph_function", "set_graph_function" },
+		{ "graph_notrace", "set_graph_notrace" },
+		{ "hist", "hist" },
+		{ "trigger", "trigger" },
+		{ "cpumask", "tracing_cpumask" },
+	};
+
+	(void)value;
+	(void)unset;
+	(void)e;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (strcmp(o->name, files[i].option) == 0)
+			((args_t *)args)->file = files[i].file;
+	return 0;
+}
+
+static int on_event_file(const struct opt *o, const char *value, bool unset, void *args,
+			 struct err *e)
+{
+	args_t *a = args;
+
+	a->pattern = value;
+	return on_file(o, value, unset, args, e);
+}
+
+static const struct opt show_opts[] = {
+	OPT_FLAG('p', "pipe", pipe, "follow it as it comes, until Ctrl-C"),
+	OPT_FLAG('s', "snapshot", snapshot, "the snapshot"),
+	OPT_STR('c', "cpu", "CPU", cpu, "only of this CPU"),
+	OPT_STR('B', "buffer", "NAME", buffer, "of this instance"),
+	OPT_HEAD("A setting instead of the trace"),
+	OPT_FN0(0, "tracing_on", on_file, "whether the buffer is written to"),
+	OPT_FN0(0, "current_tracer", on_file, "the tracer"),
+	OPT_FN0(0, "buffer_size", on_file, "kilobytes of each CPU's buffer"),
+	OPT_FN0(0, "buffer_total_size", on_file, "of all together"),
+	OPT_FN0(0, "ftrace_filter", on_file, "functions that are traced"),
+	OPT_FN0(0, "ftrace_notrace", on_file, "functions that are not"),
+	OPT_FN0(0, "ftrace_pid", on_file, "threads whose functions are traced"),
+	OPT_FN0(0, "graph_function", on_file, "functions of function_graph"),
+	OPT_FN0(0, "graph_notrace", on_file, "functions it leaves out"),
+	OPT_FN0(0, "cpumask", on_file, "CPUs that are traced"),
+	OPT_FN(0, "hist", "SYSTEM:EVENT", on_event_file, "the histograms of an event"),
+	OPT_FN(0, "trigger", "SYSTEM:EVENT", on_event_file, "the triggers of an event"),
+	OPT_END,
+};
+
+static int run_show(void *args, int argc, char **argv, struct err *e)
+{
+	const args_t *a = args;
+	const char *root = ftrace_root(e);
+	AUTO_FREE char *dir = root ? ftrace_dir(root, a->buffer, e) : NULL;
+	AUTO_FREE char *path = NULL, *event = NULL;
+	const char *name = a->pipe ? "trace_pipe" : a->snapshot ? "snapshot" : "trace";
+
+	(void)argv;
+	if (argc)
+		return err_set(e, EINVAL, "what is '%s'? show takes options only", argv[0]);
+	if (!dir)
+		return -ENOENT;
+	if (a->file && a->pattern) {
+		event = mem_strdup(a->pattern);
+		for (char *p = event; *p; p++)
+			*p = *p == ':' ? '/' : *p;
+		path = mem_printf("%s/events/%s/%s", dir, event, a->file);
+		if (access(path, F_OK) < 0) {
+			err_set(e, ENOENT, "there is no %s of '%s'", a->file, a->pattern);
+			return err_hint(e, "kymo ftrace list -e lists the events; hist needs "
+					   "CONFIG_HIST_TRIGGERS");
+		}
+	} else if (a->file) {
+		path = mem_printf("%s/%s", dir, a->file);
+	} else if (a->cpu) {
+		path = mem_printf("%s/per_cpu/cpu%s/%s", dir, a->cpu, name);
+	} else {
+		path = mem_printf("%s/%s", dir, name);
+	}
+	return ftrace_print_file(path, e);
+}
+
+static const struct example show_examples[] = {
+	{ "ftrace show", "what start has traced so far" },
+	{ "ftrace show -p", "follow it" },
+	{ "ftrace show --hist sched:sched_switch", "a histogram" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_ftrace_show = {
+	.name = "show",
+	.group = "ftrace",
+	.summary = "the kernel's buffer as text",
+	.usage = "[OPTIONS]",
+	.examples = show_examples,
+	.opts = show_opts,
+	.args_size = sizeof(args_t),
+	.run = run_show,
+};
+
+/* --- stat --- */
+
+static const struct opt stat_opts[] = {
+	OPT_STR('B', "buffer", "NAME", buffer, "only of this instance"),
+	OPT_END,
+};
+
+/* A setting that is other than usual, a line each. */
+static void tell(const char *dir, const char *file, const char *what, const char *usual)
+{
+	AUTO_FREE char *text = NULL;
+	size_t n = 0;
+
+	if (ftrace_get(dir, file, &text, &n, NULL) < 0)
+		return;
+	while (n && (text[n - 1] == '\n' || text[n - 1] == ' '))
+		text[--n] = '\0';
+	if (!n || *text == '#' || strcmp(text, usual) == 0 || strncmp(text, "no pid", 6) == 0)
+		return;
+	if (strchr(text, '\n')) {
+		size_t lines = 1;
+
+		for (const char *p = text; *p; p++)
+			lines += *p == '\n';
+		printf("  %s: %zu\n", what, lines);
+		for (char *line = strtok(text, "\n"), *more = line; more && lines <= 50;
+		     more = strtok(NULL, "\n"))
+			printf("    %s\n", more);
+	} else {
+		printf("  %s: %s\n", what, text);
+	}
+}
+
+static void tell_buffers(const char *dir)
+{
+	uint32_t *cpus = NULL;
+	size_t n = 0;
+	uint64_t lost = 0, entries = 0;
+
+	if (ftrace_cpus(dir, &cpus, &n, NULL) < 0)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		AUTO_STRBUF text = { 0 };
+
+		lost += ftrace_stats(dir, cpus[i], &text);
+		entries += ftrace_stat_number(strbuf_str(&text), "entries");
+	}
+	free(cpus);
+	printf("  events in the buffer: %llu, lost: %llu\n", (unsigned long long)entries,
+	       (unsigned long long)lost);
+}
+
+static void tell_all(const char *dir, const char *name)
+{
+	AUTO_FREE char *clock = ftrace_clock(dir);
+
+	printf("%s%s\n", *name ? "Instance: " : "Top instance", name);
+	tell(dir, "current_tracer", "tracer", "nop");
+	tell(dir, "tracing_on", "writing to the buffer", "1");
+	tell(dir, "set_event", "events", "");
+	tell(dir, "set_ftrace_filter", "functions", "");
+	tell(dir, "set_ftrace_notrace", "functions left out", "");
+	tell(dir, "set_graph_function", "graph functions", "");
+	tell(dir, "set_ftrace_pid", "threads (functions)", "");
+	tell(dir, "set_event_pid", "threads (events)", "");
+	tell(dir, "tracing_thresh", "only longer than (us)", "0");
+	tell(dir, "max_graph_depth", "graph depth", "0");
+	tell(dir, "kprobe_events", "kprobes", "");
+	tell(dir, "uprobe_events", "uprobes", "");
+	if (strcmp(clock, "local") != 0)
+		printf("  clock: %s\n", clock);
+	tell(dir, "buffer_size_kb", "buffer of each CPU (KB)", "");
+	tell_buffers(dir);
+	tell(dir, "error_log", "last errors", "");
+}
+
+static int run_stat(void *args, int argc, char **argv, struct err *e)
+{
+	const args_t *a = args;
+	const char *root = ftrace_root(e);
+	AUTO_FREE char *instances = root ? mem_printf("%s/instances", root) : NULL;
+	struct file_names names = { 0 };
+
+	(void)argc;
+	(void)argv;
+	if (!root)
+		return -ENOENT;
+	if (a->buffer) {
+		AUTO_FREE char *dir = ftrace_dir(root, a->buffer, e);
+
+		if (!dir)
+			return -ENOENT;
+		tell_all(dir, a->buffer);
+		return 0;
+	}
+	tell_all(root, "");
+	if (file_list(instances, &names) == 0)
+		for (size_t i = 0; i < names.n; i++) {
+			AUTO_FREE char *dir = mem_printf("%s/%s", instances, names.name[i]);
+
+			printf("\n");
+			tell_all(dir, names.name[i]);
+		}
+	file_names_free(&names);
+	return 0;
+}
+
+const struct command cmd_ftrace_stat = {
+	.name = "stat",
+	.group = "ftrace",
+	.summary = "what is being traced, and by whose settings",
+	.usage = "[-B NAME]",
+	.opts = stat_opts,
+	.args_size = sizeof(args_t),
+	.run = run_stat,
+};
+
+/* --- list --- */
+
+static const struct opt list_opts[] = {
+	OPT_FLAG('e', "events", events, "events (of a pattern)"),
+	OPT_FLAG('F', "format", event_format, "with -e: their formats"),
+	OPT_FLAG('R', "triggers", event_trigger, "with -e: their triggers"),
+	OPT_FLAG('l', "filters", event_filter, "with -e: their filters"),
+	OPT_FLAG('s', "systems", systems, "systems of events"),
+	OPT_FLAG('t', "tracers", tracers, "tracers"),
+	OPT_FLAG('p', "plugins", tracers, "the same"),
+	OPT_FLAG('o', "options", options, "trace options"),
+	OPT_FLAG('f', "functions", functions, "functions that can be traced (of a pattern)"),
+	OPT_FLAG('B', "buffers", buffers, "instances"),
+	OPT_FLAG('C', "clocks", clocks, "clocks"),
+	OPT_FLAG('c', "compression", packers, "ways to compress a trace.dat"),
+	OPT_END,
+};
+
+static bool wanted(const args_t *a, const char *name)
+{
+	const char *colon = strchr(name, ':');
+	regex_t re;
+	bool hit;
+
+	if (!a->pattern || str_glob(a->pattern, name) || (colon && str_glob(a->pattern, colon + 1)))
+		return true;
+	if (str_has_glob(a->pattern) && !strpbrk(a->pattern, "^$.|("))
+		return false;
+	if (regcomp(&re, a->pattern, REG_EXTENDED | REG_NOSUB))
+		return false;
+	hit = regexec(&re, name, 0, NULL, 0) == 0;
+	regfree(&re);
+	return hit;
+}
+
+static int list_events(const args_t *a, const char *root, struct err *e)
+{
+	struct file_names all = { 0 };
+	int r = tracefs_all(root, NULL, &all, e);
+
+	for (size_t i = 0; r >= 0 && i < all.n; i++) {
+		const char *file = a->event_format    ? "format"
+				   : a->event_trigger ? "trigger"
+				   : a->event_filter  ? "filter"
+						      : NULL;
+		AUTO_FREE char *event = mem_strdup(all.name[i]);
+		AUTO_FREE char *path = NULL, *text = NULL;
+
+		if (!wanted(a, event))
+			continue;
+		printf("%s\n", event);
+		*strchr(event, ':') = '/';
+		path = mem_printf("events/%s/%s", event, file ? file : "");
+		if (file && ftrace_get(root, path, &text, NULL, NULL) == 0)
+			printf("%s\n", text);
+	}
+	file_names_free(&all);
+	return r < 0 ? r : 0;
+}
+
+/* The names in a file, or those of a directory. */
+static int list_words(const args_t *a, const char *root, const char *file, const char *breaks,
+		      struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	char *save = NULL;
+	int r = ftrace_get(root, file, &text, NULL, e);
+
+	if (r < 0)
+		return r;
+	for (char *p = strtok_r(text, breaks, &save); p; p = strtok_r(NULL, breaks, &save))
+		if (wanted(a, p))
+			puts(p);
+	return 0;
+}
+
+static int list_names(const char *root, const char *dir, bool values, struct err *e)
+{
+	AUTO_FREE char *path = mem_printf("%s/%s", root, dir);
+	struct file_names names = { 0 };
+	int r = file_list(path, &names);
+
+	if (r < 0)
+		return err_set(e, -r, "cannot read %s: %s", path, strerror(-r));
+	for (size_t i = 0; i < names.n; i++) {
+		AUTO_FREE char *file = mem_printf("%s/%s", path, names.name[i]);
+		int64_t on = 1;
+
+		if (values)
+			file_i64(file, &on);
+		printf("%s%s\n", on ? "" : "no", names.name[i]);
+	}
+	if (!names.n && !values)
+		printf("(none)\n");
+	file_names_free(&names);
+	return 0;
+}
+
+static int run_list(void *args, int argc, char **argv, struct err *e)
+{
+	args_t *a = args;
+	const char *root;
+	int r = 0;
+
+	a->pattern = argc ? argv[0] : NULL;
+	if (a->packers) {
+		static const char *const names[] = { "zstd", "zlib", "none" };
+
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			if (tracedat_can_pack(names[i]))
+				puts(names[i]);
+		return 0;
+	}
+	root = ftrace_root(e);
+	if (!root)
+		return -ENOENT;
+	if (a->tracers)
+		r = list_words(a, root, "available_tracers", " \n", e);
+	if (r >= 0 && a->options)
+		r = list_names(root, "options", true, e);
+	if (r >= 0 && a->functions) {
+		r = list_words(a, root, "available_filter_functions", "\n", e);
+		if (r == -ENOENT)
+			err_hint(e, "this kernel cannot trace functions (CONFIG_FUNCTION_TRACER)");
+	}
+	if (r >= 0 && a->buffers)
+		r = list_names(root, "instances", false, e);
+	if (r >= 0 && a->clocks)
+		r = list_words(a, root, "trace_clock", " []\n", e);
+	if (r >= 0 && a->systems) {
+		struct file_names names = { 0 };
+
+		r = tracefs_subsystems(root, &names, e);
+		for (size_t i = 0; r >= 0 && i < names.n; i++)
+			puts(names.name[i]);
+		file_names_free(&names);
+	}
+	if (r >= 0 && (a->events || a->event_format || a->event_filter || a->event_trigger))
+		r = list_events(a, root, e);
+	if (r >= 0 && !a->tracers && !a->options && !a->functions && !a->buffers && !a->clocks &&
+	    !a->systems && !a->events && !a->event_format && !a->event_filter && !a->event_trigger) {
+		printf("tracers:\n");
+		r = list_words(a, root, "available_tracers", " \n", e);
+		printf("\nevents:\n");
+		if (r >= 0)
+			r = list_events(a, root, e);
+	}
+	return r < 0 ? r : 0;
+}
+
+const struct command cmd_ftrace_list = {
+	.name = "list",
+	.group = "ftrace",
+	.summary = "tracers, events, functions, options, clocks, instances",
+	.usage = "[OPTIONS] [PATTERN]",
+	.opts = list_opts,
+	.args_size = sizeof(args_t),
+	.run = run_list,
+};
+
+/* --- options --- */
+
+static int run_options(void *args, int argc, char **argv, struct err *e)
+{
+	(void)args;
+	(void)argc;
+	(void)argv;
+	(void)e;
+	puts("options of kymo ftrace report -O:\n"
+	     "  fgraph:tailprint  the function's name behind its closing brace\n"
+	     "  fgraph:depth      the depth behind each call\n"
+	     "  ftrace:parent     who called the function\n"
+	     "  ftrace:indent     calls below their callers (on; =0 turns it off)\n"
+	     "  ftrace:offset     names with offsets\n"
+	     "kymo ftrace list -o lists the kernel's own options, for record -O.");
+	return 0;
+}
+
+const struct command cmd_ftrace_options = {
+	.name = "options",
+	.group = "ftrace",
+	.summary = "options that report -O takes",
+	.run = run_options,
+};
+
+/* --- check-events --- */
+
+static int check_one(void *ctx, const char *system, const char *event, struct err *e)
+{
+	AUTO_FREE char *path = mem_printf("events/%s/%s/format", system, event);
+	AUTO_FREE char *text = NULL;
+	const struct printfmt *print;
+	struct event_type t = { .system = system };
+	struct arena a = { 0 };
+	struct err why = { 0 };
+	size_t n = 0, *bad = ctx;
+
+	(void)e;
+	if (ftrace_get(ftrace_root(NULL), path, &text, &n, NULL) < 0)
+		return 0;
+	if (type_parse_format(&t, &a, text, n, &why) < 0 ||
+	    (strcmp(system, "ftrace") != 0 && printfmt_compile(&t, &a, 8, &print, &why) < 0)) {
+		printf("%s:%s: %s\n", system, event, why.msg);
+		++*bad;
+	}
+	arena_free(&a);
+	return 0;
+}
+
+static int run_check(void *args, int argc, char **argv, struct err *e)
+{
+	const char *root = ftrace_root(e);
+	size_t bad = 0;
+	int n;
+
+	(void)args;
+	(void)argc;
+	(void)argv;
+	if (!root)
+		return -ENOENT;
+	n = ftrace_match_events(root, "all", check_one, &bad, e);
+	if (n < 0)
+		return n;
+	if (bad)
+		return err_set(e, EINVAL, "%zu of %d formats are not understood", bad, n);
+	printf("all %d formats are understood\n", n);
+	return 0;
+}
+
+const struct command cmd_ftrace_check_events = {
+	.name = "check-events",
+	.group = "ftrace",
+	.summary = "whether the formats of all events are understood",
+	.run = run_check,
+};
