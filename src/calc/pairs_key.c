@@ -64,8 +64,10 @@ int pair_parse(const char *text, struct pair_spec *ret, struct err *e)
 		pair_spec_free(&s);
 		return bad_spec(text, why, e);
 	}
+	// cppcheck-suppress nullPointerRedundantCheck ; neither is NULL where there is no why
 	*by = *comma = '\0';
 	begins = cut(s.text, '|', s.begin, PAIR_EVENTS);
+	// cppcheck-suppress nullPointerArithmeticRedundantCheck
 	ends = cut(comma + 1, '|', s.end, PAIR_EVENTS);
 	n = cut(by + 4, ',', keys, PAIR_KEYS);
 	for (int i = 0; i < n; i++) {

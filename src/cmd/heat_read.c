@@ -277,7 +277,7 @@ static int read_pairs(struct reader *r, struct source *s, struct err *e)
 	struct pairs *pairs = NULL;
 	int k = heat_spec(r->a, &spec, e);
 
-	r->spec = &spec;
+	r->spec = &spec; // cppcheck-suppress autoVariables ; as long as this function
 	if (k == 0)
 		k = pairs_new(s->trace, &spec,
 			      &(struct pairs_opts){ .note = note_begin, .fn = add_pair, .ctx = r },
@@ -293,6 +293,7 @@ static int read_pairs(struct reader *r, struct source *s, struct err *e)
 	}
 	pairs_free(pairs);
 	pair_spec_free(&spec);
+	r->spec = NULL;
 	return k;
 }
 

@@ -134,7 +134,7 @@ int probe_show_lines(const struct probe_opts *o, const char *text, struct err *e
 {
 	struct arena arena = { 0 };
 	struct probe_lines range;
-	struct probe_target t;
+	struct probe_target t = { 0 };
 	struct shown s = { 0 };
 	const char *path = NULL;
 	uint32_t first, last;

@@ -141,7 +141,7 @@ static struct dwarf_fetch next_param(struct convention *c, uint64_t size, bool i
 	return f;
 stack:
 	f.reg = arm ? 31 : 7;
-	f.off[f.n++] = (int64_t)(c->stack + (arm ? 0 : 8)); /* behind the return address on x86 */
+	f.off[f.n++] = (int64_t)c->stack + (arm ? 0 : 8); /* behind the return address on x86 */
 	c->stack += want ? want * 8 : 8;
 	return f;
 }

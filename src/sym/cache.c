@@ -340,7 +340,7 @@ int cache_remove(int cache, const struct build_id *id)
 		unlinkat(fd, d->d_name, 0);
 	closedir(dir);
 	id_path(id, path);
-	strcat(path, "/x");
+	memcpy(path + strlen(path), "/x", 3);
 	drop_folders(cache, path);
 	return 0;
 }
