@@ -12,7 +12,7 @@
 #include "live/run.h"
 
 struct args {
-	const char *program, *format, *output, *command, *buffer;
+	const char *program, *format, *output, *command, *buffer, *input;
 	int pid;
 	bool list, quiet, unsafe, info, dry, no_warnings, ignored;
 	int verbose, debug;
@@ -36,6 +36,8 @@ static const struct opt opts[] = {
 		 "list the probes that fit a pattern; with -v also their arguments"),
 	OPT_STR('c', NULL, "COMMAND", command, "run a command, and end with it"),
 	OPT_INT('p', NULL, "PID", pid, "probes in programs: only in this process; end with it"),
+	OPT_STR_C('i', "input", "FILE", input,
+		  "run it over the events of a recording (-: standard input)", "@files"),
 	OPT_HEAD("Output"),
 	OPT_STR_C('f', NULL, "FORMAT", format, "text or json", "text|json"),
 	OPT_STR_C('o', NULL, "FILE", output, "write to FILE", "@files"),
@@ -110,12 +112,13 @@ static void show_debug(const struct lang_program *p, int level)
 	strbuf_free(&b);
 }
 
-static int compile(const struct args *a, struct run_env *env, const struct lang_source *src,
+static int compile(void *ctx, const struct lang_env *env, const struct lang_source *src,
 		   struct lang_program **ret, struct err *e)
 {
+	const struct args *a = ctx;
 	struct lang_diags d = { 0 };
 	AUTO_STRBUF text = { 0 };
-	int r = lang_compile(src, &env->env, a->debug ? LANG_DUMP_AST | LANG_DUMP_IR : 0, ret, &d);
+	int r = lang_compile(src, env, a->debug ? LANG_DUMP_AST | LANG_DUMP_IR : 0, ret, &d);
 
 	if (d.errors || (d.list.n && !a->no_warnings)) {
 		lang_diags_text(&d, &text);
@@ -126,6 +129,8 @@ static int compile(const struct args *a, struct run_env *env, const struct lang_
 		err_set(e, EINVAL, "the program has %u error%s", d.errors,
 			d.errors == 1 ? "" : "s");
 	lang_diags_free(&d);
+	if (r == 0 && a->debug)
+		show_debug(*ret, a->debug);
 	return r;
 }
 
@@ -201,12 +206,20 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		if (o.out_fd < 0)
 			r = err_set(e, errno, "cannot write %s: %s", a->output, strerror(errno));
 	}
-	if (r == 0)
-		r = compile(a, &env, &src, &p, e);
-	if (r == 0 && a->debug)
-		show_debug(p, a->debug);
-	else if (r == 0)
-		r = run_program(a, &env, p, &o, &code, e);
+	if (r == 0 && a->input) {
+		struct run_file_opts f = { .out_fd = o.out_fd,
+					   .json = o.json,
+					   .quiet = a->quiet,
+					   .only_compile = a->debug,
+					   .compile = compile,
+					   .ctx = a };
+
+		r = run_over_file(a->input, &src, &f, &code, e);
+	} else if (r == 0) {
+		r = compile(a, &env.env, &src, &p, e);
+		if (r == 0 && !a->debug)
+			r = run_program(a, &env, p, &o, &code, e);
+	}
 	if (a->output && o.out_fd > STDERR_FILENO)
 		close(o.out_fd);
 	if (a->command)

@@ -393,12 +393,10 @@ static const struct ltype *check_field(struct checker *c, struct node *n)
 	/* What a pointer in memory points to is where the memory is, unless its type says
 	 * otherwise. */
 	if (f->kind == LT_PTR) {
-		enum lt_space to = space == LS_USER	 ? LS_USER
-				   : space == LS_CTX	 ? (f->space == LS_TRUSTED ? LS_TRUSTED
-							    : f->space == LS_BPF   ? check_space(c)
-										   : f->space)
-				   : space == LS_TRUSTED ? LS_TRUSTED
-							 : LS_KERNEL;
+		enum lt_space to = space == LS_USER	? LS_USER
+				   : space != LS_CTX	? LS_KERNEL
+				   : f->space == LS_BPF ? check_space(c)
+							: f->space;
 
 		return lt_ptr(c->t, f->elem, to);
 	}
@@ -505,6 +503,12 @@ static void fold(struct node *n, bool is_signed)
 	n->folded = true;
 }
 
+/* As C has it, the truth of something is an int. */
+static bool has_sign(const struct ltype *t)
+{
+	return t->is_signed || t->is_bool;
+}
+
 static const struct ltype *check_binary(struct checker *c, struct node *n)
 {
 	const struct ltype *a = check_expr(c, n->a), *b = check_expr(c, n->b);
@@ -538,10 +542,10 @@ static const struct ltype *check_binary(struct checker *c, struct node *n)
 				  "strings can be compared with == and !=, and with strncmp()");
 		return compare || order || logic ? c->boolean : c->none;
 	}
-	is_signed = a->is_signed && b->is_signed;
-	if (!is_signed && (check_const(n->a, &v) && v >= 0) && b->is_signed)
+	is_signed = has_sign(a) && has_sign(b);
+	if (!is_signed && (check_const(n->a, &v) && v >= 0) && has_sign(b))
 		is_signed = true;
-	if (!is_signed && (check_const(n->b, &v) && v >= 0) && a->is_signed)
+	if (!is_signed && (check_const(n->b, &v) && v >= 0) && has_sign(a))
 		is_signed = true;
 	fold(n, is_signed);
 	n->v = n->folded ? n->v : is_signed;
@@ -555,12 +559,12 @@ static const struct ltype *check_binary(struct checker *c, struct node *n)
 		return c->u64;
 	/* A literal takes the sign of the other side. */
 	if (n->op == T_SHL || n->op == T_SHR)
-		return a->is_signed ? c->i64 : c->u64;
-	if (n->b->kind == N_INT && !n->b->is_unsigned && !a->is_signed && n->op != '-')
+		return has_sign(a) ? c->i64 : c->u64;
+	if (n->b->kind == N_INT && !n->b->is_unsigned && !has_sign(a) && n->op != '-')
 		return c->u64;
-	if (n->a->kind == N_INT && !n->a->is_unsigned && !b->is_signed && n->op != '-')
+	if (n->a->kind == N_INT && !n->a->is_unsigned && !has_sign(b) && n->op != '-')
 		return c->u64;
-	return a->is_signed || b->is_signed ? c->i64 : c->u64;
+	return has_sign(a) || has_sign(b) ? c->i64 : c->u64;
 }
 
 static const struct ltype *check_tern(struct checker *c, struct node *n)

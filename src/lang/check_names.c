@@ -253,27 +253,24 @@ static const struct ltype *format_type(struct checker *c, const struct field *f)
 	return lt_array(c->t, lt_int(c->t, 1, false), f->size);
 }
 
-/* A tracepoint's record, from its format text. */
-static struct lrecord *format_record(struct checker *c, const struct lang_point *p)
-{
-	AUTO_FREE char *text =
-		c->env->tp_format ? c->env->tp_format(c->env->ctx, p->target, p->name) : NULL;
-	struct event_type type = { 0 };
-	struct lrecord *r;
-	struct err e = { 0 };
+/* Fields beyond this are of a damaged format. */
+#define RECORD_MAX 32000u
 
-	if (!text || type_parse_format(&type, &c->p->arena, text, strlen(text), &e) < 0)
-		return NULL;
-	r = lt_record_new(
+static struct lrecord *record_of(struct checker *c, const struct lang_point *p,
+				 const struct event_type *type)
+{
+	struct lrecord *r = lt_record_new(
 		c->t, arena_printf(&c->p->arena, "struct _tracepoint_%s_%s", p->target, p->name),
 		false);
+
 	r->filled = true;
-	r->field = arena_alloc(&c->p->arena, type.n_fields * sizeof(*r->field) + 1);
-	for (size_t i = 0; i < type.n_fields; i++) {
-		const struct field *f = &type.fields[i];
+	r->field = arena_alloc(&c->p->arena, type->n_fields * sizeof(*r->field) + 1);
+	for (size_t i = 0; i < type->n_fields; i++) {
+		const struct field *f = &type->fields[i];
 		struct lfield *to = &r->field[r->n];
 
-		if (f->is_common && !c->env->recorded)
+		if ((f->is_common && !c->env->recorded) || f->offset > RECORD_MAX ||
+		    f->size > RECORD_MAX)
 			continue;
 		to->name = f->name;
 		to->offset = f->offset;
@@ -285,6 +282,24 @@ static struct lrecord *format_record(struct checker *c, const struct lang_point 
 		r->n++;
 	}
 	return r;
+}
+
+/* A tracepoint's record, from its format. */
+static struct lrecord *format_record(struct checker *c, const struct lang_point *p)
+{
+	const struct event_type *known =
+		c->env->tp_type ? c->env->tp_type(c->env->ctx, p->target, p->name) : NULL;
+	AUTO_FREE char *text = !known && c->env->tp_format
+				       ? c->env->tp_format(c->env->ctx, p->target, p->name)
+				       : NULL;
+	struct event_type type = { 0 };
+	struct err e = { 0 };
+
+	if (known)
+		return record_of(c, p, known);
+	if (!text || type_parse_format(&type, &c->p->arena, text, strlen(text), &e) < 0)
+		return NULL;
+	return record_of(c, p, &type);
 }
 
 const struct lrecord *check_args(struct checker *c)

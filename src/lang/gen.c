@@ -105,6 +105,10 @@ struct ir_val gen_load(struct gen *g, struct ref r, unsigned size, bool is_signe
 	struct ir_val v;
 
 	if (r.space == LS_BPF || r.space == LS_CTX || r.space == LS_TRUSTED) {
+		if (r.off != (int16_t)r.off) {
+			r.base = ref_addr(g, r);
+			r.off = 0;
+		}
 		v = ir_load(g->f, size, r.base, r.off);
 	} else {
 		struct gen_mark m = gen_mark(g);

@@ -22,6 +22,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "event/type.h"
 #include "lang/type.h"
 
 enum lang_kind {
@@ -96,6 +97,8 @@ struct lang_env {
 	/* A tracepoint's format text, which the caller frees; NULL when there is no such
 	 * tracepoint. */
 	char *(*tp_format)(void *ctx, const char *system, const char *event);
+	/* The same already parsed, from a recording; asked first. */
+	const struct event_type *(*tp_type)(void *ctx, const char *system, const char *event);
 	/* "struct task_struct", "union x", "enum y", "pid_t": NULL when not known. */
 	const struct ltype *(*type)(void *ctx, struct ltypes *t, const char *name);
 	void (*fill)(void *ctx, struct ltypes *t, struct lrecord *r);

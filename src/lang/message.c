@@ -192,18 +192,12 @@ static void join(struct lang_out *o, const struct lang_action *a, const char *da
 static void print_file(struct lang_out *o, const char *path)
 {
 	struct strbuf b = { 0 };
-	char buf[4096];
-	FILE *f = fopen(path, "re");
-	size_t n;
+	int r = o->h->read ? o->h->read(o->h->ctx, path, &b) : -ENOSYS;
 
-	if (!f) {
-		strbuf_printf(&o->errors, "cannot read %s: %s\n", path, strerror(errno));
-		return;
-	}
-	while ((n = fread(buf, 1, sizeof(buf), f)) > 0 && b.n < 1u << 20)
-		strbuf_add(&b, buf, n);
-	fclose(f);
-	say(o, "cat", &b);
+	if (r < 0)
+		strbuf_printf(&o->errors, "cannot read %s: %s\n", path, strerror(-r));
+	else
+		say(o, "cat", &b);
 	strbuf_free(&b);
 }
 

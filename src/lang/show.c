@@ -85,7 +85,7 @@ static void show_stack(const struct lang_out *o, const struct ltype *t, const vo
 		if (known)
 			strbuf_printf(b, "%s+%llu\n", strbuf_str(&name), (unsigned long long)off);
 		else
-			strbuf_printf(b, "%#llx\n", (unsigned long long)addr[i]);
+			strbuf_printf(b, "0x%llx\n", (unsigned long long)addr[i]);
 	}
 }
 

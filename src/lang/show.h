@@ -26,6 +26,8 @@ struct lang_host {
 	void (*map_clear)(void *ctx, int map);
 	void (*map_zero)(void *ctx, int map);
 	void (*new_process)(void *ctx, int32_t pid);
+	/* A file's text goes to b; -errno. */
+	int (*read)(void *ctx, const char *path, struct strbuf *b);
 	/* What a shell command prints goes to b. */
 	void (*run)(void *ctx, const char *command, struct strbuf *b);
 	uint64_t (*wall)(void *ctx, uint64_t boot_ns); /* CLOCK_REALTIME ns */

@@ -124,6 +124,18 @@ static void shell(void *ctx, const char *command, struct strbuf *b)
 		pclose(f);
 }
 
+static int read_file(void *ctx, const char *path, struct strbuf *b)
+{
+	AUTO_FREE char *text = NULL;
+	size_t n;
+	int k = file_read(path, 1u << 20, &text, &n);
+
+	(void)ctx;
+	if (k == 0)
+		strbuf_add(b, text, n);
+	return k;
+}
+
 static int on_message(void *ctx, const void *data, uint32_t n)
 {
 	struct run *r = ctx;
@@ -181,6 +193,7 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 				      .map_each = map_each,
 				      .map_clear = map_clear,
 				      .map_zero = map_zero,
+				      .read = read_file,
 				      .run = shell,
 				      .wall = wall };
 	run_names_host(r);
@@ -372,6 +385,7 @@ int run_go(struct run *r, int *code, struct err *e)
 	if (k == 0) {
 		drain(r);
 		r->ignore = false;
+		r->out.exit = false; /* END's messages all count */
 		run_all(r, LP_END);
 		drain(r);
 		if (!r->o.json)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 
 #include "base/file.h"
 #include "kern/cpu.h"
@@ -130,14 +131,19 @@ static const char *refused(void *ctx, const struct lang_point *p, char *buf, siz
 int run_env_open(struct run_env *r, struct err *e)
 {
 	struct cpus possible = { 0 };
+	struct utsname u;
+	unsigned major = 0, minor = 0;
 	char line[256];
 
 	*r = (struct run_env){ 0 };
 	r->tracefs = tracefs_find(&r->err);
+	uname(&u);
+	sscanf(u.release, "%u.%u", &major, &minor);
 	r->env = (struct lang_env){
 		.ctx = r,
 		.ncpus = 1,
 		.has_loop = true,
+		.has_may_goto = major > 6 || (major == 6 && minor >= 9),
 		.match = run_match,
 		.tp_format = tp_format,
 		.type = run_type,

@@ -221,9 +221,19 @@ struct lrecord *run_args(void *ctx, struct ltypes *t, const struct lang_point *p
 	b = run_env_btf(r);
 	if (rec || !b)
 		return rec;
-	if (p->kind == LP_RAWTP) {
+	if (p->kind == LP_RAWTP) { /* functions have names for their arguments, the type has not */
+		static const char *const like[] = { "__probestub_", "__traceiter_",
+						    "__bpf_trace_" };
 		AUTO_FREE char *def = mem_printf("btf_trace_%s", p->name);
 
+		for (size_t i = 0; i < ARRAY_SIZE(like); i++) {
+			AUTO_FREE char *func = mem_printf("%s%s", like[i], p->name);
+
+			id = btf_by_name(b, BTF_KIND_FUNC, func);
+			type = btf_type(b, id);
+			if (type)
+				return prototype(r, t, name, type->type, 1);
+		}
 		id = btf_by_name(b, BTF_KIND_TYPEDEF, def);
 		type = id ? plain_type(b, &id) : NULL;
 		return type && BTF_INFO_KIND(type->info) == BTF_KIND_PTR

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The tracing language: programs that must print what stands beside them, live and over a recording,
+and programs that must be refused with the right words. Every accepted one passes the kernel's verifier."""
+import os
+import pathlib
+import random
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+from tap import KYMO, check, end, kymo, run, same, skip
+
+DATA = pathlib.Path(__file__).resolve().parent.parent / "data/lang"
+
+
+def blocks(name):
+    """Cases of a data file: lists of lines."""
+    out, cur = [], []
+    for line in [*(DATA / name).read_text().split("\n"), ""]:
+        if line.startswith("# "):
+            continue
+        if line:
+            cur.append(line)
+        elif cur:
+            out.append(cur)
+            cur = []
+    return out
+
+
+def unescape(s):
+    return re.sub(r"\\(.)", lambda m: {"n": "\n"}.get(m[1], m[1]), s)
+
+
+def program(text):
+    """Newlines outside of strings, '/' of a division, exit() at the end of the first BEGIN."""
+    if text.startswith("#") or text.startswith("//"):
+        text = re.sub(r"\\n(?=#|BEGIN|/\*|one|$)", "\n", text)
+    text = text.replace("\\/", "/")
+    if "exit(" in text:
+        return text
+    # the first BEGIN's closing brace
+    start = re.search(r"BEGIN[^{]*\{", text)
+    depth, i, quoted = 0, start.end() - 1, False
+    while True:
+        c = text[i]
+        if c == '"' and text[i - 1] != "\\":
+            quoted = not quoted
+        elif not quoted and c in "{}":
+            depth += 1 if c == "{" else -1
+            if depth == 0:
+                break
+        i += 1
+    return text[:i] + " exit(); " + text[i:]
+
+
+def normal(text):
+    """Without blank lines: where they stand is the job of the comparison with bpftrace."""
+    return "\n".join(line for line in text.split("\n") if line)
+
+
+if run("id -u").out.strip() != "0":
+    skip("the language", "loading programs needs root")
+    end()
+probe = kymo(["run", "-q", "-e", 'BEGIN { exit(); }'])
+if probe.code != 0:
+    skip("the language", f"this kernel refuses BPF programs: {probe.err.strip()}")
+    end()
+
+tmp = tempfile.TemporaryDirectory()
+tiny = os.path.join(tmp.name, "tiny.data")
+recorded = kymo(["record", "-q", "-o", tiny, "-e", "task-clock", "true"]).code == 0
+
+n = 0
+for case in blocks("good.txt"):
+    text, args, want = case[0], case[1], unescape(case[2]) if len(case) > 2 else ""
+    prog = program(text)
+    argv = [] if args == "-" else args.split()
+    r = kymo(["run", "-q", "-e", prog, *argv])
+    if want.startswith("exit "):
+        check(text, r.code == int(want[5:]), r)
+        continue
+    check(text, r.code == 0 and normal(r.out) == normal(want), f"want:\n{normal(want)}\n{r}")
+    if recorded and not re.search(r"pid|nsecs|cpu|elapsed", text):
+        again = kymo(["run", "-q", "-i", tiny, "-e", prog, *argv])
+        check(f"over a recording: {text}", normal(again.out) == normal(want), again)
+    n += 1
+check("there were many", n > 100, n)
+
+for case in blocks("bad.txt"):
+    text, want = case[0], case[1]
+    r = kymo(["run", "-e", text])
+    check(f"refused: {text}", r.code == 1 and want in r.err and "fault of kymo" not in r.err, r)
+
+# Several mistakes in one run, each with its place.
+r = kymo(["run", "-e", "BEGIN {\n  @a = foo;\n  bar();\n  $x = 1; $x = \"s\";\n}"])
+check("several errors in one run", all(f"program:{p}: error" in r.err for p in ("2:8", "3:3", "4:11")), r)
+
+# Arithmetic against Python's, with C's rules for division.
+rng = random.Random(7)
+
+
+def wrap(v):
+    v &= (1 << 64) - 1
+    return v - (1 << 64) if v >> 63 else v
+
+
+def expression(depth):
+    """A text over the variables $a..$d and its value as a function of them."""
+    if depth == 0 or rng.random() < 0.2:
+        if rng.random() < 0.5:
+            v = rng.choice([0, 1, 2, 3, 7, 10, 255, 4096, 65535, 1 << 31, (1 << 40) + 5])
+            return str(v), lambda e: v
+        k = rng.choice("abcd")
+        return f"${k}", lambda e: e[k]
+    op = rng.choice(["+", "-", "*", "&", "|", "^", "/", "%", "<", ">", "==", "!=", "<=", ">=", "?"])
+    (ta, fa), (tb, fb) = expression(depth - 1), expression(depth - 1)
+    if op == "?":
+        tc, fc = expression(depth - 1)
+        return f"({ta} ? {tb} : {tc})", lambda e: fb(e) if fa(e) else fc(e)
+    if op in "/%":
+        return f"({ta} {op} (1 + ({tb} & 15)))", lambda e: divide(op, fa(e), 1 + (fb(e) & 15))
+    f = {"+": lambda x, y: x + y, "-": lambda x, y: x - y, "*": lambda x, y: x * y, "&": lambda x, y: x & y,
+         "|": lambda x, y: x | y, "^": lambda x, y: x ^ y, "<": lambda x, y: int(x < y), ">": lambda x, y: int(x > y),
+         "==": lambda x, y: int(x == y), "!=": lambda x, y: int(x != y), "<=": lambda x, y: int(x <= y),
+         ">=": lambda x, y: int(x >= y)}[op]
+    return f"({ta} {op} {tb})", lambda e: wrap(f(fa(e), fb(e)))
+
+
+def divide(op, a, b):
+    q = abs(a) // abs(b)
+    q = -q if (a < 0) != (b < 0) else q
+    return wrap(q if op == "/" else a - q * b)
+
+
+wrong = []
+for _ in range(12):
+    env = {k: rng.choice([0, 1, -1, 5, -7, 1000, -(1 << 33), (1 << 62)]) for k in "abcd"}
+    cases = [expression(3) for _ in range(12)]
+    body = "".join(f"${k} = (int64){v}; " for k, v in env.items())
+    body += " ".join(f'printf("%lld\\n", (int64){t});' for t, _ in cases)
+    r = kymo(["run", "-q", "-e", f"BEGIN {{ {body} exit(); }}"])
+    got = r.out.split("\n")
+    if r.code:
+        wrong.append(str(r)[:500])
+    for i, (t, f) in enumerate(cases):
+        if not r.code and got[i] != str(f(env)):
+            wrong.append(f"{t} with {env}: {got[i]}, not {f(env)}")
+check("arithmetic as C has it", not wrong, "\n".join(wrong[:20]))
+
+# The command's own ways.
+r = kymo(["run", "-lv", "tracepoint:sched:sched_wakeup"])
+check("-lv lists a tracepoint and its fields", r.out.startswith("tracepoint:sched:sched_wakeup\n") and "pid_t pid" in r.out, r)
+r = kymo(["run", "-l", "tracepoint:sched:nothing*"])
+check("-l says when nothing matches", r.code == 1 and "nothing matches" in r.err, r)
+r = kymo(["run", "-d", "-e", "BEGIN { @x = 1 + 2; }"])
+check("-d shows tree and instructions", r.code == 0 and "BEGIN" in r.out and "exit" in r.out and "@x" in r.out, r)
+r = kymo(["run", "--dry-run", "-e", "tracepoint:sched:sched_switch { @ = count(); }"])
+check("--dry-run loads and ends", r.code == 0, r)
+r = kymo(["run", "-f", "json", "-e", 'BEGIN { @x["a\\"b"] = 1; printf("hi\\n"); exit(); }'])
+check("-f json", '{"type": "printf", "data": "hi\\n"}' in r.out and '{"type": "map", "data": {"@x": {"a\\"b": 1}}}' in r.out, r)
+out = os.path.join(tmp.name, "out.txt")
+r = kymo(["run", "-q", "-o", out, "-e", 'BEGIN { printf("to a file\\n"); exit(); }'])
+check("-o writes to a file", r.code == 0 and r.out == "" and "to a file" in open(out).read(), r)
+r = kymo(["run", "-q", "-c", "sh -c 'exit 3'", "-e", "tracepoint:sched:sched_process_exec { @ = count(); }"])
+check("-c ends with the command, and as it", r.code == 3 and "@: " in r.out, r)
+r = run([KYMO, "run", "/nonexistent.bt"])
+check("a missing file is told", r.code == 1 and "cannot read the program" in r.err, r)
+with open(os.path.join(tmp.name, "p.bt"), "w") as f:
+    f.write("#!/usr/bin/env kymo run\nBEGIN { printf(\"%d %s\\n\", $1, str($2)); exit(); }\n")
+r = kymo(["run", "-q", f.name, "5", "x"])
+check("a program in a file with arguments", r.out.startswith("5 x\n"), r)
+r = kymo(["run", "-q", "-e", 'config = { max_map_keys = 2; } BEGIN { @x[1] = 1; @x[2] = 2; @x[3] = 3; exit(); }'])
+check("a full map is told", "@x is full (2 keys): 1 updates were refused" in r.err, r)
+r = kymo(["run", "-q", "-e", "BEGIN { while (1) { $i++; } }"])
+check("a variable without a value in a loop", r.code == 1, r)
+end()
