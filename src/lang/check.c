@@ -65,6 +65,13 @@ void check_fill(struct checker *c, const struct ltype *t)
 	}
 }
 
+void check_depth(struct checker *c, uint32_t depth)
+{
+	depth = depth + LANG_OWN_FRAMES < 127 ? depth + LANG_OWN_FRAMES : 127;
+	if (c->p->stack_depth < depth)
+		c->p->stack_depth = depth;
+}
+
 enum lt_space check_space(const struct checker *c)
 {
 	switch (c->point->kind) {

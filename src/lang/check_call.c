@@ -232,8 +232,7 @@ static const struct ltype *stack_type(struct checker *c, struct node *n, bool us
 			t->n = (uint32_t)constant(c, a, n->s, 0, 127);
 		}
 	}
-	if (c->p->stack_depth < t->n)
-		c->p->stack_depth = t->n;
+	check_depth(c, t->n);
 	return t;
 }
 

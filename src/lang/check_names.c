@@ -439,8 +439,7 @@ static const struct ltype *builtin_type(struct checker *c, struct node *n)
 		t = lt_new(c->t, n->id == B_USTACK ? LT_USTACK : LT_KSTACK,
 			   n->id == B_USTACK ? 16 : 8);
 		t->n = c->p->config.stack_depth;
-		if (c->p->stack_depth < t->n)
-			c->p->stack_depth = t->n;
+		check_depth(c, t->n);
 		return t;
 	case B_PROBE: c->uses_point = true; return lt_new(c->t, LT_PROBE, 8);
 	case B_PROBETYPE:

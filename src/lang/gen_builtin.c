@@ -168,12 +168,16 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 {
 	bool user = t->kind == LT_USTACK;
 	uint32_t depth = t->n ? t->n : 1, bytes = g->p->stack_depth * 8;
+	bool own = !user && g->point->kind != LP_KPROBE && g->point->kind != LP_PROFILE;
 	struct gen_mark mark;
 	struct val v = { 0 };
 	struct place out = { 0 }, buf, key;
 	struct ir_val id = ir_copy(g->f, IR_IMM(0)), n, i, p, r;
 	int done = ir_label(g->f), loop = ir_label(g->f), hashed = ir_label(g->f);
 
+	if (own)
+		depth = depth + LANG_OWN_FRAMES < g->p->stack_depth ? depth + LANG_OWN_FRAMES
+								    : g->p->stack_depth;
 	if (user)
 		out = gen_memory(g, 16);
 	mark = gen_mark(g);

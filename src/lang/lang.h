@@ -167,6 +167,8 @@ enum {
 enum { LANG_INFO_START, LANG_INFO_N }; /* when it began, CLOCK_BOOTTIME ns */
 enum { LANG_COUNT_LOST, LANG_COUNT_CONTROL_LOST, LANG_COUNT_STACKS, LANG_COUNT_MAPS };
 
+#define LANG_OWN_FRAMES 4 /* of the tracing machinery, on top of a kernel stack */
+
 enum lang_act {
 	LA_PRINTF,
 	LA_PRINT, /* a value */

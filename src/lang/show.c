@@ -52,7 +52,7 @@ static void show_stack(const struct lang_out *o, const struct ltype *t, const vo
 	size_t n = o->h->stack ? o->h->stack(o->h->ctx, word(data), addr, ARRAY_SIZE(addr)) : 0;
 
 	strbuf_putc(b, '\n');
-	for (size_t i = 0; i < n && i < t->n; i++) {
+	for (size_t i = 0, shown = 0; i < n && shown < t->n; i++) {
 		AUTO_STRBUF name = { 0 };
 		AUTO_STRBUF module = { 0 };
 		uint64_t off = 0;
@@ -63,6 +63,7 @@ static void show_stack(const struct lang_out *o, const struct ltype *t, const vo
 		if (!user && top && known && is_machinery(strbuf_str(&name)))
 			continue;
 		top = false;
+		shown++;
 		if (t->raw_stack) {
 			strbuf_printf(b, "%s%llx\n", is_key ? "    " : "        ",
 				      (unsigned long long)addr[i]);

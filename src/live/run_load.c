@@ -80,6 +80,12 @@ static int refused(struct run *r, const struct lang_code *c, int code, char *log
 	unsigned line, column;
 	char words[256] = "";
 
+	if (code == EPERM && !log[0] && c->type == BPF_PROG_TYPE_TRACING) {
+		err_set(e, EPERM, "this kernel does not allow %s",
+			r->p->points.data[c->point[0]].text);
+		return err_hint(e, "a tracepoint or rawtracepoint of the same event may do: kymo "
+				   "run -l 'tracepoint:*'");
+	}
 	if (code == EPERM && !log[0]) {
 		err_set(e, EPERM, "the kernel does not let this user load BPF programs");
 		return err_hint(
