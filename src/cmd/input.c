@@ -14,6 +14,7 @@
 #include "cmd/command.h"
 #include "cmd/open.h"
 #include "sym/archive.h"
+#include "live/ksyms.h"
 #include "sym/symtab.h"
 
 #define MAX_KALLSYMS (1u << 30)
@@ -124,6 +125,17 @@ static int load_kallsyms(const char *path, struct symbols *symbols, struct err *
 
 	if (r < 0)
 		return err_set(e, -r, "cannot read %s: %s", path, strerror(-r));
+	return symbols_kernel_text(symbols, text, n, e);
+}
+
+static int load_running(struct symbols *symbols, struct err *e)
+{
+	char *text = NULL;
+	size_t n = 0;
+	int r = ksyms_all(&text, &n);
+
+	if (r < 0)
+		return err_set(e, -r, "cannot read /proc/kallsyms: %s", strerror(-r));
 	return symbols_kernel_text(symbols, text, n, e);
 }
 
@@ -272,7 +284,7 @@ int input_kernel_symbols(const struct source *s, const struct input_kernel *o,
 	if (load_archived(t, symbols) == 0)
 		return 0;
 	if (!o->symfs && !t->files && input_is_running_kernel(t)) {
-		if (load_kallsyms("/proc/kallsyms", symbols, &why) == 0)
+		if (load_running(symbols, &why) == 0)
 			return 0;
 		*note = "kernel addresses have no names: /proc/kallsyms cannot be read "
 			"(sysctl kernel.kptr_restrict=0)";

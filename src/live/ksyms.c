@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "sym/cache.h"
@@ -304,4 +305,75 @@ void ksyms_each(const struct ksyms *k, ksyms_want_fn *want, ksyms_fn *fn, void *
 			fn(ctx, name, l.v.data[i].addr, l.v.data[end].addr);
 	}
 	vec_free(&l.v);
+}
+
+#define ALL_NAME "kallsyms-all"
+#define ALL_HEAD "kymo 1 %s %016llx\n"
+
+/* What the text depends on: the boot, and which modules are loaded where. */
+static bool state_line(char *buf, size_t size)
+{
+	AUTO_FREE char *modules = NULL;
+	char boot[64];
+	size_t n = 0;
+
+	if (!boot_id(boot, sizeof(boot)))
+		return false;
+	if (file_read("/proc/modules", 16 << 20, &modules, &n) < 0)
+		n = 0;
+	snprintf(buf, size, ALL_HEAD, boot,
+		 (unsigned long long)(n ? map_hash_bytes(modules, n) : 0));
+	return true;
+}
+
+static int all_from_cache(int cache, const struct build_id *id, const char *head, char **ret,
+			  size_t *n)
+{
+	AUTO_CLOSE int fd = cache_get(cache, id, ALL_NAME);
+	size_t skip = strlen(head), size;
+	struct stat st;
+	char *text;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= (off_t)skip || st.st_size > MAX_TEXT)
+		return -ENOENT;
+	size = (size_t)st.st_size;
+	text = mem_grow(NULL, size + 1);
+	if (pread(fd, text, size, 0) != (ssize_t)size || memcmp(text, head, skip) != 0) {
+		free(text);
+		return -ENOENT;
+	}
+	memmove(text, text + skip, size - skip);
+	text[size - skip] = '\0';
+	*ret = text;
+	*n = size - skip;
+	return 0;
+}
+
+int ksyms_all(char **ret, size_t *n)
+{
+	AUTO_CLOSE int cache = cache_open(NULL, NULL);
+	AUTO_STRBUF kept = { 0 };
+	struct build_id id;
+	char head[128];
+	bool known = cache >= 0 && ksyms_build_id(&id) && state_line(head, sizeof(head));
+	char *bpf;
+	int r;
+
+	if (known && all_from_cache(cache, &id, head, ret, n) == 0)
+		return 0;
+	r = file_read("/proc/kallsyms", MAX_TEXT, ret, n);
+	/* addresses that are hidden are zero, and not worth keeping */
+	if (r < 0 || !known || !address_of(*ret, "_stext"))
+		return r;
+	bpf = strstr(*ret, "\t[bpf]");
+	while (bpf && bpf > *ret && bpf[-1] != '\n')
+		bpf--;
+	if (bpf) {
+		*bpf = '\0';
+		*n = (size_t)(bpf - *ret);
+	}
+	strbuf_puts(&kept, head);
+	strbuf_add(&kept, *ret, *n);
+	cache_write(cache, &id, ALL_NAME, kept.data, kept.n, NULL);
+	return 0;
 }

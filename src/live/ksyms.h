@@ -29,6 +29,12 @@ int ksyms_open(struct ksyms *k);
 void ksyms_close(struct ksyms *k);
 
 /*
+ * All of /proc/kallsyms but BPF programs, whose places recordings tell: from the
+ * cache while the kernel runs with the same modules. The caller frees *ret.
+ */
+int ksyms_all(char **ret, size_t *n);
+
+/*
  * The lines that name these addresses (and bound them), in the order of addresses.
  * addr gets sorted. Addresses that are not the kernel's own have /proc/kallsyms read.
  */
