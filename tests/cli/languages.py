@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs of other languages: names as their authors wrote them, and stacks from the first function on, whatever
+the compiler does about frame pointers. Each is skipped where its compiler is missing."""
+import os
+import shutil
+import subprocess
+import tempfile
+
+from tap import check, end, kymo, skip
+
+folder = tempfile.mkdtemp(prefix="kymo-languages-")
+# Go compiles its own library once, and keeps it where it always does
+os.environ.setdefault("GOCACHE", os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "go-build"))
+os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
+
+RUST = """
+use std::hint::black_box;
+mod shapes {
+    pub trait Area { fn area(&self, n: u64) -> f64; }
+    pub struct Square(pub f64);
+    impl Area for Square {
+        #[inline(never)]
+        fn area(&self, n: u64) -> f64 { let mut s = self.0; for i in 0..n { s = (s * 1.0000001 + i as f64).sqrt(); } s }
+    }
+}
+#[inline(never)]
+fn total<T: shapes::Area>(t: &T, n: u64) -> f64 { let mut x = 0.0; for _ in 0..64 { x += black_box(t.area(n)); } x }
+fn main() {
+    let f = |n: u64| total(&shapes::Square(2.0), n) + 1.0;
+    let mut x = 0.0;
+    for i in 0..ROUNDS { x += black_box(&f)(2000 + (i & 1)); }
+    println!("{}", x);
+}
+"""
+GO = """
+package main
+
+import "fmt"
+
+type Square struct{ side float64 }
+
+//go:noinline
+func (s *Square) Area(n int) float64 {
+	x := s.side
+	for i := 0; i < n; i++ {
+		x = x*0.999 + float64(i)
+	}
+	return x
+}
+
+//go:noinline
+func total(s *Square, n int) float64 {
+	t := 0.0
+	for i := 0; i < 64; i++ {
+		t += s.Area(n)
+	}
+	return t
+}
+
+func main() {
+	t := 0.0
+	for i := 0; i < ROUNDS; i++ {
+		t += total(&Square{2}, 2000)
+	}
+	fmt.Println(t)
+}
+"""
+CXX = """
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <vector>
+namespace shapes {
+template <class T> struct Square {
+	T side;
+	__attribute__((noinline)) T area(long n) const { T s = side; for (long i = 0; i < n; i++) s = std::sqrt(s * T(1.0001) + T(i)); return s; }
+};
+}
+template <class F> __attribute__((noinline)) double total(F f, long n) { double x = 0; for (int i = 0; i < 64; i++) x += f(n); __asm__ volatile("" ::: "memory"); return x; }
+int main() {
+	shapes::Square<double> s{2};
+	double x = 0;
+	for (long i = 0; i < ROUNDS; i++) x += total([&](long n) { return s.area(n); }, 2000);
+	std::printf("%g\\n", x);
+}
+"""
+
+
+def stacks(argv):
+    """Stacks of a recorded program, outermost function first, with their shares; None when it cannot be recorded."""
+    out = os.path.join(folder, "r.data")
+    r = kymo(["record", "-F", "997", "-g", "-o", out, "--", *argv], timeout=120)
+    if r.code:
+        return None
+    found = []
+    for line in kymo(f"report -i {out} --stdio -g folded,0,caller --no-children -s comm").out.splitlines():
+        words = line.split(" ", 1)
+        if words[0].endswith("%") and len(words) == 2 and words[0][0].isdigit():
+            found.append((float(words[0][:-1]), words[1].split(";")))
+    return found
+
+
+def share(found, *wanted):
+    """% of stacks that have these names, in this order from the outermost on."""
+    def has(stack):
+        names = iter(stack)
+        return all(any(w in n for n in names) for w in wanted)
+    return sum(p for p, stack in found if has(stack))
+
+
+def language(what, compiler, source, name, build, wanted, env=None):
+    if not shutil.which(compiler):
+        return skip(what, f"no {compiler}")
+    with open(os.path.join(folder, name), "w") as f:
+        f.write(source.replace("ROUNDS", "3000"))
+    b = subprocess.run(build, cwd=folder, capture_output=True, text=True, env={**os.environ, **(env or {})})
+    if b.returncode:
+        return skip(what, "cannot be built here: " + b.stderr.strip()[-200:])
+    found = stacks([os.path.join(folder, "prog")])
+    if found is None:
+        return skip(what, "cannot record here")
+    check(f"{what}: functions by their names, callers up to the start", share(found, *wanted) > 80,
+          f"{wanted}: {share(found, *wanted)} %\n" + "\n".join(f"{p} {';'.join(s)}" for p, s in found[:8]))
+    os.remove(os.path.join(folder, "prog"))
+
+
+try:
+    for cc in ("g++", "clang++"):
+        language(f"C++, {cc}", cc, CXX, "p.cc", [cc, "-O2", "-fomit-frame-pointer", "-o", "prog", "p.cc"],
+                 ("_start", "main", "total<main::", "shapes::Square<double>::area"))
+    for mangling in ("legacy", "v0"):
+        language(f"Rust, {mangling} names", "rustc", RUST, "p.rs",
+                 ["rustc", "-O", "-C", f"symbol-mangling-version={mangling}", "-Z", "unstable-options", "-o", "prog", "p.rs"],
+                 ("_start", "p::main", "p::total", "p::shapes::Area>::area"), env={"RUSTC_BOOTSTRAP": "1"})
+    language("Go", "go", GO, "p.go", ["go", "build", "-o", "prog", "p.go"], ("runtime.main", "main.main", "main.total", "main.(*Square).Area"),
+             env={"GO111MODULE": "off", "GOFLAGS": "", "CGO_ENABLED": "0"})
+    # without debug info frame pointers are all there is, and Go's innermost functions have none: one caller may be missing
+    language("Go, without debug info", "go", GO, "p.go", ["go", "build", "-ldflags=-w", "-o", "prog", "p.go"],
+             ("runtime.main", "main.main", "main.(*Square).Area"), env={"GO111MODULE": "off", "GOFLAGS": "", "CGO_ENABLED": "0"})
+finally:
+    shutil.rmtree(folder)
+end()
