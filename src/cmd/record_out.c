@@ -70,10 +70,12 @@ static int put(void *ctx, size_t ring, uint64_t at, const void *data, size_t n)
 static int64_t drain_wide(struct record_out *o, struct err *e)
 {
 	struct drain_to to = { place, put, o };
+	int64_t n;
 
 	if (!o->ring_pieces)
 		o->ring_pieces = mem_alloc(o->capture->n_rings * sizeof(*o->ring_pieces));
-	return drain_rings(o->capture, o->threads, o->a->threads ? 1 : WIDE_BYTES, &to, e);
+	n = drain_rings(o->capture, o->threads, o->a->threads ? 1 : WIDE_BYTES, &to, e);
+	return n < 0 && n != -EAGAIN && !e->code ? perfdata_write_failed(o->w, (int)-n, e) : n;
 }
 
 int64_t record_out_drain(struct record_out *o, struct err *e)

@@ -19,7 +19,7 @@ struct drain_to {
 
 /*
  * How many bytes there were; -EAGAIN, and nothing done, when fewer than least wait, which is
- * not worth the threads.
+ * not worth the threads. e is only set by place.
  */
 int64_t drain_rings(struct capture *c, unsigned threads, uint64_t least, const struct drain_to *to,
 		    struct err *e);

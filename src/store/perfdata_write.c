@@ -50,7 +50,7 @@ struct perfdata_writer {
 	uint64_t plain, packed;
 };
 
-static int failed(struct perfdata_writer *w, int code, struct err *e)
+int perfdata_write_failed(const struct perfdata_writer *w, int code, struct err *e)
 {
 	err_set(e, code, "cannot write '%s': %s", w->path, strerror(code));
 	if (code == ENOSPC)
@@ -76,7 +76,7 @@ static int put(struct perfdata_writer *w, const void *data, size_t n, struct err
 		w->used += n;
 	}
 	w->at += n;
-	return r < 0 ? failed(w, -r, e) : 0;
+	return r < 0 ? perfdata_write_failed(w, -r, e) : 0;
 }
 
 static int flush_buffer(struct perfdata_writer *w, struct err *e)
@@ -84,7 +84,7 @@ static int flush_buffer(struct perfdata_writer *w, struct err *e)
 	int r = file_write_all(w->fd, w->buffer, w->used);
 
 	w->used = 0;
-	return r < 0 ? failed(w, -r, e) : 0;
+	return r < 0 ? perfdata_write_failed(w, -r, e) : 0;
 }
 
 void perfdata_keep_old(const char *path)
@@ -318,7 +318,7 @@ int perfdata_write_room(struct perfdata_writer *w, uint64_t n, uint64_t *at, str
 		return r;
 	*at = w->at;
 	w->at += n;
-	return lseek(w->fd, (off_t)w->at, SEEK_SET) < 0 ? failed(w, errno, e) : 0;
+	return lseek(w->fd, (off_t)w->at, SEEK_SET) < 0 ? perfdata_write_failed(w, errno, e) : 0;
 }
 
 int perfdata_write_at(const struct perfdata_writer *w, uint64_t at, const void *data, size_t n)
@@ -367,7 +367,7 @@ int perfdata_write_flush(struct perfdata_writer *w, struct err *e)
 static int put_header(struct perfdata_writer *w, struct err *e)
 {
 	if (pwrite(w->fd, &w->header, sizeof(w->header), 0) != sizeof(w->header))
-		return failed(w, errno ? errno : EIO, e);
+		return perfdata_write_failed(w, errno ? errno : EIO, e);
 	return 0;
 }
 
@@ -430,7 +430,7 @@ static int write_own(struct perfdata_writer *w, struct err *e)
 
 		if (f >= PERFDATA_FEATURE_END &&
 		    pwrite(w->fd, &entry, sizeof(entry), (off_t)at) != sizeof(entry))
-			return failed(w, errno ? errno : EIO, e);
+			return perfdata_write_failed(w, errno ? errno : EIO, e);
 	}
 	return 0;
 }
@@ -451,7 +451,7 @@ static int write_sections(struct perfdata_writer *w, struct err *e)
 		}
 	if (n &&
 	    pwrite(w->fd, table, n * sizeof(*table), (off_t)at) != (ssize_t)(n * sizeof(*table)))
-		return failed(w, errno ? errno : EIO, e);
+		return perfdata_write_failed(w, errno ? errno : EIO, e);
 	return put_header(w, e);
 }
 
@@ -464,7 +464,7 @@ int perfdata_write_finish(struct perfdata_writer *w, struct err *e)
 	if (r == 0 && !w->pipe)
 		r = write_sections(w, e);
 	if (r == 0 && close(w->fd) < 0)
-		r = failed(w, errno, e);
+		r = perfdata_write_failed(w, errno, e);
 	else if (r < 0)
 		close(w->fd);
 	w->fd = -1;

@@ -51,6 +51,8 @@ int perfdata_write_bytes(struct perfdata_writer *w, const void *data, size_t n, 
  */
 int perfdata_write_room(struct perfdata_writer *w, uint64_t n, uint64_t *at, struct err *e);
 int perfdata_write_at(const struct perfdata_writer *w, uint64_t at, const void *data, size_t n);
+/* The error of a piece that could not be written. */
+int perfdata_write_failed(const struct perfdata_writer *w, int code, struct err *e);
 /* One record: its body without the header; size is rounded up to 8. */
 int perfdata_write_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const void *body,
 			  size_t n, struct err *e);

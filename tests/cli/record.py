@@ -136,6 +136,8 @@ for name, args, work, want in [
     ("-z", f"-e {PP} -z", "getppid=5000", 5000),
     ("with call chains", f"-e {PP} -g", "getppid=2000", 2000),
     ("small rings", f"-e {PP} -m 8", "getppid=300", 300),
+    ("rings emptied by three threads", f"-e {PP} --threads=3", "getppid=20000 threads=4", 80000),
+    ("small ones too", f"-e {PP} --threads=2 -m 8", "getppid=300", 300),
 ]:
     r = record(f"{args} -- {KNOWN} {work}")
     event = UM if UM in args else PP
@@ -347,13 +349,32 @@ q.p.returncode = r.returncode = 0
 check("neither a process that ends nor one who hangs up makes it spin",
       all(u.ru_utime + u.ru_stime < (4 if SAN else 1) for u in used), used)
 
+# --- programs that vanish ------------------------------------------------------------------------------------------
+gone = shutil.copy(SPIN, path("gone"))
+p = subprocess.Popen([gone, "100000000000"])
+q = Background(["-F", "999", "-p", str(p.pid)], "gone.data")
+check("a recording begins", q.ready(), q.text())
+os.unlink(gone)
+time.sleep(0.3)
+q.stop()
+p.kill()
+p.wait()
+check("a program that was deleted meanwhile has its names", " spin" in script("gone.data", "ip,sym").out, script("gone.data", "ip,sym").out[:200])
+has("for it is kept", kymo("buildid-cache -l").out, path("gone"))
+os.unlink(path("gone.data"))
+kymo("buildid-cache -P", env={"HOME": DIR})
+gone = shutil.copy(SPIN, path("gone"))
+record(f"-N -F 999 -- {gone} 100000000")
+os.unlink(gone)
+check("-N: not then", "gone" not in kymo("buildid-cache -l", env={"HOME": DIR}).out and " spin" not in script(fields="ip,sym", env={"HOME": DIR}).out)
+
 # --- survival ------------------------------------------------------------------------------------------------------
 random.seed(7)
 bad, seen = [], 0
 load = subprocess.Popen(["sh", "-c", f"while :; do {KNOWN} getppid=200; done"], stdout=subprocess.DEVNULL)
 for i in range(20):
     args = [["-a", "-F", "5000", "-g"], ["-a", "-e", PP], ["-a", "-z", "-e", PP], ["-a", "-F", "3000", "--call-graph", "fp", "-e", "cpu-clock"],
-            ["-a", "-e", f"{PP},sched:sched_switch", "--switch-output=100K"]][i % 5]
+            ["-a", "-e", f"{PP},sched:sched_switch", "--switch-output=100K"], ["-a", "-e", PP, "--threads=2"]][i % 6]
     q = Background(args, "k.data")
     until(lambda: os.path.exists(path("k.data")) and os.path.getsize(path("k.data")) > 0)
     if i >= 5:  # the first ones may hit its beginning
@@ -376,22 +397,24 @@ check("with what had been written", seen > 1000, seen)
 
 if ROOT and run(f"mkdir {path('small')} && mount -t tmpfs -o size=1m none {path('small')}", shell=True).code == 0:
     try:
-        code, err = Background(["-q", "-e", PP, "--", KNOWN, "getppid=100000"], "small/d.data").wait()
-        check("full disk: a clear error", code == 1 and "No space left" in err and "hint:" in err, (code, err))
-        n = counts("small/d.data")[PP]
-        check("full disk: what fitted is there", 5000 < n < 100000, n)
-        r = run(f"perf script -i {path('small/d.data')} -F event") if run("command -v perf", shell=True).code == 0 else None
-        if r:
-            same("and perf reads it too", r.out.count(PP), n)
+        for name, args in (("full disk", []), ("full disk, written by threads", ["--threads=2"])):
+            code, err = Background(["-q", *args, "-e", PP, "--", KNOWN, "getppid=100000"], "small/d.data").wait()
+            check(f"{name}: a clear error", code == 1 and "No space left" in err and "hint:" in err, (code, err))
+            n = counts("small/d.data")[PP]
+            check(f"{name}: what fitted is there", 5000 < n < 100000, n)
+            if shutil.which("perf"):
+                same(f"{name}: and perf reads it too", run(f"perf script -i {path('small/d.data')} -F event").out.count(PP), n)
+            os.unlink(path("small/d.data"))
     finally:
         run(f"umount {path('small')}")
 else:
     skip("full disk", "needs to mount a tmpfs")
 
 N = 2000
-r = record(f"-a -e {PP} -e cpu-clock/freq=999/ -- {WORK}/burst {N} 1000", timeout=120)
+burst = shutil.copy(f"{WORK}/burst", f"{DIR}/bu{os.getpid()}")
+r = record(f"-a -e {PP} -e cpu-clock/freq=999/ -- {burst} {N} 1000", timeout=120)
 hits = [x.split() for x in script(fields="comm,event").out.splitlines() if PP in x]
-mine = [x for x in hits if x[0] == "burst"]
+mine = [x for x in hits if x[0] == os.path.basename(burst)]
 check("1,000 processes a second: each is there", len(mine) == N, (len(mine), r))
 # the kernel itself knows no number for a task in its last instant: -1
 nameless = [x for x in script(fields="comm,event").out.splitlines() if re.match(r"\s*:\d", x)]
