@@ -80,7 +80,8 @@ static int open_recording(struct tar *t, const char *path, struct source **ret, 
 		m = slash ? tar_find(t, next) : NULL;
 	}
 	if (r == 0)
-		r = perfdata_open_parts(parts.data, parts.n, path, (uint64_t)first->mtime, ret, e);
+		r = perfdata_open_parts(parts.data, parts.n, path, (uint64_t)first->mtime, t, ret,
+					e);
 	vec_free(&parts);
 	return r;
 }
@@ -101,7 +102,6 @@ static int open_archive(const char *path, struct source **ret, struct err *e)
 		tar_close(t);
 		return r;
 	}
-	s->trace->files = t;
 	if (tar_was_cut(t) && !s->trace->losses.note[0])
 		snprintf(s->trace->losses.note, sizeof(s->trace->losses.note),
 			 "the archive was cut short: files are missing from it");
@@ -160,13 +160,15 @@ static int by_time(const void *a, const void *b)
 }
 
 /* What a runtime wrote of the code it compiled; as symbols number it (symbols_jitdump). */
-static size_t read_code(const char *path, struct trace_code **ret)
+static size_t read_code(struct tar *files, const char *path, struct trace_code **ret)
 {
 	struct jitdump j = { 0 };
 	struct trace_code *all;
-	size_t n = 0;
+	size_t n = 0, size = 0;
+	const void *p = archive_by_path(files, path, &size);
 
-	if (jitdump_open(&j, path, (uid_t)-1, NULL) < 0)
+	if (files ? !p || jitdump_parse(&j, p, size, NULL) < 0
+		  : jitdump_open(&j, path, (uid_t)-1, NULL) < 0)
 		return 0;
 	all = mem_alloc((j.ncode + 1) * sizeof(*all));
 	for (size_t i = 0; i < j.ncode; i++)

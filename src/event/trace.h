@@ -58,7 +58,7 @@ struct trace_code {
 	uint64_t pgoff; /* what symbols know the start by */
 };
 /* All code of such a file, in the order of time; the caller frees *ret. How many. */
-typedef size_t trace_code_fn(const char *path, struct trace_code **ret);
+typedef size_t trace_code_fn(struct tar *files, const char *path, struct trace_code **ret);
 
 /* Who woke others, for chains with EVENT_CHAIN_WAKER. */
 struct trace_waker {
@@ -78,8 +78,9 @@ struct trace {
 	bool big_endian_source;		/* was written by a machine of the other endian */
 	const struct trace_waker *wakers;
 	size_t n_wakers;
-	void *tep; /* of event/text.h, for tracepoints; NULL when there are no formats */
-	struct tar *files; /* of base/tar.h: what came with the recording; NULL: nothing. Closed with it */
+	void *tep;	   /* of event/text.h, for tracepoints; NULL when there are no formats */
+	struct tar *files; /* of base/tar.h: what came with the recording; NULL: nothing. Closed
+			      with it */
 };
 
 typedef int event_fn(void *ctx,

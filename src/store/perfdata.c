@@ -283,6 +283,7 @@ static int finish_open(struct perfdata *pd, const char *path, int r, struct sour
 	if (r >= 0)
 		r = load(pd, path, e);
 	if (r < 0) {
+		pd->trace.files = NULL; /* still the caller's */
 		perfdata_close(&pd->source);
 		return r;
 	}
@@ -304,11 +305,12 @@ int perfdata_open(const char *path, struct source **ret, struct err *e)
 }
 
 int perfdata_open_parts(const struct perfdata_part *part, size_t n, const char *path,
-			uint64_t captured, struct source **ret, struct err *e)
+			uint64_t captured, struct tar *files, struct source **ret, struct err *e)
 {
 	struct perfdata *pd = new_perfdata();
 
 	pd->trace.info.captured = captured;
+	pd->trace.files = files;
 	for (size_t i = 0; i < n; i++) {
 		struct perfdata_file f = { .data = part[i].data,
 					   .size = part[i].size,

@@ -21,6 +21,7 @@ int perfdata_open(const char *path, struct source **ret, struct err *e);
 /*
  * The same from a part of another file, which must outlive the source. A directory has its
  * parts as n files, "data" first. captured: when the file was written, in seconds since 1970.
+ * files becomes the trace's on success.
  */
 struct perfdata_part {
 	const void *data;
@@ -28,7 +29,7 @@ struct perfdata_part {
 	const char *name; /* "data.3"; NULL for the only one */
 };
 int perfdata_open_parts(const struct perfdata_part *part, size_t n, const char *path,
-			uint64_t captured, struct source **ret, struct err *e);
+			uint64_t captured, struct tar *files, struct source **ret, struct err *e);
 
 /* Who reads the files of runtimes that a recording tells of; NULL: nobody. For all recordings that
  * are opened from then on. */

@@ -39,7 +39,7 @@ static bool same_clock(const struct perfdata *pd)
 static void add_file(struct perfdata *pd, const char *path, int32_t pid, uint64_t time)
 {
 	struct trace_code *code = NULL;
-	size_t n = read_code(path, &code);
+	size_t n = read_code(pd->trace.files, path, &code);
 	bool timed = same_clock(pd);
 
 	path = arena_strdup(&pd->trace.arena, path);

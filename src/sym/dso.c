@@ -175,6 +175,8 @@ static int open_jitdump(struct dso *d)
 
 	if (p)
 		return jitdump_parse(&d->jitdump, p, n, &d->why);
+	if (d->find->archive)
+		return err_set(&d->why, ENOENT, "%s is not in the archive", d->want.path);
 	r = jitdump_open(&d->jitdump, d->want.path, d->owner, &d->why);
 	if (r == 0)
 		tell_taken(d, (struct find_taken){ .path = d->want.path,

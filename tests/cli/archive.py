@@ -132,6 +132,20 @@ if jit:
 else:
     check("JIT code was sampled", False, "\n".join(lines[:10]))
 
+if shutil.which("node") and not SAN:
+    with open(path("hot.js"), "w") as f:
+        f.write("function hotInner(x) { let s = 0; for (let i = 0; i < 2000; i++) s += Math.sqrt(x * i); return s; }\n"
+                "let z = 0; const end = Date.now() + 900; while (Date.now() < end) z += hotInner(z);\n")
+    r = kymo(["record", "-q", "-F", "997", "-k", "mono", "-o", path("node.data"), "--", "node", "--perf-prof", "hot.js"], cwd=TMP, env=HOME)
+    dumps = [x for x in os.listdir(TMP) if x.startswith("jit-")]
+    if r.code == 0 and dumps:
+        compare("Node.js with a jitdump", path("node.data"), ["report --stdio -g none --sort dso,sym"])
+        has("its functions have names elsewhere", elsewhere("report --stdio -g none --sort sym", path("node.data.kymo")).out, "hotInner")
+    else:
+        skip("Node.js with a jitdump", "it wrote none")
+else:
+    skip("Node.js with a jitdump", "needs node")
+
 # --- what a stranger's tool sees ---
 with open(path("own"), "rb") as f:
     data = f.read()
