@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -85,6 +86,19 @@ int file_i64(const char *path, int64_t *ret)
 bool file_exists(const char *path)
 {
 	return access(path, F_OK) == 0;
+}
+
+void file_make_folders(const char *path, unsigned mode)
+{
+	AUTO_FREE char *copy = mem_strdup(path);
+
+	for (char *p = copy + 1; *copy && *p; p++)
+		if (*p == '/') {
+			*p = 0;
+			mkdir(copy, mode);
+			*p = '/';
+		}
+	mkdir(copy, mode);
 }
 
 static int by_name(const void *a, const void *b)

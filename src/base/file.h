@@ -24,6 +24,9 @@ int file_i64(const char *path, int64_t *ret);
 
 bool file_exists(const char *path);
 
+/* Make each folder of a path that is missing. Whether it is there then shows when it is opened. */
+void file_make_folders(const char *path, unsigned mode);
+
 /* Names in a directory, sorted, "." and ".." left out. Free with file_names_free. */
 struct file_names {
 	char **name;

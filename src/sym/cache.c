@@ -22,18 +22,6 @@ static bool trusted(int fd, mode_t type)
 	       !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Make each missing folder of a path; an existing one may be anybody's but the last. */
-static void make_path(char *path)
-{
-	for (char *p = path + 1; *p; p++)
-		if (*p == '/') {
-			*p = 0;
-			mkdir(path, 0700);
-			*p = '/';
-		}
-	mkdir(path, 0700);
-}
-
 int cache_open(const char *path, struct err *e)
 {
 	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -48,7 +36,7 @@ int cache_open(const char *path, struct err *e)
 		mine = mem_printf("%s/.cache/kymo", home);
 	else
 		return err_set(e, ENOENT, "there is no home folder to keep a cache in");
-	make_path(mine);
+	file_make_folders(mine, 0700);
 	fd = open(mine, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(e, errno, "cannot open the cache folder %s: %s", mine,

@@ -28,17 +28,6 @@ bool debugdir_path(const char *path, struct strbuf *ret)
 	return ret->n;
 }
 
-static void make_path(char *path)
-{
-	for (char *p = path + 1; *p; p++)
-		if (*p == '/') {
-			*p = 0;
-			mkdir(path, 0755);
-			*p = '/';
-		}
-	mkdir(path, 0755);
-}
-
 int debugdir_open(const char *path, bool make, struct err *e)
 {
 	AUTO_STRBUF b = { 0 };
@@ -49,7 +38,7 @@ int debugdir_open(const char *path, bool make, struct err *e)
 		return err_hint(e, "name one with --buildid-dir DIR");
 	}
 	if (make)
-		make_path(b.data);
+		file_make_folders(b.data, 0755);
 	fd = open(b.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? err_set(e, errno, "cannot open %s: %s", b.data, strerror(errno)) : fd;
 }
