@@ -120,6 +120,8 @@ static void list(struct source *s, bool hits)
 	}
 	strtab_free(&hit);
 	strtab_free(&shown);
+	if (s->trace->losses.note[0])
+		command_note("%s", s->trace->losses.note);
 }
 
 static int run(void *args, int argc, char **argv, struct err *e)
