@@ -58,23 +58,32 @@ static struct lane_name name_of(const struct lanes *l, int32_t tid, uint64_t tim
 
 /*
  * A record of the whole CPU names both, when the one leaves and again when the other
- * comes: the first is enough. One of a process names only its own thread.
+ * comes; one of a process names only its own thread; none has a number for a thread
+ * that ended. So who runs is remembered.
  */
-static bool from_record(const struct lanes *l, const struct event *ev, struct lane_switch *ret)
+static bool from_record(struct lanes *l, const struct event *ev, struct lane_switch *ret)
 {
 	const struct event_side *x = ev->side;
+	uint64_t *current = map_at(&l->current, ev->cpu);
+	int32_t runs = (int32_t)*current - 1;
 
-	if (!x || (!x->out && x->other_tid >= 0))
+	if (!x || (!x->out && runs == ev->tid))
 		return false;
-	*ret = (struct lane_switch){ .prev = x->out ? ev->tid : -1,
+	*ret = (struct lane_switch){ .prev = x->out && ev->tid >= 0 ? ev->tid : runs,
 				     .next = x->out ? x->other_tid : ev->tid,
 				     .state = x->out && !x->preempt ? SLEEPING : 0 };
 	ret->prev_comm = name_of(l, ret->prev, ev->time);
 	ret->next_comm = name_of(l, ret->next, ev->time);
+	*current = ret->next < 0 ? 0 : (uint64_t)ret->next + 1;
 	return true;
 }
 
-bool lanes_switch(const struct lanes *l, const struct event *ev, struct lane_switch *ret)
+void lanes_free(struct lanes *l)
+{
+	map_free(&l->current);
+}
+
+bool lanes_switch(struct lanes *l, const struct event *ev, struct lane_switch *ret)
 {
 	if (!(ev->have & EVENT_HAVE_TIME) || !(ev->have & EVENT_HAVE_CPU))
 		return false;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "event/trace.h"
 
 /* Switches come from sched:sched_switch, or where there is none from SWITCH records. */
@@ -18,6 +19,7 @@ struct lanes {
 	const struct event_type *type; /* sched_switch; NULL: none */
 	const struct field *prev_comm, *prev_tid, *prev_prio, *prev_state;
 	const struct field *next_comm, *next_tid, *next_prio;
+	struct map current; /* by CPU: who runs, + 1; only of SWITCH records */
 };
 
 /* A name as it was recorded: n bytes. */
@@ -34,8 +36,12 @@ struct lane_switch {
 };
 
 void lanes_init(struct lanes *l, const struct trace *t);
-/* Is ev a switch? Then *ret says which; its names hold as long as the event. */
-bool lanes_switch(const struct lanes *l, const struct event *ev, struct lane_switch *ret);
+void lanes_free(struct lanes *l);
+/*
+ * Is ev a switch? Then *ret says which; its names hold as long as the event. To be
+ * asked about events in their order.
+ */
+bool lanes_switch(struct lanes *l, const struct event *ev, struct lane_switch *ret);
 
 enum lane_call { LANE_NO_CALL, LANE_ENTER, LANE_EXIT };
 /* Is it an event of system calls, of one (syscalls:) or of all (raw_syscalls:)? */

@@ -115,8 +115,9 @@ struct work {
 	struct progress progress;
 };
 
-static bool wants_as(const struct work *w, const struct event *ev, int32_t tid)
+static bool wants_thread(void *ctx, const struct event *ev, int32_t tid)
 {
+	const struct work *w = ctx;
 	struct event as = *ev;
 
 	as.tid = tid;
@@ -130,13 +131,12 @@ static bool wants_as(const struct work *w, const struct event *ev, int32_t tid)
  */
 static bool wants(void *ctx, const struct event *ev)
 {
-	const struct work *w = ctx;
+	struct work *w = ctx;
 	struct lane_switch s;
+	bool is_switch = lanes_switch(&w->lanes, ev, &s); /* which remembers who runs */
 
-	if (load_wants(&w->load, ev) == PROFILE_COUNT)
-		return true;
-	return lanes_switch(&w->lanes, ev, &s) &&
-	       (wants_as(w, ev, s.prev) || wants_as(w, ev, s.next));
+	return load_wants(&w->load, ev) == PROFILE_COUNT ||
+	       (is_switch && (wants_thread(w, ev, s.prev) || wants_thread(w, ev, s.next)));
 }
 
 static void progress(void *ctx, size_t done, size_t all)
@@ -204,6 +204,7 @@ static int write_all(struct work *w, const struct export_format *f, const char *
 				  .out = &out,
 				  .input = strcmp(input, "-") == 0 ? "standard input" : input,
 				  .wants = wants,
+				  .wants_thread = wants_thread,
 				  .progress = progress,
 				  .cgroup = cgroup,
 				  .ctx = w };
@@ -220,8 +221,25 @@ static int write_all(struct work *w, const struct export_format *f, const char *
 			r = err_hint(e, "the disk is full");
 	}
 	export_free(x);
+	lanes_free(&w->lanes);
 	out_free(&out);
 	return r;
+}
+
+/* perf samples tracepoints, too, when it is given -F or -c; what is missing then looks like gaps.
+ */
+static void say_sampled(const struct trace *t)
+{
+	for (size_t i = 0; i < t->n_types; i++) {
+		const struct perf_event_attr *a = &t->types[i].attr;
+
+		if (t->types[i].n_fields && a->size && (a->freq || a->sample_period > 1)) {
+			command_note("%s was sampled: lanes and slices have gaps; record it "
+				     "without -F and -c",
+				     t->types[i].name);
+			return;
+		}
+	}
 }
 
 static void say_written(const struct work *w, const struct export_job *x,
@@ -236,6 +254,8 @@ static void say_written(const struct work *w, const struct export_job *x,
 		command_note("%s", w->load.note);
 	if (x->only && w->load.source->trace->n_types > 1)
 		command_note("only stacks of the event %s were written; -e names another", x->only);
+	if (f->by & PROFILE_BY_TIME)
+		say_sampled(w->load.source->trace);
 	if (strcmp(path, "-") != 0 && stat(path, &st) == 0)
 		command_note("wrote %s: %s, %s %s", path,
 			     str_bytes((uint64_t)st.st_size, size, sizeof(size)),

@@ -27,6 +27,8 @@ struct export_job {
 	const char *input; /* what the recording is called */
 	/* Is the event wanted? It may be of any kind. */
 	bool (*wants)(void *ctx, const struct event *ev);
+	/* Is the thread, at the time and CPU of ev? A switch may be wanted for the other one. */
+	bool (*wants_thread)(void *ctx, const struct event *ev, int32_t tid);
 	void (*progress)(void *ctx, size_t done, size_t all);
 	/* The path of a control group; NULL when not known. */
 	const char *(*cgroup)(void *ctx, uint64_t id);

@@ -146,9 +146,10 @@ static void on_switch(struct chrome *c, const struct event *ev, const struct lan
 	/* another one leaves than came: events between were lost, and how it ended */
 	end_slice(c, ev->cpu, ev->time,
 		  c->cpus.data[ev->cpu].tid == s->prev ? state_name(s->state) : "unknown");
-	c->cpus.data[ev->cpu] = (struct running){
-		.set = s->next >= 0, .since = ev->time, .tid = s->next, .prio = s->next_prio
-	};
+	c->cpus.data[ev->cpu] = (struct running){ .set = c->x->wants_thread(c->x->ctx, ev, s->next),
+						  .since = ev->time,
+						  .tid = s->next,
+						  .prio = s->next_prio };
 	snprintf(c->cpus.data[ev->cpu].comm, sizeof(c->cpus.data[0].comm), "%.*s",
 		 (int)s->next_comm.n, s->next_comm.text);
 }
@@ -412,6 +413,7 @@ int export_chrome(struct export_job *x, struct err *e)
 	map_free(&c.call_of);
 	vec_each (&c.calls, k)
 		strbuf_free(&k->args);
+	lanes_free(&c.lanes);
 	out_free(&c.fields);
 	vec_free(&c.calls);
 	vec_free(&c.cpus);

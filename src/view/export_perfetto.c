@@ -260,6 +260,7 @@ int export_perfetto(struct export_job *x, struct err *e)
 	r = export_events(x, true, on_event, &p, e);
 	perfetto_ftrace_flush(&p);
 	out_add(x->out, p.b.data, p.b.n);
+	lanes_free(&p.lanes);
 	pb_free(&p.b);
 	for (size_t i = 0; i < n; i++) {
 		map_free(&p.types[i].samples.said);

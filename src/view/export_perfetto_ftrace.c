@@ -137,17 +137,17 @@ static void put_fields(struct pb *b, const struct perfetto_type *t, const struct
 	}
 }
 
-/* Perfetto knows no CPU on which only one thread is known; the rest is idle to it. */
-static void put_switch(struct pb *b, const struct lane_switch *s)
+/* Who is not known or not wanted is nobody to Perfetto: the CPU is idle then. */
+static void put_switch(struct pb *b, const struct lane_switch *s, bool prev, bool next)
 {
 	size_t m = pb_begin(b, EVENT_SCHED_SWITCH);
 
-	pb_text(b, 1, s->prev_comm.text, s->prev_comm.n);
-	pb_int(b, 2, s->prev < 0 ? 0 : s->prev);
+	pb_text(b, 1, s->prev_comm.text, prev ? s->prev_comm.n : 0);
+	pb_int(b, 2, prev ? s->prev : 0);
 	pb_int(b, 3, s->prev_prio);
 	pb_int(b, 4, s->state);
-	pb_text(b, 5, s->next_comm.text, s->next_comm.n);
-	pb_int(b, 6, s->next < 0 ? 0 : s->next);
+	pb_text(b, 5, s->next_comm.text, next ? s->next_comm.n : 0);
+	pb_int(b, 6, next ? s->next : 0);
 	pb_int(b, 7, s->next_prio);
 	pb_end(b, m);
 }
@@ -168,11 +168,11 @@ bool perfetto_ftrace(struct perfetto *p, const struct event *ev)
 {
 	const struct perfetto_type *t = ev->kind == EVENT_SAMPLE ? &p->types[ev->type] : NULL;
 	struct lane_switch s;
-	bool record = ev->kind == EVENT_SWITCH && lanes_switch(&p->lanes, ev, &s);
+	bool is_switch = lanes_switch(&p->lanes, ev, &s);
 	size_t event, message;
 	struct pb *b;
 
-	if (!record && (!t || !t->rule || !(ev->have & EVENT_HAVE_RAW)))
+	if (!is_switch && (!t || !t->rule || !(ev->have & EVENT_HAVE_RAW)))
 		return false;
 	if (!(ev->have & EVENT_HAVE_CPU) || ev->cpu >= 1u << 16)
 		return false;
@@ -182,8 +182,9 @@ bool perfetto_ftrace(struct perfetto *p, const struct event *ev)
 	event = pb_begin(b, BUNDLE_EVENT);
 	pb_uint(b, EVENT_TIMESTAMP, ev->time);
 	pb_uint(b, EVENT_PID, (uint32_t)thread_of(p, ev));
-	if (record) {
-		put_switch(b, &s);
+	if (is_switch) {
+		put_switch(b, &s, p->x->wants_thread(p->x->ctx, ev, s.prev),
+			   p->x->wants_thread(p->x->ctx, ev, s.next));
 	} else {
 		message = pb_begin(b, t->rule->number);
 		put_fields(b, t, ev);
