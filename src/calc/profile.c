@@ -22,25 +22,6 @@ struct reader {
 	unsigned worker;
 };
 
-/* Space and name of the task: most samples come between two changes, as the one before did. */
-static void look_up_task(struct reader *r, const struct event *ev, struct profile_entry *out)
-{
-	const struct tasks *tasks = r->job->source->trace->tasks;
-	struct task_answer *a = &r->t->tasks[(uint32_t)ev->tid % ARRAY_SIZE(r->t->tasks)];
-	uint32_t version = tasks_version(tasks) + 1;
-
-	if (a->version != version || ev->tid != a->tid || ev->pid != a->pid ||
-	    ev->time < a->view.from || ev->time >= a->view.until) {
-		*a = (struct task_answer){ .pid = ev->pid, .tid = ev->tid, .version = version };
-		a->view = tasks_view_at(tasks, ev->pid, ev->tid, ev->time);
-		if (a->view.comm == STRTAB_NONE)
-			a->view.comm = PROFILE_NAMELESS | ((uint32_t)ev->tid & ~PROFILE_NAMELESS);
-	}
-	out->space = a->view.space;
-	out->kernel = a->view.kernel;
-	out->comm = a->view.comm;
-}
-
 const char *profile_comm(const struct trace *t, uint32_t comm, char *buf, size_t size)
 {
 	if (!(comm & PROFILE_NAMELESS))
@@ -204,7 +185,7 @@ static int on_sample(void *ctx, const struct event *ev)
 		want = o->want(o->ctx, ev);
 	if (want == PROFILE_SKIP)
 		return 0;
-	look_up_task(r, ev, &e);
+	task_cache_ask(&r->t->tasks, r->job->source->trace->tasks, ev, &e);
 	if (o->unit == PROFILE_BRANCHES) {
 		count_branches(r, ev, &e, want);
 		return 0;

@@ -94,10 +94,11 @@ static uint32_t unit_of(struct filler *f, const struct event_type *t, bool count
 
 	if (counts)
 		return text(f, "samples");
-	if (t->unit)
-		return text(f, t->unit);
+	/* samples of clocks count ns, whatever unit their sums are shown in */
 	if (strncmp(t->name, "cpu-clock", 9) == 0 || strncmp(t->name, "task-clock", 10) == 0)
 		return text(f, "ns");
+	if (t->unit)
+		return text(f, t->unit);
 	if (t->system)
 		return text(f, "hits");
 	name = mem_strndup(t->name, strcspn(t->name, ":"));

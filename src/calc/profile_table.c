@@ -216,3 +216,21 @@ void table_merge(struct tables *t, struct tables *other, size_t n_types)
 	arena_join(&t->copies, &other->copies);
 	table_free(other);
 }
+
+void task_cache_ask(struct task_cache *c, const struct tasks *tasks, const struct event *ev,
+		    struct profile_entry *out)
+{
+	struct task_answer *a = &c->answer[(uint32_t)ev->tid % ARRAY_SIZE(c->answer)];
+	uint32_t version = tasks_version(tasks) + 1;
+
+	if (a->version != version || ev->tid != a->tid || ev->pid != a->pid ||
+	    ev->time < a->view.from || ev->time >= a->view.until) {
+		*a = (struct task_answer){ .pid = ev->pid, .tid = ev->tid, .version = version };
+		a->view = tasks_view_at(tasks, ev->pid, ev->tid, ev->time);
+		if (a->view.comm == STRTAB_NONE)
+			a->view.comm = PROFILE_NAMELESS | ((uint32_t)ev->tid & ~PROFILE_NAMELESS);
+	}
+	out->space = a->view.space;
+	out->kernel = a->view.kernel;
+	out->comm = a->view.comm;
+}

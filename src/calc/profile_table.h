@@ -20,6 +20,14 @@ struct task_answer {
 	struct task_view view;
 };
 
+/* The last answers about tasks, by tid: most samples come between two changes. */
+struct task_cache {
+	struct task_answer answer[64];
+};
+/* Space, kernel and comm of the event's task, into out. */
+void task_cache_ask(struct task_cache *c, const struct tasks *tasks, const struct event *ev,
+		    struct profile_entry *out);
+
 struct tables {
 	VEC(struct profile_entry) entries;
 	VEC(struct profile_chain) chains;
@@ -28,7 +36,7 @@ struct tables {
 	struct profile_total *total;
 	struct arena copies;
 	uint64_t *buf;		      /* for extra() and chain() */
-	struct task_answer tasks[64]; /* the last answers about each, by tid */
+	struct task_cache tasks;
 };
 
 /* The hash of a chain, to be set before it is interned. */

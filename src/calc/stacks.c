@@ -63,6 +63,46 @@ const char *stacks_unit(const struct stacks *s, uint32_t type)
 	return s->unit ? s->unit : "samples";
 }
 
+static uint32_t marked_stack(struct stacks *s, uint32_t stack, uint32_t *ids)
+{
+	struct stack k = s->stacks.data[stack];
+	enum frame_kind kind = FRAME_OFF;
+
+	for (uint32_t i = 0; i < k.n; i++) {
+		struct frame f = s->frames.data[s->frame_ids.data[k.first + i]];
+
+		if (f.kind == FRAME_LABEL)
+			kind = FRAME_WAKER;
+		else if (f.kind != FRAME_UNKNOWN)
+			f.kind = kind;
+		ids[i] = stacks_frame(s, &f);
+	}
+	return stacks_stack(s, ids, k.n);
+}
+
+void stacks_mark_off(struct stacks *s, uint32_t type)
+{
+	size_t n = s->stacks.n;
+	AUTO_FREE uint32_t *to = mem_alloc((n + 1) * sizeof(*to)); /* + 1 */
+	AUTO_FREE uint32_t *ids = NULL;
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = s->stacks.data[i].n > most ? s->stacks.data[i].n : most;
+	ids = mem_alloc((most + 1) * sizeof(*ids));
+	vec_each (&s->entries, en) {
+		uint32_t marked;
+
+		if (en->type != type || en->stack >= n)
+			continue;
+		if (!to[en->stack]) {
+			marked = marked_stack(s, en->stack, ids);
+			to[en->stack] = (marked == STRTAB_NONE ? en->stack : marked) + 1;
+		}
+		en->stack = to[en->stack] - 1;
+	}
+}
+
 void stacks_free(struct stacks *s)
 {
 	strtab_free(&s->strings);

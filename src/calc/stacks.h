@@ -23,6 +23,8 @@ enum frame_kind {
 	FRAME_JIT,
 	FRAME_UNKNOWN, /* an address without a name */
 	FRAME_LABEL,   /* no code: a process, a thread, a state */
+	FRAME_OFF,     /* of a stack that waited: off the CPU (stacks_mark_off) */
+	FRAME_WAKER,   /* of who ended the wait */
 };
 
 struct frame {
@@ -72,6 +74,11 @@ uint32_t stacks_stack(struct stacks *s, const uint32_t *ids, size_t n);
 void stacks_add(struct stacks *s, const struct stack_entry *e);
 /* What the weights of a type count. */
 const char *stacks_unit(const struct stacks *s, uint32_t type);
+/*
+ * Give the frames of a type's stacks kinds of their own, so that pictures tell waiting
+ * from running: FRAME_OFF, and FRAME_WAKER beyond a label inside the stack.
+ */
+void stacks_mark_off(struct stacks *s, uint32_t type);
 void stacks_free(struct stacks *s);
 
 #endif

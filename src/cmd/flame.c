@@ -100,6 +100,12 @@ static const struct opt opts[] = {
 	OPT_STR(0, "event-filter", "EVENT", event, "only stacks of this event"),
 	OPT_FLAG(0, "counts", counts,
 		 "count samples (default: what they stand for, such as cycles or time)"),
+	OPT_FLAG(0, "off-cpu", off_cpu,
+		 "where threads wait, and how long: of a recording with --off-cpu or with "
+		 "sched_switch, or recorded now"),
+	OPT_FLAG(0, "wakers", wakers, "the same, and on it the stacks of who ended the waits"),
+	OPT_FLAG(0, "wall", wall,
+		 "on and off the CPU in one picture, thread by thread: all of their time"),
 	CHOICE("label", "WHAT", "the lowest frame: none, comm, pid or tid (default: comm)",
 	       "none|comm|pid|tid"),
 	OPT_HEAD("Recording first, as kymo record"),
@@ -146,8 +152,9 @@ static const struct opt opts[] = {
 	OPT_STR(0, "fonttype", "FONT", svg.fonttype, "of all text (default: Verdana)"),
 	OPT_FN(0, "fontsize", "SIZE", on_number, "of frames (default: 12)"),
 	OPT_STR(0, "nametype", "TEXT", svg.nametype, "what frames are (default: 'Function:')"),
-	OPT_STR_C(0, "colors", "PALETTE", svg.colors,
-		  "hot (default), mem, io, wakeup, chain, java, js, perl, red, green, blue, aqua, "
+	OPT_STR_C(0, "colors", "PALETTE", colors,
+		  "hot (default; io for time off the CPU), mem, io, wakeup, chain, java, js, perl, "
+		  "red, green, blue, aqua, "
 		  "yellow, purple or orange",
 		  "hot|mem|io|wakeup|chain|java|js|perl|red|green|blue|aqua|yellow|purple|orange"),
 	OPT_STR_C(0, "bgcolors", "COLOR", svg.bgcolors,
@@ -200,7 +207,24 @@ static int check(const struct flame_args *a, bool compare, struct err *e)
 		return err_set(e, EINVAL, "--flamechart and --reverse exclude each other");
 	if (a->open && strcmp(a->output, "-") == 0)
 		return err_set(e, EINVAL, "--open needs a file, not standard output");
+	if (a->wall && (a->off_cpu || a->wakers))
+		return err_set(e, EINVAL, "--wall shows both; --off-cpu only the waits");
 	return a->format == FLAME_SVG ? flame_svg_check(&a->svg, e) : 0;
+}
+
+/* What record is told for pictures of waiting. */
+static int record_off(struct flame_args *a, struct err *e)
+{
+	int r = 0;
+
+	if (a->off_cpu || a->wakers || a->wall)
+		r = picture_words_add(&a->record, "--off-cpu", NULL, e);
+	if (r == 0 && a->wakers)
+		r = picture_words_add(&a->record, "--wakers", NULL, e);
+	/* counted in ns, as waits are */
+	if (r == 0 && a->wall && !picture_words_have(&a->record, "-e"))
+		r = picture_words_add(&a->record, "-e", "cpu-clock", e);
+	return r;
 }
 
 static int run(void *args, int argc, char **argv, struct err *e)
@@ -208,6 +232,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	struct flame_args *a = args;
 	const char *file[2] = { a->input, NULL };
 	struct picture_input in = { 0 };
+	struct picture_opts o;
 	AUTO_FREE char *recorded = NULL;
 	AUTO_STRBUF title = { 0 };
 	char **command = NULL;
@@ -228,7 +253,11 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		err_set(e, EINVAL, "either a file is drawn, or something is recorded, not both");
 		return err_hint(e, "kymo flame FILE, or kymo flame [OPTIONS] -- COMMAND");
 	}
+	if (a->colors)
+		a->svg.colors = a->colors;
 	r = choose_format(a, e);
+	if (r == 0 && (command || a->record.n))
+		r = record_off(a, e);
 	if (r == 0 && (command || a->record.n))
 		r = picture_record(&a->record, true, command, &recorded, e);
 	if (recorded && !a->svg.title) { /* not the name of a file that is gone */
@@ -238,13 +267,21 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	}
 	if (!n)
 		file[0] = recorded ? recorded : "perf.data";
+	o = (struct picture_opts){ .times = a->format == FLAME_HTML || a->svg.flamechart,
+				   .inlines = true,
+				   .counts = a->counts,
+				   .off_cpu = a->off_cpu,
+				   .wakers = a->wakers,
+				   .marks = a->format != FLAME_FOLDED,
+				   .label = a->label,
+				   .collapse_recursion = a->collapse,
+				   .event = a->event };
+	if (a->wall && a->label == CALLTREE_LABEL_COMM)
+		a->label = o.label = CALLTREE_LABEL_TID;
+	if (a->format == FLAME_SVG && !a->wall && !file[1] && !a->reverse && !a->svg.flamechart)
+		o.min_share = flame_svg_min_share(&a->svg);
 	if (r == 0)
-		r = picture_read(file[0], file[1],
-				 &(struct picture_opts){ .times = a->format == FLAME_HTML ||
-								  a->svg.flamechart,
-							 .inlines = true,
-							 .counts = a->counts },
-				 &in, e);
+		r = picture_read(file[0], file[1], &o, &in, e);
 	if (r == 0)
 		r = check(a, in.two, e);
 	if (r == 0)
@@ -267,6 +304,8 @@ static const struct example examples[] = {
 	{ "flame -i out.folded", "an interactive page, flame.html" },
 	{ "flame -i out.folded -o out.svg --colors java", "the classic picture" },
 	{ "flame before.folded after.folded --open", "what got slower (red) and faster (blue)" },
+	{ "flame --off-cpu -p 1234 -- sleep 10", "what a process waits for" },
+	{ "flame --wall -- make", "all of its time, on the CPU and off it" },
 	{ NULL, NULL },
 };
 

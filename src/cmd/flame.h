@@ -14,7 +14,7 @@ enum flame_format { FLAME_BY_NAME, FLAME_HTML, FLAME_SVG, FLAME_FOLDED };
 
 struct flame_args {
 	struct picture_words record; /* first: see picture.h */
-	const char *input, *output, *event, *countname;
+	const char *input, *output, *event, *countname, *colors;
 	enum flame_format format;
 	enum calltree_label label;
 	enum calltree_sort sort;
@@ -22,6 +22,7 @@ struct flame_args {
 	uint64_t max_size;
 	bool open, quiet, reverse, collapse, no_normalize, cp, counts;
 	bool kernel, jit, inlined, all;
+	bool off_cpu, wakers, wall;
 };
 
 /* Write the picture to a->output and say what was written. file: what was read. */

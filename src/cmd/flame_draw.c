@@ -66,7 +66,12 @@ static int draw_svg(struct flame_args *a, const struct picture_input *in, uint32
 	a->svg.compare = in->two;
 	a->svg.normalize = !a->no_normalize;
 	a->svg.palette = a->cp ? &palette : NULL;
-	a->svg.countname = a->countname ? a->countname : stacks_unit(&in->side[0], type);
+	if (!a->colors) /* waiting is blue, and who ends it aqua */
+		a->svg.colors = a->wakers				     ? "chain"
+				: in->off_type == type && type != UINT32_MAX ? "io"
+									     : "hot";
+	a->svg.countname = a->countname ? a->countname
+					: stacks_unit(&in->side[0], a->wall ? in->off_type : type);
 	if (!a->countname && a->svg.factor == 1 && strcmp(a->svg.countname, "ns") == 0) {
 		a->svg.countname = "ms"; /* nobody reads ten digits of ns */
 		a->svg.factor = 1e-6;
@@ -132,6 +137,7 @@ static int draw_html(struct flame_args *a, const struct picture_input *in, uint3
 		.inverted = a->svg.inverted,
 		.chart = a->svg.flamechart,
 		.collapse_recursion = a->collapse,
+		.wall = a->wall,
 		.by_size = a->sort == CALLTREE_BY_SIZE,
 		.normalize = !a->no_normalize,
 		.merge_unknown = !in->folded,
@@ -175,9 +181,43 @@ static void say_written(const struct flame_args *a, const struct picture_input *
 		command_note("%s", in->note);
 	if (a->quiet || strcmp(a->output, "-") == 0)
 		return;
-	command_note("wrote %s: %s samples, %zu different stacks%s", a->output,
-		     str_thousands(samples(&in->side[0], type), n, sizeof(n)), in->side[0].stacks.n,
-		     in->two ? ", compared" : "");
+	str_thousands(samples(&in->side[0], type), n, sizeof(n));
+	if (in->cut)
+		command_note("wrote %s: %s samples", a->output, n);
+	else
+		command_note("wrote %s: %s samples, %zu different stacks%s", a->output, n,
+			     in->side[0].stacks.n, in->two ? ", compared" : "");
+}
+
+/* On and off the CPU can be added where both are ns; other events are left out. */
+static int check_wall(const struct picture_input *in, struct err *e)
+{
+	const struct stacks *s = &in->side[0];
+	bool on = false;
+
+	for (uint32_t i = 0; i < s->type_names.n; i++)
+		on |= i != in->off_type && strcmp(stacks_unit(s, i), "ns") == 0;
+	if (in->off_type == UINT32_MAX || in->two) {
+		err_set(e, ENODATA, "--wall needs one recording with time off the CPU");
+		return err_hint(e, "kymo record -e cpu-clock -g --off-cpu -- COMMAND makes one, or "
+				   "kymo flame --wall -- COMMAND at once");
+	}
+	if (!on) {
+		err_set(e, EINVAL, "time off the CPU is in ns, and what was sampled on it is not");
+		return err_hint(e, "record with -e cpu-clock, or show one of both: --event-filter");
+	}
+	return 0;
+}
+
+/* Entries that are not time do not belong to a picture of all time. */
+static void keep_times(struct stacks *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->entries.n; i++)
+		if (strcmp(stacks_unit(s, s->entries.data[i].type), "ns") == 0)
+			s->entries.data[n++] = s->entries.data[i];
+	s->entries.n = n;
 }
 
 int flame_draw(struct flame_args *a, const struct picture_input *in, const char *const file[2],
@@ -189,6 +229,12 @@ int flame_draw(struct flame_args *a, const struct picture_input *in, const char 
 	struct picture_output out = { 0 };
 	int r = a->event ? picture_event(s, a->event, &type, e) : 0, closed;
 
+	if (r == 0 && a->wall)
+		r = check_wall(in, e);
+	if (r == 0 && a->wall) {
+		keep_times((struct stacks *)s);
+		type = CALLTREE_ALL_TYPES;
+	}
 	if (r == 0)
 		r = picture_open(&out, a->output, e);
 	if (r < 0)

@@ -13,6 +13,7 @@
 #include "calc/pprof_stacks.h"
 #include "calc/profile_stacks.h"
 #include "calc/unfold.h"
+#include "calc/visible.h"
 #include "cmd/input.h"
 #include "cmd/open.h"
 
@@ -116,26 +117,45 @@ bool picture_is_recording(const char *path)
 	return source_looks_like(path);
 }
 
-/* A recording: counted, named, and its chains as stacks. */
-static int read_recording(const char *path, const struct picture_opts *o, struct stacks *ret,
-			  struct picture_input *in, struct err *e)
+static uint32_t type_named(const struct trace *t, const char *name)
+{
+	size_t n = name ? strlen(name) : 0;
+
+	for (uint32_t i = 0; name && i < t->n_types; i++)
+		if (strncmp(t->types[i].name, name, n) == 0 &&
+		    (!t->types[i].name[n] || t->types[i].name[n] == ':'))
+			return i;
+	return UINT32_MAX;
+}
+
+/* Only what can be seen, in passes over the recording. */
+static int read_visible(struct source *s, struct symbols *symbols, const struct picture_opts *o,
+			struct stacks *ret, struct picture_input *in, struct err *e)
+{
+	struct visible_opts v = { .min_share = o->min_share,
+				  .by_comm = o->label != CALLTREE_LABEL_NONE,
+				  .by_pid = o->label == CALLTREE_LABEL_PID,
+				  .by_tid = o->label == CALLTREE_LABEL_TID,
+				  .counts = o->counts,
+				  .inlines = o->inlines,
+				  .collapse_recursion = o->collapse_recursion,
+				  .type = type_named(s->trace, o->event) };
+	int r = visible_stacks(s, symbols, &v, ret, &in->first_type, e);
+
+	in->cut = r == 0;
+	return r;
+}
+
+/* All stacks: counted, named, and the chains as stacks. */
+static int read_stacks(struct source *s, struct symbols *symbols, const struct picture_opts *o,
+		       struct stacks *ret, struct picture_input *in, struct err *e)
 {
 	struct profile_opts po = { .by = PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID |
 					 PROFILE_BY_CPU | PROFILE_BY_CHAIN };
-	struct source *s = NULL;
 	struct profile p = { 0 };
 	struct names n = { 0 };
-	struct symbols *symbols;
-	const char *note = NULL;
-	int r = input_open(path, &s, e);
+	int r;
 
-	if (r < 0)
-		return r;
-	input_unwind(&s, NULL);
-	if ((o->off_cpu || o->wakers) && input_off_cpu(&s, o->wakers, e) < 0) {
-		source_close(s);
-		return -e->code;
-	}
 	if (o->times && s->trace->last_time > s->trace->first_time) {
 		po.by |= PROFILE_BY_TIME;
 		po.time_quantum = (s->trace->last_time - s->trace->first_time) / TIME_STEPS + 1;
@@ -143,21 +163,55 @@ static int read_recording(const char *path, const struct picture_opts *o, struct
 			po.time_quantum = TIME_FINE;
 	}
 	r = profile_make(s, &po, &p, e);
+	if (r < 0)
+		return r;
+	in->first_type = profile_first_type(&p);
+	r = names_make(&p, symbols, &(struct names_opts){ .inlines = o->inlines }, &n, e);
+	if (r == 0)
+		profile_stacks(&n, o->counts, ret);
+	names_free(&n);
+	profile_free(&p);
+	return r;
+}
+
+static uint32_t off_type(const struct trace *t)
+{
+	for (uint32_t i = 0; i < t->n_types; i++)
+		if (strncmp(t->types[i].name, "offcpu-time", 11) == 0)
+			return i;
+	return UINT32_MAX;
+}
+
+static int read_recording(const char *path, const struct picture_opts *o, struct stacks *ret,
+			  struct picture_input *in, struct err *e)
+{
+	struct symbols *symbols;
+	const char *note = NULL;
+	struct source *s, *plain;
+	int r = input_open(path, &s, e);
+
+	if (r < 0)
+		return r;
+	plain = s;
+	input_unwind(&s, NULL);
+	if (o->off_cpu || o->wakers)
+		r = input_off_cpu(&s, o->wakers, e);
 	if (r < 0) {
 		source_close(s);
 		return r;
 	}
-	in->first_type = profile_first_type(&p);
 	symbols = symbols_new(&(struct symbols_opts){ .find = input_find(s, NULL) });
 	r = input_kernel_later(s, &(struct input_kernel){ 0 }, symbols, &note, e);
-	if (r == 0)
-		r = names_make(&p, symbols, &(struct names_opts){ .inlines = o->inlines }, &n, e);
-	if (r == 0)
-		profile_stacks(&n, o->counts, ret);
+	/* copies of stacks are not unwound three times */
+	if (r == 0 && o->min_share > 0 && s == plain)
+		r = read_visible(s, symbols, o, ret, in, e);
+	if (r == -EOPNOTSUPP || (r == 0 && !in->cut))
+		r = read_stacks(s, symbols, o, ret, in, e);
+	in->off_type = off_type(s->trace);
+	if (r == 0 && o->marks && in->off_type != UINT32_MAX)
+		stacks_mark_off(ret, in->off_type);
 	if (r == 0 && note)
 		snprintf(in->note, sizeof(in->note), "%s", note);
-	names_free(&n);
-	profile_free(&p);
 	symbols_free(symbols);
 	source_close(s);
 	return r;
@@ -215,7 +269,7 @@ int picture_read(const char *path, const char *after, const struct picture_opts 
 	uint32_t first;
 	int r;
 
-	*in = (struct picture_input){ 0 };
+	*in = (struct picture_input){ .off_type = UINT32_MAX };
 	if (strcmp(path, "-") == 0 && after && strcmp(after, "-") == 0)
 		return err_set(e, EINVAL, "only one of the two files can be standard input");
 	r = read_one(path, o, in->side, in, e);

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/opt.h"
+#include "calc/calltree.h"
 #include "calc/stacks.h"
 
 /*
@@ -44,15 +45,27 @@ struct picture_input {
 	bool folded;	       /* from folded text: names are as somebody wants them */
 	uint32_t first_type; /* the event of the earliest sample: what is shown when none was named
 			      */
+	uint32_t off_type;   /* the event that is time off the CPU; UINT32_MAX: none */
+	bool cut;	     /* min_share: stacks end where nothing more is seen */
 	char note[160];	     /* what had to be changed while reading; "" when nothing */
 };
 
 /* How a recording is read; folded text is what it is. */
 struct picture_opts {
 	bool times; /* when samples were, in steps: pages filter by it, flame charts order by it */
-	bool inlines;	      /* inlined functions as frames */
-	bool counts;	      /* samples, not what they stand for */
-	bool off_cpu, wakers; /* only time off the CPU; with the stacks of who ended waits */
+	bool inlines; /* inlined functions as frames */
+	bool counts;  /* samples, not what they stand for */
+	bool off_cpu; /* where threads waited, from record --off-cpu or sched_switch */
+	bool wakers;  /* with who ended the waits */
+	bool marks;   /* waiting looks different from running */
+	/*
+	 * Above 0: only frames of at least this share will be seen, below a frame for each
+	 * label, so that no more need be kept. Not for comparisons.
+	 */
+	double min_share;
+	enum calltree_label label;
+	bool collapse_recursion;
+	const char *event; /* the only one that will be shown; NULL: the first */
 };
 
 /*

@@ -63,6 +63,10 @@ static const char *choose(const char *palette, const char *name, enum frame_kind
 {
 	bool java = strcmp(palette, "java") == 0, js = strcmp(palette, "js") == 0;
 
+	if (kind == FRAME_OFF && strcmp(palette, "hot") == 0)
+		return "io";
+	if (kind == FRAME_WAKER && (strcmp(palette, "hot") == 0 || strcmp(palette, "chain") == 0))
+		return "aqua";
 	if (strcmp(palette, "wakeup") == 0)
 		return "aqua";
 	if (strcmp(palette, "chain") == 0)

@@ -30,6 +30,7 @@ struct flame_html_opts {
 	bool merge_unknown; /* code without a name is one frame a module */
 	/* how the page starts */
 	bool reverse, inverted, chart, collapse_recursion, by_size, normalize, seconds;
+	bool wall; /* all events together: they are all times */
 };
 
 struct flame_html_info {

@@ -375,6 +375,7 @@ static void put_about(const struct pack *p, struct json *j)
 	json_bool(j, "size", o->by_size);
 	json_bool(j, "normalize", o->normalize);
 	json_bool(j, "seconds", o->seconds);
+	json_bool(j, "wall", o->wall);
 	json_end(j);
 	json_object(j, "pruned");
 	json_u64(j, "stacks", p->tree.pruned_stacks);

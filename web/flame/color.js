@@ -21,6 +21,8 @@ const FAMILIES = {
 	jit: ["JIT", 158, 0.105],
 	inlined: ["inlined", 185, 0.085],
 	kernel: ["kernel", 292, 0.095],
+	off: ["off CPU", 262, 0.12],
+	waker: ["waker", 190, 0.11],
 	unknown: ["no name", 80, 0.012],
 	label: ["process", 255, 0.022],
 	pruned: ["pruned", 80, 0.006],
@@ -68,6 +70,8 @@ const SAFE = {
 	jit: [0, 158, 115],
 	inlined: [204, 121, 167],
 	kernel: [86, 180, 233],
+	off: [0, 114, 178],
+	waker: [0, 158, 115],
 };
 
 function painter(p) {

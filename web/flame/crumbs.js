@@ -8,6 +8,8 @@ const KIND_WORDS = {
 	jit: "JIT",
 	unknown: "no symbol",
 	label: "process",
+	off: "off CPU",
+	waker: "waker",
 	pruned: "pruned",
 	root: "",
 };

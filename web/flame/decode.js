@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The profile inside this file; src/view/flame_pack.c writes it and says what the columns are.
 
-const KINDS = ["user", "kernel", "inlined", "jit", "unknown", "label", "pruned", "root"];
-const PRUNED_KIND = 6,
-	ROOT_KIND = 7;
+const KINDS = ["user", "kernel", "inlined", "jit", "unknown", "label", "off", "waker", "pruned", "root"];
+const PRUNED_KIND = 8,
+	ROOT_KIND = 9;
 
 async function readProfile(text) {
 	const { head, columns } = await unpack(text);

@@ -28,6 +28,12 @@ function tallies() {
 const hasThreads = (p) => p.threads.length > 1;
 const hasCpus = (p) => p.cpus.length > 1;
 const hasTime = (p) => p.time.steps > 1 && !p.time.ordered && !p.compare;
+// Events that count the same can be added: time on the CPU and off it.
+const eventChoices = (p) => [
+	...p.events.map((name, i) => [i, name]),
+	...(p.events.length > 1 && new Set(p.head.units).size === 1 ? [[-1, "all together"]] : []),
+];
+
 const hasFilters = (p) => hasThreads(p) || hasCpus(p) || hasTime(p) || p.events.length > 1;
 
 // A list of boxes to tick, heaviest first. items: [{ text, weight, members: [indices] }]
@@ -138,7 +144,7 @@ function buildFilter(box) {
 			choices(
 				"Event",
 				"event",
-				p.events.map((name, i) => [i, name]),
+				eventChoices(p),
 				state.event,
 				(v) => {
 					app.tallies = null;

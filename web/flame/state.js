@@ -41,7 +41,7 @@ function startState(p) {
 		color: p.compare ? "delta" : "kind",
 		normalize: v.normalize,
 		seconds: v.seconds,
-		event: p.events.length > 1 ? 0 : -1,
+		event: p.events.length > 1 && !v.wall ? 0 : -1,
 		to: p.time.steps - 1,
 		ops: [],
 		zoom: [],

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stacks of a recording cut to what a picture can show.
+ *
+ * A million samples may have a million different stacks, and a picture shows a
+ * few thousand frames of them. So no stack is kept: the samples are read three
+ * times. The first time finds the distinct addresses, which then get their
+ * names; the second adds each sample's weight to counters that its call paths
+ * hash to, which say of every path at most too much, never too little; the third
+ * follows each sample's path while its counter says that it could be seen, and
+ * counts it exactly there. Every frame of at least min_share has its true total;
+ * memory is that of the picture, not of the recording.
+ */
+#ifndef KYMO_CALC_VISIBLE_H
+#define KYMO_CALC_VISIBLE_H
+
+#include "calc/stacks.h"
+#include "event/trace.h"
+#include "sym/sym.h"
+
+struct visible_opts {
+	double min_share; /* of the weight, above 0 */
+	bool by_comm;	  /* processes have frames of their own, below which shares count */
+	bool by_pid, by_tid;
+	bool counts;		 /* samples, not what they stand for */
+	bool inlines;		 /* inlined functions as frames */
+	bool collapse_recursion; /* a function called by itself is one frame */
+	bool all_types;		 /* else only those of the type of the first sample, or: */
+	uint32_t type;		 /* this one; UINT32_MAX: that of the first */
+};
+
+/*
+ * Fill *ret (empty before) with paths cut short; *type is what was counted.
+ * -EOPNOTSUPP when the recording has chains that only profile_stacks() can
+ * show; *ret is empty then.
+ */
+int visible_stacks(struct source *s, struct symbols *symbols, const struct visible_opts *o,
+		   struct stacks *ret, uint32_t *type, struct err *e);
+
+#endif

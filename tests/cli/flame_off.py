@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Flame graphs of waiting: tests/work/waits.c waits for known times in known functions, and says how long it was."""
+import os
+import re
+import shutil
+import tempfile
+
+import page
+from tap import WORK, check, end, has, kymo, same, skip
+
+tmp = tempfile.mkdtemp(prefix="kymo-flame-off-")
+WAITS = os.path.join(os.path.abspath(WORK), "waits")
+os.environ["XDG_CACHE_HOME"] = tmp + "/cache"
+
+
+def path(name):
+    return os.path.join(tmp, name)
+
+
+def text(name):
+    with open(path(name), encoding="utf-8") as f:
+        return f.read()
+
+
+def total(folded, part=""):
+    return sum(int(x.rsplit(" ", 1)[1]) for x in folded.splitlines() if part in x)
+
+
+r = kymo(["record", "-q", "-g", "-e", "cpu-clock", "--off-cpu", "-o", path("r.data"), "--", WAITS, "30", "3"], timeout=120)
+if r.code:
+    skip("flame graphs of waiting", f"record --off-cpu does not work here: {r.err.splitlines()[0] if r.err else r.code}")
+    end()
+known = {n: int(v) for n, v in re.findall(r"^(in_\w+) (\d+)$", r.out, re.M)}
+check("the program says how long it waited", len(known) >= 3, r.out)
+
+r = kymo(["flame", "--off-cpu", "-i", path("r.data"), "-o", path("off.folded")])
+off = text("off.folded")
+for name in ("in_sleep", "in_pipe"):
+    check(f"{name}: as long as it was, and no longer", 85e6 <= total(off, name) <= known[name] + 2e6, (total(off, name), known))
+r = kymo(["flame", "--off-cpu", "-i", path("r.data"), "-o", path("off.svg")])
+svg = text("off.svg")
+colors = re.findall(r"<title>in_sleep[^<]*</title><rect [^>]*fill=\"rgb\((\d+),(\d+),(\d+)\)", svg)
+check("SVG: blue", colors and all(int(b) > int(r_) + 40 for r_, g, b in colors), colors)
+check("in ms", re.search(r"<title>in_sleep \(\d+ ms", svg), svg[:300])
+kymo(["flame", "--off-cpu", "--colors", "green", "-i", path("r.data"), "-o", path("green.svg")])
+colors = re.findall(r"<title>in_sleep[^<]*</title><rect [^>]*fill=\"rgb\((\d+),(\d+),(\d+)\)", text("green.svg"))
+check("another palette where it is wished", colors and all(int(g) > int(b) for _, g, b in colors), colors)
+
+r = kymo(["flame", "-i", path("r.data"), "-o", path("both.html")])
+head, _ = page.unpack(path("both.html"))
+same("a page has both events, in ns", (sorted(x.split(":")[0] for x in head["events"]), head["units"]), (["cpu-clock", "offcpu-time"], ["ns", "ns"]))
+check("code that waited is of a kind of its own", 6 in head["funcs"]["kind"])
+
+r = kymo(["flame", "--wall", "-i", path("r.data"), "-o", path("wall.html")])
+head, columns = page.unpack(path("wall.html"))
+check("--wall: both together, thread by thread", r.code == 0 and head["view"]["wall"], r)
+on = kymo(["collapse", "-i", path("r.data"), "--event-filter", "cpu-clock"]).out
+kymo(["flame", "--wall", "-i", path("r.data"), "-o", path("wall.svg"), "--factor", "1", "--countname", "n"])
+whole = int(re.search(r"<title>all \(([\d,]+) n", text("wall.svg"))[1].replace(",", ""))
+same("whose sum is that of both", whole, total(on) + total(off))
+check("threads are its lowest frames", re.search(r"<title>waits-\d+/\d+ \(", text("wall.svg")))
+
+kymo(["record", "-q", "-g", "-e", "sched:sched_switch,sched:sched_waking", "-a", "-o", path("s.data"), "--", WAITS, "30", "3"], timeout=120)
+r = kymo(["flame", "--off-cpu", "-i", path("s.data"), "-o", path("s.folded")])
+lines = "".join(x + "\n" for x in text("s.folded").splitlines() if x.startswith("waits"))
+if "in_sleep" in lines:
+    check("from sched_switch, too", total(lines, "in_sleep") >= 85e6, lines[:400])
+    r = kymo(["flame", "--wakers", "-i", path("s.data"), "-o", path("w.svg")])
+    check("and with who ended the waits", r.code == 0 and "<svg" in text("w.svg"), r)
+else:
+    skip("from sched_switch", "this kernel does not tell perf of switches from the idle task")
+
+r = kymo(["flame", "--wall", "-i", path("s.data"), "-o", path("x.svg")])
+check("--wall without samples on the CPU is refused with a hint", r.code == 1 and "--off-cpu" in r.err, r)
+r = kymo(["flame", "--wall", "--off-cpu", "-i", path("r.data"), "-o", path("x.svg")])
+check("--wall and --off-cpu exclude each other", r.code == 1 and "--wall" in r.err, r)
+r = kymo(["flame", "--off-cpu", "-o", path("live.svg"), "-q", "--", WAITS, "20", "2"], timeout=120)
+check("recorded and drawn at once", r.code == 0 and "in_sleep" in text("live.svg"), r)
+
+shutil.rmtree(tmp)
+end()
