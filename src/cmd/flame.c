@@ -313,7 +313,7 @@ const struct command cmd_flame = {
 	.name = "flame",
 	.group = "Pictures",
 	.summary = "draw a flame graph, or compare two",
-	.usage = "[OPTIONS] [FILE [AFTER]]",
+	.usage = "[OPTIONS] [FILE [AFTER]] | [OPTIONS] -- COMMAND",
 	.about = "Draws where the time goes: one self-contained HTML page with search, zoom, "
 		 "tables and "
 		 "filters, or an SVG in the look and with the options of flamegraph.pl. Two files "

@@ -107,7 +107,8 @@ static int refuse_others(const char *shown, const struct picture_file *w, struct
 			continue;
 		err_set(e, EOPNOTSUPP, "%s is %s, which kymo cannot draw yet", shown,
 			formats[i].what);
-		return err_hint(e, "it draws folded stacks: lines such as 'main;parse;read 42'");
+		return err_hint(e, "it draws recordings, pprof profiles and folded stacks: lines "
+				   "such as 'main;parse;read 42'");
 	}
 	return 0;
 }

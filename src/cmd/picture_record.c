@@ -64,6 +64,7 @@ int picture_record(const struct picture_words *options, bool chains, char **comm
 		words++;
 	argv = mem_alloc((size_t)(options->n + words + 8) * sizeof(*argv));
 	argv[n++] = (char *)"record";
+	argv[n++] = (char *)"--no-summary";
 	argv[n++] = (char *)"-o";
 	argv[n++] = file;
 	if (chains && !picture_words_have(options, "--call-graph"))

@@ -127,6 +127,11 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "dry-run", dry_run, "only look whether the options make sense"),
 	OPT_FLAG('q', "quiet", quiet, "no messages"),
 	OPT_COUNT('v', "verbose", verbose, "more messages; -vv: how events are opened"),
+	{ .kind = OPT_KIND_FLAG,
+	  .name = "no-summary",
+	  .field = OPT_FIELD_(no_summary),
+	  .help = "",
+	  .flags = OPT_HIDDEN | OPT_NONEG },
 	OPT_UNUSED("buildid-mmap"),	  /* always */
 	OPT_UNUSED("timestamp-boundary"), /* always */
 	OPT_UNUSED_ARG("proc-map-timeout", OPT_ARG_REQUIRED),

@@ -32,6 +32,7 @@ struct record_args {
 	struct capture_opts capture;
 	const char *cgroups, *output, *control;
 	const char *regs_list; /* of -I?: print it and leave */
+	bool no_summary; /* hidden: the recording is not what the user asked for, a picture is */
 	bool no_inherit, quiet, no_buildid, no_cache, buildid_all, dry_run, group;
 	bool timestamp_file, tail_synth, strict_freq;
 	/* accepted from perf's users, but kymo does these things in its own way or always */

@@ -277,7 +277,7 @@ static void tell_result(struct recording *r)
 	const struct record_out *o = &r->out;
 	char n[32];
 
-	if (r->a->quiet)
+	if (r->a->quiet || r->a->no_summary)
 		return;
 	if (r->a->verbose)
 		command_note("woken up %llu times", (unsigned long long)r->wakeups);

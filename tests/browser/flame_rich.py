@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 
 from browser import Browser, available
-from tap import check, end, has, same, skip
+from tap import check, end, has, kymo, same, skip
 
 if available():
     skip("filters of the interactive flame graph", available())
@@ -125,6 +125,24 @@ with Browser(1400, 900) as b:
     has("the table has a column of modules", b.text("#side thead"), "Module")
     b.press("#about")
     has("what the file holds is told", b.text("#dialog"), "52 in the tree", "steps of")
+    data, wall = (os.path.join(os.path.dirname(out), x) for x in ("off.data", "wall.html"))
+    r = kymo(["record", "-q", "-g", "-e", "cpu-clock", "--off-cpu", "-o", data, "--", "sh", "-c", "sleep 0.2; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"])
+    if r.code == 0:
+        kymo(["flame", "--wall", "-q", "-i", data, "-o", wall])
+        b.open(wall)
+        off = [f for f in frames(b) if f["name"].startswith("schedule")]
+        check("time off the CPU is blue", off and all(int(c[2]) > int(c[0]) + 30 for c in (f["fill"][4:-1].split(",") for f in off)), off[:2])
+        both = total(b)
+        b.keys("x")
+        has("a switch shows the one, the other, or both", b.text("#popover"), "offcpu-time", "cpu-clock", "all together")
+        parts = []
+        for i in (0, 1):
+            b.js("location.hash = '#event=' + arguments[0]", i)
+            b.wait(f"return kymo.state().event === {i}")
+            parts.append(total(b))
+        same("which add up", sum(parts), both)
+    else:
+        skip("time off the CPU", "record --off-cpu does not work here")
     same("nothing is wrong on the console", b.console(), [])
 
 shutil.rmtree(tmp)

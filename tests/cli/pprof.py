@@ -8,7 +8,7 @@ import shutil
 import tempfile
 
 import page
-from tap import SAN, check, end, has, kymo, same
+from tap import SAN, WORK, check, end, has, kymo, same
 
 tmp = tempfile.mkdtemp(prefix="kymo-pprof-")
 
@@ -137,6 +137,15 @@ r = kymo(["flame", path("a.pb.gz"), path("c.pb"), "--event-filter", "samples", "
 with open(path("x.folded"), encoding="utf-8") as f:
     same("two are compared", f.read(), "".join(f"{x} {x.rsplit(' ', 1)[1]}\n" for x in want.splitlines()))
 same("an empty one", folded(write("e.pb", Profile([("samples", "count")]).data())).code, 0)
+
+# --- kymo's own, there and back ---
+r = kymo(["record", "-q", "-g", "-F", "499", "-e", "cpu-clock", "-o", path("r.data"), "--", os.path.join(WORK, "calls"), "tree=200", "recurse=100"])
+if r.code == 0 and kymo(["export", "--to", "pprof", "-i", path("r.data"), "-o", path("r.pb.gz")]).code == 0:
+    there = kymo(["collapse", "--inline", "--no-tidy", "--tid", "-i", path("r.data")]).out
+    back = kymo(["collapse", "--no-tidy", "--tid", "-i", path("r.pb.gz")]).out
+    same("an exported recording has the same weight", sum(int(x.rsplit(" ", 1)[1]) for x in back.splitlines()), sum(int(x.rsplit(" ", 1)[1]) for x in there.splitlines()))
+    named = [[x for x in t.splitlines() if "0x" not in x and "[" not in x] for t in (there, back)]
+    check("and the same stacks", named[0] == named[1] and len(named[0]) > 3, "\n".join(sorted(set(named[0]) ^ set(named[1]))[:6]))
 
 # --- damaged ---
 zipped = gzip.compress(plain)

@@ -10,7 +10,6 @@ where it does not find out whose they are. All others may not.
 Where the script itself is installed (stackcollapse-perf.pl in PATH, or in $FLAMEGRAPH), it is asked, too.
 """
 import collections
-import html
 import os
 import re
 import shutil
@@ -66,7 +65,7 @@ def fold(text, kernel=False, jit=False, pid=False, tid=False, addrs=False, count
             if expand and expand(func, offset, module):
                 names += expand(func, offset, module)
                 continue
-            if i and (offset == 0 or func == "[unknown]"):
+            if (i and offset == 0) or func == "[unknown]":
                 free.add(len(names))
             if func == "[unknown]":
                 func = module.rsplit("/", 1)[-1] if module != "[unknown]" else "unknown"
@@ -141,38 +140,6 @@ same("the picture's sum is the folded sum", root, sum(fold(text)[0].values()))
 report = kymo(["report", "--stdio", "-i", data, "--no-children", "-g", "none", "-s", "comm"]).out
 count = re.search(r"Event count \(approx\.\): (\d+)", report)
 same("and the report's event count", int(count[1]) if count else report[:300], root)
-
-# a picture of a recording keeps no stacks (calc/visible.c): each frame's total is that of the folded lines with its path
-def paths(folded):
-    sums = collections.Counter()
-    for line in folded.splitlines():
-        stack, n = line.rsplit(" ", 1)
-        frames = stack.split(";")
-        for i in range(len(frames)):
-            sums[tuple(frames[:i + 1])] += int(n)
-    return sums
-
-
-def drawn(path):
-    """Frames of an SVG as (depth, name, total), found by their places."""
-    with open(path, encoding="utf-8") as f:
-        found = re.findall(r'<title>(.*?) \(([\d,]+) n, [^<]*</title><rect x="([\d.]+)" y="([\d.]+)"', f.read())
-    rows = sorted({float(y) for _, _, _, y in found}, reverse=True)
-    return collections.Counter((rows.index(float(y)), html.unescape(name), int(n.replace(",", ""))) for name, n, _, y in found if name != "all")
-
-
-for label, option in (("comm", []), ("tid", ["--tid"])):
-    sums = paths(kymo(["collapse", "-i", data, "--inline", "--no-tidy", *option]).out)
-    for width in ("0.1", "3"):
-        kymo(["flame", "-i", data, "-o", svg, "--factor", "1", "--countname", "n", "-q", "--minwidth", width, "--label", label])
-        got = drawn(svg)
-        want = collections.Counter((len(k), re.sub(r"^0x[0-9a-f]+$", "", k[-1]), n) for k, n in sums.items() if n / root * 1180 >= float(width) * 1.01)
-        all_of = collections.Counter((len(k), k[-1], n) for k, n in sums.items())
-        same_name = ("_start", "")  # of the program and of its loader: two frames in a picture, one in a line
-        missing = [x for x in want if x[1] not in same_name and x not in got]
-        wrong = [x for x in got if x not in all_of and x[1] not in same_name and not x[1].startswith("[")]
-        check(f"every frame of {width} pixels is drawn, by {label}", not missing and len(got) > 5, missing[:5])
-        check("with its true sum", not wrong, wrong[:5])
 
 # several events: the first that came, or the one that was named
 two = os.path.join(tmp, "two.data")
