@@ -52,11 +52,13 @@ static int refused(const char *path, const char *value, int code, struct err *e)
 	if (code == EACCES)
 		return err_hint(e, "run it with sudo");
 	if (code == EPERM)
-		return err_hint(e, geteuid() == 0 ? "this kernel is locked down or refuses it; kymo "
-						    "doctor shows what it grants"
-						  : "run it with sudo");
+		return err_hint(e, geteuid() == 0
+					   ? "this kernel is locked down or refuses it; kymo "
+					     "doctor shows what it grants"
+					   : "run it with sudo");
 	if (code == ENOENT)
-		return err_hint(e, "this kernel was built without it; kymo doctor shows what there is");
+		return err_hint(
+			e, "this kernel was built without it; kymo doctor shows what there is");
 	if (code == EINVAL && strstr(name, "_filter"))
 		return err_hint(e, "the kernel knows no such function; kymo ftrace list -f PATTERN "
 				   "lists those that can be traced");
@@ -223,6 +225,11 @@ int undo_append(struct undo *u, const char *path, const char *line, const char *
 	return r < 0 ? r : undo_put(path, line, true, e);
 }
 
+int undo_later(struct undo *u, const char *path, const char *back, struct err *e)
+{
+	return note(u, KIND_APPEND, path, back, e);
+}
+
 int undo_mkdir(struct undo *u, const char *path, struct err *e)
 {
 	int r;
@@ -271,20 +278,26 @@ static bool take_back(const struct step *s)
 	}
 }
 
+/* Another process had made the directory meanwhile: it is not ours. */
+static bool disowned(const struct step *steps, size_t n, size_t i)
+{
+	for (size_t k = i + 1; k < n; k++)
+		if (steps[k].kind == 'X' && strcmp(steps[k].path, steps[i].path) == 0)
+			return true;
+	return false;
+}
+
+/* Instances go first: probes cannot be removed while one has them enabled. */
 static int take_all_back(struct step *steps, size_t n)
 {
 	int bad = 0;
 
-	for (size_t i = n; i-- > 0;) {
-		bool taken = false;
-
-		/* a directory that another process had made meanwhile is not ours */
-		for (size_t k = i + 1; k < n && steps[i].kind == KIND_MKDIR; k++)
-			taken = taken || (steps[k].kind == 'X' &&
-					  strcmp(steps[k].path, steps[i].path) == 0);
-		if (!taken && !take_back(&steps[i]))
+	for (size_t i = n; i-- > 0;)
+		if (steps[i].kind == KIND_MKDIR && !disowned(steps, n, i) && !take_back(&steps[i]))
 			bad++;
-	}
+	for (size_t i = n; i-- > 0;)
+		if (steps[i].kind != KIND_MKDIR && !take_back(&steps[i]))
+			bad++;
 	return bad;
 }
 
@@ -329,8 +342,9 @@ static int replay(const char *text, size_t n)
 		int head = 0;
 		struct step s;
 
-		if (sscanf(text + at, "%c %zu %zu%n", &kind, &path_n, &text_n, &head) != 3 || !head ||
-		    path_n > n || text_n > n || at + (size_t)head + 1 + path_n + text_n + 1 > n)
+		if (sscanf(text + at, "%c %zu %zu%n", &kind, &path_n, &text_n, &head) != 3 ||
+		    !head || path_n > n || text_n > n ||
+		    at + (size_t)head + 1 + path_n + text_n + 1 > n)
 			break;
 		at += (size_t)head + 1;
 		s = (struct step){ kind, mem_strndup(text + at, path_n),

@@ -34,6 +34,8 @@ int undo_write_back(struct undo *u, const char *path, const char *value, const c
 /* Add a line to a list (kprobe_events, trigger); back takes it out again. */
 int undo_append(struct undo *u, const char *path, const char *line, const char *back,
 		struct err *e);
+/* The caller is about to add a line; back takes it out again. */
+int undo_later(struct undo *u, const char *path, const char *back, struct err *e);
 /* Make a directory (an instance); it is removed later. -EEXIST when it is there. */
 int undo_mkdir(struct undo *u, const char *path, struct err *e);
 /* Take everything back and free u. The number of things that could not be taken back. */

@@ -51,6 +51,25 @@ static void add_text(struct strbuf *b, const char *path)
 		strbuf_add(b, text, n);
 }
 
+/*
+ * Names of tasks, "PID NAME" each. A task may call itself anything, with newlines in
+ * it: what is left of such a name makes trace-cmd drop all others.
+ */
+static void add_cmdlines(struct strbuf *b, const char *path)
+{
+	AUTO_FREE char *text = NULL;
+	char *save = NULL;
+
+	if (file_read(path, LIMIT, &text, NULL) < 0)
+		return;
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		size_t n = strspn(line, "0123456789");
+
+		if (n && line[n] == ' ' && line[n + 1])
+			strbuf_printf(b, "%s\n", line);
+	}
+}
+
 static int header(const char *root, struct strbuf *b, struct err *e)
 {
 	static const char *const names[] = { "header_page", "header_event" };
@@ -140,8 +159,8 @@ static void event_formats(const struct ftrace *f, struct strbuf *b)
 		uint32_t count = 0;
 
 		for (; i < names.n && strncmp(sorted[i], first, n + 1) == 0; i++) {
-			AUTO_FREE char *path = mem_printf("%s/events/%.*s/%s/format", f->root, (int)n,
-							  first, sorted[i] + n + 1);
+			AUTO_FREE char *path = mem_printf("%s/events/%.*s/%s/format", f->root,
+							  (int)n, first, sorted[i] + n + 1);
 
 			count += add_file(&formats, path);
 		}
@@ -183,7 +202,7 @@ int ftrace_about(const struct ftrace *f, struct tracedat_out *o, struct err *e)
 	event_formats(f, &o->formats);
 	add_text(&o->kallsyms, "/proc/kallsyms");
 	add_text(&o->printk, printk);
-	add_text(&o->cmdlines, cmdlines);
+	add_cmdlines(&o->cmdlines, cmdlines);
 	add_text(&o->tgids, tgids);
 	o->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	o->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);

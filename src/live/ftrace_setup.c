@@ -155,8 +155,8 @@ static int open_buffer(struct ftrace *f, struct ftrace_buffer_opt *o, struct err
 	r = make_instance(f, b, name, e);
 	if (r < 0)
 		return r;
-	if (needs_top(f, b) || (o->tracer && strcmp(o->tracer, "nop") != 0 &&
-				!takes_tracer(b, o->tracer))) {
+	if (needs_top(f, b) ||
+	    (o->tracer && strcmp(o->tracer, "nop") != 0 && !takes_tracer(b, o->tracer))) {
 		rmdir(b->dir);
 		use_top(f, b);
 	}
@@ -214,6 +214,30 @@ static int put_number(struct ftrace *f, const struct ftrace_buffer *b, const cha
 	return ftrace_put(f, b, file, text, e);
 }
 
+/* Before anyone reads the buffer: then the kernel lets nobody change the tracer. */
+static int set_tracer(struct ftrace *f, const struct ftrace_buffer *b, struct err *e)
+{
+	const struct ftrace_buffer_opt *o = b->opt;
+	int r = 0;
+
+	if (r >= 0 && o->tracer) {
+		r = ftrace_put(f, b, "current_tracer", o->tracer, e);
+		if (r == -EBUSY)
+			err_hint(
+				e,
+				"another program reads this buffer, or has the tracer; kymo ftrace "
+				"stat shows who");
+		if (r == -EINVAL && b->opt->name)
+			err_hint(e, "instances cannot have this tracer: leave out -B");
+	}
+	/* these options exist once the tracer is set */
+	for (size_t i = 0; r >= 0 && i < o->options.n; i++)
+		r = put_option(f, b, o->options.data[i], e);
+	if (r >= 0 && f->o->func_stack)
+		r = put_option(f, b, "func_stack_trace", e);
+	return r;
+}
+
 static int set_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct err *e)
 {
 	const struct ftrace_buffer_opt *o = b->opt;
@@ -232,8 +256,8 @@ static int set_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct er
 	if (r >= 0 && o->cpumask)
 		r = ftrace_put(f, b, "tracing_cpumask", o->cpumask, e);
 	if (r >= 0 && (o->functions.n || o->module))
-		r = put_list(f, b, "set_ftrace_filter", o->functions.data, o->functions.n, o->module,
-			     e);
+		r = put_list(f, b, "set_ftrace_filter", o->functions.data, o->functions.n,
+			     o->module, e);
 	if (r >= 0 && o->no_functions.n)
 		r = put_list(f, b, "set_ftrace_notrace", o->no_functions.data, o->no_functions.n,
 			     NULL, e);
@@ -247,7 +271,24 @@ static int set_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct er
 		r = put_number(f, b, "tracing_thresh", f->o->thresh_us, e);
 	if (r >= 0 && f->o->event_stack)
 		r = put_option(f, b, "stacktrace", e);
-	return r;
+	return r < 0 ? r : set_tracer(f, b, e);
+}
+
+/*
+ * "7 (expanded: 1408)": the kernel enlarges its buffers when they are first used. Some
+ * kernels then enlarge only the instance's and forget the top one's, for good.
+ */
+static void expand_top(const struct ftrace *f)
+{
+	AUTO_FREE char *path = mem_printf("%s/buffer_size_kb", f->root);
+	AUTO_FREE char *text = NULL;
+	char *size;
+
+	if (file_read(path, 4096, &text, NULL) < 0 || !(size = strstr(text, "expanded: ")))
+		return;
+	size += strlen("expanded: ");
+	size[strspn(size, "0123456789")] = '\0';
+	undo_put(path, size, false, NULL);
 }
 
 int ftrace_open(struct ftrace *f, struct ftrace_opts *o, struct err *e)
@@ -259,6 +300,8 @@ int ftrace_open(struct ftrace *f, struct ftrace_opts *o, struct err *e)
 	if (!f->root)
 		return e && e->code ? -e->code : -ENOENT;
 	r = o->keep ? undo_open_named(FTRACE_KEPT, &f->undo, e) : undo_open(&f->undo, e);
+	if (r >= 0)
+		expand_top(f);
 	vec_each (&o->buffers, b)
 		if (r >= 0)
 			r = open_buffer(f, b, e);
@@ -330,19 +373,6 @@ static int start_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct 
 	/* what was in the buffer is not of this trace */
 	if (r >= 0 && !f->o->append)
 		undo_put(trace, "", false, NULL);
-	if (r >= 0 && o->tracer) {
-		r = ftrace_put(f, b, "current_tracer", o->tracer, e);
-		if (r == -EBUSY)
-			err_hint(e, "another instance uses this tracer's functions; kymo ftrace stat "
-				    "shows which");
-		if (r == -EINVAL && b->opt->name)
-			err_hint(e, "instances cannot have this tracer: leave out -B");
-	}
-	/* these options exist once the tracer is set */
-	for (size_t i = 0; r >= 0 && i < o->options.n; i++)
-		r = put_option(f, b, o->options.data[i], e);
-	if (r >= 0 && f->o->func_stack)
-		r = put_option(f, b, "func_stack_trace", e);
 	return r;
 }
 

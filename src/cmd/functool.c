@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/functool.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd/command.h"
+#include "cmd/ftrace_print.h"
+#include "cmd/ftrace_wait.h"
+#include "live/ftrace_about.h"
+#include "live/ftrace_capture.h"
+
+#define TICK_NS 100000000u
+
+int functool_duration(const char *text, uint64_t *ns, struct err *e)
+{
+	*ns = 0;
+	if (text && (!str_duration(text, 1000000000u, ns) || !*ns))
+		return err_set(e, EINVAL, "-d wants seconds, not '%s'", text);
+	return 0;
+}
+
+int functool_pids(struct functool *f, struct err *e)
+{
+	uint64_t v;
+
+	if (f->tid) {
+		if (!str_u64(f->tid, &v) || v > INT32_MAX)
+			return err_set(e, EINVAL, "-L wants a thread's id, not '%s'", f->tid);
+		vec_push(&f->t.o.pids, (pid_t)v);
+	}
+	if (f->pid) {
+		AUTO_FREE char *dir = mem_printf("/proc/%s/task", f->pid);
+		struct file_names names = { 0 };
+
+		if (!str_u64(f->pid, &v) || file_list(dir, &names) < 0)
+			return err_set(e, ESRCH, "there is no process %s", f->pid);
+		for (size_t i = 0; i < names.n; i++)
+			vec_push(&f->t.o.pids, (pid_t)atoi(names.name[i]));
+		file_names_free(&names);
+		f->t.o.children = true; /* threads it starts meanwhile */
+	}
+	return 0;
+}
+
+int functool_hint(struct err *e, int code)
+{
+	if (code == -EPERM || code == -EINVAL || code == -ENODEV || code == -ENOENT)
+		if (strstr(e->hint, "doctor") || !e->hint[0])
+			err_hint(e,
+				 "this kernel refuses to trace functions. Tracepoints do without: "
+				 "kymo tpoint -l, kymo stat -e 'sched:*'; user functions: kymo "
+				 "uprobe; "
+				 "samples of kernel code: kymo record -a -g");
+	return code;
+}
+
+struct printing {
+	struct ftrace *f;
+	int pipe;
+};
+
+/* What is in trace_pipe now. */
+static int print_some(void *ctx)
+{
+	const struct printing *p = ctx;
+	char buf[65536];
+	ssize_t n;
+
+	while ((n = read(p->pipe, buf, sizeof(buf))) > 0)
+		if (file_write_all(STDOUT_FILENO, buf, (size_t)n) < 0)
+			return 1;
+	return 0;
+}
+
+static void print_head(const char *dir, bool all_of_it)
+{
+	AUTO_FREE char *text = NULL;
+	const char *p;
+
+	if (ftrace_get(dir, "trace", &text, NULL, NULL) < 0)
+		return;
+	for (p = text; *p == '#';) {
+		const char *end = strchr(p, '\n');
+
+		if (!end)
+			break;
+		if (all_of_it)
+			printf("%.*s\n", (int)(end - p), p);
+		p = end + 1;
+	}
+	fflush(stdout);
+}
+
+/* The buffer as it stands, without its heading unless wanted. */
+static int print_buffer(const char *dir, bool headers, struct err *e)
+{
+	AUTO_FREE char *path = mem_printf("%s/trace", dir);
+	AUTO_FCLOSE FILE *in = fopen(path, "re");
+	AUTO_FREE char *line = NULL;
+	size_t cap = 0;
+	bool head = true;
+
+	if (!in)
+		return err_set(e, errno, "cannot read %s: %s", path, strerror(errno));
+	while (getline(&line, &cap, in) > 0) {
+		head = head && (*line == '#' || *line == '\n');
+		if (!head || headers)
+			fputs(line, stdout);
+	}
+	return 0;
+}
+
+static void tell_lost(const char *dir)
+{
+	uint32_t *cpus = NULL;
+	size_t n = 0;
+	uint64_t lost = 0;
+
+	if (ftrace_cpus(dir, &cpus, &n, NULL) == 0)
+		for (size_t i = 0; i < n; i++)
+			lost += ftrace_stats(dir, cpus[i], NULL);
+	free(cpus);
+	if (lost)
+		command_note("%llu events were lost; trace less, or a shorter time",
+			     (unsigned long long)lost);
+}
+
+static int show_format(struct functool *f, const char *root, struct err *e)
+{
+	AUTO_FREE char *path =
+		mem_printf("%s/events/%s/%s/format", root, f->probe.group, f->probe.name);
+
+	return ftrace_print_file(path, e);
+}
+
+static int trace(struct functool *t, struct ftrace *f, struct ftrace_wait *w, struct err *e)
+{
+	struct printing p = { .f = f, .pipe = -1 };
+	AUTO_FREE char *path = NULL, *event = NULL;
+	const char *dir;
+	pid_t self = getpid();
+	int r = ftrace_open(f, &t->t.o, e);
+
+	if (r >= 0 && t->has_probe) {
+		r = raw_probe_add(f->root, t->user_probe, &t->probe, f->undo, e);
+		if (r >= 0 && t->view)
+			return show_format(t, f->root, e);
+	}
+	if (r >= 0)
+		r = ftrace_pids(f, e);
+	if (r >= 0 && !t->t.o.pids.n)
+		r = ftrace_exclude(f, &self, 1, e);
+	if (r < 0)
+		return r;
+	dir = f->buffers.data[0].dir;
+	path = mem_printf("%s/trace_pipe", dir);
+	if (!w->limit_ns) {
+		p.pipe = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		if (p.pipe < 0)
+			return err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
+		w->tick = print_some;
+		w->ctx = &p;
+		w->tick_ns = TICK_NS;
+	}
+	r = ftrace_start(f, e);
+	if (r >= 0) {
+		if (f->note[0])
+			command_note("%s", f->note);
+		if (w->limit_ns)
+			fprintf(stderr, "Tracing %s for %g seconds (buffered)...\n", t->what,
+				(double)w->limit_ns / 1e9);
+		else
+			fprintf(stderr, "Tracing %s... Ctrl-C to end.\n", t->what);
+		if (t->headers && !w->limit_ns)
+			print_head(dir, true);
+		r = ftrace_wait_run(w, NULL, e);
+	}
+	ftrace_stop(f, NULL);
+	if (r >= 0 && w->limit_ns)
+		r = print_buffer(dir, t->headers, e);
+	else if (r >= 0)
+		print_some(&p);
+	if (r >= 0)
+		tell_lost(dir);
+	if (p.pipe >= 0)
+		close(p.pipe);
+	(void)event;
+	return r;
+}
+
+int functool_run(struct functool *t, struct err *e)
+{
+	struct ftrace_wait w = { 0 };
+	struct ftrace f = { 0 };
+	int r = functool_duration(t->seconds, &w.limit_ns, e), bad;
+
+	if (r >= 0)
+		r = functool_pids(t, e);
+	if (r >= 0 && t->stack)
+		t->t.o.event_stack = true;
+	if (r >= 0)
+		r = ftrace_wait_open(&w, NULL, e);
+	if (r >= 0)
+		r = trace(t, &f, &w, e);
+	ftrace_wait_close(&w);
+	bad = ftrace_close(&f);
+	if (bad)
+		command_note(
+			"%d settings could not be put back; kymo reset-ftrace puts all to rest",
+			bad);
+	return r < 0 ? r : 0;
+}
+
+void functool_free(struct functool *f)
+{
+	ftrace_args_free(&f->t);
+	if (f->has_probe)
+		raw_probe_free(&f->probe);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/uprobe_where.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "sym/elf.h"
+#include "sym/symtab.h"
+
+/* Where libraries are: "libc" is libc.so.6 in one of these. */
+static const char *const library_dirs[] = {
+	"/lib/x86_64-linux-gnu",
+	"/usr/lib/x86_64-linux-gnu",
+	"/lib/aarch64-linux-gnu",
+	"/usr/lib/aarch64-linux-gnu",
+	"/lib64",
+	"/usr/lib64",
+	"/lib",
+	"/usr/lib",
+	"/usr/local/lib",
+};
+
+static char *in_path(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	path = path ? path : "/usr/bin:/bin";
+	while (*path) {
+		size_t n = strcspn(path, ":");
+		char *full = mem_printf("%.*s/%s", (int)n, path, name);
+
+		if (access(full, X_OK) == 0)
+			return full;
+		free(full);
+		path += n + (path[n] == ':');
+	}
+	return NULL;
+}
+
+static char *in_libraries(const char *name)
+{
+	AUTO_FREE char *pattern = mem_printf("%s.so*", name);
+
+	for (size_t i = 0; i < ARRAY_SIZE(library_dirs); i++) {
+		struct file_names names = { 0 };
+		char *found = NULL;
+
+		if (file_list(library_dirs[i], &names) == 0)
+			for (size_t k = 0; k < names.n && !found; k++)
+				if (strcmp(names.name[k], name) == 0 ||
+				    str_glob(pattern, names.name[k]))
+					found = mem_printf("%s/%s", library_dirs[i], names.name[k]);
+		file_names_free(&names);
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+int uprobe_path(const char *target, char **ret, struct err *e)
+{
+	AUTO_FREE char *found = NULL;
+	char *real;
+
+	if (strchr(target, '/'))
+		found = mem_strdup(target);
+	else if (!(found = str_starts(target, "lib") ? in_libraries(target) : in_path(target)))
+		found = str_starts(target, "lib") ? in_path(target) : in_libraries(target);
+	real = found ? realpath(found, NULL) : NULL;
+	if (!real) {
+		err_set(e, ENOENT, "there is no program or library '%s'", target);
+		return err_hint(e, "give its path");
+	}
+	*ret = real;
+	return 0;
+}
+
+struct object {
+	struct elf *elf;
+	struct symtab tab;
+};
+
+static int load(const char *path, struct object *o, struct err *e)
+{
+	int r = elf_open_path(path, &o->elf, e);
+
+	if (r < 0)
+		return r;
+	r = symtab_load(&o->tab, o->elf, NULL, e);
+	if (r < 0) {
+		elf_free(o->elf);
+		err_hint(e, "it was stripped of its symbols; give an offset: %s:0x...", path);
+	}
+	return r;
+}
+
+static void unload(struct object *o)
+{
+	symtab_free(&o->tab);
+	elf_free(o->elf);
+}
+
+static bool is_function(const struct symtab_sym *s)
+{
+	return (s->type == STT_FUNC || s->type == STT_GNU_IFUNC) && !str_ends(s->name, "@plt");
+}
+
+/* open64 is open64@@GLIBC_2.2.5 in a library. */
+static bool named(const char *symbol, const char *name, size_t n)
+{
+	return strncmp(symbol, name, n) == 0 && (symbol[n] == '\0' || symbol[n] == '@');
+}
+
+/* SYMBOL[+OFFSET] as an offset in the file. */
+static int find_offset(const char *path, const char *symbol, uint64_t *ret, struct err *e)
+{
+	size_t n = strcspn(symbol, "+");
+	uint64_t more = symbol[n] ? strtoull(symbol + n + 1, NULL, 0) : 0;
+	struct str_nearest near = { 0 };
+	AUTO_FREE char *wanted = mem_strndup(symbol, n);
+	struct object o = { 0 };
+	char list[256];
+	int r = load(path, &o, e);
+
+	if (r < 0)
+		return r;
+	r = -ENOENT;
+	near.typed = wanted;
+	for (size_t i = 0; i < o.tab.n && r < 0; i++) {
+		const struct symtab_sym *s = &o.tab.sym[i];
+
+		if (!is_function(s))
+			continue;
+		if (named(s->name, wanted, n) && elf_offset(o.elf, s->start, ret)) {
+			*ret += more;
+			r = 0;
+		}
+		str_nearest_add(&near, s->name);
+	}
+	if (r < 0) {
+		err_set(e, ENOENT, "%s has no function '%s'", path, wanted);
+		if (str_nearest_list(&near, list, sizeof(list)))
+			err_hint(e, "did you mean %s?", list);
+		else
+			err_hint(e, "kymo uprobe -l %s lists them", path);
+	}
+	unload(&o);
+	return r;
+}
+
+int uprobe_definition(const char *text, char **ret, struct err *e)
+{
+	AUTO_FREE char *path = NULL, *where = NULL, *name = NULL, *target = NULL;
+	size_t kind = strcspn(text, ": \t"), word = strcspn(text, " \t");
+	const char *rest = text + word, *colon, *symbol;
+	uint64_t offset;
+	int r;
+
+	while (isspace((unsigned char)*rest))
+		rest++;
+	colon = text[kind] == ':' ? memchr(text + kind + 1, ':', word - kind - 1) : NULL;
+	if (colon) { /* p:TARGET:SYMBOL */
+		where = mem_strndup(text + kind + 1, word - kind - 1);
+	} else { /* p[:NAME] TARGET:SYMBOL */
+		size_t n = strcspn(rest, " \t");
+
+		if (text[kind] == ':' && word > kind + 1)
+			name = mem_strndup(text + kind + 1, word - kind - 1);
+		where = mem_strndup(rest, n);
+		rest += n;
+		while (isspace((unsigned char)*rest))
+			rest++;
+	}
+	symbol = strrchr(where, ':');
+	if (!symbol) {
+		err_set(e, EINVAL, "'%s' does not say which function of which file", text);
+		return err_hint(e, "p:TARGET:SYMBOL, for instance p:bash:readline");
+	}
+	target = mem_strndup(where, (size_t)(symbol - where));
+	symbol++;
+	r = uprobe_path(target, &path, e);
+	if (r < 0)
+		return r;
+	if (isdigit((unsigned char)*symbol))
+		offset = strtoull(symbol, NULL, 0);
+	else if ((r = find_offset(path, symbol, &offset, e)) < 0)
+		return r;
+	if (!name) {
+		name = mem_strndup(symbol, strcspn(symbol, "+@."));
+		if (isdigit((unsigned char)*name)) {
+			char *named_so = mem_printf("p_%s", name);
+
+			free(name);
+			name = named_so;
+		}
+	}
+	*ret = mem_printf("%.*s:%s %s:0x%llx%s%s", (int)kind, text, name, path,
+			  (unsigned long long)offset, *rest ? " " : "", rest);
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int uprobe_list(const char *target, const char *pattern, struct err *e)
+{
+	AUTO_FREE char *path = NULL;
+	struct object o = { 0 };
+	const char **names;
+	size_t n = 0;
+	int r = uprobe_path(target, &path, e);
+
+	if (r >= 0)
+		r = load(path, &o, e);
+	if (r < 0)
+		return r;
+	names = mem_alloc((o.tab.n + 1) * sizeof(*names));
+	for (size_t i = 0; i < o.tab.n; i++)
+		if (is_function(&o.tab.sym[i]) &&
+		    (!pattern || str_glob(pattern, o.tab.sym[i].name)))
+			names[n++] = o.tab.sym[i].name;
+	qsort(names, n, sizeof(*names), by_name);
+	for (size_t i = 0; i < n; i++)
+		if (!i || strcmp(names[i], names[i - 1]) != 0)
+			puts(names[i]);
+	free(names);
+	unload(&o);
+	return 0;
+}
