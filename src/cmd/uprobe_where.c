@@ -2,6 +2,7 @@
 #include "cmd/uprobe_where.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,15 @@ static char *in_path(const char *name)
 	return NULL;
 }
 
+/* libc.so is a text for the linker. */
+static bool is_elf(const char *path)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char start[4];
+
+	return fd >= 0 && read(fd, start, 4) == 4 && memcmp(start, ELFMAG, 4) == 0;
+}
+
 static char *in_libraries(const char *name)
 {
 	AUTO_FREE char *pattern = mem_printf("%s.so*", name);
@@ -52,10 +62,16 @@ static char *in_libraries(const char *name)
 		char *found = NULL;
 
 		if (file_list(library_dirs[i], &names) == 0)
-			for (size_t k = 0; k < names.n && !found; k++)
-				if (strcmp(names.name[k], name) == 0 ||
-				    str_glob(pattern, names.name[k]))
-					found = mem_printf("%s/%s", library_dirs[i], names.name[k]);
+			for (size_t k = 0; k < names.n && !found; k++) {
+				if (strcmp(names.name[k], name) != 0 &&
+				    !str_glob(pattern, names.name[k]))
+					continue;
+				found = mem_printf("%s/%s", library_dirs[i], names.name[k]);
+				if (!is_elf(found)) {
+					free(found);
+					found = NULL;
+				}
+			}
 		file_names_free(&names);
 		if (found)
 			return found;

@@ -16,19 +16,17 @@
 static char *make_name(const char *what, size_t n, bool at_return)
 {
 	AUTO_STRBUF b = { 0 };
-	const char *slash = memrchr(what, '/', n), *colon;
+	const char *slash = memrchr(what, '/', n);
 
 	/* of a file and an offset: both */
 	if (slash) {
 		n -= (size_t)(slash + 1 - what);
 		what = slash + 1;
 	}
-	colon = memchr(what, ':', n);
 	strbuf_putc(&b, at_return ? 'r' : 'p');
 	strbuf_putc(&b, '_');
 	for (size_t i = 0; i < n && i < 50; i++)
 		strbuf_putc(&b, isalnum((unsigned char)what[i]) ? what[i] : '_');
-	(void)colon;
 	return mem_strdup(strbuf_str(&b));
 }
 
@@ -57,6 +55,9 @@ int raw_probe_parse(const char *text, const char *group, struct raw_probe *ret, 
 	}
 	while (isspace((unsigned char)*where))
 		where++;
+	/* "p:vfs_read" is short for "p:vfs_read vfs_read" */
+	if (!*where && name_n && !slash)
+		where = name;
 	if (!*where)
 		return err_set(e, EINVAL, "the probe '%s' does not say where", text);
 	out.group = slash ? mem_strndup(name, (size_t)(slash - name)) : mem_strdup(group);

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""ftrace and the function tools: exact counts of a program that knows them, bad input, and nothing left behind.
+
+What needs kprobes or the function tracer is tested in the lab (lab/tests/ftrace.sh).
+"""
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from tap import KYMO, SAN, WORK, check, end, has, kymo, run, same, skip
+
+TRACEFS = "/sys/kernel/tracing"
+KNOWN = os.path.abspath(f"{WORK}/known")
+DIR = tempfile.mkdtemp(prefix="kymo-ftrace-")
+KILLS = int(os.environ.get("KYMO_KILLS", "6" if SAN else "12"))  # a soak run sets 100
+
+
+def text(path):
+    try:
+        return open(f"{TRACEFS}/{path}", errors="replace").read()
+    except OSError as e:
+        return str(e)
+
+
+def left():
+    """What a kymo of this test could have left: its instances, probes and journals."""
+    mine = [n for n in os.listdir(f"{TRACEFS}/instances") if n.startswith("kymo")]
+    probes = [l for l in text("uprobe_events").splitlines() if ":kymo_" in l]
+    journals = os.listdir("/run/kymo") if os.path.isdir("/run/kymo") else []
+
+    def alive(name):
+        m = re.search(r"(\d+)", name)
+        return m and os.path.exists(f"/proc/{m[1]}")
+    return [x for x in mine + journals if not alive(x)] + [p for p in probes if not alive(p.split(":kymo_")[1].split("/")[0])]
+
+
+def top():
+    """The top instance's settings."""
+    files = ["current_tracer", "tracing_on", "trace_clock", "buffer_size_kb", "tracing_cpumask", "trace_options"]
+    return [text(f) for f in files]
+
+
+def wait_for(what, limit=60):
+    stop = time.time() + limit
+    while time.time() < stop:
+        if what():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+if os.geteuid() != 0 or not os.path.exists(f"{TRACEFS}/current_tracer"):
+    kymo("ftrace list -t")  # mounts tracefs when it can
+if os.geteuid() != 0 or not os.path.exists(f"{TRACEFS}/instances"):
+    skip("all of it", "not root, or no tracefs")
+    end()
+
+before = top()
+os.chdir(DIR)
+
+# --- exact counts ---
+for options in ["", "--file-version 6", "--compression none", "-B mine"]:
+    r = kymo(f"ftrace record -q -o t.dat {options} -e syscalls:sys_enter_getppid -F -- {KNOWN} getppid=1234")
+    check(f"record {options} exits 0", r.code == 0, r)
+    out = kymo("ftrace report -i t.dat").out
+    same(f"record -F {options} sees every call", out.count("sys_enter_getppid:"), 1234)
+same("an instance of our own is gone", os.path.exists(f"{TRACEFS}/instances/mine"), False)
+r = kymo(f"ftrace record -q -o t.dat -e syscalls:sys_enter_getppid -F -c -- {KNOWN} getppid=100 children=3")
+same("-c follows children", kymo("ftrace report -i t.dat").out.count("sys_enter_getppid:"), 300)
+r = kymo(f"ftrace stream -e syscalls:sys_enter_getppid -F -- {KNOWN} getppid=55")
+same("stream shows every call", r.out.count("sys_enter_getppid:"), 55)
+r = kymo("ftrace hist t.dat")
+has("hist counts", r.out, "300  syscalls:sys_enter_getppid")
+r = kymo("script -i t.dat")
+same("script reads trace.dat", r.out.count("syscalls:sys_enter_getppid"), 300)
+r = kymo("report -i t.dat --stdio -s comm")
+has("report reads trace.dat", r.out, "known", "syscalls:sys_enter_getppid")
+r = kymo("ftrace split -i t.dat -e 100 -r")
+same("split makes three files", r.err.count("with 100 events"), 3)
+parts = sum(kymo(f"ftrace report -i t.dat.{i}").out.count("sys_enter_getppid:") for i in (1, 2, 3))
+same("with all events in them", parts, 300)
+r = kymo(f"ftrace record -q -m 16 -o m.dat -e syscalls -F -- {KNOWN} getppid=20000", timeout=120)
+out = kymo("ftrace report -i m.dat").out
+check("-m keeps the newest events only", 0 < out.count("sys_enter_getppid:") < 20000 and "sys_enter_exit_group" in out, out[-500:])
+
+# --- start ... reset ---
+r = kymo("ftrace start -q -e sched:sched_process_exec")
+check("start", r.code == 0, r)
+run(["true"])
+kymo("ftrace mark a mark of ours")
+kymo("ftrace stop")
+has("show shows it", kymo("ftrace show").out, "sched_process_exec", "a mark of ours")
+has("stat tells", kymo("ftrace stat -B kymo").out, "sched:sched_process_exec")
+r = kymo("ftrace extract -q -o e.dat")
+has("extract", kymo("ftrace report -i e.dat").out, "sched_process_exec", "a mark of ours")
+kymo("ftrace reset")
+same("reset leaves nothing", left(), [])
+
+# --- tools ---
+p = subprocess.Popen([KYMO, "tpoint", "syscalls:sys_enter_getppid"], stdout=open("tp", "w"), stderr=open("tp.err", "w"))
+wait_for(lambda: "Tracing" in open("tp.err").read())
+run([KNOWN, "getppid=17"])
+SEEN = r"known-\d+ .*sys_getppid\("  # shells make that call, too
+wait_for(lambda: len(re.findall(SEEN, open("tp").read())) >= 17)
+p.send_signal(signal.SIGINT)
+same("tpoint ends with Ctrl-C", p.wait(60), 0)
+same("and showed every call", len(re.findall(SEEN, open("tp").read())), 17)
+has("tpoint -v shows a format", kymo("tpoint -v sched:sched_switch").out, "field:pid_t next_pid")
+has("uprobe -l lists functions", kymo(f"uprobe -l {KNOWN} main").out, "main")
+r = kymo(f"functime -x {KNOWN} main {KNOWN} getppid=1")
+if "refuse" in r.err or "no uprobes" in r.err:
+    skip("functime -x", "no uprobes here")
+else:
+    has("functime -x times a user function", r.out, "1 calls")
+same("tools leave nothing", left(), [])
+
+# --- bad input ---
+for args, code, words in [
+        ("ftrace record -e no_such_event true", 1, ["there is no event", "hint:"]),
+        ("ftrace record -e sched_swich true", 1, ["did you mean sched_switch"]),
+        ("ftrace record -p no_such_tracer true", 1, ["has no tracer", "hint:"]),
+        ("ftrace record true", 1, ["what shall be traced?", "hint:"]),
+        ("ftrace record -f x==1 -e sched true", 129, ["belongs behind the -e"]),
+        ("ftrace record -e sched -l vfs_read true", 1, ["nothing traces functions", "-p function"]),
+        ("ftrace record -e sched:sched_switch -f nofield==1 true", 1, ["nofield==1", "^"]),
+        ("ftrace record -e sched -O nosuchoption true", 1, ["no trace option", "list -o"]),
+        ("ftrace record -e sched -C nosuchclock true", 1, ["nosuchclock", "list -C"]),
+        ("ftrace record -e sched -- /no/such/command", 1, ["cannot run"]),
+        ("ftrace record -e sched -o /no/such/dir/t.dat true", 1, ["cannot write", "-o FILE"]),
+        ("ftrace record -e sched --compression lzo true", 1, ["cannot compress with 'lzo'"]),
+        ("ftrace report -i none.dat", 1, ["none.dat", "hint:"]),
+        ("ftrace report -i t.dat -F nosuchevent", 1, ["knows no event", "-E"]),
+        ("ftrace report -i t.dat -F 'sys_enter_getppid:('", 1, ["^"]),
+        ("ftrace nosuchverb", 1, ["no verb", "hint:"]),
+        ("tpoint sched:no_such", 1, ["there is no event", "hint:"]),
+        ("uprobe p:no_such_program:main", 1, ["no program or library", "hint:"]),
+        (f"uprobe p:{KNOWN}:no_such_function", 1, ["has no function", "hint:"]),
+        ("kprobe nonsense", 1, ["a probe begins with", "hint:"]),
+        ("functime", 1, ["which function?", "hint:"]),
+]:
+    r = kymo(args)
+    check(f"refused: {args}", r.code == code and all(w in r.err for w in words), r)
+same("refusals leave nothing", left(), [])
+
+# --- files that were cut or damaged ---
+kymo(f"ftrace record -q -o six.dat --file-version 6 -e sched -- {KNOWN} switches=20")
+kymo(f"ftrace record -q -o seven.dat -e sched -- {KNOWN} switches=20")
+random.seed(6)
+for name in ["six.dat", "seven.dat"]:
+    whole = open(name, "rb").read()
+    bad = []
+    for i in range(8 if SAN else 25):
+        data = bytearray(whole[:random.randrange(len(whole))] if i % 2 else whole)
+        if i % 2 == 0:
+            for _ in range(20):
+                data[random.randrange(len(data))] = random.randrange(256)
+        open("cut.dat", "wb").write(data)
+        for cmd in ["ftrace report -i cut.dat", "script -i cut.dat"]:
+            r = kymo(cmd)
+            if r.code not in (0, 1) or (r.code == 1 and "kymo" not in r.err):
+                bad.append((i, len(data), r.code, r.err[-300:]))
+    same(f"{name}: cut and damaged files end well", bad, [])
+open("cut.dat", "wb").write(open("six.dat", "rb").read()[:-4096])
+r = kymo("ftrace report -i cut.dat")
+check("what is missing is told", r.code == 0 and "cut" in r.err and "sched" in r.out, r.err)
+
+# --- kill -9 at random moments, then any command ---
+commands = ["ftrace record -q -e sched -o k.dat", "ftrace record -q -B kymo-test -e irq -e timer -o k.dat",
+            "ftrace stream -e sched:sched_switch", f"uprobe p:{KNOWN}:main", "tpoint sched:sched_switch"]
+for i in range(KILLS):
+    p = subprocess.Popen([KYMO, *commands[i % len(commands)].split()], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(random.uniform(0, 0.3))
+    p.kill()
+    p.wait()
+    kymo("version")
+    if not check(f"kill {i + 1}: nothing is left", wait_for(lambda: left() == [] and not os.path.exists(f"{TRACEFS}/instances/kymo-test"), 10), left()):
+        break
+same("the top instance is as it was", top(), before)
+
+os.chdir("/")
+shutil.rmtree(DIR)
+end()
