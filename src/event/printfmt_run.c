@@ -365,13 +365,29 @@ static void put_number(struct run *r, const struct piece *p, uint64_t width, uin
 		}
 }
 
-/* The plain ones make up nearly all: without printf. */
+/* "%08" and the like: how wide, filled with zeros; 0 for no width, -1 for anything else. */
+static int zero_width(const struct piece *p)
+{
+	const char *s = p->spec;
+	int width = 0;
+
+	if (p->plain)
+		return 0;
+	if (p->width || s[0] != '%' || s[1] != '0')
+		return -1;
+	for (s += 2; *s >= '0' && *s <= '9' && width < 20; s++)
+		width = width * 10 + (*s - '0');
+	return *s || width > 20 ? -1 : width;
+}
+
+/* The plain ones, and those filled with zeros, make up nearly all: without printf. */
 static bool put_plain(struct run *r, const struct piece *p, uint64_t v)
 {
-	char buf[24], *end = buf + sizeof(buf), *s = end;
+	char buf[32], *end = buf + sizeof(buf), *s = end;
+	int width = zero_width(p);
 	bool minus = false;
 
-	if (!p->plain || !strchr("dux", p->conversion))
+	if (width < 0 || (p->conversion != 'd' && p->conversion != 'u' && p->conversion != 'x'))
 		return false;
 	if (p->length < 1)
 		v = p->length == 0 ? (uint32_t)v : p->length == -1 ? (uint16_t)v : (uint8_t)v;
@@ -379,6 +395,8 @@ static bool put_plain(struct run *r, const struct piece *p, uint64_t v)
 		do
 			*--s = "0123456789abcdef"[v & 15];
 		while (v >>= 4);
+		while (end - s < width)
+			*--s = '0';
 		strbuf_add(r->b, s, (size_t)(end - s));
 		return true;
 	}
@@ -394,6 +412,8 @@ static bool put_plain(struct run *r, const struct piece *p, uint64_t v)
 	do
 		*--s = (char)('0' + v % 10);
 	while (v /= 10);
+	while (end - s + minus < width)
+		*--s = '0';
 	if (minus)
 		*--s = '-';
 	strbuf_add(r->b, s, (size_t)(end - s));
