@@ -103,6 +103,7 @@ extern const struct command cmd_report;
 extern const struct command cmd_run;
 extern const struct command cmd_script;
 extern const struct command cmd_stat;
+extern const struct command cmd_tools;
 extern const struct command cmd_top;
 extern const struct command cmd_version;
 

@@ -8,6 +8,10 @@
 #include "base/term.h"
 #include "cmd/command.h"
 
+#define TOOL(name) extern const struct command tool_##name;
+#include "cmd/tools_made.h"
+#undef TOOL
+
 /* One a line, so that additions do not collide. */
 /* clang-format off */
 const struct command *const commands[] = {
@@ -19,6 +23,7 @@ const struct command *const commands[] = {
 	&cmd_script,
 	&cmd_top,
 	&cmd_run,
+	&cmd_tools,
 	&cmd_evlist,
 	&cmd_buildid_list,
 	&cmd_buildid_cache,
@@ -46,6 +51,9 @@ const struct command *const commands[] = {
 	&cmd_version,
 	&cmd_completion,
 	&cmd_introspect,
+#define TOOL(name) &tool_##name,
+#include "cmd/tools_made.h"
+#undef TOOL
 	NULL,
 };
 /* clang-format on */

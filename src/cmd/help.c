@@ -137,6 +137,21 @@ static bool group_seen(const struct command *const *before)
 	return false;
 }
 
+/* The many small ones: names only; `kymo tools` says more. */
+static void tool_names(FILE *f, const struct command *const *from)
+{
+	unsigned column = 0;
+
+	for (const struct command *const *c = from; *c; c++) {
+		if (!(*c)->group || strcmp((*c)->group, (*from)->group) != 0)
+			continue;
+		if (column + strlen((*c)->name) + 1 > 76)
+			column = 0;
+		column += (unsigned)fprintf(f, "%s%s", column ? " " : c == from ? "  " : "\n  ", (*c)->name);
+	}
+	fputc('\n', f);
+}
+
 void help_overview(FILE *f)
 {
 	fprintf(f,
@@ -148,6 +163,10 @@ void help_overview(FILE *f)
 		if (!(*g)->group || group_seen(g))
 			continue;
 		heading(f, (*g)->group);
+		if (strcmp((*g)->group, "Tools") == 0) {
+			tool_names(f, g);
+			continue;
+		}
 		for (const struct command *const *c = g; *c; c++)
 			if ((*c)->group && strcmp((*g)->group, (*c)->group) == 0)
 				fprintf(f, "  %s%-13s%s %s\n", term_style(f, TERM_BOLD), (*c)->name,

@@ -227,7 +227,8 @@ void check_records(struct checker *c)
 	}
 }
 
-static const struct ltype *format_type(struct checker *c, const struct field *f)
+static const struct ltype *format_type(struct checker *c, const struct field *f,
+				       enum lt_space space)
 {
 	if (f->kind == FIELD_STRING)
 		return lt_string(c->t, f->size);
@@ -243,7 +244,13 @@ static const struct ltype *format_type(struct checker *c, const struct field *f)
 		for (n = strlen(s); n && s[n - 1] == ' '; n--)
 			s[n - 1] = '\0';
 		t = named_type(c, s);
-		return lt_ptr(c->t, t ? t : c->nothing, LS_BPF);
+		t = t ? t : c->nothing;
+		/* "const char *const *": what an outer pointer leads to is where the call's data is
+		 */
+		for (const char *star = strchr(strchr(f->type, '*') + 1, '*'); star;
+		     star = strchr(star + 1, '*'))
+			t = lt_ptr(c->t, t, space);
+		return lt_ptr(c->t, t, t->kind == LT_PTR ? space : LS_BPF);
 	}
 	if (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8) {
 		if (strcmp(f->type, "bool") == 0)
@@ -276,7 +283,11 @@ static struct lrecord *record_of(struct checker *c, const struct lang_point *p,
 		to->offset = f->offset;
 		to->data_loc = f->kind == FIELD_DATA_LOC || f->kind == FIELD_REL_LOC;
 		to->rel_loc = f->kind == FIELD_REL_LOC;
-		to->type = to->data_loc ? lt_int(c->t, 4, false) : format_type(c, f);
+		to->type = to->data_loc
+				   ? lt_int(c->t, 4, false)
+				   : format_type(c, f,
+						 strcmp(p->target, "syscalls") == 0 ? LS_USER
+										    : LS_KERNEL);
 		if (f->offset + f->size > r->size)
 			r->size = f->offset + f->size;
 		r->n++;

@@ -621,8 +621,9 @@ struct val gen_expr(struct gen *g, struct node *n)
 			return gen_args_field(g, n);
 		return fetch(g, gen_ref(g, n), n);
 	case N_INDEX:
+		/* args.args[i] of raw_syscalls; args.argv[i] is read through a pointer */
 		if (n->a->kind == N_FIELD && n->a->a->kind == N_IDENT && n->a->a->id == B_ARGS &&
-		    g->how != LH_NORMAL)
+		    g->how != LH_NORMAL && n->a->type->kind == LT_ARRAY)
 			return gen_args_field(g, n);
 		return fetch(g, gen_ref(g, n), n);
 	case N_TERN:
