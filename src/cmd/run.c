@@ -243,7 +243,7 @@ static const struct example examples[] = {
 
 const struct command cmd_run = {
 	.name = "run",
-	.group = "tracing",
+	.group = "Trace",
 	.summary = "run a tracing program (bpftrace's language)",
 	.usage = "[OPTIONS] (-e PROGRAM | FILE) [ARGS]",
 	.about = "The program is compiled to BPF at once, without a compiler at hand, and "

@@ -230,7 +230,11 @@ void lang_message(struct lang_out *o, const void *data, size_t n)
 	case LA_DEBUGF: format(o, a, data, &o->errors); break;
 	case LA_PRINT: print_value(o, a, data); break;
 	case LA_PRINT_MAP: lang_show_map(o, a->map, a->top, a->div); break;
-	case LA_CLEAR: o->h->map_clear(o->h->ctx, a->map); break;
+	case LA_CLEAR:
+		o->h->map_clear(o->h->ctx, a->map);
+		if (o->ending)
+			vec_push(&o->gone, a->map);
+		break;
 	case LA_ZERO: o->h->map_zero(o->h->ctx, a->map); break;
 	case LA_EXIT:
 		o->exit = true;

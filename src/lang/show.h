@@ -8,6 +8,7 @@
 #ifndef KYMO_LANG_SHOW_H
 #define KYMO_LANG_SHOW_H
 
+#include "base/vec.h"
 #include "lang/lang.h"
 
 typedef int lang_entry_fn(void *arg, const void *key, const void *value);
@@ -42,6 +43,10 @@ struct lang_out {
 	bool json;
 	bool exit;
 	int exit_code;
+	/* In END: a map that is cleared is not shown, though probes that are slow to take down
+	 * may still fill it. */
+	bool ending;
+	VEC(int) gone;
 	uint64_t messages, bad;
 };
 

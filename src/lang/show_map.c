@@ -501,12 +501,20 @@ static int by_name(const void *a, const void *b)
 		      naming->maps.data[*(const int *)b].name);
 }
 
+static bool is_gone(const struct lang_out *o, int map)
+{
+	vec_each (&o->gone, g)
+		if (*g == map)
+			return true;
+	return false;
+}
+
 void lang_show_maps(struct lang_out *o)
 {
 	VEC(int) order = { 0 };
 
 	for (size_t i = LANG_MAP_FIXED; i < o->p->maps.n; i++)
-		if (o->p->maps.data[i].name)
+		if (o->p->maps.data[i].name && !is_gone(o, (int)i))
 			vec_push(&order, (int)i);
 	naming = o->p;
 	if (order.n)

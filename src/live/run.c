@@ -383,9 +383,11 @@ int run_go(struct run *r, int *code, struct err *e)
 			k = wait_for_end(r, code, e);
 	}
 	if (k == 0) {
+		run_stop(r); /* what END clears stays clear */
 		drain(r);
 		r->ignore = false;
 		r->out.exit = false; /* END's messages all count */
+		r->out.ending = true;
 		run_all(r, LP_END);
 		drain(r);
 		if (!r->o.json)

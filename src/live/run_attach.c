@@ -250,14 +250,20 @@ int run_attach_code(struct run *r, size_t code, struct err *e)
 	return k;
 }
 
-void run_detach(struct run *r)
+void run_stop(struct run *r)
 {
-	int keeper = -1;
-
 	vec_each (&r->events, fd)
 		ioctl(*fd, PERF_EVENT_IOC_DISABLE, 0);
 	vec_each (&r->links, fd)
 		close(*fd);
+	r->links.n = 0;
+}
+
+void run_detach(struct run *r)
+{
+	int keeper = -1;
+
+	run_stop(r);
 	if (r->events.n) /* taking these down takes the kernel long; a child waits for it */
 		keeper = later_keep(r->events.data, r->events.n);
 	vec_each (&r->events, fd)
@@ -266,5 +272,5 @@ void run_detach(struct run *r)
 		close(keeper);
 	vec_each (&r->iters, fd)
 		close(*fd);
-	r->links.n = r->events.n = r->iters.n = 0;
+	r->events.n = r->iters.n = 0;
 }

@@ -50,6 +50,8 @@ struct run {
 
 int run_load(struct run *r, char **log, struct err *e);
 int run_attach_code(struct run *r, size_t code, struct err *e);
+/* What is quick of that: nothing more comes in, as far as that can be had at once. */
+void run_stop(struct run *r);
 void run_detach(struct run *r);
 
 void run_names_host(struct run *r);
