@@ -40,7 +40,7 @@ const struct ltype *check_fail(struct checker *c, const struct node *n, const ch
 	return c->none;
 }
 
-static const char *text_of(struct checker *c, const struct ltype *t)
+const char *check_text(struct checker *c, const struct ltype *t)
 {
 	AUTO_STRBUF b = { 0 };
 
@@ -201,8 +201,8 @@ void check_map_keys(struct checker *c, struct node *n)
 		return;
 	merged = check_merge(c, m->key, key);
 	if (!merged) {
-		check_fail(c, n, "%s has keys %s elsewhere, not %s", n->s, text_of(c, m->key),
-			   text_of(c, key));
+		check_fail(c, n, "%s has keys %s elsewhere, not %s", n->s, check_text(c, m->key),
+			   check_text(c, key));
 	} else if (!same_type(merged, m->key)) {
 		m->key = merged;
 		m->key_size = merged->size;
@@ -210,7 +210,7 @@ void check_map_keys(struct checker *c, struct node *n)
 	}
 }
 
-static void assign_map(struct checker *c, struct node *n, const struct ltype *t)
+void check_assign_map(struct checker *c, struct node *n, const struct ltype *t)
 {
 	struct lang_map *m = &c->p->maps.data[n->a->map];
 	const struct ltype *merged;
@@ -232,8 +232,8 @@ static void assign_map(struct checker *c, struct node *n, const struct ltype *t)
 	    (m->value->kind == LT_LHIST &&
 	     (m->value->min != t->min || m->value->max != t->max || m->value->step != t->step)) ||
 	    (m->value->kind == LT_HIST && m->value->step != t->step)) {
-		check_fail(c, n, "%s holds %s elsewhere, not %s", n->a->s, text_of(c, m->value),
-			   text_of(c, t));
+		check_fail(c, n, "%s holds %s elsewhere, not %s", n->a->s, check_text(c, m->value),
+			   check_text(c, t));
 	} else if (!same_type(merged, m->value)) {
 		m->value = merged;
 		c->changed = true;
@@ -248,7 +248,7 @@ static struct lvar *find_var(struct checker *c, const char *name)
 	return NULL;
 }
 
-static struct lvar *new_var(struct checker *c, struct node *n, const struct ltype *t)
+struct lvar *check_new_var(struct checker *c, struct node *n, const struct ltype *t)
 {
 	/* Checked again, the node keeps its variable, with the type found so far. */
 	struct lvar *v = n->var;
@@ -269,7 +269,7 @@ static struct lvar *new_var(struct checker *c, struct node *n, const struct ltyp
 	return v;
 }
 
-static void assign_var(struct checker *c, struct node *n, const struct ltype *t, bool declare)
+void check_assign_var(struct checker *c, struct node *n, const struct ltype *t, bool declare)
 {
 	struct lvar *v = declare ? NULL : find_var(c, n->s);
 	const struct ltype *merged;
@@ -284,7 +284,7 @@ static void assign_var(struct checker *c, struct node *n, const struct ltype *t,
 	if (t->kind == LT_RECORD || t->kind == LT_ARRAY || t->kind == LT_STRING)
 		t = stored_type(c, t);
 	if (!v) {
-		v = new_var(c, n, t);
+		v = check_new_var(c, n, t);
 		if (v->type->kind == LT_NONE)
 			v->type = t;
 	}
@@ -294,8 +294,8 @@ static void assign_var(struct checker *c, struct node *n, const struct ltype *t,
 		v->used_in_callback = true;
 	merged = check_merge(c, v->type, t);
 	if (!merged) {
-		check_fail(c, n, "%s is %s, and cannot become %s", n->s, text_of(c, v->type),
-			   text_of(c, t));
+		check_fail(c, n, "%s is %s, and cannot become %s", n->s, check_text(c, v->type),
+			   check_text(c, t));
 	} else if (v->type->kind == LT_NONE ||
 		   (!lt_is_num(v->type) && !same_type(merged, v->type))) {
 		v->type = merged;
@@ -375,7 +375,7 @@ static const struct ltype *check_field(struct checker *c, struct node *n)
 	if (t->kind == LT_PTR)
 		t = t->elem;
 	if (t->kind != LT_RECORD)
-		return check_fail(c, n, "%s has no fields", text_of(c, t));
+		return check_fail(c, n, "%s has no fields", check_text(c, t));
 	check_fill(c, t);
 	n->field = lt_field(t->rec, n->s, &n->offset);
 	if (!n->field) {
@@ -424,7 +424,7 @@ static const struct ltype *check_index(struct checker *c, struct node *n)
 	if (t->kind == LT_NONE)
 		return t;
 	if (t->kind != LT_ARRAY && t->kind != LT_PTR)
-		return check_fail(c, n->a, "%s cannot be indexed", text_of(c, t));
+		return check_fail(c, n->a, "%s cannot be indexed", check_text(c, t));
 	if (i->kind != LT_INT && i->kind != LT_NONE)
 		return check_fail(c, n->b, "an index is a number");
 	if (t->kind == LT_ARRAY && t->n && check_const(n->b, &v) && (v < 0 || v >= t->n))
@@ -446,7 +446,7 @@ static const struct ltype *check_unary(struct checker *c, struct node *n)
 		if (t->kind == LT_INT) /* an address, read as a number */
 			return c->u64;
 		if (t->kind != LT_PTR)
-			return check_fail(c, n, "%s is no pointer", text_of(c, t));
+			return check_fail(c, n, "%s is no pointer", check_text(c, t));
 		check_fill(c, t->elem);
 		if (t->elem->kind == LT_VOID)
 			return check_fail(c, n, "a void pointer has no value to read");
@@ -457,7 +457,7 @@ static const struct ltype *check_unary(struct checker *c, struct node *n)
 	if (n->op == '&')
 		return check_fail(c, n, "taking an address is not supported");
 	if (!lt_is_num(t))
-		return check_fail(c, n, "'%c' wants a number, not %s", n->op, text_of(c, t));
+		return check_fail(c, n, "'%c' wants a number, not %s", n->op, check_text(c, t));
 	if (check_const(n->a, &v)) {
 		n->folded = true;
 		n->v = n->op == '-' ? (int64_t) - (uint64_t)v : n->op == '~' ? ~v : !v;
@@ -543,7 +543,7 @@ static const struct ltype *check_binary(struct checker *c, struct node *n)
 
 		strbuf_puts(&op, lex_name(n->op, buf, sizeof(buf)));
 		check_fail(c, n, "%s is not possible between %s and %s", strbuf_str(&op),
-			   text_of(c, a), text_of(c, b));
+			   check_text(c, a), check_text(c, b));
 		if (a->kind == LT_STRING && b->kind == LT_STRING)
 			lang_hint(c->d,
 				  "strings can be compared with == and !=, and with strncmp()");
@@ -580,7 +580,7 @@ static const struct ltype *check_tern(struct checker *c, struct node *n)
 	bool void_ok = c->void_ok;
 
 	if (t->kind != LT_NONE && !lt_is_num(t))
-		check_fail(c, n->a, "a condition is a number, not %s", text_of(c, t));
+		check_fail(c, n->a, "a condition is a number, not %s", check_text(c, t));
 	a = check_expr(c, n->b);
 	c->void_ok = void_ok;
 	b = check_expr(c, n->c);
@@ -589,7 +589,7 @@ static const struct ltype *check_tern(struct checker *c, struct node *n)
 	m = check_merge(c, a, b);
 	if (!m || a->kind == LT_VOID || b->kind == LT_VOID)
 		return check_fail(c, n, "both sides of ':' must be of one type, not %s and %s",
-				  text_of(c, a), text_of(c, b));
+				  check_text(c, a), check_text(c, b));
 	if (m->kind == LT_STRING)
 		return lt_string(c->t, m->size);
 	return m->kind == LT_INT ? stored_type(c, m) : m;
@@ -605,7 +605,7 @@ static const struct ltype *check_cast(struct checker *c, struct node *n)
 		if (from->kind == LT_ARRAY || from->kind == LT_STRING || from->kind == LT_RECORD)
 			return lt_ptr(c->t, to->elem, from->space);
 		if (!lt_is_num(from))
-			return check_fail(c, n, "%s cannot become a pointer", text_of(c, from));
+			return check_fail(c, n, "%s cannot become a pointer", check_text(c, from));
 		return lt_ptr(c->t, to->elem,
 			      from->kind == LT_PTR
 				      ? (from->space == LS_TRUSTED ? LS_KERNEL : from->space)
@@ -614,7 +614,7 @@ static const struct ltype *check_cast(struct checker *c, struct node *n)
 	if (to->kind == LT_INT) {
 		if (!lt_is_num(from) && from->kind != LT_ARRAY && from->kind != LT_KSYM &&
 		    from->kind != LT_USYM)
-			return check_fail(c, n, "%s cannot become a number", text_of(c, from));
+			return check_fail(c, n, "%s cannot become a number", check_text(c, from));
 		return to;
 	}
 	if (to->kind == LT_ARRAY && from->kind == LT_INT) {
@@ -632,7 +632,7 @@ static const struct ltype *check_cast(struct checker *c, struct node *n)
 	if (to->kind == LT_RECORD)
 		check_fail(c, n, "cast to a pointer: (%s *)", n->ctype->name);
 	else
-		check_fail(c, n, "a cast to %s is not possible", text_of(c, to));
+		check_fail(c, n, "a cast to %s is not possible", check_text(c, to));
 	return c->none;
 }
 
@@ -662,7 +662,7 @@ static const struct ltype *check_sizeof(struct checker *c, struct node *n)
 			f = t->kind == LT_RECORD ? lt_field(t->rec, part, &off) : NULL;
 			if (!f)
 				return check_fail(c, n, "there is no field '%s' in %s", part,
-						  text_of(c, t));
+						  check_text(c, t));
 			sum += off;
 			t = f->type;
 			s += k + (s[k] == '.');
@@ -734,7 +734,8 @@ static const struct ltype *expr(struct checker *c, struct node *n)
 			return c->i64;
 		}
 		if (t->kind != LT_NONE && !lt_is_num(t))
-			return check_fail(c, n, "%s cannot be counted up or down", text_of(c, t));
+			return check_fail(c, n, "%s cannot be counted up or down",
+					  check_text(c, t));
 		if (n->a->kind == N_MAP && lt_is_agg(c->p->maps.data[n->a->map].value))
 			return check_fail(c, n, "%s is an aggregation: assign count() or sum()",
 					  n->a->s);
@@ -757,181 +758,4 @@ const struct ltype *check_expr(struct checker *c, struct node *n)
 	c->agg_ok = agg;
 	c->void_ok = none;
 	return n->type;
-}
-
-static void check_stmt(struct checker *c, struct node *n);
-
-static void check_list(struct checker *c, struct node *n)
-{
-	size_t vars = c->vars.n;
-
-	if (!n)
-		return;
-	if (n->kind != N_BLOCK) {
-		check_stmt(c, n);
-	} else {
-		for (size_t i = 0; i < n->n; i++)
-			check_stmt(c, n->list[i]);
-	}
-	/* Declared inside, gone outside; 0.17 has one scope a probe, so plain assignments stay. */
-	for (size_t i = vars; i < c->vars.n; i++)
-		if (c->vars.data[i] && c->vars.data[i]->scope)
-			c->vars.data[i] = NULL;
-}
-
-static void check_cond(struct checker *c, struct node *n)
-{
-	const struct ltype *t = check_expr(c, n);
-
-	if (t->kind != LT_NONE && !lt_is_num(t))
-		check_fail(c, n, "a condition is a number, not %s", text_of(c, t));
-}
-
-static void check_for(struct checker *c, struct node *n)
-{
-	size_t vars = c->vars.n;
-	const struct ltype *t;
-
-	if (n->kind == N_FOR_MAP) {
-		struct lang_map *m;
-
-		if (n->b->kind != N_MAP)
-			return;
-		if (n->b->n)
-			check_fail(c, n->b, "for goes over a whole map, without a key");
-		n->b->map = check_map(c, n->b->s);
-		m = &c->p->maps.data[n->b->map];
-		t = c->none;
-		if (m->value->kind == LT_NONE) {
-			if (c->final)
-				check_fail(c, n->b, "nothing is ever stored in %s", n->b->s);
-		} else if (!m->key) {
-			if (c->final)
-				check_fail(c, n->b, "%s has no keys to go over", n->b->s);
-		} else {
-			const struct ltype *item[2] = { m->key->n == 1 ? m->key->item[0] : m->key,
-							m->value };
-
-			if (lt_is_agg(m->value) && m->value->kind != LT_HIST &&
-			    m->value->kind != LT_LHIST)
-				item[1] = m->value->is_signed ? c->i64 : c->u64;
-			if (lt_is_agg(item[1]))
-				check_fail(c, n->b, "the values of %s cannot be gone over",
-					   n->b->s);
-			else
-				t = lt_tuple(c->t, item, 2);
-		}
-	} else {
-		check_expr(c, n->b);
-		check_expr(c, n->c);
-		t = c->i64;
-	}
-	c->callback_depth++;
-	if (n->a->var)
-		n->a->var->type = t;
-	new_var(c, n->a, t)->loop_depth = c->callback_depth;
-	n->a->type = t;
-	check_list(c, n->list[0]);
-	c->callback_depth--;
-	for (size_t i = vars; i < c->vars.n; i++)
-		c->vars.data[i] = NULL;
-}
-
-static void check_assign(struct checker *c, struct node *n)
-{
-	const struct ltype *t;
-
-	if (n->a->kind == N_MAP) {
-		check_map_keys(c, n->a);
-		c->agg_ok = n->op == '=';
-		t = check_expr(c, n->b);
-		c->agg_ok = false;
-		n->a->type = c->p->maps.data[n->a->map].value;
-		if (n->op != '=' && t->kind != LT_NONE && !lt_is_num(t))
-			check_fail(c, n, "only numbers can be added to");
-		if (lt_is_agg(n->a->type) && !lt_is_agg(t) && t->kind != LT_NONE)
-			check_fail(c, n, "%s is an aggregation, it cannot be set", n->a->s);
-		else
-			assign_map(c, n, n->op == '=' ? t : t->kind == LT_NONE ? t : c->i64);
-		n->a->type = c->p->maps.data[n->a->map].value;
-		return;
-	}
-	t = check_expr(c, n->b);
-	if (n->op != '=') {
-		const struct ltype *old = check_expr(c, n->a);
-
-		if (old->kind != LT_NONE && t->kind != LT_NONE &&
-		    (!lt_is_num(old) || !lt_is_num(t)))
-			check_fail(c, n, "only numbers can be added to");
-		return;
-	}
-	assign_var(c, n->a, t, false);
-}
-
-static void check_stmt(struct checker *c, struct node *n)
-{
-	const struct ltype *t;
-	int64_t v;
-
-	switch (n->kind) {
-	case N_BLOCK: check_list(c, n); break;
-	case N_EXPR:
-		c->void_ok = true;
-		check_expr(c, n->a);
-		c->void_ok = false;
-		break;
-	case N_IF:
-		check_cond(c, n->a);
-		check_list(c, n->b);
-		check_list(c, n->c);
-		break;
-	case N_WHILE:
-		check_cond(c, n->a);
-		check_list(c, n->b);
-		break;
-	case N_UNROLL:
-		t = check_expr(c, n->a);
-		if (!check_const(n->a, &v)) {
-			if (t->kind != LT_NONE || c->final)
-				check_fail(c, n->a, "unroll wants a constant");
-		} else if (v < 1 || v > 100) {
-			check_fail(c, n->a, "unroll goes from 1 to 100");
-		}
-		check_list(c, n->b);
-		break;
-	case N_FOR_MAP:
-	case N_FOR_RANGE: check_for(c, n); break;
-	case N_RETURN:
-		if (n->a)
-			check_expr(c, n->a);
-		break;
-	case N_LET: {
-		struct lvar *old = n->a->var;
-
-		t = n->b ? check_expr(c, n->b) : c->none;
-		if (n->ctype)
-			t = check_ctype(c, n->ctype);
-		n->a->var = old;
-		assign_var(c, n->a, t, true);
-		if (n->a->var)
-			n->a->var->scope = n;
-		break;
-	}
-	case N_ASSIGN: check_assign(c, n); break;
-	default: break;
-	}
-}
-
-void check_block(struct checker *c, struct probe_block *b, const struct lang_point *pt)
-{
-	c->vars.n = 0;
-	c->block = b;
-	c->point = pt;
-	c->args = NULL;
-	c->args_asked = false;
-	c->uses_point = false;
-	c->callback_depth = 0;
-	if (b->pred)
-		check_cond(c, b->pred);
-	check_list(c, b->body);
 }

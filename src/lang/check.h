@@ -139,6 +139,10 @@ void check_map_keys(struct checker *c, struct node *n);
 const struct ltype *check_merge(struct checker *c, const struct ltype *a, const struct ltype *b);
 enum lt_space check_space(const struct checker *c);
 void check_printf(struct checker *c, struct node *n, size_t first);
+const char *check_text(struct checker *c, const struct ltype *t); /* for messages */
+struct lvar *check_new_var(struct checker *c, struct node *n, const struct ltype *t);
+void check_assign_var(struct checker *c, struct node *n, const struct ltype *t, bool declare);
+void check_assign_map(struct checker *c, struct node *n, const struct ltype *t);
 /* A stack so deep is wanted, and a few frames of the tracing machinery that will not be shown. */
 void check_depth(struct checker *c, uint32_t depth);
 const struct lrecord *check_args(struct checker *c);

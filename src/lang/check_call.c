@@ -8,6 +8,7 @@
 #include "lang/check.h"
 
 #define NO_MAX 64
+#define LHIST_MAX (INT64_MAX / 2)
 
 static const struct {
 	const char *name;
@@ -319,18 +320,14 @@ static const struct ltype *agg_type(struct checker *c, struct node *n)
 		t->size = lt_hist_buckets((unsigned)t->step) * 8;
 	}
 	if (n->id == F_LHIST) {
-		t->min = constant(c, n->list[1], "lhist()", INT64_MIN, INT64_MAX);
-		t->max = constant(c, n->list[2], "lhist()", INT64_MIN, INT64_MAX);
-		t->step = constant(c, n->list[3], "lhist()", 1, INT64_MAX);
-		if (t->step < 1)
-			t->step = 1;
-		if (t->min < 0)
-			check_fail(c, n->list[1], "lhist() begins at 0 or above");
+		t->min = constant(c, n->list[1], "lhist()", 0, LHIST_MAX);
+		t->max = constant(c, n->list[2], "lhist()", 0, LHIST_MAX);
+		t->step = constant(c, n->list[3], "lhist()", 1, LHIST_MAX);
 		if (t->max <= t->min) {
 			check_fail(c, n, "lhist() ends (%lld) above where it begins (%lld)",
 				   (long long)t->max, (long long)t->min);
 			t->max = t->min + 1;
-		} else if (t->min >= 0 && (t->max - t->min) / t->step > 1000) {
+		} else if ((t->max - t->min) / t->step > 1000) {
 			check_fail(c, n, "lhist() has at most 1000 buckets");
 			t->max = t->min + t->step;
 		}

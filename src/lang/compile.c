@@ -416,12 +416,15 @@ int lang_compile(const struct lang_source *s, const struct lang_env *env, unsign
 {
 	struct lang_program *p = mem_alloc(sizeof(*p));
 	struct compiler k = { .p = p, .env = env, .d = d, .dump = dump };
+	char *source;
 
 	d->source = s->text;
 	d->name = s->name;
 	d->n = s->n;
 	p->types.arena = &p->arena;
-	p->source = arena_strndup(&p->arena, s->text, s->n);
+	source = arena_alloc(&p->arena, s->n + 1); /* with any zeros inside */
+	memcpy(source, s->text, s->n);
+	p->source = source;
 	p->source_n = s->n;
 	p->source_name = arena_strdup(&p->arena, s->name ? s->name : "program");
 	if (s->config)

@@ -362,7 +362,8 @@ static struct val fetch(struct gen *g, struct ref r, const struct node *n)
 			return v;
 		}
 		v.v = gen_load(g, r, size, t->kind == LT_INT && t->is_signed);
-		if (r.space == LS_TRUSTED && t->kind == LT_PTR) { /* the verifier wants it looked at */
+		if (r.space == LS_TRUSTED &&
+		    t->kind == LT_PTR) { /* the verifier wants it looked at */
 			int ok = ir_label(g->f);
 
 			ir_branch(g->f, BPF_JNE, v.v, IR_IMM(0), ok);

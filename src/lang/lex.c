@@ -237,7 +237,9 @@ static struct token string(struct lexer *l)
 	else if (at(l, 0) == '"')
 		l->at++;
 	t.len = l->at - t.pos;
-	t.s = arena_strndup(l->arena, strbuf_str(&b), b.n);
+	strbuf_putc(&b, '\0'); /* it may have others inside */
+	b.n--;
+	t.s = arena_dup(l->arena, b.data, b.n + 1);
 	t.slen = b.n;
 	return t;
 }

@@ -68,7 +68,7 @@ static void replay(struct lang_program *p)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	AUTO_FREE char *text = mem_strndup((const char *)data, size);
+	AUTO_FREE char *text = mem_alloc(size + 1);
 	struct lang_source src = { .name = "fuzz", .text = text, .n = size };
 	struct lang_env env = { .ncpus = 1, .recorded = true, .match = match, .tp_format = format };
 	struct lang_config config = { .strlen = 64,
@@ -83,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > 4096)
 		return 0;
+	memcpy(text, data, size);
 	src.config = &config;
 	src.unsafe = true;
 	if (lang_compile(&src, &env, LANG_DUMP_AST | LANG_DUMP_IR, &p, &d) == 0) {
