@@ -209,6 +209,19 @@ static void add_comm(struct reader *r, uint64_t tid, const char *name, size_t n)
 	tasks_comm(r->trace.tasks, 0, pid < 0 ? (int32_t)tid : pid, (int32_t)tid, copy, false);
 }
 
+/* The kernel and its modules as one: names come from the symbols that were saved. */
+static void map_kernel(struct reader *r)
+{
+	bool wide = r->t.long_size == 8;
+	struct task_map m = { .start = wide ? 0xffff000000000000 : 0x80000000,
+			      .end = wide ? UINT64_MAX : UINT32_MAX,
+			      .dso = tasks_dso(r->trace.tasks, "[kernel.kallsyms]", NULL, 0, true),
+			      .pid = -1 };
+
+	m.pgoff = m.start;
+	tasks_mmap(r->trace.tasks, 0, -1, -1, &m);
+}
+
 static int load(struct reader *r, struct err *e)
 {
 	struct cut c;
@@ -231,6 +244,7 @@ static int load(struct reader *r, struct err *e)
 		text_printk(r->trace.tep, r->t.printk, r->t.printk_size);
 	if (r->t.tgids)
 		each_line(r->t.tgids, r->t.tgids_size, add_tgid, r);
+	map_kernel(r);
 	tasks_comm(r->trace.tasks, 0, 0, 0, "<idle>", false);
 	if (r->t.cmdlines)
 		each_line(r->t.cmdlines, r->t.cmdlines_size, add_comm, r);

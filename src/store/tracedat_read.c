@@ -24,6 +24,7 @@ struct reading {
 	VEC(struct calls *) calls;
 	event_fn *fn;
 	void *ctx;
+	bool parts; /* read for sums: beginnings of functions, which weigh nothing, are left out */
 };
 
 static bool number(const struct event_type *t, const char *name, const struct ringbuf_record *rec,
@@ -200,6 +201,8 @@ static int give(struct reading *rd, struct tracedat_record *rec)
 	if (ev.type == r->entry_type) {
 		enter(rd, rec, &ev);
 		ev.weight = 0; /* what it takes is known at its end */
+		if (rd->parts)
+			return 0;
 	}
 	if (ev.type == r->exit_type)
 		leave(rd, rec, &ev);
@@ -228,10 +231,10 @@ static int give_lost(struct reading *rd, const struct tracedat_record *rec)
 	return rd->fn(rd->ctx, &ev);
 }
 
-static int read_all(const struct reader *r, struct tracedat_walk *w, bool all, event_fn *fn,
-		    void *ctx)
+static int read_all(const struct reader *r, struct tracedat_walk *w, bool all, bool parts,
+		    event_fn *fn, void *ctx)
 {
-	struct reading rd = { .r = r, .walk = w, .fn = fn, .ctx = ctx };
+	struct reading rd = { .r = r, .walk = w, .fn = fn, .ctx = ctx, .parts = parts };
 	struct tracedat_record rec;
 	int answer = 0;
 
@@ -260,7 +263,7 @@ int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx,
 
 	(void)e;
 	if (r->graph)
-		return read_all(r, tracedat_walk_new(s, chunk, NULL, NULL), false, fn, ctx);
+		return read_all(r, tracedat_walk_new(s, chunk, NULL, NULL), false, true, fn, ctx);
 	for (size_t i = 0; i < r->buffers.n; i++) {
 		const struct tracedat_buffer *b = &r->buffers.data[i];
 		uint32_t cpu;
@@ -270,7 +273,7 @@ int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx,
 			continue;
 		}
 		cpu = b->cpus[chunk].cpu;
-		return read_all(r, tracedat_walk_new(s, i, one_cpu, &cpu), false, fn, ctx);
+		return read_all(r, tracedat_walk_new(s, i, one_cpu, &cpu), false, true, fn, ctx);
 	}
 	return 0;
 }
@@ -278,5 +281,6 @@ int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx,
 int tracedat_read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e)
 {
 	(void)e;
-	return read_all(reader_of(s), tracedat_walk_new(s, SIZE_MAX, NULL, NULL), all, fn, ctx);
+	return read_all(reader_of(s), tracedat_walk_new(s, SIZE_MAX, NULL, NULL), all, false, fn,
+			ctx);
 }

@@ -158,14 +158,19 @@ static void make_types(struct reader *r, const struct jobs *jobs)
 	r->trace.types = arena_alloc(&r->trace.arena, (r->formats.n + 1) * sizeof(*r->trace.types));
 	r->type_of = mem_grow(NULL, IDS * sizeof(*r->type_of));
 	memset(r->type_of, 0xff, IDS * sizeof(*r->type_of));
-	vec_each (&r->formats, f) {
-		uint64_t n = 0;
+	/* the ends of functions first: they have the times, and views begin with the first type */
+	for (int pass = 0; pass < 2; pass++) {
+		vec_each (&r->formats, f) {
+			uint64_t n = 0;
 
-		vec_each (&jobs->list, j)
-			n += j->count[f->id];
-		/* a file without any pages is one of formats: for records that come live */
-		if ((n || !jobs->list.n) && r->type_of[f->id] == NO_TYPE)
-			add_type(r, f);
+			if ((strcmp(f->name, "funcgraph_exit") == 0) != (pass == 0))
+				continue;
+			vec_each (&jobs->list, j)
+				n += j->count[f->id];
+			/* a file without any pages is one of formats: for records that come live */
+			if ((n || !jobs->list.n) && r->type_of[f->id] == NO_TYPE)
+				add_type(r, f);
+		}
 	}
 	r->fn_type = ftrace_type(r, "function");
 	r->entry_type = ftrace_type(r, "funcgraph_entry");
