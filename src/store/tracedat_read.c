@@ -118,8 +118,9 @@ static void leave(struct reading *rd, const struct tracedat_record *rec, struct 
 		c->inside[depth - 1] += took;
 	rd->chain[n++] = EVENT_CHAIN_KERNEL;
 	rd->chain[n++] = func;
+	/* views look for a caller just before the address it returns to */
 	for (uint64_t d = depth; d-- > 0 && c->func[d];)
-		rd->chain[n++] = c->func[d];
+		rd->chain[n++] = c->func[d] + 1;
 	c->func[depth] = 0;
 	c->inside[depth] = 0;
 	ev->weight = self;
