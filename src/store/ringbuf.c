@@ -83,7 +83,7 @@ bool ringbuf_start(struct ringbuf *r, const uint8_t *page, size_t size)
 	uint64_t word;
 
 	r->page = page;
-	r->at = l->data_at;
+	r->at = used ? l->data_at : 0; /* nothing is read of a page that makes no sense */
 	r->end = (uint32_t)used;
 	r->fresh = true;
 	r->bad = used == 0;

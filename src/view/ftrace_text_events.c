@@ -480,9 +480,7 @@ static bool tlb_flush(struct ftrace_text *t, const struct ftrace_record *rec,
 	if (!number(t->now->field[1], rec, &v))
 		return false;
 	strbuf_puts(&t->b, " reason=");
-	if (v < 4)
-		strbuf_printf(&t->b, "%s ", reasons[v]);
-	strbuf_printf(&t->b, "(%" PRId64 ")", (int64_t)v);
+	strbuf_printf(&t->b, "%s (%" PRId64 ")", v < 4 ? reasons[v] : "", (int64_t)v);
 	return false;
 }
 
