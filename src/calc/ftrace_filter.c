@@ -116,7 +116,8 @@ static struct node *parse_word(struct parser *p)
 	}
 	if (isdigit((unsigned char)*p->p) || (*p->p == '-' && isdigit((unsigned char)p->p[1]))) {
 		n = make(p, NODE_NUMBER);
-		n->number = *p->p == '-' ? (uint64_t)strtoll(p->p, &end, 0) : strtoull(p->p, &end, 0);
+		n->number =
+			*p->p == '-' ? (uint64_t)strtoll(p->p, &end, 0) : strtoull(p->p, &end, 0);
 		p->p = end;
 		return n;
 	}
@@ -388,11 +389,15 @@ static bool string(struct node *n, const struct ftrace_subject *s, const char **
 	const struct field *f;
 
 	switch (n->kind) {
-	case NODE_COMM: *ret = s->comm; *len = strlen(s->comm); return true;
-	case NODE_TEXT: *ret = n->text; *len = strlen(n->text); return true;
-	case NODE_FIELD:
-		f = field_of(n, s);
-		return f && field_str(f, s->data, s->size, ret, len);
+	case NODE_COMM:
+		*ret = s->comm;
+		*len = strlen(s->comm);
+		return true;
+	case NODE_TEXT:
+		*ret = n->text;
+		*len = strlen(n->text);
+		return true;
+	case NODE_FIELD: f = field_of(n, s); return f && field_str(f, s->data, s->size, ret, len);
 	default: return false;
 	}
 }

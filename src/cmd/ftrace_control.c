@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* kymo ftrace start, set, stop, restart, clear, reset, snapshot, stack, mark: tracing that outlives the command. */
+/* kymo ftrace start, set, stop, restart, clear, reset, snapshot, stack, mark: tracing that outlives
+ * the command. */
 #define OPT_ARGS struct control_args
 #include <stdio.h>
 #include <string.h>
@@ -210,16 +211,16 @@ static int run_clear(void *args, int argc, char **argv, struct err *e)
 	return each_dir(args, empty, e);
 }
 
-#define VERB(var, word, what, table, fn)                                                       \
-	const struct command var = {                                                           \
-		.name = word,                                                                  \
-		.group = "ftrace",                                                             \
-		.summary = what,                                                               \
-		.usage = "[OPTIONS]",                                                          \
-		.opts = table,                                                                 \
-		.args_size = sizeof(args_t),                                                   \
-		.run = fn,                                                                     \
-		.drop = drop,                                                                  \
+#define VERB(var, word, what, table, fn)     \
+	const struct command var = {         \
+		.name = word,                \
+		.group = "ftrace",           \
+		.summary = what,             \
+		.usage = "[OPTIONS]",        \
+		.opts = table,               \
+		.args_size = sizeof(args_t), \
+		.run = fn,                   \
+		.drop = drop,                \
 	}
 
 VERB(cmd_ftrace_stop, "stop", "stop writing to the buffers; what is in them stays", buffer_opts,
@@ -279,8 +280,10 @@ const struct command cmd_ftrace_reset = {
 	.group = "ftrace",
 	.summary = "put back what start and set changed; -a: all tracing to rest",
 	.usage = "[OPTIONS]",
-	.about = "Without options only what kymo ftrace start and set did is taken back. With -a, -t or "
-		 "-B instances are put to rest whoever set them: no tracer, no events, no filters, no "
+	.about = "Without options only what kymo ftrace start and set did is taken back. With -a, "
+		 "-t or "
+		 "-B instances are put to rest whoever set them: no tracer, no events, no filters, "
+		 "no "
 		 "triggers.",
 	.opts = reset_opts,
 	.args_size = sizeof(args_t),
@@ -314,8 +317,9 @@ static int run_snapshot(void *args, int argc, char **argv, struct err *e)
 		      : mem_printf("%s/snapshot", dir);
 	if (access(file, F_OK) < 0) {
 		err_set(e, ENOENT, "this kernel takes no snapshots (%s)", file);
-		return err_hint(e, "it needs CONFIG_TRACER_SNAPSHOT; kymo ftrace extract saves the buffer "
-				   "itself");
+		return err_hint(
+			e, "it needs CONFIG_TRACER_SNAPSHOT; kymo ftrace extract saves the buffer "
+			   "itself");
 	}
 	if (a->take || a->reset || a->free_it)
 		return undo_put(file, a->take ? "1" : a->reset ? "2" : "0", false, e);
@@ -411,7 +415,8 @@ const struct command cmd_ftrace_mark = {
 	.group = "ftrace",
 	.summary = "write a line into the trace",
 	.usage = "TEXT",
-	.about = "The text appears between the events, in the top instance and in what kymo records.",
+	.about = "The text appears between the events, in the top instance and in what kymo "
+		 "records.",
 	.opts = mark_opts,
 	.args_size = sizeof(args_t),
 	.run = run_mark,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* kymo ftrace extract, restore: what is in buffers, or in pages a recorder left, into a trace.dat. */
+/* kymo ftrace extract, restore: what is in buffers, or in pages a recorder left, into a trace.dat.
+ */
 #define OPT_ARGS struct extract_args
 #include <fcntl.h>
 #include <stdio.h>
@@ -35,12 +36,12 @@ static int on_buffer(const struct opt *o, const char *value, bool unset, void *a
 	return 0;
 }
 
-#define FILE_OPTS                                                                              \
-	OPT_STR_C('o', "output", "FILE", t.output, "write to FILE (default: trace.dat)",      \
-		  "@files"),                                                                   \
-		OPT_STR_C(0, "compression", "NAME", t.compression, "zstd, zlib, none, any",    \
-			  "zstd|zlib|none|any"),                                               \
-		OPT_INT(0, "file-version", "6|7", t.version, "of trace.dat (default: 7)"),     \
+#define FILE_OPTS                                                                           \
+	OPT_STR_C('o', "output", "FILE", t.output, "write to FILE (default: trace.dat)",    \
+		  "@files"),                                                                \
+		OPT_STR_C(0, "compression", "NAME", t.compression, "zstd, zlib, none, any", \
+			  "zstd|zlib|none|any"),                                            \
+		OPT_INT(0, "file-version", "6|7", t.version, "of trace.dat (default: 7)"),  \
 		OPT_FLAG('q', "quiet", t.quiet, "say nothing but errors")
 
 static const struct opt extract_opts[] = {
@@ -230,7 +231,8 @@ const struct command cmd_ftrace_restore = {
 	.group = "ftrace",
 	.summary = "make a trace.dat of what a killed recording left",
 	.usage = "[OPTIONS] FILE.cpu0 [FILE.cpu1 ...]",
-	.about = "On the machine, and in the boot, that it was recorded in: names and formats are this "
+	.about = "On the machine, and in the boot, that it was recorded in: names and formats are "
+		 "this "
 		 "kernel's.",
 	.opts = restore_opts,
 	.args_size = sizeof(args_t),

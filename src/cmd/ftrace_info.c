@@ -118,7 +118,8 @@ static void put_end(struct out *out, const char *which, uint64_t time, bool ns)
 		return;
 	}
 	time = (time + 500) / 1000;
-	out_printf(out, "\t%s event:%5" PRIu64 ".%06" PRIu64, which, time / 1000000, time % 1000000);
+	out_printf(out, "\t%s event:%5" PRIu64 ".%06" PRIu64, which, time / 1000000,
+		   time % 1000000);
 }
 
 /* The CPUs with records, and the first and last time of each. */
@@ -198,8 +199,9 @@ static void put_stats(const struct tracedat *t, struct out *out)
 		bool packed = strcmp(t->compression, "none") != 0;
 
 		/* of compressed pages, where they would be if they stood in a row */
-		out_printf(out, "CPU%u data recorded at offset=0x%" PRIx64 "\n    %" PRIu64
-				" bytes in size\n",
+		out_printf(out,
+			   "CPU%u data recorded at offset=0x%" PRIx64 "\n    %" PRIu64
+			   " bytes in size\n",
 			   c->cpu, packed ? at : c->offset, c->size);
 		at += c->size;
 	}
@@ -242,7 +244,8 @@ int ftrace_info_check(struct source *s, struct err *e)
 	}
 	arena_free(&arena);
 	if (bad)
-		return err_set(e, EINVAL, "%zu formats are not understood; the first: %s", bad, first);
+		return err_set(e, EINVAL, "%zu formats are not understood; the first: %s", bad,
+			       first);
 	return 0;
 }
 
@@ -314,7 +317,8 @@ void wakeups_record(struct wakeups *w, const struct ftrace_record *rec, struct o
 		return;
 	}
 	if (rec->type != w->sched || !value(w->next_prio, rec, &prio) ||
-	    !value(w->next_pid, rec, &pid) || !(start = map_find(&w->start, (uint32_t)pid)) || !*start)
+	    !value(w->next_pid, rec, &pid) || !(start = map_find(&w->start, (uint32_t)pid)) ||
+	    !*start)
 		return;
 	took = rec->time - *start;
 	*start = 0;

@@ -14,7 +14,7 @@ struct ftrace_buffer_opt *ftrace_args_buffer(struct ftrace_args *a)
 	return &a->o.buffers.data[a->o.buffers.n - 1];
 }
 
-#define ON(name)                                                                               \
+#define ON(name) \
 	int name(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 
 ON(ftrace_on_event)
@@ -245,7 +245,8 @@ int ftrace_args_check(struct ftrace_args *a, struct err *e)
 			vec_each (&b->functions, f)
 				only_commands = only_commands && strchr(*f, ':');
 			if (!only_commands) {
-				err_set(e, EINVAL, "-l names functions, but nothing traces functions");
+				err_set(e, EINVAL,
+					"-l names functions, but nothing traces functions");
 				return err_hint(e, "add -p function, or -p function_graph");
 			}
 		}
@@ -254,7 +255,8 @@ int ftrace_args_check(struct ftrace_args *a, struct err *e)
 			return err_hint(e, "add -p function_graph");
 		}
 		if (a->o.func_stack && b->tracer && !b->functions.n) {
-			err_set(e, EINVAL, "--func-stack for all functions would stall the machine");
+			err_set(e, EINVAL,
+				"--func-stack for all functions would stall the machine");
 			return err_hint(e, "name some with -l FUNC");
 		}
 	}

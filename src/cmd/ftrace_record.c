@@ -33,15 +33,18 @@ static const struct opt opts[] = {
 	OPT_U64('s', "sleep", "US", t.sleep_us, "look for pages each US microseconds"),
 	OPT_INT('r', "priority", "PRIO", t.priority, "real-time priority of the recording threads"),
 	OPT_INT(0, "duration", "SECONDS", seconds, "stop after so many seconds"),
-	OPT_FLAG('k', "keep", t.keep_buffers, "leave instances and settings as they are at the end"),
+	OPT_FLAG('k', "keep", t.keep_buffers,
+		 "leave instances and settings as they are at the end"),
 	OPT_FLAG(0, "date", t.date, "show the time of day in reports"),
-	OPT_FLAG('d', "no-functions", t.no_functions, "without the function tracer in other tracers"),
+	OPT_FLAG('d', "no-functions", t.no_functions,
+		 "without the function tracer in other tracers"),
 	OPT_FLAG('D', "all-off", t.all_off,
 		 "the same (kymo never turns functions off for all users)"),
 	OPT_FLAG(0, "no-filter", t.no_filter, "show kymo's own threads, too"),
 	OPT_STR(0, "user", "USER", t.user, "run the command as USER"),
 	OPT_FLAG(0, "top", t.o.top, "use the top instance, as trace-cmd does"),
-	OPT_STR_C(0, "compression", "NAME", t.compression, "zstd, zlib, none, any", "zstd|zlib|none|any"),
+	OPT_STR_C(0, "compression", "NAME", t.compression, "zstd, zlib, none, any",
+		  "zstd|zlib|none|any"),
 	OPT_INT(0, "file-version", "6|7", t.version, "of trace.dat (default: 7)"),
 	OPT_STR_C(0, "temp", "DIR", t.temp, "where pages are kept until the end", "@dirs"),
 	OPT_FLAG('q', "quiet", t.quiet, "say nothing but errors"),
@@ -54,8 +57,8 @@ static int record(args_t *a, struct ftrace *f, struct ftrace_wait *w, char **arg
 {
 	AUTO_FREE char *base = strrchr(a->t.output, '/') ? mem_strdup(strrchr(a->t.output, '/') + 1)
 							 : mem_strdup(a->t.output);
-	AUTO_FREE char *pages = a->t.temp ? mem_printf("%s/%s", a->t.temp, base)
-					  : mem_strdup(a->t.output);
+	AUTO_FREE char *pages =
+		a->t.temp ? mem_printf("%s/%s", a->t.temp, base) : mem_strdup(a->t.output);
 	struct ftrace_capture_opts co = { .output = pages,
 					  .max_kb = a->t.max_kb,
 					  .sleep_us = a->t.sleep_us,
@@ -132,7 +135,9 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		ftrace_forget(&f);
 	bad = ftrace_close(&f);
 	if (bad)
-		command_note("%d settings could not be put back; kymo reset-ftrace puts all to rest", bad);
+		command_note(
+			"%d settings could not be put back; kymo reset-ftrace puts all to rest",
+			bad);
 	return r < 0 ? r : w.exit_code;
 }
 
@@ -147,7 +152,8 @@ static const struct example examples[] = {
 	  "of one command" },
 	{ "ftrace record -p function_graph -g ksys_write --max-graph-depth 2 -F ls",
 	  "what write calls, and how long it takes" },
-	{ "ftrace record -p function -l 'vfs_*' -P 1234", "functions of one process, until Ctrl-C" },
+	{ "ftrace record -p function -l 'vfs_*' -P 1234",
+	  "functions of one process, until Ctrl-C" },
 	{ "ftrace record -B net -e net -B disk -e block sleep 5", "two instances in one file" },
 	{ NULL, NULL },
 };
@@ -157,7 +163,8 @@ const struct command cmd_ftrace_record = {
 	.group = "ftrace",
 	.summary = "trace events and functions into a trace.dat",
 	.usage = "[OPTIONS] [--] [COMMAND [ARGS]]",
-	.about = "Traces until the command ends, or Ctrl-C. Events are traced in an instance of their "
+	.about = "Traces until the command ends, or Ctrl-C. Events are traced in an instance of "
+		 "their "
 		 "own; the top instance is used only for tracers that instances cannot have. All "
 		 "settings come back at the end, and after kill -9 with the next kymo command.",
 	.examples = examples,

@@ -59,7 +59,8 @@ static int on_time(const struct opt *o, const char *value, bool unset, void *arg
 		return err_set(e, EINVAL, "--%s wants a number, not '%s'", o->name, value);
 	if (strcmp(o->name, "ts-offset") == 0) {
 		if (!a->inputs.n)
-			return err_set(e, EINVAL, "--ts-offset belongs behind the -i FILE it is for");
+			return err_set(e, EINVAL,
+				       "--ts-offset belongs behind the -i FILE it is for");
 		a->inputs.data[a->inputs.n - 1].time_offset = v;
 	} else if (v <= 0) {
 		return err_set(e, EINVAL, "--ts2secs wants the clock's ticks in a second");
@@ -88,12 +89,14 @@ static const struct opt opts[] = {
 	OPT_FLAG('l', "latency", latency, "narrow columns with interrupt state (latency format)"),
 	OPT_FLAG('t', "full-time", nsec, "times with nine digits"),
 	OPT_FLAG('R', "raw", raw, "fields with their values instead of words"),
-	OPT_FN('r', "raw-event", "EVENT", on_word, "the same for events that match (regular expression)"),
+	OPT_FN('r', "raw-event", "EVENT", on_word,
+	       "the same for events that match (regular expression)"),
 	OPT_FN('n', "no-handler", "EVENT", on_word, "these events by their print format"),
 	OPT_FLAG('N', "no-plugins", no_plugins, "all events by their print format"),
 	OPT_FN('O', "option", "NAME[=VALUE]", on_word,
 	       "fgraph:tailprint, fgraph:depth, ftrace:parent, ftrace:indent, ftrace:offset"),
-	OPT_FLAG('w', "wakeup", wakeup, "latency from wake-up to run behind each switch, and a summary"),
+	OPT_FLAG('w', "wakeup", wakeup,
+		 "latency from wake-up to run behind each switch, and a summary"),
 	OPT_FLAG(0, "ts-diff", diff, "the time since the event before"),
 	OPT_FLAG(0, "ts-check", check, "say where time goes backwards"),
 	OPT_FN(0, "ts-offset", "NS", on_time, "add this to the times of the -i FILE before"),
@@ -105,7 +108,8 @@ static const struct opt opts[] = {
 	OPT_STR_C(0, "kallsyms", "FILE", kallsyms, "names of kernel functions from FILE", "@files"),
 	OPT_FLAG('q', "quiet", quiet, "no warnings"),
 	OPT_HEAD("Something else of the file"),
-	OPT_FLAG(0, "stat", stat, "what the kernel counted in its buffers, at the end of recording"),
+	OPT_FLAG(0, "stat", stat,
+		 "what the kernel counted in its buffers, at the end of recording"),
 	OPT_FLAG('E', "event-files", events, "the events whose formats are in the file"),
 	OPT_FLAG(0, "events", formats, "all formats"),
 	OPT_STR(0, "event", "REGEX", print_event, "the formats of these events"),

@@ -145,8 +145,7 @@ static bool stack_wanted(struct handle *h)
 {
 	struct file *f = h->file;
 
-	return is_stack(h) && *printed(h) &&
-	       test(f->out.data, f->out.n, h, true) != FTRACE_MATCH;
+	return is_stack(h) && *printed(h) && test(f->out.data, f->out.n, h, true) != FTRACE_MATCH;
 }
 
 static bool wanted(const struct report *r, struct handle *h)
@@ -195,7 +194,8 @@ static const char *format_event(void *ctx, size_t i)
 
 static int add_filter(struct file *f, const char *text, bool negate, struct err *e)
 {
-	struct ftrace_events events = { f->t->n_formats, format_system, format_event, (void *)f->t };
+	struct ftrace_events events = { f->t->n_formats, format_system, format_event,
+					(void *)f->t };
 	struct ftrace_filter *filter;
 	int r = ftrace_filter_new(text, &events, &filter, e);
 
@@ -212,8 +212,8 @@ static int add_pid(void *ctx, const char *part, size_t n)
 {
 	struct strbuf *b = ctx;
 
-	strbuf_printf(b, "%s(common_pid==%.*s)||(pid==%.*s)||(next_pid==%.*s)", b->n ? "||" : ".*:",
-		      (int)n, part, (int)n, part, (int)n, part);
+	strbuf_printf(b, "%s(common_pid==%.*s)||(pid==%.*s)||(next_pid==%.*s)",
+		      b->n ? "||" : ".*:", (int)n, part, (int)n, part, (int)n, part);
 	return 0;
 }
 
@@ -301,7 +301,8 @@ static int read_names(const struct report *r, struct file *f, struct err *e)
 	int code;
 
 	if (!r->a->kallsyms) {
-		f->names = ftrace_names_new(info->kallsyms, info->kallsyms ? info->kallsyms_size : 0);
+		f->names =
+			ftrace_names_new(info->kallsyms, info->kallsyms ? info->kallsyms_size : 0);
 		return 0;
 	}
 	code = file_read(r->a->kallsyms, 512u << 20, &text, &n);

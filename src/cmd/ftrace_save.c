@@ -65,7 +65,8 @@ static void fill_buffer(struct parts *p, const struct ftrace *f, size_t i,
 							  .older_size = done[k].older_size };
 		one = ftrace_stats(b->dir, done[k].cpu, &p->stats[*at]);
 		if (one)
-			command_note("CPU %u%s%s: %" PRIu64 " events were lost; -b KB makes its buffer "
+			command_note("CPU %u%s%s: %" PRIu64
+				     " events were lost; -b KB makes its buffer "
 				     "larger",
 				     done[k].cpu, *b->name ? " of " : "", b->name, one);
 		if (done[k].error)

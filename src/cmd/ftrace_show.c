@@ -24,8 +24,8 @@ struct show_args {
 	const char *buffer, *cpu;
 	bool pipe, snapshot, verbose;
 	const char *file; /* one of tracefs to show instead */
-	bool events, event_format, event_filter, event_trigger, tracers, options, functions, buffers,
-		clocks, systems, packers, plugins;
+	bool events, event_format, event_filter, event_trigger, tracers, options, functions,
+		buffers, clocks, systems, packers, plugins;
 	const char *pattern;
 };
 
@@ -47,8 +47,9 @@ int ftrace_print_file(const char *path, struct err *e)
 	while ((n = read(fd, buf, sizeof(buf))) > 0)
 		if (file_write_all(STDOUT_FILENO, buf, (size_t)n) < 0)
 			return 0;
-	return n < 0 && errno != EINTR ? err_set(e, errno, "cannot read %s: %s", path, strerror(errno))
-				       : 0;
+	return n < 0 && errno != EINTR
+		       ? err_set(e, errno, "cannot read %s: %s", path, strerror(errno))
+		       : 0;
 }
 
 /* --- show --- */
@@ -419,7 +420,8 @@ static int run_list(void *args, int argc, char **argv, struct err *e)
 	if (r >= 0 && (a->events || a->event_format || a->event_filter || a->event_trigger))
 		r = list_events(a, root, e);
 	if (r >= 0 && !a->tracers && !a->options && !a->functions && !a->buffers && !a->clocks &&
-	    !a->systems && !a->events && !a->event_format && !a->event_filter && !a->event_trigger) {
+	    !a->systems && !a->events && !a->event_format && !a->event_filter &&
+	    !a->event_trigger) {
 		printf("tracers:\n");
 		r = list_words(a, root, "available_tracers", " \n", e);
 		printf("\nevents:\n");

@@ -157,8 +157,8 @@ static int part_close(struct part *p, const struct source *s, const char *path, 
 		mem_printf("[%s]\n", t->n_buffers && *t->buffers[0].clock ? t->buffers[0].clock
 				     : *t->clock			  ? t->clock
 									  : "local");
-	AUTO_FREE char *date = t->has_date ? mem_printf("0x%llx", (long long)t->time_offset / 1000)
-					   : NULL;
+	AUTO_FREE char *date =
+		t->has_date ? mem_printf("0x%llx", (long long)t->time_offset / 1000) : NULL;
 	size_t at = 0;
 	int r = 0;
 
@@ -253,7 +253,8 @@ static int split(struct splitting *x, struct err *e)
 		uint64_t time = tracedat_time(t, rec.r.time);
 		size_t lane = lane_of(t, rec.buffer, rec.cpu);
 
-		if (time < x->from || lane == SIZE_MAX || (x->a->one_cpu && rec.cpu != (uint32_t)x->a->cpu))
+		if (time < x->from || lane == SIZE_MAX ||
+		    (x->a->one_cpu && rec.cpu != (uint32_t)x->a->cpu))
 			continue;
 		if (time > x->to)
 			break;

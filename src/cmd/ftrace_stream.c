@@ -75,8 +75,7 @@ static struct lane *earliest(struct stream *st)
 	struct lane *best = NULL;
 
 	for (size_t i = 0; i < st->n; i++)
-		if (advance(st, &st->lanes[i]) &&
-		    (!best || st->lanes[i].rec.time < best->rec.time))
+		if (advance(st, &st->lanes[i]) && (!best || st->lanes[i].rec.time < best->rec.time))
 			best = &st->lanes[i];
 	return best;
 }
@@ -335,7 +334,9 @@ static int with_tracing(args_t *a, int argc, char **argv, live_fn *fn, struct er
 	ftrace_wait_close(&w);
 	bad = ftrace_close(&f);
 	if (bad)
-		command_note("%d settings could not be put back; kymo reset-ftrace puts all to rest", bad);
+		command_note(
+			"%d settings could not be put back; kymo reset-ftrace puts all to rest",
+			bad);
 	return r < 0 ? r : w.exit_code;
 }
 
@@ -422,9 +423,9 @@ static int profile(args_t *a, struct ftrace *f, struct ftrace_wait *w, char **ar
 
 static int run_profile(void *args, int argc, char **argv, struct err *e)
 {
-	static const char *const usual[] = { "sched:sched_switch", "sched:sched_wakeup",
+	static const char *const usual[] = { "sched:sched_switch",     "sched:sched_wakeup",
 					     "sched:sched_wakeup_new", "irq:irq_handler_entry",
-					     "irq:irq_handler_exit", "irq:softirq_entry",
+					     "irq:irq_handler_exit",   "irq:softirq_entry",
 					     "irq:softirq_exit" };
 	args_t *a = args;
 
@@ -440,7 +441,8 @@ const struct command cmd_ftrace_profile = {
 	.group = "ftrace",
 	.summary = "where tasks ran, waited and were interrupted",
 	.usage = "[OPTIONS] [--] [COMMAND [ARGS]]",
-	.about = "Traces scheduling and interrupts, and what -e adds, until the command ends or Ctrl-C; "
+	.about = "Traces scheduling and interrupts, and what -e adds, until the command ends or "
+		 "Ctrl-C; "
 		 "then sums up by task and event.",
 	.opts = stream_opts,
 	.parse = OPT_STOP_AT_ARG,

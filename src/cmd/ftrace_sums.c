@@ -58,7 +58,7 @@ struct tasks_sum {
 	struct known sw, wake, wake_new, irq_in, irq_out, soft_in, soft_out;
 	struct map index; /* tid to index + 1; idle tasks are left out */
 	VEC(struct task) tasks;
-	uint64_t *count; /* by type */
+	uint64_t *count;      /* by type */
 	struct map irq, soft; /* CPU to when it began */
 	uint64_t irq_n, irq_ns, irq_max, soft_n, soft_ns, soft_max;
 };
@@ -163,12 +163,12 @@ static void print_tasks(struct tasks_sum *t)
 {
 	if (t->tasks.n)
 		qsort(t->tasks.data, t->tasks.n, sizeof(*t->tasks.data), by_ran);
-	printf("%-16s %8s %12s %9s %9s %12s %12s\n", "TASK", "TID", "ON CPU ms", "SWITCHES", "WAKEUPS",
-	       "WAITED us", "LONGEST us");
+	printf("%-16s %8s %12s %9s %9s %12s %12s\n", "TASK", "TID", "ON CPU ms", "SWITCHES",
+	       "WAKEUPS", "WAITED us", "LONGEST us");
 	vec_each (&t->tasks, x)
 		printf("%-16s %8d %12.3f %9" PRIu64 " %9" PRIu64 " %12.1f %12.1f\n",
-		       comm_of(t->trace, x->tid), x->tid, (double)x->ran / 1e6, x->switches, x->wait_n,
-		       x->wait_n ? (double)x->wait_sum / 1e3 / (double)x->wait_n : 0.0,
+		       comm_of(t->trace, x->tid), x->tid, (double)x->ran / 1e6, x->switches,
+		       x->wait_n, x->wait_n ? (double)x->wait_sum / 1e3 / (double)x->wait_n : 0.0,
 		       (double)x->wait_max / 1e3);
 	if (t->irq_n || t->soft_n) {
 		printf("\n%-16s %8s %12s %12s\n", "INTERRUPTS", "COUNT", "TIME ms", "LONGEST us");
@@ -293,7 +293,8 @@ const struct command cmd_ftrace_hist = {
 	.group = "ftrace",
 	.summary = "how often each event of a trace.dat came",
 	.usage = "[-P] [FILE]",
-	.about = "kymo ftrace record -R 'hist:keys=...' counts in the kernel; kymo ftrace show --hist "
+	.about = "kymo ftrace record -R 'hist:keys=...' counts in the kernel; kymo ftrace show "
+		 "--hist "
 		 "shows it.",
 	.opts = hist_opts,
 	.args_size = sizeof(struct sums_args),
@@ -429,11 +430,11 @@ static int run_mem(void *args, int argc, char **argv, struct err *e)
 	r = s->read_ordered(s, false, add_mem, &m, e);
 	if (m.list.n)
 		qsort(m.list.data, m.list.n, sizeof(*m.list.data), by_max);
-	printf("%-16s %8s %10s %12s %12s %12s %12s\n", "TASK", "TID", "ALLOCS", "LEFT bytes", "WASTE bytes",
-	       "MAX bytes", "MAX WANTED");
+	printf("%-16s %8s %10s %12s %12s %12s %12s\n", "TASK", "TID", "ALLOCS", "LEFT bytes",
+	       "WASTE bytes", "MAX bytes", "MAX WANTED");
 	vec_each (&m.list, o)
-		printf("%-16s %8d %10" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64
-		       "\n",
+		printf("%-16s %8d %10" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64
+		       " %12" PRIu64 "\n",
 		       comm_of(s->trace, o->tid), o->tid, o->allocs, o->alloc, o->alloc - o->req,
 		       o->max_alloc, o->max_req);
 	input_warn(s);

@@ -81,7 +81,7 @@ void raw_probe_free(struct raw_probe *p)
 }
 
 int raw_probe_add(const char *tracefs, bool user, const struct raw_probe *p, struct undo *u,
-		    struct err *e)
+		  struct err *e)
 {
 	AUTO_FREE char *path =
 		mem_printf("%s/%s", tracefs, user ? "uprobe_events" : "kprobe_events");

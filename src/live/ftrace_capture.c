@@ -225,7 +225,8 @@ static int open_lane(struct lane *l, const struct ftrace_buffer *b, struct err *
 	l->raw = open(raw, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (l->raw < 0) {
 		err_set(e, errno, "cannot open %s: %s", raw, strerror(errno));
-		return errno == EBUSY ? err_hint(e, "another program reads this instance") : -e->code;
+		return errno == EBUSY ? err_hint(e, "another program reads this instance")
+				      : -e->code;
 	}
 	l->page = ftrace_page_size(b->dir);
 	if (pipe2(l->pipe, O_CLOEXEC) < 0)
@@ -252,10 +253,12 @@ static int add_lanes(struct ftrace_capture *c, struct ftrace *f, size_t i, struc
 	for (size_t k = 0; r >= 0 && k < n; k++) {
 		struct lane *l = &c->lanes[c->n++];
 
-		*l = (struct lane){ .c = c,
-				    .raw = -1,
-				    .pipe = { -1, -1 },
-				    .out = { .buffer = i, .cpu = cpus[k], .fd = -1, .older_fd = -1 } };
+		*l = (struct lane){
+			.c = c,
+			.raw = -1,
+			.pipe = { -1, -1 },
+			.out = { .buffer = i, .cpu = cpus[k], .fd = -1, .older_fd = -1 }
+		};
 		r = open_lane(l, b, e);
 	}
 	free(cpus);

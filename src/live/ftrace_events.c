@@ -77,7 +77,8 @@ static int set_filter(const struct setting *s, const char *system, const char *e
 	return r;
 }
 
-static int set_trigger(const struct setting *s, const char *system, const char *event, struct err *e)
+static int set_trigger(const struct setting *s, const char *system, const char *event,
+		       struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("%s/events/%s/%s/trigger", s->b->dir, system, event);
 	AUTO_FREE char *back = mem_printf("!%s", s->ev->trigger), *log = NULL;
@@ -89,8 +90,8 @@ static int set_trigger(const struct setting *s, const char *system, const char *
 
 		while ((next = strstr(last + 1, "\n[")))
 			last = next;
-		err_set(e, EINVAL, "the kernel refuses the trigger '%s' of %s:%s:\n%s", s->ev->trigger,
-			system, event, last + (*last == '\n'));
+		err_set(e, EINVAL, "the kernel refuses the trigger '%s' of %s:%s:\n%s",
+			s->ev->trigger, system, event, last + (*last == '\n'));
 		return err_hint(e, "see the kernel's Documentation/trace/events.rst for triggers");
 	}
 	return r;
@@ -112,7 +113,8 @@ static int set_one(void *ctx, const char *system, const char *event, struct err 
 		r = set_trigger(s, system, event, e);
 	if (r >= 0) {
 		r = ftrace_put(s->f, s->b, path, s->ev->off ? "0" : "1", e);
-		/* some of many are refused (perf only, locked down): those that can be are traced */
+		/* some of many are refused (perf only, locked down): those that can be are traced
+		 */
 		if (r < 0 && !plain && !s->ev->filter && !s->ev->trigger) {
 			s->refused++;
 			return 0;
@@ -133,7 +135,8 @@ static int unknown(const struct ftrace *f, const char *name, struct err *e)
 		for (size_t i = 0; i < all.n; i++) {
 			const char *colon = strchr(all.name[i], ':');
 
-			str_nearest_add(&near, strchr(name, ':') || !colon ? all.name[i] : colon + 1);
+			str_nearest_add(&near,
+					strchr(name, ':') || !colon ? all.name[i] : colon + 1);
 		}
 	if (str_nearest_list(&near, list, sizeof(list)))
 		err_hint(e, "did you mean %s?", list);

@@ -75,7 +75,8 @@ static void remove_triggers(const char *path)
 
 static int reset_event(void *ctx, const char *system, const char *event, struct err *e)
 {
-	AUTO_FREE char *trigger = mem_printf("%s/events/%s/%s/trigger", (const char *)ctx, system, event);
+	AUTO_FREE char *trigger =
+		mem_printf("%s/events/%s/%s/trigger", (const char *)ctx, system, event);
 
 	(void)e;
 	if (access(trigger, F_OK) == 0)
@@ -96,12 +97,12 @@ int ftrace_reset_dir(const char *dir, struct err *e)
 	static const struct {
 		const char *name, *value;
 	} settings[] = {
-		{ "set_ftrace_filter", "" },	  { "set_ftrace_notrace", "" },
-		{ "set_graph_function", "" },	  { "set_graph_notrace", "" },
-		{ "set_ftrace_pid", "" },	  { "set_ftrace_notrace_pid", "" },
-		{ "set_event_pid", "" },	  { "set_event_notrace_pid", "" },
-		{ "max_graph_depth", "0" },	  { "tracing_thresh", "0" },
-		{ "trace_clock", "local" },	  { "trace", "" },
+		{ "set_ftrace_filter", "" },  { "set_ftrace_notrace", "" },
+		{ "set_graph_function", "" }, { "set_graph_notrace", "" },
+		{ "set_ftrace_pid", "" },     { "set_ftrace_notrace_pid", "" },
+		{ "set_event_pid", "" },      { "set_event_notrace_pid", "" },
+		{ "max_graph_depth", "0" },   { "tracing_thresh", "0" },
+		{ "trace_clock", "local" },   { "trace", "" },
 	};
 	int r = put(dir, "current_tracer", "nop", e);
 

@@ -23,8 +23,9 @@ void ringbuf_layout_default(struct ringbuf_layout *l)
 bool ringbuf_layout_parse(struct ringbuf_layout *l, const char *text, size_t n)
 {
 	struct event_type t = { .event = "header_page" };
-	AUTO_FREE char *whole = mem_printf("name: header_page\nID: 1\nformat:\n%.*s\nprint fmt: \"\"\n",
-					   (int)(n > 65536 ? 65536 : n), text);
+	AUTO_FREE char *whole =
+		mem_printf("name: header_page\nID: 1\nformat:\n%.*s\nprint fmt: \"\"\n",
+			   (int)(n > 65536 ? 65536 : n), text);
 	const struct field *commit, *data;
 	struct arena a = { 0 };
 	bool ok = false;
@@ -95,7 +96,8 @@ bool ringbuf_start(struct ringbuf *r, const uint8_t *page, size_t size)
 		r->missed = -1;
 		/* how many stands behind the last record, when there was room */
 		if (word & MISSED_STORED && size - used >= l->commit_size) {
-			uint64_t n = l->commit_size == 8 ? u64(l, page + used) : u32(l, page + used);
+			uint64_t n =
+				l->commit_size == 8 ? u64(l, page + used) : u32(l, page + used);
 
 			r->missed = n && n <= INT64_MAX ? (int64_t)n : -1;
 		}

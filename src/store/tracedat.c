@@ -67,9 +67,8 @@ uint64_t cut_u64(struct cut *c)
 
 const char *cut_str(struct cut *c)
 {
-	const uint8_t *end = c->bad || c->p == c->end
-				     ? NULL
-				     : memchr(c->p, 0, (size_t)(c->end - c->p));
+	const uint8_t *end =
+		c->bad || c->p == c->end ? NULL : memchr(c->p, 0, (size_t)(c->end - c->p));
 	const char *s = (const char *)c->p;
 
 	if (!end) {
@@ -157,7 +156,8 @@ static int read_start(struct reader *r, struct cut *c, struct err *e)
 	r->t.version = strcmp(version, "6") == 0 ? 6 : strcmp(version, "7") == 0 ? 7 : 0;
 	if (!r->t.version) {
 		err_set(e, EOPNOTSUPP, "%s is a trace.dat of version '%.8s'", r->path, version);
-		return err_hint(e, "kymo reads versions 6 and 7; trace-cmd convert makes one of the other");
+		return err_hint(
+			e, "kymo reads versions 6 and 7; trace-cmd convert makes one of the other");
 	}
 	if (r->t.long_size != 4 && r->t.long_size != 8)
 		return err_set(e, EINVAL, "%s: longs of %u bytes make no sense", r->path,
@@ -170,7 +170,8 @@ static int read_start(struct reader *r, struct cut *c, struct err *e)
 
 /* "1234 name": what the kernel knew of its threads at the end. */
 static void each_line(const char *text, size_t n,
-		      void (*fn)(struct reader *r, uint64_t number, const char *rest, size_t rest_n),
+		      void (*fn)(struct reader *r, uint64_t number, const char *rest,
+				 size_t rest_n),
 		      struct reader *r)
 {
 	const char *end = text + n;

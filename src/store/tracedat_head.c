@@ -106,7 +106,8 @@ void head_cmdlines(struct reader *r, struct cut *c)
 
 static const char *option_text(struct reader *r, const uint8_t *data, uint32_t size)
 {
-	return arena_strndup(&r->trace.arena, (const char *)data, strnlen((const char *)data, size));
+	return arena_strndup(&r->trace.arena, (const char *)data,
+			     strnlen((const char *)data, size));
 }
 
 struct tracedat_buffer *head_buffer(struct reader *r, const char *name, const char *clock)
@@ -276,7 +277,8 @@ int head6_read(struct reader *r, struct cut *c, struct err *e)
 	data6(r, c, top, r->t.n_cpus, clock);
 	vec_each (&later, l) {
 		struct cut at = reader_cut(r, l->offset);
-		struct tracedat_buffer *b = head_buffer(r, arena_strdup(&r->trace.arena, l->name), "");
+		struct tracedat_buffer *b =
+			head_buffer(r, arena_strdup(&r->trace.arena, l->name), "");
 
 		if (b)
 			data6(r, &at, b, r->t.n_cpus, clock);
@@ -330,9 +332,9 @@ static void buffer7(struct reader *r, struct cut *c, bool is_text)
 static void option7(struct reader *r, unsigned id, const uint8_t *data, uint32_t size)
 {
 	static void (*const sections[])(struct reader *, struct cut *) = {
-		[TRACEDAT_HEADER_INFO] = head_pages,   [TRACEDAT_FTRACE_EVENTS] = head_ftrace,
+		[TRACEDAT_HEADER_INFO] = head_pages,	[TRACEDAT_FTRACE_EVENTS] = head_ftrace,
 		[TRACEDAT_EVENT_FORMATS] = head_events, [TRACEDAT_KALLSYMS] = head_kallsyms,
-		[TRACEDAT_PRINTK] = head_printk,       [TRACEDAT_CMDLINES] = head_cmdlines,
+		[TRACEDAT_PRINTK] = head_printk,	[TRACEDAT_CMDLINES] = head_cmdlines,
 	};
 	struct cut o = { data, data + size, r->t.swap, false }, c;
 

@@ -73,7 +73,8 @@ static int walk_cpu(void *ctx, size_t i, unsigned worker)
 	return 0;
 }
 
-static uint32_t offset_of(const struct event_type *t, const char *name, uint32_t size, uint32_t usual)
+static uint32_t offset_of(const struct event_type *t, const char *name, uint32_t size,
+			  uint32_t usual)
 {
 	const struct field *f = type_field(t, name);
 
@@ -132,8 +133,8 @@ static void add_type(struct reader *r, const struct tracedat_format *f)
 	t->leader = (int)r->trace.n_types;
 	t->attr.type = PERF_TYPE_TRACEPOINT;
 	t->attr.config = f->id;
-	t->attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_RAW |
-			      PERF_SAMPLE_PERIOD;
+	t->attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_TID | PERF_SAMPLE_CPU |
+			      PERF_SAMPLE_RAW | PERF_SAMPLE_PERIOD;
 	t->attr.size = sizeof(t->attr);
 	t->attr.sample_period = 1;
 	for (size_t k = 0; k < t->n_fields; k++)
@@ -183,7 +184,8 @@ static void make_types(struct reader *r, const struct jobs *jobs)
 	stacks = r->kstack_type != NO_TYPE || r->ustack_type != NO_TYPE;
 	for (size_t i = 0; i < r->trace.n_types; i++)
 		if (stacks || i == r->exit_type || i == r->fn_type)
-			r->trace.types[i].attr.sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_IP;
+			r->trace.types[i].attr.sample_type |=
+				PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_IP;
 }
 
 uint64_t tracedat_time(const struct tracedat *t, uint64_t stamp)
@@ -212,7 +214,8 @@ static void add_up(struct reader *r, struct jobs *jobs)
 	bool any = false;
 
 	vec_each (&jobs->list, j) {
-		uint64_t first = tracedat_time(&r->t, j->first), last = tracedat_time(&r->t, j->last);
+		uint64_t first = tracedat_time(&r->t, j->first),
+			 last = tracedat_time(&r->t, j->last);
 
 		t->losses.lost_events += j->lost;
 		t->losses.lost_records += j->lost_times;
@@ -252,7 +255,8 @@ int scan_pages(struct reader *r, struct err *e)
 		for (size_t i = 0; i < b->n_cpus; i++) {
 			n_cpus = b->cpus[i].cpu >= n_cpus ? b->cpus[i].cpu + 1 : n_cpus;
 			if (b->cpus[i].size && b->cpus[i].data)
-				vec_push(&jobs.list, (struct job){ .buffer = b, .cpu = &b->cpus[i] });
+				vec_push(&jobs.list,
+					 (struct job){ .buffer = b, .cpu = &b->cpus[i] });
 		}
 	}
 	pool_run(jobs.list.n, 0, walk_cpu, &jobs);

@@ -167,8 +167,9 @@ static void copy_range(struct writer *w, int fd, uint64_t size)
 		ssize_t got = pread(fd, buf, n, (off_t)at);
 
 		if (got <= 0) {
-			w->failed = err_set(w->e, got < 0 ? errno : EIO, "cannot read pages back: %s",
-					    got < 0 ? strerror(errno) : "the file is too short");
+			w->failed =
+				err_set(w->e, got < 0 ? errno : EIO, "cannot read pages back: %s",
+					got < 0 ? strerror(errno) : "the file is too short");
 			return;
 		}
 		put(w, buf, (size_t)got);
@@ -454,14 +455,16 @@ static int check(const struct tracedat_out *o, struct err *e)
 {
 	if (o->version == 7 && !tracedat_can_pack(o->compression)) {
 		err_set(e, EINVAL, "this kymo cannot compress with '%s'", o->compression);
-		return err_hint(e, "--compression none, or one of those that kymo ftrace list -c shows");
+		return err_hint(
+			e, "--compression none, or one of those that kymo ftrace list -c shows");
 	}
 	if (o->version == 6 && o->compression && strcmp(o->compression, "none") != 0) {
 		err_set(e, EINVAL, "trace.dat of version 6 cannot be compressed");
 		return err_hint(e, "leave out --file-version 6, or --compression");
 	}
 	if (o->version != 6 && o->version != 7)
-		return err_set(e, EINVAL, "there is no trace.dat of version %d to write", o->version);
+		return err_set(e, EINVAL, "there is no trace.dat of version %d to write",
+			       o->version);
 	return 0;
 }
 

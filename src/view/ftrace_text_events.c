@@ -19,7 +19,8 @@ static bool number(const struct field *f, const struct ftrace_record *rec, uint6
 
 static void put_spaces(struct strbuf *b, uint64_t n)
 {
-	static const char blanks[] = "                                                                ";
+	static const char blanks[] =
+		"                                                                ";
 
 	n = n > 4096 ? 4096 : n;
 	for (; n > sizeof(blanks) - 1; n -= sizeof(blanks) - 1)
@@ -114,7 +115,8 @@ static bool put_call(struct ftrace_text *t, const struct ftrace_record *rec)
 	func = ftrace_names_find(t->names, ip);
 	parent = ftrace_names_find(t->names, parent_ip);
 	if (parent && !t->opts.no_indent)
-		put_spaces(&t->b, 3 * depth_of(t, parent->name, func ? func->name : NULL, rec->cpu));
+		put_spaces(&t->b,
+			   3 * depth_of(t, parent->name, func ? func->name : NULL, rec->cpu));
 	put_function(t, func, ip);
 	if (t->opts.parent) {
 		strbuf_puts(&t->b, " <-- ");
@@ -151,7 +153,8 @@ static bool repeats(struct ftrace_text *t, const struct ftrace_record *rec,
 	if (t->opts.raw_time)
 		put_dec(&t->b, time);
 	else if (t->opts.nsec)
-		strbuf_printf(&t->b, "%5" PRIu64 ".%09" PRIu64, time / 1000000000, time % 1000000000);
+		strbuf_printf(&t->b, "%5" PRIu64 ".%09" PRIu64, time / 1000000000,
+			      time % 1000000000);
 	else
 		strbuf_printf(&t->b, "%5" PRIu64 ".%06" PRIu64, (time + 500) / 1000 / 1000000,
 			      (time + 500) / 1000 % 1000000);

@@ -43,8 +43,7 @@ static void put(struct ftrace_text *t, const struct ftrace_record *rec, int whic
 {
 	int64_t v;
 
-	if (!t->now->field[which] ||
-	    !field_int(t->now->field[which], rec->r.data, rec->r.size, &v))
+	if (!t->now->field[which] || !field_int(t->now->field[which], rec->r.data, rec->r.size, &v))
 		return;
 	strbuf_printf(&t->b, hex ? " %s=0x%08" PRIx64 : " %s=%" PRIu64, name, (uint64_t)v);
 }
@@ -56,7 +55,8 @@ bool ftrace_put_futex(struct ftrace_text *t, const struct ftrace_record *rec,
 	unsigned args;
 
 	(void)next;
-	if (!t->now->field[FX_OP] || !field_int(t->now->field[FX_OP], rec->r.data, rec->r.size, &op) ||
+	if (!t->now->field[FX_OP] ||
+	    !field_int(t->now->field[FX_OP], rec->r.data, rec->r.size, &op) ||
 	    ((uint64_t)op & COMMAND) >= ARRAY_SIZE(commands))
 		return true;
 	args = commands[(uint64_t)op & COMMAND].args;
