@@ -78,5 +78,7 @@ static inline void ehframe_emit(struct ehframe_builder *b, uint64_t off, uint32_
  * EHFRAME_RULE_NONE. Called in order with the FDEs (ehframe_code.c).
  */
 void ehframe_code_gap(struct ehframe_builder *b, uint64_t start, uint64_t end);
+/* The same for code of Go (ehframe_go.c); false when there is none. */
+bool ehframe_go_gap(struct ehframe_builder *b, uint64_t start, uint64_t end);
 
 #endif

@@ -74,6 +74,9 @@ struct ehframe {
 	/* Without them, data is NULL. .debug_frame is for what .eh_frame leaves out. */
 	struct cfi_section frame, debug, hdr; /* .eh_frame, .debug_frame, .eh_frame_hdr */
 	void *frame_owned, *debug_owned, *hdr_owned;
+	struct cfi_section go; /* .gopclntab */
+	void *go_owned;
+	uint64_t text; /* address of .text */
 	uint8_t build_id[EHFRAME_BUILD_ID_MAX];
 	uint8_t build_id_size;
 	struct cfi_place

@@ -282,7 +282,7 @@ void ehframe_code_gap(struct ehframe_builder *b, uint64_t start, uint64_t end)
 		uint64_t lo = start > s->off ? start : s->off;
 		uint64_t hi = end < s->off + s->size ? end : s->off + s->size;
 
-		if (lo < hi)
+		if (lo < hi && !ehframe_go_gap(b, lo, hi))
 			segment_gap(b, lo, hi);
 	}
 }

@@ -284,6 +284,11 @@ static int by_sections(struct ehframe *f, const Elf64_Ehdr *eh, struct err *e)
 		else if (!strcmp(name, ".debug_frame") && !f->debug.data &&
 			 take_section(f, &sh[i], &f->debug, &f->debug_owned, NULL) < 0)
 			f->debug = (struct cfi_section){ 0 };
+		else if ((!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab")) &&
+			 !f->go.data && take_section(f, &sh[i], &f->go, &f->go_owned, NULL) < 0)
+			f->go = (struct cfi_section){ 0 };
+		else if (!strcmp(name, ".text"))
+			f->text = sh[i].sh_addr;
 	}
 	f->debug.debug = true;
 	return err;
@@ -475,6 +480,7 @@ void ehframe_close(struct ehframe *f)
 	free(f->frame_owned);
 	free(f->debug_owned);
 	free(f->hdr_owned);
+	free(f->go_owned);
 	free(f->places);
 	free(f);
 }

@@ -87,6 +87,9 @@ int main() {
 """
 
 
+GO_ENV = {"GO111MODULE": "off", "GOFLAGS": "", "CGO_ENABLED": "0"}
+
+
 def stacks(argv):
     """Stacks of a recorded program, outermost function first, with their shares; None when it cannot be recorded."""
     out = os.path.join(folder, "r.data")
@@ -134,10 +137,10 @@ try:
                  ["rustc", "-O", "-C", f"symbol-mangling-version={mangling}", "-Z", "unstable-options", "-o", "prog", "p.rs"],
                  ("_start", "p::main", "p::total", "p::shapes::Area>::area"), env={"RUSTC_BOOTSTRAP": "1"})
     language("Go", "go", GO, "p.go", ["go", "build", "-o", "prog", "p.go"], ("runtime.main", "main.main", "main.total", "main.(*Square).Area"),
-             env={"GO111MODULE": "off", "GOFLAGS": "", "CGO_ENABLED": "0"})
-    # without debug info frame pointers are all there is, and Go's innermost functions have none: one caller may be missing
-    language("Go, without debug info", "go", GO, "p.go", ["go", "build", "-ldflags=-w", "-o", "prog", "p.go"],
-             ("runtime.main", "main.main", "main.(*Square).Area"), env={"GO111MODULE": "off", "GOFLAGS": "", "CGO_ENABLED": "0"})
+             env=GO_ENV)
+    # without debug info Go's own tables tell; frame pointers alone miss the innermost function's caller
+    language("Go, -w", "go", GO, "p.go", ["go", "build", "-ldflags=-w", "-o", "prog", "p.go"],
+             ("runtime.main", "main.main", "main.total", "main.(*Square).Area"), env=GO_ENV)
 finally:
     shutil.rmtree(folder)
 end()
