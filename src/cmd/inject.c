@@ -14,13 +14,15 @@
 
 struct args {
 	const char *input, *output;
-	bool build_ids, all, force;
+	bool build_ids, all, jit, force;
 	int verbose;
 };
 
 static const struct opt opts[] = {
 	OPT_FLAG('b', "build-ids", build_ids, "the build-ids of files that samples fell into"),
 	OPT_FLAG(0, "buildid-all", all, "those of all files"),
+	OPT_FLAG('j', "jit", jit,
+		 "accepted: kymo reads jitdump files itself, whenever it reads the recording"),
 	OPT_STR_C('i', "input", "FILE", input, "read FILE (default: standard input)", "@files"),
 	OPT_STR_C('o', "output", "FILE", output, "write FILE (default: standard output)", "@files"),
 	OPT_FLAG('f', "force", force, "read files of other users (kymo always does)"),
@@ -132,11 +134,14 @@ static int run(void *args, int argc, char **argv, struct err *e)
 
 	if (argc > 0)
 		return err_set(e, EINVAL, "what is '%s'? inject takes options only", argv[0]);
-	if (!a->build_ids && !a->all) {
+	if (!a->build_ids && !a->all && !a->jit) {
 		err_set(e, EINVAL, "what shall be added?");
-		return err_hint(e,
-				"-b adds build-ids; kymo reads jitdump files and merges nothing");
+		return err_hint(e, "-b adds build-ids");
 	}
+	if (a->jit)
+		command_note(
+			"code of JIT compilers is read from its jitdump files by each command: "
+			"nothing is merged");
 	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO)) {
 		err_set(e, EINVAL, "a recording is nothing for a terminal");
 		return err_hint(e, "-o FILE, or a pipe");
