@@ -101,16 +101,27 @@ static bool is_flat(const struct graph_opts *o)
 	return o->mode == GRAPH_FLAT || o->mode == GRAPH_FOLDED;
 }
 
-/* Order refs by their next place; the groups, heaviest first. Ends of chains come last, in no
- * group. */
-static struct group *group_refs(const struct graph_work *w, struct bench *b, struct ref *refs,
-				size_t n, size_t *n_groups)
+/* The least weight of a branch; all: of the branches beside it. */
+static uint64_t limit_for(const struct graph_work *w, uint64_t all)
 {
-	VEC(struct group) g = { 0 };
-	size_t at = 0, ends;
+	double share = w->o->min_percent / 100;
 
+	if (w->o->mode == GRAPH_FRACTAL)
+		return (uint64_t)ceil((double)all * share);
+	return (uint64_t)((double)hist_total(w->h, w->o->relative) * share);
+}
+
+struct groups {
+	VEC(struct group) g;
+	uint64_t weight, count; /* of all, also of those that are left out */
+};
+
+static void count_groups(const struct graph_work *w, struct bench *b, const struct ref *refs,
+			 size_t n, struct groups *ret)
+{
 	for (size_t i = 0; i < n; i++) {
 		uint32_t f = b->next[i] = place_at(w, &refs[i]);
+		const struct load *load = &w->load[refs[i].entry];
 		struct group *to;
 
 		if (i + AHEAD < n && refs[i + AHEAD].left) {
@@ -120,48 +131,62 @@ static struct group *group_refs(const struct graph_work *w, struct bench *b, str
 		if (f == UINT32_MAX)
 			continue;
 		if (!b->group_of[f]) {
-			vec_push(&g, (struct group){ .place = f });
-			b->group_of[f] = (uint32_t)g.n;
+			vec_push(&ret->g, (struct group){ .place = f });
+			b->group_of[f] = (uint32_t)ret->g.n;
 		}
-		to = &g.data[b->group_of[f] - 1];
+		to = &ret->g.data[b->group_of[f] - 1];
 		to->n++;
-		to->weight += w->load[refs[i].entry].weight;
-		to->count += w->load[refs[i].entry].count;
+		to->weight += load->weight;
+		to->count += load->count;
 	}
-	for (size_t k = 0; k < g.n; k++) {
-		g.data[k].first = at;
-		at += g.data[k].n;
-		g.data[k].n = 0;
+	vec_each (&ret->g, g) {
+		ret->weight += g->weight;
+		ret->count += g->count;
 	}
-	ends = at;
-	if (g.n > 1 || ends < n) {
-		for (size_t i = 0; i < n; i++) {
-			struct group *to = b->next[i] == UINT32_MAX
-						   ? NULL
-						   : &g.data[b->group_of[b->next[i]] - 1];
-
-			b->tmp[to ? to->first + to->n++ : ends++] = refs[i];
-		}
-		memcpy(refs, b->tmp, n * sizeof(*refs));
-	} else if (g.n) {
-		g.data[0].n = n;
-	}
-	for (size_t k = 0; k < g.n; k++)
-		b->group_of[g.data[k].place] = 0;
-	if (g.n > 1)
-		qsort(g.data, g.n, sizeof(*g.data), is_flat(w->o) ? by_place : heavier);
-	*n_groups = g.n;
-	return g.data;
 }
 
-/* The least weight of a branch; all: of the branches beside it. */
-static uint64_t limit_for(const struct graph_work *w, uint64_t all)
+/*
+ * Order refs by their next place, and go on to the one behind it; the groups that are to be shown,
+ * heaviest first. What is in no such group is dropped.
+ */
+static void group_refs(const struct graph_work *w, struct bench *b, struct ref *refs, size_t n,
+		       struct groups *ret)
 {
-	double share = w->o->min_percent / 100;
+	size_t at = 0, kept = 0;
+	uint64_t limit;
 
-	if (w->o->mode == GRAPH_FRACTAL)
-		return (uint64_t)ceil((double)all * share);
-	return (uint64_t)((double)hist_total(w->h, w->o->relative) * share);
+	count_groups(w, b, refs, n, ret);
+	limit = limit_for(w, ret->weight);
+	vec_each (&ret->g, g) {
+		g->first = at;
+		if (g->weight < limit)
+			b->group_of[g->place] = 0;
+		else
+			at += g->n;
+	}
+	if (ret->g.n == 1 && ret->g.data[0].n == n) {
+		advance(w, refs, n);
+	} else if (at) {
+		vec_each (&ret->g, g)
+			g->n = 0;
+		for (size_t i = 0; i < n; i++) {
+			uint32_t k = b->next[i] == UINT32_MAX ? 0 : b->group_of[b->next[i]];
+			struct group *to = &ret->g.data[k ? k - 1 : 0];
+
+			if (k)
+				b->tmp[to->first + to->n++] = refs[i];
+		}
+		advance(w, b->tmp, at);
+		memcpy(refs, b->tmp, at * sizeof(*refs));
+	}
+	for (size_t k = 0; k < ret->g.n; k++) {
+		b->group_of[ret->g.data[k].place] = 0;
+		if (ret->g.data[k].weight >= limit)
+			ret->g.data[kept++] = ret->g.data[k];
+	}
+	ret->g.n = kept;
+	if (kept > 1)
+		qsort(ret->g.data, kept, sizeof(*ret->g.data), is_flat(w->o) ? by_place : heavier);
 }
 
 static struct graph_node *children(const struct graph_work *w, struct bench *b, struct ref *refs,
@@ -177,7 +202,6 @@ static struct graph_node *node_of(const struct graph_work *w, struct bench *b,
 	node->weight = g->weight;
 	node->count = g->count;
 	vec_push(&places, g->place);
-	advance(w, refs, g->n);
 	for (;;) {
 		uint32_t f = place_at(w, &refs[0]);
 		size_t i = 1;
@@ -204,27 +228,19 @@ static struct graph_node *children(const struct graph_work *w, struct bench *b, 
 				   size_t n, struct graph_node *of, unsigned depth)
 {
 	struct graph_node *first = NULL, **tail = &first;
-	size_t n_groups;
-	struct group *g = group_refs(w, b, refs, n, &n_groups);
-	uint64_t all = 0, count = 0, limit;
+	struct groups groups = { 0 };
 
-	for (size_t k = 0; k < n_groups; k++) {
-		all += g[k].weight;
-		count += g[k].count;
-	}
+	group_refs(w, b, refs, n, &groups);
 	if (of) {
-		of->below = all;
-		of->below_count = count;
+		of->below = groups.weight;
+		of->below_count = groups.count;
 	}
-	limit = limit_for(w, all);
-	for (size_t k = 0; k < n_groups; k++) {
-		if (g[k].weight < limit)
-			continue;
-		*tail = node_of(w, b, &g[k], refs + g[k].first, depth);
+	vec_each (&groups.g, g) {
+		*tail = node_of(w, b, g, refs + g->first, depth);
 		(*tail)->parent = of;
 		tail = &(*tail)->next;
 	}
-	free(g);
+	vec_free(&groups.g);
 	return first;
 }
 

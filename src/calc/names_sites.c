@@ -130,23 +130,23 @@ static void each_frame(const struct trace *t, const struct profile_chain *c, fra
 
 struct work {
 	struct names *n;
-	struct site_set *sets;		/* by worker */
-	const struct site_index *index; /* of n->sites, when mapping */
+	struct site_set *sets; /* by worker */
+	unsigned *worker;      /* by job: whose set its sites are in */
+	uint32_t **number;     /* by worker and site of its set: the site in the set of all */
 };
 
 #define STEP 4096 /* chains a job */
 
 struct collect {
 	struct site_set *set;
-	uint32_t frames;
+	uint32_t *out;
 };
 
 static void collect_frame(void *ctx, uint64_t addr, uint32_t space, uint8_t mode, bool caller)
 {
 	struct collect *c = ctx;
 
-	add_site(c->set, space, addr, mode, caller);
-	c->frames++;
+	*c->out++ = add_site(c->set, space, addr, mode, caller);
 }
 
 static int collect_job(void *ctx, size_t job, unsigned worker)
@@ -155,40 +155,32 @@ static int collect_job(void *ctx, size_t job, unsigned worker)
 	const struct profile *p = w->n->profile;
 	size_t end = (job + 1) * STEP < p->chains.n ? (job + 1) * STEP : p->chains.n;
 
+	w->worker[job] = worker;
 	for (size_t i = job * STEP; i < end; i++) {
-		struct collect c = { .set = &w->sets[worker] };
+		struct name_chain *to = &w->n->chains[i];
+		struct collect c = { .set = &w->sets[worker],
+				     .out = w->n->chain_sites + to->first };
 
 		each_frame(p->trace, &p->chains.data[i], collect_frame, &c);
-		w->n->chains[i].n = c.frames;
+		to->n = (uint32_t)(c.out - w->n->chain_sites - to->first);
 	}
 	return 0;
 }
 
-struct place {
-	const struct work *w;
-	uint32_t *out;
-};
-
-static void place_frame(void *ctx, uint64_t addr, uint32_t space, uint8_t mode, bool caller)
-{
-	struct place *p = ctx;
-	size_t at = find_slot(p->w->index, p->w->n->sites.data, space, addr, caller);
-
-	(void)mode;
-	*p->out++ = p->w->index->slot[at] - 1;
-}
-
-static int place_job(void *ctx, size_t job, unsigned worker)
+/* Each worker has numbered the sites its own way. */
+static int renumber_job(void *ctx, size_t job, unsigned worker)
 {
 	struct work *w = ctx;
 	const struct profile *p = w->n->profile;
 	size_t end = (job + 1) * STEP < p->chains.n ? (job + 1) * STEP : p->chains.n;
+	const uint32_t *number = w->number[w->worker[job]];
 
 	(void)worker;
-	for (size_t i = job * STEP; i < end; i++) {
-		struct place pl = { .w = w, .out = w->n->chain_sites + w->n->chains[i].first };
+	for (size_t i = job * STEP; number && i < end; i++) {
+		const struct name_chain *c = &w->n->chains[i];
 
-		each_frame(p->trace, &p->chains.data[i], place_frame, &pl);
+		for (uint32_t k = 0; k < c->n; k++)
+			w->n->chain_sites[c->first + k] = number[w->n->chain_sites[c->first + k]];
 	}
 	return 0;
 }
@@ -221,27 +213,34 @@ void sites_collect(struct names *n, const struct names_opts *o)
 	const struct profile *p = n->profile;
 	unsigned threads = pool_threads();
 	AUTO_FREE struct site_set *sets = mem_alloc(threads * sizeof(*sets));
-	struct work w = { .n = n, .sets = sets };
+	AUTO_FREE uint32_t **number = mem_alloc(threads * sizeof(*number));
 	size_t jobs = (p->chains.n + STEP - 1) / STEP;
+	AUTO_FREE unsigned *worker = mem_alloc((jobs + 1) * sizeof(*worker));
+	struct work w = { .n = n, .sets = sets, .worker = worker, .number = number };
 	uint64_t all = 0;
 
 	n->chains = mem_alloc((p->chains.n + 1) * sizeof(*n->chains));
-	pool_run(jobs, threads, collect_job, &w);
 	for (size_t i = 0; i < p->chains.n; i++) {
-		n->chains[i].first = all;
-		all += n->chains[i].n;
+		n->chains[i].first = all; /* with room for markers, which stay unused */
+		all += p->chains.data[i].n;
 	}
+	n->chain_sites = mem_grow(NULL, (all + 1) * sizeof(*n->chain_sites));
+	pool_run(jobs, threads, collect_job, &w);
 	for (unsigned t = 1; t < threads; t++) {
-		vec_each (&sets[t].v, s)
-			add_site(&sets[0], s->space, s->addr, s->mode, s->caller);
+		number[t] = mem_alloc((sets[t].v.n + 1) * sizeof(**number));
+		for (size_t i = 0; i < sets[t].v.n; i++) {
+			const struct name_site *s = &sets[t].v.data[i];
+
+			number[t][i] = add_site(&sets[0], s->space, s->addr, s->mode, s->caller);
+		}
 		vec_free(&sets[t].v);
 		free(sets[t].x.slot);
 	}
 	collect_entries(n, o, &sets[0]);
 	memcpy(&n->sites, &sets[0].v, sizeof(n->sites));
-	w.index = &sets[0].x;
-	n->chain_sites = mem_grow(NULL, (all + 1) * sizeof(*n->chain_sites));
-	pool_run(jobs, threads, place_job, &w);
+	pool_run(jobs, threads, renumber_job, &w);
+	for (unsigned t = 1; t < threads; t++)
+		free(number[t]);
 	free(sets[0].x.slot);
 }
 
