@@ -59,10 +59,10 @@ static inline __attribute__((always_inline)) void step(long n, uint64_t self)
 	__asm__ volatile("");
 }
 
-#define FN(i)                                                             \
-	static __attribute__((noinline, noipa)) void function_##i(long n) \
-	{                                                                 \
-		step(n, i);                                               \
+#define FN(i)                                                      \
+	static __attribute__((noinline)) void function_##i(long n) \
+	{                                                          \
+		step(n, i);                                        \
 	}
 #define FN8(a) FN(a##0) FN(a##1) FN(a##2) FN(a##3) FN(a##4) FN(a##5) FN(a##6) FN(a##7)
 #define T8(a)                                                                                \
