@@ -243,7 +243,7 @@ static void say_sampled(const struct trace *t)
 }
 
 static void say_written(const struct work *w, const struct export_job *x,
-			const struct export_format *f, const char *path)
+			const struct export_format *f, const struct args *a, const char *path)
 {
 	char n[32], size[32];
 	struct stat st;
@@ -252,7 +252,7 @@ static void say_written(const struct work *w, const struct export_job *x,
 		return;
 	if (w->load.note && f->by)
 		command_note("%s", w->load.note);
-	if (x->only && w->load.source->trace->n_types > 1)
+	if (x->only && !a->events && w->load.source->trace->n_types > 1)
 		command_note("only stacks of the event %s were written; -e names another", x->only);
 	if (f->by & PROFILE_BY_TIME)
 		say_sampled(w->load.source->trace);
@@ -284,7 +284,7 @@ static int export_to(const struct args *a, const struct export_format *f, const 
 		r = r == 0 ? closed : r;
 	}
 	if (r == 0)
-		say_written(&w, &x, f, path);
+		say_written(&w, &x, f, a, path);
 	load_free(&w.load);
 	return r;
 }

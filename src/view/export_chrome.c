@@ -353,6 +353,8 @@ static void put_samples(struct chrome *c)
 		out_puts(o, any ? ",\n{\"name\":" : "\n{\"name\":");
 		any = true;
 		export_json_str(o, t->types[en->type].name);
+		out_puts(o, ",\"pid\":");
+		out_i64(o, en->pid, 0);
 		out_puts(o, ",\"tid\":");
 		out_i64(o, en->tid, 0);
 		if (en->cpu != UINT32_MAX) {

@@ -332,6 +332,35 @@ def rows():
          kymo(f"collapse -i {ALL} --event-filter page-faults").out)
 
 
+def again():
+    """kymo reads what it wrote as pprof, and finds the same stacks."""
+    with open(f"{DIR}/again.pb.gz", "wb") as f:
+        f.write(export("pprof", ALL, "-e", "cpu-clock", "--no-inline"))
+    folded = {line.split(";", 1)[-1] for line in export("folded", ALL, "-e", "cpu-clock").decode().splitlines()}
+    mine = {line.split(";", 1)[-1] if line.startswith("busy;") else line for line in kymo(f"collapse {DIR}/again.pb.gz").out.splitlines()}
+    same("pprof: read again, the same stacks", mine, folded)
+
+
+def cut():
+    """Recordings that end early, or are not what they say: a whole file, or a reason and none."""
+    whole = open(ALL, "rb").read()
+    for n in (8, 104, len(whole) // 3, len(whole) // 2, len(whole) - 9):
+        for flip in (None, n // 2):
+            data = bytearray(whole[:n])
+            if flip:
+                data[flip] ^= 0x40
+            with open(f"{DIR}/cut.data", "wb") as f:
+                f.write(data)
+            for to in FORMATS:
+                r = subprocess.run([KYMO, "export", "-q", "--to", to, "-i", f"{DIR}/cut.data", "-o", "-"], capture_output=True)
+                good = r.returncode in (0, 1) and (r.returncode == 0 or b"kymo export: " in r.stderr)
+                if r.returncode == 0 and to in ("speedscope", "firefox", "chrome"):
+                    json.loads(r.stdout)
+                if not good:
+                    check(f"{to} of a recording cut at {n}, {flip}", False, r.stderr.decode(errors="replace"))
+    check("recordings that are cut or damaged", True)
+
+
 def copies():
     """Stacks that were copied are unwound twice, by chunks and in order, and must agree."""
     path = f"{DIR}/dwarf.data"
@@ -457,6 +486,8 @@ speedscope()
 firefox()
 callgrind()
 rows()
+again()
+cut()
 copies()
 evil()
 filters()
