@@ -16,6 +16,7 @@ from lib import BUILD, KYMO, Bench, Run, have
 
 SAMPLES = int(os.environ.get("BENCH_SAMPLES", "1000000"))
 RATE = 20000
+SECONDS = 400  # at most, for a recording
 b = Bench("flame")
 if not have("perf"):
     print("perf is not installed: nothing to compare with", file=sys.stderr)
@@ -36,15 +37,16 @@ def count(path):
     return sum(int(x.split()[1]) for x in text.splitlines() if x.strip() and not x.startswith("#") and len(x.split()) > 2 and x.split()[1].isdigit())
 
 
-def record(path, seconds, command):
-    """perf's own recording, until it has enough samples: another machine's load makes them fewer."""
-    for _ in range(4):
-        subprocess.run(["perf", "record", "-q", "-F", str(RATE), "-g", "-e", "cpu-clock:u" if "random" in path else "cpu-clock", "-o", path, "--", *command(seconds)],
+def record(path, command):
+    """perf's own recording, ended by its size: on a machine that is busy otherwise it takes longer."""
+    size, n = SAMPLES * 250, 0
+    for _ in range(3):
+        subprocess.run(["perf", "record", "-q", "-F", str(RATE), "-g", "-e", "cpu-clock:u" if "random" in path else "cpu-clock", "--max-size", f"{size}B", "-o", path, "--", *command],
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         n = count(path)
         if n >= SAMPLES:
-            return n
-        seconds = int(seconds * max(1.3, 1.15 * SAMPLES / max(n, 1)))
+            break
+        size = int(size * 1.1 * SAMPLES / max(n, 1))
     return n
 
 
@@ -57,17 +59,16 @@ def scripts():
 def command_of(kind, folder):
     calls = str(BUILD / "tests/work/calls")
     if kind == "random":
-        return lambda s: [calls, f"random={s * 1000}", "threads=2"]
+        return [calls, f"random={SECONDS * 1000}", "threads=2"]
     (pathlib.Path(folder) / "x.c").write_text(SOURCE)
-    loop = f"end=$(($(date +%s) + {{}})); while [ $(date +%s) -lt $end ]; do cc -O2 -c {folder}/x.c -o {folder}/1.o & cc -O2 -g -c {folder}/x.c -o {folder}/2.o; wait; done"
-    return lambda s: ["sh", "-c", loop.format(s)]
+    return ["timeout", str(SECONDS), "sh", "-c", f"while :; do cc -O2 -c {folder}/x.c -o {folder}/1.o & cc -O2 -g -c {folder}/x.c -o {folder}/2.o; wait; done"]
 
 
 folder = tempfile.mkdtemp(prefix="kymo-bench-", dir=os.environ.get("BENCH_DIR"))
 try:
     for kind in ("random", "build"):
         data = os.path.join(folder, kind + ".data")
-        n = record(data, SAMPLES // RATE // 2 + 3, command_of(kind, folder))
+        n = record(data, command_of(kind, folder))
         size = os.path.getsize(data) / 1e6
         what = f"{kind}: {n / 1e6:.2f}M samples, {size:.0f} MB"
         svg, page = os.path.join(folder, "a.svg"), os.path.join(folder, "a.html")

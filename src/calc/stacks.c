@@ -63,6 +63,19 @@ const char *stacks_unit(const struct stacks *s, uint32_t type)
 	return s->unit ? s->unit : "samples";
 }
 
+/* Code without a name is one frame a module, as calltree.c has it. */
+static uint32_t unknown_name(struct stacks *s, uint32_t module)
+{
+	const char *path = module == STRTAB_NONE ? "unknown" : strtab_get(&s->strings, module);
+	const char *slash = strrchr(path, '/');
+	AUTO_FREE char *text = NULL;
+
+	if (strcmp(path, "[unknown]") == 0)
+		return module;
+	text = mem_printf("[%s]", slash && slash[1] ? slash + 1 : path);
+	return strtab_add(&s->strings, text);
+}
+
 static uint32_t marked_stack(struct stacks *s, uint32_t stack, uint32_t *ids)
 {
 	struct stack k = s->stacks.data[stack];
@@ -71,10 +84,13 @@ static uint32_t marked_stack(struct stacks *s, uint32_t stack, uint32_t *ids)
 	for (uint32_t i = 0; i < k.n; i++) {
 		struct frame f = s->frames.data[s->frame_ids.data[k.first + i]];
 
-		if (f.kind == FRAME_LABEL)
+		if (f.kind == FRAME_LABEL) {
 			kind = FRAME_WAKER;
-		else if (f.kind != FRAME_UNKNOWN)
+		} else {
+			if (f.kind == FRAME_UNKNOWN)
+				f.name = unknown_name(s, f.module);
 			f.kind = kind;
+		}
 		ids[i] = stacks_frame(s, &f);
 	}
 	return stacks_stack(s, ids, k.n);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "calc/visible.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,8 +64,7 @@ static int on_event(void *ctx, const struct event *ev)
 	struct reader *r = ctx;
 	struct profile_entry who = { 0 };
 
-	if (ev->kind != EVENT_SAMPLE ||
-	    (r->v->type != UINT32_MAX && !r->v->o->all_types && ev->type != r->v->type))
+	if (ev->kind != EVENT_SAMPLE || (r->v->type != UINT32_MAX && ev->type != r->v->type))
 		return 0;
 	task_cache_ask(&r->w->tasks, r->v->source->trace->tasks, ev, &who);
 	return r->v->pass(r->w, r->v, ev, &who);
@@ -134,7 +132,7 @@ static void merge_labels(struct visible *v, struct worker *w)
 static void choose_type(struct visible *v)
 {
 	size_t n = v->source->trace->n_types;
-	uint64_t earliest = UINT64_MAX, all = 0;
+	uint64_t earliest = UINT64_MAX, all;
 
 	for (unsigned k = 1; k < v->threads; k++)
 		for (size_t i = 0; i < n; i++) {
@@ -153,8 +151,7 @@ static void choose_type(struct visible *v)
 		}
 	if (v->type >= n)
 		v->type = 0;
-	for (uint32_t i = 0; i < n; i++)
-		all += v->o->all_types || i == v->type ? v->workers[0].weight[i] : 0;
+	all = n ? v->workers[0].weight[v->type] : 0;
 	v->scale = all ? 1.0 / (double)all : 0;
 	v->threshold = v->o->min_share * 0.999; /* sums of floats are not exact */
 	if (v->threshold > LEAST_CERTAIN)

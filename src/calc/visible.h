@@ -25,8 +25,7 @@ struct visible_opts {
 	bool counts;		 /* samples, not what they stand for */
 	bool inlines;		 /* inlined functions as frames */
 	bool collapse_recursion; /* a function called by itself is one frame */
-	bool all_types;		 /* else only those of the type of the first sample, or: */
-	uint32_t type;		 /* this one; UINT32_MAX: that of the first */
+	uint32_t type;		 /* only of this event; UINT32_MAX: of the earliest sample's */
 };
 
 /*
