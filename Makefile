@@ -3,7 +3,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 MESON_FLAGS ?=
-export DESTDIR PERF_LINK
+export DESTDIR PERF_LINK LINKS
 
 .PHONY: all try test install uninstall bench lab fuzz lint static clean deps format
 
@@ -52,7 +52,7 @@ static:
 	@build-static/kymo version --build-options
 	@echo "build-static/kymo: $$(du -h build-static/kymo | cut -f1), static"
 
-# PREFIX and DESTDIR as usual; PERF_LINK=1 adds a `perf` that is kymo.
+# PREFIX and DESTDIR as usual; LINKS="perf trace-cmd bpftrace" adds symlinks by which kymo acts as those tools.
 install: all
 	@scripts/install $(BUILD) $(PREFIX)
 

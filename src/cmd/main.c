@@ -91,7 +91,10 @@ static int flushed(int code)
 		return 141;
 	err_set(&e, errno ? errno : EIO, "cannot write the output: %s",
 		strerror(errno ? errno : EIO));
-	err_hint(&e, "is the disk full?");
+	if (errno == EBADF)
+		err_hint(&e, "standard output is closed");
+	else
+		err_hint(&e, "is the disk full?");
 	command_error("", &e);
 	return 1;
 }
@@ -101,6 +104,15 @@ static int help(void)
 	help_overview(stdout);
 	return flushed(0);
 }
+
+/* Tools whose words a command takes under another name. */
+static const struct {
+	const char *name;
+	const struct command *command;
+} tools[] = {
+	{ "bpftrace", &cmd_run },
+	{ "trace-cmd", &cmd_ftrace },
+};
 
 int main(int argc, char **argv)
 {
@@ -113,9 +125,9 @@ int main(int argc, char **argv)
 	undo_recover(); /* what a kymo left behind that was killed */
 	command_set_line(
 		mem_dup(argv, ((size_t)argc + 1) * sizeof(*argv))); /* parsing moves words about */
-	/* bpftrace's language is kymo run's. */
-	if (strcmp(self, "bpftrace") == 0)
-		return flushed(command_run(&cmd_run, self, argc, argv));
+	for (size_t i = 0; i < ARRAY_SIZE(tools); i++)
+		if (strcmp(self, tools[i].name) == 0)
+			return flushed(command_run(tools[i].command, self, argc, argv));
 	/* A symlink named after a command is that command; any other name (perf) is kymo. */
 	if (strcmp(self, "kymo") != 0 && (c = command_find(commands, self)))
 		return flushed(command_run(c, self, argc, argv));

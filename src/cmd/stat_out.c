@@ -41,8 +41,12 @@ static int failed(const char *path, struct err *e)
 {
 	int code = errno ? errno : EIO;
 
+	if (path && strcmp(path, "-") == 0)
+		path = "standard output";
 	err_set(e, code, "cannot write to '%s': %s", path ? path : "the output", strerror(code));
-	return code == ENOSPC ? err_hint(e, "free some space, or write elsewhere with -o") : -code;
+	return code == ENOSPC  ? err_hint(e, "free some space, or write elsewhere with -o")
+	       : code == EBADF ? err_hint(e, "it is closed; -o FILE writes to a file")
+			       : -code;
 }
 
 int stat_out_open(const struct stat_args *a, const char *path, FILE **ret, struct err *e)
