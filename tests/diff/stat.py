@@ -93,4 +93,23 @@ for args in ["stat --no-big-num -e task-clock,cs,faults,minor-faults true", "sta
              "stat --no-big-num -a -e cpu-clock,cs sleep 0.05"]:
     p, k = both(args)
     same(f"{args}: rows as people see them", human(k), human(p))
+
+
+def column(text, word):
+    """Where the word begins in the lines that have it."""
+    return {line.rstrip().index(word) for line in text.splitlines() if word in line}
+
+
+for how in ["-A", "--per-core", "--per-socket", "--per-die", "--per-node", "--per-thread", "--for-each-cgroup /"]:
+    p, k = both(f"stat --no-big-num -a {how} -I 60 -e faults,cs sleep 0.1")
+    same(f"{how}: the heading", *([x.rstrip() for x in t.splitlines() if x.startswith("#")][:1] for t in (k, p)))
+    if how != "--per-thread":  # whose names may be too long for their column
+        same(f"{how}: events stand in the same column", column(k, " faults"), column(p, " faults"))
+    if "cgroup" in how:
+        same(f"{how}: and cgroups", column(k, " /"), column(p, " /"))
+for args in ["stat -r 3 -e task-clock,faults true", "stat -r 3 --table -e task-clock true"]:
+    p, k = both(args)
+    same(f"{args}: deviations stand in the same column", column(k, "+-") - column(k, "+- "), column(p, "+-") - column(p, "+- "))
+same("tools' times: unit and order", [shape(x) for x in both("stat -x, -e duration_time,user_time,system_time true")[1].splitlines()],
+     ["N,ns,duration_time,N,N,,", "N,ns,user_time,N,N,,", "N,ns,system_time,N,N,,"])
 end()
