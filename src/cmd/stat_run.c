@@ -33,6 +33,7 @@ struct run {
 	VEC(struct stat_table) tables; /* of finished runs */
 	struct rusage before;
 	double user_s, sys_s;
+	bool usage_known;
 	uint64_t start_ns, last_ns; /* of this run, of this interval */
 	unsigned intervals, lines;
 	int exit_code;
@@ -83,6 +84,8 @@ static void fill_tool_events(struct run *r, double wall_ns)
 		else if (ev->tool == SPEC_TOOL_SYSTEM)
 			ns = r->sys_s * 1e9;
 		memset(ev->count, 0, ev->n_places * sizeof(*ev->count));
+		if (ev->tool != SPEC_TOOL_DURATION && !r->usage_known)
+			continue; /* only when the command has ended */
 		ev->count[0] = (struct count){ ns > 0 ? (uint64_t)ns : 0, (uint64_t)wall_ns,
 					       (uint64_t)wall_ns };
 	}
@@ -100,6 +103,7 @@ static void note_usage(struct run *r)
 	getrusage(RUSAGE_CHILDREN, &now);
 	r->user_s = seconds(now.ru_utime) - seconds(r->before.ru_utime);
 	r->sys_s = seconds(now.ru_stime) - seconds(r->before.ru_stime);
+	r->usage_known = true;
 }
 
 static void summarise(struct run *r, double wall_ns, struct stat_table *ret)
@@ -351,6 +355,7 @@ static int one_run(struct run *r, struct err *e)
 	if (r->a->sync)
 		sync();
 	r->intervals = r->lines = 0;
+	r->usage_known = false;
 	code = loop_open(&r->loop, e);
 	if (code == 0 && r->p->argv)
 		code = workload_prepare(&r->child, r->p->argv, e);
