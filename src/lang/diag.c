@@ -122,7 +122,7 @@ static int by_pos(const void *a, const void *b)
 
 void lang_diags_text(const struct lang_diags *d, struct strbuf *b)
 {
-	const struct lang_diag *sorted[DIAGS_MAX];
+	const struct lang_diag *sorted[DIAGS_MAX] = { NULL };
 	size_t n = 0;
 
 	vec_each (&d->list, it)

@@ -111,7 +111,7 @@ enum perfdata_update {
 	PERFDATA_UPDATE_CPUS,
 	/* kymo's own, which perf passes over */
 	PERFDATA_UPDATE_CGROUP = 0x4b590000, /* the cgroup an event was counted in */
-	PERFDATA_UPDATE_USAGE,		       /* u64 user, system: a command's time in ns */
+	PERFDATA_UPDATE_USAGE,		     /* u64 user, system: a command's time in ns */
 };
 
 /* A build-id entry has this bit in misc when its size stands in byte 20. */
