@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A program gives the same over a recording as live, on a workload that does the same each time."""
+import os
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+from tap import check, end, kymo, run, skip
+
+if run("id -u").out.strip() != "0" or kymo(["run", "-q", "-e", "BEGIN { exit(); }"]).code:
+    skip("recordings and live", "this user or kernel may not load BPF programs")
+    end()
+
+LOAD = ["/bin/dd", "if=/dev/zero", "of=/dev/null", "bs=1000", "count=200", "status=none"]
+ENTER, EXIT = "tracepoint:syscalls:sys_enter_write", "tracepoint:syscalls:sys_exit_write"
+READ = "tracepoint:syscalls:sys_exit_read"
+DD = 'comm == "dd" && args.count == 1000'
+RET = 'comm == "dd" && args.ret == 1000'
+PROGRAMS = [
+    f"{ENTER} /{DD}/ {{ @ = count(); }}",
+    f"{ENTER} /{DD}/ {{ @[comm] = count(); }}",
+    f"{ENTER} /{DD}/ {{ @[args.fd, args.count] = count(); }}",
+    f"{ENTER} /{DD}/ {{ @ = sum(args.count); }}",
+    f"{EXIT} /{RET}/ {{ @ = hist(args.ret); }}",
+    f"{EXIT} /{RET}/ {{ @ = lhist(args.ret, 0, 2000, 100); }}",
+    f"{READ} /{RET}/ {{ @ = avg(args.ret); }}",
+    f"{READ} /{RET}/ {{ @ = stats(args.ret); }}",
+    f"{READ} /{RET}/ {{ @a = min(args.ret); @b = max(args.ret); }}",
+    f"{READ}, {EXIT} /{RET}/ {{ @[probe] = count(); }}",
+    f"{ENTER} /{DD}/ {{ @n++; }}",
+    f"{ENTER} /{DD}/ {{ @s[tid] = args.count; }} {EXIT} /{RET} && @s[tid]/ {{ @d = sum(@s[tid]); delete(@s[tid]); }}",
+    f'{ENTER} /{DD}/ {{ @n++; if (@n % 50 == 0) {{ printf("%d %s\\n", @n, comm); }} }}',
+    f'{ENTER} /{DD}/ {{ @n++; if (@n == 7) {{ printf("seven\\n"); exit(); }} }}',
+    f"{ENTER} /{DD}/ {{ @t = (args.fd, args.count); }}",
+    f"{ENTER} /{DD}/ {{ @[(args.fd, comm)] = count(); }}",
+    f"{ENTER} /{DD}/ {{ $i = 0; while ($i < 3) {{ $i++; @ = count(); }} }}",
+    f"{ENTER} /{DD}/ {{ for ($i : 0..4) {{ @[$i] = count(); }} }}",
+    f"{READ} /{RET}/ {{ @[args.ret > 500 ? \"large\" : \"small\"] = count(); }}",
+    f"{ENTER} /strncmp(comm, \"dx\", 1) == 0 && args.count == 1000 && {DD}/ {{ @ = count(); }}",
+    f"{READ} /{RET}/ {{ @x = count(); }} END {{ printf(\"%d\\n\", @x); clear(@x); }}",
+    f"{ENTER} /{DD}/ {{ @ = count(); if (@ == 100) {{ printf(\"hundred\\n\"); }} }}",
+]
+
+with tempfile.TemporaryDirectory() as d:
+    data = os.path.join(d, "perf.data")
+    names = ",".join(f"syscalls:{x}" for x in ("sys_enter_write", "sys_exit_write", "sys_exit_read"))
+    r = kymo(["record", "-q", "-o", data, "-e", names, "--", *LOAD])
+    if not check("the workload is recorded", r.code == 0, r):
+        end()
+    for p in PROGRAMS:
+        live = kymo(["run", "-q", "-c", " ".join(LOAD), "-e", p])
+        again = kymo(["run", "-q", "-i", data, "-e", p])
+        # where the line of printf stands between maps is the same; numbers of threads are not
+        check(p, live.out == again.out and re.search(r"@|\d|\w", live.out), f"live: {live}\nrecording: {again}")
+    text = "tracepoint:syscalls:sys_enter_read { @ = count(); }"
+    r = kymo(["run", "-i", data, "-e", text])
+    check("what was not recorded is told", r.code == 1 and "nothing matches" in r.err and "sys_exit_read" in r.err, r)
+    r = kymo(["run", "-i", data, "-e", "kprobe:vfs_read { @ = count(); }"])
+    check("probes a recording cannot have", r.code == 1 and "a recording has no probes of this kind" in r.err, r)
+end()
