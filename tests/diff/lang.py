@@ -66,7 +66,7 @@ for b in BLOCKS[2:9] if not SAN else []:
     check(f"json: {b}", lines[0] == lines[1], f"kymo: {ours}\nbpftrace: {theirs}")
 
 # A workload: only events of its own processes are looked at.
-LOAD = "dd if=/dev/zero of=/dev/null bs=1000 count=300"
+LOAD = "dd if=/dev/zero of=/dev/null bs=1000 count=300 status=none"
 PROGRAMS = [
     'tracepoint:syscalls:sys_exit_write /comm == "dd"/ { @[args->ret] = count(); @h = hist(args->ret); }',
     'tracepoint:syscalls:sys_enter_read /comm == "dd" && args->count == 1000/ { @calls = count(); @size = sum(args->count); }',
