@@ -227,6 +227,9 @@ static void lay_out_maps(struct compiler *k)
 		if (m->key_size > 512)
 			lang_error(k->d, 0, 0, "the keys of %s are too large (%u bytes)", m->name,
 				   m->key_size);
+		if (m->key_size > 512)
+			lang_hint(k->d, "the kernel takes keys of up to 512 bytes: str(x, 400) "
+					"cuts a text");
 		/* A large value times many keys times CPUs: take what is used, as it comes. */
 		if (m->key && (uint64_t)m->value_size * m->entries > 1u << 20)
 			m->flags = BPF_F_NO_PREALLOC;

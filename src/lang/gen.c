@@ -284,6 +284,8 @@ static struct ref index_ref(struct gen *g, struct node *n)
 	}
 	if (r.space == LS_BPF || r.space == LS_CTX)
 		i = bounded(g, i, t->n ? t->n : 1);
+	if (r.space == LS_CTX) /* the verifier allows no moved pointer into the context */
+		r.space = LS_KERNEL;
 	r.base = ir_alu(g->f, BPF_ADD, ref_addr(g, r),
 			ir_alu(g->f, BPF_MUL, i, IR_IMM(size ? size : 1)));
 	r.off = 0;
