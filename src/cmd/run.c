@@ -200,7 +200,9 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	    (wordexp(a->command, &words, WRDE_NOCMD) != 0 || !words.we_wordc))
 		r = err_set(e, EINVAL, "-c '%s' is no command", a->command);
 	o.command = a->command && r == 0 ? words.we_wordv : NULL;
-	env.env.pid = a->pid;
+	if (r == 0 && o.command && !a->input && !a->dry && !a->debug)
+		r = workload_prepare(&o.child, o.command, e);
+	env.env.pid = a->pid ? a->pid : o.child.pid; /* cpid */
 	if (r == 0 && a->output) {
 		o.out_fd = open(a->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 		if (o.out_fd < 0)
@@ -219,6 +221,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		r = compile(a, &env.env, &src, &p, e);
 		if (r == 0 && !a->debug)
 			r = run_program(a, &env, p, &o, &code, e);
+		else
+			workload_cancel(&o.child);
 	}
 	if (a->output && o.out_fd > STDERR_FILENO)
 		close(o.out_fd);

@@ -183,6 +183,7 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 	r->p = p;
 	r->env = env;
 	r->o = *o;
+	r->child = o->child;
 	r->boot_offset = real - clock_ns(CLOCK_BOOTTIME);
 	r->map_fd = mem_alloc((p->maps.n + 1) * sizeof(int));
 	r->prog_fd = mem_alloc((p->codes.n + 1) * sizeof(int));
@@ -204,8 +205,6 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 		k = run_load(r, log, e);
 	if (k == 0)
 		k = open_rings(r, e);
-	if (k == 0 && o->command && !o->dry)
-		k = workload_prepare(&r->child, o->command, e);
 	if (k < 0) {
 		run_close(r);
 		return k;
@@ -375,7 +374,8 @@ int run_go(struct run *r, int *code, struct err *e)
 	k = attach_all(r, e);
 	if (k == 0 && r->o.attached)
 		r->o.attached(r->o.ctx);
-	if (k == 0 && r->child.pid)
+	r->started = k == 0 && r->child.pid;
+	if (r->started)
 		k = workload_start(&r->child, r->o.command[0], code, e);
 	if (k == 0) {
 		iterate(r);
@@ -450,7 +450,12 @@ void run_close(struct run *r)
 	if (!r)
 		return;
 	run_detach(r);
-	workload_cancel(&r->child);
+	if (r->started && r->child.pid > 0) { /* it ends with us */
+		kill(r->child.pid, SIGTERM);
+		waitpid(r->child.pid, NULL, 0);
+	} else {
+		workload_cancel(&r->child);
+	}
 	bpf_ring_close(&r->ring);
 	bpf_ring_close(&r->control);
 	for (size_t i = 0; i < r->p->codes.n; i++)

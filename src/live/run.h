@@ -14,16 +14,18 @@
 
 #include "lang/show.h"
 #include "live/run_env.h"
+#include "live/workload.h"
 
 struct run;
 
 struct run_opts {
 	int out_fd; /* where text goes */
 	bool json;
-	bool quiet;		     /* no "Attaching ..." */
-	bool dry;		     /* load, but do not run */
-	int32_t pid;		     /* of -p; 0: none */
-	char **command;		     /* of -c; NULL: none */
+	bool quiet;	       /* no "Attaching ..." */
+	bool dry;	       /* load, but do not run */
+	int32_t pid;	       /* of -p; 0: none */
+	char **command;	       /* of -c; NULL: none */
+	struct workload child; /* the same, prepared; run_open takes it over, also on failure */
 	void (*attached)(void *ctx); /* when all is in place; may be NULL */
 	void *ctx;
 };

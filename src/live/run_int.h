@@ -39,6 +39,7 @@ struct run {
 	struct loop loop;
 	bool has_loop;
 	struct workload child;
+	bool started; /* the child was let go */
 	struct lang_out out;
 	struct lang_host host;
 	struct run_names names;
