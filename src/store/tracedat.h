@@ -80,7 +80,7 @@ uint32_t tracedat_type(const struct source *s, uint16_t id);
 /* The time in ns that a record's own stamp stands for; the stamp itself for counters. */
 uint64_t tracedat_time(const struct tracedat *t, uint64_t stamp);
 
-/* Are the stamps nanoseconds, or ticks of a counter? */
+/* Are the stamps shown as seconds, or as they are? As trace-cmd takes the clocks. */
 bool tracedat_in_ns(const struct tracedat *t);
 
 /* The records of one or more buffers in time order; equal times by buffer, then by CPU. */

@@ -198,13 +198,14 @@ uint64_t tracedat_time(const struct tracedat *t, uint64_t stamp)
 
 bool tracedat_in_ns(const struct tracedat *t)
 {
-	static const char *const counters[] = { "counter", "x86-tsc", "ppc-tb" };
+	/* boot is in nanoseconds as well, but trace-cmd shows it as it is */
+	static const char *const known[] = { "", "local", "global", "uptime", "perf", "tai" };
 	const char *clock = t->n_buffers && *t->buffers[0].clock ? t->buffers[0].clock : t->clock;
 
-	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
-		if (strcmp(clock, counters[i]) == 0)
-			return t->tsc_mult != 0;
-	return true;
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (strcmp(clock, known[i]) == 0)
+			return true;
+	return strncmp(clock, "mono", 4) == 0 || t->tsc_mult != 0;
 }
 
 static void add_up(struct reader *r, struct jobs *jobs)
