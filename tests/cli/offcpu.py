@@ -49,7 +49,7 @@ def sums(found):
     by = {}
     for s in found:
         for name in s[4]:
-            if name in NAMES or name == "child_sleep":
+            if name in NAMES or name in ("child_sleep", "child_looks"):
                 by[name] = by.get(name, 0) + s[3]
                 break
     return by

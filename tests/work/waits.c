@@ -119,12 +119,19 @@ PART void child_sleep(void)
 	NO_TAIL();
 }
 
+/* Its waits are none of in_child's. */
+PART void child_looks(pid_t parent, pid_t waiter)
+{
+	until_asleep(parent, waiter);
+	NO_TAIL();
+}
+
 PART void in_child(void)
 {
 	pid_t parent = getpid(), waiter = (pid_t)syscall(SYS_gettid), pid = fork();
 
 	if (pid == 0) {
-		until_asleep(parent, waiter);
+		child_looks(parent, waiter);
 		child_sleep();
 		_exit(0);
 	}
