@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/str.h"
 #include "calc/places.h"
 #include "calc/profile_stacks.h"
@@ -21,11 +22,47 @@ static uint64_t mark_of(uint8_t mode)
 	}
 }
 
-static void fill_profile(const struct place_set *s, uint64_t *ip, struct profile *p)
+/*
+ * The same instruction of the same file has the same names in every process that maps
+ * it: which places stand for which. Only files; what else is mapped may differ.
+ */
+static uint32_t *find_same(const struct trace *t, const struct place_set *s)
+{
+	uint32_t *same = mem_alloc((s->v.n + 1) * sizeof(*same));
+	struct map index = { 0 };
+
+	for (uint32_t i = 0; i < s->v.n; i++) {
+		const struct place *at = &s->v.data[i];
+		const struct task_map *m = tasks_find(t->tasks, at->space, at->addr);
+		const char *path = m ? tasks_dso_path(t->tasks, m->dso) : "";
+		uint64_t *first;
+
+		same[i] = i;
+		if (at->mode != EVENT_MODE_USER || path[0] != '/' || path[1] == '/' ||
+		    strncmp(path, "/tmp/", 5) == 0 || strncmp(path, "/dev/", 5) == 0 ||
+		    strncmp(path, "/memfd:", 7) == 0 || strncmp(path, "/anon", 5) == 0 ||
+		    strncmp(path, "/SYSV", 5) == 0)
+			continue;
+		first = map_at(&index, map_hash((at->addr - m->start + m->pgoff) * 2 + at->caller) ^
+					       map_hash((uint64_t)m->dso << 32 | 1));
+		if (!*first)
+			*first = (uint64_t)i + 1;
+		same[i] = (uint32_t)*first - 1;
+	}
+	map_free(&index);
+	return same;
+}
+
+/* entry[i]: which entry (and chain) place i has. */
+static void fill_profile(const struct place_set *s, const uint32_t *same, uint32_t *entry,
+			 uint64_t *ip, struct profile *p)
 {
 	for (uint32_t i = 0; i < s->v.n; i++) {
 		const struct place *at = &s->v.data[i];
 
+		entry[i] = same[i] == i ? (uint32_t)p->entries.n : entry[same[i]];
+		if (same[i] != i)
+			continue;
 		ip[2 * i] = mark_of(at->mode);
 		ip[2 * i + 1] = at->addr;
 		vec_push(&p->chains, (struct profile_chain){ .ip = &ip[2 * i],
@@ -38,7 +75,7 @@ static void fill_profile(const struct place_set *s, uint64_t *ip, struct profile
 							      .mode = at->mode,
 							      .space = at->space,
 							      .kernel = at->space,
-							      .chain = i,
+							      .chain = entry[i],
 							      .extra = PROFILE_NO_EXTRA,
 							      .count = 1,
 							      .weight = 1 });
@@ -77,7 +114,7 @@ static uint32_t *number_functions(struct place_names *n)
 	return func_of;
 }
 
-static void fill_slots(struct place_names *n, const struct place_set *places)
+static void fill_slots(struct place_names *n, const struct place_set *places, const uint32_t *entry)
 {
 	const struct stacks *s = &n->named;
 	AUTO_FREE uint32_t *func_of = number_functions(n);
@@ -88,7 +125,7 @@ static void fill_slots(struct place_names *n, const struct place_set *places)
 	n->slot = mem_alloc((n->mask + 1) * sizeof(*n->slot));
 	for (uint32_t i = 0; i < places->v.n; i++) {
 		const struct place *p = &places->v.data[i];
-		const struct stack *k = &s->stacks.data[s->entries.data[i].stack];
+		const struct stack *k = &s->stacks.data[s->entries.data[entry[i]].stack];
 		const uint32_t *ids = &s->frame_ids.data[k->first];
 		size_t at = place_hash(p->addr, p->space, p->caller) & n->mask;
 
@@ -112,16 +149,18 @@ int place_names_make(struct place_names *n, struct trace *t, const struct place_
 		     struct symbols *symbols, bool inlines, bool counts, struct err *e)
 {
 	AUTO_FREE uint64_t *ip = mem_alloc((2 * places->v.n + 1) * sizeof(*ip));
+	AUTO_FREE uint32_t *same = find_same(t, places);
+	AUTO_FREE uint32_t *entry = mem_alloc((places->v.n + 1) * sizeof(*entry));
 	struct profile p = { .trace = t };
 	struct names names = { 0 };
 	int r;
 
 	*n = (struct place_names){ 0 };
-	fill_profile(places, ip, &p);
+	fill_profile(places, same, entry, ip, &p);
 	r = names_make(&p, symbols, &(struct names_opts){ .inlines = inlines }, &names, e);
 	if (r == 0) {
 		profile_stacks(&names, counts, &n->named);
-		fill_slots(n, places);
+		fill_slots(n, places, entry);
 	}
 	names_free(&names);
 	vec_free(&p.chains);
