@@ -44,7 +44,7 @@ static inline void add(struct place_set *s, const struct place *p)
 	}
 }
 
-/* Whose addresses follow a mark; -1: it means something else. */
+/* Whose addresses follow a mark; -1: it says nothing of that. */
 static int mode_of(uint64_t mark)
 {
 	switch (mark) {
@@ -82,9 +82,11 @@ bool places_split(const struct event *ev, const struct profile_entry *who, struc
 			if (i == ev->chain_n)
 				break;
 			now = mode_of(ev->chain[i]);
-			if (now < 0 || ret->n == PLACE_PARTS)
+			if (ret->n == PLACE_PARTS)
 				return false;
-			mode = (uint8_t)now;
+			/* rubbish where a frame pointer was expected looks like a mark, and is none
+			 */
+			mode = now < 0 ? mode : (uint8_t)now;
 			first = i + 1;
 		}
 	}

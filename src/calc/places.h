@@ -37,7 +37,7 @@ static inline uint64_t place_hash(uint64_t addr, uint32_t space, bool caller)
 }
 
 /* A sample's chain in parts of one mode each; innermost first, as the chain is. */
-#define PLACE_PARTS 8
+#define PLACE_PARTS 32
 struct place_part {
 	uint32_t first, end; /* in ip; all but the first are return addresses */
 	uint32_t space;
@@ -48,7 +48,7 @@ struct place_parts {
 	uint32_t n;
 	struct place_part part[PLACE_PARTS + 1];
 };
-/* False when the chain has marks that mean more than whose code follows, or too many. */
+/* False when the chain has too many parts. */
 bool places_split(const struct event *ev, const struct profile_entry *who, struct place_parts *ret);
 
 /*
