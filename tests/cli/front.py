@@ -33,12 +33,12 @@ def overview():
     for args in ([], ["--help"], ["-h"]):
         r = kymo(args)
         check(f"kymo {' '.join(args)}: the overview, exit 0", r.code == 0 and r.out == shown.out and r.err == "", r)
-    missing = [n for n in NAMES if f"\n  {n} " not in shown.out]
+    missing = [n for n in NAMES if not re.search(rf"(^| ){re.escape(n)}( |$)", shown.out, re.M)]
     check("every command is in it", not missing, missing)
     headings = re.findall(r"^(\S.*):$", shown.out, re.M)
     same("each group once", len(headings), len(set(headings)))
     has("with examples", shown.out, "Examples:", "  kymo stat ls")
-    check("it fits a screen", len(shown.out.splitlines()) <= 60 and max(map(len, shown.out.splitlines())) <= 100, shown.out)
+    check("it fits a screen", len(shown.out.splitlines()) <= 75 and max(map(len, shown.out.splitlines())) <= 100, shown.out)
 
 
 def help_of_each():
