@@ -35,7 +35,7 @@ struct tables {
 	struct index entry_index, chain_index, extra_index;
 	struct profile_total *total;
 	struct arena copies;
-	uint64_t *buf;		      /* for extra() and chain() */
+	uint64_t *buf; /* for extra() and chain() */
 	struct task_cache tasks;
 };
 

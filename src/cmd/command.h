@@ -47,8 +47,7 @@ const struct command *command_find(const struct command *const *list, const char
 int command_run(const struct command *c, const char *shown, int argc, char **argv);
 
 /* The same with options taken already, by the command that c is a part of. */
-int command_run_with(const struct command *c, const char *shown, int argc, char **argv,
-		     void *args);
+int command_run_with(const struct command *c, const char *shown, int argc, char **argv, void *args);
 
 /* Print e the way every kymo error looks; the exit code for it. */
 int command_error(const char *shown, const struct err *e);

@@ -8,9 +8,9 @@
 
 struct ftrace_args {
 	struct ftrace_opts o;
-	bool negate;		 /* -v: the -e and -B behind it turn off */
-	bool any_option;	 /* something to trace was named */
-	const char *output;	 /* -o */
+	bool negate;	    /* -v: the -e and -B behind it turn off */
+	bool any_option;    /* something to trace was named */
+	const char *output; /* -o */
 	uint64_t max_kb, sleep_us;
 	int priority;
 	bool filter_command; /* -F */
@@ -26,41 +26,41 @@ opt_fn ftrace_on_event, ftrace_on_filter, ftrace_on_trigger, ftrace_on_tracer, f
 	ftrace_on_clock, ftrace_on_mask, ftrace_on_size, ftrace_on_buffer, ftrace_on_pid,
 	ftrace_on_module, ftrace_on_negate, ftrace_on_depth, ftrace_on_remote;
 
-#define FTRACE_OPTS                                                                               \
-	OPT_FN_C('e', "event", "EVENT", OPT_ARG_REQUIRED, ftrace_on_event,                        \
-		 "trace EVENT: SYSTEM, SYSTEM:EVENT, a pattern, or all", "@events"),              \
+#define FTRACE_OPTS                                                                                \
+	OPT_FN_C('e', "event", "EVENT", OPT_ARG_REQUIRED, ftrace_on_event,                         \
+		 "trace EVENT: SYSTEM, SYSTEM:EVENT, a pattern, or all", "@events"),               \
 		OPT_FN('f', "filter", "FILTER", ftrace_on_filter, "of the -e before, only those"), \
-		OPT_FN('R', "trigger", "TRIGGER", ftrace_on_trigger,                              \
-		       "what the -e before sets off: traceoff, stacktrace, snapshot, hist:..."),  \
-		OPT_FN('p', "plugin", "TRACER", ftrace_on_tracer,                                 \
-		       "a tracer: function, function_graph, ... (kymo ftrace list -t)"),          \
-		OPT_FN('l', "function", "FUNC", ftrace_on_function,                               \
-		       "only these functions (pattern; FUNC:traceoff:N and other commands too)"), \
-		OPT_FN('n', "notrace", "FUNC", ftrace_on_notrace, "not these functions"),         \
-		OPT_FN('g', "graph-function", "FUNC", ftrace_on_graph,                            \
-		       "function_graph: only what these functions call"),                         \
-		OPT_FN(0, "graph-notrace", "FUNC", ftrace_on_graph_notrace,                       \
-		       "function_graph: not what these call"),                                    \
-		OPT_FN(0, "module", "MODULE", ftrace_on_module, "only functions of this module"), \
-		OPT_FN(0, "max-graph-depth", "N", ftrace_on_depth,                                \
-		       "function_graph: so many calls deep"),                                     \
-		OPT_FN('O', "option", "NAME", ftrace_on_option,                                   \
-		       "set a trace option; noNAME clears it"),                                   \
-		OPT_FN('C', "clock", "CLOCK", ftrace_on_clock,                                    \
-		       "the clock of the stamps: local, global, mono, boot ..."),                 \
-		OPT_FN('M', "cpumask", "MASK", ftrace_on_mask, "only these CPUs, as hex mask"),   \
-		OPT_FN('b', "buffer-size", "KB", ftrace_on_size, "size of each CPU's buffer"),    \
-		OPT_FN('B', "buffer", "NAME", ftrace_on_buffer,                                   \
-		       "an instance of this name; what follows is for it"),                       \
-		OPT_FN0('v', "invert", ftrace_on_negate,                                          \
-			"the -e that follow are turned off, the -B removed"),                     \
-		OPT_FN('P', "pid", "PID", ftrace_on_pid, "only these threads, by comma"),         \
-		OPT_FLAG('c', "children", t.o.children, "and what they (-P, -F) start"),          \
-		OPT_FLAG('T', "stacks", t.o.event_stack, "a kernel stack with every event"),      \
-		OPT_FLAG(0, "func-stack", t.o.func_stack,                                         \
-			 "a kernel stack with every function (name some with -l!)"),              \
-		OPT_FLAG('i', "ignore-missing", t.o.ignore_missing,                               \
-			 "events that are not there are no error"),                               \
+		OPT_FN('R', "trigger", "TRIGGER", ftrace_on_trigger,                               \
+		       "what the -e before sets off: traceoff, stacktrace, snapshot, hist:..."),   \
+		OPT_FN('p', "plugin", "TRACER", ftrace_on_tracer,                                  \
+		       "a tracer: function, function_graph, ... (kymo ftrace list -t)"),           \
+		OPT_FN('l', "function", "FUNC", ftrace_on_function,                                \
+		       "only these functions (pattern; FUNC:traceoff:N and other commands too)"),  \
+		OPT_FN('n', "notrace", "FUNC", ftrace_on_notrace, "not these functions"),          \
+		OPT_FN('g', "graph-function", "FUNC", ftrace_on_graph,                             \
+		       "function_graph: only what these functions call"),                          \
+		OPT_FN(0, "graph-notrace", "FUNC", ftrace_on_graph_notrace,                        \
+		       "function_graph: not what these call"),                                     \
+		OPT_FN(0, "module", "MODULE", ftrace_on_module, "only functions of this module"),  \
+		OPT_FN(0, "max-graph-depth", "N", ftrace_on_depth,                                 \
+		       "function_graph: so many calls deep"),                                      \
+		OPT_FN('O', "option", "NAME", ftrace_on_option,                                    \
+		       "set a trace option; noNAME clears it"),                                    \
+		OPT_FN('C', "clock", "CLOCK", ftrace_on_clock,                                     \
+		       "the clock of the stamps: local, global, mono, boot ..."),                  \
+		OPT_FN('M', "cpumask", "MASK", ftrace_on_mask, "only these CPUs, as hex mask"),    \
+		OPT_FN('b', "buffer-size", "KB", ftrace_on_size, "size of each CPU's buffer"),     \
+		OPT_FN('B', "buffer", "NAME", ftrace_on_buffer,                                    \
+		       "an instance of this name; what follows is for it"),                        \
+		OPT_FN0('v', "invert", ftrace_on_negate,                                           \
+			"the -e that follow are turned off, the -B removed"),                      \
+		OPT_FN('P', "pid", "PID", ftrace_on_pid, "only these threads, by comma"),          \
+		OPT_FLAG('c', "children", t.o.children, "and what they (-P, -F) start"),           \
+		OPT_FLAG('T', "stacks", t.o.event_stack, "a kernel stack with every event"),       \
+		OPT_FLAG(0, "func-stack", t.o.func_stack,                                          \
+			 "a kernel stack with every function (name some with -l!)"),               \
+		OPT_FLAG('i', "ignore-missing", t.o.ignore_missing,                                \
+			 "events that are not there are no error"),                                \
 		OPT_U64(0, "cmdlines-size", "N", t.o.cmdlines, "names of tasks the kernel keeps")
 
 /* The first buffer is there; all options find one. Call before parsing is over: it is cheap. */

@@ -147,7 +147,11 @@ static void tool_names(FILE *f, const struct command *const *from)
 			continue;
 		if (column + strlen((*c)->name) + 1 > 76)
 			column = 0;
-		column += (unsigned)fprintf(f, "%s%s", column ? " " : c == from ? "  " : "\n  ", (*c)->name);
+		column += (unsigned)fprintf(f, "%s%s",
+					    column	? " "
+					    : c == from ? "  "
+							: "\n  ",
+					    (*c)->name);
 	}
 	fputc('\n', f);
 }

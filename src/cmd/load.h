@@ -19,8 +19,8 @@ struct load_opts {
 	bool raw_names; /* no demangling */
 	bool no_debuginfod;
 	int debuginfod_seconds; /* 0: the default */
-	bool quiet;	      /* no progress */
-	bool off_cpu, wakers; /* time off the CPU only (input_off_cpu) */
+	bool quiet;		/* no progress */
+	bool off_cpu, wakers;	/* time off the CPU only (input_off_cpu) */
 };
 
 struct load {

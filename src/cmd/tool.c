@@ -138,8 +138,9 @@ static int print_source(const char *name, struct err *e)
 	for (size_t i = 0; i < n_tools; i++)
 		str_nearest_add(&near, tools[i].command->name);
 	err_set(e, ENOENT, "there is no tool %s", name);
-	return err_hint(e, str_nearest_list(&near, list, sizeof(list)) ? "did you mean %s?"
-								       : "kymo tools lists them",
+	return err_hint(e,
+			str_nearest_list(&near, list, sizeof(list)) ? "did you mean %s?"
+								    : "kymo tools lists them",
 			list);
 }
 
@@ -203,8 +204,9 @@ const struct command cmd_tools = {
 	.group = "Trace",
 	.summary = "list the ready-made tracing tools",
 	.usage = "[PATTERN]",
-	.about = "Each is a command of its own: kymo execsnoop -h. They are programs of the tracing "
-		 "language (kymo run), and can be taken as a start for others.",
+	.about =
+		"Each is a command of its own: kymo execsnoop -h. They are programs of the tracing "
+		"language (kymo run), and can be taken as a start for others.",
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),

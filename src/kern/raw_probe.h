@@ -28,6 +28,6 @@ void raw_probe_free(struct raw_probe *p);
 
 /* Make the probe. What the kernel has against it comes with a caret from its error_log. */
 int raw_probe_add(const char *tracefs, bool user, const struct raw_probe *p, struct undo *u,
-		    struct err *e);
+		  struct err *e);
 
 #endif

@@ -20,9 +20,9 @@
 #include "kern/undo.h"
 
 struct ftrace_event_opt {
-	const char *name;	     /* "sched", "sched:sched_switch", "irq:*", "all" */
+	const char *name;	      /* "sched", "sched:sched_switch", "irq:*", "all" */
 	const char *filter, *trigger; /* NULL: none */
-	bool off;		     /* -v: these are turned off again */
+	bool off;		      /* -v: these are turned off again */
 };
 
 /* One instance. Texts are borrowed. */
@@ -38,11 +38,11 @@ struct ftrace_buffer_opt {
 
 struct ftrace_opts {
 	VEC(struct ftrace_buffer_opt) buffers; /* at least one */
-	VEC(pid_t) pids; /* only these threads; empty: all */
-	bool children;	 /* and what they start */
+	VEC(pid_t) pids;		       /* only these threads; empty: all */
+	bool children;			       /* and what they start */
 	bool event_stack, func_stack;
-	int max_depth;	    /* of function_graph; 0: any */
-	uint64_t thresh_us; /* tracing_thresh; 0: as it is */
+	int max_depth;	     /* of function_graph; 0: any */
+	uint64_t thresh_us;  /* tracing_thresh; 0: as it is */
 	bool ignore_missing; /* -i: events that are not there are no error */
 	bool top;	     /* always the top instance, as trace-cmd */
 	bool keep;	     /* what is set stays, until kymo ftrace reset (start, set) */
@@ -52,8 +52,8 @@ struct ftrace_opts {
 
 struct ftrace_buffer {
 	char *dir;
-	char *name;	/* as the file has it: "" for the first */
-	bool own;	/* made by us */
+	char *name; /* as the file has it: "" for the first */
+	bool own;   /* made by us */
 	bool is_top;
 	struct ftrace_buffer_opt *opt;
 };

@@ -14,11 +14,11 @@
 #include "live/ftrace.h"
 
 struct ftrace_capture_opts {
-	const char *output;  /* files are OUTPUT.cpuN, OUTPUT.NAME.cpuN */
-	uint64_t max_kb;     /* for each CPU; 0: no limit. The newest are kept. */
-	uint64_t sleep_us;   /* between looks; 0: woken by the kernel */
-	int priority;	     /* of SCHED_FIFO; 0: as we are */
-	bool snapshot;	     /* the snapshot's pages, not the buffer's */
+	const char *output; /* files are OUTPUT.cpuN, OUTPUT.NAME.cpuN */
+	uint64_t max_kb;    /* for each CPU; 0: no limit. The newest are kept. */
+	uint64_t sleep_us;  /* between looks; 0: woken by the kernel */
+	int priority;	    /* of SCHED_FIFO; 0: as we are */
+	bool snapshot;	    /* the snapshot's pages, not the buffer's */
 };
 
 /* What one CPU of one buffer left. */

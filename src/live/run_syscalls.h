@@ -1087,4 +1087,4 @@
 #ifdef SYS_writev
 	{ "writev", SYS_writev },
 #endif
-/* clang-format on */
+	/* clang-format on */

@@ -52,8 +52,8 @@ struct walker_opts {
 	uint32_t depth;	 /* user frames at most; 0: WALKER_DEPTH_MAX */
 	uint32_t kernel_depth;	 /* kernel frames at most; 0: WALKER_KERNEL_MAX */
 	bool no_user, no_kernel; /* leave that chain out */
-	/* Copy the stack of samples the program cannot finish (copy_rate a second and CPU, some at once)
-	 * and finish them here. 0: don't. */
+	/* Copy the stack of samples the program cannot finish (copy_rate a second and CPU, some at
+	 * once) and finish them here. 0: don't. */
 	uint32_t copy_rate;
 	size_t ring_bytes;     /* a power of two; 0: 8 MiB */
 	size_t table_bytes;    /* for tables, in the kernel; 0: 256 MiB. Made as needed */

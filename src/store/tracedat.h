@@ -52,12 +52,12 @@ struct tracedat {
 	const char *compression; /* "none", "zstd", "zlib" */
 	uint32_t page_size, long_size, n_cpus;
 	bool swap;
-	const char *uname, *tool;     /* "" when not recorded */
-	const char *clock;	      /* of the top instance; "" when not recorded */
+	const char *uname, *tool; /* "" when not recorded */
+	const char *clock;	  /* of the top instance; "" when not recorded */
 	const char *stats; /* what the kernel said of each CPU at the end; "" when not recorded */
 	const char *header, *printk, *cmdlines, *tgids; /* header: header_page and header_event */
 	size_t header_size, printk_size, cmdlines_size, tgids_size;
-	int64_t time_offset;	      /* of all stamps, ns; from DATE and OFFSET */
+	int64_t time_offset; /* of all stamps, ns; from DATE and OFFSET */
 	bool has_date;
 	uint64_t first_stamp;	      /* before any offset; of all buffers */
 	uint32_t tsc_mult, tsc_shift; /* 0: stamps are no tsc to be converted */

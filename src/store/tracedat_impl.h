@@ -19,7 +19,7 @@ struct cut {
 uint16_t cut_u16(struct cut *c);
 uint32_t cut_u32(struct cut *c);
 uint64_t cut_u64(struct cut *c);
-const char *cut_str(struct cut *c);		   /* up to its NUL; "" when bad */
+const char *cut_str(struct cut *c);		     /* up to its NUL; "" when bad */
 const uint8_t *cut_bytes(struct cut *c, uint64_t n); /* NULL when bad */
 
 struct reader {

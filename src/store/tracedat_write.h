@@ -45,9 +45,9 @@ struct tracedat_out {
 	const char *date;   /* "0x..." microseconds from the clock to 1970; NULL: none */
 	uint64_t trace_id;
 	/* as the file has them, with numbers and sizes */
-	struct strbuf header;  /* header_page and header_event */
-	struct strbuf ftrace;  /* ftrace's formats */
-	struct strbuf formats; /* systems and their formats */
+	struct strbuf header;				 /* header_page and header_event */
+	struct strbuf ftrace;				 /* ftrace's formats */
+	struct strbuf formats;				 /* systems and their formats */
 	struct strbuf kallsyms, printk, cmdlines, tgids; /* the texts alone */
 	struct tracedat_out_buffer *buffers;
 	size_t n_buffers;

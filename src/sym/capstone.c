@@ -14,7 +14,7 @@
 #	include <pthread.h>
 #	include <stdbool.h>
 
-#	define STRING_(x) #x
+#	define STRING_(x) #	   x
 #	define STRING(x) STRING_(x)
 
 static struct {

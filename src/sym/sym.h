@@ -99,8 +99,9 @@ uint32_t symbols_dso(struct symbols *s, const struct find_want *file);
  * gives the address to count and to ask for, 0 when no code was there then.
  * owner: the user the process had, (uid_t)-1 when not known.
  */
-#define SYMBOLS_JIT_ADDR(code) (((uint64_t)(code) + 1) << 32) /* of the start of a jitdump's code \
-							       */
+#define SYMBOLS_JIT_ADDR(code)                                             \
+	(((uint64_t)(code) + 1) << 32) /* of the start of a jitdump's code \
+					*/
 uint32_t symbols_perfmap(struct symbols *s, pid_t pid, const char *path, uid_t owner);
 uint32_t symbols_jitdump(struct symbols *s, const char *path, uid_t owner);
 uint64_t symbols_jit_addr(struct symbols *s, uint32_t dso, uint64_t ip, uint64_t time);

@@ -16,14 +16,14 @@
 #include "view/ftrace_names.h"
 
 struct ftrace_text_opts {
-	bool latency;	 /* narrow columns with what interrupts were doing */
-	bool nsec;	 /* nine digits instead of six */
-	bool raw_time;	 /* stamps are no times */
-	bool raw;	 /* fields instead of words, for all events */
-	bool diff;	 /* time since the record before */
-	bool plain;	 /* print formats only, no layout of our own */
-	bool boundaries; /* where pages begin */
-	bool tail, depth;	     /* function_graph: name at the end, depth behind */
+	bool latency;			/* narrow columns with what interrupts were doing */
+	bool nsec;			/* nine digits instead of six */
+	bool raw_time;			/* stamps are no times */
+	bool raw;			/* fields instead of words, for all events */
+	bool diff;			/* time since the record before */
+	bool plain;			/* print formats only, no layout of our own */
+	bool boundaries;		/* where pages begin */
+	bool tail, depth;		/* function_graph: name at the end, depth behind */
 	bool parent, offset, no_indent; /* function: who called; offsets; no indenting */
 };
 

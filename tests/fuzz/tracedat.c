@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a trace.dat: opened, read by chunks and in order, printed as report does, filtered. */
+/* Any bytes as a trace.dat: opened, read by chunks and in order, printed as report does, filtered.
+ */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -71,13 +72,20 @@ static const char *event_of(void *ctx, size_t i)
 static void print(struct source *s, unsigned how, struct out *out)
 {
 	const struct tracedat *t = tracedat_of(s);
-	struct ftrace_text_opts o = { .latency = how & 1, .nsec = how & 2, .raw = how & 4,
-				      .parent = true,	  .offset = true,   .tail = true,
-				      .depth = true,	  .diff = true,	    .boundaries = true };
+	struct ftrace_text_opts o = { .latency = how & 1,
+				      .nsec = how & 2,
+				      .raw = how & 4,
+				      .parent = true,
+				      .offset = true,
+				      .tail = true,
+				      .depth = true,
+				      .diff = true,
+				      .boundaries = true };
 	struct ftrace_heads h = { t->type_at,	 t->pid_at,    t->flags_at,
 				  t->preempt_at, t->long_size, t->swap };
-	struct ftrace_names *names = ftrace_names_new(
-		s->trace->info.kallsyms, s->trace->info.kallsyms ? s->trace->info.kallsyms_size : 0);
+	struct ftrace_names *names =
+		ftrace_names_new(s->trace->info.kallsyms,
+				 s->trace->info.kallsyms ? s->trace->info.kallsyms_size : 0);
 	struct ftrace_text *text = ftrace_text_new(&o, &h, s->trace->tep, names);
 	struct walk x = { .s = s, .w = tracedat_walk_new(s, SIZE_MAX, NULL, NULL) };
 	struct ftrace_events events = { t->n_formats, system_of, event_of, (void *)t };
@@ -95,11 +103,12 @@ static void print(struct source *s, unsigned how, struct out *out)
 
 		fill(&x, &rec, &r);
 		if (filter && r.type)
-			ftrace_filter_match(filter, &(struct ftrace_subject){
-							    .type = r.type,
-							    .data = r.r.data,
-							    .size = r.r.size,
-							    .comm = ftrace_text_comm_of(text, r.pid) });
+			ftrace_filter_match(filter,
+					    &(struct ftrace_subject){
+						    .type = r.type,
+						    .data = r.r.data,
+						    .size = r.r.size,
+						    .comm = ftrace_text_comm_of(text, r.pid) });
 		ftrace_text_line(text, &r, &(struct ftrace_next){ peek, pass, &x }, out);
 	}
 	ftrace_filter_free(filter);

@@ -6,7 +6,7 @@
  * its name is "burst". Prints how many were started.
  */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE
+#	define _GNU_SOURCE
 #endif
 #include <stdio.h>
 #include <stdlib.h>
