@@ -29,6 +29,7 @@
 
 struct totals {
 	size_t files, rows, compared, different, full, synthetic, refused;
+	bool go; /* the file has Go's own tables, of which libdw knows nothing */
 };
 
 static VEC(char *) paths;
@@ -219,8 +220,8 @@ static void compare_at(struct totals *t, const char *path, Dwarf_CFI *cfi, uint6
 		if (r->cfa == EHFRAME_CFA_NONE)
 			return;
 		/* Rules read from the code itself have no FDE. */
-		if (r->cfa == EHFRAME_CFA_BOTTOM || r->cfa == EHFRAME_CFA_PLT || r->cfa_off <= 24 ||
-		    (r->ra & EHFRAME_RA_SIGNAL)) {
+		if (t->go || r->cfa == EHFRAME_CFA_BOTTOM || r->cfa == EHFRAME_CFA_PLT ||
+		    r->cfa_off <= 24 || (r->ra & EHFRAME_RA_SIGNAL)) {
 			t->synthetic++;
 			*next = UINT64_MAX;
 			return;
@@ -272,6 +273,24 @@ static void compare_table(struct totals *t, const char *path, const struct ehfra
 }
 
 /* libdw's own choice, as ours: .eh_frame, else .debug_frame. */
+static bool has_go_tables(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+	GElf_Shdr sh;
+
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name =
+			gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+
+		if (name && strstr(name, ".gopclntab"))
+			return true;
+	}
+	return false;
+}
+
 static void compare_file(struct totals *t, const char *path, size_t budget)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -282,6 +301,7 @@ static void compare_file(struct totals *t, const char *path, size_t budget)
 	struct ehframe *f;
 	struct err e;
 
+	t->go = has_go_tables(elf);
 	if (!cfi && (dw = dwarf_begin_elf(elf, DWARF_C_READ, NULL)))
 		debug = dwarf_getcfi(dw);
 	if ((cfi || debug) && ehframe_open(path, &f, &e) == 0) {
