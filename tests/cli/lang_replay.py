@@ -32,7 +32,7 @@ PROGRAMS = [
     f"{ENTER} /{DD}/ {{ @n++; }}",
     f"{ENTER} /{DD}/ {{ @s[tid] = args.count; }} {EXIT} /{RET} && @s[tid]/ {{ @d = sum(@s[tid]); delete(@s[tid]); }}",
     f'{ENTER} /{DD}/ {{ @n++; if (@n % 50 == 0) {{ printf("%d %s\\n", @n, comm); }} }}',
-    f'{ENTER} /{DD}/ {{ @n++; if (@n == 7) {{ printf("seven\\n"); exit(); }} }}',
+    f'{ENTER} /{DD} && @n < 7/ {{ @n++; if (@n == 7) {{ printf("seven\\n"); exit(); }} }}',
     f"{ENTER} /{DD}/ {{ @t = (args.fd, args.count); }}",
     f"{ENTER} /{DD}/ {{ @[(args.fd, comm)] = count(); }}",
     f"{ENTER} /{DD}/ {{ $i = 0; while ($i < 3) {{ $i++; @ = count(); }} }}",
