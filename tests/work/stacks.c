@@ -47,12 +47,11 @@
 #else
 #	define PART(name) __attribute__((noinline, noclone, used, section("w_" #	name)))
 #endif
-#define PARTS(X)                                                                               \
-	X(burn)                                                                                \
-	X(spin)                                                                                \
-	X(recurse)                                                                             \
-	X(thread_main) X(handler) X(outer_handler) X(wait_here) X(reader) X(clock) X(variable) \
-		X(large) X(co_main) X(child) X(jit_call) X(run) X(main)
+/* clang-format off */
+#define PARTS(X) \
+	X(burn) X(spin) X(recurse) X(thread_main) X(handler) X(outer_handler) X(wait_here) X(reader) \
+	X(clock) X(variable) X(large) X(co_main) X(child) X(jit_call) X(run) X(main)
+/* clang-format on */
 #define DECLARE(name) extern char __start_w_##name[], __stop_w_##name[];
 PARTS(DECLARE)
 
