@@ -231,7 +231,10 @@ if inl:
 
     text = script(path)
     r = kymo(["collapse", "-i", path, "--inline"]).out
-    compare("--inline", r, fold(text, expand=expand))
+    # of this program: others, as the loader, may have inlined functions that the oracle does not ask about
+    stacks, loose = fold(text, expand=expand)
+    compare("--inline", "".join(x + "\n" for x in r.splitlines() if ";outer" in x),
+            (collections.Counter({k: n for k, n in stacks.items() if ";outer" in k}), loose))
     has("--inline shows what was inlined", r, "outer;first;second;third ")
     has("--inline --all marks it", kymo(["collapse", "-i", path, "--inline", "--all"]).out, "outer;first_[i];second_[i];third_[i] ")
     compare("without --inline", kymo(["collapse", "-i", path]).out, fold(text))
