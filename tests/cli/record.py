@@ -382,8 +382,8 @@ for i in range(20):
     time.sleep(random.uniform(0, 0.8))
     q.p.kill()
     q.wait()
-    if not os.path.exists(path("k.data")):
-        continue  # between two files
+    if not os.path.exists(path("k.data")) or not os.path.getsize(path("k.data")):
+        continue  # between two files, or at the first byte of one
     r = kymo(f"script -i {path('k.data')} -F comm,event")
     if r.code != 0:
         bad.append((args, r.code, r.err[:300]))
