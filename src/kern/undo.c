@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -399,6 +400,11 @@ static void recover_one(int dir, const char *name)
 	size_t n = 0;
 	long pid;
 
+	/* formats of a stream, on their way from a file to memory when it was killed */
+	if (sscanf(name, "formats-%ld", &pid) == 1 && kill((pid_t)pid, 0) < 0 && errno == ESRCH) {
+		unlinkat(dir, name, 0);
+		return;
+	}
 	if (sscanf(name, "%ld.%llu", &pid, &began) != 2 || start_time(pid) == began)
 		return;
 	fd = open_trusted(dir, name);

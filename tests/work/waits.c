@@ -193,6 +193,13 @@ static void *run(void *arg)
 	return NULL;
 }
 
+/* Runs long enough that a recorder knows the program's tables before it waits. */
+static void warm_up(void)
+{
+	for (uint64_t end = now() + 200000000; now() < end;)
+		NO_TAIL();
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t t[4];
@@ -202,6 +209,7 @@ int main(int argc, char **argv)
 		return 2;
 	ms = atol(argv[1]);
 	times = atoi(argv[2]);
+	warm_up();
 	for (int i = 0; i < n; i++) {
 		if (argc > 3)
 			pthread_create(&t[i], NULL, run, (void *)&parts[i]);
