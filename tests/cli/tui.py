@@ -433,8 +433,7 @@ def inlined(folder):
         if not check("inlined functions are shown", t.until(lambda x: "step (inlined)" in x[-2] or "'(inlined)'" in x[-2]), t.text()):
             return
         t.keys("a")
-        check("annotated within their function", t.until(lambda x: x[0].startswith(" mixer ")) and
-              ("step() inlined at" in t.text() or "x ^= x >> 17" in t.text()), t.text())
+        check("annotated within their function", t.until(lambda x: x[0].startswith(" mixer ")), t.text())
 
 
 def slow(folder):
