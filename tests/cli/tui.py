@@ -434,6 +434,8 @@ def inlined(folder):
             return
         t.keys("a")
         check("annotated within their function", t.until(lambda x: x[0].startswith(" mixer ")), t.text())
+        t.keys("/", "=inlined at", "Enter")  # it may begin above the hottest line, with which the view opens
+        check("where they were inlined is said", t.until(lambda x: any("step() inlined at" in y for y in x)), t.text())
 
 
 def slow(folder):
