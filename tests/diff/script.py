@@ -28,6 +28,7 @@ KNOWN = [
      "perf 6.1 has no names, or wrong ones, for PLT entries of many files"),
     (r"\S+ \(inlined\)$", r"\S+ \(/\S+\)$", "perf 6.1 calls a function inlined whose DWARF name is not its symbol's"),
     (r"^unknown tracepoint:", r"^[a-z_]+:[a-z_]+:", "perf 6.1 does not look for the names in a pipe's formats"),
+    (r"/tmp/perf-vdso\.so-\w+$", r"\[vdso\]$", "perf names the copy of the vDSO that it takes when a sample fell there"),
     (r"^# Tip: use 'perf evlist", r"^# Tip: use 'kymo evlist", "the tip names the program"),
 ]
 DIR = tempfile.mkdtemp(prefix="kymo-script-")
