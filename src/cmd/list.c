@@ -48,7 +48,7 @@ static const struct {
 	{ "raw", LIST_RAW },
 	{ "tracepoint", LIST_TRACEPOINT | LIST_PROBE },
 	{ "probe", LIST_PROBE },
-	{ "sdt", LIST_PROBE },
+	{ "sdt", LIST_SDT },
 	{ "metric", LIST_METRIC },
 	{ "metricgroup", LIST_METRIC },
 };
@@ -158,7 +158,7 @@ const struct command cmd_list = {
 	.name = "list",
 	.group = "Count",
 	.summary = "show the events of this machine",
-	.usage = "[OPTIONS] [hw|sw|tool|cache|pmu|pfm|raw|tracepoint|probe] [PATTERN...]",
+	.usage = "[OPTIONS] [hw|sw|tool|cache|pmu|pfm|raw|tracepoint|probe|sdt] [PATTERN...]",
 	.complete = "@events",
 	.about = "A PATTERN with * or ? must match a whole name (or all that follows its "
 		 "subsystem); a word without them matches anywhere. With classes and patterns, "

@@ -20,14 +20,16 @@
 #define LIST_RAW (1u << 6)
 #define LIST_TRACEPOINT (1u << 7)
 #define LIST_PROBE (1u << 8)
-#define LIST_METRIC (1u << 9)
+#define LIST_SDT (1u << 9)
+#define LIST_METRIC (1u << 10)
 #define LIST_DEFAULT                                                                          \
 	(LIST_HW | LIST_SW | LIST_TOOL | LIST_CACHE | LIST_PMU | LIST_RAW | LIST_TRACEPOINT | \
-	 LIST_PROBE)
+	 LIST_PROBE | LIST_SDT)
 
 struct list_entry {
 	const char *name;
 	const char *alias;    /* NULL when none */
+	const char *where;    /* told behind the name: "@/usr/bin/x(12ab)"; NULL when clear */
 	const char *kind;     /* "Hardware event" */
 	const char *about;    /* NULL when none */
 	bool cryptic;	      /* the name says too little: describe it always */
@@ -65,6 +67,9 @@ bool list_matches_name(const struct list *l, const char *name);
 
 /* list_kinds.c: show every entry of the classes. Notes what cannot be read. */
 void list_kinds(struct list *l);
+
+/* list_sdt.c: the static probes of the programs in the build-id cache. */
+void list_sdt(struct list *l);
 
 /* list_parse.c: what a -e text means here. */
 int list_parse(struct env *env, const char *text, bool json, struct err *e);

@@ -282,4 +282,6 @@ void list_kinds(struct list *l)
 		raw_entries(l);
 	if (l->classes & (LIST_TRACEPOINT | LIST_PROBE))
 		tracepoints(l);
+	if (l->classes & LIST_SDT)
+		list_sdt(l);
 }

@@ -89,6 +89,8 @@ static void show_text(struct list *l, const struct list_entry *entry)
 	strbuf_puts(&name, entry->name);
 	if (entry->alias)
 		strbuf_printf(&name, " OR %s", entry->alias);
+	if (entry->where)
+		strbuf_puts(&name, entry->where);
 	printf("  %s%s%s%*s [%s]", entry->missing ? dim : l->bold, strbuf_str(&name), reset,
 	       name.n < COLUMN ? (int)(COLUMN - name.n) : 0, "", entry->kind);
 	if (l->marks && entry->missing)
@@ -113,7 +115,7 @@ static void optional(struct json *j, const char *key, const char *value)
 		json_str(j, key, value);
 }
 
-/* The keys are those of newer perfs' `list -j`; Available and Fields are kymo's. */
+/* The keys are those of newer perfs' `list -j`; Available, Fields and Where are kymo's. */
 static void show_json(struct list *l, const struct list_entry *entry)
 {
 	struct json *j = &l->json;
@@ -123,6 +125,7 @@ static void show_json(struct list *l, const struct list_entry *entry)
 	optional(j, "Unit", entry->pmu);
 	json_str(j, "EventName", entry->name);
 	optional(j, "EventAlias", entry->alias);
+	optional(j, "Where", entry->where ? entry->where + 1 : NULL);
 	json_str(j, "EventType", entry->kind);
 	optional(j, "BriefDescription", l->abouts ? entry->about : NULL);
 	optional(j, "Encoding", entry->encoding);

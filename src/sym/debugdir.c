@@ -173,19 +173,35 @@ static bool linked_folder(int dir, const struct build_id *id, char buf[PATH_MAX]
 	return buf[0] && buf[0] != '/';
 }
 
-bool debugdir_has(int dir, const struct build_id *id, const char *name)
+int debugdir_file(int dir, const struct build_id *id, const char *name)
 {
 	char folder[PATH_MAX];
 	AUTO_FREE char *path = NULL;
 	const char *base = NULL;
 	AUTO_CLOSE int at = -1;
 	struct stat st;
+	int fd;
 
 	if (!linked_folder(dir, id, folder))
-		return false;
+		return -ENOENT;
 	path = mem_printf("%s/%s", folder, name);
 	at = open_folder(dir, path, false, &base);
-	return at >= 0 && fstatat(at, base, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
+	if (at < 0)
+		return at;
+	fd = openat(at, base, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
+bool debugdir_has(int dir, const struct build_id *id, const char *name)
+{
+	AUTO_CLOSE int fd = debugdir_file(dir, id, name);
+
+	return fd >= 0;
 }
 
 int debugdir_add(int dir, const char *shown, const struct build_id *id, const char *name, int fd,

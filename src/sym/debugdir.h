@@ -34,6 +34,8 @@ int debugdir_link(int dir, const struct build_id *id, const char *folder, struct
  */
 int debugdir_add(int dir, const char *shown, const struct build_id *id, const char *name, int fd,
 		 bool link, struct err *e);
+/* It, to read; or -errno. */
+int debugdir_file(int dir, const struct build_id *id, const char *name);
 /* Has it this file? */
 bool debugdir_has(int dir, const struct build_id *id, const char *name);
 /* All of a build-id. -ENOENT when there is nothing. */

@@ -9,10 +9,10 @@ import subprocess
 from tap import KYMO, check, end, has, kymo, run, same, skip
 
 DATA = os.path.abspath(os.path.join(os.path.dirname(__file__), "../data"))
-INTEL = {"SYSFS_PATH": f"{DATA}/sysfs-intel", "TRACEFS_PATH": f"{DATA}/tracefs"}
-NOTHING = {"SYSFS_PATH": "/nowhere", "TRACEFS_PATH": f"{DATA}/tracefs"}
+INTEL = {"SYSFS_PATH": f"{DATA}/sysfs-intel", "TRACEFS_PATH": f"{DATA}/tracefs", "PERF_BUILDID_DIR": "/nowhere"}
+NOTHING = {"SYSFS_PATH": "/nowhere", "TRACEFS_PATH": f"{DATA}/tracefs", "PERF_BUILDID_DIR": "/nowhere"}
 KINDS = {"hw": "Hardware event", "cache": "Hardware cache event", "pmu": "Kernel PMU event", "tool": "Tool event",
-         "tracepoint": "Tracepoint event", "probe": "Probe event", "sdt": "Probe event"}
+         "tracepoint": "Tracepoint event", "probe": "Probe event"}
 
 
 def forms():

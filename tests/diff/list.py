@@ -3,6 +3,7 @@
 """kymo list against perf list: everything perf lists of the same classes is there, and looks the same."""
 import os
 import re
+import tempfile
 import shutil
 
 from tap import check, end, kymo, run, same, skip
@@ -18,6 +19,22 @@ def entries(text):
         if m:
             found.append((m[1], m[2] or "", m[3]))
     return found
+
+
+def static_probes():
+    """Programs with sdt.h's notes, one probe at two places, one name in two files."""
+    with tempfile.TemporaryDirectory() as d:
+        with open(f"{d}/s.c", "w", encoding="ascii") as f:
+            f.write("#include <sys/sdt.h>\nint main(int c, char **v) { DTRACE_PROBE1(kprov, start, c);"
+                    "DTRACE_PROBE2(kprov, stop, c, v); DTRACE_PROBE(kprov, stop); return 0; }\n")
+        for n in "12":
+            if run(["gcc", f"-O{n}", "-o", f"{d}/p{n}", f"{d}/s.c", "-Wl,--build-id"]).code:
+                return skip("list sdt", "sys/sdt.h is not installed")
+            run(["perf", "--buildid-dir", f"{d}/c", "buildid-cache", "--add", f"{d}/p{n}"])
+            for what in ([], ["sdt"], ["sdt_kprov:st*"]):
+                theirs = [x for x in entries(run(["perf", "--buildid-dir", f"{d}/c", "list", *what]).out) if x[2] == "SDT event"]
+                mine = [x for x in entries(kymo(["list", *what], env={"PERF_BUILDID_DIR": f"{d}/c"}).out) if x[2] == "SDT event"]
+                check(f"list {' '.join(what)}: the static probes of {n} files", theirs and theirs == mine, (theirs, mine))
 
 
 def main():
@@ -49,10 +66,10 @@ def main():
         extra = {"uncore_cbox_1/clockticks/"} if tree == "intel" else set()
         check(f"{tree}: the PMU events perf lists", set(x for x in theirs if x[0] not in extra) <= set(mine),
               set(theirs) - set(mine))
+    static_probes()
     words = set(kymo("list --raw-dump").out.split())
     text = run("perf list").out.split("\nMetric")[0]
-    # SDT events of perf's own cache are no events until they are made probes
-    theirs = {x[0] for x in entries(text) if x[2] not in ("SDT event", "Raw hardware event descriptor", "Hardware breakpoint")}
+    theirs = {x[0].split("@")[0] for x in entries(text) if x[2] not in ("Raw hardware event descriptor", "Hardware breakpoint")}
     check("--raw-dump: perf's names are there", theirs and theirs <= words, sorted(theirs - words)[:20])
     for pattern in ("sched:sched_sw*", "sched_sw*", "cs", "switch", "block:*"):
         theirs = {x[0] for x in entries(run(["perf", "list", pattern]).out)}
