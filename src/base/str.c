@@ -40,17 +40,31 @@ void strbuf_putc(struct strbuf *b, char c)
 
 void strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap)
 {
+	size_t room = b->cap - b->n;
 	va_list again;
 	int n;
 
 	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, again);
+	n = vsnprintf(room ? b->data + b->n : NULL, room, fmt, ap);
+	if (n > 0 && (size_t)n >= room) {
+		reserve(b, (size_t)n);
+		vsnprintf(b->data + b->n, (size_t)n + 1, fmt, again);
+	}
 	va_end(again);
-	if (n < 0)
-		return;
-	reserve(b, (size_t)n);
-	vsnprintf(b->data + b->n, (size_t)n + 1, fmt, ap);
-	b->n += (size_t)n;
+	if (n > 0)
+		b->n += (size_t)n;
+	else if (room)
+		b->data[b->n] = '\0';
+}
+
+void strbuf_hex(struct strbuf *b, uint64_t v)
+{
+	char buf[16], *end = buf + sizeof(buf), *s = end;
+
+	do
+		*--s = "0123456789abcdef"[v & 15];
+	while (v >>= 4);
+	strbuf_add(b, s, (size_t)(end - s));
 }
 
 void strbuf_printf(struct strbuf *b, const char *fmt, ...)

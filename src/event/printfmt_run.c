@@ -164,6 +164,12 @@ static uint64_t number(const struct run *r, const struct node *n)
 
 /* --- text --- */
 
+static void put_0x(struct run *r, uint64_t v)
+{
+	strbuf_add(r->b, "0x", 2);
+	strbuf_hex(r->b, v);
+}
+
 static void put_string(struct run *r, const struct piece *p, uint64_t width, const char *s,
 		       size_t n)
 {
@@ -212,7 +218,7 @@ static void put_flags(struct run *r, const struct piece *p, uint64_t width, cons
 	if (v) {
 		if (any && n->text)
 			strbuf_puts(r->b, n->text);
-		strbuf_printf(r->b, "0x%" PRIx64, v);
+		put_0x(r, v);
 	}
 }
 
@@ -225,7 +231,7 @@ static void put_symbolic(struct run *r, const struct piece *p, uint64_t width, c
 			put_string(r, p, width, n->choices[i].text, SIZE_MAX);
 			return;
 		}
-	strbuf_printf(r->b, "0x%" PRIx64, v);
+	put_0x(r, v);
 }
 
 static void put_hex(struct run *r, const struct node *n)
@@ -391,6 +397,10 @@ static bool put_plain(struct run *r, const struct piece *p, uint64_t v)
 		return false;
 	if (p->length < 1)
 		v = p->length == 0 ? (uint32_t)v : p->length == -1 ? (uint16_t)v : (uint8_t)v;
+	if (p->conversion == 'x' && !width) {
+		strbuf_hex(r->b, v);
+		return true;
+	}
 	if (p->conversion == 'x') {
 		do
 			*--s = "0123456789abcdef"[v & 15];
@@ -568,14 +578,16 @@ static void put_pointer(struct run *r, const struct piece *p, uint64_t width)
 		if (!name)
 			break;
 		strbuf_puts(r->b, name);
-		if (p->extension == 'S' || p->extension == 'F')
-			strbuf_printf(r->b, "+0x%" PRIx64, v - start);
+		if (p->extension == 'S' || p->extension == 'F') {
+			strbuf_putc(r->b, '+');
+			put_0x(r, v - start);
+		}
 		return;
 	default: break;
 	}
 	v = number(r, p->arg);
-	if (p->extension)
-		strbuf_printf(r->b, "0x%" PRIx64, v);
+	if (p->extension || (p->plain && v))
+		put_0x(r, v);
 	else
 		put_number(r, p, width, v);
 }

@@ -416,8 +416,13 @@ static bool kmem(struct ftrace_text *t, const struct ftrace_record *rec,
 	uint64_t site;
 
 	(void)next;
-	if (number(t->now->field[0], rec, &site) && (n = ftrace_names_find(t->names, site)))
-		strbuf_printf(&t->b, "(%s+0x%x) ", n->name, (int)(site - n->addr));
+	if (number(t->now->field[0], rec, &site) && (n = ftrace_names_find(t->names, site))) {
+		strbuf_putc(&t->b, '(');
+		strbuf_puts(&t->b, n->name);
+		strbuf_puts(&t->b, "+0x");
+		strbuf_hex(&t->b, (uint32_t)(site - n->addr));
+		strbuf_puts(&t->b, ") ");
+	}
 	return true;
 }
 
