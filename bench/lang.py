@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Tracing programs under kymo run and bpftrace: time until attached, from Ctrl-C to the end, memory, cost an event."""
-import os
 import re
 import signal
 import statistics
 import subprocess
 import time
 
-from lib import KYMO, RUNS, Bench, have, interleave
+from lib import BUILD, KYMO, RUNS, Bench, have, interleave
 
 b = Bench("lang")
 TOOLS = {"kymo": [KYMO, "run"], "bpftrace": ["bpftrace"]}
 if not have("bpftrace"):
     del TOOLS["bpftrace"]
+CALLCOST, RAWTP = (str(BUILD / f"bench/bench-{n}") for n in ("callcost", "rawtp"))
+PAUSE = 0.2  # s; who attaches waits for the grace period of what was detached just before
 COUNT = "tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }"
 PROGRAMS = {
     "count by process": COUNT,
@@ -27,6 +28,7 @@ PROGRAMS = {
 def attached(tool, prog):
     """ms from the start until the command of -c runs, which both start when all is attached."""
     def once():
+        time.sleep(PAUSE)
         start = time.time_ns()
         p = subprocess.run([*tool, "-c", "/bin/date +%s%N", "-e", prog], capture_output=True, text=True, timeout=60)
         at = re.search(r"^(\d{19})$", p.stdout, re.M)
@@ -47,14 +49,12 @@ def ending(tool, prog):
     return once
 
 
-def cost(tool, prog, calls=400000):
-    """ns a system call of dd takes."""
-    command = f"/bin/dd if=/dev/zero of=/dev/null bs=1 count={calls // 2}"
-    argv = [*tool, "-c", command, "-e", prog] if tool else command.split()
-
+def cost(wrap, calls=2000000):
+    """ns a system call takes: CPU time, the quickest of many parts."""
     def once():
-        p = subprocess.run(argv, capture_output=True, text=True, timeout=120, env={**os.environ, "LC_ALL": "C"})
-        return float(re.search(r"copied, ([\d.e-]+) s", p.stdout + p.stderr)[1]) * 1e9 / calls
+        p = subprocess.run([*wrap, "getppid", str(calls)] if wrap[-1] == CALLCOST else
+                           [*wrap[:-1], f"{CALLCOST} getppid {calls}", *wrap[-1]], capture_output=True, text=True, timeout=120)
+        return float(re.search(r"^(\d+\.\d+)$", p.stdout, re.M)[1])
     return once
 
 
@@ -72,6 +72,12 @@ for what, unit, i, limit in (("from SIGINT to the end", "ms", 0, 20.0), ("reside
     b.add(what, unit, got)
     b.add(f"{what}, at most {limit:.0f} {unit}", unit, {"kymo": got["kymo"], "limit": limit}, goal=1)
 for what in ("count by process", "latency histogram"):
-    r = median(interleave({"bare": cost(None, ""), **{n: cost(t, PROGRAMS[what]) for n, t in TOOLS.items()}}))
-    b.add(f"added a call: {what}", "ns", {n: max(v - r["bare"], 0.1) for n, v in r.items() if n != "bare"}, goal=0.5)
+    subjects = {"bare": cost([CALLCOST]), **{n: cost([*t, "-c", ["-e", PROGRAMS[what]]]) for n, t in TOOLS.items()}}
+    if what == "count by process":
+        subjects["by hand"] = cost([RAWTP, CALLCOST])
+    r = median(interleave(subjects))
+    added = {n: max(v - r["bare"], 0.1) for n, v in r.items() if n != "bare"}
+    b.add(f"added a call: {what}", "ns", {n: added[n] for n in TOOLS}, goal=0.5 if what == "count by process" else 1)
+    if "by hand" in added:
+        b.add(f"added a call: {what}, beside a program by hand", "ns", {n: added[n] for n in ("kymo", "by hand")}, goal=1.3)
 b.end()
