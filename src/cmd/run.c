@@ -12,7 +12,7 @@
 #include "live/run.h"
 
 struct args {
-	const char *program, *format, *output, *command, *buffer, *input;
+	const char *program, *format, *output, *command, *buffer, *input, *record;
 	int pid;
 	bool list, quiet, unsafe, info, dry, no_warnings, ignored;
 	int verbose, debug;
@@ -38,6 +38,9 @@ static const struct opt opts[] = {
 	OPT_INT('p', NULL, "PID", pid, "probes in programs: only in this process; end with it"),
 	OPT_STR_C('i', "input", "FILE", input,
 		  "run it over the events of a recording (-: standard input)", "@files"),
+	OPT_STR_C(0, "record", "FILE", record,
+		  "also record the events that the probes see, for kymo run -i and the others",
+		  "@files"),
 	OPT_HEAD("Output"),
 	OPT_STR_C('f', NULL, "FORMAT", format, "text or json", "text|json"),
 	OPT_STR_C('o', NULL, "FILE", output, "write to FILE", "@files"),
@@ -139,6 +142,7 @@ static int run_program(const struct args *a, struct run_env *env, struct lang_pr
 {
 	AUTO_FREE char *log = NULL;
 	struct run *run;
+	struct run_record record = { 0 };
 	AUTO_STRBUF notes = { 0 };
 	int r = run_open(p, env, o, &run, &log, e);
 
@@ -147,7 +151,14 @@ static int run_program(const struct args *a, struct run_env *env, struct lang_pr
 			fprintf(stderr, "%s\n", log);
 		return r;
 	}
-	r = run_go(run, code, e);
+	if (a->record && !o->dry)
+		r = run_record_start(&record, p, a->record, a->quiet, e);
+	if (r == 0)
+		r = run_go(run, code, e);
+	if (r == 0)
+		r = run_record_stop(&record, e);
+	else
+		run_record_stop(&record, &(struct err){ 0 });
 	run_notes(run, &notes);
 	for (char *s = notes.data, *end; s && (end = strchr(s, '\n')); s = end + 1)
 		command_note("%.*s", (int)(end - s), s);
@@ -181,6 +192,9 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	wordexp_t words = { 0 };
 	int r = run_env_open(&env, e), code = 0;
 
+	if (r == 0 && a->record && a->input)
+		r = err_set(e, EINVAL,
+			    "--record is for what happens now, -i for what was recorded");
 	if (r == 0 && a->info)
 		return info(&env);
 	if (r == 0 && a->list) {

@@ -3,6 +3,7 @@
 #ifndef KYMO_CMD_RUN_H
 #define KYMO_CMD_RUN_H
 
+#include "base/vec.h"
 #include "live/run_env.h"
 
 /* Probes that fit a pattern, one a line; with their arguments when verbose. */
@@ -18,5 +19,20 @@ struct run_file_opts {
 };
 int run_over_file(const char *path, const struct lang_source *src, const struct run_file_opts *o,
 		  int *code, struct err *e);
+
+struct run_record {
+	pid_t pid; /* of who records; 0: nobody does */
+	int control, ack;
+};
+struct run_record_words {
+	char **data;
+	size_t n, cap;
+};
+/* The event a probe's hits are in a recording (as kymo record -e wants it); false: none. */
+bool run_record_event(const struct lang_point *p, struct strbuf *b);
+/* What the program's probes will see goes to a file from now on, until it is stopped. */
+int run_record_start(struct run_record *r, const struct lang_program *p, const char *path,
+		     bool quiet, struct err *e);
+int run_record_stop(struct run_record *r, struct err *e);
 
 #endif

@@ -246,17 +246,46 @@ static int on_event(void *ctx, const struct event *ev)
 	return r->out.exit || r->write_error ? 1 : 0;
 }
 
-static bool samples(const struct lang_point *p, const struct event_type *t)
+/* A name without what stands behind it: "page-faults/period=7/", "cycles:u". */
+static bool is_named(const struct event_type *t, const char *name)
 {
+	size_t n = strlen(name);
+
+	return t->name && strncmp(t->name, name, n) == 0 && strchr("/:", t->name[n]);
+}
+
+static bool is_clock(const struct event_type *t)
+{
+	return is_named(t, "cpu-clock") || is_named(t, "task-clock") || is_named(t, "cycles") ||
+	       is_named(t, "cpu-cycles") || is_named(t, "instructions") ||
+	       is_named(t, "ref-cycles");
+}
+
+/* exact: only the event that --record takes for such a probe. */
+static bool samples(const struct lang_point *p, const struct event_type *t, bool exact)
+{
+	AUTO_STRBUF b = { 0 };
+
 	if (p->kind == LP_TRACEPOINT)
 		return t->system && strcmp(t->system, p->target) == 0 &&
 		       strcmp(t->event, p->name) == 0;
-	if (t->system)
+	if (t->system || !t->name || !run_record_event(p, &b))
 		return false;
-	if (p->kind == LP_PROFILE)
-		return true;
-	return (p->kind == LP_SOFTWARE || p->kind == LP_HARDWARE) && t->name &&
-	       strncmp(t->name, p->name, strlen(p->name)) == 0;
+	if (exact)
+		return strcmp(strbuf_str(&b), t->name) == 0;
+	return p->kind == LP_PROFILE ? is_clock(t) : is_named(t, p->name);
+}
+
+static void wire_point(struct replay *r, size_t code, const struct lang_point *p)
+{
+	const struct trace *t = r->source->trace;
+	bool exact = false;
+
+	for (size_t i = 0; i < t->n_types; i++)
+		exact |= samples(p, &t->types[i], true);
+	for (size_t i = 0; i < t->n_types; i++)
+		if (samples(p, &t->types[i], exact))
+			vec_push(&r->by_type[i], code);
 }
 
 static void wire(struct replay *r)
@@ -281,9 +310,7 @@ static void wire(struct replay *r)
 									  ? 1000000000 / p->number
 									  : p->number * unit });
 			}
-			for (size_t i = 0; i < t->n_types; i++)
-				if (samples(p, &t->types[i]))
-					vec_push(&r->by_type[i], c);
+			wire_point(r, c, p);
 		}
 }
 

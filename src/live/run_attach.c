@@ -147,6 +147,20 @@ static int on_cpus(struct run *r, struct perf_event_attr *a, int prog, const str
 	return k;
 }
 
+uint64_t run_sample_period(const struct lang_point *pt)
+{
+	if (pt->number || pt->kind != LP_SOFTWARE)
+		return pt->number ? pt->number : 1000000;
+	switch (run_software(pt->name)) {
+	case PERF_COUNT_SW_CPU_CLOCK:
+	case PERF_COUNT_SW_TASK_CLOCK: return 1000000;
+	case PERF_COUNT_SW_PAGE_FAULTS:
+	case PERF_COUNT_SW_PAGE_FAULTS_MIN: return 100;
+	case PERF_COUNT_SW_CONTEXT_SWITCHES: return 1000;
+	default: return 1;
+	}
+}
+
 static int attach_sampling(struct run *r, int prog, const struct lang_point *pt, struct err *e)
 {
 	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
@@ -166,17 +180,11 @@ static int attach_sampling(struct run *r, int prog, const struct lang_point *pt,
 			a.sample_period = pt->number * unit;
 	} else if (pt->kind == LP_SOFTWARE) {
 		a.config = (uint64_t)run_software(pt->name);
-		a.sample_period = pt->number				 ? pt->number
-				  : a.config <= PERF_COUNT_SW_TASK_CLOCK ? 1000000
-				  : a.config == PERF_COUNT_SW_PAGE_FAULTS ||
-						  a.config == PERF_COUNT_SW_PAGE_FAULTS_MIN
-					  ? 100
-				  : a.config == PERF_COUNT_SW_CONTEXT_SWITCHES ? 1000
-									       : 1;
+		a.sample_period = run_sample_period(pt);
 	} else {
 		a.config = (uint64_t)run_hardware(pt->name, &type);
 		a.type = type;
-		a.sample_period = pt->number ? pt->number : 1000000;
+		a.sample_period = run_sample_period(pt);
 	}
 	return on_cpus(r, &a, prog, pt, 0, e);
 }

@@ -52,6 +52,8 @@ void run_usdt_free(struct run_usdt *list, size_t n);
 /* Numbers of software and hardware events; -1: no such event. */
 int run_software(const char *name);
 int run_hardware(const char *name, uint32_t *type);
+/* A software or hardware probe is hit each so many events. */
+uint64_t run_sample_period(const struct lang_point *p);
 extern const char *const run_software_names[], *const run_hardware_names[];
 
 #endif

@@ -54,6 +54,19 @@ with tempfile.TemporaryDirectory() as d:
         again = kymo(["run", "-q", "-i", data, "-e", p])
         # where the line of printf stands between maps is the same; numbers of threads are not
         check(p, live.out == again.out and re.search(r"@|\d|\w", live.out), f"live: {live}\nrecording: {again}")
+    # one run, and other questions about the same events later
+    kept = os.path.join(d, "kept.data")
+    live = kymo(["run", "-q", "--record", kept, "-c", " ".join(LOAD), "-e", PROGRAMS[1] + " " + PROGRAMS[10]])
+    again = kymo(["run", "-q", "-i", kept, "-e", PROGRAMS[1] + " " + PROGRAMS[10]])
+    check("--record keeps what the program saw", "@[dd]: 200" in live.out and live.out == again.out, f"{live}\n{again}")
+    other = kymo(["run", "-q", "-i", kept, "-e", PROGRAMS[3]])
+    check("which answers other questions", "@: 200000" in other.out, other)
+    r = kymo(["run", "--record", kept, "-e", "BEGIN { exit(); }"])
+    check("a program without events has nothing to record", r.code == 1 and "could be recorded" in r.err, r)
+    r = kymo(["run", "--record", kept, "-e", "rawtracepoint:sched_switch { exit(); }"])
+    check("nor have probes that are no events", r.code == 1 and "cannot be recorded" in r.err, r)
+    r = kymo(["run", "--record", kept, "-i", kept, "-e", PROGRAMS[0]])
+    check("a recording is not recorded again", r.code == 1, r)
     text = "tracepoint:syscalls:sys_enter_read { @ = count(); }"
     r = kymo(["run", "-i", data, "-e", text])
     check("what was not recorded is told", r.code == 1 and "nothing matches" in r.err and "sys_exit_read" in r.err, r)
