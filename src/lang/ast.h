@@ -129,6 +129,8 @@ struct ast {
 	VEC(struct crecord_def *) records;
 	VEC(struct cconst) consts;
 	VEC(struct macro) macros;
+	lex_has_fn *has; /* #if has(...); given by the caller */
+	void *has_ctx;
 };
 
 struct parser;

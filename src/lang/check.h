@@ -65,6 +65,7 @@ enum func {
 	F_SKBOUTPUT,
 	F_STR,
 	F_STRCONTAINS,
+	F_STRMATCH,
 	F_STRERROR,
 	F_STRFTIME,
 	F_STRNCMP,
@@ -124,6 +125,11 @@ void check_init(struct checker *c, struct lang_program *p, const struct lang_env
 /* Check a block as it means for this point. */
 void check_block(struct checker *c, struct probe_block *b, const struct lang_point *pt);
 void check_free(struct checker *c);
+
+/* Does its predicate, by the options given, let no event through? Asked behind check_block(). */
+bool known_never(const struct probe_block *b);
+/* #if has(text): is there such a probe, or "struct name.field"? */
+bool known_has(void *checker, const char *text);
 
 const struct ltype *check_expr(struct checker *c, struct node *n);
 const struct ltype *check_call(struct checker *c, struct node *n);

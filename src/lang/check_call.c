@@ -62,6 +62,7 @@ static const struct {
 	{ "strcontains", F_STRCONTAINS, 2, 2, false, false },
 	{ "strerror", F_STRERROR, 1, 1, false, false },
 	{ "strftime", F_STRFTIME, 2, 2, false, false },
+	{ "strmatch", F_STRMATCH, 2, 2, false, false },
 	{ "strncmp", F_STRNCMP, 3, 3, false, false },
 	{ "strstr", F_STRSTR, 2, 2, false, false },
 	{ "sum", F_SUM, 1, 1, false, false },
@@ -542,7 +543,9 @@ static const struct ltype *strings(struct checker *c, struct node *n)
 		n->v = constant(c, n->list[2], "strncmp()", 0, 4096);
 		return c->u64;
 	}
-	return n->id == F_STRCONTAINS ? c->boolean : c->i64;
+	if (n->id == F_STRMATCH && !literal(c, n->list[1], "strmatch()"))
+		return c->none;
+	return n->id == F_STRCONTAINS || n->id == F_STRMATCH ? c->boolean : c->i64;
 }
 
 static const struct ltype *call(struct checker *c, struct node *n)
@@ -640,6 +643,7 @@ static const struct ltype *call(struct checker *c, struct node *n)
 		return lt_string(c->t, c->p->config.strlen);
 	case F_STRNCMP:
 	case F_STRCONTAINS:
+	case F_STRMATCH:
 	case F_FIND:
 	case F_STRSTR: return strings(c, n);
 	case F_LEN:

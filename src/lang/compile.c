@@ -373,6 +373,8 @@ static void generate(struct compiler *k)
 			k->c.changed = false;
 			check_block(&k->c, b, pt);
 		}
+		if (known_never(b)) /* costs nothing when an option leaves it out */
+			continue;
 		c.how = how_of(k, pt);
 		if (c.how == LH_RAW && k->c.args_asked &&
 		    (indexes_args(b->body) || indexes_args(b->pred)))
@@ -435,6 +437,8 @@ int lang_compile(const struct lang_source *s, const struct lang_env *env, unsign
 	else
 		lang_config_default(&p->config);
 	check_init(&k.c, p, env, &k.ast, s, d);
+	k.ast.has = known_has;
+	k.ast.has_ctx = &k.c;
 	fixed_maps(&k);
 	if (s->n > 1u << 20)
 		lang_error(d, 0, 0, "the program is larger than 1 MiB");

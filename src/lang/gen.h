@@ -91,6 +91,7 @@ void gen_call_into(struct gen *g, struct node *n, struct place p, const struct l
 void gen_equal(struct gen *g, struct node *a, struct node *b, bool when, int label);
 void gen_mem_equal(struct gen *g, struct place a, struct place b, uint32_t size, bool when,
 		   int label);
+struct ir_val gen_match(struct gen *g, struct node *n); /* strmatch() */
 struct ir_val gen_find(struct gen *g, struct node *n); /* position of a string in another, or -1 */
 struct val gen_stack_id(struct gen *g, const struct ltype *t);
 

@@ -392,6 +392,7 @@ static struct val value_call(struct gen *g, struct node *n)
 	case F_STRCONTAINS:
 	case F_FIND:
 	case F_STRSTR: v.v = gen_find(g, n); break;
+	case F_STRMATCH: v.v = gen_match(g, n); break;
 	case F_LEN: v.v = len(g, n); break;
 	case F_PTON: return pton(g, n);
 	case F_PERCPU_KADDR: v.v = per_cpu_address(g, n); break;

@@ -93,6 +93,22 @@ static bool skipping(const struct lexer *l)
 	return false;
 }
 
+/* #if 1, #if has(tracepoint:sched:sched_switch), #if !has(struct task_struct.comm) */
+static bool condition(const struct lexer *l, uint32_t at, uint32_t end)
+{
+	bool not = at < end && l->text[at] == '!';
+	uint32_t close;
+
+	at += not;
+	if (end - at <= 4 || memcmp(l->text + at, "has(", 4) != 0)
+		return (at < end && l->text[at] == '1') != not;
+	at += 4;
+	for (close = at; close < end && l->text[close] != ')'; close++)
+		;
+	return (l->has && !skipping(l) &&
+		l->has(l->has_ctx, arena_strndup(l->arena, l->text + at, close - at))) != not;
+}
+
 /* #include is accepted and skipped: types come from the kernel's own description of itself. */
 static void preprocessor(struct lexer *l)
 {
@@ -117,7 +133,9 @@ static void preprocessor(struct lexer *l)
 	} else if (IS("ifndef")) {
 		vec_push(&l->conds, !defined(l, l->text + arg, arg_end - arg));
 	} else if (IS("if")) {
-		vec_push(&l->conds, arg < end && l->text[arg] == '1');
+		bool taken = condition(l, arg, end); /* looks at conds */
+
+		vec_push(&l->conds, taken);
 	} else if (IS("else") || IS("elif")) {
 		if (l->conds.n)
 			l->conds.data[l->conds.n - 1] =

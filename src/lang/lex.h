@@ -54,6 +54,9 @@ struct define {
 	bool busy;
 };
 
+/* #if has(text) */
+typedef bool lex_has_fn(void *ctx, const char *text);
+
 struct lexer {
 	const char *text;
 	uint32_t n, at;
@@ -63,6 +66,8 @@ struct lexer {
 	VEC(struct token) pending; /* of a #define that is being used, last first */
 	VEC(bool) conds;	   /* #if: is the branch taken? */
 	bool line_start;
+	lex_has_fn *has; /* NULL: nothing is there */
+	void *has_ctx;
 };
 
 void lex_init(struct lexer *l, const char *text, uint32_t n, struct arena *a, struct lang_diags *d);

@@ -397,6 +397,8 @@ int parse_program(const struct lang_source *src, struct lang_config *config, str
 	struct parser p = { .arena = a, .d = d, .ast = ret, .config = config, .src = src };
 
 	lex_init(&p.lex, src->text, (uint32_t)src->n, a, d);
+	p.lex.has = ret->has;
+	p.lex.has_ctx = ret->has_ctx;
 	parse_advance(&p);
 	while (p.tok.kind != T_END) {
 		uint32_t at = p.tok.pos;
