@@ -138,15 +138,22 @@ static int name_matches(const struct opt *o, const char *word, size_t n, bool *u
 static int unknown_long(struct parse *p, const char *word, size_t n)
 {
 	char typed[64], near[256];
-	struct str_nearest s = { .typed = typed };
+	bool negated = n > 3 && str_starts(word, "no-");
+	struct str_nearest s = { .typed = typed }, no = { .typed = typed + 3 };
 
 	snprintf(typed, sizeof(typed), "%.*s", (int)n, word);
-	for (const struct opt *o = p->opts; o->kind != OPT_KIND_END; o++)
-		if (o->name && !(o->flags & OPT_HIDDEN))
-			str_nearest_add(&s, o->name);
+	for (const struct opt *o = p->opts; o->kind != OPT_KIND_END; o++) {
+		if (!o->name || (o->flags & OPT_HIDDEN))
+			continue;
+		str_nearest_add(&s, o->name);
+		if (negated && can_negate(o))
+			str_nearest_add(&no, o->name);
+	}
 	err_set(p->e, EINVAL, "unknown option --%s", typed);
 	if (str_nearest_list(&s, near, sizeof(near)))
 		return err_hint(p->e, "did you mean --%s?", near);
+	if (negated && str_nearest_list(&no, near, sizeof(near)))
+		return err_hint(p->e, "did you mean --no-%s?", near);
 	return err_hint(p->e, "-h lists the options");
 }
 

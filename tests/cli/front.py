@@ -230,15 +230,24 @@ def installation(folder):
         return sorted(os.path.join(d, f).removeprefix(dest + prefix + "/") for d, _, fs in os.walk(dest) for f in fs)
 
     dest = f"{folder}/dest"
-    r = run([*make, "install", f"DESTDIR={dest}"], timeout=120)
     want = ["bin/kymo", "share/bash-completion/completions/kymo", "share/fish/vendor_completions.d/kymo.fish",
             "share/zsh/site-functions/_kymo"]
     if shutil.which("scdoc"):
         want += ["share/man/man1/kymo.1", *(f"share/man/man1/kymo-{n}.1" for n in NAMES)]
+    tools = [n.removesuffix(".bt") for n in os.listdir(f"{ROOT}/tools") if n.endswith(".bt")]
+    want += [f"bin/{n}" for n in [*tools, "funccount", "functrace", "funcgraph", "funcslower", "functime", "kprobe", "uprobe", "tpoint",
+                                  "reset-ftrace"]]
+    os.makedirs(f"{dest}{prefix}/bin")
+    os.symlink("/bin/true", f"{dest}{prefix}/bin/opensnoop")
+    r = run([*make, "install", f"DESTDIR={dest}"], timeout=120)
     got = files(dest)
-    check("make install: the program, its pages and completions", r.code == 0 and set(want) <= set(got), (r, sorted(set(want) - set(got))))
+    check("a program that has a tool's name stays", os.readlink(f"{dest}{prefix}/bin/opensnoop") == "/bin/true"
+          and "opensnoop is another program" in r.out, r)
+    os.unlink(f"{dest}{prefix}/bin/opensnoop")
+    check("make install: the program, its pages, completions and tools", r.code == 0 and set(want) <= set(got), (r, sorted(set(want) - set(got))))
     check("and nothing unexpected", not [f for f in got if f not in want and not f.startswith("share/man/man1/kymo")], got)
     check("no perf unless asked for", "bin/perf" not in got, got)
+    same("a tool by its own name", run([f"{dest}{prefix}/bin/execsnoop", "-h"]).out, kymo("execsnoop -h").out)
     same("what is installed runs", run([f"{dest}{prefix}/bin/kymo", "version"]).out, kymo("version").out)
     same("and is kymo's own completion", open(f"{dest}{prefix}/share/bash-completion/completions/kymo").read(), kymo("completion bash").out)
     r = run([*make, "install", f"DESTDIR={dest}", "PERF_LINK=1", "LINKS=trace-cmd bpftrace"], timeout=120)

@@ -93,6 +93,8 @@ int main(void)
 	CHECK_INT(parse("--outptu x", 0, &a, &e, argv), -EINVAL);
 	CHECK_STR(e.msg, "unknown option --outptu");
 	CHECK_STR(e.hint, "did you mean --output?");
+	CHECK_INT(parse("--no-all-cpsu x", 0, &a, &e, argv), -EINVAL);
+	CHECK_STR(e.hint, "did you mean --no-all-cpus?");
 	CHECK_INT(parse("-q", 0, &a, &e, argv), -EINVAL);
 	CHECK_STR(e.msg, "unknown option -q");
 	CHECK_INT(parse("-c -5", 0, &a, &e, argv), -EINVAL);
