@@ -361,12 +361,20 @@ static bool is_strict(const char *order)
 	return order && *order != '+';
 }
 
+/* Records of the function tracers are code that ran, as samples are. */
+static bool is_call(const struct event_type *t)
+{
+	return t->system && strcmp(t->system, "ftrace") == 0 &&
+	       (strcmp(t->event, "function") == 0 || strcmp(t->event, "funcgraph_exit") == 0);
+}
+
 static const char *default_sort(const struct columns_opts *o)
 {
 	bool tracepoints = o->trace && o->trace->n_types;
 
 	for (size_t i = 0; tracepoints && i < o->trace->n_types; i++)
-		tracepoints = o->trace->types[i].attr.type == PERF_TYPE_TRACEPOINT;
+		tracepoints = o->trace->types[i].attr.type == PERF_TYPE_TRACEPOINT &&
+			      !is_call(&o->trace->types[i]);
 	if (o->mode == KEY_MODE_DIFF)
 		return "dso,symbol";
 	if (tracepoints)
