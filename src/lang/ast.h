@@ -25,6 +25,7 @@ enum node_kind {
 	N_OFFSETOF,
 	N_ASSIGN, /* a = b, op: '=' or the operator of a compound */
 	N_INCDEC, /* op, v: 1 before, 0 after */
+	N_DO,	  /* statements in list, then the value of a (NULL: none) */
 	/* statements */
 	N_EXPR,
 	N_IF,
@@ -36,8 +37,7 @@ enum node_kind {
 	N_CONTINUE,
 	N_RETURN,
 	N_LET,
-	N_BLOCK,
-	N_HAS_KEY,
+	N_BLOCK, /* v: the last statement, an expression, has no ';' behind it */
 };
 
 struct lvar;
@@ -121,7 +121,6 @@ struct macro {
 	struct node **param; /* N_VAR or N_MAP */
 	size_t n_params;
 	struct node *body;
-	uint32_t src_pos, src_end; /* the body's text, to parse again for each use */
 };
 
 struct ast {
@@ -137,6 +136,9 @@ struct parser;
 
 int parse_program(const struct lang_source *src, struct lang_config *config, struct arena *a,
 		  struct ast *ret, struct lang_diags *d);
+
+/* Uses of macros into what they stand for. */
+void macro_expand(struct ast *t, struct arena *a, struct lang_diags *d);
 
 void ast_dump(const struct ast *t, struct strbuf *b);
 /* An expression as text, as `print(@x[...])` and messages show it. */

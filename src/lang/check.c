@@ -672,6 +672,21 @@ static const struct ltype *check_sizeof(struct checker *c, struct node *n)
 	return c->u64;
 }
 
+static const struct ltype *check_do(struct checker *c, struct node *n)
+{
+	bool none = c->void_ok;
+	const struct ltype *t;
+
+	c->void_ok = false;
+	for (size_t i = 0; i < n->n; i++)
+		check_stmt(c, n->list[i]);
+	c->void_ok = none;
+	t = n->a ? check_expr(c, n->a) : c->nothing;
+	if (!n->a && !none)
+		check_fail(c, n, "this has no value");
+	return t->kind == LT_STRING ? stored_type(c, t) : t;
+}
+
 static const struct ltype *expr(struct checker *c, struct node *n)
 {
 	switch (n->kind) {
@@ -741,6 +756,7 @@ static const struct ltype *expr(struct checker *c, struct node *n)
 					  n->a->s);
 		return t;
 	}
+	case N_DO: return check_do(c, n);
 	default: return check_fail(c, n, "this is no expression");
 	}
 }
@@ -752,7 +768,7 @@ const struct ltype *check_expr(struct checker *c, struct node *n)
 	/* Permission is for the outermost only. */
 	if (n->kind != N_CALL)
 		c->agg_ok = false;
-	if (n->kind != N_CALL && n->kind != N_TERN)
+	if (n->kind != N_CALL && n->kind != N_TERN && n->kind != N_DO)
 		c->void_ok = false;
 	n->type = expr(c, n);
 	c->agg_ok = agg;

@@ -133,6 +133,7 @@ bool known_has(void *checker, const char *text);
 
 const struct ltype *check_expr(struct checker *c, struct node *n);
 const struct ltype *check_call(struct checker *c, struct node *n);
+void check_stmt(struct checker *c, struct node *n);
 const struct ltype *check_ident(struct checker *c, struct node *n);
 const struct ltype *check_ctype(struct checker *c, const struct ctype *ct);
 bool check_const(const struct node *n, int64_t *v);

@@ -647,10 +647,16 @@ static const struct ltype *call(struct checker *c, struct node *n)
 	case F_FIND:
 	case F_STRSTR: return strings(c, n);
 	case F_LEN:
+		n->v = 0;
 		if (n->list[0]->kind == N_MAP && !n->list[0]->n) {
+			const struct lang_map *m;
+
 			a_map(c, n->list[0], "len()");
-			n->list[0]->type = c->p->maps.data[n->list[0]->map].value;
-			return c->u64;
+			m = &c->p->maps.data[n->list[0]->map];
+			n->list[0]->type = m->value;
+			n->v = m->key != NULL; /* how many keys it has */
+			if (n->v || m->value->kind == LT_NONE)
+				return c->u64;
 		}
 		t = check_expr(c, n->list[0]);
 		if (t->kind != LT_NONE && t->kind != LT_STRING && t->kind != LT_ARRAY &&

@@ -2,8 +2,6 @@
 /* Statements: scopes, loops, assignments. */
 #include "lang/check.h"
 
-static void check_stmt(struct checker *c, struct node *n);
-
 static void check_list(struct checker *c, struct node *n)
 {
 	size_t vars = c->vars.n;
@@ -111,7 +109,21 @@ static void check_assign(struct checker *c, struct node *n)
 	check_assign_var(c, n->a, t, false);
 }
 
-static void check_stmt(struct checker *c, struct node *n)
+/* let $x: uint8 = 300; */
+static struct node *as_type(struct checker *c, const struct node *let)
+{
+	struct node *n = arena_dup(&c->p->arena, let->b, sizeof(*n));
+
+	n->kind = N_CAST;
+	n->ctype = let->ctype;
+	n->a = let->b;
+	n->b = n->c = NULL;
+	n->n = 0;
+	n->folded = false;
+	return n;
+}
+
+void check_stmt(struct checker *c, struct node *n)
 {
 	const struct ltype *t;
 	int64_t v;
@@ -152,8 +164,13 @@ static void check_stmt(struct checker *c, struct node *n)
 		struct lvar *old = n->a->var;
 
 		t = n->b ? check_expr(c, n->b) : c->none;
-		if (n->ctype)
+		if (n->ctype) {
 			t = check_ctype(c, n->ctype);
+			if (n->b && t->kind == LT_INT && n->b->kind != N_CAST)
+				n->b = as_type(c, n);
+			if (n->b && t->kind == LT_INT)
+				t = check_expr(c, n->b);
+		}
 		n->a->var = old;
 		check_assign_var(c, n->a, t, true);
 		if (n->a->var)

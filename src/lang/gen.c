@@ -606,6 +606,11 @@ struct val gen_expr(struct gen *g, struct node *n)
 	case N_UN: return unary(g, n);
 	case N_CAST: return cast(g, n);
 	case N_INCDEC: return incdec(g, n);
+	case N_DO:
+		for (size_t i = 0; i < n->n; i++)
+			gen_stmt(g, n->list[i]);
+		v.v = IR_IMM(0);
+		return n->a ? gen_expr(g, n->a) : v;
 	case N_FIELD:
 		if (n->a->type->kind == LT_TUPLE) {
 			v = gen_expr(g, n->a);

@@ -315,6 +315,8 @@ static struct ir_val len(struct gen *g, struct node *n)
 	struct ir_val r, p;
 	int none;
 
+	if (n->v)
+		return gen_map_len(g, a->map);
 	if (a->type->kind == LT_STRING)
 		return gen_find(g, n);
 	if (a->type->kind == LT_ARRAY || a->type->kind == LT_TUPLE)

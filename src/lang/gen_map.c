@@ -445,3 +445,17 @@ struct ir_val gen_map_has(struct gen *g, struct node *n)
 
 	return ir_set(g->f, BPF_JNE, lookup(g, n->map, key), IR_IMM(0));
 }
+
+/* The kernel counts the elements it goes over: a function that does nothing but go on. */
+struct ir_val gen_map_len(struct gen *g, int map)
+{
+	struct ir_func *f = arena_alloc(&g->p->arena, sizeof(*f));
+	struct ir_val func = { IV_FUNC, (int64_t)g->funcs.n };
+
+	f->is_callback = true;
+	f->pos = g->f->pos;
+	ir_ret(f, IR_IMM(0));
+	vec_push(&g->funcs, f);
+	return ir_call(g->f, BPF_FUNC_for_each_map_elem, 4, IR_MAPREF(map), func, IR_IMM(0),
+		       IR_IMM(0));
+}

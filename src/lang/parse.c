@@ -297,6 +297,20 @@ static struct node *parse_paren(struct parser *p)
 	return n;
 }
 
+/* A block whose last expression is its value. */
+static struct node *parse_do(struct parser *p)
+{
+	struct node *n = parse_block(p);
+
+	n->kind = N_DO;
+	if (n->v && n->n)
+		n->a = n->list[--n->n]->a;
+	else if (!p->failed)
+		lang_error(p->d, n->pos, n->len, "this block ends without a value");
+	n->v = 0;
+	return n;
+}
+
 static struct node *parse_primary(struct parser *p)
 {
 	uint32_t pos = p->tok.pos;
@@ -332,6 +346,7 @@ static struct node *parse_primary(struct parser *p)
 		return n;
 	case T_IDENT: return parse_word(p);
 	case '(': return parse_paren(p);
+	case '{': return parse_do(p);
 	default:
 		parse_fail(p, "an expression expected, not %s",
 			   lex_name(p->tok.kind, b, sizeof(b)));
@@ -517,6 +532,7 @@ struct node *parse_block(struct parser *p)
 		s = parse_stmt(p);
 		if (s)
 			vec_push(&list, s);
+		n->v = s && s->kind == N_EXPR && p->tok.kind == '}' && !p->failed;
 		if (p->failed) { /* go on behind this statement */
 			unsigned open = 0;
 

@@ -424,5 +424,7 @@ int parse_program(const struct lang_source *src, struct lang_config *config, str
 		lang_hint(d, "BEGIN { printf(\"hello\\n\"); exit(); }");
 	}
 	lex_free(&p.lex);
+	if (!d->errors)
+		macro_expand(ret, a, d);
 	return d->errors ? -EINVAL : 0;
 }

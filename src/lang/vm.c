@@ -106,6 +106,7 @@ struct each {
 	uint64_t ref, func, ctx;
 	unsigned depth;
 	int r;
+	uint64_t n;
 };
 
 static int each_entry(void *arg, const void *key, const void *value)
@@ -113,6 +114,7 @@ static int each_entry(void *arg, const void *key, const void *value)
 	struct each *e = arg;
 	uint64_t a[4] = { e->ref, (uintptr_t)key, (uintptr_t)value, e->ctx }, ret = 0;
 
+	e->n++;
 	e->r = execute(e->vm, (uint32_t)e->func, e->depth + 1, a, &ret);
 	return e->r < 0 || ret;
 }
@@ -181,10 +183,10 @@ static int helper(struct lang_vm *vm, int id, uint64_t *r, unsigned depth)
 	case BPF_FUNC_ringbuf_submit: lang_message(vm->o, vm->message, sizeof(vm->message)); break;
 	case BPF_FUNC_loop: return loop(vm, r, depth, &r[0]);
 	case BPF_FUNC_for_each_map_elem: {
-		struct each e = { vm, r[1], r[2], r[3], depth, 0 };
+		struct each e = { vm, r[1], r[2], r[3], depth, 0, 0 };
 
 		vm_map_each(map_at_ref(vm, r[1]), each_entry, &e);
-		r[0] = 0;
+		r[0] = e.n;
 		return e.r;
 	}
 	default: ret = 0; /* what recordings do not tell */
