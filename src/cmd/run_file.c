@@ -344,6 +344,7 @@ static int replay(struct replay *r, bool quiet, int *code, struct err *e)
 	lang_vm_host(r->vm, &r->host);
 	r->host.ksym = ksym;
 	r->host.usym = usym;
+	r->host.syscall = run_syscall_name;
 	r->host.wall = wall;
 	r->host.now = now;
 	if (t->info.wall_time)

@@ -21,6 +21,7 @@ static const struct {
 	{ "avg", F_AVG, 1, 1, false, false },
 	{ "bswap", F_BSWAP, 1, 1, false, false },
 	{ "buf", F_BUF, 1, 2, false, false },
+	{ "cap_name", F_CAP_NAME, 1, 1, false, false },
 	{ "cat", F_CAT, 1, NO_MAX, true, false },
 	{ "cgroup_path", F_CGROUP_PATH, 1, 2, false, false },
 	{ "cgroupid", F_CGROUPID, 1, 1, false, false },
@@ -55,6 +56,7 @@ static const struct {
 	{ "pton", F_PTON, 1, 1, false, false },
 	{ "reg", F_REG, 1, 1, false, false },
 	{ "signal", F_SIGNAL, 1, 1, true, true },
+	{ "signal_name", F_SIGNAL_NAME, 1, 1, false, false },
 	{ "sizeof", F_NONE, 1, 1, false, false },
 	{ "skboutput", F_SKBOUTPUT, 4, 4, false, false },
 	{ "stats", F_STATS, 1, 1, false, false },
@@ -66,6 +68,7 @@ static const struct {
 	{ "strncmp", F_STRNCMP, 3, 3, false, false },
 	{ "strstr", F_STRSTR, 2, 2, false, false },
 	{ "sum", F_SUM, 1, 1, false, false },
+	{ "syscall_name", F_SYSCALL_NAME, 1, 1, false, false },
 	{ "system", F_SYSTEM, 1, NO_MAX, true, true },
 	{ "time", F_TIME, 0, 1, true, false },
 	{ "tseries", F_TSERIES, 3, 4, false, false },
@@ -226,9 +229,11 @@ static const struct ltype *stack_type(struct checker *c, struct node *n, bool us
 				t->user_stack_perf = true;
 			} else if (strcmp(a->s, "raw") == 0) {
 				t->raw_stack = true;
+			} else if (strcmp(a->s, "folded") == 0) {
+				t->folded_stack = true;
 			} else if (strcmp(a->s, "bpftrace") != 0 && strcmp(a->s, "build_id") != 0) {
 				check_fail(c, a,
-					   "a stack is printed as perf, raw or bpftrace does");
+					   "a stack is printed as perf, raw, folded or bpftrace");
 			}
 		} else {
 			t->n = (uint32_t)constant(c, a, n->s, 0, 127);
@@ -545,6 +550,10 @@ static const struct ltype *strings(struct checker *c, struct node *n)
 	}
 	if (n->id == F_STRMATCH && !literal(c, n->list[1], "strmatch()"))
 		return c->none;
+	if (n->id == F_STRMATCH && n->list[1]->s[0] == '*' && !n->list[1]->s[1]) {
+		n->folded = true; /* fits anything */
+		n->v = 1;
+	}
 	return n->id == F_STRCONTAINS || n->id == F_STRMATCH ? c->boolean : c->i64;
 }
 
@@ -589,6 +598,15 @@ static const struct ltype *call(struct checker *c, struct node *n)
 	case F_PTON: return pton_check(c, n);
 	case F_KSYM: is_num(c, n->list[0], "ksym()"); return lt_new(c->t, LT_KSYM, 8);
 	case F_USYM: is_num(c, n->list[0], "usym()"); return lt_new(c->t, LT_USYM, 16);
+	case F_SYSCALL_NAME:
+	case F_SIGNAL_NAME:
+	case F_CAP_NAME:
+		is_num(c, n->list[0], n->s);
+		r = lt_new(c->t, LT_NAME, 8);
+		r->n = n->id == F_SIGNAL_NAME ? LANG_NAME_SIGNAL
+		       : n->id == F_CAP_NAME  ? LANG_NAME_CAP
+					      : LANG_NAME_SYSCALL;
+		return r;
 	case F_STRERROR: is_num(c, n->list[0], "strerror()"); return lt_new(c->t, LT_STRERROR, 8);
 	case F_CGROUP_PATH:
 		is_num(c, n->list[0], "cgroup_path()");

@@ -369,6 +369,9 @@ static struct val value_call(struct gen *g, struct node *n)
 	switch (n->id) {
 	case F_KSYM:
 	case F_STRERROR:
+	case F_SYSCALL_NAME:
+	case F_SIGNAL_NAME:
+	case F_CAP_NAME:
 	case F_CGROUP_PATH:
 	case F_KPTR:
 	case F_UPTR: v.v = gen_word(g, n->list[0]); break;

@@ -43,6 +43,32 @@ static bool is_machinery(const char *s)
 	       str_starts(s, "bpf_trampoline_") || str_starts(s, "bpf_get_stack");
 }
 
+/* On a line from the outermost frame, as flame graphs want it. */
+static void show_folded(const struct lang_out *o, const struct ltype *t, const void *data,
+			struct strbuf *b)
+{
+	uint64_t addr[128], off;
+	bool user = t->kind == LT_USTACK;
+	int32_t pid = user ? (int32_t)word((const char *)data + 8) : 0;
+	size_t n = o->h->stack ? o->h->stack(o->h->ctx, word(data), addr, ARRAY_SIZE(addr)) : 0;
+	size_t from = b->n;
+
+	while (n--) {
+		AUTO_STRBUF name = { 0 };
+		bool known = user ? o->h->usym &&
+					    o->h->usym(o->h->ctx, pid, addr[n], &name, &off, NULL)
+				  : o->h->ksym && o->h->ksym(o->h->ctx, addr[n], &name, &off);
+
+		if (!user && known && is_machinery(strbuf_str(&name)))
+			break;
+		if (b->n > from)
+			strbuf_putc(b, ';');
+		strbuf_puts(b, known ? strbuf_str(&name) : "[unknown]");
+	}
+	if (b->n == from)
+		strbuf_putc(b, '-');
+}
+
 static void show_stack(const struct lang_out *o, const struct ltype *t, const void *data,
 		       bool is_key, struct strbuf *b)
 {
@@ -51,6 +77,10 @@ static void show_stack(const struct lang_out *o, const struct ltype *t, const vo
 	int32_t pid = user ? (int32_t)word((const char *)data + 8) : 0;
 	size_t n = o->h->stack ? o->h->stack(o->h->ctx, word(data), addr, ARRAY_SIZE(addr)) : 0;
 
+	if (t->folded_stack) {
+		show_folded(o, t, data, b);
+		return;
+	}
 	strbuf_putc(b, '\n');
 	for (size_t i = 0, shown = 0; i < n && shown < t->n; i++) {
 		AUTO_STRBUF name = { 0 };
@@ -230,6 +260,7 @@ void lang_show_value(const struct lang_out *o, const struct ltype *t, const void
 		v = word(data);
 		strbuf_puts(b, strerrordesc_np((int)v) ? strerrordesc_np((int)v) : "Unknown error");
 		break;
+	case LT_NAME: lang_show_name(o, t, (int64_t)word(data), b); break;
 	case LT_CGROUP_PATH:
 		if (!o->h->cgroup || !o->h->cgroup(o->h->ctx, word(data), b))
 			strbuf_printf(b, "%llu", (unsigned long long)word(data));

@@ -20,6 +20,7 @@ struct lang_host {
 	bool (*ksym)(void *ctx, uint64_t addr, struct strbuf *b, uint64_t *offset);
 	bool (*usym)(void *ctx, int32_t pid, uint64_t addr, struct strbuf *b, uint64_t *offset,
 		     struct strbuf *module);
+	const char *(*syscall)(void *ctx, int64_t number); /* NULL: it has no name */
 	bool (*cgroup)(void *ctx, uint64_t id, struct strbuf *b);
 	/* The addresses of a stack; 0 when it is not known. */
 	size_t (*stack)(void *ctx, uint64_t id, uint64_t *addr, size_t max);
@@ -59,6 +60,8 @@ void lang_show_maps(struct lang_out *o);
 void lang_out_free(struct lang_out *o);
 
 /* A stored value. */
+/* A number by the name it has in a table; enum lang_names is the type's n. */
+void lang_show_name(const struct lang_out *o, const struct ltype *t, int64_t v, struct strbuf *b);
 void lang_show_value(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
 		     struct strbuf *b);
 void lang_json_text(struct strbuf *b, const char *s, size_t n);

@@ -155,6 +155,7 @@ bool lt_is_word(const struct ltype *t)
 	case LT_KSTACK:
 	case LT_TIMESTAMP:
 	case LT_CGROUP_PATH:
+	case LT_NAME:
 	case LT_NONE:
 	case LT_VOID: return true;
 	default: return false;
@@ -224,7 +225,7 @@ void lt_text(const struct ltype *t, struct strbuf *b)
 		[LT_MIN] = "min_t",	    [LT_MAX] = "max_t",
 		[LT_AVG] = "avg_t",	    [LT_STATS] = "stats_t",
 		[LT_HIST] = "hist_t",	    [LT_LHIST] = "lhist_t",
-		[LT_TSERIES] = "tseries_t",
+		[LT_TSERIES] = "tseries_t", [LT_NAME] = "name",
 	};
 
 	switch (t->kind) {

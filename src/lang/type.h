@@ -38,6 +38,7 @@ enum lt_kind {
 	LT_TIMESTAMP,
 	LT_STRERROR,
 	LT_CGROUP_PATH,
+	LT_NAME, /* n: enum lang_names */
 	/* what only a map can hold */
 	LT_COUNT,
 	LT_SUM,
@@ -49,6 +50,9 @@ enum lt_kind {
 	LT_LHIST,
 	LT_TSERIES,
 };
+
+/* Tables that a number is looked up in when it is printed. */
+enum lang_names { LANG_NAME_SYSCALL, LANG_NAME_SIGNAL, LANG_NAME_CAP };
 
 /* Where memory lies, which decides how it is read. */
 enum lt_space {
@@ -67,7 +71,7 @@ struct ltype {
 	uint32_t size; /* bytes as stored; of LT_BUF: 8 for its length, then the bytes */
 	bool is_signed;
 	bool is_bool;
-	bool user_stack_perf, raw_stack;
+	bool user_stack_perf, raw_stack, folded_stack;
 	enum lt_space space; /* of LT_PTR: of what it points to; of records and arrays: their own */
 	const struct ltype *elem;  /* LT_PTR, LT_ARRAY */
 	uint32_t n;		   /* LT_ARRAY: elements; LT_TUPLE: items; stacks: depth */

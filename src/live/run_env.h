@@ -30,6 +30,7 @@ bool run_enumerator(void *ctx, const char *name, int64_t *value);
 /* Patterns: run_match.c */
 int run_match(void *ctx, const struct lang_point *p, lang_match_fn *fn, void *arg, struct err *e);
 int run_syscall(void *ctx, const char *name);
+const char *run_syscall_name(void *ctx, int64_t number); /* NULL: none */
 
 /* Programs and their probes: run_user.c */
 int run_match_user(struct run_env *r, const struct lang_point *p, lang_match_fn *fn, void *arg,

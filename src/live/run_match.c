@@ -33,6 +33,15 @@ int run_syscall(void *ctx, const char *name)
 	return -1;
 }
 
+const char *run_syscall_name(void *ctx, int64_t number)
+{
+	(void)ctx;
+	for (size_t i = 0; i < ARRAY_SIZE(syscalls); i++)
+		if (syscalls[i].number == number)
+			return syscalls[i].name;
+	return NULL;
+}
+
 const char *const run_software_names[] = { "alignment-faults", "bpf-output",	 "context-switches",
 					   "cpu-clock",	       "cpu-migrations", "dummy",
 					   "emulation-faults", "major-faults",	 "minor-faults",

@@ -167,6 +167,7 @@ void run_names_host(struct run *r)
 	r->host.new_process = new_process;
 	r->host.stack = stack;
 	r->host.cgroup = cgroup;
+	r->host.syscall = run_syscall_name;
 }
 
 void run_names_free(struct run_names *n)

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers of the kernel that have names: syscall_name(), signal_name(), cap_name(). */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "lang/show.h"
+
+static const char *const caps[] = {
+	"CAP_CHOWN",
+	"CAP_DAC_OVERRIDE",
+	"CAP_DAC_READ_SEARCH",
+	"CAP_FOWNER",
+	"CAP_FSETID",
+	"CAP_KILL",
+	"CAP_SETGID",
+	"CAP_SETUID",
+	"CAP_SETPCAP",
+	"CAP_LINUX_IMMUTABLE",
+	"CAP_NET_BIND_SERVICE",
+	"CAP_NET_BROADCAST",
+	"CAP_NET_ADMIN",
+	"CAP_NET_RAW",
+	"CAP_IPC_LOCK",
+	"CAP_IPC_OWNER",
+	"CAP_SYS_MODULE",
+	"CAP_SYS_RAWIO",
+	"CAP_SYS_CHROOT",
+	"CAP_SYS_PTRACE",
+	"CAP_SYS_PACCT",
+	"CAP_SYS_ADMIN",
+	"CAP_SYS_BOOT",
+	"CAP_SYS_NICE",
+	"CAP_SYS_RESOURCE",
+	"CAP_SYS_TIME",
+	"CAP_SYS_TTY_CONFIG",
+	"CAP_MKNOD",
+	"CAP_LEASE",
+	"CAP_AUDIT_WRITE",
+	"CAP_AUDIT_CONTROL",
+	"CAP_SETFCAP",
+	"CAP_MAC_OVERRIDE",
+	"CAP_MAC_ADMIN",
+	"CAP_SYSLOG",
+	"CAP_WAKE_ALARM",
+	"CAP_BLOCK_SUSPEND",
+	"CAP_AUDIT_READ",
+	"CAP_PERFMON",
+	"CAP_BPF",
+	"CAP_CHECKPOINT_RESTORE",
+};
+
+void lang_show_name(const struct lang_out *o, const struct ltype *t, int64_t v, struct strbuf *b)
+{
+	const char *s = NULL;
+
+	if (t->n == LANG_NAME_SIGNAL) {
+		s = v > 0 && v < 65 ? sigabbrev_np((int)v) : NULL;
+		if (s)
+			strbuf_puts(b, "SIG");
+	} else if (t->n == LANG_NAME_CAP) {
+		s = v >= 0 && v < (int64_t)ARRAY_SIZE(caps) ? caps[v] : NULL;
+	} else if (o->h->syscall) {
+		s = o->h->syscall(o->h->ctx, v);
+	}
+	if (s)
+		strbuf_puts(b, s);
+	else
+		strbuf_printf(b, "%lld", (long long)v);
+}
