@@ -137,8 +137,8 @@ static int compile(void *ctx, const struct lang_env *env, const struct lang_sour
 	return r;
 }
 
-static int run_program(const struct args *a, struct run_env *env, struct lang_program *p,
-		       const struct run_opts *o, int *code, struct err *e)
+int run_compiled(struct lang_program *p, struct run_env *env, const struct run_opts *o,
+		 const struct run_manner *m, int *code, struct err *e)
 {
 	AUTO_FREE char *log = NULL;
 	struct run *run;
@@ -147,12 +147,12 @@ static int run_program(const struct args *a, struct run_env *env, struct lang_pr
 	int r = run_open(p, env, o, &run, &log, e);
 
 	if (r < 0) {
-		if (log && a->verbose)
+		if (log && m->verbose)
 			fprintf(stderr, "%s\n", log);
 		return r;
 	}
-	if (a->record && !o->dry)
-		r = run_record_start(&record, p, a->record, a->quiet, e);
+	if (m->record && !o->dry)
+		r = run_record_start(&record, p, m->record, m->quiet, e);
 	if (r == 0)
 		r = run_go(run, code, e);
 	if (r == 0)
@@ -234,7 +234,11 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	} else if (r == 0) {
 		r = compile(a, &env.env, &src, &p, e);
 		if (r == 0 && !a->debug)
-			r = run_program(a, &env, p, &o, &code, e);
+			r = run_compiled(p, &env, &o,
+					 &(struct run_manner){ .verbose = a->verbose,
+							       .quiet = a->quiet,
+							       .record = a->record },
+					 &code, e);
 		else
 			workload_cancel(&o.child);
 	}

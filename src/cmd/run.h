@@ -4,8 +4,18 @@
 #define KYMO_CMD_RUN_H
 
 #include "base/vec.h"
+#include "live/run.h"
 #include "live/run_env.h"
 
+/* How a program is run, beside what it is run with. */
+struct run_manner {
+	bool verbose; /* the verifier's words when it refuses */
+	bool quiet;
+	const char *record; /* keep the events in this file too; NULL: no */
+};
+/* Loads, attaches and runs to the end; what was lost is told. *code: to exit with. */
+int run_compiled(struct lang_program *p, struct run_env *env, const struct run_opts *o,
+		 const struct run_manner *m, int *code, struct err *e);
 /* Probes that fit a pattern, one a line; with their arguments when verbose. */
 int run_list(struct run_env *env, const char *pattern, bool verbose, struct err *e);
 

@@ -2,55 +2,20 @@
 /* Running a shipped program, and `kymo tools`, which lists them. */
 #include "cmd/tool.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/str.h"
-#include "base/term.h"
-#include "base/vec.h"
-#include "live/run.h"
+#include "cmd/run.h"
 
-struct words {
-	struct arena arena;
-	VEC(char *) list;
-};
-
-static int collect(const struct tool *t, const struct tool_args *a, int argc, char **argv,
-		   struct words *w, struct err *e)
-{
-	size_t max = 0;
-
-	while (max < ARRAY_SIZE(t->words) && t->words[max])
-		max++;
-	if ((size_t)argc > max) {
-		err_set(e, EINVAL, "%s takes no word '%s'", t->command->name, argv[max]);
-		return err_hint(e, "usage: kymo %s %s", t->command->name, t->command->usage);
-	}
-	/* $1 and so on, in the names of probes; and by name, as options are */
-	for (int i = 0; i < argc; i++)
-		vec_push(&w->list, argv[i]);
-	for (unsigned i = 0; i < t->n_options; i++) {
-		if (t->option[i].value && a->value[i])
-			vec_push(&w->list, arena_printf(&w->arena, "--%s=%s", t->option[i].name,
-							a->value[i]));
-		else if (a->flag[i])
-			vec_push(&w->list, arena_printf(&w->arena, "--%s", t->option[i].name));
-	}
-	for (int i = 0; i < argc; i++)
-		vec_push(&w->list, arena_printf(&w->arena, "--%s=%s", t->words[i], argv[i]));
-	return 0;
-}
-
-static int compile(const struct tool *t, struct run_env *env, struct words *w,
+static int compile(const struct tool *t, struct run_env *env, struct tool_call *c,
 		   struct lang_program **ret, struct strbuf *why)
 {
 	struct lang_source src = { .name = t->command->name,
-				   .text = t->text,
-				   .n = strlen(t->text),
-				   .args = w->list.data,
-				   .n_args = (int)w->list.n };
+				   .text = c->text,
+				   .n = strlen(c->text),
+				   .args = c->args.data,
+				   .n_args = (int)c->args.n };
 	struct lang_diags d = { 0 };
 	int r = lang_compile(&src, &env->env, 0, ret, &d);
 
@@ -60,60 +25,56 @@ static int compile(const struct tool *t, struct run_env *env, struct words *w,
 	return r;
 }
 
-static int run_compiled(struct lang_program *p, struct run_env *env, struct err *e)
+static int run_tool(const struct tool *t, struct tool_call *c, struct run_env *env, int *code,
+		    struct err *e)
 {
-	struct run_opts o = { .out_fd = STDOUT_FILENO, .quiet = true };
-	AUTO_FREE char *log = NULL;
-	AUTO_STRBUF notes = { 0 };
-	struct run *run;
-	int code = 0, r = run_open(p, env, &o, &run, &log, e);
+	struct run_opts o = { .out_fd = STDOUT_FILENO, .quiet = true, .command = c->command };
+	struct lang_program *p = NULL;
+	AUTO_STRBUF why = { 0 };
+	int r = c->command ? workload_prepare(&o.child, c->command, e) : 0;
 
 	if (r < 0)
 		return r;
-	r = run_go(run, &code, e);
-	run_notes(run, &notes);
-	for (char *s = notes.data, *end; s && (end = strchr(s, '\n')); s = end + 1)
-		command_note("%.*s", (int)(end - s), s);
-	run_close(run);
-	return r < 0 ? r : code;
+	env->env.pid = o.child.pid; /* cpid */
+	r = compile(t, env, c, &p, &why);
+	if (r < 0) {
+		if (c->command)
+			workload_cancel(&o.child);
+		fputs(strbuf_str(&why), stderr);
+		err_set(e, EINVAL, "%s cannot run here", t->command->name);
+		return err_hint(e, "kymo tools lists what can");
+	}
+	r = run_compiled(p, env, &o, &(struct run_manner){ 0 }, code, e);
+	lang_program_free(p);
+	return r;
 }
 
 int tool_run(const struct tool *t, void *args, int argc, char **argv, struct err *e)
 {
-	struct words w = { 0 };
-	struct lang_program *p = NULL;
-	AUTO_STRBUF why = { 0 };
+	struct tool_call c;
 	struct run_env env;
-	int r = collect(t, args, argc, argv, &w, e);
+	int code = 0, r = tool_call_make(t, args, argc, argv, &c, e);
 
-	if (r == 0)
-		r = run_env_open(&env, e);
+	if (r < 0)
+		return r;
+	r = run_env_open(&env, e);
 	if (r == 0) {
-		r = compile(t, &env, &w, &p, &why);
-		if (r < 0) {
-			fputs(strbuf_str(&why), stderr);
-			err_set(e, EINVAL, "%s cannot run here", t->command->name);
-			err_hint(e, "kymo tools lists what can");
-		} else {
-			r = run_compiled(p, &env, e);
-		}
-		lang_program_free(p);
+		r = run_tool(t, &c, &env, &code, e);
 		run_env_close(&env);
 	}
-	vec_free(&w.list);
-	arena_free(&w.arena);
-	return r;
+	tool_call_free(&c);
+	return r < 0 ? r : code;
 }
 
 /* --- kymo tools --- */
 
 struct args {
-	const char *source;
-	bool json;
+	const char *source, *example;
 };
 
 static const struct opt opts[] = {
 	OPT_STR('s', "source", "NAME", source, "print the program of a tool, to be changed"),
+	OPT_STR('e', "example", "NAME", example, "show a tool at work, with real output"),
 	OPT_END,
 };
 
@@ -125,14 +86,14 @@ static const struct tool *find(const char *name)
 	return NULL;
 }
 
-static int print_source(const char *name, struct err *e)
+static int print_text(const char *name, bool example, struct err *e)
 {
 	const struct tool *t = find(name);
 	struct str_nearest near = { .typed = name };
 	char list[200];
 
 	if (t) {
-		fputs(t->text, stdout);
+		fputs(example ? t->example : t->text, stdout);
 		return 0;
 	}
 	for (size_t i = 0; i < n_tools; i++)
@@ -153,6 +114,45 @@ static char *reason(const char *text)
 	return mem_strndup(at, strcspn(at, "\n"));
 }
 
+/* Does it compile, with this word? Else why not. */
+static bool can_run(const struct tool *t, struct run_env *env, char *word, struct strbuf *why)
+{
+	struct tool_args none = { 0 };
+	struct tool_call c;
+	struct lang_program *p = NULL;
+	struct err e = { 0 };
+	bool ok;
+
+	if (tool_call_make(t, &none, word != NULL, &word, &c, &e) < 0)
+		return false;
+	strbuf_reset(why);
+	ok = compile(t, env, &c, &p, why) == 0;
+	lang_program_free(p);
+	tool_call_free(&c);
+	return ok;
+}
+
+static void list_tool(const struct tool *t, struct run_env *env)
+{
+	const struct command *c = t->command;
+	bool wants_function = t->n_words && t->word[0].kind == TOOL_FUNCTION;
+	char kernel[] = "vfs_read", user[] = "libc:malloc";
+	AUTO_STRBUF why = { 0 };
+	AUTO_STRBUF other = { 0 };
+	AUTO_FREE char *text = NULL;
+
+	if (can_run(t, env, wants_function ? kernel : NULL, &why)) {
+		printf("  %-14s %s\n", c->name, c->summary);
+		return;
+	}
+	text = reason(strbuf_str(&why));
+	if (wants_function && can_run(t, env, user, &other))
+		printf("  %-14s %s\n  %-14s only those of programs (libc:malloc): %s\n", c->name,
+		       c->summary, "", text);
+	else
+		printf("- %-14s %s\n  %-14s not here: %s\n", c->name, c->summary, "", text);
+}
+
 static int list_tools(const char *pattern, struct err *e)
 {
 	struct run_env env;
@@ -162,24 +162,10 @@ static int list_tools(const char *pattern, struct err *e)
 		return r;
 	for (size_t i = 0; i < n_tools; i++) {
 		const struct command *c = tools[i].command;
-		struct words none = { 0 }; /* or a function, for those that want one */
-		struct lang_program *p = NULL;
-		AUTO_STRBUF why = { 0 };
 
-		if (pattern && !str_glob(pattern, c->name) && !str_icontains(c->summary, pattern) &&
-		    !str_icontains(c->name, pattern))
-			continue;
-		if (tools[i].words[0] && strcmp(tools[i].words[0], "function") == 0)
-			vec_push(&none.list, "vfs_read");
-		if (compile(&tools[i], &env, &none, &p, &why) < 0) {
-			AUTO_FREE char *text = reason(strbuf_str(&why));
-
-			printf("- %-14s %s\n  %-14s not here: %s\n", c->name, c->summary, "", text);
-		} else {
-			printf("  %-14s %s\n", c->name, c->summary);
-		}
-		lang_program_free(p);
-		vec_free(&none.list);
+		if (!pattern || str_glob(pattern, c->name) || str_icontains(c->summary, pattern) ||
+		    str_icontains(c->name, pattern))
+			list_tool(&tools[i], &env);
 	}
 	run_env_close(&env);
 	return 0;
@@ -189,12 +175,15 @@ static int run(void *opaque, int argc, char **argv, struct err *e)
 {
 	const struct args *a = opaque;
 
-	return a->source ? print_source(a->source, e) : list_tools(argc ? argv[0] : NULL, e);
+	if (a->source || a->example)
+		return print_text(a->source ? a->source : a->example, !a->source, e);
+	return list_tools(argc ? argv[0] : NULL, e);
 }
 
 static const struct example examples[] = {
 	{ "tools", "all of them, and which this kernel cannot run" },
 	{ "tools tcp", "those about TCP" },
+	{ "tools --example iosnoop", "what it shows, and what that means" },
 	{ "tools --source execsnoop >mine.bt", "take one as a start for your own" },
 	{ NULL, NULL },
 };

@@ -6,20 +6,39 @@
 #ifndef KYMO_CMD_TOOL_H
 #define KYMO_CMD_TOOL_H
 
+#include "base/mem.h"
+#include "base/vec.h"
 #include "cmd/command.h"
 
 #define TOOL_OPTIONS 24
+#define TOOL_WORDS 8
+
+/* What a value is, which its placeholder in the help says. */
+enum tool_kind {
+	TOOL_FLAG,
+	TOOL_TEXT,     /* as it is: a number, a name */
+	TOOL_DEV,      /* 202,1 or vda: the kernel's number of the device */
+	TOOL_MATCH,    /* part of a text, or a pattern: a shell pattern */
+	TOOL_USER,     /* a name or number: the number */
+	TOOL_LIST,     /* 80,443: --port=80 --port2=443 */
+	TOOL_FUNCTION, /* vfs_read, libc:malloc: the kind of the probes on $1 */
+	TOOL_COMMAND,  /* this word and all behind it are run */
+};
 
 struct tool_option {
 	const char *name; /* getopt()'s in the program */
-	bool value;	  /* else a flag */
+	enum tool_kind kind;
+	/* What the value replaces in the program, where no getopt() can stand; NULL: nothing. */
+	const char *before, *old, *after;
 };
 struct tool {
 	const struct command *command;
-	const char *text; /* the program */
+	const char *text;    /* the program */
+	const char *example; /* real output, explained */
 	struct tool_option option[TOOL_OPTIONS];
 	unsigned n_options;
-	const char *words[8]; /* getopt()'s of the words behind the options, in order */
+	struct tool_option word[TOOL_WORDS]; /* behind the options, in order */
+	unsigned n_words;
 };
 extern const struct tool tools[];
 extern const size_t n_tools;
@@ -29,5 +48,16 @@ struct tool_args {
 	const char *value[TOOL_OPTIONS];
 };
 int tool_run(const struct tool *t, void *args, int argc, char **argv, struct err *e);
+
+/* A program and its arguments, made of a tool and what was given on the command line. */
+struct tool_call {
+	struct arena arena;
+	const char *text;
+	VEC(char *) args;
+	char **command; /* to be run, NULL: none */
+};
+int tool_call_make(const struct tool *t, const struct tool_args *a, int argc, char **argv,
+		   struct tool_call *ret, struct err *e);
+void tool_call_free(struct tool_call *c);
 
 #endif

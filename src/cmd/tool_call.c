@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is given to a tool as arguments of its program. Numbers and names go as they are; a
+ * device, a user or a pattern becomes what the kernel compares. What has to stand in the name
+ * of a probe (a rate, a file) is put into the program's text.
+ */
+#include <pwd.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/str.h"
+#include "cmd/tool.h"
+
+static int device(struct tool_call *c, const char *name, const char *s, struct err *e)
+{
+	const char *base = str_starts(s, "/dev/") ? s + 5 : s;
+	AUTO_FREE char *path = mem_printf("/sys/class/block/%s/dev", base);
+	AUTO_FREE char *text = NULL;
+	unsigned major, minor;
+	size_t n;
+	char end;
+
+	if (!strchr(base, '/') && file_read(path, 64, &text, &n) == 0 &&
+	    sscanf(text, "%u:%u", &major, &minor) == 2)
+		;
+	else if (sscanf(s, "%u%*[,:]%u%c", &major, &minor, &end) != 2 || major > 0xfff ||
+		 minor > 0xfffff) {
+		err_set(e, EINVAL, "there is no device '%s'", s);
+		return err_hint(e, "its numbers or its name, such as 202,1 or vda: lsblk");
+	}
+	vec_push(&c->args, arena_printf(&c->arena, "--%s=%u", name, major << 20 | minor));
+	return 0;
+}
+
+/* perf-tools takes expressions: ^ and $ and .* are those in use. */
+static char *pattern(struct tool_call *c, const char *s)
+{
+	bool expression = strstr(s, ".*") || s[0] == '^' || str_ends(s, "$");
+	AUTO_STRBUF b = { 0 };
+
+	if (!expression && strpbrk(s, "*?"))
+		return arena_strdup(&c->arena, s);
+	if (*s == '^')
+		s++;
+	else
+		strbuf_putc(&b, '*');
+	for (; *s && !(s[0] == '$' && !s[1]); s++)
+		if (s[0] != '.' || s[1] != '*')
+			strbuf_putc(&b, *s);
+	if (!*s)
+		strbuf_putc(&b, '*');
+	return arena_strdup(&c->arena, strbuf_str(&b));
+}
+
+static int user(struct tool_call *c, const char *name, const char *s, struct err *e)
+{
+	const struct passwd *p;
+	uint64_t id;
+
+	if (!str_u64(s, &id)) {
+		p = getpwnam(s);
+		if (!p)
+			return err_set(e, EINVAL, "there is no user '%s'", s);
+		id = p->pw_uid;
+	}
+	vec_push(&c->args, arena_printf(&c->arena, "--%s=%u", name, (unsigned)id));
+	return 0;
+}
+
+#define LIST_MAX 12
+
+static int list(struct tool_call *c, const char *name, const char *s, struct err *e)
+{
+	unsigned n = 0;
+
+	while (s[strspn(s, ", ")]) {
+		size_t len;
+
+		s += strspn(s, ", ");
+		len = strcspn(s, ", ");
+		if (++n > LIST_MAX)
+			return err_set(e, EINVAL, "--%s takes up to %d numbers", name, LIST_MAX);
+		vec_push(&c->args,
+			 n == 1 ? arena_printf(&c->arena, "--%s=%.*s", name, (int)len, s)
+				: arena_printf(&c->arena, "--%s%u=%.*s", name, n, (int)len, s));
+		s += len;
+	}
+	return 0;
+}
+
+static void replace(struct tool_call *c, const char *old, const char *by)
+{
+	AUTO_STRBUF b = { 0 };
+	const char *s = c->text, *at;
+
+	for (; (at = strstr(s, old)); s = at + strlen(old)) {
+		strbuf_add(&b, s, (size_t)(at - s));
+		strbuf_puts(&b, by);
+	}
+	strbuf_puts(&b, s);
+	c->text = arena_strdup(&c->arena, strbuf_str(&b));
+}
+
+static int function(struct tool_call *c, const char *s, struct err *e)
+{
+	const char *name = strrchr(s, ':');
+
+	if (strpbrk(s, " ,{/") && !name)
+		return err_set(e, EINVAL, "'%s' is no function", s);
+	if (str_starts(s, "c:")) /* as bcc writes it */
+		s = arena_printf(&c->arena, "lib%s", s);
+	if (name) {
+		replace(c, "kprobe:$1", "uprobe:$1");
+		replace(c, "kretprobe:$1", "uretprobe:$1");
+	}
+	if (strstr(s, ".*") || s[0] == '^')
+		s = pattern(c, s);
+	vec_push(&c->args, arena_strdup(&c->arena, s)); /* $1 */
+	return 0;
+}
+
+static int add(struct tool_call *c, const struct tool_option *o, const char *value, struct err *e)
+{
+	if (o->before) {
+		replace(c, arena_printf(&c->arena, "%s%s%s", o->before, o->old, o->after),
+			arena_printf(&c->arena, "%s%s%s", o->before, value, o->after));
+		return 0;
+	}
+	switch (o->kind) {
+	case TOOL_FLAG: vec_push(&c->args, arena_printf(&c->arena, "--%s", o->name)); return 0;
+	case TOOL_DEV: return device(c, o->name, value, e);
+	case TOOL_USER: return user(c, o->name, value, e);
+	case TOOL_LIST: return list(c, o->name, value, e);
+	case TOOL_MATCH: value = pattern(c, value); break;
+	case TOOL_FUNCTION:
+		if (function(c, value, e) < 0)
+			return -e->code;
+		break;
+	case TOOL_TEXT:
+	case TOOL_COMMAND: break;
+	}
+	vec_push(&c->args, arena_printf(&c->arena, "--%s=%s", o->name, value));
+	return 0;
+}
+
+int tool_call_make(const struct tool *t, const struct tool_args *a, int argc, char **argv,
+		   struct tool_call *ret, struct err *e)
+{
+	struct tool_call c = { .text = t->text };
+	int r = 0;
+
+	for (int i = 0; i < argc && r == 0; i++) {
+		if (i >= (int)t->n_words) {
+			err_set(e, EINVAL, "%s takes no word '%s'", t->command->name, argv[i]);
+			r = err_hint(e, "usage: kymo %s %s", t->command->name, t->command->usage);
+		} else if (t->word[i].kind == TOOL_COMMAND) {
+			c.command = argv + i;
+			break;
+		} else {
+			r = add(&c, &t->word[i], argv[i], e);
+		}
+	}
+	for (unsigned i = 0; i < t->n_options && r == 0; i++)
+		if (t->option[i].kind == TOOL_FLAG ? a->flag[i] : a->value[i] != NULL)
+			r = add(&c, &t->option[i], a->value[i], e);
+	if (r < 0)
+		tool_call_free(&c);
+	else
+		*ret = c;
+	return r;
+}
+
+void tool_call_free(struct tool_call *c)
+{
+	vec_free(&c->args);
+	arena_free(&c->arena);
+}
