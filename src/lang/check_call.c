@@ -557,6 +557,42 @@ static const struct ltype *strings(struct checker *c, struct node *n)
 	return n->id == F_STRCONTAINS || n->id == F_STRMATCH ? c->boolean : c->i64;
 }
 
+/* The kernel lets only some functions ask for the name of a path. */
+static const struct ltype *path_check(struct checker *c, struct node *n)
+{
+	static const char *const allowed[] = {
+		"filp_close",
+		"vfs_truncate",
+		"vfs_fallocate",
+		"vfs_getattr",
+		"dentry_open",
+		"security_file_permission",
+		"security_inode_getattr",
+		"security_file_open",
+		"security_path_truncate",
+	};
+	const struct ltype *t = check_expr(c, n->list[0]);
+	bool ok = c->point->kind == LP_ITER;
+
+	if (c->point->kind == LP_FENTRY || c->point->kind == LP_FEXIT)
+		for (size_t i = 0; i < ARRAY_SIZE(allowed); i++)
+			ok |= c->point->name && strcmp(c->point->name, allowed[i]) == 0;
+	if (!ok) {
+		check_fail(c, n, "the kernel does not allow path() here");
+		lang_hint(c->d,
+			  "iter probes may, and fentry and fexit of filp_close, vfs_truncate, "
+			  "vfs_fallocate, vfs_getattr, dentry_open, security_file_open");
+	}
+	if (t->kind == LT_PTR)
+		t = t->elem;
+	if (t->kind != LT_NONE &&
+	    (t->kind != LT_RECORD || strcmp(t->rec->name, "struct path") != 0))
+		check_fail(c, n->list[0], "path() wants a struct path, such as args.filp->f_path");
+	if (n->n > 1)
+		return lt_string(c->t, (uint32_t)constant(c, n->list[1], "path()", 1, 4096));
+	return lt_string(c->t, c->p->config.strlen);
+}
+
 static const struct ltype *call(struct checker *c, struct node *n)
 {
 	const struct ltype *t;
@@ -652,13 +688,7 @@ static const struct ltype *call(struct checker *c, struct node *n)
 		if (c->point->kind != LP_KPROBE)
 			check_fail(c, n, "override() is possible in kprobes only");
 		return c->nothing;
-	case F_PATH:
-		check_expr(c, n->list[0]);
-		if (c->point->kind != LP_FENTRY && c->point->kind != LP_FEXIT &&
-		    c->point->kind != LP_ITER)
-			check_fail(c, n,
-				   "path() is possible in fentry, fexit and iter probes only");
-		return lt_string(c->t, c->p->config.strlen);
+	case F_PATH: return path_check(c, n);
 	case F_STRNCMP:
 	case F_STRCONTAINS:
 	case F_STRMATCH:

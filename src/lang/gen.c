@@ -228,8 +228,7 @@ void gen_into(struct gen *g, struct node *n, struct place p, const struct ltype 
 	} else if (n->kind == N_STR && to->kind == LT_STRING) {
 		put_literal(g, n->s, n->slen, p, size);
 	} else if (n->kind == N_IDENT && n->id == B_COMM) {
-		if (size > 16)
-			gen_zero(g, gen_at(p, 16), size - 16);
+		gen_zero(g, p, size); /* before 6.2 it is not padded */
 		ir_call(g->f, BPF_FUNC_get_current_comm, 2, gen_addr(g, p), IR_IMM(16));
 	} else if (n->kind == N_TERN) {
 		int other = ir_label(g->f), end = ir_label(g->f);

@@ -19,6 +19,12 @@ static int failed(const struct lang_point *pt, int code, struct err *e)
 	else if (pt->kind == LP_HARDWARE && code == ENOENT)
 		err_hint(e,
 			 "this machine has no such counter; software:cpu-clock works everywhere");
+	else if ((pt->kind == LP_KPROBE || pt->kind == LP_KRETPROBE) && code == ENOENT)
+		err_hint(e,
+			 "the kernel has no such function; kymo run -l 'kprobe:*%s*' looks further",
+			 pt->name ? pt->name : "");
+	else if (code == EILSEQ)
+		err_hint(e, "no instruction begins at this offset");
 	else if (pt->kind == LP_WATCHPOINT)
 		err_hint(e, "a processor has four watchpoints, at aligned addresses; -p or -c "
 			    "gives the process");

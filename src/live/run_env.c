@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/run_env.h"
 
+#include <linux/btf.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "kern/bpf.h"
 #include "kern/cpu.h"
 #include "kern/ksym.h"
 #include "kern/tracefs.h"
@@ -113,6 +116,25 @@ static void instead_of(struct run_env *r, const struct lang_point *p, char *buf,
 			 "a tracepoint may tell it: kymo run -l 'tracepoint:*' lists them");
 }
 
+/* Tried with the smallest program there is. */
+static bool no_fentry(struct run_env *r, const struct lang_point *p)
+{
+	uint32_t id = p->name ? btf_by_name(r->btf, BTF_KIND_FUNC, p->name) : 0;
+	int fd;
+
+	if (!id) /* a pattern, or no such function: another will do */
+		id = btf_by_name(r->btf, BTF_KIND_FUNC, "vfs_read");
+	if (!id)
+		return false;
+	fd = bpf_load_empty(BPF_PROG_TYPE_TRACING,
+			    p->kind == LP_FENTRY ? BPF_TRACE_FENTRY : BPF_TRACE_FEXIT, id);
+	if (fd >= 0) {
+		close(fd);
+		return false;
+	}
+	return (fd == -EPERM && geteuid() == 0) || fd == -ENOTSUP || fd == -EOPNOTSUPP;
+}
+
 static const char *refused(void *ctx, const struct lang_point *p, char *buf, size_t size)
 {
 	struct run_env *r = ctx;
@@ -121,6 +143,12 @@ static const char *refused(void *ctx, const struct lang_point *p, char *buf, siz
 	    !file_exists("/sys/bus/event_source/devices/kprobe/type")) {
 		instead_of(r, p, buf, size);
 		return "this kernel has no kprobes";
+	}
+	if ((p->kind == LP_FENTRY || p->kind == LP_FEXIT) && !run_env_btf(r))
+		return "fentry and fexit need the kernel's types (BTF), and it has none";
+	if ((p->kind == LP_FENTRY || p->kind == LP_FEXIT) && no_fentry(r, p)) {
+		instead_of(r, p, buf, size);
+		return "this kernel does not allow fentry and fexit";
 	}
 	if ((p->kind == LP_UPROBE || p->kind == LP_URETPROBE || p->kind == LP_USDT) &&
 	    !file_exists("/sys/bus/event_source/devices/uprobe/type"))

@@ -79,6 +79,7 @@ static int refused(struct run *r, const struct lang_code *c, int code, char *log
 {
 	unsigned line, column;
 	char words[256] = "";
+	const char *helper;
 
 	if (code == EPERM && !log[0] && c->type == BPF_PROG_TYPE_TRACING) {
 		err_set(e, EPERM, "this kernel does not allow %s",
@@ -102,6 +103,15 @@ static int refused(struct run *r, const struct lang_code *c, int code, char *log
 			r->p->source_name, line, column, words);
 		return err_hint(e, "bound the loop by a constant: while ($i < 100) { ...; $i++ }, "
 				   "or for ($i : 0..100)");
+	}
+	if ((helper = strstr(log, "unknown func bpf_")) ||
+	    (helper = strstr(log, "cannot use helper bpf_"))) {
+		helper = strstr(helper, "bpf_");
+		err_set(e, ENOTSUP, "%s:%u:%u: this kernel has no %.*s() for such a probe",
+			r->p->source_name, line, column, (int)strcspn(helper, "#\n "), helper);
+		return err_hint(e,
+				"what this line asks for needs another kernel, or one built with "
+				"more (CONFIG_BPF_KPROBE_OVERRIDE for override())");
 	}
 	err_set(e, code, "%s:%u:%u: the kernel refuses this program: %s", r->p->source_name, line,
 		column, words[0] ? words : strerror(code));
