@@ -11,6 +11,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct sort_key {
 	uint64_t key;
@@ -19,5 +20,27 @@ struct sort_key {
 
 /* Equal keys keep their order. */
 void sort_keys(struct sort_key *keys, size_t n);
+
+/*
+ * For records that are mostly in order: SORT_STABLE(sort_sides, struct side, time) makes
+ * static void sort_sides(struct side *a, struct side *tmp, size_t n); tmp has room for n / 2.
+ * What is in order already costs one pass.
+ */
+#define SORT_STABLE(name, type, field)                                           \
+	static void name(type *a, type *tmp, size_t n)                           \
+	{                                                                        \
+		size_t half = n / 2, i = 0, j = half, k = 0;                     \
+                                                                                 \
+		if (n < 2)                                                       \
+			return;                                                  \
+		name(a, tmp, half);                                              \
+		name(a + half, tmp, n - half);                                   \
+		if (a[half - 1].field <= a[half].field)                          \
+			return;                                                  \
+		memcpy(tmp, a, half * sizeof(*a));                               \
+		while (i < half && j < n)                                        \
+			a[k++] = tmp[i].field <= a[j].field ? tmp[i++] : a[j++]; \
+		memcpy(a + k, tmp + i, (half - i) * sizeof(*a));                 \
+	}
 
 #endif

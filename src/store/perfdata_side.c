@@ -7,6 +7,7 @@
 
 #include <sys/mman.h>
 
+#include "base/sort.h"
 #include "store/perfdata_records.h"
 
 uint64_t record_time(struct decoder *d, const uint8_t *p, struct perfdata_event_header h)
@@ -328,22 +329,8 @@ static void apply_one(struct perfdata *pd, const struct event *ev)
 		apply_cgroup(pd, ev);
 }
 
-/* Stable merge sort: equal times stay in the order of the file. */
-static void sort_sides(struct side_record *a, struct side_record *tmp, size_t n)
-{
-	size_t half = n / 2, i = 0, j = half, k = 0;
-
-	if (n < 2)
-		return;
-	sort_sides(a, tmp, half);
-	sort_sides(a + half, tmp, n - half);
-	if (a[half - 1].time <= a[half].time)
-		return;
-	memcpy(tmp, a, half * sizeof(*a));
-	while (i < half && j < n)
-		a[k++] = tmp[i].time <= a[j].time ? tmp[i++] : a[j++];
-	memcpy(a + k, tmp + i, (half - i) * sizeof(*a));
-}
+/* Equal times stay in the order of the file. */
+SORT_STABLE(sort_sides, struct side_record, time)
 
 void side_apply(struct perfdata *pd)
 {

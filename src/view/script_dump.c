@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "base/sort.h"
 #include "base/vec.h"
 #include "store/perfdata.h"
 #include "store/perfdata_records.h"
@@ -273,21 +274,7 @@ static int put_record(struct dump *d, const struct perfdata_view *v)
 
 /* --- order --- */
 
-static void sort_queue(struct waiting *a, struct waiting *tmp, size_t n)
-{
-	size_t half = n / 2, i = 0, j = half, k = 0;
-
-	if (n < 2)
-		return;
-	sort_queue(a, tmp, half);
-	sort_queue(a + half, tmp, n - half);
-	if (a[half - 1].time <= a[half].time)
-		return;
-	memcpy(tmp, a, half * sizeof(*a));
-	while (i < half && j < n)
-		a[k++] = tmp[i].time <= a[j].time ? tmp[i++] : a[j++];
-	memcpy(a + k, tmp + i, (half - i) * sizeof(*a));
-}
+SORT_STABLE(sort_queue, struct waiting, time)
 
 static int flush(struct dump *d, uint64_t limit)
 {

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 
+from stacks import share, stacks
 from tap import check, end, kymo, same, skip
 
 JS = """
@@ -93,23 +94,6 @@ def record(what, argv, pid_file=None):
         skip(what, "cannot be recorded here: " + r.err.strip()[-200:])
         return None
     return stacks(out), out, r
-
-
-def stacks(out):
-    found = []
-    for line in kymo(f"report -i {out} --stdio -g folded,0,caller --no-children -s comm").out.splitlines():
-        words = line.split(" ", 1)
-        if words[0].endswith("%") and len(words) == 2 and words[0][0].isdigit():
-            found.append((float(words[0][:-1]), words[1].split(";")))
-    return found
-
-
-def share(found, *wanted):
-    """The share of stacks that have these, in this order from the outermost on."""
-    def has(stack):
-        names = iter(stack)
-        return all(any(w in n for n in names) for w in wanted)
-    return sum(p for p, stack in found if has(stack))
 
 
 def node_recorded():

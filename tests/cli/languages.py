@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 
+from stacks import share, stacks
 from tap import check, end, kymo, skip
 
 folder = tempfile.mkdtemp(prefix="kymo-languages-")
@@ -90,26 +91,13 @@ int main() {
 GO_ENV = {"GO111MODULE": "off", "GOFLAGS": "", "CGO_ENABLED": "0"}
 
 
-def stacks(argv):
+def recorded(argv):
     """Stacks of a recorded program, outermost function first, with their shares; None when it cannot be recorded."""
     out = os.path.join(folder, "r.data")
     r = kymo(["record", "-F", "997", "-g", "-o", out, "--", *argv], timeout=120)
     if r.code:
         return None
-    found = []
-    for line in kymo(f"report -i {out} --stdio -g folded,0,caller --no-children -s comm").out.splitlines():
-        words = line.split(" ", 1)
-        if words[0].endswith("%") and len(words) == 2 and words[0][0].isdigit():
-            found.append((float(words[0][:-1]), words[1].split(";")))
-    return found
-
-
-def share(found, *wanted):
-    """% of stacks that have these names, in this order from the outermost on."""
-    def has(stack):
-        names = iter(stack)
-        return all(any(w in n for n in names) for w in wanted)
-    return sum(p for p, stack in found if has(stack))
+    return stacks(out)
 
 
 def language(what, compiler, source, name, build, wanted, env=None):
@@ -120,7 +108,7 @@ def language(what, compiler, source, name, build, wanted, env=None):
     b = subprocess.run(build, cwd=folder, capture_output=True, text=True, env={**os.environ, **(env or {})})
     if b.returncode:
         return skip(what, "cannot be built here: " + b.stderr.strip()[-200:])
-    found = stacks([os.path.join(folder, "prog")])
+    found = recorded([os.path.join(folder, "prog")])
     if found is None:
         return skip(what, "cannot record here")
     check(f"{what}: functions by their names, callers up to the start", share(found, *wanted) > 80,
