@@ -96,27 +96,38 @@ static bool find(void *ctx, uint64_t pc, struct unwind_map *ret)
 	return true;
 }
 
+#define BATCH 64
+
+/* Stacks of one process in a row, as readers hand them on. */
 static void pass(uint64_t ends[UNWIND_END_MAX], uint64_t *frames, uint64_t *full, uint64_t *sum)
 {
-	static uint64_t chain[1024];
-	struct unwind_cache cache = { 0 };
-	struct unwind_result r;
+	static uint64_t chain[BATCH][1024 + 8];
+	static struct unwind_known known[UNWIND_KNOWN];
+	static struct unwind_job job[BATCH];
+	struct unwind_cache cache = { .known = known };
 
-	all.space = UINT32_MAX;
-	vec_each (&all.samples, s) {
-		struct unwind_input in = { .regs = &s->regs,
-					   .stack = s->stack,
-					   .stack_size = s->stack_size,
-					   .find = find };
+	for (size_t i = 0, n; i < all.samples.n; i += n) {
+		all.space = all.samples.data[i].space;
+		unwind_cache_space(&cache, all.space);
+		for (n = 0; n < BATCH && i + n < all.samples.n &&
+			    all.samples.data[i + n].space == all.space;
+		     n++) {
+			const struct sample *s = &all.samples.data[i + n];
 
-		if (s->space != all.space)
-			unwind_cache_reset(&cache);
-		all.space = s->space;
-		unwind_stack(&in, &cache, chain, 1024, &r);
-		ends[r.end]++;
-		*frames += r.n;
-		*full += !!(r.flags & UNWIND_USED_FULL);
-		*sum += chain[r.n - 1];
+			job[n] = (struct unwind_job){ .in = { .regs = &s->regs,
+							      .stack = s->stack,
+							      .stack_size = s->stack_size,
+							      .find = find },
+						      .chain = chain[n],
+						      .max = 1024 };
+		}
+		unwind_stacks(job, n, &cache);
+		for (size_t k = 0; k < n; k++) {
+			ends[job[k].ret.end]++;
+			*frames += job[k].ret.n;
+			*full += !!(job[k].ret.flags & UNWIND_USED_FULL);
+			*sum += chain[k][job[k].ret.n - 1];
+		}
 	}
 }
 

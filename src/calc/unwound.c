@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/mem.h"
+#include "base/pool.h"
 #include "sym/archive.h"
 
 #define DEFAULT_FRAMES 1024u
@@ -21,6 +22,8 @@ struct file {
 	struct ehframe_table *table;
 };
 
+struct reader;
+
 /* source.impl stays the inner one's, so that what only that format has can still be asked for. */
 struct unwound {
 	struct source source, *inner;
@@ -28,22 +31,60 @@ struct unwound {
 	struct file *file; /* by dso */
 	size_t n_files;
 	pthread_mutex_t lock;
+	struct reader *idle; /* readers that are not at work, with what they know */
 	uint16_t machine;
 	unsigned max;
+	size_t room; /* for a chain, in words */
 	atomic_uint_fast64_t ends[UNWIND_END_MAX];
 };
 
-/* One reading: a thread's own. */
+/* Events wait for each other here, so that their stacks are unwound side by side. */
+#define BATCH 64u
+/* So many batches are unwound ahead of who reads them. */
+#define AHEAD 8u
+/* For fewer samples no thread is started. */
+#define WORTH_A_THREAD 2000u
+
+/* Room for a chain: the kernel's part, a marker, the user's. */
+#define KERNEL_MAX 1023u
+
+struct waiting {
+	struct event ev;
+	struct event_extra extra;
+	struct event_side side;
+	struct unwind_regs regs;
+	uint32_t space;
+	bool copy;    /* has a copy of its stack */
+	uint32_t job; /* whose then */
+};
+
+struct batch {
+	struct waiting wait[BATCH];
+	struct unwind_job job[BATCH];
+	uint64_t *chain; /* by job: KERNEL_MAX, a marker, and as many as may be unwound */
+	unsigned n;
+};
+
+/* One reading. */
 struct reader {
 	struct unwound *u;
+	struct reader *next;
 	event_fn *fn;
 	void *ctx;
 	struct unwind_cache cache;
-	uint32_t space;	 /* that the cache is of */
-	uint64_t *chain; /* user frames as unwound */
-	uint64_t *words; /* the whole chain with markers */
-	size_t words_cap;
+	struct batch *batch[AHEAD]; /* made when first used */
+	struct batch *in;	    /* that is being filled */
 	uint64_t ends[UNWIND_END_MAX];
+
+	/* when a thread of its own reads and unwinds: how many batches it made, and were used */
+	bool ahead;
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	size_t made, used;
+	bool stop, ended;
+	bool all;
+	int code;
+	struct err e;
 };
 
 bool unwound_needed(const struct source *s)
@@ -106,7 +147,7 @@ static const struct file *file_of(struct unwound *u, uint32_t dso)
 static bool find_map(void *ctx, uint64_t pc, struct unwind_map *ret)
 {
 	struct reader *r = ctx;
-	const struct task_map *m = tasks_find(r->u->inner->trace->tasks, r->space, pc);
+	const struct task_map *m = tasks_find(r->u->inner->trace->tasks, r->cache.space, pc);
 	const struct file *f;
 
 	if (!m || m->dso >= r->u->n_files || (m->prot && !(m->prot & PROT_EXEC)))
@@ -120,89 +161,270 @@ static bool find_map(void *ctx, uint64_t pc, struct unwind_map *ret)
 	return true;
 }
 
-/* The kernel's part as recorded, then the user's as unwound. */
-static void give_chain(struct reader *r, struct event *ev, uint32_t frames)
+/* How much of a recorded chain is the kernel's. */
+static uint32_t kernel_part(const struct event *ev)
 {
-	uint32_t n = 0, kept = ev->have & EVENT_HAVE_CHAIN ? ev->chain_n : 0;
+	uint32_t n = 0;
 
-	if (r->words_cap < kept + frames + 1u) {
-		r->words_cap = kept + frames + 64u;
-		r->words = mem_grow(r->words, r->words_cap * sizeof(*r->words));
-	}
-	for (uint32_t i = 0; i < kept && ev->chain[i] != EVENT_CHAIN_USER; i++)
-		r->words[n++] = ev->chain[i];
-	r->words[n++] = EVENT_CHAIN_USER;
+	while (ev->have & EVENT_HAVE_CHAIN && n < ev->chain_n && n < KERNEL_MAX &&
+	       ev->chain[n] != EVENT_CHAIN_USER)
+		n++;
+	return n;
+}
+
+/* The kernel's part as recorded, in front of the user's as unwound. */
+static void give_chain(struct event *ev, struct unwind_job *j)
+{
+	uint32_t kept = kernel_part(ev);
+
 	/* callers by the call, not by where it returns to, as perf shows them */
-	for (uint32_t i = 0; i < frames; i++)
-		r->words[n++] = r->chain[i] - (i > 0 && r->chain[i]);
-	ev->chain = r->words;
-	ev->chain_n = n;
+	for (uint32_t i = 1; i < j->ret.n; i++)
+		j->chain[i] -= j->chain[i] != 0;
+	j->chain[-1] = EVENT_CHAIN_USER;
+	if (kept)
+		memcpy(j->chain - 1 - kept, ev->chain, kept * sizeof(*ev->chain));
+	ev->chain = j->chain - 1 - kept;
+	ev->chain_n = kept + 1 + j->ret.n;
 	ev->have |= EVENT_HAVE_CHAIN | EVENT_UNWOUND;
+}
+
+/* Unwind what waits, the stacks of each space together. */
+static void unwind_batch(struct reader *r, struct batch *b)
+{
+	uint32_t jobs = 0, done = 0, space = 0;
+
+	for (;;) {
+		uint32_t first = jobs;
+
+		for (unsigned i = 0; i < b->n; i++) {
+			struct waiting *w = &b->wait[i];
+
+			if (!w->copy || w->job != UINT32_MAX || (jobs > first && w->space != space))
+				continue;
+			space = w->space;
+			w->job = jobs;
+			b->job[jobs] = (struct unwind_job){
+				.in = { .regs = &w->regs,
+					.stack = w->extra.stack,
+					.stack_size = w->extra.stack_size,
+					.find = find_map,
+					.ctx = r },
+				.chain = b->chain + jobs * r->u->room + KERNEL_MAX + 1,
+				.max = r->u->max
+			};
+			jobs++;
+		}
+		if (jobs == done)
+			break;
+		unwind_cache_space(&r->cache, space);
+		unwind_stacks(b->job + done, jobs - done, &r->cache);
+		done = jobs;
+	}
+	for (unsigned i = 0; i < b->n; i++)
+		if (b->wait[i].copy)
+			give_chain(&b->wait[i].ev, &b->job[b->wait[i].job]);
+}
+
+/* Hand on what waited, in its order. */
+static int deliver(struct reader *r, struct batch *b)
+{
+	int code = 0;
+
+	for (unsigned i = 0; i < b->n && code == 0; i++) {
+		struct waiting *w = &b->wait[i];
+
+		if (w->copy)
+			r->ends[b->job[w->job].ret.end]++;
+		code = r->fn(r->ctx, &w->ev);
+	}
+	b->n = 0;
+	return code;
+}
+
+static struct batch *batch_at(struct reader *r, size_t at)
+{
+	struct batch **b = &r->batch[at % AHEAD];
+
+	if (!*b) {
+		*b = mem_alloc(sizeof(**b));
+		(*b)->chain = mem_grow(NULL, BATCH * r->u->room * sizeof(uint64_t));
+	}
+	return *b;
+}
+
+/* The batch is full, or the last one: non-zero ends the reading. */
+static int flush(struct reader *r)
+{
+	int code;
+
+	unwind_batch(r, r->in);
+	if (!r->ahead)
+		return deliver(r, r->in);
+	pthread_mutex_lock(&r->lock);
+	r->made++;
+	pthread_cond_signal(&r->change);
+	while (r->made - r->used == AHEAD && !r->stop)
+		pthread_cond_wait(&r->change, &r->lock);
+	code = r->stop;
+	pthread_mutex_unlock(&r->lock);
+	r->in = batch_at(r, r->made);
+	return code;
 }
 
 static int on_event(void *ctx, const struct event *ev)
 {
 	struct reader *r = ctx;
-	const struct event_extra *x = ev->extra;
-	struct unwind_regs regs;
-	struct unwind_result result;
-	struct event with = *ev;
-	uint32_t space;
+	struct waiting *w = &r->in->wait[r->in->n];
 
-	if (ev->kind != EVENT_SAMPLE || !x || !x->stack || !x->regs ||
-	    unwind_regs_from_perf(r->u->machine, x->regs_abi, x->regs_mask, x->regs, &regs) < 0)
-		return r->fn(r->ctx, ev);
-	space = tasks_space_at(r->u->inner->trace->tasks, ev->pid, ev->time);
-	if (space != r->space) {
-		r->space = space;
-		unwind_cache_reset(&r->cache);
+	w->ev = *ev;
+	w->copy = false;
+	w->job = UINT32_MAX;
+	if (ev->side) {
+		w->side = *ev->side;
+		w->ev.side = &w->side;
 	}
-	unwind_stack(&(struct unwind_input){ .regs = &regs,
-					     .stack = x->stack,
-					     .stack_size = x->stack_size,
-					     .find = find_map,
-					     .ctx = r },
-		     &r->cache, r->chain, r->u->max, &result);
-	r->ends[result.end]++;
-	give_chain(r, &with, result.n);
-	return r->fn(r->ctx, &with);
+	if (ev->extra) {
+		w->extra = *ev->extra;
+		w->ev.extra = &w->extra;
+		w->copy = ev->kind == EVENT_SAMPLE && w->extra.stack && w->extra.regs &&
+			  unwind_regs_from_perf(r->u->machine, w->extra.regs_abi,
+						w->extra.regs_mask, w->extra.regs, &w->regs) >= 0;
+	}
+	if (w->copy)
+		w->space = tasks_space_at(r->u->inner->trace->tasks, ev->pid, ev->time);
+	r->in->n++;
+	/* what does not hold cannot wait */
+	return r->in->n < BATCH && r->u->inner->stable ? 0 : flush(r);
 }
 
-static void reader_open(struct reader *r, struct unwound *u, event_fn *fn, void *ctx)
+static struct reader *reader_open(struct unwound *u, event_fn *fn, void *ctx)
 {
-	*r = (struct reader){ .u = u, .fn = fn, .ctx = ctx, .space = TASK_SPACE_NONE };
-	r->chain = mem_alloc(u->max * sizeof(*r->chain));
+	struct reader *r;
+
+	pthread_mutex_lock(&u->lock);
+	r = u->idle;
+	if (r)
+		u->idle = r->next;
+	pthread_mutex_unlock(&u->lock);
+	if (!r) {
+		r = mem_alloc(sizeof(*r));
+		r->u = u;
+		r->cache.space = TASK_SPACE_NONE;
+		r->cache.known = mem_alloc(UNWIND_KNOWN * sizeof(*r->cache.known));
+		pthread_mutex_init(&r->lock, NULL);
+		pthread_cond_init(&r->change, NULL);
+	}
+	r->fn = fn;
+	r->ctx = ctx;
+	r->in = batch_at(r, 0);
+	r->in->n = 0;
+	return r;
 }
 
 static void reader_close(struct reader *r)
 {
+	struct unwound *u = r->u;
+
 	for (unsigned i = 0; i < UNWIND_END_MAX; i++)
-		atomic_fetch_add(&r->u->ends[i], r->ends[i]);
-	free(r->chain);
-	free(r->words);
+		atomic_fetch_add(&u->ends[i], r->ends[i]);
+	memset(r->ends, 0, sizeof(r->ends));
+	pthread_mutex_lock(&u->lock);
+	r->next = u->idle;
+	u->idle = r;
+	pthread_mutex_unlock(&u->lock);
+}
+
+static void reader_free(struct reader *r)
+{
+	for (unsigned i = 0; i < AHEAD; i++) {
+		if (r->batch[i])
+			free(r->batch[i]->chain);
+		free(r->batch[i]);
+	}
+	pthread_mutex_destroy(&r->lock);
+	pthread_cond_destroy(&r->change);
+	free(r->cache.known);
+	free(r);
 }
 
 static int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e)
 {
 	struct unwound *u = (struct unwound *)s;
-	struct reader r;
-	int code;
+	struct reader *r = reader_open(u, fn, ctx);
+	int code = u->inner->read_chunk(u->inner, chunk, on_event, r, e);
 
-	reader_open(&r, u, fn, ctx);
-	code = u->inner->read_chunk(u->inner, chunk, on_event, &r, e);
-	reader_close(&r);
+	if (code == 0)
+		code = flush(r);
+	reader_close(r);
+	return code;
+}
+
+static void *read_ahead(void *ctx)
+{
+	struct reader *r = ctx;
+	struct source *inner = r->u->inner;
+	int code = inner->read_ordered(inner, r->all, on_event, r, &r->e);
+
+	if (code == 0)
+		flush(r);
+	pthread_mutex_lock(&r->lock);
+	r->code = code;
+	r->ended = true;
+	pthread_cond_signal(&r->change);
+	pthread_mutex_unlock(&r->lock);
+	return NULL;
+}
+
+/* The batches that the other thread makes. */
+static int take_batches(struct reader *r)
+{
+	int code = 0;
+
+	pthread_mutex_lock(&r->lock);
+	while (code == 0) {
+		while (r->made == r->used && !r->ended)
+			pthread_cond_wait(&r->change, &r->lock);
+		if (r->made == r->used)
+			break;
+		pthread_mutex_unlock(&r->lock);
+		code = deliver(r, r->batch[r->used % AHEAD]);
+		pthread_mutex_lock(&r->lock);
+		r->used++;
+		pthread_cond_signal(&r->change);
+	}
+	r->stop = true;
+	pthread_cond_signal(&r->change);
+	pthread_mutex_unlock(&r->lock);
 	return code;
 }
 
 static int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e)
 {
 	struct unwound *u = (struct unwound *)s;
-	struct reader r;
+	struct reader *r = reader_open(u, fn, ctx);
+	pthread_t thread;
 	int code;
 
-	reader_open(&r, u, fn, ctx);
-	code = u->inner->read_ordered(u->inner, all, on_event, &r, e);
-	reader_close(&r);
+	r->all = all;
+	r->made = r->used = 0;
+	r->stop = r->ended = false;
+	r->ahead = u->inner->stable && s->trace->n_samples >= WORTH_A_THREAD && pool_threads() > 1;
+	if (r->ahead && pthread_create(&thread, NULL, read_ahead, r) == 0) {
+		code = take_batches(r);
+		pthread_join(thread, NULL);
+		if (code == 0 && r->code < 0) {
+			code = r->code;
+			if (e)
+				*e = r->e;
+		}
+	} else {
+		r->ahead = false;
+		code = u->inner->read_ordered(u->inner, all, on_event, r, e);
+		if (code == 0)
+			code = flush(r);
+	}
+	r->ahead = false;
+	reader_close(r);
 	return code;
 }
 
@@ -213,6 +435,12 @@ static void close_source(struct source *s)
 	for (size_t i = 0; i < u->n_files; i++) {
 		ehframe_table_free(u->file[i].table);
 		ehframe_close(u->file[i].cfi);
+	}
+	while (u->idle) {
+		struct reader *r = u->idle;
+
+		u->idle = r->next;
+		reader_free(r);
 	}
 	source_close(u->inner);
 	pthread_mutex_destroy(&u->lock);
@@ -240,6 +468,8 @@ struct source *unwound_new(struct source *s, const struct find_opts *o, unsigned
 	u->inner = s;
 	u->find = *o;
 	u->max = max_frames ? max_frames : DEFAULT_FRAMES;
+	/* a line more, so that all do not begin in one set of the cache */
+	u->room = KERNEL_MAX + 1 + u->max + 8;
 	u->machine = machine_of(s->trace->info.arch);
 	u->n_files = tasks_n_dsos(s->trace->tasks);
 	u->file = mem_alloc((u->n_files + 1) * sizeof(*u->file));

@@ -288,7 +288,7 @@ static int finish_open(struct perfdata *pd, const char *path, int r, struct sour
 		return r;
 	}
 	pd->source.n_chunks = pd->chunks.n;
-	pd->source.stable = !pd->swap; /* swapped chains are copies */
+	pd->source.stable = !pd->swap && !pd->unaligned; /* else they are copies */
 	vec_each (&pd->chunks, c)
 		pd->trace.n_samples += c->n_samples;
 	pd->trace.big_endian_source = pd->swap;

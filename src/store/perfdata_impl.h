@@ -121,6 +121,7 @@ struct perfdata {
 	struct trace trace;
 	struct perfdata_header header;
 	bool pipe, swap;
+	bool unaligned; /* some records are, and have to be copied to be read */
 	VEC(struct perfdata_file) files;
 	VEC(struct perfdata_type) types;
 	VEC(struct layout) layouts;
@@ -142,6 +143,9 @@ struct perfdata {
 	struct readings readings;
 	struct unzip *unzip;
 	struct map unknown_types;
+
+	struct chunk *done[8]; /* pass 2: were read last, and are still in memory */
+	unsigned n_done;
 
 	struct section feature[256];
 	VEC(struct perfdata_build_id) build_ids;

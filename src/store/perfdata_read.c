@@ -16,11 +16,17 @@ static uint64_t chunk_position(const struct chunk *c, const uint8_t *p)
 
 /*
  * A chunk that was read may be read again, but need not stay in memory until then: a report of a
- * large file is to need no more than what it counts.
+ * large file is to need no more than what it counts. The last few stay, because events may be
+ * held for a while by who reads them.
  */
-static void chunk_done(const struct perfdata *pd, const struct chunk *c)
+static void chunk_done(struct perfdata *pd, struct chunk *c)
 {
-	if (!c->unpacked && pd->files.data[c->file].mapped)
+	unsigned at = __atomic_fetch_add(&pd->n_done, 1, __ATOMIC_RELAXED) % ARRAY_SIZE(pd->done);
+
+	if (c->unpacked || !pd->files.data[c->file].mapped)
+		return;
+	c = __atomic_exchange_n(&pd->done[at], c, __ATOMIC_RELAXED);
+	if (c)
 		perfdata_drop(c->start, c->end);
 }
 
@@ -239,7 +245,7 @@ int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err
 	for (size_t i = 0; i < n && r == 0; i++) {
 		struct chunk *c = &pd->chunks.data[order[i]];
 
-		if (!w.place.n && c->sorted && c->last <= later[i + 1]) {
+			if (!w.place.n && c->sorted && c->last <= later[i + 1]) {
 			r = stream_chunk(&d, c, all, fn, ctx);
 			chunk_done(pd, c);
 			continue;

@@ -324,6 +324,10 @@ static int scan_run(struct scan *s, const uint8_t **at, const uint8_t *end)
 			break;
 		if (!pd->open.start)
 			chunk_open(s, p);
+		pd->unaligned |= (uintptr_t)p & 7;
+		/* records with copies of stacks are far from each other: the next but one is asked
+		 * for while this one is looked at */
+		__builtin_prefetch(p + h.size * 2u);
 		if (h.type == PERF_RECORD_SAMPLE)
 			scan_sample(s, p, h);
 		else if (h.type < 64)

@@ -20,17 +20,6 @@
 
 #define CHUNK 256 /* addresses a thread takes at a time */
 
-struct symbols {
-	struct symbols_opts opts;
-	struct find_opts find;
-	struct arena arena; /* results */
-	struct strtab texts;
-	VEC(struct dso *) dsos;
-	VEC(struct sym_result *) results;
-	VEC(struct map) known;	 /* by dso: address to 1 + place in results */
-	struct strtab dso_names; /* kind, pid, path and build-id to dso - 1 */
-};
-
 /* A result before its texts are interned. */
 struct raw {
 	const char *name, *module;
@@ -40,6 +29,7 @@ struct raw {
 };
 
 /* What one thread knows: memory for its answers, and names it has demangled already. */
+struct symbols;
 struct worker {
 	struct symbols *s;
 	unsigned what;
@@ -49,11 +39,24 @@ struct worker {
 	struct dso_answer answer;
 };
 
+struct symbols {
+	struct symbols_opts opts;
+	struct find_opts find;
+	struct arena arena; /* results */
+	struct strtab texts;
+	VEC(struct dso *) dsos;
+	VEC(struct sym_result *) results;
+	VEC(struct map) known;	 /* by dso: address to 1 + place in results */
+	struct strtab dso_names; /* kind, pid, path and build-id to dso - 1 */
+	struct worker one;	 /* for single questions */
+};
+
 static void worker_free(struct worker *w)
 {
 	arena_free(&w->arena);
 	map_free(&w->readable);
 	vec_free(&w->texts);
+	*w = (struct worker){ 0 };
 }
 
 static uint32_t add_dso(struct symbols *s, enum dso_kind kind, const struct find_want *want)
@@ -170,6 +173,7 @@ void symbols_free(struct symbols *s)
 	if (!s)
 		return;
 	symbols_save(s);
+	worker_free(&s->one);
 	vec_each (&s->dsos, d) {
 		dso_free(*d);
 		free(*d);
@@ -418,15 +422,14 @@ const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64
 {
 	static const struct sym_result nothing = { .name = SYMBOLS_NONE, .module = SYMBOLS_NONE };
 	const struct sym_result *known = symbols_lookup(s, dso, addr);
-	struct worker w = { .s = s, .what = what };
 
 	if (known && (known->known & what) == what)
 		return known;
 	if (dso >= s->dsos.n)
 		return &nothing;
-	known = keep(s, dso, resolve_raw(&w, dso, addr), what);
-	worker_free(&w);
-	return known;
+	s->one.s = s;
+	s->one.what = what;
+	return keep(s, dso, resolve_raw(&s->one, dso, addr), what);
 }
 
 /* The queries that are new, sorted so that neighbours are asked together. */
@@ -559,6 +562,7 @@ void symbols_reload(struct symbols *s, uint32_t dso)
 	if (dso >= s->dsos.n ||
 	    (s->dsos.data[dso]->kind != DSO_PERFMAP && s->dsos.data[dso]->kind != DSO_JITDUMP))
 		return;
+	worker_free(&s->one); /* it knows names by their addresses */
 	dso_reload(s->dsos.data[dso]);
 	map_free(&s->known.data[dso]);
 }

@@ -276,9 +276,84 @@ static bool made_up(const struct unwind_map *m, const struct ehframe_rule *r, ui
 	       ehframe_lookup(m->table, pc + 1 - m->start + m->pgoff)->cfa != EHFRAME_CFA_NONE;
 }
 
-/* Compact rows only; UNWIND_NEEDS_FULL and UNWIND_NO_REGISTER may be cured by full evaluation. */
-static enum unwind_end walk_fast(struct unwind_work *w, uint64_t *chain, uint32_t max,
-				 struct unwind_result *ret)
+/* The rule in force where f is; NULL when nothing is mapped there. */
+static const struct ehframe_rule *rule_look_up(struct unwind_work *w, const struct frame *f)
+{
+	static const struct ehframe_rule none = { .cfa = EHFRAME_CFA_NONE },
+					 bottom = { .cfa = EHFRAME_CFA_BOTTOM };
+	uint64_t pc = f->ip - f->is_return;
+	const struct unwind_map *m = unwind_map_find(w, pc);
+	const struct ehframe_rule *r;
+
+	if (!m)
+		return NULL;
+	if (!m->table)
+		return &none;
+	r = ehframe_lookup(m->table, pc - m->start + m->pgoff);
+	return made_up(m, r, pc, f->is_return) ? &bottom : r;
+}
+
+static inline const struct ehframe_rule *rule_of(struct unwind_work *w, const struct frame *f)
+{
+	struct unwind_cache *c = w->cache;
+	uint64_t key = f->ip << 1 | f->is_return;
+	struct unwind_known *k;
+	const struct ehframe_rule *r;
+
+	if (!c->known || f->ip >> 47 || c->space >> 16)
+		return rule_look_up(w, f);
+	key |= (uint64_t)c->space << 48;
+	k = &c->known[(key * 0x9e3779b97f4a7c15) >> 32 & (UNWIND_KNOWN - 1)];
+	if (k->key == key)
+		return k->rule;
+	r = rule_look_up(w, f);
+	if (r)
+		*k = (struct unwind_known){ key, r };
+	return r;
+}
+
+/* Where a plain frame's caller is: in the copy, at offsets that the rule tells. */
+struct plain {
+	uint64_t cfa, ra_at, fp_at;
+	bool fp_saved;
+};
+
+/* Nearly all frames of x86_64 are so; false for all others. */
+static inline bool plain_step(const struct unwind_work *w, const struct ehframe_rule *r,
+			      const struct frame *f, struct plain *p)
+{
+	const uint64_t size = w->in->stack_size;
+
+	if (!w->x86 || (r->cfa != EHFRAME_CFA_SP && r->cfa != EHFRAME_CFA_FP) ||
+	    r->ra != EHFRAME_RA_CFA || r->fp > EHFRAME_FP_CFA || size < 8)
+		return false;
+	p->cfa = (r->cfa == EHFRAME_CFA_SP ? f->sp : f->fp) + (uint64_t)(int64_t)r->cfa_off;
+	p->ra_at = p->cfa + (uint64_t)((int64_t)r->ra_off * 8) - w->stack_start;
+	p->fp_saved = r->fp == EHFRAME_FP_CFA;
+	p->fp_at = p->fp_saved ? p->cfa + (uint64_t)((int64_t)r->fp_off * 8) - w->stack_start : 0;
+	return p->cfa > f->sp && p->ra_at <= size - 8 && p->fp_at <= size - 8;
+}
+
+/* UNWIND_BOTTOM: there is no caller. */
+static inline enum unwind_end plain_take(const struct unwind_work *w, const struct plain *p,
+					 struct frame *f)
+{
+	uint64_t ra;
+
+	memcpy(&ra, w->in->stack + p->ra_at, 8);
+	ra &= w->ra_mask;
+	if (!ra)
+		return UNWIND_BOTTOM;
+	if (p->fp_saved)
+		memcpy(&f->fp, w->in->stack + p->fp_at, 8);
+	f->ip = ra;
+	f->sp = p->cfa;
+	f->is_return = true;
+	f->bx_known = f->by_fp = false;
+	return UNWIND_NONE;
+}
+
+static struct frame first_frame(const struct unwind_work *w)
 {
 	const struct unwind_regs *regs = w->in->regs;
 	unsigned fp_reg = unwind_fp_reg(w->x86);
@@ -291,28 +366,35 @@ static enum unwind_end walk_fast(struct unwind_work *w, uint64_t *chain, uint32_
 		f.lr = regs->r[EHFRAME_ARM64_LR];
 		f.lr_known = regs->known >> EHFRAME_ARM64_LR & 1;
 	}
+	return f;
+}
+
+/* From f on by compact rows only; UNWIND_NEEDS_FULL and UNWIND_NO_REGISTER may be cured by full
+ * evaluation. */
+static enum unwind_end walk_rows(struct unwind_work *w, struct frame f, uint64_t *chain,
+				 uint32_t max, struct unwind_result *ret)
+{
 	for (;;) {
-		const struct unwind_map *m;
-		const struct ehframe_rule *r = NULL;
+		const struct ehframe_rule *r;
 		enum unwind_end end;
-		uint64_t pc = f.ip - f.is_return;
+		struct plain p;
 
 		if (ret->n == max)
 			return UNWIND_DEPTH;
 		add(ret, chain, f.ip);
 		ret->end_pc = f.ip;
-		m = unwind_map_find(w, pc);
-		if (!m)
+		r = rule_of(w, &f);
+		if (!r)
 			return UNWIND_NO_MAP;
-		if (m->table)
-			r = ehframe_lookup(m->table, pc - m->start + m->pgoff);
-		if (r && (r->cfa == EHFRAME_CFA_BOTTOM || made_up(m, r, pc, f.is_return)))
+		if (r->cfa == EHFRAME_CFA_BOTTOM)
 			return UNWIND_BOTTOM;
-		if (!r || r->cfa == EHFRAME_CFA_NONE) {
+		if (plain_step(w, r, &f, &p)) {
+			end = plain_take(w, &p, &f);
+		} else if (r->cfa == EHFRAME_CFA_NONE) {
 			end = step_fp(w, &f);
 			ret->flags |= end == UNWIND_NONE ? UNWIND_USED_FP : 0;
 		} else {
-			end = step_rule(w, r, &f, ret->n == 1 ? regs : NULL);
+			end = step_rule(w, r, &f, ret->n == 1 ? w->in->regs : NULL);
 			ret->flags |= r->ra & EHFRAME_RA_SIGNAL ? UNWIND_SIGNAL : 0;
 		}
 		if (end != UNWIND_NONE)
@@ -410,25 +492,105 @@ static enum unwind_end walk_full(struct unwind_work *w, uint64_t *chain, uint32_
 	return end;
 }
 
-void unwind_stack(const struct unwind_input *in, struct unwind_cache *cache, uint64_t *chain,
-		  uint32_t max, struct unwind_result *ret)
+static struct unwind_work work_of(const struct unwind_input *in, struct unwind_cache *cache)
 {
 	struct unwind_work w = { .in = in, .cache = cache, .stack_start = unwind_sp(in->regs) };
 
 	w.x86 = in->regs->machine == EM_X86_64;
 	w.ra_mask = in->ra_mask ? in->ra_mask : w.x86 ? UINT64_MAX : ARM64_ADDRESS;
-	*ret = (struct unwind_result){ 0 };
-	ret->end = walk_fast(&w, chain, max, ret);
-	if (ret->end == UNWIND_NEEDS_FULL || ret->end == UNWIND_NO_REGISTER) {
-		struct unwind_result full = { .flags = UNWIND_USED_FULL };
+	return w;
+}
 
-		/* From the start: only so are all registers known where the rule needs them. */
-		full.end = walk_full(&w, chain, max, &full);
-		if (full.end == UNWIND_BOTTOM || full.n >= ret->n) {
-			*ret = full;
-			return;
-		}
-		*ret = (struct unwind_result){ 0 };
-		ret->end = walk_fast(&w, chain, max, ret);
+/* When the rows did not do: from the start, since only so are all registers known where a rule
+ * needs them. */
+static void walk_again(struct unwind_work *w, uint64_t *chain, uint32_t max,
+		       struct unwind_result *ret)
+{
+	struct unwind_result full = { .flags = UNWIND_USED_FULL };
+
+	if (ret->end != UNWIND_NEEDS_FULL && ret->end != UNWIND_NO_REGISTER)
+		return;
+	full.end = walk_full(w, chain, max, &full);
+	if (full.end == UNWIND_BOTTOM || full.n >= ret->n) {
+		*ret = full;
+		return;
 	}
+	*ret = (struct unwind_result){ 0 };
+	ret->end = walk_rows(w, first_frame(w), chain, max, ret);
+}
+
+void unwind_stack(const struct unwind_input *in, struct unwind_cache *cache, uint64_t *chain,
+		  uint32_t max, struct unwind_result *ret)
+{
+	struct unwind_work w = work_of(in, cache);
+
+	*ret = (struct unwind_result){ 0 };
+	ret->end = walk_rows(&w, first_frame(&w), chain, max, ret);
+	walk_again(&w, chain, max, ret);
+}
+
+/* A stack that is being unwound beside others: where its next return address lies has been
+ * found, and the memory asked for. */
+struct lane {
+	struct unwind_job *job;
+	struct unwind_work w;
+	struct frame f;
+	struct plain next;
+	bool asked;
+};
+
+static void lane_open(struct lane *l, struct unwind_job *job, struct unwind_cache *cache)
+{
+	job->ret = (struct unwind_result){ 0 };
+	*l = (struct lane){ .job = job, .w = work_of(&job->in, cache) };
+	l->f = first_frame(&l->w);
+	if (job->in.stack_size)
+		__builtin_prefetch(job->in.stack);
+}
+
+/* One frame; false when the stack is done. */
+static inline bool lane_step(struct lane *l)
+{
+	struct unwind_job *j = l->job;
+	const struct ehframe_rule *r;
+
+	if (l->asked && plain_take(&l->w, &l->next, &l->f) == UNWIND_BOTTOM) {
+		j->ret.end = UNWIND_BOTTOM;
+		return false;
+	}
+	r = j->ret.n < j->max ? rule_of(&l->w, &l->f) : NULL;
+	l->asked = r && plain_step(&l->w, r, &l->f, &l->next);
+	if (!l->asked) {
+		j->ret.end = walk_rows(&l->w, l->f, j->chain, j->max, &j->ret);
+		walk_again(&l->w, j->chain, j->max, &j->ret);
+		return false;
+	}
+	__builtin_prefetch(j->in.stack + l->next.ra_at);
+	if (l->next.fp_saved)
+		__builtin_prefetch(j->in.stack + l->next.fp_at);
+	add(&j->ret, j->chain, l->f.ip);
+	j->ret.end_pc = l->f.ip;
+	return true;
+}
+
+#define LANES 12
+
+void unwind_stacks(struct unwind_job *jobs, size_t n, struct unwind_cache *cache)
+{
+	struct lane lane[LANES];
+	size_t next = 0, open = 0;
+
+	while (open < LANES && next < n)
+		lane_open(&lane[open++], &jobs[next++], cache);
+	while (open)
+		for (size_t i = 0; i < open;) {
+			if (lane_step(&lane[i])) {
+				i++;
+			} else if (next < n) {
+				lane_open(&lane[i++], &jobs[next++], cache);
+			} else {
+				open--;
+				lane[i] = lane[open];
+			}
+		}
 }

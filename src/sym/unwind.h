@@ -68,6 +68,13 @@ struct unwind_result {
 	uint64_t end_pc; /* the frame that could not be left */
 };
 
+/* Which rule an address of a space has: most frames are of few addresses. */
+#define UNWIND_KNOWN 16384u
+struct unwind_known {
+	uint64_t key; /* 0: free */
+	const struct ehframe_rule *rule;
+};
+
 /*
  * Mappings seen by earlier calls; one a thread, for any number of stacks of one
  * address space. Forget with unwind_cache_reset() when mappings change.
@@ -75,16 +82,36 @@ struct unwind_result {
 struct unwind_cache {
 	struct unwind_map map[8];
 	unsigned n, next;
+	uint32_t space;		    /* what the mappings are of */
+	struct unwind_known *known; /* UNWIND_KNOWN of them, by address and space; NULL: none */
 };
 static inline void unwind_cache_reset(struct unwind_cache *c)
 {
 	c->n = c->next = 0;
+}
+/* The next stacks are of this space. The rules of others stay known: the tables must stay too. */
+static inline void unwind_cache_space(struct unwind_cache *c, uint32_t space)
+{
+	if (c->space != space)
+		unwind_cache_reset(c);
+	c->space = space;
 }
 
 /* Innermost first: chain[0] is the ip itself, the others are return addresses (or interrupted
  * addresses below a signal frame). Never fails; *ret says what happened. */
 void unwind_stack(const struct unwind_input *in, struct unwind_cache *cache, uint64_t *chain,
 		  uint32_t max, struct unwind_result *ret);
+
+/* One of several stacks. */
+struct unwind_job {
+	struct unwind_input in;
+	uint64_t *chain; /* room for max */
+	uint32_t max;
+	struct unwind_result ret;
+};
+/* All of one space, as unwind_stack() does each; they are read side by side, because what takes
+ * the time is waiting for memory. */
+void unwind_stacks(struct unwind_job *jobs, size_t n, struct unwind_cache *cache);
 
 /* "reached the bottom", "no table" ... */
 const char *unwind_end_text(enum unwind_end end);

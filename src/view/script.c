@@ -208,17 +208,23 @@ void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *
 static bool print_frame(struct script *s, uint64_t ip, uint32_t space, bool walked, void *ctx)
 {
 	const uint64_t *show = ctx;
-	uint32_t more = walked && s->o.inlines ? SITE_INLINED : 0;
-	const struct site *x = site_find(s, space, ip, (uint32_t)(*show & SITE_WHAT) | more);
+	uint32_t what = (uint32_t)(*show & SITE_WHAT) | (walked && s->o.inlines ? SITE_INLINED : 0);
+	const struct site_line *line = s->stop_at.n ? NULL : site_line(s, space, ip, what);
 	struct out *o = s->out;
+	const struct site *x;
 
+	if (line) {
+		out_add(o, line->text, line->n);
+		return true;
+	}
+	x = site_find(s, space, ip, what);
 	if (x->inlined_n)
 		out_add(o, x->inlined, x->inlined_n);
 	out_putc(o, '\t');
 	out_hex(o, x->addr, 16);
 	out_add(o, x->text, x->text_n);
 	out_putc(o, '\n');
-	if (__builtin_expect(s->stop_at.n > 0, 0)) {
+	if (s->stop_at.n > 0) {
 		const char *name = site_function(s, x);
 
 		return !name || strtab_find(&s->stop_at, name) == STRTAB_NONE;

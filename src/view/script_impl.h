@@ -3,6 +3,7 @@
 #ifndef KYMO_VIEW_SCRIPT_IMPL_H
 #define KYMO_VIEW_SCRIPT_IMPL_H
 
+#include "base/vec.h"
 #include "view/script.h"
 
 /* A text that was made once: " main+0x12 (/bin/x)", and where it belongs. */
@@ -27,8 +28,19 @@ struct site_text {
 	const struct sym_result *sym;
 };
 
+/* A frame of a call chain as it is printed, with what was inlined there: what is asked for most. */
+struct site_line {
+	uint64_t ip;
+	uint32_t space, what; /* as in struct site */
+	uint32_t n;
+	const char *text;
+};
+#define SITE_LINES (1u << 16)
+
 /* Beside the fields of that sort: expand inlined functions. */
 #define SITE_INLINED (1u << 31)
+/* Their text is the whole line (or lines) of a frame. */
+#define SITE_LINE (1u << 30)
 
 #define SITE_SLOTS (1u << 14)
 
@@ -57,8 +69,10 @@ struct script {
 	/* names */
 	struct arena arena;
 	struct site *sites; /* direct mapped: a newer one takes the place of an older one */
-	struct site_text *texts;
-	size_t n_texts, cap_texts;
+	struct site_line *lines;
+	VEC(struct site_text) texts;
+	uint32_t *text_index; /* 1 + place in texts, by hash */
+	size_t cap_texts;
 	uint32_t *dso_symbols;	/* by dso of tasks: number in symbols */
 	const char **dso_names; /* by dso: as it is shown */
 	size_t n_dsos;
@@ -74,6 +88,9 @@ void site_free(struct script *s);
 uint32_t site_space(const struct script *s, const struct event *ev, enum event_mode mode);
 /* what: of SCRIPT_SYM, _SYMOFF, _DSO, _SRCLINE. Holds until the next call. */
 const struct site *site_find(struct script *s, uint32_t space, uint64_t ip, uint32_t what);
+/* "\tADDRESS TEXT\n", and the lines of what was inlined before it; NULL where nothing is mapped.
+ * Holds until the next call. */
+const struct site_line *site_line(struct script *s, uint32_t space, uint64_t ip, uint32_t what);
 const char *site_dso_name(struct script *s, uint32_t dso);
 /* The function, NULL when it has no name. */
 const char *site_function(struct script *s, const struct site *x);

@@ -17,8 +17,9 @@
 void site_init(struct script *s)
 {
 	s->sites = mem_alloc(SITE_SLOTS * sizeof(*s->sites));
+	s->lines = mem_alloc(SITE_LINES * sizeof(*s->lines));
 	s->cap_texts = 4096;
-	s->texts = mem_alloc(s->cap_texts * sizeof(*s->texts));
+	s->text_index = mem_alloc(s->cap_texts * sizeof(*s->text_index));
 	s->n_dsos = tasks_n_dsos(s->trace->tasks);
 	s->dso_symbols = mem_alloc((s->n_dsos + 1) * sizeof(*s->dso_symbols));
 	s->dso_names = mem_alloc((s->n_dsos + 1) * sizeof(*s->dso_names));
@@ -28,7 +29,9 @@ void site_init(struct script *s)
 void site_free(struct script *s)
 {
 	free(s->sites);
-	free(s->texts);
+	free(s->lines);
+	vec_free(&s->texts);
+	free(s->text_index);
 	free(s->dso_symbols);
 	free(s->dso_names);
 	arena_free(&s->arena);
@@ -170,40 +173,58 @@ static void make_inlined(struct script *s, struct site_text *t)
 	t->inlined_n = (uint32_t)b->n;
 }
 
-static size_t text_slot(const struct script *s, uint32_t dso, uint64_t addr, uint32_t what)
+/* Both as one text. */
+static void make_line(struct script *s, struct site_text *t)
+{
+	struct strbuf *b = &s->text;
+
+	strbuf_reset(b);
+	if (t->inlined_n)
+		strbuf_add(b, t->inlined, t->inlined_n);
+	strbuf_printf(b, "\t%16llx", (unsigned long long)t->addr);
+	strbuf_add(b, t->text, t->text_n);
+	strbuf_putc(b, '\n');
+	t->text = arena_dup(&s->arena, strbuf_str(b), b->n);
+	t->text_n = (uint32_t)b->n;
+}
+
+/* Where its number stands, or is to stand. */
+static uint32_t *text_slot(const struct script *s, uint32_t dso, uint64_t addr, uint32_t what)
 {
 	size_t at =
 		map_hash(addr ^ (uint64_t)dso << 44 ^ (uint64_t)what << 56) & (s->cap_texts - 1);
 
-	while (s->texts[at].text &&
-	       (s->texts[at].addr != addr || s->texts[at].dso != dso || s->texts[at].what != what))
-		at = (at + 1) & (s->cap_texts - 1);
-	return at;
+	for (; s->text_index[at]; at = (at + 1) & (s->cap_texts - 1)) {
+		const struct site_text *t = &s->texts.data[s->text_index[at] - 1];
+
+		if (t->addr == addr && t->dso == dso && t->what == what)
+			break;
+	}
+	return &s->text_index[at];
 }
 
 static void grow_texts(struct script *s)
 {
-	struct site_text *old = s->texts;
-	size_t n = s->cap_texts;
-
+	free(s->text_index);
 	s->cap_texts *= 2;
-	s->texts = mem_alloc(s->cap_texts * sizeof(*s->texts));
-	for (size_t i = 0; i < n; i++)
-		if (old[i].text)
-			s->texts[text_slot(s, old[i].dso, old[i].addr, old[i].what)] = old[i];
-	free(old);
+	s->text_index = mem_alloc(s->cap_texts * sizeof(*s->text_index));
+	for (size_t i = 0; i < s->texts.n; i++) {
+		const struct site_text *t = &s->texts.data[i];
+
+		*text_slot(s, t->dso, t->addr, t->what) = (uint32_t)i + 1;
+	}
 }
 
 static const struct site_text *text_of(struct script *s, const struct task_map *map, uint64_t addr,
 				       uint32_t what)
 {
 	const struct task_dso *d = tasks_get_dso(s->trace->tasks, map->dso);
-	size_t at;
+	uint32_t *at;
 
-	if ((s->n_texts + 1) * 2 > s->cap_texts)
+	if ((s->texts.n + 1) * 2 > s->cap_texts)
 		grow_texts(s);
 	at = text_slot(s, map->dso, addr, what);
-	if (!s->texts[at].text) {
+	if (!*at) {
 		struct site_text t = { .addr = addr, .dso = map->dso, .what = what };
 		unsigned want = SYMBOLS_NAMES |
 				(what & (SCRIPT_SRCLINE | SITE_INLINED) ? SYMBOLS_LINES : 0);
@@ -214,10 +235,12 @@ static const struct site_text *text_of(struct script *s, const struct task_map *
 		make_text(s, &t);
 		if (what & SITE_INLINED)
 			make_inlined(s, &t);
-		s->texts[at] = t;
-		s->n_texts++;
+		if (what & SITE_LINE)
+			make_line(s, &t);
+		vec_push(&s->texts, t);
+		*at = (uint32_t)s->texts.n;
 	}
-	return &s->texts[at];
+	return &s->texts.data[*at - 1];
 }
 
 static void site_unknown(struct script *s, struct site *x)
@@ -278,6 +301,21 @@ const struct site *site_find(struct script *s, uint32_t space, uint64_t ip, uint
 	x->inlined_n = t->inlined_n;
 	x->sym = t->sym;
 	return x;
+}
+
+const struct site_line *site_line(struct script *s, uint32_t space, uint64_t ip, uint32_t what)
+{
+	struct site_line *l = &s->lines[map_hash(ip ^ (uint64_t)space << 48) & (SITE_LINES - 1)];
+	const struct site *x;
+
+	what |= SITE_LINE | 1;
+	if (l->ip == ip && l->space == space && l->what == what)
+		return l;
+	x = site_find(s, space, ip, what & ~1u);
+	if (!x->map)
+		return NULL;
+	*l = (struct site_line){ ip, space, what, x->text_n, x->text };
+	return l;
 }
 
 const char *site_function(struct script *s, const struct site *x)
