@@ -129,6 +129,8 @@ void check_init(struct checker *c, struct lang_program *p, const struct lang_env
 void check_block(struct checker *c, struct probe_block *b, const struct lang_point *pt);
 void check_free(struct checker *c);
 
+/* 1 or 0 when a value does not depend on the event, else -1. */
+int known_truth(const struct node *n);
 /* Does its predicate, by the options given, let no event through? Asked behind check_block(). */
 bool known_never(const struct probe_block *b);
 /* #if has(text): is there such a probe, or "struct name.field"? */

@@ -5,18 +5,75 @@
 #include "lang/emit.h"
 #include "lang/gen.h"
 
+#define LINE_ARGS 40 /* of one message */
+
 #define FRAME_CTX (-8) /* where callbacks find the context, when there are any */
+
+/*
+ * Texts that together make a line go as one message, so that nothing of another CPU comes
+ * between: printf()s that follow one another, also in an if() that options decide.
+ */
+static void flush_line(struct gen *g, struct node **line)
+{
+	struct gen_mark mark = gen_mark(g);
+
+	if (!*line)
+		return;
+	g->f->pos = (*line)->pos;
+	gen_expr(g, *line);
+	gen_release(g, mark);
+	*line = NULL;
+}
+
+static void add_text(struct gen *g, struct node **line, struct node *call)
+{
+	struct arena *a = &g->p->arena;
+	struct node *sum, *fmt;
+
+	if (*line && (*line)->n + call->n > LINE_ARGS)
+		flush_line(g, line);
+	if (*line) {
+		sum = arena_dup(a, *line, sizeof(*sum));
+		fmt = arena_dup(a, call->list[0], sizeof(*fmt));
+		fmt->s = arena_printf(a, "%s%s", sum->list[0]->s, call->list[0]->s);
+		fmt->slen = strlen(fmt->s);
+		sum->list = arena_alloc(a, (sum->n + call->n) * sizeof(*sum->list));
+		memcpy(sum->list, (*line)->list, sum->n * sizeof(*sum->list));
+		memcpy(sum->list + sum->n, call->list + 1, (call->n - 1) * sizeof(*sum->list));
+		sum->list[0] = fmt;
+		sum->n += call->n - 1;
+		call = sum;
+	}
+	*line = call;
+	if (str_ends(call->list[0]->s, "\n"))
+		flush_line(g, line);
+}
+
+static void lines(struct gen *g, struct node *n, struct node **line)
+{
+	int known = n && n->kind == N_IF ? known_truth(n->a) : -1;
+
+	if (n && n->kind == N_BLOCK) {
+		for (size_t i = 0; i < n->n; i++)
+			lines(g, n->list[i], line);
+	} else if (known >= 0) {
+		lines(g, known ? n->b : n->c, line);
+	} else if (n && n->kind == N_EXPR && n->a->kind == N_CALL && n->a->id == F_PRINTF) {
+		add_text(g, line, n->a);
+	} else if (n) {
+		flush_line(g, line);
+		gen_stmt(g, n);
+	}
+}
 
 static void block(struct gen *g, struct node *n)
 {
+	struct node *line = NULL;
+
 	if (!n)
 		return;
-	if (n->kind != N_BLOCK) {
-		gen_stmt(g, n);
-		return;
-	}
-	for (size_t i = 0; i < n->n; i++)
-		gen_stmt(g, n->list[i]);
+	lines(g, n, &line);
+	flush_line(g, &line);
 }
 
 static void loop_while(struct gen *g, struct node *n)

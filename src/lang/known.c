@@ -5,8 +5,7 @@
 #include "lang/check.h"
 #include "lang/parse.h"
 
-/* 1 or 0 when the value does not depend on the event, else -1. */
-static int truth(const struct node *n)
+int known_truth(const struct node *n)
 {
 	int64_t v;
 	int a, b;
@@ -14,7 +13,7 @@ static int truth(const struct node *n)
 	if (check_const(n, &v))
 		return v != 0;
 	if (n->kind == N_UN && n->op == '!') {
-		a = truth(n->a);
+		a = known_truth(n->a);
 		return a < 0 ? a : !a;
 	}
 	if (n->kind != N_BIN)
@@ -23,8 +22,8 @@ static int truth(const struct node *n)
 		return (strcmp(n->a->s, n->b->s) == 0) == (n->op == T_EQ);
 	if (n->op != T_AND && n->op != T_OR)
 		return -1;
-	a = truth(n->a);
-	b = truth(n->b);
+	a = known_truth(n->a);
+	b = known_truth(n->b);
 	if (a == (n->op == T_OR) || b == (n->op == T_OR)) /* either decides */
 		return n->op == T_OR;
 	return a < 0 || b < 0 ? -1 : n->op == T_AND;
@@ -32,7 +31,7 @@ static int truth(const struct node *n)
 
 bool known_never(const struct probe_block *b)
 {
-	return b->pred && truth(b->pred) == 0;
+	return b->pred && known_truth(b->pred) == 0;
 }
 
 static bool has_field(struct checker *c, const char *text)
