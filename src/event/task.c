@@ -2,10 +2,7 @@
 /*
  * Tasks and address spaces over time.
  *
- * A space's mappings stand in a treap whose nodes may be shared by many spaces:
- * a node is changed in place only by the space that made it (equal tokens) and
- * copied by any other. So a fork costs nothing, a child's first mapping costs a
- * path of nodes, and 60,000 forks of a process with 500 mappings stay small.
+ * A space's mappings stand in a tree that shares what it can with others (task_tree.h).
  *
  * Everything that changes over time is a history: (time, value) pairs in time
  * order, searched by halves. Nothing is ever taken back, so readers need no lock
@@ -16,16 +13,10 @@
 #include <string.h>
 
 #include "base/vec.h"
-
-struct node {
-	struct task_map map;
-	struct node *left, *right;
-	uint32_t rank;	/* random; a node ranks above its children */
-	uint32_t token; /* of the space that may change it */
-};
+#include "event/task_tree.h"
 
 struct space {
-	struct node *root;
+	struct task_node *root;
 	uint32_t token;
 	uint32_t users;	 /* processes that run in it now */
 	uint32_t before; /* the space this process had before exec; TASK_SPACE_NONE */
@@ -61,7 +52,7 @@ struct tasks {
 	VEC(struct task_dso) dsos;
 	struct map by_dso; /* hash of what names a dso to index + 1 */
 	uint32_t tokens;
-	uint64_t random;
+	struct task_nodes nodes;
 	uint32_t version; /* goes up with every change */
 };
 
@@ -104,129 +95,9 @@ static const struct moment *history_at(const struct history *h, uint64_t time)
 	return low ? &h->at[low - 1] : NULL;
 }
 
-/* --- the treap --- */
-
-static struct node *node_new(struct tasks *t, const struct task_map *map, uint32_t token)
-{
-	struct node *n = arena_alloc(&t->arena, sizeof(*n));
-
-	n->map = *map;
-	n->token = token;
-	n->rank = (uint32_t)map_hash(++t->random);
-	return n;
-}
-
-/* A node this space may change. */
-static struct node *node_own(struct tasks *t, struct node *n, uint32_t token)
-{
-	struct node *copy;
-
-	if (n->token == token)
-		return n;
-	copy = arena_alloc(&t->arena, sizeof(*copy));
-	*copy = *n;
-	copy->token = token;
-	return copy;
-}
-
-/* Nodes that start below addr to *low, the others to *high. */
-static void treap_split(struct tasks *t, struct node *n, uint64_t addr, uint32_t token,
-			struct node **low, struct node **high)
-{
-	if (!n) {
-		*low = *high = NULL;
-		return;
-	}
-	n = node_own(t, n, token);
-	if (n->map.start < addr) {
-		treap_split(t, n->right, addr, token, &n->right, high);
-		*low = n;
-	} else {
-		treap_split(t, n->left, addr, token, low, &n->left);
-		*high = n;
-	}
-}
-
-/* Everything in low starts below everything in high. */
-static struct node *treap_join(struct tasks *t, struct node *low, struct node *high, uint32_t token)
-{
-	if (!low || !high)
-		return low ? low : high;
-	if (low->rank > high->rank) {
-		low = node_own(t, low, token);
-		low->right = treap_join(t, low->right, high, token);
-		return low;
-	}
-	high = node_own(t, high, token);
-	high->left = treap_join(t, low, high->left, token);
-	return high;
-}
-
-static const struct node *treap_last(const struct node *n)
-{
-	while (n && n->right)
-		n = n->right;
-	return n;
-}
-
-/* End the last node of n at addr, where it reaches further. */
-static struct node *treap_cut_last(struct tasks *t, struct node *n, uint64_t addr, uint32_t token)
-{
-	const struct node *last = treap_last(n);
-
-	if (!n || !last || last->map.end <= addr)
-		return n;
-	n = node_own(t, n, token);
-	if (n->right)
-		n->right = treap_cut_last(t, n->right, addr, token);
-	else
-		n->map.end = addr;
-	return n;
-}
-
-/* Put map to its place, and cut away what it covers. */
-static struct node *treap_replace(struct tasks *t, struct node *root, const struct task_map *map,
-				  uint32_t token)
-{
-	uint64_t start = map->start, end = map->end;
-	struct node *low, *mid, *high, *tail = NULL;
-	const struct node *last;
-
-	treap_split(t, root, start, token, &low, &mid);
-	treap_split(t, mid, end, token, &mid, &high);
-	last = mid ? treap_last(mid) : treap_last(low);
-	if (last && last->map.end > end) {
-		struct task_map rest = last->map;
-
-		rest.pgoff += end - rest.start;
-		rest.start = end;
-		tail = node_new(t, &rest, token);
-	}
-	low = treap_cut_last(t, low, start, token);
-	low = treap_join(t, low, node_new(t, map, token), token);
-	return treap_join(t, treap_join(t, low, tail, token), high, token);
-}
-
-static bool same_code(const struct task_map *a, const struct task_map *b)
-{
-	return a->dso == b->dso && a->start - a->pgoff == b->start - b->pgoff;
-}
-
-/* Does something else stand in map's range? */
-static bool treap_conflict(const struct node *n, const struct task_map *map)
-{
-	for (; n; n = map->end <= n->map.start ? n->left : n->right) {
-		if (map->end <= n->map.start || n->map.end <= map->start)
-			continue;
-		return !same_code(&n->map, map) || treap_conflict(n->left, map) ||
-		       treap_conflict(n->right, map);
-	}
-	return false;
-}
-
 /* --- spaces --- */
 
-static uint32_t space_new(struct tasks *t, struct node *root, uint32_t before)
+static uint32_t space_new(struct tasks *t, struct task_node *root, uint32_t before)
 {
 	struct space s = { .root = root, .token = ++t->tokens, .before = before };
 
@@ -245,7 +116,7 @@ static void space_map(struct tasks *t, uint32_t space, const struct task_map *ma
 {
 	struct space *s = &t->spaces.data[space];
 
-	s->root = treap_replace(t, s->root, map, s->token);
+	s->root = task_tree_replace(&t->nodes, s->root, map, s->token);
 }
 
 /* --- tasks --- */
@@ -314,6 +185,7 @@ struct tasks *tasks_new(void)
 {
 	struct tasks *t = mem_alloc(sizeof(*t));
 
+	t->nodes.arena = &t->arena;
 	history_set(&t->arena, &t->kernel, 0, space_new(t, NULL, TASK_SPACE_NONE));
 	return t;
 }
@@ -339,7 +211,7 @@ static void kernel_mmap(struct tasks *t, uint64_t time, const struct task_map *m
 {
 	uint32_t space = t->kernel.at[t->kernel.n - 1].value;
 
-	if (treap_conflict(t->spaces.data[space].root, map)) {
+	if (task_tree_conflict(t->spaces.data[space].root, map)) {
 		space = space_copy(t, space);
 		history_set(&t->arena, &t->kernel, time, space);
 	}
@@ -377,7 +249,7 @@ void tasks_mmap(struct tasks *t, uint64_t time, int32_t pid, int32_t tid,
 	if (space == TASK_SPACE_NONE)
 		task_enter(t, task, time, space = space_new(t, NULL, TASK_SPACE_NONE));
 	else if (t->spaces.data[space].users > task->in_space ||
-		 treap_conflict(t->spaces.data[space].root, map))
+		 task_tree_conflict(t->spaces.data[space].root, map))
 		task_enter(t, task, time, space = space_copy(t, space));
 	space_map(t, space, map);
 }
@@ -588,7 +460,7 @@ uint32_t tasks_kernel_at(const struct tasks *t, uint64_t time)
 uint64_t tasks_kernel_start(const struct tasks *t)
 {
 	/* The image lies below modules and run-time code, and is the only one that is no module. */
-	const struct node *n = t->spaces.data[TASK_SPACE_KERNEL].root;
+	const struct task_node *n = t->spaces.data[TASK_SPACE_KERNEL].root;
 	uint64_t start = 0;
 
 	for (; n; n = n->left) {
@@ -619,30 +491,19 @@ int32_t tasks_parent_at(const struct tasks *t, int32_t pid, uint64_t time)
 const struct task_map *tasks_find(const struct tasks *t, uint32_t space, uint64_t addr)
 {
 	for (int i = 0; i < 2 && space < t->spaces.n; i++, space = t->spaces.data[space].before) {
-		const struct node *n = t->spaces.data[space].root;
+		const struct task_map *m = task_tree_find(t->spaces.data[space].root, addr);
 
-		while (n && (addr < n->map.start || addr >= n->map.end))
-			n = addr < n->map.start ? n->left : n->right;
-		if (n)
-			return n->map.dso == TASK_DSO_NONE ? NULL : &n->map;
+		if (m)
+			return m->dso == TASK_DSO_NONE ? NULL : m;
 	}
 	return NULL;
-}
-
-static void each_map(const struct node *n, void (*fn)(void *ctx, const struct task_map *map),
-		     void *ctx)
-{
-	for (; n; n = n->right) {
-		each_map(n->left, fn, ctx);
-		fn(ctx, &n->map);
-	}
 }
 
 void tasks_each_map(const struct tasks *t, uint32_t space,
 		    void (*fn)(void *ctx, const struct task_map *map), void *ctx)
 {
 	if (space < t->spaces.n)
-		each_map(t->spaces.data[space].root, fn, ctx);
+		task_tree_each(t->spaces.data[space].root, fn, ctx);
 }
 
 size_t tasks_n_dsos(const struct tasks *t)
