@@ -106,6 +106,7 @@ struct state {
 	__u32 has_map;
 	__u64 last_copy; /* when its credit is used up: in the past when some is left */
 	volatile __u32 slot;
+	volatile __u32 busy; /* the thread whose walk it is (walk_fn.h) */
 	struct walk_sample rec;
 	__u64 chain[WALK_DEPTH + WALK_KERNEL];
 	__u8 copy[sizeof(struct walk_regs) + WALK_COPY];

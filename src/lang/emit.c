@@ -229,7 +229,9 @@ static void call(struct emitter *m, const struct ir_ins *i)
 	for (unsigned k = 0; k < i->n_args; k++)
 		if (!(i->arg[k].kind == IV_REG && m->place[i->arg[k].v].reg >= 0))
 			into(m, (int)k + 1, &i->arg[k]);
-	put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_CALL, .imm = i->helper });
+	put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_CALL,
+				  .src_reg = i->helper == LANG_CALL_WALK ? BPF_PSEUDO_CALL : 0,
+				  .imm = i->helper });
 	if (i->dst >= 0 && (m->place[i->dst].reg >= 0 || m->place[i->dst].slot))
 		done(m, i->dst, R0);
 }

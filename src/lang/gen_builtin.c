@@ -173,7 +173,8 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	struct val v = { 0 };
 	struct place out = { 0 }, buf, key;
 	struct ir_val id = ir_copy(g->f, IR_IMM(0)), n, i, p, r;
-	int done = ir_label(g->f), loop = ir_label(g->f), hashed = ir_label(g->f);
+	int done = ir_label(g->f), loop = ir_label(g->f), hashed = ir_label(g->f),
+	    by_kernel = ir_label(g->f), walked = ir_label(g->f);
 
 	if (own)
 		depth = depth + LANG_OWN_FRAMES < g->p->stack_depth ? depth + LANG_OWN_FRAMES
@@ -185,10 +186,20 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	key = gen_stack(g, 8);
 	g->p->uses_stacks = true;
 	g->p->uses_ustack |= user;
+	n = ir_copy(g->f, IR_IMM(0));
+	if (user && !g->env->recorded) {
+		r = ir_call(g->f, LANG_CALL_WALK, 2, gen_addr(g, gen_at(buf, 8)), IR_IMM(depth));
+		ir_branch(g->f, BPF_JEQ, r, IR_IMM(0), by_kernel);
+		ir_branch(g->f, BPF_JGT, r, IR_IMM(depth), by_kernel);
+		ir_move(g->f, (int)n.v, r);
+		ir_jump(g->f, walked);
+	}
+	ir_place_label(g->f, by_kernel);
 	r = ir_call(g->f, BPF_FUNC_get_stack, 4, g->ctx, gen_addr(g, gen_at(buf, 8)),
 		    IR_IMM(depth * 8), IR_IMM(user ? BPF_F_USER_STACK : 0));
 	ir_branch(g->f, BPF_JSLE, r, IR_IMM(0), done);
-	n = ir_copy(g->f, ir_alu(g->f, BPF_RSH, r, IR_IMM(3)));
+	ir_move(g->f, (int)n.v, ir_alu(g->f, BPF_RSH, r, IR_IMM(3)));
+	ir_place_label(g->f, walked);
 	ir_store(g->f, 8, buf.base, buf.off, n);
 	i = ir_copy(g->f, IR_IMM(0));
 	ir_move(g->f, (int)id.v, IR_IMM(depth + (user ? 1 : 0)));
@@ -259,6 +270,7 @@ static struct val func(struct gen *g, struct node *n)
 {
 	struct val v = { 0 };
 
+	g->p->uses_usym |= n->type->kind == LT_USYM;
 	if (n->type->kind == LT_USYM) {
 		struct ir_val ip = ir_load(g->f, 8, g->ctx, IP_AT);
 

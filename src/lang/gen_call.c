@@ -146,6 +146,7 @@ void gen_call_into(struct gen *g, struct node *n, struct place p, const struct l
 		break;
 	}
 	case F_USYM:
+		g->p->uses_usym = true;
 		v = gen_word(g, n->list[0]);
 		ir_store(g->f, 8, p.base, p.off, v);
 		ir_store(

@@ -167,6 +167,12 @@ enum {
 enum { LANG_INFO_START, LANG_INFO_N }; /* when it began, CLOCK_BOOTTIME ns */
 enum { LANG_COUNT_LOST, LANG_COUNT_CONTROL_LOST, LANG_COUNT_STACKS, LANG_COUNT_MAPS };
 
+/*
+ * A call of a function that the session puts behind the program (source BPF_PSEUDO_CALL):
+ * the current task's user stack to r1, at most r2 addresses; how many, 0: not known.
+ */
+#define LANG_CALL_WALK 0x77616c6b
+
 #define LANG_OWN_FRAMES 4 /* of the tracing machinery, on top of a kernel stack */
 
 enum lang_act {
@@ -249,7 +255,7 @@ struct lang_program {
 	VEC(struct lang_init) inits; /* entries of array maps, before the start */
 	uint32_t n_counters;
 	uint32_t stack_depth;
-	bool uses_ring, uses_stacks, uses_ustack;
+	bool uses_ring, uses_stacks, uses_ustack, uses_usym;
 	struct strbuf dump; /* AST and IR, when asked for */
 };
 

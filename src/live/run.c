@@ -12,8 +12,6 @@
 
 #define POLL_MS 30 /* how long a message may wait unannounced */
 
-enum { ID_RING = 1, ID_PID, ID_TIMER };
-
 static uint64_t clock_ns(clockid_t id)
 {
 	struct timespec t;
@@ -152,6 +150,7 @@ static int on_message(void *ctx, const void *data, uint32_t n)
 
 static void drain(struct run *r)
 {
+	run_side_drain(r);
 	if (r->ring.consumer)
 		bpf_ring_drain(&r->ring, on_message, r);
 	if (r->control.consumer)
@@ -202,6 +201,8 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 	k = loop_open(&r->loop, e);
 	r->has_loop = k == 0;
 	if (k == 0)
+		k = run_side_open(r, e);
+	if (k == 0)
 		k = run_load(r, log, e);
 	if (k == 0)
 		k = open_rings(r, e);
@@ -240,7 +241,7 @@ static int start_timers(struct run *r, struct err *e)
 				      : strcmp(pt->target, "ms") == 0 ? pt->number * 1000000
 				      : strcmp(pt->target, "us") == 0 ? pt->number * 1000
 								      : pt->number;
-			int fd = loop_timer(&r->loop, ID_TIMER + (int)r->timers.n, ns ? ns : 1,
+			int fd = loop_timer(&r->loop, RUN_ID_TIMER + (int)r->timers.n, ns ? ns : 1,
 					    ns ? ns : 1, e);
 
 			if (fd < 0)
@@ -267,9 +268,9 @@ static int attach_all(struct run *r, struct err *e)
 	if (k == 0 && !r->out.exit)
 		k = start_timers(r, e);
 	if (k == 0 && r->map_fd[LANG_MAP_RING] >= 0)
-		k = loop_watch(&r->loop, ID_RING, r->map_fd[LANG_MAP_RING], e);
+		k = loop_watch(&r->loop, RUN_ID_RING, r->map_fd[LANG_MAP_RING], e);
 	if (k >= 0 && r->map_fd[LANG_MAP_CONTROL] >= 0)
-		k = loop_watch(&r->loop, ID_RING, r->map_fd[LANG_MAP_CONTROL], e);
+		k = loop_watch(&r->loop, RUN_ID_RING, r->map_fd[LANG_MAP_CONTROL], e);
 	return k < 0 ? k : 0;
 }
 
@@ -319,10 +320,10 @@ static bool on_event(struct run *r, const struct loop_event *ev, int *code)
 			return false;
 		return ev->id == SIGINT || ev->id == SIGTERM || ev->id == SIGHUP;
 	case LOOP_TIMER:
-		if ((size_t)(ev->id - ID_TIMER) < r->timers.n)
-			bpf_run(r->prog_fd[r->timers.data[ev->id - ID_TIMER]]);
+		if ((size_t)(ev->id - RUN_ID_TIMER) < r->timers.n)
+			bpf_run(r->prog_fd[r->timers.data[ev->id - RUN_ID_TIMER]]);
 		return false;
-	case LOOP_FD: return ev->id == ID_PID;
+	case LOOP_FD: return ev->id == RUN_ID_PID;
 	}
 	return false;
 }
@@ -335,7 +336,7 @@ static int wait_for_end(struct run *r, int *code, struct err *e)
 	if (r->o.pid) {
 		pidfd = (int)syscall(434 /* pidfd_open */, r->o.pid, 0);
 		if (pidfd >= 0)
-			loop_watch(&r->loop, ID_PID, pidfd, e);
+			loop_watch(&r->loop, RUN_ID_PID, pidfd, e);
 	}
 	while (!over && k >= 0 && !r->write_error) {
 		struct loop_event ev;
@@ -372,6 +373,7 @@ int run_go(struct run *r, int *code, struct err *e)
 	if (r->o.dry)
 		return 0;
 	k = attach_all(r, e);
+	run_side_settle(r);
 	if (k == 0 && r->o.attached)
 		r->o.attached(r->o.ctx);
 	r->started = k == 0 && r->child.pid;
@@ -456,6 +458,7 @@ void run_close(struct run *r)
 	} else {
 		workload_cancel(&r->child);
 	}
+	run_side_close(r);
 	bpf_ring_close(&r->ring);
 	bpf_ring_close(&r->control);
 	for (size_t i = 0; i < r->p->codes.n; i++)

@@ -7,6 +7,7 @@
 #include "kern/bpf.h"
 #include "live/loop.h"
 #include "live/run.h"
+#include "live/walked.h"
 #include "live/workload.h"
 #include "sym/sym.h"
 
@@ -26,6 +27,16 @@ struct run_names {
 	struct map by_pid; /* index + 1 */
 };
 
+/* What is known of processes as things happen (run_side.c). */
+struct run_side {
+	struct ring *ring;
+	size_t n;
+	struct walked walked; /* walker NULL: none */
+	struct err why;	      /* there is none */
+};
+
+enum { RUN_ID_RING = 1, RUN_ID_PID, RUN_ID_SIDE, RUN_ID_TIMER };
+
 struct run {
 	struct lang_program *p;
 	struct run_env *env;
@@ -43,6 +54,7 @@ struct run {
 	struct lang_out out;
 	struct lang_host host;
 	struct run_names names;
+	struct run_side side;
 	bool ignore; /* messages after exit() */
 	int write_error;
 	uint64_t boot_offset; /* CLOCK_REALTIME - CLOCK_BOOTTIME */
@@ -57,5 +69,14 @@ void run_detach(struct run *r);
 
 void run_names_host(struct run *r);
 void run_names_free(struct run_names *n);
+void run_names_mmap(struct run *r, const struct walker_mmap *m);
+void run_names_fork(struct run *r, int32_t pid, int32_t parent);
+void run_names_exec(struct run *r, int32_t pid);
+
+int run_side_open(struct run *r, struct err *e);
+void run_side_drain(struct run *r);
+/* Tables of what runs already are there when it returns, or soon. */
+void run_side_settle(struct run *r);
+void run_side_close(struct run *r);
 
 #endif

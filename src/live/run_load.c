@@ -133,17 +133,88 @@ static uint32_t btf_id(struct run *r, const struct lang_code *c)
 	return btf_by_name(b, BTF_KIND_FUNC, pt->name);
 }
 
-static int load_code(struct run *r, size_t i, char **log, struct err *e)
+static bool is_walk(const struct bpf_insn *i)
 {
-	struct lang_code *c = &r->p->codes.data[i];
-	struct bpf_insn *insn = mem_dup(c->insn, c->n * sizeof(*insn));
-	struct bpf_program prog = {
-		.type = c->type, .attach = c->attach, .insns = insn, .n = c->n, .name = c->name
-	};
+	return i->code == (BPF_JMP | BPF_CALL) && i->src_reg == BPF_PSEUDO_CALL &&
+	       i->imm == LANG_CALL_WALK;
+}
+
+static void add_func(struct lang_code *c, size_t at)
+{
+	size_t i = c->n_funcs;
+
+	for (size_t k = 0; k < c->n_funcs; k++)
+		if (c->func[k] == at)
+			return;
+	for (; i && c->func[i - 1] > at; i--)
+		c->func[i] = c->func[i - 1];
+	c->func[i] = (uint32_t)at;
+	c->n_funcs++;
+}
+
+/* Where its functions begin: whatever is called, or handed to a helper. */
+static void add_funcs(struct lang_code *c, const struct walker_function *f, size_t from)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		const struct bpf_insn *in = &f->insn[i];
+		bool wide = in->code == (BPF_LD | BPF_DW | BPF_IMM);
+
+		if ((in->code == (BPF_JMP | BPF_CALL) && in->src_reg == BPF_PSEUDO_CALL) ||
+		    (wide && in->src_reg == BPF_PSEUDO_FUNC))
+			add_func(c, from + i + 1 + (size_t)(int64_t)in->imm);
+		i += wide;
+	}
+	add_func(c, from + f->entry);
+}
+
+/*
+ * The program as it is loaded: with the walker's code behind it, or without. Memory of
+ * *ret is the program's arena.
+ */
+static void with_walker(struct run *r, const struct lang_code *c, bool walk, struct lang_code *ret)
+{
+	struct walker_function f = { 0 };
+	bool calls = false;
+
+	*ret = *c;
+	for (uint32_t i = 0; i < c->n; i++)
+		calls |= is_walk(&c->insn[i]);
+	if (!calls)
+		return;
+	if (walk)
+		walk = r->side.walked.walker && walker_function(r->side.walked.walker, &f);
+	ret->n = c->n + (uint32_t)f.n;
+	ret->insn = arena_alloc(&r->p->arena, ret->n * sizeof(*ret->insn));
+	memcpy(ret->insn, c->insn, c->n * sizeof(*ret->insn));
+	if (walk) {
+		memcpy(ret->insn + c->n, f.insn, f.n * sizeof(*ret->insn));
+		ret->func = arena_alloc(&r->p->arena, (c->n_funcs + f.n) * sizeof(*ret->func));
+		memcpy(ret->func, c->func, c->n_funcs * sizeof(*ret->func));
+		add_funcs(ret, &f, c->n);
+	}
+	for (uint32_t i = 0; i < c->n; i++)
+		if (is_walk(&c->insn[i])) {
+			if (walk)
+				ret->insn[i].imm = (int32_t)(c->n + f.entry - i - 1);
+			else
+				ret->insn[i] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV };
+		}
+}
+
+static int load_code(struct run *r, size_t i, bool walk, char **log, struct err *e)
+{
+	const struct lang_code *own = &r->p->codes.data[i];
+	struct bpf_program prog = { .type = own->type, .attach = own->attach, .name = own->name };
+	struct lang_code whole, *c = &whole;
 	struct lang_btf btf = { 0 };
+	struct bpf_insn *insn;
 	int fd, btf_fd = 0;
 
-	for (uint32_t k = 0; k < c->n; k++)
+	with_walker(r, own, walk, c);
+	insn = mem_dup(c->insn, c->n * sizeof(*insn));
+	prog.insns = insn;
+	prog.n = c->n;
+	for (uint32_t k = 0; k < own->n; k++)
 		if (insn[k].code == (BPF_LD | BPF_DW | BPF_IMM)) {
 			if (insn[k].src_reg == BPF_PSEUDO_MAP_FD)
 				insn[k].imm = r->map_fd[insn[k].imm];
@@ -188,11 +259,25 @@ static int load_code(struct run *r, size_t i, char **log, struct err *e)
 	return fd < 0 ? fd : 0;
 }
 
+/* What is too large with the walker in it does with frame pointers. */
+static int load_one(struct run *r, size_t i, char **log, struct err *e)
+{
+	AUTO_FREE char *words = NULL;
+	struct err why = { 0 };
+
+	if (r->side.walked.walker && load_code(r, i, true, &words, &why) == 0)
+		return 0;
+	if (r->side.walked.walker && getenv("KYMO_DEBUG_WALK"))
+		fprintf(stderr, "%s\n%.3000s\n", why.msg,
+			words ? words + (strlen(words) > 3000 ? strlen(words) - 3000 : 0) : "");
+	return load_code(r, i, false, log, e);
+}
+
 int run_load(struct run *r, char **log, struct err *e)
 {
 	int k = load_maps(r, e);
 
 	for (size_t i = 0; i < r->p->codes.n && k == 0; i++)
-		k = load_code(r, i, log, e);
+		k = load_one(r, i, log, e);
 	return k;
 }

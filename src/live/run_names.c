@@ -42,6 +42,17 @@ static bool ksym(void *ctx, uint64_t addr, struct strbuf *b, uint64_t *offset)
 	return true;
 }
 
+static struct run_process *entry(struct run_names *n, int32_t pid)
+{
+	uint64_t *at = map_at(&n->by_pid, (uint32_t)pid);
+
+	if (!*at) {
+		vec_add(&n->processes)->pid = pid;
+		*at = n->processes.n;
+	}
+	return &n->processes.data[*at - 1];
+}
+
 static struct run_process *process(struct run *r, int32_t pid, bool refresh)
 {
 	struct run_names *n = &r->names;
@@ -53,12 +64,7 @@ static struct run_process *process(struct run *r, int32_t pid, bool refresh)
 
 	if (*at && !refresh)
 		return &n->processes.data[*at - 1];
-	if (!*at) {
-		p = vec_add(&n->processes);
-		*at = n->processes.n;
-		p->pid = pid;
-	}
-	p = &n->processes.data[*at - 1];
+	p = entry(n, pid);
 	path = mem_printf("/proc/%d/maps", pid);
 	if (file_read(path, 16u << 20, &text, NULL) < 0 || !text[0])
 		return p;
@@ -115,6 +121,37 @@ static bool usym(void *ctx, int32_t pid, uint64_t addr, struct strbuf *b, uint64
 	strbuf_puts(b, symbols_text(r->names.symbols, s->name));
 	*offset = addr - m->start + m->pgoff - s->start;
 	return true;
+}
+
+void run_names_mmap(struct run *r, const struct walker_mmap *m)
+{
+	struct run_process *p = entry(&r->names, m->pid);
+	struct find_want want = {
+		.path = m->path, .pid = m->pid, .map_start = m->start, .map_end = m->start + m->len
+	};
+	size_t keep = 0;
+
+	for (size_t i = 0; i < p->maps.n; i++)
+		if (p->maps.data[i].end <= m->start || p->maps.data[i].start >= m->start + m->len)
+			p->maps.data[keep++] = p->maps.data[i];
+	p->maps.n = keep;
+	vec_push(&p->maps, (struct run_mapping){ m->start, m->start + m->len, m->pgoff,
+						 symbols_dso(symbols(&r->names), &want) });
+}
+
+void run_names_fork(struct run *r, int32_t pid, int32_t parent)
+{
+	struct run_process *from = process(r, parent, false), *p = entry(&r->names, pid);
+
+	from = entry(&r->names, parent); /* it may have moved */
+	p->maps.n = 0;
+	for (size_t i = 0; i < from->maps.n; i++)
+		vec_push(&p->maps, from->maps.data[i]);
+}
+
+void run_names_exec(struct run *r, int32_t pid)
+{
+	entry(&r->names, pid)->maps.n = 0;
 }
 
 static void new_process(void *ctx, int32_t pid)

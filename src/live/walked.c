@@ -214,7 +214,7 @@ static size_t time_back(uint64_t t)
 				 !!(t & PERF_SAMPLE_CPU) + !!(t & PERF_SAMPLE_IDENTIFIER)));
 }
 
-static void tell_mmap(struct walked *w, const struct perf_event_header *h, uint64_t time)
+static bool mmap_of(const struct perf_event_header *h, uint64_t time, struct walker_mmap *ret)
 {
 	const struct {
 		struct perf_event_header h;
@@ -233,35 +233,43 @@ static void tell_mmap(struct walked *w, const struct perf_event_header *h, uint6
 		char path[];
 	} *r = (const void *)h;
 	bool has_id = h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
-	struct walker_mmap m;
 
 	if (h->size < sizeof(*r) + 8)
-		return;
-	m = (struct walker_mmap){ .pid = (int32_t)r->pid,
-				  .tid = (int32_t)r->tid,
-				  .time = time,
-				  .start = r->start,
-				  .len = r->len,
-				  .pgoff = r->pgoff,
-				  .path = r->path };
+		return false;
+	*ret = (struct walker_mmap){ .pid = (int32_t)r->pid,
+				     .tid = (int32_t)r->tid,
+				     .time = time,
+				     .start = r->start,
+				     .len = r->len,
+				     .pgoff = r->pgoff,
+				     .path = r->path };
 	if (has_id && r->id_size <= sizeof(r->id)) {
-		m.build_id = r->id;
-		m.build_id_size = r->id_size;
+		ret->build_id = r->id;
+		ret->build_id_size = r->id_size;
 	} else if (!has_id) {
-		m.maj = r->maj;
-		m.min = r->min;
-		m.ino = r->ino;
-		m.ino_generation = r->ino_generation;
+		ret->maj = r->maj;
+		ret->min = r->min;
+		ret->ino = r->ino;
+		ret->ino_generation = r->ino_generation;
 	}
-	walker_mmap(w->walker, &m);
+	return true;
 }
 
-static void tell(struct walked *w, const struct side *s)
+static void tell(struct walked *w, const struct side *s, walked_side_fn *fn, void *ctx)
 {
 	const uint32_t *u = (const uint32_t *)(s->h + 1);
+	struct walker_mmap m;
+	bool mapped = s->h->type == PERF_RECORD_MMAP2 && mmap_of(s->h, s->time, &m);
 
+	if (fn && s->h->size >= 24)
+		fn(ctx, s->h, mapped ? &m : NULL);
+	if (!w->walker)
+		return;
 	switch (s->h->type) {
-	case PERF_RECORD_MMAP2: tell_mmap(w, s->h, s->time); break;
+	case PERF_RECORD_MMAP2:
+		if (mapped)
+			walker_mmap(w->walker, &m);
+		break;
 	case PERF_RECORD_FORK: /* pid, ppid, tid, ptid */
 		if (s->h->size >= 24 && u[0] != u[1])
 			walker_fork(w->walker, (int32_t)u[0], (int32_t)u[1], s->time);
@@ -278,7 +286,7 @@ static void tell(struct walked *w, const struct side *s)
 	}
 }
 
-static void tell_walker(struct walked *w)
+static void tell_walker(struct walked *w, walked_side_fn *fn, void *ctx)
 {
 	VEC(struct side) sides = { 0 };
 	size_t back = time_back(w->sample_type);
@@ -299,8 +307,20 @@ static void tell_walker(struct walked *w)
 	if (sides.n)
 		qsort(sides.data, sides.n, sizeof(*sides.data), by_time);
 	vec_each (&sides, s)
-		tell(w, s);
+		tell(w, s, fn, ctx);
 	vec_free(&sides);
+}
+
+int walked_side(struct walked *w, struct ring *ring, size_t n, walked_side_fn *fn, void *ctx,
+		struct err *e)
+{
+	int64_t k = 0;
+
+	for (size_t i = 0; i < n && k >= 0; i++)
+		k = ring_drain(&ring[i], gather, w, e);
+	tell_walker(w, fn, ctx);
+	w->used = 0;
+	return k < 0 ? (int)k : 0;
 }
 
 /* --- samples from the walker ------------------------------------------------------------------ */
@@ -378,7 +398,7 @@ static int64_t drain(struct walked *w, bool end, ring_fn *fn, void *ctx, struct 
 	if (n < 0)
 		return n;
 	if (w->used) {
-		tell_walker(w);
+		tell_walker(w, NULL, NULL);
 		r = fn(ctx, w->buffer, w->used, e);
 		o.bytes += (int64_t)w->used;
 		w->used = 0;

@@ -48,6 +48,15 @@ int walked_attach(struct walked *w, struct capture *c, struct err *e);
 int64_t walked_drain(struct walked *w, ring_fn *fn, void *ctx, struct err *e);
 /* The same at the end: what was summed, too, and what still waits. */
 int64_t walked_finish(struct walked *w, ring_fn *fn, void *ctx, struct err *e);
+/*
+ * Side-band alone, from rings of the caller's whose records have w->sample_type behind
+ * them: in the order of time to the walker, if there is one, and to fn. m is the
+ * record's mapping; NULL: it is none.
+ */
+typedef void walked_side_fn(void *ctx, const struct perf_event_header *h,
+			    const struct walker_mmap *m);
+int walked_side(struct walked *w, struct ring *ring, size_t n, walked_side_fn *fn, void *ctx,
+		struct err *e);
 /* Let time off the CPU be summed, or not. */
 void walked_switch(struct walked *w, bool on);
 void walked_close(struct walked *w);

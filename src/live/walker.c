@@ -108,8 +108,9 @@ static int load(struct walker *w, struct err *e)
 	err = walker_off_configure(w, e);
 	if (err < 0)
 		return err;
+	walker_fn_configure(w);
 	for (uint32_t i = 0; i < WALK_EVENTS; i++)
-		bpf_program__set_autoload(program(w, i), i < w->o.events);
+		bpf_program__set_autoload(program(w, i), i < w->o.events && !w->o.function);
 	err = walk_bpf__load(b);
 	if (err == -EPERM || err == -EACCES) {
 		err_set(e, -err, "the kernel does not let this user load the stack walker");
@@ -214,6 +215,8 @@ static int on_record(void *ctx, void *data, size_t size)
 		walker_proc_missed(r->w, s);
 		pthread_mutex_unlock(&r->w->lock);
 	}
+	if (s->event == WALK_FN_MISS)
+		return 0;
 	if (s->copy) {
 		walker_copy_add(r->w, s, want);
 		return 0;

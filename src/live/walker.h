@@ -62,7 +62,8 @@ struct walker_opts {
 	const char *cache_dir; /* where tables are kept by build-id; NULL: nowhere */
 	const int32_t *pids;   /* processes whose tables are wanted from the start */
 	size_t n_pids;
-	bool all; /* all there are */
+	bool all;      /* all there are */
+	bool function; /* only for walker_function(): no events are attached */
 	struct walker_off off;
 };
 
@@ -138,6 +139,20 @@ int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, stru
 bool walker_waiting(const struct walker *w);
 /* Wait until every table that is wanted now has been built (tests, and before a command starts). */
 void walker_settle(struct walker *w, int timeout_ms);
+
+/*
+ * --- walker_fn.c: only with opts.function ---
+ *
+ * Code for programs of others, which call it as a function of theirs: r1 is where
+ * addresses go (memory of theirs), r2 how many at most (up to 127); it gives how many
+ * there were, 0 when the stack cannot be told. It holds descriptors of the walker's maps.
+ */
+struct bpf_insn;
+struct walker_function {
+	const struct bpf_insn *insn;
+	size_t n, entry;
+};
+bool walker_function(const struct walker *w, struct walker_function *ret);
 
 /* --- walker_off.c: only with opts.off.on --- */
 

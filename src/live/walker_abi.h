@@ -30,6 +30,8 @@
 /* What records are besides samples (walk_sample.event). */
 #define WALK_OFF_STACK 16 /* a stack that waits refer to: ip is its hash, comm whose it is */
 #define WALK_OFF_WAIT 17  /* a long wait: ip its stack, addr its waker's, period ns, flags state */
+#define WALK_FN_MISS 18	  /* a stack that walk_fn.h could not tell: what is missing */
+#define WALK_FN_LEVELS 3
 #define WALK_OFF_CPUS 1024
 #define WALK_OFF_CGROUPS 16
 

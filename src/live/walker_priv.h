@@ -108,6 +108,7 @@ struct walker {
 	uint32_t n_events;
 	struct reading *reading; /* walker_poll in progress */
 	bool settling;
+	size_t fn_main; /* instructions of the program around the function */
 
 	pthread_mutex_t lock;
 	pthread_cond_t wake; /* of the builder */
@@ -214,6 +215,9 @@ void walker_copy_free(struct walker *w);
 int walker_off_configure(struct walker *w, struct err *e); /* between opening and loading */
 int walker_off_filter(struct walker *w, struct err *e);	   /* after loading */
 void walker_off_stats(const struct walker *w, struct walker_stats *ret);
+
+/* walker_fn.c */
+void walker_fn_configure(struct walker *w);
 
 /* A record as callers get it, counted in the statistics (walker.c). */
 void walker_sample_from(struct walker *w, const struct walk_sample *s, const uint64_t *chain,

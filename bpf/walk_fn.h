@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The walk as a function of other programs: kymo run puts this code behind that of
+ * its own programs and calls it for ustack. So it must do with what every kind of
+ * tracing program may do.
+ *
+ * One may interrupt another in the middle of a walk (a timer in a system call), so
+ * each CPU has a few states.
+ */
+#ifndef KYMO_BPF_WALK_FN_H
+#define KYMO_BPF_WALK_FN_H
+
+#include "walk_send.h"
+
+#define FN_FRAMES 127
+
+static __always_inline long fn_walk(struct state *s, __u64 *to, __u64 depth)
+{
+	__u64 n;
+
+	s->rec.time = bpf_ktime_get_ns();
+	s->rec.event = WALK_FN_MISS;
+	s->rec.cpu = 0;
+	s->rec.flags = 0;
+	s->rec.n_user = s->rec.n_kernel = s->rec.copy = s->rec.unwind = s->rec.n_fp = 0;
+	s->rec.end = UNWIND_NONE;
+	s->rec.end_pc = 0;
+	task_ids(s);
+	walk_user(NULL, s, false);
+	n = s->rec.n_user;
+	if (s->rec.end == UNWIND_NO_MAP || s->rec.end == UNWIND_PENDING) {
+		s->rec.n_user = 0;
+		send(s);
+		return 0;
+	}
+	if (depth > FN_FRAMES)
+		depth = FN_FRAMES;
+	if (n > depth)
+		n = depth;
+	if (bpf_probe_read_kernel(to, n * 8, s->chain))
+		return 0;
+	return n;
+}
+
+/* A state of this CPU that nobody uses. */
+static __always_inline struct state *fn_state(void)
+{
+	__u32 at = bpf_get_smp_processor_id() * WALK_FN_LEVELS;
+	struct state *s;
+
+	for (int i = 0; i < WALK_FN_LEVELS; i++, at++) {
+		s = bpf_map_lookup_elem(&states, &at);
+		if (s && !s->busy)
+			return s;
+	}
+	return NULL;
+}
+
+/* The current task's user stack, innermost first: how many frames, 0 when it cannot be told. */
+static __noinline long walk_fn(__u64 *to, __u64 depth)
+{
+	struct state *s = fn_state();
+	__u32 me = bpf_get_current_pid_tgid();
+	long n;
+
+	if (!s || !me)
+		return 0;
+	s->busy = me;
+	n = fn_walk(s, to, depth);
+	if (s->busy != me) /* a task that ran meanwhile took it, too, and may have changed it */
+		return 0;
+	s->busy = 0;
+	return n;
+}
+
+/* Never attached: libbpf makes the code complete, and the kernel says what it thinks of it. */
+SEC("raw_tp")
+int fn_program(void *ctx)
+{
+	__u32 key = 0;
+	struct state *s = bpf_map_lookup_elem(&states, &key);
+	__u64 depth = FN_FRAMES;
+
+	if (!s)
+		return 0;
+	asm volatile("" : "+r"(depth)); /* or the compiler makes a function for this number only */
+	return walk_fn((__u64 *)s->copy, depth);
+}
+
+#endif

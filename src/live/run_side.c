@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a session must know of processes for their stacks and names: a ring a CPU tells
+ * of mappings, forks, execs and exits as they happen, so that functions of processes
+ * that are gone have names, too; and the walker (live/walker.h) gives its code to the
+ * session's programs, so that their stacks need no frame pointers.
+ *
+ * Without the right to either, /proc is read when a stack comes, and frame pointers
+ * have to do.
+ */
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "kern/cpu.h"
+#include "kern/perf.h"
+#include "live/run_int.h"
+
+#define SIDE_RING (256u << 10)
+#define SIDE_SAMPLE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+
+static int open_rings(struct run_side *s, struct err *e)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .config = PERF_COUNT_SW_DUMMY,
+				     .sample_type = SIDE_SAMPLE,
+				     .sample_id_all = 1,
+				     .mmap = 1,
+				     .mmap2 = 1,
+				     .comm = 1,
+				     .comm_exec = 1,
+				     .task = 1,
+				     .use_clockid = 1,
+				     .clockid = CLOCK_MONOTONIC,
+				     .sample_period = 1,
+				     .wakeup_events = 1 };
+	struct cpus online = { 0 };
+	int r = cpus_online(&online, e);
+
+	s->ring = mem_alloc((online.n + 1) * sizeof(*s->ring));
+	for (size_t i = 0; i < online.n && r == 0; i++) {
+		int fd = perf_open(&a, -1, online.cpu[i], -1, PERF_FLAG_FD_CLOEXEC);
+
+		if (fd < 0) {
+			r = err_set(e, -fd, "cannot follow processes: %s", strerror(-fd));
+			break;
+		}
+		r = ring_open(&s->ring[s->n], fd, SIDE_RING, false, e);
+		if (r < 0)
+			close(fd);
+		else
+			s->n++;
+	}
+	cpus_free(&online);
+	return r;
+}
+
+int run_side_open(struct run *r, struct err *e)
+{
+	struct run_side *s = &r->side;
+	int32_t pid = r->o.pid ? r->o.pid : r->child.pid;
+	struct walker_opts o = { .function = true,
+				 .depth = r->p->stack_depth,
+				 .no_kernel = true,
+				 .ring_bytes = 64u << 10,
+				 .all = !pid,
+				 .pids = &r->o.pid,
+				 .n_pids = r->o.pid != 0 };
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	char path[512] = "";
+	struct err none = { 0 };
+	int k;
+
+	if (!r->p->uses_ustack && !r->p->uses_usym)
+		return 0;
+	k = open_rings(s, &none);
+	if (k == 0 && r->p->uses_ustack) {
+		if (cache && *cache)
+			snprintf(path, sizeof(path), "%s/kymo", cache);
+		else if (home && *home)
+			snprintf(path, sizeof(path), "%s/.cache/kymo", home);
+		o.cache_dir = path[0] ? path : NULL;
+		walker_open(&o, &s->walked.walker, &s->why);
+	}
+	s->walked.sample_type = SIDE_SAMPLE;
+	for (size_t i = 0; i < s->n; i++) {
+		k = loop_watch(&r->loop, RUN_ID_SIDE, s->ring[i].fd, e);
+		if (k < 0)
+			return k;
+	}
+	if (s->walked.walker)
+		k = loop_watch(&r->loop, RUN_ID_SIDE, walker_fd(s->walked.walker), e);
+	return k < 0 && s->n ? k : 0;
+}
+
+/* Names are told what the walker is told. */
+static void on_side(void *ctx, const struct perf_event_header *h, const struct walker_mmap *m)
+{
+	struct run *r = ctx;
+	const uint32_t *u = (const uint32_t *)(h + 1);
+
+	if (m)
+		run_names_mmap(r, m);
+	else if (h->type == PERF_RECORD_FORK && u[0] != u[1])
+		run_names_fork(r, (int32_t)u[0], (int32_t)u[1]);
+	else if (h->type == PERF_RECORD_COMM && (h->misc & PERF_RECORD_MISC_COMM_EXEC))
+		run_names_exec(r, (int32_t)u[0]);
+}
+
+static int on_sample(void *ctx, const struct walker_sample *s)
+{
+	(void)ctx, (void)s;
+	return 0;
+}
+
+void run_side_drain(struct run *r)
+{
+	struct run_side *s = &r->side;
+	struct err e = { 0 };
+
+	if (!s->n)
+		return;
+	walked_side(&s->walked, s->ring, s->n, on_side, r, &e);
+	if (s->walked.walker)
+		walker_poll(s->walked.walker, 0, on_sample, r, &e);
+}
+
+void run_side_settle(struct run *r)
+{
+	run_side_drain(r);
+	if (r->side.walked.walker)
+		walker_settle(r->side.walked.walker, 1000);
+}
+
+void run_side_close(struct run *r)
+{
+	struct run_side *s = &r->side;
+
+	for (size_t i = 0; i < s->n; i++) {
+		int fd = s->ring[i].fd;
+
+		ring_close(&s->ring[i]);
+		close(fd);
+	}
+	walked_close(&s->walked);
+	free(s->ring);
+	*s = (struct run_side){ 0 };
+}
