@@ -22,7 +22,8 @@ enum tool_kind {
 	TOOL_USER,     /* a name or number: the number */
 	TOOL_LIST,     /* 80,443: --port=80 --port2=443 */
 	TOOL_FUNCTION, /* vfs_read, libc:malloc: the kind of the probes on $1 */
-	TOOL_COMMAND,  /* this word and all behind it are run */
+	TOOL_JSON,     /* a flag for kymo, not for the program */
+	TOOL_COMMAND,  /* this and all behind it are run; getopt() gives its process */
 };
 
 struct tool_option {
@@ -54,6 +55,7 @@ struct tool_call {
 	struct arena arena;
 	const char *text;
 	VEC(char *) args;
+	bool json;
 	char **command; /* to be run, NULL: none */
 };
 int tool_call_make(const struct tool *t, const struct tool_args *a, int argc, char **argv,

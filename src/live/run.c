@@ -392,7 +392,7 @@ int run_go(struct run *r, int *code, struct err *e)
 		r->out.ending = true;
 		run_all(r, LP_END);
 		drain(r);
-		if (!r->o.json)
+		if (!r->o.json && !r->o.plain)
 			strbuf_puts(&r->out.text, "\n\n");
 		lang_show_maps(&r->out);
 		flush(r);

@@ -22,6 +22,7 @@ struct run_opts {
 	int out_fd; /* where text goes */
 	bool json;
 	bool quiet;	       /* no "Attaching ..." */
+	bool plain;	       /* no empty lines before the maps, as bpftrace has */
 	bool dry;	       /* load, but do not run */
 	int32_t pid;	       /* of -p; 0: none */
 	char **command;	       /* of -c; NULL: none */
