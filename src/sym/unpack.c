@@ -6,6 +6,9 @@
 #include "base/mem.h"
 #include "config.h"
 
+#if HAVE_LIBDEFLATE
+#	include <libdeflate.h>
+#endif
 #if HAVE_LZMA
 #	include <lzma.h>
 #endif
@@ -66,7 +69,16 @@ int unpack_xz(const void *data, size_t len, size_t limit, void **ret, size_t *re
 
 static int unpack_zlib(const uint8_t *in, size_t len, uint8_t *out, size_t size)
 {
-#if HAVE_ZLIB
+#if HAVE_LIBDEFLATE
+	struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+	enum libdeflate_result r;
+
+	if (!d)
+		return -ENOMEM;
+	r = libdeflate_zlib_decompress(d, in, len, out, size, NULL);
+	libdeflate_free_decompressor(d);
+	return r == LIBDEFLATE_SUCCESS ? 0 : -EBADMSG;
+#elif HAVE_ZLIB
 	uLongf got = size;
 
 	return uncompress(out, &got, in, len) == Z_OK && got == size ? 0 : -EBADMSG;
