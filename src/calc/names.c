@@ -30,6 +30,13 @@ static bool is_jit(const char *path)
 	return sscanf(path, "/tmp/perf-%d.map%n", &pid, &end) == 1 && end && !path[end];
 }
 
+enum names_from names_from(const char *path)
+{
+	return is_anonymous(path) ? NAMES_FROM_NOBODY
+	       : is_jit(path)	  ? NAMES_FROM_PROCESS
+				  : NAMES_FROM_FILE;
+}
+
 /* "/lib/modules/.../nf-tables.ko.xz" is shown as "[nf_tables]". */
 static char *module_name(struct arena *a, const char *base)
 {

@@ -85,6 +85,14 @@ struct names {
 	struct arena texts;
 };
 
+/* Who knows names for code that is mapped from a path. */
+enum names_from {
+	NAMES_FROM_FILE,    /* the file: in every process the same */
+	NAMES_FROM_PROCESS, /* a runtime that compiled it, for one process */
+	NAMES_FROM_NOBODY,  /* it is memory without a file */
+};
+enum names_from names_from(const char *path);
+
 /* symbols must outlive the result. */
 int names_make(const struct profile *p, struct symbols *symbols, const struct names_opts *o,
 	       struct names *ret, struct err *e);

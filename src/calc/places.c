@@ -1,48 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "calc/places.h"
-
 #include <stdlib.h>
 
 #include "base/map.h"
-
-/* Where it stands, or the free slot it would get. */
-static inline size_t slot_of(const struct place_set *s, uint64_t addr, uint32_t space, bool caller)
-{
-	size_t at = place_hash(addr, space, caller) & (s->cap - 1);
-
-	for (; s->slot[at]; at = (at + 1) & (s->cap - 1)) {
-		const struct place *p = &s->v.data[s->slot[at] - 1];
-
-		if (p->addr == addr && p->space == space && p->caller == caller)
-			break;
-	}
-	return at;
-}
-
-static void grow(struct place_set *s)
-{
-	free(s->slot);
-	s->cap = s->cap ? s->cap * 2 : 4096;
-	s->slot = mem_alloc(s->cap * sizeof(*s->slot));
-	for (uint32_t i = 0; i < s->v.n; i++) {
-		const struct place *p = &s->v.data[i];
-
-		s->slot[slot_of(s, p->addr, p->space, p->caller)] = i + 1;
-	}
-}
-
-static inline void add(struct place_set *s, const struct place *p)
-{
-	size_t at;
-
-	if ((s->v.n + 1) * 2 > s->cap)
-		grow(s);
-	at = slot_of(s, p->addr, p->space, p->caller);
-	if (!s->slot[at]) {
-		vec_push(&s->v, *p);
-		s->slot[at] = (uint32_t)s->v.n;
-	}
-}
+#include "calc/names.h"
+#include "calc/places_impl.h"
 
 /* Whose addresses follow a mark; -1: it says nothing of that. */
 static int mode_of(uint64_t mark)
@@ -95,34 +56,151 @@ bool places_split(const struct event *ev, const struct profile_entry *who, struc
 	return true;
 }
 
-bool places_add(struct place_set *s, const struct event *ev, const struct profile_entry *who)
+static inline uint64_t hash_of(uint64_t addr, uint32_t space)
 {
-	struct place_parts parts;
+	uint64_t x = (addr + ((uint64_t)space << 40)) * 0x9e3779b97f4a7c15u;
 
-	if (!places_split(ev, who, &parts))
-		return false;
-	for (uint32_t k = 0; k < parts.n; k++) {
-		const struct place_part *p = &parts.part[k];
+	return x ^ x >> 32;
+}
 
-		for (uint32_t i = p->first; i < p->end; i++)
-			add(s, &(struct place){ .addr = parts.ip[i],
-						.space = p->space,
-						.mode = p->mode,
-						.caller = i > p->first });
+/* Any thread may fill a free slot meanwhile: its number is written when the rest is there. */
+static inline uint32_t look_up(const struct place_map *m, uint64_t addr, uint32_t space)
+{
+	for (size_t at = hash_of(addr, space) & m->mask;; at = (at + 1) & m->mask) {
+		const struct place_slot *s = &m->slot[at];
+		uint32_t func = __atomic_load_n(&s->func, __ATOMIC_ACQUIRE);
+
+		if (!func || (s->addr == addr && s->space == space))
+			return func - 1;
 	}
-	return true;
 }
 
-void places_merge(struct place_set *s, struct place_set *other)
+/* Which file or space a mapping's places are in. */
+static void describe(const struct tasks *tasks, struct place_range *g, const struct task_map *m)
 {
-	vec_each (&other->v, p)
-		add(s, p);
-	places_free(other);
+	const char *path = m ? tasks_dso_path(tasks, m->dso) : NULL;
+	enum names_from from = m ? names_from(path) : NAMES_FROM_NOBODY;
+
+	g->shift = 0;
+	g->key = g->space;
+	g->one = from == NAMES_FROM_NOBODY;
+	if (from == NAMES_FROM_PROCESS)
+		return;
+	g->key = m ? PLACE_DSO | m->dso : PLACE_NOWHERE;
+	if (m && !g->one)
+		g->shift = m->start - m->pgoff;
 }
 
-void places_free(struct place_set *s)
+static const struct place_range *range_of(struct place_reader *r, uint32_t space, uint64_t addr)
 {
-	vec_free(&s->v);
-	free(s->slot);
-	*s = (struct place_set){ 0 };
+	struct place_range *g =
+		&r->range[((addr >> 21) + space * 0x9e3779b1u) % ARRAY_SIZE(r->range)];
+	const struct tasks *tasks = r->names->trace->tasks;
+	uint64_t until;
+
+	if (g->space == space && addr - g->from < g->size)
+		return g;
+	g->space = space;
+	describe(tasks, g, tasks_find_range(tasks, space, addr, &g->from, &until));
+	g->size = until - g->from;
+	return g;
+}
+
+uint32_t place_find(struct place_reader *r, const struct place_part *part, uint64_t addr,
+		    bool caller)
+{
+	uint64_t key = addr * 2 + caller, *recent;
+	uint32_t space = part->space, func;
+
+	if (part->mode == EVENT_MODE_USER) {
+		const struct place_range *g = range_of(r, space, addr);
+
+		space = g->key;
+		key = g->one ? 0 : (addr - g->shift) * 2 + caller;
+	}
+	func = look_up(__atomic_load_n(&r->names->map, __ATOMIC_ACQUIRE), key, space);
+	if (func != PLACE_UNKNOWN)
+		return func;
+	recent = &r->recent[hash_of(key, space) % ARRAY_SIZE(r->recent)];
+	if (*recent != (key ^ (uint64_t)space << 32)) {
+		*recent = key ^ (uint64_t)space << 32;
+		vec_push(&r->fresh, (struct place){ .key_addr = key,
+						    .key_space = space,
+						    .addr = addr,
+						    .space = part->space,
+						    .mode = part->mode,
+						    .caller = caller });
+	}
+	return PLACE_UNKNOWN;
+}
+
+static struct place_map *map_new(size_t size)
+{
+	struct place_map *m = mem_table(sizeof(*m) + size * sizeof(m->slot[0]), true);
+
+	m->mask = size - 1;
+	m->n = 0;
+	m->before = NULL;
+	return m;
+}
+
+static void put(struct place_map *m, const struct place_slot *what)
+{
+	size_t at = hash_of(what->addr, what->space) & m->mask;
+
+	while (m->slot[at].func)
+		at = (at + 1) & m->mask;
+	m->slot[at].addr = what->addr;
+	m->slot[at].space = what->space;
+	__atomic_store_n(&m->slot[at].func, what->func, __ATOMIC_RELEASE);
+	m->n++;
+}
+
+void place_names_put(struct place_names *n, const struct place *p, uint32_t func)
+{
+	struct place_map *m = n->map;
+
+	if (m->n * 3 > m->mask * 2) {
+		m = map_new((n->map->mask + 1) * 2);
+		for (size_t i = 0; i <= n->map->mask; i++)
+			if (n->map->slot[i].func)
+				put(m, &n->map->slot[i]);
+		m->before = n->map;
+		__atomic_store_n(&n->map, m, __ATOMIC_RELEASE);
+	}
+	put(m, &(struct place_slot){ p->key_addr, p->key_space, func + 1 });
+}
+
+uint32_t place_names_get(const struct place_names *n, const struct place *p)
+{
+	return look_up(n->map, p->key_addr, p->key_space);
+}
+
+void place_names_init(struct place_names *n, struct trace *t, struct symbols *symbols, bool inlines,
+		      bool counts)
+{
+	*n = (struct place_names){ .trace = t, .symbols = symbols, .inlines = inlines };
+	pthread_mutex_init(&n->lock, NULL);
+	n->map = map_new(4096);
+	n->list = mem_alloc(PLACE_LISTS * sizeof(*n->list));
+	place_names_types(n, counts);
+}
+
+void place_names_free(struct place_names *n)
+{
+	for (struct place_map *m = n->map, *before; m; m = before) {
+		before = m->before;
+		free(m);
+	}
+	for (size_t i = 0; i < PLACE_LISTS && i * PLACE_LIST < n->lists; i++)
+		free(n->list[i]);
+	free(n->list);
+	strtab_free(&n->keys);
+	stacks_free(&n->named);
+	pthread_mutex_destroy(&n->lock);
+}
+
+void place_reader_free(struct place_reader *r)
+{
+	vec_free(&r->fresh);
 }

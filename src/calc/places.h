@@ -1,40 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The distinct addresses of samples, and the functions they belong to as small
- * numbers: what call paths can be counted by without keeping any.
+ * Where samples were, as small numbers of functions: what call paths can be counted
+ * by without keeping any.
+ *
+ * A place is an instruction of a file, whichever process mapped it wherever: a
+ * thousand runs of a compiler have the places of one. Only code that a runtime
+ * compiled, and that of the kernel, has places of its address space. Every thread
+ * finds the names that any has asked for; what is new is named in batches, and what
+ * nobody asks for never.
  */
 #ifndef KYMO_CALC_PLACES_H
 #define KYMO_CALC_PLACES_H
 
+#include <pthread.h>
+
 #include "calc/profile.h"
 #include "calc/stacks.h"
 #include "sym/sym.h"
-
-struct place {
-	uint64_t addr;
-	uint32_t space; /* of task.h */
-	uint8_t mode;	/* enum event_mode */
-	bool caller;	/* a return address */
-};
-
-struct place_set {
-	VEC(struct place) v;
-	uint32_t *slot; /* index + 1 in v */
-	size_t cap;
-};
-
-/* False when places_split() says so. */
-bool places_add(struct place_set *s, const struct event *ev, const struct profile_entry *who);
-/* Everything of other into s; other is freed. */
-void places_merge(struct place_set *s, struct place_set *other);
-void places_free(struct place_set *s);
-
-static inline uint64_t place_hash(uint64_t addr, uint32_t space, bool caller)
-{
-	uint64_t x = (addr * 2 + caller + ((uint64_t)space << 40)) * 0x9e3779b97f4a7c15u;
-
-	return x ^ x >> 32;
-}
 
 /* A sample's chain in parts of one mode each; innermost first, as the chain is. */
 #define PLACE_PARTS 32
@@ -51,45 +33,79 @@ struct place_parts {
 /* False when the chain has too many parts. */
 bool places_split(const struct event *ev, const struct profile_entry *who, struct place_parts *ret);
 
-/*
- * Functions by place. They are the same when calltree.h says so: module, name and
- * kind agree. Where something was inlined, a place has several, in `list`.
- */
+/* What a place is: a function, or PLACE_SEVERAL and where they stand in a list. */
 #define PLACE_SEVERAL 0x80000000u
+#define PLACE_UNKNOWN UINT32_MAX /* not named yet */
+
+#define PLACE_DSO 0x80000000u	       /* a space that is a file, and its number */
+#define PLACE_NOWHERE (UINT32_MAX - 2) /* and one for where nothing is mapped */
 struct place_slot {
 	uint64_t addr; /* twice, and one more for a return address */
 	uint32_t space;
-	uint32_t func; /* or PLACE_SEVERAL and where its count and functions stand in list; + 1 */
+	uint32_t func; /* + 1; 0: free. Written last */
 };
+
+/* Read by all threads at any time; written by the one that has the lock. */
+struct place_map {
+	struct place_map *before; /* smaller ones that somebody may still read */
+	size_t mask, n;
+	struct place_slot slot[];
+};
+
+/* A place that has no name yet, and an address that is there. */
+struct place {
+	uint64_t key_addr, addr;
+	uint32_t key_space, space;
+	uint8_t mode;
+	bool caller;
+};
+
+#define PLACE_LIST 16384 /* numbers in a part of the lists */
+#define PLACE_LISTS (PLACE_SEVERAL / PLACE_LIST)
 struct place_names {
-	struct place_slot *slot;
-	size_t mask;
-	uint32_t *list;	 /* a count, then functions, outermost first */
-	uint32_t funcs;	 /* how many different ones */
-	uint32_t *frame; /* by function: a frame of `named` that is one */
-	uint32_t *made;	 /* by function: its frame in the result + 1; 0: none yet */
-	struct stacks named;
+	struct trace *trace;
+	struct symbols *symbols;
+	bool inlines;
+	pthread_mutex_t lock;
+	struct place_map *map;
+	uint32_t **list;     /* parts; each list is a count, then functions, outermost first */
+	size_t lists;	     /* numbers used, over all parts */
+	struct strtab keys;  /* functions: they are the same when calltree.h says so */
+	struct stacks named; /* a frame for each function, by its number */
 };
 
-/* What a place is; it must have been among those that were named. */
-static inline uint32_t place_func(const struct place_names *n, uint64_t addr, uint32_t space,
-				  bool caller)
-{
-	size_t at = place_hash(addr, space, caller) & n->mask;
-	uint64_t key = addr * 2 + caller;
-
-	while (n->slot[at].addr != key || n->slot[at].space != space)
-		at = (at + 1) & n->mask;
-	return n->slot[at].func - 1;
-}
-
-int place_names_make(struct place_names *n, struct trace *t, const struct place_set *places,
-		     struct symbols *symbols, bool inlines, bool counts, struct err *e);
+void place_names_init(struct place_names *n, struct trace *t, struct symbols *symbols, bool inlines,
+		      bool counts);
 void place_names_free(struct place_names *n);
 
-/* A function as a frame of to. */
-uint32_t place_names_frame(const struct place_names *n, uint32_t func, struct stacks *to);
-/* What events there are, and their units. */
-void place_names_types(const struct place_names *n, struct stacks *to);
+/* Addresses of a space that are in the same mapping, or in none. */
+struct place_range {
+	uint64_t from, size, shift;
+	uint32_t space, key;
+	bool one; /* all are the same place */
+};
+#define PLACE_RANGES 512
+#define PLACE_RECENT 1024
+
+/* What a thread has met. */
+struct place_reader {
+	struct place_names *names;
+	VEC(struct place) fresh;       /* and was not named then */
+	uint64_t recent[PLACE_RECENT]; /* some of them */
+	struct place_range range[PLACE_RANGES];
+};
+
+/* What is at an address; PLACE_UNKNOWN: that can be said after place_learn(). */
+uint32_t place_find(struct place_reader *r, const struct place_part *part, uint64_t addr,
+		    bool caller);
+/* The functions of PLACE_SEVERAL: their count and themselves, outermost first. */
+static inline const uint32_t *place_list(const struct place_names *n, uint32_t several)
+{
+	several &= ~PLACE_SEVERAL;
+	return n->list[several / PLACE_LIST] + several % PLACE_LIST;
+}
+/* Name all that is fresh. */
+int place_learn(struct place_reader *r, struct err *e);
+void place_reader_free(struct place_reader *r);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions for places: each place is made a profile entry with a chain of one
- * frame, so that they get their names as all others do.
+ * Functions for places: each place is made a chain of one frame of a profile, so
+ * that they get their names as all others do.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "base/str.h"
-#include "calc/places.h"
+#include "calc/places_impl.h"
 #include "calc/profile_stacks.h"
 
 static uint64_t mark_of(uint8_t mode)
@@ -22,47 +21,11 @@ static uint64_t mark_of(uint8_t mode)
 	}
 }
 
-/*
- * The same instruction of the same file has the same names in every process that maps
- * it: which places stand for which. Only files; what else is mapped may differ.
- */
-static uint32_t *find_same(const struct trace *t, const struct place_set *s)
+static void fill_profile(const struct place *place, size_t n, uint64_t *ip, struct profile *p)
 {
-	uint32_t *same = mem_alloc((s->v.n + 1) * sizeof(*same));
-	struct map index = { 0 };
+	for (size_t i = 0; i < n; i++) {
+		const struct place *at = &place[i];
 
-	for (uint32_t i = 0; i < s->v.n; i++) {
-		const struct place *at = &s->v.data[i];
-		const struct task_map *m = tasks_find(t->tasks, at->space, at->addr);
-		const char *path = m ? tasks_dso_path(t->tasks, m->dso) : "";
-		uint64_t *first;
-
-		same[i] = i;
-		if (at->mode != EVENT_MODE_USER || path[0] != '/' || path[1] == '/' ||
-		    strncmp(path, "/tmp/", 5) == 0 || strncmp(path, "/dev/", 5) == 0 ||
-		    strncmp(path, "/memfd:", 7) == 0 || strncmp(path, "/anon", 5) == 0 ||
-		    strncmp(path, "/SYSV", 5) == 0)
-			continue;
-		first = map_at(&index, map_hash((at->addr - m->start + m->pgoff) * 2 + at->caller) ^
-					       map_hash((uint64_t)m->dso << 32 | 1));
-		if (!*first)
-			*first = (uint64_t)i + 1;
-		same[i] = (uint32_t)*first - 1;
-	}
-	map_free(&index);
-	return same;
-}
-
-/* entry[i]: which entry (and chain) place i has. */
-static void fill_profile(const struct place_set *s, const uint32_t *same, uint32_t *entry,
-			 uint64_t *ip, struct profile *p)
-{
-	for (uint32_t i = 0; i < s->v.n; i++) {
-		const struct place *at = &s->v.data[i];
-
-		entry[i] = same[i] == i ? (uint32_t)p->entries.n : entry[same[i]];
-		if (same[i] != i)
-			continue;
 		ip[2 * i] = mark_of(at->mode);
 		ip[2 * i + 1] = at->addr;
 		vec_push(&p->chains, (struct profile_chain){ .ip = &ip[2 * i],
@@ -70,135 +33,139 @@ static void fill_profile(const struct place_set *s, const uint32_t *same, uint32
 							     .space = at->space,
 							     .kernel = at->space,
 							     .headless = at->caller });
-		vec_push(&p->entries, (struct profile_entry){ .comm = STRTAB_NONE,
-							      .ip = at->addr,
-							      .mode = at->mode,
-							      .space = at->space,
-							      .kernel = at->space,
-							      .chain = entry[i],
-							      .extra = PROFILE_NO_EXTRA,
-							      .count = 1,
-							      .weight = 1 });
 	}
 }
 
-/* What calltree.c takes for the same function has the same text. */
-static void put_key(const struct stacks *s, const struct frame *f, struct strbuf *b)
+static const char *base_name(const char *path)
 {
-	const char *path = f->module == STRTAB_NONE ? "" : strtab_get(&s->strings, f->module);
 	const char *slash = strrchr(path, '/');
 
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* The number of a function: what calltree.c takes for the same has the same text. */
+static uint32_t number_of(struct place_names *n, const struct profile_frame *f, struct strbuf *b)
+{
+	struct frame frame = { .file = STRTAB_NONE, .kind = f->kind };
+	uint32_t func;
+
 	strbuf_reset(b);
-	strbuf_printf(b, "%d %s ", (int)f->kind, slash && slash[1] ? slash + 1 : path);
-	if (f->kind != FRAME_UNKNOWN) /* code without a name is one frame a module */
-		strbuf_puts(b, strtab_get(&s->strings, f->name));
+	strbuf_putc(b, (char)('0' + f->kind));
+	strbuf_puts(b, f->module ? base_name(f->module) : "");
+	if (f->name) { /* code without a name is one frame a module */
+		strbuf_putc(b, '\n');
+		strbuf_puts(b, f->name);
+	}
+	func = strtab_addn(&n->keys, strbuf_str(b), b->n);
+	if (func < n->named.frames.n)
+		return func;
+	frame.name = strtab_add(&n->named.strings, f->name ? f->name : "0x0");
+	frame.module = f->module ? strtab_add(&n->named.strings, f->module) : STRTAB_NONE;
+	vec_push(&n->named.frames, frame);
+	return func;
 }
 
-/* Which frames are the same function. */
-static uint32_t *number_functions(struct place_names *n)
+/* What the chain of a place became: functions, innermost first. */
+static uint32_t add_list(struct place_names *n, const uint32_t *func, uint32_t count)
 {
-	const struct stacks *s = &n->named;
-	uint32_t *func_of = mem_alloc((s->frames.n + 1) * sizeof(*func_of));
+	uint32_t *to;
+
+	if (PLACE_LIST - n->lists % PLACE_LIST < count + 1)
+		n->lists += PLACE_LIST - n->lists % PLACE_LIST;
+	if (n->lists / PLACE_LIST >= PLACE_LISTS)
+		return func[count - 1]; /* without what was inlined */
+	if (!n->list[n->lists / PLACE_LIST])
+		n->list[n->lists / PLACE_LIST] = mem_alloc(PLACE_LIST * sizeof(*to));
+	to = n->list[n->lists / PLACE_LIST] + n->lists % PLACE_LIST;
+	to[0] = count;
+	for (uint32_t i = 0; i < count; i++)
+		to[1 + i] = func[count - 1 - i];
+	n->lists += count + 1;
+	return PLACE_SEVERAL | (uint32_t)(n->lists - count - 1);
+}
+
+static void take_names(struct place_names *n, const struct names *names, const struct place *place)
+{
+	AUTO_FREE uint32_t *known = mem_alloc((names->frames.n + 1) * sizeof(*known));
 	AUTO_STRBUF text = { 0 };
-	struct strtab keys = { 0 };
 
-	n->frame = mem_alloc((s->frames.n + 1) * sizeof(*n->frame));
-	n->made = mem_alloc((s->frames.n + 1) * sizeof(*n->made));
-	for (uint32_t i = 0; i < s->frames.n; i++) {
-		put_key(s, &s->frames.data[i], &text);
-		func_of[i] = strtab_addn(&keys, strbuf_str(&text), text.n);
-		if (func_of[i] == n->funcs)
-			n->frame[n->funcs++] = i;
-	}
-	strtab_free(&keys);
-	return func_of;
-}
+	for (size_t i = 0; i < names->profile->chains.n; i++) {
+		const struct name_chain *c = &names->chains[i];
+		uint32_t func[256], count = c->n < ARRAY_SIZE(func) ? c->n : ARRAY_SIZE(func);
 
-static void fill_slots(struct place_names *n, const struct place_set *places, const uint32_t *entry)
-{
-	const struct stacks *s = &n->named;
-	AUTO_FREE uint32_t *func_of = number_functions(n);
-	VEC(uint32_t) list = { 0 };
+		for (uint32_t k = 0; k < count; k++) {
+			/* of more than fit, the outermost */
+			uint32_t site = names->chain_sites[c->first + c->n - count + k];
+			uint32_t *at = &known[names->sites.data[site].frame];
 
-	for (n->mask = 1023; n->mask < places->v.n * 2; n->mask = n->mask * 2 + 1)
-		;
-	n->slot = mem_alloc((n->mask + 1) * sizeof(*n->slot));
-	for (uint32_t i = 0; i < places->v.n; i++) {
-		const struct place *p = &places->v.data[i];
-		const struct stack *k = &s->stacks.data[s->entries.data[entry[i]].stack];
-		const uint32_t *ids = &s->frame_ids.data[k->first];
-		size_t at = place_hash(p->addr, p->space, p->caller) & n->mask;
+			if (!*at) {
+				struct profile_frame f = profile_frame(names, site);
 
-		while (n->slot[at].func)
-			at = (at + 1) & n->mask;
-		n->slot[at] =
-			(struct place_slot){ .addr = p->addr * 2 + p->caller, .space = p->space };
-		if (k->n == 1) {
-			n->slot[at].func = func_of[ids[0]] + 1;
-			continue;
+				*at = number_of(n, &f, &text) + 1;
+			}
+			func[k] = *at - 1;
 		}
-		n->slot[at].func = (PLACE_SEVERAL | (uint32_t)list.n) + 1;
-		vec_push(&list, k->n);
-		for (uint32_t j = 0; j < k->n; j++)
-			vec_push(&list, func_of[ids[j]]);
+		if (!count) /* an address that looks like a mark, and is none */
+			func[count++] = number_of(
+				n, &(struct profile_frame){ .kind = FRAME_UNKNOWN }, &text);
+		place_names_put(n, &place[i], count == 1 ? func[0] : add_list(n, func, count));
 	}
-	n->list = list.data;
 }
 
-int place_names_make(struct place_names *n, struct trace *t, const struct place_set *places,
-		     struct symbols *symbols, bool inlines, bool counts, struct err *e)
+static int by_key(const void *a, const void *b)
 {
-	AUTO_FREE uint64_t *ip = mem_alloc((2 * places->v.n + 1) * sizeof(*ip));
-	AUTO_FREE uint32_t *same = find_same(t, places);
-	AUTO_FREE uint32_t *entry = mem_alloc((places->v.n + 1) * sizeof(*entry));
-	struct profile p = { .trace = t };
+	const struct place *x = a, *y = b;
+
+	if (x->key_space != y->key_space)
+		return x->key_space < y->key_space ? -1 : 1;
+	return x->key_addr < y->key_addr ? -1 : x->key_addr > y->key_addr;
+}
+
+/* Each once, without what another thread has asked for meanwhile. */
+static size_t only_new(const struct place_names *n, struct place *p, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(p, count, sizeof(*p), by_key);
+	for (size_t i = 0; i < count; i++)
+		if ((!kept || by_key(&p[kept - 1], &p[i]) != 0) &&
+		    place_names_get(n, &p[i]) == PLACE_UNKNOWN)
+			p[kept++] = p[i];
+	return kept;
+}
+
+static int learn(struct place_names *n, struct place *place, size_t count, struct err *e)
+{
+	AUTO_FREE uint64_t *ip = mem_alloc((2 * count + 1) * sizeof(*ip));
+	struct profile p = { .trace = n->trace };
 	struct names names = { 0 };
 	int r;
 
-	*n = (struct place_names){ 0 };
-	fill_profile(places, same, entry, ip, &p);
-	r = names_make(&p, symbols, &(struct names_opts){ .inlines = inlines }, &names, e);
-	if (r == 0) {
-		profile_stacks(&names, counts, &n->named);
-		fill_slots(n, places, entry);
-	}
+	fill_profile(place, count, ip, &p);
+	r = names_make(&p, n->symbols, &(struct names_opts){ .inlines = n->inlines }, &names, e);
+	if (r == 0)
+		take_names(n, &names, place);
 	names_free(&names);
 	vec_free(&p.chains);
-	vec_free(&p.entries);
 	return r;
 }
 
-void place_names_free(struct place_names *n)
+int place_learn(struct place_reader *r, struct err *e)
 {
-	free(n->slot);
-	free(n->list);
-	free(n->frame);
-	free(n->made);
-	stacks_free(&n->named);
+	struct place_names *n = r->names;
+	int code = 0;
+
+	pthread_mutex_lock(&n->lock);
+	r->fresh.n = only_new(n, r->fresh.data, r->fresh.n);
+	if (r->fresh.n)
+		code = learn(n, r->fresh.data, r->fresh.n, e);
+	pthread_mutex_unlock(&n->lock);
+	r->fresh.n = 0;
+	memset(r->recent, 0, sizeof(r->recent));
+	return code;
 }
 
-uint32_t place_names_frame(const struct place_names *n, uint32_t func, struct stacks *to)
+void place_names_types(struct place_names *n, bool counts)
 {
-	struct frame f = n->named.frames.data[n->frame[func]];
-
-	if (n->made[func])
-		return n->made[func] - 1;
-	f.name = strtab_add(&to->strings, strtab_get(&n->named.strings, f.name));
-	if (f.module != STRTAB_NONE)
-		f.module = strtab_add(&to->strings, strtab_get(&n->named.strings, f.module));
-	f.file = STRTAB_NONE;
-	f.line = 0;
-	n->made[func] = stacks_frame(to, &f) + 1;
-	return n->made[func] - 1;
-}
-
-void place_names_types(const struct place_names *n, struct stacks *to)
-{
-	const struct stacks *s = &n->named;
-
-	to->unit = s->unit;
-	vec_each (&s->type_names, id)
-		vec_push(&to->type_names, strtab_add(&to->strings, strtab_get(&s->strings, *id)));
-	vec_each (&s->type_units, id)
-		vec_push(&to->type_units, strtab_add(&to->strings, strtab_get(&s->strings, *id)));
+	profile_types(n->trace, counts, &n->named);
 }

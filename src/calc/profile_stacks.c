@@ -31,27 +31,38 @@ static enum frame_kind kind_of(const struct name_site *s, const char *dso)
 	return is_jit(dso) ? FRAME_JIT : FRAME_USER;
 }
 
+struct profile_frame profile_frame(const struct names *n, uint32_t site)
+{
+	const struct name_site *s = &n->sites.data[site];
+	const char *dso = names_dso(n, s->dso);
+	struct profile_frame f = { .name = names_function(n, s->frame) };
+
+	f.module = s->space == TASK_SPACE_LABEL	  ? NULL
+		   : s->mode == EVENT_MODE_KERNEL ? dso
+						  : names_path(n, s->dso);
+	f.kind = !f.name			    ? FRAME_UNKNOWN
+		 : n->frames.data[s->frame].inlined ? FRAME_INLINED
+						    : kind_of(s, dso);
+	return f;
+}
+
 static uint32_t frame_of(struct filler *f, uint32_t site)
 {
 	const struct names *n = f->n;
 	const struct name_site *s = &n->sites.data[site];
-	const char *name = names_function(n, s->frame), *dso = names_dso(n, s->dso);
 	struct frame fr = { .file = STRTAB_NONE };
+	struct profile_frame is;
 	const char *file;
 	char hex[32];
 
 	if (f->frame[site])
 		return f->frame[site] - 1;
-	fr.module = s->space == TASK_SPACE_LABEL   ? STRTAB_NONE
-		    : s->mode == EVENT_MODE_KERNEL ? text(f, dso)
-						   : text(f, names_path(n, s->dso));
-	fr.kind = n->frames.data[s->frame].inlined ? FRAME_INLINED : kind_of(s, dso);
-	if (!name) {
-		fr.kind = FRAME_UNKNOWN;
+	is = profile_frame(n, site);
+	fr.module = text(f, is.module);
+	fr.kind = is.kind;
+	if (!is.name)
 		snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)s->dso_addr);
-		name = hex;
-	}
-	fr.name = text(f, name);
+	fr.name = text(f, is.name ? is.name : hex);
 	if (names_line(n, s, &file, &fr.line))
 		fr.file = text(f, file);
 	f->frame[site] = stacks_frame(f->out, &fr) + 1;
@@ -88,21 +99,30 @@ static uint32_t stack_of_site(struct filler *f, uint32_t site)
 }
 
 /* What a type's weights count: its own unit, time for clocks, else the event by its name. */
-static uint32_t unit_of(struct filler *f, const struct event_type *t, bool counts)
+static uint32_t unit_of(struct strtab *to, const struct event_type *t, bool counts)
 {
 	AUTO_FREE char *name = NULL;
 
 	if (counts)
-		return text(f, "samples");
+		return strtab_add(to, "samples");
 	/* samples of clocks count ns, whatever unit their sums are shown in */
 	if (strncmp(t->name, "cpu-clock", 9) == 0 || strncmp(t->name, "task-clock", 10) == 0)
-		return text(f, "ns");
+		return strtab_add(to, "ns");
 	if (t->unit)
-		return text(f, t->unit);
+		return strtab_add(to, t->unit);
 	if (t->system)
-		return text(f, "hits");
+		return strtab_add(to, "hits");
 	name = mem_strndup(t->name, strcspn(t->name, ":"));
-	return text(f, *name ? name : "events");
+	return strtab_add(to, *name ? name : "events");
+}
+
+void profile_types(const struct trace *t, bool counts, struct stacks *ret)
+{
+	ret->unit = "samples";
+	for (size_t i = 0; i < t->n_types; i++) {
+		vec_push(&ret->type_names, strtab_add(&ret->strings, t->types[i].name));
+		vec_push(&ret->type_units, unit_of(&ret->strings, &t->types[i], counts));
+	}
 }
 
 void profile_stacks(const struct names *n, bool counts, struct stacks *ret)
@@ -113,11 +133,7 @@ void profile_stacks(const struct names *n, bool counts, struct stacks *ret)
 
 	f.frame = mem_alloc((n->sites.n + 1) * sizeof(*f.frame));
 	f.stack = mem_alloc((p->chains.n + 1) * sizeof(*f.stack));
-	ret->unit = "samples";
-	for (size_t i = 0; i < p->trace->n_types; i++) {
-		vec_push(&ret->type_names, text(&f, p->trace->types[i].name));
-		vec_push(&ret->type_units, unit_of(&f, &p->trace->types[i], counts));
-	}
+	profile_types(p->trace, counts, ret);
 	for (size_t i = 0; i < p->entries.n; i++) {
 		const struct profile_entry *e = &p->entries.data[i];
 		struct stack_entry out = {

@@ -13,6 +13,16 @@
  */
 void profile_stacks(const struct names *n, bool counts, struct stacks *ret);
 
+/* What events there are, and the units of their weights. */
+void profile_types(const struct trace *t, bool counts, struct stacks *ret);
+
+/* A site as a frame: kind, and texts or NULL. */
+struct profile_frame {
+	const char *name, *module;
+	enum frame_kind kind;
+};
+struct profile_frame profile_frame(const struct names *n, uint32_t site);
+
 uint32_t profile_first_type(const struct profile *p);
 
 #endif

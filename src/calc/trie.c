@@ -69,6 +69,66 @@ void trie_merge(struct trie *t, struct trie *other)
 	trie_free(other);
 }
 
+uint64_t *trie_totals(const struct trie *t)
+{
+	uint64_t *total = mem_alloc((t->nodes.n + 1) * sizeof(*total));
+
+	for (size_t i = t->nodes.n; i-- > 0;) {
+		const struct trie_node *n = &t->nodes.data[i];
+
+		total[i] += n->weight;
+		if (n->parent != TRIE_ROOT)
+			total[n->parent] += total[i];
+	}
+	return total;
+}
+
+void trie_cut(struct trie *t, double least)
+{
+	AUTO_FREE uint64_t *total = trie_totals(t);
+
+	for (size_t i = t->nodes.n; i-- > 0;) {
+		struct trie_node *n = &t->nodes.data[i];
+		struct trie_node *up = n->parent == TRIE_ROOT ? NULL : &t->nodes.data[n->parent];
+
+		if ((double)total[i] >= least)
+			continue;
+		*(up ? &up->count : &t->root_count) += n->count;
+		*(up ? &up->weight : &t->root_weight) += n->weight;
+		n->count = n->weight = 0;
+	}
+}
+
+#define DEEP 64 /* no depth beyond it is worth looking at */
+
+uint32_t trie_depth(const struct trie *t)
+{
+	AUTO_FREE uint32_t *depth = mem_alloc((t->nodes.n + 1) * sizeof(*depth));
+	AUTO_FREE uint64_t *through = mem_alloc((t->nodes.n + 1) * sizeof(*through));
+	uint64_t paths = t->root_count, levels = 0, once[DEEP] = { 0 };
+
+	for (size_t i = 0; i < t->nodes.n; i++) {
+		const struct trie_node *n = &t->nodes.data[i];
+
+		depth[i] = n->parent == TRIE_ROOT ? 1 : depth[n->parent] + 1;
+		paths += n->count;
+		levels += n->count * depth[i];
+	}
+	for (size_t i = t->nodes.n; i-- > 0;) {
+		const struct trie_node *n = &t->nodes.data[i];
+
+		through[i] += n->count;
+		if (n->parent != TRIE_ROOT)
+			through[n->parent] += through[i];
+		if (through[i] == 1 && depth[i] < DEEP)
+			once[depth[i]]++;
+	}
+	for (uint32_t d = 2; d < DEEP; d++)
+		if (once[d] * 2 > paths)
+			return levels > paths * (d + 5) ? d + 1 : UINT32_MAX;
+	return UINT32_MAX;
+}
+
 void trie_free(struct trie *t)
 {
 	vec_free(&t->nodes);

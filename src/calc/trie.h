@@ -26,6 +26,15 @@ uint32_t trie_child(struct trie *t, uint32_t parent, uint32_t func);
 void trie_add(struct trie *t, uint32_t node, uint64_t weight);
 /* Everything of other into t; other is freed. */
 void trie_merge(struct trie *t, struct trie *other);
+/* By node: the weight of all paths that go through it; for free(). */
+uint64_t *trie_totals(const struct trie *t);
+/* Paths end at the last node that has at least this total. */
+void trie_cut(struct trie *t, double least);
+/*
+ * Most paths have been followed this far only once, and most go on: few will be seen
+ * beyond it. UINT32_MAX: there is no such depth.
+ */
+uint32_t trie_depth(const struct trie *t);
 void trie_free(struct trie *t);
 
 #endif

@@ -5,281 +5,109 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "calc/places.h"
-#include "calc/profile_table.h"
-#include "calc/trie.h"
+#include "calc/sketch.h"
+#include "calc/visible_read.h"
 
-#define SKETCH_BITS 20
-#define SKETCH (1u << SKETCH_BITS)
-/* A counter of single precision stops growing when it is 16 million times what is added. */
-#define LEAST_CERTAIN 0.01
+#define MAX_NODES (1u << 18)
 
-struct worker {
-	struct place_set places;
-	struct task_cache tasks;
-	uint64_t *weight, *count, *first; /* by type */
-	struct map labels;
-	VEC(struct profile_entry) label; /* comm, pid and tid of each */
-	float *sketch;
-	struct trie trie;
-};
+/* --- the first time: a tree of all paths, or counters --- */
 
-struct visible {
-	struct source *source;
-	const struct visible_opts *o;
-	struct worker *workers;
-	unsigned threads;
-	int (*pass)(struct worker *w, const struct visible *v, const struct event *ev,
-		    const struct profile_entry *who);
-	struct place_names names;
-	struct map labels; /* who -> index + 1 in label */
-	VEC(struct profile_entry) label;
-	uint32_t type;
-	double scale, threshold; /* shares are weights by scale */
-	struct err *e;
-};
-
-struct reader {
-	const struct visible *v;
-	struct worker *w;
-};
-
-static uint64_t weight_of(const struct visible *v, const struct event *ev)
+/* The tree is too large: from now on only counters. */
+static void give_up_tree(struct visible_worker *w, struct visible *v)
 {
-	return v->o->counts || !ev->weight ? 1 : ev->weight;
+	uint32_t none = 0;
+
+	w->sketch = sketch_new();
+	sketch_take(w->sketch, &w->trie);
+	/* the first thread to get here decides for all how deep they count */
+	__atomic_compare_exchange_n(&v->limit, &none, trie_depth(&w->trie), false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
+	trie_free(&w->trie);
+	w->node.n = 0;
 }
 
-static uint64_t label_key(const struct visible *v, const struct event *ev, uint32_t comm)
+static void count_tree(struct visible_worker *w, uint64_t weight)
 {
-	uint64_t key = comm;
+	uint32_t node = w->node.n ? w->node.data[w->node.n - 1] : TRIE_ROOT;
 
-	if (v->o->by_pid || v->o->by_tid)
-		key ^= map_hash((uint64_t)(uint32_t)ev->pid << 32 |
-				(v->o->by_tid ? (uint32_t)ev->tid : 0));
-	return key;
+	while (w->node.n < w->path.n) {
+		node = trie_child(&w->trie, node, w->path.data[w->node.n]);
+		vec_push(&w->node, node);
+	}
+	trie_add(&w->trie, node, weight);
 }
 
-static int on_event(void *ctx, const struct event *ev)
+static int count_paths(struct visible_worker *w, struct visible *v, const struct event *ev,
+		       const struct profile_entry *who)
 {
-	struct reader *r = ctx;
-	struct profile_entry who = { 0 };
+	uint32_t limit =
+		w->sketch ? __atomic_load_n(&v->limit, __ATOMIC_RELAXED) : VISIBLE_NO_LIMIT;
+	int r = visible_path(w, v, ev, who, limit);
 
-	if (ev->kind != EVENT_SAMPLE || (r->v->type != UINT32_MAX && ev->type != r->v->type))
+	if (r != 0)
+		return r < 0 ? r : 0;
+	w->weight += visible_weight(v, ev);
+	if (w->sketch) {
+		sketch_add(w->sketch, SKETCH_START, w->path.data, w->path.n, visible_weight(v, ev));
 		return 0;
-	task_cache_ask(&r->w->tasks, r->v->source->trace->tasks, ev, &who);
-	return r->v->pass(r->w, r->v, ev, &who);
-}
-
-static int read_chunk(void *ctx, size_t chunk, unsigned worker)
-{
-	struct visible *v = ctx;
-	struct reader r = { .v = v, .w = &v->workers[worker] };
-	struct err e = { 0 };
-	int code = v->source->read_chunk(v->source, chunk, on_event, &r, &e);
-
-	if (code < 0)
-		*v->e = e;
-	return code;
-}
-
-static int run(struct visible *v,
-	       int (*pass)(struct worker *w, const struct visible *v, const struct event *ev,
-			   const struct profile_entry *who))
-{
-	v->pass = pass;
-	return pool_run(v->source->n_chunks, v->threads, read_chunk, v);
-}
-
-/* --- first: addresses, labels, sums --- */
-
-static int find_places(struct worker *w, const struct visible *v, const struct event *ev,
-		       const struct profile_entry *who)
-{
-	w->count[ev->type]++;
-	w->weight[ev->type] += weight_of(v, ev);
-	if (!w->first[ev->type] || ev->time < w->first[ev->type])
-		w->first[ev->type] = ev->time;
-	if (v->o->by_comm) {
-		uint64_t *at = map_at(&w->labels, label_key(v, ev, who->comm));
-
-		if (!*at) {
-			struct profile_entry l = *who;
-
-			l.pid = ev->pid;
-			l.tid = ev->tid;
-			vec_push(&w->label, l);
-			*at = w->label.n;
-		}
 	}
-	return places_add(&w->places, ev, who) ? 0 : -EOPNOTSUPP;
-}
-
-static void merge_labels(struct visible *v, struct worker *w)
-{
-	vec_each (&w->label, l) {
-		struct event ev = { .pid = l->pid, .tid = l->tid };
-		uint64_t *at = map_at(&v->labels, label_key(v, &ev, l->comm));
-
-		if (!*at) {
-			vec_push(&v->label, *l);
-			*at = v->label.n;
-		}
-	}
-	map_free(&w->labels);
-	vec_free(&w->label);
-}
-
-static void choose_type(struct visible *v)
-{
-	size_t n = v->source->trace->n_types;
-	uint64_t earliest = UINT64_MAX, all;
-
-	for (unsigned k = 1; k < v->threads; k++)
-		for (size_t i = 0; i < n; i++) {
-			struct worker *a = &v->workers[0], *b = &v->workers[k];
-
-			a->count[i] += b->count[i];
-			a->weight[i] += b->weight[i];
-			if (b->first[i] && (!a->first[i] || b->first[i] < a->first[i]))
-				a->first[i] = b->first[i];
-		}
-	v->type = v->o->type;
-	for (uint32_t i = 0; i < n && v->o->type == UINT32_MAX; i++)
-		if (v->workers[0].count[i] && v->workers[0].first[i] < earliest) {
-			earliest = v->workers[0].first[i];
-			v->type = i;
-		}
-	if (v->type >= n)
-		v->type = 0;
-	all = n ? v->workers[0].weight[v->type] : 0;
-	v->scale = all ? 1.0 / (double)all : 0;
-	v->threshold = v->o->min_share * 0.999; /* sums of floats are not exact */
-	if (v->threshold > LEAST_CERTAIN)
-		v->threshold = LEAST_CERTAIN;
-}
-
-/* --- second and third: call paths --- */
-
-static inline uint64_t extend(uint64_t hash, uint32_t func)
-{
-	hash = (hash ^ func) * 0x9e3779b97f4a7c15u;
-	return hash ^ hash >> 32;
-}
-
-static inline size_t counter_of(uint64_t hash)
-{
-	return (hash * 0xd6e8feb86659fd93u) >> (64 - SKETCH_BITS);
-}
-
-/* A walk along a sample's path, outermost first: a label, then functions. */
-struct walk {
-	struct worker *w;
-	const struct visible *v;
-	uint64_t hash;
-	float share;
-	uint32_t node, last;
-};
-
-/* step() is false where the walk ends. */
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-ALWAYS_INLINE bool visit(struct walk *k, uint32_t func, bool (*step)(struct walk *k, uint32_t func))
-{
-	if (k->v->o->collapse_recursion && k->last == func)
-		return true;
-	k->last = func;
-	k->hash = extend(k->hash, func);
-	return step(k, func);
-}
-
-ALWAYS_INLINE bool visit_place(struct walk *k, uint32_t func,
-			       bool (*step)(struct walk *k, uint32_t func))
-{
-	const uint32_t *list;
-
-	if (!(func & PLACE_SEVERAL))
-		return visit(k, func, step);
-	list = &k->v->names.list[func & ~PLACE_SEVERAL];
-	for (uint32_t i = 1; i <= list[0]; i++)
-		if (!visit(k, list[i], step))
-			return false;
-	return true;
-}
-
-ALWAYS_INLINE void walk_path(struct walk *k, const struct event *ev,
-			     const struct profile_entry *who,
-			     bool (*step)(struct walk *k, uint32_t func))
-{
-	const struct place_names *n = &k->v->names;
-	struct place_parts parts;
-
-	k->hash = 1;
-	k->last = UINT32_MAX;
-	if (k->v->o->by_comm) {
-		const uint64_t *at = map_find(&k->v->labels, label_key(k->v, ev, who->comm));
-
-		if (!visit(k, n->funcs + (uint32_t)*at - 1, step))
-			return;
-	}
-	if (!places_split(ev, who, &parts))
-		return;
-	for (uint32_t i = parts.n; i-- > 0;) {
-		const struct place_part *p = &parts.part[i];
-
-		for (uint32_t at = p->end; at-- > p->first;)
-			if (!visit_place(k, place_func(n, parts.ip[at], p->space, at > p->first),
-					 step))
-				return;
-	}
-}
-
-static inline bool count_step(struct walk *k, uint32_t func)
-{
-	(void)func;
-	k->w->sketch[counter_of(k->hash)] += k->share;
-	return true;
-}
-
-static int count_paths(struct worker *w, const struct visible *v, const struct event *ev,
-		       const struct profile_entry *who)
-{
-	struct walk k = { .w = w, .v = v };
-
-	k.share = (float)((double)weight_of(v, ev) * v->scale);
-	walk_path(&k, ev, who, count_step);
+	count_tree(w, visible_weight(v, ev));
+	if (w->trie.nodes.n > v->max_nodes)
+		give_up_tree(w, v);
 	return 0;
 }
 
-static inline bool follow_step(struct walk *k, uint32_t func)
-{
-	if (k->v->workers[0].sketch[counter_of(k->hash)] < k->v->threshold)
-		return false;
-	k->node = trie_child(&k->w->trie, k->node, func);
-	return true;
-}
+/* --- the second time: what can be seen, and counters for what lies behind the limit --- */
 
-static int follow_paths(struct worker *w, const struct visible *v, const struct event *ev,
+static int follow_paths(struct visible_worker *w, struct visible *v, const struct event *ev,
 			const struct profile_entry *who)
 {
-	struct walk k = { .w = w, .v = v, .node = TRIE_ROOT };
+	int r = visible_path(w, v, ev, who, v->deep ? VISIBLE_NO_LIMIT : v->limit);
+	uint64_t hash = w->hash.n ? w->hash.data[w->hash.n - 1] : SKETCH_START;
+	uint64_t weight = visible_weight(v, ev);
+	uint32_t node = w->node.n ? w->node.data[w->node.n - 1] : TRIE_ROOT;
+	uint32_t i = (uint32_t)w->node.n;
 
-	walk_path(&k, ev, who, follow_step);
-	trie_add(&w->trie, k.node, weight_of(v, ev));
-	return 0;
-}
+	for (; r == 0 && i < w->path.n; i++) {
+		const float *sketch = i < v->limit ? v->sketch : v->deep;
+		uint64_t next = sketch_extend(hash, w->path.data[i]);
 
-static void sum_sketches(struct visible *v)
-{
-	for (unsigned k = 1; k < v->threads; k++) {
-		for (size_t i = 0; i < SKETCH; i++)
-			v->workers[0].sketch[i] += v->workers[k].sketch[i];
-		free(v->workers[k].sketch);
-		v->workers[k].sketch = NULL;
+		if (sketch[sketch_slot(next)] < v->threshold)
+			break;
+		hash = next;
+		node = trie_child(&w->trie, node, w->path.data[i]);
+		vec_push(&w->hash, hash);
+		vec_push(&w->node, node);
 	}
+	if (r == 0 && w->longer && i == v->limit) {
+		r = visible_path(w, v, ev, who, VISIBLE_NO_LIMIT);
+		if (r == 0 && !w->sketch)
+			w->sketch = sketch_new();
+		if (r == 0)
+			sketch_add(w->sketch, hash, w->path.data + i, w->path.n - i, weight);
+	}
+	if (r == 0)
+		trie_add(&w->trie, node, weight);
+	return r < 0 ? r : 0;
 }
 
 /* --- what comes out --- */
 
-static void put_node(const struct visible *v, const struct trie *t, uint32_t node,
+static uint32_t frame_in(struct visible *v, uint32_t func, uint32_t *made, struct stacks *to)
+{
+	const struct stacks *named = &v->names.named;
+	struct frame f = named->frames.data[func];
+
+	if (made[func])
+		return made[func] - 1;
+	f.name = strtab_add(&to->strings, strtab_get(&named->strings, f.name));
+	if (f.module != STRTAB_NONE)
+		f.module = strtab_add(&to->strings, strtab_get(&named->strings, f.module));
+	made[func] = stacks_frame(to, &f) + 1;
+	return made[func] - 1;
+}
+
+static void put_node(struct visible *v, const struct trie *t, uint32_t node, uint32_t *made,
 		     struct stacks *ret)
 {
 	const struct trie_node *at = &t->nodes.data[node];
@@ -296,15 +124,15 @@ static void put_node(const struct visible *v, const struct trie *t, uint32_t nod
 	for (uint32_t i = node; i != TRIE_ROOT; i = t->nodes.data[i].parent) {
 		uint32_t func = t->nodes.data[i].func;
 
-		if (func >= v->names.funcs) {
-			const struct profile_entry *l = &v->label.data[func - v->names.funcs];
+		if (func & VISIBLE_LABEL) {
+			const struct profile_entry *l = &v->label.data[func & ~VISIBLE_LABEL];
 
 			en.comm = strtab_add(&ret->strings, profile_comm(v->source->trace, l->comm,
 									 buf, sizeof(buf)));
 			en.pid = l->pid;
 			en.tid = l->tid;
 		} else {
-			vec_push(&ids, place_names_frame(&v->names, func, ret));
+			vec_push(&ids, frame_in(v, func, made, ret));
 		}
 	}
 	for (size_t i = 0; i < ids.n / 2; i++) {
@@ -320,14 +148,23 @@ static void put_node(const struct visible *v, const struct trie *t, uint32_t nod
 
 static void put_all(struct visible *v, struct stacks *ret)
 {
+	AUTO_FREE uint32_t *made = mem_alloc((v->names.named.frames.n + 1) * sizeof(*made));
 	struct trie *t = &v->workers[0].trie;
+	const struct stacks *named = &v->names.named;
 
 	for (unsigned k = 1; k < v->threads; k++)
 		trie_merge(t, &v->workers[k].trie);
-	place_names_types(&v->names, ret);
+	trie_cut(t, v->threshold);
+	ret->unit = named->unit;
+	vec_each (&named->type_names, id)
+		vec_push(&ret->type_names,
+			 strtab_add(&ret->strings, strtab_get(&named->strings, *id)));
+	vec_each (&named->type_units, id)
+		vec_push(&ret->type_units,
+			 strtab_add(&ret->strings, strtab_get(&named->strings, *id)));
 	for (uint32_t i = 0; i < t->nodes.n; i++)
 		if (t->nodes.data[i].count)
-			put_node(v, t, i, ret);
+			put_node(v, t, i, made, ret);
 	if (t->root_count) /* of processes too small to be seen */
 		stacks_add(ret, &(struct stack_entry){ .type = v->type,
 						       .stack = stacks_stack(ret, NULL, 0),
@@ -339,65 +176,74 @@ static void put_all(struct visible *v, struct stacks *ret)
 						       .weight = (int64_t)t->root_weight });
 }
 
-static void visible_free(struct visible *v)
+/* One set of counters of those that the threads have. */
+static float *sum_sketches(struct visible *v)
 {
-	for (unsigned k = 0; k < v->threads; k++) {
-		struct worker *w = &v->workers[k];
+	float *all = NULL;
 
-		places_free(&w->places);
-		free(w->weight);
-		free(w->count);
-		free(w->first);
-		free(w->sketch);
-		map_free(&w->labels);
-		vec_free(&w->label);
-		trie_free(&w->trie);
+	for (unsigned k = 0; k < v->threads; k++) {
+		struct visible_worker *w = &v->workers[k];
+
+		if (all && w->sketch)
+			sketch_join(all, w->sketch);
+		else if (w->sketch)
+			all = w->sketch;
+		w->sketch = NULL;
 	}
-	free(v->workers);
-	place_names_free(&v->names);
-	map_free(&v->labels);
-	vec_free(&v->label);
+	return all;
 }
 
-static int find_names(struct visible *v, struct symbols *symbols)
+static int follow(struct visible *v)
 {
-	for (unsigned k = 1; k < v->threads; k++)
-		places_merge(&v->workers[0].places, &v->workers[k].places);
+	int r;
+
+	for (unsigned k = 0; k < v->threads; k++) {
+		struct visible_worker *w = &v->workers[k];
+
+		if (w->sketch)
+			continue;
+		w->sketch = sketch_new();
+		sketch_take(w->sketch, &w->trie);
+		trie_free(&w->trie);
+	}
+	v->sketch = sum_sketches(v);
+	r = visible_run(v, follow_paths);
+	v->deep = sum_sketches(v);
+	if (r < 0 || !v->deep)
+		return r;
 	for (unsigned k = 0; k < v->threads; k++)
-		merge_labels(v, &v->workers[k]);
-	choose_type(v);
-	return place_names_make(&v->names, v->source->trace, &v->workers[0].places, symbols,
-				v->o->inlines, v->o->counts, v->e);
+		trie_free(&v->workers[k].trie);
+	return visible_run(v, follow_paths);
 }
 
 int visible_stacks(struct source *s, struct symbols *symbols, const struct visible_opts *o,
 		   struct stacks *ret, uint32_t *type, struct err *e)
 {
-	struct visible v = { .source = s, .o = o, .threads = pool_threads(), .e = e };
-	size_t types = s->trace->n_types + 1;
+	struct visible v = { .source = s,
+			     .o = o,
+			     .threads = pool_threads(),
+			     .e = e,
+			     .max_nodes = o->max_nodes ? o->max_nodes : MAX_NODES };
+	bool large = false;
+	double all = 0;
 	int r;
 
-	v.type = UINT32_MAX;
-	v.workers = mem_alloc(v.threads * sizeof(*v.workers));
+	visible_begin(&v, symbols);
+	r = visible_choose_type(&v);
+	if (r == 0)
+		r = visible_run(&v, count_paths);
 	for (unsigned k = 0; k < v.threads; k++) {
-		v.workers[k].weight = mem_alloc(types * sizeof(uint64_t));
-		v.workers[k].count = mem_alloc(types * sizeof(uint64_t));
-		v.workers[k].first = mem_alloc(types * sizeof(uint64_t));
-		v.workers[k].sketch = mem_alloc(SKETCH * sizeof(float));
+		all += (double)v.workers[k].weight;
+		large |= v.workers[k].sketch != NULL;
 	}
-	r = run(&v, find_places);
-	if (r == 0)
-		r = find_names(&v, symbols);
-	if (r == 0)
-		r = run(&v, count_paths);
-	if (r == 0) {
-		sum_sketches(&v);
-		r = run(&v, follow_paths);
-	}
+	/* sums of floats are not exact */
+	v.threshold = 0.99 * all * (o->min_share < SKETCH_CERTAIN ? o->min_share : SKETCH_CERTAIN);
+	if (r == 0 && large)
+		r = follow(&v);
 	if (r == 0) {
 		put_all(&v, ret);
 		*type = v.type;
 	}
-	visible_free(&v);
+	visible_end(&v);
 	return r;
 }

@@ -488,15 +488,26 @@ int32_t tasks_parent_at(const struct tasks *t, int32_t pid, uint64_t time)
 	return m ? (int32_t)m->value : -1;
 }
 
-const struct task_map *tasks_find(const struct tasks *t, uint32_t space, uint64_t addr)
+const struct task_map *tasks_find_range(const struct tasks *t, uint32_t space, uint64_t addr,
+					uint64_t *from, uint64_t *until)
 {
+	*from = 0;
+	*until = UINT64_MAX; /* of which nothing is mapped at the last address */
 	for (int i = 0; i < 2 && space < t->spaces.n; i++, space = t->spaces.data[space].before) {
-		const struct task_map *m = task_tree_find(t->spaces.data[space].root, addr);
+		const struct task_map *m =
+			task_tree_find(t->spaces.data[space].root, addr, from, until);
 
 		if (m)
 			return m->dso == TASK_DSO_NONE ? NULL : m;
 	}
 	return NULL;
+}
+
+const struct task_map *tasks_find(const struct tasks *t, uint32_t space, uint64_t addr)
+{
+	uint64_t from, until;
+
+	return tasks_find_range(t, space, addr, &from, &until);
 }
 
 void tasks_each_map(const struct tasks *t, uint32_t space,

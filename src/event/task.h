@@ -97,6 +97,9 @@ int32_t tasks_pid_at(const struct tasks *t, int32_t tid, uint64_t time);
 int32_t tasks_parent_at(const struct tasks *t, int32_t pid, uint64_t time);
 /* NULL when nothing is mapped there. Kernel addresses are in the kernel's spaces only. */
 const struct task_map *tasks_find(const struct tasks *t, uint32_t space, uint64_t addr);
+/* The same; the answer holds for every address in *from <= addr < *until. */
+const struct task_map *tasks_find_range(const struct tasks *t, uint32_t space, uint64_t addr,
+					uint64_t *from, uint64_t *until);
 
 /* Everything mapped in a space, by address. */
 void tasks_each_map(const struct tasks *t, uint32_t space,

@@ -33,12 +33,27 @@ bool task_tree_conflict(const struct task_node *n, const struct task_map *map);
 void task_tree_each(const struct task_node *n, void (*fn)(void *ctx, const struct task_map *map),
 		    void *ctx);
 
-/* The mapping at addr, or NULL; inline, since every address of every stack asks. */
-static inline const struct task_map *task_tree_find(const struct task_node *n, uint64_t addr)
+/*
+ * The mapping at addr, or NULL; inline, since every address of every stack asks. The answer
+ * holds from *from to *until, which are narrowed to it.
+ */
+static inline const struct task_map *task_tree_find(const struct task_node *n, uint64_t addr,
+						    uint64_t *from, uint64_t *until)
 {
-	while (n && (addr < n->map.start || addr >= n->map.end))
+	while (n && (addr < n->map.start || addr >= n->map.end)) {
+		if (addr < n->map.start && n->map.start < *until)
+			*until = n->map.start;
+		if (addr >= n->map.end && n->map.end > *from)
+			*from = n->map.end;
 		n = addr < n->map.start ? n->left : n->right;
-	return n ? &n->map : NULL;
+	}
+	if (!n)
+		return NULL;
+	if (n->map.start > *from)
+		*from = n->map.start;
+	if (n->map.end < *until)
+		*until = n->map.end;
+	return &n->map;
 }
 
 #endif

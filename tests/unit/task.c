@@ -29,8 +29,15 @@ static const char *what(const struct tasks *t, int32_t pid, uint64_t time, uint6
 	static int turn;
 	char *p = text[turn++ % 4];
 	uint32_t space = pid < 0 ? tasks_kernel_at(t, time) : tasks_space_at(t, pid, time);
-	const struct task_map *m = tasks_find(t, space, addr);
+	uint64_t from, until;
+	const struct task_map *m = tasks_find_range(t, space, addr, &from, &until);
 
+	/* the same at both ends of the range, and something else beyond them */
+	if (from > addr || addr >= until || tasks_find(t, space, addr) != m ||
+	    tasks_find(t, space, from) != m || tasks_find(t, space, until - 1) != m ||
+	    (m && from && tasks_find(t, space, from - 1) == m) ||
+	    (m && tasks_find(t, space, until) == m))
+		return "wrong range";
 	if (!m)
 		return "-";
 	snprintf(p, 128, "%s+%" PRIx64, tasks_dso_path(t, m->dso), addr - m->start + m->pgoff);

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Call paths cut to what can be seen, of samples made by hand: every path that has
+ * the share has its true sum, whether a tree of all was kept or counters only.
+ */
+#include "calc/visible.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "tap.h"
+
+#define FUNCS 40
+#define DEPTH 24
+#define PAGE 0x1000u
+#define BASE 0x400000u
+
+struct shape {
+	const char *name;
+	unsigned samples, chunks, choice,
+		shared; /* how many callees; and outer frames that are one path */
+	unsigned depth;
+};
+
+struct made {
+	const struct shape *shape;
+	struct trace trace;
+	struct event_type type;
+	struct source source;
+};
+
+static uint64_t mixed(uint64_t x)
+{
+	return map_hash(x + 0x1234567);
+}
+
+/* The function at a depth of a sample, outermost first: different ones only by and by. */
+static unsigned func_at(const struct shape *s, unsigned sample, unsigned depth)
+{
+	if (depth < s->shared)
+		return depth % FUNCS;
+	return (unsigned)(mixed((uint64_t)sample << 8 | depth) % s->choice + depth) % FUNCS;
+}
+
+static unsigned depth_of(const struct shape *s, unsigned sample)
+{
+	return 2 + (unsigned)(mixed(sample) % (s->depth - 1));
+}
+
+static uint64_t weight_of(unsigned sample)
+{
+	return 1 + sample % 3;
+}
+
+/* Two processes that have the same files elsewhere. */
+static uint64_t where(unsigned sample, unsigned func)
+{
+	return BASE + (sample % 2 ? 0x10000000u : 0) + (uint64_t)func * 16 * PAGE;
+}
+
+static int read_chunk(struct source *src, size_t chunk, event_fn *fn, void *ctx, struct err *e)
+{
+	struct made *m = src->impl;
+	const struct shape *s = m->shape;
+	int r = 0;
+
+	(void)e;
+	for (unsigned i = (unsigned)chunk; i < s->samples && r == 0; i += s->chunks) {
+		unsigned n = depth_of(s, i);
+		uint64_t chain[DEPTH + 2] = { EVENT_CHAIN_USER };
+		struct event ev = { .kind = EVENT_SAMPLE,
+				    .have = EVENT_HAVE_CHAIN,
+				    .mode = EVENT_MODE_USER,
+				    .pid = 10 + (int)(i % 2),
+				    .tid = 10 + (int)(i % 2),
+				    .time = 1000 + i,
+				    .weight = weight_of(i),
+				    .chain = chain };
+
+		for (unsigned d = 0; d < n; d++) /* many addresses of a function */
+			chain[n - d] = where(i, func_at(s, i, d)) + 16 + mixed(i * 31 + d) % 64;
+		ev.chain_n = n + 1;
+		ev.ip = chain[1];
+		r = fn(ctx, &ev);
+	}
+	return r;
+}
+
+static void make(struct made *m, const struct shape *s)
+{
+	*m = (struct made){ .shape = s, .type = { .name = "hits" } };
+	m->trace.tasks = tasks_new();
+	m->trace.types = &m->type;
+	m->trace.n_types = 1;
+	for (int pid = 10; pid < 12; pid++) {
+		tasks_comm(m->trace.tasks, 1, pid, pid, pid == 10 ? "even" : "odd", false);
+		for (unsigned f = 0; f < FUNCS; f++) {
+			char path[32];
+			struct task_map map = { .start = where((unsigned)pid, f), .pgoff = 0 };
+
+			/* files that are not there: each is one frame without a name */
+			snprintf(path, sizeof(path), "/nowhere/f%02u", f);
+			map.end = map.start + PAGE;
+			map.dso = tasks_dso(m->trace.tasks, path, NULL, 0, false);
+			tasks_mmap(m->trace.tasks, 2, pid, pid, &map);
+		}
+	}
+	m->source = (struct source){ .trace = &m->trace,
+				     .format = "made by hand",
+				     .impl = m,
+				     .n_chunks = s->chunks,
+				     .read_chunk = read_chunk };
+}
+
+/* Paths as text hashes: "comm", "comm f01", ... to sums. */
+static uint64_t step(uint64_t hash, const char *name)
+{
+	return map_hash(hash ^ map_hash_bytes(name, strlen(name)));
+}
+
+static uint64_t all_paths(const struct shape *s, bool comm, struct map *sums)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < s->samples; i++) {
+		uint64_t hash = 1;
+		char name[16];
+
+		all += weight_of(i);
+		if (comm)
+			*map_at(sums, hash = step(hash, i % 2 ? "odd" : "even")) += weight_of(i);
+		for (unsigned d = 0; d < depth_of(s, i); d++) {
+			snprintf(name, sizeof(name), "f%02u", func_at(s, i, d));
+			*map_at(sums, hash = step(hash, name)) += weight_of(i);
+		}
+	}
+	return all;
+}
+
+static uint64_t got_paths(const struct stacks *s, bool comm, struct map *sums)
+{
+	uint64_t all = 0;
+
+	vec_each (&s->entries, en) {
+		const struct stack *k = &s->stacks.data[en->stack];
+		uint64_t hash = 1;
+
+		all += (uint64_t)en->weight;
+		if (comm && en->comm != STRTAB_NONE)
+			*map_at(sums, hash = step(hash, strtab_get(&s->strings, en->comm))) +=
+				(uint64_t)en->weight;
+		for (uint32_t i = 0; i < k->n; i++) {
+			const struct frame *f = &s->frames.data[s->frame_ids.data[k->first + i]];
+			const char *module = strtab_get(&s->strings, f->module);
+
+			*map_at(sums, hash = step(hash, strrchr(module, '/') + 1)) +=
+				(uint64_t)en->weight;
+		}
+	}
+	return all;
+}
+
+static void compare(const struct shape *s, uint32_t max_nodes, double min_share, bool comm)
+{
+	struct visible_opts o = {
+		.min_share = min_share, .by_comm = comm, .type = UINT32_MAX, .max_nodes = max_nodes
+	};
+	struct symbols *symbols = symbols_new(&(struct symbols_opts){ 0 });
+	struct map want = { 0 }, got = { 0 };
+	struct stacks stacks = { 0 };
+	unsigned missing = 0, wrong = 0, small = 0;
+	uint64_t all = all_paths(s, comm, &want);
+	struct err e = { 0 };
+	struct made m;
+	uint32_t type;
+
+	make(&m, s);
+	CHECK(visible_stacks(&m.source, symbols, &o, &stacks, &type, &e) == 0);
+	CHECK(got_paths(&stacks, comm, &got) == all);
+	for (size_t i = 0; i < want.cap; i++) {
+		const struct map_slot *w = &want.slots[i];
+		const uint64_t *g = w->used ? map_find(&got, w->key) : NULL;
+
+		if (!w->used)
+			continue;
+		missing += !g && (double)w->value >= (double)all * min_share;
+		wrong += g && *g != w->value;
+		small += g && (double)w->value < (double)all * min_share * 0.9;
+	}
+	if (missing || wrong || small > 0)
+		printf("# %s, %u nodes, %g: %u missing, %u wrong, %u too small\n", s->name,
+		       max_nodes, min_share, missing, wrong, small);
+	CHECK(!missing);
+	CHECK(!wrong);
+	CHECK(!small);
+	map_free(&want);
+	map_free(&got);
+	stacks_free(&stacks);
+	symbols_free(symbols);
+	tasks_free(m.trace.tasks);
+}
+
+int main(void)
+{
+	static const struct shape shapes[] = {
+		{ "all different", 20000, 7, 12, 1, 20 },
+		{ "one path", 3000, 3, 1, 12, 20 },
+		{ "deep, then different", 20000, 5, 3, 12, 24 },
+		{ "shallow", 20000, 4, 30, 0, 3 },
+		{ "a few", 5, 2, 3, 0, 4 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++)
+		for (unsigned k = 0; k < 6; k++)
+			compare(&shapes[i],
+				k % 3 == 0   ? 0
+				: k % 3 == 1 ? 20000
+					     : 300,
+				i % 2 ? 0.01 : 0.0005, k >= 3);
+	return tap_end();
+}
