@@ -112,9 +112,10 @@ static __always_inline __u32 user_regs(struct bpf_perf_event_data *ctx, struct s
 #endif
 	if ((__s64)s->r[REG_PC] <= 0 || !s->r[REG_SP])
 		return UNWIND_NONE;
-	/* Between two programs: the registers are the old one's, the memory is the new one's. */
+	/* Between two programs: the registers are the old one's, the memory is the new one's, and
+	 * no user code waits for this. */
 	if (bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve))
-		return UNWIND_BAD_ADDRESS;
+		return UNWIND_NONE;
 	return UNWIND_BOTTOM;
 }
 

@@ -313,12 +313,19 @@ static bool is_start(const char *name)
 
 static bool ends_abruptly(const struct names *n, const struct name_chain *c)
 {
-	const struct name_site *last;
+	const struct name_site *last, *inner;
+	const char *name;
 
 	if (!c->n)
 		return false;
 	last = &n->sites.data[n->chain_sites[c->first + c->n - 1]];
-	return last->mode == EVENT_MODE_USER && !is_start(names_function(n, last->frame));
+	name = names_function(n, last->frame);
+	if (last->mode != EVENT_MODE_USER || is_start(name))
+		return false;
+	/* the start of a stripped program has no name: the C library's stands before it */
+	inner = c->n > 1 ? &n->sites.data[n->chain_sites[c->first + c->n - 2]] : NULL;
+	name = name || !inner ? NULL : names_function(n, inner->frame);
+	return !name || !str_starts(name, "__libc_start_main");
 }
 
 struct names_cut names_count_cut(const struct names *n)

@@ -45,6 +45,8 @@ struct walker_off {
 	size_t n_cpus;
 	const int *cgroups; /* descriptors; only in these. Read by walker_open() */
 	size_t n_cgroups;
+	uint32_t threads; /* recorded, and that wait, at once; 0: 32768 */
+	uint32_t sums;	  /* in the kernel at once; 0: 32768 */
 };
 
 struct walker_opts {

@@ -34,7 +34,7 @@ int walker_off_configure(struct walker *w, struct err *e)
 	const struct walker_off *o = &w->o.off;
 	struct walk_bpf *b = w->bpf;
 	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
-	struct bpf_map *unused[] = { b->maps.off_targets, b->maps.off_waits, b->maps.off_stacks,
+	struct bpf_map *map[] = { b->maps.off_targets, b->maps.off_waits, b->maps.off_stacks,
 				     b->maps.off_sums0, b->maps.off_sums1 };
 
 	bpf_program__set_autoload(b->progs.off_switch, o->on);
@@ -43,10 +43,14 @@ int walker_off_configure(struct walker *w, struct err *e)
 	bpf_program__set_autoload(b->progs.off_exec, o->on && !o->all);
 	bpf_program__set_autoload(b->progs.off_exit, o->on && !o->all);
 	bpf_map__set_max_entries(b->maps.states, o->on ? 2 * cpus : cpus);
-	for (size_t i = 0; !o->on && i < ARRAY_SIZE(unused); i++)
-		bpf_map__set_max_entries(unused[i], 1);
+	for (size_t i = 0; !o->on && i < ARRAY_SIZE(map); i++)
+		bpf_map__set_max_entries(map[i], 1);
 	if (!o->on)
 		return 0;
+	for (size_t i = 0; o->threads && i < 2; i++)
+		bpf_map__set_max_entries(map[i], o->threads);
+	for (size_t i = 3; o->sums && i < ARRAY_SIZE(map); i++)
+		bpf_map__set_max_entries(map[i], o->sums);
 	if (!fits_cpus(o))
 		return err_set(e, EINVAL, "time off the CPU is summed on the first %d CPUs only",
 			       WALK_OFF_CPUS);

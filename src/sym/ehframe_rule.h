@@ -96,7 +96,7 @@ struct ehframe_rule {
  * carries one; only UNWIND_BOTTOM is a whole stack.
  */
 enum unwind_end {
-	UNWIND_NONE,	    /* there is no user stack (kernel thread, idle) */
+	UNWIND_NONE,	    /* there is no user stack (kernel thread, idle, in the middle of exec) */
 	UNWIND_BOTTOM,	    /* the outermost frame was reached */
 	UNWIND_DEPTH,	    /* cut: more frames than asked for */
 	UNWIND_NO_MAP,	    /* the address is in no known executable mapping */

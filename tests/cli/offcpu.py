@@ -149,6 +149,40 @@ r = record(f"--off-cpu -e dummy -a -- {WAITS} {MS} {TIMES}", "a.data")
 right("-a", sums(samples("a.data")), measured(r.out))
 check("-a: not kymo itself", not any(s[0] == "kymo" and "walker" in " ".join(s[4]) for s in samples("a.data")))
 
+# Some CPUs: where a program is not, it does not wait
+cpus = sorted(os.sched_getaffinity(0))
+for cpu, there in ((cpus[0], True), (cpus[-1], False)):
+    if there or len(cpus) > 1:
+        r = record(f"--off-cpu -e dummy -C {cpu} -- taskset -c {cpus[0]} {WAITS} {MS} {TIMES}", "c.data")
+        if there:
+            right("-C", sums(samples("c.data")), measured(r.out))
+        else:
+            same("-C: nothing of other CPUs", sums(samples("c.data")), {})
+
+# A user
+p = subprocess.Popen([WAITS, str(MS), "1000"], stdout=subprocess.DEVNULL, user=65534, cwd="/")
+r = record("--off-cpu -e dummy -u 65534 -- sleep 0.5", "u.data")
+found = samples("u.data")
+check("-u: what the user's processes wait", sums(found).get("in_sleep", 0) > 0.1e9, (r, found))
+check("-u: and nobody else", {s[0] for s in found} <= {"waits"}, {s[0] for s in found})
+p.kill(), p.wait()
+
+# In another pid namespace numbers are those of that namespace
+if run(["unshare", "-pf", "--mount-proc", "true"]).code:
+    skip("another pid namespace", "unshare does not work here")
+else:
+    r = run(["unshare", "-pf", "--mount-proc", KYMO, "record", "-o", path("ns.data"), "--off-cpu", "-e", "dummy", WAITS, str(MS), str(TIMES)])
+    found = samples("ns.data")
+    right("another pid namespace", sums(found), measured(r.out))
+    check("with its numbers", found and all(0 < s[1] < 100 for s in found), [s[1] for s in found])
+
+# A program's first milliseconds: its tables are not there yet, so copies of its stack are finished later
+env = {"XDG_CACHE_HOME": path("cold")}
+r = record(f"--off-cpu -e dummy -- sh -c 'for i in 1 2 3 4 5 6; do {WAITS} 1 1; done'", "first.data", env=env)
+chains = [s[4] for s in samples("first.data") if s[0] == "waits" and not {"bprm_execve", "do_exit"} & set(s[4])]
+cut = [c for c in chains if not {"_start", "clone3", "clone", "__clone"} & set(c)]
+check("stacks of a program's first milliseconds are whole", len(chains) >= 6 and not cut, cut or chains)
+
 # A cgroup
 mounts = [l.split() for l in open("/proc/mounts")]
 root = next((m[1] for m in mounts if m[2] == "cgroup2"), "/sys/fs/cgroup")

@@ -7,6 +7,7 @@
 
 #include <libgen.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/resource.h>
 
 #include "../lib/session.h"
@@ -367,6 +368,68 @@ static void limits(void)
 	capture_free(&c);
 }
 
+static __attribute__((noinline)) void wait_one_way(void)
+{
+	usleep(2000);
+	__asm__ volatile("" ::: "memory");
+}
+
+static __attribute__((noinline)) void wait_another_way(void)
+{
+	usleep(2000);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void *wait_in_thread(void *ctx)
+{
+	(void)ctx;
+	usleep(20000);
+	return NULL;
+}
+
+/* No room for sums of time off the CPU, nor for threads: it is counted, and a target refused. */
+static void off_limits(void)
+{
+	struct walker_opts o = { .off = { .on = true, .sums = 1, .threads = 1 } };
+	struct walker_stats st = { 0 };
+	struct err e = { 0 };
+	struct walker *w;
+	pthread_t thread;
+
+	if (walker_open(&o, &w, &e) < 0) {
+		SKIP("no time off the CPU here");
+		return;
+	}
+	CHECK_INT(walker_off_target(w, (int32_t)gettid(), true, &e), 0);
+	CHECK_INT(walker_off_target(w, 1, true, &e), -E2BIG);
+	CHECK(strstr(e.msg, "up to 1 threads") != NULL);
+	CHECK_INT(walker_off_start(w, &e), 0);
+	walker_off_switch(w, true);
+	for (int i = 0; i < 500 && !st.off_lost_sums; i++) {
+		wait_one_way();
+		wait_another_way();
+		walker_stats(w, &st);
+	}
+	CHECK(st.off_lost_sums > 0);
+	walker_close(w);
+
+	o.off.all = true;
+	o.off.sums = 0;
+	if (walker_open(&o, &w, &e) < 0)
+		return;
+	CHECK_INT(walker_off_start(w, &e), 0);
+	walker_off_switch(w, true);
+	for (int i = 0; i < 100 && !st.off_lost_tasks; i++) {
+		if (pthread_create(&thread, NULL, wait_in_thread, NULL) != 0)
+			break;
+		wait_one_way();
+		pthread_join(thread, NULL);
+		walker_stats(w, &st);
+	}
+	CHECK(st.off_lost_tasks > 0);
+	walker_close(w);
+}
+
 int main(int argc, char **argv)
 {
 	struct walker_opts o = { 0 };
@@ -393,6 +456,7 @@ int main(int argc, char **argv)
 		options();
 		cached();
 		limits();
+		off_limits();
 	}
 	return tap_end();
 }
