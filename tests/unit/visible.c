@@ -18,9 +18,11 @@
 
 struct shape {
 	const char *name;
-	unsigned samples, chunks, choice,
-		shared; /* how many callees; and outer frames that are one path */
+	unsigned samples, chunks;
+	unsigned choice; /* callees of a function */
+	unsigned shared; /* outer frames that are one path */
 	unsigned depth;
+	unsigned trunk; /* one in so many is one path all the way; 0: none */
 };
 
 struct made {
@@ -38,7 +40,7 @@ static uint64_t mixed(uint64_t x)
 /* The function at a depth of a sample, outermost first: different ones only by and by. */
 static unsigned func_at(const struct shape *s, unsigned sample, unsigned depth)
 {
-	if (depth < s->shared)
+	if (depth < s->shared || (s->trunk && sample % s->trunk == 0))
 		return depth % FUNCS;
 	return (unsigned)(mixed((uint64_t)sample << 8 | depth) % s->choice + depth) % FUNCS;
 }
@@ -204,11 +206,12 @@ static void compare(const struct shape *s, uint32_t max_nodes, double min_share,
 int main(void)
 {
 	static const struct shape shapes[] = {
-		{ "all different", 20000, 7, 12, 1, 20 },
-		{ "one path", 3000, 3, 1, 12, 20 },
-		{ "deep, then different", 20000, 5, 3, 12, 24 },
-		{ "shallow", 20000, 4, 30, 0, 3 },
-		{ "a few", 5, 2, 3, 0, 4 },
+		{ "all different", 20000, 7, 12, 1, 20, 0 },
+		{ "one path", 3000, 3, 1, 12, 20, 0 },
+		{ "different, and one path", 20000, 5, 30, 1, 24, 3 },
+		{ "deep, then different", 20000, 5, 3, 12, 24, 0 },
+		{ "shallow", 20000, 4, 30, 0, 3, 0 },
+		{ "a few", 5, 2, 3, 0, 4, 0 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++)
