@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo ftrace record: trace into a trace.dat. */
 #define OPT_ARGS struct ftrace_record_args
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/ftrace.h"
 #include "cmd/ftrace_opts.h"
-#include "cmd/ftrace_save.h"
-#include "cmd/ftrace_wait.h"
-#include "live/ftrace_about.h"
-#include "live/ftrace_capture.h"
+#include "cmd/ftrace_run.h"
 
 struct ftrace_record_args {
 	struct ftrace_args t; /* first: the shared options expect it there */
@@ -53,55 +47,13 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static int record(args_t *a, struct ftrace *f, struct ftrace_wait *w, char **argv, struct err *e)
-{
-	AUTO_FREE char *base = strrchr(a->t.output, '/') ? mem_strdup(strrchr(a->t.output, '/') + 1)
-							 : mem_strdup(a->t.output);
-	AUTO_FREE char *pages =
-		a->t.temp ? mem_printf("%s/%s", a->t.temp, base) : mem_strdup(a->t.output);
-	struct ftrace_capture_opts co = { .output = pages,
-					  .max_kb = a->t.max_kb,
-					  .sleep_us = a->t.sleep_us,
-					  .priority = a->t.priority };
-	struct ftrace_capture *c = NULL;
-	const pid_t *tids;
-	size_t n;
-	int r = ftrace_open(f, &a->t.o, e);
-
-	if (r >= 0 && a->t.filter_command && w->child.pid > 0)
-		vec_push(&a->t.o.pids, w->child.pid);
-	if (r >= 0)
-		r = ftrace_pids(f, e);
-	if (r >= 0)
-		r = ftrace_capture_start(f, &co, &c, e);
-	if (r < 0)
-		return r;
-	tids = ftrace_capture_tids(c, &n);
-	if (!a->t.no_filter && !a->t.o.pids.n)
-		r = ftrace_exclude(f, tids, n, e);
-	if (r >= 0)
-		r = ftrace_start(f, e);
-	if (r >= 0) {
-		if (f->note[0] && !a->t.quiet)
-			command_note("%s", f->note);
-		r = ftrace_wait_run(w, argv ? argv[0] : NULL, e);
-	}
-	ftrace_stop(f, NULL);
-	ftrace_capture_stop(c);
-	if (r >= 0)
-		r = ftrace_save(f, c, &a->t, e);
-	/* what could not be written to the file is still there */
-	ftrace_capture_free(c, r < 0 && ftrace_capture_bytes(c) > 0);
-	return r;
-}
-
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	args_t *a = args;
 	struct ftrace_wait w = { .limit_ns = (uint64_t)a->seconds * 1000000000u };
 	struct ftrace f = { 0 };
 	AUTO_FREE char **as_user = NULL;
-	int r, bad;
+	int r;
 
 	if (!a->t.any_option) {
 		err_set(e, EINVAL, "what shall be traced?");
@@ -129,15 +81,13 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		vec_push(&ftrace_args_buffer(&a->t)->options, "nofunction-trace");
 	r = ftrace_wait_open(&w, argc || as_user ? argv : NULL, e);
 	if (r >= 0)
-		r = record(a, &f, &w, argc || as_user ? argv : NULL, e);
+		r = ftrace_open(&f, &a->t.o, e);
+	if (r >= 0)
+		r = ftrace_run_capture(&a->t, &f, &w, argc || as_user ? argv : NULL, e);
 	ftrace_wait_close(&w);
 	if (a->t.keep_buffers && r >= 0)
 		ftrace_forget(&f);
-	bad = ftrace_close(&f);
-	if (bad)
-		command_note(
-			"%d settings could not be put back; kymo reset-ftrace puts all to rest",
-			bad);
+	ftrace_run_close(&f);
 	return r < 0 ? r : w.exit_code;
 }
 

@@ -49,6 +49,17 @@ static int on_word(const struct opt *o, const char *value, bool unset, void *arg
 	return 0;
 }
 
+static int on_hook(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	args_t *a = args;
+
+	(void)o;
+	(void)unset;
+	(void)e;
+	vec_push(&a->p.hooks, value);
+	return 0;
+}
+
 static int on_time(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	args_t *a = args;
@@ -123,6 +134,11 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "uname", uname, "the machine it was recorded on"),
 	OPT_FLAG(0, "version", version, "the program that recorded it"),
 	OPT_FLAG(0, "check-events", check_events, "fail when a format is not understood"),
+	OPT_FLAG(0, "profile", profile, "where tasks spent their time, by pairs of events"),
+	OPT_FN('H', "hook", "START,FIELD/END,FIELD", on_hook,
+	       "with --profile: time between these two as well"),
+	OPT_FLAG('G', "global-irqs", p.global_irqs, "with --profile: interrupts are of no task"),
+	OPT_FLAG(0, "by-comm", p.by_comm, "with --profile: tasks of one name as one"),
 	OPT_FLAG('T', "filter-test", test_filters, "only check the filters"),
 	OPT_END,
 };
@@ -158,6 +174,7 @@ static void drop(void *args)
 	vec_free(&a->raw_events);
 	vec_free(&a->plain_events);
 	vec_free(&a->plugin_opts);
+	vec_free(&a->p.hooks);
 }
 
 static const struct example examples[] = {

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/out.h"
 #include "base/vec.h"
+#include "cmd/ftrace_profile.h"
 #include "view/ftrace_text.h"
 
 struct ftrace_report_filter {
@@ -30,6 +31,8 @@ struct ftrace_report_args {
 	bool no_irqs, no_softirqs, no_plugins, quiet;
 	bool stat, uname, version, events, formats, endian, page_size, functions, printk, list_cpus;
 	bool first, last, check_events, test_filters;
+	bool profile;
+	struct ftrace_profile_opts p;
 };
 
 int ftrace_report_run(struct ftrace_report_args *a, struct out *out, struct err *e);

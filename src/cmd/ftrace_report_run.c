@@ -444,6 +444,7 @@ static bool print_text(const struct report *r, const struct file *f)
 	if (!b || !b->text)
 		return false;
 	out_add(r->out, b->text, b->text_size);
+	out_putc(r->out, '\n'); /* as trace-cmd does */
 	return true;
 }
 
@@ -452,7 +453,6 @@ static int show(struct report *r, struct err *e)
 	size_t n_files = r->files.n;
 	bool only = r->a->stat || r->a->uname || r->a->version;
 
-	(void)e;
 	r->tagged = n_files > 1;
 	for (size_t i = 0; i < n_files; i++)
 		add_handle(r, r->files.data[i], 0, n_files > 1 ? r->a->inputs.data[i].path : NULL);
@@ -476,6 +476,14 @@ static int show(struct report *r, struct err *e)
 		r->tagged = n_files > 1 || f->t->n_buffers > 1;
 	}
 	if (only)
+		return 0;
+	for (size_t i = 0; i < n_files && r->a->profile; i++) {
+		int code = ftrace_profile_print(r->files.data[i]->s, &r->a->p, false, r->out, e);
+
+		if (code < 0)
+			return code;
+	}
+	if (r->a->profile)
 		return 0;
 	print_all(r);
 	if (r->a->wakeup)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* kymo ftrace stream: trace and print at once; profile: trace and sum up. */
+/* kymo ftrace stream: trace and print at once. */
 #define OPT_ARGS struct stream_args
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -14,9 +13,7 @@
 #include "cmd/command.h"
 #include "cmd/ftrace.h"
 #include "cmd/ftrace_opts.h"
-#include "cmd/ftrace_save.h"
-#include "cmd/ftrace_sums.h"
-#include "cmd/ftrace_wait.h"
+#include "cmd/ftrace_run.h"
 #include "live/ftrace_about.h"
 #include "live/ftrace_capture.h"
 #include "store/tracedat.h"
@@ -317,32 +314,12 @@ static const struct opt stream_opts[] = {
 	OPT_END,
 };
 
-typedef int live_fn(args_t *a, struct ftrace *f, struct ftrace_wait *w, char **argv, struct err *e);
-
-static int with_tracing(args_t *a, int argc, char **argv, live_fn *fn, struct err *e)
-{
-	struct ftrace_wait w = { .limit_ns = (uint64_t)a->seconds * 1000000000u };
-	struct ftrace f = { 0 };
-	int r = ftrace_args_check(&a->t, e), bad;
-
-	if (r >= 0 && a->t.filter_command && !argc)
-		r = err_set(e, EINVAL, "-F traces a command, and none was given");
-	if (r >= 0)
-		r = ftrace_wait_open(&w, argc ? argv : NULL, e);
-	if (r >= 0)
-		r = fn(a, &f, &w, argc ? argv : NULL, e);
-	ftrace_wait_close(&w);
-	bad = ftrace_close(&f);
-	if (bad)
-		command_note(
-			"%d settings could not be put back; kymo reset-ftrace puts all to rest",
-			bad);
-	return r < 0 ? r : w.exit_code;
-}
-
 static int run_stream(void *args, int argc, char **argv, struct err *e)
 {
 	args_t *a = args;
+	struct ftrace_wait w = { .limit_ns = (uint64_t)a->seconds * 1000000000u };
+	struct ftrace f = { 0 };
+	int r;
 
 	if (!a->t.any_option) {
 		err_set(e, EINVAL, "what shall be traced?");
@@ -350,7 +327,16 @@ static int run_stream(void *args, int argc, char **argv, struct err *e)
 	}
 	if (a->t.o.buffers.n > 1)
 		return err_set(e, EINVAL, "stream shows one instance; record takes several");
-	return with_tracing(a, argc, argv, stream, e);
+	r = ftrace_args_check(&a->t, e);
+	if (r >= 0 && a->t.filter_command && !argc)
+		r = err_set(e, EINVAL, "-F traces a command, and none was given");
+	if (r >= 0)
+		r = ftrace_wait_open(&w, argc ? argv : NULL, e);
+	if (r >= 0)
+		r = stream(a, &f, &w, argc ? argv : NULL, e);
+	ftrace_wait_close(&w);
+	ftrace_run_close(&f);
+	return r < 0 ? r : w.exit_code;
 }
 
 static void drop(void *args)
@@ -373,80 +359,5 @@ const struct command cmd_ftrace_stream = {
 	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(args_t),
 	.run = run_stream,
-	.drop = drop,
-};
-
-/* --- profile --- */
-
-static int profile(args_t *a, struct ftrace *f, struct ftrace_wait *w, char **argv, struct err *e)
-{
-	AUTO_FREE char *path = mem_printf("%s/kymo-profile-%ld", a->t.temp, (long)getpid());
-	struct ftrace_capture_opts co = { .output = path };
-	struct ftrace_capture *c = NULL;
-	struct source *s = NULL;
-	const pid_t *tids;
-	size_t n;
-	int r = ftrace_open(f, &a->t.o, e);
-
-	if (r >= 0 && a->t.filter_command && w->child.pid > 0)
-		vec_push(&a->t.o.pids, w->child.pid);
-	if (r >= 0)
-		r = ftrace_pids(f, e);
-	if (r >= 0)
-		r = ftrace_capture_start(f, &co, &c, e);
-	if (r < 0)
-		return r;
-	tids = ftrace_capture_tids(c, &n);
-	if (!a->t.o.pids.n)
-		r = ftrace_exclude(f, tids, n, e);
-	if (r >= 0)
-		r = ftrace_start(f, e);
-	if (r >= 0)
-		r = ftrace_wait_run(w, argv ? argv[0] : NULL, e);
-	ftrace_stop(f, NULL);
-	ftrace_capture_stop(c);
-	a->t.output = path;
-	a->t.quiet = true;
-	a->t.compression = "none";
-	if (r >= 0)
-		r = ftrace_save(f, c, &a->t, e);
-	ftrace_capture_free(c, false);
-	if (r >= 0)
-		r = tracedat_open(path, &s, e);
-	unlink(path);
-	if (r >= 0)
-		r = ftrace_sums_tasks(s, e);
-	source_close(s);
-	a->t.output = NULL;
-	return r;
-}
-
-static int run_profile(void *args, int argc, char **argv, struct err *e)
-{
-	static const char *const usual[] = { "sched:sched_switch",     "sched:sched_wakeup",
-					     "sched:sched_wakeup_new", "irq:irq_handler_entry",
-					     "irq:irq_handler_exit",   "irq:softirq_entry",
-					     "irq:softirq_exit" };
-	args_t *a = args;
-
-	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
-		vec_push(&ftrace_args_buffer(&a->t)->events,
-			 (struct ftrace_event_opt){ .name = usual[i] });
-	a->t.temp = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
-	return with_tracing(a, argc, argv, profile, e);
-}
-
-const struct command cmd_ftrace_profile = {
-	.name = "profile",
-	.group = "ftrace",
-	.summary = "where tasks ran, waited and were interrupted",
-	.usage = "[OPTIONS] [--] [COMMAND [ARGS]]",
-	.about = "Traces scheduling and interrupts, and what -e adds, until the command ends or "
-		 "Ctrl-C; "
-		 "then sums up by task and event.",
-	.opts = stream_opts,
-	.parse = OPT_STOP_AT_ARG,
-	.args_size = sizeof(args_t),
-	.run = run_profile,
 	.drop = drop,
 };

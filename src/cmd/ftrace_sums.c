@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* kymo ftrace hist, mem, and the tables of profile. */
+/* kymo ftrace hist and mem. */
 #define OPT_ARGS struct sums_args
-#include "cmd/ftrace_sums.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -14,12 +13,13 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "cmd/ftrace.h"
+#include "cmd/ftrace_profile.h"
 #include "cmd/input.h"
 #include "store/tracedat.h"
 
 struct sums_args {
 	const char *input;
-	bool by_task;
+	bool all_tasks;
 };
 
 /* Fields of the events that are looked at, found once. */
@@ -45,113 +45,6 @@ static bool value(const struct known *k, int i, const struct event *ev, int64_t 
 	return k->field[i] && field_int(k->field[i], ev->raw, ev->raw_size, ret);
 }
 
-/* --- tasks --- */
-
-struct task {
-	int32_t tid;
-	uint64_t ran, switches, since; /* since: 0 when not on a CPU */
-	uint64_t woken, wait_n, wait_sum, wait_max;
-};
-
-struct tasks_sum {
-	struct trace *trace;
-	struct known sw, wake, wake_new, irq_in, irq_out, soft_in, soft_out;
-	struct map index; /* tid to index + 1; idle tasks are left out */
-	VEC(struct task) tasks;
-	uint64_t *count;      /* by type */
-	struct map irq, soft; /* CPU to when it began */
-	uint64_t irq_n, irq_ns, irq_max, soft_n, soft_ns, soft_max;
-};
-
-static struct task *task_of(struct tasks_sum *t, int64_t tid)
-{
-	uint64_t *at;
-
-	if (!tid)
-		return NULL;
-	at = map_at(&t->index, (uint64_t)tid);
-	if (!*at) {
-		struct task *n = vec_add(&t->tasks);
-
-		n->tid = (int32_t)tid;
-		*at = t->tasks.n;
-	}
-	return &t->tasks.data[*at - 1];
-}
-
-static void switched(struct tasks_sum *t, const struct event *ev)
-{
-	struct task *task;
-	int64_t prev, next;
-
-	if (!value(&t->sw, 0, ev, &prev) || !value(&t->sw, 1, ev, &next))
-		return;
-	task = task_of(t, prev);
-	if (task) {
-		task->ran += ev->time - (task->since ? task->since : t->trace->first_time);
-		task->since = 0;
-		task->switches++;
-	}
-	task = task_of(t, next);
-	if (!task)
-		return;
-	task->since = ev->time;
-	if (task->woken) {
-		uint64_t took = ev->time - task->woken;
-
-		task->wait_n++;
-		task->wait_sum += took;
-		task->wait_max = took > task->wait_max ? took : task->wait_max;
-		task->woken = 0;
-	}
-}
-
-static void span(struct map *began, const struct event *ev, bool in, uint64_t *n, uint64_t *ns,
-		 uint64_t *max)
-{
-	uint64_t *at = map_at(began, ev->cpu), took;
-
-	if (in) {
-		*at = ev->time;
-		return;
-	}
-	if (!*at)
-		return;
-	took = ev->time - *at;
-	*at = 0;
-	++*n;
-	*ns += took;
-	*max = took > *max ? took : *max;
-}
-
-static int add_task_event(void *ctx, const struct event *ev)
-{
-	struct tasks_sum *t = ctx;
-	const struct event_type *type = &t->trace->types[ev->type];
-	int64_t pid;
-
-	t->count[ev->type]++;
-	if (type == t->sw.type) {
-		switched(t, ev);
-	} else if (type == t->wake.type || type == t->wake_new.type) {
-		if (value(type == t->wake.type ? &t->wake : &t->wake_new, 0, ev, &pid) &&
-		    task_of(t, pid))
-			task_of(t, pid)->woken = ev->time;
-	} else if (type == t->irq_in.type || type == t->irq_out.type) {
-		span(&t->irq, ev, type == t->irq_in.type, &t->irq_n, &t->irq_ns, &t->irq_max);
-	} else if (type == t->soft_in.type || type == t->soft_out.type) {
-		span(&t->soft, ev, type == t->soft_in.type, &t->soft_n, &t->soft_ns, &t->soft_max);
-	}
-	return 0;
-}
-
-static int by_ran(const void *a, const void *b)
-{
-	const struct task *x = a, *y = b;
-
-	return x->ran > y->ran ? -1 : x->ran < y->ran;
-}
-
 static const char *comm_of(const struct trace *t, int32_t tid)
 {
 	uint32_t id = tasks_comm_at(t->tasks, tid, UINT64_MAX - 1);
@@ -159,94 +52,7 @@ static const char *comm_of(const struct trace *t, int32_t tid)
 	return id == STRTAB_NONE ? "<...>" : strtab_get(tasks_strings(t->tasks), id);
 }
 
-static void print_tasks(struct tasks_sum *t)
-{
-	if (t->tasks.n)
-		qsort(t->tasks.data, t->tasks.n, sizeof(*t->tasks.data), by_ran);
-	printf("%-16s %8s %12s %9s %9s %12s %12s\n", "TASK", "TID", "ON CPU ms", "SWITCHES",
-	       "WAKEUPS", "WAITED us", "LONGEST us");
-	vec_each (&t->tasks, x)
-		printf("%-16s %8d %12.3f %9" PRIu64 " %9" PRIu64 " %12.1f %12.1f\n",
-		       comm_of(t->trace, x->tid), x->tid, (double)x->ran / 1e6, x->switches,
-		       x->wait_n, x->wait_n ? (double)x->wait_sum / 1e3 / (double)x->wait_n : 0.0,
-		       (double)x->wait_max / 1e3);
-	if (t->irq_n || t->soft_n) {
-		printf("\n%-16s %8s %12s %12s\n", "INTERRUPTS", "COUNT", "TIME ms", "LONGEST us");
-		if (t->irq_n)
-			printf("%-16s %8" PRIu64 " %12.3f %12.1f\n", "hard", t->irq_n,
-			       (double)t->irq_ns / 1e6, (double)t->irq_max / 1e3);
-		if (t->soft_n)
-			printf("%-16s %8" PRIu64 " %12.3f %12.1f\n", "soft", t->soft_n,
-			       (double)t->soft_ns / 1e6, (double)t->soft_max / 1e3);
-	}
-	printf("\n%-40s %12s\n", "EVENT", "COUNT");
-	for (size_t i = 0; i < t->trace->n_types; i++)
-		printf("%-40s %12" PRIu64 "\n", t->trace->types[i].name, t->count[i]);
-}
-
-int ftrace_sums_tasks(struct source *s, struct err *e)
-{
-	struct tasks_sum t = { .trace = s->trace };
-	int r;
-
-	t.sw = find(s->trace, "sched_switch", (const char *[]){ "prev_pid", "next_pid", NULL });
-	t.wake = find(s->trace, "sched_wakeup", (const char *[]){ "pid", NULL });
-	t.wake_new = find(s->trace, "sched_wakeup_new", (const char *[]){ "pid", NULL });
-	t.irq_in = find(s->trace, "irq_handler_entry", (const char *[]){ NULL });
-	t.irq_out = find(s->trace, "irq_handler_exit", (const char *[]){ NULL });
-	t.soft_in = find(s->trace, "softirq_entry", (const char *[]){ NULL });
-	t.soft_out = find(s->trace, "softirq_exit", (const char *[]){ NULL });
-	t.count = mem_alloc((s->trace->n_types + 1) * sizeof(*t.count));
-	r = s->read_ordered(s, false, add_task_event, &t, e);
-	vec_each (&t.tasks, x)
-		if (x->since)
-			x->ran += s->trace->last_time - x->since;
-	if (r >= 0)
-		print_tasks(&t);
-	map_free(&t.index);
-	map_free(&t.irq);
-	map_free(&t.soft);
-	vec_free(&t.tasks);
-	free(t.count);
-	return r < 0 ? r : 0;
-}
-
 /* --- hist --- */
-
-struct hist_row {
-	uint32_t type;
-	int32_t tid; /* -1: all */
-	uint64_t n;
-};
-
-struct hist {
-	struct map index; /* type and tid to index + 1 */
-	VEC(struct hist_row) rows;
-	bool by_task;
-	uint64_t total;
-};
-
-static int add_hist(void *ctx, const struct event *ev)
-{
-	struct hist *h = ctx;
-	int32_t tid = h->by_task ? ev->tid : -1;
-	uint64_t *at = map_at(&h->index, (uint64_t)ev->type << 32 | (uint32_t)tid);
-
-	if (!*at) {
-		vec_push(&h->rows, (struct hist_row){ ev->type, tid, 0 });
-		*at = h->rows.n;
-	}
-	h->rows.data[*at - 1].n++;
-	h->total++;
-	return 0;
-}
-
-static int by_count(const void *a, const void *b)
-{
-	const struct hist_row *x = a, *y = b;
-
-	return x->n != y->n ? (x->n > y->n ? -1 : 1) : x->type < y->type ? -1 : x->type > y->type;
-}
 
 static int open_input(const struct sums_args *a, int argc, char **argv, struct source **ret,
 		      struct err *e)
@@ -259,39 +65,31 @@ static int open_input(const struct sums_args *a, int argc, char **argv, struct s
 static int run_hist(void *args, int argc, char **argv, struct err *e)
 {
 	const struct sums_args *a = args;
-	struct hist h = { .by_task = a->by_task };
 	struct source *s;
+	struct out out;
 	int r = open_input(a, argc, argv, &s, e);
 
 	if (r < 0)
 		return r;
-	r = s->read_ordered(s, false, add_hist, &h, e);
-	if (h.rows.n)
-		qsort(h.rows.data, h.rows.n, sizeof(*h.rows.data), by_count);
-	vec_each (&h.rows, x) {
-		printf("%6.2f%% %10" PRIu64 "  %s", 100.0 * (double)x->n / (double)h.total, x->n,
-		       s->trace->types[x->type].name);
-		if (h.by_task)
-			printf("  %s-%d", comm_of(s->trace, x->tid), x->tid);
-		putchar('\n');
-	}
+	out_init(&out, STDOUT_FILENO);
+	r = ftrace_hist_print(s, a->all_tasks, &out, e);
+	out_flush(&out);
+	out_free(&out);
 	input_warn(s);
-	map_free(&h.index);
-	vec_free(&h.rows);
 	source_close(s);
-	return r < 0 ? r : 0;
+	return r;
 }
 
 static const struct opt hist_opts[] = {
 	OPT_STR_C('i', "input", "FILE", input, "read FILE (default: trace.dat)", "@files"),
-	OPT_FLAG('P', "by-task", by_task, "by task as well"),
+	OPT_FLAG('P', "all-tasks", all_tasks, "all tasks together"),
 	OPT_END,
 };
 
 const struct command cmd_ftrace_hist = {
 	.name = "hist",
 	.group = "ftrace",
-	.summary = "how often each event of a trace.dat came",
+	.summary = "how often each event or function of a trace.dat came, with stacks",
 	.usage = "[-P] [FILE]",
 	.about = "kymo ftrace record -R 'hist:keys=...' counts in the kernel; kymo ftrace show "
 		 "--hist "

@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "cmd/command.h"
-#include "cmd/ftrace_wait.h"
+#include "cmd/ftrace_run.h"
 #include "cmd/functool.h"
 
 #define MAX_PROBES 2000
@@ -290,7 +290,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	struct counting c = { .a = a };
 	struct ftrace_wait w = { 0 };
 	char **command = argc > 1 ? argv + 1 : NULL;
-	int r, bad;
+	int r;
 
 	if (argc < 1) {
 		err_set(e, EINVAL, "which functions?");
@@ -307,11 +307,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r >= 0)
 		r = count(&c, argv[0], command, &w, e);
 	ftrace_wait_close(&w);
-	bad = ftrace_close(&c.f);
-	if (bad)
-		command_note(
-			"%d settings could not be put back; kymo reset-ftrace puts all to rest",
-			bad);
+	ftrace_run_close(&c.f);
 	vec_each (&c.rows, x)
 		free(x->name);
 	vec_free(&c.rows);

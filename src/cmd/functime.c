@@ -13,13 +13,13 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "cmd/command.h"
-#include "cmd/ftrace_save.h"
-#include "cmd/ftrace_wait.h"
+#include "cmd/ftrace_run.h"
 #include "cmd/functool.h"
 #include "cmd/input.h"
 #include "cmd/uprobe_where.h"
 #include "event/text.h"
-#include "live/ftrace_capture.h"
+#include "event/probe.h"
+#include "live/probe_define.h"
 #include "store/tracedat.h"
 
 #define BUCKETS 64
@@ -33,9 +33,11 @@ struct args {
 
 /* How begin and end are told apart, and what pairs them. */
 struct plan {
+	const char *name;	 /* of what is no function */
 	const char *begin, *end; /* events as SYSTEM:NAME */
+	const char *kind;	 /* what tells them apart, as their text has it: "action" */
 	bool by_cpu;		 /* interrupts belong to CPUs, calls to threads */
-	bool graph;		 /* one event has both times */
+	bool turns; /* the event ends one and begins the next; idle ones do not count */
 };
 
 struct call {
@@ -44,8 +46,15 @@ struct call {
 	char *text;
 };
 
+/* One kind of interrupt, or threads of one name. */
+struct kind {
+	uint64_t n, sum, max;
+};
+
 struct nest {
 	uint64_t time[MAX_NESTED];
+	int32_t tid[MAX_NESTED];
+	uint32_t kind[MAX_NESTED];
 	char *text[MAX_NESTED];
 	size_t n;
 };
@@ -53,8 +62,11 @@ struct nest {
 struct timing {
 	struct source *s;
 	const struct event_type *begin, *end;
-	const struct field *call_at, *return_at;
+	const struct field *next_pid, *kind_field;
+	const struct ftrace_opts *o;
 	const struct plan *plan;
+	struct strtab kind_names;
+	VEC(struct kind) kinds;
 	struct map index; /* thread or CPU to its nest + 1 */
 	VEC(struct nest *) nests;
 	uint64_t bucket[BUCKETS], n, sum, max, lone;
@@ -100,22 +112,80 @@ static char *text_of(const struct timing *t, const struct event *ev, const struc
 	return mem_strdup(strbuf_str(&b));
 }
 
+/* The word behind "action=" or "name=" of its text; of a switch, who comes. */
+static uint32_t kind_of(struct timing *t, const struct event *ev, const char *text)
+{
+	AUTO_FREE char *key = mem_printf("%s=", t->plan->kind);
+	const char *at = strstr(text, key);
+	const void *name;
+	size_t n;
+
+	if (t->plan->turns)
+		return t->kind_field && field_bytes(t->kind_field, ev->raw, ev->raw_size, &name, &n)
+			       ? strtab_addn(&t->kind_names, name, strnlen(name, n))
+			       : STRTAB_NONE;
+	if (!at)
+		return STRTAB_NONE;
+	at += strlen(key);
+	return strtab_addn(&t->kind_names, at, strcspn(at, " ]"));
+}
+
+static void add_kind(struct timing *t, uint32_t id, uint64_t took)
+{
+	struct kind *k;
+
+	if (id == STRTAB_NONE)
+		return;
+	while (t->kinds.n <= id)
+		vec_add(&t->kinds);
+	k = &t->kinds.data[id];
+	k->n++;
+	k->sum += took;
+	k->max = took > k->max ? took : k->max;
+}
+
+static void begin_one(struct timing *t, struct nest *n, const struct event *ev, int32_t tid)
+{
+	if (n->n == MAX_NESTED)
+		return;
+	n->time[n->n] = ev->time;
+	n->tid[n->n] = tid;
+	n->text[n->n] = t->plan->turns ? mem_printf("CPU %u", ev->cpu) : text_of(t, ev, t->begin);
+	n->kind[n->n] = t->plan->kind ? kind_of(t, ev, n->text[n->n]) : STRTAB_NONE;
+	n->n++;
+}
+
+static void end_one(struct timing *t, struct nest *n, const struct event *ev)
+{
+	uint64_t took;
+
+	if (!n->n) {
+		t->lone++;
+		return;
+	}
+	n->n--;
+	took = ev->time - n->time[n->n];
+	add_kind(t, n->kind[n->n], took);
+	add_call(t, n->time[n->n], took, n->tid[n->n], n->text[n->n]);
+}
+
+/* With -p, switches to others are seen as well, but not how long they stay. */
+static bool wanted(const struct ftrace_opts *o, int64_t tid)
+{
+	vec_each (&o->pids, p)
+		if (*p == tid)
+			return true;
+	return !o->pids.n;
+}
+
 static int on_event(void *ctx, const struct event *ev)
 {
 	struct timing *t = ctx;
 	const struct event_type *type = &t->s->trace->types[ev->type];
 	uint64_t *at;
 	struct nest *n;
+	int64_t next;
 
-	if (t->plan->graph && type == t->end) {
-		int64_t from, to;
-
-		if (t->call_at && t->return_at &&
-		    field_int(t->call_at, ev->raw, ev->raw_size, &from) &&
-		    field_int(t->return_at, ev->raw, ev->raw_size, &to))
-			add_call(t, ev->time, (uint64_t)(to - from), ev->tid, mem_strdup(""));
-		return 0;
-	}
 	if (type != t->begin && type != t->end)
 		return 0;
 	at = map_at(&t->index, t->plan->by_cpu ? ev->cpu : (uint32_t)ev->tid);
@@ -124,16 +194,16 @@ static int on_event(void *ctx, const struct event *ev)
 		*at = t->nests.n;
 	}
 	n = t->nests.data[*at - 1];
-	if (type == t->begin) {
-		if (n->n < MAX_NESTED) {
-			n->time[n->n] = ev->time;
-			n->text[n->n++] = text_of(t, ev, type);
-		}
-	} else if (n->n) {
-		n->n--;
-		add_call(t, n->time[n->n], ev->time - n->time[n->n], ev->tid, n->text[n->n]);
+	if (t->plan->turns) {
+		if (n->n)
+			end_one(t, n, ev);
+		if (t->next_pid && field_int(t->next_pid, ev->raw, ev->raw_size, &next) && next &&
+		    wanted(t->o, next))
+			begin_one(t, n, ev, (int32_t)next);
+	} else if (type == t->begin) {
+		begin_one(t, n, ev, ev->tid);
 	} else {
-		t->lone++;
+		end_one(t, n, ev);
 	}
 	return 0;
 }
@@ -198,6 +268,35 @@ static void print_slow(struct timing *t)
 	}
 }
 
+static void print_kinds(const struct timing *t)
+{
+	uint32_t order[256];
+	size_t n = t->kinds.n < ARRAY_SIZE(order) ? t->kinds.n : ARRAY_SIZE(order);
+
+	if (!n)
+		return;
+	/* few, and most of them in order already */
+	for (size_t i = 0; i < n; i++) {
+		size_t at = i;
+
+		for (; at && t->kinds.data[order[at - 1]].sum < t->kinds.data[i].sum; at--)
+			order[at] = order[at - 1];
+		order[at] = (uint32_t)i;
+	}
+	printf("\n%-24s %10s %12s %12s %12s\n", t->plan->turns ? "THREAD" : "KIND", "COUNT",
+	       "TOTAL", "AVERAGE", "LONGEST");
+	for (size_t i = 0; i < n; i++) {
+		const struct kind *k = &t->kinds.data[order[i]];
+		char sum[32], mean[32], max[32];
+
+		put_ns(k->sum, sum, sizeof(sum));
+		put_ns(k->sum / k->n, mean, sizeof(mean));
+		put_ns(k->max, max, sizeof(max));
+		printf("%-24s %10" PRIu64 " %12s %12s %12s\n", strtab_get(&t->kind_names, order[i]),
+		       k->n, sum, mean, max);
+	}
+}
+
 static const struct event_type *find(const struct trace *t, const char *name)
 {
 	for (size_t i = 0; i < t->n_types; i++)
@@ -206,17 +305,17 @@ static const struct event_type *find(const struct trace *t, const char *name)
 	return NULL;
 }
 
-static int work_out(struct source *s, const struct plan *p, size_t slowest, struct err *e)
+static int work_out(struct source *s, const struct plan *p, const struct args *a, struct err *e)
 {
-	struct timing t = { .s = s, .plan = p, .keep = slowest };
+	struct timing t = {
+		.s = s, .plan = p, .o = &a->ft.t.o, .keep = a->slowest > 0 ? (size_t)a->slowest : 10
+	};
 	int r;
 
 	t.begin = find(s->trace, p->begin);
 	t.end = find(s->trace, p->end);
-	if (t.end && p->graph) {
-		t.call_at = type_field(t.end, "calltime");
-		t.return_at = type_field(t.end, "rettime");
-	}
+	t.next_pid = t.begin && p->turns ? type_field(t.begin, "next_pid") : NULL;
+	t.kind_field = t.begin && p->kind ? type_field(t.begin, p->kind) : NULL;
 	r = s->read_ordered(s, false, on_event, &t, e);
 	if (r >= 0 && t.n) {
 		char mean[32], max[32];
@@ -224,10 +323,15 @@ static int work_out(struct source *s, const struct plan *p, size_t slowest, stru
 		put_ns(t.sum / t.n, mean, sizeof(mean));
 		put_ns(t.max, max, sizeof(max));
 		print_hist(&t);
-		printf("\n%" PRIu64 " calls, %s on average, %s at most\n", t.n, mean, max);
+		printf("\n%" PRIu64 " %s, %s on average, %s at most\n", t.n,
+		       p->turns	 ? "turns on a CPU"
+		       : p->kind ? p->name
+				 : "calls",
+		       mean, max);
+		print_kinds(&t);
 		print_slow(&t);
 	} else if (r >= 0) {
-		printf("no calls\n");
+		printf("no %s\n", p->name ? p->name : "calls");
 	}
 	input_warn(s);
 	vec_each (&t.nests, x) {
@@ -239,6 +343,8 @@ static int work_out(struct source *s, const struct plan *p, size_t slowest, stru
 		free(c->text);
 	vec_free(&t.nests);
 	vec_free(&t.slow);
+	vec_free(&t.kinds);
+	strtab_free(&t.kind_names);
 	map_free(&t.index);
 	return r < 0 ? r : 0;
 }
@@ -263,26 +369,62 @@ static int add_probe(struct ftrace *f, const char *group, bool user, const char 
 	return r;
 }
 
+/* Its parameters by name, from BTF or debug info: " fd=%di:s32 ..."; NULL where there are none. */
+static char *named_arguments(const char *binary, const char *func)
+{
+	struct probe_target_opts o = { .exec = binary, .no_debuginfod = true };
+	char *words[] = { (char *)func, "$params" };
+	struct probe_defs defs = { 0 };
+	struct probe_text text = { 0 };
+	struct probe_target t;
+	struct arena a = { 0 };
+	struct err e = { 0 }; /* why there are none is no matter here */
+	char *args = NULL;
+
+	if (probe_target_open(&o, &t, &e) < 0)
+		return NULL;
+	if (probe_parse(&a, words, 2, &text, &e) == 0 &&
+	    probe_define(&t, &text, &a, &defs, &e) == 0 && defs.list.n == 1 &&
+	    defs.list.data[0].args[0])
+		args = mem_strdup(defs.list.data[0].args + 1);
+	probe_defs_free(&defs);
+	probe_target_close(&t);
+	arena_free(&a);
+	return args;
+}
+
 static int add_probes(const struct args *a, struct ftrace *f, const char *group, const char *func,
 		      struct err *e)
 {
-	AUTO_FREE char *in = NULL, *out = NULL, *place = NULL, *full = NULL;
+	AUTO_FREE char *out = NULL, *place = NULL, *full = NULL, *named = NULL;
+	const char *last[] = { "", ARGUMENTS }; /* tried last, first */
+	bool user = a->binary != NULL;
 	int r = 0;
 
-	if (a->binary) {
+	if (user) {
+		AUTO_FREE char *path = NULL;
+
 		place = mem_printf("p:call %s:%s", a->binary, func);
 		r = uprobe_definition(place, &full, e);
 		if (r < 0)
 			return r;
-		in = mem_printf("%s %s", full, ARGUMENTS);
-		out = mem_printf("r:ret %s", strchr(full, ' ') + 1);
+		path = mem_strdup(strchr(full, ' ') + 1);
+		if (strchr(path, ':'))
+			*strrchr(path, ':') = '\0';
+		named = named_arguments(path, func);
 	} else {
-		in = mem_printf("p:call %s %s", func, ARGUMENTS);
-		out = mem_printf("r:ret %s", func);
+		full = mem_printf("p:call %s", func);
+		named = named_arguments(NULL, func);
 	}
-	r = add_probe(f, group, a->binary != NULL, in, e);
+	out = mem_printf("r:ret %s", strchr(full, ' ') + 1);
+	r = -EINVAL;
+	for (int i = named ? 2 : 1; r < 0 && i >= 0; i--) {
+		AUTO_FREE char *in = mem_printf("%s %s", full, i == 2 ? named : last[i]);
+
+		r = add_probe(f, group, user, in, i ? NULL : e);
+	}
 	if (r >= 0)
-		r = add_probe(f, group, a->binary != NULL, out, e);
+		r = add_probe(f, group, user, out, e);
 	return r;
 }
 
@@ -291,86 +433,66 @@ static void plan_event(struct args *a, const char *name)
 	vec_push(&ftrace_args_buffer(&a->ft.t)->events, (struct ftrace_event_opt){ .name = name });
 }
 
-static int make_plan(struct args *a, const char *func, const char *group, struct plan *p,
-		     char **names, struct err *e)
-{
-	if (strcmp(func, "softirqs") == 0 || strcmp(func, "hardirqs") == 0) {
-		bool soft = func[0] == 's';
+/* What is no function: interrupts, and turns of threads on a CPU. */
+static const struct plan others[] = {
+	{ .name = "softirqs",
+	  .begin = "irq:softirq_entry",
+	  .end = "irq:softirq_exit",
+	  .kind = "action",
+	  .by_cpu = true },
+	{ .name = "hardirqs",
+	  .begin = "irq:irq_handler_entry",
+	  .end = "irq:irq_handler_exit",
+	  .kind = "name",
+	  .by_cpu = true },
+	{ .name = "threads",
+	  .begin = "sched:sched_switch",
+	  .end = "sched:sched_switch",
+	  .kind = "next_comm",
+	  .by_cpu = true,
+	  .turns = true },
+};
 
-		*p = (struct plan){ .begin = soft ? "irq:softirq_entry" : "irq:irq_handler_entry",
-				    .end = soft ? "irq:softirq_exit" : "irq:irq_handler_exit",
-				    .by_cpu = true };
-	} else {
+static void make_plan(struct args *a, const char *func, const char *group, struct plan *p,
+		      char **names)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(others) && !a->binary; i++)
+		if (strcmp(func, others[i].name) == 0)
+			*p = others[i];
+	if (!p->begin) {
 		names[0] = mem_printf("%s:call", group);
 		names[1] = mem_printf("%s:ret", group);
 		*p = (struct plan){ .begin = names[0], .end = names[1] };
 	}
-	(void)e;
 	plan_event(a, p->begin);
-	plan_event(a, p->end);
-	return 0;
-}
-
-static int capture(struct args *a, struct ftrace *f, struct ftrace_wait *w, char **argv,
-		   const char *path, struct err *e)
-{
-	struct ftrace_capture_opts co = { .output = path };
-	struct ftrace_capture *c = NULL;
-	int r = ftrace_pids(f, e);
-
-	if (r >= 0)
-		r = ftrace_capture_start(f, &co, &c, e);
-	if (r < 0)
-		return r;
-	r = ftrace_start(f, e);
-	if (r >= 0) {
-		if (!argv)
-			fprintf(stderr, "Timing %s...%s\n", a->what,
-				w->limit_ns ? "" : " Ctrl-C to end.");
-		r = ftrace_wait_run(w, argv ? argv[0] : NULL, e);
-	}
-	ftrace_stop(f, NULL);
-	ftrace_capture_stop(c);
-	a->ft.t.output = path;
-	a->ft.t.quiet = true;
-	a->ft.t.compression = "none";
-	if (r >= 0)
-		r = ftrace_save(f, c, &a->ft.t, e);
-	ftrace_capture_free(c, false);
-	return r;
+	if (!p->turns)
+		plan_event(a, p->end);
 }
 
 static int time_it(struct args *a, struct ftrace_wait *w, const char *func, char **argv,
 		   struct err *e)
 {
-	AUTO_FREE char *path =
-		mem_printf("%s/kymo-functime-%ld", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp",
-			   (long)getpid());
 	AUTO_FREE char *group = mem_printf("kymo_%ld", (long)getpid());
 	char *names[2] = { NULL, NULL };
 	struct plan p = { 0 };
 	struct source *s = NULL;
 	struct ftrace f = { 0 };
-	int bad, r = make_plan(a, func, group, &p, names, e);
+	int r;
 
-	if (r >= 0)
-		r = ftrace_open(&f, &a->ft.t.o, e);
+	make_plan(a, func, group, &p, names);
+	r = ftrace_open(&f, &a->ft.t.o, e);
 	if (r >= 0 && names[0])
 		r = add_probes(a, &f, group, func, e);
-	if (r >= 0)
-		r = capture(a, &f, w, argv, path, e);
-	else if (names[0] && !a->binary)
+	if (r < 0 && names[0] && !a->binary)
 		functool_hint(e, r);
+	if (r >= 0 && !argv)
+		fprintf(stderr, "Timing %s...%s\n", a->what, w->limit_ns ? "" : " Ctrl-C to end.");
+	a->ft.t.no_filter = true;
 	if (r >= 0)
-		r = tracedat_open(path, &s, e);
-	unlink(path);
-	bad = ftrace_close(&f);
-	if (bad)
-		command_note(
-			"%d settings could not be put back; kymo reset-ftrace puts all to rest",
-			bad);
+		r = ftrace_run_read(&a->ft.t, &f, w, argv, &s, e);
+	ftrace_run_close(&f);
 	if (r >= 0)
-		r = work_out(s, &p, a->slowest > 0 ? (size_t)a->slowest : 10, e);
+		r = work_out(s, &p, a, e);
 	source_close(s);
 	free(names[0]);
 	free(names[1]);
@@ -417,7 +539,8 @@ static const struct opt opts[] = {
 
 static const struct example examples[] = {
 	{ "functime vfs_read", "how long reads take, until Ctrl-C" },
-	{ "functime -d 10 softirqs", "soft interrupts of ten seconds" },
+	{ "functime -d 10 softirqs", "soft interrupts of ten seconds, by kind" },
+	{ "functime -d 1 threads", "how long threads stay on a CPU" },
 	{ "functime -x libc malloc ls", "a function of the C library, while ls runs" },
 	{ NULL, NULL },
 };
@@ -426,11 +549,16 @@ const struct command cmd_functime = {
 	.name = "functime",
 	.group = "Trace",
 	.summary = "how long calls of a function take, and the slowest",
-	.usage = "[OPTIONS] FUNCTION|softirqs|hardirqs [COMMAND [ARGS]]",
-	.about =
-		"Probes the entry and the return of a function (kprobes, or uprobes with -x) and "
-		"shows a "
-		"histogram of the times between, and the slowest calls with their first arguments.",
+	.usage = "[OPTIONS] FUNCTION|softirqs|hardirqs|threads [COMMAND [ARGS]]",
+	.about = "Probes the entry and the return of a function (kprobes, or uprobes with -x) and "
+		 "shows a "
+		 "histogram of the times between, and the slowest calls with their arguments: by "
+		 "name where "
+		 "the kernel's BTF or the program's debug info tells them, else the first "
+		 "registers. "
+		 "softirqs and hardirqs are timed by their tracepoints, threads is how long "
+		 "threads stay on "
+		 "a CPU at a time.",
 	.examples = examples,
 	.opts = opts,
 	.parse = OPT_STOP_AT_ARG,

@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/ftrace_print.h"
-#include "cmd/ftrace_wait.h"
+#include "cmd/ftrace_run.h"
 #include "live/ftrace_about.h"
 #include "live/ftrace_capture.h"
 
@@ -200,7 +200,7 @@ int functool_run(struct functool *t, struct err *e)
 {
 	struct ftrace_wait w = { 0 };
 	struct ftrace f = { 0 };
-	int r = functool_duration(t->seconds, &w.limit_ns, e), bad;
+	int r = functool_duration(t->seconds, &w.limit_ns, e);
 
 	if (r >= 0)
 		r = functool_pids(t, e);
@@ -211,11 +211,7 @@ int functool_run(struct functool *t, struct err *e)
 	if (r >= 0)
 		r = trace(t, &f, &w, e);
 	ftrace_wait_close(&w);
-	bad = ftrace_close(&f);
-	if (bad)
-		command_note(
-			"%d settings could not be put back; kymo reset-ftrace puts all to rest",
-			bad);
+	ftrace_run_close(&f);
 	return r < 0 ? r : 0;
 }
 

@@ -75,8 +75,16 @@ r = kymo(f"ftrace record -q -o t.dat -e syscalls:sys_enter_getppid -F -c -- {KNO
 same("-c follows children", kymo("ftrace report -i t.dat").out.count("sys_enter_getppid:"), 300)
 r = kymo(f"ftrace stream -e syscalls:sys_enter_getppid -F -- {KNOWN} getppid=55")
 same("stream shows every call", r.out.count("sys_enter_getppid:"), 55)
-r = kymo("ftrace hist t.dat")
-has("hist counts", r.out, "300  syscalls:sys_enter_getppid")
+same("hist counts by task", len(re.findall(r"\b100  sys_enter_getppid  \(\d+\) known", kymo("ftrace hist t.dat").out)), 3)
+has("hist -P counts all", kymo("ftrace hist -P t.dat").out, "100.00%        300  sys_enter_getppid\n")
+r = kymo(f"ftrace profile -S -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getppid -F -- {KNOWN} getppid=77")
+check("profile times every call", re.search(r"task: known-\d+\n  Event: sys_enter_getppid \(77\) Total: \d+ Avg: ", r.out), r)
+kymo(f"ftrace record -q -o p.dat -e syscalls:sys_enter_getppid -e syscalls:sys_exit_getppid -e sched:sched_switch -F -- {KNOWN} getppid=33")
+HOOK = "sys_exit_getppid,common_pid/sys_enter_getppid,common_pid"
+r = kymo(f"ftrace report --profile -H {HOOK} -i p.dat")
+check("report --profile pairs what -H hooks together", "sys_enter_getppid (33) Total:" in r.out and "sys_exit_getppid (32) Total:" in r.out, r)
+r = kymo(f"ftrace report --profile --by-comm -G -H {HOOK},g -i p.dat")
+check("globally as well", "global:\n  Event: sys_exit_getppid (32) Total:" in r.out and "task: known\n" in r.out, r)
 r = kymo("script -i t.dat")
 same("script reads trace.dat", r.out.count("syscalls:sys_enter_getppid"), 300)
 r = kymo("report -i t.dat --stdio -s comm")
@@ -118,6 +126,8 @@ if "refuse" in r.err or "no uprobes" in r.err:
     skip("functime -x", "no uprobes here")
 else:
     has("functime -x times a user function", r.out, "1 calls")
+r = kymo(f"functime threads {KNOWN} switches=5")
+check("functime threads times turns on CPUs", re.search(r"turns on a CPU, ", r.out) and re.search(r"^known +\d+ ", r.out, re.M), r)
 same("tools leave nothing", left(), [])
 
 # --- bad input ---
@@ -137,6 +147,8 @@ for args, code, words in [
         ("ftrace report -i none.dat", 1, ["none.dat", "hint:"]),
         ("ftrace report -i t.dat -F nosuchevent", 1, ["knows no event", "-E"]),
         ("ftrace report -i t.dat -F 'sys_enter_getppid:('", 1, ["^"]),
+        ("ftrace report -i t.dat --profile -H nonsense", 1, ["hooks no two events together", "hint:"]),
+        ("ftrace report -i t.dat --profile -H sys_enter_getppid,nofield/sys_enter_getppid,common_pid", 1, ["no field", "hint:"]),
         ("ftrace nosuchverb", 1, ["no verb", "hint:"]),
         ("tpoint sched:no_such", 1, ["there is no event", "hint:"]),
         ("uprobe p:no_such_program:main", 1, ["no program or library", "hint:"]),

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "cmd/ftrace_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cmd/command.h"
+#include "cmd/ftrace_save.h"
+#include "live/ftrace_capture.h"
+#include "store/tracedat.h"
+
+int ftrace_run_capture(struct ftrace_args *a, struct ftrace *f, struct ftrace_wait *w, char **argv,
+		       struct err *e)
+{
+	const char *slash = strrchr(a->output, '/');
+	AUTO_FREE char *pages =
+		a->temp ? mem_printf("%s/%s", a->temp, slash ? slash + 1 : a->output)
+			: mem_strdup(a->output);
+	struct ftrace_capture_opts co = { .output = pages,
+					  .max_kb = a->max_kb,
+					  .sleep_us = a->sleep_us,
+					  .priority = a->priority };
+	struct ftrace_capture *c = NULL;
+	const pid_t *tids;
+	size_t n;
+	int r;
+
+	if (a->filter_command && w->child.pid > 0)
+		vec_push(&a->o.pids, w->child.pid);
+	r = ftrace_pids(f, e);
+	if (r >= 0)
+		r = ftrace_capture_start(f, &co, &c, e);
+	if (r < 0)
+		return r;
+	tids = ftrace_capture_tids(c, &n);
+	if (!a->no_filter && !a->o.pids.n)
+		r = ftrace_exclude(f, tids, n, e);
+	if (r >= 0)
+		r = ftrace_start(f, e);
+	if (r >= 0) {
+		if (f->note[0] && !a->quiet)
+			command_note("%s", f->note);
+		r = ftrace_wait_run(w, argv ? argv[0] : NULL, e);
+	}
+	ftrace_stop(f, NULL);
+	ftrace_capture_stop(c);
+	if (r >= 0)
+		r = ftrace_save(f, c, a, e);
+	/* what could not be written to the file is still there */
+	ftrace_capture_free(c, r < 0 && ftrace_capture_bytes(c) > 0);
+	return r;
+}
+
+int ftrace_run_read(struct ftrace_args *a, struct ftrace *f, struct ftrace_wait *w, char **argv,
+		    struct source **ret, struct err *e)
+{
+	const char *dir = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+	AUTO_FREE char *path = mem_printf("%s/kymo-trace-%ld", dir, (long)getpid());
+	int r;
+
+	a->output = path;
+	a->quiet = true;
+	a->compression = "none";
+	r = ftrace_run_capture(a, f, w, argv, e);
+	if (r >= 0)
+		r = tracedat_open(path, ret, e);
+	unlink(path);
+	a->output = NULL;
+	return r;
+}
+
+void ftrace_run_close(struct ftrace *f)
+{
+	int bad = ftrace_close(f);
+
+	if (bad)
+		command_note(
+			"%d settings could not be put back; kymo reset-ftrace puts all to rest",
+			bad);
+}
