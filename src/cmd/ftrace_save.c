@@ -24,13 +24,6 @@ int ftrace_save_format(const struct ftrace_args *a, int *version, const char **c
 	return 0;
 }
 
-/* Tracers that keep the worst case, as text. */
-static bool is_latency(const char *tracer)
-{
-	return tracer && (strstr(tracer, "wakeup") || strstr(tracer, "irqsoff") ||
-			  strstr(tracer, "preemptoff"));
-}
-
 struct parts {
 	struct tracedat_out_buffer *buffers;
 	struct tracedat_out_cpu *cpus;
@@ -76,7 +69,7 @@ static void fill_buffer(struct parts *p, const struct ftrace *f, size_t i,
 		o->n_cpus++;
 		++*at;
 	}
-	if (is_latency(b->opt->tracer)) {
+	if (ftrace_is_latency(b->opt->tracer)) {
 		AUTO_FREE char *text = NULL;
 		size_t len = 0;
 
@@ -114,6 +107,18 @@ static void parts_free(struct parts *p)
 	free(p->buffers);
 }
 
+/* Where no pages were taken that would tell. */
+static uint32_t count_cpus(const char *dir)
+{
+	uint32_t *cpus = NULL, most = 0;
+	size_t n = 0;
+
+	if (ftrace_cpus(dir, &cpus, &n, NULL) >= 0 && n)
+		most = cpus[n - 1] + 1;
+	free(cpus);
+	return most;
+}
+
 int ftrace_save(struct ftrace *f, struct ftrace_capture *c, const struct ftrace_args *a,
 		struct err *e)
 {
@@ -142,6 +147,8 @@ int ftrace_save(struct ftrace *f, struct ftrace_capture *c, const struct ftrace_
 			fill_buffer(&p, f, i, done, n, &at, &lost);
 		for (size_t i = 0; i < n; i++)
 			o.n_cpus = done[i].cpu >= o.n_cpus ? done[i].cpu + 1 : o.n_cpus;
+		if (!o.n_cpus)
+			o.n_cpus = count_cpus(f->buffers.data[0].dir);
 		o.clocks = clocks;
 		o.buffers = p.buffers;
 		o.n_buffers = p.n;

@@ -80,6 +80,9 @@ int ftrace_close(struct ftrace *f);
 /* What was set stays: nothing is put back by ftrace_close(). */
 void ftrace_forget(struct ftrace *f);
 
+/* Tracers that keep the worst case they met, as text: wakeup, irqsoff ... */
+bool ftrace_is_latency(const char *tracer);
+
 /* A file of an instance: DIR/NAME. */
 int ftrace_get(const char *dir, const char *name, char **ret, size_t *n, struct err *e);
 int ftrace_put(struct ftrace *f, const struct ftrace_buffer *b, const char *name, const char *value,

@@ -246,8 +246,12 @@ static int add_lanes(struct ftrace_capture *c, struct ftrace *f, size_t i, struc
 	const struct ftrace_buffer *b = &f->buffers.data[i];
 	uint32_t *cpus = NULL;
 	size_t n = 0;
-	int r = ftrace_cpus(b->dir, &cpus, &n, e);
+	int r;
 
+	/* their pages are thrown away with every wait that was not the longest */
+	if (ftrace_is_latency(b->opt->tracer))
+		return 0;
+	r = ftrace_cpus(b->dir, &cpus, &n, e);
 	if (r >= 0 && n)
 		c->lanes = mem_grow(c->lanes, (c->n + n) * sizeof(*c->lanes));
 	for (size_t k = 0; r >= 0 && k < n; k++) {

@@ -214,6 +214,12 @@ static int put_number(struct ftrace *f, const struct ftrace_buffer *b, const cha
 	return ftrace_put(f, b, file, text, e);
 }
 
+bool ftrace_is_latency(const char *tracer)
+{
+	return tracer && (strncmp(tracer, "wakeup", 6) == 0 || strstr(tracer, "irqsoff") ||
+			  strcmp(tracer, "preemptoff") == 0);
+}
+
 /* Before anyone reads the buffer: then the kernel lets nobody change the tracer. */
 static int set_tracer(struct ftrace *f, const struct ftrace_buffer *b, struct err *e)
 {
@@ -230,6 +236,9 @@ static int set_tracer(struct ftrace *f, const struct ftrace_buffer *b, struct er
 		if (r == -EINVAL && b->opt->name)
 			err_hint(e, "instances cannot have this tracer: leave out -B");
 	}
+	/* the worst case of this recording, not of those before */
+	if (r >= 0 && ftrace_is_latency(o->tracer) && has(b, "tracing_max_latency"))
+		r = ftrace_put(f, b, "tracing_max_latency", "0", e);
 	/* these options exist once the tracer is set */
 	for (size_t i = 0; r >= 0 && i < o->options.n; i++)
 		r = put_option(f, b, o->options.data[i], e);
@@ -388,6 +397,12 @@ int ftrace_start(struct ftrace *f, struct err *e)
 			AUTO_FREE char *on = mem_printf("%s/tracing_on", b->dir);
 
 			r = undo_put(on, "1", false, e);
+			/* instances measure before, too, and keep a worst case without a trace */
+			if (r >= 0 && ftrace_is_latency(b->opt->tracer)) {
+				AUTO_FREE char *worst = mem_printf("%s/tracing_max_latency", b->dir);
+
+				undo_put(worst, "0", false, NULL);
+			}
 		}
 	return r;
 }

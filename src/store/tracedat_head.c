@@ -289,6 +289,27 @@ int head6_read(struct reader *r, struct cut *c, struct err *e)
 
 /* --- version 7 --- */
 
+/* Text is packed as pages are, in blocks, unlike other sections. */
+static void text7(struct reader *r, struct tracedat_buffer *b, uint64_t offset)
+{
+	struct cut head = reader_cut(r, offset);
+	uint16_t id = cut_u16(&head), flags = cut_u16(&head);
+	struct tracedat_cpu blocks = { .offset = offset + 16 };
+
+	if (head.bad || id != TRACEDAT_BUFFER_TEXT)
+		return;
+	if (flags & TRACEDAT_COMPRESSED) {
+		unpack_cpu(r, &blocks);
+		b->text = (const char *)blocks.data;
+		b->text_size = blocks.size;
+	} else {
+		struct cut text = reader_section(r, offset, TRACEDAT_BUFFER_TEXT);
+
+		b->text = text.bad ? NULL : (const char *)text.p;
+		b->text_size = text.bad ? 0 : (size_t)(text.end - text.p);
+	}
+}
+
 static void buffer7(struct reader *r, struct cut *c, bool is_text)
 {
 	uint64_t offset = cut_u64(c);
@@ -302,12 +323,7 @@ static void buffer7(struct reader *r, struct cut *c, bool is_text)
 	if (c->bad || !(b = head_buffer(r, name, clock)))
 		return;
 	if (is_text) {
-		struct cut text = reader_section(r, offset, TRACEDAT_BUFFER_TEXT);
-
-		if (!text.bad) {
-			b->text = (const char *)text.p;
-			b->text_size = (size_t)(text.end - text.p);
-		}
+		text7(r, b, offset);
 		return;
 	}
 	page_size = cut_u32(c);

@@ -389,6 +389,31 @@ static uint64_t options7(struct writer *w)
 	return place;
 }
 
+/* Packed in blocks, as pages are. */
+static void text7(struct writer *w, const struct strbuf *text)
+{
+	uint64_t begin;
+
+	put_u16(w, TRACEDAT_BUFFER_TEXT);
+	put_u16(w, w->packed ? TRACEDAT_COMPRESSED : 0);
+	put_u32(w, described(w, "buffer latency"));
+	put_u64(w, 0);
+	begin = w->at;
+	if (w->packed)
+		put_u32(w, (uint32_t)((text->n + CHUNK - 1) / CHUNK));
+	for (size_t at = 0; at < text->n && w->packed; at += CHUNK) {
+		size_t n = text->n - at < CHUNK ? text->n - at : CHUNK;
+		size_t packed = pack(w, text->data + at, n);
+
+		put_u32(w, (uint32_t)packed);
+		put_u32(w, (uint32_t)n);
+		put(w, w->scratch.data, packed);
+	}
+	if (!w->packed)
+		put(w, strbuf_str(text), text->n);
+	patch_u64(w, begin - 8, w->at - begin);
+}
+
 static void buffer7(struct writer *w, const struct tracedat_out_buffer *b)
 {
 	AUTO_STRBUF opt = { 0 };
@@ -398,7 +423,7 @@ static void buffer7(struct writer *w, const struct tracedat_out_buffer *b)
 	add_text(&opt, b->name);
 	add_text(&opt, b->clock);
 	if (b->text) {
-		section(w, TRACEDAT_BUFFER_TEXT, "buffer latency", strbuf_str(b->text), b->text->n);
+		text7(w, b->text);
 		add_option(&w->options, TRACEDAT_BUFFER_TEXT, opt.data, opt.n);
 		return;
 	}
