@@ -11,14 +11,14 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/ftrace.h"
-#include "cmd/ftrace_opts.h"
 #include "cmd/ftrace_print.h"
+#include "cmd/ftrace_run.h"
 #include "kern/undo.h"
 
 struct control_args {
 	struct ftrace_args t;
 	const char *buffer, *cpu;
-	bool all, top, take, reset, free_it, start, stop;
+	bool all, top, take, reset, free_it, start, stop, fork;
 	uint64_t size_kb;
 	VEC(const char *) buffers;
 };
@@ -46,13 +46,36 @@ static void drop(void *args)
 
 static const struct opt start_opts[] = {
 	FTRACE_OPTS,
+	OPT_FLAG('F', "follow-command", t.filter_command, "only the command that is run"),
+	OPT_FLAG('d', "no-functions", t.no_functions,
+		 "without the function tracer in other tracers"),
+	OPT_FLAG('D', "all-off", t.all_off,
+		 "the same (kymo never turns functions off for all users)"),
+	OPT_STR(0, "user", "USER", t.user, "run the command as USER"),
+	OPT_FLAG(0, "fork", fork, "do not wait for the command"),
 	OPT_FLAG(0, "top", t.o.top, "use the top instance, as trace-cmd does"),
 	OPT_FLAG('q', "quiet", t.quiet, "say nothing but errors"),
 	OPT_END,
 };
 
-static int begin(args_t *a, bool append, struct err *e)
+/* Run it now that it is traced, to its end unless --fork. */
+static int run_command(args_t *a, struct ftrace_wait *w, char **command, struct err *e)
 {
+	int r;
+
+	if (!command)
+		return 0;
+	if (!a->fork)
+		return ftrace_wait_run(w, command[0], e);
+	r = workload_start(&w->child, command[0], &w->exit_code, e);
+	w->child.pid = 0; /* it goes on without us */
+	return r;
+}
+
+static int begin(args_t *a, int argc, char **argv, bool append, struct err *e)
+{
+	AUTO_FREE char **command = NULL;
+	struct ftrace_wait w = { 0 };
 	struct ftrace f = { 0 };
 	int r;
 
@@ -60,9 +83,13 @@ static int begin(args_t *a, bool append, struct err *e)
 		err_set(e, EINVAL, "what shall be traced?");
 		return err_hint(e, "name events (-e sched) or a tracer (-p function -l 'vfs_*')");
 	}
-	r = ftrace_args_check(&a->t, e);
+	r = ftrace_run_prepare(&a->t, argc, argv, &command, e);
+	if (r >= 0 && command)
+		r = ftrace_wait_open(&w, command, e);
 	if (r < 0)
 		return r;
+	if (a->t.filter_command)
+		vec_push(&a->t.o.pids, w.child.pid);
 	a->t.o.keep = true;
 	a->t.o.append = append;
 	r = ftrace_open(&f, &a->t.o, e);
@@ -70,6 +97,9 @@ static int begin(args_t *a, bool append, struct err *e)
 		r = ftrace_pids(&f, e);
 	if (r >= 0)
 		r = ftrace_start(&f, e);
+	if (r >= 0)
+		r = run_command(a, &w, command, e);
+	ftrace_wait_close(&w);
 	if (r >= 0 && !a->t.quiet)
 		command_note("tracing in %s; kymo ftrace show, stop, extract, and reset at the end",
 			     f.buffers.data[0].dir);
@@ -77,31 +107,28 @@ static int begin(args_t *a, bool append, struct err *e)
 		ftrace_reset_kept(f.root); /* what was half set goes again */
 	ftrace_forget(&f);
 	ftrace_close(&f);
-	return r < 0 ? r : 0;
+	return r < 0 ? r : w.exit_code;
 }
 
 static int run_start(void *args, int argc, char **argv, struct err *e)
 {
-	if (argc)
-		return err_set(e, EINVAL, "what is '%s'? start runs no command", argv[0]);
-	return begin(args, false, e);
+	return begin(args, argc, argv, false, e);
 }
 
 static int run_set(void *args, int argc, char **argv, struct err *e)
 {
-	if (argc)
-		return err_set(e, EINVAL, "what is '%s'? set runs no command", argv[0]);
-	return begin(args, true, e);
+	return begin(args, argc, argv, true, e);
 }
 
 const struct command cmd_ftrace_start = {
 	.name = "start",
 	.group = "ftrace",
 	.summary = "start tracing into the kernel's buffers, and leave it running",
-	.usage = "[OPTIONS]",
+	.usage = "[OPTIONS] [--] [COMMAND [ARGS]]",
 	.about = "As record, but nothing is read out: show shows it, extract writes it to a file, "
-		 "reset puts everything back as it was.",
+		 "reset puts everything back as it was. A command is run to its end.",
 	.opts = start_opts,
+	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(args_t),
 	.run = run_start,
 	.drop = drop,
@@ -111,8 +138,9 @@ const struct command cmd_ftrace_set = {
 	.name = "set",
 	.group = "ftrace",
 	.summary = "change what is traced, without clearing anything",
-	.usage = "[OPTIONS]",
+	.usage = "[OPTIONS] [--] [COMMAND [ARGS]]",
 	.opts = start_opts,
+	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(args_t),
 	.run = run_set,
 	.drop = drop,

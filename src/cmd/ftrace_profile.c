@@ -344,21 +344,20 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	struct ftrace_wait w = { .limit_ns = (uint64_t)a->seconds * 1000000000u };
 	struct source *s = NULL;
 	struct ftrace f = { 0 };
+	AUTO_FREE char **command = NULL;
 	int r;
 
 	if (a->only_named && !a->t.any_option)
 		return err_set(e, EINVAL, "-S leaves nothing: name events with -e");
 	r = add_events(a, e);
 	if (r >= 0)
-		r = ftrace_args_check(&a->t, e);
-	if (r >= 0 && a->t.filter_command && !argc)
-		r = err_set(e, EINVAL, "-F traces a command, and none was given");
+		r = ftrace_run_prepare(&a->t, argc, argv, &command, e);
 	if (r >= 0)
-		r = ftrace_wait_open(&w, argc ? argv : NULL, e);
+		r = ftrace_wait_open(&w, command, e);
 	if (r >= 0)
 		r = ftrace_open(&f, &a->t.o, e);
 	if (r >= 0)
-		r = ftrace_run_read(&a->t, &f, &w, argc ? argv : NULL, &s, e);
+		r = ftrace_run_read(&a->t, &f, &w, command, &s, e);
 	ftrace_wait_close(&w);
 	ftrace_run_close(&f);
 	if (r >= 0 && !a->t.o.children)

@@ -52,38 +52,22 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	args_t *a = args;
 	struct ftrace_wait w = { .limit_ns = (uint64_t)a->seconds * 1000000000u };
 	struct ftrace f = { 0 };
-	AUTO_FREE char **as_user = NULL;
+	AUTO_FREE char **command = NULL;
 	int r;
 
 	if (!a->t.any_option) {
 		err_set(e, EINVAL, "what shall be traced?");
 		return err_hint(e, "name events (-e sched) or a tracer (-p function -l 'vfs_*')");
 	}
-	r = ftrace_args_check(&a->t, e);
-	if (r < 0)
-		return r;
 	if (!a->t.output)
 		a->t.output = "trace.dat";
-	if (a->t.filter_command && !argc)
-		return err_set(e, EINVAL, "-F traces a command, and none was given");
-	if (a->t.user && argc) {
-		as_user = mem_alloc(((size_t)argc + 5) * sizeof(*as_user));
-		as_user[0] = "runuser";
-		as_user[1] = "-u";
-		as_user[2] = (char *)a->t.user;
-		as_user[3] = "--";
-		memcpy(as_user + 4, argv, (size_t)argc * sizeof(*argv));
-		argv = as_user;
-		/* runuser is no part of it, but what it starts is */
-		a->t.o.children = a->t.o.children || a->t.filter_command;
-	}
-	if (a->t.no_functions || a->t.all_off)
-		vec_push(&ftrace_args_buffer(&a->t)->options, "nofunction-trace");
-	r = ftrace_wait_open(&w, argc || as_user ? argv : NULL, e);
+	r = ftrace_run_prepare(&a->t, argc, argv, &command, e);
+	if (r >= 0)
+		r = ftrace_wait_open(&w, command, e);
 	if (r >= 0)
 		r = ftrace_open(&f, &a->t.o, e);
 	if (r >= 0)
-		r = ftrace_run_capture(&a->t, &f, &w, argc || as_user ? argv : NULL, e);
+		r = ftrace_run_capture(&a->t, &f, &w, command, e);
 	ftrace_wait_close(&w);
 	if (a->t.keep_buffers && r >= 0)
 		ftrace_forget(&f);

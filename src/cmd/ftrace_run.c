@@ -11,6 +11,29 @@
 #include "live/ftrace_capture.h"
 #include "store/tracedat.h"
 
+int ftrace_run_prepare(struct ftrace_args *a, int argc, char **argv, char ***command, struct err *e)
+{
+	char *as_user[] = { "runuser", "-u", (char *)a->user, "--" };
+	size_t before = a->user ? ARRAY_SIZE(as_user) : 0;
+	int r = ftrace_args_check(a, e);
+
+	*command = NULL;
+	if (r < 0)
+		return r;
+	if (a->filter_command && !argc)
+		return err_set(e, EINVAL, "-F traces a command, and none was given");
+	if (a->no_functions || a->all_off)
+		vec_push(&ftrace_args_buffer(a)->options, "nofunction-trace");
+	if (!argc)
+		return 0;
+	/* runuser is no part of it, but what it starts is */
+	a->o.children = a->o.children || (a->user && a->filter_command);
+	*command = mem_alloc((before + (size_t)argc + 1) * sizeof(**command));
+	memcpy(*command, as_user, before * sizeof(**command));
+	memcpy(*command + before, argv, (size_t)argc * sizeof(**command));
+	return 0;
+}
+
 int ftrace_run_capture(struct ftrace_args *a, struct ftrace *f, struct ftrace_wait *w, char **argv,
 		       struct err *e)
 {

@@ -8,6 +8,12 @@
 #include "event/trace.h"
 
 /*
+ * Check the options, and make what is to be run of the command line: *command is NULL without one,
+ * else to be freed (its words are argv's).
+ */
+int ftrace_run_prepare(struct ftrace_args *a, int argc, char **argv, char ***command,
+		       struct err *e);
+/*
  * f is open. Trace while the command of w runs, or until Ctrl-C, and write a->output. With -F only
  * the command is traced; kymo's own threads never, unless a->no_filter.
  */

@@ -22,7 +22,7 @@
 
 struct show_args {
 	const char *buffer, *cpu;
-	bool pipe, snapshot, verbose;
+	bool pipe, snapshot, path, top, full, plugin_files, plugin_options, no_plugins;
 	const char *file; /* one of tracefs to show instead */
 	bool events, event_format, event_filter, event_trigger, tracers, options, functions,
 		buffers, clocks, systems, packers, plugins;
@@ -96,6 +96,7 @@ static const struct opt show_opts[] = {
 	OPT_FLAG('s', "snapshot", snapshot, "the snapshot"),
 	OPT_STR('c', "cpu", "CPU", cpu, "only of this CPU"),
 	OPT_STR('B', "buffer", "NAME", buffer, "of this instance"),
+	OPT_FLAG('f', "file", path, "the path of what is shown first"),
 	OPT_HEAD("A setting instead of the trace"),
 	OPT_FN0(0, "tracing_on", on_file, "whether the buffer is written to"),
 	OPT_FN0(0, "current_tracer", on_file, "the tracer"),
@@ -142,6 +143,8 @@ static int run_show(void *args, int argc, char **argv, struct err *e)
 	} else {
 		path = mem_printf("%s/%s", dir, name);
 	}
+	if (a->path)
+		printf("%s\n", path);
 	return ftrace_print_file(path, e);
 }
 
@@ -167,6 +170,8 @@ const struct command cmd_ftrace_show = {
 
 static const struct opt stat_opts[] = {
 	OPT_STR('B', "buffer", "NAME", buffer, "only of this instance"),
+	OPT_FLAG('t', "top", top, "the top instance as well as that of -B"),
+	OPT_FLAG('o', "options", options, "and the trace options"),
 	OPT_END,
 };
 
@@ -215,7 +220,10 @@ static void tell_buffers(const char *dir)
 	       (unsigned long long)lost);
 }
 
-static void tell_all(const char *dir, const char *name)
+static int list_names(const char *root, const char *dir, const char *before, bool values,
+		      struct err *e);
+
+static void tell_all(const char *dir, const char *name, bool options)
 {
 	AUTO_FREE char *clock = ftrace_clock(dir);
 
@@ -237,6 +245,10 @@ static void tell_all(const char *dir, const char *name)
 	tell(dir, "buffer_size_kb", "buffer of each CPU (KB)", "");
 	tell_buffers(dir);
 	tell(dir, "error_log", "last errors", "");
+	if (options) {
+		printf("  options:\n");
+		list_names(dir, "options", "    ", true, NULL);
+	}
 }
 
 static int run_stat(void *args, int argc, char **argv, struct err *e)
@@ -255,16 +267,22 @@ static int run_stat(void *args, int argc, char **argv, struct err *e)
 
 		if (!dir)
 			return -ENOENT;
-		tell_all(dir, a->buffer);
+		if (a->top) {
+			tell_all(root, "", a->options);
+			printf("\n");
+		}
+		tell_all(dir, a->buffer, a->options);
 		return 0;
 	}
-	tell_all(root, "");
+	tell_all(root, "", a->options);
+	if (a->top)
+		return 0;
 	if (file_list(instances, &names) == 0)
 		for (size_t i = 0; i < names.n; i++) {
 			AUTO_FREE char *dir = mem_printf("%s/%s", instances, names.name[i]);
 
 			printf("\n");
-			tell_all(dir, names.name[i]);
+			tell_all(dir, names.name[i], a->options);
 		}
 	file_names_free(&names);
 	return 0;
@@ -274,17 +292,43 @@ const struct command cmd_ftrace_stat = {
 	.name = "stat",
 	.group = "ftrace",
 	.summary = "what is being traced, and by whose settings",
-	.usage = "[-B NAME]",
+	.usage = "[-B NAME] [-t] [-o]",
 	.opts = stat_opts,
 	.args_size = sizeof(args_t),
 	.run = run_stat,
+};
+
+/* --- options --- */
+
+static int run_options(void *args, int argc, char **argv, struct err *e)
+{
+	(void)args;
+	(void)argc;
+	(void)argv;
+	(void)e;
+	puts("options of kymo ftrace report -O:\n"
+	     "  fgraph:tailprint  the function's name behind its closing brace\n"
+	     "  fgraph:depth      the depth behind each call\n"
+	     "  ftrace:parent     who called the function\n"
+	     "  ftrace:indent     calls below their callers (on; =0 turns it off)\n"
+	     "  ftrace:offset     names with offsets\n"
+	     "kymo ftrace list -o lists the kernel's own options, for record -O.");
+	return 0;
+}
+
+const struct command cmd_ftrace_options = {
+	.name = "options",
+	.group = "ftrace",
+	.summary = "options that report -O takes",
+	.run = run_options,
 };
 
 /* --- list --- */
 
 static const struct opt list_opts[] = {
 	OPT_FLAG('e', "events", events, "events (of a pattern)"),
-	OPT_FLAG('F', "format", event_format, "with -e: their formats"),
+	OPT_FLAG('F', "format", event_format, "with -e: their fields"),
+	OPT_FLAG(0, "full", full, "with -F: their print formats, too"),
 	OPT_FLAG('R', "triggers", event_trigger, "with -e: their triggers"),
 	OPT_FLAG('l', "filters", event_filter, "with -e: their filters"),
 	OPT_FLAG('s', "systems", systems, "systems of events"),
@@ -295,6 +339,8 @@ static const struct opt list_opts[] = {
 	OPT_FLAG('B', "buffers", buffers, "instances"),
 	OPT_FLAG('C', "clocks", clocks, "clocks"),
 	OPT_FLAG('c', "compression", packers, "ways to compress a trace.dat"),
+	OPT_FLAG('O', "plugin-options", plugin_options, "options that report -O takes"),
+	OPT_FLAG('P', "plugin-files", plugin_files, "plugins of report (none: all is built in)"),
 	OPT_END,
 };
 
@@ -333,8 +379,14 @@ static int list_events(const args_t *a, const char *root, struct err *e)
 		printf("%s\n", event);
 		*strchr(event, ':') = '/';
 		path = mem_printf("events/%s/%s", event, file ? file : "");
-		if (file && ftrace_get(root, path, &text, NULL, NULL) == 0)
+		if (file && ftrace_get(root, path, &text, NULL, NULL) == 0) {
+			char *print =
+				a->event_format && !a->full ? strstr(text, "\nprint fmt:") : NULL;
+
+			if (print)
+				*print = '\0';
 			printf("%s\n", text);
+		}
 	}
 	file_names_free(&all);
 	return r < 0 ? r : 0;
@@ -356,7 +408,8 @@ static int list_words(const args_t *a, const char *root, const char *file, const
 	return 0;
 }
 
-static int list_names(const char *root, const char *dir, bool values, struct err *e)
+static int list_names(const char *root, const char *dir, const char *before, bool values,
+		      struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("%s/%s", root, dir);
 	struct file_names names = { 0 };
@@ -370,7 +423,7 @@ static int list_names(const char *root, const char *dir, bool values, struct err
 
 		if (values)
 			file_i64(file, &on);
-		printf("%s%s\n", on ? "" : "no", names.name[i]);
+		printf("%s%s%s\n", before, on ? "" : "no", names.name[i]);
 	}
 	if (!names.n && !values)
 		printf("(none)\n");
@@ -393,20 +446,26 @@ static int run_list(void *args, int argc, char **argv, struct err *e)
 				puts(names[i]);
 		return 0;
 	}
+	if (a->plugin_files)
+		puts("(none: what events of the kernel mean is built in)");
+	if (a->plugin_options)
+		run_options(NULL, 0, NULL, e);
+	if (a->plugin_files || a->plugin_options)
+		return 0;
 	root = ftrace_root(e);
 	if (!root)
 		return -ENOENT;
 	if (a->tracers)
 		r = list_words(a, root, "available_tracers", " \n", e);
 	if (r >= 0 && a->options)
-		r = list_names(root, "options", true, e);
+		r = list_names(root, "options", "", true, e);
 	if (r >= 0 && a->functions) {
 		r = list_words(a, root, "available_filter_functions", "\n", e);
 		if (r == -ENOENT)
 			err_hint(e, "this kernel cannot trace functions (CONFIG_FUNCTION_TRACER)");
 	}
 	if (r >= 0 && a->buffers)
-		r = list_names(root, "instances", false, e);
+		r = list_names(root, "instances", "", false, e);
 	if (r >= 0 && a->clocks)
 		r = list_words(a, root, "trace_clock", " []\n", e);
 	if (r >= 0 && a->systems) {
@@ -439,31 +498,6 @@ const struct command cmd_ftrace_list = {
 	.opts = list_opts,
 	.args_size = sizeof(args_t),
 	.run = run_list,
-};
-
-/* --- options --- */
-
-static int run_options(void *args, int argc, char **argv, struct err *e)
-{
-	(void)args;
-	(void)argc;
-	(void)argv;
-	(void)e;
-	puts("options of kymo ftrace report -O:\n"
-	     "  fgraph:tailprint  the function's name behind its closing brace\n"
-	     "  fgraph:depth      the depth behind each call\n"
-	     "  ftrace:parent     who called the function\n"
-	     "  ftrace:indent     calls below their callers (on; =0 turns it off)\n"
-	     "  ftrace:offset     names with offsets\n"
-	     "kymo ftrace list -o lists the kernel's own options, for record -O.");
-	return 0;
-}
-
-const struct command cmd_ftrace_options = {
-	.name = "options",
-	.group = "ftrace",
-	.summary = "options that report -O takes",
-	.run = run_options,
 };
 
 /* --- check-events --- */
@@ -510,9 +544,17 @@ static int run_check(void *args, int argc, char **argv, struct err *e)
 	return 0;
 }
 
+static const struct opt check_opts[] = {
+	OPT_FLAG('N', "no-plugins", no_plugins, "as trace-cmd has it: kymo needs no plugins"),
+	OPT_END,
+};
+
 const struct command cmd_ftrace_check_events = {
 	.name = "check-events",
 	.group = "ftrace",
 	.summary = "whether the formats of all events are understood",
+	.usage = "[-N]",
+	.opts = check_opts,
+	.args_size = sizeof(args_t),
 	.run = run_check,
 };

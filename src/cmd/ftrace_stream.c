@@ -319,6 +319,7 @@ static int run_stream(void *args, int argc, char **argv, struct err *e)
 	args_t *a = args;
 	struct ftrace_wait w = { .limit_ns = (uint64_t)a->seconds * 1000000000u };
 	struct ftrace f = { 0 };
+	AUTO_FREE char **command = NULL;
 	int r;
 
 	if (!a->t.any_option) {
@@ -327,13 +328,11 @@ static int run_stream(void *args, int argc, char **argv, struct err *e)
 	}
 	if (a->t.o.buffers.n > 1)
 		return err_set(e, EINVAL, "stream shows one instance; record takes several");
-	r = ftrace_args_check(&a->t, e);
-	if (r >= 0 && a->t.filter_command && !argc)
-		r = err_set(e, EINVAL, "-F traces a command, and none was given");
+	r = ftrace_run_prepare(&a->t, argc, argv, &command, e);
 	if (r >= 0)
-		r = ftrace_wait_open(&w, argc ? argv : NULL, e);
+		r = ftrace_wait_open(&w, command, e);
 	if (r >= 0)
-		r = stream(a, &f, &w, argc ? argv : NULL, e);
+		r = stream(a, &f, &w, command, e);
 	ftrace_wait_close(&w);
 	ftrace_run_close(&f);
 	return r < 0 ? r : w.exit_code;

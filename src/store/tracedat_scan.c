@@ -152,11 +152,45 @@ static uint32_t ftrace_type(const struct reader *r, const char *event)
 	return NO_TYPE;
 }
 
+/*
+ * The tracer blk writes records that no format describes. Their number follows that of user
+ * stacks, in all kernels so far.
+ */
+static void add_blk(struct reader *r, const struct jobs *jobs)
+{
+	static const char text[] = "name: blktrace\nID: 0\nformat:\n"
+				   "\tfield:u64 sector;\toffset:16;\tsize:8;\tsigned:0;\n"
+				   "\tfield:int bytes;\toffset:24;\tsize:4;\tsigned:0;\n"
+				   "\tfield:int action;\toffset:28;\tsize:4;\tsigned:0;\n"
+				   "\tfield:int pid;\toffset:32;\tsize:4;\tsigned:1;\n"
+				   "\tfield:int device;\toffset:36;\tsize:4;\tsigned:0;\n"
+				   "\tfield:int cpu;\toffset:40;\tsize:4;\tsigned:0;\n"
+				   "\tfield:short error;\toffset:44;\tsize:2;\tsigned:1;\n"
+				   "\tfield:short pdu_len;\toffset:46;\tsize:2;\tsigned:0;\n"
+				   "\tfield:char data;\toffset:48;\tsize:1;\tsigned:0;\n"
+				   "\nprint fmt: \"%d\", REC->pid\n";
+	struct tracedat_format f = {
+		.system = "ftrace", .name = "blktrace", .text = text, .size = sizeof(text) - 1
+	};
+	uint64_t n = 0;
+
+	vec_each (&r->formats, x)
+		if (strcmp(x->name, "user_stack") == 0 && strcmp(x->system, "ftrace") == 0)
+			f.id = x->id + 1;
+	vec_each (&r->formats, x)
+		if (x->id == f.id)
+			return;
+	vec_each (&jobs->list, j)
+		n += f.id && f.id < IDS ? j->count[f.id] : 0;
+	if (n)
+		add_type(r, &f);
+}
+
 static void make_types(struct reader *r, const struct jobs *jobs)
 {
 	bool stacks;
 
-	r->trace.types = arena_alloc(&r->trace.arena, (r->formats.n + 1) * sizeof(*r->trace.types));
+	r->trace.types = arena_alloc(&r->trace.arena, (r->formats.n + 2) * sizeof(*r->trace.types));
 	r->type_of = mem_grow(NULL, IDS * sizeof(*r->type_of));
 	memset(r->type_of, 0xff, IDS * sizeof(*r->type_of));
 	/* the ends of functions first: they have the times, and views begin with the first type */
@@ -173,6 +207,7 @@ static void make_types(struct reader *r, const struct jobs *jobs)
 				add_type(r, f);
 		}
 	}
+	add_blk(r, jobs);
 	r->fn_type = ftrace_type(r, "function");
 	r->entry_type = ftrace_type(r, "funcgraph_entry");
 	r->exit_type = ftrace_type(r, "funcgraph_exit");
