@@ -104,6 +104,7 @@ extern const struct command cmd_script;
 extern const struct command cmd_stat;
 extern const struct command cmd_tools;
 extern const struct command cmd_top;
+extern const struct command cmd_trace;
 extern const struct command cmd_version;
 
 /* The lines that may complete a -e text: "NAME\tDESCRIPTION". */

@@ -22,6 +22,7 @@ const struct command *const commands[] = {
 	&cmd_diff,
 	&cmd_script,
 	&cmd_top,
+	&cmd_trace,
 	&cmd_run,
 	&cmd_tools,
 	&cmd_evlist,

@@ -29,8 +29,6 @@ static const struct {
 	{ "sched", "kymo record -e 'sched:*' -a records it, kymo script shows it" },
 	{ "test", "make test, in kymo's sources" },
 	{ "timechart", "kymo record -e 'sched:*' -a records it, kymo script shows it" },
-	{ "trace", "kymo stat -e 'syscalls:sys_enter_*' COMMAND counts system calls, kymo record "
-		   "keeps them" },
 };
 
 const char *peer_instead(const char *word)

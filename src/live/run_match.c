@@ -2,35 +2,17 @@
 /* Which probes of the running kernel a pattern means. */
 #include <linux/perf_event.h>
 #include <string.h>
-#include <sys/syscall.h>
 
+#include "event/syscall.h"
 #include "kern/tracefs.h"
 #include "live/run_env.h"
 
 #define LINES_LIMIT (64u << 20)
 
-static const struct {
-	const char *name;
-	int number;
-} syscalls[] = {
-#include "live/run_syscalls.h"
-}, renamed[] = { /* what the kernel's events call otherwise */
-#ifdef SYS_stat
-	{ "newstat", SYS_stat }, { "newlstat", SYS_lstat },
-#endif
-	{ "newfstat", SYS_fstat }, { "newuname", SYS_uname }, { "sendfile64", SYS_sendfile }, { "umount", SYS_umount2 },
-};
-
 int run_syscall(void *ctx, const char *name)
 {
 	(void)ctx;
-	for (size_t i = 0; i < ARRAY_SIZE(renamed); i++)
-		if (strcmp(renamed[i].name, name) == 0)
-			return renamed[i].number;
-	for (size_t i = 0; i < ARRAY_SIZE(syscalls); i++)
-		if (strcmp(syscalls[i].name, name) == 0)
-			return syscalls[i].number;
-	return -1;
+	return syscall_number(syscall_native(), name);
 }
 
 const char *run_syscall_name(void *ctx, int64_t number)

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo trace at work: from the options to a tracer, and until it ends. */
+#include <pwd.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/trace.h"
+#include "kern/proc.h"
+#include "live/loop.h"
+#include "live/workload.h"
+
+#define POLL_MS 30 /* how long a call may wait to be shown */
+
+enum { ID_RING = 1, ID_TARGET, ID_DELAY };
+
+typedef VEC(pid_t) pid_list;
+
+struct session {
+	const struct trace_args *a;
+	struct trace_show show;
+	struct tracer *tracer;
+	struct loop loop;
+	struct workload child;
+	struct target target;
+	struct btf_types *types;
+	pid_list leave_out;
+	int code;
+	bool started, over;
+};
+
+static int user_of(const char *text, uid_t *uid, struct err *e)
+{
+	const struct passwd *p = getpwnam(text);
+	uint64_t v;
+
+	if (p)
+		*uid = p->pw_uid;
+	else if (str_u64(text, &v) && v < UINT32_MAX)
+		*uid = (uid_t)v;
+	else
+		return err_set(e, EINVAL, "there is no user '%s'", text);
+	return 0;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], line[512];
+	const char *at;
+	int ppid = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (f && fgets(line, sizeof(line), f) && (at = strrchr(line, ')')))
+		sscanf(at + 1, " %*c %d", &ppid);
+	if (f)
+		fclose(f);
+	return ppid;
+}
+
+/* Who shows our output would otherwise be shown for showing it. */
+static void leave_out_terminal(int fd, pid_list *list)
+{
+	static const char *const names[] = { "sshd",  "tmux: server", "screen", "gnome-terminal-",
+					     "xterm", "konsole",      "kitty",	"alacritty" };
+	pid_t pid = getppid();
+	char comm[32];
+
+	for (int i = 0; isatty(fd) && pid > 1 && i < 16; i++) {
+		if (!proc_comm(pid, comm, sizeof(comm)))
+			return;
+		for (size_t k = 0; k < ARRAY_SIZE(names); k++)
+			if (str_starts(comm, names[k]))
+				vec_push(list, pid);
+		pid = parent_of(pid);
+	}
+}
+
+static int add_pid(void *ctx, const char *part, size_t n)
+{
+	AUTO_FREE char *text = mem_strndup(part, n);
+	uint64_t v;
+
+	if (!str_u64(text, &v) || !v || v > INT32_MAX)
+		return -EINVAL;
+	vec_push((pid_list *)ctx, (pid_t)v);
+	return 0;
+}
+
+static int make_target(struct session *s, char **argv, struct err *e)
+{
+	const struct trace_args *a = s->a;
+	struct target_opts t = { .pids = a->pids,
+				 .tids = a->tids,
+				 .cpus = a->cpus,
+				 .all_cpus = a->all || (a->user && !a->pids && !a->tids && !argv),
+				 .command = argv != NULL };
+
+	if (a->user && (a->pids || a->tids || argv))
+		return err_set(e, EINVAL,
+			       "-u names all that a user runs; leave out what else says "
+			       "whom to trace");
+	if (argv && (a->pids || a->tids)) {
+		err_set(e, EINVAL, "a command and -p or -t cannot be traced at once");
+		return err_hint(e, "start the command, then give its number with -p, too");
+	}
+	if (a->leave_out && str_split(a->leave_out, ',', add_pid, &s->leave_out) < 0)
+		return err_set(e, EINVAL, "--filter-pids '%s' is no list of numbers", a->leave_out);
+	return target_make(&t, &s->target, e);
+}
+
+static int open_tracer(struct session *s, const struct trace_pick *pick, struct err *e)
+{
+	const struct trace_args *a = s->a;
+	struct tracer_opts o = { .target = &s->target,
+				 .command = s->child.pid,
+				 .at_once = a->delay_ns > 0,
+				 .by_uid = a->user != NULL,
+				 .sums = a->sums || a->with_sums,
+				 .events = !a->sums,
+				 .failed = a->failed,
+				 .min_ns = a->min_ns,
+				 .limit = (uint32_t)a->limit,
+				 .ring_bytes = a->ring_bytes,
+				 .no_children = a->no_children,
+				 .no_paths = a->no_paths,
+				 .leave_out = s->leave_out.data,
+				 .n_leave_out = s->leave_out.n,
+				 .wanted = { pick->wanted[0], pick->wanted[1] },
+				 .types = s->types };
+
+	if (a->mode && strcmp(a->mode, "thread") == 0)
+		o.by = TRACE_BY_THREAD;
+	else if (a->mode && strcmp(a->mode, "total") == 0)
+		o.by = TRACE_BY_NONE;
+	if (a->user && user_of(a->user, &o.uid, e) < 0)
+		return -e->code;
+	return tracer_open(&o, &s->tracer, e);
+}
+
+static void on_loop(struct session *s, const struct loop_event *ev)
+{
+	switch (ev->kind) {
+	case LOOP_SIGNAL:
+		if (ev->id == SIGCHLD)
+			s->over |= workload_ended(&s->child, &s->code);
+		else
+			s->over |= ev->id == SIGINT || ev->id == SIGTERM || ev->id == SIGHUP;
+		break;
+	case LOOP_TIMER:
+		if (ev->id == ID_DELAY)
+			tracer_switch(s->tracer, true);
+		break;
+	case LOOP_FD:
+		if (ev->id == ID_TARGET) {
+			loop_unwatch(&s->loop, ev->fd);
+			s->over |= !target_alive(&s->target);
+		}
+		break;
+	}
+}
+
+/* A descriptor that tells when each of the processes ends; they stay open until we do. */
+static void watch_targets(struct session *s)
+{
+	struct err ignored = { 0 };
+
+	for (size_t i = 0; i < s->target.threads.n; i++) {
+		int fd = s->target.threads.tid[i] <= 0
+				 ? -1
+				 : (int)syscall(SYS_pidfd_open, s->target.threads.tid[i], 0);
+
+		if (fd >= 0)
+			loop_watch(&s->loop, ID_TARGET, fd, &ignored);
+	}
+}
+
+static int wait_for_end(struct session *s, struct err *e)
+{
+	bool others = s->a->pids || s->a->tids;
+	int r = 0, idle = 0;
+
+	if (others)
+		watch_targets(s);
+	while (!s->over && r >= 0) {
+		struct loop_event ev;
+
+		r = loop_wait(&s->loop, s->a->sums ? 500 : POLL_MS, &ev, e);
+		if (r > 0)
+			on_loop(s, &ev);
+		if (r == 0 && others && ++idle % 8 == 0) /* threads have no such descriptor */
+			s->over |= !target_alive(&s->target);
+		if (r >= 0)
+			r = tracer_read(s->tracer, trace_show_record, &s->show, e);
+		if (r > 0 && (s->show.out.error || s->show.full))
+			s->over = true;
+		out_flush(&s->show.out);
+	}
+	return r < 0 ? r : 0;
+}
+
+static void tell_losses(const struct session *s)
+{
+	struct trace_lost l = tracer_lost(s->tracer);
+
+	if (l.events)
+		command_note(
+			"%llu events were lost, the ring was full: -m %llu makes it larger",
+			(unsigned long long)l.events,
+			(unsigned long long)(s->a->ring_bytes ? s->a->ring_bytes / 1024 : 8192));
+	if (l.sums)
+		command_note("%llu calls are not in the table, it was full: --summary-mode total "
+			     "needs less",
+			     (unsigned long long)l.sums);
+	if (l.tasks)
+		command_note("%llu times a thread could not be followed, the kernel had no memory",
+			     (unsigned long long)l.tasks);
+}
+
+static int trace(struct session *s, char **argv, struct err *e)
+{
+	const struct trace_args *a = s->a;
+	int r = tracer_begin(s->tracer, a->delay_ns > 0, e);
+
+	s->show.lines.begin = a->full_time ? 0 : loop_now();
+	if (r == 0 && a->delay_ns)
+		r = loop_timer(&s->loop, ID_DELAY, a->delay_ns, 0, e);
+	if (r >= 0 && !a->sums)
+		r = loop_watch(&s->loop, ID_RING, tracer_fd(s->tracer), e);
+	if (r >= 0 && argv) {
+		s->started = true;
+		r = workload_start(&s->child, argv[0], &s->code, e);
+	}
+	if (r >= 0)
+		r = wait_for_end(s, e);
+	if (r < 0)
+		return r;
+	r = tracer_end(s->tracer, e);
+	if (r == 0)
+		r = tracer_read(s->tracer, trace_show_record, &s->show, e);
+	if (r >= 0 && (a->sums || a->with_sums)) {
+		trace_show_take_sums(&s->show, s->tracer);
+		trace_show_sums(&s->show);
+	}
+	out_flush(&s->show.out);
+	tell_losses(s);
+	return r < 0 ? r : 0;
+}
+
+int trace_run(const struct trace_args *a, const struct trace_pick *pick, char **argv, struct err *e)
+{
+	struct session *s = mem_alloc(sizeof(*s));
+	bool has_loop = false;
+	int r;
+
+	s->a = a;
+	r = trace_show_open(&s->show, a, argv != NULL, e);
+	if (r == 0)
+		r = make_target(s, argv, e);
+	if (r == 0) {
+		r = loop_open(&s->loop, e);
+		has_loop = r == 0;
+	}
+	if (r == 0 && argv)
+		r = workload_prepare(&s->child, argv, e);
+	if (r == 0) {
+		leave_out_terminal(s->show.out.fd, &s->leave_out);
+		if (!a->sums) /* without them structs are addresses */
+			btf_types_open(NULL, NULL, &s->types, NULL);
+		trace_words_init(&s->show.words, s->types);
+		s->show.words.verbose = a->verbose;
+		r = open_tracer(s, pick, e);
+	}
+	if (r == 0)
+		r = trace(s, argv, e);
+	if (s->child.pid && s->started) { /* it ends with us */
+		kill(s->child.pid, SIGTERM);
+		while (!workload_ended(&s->child, &s->code))
+			usleep(1000);
+	} else {
+		workload_cancel(&s->child);
+	}
+	if (r == 0)
+		r = trace_show_close(&s->show, e);
+	else
+		trace_show_close(&s->show, &(struct err){ 0 });
+	tracer_close(s->tracer);
+	btf_types_free(s->types);
+	target_free(&s->target);
+	vec_free(&s->leave_out);
+	if (has_loop)
+		loop_close(&s->loop);
+	r = r < 0 ? (s->code ? command_error("trace", e), s->code : r) : s->code;
+	free(s);
+	return r;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo trace: from records to lines and tables. */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/term.h"
+#include "cmd/trace.h"
+#include "kern/proc.h"
+
+int trace_show_open(struct trace_show *s, const struct trace_args *a, bool command, struct err *e)
+{
+	int fd = command ? STDERR_FILENO : STDOUT_FILENO;
+
+	if (a->output && strcmp(a->output, "-") == 0)
+		fd = STDOUT_FILENO;
+	else if (a->output)
+		fd = open(a->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_set(e, errno, "cannot write %s: %s", a->output, strerror(errno));
+	out_init(&s->out, fd);
+	s->a = a;
+	s->lines = (struct trace_lines){ .words = &s->words, .out = &s->out, .names = a->names };
+	s->lines.color = fd <= STDERR_FILENO && term_color(fd == STDOUT_FILENO ? stdout : stderr);
+	return 0;
+}
+
+int trace_show_record(void *ctx, const struct trace_record *r, const void *data)
+{
+	struct trace_show *s = ctx;
+
+	if (s->full)
+		return 1;
+	if (s->a->sums || s->a->with_sums)
+		if (r->kind == TRACE_UNFINISHED) {
+			struct trace_sum_key key = { .nr = (uint16_t)r->nr,
+						     .abi = (uint16_t)r->abi };
+
+			if (!s->a->mode || strcmp(s->a->mode, "total") != 0)
+				key.id = s->a->mode && strcmp(s->a->mode, "thread") == 0 ? r->tid
+											 : r->pid;
+			syscalls_add_unfinished(&s->sums, &key, r->end - r->start);
+		}
+	if (s->a->sums)
+		return 0;
+	s->shown++;
+	if (s->a->json)
+		trace_json_call(&s->lines, r, data);
+	else
+		trace_text_call(&s->lines, r, data);
+	s->full = s->a->max_events && s->shown >= s->a->max_events;
+	return s->full || s->out.error;
+}
+
+void trace_show_take_sums(struct trace_show *s, const struct tracer *t)
+{
+	AUTO_FREE struct tracer_sum *sums = NULL;
+	AUTO_FREE struct tracer_error *errors = NULL;
+	size_t n = tracer_sums(t, &sums), n_errors = tracer_errors(t, &errors);
+	char comm[16];
+
+	for (size_t i = 0; i < n; i++)
+		syscalls_add(&s->sums, &sums[i].key, &sums[i].sum);
+	for (size_t i = 0; i < n_errors; i++)
+		syscalls_add_errors(&s->sums, &errors[i].key, errors[i].count);
+	vec_each (&s->sums.tasks, task)
+		if (task->id && (tracer_comm(t, task->id, comm) ||
+				 proc_comm((pid_t)task->id, comm, sizeof(comm))))
+			syscalls_name(&s->sums, task->id, comm);
+}
+
+void trace_show_sums(struct trace_show *s)
+{
+	syscalls_finish(&s->sums);
+	if (s->a->json)
+		trace_sums_json(&s->out, &s->sums, &s->words);
+	else
+		trace_sums_text(&s->out, &s->sums, &s->words);
+}
+
+int trace_show_close(struct trace_show *s, struct err *e)
+{
+	int error;
+
+	out_flush(&s->out);
+	error = s->out.error;
+	if (s->out.fd > STDERR_FILENO)
+		close(s->out.fd);
+	out_free(&s->out);
+	trace_words_free(&s->words);
+	syscalls_free(&s->sums);
+	if (error && error != EPIPE)
+		return err_set(e, error, "cannot write the output: %s", strerror(error));
+	return 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System calls in words: arguments and results the way strace writes them.
+ *
+ * Records come from a BPF ring (event/trace_abi.h) or are made from a recording, which
+ * has no memory of the programs; their sizes are checked, their contents can be anything.
+ */
+#ifndef KYMO_VIEW_TRACE_H
+#define KYMO_VIEW_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/out.h"
+#include "base/str.h"
+#include "calc/syscalls.h"
+#include "event/syscall.h"
+#include "kern/btf_types.h"
+#include "event/trace_abi.h"
+
+struct trace_words {
+	const struct btf_types *types; /* NULL: structs are addresses */
+	bool verbose;		       /* all fields of structs, not only the telling ones */
+	enum syscall_abi abi[TRACE_ABIS];
+	struct syscall_sig *sig[TRACE_ABIS][SYSCALL_MAX]; /* filled when needed */
+};
+void trace_words_init(struct trace_words *w, const struct btf_types *types);
+void trace_words_free(struct trace_words *w);
+
+/* What is known of r's call. */
+const struct syscall_sig *trace_words_sig(struct trace_words *w, const struct trace_record *r);
+/* Its name, or "syscall_999" in buf. */
+const char *trace_call_name(const struct trace_words *w, const struct trace_record *r,
+			    char buf[24]);
+
+/* How many of its arguments mean something. */
+unsigned trace_args(struct trace_words *w, const struct trace_record *r);
+void trace_arg(struct trace_words *w, const struct trace_record *r, const void *data, unsigned i,
+	       struct strbuf *b);
+/* "3</etc/passwd>", "-1 ENOENT (No such file or directory)". */
+void trace_result(struct trace_words *w, const struct trace_record *r, const void *data,
+		  struct strbuf *b);
+bool trace_failed(const struct trace_record *r);
+
+/* A piece of memory that was read; NULL when it was not. */
+const struct trace_piece *trace_piece(const struct trace_record *r, const void *data, unsigned arg,
+				      enum trace_take take, unsigned index);
+/* With quotes, as strace escapes it. whole: how long it really is. */
+void trace_string(const void *s, size_t n, uint64_t whole, struct strbuf *b);
+/* trace_struct.c: a struct of the kernel's types; is32: pointers are short. */
+void trace_struct(const struct trace_words *w, uint32_t type, const char *name, const void *data,
+		  size_t n, struct strbuf *b);
+/* trace_socket.c */
+void trace_sockaddr(const void *data, size_t n, struct strbuf *b);
+void trace_sigset(uint64_t set, struct strbuf *b);
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+struct trace_lines {
+	struct trace_words *words;
+	struct out *out;
+	uint64_t begin; /* times are shown from here on; 0: as they are */
+	bool color;
+	bool names; /* arguments with their names */
+};
+/* One line a call. */
+void trace_text_call(struct trace_lines *l, const struct trace_record *r, const void *data);
+void trace_json_call(struct trace_lines *l, const struct trace_record *r, const void *data);
+/* Other events: name and text are the caller's. */
+void trace_text_event(struct trace_lines *l, const struct trace_record *r, const char *name,
+		      const char *text);
+void trace_json_event(struct trace_lines *l, const struct trace_record *r, const char *name,
+		      const char *text);
+
+/* A table a task; what: "process", "thread" or "". */
+void trace_sums_text(struct out *out, const struct syscalls *s, const struct trace_words *w);
+void trace_sums_json(struct out *out, const struct syscalls *s, const struct trace_words *w);
+
+#endif

@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: MIT */
+/* Arguments and results of system calls. */
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/vec.h"
+#include "live/tracer.h"
+#include "view/trace.h"
+#include "view/trace_names.h"
+
+void trace_words_init(struct trace_words *w, const struct btf_types *types)
+{
+	*w = (struct trace_words){ .types = types, .abi = { syscall_native(), syscall_compat() } };
+}
+
+void trace_words_free(struct trace_words *w)
+{
+	for (size_t k = 0; k < TRACE_ABIS; k++)
+		for (size_t i = 0; i < SYSCALL_MAX; i++)
+			free(w->sig[k][i]);
+}
+
+const char *trace_call_name(const struct trace_words *w, const struct trace_record *r, char buf[24])
+{
+	const char *name = syscall_name(w->abi[r->abi], r->nr);
+
+	if (name)
+		return name;
+	snprintf(buf, 24, "syscall_%d", r->nr);
+	return buf;
+}
+
+const struct syscall_sig *trace_words_sig(struct trace_words *w, const struct trace_record *r)
+{
+	unsigned nr = r->nr >= 0 && r->nr < SYSCALL_MAX ? (unsigned)r->nr : SYSCALL_MAX - 1;
+	struct syscall_sig **s = &w->sig[r->abi][nr];
+	char buf[24];
+
+	if (!*s) {
+		*s = mem_alloc(sizeof(**s));
+		syscall_sig(trace_call_name(w, r, buf), *s);
+	}
+	return *s;
+}
+
+bool trace_failed(const struct trace_record *r)
+{
+	return r->kind == TRACE_CALL && r->ret < 0 && r->ret >= -4095;
+}
+
+const struct trace_piece *trace_piece(const struct trace_record *r, const void *data, unsigned arg,
+				      enum trace_take take, unsigned index)
+{
+	const uint8_t *p = data;
+	size_t left = r->n;
+	const struct trace_piece *found = NULL;
+
+	while (left >= sizeof(struct trace_piece)) {
+		const struct trace_piece *q = (const void *)p;
+		size_t n = (sizeof(*q) + q->n + 7u) & ~(size_t)7;
+
+		if (sizeof(*q) + q->n > left)
+			break;
+		if (q->arg == arg && q->take == take && q->index == index)
+			found = q; /* the last one: what a call left counts */
+		if (n >= left)
+			break;
+		p += n;
+		left -= n;
+	}
+	return found;
+}
+
+/* --- simple values ---------------------------------------------------------------------------- */
+
+void trace_string(const void *s, size_t n, uint64_t whole, struct strbuf *b)
+{
+	static const char plain[] = "\n\t\r\v\f\"\\", letters[] = "ntrvf\"\\";
+	const unsigned char *p = s;
+
+	strbuf_putc(b, '"');
+	for (size_t i = 0; i < n; i++) {
+		const char *at = p[i] ? strchr(plain, p[i]) : NULL;
+
+		if (at)
+			strbuf_printf(b, "\\%c", letters[at - plain]);
+		else if (p[i] >= ' ' && p[i] < 127)
+			strbuf_putc(b, (char)p[i]);
+		else if (i + 1 < n && p[i + 1] >= '0' && p[i + 1] <= '7')
+			strbuf_printf(b, "\\%03o", p[i]);
+		else
+			strbuf_printf(b, "\\%o", p[i]);
+	}
+	strbuf_puts(b, whole > n ? "\"..." : "\"");
+}
+
+static void hex(uint64_t v, struct strbuf *b)
+{
+	strbuf_printf(b, v ? "0x%llx" : "%llx", (unsigned long long)v);
+}
+
+static void pointer(uint64_t v, struct strbuf *b)
+{
+	if (v)
+		strbuf_printf(b, "0x%llx", (unsigned long long)v);
+	else
+		strbuf_puts(b, "NULL");
+}
+
+/* The parts stand in the order of the way up: the last one first. */
+static void file_path(const char *parts, size_t n, struct strbuf *b)
+{
+	VEC(const char *) part = { 0 };
+
+	for (size_t at = 0; at < n;) {
+		const char *end = memchr(parts + at, '\0', n - at);
+
+		if (!end)
+			break;
+		vec_push(&part, parts + at);
+		at = (size_t)(end - parts) + 1;
+	}
+	if (!part.n)
+		strbuf_putc(b, '/');
+	if (part.n == 1 && part.data[0][0] == '[') {
+		strbuf_printf(b, "anon_inode:%s", part.data[0]);
+	} else {
+		for (size_t i = part.n; i-- > 0;)
+			if (strcmp(part.data[i], "/") != 0)
+				strbuf_printf(b, "/%s", part.data[i]);
+	}
+	vec_free(&part);
+}
+
+static void fd_name(const struct trace_record *r, const void *data, unsigned arg, struct strbuf *b)
+{
+	const struct trace_piece *p = trace_piece(r, data, arg, TRACE_TAKE_PATH_OF, 0);
+	struct trace_file f;
+
+	if (!p || p->n < sizeof(f))
+		return;
+	memcpy(&f, p + 1, sizeof(f));
+	strbuf_putc(b, '<');
+	if (S_ISSOCK(f.mode))
+		strbuf_printf(b, "socket:[%llu]", (unsigned long long)f.inode);
+	else if (S_ISFIFO(f.mode) && p->n == sizeof(f))
+		strbuf_printf(b, "pipe:[%llu]", (unsigned long long)f.inode);
+	else
+		file_path((const char *)(p + 1) + sizeof(f), p->n - sizeof(f), b);
+	strbuf_putc(b, '>');
+}
+
+static void descriptor(const struct trace_record *r, const void *data, unsigned arg, int fd,
+		       struct strbuf *b)
+{
+	strbuf_printf(b, "%d", fd);
+	if (fd >= 0)
+		fd_name(r, data, arg, b);
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static void text_arg(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
+{
+	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_STRING, 0);
+
+	if (!p || !p->n)
+		pointer(r->arg[i], b);
+	else
+		trace_string(p + 1, p->n - 1u, p->n == TRACE_STRING ? p->n : 0, b);
+}
+
+static void buffer_arg(const struct trace_record *r, const void *data, unsigned i,
+		       const struct syscall_arg *a, struct strbuf *b)
+{
+	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_BUFFER, 0);
+	uint64_t whole = a->ref >= 0 ? r->arg[a->ref] : 0;
+	int v;
+
+	if (!p) {
+		pointer(r->arg[i], b);
+		return;
+	}
+	if (a->type == SYSCALL_OUT && r->ret >= 0 && (uint64_t)r->ret < whole)
+		whole = (uint64_t)r->ret;
+	if (a->set[0] && p->n == sizeof(v)) { /* a socket's option, mostly a number */
+		memcpy(&v, p + 1, sizeof(v));
+		strbuf_printf(b, "[%d]", v);
+	} else if (p->exit && p->n && ((const char *)(p + 1))[p->n - 1] == '\0' && whole == p->n &&
+		   memchr(p + 1, '\0', p->n) == (const char *)(p + 1) + p->n - 1) {
+		trace_string(p + 1, p->n - 1u, 0, b); /* a string with its end (getcwd) */
+	} else {
+		trace_string(p + 1, p->n, whole, b);
+	}
+}
+
+static void strings_arg(const struct trace_record *r, const void *data, unsigned i,
+			struct strbuf *b)
+{
+	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_EXEC, 0);
+	unsigned k = 0;
+
+	if (p) {
+		const char *s = (const char *)(p + 1);
+		size_t left = p->n;
+
+		strbuf_putc(b, '[');
+		while (left) {
+			const char *end = memchr(s, '\0', left);
+			size_t n = end ? (size_t)(end - s) : left;
+
+			if (s != (const char *)(p + 1))
+				strbuf_puts(b, ", ");
+			trace_string(s, n, end ? 0 : n + 1, b);
+			s += n + (end != NULL);
+			left -= n + (end != NULL);
+		}
+		strbuf_putc(b, ']');
+		return;
+	}
+	p = trace_piece(r, data, i, TRACE_TAKE_STRINGS, 0);
+	if (!p) {
+		pointer(r->arg[i], b);
+		return;
+	}
+	strbuf_putc(b, '[');
+	for (; p; p = trace_piece(r, data, i, TRACE_TAKE_STRINGS, ++k)) {
+		if (k)
+			strbuf_puts(b, ", ");
+		if (p->n)
+			trace_string(p + 1, p->n - 1u, p->n == TRACE_STRING ? p->n : 0, b);
+	}
+	strbuf_puts(b, r->flags & TRACE_CUT ? ", ...]" : "]");
+}
+
+/* n: how many the program named; only the first are known. */
+static void vectors(const struct trace_record *r, const void *data, unsigned i, uint64_t n,
+		    struct strbuf *b)
+{
+	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_VECTORS, 0), *q;
+	size_t size = r->abi ? 8 : 16, known = p ? p->n / size : 0;
+
+	if (!p) {
+		strbuf_puts(b, "?");
+		return;
+	}
+	strbuf_putc(b, '[');
+	for (size_t k = 0; k < known; k++) {
+		uint64_t v[2] = { 0 };
+		uint32_t v32[2];
+
+		if (r->abi) {
+			memcpy(v32, (const char *)(p + 1) + k * size, sizeof(v32));
+			v[0] = v32[0];
+			v[1] = v32[1];
+		} else {
+			memcpy(v, (const char *)(p + 1) + k * size, sizeof(v));
+		}
+		strbuf_puts(b, k ? ", {iov_base=" : "{iov_base=");
+		q = trace_piece(r, data, i, TRACE_TAKE_IOV_DATA, (unsigned)k);
+		if (q)
+			trace_string(q + 1, q->n, q->exit ? q->n : v[1], b);
+		else
+			pointer(v[0], b);
+		strbuf_printf(b, ", iov_len=%llu}", (unsigned long long)v[1]);
+	}
+	strbuf_puts(b, n > known ? ", ...]" : "]");
+}
+
+static void message(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
+{
+	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MESSAGE, 0), *q;
+	uint64_t m[7] = { 0 };
+	uint32_t m32[7];
+
+	if (!p || p->n < (r->abi ? sizeof(m32) : sizeof(m))) {
+		pointer(r->arg[i], b);
+		return;
+	}
+	if (r->abi) {
+		memcpy(m32, p + 1, sizeof(m32));
+		for (int k = 0; k < 7; k++)
+			m[k] = m32[k];
+	} else {
+		memcpy(m, p + 1, sizeof(m));
+	}
+	strbuf_puts(b, "{msg_name=");
+	q = trace_piece(r, data, i, TRACE_TAKE_POINTED, 0);
+	if (q)
+		trace_sockaddr(q + 1, q->n, b);
+	else
+		pointer(m[0], b);
+	strbuf_printf(b, ", msg_namelen=%u, msg_iov=", (unsigned)m[1]);
+	vectors(r, data, i, m[3], b);
+	strbuf_printf(b, ", msg_iovlen=%llu, msg_controllen=%llu, msg_flags=",
+		      (unsigned long long)m[3], (unsigned long long)m[5]);
+	trace_names_flags("msg", (uint32_t)m[6], b);
+	strbuf_putc(b, '}');
+}
+
+static void address_arg(const struct trace_record *r, const void *data, unsigned i,
+			const struct syscall_arg *a, struct strbuf *b)
+{
+	bool out = a->type == SYSCALL_ADDR_OUT;
+	const struct trace_piece *p =
+		trace_piece(r, data, i, out ? TRACE_TAKE_POINTED : TRACE_TAKE_ARRAY, 0);
+	int v;
+
+	if (!p || (!p->n && !r->arg[i])) {
+		pointer(r->arg[i], b);
+	} else if (a->set[0] && p->n == sizeof(v)) {
+		memcpy(&v, p + 1, sizeof(v));
+		strbuf_printf(b, "[%d]", v);
+	} else if (a->set[0]) {
+		trace_string(p + 1, p->n, p->n, b);
+	} else {
+		trace_sockaddr(p + 1, p->n, b);
+	}
+}
+
+static void wait_status(int s, struct strbuf *b)
+{
+	if (WIFEXITED(s)) {
+		strbuf_printf(b, "[{WIFEXITED(s) && WEXITSTATUS(s) == %d}]", WEXITSTATUS(s));
+	} else if (WIFSIGNALED(s)) {
+		strbuf_puts(b, "[{WIFSIGNALED(s) && WTERMSIG(s) == ");
+		trace_names_signal(WTERMSIG(s), b);
+		strbuf_puts(b, WCOREDUMP(s) ? " && WCOREDUMP(s)}]" : "}]");
+	} else if (WIFSTOPPED(s)) {
+		strbuf_puts(b, "[{WIFSTOPPED(s) && WSTOPSIG(s) == ");
+		trace_names_signal(WSTOPSIG(s), b);
+		strbuf_puts(b, "}]");
+	} else if (WIFCONTINUED(s)) {
+		strbuf_puts(b, "[{WIFCONTINUED(s)}]");
+	} else {
+		strbuf_printf(b, "[%d]", s);
+	}
+}
+
+static void memory_arg(const struct trace_record *r, const void *data, unsigned i,
+		       const struct syscall_arg *a, struct strbuf *b)
+{
+	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
+	int v[2] = { 0 };
+	uint64_t set = 0;
+
+	if (!p || p->n < 4) {
+		pointer(r->arg[i], b);
+		return;
+	}
+	memcpy(v, p + 1, p->n < sizeof(v) ? p->n : sizeof(v));
+	memcpy(&set, p + 1, p->n < sizeof(set) ? p->n : sizeof(set));
+	if (a->type == SYSCALL_PAIR)
+		strbuf_printf(b, "[%d, %d]", v[0], v[1]);
+	else if (a->type == SYSCALL_SIGSET || a->type == SYSCALL_SIGSET_OUT)
+		trace_sigset(set, b);
+	else if (strcmp(a->name, "status") == 0 && r->ret == 0)
+		pointer(r->arg[i], b);
+	else if (strcmp(a->name, "status") == 0)
+		wait_status(v[0], b);
+	else
+		strbuf_printf(b, "[%d]", v[0]);
+}
+
+static void fdset_arg(const struct trace_record *r, const void *data, unsigned i,
+		      const struct syscall_arg *a, struct strbuf *b)
+{
+	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
+	uint64_t n = a->ref >= 0 ? r->arg[a->ref] : 0;
+	const uint8_t *bits = (const uint8_t *)(p + 1);
+	bool any = false;
+
+	if (!p) {
+		pointer(r->arg[i], b);
+		return;
+	}
+	strbuf_putc(b, '[');
+	for (uint64_t k = 0; k < n && k / 8 < p->n; k++)
+		if (bits[k / 8] >> k % 8 & 1) {
+			strbuf_printf(b, any ? " %llu" : "%llu", (unsigned long long)k);
+			any = true;
+		}
+	strbuf_putc(b, ']');
+}
+
+static void struct_arg(struct trace_words *w, const struct trace_record *r, const void *data,
+		       unsigned i, const struct syscall_arg *a, struct strbuf *b)
+{
+	bool list = a->type == SYSCALL_ARRAY || a->type == SYSCALL_ARRAY_IO ||
+		    a->type == SYSCALL_RESULTS;
+	const struct trace_piece *p = trace_piece(r, data, i,
+						  a->type == SYSCALL_RESULTS ? TRACE_TAKE_RESULTS
+						  : list		     ? TRACE_TAKE_ARRAY
+									     : TRACE_TAKE_MEMORY,
+						  0);
+	char buf[24];
+	uint32_t type = tracer_struct(w->types, r->abi, trace_call_name(w, r, buf), a->set);
+	uint64_t size = btf_size(w->types, type), n;
+	const uint8_t *from = (const uint8_t *)(p + 1);
+
+	if (!p || !type || !size || (a->type == SYSCALL_STRUCT_LEFT && r->ret >= 0)) {
+		pointer(r->arg[i], b);
+		return;
+	}
+	if (!list) {
+		bool bare = btf_kind(w->types, btf_strip(w->types, type)) == BTF_KIND_INT;
+
+		strbuf_puts(b, bare ? "[" : "");
+		trace_struct(w, type, a->set, from, p->n, b);
+		strbuf_puts(b, bare ? "]" : "");
+		return;
+	}
+	n = a->type == SYSCALL_RESULTS ? (r->ret > 0 ? (uint64_t)r->ret : 0)
+	    : a->ref >= 0	       ? r->arg[a->ref]
+				       : 0;
+	strbuf_putc(b, '[');
+	for (uint64_t k = 0; k < n && (k + 1) * size <= p->n; k++) {
+		strbuf_puts(b, k ? ", " : "");
+		trace_struct(w, type, a->set, from + k * size, size, b);
+	}
+	strbuf_puts(b, n * size > p->n ? ", ...]" : "]");
+}
+
+/* --- what depends on another argument --------------------------------------------------------- */
+
+static void fcntl_arg(const struct trace_record *r, struct strbuf *b)
+{
+	switch (r->arg[1]) {
+	case F_SETFD: trace_names_flags("fdflags", r->arg[2], b); break;
+	case F_SETFL: trace_names_flags("open", r->arg[2], b); break;
+	case F_DUPFD:
+	case F_DUPFD_CLOEXEC:
+	case F_SETPIPE_SZ:
+	case F_SETOWN: strbuf_printf(b, "%d", (int)r->arg[2]); break;
+	default: hex(r->arg[2], b); break;
+	}
+}
+
+static void futex_op(const struct trace_record *r, struct strbuf *b)
+{
+	uint64_t op = (uint32_t)r->arg[1];
+
+	trace_names_flags("futex", op & FUTEX_CMD_MASK, b);
+	if (op & FUTEX_PRIVATE_FLAG)
+		strbuf_puts(b, "_PRIVATE");
+	if (op & FUTEX_CLOCK_REALTIME)
+		strbuf_puts(b, "|FUTEX_CLOCK_REALTIME");
+}
+
+static unsigned futex_args(const struct trace_record *r)
+{
+	switch (r->arg[1] & (unsigned)FUTEX_CMD_MASK) {
+	case FUTEX_WAKE: return 3;
+	case FUTEX_UNLOCK_PI:
+	case FUTEX_TRYLOCK_PI: return 2;
+	case FUTEX_WAIT:
+	case FUTEX_LOCK_PI: return 4;
+	default: return 6;
+	}
+}
+
+unsigned trace_args(struct trace_words *w, const struct trace_record *r)
+{
+	const struct syscall_sig *s = trace_words_sig(w, r);
+	char buf[24];
+	const char *name = trace_call_name(w, r, buf);
+
+	for (unsigned i = 1; i < s->n; i++)
+		if (s->arg[i].type == SYSCALL_OPEN_MODE && !(r->arg[i - 1] & O_CREAT) &&
+		    (r->arg[i - 1] & O_TMPFILE) != O_TMPFILE)
+			return i;
+	if (str_starts(name, "fcntl") && (r->arg[1] == F_GETFD || r->arg[1] == F_GETFL ||
+					  r->arg[1] == F_GETOWN || r->arg[1] == F_GETPIPE_SZ))
+		return 2;
+	if (strcmp(name, "futex") == 0 || strcmp(name, "futex_time64") == 0)
+		return futex_args(r);
+	if (strcmp(name, "mremap") == 0 && !(r->arg[3] & 2))
+		return 4;
+	return s->n;
+}
+
+void trace_arg(struct trace_words *w, const struct trace_record *r, const void *data, unsigned i,
+	       struct strbuf *b)
+{
+	const struct syscall_sig *s = trace_words_sig(w, r);
+	const struct syscall_arg *a = &s->arg[i];
+	uint64_t v = r->arg[i];
+
+	switch (a->type) {
+	case SYSCALL_INT: strbuf_printf(b, "%d", (int)v); break;
+	case SYSCALL_UINT: strbuf_printf(b, "%u", (unsigned)v); break;
+	case SYSCALL_LONG:
+		strbuf_printf(b, "%lld", r->abi ? (long long)(int)v : (long long)v);
+		break;
+	case SYSCALL_ULONG: strbuf_printf(b, "%llu", (unsigned long long)v); break;
+	case SYSCALL_PTR:
+	case SYSCALL_ENVP: pointer(v, b); break;
+	case SYSCALL_MODE:
+	case SYSCALL_OPEN_MODE: trace_names_mode((unsigned)v, b); break;
+	case SYSCALL_FD: descriptor(r, data, i, (int)v, b); break;
+	case SYSCALL_AT:
+		if ((int)v == AT_FDCWD)
+			strbuf_puts(b, "AT_FDCWD");
+		else
+			descriptor(r, data, i, (int)v, b);
+		break;
+	case SYSCALL_SIG: trace_names_signal((int)v, b); break;
+	case SYSCALL_PATH: text_arg(r, data, i, b); break;
+	case SYSCALL_BUF:
+	case SYSCALL_OUT: buffer_arg(r, data, i, a, b); break;
+	case SYSCALL_ARGV: strings_arg(r, data, i, b); break;
+	case SYSCALL_ADDR:
+	case SYSCALL_ADDR_OUT: address_arg(r, data, i, a, b); break;
+	case SYSCALL_LENGTH:
+	case SYSCALL_INT_OUT:
+	case SYSCALL_PAIR:
+	case SYSCALL_SIGSET:
+	case SYSCALL_SIGSET_OUT: memory_arg(r, data, i, a, b); break;
+	case SYSCALL_IOV:
+	case SYSCALL_IOV_OUT:
+		if (trace_piece(r, data, i, TRACE_TAKE_VECTORS, 0))
+			vectors(r, data, i, a->ref >= 0 ? r->arg[a->ref] : 0, b);
+		else
+			pointer(v, b);
+		break;
+	case SYSCALL_MSG:
+	case SYSCALL_MSG_OUT: message(r, data, i, b); break;
+	case SYSCALL_FLAGS:
+		if (strcmp(a->set, "futex") == 0)
+			futex_op(r, b);
+		else
+			trace_names_flags(a->set, strcmp(a->set, "clone") == 0 ? v : (uint32_t)v,
+					  b);
+		break;
+	case SYSCALL_ENUM:
+		if (strcmp(a->set, "sockopt") == 0 && (int)r->arg[1] != 1)
+			trace_names_enum((int)r->arg[1] == 6 ? "tcpopt" : "", (uint32_t)v, b);
+		else
+			trace_names_enum(a->set, (uint32_t)v, b);
+		break;
+	case SYSCALL_STRUCT:
+	case SYSCALL_STRUCT_OUT:
+	case SYSCALL_STRUCT_IO:
+	case SYSCALL_STRUCT_LEFT:
+	case SYSCALL_ARRAY:
+	case SYSCALL_ARRAY_IO:
+	case SYSCALL_RESULTS: struct_arg(w, r, data, i, a, b); break;
+	case SYSCALL_FDSET: fdset_arg(r, data, i, a, b); break;
+	case SYSCALL_FCNTL: fcntl_arg(r, b); break;
+	case SYSCALL_IOCTL:
+	case SYSCALL_HEX:
+	case SYSCALL_TYPES: hex(v, b); break;
+	}
+}
+
+void trace_result(struct trace_words *w, const struct trace_record *r, const void *data,
+		  struct strbuf *b)
+{
+	const struct syscall_sig *s = trace_words_sig(w, r);
+	char buf[24];
+	const char *name = trace_call_name(w, r, buf);
+	const char *error;
+
+	if (r->kind != TRACE_CALL) {
+		strbuf_putc(b, '?');
+		return;
+	}
+	if (trace_failed(r)) {
+		error = trace_names_error((int)-r->ret);
+		strbuf_puts(b, -r->ret >= 512 && -r->ret <= 516 ? "? " : "-1 ");
+		if (error)
+			strbuf_printf(b, "%s (%s)", error, trace_names_error_text((int)-r->ret));
+		else
+			strbuf_printf(b, "%d", (int)-r->ret);
+		return;
+	}
+	switch (s->ret) {
+	case SYSCALL_FD: descriptor(r, data, 6, (int)r->ret, b); break;
+	case SYSCALL_PTR: strbuf_printf(b, "0x%llx", (unsigned long long)r->ret); break;
+	case SYSCALL_HEX: hex((uint64_t)r->ret, b); break;
+	case SYSCALL_MODE: trace_names_mode((unsigned)r->ret, b); break;
+	default: strbuf_printf(b, "%lld", (long long)r->ret);
+	}
+	if (!str_starts(name, "fcntl") || (r->arg[1] != F_GETFL && r->arg[1] != F_GETFD))
+		return;
+	strbuf_puts(b, " (");
+	trace_names_flags(r->arg[1] == F_GETFL ? "open" : "fdflags", (uint64_t)r->ret, b);
+	strbuf_putc(b, ')');
+}
