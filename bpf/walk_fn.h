@@ -10,16 +10,43 @@
 #ifndef KYMO_BPF_WALK_FN_H
 #define KYMO_BPF_WALK_FN_H
 
-#include "walk_send.h"
+#include "offcpu.h"
 
 #define FN_FRAMES 127
+
+/*
+ * A stack that user space will finish: it gets a number, and the copy goes there once.
+ * Where it begins and what could be walked tells one from another.
+ */
+static __always_inline long fn_later(struct state *s, __u64 *to, __u64 depth)
+{
+	struct hash_ctx h = { .s = s, .h = depth };
+	__u8 one = 1;
+
+	bpf_loop(s->rec.n_user, hash_step, &h, 0);
+	h.h = mix(mix(h.h, s->tgid), s->r[REG_SP]) | 1;
+	if (!bpf_map_lookup_elem(&off_stacks, &h.h)) {
+		s->rec.ip = h.h;
+		s->rec.flags = depth;
+		bpf_get_current_comm(s->rec.comm, sizeof(s->rec.comm));
+		s->rec.event = WALK_FN_MISS;
+		if (worth_a_copy(s)) {
+			s->rec.event = WALK_OFF_STACK;
+			copy_stack(s);
+		}
+		if (!send(s) || s->rec.event == WALK_FN_MISS)
+			return 0;
+		bpf_map_update_elem(&off_stacks, &h.h, &one, BPF_ANY);
+	}
+	*to = h.h;
+	return -1;
+}
 
 static __always_inline long fn_walk(struct state *s, __u64 *to, __u64 depth)
 {
 	__u64 n;
 
 	s->rec.time = bpf_ktime_get_ns();
-	s->rec.event = WALK_FN_MISS;
 	s->rec.cpu = 0;
 	s->rec.flags = 0;
 	s->rec.n_user = s->rec.n_kernel = s->rec.copy = s->rec.unwind = s->rec.n_fp = 0;
@@ -28,11 +55,9 @@ static __always_inline long fn_walk(struct state *s, __u64 *to, __u64 depth)
 	task_ids(s);
 	walk_user(NULL, s, false);
 	n = s->rec.n_user;
-	if (s->rec.end == UNWIND_NO_MAP || s->rec.end == UNWIND_PENDING) {
-		s->rec.n_user = 0;
-		send(s);
-		return 0;
-	}
+	if (s->rec.end == UNWIND_NO_MAP || s->rec.end == UNWIND_PENDING ||
+	    s->rec.end == UNWIND_NEEDS_FULL || s->rec.end == UNWIND_NO_REGISTER)
+		return fn_later(s, to, depth);
 	if (depth > FN_FRAMES)
 		depth = FN_FRAMES;
 	if (n > depth)
@@ -56,7 +81,10 @@ static __always_inline struct state *fn_state(void)
 	return NULL;
 }
 
-/* The current task's user stack, innermost first: how many frames, 0 when it cannot be told. */
+/*
+ * The current task's user stack, innermost first: how many frames, 0 when it cannot be
+ * told, -1 when *to is the number that user space will know it by.
+ */
 static __noinline long walk_fn(__u64 *to, __u64 depth)
 {
 	struct state *s = fn_state();

@@ -4,8 +4,6 @@
 
 #include "lang/gen.h"
 
-#define HASH_MULTIPLIER 0x9e3779b97f4a7c15ull
-
 #if defined(__x86_64__)
 static const struct {
 	const char *name;
@@ -174,7 +172,7 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	struct place out = { 0 }, buf, key;
 	struct ir_val id = ir_copy(g->f, IR_IMM(0)), n, i, p, r;
 	int done = ir_label(g->f), loop = ir_label(g->f), hashed = ir_label(g->f),
-	    by_kernel = ir_label(g->f), walked = ir_label(g->f);
+	    by_kernel = ir_label(g->f), walked = ir_label(g->f), later = ir_label(g->f);
 
 	if (own)
 		depth = depth + LANG_OWN_FRAMES < g->p->stack_depth ? depth + LANG_OWN_FRAMES
@@ -190,9 +188,13 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	if (user && !g->env->recorded) {
 		r = ir_call(g->f, LANG_CALL_WALK, 2, gen_addr(g, gen_at(buf, 8)), IR_IMM(depth));
 		ir_branch(g->f, BPF_JEQ, r, IR_IMM(0), by_kernel);
+		ir_branch(g->f, BPF_JSLT, r, IR_IMM(0), later);
 		ir_branch(g->f, BPF_JGT, r, IR_IMM(depth), by_kernel);
 		ir_move(g->f, (int)n.v, r);
 		ir_jump(g->f, walked);
+		ir_place_label(g->f, later);
+		ir_move(g->f, (int)id.v, ir_load(g->f, 8, buf.base, buf.off + 8));
+		ir_jump(g->f, done);
 	}
 	ir_place_label(g->f, by_kernel);
 	r = ir_call(g->f, BPF_FUNC_get_stack, 4, g->ctx, gen_addr(g, gen_at(buf, 8)),
@@ -207,7 +209,7 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	ir_branch(g->f, BPF_JGE, i, n, hashed);
 	p = ir_load(g->f, 8, ir_alu(g->f, BPF_ADD, buf.base, ir_alu(g->f, BPF_LSH, i, IR_IMM(3))),
 		    buf.off + 8);
-	p = ir_alu(g->f, BPF_MUL, ir_alu(g->f, BPF_XOR, id, p), IR_IMM((int64_t)HASH_MULTIPLIER));
+	p = ir_alu(g->f, BPF_MUL, ir_alu(g->f, BPF_XOR, id, p), IR_IMM((int64_t)LANG_STACK_HASH));
 	ir_move(g->f, (int)id.v, ir_alu(g->f, BPF_XOR, p, ir_alu(g->f, BPF_RSH, p, IR_IMM(29))));
 	ir_move(g->f, (int)i.v, ir_alu(g->f, BPF_ADD, i, IR_IMM(1)));
 	ir_branch(g->f, BPF_JLT, i, IR_IMM(depth), loop);

@@ -30,12 +30,29 @@ static struct ir_val wake_flags(struct gen *g, bool control)
 	return flags;
 }
 
+/* Does it say something itself, or leave? Then not while a message is being made. */
+static bool comes_first(const struct node *n)
+{
+	if (!n)
+		return false;
+	if (n->kind == N_DO || (n->type && n->type->kind == LT_USTACK &&
+				(n->kind == N_IDENT || n->kind == N_CALL)))
+		return true;
+	if (comes_first(n->a) || comes_first(n->b) || comes_first(n->c))
+		return true;
+	for (size_t i = 0; i < n->n; i++)
+		if (comes_first(n->list[i]))
+			return true;
+	return false;
+}
+
 void gen_message(struct gen *g, struct lang_action *a, struct node **arg, size_t n, bool control)
 {
 	struct ir_val word[64], p;
+	struct val made[64];
 	int full = ir_label(g->f), end = ir_label(g->f), have = ir_label(g->f);
 	struct ir_val flags;
-	uint32_t id = (uint32_t)g->p->actions.n;
+	uint32_t id;
 
 	a->size = 8;
 	a->n_args = n;
@@ -50,6 +67,9 @@ void gen_message(struct gen *g, struct lang_action *a, struct node **arg, size_t
 	for (size_t i = 0; i < n && i < ARRAY_SIZE(word); i++)
 		if (lt_is_word(arg[i]->type))
 			word[i] = gen_word(g, arg[i]);
+		else if (comes_first(arg[i]))
+			made[i] = gen_expr(g, arg[i]);
+	id = (uint32_t)g->p->actions.n; /* what came first had messages of its own */
 	p = ir_copy(g->f, ir_call(g->f, BPF_FUNC_ringbuf_reserve, 3, IR_MAPREF(LANG_MAP_RING),
 				  IR_IMM(a->size), IR_IMM(0)));
 	if (!control) {
@@ -69,6 +89,8 @@ void gen_message(struct gen *g, struct lang_action *a, struct node **arg, size_t
 
 		if (lt_is_word(arg[i]->type))
 			ir_store(g->f, 8, to.base, to.off, word[i]);
+		else if (comes_first(arg[i]))
+			gen_put(g, made[i], arg[i]->type, to, arg[i]->type);
 		else
 			gen_into(g, arg[i], to, arg[i]->type);
 	}

@@ -169,9 +169,23 @@ enum { LANG_COUNT_LOST, LANG_COUNT_CONTROL_LOST, LANG_COUNT_STACKS, LANG_COUNT_M
 
 /*
  * A call of a function that the session puts behind the program (source BPF_PSEUDO_CALL):
- * the current task's user stack to r1, at most r2 addresses; how many, 0: not known.
+ * the current task's user stack to r1, at most r2 addresses; how many, 0: not known, -1:
+ * it will be known by the number at r1.
  */
 #define LANG_CALL_WALK 0x77616c6b
+
+/* The number of a user stack, as programs make it. */
+#define LANG_STACK_HASH 0x9e3779b97f4a7c15ull
+static inline uint64_t lang_stack_id(const uint64_t *addr, size_t n, uint32_t depth)
+{
+	uint64_t id = depth + 1;
+
+	for (size_t i = 0; i < n; i++) {
+		id = (id ^ addr[i]) * LANG_STACK_HASH;
+		id ^= id >> 29;
+	}
+	return id;
+}
 
 #define LANG_OWN_FRAMES 4 /* of the tracing machinery, on top of a kernel stack */
 

@@ -24,6 +24,9 @@ struct lang_host {
 	bool (*cgroup)(void *ctx, uint64_t id, struct strbuf *b);
 	/* The addresses of a stack; 0 when it is not known. */
 	size_t (*stack)(void *ctx, uint64_t id, uint64_t *addr, size_t max);
+	/* Makes *id the number equal stacks have; true when there are any stacks with others. May
+	 * be NULL. */
+	bool (*same_stack)(void *ctx, uint64_t *id);
 	int (*map_each)(void *ctx, int map, lang_entry_fn *fn, void *arg);
 	void (*map_clear)(void *ctx, int map);
 	void (*map_zero)(void *ctx, int map);

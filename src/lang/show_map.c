@@ -94,10 +94,74 @@ static uint64_t average(const struct ltype *t, const void *v)
 	return !n ? 0 : t->is_signed ? (uint64_t)((int64_t)total / (int64_t)n) : total / n;
 }
 
+/* By what it is sorted. */
+static void set_order(const struct table *t, struct entry *e)
+{
+	const struct ltype *v = t->m->value;
+
+	e->order = 0;
+	e->is_signed = v->is_signed;
+	switch (v->kind) {
+	case LT_COUNT:
+		e->order = at(e->value, 0);
+		e->is_signed = false;
+		break;
+	case LT_SUM:
+	case LT_MIN:
+	case LT_MAX: e->order = at(e->value, 1); break;
+	case LT_AVG:
+	case LT_STATS: e->order = average(v, e->value); break;
+	case LT_HIST:
+	case LT_LHIST:
+		for (size_t i = 0; i < t->m->value_size / 8; i++)
+			e->order += at(e->value, i);
+		e->is_signed = false;
+		break;
+	case LT_INT:
+	case LT_PTR: e->order = at(e->value, 0); break;
+	default: break;
+	}
+}
+
+/* Stacks that were finished late have a number of their own each: the one equal stacks have. */
+static bool same_stacks(const struct table *t, uint8_t *key)
+{
+	const struct lang_host *h = t->o->h;
+	const struct ltype *k = t->m->key;
+	bool any = false;
+
+	for (uint32_t i = 0; h->same_stack && k && t->m->is_agg && i < k->n; i++)
+		if (k->item[i]->kind == LT_USTACK) {
+			uint64_t id;
+
+			memcpy(&id, key + k->offset[i], 8);
+			any |= h->same_stack(h->ctx, &id);
+			memcpy(key + k->offset[i], &id, 8);
+		}
+	return any;
+}
+
+/* Adds it to the row that has the same key, if there is one. */
+static bool join(struct table *t, const struct entry *e)
+{
+	size_t size = (t->m->value_size + 7) & ~7u;
+
+	vec_each (&t->rows, row)
+		if (memcmp(row->key, e->key, t->m->key_size) == 0) {
+			AUTO_FREE uint8_t *both = mem_alloc(2 * size);
+
+			memcpy(both, row->value, t->m->value_size);
+			memcpy(both + size, e->value, t->m->value_size);
+			lang_merge(t->m, 2, both, row->value);
+			set_order(t, row);
+			return true;
+		}
+	return false;
+}
+
 static int collect(void *arg, const void *key, const void *value)
 {
 	struct table *t = arg;
-	const struct ltype *v = t->m->value;
 	struct entry e = { .key = mem_dup(key, t->m->key_size),
 			   .value = mem_alloc(t->m->value_size + 8) };
 	size_t words = t->m->value_size / 8;
@@ -112,30 +176,15 @@ static int collect(void *arg, const void *key, const void *value)
 		}
 		memmove(e.value, e.value + 8, t->m->value_size - 8);
 	}
-	e.is_signed = v->is_signed;
-	switch (v->kind) {
-	case LT_COUNT:
-		e.order = at(e.value, 0);
-		e.is_signed = false;
-		break;
-	case LT_SUM:
-	case LT_MIN:
-	case LT_MAX: e.order = at(e.value, 1); break;
-	case LT_AVG:
-	case LT_STATS: e.order = average(v, e.value); break;
-	case LT_HIST:
-	case LT_LHIST:
-		for (size_t i = 0; i < words; i++)
-			e.order += at(e.value, i);
-		e.is_signed = false;
-		break;
-	case LT_INT:
-	case LT_PTR: e.order = at(e.value, 0); break;
-	default: break;
-	}
+	set_order(t, &e);
 	for (size_t i = 0; i < words && t->m->is_agg; i++)
 		any |= at(e.value, i);
 	if (t->m->is_agg && !t->m->key && !any) { /* an array always has its entry */
+		free(e.key);
+		free(e.value);
+		return 0;
+	}
+	if (same_stacks(t, e.key) && join(t, &e)) {
 		free(e.key);
 		free(e.value);
 		return 0;

@@ -373,7 +373,6 @@ int run_go(struct run *r, int *code, struct err *e)
 	if (r->o.dry)
 		return 0;
 	k = attach_all(r, e);
-	run_side_settle(r);
 	if (k == 0 && r->o.attached)
 		r->o.attached(r->o.ctx);
 	r->started = k == 0 && r->child.pid;
@@ -387,6 +386,7 @@ int run_go(struct run *r, int *code, struct err *e)
 	if (k == 0) {
 		run_stop(r); /* what END clears stays clear */
 		drain(r);
+		run_side_settle(r);
 		r->ignore = false;
 		r->out.exit = false; /* END's messages all count */
 		r->out.ending = true;
@@ -435,6 +435,8 @@ void run_notes(const struct run *r, struct strbuf *b)
 	if (n)
 		strbuf_printf(b, "%llu stacks were not kept: there are too many different ones\n",
 			      (unsigned long long)n);
+	if (r->p->uses_ustack && r->side.why.code)
+		strbuf_printf(b, "user stacks are by frame pointers: %s\n", r->side.why.msg);
 	for (size_t i = LANG_MAP_FIXED; i < r->p->maps.n; i++) {
 		const struct lang_map *m = &r->p->maps.data[i];
 

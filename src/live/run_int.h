@@ -33,6 +33,7 @@ struct run_side {
 	size_t n;
 	struct walked walked; /* walker NULL: none */
 	struct err why;	      /* there is none */
+	struct map same;      /* numbers of stacks that were finished late: those of equal stacks */
 };
 
 enum { RUN_ID_RING = 1, RUN_ID_PID, RUN_ID_SIDE, RUN_ID_TIMER };
@@ -77,6 +78,8 @@ int run_side_open(struct run *r, struct err *e);
 void run_side_drain(struct run *r);
 /* Tables of what runs already are there when it returns, or soon. */
 void run_side_settle(struct run *r);
+/* The number that all equal stacks have. */
+uint64_t run_side_stack(const struct run *r, uint64_t id);
 void run_side_close(struct run *r);
 
 #endif

@@ -267,9 +267,8 @@ static int load_one(struct run *r, size_t i, char **log, struct err *e)
 
 	if (r->side.walked.walker && load_code(r, i, true, &words, &why) == 0)
 		return 0;
-	if (r->side.walked.walker && getenv("KYMO_DEBUG_WALK"))
-		fprintf(stderr, "%s\n%.3000s\n", why.msg,
-			words ? words + (strlen(words) > 3000 ? strlen(words) - 3000 : 0) : "");
+	if (why.code && !r->side.why.code)
+		r->side.why = why;
 	return load_code(r, i, false, log, e);
 }
 

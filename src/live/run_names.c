@@ -162,17 +162,33 @@ static void new_process(void *ctx, int32_t pid)
 static size_t stack(void *ctx, uint64_t id, uint64_t *addr, size_t max)
 {
 	struct run *r = ctx;
-	uint64_t value[1 + 128];
+	uint64_t value[1 + 128] = { 0 };
 	int fd = r->map_fd[LANG_MAP_STACKS];
+	bool found = false;
 
-	memset(value, 0, sizeof(value));
-	if (!id || fd < 0 || r->p->maps.data[LANG_MAP_STACKS].value_size > sizeof(value) ||
-	    bpf_map_get(fd, &id, value) < 0)
+	if (!id || fd < 0 || r->p->maps.data[LANG_MAP_STACKS].value_size > sizeof(value))
+		return 0;
+	for (int again = 0; again < 2 && !found; again++) {
+		uint64_t same = run_side_stack(r, id);
+
+		found = bpf_map_get(fd, &same, value) == 0;
+		if (!found && !again)
+			run_side_settle(r); /* it may be one of those that wait to be finished */
+	}
+	if (!found)
 		return 0;
 	if (value[0] > max)
 		value[0] = max;
 	memcpy(addr, value + 1, value[0] * 8);
 	return value[0];
+}
+
+static bool same_stack(void *ctx, uint64_t *id)
+{
+	const struct run *r = ctx;
+
+	*id = run_side_stack(r, *id);
+	return r->side.same.n > 0;
 }
 
 static bool cgroup(void *ctx, uint64_t id, struct strbuf *b)
@@ -203,6 +219,7 @@ void run_names_host(struct run *r)
 	r->host.usym = usym;
 	r->host.new_process = new_process;
 	r->host.stack = stack;
+	r->host.same_stack = same_stack;
 	r->host.cgroup = cgroup;
 	r->host.syscall = run_syscall_name;
 }

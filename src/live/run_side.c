@@ -60,12 +60,11 @@ static int open_rings(struct run_side *s, struct err *e)
 int run_side_open(struct run *r, struct err *e)
 {
 	struct run_side *s = &r->side;
-	int32_t pid = r->o.pid ? r->o.pid : r->child.pid;
 	struct walker_opts o = { .function = true,
 				 .depth = r->p->stack_depth,
 				 .no_kernel = true,
-				 .ring_bytes = 64u << 10,
-				 .all = !pid,
+				 .ring_bytes = 4u << 20,
+				 .copy_rate = 200,
 				 .pids = &r->o.pid,
 				 .n_pids = r->o.pid != 0 };
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -83,6 +82,8 @@ int run_side_open(struct run *r, struct err *e)
 			snprintf(path, sizeof(path), "%s/.cache/kymo", home);
 		o.cache_dir = path[0] ? path : NULL;
 		walker_open(&o, &s->walked.walker, &s->why);
+	} else if (k < 0) {
+		s->why = none;
 	}
 	s->walked.sample_type = SIDE_SAMPLE;
 	for (size_t i = 0; i < s->n; i++) {
@@ -109,10 +110,29 @@ static void on_side(void *ctx, const struct perf_event_header *h, const struct w
 		run_names_exec(r, (int32_t)u[0]);
 }
 
-static int on_sample(void *ctx, const struct walker_sample *s)
+/* A stack that was finished here: by its number, which leads to the one equal stacks have. */
+static int on_stack(void *ctx, const struct walker_sample *s)
 {
-	(void)ctx, (void)s;
+	struct run *r = ctx;
+	uint64_t value[1 + 128] = { 0 }, id;
+	uint32_t depth = r->p->stack_depth < 127 ? r->p->stack_depth : 127;
+
+	if (s->kind != WALKER_STACK || !s->n_user || r->map_fd[LANG_MAP_STACKS] < 0)
+		return 0;
+	depth = s->state < depth ? s->state : depth;
+	value[0] = s->n_user < depth ? s->n_user : depth;
+	memcpy(value + 1, s->user, value[0] * 8);
+	id = lang_stack_id(value + 1, value[0], s->state);
+	bpf_map_set(r->map_fd[LANG_MAP_STACKS], &id, value);
+	*map_at(&r->side.same, s->stack) = id;
 	return 0;
+}
+
+uint64_t run_side_stack(const struct run *r, uint64_t id)
+{
+	const uint64_t *same = map_find(&r->side.same, id);
+
+	return same ? *same : id;
 }
 
 void run_side_drain(struct run *r)
@@ -124,14 +144,16 @@ void run_side_drain(struct run *r)
 		return;
 	walked_side(&s->walked, s->ring, s->n, on_side, r, &e);
 	if (s->walked.walker)
-		walker_poll(s->walked.walker, 0, on_sample, r, &e);
+		walker_poll(s->walked.walker, 0, on_stack, r, &e);
 }
 
 void run_side_settle(struct run *r)
 {
 	run_side_drain(r);
-	if (r->side.walked.walker)
-		walker_settle(r->side.walked.walker, 1000);
+	if (!r->side.walked.walker)
+		return;
+	walker_settle(r->side.walked.walker, 1000);
+	run_side_drain(r);
 }
 
 void run_side_close(struct run *r)
@@ -145,6 +167,7 @@ void run_side_close(struct run *r)
 		close(fd);
 	}
 	walked_close(&s->walked);
+	map_free(&s->same);
 	free(s->ring);
 	*s = (struct run_side){ 0 };
 }

@@ -163,6 +163,7 @@ void walker_sample_from(struct walker *w, const struct walk_sample *s, const uin
 	if (s->event == WALK_OFF_STACK) {
 		ret->kind = WALKER_STACK;
 		ret->stack = s->ip;
+		ret->state = s->flags;
 		memcpy(ret->comm, s->comm, sizeof(ret->comm));
 		ret->comm[sizeof(ret->comm) - 1] = '\0';
 	} else {

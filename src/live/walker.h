@@ -123,7 +123,7 @@ struct walker_sample {
 	/* Of WALKER_STACK and WALKER_WAIT. */
 	uint64_t stack, waker; /* 0: not known. Stacks may come after waits that need them */
 	uint64_t count;
-	uint32_t state; /* 1: interruptible, 2: not */
+	uint32_t state; /* of a wait: 1: interruptible, 2: not */
 	char comm[16];
 };
 /* Non-zero stops the reading. Pointers hold until it returns. */
@@ -147,7 +147,9 @@ void walker_settle(struct walker *w, int timeout_ms);
  *
  * Code for programs of others, which call it as a function of theirs: r1 is where
  * addresses go (memory of theirs), r2 how many at most (up to 127); it gives how many
- * there were, 0 when the stack cannot be told. It holds descriptors of the walker's maps.
+ * there were, 0 when the stack cannot be told, or -1 and a number for one that must be
+ * finished here: it comes as WALKER_STACK, state is r2. It holds descriptors of the
+ * walker's maps.
  */
 struct bpf_insn;
 struct walker_function {
