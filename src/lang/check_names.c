@@ -435,6 +435,12 @@ static const struct ltype *builtin_type(struct checker *c, struct node *n)
 		return task ? lt_ptr(c->t, task, LS_KERNEL) : c->u64;
 	case B_FUNC:
 		c->uses_point |= c->point->kind == LP_FENTRY || c->point->kind == LP_FEXIT;
+		/* A return does not know where it came from: there the probe's own name tells. */
+		if (c->func_by_name &&
+		    (c->point->kind == LP_UPROBE || c->point->kind == LP_URETPROBE)) {
+			c->uses_point = true;
+			return lt_string(c->t, (uint32_t)strlen(c->point->name) + 1);
+		}
 		if (c->point->kind == LP_UPROBE || c->point->kind == LP_URETPROBE ||
 		    c->point->kind == LP_USDT)
 			return lt_new(c->t, LT_USYM, 16);

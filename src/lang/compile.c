@@ -104,6 +104,7 @@ static void expand(struct compiler *k, size_t block, const struct lang_point *pa
 	const char *why;
 	int r = 0;
 
+	k->c.func_by_name |= pattern->kind == LP_URETPROBE;
 	k->pattern = pattern;
 	k->block = block;
 	k->found = 0;

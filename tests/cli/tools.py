@@ -1,136 +1,410 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The tracing tools beside a workload that knows what each must show."""
+"""The tracing tools beside a workload that knows what each must show (tests/lib/toolwork.py)."""
+import json
 import os
+import pty
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 
-from tap import KYMO, check, end, has, kymo, run, same, skip
+from tap import KYMO, check, end, kymo, run, same, skip
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 DIR = tempfile.mkdtemp(prefix="kymo-tools-")
 ME = f"tool{os.getpid() % 100000}"  # the name of the workload's process, as the kernel has it
+LIMIT = 60  # seconds for anything to happen on a busy machine
 
 
-def beside(args, code, seconds=20):
-    """Run a tool, then the workload (Python, named ME) when it says it is attached; end with Ctrl-C. Its output."""
-    out = open(f"{DIR}/out", "w+")
-    tool = subprocess.Popen([KYMO, *args], stdout=out, stderr=subprocess.STDOUT)
-    # attached when its programs are there: ask the kernel, do not guess by time
-    until = time.time() + seconds
-    while time.time() < until and tool.poll() is None:
-        if any("bpf" in os.readlink(f"/proc/{tool.pid}/fd/{f}") and "link" in os.readlink(f"/proc/{tool.pid}/fd/{f}") or
-               "perf_event" in os.readlink(f"/proc/{tool.pid}/fd/{f}") for f in os.listdir(f"/proc/{tool.pid}/fd")
-               if os.path.lexists(f"/proc/{tool.pid}/fd/{f}")):
-            break
-        time.sleep(0.05)
-    time.sleep(0.5)
-    w = subprocess.run([sys.executable, "-c", f"open('/proc/self/comm','w').write('{ME}')\n" + code], capture_output=True, timeout=60)
-    time.sleep(0.5)
-    if tool.poll() is None:
-        tool.send_signal(signal.SIGINT)
-    try:
-        tool.wait(20)
-    except subprocess.TimeoutExpired:
-        tool.kill()
-        check(f"{args[0]}: ends after Ctrl-C", False)
-    out.seek(0)
-    text = out.read()
-    if w.returncode:
-        text += f"\nthe workload failed: {w.stderr.decode()}"
-    return text
+class Tool:
+    """A tool at work; its output goes to a file."""
+    n = 0
+
+    def __init__(self, args):
+        Tool.n += 1
+        self.args, self.path = args, f"{DIR}/out{Tool.n}"
+        self.code = None
+        with open(self.path, "w") as out, open(self.path + "e", "w") as err:
+            self.p = subprocess.Popen([KYMO, *args], stdout=out, stderr=err)
+
+    def errors(self):
+        with open(self.path + "e", errors="replace") as f:
+            return f.read()
+
+    def text(self):
+        with open(self.path, errors="replace") as f:
+            return f.read()
+
+    def ready(self):
+        """Attached: it waits for events. Or it has ended."""
+        until = time.time() + LIMIT
+        while time.time() < until and self.p.poll() is None:
+            try:
+                with open(f"/proc/{self.p.pid}/syscall") as f:
+                    if f.read().split()[0] in ("7", "22", "73", "232", "271", "281", "441"):  # poll, epoll
+                        return True
+            except (OSError, IndexError):
+                pass
+            time.sleep(0.01)
+        return False
+
+    def end(self):
+        if self.p.poll() is None:
+            self.p.send_signal(signal.SIGINT)
+        try:
+            self.code = self.p.wait(LIMIT)
+        except subprocess.TimeoutExpired:
+            self.p.kill()
+            self.p.wait()
+            check(f"{' '.join(self.args)}: ends after Ctrl-C", False)
+        return self.text()
+
+
+def beside(wanted, first, work):
+    """Run tools, then the work when all are attached, and end them. Their outputs. first: those that need more than Ctrl-C."""
+    tools = {k: Tool(a) for k, a in wanted.items()}
+    for k, t in tools.items():
+        if not t.ready():
+            check(f"{' '.join(t.args)}: runs", False, t.text() + t.errors())
+    got = work()
+    for k, done in first.items():
+        until = time.time() + LIMIT
+        while time.time() < until and tools[k].p.poll() is None and not done(tools[k].text()):
+            time.sleep(0.1)
+    for t in tools.values():
+        if t.p.poll() is None:
+            t.p.send_signal(signal.SIGINT)
+    out = {k: t.end() for k, t in tools.items()}
+    for k, t in tools.items():
+        if t.code or "lost" in t.errors() or "full" in t.errors():
+            check(f"{' '.join(t.args)}: exits well", False, f"{t.code}: {t.text()[-600:]} {t.errors()}")
+    return out, got
 
 
 def rows(text, word):
     return [x for x in text.splitlines() if word in x]
 
 
+def total(text):
+    """Of all histograms."""
+    return sum(int(x) for x in re.findall(r"^[\[(].*?[\])] +(\d+) \|", text, re.M))
+
+
 if os.geteuid() != 0:
     skip("all", "needs root")
     end()
 
+# --- the list, and each one's help, source and example ---
 r = kymo("tools")
-check("tools: all are listed, none fails to compile for a reason of its own", r.code == 0 and
+refused = re.findall(r"^- (\w+) ", r.out, re.M)
+names = re.findall(r"^[- ] (\w+) ", r.out, re.M)
+check("tools: none fails to compile for a reason of its own", r.code == 0 and
       not [x for x in r.out.splitlines() if "not here" in x and "kprobes" not in x], r.out)
-names = re.findall(r"^[- ] (\w+)  ", r.out, re.M)
-check("tools: the classics are there", {"execsnoop", "opensnoop", "killsnoop", "iosnoop", "iolatency", "bitesize", "syscount", "tcpretrans",
-                                        "tcplife", "biolatency", "runqlat", "offcputime", "profile"} <= set(names), names)
-for name in names:
-    r = kymo(f"{name} -h")
-    check(f"{name} -h", r.code == 0 and name in r.out and "xamples" in r.out, r)
-    r = kymo(f"tools --source {name}")
-    check(f"{name}: its source", r.code == 0 and r.out.startswith("// SPDX"), r)
+WANTED = """execsnoop opensnoop killsnoop iosnoop iolatency bitesize syscount tcpretrans tcplife tcpconnect tcpaccept biolatency biosnoop
+    biostacks runqlat runqlen cpudist offcputime profile funclatency vfsstat statsnoop syncsnoop cachestat filelife fileslower ext4slower
+    signals hardirqs softirqs oomkill capable pidpersec threadsnoop gethostlatency bashreadline sslsnoop switches irqtime procsys""".split()
+same("tools: all are there", sorted(set(WANTED) - set(names)), [])
+bad = [n for n in names if (h := kymo(f"{n} -h")).code or n not in h.out or "xamples" not in h.out]
+same("each has a help with examples", bad, [])
+bad = [n for n in names if (h := kymo(f"tools --source {n}")).code or not h.out.startswith("// SPDX")]
+same("each shows its source", bad, [])
+bad = [n for n in names if f"kymo {n}" not in kymo(f"tools --example {n}").out]
+same("each has an example", bad, [])
 r = kymo("tools --source exesnoop")
 check("a tool that is not there: what is near", r.code == 1 and "execsnoop" in r.err, r)
-r = kymo("opensnoop -p x")
-check("a value that makes no sense", r.code == 1 and "number" in r.err, r)
-r = kymo("execsnoop a b c")
-check("too many words: usage", r.code == 1 and "usage" in r.err, r)
+for args, word in (("opensnoop -p x", "number"), ("biolatency 1 2 3", "usage"), ("iosnoop -d nodisk", "no device"), ("opensnoop -u nobody-here", "no user"),
+                   ("tcpconnect -P 1,2,3,4,5,6,7,8,9,10,11,12,13", "up to")):
+    r = kymo(args)
+    check(f"{args}: refused, and why", r.code == 1 and word in r.err, r)
+for name in refused:
+    r = kymo(name)
+    check(f"{name}: what the list says cannot run does not", r.code == 1 and "cannot run here" in r.err, r)
 
-out = beside(["execsnoop"], "import subprocess\nfor i in range(3): subprocess.run(['/bin/echo', 'one two', str(i)])")
-same("execsnoop: every program and its arguments", sorted(x.split(None, 4)[4].strip() for x in rows(out, "one two")),
-     [f"/bin/echo one two {i}" for i in range(3)])
-out = beside(["opensnoop", "-n", ME], f"for i in range(5): open('{DIR}/f%d' % i, 'w')\ntry: open('{DIR}/missing')\nexcept OSError: pass")
-same("opensnoop: every file", [f"{DIR}/f{i}" for i in range(5) if rows(out, f"{DIR}/f{i}")], [f"{DIR}/f{i}" for i in range(5)])
-check("opensnoop: and the one that is not there, with its error", any(x.split()[-2] == "2" for x in rows(out, "missing")), out)
-out = beside(["opensnoop", "-x", "-n", ME], f"open('{DIR}/f1')\ntry: open('{DIR}/missing')\nexcept OSError: pass")
-check("opensnoop -x: only that", rows(out, "missing") and not rows(out, f"{DIR}/f1"), out)
-out = beside(["killsnoop", "-n", ME], "import os\nfor s in (0, 18): os.kill(os.getpid(), s)\ntry: os.kill(4194000, 9)\nexcept OSError: pass")
-same("killsnoop: signals and their results", [(x.split()[2], x.split()[4]) for x in rows(out, ME)], [("0", "0"), ("18", "0"), ("9", "-3")])
-out = beside(["signals", "-l"], "import os\nfor i in range(4): os.kill(os.getpid(), 18)")
-check("signals: all four", len([x for x in rows(out, ME) if x.split()[3] == "18"]) == 4, out)
-out = beside(["syscount", "-c", "-n", ME], "import os\nfor i in range(100): os.getppid()")
-same("syscount -c: a hundred getppid", [x.split()[-1] for x in rows(out, "sys_enter_getppid]")], ["100"])
-out = beside(["syscount", "-n", ME], "import os\nfor i in range(1000): os.getppid()")
-check("syscount: of the process", any(int(x.split()[-1]) >= 1000 for x in rows(out, f"[{ME}]")), out)
-out = beside(["statsnoop"], f"import os\nfor i in range(3): os.stat('{DIR}')\ntry: os.stat('{DIR}/not')\nexcept OSError: pass")
-check("statsnoop: every look", len([x for x in rows(out, f" {DIR}") if ME in x and not x.endswith("/not")]) == 3 and rows(out, f"{DIR}/not"), out)
-out = beside(["syncsnoop"], f"import os\nfd = os.open('{DIR}/f1', 1)\nos.fsync(fd); os.fdatasync(fd)")
-same("syncsnoop: both calls", [x.split("_")[-1] for x in rows(out, ME)], ["fsync", "fdatasync"])
-PORT = socket.socket()
-PORT.bind(("127.0.0.1", 0))
-PORT.listen()
-port = PORT.getsockname()[1]
-connect = f"import socket\nfor i in range(3):\n  c = socket.create_connection(('127.0.0.1', {port})); c.close()"
-out = beside(["tcpconnect", "-P", str(port)], connect)
-same("tcpconnect: three", len(rows(out, str(port))), 3)
-out = beside(["tcpaccept", "-P", str(port)], connect)
-same("tcpaccept: three", len(rows(out, str(port))), 3)
-out = beside(["tcplife"], f"import socket\nl = socket.socket(); l.bind(('127.0.0.1', 0)); l.listen()\n"
-             "c = socket.create_connection(l.getsockname()); a, _ = l.accept(); c.close(); a.close()")
-check("tcplife: both ends", len(rows(out, ME)) == 2, out)
-out = beside(["gethostlatency"], "import socket\nsocket.getaddrinfo('localhost', 80)")
-check("gethostlatency: the name", rows(out, ME) and any("localhost" in x for x in rows(out, ME)), out)
-out = beside(["threadsnoop"], "import threading\nfor i in range(3):\n  t = threading.Thread(target=lambda: None); t.start(); t.join()")
-same("threadsnoop: three threads", len(rows(out, ME)), 3)
-r = kymo("pidpersec 2")
-check("pidpersec 2: two lines, and the end", len(re.findall(r"^\d\d:\d\d:\d\d +\d+$", r.out, re.M)) == 2, r)
-for tool, word in (("runqlat", "@wait:"), ("cpudist", "@time:"), ("softirqs", "@usecs["), ("runqlen", "@runqlen:"), ("profile", "@[")):
-    out = beside([tool], "import time\ne = time.time() + 1\nwhile time.time() < e: pass")
-    check(f"{tool}: shows something", word in out, out[-500:])
-out = beside(["offcputime", "-K"], "import time\ntime.sleep(0.3)")
-check("offcputime: who slept, and that only", rows(out, ME) and "@since" not in out, out[-500:])
-disk = f"import os, mmap\nfd = os.open('{DIR}/d', os.O_CREAT | os.O_WRONLY | os.O_DIRECT)\nb = mmap.mmap(-1, 65536)\nfor i in range(8): os.write(fd, b)"
-try:
-    os.close(os.open(f"{DIR}/d", os.O_CREAT | os.O_WRONLY | os.O_DIRECT))
-    direct = os.stat(DIR).st_dev >> 8 > 0
-except OSError:
-    direct = False
-if not direct:
+# --- all of them at once, each as it comes ---
+need = {"funclatency": ["libc:getppid"]}
+tools = [Tool([n, *need.get(n, [])]) for n in names if n not in refused]
+same("what the list says can run does", [t.args[0] for t in tools if not t.ready()], [])
+for t in tools:
+    if t.p.poll() is None:
+        t.p.send_signal(signal.SIGINT)
+ended = [(t.args[0], t.end(), t.code) for t in tools]
+same("and ends well", [(n, c, x[-300:]) for n, x, c in ended if c], [])
+# a program that is taken out of kymo runs as it is
+tools = []
+for n in ("iosnoop", "runqlat", "opensnoop", "cachestat"):
+    with open(f"{DIR}/{n}.bt", "w") as f:
+        f.write(kymo(f"tools --source {n}").out)
+    tools.append(Tool(["run", f"{DIR}/{n}.bt"]))
+same("--source runs under kymo run", [t.args[1] for t in tools if not t.ready()], [])
+for t in tools:
+    t.end()
+
+# --- the language they need ---
+r = kymo(["run", "-q", "-e", r'''BEGIN { printf("%d%d%d%d%d%d%d", strmatch(comm, "*"), strmatch(comm, "k*"), strmatch(comm, "*mo"), strmatch(comm, "*y*o*"),
+    strmatch(comm, "k?mo"), strmatch(comm, "k*mo"), strmatch(comm, "kymo")); printf("%d%d%d%d%d\n", strmatch(comm, "ky"), strmatch(comm, "*y"),
+    strmatch(comm, "*q*"), strmatch(comm, "k?"), strmatch(comm, "*ymo*ymo")); exit(); }'''])
+same("strmatch()", r.out.strip(), "111111100000")
+r = kymo(["run", "-q", "-e", '''
+#if has(tracepoint:sched:sched_switch)
+BEGIN { printf("a"); }
+#else
+BEGIN { printf("b"); }
+#endif
+#if has(tracepoint:sched:nothing)
+BEGIN { printf("c"); }
+#endif
+#if !has(struct task_struct.no_such_field)
+BEGIN { printf("%s %s %s\\n", signal_name(9), cap_name(0), syscall_name(0)); exit(); }
+#endif'''])
+check("#if has(), names of numbers", r.out.startswith("a") and "SIGKILL CAP_CHOWN" in r.out and "b" not in r.out.split()[0], r)
+r = kymo(["run", "-e", 'tracepoint:sched:sched_switch /getopt("x", false)/ { @++; } BEGIN { exit(); }'])
+check("a probe that an option rules out is not attached", "Attaching 1 probe" in r.out, r)
+
+# --- the workload ---
+work = subprocess.Popen([sys.executable, f"{HERE}/../lib/toolwork.py", DIR, ME], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+check("the workload starts", work.stdout.readline() == "ready\n")
+P = str(work.pid)
+disk_of = os.stat(DIR).st_dev
+DEV = f"{os.major(disk_of)},{os.minor(disk_of)}"
+on_disk = os.major(disk_of) > 0
+
+
+def go():
+    work.stdin.write("go\n")
+    work.stdin.flush()
+    return json.loads(work.stdout.readline())
+
+
+wanted = {
+    "exec": ["execsnoop", "-P", P], "exec-r": ["execsnoop", "-r", "-P", P], "exec-a": ["execsnoop", "-t", "-a", "3", "-P", P, "ech"],
+    "exec-x": ["execsnoop", "-x", "-U", "-T", "-P", P], "exec-n": ["execsnoop", "-n", "^echo$", "-a", "16", "-P", P],
+    "open": ["opensnoop", "-p", P], "open-x": ["opensnoop", "-x", "-t", "-n", ME], "open-file": ["opensnoop", "-eU", "-n", ME, "f2$"],
+    "open-glob": ["opensnoop", "-T", f"{DIR}/f?"], "kill": ["killsnoop", "-n", ME], "kill-s": ["killsnoop", "-s", "-t", "-p", P],
+    "kill-x": ["killsnoop", "-x", "-p", P], "signals": ["signals", "-l", "-p", P],
+    "sys-c": ["syscount", "-c", "-p", P], "sys": ["syscount", "-n", ME], "sys-v": ["syscount", "-v", "-p", P, "-t", "1"], "sys-x": ["syscount", "-cx", "-p", P],
+    "sys-L": ["syscount", "-cL", "-p", P], "procsys": ["procsys", "-p", P], "stat": ["statsnoop", "-p", P], "stat-x": ["statsnoop", "-xt", "-p", P],
+    "sync": ["syncsnoop"], "vfs": ["vfsstat", "-p", P], "slow": ["fileslower", "-p", P, "0"], "slow-99": ["fileslower", "-p", P, "99000"],
+    "ext4": ["ext4slower", "-p", P, "0"], "ext4-j": ["ext4slower", "-j", "-p", P, "0"], "capable": ["capable"], "thread": ["threadsnoop"],
+    "host": ["gethostlatency"], "func": ["funclatency", "-p", P, "libc:getppid"], "func-F": ["funclatency", "-uF", "-p", P, "^getpp.*"],
+    "connect": ["tcpconnect", "-tLU", "-p", P], "connect-c": ["tcpconnect", "-c", "-4", "-p", P], "accept": ["tcpaccept", "-T", "-p", P],
+    "accept-6": ["tcpaccept", "-6", "-p", P], "life": ["tcplife", "-w", "-p", P], "life-s": ["tcplife", "-s", "-4", "-p", P],
+    "retrans": ["tcpretrans"], "retrans-l": ["tcpretrans", "-l"], "retrans-c": ["tcpretrans", "-cl"], "retrans-s": ["tcpretrans", "-ls"],
+    "oom": ["oomkill"], "pids": ["pidpersec"], "cache": ["cachestat", "-T"],
+    "runqlat": ["runqlat", "-P", "-p", P], "cpudist": ["cpudist", "-p", P], "cpudist-O": ["cpudist", "-OeP", "-p", P], "runqlen": ["runqlen"],
+    "softirqs": ["softirqs", "-C"], "switches": ["switches", "-c", "-p", P], "irqtime": ["irqtime"], "profile": ["profile", "-F", "499", "-p", P],
+    "profile-f": ["profile", "-f", "-F", "499", "-L", P], "off": ["offcputime", "-K", "-m", "1000", "-p", P], "off-f": ["offcputime", "-f", "-p", P],
+    "off-M": ["offcputime", "-U", "-M", "1", "-m", "2", "-p", P],
+}
+# functions of the kernel only where it has kprobes
+if "filelife" in refused:
+    del wanted["func-F"]
+else:
+    wanted["func-F"][-1] = "^vfs_rea.*"
+    wanted["filelife"] = ["filelife", "-p", P]
+if on_disk:
+    wanted |= {"io": ["iosnoop", "-p", P], "io-Q": ["iosnoop", "-Qts", "-d", DEV, "-n", ME, "-i", "*W*"], "io-R": ["iosnoop", "-i", "*R*", "-n", ME],
+               "io-other": ["iosnoop", "-d", "4095,1"], "bio": ["biosnoop", "-QP", "-d", DEV], "lat": ["iolatency", "-QT", "-d", DEV],
+               "biolat": ["biolatency", "-F"], "biolat-D": ["biolatency", "-mDe"], "biolat-j": ["biolatency", "-j"], "bite": ["bitesize", "-d", DEV],
+               "bite-b": ["bitesize", "-b", "8 16 32"], "stacks": ["biostacks"], "hard": ["hardirqs", "-C"]}
+out, known = beside(wanted, {"vfs": lambda t: sum(int(x.split()[1]) for x in t.splitlines()[1:]) >= 700,
+                             "cache": lambda t: len(t.splitlines()) > 3 and sum(int(x.split()[2]) for x in t.splitlines()[1:]) >= 2048,
+                             "pids": lambda t: sum(int(x.split()[1]) for x in t.splitlines()) >= 5}, go)
+work.stdin.close()
+work.wait(LIMIT)
+
+ECHO = [f"/bin/echo one two {i} a b c d e" for i in range(3)]
+same("execsnoop: every program and its arguments", [x.split(None, 4)[4] for x in rows(out["exec"], "one two")], ECHO)
+check("execsnoop: not what a process runs in its place", not [x for x in out["exec"].splitlines() if x.startswith("true ")], out["exec"])
+same("execsnoop -r: that, too", [x.split(None, 4)[4] for x in rows(out["exec-r"], "/bin/true")], ["/bin/sh -c exec /bin/true again", "/bin/true again"])
+same("execsnoop -a 3 NAME: three words each", [x.split(None, 5)[5] for x in out["exec-a"].splitlines()[1:]], [x[:19] for x in ECHO])
+same("execsnoop -x: and what could not be run", [x.split()[5] for x in rows(out["exec-x"], "/nowhere/at/all")], ["-2"])
+same("execsnoop -n: all the words", [x.split(None, 4)[4] for x in out["exec-n"].splitlines()[1:]], [f"{x} f g h i j" for x in ECHO])
+
+check("opensnoop -p: every file", all(rows(out["open"], f"{DIR}/f{i}") for i in range(5)), out["open"])
+same("opensnoop: one that is not there, with its error", [x.split()[2:] for x in rows(out["open"], "missing")], [["-1", "2", f"{DIR}/missing"]] * 2)
+same("opensnoop -x: only that", [x.split()[-1] for x in rows(out["open-x"], DIR)], [f"{DIR}/missing"] * 2)
+same("opensnoop FILE: names that fit", [x.split()[-1] for x in out["open-file"].splitlines()[1:]], [f"{DIR}/f2"])
+check("opensnoop: its flags and user", re.match(r"0 +\d+ +\S+ +\d+ +0 [0-9a-f]{8} ", out["open-file"].splitlines()[1]), out["open-file"])
+same("opensnoop 'PATTERN'", sorted({x.split()[-1] for x in out["open-glob"].splitlines()[1:]}), [f"{DIR}/f{i}" for i in range(5)])
+
+KILLS = [["0", P, "0"]] + [["18", P, "0"]] * 4 + [["9", "4194000", "-3"]]
+same("killsnoop: signals and their results", [x.split()[2:] for x in rows(out["kill"], ME)], KILLS)
+same("killsnoop -s: names", [x.split()[3] for x in rows(out["kill-s"], ME)], ["0"] + ["SIGCONT"] * 4 + ["SIGKILL"])
+same("killsnoop -x: what failed", [x.split()[2:] for x in rows(out["kill-x"], ME)], KILLS[-1:])
+same("signals: all four", len([x for x in rows(out["signals"], ME) if "SIGCONT" in x]), 4)
+
+same("syscount -c: a hundred getppid", rows(out["sys-c"], "@calls[getppid]"), ["@calls[getppid]: 100"])
+check("syscount: of the process", any(int(x.split()[-1]) >= 1000 for x in rows(out["sys"], f"@processes[{ME}]")), out["sys"])
+check("syscount -v -t 1: with its number", re.search(rf"\A@pids\[{ME}, {P}\]: \d+\n\Z", out["sys-v"].strip() + "\n"), out["sys-v"])
+check("syscount -x: what failed", rows(out["sys-x"], "@calls[kill]: 1") and not rows(out["sys-x"], "getppid"), out["sys-x"])
+check("syscount -L: the time in them", int(re.search(r"@us_calls\[\w*nanosleep\]: (\d+)", out["sys-L"])[1]) >= 200000, out["sys-L"])
+r = kymo("syscount -c sh -c 'kill -0 $$; kill -0 $$'")
+check("syscount COMMAND: of the command", re.search(r"@calls\[kill\]: 2$", r.out, re.M), r)
+check("procsys: counts, errors", f"@calls[{ME}, getppid]: 100" in out["procsys"] and f"@failed[{ME}, kill, No such process]: 1" in out["procsys"], out["procsys"])
+
+same("statsnoop: every look", [x.split()[-1] for x in rows(out["stat"], f"{DIR}/f1")], [f"{DIR}/f1"] * 3)
+same("statsnoop -x: in vain", [x.split()[2:] for x in rows(out["stat-x"], DIR)], [[ME, "2", f"{DIR}/not"]])
+same("syncsnoop: the calls", [x.split()[-1] for x in rows(out["sync"], ME)], ["fsync", "fdatasync", "fsync"])
+vfs = [[int(v) for v in x.split()[1:]] for x in out["vfs"].splitlines()[1:]]
+check("vfsstat: reads, writes, syncs, opens, creations", sum(x[0] for x in vfs) >= 700 and sum(x[1] for x in vfs) >= 40 and
+      sum(x[2] for x in vfs) in (2, 3) and sum(x[3] for x in vfs) >= 6 and sum(x[4] for x in vfs) >= 5, out["vfs"])
+same("fileslower 0: each read", len([x for x in rows(out["slow"], " f1") if " R " in x]), 700)
+same("fileslower 0: each write", len([x for x in rows(out["slow"], " f1") if " W " in x and x.split()[4] == "4"]), 40)
+same("fileslower: only the slow ones", out["slow-99"].splitlines()[1:], [])
+if run(["stat", "-f", "-c", "%T", DIR]).out.strip() == "ext2/ext3" and f" {os.path.realpath('/')} ext4" in open("/proc/mounts").read():
+    f1 = [x.split() for x in rows(out["ext4"], " f1")]
+    same("ext4slower 0: reads, writes, syncs", [len([x for x in f1 if x[3] == t]) for t in "RWS"], [700, 41, 2])
+    check("ext4slower: opens", [x for x in f1 if x[3] == "O"], out["ext4"][:2000])
+    check("ext4slower: bytes and offset", [x for x in f1 if x[3] == "W" and x[4:6] == ["4", "8"]], out["ext4"][:2000])
+    check("ext4slower -j: the same with commas", re.search(rf"^\d+,{ME},{P},W,4,8192,\d+,f1$", out["ext4-j"], re.M), out["ext4-j"][:2000])
+else:
+    skip("ext4slower", f"{DIR} is not on ext4")
+
+cap = [x.split()[-2:] for x in rows(out["capable"], f" {known['capabilities']} ") if "CAP_SYS_NICE" in x]
+same("capable: has it, has it not", [x for i, x in enumerate(cap) if x not in cap[:i]], [["CAP_SYS_NICE", "yes"], ["CAP_SYS_NICE", "no"]])
+check("threadsnoop: three threads", len(rows(out["thread"], f" {P} ")) >= 3, out["thread"])
+check("funclatency: a hundred calls", total(out["func"]) == 100 and "count 100" in out["func"], out["func"])
+if "func-F" in out:
+    check("funclatency -F: each by itself", "@each[vfs_read]" in out["func-F"], out["func-F"])
+if "filelife" in out:
+    same("filelife: the one that went", [x.split()[-1] for x in rows(out["filelife"], ME)], ["f4"])
+if known["dns"]:
+    host = [x.split() for x in rows(out["host"], "slow.kymo.test")]
+    check("gethostlatency: the name, and at least what the server takes", len(host) == 1 and float(host[0][3]) >= 150, out["host"])
+else:
+    skip("gethostlatency: a slow server", known["dns_why"])
+
+port = str(known["connections"]["port"])
+con = [x.split() for x in rows(out["connect"], f" {port}")]
+same("tcpconnect: three", [(x[1], x[2], x[4], x[5], x[7], x[8]) for x in con if x[-1] == port], [("0", P, "4", "127.0.0.1", "127.0.0.1", port)] * 3)
+same("tcpconnect -c", rows(out["connect-c"], f" {port}]"), [f"@connects[127.0.0.1, 127.0.0.1, {port}]: 3"])
+same("tcpaccept: three", [(x.split()[1], x.split()[4], x.split()[6]) for x in out["accept"].splitlines() if x.endswith(f" {port}")],
+     [(P, "127.0.0.1", "127.0.0.1")] * 3)
+if known["connections"]["port6"]:
+    six = str(known["connections"]["port6"])
+    same("tcpaccept -6: only IPv6", [x.split()[2:4] + x.split()[-2:] for x in out["accept-6"].splitlines()[1:]], [["6", "::1", "::1", six]])
+life = [x.split() for x in out["life"].splitlines()[1:]]
+same("tcplife: both ends, and how much", sorted((x[4] == port, x[6] == port, x[7], x[8]) for x in life if port in (x[4], x[6])),
+     [(False, True, "4", "0")] * 3 + [(True, False, "0", "4")] * 3)
+check("tcplife -s: with commas", len(re.findall(rf"^{P},{ME},4,127.0.0.1,\d+,127.0.0.1,{port},4,0,[\d.]+$", out["life-s"], re.M)) == 3, out["life-s"])
+again = known["retransmits"]
+if again and again["n"]:
+    lost = [x for x in out["retrans-l"].splitlines() if f" 127.0.0.1:{again['port']} " in x and "ESTABLISHED" in x]
+    plain = [x for x in out["retrans"].splitlines() if f" 127.0.0.1:{again['port']} " in x and "ESTABLISHED" in x]
+    check("tcpretrans -l: as many as the kernel counts", len(lost) >= again["n"], f"{again} {out['retrans-l']}")
+    same("tcpretrans: without tail loss probes", plain, [x for x in lost if " L> " not in x])
+    count = re.search(rf"@retransmits\[127.0.0.1, {again['port']}, .*\]: (\d+)", out["retrans-c"])
+    check("tcpretrans -c: counted", count and int(count[1]) >= again["n"], out["retrans-c"])
+    check("tcpretrans -s: with stacks", re.search(r"^ +\w*tcp\w+\+\d+", out["retrans-s"], re.M), out["retrans-s"][:2000])
+else:
+    skip("tcpretrans", "nothing was sent again")
+if known["oom"]:
+    check("oomkill: the victim", re.search(rf"Triggered by PID \d+ \(.*OOM kill of PID {known['oom']}\b.*loadavg: \d", out["oom"]), out["oom"])
+else:
+    skip("oomkill", known["oom_why"])
+check("pidpersec: at least the new ones", sum(int(x.split()[1]) for x in out["pids"].splitlines()) >= 5, out["pids"])
+cached = [[int(v) for v in x.split()[1:]] for x in out["cache"].splitlines()[1:]]
+check("cachestat: what was not in memory, and what was", sum(x[1] for x in cached) >= 2048 and sum(x[0] for x in cached) >= 2048, out["cache"])
+
+check("runqlat -P: the process", f"@wait_pid[{P}, {ME}]" in out["runqlat"] and len(rows(out["runqlat"], "@wait")) == 1, out["runqlat"])
+check("cpudist: how long it ran", "@time: " in out["cpudist"] and total(out["cpudist"]) >= 10, out["cpudist"])
+check("cpudist -Oe: ten sleeps of 20 ms", total(out["cpudist-O"].split("[16K, 32K)")[-1].join(["[16K, 32K)", ""])) >= 1 and "count " in out["cpudist-O"] and
+      int(re.search(r"\[16K, 32K\) +(\d+)", out["cpudist-O"])[1]) >= 5, out["cpudist-O"])
+check("runqlen, softirqs, irqtime: show something", "@runqlen: " in out["runqlen"] and re.search(r"@count\[net_rx\]: \d", out["softirqs"]) and
+      "@soft_ns[net_rx]" in out["irqtime"], out["softirqs"])
+check("switches -c: by choice, at least the sleeps", int(re.search(rf"@by_choice\[{ME}\]: (\d+)", out["switches"])[1]) >= 10, out["switches"])
+check("profile: only this process", f", {ME}]" in out["profile"] and all(ME in x for x in re.findall(r"^, (.*)\]: \d+$", out["profile"], re.M)),
+      out["profile"][-1500:])
+check("profile -f: a line for each stack", out["profile-f"] and all(re.fullmatch(rf"{ME};.* \d+", x) for x in out["profile-f"].splitlines()), out["profile-f"][-1500:])
+waited = sum(int(x) for x in re.findall(rf", {ME}\]: (\d+)$", out["off"], re.M))
+check("offcputime: at least what it slept", waited >= 200000 and re.search(r"nanosleep", out["off"]), out["off"][-1500:])
+check("offcputime -f: a line for each stack", re.search(rf"^{ME};.*nanosleep.* \d+$", out["off-f"], re.M), out["off-f"][-1500:])
+same("offcputime -m -M: none is both", out["off-M"], "")
+
+if not on_disk or not known["disk"]:
     skip("disk tools", f"{DIR} is on no disk")
 else:
-    out = beside(["iosnoop", "-n", ME], disk)
     # the file system may write some blocks of its own
-    check("iosnoop: eight writes of 64 KiB", [x.split()[-2] for x in rows(out, ME)].count("65536") == 8, out)
-    out = beside(["bitesize"], disk)
-    check("bitesize: their sizes", re.search(rf"@bytes\[{ME}\]: *\n\[64K, 128K\) +8 ", out), out[:800])
-    for tool in ("biolatency", "iolatency"):
-        out = beside([tool], disk)
-        check(f"{tool}: at least those", sum(int(x) for x in re.findall(r"^\[.*?[\])] +(\d+) \|", out, re.M)) >= 8, out)
+    io = [x.split() for x in rows(out["io"], ME)]
+    same("iosnoop -p: eight writes of 64 KiB, four of 4", [[x[-2] for x in io].count(n) for n in ("65536", "4096")][:1], [8])
+    check("iosnoop: the device", all(x[3] == DEV for x in io), out["io"])
+    q = [x.split() for x in rows(out["io-Q"], ME) if x.split()[-2] == "65536"]
+    check("iosnoop -Qts -d -i: all of them, start before end", len(q) == 8 and all(float(x[0]) < float(x[1]) for x in q), out["io-Q"])
+    same("iosnoop -i '*R*': no reads of data", [x for x in rows(out["io-R"], ME) if x.split()[-2] == "65536"], [])
+    same("iosnoop -d: another device has none", out["io-other"].splitlines()[1:], [])
+    bio = [x.split() for x in rows(out["bio"], ME) if x.split()[6] == "65536"]
+    check("biosnoop -QP: in a row", len(bio) == 8 and [x[7] for x in bio].count("seq") >= 1 and all(len(x) == 10 for x in bio), out["bio"][:2000])
+    check("iolatency: at least those", total(out["lat"]) >= 12 and re.search(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$", out["lat"], re.M), out["lat"])
+    check("biolatency -F: by kind", re.search(r"@usecs_flags\[\w*W\w*\]", out["biolat"]) and total(out["biolat"]) >= 12, out["biolat"])
+    check("biolatency -mDe: by device", f"@ms_disk[{DEV.replace(',', ', ')}]" in out["biolat-D"] and "@latency: count" in out["biolat-D"], out["biolat-D"])
+    check("biolatency -j: JSON", all(json.loads(x) for x in out["biolat-j"].splitlines()) and '"@usecs"' in out["biolat-j"], out["biolat-j"])
+    check("bitesize: their sizes", re.search(rf"@bytes\[{ME}\]: *\n(\[.*\n)*\[64K, 128K\) +8 ", out["bite"]), out["bite"][:1500])
+    table = [x.split() for x in out["bite-b"].splitlines()]
+    same("bitesize -b: a row for each bucket", [x[:-1] for x in table],
+         [["KiB", ":"], ["0", "->", "8", ":"], ["8", "->", "16", ":"], ["16", "->", "32", ":"], ["32", "->", ":"]])
+    check("bitesize -b: counts", int(table[-1][-1]) >= 8 and int(table[1][-1]) >= 4, out["bite-b"])
+    check("biostacks: who asked for it", re.search(r"@usecs\[\n( +\S+\n)+", out["stacks"]), out["stacks"][:1500])
+    check("hardirqs -C: something", "@count[" in out["hard"], out["hard"])
+
+# --- programs that others wrote: bash and openssl ---
+other = {"bash": ["bashreadline"]} if run(["bash", "-c", "true"]).code == 0 else {}
+try:
+    made = run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", f"{DIR}/key", "-out", f"{DIR}/cert",
+                "-subj", "/CN=kymo", "-days", "2"]).code == 0
+except OSError:
+    made = False
+if made:
+    other |= {"ssl": ["sslsnoop", "-c", "openssl"], "ssl-lx": ["sslsnoop", "-lx"]}
+
+
+def type_and_talk():
+    if "bash" in other:
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+        for line in (f"echo {ME}-typed\n", "exit\n"):
+            os.write(fd, line.encode())
+        try:
+            while os.read(fd, 4096):
+                pass
+        except OSError:
+            pass
+        os.waitpid(pid, 0)
+    if not made:
+        return
+    server = subprocess.Popen(["openssl", "s_server", "-accept", "127.0.0.1:0", "-key", f"{DIR}/key", "-cert", f"{DIR}/cert"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    port = next(m[1] for m in (re.search(r"ACCEPT .*:(\d+)", x) for x in server.stdout) if m)
+    client = subprocess.Popen(["openssl", "s_client", "-quiet", "-connect", f"127.0.0.1:{port}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True)
+    client.stdin.write(f"secret {ME}\n")
+    client.stdin.flush()
+    for line in server.stdout:
+        if "secret" in line:
+            break
+    server.stdin.write(f"answer {ME}\n")
+    server.stdin.flush()
+    client.stdout.readline()
+    for p in (client, server):
+        p.kill()
+        p.wait()
+
+
+out, _ = beside(other, {}, type_and_talk)
+if "bash" in out:
+    same("bashreadline: what was typed", [x.split(None, 2)[2] for x in rows(out["bash"], ME)], [f"echo {ME}-typed"])
+if "ssl" in out:
+    check("sslsnoop: what the client wrote, and the server read", [x.split()[3] for x in rows(out["ssl"], f"secret {ME}")] in (["WRITE", "READ"], ["READ", "WRITE"]),
+          out["ssl"])
+    check("sslsnoop: the answer", [x.split()[3] for x in rows(out["ssl"], f"answer {ME}")] in (["WRITE", "READ"], ["READ", "WRITE"]), out["ssl"])
+    check("sslsnoop -lx: handshakes, times", rows(out["ssl-lx"], "HANDSHAKE") and re.search(r"\d+\.\d{3} openssl +\d+ +WRITE", out["ssl-lx"]), out["ssl-lx"])
+else:
+    skip("sslsnoop", "no openssl")
+r = kymo("pidpersec 2")
+check("pidpersec 2: two lines, and the end", len(re.findall(r"^\d\d:\d\d:\d\d +\d+$", r.out, re.M)) == 2, r)
 shutil.rmtree(DIR)
 end()
