@@ -18,10 +18,7 @@ int run_syscall(void *ctx, const char *name)
 const char *run_syscall_name(void *ctx, int64_t number)
 {
 	(void)ctx;
-	for (size_t i = 0; i < ARRAY_SIZE(syscalls); i++)
-		if (syscalls[i].number == number)
-			return syscalls[i].name;
-	return NULL;
+	return number == (int)number ? syscall_name(syscall_native(), (int)number) : NULL;
 }
 
 const char *const run_software_names[] = { "alignment-faults", "bpf-output",	 "context-switches",
