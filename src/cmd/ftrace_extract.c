@@ -193,7 +193,7 @@ static int run_restore(void *args, int argc, char **argv, struct err *e)
 	buffer.page_size = ftrace_page_size(f.root);
 	r = ftrace_save_format(&a->t, &o.version, &o.compression, e);
 	for (int i = 0; r >= 0 && i < argc; i++) {
-		struct tracedat_out_cpu c;
+		struct tracedat_out_cpu c = { 0 };
 
 		r = open_pages(argv[i], &c, e);
 		if (r >= 0) {

@@ -192,6 +192,7 @@ static int trace(struct functool *t, struct ftrace *f, struct ftrace_wait *w, st
 		tell_lost(dir);
 	if (p.pipe >= 0)
 		close(p.pipe);
+	w->ctx = NULL; /* was p */
 	(void)event;
 	return r;
 }

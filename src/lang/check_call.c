@@ -520,7 +520,7 @@ static const struct ltype *print_check(struct checker *c, struct node *n)
 		a->type = c->p->maps.data[a->map].value;
 		if (c->p->maps.data[a->map].key || n->n > 1 || lt_is_agg(a->type)) {
 			for (size_t i = 1; i < n->n; i++)
-				constant(c, n->list[i], "print()", i == 1 ? 0 : 0, INT64_MAX);
+				constant(c, n->list[i], "print()", 0, INT64_MAX);
 			n->v = 1; /* the whole map */
 			return c->nothing;
 		}

@@ -48,8 +48,8 @@ static bool comes_first(const struct node *n)
 
 void gen_message(struct gen *g, struct lang_action *a, struct node **arg, size_t n, bool control)
 {
-	struct ir_val word[64], p;
-	struct val made[64];
+	struct ir_val word[64] = { 0 }, p;
+	struct val made[64] = { 0 };
 	int full = ir_label(g->f), end = ir_label(g->f), have = ir_label(g->f);
 	struct ir_val flags;
 	uint32_t id;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Maps: merged over CPUs, sorted, as lines and histograms. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "lang/show.h"
@@ -406,9 +407,8 @@ static void tseries(const struct table *t, const void *v, struct strbuf *b)
 		if (have && type->agg == 1)
 			x /= (int64_t)at(v, i + 1);
 		if (t->o->json) {
-			strbuf_printf(b, "%s{\"interval_start\": %llu, \"value\": %lld}",
-				      first ? "" : ", ",
-				      (unsigned long long)(e * (uint64_t)type->step), (long long)x);
+			strbuf_printf(b, "%s{\"interval_start\": %" PRIu64 ", \"value\": %lld}",
+				      first ? "" : ", ", e * (uint64_t)type->step, (long long)x);
 		} else {
 			uint64_t wall = t->o->h->wall ? t->o->h->wall(t->o->h->ctx,
 								      e * (uint64_t)type->step)

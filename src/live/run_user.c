@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Probes in programs: functions by name or pattern, USDT notes, their arguments. */
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -157,8 +158,8 @@ int run_user_offset(const struct lang_point *p, uint64_t *offset, struct err *e)
 	if (!found)
 		r = err_set(e, ENOENT, "there is no function '%s' in %s", p->name, p->target);
 	else if (!elf_offset(f.elf, addr + p->offset, offset))
-		r = err_set(e, EINVAL, "%#llx is no place in %s",
-			    (unsigned long long)(addr + p->offset), p->target);
+		r = err_set(e, EINVAL, "%#" PRIx64 " is no place in %s", addr + p->offset,
+			    p->target);
 	close_file(&f);
 	return r;
 }
