@@ -157,7 +157,7 @@ static void sum_entry(const struct hist *h, struct table *t, size_t i)
 	const struct cells *c = h->cells;
 	const struct names *n = c->names;
 	const struct profile_entry *e = &n->profile->entries.data[i];
-	struct cell_pair at = { c->entry_class[i], c->site_class[n->entry_site[i]] };
+	struct cell_pair at = hist_pair_of(h, i);
 	const struct name_chain *chain;
 	uint32_t row = row_at(t, at);
 
@@ -263,6 +263,17 @@ static inline uint32_t find_row(const struct hist *h, struct cell_pair pair)
 	while (h->slot[at] && !same_pair(h->rows.data[h->slot[at] - 1].at, pair))
 		at = (at + 1) & (h->slot_cap - 1);
 	return h->slot[at] ? h->slot[at] - 1 : HIST_NO_ROW;
+}
+
+uint32_t hist_find(const struct hist *h, struct cell_pair at)
+{
+	return find_row(h, at);
+}
+
+bool hist_counts(const struct hist *h, size_t i)
+{
+	return h->cells->names->profile->entries.data[i].type == h->opts.type &&
+	       wanted(h, i) == WANTED;
 }
 
 /* Sizes of the plain array, if it would be small. */
@@ -409,11 +420,11 @@ void hist_walk(struct hist_walk *w, size_t i, hist_walk_fn *fn, void *ctx)
 	const struct cells *c = h->cells;
 	const struct names *n = c->names;
 	const struct profile_entry *e = &n->profile->entries.data[i];
-	struct cell_pair at = { c->entry_class[i], c->site_class[n->entry_site[i]] };
+	struct cell_pair at = hist_pair_of(h, i);
 	const struct name_chain *chain;
 	uint32_t row;
 
-	if (e->type != h->opts.type || wanted(h, i) != WANTED)
+	if (!hist_counts(h, i))
 		return;
 	row = find_row(h, at);
 	fn(ctx, row, -1);

@@ -87,6 +87,18 @@ static inline const struct hist_row *hist_pair(const struct hist *h, size_t i, u
 	return p == HIST_NO_ROW ? NULL : &h->member[member].rows.data[p];
 }
 
+/* The row of a pair of classes; HIST_NO_ROW: none. */
+uint32_t hist_find(const struct hist *h, struct cell_pair at);
+/* Does the profile's entry i count for rows? */
+bool hist_counts(const struct hist *h, size_t i);
+/* The classes of an entry's own row. */
+static inline struct cell_pair hist_pair_of(const struct hist *h, size_t i)
+{
+	const struct cells *c = h->cells;
+
+	return (struct cell_pair){ c->entry_class[i], c->site_class[c->names->entry_site[i]] };
+}
+
 /* Calls fn for each row that an entry counts for: its own first (at -1), then those on the way,
  * each once: outermost first when opts.caller, else innermost. */
 struct hist_walk {

@@ -16,10 +16,25 @@ struct job {
 	struct err *e;
 };
 
+/*
+ * Samples whose chain is being fetched. Where it is looked up is spread over more memory than
+ * caches hold, so it is asked for some samples before it is needed.
+ */
+#define AHEAD 16      /* a power of 2 */
+#define AHEAD_IPS 128 /* longer chains take their time anyway */
+
+struct ahead {
+	struct profile_entry e;
+	struct profile_chain chain;
+	uint64_t ip[AHEAD_IPS];
+};
+
 struct reader {
 	struct job *job;
 	struct tables *t;
 	unsigned worker;
+	struct ahead *ahead; /* NULL: each sample at once */
+	unsigned first, next;
 };
 
 const char *profile_comm(const struct trace *t, uint32_t comm, char *buf, size_t size)
@@ -66,24 +81,56 @@ static void keep_outer(struct profile_chain *c, unsigned max, uint64_t *buf)
 	c->n++;
 }
 
-static uint32_t chain_of(struct reader *r, const struct event *ev, const struct profile_entry *of)
+static bool chain_of(struct reader *r, const struct event *ev, const struct profile_entry *of,
+		     struct profile_chain *c)
 {
 	const struct profile_opts *o = r->job->o;
-	struct profile_chain c = {
+
+	if (!(ev->have & EVENT_HAVE_CHAIN) || !ev->chain_n)
+		return false;
+	*c = (struct profile_chain){
 		.ip = ev->chain, .n = ev->chain_n, .space = of->space, .kernel = of->kernel
 	};
-
-	if (!(ev->have & EVENT_HAVE_CHAIN))
-		c.n = 0;
-	if (!c.n)
-		return PROFILE_NO_CHAIN;
 	if (o->max_stack && o->outermost)
-		keep_outer(&c, o->max_stack, r->t->buf);
+		keep_outer(c, o->max_stack, r->t->buf);
 	else if (o->max_stack)
-		keep_inner(&c, o->max_stack);
-	c.hash = table_chain_hash(&c);
-	/* copied: distinct chains are few, and those in the file are spread all over it */
-	return table_chain(r->t, &c, true);
+		keep_inner(c, o->max_stack);
+	c->hash = table_chain_hash(c);
+	return true;
+}
+
+/* copied: distinct chains are few, and those in the file are spread all over it */
+static void count_chain(struct reader *r, struct profile_entry *e, const struct profile_chain *c)
+{
+	e->chain = table_chain(r->t, c, true);
+	table_count(r->t, e);
+}
+
+static void catch_up(struct reader *r, unsigned n)
+{
+	for (; r->next - r->first > n; r->first++) {
+		struct ahead *a = &r->ahead[r->first % AHEAD];
+
+		count_chain(r, &a->e, &a->chain);
+	}
+}
+
+static void count_later(struct reader *r, const struct profile_entry *e,
+			const struct profile_chain *c)
+{
+	struct ahead *a;
+
+	catch_up(r, AHEAD - 1);
+	a = &r->ahead[r->next++ % AHEAD];
+	a->e = *e;
+	a->chain = *c;
+	memcpy(a->ip, c->ip, c->n * sizeof(*a->ip));
+	a->chain.ip = a->ip;
+	table_fetch(r->t, c->hash);
+	if (r->next - r->first > AHEAD / 4)
+		table_fetch_chain(r->t, r->ahead[(r->next - AHEAD / 4) % AHEAD].chain.hash);
+	if (r->next - r->first > AHEAD / 2)
+		table_fetch_entry(r->t, r->ahead[(r->next - AHEAD / 2) % AHEAD].chain.hash);
 }
 
 static uint32_t extra_of(struct reader *r, const struct event *ev,
@@ -109,6 +156,8 @@ static void count_sample(struct reader *r, const struct event *ev, struct profil
 			 const struct event_branch *branch)
 {
 	const struct profile_opts *o = r->job->o;
+	struct profile_chain c;
+	bool chain = false;
 
 	if (!(o->by & PROFILE_BY_COMM))
 		e->comm = STRTAB_NONE;
@@ -123,15 +172,20 @@ static void count_sample(struct reader *r, const struct event *ev, struct profil
 	if (o->by & (PROFILE_BY_CODE | PROFILE_BY_CHAIN)) {
 		e->ip = branch ? branch->to : ev->ip;
 		e->mode = ev->mode;
-		if ((o->by & PROFILE_BY_CHAIN) && !branch)
-			e->chain = chain_of(r, ev, e);
+		chain = (o->by & PROFILE_BY_CHAIN) && !branch && chain_of(r, ev, e, &c);
 	} else {
 		e->space = e->kernel = TASK_SPACE_KERNEL;
 	}
 	e->extra = extra_of(r, ev, branch);
+	if (chain) {
+		if (r->ahead && c.n <= AHEAD_IPS)
+			count_later(r, e, &c);
+		else
+			count_chain(r, e, &c);
+		return;
+	}
 	/* kernel code is the same in every space */
-	if (e->chain == PROFILE_NO_CHAIN && e->extra == PROFILE_NO_EXTRA && !branch &&
-	    (e->mode == EVENT_MODE_KERNEL || !e->mode))
+	if (e->extra == PROFILE_NO_EXTRA && !branch && (e->mode == EVENT_MODE_KERNEL || !e->mode))
 		e->space = TASK_SPACE_KERNEL;
 	table_count(r->t, e);
 }
@@ -183,7 +237,7 @@ static inline void entry_begin(struct profile_entry *e, const struct event *ev)
 	e->weight = ev->weight;
 	e->first = ev->time;
 	e->first_tid = ev->tid;
-	e->padding = 0;
+	e->next = 0;
 }
 
 static int on_sample(void *ctx, const struct event *ev)
@@ -225,8 +279,15 @@ static int read_chunk(void *ctx, size_t chunk, unsigned worker)
 	struct job *j = ctx;
 	struct reader r = { .job = j, .t = &j->tables[worker], .worker = worker };
 	struct err e = { 0 };
-	int code = j->source->read_chunk(j->source, chunk, on_sample, &r, &e);
-	size_t done = atomic_fetch_add(&j->done, 1) + 1;
+	size_t done;
+	int code;
+
+	if (j->o->by & PROFILE_BY_CHAIN)
+		r.ahead = mem_grow(NULL, AHEAD * sizeof(*r.ahead));
+	code = j->source->read_chunk(j->source, chunk, on_sample, &r, &e);
+	catch_up(&r, 0);
+	free(r.ahead);
+	done = atomic_fetch_add(&j->done, 1) + 1;
 
 	if (j->o->progress)
 		j->o->progress(j->o->ctx, done, j->source->n_chunks);

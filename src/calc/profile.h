@@ -85,7 +85,7 @@ struct profile_entry {
 	uint64_t count, weight;
 	uint64_t first;
 	int32_t first_tid;
-	uint32_t padding;
+	uint32_t next; /* inner workings: 1 + the next entry of its chain */
 };
 
 /* Innermost first, with the kernel's markers (event.h). */
@@ -95,6 +95,7 @@ struct profile_chain {
 	uint32_t space, kernel; /* of user and of kernel addresses */
 	bool cut;		/* max_stack left frames out */
 	bool headless;		/* at the inner end: it begins with a return address */
+	uint32_t entry;		/* inner workings: 1 + the first of its entries */
 	uint64_t hash;
 };
 

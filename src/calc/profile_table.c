@@ -100,6 +100,45 @@ static inline void index_set(struct index *x, size_t at, uint64_t hash, size_t n
 	x->n++;
 }
 
+void table_fetch(const struct tables *t, uint64_t hash)
+{
+	const struct index *x = &t->chain_index;
+
+	if (x->cap)
+		__builtin_prefetch(&x->slot[(uint32_t)hash & (x->cap - 1)]);
+}
+
+/* The chain that is likely meant. */
+static const struct profile_chain *chain_near(const struct tables *t, uint64_t hash)
+{
+	const struct index *x = &t->chain_index;
+	uint64_t slot = x->cap ? x->slot[(uint32_t)hash & (x->cap - 1)] : 0;
+
+	return slot && slot >> 32 == (uint32_t)hash ? &t->chains.data[(uint32_t)slot - 1] : NULL;
+}
+
+void table_fetch_chain(const struct tables *t, uint64_t hash)
+{
+	const struct profile_chain *c = chain_near(t, hash);
+
+	if (c)
+		__builtin_prefetch(c);
+}
+
+void table_fetch_entry(const struct tables *t, uint64_t hash)
+{
+	const struct profile_chain *c = chain_near(t, hash);
+
+	if (!c)
+		return;
+	__builtin_prefetch(c->ip);
+	__builtin_prefetch(c->ip + 8);
+	if (!c->entry)
+		return;
+	__builtin_prefetch(&t->entries.data[c->entry - 1]);
+	__builtin_prefetch(&t->entries.data[c->entry - 1].count);
+}
+
 uint32_t table_chain(struct tables *t, const struct profile_chain *c, bool copy)
 {
 	struct index *x = &t->chain_index;
@@ -115,6 +154,7 @@ uint32_t table_chain(struct tables *t, const struct profile_chain *c, bool copy)
 			return k - 1;
 	}
 	vec_push(&t->chains, *c);
+	t->chains.data[t->chains.n - 1].entry = 0;
 	if (copy)
 		t->chains.data[t->chains.n - 1].ip =
 			arena_dup(&t->copies, c->ip, c->n * sizeof(*c->ip));
@@ -152,28 +192,64 @@ uint32_t table_extra(struct tables *t, const struct profile_extra *x, bool copy_
 	return (uint32_t)t->extras.n - 1;
 }
 
-void table_count(struct tables *t, const struct profile_entry *e)
+static void entry_add(struct profile_entry *to, const struct profile_entry *e)
+{
+	to->count += e->count;
+	to->weight += e->weight;
+	if (e->first < to->first) {
+		to->first = e->first;
+		to->first_tid = e->first_tid;
+	}
+}
+
+static uint32_t entry_new(struct tables *t, const struct profile_entry *e, uint32_t next)
+{
+	vec_push(&t->entries, *e);
+	t->entries.data[t->entries.n - 1].next = next;
+	return (uint32_t)t->entries.n;
+}
+
+static void count_indexed(struct tables *t, const struct profile_entry *e)
 {
 	struct index *x = &t->entry_index;
 	uint64_t hash = entry_hash(e);
 	size_t at = index_first(x, hash);
 	uint32_t k;
 
-	for (; (k = index_next(x, hash, &at)); at = (at + 1) & (x->cap - 1)) {
-		struct profile_entry *o = &t->entries.data[k - 1];
-
-		if (!entry_same(o, e))
-			continue;
-		o->count += e->count;
-		o->weight += e->weight;
-		if (e->first < o->first) {
-			o->first = e->first;
-			o->first_tid = e->first_tid;
+	for (; (k = index_next(x, hash, &at)); at = (at + 1) & (x->cap - 1))
+		if (entry_same(&t->entries.data[k - 1], e)) {
+			entry_add(&t->entries.data[k - 1], e);
+			return;
 		}
+	index_set(x, at, hash, entry_new(t, e, 0));
+}
+
+#define FEW 4 /* entries of one chain that are in its own list, and not in the index */
+
+/* Most chains belong to one entry only: then there is nothing to be looked for. */
+void table_count(struct tables *t, const struct profile_entry *e)
+{
+	struct profile_chain *chain;
+	unsigned n = 0;
+
+	if (e->chain == PROFILE_NO_CHAIN) {
+		count_indexed(t, e);
 		return;
 	}
-	vec_push(&t->entries, *e);
-	index_set(x, at, hash, t->entries.n);
+	chain = &t->chains.data[e->chain];
+	for (uint32_t k = chain->entry; k; n++) {
+		struct profile_entry *o = &t->entries.data[k - 1];
+
+		if (entry_same(o, e)) {
+			entry_add(o, e);
+			return;
+		}
+		k = o->next;
+	}
+	if (n < FEW)
+		chain->entry = entry_new(t, e, chain->entry);
+	else
+		count_indexed(t, e);
 }
 
 void table_free(struct tables *t)

@@ -42,6 +42,13 @@ struct tables {
 /* The hash of a chain, to be set before it is interned. */
 uint64_t table_chain_hash(const struct profile_chain *c);
 uint64_t table_extra_hash(const struct profile_extra *x);
+/*
+ * Have the memory fetched where a chain of this hash will be looked for; then the chain found
+ * there; then what it is compared with and counted by.
+ */
+void table_fetch(const struct tables *t, uint64_t hash);
+void table_fetch_chain(const struct tables *t, uint64_t hash);
+void table_fetch_entry(const struct tables *t, uint64_t hash);
 /* copy: the words do not outlive the callback. */
 uint32_t table_chain(struct tables *t, const struct profile_chain *c, bool copy);
 uint32_t table_extra(struct tables *t, const struct profile_extra *x, bool copy_raw);
