@@ -21,12 +21,13 @@ struct part {
 	uint64_t bytes;	     /* of code */
 	uint64_t start, end; /* of its first mapping */
 	bool anonymous, deleted;
-	bool tables, symtab, names, dwarf, jit;
+	bool tables, symtab, names, dwarf, jit, dump;
 	char why[160], fix[256];
 };
 
 struct parts {
 	VEC(struct part) v;
+	char jitdump[512]; /* the runtime has mapped its dump, to tell where it is; "": none */
 };
 
 static struct part *part_of(struct parts *p, const char *path)
@@ -69,6 +70,10 @@ static int read_maps(pid_t pid, struct parts *p, struct err *e)
 			*gone = '\0';
 		if (strcmp(name, "[vsyscall]") == 0)
 			continue;
+		if (str_glob("*/jit-*.dump", name)) {
+			snprintf(p->jitdump, sizeof(p->jitdump), "%s", name);
+			continue;
+		}
 		x = part_of(p, *name && !str_starts(name, "//") && !str_starts(name, "/memfd:")
 				       ? name
 				       : "[memory without a file]");
@@ -112,24 +117,32 @@ static void look_at_file(pid_t pid, struct symbols *symbols, struct part *x)
 		snprintf(x->why, sizeof(x->why), "%s", s.why);
 }
 
-/* JIT compilers tell of their code in a perf map. */
-static void look_at_jit(pid_t pid, struct part *x)
+/* JIT compilers tell of their code in a perf map or a jitdump. */
+static void look_at_jit(pid_t pid, struct symbols *symbols, const char *jitdump, struct part *x)
 {
 	struct perfmap map = { 0 };
 	char proc[64];
 	struct stat st;
 
 	snprintf(proc, sizeof(proc), "/proc/%d", pid);
-	x->jit = stat(proc, &st) == 0 && perfmap_load(&map, NULL, pid, st.st_uid, NULL) == 0;
+	if (stat(proc, &st) < 0)
+		return;
+	if (*jitdump)
+		x->dump = symbols_status(symbols, symbols_jitdump(symbols, jitdump, st.st_uid))
+				  .opened;
+	x->jit = x->dump || perfmap_load(&map, NULL, pid, st.st_uid, NULL) == 0;
 	perfmap_free(&map);
 }
 
 static void advise(struct part *x)
 {
-	if (x->anonymous && !x->jit) {
+	if (x->dump) {
+		snprintf(x->why, sizeof(x->why),
+			 "names from its jitdump, stacks by frame pointers");
+	} else if (x->anonymous && !x->jit) {
 		snprintf(x->why, sizeof(x->why), "code without a file and without a map of names");
 		snprintf(x->fix, sizeof(x->fix),
-			 "Node.js: --perf-basic-prof; Java: -XX:+PreserveFramePointer and "
+			 "Node.js: --perf-basic-prof or --perf-prof; Java: -XX:+PreserveFramePointer and "
 			 "-XX:+DumpPerfMapAtExit");
 	} else if (x->anonymous) {
 		snprintf(x->why, sizeof(x->why),
@@ -202,6 +215,7 @@ static void print_json(FILE *f, pid_t pid, const char *comm, const struct parts 
 		json_bool(&j, "symbols", x->symtab);
 		json_bool(&j, "debug_info", x->dwarf);
 		json_bool(&j, "jit_map", x->jit);
+		json_bool(&j, "jitdump", x->dump);
 		json_str(&j, "note", x->why);
 		json_str(&j, "fix", x->fix);
 		json_end(&j);
@@ -228,7 +242,7 @@ int doctor_process(pid_t pid, bool json, struct err *e)
 	symbols = symbols_new(NULL);
 	vec_each (&parts.v, x) {
 		if (x->anonymous)
-			look_at_jit(pid, x);
+			look_at_jit(pid, symbols, parts.jitdump, x);
 		else
 			look_at_file(pid, symbols, x);
 		advise(x);

@@ -486,6 +486,31 @@ with tempfile.TemporaryDirectory() as d:
             check("-p: stripped: says what to do", r.code == 1 and got.get("fix"), r)
         p.kill()
         p.wait()
+    # code without a file: with nothing, a perf map, a jitdump
+    jit = f"""import mmap, os, struct, sys
+m = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+path = f"{d}/jit-{{os.getpid()}}.dump"
+if sys.argv[1] == "dump":
+    with open(path, "wb") as f:
+        f.write(struct.pack("<IIIIIIQQ", 0x4A695444, 1, 40, 62, 0, os.getpid(), 1, 0))
+        f.write(struct.pack("<IIQIIQQQQ", 0, 56 + 4 + 16, 2, os.getpid(), os.getpid(), 4096, 4096, 16, 1) + b"jit\\0" + b"\\x90" * 16)
+        f.write(b"\\0" * 4096)
+    dump = mmap.mmap(os.open(path, os.O_RDWR), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC, flags=mmap.MAP_PRIVATE)
+if sys.argv[1] == "map":
+    open(f"/tmp/perf-{{os.getpid()}}.map", "w").write("1000 10 jit\\n")
+print(flush=True)
+sys.stdin.readline()
+if sys.argv[1] == "map":
+    os.remove(f"/tmp/perf-{{os.getpid()}}.map")
+"""
+    for kind, named, words in (("none", False, ""), ("map", True, "perf map"), ("dump", True, "jitdump")):
+        p = subprocess.Popen([sys.executable, "-c", jit, kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        p.stdout.readline()
+        r = kymo(f"doctor -p {p.pid} -j")
+        x = next((x for x in json.loads(r.out)["files"] if x["path"].startswith("[memory")), {})
+        check(f"-p: code without a file, told of by {kind}", x.get("jit_map") == named and words in x.get("note", "") and
+              bool(x.get("fix")) != named, r)
+        p.communicate(b"\n")
 r = kymo("doctor -p 2147483647")
 check("-p: no such process", r.code == 1 and "hint:" in r.err, r)
 end()
