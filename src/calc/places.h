@@ -49,7 +49,7 @@ struct place_slot {
 struct place_map {
 	struct place_map *before; /* smaller ones that somebody may still read */
 	size_t mask, n;
-	struct place_slot slot[];
+	struct place_slot *slot;
 };
 
 /* A place that has no name yet, and an address that is there. */

@@ -206,11 +206,11 @@ static void compare(const struct shape *s, uint32_t max_nodes, double min_share,
 int main(void)
 {
 	static const struct shape shapes[] = {
-		{ "all different", 20000, 7, 12, 1, 20, 0 },
+		{ "all different", 8000, 7, 12, 1, 20, 0 },
 		{ "one path", 3000, 3, 1, 12, 20, 0 },
-		{ "different, and one path", 20000, 5, 30, 1, 24, 3 },
-		{ "deep, then different", 20000, 5, 3, 12, 24, 0 },
-		{ "shallow", 20000, 4, 30, 0, 3, 0 },
+		{ "different, and one path", 8000, 5, 30, 1, 24, 3 },
+		{ "deep, then different", 8000, 5, 3, 12, 24, 0 },
+		{ "shallow", 8000, 4, 30, 0, 3, 0 },
 		{ "a few", 5, 2, 3, 0, 4, 0 },
 	};
 
