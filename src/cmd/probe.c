@@ -18,7 +18,7 @@ struct args {
 	struct probe_opts o;
 	VEC(const char *) add, define, remove, lines, vars;
 	bool list, functions;
-	const char *list_filter, *functions_filter;
+	const char *list_filter, *functions_filter, *target_ns;
 };
 
 #define COLLECT(field)                                                                         \
@@ -82,14 +82,18 @@ static const struct opt opts[] = {
 		"in a module of the kernel (name or .ko)"),
 	OPT_STR_C('k', "vmlinux", "FILE", o.target.vmlinux, "the kernel's file with debug info",
 		  "@files"),
-	OPT_STR_C('s', "source", "DIR", o.source, "where source files are", "@dirs"),
+	OPT_STR_C('s', "source", "DIR", o.target.source, "where source files are", "@dirs"),
 	OPT_STR_C(0, "symfs", "DIR", o.target.symfs, "look for files below DIR", "@dirs"),
+	OPT_STR(0, "target-ns", "PID", target_ns,
+		"the file of -x as this process (of a container) sees it"),
 	OPT_FLAG(0, "no-debuginfod", o.target.no_debuginfod, "do not ask debuginfod servers"),
 	OPT_HEAD("How"),
 	OPT_FLAG('n', "dry-run", o.dry_run, "do everything but the adding"),
 	OPT_FLAG('f', "force", o.force, "add an event again under a name of its own"),
 	OPT_FLAG(0, "externs", o.externs, "with -V: global variables too"),
 	OPT_FLAG(0, "range", o.range, "with -V: where in the function each is known"),
+	OPT_STR(0, "filter", "[!]PATTERN", o.filter,
+		"with -V and -F: only these names; | & ! join them"),
 	OPT_FLAG(0, "no-inlines", o.no_inlines, "only functions, not where they were inlined"),
 	OPT_INT(0, "max-probes", "N", o.max_probes,
 		"at most N events for one probe (default: 128)"),
@@ -356,8 +360,18 @@ static int remove_events(const struct args *args, const char *pattern, struct er
 static int run(void *opaque, int argc, char **argv, struct err *e)
 {
 	struct args *a = opaque;
+	AUTO_FREE char *inside = NULL;
 	int err = 0;
 
+	if (a->target_ns) {
+		uint64_t pid;
+
+		if (!str_u64(a->target_ns, &pid) || !a->o.target.exec || *a->o.target.exec != '/')
+			return err_set(e, EINVAL,
+				       "--target-ns wants a process id, and -x with a whole path");
+		inside = mem_printf("/proc/%s/root%s", a->target_ns, a->o.target.exec);
+		a->o.target.exec = inside;
+	}
 	if (a->o.target.exec && (a->o.target.module || a->o.target.vmlinux))
 		return err_set(e, EINVAL, "-x is for programs, -m and -k for the kernel: give one");
 	for (size_t i = 0; i < a->remove.n && err == 0; i++)
@@ -369,7 +383,8 @@ static int run(void *opaque, int argc, char **argv, struct err *e)
 	for (size_t i = 0; i < a->vars.n && err == 0; i++)
 		err = probe_show_vars(&a->o, a->vars.data[i], e);
 	if (err == 0 && a->functions)
-		err = probe_show_functions(&a->o, a->functions_filter, e);
+		err = probe_show_functions(
+			&a->o, a->functions_filter ? a->functions_filter : a->o.filter, e);
 	if (err < 0)
 		return err;
 	if (a->add.n || a->define.n || argc)

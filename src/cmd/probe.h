@@ -8,7 +8,7 @@
 
 struct probe_opts {
 	struct probe_target_opts target;
-	const char *source; /* where source files are; NULL: as the debug info says */
+	const char *filter; /* of names that -V and -F show; NULL: all */
 	bool dry_run, force, quiet, externs, range, no_inlines;
 	int verbose, max_probes;
 };

@@ -99,7 +99,9 @@ static int print_lines(const struct probe_opts *o, const struct probe_lines *ran
 		       const struct shown *s, const char *path, uint32_t first, uint32_t last,
 		       struct err *e)
 {
-	struct srctext sources = { .opts = { .symfs = o->target.symfs, .prefix = o->source } };
+	struct srctext sources = {
+		.opts = { .symfs = o->target.symfs, .prefix = o->target.source, .any_depth = true }
+	};
 	uint32_t from = first + range->from,
 		 to = range->to == UINT32_MAX ? last + LINES_MORE : first + range->to;
 	const char *text;
@@ -185,7 +187,8 @@ static int keep_var(void *ctx, const struct dwarf_var *var)
 	struct vars *v = ctx;
 	AUTO_STRBUF line = { 0 };
 
-	if ((var->why && !v->o->range) || (var->global && !v->o->externs))
+	if ((var->why && !v->o->range) || (var->global && !v->o->externs) ||
+	    !probe_filter(v->o->filter, var->name))
 		return 0;
 	if (v->o->range)
 		strbuf_printf(&line, "[%s]\t", var->why ? "INV" : "VAL");
@@ -240,6 +243,8 @@ static int vars_by_btf(struct vars *v, const struct probe_text *p, struct err *e
 	for (unsigned i = 0; i < n; i++) {
 		AUTO_STRBUF line = { 0 };
 
+		if (!probe_filter(v->o->filter, btf_str(b, params[i].name_off)))
+			continue;
 		btf_text(b, params[i].type, &line);
 		strbuf_printf(&line, "\t%s", btf_str(b, params[i].name_off));
 		vec_push(&v->texts.list, arena_strdup(&v->texts.arena, strbuf_str(&line)));

@@ -350,7 +350,11 @@ int probe_define(const struct probe_target *t, const struct probe_text *p, struc
 		 struct probe_defs *ret, struct err *e)
 {
 	struct work w = { .t = t, .p = p, .arena = a, .ret = ret, .e = e };
-	int err = places(&w);
+	int err;
+
+	w.sources.opts =
+		(struct srctext_opts){ .symfs = t->symfs, .prefix = t->source, .any_depth = true };
+	err = places(&w);
 
 	srctext_free(&w.sources);
 	return err;
@@ -360,7 +364,11 @@ int probe_points(const struct probe_target *t, const struct probe_text *p, dwarf
 		 void *ctx, struct err *e)
 {
 	struct work w = { .t = t, .p = p, .e = e };
-	int n = dwarf_places(&w, fn, ctx);
+	int n;
+
+	w.sources.opts =
+		(struct srctext_opts){ .symfs = t->symfs, .prefix = t->source, .any_depth = true };
+	n = dwarf_places(&w, fn, ctx);
 
 	srctext_free(&w.sources);
 	return n < 0 ? n : n == 0 ? not_found(&w) : 0;

@@ -159,7 +159,7 @@ int probe_target_open(const struct probe_target_opts *o, struct probe_target *re
 {
 	int err;
 
-	*ret = (struct probe_target){ 0 };
+	*ret = (struct probe_target){ .source = o->source, .symfs = o->symfs };
 	err = o->exec ? open_program(o, ret, e) : open_kernel(o, ret, e);
 	if (err < 0)
 		probe_target_close(ret);

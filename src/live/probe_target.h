@@ -22,6 +22,7 @@ struct probe_target_opts {
 	const char *module;  /* of the kernel, by name or file; NULL: the kernel proper */
 	const char *vmlinux; /* with debug info; NULL: none */
 	const char *symfs;
+	const char *source; /* where source files are; NULL: as the debug info says */
 	bool no_debuginfod;
 	debuginfod_progress_fn *progress;
 	void *progress_ctx;
@@ -29,8 +30,9 @@ struct probe_target_opts {
 
 struct probe_target {
 	bool user;
-	char *path;   /* of the program, absolute */
-	char *module; /* its name; NULL: none */
+	const char *source, *symfs; /* of the options */
+	char *path;		    /* of the program, absolute */
+	char *module;		    /* its name; NULL: none */
 	struct elf *elf, *debug;
 	struct dwarf *dwarf; /* NULL: no debug info */
 	struct ehframe *cfi;

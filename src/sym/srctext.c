@@ -71,9 +71,15 @@ static void load(const struct srctext *s, const char *name, struct srctext_file 
 	int r = read_archived(s, name, f, &len);
 
 	if (r < 0 && s->opts.prefix && *name == '/') {
-		snprintf(path, sizeof(path), "%s%s", s->opts.prefix,
-			 strip_folders(name, s->opts.strip));
-		r = read_regular(path, f, &len);
+		const char *rest = strip_folders(name, s->opts.strip), *less;
+
+		for (;; rest = less) {
+			snprintf(path, sizeof(path), "%s%s", s->opts.prefix, rest);
+			r = read_regular(path, f, &len);
+			less = strip_folders(rest, 1);
+			if (r == 0 || !s->opts.any_depth || less == rest)
+				break;
+		}
 	}
 	if (r < 0 && s->opts.symfs) {
 		snprintf(path, sizeof(path), "%s/%s", s->opts.symfs, name);

@@ -9,6 +9,7 @@
 #ifndef KYMO_SYM_SRCTEXT_H
 #define KYMO_SYM_SRCTEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,6 +24,7 @@ struct srctext_opts {
 	const char *symfs;  /* first below this folder; NULL: / */
 	const char *prefix; /* put in front of absolute names; NULL: nothing */
 	unsigned strip;	    /* folders taken off before that */
+	bool any_depth;	    /* and more and more of them, until a file is there */
 };
 
 struct srctext_file {

@@ -92,6 +92,9 @@ has("-L", probe("-x", APP, "-L", "work").out, "<work@", "      5  ")
 has("-V", probe("-x", APP, "-V", "work").out, "struct node*\tn", "unsigned int\tlen")
 has("-F", probe("-x", APP, "-F", "w*").out, "work")
 same("-F with a pattern", probe("-x", APP, "-F", "wor?|lab").out.split(), ["lab", "work"])
+same("--filter leaves out others", probe("-x", APP, "-F", "--filter", "wor?|lab").out.split(), ["lab", "work"])
+same("--target-ns: the file as another process sees it", probe("--target-ns", str(os.getpid()), "-x", APP, "-D", "work n").out,
+     probe("-x", APP, "-D", "work n").out)
 has("the kernel's parameters by its own types", probe("-V", "vfs_read").out, "size_t\tcount", "struct file *\tfile")
 same("... and where they are", probe("-D", "vfs_read count").out,
      "p:probe/vfs_read vfs_read+0 count=%dx:x64\n" if os.uname().machine == "x86_64" else

@@ -152,6 +152,48 @@ def separate(path):
     check("without it: said so, with what helps", r.code != 0 and "hint:" in r.err, r)
 
 
+KERNEL = """
+struct in { int a:3, b:5; char name[8]; };
+struct sock { long state; struct in in; struct sock *next; };
+int counter;
+__attribute__((noinline)) int tcp_sendmsg(struct sock *sk, const char *msg, unsigned long size)
+{
+	int copied = 0;
+	while (copied < (int)size) {
+		int seglen = msg[copied] + (int)sk->state;
+		counter += seglen;
+		copied += seglen > 0 ? seglen : 1;
+	}
+	return copied;
+}
+int caller(void) { struct sock s = { 1 }; return tcp_sendmsg(&s, "abc", 3); }
+void _start(void) { caller(); }
+"""
+
+
+def vmlinux():
+    """-k: a kernel's file with debug info, here a very small one."""
+    os.makedirs(f"{DIR}/was")
+    open(f"{DIR}/was/v.c", "w").write(KERNEL)
+    text = "0xffffffff81000000"
+    subprocess.run(f"gcc -g -O2 -ffreestanding -fno-pie -no-pie -nostdlib -static -mcmodel=kernel -Wl,-Ttext={text},--defsym=_stext={text},"
+                   f"--defsym=_text={text},--defsym=_etext=0xffffffff81100000 -o {DIR}/vmlinux {DIR}/was/v.c", shell=True, check=True)
+    for case in ("tcp_sendmsg", "tcp_sendmsg size", "tcp_sendmsg $params", "tcp_sendmsg:5 $vars", "v.c:10 copied", "tcp_sendmsg;counter*",
+                 "tcp_sendmsg msg:string", "tcp_sendmsg sk->in.name:string", "tcp_sendmsg sk->next->next->state"):
+        want, got = (run([*tool, "probe", "-k", f"{DIR}/vmlinux", "-D", case]) for tool in (["perf"], [KYMO]))
+        check(f"vmlinux: {case}", lines(got) and sorted(lines(got)) == sorted(lines(want)), (got, want))
+    got = run([KYMO, "probe", "-k", f"{DIR}/vmlinux", "-D", "tcp_sendmsg sk->in.b"])
+    check("vmlinux: bit fields", "b=+8(%di):b5@3/32" in got.out, got)
+    for option in ("-V tcp_sendmsg:5", "-V tcp_sendmsg:5 --externs", "-V tcp_sendmsg --filter s*"):
+        want, got = (run([*tool, "probe", "-k", f"{DIR}/vmlinux", *option.split()]) for tool in (["perf"], [KYMO]))
+        same(f"vmlinux: {option}", got.out, want.out)
+    os.rename(f"{DIR}/was", f"{DIR}/moved")
+    got = run([KYMO, "probe", "-k", f"{DIR}/vmlinux", "-s", f"{DIR}/moved", "-L", "tcp_sendmsg:3-5"])
+    check("-s: where the source is now", "counter += seglen" in got.out, got)
+    got = run([KYMO, "probe", "-k", f"{DIR}/vmlinux", "-s", f"{DIR}/moved", "-D", "tcp_sendmsg;counter*"])
+    check("-s for a pattern of its lines", "p:probe/tcp_sendmsg tcp_sendmsg+" in got.out, got)
+
+
 if not shutil.which("perf"):
     skip("all", "perf is not installed")
     end()
@@ -162,5 +204,7 @@ for n, p in paths.items():
 better(paths["O2"])
 clang()
 separate(paths["O2"])
+if os.uname().machine == "x86_64":
+    vmlinux()
 shutil.rmtree(DIR)
 end()
