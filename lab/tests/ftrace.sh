@@ -92,7 +92,7 @@ clean "funcslower"
 
 out=$(kymo functime $func prio 123 2>&1)
 like "functime times every call" "$out" '^123 calls, '
-like "and shows the slowest with arguments" "$out" "prio .* a1=0x"
+like "and shows the slowest with arguments by name" "$out" "prio .* regs=0x"
 clean "functime"
 
 if [ "$ARCH" = x86_64 ]; then

@@ -201,7 +201,8 @@ static int by_btf(struct build *b, const char *name)
 
 		if (!*its)
 			continue;
-		str_nearest_add(&near, its);
+		if (name)
+			str_nearest_add(&near, its);
 		if (name && strcmp(its, name) != 0)
 			continue;
 		if (name)

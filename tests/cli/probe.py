@@ -100,6 +100,10 @@ same("... and where they are", probe("-D", "vfs_read count").out,
      "p:probe/vfs_read vfs_read+0 count=%dx:x64\n" if os.uname().machine == "x86_64" else
      "p:probe/vfs_read vfs_read+0 count=%x2:x64\n")
 
+if os.uname().machine == "x86_64":
+    same("all of them", probe("-D", "vfs_read $params").out,
+         "p:probe/vfs_read vfs_read+0 file=%di:x64 buf=%si:x64 count=%dx:x64 pos=%cx:x64\n")
+
 # --- what goes wrong ------------------------------------------------------------------------------------------------
 for args, words in [
     (["-x", APP, "wrk"], ["no function wrk", "did you mean work"]),
