@@ -21,7 +21,9 @@ static struct syscalls_task *task(struct syscalls *s, uint32_t id)
 static struct syscalls_row *row(struct syscalls *s, const struct trace_sum_key *k)
 {
 	struct syscalls_task *t = task(s, k->id);
-	uint64_t *at = map_at(&s->row_at, (uint64_t)k->id << 32 | (uint64_t)k->abi << 16 | k->nr);
+	/* numbers of calls are far below 2^31, even those that make no sense to the kernel */
+	uint64_t *at = map_at(&s->row_at, (uint64_t)k->id << 32 | (uint64_t)k->abi << 31 |
+						  ((uint32_t)k->nr & 0x7fffffff));
 
 	if (!*at) {
 		struct syscalls_row *r = vec_add(&t->rows);
@@ -101,7 +103,7 @@ static int by_time(const void *a, const void *b)
 
 	if (x->sum.ns != y->sum.ns)
 		return x->sum.ns < y->sum.ns ? 1 : -1;
-	return x->nr != y->nr ? (int)x->nr - (int)y->nr : (int)x->abi - (int)y->abi;
+	return x->nr != y->nr ? (x->nr > y->nr) - (x->nr < y->nr) : (int)x->abi - (int)y->abi;
 }
 
 static int by_calls(const void *a, const void *b)

@@ -17,7 +17,8 @@ struct syscalls_error {
 	uint64_t count;
 };
 struct syscalls_row {
-	uint16_t nr, abi;
+	int32_t nr;
+	uint32_t abi;
 	struct trace_sum sum;
 	VEC(struct syscalls_error) errors;  /* most often first */
 	uint64_t unfinished, unfinished_ns; /* calls that had not returned, the longest of them */

@@ -49,6 +49,31 @@ static int on_ring(const struct opt *o, const char *value, bool unset, void *arg
 	return 0;
 }
 
+static int on_syscalls(const struct opt *o, const char *value, bool unset, void *args,
+		       struct err *e)
+{
+	struct trace_args *a = args;
+
+	(void)o;
+	(void)value;
+	(void)e;
+	a->syscalls = !unset;
+	a->no_syscalls = unset;
+	return 0;
+}
+
+static int on_faults(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct trace_args *a = args;
+
+	(void)o;
+	a->faults = unset ? NULL : value ? value : "maj";
+	if (a->faults && strcmp(a->faults, "all") != 0 && strcmp(a->faults, "min") != 0 &&
+	    strcmp(a->faults, "maj") != 0)
+		return err_set(e, EINVAL, "-F is all, min or maj, not '%s'", value);
+	return 0;
+}
+
 static const struct opt opts[] = {
 	OPT_HEAD("Whom"),
 	OPT_STR_C('p', "pid", "PID,...", pids, "these processes and their children", "@pids"),
@@ -65,8 +90,10 @@ static const struct opt opts[] = {
 	       "%process %memory %signal %ipc %creds %clock %stat), or other events (sched:*)"),
 	OPT_FN(0, "duration", "MSEC", on_duration, "only calls that took at least so long"),
 	OPT_FLAG(0, "failure", failed, "only calls that failed"),
-	OPT_FLAG(0, "syscalls", syscalls, "system calls also when -e names other events only"),
-	OPT_FLAG(0, "no-syscalls", no_syscalls, "no system calls: with -F or other events"),
+	OPT_FN_C('F', "pf", "WHICH", OPT_ARG_LAST, on_faults,
+		 "page faults, too: all, min or maj (default: maj)", "all|min|maj"),
+	OPT_FN0(0, "syscalls", on_syscalls,
+		"system calls also when -e names only other events; --no-syscalls: none at all"),
 	OPT_HEAD("Output"),
 	OPT_FLAG('s', "summary", sums, "only a table of calls, errors and times"),
 	OPT_FLAG('S', "with-summary", with_sums, "all calls, and the table"),

@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "event/syscall.h"
 #include "event/trace_abi.h"
+#include "live/trace_points.h"
 #include "live/tracer.h"
 #include "view/trace.h"
 
@@ -40,6 +41,7 @@ struct trace_show {
 	struct trace_lines lines;
 	struct out out;
 	struct syscalls sums;
+	struct trace_points points;
 	uint64_t shown;
 	bool full; /* as many as were asked for */
 };

@@ -26,6 +26,7 @@ struct session {
 	struct workload child;
 	struct target target;
 	struct btf_types *types;
+	struct tracer_structs *structs;
 	pid_list leave_out;
 	int code;
 	bool started, over;
@@ -130,7 +131,7 @@ static int open_tracer(struct session *s, const struct trace_pick *pick, struct 
 				 .leave_out = s->leave_out.data,
 				 .n_leave_out = s->leave_out.n,
 				 .wanted = { pick->wanted[0], pick->wanted[1] },
-				 .types = s->types };
+				 .structs = s->structs };
 
 	if (a->mode && strcmp(a->mode, "thread") == 0)
 		o.by = TRACE_BY_THREAD;
@@ -139,6 +140,22 @@ static int open_tracer(struct session *s, const struct trace_pick *pick, struct 
 	if (a->user && user_of(a->user, &o.uid, e) < 0)
 		return -e->code;
 	return tracer_open(&o, &s->tracer, e);
+}
+
+static int add_others(struct session *s, const struct trace_pick *pick, struct err *e)
+{
+	const char *f = s->a->faults;
+	int r = 0;
+
+	for (size_t i = 0; i < pick->others.n && r == 0; i++)
+		r = trace_points_add(&s->show.points, pick->others.data[i], e);
+	if (r == 0)
+		r = trace_points_attach(&s->show.points, s->tracer, e);
+	if (r == 0 && f && strcmp(f, "min") != 0)
+		r = tracer_add_faults(s->tracer, true, e);
+	if (r == 0 && f && strcmp(f, "maj") != 0)
+		r = tracer_add_faults(s->tracer, false, e);
+	return r;
 }
 
 static void on_loop(struct session *s, const struct loop_event *ev)
@@ -220,11 +237,13 @@ static void tell_losses(const struct session *s)
 			     (unsigned long long)l.tasks);
 }
 
-static int trace(struct session *s, char **argv, struct err *e)
+static int trace(struct session *s, const struct trace_pick *pick, char **argv, struct err *e)
 {
 	const struct trace_args *a = s->a;
 	int r = tracer_begin(s->tracer, a->delay_ns > 0, e);
 
+	if (r == 0)
+		r = add_others(s, pick, e);
 	s->show.lines.begin = a->full_time ? 0 : loop_now();
 	if (r == 0 && a->delay_ns)
 		r = loop_timer(&s->loop, ID_DELAY, a->delay_ns, 0, e);
@@ -270,12 +289,14 @@ int trace_run(const struct trace_args *a, const struct trace_pick *pick, char **
 		leave_out_terminal(s->show.out.fd, &s->leave_out);
 		if (!a->sums) /* without them structs are addresses */
 			btf_types_open(NULL, NULL, &s->types, NULL);
-		trace_words_init(&s->show.words, s->types);
+		if (s->types)
+			s->structs = tracer_structs_new(s->types);
+		trace_words_init(&s->show.words, s->structs);
 		s->show.words.verbose = a->verbose;
 		r = open_tracer(s, pick, e);
 	}
 	if (r == 0)
-		r = trace(s, argv, e);
+		r = trace(s, pick, argv, e);
 	if (s->child.pid && s->started) { /* it ends with us */
 		kill(s->child.pid, SIGTERM);
 		while (!workload_ended(&s->child, &s->code))
@@ -288,6 +309,7 @@ int trace_run(const struct trace_args *a, const struct trace_pick *pick, char **
 	else
 		trace_show_close(&s->show, &(struct err){ 0 });
 	tracer_close(s->tracer);
+	tracer_structs_free(s->structs);
 	btf_types_free(s->types);
 	target_free(&s->target);
 	vec_free(&s->leave_out);

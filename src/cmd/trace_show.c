@@ -25,6 +25,24 @@ int trace_show_open(struct trace_show *s, const struct trace_args *a, bool comma
 	return 0;
 }
 
+static void show_other(struct trace_show *s, const struct trace_record *r, const void *data)
+{
+	AUTO_STRBUF b = { 0 };
+	const char *name;
+
+	if (r->kind == TRACE_FAULT) {
+		name = r->arg[2] ? "majfault" : "minfault";
+		strbuf_printf(&b, "0x%llx => 0x%llx", (unsigned long long)r->arg[1],
+			      (unsigned long long)r->arg[0]);
+	} else {
+		name = trace_points_text(&s->points, r, data, &b);
+	}
+	if (s->a->json)
+		trace_json_event(&s->lines, r, name, strbuf_str(&b));
+	else
+		trace_text_event(&s->lines, r, name, strbuf_str(&b));
+}
+
 int trace_show_record(void *ctx, const struct trace_record *r, const void *data)
 {
 	struct trace_show *s = ctx;
@@ -33,8 +51,7 @@ int trace_show_record(void *ctx, const struct trace_record *r, const void *data)
 		return 1;
 	if (s->a->sums || s->a->with_sums)
 		if (r->kind == TRACE_UNFINISHED) {
-			struct trace_sum_key key = { .nr = (uint16_t)r->nr,
-						     .abi = (uint16_t)r->abi };
+			struct trace_sum_key key = { .nr = r->nr, .abi = r->abi };
 
 			if (!s->a->mode || strcmp(s->a->mode, "total") != 0)
 				key.id = s->a->mode && strcmp(s->a->mode, "thread") == 0 ? r->tid
@@ -44,7 +61,9 @@ int trace_show_record(void *ctx, const struct trace_record *r, const void *data)
 	if (s->a->sums)
 		return 0;
 	s->shown++;
-	if (s->a->json)
+	if (r->kind == TRACE_EVENT || r->kind == TRACE_FAULT)
+		show_other(s, r, data);
+	else if (s->a->json)
 		trace_json_call(&s->lines, r, data);
 	else
 		trace_text_call(&s->lines, r, data);
@@ -89,6 +108,7 @@ int trace_show_close(struct trace_show *s, struct err *e)
 	out_free(&s->out);
 	trace_words_free(&s->words);
 	syscalls_free(&s->sums);
+	trace_points_free(&s->points);
 	if (error && error != EPIPE)
 		return err_set(e, error, "cannot write the output: %s", strerror(error));
 	return 0;

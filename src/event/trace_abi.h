@@ -141,7 +141,8 @@ struct trace_file {
 
 struct trace_sum_key {
 	__u32 id; /* of process or thread; 0 for all */
-	__u16 nr, abi;
+	__s32 nr;
+	__u32 abi;
 };
 struct trace_error_key {
 	struct trace_sum_key call;

@@ -112,7 +112,7 @@ static int fill_plans(struct tracer *t, const struct tracer_opts *o, struct err 
 		if (!o->wanted[is32][nr])
 			continue;
 		tracer_plan(is32 ? syscall_compat() : syscall_native(), (int)nr,
-			    o->events ? o->types : NULL, !o->no_paths, &p);
+			    o->events ? o->structs : NULL, !o->no_paths, &p);
 		p.flags |= TRACE_WANTED;
 		if (set(map, &i, &p, "calls", e) < 0)
 			return -e->code;
@@ -247,6 +247,53 @@ int tracer_read(struct tracer *t, tracer_fn *fn, void *ctx, struct err *e)
 	if (n < 0 && n != -EINTR)
 		return err_set(e, -n, "cannot read the ring: %s", strerror(-n));
 	return n < 0 ? 0 : n;
+}
+
+/* perf: an open event, taken over. */
+static int attach_event(struct tracer *t, int perf, struct bpf_program *p, uint64_t cookie,
+			struct err *e)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, o, .perf_event.bpf_cookie = cookie);
+	int fd;
+
+	if (perf < 0)
+		return err_set(e, -perf, "cannot open the event: %s", strerror(-perf));
+	vec_push(&t->events, perf);
+	fd = bpf_link_create(bpf_program__fd(p), perf, BPF_PERF_EVENT, &o);
+	if (fd < 0)
+		return err_set(e, -fd, "cannot attach to the event: %s", strerror(-fd));
+	vec_push(&t->links, fd);
+	return ioctl(perf, PERF_EVENT_IOC_ENABLE, 0) < 0
+		       ? err_set(e, errno, "cannot start the event: %s", strerror(errno))
+		       : 0;
+}
+
+int tracer_add_event(struct tracer *t, uint32_t id, uint32_t size, struct err *e)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_TRACEPOINT, .config = id, .sample_period = 1, .wakeup_events = 1
+	};
+
+	return attach_event(t, perf_open(&a, -1, 0, -1, 0), t->bpf->progs.happened,
+			    id | (uint64_t)size << 32, e);
+}
+
+int tracer_add_faults(struct tracer *t, bool major, struct err *e)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .config = major ? PERF_COUNT_SW_PAGE_FAULTS_MAJ
+						     : PERF_COUNT_SW_PAGE_FAULTS_MIN,
+				     .sample_type = PERF_SAMPLE_ADDR,
+				     .sample_period = 1,
+				     .wakeup_events = 1 };
+	struct cpus online = { 0 };
+	int r = cpus_online(&online, e);
+
+	for (size_t i = 0; i < online.n && r == 0; i++)
+		r = attach_event(t, perf_open(&a, -1, online.cpu[i], -1, 0), t->bpf->progs.faulted,
+				 major, e);
+	cpus_free(&online);
+	return r;
 }
 
 static void detach(struct tracer *t)
@@ -432,6 +479,18 @@ bool tracer_comm(const struct tracer *t, uint32_t id, char comm[16])
 {
 	(void)t, (void)id, (void)comm;
 	return false;
+}
+
+int tracer_add_event(struct tracer *t, uint32_t id, uint32_t size, struct err *e)
+{
+	(void)t, (void)id, (void)size;
+	return err_set(e, EOPNOTSUPP, "this kymo was built without tracing programs");
+}
+
+int tracer_add_faults(struct tracer *t, bool major, struct err *e)
+{
+	(void)t, (void)major;
+	return err_set(e, EOPNOTSUPP, "this kymo was built without tracing programs");
 }
 
 #endif

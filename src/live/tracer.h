@@ -29,6 +29,7 @@
 #include "event/trace_abi.h"
 
 struct tracer;
+struct tracer_structs;
 
 struct tracer_opts {
 	const struct target *target;
@@ -49,7 +50,7 @@ struct tracer_opts {
 	size_t n_leave_out;
 	/* by number: native, and of 32-bit programs; SYSCALL_MAX - 1 stands for all unknown ones */
 	const bool *wanted[TRACE_ABIS];
-	const struct btf_types *types; /* for the sizes of structs; may be NULL */
+	const struct tracer_structs *structs; /* may be NULL: none is read */
 };
 
 int tracer_open(const struct tracer_opts *o, struct tracer **ret, struct err *e);
@@ -80,15 +81,23 @@ size_t tracer_sums(const struct tracer *t, struct tracer_sum **ret);
 size_t tracer_errors(const struct tracer *t, struct tracer_error **ret);
 bool tracer_comm(const struct tracer *t, uint32_t id, char comm[16]);
 
-/* Other events beside the calls: a tracepoint by its number, and page faults. */
-int tracer_add_event(struct tracer *t, uint64_t id, struct err *e);
-int tracer_add_faults(struct tracer *t, bool minor, bool major, struct err *e);
+/*
+ * Other events beside the calls, before tracer_begin(): a tracepoint by its number (size: of
+ * its record, at most TRACE_RAW), and page faults.
+ */
+int tracer_add_event(struct tracer *t, uint32_t id, uint32_t size, struct err *e);
+int tracer_add_faults(struct tracer *t, bool major, struct err *e);
 
-/* What must be read of a call's arguments. types may be NULL. */
-void tracer_plan(enum syscall_abi abi, int nr, const struct btf_types *types, bool paths,
-		 struct trace_plan *ret);
-/* The kernel's struct for an argument in this ABI; 0: none known. */
-uint32_t tracer_struct(const struct btf_types *types, bool is32, const char *call,
+/* The kernel's structs by name, found quickly. types must outlive it. */
+struct tracer_structs *tracer_structs_new(const struct btf_types *types);
+void tracer_structs_free(struct tracer_structs *s); /* NULL is fine */
+const struct btf_types *tracer_structs_types(const struct tracer_structs *s);
+/* The kernel's struct for an argument of a call; 0: none known. */
+uint32_t tracer_struct(const struct tracer_structs *s, bool is32, const char *call,
 		       const char *name);
+
+/* What must be read of a call's arguments. structs may be NULL. */
+void tracer_plan(enum syscall_abi abi, int nr, const struct tracer_structs *structs, bool paths,
+		 struct trace_plan *ret);
 
 #endif

@@ -5,7 +5,8 @@
  */
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/map.h"
+#include "base/vec.h"
 #include "live/tracer.h"
 
 /* Structs that 32-bit programs see otherwise, where it is not "compat_" and the name. */
@@ -20,32 +21,89 @@ static const struct {
 	{ "long", "int" },
 };
 
-uint32_t tracer_struct(const struct btf_types *types, bool is32, const char *call, const char *name)
+struct tracer_structs {
+	const struct btf_types *types;
+	struct strtab names;
+	VEC(uint32_t) ids; /* by name */
+};
+
+static int add_struct(void *ctx, uint32_t id, const struct btf_type *t)
 {
-	AUTO_FREE char *compat = NULL;
+	struct tracer_structs *s = ctx;
+	const char *name = btf_str(s->types, t->name_off);
+	uint32_t at = *name ? strtab_add(&s->names, name) : STRTAB_NONE;
+
+	if (at == STRTAB_NONE)
+		return 0;
+	if (at == s->ids.n)
+		vec_push(&s->ids, id);
+	else if (!BTF_INFO_VLEN(btf_type(s->types, s->ids.data[at])->info))
+		s->ids.data[at] = id; /* the first one had no members */
+	return 0;
+}
+
+struct tracer_structs *tracer_structs_new(const struct btf_types *types)
+{
+	struct tracer_structs *s = mem_alloc(sizeof(*s));
+
+	s->types = types;
+	btf_each(types, BTF_KIND_STRUCT, add_struct, s);
+	return s;
+}
+
+void tracer_structs_free(struct tracer_structs *s)
+{
+	if (!s)
+		return;
+	strtab_free(&s->names);
+	vec_free(&s->ids);
+	free(s);
+}
+
+const struct btf_types *tracer_structs_types(const struct tracer_structs *s)
+{
+	return s ? s->types : NULL;
+}
+
+static uint32_t find(const struct tracer_structs *s, const char *name)
+{
+	uint32_t at = strtab_find(&s->names, name);
+
+	return at == STRTAB_NONE ? 0 : s->ids.data[at];
+}
+
+uint32_t tracer_struct(const struct tracer_structs *s, bool is32, const char *call,
+		       const char *name)
+{
+	char compat[64];
 	uint32_t id;
 
-	if (!types || !*name)
+	if (!s || !*name)
 		return 0;
-	if (strcmp(name, "long_long") == 0)
-		return btf_by_name(types, BTF_KIND_INT, "long long int");
 	if (is32 && !str_ends(call, "64")) /* *_time64 calls have what 64-bit programs have */
 		for (size_t i = 0; i < ARRAY_SIZE(narrow); i++)
 			if (strcmp(name, narrow[i].name) == 0)
 				name = narrow[i].name32;
+	if (strcmp(name, "long_long") == 0)
+		return btf_by_name(s->types, BTF_KIND_INT, "long long int");
 	if (strcmp(name, "long") == 0)
-		return btf_by_name(types, BTF_KIND_INT, "long int");
+		return btf_by_name(s->types, BTF_KIND_INT, "long int");
 	if (strcmp(name, "int") == 0)
-		return btf_by_name(types, BTF_KIND_INT, "int");
+		return btf_by_name(s->types, BTF_KIND_INT, "int");
 	if (is32) {
-		compat = mem_printf("compat_%s", name);
-		id = btf_by_name(types, BTF_KIND_STRUCT, compat);
-		if (!id)
-			id = btf_by_name(types, BTF_KIND_TYPEDEF, compat);
+		snprintf(compat, sizeof(compat), "compat_%s", name);
+		id = find(s, compat);
 		if (id)
 			return id;
 	}
-	return btf_by_name(types, BTF_KIND_STRUCT, name);
+	return find(s, name);
+}
+
+static bool takes_struct(enum syscall_type t)
+{
+	return t == SYSCALL_STRUCT || t == SYSCALL_STRUCT_OUT || t == SYSCALL_STRUCT_IO ||
+	       t == SYSCALL_STRUCT_LEFT || t == SYSCALL_ARRAY || t == SYSCALL_ARRAY_IO ||
+	       t == SYSCALL_RESULTS;
 }
 
 static void add(struct trace_plan *p, unsigned arg, enum trace_take take, int ref, unsigned when,
@@ -101,7 +159,7 @@ static void add_arg(struct trace_plan *p, unsigned i, const struct syscall_arg *
 	}
 }
 
-void tracer_plan(enum syscall_abi abi, int nr, const struct btf_types *types, bool paths,
+void tracer_plan(enum syscall_abi abi, int nr, const struct tracer_structs *structs, bool paths,
 		 struct trace_plan *ret)
 {
 	const char *name = syscall_name(abi, nr);
@@ -119,7 +177,10 @@ void tracer_plan(enum syscall_abi abi, int nr, const struct btf_types *types, bo
 	for (unsigned i = 0; i < sig.n; i++) {
 		const struct syscall_arg *a = &sig.arg[i];
 
-		add_arg(ret, i, a, btf_size(types, tracer_struct(types, is32, name, a->set)));
+		uint32_t type =
+			takes_struct(a->type) ? tracer_struct(structs, is32, name, a->set) : 0;
+
+		add_arg(ret, i, a, type ? btf_size(structs->types, type) : 0);
 	}
 	/* The names of files last: they are what is left out when there is no room. */
 	for (unsigned i = 0; i < sig.n && paths; i++)

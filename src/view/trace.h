@@ -18,14 +18,16 @@
 #include "event/syscall.h"
 #include "kern/btf_types.h"
 #include "event/trace_abi.h"
+#include "live/tracer.h"
 
 struct trace_words {
-	const struct btf_types *types; /* NULL: structs are addresses */
-	bool verbose;		       /* all fields of structs, not only the telling ones */
+	const struct tracer_structs *structs; /* NULL: structs are addresses */
+	const struct btf_types *types;
+	bool verbose; /* all fields of structs, not only the telling ones */
 	enum syscall_abi abi[TRACE_ABIS];
 	struct syscall_sig *sig[TRACE_ABIS][SYSCALL_MAX]; /* filled when needed */
 };
-void trace_words_init(struct trace_words *w, const struct btf_types *types);
+void trace_words_init(struct trace_words *w, const struct tracer_structs *structs);
 void trace_words_free(struct trace_words *w);
 
 /* What is known of r's call. */

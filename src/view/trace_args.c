@@ -7,13 +7,14 @@
 #include <sys/wait.h>
 
 #include "base/vec.h"
-#include "live/tracer.h"
 #include "view/trace.h"
 #include "view/trace_names.h"
 
-void trace_words_init(struct trace_words *w, const struct btf_types *types)
+void trace_words_init(struct trace_words *w, const struct tracer_structs *structs)
 {
-	*w = (struct trace_words){ .types = types, .abi = { syscall_native(), syscall_compat() } };
+	*w = (struct trace_words){ .structs = structs,
+				   .types = tracer_structs_types(structs),
+				   .abi = { syscall_native(), syscall_compat() } };
 }
 
 void trace_words_free(struct trace_words *w)
@@ -29,7 +30,7 @@ const char *trace_call_name(const struct trace_words *w, const struct trace_reco
 
 	if (name)
 		return name;
-	snprintf(buf, 24, "syscall_%d", r->nr);
+	snprintf(buf, 24, "syscall_0x%x", (unsigned)r->nr);
 	return buf;
 }
 
@@ -397,8 +398,8 @@ static void struct_arg(struct trace_words *w, const struct trace_record *r, cons
 									     : TRACE_TAKE_MEMORY,
 						  0);
 	char buf[24];
-	uint32_t type = tracer_struct(w->types, r->abi, trace_call_name(w, r, buf), a->set);
-	uint64_t size = btf_size(w->types, type), n;
+	uint32_t type = tracer_struct(w->structs, r->abi, trace_call_name(w, r, buf), a->set);
+	uint64_t size = type ? btf_size(w->types, type) : 0, n;
 	const uint8_t *from = (const uint8_t *)(p + 1);
 
 	if (!p || !type || !size || (a->type == SYSCALL_STRUCT_LEFT && r->ret >= 0)) {
@@ -538,6 +539,8 @@ void trace_arg(struct trace_words *w, const struct trace_record *r, const void *
 	case SYSCALL_ENUM:
 		if (strcmp(a->set, "sockopt") == 0 && (int)r->arg[1] != 1)
 			trace_names_enum((int)r->arg[1] == 6 ? "tcpopt" : "", (uint32_t)v, b);
+		else if (strcmp(a->set, "protocol") == 0 && r->arg[0] != 2 && r->arg[0] != 10)
+			strbuf_printf(b, "%u", (unsigned)v); /* of AF_INET and AF_INET6 only */
 		else
 			trace_names_enum(a->set, (uint32_t)v, b);
 		break;
@@ -577,6 +580,16 @@ void trace_result(struct trace_words *w, const struct trace_record *r, const voi
 			strbuf_printf(b, "%d", (int)-r->ret);
 		return;
 	}
+	if (str_starts(name, "fcntl") && (r->arg[1] == F_GETFL || r->arg[1] == F_GETFD)) {
+		hex((uint64_t)r->ret, b);
+		if (r->arg[1] == F_GETFL || r->ret) {
+			strbuf_puts(b, " (flags ");
+			trace_names_flags(r->arg[1] == F_GETFL ? "open" : "fdflags",
+					  (uint64_t)r->ret, b);
+			strbuf_putc(b, ')');
+		}
+		return;
+	}
 	switch (s->ret) {
 	case SYSCALL_FD: descriptor(r, data, 6, (int)r->ret, b); break;
 	case SYSCALL_PTR: strbuf_printf(b, "0x%llx", (unsigned long long)r->ret); break;
@@ -584,9 +597,4 @@ void trace_result(struct trace_words *w, const struct trace_record *r, const voi
 	case SYSCALL_MODE: trace_names_mode((unsigned)r->ret, b); break;
 	default: strbuf_printf(b, "%lld", (long long)r->ret);
 	}
-	if (!str_starts(name, "fcntl") || (r->arg[1] != F_GETFL && r->arg[1] != F_GETFD))
-		return;
-	strbuf_puts(b, " (");
-	trace_names_flags(r->arg[1] == F_GETFL ? "open" : "fdflags", (uint64_t)r->ret, b);
-	strbuf_putc(b, ')');
 }

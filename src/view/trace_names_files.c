@@ -61,6 +61,9 @@ static const struct trace_name open_flags[] = {
 	B(O_PATH),
 	{ "O_LARGEFILE", LARGE, LARGE },
 };
+/* Of calls that make a descriptor without opening a file. */
+static const struct trace_name new_flags[] = { B(O_CLOEXEC), B(O_NONBLOCK), B(O_DIRECT),
+					       B(O_EXCL) };
 static const struct trace_name access_mode[] = { Z(F_OK), B(R_OK), B(W_OK), B(X_OK) };
 static const struct trace_name at_flags[] = {
 	B(AT_SYMLINK_NOFOLLOW),
@@ -274,6 +277,7 @@ static const struct trace_name ioctl_cmd[] = {
 	}
 const struct trace_names trace_names_files[] = {
 	SET("open", open_flags),
+	SET("new", new_flags),
 	SET("access", access_mode),
 	SET("at", at_flags),
 	SET("faccessat", faccessat_flags),

@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""kymo trace: tests/work/syscalls.c makes known calls with known arguments; each is shown as it was made."""
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+from tap import KYMO, WORK, check, end, has, kymo, run, same, skip
+
+if os.getuid() != 0:
+    skip("system calls", "loading programs needs root")
+    end()
+DIR = tempfile.mkdtemp(prefix="kymo-trace-")
+OUT = f"{DIR}/out"
+FOLDER = f"{DIR}/f"
+os.mkdir(FOLDER)
+PROGRAM = os.path.abspath(f"{WORK}/syscalls")
+X86 = platform.machine() == "x86_64"
+first = kymo(f"trace -o {OUT} true")
+if first.code != 0 and ("BTF" in first.err or "refuses" in first.err or "without tracing" in first.err):
+    skip("system calls", first.err.strip())
+    end()
+
+
+def trace(options, command="", **kw):
+    """The lines of a trace as (comm, tid, text), and how kymo ended."""
+    r = kymo(["trace", "-o", OUT, *options.split(), *(["--"] if command else []), *command.split()], **kw)
+    found = []
+    for line in open(OUT, errors="replace"):
+        m = re.match(r"\s*[\d.]+ \(\s*(?:[\d.?]+ ms)?\s*\): (.*?)/(\d+) (.*)", line)
+        if m:
+            found.append((m[1], int(m[2]), m[3]))
+    return found, r
+
+
+def plain(text):
+    text = re.sub(r"0x[0-9a-f]{6,}", "ADDR", text.replace(FOLDER, "DIR"))
+    return re.sub(r":\[\d+\]", ":[N]", text)
+
+
+def objects(options, command, **kw):
+    r = kymo(["trace", "-j", "-o", OUT, *options.split(), "--", *command.split()], **kw)
+    return [json.loads(line) for line in open(OUT)], r
+
+
+# --- each call as it was made ---
+lines, r = trace("", f"{PROGRAM} {FOLDER}")
+same("the exit code is the command's", r.code, 5)
+same("nothing is said besides", r.err, "")
+pid = lines[0][1] if lines else 0
+has("the first call is the exec that worked", lines[0][2], f'execve("{PROGRAM}", ["{PROGRAM}", "{FOLDER}"], ')
+own = [plain(t).replace(str(pid), "PID") for c, tid, t in lines if tid == pid]
+begin = next((i for i, t in enumerate(own) if t.startswith("chdir")), 0)
+WANT = """chdir("DIR") = 0
+openat(AT_FDCWD, "data", O_RDWR|O_CREAT|O_TRUNC|O_CLOEXEC, 0640) = 3<DIR/data>
+write(3<DIR/data>, "tab\\t\\"q\\" \\1\\0012\\n", 12) = 12
+writev(3<DIR/data>, [{iov_base="one ", iov_len=4}, {iov_base="two\\n", iov_len=4}], 2) = 8
+lseek(3<DIR/data>, 4, SEEK_SET) = 4
+read(3<DIR/data>, "\\"q\\" \\1\\0012\\none two\\n", 64) = 16
+pread64(3<DIR/data>, "tab", 3, 0) = 3
+lseek(3<DIR/data>, 0, SEEK_SET) = 0
+readv(3<DIR/data>, [{iov_base="tab", iov_len=3}, {iov_base="\\t\\"q\\" \\1\\0012\\none two", iov_len=16}], 2) = 19
+fcntl(3<DIR/data>, F_GETFL) = 0x8002 (flags O_RDWR|O_LARGEFILE)
+fcntl(3<DIR/data>, F_SETFD, FD_CLOEXEC) = 0
+fstat(3<DIR/data>, {st_mode=S_IFREG|0640, st_size=20, ...}) = 0
+ftruncate(3<DIR/data>, 5) = 0
+dup(3<DIR/data>) = 4<DIR/data>
+close(3<DIR/data>) = 0
+openat(AT_FDCWD, "missing", O_RDONLY) = -1 ENOENT (No such file or directory)
+access("data", R_OK|W_OK) = 0
+mkdirat(AT_FDCWD, "folder", 0755) = 0
+rename("data", "folder/moved") = 0
+unlinkat(AT_FDCWD, "folder/moved", 0) = 0
+unlinkat(AT_FDCWD, "folder", AT_REMOVEDIR) = 0
+getcwd("DIR", 64) = LEN
+readlink("/proc/self/exe", "EXE", 4) = 4
+close(-1) = -1 EBADF (Bad file descriptor)
+close(999) = -1 EBADF (Bad file descriptor)
+mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = ADDR
+mprotect(ADDR, 4096, PROT_NONE) = 0
+madvise(ADDR, 4096, MADV_DONTNEED) = 0
+munmap(ADDR, 8192) = 0
+mmap(NULL, 0, PROT_READ, MAP_SHARED, -1, 0) = -1 EBADF (Bad file descriptor)
+socket(AF_INET, SOCK_STREAM|SOCK_CLOEXEC, IPPROTO_IP) = 3<socket:[N]>
+setsockopt(3<socket:[N]>, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0
+connect(3<socket:[N]>, {sa_family=AF_INET, sin_port=htons(1), sin_addr=inet_addr("127.0.0.1")}, 16) = -1 ECONNREFUSED (Connection refused)
+close(3<socket:[N]>) = 0
+socket(AF_UNIX, SOCK_DGRAM, 0) = 3<socket:[N]>
+bind(3<socket:[N]>, {sa_family=AF_UNIX, sun_path="sock"}, 110) = 0
+unlink("sock") = 0
+close(3<socket:[N]>) = 0
+socketpair(AF_UNIX, SOCK_STREAM, 0, [3, 5]) = 0
+sendto(3<socket:[N]>, "hello", 5, MSG_NOSIGNAL, NULL, 0) = 5
+recvfrom(5<socket:[N]>, "hello", 8, MSG_DONTWAIT, NULL, NULL) = 5
+sendmsg(3<socket:[N]>, {msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base="message", iov_len=7}], msg_iovlen=1, msg_controllen=0, msg_flags=0}, 0) = 7
+shutdown(3<socket:[N]>, SHUT_WR) = 0
+close(3<socket:[N]>) = 0
+close(5<socket:[N]>) = 0
+pipe2([3, 5], O_CLOEXEC) = 0
+epoll_create1(EPOLL_CLOEXEC) = 6<anon_inode:[eventpoll]>
+epoll_ctl(6<anon_inode:[eventpoll]>, EPOLL_CTL_ADD, 3<pipe:[N]>, {events=EPOLLIN, data=0x1234}) = 0
+write(5<pipe:[N]>, "x", 1) = 1
+epoll_pwait(6<anon_inode:[eventpoll]>, [{events=EPOLLIN, data=0x1234}], 4, 100, NULL, 8) = 1
+ppoll([{fd=3, events=POLLIN, revents=POLLIN}, {fd=5, events=POLLOUT, revents=POLLOUT}], 2, NULL, NULL, 0) = 2
+clock_nanosleep(CLOCK_MONOTONIC, 0, {tv_sec=0, tv_nsec=1000000}, NULL) = 0
+rt_sigprocmask(SIG_BLOCK, [USR1], NULL, 8) = 0
+getpid() = PID
+kill(PID, 0) = 0
+prlimit64(0, RLIMIT_NOFILE, NULL, {rlim_cur=N, rlim_max=N}) = 0
+getppid() = N
+syscall_0xf423f(0x1, 0x2, 0x3, ANY) = -1 ENOSYS (Function not implemented)
+vfork() = CHILD
+wait4(CHILD, [{WIFEXITED(s) && WEXITSTATUS(s) == 7}], 0, NULL) = CHILD
+exit_group(5) = ?""".splitlines()
+if X86:
+    got = own[begin:]
+    same("as many calls as were made", len(got), len(WANT))
+    for g, w in zip(got, WANT):
+        pattern = re.escape(w)
+        for word, what in (("LEN", r"\d+"), ("EXE", ".{4}"), ("CHILD", r"\d+"), ("ANY", ".*")):
+            pattern = re.sub(rf"\b{word}\b", lambda _: what, pattern)
+        pattern = re.sub(r"rlim_(cur|max)=N", r"rlim_\1=[\\w*]+", pattern)
+        pattern = pattern.replace(r"getppid\(\)\ =\ N", r"getppid\(\)\ =\ \d+")
+        check(f"shown as it was: {w.split('(')[0]}", re.fullmatch(pattern, g), f"got:  {g}\nwant: {w}")
+    child = [t for c, tid, t in lines if tid != pid]
+    has("an exec that failed has its arguments", child[0],
+        'execve("/bin/nothing/here", ["nothing", "at all"], 0x', "= -1 ENOENT (No such file or directory)")
+    has("an exec that worked, too", child[1], 'execve("/bin/sh", ["sh", "-c", "exit 7"], 0x', ") = 0")
+    check("the child's calls are followed to its end", child[-1] == "exit_group(7) = ?", child[-1])
+    check("and have its new name", [c for c, tid, t in lines if tid != pid][-1] == "sh", lines[-5:])
+else:
+    skip("each call", "the list is x86's")
+
+# --- which ones ---
+lines, r = trace("-e openat,close", f"{PROGRAM} {FOLDER}")
+same("-e: only these", {t.split("(")[0] for _, _, t in lines}, {"openat", "close"})
+lines, r = trace("-e !openat,close", f"{PROGRAM} {FOLDER}")
+names = {t.split("(")[0] for _, _, t in lines}
+check("-e !: all but these", "openat" not in names and "close" not in names and "execve" in names, names)
+lines, r = trace("-e %network", f"{PROGRAM} {FOLDER}")
+same("-e %group", {t.split("(")[0] for _, _, t in lines},
+     {"socket", "setsockopt", "connect", "bind", "socketpair", "sendto", "recvfrom", "sendmsg", "shutdown"})
+lines, r = trace("-e trace=file", f"{PROGRAM} {FOLDER}")
+names = {t.split("(")[0] for _, _, t in lines}
+check("-e trace=file, as strace has it", {"openat", "execve", "rename", "getcwd"} <= names and "read" not in names, names)
+lines, r = trace("-e sock*,pipe?", f"{PROGRAM} {FOLDER}")
+same("-e with patterns", sorted({t.split("(")[0] for _, _, t in lines}), ["pipe2", "socket", "socketpair"])
+r = kymo("trace -e opnat true")
+check("a name that is none is refused, with those that are near", r.code == 1 and "openat" in r.err, r)
+r = kymo("trace -e %fiel true")
+check("so is a group", r.code == 1 and "%fiel" in r.err, r)
+lines, r = trace("--failure", f"{PROGRAM} {FOLDER}")
+check("--failure: only those that failed", lines and all("= -1 E" in t for _, _, t in lines), lines)
+check("and all of them", sum("EBADF" in t for _, _, t in lines) == 3, lines)
+lines, r = trace("--duration 1", f"{PROGRAM} {FOLDER}")
+check("--duration: the sleep of a millisecond is there", any(t.startswith("clock_nanosleep") for _, _, t in lines), lines)
+times = [float(m[1]) for m in re.finditer(r"\(\s*([\d.]+) ms\)", open(OUT).read())]
+check("and nothing shorter", times and min(times) >= 1, times)
+lines, r = trace("--max-events 3", f"{PROGRAM} {FOLDER}")
+same("--max-events", len(lines), 3)
+lines, r = trace("-e write --string-limit 4", f"{PROGRAM} {FOLDER}")
+has("--string-limit", lines[0][2], '"tab\\t"..., 12) = 12')
+lines, r = trace("-e openat --names --no-paths", f"{PROGRAM} {FOLDER}")
+has("--names and --no-paths", lines[-1][2] + "\n".join(t for _, _, t in lines),
+    'openat(dfd: AT_FDCWD, filename: "data", flags: O_RDWR|O_CREAT|O_TRUNC|O_CLOEXEC, mode: 0640) = 3\n')
+lines, r = trace("-e fstat -v", f"{PROGRAM} {FOLDER}")
+check("-v: all fields of structs, by the kernel's types",
+      any(re.search(r"\{st_dev=\d+, st_ino=\d+, .*st_size=20, .*st_blocks=\d+", t) for _, _, t in lines), lines)
+
+# --- JSON ---
+calls, r = objects("", f"{PROGRAM} {FOLDER}")
+check("-j: every line is an object", calls and all(c["type"] == "call" for c in calls), calls[:3])
+bad = [c for c in calls if c.get("error") == "ECONNREFUSED"]
+check("with names of arguments, errors and times", len(bad) == 1 and bad[0]["call"] == "connect" and
+      bad[0]["args"]["addrlen"] == "16" and bad[0]["ret"] == -111 and bad[0]["duration"] > 0, bad)
+
+# --- sums ---
+counts = {}
+for c in calls:
+    if c["call"] not in ("exit_group", "getrandom", "brk"):
+        counts[c["call"]] = counts.get(c["call"], 0) + 1
+sums, r = objects("-s", f"{PROGRAM} {FOLDER}")
+same("-s: the exit code is the command's", r.code, 5)
+summed = {}
+for s in sums:
+    for row in s["rows"]:
+        summed[row["call"]] = summed.get(row["call"], 0) + row["calls"]
+same("-s counts what was shown one by one", {k: v for k, v in summed.items() if k in counts}, counts)
+same("a table a process", sorted(s["comm"] for s in sums), ["sh", "syscalls"])
+row = {row["call"]: row for s in sums if s["comm"] == "syscalls" for row in s["rows"]}
+check("errors by name", row["close"]["errors"] == 2 and row["close"]["by_error"] == {"EBADF": 2}, row["close"])
+check("times add up", all(x["min"] * x["calls"] <= x["total"] <= x["max"] * x["calls"] for x in row.values()), row)
+sums, r = objects("-s --summary-mode total", f"{PROGRAM} {FOLDER}")
+check("--summary-mode total: one table", len(sums) == 1 and sums[0]["id"] == 0, sums)
+r = kymo(["trace", "-s", PROGRAM, FOLDER])
+has("the table has perf's columns, and goes to standard error", r.err, "calls  errors", "total", "min", "avg", "max", "stddev",
+    "ECONNREFUSED 1", "EBADF 2")
+lines, r = trace("-S -e close", f"{PROGRAM} {FOLDER}")
+text = open(OUT).read()
+check("-S: both", len(lines) > 5 and "Summary of system calls" in text and re.search(r"close +\d+ +2 ", text), text)
+
+# --- running processes, and ends ---
+if X86:
+    lines, r = trace("", f"{PROGRAM} {FOLDER} 32")
+    narrow = [t for _, _, t in lines if t.endswith("[32-bit]")]
+    same("calls by the 32-bit way in have their own names", len(narrow), 2)
+    same("and arguments", narrow[0], 'open("missing32", O_RDONLY|O_CLOEXEC) = -1 ENOENT (No such file or directory) [32-bit]')
+    check("and results", re.fullmatch(r"getpid\(\) = \d+ \[32-bit\]", narrow[1]), narrow)
+    sums, r = objects("-s", f"{PROGRAM} {FOLDER} 32")
+    check("and are summed by themselves", sorted(x["call"] for x in sums[0]["rows"] if x.get("abi") == "i386") ==
+          ["getpid", "open"], sums)
+lines, r = trace("", f"{PROGRAM} {FOLDER} threads")
+same("threads: the exit code", r.code, 0)
+ended = [t for _, _, t in lines if t.startswith("read(3<pipe:")]
+check("a thread that ended in a call", len(ended) == 1 and "= ?" in ended[0], ended)
+execs = [(tid, t) for _, tid, t in lines if t.startswith("execve(")]
+check("an exec by another thread goes on with the process's number", len(execs) == 2 and execs[0][0] == execs[1][0], execs)
+check("what comes after it, too", lines[-1][1] == execs[0][0] and lines[-1][2] == "exit_group(0) = ?", lines[-1])
+
+
+def wait_for(what, limit=30):
+    end_at = time.monotonic() + limit
+    while time.monotonic() < end_at:
+        if what():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def text_of(path):
+    return open(path, errors="replace").read() if os.path.exists(path) else ""
+
+
+target = subprocess.Popen(["sh", "-c", "while read line; do echo got $line >/dev/null; done; sleep 1000 & wait"],
+                          stdin=subprocess.PIPE)
+log = f"{DIR}/live"
+p = subprocess.Popen([KYMO, "trace", "-p", str(target.pid), "-o", log], stderr=subprocess.PIPE)
+seen = False
+for i in range(300):  # it is attached when a line that was sent shows up
+    target.stdin.write(b"word\n")
+    target.stdin.flush()
+    if wait_for(lambda: '"/dev/null"' in text_of(log), 0.1):
+        seen = True
+        break
+check("-p: calls of a running process are shown while it runs", seen, text_of(log))
+target.stdin.close()
+check("and of its children", wait_for(lambda: "nanosleep" in text_of(log) or 'execve("' in text_of(log)), text_of(log))
+wait_for(lambda: any(os.path.basename(os.readlink(f"/proc/{c}/exe")) == "sleep" for c in
+                     text_of(f"/proc/{target.pid}/task/{target.pid}/children").split()))
+wait_for(lambda: "wait4(" in text_of(f"/proc/{target.pid}/stack") or True, 0.1)
+p.send_signal(signal.SIGINT)
+try:
+    err = p.communicate(timeout=60)[1].decode()
+except subprocess.TimeoutExpired:
+    p.kill()
+    err = "time-out"
+check("Ctrl-C ends it well", p.returncode == 0 and "time-out" not in err, err)
+text = text_of(log)
+check("calls that have not returned are shown as such", re.search(r"(wait4|nanosleep)\(.*\) = \? <unfinished \.\.\.>", text), text)
+for child in text_of(f"/proc/{target.pid}/task/{target.pid}/children").split():
+    os.kill(int(child), signal.SIGKILL)
+target.kill()
+target.wait()
+
+p = subprocess.Popen(["sleep", "1000"])
+q = subprocess.Popen([KYMO, "trace", "-p", str(p.pid), "-o", log], stderr=subprocess.PIPE)
+wait_for(lambda: "bpf" in os.popen(f"ls -l /proc/{q.pid}/fd 2>/dev/null").read())
+time.sleep(0.3)
+p.kill()
+p.wait()
+try:
+    q.communicate(timeout=60)
+except subprocess.TimeoutExpired:
+    q.kill()
+same("it ends with the processes it was told of", q.returncode, 0)
+
+lines, r = trace("-s -j", "sleep 0.01")
+# --- other events ---
+lines, r = trace("-e sched:sched_process_exec,sched:sched_process_exit", "true")
+check("-e with other events: only those", [re.match(r"[\w:]+", t)[0] for _, _, t in lines] ==
+      ["sched:sched_process_exec", "sched:sched_process_exit"], lines)
+has("in the kernel's words", lines[0][2] if lines else "", "filename=", "/true")
+lines, r = trace("-e sched:sched_process_exit,openat", "true")
+names = [re.match(r"[\w:]+", t)[0] for _, _, t in lines]
+check("calls and events in one order", names[-1:] == ["sched:sched_process_exit"] and "openat" in names, names)
+r = kymo("trace -e sched:nothing true")
+check("an event that there is not is refused", r.code == 1 and "sched:nothing" in r.err, r)
+lines, r = trace("-F all --no-syscalls", "true")
+check("-F: page faults", lines and all(re.match(r"(min|maj)fault\(", t) for _, _, t in lines), lines[:3])
+
+# --- what is refused, and what is lost ---
+r = kymo("trace")
+check("nothing to trace is refused, with what to say", r.code == 1 and "-p PID" in r.err, r)
+r = kymo("trace nosuchcommand")
+check("a command that there is not: the shell's code", r.code == 127 and "nosuchcommand" in r.err, r)
+r = kymo("trace -p 999999999 ")
+check("a process that there is not is refused", r.code == 1 and r.err, r)
+r = kymo(f"trace -o {DIR}/no/such/out true")
+check("an output that cannot be written is refused", r.code == 1 and "cannot write" in r.err, r)
+r = kymo(["trace", "-m", "1", "-o", OUT, "sh", "-c", "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); : </dev/null; done"])
+shown = sum(1 for _ in open(OUT))
+m = re.search(r"(\d+) events were lost", r.err)
+if m:
+    check("what is lost is counted and told", int(m[1]) + shown >= 9000, f"{m[1]} lost, {shown} shown")
+else:
+    check("nothing was lost", shown >= 9000, f"{shown} shown")
+r = run(f"{KYMO} trace -o - true | head -1", shell=True)
+check("-o -: standard output, and a reader that goes away ends it", "execve" in r.out and r.err == "", r)
+shutil.rmtree(DIR, ignore_errors=True)
+end()
