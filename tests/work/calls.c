@@ -41,7 +41,11 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+#ifdef __clang__
+#define OWN_FRAME __attribute__((noinline))
+#else
 #define OWN_FRAME __attribute__((noinline, noipa))
+#endif
 /* After it the call is no jump. */
 #define AND_RETURN __asm__ volatile("")
 
