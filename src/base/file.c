@@ -155,3 +155,54 @@ int file_write_all(int fd, const void *data, size_t n)
 	}
 	return 0;
 }
+
+/* The folder that path is in. */
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return mem_strdup(".");
+	return slash == path ? mem_strdup("/") : mem_printf("%.*s", (int)(slash - path), path);
+}
+
+int file_open_hidden(const char *path, unsigned mode, bool *hidden)
+{
+	AUTO_FREE char *folder = folder_of(path);
+	struct stat st;
+	int fd = -1;
+
+	*hidden = false;
+	if (lstat(path, &st) < 0 ? errno == ENOENT : S_ISREG(st.st_mode) && access(path, W_OK) == 0)
+		fd = file_exists("/proc/self/fd")
+			     ? open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, mode)
+			     : -1;
+	if (fd >= 0) {
+		*hidden = true;
+		return fd;
+	}
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	return fd < 0 ? -errno : fd;
+}
+
+int file_publish(int fd, const char *path)
+{
+	AUTO_FREE char *self = mem_printf("/proc/self/fd/%d", fd), *other = NULL;
+
+	if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return -errno;
+	/* a link takes nobody's place, but renaming does */
+	other = mem_printf("%s.%d", path, (int)getpid());
+	unlink(other);
+	if (linkat(AT_FDCWD, self, AT_FDCWD, other, AT_SYMLINK_FOLLOW) < 0)
+		return -errno;
+	if (rename(other, path) < 0) {
+		int code = errno;
+
+		unlink(other);
+		return -code;
+	}
+	return 0;
+}

@@ -35,6 +35,15 @@ struct file_names {
 int file_list(const char *dir, struct file_names *ret);
 void file_names_free(struct file_names *names);
 
+/*
+ * A file for reading and writing that nobody sees under its name before file_publish(), so that
+ * whoever is killed before then leaves nothing half done. Where that cannot be (another kind of
+ * file is there, or the file system has no such files) it is opened as usual, and *hidden is
+ * false. The descriptor or -errno.
+ */
+int file_open_hidden(const char *path, unsigned mode, bool *hidden);
+/* Give the file its name, in place of what has it now. */
+int file_publish(int fd, const char *path);
 /* Write all of it, through short writes and EINTR. -errno on failure. */
 int file_write_all(int fd, const void *data, size_t n);
 

@@ -35,6 +35,7 @@ struct early_feature {
 struct perfdata_writer {
 	int fd;
 	bool pipe, started, ended;
+	bool hidden; /* it has no name yet */
 	char *path;
 	uint64_t at;	/* bytes handed to write() or waiting in the buffer */
 	uint64_t whole; /* up to here all of it is written, and records are whole */
@@ -101,11 +102,15 @@ int perfdata_write_open(const struct perfdata_write_opts *o, struct perfdata_wri
 {
 	bool to_stdout = strcmp(o->path, "-") == 0;
 	struct perfdata_writer *w;
+	bool hidden = false;
 	int fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-			   : open(o->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+			   : file_open_hidden(o->path, 0600, &hidden);
 
-	if (fd < 0)
-		return err_set(e, errno, "cannot write '%s': %s", o->path, strerror(errno));
+	if (fd < 0) {
+		int code = to_stdout ? errno : -fd;
+
+		return err_set(e, code, "cannot write '%s': %s", o->path, strerror(code));
+	}
 	if (o->zstd_level && !HAVE_ZSTD) {
 		close(fd);
 		err_set(e, EOPNOTSUPP, "this kymo was built without zstd");
@@ -113,6 +118,7 @@ int perfdata_write_open(const struct perfdata_write_opts *o, struct perfdata_wri
 	}
 	w = mem_alloc(sizeof(*w));
 	w->fd = fd;
+	w->hidden = hidden;
 	w->pipe = o->pipe;
 	w->path = mem_strdup(to_stdout ? "standard output" : o->path);
 	w->buffer = mem_alloc(BUFFER);
@@ -226,14 +232,12 @@ static int put_early(struct perfdata_writer *w, struct err *e)
 	return r;
 }
 
-int perfdata_write_start(struct perfdata_writer *w, struct err *e)
+static int start_file(struct perfdata_writer *w, struct err *e)
 {
 	struct perfdata_header *h = &w->header;
 	uint64_t ids_at = sizeof(*h);
 	int r;
 
-	if (w->pipe)
-		return start_pipe(w, e);
 	*h = (struct perfdata_header){
 		.magic = PERFDATA_MAGIC,
 		.size = sizeof(*h),
@@ -263,7 +267,21 @@ int perfdata_write_start(struct perfdata_writer *w, struct err *e)
 	if (r == 0)
 		r = put_early(w, e);
 	w->started = true;
-	return r == 0 ? perfdata_write_flush(w, e) : r;
+	return r;
+}
+
+/* Whoever finds the file finds in it what is needed to read what comes. */
+int perfdata_write_start(struct perfdata_writer *w, struct err *e)
+{
+	int r = w->pipe ? start_pipe(w, e) : start_file(w, e);
+
+	if (r == 0 && (!w->pipe || w->hidden))
+		r = perfdata_write_flush(w, e);
+	if (r < 0 || !w->hidden)
+		return r;
+	w->hidden = false;
+	r = file_publish(w->fd, w->path);
+	return r < 0 ? perfdata_write_failed(w, -r, e) : 0;
 }
 
 #if HAVE_ZSTD
