@@ -251,7 +251,8 @@ q.stop()
 got = [of(NAME, f) for f in files("v.data.")]  # others may cause it as well
 same("--switch-output-event: a file when it happens", (len(got) > 1, [x for x in got if x]), (True, [11, 12]))
 
-q = Background(["-e", PP, "-a", "--overwrite", "-m", "16"], "o.data")
+# of ours only: whatever else the machine does would push it out of the rings
+q = Background(["-e", PP, "--filter", f'COMM == "{NAME}"', "-a", "--overwrite", "-m", "16"], "o.data")
 check("a flight recorder begins", q.ready(), q.text())
 run(f"{KNOWN} getppid=5000")
 run(f"{KNOWN} getppid=20")
