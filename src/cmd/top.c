@@ -23,7 +23,7 @@ struct args {
 	struct capture_opts capture;
 	const char *sort;
 	bool stdio, chains, hide_kernel, hide_user, samples, zero, no_inherit, children;
-	int delay_s, freq, iterations;
+	int delay_s, freq, iterations, entries;
 	double min_percent;
 };
 
@@ -34,10 +34,71 @@ static int on_event(const struct opt *o, const char *value, bool unset, void *ar
 	return spec_parse(&((struct args *)args)->events, value, events_env(), e);
 }
 
+static int on_freq(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	uint64_t v = capture_max_freq();
+
+	(void)o;
+	(void)unset;
+	if (strcmp(value, "max") != 0 && (!str_u64(value, &v) || !v || v > INT32_MAX))
+		return err_set(e, EINVAL, "-F wants samples a second or max, not '%s'", value);
+	((struct args *)args)->freq = (int)v;
+	return 0;
+}
+
+static int on_limit(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct args *a = args;
+
+	(void)o;
+	(void)unset;
+	if (!str_double(value, &a->min_percent) || a->min_percent < 0)
+		return err_set(e, EINVAL, "--percent-limit %s: no percentage", value);
+	return 0;
+}
+
+/* What follows the mode, as perf has it, is for printing graphs: those are opened by keys here. */
+static int on_chain(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	static const struct {
+		const char *name;
+		enum capture_chain chain;
+	} modes[] = { { "auto", CAPTURE_AUTO },
+		      { "fp", CAPTURE_FP },
+		      { "dwarf", CAPTURE_AUTO }, /* its tables, without copies of stacks */
+		      { "lbr", CAPTURE_LBR } };
+	struct args *a = args;
+	size_t n = strcspn(value, ",");
+
+	(void)o;
+	(void)unset;
+	a->chains = true;
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
+		if (strlen(modes[i].name) == n && memcmp(modes[i].name, value, n) == 0) {
+			a->capture.chain = modes[i].chain;
+			return 0;
+		}
+	err_set(e, EINVAL, "top --call-graph does not know '%.*s'", (int)n, value);
+	return err_hint(e, "auto, fp, dwarf or lbr");
+}
+
+static int on_nothing(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	(void)o, (void)value, (void)unset, (void)args, (void)e;
+	return 0;
+}
+
+/* Scripts written for perf give these; what they ask for is so anyway. */
+#define ACCEPTED(c, l)                                                                            \
+	{                                                                                         \
+		.kind = OPT_KIND_FN, .letter = (c), .name = (l), .help = "", .flags = OPT_HIDDEN, \
+		.fn = on_nothing                                                                  \
+	}
+
 static const struct opt opts[] = {
 	OPT_FN_C('e', "event", "EVENT", OPT_ARG_REQUIRED, on_event, "events (default: cycles)",
 		 "@events"),
-	OPT_INT('F', "freq", "N", freq, "samples a second (default: 4000)"),
+	OPT_FN('F', "freq", "N|max", on_freq, "samples a second (default: 4000)"),
 	OPT_U64('c', "count", "N", capture.period, "a sample every N events"),
 	OPT_FLAG('a', "all-cpus", target.all_cpus, "the whole machine (default)"),
 	OPT_STR_C('p', "pid", "PID,...", target.pids, "these processes", "@pids"),
@@ -46,15 +107,24 @@ static const struct opt opts[] = {
 	OPT_STR_C('u', "uid", "USER", target.user, "a user's processes", "@users"),
 	OPT_FLAG('i', "no-inherit", no_inherit, "not their children"),
 	OPT_FLAG('g', NULL, chains, "count callers too"),
+	OPT_FN_C(0, "call-graph", "MODE", OPT_ARG_REQUIRED, on_chain,
+		 "the same, found by: auto, fp, dwarf, lbr", "auto fp dwarf lbr"),
 	OPT_STR('s', "sort", "KEY,...", sort,
 		"sum by comm, pid, tid, dso, symbol, cpu (default: dso,symbol)"),
 	OPT_FLAG('K', "hide_kernel_symbols", hide_kernel, "hide the kernel's functions"),
 	OPT_FLAG('U', "hide_user_symbols", hide_user, "hide user functions"),
 	OPT_FLAG('n', "show-nr-samples", samples, "also the number of samples"),
+	OPT_FN(0, "percent-limit", "PERCENT", on_limit, "leave out what is below it"),
+	OPT_INT('E', "entries", "N", entries, "at most N functions, as text"),
 	OPT_FLAG('z', "zero", zero, "start anew at each refresh"),
 	OPT_INT('d', "delay", "SECONDS", delay_s, "refresh every so often (default: 2)"),
 	OPT_INT(0, "iterations", "N", iterations, "end after N refreshes"),
 	OPT_FLAG(0, "stdio", stdio, "as text, one screen after the other"),
+	ACCEPTED(0, "tui"),
+	ACCEPTED(0, "children"),
+	ACCEPTED(0, "no-bpf-event"),
+	ACCEPTED(0, "force"),
+	ACCEPTED('v', "verbose"),
 	OPT_END,
 };
 
@@ -112,6 +182,8 @@ static int show(struct top *t, struct err *e)
 		hist_make(&h, &c, &(struct hist_opts){ .children = t->a->chains });
 		if (isatty(STDOUT_FILENO))
 			fputs("\033[H\033[2J", stdout);
+		if (t->a->entries > 0 && (size_t)t->a->entries < h.rows.n)
+			h.rows.n = (size_t)t->a->entries;
 		top_print(stdout, &s, &h, height(), t->a->min_percent);
 		fflush(stdout);
 		hist_free(&h);
@@ -186,6 +258,21 @@ static void on_fallback(void *ctx, const char *wanted, const char *taken, const 
 	(void)why; /* the heading names the event that is counted */
 }
 
+/* As it is sampled: so often a second, or so many of them at a time. */
+static void name_event(struct top *t)
+{
+	const struct capture_event *ev = &t->m.capture.event[0];
+	const char *name = ev->spec->name;
+	unsigned long long n = ev->attr.sample_period; /* or freq: it is a union */
+
+	if (ev->attr.freq)
+		snprintf(t->event, sizeof(t->event), "%llu Hz %s", n, name);
+	else if (n == 1)
+		snprintf(t->event, sizeof(t->event), "each %s", name);
+	else
+		snprintf(t->event, sizeof(t->event), "every %llu %s", n, name);
+}
+
 static int start(struct top *t, struct err *e)
 {
 	struct args *a = t->a;
@@ -204,10 +291,14 @@ static int start(struct top *t, struct err *e)
 		r = loop_open(&t->loop, e);
 	if (r < 0)
 		return r;
-	a->capture.freq = a->freq > 0		      ? (uint64_t)a->freq
-			  : capture_max_freq() < 4000 ? capture_max_freq()
-						      : 4000;
-	a->capture.chain = a->chains ? CAPTURE_AUTO : CAPTURE_NO_CHAIN;
+	if (a->freq > 0)
+		a->capture.freq = (uint64_t)a->freq;
+	else /* also with -c: it takes the place of a period that means nothing to a clock */
+		a->capture.freq = capture_max_freq() < 4000 ? capture_max_freq() : 4000;
+	if (!a->chains)
+		a->capture.chain = CAPTURE_NO_CHAIN;
+	else if (a->capture.chain == CAPTURE_NO_CHAIN)
+		a->capture.chain = CAPTURE_AUTO;
 	a->capture.inherit = !a->no_inherit;
 	a->capture.time = true;
 	a->capture.fallback = on_fallback;
@@ -222,8 +313,7 @@ static int start(struct top *t, struct err *e)
 	t->symbols = symbols_new(&(struct symbols_opts){ .no_debuginfod = true });
 	if (file_read("/proc/kallsyms", 1u << 30, &text, &len) == 0)
 		symbols_kernel_text(t->symbols, text, len, e);
-	snprintf(t->event, sizeof(t->event), "%llu Hz %s", (unsigned long long)a->capture.freq,
-		 a->events.spec[0].name);
+	name_event(t);
 	snprintf(t->whom, sizeof(t->whom), t->target.system_wide ? "all, %zu CPUs" : "%zu threads",
 		 t->target.system_wide ? t->target.cpus.n : t->target.threads.n);
 	t->since = loop_now();

@@ -20,8 +20,10 @@ try:
     check("-n and -s", re.search(r"% +\d+  spin +\[\.\] spin", r.out), r)
     r = kymo("top --iterations 1 -d 1 -F 999 -K", timeout=30)
     check("-K hides the kernel", "spin" in r.out and "[k]" not in r.out, r)
-    r = kymo("top --iterations 1 -d 1 -F 999 -U", timeout=30)
+    r = kymo("top --iterations 1 -d 1 -e cpu-clock -c 2000000 -U -E 2", timeout=30)
     check("-U hides user space", "[.]" not in r.out, r)
+    has("-c is in the heading", r.out, "[every 2000000 cpu-clock]")
+    check("-E: so many rows at most", 1 <= len(re.findall(r"^ +[\d.]+%  ", r.out, re.M)) <= 2 or "nothing yet" in r.out, r)
     r = kymo(f"top --iterations 1 -d 1 -F 999 -g -p {spin.pid}", timeout=30)
     check("-g: main counts what it called", re.search(r"9\d\.\d\d% +\d+\.\d\d%  spin +\[\.\] main", r.out) or
           re.search(r"100\.\d\d% +\d+\.\d\d%  spin", r.out), r)
@@ -34,6 +36,7 @@ if os.path.exists("/sys/kernel/tracing/events/raw_syscalls"):
     try:
         r = kymo("top --iterations 1 -d 1 -e raw_syscalls:sys_enter -ns comm", timeout=30)
         check("who makes the most system calls", re.search(r"% +\d{5,}  known", r.out), r)
+        has("the heading says that each is taken", r.out, "[each raw_syscalls:sys_enter]")
     finally:
         os.killpg(p.pid, signal.SIGKILL)
         p.wait()
@@ -46,7 +49,7 @@ p.send_signal(signal.SIGINT)
 p.communicate(timeout=20)
 check("Ctrl-C ends it well", p.returncode == 0, p.returncode)
 for args, part in [("top foo", "takes no"), ("top -s bogus", "no sort key"), ("top -d 0", "at least one second"),
-                   ("top -p 999999999", "there is no process"), ("top -e nosuch", "^")]:
+                   ("top -p 999999999", "there is no process"), ("top -e nosuch", "^"), ("top --call-graph x", "does not know"), ("top --percent-limit x", "no percentage")]:
     r = kymo(args, timeout=20)
     check(f"{args}: a clear error", r.code != 0 and part in r.err, r)
 end()
