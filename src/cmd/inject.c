@@ -10,17 +10,22 @@
 #include "cmd/input.h"
 #include "live/hits.h"
 #include "store/perfdata_inject.h"
+#include "store/perfdata_merge.h"
 #include "sym/find.h"
 
 struct args {
 	const char *input, *output;
-	bool build_ids, all, jit, force;
+	bool build_ids, all, jit, force, sched_stat;
 	int verbose;
 };
 
 static const struct opt opts[] = {
 	OPT_FLAG('b', "build-ids", build_ids, "the build-ids of files that samples fell into"),
 	OPT_FLAG(0, "buildid-all", all, "those of all files"),
+	OPT_FLAG('s', "sched-stat", sched_stat,
+		 "merge sched:sched_stat_* into the sched:sched_switch before it: where and how "
+		 "long "
+		 "tasks slept"),
 	OPT_FLAG('j', "jit", jit,
 		 "accepted: kymo reads jitdump files itself, whenever it reads the recording"),
 	OPT_STR_C('i', "input", "FILE", input, "read FILE (default: standard input)", "@files"),
@@ -123,6 +128,18 @@ static int make_list(struct listing *l, struct err *e)
 	return r;
 }
 
+static int merge(struct listing *l, const char *output, struct err *e)
+{
+	struct perfdata_merged m;
+	bool ids = l->a->build_ids || l->a->all;
+	int r = perfdata_merge(l->s, ids ? l->out : NULL, output, &m, e);
+
+	if (r == 0 && l->a->verbose)
+		command_note("%llu sleeps, %llu of tasks that were not seen to leave",
+			     (unsigned long long)m.merged, (unsigned long long)m.alone);
+	return r;
+}
+
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
@@ -134,9 +151,9 @@ static int run(void *args, int argc, char **argv, struct err *e)
 
 	if (argc > 0)
 		return err_set(e, EINVAL, "what is '%s'? inject takes options only", argv[0]);
-	if (!a->build_ids && !a->all && !a->jit) {
+	if (!a->build_ids && !a->all && !a->jit && !a->sched_stat) {
 		err_set(e, EINVAL, "what shall be added?");
-		return err_hint(e, "-b adds build-ids");
+		return err_hint(e, "-b adds build-ids, -s merges times of sleeping");
 	}
 	if (a->jit)
 		command_note(
@@ -155,10 +172,10 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	r = input_only_perfdata(l.s, "inject", e);
 	if (r == 0 && l.s->trace->files)
 		r = err_set(e, EOPNOTSUPP, "%s is an archive, which has all files in it", input);
-	if (r == 0)
+	if (r == 0 && (a->build_ids || a->all || !a->sched_stat))
 		r = make_list(&l, e);
 	if (r == 0)
-		r = perfdata_inject(l.s, &list, output, e);
+		r = a->sched_stat ? merge(&l, output, e) : perfdata_inject(l.s, &list, output, e);
 	if (r == 0 && l.missing && a->verbose)
 		command_note("%zu files were not found or have no build-id", l.missing);
 	source_close(l.s);
@@ -167,6 +184,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 
 static const struct example examples[] = {
 	{ "inject -b -i perf.data -o with-ids.data", "add the build-ids of files on this machine" },
+	{ "inject -s -i perf.data -o slept.data",
+	  "sched_stat times with the stacks of sched_switch" },
 	{ "record -o - -B -a -- sleep 1 | kymo inject -b | kymo report -i -", "in a pipe" },
 	{ NULL, NULL },
 };
@@ -174,8 +193,8 @@ static const struct example examples[] = {
 const struct command cmd_inject = {
 	.name = "inject",
 	.group = "Profile",
-	.summary = "add build-ids to a recording",
-	.usage = "-b [-i FILE] [-o FILE]",
+	.summary = "add build-ids to a recording, or merge times of sleeping",
+	.usage = "-b|-s [-i FILE] [-o FILE]",
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),

@@ -288,6 +288,14 @@ int unzip_record(struct perfdata *pd, const uint8_t *data, size_t size, uint32_t
 		 uint64_t position, struct err *e);
 void unzip_free(struct perfdata *pd);
 
+/* --- perfdata_inject.c --- */
+struct perfdata_writer;
+struct strbuf;
+/* A file's attrs and features, for a writer that has not started; a stream has them as records. */
+void inject_heads(const struct perfdata *pd, struct perfdata_writer *w, bool build_ids);
+/* A list of build-ids as records of a stream. */
+int inject_build_ids(struct perfdata_writer *w, const struct strbuf *entries, struct err *e);
+
 __attribute__((format(printf, 2, 3))) void perfdata_note(struct perfdata *pd, const char *fmt, ...);
 
 #endif

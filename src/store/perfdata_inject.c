@@ -146,21 +146,26 @@ struct stream {
 	struct err *e;
 };
 
-static int tell(struct stream *s)
+int inject_build_ids(struct perfdata_writer *w, const struct strbuf *entries, struct err *e)
 {
 	const size_t head = sizeof(struct perfdata_event_header);
 	int r = 0;
 
-	s->told = true;
-	for (size_t at = 0; at < s->entries->n && r == 0;) {
+	for (size_t at = 0; at < entries->n && r == 0;) {
 		struct perfdata_event_header h;
 
-		memcpy(&h, s->entries->data + at, sizeof(h));
-		r = perfdata_write_record(s->w, PERFDATA_HEADER_BUILD_ID, h.misc,
-					  s->entries->data + at + head, h.size - head, s->e);
+		memcpy(&h, entries->data + at, sizeof(h));
+		r = perfdata_write_record(w, PERFDATA_HEADER_BUILD_ID, h.misc,
+					  entries->data + at + head, h.size - head, e);
 		at += h.size;
 	}
 	return r;
+}
+
+static int tell(struct stream *s)
+{
+	s->told = true;
+	return inject_build_ids(s->w, s->entries, s->e);
 }
 
 static int copy_record(void *ctx, const struct perfdata_view *v)
@@ -177,8 +182,7 @@ static int copy_record(void *ctx, const struct perfdata_view *v)
 	return r < 0 ? r : perfdata_write_bytes(s->w, v->raw, v->header.size + v->after, s->e);
 }
 
-/* A file's attrs and features become records; a stream has them already. */
-static void add_heads(const struct perfdata *pd, struct perfdata_writer *w)
+void inject_heads(const struct perfdata *pd, struct perfdata_writer *w, bool build_ids)
 {
 	for (size_t i = 0; i < pd->types.n; i++) {
 		const struct perfdata_type *t = &pd->types.data[i];
@@ -187,7 +191,7 @@ static void add_heads(const struct perfdata *pd, struct perfdata_writer *w)
 				    t->ids.data, t->ids.n);
 	}
 	for (unsigned f = 0; f < PERFDATA_FEATURE_END; f++)
-		if (pd->feature[f].present && f != PERFDATA_BUILD_ID &&
+		if (pd->feature[f].present && (build_ids || f != PERFDATA_BUILD_ID) &&
 		    f != PERFDATA_COMPRESSED_INFO)
 			perfdata_write_early(w, f, pd->feature[f].data, pd->feature[f].size);
 }
@@ -203,7 +207,7 @@ static int inject_stream(struct source *source, const struct perfdata *pd,
 	if (r < 0)
 		return r;
 	if (!pd->pipe)
-		add_heads(pd, s.w);
+		inject_heads(pd, s.w, false);
 	r = perfdata_write_start(s.w, e);
 	walk = perfdata_walk_new(source);
 	if (r == 0)

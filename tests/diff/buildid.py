@@ -114,6 +114,29 @@ check("a program that was changed since is left out, and told", "changed after" 
 r = kymo(f"inject -j -i {bare} -o {TMP}/jit", env=env)
 check("-j: the recording as it is, and a word", r.code == 0 and "nothing is merged" in r.err and kymo(f"script -i {TMP}/jit", env=env).out.count("\n") ==
       kymo(f"script -i {bare}", env=env).out.count("\n") > 0, r)
+
+# --- inject -s ---
+slept, events = f"{TMP}/slept", "sched:sched_stat_runtime,sched:sched_switch,sched:sched_process_exit"
+if run(f"perf record -q -g -e {events} -o {slept} -- sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 0.01; {WORK}/known getppid=1; done'").code == 0:
+    for _ in range(5):  # perf crashes now and then
+        r = run(f"perf inject -s -i {slept} -o {b}")
+        if r.code == 0:
+            break
+    fields = "-F comm,tid,cpu,time,event,period,ip --ns"
+    got = kymo(f"inject -s -v -i {slept} -o {a}")
+    mine = kymo(f"script -i {a} {fields}").out
+    check("inject -s: times of sleeping with the stacks of those who slept", got.code == 0 and "sleeps" in got.err and
+          mine.count("sched:sched_switch") > 8 and "stat_runtime" not in mine, (got, mine[:300]))
+    if r.code == 0:
+        same("as perf's", mine, kymo(f"script -i {b} {fields}").out)
+    else:
+        skip("as perf's", "perf inject -s crashed")
+    same("with build-ids, in a pipe", run(f"{KYMO} inject -s -b -i {slept} | {KYMO} script -i - {fields}", shell=True).out, mine)
+    r = kymo(f"inject -s -i {bare} -o {TMP}/none")
+    check("of a recording without them: a clear word, and no file", r.code == 1 and "sched:sched_switch" in r.err and not os.path.exists(f"{TMP}/none"), r)
+else:
+    skip("inject -s", "no sched_stat tracepoints")
+
 r = kymo(f"inject -b -i {a} -o {a}")
 check("the same file in and out is refused", r.code == 1 and "same file" in r.err, r)
 shutil.rmtree(TMP)
