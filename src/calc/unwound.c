@@ -8,10 +8,12 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/pool.h"
 #include "sym/archive.h"
+#include "sym/cache.h"
 
 #define DEFAULT_FRAMES 1024u
 
@@ -28,6 +30,7 @@ struct reader;
 struct unwound {
 	struct source source, *inner;
 	struct find_opts find;
+	int cache;
 	struct file *file; /* by dso */
 	size_t n_files;
 	pthread_mutex_t lock;
@@ -442,6 +445,8 @@ static void close_source(struct source *s)
 		u->idle = r->next;
 		reader_free(r);
 	}
+	if (u->cache >= 0)
+		close(u->cache);
 	source_close(u->inner);
 	pthread_mutex_destroy(&u->lock);
 	free(u->file);
@@ -467,6 +472,9 @@ struct source *unwound_new(struct source *s, const struct find_opts *o, unsigned
 
 	u->inner = s;
 	u->find = *o;
+	/* files that vanished meanwhile were kept there */
+	u->cache = cache_open(NULL, NULL);
+	u->find.cache = u->cache;
 	u->max = max_frames ? max_frames : DEFAULT_FRAMES;
 	/* a line more, so that all do not begin in one set of the cache */
 	u->room = KERNEL_MAX + 1 + u->max + 8;

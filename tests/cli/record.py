@@ -364,6 +364,15 @@ check("a program that was deleted meanwhile has its names", " spin" in script("g
 has("for it is kept", kymo("buildid-cache -l").out, path("gone"))
 os.unlink(path("gone.data"))
 kymo("buildid-cache -P", env={"HOME": DIR})
+for how in ("-g", "--call-graph dwarf,32768"):
+    gone, other = shutil.copy(f"{WORK}/stacks", path("gone")), shutil.copy("/bin/true", path("other"))
+    record(f"-F 999 {how} -- sh -c '{gone} recurse 400 5 | {{ read line; mv {other} {gone}; cat; }}'")
+    text = script(fields="comm,ip,sym").out
+    chains = [c for c in text.split("\n\n") if c.startswith("gone") and " spin" in c]
+    good = [c for c in chains if c.count(" recurse") == 6 and " main" in c and "_start" in c]
+    check(f"{how}: a program whose file was replaced is walked and named as what it was",
+          len(chains) > 5 and len(good) >= 0.9 * len(chains), text[:1500])
+kymo("buildid-cache -P", env={"HOME": DIR})
 gone = shutil.copy(SPIN, path("gone"))
 record(f"-N -F 999 -- {gone} 100000000")
 os.unlink(gone)

@@ -277,6 +277,7 @@ def variants(folder):
         split(folder, "clang++", version)
         split(folder, "g++", version)
         packed(folder, version)
+    aranges(gcc)
     dwz(folder, gcc)
     debug_file(folder, gcc)
     return gcc
@@ -330,6 +331,20 @@ def dwz(folder, prog):
     os.remove(os.path.join(d, "shared.debug"))
     after = ask_kymo(os.path.join(d, "one"), addrs)
     check("dwz: without the shared file lines remain", sum(x[0][1] != "??:0" for x in after) > len(addrs) // 2)
+
+
+def aranges(prog):
+    """The list of units' addresses may be missing, or leave units out."""
+    d = os.path.dirname(prog)
+    addrs = text_addresses(prog, N)
+    before = ask_kymo(prog, addrs)
+    sh(f"objcopy -R .debug_aranges {prog} none && objcopy -R .debug_aranges -R .rela.debug_aranges work.o part.o && "
+       "g++ -O2 part.o main.o other.o -o some", d)
+    same("without .debug_aranges: the same answers", ask_kymo(os.path.join(d, "none"), addrs), before)
+    addrs = text_addresses(os.path.join(d, "some"), N)
+    after = ask_kymo(os.path.join(d, "some"), addrs)
+    check("with one that leaves a unit out: its lines are found", sum("work.cc" in x[-1][1] for x in after) > 100,
+          str(collections.Counter(x[-1][1].split(":")[0] for x in after).most_common(5)))
 
 
 def debug_file(folder, prog):
