@@ -1,27 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/term.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 static enum term_color_mode mode;
+static atomic_int out_is; /* whether stdout is a terminal: 1 no, 2 yes; 0: not asked yet */
 
 void term_set_color(enum term_color_mode m)
 {
 	mode = m;
+	atomic_store(&out_is, 0);
+}
+
+/* Asked for every cell of a table: the kernel is asked once. */
+static bool is_terminal(FILE *f)
+{
+	int is = f == stdout ? atomic_load_explicit(&out_is, memory_order_relaxed) : 0;
+
+	if (!is) {
+		is = isatty(fileno(f)) ? 2 : 1;
+		if (f == stdout)
+			atomic_store_explicit(&out_is, is, memory_order_relaxed);
+	}
+	return is == 2;
 }
 
 bool term_color(FILE *f)
 {
-	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+	const char *no, *term;
 
 	if (mode != TERM_COLOR_AUTO)
 		return mode == TERM_COLOR_ALWAYS;
-	if (no && *no)
+	if (!is_terminal(f))
 		return false;
-	return isatty(fileno(f)) && term && strcmp(term, "dumb") != 0;
+	no = getenv("NO_COLOR");
+	term = getenv("TERM");
+	return !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
 const char *term_style(FILE *f, enum term_style s)

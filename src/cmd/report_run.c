@@ -3,6 +3,7 @@
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/str.h"
@@ -519,6 +520,8 @@ int report_run(struct report_args *a, struct err *e)
 	struct report r = { .a = a };
 	int code = check_args(a, e);
 
+	if (!isatty(STDOUT_FILENO)) /* reports can be long */
+		setvbuf(stdout, NULL, _IOFBF, 1 << 16);
 	if (code == 0)
 		code = load_open(&r.load, &a->load, e);
 	if (code == 0) {
