@@ -206,15 +206,15 @@ static void unwind_batch(struct reader *r, struct batch *b)
 				continue;
 			space = w->space;
 			w->job = jobs;
-			b->job[jobs] = (struct unwind_job){
-				.in = { .regs = &w->regs,
-					.stack = w->extra.stack,
-					.stack_size = w->extra.stack_size,
-					.find = find_map,
-					.ctx = r },
-				.chain = b->chain + jobs * r->u->room + KERNEL_MAX + 1,
-				.max = r->u->max
-			};
+			b->job[jobs] =
+				(struct unwind_job){ .in = { .regs = &w->regs,
+							     .stack = w->extra.stack,
+							     .stack_size = w->extra.stack_size,
+							     .find = find_map,
+							     .ctx = r },
+						     .chain = b->chain + jobs * r->u->room +
+							      KERNEL_MAX + 1,
+						     .max = r->u->max };
 			jobs++;
 		}
 		if (jobs == done)

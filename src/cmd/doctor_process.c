@@ -142,7 +142,8 @@ static void advise(struct part *x)
 	} else if (x->anonymous && !x->jit) {
 		snprintf(x->why, sizeof(x->why), "code without a file and without a map of names");
 		snprintf(x->fix, sizeof(x->fix),
-			 "Node.js: --perf-basic-prof or --perf-prof; Java: -XX:+PreserveFramePointer and "
+			 "Node.js: --perf-basic-prof or --perf-prof; Java: "
+			 "-XX:+PreserveFramePointer and "
 			 "-XX:+DumpPerfMapAtExit");
 	} else if (x->anonymous) {
 		snprintf(x->why, sizeof(x->why),

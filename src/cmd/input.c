@@ -315,11 +315,16 @@ int input_kernel_later(const struct source *s, const struct input_kernel *o,
 		       struct symbols *symbols, const char **note, struct err *e)
 {
 	struct later l = { s, *o, symbols, note };
+	struct build_id id;
 
 	*note = NULL;
 	if (o->vmlinux || o->kallsyms) /* what is wrong with them is said at once */
 		return input_kernel_symbols(s, o, symbols, note, e);
 	symbols_kernel_later(symbols, load_later, mem_dup(&l, sizeof(l)));
+	/* those of the running kernel, which is what it will come to */
+	if (!o->symfs && !s->trace->files && !s->trace->info.kallsyms_size &&
+	    input_is_running_kernel(s->trace) && ksyms_state(&id))
+		symbols_kernel_id(symbols, &id);
 	return 0;
 }
 

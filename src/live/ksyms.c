@@ -309,20 +309,52 @@ void ksyms_each(const struct ksyms *k, ksyms_want_fn *want, ksyms_fn *fn, void *
 
 #define ALL_NAME "kallsyms-all"
 #define ALL_HEAD "kymo 1 %s %016llx\n"
+#define HEAD_MAX 128
+
+/* "nf_nat 57344 2 xt_nat, Live 0xffffffffc0a00000": how many use it is of no interest. */
+static uint64_t hash_modules(char *text)
+{
+	uint64_t h = 0;
+	char *save = NULL;
+
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		const char *at = strstr(line, " 0x");
+		size_t n = strcspn(line, " ");
+
+		h = map_hash(h ^ map_hash_bytes(line, n));
+		if (at)
+			h = map_hash(h ^ map_hash_bytes(at, strlen(at)));
+	}
+	return h;
+}
 
 /* What the text depends on: the boot, and which modules are loaded where. */
 static bool state_line(char *buf, size_t size)
 {
 	AUTO_FREE char *modules = NULL;
 	char boot[64];
-	size_t n = 0;
 
 	if (!boot_id(boot, sizeof(boot)))
 		return false;
-	if (file_read("/proc/modules", 16 << 20, &modules, &n) < 0)
-		n = 0;
+	if (file_read("/proc/modules", 16 << 20, &modules, NULL) < 0)
+		modules = NULL;
 	snprintf(buf, size, ALL_HEAD, boot,
-		 (unsigned long long)(n ? map_hash_bytes(modules, n) : 0));
+		 (unsigned long long)(modules ? hash_modules(modules) : 0));
+	return true;
+}
+
+bool ksyms_state(struct build_id *ret)
+{
+	struct build_id kernel;
+	char line[HEAD_MAX];
+	uint64_t h[2];
+
+	if (!ksyms_build_id(&kernel) || !state_line(line, sizeof(line)))
+		return false;
+	h[0] = map_hash_bytes(line, strlen(line));
+	h[1] = map_hash_bytes(kernel.data, kernel.len) ^ map_hash(h[0] + 1);
+	*ret = (struct build_id){ .len = sizeof(h) };
+	memcpy(ret->data, h, sizeof(h));
 	return true;
 }
 
@@ -331,21 +363,22 @@ static int all_from_cache(int cache, const struct build_id *id, const char *head
 {
 	AUTO_CLOSE int fd = cache_get(cache, id, ALL_NAME);
 	size_t skip = strlen(head), size;
+	char said[HEAD_MAX], *text;
 	struct stat st;
-	char *text;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= (off_t)skip || st.st_size > MAX_TEXT)
 		return -ENOENT;
-	size = (size_t)st.st_size;
+	if (pread(fd, said, skip, 0) != (ssize_t)skip || memcmp(said, head, skip) != 0)
+		return -ENOENT;
+	size = (size_t)st.st_size - skip;
 	text = mem_grow(NULL, size + 1);
-	if (pread(fd, text, size, 0) != (ssize_t)size || memcmp(text, head, skip) != 0) {
+	if (pread(fd, text, size, (off_t)skip) != (ssize_t)size) {
 		free(text);
 		return -ENOENT;
 	}
-	memmove(text, text + skip, size - skip);
-	text[size - skip] = '\0';
+	text[size] = '\0';
 	*ret = text;
-	*n = size - skip;
+	*n = size;
 	return 0;
 }
 
@@ -354,7 +387,7 @@ int ksyms_all(char **ret, size_t *n)
 	AUTO_CLOSE int cache = cache_open(NULL, NULL);
 	AUTO_STRBUF kept = { 0 };
 	struct build_id id;
-	char head[128];
+	char head[HEAD_MAX];
 	bool known = cache >= 0 && ksyms_build_id(&id) && state_line(head, sizeof(head));
 	char *bpf;
 	int r;

@@ -34,6 +34,9 @@ void ksyms_close(struct ksyms *k);
  */
 int ksyms_all(char **ret, size_t *n);
 
+/* An id of what ksyms_all() gives: this kernel, since it started, with these modules. */
+bool ksyms_state(struct build_id *ret);
+
 /*
  * The lines that name these addresses (and bound them), in the order of addresses.
  * addr gets sorted. Addresses that are not the kernel's own have /proc/kallsyms read.

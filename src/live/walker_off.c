@@ -35,7 +35,7 @@ int walker_off_configure(struct walker *w, struct err *e)
 	struct walk_bpf *b = w->bpf;
 	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
 	struct bpf_map *map[] = { b->maps.off_targets, b->maps.off_waits, b->maps.off_stacks,
-				     b->maps.off_sums0, b->maps.off_sums1 };
+				  b->maps.off_sums0, b->maps.off_sums1 };
 
 	bpf_program__set_autoload(b->progs.off_switch, o->on);
 	bpf_program__set_autoload(b->progs.off_waking, o->on && o->wakers);

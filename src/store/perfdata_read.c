@@ -245,7 +245,7 @@ int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err
 	for (size_t i = 0; i < n && r == 0; i++) {
 		struct chunk *c = &pd->chunks.data[order[i]];
 
-			if (!w.place.n && c->sorted && c->last <= later[i + 1]) {
+		if (!w.place.n && c->sorted && c->last <= later[i + 1]) {
 			r = stream_chunk(&d, c, all, fn, ctx);
 			chunk_done(pd, c);
 			continue;

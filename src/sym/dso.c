@@ -262,6 +262,10 @@ const struct build_id *dso_id(const struct dso *d)
  */
 static void open_answers(struct dso *d, enum answers_names names)
 {
+	if (d->kind == DSO_KERNEL) {
+		answers_open(&d->answers, d->find->cache, &d->want.id, names);
+		return;
+	}
 	if (d->want.id.len && answers_open(&d->answers, d->find->cache, &d->want.id, names) == 0 &&
 	    d->answers.sources == (ANSWERS_SYMTAB | ANSWERS_DWARF))
 		return;
@@ -278,7 +282,8 @@ const struct answers_entry *dso_known(struct dso *d, enum answers_names names, u
 {
 	const struct answers_entry *e;
 
-	if (d->kind != DSO_ELF || d->find->cache <= 0 || d->find->taken)
+	if (!(d->kind == DSO_ELF || (d->kind == DSO_KERNEL && d->want.id.len)) ||
+	    d->find->cache <= 0 || d->find->taken)
 		return NULL;
 	if (!atomic_load_explicit(&d->answers_tried, memory_order_acquire)) {
 		pthread_mutex_lock(&d->answers_lock);

@@ -96,12 +96,12 @@ struct ehframe_rule {
  * carries one; only UNWIND_BOTTOM is a whole stack.
  */
 enum unwind_end {
-	UNWIND_NONE,	    /* there is no user stack (kernel thread, idle, in the middle of exec) */
-	UNWIND_BOTTOM,	    /* the outermost frame was reached */
-	UNWIND_DEPTH,	    /* cut: more frames than asked for */
-	UNWIND_NO_MAP,	    /* the address is in no known executable mapping */
-	UNWIND_NO_TABLE,    /* mapped, but no unwinding information, and no usable frame pointer */
-	UNWIND_PENDING,	    /* its table was still being built */
+	UNWIND_NONE,	 /* there is no user stack (kernel thread, idle, in the middle of exec) */
+	UNWIND_BOTTOM,	 /* the outermost frame was reached */
+	UNWIND_DEPTH,	 /* cut: more frames than asked for */
+	UNWIND_NO_MAP,	 /* the address is in no known executable mapping */
+	UNWIND_NO_TABLE, /* mapped, but no unwinding information, and no usable frame pointer */
+	UNWIND_PENDING,	 /* its table was still being built */
 	UNWIND_BAD_ADDRESS, /* the stack could not be read where the next frame must be */
 	UNWIND_NO_PROGRESS, /* the frame does not lie above the last one */
 	UNWIND_TRUNCATED,   /* the copy of the stack ended */

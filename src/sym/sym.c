@@ -140,6 +140,8 @@ static void keep_old(struct answers_writer *w, const struct answers *old)
 /* Small files are read again as fast as their answers. */
 static bool worth_keeping(const struct dso *d)
 {
+	if (d->kind == DSO_KERNEL)
+		return d->want.id.len && atomic_load(&d->news);
 	return d->kind == DSO_ELF && d->file && dso_id(d)->len && atomic_load(&d->news) &&
 	       (d->dwarf || d->tab.n > 2000);
 }
@@ -155,10 +157,16 @@ void symbols_save(struct symbols *s)
 
 		if (!worth_keeping(d))
 			continue;
-		for (size_t k = 0; k < known->cap; k++)
-			if (known->slots[k].used)
-				keep_result(s, &w, known->slots[k].key,
-					    s->results.data[known->slots[k].value - 1]);
+		for (size_t k = 0; k < known->cap; k++) {
+			const struct sym_result *r;
+
+			if (!known->slots[k].used)
+				continue;
+			r = s->results.data[known->slots[k].value - 1];
+			if (d->kind != DSO_KERNEL ||
+			    (r->name != SYMBOLS_NONE && r->module == SYMBOLS_NONE))
+				keep_result(s, &w, known->slots[k].key, r);
+		}
 		keep_old(&w, &d->answers);
 		answers_write(&w, s->find.cache, dso_id(d), way_of_names(s), dso_sources(d), NULL);
 		atomic_store(&d->news, false);
@@ -299,6 +307,11 @@ void symbols_kernel_later(struct symbols *s, void (*load)(void *ctx), void *ctx)
 	free(d->load_ctx);
 	d->load = load;
 	d->load_ctx = ctx;
+}
+
+void symbols_kernel_id(struct symbols *s, const struct build_id *id)
+{
+	s->dsos.data[SYMBOLS_KERNEL]->want.id = *id;
 }
 
 const char *symbols_text(const struct symbols *s, uint32_t id)

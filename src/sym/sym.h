@@ -119,6 +119,9 @@ int symbols_kernel_file(struct symbols *s, const char *vmlinux, uint64_t slide, 
  * thread. ctx comes from mem_alloc() and is taken over.
  */
 void symbols_kernel_later(struct symbols *s, void (*load)(void *ctx), void *ctx);
+/* What is loaded then is always the same for this id: answers are kept, and spare the next run to
+ * load it. Functions of modules are not among them. */
+void symbols_kernel_id(struct symbols *s, const struct build_id *id);
 
 /* Never NULL. */
 const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64_t addr,

@@ -129,6 +129,56 @@ static void kernel(struct symbols *s)
 	CHECK_INT(symbols_kernel_text(s, mem_strdup("0 T a\n"), 6, &e), -EPERM);
 }
 
+static void never(void *ctx)
+{
+	CHECK(ctx == NULL);
+}
+
+/* Answers about a kernel that is known by an id spare loading its symbols again. */
+static void kernel_again(void)
+{
+	static const char text[] = "ffffffff81000000 T start_kernel\n"
+				   "ffffffff81000100 T other\n"
+				   "ffffffffc0000000 t mod_fn\t[nvme]\n";
+	char dir[] = "/tmp/kymo-sym-XXXXXX", cmd[64];
+	struct symbols_opts o = { .cache_dir = dir, .no_debuginfod = true };
+	struct build_id id = { .len = 16, .data = "0123456789abcde" };
+	struct symbols *s;
+
+	if (!mkdtemp(dir)) {
+		SKIP("cannot make a folder in /tmp");
+		return;
+	}
+	s = symbols_new(&o);
+	symbols_kernel_id(s, &id);
+	CHECK_INT(symbols_kernel_text(s, mem_strndup(text, sizeof(text)), sizeof(text) - 1, NULL),
+		  0);
+	symbols_resolve(s, SYMBOLS_KERNEL, 0xffffffff81000002, SYMBOLS_NAMES);
+	symbols_resolve(s, SYMBOLS_KERNEL, 0xffffffffc0000010, SYMBOLS_NAMES);
+	symbols_resolve(s, SYMBOLS_KERNEL, 0x10, SYMBOLS_NAMES);
+	symbols_free(s);
+	for (int other = 0; other < 2; other++) {
+		const struct sym_result *r;
+
+		s = symbols_new(&o);
+		id.data[0] = other ? 'x' : '0';
+		symbols_kernel_id(s, &id);
+		if (!other)
+			symbols_kernel_later(s, never, mem_alloc(1));
+		r = symbols_resolve(s, SYMBOLS_KERNEL, 0xffffffff81000002, SYMBOLS_NAMES);
+		CHECK_STR(symbols_text(s, r->name), other ? "" : "start_kernel");
+		if (!other)
+			CHECK(r->start == 0xffffffff81000000 && r->end == 0xffffffff81000100);
+		symbols_kernel_later(s, NULL, NULL);
+		CHECK_INT(
+			symbols_resolve(s, SYMBOLS_KERNEL, 0xffffffffc0000010, SYMBOLS_NAMES)->name,
+			SYMBOLS_NONE);
+		symbols_free(s);
+	}
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	CHECK_INT(system(cmd), 0);
+}
+
 static void write_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -173,6 +223,7 @@ int main(void)
 	one(s, self);
 	many(&o, s, self);
 	kernel(s);
+	kernel_again();
 	jit(s);
 	symbols_free(s);
 	symbols_free(NULL);

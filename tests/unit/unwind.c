@@ -65,6 +65,35 @@ static bool find(void *ctx, uint64_t pc, struct unwind_map *ret)
 	return true;
 }
 
+/* Many at once, with rules remembered: each as it is alone, whatever stands beside it. */
+static void go_many(struct world *w, const struct unwind_input *in)
+{
+	static struct unwind_known known[UNWIND_KNOWN];
+	static struct unwind_job job[40];
+	static uint64_t chain[40][64];
+	struct unwind_cache cache = { .space = 7, .known = known };
+	struct unwind_input empty = *in;
+	bool same = true;
+
+	memset(known, 0, sizeof(known));
+	memset(chain, 0, sizeof(chain));
+	empty.stack_size = 0;
+	for (unsigned i = 0; i < 40; i++)
+		job[i] = (struct unwind_job){ .in = i % 5 == 3 ? empty : *in,
+					      .chain = chain[i],
+					      .max = i % 7 == 2 && w->max > 2 ? 2 : w->max };
+	unwind_stacks(job, 40, &cache);
+	for (unsigned i = 0; i < 40; i++)
+		if (job[i].max == w->max && i % 5 != 3)
+			same &= job[i].ret.n == w->r.n && job[i].ret.end == w->r.end &&
+				job[i].ret.flags == w->r.flags &&
+				job[i].ret.end_pc == w->r.end_pc &&
+				memcmp(chain[i], w->chain, w->r.n * 8) == 0;
+		else
+			same &= job[i].ret.n <= job[i].max;
+	CHECK_CASE(same, "%u frames, %s: the same among others", w->r.n, unwind_end_name(w->r.end));
+}
+
 static void go(struct world *w)
 {
 	struct unwind_input in = { .regs = &w->regs,
@@ -73,9 +102,13 @@ static void go(struct world *w)
 				   .find = find,
 				   .ctx = w };
 	struct unwind_cache cache = { 0 };
+	unsigned finds;
 
 	memset(w->chain, 0, sizeof(w->chain));
 	unwind_stack(&in, &cache, w->chain, w->max, &w->r);
+	finds = w->finds;
+	go_many(w, &in);
+	w->finds = finds;
 }
 
 static bool ended(const struct world *w, enum unwind_end end, uint32_t n)
