@@ -77,21 +77,6 @@ static int on_choice(const struct opt *o, const char *value, bool unset, void *a
 	return 0;
 }
 
-static int on_max_size(const struct opt *o, const char *value, bool unset, void *args,
-		       struct err *e)
-{
-	struct flame_args *a = args;
-
-	(void)o;
-	if (unset)
-		a->max_size = UINT64_MAX;
-	else if (!str_size(value, 1, &a->max_size) || a->max_size < 1 << 18)
-		return err_set(e, EINVAL, "--max-size wants a size of at least 256K, not '%s'",
-			       value);
-	return 0;
-}
-
-#define RECORD(c, l, m, h, comp) OPT_FN_C(c, l, m, OPT_ARG_REQUIRED, picture_on_record, h, comp)
 #define CHOICE(l, m, h, list) OPT_FN_C(0, l, m, OPT_ARG_REQUIRED, on_choice, h, list)
 
 static const struct opt opts[] = {
@@ -109,25 +94,20 @@ static const struct opt opts[] = {
 	CHOICE("label", "WHAT", "the lowest frame: none, comm, pid or tid (default: comm)",
 	       "none|comm|pid|tid"),
 	OPT_HEAD("Recording first, as kymo record"),
-	OPT_FN0('a', "all-cpus", picture_on_record, "the whole machine"),
-	RECORD('p', "pid", "PID,...", "these processes", "@pids"),
-	RECORD('t', "tid", "TID,...", "these threads", "@pids"),
-	RECORD('C', "cpu", "LIST", "these CPUs", "@cpus"),
-	RECORD('u', "uid", "USER", "a user's processes", "@users"),
-	RECORD('e', "event", "EVENT", "events (default: cycles)", "@events"),
-	RECORD('F', "freq", "N", "samples a second", NULL),
-	RECORD('c', "count", "N", "a sample every N events", NULL),
-	RECORD(0, "call-graph", "MODE", "auto (default), fp, dwarf[,SIZE] or lbr",
-	       "auto|fp|dwarf|lbr"),
-	RECORD('D', "delay", "MS", "start MS milliseconds after the command", NULL),
+	PICTURE_RECORD_WHOM,
+	PICTURE_RECORD('e', "event", "EVENT", "events (default: cycles)", "@events"),
+	PICTURE_RECORD('F', "freq", "N", "samples a second", NULL),
+	PICTURE_RECORD('c', "count", "N", "a sample every N events", NULL),
+	PICTURE_RECORD(0, "call-graph", "MODE", "auto (default), fp, dwarf[,SIZE] or lbr",
+		       "auto|fp|dwarf|lbr"),
+	PICTURE_RECORD('D', "delay", "MS", "start MS milliseconds after the command", NULL),
 	OPT_HEAD("Output"),
 	OPT_STR_C('o', "output", "FILE", output,
 		  "write FILE: .html, .svg or .folded (default: flame.html)", "@files"),
 	CHOICE("format", "FORMAT", "html, svg or folded, where the name does not say it",
 	       "html|svg|folded"),
 	OPT_FLAG(0, "open", open, "show it in the browser"),
-	OPT_FN(0, "max-size", "SIZE", on_max_size,
-	       "leave out detail until an HTML file is no larger (default: 5M)"),
+	PICTURE_MAX_SIZE("leave out detail until an HTML file is no larger"),
 	OPT_FLAG('q', "quiet", quiet, "say nothing about what was written"),
 	OPT_HEAD("The picture"),
 	OPT_STR(0, "title", "TEXT", svg.title, "the heading"),
@@ -230,29 +210,19 @@ static int record_off(struct flame_args *a, struct err *e)
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	struct flame_args *a = args;
-	const char *file[2] = { a->input, NULL };
+	struct picture_given given = { .file = { a->input }, .n = a->input != NULL };
+	const char **file = given.file;
 	struct picture_input in = { 0 };
 	struct picture_opts o;
 	AUTO_FREE char *recorded = NULL;
 	AUTO_STRBUF title = { 0 };
-	char **command = NULL;
-	int n = a->input != NULL, r;
+	char **command;
+	int r = picture_arguments(&given, 2, argc, argv, a->record.n,
+				  "kymo flame FILE, or kymo flame [OPTIONS] -- COMMAND", e);
 
-	for (int i = 0; i < argc; i++) {
-		if (strcmp(argv[i], "--") == 0) {
-			command = argv[i + 1] ? &argv[i + 1] : NULL;
-			break;
-		}
-		if (n == 2) {
-			err_set(e, EINVAL, "too many files: '%s'", argv[i]);
-			return err_hint(e, "one is drawn, two are compared");
-		}
-		file[n++] = argv[i];
-	}
-	if (n && (command || a->record.n)) {
-		err_set(e, EINVAL, "either a file is drawn, or something is recorded, not both");
-		return err_hint(e, "kymo flame FILE, or kymo flame [OPTIONS] -- COMMAND");
-	}
+	if (r < 0)
+		return r;
+	command = given.command;
 	if (a->colors)
 		a->svg.colors = a->colors;
 	r = choose_format(a, e);
@@ -265,7 +235,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 			strbuf_printf(&title, "%s%s", i ? " " : "", command[i]);
 		a->svg.title = title.n ? strbuf_str(&title) : "kymo flame";
 	}
-	if (!n)
+	if (!given.n)
 		file[0] = recorded ? recorded : "perf.data";
 	o = (struct picture_opts){ .times = a->format == FLAME_HTML || a->svg.flamechart,
 				   .inlines = true,
@@ -297,7 +267,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 static const struct flame_args defaults = {
 	.svg = FLAME_SVG_DEFAULTS,
 	.label = CALLTREE_LABEL_COMM,
-	.max_size = 5000000,
+	.max_size = PICTURE_SIZE,
 };
 
 static const struct example examples[] = {

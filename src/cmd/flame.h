@@ -13,13 +13,12 @@
 enum flame_format { FLAME_BY_NAME, FLAME_HTML, FLAME_SVG, FLAME_FOLDED };
 
 struct flame_args {
-	struct picture_words record; /* first: see picture.h */
+	PICTURE_HEAD; /* first: see picture.h */
 	const char *input, *output, *event, *countname, *colors;
 	enum flame_format format;
 	enum calltree_label label;
 	enum calltree_sort sort;
 	struct flame_svg_opts svg;
-	uint64_t max_size;
 	bool open, quiet, reverse, collapse, no_normalize, cp, counts;
 	bool kernel, jit, inlined, all;
 	bool off_cpu, wakers, wall;

@@ -10,20 +10,6 @@
 #include "base/str.h"
 #include "cmd/command.h"
 
-static int on_max_size(const struct opt *o, const char *value, bool unset, void *args,
-		       struct err *e)
-{
-	struct heat_args *a = args;
-
-	(void)o;
-	if (unset)
-		a->max_size = UINT64_MAX;
-	else if (!str_size(value, 1, &a->max_size) || a->max_size < 1 << 18)
-		return err_set(e, EINVAL, "--max-size wants a size of at least 256K, not '%s'",
-			       value);
-	return 0;
-}
-
 static int on_kind(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	struct heat_args *a = args;
@@ -46,8 +32,6 @@ static int on_kind(const struct opt *o, const char *value, bool unset, void *arg
 				  : &a->field) = value;
 	return 0;
 }
-
-#define RECORD(c, l, m, h, comp) OPT_FN_C(c, l, m, OPT_ARG_REQUIRED, picture_on_record, h, comp)
 
 static const struct opt opts[] = {
 	OPT_HEAD("What"),
@@ -76,13 +60,9 @@ static const struct opt opts[] = {
 	OPT_STR(0, "what", "TEXT", what, "what the values are (default: latency)"),
 	OPT_HEAD("Recording first, as kymo record"),
 	OPT_STR('d', "duration", "SECONDS", duration, "the whole machine for so long"),
-	OPT_FN0('a', "all-cpus", picture_on_record, "the whole machine"),
-	RECORD('p', "pid", "PID,...", "these processes", "@pids"),
-	RECORD('t', "tid", "TID,...", "these threads", "@pids"),
-	RECORD('C', "cpu", "LIST", "these CPUs", "@cpus"),
-	RECORD('u', "uid", "USER", "a user's processes", "@users"),
-	RECORD('F', "freq", "N", "samples a second (--subsecond)", NULL),
-	RECORD('m', "mmap-pages", "PAGES", "room for events between two looks", NULL),
+	PICTURE_RECORD_WHOM,
+	PICTURE_RECORD('F', "freq", "N", "samples a second (--subsecond)", NULL),
+	PICTURE_RECORD('m', "mmap-pages", "PAGES", "room for events between two looks", NULL),
 	OPT_HEAD("The picture"),
 	OPT_FLAG(0, "linear", linear, "equal steps of value, not equal factors"),
 	OPT_STR(0, "min", "VALUE", min, "the lowest value that is drawn, in --unit"),
@@ -98,8 +78,7 @@ static const struct opt opts[] = {
 		  "@files"),
 	OPT_FLAG(0, "text", text, "draw on the terminal"),
 	OPT_FLAG(0, "open", open, "show it in the browser"),
-	OPT_FN(0, "max-size", "SIZE", on_max_size,
-	       "round times and values until an HTML file is no larger (default: 5M)"),
+	PICTURE_MAX_SIZE("round times and values until an HTML file is no larger"),
 	OPT_FLAG('q', "quiet", quiet, "say nothing about what was written"),
 	OPT_END,
 };
@@ -186,26 +165,17 @@ static int draw_all(struct heat_args *a, const char *path, const char *output, s
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	struct heat_args *a = args;
-	const char *output = a->output ? a->output : "heat.html", *path = a->input;
+	const char *output = a->output ? a->output : "heat.html", *path;
+	struct picture_given given = { .file = { a->input }, .n = a->input != NULL };
 	AUTO_FREE char *recorded = NULL;
-	char **command = NULL;
+	char **command;
 	int r = check(a, output, e);
 
-	for (int i = 0; i < argc && !command; i++) {
-		if (strcmp(argv[i], "--") == 0) {
-			command = argv[i + 1] ? &argv[i + 1] : NULL;
-			break;
-		}
-		if (path) {
-			err_set(e, EINVAL, "one file at a time: '%s' is too many", argv[i]);
-			return err_hint(e, "kymo heat -i FILE, or kymo heat [OPTIONS] -- COMMAND");
-		}
-		path = argv[i];
-	}
-	if (r == 0 && path && (command || a->record.n || a->duration)) {
-		err_set(e, EINVAL, "either a file is drawn, or something is recorded, not both");
-		return err_hint(e, "kymo heat -i FILE, or kymo heat [OPTIONS] -- COMMAND");
-	}
+	if (r == 0)
+		r = picture_arguments(&given, 1, argc, argv, a->record.n || a->duration,
+				      "kymo heat -i FILE, or kymo heat [OPTIONS] -- COMMAND", e);
+	path = given.file[0];
+	command = given.command;
 	if (r == 0 && !path && (command || a->record.n || a->duration || a->kind != HEAT_NONE))
 		r = record_first(a, command, &recorded, e);
 	else if (r == 0 && !path) {
@@ -229,7 +199,7 @@ static const struct heat_args defaults = {
 	.time_unit = "s",
 	.width = 1200,
 	.height = 560,
-	.max_size = 5000000,
+	.max_size = PICTURE_SIZE,
 };
 
 static const struct example examples[] = {

@@ -19,7 +19,7 @@ enum heat_kind {
 };
 
 struct heat_args {
-	struct picture_words record; /* first: see picture.h */
+	PICTURE_HEAD; /* first: see picture.h */
 	enum heat_kind kind;
 	const char *syscall, *pair, *field, *label;
 	char *guessed; /* owned: system calls found in a recording */
@@ -29,7 +29,6 @@ struct heat_args {
 	const char *min, *max;
 	bool text, linear, quiet;
 	int rows, columns, width, height;
-	uint64_t max_size;
 };
 
 /* How many ns a unit is; 0 when it is none of time. */

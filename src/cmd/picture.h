@@ -11,14 +11,47 @@
 #include "calc/calltree.h"
 #include "calc/stacks.h"
 
-/*
- * Options for `kymo record`, when it is to record first. It stands first in the
- * args of a command, so that picture_on_record() finds it.
- */
+/* Options for `kymo record`, when it is to record first. */
 struct picture_words {
 	char *word[64];
 	int n;
 };
+
+/* What the args of a command begin with, so that the functions below find it. */
+#define PICTURE_HEAD                 \
+	struct picture_words record; \
+	uint64_t max_size
+struct picture_head {
+	PICTURE_HEAD;
+};
+
+/* Who is recorded, and how large a page may be: lines of an option table. */
+#define PICTURE_RECORD(c, l, m, h, comp) \
+	OPT_FN_C(c, l, m, OPT_ARG_REQUIRED, picture_on_record, h, comp)
+#define PICTURE_RECORD_WHOM                                                        \
+	OPT_FN0('a', "all-cpus", picture_on_record, "the whole machine"),          \
+		PICTURE_RECORD('p', "pid", "PID,...", "these processes", "@pids"), \
+		PICTURE_RECORD('t', "tid", "TID,...", "these threads", "@pids"),   \
+		PICTURE_RECORD('C', "cpu", "LIST", "these CPUs", "@cpus"),         \
+		PICTURE_RECORD('u', "uid", "USER", "a user's processes", "@users")
+#define PICTURE_MAX_SIZE(h) OPT_FN(0, "max-size", "SIZE", picture_on_max_size, h " (default: 5M)")
+#define PICTURE_SIZE 5000000
+int picture_on_max_size(const struct opt *o, const char *value, bool unset, void *args,
+			struct err *e);
+
+/*
+ * Arguments as at most `most` files (the first *n are there already) and a command behind
+ * "--", or NULL. Files and something to record (`recording`, or a command) exclude each
+ * other. usage is how it is called.
+ */
+struct picture_given {
+	const char *file[2];
+	int n;
+	char **command;
+};
+int picture_arguments(struct picture_given *g, int most, int argc, char **argv, bool recording,
+		      const char *usage, struct err *e);
+
 int picture_on_record(const struct opt *o, const char *value, bool unset, void *args,
 		      struct err *e);
 int picture_words_add(struct picture_words *w, const char *option, const char *value,

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/picture.h"
 
@@ -18,6 +19,42 @@ int picture_on_record(const struct opt *o, const char *value, bool unset, void *
 
 	(void)unset;
 	return picture_words_add(args, name, value, e);
+}
+
+int picture_on_max_size(const struct opt *o, const char *value, bool unset, void *args,
+			struct err *e)
+{
+	struct picture_head *a = args;
+
+	(void)o;
+	if (unset)
+		a->max_size = UINT64_MAX;
+	else if (!str_size(value, 1, &a->max_size) || a->max_size < 1 << 18)
+		return err_set(e, EINVAL, "--max-size wants a size of at least 256K, not '%s'",
+			       value);
+	return 0;
+}
+
+int picture_arguments(struct picture_given *g, int most, int argc, char **argv, bool recording,
+		      const char *usage, struct err *e)
+{
+	for (int i = 0; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0) {
+			g->command = argv[i + 1] ? &argv[i + 1] : NULL;
+			break;
+		}
+		if (g->n == most) {
+			err_set(e, EINVAL, "too many files: '%s'", argv[i]);
+			return err_hint(e, "%s",
+					most == 2 ? "one is drawn, two are compared" : usage);
+		}
+		g->file[g->n++] = argv[i];
+	}
+	if (g->n && (g->command || recording)) {
+		err_set(e, EINVAL, "either a file is drawn, or something is recorded, not both");
+		return err_hint(e, "%s", usage);
+	}
+	return 0;
 }
 
 int picture_words_add(struct picture_words *w, const char *option, const char *value, struct err *e)

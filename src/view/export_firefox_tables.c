@@ -280,60 +280,65 @@ static void resource_type(struct firefox *f, uint32_t i)
 	out_putc(f->x->out, '1'); /* a library */
 }
 
-static void table(struct firefox *f, const char *name, size_t n)
+struct column {
+	const char *key;
+	put_fn *put;
+};
+
+static const struct column stack_columns[] = {
+	{ "frame", node_frame },
+	{ "prefix", node_prefix },
+	{ NULL, NULL },
+};
+
+static const struct column frame_columns[] = {
+	{ "address", frame_address },	{ "inlineDepth", frame_depth },
+	{ "category", frame_category }, { "subcategory", put_zero },
+	{ "func", frame_func },		{ "nativeSymbol", frame_symbol },
+	{ "innerWindowID", put_zero },	{ "line", frame_line },
+	{ "column", put_null },		{ NULL, NULL },
+};
+
+static const struct column func_columns[] = {
+	{ "name", func_name },		{ "isJS", put_false },
+	{ "relevantForJS", put_false }, { "resource", func_resource },
+	{ "fileName", func_file },	{ "lineNumber", put_null },
+	{ "columnNumber", put_null },	{ NULL, NULL },
+};
+
+static const struct column symbol_columns[] = {
+	{ "libIndex", symbol_lib },
+	{ "address", symbol_address },
+	{ "name", symbol_name },
+	{ "functionSize", symbol_size },
+	{ NULL, NULL },
+};
+
+static const struct column resource_columns[] = {
+	{ "lib", resource_lib }, { "name", resource_name },
+	{ "host", put_null },	 { "type", resource_type },
+	{ NULL, NULL },
+};
+
+static void table(struct firefox *f, const char *name, size_t n, const struct column *columns)
 {
 	out_puts(f->x->out, ",\n");
 	export_key(f->x->out, name);
 	out_puts(f->x->out, "{\"length\":");
 	out_u64(f->x->out, n, 0);
+	for (; columns->key; columns++)
+		column(f, columns->key, n, columns->put);
+	out_putc(f->x->out, '}');
 }
 
 /* Later tables grow while the earlier ones that refer to them are written. */
 void firefox_tables_end(struct firefox *f)
 {
-	struct out *o = f->x->out;
-	size_t n = f->tree.nodes.n;
-
-	table(f, "stackTable", n);
-	column(f, "frame", n, node_frame);
-	column(f, "prefix", n, node_prefix);
-	out_putc(o, '}');
-	n = f->sites.n;
-	table(f, "frameTable", n);
-	column(f, "address", n, frame_address);
-	column(f, "inlineDepth", n, frame_depth);
-	column(f, "category", n, frame_category);
-	column(f, "subcategory", n, put_zero);
-	column(f, "func", n, frame_func);
-	column(f, "nativeSymbol", n, frame_symbol);
-	column(f, "innerWindowID", n, put_zero);
-	column(f, "line", n, frame_line);
-	column(f, "column", n, put_null);
-	out_putc(o, '}');
-	n = f->funcs.n;
-	table(f, "funcTable", n);
-	column(f, "name", n, func_name);
-	column(f, "isJS", n, put_false);
-	column(f, "relevantForJS", n, put_false);
-	column(f, "resource", n, func_resource);
-	column(f, "fileName", n, func_file);
-	column(f, "lineNumber", n, put_null);
-	column(f, "columnNumber", n, put_null);
-	out_putc(o, '}');
-	n = f->symbols.n;
-	table(f, "nativeSymbols", n);
-	column(f, "libIndex", n, symbol_lib);
-	column(f, "address", n, symbol_address);
-	column(f, "name", n, symbol_name);
-	column(f, "functionSize", n, symbol_size);
-	out_putc(o, '}');
-	n = f->resources.n;
-	table(f, "resourceTable", n);
-	column(f, "lib", n, resource_lib);
-	column(f, "name", n, resource_name);
-	column(f, "host", n, put_null);
-	column(f, "type", n, resource_type);
-	out_putc(o, '}');
+	table(f, "stackTable", f->tree.nodes.n, stack_columns);
+	table(f, "frameTable", f->sites.n, frame_columns);
+	table(f, "funcTable", f->funcs.n, func_columns);
+	table(f, "nativeSymbols", f->symbols.n, symbol_columns);
+	table(f, "resourceTable", f->resources.n, resource_columns);
 }
 
 void firefox_free(struct firefox *f)

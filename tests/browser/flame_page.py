@@ -1,31 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The interactive flame graph in a real browser: every feature, with numbers worked out by hand."""
-import os
-import shutil
-import tempfile
 import time
 
 from browser import CONTROL, Browser, available
-from tap import check, end, has, kymo, same, skip
+from files import Folder
+from tap import check, end, has, same, skip
 
 if available():
     skip("the interactive flame graph", available())
     end()
 
-tmp = tempfile.mkdtemp(prefix="kymo-page-")
+at = Folder("kymo-page-")
+tmp = at.root
 
 
 def page(name, text, *more):
-    files = []
-    for i, t in enumerate([text] if isinstance(text, (str, bytes)) else text):
-        files.append(os.path.join(tmp, f"{name}{i}.folded"))
-        with open(files[-1], "wb") as f:
-            f.write(t if isinstance(t, bytes) else t.encode())
-    out = os.path.join(tmp, name + ".html")
-    r = kymo(["flame", *files, "-o", out, "-q", *more])
-    assert r.code == 0, r
-    return out
+    return at.flame(name, text, ".html", *more)
 
 
 basic = page("basic", """java;main;parse;read_[k] 10
@@ -364,5 +355,5 @@ with Browser(560, 900) as b:
     b.open(basic)
     same("a narrow window: no control is cut off", b.js("return document.documentElement.scrollWidth <= innerWidth"), True)
 
-shutil.rmtree(tmp)
+at.remove()
 end()

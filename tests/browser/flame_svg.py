@@ -1,30 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The SVG flame graph, opened alone and clicked: zoom, search, reset."""
-import os
-import shutil
-import tempfile
 
 from browser import CONTROL, Browser, available
-from tap import check, end, has, kymo, same, skip
+from files import Folder
+from tap import check, end, has, same, skip
 
 if available():
     skip("the SVG flame graph", available())
     end()
 
-tmp = tempfile.mkdtemp(prefix="kymo-svg-")
+at = Folder("kymo-svg-")
+tmp = at.root
 
 
 def draw(name, text, *more):
-    files = []
-    for i, t in enumerate([text] if isinstance(text, (str, bytes)) else text):
-        files.append(os.path.join(tmp, f"{name}{i}.folded"))
-        with open(files[-1], "wb") as f:
-            f.write(t if isinstance(t, bytes) else t.encode())
-    out = os.path.join(tmp, name + ".svg")
-    r = kymo(["flame", *files, "-o", out, "-q", *more])
-    assert r.code == 0, r
-    return out
+    return at.flame(name, text, ".svg", *more)
 
 
 FRAMES = """return [...document.querySelectorAll("#frames > g")].filter((g) => !g.classList.contains("hide")).map((g) => {
@@ -101,5 +92,5 @@ with Browser(1280, 400) as b:
     same("nothing is wrong on the console", b.console(), [])
     same("nothing asked the network", b.requests(), [])
 
-shutil.rmtree(tmp)
+at.remove()
 end()

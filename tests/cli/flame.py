@@ -4,29 +4,14 @@
 import html.parser
 import os
 import re
-import shutil
-import tempfile
 from xml.etree import ElementTree
 
 import page as pages
+from files import Folder
 from tap import SAN, check, end, has, kymo, run, same, KYMO
 
-tmp = tempfile.mkdtemp(prefix="kymo-flame-")
-
-
-def path(name):
-    return os.path.join(tmp, name)
-
-
-def write(name, text):
-    with open(path(name), "wb") as f:
-        f.write(text if isinstance(text, bytes) else text.encode())
-    return path(name)
-
-
-def read(name):
-    with open(path(name), encoding="utf-8") as f:
-        return f.read()
+at = Folder("kymo-flame-")
+tmp, path, write, read = at.root, at.path, at.write, at.read
 
 
 def profile(name):
@@ -250,5 +235,5 @@ if not SAN:
     r = kymo(["flame", "-i", path("deep"), "-o", path("deep.svg")])
     same("all of them drawn", len(frames("deep.svg")), 60002)
 
-shutil.rmtree(tmp)
+at.remove()
 end()

@@ -3,29 +3,14 @@
 """kymo heat: text, SVG and page from points; bad input."""
 import os
 import re
-import shutil
-import tempfile
 from xml.etree import ElementTree
 
 import page
+from files import Folder
 from tap import KYMO, check, end, has, kymo, run, same
 
-tmp = tempfile.mkdtemp(prefix="kymo-heat-")
-
-
-def path(name):
-    return os.path.join(tmp, name)
-
-
-def write(name, text):
-    with open(path(name), "wb") as f:
-        f.write(text if isinstance(text, bytes) else text.encode())
-    return path(name)
-
-
-def read(name):
-    with open(path(name), encoding="utf-8") as f:
-        return f.read()
+at = Folder("kymo-heat-")
+tmp, path, write, read = at.root, at.path, at.write, at.read
 
 
 def points(name):
@@ -91,11 +76,11 @@ for name, bad, part in [("bad1", "1 2\nx\n", "bad1:2: no time and value"), ("bad
     r = kymo(["heat", "-i", write(name, bad), "-o", path("x.html")])
     check(f"refused: {part}", r.code == 1 and part in r.err, r)
 check("and no file is left", not os.path.exists(path("x.html")))
-for args, part in [(["heat"], "what should be drawn"), (["heat", file, file], "one file"), (["heat", file, "-o", path("x.jpg")], ".html or .svg"),
+for args, part in [(["heat"], "what should be drawn"), (["heat", file, file], "too many files"), (["heat", file, "-o", path("x.jpg")], ".html or .svg"),
                    (["heat", file, "--time-unit", "h"], "--time-unit is"), (["heat", file, "--min", "x", "-o", path("x.svg")], "--min wants"),
                    (["heat", file, "--min", "50", "--max", "10", "-o", path("x.svg")], "ends before it begins"), (["heat", file, "--width", "5"], "pixels wide")]:
     r = kymo(args)
     check(f"refused: {part}", r.code == 1 and part in r.err, r)
 
-shutil.rmtree(tmp)
+at.remove()
 end()
