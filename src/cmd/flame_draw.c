@@ -22,6 +22,21 @@ static uint64_t samples(const struct stacks *s, uint32_t type)
 	return n;
 }
 
+/* Different stacks that entries have; those that others took the place of do not count. */
+static size_t used_stacks(const struct stacks *s)
+{
+	AUTO_FREE bool *used = mem_alloc(s->stacks.n + 1);
+	size_t n = 0;
+
+	vec_each (&s->entries, en) {
+		if (en->stack >= s->stacks.n)
+			continue;
+		n += !used[en->stack];
+		used[en->stack] = true;
+	}
+	return n;
+}
+
 static int read_palette(struct flame_palette *p, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
@@ -186,7 +201,7 @@ static void say_written(const struct flame_args *a, const struct picture_input *
 		command_note("wrote %s: %s samples", a->output, n);
 	else
 		command_note("wrote %s: %s samples, %zu different stacks%s", a->output, n,
-			     in->side[0].stacks.n, in->two ? ", compared" : "");
+			     used_stacks(&in->side[0]), in->two ? ", compared" : "");
 }
 
 /* On and off the CPU can be added where both are ns; other events are left out. */

@@ -61,6 +61,26 @@ whole = int(re.search(r"<title>all \(([\d,]+) n", text("wall.svg"))[1].replace("
 same("whose sum is that of both", whole, total(on) + total(off))
 check("threads are its lowest frames", re.search(r"<title>waits-\d+/\d+ \(", text("wall.svg")))
 
+r = kymo(["record", "-q", "-e", "dummy", "--off-cpu", "--wakers", "-o", path("k.data"), "--", WAITS, "30", "3"], timeout=120)
+kymo(["flame", "--off-cpu", "-i", path("k.data"), "-o", path("k-off.folded")])
+kymo(["flame", "--wakers", "-i", path("k.data"), "-o", path("k.folded")])
+ended = text("k.folded")
+same("--wakers: as long as the waits", total(ended), total(text("k-off.folded")))
+for wait, by in (("in_pipe", r"\[woken by waits\];.*;feed_pipe;"), ("in_futex", r"\[woken by waits\];.*;wake_futex;"), ("in_sleep", r"\[woken by interrupt\];")):
+    lines = [x for x in ended.splitlines() if wait in x]
+    long = sum(int(x.rsplit(" ", 1)[1]) for x in lines if re.search(wait + ";.*;" + by, x))
+    check(f"--wakers: {wait} was ended by", long >= 0.5 * total(ended, wait) > 0, lines)
+r = kymo(["flame", "--wakers", "-i", path("k.data"), "-o", path("k.svg")])
+fills = {name: [tuple(map(int, c)) for c in re.findall(rf"<title>{name} [^<]*</title><rect [^>]*fill=\"rgb\((\d+),(\d+),(\d+)\)", text("k.svg"))]
+         for name in ("in_pipe", "feed_pipe")}
+check("--wakers: the wait is blue", fills["in_pipe"] and all(b > g + 40 for _, g, b in fills["in_pipe"]), fills)
+check("--wakers: who ended it is aqua", fills["feed_pipe"] and all(abs(b - g) < 20 and g > r_ + 40 for r_, g, b in fills["feed_pipe"]), fills)
+stacks = [int(re.search(r"(\d+) different stacks", x.err)[1]) for x in (r, kymo(["flame", "--wakers", "-i", path("k.data"), "-o", path("again.folded")]))]
+same("as many stacks in the picture as in the text", stacks[0], stacks[1])
+kymo(["flame", "--wakers", "-i", path("k.data"), "-o", path("k.html")])
+head, _ = page.unpack(path("k.html"))
+check("--wakers: a page tells waits and wakers apart", {6, 7} <= set(head["funcs"]["kind"]), set(head["funcs"]["kind"]))
+
 kymo(["record", "-q", "-g", "-e", "sched:sched_switch,sched:sched_waking", "-a", "-o", path("s.data"), "--", WAITS, "30", "3"], timeout=120)
 r = kymo(["flame", "--off-cpu", "-i", path("s.data"), "-o", path("s.folded")])
 lines = "".join(x + "\n" for x in text("s.folded").splitlines() if x.startswith("waits"))
