@@ -205,9 +205,53 @@ FIREFOX_COLUMNS = {
 }
 
 
-def firefox_faults(f):
-    """What is wrong with a processed profile, as far as its tables can tell."""
+# What the viewer's own types (src/types/profile.ts) say must be there.
+NUMBER, TEXT, NONE = (int, float), str, type(None)
+FIREFOX_FIELDS = {
+    "profile": {"meta": dict, "libs": list, "shared": dict, "threads": list},
+    "meta": {"interval": NUMBER, "startTime": NUMBER, "processType": int, "product": TEXT, "stackwalk": int, "version": int,
+             "preprocessedProfileVersion": int, "markerSchema": list, "categories": list, "sampleUnits": dict, "symbolicated": bool},
+    "lib": {"arch": TEXT, "name": TEXT, "path": TEXT, "debugName": TEXT, "debugPath": TEXT, "breakpadId": TEXT, "codeId": (TEXT, NONE)},
+    "thread": {"processType": TEXT, "processStartupTime": NUMBER, "processShutdownTime": (*NUMBER, NONE), "registerTime": NUMBER,
+               "unregisterTime": (*NUMBER, NONE), "pausedRanges": list, "name": TEXT, "isMainThread": bool, "pid": TEXT, "tid": (int, TEXT),
+               "samples": dict, "markers": dict, "stackTable": dict, "frameTable": dict, "funcTable": dict, "resourceTable": dict, "nativeSymbols": dict},
+    "schema": {"name": TEXT, "display": list, "fields": list},
+    "field": {"key": TEXT, "format": TEXT},
+}
+FIREFOX_COLORS = set("transparent purple green orange yellow lightblue blue brown magenta red lightred darkgrey grey".split())
+FIREFOX_FORMATS = set("url file-path sanitized-string string unique-string flow-id terminating-flow-id duration time seconds milliseconds microseconds "
+                      "nanoseconds bytes percentage integer decimal hex pid tid list".split())
+FIREFOX_PLACES = set("marker-chart marker-table timeline-overview timeline-memory timeline-ipc timeline-fileio stack-chart".split())
+
+
+def firefox_types(f):
     bad = []
+
+    def fits(kind, x):
+        for key, want in FIREFOX_FIELDS[kind].items():
+            if key not in x or not isinstance(x[key], want):
+                bad.append(f"{kind}.{key}")
+
+    fits("profile", f)
+    fits("meta", f["meta"])
+    for kind, found in (("lib", f["libs"]), ("thread", f["threads"]), ("schema", f["meta"]["markerSchema"])):
+        for x in found:
+            fits(kind, x)
+    for s in f["meta"]["markerSchema"]:
+        for x in s["fields"]:
+            fits("field", x)
+            if x["format"] not in FIREFOX_FORMATS:
+                bad.append(f"format {x['format']}")
+        if not set(s["display"]) <= FIREFOX_PLACES:
+            bad.append(f"display {s['display']}")
+    if not {c["color"] for c in f["meta"]["categories"]} <= FIREFOX_COLORS:
+        bad.append("colours")
+    return bad
+
+
+def firefox_faults(f):
+    """What is wrong with a processed profile, as far as its types and its tables can tell."""
+    bad = firefox_types(f)
     strings, libs, cats = f["shared"]["stringArray"], f["libs"], f["meta"]["categories"]
     if not any(c["color"] == "grey" for c in cats) or not all(c["subcategories"][0] == "Other" for c in cats):
         bad.append("categories")
