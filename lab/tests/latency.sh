@@ -68,7 +68,7 @@ fi
 if has_tracer blk && [ -e /sys/block/vda/trace/enable ]; then
 	check "record -p blk" kymo ftrace record -q -p blk -o b.dat sh -c \
 		'echo 1 >/sys/block/vda/trace/enable; dd if=/dev/vda of=/dev/null bs=4k count=8 iflag=direct 2>/dev/null; echo 0 >/sys/block/vda/trace/enable'
-	like "blk" "$(kymo ftrace report -i b.dat 2>&1)" 'blktrace: .*25[0-9],0    Q   R [0-9]+ . 8 .dd.'
+	like "blk" "$(kymo ftrace report -i b.dat 2>&1)" 'blktrace: .*25[0-9],0    Q +RS? [0-9]+ . 8 .dd.'
 	same "blk, as numbers" b.dat -N # with its plugin trace-cmd shows no more
 	clean blk
 fi

@@ -10,7 +10,7 @@ extern const struct command cmd_ftrace_clear;
 extern const struct command cmd_ftrace_extract;
 extern const struct command cmd_ftrace_hist;
 extern const struct command cmd_ftrace_list;
-extern const struct command cmd_ftrace_mark;
+extern const struct command cmd_ftrace_mark, cmd_ftrace_convert;
 extern const struct command cmd_ftrace_mem;
 extern const struct command cmd_ftrace_options;
 extern const struct command cmd_ftrace_profile;

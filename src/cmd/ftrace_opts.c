@@ -231,8 +231,24 @@ ON(ftrace_on_remote)
 	(void)value;
 	(void)unset;
 	(void)args;
-	err_set(e, EOPNOTSUPP, "-%c: this kymo traces this machine only", o->letter);
-	return err_hint(e, "run kymo ftrace record there and copy the file");
+	err_set(e, EOPNOTSUPP, "-%c: kymo has no remote recording yet: it traces this machine only",
+		o->letter);
+	return err_hint(
+		e, "run kymo ftrace record there and copy the file, or pipe what stream prints: "
+		   "ssh HOST kymo ftrace stream -e EVENT");
+}
+
+void ftrace_args_usual(struct ftrace_args *a)
+{
+	static const char *const usual[] = { "sched:sched_switch",     "sched:sched_wakeup",
+					     "sched:sched_wakeup_new", "irq:irq_handler_entry",
+					     "irq:irq_handler_exit",   "irq:softirq_entry",
+					     "irq:softirq_exit" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
+		vec_push(&ftrace_args_buffer(a)->events,
+			 (struct ftrace_event_opt){ .name = usual[i] });
+	a->any_option = true;
 }
 
 int ftrace_args_check(struct ftrace_args *a, struct err *e)

@@ -65,6 +65,8 @@ opt_fn ftrace_on_event, ftrace_on_filter, ftrace_on_trigger, ftrace_on_tracer, f
 
 /* The first buffer is there; all options find one. Call before parsing is over: it is cheap. */
 struct ftrace_buffer_opt *ftrace_args_buffer(struct ftrace_args *a);
+/* What a profile is made of: scheduling and interrupts. */
+void ftrace_args_usual(struct ftrace_args *a);
 int ftrace_args_check(struct ftrace_args *a, struct err *e);
 void ftrace_args_free(struct ftrace_args *a);
 

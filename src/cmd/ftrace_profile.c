@@ -295,15 +295,10 @@ static int add_event(void *ctx, const char *part, size_t n)
 /* What is traced unless -S: scheduling and interrupts; and what hooks need. */
 static int add_events(args_t *a, struct err *e)
 {
-	static const char *const usual[] = { "sched:sched_switch",     "sched:sched_wakeup",
-					     "sched:sched_wakeup_new", "irq:irq_handler_entry",
-					     "irq:irq_handler_exit",   "irq:softirq_entry",
-					     "irq:softirq_exit" };
 	int r = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(usual) && !a->only_named; i++)
-		vec_push(&ftrace_args_buffer(&a->t)->events,
-			 (struct ftrace_event_opt){ .name = usual[i] });
+	if (!a->only_named)
+		ftrace_args_usual(&a->t);
 	vec_each (&a->p.hooks, h) {
 		char *both = NULL;
 

@@ -14,6 +14,7 @@
 struct ftrace_record_args {
 	struct ftrace_args t; /* first: the shared options expect it there */
 	int seconds;
+	bool profile, poll;
 };
 
 typedef struct ftrace_record_args args_t;
@@ -26,7 +27,10 @@ static const struct opt opts[] = {
 	OPT_U64('m', "max-size", "KB", t.max_kb, "keep the newest KB of each CPU"),
 	OPT_U64('s', "sleep", "US", t.sleep_us, "look for pages each US microseconds"),
 	OPT_INT('r', "priority", "PRIO", t.priority, "real-time priority of the recording threads"),
+	OPT_FLAG(0, "poll", poll, "never wait for pages, look each millisecond (or -s US)"),
 	OPT_INT(0, "duration", "SECONDS", seconds, "stop after so many seconds"),
+	OPT_FLAG(0, "profile", profile,
+		 "what report --profile needs as well: scheduling and interrupts; -T adds stacks"),
 	OPT_FLAG('k', "keep", t.keep_buffers,
 		 "leave instances and settings as they are at the end"),
 	OPT_FLAG(0, "date", t.date, "show the time of day in reports"),
@@ -42,8 +46,10 @@ static const struct opt opts[] = {
 	OPT_INT(0, "file-version", "6|7", t.version, "of trace.dat (default: 7)"),
 	OPT_STR_C(0, "temp", "DIR", t.temp, "where pages are kept until the end", "@dirs"),
 	OPT_FLAG('q', "quiet", t.quiet, "say nothing but errors"),
-	OPT_FN('A', "agent", "GUEST", ftrace_on_remote, "not supported"),
-	OPT_FN('N', "network", "HOST:PORT", ftrace_on_remote, "not supported"),
+	OPT_FN('A', "agent", "GUEST", ftrace_on_remote,
+	       "refused: there is no remote recording yet"),
+	OPT_FN('N', "network", "HOST:PORT", ftrace_on_remote,
+	       "refused: there is no remote recording yet"),
 	OPT_END,
 };
 
@@ -55,6 +61,10 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	AUTO_FREE char **command = NULL;
 	int r;
 
+	if (a->profile)
+		ftrace_args_usual(&a->t);
+	if (a->poll && !a->t.sleep_us)
+		a->t.sleep_us = 1000;
 	if (!a->t.any_option) {
 		err_set(e, EINVAL, "what shall be traced?");
 		return err_hint(e, "name events (-e sched) or a tracer (-p function -l 'vfs_*')");

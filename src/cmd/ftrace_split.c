@@ -12,16 +12,15 @@
 #include "base/vec.h"
 #include "cmd/command.h"
 #include "cmd/ftrace.h"
+#include "cmd/ftrace_copy.h"
 #include "cmd/input.h"
 #include "store/ringbuf_write.h"
-#include "store/tracedat.h"
-#include "store/tracedat_write.h"
 
 struct split_args {
 	const char *input, *output;
 	uint64_t seconds, ms, us, events, pages;
 	int cpu;
-	bool repeat, one_cpu;
+	bool repeat, one_cpu, each_cpu;
 };
 
 typedef struct split_args args_t;
@@ -48,8 +47,9 @@ static const struct opt opts[] = {
 	OPT_U64('m', "milliseconds", "N", ms, "so many milliseconds"),
 	OPT_U64('u', "microseconds", "N", us, "so many microseconds"),
 	OPT_U64('e', "events", "N", events, "so many events"),
-	OPT_U64('p', "pages", "N", pages, "so many pages of a CPU"),
+	OPT_U64('p', "pages", "N", pages, "so many pages, of all CPUs together"),
 	OPT_FN('C', "cpu", "CPU", on_cpu, "only this CPU"),
+	OPT_FLAG('c', "each-cpu", each_cpu, "count (-e, -p) for each CPU by itself"),
 	OPT_FLAG('r', "repeat", repeat, "again and again, up to the end"),
 	OPT_END,
 };
@@ -100,106 +100,27 @@ static int part_open(struct part *p, const struct tracedat *t, struct err *e)
 	return 0;
 }
 
-static void add_formats(const struct tracedat *t, struct strbuf *ftrace, struct strbuf *formats)
-{
-	uint32_t n = 0, systems = 0;
-	AUTO_STRBUF own = { 0 }, others = { 0 };
-
-	for (size_t i = 0; i < t->n_formats; i++) {
-		const struct tracedat_format *f = &t->formats[i];
-		bool first = true;
-		uint32_t count = 0;
-		uint64_t size = f->size;
-
-		if (strcmp(f->system, "ftrace") == 0) {
-			strbuf_add(&own, (const char *)&size, 8);
-			strbuf_add(&own, f->text, f->size);
-			n++;
-			continue;
-		}
-		for (size_t k = 0; k < i && first; k++)
-			first = strcmp(t->formats[k].system, f->system) != 0;
-		if (!first)
-			continue;
-		for (size_t k = i; k < t->n_formats; k++)
-			count += strcmp(t->formats[k].system, f->system) == 0;
-		strbuf_add(&others, f->system, strlen(f->system) + 1);
-		strbuf_add(&others, (const char *)&count, 4);
-		for (size_t k = i; k < t->n_formats; k++)
-			if (strcmp(t->formats[k].system, f->system) == 0) {
-				size = t->formats[k].size;
-				strbuf_add(&others, (const char *)&size, 8);
-				strbuf_add(&others, t->formats[k].text, t->formats[k].size);
-			}
-		systems++;
-	}
-	strbuf_add(ftrace, (const char *)&n, 4);
-	strbuf_add(ftrace, strbuf_str(&own), own.n);
-	strbuf_add(formats, (const char *)&systems, 4);
-	strbuf_add(formats, strbuf_str(&others), others.n);
-}
-
 /* Write the part and end it. */
-static int part_close(struct part *p, const struct source *s, const char *path, bool keep,
-		      struct err *e)
+static int part_close(struct part *p, const struct source *s, const char *path, struct err *e)
 {
-	const struct tracedat *t = tracedat_of(s);
-	struct tracedat_out o = { .version = t->version,
-				  .compression = t->version == 6 ? "none" : t->compression,
-				  .page_size = t->page_size,
-				  .n_cpus = t->n_cpus,
-				  .uname = t->uname,
-				  .tool = t->tool,
-				  .trace_id = t->trace_id };
-	struct tracedat_out_buffer *buffers = mem_alloc((t->n_buffers + 1) * sizeof(*buffers));
-	struct tracedat_out_cpu *cpus = mem_alloc((lanes(t) + 1) * sizeof(*cpus));
-	AUTO_FREE char *clocks =
-		mem_printf("[%s]\n", t->n_buffers && *t->buffers[0].clock ? t->buffers[0].clock
-				     : *t->clock			  ? t->clock
-									  : "local");
-	AUTO_FREE char *date =
-		t->has_date ? mem_printf("0x%llx", (long long)t->time_offset / 1000) : NULL;
-	size_t at = 0;
+	struct ftrace_copy c;
 	int r = 0;
 
-	for (size_t i = 0; i < t->n_buffers; i++) {
-		buffers[i] = (struct tracedat_out_buffer){ .name = t->buffers[i].name,
-							   .clock = *t->buffers[i].clock
-									    ? t->buffers[i].clock
-									    : "local",
-							   .page_size = t->buffers[i].page_size,
-							   .cpus = &cpus[at],
-							   .n_cpus = t->buffers[i].n_cpus };
-		for (size_t k = 0; k < t->buffers[i].n_cpus; k++, at++) {
-			int one = p->cpu[at].page ? ringbuf_writer_end(&p->cpu[at]) : 0;
+	ftrace_copy_head(s, &c);
+	for (size_t i = 0; i < c.n_cpus; i++) {
+		int one = p->cpu[i].page ? ringbuf_writer_end(&p->cpu[i]) : 0;
 
-			r = one < 0 ? err_set(e, -one, "cannot keep pages: %s", strerror(-one)) : r;
-			cpus[at] = (struct tracedat_out_cpu){ .cpu = t->buffers[i].cpus[k].cpu,
-							      .fd = p->fd[at],
-							      .size = p->cpu[at].size,
-							      .older_fd = -1 };
-		}
+		r = one < 0 ? err_set(e, -one, "cannot keep pages: %s", strerror(-one)) : r;
+		c.cpus[i].fd = p->fd[i];
+		c.cpus[i].size = p->cpu[i].size;
 	}
-	strbuf_add(&o.header, t->header, t->header_size);
-	add_formats(t, &o.ftrace, &o.formats);
-	strbuf_add(&o.kallsyms, s->trace->info.kallsyms ? s->trace->info.kallsyms : "",
-		   s->trace->info.kallsyms_size);
-	strbuf_add(&o.printk, t->printk ? t->printk : "", t->printk_size);
-	strbuf_add(&o.cmdlines, t->cmdlines ? t->cmdlines : "", t->cmdlines_size);
-	strbuf_add(&o.tgids, t->tgids ? t->tgids : "", t->tgids_size);
-	o.clocks = clocks;
-	o.date = date;
-	o.buffers = buffers;
-	o.n_buffers = t->n_buffers;
-	if (r >= 0 && keep)
-		r = tracedat_write(path, &o, e);
-	if (r >= 0 && keep)
+	if (r >= 0)
+		r = tracedat_write(path, &c.o, e);
+	if (r >= 0)
 		command_note("wrote %s with %llu events", path, (unsigned long long)p->events);
-	for (size_t i = 0; i < at; i++)
+	for (size_t i = 0; i < c.n_cpus; i++)
 		close(p->fd[i]);
-	tracedat_out_free(&o);
-	free(buffers);
-	free(cpus);
+	ftrace_copy_free(&c);
 	free(p->cpu);
 	free(p->fd);
 	*p = (struct part){ 0 };
@@ -232,14 +153,76 @@ static int end_part(struct splitting *x, struct err *e)
 	AUTO_FREE char *path = mem_printf("%s.%u", x->output, x->files);
 
 	x->open = false;
-	return part_close(&x->part, x->s, path, true, e);
+	return part_close(&x->part, x->s, path, e);
 }
 
-static bool full(const struct splitting *x, uint64_t time, size_t lane)
+static uint64_t pages_of(const struct splitting *x)
+{
+	size_t n = lanes(tracedat_of(x->s));
+	uint64_t pages = 0;
+
+	for (size_t i = 0; i < n; i++)
+		pages += x->part.cpu[i].pages;
+	return pages;
+}
+
+static bool full(const struct splitting *x, uint64_t time)
 {
 	return (x->window && time >= x->began + x->window) ||
 	       (x->a->events && x->part.events >= x->a->events) ||
-	       (x->a->pages && x->part.cpu[lane].pages >= x->a->pages);
+	       (x->a->pages && pages_of(x) >= x->a->pages);
+}
+
+static bool skipped(const struct splitting *x, const struct tracedat_record *rec, uint64_t time)
+{
+	return time < x->from || time > x->to || (x->a->one_cpu && rec->cpu != (uint32_t)x->a->cpu);
+}
+
+/*
+ * -c: the n-th file has the n-th share of every CPU, which may be of quite other times. One walk
+ * for each; false when there was nothing more.
+ */
+static int split_share(struct splitting *x, uint64_t share, struct err *e)
+{
+	const struct tracedat *t = tracedat_of(x->s);
+	struct tracedat_walk *w = tracedat_walk_new(x->s, SIZE_MAX, NULL, NULL);
+	AUTO_FREE uint64_t *seen = mem_alloc((lanes(t) + 1) * sizeof(*seen));
+	struct tracedat_record rec;
+	int r = 0;
+
+	while (r >= 0 && tracedat_walk_next(w, &rec)) {
+		uint64_t time = tracedat_time(t, rec.r.time), n;
+		size_t lane = lane_of(t, rec.buffer, rec.cpu);
+
+		if (lane == SIZE_MAX || skipped(x, &rec, time))
+			continue;
+		seen[lane] += x->a->events || rec.r.first;
+		n = seen[lane] ? seen[lane] - 1 : 0;
+		if (n / (x->a->events ? x->a->events : x->a->pages) != share)
+			continue;
+		if (!x->open)
+			r = next_part(x, time, e);
+		if (r >= 0) {
+			ringbuf_writer_add(&x->part.cpu[lane], rec.r.time, rec.r.data, rec.r.size);
+			x->part.events++;
+		}
+	}
+	tracedat_walk_free(w);
+	if (!x->open || r < 0)
+		return r;
+	r = end_part(x, e);
+	return r < 0 ? r : 1;
+}
+
+static int split_each(struct splitting *x, struct err *e)
+{
+	int r = 1;
+
+	for (uint64_t share = 0; r > 0 && (!share || x->a->repeat); share++)
+		r = split_share(x, share, e);
+	if (r >= 0 && !x->files)
+		return err_set(e, ENODATA, "no event lies in that time");
+	return r;
 }
 
 static int split(struct splitting *x, struct err *e)
@@ -253,12 +236,11 @@ static int split(struct splitting *x, struct err *e)
 		uint64_t time = tracedat_time(t, rec.r.time);
 		size_t lane = lane_of(t, rec.buffer, rec.cpu);
 
-		if (time < x->from || lane == SIZE_MAX ||
-		    (x->a->one_cpu && rec.cpu != (uint32_t)x->a->cpu))
-			continue;
 		if (time > x->to)
 			break;
-		if (x->open && full(x, time, lane)) {
+		if (lane == SIZE_MAX || skipped(x, &rec, time))
+			continue;
+		if (x->open && full(x, time)) {
 			r = end_part(x, e);
 			if (!x->a->repeat)
 				break;
@@ -311,7 +293,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (tracedat_of(x.s)->swap)
 		r = err_set(e, EOPNOTSUPP, "a recording of the other endian cannot be split here");
 	else
-		r = split(&x, e);
+		r = a->each_cpu && (a->events || a->pages) ? split_each(&x, e) : split(&x, e);
 	input_warn(x.s);
 	source_close(x.s);
 	return r < 0 ? r : 0;

@@ -289,6 +289,8 @@ static void print_kinds(const struct timing *t)
 		const struct kind *k = &t->kinds.data[order[i]];
 		char sum[32], mean[32], max[32];
 
+		if (!k->n) /* seen to begin only */
+			continue;
 		put_ns(k->sum, sum, sizeof(sum));
 		put_ns(k->sum / k->n, mean, sizeof(mean));
 		put_ns(k->max, max, sizeof(max));

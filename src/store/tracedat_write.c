@@ -254,8 +254,9 @@ static void common_options(struct writer *w, struct strbuf *b)
 	add_option(b, TRACEDAT_VERSION, o->tool, strlen(o->tool) + 1);
 	add_option(b, TRACEDAT_TRACEID, &id, sizeof(id));
 	for (size_t i = 0; o->n_buffers && o->buffers[0].stats && i < o->buffers[0].n_cpus; i++)
-		add_option(b, TRACEDAT_CPUSTAT, strbuf_str(&o->buffers[0].stats[i]),
-			   o->buffers[0].stats[i].n + 1);
+		if (o->buffers[0].stats[i].n)
+			add_option(b, TRACEDAT_CPUSTAT, strbuf_str(&o->buffers[0].stats[i]),
+				   o->buffers[0].stats[i].n + 1);
 }
 
 /* The table of a buffer, to be filled once its pages are written. */

@@ -93,6 +93,9 @@ r = kymo("ftrace split -i t.dat -e 100 -r")
 same("split makes three files", r.err.count("with 100 events"), 3)
 parts = sum(kymo(f"ftrace report -i t.dat.{i}").out.count("sys_enter_getppid:") for i in (1, 2, 3))
 same("with all events in them", parts, 300)
+r = kymo("ftrace split -i t.dat -o each -e 10 -c")
+n = kymo("ftrace report -i each.1").out.count("sys_enter_getppid:")
+check("split -c takes so many of each CPU", n % 10 == 0 and 10 <= n <= 10 * (os.cpu_count() or 1), r)
 r = kymo(f"ftrace record -q -m 16 -o m.dat -e syscalls -F -- {KNOWN} getppid=20000", timeout=120)
 out = kymo("ftrace report -i m.dat").out
 check("-m keeps the newest events only", 0 < out.count("sys_enter_getppid:") < 20000 and "sys_enter_exit_group" in out, out[-500:])
@@ -135,6 +138,8 @@ for args, code, words in [
         ("ftrace record -e no_such_event true", 1, ["there is no event", "hint:"]),
         ("ftrace record -e sched_swich true", 1, ["did you mean sched_switch"]),
         ("ftrace record -p no_such_tracer true", 1, ["has no tracer", "hint:"]),
+        ("ftrace record -A guest -e sched true", 129, ["no remote recording", "hint:"]),
+        ("ftrace convert -i t.dat", 1, ["where shall it go?", "hint:"]),
         ("ftrace record true", 1, ["what shall be traced?", "hint:"]),
         ("ftrace record -f x==1 -e sched true", 129, ["belongs behind the -e"]),
         ("ftrace record -e sched -l vfs_read true", 1, ["nothing traces functions", "-p function"]),

@@ -90,6 +90,12 @@ for opts, which in OPTIONS:
         if re.search(which, f) and not (SAN and which == "." and f[-1] == "6"):
             compare(f"{f}: report {opts}".strip(), f"{DIR}/{f}.dat", words(opts))
 
+# A file written anew in the other version, or packed otherwise, says the same to trace-cmd.
+for f, how in [("sched7", "--file-version 6"), ("inst6", "--compression zstd"), ("func", "--compression none"), ("graph6", "--file-version 7")]:
+    r = run([KYMO, "ftrace", "convert", "-q", "-i", f"{DIR}/{f}.dat", "-o", f"{DIR}/converted.dat", *how.split()])
+    want, got = (texts(["trace-cmd", "report", "-i", f"{DIR}/{x}.dat"])[1] for x in (f, "converted"))
+    check(f"{f}: convert {how}", r.code == 0 and len(want) > 1000 and want == got, r)
+
 if os.geteuid() == 0 and not SAN:
     for i, opts in enumerate(RECORD):
         path = f"{DIR}/own{i}.dat"
