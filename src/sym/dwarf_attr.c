@@ -172,92 +172,14 @@ bool dwarf_value_addr(const struct unit *u, const struct value *v, uint64_t *ret
 	return v->kind == VALUE_ADDR;
 }
 
-/* DWARF 2 to 4: pairs, with a base that starts as the unit's and may be set.
- */
-static void old_ranges(const struct unit *u, uint64_t offset, dwarf_range_fn *fn, void *ctx)
-{
-	const struct unit *owner = u->skeleton ? u->skeleton : u;
-	struct bytes b;
-	uint64_t base = owner->low_pc, max = u->addr_size == 4 ? UINT32_MAX : UINT64_MAX;
-
-	if (u->skeleton)
-		offset += owner->gnu_ranges_base;
-	b = dwarf_bytes(owner->f, SEC_RANGES, offset);
-	for (;;) {
-		uint64_t lo = bytes_uint(&b, u->addr_size), hi = bytes_uint(&b, u->addr_size);
-
-		if (b.bad || (!lo && !hi))
-			return;
-		if (lo == max)
-			base = hi;
-		else if (!fn(ctx, base + lo, base + hi))
-			return;
-	}
-}
-
-/* DWARF 5: coded entries. */
-static void new_ranges(const struct unit *u, uint64_t offset, dwarf_range_fn *fn, void *ctx)
-{
-	enum { END, BASEX, STARTX_ENDX, STARTX_LEN, OFFSET_PAIR, BASE, START_END, START_LEN };
-	struct bytes b = dwarf_bytes(u->f, SEC_RNGLISTS, offset);
-	uint64_t base = u->skeleton ? u->skeleton->low_pc : u->low_pc, lo, hi;
-
-	for (;;) {
-		bool ok = true;
-
-		switch (bytes_u8(&b)) {
-		case BASEX: ok = dwarf_addrx(u, bytes_uleb(&b), &base); goto next;
-		case BASE: base = bytes_uint(&b, u->addr_size); goto next;
-		case STARTX_ENDX:
-			ok = dwarf_addrx(u, bytes_uleb(&b), &lo);
-			ok &= dwarf_addrx(u, bytes_uleb(&b), &hi);
-			break;
-		case STARTX_LEN:
-			ok = dwarf_addrx(u, bytes_uleb(&b), &lo);
-			hi = bytes_uleb(&b);
-			if (ok)
-				hi += lo;
-			break;
-		case OFFSET_PAIR:
-			lo = base + bytes_uleb(&b);
-			hi = base + bytes_uleb(&b);
-			break;
-		case START_END:
-			lo = bytes_uint(&b, u->addr_size);
-			hi = bytes_uint(&b, u->addr_size);
-			break;
-		case START_LEN:
-			lo = bytes_uint(&b, u->addr_size);
-			hi = lo + bytes_uleb(&b);
-			break;
-		case END:
-		default: return;
-		}
-		if (b.bad || !ok || !fn(ctx, lo, hi))
-			return;
-	next:
-		if (b.bad || !ok)
-			return;
-	}
-}
-
 static void range_list(struct unit *u, const struct value *v, dwarf_range_fn *fn, void *ctx)
 {
-	if (u->version < 5) {
-		old_ranges(u, v->v, fn, ctx);
-	} else if (v->kind == VALUE_RNGX) {
-		struct bytes b = dwarf_bytes(u->f, SEC_RNGLISTS, u->rng_base);
-		uint64_t offset;
+	struct dwarf_list l;
+	uint64_t lo, hi;
 
-		if (v->v > UINT32_MAX)
-			return;
-		bytes_skip(&b, v->v * u->offset_size);
-		offset = bytes_uint(&b, u->offset_size);
-		if (!b.bad)
-			new_ranges(u, u->rng_base + offset, fn, ctx);
-	} else {
-		new_ranges(u, v->v, fn, ctx);
-	}
+	dwarf_list_open(&l, u, v, false);
+	while (dwarf_list_next(&l, &lo, &hi, NULL) && fn(ctx, lo, hi))
+		;
 }
 
 bool dwarf_ranges(struct unit *u, const struct pc_attrs *a, dwarf_range_fn *fn, void *ctx)

@@ -319,6 +319,17 @@ struct pc_attrs {
 	struct value low, high, ranges;
 };
 /* Calls fn for every range; returns false when there was none. fn's false ends it. */
+/* A list of ranges, or of locations: an expression with each range. v is the attribute's value. */
+struct dwarf_list {
+	struct unit *u;
+	struct bytes b;
+	uint64_t base;
+	bool locations;
+};
+void dwarf_list_open(struct dwarf_list *l, struct unit *u, const struct value *v, bool locations);
+/* false at its end, or where it makes no sense. expr: of a location; NULL for ranges. */
+bool dwarf_list_next(struct dwarf_list *l, uint64_t *lo, uint64_t *hi, struct bytes *expr);
+
 typedef bool dwarf_range_fn(void *ctx, uint64_t lo, uint64_t hi);
 bool dwarf_ranges(struct unit *u, const struct pc_attrs *a, dwarf_range_fn *fn, void *ctx);
 

@@ -259,119 +259,18 @@ static const char *expression(const struct here *h, struct bytes b, struct dwarf
 	return NULL;
 }
 
-/* One entry of a location list: its range, and b behind its expression. */
+/* One entry of a location list: its range, and its expression. */
 typedef bool entry_fn(void *ctx, uint64_t lo, uint64_t hi, struct bytes expr);
-
-static void old_list(struct unit *u, uint64_t offset, entry_fn *fn, void *ctx)
-{
-	const struct unit *owner = u->skeleton ? u->skeleton : u;
-	struct bytes b = dwarf_locations(u->f, SEC_LOC, offset);
-	uint64_t base = owner->low_pc, max = u->addr_size == 4 ? UINT32_MAX : UINT64_MAX;
-
-	while (!b.bad) {
-		uint64_t lo = bytes_uint(&b, u->addr_size), hi = bytes_uint(&b, u->addr_size);
-		struct bytes expr;
-		uint64_t len;
-
-		if (b.bad || (!lo && !hi))
-			return;
-		if (lo == max) {
-			base = hi;
-			continue;
-		}
-		len = bytes_u16(&b);
-		expr = b;
-		bytes_skip(&b, len);
-		expr.end = b.p;
-		if (b.bad || !fn(ctx, base + lo, base + hi, expr))
-			return;
-	}
-}
-
-static void new_list(struct unit *u, uint64_t offset, entry_fn *fn, void *ctx)
-{
-	enum {
-		END,
-		BASEX,
-		STARTX_ENDX,
-		STARTX_LEN,
-		OFFSET_PAIR,
-		DEFAULT,
-		BASE,
-		START_END,
-		START_LEN,
-		VIEW
-	};
-	struct bytes b = dwarf_locations(u->f, SEC_LOCLISTS, offset);
-	uint64_t base = u->skeleton ? u->skeleton->low_pc : u->low_pc, lo = 0, hi = 0, len;
-
-	while (!b.bad) {
-		struct bytes expr;
-		bool ok = true;
-
-		switch (bytes_u8(&b)) {
-		case BASEX: ok = dwarf_addrx(u, bytes_uleb(&b), &base); goto next;
-		case BASE: base = bytes_uint(&b, u->addr_size); goto next;
-		case VIEW:
-			bytes_uleb(&b);
-			bytes_uleb(&b);
-			goto next;
-		case STARTX_ENDX:
-			ok = dwarf_addrx(u, bytes_uleb(&b), &lo);
-			ok &= dwarf_addrx(u, bytes_uleb(&b), &hi);
-			break;
-		case STARTX_LEN:
-			ok = dwarf_addrx(u, bytes_uleb(&b), &lo);
-			hi = lo + bytes_uleb(&b);
-			break;
-		case OFFSET_PAIR:
-			lo = base + bytes_uleb(&b);
-			hi = base + bytes_uleb(&b);
-			break;
-		case DEFAULT:
-			lo = 0;
-			hi = UINT64_MAX;
-			break;
-		case START_END:
-			lo = bytes_uint(&b, u->addr_size);
-			hi = bytes_uint(&b, u->addr_size);
-			break;
-		case START_LEN:
-			lo = bytes_uint(&b, u->addr_size);
-			hi = lo + bytes_uleb(&b);
-			break;
-		case END:
-		default: return;
-		}
-		len = bytes_uleb(&b);
-		expr = b;
-		bytes_skip(&b, len);
-		expr.end = b.p;
-		if (b.bad || !ok || !fn(ctx, lo, hi, expr))
-			return;
-	next:
-		if (!ok)
-			return;
-	}
-}
 
 static void location_list(struct unit *u, const struct value *v, entry_fn *fn, void *ctx)
 {
-	if (u->version < 5) {
-		old_list(u, v->v + (u->skeleton ? u->loc_base : 0), fn, ctx);
-	} else if (v->kind == VALUE_LOCX) {
-		struct bytes b = dwarf_locations(u->f, SEC_LOCLISTS, u->loc_base);
-		uint64_t offset;
+	struct dwarf_list l;
+	struct bytes expr;
+	uint64_t lo, hi;
 
-		if (v->v > UINT32_MAX)
-			return;
-		bytes_skip(&b, v->v * u->offset_size);
-		offset = bytes_uint(&b, u->offset_size);
-		if (!b.bad)
-			new_list(u, u->loc_base + offset, fn, ctx);
-	} else {
-		new_list(u, v->v, fn, ctx);
-	}
+	dwarf_list_open(&l, u, v, true);
+	while (dwarf_list_next(&l, &lo, &hi, &expr) && fn(ctx, lo, hi, expr))
+		;
 }
 
 struct pick {
