@@ -343,7 +343,7 @@
 	{ "pkey_mprotect", "M", "addr ptr, length ulong, prot f:prot, pkey int" },
 	{ "pkey_alloc", "", "flags hex, rights hex" },
 	{ "pkey_free", "", "pkey int" },
-	{ "statx", "DFT", "dfd at, filename path, flags f:at, mask f:statx, buf outs:statx" },
+	{ "statx", "DFT", "dfd at, filename path, flags f:statx_at, mask f:statx, buf outs:statx" },
 	{ "io_pgetevents", "", "ctx hex, min_nr long, nr long, events res:io_event, timeout in:__kernel_timespec, sig ptr" },
 	{ "rseq", "", "rseq ptr, len uint, flags hex, sig hex" },
 	{ "pidfd_send_signal", "DSP", "pidfd fd, sig sig, info in:siginfo, flags hex" },

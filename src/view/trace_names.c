@@ -66,7 +66,9 @@ void trace_names_signal(int sig, struct strbuf *b)
 
 	if (name)
 		strbuf_printf(b, "SIG%s", name);
-	else if (sig >= 32 && sig <= 64)
+	else if (sig == 32)
+		strbuf_puts(b, "SIGRTMIN"); /* the kernel's, as strace has it */
+	else if (sig > 32 && sig <= 64)
 		strbuf_printf(b, "SIGRT_%d", sig - 32);
 	else
 		strbuf_printf(b, "%d", sig);

@@ -54,10 +54,10 @@ static const struct trace_name open_flags[] = {
 	B(O_ASYNC),
 	B(O_DIRECT),
 	B(O_TMPFILE),
+	B(O_CLOEXEC),
 	B(O_DIRECTORY),
 	B(O_NOFOLLOW),
 	B(O_NOATIME),
-	B(O_CLOEXEC),
 	B(O_PATH),
 	{ "O_LARGEFILE", LARGE, LARGE },
 };
@@ -74,6 +74,14 @@ static const struct trace_name at_flags[] = {
 	{ "AT_STATX_DONT_SYNC", 0x4000, 0x4000 },
 	{ "AT_RECURSIVE", 0x8000, 0x8000 },
 };
+static const struct trace_name statx_flags[] = {
+	{ "AT_STATX_SYNC_AS_STAT", 0, 0x6000 },
+	{ "AT_STATX_FORCE_SYNC", 0x2000, 0x6000 },
+	{ "AT_STATX_DONT_SYNC", 0x4000, 0x6000 },
+	B(AT_SYMLINK_NOFOLLOW),
+	B(AT_NO_AUTOMOUNT),
+	B(AT_EMPTY_PATH),
+};
 static const struct trace_name faccessat_flags[] = { B(AT_EACCESS), B(AT_SYMLINK_NOFOLLOW),
 						     B(AT_EMPTY_PATH) };
 static const struct trace_name unlinkat_flags[] = { B(AT_REMOVEDIR) };
@@ -83,9 +91,6 @@ static const struct trace_name prot[] = { Z(PROT_NONE), B(PROT_READ),	   B(PROT_
 					  B(PROT_EXEC), B(PROT_GROWSDOWN), B(PROT_GROWSUP) };
 static const struct trace_name map[] = {
 	M(MAP_SHARED, 3),	M(MAP_PRIVATE, 3), M(MAP_SHARED_VALIDATE, 3),
-#ifdef MAP_32BIT
-	B(MAP_32BIT),
-#endif
 	B(MAP_FIXED),		B(MAP_ANONYMOUS),  B(MAP_GROWSDOWN),
 	B(MAP_DENYWRITE),	B(MAP_EXECUTABLE), B(MAP_LOCKED),
 	B(MAP_NORESERVE),	B(MAP_POPULATE),   B(MAP_NONBLOCK),
@@ -281,6 +286,7 @@ const struct trace_names trace_names_files[] = {
 	SET("access", access_mode),
 	SET("at", at_flags),
 	SET("faccessat", faccessat_flags),
+	SET("statx_at", statx_flags),
 	SET("unlinkat", unlinkat_flags),
 	SET("whence", whence),
 	SET("prot", prot),

@@ -20,7 +20,7 @@ static const struct {
 } telling[] = {
 	{ "stat", " st_mode st_size " },
 	{ "stat64", " st_mode st_size " },
-	{ "statx", " stx_mask stx_mode stx_size " },
+	{ "statx", " stx_mask stx_attributes stx_mode stx_size " },
 	{ "statfs", " f_type f_bsize f_blocks f_bfree f_files " },
 	{ "rusage", " ru_utime ru_stime " },
 	{ "sysinfo", " uptime totalram freeram procs " },
