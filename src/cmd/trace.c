@@ -83,6 +83,8 @@ static const struct opt opts[] = {
 	OPT_STR_C('C', "cpu", "LIST", cpus, "only on these CPUs", "@cpus"),
 	OPT_STR_C(0, "filter-pids", "PID,...", leave_out, "not these processes", "@pids"),
 	OPT_FLAG(0, "no-inherit", no_children, "not the children of those named"),
+	OPT_STR_C('i', "input", "FILE", input,
+		  "the calls of a recording (kymo record -e 'raw_syscalls:*')", "@files"),
 	OPT_FN('D', "delay", "MSEC", on_duration, "begin so long after the command"),
 	OPT_HEAD("What"),
 	OPT_FN('e', "event", "LIST", on_event,
@@ -128,7 +130,9 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		r = err_set(e, EINVAL, "--string-limit is 0 to %d", TRACE_STRING);
 	if (r == 0)
 		r = trace_pick(a, pick, e);
-	if (r == 0)
+	if (r == 0 && a->input)
+		r = trace_input(a, pick, e);
+	else if (r == 0)
 		r = trace_run(a, pick, argc ? argv : NULL, e);
 	trace_pick_free(pick);
 	free(pick);

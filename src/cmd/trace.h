@@ -52,6 +52,9 @@ void trace_show_take_sums(struct trace_show *s, const struct tracer *t);
 void trace_show_sums(struct trace_show *s);
 int trace_show_close(struct trace_show *s, struct err *e);
 
+/* The calls of a recording (-i). */
+int trace_input(const struct trace_args *a, const struct trace_pick *pick, struct err *e);
+
 /* argv: of a command; NULL: none. The exit code, or -errno. */
 int trace_run(const struct trace_args *a, const struct trace_pick *pick, char **argv,
 	      struct err *e);
