@@ -11,13 +11,13 @@
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-static __always_inline __u32 number_of(struct task_struct___k *t)
+static __always_inline __u32 number_of(struct task_struct___t *t)
 {
 	struct upid___k u, *at;
 	struct pid___k *pid;
 	__u32 level;
 
-	if (!config.pidns_ino)
+	if (!options.pidns_ino)
 		return BPF_CORE_READ(t, pid);
 	pid = BPF_CORE_READ(t, thread_pid);
 	if (!pid)
@@ -27,13 +27,13 @@ static __always_inline __u32 number_of(struct task_struct___k *t)
 	for (__u32 i = 0; i < 8; i++) {
 		if (i > level || bpf_probe_read_kernel(&u, sizeof(u), at + i))
 			return 0;
-		if (BPF_CORE_READ(u.ns, ns.inum) == config.pidns_ino)
+		if (BPF_CORE_READ(u.ns, ns.inum) == options.pidns_ino)
 			return u.nr;
 	}
 	return 0;
 }
 
-static __always_inline void set_numbers(struct trace_task *s, struct task_struct___k *t)
+static __always_inline void set_numbers(struct trace_task *s, struct task_struct___t *t)
 {
 	s->tid = number_of(t);
 	s->pid = BPF_CORE_READ(t, pid) == BPF_CORE_READ(t, tgid)
@@ -47,33 +47,33 @@ static __always_inline struct trace_task *storage(void *task, bool make)
 }
 
 /* A task met for the first time. */
-static __always_inline struct trace_task *meet(struct task_struct___k *task)
+static __always_inline struct trace_task *meet(struct task_struct___t *task)
 {
 	struct trace_task *s = storage(task, true);
 	__u32 pid;
 
 	if (!s) {
-		__sync_fetch_and_add(&lost.tasks, 1);
+		__sync_fetch_and_add(&losses.tasks, 1);
 		return NULL;
 	}
 	set_numbers(s, task);
 	pid = s->pid;
-	s->on = pid != config.own && !bpf_map_lookup_elem(&left_out, &pid);
+	s->on = pid != options.own && !bpf_map_lookup_elem(&left_out, &pid);
 	return s;
 }
 
 static __always_inline struct trace_task *current_task(void)
 {
-	struct task_struct___k *task = (void *)bpf_get_current_task_btf();
+	struct task_struct___t *task = (void *)bpf_get_current_task_btf();
 	struct trace_task *s = storage(task, false);
 
-	if (!s && config.all)
+	if (!s && options.all)
 		s = meet(task);
 	if (!s || s->on == TRACE_OFF || !running)
 		return NULL;
-	if (config.by_uid && (__u32)bpf_get_current_uid_gid() != config.uid)
+	if (options.by_uid && (__u32)bpf_get_current_uid_gid() != options.uid)
 		return NULL;
-	if (config.some_cpus) {
+	if (options.some_cpus) {
 		__u32 cpu = bpf_get_smp_processor_id();
 
 		if (!(cpus[(cpu / 64) & (TRACE_CPUS / 64 - 1)] >> (cpu & 63) & 1))
@@ -82,12 +82,12 @@ static __always_inline struct trace_task *current_task(void)
 	return s;
 }
 
-static __always_inline void keep_comm(struct trace_task *s, struct task_struct___k *task)
+static __always_inline void keep_comm(struct trace_task *s, struct task_struct___t *task)
 {
-	__u32 id = config.by == TRACE_BY_PROCESS ? s->pid : s->tid;
+	__u32 id = options.by == TRACE_BY_PROCESS ? s->pid : s->tid;
 	struct trace_comm comm;
 
-	if (config.by == TRACE_BY_NONE || (config.by == TRACE_BY_PROCESS && s->pid != s->tid))
+	if (options.by == TRACE_BY_NONE || (options.by == TRACE_BY_PROCESS && s->pid != s->tid))
 		return;
 	if (!bpf_probe_read_kernel(comm.comm, sizeof(comm.comm), task->comm))
 		bpf_map_update_elem(&comms, &id, &comm, BPF_ANY);
@@ -95,7 +95,7 @@ static __always_inline void keep_comm(struct trace_task *s, struct task_struct__
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static __always_inline __u32 abi_of(struct task_struct___k *task)
+static __always_inline __u32 abi_of(struct task_struct___t *task)
 {
 #if defined(__TARGET_ARCH_x86)
 	return task->thread_info.status >> 1 & 1; /* TS_COMPAT */
@@ -112,7 +112,7 @@ static __always_inline struct trace_plan *plan_of(__s32 nr, __u32 abi)
 	return bpf_map_lookup_elem(&plans, &key);
 }
 
-static __always_inline void read_args(struct trace_record *r, struct pt_regs___k *regs)
+static __always_inline void read_args(struct trace_record *r, struct pt_regs___t *regs)
 {
 #if defined(__TARGET_ARCH_x86)
 	if (r->abi) {
@@ -160,21 +160,21 @@ static __always_inline struct call *call_of(void *task, bool make)
 		bpf_task_storage_get(&calls, task, NULL, make ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
 
 	if (!c && make)
-		__sync_fetch_and_add(&lost.tasks, 1);
+		__sync_fetch_and_add(&losses.tasks, 1);
 	return c;
 }
 
-static __always_inline void send(struct call *c)
+static __always_inline void send_record(struct call *c)
 {
 	__u32 n = c->rec.n;
 	__u64 flags = BPF_RB_NO_WAKEUP;
 
 	if (n > TRACE_DATA)
 		n = TRACE_DATA;
-	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
+	if (bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) >= options.wake_bytes)
 		flags = 0;
-	if (bpf_ringbuf_output(&ring, c, sizeof(c->rec) + n, flags))
-		__sync_fetch_and_add(&lost.events, 1);
+	if (bpf_ringbuf_output(&records, c, sizeof(c->rec) + n, flags))
+		__sync_fetch_and_add(&losses.events, 1);
 }
 
 static __always_inline void add_square(struct trace_sum *v, __u64 ns)
@@ -200,8 +200,8 @@ static __always_inline void sum_up(struct trace_task *s, __u64 ns, __s64 ret, bo
 	struct trace_sum_key key = { .nr = s->nr, .abi = s->abi };
 	struct trace_sum *v;
 
-	if (config.by != TRACE_BY_NONE)
-		key.id = config.by == TRACE_BY_PROCESS ? s->pid : s->tid;
+	if (options.by != TRACE_BY_NONE)
+		key.id = options.by == TRACE_BY_PROCESS ? s->pid : s->tid;
 	v = bpf_map_lookup_elem(&sums, &key);
 	if (!v) {
 		struct trace_sum none = { 0 };
@@ -209,7 +209,7 @@ static __always_inline void sum_up(struct trace_task *s, __u64 ns, __s64 ret, bo
 		bpf_map_update_elem(&sums, &key, &none, BPF_NOEXIST);
 		v = bpf_map_lookup_elem(&sums, &key);
 		if (!v) {
-			__sync_fetch_and_add(&lost.sums, 1);
+			__sync_fetch_and_add(&losses.sums, 1);
 			return;
 		}
 	}
@@ -238,7 +238,7 @@ static __always_inline void sum_up(struct trace_task *s, __u64 ns, __s64 ret, bo
 SEC("tp_btf/sys_enter")
 int enter(__u64 *ctx) /* regs, number */
 {
-	struct task_struct___k *task;
+	struct task_struct___t *task;
 	struct trace_task *s = current_task();
 	struct trace_plan *plan;
 	struct call *c;
@@ -255,7 +255,7 @@ int enter(__u64 *ctx) /* regs, number */
 		return 0;
 	}
 	s->state = TRACE_INSIDE;
-	if (config.events) {
+	if (options.events) {
 		c = call_of(task, true);
 		if (!c)
 			return 0;
@@ -268,7 +268,7 @@ int enter(__u64 *ctx) /* regs, number */
 }
 
 /* The arguments of a program that has just begun lie in its own memory. */
-static __always_inline void take_new_arguments(struct call *c, struct task_struct___k *task)
+static __always_inline void take_new_arguments(struct call *c, struct task_struct___t *task)
 {
 	__u64 start = BPF_CORE_READ(task, mm, arg_start), end = BPF_CORE_READ(task, mm, arg_end);
 
@@ -276,10 +276,36 @@ static __always_inline void take_new_arguments(struct call *c, struct task_struc
 		read_bytes(c, 1, TRACE_TAKE_EXEC, start, end - start, 0, true);
 }
 
-static __always_inline void send_call(__u64 *ctx, struct trace_task *s, struct trace_plan *plan,
-				      __s64 ret, __u64 now)
+/* The caller's stack goes through the walker's ring; number and time tell whose it is. */
+static __always_inline void send_stack(__u64 now)
 {
-	struct task_struct___k *task = (void *)bpf_get_current_task_btf();
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct state *s = bpf_map_lookup_elem(&states, &cpu);
+
+	if (!s)
+		return;
+	s->rec.time = now;
+	s->rec.period = 1;
+	s->rec.addr = 0;
+	s->rec.event = 0;
+	s->rec.cpu = cpu;
+	s->rec.flags = WALK_USER_MODE;
+	s->rec.n_user = s->rec.n_kernel = s->rec.copy = s->rec.unwind = s->rec.n_fp = 0;
+	s->rec.end = UNWIND_NONE;
+	s->rec.end_pc = 0;
+	task_ids(s);
+	if (s->rec.tid)
+		walk_user(NULL, s, false);
+	s->rec.ip = s->r[REG_PC];
+	if (worth_a_copy(s))
+		copy_stack(s);
+	send(s);
+}
+
+static __always_inline void send_call(__u64 *ctx, struct trace_task *s, struct trace_plan *plan,
+				      __s64 ret, __u64 now, bool stack)
+{
+	struct task_struct___t *task = (void *)bpf_get_current_task_btf();
 	struct call *c = call_of(task, s->state == TRACE_UNKNOWN);
 
 	if (!c)
@@ -302,11 +328,12 @@ static __always_inline void send_call(__u64 *ctx, struct trace_task *s, struct t
 	else
 		take(c, plan, true);
 	bpf_probe_read_kernel(c->rec.comm, sizeof(c->rec.comm), task->comm);
-	send(c);
+	send_record(c);
+	if (stack)
+		send_stack(now);
 }
 
-SEC("tp_btf/sys_exit")
-int leave(__u64 *ctx) /* regs, result */
+static __always_inline int left(__u64 *ctx, bool stack) /* regs, result */
 {
 	struct trace_task *s = current_task();
 	__s64 ret = ctx[1];
@@ -317,7 +344,7 @@ int leave(__u64 *ctx) /* regs, result */
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (s->state == TRACE_UNKNOWN) {
-		struct pt_regs___k *regs = (void *)ctx[0];
+		struct pt_regs___t *regs = (void *)ctx[0];
 
 #if defined(__TARGET_ARCH_x86)
 		s->nr = regs->orig_ax;
@@ -333,17 +360,30 @@ int leave(__u64 *ctx) /* regs, result */
 		ret = (__s32)ret;
 	if (s->on == TRACE_FROM_EXEC)
 		goto out; /* an exec that failed: the next folder of PATH may have it */
-	if (config.failed && (ret >= 0 || ret < -4095))
+	if (options.failed && (ret >= 0 || ret < -4095))
 		goto out;
-	if (config.min_ns && (s->state == TRACE_UNKNOWN || now - s->start < config.min_ns))
+	if (options.min_ns && (s->state == TRACE_UNKNOWN || now - s->start < options.min_ns))
 		goto out;
-	if (config.sums && s->state == TRACE_INSIDE)
+	if (options.sums && s->state == TRACE_INSIDE)
 		sum_up(s, now - s->start, ret, true);
-	if (config.events)
-		send_call(ctx, s, plan, ret, now);
+	if (options.events)
+		send_call(ctx, s, plan, ret, now, stack);
 out:
 	s->state = TRACE_OUTSIDE;
 	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int leave(__u64 *ctx)
+{
+	return left(ctx, false);
+}
+
+/* The same with the caller's stack. */
+SEC("tp_btf/sys_exit")
+int leave_stack(__u64 *ctx)
+{
+	return left(ctx, true);
 }
 
 /* --- other events ----------------------------------------------------------------------------- */
@@ -389,8 +429,8 @@ static __always_inline void send_other(struct other *o)
 	FIXED(n);
 	if (n > TRACE_RAW)
 		n = TRACE_RAW;
-	if (bpf_ringbuf_output(&ring, o, sizeof(o->rec) + n, 0))
-		__sync_fetch_and_add(&lost.events, 1);
+	if (bpf_ringbuf_output(&records, o, sizeof(o->rec) + n, 0))
+		__sync_fetch_and_add(&losses.events, 1);
 }
 
 /* A tracepoint; the cookie has its number, and how long its record is. */
@@ -438,11 +478,11 @@ int forked(__u64 *ctx) /* parent, child */
 {
 	struct trace_task *s = storage((void *)ctx[0], false), *child;
 
-	if (!s || s->on == TRACE_OFF || (config.no_children && !config.all))
+	if (!s || s->on == TRACE_OFF || (options.no_children && !options.all))
 		return 0;
 	child = storage((void *)ctx[1], true);
 	if (!child) {
-		__sync_fetch_and_add(&lost.tasks, 1);
+		__sync_fetch_and_add(&losses.tasks, 1);
 		return 0;
 	}
 	set_numbers(child, (void *)ctx[1]);
@@ -461,50 +501,50 @@ int execed(__u64 *ctx) /* task */
 		set_numbers(s, (void *)ctx[0]);
 		if (s->on == TRACE_FROM_EXEC)
 			s->on = TRACE_ON; /* the command begins */
-		if (config.sums)
+		if (options.sums)
 			keep_comm(s, (void *)ctx[0]);
 	}
 	return 0;
 }
 
-static __always_inline void send_unfinished(struct task_struct___k *task, struct trace_task *s,
+static __always_inline void send_unfinished(struct task_struct___t *task, struct trace_task *s,
 					    __u32 kind, __u64 now)
 {
-	struct call *c = call_of(task, config.events == 0);
+	struct call *c = call_of(task, options.events == 0);
 
 	if (!c)
 		return;
-	if (!config.events)
+	if (!options.events)
 		begin_record(c, s, kind);
 	c->rec.kind = kind;
 	c->rec.start = s->start;
 	c->rec.end = now;
 	c->rec.cpu = bpf_get_smp_processor_id();
 	bpf_probe_read_kernel(c->rec.comm, sizeof(c->rec.comm), task->comm);
-	send(c);
+	send_record(c);
 }
 
 SEC("tp_btf/sched_process_exit")
 int exited(__u64 *ctx) /* task */
 {
-	struct task_struct___k *task = (void *)ctx[0];
+	struct task_struct___t *task = (void *)ctx[0];
 	struct trace_task *s = storage(task, false);
 	__u64 now = bpf_ktime_get_ns();
 	struct trace_plan *plan;
 
 	if (!s || s->on != TRACE_ON)
 		return 0;
-	if (config.sums)
+	if (options.sums)
 		keep_comm(s, task);
 	if (s->state != TRACE_INSIDE || !running)
 		return 0;
 	s->state = TRACE_OUTSIDE;
 	plan = plan_of(s->nr, s->abi);
-	if (!plan || config.failed || (config.min_ns && now - s->start < config.min_ns))
+	if (!plan || options.failed || (options.min_ns && now - s->start < options.min_ns))
 		return 0;
-	if (config.sums && !(plan->flags & TRACE_NO_RETURN))
+	if (options.sums && !(plan->flags & TRACE_NO_RETURN))
 		sum_up(s, now - s->start, 0, true);
-	if (config.events)
+	if (options.events)
 		send_unfinished(task, s, TRACE_EXITED, now);
 	return 0;
 }
@@ -516,13 +556,13 @@ struct bpf_iter_meta___k {
 } __attribute__((preserve_access_index));
 struct bpf_iter__task {
 	struct bpf_iter_meta___k *meta;
-	struct task_struct___k *task;
+	struct task_struct___t *task;
 };
 
 SEC("iter/task")
 int begin(struct bpf_iter__task *ctx)
 {
-	struct task_struct___k *task = ctx->task;
+	struct task_struct___t *task = ctx->task;
 	struct trace_task numbers = { 0 }, *s;
 	__u32 *on;
 
@@ -536,7 +576,7 @@ int begin(struct bpf_iter__task *ctx)
 		return 0;
 	s = storage(task, true);
 	if (!s) {
-		__sync_fetch_and_add(&lost.tasks, 1);
+		__sync_fetch_and_add(&losses.tasks, 1);
 		return 0;
 	}
 	if (s->on)
@@ -550,7 +590,7 @@ int begin(struct bpf_iter__task *ctx)
 SEC("iter/task")
 int end(struct bpf_iter__task *ctx)
 {
-	struct task_struct___k *task = ctx->task;
+	struct task_struct___t *task = ctx->task;
 	struct trace_task *s;
 	__u64 now = bpf_ktime_get_ns();
 
@@ -559,10 +599,10 @@ int end(struct bpf_iter__task *ctx)
 	s = storage(task, false);
 	if (!s || s->on != TRACE_ON)
 		return 0;
-	if (config.sums)
+	if (options.sums)
 		keep_comm(s, task);
-	if (s->state != TRACE_INSIDE || config.failed ||
-	    (config.min_ns && now - s->start < config.min_ns))
+	if (s->state != TRACE_INSIDE || options.failed ||
+	    (options.min_ns && now - s->start < options.min_ns))
 		return 0;
 	s->state = TRACE_OUTSIDE;
 	send_unfinished(task, s, TRACE_UNFINISHED, now);

@@ -5,20 +5,15 @@
 #ifndef KYMO_BPF_TRACE_MAPS_H
 #define KYMO_BPF_TRACE_MAPS_H
 
-#include <stdbool.h>
-#include <linux/types.h>
-#include <linux/bpf.h>
-#include <linux/ptrace.h>
-#include <linux/bpf_perf_event.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
+/* The stack walker, for --call-graph: its maps are the walker's own then. */
+#include "walk_send.h"
 
 #include "event/trace_abi.h"
 
-const volatile struct trace_config config = {};
+const volatile struct trace_config options = {};
 __u32 running; /* user space lets them run */
 __u64 cpus[TRACE_CPUS / 64];
-struct trace_lost lost;
+struct trace_lost losses;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -99,7 +94,7 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 8 << 20);
-} ring SEC(".maps");
+} records SEC(".maps");
 
 /* --- the kernel's types, as far as they are read -------------------------------------------------
  */
@@ -162,23 +157,23 @@ struct thread_info___k {
 	unsigned long flags;
 	__u32 status;
 } __attribute__((preserve_access_index));
-struct task_struct___k {
+struct task_struct___t {
 	struct thread_info___k thread_info;
 	int pid, tgid;
 	unsigned int flags;
 	struct pid___k *thread_pid;
-	struct task_struct___k *group_leader;
+	struct task_struct___t *group_leader;
 	struct files_struct___k *files;
 	struct mm_struct___k *mm;
 	char comm[16];
 } __attribute__((preserve_access_index));
 
 #if defined(__TARGET_ARCH_x86)
-struct pt_regs___k {
+struct pt_regs___t {
 	unsigned long bp, bx, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
 } __attribute__((preserve_access_index));
 #else
-struct pt_regs___k {
+struct pt_regs___t {
 	__u64 regs[31], orig_x0;
 	__s32 syscallno;
 } __attribute__((preserve_access_index));

@@ -122,7 +122,7 @@ static long climb_step(__u32 i, struct climb *w)
 
 static __always_inline void read_fd(struct call *c, __u8 arg, __s32 fd, bool exit)
 {
-	struct task_struct___k *task = (void *)bpf_get_current_task_btf();
+	struct task_struct___t *task = (void *)bpf_get_current_task_btf();
 	struct fdtable___k *table;
 	struct file___k *file = NULL, **files;
 	struct trace_file *head = next_piece(c);
@@ -211,8 +211,8 @@ static long vectors_step(__u32 i, struct list *l)
 	if (v[1] > l->left)
 		v[1] = l->left;
 	l->left -= v[1];
-	if (v[1] > config.limit)
-		v[1] = config.limit;
+	if (v[1] > options.limit)
+		v[1] = options.limit;
 	read_bytes(l->c, l->arg, TRACE_TAKE_IOV_DATA, v[0], v[1], i, l->exit);
 	return 0;
 }
@@ -275,7 +275,7 @@ static __always_inline __u64 step_size(struct call *c, struct trace_step *s, boo
 	case TRACE_TAKE_BUFFER:
 		if (exit && (__s64)n > c->rec.ret)
 			n = c->rec.ret;
-		return n < config.limit ? n : config.limit;
+		return n < options.limit ? n : options.limit;
 	case TRACE_TAKE_MEMORY: return s->size;
 	case TRACE_TAKE_ARRAY: return n > TRACE_STRING ? TRACE_STRING : n * s->size;
 	case TRACE_TAKE_RESULTS:

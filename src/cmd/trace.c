@@ -62,6 +62,17 @@ static int on_syscalls(const struct opt *o, const char *value, bool unset, void 
 	return 0;
 }
 
+static int on_call_graph(const struct opt *o, const char *value, bool unset, void *args,
+			 struct err *e)
+{
+	struct trace_args *a = args;
+
+	(void)o;
+	(void)e;
+	a->call_graph = unset ? NULL : value ? value : "fp";
+	return 0;
+}
+
 static int on_faults(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	struct trace_args *a = args;
@@ -108,6 +119,10 @@ static const struct opt opts[] = {
 	OPT_INT(0, "string-limit", "N", limit, "bytes of buffers that are shown (default: 64)"),
 	OPT_FLAG(0, "names", names, "arguments with their names"),
 	OPT_FLAG(0, "no-paths", no_paths, "descriptors without the names of their files"),
+	OPT_FN_C(0, "call-graph", "HOW", OPT_ARG_OPTIONAL, on_call_graph,
+		 "who called: stacks are walked in the kernel, whatever HOW says (fp, dwarf, lbr)",
+		 "fp|dwarf|lbr"),
+	OPT_INT(0, "max-stack", "N", max_stack, "frames of a stack (default: 127)"),
 	OPT_FLAG('v', "verbose", verbose, "all fields of structs"),
 	OPT_FN('m', "mmap-pages", "PAGES", on_ring, "room for calls that wait to be shown"),
 	OPT_FLAG('f', "force", ignored, "perf has it; nothing here needs to be forced"),
@@ -128,6 +143,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 			    a->mode);
 	if (r == 0 && (a->limit < 0 || a->limit > TRACE_STRING))
 		r = err_set(e, EINVAL, "--string-limit is 0 to %d", TRACE_STRING);
+	if (r == 0 && (a->max_stack < 1 || a->max_stack > 1024))
+		r = err_set(e, EINVAL, "--max-stack is 1 to 1024");
 	if (r == 0)
 		r = trace_pick(a, pick, e);
 	if (r == 0 && a->input)
@@ -146,7 +163,7 @@ static void drop(void *args)
 	vec_free(&a->events);
 }
 
-static const struct trace_args defaults = { .limit = 64 };
+static const struct trace_args defaults = { .limit = 64, .max_stack = 127 };
 
 static const struct example examples[] = {
 	{ "trace ls", "what a program asks of the kernel" },

@@ -12,6 +12,7 @@
 #include "event/syscall.h"
 #include "event/trace_abi.h"
 #include "live/trace_points.h"
+#include "live/trace_stacks.h"
 #include "live/tracer.h"
 #include "view/trace.h"
 
@@ -44,10 +45,14 @@ struct trace_show {
 	struct trace_points points;
 	uint64_t shown;
 	bool full; /* as many as were asked for */
+	struct trace_stacks stacks;
+	VEC(struct trace_record *) queue; /* wait for their stacks and names; data behind each */
 };
 int trace_show_open(struct trace_show *s, const struct trace_args *a, bool command, struct err *e);
 /* A tracer_fn: non-zero when it is enough. */
 int trace_show_record(void *ctx, const struct trace_record *r, const void *data);
+/* Show those whose stacks are there or will not come any more; all: do not wait. */
+void trace_show_queued(struct trace_show *s, bool all);
 void trace_show_take_sums(struct trace_show *s, const struct tracer *t);
 void trace_show_sums(struct trace_show *s);
 int trace_show_close(struct trace_show *s, struct err *e);

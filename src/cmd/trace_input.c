@@ -37,8 +37,8 @@ static void look_at(struct pairing *p, const struct event_type *t, struct event_
 {
 	bool raw = t->system && strcmp(t->system, "raw_syscalls") == 0;
 	bool each = t->system && strcmp(t->system, "syscalls") == 0;
-	const char *name = each ? strchr(t->event + (str_starts(t->event, "sys_e") ? 4 : 0), '_')
-				: NULL;
+	const char *name =
+		each ? strchr(t->event + (str_starts(t->event, "sys_e") ? 4 : 0), '_') : NULL;
 
 	e->nr = -1;
 	if (raw || each) {
@@ -67,7 +67,8 @@ static void begin_record(const struct pairing *p, const struct event *ev, struct
 				    .pid = (uint32_t)ev->pid,
 				    .tid = (uint32_t)ev->tid,
 				    .cpu = ev->cpu };
-	strncpy(r->comm, strtab_get(tasks_strings(p->source->trace->tasks), comm), sizeof(r->comm) - 1);
+	strncpy(r->comm, strtab_get(tasks_strings(p->source->trace->tasks), comm),
+		sizeof(r->comm) - 1);
 }
 
 static void on_enter(struct pairing *p, const struct event *ev, const struct event_of *e)

@@ -131,6 +131,7 @@ static int open_tracer(struct session *s, const struct trace_pick *pick, struct 
 				 .leave_out = s->leave_out.data,
 				 .n_leave_out = s->leave_out.n,
 				 .wanted = { pick->wanted[0], pick->wanted[1] },
+				 .walker = trace_stacks_walker(&s->show.stacks),
 				 .structs = s->structs };
 
 	if (a->mode && strcmp(a->mode, "thread") == 0)
@@ -140,6 +141,19 @@ static int open_tracer(struct session *s, const struct trace_pick *pick, struct 
 	if (a->user && user_of(a->user, &o.uid, e) < 0)
 		return -e->code;
 	return tracer_open(&o, &s->tracer, e);
+}
+
+/* Stacks, and names for page faults. */
+static int open_stacks(struct session *s, struct err *e)
+{
+	const struct trace_args *a = s->a;
+	struct target *t = &s->target;
+
+	if (a->sums || (!a->call_graph && !a->faults))
+		return 0;
+	if (t->command && t->threads.n)
+		t->threads.tid[0] = s->child.pid;
+	return trace_stacks_open(&s->show.stacks, t, a->call_graph ? (uint32_t)a->max_stack : 0, e);
 }
 
 static int add_others(struct session *s, const struct trace_pick *pick, struct err *e)
@@ -214,6 +228,10 @@ static int wait_for_end(struct session *s, struct err *e)
 			r = tracer_read(s->tracer, trace_show_record, &s->show, e);
 		if (r > 0 && (s->show.out.error || s->show.full))
 			s->over = true;
+		if (r >= 0 && s->show.stacks.open) {
+			r = trace_stacks_poll(&s->show.stacks, e);
+			trace_show_queued(&s->show, false);
+		}
 		out_flush(&s->show.out);
 	}
 	return r < 0 ? r : 0;
@@ -228,6 +246,10 @@ static void tell_losses(const struct session *s)
 			"%llu events were lost, the ring was full: -m %llu makes it larger",
 			(unsigned long long)l.events,
 			(unsigned long long)(s->a->ring_bytes ? s->a->ring_bytes / 1024 : 8192));
+	if (l.stacks)
+		command_note("%llu stacks were lost, the ring was full: -e or --duration make "
+			     "fewer",
+			     (unsigned long long)l.stacks);
 	if (l.sums)
 		command_note("%llu calls are not in the table, it was full: --summary-mode total "
 			     "needs less",
@@ -244,6 +266,8 @@ static int trace(struct session *s, const struct trace_pick *pick, char **argv, 
 
 	if (r == 0)
 		r = add_others(s, pick, e);
+	if (r == 0)
+		r = trace_stacks_start(&s->show.stacks, e);
 	s->show.lines.begin = a->full_time ? 0 : loop_now();
 	if (r == 0 && a->delay_ns)
 		r = loop_timer(&s->loop, ID_DELAY, a->delay_ns, 0, e);
@@ -260,6 +284,13 @@ static int trace(struct session *s, const struct trace_pick *pick, char **argv, 
 	r = tracer_end(s->tracer, e);
 	if (r == 0)
 		r = tracer_read(s->tracer, trace_show_record, &s->show, e);
+	if (r >= 0 && s->show.stacks.open) {
+		r = trace_stacks_poll(&s->show.stacks, e);
+		trace_stacks_settle(&s->show.stacks);
+		if (r >= 0)
+			r = trace_stacks_poll(&s->show.stacks, e);
+		trace_show_queued(&s->show, true);
+	}
 	if (r >= 0 && (a->sums || a->with_sums)) {
 		trace_show_take_sums(&s->show, s->tracer);
 		trace_show_sums(&s->show);
@@ -293,8 +324,10 @@ int trace_run(const struct trace_args *a, const struct trace_pick *pick, char **
 			s->structs = tracer_structs_new(s->types);
 		trace_words_init(&s->show.words, s->structs);
 		s->show.words.verbose = a->verbose;
-		r = open_tracer(s, pick, e);
+		r = open_stacks(s, e);
 	}
+	if (r == 0)
+		r = open_tracer(s, pick, e);
 	if (r == 0)
 		r = trace(s, pick, argv, e);
 	if (s->child.pid && s->started) { /* it ends with us */

@@ -18,7 +18,6 @@
 #define TRACE_STRING 1024 /* bytes of one piece of memory, a path for instance */
 #define TRACE_DATA 3840	  /* bytes of all pieces */
 #define TRACE_PARTS 24	  /* of a file's path */
-#define TRACE_STACK 127	  /* frames */
 #define TRACE_RAW 1024	  /* bytes of another event */
 #define TRACE_CPUS 1024
 
@@ -38,7 +37,6 @@ enum trace_take {
 	TRACE_TAKE_PATH_OF,  /* in records only: parts of a file's path, the last first */
 	TRACE_TAKE_EXEC,     /* in records only: the arguments of the new program, NULs between */
 	TRACE_TAKE_IOV_DATA, /* in records only: what an iovec leads to */
-	TRACE_TAKE_STACK,    /* in records only: addresses */
 };
 
 #define TRACE_AT_ENTRY 1
@@ -80,8 +78,8 @@ struct trace_config {
 	__u32 failed; /* only failed calls */
 	__u32 by;     /* enum trace_by */
 	__u32 limit;  /* bytes of buffers */
-	__u32 stacks; /* frames of user stacks; 0: none */
 	__u32 no_children;
+	__u32 pad;
 };
 
 /* What is known of a task. */
@@ -159,6 +157,7 @@ struct trace_comm {
 /* Counters of what went wrong. */
 struct trace_lost {
 	__u64 events, sums, tasks;
+	__u64 stacks; /* counted by the walker's code */
 };
 
 #endif

@@ -15,6 +15,8 @@
 #	include "base/vec.h"
 #	include "kern/perf.h"
 #	include "live/later.h"
+#	include "live/tracer_priv.h"
+#	include "live/walker_abi.h"
 
 #	include "trace.skel.h"
 
@@ -28,7 +30,7 @@ struct tracer {
 	tracer_fn *fn;
 	void *ctx;
 	int stop;
-	bool ended;
+	bool ended, stacks;
 	unsigned ncpus;
 };
 
@@ -40,7 +42,7 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 
 static void configure(struct tracer *t, const struct tracer_opts *o)
 {
-	volatile struct trace_config *c = (volatile struct trace_config *)&t->bpf->rodata->config;
+	volatile struct trace_config *c = (volatile struct trace_config *)&t->bpf->rodata->options;
 	uint64_t ring = o->ring_bytes ? o->ring_bytes : RING_BYTES;
 	struct stat ns;
 
@@ -55,14 +57,13 @@ static void configure(struct tracer *t, const struct tracer_opts *o)
 	c->failed = o->failed;
 	c->by = o->by;
 	c->limit = o->limit < TRACE_STRING ? o->limit : TRACE_STRING;
-	c->stacks = o->stacks < TRACE_STACK ? o->stacks : TRACE_STACK;
 	c->no_children = o->no_children;
 	c->wake_bytes = ring / 8;
 	if (stat("/proc/self/ns/pid", &ns) == 0 && ns.st_ino != 0xeffffffcu) {
 		c->pidns_dev = ns.st_dev;
 		c->pidns_ino = ns.st_ino;
 	}
-	bpf_map__set_max_entries(t->bpf->maps.ring, (uint32_t)ring);
+	bpf_map__set_max_entries(t->bpf->maps.records, (uint32_t)ring);
 }
 
 static int load(struct tracer *t, const struct tracer_opts *o, struct err *e)
@@ -74,6 +75,10 @@ static int load(struct tracer *t, const struct tracer_opts *o, struct err *e)
 	if (!t->bpf)
 		return err_set(e, errno, "cannot open the tracing programs: %s", strerror(errno));
 	configure(t, o);
+	err = tracer_stack_prepare(t->bpf, o->walker, e);
+	if (err < 0)
+		return err;
+	t->stacks = o->walker != NULL;
 	err = trace_bpf__load(t->bpf);
 	if (err == -EPERM || err == -EACCES) {
 		err_set(e, -err, "the kernel does not let this user trace system calls");
@@ -132,7 +137,7 @@ static int fill_targets(struct tracer *t, const struct tracer_opts *o, struct er
 		if (set(bpf_map__fd(t->bpf->maps.left_out), &o->leave_out[i], &on, "processes", e) <
 		    0)
 			return -e->code;
-	for (size_t i = 0; !g->system_wide && !o->by_uid && i < g->threads.n; i++)
+	for (size_t i = 0; !g->system_wide && !g->command && !o->by_uid && i < g->threads.n; i++)
 		if (g->threads.tid[i] > 0 && set(bpf_map__fd(t->bpf->maps.threads),
 						 &g->threads.tid[i], &on, "threads", e) < 0)
 			return -e->code;
@@ -165,7 +170,7 @@ int tracer_open(const struct tracer_opts *o, struct tracer **ret, struct err *e)
 	if (r == 0)
 		r = fill_targets(t, o, e);
 	if (r == 0) {
-		t->ring = ring_buffer__new(bpf_map__fd(t->bpf->maps.ring), on_record, t, NULL);
+		t->ring = ring_buffer__new(bpf_map__fd(t->bpf->maps.records), on_record, t, NULL);
 		if (!t->ring)
 			r = err_set(e, errno, "cannot map the ring: %s", strerror(errno));
 	}
@@ -210,7 +215,8 @@ int tracer_begin(struct tracer *t, bool paused, struct err *e)
 {
 	struct trace_bpf *b = t->bpf;
 	struct bpf_program *first[] = { b->progs.forked, b->progs.execed, b->progs.exited };
-	struct bpf_program *then[] = { b->progs.leave, b->progs.enter };
+	struct bpf_program *then[] = { t->stacks ? b->progs.leave_stack : b->progs.leave,
+				       b->progs.enter };
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(first) && r == 0; i++)
@@ -343,7 +349,8 @@ struct trace_lost tracer_lost(const struct tracer *t)
 {
 	struct trace_lost l;
 
-	memcpy(&l, &t->bpf->bss->lost, sizeof(l));
+	memcpy(&l, &t->bpf->bss->losses, sizeof(l));
+	l.stacks = t->bpf->bss->lost;
 	return l;
 }
 

@@ -30,6 +30,7 @@
 
 struct tracer;
 struct tracer_structs;
+struct walker;
 
 struct tracer_opts {
 	const struct target *target;
@@ -41,8 +42,7 @@ struct tracer_opts {
 	bool failed;
 	uint64_t min_ns;
 	enum trace_by by;
-	uint32_t limit;	 /* bytes of buffers that are shown */
-	uint32_t stacks; /* frames */
+	uint32_t limit; /* bytes of buffers that are shown */
 	uint64_t ring_bytes;
 	bool no_children;
 	bool no_paths; /* descriptors without the names of their files */
@@ -50,6 +50,7 @@ struct tracer_opts {
 	size_t n_leave_out;
 	/* by number: native, and of 32-bit programs; SYSCALL_MAX - 1 stands for all unknown ones */
 	const bool *wanted[TRACE_ABIS];
+	const struct walker *walker;	      /* walks the stacks of callers; NULL: none */
 	const struct tracer_structs *structs; /* may be NULL: none is read */
 };
 

@@ -65,6 +65,9 @@ struct trace_lines {
 	uint64_t begin; /* times are shown from here on; 0: as they are */
 	bool color;
 	bool names; /* arguments with their names */
+	/* who called, innermost first, for the next line */
+	char *const *frames;
+	size_t n_frames;
 };
 /* One line a call. */
 void trace_text_call(struct trace_lines *l, const struct trace_record *r, const void *data);

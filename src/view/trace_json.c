@@ -53,6 +53,12 @@ void trace_json_call(struct trace_lines *l, const struct trace_record *r, const 
 	}
 	if (r->flags & TRACE_CUT)
 		out_puts(l->out, ", \"cut\": true");
+	for (size_t i = 0; i < l->n_frames; i++) {
+		out_puts(l->out, i ? ", " : ", \"stack\": [");
+		json_quote(l->out, l->frames[i], strlen(l->frames[i]));
+	}
+	if (l->n_frames)
+		out_putc(l->out, ']');
 	out_puts(l->out, "}\n");
 }
 

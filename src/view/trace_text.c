@@ -49,6 +49,12 @@ static void head(struct trace_lines *l, const struct trace_record *r, bool lasts
 	out_putc(l->out, ' ');
 }
 
+static void stack(const struct trace_lines *l)
+{
+	for (size_t i = 0; i < l->n_frames; i++)
+		out_printf(l->out, "%*s%s\n", 36, "", l->frames[i]);
+}
+
 void trace_text_call(struct trace_lines *l, const struct trace_record *r, const void *data)
 {
 	const struct syscall_sig *s = trace_words_sig(l->words, r);
@@ -84,6 +90,7 @@ void trace_text_call(struct trace_lines *l, const struct trace_record *r, const 
 	if (r->abi)
 		out_puts(l->out, " [32-bit]");
 	out_putc(l->out, '\n');
+	stack(l);
 }
 
 void trace_text_event(struct trace_lines *l, const struct trace_record *r, const char *name,

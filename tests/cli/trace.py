@@ -282,7 +282,37 @@ except subprocess.TimeoutExpired:
     q.kill()
 same("it ends with the processes it was told of", q.returncode, 0)
 
-lines, r = trace("-s -j", "sleep 0.01")
+# --- who called ---
+lines, r = trace("--call-graph -e getppid", f"{PROGRAM} {FOLDER}")
+text = open(OUT).read()
+if "stack walker" in r.err:
+    skip("--call-graph", r.err.strip())
+else:
+    part = text[text.find("getppid()"):].split("ms):")[0]
+    check("--call-graph: the functions on the way to the call", re.search(
+        r"syscall\+0x\w+ \(.*\n\s+waiting\+0x\w+ \(.*/syscalls\)\n\s+main\+0x\w+ \(.*/syscalls\)\n", part), text[:2000])
+    calls, r = objects("--call-graph --max-stack 2 -e getppid", f"{PROGRAM} {FOLDER}")
+    mine = [c for c in calls if c["comm"] == "syscalls"]
+    check("and in JSON, no more than asked for", len(mine) == 1 and len(mine[0]["stack"]) == 2 and
+          mine[0]["stack"][1].startswith("waiting+"), mine)
+
+# --- recordings ---
+r = kymo(["record", "-q", "-e", "raw_syscalls:*", "-o", f"{DIR}/r.data", "--", PROGRAM, FOLDER])
+r = kymo(["trace", "-i", f"{DIR}/r.data", "-e", "setsockopt,connect,close,madvise,lseek"])
+text = plain(re.sub(r"(?m)^.*?: ", "", r.out))
+has("-i: calls of a recording", text, "setsockopt(3, SOL_SOCKET, SO_REUSEADDR, ADDR, 4) = 0",
+    "connect(3, ADDR, 16) = -1 ECONNREFUSED (Connection refused)", "close(-1) = -1 EBADF (Bad file descriptor)",
+    "madvise(ADDR, 4096, MADV_DONTNEED) = 0", "lseek(3, 4, SEEK_SET) = 4")
+r = kymo(["trace", "-i", f"{DIR}/r.data", "-s", "-j"])
+rows = {row["call"]: row["calls"] for line in r.out.splitlines() for row in json.loads(line)["rows"]
+        if json.loads(line)["comm"] == "syscalls"}
+want = {x["call"]: x["calls"] for x in row.values()}
+same("and sums of them", {k: rows.get(k) for k in want if k not in ("brk", "execve", "getrandom")},
+     {k: v for k, v in want.items() if k not in ("brk", "execve", "getrandom")})
+r = kymo(["record", "-q", "-e", "dummy", "-o", f"{DIR}/n.data", "true"])
+r = kymo(["trace", "-i", f"{DIR}/n.data"])
+check("one without calls says how to record them", r.code == 1 and "raw_syscalls" in r.err, r)
+
 # --- other events ---
 lines, r = trace("-e sched:sched_process_exec,sched:sched_process_exit", "true")
 check("-e with other events: only those", [re.match(r"[\w:]+", t)[0] for _, _, t in lines] ==
@@ -295,6 +325,7 @@ r = kymo("trace -e sched:nothing true")
 check("an event that there is not is refused", r.code == 1 and "sched:nothing" in r.err, r)
 lines, r = trace("-F all --no-syscalls", "true")
 check("-F: page faults", lines and all(re.match(r"(min|maj)fault\(", t) for _, _, t in lines), lines[:3])
+has("with names", "\n".join(t for _, _, t in lines), "/libc.so.6) => ")
 
 # --- what is refused, and what is lost ---
 r = kymo("trace")

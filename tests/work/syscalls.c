@@ -103,7 +103,7 @@ static void sockets(void)
 	close(pair[1]);
 }
 
-static void waiting(void)
+static __attribute__((noinline)) void waiting(void)
 {
 	struct timespec t = { 0, 1000000 };
 	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = 0x1234 }, out[4];
