@@ -65,9 +65,13 @@ static int one(void *arg, const char *target, const char *name)
 	if (!l->verbose)
 		return 0;
 	p.name = name;
+	p.text = name;
+	if (target)
+		p.target = target;
 	if (p.kind == LP_TRACEPOINT)
 		show_format(l, target, name);
-	else if (p.kind == LP_FENTRY || p.kind == LP_FEXIT || p.kind == LP_RAWTP)
+	else if (p.kind == LP_FENTRY || p.kind == LP_FEXIT || p.kind == LP_RAWTP ||
+		 p.kind == LP_UPROBE)
 		show_args(l, &p);
 	return 0;
 }

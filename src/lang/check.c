@@ -380,8 +380,7 @@ static const struct ltype *check_field(struct checker *c, struct node *n)
 	n->field = lt_field(t->rec, n->s, &n->offset);
 	if (!n->field) {
 		if (!t->rec->n) {
-			check_fail(c, n, "%s %s is not known here",
-				   t->rec->is_union ? "union" : "struct", t->rec->name);
+			check_fail(c, n, "%s is not known here", t->rec->name);
 			return c->none;
 		}
 		check_fail(c, n, "%s has no field '%s'", *t->rec->name ? t->rec->name : "this",

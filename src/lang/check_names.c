@@ -341,6 +341,13 @@ static const struct ltype *args_type(struct checker *c, struct node *n)
 	case LP_FENTRY:
 	case LP_FEXIT:
 	case LP_RAWTP: break;
+	case LP_UPROBE:
+		if (r)
+			break;
+		check_fail(c, n, "the arguments of %s are not known", c->point->text);
+		lang_hint(c->d, "debug info (-g, or a debug package) names them, at a function's "
+				"start; arg0, arg1 ... are the registers");
+		return c->none;
 	case LP_KPROBE:
 		check_fail(c, n, "a kprobe has no args");
 		lang_hint(c->d, "use arg0, arg1 ..., or fentry:%s",

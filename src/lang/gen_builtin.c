@@ -142,7 +142,8 @@ struct val gen_args_field(struct gen *g, struct node *n)
 	const char *name = f->s;
 
 	if (g->point->kind != LP_TRACEPOINT) {
-		v.v = ir_load(g->f, 8, g->ctx, (int32_t)n->offset);
+		v.v = g->point->kind == LP_UPROBE ? arg(g, n->offset / 8)
+						  : ir_load(g->f, 8, g->ctx, (int32_t)n->offset);
 		if (n->type->kind == LT_INT)
 			v.v = ir_extend(g->f, v.v, n->type->size, n->type->is_signed);
 		return v;

@@ -236,7 +236,7 @@ void lt_text(const struct ltype *t, struct strbuf *b)
 		strbuf_puts(b, " *");
 		break;
 	case LT_RECORD:
-		strbuf_printf(b, "%s %s", t->rec->is_union ? "union" : "struct", t->rec->name);
+		strbuf_puts(b, t->rec->name);
 		break;
 	case LT_ARRAY:
 		lt_text(t->elem, b);

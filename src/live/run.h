@@ -24,6 +24,7 @@ struct run_opts {
 	bool quiet;	       /* no "Attaching ..." */
 	bool plain;	       /* no empty lines before the maps, as bpftrace has */
 	bool dry;	       /* load, but do not run */
+	bool no_side;	       /* user stacks by frame pointers, names from /proc alone */
 	int32_t pid;	       /* of -p; 0: none */
 	char **command;	       /* of -c; NULL: none */
 	struct workload child; /* the same, prepared; run_open takes it over, also on failure */

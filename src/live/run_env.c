@@ -195,6 +195,7 @@ int run_env_open(struct run_env *r, struct err *e)
 
 void run_env_drop_types(struct run_env *r)
 {
+	run_dwarf_close(r);
 	btf_types_free(r->btf);
 	r->btf = NULL;
 	r->btf_state = 0;

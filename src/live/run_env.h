@@ -12,6 +12,7 @@ struct run_env {
 	struct btf_types *btf;
 	int btf_state; /* 0 not tried, 1 there, -1 none */
 	bool no_raw;   /* serve no tracepoint by a raw one */
+	struct run_dwarf *dwarf; /* debug info of programs; NULL: none was needed */
 	struct err err;
 };
 
@@ -26,6 +27,12 @@ const struct ltype *run_type(void *ctx, struct ltypes *t, const char *name);
 void run_fill(void *ctx, struct ltypes *t, struct lrecord *r);
 struct lrecord *run_args(void *ctx, struct ltypes *t, const struct lang_point *p);
 bool run_enumerator(void *ctx, const char *name, int64_t *value);
+
+/* Debug info of programs: run_dwarf.c. */
+struct lrecord *run_dwarf_args(struct run_env *r, struct ltypes *t, const struct lang_point *p);
+/* False: it is none of a program's records. */
+bool run_dwarf_fill(struct run_env *r, struct ltypes *t, struct lrecord *rec);
+void run_dwarf_close(struct run_env *r);
 
 /* Patterns: run_match.c */
 int run_match(void *ctx, const struct lang_point *p, lang_match_fn *fn, void *arg, struct err *e);

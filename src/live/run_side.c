@@ -72,7 +72,7 @@ int run_side_open(struct run *r, struct err *e)
 	struct err none = { 0 };
 	int k;
 
-	if (!r->p->uses_ustack && !r->p->uses_usym)
+	if ((!r->p->uses_ustack && !r->p->uses_usym) || r->o.no_side)
 		return 0;
 	k = open_rings(s, &none);
 	if (k == 0 && r->p->uses_ustack) {

@@ -135,11 +135,15 @@ static void bit_field(struct lfield *f, uint32_t bit, uint32_t size)
 void run_fill(void *ctx, struct ltypes *t, struct lrecord *rec)
 {
 	struct run_env *r = ctx;
-	const struct btf_types *b = run_env_btf(r);
-	const struct btf_type *s = b && rec->id ? btf_type(b, rec->id) : NULL;
+	const struct btf_types *b;
+	const struct btf_type *s;
 	const struct btf_member *m;
 	unsigned n;
 
+	if (run_dwarf_fill(r, t, rec))
+		return;
+	b = run_env_btf(r);
+	s = b && rec->id ? btf_type(b, rec->id) : NULL;
 	if (!s ||
 	    (BTF_INFO_KIND(s->info) != BTF_KIND_STRUCT && BTF_INFO_KIND(s->info) != BTF_KIND_UNION))
 		return;
@@ -213,6 +217,8 @@ struct lrecord *run_args(void *ctx, struct ltypes *t, const struct lang_point *p
 	uint32_t id;
 	const struct btf_type *type;
 
+	if (p->kind == LP_UPROBE)
+		return run_dwarf_args(r, t, p);
 	if (p->kind != LP_RAWTP && p->kind != LP_FENTRY && p->kind != LP_FEXIT)
 		return NULL;
 	snprintf(name, sizeof(name), "arguments of %s:%s",
