@@ -117,7 +117,7 @@ static int synthesise(struct record_out *o, struct err *e)
 	struct synth s = {
 		.no_tasks = o->a->synth.no_tasks,
 		.no_maps = o->a->synth.no_maps,
-		.data_maps = o->a->capture.data_addr,
+		.data_maps = capture_data_maps(&o->a->capture),
 		.namespaces = o->a->capture.namespaces,
 		.fn = record_out_synth,
 		.ctx = o,

@@ -64,6 +64,13 @@ struct capture_opts {
 };
 
 /* One event as it was opened. */
+/* Mappings without code too: for addresses of data, and perf unwinds copied stacks only with them.
+ */
+static inline bool capture_data_maps(const struct capture_opts *o)
+{
+	return o->data_addr || o->chain == CAPTURE_DWARF;
+}
+
 struct capture_event {
 	struct event_spec *spec;
 	struct perf_event_attr attr;

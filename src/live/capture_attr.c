@@ -140,7 +140,7 @@ static void rate(const struct capture_opts *o, const struct event_spec *s,
 static void side_band(const struct capture_opts *o, struct perf_event_attr *a)
 {
 	a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 1;
-	a->mmap_data = o->data_addr;
+	a->mmap_data = capture_data_maps(o);
 	a->build_id = 1;
 	a->ksymbol = 1;
 	a->bpf_event = !o->no_bpf_records;

@@ -68,7 +68,7 @@ LIST = [
     ("plain", "-F 2000", BUSY, {"exact": True}),
     ("fp", "-F 2000 --call-graph fp", f"{SHARES} 300000000", {"exact": True}),
     ("walked", "-F 2000 -g", f"{SHARES} 300000000", {"exact": True}),
-    ("dwarf", "-F 500 --call-graph dwarf,4096", f"{SHARES} 300000000", {}),
+    ("dwarf", "-F 500 --call-graph dwarf,4096", f"{SHARES} 300000000", {"unwound": "main"}),
     ("all-cpus", "-F 500 -a", "sleep 0.7", {}),
     ("all-cpus-walked", "-F 500 -a -g", "sleep 0.7", {}),
     ("period", "-e cpu-clock -c 1000000", BUSY, {"exact": True}),
@@ -155,6 +155,10 @@ for name, how in made:
         continue
     check(f"{name}: both show the same {len(got)} samples", want and want == got,
           "\n".join(f"perf: {a}\nkymo: {b}" for a, b in zip(want, got) if a != b)[:1500] or (len(want), len(got), p_r.err, k_r.err))
+    if how.get("unwound"):  # inlined functions are told apart otherwise, so only that all frames are there
+        depths = [[len([y for y in x.splitlines() if how["unwound"] in y]) for x in r.out.split("\n\n")]
+                  for r in (perf("script --no-inline -F ip,sym", name), kymo(f"script --no-inline -F ip,sym -i {path(name)}"))]
+        check(f"{name}: perf unwinds as far as we do", sum(depths[1]) > 20 and depths[0] == depths[1], depths)
     if how.get("exact"):
         want, got = perf("script", name).out.splitlines(), kymo(f"script -i {path(name)}").out.splitlines()
         bad = [(a, b) for a, b in zip(want, got) if not alike(a, b)]
