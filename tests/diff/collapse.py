@@ -238,6 +238,12 @@ if inl:
     has("--inline shows what was inlined", r, "outer;first;second;third ")
     has("--inline --all marks it", kymo(["collapse", "-i", path, "--inline", "--all"]).out, "outer;first_[i];second_[i];third_[i] ")
     compare("without --inline", kymo(["collapse", "-i", path]).out, fold(text))
+    # of all programs, also of those the oracle was not asked about: without what was inlined it is the same again
+    less = collections.Counter()
+    for line in kymo(["collapse", "-i", path, "--inline", "--all"]).out.splitlines():
+        stack, n = line.rsplit(" ", 1)
+        less[";".join(x for x in stack.split(";") if not x.endswith("_[i]"))] += int(n)
+    same("--inline less the inlined functions", "".join(f"{k} {n}\n" for k, n in sorted(less.items())), kymo(["collapse", "-i", path, "--all"]).out)
 else:
     skip("--inline", "needs a compiler and addr2line")
 
