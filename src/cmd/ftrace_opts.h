@@ -18,6 +18,7 @@ struct ftrace_args {
 	const char *compression, *user, *temp;
 	int version;
 	const char *remote;
+	const char *announce; /* said when tracing runs; NULL: nothing */
 };
 
 /* With these a command's table is made; its args begin with struct ftrace_args as member t. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/ftrace_run.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,6 +66,8 @@ int ftrace_run_capture(struct ftrace_args *a, struct ftrace *f, struct ftrace_wa
 	if (r >= 0) {
 		if (f->note[0] && !a->quiet)
 			command_note("%s", f->note);
+		if (a->announce)
+			fprintf(stderr, "%s\n", a->announce);
 		r = ftrace_wait_run(w, argv ? argv[0] : NULL, e);
 	}
 	ftrace_stop(f, NULL);

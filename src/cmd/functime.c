@@ -475,6 +475,8 @@ static int time_it(struct args *a, struct ftrace_wait *w, const char *func, char
 		   struct err *e)
 {
 	AUTO_FREE char *group = mem_printf("kymo_%ld", (long)getpid());
+	AUTO_FREE char *say =
+		mem_printf("Timing %s...%s", a->what, w->limit_ns ? "" : " Ctrl-C to end.");
 	char *names[2] = { NULL, NULL };
 	struct plan p = { 0 };
 	struct source *s = NULL;
@@ -487,9 +489,8 @@ static int time_it(struct args *a, struct ftrace_wait *w, const char *func, char
 		r = add_probes(a, &f, group, func, e);
 	if (r < 0 && names[0] && !a->binary)
 		functool_hint(e, r);
-	if (r >= 0 && !argv)
-		fprintf(stderr, "Timing %s...%s\n", a->what, w->limit_ns ? "" : " Ctrl-C to end.");
 	a->ft.t.no_filter = true;
+	a->ft.t.announce = argv ? NULL : say;
 	if (r >= 0)
 		r = ftrace_run_read(&a->ft.t, &f, w, argv, &s, e);
 	ftrace_run_close(&f);

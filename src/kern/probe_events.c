@@ -158,6 +158,9 @@ static int refused(const char *root, bool user, const char *definition, int code
 		return err_set(e, code,
 			       "the function's name is not unique, or it may not be probed\n  %s",
 			       definition);
+	case EROFS:
+		err_set(e, code, "tracefs is mounted read-only");
+		return err_hint(e, "sudo mount -o remount,rw %s", root);
 	default:
 		return err_set(e, code, "the kernel refuses the probe: %s\n  %s", strerror(code),
 			       definition);

@@ -43,13 +43,14 @@ struct undo {
 static int refused(const char *path, const char *value, int code, struct err *e)
 {
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const char *root = strstr(path, "/tracing/"); /* where it is mounted ends there */
 	size_t n = strcspn(value, "\n");
 
 	err_set(e, code, "cannot write '%.*s' to %s: %s", (int)(n > 200 ? 200 : n), value, path,
 		strerror(code));
 	if (code == EROFS)
 		return err_hint(e, "tracefs is mounted read-only: sudo mount -o remount,rw %.*s",
-				(int)(name - path), path);
+				(int)(root ? root + strlen("/tracing") - path : name - path), path);
 	if (code == EACCES)
 		return err_hint(e, "run it with sudo");
 	if (code == EPERM)

@@ -163,6 +163,14 @@ for args, code, words in [
 ]:
     r = kymo(args)
     check(f"refused: {args}", r.code == code and all(w in r.err for w in words), r)
+# a view of tracefs of our own that is read-only; the other one stays as it is
+for args in ["ftrace record -q -e sched true", f"probe -x {KNOWN} main", "ftrace mark x"]:
+    r = run(["unshare", "-m", "--propagation", "private", "sh", "-c", f"mount --bind {TRACEFS} {TRACEFS} && mount -o bind,remount,ro {TRACEFS} || exit 77; "
+             f"exec {KYMO} {args}"])
+    if r.code == 77:
+        skip(f"read-only tracefs: {args}", "no mount namespaces here")
+    else:
+        check(f"read-only tracefs: {args}", r.code == 1 and "read-only" in r.err and f"remount,rw {TRACEFS}\n" in r.err, r)
 same("refusals leave nothing", left(), [])
 
 # --- files that were cut or damaged ---
