@@ -294,8 +294,8 @@ same("tcplife: both ends, and how much", sorted((x[4] == port, x[6] == port, x[7
 check("tcplife -s: with commas", len(re.findall(rf"^{P},{ME},4,127.0.0.1,\d+,127.0.0.1,{port},4,0,[\d.]+$", out["life-s"], re.M)) == 3, out["life-s"])
 again = known["retransmits"]
 if again and again["n"]:
-    lost = [x for x in out["retrans-l"].splitlines() if f" 127.0.0.1:{again['port']} " in x and "ESTABLISHED" in x]
-    plain = [x for x in out["retrans"].splitlines() if f" 127.0.0.1:{again['port']} " in x and "ESTABLISHED" in x]
+    lost = [x for x in out["retrans-l"].splitlines() if x.split()[4] == str(again["port"]) and "ESTABLISHED" in x]
+    plain = [x for x in out["retrans"].splitlines() if x.split()[4] == str(again["port"]) and "ESTABLISHED" in x]
     check("tcpretrans -l: as many as the kernel counts", len(lost) >= again["n"], f"{again} {out['retrans-l']}")
     same("tcpretrans: without tail loss probes", plain, [x for x in lost if " L> " not in x])
     count = re.search(rf"@retransmits\[127.0.0.1, {again['port']}, .*\]: (\d+)", out["retrans-c"])
