@@ -50,6 +50,7 @@ struct run {
 	struct bpf_ring ring, control;
 	struct loop loop;
 	bool has_loop;
+	int pid_fd; /* of -p; -1: none */
 	struct workload child;
 	bool started; /* the child was let go */
 	struct lang_out out;
