@@ -211,7 +211,8 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 				      .map_zero = map_zero,
 				      .read = read_file,
 				      .run = shell,
-				      .wall = wall };
+				      .wall = wall,
+				      .packet = run_pcap_packet };
 	run_names_host(r);
 	r->out = (struct lang_out){ .p = p, .h = &r->host, .json = o->json };
 	r->pid_fd = -1;
@@ -447,6 +448,7 @@ void run_notes(const struct run *r, struct strbuf *b)
 	if (n)
 		strbuf_printf(b, "%llu stacks were not kept: there are too many different ones\n",
 			      (unsigned long long)n);
+	run_pcap_notes(r, b);
 	if (r->p->uses_ustack && r->side.why.code)
 		strbuf_printf(b, "user stacks are by frame pointers: %s\n", r->side.why.msg);
 	for (size_t i = LANG_MAP_FIXED; i < r->p->maps.n; i++) {
@@ -473,6 +475,7 @@ void run_close(struct run *r)
 		workload_cancel(&r->child);
 	}
 	run_side_close(r);
+	run_pcap_close(r);
 	bpf_ring_close(&r->ring);
 	bpf_ring_close(&r->control);
 	for (size_t i = 0; i < r->p->codes.n; i++)
