@@ -17,7 +17,7 @@ check "and there were many" test "$(wc -l <programs)" -gt 150
 is "kprobe" "$(run -c 'dd if=/dev/zero of=/dev/null bs=1000 count=50' -e 'kprobe:vfs_read /comm == "dd" && arg2 == 1000/ { @ = count(); }' | grep @)" "@: 50"
 is "kretprobe" "$(run -c 'dd if=/dev/zero of=/dev/null bs=1000 count=50' -e 'kretprobe:vfs_read /comm == "dd" && retval == 1000/ { @ = sum(retval); }' | grep @)" "@: 50000"
 is "kprobe by pattern, with its name" "$(run -c 'dd if=/dev/zero of=/dev/null bs=1000 count=50' -e 'kprobe:vfs_re?d /comm == "dd" && arg2 == 1000/ { @[func] = count(); }' | grep @)" "@[vfs_read]: 50"
-like "a kernel stack" "$(run -c 'dd if=/dev/zero of=/dev/null bs=1000 count=50' -e 'kprobe:vfs_read /comm == "dd" && arg2 == 1000/ { @[kstack(2)] = count(); }')" 'ksys_read\+'
+like "a kernel stack" "$(run -c 'dd if=/dev/zero of=/dev/null bs=1000 count=50' -e 'kprobe:vfs_read /comm == "dd" && arg2 == 1000/ { @[kstack(2)] = count(); }')" 'sys_read\+'
 is "types of the kernel" "$(echo abc >/tmp/a-file; run -c 'dd if=/tmp/a-file of=/dev/null bs=100 count=1' -e 'kprobe:vfs_read /arg2 == 100/ { printf("%s\n", str(((struct file *)arg0)->f_path.dentry->d_name.name)); }' | grep a-file)" a-file
 like "a function that is not there" "$(run -e 'kprobe:no_such_function { @ = count(); }')" "the kernel has no such function"
 like "an offset inside an instruction, or right" "$(run -c true -e 'kprobe:vfs_read+1 { @ = count(); }'; echo done)" "no instruction begins|done"
