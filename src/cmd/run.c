@@ -208,7 +208,8 @@ static int load_each(struct args *a, struct run_env *env, struct err *e)
 		src.n = strlen(line);
 		r = compile(a, &env->env, &src, &p, e);
 		if (r == 0)
-			r = run_program(a, env, p, &o, &code, e);
+			r = run_compiled(p, env, &o, &(struct run_manner){ .quiet = true }, &code,
+					 e);
 		if (r < 0)
 			printf("%s\n%s\n", line, e->msg);
 		lang_program_free(p);
