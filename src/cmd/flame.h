@@ -9,6 +9,7 @@
 #include "calc/calltree.h"
 #include "cmd/picture.h"
 #include "view/flame.h"
+#include "view/flame_html.h"
 
 enum flame_format { FLAME_BY_NAME, FLAME_HTML, FLAME_SVG, FLAME_FOLDED };
 
@@ -27,5 +28,7 @@ struct flame_args {
 /* Write the picture to a->output and say what was written. file: what was read. */
 int flame_draw(struct flame_args *a, const struct picture_input *in, const char *const file[2],
 	       struct err *e);
+/* Say what a page had to leave out. */
+void flame_say_pruned(const struct flame_html_info *h);
 
 #endif

@@ -116,8 +116,7 @@ static const char *base_name(const char *path)
 	return strcmp(path, "-") == 0 ? "standard input" : slash ? slash + 1 : path;
 }
 
-/* What an HTML file had to leave out, in words. */
-static void say_pruned(const struct flame_html_info *h)
+void flame_say_pruned(const struct flame_html_info *h)
 {
 	AUTO_STRBUF b = { 0 };
 
@@ -168,7 +167,7 @@ static int draw_html(struct flame_args *a, const struct picture_input *in, uint3
 	o.title = a->svg.title ? a->svg.title : strbuf_str(&title);
 	r = flame_html_write(f, &in->side[0], in->two ? &in->side[1] : NULL, &o, &info, e);
 	if (r == 0 && !a->quiet)
-		say_pruned(&info);
+		flame_say_pruned(&info);
 	return r;
 }
 

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/term.h"
 #include "cmd/command.h"
+#include "cmd/flame.h"
 #include "cmd/heat.h"
 #include "view/flame_html.h"
 #include "view/heat.h"
@@ -135,6 +136,12 @@ int heat_draw_seconds(const struct heat_args *a, const char *input, const char *
 	}
 	if (r == 0 && in.note[0])
 		command_note("%s", in.note);
+	if (r == 0 && !a->quiet)
+		flame_say_pruned(&info);
+	if (r == 0 && info.time_steps && info.time_step > SECOND / SECOND_ROWS)
+		command_note("too much for a page that shows each second: times are in steps of "
+			     "%llu ms; --max-size allows more",
+			     (unsigned long long)info.time_step / 1000000);
 	if (r == 0 && !a->quiet && strcmp(path, "-") != 0)
 		command_note("wrote %s: samples by second, and the flame graph of any range", path);
 	picture_input_free(&in);

@@ -263,6 +263,62 @@ static int read_one(const char *path, const struct picture_opts *o, struct stack
 	return r;
 }
 
+/* Up to the modifiers: "cycles:P" and "cycles" count the same, "sched:sched_switch" has none. */
+static size_t event_length(const char *name)
+{
+	const char *colon = strrchr(name, ':');
+
+	return colon && colon[1] && strspn(colon + 1, "ukhGHIpPSDWeb") == strlen(colon + 1)
+		       ? (size_t)(colon - name)
+		       : strlen(name);
+}
+
+/* Which event of a one of b is compared with; UINT32_MAX: none. */
+static uint32_t event_like(const struct stacks *a, const struct stacks *b, uint32_t type)
+{
+	const char *name = strtab_get(&b->strings, b->type_names.data[type]);
+	size_t n = event_length(name);
+	uint32_t like = UINT32_MAX;
+
+	for (uint32_t i = 0; i < a->type_names.n; i++) {
+		const char *other = strtab_get(&a->strings, a->type_names.data[i]);
+
+		if (strcmp(name, other) == 0)
+			return i;
+		if (like == UINT32_MAX && event_length(other) == n && memcmp(name, other, n) == 0)
+			like = i;
+	}
+	/* shares of time and of cycles can be compared, when there is nothing else */
+	return like == UINT32_MAX && a->type_names.n == 1 && b->type_names.n == 1 ? 0 : like;
+}
+
+/* Give the events of b the numbers and names that they have in a. */
+static void match_events(const struct stacks *a, struct stacks *b)
+{
+	AUTO_FREE uint32_t *to = mem_alloc((b->type_names.n + 1) * sizeof(*to));
+	VEC(uint32_t) names = { 0 }, units = { 0 };
+
+	for (uint32_t i = 0; i < a->type_names.n; i++) {
+		vec_push(&names,
+			 strtab_add(&b->strings, strtab_get(&a->strings, a->type_names.data[i])));
+		vec_push(&units, strtab_add(&b->strings, stacks_unit(a, i)));
+	}
+	for (uint32_t i = 0; i < b->type_names.n; i++) {
+		to[i] = event_like(a, b, i);
+		if (to[i] != UINT32_MAX)
+			continue;
+		to[i] = (uint32_t)names.n;
+		vec_push(&names, b->type_names.data[i]);
+		vec_push(&units, strtab_add(&b->strings, stacks_unit(b, i)));
+	}
+	vec_each (&b->entries, en)
+		en->type = en->type < b->type_names.n ? to[en->type] : en->type;
+	vec_free(&b->type_names);
+	vec_free(&b->type_units);
+	memcpy(&b->type_names, &names, sizeof(names));
+	memcpy(&b->type_units, &units, sizeof(units));
+}
+
 int picture_read(const char *path, const char *after, const struct picture_opts *o,
 		 struct picture_input *in, struct err *e)
 {
@@ -282,6 +338,8 @@ int picture_read(const char *path, const char *after, const struct picture_opts 
 		in->first_type = first;
 		in->side[1] = other[0];
 		stacks_free(&other[1]);
+		if (r == 0 && in->side[0].type_names.n && in->side[1].type_names.n)
+			match_events(&in->side[0], &in->side[1]);
 	}
 	if (r == 0 && in->two) {
 		err_set(e, EINVAL, "a file that has two counts a line is a comparison already");

@@ -15,15 +15,18 @@
 
 /* Less detail: what is least missed first. over: how much too large it is. False when there is
  * nothing left to drop. */
-static bool reduce(struct flame_detail *d, const struct flame_packed *p, double over)
+static bool reduce(struct flame_detail *d, const struct flame_packed *p, bool seconds, double over)
 {
-	if (p->time_steps && d->steps > 256) {
+	/* where seconds are what it is about, frames are left out first */
+	bool times = p->time_steps && !(seconds && d->min_share < 1e-3);
+
+	if (times && d->steps > 256) {
 		d->steps = 256;
 		if (over > 1.5) /* that alone will not do */
 			d->cpus = d->cpus && p->cpus < 2;
 	} else if (d->cpus && p->cpus > 1) {
 		d->cpus = false;
-	} else if (p->time_steps && d->steps > 64 && p->entries > 2 * p->nodes) {
+	} else if (times && d->steps > 64 && p->entries > 2 * p->nodes) {
 		d->steps = 64;
 	} else {
 		double more = d->min_share * 1.5;
@@ -65,7 +68,7 @@ static int pack_to_fit(const struct stacks *s, const struct stacks *after,
 		}
 		pack_encode(&raw, ret);
 		if (pack_base64_size(ret->n) <= room ||
-		    !reduce(d, p, (double)pack_base64_size(ret->n) / (double)room))
+		    !reduce(d, p, o->seconds, (double)pack_base64_size(ret->n) / (double)room))
 			return 0;
 		strbuf_reset(&raw);
 	}
@@ -100,6 +103,7 @@ int flame_html_write(FILE *f, const struct stacks *s, const struct stacks *after
 		.pruned_share = p.pruned_share,
 		.min_share = d.min_share,
 		.time_steps = p.time_steps,
+		.time_step = p.time_step,
 		.cpus_dropped = !d.cpus,
 		.uncompressed = !HAVE_ZLIB,
 	};

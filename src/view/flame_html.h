@@ -40,6 +40,7 @@ struct flame_html_info {
 	double pruned_share;	/* of the weight */
 	double min_share;	/* frames below it are not in the file */
 	uint32_t time_steps;	/* 0: no times */
+	uint64_t time_step;	/* ns */
 	bool cpus_dropped;
 	bool uncompressed; /* this kymo was built without zlib */
 };

@@ -29,6 +29,10 @@
 #define ORDER_STEPS 65536u  /* when there are no times: places in the file */
 #define FINE_STEP 10000000u /* ns */
 #define MAX_STEPS 16384u
+/* What a picture of seconds needs, and how many a page that is for them may have. */
+#define SECOND_STEP 20000000u
+#define SECOND_STEPS 65536u
+#define ALL_SECOND_STEPS (1u << 20)
 
 struct entry {
 	uint32_t node, key, step;
@@ -62,6 +66,15 @@ struct pack {
 	struct strbuf column[6];
 };
 
+static uint64_t fine_step(const struct pack *p, uint64_t span)
+{
+	if (span / FINE_STEP < MAX_STEPS)
+		return FINE_STEP;
+	if (span / SECOND_STEP < (p->o->seconds ? ALL_SECOND_STEPS : SECOND_STEPS))
+		return SECOND_STEP;
+	return span / MAX_STEPS + 1;
+}
+
 static void find_times(struct pack *p)
 {
 	size_t n = 0;
@@ -90,7 +103,7 @@ static void find_times(struct pack *p)
 		p->step = span / p->detail->steps + 1;
 		/* long recordings get more steps, so that patterns within a second are seen */
 		if (p->detail->steps == FLAME_STEPS && p->step > FINE_STEP)
-			p->step = span / FINE_STEP < MAX_STEPS ? FINE_STEP : span / MAX_STEPS + 1;
+			p->step = fine_step(p, span);
 	}
 }
 
@@ -491,6 +504,7 @@ int flame_pack(const struct stacks *s, const struct stacks *after, const struct 
 	info->median_share = median_share(&p.tree);
 	info->entries = p.entries.n;
 	info->cpus = (uint32_t)p.cpus.n;
+	info->time_step = p.step;
 	info->time_steps = p.ordered ? 0 : (uint32_t)((p.last - p.first) / p.step + 1);
 	pack_free(&p);
 	return 0;

@@ -23,6 +23,7 @@ struct flame_packed {
 	double pruned_share;
 	uint32_t cpus;
 	uint32_t time_steps; /* 0: the stacks have no times */
+	uint64_t time_step;  /* ns */
 	double median_share; /* a min_share that would leave about half of the nodes */
 	bool too_many;	     /* nothing was written: more than max_nodes */
 };

@@ -143,6 +143,13 @@ with Browser(1400, 900) as b:
         same("which add up", sum(parts), both)
     else:
         skip("time off the CPU", "record --off-cpu does not work here")
+    # the strip of time takes room when the picture has scrolled to its end already
+    b.cdp("Emulation.setDeviceMetricsOverride", width=1400, height=250, deviceScaleFactor=1, mobile=False)
+    b.open(out)
+    LOW = "const s = document.getElementById('stage'); return s.scrollHeight > s.clientHeight + 20 && s.scrollTop + s.clientHeight >= s.scrollHeight - 1"
+    check("the lowest row is in sight at first", b.wait(LOW))
+    b.cdp("Emulation.setDeviceMetricsOverride", width=1400, height=225, deviceScaleFactor=1, mobile=False)
+    check("and stays so in a smaller window", b.wait(LOW))
     same("nothing is wrong on the console", b.console(), [])
 
 shutil.rmtree(tmp)

@@ -58,5 +58,15 @@ compare("different stacks all the time", os.path.join(WORK, "calls"), f"random={
 compare("many processes", "sh", "-c", "for i in 1 2 3 4 5; do ls -lR /usr/lib/python3 /etc >/dev/null; done")
 kymo(["flame", "-i", data, "-o", svg, "--collapse-recursion", "-q"])
 check("recursion collapsed", os.path.getsize(svg) > 1000)
+
+# what is compared is the same event, whatever its modifiers, or the only one there is
+other, folded = os.path.join(tmp, "other.data"), os.path.join(tmp, "both.folded")
+for event in ("cpu-clock:u", "task-clock"):
+    kymo(["record", "-q", "-F", "999", "-e", event, "-g", "-o", other, "--", os.path.join(WORK, "calls"), "random=200"], timeout=120)
+    kymo(["flame", data, other, "-o", folded, "-q"])
+    with open(folded, encoding="utf-8") as f:
+        sums = [sum(x) for x in zip(*(map(int, line.split()[-2:]) for line in f))]
+    want = [int(re.search(r"Event count \(approx\.\): (\d+)", kymo(["report", "--stdio", "-i", x, "-g", "none"]).out)[1]) for x in (data, other)]
+    same(f"cpu-clock compared with {event}", sums, want)
 shutil.rmtree(tmp)
 end()

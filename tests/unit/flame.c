@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "calc/unfold.h"
 #include "tap.h"
+#include "view/flame_html.h"
 #include "view/flame.h"
 #include "view/markup.h"
 
@@ -238,6 +239,46 @@ static void test_svg(void)
 	calltree_free(&t);
 }
 
+/* How fine the times of a page are: finer than it needs for its strip, where seconds matter. */
+static uint64_t time_step(uint64_t seconds, bool about_seconds)
+{
+	struct flame_html_opts o = { .title = "t",
+				     .type = CALLTREE_ALL_TYPES,
+				     .max_bytes = 5000000,
+				     .seconds = about_seconds };
+	struct flame_html_info info = { 0 };
+	struct stacks s = { .unit = "samples" };
+	struct err e = { 0 };
+	uint32_t frame, stack;
+	FILE *f = fopen("/dev/null", "w");
+
+	frame = stacks_frame(&s, &(struct frame){ .name = strtab_add(&s.strings, "f"),
+						  .module = STRTAB_NONE,
+						  .file = STRTAB_NONE });
+	stack = stacks_stack(&s, &frame, 1);
+	for (uint64_t i = 0; i < seconds; i++)
+		stacks_add(&s, &(struct stack_entry){ .stack = stack,
+						      .comm = STRTAB_NONE,
+						      .pid = 1,
+						      .tid = 1,
+						      .time = (i + 1) * 1000000000,
+						      .count = 1,
+						      .weight = 1 });
+	CHECK_INT(flame_html_write(f, &s, NULL, &o, &info, &e), 0);
+	fclose(f);
+	stacks_free(&s);
+	return info.time_step;
+}
+
+static void test_times(void)
+{
+	CHECK_INT(time_step(100, false), 10000000);
+	CHECK_INT(time_step(400, false), 20000000);
+	CHECK_INT(time_step(400, true), 20000000);
+	CHECK(time_step(4000, false) > 20000000);
+	CHECK_INT(time_step(4000, true), 20000000);
+}
+
 int main(void)
 {
 	test_rectangles();
@@ -246,5 +287,6 @@ int main(void)
 	test_palette();
 	test_markup();
 	test_svg();
+	test_times();
 	return tap_end();
 }

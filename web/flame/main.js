@@ -152,6 +152,7 @@ function show(fresh) {
 			stageBox.scrollTop = Math.max(0, pane.base - stageBox.clientHeight / 2);
 		else stageBox.scrollTop = pane.up ? app.height : 0;
 		if (pane.zoom) scrollTo(pane, pane.zoom);
+		noteLow();
 	}
 	draw();
 	drawTimeline();

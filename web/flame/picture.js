@@ -312,6 +312,7 @@ function setUpPicture() {
 		"scroll",
 		() => {
 			showTip(null);
+			if (stage.clientHeight === app.tall) noteLow();
 			draw();
 		},
 		{ passive: true }
@@ -406,11 +407,17 @@ function drag(stage) {
 	});
 }
 
+// Whether the lowest row is in sight, so that it still is when what is around the picture grows.
+function noteLow() {
+	const stage = $("stage");
+	app.tall = stage.clientHeight;
+	app.low = stage.scrollTop + app.tall >= app.height - 4;
+}
+
 function resized() {
-	const stage = $("stage"),
-		low = stage.scrollTop + stage.clientHeight >= app.height - 4;
 	place();
-	if (low && app.panes.length === 1 && app.panes[0].up) stage.scrollTop = app.height;
+	if (app.low && app.panes.length === 1 && app.panes[0].up) $("stage").scrollTop = app.height;
+	noteLow();
 	draw();
 	drawTimeline();
 }

@@ -59,9 +59,12 @@ function drawSeconds(ctx, width, height) {
 			box.x - 6,
 			box.y + box.h * SECOND_ROWS * (1 - ms / 1000) + (ms ? 3 : 0)
 		);
-	ctx.textAlign = "left";
 	const gap = Math.max(1, niceStep(columns / Math.max(2, width / 110)));
-	for (let s = 0; s < columns; s += gap) ctx.fillText(s + " s", box.x + s * box.w, height - 4);
+	for (let s = 0; s < columns; s += gap) {
+		const x = box.x + s * box.w;
+		ctx.textAlign = x > width - 40 ? "right" : "left";
+		ctx.fillText(s + " s", ctx.textAlign === "right" ? width - PAD : x, height - 4);
+	}
 }
 
 function secondsBox(width, height, columns) {
