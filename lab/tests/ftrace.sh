@@ -36,6 +36,10 @@ out=$(kymo ftrace report -i d.dat)
 like "max-graph-depth 2 shows ksys_read and what it calls" "$out" '\|  ksys_read\(\) \{'
 unlike "and nothing deeper" "$out" '\|      [a-z]'
 clean "max-graph-depth"
+check "function triggers" kymo ftrace record -q -p function -l $func -l "$func:stacktrace:2" -o tg.dat prio 5
+out=$(kymo ftrace report -i tg.dat)
+is "stacktrace:2 takes two stacks of five calls" "$(echo "$out" | grep -c kernel_stack:) $(echo "$out" | grep -c "function: *$func")" "2 5"
+clean "function triggers"
 out=$(kymo report -i g.dat --stdio 2>&1)
 like "report reads function_graph" "$out" "$func"
 

@@ -165,27 +165,37 @@ static int open_buffer(struct ftrace *f, struct ftrace_buffer_opt *o, struct err
 
 /* --- settings --- */
 
+/* "schedule:traceoff:3" does something when the function is called. */
+static bool is_trigger(const char *name)
+{
+	return strchr(name, ':') && !strstr(name, ":mod:");
+}
+
 static int put_list(struct ftrace *f, const struct ftrace_buffer *b, const char *file,
 		    const char **names, size_t n, const char *module, struct err *e)
 {
 	AUTO_STRBUF all = { 0 };
-	AUTO_FREE char *path = mem_printf("%s/%s", b->dir, file);
-	int r = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (!strchr(names[i], ':') || strstr(names[i], ":mod:"))
+		if (!is_trigger(names[i]))
 			strbuf_printf(&all, "%s%s%s\n", names[i], module ? ":mod:" : "",
 				      module ? module : "");
 	if (!n && module)
 		strbuf_printf(&all, "*:mod:%s\n", module);
-	if (all.n)
-		r = ftrace_put(f, b, file, all.data, e);
-	/* function triggers: "schedule:traceoff:3" */
-	for (size_t i = 0; r >= 0 && i < n; i++)
-		if (strchr(names[i], ':') && !strstr(names[i], ":mod:")) {
-			AUTO_FREE char *back = mem_printf("!%s", names[i]);
+	return all.n ? ftrace_put(f, b, file, all.data, e) : 0;
+}
 
-			r = undo_append(f->undo, path, names[i], back, e);
+/* When the buffer is written to, not before: they count what they meet, our own doing as well. */
+static int put_triggers(struct ftrace *f, const struct ftrace_buffer *b, struct err *e)
+{
+	AUTO_FREE char *path = mem_printf("%s/set_ftrace_filter", b->dir);
+	int r = 0;
+
+	vec_each (&b->opt->functions, name)
+		if (r >= 0 && is_trigger(*name)) {
+			AUTO_FREE char *back = mem_printf("!%s", *name);
+
+			r = undo_append(f->undo, path, *name, back, e);
 		}
 	return r;
 }
@@ -399,10 +409,13 @@ int ftrace_start(struct ftrace *f, struct err *e)
 			r = undo_put(on, "1", false, e);
 			/* instances measure before, too, and keep a worst case without a trace */
 			if (r >= 0 && ftrace_is_latency(b->opt->tracer)) {
-				AUTO_FREE char *worst = mem_printf("%s/tracing_max_latency", b->dir);
+				AUTO_FREE char *worst =
+					mem_printf("%s/tracing_max_latency", b->dir);
 
 				undo_put(worst, "0", false, NULL);
 			}
+			if (r >= 0)
+				r = put_triggers(f, b, e);
 		}
 	return r;
 }
