@@ -50,6 +50,8 @@ int bpf_map_next(int map, const void *key, void *next);
 
 /* Run a raw tracepoint's program now, in this process. */
 int bpf_run(int prog);
+/* Events that came while the same program was at work on the same CPU: the kernel skips them. */
+uint64_t bpf_missed(int prog);
 int bpf_link(int prog, int target, enum bpf_attach_type type);
 int bpf_iter(int link);
 

@@ -71,6 +71,18 @@ int bpf_map_next(int map, const void *key, void *next)
 	return element(BPF_MAP_GET_NEXT_KEY, map, key, next);
 }
 
+uint64_t bpf_missed(int prog)
+{
+	struct bpf_prog_info info = { 0 };
+	union bpf_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.info.bpf_fd = (uint32_t)prog;
+	a.info.info_len = sizeof(info);
+	a.info.info = (uintptr_t)&info;
+	return sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &a) < 0 ? 0 : info.recursion_misses;
+}
+
 int bpf_run(int prog)
 {
 	union bpf_attr a;
