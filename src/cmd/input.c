@@ -2,18 +2,22 @@
 #include "cmd/input.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/pool.h"
 #include "base/str.h"
 #include "calc/offcpu.h"
 #include "calc/unwound.h"
 #include "cmd/command.h"
 #include "cmd/open.h"
 #include "sym/archive.h"
+#include "sym/cache.h"
 #include "live/ksyms.h"
 #include "sym/symtab.h"
 
@@ -302,29 +306,84 @@ struct later {
 	struct input_kernel opts;
 	struct symbols *symbols;
 	const char **note;
+	/* The running kernel's, which it takes a while to write: */
+	pthread_t reader;
+	bool reading;
+	int r;
+	char *text;
+	size_t n;
 };
+
+static void *read_ahead(void *ctx)
+{
+	struct later *l = ctx;
+
+	l->r = ksyms_all(&l->text, &l->n);
+	return NULL;
+}
+
+/* What was read meanwhile, if so. */
+static int wait_for_text(struct later *l, char **ret)
+{
+	*ret = NULL;
+	if (!l->reading)
+		return -ENOENT;
+	pthread_join(l->reader, NULL);
+	l->reading = false;
+	*ret = l->r < 0 ? NULL : l->text;
+	return l->r;
+}
 
 static void load_later(void *ctx)
 {
-	const struct later *l = ctx;
+	struct later *l = ctx;
+	char *text;
 
+	if (wait_for_text(l, &text) == 0 && symbols_kernel_text(l->symbols, text, l->n, NULL) == 0)
+		return;
 	input_kernel_symbols(l->source, &l->opts, l->symbols, l->note, NULL);
+}
+
+static void end_later(void *ctx)
+{
+	char *text;
+
+	wait_for_text(ctx, &text);
+	free(text);
+	free(ctx);
+}
+
+/* Do samples of the kernel's code come, whose names are not known from the last time? */
+static bool worth_reading(const struct trace *t, const struct build_id *id)
+{
+	AUTO_CLOSE int cache = cache_open(NULL, NULL);
+	AUTO_CLOSE int known = cache < 0 ? -1 : cache_get(cache, id, "index");
+	bool kernel = false;
+
+	for (size_t i = 0; i < t->n_types; i++)
+		kernel |= !t->types[i].attr.exclude_kernel;
+	return kernel && known < 0 && t->n_samples > 0 && pool_threads() > 1;
 }
 
 int input_kernel_later(const struct source *s, const struct input_kernel *o,
 		       struct symbols *symbols, const char **note, struct err *e)
 {
-	struct later l = { s, *o, symbols, note };
+	struct later *l;
 	struct build_id id;
 
 	*note = NULL;
 	if (o->vmlinux || o->kallsyms) /* what is wrong with them is said at once */
 		return input_kernel_symbols(s, o, symbols, note, e);
-	symbols_kernel_later(symbols, load_later, mem_dup(&l, sizeof(l)));
+	l = mem_alloc(sizeof(*l));
+	*l = (struct later){ .source = s, .opts = *o, .symbols = symbols, .note = note };
+	symbols_kernel_later(symbols, load_later, end_later, l);
 	/* those of the running kernel, which is what it will come to */
 	if (!o->symfs && !s->trace->files && !s->trace->info.kallsyms_size &&
-	    input_is_running_kernel(s->trace) && ksyms_state(&id))
+	    input_is_running_kernel(s->trace) && ksyms_state(&id)) {
 		symbols_kernel_id(symbols, &id);
+		l->reading = worth_reading(s->trace, &id) &&
+			     pthread_create(&l->reader, NULL, read_ahead, l) == 0;
+	}
 	return 0;
 }
 

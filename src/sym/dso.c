@@ -30,7 +30,8 @@ void dso_free(struct dso *d)
 	elf_free(d->debug);
 	elf_free(d->file);
 	free((char *)d->want.path);
-	free(d->load_ctx);
+	if (d->load_end)
+		d->load_end(d->load_ctx);
 	pthread_mutex_destroy(&d->lock);
 	pthread_mutex_destroy(&d->answers_lock);
 }

@@ -30,6 +30,7 @@ struct dso {
 	const struct find_opts *find;
 	uid_t owner;		 /* of a JIT's files */
 	void (*load)(void *ctx); /* fills the kernel's tables when they are first needed */
+	void (*load_end)(void *ctx);
 	void *load_ctx;
 
 	/* What was tried already; what it gave is below, and does not change any more. */

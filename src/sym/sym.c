@@ -300,12 +300,15 @@ int symbols_kernel_file(struct symbols *s, const char *vmlinux, uint64_t slide, 
 	return 0;
 }
 
-void symbols_kernel_later(struct symbols *s, void (*load)(void *ctx), void *ctx)
+void symbols_kernel_later(struct symbols *s, void (*load)(void *ctx), void (*end)(void *ctx),
+			  void *ctx)
 {
 	struct dso *d = s->dsos.data[SYMBOLS_KERNEL];
 
-	free(d->load_ctx);
+	if (d->load_end)
+		d->load_end(d->load_ctx);
 	d->load = load;
+	d->load_end = end;
 	d->load_ctx = ctx;
 }
 

@@ -116,9 +116,10 @@ int symbols_kernel_text(struct symbols *s, char *text, size_t len, struct err *e
 int symbols_kernel_file(struct symbols *s, const char *vmlinux, uint64_t slide, struct err *e);
 /*
  * Or let load do so when the kernel is first asked about, which may be never and in any
- * thread. ctx comes from mem_alloc() and is taken over.
+ * thread. At the end ctx is given to end, whether load was called or not.
  */
-void symbols_kernel_later(struct symbols *s, void (*load)(void *ctx), void *ctx);
+void symbols_kernel_later(struct symbols *s, void (*load)(void *ctx), void (*end)(void *ctx),
+			  void *ctx);
 /* What is loaded then is always the same for this id: answers are kept, and spare the next run to
  * load it. Functions of modules are not among them. */
 void symbols_kernel_id(struct symbols *s, const struct build_id *id);

@@ -131,7 +131,7 @@ static void kernel(struct symbols *s)
 
 static void never(void *ctx)
 {
-	CHECK(ctx == NULL);
+	CHECK(ctx != NULL);
 }
 
 /* Answers about a kernel that is known by an id spare loading its symbols again. */
@@ -164,12 +164,12 @@ static void kernel_again(void)
 		id.data[0] = other ? 'x' : '0';
 		symbols_kernel_id(s, &id);
 		if (!other)
-			symbols_kernel_later(s, never, mem_alloc(1));
+			symbols_kernel_later(s, never, NULL, NULL);
 		r = symbols_resolve(s, SYMBOLS_KERNEL, 0xffffffff81000002, SYMBOLS_NAMES);
 		CHECK_STR(symbols_text(s, r->name), other ? "" : "start_kernel");
 		if (!other)
 			CHECK(r->start == 0xffffffff81000000 && r->end == 0xffffffff81000100);
-		symbols_kernel_later(s, NULL, NULL);
+		symbols_kernel_later(s, NULL, NULL, NULL);
 		CHECK_INT(
 			symbols_resolve(s, SYMBOLS_KERNEL, 0xffffffffc0000010, SYMBOLS_NAMES)->name,
 			SYMBOLS_NONE);
