@@ -9,6 +9,7 @@ struct filler {
 	struct stacks *out;
 	uint32_t *frame; /* by site: id + 1 in out; 0: not made yet */
 	uint32_t *stack; /* by chain: id + 1 in out */
+	bool merge;	 /* code without a name is one frame a module */
 };
 
 static uint32_t text(struct filler *f, const char *s)
@@ -60,9 +61,9 @@ static uint32_t frame_of(struct filler *f, uint32_t site)
 	is = profile_frame(n, site);
 	fr.module = text(f, is.module);
 	fr.kind = is.kind;
-	if (!is.name)
+	if (!is.name && !f->merge)
 		snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)s->dso_addr);
-	fr.name = text(f, is.name ? is.name : hex);
+	fr.name = text(f, is.name ? is.name : f->merge ? "0x0" : hex);
 	if (names_line(n, s, &file, &fr.line))
 		fr.file = text(f, file);
 	f->frame[site] = stacks_frame(f->out, &fr) + 1;
@@ -125,10 +126,10 @@ void profile_types(const struct trace *t, bool counts, struct stacks *ret)
 	}
 }
 
-void profile_stacks(const struct names *n, bool counts, struct stacks *ret)
+void profile_stacks(const struct names *n, bool counts, bool merge_unknown, struct stacks *ret)
 {
 	const struct profile *p = n->profile;
-	struct filler f = { .n = n, .out = ret };
+	struct filler f = { .n = n, .out = ret, .merge = merge_unknown };
 	char buf[32];
 
 	f.frame = mem_alloc((n->sites.n + 1) * sizeof(*f.frame));

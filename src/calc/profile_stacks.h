@@ -9,9 +9,10 @@
 /*
  * Fill *ret (empty before) from n. Weights are what the samples stand for, as in
  * reports (cycles, ns on or off CPU), or with counts the samples themselves.
- * Entries are as fine as the profile was asked to be.
+ * Entries are as fine as the profile was asked to be. merge_unknown: addresses that have
+ * no name are not told apart, but for their module, as pictures do not show them.
  */
-void profile_stacks(const struct names *n, bool counts, struct stacks *ret);
+void profile_stacks(const struct names *n, bool counts, bool merge_unknown, struct stacks *ret);
 
 /* What events there are, and the units of their weights. */
 void profile_types(const struct trace *t, bool counts, struct stacks *ret);

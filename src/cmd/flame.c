@@ -243,6 +243,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 				   .off_cpu = a->off_cpu,
 				   .wakers = a->wakers,
 				   .marks = a->format != FLAME_FOLDED,
+				   .merge_unknown = a->format != FLAME_FOLDED,
 				   .label = a->label,
 				   .collapse_recursion = a->collapse,
 				   .event = a->event };

@@ -122,8 +122,10 @@ int heat_draw_seconds(const struct heat_args *a, const char *input, const char *
 	struct picture_input in = { 0 };
 	struct picture_output out = { 0 };
 	struct flame_html_info info;
-	int r = picture_read(input, NULL, &(struct picture_opts){ .times = true, .inlines = true },
-			     &in, e);
+	int r = picture_read(
+		input, NULL,
+		&(struct picture_opts){ .times = true, .inlines = true, .merge_unknown = true },
+		&in, e);
 	int closed;
 
 	o.first = in.first_type;

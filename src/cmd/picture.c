@@ -169,7 +169,7 @@ static int read_stacks(struct source *s, struct symbols *symbols, const struct p
 	in->first_type = profile_first_type(&p);
 	r = names_make(&p, symbols, &(struct names_opts){ .inlines = o->inlines }, &n, e);
 	if (r == 0)
-		profile_stacks(&n, o->counts, ret);
+		profile_stacks(&n, o->counts, o->merge_unknown, ret);
 	names_free(&n);
 	profile_free(&p);
 	return r;

@@ -86,11 +86,12 @@ struct picture_input {
 /* How a recording is read; folded text is what it is. */
 struct picture_opts {
 	bool times; /* when samples were, in steps: pages filter by it, flame charts order by it */
-	bool inlines; /* inlined functions as frames */
-	bool counts;  /* samples, not what they stand for */
-	bool off_cpu; /* where threads waited, from record --off-cpu or sched_switch */
-	bool wakers;  /* with who ended the waits */
-	bool marks;   /* waiting looks different from running */
+	bool inlines;	    /* inlined functions as frames */
+	bool counts;	    /* samples, not what they stand for */
+	bool merge_unknown; /* addresses without a name are not told apart */
+	bool off_cpu;	    /* where threads waited, from record --off-cpu or sched_switch */
+	bool wakers;	    /* with who ended the waits */
+	bool marks;	    /* waiting looks different from running */
 	/*
 	 * Above 0: only frames of at least this share will be seen, below a frame for each
 	 * label, so that no more need be kept. Not for comparisons.

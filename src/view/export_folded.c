@@ -19,7 +19,7 @@ int export_folded(struct export_job *x, struct err *e)
 
 	if (!f)
 		return err_set(e, ENOMEM, "cannot write");
-	profile_stacks(x->names, false, &s);
+	profile_stacks(x->names, false, false, &s);
 	o.type = profile_first_type(x->profile); /* different events have no sum */
 	r = folded_write(f, &s, NULL, &o, NULL, e);
 	fclose(f);
