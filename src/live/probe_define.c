@@ -17,6 +17,7 @@ struct work {
 	struct probe_defs *ret;
 	struct err *e;
 	struct srctext sources;
+	bool alias; /* what was asked for has another name in the debug info */
 	/* Places where an argument cannot be fetched; they matter only when there are no others. */
 	unsigned left_out;
 	struct err why;
@@ -70,7 +71,7 @@ static const char *event_name(struct work *w, const char *function)
 		return p->event;
 	if (p->has_address)
 		return arena_printf(w->arena, "abs_%" PRIx64, p->address);
-	base = plain_name(w->arena, function ? function : "probe");
+	base = plain_name(w->arena, w->alias ? p->function : function ? function : "probe");
 	if (!*base || isdigit((unsigned char)*base))
 		base = arena_printf(w->arena, "_%s", base);
 	if (p->ret)
@@ -162,6 +163,19 @@ static int shift(void *ctx, const struct dwarf_point *p)
 	return s->fn(s->ctx, &moved);
 }
 
+/* Symbols may be other names of a function: malloc is __libc_malloc to the debug info. */
+static bool real_name(const struct work *w, struct dwarf_point *ret)
+{
+	const struct symtab_sym *s;
+	size_t at = 0;
+
+	if (str_has_glob(w->p->function))
+		return false;
+	s = probe_target_symbol(w->t, w->p->function, &at);
+	return s && dwarf_point_at(w->t->dwarf, s->start, ret) && ret->entry == s->start &&
+	       ret->function && strcmp(ret->function, w->p->function) != 0;
+}
+
 /* By debug info; how many places there were, or an error of fn's. */
 static int dwarf_places(struct work *w, dwarf_point_fn *fn, void *ctx)
 {
@@ -187,6 +201,11 @@ static int dwarf_places(struct work *w, dwarf_point_fn *fn, void *ctx)
 	where.after_prologue = w->t->user && has_variables(p) && !where.has_line && !p->ret &&
 			       !p->offset && !p->pattern;
 	err = dwarf_points(w->t->dwarf, &where, shift, &s);
+	if (err >= 0 && !s.n && p->function && real_name(w, &point)) {
+		where.function = point.function;
+		w->alias = true;
+		err = dwarf_points(w->t->dwarf, &where, shift, &s);
+	}
 	return err < 0 ? err : (int)s.n;
 }
 

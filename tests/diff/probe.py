@@ -152,6 +152,22 @@ def separate(path):
     check("without it: said so, with what helps", r.code != 0 and "hint:" in r.err, r)
 
 
+ALIAS = """
+__attribute__((noinline)) int own_name(int n, char *text) { return n + text[0]; }
+int other(int n, char *text) __attribute__((alias("own_name")));
+int main(int argc, char **argv) { return other(argc, argv[0]); }
+"""
+
+
+def alias():
+    """A function that debug info knows by another name, as malloc is __libc_malloc: perf refuses its variables."""
+    open(f"{DIR}/alias.c", "w").write(ALIAS)
+    subprocess.run(f"gcc -g -O2 -o {DIR}/alias {DIR}/alias.c", shell=True, check=True)
+    want = run([KYMO, "probe", "-x", f"{DIR}/alias", "-D", "own_name n text:string"])
+    got = run([KYMO, "probe", "-x", f"{DIR}/alias", "-D", "other n text:string"])
+    check("variables by a function's other name", lines(got) and got.out == want.out.replace("/own_name ", "/other "), (got, want))
+
+
 KERNEL = """
 struct in { int a:3, b:5; char name[8]; };
 struct sock { long state; struct in in; struct sock *next; };
@@ -204,6 +220,7 @@ for n, p in paths.items():
 better(paths["O2"])
 clang()
 separate(paths["O2"])
+alias()
 if os.uname().machine == "x86_64":
     vmlinux()
 shutil.rmtree(DIR)
