@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 MESON_FLAGS ?=
 export DESTDIR PERF_LINK LINKS
 
-.PHONY: all try test install uninstall bench lab fuzz lint static clean deps format
+.PHONY: all try test test-tables install uninstall bench lab fuzz lint static clean deps format
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -25,6 +25,10 @@ try: deps all
 test:
 	@scripts/deps build test browser lab
 	@tests/run
+
+# Unwinding tables of every ELF file of this machine, row by row beside libdw's (some minutes).
+test-tables: deps all
+	@$(BUILD)/tests/unit/unit-ehframe_libdw /usr/lib /usr/bin
 
 lab: deps
 	@scripts/deps lab

@@ -314,8 +314,8 @@ static __always_inline void send_call(__u64 *ctx, struct trace_task *s, struct t
 		s->start = now;
 		begin_record(c, s, TRACE_CALL);
 		c->rec.flags = TRACE_NO_START;
+		c->rec.failed = ~0u; /* all is read now */
 		read_args(&c->rec, (void *)ctx[0]);
-		take(c, plan, false);
 	}
 	c->rec.start = s->start;
 	c->rec.end = now;
@@ -559,6 +559,42 @@ struct bpf_iter__task {
 	struct task_struct___t *task;
 };
 
+/*
+ * A task that sleeps in a call which it made before the trace: its registers tell which. Its
+ * memory cannot be read from here.
+ */
+static __always_inline void send_inside(struct task_struct___t *task, struct trace_task *s)
+{
+	struct pt_regs___t *regs = (void *)bpf_task_pt_regs((void *)task);
+	struct trace_plan *plan;
+	struct call *c;
+
+	if (!BPF_CORE_READ(task, __state) || !BPF_CORE_READ(task, mm) || !regs)
+		return;
+#if defined(__TARGET_ARCH_x86)
+	s->nr = regs->orig_ax;
+#else
+	s->nr = regs->syscallno;
+#endif
+	s->abi = abi_of(task);
+	plan = plan_of(s->nr, s->abi);
+	if (s->nr < 0 || !plan || !(plan->flags & TRACE_WANTED))
+		return;
+	c = call_of(task, true);
+	if (!c)
+		return;
+	s->start = bpf_ktime_get_ns();
+	begin_record(c, s, TRACE_UNFINISHED);
+	c->rec.flags = TRACE_NO_START;
+	c->rec.end = s->start;
+	read_args(&c->rec, regs);
+	for (int i = 0; i < TRACE_STEPS; i++)
+		if (plan->step[i].take == TRACE_TAKE_FD && plan->step[i].arg == 0)
+			read_fd(c, task, 0, c->rec.arg[0], false);
+	bpf_probe_read_kernel(c->rec.comm, sizeof(c->rec.comm), task->comm);
+	send_record(c);
+}
+
 SEC("iter/task")
 int begin(struct bpf_iter__task *ctx)
 {
@@ -584,6 +620,8 @@ int begin(struct bpf_iter__task *ctx)
 	s->pid = numbers.pid;
 	s->tid = numbers.tid;
 	s->on = *on;
+	if (options.events && *on == TRACE_ON && !options.failed && !options.min_ns)
+		send_inside(task, s);
 	return 0;
 }
 

@@ -160,7 +160,7 @@ struct thread_info___k {
 struct task_struct___t {
 	struct thread_info___k thread_info;
 	int pid, tgid;
-	unsigned int flags;
+	unsigned int __state;
 	struct pid___k *thread_pid;
 	struct task_struct___t *group_leader;
 	struct files_struct___k *files;

@@ -120,9 +120,9 @@ static long climb_step(__u32 i, struct climb *w)
 	return parent == dentry;
 }
 
-static __always_inline void read_fd(struct call *c, __u8 arg, __s32 fd, bool exit)
+static __always_inline void read_fd(struct call *c, struct task_struct___t *task, __u8 arg,
+				    __s32 fd, bool exit)
 {
-	struct task_struct___t *task = (void *)bpf_get_current_task_btf();
 	struct fdtable___k *table;
 	struct file___k *file = NULL, **files;
 	struct trace_file *head = next_piece(c);
@@ -305,14 +305,14 @@ static long take_step(__u32 i, struct taking *t)
 		if (!(s->when & TRACE_AT_ENTRY))
 			return 0;
 	} else {
-		again = c->rec.failed >> (i & 31) & 1;
+		again = (s->when & TRACE_AT_ENTRY) && (c->rec.failed >> (i & 31) & 1);
 		if (!again && (!(s->when & TRACE_AT_EXIT) ||
 			       (c->rec.ret < 0 && !(s->when & TRACE_EVEN_FAILED))))
 			return 0;
 	}
 	from = argument(c, arg);
 	if (s->take == TRACE_TAKE_FD) {
-		read_fd(c, arg, from, t->exit);
+		read_fd(c, (void *)bpf_get_current_task_btf(), arg, from, t->exit);
 		return 0;
 	}
 	if (!from)

@@ -215,6 +215,8 @@ static void make_field(struct extras *x, const struct extra_plan *plan, const st
 static void make_trace(struct extras *x, const struct extra_plan *plan, const struct profile *p,
 		       unsigned column)
 {
+	void (*print)(const void *tep, const struct event_type *t, const void *raw, size_t size,
+		      struct strbuf *b) = plan->columns->col[column].raw ? text_fields : text_print;
 	struct extra_values *v = &x->column[column];
 	struct value_set set = { 0 };
 	struct strtab texts = { 0 };
@@ -227,7 +229,7 @@ static void make_trace(struct extras *x, const struct extra_plan *plan, const st
 		const char *text = "N/A";
 
 		if (t->attr.type == PERF_TYPE_TRACEPOINT && e->raw) {
-			text_print(plan->trace->tep, t, e->raw, e->raw_size, &b);
+			print(plan->trace->tep, t, e->raw, e->raw_size, &b);
 			text = strbuf_str(&b);
 		}
 		text = strtab_get(&texts, strtab_add(&texts, text));

@@ -516,6 +516,9 @@ int columns_make(struct columns *c, const struct columns_opts *o, struct err *e)
 		r = parse_fields(&m, fields, o->fields + (o->fields[0] == '+'));
 	if (r == 0)
 		r = join(&m, c, sort, fields);
+	for (unsigned i = 0; r == 0 && i < c->n; i++)
+		if (c->col[i].key == KEY_TRACE)
+			c->col[i].raw = o->raw_trace;
 	if (r == 0)
 		set_widths(c, o->widths);
 	return r;

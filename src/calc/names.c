@@ -179,7 +179,16 @@ static struct name_frame frame_of_label(struct names *n, const struct name_site 
 	return f;
 }
 
-static struct name_frame frame_of(const struct name_site *s)
+/* A function that the kernel made while it was recorded (BPF), which the recording itself names. */
+static bool is_made(const struct names *n, const struct name_site *s)
+{
+	const struct task_dso *d =
+		s->map ? tasks_get_dso(n->profile->trace->tasks, s->map->dso) : NULL;
+
+	return d && d->ksymbol;
+}
+
+static struct name_frame frame_of(const struct names *n, const struct name_site *s)
 {
 	bool named = s->sym && s->sym->name != SYMBOLS_NONE;
 	struct name_frame f = { .name = SYMBOLS_NONE,
@@ -189,6 +198,12 @@ static struct name_frame frame_of(const struct name_site *s)
 				.addr = s->dso_addr,
 				.ip = s->addr };
 
+	if (is_made(n, s)) {
+		f.name = symbols_add_text(n->symbols, n->dsos.data[s->dso].path);
+		f.addr = s->map->start;
+		f.size = s->map->end - s->map->start;
+		return f;
+	}
 	if (!named)
 		return f;
 	f.name = s->sym->name;
@@ -210,7 +225,7 @@ static void make_frames(struct names *n)
 	for (size_t i = 0; i < n->sites.n; i++) {
 		struct name_site *s = &n->sites.data[i];
 		bool label = s->space == TASK_SPACE_LABEL;
-		struct name_frame f = label ? frame_of_label(n, s) : frame_of(s);
+		struct name_frame f = label ? frame_of_label(n, s) : frame_of(n, s);
 		uint64_t key = map_hash(f.addr);
 		uint64_t *at;
 

@@ -12,7 +12,7 @@
 #include "live/run.h"
 
 struct args {
-	const char *program, *format, *output, *command, *buffer, *input, *record;
+	const char *program, *format, *output, *command, *buffer, *input, *record, *each;
 	int pid;
 	bool list, quiet, unsafe, info, dry, no_warnings, ignored;
 	int verbose, debug;
@@ -65,6 +65,14 @@ static const struct opt opts[] = {
 		 "bpftrace has it; full maps and lost messages are always told"),
 	OPT_FLAG(0, "usdt-file-activation", ignored,
 		 "bpftrace has it; the kernel counts users of USDT probes"),
+	/* for tests: each line of a file is a program, which is loaded and forgotten */
+	{ .kind = OPT_KIND_STR,
+	  .arg = OPT_ARG_REQUIRED,
+	  .name = "each",
+	  .meta = "FILE",
+	  .field = OPT_FIELD_(each),
+	  .help = "",
+	  .flags = OPT_HIDDEN | OPT_NONEG },
 	OPT_END,
 };
 
@@ -179,6 +187,40 @@ static int info(struct run_env *env)
 	return 0;
 }
 
+static int load_each(struct args *a, struct run_env *env, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	unsigned n = 0, bad = 0;
+	int r = file_read(a->each, 1u << 20, &text, NULL);
+
+	if (r < 0)
+		return err_set(e, -r, "cannot read %s: %s", a->each, strerror(-r));
+	a->quiet = true;
+	for (char *line = text, *next; line && *line; line = next) {
+		struct lang_source src = { .name = "line", .text = line, .unsafe = true };
+		struct run_opts o = { .out_fd = STDOUT_FILENO, .quiet = true, .dry = true };
+		struct lang_program *p = NULL;
+		int code = 0;
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		src.n = strlen(line);
+		r = compile(a, &env->env, &src, &p, e);
+		if (r == 0)
+			r = run_compiled(p, env, &o, &(struct run_manner){ .quiet = true }, &code,
+					 e);
+		if (r < 0)
+			printf("%s\n%s\n", line, e->msg);
+		lang_program_free(p);
+		bad += r < 0;
+		n++;
+	}
+	printf("%u programs, %u bad\n", n, bad);
+	err_clear(e);
+	return bad ? 1 : 0;
+}
+
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
@@ -195,8 +237,11 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r == 0 && a->record && a->input)
 		r = err_set(e, EINVAL,
 			    "--record is for what happens now, -i for what was recorded");
-	if (r == 0 && a->info)
-		return info(&env);
+	if (r == 0 && (a->info || a->each)) {
+		r = a->info ? info(&env) : load_each(a, &env, e);
+		run_env_close(&env);
+		return r;
+	}
 	if (r == 0 && a->list) {
 		r = run_list(&env, argc ? argv[0] : "*", a->verbose, e);
 		run_env_close(&env);

@@ -14,6 +14,7 @@ struct listing {
 	struct arena arena;
 	struct ltypes types;
 	size_t n;
+	char *last;
 };
 
 static void show_format(struct listing *l, const char *system, const char *event)
@@ -57,6 +58,14 @@ static int one(void *arg, const char *target, const char *name)
 	struct lang_point p = *l->p;
 
 	l->n++;
+	if (p.kind == LP_USDT) { /* it may stand at several places */
+		AUTO_FREE char *now = mem_printf("%s:%s", target, name);
+
+		if (l->last && strcmp(l->last, now) == 0)
+			return 0;
+		free(l->last);
+		l->last = mem_strdup(now);
+	}
 	printf("%s:", lang_kind_name[p.kind]);
 	if (target && (p.kind == LP_TRACEPOINT || p.kind == LP_UPROBE || p.kind == LP_URETPROBE ||
 		       p.kind == LP_USDT))
@@ -134,6 +143,7 @@ int run_list(struct run_env *env, const char *pattern, bool verbose, struct err 
 				err_hint(e, "%s", hint);
 		}
 	}
+	free(l.last);
 	vec_free(&l.types.records);
 	arena_free(&l.arena);
 	return r;

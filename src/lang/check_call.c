@@ -593,6 +593,27 @@ static const struct ltype *path_check(struct checker *c, struct node *n)
 	return lt_string(c->t, c->p->config.strlen);
 }
 
+static const struct ltype *skb_check(struct checker *c, struct node *n)
+{
+	const struct ltype *t;
+
+	literal(c, n->list[0], "skboutput()");
+	t = check_expr(c, n->list[1]);
+	is_num(c, n->list[2], "skboutput()");
+	is_num(c, n->list[3], "skboutput()");
+	if (t->kind == LT_NONE)
+		return c->i64;
+	if (t->kind != LT_PTR || t->elem->kind != LT_RECORD ||
+	    strcmp(t->elem->rec->name, "struct sk_buff") != 0) {
+		check_fail(c, n->list[1], "skboutput() wants a struct sk_buff *");
+		lang_hint(c->d, "rawtracepoint:netif_receive_skb { skboutput(\"a.pcap\", args.skb, "
+				"1000, 0); }");
+		return c->i64;
+	}
+	check_fill(c, t->elem);
+	return c->i64;
+}
+
 static const struct ltype *call(struct checker *c, struct node *n)
 {
 	const struct ltype *t;
@@ -713,13 +734,7 @@ static const struct ltype *call(struct checker *c, struct node *n)
 				   "len() wants a map, a string, an array or a stack");
 		return c->u64;
 	case F_GETOPT: return getopt_check(c, n);
-	case F_SKBOUTPUT:
-		literal(c, n->list[0], "skboutput()");
-		for (size_t i = 1; i < 4; i++)
-			check_expr(c, n->list[i]);
-		if (c->point->kind != LP_FENTRY && c->point->kind != LP_FEXIT)
-			check_fail(c, n, "skboutput() is possible in fentry and fexit probes only");
-		return c->i64;
+	case F_SKBOUTPUT: return skb_check(c, n);
 	case F_COUNT:
 	case F_SUM:
 	case F_MIN:

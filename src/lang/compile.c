@@ -69,6 +69,17 @@ static int add_point(void *arg, const char *target, const char *name)
 	}
 	if (name)
 		p.name = arena_strdup(&k->p->arena, name);
+	if (p.kind == LP_USDT) { /* the same again: other places, other arguments */
+		p.number = 0;
+		vec_each (&k->units, u) {
+			const struct lang_point *q = &k->p->points.data[u->point];
+
+			p.number += u->block == k->block && q->kind == LP_USDT &&
+				    strcmp(q->target, p.target) == 0 &&
+				    strcmp(q->provider, p.provider) == 0 &&
+				    strcmp(q->name, p.name) == 0;
+		}
+	}
 	p.text = point_text(k, &p);
 	k->found++;
 	if (k->p->points.n >= k->p->config.max_probes)

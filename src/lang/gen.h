@@ -93,6 +93,7 @@ void gen_mem_equal(struct gen *g, struct place a, struct place b, uint32_t size,
 		   int label);
 struct ir_val gen_match(struct gen *g, struct node *n); /* strmatch() */
 struct ir_val gen_find(struct gen *g, struct node *n); /* position of a string in another, or -1 */
+struct ir_val gen_skboutput(struct gen *g, struct node *n);
 struct val gen_stack_id(struct gen *g, const struct ltype *t);
 
 struct val gen_map_read(struct gen *g, struct node *n);

@@ -401,6 +401,7 @@ static struct val value_call(struct gen *g, struct node *n)
 	case F_STRMATCH: v.v = gen_match(g, n); break;
 	case F_LEN: v.v = len(g, n); break;
 	case F_PTON: return pton(g, n);
+	case F_SKBOUTPUT: v.v = gen_skboutput(g, n); break;
 	case F_PERCPU_KADDR: v.v = per_cpu_address(g, n); break;
 	default: v.v = IR_IMM(0);
 	}

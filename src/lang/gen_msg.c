@@ -35,8 +35,8 @@ static bool comes_first(const struct node *n)
 {
 	if (!n)
 		return false;
-	if (n->kind == N_DO || (n->type && n->type->kind == LT_USTACK &&
-				(n->kind == N_IDENT || n->kind == N_CALL)))
+	if (n->kind == N_DO ||
+	    (n->type && n->type->kind == LT_USTACK && (n->kind == N_IDENT || n->kind == N_CALL)))
 		return true;
 	if (comes_first(n->a) || comes_first(n->b) || comes_first(n->c))
 		return true;

@@ -201,6 +201,16 @@ static void print_file(struct lang_out *o, const char *path)
 	strbuf_free(&b);
 }
 
+/* Time and length, then the bytes. */
+static void packet(struct lang_out *o, const struct lang_action *a, const char *data)
+{
+	uint64_t head[2];
+
+	memcpy(head, data + 8, sizeof(head));
+	if (o->h->packet && head[1] <= a->size - 8 - sizeof(head))
+		o->h->packet(o->h->ctx, a->format, head[0], data + 8 + sizeof(head), head[1]);
+}
+
 void lang_message(struct lang_out *o, const void *data, size_t n)
 {
 	const struct lang_action *a;
@@ -260,7 +270,7 @@ void lang_message(struct lang_out *o, const void *data, size_t n)
 		if (o->h->new_process)
 			o->h->new_process(o->h->ctx, (int32_t)v);
 		break;
-	case LA_SKBOUTPUT:
+	case LA_SKBOUTPUT: packet(o, a, data); break;
 	case LA_HELPER_ERROR: break;
 	}
 }

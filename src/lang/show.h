@@ -31,6 +31,8 @@ struct lang_host {
 	void (*map_clear)(void *ctx, int map);
 	void (*map_zero)(void *ctx, int map);
 	void (*new_process)(void *ctx, int32_t pid);
+	/* A packet for a pcap file. */
+	void (*packet)(void *ctx, const char *path, uint64_t boot_ns, const void *data, size_t n);
 	/* A file's text goes to b; -errno. */
 	int (*read)(void *ctx, const char *path, struct strbuf *b);
 	/* What a shell command prints goes to b. */

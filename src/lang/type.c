@@ -235,9 +235,7 @@ void lt_text(const struct ltype *t, struct strbuf *b)
 		lt_text(t->elem, b);
 		strbuf_puts(b, " *");
 		break;
-	case LT_RECORD:
-		strbuf_puts(b, t->rec->name);
-		break;
+	case LT_RECORD: strbuf_puts(b, t->rec->name); break;
 	case LT_ARRAY:
 		lt_text(t->elem, b);
 		strbuf_printf(b, "[%u]", t->n);

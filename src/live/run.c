@@ -172,6 +172,22 @@ static int open_rings(struct run *r, struct err *e)
 	return k < 0 ? err_set(e, -k, "cannot map the ring for messages: %s", strerror(-k)) : 0;
 }
 
+/* -p: from the start, or its end could be missed. */
+static int watch_process(struct run *r, struct err *e)
+{
+	int k;
+
+	r->pid_fd = (int)syscall(434 /* pidfd_open */, r->o.pid, 0);
+	if (r->pid_fd < 0) {
+		err_set(e, errno,
+			errno == ESRCH ? "there is no process %d" : "cannot follow process %d",
+			r->o.pid);
+		return err_hint(e, "-p wants the number of a process, not of a thread");
+	}
+	k = loop_watch(&r->loop, RUN_ID_PID, r->pid_fd, e);
+	return k < 0 ? k : 0;
+}
+
 int run_open(struct lang_program *p, struct run_env *env, const struct run_opts *o,
 	     struct run **ret, char **log, struct err *e)
 {
@@ -195,11 +211,15 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 				      .map_zero = map_zero,
 				      .read = read_file,
 				      .run = shell,
-				      .wall = wall };
+				      .wall = wall,
+				      .packet = run_pcap_packet };
 	run_names_host(r);
 	r->out = (struct lang_out){ .p = p, .h = &r->host, .json = o->json };
+	r->pid_fd = -1;
 	k = loop_open(&r->loop, e);
 	r->has_loop = k == 0;
+	if (k == 0 && o->pid)
+		k = watch_process(r, e);
 	if (k == 0)
 		k = run_side_open(r, e);
 	if (k == 0)
@@ -331,13 +351,8 @@ static bool on_event(struct run *r, const struct loop_event *ev, int *code)
 static int wait_for_end(struct run *r, int *code, struct err *e)
 {
 	bool over = r->out.exit;
-	int pidfd = -1, k = 0;
+	int k = 0;
 
-	if (r->o.pid) {
-		pidfd = (int)syscall(434 /* pidfd_open */, r->o.pid, 0);
-		if (pidfd >= 0)
-			loop_watch(&r->loop, RUN_ID_PID, pidfd, e);
-	}
 	while (!over && k >= 0 && !r->write_error) {
 		struct loop_event ev;
 
@@ -347,8 +362,6 @@ static int wait_for_end(struct run *r, int *code, struct err *e)
 		drain(r);
 		over |= r->out.exit;
 	}
-	if (pidfd >= 0)
-		close(pidfd);
 	return k < 0 ? k : 0;
 }
 
@@ -443,6 +456,7 @@ void run_notes(const struct run *r, struct strbuf *b)
 	if (n)
 		strbuf_printf(b, "%llu stacks were not kept: there are too many different ones\n",
 			      (unsigned long long)n);
+	run_pcap_notes(r, b);
 	if (r->p->uses_ustack && r->side.why.code)
 		strbuf_printf(b, "user stacks are by frame pointers: %s\n", r->side.why.msg);
 	for (size_t i = LANG_MAP_FIXED; i < r->p->maps.n; i++) {
@@ -469,6 +483,7 @@ void run_close(struct run *r)
 		workload_cancel(&r->child);
 	}
 	run_side_close(r);
+	run_pcap_close(r);
 	bpf_ring_close(&r->ring);
 	bpf_ring_close(&r->control);
 	for (size_t i = 0; i < r->p->codes.n; i++)
@@ -477,6 +492,8 @@ void run_close(struct run *r)
 	for (size_t i = 0; i < r->p->maps.n; i++)
 		if (r->map_fd[i] >= 0)
 			close(r->map_fd[i]);
+	if (r->pid_fd >= 0)
+		close(r->pid_fd);
 	if (r->has_loop)
 		loop_close(&r->loop);
 	run_names_free(&r->names);

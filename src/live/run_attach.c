@@ -129,8 +129,8 @@ static int attach_user(struct run *r, int prog, const struct lang_point *pt, str
 
 		k = run_usdt_list(path, &list, &n, e);
 		for (size_t i = 0; i < n && k == 0; i++)
-			if (strcmp(list[i].name, pt->name) == 0 &&
-			    strcmp(list[i].provider, pt->provider) == 0)
+			if (run_usdt_is(&list[i], pt->provider, pt->name) &&
+			    list[i].way == pt->number)
 				k = attach_uprobe_at(r, prog, pt, path, list[i].offset,
 						     list[i].semaphore, e);
 		run_usdt_free(list, n);

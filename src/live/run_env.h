@@ -52,7 +52,11 @@ int run_usdt_args(void *ctx, const struct lang_point *p, struct lang_usdt_arg *a
 struct run_usdt {
 	char *provider, *name, *args;
 	uint64_t offset, semaphore; /* in the file; 0: no semaphore */
+	unsigned way; /* the first, second ... way in which probes of this name keep arguments */
 };
+bool run_usdt_is(const struct run_usdt *u, const char *provider, const char *name);
+int run_usdt_match(struct run_env *r, const struct lang_point *p, lang_match_fn *fn, void *arg,
+		   struct err *e);
 /* All probes of a file; free with run_usdt_free. */
 int run_usdt_list(const char *path, struct run_usdt **ret, size_t *n, struct err *e);
 void run_usdt_free(struct run_usdt *list, size_t n);

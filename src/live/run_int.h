@@ -38,6 +38,11 @@ struct run_side {
 
 enum { RUN_ID_RING = 1, RUN_ID_PID, RUN_ID_SIDE, RUN_ID_TIMER };
 
+struct run_pcap {
+	char *path;
+	int fd, error;
+};
+
 struct run {
 	struct lang_program *p;
 	struct run_env *env;
@@ -50,12 +55,14 @@ struct run {
 	struct bpf_ring ring, control;
 	struct loop loop;
 	bool has_loop;
+	int pid_fd; /* of -p; -1: none */
 	struct workload child;
 	bool started; /* the child was let go */
 	struct lang_out out;
 	struct lang_host host;
 	struct run_names names;
 	struct run_side side;
+	VEC(struct run_pcap) pcaps;
 	bool ignore; /* messages after exit() */
 	int write_error;
 	uint64_t boot_offset; /* CLOCK_REALTIME - CLOCK_BOOTTIME */
@@ -73,6 +80,10 @@ void run_names_free(struct run_names *n);
 void run_names_mmap(struct run *r, const struct walker_mmap *m);
 void run_names_fork(struct run *r, int32_t pid, int32_t parent);
 void run_names_exec(struct run *r, int32_t pid);
+
+void run_pcap_packet(void *ctx, const char *path, uint64_t time, const void *data, size_t n);
+void run_pcap_notes(const struct run *r, struct strbuf *b);
+void run_pcap_close(struct run *r);
 
 int run_side_open(struct run *r, struct err *e);
 void run_side_drain(struct run *r);

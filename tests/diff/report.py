@@ -215,7 +215,7 @@ RECORDINGS = [  # name, options of perf record, command, options of report to tr
     ("weights", f"{FAST} -e cpu-clock:u -W", f"{CALLS} tree=150", ["-s weight", "-s local_weight,sym"]),
     ("sched_switch", f"{FAST} -e sched:sched_switch -a", f"{CALLS} tree=120 threads=3 names", [
         "-s comm,trace", "-s prev_state", "-s next_pid", "-s sched:sched_switch.prev_prio", "-s sched_switch.next_pid/raw",
-        "-s comm,prev_state", "--hierarchy -s prev_state,next_prio", "-s common_pid", "-s trace"]),
+        "-s comm,prev_state", "--hierarchy -s prev_state,next_prio", "-s common_pid", "-s trace", "--raw-trace -s trace"]),
     ("two tracepoints", f"{FAST} -e sched:sched_wakeup,sched:sched_process_exit -a", f"{CALLS} tree=90 children=3", [
         "-s prio", "-s %2.pid", "-s target_cpu,pid"]),
     ("system calls", f"{FAST} -e syscalls:sys_enter_write,raw_syscalls:sys_enter", f"{CALLS} tree=80 children=2", ["-s id", "-s fd"]),

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every kind of probe on a target that knows how often, and with what, it is hit."""
+import os
+import re
+import signal
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+from tap import KYMO, WORK, check, end, kymo, run, same, skip
+
+if run("id -u").out.strip() != "0" or kymo(["run", "-q", "-e", "BEGIN { exit(); }"]).code:
+    skip("probes", "this user or kernel may not load BPF programs")
+    end()
+
+W = os.path.abspath(f"{WORK}/static")  # see tests/work/static.c
+
+
+def live(prog, times, *more):
+    """What a program prints about the workload, without the workload's own line and empty ones."""
+    r = kymo(["run", "-q", *more, "-c", f"{W} {times}", "-e", prog])
+    lines = [x for x in r.out.split("\n") if x and not re.fullmatch(r"\d+ \d+", x)]
+    return r, lines
+
+
+def prints(name, prog, times, want, *more):
+    r, lines = live(prog, times, *more)
+    check(name, r.code == 0 and lines == want, f"want: {want}\n{r}")
+
+
+if not os.path.exists("/sys/bus/event_source/devices/uprobe/type"):
+    skip("probes in programs", "this kernel has no uprobes")
+else:
+    prints("uprobe and uretprobe", f"uprobe:{W}:twice {{ @a = sum(arg0); }} uretprobe:{W}:twice {{ @r = sum(retval); }}", 5,
+           ["@a: 15", "@r: 30"])
+    prints("uprobe with parameters by name", f"uprobe:{W}:twice {{ @ = sum(args.n); }}", 5, ["@: 15"])
+    prints("uprobe by pattern", f"uprobe:{W}:twi* {{ @[func] = count(); }}", 3, ["@[twice]: 3"])
+    prints("usdt at two places that keep arguments differently", f'usdt:{W}:work:hit {{ printf("%d %s %d\\n", arg0, str(arg1), arg2); }}',
+           2, ["1 first 7", "-1 second 8", "2 first 7", "-2 second 8"])
+    prints("usdt by pattern", f"usdt:{W}:*:h?t {{ @ = count(); }}", 4, ["@: 8"])
+    prints("usdt with a semaphore", f"usdt:{W}:work:guarded {{ @ = sum(arg0); }}", 4, ["@: 10"])
+    r = kymo(["run", "-l", f"usdt:{W}:*"])
+    same("usdt -l", r.out, f"usdt:{W}:work:hit\nusdt:{W}:work:guarded\n")
+    r = kymo(["run", "-lv", f"uprobe:{W}:twice"])
+    same("uprobe -lv has parameters", r.out, f"uprobe:{W}:twice\n    int64 n\n")
+    r = kymo(["run", "-e", f"uprobe:{W}:twise {{ }}"])
+    check("a function that is not there, and what may be meant", r.code == 1 and "did you mean twice" in r.err, r)
+    # stacks without frame pointers, of a process that is gone when they are printed
+    r, lines = live(f"uprobe:{W}:twice {{ @[ustack(2)] = count(); @s[usym(reg(\"{'ip' if os.uname().machine == 'x86_64' else 'pc'}\"))] = count(); }}", 6)
+    text = [x.strip() for x in lines]
+    check("a user stack", text[:4] == ["@[", "twice+0", next((x for x in text if x.startswith("main+")), "main"), "]: 6"] and
+          "@s[twice]: 6" in text, r)
+
+symbols = run(["nm", W]).out
+address = re.search(r"^([0-9a-f]+) . watched$", symbols, re.M)
+r, lines = live(f"watchpoint:0x{address[1]}:8:w {{ @ = count(); }}", 5) if address else (None, None)
+if r is None or "cannot attach" in r.err:
+    skip("watchpoint", f"no watchpoints here: {r}")
+else:
+    check("watchpoint", lines == ["@: 5"], r)
+
+prints("tracepoint with fields, and its raw form", 'tracepoint:sched:sched_process_exit /args.comm == "static"/ { @t = count(); } '
+       'rawtracepoint:sched_process_exit /comm == "static"/ { @r = count(); }', 1, ["@r: 1", "@t: 1"])
+prints("a system call's tracepoints", 'tracepoint:syscalls:sys_enter_write /comm == "static" && args.fd == 1/ { @[args.count] = count(); } '
+       'tracepoint:syscalls:sys_exit_write /comm == "static"/ { @r = sum(args.ret); }', 3, ["@[5]: 1", "@r: 5"])
+r, lines = live('software:page-faults:1 /comm == "static"/ { @ = count(); }', 1)
+check("software", len(lines) == 1 and int(lines[0].split()[-1]) > 10, r)
+r = kymo(["run", "-q", "-e", f'iter:task /ctx->task->pid == {os.getpid()}/ {{ printf("%s %d\\n", ctx->task->comm, ctx->task->pid); }}'])
+check("iter:task", f" {os.getpid()}\n" in r.out, r)
+with open("/dev/null") as null:
+    r = kymo(["run", "-q", "-e", f'iter:task_file /ctx->task->pid == {os.getpid()} && ctx->fd == {null.fileno()}/ {{ printf("it\\n"); }}'])
+check("iter:task_file", "it\n" in r.out, r)
+r = kymo(["run", "-q", "-e", "interval:ms:5 { @++; if (@ == 4) { exit(); } }"])
+check("interval", r.code == 0 and "@: 4" in r.out, r)
+r = kymo(["run", "-q", "-e", "profile:ms:2 { @ = count(); } interval:ms:20 { if (@ > 3) { exit(); } }"])
+check("profile", r.code == 0 and int(re.search(r"@: (\d+)", r.out)[1]) > 3, r)
+r = kymo(["run", "-e", "hardware:cycles:1000000 { @ = count(); } interval:ms:1 { exit(); }"])
+check("hardware, or why not", r.code == 0 or "no such counter" in r.err, r)
+for kind, word in (("kprobe", "kprobes"), ("fentry", "fentry")):
+    r = kymo(["run", "-q", "-c", "true", "-e", f"{kind}:vfs_read {{ @ = count(); }}"])
+    check(f"{kind}, or what may serve instead", r.code == 0 or (word in r.err and "tracepoint:syscalls:sys_enter_read is near" in r.err), r)
+p = subprocess.Popen([KYMO, "run", "-q", "-e", 'BEGIN { printf("go\\n"); } self:signal:SIGUSR1 { printf("got it\\n"); exit(); }'], stdout=subprocess.PIPE,
+                     text=True)
+first = p.stdout.readline()
+p.send_signal(signal.SIGUSR1)
+out, _ = p.communicate(timeout=60)
+check("self:signal", first == "go\n" and "got it\n" in out and p.returncode == 0, out)
+# a target that is killed, and probes that match thousands
+victim = subprocess.Popen(["sleep", "1000"])
+p = subprocess.Popen([KYMO, "run", "-q", "-p", str(victim.pid), "-e", 'BEGIN { printf("go\\n"); } tracepoint:sched:sched_switch { @ = count(); }'],
+                     stdout=subprocess.PIPE, text=True)
+p.stdout.readline()
+victim.kill()
+victim.wait()
+out, _ = p.communicate(timeout=60)
+check("-p ends with its process", p.returncode == 0, out)
+r = kymo(["run", "-e", "tracepoint:*:* { @ = count(); }"])
+check("probes that match thousands", r.code == 1 and "more than max_probes" in r.err, r)
+r = kymo(["run", "-q", "-c", "true", "-e", "tracepoint:syscalls:sys_enter_* { @[probe] = count(); }"])
+check("all system calls, with one program", r.code == 0 and "@[tracepoint:syscalls:sys_enter_execve]" in r.out, r)
+end()
