@@ -16,8 +16,8 @@ clean() { is "$1: nothing is left" "$(state)" "$before"; }
 # same NAME FILE [OPTION]: trace-cmd says the same of it.
 same() {
 	command -v trace-cmd >/dev/null || return
-	trace-cmd report $3 -i "$2" >want 2>/dev/null
-	kymo ftrace report $3 -i "$2" >got 2>/dev/null
+	trace-cmd report ${3:+"$3"} -i "$2" >want 2>/dev/null
+	kymo ftrace report ${3:+"$3"} -i "$2" >got 2>/dev/null
 	check "$1: trace-cmd report says the same" cmp want got
 }
 

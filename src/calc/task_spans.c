@@ -389,7 +389,8 @@ static int hook_parse(const char *text, struct hook *h, struct err *e)
 		return 0;
 	free(h->text);
 	err_set(e, EINVAL, "'%s' hooks no two events together", text);
-	return err_hint(e, "as in -H block_rq_issue,sector/block_rq_complete,sector,g");
+	err_hint(e, "as in -H block_rq_issue,sector/block_rq_complete,sector,g");
+	return -EINVAL;
 }
 
 int task_spans_hook_events(const char *hook, char **ret, struct err *e)
