@@ -65,7 +65,7 @@ static int open_input(const struct sums_args *a, int argc, char **argv, struct s
 static int run_hist(void *args, int argc, char **argv, struct err *e)
 {
 	const struct sums_args *a = args;
-	struct source *s;
+	struct source *s = NULL;
 	struct out out;
 	int r = open_input(a, argc, argv, &s, e);
 
@@ -206,7 +206,7 @@ static int run_mem(void *args, int argc, char **argv, struct err *e)
 					      "kmem_cache_alloc_node" };
 	static const char *const releases[] = { "kfree", "kmem_cache_free" };
 	struct mem m = { 0 };
-	struct source *s;
+	struct source *s = NULL;
 	bool any = false;
 	int r = open_input(args, argc, argv, &s, e);
 
