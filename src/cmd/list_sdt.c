@@ -93,7 +93,8 @@ void list_sdt(struct list *l)
 		return;
 	debugdir_each(s.dir, note_file, &s);
 	close(s.dir);
-	qsort(s.found.data, s.found.n, sizeof(*s.found.data), by_name);
+	if (s.found.n)
+		qsort(s.found.data, s.found.n, sizeof(*s.found.data), by_name);
 	for (size_t i = 0; i < s.found.n; i++)
 		show(l, &s, i);
 	for (size_t i = 0; i < s.found.n; i++) {
