@@ -487,7 +487,8 @@ int forked(__u64 *ctx) /* parent, child */
 	}
 	set_numbers(child, (void *)ctx[1]);
 	child->on = s->on;
-	child->state = TRACE_OUTSIDE; /* it returns from a call that its parent made */
+	/* it returns from a call that its parent made; while nobody looks, nothing is known */
+	child->state = running ? TRACE_OUTSIDE : TRACE_UNKNOWN;
 	return 0;
 }
 
@@ -600,12 +601,14 @@ int begin(struct bpf_iter__task *ctx)
 {
 	struct task_struct___t *task = ctx->task;
 	struct trace_task numbers = { 0 }, *s;
+	bool command; /* which still waits to be one */
 	__u32 *on;
 
 	if (!task)
 		return 0;
 	set_numbers(&numbers, task);
 	on = bpf_map_lookup_elem(&processes, &numbers.pid);
+	command = on != NULL;
 	if (!on)
 		on = bpf_map_lookup_elem(&threads, &numbers.tid);
 	if (!on)
@@ -620,7 +623,7 @@ int begin(struct bpf_iter__task *ctx)
 	s->pid = numbers.pid;
 	s->tid = numbers.tid;
 	s->on = *on;
-	if (options.events && *on == TRACE_ON && !options.failed && !options.min_ns)
+	if (options.events && !command && !options.failed && !options.min_ns)
 		send_inside(task, s);
 	return 0;
 }
