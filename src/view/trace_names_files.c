@@ -37,7 +37,11 @@
 	{                                     \
 #		x, (uint64_t)(x), UINT64_MAX \
 	}
-#define LARGE 0100000 /* O_LARGEFILE, which is 0 for programs of 64 bits */
+#if defined(__aarch64__)
+#	define LARGE 0400000 /* O_LARGEFILE, which is 0 for programs of 64 bits */
+#else
+#	define LARGE 0100000
+#endif
 
 static const struct trace_name open_flags[] = {
 	M(O_RDONLY, O_ACCMODE),
