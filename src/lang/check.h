@@ -155,6 +155,10 @@ void check_printf(struct checker *c, struct node *n, size_t first);
 const char *check_text(struct checker *c, const struct ltype *t); /* for messages */
 struct lvar *check_new_var(struct checker *c, struct node *n, const struct ltype *t);
 void check_assign_var(struct checker *c, struct node *n, const struct ltype *t, bool declare);
+const struct ltype *check_var(struct checker *c, struct node *n);
+const struct ltype *check_map_read(struct checker *c, struct node *n);
+/* How a value is kept in keys, map values and tuples. */
+const struct ltype *check_stored(struct checker *c, const struct ltype *t);
 void check_assign_map(struct checker *c, struct node *n, const struct ltype *t);
 /* A stack so deep is wanted, and a few frames of the tracing machinery that will not be shown. */
 void check_depth(struct checker *c, uint32_t depth);

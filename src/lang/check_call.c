@@ -5,10 +5,9 @@
 #include <signal.h>
 #include <string.h>
 
-#include "lang/check.h"
+#include "lang/check_func.h"
 
 #define NO_MAX 64
-#define LHIST_MAX (INT64_MAX / 2)
 
 static const struct {
 	const char *name;
@@ -84,7 +83,7 @@ const char *func_name(size_t i)
 	return i < ARRAY_SIZE(funcs) ? funcs[i].name : NULL;
 }
 
-static bool is_num(struct checker *c, struct node *n, const char *what)
+bool check_number(struct checker *c, struct node *n, const char *what)
 {
 	const struct ltype *t = check_expr(c, n);
 
@@ -95,7 +94,7 @@ static bool is_num(struct checker *c, struct node *n, const char *what)
 }
 
 /* A text that must be written out. */
-static bool literal(struct checker *c, struct node *n, const char *what)
+bool check_literal(struct checker *c, struct node *n, const char *what)
 {
 	check_expr(c, n);
 	if (n->kind == N_STR)
@@ -104,8 +103,8 @@ static bool literal(struct checker *c, struct node *n, const char *what)
 	return false;
 }
 
-static int64_t constant(struct checker *c, struct node *n, const char *what, int64_t min,
-			int64_t max)
+int64_t check_constant(struct checker *c, struct node *n, const char *what, int64_t min,
+		       int64_t max)
 {
 	int64_t v = min;
 
@@ -123,7 +122,7 @@ static int64_t constant(struct checker *c, struct node *n, const char *what, int
 	return v;
 }
 
-static bool a_map(struct checker *c, struct node *n, const char *what)
+bool check_whole_map(struct checker *c, struct node *n, const char *what)
 {
 	if (n->kind != N_MAP) {
 		check_fail(c, n, "%s wants a map", what);
@@ -133,485 +132,6 @@ static bool a_map(struct checker *c, struct node *n, const char *what)
 	if (c->final && c->p->maps.data[n->map].value->kind == LT_NONE)
 		check_fail(c, n, "nothing is ever stored in %s", n->s);
 	return true;
-}
-
-/* Conversions of a format against the arguments behind it. */
-void check_printf(struct checker *c, struct node *n, size_t first)
-{
-	struct node *f = n->list[first];
-	size_t arg = first + 1;
-
-	if (!literal(c, f, n->s))
-		return;
-	for (size_t i = first + 1; i < n->n; i++) {
-		const struct ltype *t = check_expr(c, n->list[i]);
-
-		if (t->kind == LT_VOID || lt_is_agg(t))
-			check_fail(c, n->list[i], "this cannot be printed by %s", n->s);
-	}
-	for (const char *s = f->s; (s = strchr(s, '%')); s++) {
-		const struct ltype *t;
-		char conv;
-		bool ok;
-
-		s++;
-		if (*s == '%')
-			continue;
-		s += strspn(s, "-+ #0");
-		if (*s == '*') {
-			check_fail(c, f, "'*' as a width is not supported");
-			return;
-		}
-		s += strspn(s, "0123456789");
-		if (*s == '.') {
-			s++;
-			s += strspn(s, "0123456789");
-		}
-		s += strspn(s, "hlzjt");
-		conv = *s;
-		if (!conv || !strchr("diuxXoscprbBhl", conv)) {
-			check_fail(c, f,
-				   conv ? "'%%%c' is no conversion"
-					: "the format ends in the middle of a conversion",
-				   conv);
-			lang_hint(c->d, "%%d %%u %%x %%p %%s %%c %%r are known");
-			return;
-		}
-		if (arg >= n->n) {
-			check_fail(c, n, "%s has too few arguments for its format", n->s);
-			return;
-		}
-		t = n->list[arg]->type;
-		if (t->kind == LT_NONE) {
-			arg++;
-			continue;
-		}
-		switch (conv) {
-		case 's':
-			ok = !lt_is_num(t) || t->is_bool || t->enum_name ||
-			     (t->kind == LT_PTR && t->elem->kind == LT_INT && t->elem->size == 1);
-			ok &= t->kind != LT_BUF || true;
-			break;
-		case 'r': ok = t->kind == LT_BUF || t->kind == LT_STRING; break;
-		case 'c': ok = lt_is_num(t) || t->kind == LT_STRING; break;
-		case 'p': ok = lt_is_num(t) || t->kind == LT_KSYM || t->kind == LT_USYM; break;
-		default:
-			ok = lt_is_num(t) || t->kind == LT_USERNAME || t->kind == LT_KSYM ||
-			     t->kind == LT_PROBE || t->kind == LT_STRERROR ||
-			     t->kind == LT_TIMESTAMP;
-		}
-		if (!ok) {
-			AUTO_STRBUF b = { 0 };
-
-			lt_text(t, &b);
-			check_fail(c, n->list[arg], "%%%c does not fit %s", conv, strbuf_str(&b));
-			lang_hint(c->d, lt_is_num(t) ? "numbers are printed with %%d, %%u or %%x; "
-						       "str() reads a text from an address"
-						     : "print it with %%s");
-		}
-		arg++;
-	}
-	if (arg < n->n)
-		check_fail(c, n->list[arg], "%s has more arguments than its format", n->s);
-}
-
-static const struct ltype *stack_type(struct checker *c, struct node *n, bool user)
-{
-	struct ltype *t = lt_new(c->t, user ? LT_USTACK : LT_KSTACK, user ? 16 : 8);
-
-	t->n = c->p->config.stack_depth;
-	for (size_t i = 0; i < n->n; i++) {
-		struct node *a = n->list[i];
-
-		if (a->kind == N_IDENT) {
-			a->type = c->i64;
-			if (strcmp(a->s, "perf") == 0) {
-				t->user_stack_perf = true;
-			} else if (strcmp(a->s, "raw") == 0) {
-				t->raw_stack = true;
-			} else if (strcmp(a->s, "folded") == 0) {
-				t->folded_stack = true;
-			} else if (strcmp(a->s, "bpftrace") != 0 && strcmp(a->s, "build_id") != 0) {
-				check_fail(c, a,
-					   "a stack is printed as perf, raw, folded or bpftrace");
-			}
-		} else {
-			t->n = (uint32_t)constant(c, a, n->s, 0, 127);
-		}
-	}
-	check_depth(c, t->n);
-	return t;
-}
-
-static const struct ltype *str_type(struct checker *c, struct node *n)
-{
-	const struct ltype *t = check_expr(c, n->list[0]);
-	uint32_t size = c->p->config.strlen;
-	int64_t v;
-
-	if (t->kind != LT_NONE && !lt_is_num(t) && t->kind != LT_STRING && t->kind != LT_ARRAY)
-		check_fail(c, n->list[0], "str() reads from an address: a pointer or a number");
-	if (n->n > 1) {
-		is_num(c, n->list[1], "str()");
-		if (check_const(n->list[1], &v) && v >= 0 && v + 1 < 4096)
-			size = (uint32_t)v + 1;
-		if (size > c->p->config.strlen && size > 200)
-			size = c->p->config.strlen > 200 ? c->p->config.strlen : 200;
-	}
-	if (t->kind == LT_STRING && n->n == 1)
-		return t;
-	return lt_string(c->t, size);
-}
-
-static const struct ltype *buf_type(struct checker *c, struct node *n)
-{
-	const struct ltype *t = check_expr(c, n->list[0]);
-	uint32_t size = c->p->config.strlen;
-	int64_t v;
-
-	if (t->kind == LT_ARRAY || t->kind == LT_STRING)
-		size = t->size;
-	else if (t->kind != LT_NONE && !lt_is_num(t))
-		check_fail(c, n->list[0], "buf() reads from an address or an array");
-	else if (n->n < 2)
-		check_fail(c, n, "buf() wants a length");
-	if (n->n > 1) {
-		is_num(c, n->list[1], "buf()");
-		if (check_const(n->list[1], &v)) {
-			if (v < 0 || v > 4096)
-				check_fail(c, n->list[1], "buf() reads from 0 to 4096 bytes");
-			else
-				size = (uint32_t)v;
-		}
-	}
-	return lt_new(c->t, LT_BUF, 8 + (size > 4096 ? 4096 : size));
-}
-
-static const struct ltype *ntop_type(struct checker *c, struct node *n)
-{
-	struct node *a = n->list[n->n - 1];
-	const struct ltype *t = check_expr(c, a);
-
-	if (n->n == 2)
-		is_num(c, n->list[0], "ntop()");
-	if (t->kind != LT_NONE && t->kind != LT_INT &&
-	    !(t->kind == LT_ARRAY && (t->size == 4 || t->size == 16)) &&
-	    !(t->kind == LT_STRING && (t->size == 4 || t->size == 16)) && t->kind != LT_INET)
-		check_fail(c, a, "ntop() wants an address: a number, or an array of 4 or 16 bytes");
-	return lt_new(c->t, LT_INET, 24);
-}
-
-static const struct ltype *agg_type(struct checker *c, struct node *n)
-{
-	static const enum lt_kind kind[] = { LT_COUNT, LT_SUM,	LT_MIN,	  LT_MAX,    LT_AVG,
-					     LT_STATS, LT_HIST, LT_LHIST, LT_TSERIES };
-	struct ltype *t;
-
-	if (!c->agg_ok) {
-		check_fail(c, n, "%s() must be assigned to a map", n->s);
-		lang_hint(c->d, "@name = %s(%s);", n->s, n->n ? "..." : "");
-		return c->none;
-	}
-	c->agg_ok = false;
-	t = lt_new(c->t, kind[n->id - F_COUNT], 16);
-	for (size_t i = 0; i < n->n; i++)
-		if (!(n->id == F_TSERIES && i == 3))
-			is_num(c, n->list[i], n->s);
-	if (n->n)
-		t->is_signed = n->list[0]->type->kind == LT_INT && n->list[0]->type->is_signed;
-	if (n->id == F_COUNT)
-		t->size = 8;
-	if (n->id == F_HIST) {
-		t->step = n->n > 1 ? constant(c, n->list[1], "hist()", 0, 5) : 0;
-		t->size = lt_hist_buckets((unsigned)t->step) * 8;
-	}
-	if (n->id == F_LHIST) {
-		t->min = constant(c, n->list[1], "lhist()", 0, LHIST_MAX);
-		t->max = constant(c, n->list[2], "lhist()", 0, LHIST_MAX);
-		t->step = constant(c, n->list[3], "lhist()", 1, LHIST_MAX);
-		if (t->max <= t->min) {
-			check_fail(c, n, "lhist() ends (%lld) above where it begins (%lld)",
-				   (long long)t->max, (long long)t->min);
-			t->max = t->min + 1;
-		} else if ((t->max - t->min) / t->step > 1000) {
-			check_fail(c, n, "lhist() has at most 1000 buckets");
-			t->max = t->min + t->step;
-		}
-		t->size = lt_lhist_buckets(t) * 8;
-	}
-	if (n->id == F_TSERIES) {
-		static const char *const how[] = { "", "avg", "min", "max", "sum" };
-
-		t->step = constant(c, n->list[1], "tseries()", 1, INT64_MAX);
-		t->max = constant(c, n->list[2], "tseries()", 1, 1000);
-		if (n->n > 3 && literal(c, n->list[3], "tseries()")) {
-			for (int i = 1; i < 5; i++)
-				if (strcmp(how[i], n->list[3]->s) == 0)
-					t->agg = i;
-			if (!t->agg)
-				check_fail(c, n->list[3], "tseries() takes avg, min, max or sum");
-		}
-		t->size = (uint32_t)t->max * 24;
-	}
-	return t;
-}
-
-static void keys_of(struct checker *c, struct node *n)
-{
-	/* delete(@x, k), has_key(@x, k): the keys stand behind the map */
-	struct node *m = n->list[0];
-
-	if (m->kind != N_MAP) {
-		check_fail(c, m, "%s() wants a map", n->s);
-		return;
-	}
-	if (n->n > 1 && !m->n) {
-		m->list = n->list + 1;
-		m->n = n->n - 1;
-	}
-	check_map_keys(c, m);
-	if (c->final && c->p->maps.data[m->map].value->kind == LT_NONE)
-		check_fail(c, m, "nothing is ever stored in %s", m->s);
-}
-
-static const struct ltype *signal_check(struct checker *c, struct node *n)
-{
-	struct node *a = n->list[0];
-
-	check_expr(c, a);
-	if (a->kind == N_STR) {
-		const char *s = str_starts(a->s, "SIG") ? a->s + 3 : a->s;
-
-		for (int i = 1; i < NSIG; i++) {
-			const char *name = sigabbrev_np(i);
-
-			if (name && strcasecmp(name, s) == 0) {
-				a->folded = true;
-				a->v = i;
-				return c->nothing;
-			}
-		}
-		check_fail(c, a, "'%s' is no signal", a->s);
-	} else if (a->folded && (a->v < 1 || a->v > 64)) {
-		check_fail(c, a, "signals go from 1 to 64");
-	}
-	return c->nothing;
-}
-
-static const struct ltype *getopt_check(struct checker *c, struct node *n)
-{
-	const char *text = NULL;
-	size_t len;
-	int64_t v;
-
-	if (!literal(c, n->list[0], "getopt()"))
-		return c->none;
-	if (n->n > 1)
-		check_expr(c, n->list[1]);
-	if (n->n > 2)
-		literal(c, n->list[2], "getopt()");
-	len = strlen(n->list[0]->s);
-	for (int i = 0; i < c->src->n_args; i++) {
-		const char *a = c->src->args[i];
-
-		if (str_starts(a, "--") && strncmp(a + 2, n->list[0]->s, len) == 0 &&
-		    (a[len + 2] == '=' || !a[len + 2]))
-			text = a[len + 2] ? a + len + 3 : "";
-	}
-	if (n->n < 2 || n->list[1]->type->is_bool) {
-		n->v = text ? strcmp(text, "false") != 0 && strcmp(text, "0") != 0
-			    : n->n > 1 && n->list[1]->v;
-		n->folded = true;
-		return c->boolean;
-	}
-	if (n->list[1]->type->kind == LT_STRING) {
-		n->kind = N_STR;
-		n->s = text ? text : n->list[1]->s;
-		n->slen = strlen(n->s);
-		return lt_string(c->t, (uint32_t)n->slen + 1);
-	}
-	n->folded = true;
-	n->v = n->list[1]->v;
-	if (text) {
-		if (!str_i64(text, &v))
-			return check_fail(c, n, "--%s wants a number, not '%s'", n->list[0]->s,
-					  text);
-		n->v = v;
-	}
-	return c->i64;
-}
-
-static const struct ltype *pton_check(struct checker *c, struct node *n)
-{
-	uint8_t addr[16];
-
-	if (!literal(c, n->list[0], "pton()"))
-		return c->none;
-	if (inet_pton(AF_INET, n->list[0]->s, addr) == 1)
-		return lt_array(c->t, lt_int(c->t, 1, false), 4);
-	if (inet_pton(AF_INET6, n->list[0]->s, addr) == 1)
-		return lt_array(c->t, lt_int(c->t, 1, false), 16);
-	return check_fail(c, n->list[0], "'%s' is no address", n->list[0]->s);
-}
-
-/* Names for addresses and the other way round, known when the program is compiled. */
-static const struct ltype *address_check(struct checker *c, struct node *n)
-{
-	uint64_t v = 0, size = 8;
-	bool found;
-
-	if (!literal(c, n->list[0], n->s))
-		return c->none;
-	if (n->id == F_PERCPU_KADDR && n->n > 1)
-		is_num(c, n->list[1], "percpu_kaddr()");
-	if (n->id == F_UADDR) {
-		c->uses_point = true;
-		found = c->env->uaddr && c->point->target &&
-			c->env->uaddr(c->env->ctx, c->point->target, n->list[0]->s, &v, &size);
-		if (found) {
-			n->v = (int64_t)v;
-			n->folded = true;
-			return lt_ptr(
-				c->t,
-				lt_int(c->t,
-				       size == 1 || size == 2 || size == 4 ? (unsigned)size : 8,
-				       false),
-				LS_USER);
-		}
-		return check_fail(c, n, "there is no symbol '%s' in %s", n->list[0]->s,
-				  c->point->target ? c->point->target : "this kind of probe");
-	}
-	if (n->id == F_CGROUPID)
-		found = c->env->cgroup && c->env->cgroup(c->env->ctx, n->list[0]->s, &v);
-	else
-		found = c->env->kaddr && c->env->kaddr(c->env->ctx, n->list[0]->s, &v);
-	if (!found)
-		return check_fail(c, n,
-				  n->id == F_CGROUPID ? "there is no cgroup '%s'"
-						      : "the kernel has no symbol '%s'",
-				  n->list[0]->s);
-	n->v = (int64_t)v;
-	n->folded = n->id != F_PERCPU_KADDR;
-	return c->u64;
-}
-
-static const struct ltype *nsecs_check(struct checker *c, struct node *n)
-{
-	static const char *const modes[] = { "monotonic", "boot", "tai", "sw_tai" };
-
-	n->v = 1;
-	for (size_t i = 0; n->n && i < ARRAY_SIZE(modes); i++)
-		if (n->list[0]->kind == N_IDENT && strcmp(modes[i], n->list[0]->s) == 0) {
-			n->v = (int64_t)i;
-			n->list[0]->type = c->i64;
-			return c->u64;
-		}
-	return n->n ? check_fail(c, n->list[0], "nsecs() takes monotonic, boot, tai or sw_tai")
-		    : c->u64;
-}
-
-static const struct ltype *print_check(struct checker *c, struct node *n)
-{
-	struct node *a = n->list[0];
-	const struct ltype *t;
-
-	if (a->kind == N_MAP && !a->n) {
-		a_map(c, a, "print()");
-		a->type = c->p->maps.data[a->map].value;
-		if (c->p->maps.data[a->map].key || n->n > 1 || lt_is_agg(a->type)) {
-			for (size_t i = 1; i < n->n; i++)
-				constant(c, n->list[i], "print()", 0, INT64_MAX);
-			n->v = 1; /* the whole map */
-			return c->nothing;
-		}
-		n->v = 1;
-		return c->nothing;
-	}
-	n->v = 0;
-	t = check_expr(c, a);
-	if (n->n > 1)
-		check_fail(c, n->list[1], "only whole maps can be cut or divided");
-	if (t->kind == LT_VOID || lt_is_agg(t))
-		return check_fail(c, a, "this value cannot be printed by itself");
-	return c->nothing;
-}
-
-static const struct ltype *strings(struct checker *c, struct node *n)
-{
-	for (size_t i = 0; i < 2; i++) {
-		const struct ltype *t = check_expr(c, n->list[i]);
-
-		if (t->kind != LT_NONE && t->kind != LT_STRING)
-			check_fail(c, n->list[i], "%s() wants strings", n->s);
-	}
-	if (n->id == F_STRNCMP) {
-		n->v = constant(c, n->list[2], "strncmp()", 0, 4096);
-		return c->u64;
-	}
-	if (n->id == F_STRMATCH && !literal(c, n->list[1], "strmatch()"))
-		return c->none;
-	if (n->id == F_STRMATCH && n->list[1]->s[0] == '*' && !n->list[1]->s[1]) {
-		n->folded = true; /* fits anything */
-		n->v = 1;
-	}
-	return n->id == F_STRCONTAINS || n->id == F_STRMATCH ? c->boolean : c->i64;
-}
-
-/* The kernel lets only some functions ask for the name of a path. */
-static const struct ltype *path_check(struct checker *c, struct node *n)
-{
-	static const char *const allowed[] = {
-		"filp_close",
-		"vfs_truncate",
-		"vfs_fallocate",
-		"vfs_getattr",
-		"dentry_open",
-		"security_file_permission",
-		"security_inode_getattr",
-		"security_file_open",
-		"security_path_truncate",
-	};
-	const struct ltype *t = check_expr(c, n->list[0]);
-	bool ok = c->point->kind == LP_ITER;
-
-	if (c->point->kind == LP_FENTRY || c->point->kind == LP_FEXIT)
-		for (size_t i = 0; i < ARRAY_SIZE(allowed); i++)
-			ok |= c->point->name && strcmp(c->point->name, allowed[i]) == 0;
-	if (!ok) {
-		check_fail(c, n, "the kernel does not allow path() here");
-		lang_hint(c->d,
-			  "iter probes may, and fentry and fexit of filp_close, vfs_truncate, "
-			  "vfs_fallocate, vfs_getattr, dentry_open, security_file_open");
-	}
-	if (t->kind == LT_PTR)
-		t = t->elem;
-	if (t->kind != LT_NONE &&
-	    (t->kind != LT_RECORD || strcmp(t->rec->name, "struct path") != 0))
-		check_fail(c, n->list[0], "path() wants a struct path, such as args.filp->f_path");
-	if (n->n > 1)
-		return lt_string(c->t, (uint32_t)constant(c, n->list[1], "path()", 1, 4096));
-	return lt_string(c->t, c->p->config.strlen);
-}
-
-static const struct ltype *skb_check(struct checker *c, struct node *n)
-{
-	const struct ltype *t;
-
-	literal(c, n->list[0], "skboutput()");
-	t = check_expr(c, n->list[1]);
-	is_num(c, n->list[2], "skboutput()");
-	is_num(c, n->list[3], "skboutput()");
-	if (t->kind == LT_NONE)
-		return c->i64;
-	if (t->kind != LT_PTR || t->elem->kind != LT_RECORD ||
-	    strcmp(t->elem->rec->name, "struct sk_buff") != 0) {
-		check_fail(c, n->list[1], "skboutput() wants a struct sk_buff *");
-		lang_hint(c->d, "rawtracepoint:netif_receive_skb { skboutput(\"a.pcap\", args.skb, "
-				"1000, 0); }");
-		return c->i64;
-	}
-	check_fill(c, t->elem);
-	return c->i64;
 }
 
 static const struct ltype *call(struct checker *c, struct node *n)
@@ -626,54 +146,56 @@ static const struct ltype *call(struct checker *c, struct node *n)
 	case F_SYSTEM:
 	case F_CAT: check_printf(c, n, 0); return c->nothing;
 	case F_ASSERT:
-		is_num(c, n->list[0], "assert()");
+		check_number(c, n->list[0], "assert()");
 		if (n->n > 1)
-			literal(c, n->list[1], "assert()");
+			check_literal(c, n->list[1], "assert()");
 		return c->nothing;
 	case F_TIME:
 		if (n->n)
-			literal(c, n->list[0], "time()");
+			check_literal(c, n->list[0], "time()");
 		return c->nothing;
 	case F_STRFTIME:
-		literal(c, n->list[0], "strftime()");
-		is_num(c, n->list[1], "strftime()");
+		check_literal(c, n->list[0], "strftime()");
+		check_number(c, n->list[1], "strftime()");
 		r = lt_new(c->t, LT_TIMESTAMP, 8);
 		r->format = n->list[0]->s;
 		return r;
 	case F_EXIT:
 		if (n->n)
-			is_num(c, n->list[0], "exit()");
+			check_number(c, n->list[0], "exit()");
 		return c->nothing;
 	case F_CLEAR:
-	case F_ZERO: a_map(c, n->list[0], n->s); return c->nothing;
+	case F_ZERO: check_whole_map(c, n->list[0], n->s); return c->nothing;
 	case F_DELETE:
-	case F_HAS_KEY: keys_of(c, n); return c->boolean;
-	case F_PRINT: return print_check(c, n);
-	case F_STR: return str_type(c, n);
-	case F_BUF: return buf_type(c, n);
-	case F_NTOP: return ntop_type(c, n);
-	case F_PTON: return pton_check(c, n);
-	case F_KSYM: is_num(c, n->list[0], "ksym()"); return lt_new(c->t, LT_KSYM, 8);
-	case F_USYM: is_num(c, n->list[0], "usym()"); return lt_new(c->t, LT_USYM, 16);
+	case F_HAS_KEY: check_keys_of(c, n); return c->boolean;
+	case F_PRINT: return check_print(c, n);
+	case F_STR: return check_str(c, n);
+	case F_BUF: return check_buf(c, n);
+	case F_NTOP: return check_ntop(c, n);
+	case F_PTON: return check_pton(c, n);
+	case F_KSYM: check_number(c, n->list[0], "ksym()"); return lt_new(c->t, LT_KSYM, 8);
+	case F_USYM: check_number(c, n->list[0], "usym()"); return lt_new(c->t, LT_USYM, 16);
 	case F_SYSCALL_NAME:
 	case F_SIGNAL_NAME:
 	case F_CAP_NAME:
-		is_num(c, n->list[0], n->s);
+		check_number(c, n->list[0], n->s);
 		r = lt_new(c->t, LT_NAME, 8);
 		r->n = n->id == F_SIGNAL_NAME ? LANG_NAME_SIGNAL
 		       : n->id == F_CAP_NAME  ? LANG_NAME_CAP
 					      : LANG_NAME_SYSCALL;
 		return r;
-	case F_STRERROR: is_num(c, n->list[0], "strerror()"); return lt_new(c->t, LT_STRERROR, 8);
+	case F_STRERROR:
+		check_number(c, n->list[0], "strerror()");
+		return lt_new(c->t, LT_STRERROR, 8);
 	case F_CGROUP_PATH:
-		is_num(c, n->list[0], "cgroup_path()");
+		check_number(c, n->list[0], "cgroup_path()");
 		if (n->n > 1)
-			literal(c, n->list[1], "cgroup_path()");
+			check_literal(c, n->list[1], "cgroup_path()");
 		return lt_new(c->t, LT_CGROUP_PATH, 8);
 	case F_KADDR:
 	case F_UADDR:
 	case F_CGROUPID:
-	case F_PERCPU_KADDR: return address_check(c, n);
+	case F_PERCPU_KADDR: return check_address(c, n);
 	case F_KPTR:
 	case F_UPTR:
 		t = check_expr(c, n->list[0]);
@@ -684,9 +206,9 @@ static const struct ltype *call(struct checker *c, struct node *n)
 		return lt_ptr(c->t, t->kind == LT_PTR ? t->elem : lt_int(c->t, 1, false),
 			      n->id == F_KPTR ? LS_KERNEL : LS_USER);
 	case F_KSTACK:
-	case F_USTACK: return stack_type(c, n, n->id == F_USTACK);
-	case F_NSECS: return nsecs_check(c, n);
-	case F_REG: literal(c, n->list[0], "reg()"); return c->u64;
+	case F_USTACK: return check_stack(c, n, n->id == F_USTACK);
+	case F_NSECS: return check_nsecs(c, n);
+	case F_REG: check_literal(c, n->list[0], "reg()"); return c->u64;
 	case F_MACADDR:
 		t = check_expr(c, n->list[0]);
 		if (t->kind != LT_NONE && !(t->kind == LT_ARRAY && t->size == 6) &&
@@ -699,28 +221,28 @@ static const struct ltype *call(struct checker *c, struct node *n)
 			check_fail(c, n, "bswap() wants a number");
 		return t->kind == LT_INT ? lt_int(c->t, t->size, false) : c->u64;
 	case F_JOIN:
-		is_num(c, n->list[0], "join()");
+		check_number(c, n->list[0], "join()");
 		if (n->n > 1)
-			literal(c, n->list[1], "join()");
+			check_literal(c, n->list[1], "join()");
 		return c->nothing;
-	case F_SIGNAL: return signal_check(c, n);
+	case F_SIGNAL: return check_signal(c, n);
 	case F_OVERRIDE:
-		is_num(c, n->list[0], "override()");
+		check_number(c, n->list[0], "override()");
 		if (c->point->kind != LP_KPROBE)
 			check_fail(c, n, "override() is possible in kprobes only");
 		return c->nothing;
-	case F_PATH: return path_check(c, n);
+	case F_PATH: return check_path(c, n);
 	case F_STRNCMP:
 	case F_STRCONTAINS:
 	case F_STRMATCH:
 	case F_FIND:
-	case F_STRSTR: return strings(c, n);
+	case F_STRSTR: return check_strings(c, n);
 	case F_LEN:
 		n->v = 0;
 		if (n->list[0]->kind == N_MAP && !n->list[0]->n) {
 			const struct lang_map *m;
 
-			a_map(c, n->list[0], "len()");
+			check_whole_map(c, n->list[0], "len()");
 			m = &c->p->maps.data[n->list[0]->map];
 			n->list[0]->type = m->value;
 			n->v = m->key != NULL; /* how many keys it has */
@@ -733,8 +255,8 @@ static const struct ltype *call(struct checker *c, struct node *n)
 			check_fail(c, n->list[0],
 				   "len() wants a map, a string, an array or a stack");
 		return c->u64;
-	case F_GETOPT: return getopt_check(c, n);
-	case F_SKBOUTPUT: return skb_check(c, n);
+	case F_GETOPT: return check_getopt(c, n);
+	case F_SKBOUTPUT: return check_skb(c, n);
 	case F_COUNT:
 	case F_SUM:
 	case F_MIN:
@@ -743,7 +265,7 @@ static const struct ltype *call(struct checker *c, struct node *n)
 	case F_STATS:
 	case F_HIST:
 	case F_LHIST:
-	case F_TSERIES: return agg_type(c, n);
+	case F_TSERIES: return check_agg(c, n);
 	case F_NONE:
 	case F_MACRO: break;
 	}

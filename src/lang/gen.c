@@ -1,256 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory and expressions. */
+/* Expressions. */
 #include "lang/gen.h"
 
 #include <string.h>
-
-#define ROUND8(n) (((n) + 7u) & ~7u)
-#define ON_STACK_MAX 72u
-
-struct gen_mark gen_mark(const struct gen *g)
-{
-	return (struct gen_mark){ g->stack_used, g->scratch_off };
-}
-
-void gen_release(struct gen *g, struct gen_mark m)
-{
-	g->stack_used = m.stack;
-	g->scratch_off = m.scratch;
-}
-
-struct place gen_stack(struct gen *g, uint32_t size)
-{
-	g->stack_used += (int32_t)ROUND8(size);
-	if ((uint32_t)g->stack_used > g->f->stack)
-		g->f->stack = (uint32_t)g->stack_used;
-	return (struct place){ IR_STACK(0), -g->stack_used };
-}
-
-struct place gen_scratch(struct gen *g, uint32_t size)
-{
-	struct place p = { g->scratch, (int32_t)g->scratch_off };
-
-	g->scratch_used = true;
-	g->scratch_off += ROUND8(size);
-	if (g->scratch_off > g->scratch_max)
-		g->scratch_max = g->scratch_off;
-	return p;
-}
-
-struct place gen_memory(struct gen *g, uint32_t size)
-{
-	if (size <= ON_STACK_MAX && g->stack_used + (int32_t)ROUND8(size) <= g->stack_limit)
-		return gen_stack(g, size);
-	return gen_scratch(g, size);
-}
-
-struct place gen_at(struct place p, uint32_t off)
-{
-	p.off += (int32_t)off;
-	return p;
-}
-
-struct ir_val gen_addr(struct gen *g, struct place p)
-{
-	if (p.base.kind == IV_FP)
-		return IR_STACK(p.base.v + p.off);
-	return ir_alu(g->f, BPF_ADD, p.base, IR_IMM(p.off));
-}
-
-void gen_zero(struct gen *g, struct place p, uint32_t size)
-{
-	for (uint32_t i = 0; i < size; i += 8)
-		ir_store(g->f, 8, p.base, p.off + (int32_t)i, IR_IMM(0));
-}
-
-void gen_copy(struct gen *g, struct place to, struct place from, uint32_t size)
-{
-	for (uint32_t i = 0; i < size; i += 8)
-		ir_store(g->f, 8, to.base, to.off + (int32_t)i,
-			 ir_load(g->f, 8, from.base, from.off + (int32_t)i));
-}
-
-static int read_helper(enum lt_space space, bool text)
-{
-	switch (space) {
-	case LS_USER: return text ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_user;
-	case LS_ANY: return text ? BPF_FUNC_probe_read_str : BPF_FUNC_probe_read;
-	default: return text ? BPF_FUNC_probe_read_kernel_str : BPF_FUNC_probe_read_kernel;
-	}
-}
-
-static struct ir_val ref_addr(struct gen *g, struct ref r)
-{
-	if (r.base.kind == IV_FP)
-		return IR_STACK(r.base.v + r.off);
-	return ir_alu(g->f, BPF_ADD, r.base, IR_IMM(r.off));
-}
-
-void gen_read(struct gen *g, struct ref r, struct place to, struct ir_val size)
-{
-	if (r.space == LS_BPF && size.kind == IV_IMM && size.v % 8 == 0) {
-		gen_copy(g, to, (struct place){ r.base, r.off }, (uint32_t)size.v);
-		return;
-	}
-	ir_call(g->f, read_helper(r.space, false), 3, gen_addr(g, to), size, ref_addr(g, r));
-}
-
-struct ir_val gen_read_str(struct gen *g, struct ref r, struct place to, struct ir_val size)
-{
-	return ir_call(g->f, read_helper(r.space, true), 3, gen_addr(g, to), size, ref_addr(g, r));
-}
-
-struct ir_val gen_load(struct gen *g, struct ref r, unsigned size, bool is_signed)
-{
-	struct ir_val v;
-
-	if (r.space == LS_BPF || r.space == LS_CTX || r.space == LS_TRUSTED) {
-		if (r.off != (int16_t)r.off) {
-			r.base = ref_addr(g, r);
-			r.off = 0;
-		}
-		v = ir_load(g->f, size, r.base, r.off);
-	} else {
-		struct gen_mark m = gen_mark(g);
-		struct place t = gen_stack(g, 8);
-
-		if (size < 8)
-			gen_zero(g, t, 8);
-		gen_read(g, r, t, IR_IMM(size));
-		v = ir_load(g->f, size, t.base, t.off);
-		gen_release(g, m);
-	}
-	return is_signed && size < 8 ? ir_extend(g->f, v, size, true) : v;
-}
-
-/* A register kept per loop iteration must not be clobbered: variables are copied out. */
-struct val gen_var(struct gen *g, struct lvar *v)
-{
-	struct val r = { 0 };
-
-	switch (v->where) {
-	case VAR_REG: r.v = ir_copy(g->f, IR_REG(v->reg)); break;
-	case VAR_FRAME: r.v = ir_load(g->f, 8, g->frame, v->mem); break;
-	default:
-		r.m = (struct place){ g->scratch, v->mem };
-		g->scratch_used = true;
-		if (v->type->kind == LT_RECORD || v->type->kind == LT_ARRAY)
-			r.v = gen_addr(g, r.m);
-		else
-			r.mem = true;
-	}
-	return r;
-}
-
-void gen_set_var(struct gen *g, struct lvar *v, struct node *value)
-{
-	if (v->where == VAR_REG)
-		ir_move(g->f, v->reg, gen_word(g, value));
-	else if (v->where == VAR_FRAME)
-		ir_store(g->f, 8, g->frame, v->mem, gen_word(g, value));
-	else if (v->where == VAR_MEM)
-		gen_into(g, value, (struct place){ g->scratch, v->mem }, v->type);
-}
-
-struct ir_val gen_word(struct gen *g, struct node *n)
-{
-	return gen_expr(g, n).v;
-}
-
-static void put_literal(struct gen *g, const char *s, size_t n, struct place p, uint32_t size)
-{
-	for (uint32_t i = 0; i < size; i += 8) {
-		uint32_t w[2] = { 0, 0 };
-
-		for (uint32_t k = 0; k < 8; k++)
-			if (i + k < n && i + k + 1 < size)
-				((char *)w)[k] = s[i + k];
-		if (!w[0] && !w[1]) {
-			ir_store(g->f, 8, p.base, p.off + (int32_t)i, IR_IMM(0));
-		} else {
-			ir_store(g->f, 4, p.base, p.off + (int32_t)i, IR_IMM((int32_t)w[0]));
-			ir_store(g->f, 4, p.base, p.off + (int32_t)i + 4, IR_IMM((int32_t)w[1]));
-		}
-	}
-}
-
-void gen_put(struct gen *g, struct val v, const struct ltype *from, struct place p,
-	     const struct ltype *to)
-{
-	uint32_t have = lt_stored(from), want = lt_stored(to);
-
-	if (lt_is_word(to)) {
-		ir_store(g->f, 8, p.base, p.off, v.v);
-	} else if (to->kind == LT_RECORD || to->kind == LT_ARRAY) {
-		if (to->size % 8)
-			gen_zero(g, gen_at(p, to->size & ~7u), 8);
-		gen_read(g, (struct ref){ v.v, 0, from->space }, p, IR_IMM(to->size));
-	} else if (to->kind == LT_TUPLE && from->kind == LT_TUPLE) {
-		for (uint32_t i = 0; i < to->n && i < from->n; i++) {
-			struct val item = { .mem = true, .m = gen_at(v.m, from->offset[i]) };
-
-			if (lt_is_word(from->item[i]))
-				item.v = ir_load(g->f, 8, item.m.base, item.m.off);
-			else if (from->item[i]->kind == LT_RECORD ||
-				 from->item[i]->kind == LT_ARRAY)
-				item.v = gen_addr(g, item.m);
-			gen_put(g, item, from->item[i], gen_at(p, to->offset[i]), to->item[i]);
-		}
-	} else {
-		gen_copy(g, p, v.m, have < want ? have : want);
-		if (have < want)
-			gen_zero(g, gen_at(p, have), want - have);
-	}
-}
-
-/* A string that lies elsewhere: zeroed first, for it is compared and hashed whole. */
-static void read_string(struct gen *g, struct ref r, struct place p, uint32_t from, uint32_t size)
-{
-	uint32_t n = from < size ? from : size;
-
-	gen_zero(g, p, ROUND8(size));
-	gen_read_str(g, r, p, IR_IMM(n));
-}
-
-static bool is_remote_string(const struct node *n)
-{
-	return n->type->kind == LT_STRING && n->type->space != LS_BPF &&
-	       (n->kind == N_FIELD || n->kind == N_INDEX);
-}
-
-void gen_into(struct gen *g, struct node *n, struct place p, const struct ltype *to)
-{
-	uint32_t size = lt_stored(to);
-
-	g->f->pos = n->pos;
-	if (lt_is_word(to)) {
-		ir_store(g->f, 8, p.base, p.off, gen_word(g, n));
-	} else if (n->kind == N_STR && to->kind == LT_STRING) {
-		put_literal(g, n->s, n->slen, p, size);
-	} else if (n->kind == N_IDENT && n->id == B_COMM) {
-		gen_zero(g, p, size); /* before 6.2 it is not padded */
-		ir_call(g->f, BPF_FUNC_get_current_comm, 2, gen_addr(g, p), IR_IMM(16));
-	} else if (n->kind == N_TERN) {
-		int other = ir_label(g->f), end = ir_label(g->f);
-
-		gen_branch(g, n->a, false, other);
-		gen_into(g, n->b, p, to);
-		ir_jump(g->f, end);
-		ir_place_label(g->f, other);
-		gen_into(g, n->c, p, to);
-		ir_place_label(g->f, end);
-	} else if (n->kind == N_TUPLE) {
-		for (size_t i = 0; i < n->n; i++)
-			gen_into(g, n->list[i], gen_at(p, to->offset[i]), to->item[i]);
-	} else if (is_remote_string(n) &&
-		   !(n->kind == N_FIELD && n->type->space == LS_CTX && g->how != LH_NORMAL)) {
-		read_string(g, gen_ref(g, n), p, n->type->size, to->size);
-	} else if (n->kind == N_CALL) {
-		gen_call_into(g, n, p, to);
-	} else {
-		gen_put(g, gen_expr(g, n), n->type, p, to);
-	}
-}
 
 /* An index into memory the verifier watches must be provably inside. */
 static struct ir_val bounded(struct gen *g, struct ir_val i, uint32_t n)
@@ -285,7 +37,7 @@ static struct ref index_ref(struct gen *g, struct node *n)
 		i = bounded(g, i, t->n ? t->n : 1);
 	if (r.space == LS_CTX) /* the verifier allows no moved pointer into the context */
 		r.space = LS_KERNEL;
-	r.base = ir_alu(g->f, BPF_ADD, ref_addr(g, r),
+	r.base = ir_alu(g->f, BPF_ADD, gen_ref_addr(g, r),
 			ir_alu(g->f, BPF_MUL, i, IR_IMM(size ? size : 1)));
 	r.off = 0;
 	return r;
@@ -338,13 +90,13 @@ static struct val fetch(struct gen *g, struct ref r, const struct node *n)
 		return v;
 	}
 	if (t->kind == LT_RECORD || t->kind == LT_ARRAY) {
-		v.v = ref_addr(g, r);
+		v.v = gen_ref_addr(g, r);
 		return v;
 	}
 	if (t->kind == LT_STRING) {
 		v.mem = true;
 		v.m = gen_memory(g, t->size);
-		read_string(g, r, v.m, t->size, t->size);
+		gen_read_string(g, r, v.m, t->size, t->size);
 		return v;
 	}
 	if (lt_is_word(t)) {

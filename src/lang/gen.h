@@ -78,6 +78,9 @@ void gen_branch(struct gen *g, struct node *n, bool when, int label);
 void gen_read(struct gen *g, struct ref r, struct place to, struct ir_val size);
 struct ir_val gen_load(struct gen *g, struct ref r, unsigned size, bool is_signed);
 struct ref gen_ref(struct gen *g, struct node *n);
+struct ir_val gen_ref_addr(struct gen *g, struct ref r);
+/* A string that lies elsewhere: at most `from` bytes of it, into size bytes that are zeroed. */
+void gen_read_string(struct gen *g, struct ref r, struct place p, uint32_t from, uint32_t size);
 /* Text at an address into zeroed memory; size counts the NUL. The length with its NUL, or an error.
  */
 struct ir_val gen_read_str(struct gen *g, struct ref r, struct place to, struct ir_val size);
@@ -92,7 +95,7 @@ void gen_equal(struct gen *g, struct node *a, struct node *b, bool when, int lab
 void gen_mem_equal(struct gen *g, struct place a, struct place b, uint32_t size, bool when,
 		   int label);
 struct ir_val gen_match(struct gen *g, struct node *n); /* strmatch() */
-struct ir_val gen_find(struct gen *g, struct node *n); /* position of a string in another, or -1 */
+struct ir_val gen_find(struct gen *g, struct node *n);	/* position of a string in another, or -1 */
 struct ir_val gen_skboutput(struct gen *g, struct node *n);
 struct val gen_stack_id(struct gen *g, const struct ltype *t);
 

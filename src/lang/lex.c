@@ -99,14 +99,14 @@ static bool condition(const struct lexer *l, uint32_t at, uint32_t end)
 	bool not = at < end && l->text[at] == '!';
 	uint32_t close;
 
-	at += not;
+	at += not ;
 	if (end - at <= 4 || memcmp(l->text + at, "has(", 4) != 0)
-		return (at < end && l->text[at] == '1') != not;
+		return (at < end && l->text[at] == '1') != not ;
 	at += 4;
 	for (close = at; close < end && l->text[close] != ')'; close++)
 		;
 	return (l->has && !skipping(l) &&
-		l->has(l->has_ctx, arena_strndup(l->arena, l->text + at, close - at))) != not;
+		l->has(l->has_ctx, arena_strndup(l->arena, l->text + at, close - at))) != not ;
 }
 
 /* #include is accepted and skipped: types come from the kernel's own description of itself. */

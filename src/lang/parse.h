@@ -30,7 +30,13 @@ __attribute__((format(printf, 2, 3))) void parse_fail(struct parser *p, const ch
 
 struct node *parse_node(struct parser *p, enum node_kind kind, uint32_t pos);
 struct node *parse_expr(struct parser *p);
-struct node *parse_block(struct parser *p); /* { ... } */
+struct node *parse_primary(struct parser *p);
+/* Operators that bind at least so tightly (1: all but ?:). */
+struct node *parse_binary(struct parser *p, int min);
+void parse_end_at(struct parser *p, struct node *n); /* behind what was read last */
+void parse_add(struct parser *p, struct node *n, struct node *item);
+void parse_array(struct parser *p, struct ctype *t); /* [N] behind a type, if it is there */
+struct node *parse_block(struct parser *p);	     /* { ... } */
 /* A type, when the tokens are one; NULL and nothing consumed otherwise. */
 struct ctype *parse_type(struct parser *p);
 bool parse_is_int_type(const char *name);

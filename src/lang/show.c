@@ -55,9 +55,9 @@ static void show_folded(const struct lang_out *o, const struct ltype *t, const v
 
 	while (n--) {
 		AUTO_STRBUF name = { 0 };
-		bool known = user ? o->h->usym &&
-					    o->h->usym(o->h->ctx, pid, addr[n], &name, &off, NULL)
-				  : o->h->ksym && o->h->ksym(o->h->ctx, addr[n], &name, &off);
+		bool known =
+			user ? o->h->usym && o->h->usym(o->h->ctx, pid, addr[n], &name, &off, NULL)
+			     : o->h->ksym && o->h->ksym(o->h->ctx, addr[n], &name, &off);
 
 		if (!user && known && is_machinery(strbuf_str(&name)))
 			break;
