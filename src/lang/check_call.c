@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of the language: how many arguments, of which types, and what they give. */
-#include <arpa/inet.h>
-#include <ctype.h>
-#include <signal.h>
 #include <string.h>
 
 #include "lang/check_func.h"
