@@ -131,6 +131,12 @@ const struct ltype *check_str(struct checker *c, struct node *n)
 			size = (uint32_t)v + 1;
 		if (size > c->p->config.strlen && size > 200)
 			size = c->p->config.strlen > 200 ? c->p->config.strlen : 200;
+		if (check_const(n->list[1], &v) && v + 1 > size && c->final) {
+			lang_warn(c->d, n->list[1]->pos, n->list[1]->len,
+				  "str() reads at most %u bytes here", size - 1);
+			lang_hint(c->d, "config = { max_strlen = %lld } allows more, up to 4096",
+				  (long long)(v < 4095 ? v + 1 : 4096));
+		}
 	}
 	if (t->kind == LT_STRING && n->n == 1)
 		return t;

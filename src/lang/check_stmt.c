@@ -63,9 +63,14 @@ static void check_for(struct checker *c, struct node *n)
 				t = lt_tuple(c->t, item, 2);
 		}
 	} else {
+		int64_t from, to;
+
 		check_expr(c, n->b);
 		check_expr(c, n->c);
 		t = c->i64;
+		if (check_const(n->b, &from) && check_const(n->c, &to) && to > from &&
+		    (uint64_t)to - (uint64_t)from > LANG_ROUNDS_MAX)
+			check_fail(c, n->c, "a loop goes at most %d rounds", LANG_ROUNDS_MAX);
 	}
 	c->callback_depth++;
 	if (n->a->var)

@@ -78,17 +78,21 @@ static void block(struct gen *g, struct node *n)
 
 static void loop_while(struct gen *g, struct node *n)
 {
-	int top = ir_label(g->f), end = ir_label(g->f), old_break = g->break_label,
-	    old_continue = g->continue_label;
+	int top = ir_label(g->f), end = ir_label(g->f), cut = ir_label(g->f),
+	    old_break = g->break_label, old_continue = g->continue_label;
 
 	g->break_label = end;
 	g->continue_label = top;
 	ir_place_label(g->f, top);
 	if (g->env->has_may_goto)
-		ir_add(g->f, IR_MAY_GOTO)->label = end;
+		ir_add(g->f, IR_MAY_GOTO)->label = cut;
 	gen_branch(g, n->a, false, end);
 	block(g, n->b);
 	ir_jump(g->f, top);
+	if (g->env->has_may_goto) { /* the kernel ended it */
+		ir_place_label(g->f, cut);
+		gen_count(g, LANG_COUNT_LOOPS);
+	}
 	ir_place_label(g->f, end);
 	g->break_label = old_break;
 	g->continue_label = old_continue;
@@ -244,6 +248,11 @@ static void loop_for(struct gen *g, struct node *n)
 		ir_store(g->f, 8, g->frame, -(int32_t)n->offset, from);
 		ir_branch(g->f, BPF_JSGE, from, to, none);
 		ir_move(g->f, (int)count.v, ir_alu(g->f, BPF_SUB, to, from));
+		if (from.kind != IV_IMM || to.kind != IV_IMM) { /* else it was checked */
+			ir_branch(g->f, BPF_JLE, count, IR_IMM(LANG_ROUNDS_MAX), none);
+			gen_count(g, LANG_COUNT_LOOPS);
+			ir_move(g->f, (int)count.v, IR_IMM(LANG_ROUNDS_MAX));
+		}
 		ir_place_label(g->f, none);
 		func.v = callback(g, n);
 		ir_call(g->f, BPF_FUNC_loop, 4, count, func, frame, IR_IMM(0));

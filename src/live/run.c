@@ -456,6 +456,10 @@ void run_notes(const struct run *r, struct strbuf *b)
 	if (n)
 		strbuf_printf(b, "%llu stacks were not kept: there are too many different ones\n",
 			      (unsigned long long)n);
+	n = counter(r, LANG_COUNT_LOOPS);
+	if (n)
+		strbuf_printf(b, "a loop was ended by the kernel %llu times: it took too long\n",
+			      (unsigned long long)n);
 	run_pcap_notes(r, b);
 	if (r->p->uses_ustack && r->side.why.code)
 		strbuf_printf(b, "user stacks are by frame pointers: %s\n", r->side.why.msg);
