@@ -56,7 +56,7 @@ __attribute__((noinline)) long twice(long n)
 /* The same probe with its arguments in registers, and in memory. */
 static void in_registers(int n, const char *text)
 {
-	__asm__ volatile(NOTE("hit", "0", INT(0) " 8@" ARG(1) " -4@$7")
+	__asm__ volatile(NOTE("hit", "0", INT(0) " 8@" ARG(1) " " CONSTANT)
 			 :
 			 : "r"(n), "r"(text)
 			 : "memory");
