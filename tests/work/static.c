@@ -13,11 +13,11 @@
 #include <stdlib.h>
 
 #if defined(__x86_64__)
-#	define ARG(n) "%" #	   n
-#	define INT(n) "-4@%k" #	       n
+#	define INT "-4@%k"
+#	define CONSTANT "-4@$7"
 #else
-#	define ARG(n) "%" #	   n
-#	define INT(n) "-4@%w" #	       n
+#	define INT "-4@%w"
+#	define CONSTANT "-4@7"
 #endif
 
 #define NOTE(name, sem, args)                        \
@@ -56,10 +56,7 @@ __attribute__((noinline)) long twice(long n)
 /* The same probe with its arguments in registers, and in memory. */
 static void in_registers(int n, const char *text)
 {
-	__asm__ volatile(NOTE("hit", "0", INT(0) " 8@" ARG(1) " " CONSTANT)
-			 :
-			 : "r"(n), "r"(text)
-			 : "memory");
+	__asm__ volatile(NOTE("hit", "0", INT "0 8@%1 " CONSTANT) : : "r"(n), "r"(text) : "memory");
 }
 
 static void in_memory(int n, const char *text)
@@ -93,7 +90,7 @@ int main(int argc, char **argv)
 		in_registers(i, first);
 		in_memory(-i, second);
 		if (*(volatile unsigned short *)&work_guarded_semaphore) {
-			__asm__ volatile(NOTE("guarded", "work_guarded_semaphore", INT(0))
+			__asm__ volatile(NOTE("guarded", "work_guarded_semaphore", INT "0")
 					 :
 					 : "r"(i));
 			guarded++;
