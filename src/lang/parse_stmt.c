@@ -173,16 +173,8 @@ static struct node *parse_stmt(struct parser *p)
 		return parse_block(p);
 	if (parse_is(p, "if")) {
 		return parse_if(p, pos);
-	} else if (parse_is(p, "while")) {
-		n = parse_node(p, N_WHILE, pos);
-		parse_advance(p);
-		n->a = parse_expr(p);
-		p->loops++;
-		n->b = parse_block(p);
-		p->loops--;
-		return n;
-	} else if (parse_is(p, "unroll")) {
-		n = parse_node(p, N_UNROLL, pos);
+	} else if (parse_is(p, "while") || parse_is(p, "unroll")) {
+		n = parse_node(p, parse_is(p, "while") ? N_WHILE : N_UNROLL, pos);
 		parse_advance(p);
 		n->a = parse_expr(p);
 		p->loops++;
