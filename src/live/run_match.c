@@ -2,6 +2,7 @@
 /* Which probes of the running kernel a pattern means. */
 #include <linux/perf_event.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "event/syscall.h"
 #include "kern/tracefs.h"
@@ -139,12 +140,18 @@ static void suggest_event(struct run_env *r, const struct lang_point *p, struct 
 static int match_tracepoint(struct run_env *r, const struct lang_point *p, lang_match_fn *fn,
 			    void *arg, struct err *e)
 {
+	AUTO_FREE char *events = NULL;
 	struct file_names all = { 0 };
 	int n = 0, k;
 
 	if (!r->tracefs) {
 		*e = r->err;
 		return -(e->code ? e->code : ENOENT);
+	}
+	events = mem_printf("%s/events", r->tracefs);
+	if (access(events, R_OK | X_OK) < 0 && errno == EACCES) {
+		err_set(e, EACCES, "this user may not see the kernel's tracepoints");
+		return err_hint(e, "tracing needs root; kymo doctor says what else is possible");
 	}
 	if (!str_has_glob(p->target) && !str_has_glob(p->name)) {
 		AUTO_FREE char *path =

@@ -63,7 +63,9 @@ int run_side_open(struct run *r, struct err *e)
 	struct walker_opts o = { .function = true,
 				 .depth = r->p->stack_depth,
 				 .no_kernel = true,
-				 .ring_bytes = 4u << 20,
+				 .ring_bytes = 2u << 20,
+				 .procs = 8192,
+				 .maps = 65536,
 				 .copy_rate = 200,
 				 .pids = &r->o.pid,
 				 .n_pids = r->o.pid != 0 };
