@@ -410,6 +410,9 @@ if "ssl" in out:
     check("sslsnoop -lx: handshakes, times", rows(out["ssl-lx"], "HANDSHAKE") and re.search(r"\d+\.\d{3} openssl +\d+ +WRITE", out["ssl-lx"]), out["ssl-lx"])
 else:
     skip("sslsnoop", "no openssl")
+r = kymo("softirqs -C 1 1")
+keys = re.findall(r"^@count\[(\w+)\]", r.out, re.M)
+check("softirqs 1 1: one output, not what came behind it", r.code == 0 and keys and len(keys) == len(set(keys)), r)
 r = kymo("pidpersec 2")
 check("pidpersec 2: two lines, and the end", len(re.findall(r"^\d\d:\d\d:\d\d +\d+$", r.out, re.M)) == 2, r)
 shutil.rmtree(DIR)
