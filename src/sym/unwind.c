@@ -304,7 +304,7 @@ static inline const struct ehframe_rule *rule_of(struct unwind_work *w, const st
 		return rule_look_up(w, f);
 	key |= (uint64_t)c->space << 48;
 	k = &c->known[(key * 0x9e3779b97f4a7c15) >> 32 & (UNWIND_KNOWN - 1)];
-	if (k->key == key)
+	if (k->key == key && k->rule)
 		return k->rule;
 	r = rule_look_up(w, f);
 	if (r)

@@ -71,8 +71,8 @@ struct unwind_result {
 /* Which rule an address of a space has: most frames are of few addresses. */
 #define UNWIND_KNOWN 16384u
 struct unwind_known {
-	uint64_t key; /* 0: free */
-	const struct ehframe_rule *rule;
+	uint64_t key;
+	const struct ehframe_rule *rule; /* NULL: free */
 };
 
 /*

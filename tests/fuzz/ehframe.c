@@ -42,6 +42,24 @@ static void check_table(const struct ehframe_table *t)
 	}
 }
 
+/* Several at once, with rules remembered from the others, must give what one gives alone. */
+static void unwind_beside(const struct unwind_input *in, const struct unwind_result *r,
+			  const uint64_t *chain)
+{
+	static struct unwind_known known[UNWIND_KNOWN];
+	static uint64_t chains[14][64];
+	struct unwind_cache cache = { .known = known };
+	struct unwind_job job[14];
+
+	memset(known, 0, sizeof(known));
+	for (unsigned i = 0; i < 14; i++)
+		job[i] = (struct unwind_job){ .in = *in, .chain = chains[i], .max = 64 };
+	unwind_stacks(job, 14, &cache);
+	for (unsigned i = 0; i < 14; i++)
+		FUZZ_CHECK(job[i].ret.n == r->n && job[i].ret.end == r->end &&
+			   memcmp(chains[i], chain, r->n * sizeof(*chain)) == 0);
+}
+
 static void unwind(struct world *w, uint16_t machine, const uint8_t *data, size_t size, uint64_t pc)
 {
 	struct unwind_regs regs = { .machine = machine, .known = 0x1ffffffffu };
@@ -61,6 +79,7 @@ static void unwind(struct world *w, uint16_t machine, const uint8_t *data, size_
 	unwind_stack(&in, &cache, chain, 64, &r);
 	FUZZ_CHECK(r.n >= 1 && r.n <= 64 && r.end > UNWIND_NONE && r.end < UNWIND_END_MAX);
 	FUZZ_CHECK(chain[0] == pc);
+	unwind_beside(&in, &r, chain);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
