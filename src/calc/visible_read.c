@@ -6,7 +6,9 @@
 
 #include "base/pool.h"
 
-#define LATER_WORDS (1u << 18)
+/* Samples that wait for names, and words of their chains: what fits into a cache. */
+#define LATER 2048
+#define LATER_WORDS (1u << 16)
 
 struct reader {
 	struct visible *v;
@@ -221,7 +223,7 @@ static int on_event(void *ctx, const struct event *ev)
 		return 0;
 	task_cache_ask(&r->w->tasks, r->v->source->trace->tasks, ev, &who);
 	code = r->v->pass(r->w, r->v, ev, &who);
-	if (code == 0 && r->w->later_words > LATER_WORDS)
+	if (code == 0 && (r->w->later.n >= LATER || r->w->later_words > LATER_WORDS))
 		code = look_again(r->v, r->w, r->v->e);
 	return code;
 }
