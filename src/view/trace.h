@@ -48,6 +48,8 @@ bool trace_failed(const struct trace_record *r);
 /* A piece of memory that was read; NULL when it was not. */
 const struct trace_piece *trace_piece(const struct trace_record *r, const void *data, unsigned arg,
 				      enum trace_take take, unsigned index);
+/* What could end a line, or move a terminal's cursor, as strace writes it. */
+void trace_escape(const void *s, size_t n, bool quoted, struct strbuf *b);
 /* With quotes, as strace escapes it. whole: how long it really is. */
 void trace_string(const void *s, size_t n, uint64_t whole, struct strbuf *b);
 /* trace_struct.c: a struct of the kernel's types; is32: pointers are short. */

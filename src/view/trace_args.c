@@ -77,14 +77,13 @@ const struct trace_piece *trace_piece(const struct trace_record *r, const void *
 
 /* --- simple values ---------------------------------------------------------------------------- */
 
-void trace_string(const void *s, size_t n, uint64_t whole, struct strbuf *b)
+void trace_escape(const void *s, size_t n, bool quoted, struct strbuf *b)
 {
 	static const char plain[] = "\n\t\r\v\f\"\\", letters[] = "ntrvf\"\\";
 	const unsigned char *p = s;
 
-	strbuf_putc(b, '"');
 	for (size_t i = 0; i < n; i++) {
-		const char *at = p[i] ? strchr(plain, p[i]) : NULL;
+		const char *at = p[i] && (quoted || p[i] != '"') ? strchr(plain, p[i]) : NULL;
 
 		if (at)
 			strbuf_printf(b, "\\%c", letters[at - plain]);
@@ -95,6 +94,12 @@ void trace_string(const void *s, size_t n, uint64_t whole, struct strbuf *b)
 		else
 			strbuf_printf(b, "\\%o", p[i]);
 	}
+}
+
+void trace_string(const void *s, size_t n, uint64_t whole, struct strbuf *b)
+{
+	strbuf_putc(b, '"');
+	trace_escape(s, n, true, b);
 	strbuf_puts(b, whole > n ? "\"..." : "\"");
 }
 
@@ -127,11 +132,14 @@ static void file_path(const char *parts, size_t n, struct strbuf *b)
 	if (!part.n)
 		strbuf_putc(b, '/');
 	if (part.n == 1 && part.data[0][0] == '[') {
-		strbuf_printf(b, "anon_inode:%s", part.data[0]);
+		strbuf_puts(b, "anon_inode:");
+		trace_escape(part.data[0], strlen(part.data[0]), false, b);
 	} else {
 		for (size_t i = part.n; i-- > 0;)
-			if (strcmp(part.data[i], "/") != 0)
-				strbuf_printf(b, "/%s", part.data[i]);
+			if (strcmp(part.data[i], "/") != 0) {
+				strbuf_putc(b, '/');
+				trace_escape(part.data[i], strlen(part.data[i]), false, b);
+			}
 	}
 	vec_free(&part);
 }

@@ -27,6 +27,7 @@ static void milliseconds(struct out *o, uint64_t ns, unsigned width)
 static void head(struct trace_lines *l, const struct trace_record *r, bool lasts)
 {
 	uint64_t ns = r->end - r->start;
+	AUTO_STRBUF b = { 0 };
 
 	paint(l, DIM);
 	milliseconds(l->out, r->start > l->begin ? r->start - l->begin : 0, 10);
@@ -43,7 +44,8 @@ static void head(struct trace_lines *l, const struct trace_record *r, bool lasts
 		paint(l, PLAIN);
 	}
 	out_puts(l->out, "): ");
-	out_add(l->out, r->comm, strnlen(r->comm, sizeof(r->comm)));
+	trace_escape(r->comm, strnlen(r->comm, sizeof(r->comm)), false, &b);
+	out_add(l->out, strbuf_str(&b), b.n);
 	out_putc(l->out, '/');
 	out_u64(l->out, r->tid, 0);
 	out_putc(l->out, ' ');

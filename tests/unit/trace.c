@@ -114,6 +114,9 @@ static void strings(void)
 	trace_string("a\"\\\n\001\0012\377", 8, 9, &b);
 	CHECK_STR(strbuf_str(&b), "\"a\\\"\\\\\\n\\1\\0012\\377\"...");
 	strbuf_reset(&b);
+	trace_escape("a\033[1m\"\n", 7, false, &b);
+	CHECK_STR(strbuf_str(&b), "a\\33[1m\"\\n");
+	strbuf_reset(&b);
 	trace_sockaddr(in6, sizeof(in6), &b);
 	CHECK_STR(strbuf_str(&b),
 		  "{sa_family=AF_INET6, sin6_port=htons(80), sin6_flowinfo=htonl(0), "
