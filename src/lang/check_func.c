@@ -349,8 +349,15 @@ const struct ltype *check_address(struct checker *c, struct node *n)
 		found = c->env->uaddr && c->point->target &&
 			c->env->uaddr(c->env->ctx, c->point->target, n->list[0]->s, &v, &size);
 		if (found) {
-			n->v = (int64_t)v;
-			n->folded = true;
+			uint64_t here = 0, unused;
+
+			/* Programs are loaded anywhere: as far away as from the probe, in the file.
+			 */
+			n->folded = c->point->kind != LP_UPROBE || !c->point->name ||
+				    c->point->is_addr ||
+				    !c->env->uaddr(c->env->ctx, c->point->target, c->point->name,
+						   &here, &unused);
+			n->v = (int64_t)(n->folded ? v : v - here - c->point->offset);
 			return lt_ptr(
 				c->t,
 				lt_int(c->t,

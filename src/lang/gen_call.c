@@ -391,6 +391,12 @@ static struct val value_call(struct gen *g, struct node *n)
 			lang_error(g->c->d, n->pos, n->len, "this machine has no register '%s'",
 				   n->list[0]->s);
 		break;
+	case F_UADDR:
+		off = gen_register_offset("ip", &ok);
+		if (!ok)
+			off = gen_register_offset("pc", &ok);
+		v.v = ir_alu(g->f, BPF_ADD, ir_load(g->f, 8, g->ctx, (int32_t)off), IR_IMM(n->v));
+		break;
 	case F_BSWAP: v.v = swap(g, n); break;
 	case F_DELETE: v.v = gen_map_delete(g, n->list[0]); break;
 	case F_HAS_KEY: v.v = gen_map_has(g, n->list[0]); break;
