@@ -7,6 +7,7 @@
 
 #include "live/run_env.h"
 #include "sym/demangle.h"
+#include "sym/disasm.h"
 #include "sym/elf.h"
 #include "sym/symtab.h"
 
@@ -95,6 +96,53 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/*
+ * A probe in the middle of an instruction would make another one of it, and the program
+ * would crash. 0 also where it cannot be told.
+ */
+static int at_instruction(const struct program_file *f, const struct symtab_sym *s, uint64_t addr,
+			  struct err *e)
+{
+	struct arena arena = { 0 };
+	disasm_list list = { 0 };
+	AUTO_STRBUF starts = { 0 };
+	bool found = false;
+
+	for (size_t i = 0; i < f->elf->nsection; i++) {
+		const struct elf_section *t = &f->elf->section[i];
+		struct disasm_code code = { .machine = f->elf->machine, .addr = s->start };
+		size_t n;
+		const uint8_t *data;
+
+		if (t->type != SHT_PROGBITS || s->start < t->addr || addr < t->addr ||
+		    addr - t->addr >= t->size)
+			continue;
+		data = elf_section_data(f->elf, t, &n);
+		if (!data || addr - t->addr + 1 > n)
+			continue;
+		code.bytes = data + (s->start - t->addr);
+		code.n = n - (s->start - t->addr);
+		if (code.n > addr - s->start + 16)
+			code.n = addr - s->start + 16;
+		disasm(&code, &arena, &list, &(struct err){ 0 });
+		break;
+	}
+	found = !list.n;
+	vec_each (&list, in) {
+		found |= in->addr == addr;
+		if (in->addr + 40 > addr && in->addr < addr + 12)
+			strbuf_printf(&starts, " +%llu", (unsigned long long)(in->addr - s->start));
+	}
+	vec_free(&list);
+	arena_free(&arena);
+	if (found)
+		return 0;
+	err_set(e, EILSEQ,
+		"no instruction begins at %s+%llu: a probe there would crash the program", s->name,
+		(unsigned long long)(addr - s->start));
+	return err_hint(e, "instructions near it begin at%s", strbuf_str(&starts));
+}
+
 static int match_functions(const struct lang_point *p, lang_match_fn *fn, void *arg, struct err *e)
 {
 	AUTO_FREE char *full = run_find_file(p->target);
@@ -107,9 +155,13 @@ static int match_functions(const struct lang_point *p, lang_match_fn *fn, void *
 	if (r < 0)
 		return r;
 	if (p->is_addr) {
-		fn(arg, full, p->name);
+		const struct symtab_sym *s = symtab_find(&f.tab, p->offset);
+
+		r = s ? at_instruction(&f, s, p->offset, e) : 0;
+		if (r == 0)
+			fn(arg, full, p->name);
 		close_file(&f);
-		return 1;
+		return r < 0 ? r : 1;
 	}
 	for (size_t i = 0; i < f.tab.n; i++) {
 		const struct symtab_sym *s = &f.tab.sym[i];
@@ -117,8 +169,16 @@ static int match_functions(const struct lang_point *p, lang_match_fn *fn, void *
 		if (s->type != STT_FUNC && s->type != STT_GNU_IFUNC)
 			continue;
 		str_nearest_add(&near, s->name);
-		if (fits(p, s->name))
-			vec_push(&names, s->name);
+		if (!fits(p, s->name))
+			continue;
+		vec_push(&names, s->name);
+		if (p->has_offset && r == 0)
+			r = at_instruction(&f, s, s->start + p->offset, e);
+	}
+	if (r < 0) {
+		vec_free(&names);
+		close_file(&f);
+		return r;
 	}
 	if (names.n)
 		qsort(names.data, names.n, sizeof(*names.data), by_name);

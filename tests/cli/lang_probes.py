@@ -46,6 +46,13 @@ else:
     same("uprobe -lv has parameters", r.out, f"uprobe:{W}:twice\n    int64 n\n")
     r = kymo(["run", "-e", f"uprobe:{W}:twise {{ }}"])
     check("a function that is not there, and what may be meant", r.code == 1 and "did you mean twice" in r.err, r)
+    prints("uaddr: a variable of the program", f'uprobe:{W}:twice {{ printf("it is %d\\n", *uaddr("watched")); }}', 2, ["it is 1", "it is 2"])
+    if os.uname().machine == "x86_64":
+        length = int(re.search(r" +([0-9a-f]+):\t((?:[0-9a-f]{2} )+)", run(["objdump", "-d", "--disassemble=twice", W]).out)[2].count(" "))
+        if length > 1:
+            r = kymo(["run", "-e", f"uprobe:{W}:twice+1 {{ @ = count(); }}"])
+            check("no probe in the middle of an instruction", r.code == 1 and "no instruction begins at twice+1" in r.err, r)
+        prints("at the next instruction", f"uprobe:{W}:twice+{length} {{ @ = count(); }}", 4, ["@: 4"])
     # stacks without frame pointers, of a process that is gone when they are printed
     r, lines = live(f"uprobe:{W}:twice {{ @[ustack(2)] = count(); @s[usym(reg(\"{'ip' if os.uname().machine == 'x86_64' else 'pc'}\"))] = count(); }}", 6)
     text = [x.strip() for x in lines]
