@@ -7,7 +7,7 @@
 #include "calc/graph_impl.h"
 
 #define MAX_DEPTH 2048
-#define AHEAD 16 /* references whose places are fetched in advance */
+#define AHEAD 48 /* references whose places are fetched in advance */
 
 static const struct way *way_of(const struct graph_work *w, const struct ref *r)
 {
@@ -173,6 +173,8 @@ static void group_refs(const struct graph_work *w, struct bench *b, const struct
 			uint32_t k = b->group_of[b->next[i]];
 			struct group *to = &ret->g.data[k ? k - 1 : 0];
 
+			if (i + AHEAD < n && b->group_of[b->next[i + AHEAD]])
+				look_ahead(w, &refs[i + AHEAD]);
 			if (k)
 				to->n += go_on(w, &refs[i], b->stack.data + to->first + to->n);
 		}

@@ -270,8 +270,14 @@ void table_merge(struct tables *t, struct tables *other, size_t n_types)
 	AUTO_FREE uint32_t *chain = mem_alloc((other->chains.n + 1) * sizeof(*chain));
 	AUTO_FREE uint32_t *extra = mem_alloc((other->extras.n + 1) * sizeof(*extra));
 
-	for (size_t i = 0; i < other->chains.n; i++)
+	for (size_t i = 0; i < other->chains.n; i++) {
+		if (i + 16 < other->chains.n) {
+			table_fetch(t, other->chains.data[i + 16].hash);
+			table_fetch_chain(t, other->chains.data[i + 10].hash);
+			table_fetch_entry(t, other->chains.data[i + 5].hash);
+		}
 		chain[i] = table_chain(t, &other->chains.data[i], false);
+	}
 	for (size_t i = 0; i < other->extras.n; i++)
 		extra[i] = table_extra(t, &other->extras.data[i], false);
 	for (size_t i = 0; i < other->entries.n; i++) {
