@@ -63,7 +63,7 @@ static bool with_libiberty(const char *name, unsigned flags, struct strbuf *b)
 		return false;
 	if (len >= 1024)
 		options |= DMGL_NO_RECURSE_LIMIT;
-	if (try_both(name, options, &o))
+	if (try_both(name, options, &o) && b->n > o.start) /* a name of nothing is no name */
 		return true;
 	b->n = o.start;
 	if (b->data)
