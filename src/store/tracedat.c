@@ -169,6 +169,22 @@ static int read_start(struct reader *r, struct cut *c, struct err *e)
 }
 
 /* "1234 name": what the kernel knew of its threads at the end. */
+#define AT_ONCE (4u << 20)
+
+void reader_done(const struct reader *r, const uint8_t **done, const uint8_t *upto)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from, to;
+
+	/* what was unpacked, or came through a pipe, is only there */
+	if (!r->mapped || *done < r->data || upto > r->data + r->size || upto - *done < AT_ONCE)
+		return;
+	from = ((uintptr_t)*done + page - 1) / page * page;
+	to = (uintptr_t)upto / page * page;
+	*done = upto;
+	if (to > from)
+		madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
 static void each_line(const char *text, size_t n,
 		      void (*fn)(struct reader *r, uint64_t number, const char *rest,
 				 size_t rest_n),

@@ -66,6 +66,11 @@ struct tracedat_buffer *head_buffer(struct reader *r, const char *name, const ch
 /* Count what the pages hold and give it types. */
 int scan_pages(struct reader *r, struct err *e);
 
+/*
+ * Pages of the file up to there were read: they need not stay in memory, as whoever looks again
+ * finds them in the file. *done, where that was last told, begins as the start of the data.
+ */
+void reader_done(const struct reader *r, const uint8_t **done, const uint8_t *upto);
 int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e);
 int tracedat_read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
 

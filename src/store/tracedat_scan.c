@@ -43,6 +43,7 @@ static int walk_cpu(void *ctx, size_t i, unsigned worker)
 	struct job *j = &jobs->list.data[i];
 	struct ringbuf rb = { .layout = jobs->r->t.layout };
 	uint32_t page = j->buffer->page_size;
+	const uint8_t *done = j->cpu->data;
 
 	(void)worker;
 	j->count = mem_alloc(IDS * sizeof(*j->count));
@@ -50,6 +51,7 @@ static int walk_cpu(void *ctx, size_t i, unsigned worker)
 		uint64_t left = j->cpu->size - at;
 		struct ringbuf_record rec;
 
+		reader_done(jobs->r, &done, j->cpu->data + at);
 		ringbuf_start(&rb, j->cpu->data + at, left < page ? (size_t)left : page);
 		while (ringbuf_next(&rb, &rec)) {
 			uint16_t id;

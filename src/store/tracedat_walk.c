@@ -5,6 +5,7 @@
 struct lane {
 	struct ringbuf rb;
 	const uint8_t *data;
+	const uint8_t *done;
 	uint64_t size, at; /* at: of the page after this one */
 	uint32_t page_size, cpu, buffer;
 	bool live; /* rec holds the next record */
@@ -12,6 +13,7 @@ struct lane {
 };
 
 struct tracedat_walk {
+	const struct reader *r;
 	struct lane *lanes;
 	size_t n;
 	size_t best;	 /* the lane whose record is next */
@@ -19,7 +21,7 @@ struct tracedat_walk {
 	bool settled;	 /* best and second hold */
 };
 
-static void lane_step(struct lane *l)
+static void lane_step(const struct reader *r, struct lane *l)
 {
 	while (!ringbuf_next(&l->rb, &l->rec)) {
 		uint64_t left = l->size - l->at;
@@ -28,6 +30,7 @@ static void lane_step(struct lane *l)
 			l->live = false;
 			return;
 		}
+		reader_done(r, &l->done, l->data + l->at);
 		ringbuf_start(&l->rb, l->data + l->at,
 			      left < l->page_size ? (size_t)left : l->page_size);
 		l->at += left < l->page_size ? left : l->page_size;
@@ -44,6 +47,7 @@ struct tracedat_walk *tracedat_walk_new(const struct source *s, size_t buffer,
 
 	for (size_t i = 0; i < r->buffers.n; i++)
 		most += r->buffers.data[i].n_cpus;
+	w->r = r;
 	w->lanes = mem_alloc((most + 1) * sizeof(*w->lanes));
 	for (size_t i = 0; i < r->buffers.n; i++) {
 		const struct tracedat_buffer *b = &r->buffers.data[i];
@@ -56,11 +60,12 @@ struct tracedat_walk *tracedat_walk_new(const struct source *s, size_t buffer,
 				continue;
 			*l = (struct lane){ .rb = { .layout = r->t.layout },
 					    .data = c->data,
+					    .done = c->data,
 					    .size = c->size,
 					    .page_size = b->page_size,
 					    .cpu = c->cpu,
 					    .buffer = (uint32_t)i };
-			lane_step(l);
+			lane_step(r, l);
 			w->n++;
 		}
 	}
@@ -111,7 +116,7 @@ bool tracedat_walk_next(struct tracedat_walk *w, struct tracedat_record *ret)
 	if (!tracedat_walk_peek(w, ret))
 		return false;
 	l = &w->lanes[w->best];
-	lane_step(l);
+	lane_step(w->r, l);
 	w->settled = l->live && l->rec.time < w->second;
 	return true;
 }
