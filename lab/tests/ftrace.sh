@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: MIT
-# timeout: 300
+# timeout: 600
 # Tracing functions: record, the function tools, and what they leave behind.
 # prio calls getpriority a known number of times, and nothing else in the guest does.
 
@@ -111,6 +111,7 @@ out=$(kymo kprobe "p:mine $func x=%nosuch" 2>&1)
 like "with a caret below it" "$out" '^ +\^'
 clean "bad kprobe"
 refuse "an unknown function" kymo functrace no_such_function_at_all
+refuse "an unknown function of a trigger" kymo ftrace record -q -p function -l no_such_function:traceoff -o no.dat true
 clean "unknown function"
 
 live tp.txt 1 'sys_openat(' "cat /proc/uptime" -- tpoint syscalls:sys_enter_openat

@@ -9,6 +9,7 @@ state() {
 	(cd "$TRACEFS" && cat current_tracer tracing_on tracing_max_latency tracing_thresh set_event options/* 2>/dev/null; ls instances)
 	ls /run/kymo 2>/dev/null
 }
+kymo version >/dev/null # takes away what a test that was stopped may have left
 echo 1408 >"$TRACEFS/buffer_size_kb"
 before=$(state)
 clean() { is "$1: nothing is left" "$(state)" "$before"; }

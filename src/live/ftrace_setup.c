@@ -185,6 +185,19 @@ static int put_list(struct ftrace *f, const struct ftrace_buffer *b, const char 
 	return all.n ? ftrace_put(f, b, file, all.data, e) : 0;
 }
 
+/* The kernel takes triggers of functions that it has not, and forgets them. */
+static int check_trigger(const struct ftrace_buffer *b, const char *name, struct err *e)
+{
+	AUTO_FREE char *func = mem_strndup(name, strcspn(name, ":"));
+	AUTO_FREE char *text = NULL, *want = mem_printf("%s:", func);
+
+	if (str_has_glob(func) || ftrace_get(b->dir, "set_ftrace_filter", &text, NULL, NULL) < 0 ||
+	    strstr(text, want))
+		return 0;
+	err_set(e, ENOENT, "%s: there is no function %s to be traced", name, func);
+	return err_hint(e, "kymo ftrace list -f lists them");
+}
+
 /* When the buffer is written to, not before: they count what they meet, our own doing as well. */
 static int put_triggers(struct ftrace *f, const struct ftrace_buffer *b, struct err *e)
 {
@@ -196,6 +209,8 @@ static int put_triggers(struct ftrace *f, const struct ftrace_buffer *b, struct 
 			AUTO_FREE char *back = mem_printf("!%s", *name);
 
 			r = undo_append(f->undo, path, *name, back, e);
+			if (r >= 0)
+				r = check_trigger(b, *name, e);
 		}
 	return r;
 }
