@@ -162,7 +162,7 @@ struct list {
 	__u64 from;
 	__u64 left; /* bytes that may be read in all */
 	__u8 arg;
-	bool exit, is32, done;
+	bool exit, is32, done, failed;
 };
 
 static long strings_step(__u32 i, struct list *l)
@@ -213,7 +213,8 @@ static long vectors_step(__u32 i, struct list *l)
 	l->left -= v[1];
 	if (v[1] > options.limit)
 		v[1] = options.limit;
-	read_bytes(l->c, l->arg, TRACE_TAKE_IOV_DATA, v[0], v[1], i, l->exit);
+	if (!read_bytes(l->c, l->arg, TRACE_TAKE_IOV_DATA, v[0], v[1], i, l->exit))
+		l->failed = true;
 	return 0;
 }
 
@@ -227,7 +228,7 @@ static __always_inline bool read_vectors(struct call *c, __u8 arg, __u64 from, _
 	if (!read_bytes(c, arg, TRACE_TAKE_VECTORS, from, n * (l.is32 ? 8 : 16), 0, exit))
 		return false;
 	bpf_loop(n, vectors_step, &l, 0);
-	return true;
+	return !l.failed; /* what is read again counts, being the last */
 }
 
 /* struct user_msghdr: name, its length, vectors, their number, control, its length, flags. */

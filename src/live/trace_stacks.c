@@ -132,18 +132,19 @@ void trace_stacks_name(struct trace_stacks *s, uint32_t pid, uint64_t time, uint
 	uint32_t space = tasks_space_at(t, (int32_t)pid, time);
 	const struct task_map *m = space == TASK_SPACE_NONE ? NULL : tasks_find(t, space, addr);
 	const struct sym_result *r;
+	uint64_t at;
 
 	if (!m) {
 		strbuf_printf(b, "0x%llx", (unsigned long long)addr);
 		return;
 	}
-	r = symbols_resolve(s->symbols, dso_of(s, m->dso), addr - m->start + m->pgoff,
-			    SYMBOLS_NAMES);
+	at = addr - m->start + m->pgoff;
+	r = symbols_resolve(s->symbols, dso_of(s, m->dso), at, SYMBOLS_NAMES);
 	if (r->name != SYMBOLS_NONE)
 		strbuf_printf(b, "%s+0x%llx", symbols_text(s->symbols, r->name),
-			      (unsigned long long)(addr - m->start + m->pgoff - r->start));
+			      (unsigned long long)at - r->start);
 	else
-		strbuf_printf(b, "0x%llx", (unsigned long long)(addr - m->start + m->pgoff));
+		strbuf_printf(b, "0x%llx", (unsigned long long)at);
 	strbuf_printf(b, " (%s)", tasks_dso_path(t, m->dso));
 }
 

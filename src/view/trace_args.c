@@ -379,7 +379,7 @@ static void fdset_arg(const struct trace_record *r, const void *data, unsigned i
 {
 	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
 	uint64_t n = a->ref >= 0 ? r->arg[a->ref] : 0;
-	const uint8_t *bits = (const uint8_t *)(p + 1);
+	const uint8_t *bits = p ? (const uint8_t *)(p + 1) : NULL;
 	bool any = false;
 
 	if (!p) {
@@ -408,7 +408,7 @@ static void struct_arg(struct trace_words *w, const struct trace_record *r, cons
 	char buf[24];
 	uint32_t type = tracer_struct(w->structs, r->abi, trace_call_name(w, r, buf), a->set);
 	uint64_t size = type ? btf_size(w->types, type) : 0, n;
-	const uint8_t *from = (const uint8_t *)(p + 1);
+	const uint8_t *from = p ? (const uint8_t *)(p + 1) : NULL;
 
 	if (!p || !type || !size || (a->type == SYSCALL_STRUCT_LEFT && r->ret >= 0)) {
 		pointer(r->arg[i], b);
