@@ -45,6 +45,10 @@ void trace_result(struct trace_words *w, const struct trace_record *r, const voi
 		  struct strbuf *b);
 bool trace_failed(const struct trace_record *r);
 
+void trace_pointer(uint64_t v, struct strbuf *b); /* in hex, or NULL */
+/* trace_memory.c: an argument that leads to memory; false when it is none. */
+bool trace_memory(struct trace_words *w, const struct trace_record *r, const void *data, unsigned i,
+		  const struct syscall_arg *a, struct strbuf *b);
 /* A piece of memory that was read; NULL when it was not. */
 const struct trace_piece *trace_piece(const struct trace_record *r, const void *data, unsigned arg,
 				      enum trace_take take, unsigned index);

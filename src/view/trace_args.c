@@ -4,7 +4,6 @@
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "base/vec.h"
 #include "view/trace.h"
@@ -108,7 +107,7 @@ static void hex(uint64_t v, struct strbuf *b)
 	strbuf_printf(b, v ? "0x%llx" : "%llx", (unsigned long long)v);
 }
 
-static void pointer(uint64_t v, struct strbuf *b)
+void trace_pointer(uint64_t v, struct strbuf *b)
 {
 	if (v)
 		strbuf_printf(b, "0x%llx", (unsigned long long)v);
@@ -168,269 +167,6 @@ static void descriptor(const struct trace_record *r, const void *data, unsigned 
 	strbuf_printf(b, "%d", fd);
 	if (fd >= 0)
 		fd_name(r, data, arg, b);
-}
-
-/* --- memory ----------------------------------------------------------------------------------- */
-
-static void text_arg(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
-{
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_STRING, 0);
-
-	if (!p || !p->n)
-		pointer(r->arg[i], b);
-	else
-		trace_string(p + 1, p->n - 1u, p->n == TRACE_STRING ? p->n : 0, b);
-}
-
-static void buffer_arg(const struct trace_record *r, const void *data, unsigned i,
-		       const struct syscall_arg *a, struct strbuf *b)
-{
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_BUFFER, 0);
-	uint64_t whole = a->ref >= 0 ? r->arg[a->ref] : 0;
-	int v;
-
-	if (!p) {
-		pointer(r->arg[i], b);
-		return;
-	}
-	if (a->type == SYSCALL_OUT && r->ret >= 0 && (uint64_t)r->ret < whole)
-		whole = (uint64_t)r->ret;
-	if (a->set[0] && p->n == sizeof(v)) { /* a socket's option, mostly a number */
-		memcpy(&v, p + 1, sizeof(v));
-		strbuf_printf(b, "[%d]", v);
-	} else if (p->exit && p->n && ((const char *)(p + 1))[p->n - 1] == '\0' && whole == p->n &&
-		   memchr(p + 1, '\0', p->n) == (const char *)(p + 1) + p->n - 1) {
-		trace_string(p + 1, p->n - 1u, 0, b); /* a string with its end (getcwd) */
-	} else {
-		trace_string(p + 1, p->n, whole, b);
-	}
-}
-
-static void strings_arg(const struct trace_record *r, const void *data, unsigned i,
-			struct strbuf *b)
-{
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_EXEC, 0);
-	unsigned k = 0;
-
-	if (p) {
-		const char *s = (const char *)(p + 1);
-		size_t left = p->n;
-
-		strbuf_putc(b, '[');
-		while (left) {
-			const char *end = memchr(s, '\0', left);
-			size_t n = end ? (size_t)(end - s) : left;
-
-			if (s != (const char *)(p + 1))
-				strbuf_puts(b, ", ");
-			trace_string(s, n, end ? 0 : n + 1, b);
-			s += n + (end != NULL);
-			left -= n + (end != NULL);
-		}
-		strbuf_putc(b, ']');
-		return;
-	}
-	p = trace_piece(r, data, i, TRACE_TAKE_STRINGS, 0);
-	if (!p) {
-		pointer(r->arg[i], b);
-		return;
-	}
-	strbuf_putc(b, '[');
-	for (; p; p = trace_piece(r, data, i, TRACE_TAKE_STRINGS, ++k)) {
-		if (k)
-			strbuf_puts(b, ", ");
-		if (p->n)
-			trace_string(p + 1, p->n - 1u, p->n == TRACE_STRING ? p->n : 0, b);
-	}
-	strbuf_puts(b, r->flags & TRACE_CUT ? ", ...]" : "]");
-}
-
-/* n: how many the program named; only the first are known. */
-static void vectors(const struct trace_record *r, const void *data, unsigned i, uint64_t n,
-		    struct strbuf *b)
-{
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_VECTORS, 0), *q;
-	size_t size = r->abi ? 8 : 16, known = p ? p->n / size : 0;
-
-	if (!p) {
-		strbuf_puts(b, "?");
-		return;
-	}
-	strbuf_putc(b, '[');
-	for (size_t k = 0; k < known; k++) {
-		uint64_t v[2] = { 0 };
-		uint32_t v32[2];
-
-		if (r->abi) {
-			memcpy(v32, (const char *)(p + 1) + k * size, sizeof(v32));
-			v[0] = v32[0];
-			v[1] = v32[1];
-		} else {
-			memcpy(v, (const char *)(p + 1) + k * size, sizeof(v));
-		}
-		strbuf_puts(b, k ? ", {iov_base=" : "{iov_base=");
-		q = trace_piece(r, data, i, TRACE_TAKE_IOV_DATA, (unsigned)k);
-		if (q)
-			trace_string(q + 1, q->n, q->exit ? q->n : v[1], b);
-		else
-			pointer(v[0], b);
-		strbuf_printf(b, ", iov_len=%llu}", (unsigned long long)v[1]);
-	}
-	strbuf_puts(b, n > known ? ", ...]" : "]");
-}
-
-static void message(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
-{
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MESSAGE, 0), *q;
-	uint64_t m[7] = { 0 };
-	uint32_t m32[7];
-
-	if (!p || p->n < (r->abi ? sizeof(m32) : sizeof(m))) {
-		pointer(r->arg[i], b);
-		return;
-	}
-	if (r->abi) {
-		memcpy(m32, p + 1, sizeof(m32));
-		for (int k = 0; k < 7; k++)
-			m[k] = m32[k];
-	} else {
-		memcpy(m, p + 1, sizeof(m));
-	}
-	strbuf_puts(b, "{msg_name=");
-	q = trace_piece(r, data, i, TRACE_TAKE_POINTED, 0);
-	if (q)
-		trace_sockaddr(q + 1, q->n, b);
-	else
-		pointer(m[0], b);
-	strbuf_printf(b, ", msg_namelen=%u, msg_iov=", (unsigned)m[1]);
-	vectors(r, data, i, m[3], b);
-	strbuf_printf(b, ", msg_iovlen=%llu, msg_controllen=%llu, msg_flags=",
-		      (unsigned long long)m[3], (unsigned long long)m[5]);
-	trace_names_flags("msg", (uint32_t)m[6], b);
-	strbuf_putc(b, '}');
-}
-
-static void address_arg(const struct trace_record *r, const void *data, unsigned i,
-			const struct syscall_arg *a, struct strbuf *b)
-{
-	bool out = a->type == SYSCALL_ADDR_OUT;
-	const struct trace_piece *p =
-		trace_piece(r, data, i, out ? TRACE_TAKE_POINTED : TRACE_TAKE_ARRAY, 0);
-	int v;
-
-	if (!p || (!p->n && !r->arg[i])) {
-		pointer(r->arg[i], b);
-	} else if (a->set[0] && p->n == sizeof(v)) {
-		memcpy(&v, p + 1, sizeof(v));
-		strbuf_printf(b, "[%d]", v);
-	} else if (a->set[0]) {
-		trace_string(p + 1, p->n, p->n, b);
-	} else {
-		trace_sockaddr(p + 1, p->n, b);
-	}
-}
-
-static void wait_status(int s, struct strbuf *b)
-{
-	if (WIFEXITED(s)) {
-		strbuf_printf(b, "[{WIFEXITED(s) && WEXITSTATUS(s) == %d}]", WEXITSTATUS(s));
-	} else if (WIFSIGNALED(s)) {
-		strbuf_puts(b, "[{WIFSIGNALED(s) && WTERMSIG(s) == ");
-		trace_names_signal(WTERMSIG(s), b);
-		strbuf_puts(b, WCOREDUMP(s) ? " && WCOREDUMP(s)}]" : "}]");
-	} else if (WIFSTOPPED(s)) {
-		strbuf_puts(b, "[{WIFSTOPPED(s) && WSTOPSIG(s) == ");
-		trace_names_signal(WSTOPSIG(s), b);
-		strbuf_puts(b, "}]");
-	} else if (WIFCONTINUED(s)) {
-		strbuf_puts(b, "[{WIFCONTINUED(s)}]");
-	} else {
-		strbuf_printf(b, "[%d]", s);
-	}
-}
-
-static void memory_arg(const struct trace_record *r, const void *data, unsigned i,
-		       const struct syscall_arg *a, struct strbuf *b)
-{
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
-	int v[2] = { 0 };
-	uint64_t set = 0;
-
-	if (!p || p->n < 4) {
-		pointer(r->arg[i], b);
-		return;
-	}
-	memcpy(v, p + 1, p->n < sizeof(v) ? p->n : sizeof(v));
-	memcpy(&set, p + 1, p->n < sizeof(set) ? p->n : sizeof(set));
-	if (a->type == SYSCALL_PAIR)
-		strbuf_printf(b, "[%d, %d]", v[0], v[1]);
-	else if (a->type == SYSCALL_SIGSET || a->type == SYSCALL_SIGSET_OUT)
-		trace_sigset(set, b);
-	else if (strcmp(a->name, "status") == 0 && r->ret == 0)
-		pointer(r->arg[i], b);
-	else if (strcmp(a->name, "status") == 0)
-		wait_status(v[0], b);
-	else
-		strbuf_printf(b, "[%d]", v[0]);
-}
-
-static void fdset_arg(const struct trace_record *r, const void *data, unsigned i,
-		      const struct syscall_arg *a, struct strbuf *b)
-{
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
-	uint64_t n = a->ref >= 0 ? r->arg[a->ref] : 0;
-	const uint8_t *bits = p ? (const uint8_t *)(p + 1) : NULL;
-	bool any = false;
-
-	if (!p) {
-		pointer(r->arg[i], b);
-		return;
-	}
-	strbuf_putc(b, '[');
-	for (uint64_t k = 0; k < n && k / 8 < p->n; k++)
-		if (bits[k / 8] >> k % 8 & 1) {
-			strbuf_printf(b, any ? " %llu" : "%llu", (unsigned long long)k);
-			any = true;
-		}
-	strbuf_putc(b, ']');
-}
-
-static void struct_arg(struct trace_words *w, const struct trace_record *r, const void *data,
-		       unsigned i, const struct syscall_arg *a, struct strbuf *b)
-{
-	bool list = a->type == SYSCALL_ARRAY || a->type == SYSCALL_ARRAY_IO ||
-		    a->type == SYSCALL_RESULTS;
-	const struct trace_piece *p = trace_piece(r, data, i,
-						  a->type == SYSCALL_RESULTS ? TRACE_TAKE_RESULTS
-						  : list		     ? TRACE_TAKE_ARRAY
-									     : TRACE_TAKE_MEMORY,
-						  0);
-	char buf[24];
-	uint32_t type = tracer_struct(w->structs, r->abi, trace_call_name(w, r, buf), a->set);
-	uint64_t size = type ? btf_size(w->types, type) : 0, n;
-	const uint8_t *from = p ? (const uint8_t *)(p + 1) : NULL;
-
-	if (!p || !type || !size || (a->type == SYSCALL_STRUCT_LEFT && r->ret >= 0)) {
-		pointer(r->arg[i], b);
-		return;
-	}
-	if (!list) {
-		bool bare = btf_kind(w->types, btf_strip(w->types, type)) == BTF_KIND_INT;
-
-		strbuf_puts(b, bare ? "[" : "");
-		trace_struct(w, type, a->set, from, p->n, b);
-		strbuf_puts(b, bare ? "]" : "");
-		return;
-	}
-	n = a->type == SYSCALL_RESULTS ? (r->ret > 0 ? (uint64_t)r->ret : 0)
-	    : a->ref >= 0	       ? r->arg[a->ref]
-				       : 0;
-	strbuf_putc(b, '[');
-	for (uint64_t k = 0; k < n && (k + 1) * size <= p->n; k++) {
-		strbuf_puts(b, k ? ", " : "");
-		trace_struct(w, type, a->set, from + k * size, size, b);
-	}
-	strbuf_puts(b, n * size > p->n ? ", ...]" : "]");
 }
 
 /* --- what depends on another argument --------------------------------------------------------- */
@@ -506,7 +242,7 @@ void trace_arg(struct trace_words *w, const struct trace_record *r, const void *
 		break;
 	case SYSCALL_ULONG: strbuf_printf(b, "%llu", (unsigned long long)v); break;
 	case SYSCALL_PTR:
-	case SYSCALL_ENVP: pointer(v, b); break;
+	case SYSCALL_ENVP: trace_pointer(v, b); break;
 	case SYSCALL_MODE:
 	case SYSCALL_OPEN_MODE: trace_names_mode((unsigned)v, b); break;
 	case SYSCALL_FD: descriptor(r, data, i, (int)v, b); break;
@@ -517,26 +253,6 @@ void trace_arg(struct trace_words *w, const struct trace_record *r, const void *
 			descriptor(r, data, i, (int)v, b);
 		break;
 	case SYSCALL_SIG: trace_names_signal((int)v, b); break;
-	case SYSCALL_PATH: text_arg(r, data, i, b); break;
-	case SYSCALL_BUF:
-	case SYSCALL_OUT: buffer_arg(r, data, i, a, b); break;
-	case SYSCALL_ARGV: strings_arg(r, data, i, b); break;
-	case SYSCALL_ADDR:
-	case SYSCALL_ADDR_OUT: address_arg(r, data, i, a, b); break;
-	case SYSCALL_LENGTH:
-	case SYSCALL_INT_OUT:
-	case SYSCALL_PAIR:
-	case SYSCALL_SIGSET:
-	case SYSCALL_SIGSET_OUT: memory_arg(r, data, i, a, b); break;
-	case SYSCALL_IOV:
-	case SYSCALL_IOV_OUT:
-		if (trace_piece(r, data, i, TRACE_TAKE_VECTORS, 0))
-			vectors(r, data, i, a->ref >= 0 ? r->arg[a->ref] : 0, b);
-		else
-			pointer(v, b);
-		break;
-	case SYSCALL_MSG:
-	case SYSCALL_MSG_OUT: message(r, data, i, b); break;
 	case SYSCALL_FLAGS:
 		if (strcmp(a->set, "futex") == 0)
 			futex_op(r, b);
@@ -552,18 +268,10 @@ void trace_arg(struct trace_words *w, const struct trace_record *r, const void *
 		else
 			trace_names_enum(a->set, (uint32_t)v, b);
 		break;
-	case SYSCALL_STRUCT:
-	case SYSCALL_STRUCT_OUT:
-	case SYSCALL_STRUCT_IO:
-	case SYSCALL_STRUCT_LEFT:
-	case SYSCALL_ARRAY:
-	case SYSCALL_ARRAY_IO:
-	case SYSCALL_RESULTS: struct_arg(w, r, data, i, a, b); break;
-	case SYSCALL_FDSET: fdset_arg(r, data, i, a, b); break;
 	case SYSCALL_FCNTL: fcntl_arg(r, b); break;
-	case SYSCALL_IOCTL:
-	case SYSCALL_HEX:
-	case SYSCALL_TYPES: hex(v, b); break;
+	default:
+		if (!trace_memory(w, r, data, i, a, b))
+			hex(v, b);
 	}
 }
 
