@@ -14,7 +14,7 @@
 struct args {
 	const char *program, *format, *output, *command, *buffer, *input, *record, *each;
 	int pid;
-	bool list, quiet, unsafe, info, dry, no_warnings, ignored;
+	bool version, list, quiet, unsafe, info, dry, no_warnings, ignored;
 	int verbose, debug;
 };
 
@@ -56,6 +56,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "unsafe", unsafe, "allow system(), signal() and override()"),
 	OPT_FLAG(0, "dry-run", dry, "compile and load, but do not attach"),
 	OPT_FLAG(0, "info", info, "show what this kernel can do for programs"),
+	OPT_FLAG('V', "version", version, "show the version"),
 	OPT_FLAG(0, "no-warnings", no_warnings, "say nothing about what is only doubtful"),
 	OPT_FN_C('I', NULL, "DIR", OPT_ARG_REQUIRED, on_ignored,
 		 "bpftrace has it; types come from the kernel", "@dirs"),
@@ -232,8 +233,11 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	struct lang_program *p = NULL;
 	struct run_env env;
 	wordexp_t words = { 0 };
-	int r = run_env_open(&env, e), code = 0;
+	int r, code = 0;
 
+	if (a->version)
+		return command_run(&cmd_version, "version", 1, (char *[]){ "version", NULL });
+	r = run_env_open(&env, e);
 	if (r == 0 && a->record && a->input)
 		r = err_set(e, EINVAL,
 			    "--record is for what happens now, -i for what was recorded");

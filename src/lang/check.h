@@ -140,6 +140,8 @@ bool known_has(void *checker, const char *text);
 const struct ltype *check_expr(struct checker *c, struct node *n);
 const struct ltype *check_call(struct checker *c, struct node *n);
 void check_stmt(struct checker *c, struct node *n);
+/* A constant that headers define by a macro: AF_INET, ENOENT, SIGKILL. */
+bool check_constant_name(const char *name, int64_t *value);
 const struct ltype *check_ident(struct checker *c, struct node *n);
 const struct ltype *check_ctype(struct checker *c, const struct ctype *ct);
 bool check_const(const struct node *n, int64_t *v);

@@ -517,6 +517,10 @@ const struct ltype *check_ident(struct checker *c, struct node *n)
 		n->folded = true;
 		return c->i64;
 	}
+	if (check_constant_name(n->s, &n->v)) {
+		n->folded = true;
+		return c->i64;
+	}
 	check_fail(c, n, "'%s' is not known", n->s);
 	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
 		str_nearest_add(&near, builtins[i].name);
