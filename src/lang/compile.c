@@ -13,6 +13,11 @@ struct unit { /* one block at one point */
 	uint32_t point;
 };
 
+struct missing { /* a pattern that fits nothing */
+	const struct lang_point *pattern;
+	const char *text, *hint;
+};
+
 struct compiler {
 	struct checker c;
 	struct lang_program *p;
@@ -25,6 +30,7 @@ struct compiler {
 	const struct lang_point *pattern;
 	size_t block;
 	size_t found;
+	VEC(struct missing) missing;
 };
 
 static const char *point_text(struct compiler *k, const struct lang_point *p)
@@ -131,19 +137,13 @@ static void expand(struct compiler *k, size_t block, const struct lang_point *pa
 		r = k->env->match(k->env->ctx, pattern, add_point, k, &e);
 	else
 		add_point(k, NULL, NULL);
-	if (r < 0) {
-		lang_error(k->d, pattern->pos, pattern->len, "%s", e.msg);
-		if (e.hint[0])
-			lang_hint(k->d, "%s", e.hint);
-	} else if (!k->found) {
-		if (k->p->config.missing_ignored)
-			lang_warn(k->d, pattern->pos, pattern->len, "nothing matches %s",
-				  pattern->text);
-		else
-			lang_error(k->d, pattern->pos, pattern->len, "nothing matches %s",
-				   pattern->text);
-		if (e.hint[0])
-			lang_hint(k->d, "%s", e.hint);
+	if (r < 0 || !k->found) {
+		struct missing m = { pattern, arena_strdup(&k->p->arena, e.msg),
+				     arena_strdup(&k->p->arena, e.hint) };
+
+		if (r >= 0)
+			m.text = arena_printf(&k->p->arena, "nothing matches %s", pattern->text);
+		vec_push(&k->missing, m);
 	} else if (k->p->points.n >= k->p->config.max_probes && k->found > 1) {
 		lang_error(k->d, pattern->pos, pattern->len,
 			   "%zu probes match, more than max_probes (%u)", k->found,
@@ -152,13 +152,30 @@ static void expand(struct compiler *k, size_t block, const struct lang_point *pa
 	}
 }
 
+/* Where several stand for one, as names differ between kernels and libraries, one is enough. */
+static void tell_missing(struct compiler *k, bool others)
+{
+	vec_each (&k->missing, m) {
+		if (others || k->p->config.missing_ignored)
+			lang_warn(k->d, m->pattern->pos, m->pattern->len, "%s", m->text);
+		else
+			lang_error(k->d, m->pattern->pos, m->pattern->len, "%s", m->text);
+		if (m->hint[0])
+			lang_hint(k->d, "%s", m->hint);
+	}
+	k->missing.n = 0;
+}
+
 static void expand_all(struct compiler *k)
 {
 	for (size_t i = 0; i < k->ast.blocks.n; i++) {
 		struct probe_block *b = &k->ast.blocks.data[i];
 
+		size_t before = k->p->points.n;
+
 		for (size_t j = 0; j < b->n_patterns; j++)
 			expand(k, i, &b->pattern[j]);
+		tell_missing(k, k->p->points.n > before);
 	}
 }
 
@@ -484,6 +501,7 @@ int lang_compile(const struct lang_source *s, const struct lang_env *env, unsign
 	vec_free(&k.ast.consts);
 	vec_free(&k.ast.macros);
 	vec_free(&k.units);
+	vec_free(&k.missing);
 	check_free(&k.c);
 	if (d->errors) {
 		lang_program_free(p);

@@ -175,6 +175,8 @@ r = kymo(["run", "-q", "-e", 'config = { max_map_keys = 2; } BEGIN { @x[1] = 1; 
 check("a full map is told", "@x is full (2 keys): 1 updates were refused" in r.err, r)
 r = kymo(["run", "-q", "-e", "BEGIN { $n = (int64)100000000; for ($i : 0..$n) { @++; } exit(); }"])
 check("a loop that is too long is ended, and that is told", r.code == 0 and "@: 8388608" in r.out and "a loop was ended" in r.err, r)
+r = kymo(["run", "-q", "-c", "true", "-e", "tracepoint:sched:nothing_like_it, tracepoint:sched:sched_process_exit { @ = count(); }"])
+check("one of several probes may be missing, with a warning", r.code == 0 and "@: " in r.out and "warning: nothing matches" in r.err, r)
 r = kymo(["run", "-q", "-e", "BEGIN { $s = str(0, 100000); exit(); }"])
 check("a text that is too long is cut, and that is told", r.code == 0 and "str() reads at most 63 bytes" in r.err, r)
 r = kymo(["run", "-q", "-e", "BEGIN { while (1) { $i++; } }"])
