@@ -37,6 +37,10 @@ char *run_find_file(const char *name)
 					return realpath(full, NULL);
 			}
 	}
+	/* what became a part of the C library */
+	if (strcmp(name, "libpthread") == 0 || strcmp(name, "libdl") == 0 ||
+	    strcmp(name, "librt") == 0)
+		return run_find_file("libc");
 	for (path = path ? path : "/usr/bin:/bin"; *path;
 	     path += strcspn(path, ":"), path += *path == ':') {
 		AUTO_FREE char *full = mem_printf("%.*s/%s", (int)strcspn(path, ":"), path, name);
