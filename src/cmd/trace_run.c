@@ -119,6 +119,7 @@ static int open_tracer(struct session *s, const struct trace_pick *pick, struct 
 	struct tracer_opts o = { .target = &s->target,
 				 .command = s->child.pid,
 				 .at_once = a->delay_ns > 0,
+				 .some_cpus = a->cpus != NULL,
 				 .by_uid = a->user != NULL,
 				 .sums = a->sums || a->with_sums,
 				 .events = !a->sums,

@@ -51,7 +51,7 @@ static void configure(struct tracer *t, const struct tracer_opts *o)
 	c->own = (uint32_t)getpid();
 	c->by_uid = o->by_uid;
 	c->uid = o->uid;
-	c->some_cpus = o->target->cpus_named;
+	c->some_cpus = o->some_cpus;
 	c->sums = o->sums;
 	c->events = o->events;
 	c->failed = o->failed;
@@ -130,7 +130,7 @@ static int fill_targets(struct tracer *t, const struct tracer_opts *o, struct er
 	uint32_t on = TRACE_ON, pid = (uint32_t)o->command;
 	const struct target *g = o->target;
 
-	for (size_t i = 0; g->cpus_named && i < g->cpus.n; i++)
+	for (size_t i = 0; o->some_cpus && i < g->cpus.n; i++)
 		if (g->cpus.cpu[i] >= 0 && g->cpus.cpu[i] < TRACE_CPUS)
 			t->bpf->bss->cpus[g->cpus.cpu[i] / 64] |= 1ull << g->cpus.cpu[i] % 64;
 	for (size_t i = 0; i < o->n_leave_out; i++)
