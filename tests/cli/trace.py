@@ -177,6 +177,12 @@ if not SAN:
     check("-v: all fields of structs, by the kernel's types",
           any(re.search(r"\{st_dev=\d+, st_ino=\d+, .*st_size=20, .*st_blocks=\d+", t) for _, _, t in lines), lines)
 
+    r = kymo(["trace", "--no-inherit", "-o", OUT, "sh", "-c", "/bin/true; exit 4"])
+    text = open(OUT).read()
+    check("--no-inherit: not the children", r.code == 4 and ": sh/" in text and ": true/" not in text, text)
+    lines, r = trace("-D 100000", "true")
+    check("-D: nothing before its time, and it ends with the command", r.code == 0 and not lines, lines)
+
 # --- JSON ---
 calls, r = objects("", f"{PROGRAM} {FOLDER}")
 check("-j: every line is an object", calls and all(c["type"] == "call" for c in calls), calls[:3])
