@@ -165,7 +165,13 @@ enum {
 	LANG_MAP_FIXED,
 };
 enum { LANG_INFO_START, LANG_INFO_N }; /* when it began, CLOCK_BOOTTIME ns */
-enum { LANG_COUNT_LOST, LANG_COUNT_CONTROL_LOST, LANG_COUNT_STACKS, LANG_COUNT_LOOPS, LANG_COUNT_MAPS };
+enum {
+	LANG_COUNT_LOST,
+	LANG_COUNT_CONTROL_LOST,
+	LANG_COUNT_STACKS,
+	LANG_COUNT_LOOPS,
+	LANG_COUNT_MAPS
+};
 
 /*
  * A call of a function that the session puts behind the program (source BPF_PSEUDO_CALL):
@@ -188,7 +194,7 @@ static inline uint64_t lang_stack_id(const uint64_t *addr, size_t n, uint32_t de
 }
 
 #define LANG_ROUNDS_MAX (1 << 23) /* of a loop over a range: the kernel's limit */
-#define LANG_OWN_FRAMES 4 /* of the tracing machinery, on top of a kernel stack */
+#define LANG_OWN_FRAMES 4	  /* of the tracing machinery, on top of a kernel stack */
 
 enum lang_act {
 	LA_PRINTF,
