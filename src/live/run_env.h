@@ -10,8 +10,8 @@ struct run_env {
 	struct lang_env env;
 	const char *tracefs; /* NULL: none */
 	struct btf_types *btf;
-	int btf_state; /* 0 not tried, 1 there, -1 none */
-	bool no_raw;   /* serve no tracepoint by a raw one */
+	int btf_state;		 /* 0 not tried, 1 there, -1 none */
+	bool no_raw;		 /* serve no tracepoint by a raw one */
 	struct run_dwarf *dwarf; /* debug info of programs; NULL: none was needed */
 	struct err err;
 };
