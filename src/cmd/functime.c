@@ -62,7 +62,7 @@ struct nest {
 struct timing {
 	struct source *s;
 	const struct event_type *begin, *end;
-	const struct field *next_pid, *kind_field;
+	const struct field *next_pid, *prev_pid, *kind_field;
 	const struct ftrace_opts *o;
 	const struct plan *plan;
 	struct strtab kind_names;
@@ -151,19 +151,32 @@ static void begin_one(struct timing *t, struct nest *n, const struct event *ev, 
 	n->time[n->n] = ev->time;
 	n->tid[n->n] = tid;
 	n->text[n->n] = t->plan->turns ? mem_printf("CPU %u", ev->cpu) : text_of(t, ev, t->begin);
-	n->kind[n->n] = t->plan->kind ? kind_of(t, ev, n->text[n->n]) : STRTAB_NONE;
+	n->kind[n->n] =
+		t->plan->kind && !t->plan->turns ? kind_of(t, ev, n->text[n->n]) : STRTAB_NONE;
 	n->n++;
 }
 
 static void end_one(struct timing *t, struct nest *n, const struct event *ev)
 {
 	uint64_t took;
+	int64_t tid;
 
 	if (!n->n) {
 		t->lone++;
 		return;
 	}
 	n->n--;
+	if (t->plan->turns) {
+		/* not every switch is seen: another's end is not this one's */
+		if (!t->prev_pid || !field_int(t->prev_pid, ev->raw, ev->raw_size, &tid) ||
+		    tid != n->tid[n->n]) {
+			free(n->text[n->n]);
+			t->lone++;
+			return;
+		}
+		/* the name it has now: it may have become another program meanwhile */
+		n->kind[n->n] = kind_of(t, ev, n->text[n->n]);
+	}
 	took = ev->time - n->time[n->n];
 	add_kind(t, n->kind[n->n], took);
 	add_call(t, n->time[n->n], took, n->tid[n->n], n->text[n->n]);
@@ -176,6 +189,15 @@ static bool wanted(const struct ftrace_opts *o, int64_t tid)
 		if (*p == tid)
 			return true;
 	return !o->pids.n;
+}
+
+/* Somebody leaves the CPU of whom it is not known since when. */
+static bool begun_unseen(const struct timing *t, const struct event *ev)
+{
+	int64_t tid;
+
+	return t->prev_pid && field_int(t->prev_pid, ev->raw, ev->raw_size, &tid) && tid &&
+	       wanted(t->o, tid);
 }
 
 static int on_event(void *ctx, const struct event *ev)
@@ -195,7 +217,7 @@ static int on_event(void *ctx, const struct event *ev)
 	}
 	n = t->nests.data[*at - 1];
 	if (t->plan->turns) {
-		if (n->n)
+		if (n->n || begun_unseen(t, ev))
 			end_one(t, n, ev);
 		if (t->next_pid && field_int(t->next_pid, ev->raw, ev->raw_size, &next) && next &&
 		    wanted(t->o, next))
@@ -317,6 +339,7 @@ static int work_out(struct source *s, const struct plan *p, const struct args *a
 	t.begin = find(s->trace, p->begin);
 	t.end = find(s->trace, p->end);
 	t.next_pid = t.begin && p->turns ? type_field(t.begin, "next_pid") : NULL;
+	t.prev_pid = t.begin && p->turns ? type_field(t.begin, "prev_pid") : NULL;
 	t.kind_field = t.begin && p->kind ? type_field(t.begin, p->kind) : NULL;
 	r = s->read_ordered(s, false, on_event, &t, e);
 	if (r >= 0 && t.n) {
@@ -332,6 +355,8 @@ static int work_out(struct source *s, const struct plan *p, const struct args *a
 		       mean, max);
 		print_kinds(&t);
 		print_slow(&t);
+		if (t.lone)
+			printf("\n%" PRIu64 " more of which only one end was seen\n", t.lone);
 	} else if (r >= 0) {
 		printf("no %s\n", p->name ? p->name : "calls");
 	}
@@ -450,7 +475,7 @@ static const struct plan others[] = {
 	{ .name = "threads",
 	  .begin = "sched:sched_switch",
 	  .end = "sched:sched_switch",
-	  .kind = "next_comm",
+	  .kind = "prev_comm",
 	  .by_cpu = true,
 	  .turns = true },
 };
