@@ -6,6 +6,7 @@
  * A process of its own records the whole machine from before the probes are attached
  * until after they are gone.
  */
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -31,8 +32,7 @@ bool run_record_event(const struct lang_point *p, struct strbuf *b)
 		if (strcmp(p->target, "hz") == 0)
 			strbuf_printf(b, "cpu-clock/freq=%llu/", (unsigned long long)p->number);
 		else
-			strbuf_printf(b, "cpu-clock/period=%llu/",
-				      (unsigned long long)(p->number * unit));
+			strbuf_printf(b, "cpu-clock/period=%" PRIu64 "/", p->number * unit);
 		return true;
 	case LP_SOFTWARE:
 	case LP_HARDWARE:

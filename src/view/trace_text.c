@@ -87,7 +87,7 @@ void trace_text_call(struct trace_lines *l, const struct trace_record *r, const 
 		paint(l, PLAIN);
 	if (r->kind == TRACE_UNFINISHED)
 		out_puts(l->out, " <unfinished ...>");
-	else if (r->kind == TRACE_EXITED && strncmp(trace_call_name(l->words, r, buf), "exit", 4))
+	else if (r->kind == TRACE_EXITED && !str_starts(trace_call_name(l->words, r, buf), "exit"))
 		out_puts(l->out, " <ended in it>");
 	if (r->abi)
 		out_puts(l->out, " [32-bit]");
