@@ -102,12 +102,18 @@ static void swap_files(struct lane *l)
 	o->size = 0;
 }
 
-static bool grown(struct lane *l, size_t n)
+/* With a limit, two files take turns, each of half of it. */
+static uint64_t file_limit(const struct lane *l)
 {
 	uint64_t half = l->c->o.max_kb * 1024 / 2 / l->page * l->page;
 
+	return half ? half : l->page;
+}
+
+static bool grown(struct lane *l, size_t n)
+{
 	l->out.size += n;
-	if (l->c->o.max_kb && l->out.size >= (half ? half : l->page))
+	if (l->c->o.max_kb && l->out.size >= file_limit(l))
 		swap_files(l);
 	return true;
 }
@@ -235,6 +241,8 @@ static int open_lane(struct lane *l, const struct ftrace_buffer *b, struct err *
 	if (got < 0)
 		got = fcntl(l->pipe[0], F_GETPIPE_SZ);
 	l->pipe_size = got > 0 ? (size_t)got : 65536;
+	if (l->c->o.max_kb && file_limit(l) < l->pipe_size) /* never more than that at a time */
+		l->pipe_size = file_limit(l);
 	r = open_file(l->c, b, l->out.cpu, "", &l->out.path, &l->out.fd, e);
 	if (r >= 0 && l->c->o.max_kb)
 		r = open_file(l->c, b, l->out.cpu, ".1", &l->out.older_path, &l->out.older_fd, e);
