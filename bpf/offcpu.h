@@ -11,6 +11,7 @@
 #ifndef KYMO_BPF_OFFCPU_H
 #define KYMO_BPF_OFFCPU_H
 
+#include "pid_types.h"
 #include "walk_send.h"
 
 #define STATE_WAITS 3 /* TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE */
@@ -60,20 +61,6 @@ struct {
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-struct ns_common___k {
-	unsigned int inum;
-} __attribute__((preserve_access_index));
-struct pid_namespace___k {
-	struct ns_common___k ns;
-} __attribute__((preserve_access_index));
-struct upid___k {
-	int nr;
-	struct pid_namespace___k *ns;
-};
-struct pid___k {
-	unsigned int level;
-	struct upid___k numbers[1];
-} __attribute__((preserve_access_index));
 struct task_struct___off {
 	unsigned int __state;
 	int pid;

@@ -6,6 +6,7 @@
 #define KYMO_BPF_TRACE_MAPS_H
 
 /* The stack walker, for --call-graph: its maps are the walker's own then. */
+#include "pid_types.h"
 #include "walk_send.h"
 
 #include "event/trace_abi.h"
@@ -98,21 +99,6 @@ struct {
 
 /* --- the kernel's types, as far as they are read -------------------------------------------------
  */
-
-struct ns_common___k {
-	unsigned int inum;
-} __attribute__((preserve_access_index));
-struct pid_namespace___k {
-	struct ns_common___k ns;
-} __attribute__((preserve_access_index));
-struct upid___k {
-	int nr;
-	struct pid_namespace___k *ns;
-};
-struct pid___k {
-	unsigned int level;
-	struct upid___k numbers[1];
-} __attribute__((preserve_access_index));
 
 struct qstr___k {
 	const unsigned char *name;
