@@ -139,7 +139,8 @@ static int unknown_long(struct parse *p, const char *word, size_t n)
 {
 	char typed[64], near[256];
 	bool negated = n > 3 && str_starts(word, "no-");
-	struct str_nearest s = { .typed = typed }, no = { .typed = typed + 3 };
+	struct str_nearest s = { .typed = typed, .before = "--" };
+	struct str_nearest no = { .typed = typed + 3, .before = "--no-" };
 
 	snprintf(typed, sizeof(typed), "%.*s", (int)n, word);
 	for (const struct opt *o = p->opts; o->kind != OPT_KIND_END; o++) {
@@ -150,10 +151,9 @@ static int unknown_long(struct parse *p, const char *word, size_t n)
 			str_nearest_add(&no, o->name);
 	}
 	err_set(p->e, EINVAL, "unknown option --%s", typed);
-	if (str_nearest_list(&s, near, sizeof(near)))
-		return err_hint(p->e, "did you mean --%s?", near);
-	if (negated && str_nearest_list(&no, near, sizeof(near)))
-		return err_hint(p->e, "did you mean --no-%s?", near);
+	if (str_nearest_list(&s, near, sizeof(near)) ||
+	    (negated && str_nearest_list(&no, near, sizeof(near))))
+		return err_hint(p->e, "did you mean %s?", near);
 	return err_hint(p->e, "-h lists the options");
 }
 

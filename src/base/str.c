@@ -163,15 +163,29 @@ unsigned str_distance(const char *a, const char *b, unsigned limit)
 	return last[m] > limit ? limit + 1 : last[m];
 }
 
+/* What was typed against the first word of a compound name: intervl and interval-print. */
+static bool near_first_word(const char *typed, const char *name)
+{
+	char word[32];
+	size_t len = strcspn(name, "-_");
+
+	if (!name[len] || len < 4 || len >= sizeof(word))
+		return false;
+	memcpy(word, name, len);
+	word[len] = '\0';
+	return str_distance(typed, word, 1) <= 1;
+}
+
 void str_nearest_add(struct str_nearest *s, const char *name)
 {
-	/* A third of the letters wrong is still a typo; a prefix of some length is a good guess
-	 * too. */
+	/* A third of the letters wrong is still a typo; a prefix of some length, or the first word
+	 * of several, is a good guess too. */
 	size_t len = strlen(s->typed);
 	unsigned limit = len < 3 ? 1 : len < 6 ? 2 : (unsigned)(len / 3);
 	unsigned d = str_distance(s->typed, name, limit), i;
 
-	if (d > limit && len >= 3 && strncasecmp(s->typed, name, len) == 0)
+	if (d > limit && len >= 3 &&
+	    (strncasecmp(s->typed, name, len) == 0 || near_first_word(s->typed, name)))
 		d = limit;
 	if (d > limit)
 		return;
@@ -198,11 +212,11 @@ bool str_nearest_list(const struct str_nearest *s, char *buf, size_t size)
 	if (!s->n || !size)
 		return false;
 	for (unsigned i = 0; i < s->n && used < size; i++) {
-		int n = snprintf(buf + used, size - used, "%s%s",
+		int n = snprintf(buf + used, size - used, "%s%s%s",
 				 i == 0		 ? ""
 				 : i + 1 == s->n ? " or "
 						 : ", ",
-				 s->name[i]);
+				 s->before ? s->before : "", s->name[i]);
 
 		used += n > 0 ? (size_t)n : 0;
 	}

@@ -49,6 +49,7 @@ unsigned str_distance(const char *a, const char *b, unsigned limit);
 #define STR_NEAREST_MAX 3
 struct str_nearest {
 	const char *typed;
+	const char *before; /* printed before each name, if any: -- */
 	const char *name[STR_NEAREST_MAX];
 	unsigned distance[STR_NEAREST_MAX];
 	unsigned n;

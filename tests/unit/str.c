@@ -49,6 +49,13 @@ static void nearness(void)
 	str_nearest_add(&s, "cycles");
 	CHECK(str_nearest_list(&s, buf, sizeof(buf)));
 	CHECK_STR(buf, "cycles or cycle");
+
+	s = (struct str_nearest){ .typed = "intervl" };
+	str_nearest_add(&s, "interval-print");
+	str_nearest_add(&s, "internal");
+	str_nearest_add(&s, "intersection-print");
+	CHECK(str_nearest_list(&s, buf, sizeof(buf)));
+	CHECK_STR(buf, "interval-print or internal");
 }
 
 static void numbers(void)
