@@ -441,6 +441,6 @@ double walked_whole(const struct walker_stats *s)
 	uint64_t all = 0;
 
 	for (unsigned i = 0; i < UNWIND_END_MAX; i++)
-		all += s->end[i];
+		all += i == UNWIND_NONE ? 0 : s->end[i]; /* the kernel's threads have none */
 	return all ? 100.0 * (double)s->end[UNWIND_BOTTOM] / (double)all : 100;
 }
