@@ -8,8 +8,7 @@
  * bounded searches inside. See src/live/walker_abi.h for the maps.
  */
 #include "offcpu.h"
-#include "walk_fn.h"
-#include "walk_send.h"
+#include "walk_hit.h"
 
 static __noinline int walk(struct bpf_perf_event_data *ctx, __u32 event)
 {

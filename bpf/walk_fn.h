@@ -68,9 +68,9 @@ static __always_inline long fn_walk(struct state *s, __u64 *to, __u64 depth)
 }
 
 /* A state of this CPU that nobody uses. */
-static __always_inline struct state *fn_state(void)
+static __always_inline struct state *free_state(void)
 {
-	__u32 at = bpf_get_smp_processor_id() * WALK_FN_LEVELS;
+	__u32 at = config.fn_states + bpf_get_smp_processor_id() * WALK_FN_LEVELS;
 	struct state *s;
 
 	for (int i = 0; i < WALK_FN_LEVELS; i++, at++) {
@@ -87,7 +87,7 @@ static __always_inline struct state *fn_state(void)
  */
 static __noinline long walk_fn(__u64 *to, __u64 depth)
 {
-	struct state *s = fn_state();
+	struct state *s = free_state();
 	__u32 me = bpf_get_current_pid_tgid();
 	long n;
 

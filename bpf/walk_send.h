@@ -44,8 +44,8 @@ static __always_inline bool worth_a_copy(struct state *s)
 				end != UNWIND_PENDING && end != UNWIND_NO_MAP))
 		return false;
 	credit = s->rec.time - s->last_copy;
-	if (credit > WALK_COPY_BURST * config.copy_ns)
-		credit = WALK_COPY_BURST * config.copy_ns;
+	if (credit > config.copy_burst * config.copy_ns)
+		credit = config.copy_burst * config.copy_ns;
 	if (credit < config.copy_ns)
 		return false;
 	s->last_copy = s->rec.time - credit + config.copy_ns;

@@ -146,7 +146,7 @@ int record_open(struct recording *r, char **argv, struct err *e);
 /* --- record_off.c: --off-cpu --- */
 int record_off_prepare(struct record_args *a, struct err *e);
 void record_off_flush(struct recording *r);
-int record_off_end(struct recording *r, struct err *e);
+int record_off_wakers(struct recording *r, struct err *e);
 void record_off_tell(const struct recording *r);
 
 /* --- record_run.c --- */

@@ -27,7 +27,7 @@ void record_off_flush(struct recording *r)
 }
 
 /* Who woke others may be nobody that is recorded: say what they have mapped. */
-static int tell_wakers(struct recording *r, struct err *e)
+int record_off_wakers(struct recording *r, struct err *e)
 {
 	const struct capture_event *ev = capture_tracking(&r->capture);
 	const struct offcpu *off = &r->walked.off;
@@ -42,13 +42,6 @@ static int tell_wakers(struct recording *r, struct err *e)
 		    synth_process(&s, *pid, e) < 0)
 			return -e->code;
 	return 0;
-}
-
-int record_off_end(struct recording *r, struct err *e)
-{
-	int64_t n = walked_finish(&r->walked, record_out_bytes, &r->out, e);
-
-	return n < 0 ? (int)n : tell_wakers(r, e);
 }
 
 void record_off_tell(const struct recording *r)

@@ -233,7 +233,7 @@ static void tell_stacks(struct recording *r)
 
 	if (!r->walked.walker)
 		return;
-	walker_stats(r->walked.walker, &s);
+	walked_stats(&r->walked, &s);
 	if (!r->a->quiet && s.samples)
 		command_note("stacks walked in the kernel: %.1f%% reached the bottom",
 			     walked_whole(&s));
@@ -241,16 +241,22 @@ static void tell_stacks(struct recording *r)
 		if (s.end[i])
 			command_note("  %8llu stacks: %s", (unsigned long long)s.end[i],
 				     unwind_end_text(i));
+	if (r->walked.hits.without)
+		command_note("%s hits have no user stack",
+			     str_thousands(r->walked.hits.without, lost, sizeof(lost)));
 	if (s.lost)
-		command_note("%s samples were lost: the walker's ring ran full",
-			     str_thousands(s.lost, lost, sizeof(lost)));
+		command_note("%s %s were lost: the walker's ring ran full",
+			     str_thousands(s.lost, lost, sizeof(lost)),
+			     r->walked.hits.on ? "user stacks" : "samples");
 }
 
 static int finish_data(struct recording *r, struct err *e)
 {
 	if (r->a->capture.overwrite)
 		return snapshot(r, e);
-	if (r->walked.off.walker && record_off_end(r, e) < 0)
+	if (r->walked.walker && walked_finish(&r->walked, record_out_bytes, &r->out, e) < 0)
+		return -e->code;
+	if (r->walked.off.walker && record_off_wakers(r, e) < 0)
 		return -e->code;
 	return drain(r, e);
 }

@@ -56,7 +56,7 @@ static bool needs_dummy(const struct capture *c)
 	const struct event_spec *first = &c->specs->spec[0];
 
 	return !c->opts.no_tracking &&
-	       (c->target->cpus_named || c->opts.delayed || c->opts.overwrite || c->opts.cgroups ||
+	       (c->target->cpus_named || c->opts.delayed || capture_split(c) || c->opts.cgroups ||
 		first->pmu_cpus || first->on_cpus);
 }
 
@@ -97,7 +97,7 @@ static int make_events(struct capture *c, size_t places, struct err *e)
 			return r;
 		if (!leads && l->spec[l->spec[i].leader].sample_read)
 			capture_attr_follow(ev->spec, &c->event[l->spec[i].leader].attr, &ev->attr);
-		if (c->opts.prompt)
+		if (c->opts.prompt && (!c->opts.apart || role & CAPTURE_ONLY_TRACKS))
 			ev->attr.watermark = ev->attr.wakeup_watermark = 1;
 		/* members follow their leader */
 		ev->attr.disabled = ev->attr.disabled && leads;
@@ -147,7 +147,7 @@ int capture_open(struct spec_list *specs, struct target *t, const struct capture
 		return r;
 	}
 	c.n_live = t->cpus.cpu[0] == -1 ? t->threads.n : t->cpus.n;
-	c.n_rings = o->overwrite ? 2 * c.n_live : c.n_live;
+	c.n_rings = capture_split(&c) ? 2 * c.n_live : c.n_live;
 	c.ring = mem_alloc(c.n_rings * sizeof(*c.ring));
 	c.watched = mem_alloc(c.n_rings * sizeof(*c.watched));
 	c.ring_size = choose_ring_size(o, c.n_rings);

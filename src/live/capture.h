@@ -22,8 +22,9 @@ enum capture_chain {
 	CAPTURE_FP,
 	CAPTURE_DWARF,
 	CAPTURE_LBR,
-	CAPTURE_AUTO, /* walked in the kernel where that works (live/walked.h), else by frame
-			 pointers */
+	CAPTURE_AUTO,	/* walked in the kernel where that works (live/walked.h), else by frame
+			   pointers */
+	CAPTURE_WALKED, /* so it is: tracepoints have the kernel's own part of their chains */
 };
 
 /* Time off the CPU (live/offcpu.h). */
@@ -43,6 +44,7 @@ struct capture_opts {
 	bool inherit, on_exec, delayed; /* delayed: started by capture_enable() only */
 	bool overwrite;			/* flight recorder; what tracks tasks is not overwritten */
 	bool prompt; /* wake up at every record: the rings hold little, but it matters at once */
+	bool apart;  /* what tracks tasks has rings of its own, and only there prompt counts */
 	bool switch_events, data_addr, weight, phys_addr, raw, time, cpu, read_counts;
 	bool data_page, code_page, cgroup, no_samples, namespaces, transaction, running_time;
 	bool all_user, all_kernel, no_tracking, no_bpf_records, identifier;
@@ -87,7 +89,7 @@ struct capture {
 	struct capture_event *event;
 	size_t n;
 	struct ring *ring;
-	size_t n_rings;	 /* those that are overwritten first, then as many that are not */
+	size_t n_rings;	 /* with opts.overwrite or apart as many again, of what tracks tasks */
 	size_t *watched; /* of each ring: which of its descriptors is waited on */
 	size_t n_live;	 /* rings that something may still be written to */
 	struct target *target;

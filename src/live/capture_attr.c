@@ -38,12 +38,12 @@ static int chain_attr(const struct capture_opts *o, const struct event_spec *s,
 	}
 	if (s->terms & SPEC_TERM_STACK_SIZE)
 		stack = (uint32_t)s->stack_size;
-	if (chain == CAPTURE_NO_CHAIN)
+	if (chain == CAPTURE_NO_CHAIN || (chain == CAPTURE_WALKED && s->kind != SPEC_TRACEPOINT))
 		return 0;
 	a->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	a->sample_max_stack =
 		(uint16_t)(s->terms & SPEC_TERM_MAX_STACK ? s->max_stack : o->max_stack);
-	a->exclude_callchain_user = o->kernel_chains;
+	a->exclude_callchain_user = o->kernel_chains || chain == CAPTURE_WALKED;
 	a->exclude_callchain_kernel = o->user_chains;
 	if (chain == CAPTURE_DWARF && !o->kernel_chains) {
 		if (!REGS_ALL)

@@ -11,6 +11,8 @@
 #include "kern/why.h"
 #include "live/open.h"
 
+#define SIDE_RING (1u << 20) /* bytes: read at every record */
+
 /* Later kernels know more than earlier ones: what may be left out, newest first. */
 static bool leave_out(struct perf_event_attr *a)
 {
@@ -82,8 +84,8 @@ size_t capture_ring_of(const struct capture *c, const struct capture_event *ev, 
 	size_t threads = c->target->threads.n;
 	size_t ring = c->target->cpus.cpu[0] == -1 ? place % threads : place / threads;
 
-	/* what is not overwritten has rings of its own */
-	return c->opts.overwrite && !ev->attr.write_backward ? ring + c->n_rings / 2 : ring;
+	return capture_split(c) && c->dummy && ev == &c->event[c->n - 1] ? ring + c->n_rings / 2
+									 : ring;
 }
 
 /* The first event's ring takes everybody's records. */
@@ -91,7 +93,8 @@ static int attach_ring(struct capture *c, const struct capture_event *ev, size_t
 		       struct err *e)
 {
 	bool backward = ev->attr.write_backward;
-	size_t size = c->ring_size;
+	bool side = c->opts.apart && ring >= c->n_rings / 2;
+	size_t size = side && c->ring_size > SIDE_RING ? SIDE_RING : c->ring_size;
 
 	if (c->ring[ring].base) {
 		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, c->ring[ring].fd) < 0)
@@ -103,7 +106,9 @@ static int attach_ring(struct capture *c, const struct capture_event *ev, size_t
 	while (ring_open(&c->ring[ring], fd, size, backward, e) < 0) {
 		if ((e->code != EPERM && e->code != ENOMEM) || size <= 4096 || c->opts.ring_size)
 			return err_hint(e, "-m 128 asks for less; kymo doctor shows the limit");
-		c->ring_size = size = size / 2;
+		size /= 2;
+		if (!side)
+			c->ring_size = size;
 	}
 	return 0;
 }

@@ -5,6 +5,12 @@
 
 #include "live/capture.h"
 
+/* What tracks tasks has rings of its own. */
+static inline bool capture_split(const struct capture *c)
+{
+	return c->opts.overwrite || c->opts.apart;
+}
+
 /* The ring that an event's records of a place go to. */
 size_t capture_ring_of(const struct capture *c, const struct capture_event *ev, size_t place);
 

@@ -87,7 +87,7 @@ int run_side_open(struct run *r, struct err *e)
 	} else if (k < 0) {
 		s->why = none;
 	}
-	s->walked.sample_type = SIDE_SAMPLE;
+	s->walked.side_type = SIDE_SAMPLE;
 	for (size_t i = 0; i < s->n; i++) {
 		k = loop_watch(&r->loop, RUN_ID_SIDE, s->ring[i].fd, e);
 		if (k < 0)

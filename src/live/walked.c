@@ -17,12 +17,19 @@
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 #define RECORD_MAX 65528u
 #define WALKED_CGROUPS 16
+#define HITS_COPIES 5000      /* a second and CPU: a program's first calls come in a burst */
+#define HITS_RING (32u << 20) /* tracepoints may come by the hundred thousand a second */
 
 /* Events that make no samples in the kernel. */
 static bool is_dummy(const struct event_spec *s)
 {
 	return (s->kind == SPEC_SOFTWARE && s->attr.config == PERF_COUNT_SW_DUMMY) ||
 	       offcpu_is_event(s);
+}
+
+static bool is_hit(const struct event_spec *s)
+{
+	return s->kind == SPEC_TRACEPOINT;
 }
 
 int walked_fits(const struct spec_list *specs, const struct capture_opts *o, struct err *e)
@@ -34,17 +41,18 @@ int walked_fits(const struct spec_list *specs, const struct capture_opts *o, str
 
 		if (is_dummy(s))
 			continue;
-		n++;
-		if (s->kind == SPEC_TRACEPOINT || s->kind == SPEC_BREAKPOINT || s->sample_read ||
-		    (s->terms & SPEC_TERM_CALL_GRAPH))
-			return err_set(e, EOPNOTSUPP, "%s is not sampled by a timer or counter",
-				       s->name);
+		if (s->sample_read || (s->terms & SPEC_TERM_CALL_GRAPH))
+			return err_set(e, EOPNOTSUPP, "%s has fields of its own", s->name);
+		if (is_hit(s) && walked_hits_fits(s, e) < 0)
+			return -EOPNOTSUPP;
+		n += !is_hit(s);
 	}
 	if (n > WALKER_EVENTS_MAX)
 		return err_set(e, EOPNOTSUPP, "there are more than %d events", WALKER_EVENTS_MAX);
-	if (o->data_addr || o->weight || o->phys_addr || o->raw || o->data_page || o->code_page ||
-	    o->intr_regs || o->user_regs || o->cgroup || o->branch_type || o->overwrite ||
-	    o->no_samples)
+	if (o->overwrite || o->no_samples)
+		return err_set(e, EOPNOTSUPP, "samples are overwritten, or none are wanted");
+	if (n && (o->data_addr || o->weight || o->phys_addr || o->raw || o->data_page ||
+		  o->code_page || o->intr_regs || o->user_regs || o->cgroup || o->branch_type))
 		return err_set(e, EOPNOTSUPP, "samples are to hold more than their stacks");
 	if (o->has_clock && o->clock_id != CLOCK_MONOTONIC)
 		return err_set(e, EOPNOTSUPP, "another clock was asked for");
@@ -64,13 +72,15 @@ int walked_fits_off(const struct capture_opts *o, struct err *e)
 	return 0;
 }
 
-void walked_prepare(struct capture_opts *o, bool samples)
+void walked_prepare(const struct spec_list *specs, struct capture_opts *o, bool samples)
 {
 	if (samples)
-		o->chain = CAPTURE_NO_CHAIN;
+		o->chain = CAPTURE_WALKED;
 	o->has_clock = true;
 	o->clock_id = CLOCK_MONOTONIC;
 	o->prompt = true; /* a new mapping is needed by the next sample */
+	for (size_t i = 0; samples && i < specs->n; i++)
+		o->apart |= is_hit(&specs->spec[i]); /* not each of these is worth waking up */
 }
 
 /* The cgroups of -G: the event's own, else all that are named. */
@@ -128,8 +138,14 @@ int walked_open(struct walked *w, const struct spec_list *specs, const struct ta
 	int fd[WALKED_CGROUPS], n = 0, r;
 
 	*w = (struct walked){ .samples = samples };
-	for (size_t i = 0; samples && i < specs->n; i++)
-		wo.events += !is_dummy(&specs->spec[i]);
+	for (size_t i = 0; samples && i < specs->n; i++) {
+		wo.hits |= is_hit(&specs->spec[i]);
+		wo.events += !is_dummy(&specs->spec[i]) && !is_hit(&specs->spec[i]);
+	}
+	if (wo.hits) {
+		wo.ring_bytes = HITS_RING;
+		wo.copy_rate = HITS_COPIES;
+	}
 	if (cache && *cache)
 		snprintf(path, sizeof(path), "%s/kymo", cache);
 	else if (home && *home)
@@ -145,25 +161,41 @@ int walked_open(struct walked *w, const struct spec_list *specs, const struct ta
 	r = walker_open(&wo, &w->walker, e);
 	for (int i = 0; i < n; i++)
 		close(fd[i]);
+	if (r == 0 && wo.hits)
+		r = walked_hits_open(specs, w->walker, e);
+	if (r < 0)
+		walked_close(w);
 	return r;
+}
+
+/* Tracepoints and probes: where they are, and who. */
+static int start_hits(struct walked *w, struct capture *c, struct err *e)
+{
+	const struct target *t = c->target;
+	int r = walked_hits_start(&w->hits, w->walker, c, e);
+
+	if (r < 0 || !w->hits.on || c->opts.off.on)
+		return r;
+	for (size_t i = 0; !t->system_wide && i < t->threads.n && r == 0; i++)
+		r = walker_off_target(w->walker, t->threads.tid[i], !c->opts.on_exec, e);
+	return r < 0 ? r : walker_off_start(w->walker, e);
 }
 
 int walked_attach(struct walked *w, struct capture *c, struct err *e)
 {
+	const struct capture_event *tracks = capture_tracking(c);
+
 	w->capture = c;
 	w->record = mem_alloc(RECORD_MAX);
 	if (c->opts.off.on && offcpu_start(&w->off, w->walker, c, e) < 0)
 		return -e->code;
-	if (!w->samples) {
-		const struct capture_event *ev = capture_tracking(c);
-
-		w->sample_type = ev ? ev->attr.sample_type : c->event[0].attr.sample_type;
+	w->side_type = (tracks ? tracks : c->event)->attr.sample_type;
+	if (!w->samples)
 		return 0;
-	}
 	for (size_t i = 0; i < c->n; i++) {
 		struct capture_event *ev = &c->event[i];
 
-		if (is_dummy(ev->spec))
+		if (is_dummy(ev->spec) || is_hit(ev->spec))
 			continue;
 		if (ev->attr.sample_type & ~(uint64_t)FIELDS)
 			return err_set(e, EOPNOTSUPP, "%s has fields that are not walked",
@@ -174,7 +206,7 @@ int walked_attach(struct walked *w, struct capture *c, struct err *e)
 		ev->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 		w->sample_type = ev->attr.sample_type;
 	}
-	return 0;
+	return start_hits(w, c, e);
 }
 
 static int gather(void *ctx, const void *data, size_t n, struct err *e)
@@ -289,7 +321,7 @@ static void tell(struct walked *w, const struct side *s, walked_side_fn *fn, voi
 static void tell_walker(struct walked *w, walked_side_fn *fn, void *ctx)
 {
 	VEC(struct side) sides = { 0 };
-	size_t back = time_back(w->sample_type);
+	size_t back = time_back(w->side_type);
 
 	for (size_t at = 0; w->used - at >= sizeof(struct perf_event_header);) {
 		const struct perf_event_header *h = (const void *)(w->buffer + at);
@@ -348,6 +380,8 @@ static int on_sample(void *ctx, const struct walker_sample *s)
 	uint64_t n;
 	int r;
 
+	if (walked_hits_stack(&o->w->hits, s))
+		return 0;
 	/* ours is not told of, but may have the only copy of a stack */
 	if (s->pid == o->w->leave_out && s->pid && s->kind != WALKER_STACK)
 		return 0;
@@ -393,18 +427,22 @@ static int64_t drain(struct walked *w, bool end, ring_fn *fn, void *ctx, struct 
 {
 	struct out o = { .w = w, .fn = fn, .ctx = ctx, .e = e };
 	int64_t n = capture_drain(w->capture, gather, w, e);
-	int r = 0;
+	int r;
 
 	if (n < 0)
 		return n;
-	if (w->used) {
+	r = walker_take(w->walker, on_sample, &o, e);
+	if (w->used && r >= 0) {
 		tell_walker(w, NULL, NULL);
-		r = fn(ctx, w->buffer, w->used, e);
+		r = w->hits.on ? walked_hits_records(&w->hits, w->buffer, w->used, fn, ctx, e)
+			       : fn(ctx, w->buffer, w->used, e);
 		o.bytes += (int64_t)w->used;
 		w->used = 0;
 	}
 	if (r >= 0)
 		r = walker_poll(w->walker, 0, on_sample, &o, e);
+	if (r >= 0 && w->hits.on)
+		r = walked_hits_drain(&w->hits, end, fn, ctx, e) < 0 ? -e->code : 0;
 	if (r < 0 || !w->off.walker)
 		return r < 0 ? r : o.bytes;
 	n = offcpu_drain(&w->off, end, fn, ctx, e);
@@ -430,10 +468,20 @@ void walked_switch(struct walked *w, bool on)
 void walked_close(struct walked *w)
 {
 	walker_close(w->walker);
+	walked_hits_free(&w->hits);
 	offcpu_free(&w->off);
 	free(w->buffer);
 	free(w->record);
 	*w = (struct walked){ 0 };
+}
+
+void walked_stats(const struct walked *w, struct walker_stats *ret)
+{
+	walker_stats(w->walker, ret);
+	for (unsigned i = 0; i < UNWIND_END_MAX; i++) {
+		ret->end[i] += w->hits.end[i];
+		ret->samples += w->hits.end[i];
+	}
 }
 
 double walked_whole(const struct walker_stats *s)

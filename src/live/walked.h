@@ -3,21 +3,26 @@
  * A capture whose stacks are walked in the kernel (live/walker.h): side-band from
  * the rings tells the walker what is mapped, and its samples become ordinary
  * sample records with call chains, as if the kernel had written them. Time off the
- * CPU is summed by it too, with samples of its own or beside the kernel's.
+ * CPU is summed by it too, with samples of its own or beside the kernel's. Tracepoints
+ * and probes keep the kernel's samples, and get the user's part of their chains
+ * (live/walked_hits.h).
  */
 #ifndef KYMO_LIVE_WALKED_H
 #define KYMO_LIVE_WALKED_H
 
 #include "live/capture.h"
 #include "live/offcpu.h"
+#include "live/walked_hits.h"
 #include "live/walker.h"
 
 struct walked {
 	struct walker *walker;
 	struct capture *capture;
-	bool samples;	      /* it makes those of the capture's events, too */
-	struct offcpu off;    /* walker NULL: none */
-	uint64_t sample_type; /* of the records that are made, or that the rings have */
+	bool samples;	   /* it makes those of the capture's events, too */
+	struct offcpu off; /* walker NULL: none */
+	struct walked_hits hits;
+	uint64_t sample_type; /* of the samples that are made */
+	uint64_t side_type;   /* of what tracks tasks */
 	int32_t leave_out;    /* a process without samples: ourselves; 0: none */
 	uint8_t *buffer;
 	size_t used, cap;
@@ -25,8 +30,8 @@ struct walked {
 };
 
 /*
- * Can these events be walked at all? e says why not: tracepoints, too many
- * events, or fields that only the kernel's own samples have.
+ * Can these events be walked at all? e says why not: too many events, or fields that
+ * only the kernel's own samples have.
  */
 int walked_fits(const struct spec_list *specs, const struct capture_opts *o, struct err *e);
 
@@ -35,7 +40,7 @@ int walked_fits_off(const struct capture_opts *o, struct err *e);
 
 /* What capture_open() must be told, so that both sides share one clock; samples: and who makes
  * them. */
-void walked_prepare(struct capture_opts *o, bool samples);
+void walked_prepare(const struct spec_list *specs, struct capture_opts *o, bool samples);
 
 /* Load the program. Fails where BPF, or something it needs, is missing. samples: it makes them;
  * else only those of o->off. */
@@ -49,7 +54,7 @@ int64_t walked_drain(struct walked *w, ring_fn *fn, void *ctx, struct err *e);
 /* The same at the end: what was summed, too, and what still waits. */
 int64_t walked_finish(struct walked *w, ring_fn *fn, void *ctx, struct err *e);
 /*
- * Side-band alone, from rings of the caller's whose records have w->sample_type behind
+ * Side-band alone, from rings of the caller's whose records have w->side_type behind
  * them: in the order of time to the walker, if there is one, and to fn. m is the
  * record's mapping; NULL: it is none.
  */
@@ -61,6 +66,8 @@ int walked_side(struct walked *w, struct ring *ring, size_t n, walked_side_fn *f
 void walked_switch(struct walked *w, bool on);
 void walked_close(struct walked *w);
 
+/* The walker's, and those of tracepoints and probes. */
+void walked_stats(const struct walked *w, struct walker_stats *ret);
 /* Share of user stacks that reached the bottom, in %; 100 when there were none. */
 double walked_whole(const struct walker_stats *s);
 

@@ -32,7 +32,7 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 
 static void defaults(struct walker_opts *o)
 {
-	if (!o->events)
+	if (!o->events && !o->hits)
 		o->events = 1;
 	if (o->events > WALK_EVENTS)
 		o->events = WALK_EVENTS;
@@ -77,12 +77,29 @@ static void configure(struct walker *w)
 	c->kernel = !w->o.no_kernel;
 	c->ra_mask = ra_mask();
 	c->copy_ns = w->o.copy_rate ? 1000000000u / w->o.copy_rate : 0;
+	c->copy_burst = w->o.ring_bytes / 4 / (WALK_COPY + 10240); /* a quarter of the ring */
 	c->wake_bytes = w->o.ring_bytes / 8;
 	/* In a pid namespace of our own, records name processes by its numbers. */
 	if (stat("/proc/self/ns/pid", &ns) == 0 && ns.st_ino != 0xeffffffcu) {
 		c->pidns_dev = ns.st_dev;
 		c->pidns_ino = ns.st_ino;
 	}
+}
+
+/* Programs that may interrupt each other have states of their own; those of bpf/walk_fn.h, which
+ * may interrupt themselves, several. */
+static void make_states(struct walker *w)
+{
+	volatile struct walk_config *c = (volatile struct walk_config *)&w->bpf->rodata->config;
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), n = w->o.function ? 0 : cpus;
+
+	c->off_states = n;
+	if (w->o.off.on)
+		n += cpus;
+	c->fn_states = n;
+	if (w->o.function || w->o.hits)
+		n += cpus * WALK_FN_LEVELS;
+	bpf_map__set_max_entries(w->bpf->maps.states, n);
 }
 
 static struct bpf_program *program(const struct walker *w, uint32_t event)
@@ -109,6 +126,8 @@ static int load(struct walker *w, struct err *e)
 	if (err < 0)
 		return err;
 	walker_fn_configure(w);
+	walker_hits_configure(w);
+	make_states(w);
 	for (uint32_t i = 0; i < WALK_EVENTS; i++)
 		bpf_program__set_autoload(program(w, i), i < w->o.events && !w->o.function);
 	err = walk_bpf__load(b);
@@ -166,6 +185,9 @@ void walker_sample_from(struct walker *w, const struct walk_sample *s, const uin
 		ret->state = s->flags;
 		memcpy(ret->comm, s->comm, sizeof(ret->comm));
 		ret->comm[sizeof(ret->comm) - 1] = '\0';
+	} else if (s->event == WALK_HIT) {
+		ret->kind = WALKER_HIT;
+		return; /* whether it is some sample's is not known here */
 	} else {
 		ret->period = s->period;
 		ret->addr = s->addr;
@@ -218,11 +240,13 @@ static int on_record(void *ctx, void *data, size_t size)
 	}
 	if (s->event == WALK_FN_MISS)
 		return 0;
-	if (s->copy) {
+	if (s->copy)
 		walker_copy_add(r->w, s, want);
+	if (s->copy && s->event != WALK_HIT)
 		return 0;
-	}
 	walker_sample_from(r->w, s, (const uint64_t *)(s + 1), &out);
+	if (s->copy)
+		out.kind = WALKER_HIT_LATER;
 	r->n++;
 	r->stop = r->fn(r->ctx, &out);
 	return r->stop ? -ECANCELED : 0;
@@ -326,6 +350,34 @@ int walker_fd(const struct walker *w)
 	return ring_buffer__epoll_fd(w->ring);
 }
 
+static int ring_failed(int err, struct err *e)
+{
+	return err_set(e, -err, "cannot read the walker's ring: %s", strerror(-err));
+}
+
+static int take(struct reading *r, int timeout_ms, struct err *e)
+{
+	struct walker *w = r->w;
+	int err = 0;
+
+	w->reading = r;
+	/* Waiting is for a wake-up; reading takes what has come without one, too. */
+	if (timeout_ms)
+		err = ring_buffer__poll(w->ring, timeout_ms);
+	if (!r->stop && (err >= 0 || err == -EINTR || err == -ECANCELED))
+		err = ring_buffer__consume(w->ring);
+	w->reading = NULL;
+	return err < 0 && err != -EINTR && err != -ECANCELED ? ring_failed(err, e) : 0;
+}
+
+int walker_take(struct walker *w, walker_fn *fn, void *ctx, struct err *e)
+{
+	struct reading r = { .w = w, .fn = fn, .ctx = ctx };
+	int err = take(&r, 0, e);
+
+	return err < 0 ? err : r.stop;
+}
+
 int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, struct err *e)
 {
 	struct reading r = { .w = w, .fn = fn, .ctx = ctx };
@@ -334,23 +386,9 @@ int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, stru
 	pthread_mutex_lock(&w->lock);
 	walker_proc_flush(w);
 	pthread_mutex_unlock(&w->lock);
-	w->reading = &r; // cppcheck-suppress autoVariables ; until this function ends
-	/* Waiting is for a wake-up; reading takes what has come without one, too. */
-	if (timeout_ms) {
-		err = ring_buffer__poll(w->ring, timeout_ms);
-		if (err < 0 && err != -EINTR && err != -ECANCELED)
-			return err_set(e, -err, "cannot read the walker's ring: %s",
-				       strerror(-err));
-	}
-	if (!r.stop) {
-		err = ring_buffer__consume(w->ring);
-		if (err < 0 && err != -EINTR && err != -ECANCELED)
-			return err_set(e, -err, "cannot read the walker's ring: %s",
-				       strerror(-err));
-	}
-	w->reading = NULL;
-	if (r.stop)
-		return r.stop;
+	err = take(&r, timeout_ms, e);
+	if (err < 0 || r.stop)
+		return err < 0 ? err : r.stop;
 	n = w->copied ? walker_copy_finish(w, w->settling, fn, ctx) : 0;
 	w->settling = false;
 	pthread_mutex_lock(&w->lock);
@@ -479,6 +517,11 @@ int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, stru
 {
 	(void)w, (void)timeout_ms, (void)fn, (void)ctx, (void)e;
 	return 0;
+}
+
+int walker_take(struct walker *w, walker_fn *fn, void *ctx, struct err *e)
+{
+	return walker_poll(w, 0, fn, ctx, e);
 }
 
 bool walker_waiting(const struct walker *w)

@@ -66,6 +66,7 @@ struct walker_opts {
 	size_t n_pids;
 	bool all;      /* all there are */
 	bool function; /* only for walker_function(): no events are attached */
+	bool hits;     /* walker_hit_*() will be called */
 	struct walker_off off;
 };
 
@@ -104,6 +105,8 @@ enum walker_kind {
 	WALKER_SAMPLE,
 	WALKER_STACK, /* what waits mean by the number in stack; comm, pid, tid had it first */
 	WALKER_WAIT,  /* period ns off the CPU, in count waits, the last of which ended at time */
+	WALKER_HIT,   /* only a user stack: tid's at time (walker_hit_*) */
+	WALKER_HIT_LATER, /* that one will come, with the same tid and time */
 };
 
 struct walker_sample {
@@ -137,6 +140,11 @@ int walker_fd(const struct walker *w);
  * Returns the number of samples, or what fn returned if that is not 0.
  */
 int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, struct err *e);
+/*
+ * Only hands out what has come. Before records of mappings and execs are told: of a process that
+ * has become another program meanwhile, stacks that were not finished keep what it was.
+ */
+int walker_take(struct walker *w, walker_fn *fn, void *ctx, struct err *e);
 /* Are there samples that wait for their tables? Those will be older than what came meanwhile. */
 bool walker_waiting(const struct walker *w);
 /* Wait until every table that is wanted now has been built (tests, and before a command starts). */
@@ -158,7 +166,24 @@ struct walker_function {
 };
 bool walker_function(const struct walker *w, struct walker_function *ret);
 
-/* --- walker_off.c: only with opts.off.on --- */
+/*
+ * --- walker_hits.c: only with opts.hits ---
+ *
+ * User stacks where something is hit that has samples of its own: WALKER_HIT comes before the
+ * sample does, of every thread (opts.off.all) or those of walker_off_target(). Tracepoints
+ * before their events are opened, probes after it: programs run in that order.
+ */
+int walker_hit_tracepoint(struct walker *w, const char *name, struct err *e);
+/* A system call by its number; -1: any. */
+int walker_hit_call(struct walker *w, int nr, bool exit, struct err *e);
+struct walker_probe {
+	const char *target; /* a file, or the kernel's function */
+	uint64_t offset;
+	bool user, ret;
+};
+int walker_hit_probe(struct walker *w, const struct walker_probe *p, struct err *e);
+
+/* --- walker_off.c: only with opts.off.on; whom to record, with opts.hits, too --- */
 
 /* Attach; nothing is summed before walker_off_switch(). */
 int walker_off_start(struct walker *w, struct err *e);

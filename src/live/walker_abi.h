@@ -20,7 +20,6 @@
 #define WALK_KERNEL 128
 #define WALK_COPY 65536
 #define WALK_COPY_STEP 2048
-#define WALK_COPY_BURST 32 /* copies that may come at once */
 #define WALK_MAPS_SHIFT 16 /* steps of the search: as many mappings as a process can have */
 #define WALK_SLABS 256
 #define WALK_SLAB_BYTES (16u << 20)
@@ -31,7 +30,9 @@
 #define WALK_OFF_STACK 16 /* a stack that waits refer to: ip is its hash, comm whose it is */
 #define WALK_OFF_WAIT 17  /* a long wait: ip its stack, addr its waker's, period ns, flags state */
 #define WALK_FN_MISS 18	  /* a stack that walk_fn.h could not tell: what is missing */
+#define WALK_HIT 19	  /* the user stack of a hit whose sample is the kernel's (walk_hit.h) */
 #define WALK_FN_LEVELS 3
+#define WALK_CALLS 1024 /* numbers of system calls */
 #define WALK_OFF_CPUS 1024
 #define WALK_OFF_CGROUPS 16
 
@@ -82,6 +83,7 @@ struct walk_config {
 	__u32 user, kernel;	    /* which chains */
 	__u64 ra_mask;		    /* bits of a return address that are address */
 	__u64 copy_ns;		    /* time between stack copies on a CPU, on average; 0: none */
+	__u64 copy_burst;	    /* copies that may come at once */
 	__u64 wake_bytes;	    /* wake the reader when this much waits */
 	__u64 pidns_dev, pidns_ino; /* the pid namespace to report in; 0: the first one */
 	/* bpf/offcpu.h */
@@ -91,7 +93,7 @@ struct walk_config {
 	__u32 off_cgroups;   /* how many there are to be in; 0: any will do */
 	__u32 off_kthreads;
 	__u32 off_states; /* where in states those of these programs begin */
-	__u32 pad;
+	__u32 fn_states;  /* and those of walk_fn.h and walk_hit.h */
 };
 
 /* A thread that waits. */

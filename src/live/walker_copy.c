@@ -15,8 +15,15 @@
 #	define WAIT_MAP_NS 250000000u /* nor so long for the record of a mapping */
 #	define COPIED_MAX 4096	       /* that wait at once */
 
+/* What a process had mapped before it became another program. */
+struct walker_image {
+	struct walker_proc proc; /* only its maps */
+	size_t refs;
+};
+
 struct walker_copied {
 	struct walker_copied *next;
+	struct walker_image *image; /* NULL: what it has mapped now */
 	struct walk_sample s;
 	uint64_t chain[WALK_DEPTH + WALK_KERNEL];
 	struct walk_regs regs;
@@ -29,6 +36,7 @@ void walker_copy_add(struct walker *w, const struct walk_sample *s, size_t size)
 
 	c = mem_grow(NULL, sizeof(*c) + s->copy);
 	c->next = NULL;
+	c->image = NULL;
 	/* The record has the same layout from s on; size was checked against it. */
 	memcpy(&c->s, s, size);
 	if (!w->copied_end)
@@ -37,6 +45,36 @@ void walker_copy_add(struct walker *w, const struct walk_sample *s, size_t size)
 	w->copied_end = &c->next;
 	w->n_copied++;
 	w->stats.copies++;
+}
+
+static void image_put(struct walker *w, struct walker_image *i)
+{
+	if (!i || --i->refs)
+		return;
+	vec_each (&i->proc.maps, m)
+		walker_file_put(w, m->file);
+	vec_free(&i->proc.maps);
+	free(i);
+}
+
+void walker_copy_exec(struct walker *w, const struct walker_proc *p, uint64_t time)
+{
+	struct walker_image *image = NULL;
+
+	for (struct walker_copied *c = w->copied; c; c = c->next) {
+		if ((int32_t)c->s.pid != p->pid || c->s.time >= time || c->image)
+			continue;
+		if (!image) {
+			image = mem_alloc(sizeof(*image));
+			vec_each (&p->maps, m) {
+				if (m->file != UINT32_MAX)
+					w->files.data[m->file].refs++;
+				vec_push(&image->proc.maps, *m);
+			}
+		}
+		c->image = image;
+		image->refs++;
+	}
 }
 
 struct space {
@@ -94,7 +132,7 @@ static void unwind(struct walker *w, struct walker_copied *c, struct space *sp, 
 	regs.known = 0x1ffffffffu;
 #	endif
 	memcpy(regs.r, c->regs.r, sizeof(regs.r));
-	sp->p = walker_proc_find(w, (int32_t)c->s.pid);
+	sp->p = c->image ? &c->image->proc : walker_proc_find(w, (int32_t)c->s.pid);
 	unwind_stack(&in, &cache, chain, w->o.depth, r);
 }
 
@@ -144,6 +182,7 @@ int walker_copy_finish(struct walker *w, bool all, walker_fn *fn, void *ctx)
 			at = &c->next;
 			continue;
 		}
+		image_put(w, c->image);
 		pthread_mutex_unlock(&w->lock);
 		*at = c->next;
 		w->n_copied--;
@@ -164,6 +203,7 @@ void walker_copy_free(struct walker *w)
 
 	for (c = w->copied; c; c = next) {
 		next = c->next;
+		image_put(w, c->image);
 		free(c);
 	}
 }

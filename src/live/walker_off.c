@@ -33,18 +33,19 @@ int walker_off_configure(struct walker *w, struct err *e)
 	volatile struct walk_config *c = (volatile struct walk_config *)&w->bpf->rodata->config;
 	const struct walker_off *o = &w->o.off;
 	struct walk_bpf *b = w->bpf;
-	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
 	struct bpf_map *map[] = { b->maps.off_targets, b->maps.off_waits, b->maps.off_stacks,
 				  b->maps.off_sums0, b->maps.off_sums1 };
+	bool targets = (o->on || w->o.hits) && !o->all;
 
 	bpf_program__set_autoload(b->progs.off_switch, o->on);
 	bpf_program__set_autoload(b->progs.off_waking, o->on && o->wakers);
-	bpf_program__set_autoload(b->progs.off_fork, o->on && o->inherit && !o->all);
-	bpf_program__set_autoload(b->progs.off_exec, o->on && !o->all);
-	bpf_program__set_autoload(b->progs.off_exit, o->on && !o->all);
-	bpf_map__set_max_entries(b->maps.states, o->on ? 2 * cpus : cpus);
+	bpf_program__set_autoload(b->progs.off_fork, targets && o->inherit);
+	bpf_program__set_autoload(b->progs.off_exec, targets);
+	bpf_program__set_autoload(b->progs.off_exit, targets);
 	for (size_t i = 0; !o->on && i < ARRAY_SIZE(map); i++)
-		bpf_map__set_max_entries(map[i], 1);
+		if (i > 0 || !targets)
+			bpf_map__set_max_entries(map[i], 1);
+	c->off_all = o->all;
 	if (!o->on)
 		return 0;
 	for (size_t i = 0; o->threads && i < 2; i++)
@@ -58,11 +59,9 @@ int walker_off_configure(struct walker *w, struct err *e)
 		return err_set(e, E2BIG, "time off the CPU is summed in up to %d cgroups",
 			       WALK_OFF_CGROUPS);
 	c->off_direct_ns = o->direct_ns;
-	c->off_all = o->all;
 	c->off_some_cpus = o->n_cpus > 0;
 	c->off_cgroups = (uint32_t)o->n_cgroups;
 	c->off_kthreads = o->kthreads;
-	c->off_states = cpus;
 	return 0;
 }
 
@@ -116,9 +115,10 @@ int walker_off_target(struct walker *w, int32_t tid, bool now, struct err *e)
 	if (bpf_map_update_elem(bpf_map__fd(w->bpf->maps.off_targets), &tid, &on, BPF_ANY) == 0)
 		return 0;
 	if (errno == E2BIG)
-		return err_set(e, E2BIG, "time off the CPU is summed for up to %u threads",
+		return err_set(e, E2BIG, "the stack walker follows up to %u threads",
 			       bpf_map__max_entries(w->bpf->maps.off_targets));
-	return err_set(e, errno, "cannot record thread %d off the CPU: %s", tid, strerror(errno));
+	return err_set(e, errno, "the stack walker cannot follow thread %d: %s", tid,
+		       strerror(errno));
 }
 
 bool walker_off_is_target(const struct walker *w, int32_t tid)

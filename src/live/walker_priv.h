@@ -8,6 +8,7 @@
  *	walker_slab.c	the memory that tables live in, and rules
  *	walker_copy.c	finishing samples from copied stacks
  *	walker_off.c	time off the CPU
+ *	walker_hits.c	stacks of tracepoints and probes
  *
  * Everything in struct walker is under lock but what says otherwise.
  */
@@ -108,7 +109,8 @@ struct walker {
 	uint32_t n_events;
 	struct reading *reading; /* walker_poll in progress */
 	bool settling;
-	size_t fn_main; /* instructions of the program around the function */
+	size_t fn_main;	    /* instructions of the program around the function */
+	bool hits_calls[2]; /* entries, exits of system calls are attached to */
 
 	pthread_mutex_t lock;
 	pthread_cond_t wake; /* of the builder */
@@ -210,11 +212,16 @@ void walker_copy_add(struct walker *w, const struct walk_sample *s, size_t size)
  * what fn said if not 0. */
 int walker_copy_finish(struct walker *w, bool all, walker_fn *fn, void *ctx);
 void walker_copy_free(struct walker *w);
+/* The process becomes another program: stacks of before need what it had mapped. With the lock. */
+void walker_copy_exec(struct walker *w, const struct walker_proc *p, uint64_t time);
 
 /* walker_off.c */
 int walker_off_configure(struct walker *w, struct err *e); /* between opening and loading */
 int walker_off_filter(struct walker *w, struct err *e);	   /* after loading */
 void walker_off_stats(const struct walker *w, struct walker_stats *ret);
+
+/* walker_hits.c */
+void walker_hits_configure(struct walker *w);
 
 /* walker_fn.c */
 void walker_fn_configure(struct walker *w);

@@ -455,6 +455,7 @@ void walker_exec(struct walker *w, int32_t pid, uint64_t time)
 
 	pthread_mutex_lock(&w->lock);
 	p = proc_get(w, pid);
+	walker_copy_exec(w, p, time);
 	forget_maps(w, p);
 	p->exec_time = time;
 	p->scan_wait = 0;
