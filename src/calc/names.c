@@ -52,6 +52,16 @@ static char *module_name(struct arena *a, const char *base)
 	return name;
 }
 
+uint32_t names_symbols_of(const struct tasks *tasks, struct symbols *symbols, uint32_t dso)
+{
+	const struct task_dso *d = tasks_get_dso(tasks, dso);
+	struct find_want want = { .path = tasks_dso_path(tasks, dso) };
+
+	memcpy(want.id.data, d->build_id, d->build_id_size);
+	want.id.len = d->build_id_size;
+	return symbols_dso(symbols, &want);
+}
+
 static struct name_dso dso_of_file(struct names *n, uint32_t dso)
 {
 	const struct tasks *tasks = n->profile->trace->tasks;
@@ -59,7 +69,6 @@ static struct name_dso dso_of_file(struct names *n, uint32_t dso)
 	const char *path = tasks_dso_path(tasks, dso);
 	const char *slash = path[0] == '[' ? NULL : strrchr(path, '/');
 	struct name_dso r = { .path = path, .name = slash ? slash + 1 : path, .order = dso };
-	struct find_want want = { .path = path };
 	int pid, end = 0;
 
 	if (d->kernel) {
@@ -73,9 +82,7 @@ static struct name_dso dso_of_file(struct names *n, uint32_t dso)
 	r.symbols = SYMBOLS_NONE;
 	if (is_anonymous(path))
 		return r;
-	memcpy(want.id.data, d->build_id, d->build_id_size);
-	want.id.len = d->build_id_size;
-	r.symbols = symbols_dso(n->symbols, &want);
+	r.symbols = names_symbols_of(tasks, n->symbols, dso);
 	if (sscanf(r.name, "jit-%d.dump%n", &pid, &end) == 1 && end && !r.name[end])
 		r.name = arena_printf(&n->texts, "[JIT] tid %d", pid);
 	return r;

@@ -92,6 +92,8 @@ enum names_from {
 	NAMES_FROM_NOBODY,  /* it is memory without a file */
 };
 enum names_from names_from(const char *path);
+/* The number that a recording's file has in symbols. */
+uint32_t names_symbols_of(const struct tasks *tasks, struct symbols *symbols, uint32_t dso);
 
 /* symbols must outlive the result. */
 int names_make(const struct profile *p, struct symbols *symbols, const struct names_opts *o,

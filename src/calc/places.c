@@ -76,6 +76,28 @@ static inline uint32_t look_up(const struct place_map *m, uint64_t addr, uint32_
 	}
 }
 
+/* The number of an offset of a file of which whole functions are the same; NULL: there is none. */
+static inline const uint32_t *text_at(const struct place_names *n, uint32_t space, uint64_t at)
+{
+	uint32_t file = space & ~PLACE_DSO, *page;
+	const struct place_text *t;
+
+	if (!(space & PLACE_DSO) || file >= n->n_texts)
+		return NULL;
+	t = __atomic_load_n(&n->text[file], __ATOMIC_ACQUIRE);
+	if (!t || at >> PLACE_PAGE >= t->n)
+		return NULL;
+	page = __atomic_load_n(&t->page[at >> PLACE_PAGE], __ATOMIC_ACQUIRE);
+	return page ? &page[at >> PLACE_GRAIN & ((1u << (PLACE_PAGE - PLACE_GRAIN)) - 1)] : NULL;
+}
+
+static inline uint32_t text_find(const struct place_names *n, uint32_t space, uint64_t at)
+{
+	const uint32_t *number = text_at(n, space, at);
+
+	return number ? __atomic_load_n(number, __ATOMIC_RELAXED) - 1 : PLACE_UNKNOWN;
+}
+
 /* Which file or space a mapping's places are in. */
 static void describe(const struct tasks *tasks, struct place_range *g, const struct task_map *m)
 {
@@ -118,6 +140,10 @@ uint32_t place_find(struct place_reader *r, const struct place_part *part, uint6
 
 		space = g->key;
 		key = g->one ? 0 : (addr - g->shift) * 2 + caller;
+		func = g->one ? PLACE_UNKNOWN
+			      : text_find(r->names, space, addr - g->shift - caller);
+		if (func != PLACE_UNKNOWN)
+			return func;
 	}
 	func = look_up(__atomic_load_n(&r->names->map, __ATOMIC_ACQUIRE), key, space);
 	if (func != PLACE_UNKNOWN)
@@ -133,6 +159,18 @@ uint32_t place_find(struct place_reader *r, const struct place_part *part, uint6
 						    .caller = caller });
 	}
 	return PLACE_UNKNOWN;
+}
+
+void place_fetch(struct place_reader *r, uint32_t space, uint64_t addr)
+{
+	const struct place_range *g = range_of(r, space, addr);
+	const uint32_t *number = g->one ? NULL : text_at(r->names, g->key, addr - g->shift);
+	const struct place_map *m = __atomic_load_n(&r->names->map, __ATOMIC_ACQUIRE);
+
+	if (number)
+		__builtin_prefetch(number);
+	else if (!g->one)
+		__builtin_prefetch(&m->slot[hash_of((addr - g->shift) * 2, g->key) & m->mask]);
 }
 
 static struct place_map *map_new(size_t size)
@@ -171,9 +209,47 @@ void place_names_put(struct place_names *n, const struct place *p, uint32_t func
 	put(m, &(struct place_slot){ p->key_addr, p->key_space, func + 1 });
 }
 
+static struct place_text *text_of(struct place_names *n, const struct place *p)
+{
+	struct place_text **at = &n->text[p->key_space & ~PLACE_DSO], *t;
+	const struct task_map *m = tasks_find(n->trace->tasks, p->space, p->addr);
+
+	if (*at || !m)
+		return *at;
+	t = mem_alloc(sizeof(*t));
+	t->n = (m->pgoff + (m->end - m->start)) >> PLACE_PAGE;
+	t->n = t->n < PLACE_PAGES ? t->n + 1 : PLACE_PAGES;
+	t->page = mem_alloc(t->n * sizeof(*t->page));
+	__atomic_store_n(at, t, __ATOMIC_RELEASE);
+	return t;
+}
+
+void place_names_put_span(struct place_names *n, const struct place *p, struct place_span span,
+			  uint32_t func)
+{
+	struct place_text *t = text_of(n, p);
+	uint64_t at = place_at(p), end;
+
+	/* much code without a name is not all written down at once */
+	at = at - span.from > PLACE_NEAR ? at - PLACE_NEAR : span.from;
+	end = span.to - at > 2 * PLACE_NEAR ? at + 2 * PLACE_NEAR : span.to;
+	at = (at + (1u << PLACE_GRAIN) - 1) >> PLACE_GRAIN;
+	end >>= PLACE_GRAIN;
+	for (; t && at < end && at >> (PLACE_PAGE - PLACE_GRAIN) < t->n; at++) {
+		uint32_t **page = &t->page[at >> (PLACE_PAGE - PLACE_GRAIN)];
+		size_t each = (size_t)1 << (PLACE_PAGE - PLACE_GRAIN);
+
+		if (!*page)
+			__atomic_store_n(page, mem_alloc(each * sizeof(**page)), __ATOMIC_RELEASE);
+		__atomic_store_n(&(*page)[at & (each - 1)], func + 1, __ATOMIC_RELAXED);
+	}
+}
+
 uint32_t place_names_get(const struct place_names *n, const struct place *p)
 {
-	return look_up(n->map, p->key_addr, p->key_space);
+	uint32_t func = text_find(n, p->key_space, place_at(p));
+
+	return func != PLACE_UNKNOWN ? func : look_up(n->map, p->key_addr, p->key_space);
 }
 
 void place_names_init(struct place_names *n, struct trace *t, struct symbols *symbols, bool inlines,
@@ -182,6 +258,8 @@ void place_names_init(struct place_names *n, struct trace *t, struct symbols *sy
 	*n = (struct place_names){ .trace = t, .symbols = symbols, .inlines = inlines };
 	pthread_mutex_init(&n->lock, NULL);
 	n->map = map_new(4096);
+	n->n_texts = tasks_n_dsos(t->tasks);
+	n->text = mem_alloc((n->n_texts + 1) * sizeof(*n->text));
 	n->list = mem_alloc(PLACE_LISTS * sizeof(*n->list));
 	place_names_types(n, counts);
 }
@@ -193,6 +271,14 @@ void place_names_free(struct place_names *n)
 		free(m->slot);
 		free(m);
 	}
+	for (size_t i = 0; i < n->n_texts; i++) {
+		for (size_t k = 0; n->text[i] && k < n->text[i]->n; k++)
+			free(n->text[i]->page[k]);
+		if (n->text[i])
+			free(n->text[i]->page);
+		free(n->text[i]);
+	}
+	free(n->text);
 	for (size_t i = 0; i < PLACE_LISTS && i * PLACE_LIST < n->lists; i++)
 		free(n->list[i]);
 	free(n->list);

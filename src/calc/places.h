@@ -52,6 +52,18 @@ struct place_map {
 	struct place_slot *slot;
 };
 
+/*
+ * Code of a file of which whole functions are the same place: a number for every 16 bytes
+ * that lie in one, by pages, which are there once something in them has a name. Written as
+ * the map is.
+ */
+#define PLACE_GRAIN 4 /* bits of an address */
+#define PLACE_PAGE 12
+struct place_text {
+	size_t n;	 /* pages */
+	uint32_t **page; /* of functions + 1; 0: not known, or not one */
+};
+
 /* A place that has no name yet, and an address that is there. */
 struct place {
 	uint64_t key_addr, addr;
@@ -68,6 +80,8 @@ struct place_names {
 	bool inlines;
 	pthread_mutex_t lock;
 	struct place_map *map;
+	struct place_text **text; /* by file; NULL: none */
+	size_t n_texts;
 	uint32_t **list;     /* parts; each list is a count, then functions, outermost first */
 	size_t lists;	     /* numbers used, over all parts */
 	struct strtab keys;  /* functions: they are the same when calltree.h says so */
@@ -98,6 +112,8 @@ struct place_reader {
 /* What is at an address; PLACE_UNKNOWN: that can be said after place_learn(). */
 uint32_t place_find(struct place_reader *r, const struct place_part *part, uint64_t addr,
 		    bool caller);
+/* It will be asked for soon. */
+void place_fetch(struct place_reader *r, uint32_t space, uint64_t addr);
 /* The functions of PLACE_SEVERAL: their count and themselves, outermost first. */
 static inline const uint32_t *place_list(const struct place_names *n, uint32_t several)
 {

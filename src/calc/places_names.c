@@ -84,7 +84,8 @@ static uint32_t add_list(struct place_names *n, const uint32_t *func, uint32_t c
 	return PLACE_SEVERAL | (uint32_t)(n->lists - count - 1);
 }
 
-static void take_names(struct place_names *n, const struct names *names, const struct place *place)
+static void take_names(struct place_names *n, const struct names *names, const struct place *place,
+		       const struct place_span *span)
 {
 	AUTO_FREE uint32_t *known = mem_alloc((names->frames.n + 1) * sizeof(*known));
 	AUTO_STRBUF text = { 0 };
@@ -108,7 +109,11 @@ static void take_names(struct place_names *n, const struct names *names, const s
 		if (!count) /* an address that looks like a mark, and is none */
 			func[count++] = number_of(
 				n, &(struct profile_frame){ .kind = FRAME_UNKNOWN }, &text);
-		place_names_put(n, &place[i], count == 1 ? func[0] : add_list(n, func, count));
+		if (span[i].to && count == 1)
+			place_names_put_span(n, &place[i], span[i], func[0]);
+		if (place_names_get(n, &place[i]) == PLACE_UNKNOWN)
+			place_names_put(n, &place[i],
+					count == 1 ? func[0] : add_list(n, func, count));
 	}
 }
 
@@ -134,17 +139,52 @@ static size_t only_new(const struct place_names *n, struct place *p, size_t coun
 	return kept;
 }
 
+static struct place_span span_of(struct place_names *n, const struct place *p)
+{
+	const struct tasks *tasks = n->trace->tasks;
+	uint32_t file = p->key_space & ~PLACE_DSO;
+	struct place_span s = { 0 };
+
+	/* all of a file that nobody can have names for is one place already */
+	if ((p->key_space & PLACE_DSO) && file < n->n_texts && p->key_addr &&
+	    !symbols_span(n->symbols, names_symbols_of(tasks, n->symbols, file), place_at(p),
+			  &s.from, &s.to))
+		s.to = 0;
+	return s;
+}
+
+/* One of each span, without those that it says the name of. */
+static size_t one_a_span(struct place_names *n, struct place *p, size_t count,
+			 struct place_span *span)
+{
+	size_t kept = 0, last = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (kept && p[i].key_space == p[last].key_space &&
+		    place_span_has(&span[last], place_at(&p[i])) &&
+		    place_at(&p[i]) - place_at(&p[last]) < PLACE_NEAR)
+			continue;
+		p[kept] = p[i];
+		span[kept] = span_of(n, &p[kept]);
+		last = kept++;
+	}
+	return kept;
+}
+
 static int learn(struct place_names *n, struct place *place, size_t count, struct err *e)
 {
-	AUTO_FREE uint64_t *ip = mem_alloc((2 * count + 1) * sizeof(*ip));
+	AUTO_FREE struct place_span *span = mem_alloc((count + 1) * sizeof(*span));
+	AUTO_FREE uint64_t *ip = NULL;
 	struct profile p = { .trace = n->trace };
 	struct names names = { 0 };
 	int r;
 
+	count = one_a_span(n, place, count, span);
+	ip = mem_alloc((2 * count + 1) * sizeof(*ip));
 	fill_profile(place, count, ip, &p);
 	r = names_make(&p, n->symbols, &(struct names_opts){ .inlines = n->inlines }, &names, e);
 	if (r == 0)
-		take_names(n, &names, place);
+		take_names(n, &names, place, span);
 	names_free(&names);
 	vec_free(&p.chains);
 	return r;

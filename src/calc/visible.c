@@ -5,90 +5,67 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "calc/sketch.h"
 #include "calc/visible_read.h"
 
-#define MAX_NODES (1u << 18)
+/* Recordings that are larger than so many samples and chunks are looked at in part first. */
+#define FEW_SAMPLES (1u << 16)
+#define FEW_CHUNKS 32
+#define PART 16		/* one chunk of so many */
+#define ROOM (6u << 20) /* words for what is kept of paths, over all threads */
 
-/* --- the first time: a tree of all paths, or counters --- */
+#define TAIL_KEEPS 64 /* samples that it is the same for */
 
-/* The tree is too large: from now on only counters. */
-static void give_up_tree(struct visible_worker *w, struct visible *v)
+/*
+ * How much of a path may be kept: all, as long as there is much room; then what is left is
+ * shared by the paths still to come of which something will be kept, if that goes on as it did.
+ */
+static uint32_t tail_of(const struct visible_worker *w, const struct visible *v)
 {
-	uint32_t none = 0;
+	size_t used = w->tree.store[w->tree.own].word.n;
+	size_t to_come = v->samples > w->samples ? v->samples - w->samples : 1;
+	double paths = (double)to_come * (double)w->tree.kept / (double)(w->samples + 1);
+	double each = v->room > used ? (double)(v->room - used) / (paths + 1) - 2 : 0;
 
-	w->sketch = sketch_new();
-	sketch_take(w->sketch, &w->trie);
-	/* the first thread to get here decides for all how deep they count */
-	__atomic_compare_exchange_n(&v->limit, &none, trie_depth(&w->trie), false, __ATOMIC_RELAXED,
-				    __ATOMIC_RELAXED);
-	trie_free(&w->trie);
-	w->node.n = 0;
+	if (used < v->room / 4)
+		return v->tail;
+	return each <= 0 ? 0 : each < v->tail ? (uint32_t)each : v->tail;
 }
 
-static void count_tree(struct visible_worker *w, uint64_t weight)
+static int count_path(struct visible_worker *w, struct visible *v, const struct event *ev,
+		      const struct profile_entry *who)
 {
-	uint32_t node = w->node.n ? w->node.data[w->node.n - 1] : TRIE_ROOT;
+	struct burst_at at = { BURST_ROOT, BURST_IS_OPEN };
+	uint32_t i = 0, tail = 0;
+	int r = visible_start(w, v, ev, who);
+	bool more = false;
 
-	while (w->node.n < w->path.n) {
-		node = trie_child(&w->trie, node, w->path.data[w->node.n]);
-		vec_push(&w->node, node);
+	if (r < 0)
+		return r;
+	for (; at.state == BURST_IS_OPEN && visible_need(w, v, i + 1); i++) {
+		if (i >= w->node.n)
+			vec_push(&w->node, burst_child(&w->tree, at.node, w->path.data[i]));
+		else if (w->node.data[i].state == BURST_CLOSED) /* or it opened since it was met */
+			w->node.data[i].state = burst_state(&w->tree, w->node.data[i].node);
+		at = w->node.data[i];
 	}
-	trie_add(&w->trie, node, weight);
-}
-
-static int count_paths(struct visible_worker *w, struct visible *v, const struct event *ev,
-		       const struct profile_entry *who)
-{
-	uint32_t limit =
-		w->sketch ? __atomic_load_n(&v->limit, __ATOMIC_RELAXED) : VISIBLE_NO_LIMIT;
-	int r = visible_path(w, v, ev, who, limit);
-
-	if (r != 0)
-		return r < 0 ? r : 0;
-	w->weight += visible_weight(v, ev);
-	if (w->sketch) {
-		sketch_add(w->sketch, SKETCH_START, w->path.data, w->path.n, visible_weight(v, ev));
+	burst_fetch(&w->tree, at.node);
+	if (at.state == BURST_CLOSED && !w->unknown) {
+		if (w->samples >= w->tail_until) {
+			w->tail = tail_of(w, v);
+			w->tail_until = w->samples + TAIL_KEEPS;
+		}
+		tail = w->tail;
+		more = visible_need(w, v, i + tail + 1);
+	}
+	if (w->unknown) {
+		visible_later(w, v, ev, who);
 		return 0;
 	}
-	count_tree(w, visible_weight(v, ev));
-	if (w->trie.nodes.n > v->max_nodes)
-		give_up_tree(w, v);
+	tail = w->n - i < tail ? w->n - i : tail;
+	w->weight += visible_weight(v, ev);
+	w->samples++;
+	burst_add(&w->tree, at.node, w->path.data + i, tail, more, visible_weight(v, ev));
 	return 0;
-}
-
-/* --- the second time: what can be seen, and counters for what lies behind the limit --- */
-
-static int follow_paths(struct visible_worker *w, struct visible *v, const struct event *ev,
-			const struct profile_entry *who)
-{
-	int r = visible_path(w, v, ev, who, v->deep ? VISIBLE_NO_LIMIT : v->limit);
-	uint64_t hash = w->hash.n ? w->hash.data[w->hash.n - 1] : SKETCH_START;
-	uint64_t weight = visible_weight(v, ev);
-	uint32_t node = w->node.n ? w->node.data[w->node.n - 1] : TRIE_ROOT;
-	uint32_t i = (uint32_t)w->node.n;
-
-	for (; r == 0 && i < w->path.n; i++) {
-		const float *sketch = i < v->limit ? v->sketch : v->deep;
-		uint64_t next = sketch_extend(hash, w->path.data[i]);
-
-		if (sketch[sketch_slot(next)] < v->threshold)
-			break;
-		hash = next;
-		node = trie_child(&w->trie, node, w->path.data[i]);
-		vec_push(&w->hash, hash);
-		vec_push(&w->node, node);
-	}
-	if (r == 0 && w->longer && i == v->limit) {
-		r = visible_path(w, v, ev, who, VISIBLE_NO_LIMIT);
-		if (r == 0 && !w->sketch)
-			w->sketch = sketch_new();
-		if (r == 0)
-			sketch_add(w->sketch, hash, w->path.data + i, w->path.n - i, weight);
-	}
-	if (r == 0)
-		trie_add(&w->trie, node, weight);
-	return r < 0 ? r : 0;
 }
 
 /* --- what comes out --- */
@@ -107,10 +84,10 @@ static uint32_t frame_in(struct visible *v, uint32_t func, uint32_t *made, struc
 	return made[func] - 1;
 }
 
-static void put_node(struct visible *v, const struct trie *t, uint32_t node, uint32_t *made,
+static void put_node(struct visible *v, const struct burst *t, uint32_t node, uint32_t *made,
 		     struct stacks *ret)
 {
-	const struct trie_node *at = &t->nodes.data[node];
+	const struct burst_node *at = &t->nodes.data[node];
 	struct stack_entry en = { .type = v->type,
 				  .comm = STRTAB_NONE,
 				  .pid = -1,
@@ -121,7 +98,7 @@ static void put_node(struct visible *v, const struct trie *t, uint32_t node, uin
 	VEC(uint32_t) ids = { 0 };
 	char buf[32];
 
-	for (uint32_t i = node; i != TRIE_ROOT; i = t->nodes.data[i].parent) {
+	for (uint32_t i = node; i != BURST_ROOT; i = t->nodes.data[i].parent) {
 		uint32_t func = t->nodes.data[i].func;
 
 		if (func & VISIBLE_LABEL) {
@@ -149,12 +126,10 @@ static void put_node(struct visible *v, const struct trie *t, uint32_t node, uin
 static void put_all(struct visible *v, struct stacks *ret)
 {
 	AUTO_FREE uint32_t *made = mem_alloc((v->names.named.frames.n + 1) * sizeof(*made));
-	struct trie *t = &v->workers[0].trie;
+	struct burst *t = &v->workers[0].tree;
 	const struct stacks *named = &v->names.named;
 
-	for (unsigned k = 1; k < v->threads; k++)
-		trie_merge(t, &v->workers[k].trie);
-	trie_cut(t, v->threshold);
+	burst_cut(t, v->threshold);
 	ret->unit = named->unit;
 	vec_each (&named->type_names, id)
 		vec_push(&ret->type_names,
@@ -162,84 +137,81 @@ static void put_all(struct visible *v, struct stacks *ret)
 	vec_each (&named->type_units, id)
 		vec_push(&ret->type_units,
 			 strtab_add(&ret->strings, strtab_get(&named->strings, *id)));
+	/* the root has what belongs to processes too small to be seen */
 	for (uint32_t i = 0; i < t->nodes.n; i++)
 		if (t->nodes.data[i].count)
 			put_node(v, t, i, made, ret);
-	if (t->root_count) /* of processes too small to be seen */
-		stacks_add(ret, &(struct stack_entry){ .type = v->type,
-						       .stack = stacks_stack(ret, NULL, 0),
-						       .comm = STRTAB_NONE,
-						       .pid = -1,
-						       .tid = -1,
-						       .cpu = UINT32_MAX,
-						       .count = t->root_count,
-						       .weight = (int64_t)t->root_weight });
 }
 
-/* One set of counters of those that the threads have. */
-static float *sum_sketches(struct visible *v)
+/* Read the samples into the trees, of which the first gets all in the end. */
+static int read_into(struct visible *v, size_t step)
 {
-	float *all = NULL;
-
-	for (unsigned k = 0; k < v->threads; k++) {
-		struct visible_worker *w = &v->workers[k];
-
-		if (all && w->sketch)
-			sketch_join(all, w->sketch);
-		else if (w->sketch)
-			all = w->sketch;
-		w->sketch = NULL;
-	}
-	return all;
-}
-
-static int follow(struct visible *v)
-{
+	struct visible_worker *w = v->workers;
+	size_t samples = v->source->trace->n_samples / step / v->threads;
+	size_t seen = (size_t)((double)samples * v->o->min_share);
+	double all = 0;
 	int r;
 
-	for (unsigned k = 0; k < v->threads; k++) {
-		struct visible_worker *w = &v->workers[k];
-
-		if (w->sketch)
-			continue;
-		w->sketch = sketch_new();
-		sketch_take(w->sketch, &w->trie);
-		trie_free(&w->trie);
-	}
-	v->sketch = sum_sketches(v);
-	r = visible_run(v, follow_paths);
-	v->deep = sum_sketches(v);
-	if (r < 0 || !v->deep)
-		return r;
+	v->step = step;
+	v->tail = v->o->tail ? v->o->tail : BURST_TAIL;
+	v->samples = samples;
+	v->room = v->o->room ? v->o->room : ROOM / v->threads;
 	for (unsigned k = 0; k < v->threads; k++)
-		trie_free(&v->workers[k].trie);
-	return visible_run(v, follow_paths);
+		w[k].tree.most = seen < 4 ? 4 : seen < 1000 ? (uint32_t)seen : 1000;
+	r = visible_run(v, count_path);
+	for (unsigned k = 0; k < v->threads; k++)
+		all += (double)w[k].weight;
+	v->threshold = 0.99 * all * v->o->min_share; /* others may round otherwise */
+	for (unsigned k = 1; k < v->threads; k++)
+		burst_merge(&w[0].tree, &w[k].tree);
+	return r;
+}
+
+/* Paths anew, in trees that have the branches of the first. */
+static void begin_again(struct visible *v)
+{
+	burst_clear(&v->workers[0].tree);
+	for (unsigned k = 1; k < v->threads; k++)
+		burst_copy(&v->workers[k].tree, &v->workers[0].tree);
+}
+
+static int count_all(struct visible *v)
+{
+	bool large = v->source->trace->n_samples > FEW_SAMPLES && v->source->n_chunks > FEW_CHUNKS;
+	struct burst *t = &v->workers[0].tree;
+	int r = 0;
+
+	for (unsigned k = 0; k < v->threads; k++)
+		burst_init(&v->workers[k].tree, v->store, k, 0);
+	if (large) {
+		r = read_into(v, PART);
+		begin_again(v);
+	}
+	if (r == 0)
+		r = read_into(v, 1);
+	if (r == 0)
+		burst_settle(t, v->threshold);
+	while (r == 0 && burst_lost(t, v->threshold)) {
+		burst_mark_small(t, v->threshold);
+		begin_again(v);
+		r = read_into(v, 1);
+		burst_settle(t, v->threshold);
+	}
+	return r;
 }
 
 int visible_stacks(struct source *s, struct symbols *symbols, const struct visible_opts *o,
 		   struct stacks *ret, uint32_t *type, struct err *e)
 {
-	struct visible v = { .source = s,
-			     .o = o,
-			     .threads = pool_threads(),
-			     .e = e,
-			     .max_nodes = o->max_nodes ? o->max_nodes : MAX_NODES };
-	bool large = false;
-	double all = 0;
+	struct visible v = { .source = s, .o = o, .threads = pool_threads(), .e = e };
 	int r;
 
+	if (v.threads > BURST_STORES)
+		v.threads = BURST_STORES;
 	visible_begin(&v, symbols);
 	r = visible_choose_type(&v);
 	if (r == 0)
-		r = visible_run(&v, count_paths);
-	for (unsigned k = 0; k < v.threads; k++) {
-		all += (double)v.workers[k].weight;
-		large |= v.workers[k].sketch != NULL;
-	}
-	/* sums of floats are not exact */
-	v.threshold = 0.99 * all * (o->min_share < SKETCH_CERTAIN ? o->min_share : SKETCH_CERTAIN);
-	if (r == 0 && large)
-		r = follow(&v);
+		r = count_all(&v);
 	if (r == 0) {
 		put_all(&v, ret);
 		*type = v.type;

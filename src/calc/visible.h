@@ -3,16 +3,9 @@
  * Stacks of a recording cut to what a picture can show.
  *
  * A million samples may have a million different stacks, and a picture shows a
- * few thousand frames of them. So no stack is kept. The samples are read, and
- * counted in a tree of their call paths. When that is done the tree is not large,
- * usually, and that was all.
- *
- * A tree that grows too large is given up: from then on each sample's weight is
- * added to counters that its call paths hash to, which say of every path at most too
- * much, never too little. Then the samples are read again, and each path is
- * followed while its counter says that it could be seen, and counted exactly
- * there. Where most paths are seen no more after some frames, the counters are
- * for so many frames only; what goes on and can be seen there is read once more.
+ * few thousand frames of them. So no stack is kept, and none is followed, nor named, further than
+ * many go along: see burst.h. A large recording is read in part first, to find out how
+ * far that is, and then as a whole; where the part said too little, once more.
  *
  * Every frame of at least min_share has its true total; memory is that of the
  * picture, not of the recording.
@@ -32,7 +25,8 @@ struct visible_opts {
 	bool inlines;		 /* inlined functions as frames */
 	bool collapse_recursion; /* a function called by itself is one frame */
 	uint32_t type;		 /* only of this event; UINT32_MAX: of the earliest sample's */
-	uint32_t max_nodes;	 /* of the tree of a thread; 0: as many as is sensible */
+	uint32_t tail; /* for tests: functions kept of a path; 0: as many as is sensible */
+	uint32_t room; /* and words for all of them */
 };
 
 /*

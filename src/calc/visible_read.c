@@ -10,9 +10,21 @@
 #define LATER 2048
 #define LATER_WORDS (1u << 16)
 
+/*
+ * Samples are looked at some time after they were read: where they are looked up is
+ * spread over more memory than caches hold, and is asked for meanwhile.
+ */
+#define AHEAD 16 /* a power of 2 */
+struct ahead {
+	struct event ev;
+	struct profile_entry who;
+};
+
 struct reader {
 	struct visible *v;
 	struct visible_worker *w;
+	unsigned first, next; /* of those ahead */
+	struct ahead ahead[AHEAD];
 };
 
 static uint64_t label_key(const struct visible *v, const struct event *ev, uint32_t comm)
@@ -73,122 +85,130 @@ static void keep_for_later(struct visible_worker *w, const struct event *ev,
 	w->later_words += ev->chain_n + 1;
 }
 
-/* False: the limit is reached. */
-static bool add_function(struct visible_worker *w, uint32_t func, uint32_t limit, bool collapse)
+static void add_function(struct visible_worker *w, uint32_t func, bool collapse)
 {
-	if (collapse && w->path.n && w->path.data[w->path.n - 1] == func)
-		return true;
-	if (w->path.n >= limit)
-		return false;
-	vec_push(&w->path, func);
-	return true;
+	if (!collapse || !w->path.n || w->path.data[w->path.n - 1] != func)
+		vec_push(&w->path, func);
 }
 
-static bool add_place(struct visible_worker *w, uint32_t func, uint32_t limit, bool collapse)
+static void add_place(struct visible_worker *w, uint32_t func, bool collapse)
 {
 	const uint32_t *list;
 
-	if (!(func & PLACE_SEVERAL))
-		return add_function(w, func, limit, collapse);
+	if (!(func & PLACE_SEVERAL)) {
+		add_function(w, func, collapse);
+		return;
+	}
 	list = place_list(w->places.names, func);
 	for (uint32_t i = 1; i <= list[0]; i++)
-		if (!add_function(w, list[i], limit, collapse))
-			return false;
-	return true;
-}
-
-static bool raw_same(const struct visible_raw *a, const struct visible_raw *b)
-{
-	return a->addr == b->addr && a->space == b->space && a->mode == b->mode &&
-	       a->caller == b->caller;
+		add_function(w, list[i], collapse);
 }
 
 /* What was kept of the last sample is good for no other. */
 static void forget(struct visible_worker *w)
 {
-	w->raw.n = w->path.n = w->node.n = w->hash.n = 0;
+	w->raw.n = w->path.n = w->node.n = 0;
 }
 
 /* The path up to here is that of the last sample, and what follows is not. */
-static void part_here(struct visible_worker *w, uint32_t raw, uint32_t path)
+static void part_here(struct visible_worker *w)
 {
-	w->raw.n = raw;
-	w->path.n = path;
-	if (w->node.n > path)
-		w->node.n = path;
-	if (w->hash.n > path)
-		w->hash.n = path;
+	w->same = false;
+	w->raw.n = w->n_raw;
+	w->path.n = w->n;
+	if (w->node.n > w->n)
+		w->node.n = w->n;
 }
 
-/* The label; one that differs is another path from the start. */
-static uint32_t begin_path(struct visible_worker *w, struct visible *v, const struct event *ev,
-			   const struct profile_entry *who)
+int visible_start(struct visible_worker *w, struct visible *v, const struct event *ev,
+		  const struct profile_entry *who)
 {
 	uint32_t label;
 
-	w->longer = false;
+	if (!places_split(ev, who, &w->parts))
+		return -EOPNOTSUPP;
+	w->part = w->parts.n;
+	w->at = w->parts.n ? w->parts.part[w->parts.n - 1].end : 0;
+	w->n = w->n_raw = 0;
+	w->same = true;
+	w->unknown = false;
 	if (!v->o->by_comm)
 		return 0;
+	/* one whose label differs is another path from the start */
 	label = label_of(w, v, ev, who);
 	if (!w->path.n || w->path.data[0] != label) {
 		forget(w);
 		vec_push(&w->path, label);
 	}
-	return 1;
+	w->n = 1;
+	return 0;
 }
 
-int visible_path(struct visible_worker *w, struct visible *v, const struct event *ev,
-		 const struct profile_entry *who, uint32_t limit)
+/* The next address, outermost first; false: there is none. */
+static inline bool next_address(struct visible_worker *w, const struct place_part **part,
+				struct visible_raw *x, uint64_t *addr)
 {
-	bool collapse = v->o->collapse_recursion, unknown = false, same = true;
-	uint32_t n = 0, end = begin_path(w, v, ev, who);
-	struct place_parts parts;
+	const struct place_part *p;
 
-	if (!places_split(ev, who, &parts))
-		return -EOPNOTSUPP;
-	for (uint32_t i = parts.n; i-- > 0;) {
-		const struct place_part *p = &parts.part[i];
+	if (!w->part)
+		return false;
+	p = &w->parts.part[w->part - 1];
+	w->at--;
+	*part = p;
+	*x = (struct visible_raw){ .addr = w->parts.ip[w->at] * 2 + (w->at > p->first),
+				   .where = p->space << 3 | p->mode };
+	*addr = w->parts.ip[w->at];
+	if (w->at == p->first && --w->part)
+		w->at = p[-1].end;
+	return true;
+}
 
-		for (uint32_t at = p->end; at-- > p->first; n++) {
-			struct visible_raw x = { .addr = parts.ip[at],
-						 .space = p->space,
-						 .mode = p->mode,
-						 .caller = at > p->first };
-			uint32_t func;
+bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n)
+{
+	bool collapse = v->o->collapse_recursion;
+	const struct place_part *part;
+	struct visible_raw x;
+	uint64_t addr;
 
-			if (end >= limit && !collapse) {
-				w->longer = true;
-				goto cut;
-			}
-			if (same && n < w->raw.n && w->raw.data[n].end <= limit &&
-			    raw_same(&w->raw.data[n], &x)) {
-				end = w->raw.data[n].end;
-				continue;
-			}
-			if (same)
-				part_here(w, n, end);
-			same = false;
-			func = place_find(&w->places, p, x.addr, x.caller);
-			if (func == PLACE_UNKNOWN) {
-				/* go on: it is one frame at least, and the others are met, too */
-				unknown = true;
-				vec_push(&w->path, UINT32_MAX);
-			} else if (!add_place(w, func, limit, collapse)) {
-				w->longer = true;
-				goto cut;
-			}
-			end = x.end = (uint32_t)w->path.n;
-			vec_push(&w->raw, x);
+	while (w->n < n) {
+		uint32_t func;
+
+		if (!next_address(w, &part, &x, &addr))
+			return false;
+		if (w->same && w->n_raw < w->raw.n && w->raw.data[w->n_raw].addr == x.addr &&
+		    w->raw.data[w->n_raw].where == x.where) {
+			w->n = w->raw.data[w->n_raw++].end;
+			continue;
 		}
+		if (w->same)
+			part_here(w);
+		func = place_find(&w->places, part, addr, x.addr & 1);
+		if (func == PLACE_UNKNOWN) {
+			w->unknown = true;
+			return false;
+		}
+		add_place(w, func, collapse);
+		w->n = x.end = (uint32_t)w->path.n;
+		vec_push(&w->raw, x);
+		w->n_raw++;
 	}
-cut:
-	if (same)
-		part_here(w, n, end);
-	if (unknown) {
-		keep_for_later(w, ev, who);
-		forget(w);
-	}
-	return unknown;
+	return true;
+}
+
+/* The next ones are asked for, too: they are likely to be needed then. */
+#define ASK_AHEAD 12
+
+void visible_later(struct visible_worker *w, struct visible *v, const struct event *ev,
+		   const struct profile_entry *who)
+{
+	const struct place_part *part;
+	struct visible_raw x;
+	uint64_t addr;
+
+	(void)v;
+	for (int i = 0; i < ASK_AHEAD && next_address(w, &part, &x, &addr); i++)
+		place_find(&w->places, part, addr, x.addr & 1);
+	keep_for_later(w, ev, who);
 }
 
 /* What had places without a name is looked at again, until all have one. */
@@ -213,31 +233,57 @@ static int look_again(struct visible *v, struct visible_worker *w, struct err *e
 	return r;
 }
 
-static int on_event(void *ctx, const struct event *ev)
+static int look_at(struct reader *r, const struct ahead *a)
 {
-	struct reader *r = ctx;
-	struct profile_entry who = { 0 };
-	int code;
+	int code = r->v->pass(r->w, r->v, &a->ev, &a->who);
 
-	if (ev->kind != EVENT_SAMPLE || ev->type != r->v->type)
-		return 0;
-	task_cache_ask(&r->w->tasks, r->v->source->trace->tasks, ev, &who);
-	code = r->v->pass(r->w, r->v, ev, &who);
 	if (code == 0 && (r->w->later.n >= LATER || r->w->later_words > LATER_WORDS))
 		code = look_again(r->v, r->w, r->v->e);
 	return code;
 }
 
+static int catch_up(struct reader *r, unsigned n)
+{
+	int code = 0;
+
+	for (; code == 0 && r->next - r->first > n; r->first++)
+		code = look_at(r, &r->ahead[r->first % AHEAD]);
+	return code;
+}
+
+static int on_event(void *ctx, const struct event *ev)
+{
+	struct reader *r = ctx;
+	struct ahead *a = &r->ahead[r->next % AHEAD];
+
+	if (ev->kind != EVENT_SAMPLE || ev->type != r->v->type)
+		return 0;
+	a->ev = *ev;
+	task_cache_ask(&r->w->tasks, r->v->source->trace->tasks, ev, &a->who);
+	r->next++;
+	if (!r->v->source->stable) /* its chain is not there any more later */
+		return catch_up(r, 0);
+	if (ev->mode == EVENT_MODE_USER)
+		place_fetch(&r->w->places, a->who.space, ev->ip);
+	return catch_up(r, AHEAD - 1);
+}
+
 static int read_chunk(void *ctx, size_t chunk, unsigned worker)
 {
-	struct reader r = { .v = ctx, .w = &((struct visible *)ctx)->workers[worker] };
+	struct visible *v = ctx;
+	AUTO_FREE struct reader *r = mem_alloc(sizeof(*r));
 	struct err e = { 0 };
-	int code = r.v->source->read_chunk(r.v->source, chunk, on_event, &r, &e);
+	int code;
 
+	r->v = v;
+	r->w = &v->workers[worker];
+	code = v->source->read_chunk(v->source, chunk * v->step, on_event, r, &e);
 	if (code == 0)
-		code = look_again(r.v, r.w, &e);
+		code = catch_up(r, 0);
+	if (code == 0)
+		code = look_again(v, r->w, &e);
 	if (code < 0)
-		*r.v->e = e;
+		*v->e = e;
 	return code;
 }
 
@@ -246,9 +292,11 @@ int visible_run(struct visible *v,
 			    const struct profile_entry *who))
 {
 	v->pass = pass;
-	for (unsigned k = 0; k < v->threads; k++)
+	for (unsigned k = 0; k < v->threads; k++) {
 		forget(&v->workers[k]);
-	return pool_run(v->source->n_chunks, v->threads, read_chunk, v);
+		v->workers[k].weight = v->workers[k].samples = v->workers[k].tail_until = 0;
+	}
+	return pool_run((v->source->n_chunks + v->step - 1) / v->step, v->threads, read_chunk, v);
 }
 
 struct earliest {
@@ -300,15 +348,13 @@ void visible_end(struct visible *v)
 		vec_free(&w->path);
 		vec_free(&w->raw);
 		vec_free(&w->node);
-		vec_free(&w->hash);
 		vec_free(&w->later);
 		arena_free(&w->later_chains);
-		trie_free(&w->trie);
-		free(w->sketch);
+		burst_free(&w->tree);
 	}
 	free(v->workers);
-	free(v->sketch);
-	free(v->deep);
+	for (size_t i = 0; i < BURST_STORES; i++)
+		vec_free(&v->store[i].word);
 	place_names_free(&v->names);
 	map_free(&v->labels);
 	vec_free(&v->label);

@@ -3,20 +3,17 @@
 #ifndef KYMO_CALC_VISIBLE_READ_H
 #define KYMO_CALC_VISIBLE_READ_H
 
+#include "calc/burst.h"
 #include "calc/places.h"
 #include "calc/profile_table.h"
-#include "calc/trie.h"
 #include "calc/visible.h"
 
-#define VISIBLE_NO_LIMIT UINT32_MAX
 #define VISIBLE_LABEL 0x40000000u /* no function, but an index in visible.label */
 
 /* An address of the last sample, and where its functions end in the path. */
 struct visible_raw {
-	uint64_t addr;
-	uint32_t space;
-	uint8_t mode;
-	bool caller;
+	uint64_t addr;	/* twice, and one more for a return address */
+	uint32_t where; /* its space and mode */
 	uint32_t end;
 };
 
@@ -33,19 +30,25 @@ struct visible_worker {
 	uint64_t label_key; /* the last one */
 	uint32_t label;
 	bool label_known;
-	VEC(uint32_t) path; /* of the sample at hand, outermost first */
-	bool longer;	    /* and it was cut */
+	/* Of the sample at hand: what was not looked at yet, and what was. */
+	struct place_parts parts;
+	uint32_t part, at;  /* the next address is before at, in the part before part */
+	uint32_t n_raw, n;  /* addresses and functions so far, in raw and path */
+	bool same;	    /* and they are the last sample's */
+	bool unknown;	    /* one has no name yet */
+	VEC(uint32_t) path; /* functions, outermost first; raw is what they are made of */
 	/* Neighbours have most of their path in common, and it need not be looked up again. */
 	VEC(struct visible_raw) raw;
-	VEC(uint32_t) node; /* in trie, and hashes, of functions that the path begins with: */
-	VEC(uint64_t) hash; /* what a pass puts there is kept as far as the next path is the same */
+	VEC(struct burst_at) node; /* of functions that the path begins with, in the tree */
 	VEC(struct visible_later) later;
 	struct arena later_chains;
 	size_t later_words;
 	/* what visible.c counts */
 	uint64_t weight;
-	struct trie trie;
-	float *sketch;
+	size_t samples;
+	uint32_t tail;	   /* functions kept of a path */
+	size_t tail_until; /* so many samples */
+	struct burst tree;
 };
 
 struct visible {
@@ -59,9 +62,11 @@ struct visible {
 	struct map labels; /* who -> index + 1 in label; with the lock of names */
 	VEC(struct profile_entry) label;
 	uint32_t type;
-	uint32_t max_nodes;
-	uint32_t limit;	      /* of what the first counters count: so many frames */
-	float *sketch, *deep; /* up to the limit, and beyond it */
+	struct burst_store store[BURST_STORES]; /* of the trees */
+	size_t samples;				/* that a thread will see, about; 0: nobody knows */
+	size_t step;				/* only every so manieth chunk is read */
+	uint32_t tail;				/* functions that are kept of a path, at most */
+	size_t room;				/* words for all that are kept */
 	double threshold;
 	struct err *e;
 };
@@ -81,11 +86,13 @@ int visible_run(struct visible *v,
 /* The type of the earliest sample, unless one is wanted. */
 int visible_choose_type(struct visible *v);
 
-/*
- * At most limit functions of the sample's path, into w->path: 0. 1: it will come again;
- * or -errno.
- */
-int visible_path(struct visible_worker *w, struct visible *v, const struct event *ev,
-		 const struct profile_entry *who, uint32_t limit);
+/* Begin with a sample's path; -errno. */
+int visible_start(struct visible_worker *w, struct visible *v, const struct event *ev,
+		  const struct profile_entry *who);
+/* Go on until it has n functions, in w->path; false: it ends before. */
+bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n);
+/* Something without a name was met: the sample comes again. */
+void visible_later(struct visible_worker *w, struct visible *v, const struct event *ev,
+		   const struct profile_entry *who);
 
 #endif

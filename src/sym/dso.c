@@ -417,3 +417,27 @@ void dso_resolve(struct dso *d, uint64_t addr, unsigned what, struct dso_answer 
 	if (a->nframes == 0 && a->name)
 		a->frames[a->nframes++] = (struct dso_frame){ .name = a->name };
 }
+
+bool dso_span(struct dso *d, uint64_t addr, uint64_t *from, uint64_t *to)
+{
+	const struct symtab *t;
+	uint64_t vaddr, first, end, low, high;
+
+	if (d->kind != DSO_ELF)
+		return false;
+	*from = 0;
+	*to = UINT64_MAX;
+	if (!dso_open(d))
+		return true; /* nothing is known of any */
+	/* lines and inlined functions are another matter */
+	if ((dso_sources(d) & ANSWERS_DWARF) || has_section(d, ".gnu_debugaltlink") ||
+	    !elf_code_span(d->file, addr, &first, &end) || !elf_vaddr(d->file, addr, &vaddr))
+		return false;
+	t = dso_symtab(d);
+	if (t)
+		symtab_span(t, vaddr, &low, &high);
+	/* back to offsets, within the segment */
+	*from = !t || low > vaddr || vaddr - low > addr - first ? first : addr - (vaddr - low);
+	*to = !t || high - vaddr > end - addr ? end : addr + (high - vaddr);
+	return true;
+}

@@ -70,6 +70,10 @@ void dso_free(struct dso *d);
 /* what: SYMBOLS_... of sym.h. Fills *a completely. */
 void dso_resolve(struct dso *d, uint64_t addr, unsigned what, struct dso_answer *a);
 
+/* Addresses [from, to) around one that all have its answer; false: only it does, or nobody knows.
+ */
+bool dso_span(struct dso *d, uint64_t addr, uint64_t *from, uint64_t *to);
+
 /* The place of jitted code at an address and time, as an address of this dso; 0: none. */
 uint64_t dso_jit_addr(struct dso *d, uint64_t ip, uint64_t time);
 

@@ -346,6 +346,21 @@ bool elf_vaddr(const struct elf *e, uint64_t offset, uint64_t *ret)
 	return false;
 }
 
+bool elf_code_span(const struct elf *e, uint64_t offset, uint64_t *first, uint64_t *end)
+{
+	for (size_t i = 0; i < e->nsegment; i++) {
+		const struct elf_segment *s = &e->segment[i];
+
+		if (s->type != PT_LOAD || !(s->flags & PF_X))
+			continue;
+		/* only the first: where it has a part of another, it counts */
+		*first = s->offset;
+		*end = s->filesz > UINT64_MAX - s->offset ? UINT64_MAX : s->offset + s->filesz;
+		return offset >= *first && offset < *end;
+	}
+	return false;
+}
+
 static const struct elf_segment *segment_of(const struct elf *e, uint64_t vaddr)
 {
 	for (size_t i = 0; i < e->nsegment; i++) {

@@ -87,6 +87,8 @@ const uint8_t *elf_section_data(const struct elf *e, const struct elf_section *s
  */
 bool elf_vaddr(const struct elf *e, uint64_t offset, uint64_t *ret);
 bool elf_offset(const struct elf *e, uint64_t vaddr, uint64_t *ret);
+/* Offsets [first, end) of the code that one is in, all of which elf_vaddr() shifts alike. */
+bool elf_code_span(const struct elf *e, uint64_t offset, uint64_t *first, uint64_t *end);
 
 /* The bytes at a virtual address, as far as the file has them: *len is how many, 0 for none. */
 const uint8_t *elf_bytes(const struct elf *e, uint64_t vaddr, size_t *len);

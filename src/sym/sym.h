@@ -128,6 +128,11 @@ void symbols_kernel_id(struct symbols *s, const struct build_id *id);
 const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64_t addr,
 					 unsigned what);
 void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsigned what);
+/*
+ * Addresses [from, to) around one that all have its answer, lines and inlined functions
+ * included; false: only it has, as far as is known.
+ */
+bool symbols_span(struct symbols *s, uint32_t dso, uint64_t addr, uint64_t *from, uint64_t *to);
 /* What was resolved before, NULL when it was not. */
 const struct sym_result *symbols_lookup(const struct symbols *s, uint32_t dso, uint64_t addr);
 

@@ -349,3 +349,24 @@ const struct symtab_sym *symtab_find(const struct symtab *t, uint64_t vaddr)
 	}
 	return NULL;
 }
+
+/* From the last place before an address where something begins or ends to the next one. */
+const struct symtab_sym *symtab_span(const struct symtab *t, uint64_t vaddr, uint64_t *from,
+				     uint64_t *to)
+{
+	size_t i = vaddr == UINT64_MAX ? t->n : below(t, vaddr + 1);
+
+	*from = i ? t->sym[i - 1].start : 0;
+	*to = i < t->n ? t->sym[i].start : UINT64_MAX;
+	/* what began before that, and ended, lies wholly before it */
+	while (i > 0) {
+		const struct symtab_sym *s = &t->sym[i - 1];
+
+		if (s->end <= vaddr && s->end > *from)
+			*from = s->end;
+		if (s->end > vaddr && s->end < *to)
+			*to = s->end;
+		i = i > 1 && s[-1].start == s->start ? i - 1 : s->outer;
+	}
+	return symtab_find(t, vaddr);
+}

@@ -51,6 +51,10 @@ void symtab_free(struct symtab *t);
 /* The symbol that covers an address, by perf's rules for aliases; NULL when none does. */
 const struct symtab_sym *symtab_find(const struct symtab *t, uint64_t vaddr);
 
+/* The same, and around it addresses [from, to) of which all have this answer. */
+const struct symtab_sym *symtab_span(const struct symtab *t, uint64_t vaddr, uint64_t *from,
+				     uint64_t *to);
+
 /*
  * Building a table by hand: add in any order, then say it is done. Symbols
  * without a size then reach to the next one, or to the end of the page

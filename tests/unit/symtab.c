@@ -46,6 +46,36 @@ static void edges(void)
 	CHECK_STR(at(&t, 0), NULL);
 }
 
+/* Where a span says that all have one answer, they have. */
+static void spans(void)
+{
+	uint64_t seed = 1;
+	unsigned wrong = 0, wide = 0;
+
+	for (unsigned round = 0; round < 200; round++) {
+		struct symtab t = { 0 };
+
+		for (unsigned i = 0; i < round % 20; i++) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			add(&t, seed >> 58, seed >> 40 & 31, i % 3 ? "f" : "g",
+			    i % 2 ? STB_GLOBAL : STB_LOCAL, STT_FUNC);
+		}
+		symtab_finish(&t);
+		for (uint64_t a = 0; a < 100; a++) {
+			uint64_t from, to;
+			const struct symtab_sym *s = symtab_span(&t, a, &from, &to);
+
+			wrong += a < from || a >= to || s != symtab_find(&t, a);
+			wide += to - from > 1;
+			for (uint64_t b = from; b < to && b < 200; b++)
+				wrong += symtab_find(&t, b) != s;
+		}
+		symtab_free(&t);
+	}
+	CHECK(wrong == 0);
+	CHECK(wide > 1000);
+}
+
 static void nested(void)
 {
 	struct symtab t = { 0 };
@@ -241,6 +271,7 @@ int main(void)
 {
 	edges();
 	nested();
+	spans();
 	aliases();
 	self();
 	sorting();

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+#include "calc/burst.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* A path that is kept; its weight stands in front of the functions when it is not the common one.
+ */
+struct path {
+	uint32_t next;		/* + 1; in which store, and where */
+	uint8_t n, at;		/* functions, and those that were followed already */
+	bool more : 1, own : 1; /* it goes on behind them; it has a weight of its own */
+	uint8_t count;		/* paths that are the same */
+};
+
+_Static_assert(sizeof(struct path) == 8, "two words");
+_Static_assert(BURST_TAIL + 2 <= UINT8_MAX, "n and at are bytes");
+
+#define WORDS (sizeof(struct path) / sizeof(uint32_t))
+#define STORE_SHIFT 28 /* of a number of a path: which store; the rest is where in it */
+#define BURST_NODES ((1u << 30) - 1)
+#define STORE_MASK ((1u << STORE_SHIFT) - 1)
+
+_Static_assert(BURST_STORES <= UINT32_MAX >> STORE_SHIFT, "stores fit in a number");
+
+static inline struct path *path_of(const struct burst *b, uint32_t number)
+{
+	number--;
+	return (struct path *)&b->store[number >> STORE_SHIFT].word.data[number & STORE_MASK];
+}
+
+static inline uint32_t *funcs_of(struct path *p)
+{
+	return (uint32_t *)p + WORDS + (p->own ? 2 : 0);
+}
+
+static uint64_t weight_of(const struct burst *b, uint32_t number)
+{
+	const struct path *p = path_of(b, number);
+	uint64_t w = b->store[(number - 1) >> STORE_SHIFT].common;
+
+	if (p->own)
+		memcpy(&w, (const uint32_t *)p + WORDS, sizeof(w));
+	return w * p->count;
+}
+
+void burst_init(struct burst *b, struct burst_store *stores, unsigned own, uint32_t most)
+{
+	*b = (struct burst){ .store = stores, .own = own, .most = most };
+	vec_push(&b->nodes, (struct burst_node){ .held = BURST_OPEN });
+}
+
+void burst_free(struct burst *b)
+{
+	vec_free(&b->nodes);
+	free(b->slot);
+	b->slot = NULL;
+	b->cap = 0;
+}
+
+/* The slot of a child, or the free one where it belongs. */
+static inline struct burst_slot *slot_of(const struct burst *b, uint32_t parent, uint32_t func)
+{
+	uint64_t key = ((uint64_t)parent << 32 | func) * 0x9e3779b97f4a7c15u;
+	size_t at = (key ^ key >> 32) * 0xd6e8feb86659fd93u >> (64 - b->bits);
+
+	for (;; at = (at + 1) & (b->cap - 1)) {
+		struct burst_slot *s = &b->slot[at];
+
+		if (!s->node || (s->func == func && s->parent == parent))
+			return s;
+	}
+}
+
+static void grow(struct burst *b)
+{
+	free(b->slot);
+	b->bits = b->cap ? b->bits + 1 : 12;
+	b->cap = (size_t)1 << b->bits;
+	b->slot = mem_table(b->cap * sizeof(*b->slot), true);
+	for (uint32_t i = 1; i < b->nodes.n; i++) {
+		const struct burst_node *n = &b->nodes.data[i];
+
+		*slot_of(b, n->parent, n->func) =
+			(struct burst_slot){ n->parent, n->func, (i + 1) & BURST_NODES,
+					     burst_state(b, i) };
+	}
+}
+
+struct burst_at burst_child(struct burst *b, uint32_t parent, uint32_t func)
+{
+	struct burst_slot *s;
+
+	if (b->nodes.n * 3 >= b->cap * 2)
+		grow(b);
+	s = slot_of(b, parent, func);
+	if (!s->node) {
+		vec_push(&b->nodes, (struct burst_node){ .parent = parent, .func = func });
+		*s = (struct burst_slot){ parent, func, b->nodes.n & BURST_NODES, BURST_CLOSED };
+	}
+	return (struct burst_at){ (s->node - 1u) & BURST_NODES, s->state };
+}
+
+static void hold(struct burst *b, uint32_t node, uint32_t number, struct path *p)
+{
+	struct burst_node *n = &b->nodes.data[node];
+
+	p->next = n->held;
+	if (!n->held)
+		n->held_last = number;
+	n->held = number;
+	n->n += p->count;
+}
+
+/* Take a path on from a node that is open, to where one is closed or it ends. */
+static void pass_on(struct burst *b, uint32_t node, uint32_t number)
+{
+	struct path *p = path_of(b, number);
+	uint64_t weight = weight_of(b, number);
+	struct burst_node *n;
+
+	while (p->at < p->n && b->nodes.data[node].held == BURST_OPEN)
+		node = burst_child(b, node, funcs_of(p)[p->at++]).node;
+	n = &b->nodes.data[node];
+	n->count += p->count;
+	n->weight += weight;
+	if (p->at < p->n || (p->more && n->held != BURST_OPEN))
+		hold(b, node, number, p);
+	else if (p->more)
+		n->lost += weight;
+}
+
+/* What a node that is open by now still holds goes to its children. */
+static void let_go(struct burst *b, uint32_t node, uint32_t number)
+{
+	while (number) {
+		struct path *p = path_of(b, number);
+		uint32_t next = p->next;
+
+		b->nodes.data[node].count -= p->count;
+		b->nodes.data[node].weight -= weight_of(b, number);
+		pass_on(b, node, number);
+		number = next;
+	}
+}
+
+static void open_node(struct burst *b, uint32_t node)
+{
+	uint32_t first = b->nodes.data[node].held;
+
+	if (first == BURST_OPEN)
+		return;
+	b->nodes.data[node].held = BURST_OPEN;
+	b->nodes.data[node].n = 0;
+	slot_of(b, b->nodes.data[node].parent, b->nodes.data[node].func)->state = BURST_IS_OPEN;
+	let_go(b, node, first);
+}
+
+/* The path that was kept last is the same: neighbours often are. */
+static bool is_again(const struct burst *b, const struct burst_node *at, const uint32_t *tail,
+		     uint32_t n, bool more, uint64_t weight)
+{
+	struct path *p = at->held ? path_of(b, at->held) : NULL;
+
+	return p && p->count < UINT8_MAX && p->n - p->at == (int)n && p->more == more &&
+	       weight_of(b, at->held) == weight * p->count &&
+	       memcmp(funcs_of(p) + p->at, tail, n * sizeof(*tail)) == 0;
+}
+
+static void keep(struct burst *b, uint32_t node, const uint32_t *tail, uint32_t n, bool more,
+		 uint64_t weight)
+{
+	struct burst_store *s = &b->store[b->own];
+	struct path p = { .n = (uint8_t)n, .more = more, .count = 1, .own = weight != s->common };
+	size_t at = s->word.n, size = WORDS + (p.own ? 2 : 0) + n;
+	uint32_t number = (b->own << STORE_SHIFT | (uint32_t)at) + 1;
+
+	vec_reserve(&s->word, at + size);
+	s->word.n += size;
+	b->kept++;
+	memcpy(&s->word.data[at], &p, sizeof(p));
+	if (p.own)
+		memcpy(&s->word.data[at + WORDS], &weight, sizeof(weight));
+	memcpy(&s->word.data[at + size - n], tail, n * sizeof(*tail));
+	hold(b, node, number, path_of(b, number));
+}
+
+void burst_add(struct burst *b, uint32_t node, const uint32_t *tail, uint32_t n, bool more,
+	       uint64_t weight)
+{
+	struct burst_node *at = &b->nodes.data[node];
+	struct burst_store *s = &b->store[b->own];
+
+	if (!s->common)
+		s->common = weight;
+	at->count++;
+	at->weight += weight;
+	if (burst_state(b, node) != BURST_CLOSED || (!n && !more))
+		return;
+	if (!n || s->word.n + BURST_TAIL + 4 > STORE_MASK) {
+		at->lost += weight; /* nothing is known of it, and one that opens loses it */
+	} else if (b->last == node && is_again(b, at, tail, n, more, weight)) {
+		path_of(b, at->held)->count++;
+		at->n++;
+	} else {
+		keep(b, node, tail, n, more, weight);
+	}
+	b->last = node;
+	if (b->nodes.data[node].n > b->most)
+		open_node(b, node);
+}
+
+void burst_merge(struct burst *b, struct burst *other)
+{
+	AUTO_FREE uint32_t *to = mem_alloc((other->nodes.n + 1) * sizeof(*to));
+
+	for (uint32_t i = 0; i < other->nodes.n; i++) {
+		const struct burst_node *o = &other->nodes.data[i];
+		uint32_t number = o->held == BURST_OPEN ? 0 : o->held;
+		struct burst_node *n;
+
+		to[i] = i ? burst_child(b, to[o->parent], o->func).node : BURST_ROOT;
+		if (o->held == BURST_OPEN)
+			open_node(b, to[i]);
+		n = &b->nodes.data[to[i]];
+		n->count += o->count;
+		n->weight += o->weight;
+		n->lost += o->lost;
+		if (n->held == BURST_OPEN) {
+			let_go(b, to[i], number);
+			continue;
+		}
+		if (!number)
+			continue;
+		if (!n->held)
+			n->held_last = o->held_last;
+		path_of(b, o->held_last)->next = n->held;
+		n->held = number;
+		n->n += o->n;
+	}
+	burst_free(other);
+}
+
+void burst_settle(struct burst *b, double least)
+{
+	for (uint32_t i = 0; i < b->nodes.n; i++)
+		if (b->nodes.data[i].held != BURST_OPEN && (double)b->nodes.data[i].weight >= least)
+			open_node(b, i);
+}
+
+uint64_t *burst_totals(const struct burst *b)
+{
+	uint64_t *total = mem_alloc((b->nodes.n + 1) * sizeof(*total));
+
+	for (size_t i = b->nodes.n; i-- > 0;) {
+		total[i] += b->nodes.data[i].weight;
+		if (i)
+			total[b->nodes.data[i].parent] += total[i];
+	}
+	return total;
+}
+
+bool burst_lost(const struct burst *b, double least)
+{
+	AUTO_FREE uint64_t *total = burst_totals(b);
+
+	for (size_t i = b->nodes.n; i-- > 0;) {
+		const struct burst_node *n = &b->nodes.data[i];
+		uint64_t lost = i ? b->nodes.data[n->parent].lost : 0;
+
+		/* all of it may be a child's that is there, or one's that is not */
+		if ((lost && (double)(total[i] + lost) >= least) ||
+		    (n->held == BURST_OPEN && (double)n->lost >= least))
+			return true;
+	}
+	return false;
+}
+
+void burst_clear(struct burst *b)
+{
+	vec_each (&b->nodes, n) {
+		n->held = n->held == BURST_OPEN ? BURST_OPEN : 0;
+		n->n = n->n == BURST_SMALL ? BURST_SMALL : 0;
+		n->count = n->weight = n->lost = 0;
+	}
+	b->store[b->own].word.n = 0;
+	b->store[b->own].common = 0;
+	b->kept = 0;
+}
+
+void burst_mark_small(struct burst *b, double least)
+{
+	AUTO_FREE uint64_t *total = burst_totals(b);
+	AUTO_FREE uint64_t *lost = mem_alloc(b->nodes.n * sizeof(*lost));
+
+	for (size_t i = 1; i < b->nodes.n; i++) {
+		struct burst_node *n = &b->nodes.data[i];
+
+		lost[i] = lost[n->parent] + b->nodes.data[n->parent].lost;
+		if (n->held != BURST_OPEN && (double)(total[i] + lost[i]) < least) {
+			n->n = BURST_SMALL;
+			slot_of(b, n->parent, n->func)->state = BURST_IS_SMALL;
+		}
+	}
+}
+
+void burst_copy(struct burst *b, const struct burst *from)
+{
+	burst_free(b);
+	b->cap = from->cap;
+	b->bits = from->bits;
+	b->slot = from->cap ? mem_dup(from->slot, from->cap * sizeof(*from->slot)) : NULL;
+	vec_reserve(&b->nodes, from->nodes.n);
+	memcpy(b->nodes.data, from->nodes.data, from->nodes.n * sizeof(*b->nodes.data));
+	b->nodes.n = from->nodes.n;
+	burst_clear(b);
+}
+
+void burst_cut(struct burst *b, double least)
+{
+	AUTO_FREE uint64_t *total = burst_totals(b);
+
+	for (size_t i = b->nodes.n; i-- > 1;) {
+		struct burst_node *n = &b->nodes.data[i], *up = &b->nodes.data[n->parent];
+
+		if ((double)total[i] >= least)
+			continue;
+		up->count += n->count;
+		up->weight += n->weight;
+		n->count = n->weight = 0;
+	}
+}

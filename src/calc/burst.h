@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A tree of call paths that has branches only where many paths go.
+ *
+ * A node is closed at first: it says how many paths came there, and keeps the next
+ * functions of each. When it has too many, it opens, and hands the paths on to its
+ * children, which are closed again. So a path is followed as far as others go along,
+ * and a million paths of which each is different cost a few steps each.
+ *
+ * What is kept of a path may be short; one that is needed longer than it is stays where
+ * it is, as lost. The tree says where that matters, and the paths can be added
+ * once more to a tree which is open in the right places.
+ */
+#ifndef KYMO_CALC_BURST_H
+#define KYMO_CALC_BURST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+#define BURST_ROOT 0u
+#define BURST_OPEN UINT32_MAX
+#define BURST_SMALL UINT32_MAX
+#define BURST_TAIL 250 /* functions of a path that can be kept */
+
+struct burst_node {
+	uint32_t parent, func; /* a parent stands before its children */
+	uint32_t held;	    /* the first of the paths kept here, + 1; BURST_OPEN: it has children */
+	uint32_t held_last; /* and the last of them, + 1 */
+	uint32_t n;	    /* paths kept; BURST_SMALL: none, it will never be opened */
+	uint64_t count, weight; /* of paths that end here, or are kept here, or lost */
+	uint64_t lost;		/* weight of those that go on, nobody knows where */
+};
+
+/* The state stands here, too, so that who goes on need not ask the node. */
+enum burst_state { BURST_CLOSED, BURST_IS_OPEN, BURST_IS_SMALL };
+struct burst_slot {
+	uint32_t parent, func;
+	uint32_t node : 30, state : 2; /* + 1; 0: free */
+};
+
+struct burst_at {
+	uint32_t node : 30, state : 2;
+};
+
+/* What is kept of paths: header, functions. Shared by trees that are merged later. */
+#define BURST_STORES 15
+struct burst_store {
+	VEC(uint32_t) word;
+	uint64_t common; /* the weight of a path that does not say it */
+};
+
+struct burst {
+	VEC(struct burst_node) nodes;
+	struct burst_slot *slot;
+	size_t cap;
+	unsigned bits;
+	struct burst_store *store; /* BURST_STORES of them */
+	unsigned own;		   /* the one to write to */
+	uint32_t last;		   /* the node that got the last path */
+	size_t kept;		   /* paths that were written there */
+	uint32_t most;		   /* paths that a node keeps before it opens */
+};
+
+void burst_init(struct burst *b, struct burst_store *stores, unsigned own, uint32_t most);
+void burst_free(struct burst *b);
+
+static inline enum burst_state burst_state(const struct burst *b, uint32_t node)
+{
+	const struct burst_node *n = &b->nodes.data[node];
+
+	return n->held == BURST_OPEN ? BURST_IS_OPEN
+	       : n->n == BURST_SMALL ? BURST_IS_SMALL
+				     : BURST_CLOSED;
+}
+static inline void burst_fetch(const struct burst *b, uint32_t node)
+{
+	__builtin_prefetch(&b->nodes.data[node], 1);
+}
+/* The child of an open node, made when missing. */
+struct burst_at burst_child(struct burst *b, uint32_t parent, uint32_t func);
+/*
+ * A path that came to a node. When that is closed, tail is what follows: the next n functions
+ * (at most BURST_TAIL), and whether there are more.
+ */
+void burst_add(struct burst *b, uint32_t node, const uint32_t *tail, uint32_t n, bool more,
+	       uint64_t weight);
+/* Everything of other, which is freed, and of which the store stays. */
+void burst_merge(struct burst *b, struct burst *other);
+/* Open every node that has at least so much weight. */
+void burst_settle(struct burst *b, double least);
+/* Is anything lost that may belong to a node of at least this weight? */
+bool burst_lost(const struct burst *b, double least);
+/* Closed nodes that cannot have this weight, whatever was lost, need not open the next time. */
+void burst_mark_small(struct burst *b, double least);
+/* Forget all paths, and keep the branches; or begin with those of another. */
+void burst_clear(struct burst *b);
+void burst_copy(struct burst *b, const struct burst *from);
+/* Paths end at the last node of at least this weight. */
+void burst_cut(struct burst *b, double least);
+/* By node: the weight of all paths through it; for free(). */
+uint64_t *burst_totals(const struct burst *b);
+
+#endif

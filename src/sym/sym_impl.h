@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Between sym.c and sym_save.c. Not for others. */
+#ifndef KYMO_SYM_SYM_IMPL_H
+#define KYMO_SYM_SYM_IMPL_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "sym/dso.h"
+#include "sym/sym.h"
+
+/* What one thread knows: memory for its answers, and names it has demangled already. */
+struct symbols;
+struct worker {
+	struct symbols *s;
+	unsigned what;
+	struct arena arena;
+	struct map readable; /* address of a raw name to 1 + the place of its readable form */
+	VEC(const char *) texts;
+	struct dso_answer answer;
+};
+
+struct symbols {
+	struct symbols_opts opts;
+	struct find_opts find;
+	struct arena arena; /* results */
+	struct strtab texts;
+	VEC(struct dso *) dsos;
+	VEC(struct sym_result *) results;
+	VEC(struct map) known;	 /* by dso: address to 1 + place in results */
+	struct strtab dso_names; /* kind, pid, path and build-id to dso - 1 */
+	struct worker one;	 /* for single questions */
+};
+
+enum answers_names symbols_way_of_names(const struct symbols *s);
+
+#endif
