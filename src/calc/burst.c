@@ -20,7 +20,6 @@ _Static_assert(BURST_TAIL + 2 <= UINT8_MAX, "n and at are bytes");
 
 #define WORDS (sizeof(struct path) / sizeof(uint32_t))
 #define STORE_SHIFT 28 /* of a number of a path: which store; the rest is where in it */
-#define BURST_NODES ((1u << 30) - 1)
 #define STORE_MASK ((1u << STORE_SHIFT) - 1)
 
 _Static_assert(BURST_STORES <= UINT32_MAX >> STORE_SHIFT, "stores fit in a number");
@@ -60,20 +59,6 @@ void burst_free(struct burst *b)
 	b->cap = 0;
 }
 
-/* The slot of a child, or the free one where it belongs. */
-static inline struct burst_slot *slot_of(const struct burst *b, uint32_t parent, uint32_t func)
-{
-	uint64_t key = ((uint64_t)parent << 32 | func) * 0x9e3779b97f4a7c15u;
-	size_t at = (key ^ key >> 32) * 0xd6e8feb86659fd93u >> (64 - b->bits);
-
-	for (;; at = (at + 1) & (b->cap - 1)) {
-		struct burst_slot *s = &b->slot[at];
-
-		if (!s->node || (s->func == func && s->parent == parent))
-			return s;
-	}
-}
-
 static void grow(struct burst *b)
 {
 	free(b->slot);
@@ -83,24 +68,20 @@ static void grow(struct burst *b)
 	for (uint32_t i = 1; i < b->nodes.n; i++) {
 		const struct burst_node *n = &b->nodes.data[i];
 
-		*slot_of(b, n->parent, n->func) =
+		*burst_slot_of(b, n->parent, n->func) =
 			(struct burst_slot){ n->parent, n->func, (i + 1) & BURST_NODES,
 					     burst_state(b, i) };
 	}
 }
 
-struct burst_at burst_child(struct burst *b, uint32_t parent, uint32_t func)
+struct burst_at burst_new_child(struct burst *b, uint32_t parent, uint32_t func)
 {
-	struct burst_slot *s;
-
 	if (b->nodes.n * 3 >= b->cap * 2)
 		grow(b);
-	s = slot_of(b, parent, func);
-	if (!s->node) {
-		vec_push(&b->nodes, (struct burst_node){ .parent = parent, .func = func });
-		*s = (struct burst_slot){ parent, func, b->nodes.n & BURST_NODES, BURST_CLOSED };
-	}
-	return (struct burst_at){ (s->node - 1u) & BURST_NODES, s->state };
+	vec_push(&b->nodes, (struct burst_node){ .parent = parent, .func = func });
+	*burst_slot_of(b, parent, func) =
+		(struct burst_slot){ parent, func, b->nodes.n & BURST_NODES, BURST_CLOSED };
+	return (struct burst_at){ (b->nodes.n - 1) & BURST_NODES, BURST_CLOSED };
 }
 
 static void hold(struct burst *b, uint32_t node, uint32_t number, struct path *p)
@@ -154,7 +135,8 @@ static void open_node(struct burst *b, uint32_t node)
 		return;
 	b->nodes.data[node].held = BURST_OPEN;
 	b->nodes.data[node].n = 0;
-	slot_of(b, b->nodes.data[node].parent, b->nodes.data[node].func)->state = BURST_IS_OPEN;
+	burst_slot_of(b, b->nodes.data[node].parent, b->nodes.data[node].func)->state =
+		BURST_IS_OPEN;
 	let_go(b, node, first);
 }
 
@@ -301,7 +283,7 @@ void burst_mark_small(struct burst *b, double least)
 		lost[i] = lost[n->parent] + b->nodes.data[n->parent].lost;
 		if (n->held != BURST_OPEN && (double)(total[i] + lost[i]) < least) {
 			n->n = BURST_SMALL;
-			slot_of(b, n->parent, n->func)->state = BURST_IS_SMALL;
+			burst_slot_of(b, n->parent, n->func)->state = BURST_IS_SMALL;
 		}
 	}
 }

@@ -22,6 +22,7 @@
 #define BURST_ROOT 0u
 #define BURST_OPEN UINT32_MAX
 #define BURST_SMALL UINT32_MAX
+#define BURST_NODES ((1u << 30) - 1)
 #define BURST_TAIL 250 /* functions of a path that can be kept */
 
 struct burst_node {
@@ -78,8 +79,31 @@ static inline void burst_fetch(const struct burst *b, uint32_t node)
 {
 	__builtin_prefetch(&b->nodes.data[node], 1);
 }
+/* The slot of a child, or the free one where it belongs. */
+static inline struct burst_slot *burst_slot_of(const struct burst *b, uint32_t parent,
+					       uint32_t func)
+{
+	uint64_t key = ((uint64_t)parent << 32 | func) * 0x9e3779b97f4a7c15u;
+	size_t at = (key ^ key >> 32) * 0xd6e8feb86659fd93u >> (64 - b->bits);
+
+	for (;; at = (at + 1) & (b->cap - 1)) {
+		struct burst_slot *s = &b->slot[at];
+
+		if (!s->node || (s->func == func && s->parent == parent))
+			return s;
+	}
+}
+
+struct burst_at burst_new_child(struct burst *b, uint32_t parent, uint32_t func);
 /* The child of an open node, made when missing. */
-struct burst_at burst_child(struct burst *b, uint32_t parent, uint32_t func);
+static inline struct burst_at burst_child(struct burst *b, uint32_t parent, uint32_t func)
+{
+	const struct burst_slot *s = b->cap ? burst_slot_of(b, parent, func) : NULL;
+
+	if (!s || !s->node)
+		return burst_new_child(b, parent, func);
+	return (struct burst_at){ (s->node - 1u) & BURST_NODES, s->state };
+}
 /*
  * A path that came to a node. When that is closed, tail is what follows: the next n functions
  * (at most BURST_TAIL), and whether there are more.

@@ -153,6 +153,17 @@ static struct place_span span_of(struct place_names *n, const struct place *p)
 	return s;
 }
 
+/* Of a span always the first address is asked for: it is the same in every run, and known then. */
+static void to_start(const struct place_names *n, struct place *p, const struct place_span *s)
+{
+	const struct tasks *tasks = n->trace->tasks;
+	uint64_t back = place_at(p) - s->from;
+
+	if (s->to && back <= p->addr &&
+	    tasks_find(tasks, p->space, p->addr - back) == tasks_find(tasks, p->space, p->addr))
+		p->addr -= back;
+}
+
 /* One of each span, without those that it says the name of. */
 static size_t one_a_span(struct place_names *n, struct place *p, size_t count,
 			 struct place_span *span)
@@ -166,6 +177,7 @@ static size_t one_a_span(struct place_names *n, struct place *p, size_t count,
 			continue;
 		p[kept] = p[i];
 		span[kept] = span_of(n, &p[kept]);
+		to_start(n, &p[kept], &span[kept]);
 		last = kept++;
 	}
 	return kept;

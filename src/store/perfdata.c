@@ -71,6 +71,17 @@ void perfdata_drop(const uint8_t *start, const uint8_t *end)
 		madvise((void *)(start + lead), (size_t)(end - start) - lead, MADV_DONTNEED);
 }
 
+void perfdata_fetch(const uint8_t *start, const uint8_t *end)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)start & ~(page - 1);
+
+#ifdef MADV_POPULATE_READ
+	madvise((void *)from, (uintptr_t)end - from, MADV_POPULATE_READ);
+#else
+	madvise((void *)from, (uintptr_t)end - from, MADV_WILLNEED);
+#endif
+}
+
 /* A pipe cannot be mapped: everything into memory. */
 static int slurp(int fd, struct perfdata_file *ret, const char *path, struct err *e)
 {

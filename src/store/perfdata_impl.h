@@ -163,6 +163,8 @@ struct perfdata {
 void perfdata_close(struct source *s);
 /* Give back the memory of a part of a mapped file; it is read again when it is looked at. */
 void perfdata_drop(const uint8_t *start, const uint8_t *end);
+/* All of a part will be looked at: get it at once, which is faster than page by page. */
+void perfdata_fetch(const uint8_t *start, const uint8_t *end);
 
 /* --- perfdata_attr.c --- */
 /* size is what the file says an attr has; longer ones are cut, shorter zero-extended. */

@@ -50,6 +50,8 @@ int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct e
 	int r = 0;
 
 	(void)e;
+	if (!c->unpacked && pd->files.data[c->file].mapped)
+		perfdata_fetch(c->start, c->end);
 	decoder_init(&d, pd);
 	if (pd->any_read) {
 		/* The slots were made by pass 1; the values are those at the chunk's start. */
