@@ -115,9 +115,10 @@ static int print_lines(const struct probe_opts *o, const struct probe_lines *ran
 		return err_hint(e, "say where it is with -s DIR");
 	}
 	if (range->function)
-		printf("<%s@%s:%" PRIu32 ">\n", range->function, path, from - first);
+		printf("<%s@%s:%" PRIu32 ">\n", range->function, srctext_path(&sources, path),
+		       from - first);
 	else
-		printf("<%s:%" PRIu32 ">\n", path, from);
+		printf("<%s:%" PRIu32 ">\n", srctext_path(&sources, path), from);
 	for (uint32_t line = from; line <= to && (text = srctext_line(&sources, path, line, &n));
 	     line++) {
 		if (can_probe(s, line))
@@ -185,8 +186,14 @@ static void add_span(void *ctx, uint64_t lo, uint64_t hi)
 static int keep_var(void *ctx, const struct dwarf_var *var)
 {
 	struct vars *v = ctx;
+	struct dwarf_var found;
 	AUTO_STRBUF line = { 0 };
 
+	if (var->declared && v->o->externs) {
+		found = *var;
+		probe_target_resolve(v->t, &found);
+		var = &found;
+	}
 	if ((var->why && !v->o->range) || (var->global && !v->o->externs) ||
 	    !probe_filter(v->o->filter, var->name))
 		return 0;
@@ -221,9 +228,13 @@ static int vars_at(void *ctx, const struct dwarf_point *p)
 {
 	struct vars *v = ctx;
 
+	const char *symbol;
+	uint64_t offset;
+
 	v->point = p;
 	dwarf_vars(v->t->dwarf, p, v->t->cfi, v->o->externs, keep_var, v);
-	print_vars(v, p->symbol, p->addr - p->entry);
+	symbol = probe_target_near(v->t, p->addr, p->symbol, p->entry, &offset);
+	print_vars(v, symbol, offset);
 	return 0;
 }
 

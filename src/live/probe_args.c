@@ -70,6 +70,8 @@ static int look_var(void *ctx, const struct dwarf_var *v)
 		return 0;
 	if (!l->found || (!v->why && (l->var.why || v->own)))
 		l->var = *v;
+	else if (l->var.why && v->declared)
+		l->var = *v;
 	l->found = true;
 	return 0;
 }
@@ -94,6 +96,7 @@ static int by_dwarf(struct build *b)
 	dwarf_vars(b->t->dwarf, b->point, b->t->cfi, true, look_var, &l);
 	if (!l.found)
 		return no_such(b, &l.near, "here");
+	probe_target_resolve(b->t, &l.var);
 	return add_var(b, b->arg, &l.var);
 }
 
@@ -102,10 +105,11 @@ static int all_by_dwarf(struct build *b, bool params)
 	struct look l = { .b = b, .params = params };
 
 	dwarf_vars(b->t->dwarf, b->point, b->t->cfi, false, all_vars, &l);
-	if (l.found)
-		return 0;
-	return err_set(b->e, ENOENT, "no %s can be fetched here",
-		       params ? "parameter" : "variable");
+	if (!l.found)
+		vec_push(&b->defs->notes, arena_printf(b->arena, "no %s can be fetched at %s",
+						       params ? "parameter" : "variable",
+						       b->symbol ? b->symbol : b->t->path));
+	return 0;
 }
 
 /* --- BTF and the calling convention --- */

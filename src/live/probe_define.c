@@ -98,6 +98,11 @@ static int add(struct work *w, uint64_t addr, const char *function, const char *
 	err = probe_args(w->t, w->p, point, symbol, addr == start, w->arena, w->ret, &args, w->e);
 	if (err < 0)
 		return err;
+	/* Calls that were inlined one into the other may begin at one place. */
+	vec_each (&w->ret->list, o)
+		if (strcmp(o->place, strbuf_str(&place)) == 0 &&
+		    strcmp(o->args, strbuf_str(&args)) == 0)
+			return 0;
 	d.place = arena_strdup(w->arena, strbuf_str(&place));
 	d.args = arena_strdup(w->arena, strbuf_str(&args));
 	vec_push(&w->ret->list, d);

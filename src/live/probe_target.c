@@ -98,6 +98,40 @@ static int open_program(const struct probe_target_opts *o, struct probe_target *
 	return 0;
 }
 
+/* How many symbols have that name; only whether there are several matters. */
+static unsigned times(const struct symtab *tab, const char *name)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < tab->n && n < 2; i++)
+		n += tab->sym[i].name[0] == name[0] && strcmp(tab->sym[i].name, name) == 0;
+	return n;
+}
+
+static const struct symtab_sym *first_named(const struct symtab *tab, const char *name)
+{
+	for (size_t i = 0; i < tab->n; i++)
+		if (strcmp(tab->sym[i].name, name) == 0)
+			return &tab->sym[i];
+	return NULL;
+}
+
+/*
+ * One of several symbols of a name is told by its distance from the kernel's start; the kernel
+ * itself would take the first of them.
+ */
+static bool from_start(const struct symtab *tab, uint64_t addr, const char *name,
+		       struct strbuf *out)
+{
+	const struct symtab_sym *text;
+
+	if (times(tab, name) < 2 || !(text = first_named(tab, "_text")) || !text->start ||
+	    text->start > addr)
+		return false;
+	strbuf_printf(out, "_text+%" PRIu64, addr - text->start);
+	return true;
+}
+
 /* An address of the kernel's data as "name+offset". */
 static bool data_symbol(void *ctx, uint64_t addr, struct strbuf *out)
 {
@@ -106,8 +140,19 @@ static bool data_symbol(void *ctx, uint64_t addr, struct strbuf *out)
 
 	if (!s)
 		return false;
-	strbuf_printf(out, "%s+%" PRIu64, s->name, addr - s->start);
+	if (t->module || !from_start(&t->syms, addr, s->name, out))
+		strbuf_printf(out, "%s+%" PRIu64, s->name, addr - s->start);
 	return true;
+}
+
+void probe_target_resolve(const struct probe_target *t, struct dwarf_var *v)
+{
+	const struct symtab_sym *s = v->declared ? first_named(&t->syms, v->name) : NULL;
+
+	if (!s)
+		return;
+	v->why = NULL;
+	v->fetch = (struct dwarf_fetch){ .base = DWARF_ADDR, .value = s->start, .n = 1 };
 }
 
 static int open_module(const char *text, struct probe_target *t, struct err *e)
@@ -150,9 +195,11 @@ static int open_kernel(const struct probe_target_opts *o, struct probe_target *t
 		err_set(e, ENOENT, "%s has no debug info", o->vmlinux);
 		return err_hint(e, "the kernel's debug package has one that does");
 	}
-	err = kallsyms_load(&t->kallsyms, "/proc/kallsyms", t->elf ? &ignored : e);
+	if (t->elf)
+		return 0;
+	err = kallsyms_load(&t->kallsyms, "/proc/kallsyms", e);
 	t->has_kallsyms = err == 0;
-	return t->elf ? 0 : err;
+	return err;
 }
 
 int probe_target_open(const struct probe_target_opts *o, struct probe_target *ret, struct err *e)
@@ -184,10 +231,17 @@ void probe_target_close(struct probe_target *t)
 	*t = (struct probe_target){ 0 };
 }
 
+/* The kernel's own table, unless a file was given for it. */
+static const struct symtab *symbols(const struct probe_target *t)
+{
+	return t->elf ? &t->syms : &t->kallsyms.tab;
+}
+
 static bool is_function(const struct probe_target *t, const struct symtab_sym *s)
 {
-	if (t->user)
-		return s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
+	if (t->elf) /* what is written in assembler may lack its type */
+		return s->type == STT_FUNC || s->type == STT_GNU_IFUNC ||
+		       (!t->user && s->type == STT_NOTYPE);
 	if (!t->module)
 		return true;
 	return strcmp(strtab_get(&t->kallsyms.modules, s->module), t->module) == 0;
@@ -205,10 +259,10 @@ static bool same_name(const char *symbol, const char *name)
 const struct symtab_sym *probe_target_symbol(const struct probe_target *t, const char *name,
 					     size_t *at)
 {
-	const struct symtab *tab = t->user ? &t->syms : &t->kallsyms.tab;
+	const struct symtab *tab = symbols(t);
 	bool glob = str_has_glob(name);
 
-	if (!t->user && !t->has_kallsyms)
+	if (!t->elf && !t->has_kallsyms)
 		return NULL;
 	for (; *at < tab->n; (*at)++) {
 		const struct symtab_sym *s = &tab->sym[*at];
@@ -222,18 +276,57 @@ const struct symtab_sym *probe_target_symbol(const struct probe_target *t, const
 	return NULL;
 }
 
+/* The function's symbol at an address: the one that is asked for, if it is one of those there. */
+static const struct symtab_sym *symbol_at(const struct symtab *tab, uint64_t addr, const char *want)
+{
+	const struct symtab_sym *s = symtab_find(tab, addr), *last = tab->sym + tab->n;
+
+	if (!s || !want)
+		return s;
+	while (s > tab->sym && s[-1].start == s->start)
+		s--;
+	for (const struct symtab_sym *a = s; a < last && a->start == s->start; a++)
+		if (addr < a->end && strcmp(a->name, want) == 0)
+			return a;
+	return symtab_find(tab, addr);
+}
+
+const char *probe_target_near(const struct probe_target *t, uint64_t addr, const char *symbol,
+			      uint64_t start, uint64_t *offset)
+{
+	const struct symtab_sym *s = t->user ? NULL : symbol_at(symbols(t), addr, symbol);
+
+	*offset = addr - (s ? s->start : start);
+	return s ? s->name : symbol;
+}
+
+/*
+ * The symbol is the table's and not the debug info's: parts of functions are symbols of their own
+ * (foo.cold, foo.part.0), and foo would be another place.
+ */
+static void kernel_place(const struct probe_target *t, uint64_t addr, const char *symbol,
+			 uint64_t start, struct strbuf *out)
+{
+	uint64_t offset;
+	const char *name = probe_target_near(t, addr, symbol, start, &offset);
+
+	if (!t->module && from_start(symbols(t), addr, name, out))
+		return;
+	strbuf_printf(out, "%s%s%s+%" PRIu64, t->module ? t->module : "", t->module ? ":" : "",
+		      name, offset);
+}
+
 bool probe_target_place(const struct probe_target *t, uint64_t addr, const char *symbol,
 			uint64_t start, struct strbuf *out)
 {
 	uint64_t offset;
 
-	if (t->user) {
-		if (!elf_offset(t->elf, addr, &offset))
-			return false;
-		strbuf_printf(out, "%s:0x%" PRIx64, t->path, offset);
+	if (!t->user) {
+		kernel_place(t, addr, symbol, start, out);
 		return true;
 	}
-	strbuf_printf(out, "%s%s%s+%" PRIu64, t->module ? t->module : "", t->module ? ":" : "",
-		      symbol, addr - start);
+	if (!elf_offset(t->elf, addr, &offset))
+		return false;
+	strbuf_printf(out, "%s:0x%" PRIx64, t->path, offset);
 	return true;
 }

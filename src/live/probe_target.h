@@ -58,6 +58,12 @@ static inline const struct btf_types *probe_target_btf(const struct probe_target
  * more. */
 const struct symtab_sym *probe_target_symbol(const struct probe_target *t, const char *name,
 					     size_t *at);
+/* A global that is only declared where it is used: find it in the symbol table. */
+void probe_target_resolve(const struct probe_target *t, struct dwarf_var *v);
+/* The symbol a place is in, and how far: the symbol table's word where there is one, which knows
+ * parts of functions (foo.cold). */
+const char *probe_target_near(const struct probe_target *t, uint64_t addr, const char *symbol,
+			      uint64_t start, uint64_t *offset);
 /* How the kernel is told of an address: "/bin/ls:0x1234", "vfs_read+4", "nvme:nvme_probe+0". */
 bool probe_target_place(const struct probe_target *t, uint64_t addr, const char *symbol,
 			uint64_t start, struct strbuf *out);

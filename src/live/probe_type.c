@@ -152,13 +152,14 @@ static int follow(struct walk *w, int64_t off)
 {
 	if (w->at.n == DWARF_DEREFS_MAX)
 		return no_fetch(w, "too many steps through memory");
-	w->at.off[w->at.n++] = off;
+	w->at.off[w->at.n++] = off + w->at.add;
+	w->at.add = 0;
 	return 0;
 }
 
 static int inside(struct walk *w, uint64_t off)
 {
-	if (w->at.n)
+	if (w->at.n && !w->at.add)
 		w->at.off[w->at.n - 1] += (int64_t)off;
 	else if (off || w->at.base != DWARF_REG)
 		return no_fetch(w, "it is kept in a register, of which only the start can be read");
@@ -368,6 +369,9 @@ int probe_fetch(const struct probe_types *types, const struct probe_syntax *sx,
 		err = field(&w, &arg->fields.data[i]);
 	if (err == 0)
 		err = suffix(&w, type_text);
+	/* An address that is a value would have to be moved with the program. */
+	if (err == 0 && (w.at.add || (w.at.base == DWARF_ADDR && !w.at.n)))
+		err = no_fetch(&w, "it is computed here; only what it points to can be fetched");
 	if (err == 0)
 		err = fetch_text(&w, &fetch);
 	if (err == 0) {

@@ -140,11 +140,19 @@ static bool skip_type(struct walk *w, const struct abbrev *a)
 	return true;
 }
 
+static bool has_place(const struct walk *w, const struct value *entry)
+{
+	uint64_t addr;
+
+	return dwarf_value_addr(w->u, entry, &addr) && addr && addr >= w->c.d->min_addr;
+}
+
 /* A function or an inlined call. Returns the owner of what is inside. */
 static uint32_t add_function(struct walk *w, const struct abbrev *a, uint64_t die, uint32_t owner)
 {
 	struct function fn = { .die = die, .call_file = CALL_FILE_NONE };
 	struct pc_attrs pc = { 0 };
+	struct value entry = { 0 };
 	size_t before = w->c.list.n;
 
 	for (uint32_t i = 0; i < a->nattr && !w->b.bad; i++) {
@@ -153,6 +161,7 @@ static uint32_t add_function(struct walk *w, const struct abbrev *a, uint64_t di
 		switch (spec->name) {
 		case DW_AT_low_pc: pc.low = dwarf_value(&w->b, w->u, spec); break;
 		case DW_AT_high_pc: pc.high = dwarf_value(&w->b, w->u, spec); break;
+		case DW_AT_entry_pc: entry = dwarf_value(&w->b, w->u, spec); break;
 		case DW_AT_ranges: pc.ranges = dwarf_value(&w->b, w->u, spec); break;
 		case DW_AT_call_file:
 			fn.call_file = (uint32_t)dwarf_value(&w->b, w->u, spec).v;
@@ -167,7 +176,10 @@ static uint32_t add_function(struct walk *w, const struct abbrev *a, uint64_t di
 		return owner;
 	w->c.value = (uint32_t)w->out->list.n + 1;
 	dwarf_ranges(w->u, &pc, collect_range, &w->c);
-	if (w->c.list.n == before)
+	/* An inlined call may have no code left and still a place where it was; none is looked up
+	 * there, but probes can be put there. */
+	if (w->c.list.n == before &&
+	    (a->tag == DW_TAG_subprogram || !owner || !has_place(w, &entry)))
 		return a->tag == DW_TAG_subprogram ? 0 : owner;
 	if (a->tag == DW_TAG_inlined_subroutine)
 		fn.parent = owner;

@@ -349,6 +349,9 @@ struct lines *dwarf_lines(struct unit *u);
 /* Every row of the unit's line program as it comes, with whether a statement begins there. */
 typedef void dwarf_row_fn(void *ctx, const struct line_row *row, bool stmt);
 void dwarf_rows(struct unit *u, dwarf_row_fn *fn, void *ctx);
+/* Whether its line table names a file like the last part of path; NULL: any. Reads only the header.
+ */
+bool dwarf_unit_has_file(struct unit *u, const char *path);
 void dwarf_lines_free(struct lines *l);
 const struct line_row *dwarf_line_at(const struct lines *l, uint64_t addr);
 const char *dwarf_line_file(struct lines *l, uint64_t file);

@@ -345,6 +345,37 @@ void dwarf_rows(struct unit *u, dwarf_row_fn *fn, void *ctx)
 	free(p);
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool dwarf_unit_has_file(struct unit *u, const char *path)
+{
+	struct program *p;
+	struct lines scratch = { 0 };
+	bool found = false;
+
+	if (!path)
+		return true;
+	if (!dwarf_unit_prepare(u) || !u->has_stmt_list)
+		return false;
+	p = mem_alloc(sizeof(*p));
+	p->u = u;
+	p->l = &scratch;
+	p->b = dwarf_bytes(u->f, SEC_LINE, u->stmt_list);
+	read_header(p);
+	path = base_name(path);
+	for (size_t i = 0; i < scratch.files.n && !found; i++)
+		found = strcmp(base_name(scratch.files.data[i].name), path) == 0;
+	vec_free(&scratch.files);
+	vec_free(&scratch.dirs);
+	free(p);
+	return found;
+}
+
 struct lines *dwarf_lines(struct unit *u)
 {
 	struct lines *l = atomic_load_explicit(&u->lines, memory_order_acquire);

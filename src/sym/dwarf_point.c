@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Where functions and lines begin: the places a probe can be put. */
-#include "base/sort.h"
-#include "sym/dwarf_die.h"
+#include "sym/dwarf_search.h"
 
-#include <stdlib.h>
-
-/* "b/c.c" is the end of "/a/b/c.c", as whole names. */
-static bool path_ends(const char *path, const char *end)
+bool dwarf_path_ends(const char *path, const char *end)
 {
 	size_t n, m = strlen(end);
 
@@ -28,17 +24,8 @@ static bool name_fits(const char *name, const char *want)
 	return strcmp(name, want) == 0 || (str_has_glob(want) && str_glob(want, name));
 }
 
-struct function_of {
-	struct unit *u;	    /* with the entries */
-	struct unit *lines; /* with the line table */
-	struct functions *fn;
-	uint32_t at; /* index in fn->list */
-	struct die die;
-	const char *name;
-};
-
 /* Linkage names are looked at only where they differ: C++ and Rust. */
-static bool function_fits(const struct function_of *f, const char *want)
+bool dwarf_function_fits(const struct function_of *f, const char *want)
 {
 	struct value v;
 
@@ -71,22 +58,7 @@ static void fill_point(const struct function_of *f, uint64_t addr, struct dwarf_
 	p->symbol = dwarf_function_name(f->u, d.off);
 }
 
-struct search {
-	struct dwarf *d;
-	const struct dwarf_where *w;
-	dwarf_point_fn *fn;
-	void *ctx;
-	struct function_of f; /* the one being looked at */
-	int err;
-
-	/* lines */
-	const char *file;
-	uint32_t line;
-	struct lines *lines;
-	VEC(uint64_t) found; /* addresses told for this function, or this unit */
-};
-
-static int tell(struct search *s, const struct function_of *f, uint64_t addr)
+static int tell(struct dwarf_search *s, const struct function_of *f, uint64_t addr)
 {
 	struct dwarf_point p;
 
@@ -149,7 +121,7 @@ static uint64_t after_prologue(const struct function_of *f, uint64_t entry)
 }
 
 /* Rows that belong to what was inlined count only where it was called from that very line. */
-static bool row_is_ours(const struct search *s, uint64_t addr)
+bool dwarf_row_is_ours(const struct dwarf_search *s, uint64_t addr)
 {
 	const struct function_of *f = &s->f;
 	uint32_t in = segments_find(&f->fn->map, addr);
@@ -160,14 +132,14 @@ static bool row_is_ours(const struct search *s, uint64_t addr)
 		if (in - 1 == f->at)
 			return true;
 		if (g->call_line != s->line ||
-		    !path_ends(dwarf_line_file(s->lines, g->call_file), s->file))
+		    !dwarf_path_ends(dwarf_line_file(s->lines, g->call_file), s->file))
 			return false;
 		in = g->parent;
 	}
 	return false;
 }
 
-static bool told(struct search *s, uint64_t addr)
+static bool told(struct dwarf_search *s, uint64_t addr)
 {
 	vec_each (&s->found, a)
 		if (*a == addr)
@@ -176,28 +148,28 @@ static bool told(struct search *s, uint64_t addr)
 	return false;
 }
 
-static bool line_fits(struct search *s, const struct line_row *row)
+static bool line_fits(struct dwarf_search *s, const struct line_row *row)
 {
 	const char *file;
 
 	if (!s->w->wanted && row->line != s->line)
 		return false;
 	file = dwarf_line_file(s->lines, row->file);
-	if (!file || (s->file && !path_ends(file, s->file)))
+	if (!file || (s->file && !dwarf_path_ends(file, s->file)))
 		return false;
 	return !s->w->wanted || s->w->wanted(s->w->ctx, file, row->line);
 }
 
 static void function_row(void *ctx, const struct line_row *row, bool stmt)
 {
-	struct search *s = ctx;
+	struct dwarf_search *s = ctx;
 
 	if (s->err || row->file == LINE_END || !stmt || !line_fits(s, row) ||
 	    !die_has_pc(&s->f.die, row->addr))
 		return;
 	if (s->w->wanted)
 		s->line = row->line;
-	if (!row_is_ours(s, row->addr))
+	if (!dwarf_row_is_ours(s, row->addr))
 		return;
 	if (!told(s, row->addr))
 		tell(s, &s->f, row->addr);
@@ -211,7 +183,7 @@ static bool is_within(const struct functions *fn, uint32_t inner, uint32_t outer
 }
 
 /* Where what was called from this line and inlined begins. */
-static void called_here(struct search *s)
+static void called_here(struct dwarf_search *s)
 {
 	for (uint32_t i = 0; i < s->f.fn->list.n && !s->err; i++) {
 		const struct function *g = &s->f.fn->list.data[i];
@@ -219,14 +191,15 @@ static void called_here(struct search *s)
 		uint64_t entry;
 
 		if (!is_within(s->f.fn, i, s->f.at) || g->call_line != s->line ||
-		    !path_ends(dwarf_line_file(s->lines, g->call_file), s->file) ||
-		    !die_in(s->f.u, g->die, &d) || !die_entry(&d, &entry) || told(s, entry))
+		    !dwarf_path_ends(dwarf_line_file(s->lines, g->call_file), s->file) ||
+		    !die_in(s->f.u, g->die, &d) || !die_entry(&d, &entry) ||
+		    !die_has_pc(&s->f.die, entry) || told(s, entry))
 			continue;
 		tell(s, &s->f, entry);
 	}
 }
 
-static int function_lines(struct search *s)
+static int function_lines(struct dwarf_search *s)
 {
 	uint64_t first = 0;
 
@@ -244,24 +217,57 @@ static int function_lines(struct search *s)
 	return s->err;
 }
 
-static int try_function(struct search *s)
+/* Calls of which no code is left are sometimes said to begin in another function. */
+static bool within_outer(const struct function_of *f, uint64_t addr)
+{
+	uint32_t outer = f->at;
+	struct die d;
+
+	if (!f->fn->list.data[outer].parent)
+		return true;
+	while (f->fn->list.data[outer].parent)
+		outer = f->fn->list.data[outer].parent - 1;
+	return die_in(f->u, f->fn->list.data[outer].die, &d) && die_has_pc(&d, addr);
+}
+
+/*
+ * The compiler may split a function, and inline the rest where it was cut off: that is no call of
+ * its own. It is said to be called from the line the function is declared at.
+ */
+static bool is_rest(const struct function_of *f)
+{
+	const struct function *g = &f->fn->list.data[f->at];
+	struct lines *lines;
+	const char *at, *file;
+	uint64_t line;
+
+	if (!g->parent || !die_number(&f->die, DW_AT_decl_line, &line) || line != g->call_line ||
+	    !(lines = dwarf_lines(f->lines)))
+		return false;
+	at = dwarf_line_file(lines, g->call_file);
+	file = die_file(&f->die, DW_AT_decl_file);
+	return at && file && strcmp(at, file) == 0;
+}
+
+static int try_function(struct dwarf_search *s)
 {
 	uint64_t entry;
 
-	if (!function_fits(&s->f, s->w->function))
+	if (!dwarf_function_fits(&s->f, s->w->function))
 		return 0;
-	if (s->w->file && !path_ends(die_file(&s->f.die, DW_AT_decl_file), s->w->file))
+	if (s->w->file && !dwarf_path_ends(die_file(&s->f.die, DW_AT_decl_file), s->w->file))
 		return 0;
 	if (s->w->has_line || s->w->wanted)
 		return function_lines(s);
-	if (!die_entry(&s->f.die, &entry) || !entry)
+	if (!die_entry(&s->f.die, &entry) || !entry || !within_outer(&s->f, entry) ||
+	    is_rest(&s->f))
 		return 0;
 	if (s->w->after_prologue && !s->f.fn->list.data[s->f.at].parent)
 		entry = after_prologue(&s->f, entry);
 	return tell(s, &s->f, entry);
 }
 
-static bool function_at(const struct function_of *of, uint32_t at, struct function_of *ret)
+bool dwarf_function_at(const struct function_of *of, uint32_t at, struct function_of *ret)
 {
 	*ret = *of;
 	ret->at = at;
@@ -274,7 +280,7 @@ static bool function_at(const struct function_of *of, uint32_t at, struct functi
 /* A line of a file: the row's function is whatever lies there. */
 static void file_row(void *ctx, const struct line_row *row, bool stmt)
 {
-	struct search *s = ctx;
+	struct dwarf_search *s = ctx;
 	struct function_of f;
 	uint32_t in;
 
@@ -284,31 +290,31 @@ static void file_row(void *ctx, const struct line_row *row, bool stmt)
 	/* The name is that of the function it was compiled into, as perf has it. */
 	while (in && s->f.fn->list.data[in - 1].parent)
 		in = s->f.fn->list.data[in - 1].parent;
-	if (in && function_at(&s->f, in - 1, &f) && !told(s, row->addr))
+	if (in && dwarf_function_at(&s->f, in - 1, &f) && !told(s, row->addr))
 		tell(s, &f, row->addr);
 }
 
 /* The line a function is declared at is where it begins, whether it has code of its own or not. */
-static void declared_here(struct search *s)
+static void declared_here(struct dwarf_search *s)
 {
 	for (uint32_t i = 0; i < s->f.fn->list.n && !s->err; i++) {
 		struct function_of f;
 		uint64_t line, entry;
 
-		if (s->f.fn->list.data[i].parent || !function_at(&s->f, i, &f) ||
+		if (s->f.fn->list.data[i].parent || !dwarf_function_at(&s->f, i, &f) ||
 		    !die_number(&f.die, DW_AT_decl_line, &line) || line != s->line ||
-		    !path_ends(die_file(&f.die, DW_AT_decl_file), s->file) ||
+		    !dwarf_path_ends(die_file(&f.die, DW_AT_decl_file), s->file) ||
 		    !die_entry(&f.die, &entry) || told(s, entry))
 			continue;
 		tell(s, &f, entry);
 	}
 }
 
-static int unit_points(struct search *s)
+static int unit_points(struct dwarf_search *s)
 {
 	if (s->w->function) {
 		for (uint32_t i = 0; i < s->f.fn->list.n && !s->err; i++)
-			if (function_at(&s->f, i, &s->f))
+			if (dwarf_function_at(&s->f, i, &s->f))
 				try_function(s);
 		return s->err;
 	}
@@ -323,7 +329,7 @@ static int unit_points(struct search *s)
 	return s->err;
 }
 
-static bool open_unit(struct unit *u, struct function_of *f)
+bool dwarf_open_unit(struct unit *u, struct function_of *f)
 {
 	*f = (struct function_of){ .lines = u };
 	if (!dwarf_unit_prepare(u))
@@ -335,11 +341,19 @@ static bool open_unit(struct unit *u, struct function_of *f)
 
 int dwarf_points(struct dwarf *d, const struct dwarf_where *w, dwarf_point_fn *fn, void *ctx)
 {
-	struct search s = { .d = d, .w = w, .fn = fn, .ctx = ctx };
+	struct dwarf_search s = { .d = d, .w = w, .fn = fn, .ctx = ctx };
+	struct dwarf_names names;
 
-	for (size_t i = 0; i < d->main->units.n && !s.err; i++)
-		if (open_unit(d->main->units.data[i], &s.f))
+	dwarf_names_open(d, w->function, &names);
+	for (size_t i = 0; i < d->main->units.n && !s.err; i++) {
+		struct unit *u = d->main->units.data[i];
+
+		if ((w->function ? dwarf_names_may_have(&names, u)
+				 : dwarf_unit_has_file(u, w->file)) &&
+		    dwarf_open_unit(u, &s.f))
 			unit_points(&s);
+	}
+	dwarf_names_close(&names);
 	vec_free(&s.found);
 	return s.err;
 }
@@ -349,12 +363,12 @@ bool dwarf_point_at(struct dwarf *d, uint64_t addr, struct dwarf_point *ret)
 	uint32_t unit = segments_find(&d->map, addr), in;
 	struct function_of f, at;
 
-	if (!unit || !open_unit(d->main->units.data[unit - 1], &f))
+	if (!unit || !dwarf_open_unit(d->main->units.data[unit - 1], &f))
 		return false;
 	in = segments_find(&f.fn->map, addr);
 	while (in && f.fn->list.data[in - 1].parent)
 		in = f.fn->list.data[in - 1].parent;
-	if (!in || !function_at(&f, in - 1, &at))
+	if (!in || !dwarf_function_at(&f, in - 1, &at))
 		return false;
 	fill_point(&at, addr, ret);
 	return true;
@@ -367,132 +381,11 @@ int dwarf_function_names(struct dwarf *d, int (*fn)(void *ctx, const char *name)
 	for (size_t i = 0; i < d->main->units.n && !err; i++) {
 		struct function_of f, at;
 
-		if (!open_unit(d->main->units.data[i], &f))
+		if (!dwarf_open_unit(d->main->units.data[i], &f))
 			continue;
 		for (uint32_t k = 0; k < f.fn->list.n && !err; k++)
-			if (function_at(&f, k, &at) && at.name)
+			if (dwarf_function_at(&f, k, &at) && at.name)
 				err = fn(ctx, at.name);
 	}
 	return err;
-}
-
-/* --- lines at which a probe can be --- */
-
-struct stmts {
-	struct search s;
-	const char *path; /* of the file that is shown */
-	VEC(uint32_t) lines;
-};
-
-static void stmt_row(void *ctx, const struct line_row *row, bool stmt)
-{
-	struct stmts *st = ctx;
-	const char *file;
-
-	if (row->file == LINE_END || !stmt)
-		return;
-	file = dwarf_line_file(st->s.lines, row->file);
-	if (!file || !path_ends(file, st->path))
-		return;
-	if (st->s.f.die.u) {
-		if (!die_has_pc(&st->s.f.die, row->addr))
-			return;
-		st->s.line = row->line;
-		if (!row_is_ours(&st->s, row->addr))
-			return;
-	}
-	vec_push(&st->lines, row->line);
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const uint32_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-static int tell_lines(struct stmts *st, uint32_t *last, dwarf_stmt_fn *fn, void *ctx)
-{
-	uint32_t before = 0;
-	int err = 0;
-
-	if (st->lines.n)
-		qsort(st->lines.data, st->lines.n, sizeof(*st->lines.data), by_number);
-	vec_each (&st->lines, line) {
-		if (err || *line == before)
-			continue;
-		before = *line;
-		err = fn(ctx, st->path, *line);
-	}
-	*last = before;
-	vec_free(&st->lines);
-	return err;
-}
-
-/* The first function of that name; the lines of all its instances. */
-static void function_stmts(struct stmts *st, const char *function, const char *file,
-			   uint32_t *first)
-{
-	struct search *s = &st->s;
-	uint64_t line;
-
-	for (uint32_t i = 0; i < s->f.fn->list.n; i++) {
-		const char *path;
-
-		if (!function_at(&s->f, i, &s->f) || !function_fits(&s->f, function) ||
-		    !die_number(&s->f.die, DW_AT_decl_line, &line))
-			continue;
-		path = die_file(&s->f.die, DW_AT_decl_file);
-		if (!path || (file && !path_ends(path, file)) ||
-		    (st->path && strcmp(st->path, path) != 0) || (*first && *first != line))
-			continue;
-		st->path = s->file = path;
-		*first = (uint32_t)line;
-		vec_push(&st->lines, *first);
-		dwarf_rows(s->f.lines, stmt_row, st);
-	}
-}
-
-/* Every function of the file begins at the line it is declared at. */
-static void declared_lines(struct stmts *st)
-{
-	struct search *s = &st->s;
-	struct function_of f;
-	uint64_t line;
-
-	for (uint32_t i = 0; i < s->f.fn->list.n; i++)
-		if (function_at(&s->f, i, &f) && die_number(&f.die, DW_AT_decl_line, &line) &&
-		    path_ends(die_file(&f.die, DW_AT_decl_file), st->path))
-			vec_push(&st->lines, (uint32_t)line);
-}
-
-int dwarf_stmts(struct dwarf *d, const char *function, const char *file, const char **path,
-		uint32_t *first, uint32_t *last, dwarf_stmt_fn *fn, void *ctx)
-{
-	struct stmts st = { .path = NULL };
-
-	*first = 0;
-	for (size_t i = 0; i < d->main->units.n; i++) {
-		if (!open_unit(d->main->units.data[i], &st.s.f))
-			continue;
-		st.s.lines = dwarf_lines(st.s.f.lines);
-		if (!st.s.lines)
-			continue;
-		if (function) {
-			function_stmts(&st, function, file, first);
-			continue;
-		}
-		for (uint64_t k = 0; k <= st.s.lines->files.n && !st.path; k++) {
-			const char *name = dwarf_line_file(st.s.lines, k);
-
-			if (path_ends(name, file))
-				st.path = name;
-		}
-		if (st.path) {
-			declared_lines(&st);
-			dwarf_rows(st.s.f.lines, stmt_row, &st);
-		}
-	}
-	*path = st.path;
-	return tell_lines(&st, last, fn, ctx);
 }

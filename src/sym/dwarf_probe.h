@@ -73,12 +73,14 @@ struct dwarf_fetch {
 	uint64_t value; /* an address, or the constant */
 	int64_t off[DWARF_DEREFS_MAX];
 	unsigned n;
+	int64_t add; /* to what was fetched; a pointer so made can be followed, but not be shown */
 };
 
 struct dwarf_var {
 	const char *name;
 	struct dwarf_die die, type;
 	bool param, global;
+	bool declared; /* a global of another unit: only the symbol table knows where it is */
 	bool own; /* of the point's function itself, not of what is inlined there or around it */
 	struct dwarf_fetch fetch;
 	const char *why; /* it cannot be fetched; NULL when it can */

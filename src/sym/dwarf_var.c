@@ -63,27 +63,14 @@ static void add(struct dwarf_fetch *f, int64_t *pending, int64_t n)
 /* The canonical frame address as register and offset, from unwinding tables. */
 static const char *frame_address(const struct here *h, struct dwarf_fetch *f, int64_t *pending)
 {
-	struct err e;
-	struct ehframe_table *t;
-	uint64_t off;
-	struct ehframe_rule r;
-	bool arm;
+	int64_t off;
 
-	if (!h->cfi || !ehframe_offset(h->cfi, h->addr, &off) || ehframe_build(h->cfi, &t, &e) < 0)
+	if (!h->cfi)
 		return "its frame is not described (no .eh_frame)";
-	r = *ehframe_lookup(t, off);
-	ehframe_table_free(t);
-	arm = ehframe_machine(h->cfi) == EM_AARCH64;
-	if (r.cfa == EHFRAME_CFA_SP)
-		f->reg = arm ? EHFRAME_ARM64_SP : EHFRAME_X86_SP;
-	else if (r.cfa == EHFRAME_CFA_FP)
-		f->reg = arm ? EHFRAME_ARM64_FP : EHFRAME_X86_FP;
-	else if (r.cfa == EHFRAME_CFA_REG)
-		f->reg = (uint8_t)r.extra;
-	else
+	if (!ehframe_cfa(h->cfi, h->addr, &f->reg, &off))
 		return "its frame is not described at this address";
 	f->base = DWARF_REG;
-	*pending += r.cfa_off;
+	*pending += off;
 	return NULL;
 }
 
@@ -248,8 +235,10 @@ static const char *expression(const struct here *h, struct bytes b, struct dwarf
 	}
 	if (b.bad || f->base == DWARF_NOWHERE)
 		return computed;
-	if (in_place) /* an address that is a value would have to be moved with the program */
-		return f->base == DWARF_ADDR || pending ? computed : NULL;
+	if (in_place) {
+		f->add = pending;
+		return NULL;
+	}
 	if (f->base == DWARF_CONST) { /* an address that is a number */
 		f->base = DWARF_ADDR;
 	} else if (f->n == DWARF_DEREFS_MAX) {
@@ -343,6 +332,7 @@ static int tell(struct walk *w, const struct die *d)
 		v.type = die_handle(&type);
 	w->here.u = d->u;
 	v.why = place_of(&w->here, d, &v.fetch);
+	v.declared = w->globals && v.why && die_attr(d, DW_AT_declaration).kind != VALUE_NONE;
 	return w->fn(w->ctx, &v);
 }
 
@@ -390,8 +380,7 @@ static int unit_variables(struct walk *w, const struct die *d, unsigned depth)
 	int err = 0;
 
 	for (bool more = die_child(d, &c); more && !err; more = die_sibling(&c, &c)) {
-		if (c.a->tag == DW_TAG_variable &&
-		    die_attr(&c, DW_AT_declaration).kind == VALUE_NONE)
+		if (c.a->tag == DW_TAG_variable)
 			err = tell(w, &c);
 		else if (c.a->tag == DW_TAG_namespace && depth < 8)
 			err = unit_variables(w, &c, depth + 1);

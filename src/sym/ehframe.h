@@ -92,6 +92,10 @@ bool ehframe_has_cfi(const struct ehframe *f);
 bool ehframe_vaddr(const struct ehframe *f, uint64_t off, uint64_t *vaddr);
 bool ehframe_offset(const struct ehframe *f, uint64_t vaddr, uint64_t *off);
 
+/* The canonical frame address at one address: a register (DWARF's number) and an offset. Only that
+ * function's entry is read. False when it is not known, or computed in another way. */
+bool ehframe_cfa(const struct ehframe *f, uint64_t vaddr, unsigned *reg, int64_t *off);
+
 /* -ENODATA when there is nothing to make a table of, -EFBIG beyond the limits. */
 int ehframe_build(const struct ehframe *f, struct ehframe_table **ret, struct err *e);
 

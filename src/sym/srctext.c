@@ -13,7 +13,7 @@
 
 static const char *strip_folders(const char *path, unsigned n)
 {
-	for (; n && *path == '/'; n--) {
+	for (; n && *path; n--) {
 		const char *next = strchr(path + 1, '/');
 
 		if (!next)
@@ -70,11 +70,15 @@ static void load(const struct srctext *s, const char *name, struct srctext_file 
 	size_t len = 0;
 	int r = read_archived(s, name, f, &len);
 
-	if (r < 0 && s->opts.prefix && *name == '/') {
+	snprintf(path, sizeof(path), "%s", name);
+
+	/* Relative names count only where any part of them may be missing. */
+	if (r < 0 && s->opts.prefix && (*name == '/' || s->opts.any_depth)) {
 		const char *rest = strip_folders(name, s->opts.strip), *less;
 
 		for (;; rest = less) {
-			snprintf(path, sizeof(path), "%s%s", s->opts.prefix, rest);
+			snprintf(path, sizeof(path), "%s%s%s", s->opts.prefix,
+				 *rest == '/' ? "" : "/", rest);
 			r = read_regular(path, f, &len);
 			less = strip_folders(rest, 1);
 			if (r == 0 || !s->opts.any_depth || less == rest)
@@ -85,10 +89,14 @@ static void load(const struct srctext *s, const char *name, struct srctext_file 
 		snprintf(path, sizeof(path), "%s/%s", s->opts.symfs, name);
 		r = read_regular(path, f, &len);
 	}
-	if (r < 0 && !s->opts.archive)
-		r = read_regular(name, f, &len);
-	if (r == 0)
+	if (r < 0 && !s->opts.archive) {
+		snprintf(path, sizeof(path), "%s", name);
+		r = read_regular(path, f, &len);
+	}
+	if (r == 0) {
+		f->path = mem_strdup(path);
 		split_lines(f, len);
+	}
 }
 
 static struct srctext_file *file_of(struct srctext *s, const char *name)
@@ -121,9 +129,15 @@ time_t srctext_changed(struct srctext *s, const char *file)
 	return f->text ? f->changed : 0;
 }
 
+const char *srctext_path(struct srctext *s, const char *file)
+{
+	return file_of(s, file)->path;
+}
+
 void srctext_free(struct srctext *s)
 {
 	vec_each (&s->files, f) {
+		free(f->path);
 		free(f->text);
 		free(f->start);
 	}

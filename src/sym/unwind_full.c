@@ -208,6 +208,25 @@ static enum unwind_end evaluate(struct unwind_work *w, const struct row *row, un
 	return ra ? UNWIND_NONE : UNWIND_BOTTOM;
 }
 
+bool ehframe_cfa(const struct ehframe *f, uint64_t vaddr, unsigned *reg, int64_t *off)
+{
+	AUTO_FREE struct interpreter *in = NULL;
+	struct cfi_cie cie;
+	struct cfi_fde fde;
+	bool ok;
+
+	if (!cfi_find(f, vaddr, &cie, &fde))
+		return false;
+	in = mem_alloc(sizeof(*in));
+	ok = find_row(in, &cie, &fde, vaddr) && in->row.cfa.kind == RULE_OFFSET;
+	if (ok) {
+		*reg = in->row.cfa_reg;
+		*off = in->row.cfa.value;
+	}
+	free(in->stack);
+	return ok;
+}
+
 int unwind_full_step(struct unwind_work *w, const struct ehframe *f, uint64_t vaddr,
 		     struct unwind_regs *regs, bool *signal, enum unwind_end *end)
 {
