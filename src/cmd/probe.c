@@ -282,7 +282,11 @@ static int add_all(const struct args *args, int argc, char **argv, struct err *e
 
 	if (err < 0)
 		return err;
-	if (args->add.n || argc) {
+	if ((args->add.n || argc) && t.foreign && !args->o.dry_run) {
+		err_set(e, ESTALE, "%s is not the running kernel's (another build-id)",
+			args->o.target.vmlinux);
+		err = err_hint(e, "-D shows what that kernel would have to be told");
+	} else if (args->add.n || argc) {
 		a.root = tracefs_find(args->o.dry_run ? NULL : e);
 		if (a.root)
 			err = probe_events_read(a.root, &a.have, args->o.dry_run ? NULL : e);

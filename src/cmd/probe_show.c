@@ -173,6 +173,7 @@ struct vars {
 	struct texts texts;
 	const struct dwarf_point *point;
 	struct strbuf ranges;
+	const char *title; /* shown before the first of them; NULL: it was */
 };
 
 static void add_span(void *ctx, uint64_t lo, uint64_t hi)
@@ -214,6 +215,9 @@ static int keep_var(void *ctx, const struct dwarf_var *var)
 
 static void print_vars(struct vars *v, const char *symbol, uint64_t offset)
 {
+	if (v->title)
+		printf("Available variables at %s\n", v->title);
+	v->title = NULL;
 	printf("\t@<%s+%" PRIu64 ">\n", symbol, offset);
 	texts_sort(&v->texts);
 	if (!v->texts.list.n)
@@ -269,14 +273,13 @@ int probe_show_vars(const struct probe_opts *o, const char *text, struct err *e)
 	struct arena arena = { 0 };
 	struct probe_text p = { 0 };
 	struct probe_target t;
-	struct vars v = { .o = o, .t = &t };
+	struct vars v = { .o = o, .t = &t, .title = text };
 	char *word = (char *)text;
 	int err = probe_parse(&arena, &word, 1, &p, e);
 
 	if (err == 0)
 		err = probe_target_open(&o->target, &t, e);
 	if (err == 0) {
-		printf("Available variables at %s\n", text);
 		err = t.dwarf ? probe_points(&t, &p, vars_at, &v, e) : vars_by_btf(&v, &p, e);
 		strbuf_free(&v.ranges);
 		texts_free(&v.texts);

@@ -42,8 +42,7 @@ static char *find_program(const char *name)
 	return NULL;
 }
 
-/* Debug info, symbols and frames of t->elf. */
-static void read_elf(struct probe_target *t, const struct probe_target_opts *o)
+void probe_target_read(struct probe_target *t, const struct probe_target_opts *o)
 {
 	struct find_want want = { .path = t->elf->path, .id = t->elf->build_id };
 	struct find_stats st = { 0 };
@@ -63,7 +62,7 @@ static void read_elf(struct probe_target *t, const struct probe_target_opts *o)
 		t->dwarf = NULL;
 	if (symtab_load(&t->syms, t->elf, t->debug, &ignored) < 0)
 		t->syms.n = 0;
-	if (ehframe_open(t->elf->path, &t->cfi, &ignored) < 0)
+	if (ehframe_open_mem(t->elf->data, t->elf->size, 0, &t->cfi, &ignored) < 0)
 		t->cfi = NULL;
 	t->syntax.machine = t->elf->machine;
 }
@@ -92,7 +91,7 @@ static int open_program(const struct probe_target_opts *o, struct probe_target *
 		return err;
 	if (t->elf->type != ET_EXEC && t->elf->type != ET_DYN)
 		return err_set(e, ENOEXEC, "%s is neither a program nor a library", t->path);
-	read_elf(t, o);
+	probe_target_read(t, o);
 	t->syntax.user = true;
 	t->syntax.slide = text_slide(t->elf);
 	return 0;
@@ -132,8 +131,7 @@ static bool from_start(const struct symtab *tab, uint64_t addr, const char *name
 	return true;
 }
 
-/* An address of the kernel's data as "name+offset". */
-static bool data_symbol(void *ctx, uint64_t addr, struct strbuf *out)
+bool probe_target_data(void *ctx, uint64_t addr, struct strbuf *out)
 {
 	const struct probe_target *t = ctx;
 	const struct symtab_sym *s = t->elf ? symtab_find(&t->syms, addr) : NULL;
@@ -155,59 +153,12 @@ void probe_target_resolve(const struct probe_target *t, struct dwarf_var *v)
 	v->fetch = (struct dwarf_fetch){ .base = DWARF_ADDR, .value = s->start, .n = 1 };
 }
 
-static int open_module(const char *text, struct probe_target *t, struct err *e)
-{
-	const char *slash = strrchr(text, '/'), *name = slash ? slash + 1 : text;
-	struct err ignored;
-
-	t->module = mem_strndup(name, strcspn(name, "."));
-	for (char *c = t->module; *c; c++)
-		if (*c == '-')
-			*c = '_';
-	if (btf_types_open(t->module, t->btf, &t->module_btf, &ignored) < 0)
-		t->module_btf = NULL;
-	return slash || str_ends(text, ".ko") ? elf_open_path(text, &t->elf, e) : 0;
-}
-
-static int open_kernel(const struct probe_target_opts *o, struct probe_target *t, struct err *e)
-{
-	struct err ignored;
-	int err = 0;
-
-#if defined(__x86_64__)
-	t->syntax.machine = EM_X86_64;
-#else
-	t->syntax.machine = EM_AARCH64;
-#endif
-	t->syntax.symbol = data_symbol;
-	t->syntax.ctx = t;
-	if (btf_types_open(NULL, NULL, &t->btf, &ignored) < 0)
-		t->btf = NULL;
-	if (o->module)
-		err = open_module(o->module, t, e);
-	else if (o->vmlinux)
-		err = elf_open_path(o->vmlinux, &t->elf, e);
-	if (err < 0)
-		return err;
-	if (t->elf)
-		read_elf(t, o);
-	if (o->vmlinux && !t->dwarf) {
-		err_set(e, ENOENT, "%s has no debug info", o->vmlinux);
-		return err_hint(e, "the kernel's debug package has one that does");
-	}
-	if (t->elf)
-		return 0;
-	err = kallsyms_load(&t->kallsyms, "/proc/kallsyms", e);
-	t->has_kallsyms = err == 0;
-	return err;
-}
-
 int probe_target_open(const struct probe_target_opts *o, struct probe_target *ret, struct err *e)
 {
 	int err;
 
 	*ret = (struct probe_target){ .source = o->source, .symfs = o->symfs };
-	err = o->exec ? open_program(o, ret, e) : open_kernel(o, ret, e);
+	err = o->exec ? open_program(o, ret, e) : probe_target_kernel(o, ret, e);
 	if (err < 0)
 		probe_target_close(ret);
 	return err;

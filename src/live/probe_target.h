@@ -33,6 +33,7 @@ struct probe_target {
 	const char *source, *symfs; /* of the options */
 	char *path;		    /* of the program, absolute */
 	char *module;		    /* its name; NULL: none */
+	bool foreign;		    /* the kernel's file is not that of the running kernel */
 	struct elf *elf, *debug;
 	struct dwarf *dwarf; /* NULL: no debug info */
 	struct ehframe *cfi;
@@ -67,5 +68,12 @@ const char *probe_target_near(const struct probe_target *t, uint64_t addr, const
 /* How the kernel is told of an address: "/bin/ls:0x1234", "vfs_read+4", "nvme:nvme_probe+0". */
 bool probe_target_place(const struct probe_target *t, uint64_t addr, const char *symbol,
 			uint64_t start, struct strbuf *out);
+
+/* For probe_kernel.c and probe_target.c themselves. */
+int probe_target_kernel(const struct probe_target_opts *o, struct probe_target *t, struct err *e);
+/* Debug info, symbols and frames of t->elf. */
+void probe_target_read(struct probe_target *t, const struct probe_target_opts *o);
+/* An address of the kernel's data as "name+offset". */
+bool probe_target_data(void *target, uint64_t addr, struct strbuf *out);
 
 #endif

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "kern/cgroup.h"
+#include "kern/modules.h"
 
 static int kernel_record(const struct synth *s, uint64_t start, uint64_t len, uint64_t pgoff,
 			 const char *name, struct err *e)
@@ -29,51 +29,17 @@ static int kernel_record(const struct synth *s, uint64_t start, uint64_t len, ui
 	return synth_emit(s, &r, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, -1, 0, e);
 }
 
-/* Does the base name of a module's file say this name? Files write - where the kernel says _. */
-static bool is_module(const char *base, size_t n, const char *name)
-{
-	size_t len = strlen(name);
-
-	if (n < len + 3 || strncmp(base + len, ".ko", 3) != 0)
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (base[i] != name[i] && !(base[i] == '-' && name[i] == '_'))
-			return false;
-	return true;
-}
-
-/* The module's file as modules.dep names it ("kernel/fs/ext4/ext4.ko: ..."), else "[ext4]". */
-static char *module_path(const char *folder, const char *dep, const char *name)
-{
-	for (const char *p = dep; p && *p; p = strchr(p, '\n')) {
-		const char *base = p, *end;
-
-		p += *p == '\n';
-		end = strchr(p, ':');
-		if (!end)
-			break;
-		for (const char *q = base = p; q < end; q++)
-			base = *q == '/' ? q + 1 : base;
-		if (is_module(base, (size_t)(end - base), name))
-			return mem_printf("%s/%.*s", folder, (int)(end - p), p);
-	}
-	return mem_printf("[%s]", name);
-}
-
 /* /proc/modules: "name size refs deps state 0xaddress". */
 static int modules(const struct synth *s, struct err *e)
 {
-	AUTO_FREE char *text = NULL, *dep = NULL, *folder = NULL, *dep_path = NULL;
-	struct utsname uts;
+	AUTO_FREE char *text = NULL;
+	struct modules files;
 	char *save = NULL;
 	int r = 0;
 
 	if (file_read("/proc/modules", 16u << 20, &text, NULL) < 0)
 		return 0;
-	uname(&uts);
-	folder = mem_printf("/lib/modules/%s", uts.release);
-	dep_path = mem_printf("%s/modules.dep", folder);
-	file_read(dep_path, 64u << 20, &dep, NULL);
+	modules_open(&files);
 	for (char *line = strtok_r(text, "\n", &save); line && r >= 0;
 	     line = strtok_r(NULL, "\n", &save)) {
 		AUTO_FREE char *path = NULL;
@@ -82,9 +48,12 @@ static int modules(const struct synth *s, struct err *e)
 
 		if (sscanf(line, "%127s %llu %*s %*s %*s %llx", name, &size, &addr) != 3 || !addr)
 			continue;
-		path = module_path(folder, dep, name);
+		path = modules_path(&files, name);
+		if (!path)
+			path = mem_printf("[%s]", name);
 		r = kernel_record(s, addr, size, 0, path, e);
 	}
+	modules_close(&files);
 	return r;
 }
 

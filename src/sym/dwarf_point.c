@@ -169,7 +169,7 @@ static void function_row(void *ctx, const struct line_row *row, bool stmt)
 		return;
 	if (s->w->wanted)
 		s->line = row->line;
-	if (!dwarf_row_is_ours(s, row->addr))
+	if (!s->anywhere && !dwarf_row_is_ours(s, row->addr))
 		return;
 	if (!told(s, row->addr))
 		tell(s, &s->f, row->addr);
@@ -214,6 +214,12 @@ static int function_lines(struct dwarf_search *s)
 	dwarf_rows(s->f.lines, function_row, s);
 	if (!s->w->wanted)
 		called_here(s);
+	/* Code of a line may be moved into what is inlined before or behind it, and only there. */
+	if (!s->found.n && !s->w->wanted) {
+		s->anywhere = true;
+		dwarf_rows(s->f.lines, function_row, s);
+		s->anywhere = false;
+	}
 	return s->err;
 }
 

@@ -26,6 +26,7 @@ struct dwarf_search {
 	/* lines */
 	const char *file;
 	uint32_t line;
+	bool anywhere; /* also within what is inlined */
 	struct lines *lines;
 	VEC(uint64_t) found; /* addresses told for this function, or this unit */
 };

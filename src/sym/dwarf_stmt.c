@@ -7,6 +7,7 @@
 struct stmts {
 	struct dwarf_search s;
 	const char *path; /* of the file that is shown */
+	uint32_t end;	  /* of a function: lines behind it are others'; 0: none */
 	VEC(uint32_t) lines;
 };
 
@@ -15,7 +16,7 @@ static void stmt_row(void *ctx, const struct line_row *row, bool stmt)
 	struct stmts *st = ctx;
 	const char *file;
 
-	if (row->file == LINE_END || !stmt)
+	if (row->file == LINE_END || !stmt || (st->end && row->line >= st->end))
 		return;
 	file = dwarf_line_file(st->s.lines, row->file);
 	if (!file || !dwarf_path_ends(file, st->path))
@@ -72,6 +73,29 @@ static void called_lines(struct stmts *st)
 	}
 }
 
+/* C has no functions within functions: the next one's first line is behind this one's last. */
+static uint32_t next_function(const struct stmts *st, uint32_t first)
+{
+	static const uint64_t c[] = { 0x01, 0x02, 0x0c, 0x1d, 0x2c }; /* C89, C, C99, C11, C17 */
+	const struct dwarf_search *s = &st->s;
+	uint32_t next = UINT32_MAX;
+	uint64_t language = 0, line;
+	struct function_of f;
+	struct die root;
+	bool is_c = false;
+
+	if (die_in(s->f.u, s->f.u->die, &root))
+		die_number(&root, DW_AT_language, &language);
+	for (size_t i = 0; i < ARRAY_SIZE(c); i++)
+		is_c |= language == c[i];
+	for (uint32_t i = 0; i < s->f.fn->list.n && is_c; i++)
+		if (dwarf_function_at(&s->f, i, &f) && die_number(&f.die, DW_AT_decl_line, &line) &&
+		    line > first && line < next &&
+		    dwarf_path_ends(die_file(&f.die, DW_AT_decl_file), st->path))
+			next = (uint32_t)line;
+	return next;
+}
+
 /* The first function of that name; the lines of all its instances. */
 static void function_stmts(struct stmts *st, const char *function, const char *file,
 			   uint32_t *first)
@@ -92,6 +116,7 @@ static void function_stmts(struct stmts *st, const char *function, const char *f
 		st->path = s->file = path;
 		*first = (uint32_t)line;
 		vec_push(&st->lines, *first);
+		st->end = next_function(st, *first);
 		dwarf_rows(s->f.lines, stmt_row, st);
 		called_lines(st);
 	}
