@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 MESON_FLAGS ?=
 export DESTDIR PERF_LINK LINKS
 
-.PHONY: all try test test-tables install uninstall bench lab fuzz lint static clean deps format
+.PHONY: all try test test-tables test-kernel-dwarf install uninstall bench lab fuzz lint static clean deps format
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -29,6 +29,11 @@ test:
 # Unwinding tables of every ELF file of this machine, row by row beside libdw's (some minutes).
 test-tables: deps all
 	@$(BUILD)/tests/unit/unit-ehframe_libdw /usr/lib /usr/bin
+
+# Probes by the debug info of a real kernel: beside perf probe, and in a guest (fetches 400 MB).
+test-kernel-dwarf: deps all
+	@scripts/deps lab test
+	@lab/kernel-dwarf
 
 lab: deps
 	@scripts/deps lab

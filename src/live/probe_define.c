@@ -154,17 +154,21 @@ static bool line_matches(void *ctx, const char *file, uint32_t line)
 struct shifted {
 	dwarf_point_fn *fn;
 	void *ctx;
-	uint64_t by;
+	const struct work *w;
 	unsigned n;
 };
 
 static int shift(void *ctx, const struct dwarf_point *p)
 {
 	struct shifted *s = ctx;
-	struct dwarf_point moved = *p;
+	struct dwarf_point moved = *p, there;
 
-	moved.addr += s->by;
+	moved.addr += s->w->p->offset;
 	s->n++;
+	if (s->w->p->offset && (!dwarf_point_at(s->w->t->dwarf, moved.addr, &there) ||
+				there.entry != p->entry))
+		return err_set(s->w->e, EINVAL, "%s is shorter than %" PRIu64 " bytes", p->function,
+			       s->w->p->offset);
 	return s->fn(s->ctx, &moved);
 }
 
@@ -191,7 +195,7 @@ static int dwarf_places(struct work *w, dwarf_point_fn *fn, void *ctx)
 				     .has_line = p->has_line && (p->line || !p->function),
 				     .wanted = p->pattern ? line_matches : NULL,
 				     .ctx = w };
-	struct shifted s = { fn, ctx, p->offset, 0 };
+	struct shifted s = { fn, ctx, w, 0 };
 	struct dwarf_point point;
 	int err;
 
