@@ -101,8 +101,8 @@ static __noinline long walk_fn(__u64 *to, __u64 depth)
 	return n;
 }
 
-/* Never attached: libbpf makes the code complete, and the kernel says what it thinks of it. */
-SEC("raw_tp")
+/* Never loaded: libbpf makes the code complete, and live/walker_fn.c takes it from there. */
+SEC("kymo_fn")
 int fn_program(void *ctx)
 {
 	__u32 key = 0;

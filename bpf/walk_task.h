@@ -19,12 +19,7 @@ struct task_struct___k {
 	unsigned in_execve : 1;
 } __attribute__((preserve_access_index));
 
-#if defined(__TARGET_ARCH_x86)
-struct pt_regs___k {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
-	unsigned long ip, cs, sp;
-} __attribute__((preserve_access_index));
-#else
+#if !defined(__TARGET_ARCH_x86)
 struct pt_regs___k {
 	__u64 regs[31], sp, pc, pstate;
 } __attribute__((preserve_access_index));
@@ -56,25 +51,25 @@ static __always_inline void task_ids(struct state *s)
 /* The user registers of the interrupted task. */
 #if defined(__TARGET_ARCH_x86)
 #	define USER32_CS 0x23
-#	define COPY_REGS(s, p, AX, DX, CX, BX, SI, DI, BP, SP, IP) \
-		do {                                                \
-			(s)->r[0] = (p)->AX;                        \
-			(s)->r[1] = (p)->DX;                        \
-			(s)->r[2] = (p)->CX;                        \
-			(s)->r[3] = (p)->BX;                        \
-			(s)->r[4] = (p)->SI;                        \
-			(s)->r[5] = (p)->DI;                        \
-			(s)->r[6] = (p)->BP;                        \
-			(s)->r[7] = (p)->SP;                        \
-			(s)->r[8] = (p)->r8;                        \
-			(s)->r[9] = (p)->r9;                        \
-			(s)->r[10] = (p)->r10;                      \
-			(s)->r[11] = (p)->r11;                      \
-			(s)->r[12] = (p)->r12;                      \
-			(s)->r[13] = (p)->r13;                      \
-			(s)->r[14] = (p)->r14;                      \
-			(s)->r[15] = (p)->r15;                      \
-			(s)->r[16] = (p)->IP;                       \
+#	define COPY_REGS(s, p)                \
+		do {                           \
+			(s)->r[0] = (p)->rax;  \
+			(s)->r[1] = (p)->rdx;  \
+			(s)->r[2] = (p)->rcx;  \
+			(s)->r[3] = (p)->rbx;  \
+			(s)->r[4] = (p)->rsi;  \
+			(s)->r[5] = (p)->rdi;  \
+			(s)->r[6] = (p)->rbp;  \
+			(s)->r[7] = (p)->rsp;  \
+			(s)->r[8] = (p)->r8;   \
+			(s)->r[9] = (p)->r9;   \
+			(s)->r[10] = (p)->r10; \
+			(s)->r[11] = (p)->r11; \
+			(s)->r[12] = (p)->r12; \
+			(s)->r[13] = (p)->r13; \
+			(s)->r[14] = (p)->r14; \
+			(s)->r[15] = (p)->r15; \
+			(s)->r[16] = (p)->rip; \
 		} while (0)
 #endif
 
@@ -82,7 +77,7 @@ static __always_inline __u32 user_regs(struct bpf_perf_event_data *ctx, struct s
 {
 	if (user) {
 #if defined(__TARGET_ARCH_x86)
-		COPY_REGS(s, &ctx->regs, rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, rip);
+		COPY_REGS(s, &ctx->regs);
 		return ctx->regs.cs == USER32_CS ? UNWIND_ABI : UNWIND_BOTTOM;
 #else
 #	pragma unroll
@@ -93,28 +88,37 @@ static __always_inline __u32 user_regs(struct bpf_perf_event_data *ctx, struct s
 		return ctx->regs.pstate & 0x10 ? UNWIND_ABI : UNWIND_BOTTOM;
 #endif
 	}
+	/*
+	 * Fields are read by a helper, not through the pointer: for each such load the verifier
+	 * goes through all of the kernel's types several times, a millisecond altogether.
+	 */
 	struct task_struct___k *task = (void *)bpf_get_current_task_btf();
-	struct pt_regs___k *regs;
 
 	/* No user stack, or no longer: a task on its way out has lost its memory. */
-	if ((task->flags & PF_KTHREAD) || !task->mm)
+	if ((BPF_CORE_READ(task, flags) & PF_KTHREAD) || !BPF_CORE_READ(task, mm))
 		return UNWIND_NONE;
-	regs = (void *)bpf_task_pt_regs((void *)task);
 #if defined(__TARGET_ARCH_x86)
-	COPY_REGS(s, regs, ax, dx, cx, bx, si, di, bp, sp, ip);
-	if (regs->cs == USER32_CS)
+	struct pt_regs *regs = (void *)s->copy;
+
+	if (bpf_probe_read_kernel(regs, sizeof(*regs), (void *)bpf_task_pt_regs((void *)task)))
+		return UNWIND_NONE;
+	COPY_REGS(s, regs);
+	if ((__u16)regs->cs == USER32_CS)
 		return UNWIND_ABI;
 #else
+	struct pt_regs___k *regs = (void *)bpf_task_pt_regs((void *)task);
+
 	if (bpf_probe_read_kernel(s->r, sizeof(s->r), regs))
 		return UNWIND_NONE;
-	if (regs->pstate & 0x10)
+	if (BPF_CORE_READ(regs, pstate) & 0x10)
 		return UNWIND_ABI;
 #endif
 	if ((__s64)s->r[REG_PC] <= 0 || !s->r[REG_SP])
 		return UNWIND_NONE;
 	/* Between two programs: the registers are the old one's, the memory is the new one's, and
 	 * no user code waits for this. */
-	if (bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve))
+	if (bpf_core_field_exists(task->in_execve) &&
+	    BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
 		return UNWIND_NONE;
 	return UNWIND_BOTTOM;
 }
@@ -126,9 +130,9 @@ static __always_inline struct walk_proc *parent_list(struct state *s)
 	__u32 tgid;
 
 	/* Numbers of another namespace than the first cannot be had from here. */
-	if (!(task->flags & PF_FORKNOEXEC) || config.pidns_ino)
+	if (config.pidns_ino || !(BPF_CORE_READ(task, flags) & PF_FORKNOEXEC))
 		return NULL;
-	tgid = task->real_parent->tgid;
+	tgid = BPF_CORE_READ(task, real_parent, tgid);
 	s->tgid = tgid;
 	return bpf_map_lookup_elem(&procs, &tgid);
 }

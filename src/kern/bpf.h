@@ -52,6 +52,8 @@ int bpf_map_next(int map, const void *key, void *next);
 int bpf_run(int prog);
 /* Events that came while the same program was at work on the same CPU: the kernel skips them. */
 uint64_t bpf_missed(int prog);
+/* Where its functions lie in the kernel, up to max of them; how many, 0 when hidden. */
+size_t bpf_code(int prog, uint64_t *start, uint32_t *size, size_t max);
 int bpf_link(int prog, int target, enum bpf_attach_type type);
 int bpf_iter(int link);
 

@@ -83,6 +83,26 @@ uint64_t bpf_missed(int prog)
 	return sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &a) < 0 ? 0 : info.recursion_misses;
 }
 
+size_t bpf_code(int prog, uint64_t *start, uint32_t *size, size_t max)
+{
+	struct bpf_prog_info info = { .nr_jited_ksyms = (uint32_t)max,
+				      .jited_ksyms = (uintptr_t)start,
+				      .nr_jited_func_lens = (uint32_t)max,
+				      .jited_func_lens = (uintptr_t)size };
+	union bpf_attr a;
+	size_t n;
+
+	memset(&a, 0, sizeof(a));
+	a.info.bpf_fd = (uint32_t)prog;
+	a.info.info_len = sizeof(info);
+	a.info.info = (uintptr_t)&info;
+	if (sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &a) < 0)
+		return 0;
+	n = info.nr_jited_ksyms < info.nr_jited_func_lens ? info.nr_jited_ksyms
+							  : info.nr_jited_func_lens;
+	return n < max ? n : max;
+}
+
 int bpf_run(int prog)
 {
 	union bpf_attr a;

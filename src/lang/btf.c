@@ -86,17 +86,44 @@ static void lines(const struct lang_program *p, const struct lang_code *c, struc
 	ret->n_line = v.n;
 }
 
+static const struct lang_sub *sub_at(const struct lang_code *c, uint32_t at)
+{
+	for (size_t i = 0; i < c->n_subs; i++)
+		if (c->sub[i].at == at)
+			return &c->sub[i];
+	return NULL;
+}
+
+/* A function with arguments of its own: numbers, and pointers to so many bytes. */
+static uint32_t prototype(struct maker *m, const struct lang_sub *s, uint32_t i32, uint32_t i64)
+{
+	struct btf_param params[LANG_SUB_ARGS] = { 0 };
+
+	for (unsigned i = 0; i < s->n; i++) {
+		uint32_t t = s->arg[i] <= 4 ? i32 : i64;
+
+		if (s->arg[i] > 8) {
+			t = type(m, text(m, "memory", 6), BTF_KIND_STRUCT, 0, s->arg[i], NULL, 0);
+			t = type(m, 0, BTF_KIND_PTR, 0, t, NULL, 0);
+		}
+		params[i] = (struct btf_param){ .name_off = text(m, "a", 1), .type = t };
+	}
+	return type(m, 0, BTF_KIND_FUNC_PROTO, s->n, i32, params, s->n * sizeof(params[0]));
+}
+
 void lang_btf_make(const struct lang_program *p, const struct lang_code *c, struct lang_btf *ret)
 {
 	struct btf_param params[4] = { 0 };
 	struct btf_header h = { .magic = BTF_MAGIC, .version = 1, .hdr_len = sizeof(h) };
 	struct maker m = { 0 };
-	uint32_t info = BTF_INT_SIGNED << 24 | 64, i64, proto, arg;
+	uint32_t info = BTF_INT_SIGNED << 24 | 64, info32 = BTF_INT_SIGNED << 24 | 32, i32, i64;
+	uint32_t proto, arg;
 	struct strbuf out = { 0 };
 
 	*ret = (struct lang_btf){ 0 };
 	strbuf_putc(&m.strings, '\0');
 	i64 = type(&m, text(&m, "long", 4), BTF_KIND_INT, 0, 8, &info, sizeof(info));
+	i32 = type(&m, text(&m, "int", 3), BTF_KIND_INT, 0, 4, &info32, sizeof(info32));
 	arg = text(&m, "a", 1);
 	for (int i = 0; i < 4; i++)
 		params[i] = (struct btf_param){ .name_off = arg, .type = i64 };
@@ -104,14 +131,20 @@ void lang_btf_make(const struct lang_program *p, const struct lang_code *c, stru
 	ret->n_func = c->n_funcs;
 	for (size_t i = 0; i < c->n_funcs; i++) {
 		AUTO_FREE char *name = mem_printf("%s%zu", i ? "loop_" : "probe_", i);
+		const struct lang_sub *sub = sub_at(c, c->func[i]);
 		unsigned n = i ? 4 : 1;
 
-		proto = type(&m, 0, BTF_KIND_FUNC_PROTO, n, i64, params, n * sizeof(params[0]));
-		ret->func[i] =
-			(struct bpf_func_info){ .insn_off = c->func[i],
-						.type_id = type(&m, text(&m, name, strlen(name)),
-								BTF_KIND_FUNC, BTF_FUNC_STATIC,
-								proto, NULL, 0) };
+		if (sub && sub->global)
+			proto = prototype(&m, sub, i32, i64);
+		else
+			proto = type(&m, 0, BTF_KIND_FUNC_PROTO, n, i64, params,
+				     n * sizeof(params[0]));
+		ret->func[i] = (struct bpf_func_info){
+			.insn_off = c->func[i],
+			.type_id = type(&m, text(&m, name, strlen(name)), BTF_KIND_FUNC,
+					sub && sub->global ? BTF_FUNC_GLOBAL : BTF_FUNC_STATIC,
+					proto, NULL, 0)
+		};
 	}
 	lines(p, c, &m, ret);
 	h.type_len = (uint32_t)m.types.n;

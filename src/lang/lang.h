@@ -237,6 +237,15 @@ struct lang_line {
 	uint32_t insn, pos;
 };
 
+/* A function that was put behind a program's own code. */
+#define LANG_SUB_ARGS 5
+struct lang_sub {
+	uint32_t at;
+	bool global; /* verified once, by itself */
+	uint8_t n;
+	uint32_t arg[LANG_SUB_ARGS]; /* bytes of a number; above 8: of what a pointer leads to */
+};
+
 /* One BPF program. Map references have the map's index as imm and BPF_PSEUDO_MAP_FD as source. */
 struct lang_code {
 	struct bpf_insn *insn;
@@ -245,6 +254,8 @@ struct lang_code {
 	size_t n_lines;
 	uint32_t *func; /* first instruction of each function; the program itself is the first */
 	size_t n_funcs;
+	const struct lang_sub *sub; /* of those, what others wrote */
+	size_t n_subs;
 	enum bpf_prog_type type;
 	enum bpf_attach_type attach;
 	enum lang_how how;

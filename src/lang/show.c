@@ -86,8 +86,9 @@ static void show_stack(const struct lang_out *o, const struct ltype *t, const vo
 		AUTO_STRBUF name = { 0 };
 		AUTO_STRBUF module = { 0 };
 		uint64_t off = 0;
-		bool known = user ? o->h->usym && o->h->usym(o->h->ctx, pid, addr[i], &name, &off,
-							     &module)
+		bool known = user ? !t->raw_stack && o->h->usym &&
+					     o->h->usym(o->h->ctx, pid, addr[i], &name, &off,
+							t->user_stack_perf ? &module : NULL)
 				  : o->h->ksym && o->h->ksym(o->h->ctx, addr[i], &name, &off);
 
 		if (!user && top && known && is_machinery(strbuf_str(&name)))

@@ -20,9 +20,15 @@ struct run_process {
 	VEC(struct run_mapping) maps;
 	bool gone;
 };
+struct run_range {
+	uint64_t start, end;
+};
 struct run_names {
 	struct symbols *symbols;
-	bool kernel_tried;
+	struct symbols *all; /* with what comes and goes; NULL while nobody needed it */
+	VEC(char *) path;    /* by dso */
+	VEC(struct run_range) own;
+	bool own_tried;
 	VEC(struct run_process) processes;
 	struct map by_pid; /* index + 1 */
 };

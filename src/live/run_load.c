@@ -167,6 +167,23 @@ static void add_funcs(struct lang_code *c, const struct walker_function *f, size
 	add_func(c, from + f->entry);
 }
 
+/* How they are called; those that are verified by themselves save the kernel a lot of work. */
+static void add_subs(struct run *r, struct lang_code *c, const struct walker_function *f,
+		     size_t from)
+{
+	struct lang_sub *s = arena_alloc(&r->p->arena, (f->n_subs + 1) * sizeof(*s));
+
+	_Static_assert(LANG_SUB_ARGS == WALKER_ARGS_MAX, "the same functions");
+	for (size_t i = 0; i < f->n_subs; i++) {
+		s[i] = (struct lang_sub){ .at = (uint32_t)from + f->sub[i].at,
+					  .global = f->sub[i].global,
+					  .n = f->sub[i].n };
+		memcpy(s[i].arg, f->sub[i].arg, sizeof(s[i].arg));
+	}
+	c->sub = s;
+	c->n_subs = f->n_subs;
+}
+
 /*
  * The program as it is loaded: with the walker's code behind it, or without. Memory of
  * *ret is the program's arena.
@@ -191,6 +208,7 @@ static void with_walker(struct run *r, const struct lang_code *c, bool walk, str
 		ret->func = arena_alloc(&r->p->arena, (c->n_funcs + f.n) * sizeof(*ret->func));
 		memcpy(ret->func, c->func, c->n_funcs * sizeof(*ret->func));
 		add_funcs(ret, &f, c->n);
+		add_subs(r, ret, &f, c->n);
 	}
 	for (uint32_t i = 0; i < c->n; i++)
 		if (is_walk(&c->insn[i])) {

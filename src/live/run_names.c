@@ -11,12 +11,66 @@
 #include "live/ksyms.h"
 #include "live/run_int.h"
 
+/* When the kernel is first asked about something the last run did not know. */
+static void load_kernel(void *ctx)
+{
+	struct run_names *n = ctx;
+	char *text = NULL;
+	size_t len;
+
+	if (ksyms_all(&text, &len) == 0)
+		symbols_kernel_text(n->symbols, text, len, NULL);
+}
+
 static struct symbols *symbols(struct run_names *n)
 {
-	if (!n->symbols)
-		n->symbols =
-			symbols_new(&(struct symbols_opts){ .no_debuginfod = true, .threads = 1 });
+	struct build_id id;
+
+	if (n->symbols)
+		return n->symbols;
+	n->symbols = symbols_new(&(struct symbols_opts){ .no_debuginfod = true });
+	symbols_kernel_later(n->symbols, load_kernel, NULL, n);
+	if (ksyms_state(&id))
+		symbols_kernel_id(n->symbols, &id);
 	return n->symbols;
+}
+
+/* Our own programs come and go, so they are in no list that is kept. */
+static bool is_own(struct run *r, uint64_t addr)
+{
+	struct run_names *n = &r->names;
+
+	if (!n->own_tried) {
+		n->own_tried = true;
+		for (size_t i = 0; i < r->p->codes.n; i++) {
+			uint64_t start[64];
+			uint32_t size[64];
+			size_t k = bpf_code(r->prog_fd[i], start, size, ARRAY_SIZE(start));
+
+			while (k--)
+				vec_push(&n->own,
+					 (struct run_range){ start[k], start[k] + size[k] });
+		}
+	}
+	vec_each (&n->own, o)
+		if (addr >= o->start && addr <= o->end)
+			return true;
+	return false;
+}
+
+/* What comes and goes, too: programs of others, trampolines. */
+static const struct sym_result *ask_again(struct run_names *n, uint64_t addr)
+{
+	char *text = NULL;
+	size_t len;
+
+	if (!n->all) {
+		n->all = symbols_new(
+			&(struct symbols_opts){ .no_debuginfod = true, .no_cache = true });
+		if (file_read("/proc/kallsyms", 256u << 20, &text, &len) == 0)
+			symbols_kernel_text(n->all, text, len, NULL);
+	}
+	return symbols_resolve(n->all, SYMBOLS_KERNEL, addr, SYMBOLS_NAMES);
 }
 
 static bool ksym(void *ctx, uint64_t addr, struct strbuf *b, uint64_t *offset)
@@ -24,20 +78,21 @@ static bool ksym(void *ctx, uint64_t addr, struct strbuf *b, uint64_t *offset)
 	struct run *r = ctx;
 	struct run_names *n = &r->names;
 	const struct sym_result *s;
+	const struct symbols *of = symbols(n);
 
-	if (!n->kernel_tried) {
-		struct err e = { 0 };
-		char *text;
-		size_t len;
-
-		n->kernel_tried = true;
-		if (file_read("/proc/kallsyms", 64u << 20, &text, &len) == 0)
-			symbols_kernel_text(symbols(n), text, len, &e);
+	if (is_own(r, addr)) {
+		strbuf_puts(b, "bpf_prog_kymo");
+		*offset = 0;
+		return true;
 	}
-	s = symbols_resolve(symbols(n), SYMBOLS_KERNEL, addr, SYMBOLS_NAMES);
+	s = symbols_resolve(n->symbols, SYMBOLS_KERNEL, addr, SYMBOLS_NAMES);
+	if (s->name == SYMBOLS_NONE && addr >> 63) {
+		s = ask_again(n, addr);
+		of = n->all;
+	}
 	if (s->name == SYMBOLS_NONE)
 		return false;
-	strbuf_puts(b, symbols_text(n->symbols, s->name));
+	strbuf_puts(b, symbols_text(of, s->name));
 	*offset = addr - s->start;
 	return true;
 }
@@ -51,6 +106,17 @@ static struct run_process *entry(struct run_names *n, int32_t pid)
 		*at = n->processes.n;
 	}
 	return &n->processes.data[*at - 1];
+}
+
+static uint32_t dso(struct run_names *n, const struct find_want *want)
+{
+	uint32_t i = symbols_dso(symbols(n), want);
+
+	while (n->path.n <= i)
+		vec_push(&n->path, NULL);
+	if (!n->path.data[i])
+		n->path.data[i] = mem_strdup(want->path);
+	return i;
 }
 
 static struct run_process *process(struct run *r, int32_t pid, bool refresh)
@@ -81,12 +147,11 @@ static struct run_process *process(struct run *r, int32_t pid, bool refresh)
 		if (!line[name])
 			continue;
 		vec_push(&p->maps,
-			 (struct run_mapping){
-				 start, end, off,
-				 symbols_dso(symbols(n), &(struct find_want){ .path = line + name,
-									      .pid = pid,
-									      .map_start = start,
-									      .map_end = end }) });
+			 (struct run_mapping){ start, end, off,
+					       dso(n, &(struct find_want){ .path = line + name,
+									   .pid = pid,
+									   .map_start = start,
+									   .map_end = end }) });
 	}
 	return p;
 }
@@ -110,11 +175,8 @@ static bool usym(void *ctx, int32_t pid, uint64_t addr, struct strbuf *b, uint64
 		m = mapping(process(r, pid, true), addr);
 	if (!m)
 		return false;
-	if (module) {
-		struct symbols_status st = symbols_status(r->names.symbols, m->dso);
-
-		strbuf_puts(module, st.file ? st.file : "");
-	}
+	if (module && m->dso < r->names.path.n && r->names.path.data[m->dso])
+		strbuf_puts(module, r->names.path.data[m->dso]);
 	s = symbols_resolve(r->names.symbols, m->dso, addr - m->start + m->pgoff, SYMBOLS_NAMES);
 	if (s->name == SYMBOLS_NONE)
 		return false;
@@ -136,7 +198,7 @@ void run_names_mmap(struct run *r, const struct walker_mmap *m)
 			p->maps.data[keep++] = p->maps.data[i];
 	p->maps.n = keep;
 	vec_push(&p->maps, (struct run_mapping){ m->start, m->start + m->len, m->pgoff,
-						 symbols_dso(symbols(&r->names), &want) });
+						 dso(&r->names, &want) });
 }
 
 void run_names_fork(struct run *r, int32_t pid, int32_t parent)
@@ -230,6 +292,10 @@ void run_names_free(struct run_names *n)
 		vec_free(&p->maps);
 	vec_free(&n->processes);
 	map_free(&n->by_pid);
-	if (n->symbols)
-		symbols_free(n->symbols);
+	vec_each (&n->path, p)
+		free(*p);
+	vec_free(&n->path);
+	vec_free(&n->own);
+	symbols_free(n->symbols);
+	symbols_free(n->all);
 }

@@ -83,6 +83,7 @@ int run_side_open(struct run *r, struct err *e)
 		else if (home && *home)
 			snprintf(path, sizeof(path), "%s/.cache/kymo", home);
 		o.cache_dir = path[0] ? path : NULL;
+		o.types = run_env_btf(r->env);
 		walker_open(&o, &s->walked.walker, &s->why);
 	} else if (k < 0) {
 		s->why = none;

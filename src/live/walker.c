@@ -110,9 +110,24 @@ static struct bpf_program *program(const struct walker *w, uint32_t event)
 	return bpf_object__find_program_by_name(w->bpf->obj, name);
 }
 
+static struct walk_bpf *open_object(struct walker *w)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+	char path[64];
+
+	walker_fn_prepare();
+	/* Programs tied to the kernel's own functions need all of its types. */
+	w->btf_fd = w->o.off.on ? -1 : walker_btf(w->o.types);
+	if (w->btf_fd >= 0) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", w->btf_fd);
+		opts.btf_custom_path = path;
+	}
+	return walk_bpf__open_opts(&opts);
+}
+
 static int load(struct walker *w, struct err *e)
 {
-	struct walk_bpf *b = walk_bpf__open();
+	struct walk_bpf *b = open_object(w);
 	int err;
 
 	if (!b)
@@ -131,6 +146,8 @@ static int load(struct walker *w, struct err *e)
 	for (uint32_t i = 0; i < WALK_EVENTS; i++)
 		bpf_program__set_autoload(program(w, i), i < w->o.events && !w->o.function);
 	err = walk_bpf__load(b);
+	if (w->btf_fd >= 0)
+		close(w->btf_fd);
 	if (err == -EPERM || err == -EACCES) {
 		err_set(e, -err, "the kernel does not let this user load the stack walker");
 		return err_hint(e, "run as root, or with CAP_BPF and CAP_PERFMON");
@@ -316,6 +333,7 @@ void walker_close(struct walker *w)
 	walker_proc_free(w);
 	walker_slab_free(w);
 	walk_bpf__destroy(w->bpf);
+	walker_fn_free(w);
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->wake);
 	free(w->cache_dir);

@@ -27,6 +27,7 @@
 #include "sym/unwind.h"
 
 struct walker;
+struct btf_types;
 
 #define WALKER_EVENTS_MAX 16
 #define WALKER_DEPTH_MAX 1024 /* user frames */
@@ -67,6 +68,7 @@ struct walker_opts {
 	bool all;      /* all there are */
 	bool function; /* only for walker_function(): no events are attached */
 	bool hits;     /* walker_hit_*() will be called */
+	const struct btf_types *types; /* the kernel's, where they are known already; or NULL */
 	struct walker_off off;
 };
 
@@ -160,9 +162,18 @@ void walker_settle(struct walker *w, int timeout_ms);
  * walker's maps.
  */
 struct bpf_insn;
+#define WALKER_ARGS_MAX 5
+struct walker_sub {
+	uint32_t at;
+	bool global;		       /* verified once, by itself */
+	uint8_t n;		       /* arguments */
+	uint32_t arg[WALKER_ARGS_MAX]; /* bytes of a number; above 8: of what a pointer leads to */
+};
 struct walker_function {
 	const struct bpf_insn *insn;
 	size_t n, entry;
+	const struct walker_sub *sub; /* its functions, by place */
+	size_t n_subs;
 };
 bool walker_function(const struct walker *w, struct walker_function *ret);
 

@@ -9,6 +9,8 @@
  *	walker_copy.c	finishing samples from copied stacks
  *	walker_off.c	time off the CPU
  *	walker_hits.c	stacks of tracepoints and probes
+ *	walker_fn.c	the walk as a function of programs of others
+ *	walker_btf.c	the kernel's types that samples need
  *
  * Everything in struct walker is under lock but what says otherwise.
  */
@@ -103,6 +105,7 @@ struct walker {
 	char *cache_dir;
 	struct walk_bpf *bpf;
 	struct ring_buffer *ring;
+	int btf_fd; /* while it is loaded */
 	int procs_fd, slabs_fd, maps_fd, tables_fd, rules_fd;
 	VEC(int) links;
 	uint64_t event_id[WALK_EVENTS];
@@ -111,6 +114,9 @@ struct walker {
 	bool settling;
 	size_t fn_main;	    /* instructions of the program around the function */
 	bool hits_calls[2]; /* entries, exits of system calls are attached to */
+	struct bpf_insn *fn_insn; /* all of it, complete */
+	size_t fn_n;
+	VEC(struct walker_sub) fn_subs;
 
 	pthread_mutex_t lock;
 	pthread_cond_t wake; /* of the builder */
@@ -224,7 +230,12 @@ void walker_off_stats(const struct walker *w, struct walker_stats *ret);
 void walker_hits_configure(struct walker *w);
 
 /* walker_fn.c */
+void walker_fn_prepare(void); /* before the object is opened */
 void walker_fn_configure(struct walker *w);
+void walker_fn_free(struct walker *w);
+
+/* walker_btf.c: a file of the kernel's types that samples need; -1 when there is none. */
+int walker_btf(const struct btf_types *types);
 
 /* A record as callers get it, counted in the statistics (walker.c). */
 void walker_sample_from(struct walker *w, const struct walk_sample *s, const uint64_t *chain,
