@@ -66,6 +66,23 @@ int bpf_map_drop(int map, const void *key)
 	return element(BPF_MAP_DELETE_ELEM, map, key, NULL);
 }
 
+int bpf_map_batch(int map, bool first, uint32_t *place, void *keys, void *values, uint32_t *n)
+{
+	union bpf_attr a;
+	int r;
+
+	memset(&a, 0, sizeof(a));
+	a.batch.map_fd = (uint32_t)map;
+	a.batch.in_batch = first ? 0 : (uintptr_t)place;
+	a.batch.out_batch = (uintptr_t)place;
+	a.batch.keys = (uintptr_t)keys;
+	a.batch.values = (uintptr_t)values;
+	a.batch.count = *n;
+	r = sys_bpf(BPF_MAP_LOOKUP_BATCH, &a);
+	*n = r < 0 && r != -ENOENT ? 0 : a.batch.count;
+	return r;
+}
+
 int bpf_map_next(int map, const void *key, void *next)
 {
 	return element(BPF_MAP_GET_NEXT_KEY, map, key, next);

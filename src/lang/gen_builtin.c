@@ -171,9 +171,10 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	struct gen_mark mark;
 	struct val v = { 0 };
 	struct place out = { 0 }, buf, key;
-	struct ir_val id = ir_copy(g->f, IR_IMM(0)), n, i, p, r;
+	struct ir_val id = ir_copy(g->f, IR_IMM(0)), n, i, p, r, at, factor;
 	int done = ir_label(g->f), loop = ir_label(g->f), hashed = ir_label(g->f),
-	    by_kernel = ir_label(g->f), walked = ir_label(g->f), later = ir_label(g->f);
+	    by_kernel = ir_label(g->f), walked = ir_label(g->f), later = ir_label(g->f),
+	    kept = ir_label(g->f);
 
 	if (own)
 		depth = depth + LANG_OWN_FRAMES < g->p->stack_depth ? depth + LANG_OWN_FRAMES
@@ -181,7 +182,7 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	if (user)
 		out = gen_memory(g, 16);
 	mark = gen_mark(g);
-	buf = gen_scratch(g, 8 + bytes);
+	buf = gen_scratch(g, 8 + bytes + (LANG_STACK_ROUND - 1) * 8);
 	key = gen_stack(g, 8);
 	g->p->uses_stacks = true;
 	g->p->uses_ustack |= user;
@@ -204,15 +205,24 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	ir_move(g->f, (int)n.v, ir_alu(g->f, BPF_RSH, r, IR_IMM(3)));
 	ir_place_label(g->f, walked);
 	ir_store(g->f, 8, buf.base, buf.off, n);
+	/* Several addresses a round: the kernel checks every round of a loop. */
+	p = ir_alu(g->f, BPF_ADD, buf.base, ir_alu(g->f, BPF_LSH, n, IR_IMM(3)));
+	for (int k = 0; k < LANG_STACK_ROUND - 1; k++)
+		ir_store(g->f, 8, p, buf.off + 8 + k * 8, IR_IMM(0));
 	i = ir_copy(g->f, IR_IMM(0));
 	ir_move(g->f, (int)id.v, IR_IMM(depth + (user ? 1 : 0)));
+	factor = ir_copy(g->f, IR_IMM((int64_t)LANG_STACK_HASH));
+	at = ir_copy(g->f, buf.base);
 	ir_place_label(g->f, loop);
+	for (int k = 0; k < LANG_STACK_ROUND; k++) {
+		p = ir_alu(g->f, BPF_XOR, ir_load(g->f, 8, at, buf.off + 8 + k * 8), id);
+		p = ir_alu(g->f, BPF_MUL, p, factor);
+		ir_move(g->f, (int)id.v,
+			ir_alu(g->f, BPF_XOR, ir_alu(g->f, BPF_RSH, p, IR_IMM(29)), p));
+	}
+	ir_move(g->f, (int)at.v, ir_alu(g->f, BPF_ADD, at, IR_IMM(LANG_STACK_ROUND * 8)));
+	ir_move(g->f, (int)i.v, ir_alu(g->f, BPF_ADD, i, IR_IMM(LANG_STACK_ROUND)));
 	ir_branch(g->f, BPF_JGE, i, n, hashed);
-	p = ir_load(g->f, 8, ir_alu(g->f, BPF_ADD, buf.base, ir_alu(g->f, BPF_LSH, i, IR_IMM(3))),
-		    buf.off + 8);
-	p = ir_alu(g->f, BPF_MUL, ir_alu(g->f, BPF_XOR, id, p), IR_IMM((int64_t)LANG_STACK_HASH));
-	ir_move(g->f, (int)id.v, ir_alu(g->f, BPF_XOR, p, ir_alu(g->f, BPF_RSH, p, IR_IMM(29))));
-	ir_move(g->f, (int)i.v, ir_alu(g->f, BPF_ADD, i, IR_IMM(1)));
 	ir_branch(g->f, BPF_JLT, i, IR_IMM(depth), loop);
 	ir_place_label(g->f, hashed);
 	ir_store(g->f, 8, key.base, key.off, id);
@@ -221,6 +231,10 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	ir_branch(g->f, BPF_JNE, p, IR_IMM(0), done);
 	r = ir_call(g->f, BPF_FUNC_map_update_elem, 4, IR_MAPREF(LANG_MAP_STACKS), gen_addr(g, key),
 		    gen_addr(g, buf), IR_IMM(BPF_ANY));
+	ir_branch(g->f, BPF_JEQ, r, IR_IMM(0), kept);
+	gen_count(g, LANG_COUNT_STACKS);
+	ir_jump(g->f, done);
+	ir_place_label(g->f, kept);
 	if (user) { /* so that its mappings are read while it lives */
 		struct lang_action a = { .kind = LA_NEW_PROCESS, .map = -1 };
 		struct node pid = { .kind = N_IDENT,
@@ -233,8 +247,6 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 
 		gen_message(g, &a, list, 1, true);
 	}
-	ir_branch(g->f, BPF_JEQ, r, IR_IMM(0), done);
-	gen_count(g, LANG_COUNT_STACKS);
 	ir_place_label(g->f, done);
 	gen_release(g, mark);
 	if (!user) {

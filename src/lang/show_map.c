@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "lang/show.h"
 
 #define BAR 52
@@ -17,6 +18,8 @@ struct table {
 	struct lang_out *o;
 	const struct lang_map *m;
 	VEC(struct entry) rows;
+	struct map by_key; /* hash of its key to 1 + row, for the first rows */
+	size_t hashed;	   /* so many */
 	int64_t div;
 };
 
@@ -142,22 +145,30 @@ static bool same_stacks(const struct table *t, uint8_t *key)
 	return any;
 }
 
+static void add_to(const struct table *t, struct entry *row, const struct entry *e)
+{
+	size_t size = (t->m->value_size + 7) & ~7u;
+	AUTO_FREE uint8_t *both = mem_alloc(2 * size);
+
+	memcpy(both, row->value, t->m->value_size);
+	memcpy(both + size, e->value, t->m->value_size);
+	lang_merge(t->m, 2, both, row->value);
+	set_order(t, row);
+}
+
 /* Adds it to the row that has the same key, if there is one. */
 static bool join(struct table *t, const struct entry *e)
 {
-	size_t size = (t->m->value_size + 7) & ~7u;
+	const uint64_t *row;
 
-	vec_each (&t->rows, row)
-		if (memcmp(row->key, e->key, t->m->key_size) == 0) {
-			AUTO_FREE uint8_t *both = mem_alloc(2 * size);
-
-			memcpy(both, row->value, t->m->value_size);
-			memcpy(both + size, e->value, t->m->value_size);
-			lang_merge(t->m, 2, both, row->value);
-			set_order(t, row);
-			return true;
-		}
-	return false;
+	for (; t->hashed < t->rows.n; t->hashed++)
+		*map_at(&t->by_key, map_hash_bytes(t->rows.data[t->hashed].key, t->m->key_size)) =
+			t->hashed + 1;
+	row = map_find(&t->by_key, map_hash_bytes(e->key, t->m->key_size));
+	if (!row || memcmp(t->rows.data[*row - 1].key, e->key, t->m->key_size) != 0)
+		return false;
+	add_to(t, &t->rows.data[*row - 1], e);
+	return true;
 }
 
 static int collect(void *arg, const void *key, const void *value)
@@ -540,6 +551,7 @@ void lang_show_map(struct lang_out *o, int map, int64_t top, int64_t div)
 		free(e->value);
 	}
 	vec_free(&t.rows);
+	map_free(&t.by_key);
 }
 
 static const struct lang_program *naming;

@@ -25,6 +25,37 @@ static uint64_t wall(void *ctx, uint64_t boot_ns)
 	return boot_ns + ((struct run *)ctx)->boot_offset;
 }
 
+/* A hash read bucket by bucket; false when the kernel cannot, and nothing was handed out. */
+static bool map_at_once(struct run *r, int map, lang_entry_fn *fn, void *arg)
+{
+	const struct lang_map *m = &r->p->maps.data[map];
+	size_t size = (m->value_size + 7) & ~7u, value;
+	uint32_t place[2] = { 0 }, room = m->entries < 256 ? m->entries + 16 : 256;
+	AUTO_FREE uint8_t *keys = NULL, *values = NULL;
+	bool first = true, any = false;
+	int k = 0;
+
+	value = m->per_cpu ? size * r->host.ncpus : m->value_size;
+	while (k == 0 || k == -ENOSPC) {
+		uint32_t n = k == -ENOSPC ? room *= 2 : room;
+
+		if (!keys || k == -ENOSPC) {
+			keys = mem_grow(keys, (size_t)n * m->key_size + 8);
+			values = mem_grow(values, n * value + 8);
+		}
+		k = bpf_map_batch(r->map_fd[map], first, place, keys, values, &n);
+		if ((k < 0 && k != -ENOENT && k != -ENOSPC) || room > 1u << 24)
+			return any;
+		if (k == -ENOSPC)
+			continue;
+		first = false;
+		for (uint32_t i = 0; i < n; i++)
+			fn(arg, keys + (size_t)i * m->key_size, values + i * value);
+		any |= n > 0;
+	}
+	return true;
+}
+
 static int map_each(void *ctx, int map, lang_entry_fn *fn, void *arg)
 {
 	struct run *r = ctx;
@@ -33,8 +64,11 @@ static int map_each(void *ctx, int map, lang_entry_fn *fn, void *arg)
 	AUTO_FREE uint8_t *key = mem_alloc(m->key_size + 8), *next = mem_alloc(m->key_size + 8);
 	AUTO_FREE uint8_t *value = mem_alloc(size * (m->per_cpu ? r->host.ncpus : 1) + 8);
 	size_t limit = m->entries * 2ull + 16; /* keys that come and go meanwhile */
-	int k = bpf_map_next(r->map_fd[map], NULL, next);
+	int k;
 
+	if (m->key && map_at_once(r, map, fn, arg))
+		return 0;
+	k = bpf_map_next(r->map_fd[map], NULL, next);
 	while (k == 0 && limit--) {
 		memcpy(key, next, m->key_size);
 		if (bpf_map_get(r->map_fd[map], key, value) == 0)

@@ -3,6 +3,8 @@
 #ifndef KYMO_LIVE_RUN_INT_H
 #define KYMO_LIVE_RUN_INT_H
 
+#include <pthread.h>
+
 #include "base/map.h"
 #include "kern/bpf.h"
 #include "live/loop.h"
@@ -18,7 +20,7 @@ struct run_mapping {
 struct run_process {
 	int32_t pid;
 	VEC(struct run_mapping) maps;
-	bool gone;
+	bool asked; /* /proc, at the end */
 };
 struct run_range {
 	uint64_t start, end;
@@ -38,8 +40,10 @@ struct run_side {
 	struct ring *ring;
 	size_t n;
 	struct walked walked; /* walker NULL: none */
-	struct err why;	      /* there is none */
-	struct map same;      /* numbers of stacks that were finished late: those of equal stacks */
+	pthread_t opener;     /* of the walker */
+	bool opening;
+	struct err why;	 /* there is none */
+	struct map same; /* numbers of stacks that were finished late: those of equal stacks */
 };
 
 enum { RUN_ID_RING = 1, RUN_ID_PID, RUN_ID_SIDE, RUN_ID_TIMER };
@@ -83,6 +87,8 @@ void run_detach(struct run *r);
 
 void run_names_host(struct run *r);
 void run_names_free(struct run_names *n);
+/* One of its stacks was seen: find out what it has mapped while it is there. */
+void run_names_process(void *ctx, int32_t pid);
 void run_names_mmap(struct run *r, const struct walker_mmap *m);
 void run_names_fork(struct run *r, int32_t pid, int32_t parent);
 void run_names_exec(struct run *r, int32_t pid);
@@ -92,6 +98,8 @@ void run_pcap_notes(const struct run *r, struct strbuf *b);
 void run_pcap_close(struct run *r);
 
 int run_side_open(struct run *r, struct err *e);
+/* The walker is there from here on, if it can be had. */
+int run_side_wait(struct run *r, struct err *e);
 void run_side_drain(struct run *r);
 /* Tables of what runs already are there when it returns, or soon. */
 void run_side_settle(struct run *r);

@@ -294,6 +294,8 @@ int run_load(struct run *r, char **log, struct err *e)
 {
 	int k = load_maps(r, e);
 
+	if (k == 0)
+		k = run_side_wait(r, e);
 	for (size_t i = 0; i < r->p->codes.n && k == 0; i++)
 		k = load_one(r, i, log, e);
 	return k;

@@ -131,6 +131,9 @@ static struct run_process *process(struct run *r, int32_t pid, bool refresh)
 	if (*at && !refresh)
 		return &n->processes.data[*at - 1];
 	p = entry(n, pid);
+	if (refresh && r->out.ending && p->asked)
+		return p; /* nothing new since */
+	p->asked = r->out.ending;
 	path = mem_printf("/proc/%d/maps", pid);
 	if (file_read(path, 16u << 20, &text, NULL) < 0 || !text[0])
 		return p;
@@ -216,9 +219,12 @@ void run_names_exec(struct run *r, int32_t pid)
 	entry(&r->names, pid)->maps.n = 0;
 }
 
-static void new_process(void *ctx, int32_t pid)
+/* Where records tell of every mapping from now on, those of before are enough. */
+void run_names_process(void *ctx, int32_t pid)
 {
-	process(ctx, pid, true);
+	struct run *r = ctx;
+
+	process(r, pid, !r->side.n);
 }
 
 static size_t stack(void *ctx, uint64_t id, uint64_t *addr, size_t max)
@@ -279,7 +285,7 @@ void run_names_host(struct run *r)
 {
 	r->host.ksym = ksym;
 	r->host.usym = usym;
-	r->host.new_process = new_process;
+	r->host.new_process = run_names_process;
 	r->host.stack = stack;
 	r->host.same_stack = same_stack;
 	r->host.cgroup = cgroup;

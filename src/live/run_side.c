@@ -9,6 +9,7 @@
  * have to do.
  */
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -57,13 +58,15 @@ static int open_rings(struct run_side *s, struct err *e)
 	return r;
 }
 
-int run_side_open(struct run *r, struct err *e)
+static void *open_walker(void *ctx)
 {
-	struct run_side *s = &r->side;
+	struct run *r = ctx;
 	struct walker_opts o = { .function = true,
 				 .depth = r->p->stack_depth,
 				 .no_kernel = true,
-				 .ring_bytes = 2u << 20,
+				 .ring_bytes = 512u << 10,
+				 .slab_bytes = 2u << 20,
+				 .tables = 16384,
 				 .procs = 8192,
 				 .maps = 65536,
 				 .copy_rate = 200,
@@ -71,32 +74,51 @@ int run_side_open(struct run *r, struct err *e)
 				 .n_pids = r->o.pid != 0 };
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	char path[512] = "";
+
+	if (cache && *cache)
+		snprintf(path, sizeof(path), "%s/kymo", cache);
+	else if (home && *home)
+		snprintf(path, sizeof(path), "%s/.cache/kymo", home);
+	o.cache_dir = path[0] ? path : NULL;
+	walker_open(&o, &r->side.walked.walker, &r->side.why);
+	return NULL;
+}
+
+int run_side_open(struct run *r, struct err *e)
+{
+	struct run_side *s = &r->side;
 	struct err none = { 0 };
 	int k;
 
 	if ((!r->p->uses_ustack && !r->p->uses_usym) || r->o.no_side)
 		return 0;
 	k = open_rings(s, &none);
-	if (k == 0 && r->p->uses_ustack) {
-		if (cache && *cache)
-			snprintf(path, sizeof(path), "%s/kymo", cache);
-		else if (home && *home)
-			snprintf(path, sizeof(path), "%s/.cache/kymo", home);
-		o.cache_dir = path[0] ? path : NULL;
-		o.types = run_env_btf(r->env);
-		walker_open(&o, &s->walked.walker, &s->why);
-	} else if (k < 0) {
+	if (k < 0)
 		s->why = none;
-	}
+	else if (r->p->uses_ustack)
+		/* It takes some milliseconds, in which the session makes its maps. */
+		s->opening = pthread_create(&s->opener, NULL, open_walker, r) == 0;
 	s->walked.side_type = SIDE_SAMPLE;
 	for (size_t i = 0; i < s->n; i++) {
 		k = loop_watch(&r->loop, RUN_ID_SIDE, s->ring[i].fd, e);
 		if (k < 0)
 			return k;
 	}
+	return k < 0 && s->n ? k : 0;
+}
+
+int run_side_wait(struct run *r, struct err *e)
+{
+	struct run_side *s = &r->side;
+	int k = 0;
+
+	if (!s->opening)
+		return 0;
+	pthread_join(s->opener, NULL);
+	s->opening = false;
 	if (s->walked.walker)
 		k = loop_watch(&r->loop, RUN_ID_SIDE, walker_fd(s->walked.walker), e);
-	return k < 0 && s->n ? k : 0;
+	return k < 0 ? k : 0;
 }
 
 /* Names are told what the walker is told. */
@@ -128,6 +150,7 @@ static int on_stack(void *ctx, const struct walker_sample *s)
 	id = lang_stack_id(value + 1, value[0], s->state);
 	bpf_map_set(r->map_fd[LANG_MAP_STACKS], &id, value);
 	*map_at(&r->side.same, s->stack) = id;
+	run_names_process(r, s->pid);
 	return 0;
 }
 
@@ -163,6 +186,8 @@ void run_side_close(struct run *r)
 {
 	struct run_side *s = &r->side;
 
+	if (s->opening)
+		pthread_join(s->opener, NULL);
 	for (size_t i = 0; i < s->n; i++) {
 		int fd = s->ring[i].fd;
 

@@ -44,6 +44,10 @@ static void defaults(struct walker_opts *o)
 		o->ring_bytes = 8u << 20;
 	if (!o->table_bytes)
 		o->table_bytes = 256u << 20;
+	if (o->slab_bytes < WALK_SLAB_MIN || o->slab_bytes > WALK_SLAB_BYTES)
+		o->slab_bytes = WALK_SLAB_BYTES;
+	if (!o->tables || o->tables > WALK_TABLES)
+		o->tables = WALK_TABLES;
 	if (!o->procs)
 		o->procs = 16384;
 	if (!o->maps)
@@ -117,7 +121,7 @@ static struct walk_bpf *open_object(struct walker *w)
 
 	walker_fn_prepare();
 	/* Programs tied to the kernel's own functions need all of its types. */
-	w->btf_fd = w->o.off.on ? -1 : walker_btf(w->o.types);
+	w->btf_fd = w->o.off.on ? -1 : walker_btf(w->cache_dir);
 	if (w->btf_fd >= 0) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", w->btf_fd);
 		opts.btf_custom_path = path;
@@ -137,6 +141,13 @@ static int load(struct walker *w, struct err *e)
 	bpf_map__set_max_entries(b->maps.procs, w->o.procs);
 	bpf_map__set_max_entries(b->maps.maps, w->o.maps);
 	bpf_map__set_max_entries(b->maps.ring, (uint32_t)w->o.ring_bytes);
+	w->slab_blocks = w->o.slab_bytes / sizeof(struct walk_block);
+	err = walker_slab_first(w);
+	if (err < 0)
+		return err_set(e, -err, "cannot make the stack walker's first table: %s",
+			       strerror(-err));
+	w->n_tables = w->o.tables;
+	bpf_map__set_max_entries(b->maps.tables, w->n_tables);
 	err = walker_off_configure(w, e);
 	if (err < 0)
 		return err;
@@ -283,6 +294,7 @@ int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
 	int err;
 
 	w->o = *o;
+	w->first_slab = -1;
 	defaults(&w->o);
 	w->cache_dir = mem_strdup(o->cache_dir);
 	pthread_mutex_init(&w->lock, NULL);
@@ -439,7 +451,7 @@ void walker_settle(struct walker *w, int timeout_ms)
 
 static uint64_t kernel_bytes(const struct walker *w)
 {
-	uint64_t n = (uint64_t)w->slabs.n * WALK_SLAB_BYTES;
+	uint64_t n = (uint64_t)w->slabs.n * w->o.slab_bytes;
 	struct bpf_map *m;
 
 	bpf_object__for_each_map(m, w->bpf->obj)

@@ -27,7 +27,6 @@
 #include "sym/unwind.h"
 
 struct walker;
-struct btf_types;
 
 #define WALKER_EVENTS_MAX 16
 #define WALKER_DEPTH_MAX 1024 /* user frames */
@@ -60,6 +59,8 @@ struct walker_opts {
 	uint32_t copy_rate;
 	size_t ring_bytes;     /* a power of two; 0: 8 MiB */
 	size_t table_bytes;    /* for tables, in the kernel; 0: 256 MiB. Made as needed */
+	uint32_t slab_bytes;   /* of each piece of those, a power of two; 0: 16 MiB */
+	uint32_t tables;       /* files known at once, twice; 0: 65536 */
 	uint32_t procs;	       /* processes known at once; 0: 16384 */
 	uint32_t maps;	       /* executable mappings known at once; 0: 131072 */
 	const char *cache_dir; /* where tables are kept by build-id; NULL: nowhere */
@@ -68,7 +69,6 @@ struct walker_opts {
 	bool all;      /* all there are */
 	bool function; /* only for walker_function(): no events are attached */
 	bool hits;     /* walker_hit_*() will be called */
-	const struct btf_types *types; /* the kernel's, where they are known already; or NULL */
 	struct walker_off off;
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The few of the kernel's types that the walker's programs look into, as a file of
- * type information for libbpf: reading all of the kernel's takes it 15 ms, this one.
+ * type information for libbpf, which would take 15 ms to read all of them. They are
+ * kept in the cache by the kernel's build-id.
  */
 #include "config.h"
 #if HAVE_WALKER
@@ -14,7 +15,11 @@
 #	include "base/file.h"
 #	include "base/str.h"
 #	include "kern/btf_types.h"
+#	include "live/ksyms.h"
 #	include "live/walker_priv.h"
+#	include "sym/cache.h"
+
+#	define CACHE_NAME "walk-types-1" /* another number when parts change */
 
 struct part {
 	const char *name;
@@ -89,36 +94,50 @@ static bool record(struct maker *m, const struct btf_types *b, const struct part
 	return true;
 }
 
-int walker_btf(const struct btf_types *types)
+static bool make(struct strbuf *out)
 {
 	struct btf_header h = { .magic = BTF_MAGIC, .version = 1, .hdr_len = sizeof(h) };
-	struct btf_types *own = NULL;
-	AUTO_STRBUF out = { 0 };
+	struct btf_types *types = NULL;
 	struct maker m = { 0 };
 	struct err e = { 0 };
 	bool good = true;
-	int fd = -1;
 
-	if (!types && btf_types_open(NULL, NULL, &own, &e) < 0)
-		return -1;
+	if (btf_types_open(NULL, NULL, &types, &e) < 0)
+		return false;
 	strbuf_putc(&m.strings, '\0');
 	basic(&m);
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		good &= record(&m, types ? types : own, &parts[i]);
-	btf_types_free(own);
+		good &= record(&m, types, &parts[i]);
+	btf_types_free(types);
 	h.type_len = h.str_off = (uint32_t)m.types.n;
 	h.str_len = (uint32_t)m.strings.n;
-	strbuf_add(&out, (const char *)&h, sizeof(h));
-	strbuf_add(&out, m.types.data, m.types.n);
-	strbuf_add(&out, m.strings.data, m.strings.n);
-	if (good)
-		fd = memfd_create("kymo-types", MFD_CLOEXEC);
+	strbuf_add(out, (const char *)&h, sizeof(h));
+	strbuf_add(out, m.types.data, m.types.n);
+	strbuf_add(out, m.strings.data, m.strings.n);
+	strbuf_free(&m.types);
+	strbuf_free(&m.strings);
+	return good;
+}
+
+int walker_btf(bool keep)
+{
+	AUTO_CLOSE int cache = keep ? cache_open(NULL, NULL) : -1;
+	AUTO_STRBUF out = { 0 };
+	struct build_id id;
+	bool known = cache >= 0 && ksyms_build_id(&id);
+	int fd = known ? cache_get(cache, &id, CACHE_NAME) : -1;
+
+	if (fd >= 0)
+		return fd;
+	if (!make(&out))
+		return -1;
+	if (known)
+		cache_write(cache, &id, CACHE_NAME, out.data, out.n, NULL);
+	fd = memfd_create("kymo-types", MFD_CLOEXEC);
 	if (fd >= 0 && file_write_all(fd, out.data, out.n) < 0) {
 		close(fd);
 		fd = -1;
 	}
-	strbuf_free(&m.types);
-	strbuf_free(&m.strings);
 	return fd;
 }
 #endif

@@ -95,8 +95,10 @@ static bool find(void *ctx, uint64_t pc, struct unwind_map *ret)
 		return false;
 	*ret = (struct unwind_map){ .start = m->start, .end = m->end, .pgoff = m->pgoff };
 	if (m->table == WALKER_TABLE_VDSO) {
-		ret->table = sp->w->vdso_rows;
-		ret->cfi = sp->w->vdso;
+		f = &sp->w->files.data[WALKER_FILE_VDSO];
+		ret->table = f->rows;
+		ret->cfi = f->state == WALKER_FILE_READY ? sp->w->vdso : NULL;
+		sp->pending |= f->state == WALKER_FILE_PENDING || f->state == WALKER_FILE_BUSY;
 	} else if (m->file != UINT32_MAX) {
 		f = &sp->w->files.data[m->file];
 		ret->table = f->rows;

@@ -19,6 +19,7 @@
 #	include <fcntl.h>
 #	include <inttypes.h>
 #	include <linux/openat2.h>
+#	include <malloc.h>
 #	include <string.h>
 #	include <sys/auxv.h>
 #	include <sys/syscall.h>
@@ -130,6 +131,8 @@ struct built {
 static int build(struct walker *w, const struct walker_file *f, struct built *b)
 {
 	uint8_t id[EHFRAME_BUILD_ID_MAX];
+	struct ehframe_table *kept;
+	uint16_t machine = 0;
 	struct err e;
 	size_t n;
 	int err;
@@ -138,21 +141,48 @@ static int build(struct walker *w, const struct walker_file *f, struct built *b)
 	if (b->fd < 0)
 		return -ENOENT;
 	b->has_stat = fstat(b->fd, &b->st) == 0;
+	n = ehframe_fd_build_id(b->fd, &machine, id);
+	if (w->cache_dir && n && machine == HOST_MACHINE &&
+	    ehframe_cache_load(w->cache_dir, id, n, HOST_MACHINE, &b->rows, &e) == 0) {
+		b->cached = true;
+		return 0;
+	}
 	err = ehframe_open_fd(b->fd, &b->cfi, &e);
 	if (err)
 		return err;
 	if (ehframe_machine(b->cfi) != HOST_MACHINE)
 		return -EOPNOTSUPP;
-	n = ehframe_build_id(b->cfi, id);
-	if (w->cache_dir && n &&
-	    ehframe_cache_load(w->cache_dir, id, n, HOST_MACHINE, &b->rows, &e) == 0) {
-		b->cached = true;
-		return 0;
-	}
 	err = ehframe_build(b->cfi, &b->rows, &e);
-	if (!err && w->cache_dir && n)
-		ehframe_cache_save(w->cache_dir, id, n, b->rows, &e); /* a full disk is no reason */
+	if (!err && w->cache_dir && n && /* a full disk is no reason to fail */
+	    ehframe_cache_save(w->cache_dir, id, n, b->rows, &e) == 0 &&
+	    ehframe_cache_load(w->cache_dir, id, n, HOST_MACHINE, &kept, &e) == 0) {
+		ehframe_table_free(b->rows); /* the file's pages can be given back, these not */
+		b->rows = kept;
+	}
 	return err;
+}
+
+/* The vDSO is the same in every process, and has no file: this one's is taken. */
+static int build_vdso(struct walker *w, struct built *b)
+{
+	const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)image;
+	size_t size = 0;
+	struct err e;
+	int err;
+
+	if (!image)
+		return -ENOENT;
+	for (unsigned i = 0; i < eh->e_phnum; i++) {
+		const Elf64_Phdr *ph = (const Elf64_Phdr *)(image + eh->e_phoff) + i;
+
+		if (ph->p_type == PT_LOAD && ph->p_offset + ph->p_memsz > size)
+			size = ph->p_offset + ph->p_memsz;
+	}
+	/* Section headers may lie behind; only what is mapped counts, in whole pages. */
+	size = (size + 4095) & ~(size_t)4095;
+	err = ehframe_open_mem(image, size, 0, &w->vdso, &e);
+	return err ? err : ehframe_build(w->vdso, &b->rows, &e);
 }
 
 static void built_free(struct built *b)
@@ -187,9 +217,10 @@ static void finished(struct walker *w, uint32_t file, struct built *b, int err)
 	w->stats.tables++;
 	w->stats.rows += f->n_rows;
 	w->stats.tables_cached += b->cached;
-	if (w->o.copy_rate) {
+	if (w->o.copy_rate || file == WALKER_FILE_VDSO) {
 		ehframe_table_free(f->rows);
 		f->rows = b->rows;
+		ehframe_table_rest(f->rows);
 		b->rows = NULL;
 	}
 }
@@ -222,6 +253,7 @@ static void *builder(void *arg)
 		int err;
 
 		if (i == UINT32_MAX) {
+			malloc_trim(0); /* building takes memory, waiting does not */
 			pthread_cond_wait(&w->wake, &w->lock);
 			continue;
 		}
@@ -229,7 +261,7 @@ static void *builder(void *arg)
 		copy = w->files.data[i];
 		copy.path = mem_strdup(copy.path);
 		pthread_mutex_unlock(&w->lock);
-		err = build(w, &copy, &b);
+		err = i == WALKER_FILE_VDSO ? build_vdso(w, &b) : build(w, &copy, &b);
 		if (!err)
 			err = walker_slab_publish(w, i, b.rows);
 		free(copy.path);
@@ -326,7 +358,9 @@ static uint32_t file_new(struct walker *w, uint64_t key, const struct walker_fil
 	if (w->files.n >= FILES_MAX)
 		i = recycle(w);
 	if (i == UINT32_MAX) {
-		if (w->next_table >= WALK_TABLES / 2) /* the rest is for parts */
+		if (w->next_table >= w->n_tables / 2) /* the rest is for parts */
+			return UINT32_MAX;
+		if (!walker_table_touch(w, w->next_table))
 			return UINT32_MAX;
 		vec_add(&w->files)->table = w->next_table++;
 		i = (uint32_t)w->files.n - 1;
@@ -398,46 +432,14 @@ void walker_file_put(struct walker *w, uint32_t file)
 		w->files.data[file].refs--;
 }
 
-/* The vDSO is the same in every process, and has no file: this one's is taken. */
-static void vdso(struct walker *w)
-{
-	const uint8_t *image = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
-	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)image;
-	struct walker_file *f;
-	size_t size = 0;
-	struct err e;
-
-	f = vec_add(&w->files); /* file 0; its table is number 1 */
-	f->table = WALKER_TABLE_VDSO;
-	f->refs = 1;
-	f->state = WALKER_FILE_NONE;
-	w->tables[WALKER_TABLE_VDSO].kind = WALK_TABLE_NONE;
-	if (!image)
-		return;
-	for (unsigned i = 0; i < eh->e_phnum; i++) {
-		const Elf64_Phdr *ph = (const Elf64_Phdr *)(image + eh->e_phoff) + i;
-
-		if (ph->p_type == PT_LOAD && ph->p_offset + ph->p_memsz > size)
-			size = ph->p_offset + ph->p_memsz;
-	}
-	/* Section headers may lie behind; only what is mapped counts, in whole pages. */
-	size = (size + 4095) & ~(size_t)4095;
-	if (ehframe_open_mem(image, size, 0, &w->vdso, &e) == 0 &&
-	    ehframe_build(w->vdso, &w->vdso_rows, &e) == 0 &&
-	    walker_slab_publish(w, 0, w->vdso_rows) == 0) {
-		f = &w->files.data[0];
-		f->state = WALKER_FILE_READY;
-		f->n_rows = w->vdso_rows->n_rows;
-		w->stats.tables++;
-		w->stats.rows += f->n_rows;
-	}
-}
-
 int walker_file_init(struct walker *w, struct err *e)
 {
+	struct walker_file *f = vec_add(&w->files);
 	int err;
 
-	vdso(w);
+	f->table = WALKER_TABLE_VDSO;
+	f->refs = 1;
+	enqueue(w, f);
 	err = pthread_create(&w->builder, NULL, builder, w);
 	if (err)
 		return err_set(e, err, "cannot start a thread: %s", strerror(err));
@@ -461,7 +463,6 @@ void walker_file_free(struct walker *w)
 	}
 	vec_free(&w->files);
 	map_free(&w->file_by_key);
-	ehframe_table_free(w->vdso_rows);
 	ehframe_close(w->vdso);
 }
 #endif

@@ -112,7 +112,7 @@ void walker_fn_configure(struct walker *w)
 		bpf_program__insn_cnt(p); /* its functions are put behind it when it is loaded */
 	if (!w->o.function)
 		return;
-	bpf_map__set_max_entries(w->bpf->maps.off_stacks, 65536);
+	bpf_map__set_max_entries(w->bpf->maps.off_stacks, 16384);
 	loading = w;
 }
 

@@ -36,6 +36,8 @@ struct walk_bpf;
 
 /* ---- files ---- */
 
+#define WALKER_FILE_VDSO 0 /* the first of all */
+
 enum walker_file_state {
 	WALKER_FILE_FREE,
 	WALKER_FILE_PENDING,
@@ -94,8 +96,18 @@ struct walker_range {
 
 struct walker_slab {
 	int fd;
-	struct walk_block *mem;
 	VEC(struct walker_range) free; /* in blocks, sorted, disjoint */
+};
+
+/*
+ * A map's memory. The kernel gives all pages of a mapping at once, used or not, so only
+ * what is written to is mapped, piece by piece.
+ */
+struct walker_area {
+	int fd;
+	char *base;
+	size_t size;
+	uint64_t *there; /* a bit a piece */
 };
 
 struct walker_copied; /* walker_copy.c */
@@ -127,13 +139,16 @@ struct walker {
 	struct walk_map *maps;
 	uint32_t n_maps;
 	struct walk_table *tables;
+	uint32_t n_tables;
 	struct {
 		struct ehframe_rule rule;
 		uint32_t pad;
 	} * rules;
 	uint32_t rules_cap;
 	uint64_t *lost;
-	size_t maps_size, tables_size, rules_size;
+	struct walker_area maps_area, tables_area, rules_area;
+	uint32_t slab_blocks; /* of each slab */
+	int first_slab;	      /* until the builder puts it into force; -1: it has */
 
 	/* Rules in force, by hash. */
 	uint32_t n_rules;
@@ -147,8 +162,7 @@ struct walker {
 	VEC(uint32_t) free_tables;
 	uint32_t next_table;
 	uint32_t n_pending;
-	struct ehframe *vdso;
-	struct ehframe_table *vdso_rows;
+	struct ehframe *vdso; /* set by the builder before its table is ready */
 
 	VEC(struct walker_proc) procs;
 	struct map proc_by_pid; /* index + 1 */
@@ -171,6 +185,13 @@ struct walker {
 uint64_t walker_now(void);
 
 /* walker_slab.c */
+bool walker_area_open(struct walker_area *a, int fd, size_t size);
+/* Make [at, at + n) usable; false when the kernel has no room for it. */
+bool walker_area_touch(struct walker_area *a, size_t at, size_t n);
+void walker_area_close(struct walker_area *a);
+bool walker_table_touch(struct walker *w, uint32_t number);
+/* Before loading: the first slab, which also says what all are like. */
+int walker_slab_first(struct walker *w);
 int walker_slab_init(struct walker *w, struct err *e);
 void walker_slab_free(struct walker *w);
 /* Put a table into slabs and in force as file's; called by the builder without the lock. -ENOSPC
@@ -234,8 +255,9 @@ void walker_fn_prepare(void); /* before the object is opened */
 void walker_fn_configure(struct walker *w);
 void walker_fn_free(struct walker *w);
 
-/* walker_btf.c: a file of the kernel's types that samples need; -1 when there is none. */
-int walker_btf(const struct btf_types *types);
+/* walker_btf.c: a file of the kernel's types that samples need; -1 when there is none. keep: in the
+ * cache. */
+int walker_btf(bool keep);
 
 /* A record as callers get it, counted in the statistics (walker.c). */
 void walker_sample_from(struct walker *w, const struct walk_sample *s, const uint64_t *chain,

@@ -118,7 +118,10 @@ static void publish(struct walker *w, struct walker_proc *p)
 		unpublish(w, p);
 		return;
 	}
-	if (n >= 1u << WALK_MAPS_SHIFT || !blocks_take(w, blocks, &block)) {
+	if (n >= 1u << WALK_MAPS_SHIFT || !blocks_take(w, blocks, &block) ||
+	    !walker_area_touch(&w->maps_area,
+			       (size_t)block * WALKER_LIST_BLOCK * sizeof(struct walk_map),
+			       n * sizeof(struct walk_map))) {
 		w->stats.refused_maps++;
 		unpublish(w, p);
 		return;

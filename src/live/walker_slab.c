@@ -10,11 +10,58 @@
 #	include "live/walker_priv.h"
 
 #	include <bpf/bpf.h>
+#	include <bpf/libbpf.h>
 #	include <errno.h>
 #	include <string.h>
 #	include <sys/mman.h>
 
-#	define SLAB_BLOCKS (WALK_SLAB_WORDS / 16)
+#	include "walk.skel.h"
+
+#	define PIECE 16384u /* bytes of an area that are mapped at once */
+
+/* ---- memory ---- */
+
+bool walker_area_open(struct walker_area *a, int fd, size_t size)
+{
+	size = (size + PIECE - 1) & ~(size_t)(PIECE - 1);
+	a->base = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (a->base == MAP_FAILED) {
+		a->base = NULL;
+		return false;
+	}
+	a->fd = fd;
+	a->size = size;
+	a->there = mem_alloc((size / PIECE + 63) / 64 * 8);
+	return true;
+}
+
+bool walker_area_touch(struct walker_area *a, size_t at, size_t n)
+{
+	for (size_t i = at / PIECE; i <= (at + n - 1) / PIECE; i++) {
+		uint64_t bit = (uint64_t)1 << i % 64;
+
+		if (a->there[i / 64] & bit)
+			continue;
+		if (mmap(a->base + i * PIECE, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+			 a->fd, (off_t)(i * PIECE)) == MAP_FAILED)
+			return false;
+		a->there[i / 64] |= bit;
+	}
+	return true;
+}
+
+void walker_area_close(struct walker_area *a)
+{
+	if (a->base)
+		munmap(a->base, a->size);
+	free(a->there);
+	*a = (struct walker_area){ 0 };
+}
+
+bool walker_table_touch(struct walker *w, uint32_t number)
+{
+	return walker_area_touch(&w->tables_area, number * sizeof(*w->tables), sizeof(*w->tables));
+}
 
 /* ---- rules ---- */
 
@@ -31,7 +78,8 @@ static uint32_t rule_id(struct walker *w, const struct ehframe_rule *r)
 	for (; w->rule_slots[at]; at = (at + 1) & (w->rule_slots_cap - 1))
 		if (!memcmp(&w->rules[w->rule_slots[at] - 1].rule, r, sizeof(*r)))
 			return w->rule_slots[at] - 1;
-	if (w->n_rules == w->rules_cap)
+	if (w->n_rules == w->rules_cap ||
+	    !walker_area_touch(&w->rules_area, w->n_rules * sizeof(*w->rules), sizeof(*w->rules)))
 		return EHFRAME_RULE_FULL;
 	w->rules[w->n_rules].rule = *r;
 	w->rule_slots[at] = ++w->n_rules;
@@ -83,29 +131,45 @@ static void range_give(struct walker_slab *s, uint32_t start, uint32_t n)
 	}
 }
 
+static int slab_map(const struct walker *w)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "kymo_slab", 4, sizeof(struct walk_block),
+				w->slab_blocks, &opts);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int walker_slab_first(struct walker *w)
+{
+	w->first_slab = slab_map(w);
+	if (w->first_slab < 0)
+		return w->first_slab;
+	return bpf_map__set_inner_map_fd(w->bpf->maps.slabs, w->first_slab);
+}
+
 /* One more slab, in force before anything points to it. Without the lock: it takes milliseconds. */
 static int slab_new(struct walker *w)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	struct walker_slab s = { 0 };
 	uint32_t number = (uint32_t)w->slabs.n;
 	int err;
 
-	if ((number + 1) * (uint64_t)WALK_SLAB_BYTES > w->o.table_bytes || number == WALK_SLABS)
+	if ((number + 1) * (uint64_t)w->slab_blocks * sizeof(struct walk_block) >
+		    w->o.table_bytes ||
+	    number == WALK_SLABS)
 		return -ENOSPC;
-	s.fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "kymo_slab", 4, sizeof(struct walk_block),
-			      SLAB_BLOCKS, &opts);
+	s.fd = number ? slab_map(w) : w->first_slab;
 	if (s.fd < 0)
-		return -errno;
-	s.mem = mmap(NULL, WALK_SLAB_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s.fd, 0);
-	if (s.mem == MAP_FAILED || bpf_map_update_elem(w->slabs_fd, &number, &s.fd, BPF_ANY) < 0) {
+		return s.fd;
+	if (!number)
+		w->first_slab = -1;
+	if (bpf_map_update_elem(w->slabs_fd, &number, &s.fd, BPF_ANY) < 0) {
 		err = -errno;
-		if (s.mem != MAP_FAILED)
-			munmap(s.mem, WALK_SLAB_BYTES);
 		close(s.fd);
 		return err;
 	}
-	range_give(&s, 0, SLAB_BLOCKS);
+	range_give(&s, 0, w->slab_blocks);
 	pthread_mutex_lock(&w->lock);
 	vec_push(&w->slabs, s);
 	pthread_mutex_unlock(&w->lock);
@@ -184,11 +248,11 @@ static uint32_t part_blocks(const struct ehframe_table *t, uint32_t c0, uint32_t
 }
 
 /* The largest power of two of chunks whose parts all fit; 32 when the whole table does. */
-static uint32_t part_shift(const struct ehframe_table *t)
+static uint32_t part_shift(const struct walker *w, const struct ehframe_table *t)
 {
 	uint32_t shift = 32, n = t->n_chunks;
 
-	if (part_blocks(t, 0, n) <= SLAB_BLOCKS)
+	if (part_blocks(t, 0, n) <= w->slab_blocks)
 		return shift;
 	for (shift = 31; shift > 8; shift--) {
 		bool fits = true;
@@ -197,7 +261,7 @@ static uint32_t part_shift(const struct ehframe_table *t)
 			uint64_t end = c + ((uint64_t)1 << shift);
 
 			fits = part_blocks(t, (uint32_t)c, end < n ? (uint32_t)end : n) <=
-			       SLAB_BLOCKS;
+			       w->slab_blocks;
 		}
 		if (fits)
 			break;
@@ -205,19 +269,37 @@ static uint32_t part_shift(const struct ehframe_table *t)
 	return shift;
 }
 
+static void give_back(struct walker *w, const struct walker_part *p)
+{
+	range_give(&w->slabs.data[p->slab], p->block, p->n_blocks);
+	w->slab_used -= p->n_blocks;
+}
+
 static int publish_part(struct walker *w, const struct ehframe_table *t, const uint16_t *rule,
 			uint32_t c0, uint32_t c1, struct walker_part *p, struct walk_table *out)
 {
 	uint32_t n = part_blocks(t, c0, c1);
-	struct walk_block *mem;
+	size_t at, from;
+	char *mem;
 	int err = space(w, n, &p->slab, &p->block);
 
 	if (err)
 		return err;
 	p->n_blocks = n;
+	at = (size_t)p->block * sizeof(struct walk_block);
+	from = at & ~(size_t)4095;
 	/* slabs.data moves only when the builder, which we are, adds one. */
-	mem = w->slabs.data[p->slab].mem + p->block;
-	write_part(mem->w, t, rule, c0, c1);
+	mem = mmap(NULL, at - from + n * sizeof(struct walk_block), PROT_READ | PROT_WRITE,
+		   MAP_SHARED, w->slabs.data[p->slab].fd, (off_t)from);
+	if (mem == MAP_FAILED) {
+		err = -errno;
+		pthread_mutex_lock(&w->lock);
+		give_back(w, p);
+		pthread_mutex_unlock(&w->lock);
+		return err;
+	}
+	write_part((uint32_t *)(mem + (at - from)), t, rule, c0, c1);
+	munmap(mem, at - from + n * sizeof(struct walk_block));
 	*out = (struct walk_table){
 		.kind = WALK_TABLE_READY,
 		.slab = p->slab,
@@ -234,6 +316,8 @@ static void put_table(struct walker *w, uint32_t number, const struct walk_table
 {
 	struct walk_table *to = &w->tables[number];
 
+	if (!walker_table_touch(w, number))
+		return; /* it stays as it was: not there */
 	__atomic_store_n(&to->kind, WALK_TABLE_PENDING, __ATOMIC_RELEASE);
 	to->slab = t->slab;
 	to->index = t->index;
@@ -252,22 +336,16 @@ static bool part_numbers(struct walker *w, uint32_t n, struct walker_part *parts
 		parts[0].table = own;
 		return true;
 	}
-	if (w->next_table + n > WALK_TABLES)
+	if (w->next_table + n > w->n_tables)
 		return false;
 	for (uint32_t i = 0; i < n; i++)
 		parts[i].table = w->next_table++;
 	return true;
 }
 
-static void give_back(struct walker *w, const struct walker_part *p)
-{
-	range_give(&w->slabs.data[p->slab], p->block, p->n_blocks);
-	w->slab_used -= p->n_blocks;
-}
-
 int walker_slab_publish(struct walker *w, uint32_t file, const struct ehframe_table *t)
 {
-	uint32_t shift = part_shift(t), size = shift == 32 ? t->n_chunks : 1u << shift;
+	uint32_t shift = part_shift(w, t), size = shift == 32 ? t->n_chunks : 1u << shift;
 	uint32_t n = (t->n_chunks + size - 1) / size, own;
 	AUTO_FREE uint16_t *rule = mem_alloc(t->n_rules * sizeof(*rule));
 	AUTO_FREE struct walk_table *out = mem_alloc(n * sizeof(*out));
@@ -337,15 +415,6 @@ void walker_slab_release(struct walker *w, struct walker_file *f)
 	f->n_parts = 0;
 }
 
-static void *map_array(int fd, size_t n, size_t size, size_t *ret)
-{
-	void *p;
-
-	*ret = (n * size + 4095) & ~(size_t)4095;
-	p = mmap(NULL, *ret, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	return p == MAP_FAILED ? NULL : p;
-}
-
 int walker_slab_init(struct walker *w, struct err *e)
 {
 	static const struct ehframe_rule fixed[EHFRAME_RULES_FIXED] = {
@@ -354,11 +423,14 @@ int walker_slab_init(struct walker *w, struct err *e)
 		[EHFRAME_RULE_BOTTOM] = { .cfa = EHFRAME_CFA_BOTTOM },
 	};
 
-	w->maps = map_array(w->maps_fd, w->n_maps, sizeof(*w->maps), &w->maps_size);
-	w->tables = map_array(w->tables_fd, WALK_TABLES, sizeof(*w->tables), &w->tables_size);
-	w->rules = map_array(w->rules_fd, w->rules_cap, sizeof(*w->rules), &w->rules_size);
-	if (!w->maps || !w->tables || !w->rules)
+	if (!walker_area_open(&w->maps_area, w->maps_fd, w->n_maps * sizeof(*w->maps)) ||
+	    !walker_area_open(&w->tables_area, w->tables_fd, w->n_tables * sizeof(*w->tables)) ||
+	    !walker_area_open(&w->rules_area, w->rules_fd, w->rules_cap * sizeof(*w->rules)) ||
+	    !walker_table_touch(w, WALKER_TABLE_NONE))
 		return err_set(e, errno, "cannot map the walker's tables: %s", strerror(errno));
+	w->maps = (struct walk_map *)w->maps_area.base;
+	w->tables = (struct walk_table *)w->tables_area.base;
+	w->rules = (void *)w->rules_area.base;
 	w->rule_slots_cap = w->rules_cap * 2;
 	w->rule_slots = mem_alloc(w->rule_slots_cap * sizeof(*w->rule_slots));
 	for (unsigned i = 0; i < EHFRAME_RULES_FIXED; i++)
@@ -371,18 +443,16 @@ int walker_slab_init(struct walker *w, struct err *e)
 void walker_slab_free(struct walker *w)
 {
 	vec_each (&w->slabs, s) {
-		munmap(s->mem, WALK_SLAB_BYTES);
 		close(s->fd);
 		vec_free(&s->free);
 	}
+	if (w->first_slab >= 0)
+		close(w->first_slab);
 	vec_free(&w->slabs);
 	vec_free(&w->free_tables);
-	if (w->maps)
-		munmap(w->maps, w->maps_size);
-	if (w->tables)
-		munmap(w->tables, w->tables_size);
-	if (w->rules)
-		munmap(w->rules, w->rules_size);
+	walker_area_close(&w->maps_area);
+	walker_area_close(&w->tables_area);
+	walker_area_close(&w->rules_area);
 	free(w->rule_slots);
 }
 #endif

@@ -458,6 +458,12 @@ size_t ehframe_table_size(const struct ehframe_table *t)
 	       t->n_rules * sizeof(*t->rules);
 }
 
+void ehframe_table_rest(struct ehframe_table *t)
+{
+	if (t->mapped)
+		madvise(t->owned, t->owned_size, MADV_DONTNEED);
+}
+
 void ehframe_table_free(struct ehframe_table *t)
 {
 	if (!t)

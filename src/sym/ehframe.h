@@ -67,12 +67,16 @@ size_t ehframe_row_at(const struct ehframe_table *t, uint64_t off, uint64_t *sta
 /* Bytes a table takes. */
 size_t ehframe_table_size(const struct ehframe_table *t);
 void ehframe_table_free(struct ehframe_table *t); /* NULL is fine */
+/* It will not be looked at for a while: what is in a file is read from there again. */
+void ehframe_table_rest(struct ehframe_table *t);
 
 /* An ELF image's call frame information, opened for building a table or for full evaluation. */
 struct ehframe;
 
 /* The descriptor is only read from during the call. On failure *ret is untouched. */
 int ehframe_open_fd(int fd, struct ehframe **ret, struct err *e);
+/* Only the machine and the build-id (its size; 0: none), for which little is read. */
+size_t ehframe_fd_build_id(int fd, uint16_t *machine, uint8_t *id);
 int ehframe_open(const char *path, struct ehframe **ret, struct err *e);
 
 #define EHFRAME_LOADED 1u /* laid out by address, as the loader does, not as in the file */

@@ -400,31 +400,52 @@ static int find_frames(struct ehframe *f, const Elf64_Ehdr *eh, struct err *e)
 	return err;
 }
 
+static int head(struct ehframe *f, Elf64_Ehdr *eh, struct err *e)
+{
+	f->code_end = UINT64_MAX;
+	if (ehframe_read(f, 0, eh, sizeof(*eh)) != sizeof(*eh) ||
+	    memcmp(eh->e_ident, ELFMAG, SELFMAG) != 0)
+		return err_set(e, ENOEXEC, "it is no ELF file");
+	if (eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    (eh->e_machine != EM_X86_64 && eh->e_machine != EM_AARCH64))
+		return err_set(e, EOPNOTSUPP, "it is neither an x86_64 nor an aarch64 file");
+	if (eh->e_type != ET_EXEC && eh->e_type != ET_DYN)
+		return err_set(e, ENOEXEC, "it is neither a program nor a shared library");
+	f->machine = eh->e_machine;
+	f->entry = eh->e_type == ET_EXEC || eh->e_entry ? eh->e_entry : 0;
+	return 0;
+}
+
 static int open_image(struct ehframe *f, struct ehframe **ret, struct err *e)
 {
 	Elf64_Ehdr eh;
-	int err;
+	int err = head(f, &eh, e);
 
-	f->code_end = UINT64_MAX;
-	if (ehframe_read(f, 0, &eh, sizeof(eh)) != sizeof(eh) ||
-	    memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0)
-		err = err_set(e, ENOEXEC, "it is no ELF file");
-	else if (eh.e_ident[EI_CLASS] != ELFCLASS64 || eh.e_ident[EI_DATA] != ELFDATA2LSB ||
-		 (eh.e_machine != EM_X86_64 && eh.e_machine != EM_AARCH64))
-		err = err_set(e, EOPNOTSUPP, "it is neither an x86_64 nor an aarch64 file");
-	else if (eh.e_type != ET_EXEC && eh.e_type != ET_DYN)
-		err = err_set(e, ENOEXEC, "it is neither a program nor a shared library");
-	else {
-		f->machine = eh.e_machine;
-		f->entry = eh.e_type == ET_EXEC || eh.e_entry ? eh.e_entry : 0;
+	if (!err)
 		err = find_frames(f, &eh, e);
-	}
 	if (err) {
 		ehframe_close(f);
 		return err;
 	}
 	*ret = f;
 	return 0;
+}
+
+size_t ehframe_fd_build_id(int fd, uint16_t *machine, uint8_t *id)
+{
+	struct ehframe f = { .fd = fd };
+	uint64_t at = 0, size = 0;
+	struct err e = { 0 };
+	struct stat st;
+	Elf64_Ehdr eh;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	f.size = (size_t)st.st_size;
+	if (head(&f, &eh, &e) < 0 || program_headers(&f, &eh, &at, &size, &e) < 0)
+		return 0;
+	*machine = f.machine;
+	return ehframe_build_id(&f, id);
 }
 
 int ehframe_open_fd(int fd, struct ehframe **ret, struct err *e)
