@@ -14,13 +14,26 @@
 	})
 
 /*
+ * All ones where a < b, else 0; both below 2^63. The searches choose by it and not by a
+ * branch: a branch in a loop makes the verifier go through all that follows twice.
+ */
+static __always_inline __u64 mask_less(__u64 a, __u64 b)
+{
+	__u64 mask = (__s64)(a - b) >> 63;
+
+	asm volatile("" : "+r"(mask)); /* or the compiler makes a branch of it */
+	return mask;
+}
+
+/*
  * The last of n mappings from first on that starts at or before pc. Global, with
  * numbers in and out, so that it is verified once and by itself.
  */
 __noinline __u32 search_maps(__u32 first, __u32 n, __u64 pc)
 {
-	__u32 lo = first, hi = first + n, at;
+	__u64 lo = first, hi = lo + n, less;
 	struct walk_map *m;
+	__u32 at;
 
 	for (int i = 0; i < WALK_MAPS_SHIFT; i++) {
 		if (lo >= hi)
@@ -29,10 +42,9 @@ __noinline __u32 search_maps(__u32 first, __u32 n, __u64 pc)
 		m = bpf_map_lookup_elem(&maps, &at);
 		if (!m)
 			break;
-		if (m->start <= pc)
-			lo = at + 1;
-		else
-			hi = at;
+		less = mask_less(pc, m->start);
+		lo = (lo & less) | ((at + 1ull) & ~less);
+		hi = (hi & ~less) | (at & less);
 	}
 	return lo - 1;
 }
@@ -80,7 +92,8 @@ static __always_inline bool find_map(struct state *s, __u64 pc)
  */
 __noinline int find_rule(struct state *s, __u32 table, __u64 off)
 {
-	__u32 chunk = off >> EHFRAME_CHUNK_SHIFT, want, lo, hi, word, at;
+	__u32 chunk = off >> EHFRAME_CHUNK_SHIFT, want, word, at;
+	__u64 lo, hi, less;
 	struct walk_table *t = bpf_map_lookup_elem(&tables, &table);
 	void *slab;
 
@@ -109,10 +122,9 @@ __noinline int find_rule(struct state *s, __u32 table, __u64 off)
 			break;
 		at = (lo + hi) >> 1;
 		SLAB_WORD(slab, at, word);
-		if (word <= want)
-			lo = at + 1;
-		else
-			hi = at;
+		less = mask_less(want, word);
+		lo = (lo & less) | ((at + 1ull) & ~less);
+		hi = (hi & ~less) | (at & less);
 	}
 	/* The row before the chunk's first is in force at its start. */
 	at = lo - 1;

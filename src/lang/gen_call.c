@@ -234,7 +234,7 @@ static void join(struct gen *g, struct node *n)
 	uint32_t id = (uint32_t)g->p->actions.n;
 
 	a.size = 8 + JOIN_ARGS * JOIN_SIZE;
-	g->p->uses_ring = true;
+	g->p->uses_ring = g->p->prints = true;
 	p = ir_copy(g->f, ir_call(g->f, BPF_FUNC_ringbuf_reserve, 3, IR_MAPREF(LANG_MAP_RING),
 				  IR_IMM(a.size), IR_IMM(0)));
 	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), full);

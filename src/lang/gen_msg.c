@@ -63,6 +63,7 @@ void gen_message(struct gen *g, struct lang_action *a, struct node **arg, size_t
 		a->size += lt_stored(arg[i]->type);
 	}
 	g->p->uses_ring = true;
+	g->p->prints |= !control;
 	/* Words first, with whatever they do besides; the rest straight into the message. */
 	for (size_t i = 0; i < n && i < ARRAY_SIZE(word); i++)
 		if (lt_is_word(arg[i]->type))

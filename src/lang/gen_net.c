@@ -40,7 +40,7 @@ struct ir_val gen_skboutput(struct gen *g, struct node *n)
 		      from = gen_word(g, n->list[3]), have, size, p, r = ir_copy(g->f, IR_IMM(-1));
 	int none = ir_label(g->f), full = ir_label(g->f);
 
-	g->p->uses_ring = true;
+	g->p->uses_ring = g->p->prints = true;
 	a.size = HEAD + snap;
 	have = ir_alu(g->f, BPF_SUB, field(g, skb, base, "len", 4),
 		      field(g, skb, base, "data_len", 4));

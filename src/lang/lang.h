@@ -289,6 +289,7 @@ struct lang_program {
 	VEC(struct lang_init) inits; /* entries of array maps, before the start */
 	uint32_t n_counters;
 	uint32_t stack_depth;
+	bool prints; /* messages of which there may be many */
 	bool uses_ring, uses_stacks, uses_ustack, uses_usym;
 	struct strbuf dump; /* AST and IR, when asked for */
 };

@@ -13,6 +13,12 @@
 
 typedef int lang_entry_fn(void *arg, const void *key, const void *value);
 
+struct lang_stack {
+	uint64_t id;
+	int32_t pid;
+	bool user;
+};
+
 struct lang_host {
 	void *ctx;
 	unsigned ncpus; /* parts of a per-CPU value, each rounded up to 8 bytes */
@@ -31,6 +37,8 @@ struct lang_host {
 	void (*map_clear)(void *ctx, int map);
 	void (*map_zero)(void *ctx, int map);
 	void (*new_process)(void *ctx, int32_t pid);
+	/* Stacks that will be shown next: whose names are better found all at once. */
+	void (*stacks)(void *ctx, const struct lang_stack *s, size_t n);
 	/* A packet for a pcap file. */
 	void (*packet)(void *ctx, const char *path, uint64_t boot_ns, const void *data, size_t n);
 	/* A file's text goes to b; -errno. */

@@ -499,6 +499,30 @@ static const char *json_type(const struct lang_map *m)
 									: "map";
 }
 
+/* All names the rows from first on will need. */
+static void ahead(const struct table *t, size_t first)
+{
+	const struct ltype *k = t->m->key;
+	VEC(struct lang_stack) all = { 0 };
+
+	if (!t->o->h->stacks)
+		return;
+	for (size_t r = first; k && r < t->rows.n; r++)
+		for (uint32_t i = 0; i < k->n; i++) {
+			const struct ltype *type = k->item[i];
+			const uint8_t *at_key = t->rows.data[r].key + k->offset[i];
+			bool user = type->kind == LT_USTACK;
+
+			if ((user || type->kind == LT_KSTACK) && !type->raw_stack)
+				vec_push(&all, (struct lang_stack){
+						       at(at_key, 0),
+						       user ? (int32_t)at(at_key, 1) : 0, user });
+		}
+	if (all.n > 1)
+		t->o->h->stacks(t->o->h->ctx, all.data, all.n);
+	vec_free(&all);
+}
+
 void lang_show_map(struct lang_out *o, int map, int64_t top, int64_t div)
 {
 	struct table t = { .o = o, .m = &o->p->maps.data[map], .div = div > 0 ? div : 1 };
@@ -512,6 +536,7 @@ void lang_show_map(struct lang_out *o, int map, int64_t top, int64_t div)
 		qsort(t.rows.data, t.rows.n, sizeof(*t.rows.data), compare);
 	if (top > 0 && t.rows.n > (uint64_t)top)
 		first = t.rows.n - (size_t)top;
+	ahead(&t, first);
 	if (o->json && t.rows.n) {
 		strbuf_printf(b, "{\"type\": \"%s\", \"data\": {\"%s\": %s", json_type(t.m),
 			      t.m->name, t.m->key ? "{" : "");

@@ -4,6 +4,8 @@
 
 #include "live/run_int.h"
 
+#define SMALL_RING (64u << 10) /* for what is seldom said */
+
 static bool used(const struct lang_program *p, int map)
 {
 	vec_each (&p->codes, c)
@@ -22,8 +24,10 @@ static int load_maps(struct run *r, struct err *e)
 	struct lang_program *p = r->p;
 
 	for (size_t i = 0; i < p->maps.n; i++) {
-		const struct lang_map *m = &p->maps.data[i];
+		struct lang_map *m = &p->maps.data[i];
 
+		if (i == LANG_MAP_RING && !p->prints && m->entries > SMALL_RING)
+			m->entries = SMALL_RING; /* all of it counts as memory of this process */
 		if (i < LANG_MAP_FIXED && !used(p, (int)i))
 			continue;
 		r->map_fd[i] = bpf_map_new_flags(m->type, m->key_size, m->value_size, m->entries,

@@ -251,6 +251,41 @@ static size_t stack(void *ctx, uint64_t id, uint64_t *addr, size_t max)
 	return value[0];
 }
 
+static void ask(struct run *r, const struct lang_stack *s, uint64_t addr, struct sym_query *q)
+{
+	const struct run_mapping *m = NULL;
+
+	*q = (struct sym_query){ .dso = SYMBOLS_KERNEL, .addr = addr };
+	if (!s->user)
+		return;
+	m = mapping(process(r, s->pid, false), addr);
+	if (!m)
+		m = mapping(process(r, s->pid, true), addr);
+	*q = (struct sym_query){ .dso = m ? m->dso : UINT32_MAX,
+				 .addr = m ? addr - m->start + m->pgoff : 0 };
+}
+
+/* Files are read by several threads at a time. */
+static void stacks(void *ctx, const struct lang_stack *s, size_t n)
+{
+	struct run *r = ctx;
+	VEC(struct sym_query) all = { 0 };
+	uint64_t addr[128];
+
+	symbols(&r->names);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = stack(r, s[i].id, addr, ARRAY_SIZE(addr)); k--;) {
+			struct sym_query q;
+
+			ask(r, &s[i], addr[k], &q);
+			if (q.dso != UINT32_MAX && (s[i].user || !is_own(r, addr[k])))
+				vec_push(&all, q);
+		}
+	if (all.n)
+		symbols_resolve_many(r->names.symbols, all.data, all.n, SYMBOLS_NAMES);
+	vec_free(&all);
+}
+
 static bool same_stack(void *ctx, uint64_t *id)
 {
 	const struct run *r = ctx;
@@ -287,6 +322,7 @@ void run_names_host(struct run *r)
 	r->host.usym = usym;
 	r->host.new_process = run_names_process;
 	r->host.stack = stack;
+	r->host.stacks = stacks;
 	r->host.same_stack = same_stack;
 	r->host.cgroup = cgroup;
 	r->host.syscall = run_syscall_name;

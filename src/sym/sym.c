@@ -18,7 +18,7 @@
 #include "sym/dso.h"
 #include "sym/sym_impl.h"
 
-#define CHUNK 256 /* addresses a thread takes at a time */
+#define CHUNK 256 /* addresses of a file that a thread takes at a time */
 
 /* A result before its texts are interned. */
 struct raw {
@@ -351,6 +351,7 @@ struct batch {
 	bool *awaited;	 /* by dso: servers are being asked for it */
 	struct raw **raw;
 	size_t n;
+	VEC(size_t) jobs; /* where in order each begins */
 	struct worker *workers;
 };
 
@@ -381,32 +382,55 @@ static bool same_place(const struct batch *b, size_t i, size_t j)
 static int work(void *ctx, size_t job, unsigned worker)
 {
 	struct batch *b = ctx;
-	size_t from = job * CHUNK;
+	size_t from = b->jobs.data[job];
+	uint32_t dso = b->q[b->order[from]].dso;
 
 	for (size_t i = from; i < b->n && i < from + CHUNK; i++) {
 		const struct sym_query *q = &b->q[b->order[i]];
 
+		if (q->dso != dso)
+			break;
 		if (i == 0 || !same_place(b, i - 1, i))
 			b->raw[i] = resolve_raw(&b->workers[worker], q->dso, q->addr);
 	}
 	return 0;
 }
 
+/*
+ * First the beginning of each file's, so that threads open different files, then the rest;
+ * files that servers are asked for last.
+ */
+static void make_jobs(struct batch *b)
+{
+	for (int pass = 0; pass < 3; pass++)
+		for (size_t i = 0, first = 0; i < b->n; i++) {
+			uint32_t dso = b->q[b->order[i]].dso;
+			bool begins = i == 0 || dso != b->q[b->order[i - 1]].dso;
+
+			first = begins ? i : first;
+			if ((i - first) % CHUNK == 0 && pass == (b->awaited[dso] ? 2
+								 : begins	 ? 0
+										 : 1))
+				vec_push(&b->jobs, i);
+		}
+}
+
 static void run_batch(struct batch *b)
 {
-	size_t chunks = (b->n + CHUNK - 1) / CHUNK;
 	unsigned threads = b->s->opts.threads ? b->s->opts.threads : pool_threads();
 	AUTO_FREE struct worker *workers = NULL;
 
-	if (threads > chunks)
-		threads = (unsigned)chunks;
+	make_jobs(b);
+	if (threads > b->jobs.n)
+		threads = (unsigned)b->jobs.n;
 	workers = mem_alloc(threads * sizeof(*workers));
 	b->workers = workers;
 	for (unsigned i = 0; i < threads; i++) {
 		workers[i].s = b->s;
 		workers[i].what = b->what;
 	}
-	pool_run(chunks, threads, work, b);
+	pool_run(b->jobs.n, threads, work, b);
+	vec_free(&b->jobs);
 	for (size_t i = 0; i < b->n; i++) {
 		struct sym_query *q = &b->q[b->order[i]];
 
