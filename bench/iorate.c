@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench-iorate DEVICE COUNT: reads of 4 KiB from a block device, many at a time and none beside another (so that
- * none are merged). Prints how many a second.
+ * bench-iorate DEVICE COUNT: reads of 4 KiB from a block device, many at a time and none beside
+ * another (so that none are merged). Prints how many a second.
  */
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -30,7 +30,8 @@ int main(int argc, char **argv)
 	double s;
 
 	if (fd < 0 || ioctl(fd, BLKGETSIZE64, &size) < 0 || size < (DEPTH * 4ull * BLOCK) ||
-	    posix_memalign(&mem, BLOCK, DEPTH * BLOCK) != 0 || syscall(SYS_io_setup, DEPTH, &ctx) < 0) {
+	    posix_memalign(&mem, BLOCK, DEPTH * BLOCK) != 0 ||
+	    syscall(SYS_io_setup, DEPTH, &ctx) < 0) {
 		perror("bench-iorate DEVICE COUNT");
 		return 1;
 	}
@@ -43,7 +44,9 @@ int main(int argc, char **argv)
 					       .aio_lio_opcode = IOCB_CMD_PREAD,
 					       .aio_buf = (unsigned long)mem + (unsigned)k * BLOCK,
 					       .aio_nbytes = BLOCK,
-					       .aio_offset = (long long)((unsigned long long)(i + k) * 2 % (size / BLOCK) * BLOCK) };
+					       .aio_offset =
+						       (long long)((unsigned long long)(i + k) * 2 %
+								   (size / BLOCK) * BLOCK) };
 			list[k] = &cb[k];
 		}
 		for (int k = 0, r; k < n; k += r)

@@ -28,9 +28,11 @@ static int compile(const struct tool *t, struct run_env *env, struct tool_call *
 static int run_tool(const struct tool *t, struct tool_call *c, struct run_env *env, int *code,
 		    struct err *e)
 {
-	struct run_opts o = {
-		.out_fd = STDOUT_FILENO, .quiet = true, .plain = true, .json = c->json, .command = c->command
-	};
+	struct run_opts o = { .out_fd = STDOUT_FILENO,
+			      .quiet = true,
+			      .plain = true,
+			      .json = c->json,
+			      .command = c->command };
 	struct lang_program *p = NULL;
 	AUTO_STRBUF why = { 0 };
 	int r = c->command ? workload_prepare(&o.child, c->command, e) : 0;

@@ -165,8 +165,8 @@ static int shift(void *ctx, const struct dwarf_point *p)
 
 	moved.addr += s->w->p->offset;
 	s->n++;
-	if (s->w->p->offset && (!dwarf_point_at(s->w->t->dwarf, moved.addr, &there) ||
-				there.entry != p->entry))
+	if (s->w->p->offset &&
+	    (!dwarf_point_at(s->w->t->dwarf, moved.addr, &there) || there.entry != p->entry))
 		return err_set(s->w->e, EINVAL, "%s is shorter than %" PRIu64 " bytes", p->function,
 			       s->w->p->offset);
 	return s->fn(s->ctx, &moved);

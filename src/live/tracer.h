@@ -34,8 +34,8 @@ struct walker;
 
 struct tracer_opts {
 	const struct target *target;
-	pid_t command; /* of a prepared workload: traced from its exec on; 0: none */
-	bool at_once;  /* the command is traced also before its exec */
+	pid_t command;	/* of a prepared workload: traced from its exec on; 0: none */
+	bool at_once;	/* the command is traced also before its exec */
 	bool some_cpus; /* only on the target's CPUs */
 	bool by_uid;
 	uid_t uid;

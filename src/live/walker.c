@@ -120,8 +120,8 @@ static struct walk_bpf *open_object(struct walker *w)
 	char path[64];
 
 	walker_fn_prepare();
-	/* Programs tied to the kernel's own functions need all of its types. */
-	w->btf_fd = w->o.off.on ? -1 : walker_btf(w->cache_dir);
+	/* Programs tied to the kernel's own tracepoints need all of its types. */
+	w->btf_fd = w->o.off.on || (w->o.hits && !w->o.off.all) ? -1 : walker_btf(w->cache_dir);
 	if (w->btf_fd >= 0) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", w->btf_fd);
 		opts.btf_custom_path = path;

@@ -19,7 +19,7 @@
 #	include "live/walker_priv.h"
 #	include "sym/cache.h"
 
-#	define CACHE_NAME "walk-types-1" /* another number when parts change */
+#	define CACHE_NAME "walk-types-2" /* another number when parts change */
 
 struct part {
 	const char *name;
@@ -27,7 +27,7 @@ struct part {
 };
 static const struct part parts[] = {
 	{ "task_struct", { "flags", "tgid", "mm", "real_parent", "in_execve" } },
-	{ "pt_regs", { "pstate" } },
+	{ "pt_regs", { "pstate", "orig_ax", "syscallno" } },
 };
 
 struct maker {

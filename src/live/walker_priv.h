@@ -124,8 +124,8 @@ struct walker {
 	uint32_t n_events;
 	struct reading *reading; /* walker_poll in progress */
 	bool settling;
-	size_t fn_main;	    /* instructions of the program around the function */
-	bool hits_calls[2]; /* entries, exits of system calls are attached to */
+	size_t fn_main;		  /* instructions of the program around the function */
+	bool hits_calls[2];	  /* entries, exits of system calls are attached to */
 	struct bpf_insn *fn_insn; /* all of it, complete */
 	size_t fn_n;
 	VEC(struct walker_sub) fn_subs;

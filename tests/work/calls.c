@@ -42,9 +42,9 @@ static uint64_t now_ms(void)
 }
 
 #ifdef __clang__
-#define OWN_FRAME __attribute__((noinline))
+#	define OWN_FRAME __attribute__((noinline))
 #else
-#define OWN_FRAME __attribute__((noinline, noipa))
+#	define OWN_FRAME __attribute__((noinline, noipa))
 #endif
 /* After it the call is no jump. */
 #define AND_RETURN __asm__ volatile("")
