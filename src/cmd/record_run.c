@@ -335,8 +335,10 @@ static int finish(struct recording *r, bool failed, struct err *e)
 
 static int begin(struct recording *r, char **argv, bool *started, struct err *e)
 {
-	int code = target_make(&r->a->target, &r->target, e);
+	int code = argv ? workload_check(argv[0], &r->exit_code, e) : 0;
 
+	if (code == 0)
+		code = target_make(&r->a->target, &r->target, e);
 	if (code == 0 && r->a->control)
 		code = control_open(&r->control, r->a->control, e);
 	if (code == 0)

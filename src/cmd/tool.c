@@ -162,6 +162,7 @@ static void list_tool(const struct tool *t, struct run_env *env)
 static int list_tools(const char *pattern, struct err *e)
 {
 	struct run_env env;
+	size_t n = 0;
 	int r = run_env_open(&env, e);
 
 	if (r < 0)
@@ -169,12 +170,17 @@ static int list_tools(const char *pattern, struct err *e)
 	for (size_t i = 0; i < n_tools; i++) {
 		const struct command *c = tools[i].command;
 
-		if (!pattern || str_glob(pattern, c->name) || str_icontains(c->summary, pattern) ||
-		    str_icontains(c->name, pattern))
-			list_tool(&tools[i], &env);
+		if (pattern && !str_glob(pattern, c->name) && !str_icontains(c->summary, pattern) &&
+		    !str_icontains(c->name, pattern))
+			continue;
+		list_tool(&tools[i], &env);
+		n++;
 	}
 	run_env_close(&env);
-	return 0;
+	if (n)
+		return 0;
+	err_set(e, ENOENT, "no tool has '%s' in its name or summary", pattern);
+	return err_hint(e, "kymo tools lists all; kymo run takes programs of your own");
 }
 
 static int run(void *opaque, int argc, char **argv, struct err *e)

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 /* In the child: wait for the word, then become the command; send errno back when that fails. */
 static void __attribute__((noreturn)) child(char **argv, int go_fd, int error_fd)
 {
@@ -25,6 +27,39 @@ static void __attribute__((noreturn)) child(char **argv, int go_fd, int error_fd
 	if (write(error_fd, &code, sizeof(code)) < 0)
 		_Exit(127);
 	_Exit(code == ENOENT ? 127 : 126);
+}
+
+static int cannot_run(const char *name, int code, int *exit_code, struct err *e)
+{
+	*exit_code = code == ENOENT ? 127 : 126;
+	err_set(e, code, "cannot run '%s': %s", name, strerror(code));
+	if (code == ENOENT)
+		return err_hint(
+			e,
+			"is it spelled right and in PATH? options of kymo come before the command");
+	return -code;
+}
+
+int workload_check(const char *name, int *exit_code, struct err *e)
+{
+	const char *dirs = getenv("PATH");
+	int code = ENOENT;
+
+	if (strchr(name, '/'))
+		return access(name, X_OK) == 0 ? 0 : cannot_run(name, errno, exit_code, e);
+	for (dirs = dirs ? dirs : "/bin:/usr/bin"; dirs; dirs = strchr(dirs, ':')) {
+		AUTO_FREE char *path = NULL;
+		size_t n;
+
+		dirs += *dirs == ':';
+		n = strcspn(dirs, ":");
+		path = mem_printf("%.*s/%s", n ? (int)n : 1, n ? dirs : ".", name);
+		if (access(path, X_OK) == 0)
+			return 0;
+		if (errno == EACCES)
+			code = EACCES;
+	}
+	return cannot_run(name, code, exit_code, e);
 }
 
 int workload_prepare(struct workload *w, char **argv, struct err *e)
@@ -74,13 +109,7 @@ int workload_start(struct workload *w, const char *name, int *exit_code, struct 
 		return 0;
 	waitpid(w->pid, NULL, 0);
 	w->pid = 0;
-	*exit_code = code == ENOENT ? 127 : 126;
-	err_set(e, code, "cannot run '%s': %s", name, strerror(code));
-	if (code == ENOENT)
-		return err_hint(
-			e,
-			"is it spelled right and in PATH? options of kymo come before the command");
-	return -code;
+	return cannot_run(name, code, exit_code, e);
 }
 
 void workload_cancel(struct workload *w)

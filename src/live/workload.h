@@ -16,6 +16,8 @@ struct workload {
 	int go_fd, error_fd;
 };
 
+/* Can it be run, as far as is known before? For those who would displace something for it. */
+int workload_check(const char *name, int *exit_code, struct err *e);
 /* Fork; the child waits. argv ends with NULL. */
 int workload_prepare(struct workload *w, char **argv, struct err *e);
 /* Let it exec. A command that cannot be run is -errno, with the shell's 126 or 127 in *exit_code.

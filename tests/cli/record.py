@@ -3,6 +3,7 @@
 """kymo record: every hit of a known workload is there, shares are right, and options do what they say."""
 import collections
 import os
+import pathlib
 import random
 import re
 import shlex
@@ -479,6 +480,12 @@ r = record("-F 100000000 true")
 check("too fast: the kernel's limit, with a note", r.code == 0 and "perf_event_max_sample_rate" in r.err, r)
 r = kymo("record -o /no/such/folder/x true")
 check("an output that cannot be written", r.code == 1 and "/no/such/folder/x" in r.err, r)
+for name in ("r.data", "r.data.old"):
+    pathlib.Path(path(name)).write_text(name)
+r = record("no-such-command")
+check("no such command: nothing is displaced for it", r.code == 127 and all(pathlib.Path(path(x)).read_text() == x for x in ("r.data", "r.data.old")), r)
+for name in ("r.data", "r.data.old"):
+    os.unlink(path(name))
 r = record("/no/such/command")
 check("a command that is not there: 127", r.code == 127 and "No such file" in r.err, r)
 r = run(f"{KYMO} record -o - -e cs true >&-", shell=True)

@@ -117,7 +117,7 @@ bad = [n for n in some if f"kymo {n}" not in kymo(f"tools --example {n}").out]
 same("each has an example", bad, [])
 r = kymo("tools --source exesnoop")
 check("a tool that is not there: what is near", r.code == 1 and "execsnoop" in r.err, r)
-for args, word in (("opensnoop -p x", "number"), ("biolatency 1 2 3", "usage"), ("iosnoop -d nodisk", "no device"), ("opensnoop -u nobody-here", "no user"),
+for args, word in (("opensnoop -p x", "number"), ("biolatency 1 2 3", "usage"), ("iosnoop -d nodisk", "no device"), ("opensnoop -u nobody-here", "no user"), ("tools nosuchword", "no tool"),
                    ("tcpconnect -P 1,2,3,4,5,6,7,8,9,10,11,12,13", "up to")):
     r = kymo(args)
     check(f"{args}: refused, and why", r.code == 1 and word in r.err, r)
