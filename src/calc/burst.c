@@ -172,13 +172,19 @@ static void keep(struct burst *b, uint32_t node, const uint32_t *tail, uint32_t 
 void burst_add(struct burst *b, uint32_t node, const uint32_t *tail, uint32_t n, bool more,
 	       uint64_t weight)
 {
-	struct burst_node *at = &b->nodes.data[node];
 	struct burst_store *s = &b->store[b->own];
+	struct burst_node *at;
 
 	if (!s->common)
 		s->common = weight;
+	/* it may have opened since it was found */
+	for (; n && b->nodes.data[node].held == BURST_OPEN; n--)
+		node = burst_child(b, node, *tail++).node;
+	at = &b->nodes.data[node];
 	at->count++;
 	at->weight += weight;
+	if (at->held == BURST_OPEN && more)
+		at->lost += weight;
 	if (burst_state(b, node) != BURST_CLOSED || (!n && !more))
 		return;
 	if (!n || s->word.n + BURST_TAIL + 4 > STORE_MASK) {
@@ -192,6 +198,40 @@ void burst_add(struct burst *b, uint32_t node, const uint32_t *tail, uint32_t n,
 	b->last = node;
 	if (b->nodes.data[node].n > b->most)
 		open_node(b, node);
+}
+
+static void add_waiting(struct burst *b, unsigned n)
+{
+	for (; b->next - b->first > n; b->first++) {
+		struct burst_waiting *w = &b->waiting[b->first % BURST_WAITING];
+
+		burst_add(b, w->node, w->tail, w->n, w->more, w->weight);
+	}
+}
+
+void burst_add_later(struct burst *b, uint32_t node, const uint32_t *tail, uint32_t n, bool more,
+		     uint64_t weight)
+{
+	struct burst_waiting *w;
+
+	if (n > BURST_WAITS) {
+		burst_add(b, node, tail, n, more, weight);
+		return;
+	}
+	add_waiting(b, BURST_WAITING - 1);
+	__builtin_prefetch(&b->nodes.data[node], 1);
+	w = &b->waiting[b->next++ % BURST_WAITING];
+	w->node = node;
+	w->n = (uint8_t)n;
+	w->more = more;
+	w->weight = weight;
+	for (uint32_t i = 0; i < n; i++)
+		w->tail[i] = tail[i];
+}
+
+void burst_add_all(struct burst *b)
+{
+	add_waiting(b, 0);
 }
 
 void burst_merge(struct burst *b, struct burst *other)

@@ -52,6 +52,17 @@ struct burst_store {
 	uint64_t common; /* the weight of a path that does not say it */
 };
 
+/* Paths whose nodes are on their way into the cache. */
+#define BURST_WAITING 8 /* a power of 2 */
+#define BURST_WAITS 8	/* functions of one that waits */
+struct burst_waiting {
+	uint64_t weight;
+	uint32_t node;
+	uint8_t n;
+	bool more;
+	uint32_t tail[BURST_WAITS];
+};
+
 struct burst {
 	VEC(struct burst_node) nodes;
 	struct burst_slot *slot;
@@ -61,7 +72,9 @@ struct burst {
 	unsigned own;		   /* the one to write to */
 	uint32_t last;		   /* the node that got the last path */
 	size_t kept;		   /* paths that were written there */
-	uint32_t most;		   /* paths that a node keeps before it opens */
+	struct burst_waiting waiting[BURST_WAITING];
+	unsigned first, next; /* of them */
+	uint32_t most;	      /* paths that a node keeps before it opens */
 };
 
 void burst_init(struct burst *b, struct burst_store *stores, unsigned own, uint32_t most);
@@ -74,10 +87,6 @@ static inline enum burst_state burst_state(const struct burst *b, uint32_t node)
 	return n->held == BURST_OPEN ? BURST_IS_OPEN
 	       : n->n == BURST_SMALL ? BURST_IS_SMALL
 				     : BURST_CLOSED;
-}
-static inline void burst_fetch(const struct burst *b, uint32_t node)
-{
-	__builtin_prefetch(&b->nodes.data[node], 1);
 }
 /* The slot of a child, or the free one where it belongs. */
 static inline struct burst_slot *burst_slot_of(const struct burst *b, uint32_t parent,
@@ -110,6 +119,10 @@ static inline struct burst_at burst_child(struct burst *b, uint32_t parent, uint
  */
 void burst_add(struct burst *b, uint32_t node, const uint32_t *tail, uint32_t n, bool more,
 	       uint64_t weight);
+/* The same some paths later, or when all are to be there. */
+void burst_add_later(struct burst *b, uint32_t node, const uint32_t *tail, uint32_t n, bool more,
+		     uint64_t weight);
+void burst_add_all(struct burst *b);
 /* Everything of other, which is freed, and of which the store stays. */
 void burst_merge(struct burst *b, struct burst *other);
 /* Open every node that has at least so much weight. */

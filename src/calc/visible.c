@@ -48,7 +48,6 @@ static int count_path(struct visible_worker *w, struct visible *v, const struct 
 			w->node.data[i].state = burst_state(&w->tree, w->node.data[i].node);
 		at = w->node.data[i];
 	}
-	burst_fetch(&w->tree, at.node);
 	if (at.state == BURST_CLOSED && !w->unknown) {
 		if (w->samples >= w->tail_until) {
 			w->tail = tail_of(w, v);
@@ -64,7 +63,7 @@ static int count_path(struct visible_worker *w, struct visible *v, const struct 
 	tail = w->n - i < tail ? w->n - i : tail;
 	w->weight += visible_weight(v, ev);
 	w->samples++;
-	burst_add(&w->tree, at.node, w->path.data + i, tail, more, visible_weight(v, ev));
+	burst_add_later(&w->tree, at.node, w->path.data + i, tail, more, visible_weight(v, ev));
 	return 0;
 }
 
@@ -159,6 +158,8 @@ static int read_into(struct visible *v, size_t step)
 	for (unsigned k = 0; k < v->threads; k++)
 		w[k].tree.most = seen < 4 ? 4 : seen < 1000 ? (uint32_t)seen : 1000;
 	r = visible_run(v, count_path);
+	for (unsigned k = 0; k < v->threads; k++)
+		burst_add_all(&w[k].tree);
 	for (unsigned k = 0; k < v->threads; k++)
 		all += (double)w[k].weight;
 	v->threshold = 0.99 * all * v->o->min_share; /* others may round otherwise */
