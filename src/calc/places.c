@@ -114,19 +114,28 @@ static void describe(const struct tasks *tasks, struct place_range *g, const str
 		g->shift = m->start - m->pgoff;
 }
 
-static const struct place_range *range_of(struct place_reader *r, uint32_t space, uint64_t addr)
+static const struct place_range *find_range(struct place_reader *r, uint32_t space, uint64_t addr)
 {
 	struct place_range *g =
 		&r->range[((addr >> 21) + space * 0x9e3779b1u) % ARRAY_SIZE(r->range)];
 	const struct tasks *tasks = r->names->trace->tasks;
 	uint64_t until;
 
+	r->last = g;
 	if (g->space == space && addr - g->from < g->size)
 		return g;
 	g->space = space;
 	describe(tasks, g, tasks_find_range(tasks, space, addr, &g->from, &until));
 	g->size = until - g->from;
 	return g;
+}
+
+static inline const struct place_range *range_of(struct place_reader *r, uint32_t space,
+						 uint64_t addr)
+{
+	const struct place_range *g = r->last; /* most code is of one program */
+
+	return g && g->space == space && addr - g->from < g->size ? g : find_range(r, space, addr);
 }
 
 uint32_t place_find(struct place_reader *r, const struct place_part *part, uint64_t addr,

@@ -107,6 +107,7 @@ struct place_reader {
 	VEC(struct place) fresh;       /* and was not named then */
 	uint64_t recent[PLACE_RECENT]; /* some of them */
 	struct place_range range[PLACE_RANGES];
+	const struct place_range *last; /* of them; NULL: none yet */
 };
 
 /* What is at an address; PLACE_UNKNOWN: that can be said after place_learn(). */

@@ -418,6 +418,11 @@ void dso_resolve(struct dso *d, uint64_t addr, unsigned what, struct dso_answer 
 		a->frames[a->nframes++] = (struct dso_frame){ .name = a->name };
 }
 
+static void look_for_lines(struct dso *d)
+{
+	d->lines = (dso_sources(d) & ANSWERS_DWARF) || has_section(d, ".gnu_debugaltlink");
+}
+
 bool dso_span(struct dso *d, uint64_t addr, uint64_t *from, uint64_t *to)
 {
 	const struct symtab *t;
@@ -430,8 +435,9 @@ bool dso_span(struct dso *d, uint64_t addr, uint64_t *from, uint64_t *to)
 	if (!dso_open(d))
 		return true; /* nothing is known of any */
 	/* lines and inlined functions are another matter */
-	if ((dso_sources(d) & ANSWERS_DWARF) || has_section(d, ".gnu_debugaltlink") ||
-	    !elf_code_span(d->file, addr, &first, &end) || !elf_vaddr(d->file, addr, &vaddr))
+	once(d, &d->lines_tried, look_for_lines);
+	if (d->lines || !elf_code_span(d->file, addr, &first, &end) ||
+	    !elf_vaddr(d->file, addr, &vaddr))
 		return false;
 	t = dso_symtab(d);
 	if (t)

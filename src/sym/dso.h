@@ -35,7 +35,7 @@ struct dso {
 
 	/* What was tried already; what it gave is below, and does not change any more. */
 	pthread_mutex_t lock, answers_lock; /* the second is taken before the first */
-	_Atomic bool opened, symbols_tried, dwarf_tried, answers_tried;
+	_Atomic bool opened, symbols_tried, dwarf_tried, answers_tried, lines_tried;
 	struct err why; /* opening failed for this reason */
 	struct find_stats stats;
 
@@ -47,6 +47,7 @@ struct dso {
 	struct jitdump jitdump;
 	uint64_t slide;	     /* of a vmlinux: runtime address minus that in the file */
 	struct dwarf *dwarf; /* NULL: none */
+	bool lines;	     /* there is debug info, opened or not */
 	struct answers answers;
 	_Atomic bool news; /* something was found out that answers does not have */
 };
