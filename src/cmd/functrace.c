@@ -115,6 +115,8 @@ static int run_graph(void *args, int argc, char **argv, struct err *e)
 		return r;
 	graph_columns(a, b);
 	vec_push(&b->graph, argv[0]);
+	if (a->depth == 1) /* what it calls is not shown: the kernel need not be changed for that */
+		vec_push(&b->functions, argv[0]);
 	a->ft.t.o.max_depth = a->depth;
 	snprintf(a->ft.what, sizeof(a->ft.what), "\"%s\"", argv[0]);
 	r = functool_run(&a->ft, e);

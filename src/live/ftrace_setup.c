@@ -118,16 +118,23 @@ static bool known_tracer(const struct ftrace *f, const char *tracer, struct err 
 	return false;
 }
 
-/* Can the instance have the tracer? Only trying tells. */
+/*
+ * Can the instance have the tracer? Only trying tells. With one function: without a filter the
+ * kernel would change all its functions, and change them back, which takes long and stops others.
+ */
 static bool takes_tracer(const struct ftrace_buffer *b, const char *tracer)
 {
 	AUTO_FREE char *path = mem_printf("%s/current_tracer", b->dir);
 	AUTO_FREE char *on = mem_printf("%s/tracing_on", b->dir);
+	AUTO_FREE char *filter = mem_printf("%s/set_ftrace_filter", b->dir);
+	bool one = undo_put(filter, "schedule", false, NULL) >= 0, takes;
 
-	if (undo_put(on, "0", false, NULL) < 0 || undo_put(path, tracer, false, NULL) < 0)
-		return false;
-	undo_put(path, "nop", false, NULL);
-	return true;
+	takes = undo_put(on, "0", false, NULL) >= 0 && undo_put(path, tracer, false, NULL) >= 0;
+	if (takes)
+		undo_put(path, "nop", false, NULL);
+	if (one)
+		undo_put(filter, "", false, NULL);
+	return takes;
 }
 
 static int open_buffer(struct ftrace *f, struct ftrace_buffer_opt *o, struct err *e)
@@ -185,17 +192,51 @@ static int put_list(struct ftrace *f, const struct ftrace_buffer *b, const char 
 	return all.n ? ftrace_put(f, b, file, all.data, e) : 0;
 }
 
-/* The kernel takes triggers of functions that it has not, and forgets them. */
-static int check_trigger(const struct ftrace_buffer *b, const char *name, struct err *e)
+/* A whole name among lines of "name" or "name [module]". */
+static bool is_listed(const char *list, const char *name)
 {
-	AUTO_FREE char *func = mem_strndup(name, strcspn(name, ":"));
-	AUTO_FREE char *text = NULL, *want = mem_printf("%s:", func);
+	size_t n = strlen(name);
 
-	if (str_has_glob(func) || ftrace_get(b->dir, "set_ftrace_filter", &text, NULL, NULL) < 0 ||
-	    strstr(text, want))
+	for (const char *p = list; (p = strstr(p, name)); p += n)
+		if ((p == list || p[-1] == '\n') && (p[n] == '\n' || p[n] == ' ' || !p[n]))
+			return true;
+	return false;
+}
+
+/* The kernel takes triggers of functions that it has not, and forgets them. Before anything is set:
+ * a tracer without a filter is a lot of work in vain. */
+static int check_triggers(const struct ftrace *f, const struct ftrace_buffer *b, struct err *e)
+{
+	AUTO_FREE char *all = NULL;
+
+	vec_each (&b->opt->functions, name) {
+		AUTO_FREE char *func = mem_strndup(*name, strcspn(*name, ":"));
+
+		if (!is_trigger(*name) || str_has_glob(func))
+			continue;
+		if (!all && ftrace_get(f->root, "available_filter_functions", &all, NULL, NULL) < 0)
+			return 0;
+		if (is_listed(all, func))
+			continue;
+		err_set(e, ENOENT, "%s: there is no function %s to be traced", *name, func);
+		return err_hint(e, "kymo ftrace list -f lists them");
+	}
+	return 0;
+}
+
+/* The kernel turns the top instance off when it writes it to its log. */
+static int keep_on(struct ftrace *f, const char *trigger, struct err *e)
+{
+	AUTO_FREE char *path = mem_printf("%s/tracing_on", f->root);
+	AUTO_FREE char *now = NULL;
+	const char *what = strchr(trigger, ':') + 1;
+
+	if (strncmp(what, "dump", 4) != 0 && strncmp(what, "cpudump", 7) != 0)
 		return 0;
-	err_set(e, ENOENT, "%s: there is no function %s to be traced", name, func);
-	return err_hint(e, "kymo ftrace list -f lists them");
+	if (ftrace_get(f->root, "tracing_on", &now, NULL, NULL) < 0)
+		return 0;
+	now[strcspn(now, "\n")] = '\0';
+	return undo_write(f->undo, path, now, e);
 }
 
 /* When the buffer is written to, not before: they count what they meet, our own doing as well. */
@@ -208,9 +249,9 @@ static int put_triggers(struct ftrace *f, const struct ftrace_buffer *b, struct 
 		if (r >= 0 && is_trigger(*name)) {
 			AUTO_FREE char *back = mem_printf("!%s", *name);
 
-			r = undo_append(f->undo, path, *name, back, e);
+			r = keep_on(f, *name, e);
 			if (r >= 0)
-				r = check_trigger(b, *name, e);
+				r = undo_append(f->undo, path, *name, back, e);
 		}
 	return r;
 }
@@ -275,8 +316,10 @@ static int set_tracer(struct ftrace *f, const struct ftrace_buffer *b, struct er
 static int set_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct err *e)
 {
 	const struct ftrace_buffer_opt *o = b->opt;
-	int r = f->o->append ? 0 : ftrace_put(f, b, "tracing_on", "0", e);
+	int r = check_triggers(f, b, e);
 
+	if (r >= 0 && !f->o->append)
+		r = ftrace_put(f, b, "tracing_on", "0", e);
 	/* trace_marker of the top instance reaches this one, where the kernel can do that */
 	if (b->own && has(b, "options/copy_trace_marker"))
 		ftrace_put(f, b, "options/copy_trace_marker", "1", NULL);
