@@ -62,8 +62,8 @@ static uint64_t read_number(const uint8_t *p, size_t size, bool swapped)
 }
 
 /* The kernel's stacks say they are of eight, and have fewer or more: what is there counts. */
-static bool array_bytes(const struct field *f, const void *raw, size_t size, const void **ret,
-			size_t *n)
+bool printfmt_bytes(const struct field *f, const void *raw, size_t size, const void **ret,
+		    size_t *n)
 {
 	if (f->kind != FIELD_ARRAY || f->offset >= size || f->size <= size - f->offset)
 		return field_bytes(f, raw, size, ret, n);
@@ -77,7 +77,7 @@ static struct bytes field_data(const struct run *r, const struct field *f)
 	const void *p;
 	size_t n;
 
-	if (!array_bytes(f, r->raw, r->size, &p, &n))
+	if (!printfmt_bytes(f, r->raw, r->size, &p, &n))
 		return (struct bytes){ 0 };
 	return (struct bytes){ p, n };
 }
@@ -432,117 +432,6 @@ static bool put_plain(struct run *r, const struct piece *p, uint64_t v)
 
 /* --- pointers --- */
 
-static void put_ip4(struct run *r, char how, const uint8_t *p)
-{
-	strbuf_printf(r->b, how == 'i' ? "%03d.%03d.%03d.%03d" : "%d.%d.%d.%d", p[0], p[1], p[2],
-		      p[3]);
-}
-
-static void put_ip6(struct run *r, char how, bool compact, const uint8_t *p)
-{
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-	bool v4 = memcmp(p, mapped, 12) == 0 ||
-		  ((p[8] | 2) == 2 && p[9] == 0 && p[10] == 0x5e && p[11] == 0xfe);
-	int words = compact && v4 ? 6 : 8, longest = 1, at = -1;
-
-	/* the longest run of zeros, if it is longer than one word */
-	for (int i = 0; compact && i < words; i++) {
-		int n = 0;
-
-		while (i + n < words && !p[(i + n) * 2] && !p[(i + n) * 2 + 1])
-			n++;
-		if (n > longest) {
-			longest = n;
-			at = i;
-		}
-	}
-	for (int i = 0; i < words; i++) {
-		if (compact && i == at) {
-			strbuf_puts(r->b, i == 0 ? "::" : ":");
-			i += longest - 1;
-			if (i + 1 == words && at == 0)
-				return;
-			continue;
-		}
-		if (compact)
-			strbuf_printf(r->b, "%x", p[i * 2] << 8 | p[i * 2 + 1]);
-		else
-			strbuf_printf(r->b, "%02x%02x", p[i * 2], p[i * 2 + 1]);
-		if (how == 'I' && i + 1 < words)
-			strbuf_putc(r->b, ':');
-	}
-	if (compact && v4) {
-		if (!(at >= 0 && at + longest == words))
-			strbuf_putc(r->b, ':');
-		put_ip4(r, 'I', p + 12);
-	}
-}
-
-/* A socket address: its family is in the byte order of the machine. */
-static void put_socket(struct run *r, const struct piece *p, struct bytes m)
-{
-	bool port = strchr(p->sub, 'p'), compact = strchr(p->sub, 'c');
-	unsigned family;
-
-	if (m.n < 2)
-		return;
-	family = (unsigned)read_number(m.p, 2, false);
-	if (family == 2) {
-		if (m.n < 16) {
-			strbuf_puts(r->b, "INVALIDIPv4");
-			return;
-		}
-		put_ip4(r, p->extension, m.p + 4);
-		if (port)
-			strbuf_printf(r->b, ":%d", m.p[2] << 8 | m.p[3]);
-	} else if (family == 10) {
-		if (m.n < 28) {
-			strbuf_puts(r->b, "INVALIDIPv6");
-			return;
-		}
-		if (port)
-			strbuf_putc(r->b, '[');
-		put_ip6(r, p->extension, compact, m.p + 8);
-		if (port)
-			strbuf_printf(r->b, "]:%d", m.p[2] << 8 | m.p[3]);
-	}
-}
-
-static void put_address(struct run *r, const struct piece *p, struct bytes m)
-{
-	if (p->sub[0] == '4') {
-		if (m.n != 4)
-			strbuf_puts(r->b, "INVALIDIPv4");
-		else
-			put_ip4(r, p->extension, m.p);
-	} else if (p->sub[0] == '6') {
-		if (m.n != 16)
-			strbuf_puts(r->b, "INVALIDIPv6");
-		else
-			put_ip6(r, p->extension, p->sub[1] == 'c', m.p);
-	} else {
-		put_socket(r, p, m);
-	}
-}
-
-static void put_uuid(struct run *r, const struct piece *p, struct bytes m)
-{
-	static const uint8_t big[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
-	static const uint8_t little[] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
-	bool upper = p->sub[0] == 'B' || p->sub[0] == 'L';
-	const uint8_t *order = p->sub[0] == 'l' || p->sub[0] == 'L' ? little : big;
-
-	if (m.n != 16) {
-		strbuf_puts(r->b, "INVALIDUUID");
-		return;
-	}
-	for (int i = 0; i < 16; i++) {
-		strbuf_printf(r->b, upper ? "%02X" : "%02x", m.p[order[i]]);
-		if (i == 3 || i == 5 || i == 7 || i == 9)
-			strbuf_putc(r->b, '-');
-	}
-}
-
 static void put_pointer(struct run *r, const struct piece *p, uint64_t width)
 {
 	struct bytes m;
@@ -552,17 +441,12 @@ static void put_pointer(struct run *r, const struct piece *p, uint64_t width)
 	switch (p->extension) {
 	case 'M':
 	case 'm':
-		m = memory(r, p->arg);
-		if (m.n != 6) {
-			strbuf_puts(r->b, "INVALIDMAC");
-			return;
-		}
-		for (int i = 0; i < 6; i++)
-			strbuf_printf(r->b, i && p->extension == 'M' ? ":%02x" : "%02x", m.p[i]);
-		return;
 	case 'I':
-	case 'i': put_address(r, p, memory(r, p->arg)); return;
-	case 'U': put_uuid(r, p, memory(r, p->arg)); return;
+	case 'i':
+	case 'U':
+		m = memory(r, p->arg);
+		printfmt_address(p, m.p, m.n, r->b);
+		return;
 	case 'b':
 		if (p->sub[0] != 'l')
 			break;
@@ -638,82 +522,10 @@ void printfmt_run(const struct printfmt *f, const struct printfmt_env *env, cons
 	}
 }
 
-/* --- without a format --- */
-
-static bool printable(const char *s, size_t n)
+void printfmt_piece(const struct printfmt *f, const struct piece *p, const struct printfmt_env *env,
+		    const void *raw, size_t size, struct strbuf *b)
 {
-	for (size_t i = 0; i < n && s[i]; i++)
-		if (!isprint((unsigned char)s[i]) && !isspace((unsigned char)s[i]))
-			return false;
-	return true;
-}
+	struct run r = { .f = f, .env = env, .raw = raw, .size = size, .b = b };
 
-static void put_field(const struct field *f, const void *raw, size_t size, struct strbuf *b)
-{
-	bool is_long = strstr(f->type, "long") && !strstr(f->type, "long long");
-	const void *p = NULL;
-	size_t n = 0;
-	int64_t v;
-
-	if (field_int(f, raw, size, &v)) {
-		if (f->is_pointer || (is_long && !f->is_signed) || (is_long && f->size == 4))
-			strbuf_printf(b, "0x%" PRIx64, (uint64_t)v);
-		else
-			strbuf_printf(b, f->is_signed ? "%" PRId64 : "%" PRIu64, v);
-		return;
-	}
-	if (!array_bytes(f, raw, size, &p, &n))
-		return;
-	if ((f->kind == FIELD_STRING || f->is_string) && printable(p, n)) {
-		strbuf_add(b, p, strnlen(p, n));
-		return;
-	}
-	strbuf_puts(b, "ARRAY[");
-	for (size_t i = 0; i < n; i++)
-		strbuf_printf(b, i ? ", %02x" : "%02x", ((const uint8_t *)p)[i]);
-	strbuf_putc(b, ']');
-}
-
-void printfmt_fields(const struct event_type *t, const void *raw, size_t size, struct strbuf *b)
-{
-	for (size_t i = 0; i < t->n_fields; i++) {
-		if (t->fields[i].is_common)
-			continue;
-		strbuf_printf(b, " %s=", t->fields[i].name);
-		put_field(&t->fields[i], raw, size, b);
-	}
-}
-
-/* The conversion that shows the field as it is, at most cast. */
-static const struct piece *piece_of(const struct printfmt *f, const struct field *field)
-{
-	for (size_t i = 0; f && i < f->n; i++) {
-		const struct node *n = f->pieces[i].arg;
-
-		while (n && n->kind == NODE_CAST)
-			n = n->a;
-		if (n && n->kind == NODE_FIELD && n->field == field)
-			return &f->pieces[i];
-	}
-	return NULL;
-}
-
-void printfmt_fields_shown(const struct event_type *t, const struct printfmt_env *env,
-			   const void *raw, size_t size, struct strbuf *b)
-{
-	struct run r = { .f = t->print, .env = env, .raw = raw, .size = size, .b = b };
-
-	for (size_t i = 0; i < t->n_fields; i++) {
-		const struct piece *p = piece_of(t->print, &t->fields[i]);
-
-		if (t->fields[i].is_common)
-			continue;
-		strbuf_printf(b, " %s=", t->fields[i].name);
-		if (p && p->text_n >= 2 && memcmp(p->text + p->text_n - 2, "0x", 2) == 0)
-			strbuf_puts(b, "0x");
-		if (p)
-			put_piece(&r, p);
-		else
-			put_field(&t->fields[i], raw, size, b);
-	}
+	put_piece(&r, p);
 }
