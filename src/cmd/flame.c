@@ -229,7 +229,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r == 0 && (command || a->record.n))
 		r = record_off(a, e);
 	if (r == 0 && (command || a->record.n))
-		r = picture_record(&a->record, true, command, &recorded, e);
+		r = picture_record(&a->record, true, command, a->output, &recorded, e);
 	if (recorded && !a->svg.title) { /* not the name of a file that is gone */
 		for (int i = 0; command && command[i]; i++)
 			strbuf_printf(&title, "%s%s", i ? " " : "", command[i]);

@@ -127,7 +127,7 @@ static int record_first(struct heat_args *a, char **command, char **path, struct
 		r = picture_words_add(&a->record, "-q", NULL, e);
 	return r < 0 ? r
 		     : picture_record(&a->record, a->kind == HEAT_SUBSECOND,
-				      a->duration ? sleep : command, path, e);
+				      a->duration ? sleep : command, a->output, path, e);
 }
 
 /* The heading: what was named, what was measured, or the file's name. */

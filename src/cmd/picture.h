@@ -58,10 +58,10 @@ int picture_words_add(struct picture_words *w, const char *option, const char *v
 		      struct err *e);
 bool picture_words_have(const struct picture_words *w, const char *option);
 void picture_words_drop(void *args);
-/* Record what command (may be NULL) or the options say into a file of its own; *path is the
- * caller's to free and unlink. */
-int picture_record(const struct picture_words *options, bool chains, char **command, char **path,
-		   struct err *e);
+/* Record what command (may be NULL) or the options say into a file of its own, for a picture that
+ * goes to output; *path is the caller's to free and unlink. */
+int picture_record(const struct picture_words *options, bool chains, char **command,
+		   const char *output, char **path, struct err *e);
 
 /* A whole file ("-": standard input): mapped where it can be, read where it is a pipe. */
 struct picture_file {

@@ -84,8 +84,23 @@ bool picture_words_have(const struct picture_words *w, const char *option)
 	return false;
 }
 
-int picture_record(const struct picture_words *options, bool chains, char **command, char **path,
-		   struct err *e)
+/* Where the picture goes to standard output, what the command prints must not. */
+static int run_aside(int argc, char **argv, const char *output)
+{
+	int ours = output && strcmp(output, "-") == 0 ? dup(STDOUT_FILENO) : -1, code;
+
+	if (ours >= 0)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	code = command_run(&cmd_record, "record", argc, argv);
+	if (ours >= 0) {
+		dup2(ours, STDOUT_FILENO);
+		close(ours);
+	}
+	return code;
+}
+
+int picture_record(const struct picture_words *options, bool chains, char **command,
+		   const char *output, char **path, struct err *e)
 {
 	const char *dir = getenv("TMPDIR");
 	AUTO_FREE char *file = mem_printf("%s/kymo-record-XXXXXX", dir && *dir ? dir : "/tmp");
@@ -111,7 +126,7 @@ int picture_record(const struct picture_words *options, bool chains, char **comm
 	argv[n++] = (char *)"--";
 	for (int i = 0; i < words; i++)
 		argv[n++] = command[i];
-	code = command_run(&cmd_record, "record", n, argv);
+	code = run_aside(n, argv, output);
 	if (code && code < 126 && stat(file, &st) == 0 && st.st_size > 0)
 		code = 0; /* the command's own business */
 	if (code) {

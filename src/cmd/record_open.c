@@ -143,13 +143,18 @@ static void tell_opened(const struct recording *r)
 			     str_bytes(r->capture.ring_size, size, sizeof(size)));
 }
 
+static bool to_pipe(const struct record_args *a)
+{
+	return a->output && strcmp(a->output, "-") == 0;
+}
+
 int record_open(struct recording *r, char **argv, struct err *e)
 {
 	struct record_args *a = r->a;
 	int code = loop_open(&r->loop, e);
 
 	if (code == 0 && argv)
-		code = workload_prepare(&r->child, argv, e);
+		code = workload_prepare_to(&r->child, argv, to_pipe(a) ? STDERR_FILENO : -1, e);
 	if (code < 0)
 		return code;
 	if (r->target.command)
@@ -189,7 +194,7 @@ int record_open(struct recording *r, char **argv, struct err *e)
 				      .capture = &r->capture,
 				      .lock = PTHREAD_MUTEX_INITIALIZER };
 	r->out.walked = r->walked.walker ? &r->walked : NULL;
-	r->out.pipe = a->output && strcmp(a->output, "-") == 0;
+	r->out.pipe = to_pipe(a);
 	if (r->out.pipe)
 		signal(SIGPIPE, SIG_IGN); /* a reader that has gone is an error, and told */
 	if (any_tracepoint(&a->events))

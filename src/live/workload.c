@@ -11,7 +11,7 @@
 #include "base/mem.h"
 
 /* In the child: wait for the word, then become the command; send errno back when that fails. */
-static void __attribute__((noreturn)) child(char **argv, int go_fd, int error_fd)
+static void __attribute__((noreturn)) child(char **argv, int out_fd, int go_fd, int error_fd)
 {
 	sigset_t none;
 	char word;
@@ -22,6 +22,8 @@ static void __attribute__((noreturn)) child(char **argv, int go_fd, int error_fd
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	if (out_fd >= 0)
+		dup2(out_fd, STDOUT_FILENO);
 	execvp(argv[0], argv);
 	code = errno;
 	if (write(error_fd, &code, sizeof(code)) < 0)
@@ -64,6 +66,11 @@ int workload_check(const char *name, int *exit_code, struct err *e)
 
 int workload_prepare(struct workload *w, char **argv, struct err *e)
 {
+	return workload_prepare_to(w, argv, -1, e);
+}
+
+int workload_prepare_to(struct workload *w, char **argv, int out_fd, struct err *e)
+{
 	int go[2], error[2];
 	pid_t pid;
 
@@ -79,7 +86,7 @@ int workload_prepare(struct workload *w, char **argv, struct err *e)
 	if (pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		child(argv, go[0], error[1]);
+		child(argv, out_fd, go[0], error[1]);
 	}
 	close(go[0]);
 	close(error[1]);

@@ -20,6 +20,8 @@ struct workload {
 int workload_check(const char *name, int *exit_code, struct err *e);
 /* Fork; the child waits. argv ends with NULL. */
 int workload_prepare(struct workload *w, char **argv, struct err *e);
+/* The same, with another standard output: ours is taken. */
+int workload_prepare_to(struct workload *w, char **argv, int out_fd, struct err *e);
 /* Let it exec. A command that cannot be run is -errno, with the shell's 126 or 127 in *exit_code.
  */
 int workload_start(struct workload *w, const char *name, int *exit_code, struct err *e);

@@ -126,6 +126,8 @@ check("a comparison has both sides", head["compare"] and {k[0] for _, k, _ in en
 same("with their names", head["sides"], ["before.folded", "after.folded"])
 r = kymo(["flame", "-i", basic, "-o", "-"])
 check("-o - writes the page to standard output", r.code == 0 and r.out.startswith("<!DOCTYPE html>"), r.err)
+r = kymo(["flame", "-q", "-o", "-", "--", "sh", "-c", "echo what the command prints"])
+check("and what a command prints elsewhere", "what the command prints" not in r.out.splitlines() and "what the command prints" in r.err.splitlines(), r.out[:200])
 r = run([KYMO, "flame", basic], cwd=tmp)
 check("flame.html is the default", r.code == 0 and os.path.exists(path("flame.html")), r)
 r = kymo(["flame", "-i", basic, "-o", path("x.jpg")])
