@@ -288,7 +288,7 @@ for args in ("", "-z", "-g"):
 r = run(f"{KYMO} record -q -o - -F 2000 -- {SPIN} 200000000 | {KYMO} script -i - -F ip,sym", shell=True)
 check("-o -: functions", "spin" in r.out, r.out[:300])
 r = run(f"{KYMO} record -q -o - -e {PP} -- sh -c 'echo what the command prints; exec {KNOWN} getppid=9' | {KYMO} script -i - -F event", shell=True)
-check("-o -: what the command prints goes elsewhere", r.out.count(PP) == 9 and r.err.strip() == "what the command prints", r)
+check("-o -: what the command prints goes elsewhere", r.out.count(PP) >= 9 and r.err.strip() == "what the command prints", r)
 r = run(f"{KYMO} record -o - -e {PP} -- {KNOWN} getppid=100000 | head -c 100 >/dev/null", shell=True)
 check("a reader that goes away: one clear line, no signal", "Broken pipe" in r.err and r.err.count("\n") <= 4, r)
 
