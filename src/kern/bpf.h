@@ -40,6 +40,9 @@ int bpf_map_new(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t e
 
 int bpf_map_new_flags(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries,
 		      uint32_t flags);
+/* One without a number of entries, whose key and value are types of btf (storage of tasks). */
+int bpf_map_new_typed(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t flags, int btf,
+		      uint32_t key_type, uint32_t value_type);
 int bpf_btf_new(const void *data, uint32_t size);
 
 /* 0 or -errno. A per-CPU value has one part for each possible CPU, rounded up to 8 bytes. */

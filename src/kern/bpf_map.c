@@ -30,6 +30,22 @@ int bpf_map_new_flags(enum bpf_map_type type, uint32_t key, uint32_t value, uint
 	return sys_bpf(BPF_MAP_CREATE, &a);
 }
 
+int bpf_map_new_typed(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t flags, int btf,
+		      uint32_t key_type, uint32_t value_type)
+{
+	union bpf_attr a;
+
+	memset(&a, 0, sizeof(a));
+	a.map_type = type;
+	a.key_size = key;
+	a.value_size = value;
+	a.map_flags = flags;
+	a.btf_fd = (uint32_t)btf;
+	a.btf_key_type_id = key_type;
+	a.btf_value_type_id = value_type;
+	return sys_bpf(BPF_MAP_CREATE, &a);
+}
+
 int bpf_btf_new(const void *data, uint32_t size)
 {
 	union bpf_attr a;

@@ -485,8 +485,10 @@ int lang_compile(const struct lang_source *s, const struct lang_env *env, unsign
 			}
 			check_all(&k, true);
 		}
-		if (!d->errors)
+		if (!d->errors) {
 			lay_out_maps(&k);
+			gen_task_maps(p, &k.ast, env);
+		}
 		if (!d->errors) {
 			k.d->quiet = false;
 			k.c.changed = false;

@@ -46,6 +46,7 @@ struct gen {
 	bool scratch_used, in_callback;
 	int32_t stack_used, stack_limit;
 	uint32_t scratch_off, scratch_max;
+	struct ir_val *task; /* by map: this thread's entry */
 	int exit_label, break_label, continue_label;
 	struct err err;
 };
@@ -122,5 +123,12 @@ void gen_stmt(struct gen *g, struct node *n);
 int gen_program(struct checker *c, struct probe_block *b, const struct lang_point *pt,
 		uint32_t point_id, enum lang_how how, int filter_map, unsigned dump,
 		struct lang_code *ret, struct err *e);
+
+/* gen_task.c: which maps live with threads, decided before code is made. */
+void gen_task_maps(struct lang_program *p, const struct ast *t, const struct lang_env *env);
+/* Find this thread's entries of the maps that `in` uses. */
+void gen_task_find(struct gen *g, const struct node *in, bool body);
+/* This thread's entry, or 0; with create only when there is no memory for one. */
+struct ir_val gen_task_entry(struct gen *g, int map, bool create);
 
 #endif

@@ -43,6 +43,14 @@ static struct ir_val lookup(struct gen *g, int map, struct place key)
 	return ir_call(g->f, BPF_FUNC_map_lookup_elem, 2, IR_MAPREF(map), gen_addr(g, key));
 }
 
+/* The entry that a key leads to; 0: there is none. */
+static struct ir_val find(struct gen *g, struct node *n, bool create)
+{
+	if (map_of(g, n)->by_task)
+		return gen_task_entry(g, n->map, create);
+	return lookup(g, n->map, build_key(g, n));
+}
+
 static void update(struct gen *g, const struct node *n, struct place key, struct place value,
 		   int flags)
 {
@@ -297,8 +305,7 @@ void gen_map_assign(struct gen *g, struct node *n)
 			value = gen_memory(g, lt_stored(m->value));
 		if (!word)
 			gen_into(g, n->b, value, m->value);
-		key = build_key(g, n->a);
-		p = lookup(g, n->a->map, key);
+		p = find(g, n->a, true);
 		ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
 		if (word)
 			ir_store(g->f, 8, p, 8, v);
@@ -319,9 +326,12 @@ void gen_map_add(struct gen *g, struct node *n, struct ir_val by)
 	const struct lang_map *m = map_of(g, n);
 	int none = ir_label(g->f), have = ir_label(g->f);
 	struct gen_mark mark = gen_mark(g);
-	struct place key = build_key(g, n), value;
-	struct ir_val p = ir_copy(g->f, lookup(g, n->map, key));
+	struct place key = { 0 }, value;
+	struct ir_val p;
 
+	if (!m->by_task)
+		key = build_key(g, n);
+	p = m->by_task ? gen_task_entry(g, n->map, true) : ir_copy(g->f, lookup(g, n->map, key));
 	if (m->present_word) {
 		ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
 		ir_xadd(g->f, p, 8, by);
@@ -386,16 +396,16 @@ struct ir_val gen_agg_value(struct gen *g, struct node *n, const struct ltype *t
 struct val gen_map_read(struct gen *g, struct node *n)
 {
 	const struct lang_map *m = map_of(g, n);
-	struct place key = build_key(g, n), from;
 	int none = ir_label(g->f);
 	struct val v = { 0 };
+	struct place from;
 	struct ir_val p;
 
 	if (m->is_agg) {
-		v.v = gen_agg_value(g, n, m->value, key);
+		v.v = gen_agg_value(g, n, m->value, build_key(g, n));
 		return v;
 	}
-	p = lookup(g, n->map, key);
+	p = find(g, n, false);
 	from = (struct place){ p, m->present_word ? 8 : 0 };
 	if (lt_is_word(m->value)) {
 		v.v = ir_copy(g->f, IR_IMM(0));
@@ -417,19 +427,17 @@ struct val gen_map_read(struct gen *g, struct node *n)
 struct ir_val gen_map_delete(struct gen *g, struct node *n)
 {
 	const struct lang_map *m = map_of(g, n);
-	struct place key;
 	int none;
 	struct ir_val p, r;
 
-	key = build_key(g, n);
-	if (m->key)
+	if (m->key && !m->by_task)
 		return ir_set(g->f, BPF_JEQ,
 			      ir_call(g->f, BPF_FUNC_map_delete_elem, 2, IR_MAPREF(n->map),
-				      gen_addr(g, key)),
+				      gen_addr(g, build_key(g, n))),
 			      IR_IMM(0));
 	r = ir_copy(g->f, IR_IMM(0));
 	none = ir_label(g->f);
-	p = lookup(g, n->map, key);
+	p = find(g, n, false);
 	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
 	ir_move(g->f, (int)r.v, ir_load(g->f, 8, p, 0));
 	ir_store(g->f, 8, p, 0, IR_IMM(0));
@@ -441,9 +449,17 @@ struct ir_val gen_map_delete(struct gen *g, struct node *n)
 
 struct ir_val gen_map_has(struct gen *g, struct node *n)
 {
-	struct place key = build_key(g, n);
+	struct ir_val p = find(g, n, false), r;
+	int none;
 
-	return ir_set(g->f, BPF_JNE, lookup(g, n->map, key), IR_IMM(0));
+	if (!map_of(g, n)->by_task)
+		return ir_set(g->f, BPF_JNE, p, IR_IMM(0));
+	r = ir_copy(g->f, IR_IMM(0));
+	none = ir_label(g->f);
+	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
+	ir_move(g->f, (int)r.v, ir_load(g->f, 8, p, 0));
+	ir_place_label(g->f, none);
+	return r;
 }
 
 /* The kernel counts the elements it goes over: a function that does nothing but go on. */

@@ -481,12 +481,14 @@ static void body(struct gen *g, int filter_map)
 		g->f->ins.data[first].dead = true;
 	else
 		g->stack_limit = 160;
+	gen_task_find(g, g->block->pred, false);
 	if (g->block->pred) {
 		struct gen_mark mark = gen_mark(g);
 
 		gen_branch(g, g->block->pred, false, g->exit_label);
 		gen_release(g, mark);
 	}
+	gen_task_find(g, g->block->body, true);
 	block(g, g->block->body);
 	ir_place_label(g->f, g->exit_label);
 	ir_ret(g->f, IR_IMM(0));

@@ -90,6 +90,8 @@ struct lang_env {
 	uint64_t boot_offset;
 	bool recorded;	   /* for lang/vm.h: tracepoint records and what recordings hold */
 	bool has_loop;	   /* bpf_loop */
+	/* Can values be kept with threads, and be read from all of them? NULL: no. */
+	bool (*task_storage)(void *ctx);
 	bool has_may_goto; /* loops without a provable end */
 	/* Calls fn for each thing that fits the pattern; the number of them, or -errno. */
 	int (*match)(void *ctx, const struct lang_point *pattern, lang_match_fn *fn, void *arg,
@@ -150,6 +152,7 @@ struct lang_map {
 	enum bpf_map_type type;
 	uint32_t key_size, value_size, entries, flags;
 	bool per_cpu, is_agg;
+	bool by_task;	   /* with each thread; gen_task.c */
 	bool present_word; /* keyless values in arrays: 8 bytes in front say whether it was set */
 	uint32_t full_counter; /* index in the counters map */
 };

@@ -66,6 +66,10 @@ static int map_each(void *ctx, int map, lang_entry_fn *fn, void *arg)
 	size_t limit = m->entries * 2ull + 16; /* keys that come and go meanwhile */
 	int k;
 
+	if (m->by_task) {
+		run_task_each(r, map, fn, arg);
+		return 0;
+	}
 	if (m->key && map_at_once(r, map, fn, arg))
 		return 0;
 	k = bpf_map_next(r->map_fd[map], NULL, next);
@@ -117,7 +121,12 @@ static void reset(struct run *r, int map, bool remove)
 
 static void map_clear(void *ctx, int map)
 {
-	reset(ctx, map, true);
+	struct run *r = ctx;
+
+	if (r->p->maps.data[map].by_task)
+		run_task_clear(r, map);
+	else
+		reset(r, map, true);
 }
 
 static void map_zero(void *ctx, int map)

@@ -183,6 +183,7 @@ int run_env_open(struct run_env *r, struct err *e)
 		.cgroup = cgroup_id,
 		.syscall = run_syscall,
 		.usdt_args = run_usdt_args,
+		.task_storage = run_task_storage,
 		.refused = refused,
 		.raw = raw,
 	};

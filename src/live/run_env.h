@@ -22,6 +22,9 @@ void run_env_drop_types(struct run_env *r);
 void run_env_close(struct run_env *r);
 const struct btf_types *run_env_btf(struct run_env *r); /* NULL: none */
 
+/* May values be kept with threads here? run_task.c */
+bool run_task_storage(void *ctx);
+
 /* Types: run_types.c */
 const struct ltype *run_type(void *ctx, struct ltypes *t, const char *name);
 void run_fill(void *ctx, struct ltypes *t, struct lrecord *r);

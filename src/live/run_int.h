@@ -93,6 +93,10 @@ void run_names_mmap(struct run *r, const struct walker_mmap *m);
 void run_names_fork(struct run *r, int32_t pid, int32_t parent);
 void run_names_exec(struct run *r, int32_t pid);
 
+int run_task_map(void);
+void run_task_clear(const struct run *r, int map);
+void run_task_each(const struct run *r, int map, lang_entry_fn *fn, void *arg);
+
 void run_pcap_packet(void *ctx, const char *path, uint64_t time, const void *data, size_t n);
 void run_pcap_notes(const struct run *r, struct strbuf *b);
 void run_pcap_close(struct run *r);

@@ -102,6 +102,24 @@ victim.kill()
 victim.wait()
 out, _ = p.communicate(timeout=60)
 check("-p ends with its process", p.returncode == 0, out)
+# maps with an entry a thread, which the kernel keeps with the threads where it can
+THREADS = f"""{sys.executable} -c 'import os, threading
+def f():
+    for i in range(3): os.getppid()
+t = [threading.Thread(target=f) for i in range(4)]
+[(x.start(), x.join()) for x in t]'"""
+IN, OUT = "tracepoint:syscalls:sys_enter_getppid", "tracepoint:syscalls:sys_exit_getppid"
+for name, prog, want in (
+        ("set, read, deleted", f"{IN} /pid == cpid/ {{ @s[tid] = 1; }} {OUT} /@s[tid]/ {{ @n = count(); delete(@s[tid]); }}", ["@n: 12"]),
+        ("gone when deleted", f"{IN} /pid == cpid/ {{ @s[tid] = 7; delete(@s, tid); }} {OUT} /pid == cpid/ "
+         "{ @v = sum(@s[tid]); @k = sum(has_key(@s, tid)); }", ["@k: 0", "@v: 0"]),
+        ("added to, cleared at the end", f"{IN} /pid == cpid/ {{ @s[tid] += 2; @s[tid]++; if (@s[tid] == 9) {{ @nine = count(); }} "
+         "if (has_key(@s, tid)) { @has = count(); } } END { clear(@s); }", ["@has: 12", "@nine: 4"]),
+        ("never set", f"{IN} /pid == cpid/ {{ if (@never[tid]) {{ @never[tid] = 1; }} @n = count(); }} END {{ clear(@never); }}", ["@n: 12"]),
+        ("of threads that are gone, when nothing takes it out", f"{IN} /pid == cpid/ {{ @s[tid]++; }} END {{ print(@s, 100); clear(@s); }}", None)):
+    r = kymo(["run", "-q", "-c", THREADS, "-e", prog])
+    lines = sorted(x for x in r.out.split("\n") if x)
+    check(f"a map by thread: {name}", r.code == 0 and (lines == want if want else len(lines) == 4 and all(x.endswith(": 3") for x in lines)), r)
 r = kymo(["run", "-e", "tracepoint:*:* { @ = count(); }"])
 check("probes that match thousands", r.code == 1 and "more than max_probes" in r.err, r)
 r = kymo(["run", "-q", "-c", "true", "-e", "tracepoint:syscalls:sys_enter_* { @[probe] = count(); }"])
