@@ -16,14 +16,17 @@
 /* What a value is, which its placeholder in the help says. */
 enum tool_kind {
 	TOOL_FLAG,
-	TOOL_TEXT,     /* as it is: a number, a name */
-	TOOL_DEV,      /* 202,1 or vda: the kernel's number of the device */
-	TOOL_MATCH,    /* part of a text, or a pattern: a shell pattern */
-	TOOL_USER,     /* a name or number: the number */
-	TOOL_LIST,     /* 80,443: --port=80 --port2=443 */
-	TOOL_FUNCTION, /* vfs_read, libc:malloc: the kind of the probes on $1 */
-	TOOL_JSON,     /* a flag for kymo, not for the program */
-	TOOL_COMMAND,  /* this and all behind it are run; getopt() gives its process */
+	TOOL_TEXT,	/* as it is: a number, a name */
+	TOOL_DEV,	/* 202,1 or vda: the kernel's number of the device */
+	TOOL_MATCH,	/* part of a text, or a pattern: a shell pattern */
+	TOOL_USER,	/* a name or number: the number */
+	TOOL_LIST,	/* 80,443: --port=80 --port2=443 */
+	TOOL_FUNCTION,	/* vfs_read, libc:malloc: the kind of the probes on $1 */
+	TOOL_OPENFLAGS, /* O_WRONLY,O_CREAT: their numbers, together */
+	TOOL_ERRNO,	/* ENOENT: its number */
+	TOOL_CALL,	/* openat: the number of a system call */
+	TOOL_JSON,	/* a flag for kymo, not for the program */
+	TOOL_COMMAND,	/* this and all behind it are run; getopt() gives its process */
 };
 
 struct tool_option {
@@ -31,6 +34,7 @@ struct tool_option {
 	enum tool_kind kind;
 	/* What the value replaces in the program, where no getopt() can stand; NULL: nothing. */
 	const char *before, *old, *after;
+	const char *first; /* and what stands before the value then */
 };
 struct tool {
 	const struct command *command;

@@ -4,12 +4,14 @@
  * device, a user or a pattern becomes what the kernel compares. What has to stand in the name
  * of a probe (a rate, a file) is put into the program's text.
  */
+#include <fcntl.h>
 #include <pwd.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/str.h"
 #include "cmd/tool.h"
+#include "live/run_env.h"
 
 static int device(struct tool_call *c, const char *name, const char *s, struct err *e)
 {
@@ -88,6 +90,81 @@ static int list(struct tool_call *c, const char *name, const char *s, struct err
 	return 0;
 }
 
+static const struct {
+	const char *name;
+	unsigned value;
+} open_flags[] = {
+	{ "O_WRONLY", O_WRONLY },   { "O_RDWR", O_RDWR },	    { "O_CREAT", O_CREAT },
+	{ "O_EXCL", O_EXCL },	    { "O_NOCTTY", O_NOCTTY },	    { "O_TRUNC", O_TRUNC },
+	{ "O_APPEND", O_APPEND },   { "O_NONBLOCK", O_NONBLOCK },   { "O_DSYNC", O_DSYNC },
+	{ "O_SYNC", O_SYNC },	    { "O_ASYNC", O_ASYNC },	    { "O_DIRECT", O_DIRECT },
+	{ "O_LARGEFILE", 0100000 }, { "O_DIRECTORY", O_DIRECTORY }, { "O_NOFOLLOW", O_NOFOLLOW },
+	{ "O_NOATIME", O_NOATIME }, { "O_CLOEXEC", O_CLOEXEC },	    { "O_PATH", O_PATH },
+	{ "O_TMPFILE", O_TMPFILE },
+};
+
+static int flags(struct tool_call *c, const char *name, const char *s, struct err *e)
+{
+	AUTO_STRBUF known = { 0 };
+	uint64_t sum = 0, v;
+
+	while (s[strspn(s, ",| ")]) {
+		AUTO_FREE char *one = NULL;
+		bool found;
+
+		s += strspn(s, ",| ");
+		one = mem_strndup(s, strcspn(s, ",| "));
+		s += strlen(one);
+		found = str_u64(one, &v);
+		for (size_t i = 0; i < ARRAY_SIZE(open_flags) && !found; i++)
+			if (strcasecmp(one, open_flags[i].name) == 0 ||
+			    strcasecmp(one, open_flags[i].name + 2) == 0) {
+				v = open_flags[i].value;
+				found = true;
+			}
+		if (!found) {
+			for (size_t i = 0; i < ARRAY_SIZE(open_flags); i++)
+				strbuf_printf(&known, " %s", open_flags[i].name);
+			err_set(e, EINVAL, "there is no flag '%s'", one);
+			return err_hint(e, "known are%s", strbuf_str(&known));
+		}
+		sum |= v;
+	}
+	vec_push(&c->args, arena_printf(&c->arena, "--%s=%llu", name, (unsigned long long)sum));
+	return 0;
+}
+
+static int error_number(struct tool_call *c, const char *name, const char *s, struct err *e)
+{
+	uint64_t v = 0;
+
+	if (!str_u64(s, &v))
+		for (int i = 1; i < 200 && !v; i++)
+			if (strerrorname_np(i) && strcasecmp(s, strerrorname_np(i)) == 0)
+				v = (uint64_t)i;
+	if (!v || v > 4095) {
+		err_set(e, EINVAL, "there is no error '%s'", s);
+		return err_hint(e, "its number or its name, such as ENOENT");
+	}
+	vec_push(&c->args, arena_printf(&c->arena, "--%s=%u", name, (unsigned)v));
+	return 0;
+}
+
+static int call_number(struct tool_call *c, const char *name, const char *s, struct err *e)
+{
+	int nr = run_syscall(NULL, str_starts(s, "sys_") ? s + 4 : s);
+	uint64_t v = (uint64_t)nr;
+
+	if (nr < 0 && !str_u64(s, &v)) {
+		err_set(e, EINVAL, "there is no system call '%s'", s);
+		return err_hint(
+			e,
+			"its name, such as openat: kymo run -l 'tracepoint:syscalls:sys_enter_*'");
+	}
+	vec_push(&c->args, arena_printf(&c->arena, "--%s=%u", name, (unsigned)v));
+	return 0;
+}
+
 static void replace(struct tool_call *c, const char *old, const char *by)
 {
 	AUTO_STRBUF b = { 0 };
@@ -123,7 +200,7 @@ static int add(struct tool_call *c, const struct tool_option *o, const char *val
 {
 	if (o->before) {
 		replace(c, arena_printf(&c->arena, "%s%s%s", o->before, o->old, o->after),
-			arena_printf(&c->arena, "%s%s%s", o->before, value, o->after));
+			arena_printf(&c->arena, "%s%s%s%s", o->before, o->first, value, o->after));
 		return 0;
 	}
 	switch (o->kind) {
@@ -132,6 +209,9 @@ static int add(struct tool_call *c, const struct tool_option *o, const char *val
 	case TOOL_DEV: return device(c, o->name, value, e);
 	case TOOL_USER: return user(c, o->name, value, e);
 	case TOOL_LIST: return list(c, o->name, value, e);
+	case TOOL_OPENFLAGS: return flags(c, o->name, value, e);
+	case TOOL_ERRNO: return error_number(c, o->name, value, e);
+	case TOOL_CALL: return call_number(c, o->name, value, e);
 	case TOOL_MATCH: value = pattern(c, value); break;
 	case TOOL_FUNCTION:
 		if (function(c, value, e) < 0)

@@ -43,6 +43,8 @@ void check_printf(struct checker *c, struct node *n, size_t first)
 		}
 		s += strspn(s, "hlzjt");
 		conv = *s;
+		if (conv == 'r' && (s[1] == 'x' || s[1] == 'h'))
+			s++; /* bytes in hexadecimal */
 		if (!conv || !strchr("diuxXoscprbBhl", conv)) {
 			check_fail(c, f,
 				   conv ? "'%%%c' is no conversion"

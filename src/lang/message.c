@@ -54,6 +54,20 @@ static void one_text(const char *spec, size_t n, const char *s, struct strbuf *b
 	strbuf_printf(b, f, s);
 }
 
+/* %rh: 0a fe; %rx: \x0a\xfe. */
+static void hex_bytes(const struct ltype *t, const char *data, bool escaped, struct strbuf *b)
+{
+	const char *p = t->kind == LT_BUF ? data + 8 : data;
+	uint64_t n, max = lt_stored(t) - (t->kind == LT_BUF ? 8 : 0);
+
+	if (t->kind == LT_BUF)
+		memcpy(&n, data, 8);
+	else
+		n = strnlen(p, max);
+	for (uint64_t i = 0; i < n && i < max; i++)
+		strbuf_printf(b, escaped ? "\\x%02x" : i ? " %02x" : "%02x", (uint8_t)p[i]);
+}
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static void format(const struct lang_out *o, const struct lang_action *a, const char *data,
@@ -93,8 +107,12 @@ static void format(const struct lang_out *o, const struct lang_action *a, const 
 			char plain[48];
 			size_t k = 0;
 
-			lang_show_value(o, a->arg[arg].type, data + a->arg[arg].offset, false,
-					&text);
+			if (conv == 'r' && (s[1] == 'x' || s[1] == 'h'))
+				hex_bytes(a->arg[arg].type, data + a->arg[arg].offset, *++s == 'x',
+					  &text);
+			else
+				lang_show_value(o, a->arg[arg].type, data + a->arg[arg].offset,
+						false, &text);
 			for (size_t i = 0; i < n && k < sizeof(plain) - 1; i++)
 				if (!strchr("hlzjt", start[i]))
 					plain[k++] = start[i];

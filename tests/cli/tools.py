@@ -184,6 +184,9 @@ def go():
 wanted = {
     "exec": ["execsnoop", "-P", P], "exec-r": ["execsnoop", "-r", "-P", P], "exec-a": ["execsnoop", "-t", "-a", "3", "-P", P, "ech"],
     "exec-x": ["execsnoop", "-x", "-U", "-T", "-P", P], "exec-n": ["execsnoop", "-n", "^echo$", "-a", "16", "-P", P],
+    "exec-q": ["execsnoop", "-q", "-a", "3", "-l", "one tw", "-P", P], "open-f": ["opensnoop", "-f", "O_CREAT,O_RDWR", "-p", P],
+    "sys-e": ["syscount", "-c", "-e", "ESRCH", "-p", P], "sys-s": ["syscount", "-c", "-s", "getppid", "-p", P], "sys-Lm": ["syscount", "-cLm", "-p", P],
+    "connect-d": ["tcpconnect", "-d", "-4", "-p", P], "profile-c": ["profile", "-c", "2000000", "-p", P],
     "open": ["opensnoop", "-p", P], "open-x": ["opensnoop", "-x", "-t", "-n", ME], "open-file": ["opensnoop", "-eU", "-n", ME, "f2$"],
     "open-glob": ["opensnoop", "-T", f"{DIR}/f?"], "kill": ["killsnoop", "-n", ME], "kill-s": ["killsnoop", "-s", "-t", "-p", P],
     "kill-x": ["killsnoop", "-x", "-p", P], "signals": ["signals", "-l", "-p", P],
@@ -208,7 +211,7 @@ else:
     wanted["func-F"][-1] = "^vfs_rea.*"
     wanted["filelife"] = ["filelife", "-p", P]
 if SAN:  # one way through each program is enough
-    for k in ("exec-r", "exec-x", "open-x", "kill-s", "kill-x", "sys", "sys-v", "sys-x", "stat-x", "slow-99", "ext4-j", "connect-c", "accept-6", "life-s", "retrans",
+    for k in ("exec-q", "open-f", "sys-e", "sys-s", "sys-Lm", "connect-d", "profile-c", "exec-r", "exec-x", "open-x", "kill-s", "kill-x", "sys", "sys-v", "sys-x", "stat-x", "slow-99", "ext4-j", "connect-c", "accept-6", "life-s", "retrans",
               "retrans-c", "retrans-s", "cpudist-O", "off", "off-M", "profile"):
         del wanted[k]
 if on_disk:
@@ -233,6 +236,9 @@ same("execsnoop -a 3 NAME: three words each", [x.split(None, 5)[5] for x in out[
 same("execsnoop -x: and what could not be run", [x.split()[5] for x in rows(out["exec-x"], "/nowhere/at/all")], ["-2"])
 same("execsnoop -n: all the words", [x.split(None, 4)[4] for x in out["exec-n"].splitlines()[1:]], [f"{x} f g h i j" for x in ECHO])
 
+same("execsnoop -q -l: in quotes, with a word among them", [x.split(None, 4)[4] for x in out["exec-q"].splitlines()[1:]],
+     [f'"/bin/echo" "one two" "{i}"' for i in range(3)])
+same("opensnoop -f: what is created or read and written", sorted(x.split()[-1] for x in rows(out["open-f"], f"{DIR}/f")), sorted([f"{DIR}/f{i}" for i in range(5)] + [f"{DIR}/f1"]))
 check("opensnoop -p: every file", all(rows(out["open"], f"{DIR}/f{i}") for i in range(5)), out["open"])
 same("opensnoop: one that is not there, with its error", [x.split()[2:] for x in rows(out["open"], "missing")], [["-1", "2", f"{DIR}/missing"]] * 2)
 same("opensnoop -x: only that", [x.split()[-1] for x in rows(out["open-x"], DIR)], [f"{DIR}/missing"] * 2)
@@ -247,6 +253,10 @@ same("killsnoop -x: what failed", [x.split()[2:] for x in rows(out["kill-x"], ME
 same("signals: all four", len([x for x in rows(out["signals"], ME) if "SIGCONT" in x]), 4)
 
 same("syscount -c: a hundred getppid", rows(out["sys-c"], "@calls[getppid]"), ["@calls[getppid]: 100"])
+same("syscount -e: with this error", out["sys-e"].split("\n")[:1], ["@calls[kill]: 1"])
+same("syscount -s: of one call", out["sys-s"].split("\n")[:1], ["@calls[getppid]: 100"])
+check("syscount -m: milliseconds", "times are in milliseconds" in out["sys-Lm"] and 200 <= int(re.search(r"@us_calls\[\w*nanosleep\]: (\d+)", out["sys-Lm"])[1]) < 200000,
+      out["sys-Lm"])
 check("syscount: of the process", any(int(x.split()[-1]) >= 1000 for x in rows(out["sys"], f"@processes[{ME}]")), out["sys"])
 check("syscount -v -t 1: with its number", re.search(rf"\A@pids\[{ME}, {P}\]: \d+\n\Z", out["sys-v"].strip() + "\n"), out["sys-v"])
 check("syscount -x: what failed", rows(out["sys-x"], "@calls[kill]: 1") and not rows(out["sys-x"], "getppid"), out["sys-x"])
@@ -290,6 +300,7 @@ else:
 port = str(known["connections"]["port"])
 con = [x.split() for x in rows(out["connect"], f" {port}")]
 same("tcpconnect: three", [(x[1], x[2], x[4], x[5], x[7], x[8]) for x in con if x[-1] == port], [("0", P, "4", "127.0.0.1", "127.0.0.1", port)] * 3)
+same("tcpconnect -d: names looked up", [x.split()[-1] for x in rows(out["connect-d"], f" {port} ")], ["127.0.0.1"] * 3)
 same("tcpconnect -c", rows(out["connect-c"], f" {port}]"), [f"@connects[127.0.0.1, 127.0.0.1, {port}]: 3"])
 same("tcpaccept: three", [(x.split()[1], x.split()[4], x.split()[6]) for x in out["accept"].splitlines() if x.endswith(f" {port}")],
      [(P, "127.0.0.1", "127.0.0.1")] * 3)
@@ -326,6 +337,7 @@ check("cpudist -Oe: ten sleeps of 20 ms", total(out["cpudist-O"].split("[16K, 32
 check("runqlen, softirqs, irqtime: show something", "@runqlen: " in out["runqlen"] and re.search(r"@count\[net_rx\]: \d", out["softirqs"]) and
       "@soft_ns[net_rx]" in out["irqtime"], out["softirqs"])
 check("switches -c: by choice, at least the sleeps", int(re.search(rf"@by_choice\[{ME}\]: (\d+)", out["switches"])[1]) >= 10, out["switches"])
+check("profile -c: by the time of CPUs", f", {ME}]" in out["profile-c"], out["profile-c"][-1500:])
 check("profile: only this process", f", {ME}]" in out["profile"] and all(ME in x for x in re.findall(r"^, (.*)\]: \d+$", out["profile"], re.M)),
       out["profile"][-1500:])
 check("profile -f: a line for each stack", out["profile-f"] and all(re.fullmatch(rf"{ME};.* \d+", x) for x in out["profile-f"].splitlines()), out["profile-f"][-1500:])
@@ -372,7 +384,7 @@ try:
 except OSError:
     made = False
 if made:
-    other |= {"ssl": ["sslsnoop", "-c", "openssl"], "ssl-lx": ["sslsnoop", "-lx"]}
+    other |= {"ssl": ["sslsnoop", "-c", "openssl"], "ssl-lx": ["sslsnoop", "-lx"], "ssl-H": ["sslsnoop", "-H", "-b", "6", "-c", "openssl"]}
 
 
 def type_and_talk():
@@ -415,6 +427,7 @@ if "ssl" in out:
     check("sslsnoop: what the client wrote, and the server read", [x.split()[3] for x in rows(out["ssl"], f"secret {ME}")] in (["WRITE", "READ"], ["READ", "WRITE"]),
           out["ssl"])
     check("sslsnoop: the answer", [x.split()[3] for x in rows(out["ssl"], f"answer {ME}")] in (["WRITE", "READ"], ["READ", "WRITE"]), out["ssl"])
+    same("sslsnoop -H -b: the first bytes", len(re.findall(r" 73 65 63 72 65 74$", out["ssl-H"], re.M)), 2)
     check("sslsnoop -lx: handshakes, times", rows(out["ssl-lx"], "HANDSHAKE") and re.search(r"\d+\.\d{3} openssl +\d+ +WRITE", out["ssl-lx"]), out["ssl-lx"])
 else:
     skip("sslsnoop", "no openssl")
