@@ -119,6 +119,15 @@ clean "funcslower"
 out=$(kymo functime $func prio 123 2>&1)
 like "functime times every call" "$out" '^123 calls, '
 like "and shows the slowest with arguments by name" "$out" "prio .* regs=0x"
+case $ARCH in x86_64) how='fentry and fexit' ;; *) how='kprobe and kretprobe' ;; esac
+like "and says how" "$out" "^Timing $func \($how\)"
+if [ "$ARCH" = x86_64 ]; then
+	out=$(kymo functime --probes $func prio 45 2>&1)
+	like "functime --probes too" "$out" '^45 calls, '
+	like "with the same arguments" "$out" "prio .* regs=0x"
+	out=$(kymo functime -p 1 $func prio 6 2>&1)
+	like "functime -p: not of others" "$out" '^no calls'
+fi
 clean "functime"
 
 if [ "$ARCH" = x86_64 ]; then
