@@ -76,7 +76,9 @@ static void choose_walker(struct recording *r)
 		return;
 	if (walked_fits(&r->a->events, o, &why) == 0 &&
 	    walked_open(&r->walked, &r->a->events, &r->target, o, true, &why) == 0) {
-		walked_prepare(&r->a->events, o, true);
+		walked_prepare(&r->walked, &r->a->events, o);
+		if (r->walked.copies && !r->a->quiet)
+			command_note("stacks are copied and unwound while recording: %s", why.msg);
 		return;
 	}
 	o->chain = CAPTURE_FP;
@@ -96,7 +98,7 @@ static int choose_off_cpu(struct recording *r, struct err *e)
 			err_hint(e, "--off-cpu needs BPF; kymo doctor tells what is missing");
 		return -e->code;
 	}
-	walked_prepare(&r->a->events, o, false);
+	walked_prepare(&r->walked, &r->a->events, o);
 	return 0;
 }
 

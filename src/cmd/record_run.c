@@ -203,7 +203,7 @@ static int set_timers(struct recording *r, struct err *e)
 		code = loop_watch(&r->loop, WATCH_CONTROL, r->control.fd, e);
 	if (code >= 0)
 		code = capture_watch(&r->capture, &r->loop, WATCH_RING, e);
-	if (code >= 0 && r->walked.walker)
+	if (code >= 0 && r->walked.walker && walker_fd(r->walked.walker) >= 0)
 		code = loop_watch(&r->loop, WATCH_WALKER, walker_fd(r->walked.walker), e);
 	if (code >= 0 && a->triggers.n) {
 		code = capture_watch(&r->triggers, &r->loop, WATCH_TRIGGER, e);
@@ -235,7 +235,8 @@ static void tell_stacks(struct recording *r)
 		return;
 	walked_stats(&r->walked, &s);
 	if (!r->a->quiet && s.samples)
-		command_note("stacks walked in the kernel: %.1f%% reached the bottom",
+		command_note("stacks %s: %.1f%% reached the bottom",
+			     r->walked.copies ? "unwound" : "walked in the kernel",
 			     walked_whole(&s));
 	for (unsigned i = 0; r->a->verbose && i < UNWIND_END_MAX; i++)
 		if (s.end[i])

@@ -209,7 +209,7 @@ static int watch(struct top *t, struct err *e)
 			       (uint64_t)t->a->delay_s * 1000 * ms, e);
 	if (r >= 0)
 		r = capture_watch(&t->m.capture, &t->loop, WATCH_RING, e);
-	if (r >= 0 && t->m.walked.walker)
+	if (r >= 0 && t->m.walked.walker && walker_fd(t->m.walked.walker) >= 0)
 		r = loop_watch(&t->loop, WATCH_RING, walker_fd(t->m.walked.walker), e);
 	while (r >= 0) {
 		struct loop_event ev;

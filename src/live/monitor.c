@@ -69,7 +69,7 @@ int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 		opts.chain = CAPTURE_FP;
 		if (walked_fits(specs, o, NULL) == 0 &&
 		    walked_open(&m->walked, specs, t, o, true, NULL) == 0)
-			walked_prepare(specs, &opts, true);
+			walked_prepare(&m->walked, specs, &opts);
 	}
 	r = capture_open(specs, t, &opts, &m->capture, e);
 	if (r == 0 && m->walked.walker)

@@ -17,6 +17,8 @@
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN)
 #define RECORD_MAX 65528u
 #define WALKED_CGROUPS 16
+#define COPY_SIZE 32768u      /* bytes of a stack, where the kernel copies them */
+#define COPY_SIZE_USER 8192u  /* for those whose rings are small */
 #define HITS_COPIES 5000      /* a second and CPU: a program's first calls come in a burst */
 #define HITS_RING (32u << 20) /* tracepoints may come by the hundred thousand a second */
 
@@ -72,14 +74,19 @@ int walked_fits_off(const struct capture_opts *o, struct err *e)
 	return 0;
 }
 
-void walked_prepare(const struct spec_list *specs, struct capture_opts *o, bool samples)
+void walked_prepare(const struct walked *w, const struct spec_list *specs, struct capture_opts *o)
 {
-	if (samples)
-		o->chain = CAPTURE_WALKED;
 	o->has_clock = true;
 	o->clock_id = CLOCK_MONOTONIC;
+	if (w->copies) {
+		o->chain = CAPTURE_DWARF;
+		o->stack_size = geteuid() == 0 ? COPY_SIZE : COPY_SIZE_USER;
+		return;
+	}
+	if (w->samples)
+		o->chain = CAPTURE_WALKED;
 	o->prompt = true; /* a new mapping is needed by the next sample */
-	for (size_t i = 0; samples && i < specs->n; i++)
+	for (size_t i = 0; w->samples && i < specs->n; i++)
 		o->apart |= is_hit(&specs->spec[i]); /* not each of these is worth waking up */
 }
 
@@ -161,6 +168,11 @@ int walked_open(struct walked *w, const struct spec_list *specs, const struct ta
 	r = walker_open(&wo, &w->walker, e);
 	for (int i = 0; i < n; i++)
 		close(fd[i]);
+	if (r < 0 && samples && !o->off.on) {
+		wo.plain = w->copies = true;
+		wo.hits = false;
+		return walker_open(&wo, &w->walker, NULL) < 0 ? r : 0;
+	}
 	if (r == 0 && wo.hits)
 		r = walked_hits_open(specs, w->walker, e);
 	if (r < 0)
@@ -190,6 +202,8 @@ int walked_attach(struct walked *w, struct capture *c, struct err *e)
 	if (c->opts.off.on && offcpu_start(&w->off, w->walker, c, e) < 0)
 		return -e->code;
 	w->side_type = (tracks ? tracks : c->event)->attr.sample_type;
+	if (w->copies)
+		return walked_hits_copies(&w->hits, w->walker, c, e);
 	if (!w->samples)
 		return 0;
 	for (size_t i = 0; i < c->n; i++) {

@@ -19,6 +19,7 @@ struct walked {
 	struct walker *walker;
 	struct capture *capture;
 	bool samples;	   /* it makes those of the capture's events, too */
+	bool copies;	   /* the kernel copies stacks: it takes no program */
 	struct offcpu off; /* walker NULL: none */
 	struct walked_hits hits;
 	uint64_t sample_type; /* of the samples that are made */
@@ -38,12 +39,13 @@ int walked_fits(const struct spec_list *specs, const struct capture_opts *o, str
 /* The same for time off the CPU alone. */
 int walked_fits_off(const struct capture_opts *o, struct err *e);
 
-/* What capture_open() must be told, so that both sides share one clock; samples: and who makes
- * them. */
-void walked_prepare(const struct spec_list *specs, struct capture_opts *o, bool samples);
+/* What capture_open() must be told of a walker that is open: both sides share one clock. */
+void walked_prepare(const struct walked *w, const struct spec_list *specs, struct capture_opts *o);
 
-/* Load the program. Fails where BPF, or something it needs, is missing. samples: it makes them;
- * else only those of o->off. */
+/*
+ * Load the program. samples: it makes them; else only those of o->off. Where BPF, or something it
+ * needs, is missing, samples get copies of stacks, and e says why; without samples it fails.
+ */
 int walked_open(struct walked *w, const struct spec_list *specs, const struct target *t,
 		const struct capture_opts *o, bool samples, struct err *e);
 /* Take over the samples of an open capture, before it is switched on; its attrs then say what the

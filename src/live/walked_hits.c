@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/walked_hits.h"
 
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,6 +19,12 @@
 /* How long stacks are kept at least: longer than the walker works on one. */
 #define KEEP_NS 1500000000u
 #define KEEP_BYTES (32u << 20)
+
+#if defined(__aarch64__)
+#	define HOST_MACHINE EM_AARCH64
+#else
+#	define HOST_MACHINE EM_X86_64
+#endif
 
 /* Fields before the call chain, which is as far as one must look. */
 static const uint64_t leading[] = { PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,   PERF_SAMPLE_TID,
@@ -149,6 +156,31 @@ int walked_hits_start(struct walked_hits *h, struct walker *w, struct capture *c
 	return r;
 }
 
+int walked_hits_copies(struct walked_hits *h, struct walker *w, struct capture *c, struct err *e)
+{
+	const uint64_t copied = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+
+	h->on = h->copies = true;
+	h->walker = w;
+	for (size_t i = 0; i < c->n; i++) {
+		struct perf_event_attr *a = &c->event[i].attr;
+
+		if (!(a->sample_type & PERF_SAMPLE_STACK_USER))
+			continue;
+		if (!(a->sample_type & PERF_SAMPLE_TIME) ||
+		    a->sample_type & (PERF_SAMPLE_READ | PERF_SAMPLE_BRANCH_STACK) ||
+		    (h->sample_type && a->sample_type != h->sample_type))
+			return err_set(e, EOPNOTSUPP, "%s has fields of its own",
+				       c->event[i].spec->name);
+		lay_out(h, a->sample_type);
+		h->regs = a->sample_regs_user;
+		a->sample_type &= ~copied;
+		a->sample_regs_user = a->sample_stack_user = 0;
+		a->exclude_callchain_user = 0;
+	}
+	return 0;
+}
+
 /* --- stacks ----------------------------------------------------------------------------------- */
 
 static void generation_free(struct hit_generation *g)
@@ -232,6 +264,94 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* Where a sample's registers begin, and where what follows the stack does; 0: they are not there.
+ */
+static size_t copy_at(const struct walked_hits *h, const uint8_t *rec, size_t size, size_t *end)
+{
+	uint64_t nr, abi, stack;
+	uint32_t raw;
+	size_t at = h->chain_at + 8, regs;
+
+	memcpy(&nr, rec + h->chain_at, sizeof(nr));
+	if (nr > (size - at) / 8)
+		return 0;
+	at += nr * 8;
+	if (h->sample_type & PERF_SAMPLE_RAW) {
+		if (size - at < 8)
+			return 0;
+		memcpy(&raw, rec + at, sizeof(raw));
+		if (raw > size - at - 4)
+			return 0;
+		at += 4 + (size_t)raw;
+	}
+	if (size - at < 16)
+		return 0;
+	memcpy(&abi, rec + at, sizeof(abi));
+	regs = at;
+	at += 8 + (abi ? 8u * (size_t)__builtin_popcountll(h->regs) : 0);
+	if (at > size - 8)
+		return 0;
+	memcpy(&stack, rec + at, sizeof(stack));
+	at += 8;
+	if (stack && (stack > size - at || size - at - stack < 8))
+		return 0;
+	*end = at + (stack ? stack + 8 : 0);
+	return regs;
+}
+
+static void unwind_copy(struct walked_hits *h, const uint8_t *rec, size_t regs, size_t end)
+{
+	struct walker_stack s = { 0 };
+	struct walker_sample w = { .kind = WALKER_HIT, .end = UNWIND_NONE };
+	size_t stack = regs + 8 + 8u * (size_t)__builtin_popcountll(h->regs) + 8;
+	struct unwind_regs r;
+	uint64_t abi, used = 0;
+	int code;
+
+	memcpy(&s.pid, rec + h->tid_at - 4, sizeof(s.pid));
+	memcpy(&s.tid, rec + h->tid_at, sizeof(s.tid));
+	memcpy(&s.time, rec + h->time_at, sizeof(s.time));
+	memcpy(&abi, rec + regs, sizeof(abi));
+	if (abi && end > stack) {
+		uint64_t v[64];
+
+		memcpy(v, rec + regs + 8, stack - regs - 16);
+		memcpy(&used, rec + end - 8, sizeof(used));
+		code = unwind_regs_from_perf(HOST_MACHINE, abi, h->regs, v, &r);
+		w.end = code == -EOPNOTSUPP ? UNWIND_ABI : UNWIND_NONE;
+		if (code == 0 && used && used <= end - 8 - stack) {
+			s.regs = &r;
+			s.data = rec + stack;
+			s.size = used;
+			w.kind = WALKER_HIT_LATER;
+		}
+	}
+	w.tid = s.tid;
+	w.time = s.time;
+	walked_hits_stack(h, &w);
+	if (s.regs)
+		walker_copy(h->walker, &s);
+}
+
+/* The sample without its copy, which goes to the walker. */
+static void keep_sample(struct walked_hits *h, const struct perf_event_header *head)
+{
+	const uint8_t *rec = (const uint8_t *)head;
+	struct perf_event_header less = *head;
+	size_t end, regs = h->copies ? copy_at(h, rec, head->size, &end) : 0;
+
+	vec_push(&h->held, (struct hit_held){ .at = h->waiting.n });
+	if (!regs) {
+		strbuf_add(&h->waiting, (const char *)head, head->size);
+		return;
+	}
+	unwind_copy(h, rec, regs, end);
+	less.size = (uint16_t)(head->size - (end - regs));
+	strbuf_add(&h->waiting, (const char *)&less, sizeof(less));
+	strbuf_add(&h->waiting, (const char *)rec + sizeof(less), regs - sizeof(less));
+	strbuf_add(&h->waiting, (const char *)rec + end, head->size - end);
+}
+
 int walked_hits_records(struct walked_hits *h, const uint8_t *data, size_t n, ring_fn *fn,
 			void *ctx, struct err *e)
 {
@@ -246,8 +366,7 @@ int walked_hits_records(struct walked_hits *h, const uint8_t *data, size_t n, ri
 		if (head->type == PERF_RECORD_SAMPLE && head->size >= h->chain_at + 8) {
 			if (at > from)
 				r = fn(ctx, data + from, at - from, e);
-			vec_push(&h->held, (struct hit_held){ .at = h->waiting.n });
-			strbuf_add(&h->waiting, (const char *)head, head->size);
+			keep_sample(h, head);
 			from = at + head->size;
 		}
 		at += head->size;
@@ -307,7 +426,7 @@ static bool hand_out(struct walked_hits *h, const struct hit_held *held, uint64_
 		put_sample(h, rec, &(struct hit_stack){ .end = UNWIND_NONE });
 		return true;
 	}
-	if (!end && !held->old && time + YOUNG_NS > now)
+	if (!end && !h->copies && !held->old && time + YOUNG_NS > now)
 		return false;
 	s = stack_of(h, tid, time);
 	if (s && time - s->time > CLOSE_NS)

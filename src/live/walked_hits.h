@@ -6,6 +6,9 @@
  * part comes through the walker's ring, a moment before the sample does. What belongs
  * together has the same thread, and the stack is the thread's last one before the
  * sample. A sample whose stack is still being worked out waits for it.
+ *
+ * Where the kernel takes no program, its samples of any kind bring a copy of the stack, which is
+ * unwound here and left out: what is written is the same.
  */
 #ifndef KYMO_LIVE_WALKED_HITS_H
 #define KYMO_LIVE_WALKED_HITS_H
@@ -34,8 +37,10 @@ struct hit_held {
 };
 
 struct walked_hits {
-	bool on;
-	uint64_t sample_type;
+	bool on, copies;
+	uint64_t regs;			  /* with copies: which registers a sample has */
+	struct walker *walker;		  /* with copies: who unwinds them */
+	uint64_t sample_type;		  /* as it comes */
 	size_t tid_at, time_at, chain_at; /* in a sample */
 	/* Stacks, and those of the time before, which are dropped next. */
 	struct hit_generation {
@@ -57,6 +62,8 @@ int walked_hits_fits(const struct event_spec *s, struct err *e);
 int walked_hits_open(const struct spec_list *specs, struct walker *w, struct err *e);
 /* ... and to probes when they are open; the attrs then say what the records hold. */
 int walked_hits_start(struct walked_hits *h, struct walker *w, struct capture *c, struct err *e);
+/* Samples of c's events have copies of their stacks; the attrs then say that they have not. */
+int walked_hits_copies(struct walked_hits *h, struct walker *w, struct capture *c, struct err *e);
 /* One of the walker's; false when it is none of these. */
 bool walked_hits_stack(struct walked_hits *h, const struct walker_sample *s);
 /* Records from the rings: samples are kept back, the others go to fn at once. */

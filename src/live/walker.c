@@ -131,6 +131,12 @@ static struct walk_bpf *open_object(struct walker *w)
 	return walk_bpf__open_opts(&opts);
 }
 
+static int refused(int code, struct err *e)
+{
+	err_set(e, code, "the kernel does not let this user load the stack walker");
+	return err_hint(e, "run as root, or with CAP_BPF and CAP_PERFMON");
+}
+
 static int load(struct walker *w, struct err *e)
 {
 	struct walk_bpf *b = open_object(w);
@@ -145,6 +151,8 @@ static int load(struct walker *w, struct err *e)
 	bpf_map__set_max_entries(b->maps.ring, (uint32_t)w->o.ring_bytes);
 	w->slab_blocks = w->o.slab_bytes / sizeof(struct walk_block);
 	err = walker_slab_first(w);
+	if (err == -EPERM || err == -EACCES)
+		return refused(-err, e);
 	if (err < 0)
 		return err_set(e, -err, "cannot make the stack walker's first table: %s",
 			       strerror(-err));
@@ -161,10 +169,8 @@ static int load(struct walker *w, struct err *e)
 	err = walk_bpf__load(b);
 	if (w->btf_fd >= 0)
 		close(w->btf_fd);
-	if (err == -EPERM || err == -EACCES) {
-		err_set(e, -err, "the kernel does not let this user load the stack walker");
-		return err_hint(e, "run as root, or with CAP_BPF and CAP_PERFMON");
-	}
+	if (err == -EPERM || err == -EACCES)
+		return refused(-err, e);
 	if (err == -ESRCH || err == -ENOENT) {
 		err_set(e, EOPNOTSUPP, "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
 		return err_hint(e,
@@ -290,6 +296,16 @@ static int ring_record(void *ctx, void *data, size_t size)
 	return on_record(w->reading, data, size);
 }
 
+/* The same tables in memory of our own. */
+static void load_nothing(struct walker *w)
+{
+	w->procs_fd = w->slabs_fd = w->maps_fd = w->tables_fd = w->rules_fd = -1;
+	w->n_maps = w->o.maps;
+	w->n_tables = w->o.tables;
+	w->rules_cap = 16384;
+	w->o.copy_rate = 1; /* tables are kept for copies */
+}
+
 int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
 {
 	struct walker *w = mem_alloc(sizeof(*w));
@@ -302,8 +318,10 @@ int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->wake, NULL);
 	libbpf_set_print(quiet);
-	err = load(w, e);
-	if (!err)
+	if (w->o.plain)
+		load_nothing(w);
+	err = w->o.plain ? 0 : load(w, e);
+	if (!err && !w->o.plain)
 		err = walker_off_filter(w, e);
 	if (!err)
 		err = walker_slab_init(w, e);
@@ -311,7 +329,7 @@ int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
 		err = walker_proc_init(w, e);
 	if (!err)
 		err = walker_file_init(w, e);
-	if (!err) {
+	if (!err && !w->o.plain) {
 		w->ring = ring_buffer__new(bpf_map__fd(w->bpf->maps.ring), ring_record, w, NULL);
 		if (!w->ring)
 			err = err_set(e, errno, "cannot map the walker's ring: %s",
@@ -379,7 +397,7 @@ int walker_attach(struct walker *w, int perf_fd, uint64_t id, struct err *e)
 
 int walker_fd(const struct walker *w)
 {
-	return ring_buffer__epoll_fd(w->ring);
+	return w->ring ? ring_buffer__epoll_fd(w->ring) : -1;
 }
 
 static int ring_failed(int err, struct err *e)
@@ -392,6 +410,8 @@ static int take(struct reading *r, int timeout_ms, struct err *e)
 	struct walker *w = r->w;
 	int err = 0;
 
+	if (!w->ring)
+		return 0;
 	w->reading = r;
 	/* Waiting is for a wake-up; reading takes what has come without one, too. */
 	if (timeout_ms)
@@ -475,8 +495,11 @@ void walker_stats(const struct walker *w, struct walker_stats *ret)
 
 	pthread_mutex_lock((pthread_mutex_t *)&w->lock);
 	*ret = w->stats;
-	ret->lost = w->bpf->bss->lost;
-	walker_off_stats(w, ret);
+	if (w->bpf) {
+		ret->lost = w->bpf->bss->lost;
+		walker_off_stats(w, ret);
+		ret->kernel_bytes = kernel_bytes(w);
+	}
 	ret->table_bytes = w->slab_used * sizeof(struct walk_block);
 	ret->table_bytes_max = w->o.table_bytes;
 	ret->rules = w->n_rules;
@@ -486,9 +509,8 @@ void walker_stats(const struct walker *w, struct walker_stats *ret)
 	for (size_t i = 0; i < w->procs.n; i++)
 		if (w->procs.data[i].pid && !w->procs.data[i].dead)
 			ret->maps += w->procs.data[i].maps.n;
-	ret->kernel_bytes = kernel_bytes(w);
 	pthread_mutex_unlock((pthread_mutex_t *)&w->lock);
-	for (uint32_t i = 0; i < w->o.events; i++) {
+	for (uint32_t i = 0; w->bpf && i < w->o.events; i++) {
 		size = sizeof(info);
 		info = (struct bpf_prog_info){ 0 };
 		if (bpf_obj_get_info_by_fd(bpf_program__fd(program(w, i)), &info, &size) < 0)
@@ -554,6 +576,11 @@ int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, stru
 int walker_take(struct walker *w, walker_fn *fn, void *ctx, struct err *e)
 {
 	return walker_poll(w, 0, fn, ctx, e);
+}
+
+void walker_copy(struct walker *w, const struct walker_stack *s)
+{
+	(void)w, (void)s;
 }
 
 bool walker_waiting(const struct walker *w)

@@ -69,6 +69,7 @@ struct walker_opts {
 	bool all;      /* all there are */
 	bool function; /* only for walker_function(): no events are attached */
 	bool hits;     /* walker_hit_*() will be called */
+	bool plain;    /* no program at all, and no privilege needed: walker_copy() only */
 	struct walker_off off;
 };
 
@@ -134,7 +135,17 @@ struct walker_sample {
 /* Non-zero stops the reading. Pointers hold until it returns. */
 typedef int walker_fn(void *ctx, const struct walker_sample *s);
 
-/* To wait on; readable when walker_poll has something to do. */
+/* A stack that somebody else copied; it comes as WALKER_HIT when it is unwound. */
+struct walker_stack {
+	int32_t pid, tid;
+	uint64_t time;
+	const struct unwind_regs *regs;
+	const void *data; /* from the stack pointer up */
+	size_t size;
+};
+void walker_copy(struct walker *w, const struct walker_stack *s);
+
+/* To wait on; readable when walker_poll has something to do. -1: there is nothing to wait for. */
 int walker_fd(const struct walker *w);
 /*
  * Hands out what has come, and puts new mappings into force; call it after a

@@ -30,6 +30,16 @@ struct walker_copied {
 	uint8_t stack[];
 };
 
+static void append(struct walker *w, struct walker_copied *c)
+{
+	if (!w->copied_end)
+		w->copied_end = &w->copied;
+	*w->copied_end = c;
+	w->copied_end = &c->next;
+	w->n_copied++;
+	w->stats.copies++;
+}
+
 void walker_copy_add(struct walker *w, const struct walk_sample *s, size_t size)
 {
 	struct walker_copied *c;
@@ -39,12 +49,25 @@ void walker_copy_add(struct walker *w, const struct walk_sample *s, size_t size)
 	c->image = NULL;
 	/* The record has the same layout from s on; size was checked against it. */
 	memcpy(&c->s, s, size);
-	if (!w->copied_end)
-		w->copied_end = &w->copied;
-	*w->copied_end = c;
-	w->copied_end = &c->next;
-	w->n_copied++;
-	w->stats.copies++;
+	append(w, c);
+}
+
+void walker_copy(struct walker *w, const struct walker_stack *s)
+{
+	size_t size = s->size < WALK_COPY ? s->size : WALK_COPY;
+	struct walker_copied *c = mem_grow(NULL, sizeof(*c) + size);
+
+	c->next = NULL;
+	c->image = NULL;
+	c->s = (struct walk_sample){ .time = s->time,
+				     .pid = (uint32_t)s->pid,
+				     .tid = (uint32_t)s->tid,
+				     .event = WALK_HIT,
+				     .end = UNWIND_PENDING,
+				     .copy = (uint32_t)size };
+	memcpy(c->regs.r, s->regs->r, sizeof(c->regs.r));
+	memcpy(c->stack, s->data, size);
+	append(w, c);
 }
 
 static void image_put(struct walker *w, struct walker_image *i)

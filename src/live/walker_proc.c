@@ -101,7 +101,7 @@ static void unpublish(struct walker *w, struct walker_proc *p)
 {
 	uint32_t key = (uint32_t)p->pid;
 
-	if (p->published)
+	if (p->published && w->bpf)
 		bpf_map_delete_elem(w->procs_fd, &key);
 	p->published = false;
 	list_drop(w, p);
@@ -114,6 +114,8 @@ static void publish(struct walker *w, struct walker_proc *p)
 	struct walk_proc entry = { .n = n };
 
 	p->dirty = false;
+	if (!w->bpf)
+		return;
 	if (p->dead || !n) {
 		unpublish(w, p);
 		return;

@@ -42,8 +42,9 @@ bool walker_area_touch(struct walker_area *a, size_t at, size_t n)
 
 		if (a->there[i / 64] & bit)
 			continue;
-		if (mmap(a->base + i * PIECE, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-			 a->fd, (off_t)(i * PIECE)) == MAP_FAILED)
+		if (mmap(a->base + i * PIECE, PIECE, PROT_READ | PROT_WRITE,
+			 MAP_FIXED | (a->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED), a->fd,
+			 a->fd < 0 ? 0 : (off_t)(i * PIECE)) == MAP_FAILED)
 			return false;
 		a->there[i / 64] |= bit;
 	}
@@ -343,7 +344,16 @@ static bool part_numbers(struct walker *w, uint32_t n, struct walker_part *parts
 	return true;
 }
 
-int walker_slab_publish(struct walker *w, uint32_t file, const struct ehframe_table *t)
+/* Nobody but walker_copy.c needs it, which has the rows themselves. */
+static int publish_nothing(struct walker *w, uint32_t file)
+{
+	pthread_mutex_lock(&w->lock);
+	put_table(w, w->files.data[file].table, &(struct walk_table){ .kind = WALK_TABLE_READY });
+	pthread_mutex_unlock(&w->lock);
+	return 0;
+}
+
+static int publish(struct walker *w, uint32_t file, const struct ehframe_table *t)
 {
 	uint32_t shift = part_shift(w, t), size = shift == 32 ? t->n_chunks : 1u << shift;
 	uint32_t n = (t->n_chunks + size - 1) / size, own;
@@ -389,6 +399,11 @@ int walker_slab_publish(struct walker *w, uint32_t file, const struct ehframe_ta
 	}
 	pthread_mutex_unlock(&w->lock);
 	return err;
+}
+
+int walker_slab_publish(struct walker *w, uint32_t file, const struct ehframe_table *t)
+{
+	return w->bpf ? publish(w, file, t) : publish_nothing(w, file);
 }
 
 void walker_slab_release(struct walker *w, struct walker_file *f)
