@@ -2,10 +2,16 @@
 # SPDX-License-Identifier: MIT
 """kymo collapse against `perf script`, folded here by the conventions of stackcollapse-perf.pl.
 
-One difference is known and meant: the address of a caller is where the call returns to. When the call was the last thing
-a function did (exit, abort), that is already the next function, which perf names, or none; kymo names the one that called.
-Such frames (callers at offset 0, or without a symbol) may differ. So may entries of the PLT, which perf 6.1 calls "@plt"
-where it does not find out whose they are. All others may not.
+Three differences are known and meant. All other frames are the same.
+- The address of a caller is where the call returns to. When the call was the last thing a function did (exit, abort), that
+  is already the next function, which perf names, or none; kymo names the one that called. So callers at offset 0, or
+  without a symbol, may differ.
+- perf 6.1 names the entries of .plt by counting those of .rela.plt. Where some of these are for ifuncs of the file itself
+  (R_*_IRELATIVE, as strlen in the C library) they have no name, which perf shows as "@plt", and stand in another order, so that
+  others get a wrong one, too; entries of .plt.got and .plt.sec it does not know at all. kymo reads what an entry jumps
+  through. That is accepted only where binutils agrees: the function is an ifunc of that file, or objdump
+  finds an entry of that name, in one of the two sections where perf has none.
+- BPF programs that came while it was recorded have names in the recording, which perf 6.1 does not use.
 
 Where the script itself is installed (stackcollapse-perf.pl in PATH, or in $FLAMEGRAPH), it is asked, too.
 """
@@ -23,6 +29,7 @@ if not shutil.which("perf"):
     end()
 
 tmp = tempfile.mkdtemp(prefix="kymo-collapse-")
+os.environ["HOME"] = tmp  # perf keeps copies there, and is not robust against what it finds
 data = os.path.join(tmp, "perf.data")
 FIELDS = "comm,pid,tid,time,period,event,ip,sym,symoff,dso"
 
@@ -51,22 +58,44 @@ def samples_of(text):
         yield m[1], m[2] if m[3] else "?", m[3] or m[2], int(m[4] or 1), m[5], frames
 
 
+KNOWN = {}  # a file's PLT entries: those of .plt where perf miscounts, and those of .plt.got and .plt.sec
+
+
+def is_known(perf, ours, module):
+    """Is it a BPF program, or a PLT entry, that perf 6.1 cannot name?"""
+    if perf.startswith("[") and re.match(r"bpf_(prog|trampoline|dispatcher)_", ours):
+        return True
+    if not ours.endswith("@plt") or not module.startswith("/"):
+        return False
+    if module not in KNOWN:
+        entries = {x: {re.sub(r"@@?[^@]+(?=@plt)", "", y) for y in re.findall(r"<([^>]+@plt)>:", run(["objdump", "-d", "-j", x, module]).out)} for x in (".plt", ".plt.got", ".plt.sec")}
+        ident = re.search(r"Build ID: (..)(\w+)", run(["readelf", "-n", module]).out)
+        debug = f"/usr/lib/debug/.build-id/{ident[1]}/{ident[2]}.debug" if ident else ""
+        symbols = run(["nm", "-D", "--defined-only", module]).out + (run(["nm", "--defined-only", debug]).out if os.path.exists(debug) else "")
+        ifuncs = {x.split()[2].split("@")[0] + "@plt" for x in symbols.splitlines() if x.split()[1] == "i"}
+        miscounted = any(x.startswith("*ABS*") for x in entries[".plt"])
+        KNOWN[module] = entries[".plt"] | ifuncs if miscounted else set(), entries[".plt.got"] | entries[".plt.sec"]
+    return ours in KNOWN[module][not perf.endswith("@plt")]
+
+
 def fold(text, kernel=False, jit=False, pid=False, tid=False, addrs=False, counts=False, event=None, expand=None):
     """What stackcollapse-perf.pl makes of perf script's output, and the places in stacks that are perf's own."""
-    stacks, loose = collections.Counter(), {}
+    stacks, loose = collections.Counter(), collections.defaultdict(lambda: (set(), {}))
     for comm, p, t, period, ev, frames in samples_of(text):
         event = event or ev
         if ev != event:
             continue
-        names, free = [], set()
+        names, free, plt = [], set(), {}
         for i, (pc, func, offset, module) in enumerate(frames):
             if func.startswith("("):
                 continue
             if expand and expand(func, offset, module):
                 names += expand(func, offset, module)
                 continue
-            if (i and offset == 0) or func == "[unknown]":
+            if i and (offset == 0 or func == "[unknown]"):
                 free.add(len(names))
+            elif func == "[unknown]" or func.endswith("@plt"):
+                plt[len(names)] = module
             if func == "[unknown]":
                 func = module.rsplit("/", 1)[-1] if module != "[unknown]" else "unknown"
                 func = f"[{func} <{pc}>]" if addrs else f"[{func}]"
@@ -79,13 +108,15 @@ def fold(text, kernel=False, jit=False, pid=False, tid=False, addrs=False, count
         first = (comm + (f"-{p}/{t}" if tid else f"-{p}" if pid else "")).replace(" ", "_")
         key = ";".join([first, *reversed(names)])
         stacks[key] += 1 if counts else period
-        loose[key] = {len(names) - x for x in free}
+        loose[key][0].update(len(names) - x for x in free)
+        loose[key][1].update({len(names) - x: module for x, module in plt.items()})
     return stacks, loose
 
 
-def fits(stack, free, other):
+def fits(stack, loose, other):
+    free, plt = loose
     a, b = stack.split(";"), other.split(";")
-    return len(a) == len(b) and all(x == y or i in free or (x == "@plt" or x[0] == "[") and y.endswith("@plt") for i, (x, y) in enumerate(zip(a, b)))
+    return len(a) == len(b) and all(x == y or i in free or i in plt and is_known(x, y, plt[i]) for i, (x, y) in enumerate(zip(a, b)))
 
 
 def compare(name, got, want):
@@ -96,7 +127,7 @@ def compare(name, got, want):
     same(f"{name}: the sum", sum(ours.values()), sum(stacks.values()))
     mine, theirs = ours - stacks, stacks - ours
     total, exact = sum(stacks.values()), sum((ours & stacks).values())
-    for key in sorted(theirs, key=lambda k: (len(loose[k]), k)):
+    for key in sorted(theirs, key=lambda k: (len(loose[k][0]), k)):
         for other in [k for k in mine if fits(key, loose[key], k)]:
             n = min(mine[other], theirs[key])
             mine[other] -= n
@@ -106,8 +137,25 @@ def compare(name, got, want):
     check(f"{name}: most are equal to the letter", exact * 2 > total, f"{exact} of {total}")
 
 
-def script(path, fields=FIELDS):
-    return run(["perf", "script", "-i", path, "--no-inline", "--show-mmap-events" if not fields else "-F", fields], timeout=120).out
+def script(path):
+    for _ in range(5):  # perf 6.1 crashes at random
+        r = run(["perf", "script", "-i", path, "--no-inline", "-F", FIELDS], timeout=120)
+        if r.code == 0:
+            return r.out
+    check("perf script", False, r)
+    return ""
+
+
+def perf_record(path, program):
+    """perf's own recording; it crashes at random, also when it is about to end."""
+    for _ in range(8):
+        r = run(["perf", "record", "-q", "-F", "1999", "-g", "-e", "cpu-clock:u", "-o", path, program])
+        if r.code == 0:
+            return r
+        for left in re.findall(r"/tmp/perf-\d+\.map", r.out):
+            os.unlink(left)
+    check("perf record", False, r)
+    return r
 
 
 work = os.path.join(WORK, "spin")
@@ -195,7 +243,7 @@ def build(name, source, *options):
 jit = build("jitty", MAPPED, "-O1") if os.uname().machine == "x86_64" and shutil.which("cc") else None
 if jit:
     path = os.path.join(tmp, "jit.data")
-    r = run(["perf", "record", "-q", "-F", "1999", "-g", "-e", "cpu-clock:u", "-o", path, jit])
+    r = perf_record(path, jit)
     text = script(path)
     compare("--jit", kymo(["collapse", "-i", path, "--jit"]).out, fold(text, jit=True))
     compare("--jit --addrs", kymo(["collapse", "-i", path, "--jit", "--addrs"]).out, fold(text, jit=True, addrs=True))
@@ -217,7 +265,7 @@ int main(void) { unsigned x = 1; for (int i = 0; i < 150000; i++) x = outer(x); 
 inl = build("inlined", INLINED, "-O2", "-no-pie", "-fno-pie") if shutil.which("cc") and shutil.which("addr2line") else None
 if inl:
     path = os.path.join(tmp, "inl.data")
-    run(["perf", "record", "-q", "-F", "1999", "-g", "-e", "cpu-clock:u", "-o", path, inl])
+    perf_record(path, inl)
     symbols = {x.split()[2]: int(x.split()[0], 16) for x in run(["nm", inl]).out.splitlines() if len(x.split()) == 3}
     known = {}
 
