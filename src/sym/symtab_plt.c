@@ -103,6 +103,23 @@ static const struct slot *slot_at(const struct plt *p, uint64_t got)
 		       : NULL;
 }
 
+/* The function that a resolver is for: what callers write, not what the C library calls it inside.
+ */
+static const char *ifunc_name(const struct symtab *t, uint64_t addr)
+{
+	const struct symtab_sym *best = symtab_find(t, addr), *s = best;
+
+	if (!best || best->start != addr)
+		return NULL;
+	while (s > t->sym && s[-1].start == addr)
+		s--;
+	for (; s < t->sym + t->n && s->start == addr; s++)
+		if (s->type == STT_GNU_IFUNC &&
+		    (best->type != STT_GNU_IFUNC || strspn(s->name, "_") < strspn(best->name, "_")))
+			best = s;
+	return best->name;
+}
+
 static void add_entry(struct plt *p, const struct slot *slot, uint64_t start, uint64_t size)
 {
 	const char *name = slot->name;
@@ -110,11 +127,8 @@ static void add_entry(struct plt *p, const struct slot *slot, uint64_t start, ui
 
 	if (name && !*name)
 		return;
-	if (!name) {
-		const struct symtab_sym *s = symtab_find(p->t, slot->addend);
-
-		name = s && s->start == slot->addend ? s->name : NULL;
-	}
+	if (!name)
+		name = ifunc_name(p->t, slot->addend);
 	/* objdump's way of writing it */
 	text = name ? arena_printf(&p->t->names, "%s@plt", name)
 		    : arena_printf(&p->t->names, "*ABS*+0x%llx@plt",
