@@ -40,7 +40,7 @@ static __always_inline void add_piece(struct call *c, __u8 arg, __u8 take, __u32
 	struct trace_piece *p;
 
 	FIXED(at);
-	if (at > ROOM || n > TRACE_STRING)
+	if (at > TRACE_DATA - sizeof(*p) || n > TRACE_PATH)
 		return;
 	p = (void *)(c->data + at);
 	p->arg = arg;
@@ -63,6 +63,23 @@ static __always_inline bool read_string(struct call *c, __u8 arg, __u8 take, __u
 	if (n <= 0)
 		return false;
 	add_piece(c, arg, take, n, index, exit);
+	return true;
+}
+
+/* As long as a path can be, where there is room for it. */
+static __always_inline bool read_path(struct call *c, __u8 arg, __u64 from, bool exit)
+{
+	__u64 at = c->rec.n;
+	long n;
+
+	FIXED(at);
+	if (at > TRACE_DATA - TRACE_PATH - sizeof(struct trace_piece))
+		return read_string(c, arg, TRACE_TAKE_STRING, from, 0, exit);
+	n = bpf_probe_read_user_str(c->data + at + sizeof(struct trace_piece), TRACE_PATH,
+				    (void *)from);
+	if (n <= 0)
+		return false;
+	add_piece(c, arg, TRACE_TAKE_STRING, n, 0, exit);
 	return true;
 }
 
@@ -150,8 +167,8 @@ static __always_inline void read_fd(struct call *c, struct task_struct___t *task
 	if ((head->mode & 0170000) != 0140000 && (head->mode & 0170000) != 0010000 && w.dentry)
 		bpf_loop(TRACE_PARTS, climb_step, &w, 0);
 	n = w.at - begin;
-	if (n > TRACE_STRING)
-		n = TRACE_STRING;
+	if (n > TRACE_PATH)
+		n = TRACE_PATH;
 	add_piece(c, arg, TRACE_TAKE_PATH_OF, n, 0, exit);
 }
 
@@ -319,7 +336,7 @@ static long take_step(__u32 i, struct taking *t)
 	if (!from)
 		return 0;
 	if (s->take == TRACE_TAKE_STRING)
-		ok = read_string(c, arg, s->take, from, 0, t->exit);
+		ok = read_path(c, arg, from, t->exit);
 	else if (s->take == TRACE_TAKE_STRINGS)
 		ok = read_strings(c, arg, from, t->exit);
 	else if (s->take == TRACE_TAKE_VECTORS)

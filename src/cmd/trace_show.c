@@ -52,10 +52,6 @@ static void show_one(struct trace_show *s, const struct trace_record *r, const v
 	const struct trace_stack *st = trace_stacks_find(&s->stacks, r->tid, r->end);
 	VEC(char *) frames = { 0 };
 
-	if (r->kind == TRACE_EVENT || r->kind == TRACE_FAULT) {
-		show_other(s, r, data);
-		return;
-	}
 	for (uint32_t i = 0; st && i < st->n; i++) {
 		struct strbuf b = { 0 };
 
@@ -65,7 +61,9 @@ static void show_one(struct trace_show *s, const struct trace_record *r, const v
 	}
 	s->lines.frames = frames.data;
 	s->lines.n_frames = frames.n;
-	if (s->a->json)
+	if (r->kind == TRACE_EVENT || r->kind == TRACE_FAULT)
+		show_other(s, r, data);
+	else if (s->a->json)
 		trace_json_call(&s->lines, r, data);
 	else
 		trace_text_call(&s->lines, r, data);
@@ -83,7 +81,7 @@ void trace_show_queued(struct trace_show *s, bool all)
 	for (; i < s->queue.n; i++) {
 		struct trace_record *r = s->queue.data[i];
 
-		if (!all && stacks && r->kind == TRACE_CALL &&
+		if (!all && stacks && r->kind != TRACE_UNFINISHED && r->kind != TRACE_EXITED &&
 		    !trace_stacks_find(&s->stacks, r->tid, r->end) &&
 		    loop_now() - r->end < STACK_WAIT)
 			break;

@@ -15,9 +15,10 @@
 #define TRACE_CALLS 1024 /* numbers of calls, an ABI; others have the last one's plan */
 #define TRACE_ABIS 2	 /* native, and 32-bit */
 #define TRACE_STEPS 8
-#define TRACE_STRING 1024 /* bytes of one piece of memory, a path for instance */
-#define TRACE_DATA 3840	  /* bytes of all pieces */
-#define TRACE_PARTS 24	  /* of a file's path */
+#define TRACE_STRING 1024 /* bytes of one piece of memory */
+#define TRACE_PATH 4096	  /* bytes of a string, as long as a path can be */
+#define TRACE_DATA 12288  /* bytes of all pieces */
+#define TRACE_PARTS 64	  /* of a file's path */
 #define TRACE_RAW 1024	  /* bytes of another event */
 #define TRACE_CPUS 1024
 

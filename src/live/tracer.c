@@ -280,7 +280,8 @@ int tracer_add_event(struct tracer *t, uint32_t id, uint32_t size, struct err *e
 		.type = PERF_TYPE_TRACEPOINT, .config = id, .sample_period = 1, .wakeup_events = 1
 	};
 
-	return attach_event(t, perf_open(&a, -1, 0, -1, 0), t->bpf->progs.happened,
+	return attach_event(t, perf_open(&a, -1, 0, -1, 0),
+			    t->stacks ? t->bpf->progs.happened_stack : t->bpf->progs.happened,
 			    id | (uint64_t)size << 32, e);
 }
 
@@ -296,7 +297,8 @@ int tracer_add_faults(struct tracer *t, bool major, struct err *e)
 	int r = cpus_online(&online, e);
 
 	for (size_t i = 0; i < online.n && r == 0; i++)
-		r = attach_event(t, perf_open(&a, -1, online.cpu[i], -1, 0), t->bpf->progs.faulted,
+		r = attach_event(t, perf_open(&a, -1, online.cpu[i], -1, 0),
+				 t->stacks ? t->bpf->progs.faulted_stack : t->bpf->progs.faulted,
 				 major, e);
 	cpus_free(&online);
 	return r;

@@ -31,6 +31,10 @@ int tracer_stack_prepare(struct trace_bpf *b, const struct walker *w, struct err
 
 	bpf_program__set_autoload(b->progs.leave, !w);
 	bpf_program__set_autoload(b->progs.leave_stack, w != NULL);
+	bpf_program__set_autoload(b->progs.happened, !w);
+	bpf_program__set_autoload(b->progs.happened_stack, w != NULL);
+	bpf_program__set_autoload(b->progs.faulted, !w);
+	bpf_program__set_autoload(b->progs.faulted_stack, w != NULL);
 	bpf_map__set_max_entries(b->maps.states, w ? (uint32_t)libbpf_num_possible_cpus() : 1);
 	if (!w)
 		bpf_map__set_autocreate(b->maps.states, false);

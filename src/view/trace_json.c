@@ -20,6 +20,16 @@ static void head(struct trace_lines *l, const struct trace_record *r, const char
 	quoted(l->out, "comm", r->comm, strnlen(r->comm, sizeof(r->comm)));
 }
 
+static void stack(const struct trace_lines *l)
+{
+	for (size_t i = 0; i < l->n_frames; i++) {
+		out_puts(l->out, i ? ", " : ", \"stack\": [");
+		json_quote(l->out, l->frames[i], strlen(l->frames[i]));
+	}
+	if (l->n_frames)
+		out_putc(l->out, ']');
+}
+
 void trace_json_call(struct trace_lines *l, const struct trace_record *r, const void *data)
 {
 	const struct syscall_sig *s = trace_words_sig(l->words, r);
@@ -53,12 +63,7 @@ void trace_json_call(struct trace_lines *l, const struct trace_record *r, const 
 	}
 	if (r->flags & TRACE_CUT)
 		out_puts(l->out, ", \"cut\": true");
-	for (size_t i = 0; i < l->n_frames; i++) {
-		out_puts(l->out, i ? ", " : ", \"stack\": [");
-		json_quote(l->out, l->frames[i], strlen(l->frames[i]));
-	}
-	if (l->n_frames)
-		out_putc(l->out, ']');
+	stack(l);
 	out_puts(l->out, "}\n");
 }
 
@@ -70,6 +75,7 @@ void trace_json_event(struct trace_lines *l, const struct trace_record *r, const
 	quoted(l->out, "event", name, strlen(name));
 	out_puts(l->out, ", ");
 	quoted(l->out, "text", text, strlen(text));
+	stack(l);
 	out_puts(l->out, "}\n");
 }
 

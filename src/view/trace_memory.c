@@ -13,7 +13,11 @@ static void text_arg(const struct trace_record *r, const void *data, unsigned i,
 	if (!p || !p->n)
 		trace_pointer(r->arg[i], b);
 	else
-		trace_string(p + 1, p->n - 1u, p->n == TRACE_STRING ? p->n : 0, b);
+		trace_string(p + 1, p->n - 1u,
+			     p->n == TRACE_PATH || (r->flags & TRACE_CUT && p->n == TRACE_STRING)
+				     ? p->n
+				     : 0,
+			     b);
 }
 
 static void buffer_arg(const struct trace_record *r, const void *data, unsigned i,

@@ -103,4 +103,5 @@ void trace_text_event(struct trace_lines *l, const struct trace_record *r, const
 	out_puts(l->out, name);
 	paint(l, PLAIN);
 	out_printf(l->out, "(%s)\n", text);
+	stack(l);
 }
