@@ -313,6 +313,10 @@ else:
     part = text[text.find("getppid()"):].split("ms):")[0]
     check("--call-graph: the functions on the way to the call", re.search(
         r"syscall\+0x\w+ \(.*\n\s+waiting\+0x\w+ \(.*/syscalls\)\n\s+main\+0x\w+ \(.*/syscalls\)\n", part), text[:2000])
+    r = kymo(f"trace -o {OUT} --call-graph -F min --no-syscalls -e sched:sched_process_exit true")
+    text = open(OUT).read()
+    check("--call-graph: who was at work at another event", re.search(r"sched:sched_process_exit\(comm=true .*\n +_?_?_?exit\+0x", text), text[-1500:])
+    check("--call-graph: and at a page fault", re.search(r"minfault\(.*\n +_start\+0x0 .*ld-linux", text), text[:600])
     calls, r = objects("--call-graph --max-stack 2 -e getppid", f"{PROGRAM} {FOLDER}")
     mine = [c for c in calls if c["comm"] == "syscalls"]
     check("and in JSON, no more than asked for", len(mine) == 1 and len(mine[0]["stack"]) == 2 and
@@ -367,5 +371,63 @@ else:
     check("nothing was lost", shown >= 9000, f"{shown} shown")
 r = run(f"{KYMO} trace -o - true | head -1", shell=True)
 check("-o -: standard output, and a reader that goes away ends it", "execve" in r.out and r.err == "", r)
+# --- whom, when, how long ---
+deep = "/".join([DIR] + ["d" * 200] * 15)
+os.makedirs(deep)
+code = f"import os\np = {deep + '/file'!r}\nos.close(os.open(p, os.O_CREAT | os.O_WRONLY))\nos.rename(p, p + '2')"
+r = kymo(["trace", "-o", OUT, "-e", "openat,rename", sys.executable, "-c", code])
+text = open(OUT).read()
+check("a path of 3,000 bytes, and that of its descriptor", f'openat(AT_FDCWD, "{deep}/file", O_WRONLY|O_CREAT|O_CLOEXEC, 0777) = 3<{deep}/file>' in text, text[-9000:])
+check("two of them", f'rename("{deep}/file", "{deep}/file2") = 0' in text, text[-9000:])
+up = time.clock_gettime(time.CLOCK_MONOTONIC)
+r = kymo(f"trace -T -o {OUT} -e getppid {PROGRAM} {FOLDER}")
+when = [float(x.split()[0]) / 1000 for x in open(OUT)]
+check("-T: the clock's time", when and all(up <= x <= time.clock_gettime(time.CLOCK_MONOTONIC) for x in when), when)
+both = subprocess.Popen([sys.executable, "-uc", """
+import os, sys, threading
+go = threading.Event()
+def f():
+    print(threading.get_native_id(), flush=True)
+    go.wait()
+    for i in range(7): os.getppid()
+t = threading.Thread(target=f)
+t.start()
+sys.stdin.readline()
+for i in range(5): os.getppid()
+go.set()
+t.join()
+"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+tid = int(both.stdout.readline())
+
+
+def beside(*options):
+    """kymo trace at work beside that process, waited for until it has attached."""
+    p = subprocess.Popen([KYMO, "trace", *options, "-e", "getppid"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until = time.time() + 60
+    while time.time() < until and p.poll() is None:
+        with open(f"/proc/{p.pid}/syscall") as f:
+            if f.read().split()[0] in ("7", "22", "73", "232", "271", "281", "441"):
+                break
+        time.sleep(0.01)
+    return p
+
+
+one, not_it = beside("-t", str(tid)), beside("-a", "--filter-pids", f"{both.pid}")
+both.stdin.write("go\n")
+both.stdin.flush()
+both.wait(60)
+out = []
+for p in (one, not_it):
+    if p.poll() is None:
+        p.send_signal(signal.SIGINT)
+    o, e = p.communicate(timeout=60)
+    out.append(o + e)
+check("-t: the calls of one thread", len(re.findall(rf"/{tid} getppid\(\)", out[0])) == 7 and not re.search(rf"/{both.pid} getppid", out[0]), out[0][-1500:])
+check("--filter-pids: not these", not re.search(rf"/({both.pid}|{tid}) getppid", out[1]), out[1][-1500:])
+for which, word in (("min", "minfault"), ("maj", "majfault")):
+    r = kymo(f"trace -F {which} --no-syscalls -o {OUT} {PROGRAM} {FOLDER}")
+    kinds = set(re.findall(r"(\w+fault)\(", open(OUT).read()))
+    check(f"-F {which}: only those", r.code == 5 and kinds <= {word} and (kinds or which == "maj"), f"{kinds}\n{r}")
+
 shutil.rmtree(DIR, ignore_errors=True)
 end()
