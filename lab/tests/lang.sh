@@ -38,3 +38,19 @@ is "system calls" "$(run -c 'dd if=/dev/zero of=/dev/null bs=1000 count=50' -e '
 is "loops, maps, macros" "$(run -e 'macro put(@m, k) { @m[k] = sum(k); } BEGIN { for ($i : 0..4) { put(@a, $i); } $i = 0; while ($i < 100) { $i++; } printf("%d %d\n", len(@a), $i); for ($kv : @a) { @s += $kv.1; } clear(@a); exit(); }' | tr '\n' ' ')" "4 100 @s: 6 "
 kymo run -q --record /tmp/run.data -c 'dd if=/dev/zero of=/dev/null bs=1000 count=50' -e 'tracepoint:syscalls:sys_enter_write { @ = count(); }' >/dev/null 2>&1
 is "--record and -i" "$(run -i /tmp/run.data -e 'tracepoint:syscalls:sys_enter_write /comm == "dd" && args.count == 1000/ { @ = count(); }' | grep @)" "@: 50"
+is "a map by thread" "$(run -c 'dd if=/dev/zero of=/dev/null bs=1000 count=50' -e 'tracepoint:syscalls:sys_enter_write /comm == "dd" && args.count == 1000/ { @s[tid] = nsecs; } tracepoint:syscalls:sys_exit_write /@s[tid]/ { @ = count(); delete(@s[tid]); }' | grep @)" "@: 50"
+if [ "$ARCH" = aarch64 ]; then
+	# two instructions a turn, two cycles an instruction
+	out=$(run -c 'spin 20000000' -e 'hardware:cycles:1000000 /comm == "spin"/ { @ = count(); }' | sed -n 's/^@: //p')
+	within "hardware:cycles" "$out" 80 10
+	out=$(run -c 'spin 20000000' -e 'hardware:cpu-cycles:2000000 /comm == "spin"/ { @[ustack(1)] = count(); }')
+	like "where they were" "$out" '(spin|main)\+[0-9]+'
+fi
+if [ "$ARCH" = x86_64 ]; then
+	out=$(run --unsafe -c 'id -u' -e 'kprobe:__x64_sys_getuid /comm == "id"/ { override(7); }')
+	like "override(), or that this kernel has none" "$out" '^7$|has no bpf_override_return\(\) for such a probe|not (allowed|on the list)|override'
+fi
+address=$(nm "$W" 2>/dev/null | sed -n 's/^\([0-9a-f]*\) . watched$/\1/p')
+if [ -n "$address" ]; then
+	like "watchpoint, or why not" "$(run -c "$W 5" -e "watchpoint:0x$address:8:w { @ = count(); }")" '^@: 5$|watchpoint'
+fi

@@ -15,7 +15,7 @@ struct args {
 	const char *program, *format, *output, *command, *buffer, *input, *record, *each;
 	int pid;
 	bool version, list, quiet, unsafe, info, dry, no_warnings, ignored;
-	int verbose, debug;
+	int verbose, debug, checks;
 };
 
 static int on_ignored(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
@@ -49,9 +49,11 @@ static const struct opt opts[] = {
 	OPT_COUNT('d', NULL, debug,
 		  "show the tree and the intermediate code, and the BPF instructions, and do not "
 		  "run"),
-	OPT_STR_C('B', NULL, "MODE", buffer,
-		  "bpftrace has it (line, full, none); output is written as it comes",
-		  "line|full|none"),
+	OPT_STR_C(
+		'B', NULL, "MODE", buffer,
+		"when output is written: with each line, when there is much, or after each message "
+		"(default: several times a second)",
+		"line|full|none"),
 	OPT_HEAD("Behaviour"),
 	OPT_FLAG(0, "unsafe", unsafe, "allow system(), signal() and override()"),
 	OPT_FLAG(0, "dry-run", dry, "compile and load, but do not attach"),
@@ -62,8 +64,9 @@ static const struct opt opts[] = {
 		 "bpftrace has it; types come from the kernel", "@dirs"),
 	OPT_FN_C(0, "include", "FILE", OPT_ARG_REQUIRED, on_ignored,
 		 "bpftrace has it; types come from the kernel", "@files"),
-	OPT_FLAG('k', NULL, ignored,
-		 "bpftrace has it; full maps and lost messages are always told"),
+	OPT_COUNT('k', NULL, checks,
+		  "tell at the end which reads failed, and how often; -kk: also keys that were not "
+		  "there"),
 	OPT_FLAG(0, "usdt-file-activation", ignored,
 		 "bpftrace has it; the kernel counts users of USDT probes"),
 	/* for tests: each line of a file is a program, which is loaded and forgotten */
@@ -254,6 +257,14 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (a->format && strcmp(a->format, "json") != 0 && strcmp(a->format, "text") != 0)
 		return err_set(e, EINVAL, "-f is text or json, not '%s'", a->format);
 	o.json = a->format && strcmp(a->format, "json") == 0;
+	if (a->buffer && strcmp(a->buffer, "line") != 0 && strcmp(a->buffer, "full") != 0 &&
+	    strcmp(a->buffer, "none") != 0)
+		return err_set(e, EINVAL, "-B is line, full or none, not '%s'", a->buffer);
+	if (a->buffer)
+		o.buffer = *a->buffer == 'l'   ? RUN_BUFFER_LINE
+			   : *a->buffer == 'f' ? RUN_BUFFER_FULL
+					       : RUN_BUFFER_NONE;
+	env.env.check_helpers = a->checks;
 	if (r == 0)
 		r = read_program(a, &argc, &argv, &text, &src.n, &src.name, e);
 	src.text = text;

@@ -522,6 +522,7 @@ void lang_program_free(struct lang_program *p)
 	vec_free(&p->codes);
 	vec_free(&p->actions);
 	vec_free(&p->inits);
+	vec_free(&p->fallible);
 	vec_free(&p->types.records);
 	strbuf_free(&p->dump);
 	arena_free(&p->arena);

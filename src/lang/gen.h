@@ -124,6 +124,9 @@ int gen_program(struct checker *c, struct probe_block *b, const struct lang_poin
 		uint32_t point_id, enum lang_how how, int filter_map, unsigned dump,
 		struct lang_code *ret, struct err *e);
 
+/* Counted when it failed, where that was asked for. when: JSLT 0, or JEQ 0 ... */
+void gen_fallible(struct gen *g, struct ir_val r, int fails_when, int level, const char *helper);
+
 /* gen_task.c: which maps live with threads, decided before code is made. */
 void gen_task_maps(struct lang_program *p, const struct ast *t, const struct lang_env *env);
 /* Find this thread's entries of the maps that `in` uses. */

@@ -46,9 +46,14 @@ static struct ir_val lookup(struct gen *g, int map, struct place key)
 /* The entry that a key leads to; 0: there is none. */
 static struct ir_val find(struct gen *g, struct node *n, bool create)
 {
+	struct ir_val p;
+
 	if (map_of(g, n)->by_task)
 		return gen_task_entry(g, n->map, create);
-	return lookup(g, n->map, build_key(g, n));
+	p = lookup(g, n->map, build_key(g, n));
+	if (!create && map_of(g, n)->key)
+		gen_fallible(g, p, BPF_JEQ, 2, "map_lookup_elem");
+	return p;
 }
 
 static void update(struct gen *g, const struct node *n, struct place key, struct place value,
@@ -76,6 +81,22 @@ void gen_count(struct gen *g, uint32_t counter)
 	ir_xadd(g->f, p, 0, IR_IMM(1));
 	ir_place_label(g->f, none);
 	gen_release(g, mark);
+}
+
+void gen_fallible(struct gen *g, struct ir_val r, int fails_when, int level, const char *helper)
+{
+	int failed, end;
+
+	if (g->env->check_helpers < level)
+		return;
+	failed = ir_label(g->f);
+	end = ir_label(g->f);
+	vec_push(&g->p->fallible, (struct lang_fallible){ g->p->n_counters, g->f->pos, helper });
+	ir_branch(g->f, fails_when, r, IR_IMM(0), failed);
+	ir_jump(g->f, end);
+	ir_place_label(g->f, failed);
+	gen_count(g, g->p->n_counters++);
+	ir_place_label(g->f, end);
 }
 
 /* This CPU's part, made when it is not there yet. Goes to none when the map is full. */

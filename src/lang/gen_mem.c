@@ -79,6 +79,15 @@ static int read_helper(enum lt_space space, bool text)
 	}
 }
 
+static const char *helper_name(enum lt_space space, bool text)
+{
+	switch (space) {
+	case LS_USER: return text ? "probe_read_user_str" : "probe_read_user";
+	case LS_ANY: return text ? "probe_read_str" : "probe_read";
+	default: return text ? "probe_read_kernel_str" : "probe_read_kernel";
+	}
+}
+
 struct ir_val gen_ref_addr(struct gen *g, struct ref r)
 {
 	if (r.base.kind == IV_FP)
@@ -92,13 +101,19 @@ void gen_read(struct gen *g, struct ref r, struct place to, struct ir_val size)
 		gen_copy(g, to, (struct place){ r.base, r.off }, (uint32_t)size.v);
 		return;
 	}
-	ir_call(g->f, read_helper(r.space, false), 3, gen_addr(g, to), size, gen_ref_addr(g, r));
+	gen_fallible(g,
+		     ir_call(g->f, read_helper(r.space, false), 3, gen_addr(g, to), size,
+			     gen_ref_addr(g, r)),
+		     BPF_JSLT, 1, helper_name(r.space, false));
 }
 
 struct ir_val gen_read_str(struct gen *g, struct ref r, struct place to, struct ir_val size)
 {
-	return ir_call(g->f, read_helper(r.space, true), 3, gen_addr(g, to), size,
-		       gen_ref_addr(g, r));
+	struct ir_val n = ir_call(g->f, read_helper(r.space, true), 3, gen_addr(g, to), size,
+				  gen_ref_addr(g, r));
+
+	gen_fallible(g, n, BPF_JSLT, 1, helper_name(r.space, true));
+	return n;
 }
 
 struct ir_val gen_load(struct gen *g, struct ref r, unsigned size, bool is_signed)

@@ -90,6 +90,7 @@ struct lang_env {
 	uint64_t boot_offset;
 	bool recorded;	   /* for lang/vm.h: tracepoint records and what recordings hold */
 	bool has_loop;	   /* bpf_loop */
+	int check_helpers; /* count helpers that fail: 1: reads; 2: also keys that are not there */
 	/* Can values be kept with threads, and be read from all of them? NULL: no. */
 	bool (*task_storage)(void *ctx);
 	bool has_may_goto; /* loops without a provable end */
@@ -272,6 +273,12 @@ struct lang_code {
 	int filter_map;
 };
 
+/* A place where a helper may fail, and the counter that says how often it did. */
+struct lang_fallible {
+	uint32_t counter, pos;
+	const char *helper;
+};
+
 struct lang_init {
 	int map;
 	uint32_t key;
@@ -289,6 +296,7 @@ struct lang_program {
 	VEC(struct lang_point) points;
 	VEC(struct lang_code) codes;
 	VEC(struct lang_action) actions;
+	VEC(struct lang_fallible) fallible;
 	VEC(struct lang_init) inits; /* entries of array maps, before the start */
 	uint32_t n_counters;
 	uint32_t stack_depth;

@@ -18,6 +18,11 @@ static uint64_t word(const void *data)
 
 static void show_int(const struct ltype *t, uint64_t v, struct strbuf *b)
 {
+	for (uint32_t i = 0; t->enum_name && i < t->n; i++)
+		if ((uint64_t)t->enumerator[i].value == v) {
+			strbuf_puts(b, t->enumerator[i].name);
+			return;
+		}
 	if (t->is_bool)
 		strbuf_puts(b, v ? "true" : "false");
 	else if (t->is_signed)

@@ -66,6 +66,11 @@ enum lt_space {
 
 struct lrecord;
 
+struct lenumerator {
+	int64_t value;
+	const char *name;
+};
+
 struct ltype {
 	enum lt_kind kind;
 	uint32_t size; /* bytes as stored; of LT_BUF: 8 for its length, then the bytes */
@@ -73,9 +78,9 @@ struct ltype {
 	bool is_bool;
 	bool user_stack_perf, raw_stack, folded_stack;
 	enum lt_space space; /* of LT_PTR: of what it points to; of records and arrays: their own */
-	const struct ltype *elem;  /* LT_PTR, LT_ARRAY */
-	uint32_t n;		   /* LT_ARRAY: elements; LT_TUPLE: items; stacks: depth */
-	struct lrecord *rec;	   /* LT_RECORD */
+	const struct ltype *elem; /* LT_PTR, LT_ARRAY */
+	uint32_t n;	     /* LT_ARRAY: elements; LT_TUPLE: items; stacks: depth; enums: values */
+	struct lrecord *rec; /* LT_RECORD */
 	const struct ltype **item; /* LT_TUPLE */
 	const uint32_t *offset;	   /* LT_TUPLE: of each item */
 	int64_t min, max, step;	   /* LT_LHIST; LT_HIST: step is the bits of resolution; LT_TSERIES:
@@ -83,6 +88,7 @@ struct ltype {
 	int agg;		   /* LT_TSERIES: enum of the aggregation, 0 none */
 	const char *format;	   /* LT_TIMESTAMP: of strftime */
 	const char *enum_name;	   /* LT_INT of an enum; NULL */
+	const struct lenumerator *enumerator; /* its values, n of them */
 };
 
 struct lfield {

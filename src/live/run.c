@@ -184,7 +184,9 @@ static int on_message(void *ctx, const void *data, uint32_t n)
 	if (r->ignore)
 		return 0;
 	lang_message(&r->out, data, n);
-	if (r->out.text.n > 1u << 16)
+	if (r->out.text.n > 1u << 16 || r->o.buffer == RUN_BUFFER_NONE ||
+	    (r->o.buffer == RUN_BUFFER_LINE && r->out.text.n &&
+	     r->out.text.data[r->out.text.n - 1] == '\n'))
 		flush(r);
 	if (r->out.exit)
 		r->ignore = true; /* exit() is the last that counts */
@@ -198,7 +200,8 @@ static void drain(struct run *r)
 		bpf_ring_drain(&r->ring, on_message, r);
 	if (r->control.consumer)
 		bpf_ring_drain(&r->control, on_message, r);
-	flush(r);
+	if (r->o.buffer != RUN_BUFFER_FULL)
+		flush(r);
 }
 
 static int open_rings(struct run *r, struct err *e)
@@ -503,6 +506,15 @@ void run_notes(const struct run *r, struct strbuf *b)
 	if (n)
 		strbuf_printf(b, "a loop was ended by the kernel %llu times: it took too long\n",
 			      (unsigned long long)n);
+	vec_each (&r->p->fallible, f) {
+		unsigned line, column;
+
+		n = counter(r, f->counter);
+		lang_place(r->p->source, r->p->source_n, f->pos, &line, &column);
+		if (n)
+			strbuf_printf(b, "%s:%u:%u: %s failed %llu times\n", r->p->source_name,
+				      line, column, f->helper, (unsigned long long)n);
+	}
 	run_pcap_notes(r, b);
 	if (r->p->uses_ustack && r->side.why.code)
 		strbuf_printf(b, "user stacks are by frame pointers: %s\n", r->side.why.msg);

@@ -18,7 +18,11 @@
 
 struct run;
 
+/* When text is written: soon, after each message, with each line, or when there is much. */
+enum run_buffer { RUN_BUFFER_SOON, RUN_BUFFER_NONE, RUN_BUFFER_LINE, RUN_BUFFER_FULL };
+
 struct run_opts {
+	enum run_buffer buffer;
 	int out_fd; /* where text goes */
 	bool json;
 	bool quiet;	       /* no "Attaching ..." */

@@ -62,6 +62,37 @@ static bool is_user(const struct run_env *r, uint32_t id)
 	       strcmp(btf_str(r->btf, b->name_off), "user") == 0;
 }
 
+/* A number whose values have names. */
+static const struct ltype *enumeration(struct run_env *r, struct ltypes *t,
+				       const struct btf_type *b)
+{
+	bool wide = BTF_INFO_KIND(b->info) == KIND_ENUM64;
+	const struct btf_enum *e = (const struct btf_enum *)(b + 1);
+	const struct {
+		uint32_t name, low, high;
+	} *e64 = (const void *)(b + 1);
+	const struct ltype *plain =
+		lt_int(t, wide || b->size > 8 ? 8 : b->size, BTF_INFO_KFLAG(b->info));
+	uint32_t n = BTF_INFO_VLEN(b->info);
+	struct lenumerator *v = arena_alloc(t->arena, (n + 1) * sizeof(*v));
+	struct ltype *type = arena_dup(t->arena, plain, sizeof(*plain));
+
+	for (uint32_t i = 0; i < n; i++)
+		v[i] = wide ? (struct lenumerator){ (int64_t)((uint64_t)e64[i].high << 32 |
+							      e64[i].low),
+						    arena_strdup(t->arena,
+								 btf_str(r->btf, e64[i].name)) }
+			    : (struct lenumerator){
+				      BTF_INFO_KFLAG(b->info) ? e[i].val
+							      : (int64_t)(uint32_t)e[i].val,
+				      arena_strdup(t->arena, btf_str(r->btf, e[i].name_off))
+			      };
+	type->enum_name = arena_strdup(t->arena, btf_str(r->btf, b->name_off));
+	type->enumerator = v;
+	type->n = n;
+	return type;
+}
+
 static const struct ltype *convert(struct run_env *r, struct ltypes *t, uint32_t id, unsigned depth)
 {
 	uint32_t plain = id;
@@ -80,8 +111,8 @@ static const struct ltype *convert(struct run_env *r, struct ltypes *t, uint32_t
 			      : b->size	  ? b->size
 					  : 8,
 			      BTF_INT_ENCODING(info) & BTF_INT_SIGNED);
-	case BTF_KIND_ENUM: return lt_int(t, b->size > 8 ? 8 : b->size, BTF_INFO_KFLAG(b->info));
-	case KIND_ENUM64: return lt_int(t, 8, false);
+	case BTF_KIND_ENUM:
+	case KIND_ENUM64: return enumeration(r, t, b);
 	case BTF_KIND_PTR:
 		return lt_ptr(t, convert(r, t, b->type, depth + 1),
 			      is_user(r, b->type) ? LS_USER : LS_KERNEL);
