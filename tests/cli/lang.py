@@ -181,4 +181,24 @@ r = kymo(["run", "-q", "-e", "BEGIN { $s = str(0, 100000); exit(); }"])
 check("a text that is too long is cut, and that is told", r.code == 0 and "str() reads at most 63 bytes" in r.err, r)
 r = kymo(["run", "-q", "-e", "BEGIN { while (1) { $i++; } }"])
 check("a variable without a value in a loop", r.code == 1, r)
+r = kymo(["run", "-q", "-k", "-e", 'BEGIN { $x = *(uint64 *)uptr(16); printf("%d %s\\n", $x, str(8)); exit(); }'])
+check("-k: reads that failed, and where", r.code == 0 and "program:1:30: probe_read_user failed 1 times" in r.err and "_str failed 1 times" in r.err, r)
+r = kymo(["run", "-q", "-kk", "-e", "BEGIN { if (@z[3] == 0) { @z[2] = 1; } exit(); }"])
+check("-kk: keys that were not there", r.code == 0 and "map_lookup_elem failed 1 times" in r.err, r)
+r = kymo(["run", "-q", "-e", 'BEGIN { $a = (enum pid_type)1; printf("%s %d\\n", $a, $a); print((enum pid_type)2); print((enum pid_type)77); exit(); }'])
+same("an enum by its name", r.out.split("\n")[:3], ["PIDTYPE_TGID 1", "PIDTYPE_PGID", "77"])
+writes = {}
+for mode in ("none", "line", "full"):
+    seen = os.path.join(tmp.name, mode)
+    r = kymo(["trace", "-e", "write", "-o", seen, KYMO, "run", "-q", "-B", mode, "-e",
+              'BEGIN { printf("a"); @++; printf("b\\n"); @++; printf("c\\n"); } interval:ms:100 { @++; printf("d\\n"); if (@ == 5) { exit(); } } END { clear(@); }'])
+    writes[mode] = [m[1] for m in re.finditer(r' write\(1\S*, "(\w.*?)",', open(seen, errors="replace").read())] if r.code == 0 and os.path.exists(seen) else []
+if not writes["none"]:
+    skip("-B: when text is written", "no system calls can be traced here")
+else:
+    same("-B none: each message", writes["none"], ["a", "b\\n", "c\\n", "d\\n", "d\\n", "d\\n"])
+    same("-B line: each line", writes["line"], ["ab\\n", "c\\n", "d\\n", "d\\n", "d\\n"])
+    check("-B full: all at the end", len(writes["full"]) == 1 and writes["full"][0].startswith("ab\\nc\\nd\\nd\\nd"), writes["full"])
+r = kymo(["run", "-B", "some", "-e", "BEGIN { }"])
+check("-B: nothing else", r.code == 1 and "line, full or none" in r.err, r)
 end()
