@@ -90,17 +90,18 @@ static void relocate(struct work *w, const struct elf_section *rel)
 	    table->offset % 8 || !elf_section_data(w->e, rel, &len) ||
 	    !elf_section_data(w->e, table, &nsyms) || !elf_section_data(w->e, target, &room))
 		return;
-	r = (const Elf64_Rela *)(w->e->data + rel->offset);
+	r = (const Elf64_Rela *)(w->image + rel->offset);
 	sym = (const Elf64_Sym *)(w->image + table->offset);
 	for (size_t i = 0; i < len / sizeof(*r); i++) {
-		uint64_t n = ELF64_R_SYM(r[i].r_info), value;
-		unsigned bytes = width(w->e, (uint32_t)ELF64_R_TYPE(r[i].r_info));
+		const Elf64_Rela now = r[i]; /* sections of a bad file may overlap */
+		uint64_t n = ELF64_R_SYM(now.r_info), value;
+		unsigned bytes = width(w->e, (uint32_t)ELF64_R_TYPE(now.r_info));
 
-		if (!bytes || n >= nsyms / sizeof(*sym) || r[i].r_offset > room ||
-		    bytes > room - r[i].r_offset)
+		if (!bytes || n >= nsyms / sizeof(*sym) || now.r_offset > room ||
+		    bytes > room - now.r_offset)
 			continue;
-		value = sym[n].st_value + (uint64_t)r[i].r_addend;
-		memcpy(w->image + target->offset + r[i].r_offset, &value, bytes);
+		value = sym[n].st_value + (uint64_t)now.r_addend;
+		memcpy(w->image + target->offset + now.r_offset, &value, bytes);
 	}
 }
 
@@ -146,7 +147,7 @@ int elf_relocate(const struct elf *e, struct elf **ret, struct err *err)
 
 	if (e->type != ET_REL || !e->is64 || e->swap ||
 	    (e->machine != EM_X86_64 && e->machine != EM_AARCH64) || e->nsection < 2 ||
-	    ((const Elf64_Ehdr *)e->data)->e_shoff % 8)
+	    elf_u64(e, e->data + offsetof(Elf64_Ehdr, e_shoff)) % 8)
 		return err_set(err, ENOTSUP, "%s is no module that can be read", e->path);
 	w.size = ((e->size + 7) & ~(size_t)7) + count_code(e) * sizeof(Elf64_Phdr);
 	w.addr = addr = mem_alloc(e->nsection * sizeof(*addr));

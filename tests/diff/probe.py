@@ -5,6 +5,7 @@
 Nothing is added: both only say what they would tell the kernel. Where kymo differs on purpose, BETTER says why.
 """
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -210,6 +211,48 @@ def vmlinux():
     check("-s for a pattern of its lines", "p:probe/tcp_sendmsg tcp_sendmsg+" in got.out, got)
 
 
+TWINS = """
+volatile int counter;
+static __attribute__((noinline)) int twin(int v) { counter += v; return v; }
+int NAME(int v);
+int NAME(int v) { return twin(v + 1) + 1; }
+"""
+
+
+def twins():
+    """Two functions of one name: each is told by its distance from the kernel's start."""
+    for name in ("one", "two"):
+        first = name == "one"
+        open(f"{DIR}/{name}.c", "w").write(('asm(".globl _text\\n_text:");' if first else "") + TWINS.replace("NAME", name) +
+                                           ("int two(int); void _start(void) { one(two(1)); }" if first else ""))
+    text = "0xffffffff81000000"
+    subprocess.run(f"gcc -g -O2 -ffreestanding -fno-pie -no-pie -nostdlib -static -mcmodel=kernel -fcommon -Wl,-Ttext={text},--build-id=sha1 "
+                   f"-o {DIR}/twins {DIR}/one.c {DIR}/two.c", shell=True, check=True)
+    got = run([KYMO, "probe", "-k", f"{DIR}/twins", "-D", "twin v"])
+    where = sorted(int(x.split()[0], 16) - int(text, 16) for x in run(["nm", f"{DIR}/twins"]).out.splitlines() if x.endswith(" t twin"))
+    same("two functions of one name", sorted(lines(got)), sorted(f"p:probe/twin _text+{x} v=%di:s32" for x in where))
+    got = run([KYMO, "probe", "-k", f"{DIR}/twins", "one"])
+    if os.access("/sys/kernel/notes", os.R_OK):
+        check("a file of another kernel is not used to add", got.code != 0 and "not the running kernel" in got.err, got)
+
+
+def module(path):
+    """-m FILE.ko: a file that is not linked to the end. The code is that of the program, which perf is asked for."""
+    subprocess.run(["gcc", "-g", "-O2", "-c", "-o", f"{DIR}/mine.ko", SOURCE], check=True)
+    symbols = {x.split()[2]: int(x.split()[0], 16) for x in run(["nm", path]).out.splitlines() if len(x.split()) == 3}
+
+    def placed(line):
+        what, place, *args = line.split()
+        name = re.match(r"[a-z]+", what.split("/")[1])[0]
+        return " ".join([what.replace("probe_O2/", "probe/"), f"mine:{name}+{int(place.split(':')[1], 16) - symbols[name]}", *args])
+    for case in ("work", "work n len text k", "work:3", "work:6 $vars", "lab $params", "lab n->id", "lab%return", "nofunc"):
+        want, got = run(["perf", "probe", "-x", path, "-D", case]), run([KYMO, "probe", "-m", f"{DIR}/mine.ko", "-D", case])
+        same(f"module: {case}", sorted(lines(got)), sorted(placed(x) for x in lines(want)))
+    for option in ("-V work", "-V lab", "-L lab"):
+        want, got = (run([KYMO, "probe", *which, *option.split()]) for which in (["-x", path], ["-m", f"{DIR}/mine.ko"]))
+        check(f"module: {option}", got.code == 0 and got.out == want.out, got)
+
+
 if not shutil.which("perf"):
     skip("all", "perf is not installed")
     end()
@@ -223,5 +266,7 @@ separate(paths["O2"])
 alias()
 if os.uname().machine == "x86_64":
     vmlinux()
+    twins()
+    module(paths["O2"])
 shutil.rmtree(DIR)
 end()
