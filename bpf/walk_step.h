@@ -14,12 +14,13 @@
 	})
 
 /*
- * All ones where a < b, else 0; both below 2^63. The searches choose by it and not by a
- * branch: a branch in a loop makes the verifier go through all that follows twice.
+ * All ones where a < b, else 0. The searches choose by it and not by a branch: a branch in a loop
+ * makes the verifier go through all that follows twice. The borrow of a - b, so that it holds for all
+ * numbers: the vsyscall page is in the upper half.
  */
 static __always_inline __u64 mask_less(__u64 a, __u64 b)
 {
-	__u64 mask = (__s64)(a - b) >> 63;
+	__u64 mask = (__s64)((~a & b) | ((~a | b) & (a - b))) >> 63;
 
 	asm volatile("" : "+r"(mask)); /* or the compiler makes a branch of it */
 	return mask;
