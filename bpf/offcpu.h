@@ -125,17 +125,11 @@ struct hash_ctx {
 	__u64 h;
 };
 
-static __always_inline __u64 mix(__u64 h, __u64 v)
-{
-	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-	return h ^ h >> 29;
-}
-
 static long hash_step(__u32 i, struct hash_ctx *c)
 {
 	if (i >= WALK_DEPTH + WALK_KERNEL)
 		return 1;
-	c->h = mix(c->h, c->s->chain[i]);
+	c->h = walk_mix(c->h, c->s->chain[i]);
 	return 0;
 }
 
@@ -174,7 +168,7 @@ static __always_inline __u64 take_stack(void *ctx, __u64 salt)
 	h.h = salt;
 	bpf_loop(s->rec.n_user + s->rec.n_kernel, hash_step, &h, 0);
 	if (s->rec.end != UNWIND_BOTTOM && s->rec.end != UNWIND_NONE)
-		h.h = mix(mix(h.h, s->tgid), s->r[REG_SP]);
+		h.h = walk_mix(walk_mix(h.h, s->tgid), s->r[REG_SP]);
 	if (!h.h)
 		h.h = 1;
 	if (bpf_map_lookup_elem(&off_stacks, &h.h))

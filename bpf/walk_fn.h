@@ -24,7 +24,7 @@ static __always_inline long fn_later(struct state *s, __u64 *to, __u64 depth)
 	__u8 one = 1;
 
 	bpf_loop(s->rec.n_user, hash_step, &h, 0);
-	h.h = mix(mix(h.h, s->tgid), s->r[REG_SP]) | 1;
+	h.h = walk_mix(walk_mix(h.h, s->tgid), s->r[REG_SP]) | 1;
 	if (!bpf_map_lookup_elem(&off_stacks, &h.h)) {
 		s->rec.ip = h.h;
 		s->rec.flags = depth;

@@ -5,7 +5,9 @@
  * both together (src/live/walked_hits.h).
  *
  * That works because a thread's user stack does not change while it is in the kernel: what
- * was walked last before the hit is the hit's, also when an interrupt came in between.
+ * was walked last before the hit is the hit's, also when an interrupt came in between. Where
+ * somebody else recorded the same tracepoint first, the sample comes before its stack; the
+ * registers tell which is which.
  *
  * The programs are attached beside the recorded events and not to them: a program that is attached
  * to an event takes its hits away whenever the CPU is busy with another program.
@@ -42,6 +44,11 @@ static __always_inline void hit_walk(struct state *s)
 	s->rec.end_pc = 0;
 	task_ids(s);
 	walk_user(NULL, s, false);
+	if (s->rec.end != UNWIND_NONE) {
+#pragma unroll
+		for (int i = 0; i < REGS; i++)
+			s->rec.addr = walk_mix(s->rec.addr, s->r[i]);
+	}
 	if (worth_a_copy(s))
 		copy_stack(s);
 }

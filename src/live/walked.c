@@ -51,8 +51,9 @@ int walked_fits(const struct spec_list *specs, const struct capture_opts *o, str
 	}
 	if (n > WALKER_EVENTS_MAX)
 		return err_set(e, EOPNOTSUPP, "there are more than %d events", WALKER_EVENTS_MAX);
-	if (o->overwrite || o->no_samples)
-		return err_set(e, EOPNOTSUPP, "samples are overwritten, or none are wanted");
+	if (o->overwrite || o->no_samples || o->user_regs)
+		return err_set(e, EOPNOTSUPP,
+			       "samples are overwritten, have registers, or none are wanted");
 	if (n && (o->data_addr || o->weight || o->phys_addr || o->raw || o->data_page ||
 		  o->code_page || o->intr_regs || o->user_regs || o->cgroup || o->branch_type))
 		return err_set(e, EOPNOTSUPP, "samples are to hold more than their stacks");

@@ -15,6 +15,7 @@
  * successor's stack was lost. */
 #define CLOSE_NS 10000000u
 /* A stack may be on its way while the sample of an interrupt is there already. */
+#define ORDER_SURE 64
 #define YOUNG_NS 1000000u
 /* How long stacks are kept at least: longer than the walker works on one. */
 #define KEEP_NS 1500000000u
@@ -130,7 +131,8 @@ static void lay_out(struct walked_hits *h, uint64_t sample_type)
 
 int walked_hits_start(struct walked_hits *h, struct walker *w, struct capture *c, struct err *e)
 {
-	const uint64_t needed = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN;
+	const uint64_t needed =
+		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER;
 	struct probe_events probes;
 	int r = read_probes(&probes, e);
 
@@ -140,13 +142,17 @@ int walked_hits_start(struct walked_hits *h, struct walker *w, struct capture *c
 
 		if (!is_hit(ev->spec))
 			continue;
-		if ((ev->attr.sample_type & (needed | PERF_SAMPLE_READ)) != needed ||
+		if ((ev->attr.sample_type &
+		     (needed | PERF_SAMPLE_READ | PERF_SAMPLE_BRANCH_STACK)) != needed ||
 		    (h->on && ev->attr.sample_type != h->sample_type)) {
 			r = err_set(e, EOPNOTSUPP, "%s has fields of its own", ev->spec->name);
 			break;
 		}
 		h->on = true;
 		lay_out(h, ev->attr.sample_type);
+		h->regs = ev->attr.sample_regs_user;
+		ev->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_REGS_USER;
+		ev->attr.sample_regs_user = 0;
 		ev->attr.exclude_callchain_user = c->opts.kernel_chains;
 		p = probe_of(&probes, ev->spec);
 		if (p)
@@ -193,8 +199,9 @@ static void generation_free(struct hit_generation *g)
 	*g = (struct hit_generation){ 0 };
 }
 
-/* The last one not after time. */
-static struct hit_stack *stack_in(const struct hit_generation *g, uint32_t tid, uint64_t time)
+/* The last one not after time; next: the first after it. */
+static struct hit_stack *stack_in(const struct hit_generation *g, uint32_t tid, uint64_t time,
+				  bool next)
 {
 	const uint64_t *at = map_find(&g->thread, tid);
 	struct hit_thread *t = at ? &g->threads.data[*at - 1] : NULL;
@@ -208,14 +215,25 @@ static struct hit_stack *stack_in(const struct hit_generation *g, uint32_t tid, 
 		else
 			high = mid;
 	}
+	if (next)
+		return t && low < t->stacks.n ? &t->stacks.data[low] : NULL;
 	return low ? &t->stacks.data[low - 1] : NULL;
 }
 
 static struct hit_stack *stack_of(const struct walked_hits *h, uint32_t tid, uint64_t time)
 {
-	struct hit_stack *a = stack_in(&h->now, tid, time), *b = stack_in(&h->before, tid, time);
+	struct hit_stack *a = stack_in(&h->now, tid, time, false),
+			 *b = stack_in(&h->before, tid, time, false);
 
 	return a && (!b || a->time >= b->time) ? a : b;
+}
+
+static struct hit_stack *stack_after(const struct walked_hits *h, uint32_t tid, uint64_t time)
+{
+	struct hit_stack *a = stack_in(&h->now, tid, time, true),
+			 *b = stack_in(&h->before, tid, time, true);
+
+	return a && (!b || a->time <= b->time) ? a : b;
 }
 
 static void add_stack(struct hit_generation *g, uint32_t tid, struct hit_stack s)
@@ -238,7 +256,9 @@ static void add_stack(struct hit_generation *g, uint32_t tid, struct hit_stack s
 
 bool walked_hits_stack(struct walked_hits *h, const struct walker_sample *s)
 {
-	struct hit_stack new = { .time = s->time, .n = s->n_user, .end = (uint8_t)s->end };
+	struct hit_stack new = {
+		.time = s->time, .mark = s->addr, .n = s->n_user, .end = (uint8_t)s->end
+	};
 	struct hit_stack *old;
 
 	if (s->kind != WALKER_HIT && s->kind != WALKER_HIT_LATER)
@@ -284,11 +304,14 @@ static size_t copy_at(const struct walked_hits *h, const uint8_t *rec, size_t si
 			return 0;
 		at += 4 + (size_t)raw;
 	}
-	if (size - at < 16)
+	if (size - at < 8)
 		return 0;
 	memcpy(&abi, rec + at, sizeof(abi));
 	regs = at;
 	at += 8 + (abi ? 8u * (size_t)__builtin_popcountll(h->regs) : 0);
+	*end = at;
+	if (!h->copies)
+		return at <= size ? regs : 0;
 	if (at > size - 8)
 		return 0;
 	memcpy(&stack, rec + at, sizeof(stack));
@@ -333,19 +356,45 @@ static void unwind_copy(struct walked_hits *h, const uint8_t *rec, size_t regs, 
 		walker_copy(h->walker, &s);
 }
 
-/* The sample without its copy, which goes to the walker. */
+/* Whose stack it is: the mark of the registers at regs. */
+static void look_at_regs(const struct walked_hits *h, const uint8_t *rec, size_t regs, size_t end,
+			 struct hit_held *held)
+{
+	uint64_t abi, v[64];
+	struct unwind_regs r;
+	int code;
+
+	held->end = UNWIND_NONE;
+	memcpy(&abi, rec + regs, sizeof(abi));
+	if (!abi)
+		return;
+	memcpy(v, rec + regs + 8, end - regs - 8);
+	code = unwind_regs_from_perf(HOST_MACHINE, abi, h->regs, v, &r);
+	if (code < 0) {
+		held->end = code == -EOPNOTSUPP ? UNWIND_ABI : UNWIND_NONE;
+		return;
+	}
+	held->end = UNWIND_BOTTOM;
+	held->mark = walker_mark(&r);
+}
+
+/* The sample without its copy, which goes to the walker, and without registers. */
 static void keep_sample(struct walked_hits *h, const struct perf_event_header *head)
 {
 	const uint8_t *rec = (const uint8_t *)head;
 	struct perf_event_header less = *head;
-	size_t end, regs = h->copies ? copy_at(h, rec, head->size, &end) : 0;
+	size_t end, regs = copy_at(h, rec, head->size, &end);
+	struct hit_held held = { .at = h->waiting.n, .end = UNWIND_BOTTOM };
 
-	vec_push(&h->held, (struct hit_held){ .at = h->waiting.n });
+	if (regs && !h->copies)
+		look_at_regs(h, rec, regs, end, &held);
+	vec_push(&h->held, held);
 	if (!regs) {
 		strbuf_add(&h->waiting, (const char *)head, head->size);
 		return;
 	}
-	unwind_copy(h, rec, regs, end);
+	if (h->copies)
+		unwind_copy(h, rec, regs, end);
 	less.size = (uint16_t)(head->size - (end - regs));
 	strbuf_add(&h->waiting, (const char *)&less, sizeof(less));
 	strbuf_add(&h->waiting, (const char *)rec + sizeof(less), regs - sizeof(less));
@@ -412,6 +461,32 @@ static void put_sample(struct walked_hits *h, const uint8_t *rec, const struct h
 		h->without++;
 }
 
+/*
+ * The stack of a sample among the thread's last before it and the first after it; which of them it
+ * is when both have its registers is told by those samples where only one has. wait: it may still
+ * come.
+ */
+static const struct hit_stack *choose(struct walked_hits *h, const struct hit_held *held,
+				      uint32_t tid, uint64_t time, bool *wait)
+{
+	const uint8_t *rec = (const uint8_t *)h->waiting.data + held->at;
+	const struct hit_stack *p = stack_of(h, tid, time), *n = stack_after(h, tid, time);
+	bool is_p = p && time - p->time < CLOSE_NS && (h->copies || p->mark == held->mark);
+	bool is_n = n && n->time - time < CLOSE_NS && !h->copies && n->mark == held->mark;
+	int64_t order;
+	uint64_t id = 0, *at;
+
+	if (h->sample_type & PERF_SAMPLE_IDENTIFIER)
+		memcpy(&id, rec + sizeof(struct perf_event_header), sizeof(id));
+	at = map_at(&h->order, id);
+	order = (int64_t)*at;
+	if (is_p != is_n && n)
+		order += is_p ? order < ORDER_SURE : -(order > -ORDER_SURE);
+	*at = (uint64_t)order;
+	*wait = !held->old && (order < 0 ? !is_n : !is_p);
+	return is_n && (order < 0 || !is_p) ? n : is_p ? p : NULL;
+}
+
 /* Whether it could be handed out. */
 static bool hand_out(struct walked_hits *h, const struct hit_held *held, uint64_t now, bool end)
 {
@@ -419,19 +494,21 @@ static bool hand_out(struct walked_hits *h, const struct hit_held *held, uint64_
 	const struct hit_stack *s;
 	uint64_t time;
 	uint32_t tid;
+	bool wait;
 
 	memcpy(&tid, rec + h->tid_at, sizeof(tid));
 	memcpy(&time, rec + h->time_at, sizeof(time));
-	if (!tid || tid == UINT32_MAX) { /* idle, or at its end: it has none */
-		put_sample(h, rec, &(struct hit_stack){ .end = UNWIND_NONE });
+	if (!tid || tid == UINT32_MAX || held->end != UNWIND_BOTTOM) {
+		/* idle, at its end, the kernel's: there is none */
+		put_sample(h, rec,
+			   &(struct hit_stack){ .end = held->end == UNWIND_ABI ? UNWIND_ABI
+									       : UNWIND_NONE });
 		return true;
 	}
 	if (!end && !h->copies && !held->old && time + YOUNG_NS > now)
 		return false;
-	s = stack_of(h, tid, time);
-	if (s && time - s->time > CLOSE_NS)
-		s = NULL;
-	if (!end && ((!s && !held->old) || (s && s->later)))
+	s = choose(h, held, tid, time, &wait);
+	if (!end && (wait || (s && s->later)))
 		return false;
 	put_sample(h, rec, s && !s->later ? s : NULL);
 	return true;
@@ -446,7 +523,8 @@ static void keep_back(struct walked_hits *h, size_t n)
 		const char *rec = h->waiting.data + h->held.data[i].at;
 
 		memcpy(&head, rec, sizeof(head));
-		h->held.data[i] = (struct hit_held){ .at = rest.n, .old = true };
+		h->held.data[i].at = rest.n;
+		h->held.data[i].old = true;
 		strbuf_add(&rest, rec, head.size);
 	}
 	h->held.n = n;
@@ -495,5 +573,6 @@ void walked_hits_free(struct walked_hits *h)
 	strbuf_free(&h->waiting);
 	strbuf_free(&h->out);
 	vec_free(&h->held);
+	map_free(&h->order);
 	*h = (struct walked_hits){ 0 };
 }

@@ -4,8 +4,9 @@
  *
  * The kernel writes these samples itself, with its own part of the call chain; the user's
  * part comes through the walker's ring, a moment before the sample does. What belongs
- * together has the same thread, and the stack is the thread's last one before the
- * sample. A sample whose stack is still being worked out waits for it.
+ * together has the same thread and the same user registers, and the stack is the thread's
+ * last one before the sample, or the first after it where somebody else has recorded the
+ * same tracepoint before. A sample whose stack is still being worked out waits for it.
  *
  * Where the kernel takes no program, its samples of any kind bring a copy of the stack, which is
  * unwound here and left out: what is written is the same.
@@ -20,7 +21,7 @@
 #include "live/walker.h"
 
 struct hit_stack {
-	uint64_t time;
+	uint64_t time, mark; /* walker_mark() */
 	const uint64_t *frames;
 	uint32_t n;
 	uint8_t end; /* enum unwind_end */
@@ -33,12 +34,15 @@ struct hit_thread {
 
 struct hit_held {
 	size_t at; /* of the record in waiting */
-	bool old;  /* was there at the end of the last drain */
+	uint64_t mark;
+	uint8_t end; /* UNWIND_BOTTOM: there is a stack to be found */
+	bool old;    /* was there at the end of the last drain */
 };
 
 struct walked_hits {
 	bool on, copies;
-	uint64_t regs;			  /* with copies: which registers a sample has */
+	struct map order; /* by event: how many stacks came before (> 0), or after their samples */
+	uint64_t regs;	  /* with copies: which registers a sample has */
 	struct walker *walker;		  /* with copies: who unwinds them */
 	uint64_t sample_type;		  /* as it comes */
 	size_t tid_at, time_at, chain_at; /* in a sample */

@@ -223,6 +223,7 @@ void walker_sample_from(struct walker *w, const struct walk_sample *s, const uin
 		ret->comm[sizeof(ret->comm) - 1] = '\0';
 	} else if (s->event == WALK_HIT) {
 		ret->kind = WALKER_HIT;
+		ret->addr = s->addr;
 		return; /* whether it is some sample's is not known here */
 	} else {
 		ret->period = s->period;
@@ -581,6 +582,12 @@ int walker_take(struct walker *w, walker_fn *fn, void *ctx, struct err *e)
 void walker_copy(struct walker *w, const struct walker_stack *s)
 {
 	(void)w, (void)s;
+}
+
+uint64_t walker_mark(const struct unwind_regs *r)
+{
+	(void)r;
+	return 0;
 }
 
 bool walker_waiting(const struct walker *w)

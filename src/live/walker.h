@@ -108,7 +108,7 @@ enum walker_kind {
 	WALKER_SAMPLE,
 	WALKER_STACK, /* what waits mean by the number in stack; comm, pid, tid had it first */
 	WALKER_WAIT,  /* period ns off the CPU, in count waits, the last of which ended at time */
-	WALKER_HIT,   /* only a user stack: tid's at time (walker_hit_*) */
+	WALKER_HIT, /* only a user stack: tid's at time (walker_hit_*); addr tells its registers */
 	WALKER_HIT_LATER, /* that one will come, with the same tid and time */
 };
 
@@ -191,10 +191,13 @@ bool walker_function(const struct walker *w, struct walker_function *ret);
 /*
  * --- walker_hits.c: only with opts.hits ---
  *
- * User stacks where something is hit that has samples of its own: WALKER_HIT comes before the
- * sample does, of every thread (opts.off.all) or those of walker_off_target(). Tracepoints
- * before their events are opened, probes after it: programs run in that order.
+ * User stacks where something is hit that has samples of its own: WALKER_HIT comes right before
+ * the sample does, or right after it, of every thread (opts.off.all) or those of
+ * walker_off_target(). Tracepoints before their events are opened, probes after it: programs run
+ * in that order, unless somebody else was there before.
  */
+/* The registers' mark as WALKER_HIT has it. */
+uint64_t walker_mark(const struct unwind_regs *r);
 int walker_hit_tracepoint(struct walker *w, const char *name, struct err *e);
 /* A system call by its number; -1: any. */
 int walker_hit_call(struct walker *w, int nr, bool exit, struct err *e);

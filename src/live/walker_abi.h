@@ -31,7 +31,9 @@
 #define WALK_OFF_STACK 16 /* a stack that waits refer to: ip is its hash, comm whose it is */
 #define WALK_OFF_WAIT 17  /* a long wait: ip its stack, addr its waker's, period ns, flags state */
 #define WALK_FN_MISS 18	  /* a stack that walk_fn.h could not tell: what is missing */
-#define WALK_HIT 19	  /* the user stack of a hit whose sample is the kernel's (walk_hit.h) */
+#define WALK_HIT                                                                            \
+	19 /* the user stack of a hit whose sample is the kernel's (walk_hit.h); addr tells \
+	      its registers */
 #define WALK_FN_LEVELS 3
 #define WALK_CALLS 1024 /* numbers of system calls */
 #define WALK_OFF_CPUS 1024
@@ -138,6 +140,16 @@ struct walk_sample {
 	__u32 event;  /* which program */
 	__u32 pad;
 };
+
+/*
+ * What tells a thread's user registers from others (by DWARF number): a stack and the sample it was
+ * taken at have the same.
+ */
+static inline __u64 walk_mix(__u64 h, __u64 v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
 
 /* Registers by DWARF number (33 of them, see sym/unwind.h), then the stack from sp up. */
 struct walk_regs {

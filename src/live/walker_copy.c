@@ -52,6 +52,15 @@ void walker_copy_add(struct walker *w, const struct walk_sample *s, size_t size)
 	append(w, c);
 }
 
+uint64_t walker_mark(const struct unwind_regs *r)
+{
+	uint64_t h = 0;
+
+	for (unsigned i = 0; i < (r->machine == EM_X86_64 ? 17 : 33); i++)
+		h = walk_mix(h, r->r[i]);
+	return h;
+}
+
 void walker_copy(struct walker *w, const struct walker_stack *s)
 {
 	size_t size = s->size < WALK_COPY ? s->size : WALK_COPY;

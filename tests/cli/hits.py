@@ -4,7 +4,9 @@
 is called, so every hit is compared with the stack beside it."""
 import os
 import re
+import subprocess
 import tempfile
+import time
 
 from tap import KYMO, WORK, check, end, has, run, same, skip
 
@@ -94,6 +96,24 @@ def others():
     check("--call-graph fp is by frame pointers", "walked" not in r.err, r.err)
 
 
+def after_another():
+    """Somebody else has the tracepoint already: the kernel then makes the sample before the stack is walked."""
+    other = subprocess.Popen([K, "stat", "-a", "-e", f"{ENTER},raw_syscalls:sys_enter,sched:sched_switch", "sleep", "100"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(1)
+        record("-g", "-e", ENTER, HITS, "4", "500", "100")
+        hits = samples()
+        right("beside another session", hits, 2000)
+        whole("beside another session", hits)
+        record("-g", "-e", ENTER, HITS, "2", "20000")
+        right("beside another session, as fast as can be", samples(), 40000)
+        record("-g", "-e", "raw_syscalls:sys_enter", HITS, "1", "1000", "200")
+        whole("beside another session, a tracepoint", [x for x in samples() if "leaf" in x[2]])
+    finally:
+        other.terminate()
+        other.wait()
+
+
 def probes():
     r = run([K, "probe", "-q", "-f", "-x", HITS, "-a", "hitleaf=leaf code=%di:x64"])
     if r.code:
@@ -115,6 +135,7 @@ with tempfile.TemporaryDirectory() as folder:
     else:
         calls()
         others()
+        after_another()
         probes()
     os.chdir("/")
 end()
