@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 		else if (opt == 'c')
 			o.copy_rate = (uint32_t)strtoul(optarg, NULL, 10);
 		else if (opt == 'C')
-			o.cache_dir = optarg;
+			o.cache = true, o.cache_dir = optarg;
 		else if (opt == 'a')
 			all = atoi(optarg);
 		else

@@ -43,8 +43,9 @@ struct unwound {
 
 /* Events wait for each other here, so that their stacks are unwound side by side. */
 #define BATCH 64u
-/* So many batches are unwound ahead of who reads them. */
-#define AHEAD 8u
+/* So many batches are unwound ahead of who reads them. Each side wakes the other only when there
+ * is work for a while: waking up costs more than a batch. */
+#define AHEAD 16u
 /* For fewer samples no thread is started. */
 #define WORTH_A_THREAD 2000u
 
@@ -134,12 +135,14 @@ static int open_file(struct unwound *u, uint32_t dso, struct ehframe **ret)
 static const struct file *file_of(struct unwound *u, uint32_t dso)
 {
 	struct file *f = &u->file[dso];
+	bool kept;
 
 	if (atomic_load_explicit(&f->ready, memory_order_acquire))
 		return f;
 	pthread_mutex_lock(&u->lock);
 	if (!atomic_load_explicit(&f->ready, memory_order_relaxed)) {
-		if (open_file(u, dso, &f->cfi) == 0 && ehframe_build(f->cfi, &f->table, NULL) < 0)
+		if (open_file(u, dso, &f->cfi) == 0 &&
+		    ehframe_cached(f->cfi, u->cache, &f->table, &kept, NULL) < 0)
 			f->table = NULL;
 		atomic_store_explicit(&f->ready, true, memory_order_release);
 	}
@@ -265,7 +268,8 @@ static int flush(struct reader *r)
 		return deliver(r, r->in);
 	pthread_mutex_lock(&r->lock);
 	r->made++;
-	pthread_cond_signal(&r->change);
+	if (r->made - r->used == AHEAD / 2)
+		pthread_cond_signal(&r->change);
 	while (r->made - r->used == AHEAD && !r->stop)
 		pthread_cond_wait(&r->change, &r->lock);
 	code = r->stop;
@@ -385,15 +389,17 @@ static int take_batches(struct reader *r)
 
 	pthread_mutex_lock(&r->lock);
 	while (code == 0) {
-		while (r->made == r->used && !r->ended)
-			pthread_cond_wait(&r->change, &r->lock);
+		if (r->made == r->used)
+			while (r->made - r->used < AHEAD / 2 && !r->ended)
+				pthread_cond_wait(&r->change, &r->lock);
 		if (r->made == r->used)
 			break;
 		pthread_mutex_unlock(&r->lock);
 		code = deliver(r, r->batch[r->used % AHEAD]);
 		pthread_mutex_lock(&r->lock);
 		r->used++;
-		pthread_cond_signal(&r->change);
+		if (r->made - r->used == AHEAD / 2)
+			pthread_cond_signal(&r->change);
 	}
 	r->stop = true;
 	pthread_cond_signal(&r->change);

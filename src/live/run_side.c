@@ -71,15 +71,9 @@ static void *open_walker(void *ctx)
 				 .maps = 65536,
 				 .copy_rate = 200,
 				 .pids = &r->o.pid,
-				 .n_pids = r->o.pid != 0 };
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char path[512] = "";
+				 .n_pids = r->o.pid != 0,
+				 .cache = true };
 
-	if (cache && *cache)
-		snprintf(path, sizeof(path), "%s/kymo", cache);
-	else if (home && *home)
-		snprintf(path, sizeof(path), "%s/.cache/kymo", home);
-	o.cache_dir = path[0] ? path : NULL;
 	walker_open(&o, &r->side.walked.walker, &r->side.why);
 	return NULL;
 }

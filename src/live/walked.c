@@ -140,9 +140,8 @@ int walked_open(struct walked *w, const struct spec_list *specs, const struct ta
 		.all = t->system_wide,
 		.no_user = o->all_kernel,
 		.no_kernel = o->all_user,
+		.cache = true,
 	};
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char path[512] = "";
 	int fd[WALKED_CGROUPS], n = 0, r;
 
 	*w = (struct walked){ .samples = samples };
@@ -154,11 +153,6 @@ int walked_open(struct walked *w, const struct spec_list *specs, const struct ta
 		wo.ring_bytes = HITS_RING;
 		wo.copy_rate = HITS_COPIES;
 	}
-	if (cache && *cache)
-		snprintf(path, sizeof(path), "%s/kymo", cache);
-	else if (home && *home)
-		snprintf(path, sizeof(path), "%s/.cache/kymo", home);
-	wo.cache_dir = path[0] ? path : NULL;
 	off_opts(&wo, t, o);
 	if (o->off.on)
 		n = open_cgroups(specs, o, fd, WALKED_CGROUPS, e);

@@ -14,6 +14,7 @@
 #	include <time.h>
 #	include <unistd.h>
 
+#	include "sym/cache.h"
 #	include "walk.skel.h"
 
 uint64_t walker_now(void)
@@ -123,7 +124,7 @@ static struct walk_bpf *open_object(struct walker *w)
 
 	walker_fn_prepare();
 	/* Programs tied to the kernel's own tracepoints need all of its types. */
-	w->btf_fd = w->o.off.on || (w->o.hits && !w->o.off.all) ? -1 : walker_btf(w->cache_dir);
+	w->btf_fd = w->o.off.on || (w->o.hits && !w->o.off.all) ? -1 : walker_btf(w->cache > 0);
 	if (w->btf_fd >= 0) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", w->btf_fd);
 		opts.btf_custom_path = path;
@@ -315,7 +316,7 @@ int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
 	w->o = *o;
 	w->first_slab = -1;
 	defaults(&w->o);
-	w->cache_dir = mem_strdup(o->cache_dir);
+	w->cache = o->cache ? cache_open(o->cache_dir, NULL) : -1;
 	pthread_mutex_init(&w->lock, NULL);
 	pthread_cond_init(&w->wake, NULL);
 	libbpf_set_print(quiet);
@@ -369,7 +370,8 @@ void walker_close(struct walker *w)
 	walker_fn_free(w);
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->wake);
-	free(w->cache_dir);
+	if (w->cache > 0)
+		close(w->cache);
 	free(w);
 }
 

@@ -63,7 +63,8 @@ struct walker_opts {
 	uint32_t tables;       /* files known at once, twice; 0: 65536 */
 	uint32_t procs;	       /* processes known at once; 0: 16384 */
 	uint32_t maps;	       /* executable mappings known at once; 0: 131072 */
-	const char *cache_dir; /* where tables are kept by build-id; NULL: nowhere */
+	bool cache;	       /* tables are kept by build-id */
+	const char *cache_dir; /* there; NULL: in the user's folder */
 	const int32_t *pids;   /* processes whose tables are wanted from the start */
 	size_t n_pids;
 	bool all;      /* all there are */

@@ -28,6 +28,7 @@
 
 #	include "base/file.h"
 #	include "base/str.h"
+#	include "sym/elf.h"
 
 #	define CHECK_EVERY 1000000000u /* ns between two looks at a file's identity */
 #	define FILES_MAX 16384		/* more are kept only while all are mapped */
@@ -130,20 +131,19 @@ struct built {
 
 static int build(struct walker *w, const struct walker_file *f, struct built *b)
 {
-	uint8_t id[EHFRAME_BUILD_ID_MAX];
+	struct build_id id = { 0 };
 	struct ehframe_table *kept;
 	uint16_t machine = 0;
 	struct err e;
-	size_t n;
 	int err;
 
 	b->fd = open_file(f);
 	if (b->fd < 0)
 		return -ENOENT;
 	b->has_stat = fstat(b->fd, &b->st) == 0;
-	n = ehframe_fd_build_id(b->fd, &machine, id);
-	if (w->cache_dir && n && machine == HOST_MACHINE &&
-	    ehframe_cache_load(w->cache_dir, id, n, HOST_MACHINE, &b->rows, &e) == 0) {
+	id.len = (uint8_t)ehframe_fd_build_id(b->fd, &machine, id.data);
+	if (id.len && machine == HOST_MACHINE &&
+	    ehframe_cache_load(w->cache, &id, HOST_MACHINE, &b->rows, &e) == 0) {
 		b->cached = true;
 		return 0;
 	}
@@ -153,9 +153,9 @@ static int build(struct walker *w, const struct walker_file *f, struct built *b)
 	if (ehframe_machine(b->cfi) != HOST_MACHINE)
 		return -EOPNOTSUPP;
 	err = ehframe_build(b->cfi, &b->rows, &e);
-	if (!err && w->cache_dir && n && /* a full disk is no reason to fail */
-	    ehframe_cache_save(w->cache_dir, id, n, b->rows, &e) == 0 &&
-	    ehframe_cache_load(w->cache_dir, id, n, HOST_MACHINE, &kept, &e) == 0) {
+	if (!err && id.len && /* a full disk is no reason to fail */
+	    ehframe_cache_save(w->cache, &id, b->rows, &e) == 0 &&
+	    ehframe_cache_load(w->cache, &id, HOST_MACHINE, &kept, &e) == 0) {
 		ehframe_table_free(b->rows); /* the file's pages can be given back, these not */
 		b->rows = kept;
 	}

@@ -114,7 +114,7 @@ struct walker_copied; /* walker_copy.c */
 
 struct walker {
 	struct walker_opts o;
-	char *cache_dir;
+	int cache; /* sym/cache.h; -1: none */
 	struct walk_bpf *bpf;
 	struct ring_buffer *ring;
 	int btf_fd; /* while it is loaded */

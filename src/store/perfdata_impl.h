@@ -64,6 +64,7 @@ struct perfdata_file {
 	size_t size;
 	const char *name;    /* "data.3"; NULL for the only one */
 	bool mapped, theirs; /* to be unmapped; somebody else's to free */
+	bool stays;	     /* mapped, and small enough to stay so */
 };
 
 /* A run of whole records in memory. */

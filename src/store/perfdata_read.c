@@ -23,7 +23,7 @@ static void chunk_done(struct perfdata *pd, struct chunk *c)
 {
 	unsigned at = __atomic_fetch_add(&pd->n_done, 1, __ATOMIC_RELAXED) % ARRAY_SIZE(pd->done);
 
-	if (c->unpacked || !pd->files.data[c->file].mapped)
+	if (c->unpacked || !pd->files.data[c->file].mapped || pd->files.data[c->file].stays)
 		return;
 	c = __atomic_exchange_n(&pd->done[at], c, __ATOMIC_RELAXED);
 	if (c)
@@ -142,6 +142,22 @@ static int deliver(struct decoder *d, struct chunk *c, const uint8_t *p, event_f
 	return sample_deliver(d, fn, ctx);
 }
 
+/*
+ * Samples with copies of stacks are far from each other: the start of one (header, chain,
+ * registers) is asked for some samples before its turn, its end (how much was copied) when the
+ * start is there.
+ */
+static void expect(const uint8_t *start, const uint8_t *near)
+{
+	struct perfdata_event_header h;
+
+	for (unsigned i = 0; i < 5; i++)
+		__builtin_prefetch(start + 64u * i);
+	memcpy(&h, near, sizeof(h));
+	if (h.size > 512)
+		__builtin_prefetch(near + h.size - 8);
+}
+
 static bool wanted(uint32_t type, bool all)
 {
 	return type == PERF_RECORD_SAMPLE || (all && type > 0 && type < PERFDATA_KERNEL_RECORD_END);
@@ -157,6 +173,8 @@ static int stream_chunk(struct decoder *d, struct chunk *c, bool all, event_fn *
 
 		if (h.size < 8 || h.size > c->end - p)
 			break;
+		if (h.size > 512 && c->end - p > 3 * h.size + 320)
+			expect(p + 2u * h.size, p + h.size);
 		if (wanted(h.type, all))
 			r = deliver(d, c, p, fn, ctx);
 		p += h.size;
@@ -184,6 +202,8 @@ static void fill_window(struct decoder *d, struct window *w, uint32_t chunk, boo
 	}
 }
 
+#define AHEAD 8u
+
 static int drain_window(struct decoder *d, struct window *w, uint64_t limit, event_fn *fn,
 			void *ctx)
 {
@@ -194,9 +214,12 @@ static int drain_window(struct decoder *d, struct window *w, uint64_t limit, eve
 		vec_reserve(&w->tmp, w->place.n);
 		sort_places(w->place.data, w->tmp.data, w->place.n);
 	}
-	for (; i < w->place.n && w->place.data[i].key <= limit && r == 0; i++)
+	for (; i < w->place.n && w->place.data[i].key <= limit && r == 0; i++) {
+		if (i + AHEAD < w->place.n)
+			expect(w->place.data[i + AHEAD].at, w->place.data[i + AHEAD / 2].at);
 		r = deliver(d, &d->pd->chunks.data[w->place.data[i].chunk], w->place.data[i].at, fn,
 			    ctx);
+	}
 	if (i)
 		memmove(w->place.data, w->place.data + i,
 			(w->place.n - i) * sizeof(*w->place.data));

@@ -13,6 +13,8 @@
  */
 #include "store/perfdata_impl.h"
 
+#include <unistd.h>
+
 struct scan {
 	struct perfdata *pd;
 	struct decoder d;
@@ -33,7 +35,8 @@ static void chunk_close(struct scan *s, const uint8_t *end)
 		if (c->first > c->last)
 			c->first = c->last = 0;
 		vec_push(&pd->chunks, *c);
-		if (!s->unpacked && pd->files.data[s->file].mapped)
+		if (!s->unpacked && pd->files.data[s->file].mapped &&
+		    !pd->files.data[s->file].stays)
 			perfdata_drop(c->start, end);
 	} else {
 		free(c->values);
@@ -426,6 +429,21 @@ void scan_range(const struct perfdata *pd, uint64_t *offset, uint64_t *size)
 		*size = all - *offset;
 }
 
+/*
+ * Giving back what was read bounds what a report of a large file needs. But what is mapped is the
+ * page cache's memory, and where samples are as large as copies of stacks, mapping it all again
+ * for pass 2 costs as much as pass 1 itself.
+ */
+static bool may_stay(const struct perfdata *pd, size_t size)
+{
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	vec_each (&pd->layouts, l)
+		if (l->sample_type & PERF_SAMPLE_STACK_USER)
+			return size <= memory / 16;
+	return false;
+}
+
 int scan_all(struct perfdata *pd, struct err *e)
 {
 	uint64_t offset, size, said = pd->header.data.size;
@@ -442,6 +460,8 @@ int scan_all(struct perfdata *pd, struct err *e)
 		perfdata_note(pd, "cut short: %llu bytes of data are missing",
 			      (unsigned long long)(said - size));
 	}
+	vec_each (&pd->files, f)
+		f->stays = may_stay(pd, f->size);
 	r = scan_file(pd, 0, offset, size, e);
 	for (size_t i = 1; i < pd->files.n && r >= 0; i++)
 		r = scan_file(pd, (uint32_t)i, 0, pd->files.data[i].size, e);

@@ -122,6 +122,23 @@ static bool use(struct answers *a, const uint8_t *p, size_t size, const struct b
 	return sound(a, h->nframe, h->ntext);
 }
 
+/* About an entry or two for each part of the addresses. */
+static void make_starts(struct answers *a)
+{
+	uint64_t low = a->n ? a->entry[0].addr : 0, all = a->n ? a->entry[a->n - 1].addr - low : 0;
+	size_t parts, next = 0;
+
+	while (all >> a->shift > a->n)
+		a->shift++;
+	parts = (size_t)(all >> a->shift) + 1;
+	a->start = mem_grow(NULL, (parts + 1) * sizeof(*a->start));
+	for (size_t i = 0; i < a->n; i++)
+		while (next <= (a->entry[i].addr - low) >> a->shift)
+			a->start[next++] = (uint32_t)i;
+	while (next <= parts)
+		a->start[next++] = (uint32_t)a->n;
+}
+
 int answers_open(struct answers *a, int cache, const struct build_id *id, enum answers_names names)
 {
 	AUTO_CLOSE int fd = cache_get(cache, id, file_names[names]);
@@ -141,6 +158,7 @@ int answers_open(struct answers *a, int cache, const struct build_id *id, enum a
 	}
 	a->mapped = p;
 	a->size = (size_t)st.st_size;
+	make_starts(a);
 	return 0;
 }
 
@@ -148,13 +166,20 @@ void answers_close(struct answers *a)
 {
 	if (a->mapped)
 		munmap(a->mapped, a->size);
+	free(a->start);
 	*a = (struct answers){ 0 };
 }
 
 const struct answers_entry *answers_find(const struct answers *a, uint64_t addr)
 {
-	size_t lo = 0, hi = a->n;
+	uint64_t at;
+	size_t lo, hi;
 
+	if (!a->n || addr < a->entry[0].addr || addr > a->entry[a->n - 1].addr)
+		return NULL;
+	at = (addr - a->entry[0].addr) >> a->shift;
+	lo = a->start[at];
+	hi = a->start[at + 1];
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Answers of earlier runs, kept per build-id in the cache folder and mapped:
- * an address that was asked before costs a binary search, and the file it is
+ * an address that was asked before costs a short search, and the file it is
  * of need not even be opened.
  *
  * Layout, in this machine's byte order: a header with sizes and a checksum;
@@ -46,6 +46,8 @@ struct answers {
 	const struct answers_frame *frame;
 	const char *text;
 	uint32_t sources; /* ANSWERS_... */
+	uint32_t *start;  /* by address >> shift: the first entry that may be it */
+	unsigned shift;
 	void *mapped;
 	size_t size;
 };

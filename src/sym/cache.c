@@ -225,7 +225,7 @@ static void list_folder(int cache, const char *path, int depth, old_files *all)
 		below = mem_printf("%s%s%s", depth ? path : "", depth ? "/" : "", d->d_name);
 		if (S_ISDIR(st.st_mode) && depth < 2) {
 			list_folder(cache, below, depth + 1, all);
-		} else if (S_ISREG(st.st_mode) && depth == 2) {
+		} else if (S_ISREG(st.st_mode) && depth > 0) {
 			vec_push(all, (struct old_file){ below, (uint64_t)st.st_blocks * 512,
 							 st.st_atim.tv_sec > st.st_mtim.tv_sec
 								 ? st.st_atim.tv_sec

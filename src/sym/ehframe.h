@@ -17,6 +17,8 @@
 #include "base/err.h"
 #include "sym/ehframe_rule.h"
 
+struct build_id;
+
 #define EHFRAME_BUILD_ID_MAX 20
 
 /*
@@ -104,13 +106,18 @@ bool ehframe_cfa(const struct ehframe *f, uint64_t vaddr, unsigned *reg, int64_t
 int ehframe_build(const struct ehframe *f, struct ehframe_table **ret, struct err *e);
 
 /*
- * Tables kept in a directory by build-id. Loading checks the whole file;
- * -ENOENT when there is none, -EBADMSG for one that is not what it should be
- * (the caller builds anew). Saving goes through a temporary file.
+ * Tables kept by build-id in a folder of sym/cache.h. Loading checks the whole file;
+ * -ENOENT when there is none, -EPERM and -EBADMSG for one that cannot be trusted or is not
+ * what it should be (the caller builds anew).
  */
-int ehframe_cache_load(const char *dir, const uint8_t *build_id, size_t size, uint16_t machine,
+int ehframe_cache_load(int cache, const struct build_id *id, uint16_t machine,
 		       struct ehframe_table **ret, struct err *e);
-int ehframe_cache_save(const char *dir, const uint8_t *build_id, size_t size,
-		       const struct ehframe_table *t, struct err *e);
+int ehframe_cache_save(int cache, const struct build_id *id, const struct ehframe_table *t,
+		       struct err *e);
+/* What such a file holds; t points into data, and is not to be freed. -EBADMSG. */
+int ehframe_cache_parse(const void *data, size_t size, uint16_t machine, struct ehframe_table *t);
+/* The table of f: kept (*kept), or built and kept from now on. cache may be -1. */
+int ehframe_cached(const struct ehframe *f, int cache, struct ehframe_table **ret, bool *kept,
+		   struct err *e);
 
 #endif

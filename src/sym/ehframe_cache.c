@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables kept on disk by build-id: DIR/ab/cdef....ehf, mapped when needed.
+ * Tables kept in the cache folder by build-id, mapped when needed.
  *
  * The layout is header, rules, index, rows in host byte order. A cache file is
  * believed only after every number in it was checked, because a wrong row would
@@ -8,7 +8,6 @@
  */
 #include "sym/ehframe.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,6 +17,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "sym/cache.h"
 
 #define MAGIC 0x3366686567796d6bu /* changes with the layout or the meaning of rules */
 
@@ -30,18 +30,12 @@ struct header {
 	uint64_t check; /* of everything else */
 };
 
-static bool cache_path(char *buf, size_t size, const char *dir, const uint8_t *id, size_t n,
-		       uint16_t machine)
+/* Tables of several machines' code have one build-id only by accident, but then must not be mixed.
+ */
+static const char *cache_name(uint16_t machine, char buf[32])
 {
-	char hex[2 * EHFRAME_BUILD_ID_MAX + 1] = "";
-	int len;
-
-	if (n < 2 || n > EHFRAME_BUILD_ID_MAX)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		snprintf(hex + 2 * i, 3, "%02x", id[i]);
-	len = snprintf(buf, size, "%s/%.2s/%s-%u.ehf", dir, hex, hex + 2, machine);
-	return len > 0 && (size_t)len < size;
+	snprintf(buf, 32, "unwind-%u", machine);
+	return buf;
 }
 
 static uint64_t checksum(const struct header *h, const void *body, size_t n)
@@ -72,7 +66,7 @@ static bool table_valid(const struct ehframe_table *t)
 	return t->index[1] >= 1 && t->rows[0] >> 16 == (t->base & 0xffff);
 }
 
-static int table_from(const void *data, size_t size, uint16_t machine, struct ehframe_table *t)
+int ehframe_cache_parse(const void *data, size_t size, uint16_t machine, struct ehframe_table *t)
 {
 	const struct header *h = data;
 	const char *p = (const char *)(h + 1);
@@ -104,36 +98,32 @@ static int table_from(const void *data, size_t size, uint16_t machine, struct eh
 	return table_valid(t) ? 0 : -EBADMSG;
 }
 
-int ehframe_cache_load(const char *dir, const uint8_t *build_id, size_t size, uint16_t machine,
+int ehframe_cache_load(int cache, const struct build_id *id, uint16_t machine,
 		       struct ehframe_table **ret, struct err *e)
 {
-	AUTO_CLOSE int fd = -1;
+	char name[32];
+	AUTO_CLOSE int fd = cache_get(cache, id, cache_name(machine, name));
 	struct ehframe_table t;
-	char path[4096];
 	struct stat st;
 	void *map;
 
-	if (!cache_path(path, sizeof(path), dir, build_id, size, machine))
-		return err_set(e, EINVAL, "no usable build-id");
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
-		return err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
-	/* Somebody else's file could change, or shrink, while it is mapped. */
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() ||
-	    (st.st_mode & 022) || st.st_size < (off_t)sizeof(struct header))
-		return err_set(e, EBADMSG, "%s is not a cache file of this user", path);
+		return err_set(e, -fd, "no table is kept: %s", strerror(-fd));
+	if (fstat(fd, &st) < 0 || st.st_size < (off_t)sizeof(struct header))
+		return err_set(e, EBADMSG, "the kept table is damaged");
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
-		return err_set(e, errno, "cannot map %s: %s", path, strerror(errno));
-	if (table_from(map, (size_t)st.st_size, machine, &t) < 0) {
+		return err_set(e, errno, "cannot map a kept table: %s", strerror(errno));
+	if (ehframe_cache_parse(map, (size_t)st.st_size, machine, &t) < 0) {
 		munmap(map, (size_t)st.st_size);
-		return err_set(e, EBADMSG, "%s is damaged or of another version", path);
+		return err_set(e, EBADMSG, "the kept table is damaged or of another version");
 	}
 	*ret = mem_dup(&t, sizeof(t));
 	return 0;
 }
 
-static int write_table(int fd, const struct ehframe_table *t)
+int ehframe_cache_save(int cache, const struct build_id *id, const struct ehframe_table *t,
+		       struct err *e)
 {
 	struct header h = {
 		.magic = MAGIC,
@@ -148,44 +138,34 @@ static int write_table(int fd, const struct ehframe_table *t)
 		.n_full = t->n_full,
 	};
 	size_t rules = t->n_rules * sizeof(*t->rules), index = ((size_t)t->n_chunks + 1) * 4;
-	size_t rows = (size_t)t->n_rows * 4;
-	AUTO_FREE char *buf = mem_grow(NULL, rules + index + rows);
-	int err;
+	size_t rows = (size_t)t->n_rows * 4, body = rules + index + rows;
+	AUTO_FREE char *buf = mem_grow(NULL, sizeof(h) + body);
+	char name[32], *p = buf + sizeof(h);
 
-	memcpy(buf, t->rules, rules);
-	memcpy(buf + rules, t->index, index);
-	memcpy(buf + rules + index, t->rows, rows);
-	h.check = checksum(&h, buf, rules + index + rows);
-	err = file_write_all(fd, &h, sizeof(h));
-	return err ? err : file_write_all(fd, buf, rules + index + rows);
+	memcpy(p, t->rules, rules);
+	memcpy(p + rules, t->index, index);
+	memcpy(p + rules + index, t->rows, rows);
+	h.check = checksum(&h, p, body);
+	memcpy(buf, &h, sizeof(h));
+	return cache_write(cache, id, cache_name(t->machine, name), buf, sizeof(h) + body, e);
 }
 
-int ehframe_cache_save(const char *dir, const uint8_t *build_id, size_t size,
-		       const struct ehframe_table *t, struct err *e)
+int ehframe_cached(const struct ehframe *f, int cache, struct ehframe_table **ret, bool *kept,
+		   struct err *e)
 {
-	char path[4096], temp[4096 + 16], *slash;
-	int fd, err;
+	struct build_id id = { 0 };
+	struct err none;
+	int r;
 
-	if (!cache_path(path, sizeof(path), dir, build_id, size, t->machine))
-		return err_set(e, EINVAL, "no usable build-id");
-	slash = strrchr(path, '/');
-	*slash = '\0';
-	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
-		return err_set(e, errno, "cannot make %s: %s", dir, strerror(errno));
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return err_set(e, errno, "cannot make %s: %s", path, strerror(errno));
-	*slash = '/';
-	snprintf(temp, sizeof(temp), "%s.XXXXXX", path);
-	fd = mkostemp(temp, O_CLOEXEC);
-	if (fd < 0)
-		return err_set(e, errno, "cannot write %s: %s", temp, strerror(errno));
-	err = write_table(fd, t);
-	close(fd);
-	if (!err && rename(temp, path) < 0)
-		err = -errno;
-	if (err) {
-		unlink(temp);
-		return err_set(e, -err, "cannot write %s: %s", path, strerror(-err));
+	_Static_assert(sizeof(id.data) >= EHFRAME_BUILD_ID_MAX, "any build-id has room");
+	*kept = false;
+	id.len = cache > 0 ? (uint8_t)ehframe_build_id(f, id.data) : 0;
+	if (id.len && ehframe_cache_load(cache, &id, ehframe_machine(f), ret, &none) == 0) {
+		*kept = true;
+		return 0;
 	}
-	return 0;
+	r = ehframe_build(f, ret, e);
+	if (r == 0 && id.len)
+		ehframe_cache_save(cache, &id, *ret, &none); /* a full disk is no reason */
+	return r;
 }

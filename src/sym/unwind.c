@@ -64,17 +64,14 @@ int unwind_regs_from_perf(uint16_t machine, uint64_t abi, uint64_t mask, const u
 	if (abi != PERF_SAMPLE_REGS_ABI_64 || (machine != EM_X86_64 && machine != EM_AARCH64))
 		return -EOPNOTSUPP;
 	*ret = (struct unwind_regs){ .machine = machine };
-	for (unsigned i = 0; i < 64; i++) {
-		int to;
+	for (; mask; mask &= mask - 1, n++) {
+		unsigned i = (unsigned)__builtin_ctzll(mask);
+		int to = i >= limit ? -1 : machine == EM_X86_64 ? x86[i] : (int)i;
 
-		if (!(mask >> i & 1))
-			continue;
-		to = i >= limit ? -1 : machine == EM_X86_64 ? x86[i] : (int)i;
 		if (to >= 0) {
 			ret->r[to] = regs[n];
 			ret->known |= (uint64_t)1 << to;
 		}
-		n++;
 	}
 	if (!(ret->known >> unwind_sp_reg(machine == EM_X86_64) & 1) ||
 	    !(ret->known >> unwind_pc_reg(machine == EM_X86_64) & 1))

@@ -200,24 +200,31 @@ void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *
 			space = site_space(s, ev, mode);
 		looked = true;
 		frames++;
-		if (!fn(s, ip, space, (ev->have & EVENT_UNWOUND) && mode == EVENT_MODE_USER, ctx))
+		if (!fn(s, &ev->chain[i], ev->chain_n - i - 1, space,
+			(ev->have & EVENT_UNWOUND) && mode == EVENT_MODE_USER, ctx))
 			return;
 	}
 }
 
-static bool print_frame(struct script *s, uint64_t ip, uint32_t space, bool walked, void *ctx)
+/* So many frames before its turn a frame's text is looked for. */
+#define AHEAD 6u
+
+static bool print_frame(struct script *s, const uint64_t *ip, uint32_t left, uint32_t space,
+			bool walked, void *ctx)
 {
 	const uint64_t *show = ctx;
 	uint32_t what = (uint32_t)(*show & SITE_WHAT) | (walked && s->o.inlines ? SITE_INLINED : 0);
-	const struct site_line *line = s->stop_at.n ? NULL : site_line(s, space, ip, what);
+	const struct site_line *line = s->stop_at.n ? NULL : site_line(s, space, *ip, what);
 	struct out *o = s->out;
 	const struct site *x;
 
 	if (line) {
+		if (left >= AHEAD)
+			site_expect(s, ip[AHEAD], ip[AHEAD / 2], what);
 		out_add(o, line->text, line->n);
 		return true;
 	}
-	x = site_find(s, space, ip, what);
+	x = site_find(s, space, *ip, what);
 	if (x->inlined_n)
 		out_add(o, x->inlined, x->inlined_n);
 	out_putc(o, '\t');

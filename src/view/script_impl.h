@@ -28,14 +28,14 @@ struct site_text {
 	const struct sym_result *sym;
 };
 
-/* A frame of a call chain as it is printed, with what was inlined there: what is asked for most. */
+/* Where a text is found by what it is of: what is asked for most lies here itself. */
 struct site_line {
-	uint64_t ip;
-	uint32_t space, what; /* as in struct site */
+	uint64_t addr; /* in the file */
+	uint32_t dso, what;
+	const char *text; /* NULL: free */
 	uint32_t n;
-	const char *text;
+	uint32_t at; /* in texts */
 };
-#define SITE_LINES (1u << 16)
 
 /* Beside the fields of that sort: expand inlined functions. */
 #define SITE_INLINED (1u << 31)
@@ -43,6 +43,15 @@ struct site_line {
 #define SITE_LINE (1u << 30)
 
 #define SITE_SLOTS (1u << 14)
+
+/* A stack goes to and fro between few mappings. */
+struct site_near {
+	const struct task_map *map; /* NULL: free */
+	uint64_t start, end;
+	uint64_t bias; /* of addresses in the file */
+	uint32_t space;
+};
+#define SITE_NEAR 4u
 
 struct script_type {
 	uint64_t show;
@@ -69,12 +78,12 @@ struct script {
 	/* names */
 	struct arena arena;
 	struct site *sites; /* direct mapped: a newer one takes the place of an older one */
-	struct site_line *lines;
 	VEC(struct site_text) texts;
-	uint32_t *text_index; /* 1 + place in texts, by hash */
-	size_t cap_texts;
-	uint32_t *dso_symbols;	/* by dso of tasks: number in symbols */
-	const char **dso_names; /* by dso: as it is shown */
+	struct site_line *lines; /* by hash */
+	size_t cap_lines;
+	struct site_near near[SITE_NEAR]; /* the mappings used last */
+	uint32_t *dso_symbols;		  /* by dso of tasks: number in symbols */
+	const char **dso_names;		  /* by dso: as it is shown */
 	size_t n_dsos;
 	const struct task_map *kernel_map;
 	size_t data_src_width;
@@ -91,6 +100,8 @@ const struct site *site_find(struct script *s, uint32_t space, uint64_t ip, uint
 /* "\tADDRESS TEXT\n", and the lines of what was inlined before it; NULL where nothing is mapped.
  * Holds until the next call. */
 const struct site_line *site_line(struct script *s, uint32_t space, uint64_t ip, uint32_t what);
+/* Both may be asked for soon as lines, the second first. */
+void site_expect(const struct script *s, uint64_t later, uint64_t soon, uint32_t what);
 const char *site_dso_name(struct script *s, uint32_t dso);
 /* The function, NULL when it has no name. */
 const char *site_function(struct script *s, const struct site *x);
@@ -123,8 +134,9 @@ void script_start(struct script *s, const struct event *ev, const struct script_
 		  uint64_t show);
 /* ":1234" into buf when there is no name. */
 const char *script_comm(struct script *s, int32_t tid, uint64_t time, char *buf, size_t size);
-/* false ends the chain. */
-typedef bool chain_fn(struct script *s, uint64_t ip, uint32_t space, bool walked, void *ctx);
+/* left addresses follow this one. false ends the chain. */
+typedef bool chain_fn(struct script *s, const uint64_t *ip, uint32_t left, uint32_t space,
+		      bool walked, void *ctx);
 void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *ctx);
 
 #endif

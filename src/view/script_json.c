@@ -98,14 +98,16 @@ static void put_site(struct script *s, uint64_t ip, uint32_t space)
 	put_str(s, "dso", site_dso_name(s, x->dso));
 }
 
-static bool put_frame(struct script *s, uint64_t ip, uint32_t space, bool walked, void *ctx)
+static bool put_frame(struct script *s, const uint64_t *ip, uint32_t left, uint32_t space,
+		      bool walked, void *ctx)
 {
+	(void)left;
 	(void)walked;
 	(void)ctx;
 	if (s->json_any)
 		out_add(s->out, ", ", 2);
 	begin(s, '{');
-	put_site(s, ip, space);
+	put_site(s, *ip, space);
 	finish(s, '}');
 	return true;
 }

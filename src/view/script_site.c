@@ -2,10 +2,10 @@
 /*
  * From an address to the text that is shown for it.
  *
- * Two levels: a small table by (space, ip) that forgets, and below it one by
- * (file, address in the file) that keeps every text it ever made. The second is
+ * A table by (file, address in the file) keeps every text it ever made. It is
  * the same for all processes that run a file, so it stays small on a machine
- * with thousands of them.
+ * with thousands of them. Above it, for single addresses, is a small one by
+ * (space, ip) that forgets.
  */
 #include "view/script_impl.h"
 
@@ -17,9 +17,8 @@
 void site_init(struct script *s)
 {
 	s->sites = mem_alloc(SITE_SLOTS * sizeof(*s->sites));
-	s->lines = mem_alloc(SITE_LINES * sizeof(*s->lines));
-	s->cap_texts = 4096;
-	s->text_index = mem_alloc(s->cap_texts * sizeof(*s->text_index));
+	s->cap_lines = 4096;
+	s->lines = mem_alloc(s->cap_lines * sizeof(*s->lines));
 	s->n_dsos = tasks_n_dsos(s->trace->tasks);
 	s->dso_symbols = mem_alloc((s->n_dsos + 1) * sizeof(*s->dso_symbols));
 	s->dso_names = mem_alloc((s->n_dsos + 1) * sizeof(*s->dso_names));
@@ -31,7 +30,6 @@ void site_free(struct script *s)
 	free(s->sites);
 	free(s->lines);
 	vec_free(&s->texts);
-	free(s->text_index);
 	free(s->dso_symbols);
 	free(s->dso_names);
 	arena_free(&s->arena);
@@ -181,66 +179,79 @@ static void make_line(struct script *s, struct site_text *t)
 	strbuf_reset(b);
 	if (t->inlined_n)
 		strbuf_add(b, t->inlined, t->inlined_n);
-	strbuf_printf(b, "\t%16llx", (unsigned long long)t->addr);
+	strbuf_add(b, "\t                ", 17);
+	for (uint64_t rest = t->addr, at = 0; at == 0 || rest; rest >>= 4, at++)
+		b->data[b->n - 1 - at] = "0123456789abcdef"[rest & 15];
 	strbuf_add(b, t->text, t->text_n);
 	strbuf_putc(b, '\n');
 	t->text = arena_dup(&s->arena, strbuf_str(b), b->n);
 	t->text_n = (uint32_t)b->n;
 }
 
-/* Where its number stands, or is to stand. */
-static uint32_t *text_slot(const struct script *s, uint32_t dso, uint64_t addr, uint32_t what)
+static size_t line_hash(const struct script *s, uint32_t dso, uint64_t addr, uint32_t what)
 {
-	size_t at =
-		map_hash(addr ^ (uint64_t)dso << 44 ^ (uint64_t)what << 56) & (s->cap_texts - 1);
+	return ((addr ^ (uint64_t)dso << 44 ^ (uint64_t)what << 56) * 0x9e3779b97f4a7c15u >> 32) &
+	       (s->cap_lines - 1);
+}
 
-	for (; s->text_index[at]; at = (at + 1) & (s->cap_texts - 1)) {
-		const struct site_text *t = &s->texts.data[s->text_index[at] - 1];
+/* Where it stands, or is to stand. */
+static struct site_line *line_slot(const struct script *s, uint32_t dso, uint64_t addr,
+				   uint32_t what)
+{
+	size_t at = line_hash(s, dso, addr, what);
 
-		if (t->addr == addr && t->dso == dso && t->what == what)
+	for (; s->lines[at].text; at = (at + 1) & (s->cap_lines - 1)) {
+		const struct site_line *l = &s->lines[at];
+
+		if (l->addr == addr && l->dso == dso && l->what == what)
 			break;
 	}
-	return &s->text_index[at];
+	return &s->lines[at];
 }
 
-static void grow_texts(struct script *s)
+static void grow_lines(struct script *s)
 {
-	free(s->text_index);
-	s->cap_texts *= 2;
-	s->text_index = mem_alloc(s->cap_texts * sizeof(*s->text_index));
-	for (size_t i = 0; i < s->texts.n; i++) {
-		const struct site_text *t = &s->texts.data[i];
+	struct site_line *old = s->lines;
+	size_t n = s->cap_lines;
 
-		*text_slot(s, t->dso, t->addr, t->what) = (uint32_t)i + 1;
-	}
+	s->cap_lines *= 4;
+	s->lines = mem_table(s->cap_lines * sizeof(*s->lines), true);
+	for (size_t i = 0; i < n; i++)
+		if (old[i].text)
+			*line_slot(s, old[i].dso, old[i].addr, old[i].what) = old[i];
+	free(old);
 }
 
-static const struct site_text *text_of(struct script *s, const struct task_map *map, uint64_t addr,
-				       uint32_t what)
+static const struct site_line *make_site(struct script *s, const struct task_map *map,
+					 uint64_t addr, uint32_t what)
 {
 	const struct task_dso *d = tasks_get_dso(s->trace->tasks, map->dso);
-	uint32_t *at;
+	struct site_text t = { .addr = addr, .dso = map->dso, .what = what };
+	unsigned want =
+		SYMBOLS_NAMES | (what & (SCRIPT_SRCLINE | SITE_INLINED) ? SYMBOLS_LINES : 0);
+	struct site_line *l;
 
-	if ((s->texts.n + 1) * 2 > s->cap_texts)
-		grow_texts(s);
-	at = text_slot(s, map->dso, addr, what);
-	if (!*at) {
-		struct site_text t = { .addr = addr, .dso = map->dso, .what = what };
-		unsigned want = SYMBOLS_NAMES |
-				(what & (SCRIPT_SRCLINE | SITE_INLINED) ? SYMBOLS_LINES : 0);
+	t.sym = d->ksymbol ? ksymbol(s, map->dso, map)
+			   : symbols_resolve(s->symbols, symbols_number(s, map->dso), addr, want);
+	make_text(s, &t);
+	if (what & SITE_INLINED)
+		make_inlined(s, &t);
+	if (what & SITE_LINE)
+		make_line(s, &t);
+	vec_push(&s->texts, t);
+	if (s->texts.n * 2 > s->cap_lines)
+		grow_lines(s);
+	l = line_slot(s, map->dso, addr, what);
+	*l = (struct site_line){ addr, map->dso, what, t.text, t.text_n, (uint32_t)s->texts.n - 1 };
+	return l;
+}
 
-		t.sym = d->ksymbol ? ksymbol(s, map->dso, map)
-				   : symbols_resolve(s->symbols, symbols_number(s, map->dso), addr,
-						     want);
-		make_text(s, &t);
-		if (what & SITE_INLINED)
-			make_inlined(s, &t);
-		if (what & SITE_LINE)
-			make_line(s, &t);
-		vec_push(&s->texts, t);
-		*at = (uint32_t)s->texts.n;
-	}
-	return &s->texts.data[*at - 1];
+static const struct site_line *text_of(struct script *s, const struct task_map *map, uint64_t addr,
+				       uint32_t what)
+{
+	const struct site_line *l = line_slot(s, map->dso, addr, what);
+
+	return l->text ? l : make_site(s, map, addr, what);
 }
 
 static void site_unknown(struct script *s, struct site *x)
@@ -258,8 +269,9 @@ static void site_unknown(struct script *s, struct site *x)
 
 /*
  * The recorded mapping of the kernel ends with its text; what its symbols name
- * beyond (code of the start-up) is the kernel's too.
+ * beyond (code of the start-up) is the kernel's too. Modules are farther away.
  */
+#define KERNEL_MORE (256u << 20)
 static const struct task_map *beyond_kernel(struct script *s, uint32_t space, uint64_t ip)
 {
 	const struct sym_result *r;
@@ -269,32 +281,61 @@ static const struct task_map *beyond_kernel(struct script *s, uint32_t space, ui
 	if (!s->kernel_map)
 		s->kernel_map = tasks_find(s->trace->tasks, TASK_SPACE_KERNEL,
 					   tasks_kernel_start(s->trace->tasks));
-	if (!s->kernel_map)
+	if (!s->kernel_map || ip < s->kernel_map->start || ip - s->kernel_map->end > KERNEL_MORE)
 		return NULL;
 	r = symbols_resolve(s->symbols, SYMBOLS_KERNEL, ip, SYMBOLS_NAMES);
 	return r->name != SYMBOLS_NONE && r->module == SYMBOLS_NONE ? s->kernel_map : NULL;
 }
 
+/* Where ip is mapped; NULL: nowhere. */
+static const struct site_near *map_of(struct script *s, uint32_t space, uint64_t ip)
+{
+	const struct task_map *map;
+	bool kernel;
+
+	for (unsigned i = 0; i < SITE_NEAR && s->near[i].map; i++)
+		if (ip >= s->near[i].start && ip < s->near[i].end && s->near[i].space == space) {
+			struct site_near x = s->near[i];
+
+			s->near[i] = s->near[0];
+			s->near[0] = x;
+			return s->near;
+		}
+	map = tasks_find(s->trace->tasks, space, ip);
+	if (!map)
+		map = beyond_kernel(s, space, ip);
+	if (!map)
+		return NULL;
+	memmove(s->near + 1, s->near, sizeof(s->near) - sizeof(*s->near));
+	kernel = tasks_get_dso(s->trace->tasks, map->dso)->kernel;
+	s->near[0] = (struct site_near){ .map = map,
+					 .start = map->start,
+					 .end = map->end,
+					 .bias = kernel ? 0 : map->pgoff - map->start,
+					 .space = space };
+	return s->near;
+}
+
 const struct site *site_find(struct script *s, uint32_t space, uint64_t ip, uint32_t what)
 {
 	struct site *x = &s->sites[map_hash(ip ^ (uint64_t)space << 48 ^ what) & (SITE_SLOTS - 1)];
+	const struct site_near *m;
+	const struct site_line *l;
 	const struct site_text *t;
 
 	if (x->ip == ip && x->space == space && x->what == (what | 1))
 		return x;
 	*x = (struct site){ .ip = ip, .space = space, .what = what | 1 };
-	x->map = tasks_find(s->trace->tasks, space, ip);
-	if (!x->map)
-		x->map = beyond_kernel(s, space, ip);
-	if (!x->map) {
+	m = map_of(s, space, ip);
+	if (!m) {
 		site_unknown(s, x);
 		return x;
 	}
+	x->map = m->map;
 	x->dso = x->map->dso;
-	x->addr = tasks_get_dso(s->trace->tasks, x->dso)->kernel
-			  ? ip
-			  : ip - x->map->start + x->map->pgoff;
-	t = text_of(s, x->map, x->addr, what);
+	x->addr = ip + m->bias;
+	l = text_of(s, x->map, x->addr, what); /* may move the texts */
+	t = &s->texts.data[l->at];
 	x->text = t->text;
 	x->text_n = t->text_n;
 	x->inlined = t->inlined;
@@ -305,17 +346,26 @@ const struct site *site_find(struct script *s, uint32_t space, uint64_t ip, uint
 
 const struct site_line *site_line(struct script *s, uint32_t space, uint64_t ip, uint32_t what)
 {
-	struct site_line *l = &s->lines[map_hash(ip ^ (uint64_t)space << 48) & (SITE_LINES - 1)];
-	const struct site *x;
+	const struct site_near *m = map_of(s, space, ip);
 
-	what |= SITE_LINE | 1;
-	if (l->ip == ip && l->space == space && l->what == what)
-		return l;
-	x = site_find(s, space, ip, what & ~1u);
-	if (!x->map)
-		return NULL;
-	*l = (struct site_line){ ip, space, what, x->text_n, x->text };
-	return l;
+	return m ? text_of(s, m->map, ip + m->bias, what | SITE_LINE) : NULL;
+}
+
+/* The mapping of the frame before them is likely to be theirs. */
+void site_expect(const struct script *s, uint64_t later, uint64_t soon, uint32_t what)
+{
+	const struct site_near *m = &s->near[0];
+	const struct site_line *l;
+
+	if (!m->map)
+		return;
+	what |= SITE_LINE;
+	__builtin_prefetch(&s->lines[line_hash(s, m->map->dso, later + m->bias, what)]);
+	l = &s->lines[line_hash(s, m->map->dso, soon + m->bias, what)];
+	if (l->text) {
+		__builtin_prefetch(l->text);
+		__builtin_prefetch(l->text + 64);
+	}
 }
 
 const char *site_function(struct script *s, const struct site *x)

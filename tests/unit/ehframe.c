@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "elfmake.h"
+#include "sym/cache.h"
 #include "sym/ehframe.h"
 
 #define A(x) (CODE_ADDR + (x))
@@ -440,7 +441,8 @@ static void bounded(void)
 static void cache(void)
 {
 	char dir[] = "/tmp/kymo-ehframe-XXXXXX", path[256], cmd[64];
-	uint8_t id[20] = { 0xab, 0xcd, 1 };
+	const struct build_id id = { 20, { 0xab, 0xcd, 1 } }, tiny = { 1, { 0xab } };
+	int folder = -1;
 	struct ehframe_table *t, *u = NULL;
 	struct elfmake m;
 	struct err e;
@@ -450,16 +452,18 @@ static void cache(void)
 	usual(&m);
 	t = build(&m);
 	CHECK(mkdtemp(dir) != NULL);
-	CHECK_INT(ehframe_cache_load(dir, id, 20, EM_X86_64, &u, &e), -ENOENT);
-	CHECK_INT(ehframe_cache_save(dir, id, 20, t, &e), 0);
-	CHECK_INT(ehframe_cache_load(dir, id, 20, EM_X86_64, &u, &e), 0);
+	folder = cache_open(dir, &e);
+	CHECK(folder >= 0);
+	CHECK_INT(ehframe_cache_load(folder, &id, EM_X86_64, &u, &e), -ENOENT);
+	CHECK_INT(ehframe_cache_save(folder, &id, t, &e), 0);
+	CHECK_INT(ehframe_cache_load(folder, &id, EM_X86_64, &u, &e), 0);
 	CHECK(u && u->n_rows == t->n_rows && u->base == t->base &&
 	      !memcmp(u->rows, t->rows, t->n_rows * 4) && u->n_fdes == 2);
 	check_usual(u, "from the cache");
-	CHECK_INT(ehframe_cache_load(dir, id, 20, EM_AARCH64, &u, &e), -ENOENT);
-	CHECK_INT(ehframe_cache_load(dir, id, 1, EM_X86_64, &u, &e), -EINVAL);
+	CHECK_INT(ehframe_cache_load(folder, &id, EM_AARCH64, &u, &e), -ENOENT);
+	CHECK_INT(ehframe_cache_load(folder, &tiny, EM_X86_64, &u, &e), -ENOENT);
 	/* Any change of the file is seen. */
-	snprintf(path, sizeof(path), "%s/ab/cd01%034d-62.ehf", dir, 0);
+	snprintf(path, sizeof(path), "%s/ab/cd01%034d/unwind-62", dir, 0);
 	f = fopen(path, "r+");
 	CHECK(f != NULL);
 	if (f) {
@@ -475,7 +479,7 @@ static void cache(void)
 			fseek(f, i, SEEK_SET);
 			fputc(c ^ 0x10, f);
 			fflush(f);
-			refused = ehframe_cache_load(dir, id, 20, EM_X86_64, &u, &e) == -EBADMSG &&
+			refused = ehframe_cache_load(folder, &id, EM_X86_64, &u, &e) == -EBADMSG &&
 				  refused;
 			fseek(f, i, SEEK_SET);
 			fputc(c, f);
@@ -483,13 +487,14 @@ static void cache(void)
 		}
 		CHECK(refused);
 		CHECK_INT(ftruncate(fileno(f), size - 1), 0);
-		CHECK_INT(ehframe_cache_load(dir, id, 20, EM_X86_64, &u, &e), -EBADMSG);
+		CHECK_INT(ehframe_cache_load(folder, &id, EM_X86_64, &u, &e), -EBADMSG);
 		CHECK_INT(ftruncate(fileno(f), size), 0);
 		chmod(path, 0666); /* somebody else may write it: not to be trusted */
-		CHECK_INT(ehframe_cache_load(dir, id, 20, EM_X86_64, &u, &e), -EBADMSG);
+		CHECK_INT(ehframe_cache_load(folder, &id, EM_X86_64, &u, &e), -EPERM);
 		fclose(f);
 	}
 	ehframe_table_free(t);
+	close(folder);
 	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
 	CHECK_INT(system(cmd), 0);
 }

@@ -330,7 +330,7 @@ static void options(void)
 static void cached(void)
 {
 	char dir[] = "/tmp/kymo-walker-XXXXXX", cmd[64];
-	struct walker_opts o = { .cache_dir = dir };
+	struct walker_opts o = { .cache = true, .cache_dir = dir };
 	struct capture c;
 	struct err e;
 
