@@ -382,6 +382,18 @@ static int all_from_cache(int cache, const struct build_id *id, const char *head
 	return 0;
 }
 
+/*
+ * The names that were asked for are kept by who asked (sym/answers.h), and that is all the same
+ * recording needs again. The whole text is worth its megabytes when others come.
+ */
+static bool asked_before(int cache)
+{
+	struct build_id state;
+	AUTO_CLOSE int fd = ksyms_state(&state) ? cache_get(cache, &state, "index") : -1;
+
+	return fd >= 0;
+}
+
 int ksyms_all(char **ret, size_t *n)
 {
 	AUTO_CLOSE int cache = cache_open(NULL, NULL);
@@ -398,6 +410,7 @@ int ksyms_all(char **ret, size_t *n)
 	/* addresses that are hidden are zero, and not worth keeping */
 	if (r < 0 || !known || !address_of(*ret, "_stext"))
 		return r;
+	/* BPF programs come and go, and recordings tell of theirs; without them all is in order */
 	bpf = strstr(*ret, "\t[bpf]");
 	while (bpf && bpf > *ret && bpf[-1] != '\n')
 		bpf--;
@@ -405,6 +418,8 @@ int ksyms_all(char **ret, size_t *n)
 		*bpf = '\0';
 		*n = (size_t)(bpf - *ret);
 	}
+	if (!asked_before(cache))
+		return 0;
 	strbuf_puts(&kept, head);
 	strbuf_add(&kept, *ret, *n);
 	cache_write(cache, &id, ALL_NAME, kept.data, kept.n, NULL);
