@@ -61,6 +61,9 @@ static const struct opt opts[] = {
 	OPT_U64(0, "off-cpu-thresh", "MS", off_thresh_ms,
 		"waits of so many ms get samples of their own, with their time; shorter ones are "
 		"summed (default: 500; 0: all summed)"),
+	OPT_U64(0, "off-cpu-room", "N", off_room,
+		"room in the kernel for so many different waits (thread and stack) at once "
+		"(default: 32768)"),
 	OPT_FLAG(0, "wakers", capture.off.wakers,
 		 "also who ended the waits, and where it was (report --wakers shows it)"),
 	OPT_HEAD("Whom"),

@@ -39,7 +39,7 @@ struct record_args {
 	const char *unused_text;
 	bool unused;
 	int unused_number;
-	uint64_t off_thresh_ms;
+	uint64_t off_thresh_ms, off_room;
 	int exclude_perf; /* 1: yes, -1: no, 0: where it does no harm */
 	int verbose, zstd_level, threads, switch_max_files, realtime;
 	uint64_t max_size;

@@ -3,6 +3,8 @@
 #include "cmd/record.h"
 #include "live/synth.h"
 
+#define ROOM_MAX (1u << 22) /* of it the kernel's tables take half a gigabyte */
+
 int record_off_prepare(struct record_args *a, struct err *e)
 {
 	struct capture_off *off = &a->capture.off;
@@ -14,6 +16,12 @@ int record_off_prepare(struct record_args *a, struct err *e)
 	if (a->off_thresh_ms > UINT64_MAX / 1000000u)
 		return err_set(e, EINVAL, "--off-cpu-thresh %llu is too long",
 			       (unsigned long long)a->off_thresh_ms);
+	if (a->off_room > ROOM_MAX) {
+		err_set(e, EINVAL, "--off-cpu-room %llu is too much",
+			(unsigned long long)a->off_room);
+		return err_hint(e, "up to %u", ROOM_MAX);
+	}
+	off->sums = (uint32_t)a->off_room;
 	if (walked_fits_off(&a->capture, e) < 0)
 		return -e->code;
 	offcpu_add_event(&a->events);
@@ -62,7 +70,7 @@ void record_off_tell(const struct recording *r)
 			     str_thousands(off->stackless, a, sizeof(a)));
 	if (s.off_lost_sums || s.off_lost_tasks)
 		command_note("time off the CPU is not complete: there was no room for %s waits and "
-			     "%s threads",
+			     "%s threads (--off-cpu-room N gives more)",
 			     str_thousands(s.off_lost_sums, a, sizeof(a)),
 			     str_thousands(s.off_lost_tasks, b, sizeof(b)));
 }

@@ -31,6 +31,7 @@ enum capture_chain {
 struct capture_off {
 	bool on, wakers;
 	uint64_t direct_ns; /* waits so long get samples of their own; 0: none */
+	uint32_t sums;	    /* different ones the kernel has room for; 0: walker.h's */
 };
 
 struct capture_opts {

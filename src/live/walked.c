@@ -121,6 +121,7 @@ static void off_opts(struct walker_opts *wo, const struct target *t, const struc
 		.on = o->off.on,
 		.wakers = o->off.wakers,
 		.direct_ns = o->off.direct_ns,
+		.sums = o->off.sums,
 		.all = t->system_wide,
 		.inherit = o->inherit && !o->per_thread,
 		.kthreads = !t->system_wide,

@@ -97,31 +97,6 @@ static bool sound(const struct answers *a, size_t nframe, size_t ntext)
 	return true;
 }
 
-static bool use(struct answers *a, const uint8_t *p, size_t size, const struct build_id *id)
-{
-	const struct header *h = (const void *)p;
-	size_t left;
-
-	if (size < sizeof(*h) || h->magic != MAGIC || h->version != VERSION ||
-	    h->maker != maker() || !build_id_same(&h->id, id))
-		return false;
-	left = size - sizeof(*h);
-	if (h->n > left / sizeof(struct answers_entry))
-		return false;
-	left -= h->n * sizeof(struct answers_entry);
-	if (h->nframe > left / sizeof(struct answers_frame))
-		return false;
-	left -= h->nframe * sizeof(struct answers_frame);
-	if (h->ntext != left || check_of(h, p + sizeof(*h), size - sizeof(*h)) != h->check)
-		return false;
-	a->entry = (const void *)(h + 1);
-	a->n = h->n;
-	a->frame = (const void *)(a->entry + h->n);
-	a->text = (const char *)(a->frame + h->nframe);
-	a->sources = h->sources;
-	return sound(a, h->nframe, h->ntext);
-}
-
 /* About an entry or two for each part of the addresses. */
 static void make_starts(struct answers *a)
 {
@@ -139,6 +114,37 @@ static void make_starts(struct answers *a)
 		a->start[next++] = (uint32_t)a->n;
 }
 
+int answers_parse(struct answers *a, const void *data, size_t size, const struct build_id *id)
+{
+	const struct header *h = data;
+	size_t left;
+
+	if (size < sizeof(*h) || h->magic != MAGIC || h->version != VERSION ||
+	    h->maker != maker() || !build_id_same(&h->id, id))
+		return -EBADMSG;
+	left = size - sizeof(*h);
+	if (h->n > left / sizeof(struct answers_entry))
+		return -EBADMSG;
+	left -= h->n * sizeof(struct answers_entry);
+	if (h->nframe > left / sizeof(struct answers_frame))
+		return -EBADMSG;
+	left -= h->nframe * sizeof(struct answers_frame);
+	if (h->ntext != left ||
+	    check_of(h, (const uint8_t *)(h + 1), size - sizeof(*h)) != h->check)
+		return -EBADMSG;
+	a->entry = (const void *)(h + 1);
+	a->n = h->n;
+	a->frame = (const void *)(a->entry + h->n);
+	a->text = (const char *)(a->frame + h->nframe);
+	a->sources = h->sources;
+	if (!sound(a, h->nframe, h->ntext)) {
+		*a = (struct answers){ 0 };
+		return -EBADMSG;
+	}
+	make_starts(a);
+	return 0;
+}
+
 int answers_open(struct answers *a, int cache, const struct build_id *id, enum answers_names names)
 {
 	AUTO_CLOSE int fd = cache_get(cache, id, file_names[names]);
@@ -151,14 +157,12 @@ int answers_open(struct answers *a, int cache, const struct build_id *id, enum a
 	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
 		return -ENOENT;
-	if (!use(a, p, (size_t)st.st_size, id)) {
+	if (answers_parse(a, p, (size_t)st.st_size, id) < 0) {
 		munmap(p, (size_t)st.st_size);
-		*a = (struct answers){ 0 };
 		return -ENOENT;
 	}
 	a->mapped = p;
 	a->size = (size_t)st.st_size;
-	make_starts(a);
 	return 0;
 }
 
@@ -244,12 +248,22 @@ static int by_addr(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
+void answers_seal(void *data, size_t size)
+{
+	struct header *h = data;
+
+	if (size < sizeof(*h))
+		return;
+	h->magic = MAGIC;
+	h->version = VERSION;
+	h->maker = maker();
+	h->check = check_of(h, (const uint8_t *)(h + 1), size - sizeof(*h));
+}
+
 int answers_write(struct answers_writer *w, int cache, const struct build_id *id,
 		  enum answers_names names, uint32_t sources, struct err *e)
 {
-	struct header h = {
-		.magic = MAGIC, .version = VERSION, .sources = sources, .maker = maker(), .id = *id
-	};
+	struct header h = { .sources = sources, .id = *id };
 	size_t n = 0, size;
 	AUTO_FREE uint8_t *all = NULL;
 	uint8_t *p;
@@ -271,8 +285,8 @@ int answers_write(struct answers_writer *w, int cache, const struct build_id *id
 		p = mempcpy(p, w->frame, w->nframe * sizeof(*w->frame));
 	if (w->ntext)
 		memcpy(p, w->text, w->ntext);
-	h.check = check_of(&h, all + sizeof(h), size - sizeof(h));
 	memcpy(all, &h, sizeof(h));
+	answers_seal(all, size);
 	answers_writer_free(w);
 	return cache_write(cache, id, file_names[names], all, size, e);
 }

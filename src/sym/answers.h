@@ -55,6 +55,10 @@ struct answers {
 /* -ENOENT when there is none that can be used. */
 int answers_open(struct answers *a, int cache, const struct build_id *id, enum answers_names names);
 void answers_close(struct answers *a);
+/* What such a file holds, which data must outlive. -EBADMSG. */
+int answers_parse(struct answers *a, const void *data, size_t size, const struct build_id *id);
+/* Such a file's bytes get the marks by which it is known. */
+void answers_seal(void *data, size_t size);
 const struct answers_entry *answers_find(const struct answers *a, uint64_t addr);
 static inline const char *answers_text(const struct answers *a, uint32_t at)
 {

@@ -116,6 +116,8 @@ int ehframe_cache_save(int cache, const struct build_id *id, const struct ehfram
 		       struct err *e);
 /* What such a file holds; t points into data, and is not to be freed. -EBADMSG. */
 int ehframe_cache_parse(const void *data, size_t size, uint16_t machine, struct ehframe_table *t);
+/* Such a file's bytes get the marks by which it is known. */
+void ehframe_cache_seal(void *data, size_t size);
 /* The table of f: kept (*kept), or built and kept from now on. cache may be -1. */
 int ehframe_cached(const struct ehframe *f, int cache, struct ehframe_table **ret, bool *kept,
 		   struct err *e);

@@ -46,6 +46,16 @@ static uint64_t checksum(const struct header *h, const void *body, size_t n)
 	return map_hash_bytes(&copy, sizeof(copy));
 }
 
+/* Only what ehframe_build() makes: registers are used as numbers of an array without a check. */
+static bool rule_valid(const struct ehframe_rule *r)
+{
+	unsigned char ra = r->ra & EHFRAME_RA_MASK;
+
+	return r->cfa <= EHFRAME_CFA_DEREF_FP && r->fp <= EHFRAME_FP_UNDEF && ra <= EHFRAME_RA_BX &&
+	       (r->cfa != EHFRAME_CFA_REG || (r->extra >= 0 && r->extra <= EHFRAME_ARM64_SP)) &&
+	       (ra != EHFRAME_RA_REG || (r->ra_off >= 0 && r->ra_off <= EHFRAME_ARM64_SP));
+}
+
 /* Every index and rule number is one that exists, so that lookups need not check. */
 static bool table_valid(const struct ehframe_table *t)
 {
@@ -55,6 +65,9 @@ static bool table_valid(const struct ehframe_table *t)
 		return false;
 	for (uint32_t i = 0; i < EHFRAME_RULES_FIXED; i++)
 		if (t->rules[i].cfa != i)
+			return false;
+	for (uint32_t i = 0; i < t->n_rules; i++)
+		if (!rule_valid(&t->rules[i]))
 			return false;
 	for (uint32_t i = 0; i < t->n_chunks; i++)
 		if (t->index[i] > t->index[i + 1])
@@ -98,6 +111,17 @@ int ehframe_cache_parse(const void *data, size_t size, uint16_t machine, struct 
 	return table_valid(t) ? 0 : -EBADMSG;
 }
 
+void ehframe_cache_seal(void *data, size_t size)
+{
+	struct header *h = data;
+
+	if (size < sizeof(*h))
+		return;
+	h->magic = MAGIC;
+	h->chunk_shift = EHFRAME_CHUNK_SHIFT;
+	h->check = checksum(h, h + 1, size - sizeof(*h));
+}
+
 int ehframe_cache_load(int cache, const struct build_id *id, uint16_t machine,
 		       struct ehframe_table **ret, struct err *e)
 {
@@ -126,10 +150,8 @@ int ehframe_cache_save(int cache, const struct build_id *id, const struct ehfram
 		       struct err *e)
 {
 	struct header h = {
-		.magic = MAGIC,
 		.base = t->base,
 		.machine = t->machine,
-		.chunk_shift = EHFRAME_CHUNK_SHIFT,
 		.n_chunks = t->n_chunks,
 		.n_rows = t->n_rows,
 		.n_rules = t->n_rules,
@@ -145,8 +167,8 @@ int ehframe_cache_save(int cache, const struct build_id *id, const struct ehfram
 	memcpy(p, t->rules, rules);
 	memcpy(p + rules, t->index, index);
 	memcpy(p + rules + index, t->rows, rows);
-	h.check = checksum(&h, p, body);
 	memcpy(buf, &h, sizeof(h));
+	ehframe_cache_seal(buf, sizeof(h) + body);
 	return cache_write(cache, id, cache_name(t->machine, name), buf, sizeof(h) + body, e);
 }
 

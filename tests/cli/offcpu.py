@@ -240,6 +240,17 @@ kymo(f"record -o {path('n.data')} -- true")
 r = kymo(f"report -i {path('n.data')} --off-cpu --stdio")
 check("and of one that has nothing says what to do", r.code != 0 and "--off-cpu" in r.err, r)
 
+# Many wait at once where there is room for one
+MANY = "-e dummy -- sh -c 'for i in 1 2 3 4; do for k in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05 & done; done; wait'"
+r = record(f"--off-cpu --off-cpu-room 1 {MANY}", "full.data")
+m = re.search(r"not complete: there was no room for ([\d,]+) waits and 0 threads \(--off-cpu-room N gives more\)", r.err)
+check("no room: it is said, and what helps", r.code == 0 and m and int(m[1].replace(",", "")) > 0, r.err)
+check("no room: what there was room for is there", len(samples("full.data")) > 0, r.err)
+r = record(f"--off-cpu --off-cpu-room 1000 {MANY}", "full.data")
+check("with room nothing is said", r.code == 0 and "not complete" not in r.err, r.err)
+r = record("--off-cpu --off-cpu-room 99999999 -- true", "x.data")
+check("too much room is refused", r.code != 0 and "--off-cpu-room" in r.err, r)
+
 # Refusals
 r = record("--off-cpu -k realtime -- true", "x.data")
 check("another clock is refused", r.code != 0 and "MONOTONIC" in r.err, r)
