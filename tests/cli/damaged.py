@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 
-from tap import KYMO, SAN, WORK, check, end, has, kymo, run
+from tap import KYMO, SAN, WORK, check, end, has, kymo, run, same
 
 DIR = tempfile.mkdtemp(prefix="kymo-damaged-")
 TOOL = os.path.join(os.path.dirname(os.path.abspath(KYMO)), "tests/unit/perfflip")
@@ -19,6 +19,48 @@ KINDS = [  # name, options of record, work
     ("copied stacks", "--call-graph dwarf,512 -F 100 -e cpu-clock:u", "tree=40"),
     ("counters", "-e '{cpu-clock,page-faults}:S' -d -W -F 500", "tree=20"),
 ]
+
+
+def kept():
+    """What kymo keeps for the next run, damaged or somebody else's: noticed, not used, made anew."""
+    data, cache = f"{DIR}/kept.data", f"{DIR}/cache"
+    env = {**os.environ, "XDG_CACHE_HOME": cache}
+    kymo(f"record -q -o {data} --call-graph dwarf,4096 -F 500 -e cpu-clock:u -- {WORK}/calls tree=60")
+
+    def shown():
+        return run([KYMO, "script", "-i", data, "--no-debuginfod", "-F", "comm,ip,sym,srcline"], env=env)
+    first = shown()
+    files = sorted(os.path.join(d, f) for d, _, names in os.walk(cache) for f in names if f == "index" or f.startswith("unwind-"))
+    check("names and tables are kept", any(f.endswith("index") for f in files) and any("unwind" in f for f in files), files)
+    if not files or not first.out:
+        return
+    good = {f: open(f, "rb").read() for f in files}
+
+    def flipped(f):
+        b = bytearray(good[f])
+        b[len(b) // 2] ^= 1
+        open(f, "wb").write(b)
+
+    def cut(f):
+        open(f, "wb").write(good[f][:len(good[f]) * 2 // 3])
+
+    def linked(f):
+        os.rename(f, f"{DIR}/elsewhere")
+        os.symlink(f"{DIR}/elsewhere", f)
+    ways = [("a bit flipped", flipped), ("cut", cut), ("empty", lambda f: open(f, "wb").close()), ("a link", linked),
+            ("open to all", lambda f: os.chmod(f, 0o666))]
+    if os.geteuid() == 0:
+        ways.append(("another user's", lambda f: os.chown(f, 65534, -1)))
+    for what, change in ways:
+        for f in files:
+            change(f)
+        same(f"kept files, {what}: the same is shown", shown().out, first.out)
+        bad = [f for f in files if os.path.islink(f) or os.stat(f).st_uid != os.geteuid() or os.stat(f).st_mode & 0o22 or
+               ("unwind" in f and open(f, "rb").read() != good[f]) or not open(f, "rb").read()]
+        check(f"kept files, {what}: they are made anew", not bad, bad)
+    if os.geteuid() == 0:
+        os.chown(f"{cache}/kymo", 65534, -1)
+        same("another user's folder: the same is shown", shown().out, first.out)
 
 
 def main():
@@ -47,6 +89,7 @@ def main():
 
 try:
     main()
+    kept()
 finally:
     shutil.rmtree(DIR, ignore_errors=True)
 end()
