@@ -2,6 +2,7 @@
 #include "cmd/doctor_process.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -10,6 +11,7 @@
 #include "base/str.h"
 #include "base/term.h"
 #include "base/vec.h"
+#include "kern/ability.h"
 #include "kern/proc.h"
 #include "sym/ehframe.h"
 #include "sym/perfmap.h"
@@ -134,7 +136,25 @@ static void look_at_jit(pid_t pid, struct symbols *symbols, const char *jitdump,
 	perfmap_free(&map);
 }
 
-static void advise(struct part *x)
+/* A container's files are its own distribution's. */
+static void how_to_get_names(pid_t pid, char *buf, size_t size)
+{
+	const char *set = getenv("DEBUGINFOD_URLS");
+	char root[32], distro[32];
+
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	ability_distro(root, distro, sizeof(distro));
+	if (set && *set)
+		snprintf(buf, size,
+			 "install its debug symbols (no server of DEBUGINFOD_URLS gave "
+			 "them)");
+	else
+		snprintf(buf, size,
+			 "install its debug symbols, or: export DEBUGINFOD_URLS=https://%s/",
+			 ability_debuginfod(distro));
+}
+
+static void advise(pid_t pid, struct part *x)
 {
 	if (x->dump) {
 		snprintf(x->why, sizeof(x->why),
@@ -152,27 +172,59 @@ static void advise(struct part *x)
 		snprintf(x->why, sizeof(x->why), "the file cannot be read");
 	} else if (x->names && !x->symtab && !x->dwarf && strcmp(x->path, "[vdso]") != 0) {
 		snprintf(x->why, sizeof(x->why), "stripped: only exported functions have names");
-		snprintf(x->fix, sizeof(x->fix),
-			 "install its debug symbols, or: export "
-			 "DEBUGINFOD_URLS=https://debuginfod.debian.net/");
+		how_to_get_names(pid, x->fix, sizeof(x->fix));
 	}
 	if (!x->anonymous && !x->tables && !x->why[0])
 		snprintf(x->why, sizeof(x->why),
 			 "no unwinding information: stacks end here without frame pointers");
 }
 
-static const char *mark(FILE *f, bool ok)
+static void mark(FILE *f, const char *text)
 {
-	static char text[2][32];
+	fprintf(f, "%s%-5s%s ", term_style(f, strcmp(text, "yes") == 0 ? TERM_GREEN : TERM_YELLOW),
+		text, term_style(f, TERM_RESET));
+}
 
-	snprintf(text[ok], sizeof(text[ok]), "%s%-5s%s",
-		 term_style(f, ok ? TERM_GREEN : TERM_YELLOW), ok ? "yes" : "no",
-		 term_style(f, TERM_RESET));
-	return text[ok];
+static const char *yes_no(bool ok)
+{
+	return ok ? "yes" : "no";
+}
+
+static const char *names_of(const struct part *x)
+{
+	if (x->anonymous)
+		return yes_no(x->jit);
+	if (x->symtab || x->dwarf || strcmp(x->path, "[vdso]") == 0)
+		return "yes";
+	return x->names ? "some" : "no";
+}
+
+/* What would help several files is said once. */
+static void print_fixes(FILE *f, const struct parts *p)
+{
+	for (size_t i = 0; i < p->v.n; i++) {
+		const char *fix = p->v.data[i].fix, *slash = strrchr(p->v.data[i].path, '/');
+		size_t n = 0, first = i;
+
+		for (size_t k = 0; k < p->v.n; k++)
+			if (strcmp(p->v.data[k].fix, fix) == 0) {
+				first = k < first ? k : first;
+				n++;
+			}
+		if (!*fix || first < i)
+			continue;
+		fprintf(f, "%sfix%s", term_style(f, TERM_CYAN), term_style(f, TERM_RESET));
+		if (n > 1)
+			fprintf(f, " (%zu files): %s\n", n, fix);
+		else
+			fprintf(f, " (%s): %s\n", slash ? slash + 1 : p->v.data[i].path, fix);
+	}
 }
 
 static void print_text(FILE *f, pid_t pid, const char *comm, const struct parts *p)
 {
+	bool fixes = false;
+
 	fprintf(f, "%sprocess %d (%s)%s: %zu files with code\n\n", term_style(f, TERM_BOLD), pid,
 		comm, term_style(f, TERM_RESET), p->v.n);
 	fprintf(f, "  stacks names lines  code      file\n");
@@ -180,20 +232,20 @@ static void print_text(FILE *f, pid_t pid, const char *comm, const struct parts 
 		const struct part *x = &p->v.data[i];
 		char size[32];
 
-		fprintf(f, "  %s  ", mark(f, x->anonymous ? x->jit : x->tables));
-		fprintf(f, "%s ",
-			mark(f, x->anonymous
-					? x->jit
-					: x->symtab || x->dwarf || strcmp(x->path, "[vdso]") == 0));
-		fprintf(f, "%s  %-9s %s%s\n", mark(f, x->dwarf),
-			str_bytes(x->bytes, size, sizeof(size)), x->path,
+		fprintf(f, "  ");
+		mark(f, yes_no(x->anonymous ? x->jit : x->tables));
+		fprintf(f, " ");
+		mark(f, names_of(x));
+		mark(f, yes_no(x->dwarf));
+		fprintf(f, " %-9s %s%s\n", str_bytes(x->bytes, size, sizeof(size)), x->path,
 			x->deleted ? " (deleted; read through the process)" : "");
 		if (x->why[0])
 			fprintf(f, "%34s%s\n", "", x->why);
-		if (x->fix[0])
-			fprintf(f, "%34s%sfix:%s %s\n", "", term_style(f, TERM_CYAN),
-				term_style(f, TERM_RESET), x->fix);
+		fixes |= x->fix[0] != '\0';
 	}
+	if (fixes)
+		putc('\n', f);
+	print_fixes(f, p);
 }
 
 static void print_json(FILE *f, pid_t pid, const char *comm, const struct parts *p)
@@ -246,7 +298,7 @@ int doctor_process(pid_t pid, bool json, struct err *e)
 			look_at_jit(pid, symbols, parts.jitdump, x);
 		else
 			look_at_file(pid, symbols, x);
-		advise(x);
+		advise(pid, x);
 		code |= x->fix[0] != '\0';
 	}
 	if (json)

@@ -77,6 +77,10 @@ struct ability_host {
 	int64_t userns_max;		       /* TRY_ABSENT where the kernel has none */
 };
 void ability_host_read(struct ability_host *h);
+/* ID of the os-release below root ("" for this machine's); "" when there is none. */
+void ability_distro(const char *root, char *buf, size_t size);
+/* The server that has its debug files. */
+const char *ability_debuginfod(const char *distro);
 
 struct ability_facts {
 	struct priv priv;

@@ -101,16 +101,24 @@ static void kernel_names(struct ability_host *h)
 	}
 }
 
+void ability_distro(const char *root, char *buf, size_t size)
+{
+	AUTO_FREE char *etc = mem_printf("%s/etc/os-release", root);
+	AUTO_FREE char *usr = mem_printf("%s/usr/lib/os-release", root);
+	AUTO_FREE char *text = NULL;
+
+	*buf = '\0';
+	if (file_read(etc, 1 << 16, &text, NULL) == 0 || file_read(usr, 1 << 16, &text, NULL) == 0)
+		value_of(text, "ID", '=', buf, size);
+}
+
 static void distribution(struct ability_host *h)
 {
 	AUTO_FREE char *modules = mem_printf("/lib/modules/%s/kernel", h->release);
 	AUTO_FREE char *image = mem_printf("/boot/vmlinuz-%s", h->release);
-	AUTO_FREE char *text = NULL;
 
 	h->distro_kernel = file_exists(modules) || file_exists(image);
-	if (file_read("/etc/os-release", 1 << 16, &text, NULL) == 0 ||
-	    file_read("/usr/lib/os-release", 1 << 16, &text, NULL) == 0)
-		value_of(text, "ID", '=', h->distro, sizeof(h->distro));
+	ability_distro("", h->distro, sizeof(h->distro));
 }
 
 static void debuginfod(struct ability_host *h)

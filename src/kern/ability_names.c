@@ -96,6 +96,23 @@ static void say_vmlinux(const struct ability_facts *f, struct ability *a, int wh
 	ability_needs(a, "the debug package of kernel %s", h->release);
 }
 
+const char *ability_debuginfod(const char *distro)
+{
+	static const char *const known[][2] = {
+		{ "debian", "debuginfod.debian.net" },
+		{ "ubuntu", "debuginfod.ubuntu.com" },
+		{ "fedora", "debuginfod.fedoraproject.org" },
+		{ "arch", "debuginfod.archlinux.org" },
+		{ "opensuse-leap", "debuginfod.opensuse.org" },
+		{ "opensuse-tumbleweed", "debuginfod.opensuse.org" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (strcmp(distro, known[i][0]) == 0)
+			return known[i][1];
+	return "debuginfod.elfutils.org";
+}
+
 static void say_debuginfod(const struct ability_facts *f, struct ability *a, int which)
 {
 	const struct ability_host *h = &f->host;
@@ -109,16 +126,9 @@ static void say_debuginfod(const struct ability_facts *f, struct ability *a, int
 		ability_value(a, "set");
 		ability_ok(a, "debug files come from %s", h->debuginfod);
 	} else {
-		const char *host = strcmp(h->distro, "debian") == 0   ? "debuginfod.debian.net"
-				   : strcmp(h->distro, "ubuntu") == 0 ? "debuginfod.ubuntu.com"
-				   : strcmp(h->distro, "fedora") == 0
-					   ? "debuginfod.fedoraproject.org"
-				   : strcmp(h->distro, "arch") == 0 ? "debuginfod.archlinux.org"
-								    : "debuginfod.elfutils.org";
-
 		ability_value(a, "not set");
 		ability_off(a, "debug files are not fetched");
-		ability_fix(a, "export DEBUGINFOD_URLS=https://%s/", host);
+		ability_fix(a, "export DEBUGINFOD_URLS=https://%s/", ability_debuginfod(h->distro));
 	}
 }
 
