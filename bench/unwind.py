@@ -115,6 +115,31 @@ def recording():
         b.add("stacks of cc1plus that are not whole (goal: 1 % at most)", "%", share, digits=2)
 
 
+def own_cost():
+    """The recorder's own CPU time at the usual rate: with tables kept and without, beside copies that are cut and copies that
+    are long enough to be whole."""
+    work = ["sh", "-c", f"g++ -O2 -S -o /dev/null {temp}/w.cc; times > {temp}/times"]
+    argv = {n: [str(w) for w in [*words, "-F", "999", "-o", temp / "own.data", "--", *work]] for n, words in {
+        "kymo": [KYMO, "record", "-q", "-g"],
+        "first": [KYMO, "record", "-q", "-g"],
+        "copies": ["perf", "record", "-q", "-N", "-e", "cpu-clock", "--call-graph", "dwarf"],
+        "64 KiB": ["perf", "record", "-q", "-N", "-e", "cpu-clock", "--call-graph", "dwarf,65528"]}.items() if have(words[0])}
+
+    def run(name):
+        home = temp / ("own-first" if name == "first" else "own-kept")
+        if name == "first":
+            shutil.rmtree(home, ignore_errors=True)
+        r = Run(argv[name], env={"XDG_CACHE_HOME": str(home)})
+        r.own = r.cpu - sum(int(m) * 60e3 + float(x) * 1e3 for m, x in re.findall(r"(\d+)m([\d.]+)s", (temp / "times").read_text()))
+        return r
+    got = interleave({n: (lambda n=n: run(n)) for n in argv}, min(RUNS, 3))
+    own = {n: statistics.median(r.own for r in [x for x in rs if x.code == 0] or rs) for n, rs in got.items()}
+    if "copies" in own:
+        b.add("recorder's own CPU at 999 Hz, against copies", "ms", {"kymo": own["kymo"], "perf": own["copies"]}, goal=1 / 5)
+        b.add("against copies long enough to be whole", "ms", {"kymo": own["kymo"], "perf": own["64 KiB"]}, goal=1 / 5)
+        b.add("the first time, without kept tables", "ms", {"kymo": own["first"], "perf": own["copies"]})
+
+
 def walker():
     prog = BUILD / "bench/bench-unwind_walker"
     if not prog.exists():
@@ -182,6 +207,7 @@ def inlines():
 
 try:
     recording()
+    own_cost()
     walker()
     offline()
     inlines()
