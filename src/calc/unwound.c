@@ -153,15 +153,20 @@ static const struct file *file_of(struct unwound *u, uint32_t dso)
 static bool find_map(void *ctx, uint64_t pc, struct unwind_map *ret)
 {
 	struct reader *r = ctx;
-	const struct task_map *m = tasks_find(r->u->inner->trace->tasks, r->cache.space, pc);
+	uint64_t from, until;
+	const struct task_map *m =
+		tasks_find_range(r->u->inner->trace->tasks, r->cache.space, pc, &from, &until);
 	const struct file *f;
 
 	if (!m || m->dso >= r->u->n_files || (m->prot && !(m->prot & PROT_EXEC)))
 		return false;
 	f = file_of(r->u, m->dso);
-	*ret = (struct unwind_map){ .start = m->start,
-				    .end = m->end,
-				    .pgoff = m->pgoff,
+	/* only where no other one covers it */
+	from = from > m->start ? from : m->start;
+	until = until < m->end ? until : m->end;
+	*ret = (struct unwind_map){ .start = from,
+				    .end = until,
+				    .pgoff = m->pgoff + (from - m->start),
 				    .table = f->table,
 				    .cfi = f->cfi };
 	return true;

@@ -42,6 +42,7 @@ struct capture_opts {
 	uint32_t stack_size;		/* CAPTURE_DWARF */
 	uint32_t max_stack;		/* 0: the kernel's */
 	size_t ring_size;		/* bytes a ring; 0: chosen */
+	bool few_records;		/* only tasks and mappings: small rings will do */
 	bool inherit, on_exec, delayed; /* delayed: started by capture_enable() only */
 	bool overwrite;			/* flight recorder; what tracks tasks is not overwritten */
 	bool prompt; /* wake up at every record: the rings hold little, but it matters at once */

@@ -89,6 +89,7 @@ void walked_prepare(const struct walked *w, const struct spec_list *specs, struc
 	o->prompt = true; /* a new mapping is needed by the next sample */
 	for (size_t i = 0; w->samples && i < specs->n; i++)
 		o->apart |= is_hit(&specs->spec[i]); /* not each of these is worth waking up */
+	o->few_records = w->samples && !o->apart; /* samples come through the walker's own ring */
 }
 
 /* The cgroups of -G: the event's own, else all that are named. */

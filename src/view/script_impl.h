@@ -47,8 +47,8 @@ struct site_line {
 /* A stack goes to and fro between few mappings. */
 struct site_near {
 	const struct task_map *map; /* NULL: free */
-	uint64_t start, end;
-	uint64_t bias; /* of addresses in the file */
+	uint64_t start, end;	    /* where it is not covered by others */
+	uint64_t bias;		    /* of addresses in the file */
 	uint32_t space;
 };
 #define SITE_NEAR 4u

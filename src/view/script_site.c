@@ -291,6 +291,7 @@ static const struct task_map *beyond_kernel(struct script *s, uint32_t space, ui
 static const struct site_near *map_of(struct script *s, uint32_t space, uint64_t ip)
 {
 	const struct task_map *map;
+	uint64_t from, until;
 	bool kernel;
 
 	for (unsigned i = 0; i < SITE_NEAR && s->near[i].map; i++)
@@ -301,16 +302,19 @@ static const struct site_near *map_of(struct script *s, uint32_t space, uint64_t
 			s->near[0] = x;
 			return s->near;
 		}
-	map = tasks_find(s->trace->tasks, space, ip);
-	if (!map)
+	map = tasks_find_range(s->trace->tasks, space, ip, &from, &until);
+	if (!map) {
 		map = beyond_kernel(s, space, ip);
+		from = ip;
+		until = ip + 1;
+	}
 	if (!map)
 		return NULL;
 	memmove(s->near + 1, s->near, sizeof(s->near) - sizeof(*s->near));
 	kernel = tasks_get_dso(s->trace->tasks, map->dso)->kernel;
 	s->near[0] = (struct site_near){ .map = map,
-					 .start = map->start,
-					 .end = map->end,
+					 .start = from,
+					 .end = until,
 					 .bias = kernel ? 0 : map->pgoff - map->start,
 					 .space = space };
 	return s->near;
