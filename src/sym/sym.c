@@ -28,6 +28,12 @@ struct raw {
 	struct dso_frame *frames;
 };
 
+/* Texts that were interned are gone, and others may stand in their places. */
+static void forget_recent(struct symbols *s)
+{
+	memset(s->recent, 0, sizeof(s->recent));
+}
+
 static void worker_free(struct worker *w)
 {
 	arena_free(&w->arena);
@@ -158,6 +164,7 @@ int symbols_kernel_text(struct symbols *s, char *text, size_t len, struct err *e
 	int r;
 
 	kallsyms_free(&d->kernel);
+	forget_recent(s);
 	r = kallsyms_parse(&d->kernel, text, len, &d->why);
 	d->symbols = r == 0;
 	if (r < 0 && e)
@@ -181,6 +188,7 @@ int symbols_kernel_file(struct symbols *s, const char *vmlinux, uint64_t slide, 
 	}
 	symtab_free(&d->tab);
 	elf_free(d->file);
+	forget_recent(s);
 	d->tab = tab;
 	d->file = file;
 	d->slide = slide;
@@ -235,38 +243,35 @@ static const char *readable(struct worker *w, const char *raw)
 }
 
 /* From an earlier run: texts are in the mapped file, and readable already. */
-static struct raw *known_raw(struct worker *w, struct dso *d, uint64_t addr)
+static bool known_raw(struct worker *w, struct dso *d, uint64_t addr, struct raw *r)
 {
 	const struct answers_entry *e = dso_known(d, symbols_way_of_names(w->s), addr, w->what);
-	struct raw *r;
 
-	if (!e)
-		return NULL;
-	r = arena_alloc(&w->arena, sizeof(*r));
+	if (!e || e->nframes > DSO_FRAMES_MAX)
+		return false;
 	*r = (struct raw){ .name = answers_text(&d->answers, e->name),
 			   .addr = addr,
 			   .start = e->start,
 			   .end = e->end,
 			   .vaddr = e->vaddr,
-			   .nframes = e->nframes };
-	r->frames = arena_alloc(&w->arena, e->nframes * sizeof(*r->frames));
+			   .nframes = e->nframes,
+			   .frames = w->answer.frames };
 	for (unsigned i = 0; i < e->nframes; i++) {
 		const struct answers_frame *f = &d->answers.frame[e->first + i];
 
 		r->frames[i] = (struct dso_frame){ answers_text(&d->answers, f->name),
 						   answers_text(&d->answers, f->file), f->line };
 	}
-	return r;
+	return true;
 }
 
-static struct raw *resolve_raw(struct worker *w, uint32_t dso, uint64_t addr)
+/* The frames hold until the next question. */
+static void resolve_raw(struct worker *w, uint32_t dso, uint64_t addr, struct raw *r)
 {
 	struct dso_answer *a = &w->answer;
-	struct raw *r = known_raw(w, w->s->dsos.data[dso], addr);
 
-	if (r)
-		return r;
-	r = arena_alloc(&w->arena, sizeof(*r));
+	if (known_raw(w, w->s->dsos.data[dso], addr, r))
+		return;
 	atomic_store_explicit(&w->s->dsos.data[dso]->news, true, memory_order_relaxed);
 	dso_resolve(w->s->dsos.data[dso], addr, w->what, a);
 	/* The kernel's names are C; perf does not demangle them either. */
@@ -278,19 +283,24 @@ static struct raw *resolve_raw(struct worker *w, uint32_t dso, uint64_t addr)
 			   .start = a->start,
 			   .end = a->end,
 			   .vaddr = a->vaddr,
-			   .nframes = a->nframes };
-	r->frames = arena_dup(&w->arena, a->frames, a->nframes * sizeof(*a->frames));
-	return r;
+			   .nframes = a->nframes,
+			   .frames = a->frames };
 }
 
 static uint32_t intern(struct symbols *s, const char *text)
 {
-	return text ? strtab_add(&s->texts, text) : SYMBOLS_NONE;
+	struct recent *r = &s->recent[map_hash((uintptr_t)text) % RECENT];
+
+	if (!text)
+		return SYMBOLS_NONE;
+	if (r->text != text)
+		*r = (struct recent){ text, strtab_add(&s->texts, text) };
+	return r->id;
 }
 
 uint32_t symbols_add_text(struct symbols *s, const char *text)
 {
-	return intern(s, text);
+	return text ? strtab_add(&s->texts, text) : SYMBOLS_NONE;
 }
 
 /* An answer that is there already (names, and now lines too) is written over in its place. */
@@ -326,6 +336,7 @@ const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64
 {
 	static const struct sym_result nothing = { .name = SYMBOLS_NONE, .module = SYMBOLS_NONE };
 	const struct sym_result *known = symbols_lookup(s, dso, addr);
+	struct raw r;
 
 	if (known && (known->known & what) == what)
 		return known;
@@ -333,7 +344,8 @@ const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64
 		return &nothing;
 	s->one.s = s;
 	s->one.what = what;
-	return keep(s, dso, resolve_raw(&s->one, dso, addr), what);
+	resolve_raw(&s->one, dso, addr, &r);
+	return keep(s, dso, &r, what);
 }
 
 bool symbols_span(struct symbols *s, uint32_t dso, uint64_t addr, uint64_t *from, uint64_t *to)
@@ -382,16 +394,21 @@ static bool same_place(const struct batch *b, size_t i, size_t j)
 static int work(void *ctx, size_t job, unsigned worker)
 {
 	struct batch *b = ctx;
+	struct worker *w = &b->workers[worker];
 	size_t from = b->jobs.data[job];
 	uint32_t dso = b->q[b->order[from]].dso;
+	struct raw *r;
 
 	for (size_t i = from; i < b->n && i < from + CHUNK; i++) {
 		const struct sym_query *q = &b->q[b->order[i]];
 
 		if (q->dso != dso)
 			break;
-		if (i == 0 || !same_place(b, i - 1, i))
-			b->raw[i] = resolve_raw(&b->workers[worker], q->dso, q->addr);
+		if (i && same_place(b, i - 1, i))
+			continue;
+		b->raw[i] = r = arena_alloc(&w->arena, sizeof(*r));
+		resolve_raw(w, q->dso, q->addr, r);
+		r->frames = arena_dup(&w->arena, r->frames, r->nframes * sizeof(*r->frames));
 	}
 	return 0;
 }
@@ -439,6 +456,7 @@ static void run_batch(struct batch *b)
 	}
 	for (unsigned i = 0; i < threads; i++)
 		worker_free(&workers[i]);
+	forget_recent(b->s);
 }
 
 /*
@@ -496,6 +514,7 @@ void symbols_reload(struct symbols *s, uint32_t dso)
 	    (s->dsos.data[dso]->kind != DSO_PERFMAP && s->dsos.data[dso]->kind != DSO_JITDUMP))
 		return;
 	worker_free(&s->one); /* it knows names by their addresses */
+	forget_recent(s);
 	dso_reload(s->dsos.data[dso]);
 	map_free(&s->known.data[dso]);
 }

@@ -19,6 +19,13 @@ struct worker {
 	struct dso_answer answer;
 };
 
+/* The same few texts come again and again, from the same places. */
+#define RECENT 1024u
+struct recent {
+	const char *text;
+	uint32_t id;
+};
+
 struct symbols {
 	struct symbols_opts opts;
 	struct find_opts find;
@@ -26,9 +33,10 @@ struct symbols {
 	struct strtab texts;
 	VEC(struct dso *) dsos;
 	VEC(struct sym_result *) results;
-	VEC(struct map) known;	 /* by dso: address to 1 + place in results */
-	struct strtab dso_names; /* kind, pid, path and build-id to dso - 1 */
-	struct worker one;	 /* for single questions */
+	VEC(struct map) known;	      /* by dso: address to 1 + place in results */
+	struct strtab dso_names;      /* kind, pid, path and build-id to dso - 1 */
+	struct worker one;	      /* for single questions */
+	struct recent recent[RECENT]; /* texts as they came, by their address */
 };
 
 enum answers_names symbols_way_of_names(const struct symbols *s);
