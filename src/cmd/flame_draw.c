@@ -195,7 +195,7 @@ static void say_written(const struct flame_args *a, const struct picture_input *
 		command_note("%s", in->note);
 	if (a->quiet || strcmp(a->output, "-") == 0)
 		return;
-	str_thousands(samples(&in->side[0], type), n, sizeof(n));
+	str_thousands(samples(&in->side[0], in->several ? 0 : type), n, sizeof(n));
 	if (in->cut)
 		command_note("wrote %s: %s samples", a->output, n);
 	else

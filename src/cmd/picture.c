@@ -227,6 +227,7 @@ static int read_pprof(const char *shown, const struct picture_file *w, struct st
 	if (r < 0)
 		return r;
 	r = pprof_stacks(&p, ret, &in->first_type, e);
+	in->several = true;
 	pprof_close(&p);
 	return r < 0 ? err_wrap(e, "%s", shown) : 0;
 }

@@ -79,6 +79,7 @@ struct picture_input {
 	uint32_t first_type; /* the event of the earliest sample: what is shown when none was named
 			      */
 	uint32_t off_type;   /* the event that is time off the CPU; UINT32_MAX: none */
+	bool several;	     /* of a pprof profile: each sample has a value of every type */
 	bool cut;	     /* min_share: stacks end where nothing more is seen */
 	char note[160];	     /* what had to be changed while reading; "" when nothing */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Before and after a picture: kymo record into a file that the caller removes, and the browser. */
+/* Before a picture: kymo record into a file that the caller removes. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -136,21 +136,4 @@ int picture_record(const struct picture_words *options, bool chains, char **comm
 	*path = file;
 	file = NULL;
 	return 0;
-}
-
-int picture_show(const char *path, struct err *e)
-{
-	int status;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		execlp("xdg-open", "xdg-open", path, (char *)NULL);
-		_exit(127);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) < 0)
-		return err_set(e, errno, "cannot start xdg-open: %s", strerror(errno));
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0;
-	err_set(e, ENOENT, "%s was written, but no browser could be started", path);
-	return err_hint(e, "open %s yourself; --open needs xdg-open (package xdg-utils)", path);
 }

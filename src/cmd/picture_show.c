@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The finished file in a browser.
+ *
+ * Who became root by sudo has the desktop as oneself: the browser is that user's, and so
+ * becomes the file. It is started apart from us, because it may run in the foreground
+ * until it is closed; only a failure at once is waited for.
+ */
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd/picture.h"
+
+#define FAILS_WITHIN 2000 /* ms */
+
+/* The user behind sudo; NULL: it is oneself. */
+static const struct passwd *user_behind(void)
+{
+	const char *id = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
+	uint64_t uid;
+
+	return id && str_u64(id, &uid) && uid && uid < UINT32_MAX ? getpwuid((uid_t)uid) : NULL;
+}
+
+static void become(const struct passwd *u)
+{
+	AUTO_FREE char *run = mem_printf("/run/user/%u", u->pw_uid);
+	AUTO_FREE char *bus = mem_printf("unix:path=%s/bus", run);
+	struct stat st;
+
+	if (initgroups(u->pw_name, u->pw_gid) < 0 || setgid(u->pw_gid) < 0 || setuid(u->pw_uid) < 0)
+		_exit(126);
+	setenv("HOME", u->pw_dir, 1);
+	setenv("USER", u->pw_name, 1);
+	setenv("LOGNAME", u->pw_name, 1);
+	if (stat(run, &st) < 0 || st.st_uid != u->pw_uid)
+		return;
+	setenv("XDG_RUNTIME_DIR", run, 1);
+	setenv("DBUS_SESSION_BUS_ADDRESS", bus, 1);
+}
+
+static void start(const char *path, const struct passwd *u)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	setsid();
+	for (int fd = 0; fd < 3 && null >= 0; fd++)
+		dup2(null, fd);
+	if (u)
+		become(u);
+	execlp("xdg-open", "xdg-open", path, (char *)NULL);
+	execlp("sensible-browser", "sensible-browser", path, (char *)NULL);
+	_exit(127);
+}
+
+int picture_show(const char *path, struct err *e)
+{
+	/* the path of a name that begins with '-' does not */
+	AUTO_FREE char *whole = realpath(path, NULL);
+	const struct passwd *u = user_behind();
+	const char *shown = whole ? whole : path;
+	int status = 0, waited = 0;
+	pid_t pid, ended = 0;
+
+	if (u && chown(shown, u->pw_uid, u->pw_gid) < 0)
+		return err_set(e, errno, "cannot give %s to %s: %s", path, u->pw_name,
+			       strerror(errno));
+	pid = fork();
+	if (pid == 0)
+		start(shown, u);
+	if (pid < 0)
+		return err_set(e, errno, "cannot start a browser: %s", strerror(errno));
+	for (; waited < FAILS_WITHIN && (ended = waitpid(pid, &status, WNOHANG)) == 0; waited += 10)
+		usleep(10000);
+	if (ended == 0 || (ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0))
+		return 0;
+	err_set(e, ENOENT, "%s was written, but no browser could be started", path);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return err_hint(e, "open %s yourself; --open needs xdg-open (package xdg-utils)",
+				path);
+	return err_hint(e, "open %s yourself%s", path,
+			getenv("DISPLAY") || getenv("WAYLAND_DISPLAY")
+				? ""
+				: ", on a machine with a screen: neither $DISPLAY nor "
+				  "$WAYLAND_DISPLAY is set here");
+}
