@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/picture.h"
@@ -47,6 +48,19 @@ static void become(const struct passwd *u)
 	setenv("DBUS_SESSION_BUS_ADDRESS", bus, 1);
 }
 
+/* Only what is ours and has one name: somebody may have put another file there meanwhile. */
+static int give(const char *path, const struct passwd *u, struct err *e)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+	    st.st_uid == geteuid() && fchown(fd, u->pw_uid, u->pw_gid) == 0)
+		return 0;
+	err_set(e, EPERM, "%s was written, but cannot be given to %s", path, u->pw_name);
+	return err_hint(e, "open it yourself");
+}
+
 static void start(const char *path, const struct passwd *u)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -70,9 +84,8 @@ int picture_show(const char *path, struct err *e)
 	int status = 0, waited = 0;
 	pid_t pid, ended = 0;
 
-	if (u && chown(shown, u->pw_uid, u->pw_gid) < 0)
-		return err_set(e, errno, "cannot give %s to %s: %s", path, u->pw_name,
-			       strerror(errno));
+	if (u && give(shown, u, e) < 0)
+		return -EPERM;
 	pid = fork();
 	if (pid == 0)
 		start(shown, u);
