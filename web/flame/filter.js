@@ -20,11 +20,13 @@ function tallies() {
 		t.thread[k.thread] += w;
 		t.cpu[k.cpu] += w;
 		t.all += w;
-		if (p.eTime) t.step[p.eTime[i]] += w;
+		// a wait counts when it ends, often all together at the end: beside samples they say nothing of when
+		if (p.eTime && (app.state.event >= 0 || !isOff(p.events[k.event]))) t.step[p.eTime[i]] += w;
 	}
 	return (app.tallies = t);
 }
 
+const isOff = (event) => event.startsWith("offcpu-time");
 const hasThreads = (p) => p.threads.length > 1;
 const hasCpus = (p) => p.cpus.length > 1;
 const hasTime = (p) => p.time.steps > 1 && !p.time.ordered && !p.compare;

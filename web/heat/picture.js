@@ -76,20 +76,14 @@ function paintAxes(ctx, b, g, css) {
 	ctx.textBaseline = "middle";
 	ctx.textAlign = "right";
 	ctx.lineWidth = 1;
-	const every = Math.max(1, Math.ceil((22 * g.rows) / b.h));
-	let last = Infinity;
-	g.edges.forEach((v, i) => {
-		const y = b.y + b.h * (1 - i / g.rows),
-			ten = v > 0 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9;
-		if (g.linear ? i % every : !ten && (i % every || last - y < 20 || tenIsNear(g, i, every)))
-			return;
-		last = y;
+	for (const v of valueTicks(b, g)) {
+		const y = yOf(b, v);
 		ctx.beginPath();
 		ctx.moveTo(b.x, Math.round(y) + 0.5);
 		ctx.lineTo(b.x + b.w, Math.round(y) + 0.5);
 		ctx.stroke();
 		ctx.fillText(shortText(v), b.x - 8, y);
-	});
+	}
 	ctx.textBaseline = "alphabetic";
 	const span = app.box.t1 - app.box.t0,
 		gap = niceStep(span / Math.max(2, b.w / 110));
@@ -100,13 +94,23 @@ function paintAxes(ctx, b, g, css) {
 	}
 }
 
-// On a logarithmic axis powers of ten have their label, and others keep away from them.
-function tenIsNear(g, i, every) {
-	for (let k = -every + 1; k < every; k++) {
-		const v = g.edges[i + k];
-		if (k && v > 0 && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9) return true;
+// Round values on the axis, as many as have room: 1, 2 and 5 of each power of ten where it is logarithmic.
+function valueTicks(b, g) {
+	const low = g.edges[0],
+		high = g.edges[g.rows],
+		ticks = [];
+	if (g.linear || low <= 0) {
+		const gap = niceStep((high - low) / Math.max(2, b.h / 30));
+		for (let v = Math.ceil(low / gap) * gap; v <= high; v += gap) ticks.push(v);
+		return ticks;
 	}
-	return false;
+	const ten = b.h / Math.max(Math.log10(high / low), 1e-3),
+		digits = ten >= 60 ? [1, 2, 5] : [1],
+		each = Math.max(1, Math.ceil(18 / ten));
+	for (let k = Math.floor(Math.log10(low)); 10 ** k <= high; k++)
+		for (const d of k % each ? [] : digits)
+			if (d * 10 ** k >= low * 0.999 && d * 10 ** k <= high * 1.001) ticks.push(d * 10 ** k);
+	return ticks.length > 1 ? ticks : g.edges.filter((_, i) => i % Math.ceil((22 * g.rows) / b.h) === 0);
 }
 
 // Bars above: points over time. Bars beside: points by value.
