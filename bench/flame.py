@@ -38,11 +38,13 @@ def count(path):
 
 
 def record(path, command):
-    """perf's own recording, ended by its size: on a machine that is busy otherwise it takes longer."""
+    """perf's own recording, ended by its size: on a machine that is busy otherwise it takes longer. perf 6.1 crashes at random."""
     size, n = SAMPLES * 250, 0
-    for _ in range(3):
-        subprocess.run(["perf", "record", "-q", "-F", str(RATE), "-g", "-e", "cpu-clock:u" if "random" in path else "cpu-clock", "--max-size", f"{size}B", "-o", path, "--", *command],
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    for _ in range(6):
+        r = subprocess.run(["perf", "record", "-q", "-F", str(RATE), "-g", "-e", "cpu-clock:u" if "random" in path else "cpu-clock", "--max-size", f"{size}B", "-o", path, "--", *command],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        if r.returncode < 0:  # what it leaves perf itself cannot read
+            continue
         n = count(path)
         if n >= SAMPLES:
             break
