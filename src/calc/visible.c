@@ -178,7 +178,8 @@ static void begin_again(struct visible *v)
 
 static int count_all(struct visible *v)
 {
-	bool large = v->source->trace->n_samples > FEW_SAMPLES && v->source->n_chunks > FEW_CHUNKS;
+	bool large = v->source->trace->n_samples > (v->o->few ? v->o->few : FEW_SAMPLES) &&
+		     v->source->n_chunks > FEW_CHUNKS;
 	struct burst *t = &v->workers[0].tree;
 	int r = 0;
 
