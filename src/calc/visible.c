@@ -146,7 +146,8 @@ static void put_all(struct visible *v, struct stacks *ret)
 static int read_into(struct visible *v, size_t step)
 {
 	struct visible_worker *w = v->workers;
-	size_t samples = v->source->trace->n_samples / step / v->threads;
+	unsigned threads = v->threads ? v->threads : 1;
+	size_t samples = v->source->trace->n_samples / step / threads;
 	size_t seen = (size_t)((double)samples * v->o->min_share);
 	double all = 0;
 	int r;
@@ -154,7 +155,7 @@ static int read_into(struct visible *v, size_t step)
 	v->step = step;
 	v->tail = v->o->tail ? v->o->tail : BURST_TAIL;
 	v->samples = samples;
-	v->room = v->o->room ? v->o->room : ROOM / v->threads;
+	v->room = v->o->room ? v->o->room : ROOM / threads;
 	for (unsigned k = 0; k < v->threads; k++)
 		w[k].tree.most = seen < 4 ? 4 : seen < 1000 ? (uint32_t)seen : 1000;
 	r = visible_run(v, count_path);

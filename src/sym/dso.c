@@ -426,7 +426,7 @@ static void look_for_lines(struct dso *d)
 bool dso_span(struct dso *d, uint64_t addr, uint64_t *from, uint64_t *to)
 {
 	const struct symtab *t;
-	uint64_t vaddr, first, end, low, high;
+	uint64_t vaddr, first, end, low = 0, high = UINT64_MAX;
 
 	if (d->kind != DSO_ELF)
 		return false;
@@ -443,7 +443,7 @@ bool dso_span(struct dso *d, uint64_t addr, uint64_t *from, uint64_t *to)
 	if (t)
 		symtab_span(t, vaddr, &low, &high);
 	/* back to offsets, within the segment */
-	*from = !t || low > vaddr || vaddr - low > addr - first ? first : addr - (vaddr - low);
-	*to = !t || high - vaddr > end - addr ? end : addr + (high - vaddr);
+	*from = vaddr - low > addr - first ? first : addr - (vaddr - low);
+	*to = high - vaddr > end - addr ? end : addr + (high - vaddr);
 	return true;
 }
