@@ -21,6 +21,7 @@ PROGRAMS = {
     "latency histogram": "tracepoint:raw_syscalls:sys_enter { @s[tid] = nsecs; } tracepoint:raw_syscalls:sys_exit /@s[tid]/ "
                          "{ @ = hist(nsecs - @s[tid]); delete(@s[tid]); }",
     "fields of a tracepoint": "tracepoint:sched:sched_switch { @[args->prev_comm] = count(); }",
+    "user stacks": "profile:hz:99 { @[ustack] = count(); }",
     "kernel types": "tracepoint:raw_syscalls:sys_enter { @[((struct task_struct *)curtask)->real_parent->pid] = count(); }",
 }
 
@@ -66,11 +67,12 @@ for what, prog in PROGRAMS.items():
     times = median(interleave({n: attached(t, prog) for n, t in TOOLS.items()}))
     b.add(f"until attached: {what}", "ms", times, goal=1 / 8)
     b.add(f"until attached: {what}, at most 10 ms", "ms", {"kymo": times["kymo"], "limit": 10.0}, goal=1)
-ends = interleave({n: ending(t, COUNT) for n, t in TOOLS.items()}, runs=max(3, RUNS // 2), warm=False)
-for what, unit, i, limit in (("from SIGINT to the end", "ms", 0, 20.0), ("resident", "MiB", 1, 8.0)):
-    got = {n: statistics.median(x[i] for x in v) for n, v in ends.items()}
-    b.add(what, unit, got)
-    b.add(f"{what}, at most {limit:.0f} {unit}", unit, {"kymo": got["kymo"], "limit": limit}, goal=1)
+for name in ("count by process", "user stacks"):
+    ends = interleave({n: ending(t, PROGRAMS[name]) for n, t in TOOLS.items()}, runs=max(3, RUNS // 2), warm=name == "user stacks")
+    for what, unit, i, limit in (("from SIGINT to the end", "ms", 0, 20.0), ("resident", "MiB", 1, 8.0)):
+        got = {n: statistics.median(x[i] for x in v) for n, v in ends.items()}
+        b.add(f"{what}: {name}", unit, got)
+        b.add(f"{what}: {name}, at most {limit:.0f} {unit}", unit, {"kymo": got["kymo"], "limit": limit}, goal=1)
 for what in ("count by process", "latency histogram"):
     subjects = {"bare": cost([CALLCOST]), **{n: cost([*t, "-c", ["-e", PROGRAMS[what]]]) for n, t in TOOLS.items()}}
     if what == "count by process":

@@ -13,6 +13,7 @@
 
 #	define WAIT_NS 1000000000u    /* no sample waits longer for a table */
 #	define WAIT_MAP_NS 250000000u /* nor so long for the record of a mapping */
+#	define REST_NS 300000000u     /* between two times that tables' memory is given back */
 #	define COPIED_MAX 4096	       /* that wait at once */
 
 /* What a process had mapped before it became another program. */
@@ -200,6 +201,21 @@ static bool finish_one(struct walker *w, struct walker_copied *c, bool last)
 	return true;
 }
 
+/* Nothing waits: tables are not looked at for a while. */
+static void rest(struct walker *w)
+{
+	uint64_t now = walker_now();
+
+	if (w->copied || now - w->rested < REST_NS)
+		return;
+	w->rested = now;
+	pthread_mutex_lock(&w->lock);
+	vec_each (&w->files, f)
+		if (f->rows)
+			ehframe_table_rest(f->rows);
+	pthread_mutex_unlock(&w->lock);
+}
+
 int walker_copy_finish(struct walker *w, bool all, walker_fn *fn, void *ctx)
 {
 	struct walker_copied **at = &w->copied, *c;
@@ -228,6 +244,8 @@ int walker_copy_finish(struct walker *w, bool all, walker_fn *fn, void *ctx)
 	w->copied_end = &w->copied;
 	while (*w->copied_end)
 		w->copied_end = &(*w->copied_end)->next;
+	if (n)
+		rest(w);
 	return err ? err : n;
 }
 

@@ -178,6 +178,7 @@ struct walker {
 	old_lists;
 
 	struct walker_copied *copied, **copied_end;
+	uint64_t rested; /* when tables were last put aside */
 	size_t n_copied;
 	struct walker_stats stats;
 };

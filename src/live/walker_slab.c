@@ -14,16 +14,19 @@
 #	include <errno.h>
 #	include <string.h>
 #	include <sys/mman.h>
+#	include <unistd.h>
 
 #	include "walk.skel.h"
 
-#	define PIECE 16384u /* bytes of an area that are mapped at once */
+#	define PIECE 65536u /* bytes of an area that are mapped at once; no page is larger */
 
 /* ---- memory ---- */
 
 bool walker_area_open(struct walker_area *a, int fd, size_t size)
 {
-	size = (size + PIECE - 1) & ~(size_t)(PIECE - 1);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	size = (size + page - 1) & ~(page - 1);
 	a->base = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (a->base == MAP_FAILED) {
 		a->base = NULL;
@@ -31,7 +34,7 @@ bool walker_area_open(struct walker_area *a, int fd, size_t size)
 	}
 	a->fd = fd;
 	a->size = size;
-	a->there = mem_alloc((size / PIECE + 63) / 64 * 8);
+	a->there = mem_alloc((size / PIECE + 64) / 64 * 8);
 	return true;
 }
 
@@ -42,7 +45,11 @@ bool walker_area_touch(struct walker_area *a, size_t at, size_t n)
 
 		if (a->there[i / 64] & bit)
 			continue;
-		if (mmap(a->base + i * PIECE, PIECE, PROT_READ | PROT_WRITE,
+		if (i * PIECE >= a->size)
+			return false;
+		if (mmap(a->base + i * PIECE,
+			 i * PIECE + PIECE < a->size ? PIECE : a->size - i * PIECE,
+			 PROT_READ | PROT_WRITE,
 			 MAP_FIXED | (a->fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED), a->fd,
 			 a->fd < 0 ? 0 : (off_t)(i * PIECE)) == MAP_FAILED)
 			return false;
@@ -288,7 +295,7 @@ static int publish_part(struct walker *w, const struct ehframe_table *t, const u
 		return err;
 	p->n_blocks = n;
 	at = (size_t)p->block * sizeof(struct walk_block);
-	from = at & ~(size_t)4095;
+	from = at & ~(size_t)(PIECE - 1); /* where a page begins, whatever its size */
 	/* slabs.data moves only when the builder, which we are, adds one. */
 	mem = mmap(NULL, at - from + n * sizeof(struct walk_block), PROT_READ | PROT_WRITE,
 		   MAP_SHARED, w->slabs.data[p->slab].fd, (off_t)from);
