@@ -14,6 +14,7 @@ TOOLS = {"kymo": [KYMO, "run"], "bpftrace": ["bpftrace"]}
 if not have("bpftrace"):
     del TOOLS["bpftrace"]
 CALLCOST, RAWTP = (str(BUILD / f"bench/bench-{n}") for n in ("callcost", "rawtp"))
+LONGEST = 20  # s that a program is waited for after Ctrl-C
 PAUSE = 0.2  # s; who attaches waits for the grace period of what was detached just before
 COUNT = "tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }"
 PROGRAMS = {
@@ -45,7 +46,11 @@ def ending(tool, prog):
         rss = int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{p.pid}/status").read())[1]) / 1024
         start = time.monotonic()
         p.send_signal(signal.SIGINT)
-        p.wait(timeout=60)
+        try:
+            p.wait(timeout=LONGEST)
+        except subprocess.TimeoutExpired:  # bpftrace may look for names for minutes
+            p.kill()
+            p.wait()
         return (time.monotonic() - start) * 1e3, rss
     return once
 
