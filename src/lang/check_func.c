@@ -107,6 +107,8 @@ const struct ltype *check_stack(struct checker *c, struct node *n, bool user)
 				t->raw_stack = true;
 			} else if (strcmp(a->s, "folded") == 0) {
 				t->folded_stack = true;
+			} else if (strcmp(a->s, "annotated") == 0) {
+				t->folded_stack = t->annotated_stack = true;
 			} else if (strcmp(a->s, "bpftrace") != 0 && strcmp(a->s, "build_id") != 0) {
 				check_fail(c, a,
 					   "a stack is printed as perf, raw, folded or bpftrace");

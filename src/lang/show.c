@@ -69,6 +69,8 @@ static void show_folded(const struct lang_out *o, const struct ltype *t, const v
 		if (b->n > from)
 			strbuf_putc(b, ';');
 		strbuf_puts(b, known ? strbuf_str(&name) : "[unknown]");
+		if (t->annotated_stack && !user)
+			strbuf_puts(b, "_[k]");
 	}
 	if (b->n == from)
 		strbuf_putc(b, '-');

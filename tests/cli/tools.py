@@ -186,7 +186,7 @@ wanted = {
     "exec-x": ["execsnoop", "-x", "-U", "-T", "-P", P], "exec-n": ["execsnoop", "-n", "^echo$", "-a", "16", "-P", P],
     "exec-q": ["execsnoop", "-q", "-a", "3", "-l", "one tw", "-P", P], "open-f": ["opensnoop", "-f", "O_CREAT,O_RDWR", "-p", P],
     "sys-e": ["syscount", "-c", "-e", "ESRCH", "-p", P], "sys-s": ["syscount", "-c", "-s", "getppid", "-p", P], "sys-Lm": ["syscount", "-cLm", "-p", P],
-    "connect-d": ["tcpconnect", "-d", "-4", "-p", P], "profile-c": ["profile", "-c", "2000000", "-p", P],
+    "connect-d": ["tcpconnect", "-d", "-4", "-p", P], "profile-c": ["profile", "-c", "2000000", "-p", P], "profile-a": ["profile", "-fad", "-F", "499", "-p", P],
     "open": ["opensnoop", "-p", P], "open-x": ["opensnoop", "-x", "-t", "-n", ME], "open-file": ["opensnoop", "-eU", "-n", ME, "f2$"],
     "open-glob": ["opensnoop", "-T", f"{DIR}/f?"], "kill": ["killsnoop", "-n", ME], "kill-s": ["killsnoop", "-s", "-t", "-p", P],
     "kill-x": ["killsnoop", "-x", "-p", P], "signals": ["signals", "-l", "-p", P],
@@ -211,7 +211,7 @@ else:
     wanted["func-F"][-1] = "^vfs_rea.*"
     wanted["filelife"] = ["filelife", "-p", P]
 if SAN:  # one way through each program is enough
-    for k in ("exec-q", "open-f", "sys-e", "sys-s", "sys-Lm", "connect-d", "profile-c", "exec-r", "exec-x", "open-x", "kill-s", "kill-x", "sys", "sys-v", "sys-x", "stat-x", "slow-99", "ext4-j", "connect-c", "accept-6", "life-s", "retrans",
+    for k in ("exec-q", "open-f", "sys-e", "sys-s", "sys-Lm", "connect-d", "profile-c", "profile-a", "exec-r", "exec-x", "open-x", "kill-s", "kill-x", "sys", "sys-v", "sys-x", "stat-x", "slow-99", "ext4-j", "connect-c", "accept-6", "life-s", "retrans",
               "retrans-c", "retrans-s", "cpudist-O", "off", "off-M", "profile"):
         del wanted[k]
 if on_disk:
@@ -337,6 +337,8 @@ check("cpudist -Oe: ten sleeps of 20 ms", total(out["cpudist-O"].split("[16K, 32
 check("runqlen, softirqs, irqtime: show something", "@runqlen: " in out["runqlen"] and re.search(r"@count\[net_rx\]: \d", out["softirqs"]) and
       "@soft_ns[net_rx]" in out["irqtime"], out["softirqs"])
 check("switches -c: by choice, at least the sleeps", int(re.search(rf"@by_choice\[{ME}\]: (\d+)", out["switches"])[1]) >= 10, out["switches"])
+kernel = [re.sub(r" \d+$", "", x).split(";--;")[1] for x in out["profile-a"].splitlines() if x.startswith(f"{ME};")]
+check("profile -fa: functions of the kernel are marked", kernel and all(x == "-" or all(f.endswith("_[k]") for f in x.split(";")) for x in kernel), out["profile-a"][-1500:])
 check("profile -c: by the time of CPUs", f", {ME}]" in out["profile-c"], out["profile-c"][-1500:])
 check("profile: only this process", f", {ME}]" in out["profile"] and all(ME in x for x in re.findall(r"^, (.*)\]: \d+$", out["profile"], re.M)),
       out["profile"][-1500:])
