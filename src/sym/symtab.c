@@ -19,24 +19,33 @@ void symtab_add(struct symtab *t, struct symtab_sym s)
 	t->sym[t->n++] = s;
 }
 
-/* Stable: what was added first comes first among equals, which perf's rules need. */
+/*
+ * Stable: what was added first comes first among equals, which perf's rules need. What is
+ * in order already (a table that another was added to) is only merged with the rest.
+ */
 static void sort(struct symtab *t)
 {
 	AUTO_FREE struct sort_key *keys = NULL;
 	struct symtab_sym *sorted;
-	bool ordered = true;
+	size_t first = t->n ? 1 : 0, n, k = 0, a = 0;
 
-	for (size_t i = 1; i < t->n && ordered; i++)
-		ordered = t->sym[i - 1].start <= t->sym[i].start;
-	if (ordered)
+	while (first < t->n && t->sym[first - 1].start <= t->sym[first].start)
+		first++;
+	if (first == t->n)
 		return;
-	keys = mem_grow(NULL, t->n * sizeof(*keys));
-	for (size_t i = 0; i < t->n; i++)
-		keys[i] = (struct sort_key){ t->sym[i].start, (uint32_t)i };
-	sort_keys(keys, t->n);
+	if (first < t->n / 2)
+		first = 0;
+	n = t->n - first;
+	keys = mem_grow(NULL, n * sizeof(*keys));
+	for (size_t i = 0; i < n; i++)
+		keys[i] = (struct sort_key){ t->sym[first + i].start, (uint32_t)(first + i) };
+	sort_keys(keys, n);
 	sorted = mem_grow(NULL, t->n * sizeof(*sorted));
 	for (size_t i = 0; i < t->n; i++)
-		sorted[i] = t->sym[keys[i].index];
+		if (a < first && (k == n || t->sym[a].start <= keys[k].key))
+			sorted[i] = t->sym[a++];
+		else
+			sorted[i] = t->sym[keys[k++].index];
 	free(t->sym);
 	t->sym = sorted;
 	t->cap = t->n;
