@@ -201,12 +201,12 @@ static bool finish_one(struct walker *w, struct walker_copied *c, bool last)
 	return true;
 }
 
-/* Nothing waits: tables are not looked at for a while. */
+/* Nothing waits: tables are not looked at for a while. Where only a few stacks are copied. */
 static void rest(struct walker *w)
 {
 	uint64_t now = walker_now();
 
-	if (w->copied || now - w->rested < REST_NS)
+	if (!w->o.function || w->copied || now - w->rested < REST_NS)
 		return;
 	w->rested = now;
 	pthread_mutex_lock(&w->lock);
