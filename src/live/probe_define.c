@@ -20,6 +20,7 @@ struct work {
 	bool alias; /* what was asked for has another name in the debug info */
 	/* Places where an argument cannot be fetched; they matter only when there are no others. */
 	unsigned left_out;
+	unsigned gone; /* places in code that runs only at the start */
 	struct err why;
 };
 
@@ -114,7 +115,12 @@ static int add_point(void *ctx, const struct dwarf_point *p)
 	struct work *w = ctx;
 	int err;
 
-	/* of the many places of an inlined function, those that have what is asked for */
+	/* of the many places of an inlined function, those that are still there */
+	if (probe_target_gone(w->t, p->addr)) {
+		w->gone++;
+		return 0;
+	}
+	/* and have what is asked for */
 	err = add(w, p->addr, p->function, p->symbol, p->entry, p);
 	if (err != -ENOENT)
 		return err;
@@ -354,10 +360,19 @@ static int places(struct work *w)
 	if (p->usdt)
 		return static_places(w);
 	n = dwarf_places(w, add_point, w);
+	if (n > 0 && !w->ret->list.n && !w->left_out)
+		return err_set(w->e, ENOENT, "%s is only in code that runs when the kernel starts",
+			       p->function ? p->function : p->file);
 	if (n > 0 && !w->ret->list.n) {
 		*w->e = w->why;
 		return -w->e->code;
 	}
+	if (w->gone)
+		vec_push(&w->ret->notes,
+			 arena_printf(w->arena,
+				      "%u of %d places of %s left out: in code that runs only when "
+				      "the kernel starts",
+				      w->gone, n, p->function ? p->function : p->file));
 	if (w->left_out)
 		vec_push(&w->ret->notes,
 			 arena_printf(w->arena, "%u of %d places of %s left out: %.*s", w->left_out,

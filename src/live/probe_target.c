@@ -188,11 +188,30 @@ static const struct symtab *symbols(const struct probe_target *t)
 	return t->elf ? &t->syms : &t->kallsyms.tab;
 }
 
+static const struct elf_section *code_section(const struct elf *e, uint64_t addr)
+{
+	for (size_t i = 1; i < e->nsection; i++)
+		if ((e->section[i].flags & SHF_EXECINSTR) && addr >= e->section[i].addr &&
+		    addr - e->section[i].addr < e->section[i].size)
+			return &e->section[i];
+	return NULL;
+}
+
+bool probe_target_gone(const struct probe_target *t, uint64_t addr)
+{
+	const struct elf_section *s = t->user || !t->elf ? NULL : code_section(t->elf, addr);
+
+	return s && (str_starts(s->name, ".init") || str_starts(s->name, ".exit"));
+}
+
 static bool is_function(const struct probe_target *t, const struct symtab_sym *s)
 {
+	if (t->user)
+		return s->type == STT_FUNC || s->type == STT_GNU_IFUNC;
 	if (t->elf) /* what is written in assembler may lack its type */
-		return s->type == STT_FUNC || s->type == STT_GNU_IFUNC ||
-		       (!t->user && s->type == STT_NOTYPE);
+		return (s->type == STT_FUNC ||
+			(s->type == STT_NOTYPE && code_section(t->elf, s->start))) &&
+		       !probe_target_gone(t, s->start);
 	if (!t->module)
 		return true;
 	return strcmp(strtab_get(&t->kallsyms.modules, s->module), t->module) == 0;

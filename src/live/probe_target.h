@@ -61,6 +61,8 @@ const struct symtab_sym *probe_target_symbol(const struct probe_target *t, const
 					     size_t *at);
 /* A global that is only declared where it is used: find it in the symbol table. */
 void probe_target_resolve(const struct probe_target *t, struct dwarf_var *v);
+/* Code of the kernel that runs when it starts, and is not there any more then. */
+bool probe_target_gone(const struct probe_target *t, uint64_t addr);
 /* The symbol a place is in, and how far: the symbol table's word where there is one, which knows
  * parts of functions (foo.cold). */
 const char *probe_target_near(const struct probe_target *t, uint64_t addr, const char *symbol,
