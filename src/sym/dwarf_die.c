@@ -5,6 +5,7 @@
 
 bool die_in(struct unit *u, uint64_t off, struct die *ret)
 {
+	const struct abbrev *a;
 	struct bytes b;
 	uint64_t code;
 
@@ -13,10 +14,11 @@ bool die_in(struct unit *u, uint64_t off, struct die *ret)
 	b = dwarf_bytes(u->f, SEC_INFO, off);
 	b.end = u->f->sec[SEC_INFO] + u->end;
 	code = bytes_uleb(&b);
-	if (!code || b.bad)
-		return false;
-	*ret = (struct die){ u, off, dwarf_abbrev(u->abbrevs, code), b.p };
-	return ret->a != NULL;
+	a = code && !b.bad ? dwarf_abbrev(u->abbrevs, code) : NULL;
+	if (!a)
+		return false; /* *ret may be what was asked from: it stays */
+	*ret = (struct die){ u, off, a, b.p };
+	return true;
 }
 
 bool die_at(struct dwarf_file *f, uint64_t off, struct die *ret)

@@ -194,7 +194,7 @@ static void end_sequence(struct program *p)
 {
 	const struct dwarf *d = p->u->f->d;
 	size_t n = p->rows.n - p->start;
-	struct line_row *rows = p->rows.data + p->start;
+	struct line_row *rows = n ? p->rows.data + p->start : NULL;
 
 	/* Dropped: empty ones, and functions the linker threw away. */
 	if (n < 2 || !rows[0].addr || rows[0].addr < d->min_addr || !p->ordered)
