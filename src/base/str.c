@@ -184,10 +184,15 @@ void str_nearest_add(struct str_nearest *s, const char *name)
 	unsigned limit = len < 3 ? 1 : len < 6 ? 2 : (unsigned)(len / 3);
 	unsigned d = str_distance(s->typed, name, limit), i;
 
-	if (d > limit && len >= 3 &&
-	    (strncasecmp(s->typed, name, len) == 0 || near_first_word(s->typed, name)))
+	if (d > limit && len >= 3 && strncasecmp(s->typed, name, len) == 0)
 		d = limit;
-	if (d > limit)
+	else if (d > limit && near_first_word(s->typed, name))
+		d = limit + 1; /* when nothing else is near */
+	else if (d > limit)
+		return;
+	if (s->n && d <= limit && s->distance[0] > limit)
+		s->n = 0;
+	if (s->n && d > limit && s->distance[0] <= limit)
 		return;
 	for (i = 0; i < s->n; i++)
 		if (strcmp(s->name[i], name) == 0)

@@ -52,10 +52,13 @@ static void nearness(void)
 
 	s = (struct str_nearest){ .typed = "intervl" };
 	str_nearest_add(&s, "interval-print");
-	str_nearest_add(&s, "internal");
 	str_nearest_add(&s, "intersection-print");
 	CHECK(str_nearest_list(&s, buf, sizeof(buf)));
-	CHECK_STR(buf, "interval-print or internal");
+	CHECK_STR(buf, "interval-print");
+	str_nearest_add(&s, "internal");
+	str_nearest_add(&s, "interval-count");
+	CHECK(str_nearest_list(&s, buf, sizeof(buf)));
+	CHECK_STR(buf, "internal");
 }
 
 static void numbers(void)
