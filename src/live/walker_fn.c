@@ -140,15 +140,4 @@ bool walker_function(const struct walker *w, struct walker_function *ret)
 		}
 	return false;
 }
-
-#else
-
-#	include "live/walker.h"
-
-bool walker_function(const struct walker *w, struct walker_function *ret)
-{
-	(void)w, (void)ret;
-	return false;
-}
-
 #endif

@@ -88,26 +88,4 @@ int walker_hit_probe(struct walker *w, const struct walker_probe *p, struct err 
 	vec_push(&w->links, fd);
 	return 0;
 }
-
-#else
-
-#	include "live/walker.h"
-
-int walker_hit_tracepoint(struct walker *w, const char *name, struct err *e)
-{
-	(void)w, (void)name;
-	return err_set(e, EOPNOTSUPP, "this kymo was built without the stack walker");
-}
-
-int walker_hit_call(struct walker *w, int nr, bool exit, struct err *e)
-{
-	(void)nr, (void)exit;
-	return walker_hit_tracepoint(w, NULL, e);
-}
-
-int walker_hit_probe(struct walker *w, const struct walker_probe *p, struct err *e)
-{
-	(void)p;
-	return walker_hit_tracepoint(w, NULL, e);
-}
 #endif
