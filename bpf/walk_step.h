@@ -15,8 +15,8 @@
 
 /*
  * All ones where a < b, else 0. The searches choose by it and not by a branch: a branch in a loop
- * makes the verifier go through all that follows twice. The borrow of a - b, so that it holds for all
- * numbers: the vsyscall page is in the upper half.
+ * makes the verifier go through all that follows twice. The borrow of a - b, so that it holds for
+ * all numbers: the vsyscall page is in the upper half.
  */
 static __always_inline __u64 mask_less(__u64 a, __u64 b)
 {
