@@ -180,7 +180,9 @@ static int time_it(struct args *a, struct ftrace_wait *w, const char *func, char
 	if (r < 0 && names[0] && !a->binary)
 		functool_hint(e, r);
 	a->ft.t.no_filter = true;
-	a->ft.t.announce = say;
+	a->ft.t.announce = argv ? NULL : say;
+	if (argv && r >= 0)
+		fprintf(stderr, "%s\n", say);
 	if (r >= 0)
 		r = ftrace_run_read(&a->ft.t, &f, w, argv, &s, e);
 	ftrace_run_close(&f);
