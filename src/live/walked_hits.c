@@ -92,7 +92,7 @@ static int read_probes(struct probe_events *ret, struct err *e)
 
 int walked_hits_open(const struct spec_list *specs, struct walker *w, struct err *e)
 {
-	struct probe_events probes;
+	struct probe_events probes = { 0 };
 	int r = read_probes(&probes, e);
 
 	if (r < 0)
@@ -133,7 +133,7 @@ int walked_hits_start(struct walked_hits *h, struct walker *w, struct capture *c
 {
 	const uint64_t needed =
 		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER;
-	struct probe_events probes;
+	struct probe_events probes = { 0 };
 	int r = read_probes(&probes, e);
 
 	for (size_t i = 0; i < c->n && r == 0; i++) {

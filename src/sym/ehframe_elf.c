@@ -418,7 +418,7 @@ static int head(struct ehframe *f, Elf64_Ehdr *eh, struct err *e)
 
 static int open_image(struct ehframe *f, struct ehframe **ret, struct err *e)
 {
-	Elf64_Ehdr eh;
+	Elf64_Ehdr eh = { 0 };
 	int err = head(f, &eh, e);
 
 	if (!err)
@@ -437,7 +437,7 @@ size_t ehframe_fd_build_id(int fd, uint16_t *machine, uint8_t *id)
 	uint64_t at = 0, size = 0;
 	struct err e = { 0 };
 	struct stat st;
-	Elf64_Ehdr eh;
+	Elf64_Ehdr eh = { 0 };
 
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
