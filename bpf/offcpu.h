@@ -71,24 +71,9 @@ struct task_struct___off {
 /* The thread's number, in the namespace that is reported in. 0: it is not in it. */
 static __always_inline __u32 task_nr(struct task_struct___off *t)
 {
-	struct pid___k *pid;
-	struct upid___k u, *at;
-	__u32 level;
-
 	if (!config.pidns_ino)
 		return t->pid;
-	pid = BPF_CORE_READ(t, thread_pid);
-	if (!pid)
-		return 0;
-	level = BPF_CORE_READ(pid, level);
-	at = (void *)pid + __builtin_preserve_field_info(pid->numbers, BPF_FIELD_BYTE_OFFSET);
-	for (__u32 i = 0; i < 8; i++) {
-		if (i > level || bpf_probe_read_kernel(&u, sizeof(u), at + i))
-			return 0;
-		if (BPF_CORE_READ(u.ns, ns.inum) == config.pidns_ino)
-			return u.nr;
-	}
-	return 0;
+	return pid_number_in(BPF_CORE_READ(t, thread_pid), config.pidns_ino);
 }
 
 static __always_inline bool in_cgroups(void)

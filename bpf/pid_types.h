@@ -3,6 +3,10 @@
 #ifndef KYMO_BPF_PID_TYPES_H
 #define KYMO_BPF_PID_TYPES_H
 
+#include <linux/types.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
 struct ns_common___k {
 	unsigned int inum;
 } __attribute__((preserve_access_index));
@@ -17,5 +21,24 @@ struct pid___k {
 	unsigned int level;
 	struct upid___k numbers[1];
 } __attribute__((preserve_access_index));
+
+/* The number in the namespace ino; 0: it is not in it. */
+static __always_inline __u32 pid_number_in(struct pid___k *pid, __u64 ino)
+{
+	struct upid___k u, *at;
+	__u32 level;
+
+	if (!pid)
+		return 0;
+	level = BPF_CORE_READ(pid, level);
+	at = (void *)pid + __builtin_preserve_field_info(pid->numbers, BPF_FIELD_BYTE_OFFSET);
+	for (__u32 i = 0; i < 8; i++) {
+		if (i > level || bpf_probe_read_kernel(&u, sizeof(u), at + i))
+			return 0;
+		if (BPF_CORE_READ(u.ns, ns.inum) == ino)
+			return u.nr;
+	}
+	return 0;
+}
 
 #endif

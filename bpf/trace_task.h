@@ -7,24 +7,9 @@
 
 static __always_inline __u32 number_of(struct task_struct___t *t)
 {
-	struct upid___k u, *at;
-	struct pid___k *pid;
-	__u32 level;
-
 	if (!options.pidns_ino)
 		return BPF_CORE_READ(t, pid);
-	pid = BPF_CORE_READ(t, thread_pid);
-	if (!pid)
-		return 0;
-	level = BPF_CORE_READ(pid, level);
-	at = (void *)pid + __builtin_preserve_field_info(pid->numbers, BPF_FIELD_BYTE_OFFSET);
-	for (__u32 i = 0; i < 8; i++) {
-		if (i > level || bpf_probe_read_kernel(&u, sizeof(u), at + i))
-			return 0;
-		if (BPF_CORE_READ(u.ns, ns.inum) == options.pidns_ino)
-			return u.nr;
-	}
-	return 0;
+	return pid_number_in(BPF_CORE_READ(t, thread_pid), options.pidns_ino);
 }
 
 static __always_inline void set_numbers(struct trace_task *s, struct task_struct___t *t)

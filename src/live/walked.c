@@ -29,11 +29,6 @@ static bool is_dummy(const struct event_spec *s)
 	       offcpu_is_event(s);
 }
 
-static bool is_hit(const struct event_spec *s)
-{
-	return s->kind == SPEC_TRACEPOINT;
-}
-
 int walked_fits(const struct spec_list *specs, const struct capture_opts *o, struct err *e)
 {
 	size_t n = 0;
@@ -45,9 +40,9 @@ int walked_fits(const struct spec_list *specs, const struct capture_opts *o, str
 			continue;
 		if (s->sample_read || (s->terms & SPEC_TERM_CALL_GRAPH))
 			return err_set(e, EOPNOTSUPP, "%s has fields of its own", s->name);
-		if (is_hit(s) && walked_hits_fits(s, e) < 0)
+		if (walked_hits_is(s) && walked_hits_fits(s, e) < 0)
 			return -EOPNOTSUPP;
-		n += !is_hit(s);
+		n += !walked_hits_is(s);
 	}
 	if (n > WALKER_EVENTS_MAX)
 		return err_set(e, EOPNOTSUPP, "there are more than %d events", WALKER_EVENTS_MAX);
@@ -88,7 +83,8 @@ void walked_prepare(const struct walked *w, const struct spec_list *specs, struc
 		o->chain = CAPTURE_WALKED;
 	o->prompt = true; /* a new mapping is needed by the next sample */
 	for (size_t i = 0; w->samples && i < specs->n; i++)
-		o->apart |= is_hit(&specs->spec[i]); /* not each of these is worth waking up */
+		o->apart |=
+			walked_hits_is(&specs->spec[i]); /* not each of these is worth waking up */
 	o->few_records = w->samples && !o->apart; /* samples come through the walker's own ring */
 }
 
@@ -148,8 +144,8 @@ int walked_open(struct walked *w, const struct spec_list *specs, const struct ta
 
 	*w = (struct walked){ .samples = samples };
 	for (size_t i = 0; samples && i < specs->n; i++) {
-		wo.hits |= is_hit(&specs->spec[i]);
-		wo.events += !is_dummy(&specs->spec[i]) && !is_hit(&specs->spec[i]);
+		wo.hits |= walked_hits_is(&specs->spec[i]);
+		wo.events += !is_dummy(&specs->spec[i]) && !walked_hits_is(&specs->spec[i]);
 	}
 	if (wo.hits) {
 		wo.ring_bytes = HITS_RING;
@@ -206,7 +202,7 @@ int walked_attach(struct walked *w, struct capture *c, struct err *e)
 	for (size_t i = 0; i < c->n; i++) {
 		struct capture_event *ev = &c->event[i];
 
-		if (is_dummy(ev->spec) || is_hit(ev->spec))
+		if (is_dummy(ev->spec) || walked_hits_is(ev->spec))
 			continue;
 		if (ev->attr.sample_type & ~(uint64_t)FIELDS)
 			return err_set(e, EOPNOTSUPP, "%s has fields that are not walked",

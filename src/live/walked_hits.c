@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "event/syscall.h"
 #include "kern/probe_events.h"
@@ -52,11 +51,6 @@ static const struct probe_event *probe_of(const struct probe_events *list,
 	return NULL;
 }
 
-static bool is_hit(const struct event_spec *s)
-{
-	return s->kind == SPEC_TRACEPOINT;
-}
-
 /* One of the kernel's own tracepoints, or a system call's. */
 static int attach_point(const struct event_spec *s, struct walker *w, struct err *e)
 {
@@ -99,14 +93,14 @@ int walked_hits_open(const struct spec_list *specs, struct walker *w, struct err
 		return r;
 	for (size_t i = 0; i < specs->n && r == 0; i++) {
 		const struct event_spec *s = &specs->spec[i];
-		const struct probe_event *p = is_hit(s) ? probe_of(&probes, s) : NULL;
+		const struct probe_event *p = walked_hits_is(s) ? probe_of(&probes, s) : NULL;
 
 		/* Of two at a function's return the older one comes first: no stack would be there
 		 * in time. */
 		if (p && p->ret && !p->user)
 			r = err_set(e, EOPNOTSUPP, "%s is hit at a kernel function's return",
 				    s->name);
-		else if (is_hit(s) && !p)
+		else if (walked_hits_is(s) && !p)
 			r = attach_point(s, w, e);
 	}
 	probe_events_free(&probes);
@@ -140,7 +134,7 @@ int walked_hits_start(struct walked_hits *h, struct walker *w, struct capture *c
 		struct capture_event *ev = &c->event[i];
 		const struct probe_event *p;
 
-		if (!is_hit(ev->spec))
+		if (!walked_hits_is(ev->spec))
 			continue;
 		if ((ev->attr.sample_type &
 		     (needed | PERF_SAMPLE_READ | PERF_SAMPLE_BRANCH_STACK)) != needed ||
@@ -275,14 +269,6 @@ bool walked_hits_stack(struct walked_hits *h, const struct walker_sample *s)
 }
 
 /* --- samples ---------------------------------------------------------------------------------- */
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* Where a sample's registers begin, and where what follows the stack does; 0: they are not there.
  */
@@ -550,7 +536,7 @@ static void turn(struct walked_hits *h, uint64_t now)
 
 int64_t walked_hits_drain(struct walked_hits *h, bool end, ring_fn *fn, void *ctx, struct err *e)
 {
-	uint64_t now = now_ns();
+	uint64_t now = loop_now();
 	size_t kept = 0;
 	int64_t n;
 	int r;

@@ -60,6 +60,11 @@ struct walked_hits {
 	uint64_t end[UNWIND_END_MAX], without; /* samples by how their stacks ended; with none */
 };
 
+/* Tracepoints and probes: those whose samples stay the kernel's. */
+static inline bool walked_hits_is(const struct event_spec *s)
+{
+	return s->kind == SPEC_TRACEPOINT;
+}
 /* Can this event's stacks be had like this? e says why not. */
 int walked_hits_fits(const struct event_spec *s, struct err *e);
 /* Have the walker attached to all tracepoints among specs, before they are opened, ... */
