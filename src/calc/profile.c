@@ -169,6 +169,7 @@ static void count_sample(struct reader *r, const struct event *ev, struct profil
 		e->cpu = ev->have & EVENT_HAVE_CPU ? ev->cpu : UINT32_MAX;
 	if (o->by & PROFILE_BY_TIME)
 		e->time = o->time_quantum ? ev->time / o->time_quantum * o->time_quantum : ev->time;
+	e->extra = extra_of(r, ev, branch); /* first: a cut chain stands in the same buffer */
 	if (o->by & (PROFILE_BY_CODE | PROFILE_BY_CHAIN)) {
 		e->ip = branch ? branch->to : ev->ip;
 		e->mode = ev->mode;
@@ -176,7 +177,6 @@ static void count_sample(struct reader *r, const struct event *ev, struct profil
 	} else {
 		e->space = e->kernel = TASK_SPACE_KERNEL;
 	}
-	e->extra = extra_of(r, ev, branch);
 	if (chain) {
 		if (r->ahead && c.n <= AHEAD_IPS)
 			count_later(r, e, &c);
