@@ -294,9 +294,24 @@ static void print_all(struct comparing *c)
 	}
 }
 
+/* Rows of two recordings are one when their words are the same; sums never are. */
+static int check_keys(const struct columns *c, struct err *e)
+{
+	for (unsigned i = 0; i < c->n; i++) {
+		const struct key_info *k = &key_infos[c->col[i].key];
+
+		if (k->kind != KEY_SUM)
+			continue;
+		err_set(e, EINVAL, "--sort %s: rows cannot be matched by a sum", k->name);
+		return err_hint(e, "sort by what has a name: dso, symbol, comm ...");
+	}
+	return 0;
+}
+
 static int check(struct comparing *c, int argc, char **argv, struct err *e)
 {
 	struct args *a = c->a;
+	int r;
 
 	if (argc > MAX_FILES)
 		return err_set(e, E2BIG, "more than %d files", MAX_FILES);
@@ -321,8 +336,9 @@ static int check(struct comparing *c, int argc, char **argv, struct err *e)
 					.list_files = c->n > 2 || a->verbose,
 					.addresses = a->verbose > 0,
 					.files = c->file };
-	return columns_make(&c->columns,
-			    &(struct columns_opts){ .sort = a->sort, .mode = KEY_MODE_DIFF }, e);
+	r = columns_make(&c->columns,
+			 &(struct columns_opts){ .sort = a->sort, .mode = KEY_MODE_DIFF }, e);
+	return r < 0 ? r : check_keys(&c->columns, e);
 }
 
 static int run(void *p, int argc, char **argv, struct err *e)

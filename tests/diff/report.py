@@ -269,6 +269,8 @@ def comparing(made):
     tail = ["diff", "-o", "2", *files]
     later("diff ordered by the second", ["perf", *tail], [KYMO, *tail])
     settle()
+    r = run([KYMO, "diff", "-s", "dso,sample", *files[:2]])
+    check("diff by a sum is refused", r.code == 1 and "matched by a sum" in r.err and "hint" in r.err, r)
 
 
 def summed(text):
