@@ -66,10 +66,36 @@ static size_t do_batch(struct graph_work *w, size_t lo)
 	return w->hi;
 }
 
+/* Most recordings have few rows with a graph, and most frames are of the others. */
+static bool *wanted_classes(const struct graph_work *w)
+{
+	size_t n = 0;
+	bool *wanted;
+
+	vec_each (&w->h->rows, r)
+		n = r->at.site > n ? r->at.site : n;
+	wanted = mem_alloc(n + 1);
+	for (size_t row = 0; row < w->h->rows.n; row++)
+		if (has_graph(w, row))
+			wanted[w->h->rows.data[row].at.site] = true;
+	return wanted;
+}
+
+/* So many references that trees of what they share are worth their while? */
+static bool are_many(const struct graph_work *w)
+{
+	uint64_t refs = 0;
+
+	for (size_t row = 0; row < w->h->rows.n; row++)
+		refs += has_graph(w, row) ? w->h->rows.data[row].chains : 0;
+	return refs > 2 * w->names->profile->entries.n;
+}
+
 static void work_init(struct graph_work *w, unsigned threads)
 {
 	size_t rows = w->h->rows.n, entries = w->names->profile->entries.n;
 
+	w->classes = wanted_classes(w);
 	w->bench = mem_alloc(threads * sizeof(*w->bench));
 	for (unsigned i = 0; i < threads; i++) {
 		struct bench *b = &w->bench[i];
@@ -79,9 +105,10 @@ static void work_init(struct graph_work *w, unsigned threads)
 		b->mine = mem_alloc((rows + 1) * sizeof(uint64_t));
 		b->refs = mem_alloc((rows + 1) * sizeof(uint64_t));
 		b->ways.max = MAX_WAYS / threads;
-		hist_walk_init(&b->walk, w->h);
+		hist_walk_init(&b->walk, w->h, w->classes);
 	}
-	if (w->h->opts.children) {
+	w->trees = w->h->opts.children && are_many(w);
+	if (w->trees) {
 		ways_kinds_make(&w->kinds, w->h, w->out->place_of);
 		w->apart = mem_alloc((entries + 1) * sizeof(*w->apart));
 	}
@@ -112,6 +139,7 @@ static void work_free(struct graph_work *w, unsigned threads)
 		ways_free(&b->ways);
 		hist_walk_free(&b->walk);
 	}
+	free(w->classes);
 	ways_kinds_free(&w->kinds);
 	free(w->apart);
 	free(w->refs);

@@ -66,7 +66,9 @@ struct graph_work {
 	const struct names *names;
 	struct load *load; /* by entry; small enough to stay in the cache */
 	struct ways_kinds kinds;
-	bool *apart;		    /* by entry: no tree has it; NULL: none is */
+	bool *classes;		    /* by class of sites: some row of it has a graph */
+	bool trees;		    /* of chains on their way, rather than each by itself */
+	bool *apart;		    /* by entry: no tree has it; NULL: there are no trees */
 	uint64_t *wanted;	    /* by row: how many references it has */
 	atomic_uint_fast64_t *fill; /* by row: where its next references go */
 	uint64_t *first;	    /* by row */
@@ -77,8 +79,10 @@ struct graph_work {
 };
 
 /* --- graph_place.c --- */
-/* Places of all sites; a lower number stands first among branches of equal weight. */
+/* Places of all sites. */
 void places_make(struct graphs *g, const struct names *n);
+/* Below 0 when a place stands before the other among branches of equal weight. */
+int places_order(const struct graphs *g, uint32_t a, uint32_t b);
 
 /* --- graph_tree.c --- */
 /* The least weight of a branch; all: of the branches beside it. */

@@ -21,72 +21,63 @@ static uint64_t place_key(const struct names *n, enum graph_key key, uint32_t si
 	return map_hash(s->frame + (1ull << 40));
 }
 
-struct ranked {
-	const struct names *n;
-	const struct graphs *g;
-};
-
 /* Of equal branches the higher address in the file mapped later comes first. */
-static int by_address(const void *a, const void *b, void *ctx)
+int places_order(const struct graphs *g, uint32_t a, uint32_t b)
 {
-	const struct ranked *r = ctx;
-	const struct names *n = r->n;
-	const struct name_site *x = &n->sites.data[r->g->place_site[*(const uint32_t *)a]];
-	const struct name_site *y = &n->sites.data[r->g->place_site[*(const uint32_t *)b]];
+	const struct names *n = g->cells->names;
+	const struct name_site *x = &n->sites.data[g->place_site[a]];
+	const struct name_site *y = &n->sites.data[g->place_site[b]];
 	uint64_t dx = x->dso == NAMES_NONE ? 0 : n->dsos.data[x->dso].order + 1ull;
 	uint64_t dy = y->dso == NAMES_NONE ? 0 : n->dsos.data[y->dso].order + 1ull;
 	uint64_t ax = n->frames.data[x->frame].addr, ay = n->frames.data[y->frame].addr;
 
 	if (dx != dy)
 		return dx > dy ? -1 : 1;
-	if (r->g->opts.key != GRAPH_BY_FUNCTION || ax == ay) {
+	if (g->opts.key != GRAPH_BY_FUNCTION || ax == ay) {
 		ax = x->addr;
 		ay = y->addr;
 	}
-	return ax == ay ? 0 : ax > ay ? -1 : 1;
+	if (ax != ay)
+		return ax > ay ? -1 : 1;
+	return a < b ? -1 : a > b;
 }
 
-static void renumber(struct graphs *g, size_t n_sites, const uint32_t *order)
+/* Functions have their numbers already. */
+static void number_places(struct graphs *g, const struct names *n)
 {
-	AUTO_FREE uint32_t *to = mem_alloc((g->n_places + 1) * sizeof(*to));
-	uint32_t *sites = mem_alloc((g->n_places + 1) * sizeof(*sites));
+	struct map index = { 0 };
 
-	for (uint32_t i = 0; i < g->n_places; i++) {
-		to[order[i]] = i;
-		sites[i] = g->place_site[order[i]];
+	for (uint32_t i = 0; i < n->sites.n; i++) {
+		uint64_t *at;
+
+		if (g->opts.key == GRAPH_BY_FUNCTION) {
+			g->place_of[i] = n->sites.data[i].frame;
+			continue;
+		}
+		at = map_at(&index, place_key(n, g->opts.key, i));
+		if (!*at)
+			*at = ++g->n_places;
+		g->place_of[i] = (uint32_t)*at - 1;
 	}
-	free(g->place_site);
-	g->place_site = sites;
-	for (size_t i = 0; i < n_sites; i++)
-		g->place_of[i] = to[g->place_of[i]];
+	if (g->opts.key == GRAPH_BY_FUNCTION)
+		g->n_places = (uint32_t)n->frames.n;
+	map_free(&index);
 }
 
 void places_make(struct graphs *g, const struct names *n)
 {
-	struct map index = { 0 };
-	struct ranked r = { .n = n, .g = g };
-	AUTO_FREE uint32_t *order = mem_alloc((n->sites.n + 1) * sizeof(*order));
-
 	g->place_of = mem_alloc((n->sites.n + 1) * sizeof(*g->place_of));
-	g->place_site = mem_alloc((n->sites.n + 1) * sizeof(*g->place_site));
-	for (uint32_t i = 0; i < n->sites.n; i++) {
-		uint64_t *at = map_at(&index, place_key(n, g->opts.key, i));
-
-		if (!*at) {
-			g->place_site[g->n_places] = i;
-			*at = ++g->n_places;
-		}
-		/* of many the lowest address stands for it, so that chance does not choose */
-		if (n->sites.data[i].addr < n->sites.data[g->place_site[*at - 1]].addr)
-			g->place_site[*at - 1] = i;
-		g->place_of[i] = (uint32_t)*at - 1;
-	}
-	map_free(&index);
-	/* numbered by rank, so that the number decides between equals */
+	number_places(g, n);
+	g->place_site = mem_alloc((g->n_places + 1) * sizeof(*g->place_site));
 	for (uint32_t i = 0; i < g->n_places; i++)
-		order[i] = i;
-	qsort_r(order, g->n_places, sizeof(*order), by_address, &r);
-	renumber(g, n->sites.n, order);
+		g->place_site[i] = UINT32_MAX;
+	/* of many sites the lowest address stands for it, so that chance does not choose */
+	for (uint32_t i = 0; i < n->sites.n; i++) {
+		uint32_t *at = &g->place_site[g->place_of[i]];
+
+		if (*at == UINT32_MAX || n->sites.data[i].addr < n->sites.data[*at].addr)
+			*at = i;
+	}
 }
 
 uint32_t graphs_frame(const struct graphs *g, uint32_t place)

@@ -76,22 +76,30 @@ static void each_entry(struct adder *a, size_t job, void (*fn)(struct adder *a, 
 	}
 }
 
+/* The entry's own row, if it has a graph. */
 static uint32_t own_row(const struct adder *a)
 {
-	return hist_find(a->w->h, hist_pair_of(a->w->h, a->entry));
+	struct cell_pair at = hist_pair_of(a->w->h, a->entry);
+
+	return a->w->classes[at.site] ? hist_find(a->w->h, at) : HIST_NO_ROW;
 }
 
 static void plant(struct adder *a, bool counts)
 {
 	struct graph_work *w = a->w;
+	uint32_t own;
 
 	if (!counts)
 		return;
-	if (!w->h->opts.children || ways_add(&a->b->ways, &w->kinds, w->h, a->entry)) {
-		count_ref(a, own_row(a), -1);
+	if (!w->h->opts.children ||
+	    (w->trees && ways_add(&a->b->ways, &w->kinds, w->h, a->entry))) {
+		own = own_row(a);
+		if (own != HIST_NO_ROW)
+			count_ref(a, own, -1);
 		return;
 	}
-	w->apart[a->entry] = true;
+	if (w->trees)
+		w->apart[a->entry] = true;
 	hist_walk(&a->b->walk, a->entry, count_ref, a);
 }
 
@@ -119,12 +127,18 @@ int graph_finish_job(void *ctx, size_t job, unsigned worker)
 
 static void add(struct adder *a, bool counts)
 {
+	const struct graph_work *w = a->w;
+	uint32_t own;
+
 	if (!counts)
 		return;
-	if (a->w->h->opts.children && a->w->apart[a->entry])
+	if (w->h->opts.children && (!w->trees || w->apart[a->entry])) {
 		hist_walk(&a->b->walk, a->entry, add_ref, a);
-	else
-		add_ref(a, own_row(a), -1);
+		return;
+	}
+	own = own_row(a);
+	if (own != HIST_NO_ROW)
+		add_ref(a, own, -1);
 }
 
 int graph_add_job(void *ctx, size_t job, unsigned worker)

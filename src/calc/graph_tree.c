@@ -71,20 +71,19 @@ static void look_ahead(const struct graph_work *w, const struct ref *r)
 	__builtin_prefetch(&w->load[r->entry]);
 }
 
-static int by_place(const void *a, const void *b)
+static int by_place(const void *a, const void *b, void *graphs)
 {
-	const struct group *x = a, *y = b;
-
-	return x->place < y->place ? -1 : x->place > y->place;
+	return places_order(graphs, ((const struct group *)a)->place,
+			    ((const struct group *)b)->place);
 }
 
-static int heavier(const void *a, const void *b)
+static int heavier(const void *a, const void *b, void *graphs)
 {
 	const struct group *x = a, *y = b;
 
 	if (x->weight != y->weight)
 		return x->weight < y->weight ? 1 : -1;
-	return by_place(a, b);
+	return by_place(a, b, graphs);
 }
 
 static bool is_flat(const struct graph_opts *o)
@@ -189,7 +188,8 @@ static void group_refs(const struct graph_work *w, struct bench *b, const struct
 	}
 	ret->g.n = kept;
 	if (kept > 1)
-		qsort(ret->g.data, kept, sizeof(*ret->g.data), is_flat(w->o) ? by_place : heavier);
+		qsort_r(ret->g.data, kept, sizeof(*ret->g.data), is_flat(w->o) ? by_place : heavier,
+			w->out);
 }
 
 static struct graph_node *children(const struct graph_work *w, struct bench *b,

@@ -404,9 +404,11 @@ uint64_t hist_sum(const struct hist *h, const struct hist_row *r, enum key key)
 	}
 }
 
-void hist_walk_init(struct hist_walk *w, const struct hist *h)
+void hist_walk_init(struct hist_walk *w, const struct hist *h, const bool *classes)
 {
-	*w = (struct hist_walk){ .h = h, .stamp = mem_alloc((h->rows.n + 1) * sizeof(*w->stamp)) };
+	*w = (struct hist_walk){ .h = h,
+				 .classes = classes,
+				 .stamp = mem_alloc((h->rows.n + 1) * sizeof(*w->stamp)) };
 }
 
 void hist_walk_free(struct hist_walk *w)
@@ -426,16 +428,21 @@ void hist_walk(struct hist_walk *w, size_t i, hist_walk_fn *fn, void *ctx)
 
 	if (!hist_counts(h, i))
 		return;
-	row = find_row(h, at);
-	fn(ctx, row, -1);
+	w->now++;
+	if (!w->classes || w->classes[at.site]) {
+		row = find_row(h, at);
+		fn(ctx, row, -1);
+		w->stamp[row] = w->now;
+	}
 	if (!h->opts.children || e->chain == PROFILE_NO_CHAIN)
 		return;
 	chain = &n->chains[e->chain];
-	w->stamp[row] = ++w->now;
 	for (uint32_t k = 0; k < chain->n; k++) {
 		uint32_t from = h->opts.caller ? chain->n - 1 - k : k;
 
 		at.site = c->site_class[n->chain_sites[chain->first + from]];
+		if (w->classes && !w->classes[at.site])
+			continue;
 		row = find_row(h, at);
 		if (w->stamp[row] == w->now)
 			continue;

@@ -99,14 +99,15 @@ static inline struct cell_pair hist_pair_of(const struct hist *h, size_t i)
 	return (struct cell_pair){ c->entry_class[i], c->site_class[c->names->entry_site[i]] };
 }
 
-/* Calls fn for each row that an entry counts for: its own first (at -1), then those on the way,
- * each once: outermost first when opts.caller, else innermost. */
+/* Calls fn for each row that an entry counts for, as far as its class matters: its own first (at
+ * -1), then those on the way, each once: outermost first when opts.caller, else innermost. */
 struct hist_walk {
 	const struct hist *h;
-	uint32_t *stamp; /* by row */
+	const bool *classes; /* of sites: whose rows matter; NULL: all */
+	uint32_t *stamp;     /* by row */
 	uint32_t now;
 };
-void hist_walk_init(struct hist_walk *w, const struct hist *h);
+void hist_walk_init(struct hist_walk *w, const struct hist *h, const bool *classes);
 void hist_walk_free(struct hist_walk *w);
 typedef void hist_walk_fn(void *ctx, uint32_t row, int64_t chain_at);
 void hist_walk(struct hist_walk *w, size_t entry, hist_walk_fn *fn, void *ctx);

@@ -133,7 +133,7 @@ void tui_hist_each_entry(void *ctx, const struct tui_table *t, size_t row,
 	struct hist_walk w;
 
 	(void)ctx;
-	hist_walk_init(&w, &o->h);
+	hist_walk_init(&w, &o->h, NULL);
 	for (c.entry = 0; c.entry < p->entries.n; c.entry++)
 		if (p->entries.data[c.entry].type == t->type)
 			hist_walk(&w, c.entry, on_row, &c);
