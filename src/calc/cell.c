@@ -244,6 +244,7 @@ static void classify_sites(struct cells *c)
 				tuple[cols->col[i].value] = site_value(c, cols->col[i].key, s);
 		c->site_class[s] = class_of(&k, tuple);
 	}
+	c->n_site_classes = (uint32_t)k.n;
 	free(k.slot);
 }
 
@@ -262,6 +263,7 @@ static void classify_entries(struct cells *c)
 				tuple[cols->col[i].value] = entry_value(c, i, e);
 		c->entry_class[e] = class_of(&k, tuple);
 	}
+	c->n_entry_classes = (uint32_t)k.n;
 	free(k.slot);
 }
 
@@ -282,6 +284,7 @@ void cells_make(struct cells *c, const struct names *n, const struct cells_opts 
 		extras_make(&c->extras, o->plan, n->profile);
 	classify_sites(c);
 	classify_entries(c);
+	cells_rank(c);
 }
 
 void cells_free(struct cells *c)
@@ -290,6 +293,9 @@ void cells_free(struct cells *c)
 	free(c->site_class);
 	vec_free(&c->entry_values);
 	vec_free(&c->site_values);
+	for (unsigned i = 0; i < KEY_COLUMNS; i++)
+		free(c->ranks[i].of);
+	free(c->names_ranks.of);
 	extras_free(&c->extras);
 	strtab_free(&c->texts);
 	free(c->dso_text);

@@ -41,6 +41,11 @@ struct cell_values {
 	size_t n, cap;
 };
 
+/* By class: the place among all classes; equal ones share one, and n is above all. */
+struct cell_ranks {
+	uint32_t *of, n;
+};
+
 struct cells {
 	const struct names *names;
 	struct cells_opts opts;
@@ -48,6 +53,10 @@ struct cells {
 	uint32_t *site_class;  /* by site */
 	/* by class and column: an id or number that cell_text() understands */
 	struct cell_values entry_values, site_values;
+	uint32_t n_entry_classes, n_site_classes;
+	struct cell_ranks ranks[KEY_COLUMNS]; /* by column */
+	struct cell_ranks names_ranks; /* by class of sites: as output has symbols, by name; all
+					  without one are equal. Only with KEY_SYM */
 	struct extras extras;
 	struct strtab texts;
 	/* inner workings */
@@ -79,12 +88,25 @@ static inline uint64_t cell_value(const struct cells *c, const struct column *co
 /* What the column shows, into buf or elsewhere; the view adds width. count: samples of the row. */
 const char *cell_text(const struct cells *c, const struct column *col, struct cell_pair at,
 		      uint64_t count, char *buf, size_t size);
-/* Below 0 when a stands before b. Equal only when their values are. */
-int cell_compare(const struct cells *c, const struct column *col, struct cell_pair a,
-		 struct cell_pair b);
-/* The same for output: symbols by name, where two unnamed or equal names are 0. */
-int cell_compare_shown(const struct cells *c, const struct column *col, struct cell_pair a,
-		       struct cell_pair b);
+/* Which of all cells of the column it is when they are sorted; equal only when their values are. */
+static inline uint32_t cell_rank(const struct cells *c, const struct column *col,
+				 struct cell_pair at)
+{
+	const struct cell_ranks *r = &c->ranks[col - c->opts.columns->col];
+
+	return r->of[key_infos[col->key].kind == KEY_OF_SITE ? at.site : at.entry];
+}
+/* Below 0 when a stands before b. */
+static inline int cell_compare(const struct cells *c, const struct column *col, struct cell_pair a,
+			       struct cell_pair b)
+{
+	uint32_t x = cell_rank(c, col, a), y = cell_rank(c, col, b);
+
+	return x < y ? -1 : x > y;
+}
+
+/* --- cell_rank.c --- */
+void cells_rank(struct cells *c);
 
 /* "file.c:12", or where that is not known "function+4", "libc.so.6[1f00]"; an id of c->texts. */
 uint32_t cell_line(struct cells *c, uint32_t site, bool file_only);

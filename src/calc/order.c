@@ -120,3 +120,54 @@ void order_insert(uint32_t *items, size_t n, order_fn *compare, void *ctx)
 	free(t.parent);
 	free(t.red);
 }
+
+#define FEW 64 /* sorted without counting */
+
+static void insert_each(struct order_key *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct order_key x = v[i];
+		size_t at = i;
+
+		for (; at > 0 && v[at - 1].key > x.key; at--)
+			v[at] = v[at - 1];
+		v[at] = x;
+	}
+}
+
+/* Byte by byte, the lowest first; bytes in which all agree need not be looked at. */
+void order_by_key(struct order_key *v, size_t n)
+{
+	AUTO_FREE struct order_key *room = NULL;
+	struct order_key *from = v, *to;
+	uint64_t differ = 0;
+
+	if (n <= FEW) {
+		insert_each(v, n);
+		return;
+	}
+	for (size_t i = 1; i < n; i++)
+		differ |= v[i].key ^ v[0].key;
+	to = room = mem_grow(NULL, n * sizeof(*room));
+	for (unsigned shift = 0; shift < 64; shift += 8) {
+		size_t at[256] = { 0 }, sum = 0;
+		struct order_key *done = from;
+
+		if (!(differ >> shift & 0xff))
+			continue;
+		for (size_t i = 0; i < n; i++)
+			at[from[i].key >> shift & 0xff]++;
+		for (unsigned i = 0; i < 256; i++) {
+			size_t here = at[i];
+
+			at[i] = sum;
+			sum += here;
+		}
+		for (size_t i = 0; i < n; i++)
+			to[at[from[i].key >> shift & 0xff]++] = from[i];
+		from = to;
+		to = done;
+	}
+	if (from != v)
+		memcpy(v, from, n * sizeof(*v));
+}
