@@ -11,15 +11,15 @@
 
 #include "base/mem.h"
 
-int file_readat(int dir, const char *path, size_t limit, char **ret, size_t *len)
+static int read_all(int dir, const char *path, size_t cap, size_t limit, char **ret, size_t *len)
 {
 	AUTO_CLOSE int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
 	AUTO_FREE char *buf = NULL;
-	size_t n = 0, cap = 4096;
+	size_t n = 0;
 
 	if (fd < 0)
 		return -errno;
-	buf = mem_alloc(cap);
+	buf = mem_table(cap, false);
 	for (;;) {
 		ssize_t got = read(fd, buf + n, cap - n - 1);
 
@@ -45,9 +45,19 @@ int file_readat(int dir, const char *path, size_t limit, char **ret, size_t *len
 	return 0;
 }
 
+int file_readat(int dir, const char *path, size_t limit, char **ret, size_t *len)
+{
+	return read_all(dir, path, 4096, limit, ret, len);
+}
+
 int file_read(const char *path, size_t limit, char **ret, size_t *len)
 {
 	return file_readat(AT_FDCWD, path, limit, ret, len);
+}
+
+int file_read_large(const char *path, size_t likely, size_t limit, char **ret, size_t *len)
+{
+	return read_all(AT_FDCWD, path, likely, limit, ret, len);
 }
 
 int file_line(const char *path, char *buf, size_t size)

@@ -16,6 +16,8 @@
  */
 int file_read(const char *path, size_t limit, char **ret, size_t *len);
 int file_readat(int dir, const char *path, size_t limit, char **ret, size_t *len);
+/* The same of a file of some megabytes, which is in huge pages then; about likely bytes come. */
+int file_read_large(const char *path, size_t likely, size_t limit, char **ret, size_t *len);
 
 /* The first line, without its newline, cut to size. -errno on failure. */
 int file_line(const char *path, char *buf, size_t size);

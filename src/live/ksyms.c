@@ -15,6 +15,7 @@
 
 #define CACHE_NAME "kallsyms"
 #define MAX_TEXT (256u << 20)
+#define LIKELY_TEXT (12u << 20)
 
 /* First line of the cached file: "kymo 1 BOOT-ID _text _stext _etext". */
 #define HEAD_FORMAT "kymo 1 %s %llx %llx %llx\n"
@@ -406,7 +407,7 @@ int ksyms_all(char **ret, size_t *n)
 
 	if (known && all_from_cache(cache, &id, head, ret, n) == 0)
 		return 0;
-	r = file_read("/proc/kallsyms", MAX_TEXT, ret, n);
+	r = file_read_large("/proc/kallsyms", LIKELY_TEXT, MAX_TEXT, ret, n);
 	/* addresses that are hidden are zero, and not worth keeping */
 	if (r < 0 || !known || !address_of(*ret, "_stext"))
 		return r;

@@ -297,14 +297,15 @@ const struct answers_entry *dso_known(struct dso *d, enum answers_names names, u
 	return e && (e->known & what) == what ? e : NULL;
 }
 
-static void resolve_lines(struct dso *d, struct dso_answer *a)
+static void resolve_lines(struct dso *d, bool lines, struct dso_answer *a)
 {
 	struct dwarf *dw = dso_dwarf(d);
 	struct dwarf_frame frames[DSO_FRAMES_MAX];
 
 	if (!dw)
 		return;
-	a->nframes = dwarf_lookup(dw, a->vaddr, frames, DSO_FRAMES_MAX);
+	a->nframes = lines ? dwarf_lookup(dw, a->vaddr, frames, DSO_FRAMES_MAX)
+			   : dwarf_inlined(dw, a->vaddr, frames, DSO_FRAMES_MAX);
 	for (unsigned i = 0; i < a->nframes; i++)
 		a->frames[i] = (struct dso_frame){ frames[i].name, frames[i].file, frames[i].line };
 	/* The symbol says which clone it is (.cold, .isra.0), and is what reports show without
@@ -412,8 +413,8 @@ void dso_resolve(struct dso *d, uint64_t addr, unsigned what, struct dso_answer 
 	case DSO_PERFMAP: resolve_perfmap(d, addr, a); break;
 	case DSO_JITDUMP: resolve_jitdump(d, addr, a); break;
 	}
-	if (d->file && (what & SYMBOLS_LINES) && a->vaddr != UINT64_MAX)
-		resolve_lines(d, a);
+	if (d->file && (what & (SYMBOLS_LINES | SYMBOLS_INLINED)) && a->vaddr != UINT64_MAX)
+		resolve_lines(d, what & SYMBOLS_LINES, a);
 	if (a->nframes == 0 && a->name)
 		a->frames[a->nframes++] = (struct dso_frame){ .name = a->name };
 }

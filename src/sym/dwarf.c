@@ -77,7 +77,8 @@ static const char *function_name(struct unit *u, struct function *f)
 	return name && *name ? name : NULL;
 }
 
-unsigned dwarf_lookup(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frames, unsigned max)
+static unsigned lookup(struct dwarf *d, uint64_t vaddr, bool with_lines, struct dwarf_frame *frames,
+		       unsigned max)
 {
 	uint32_t at = segments_find(&d->map, vaddr), fn = 0;
 	struct dwarf_frame here = { 0 };
@@ -90,7 +91,7 @@ unsigned dwarf_lookup(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frame
 	if (!at || !max)
 		return 0;
 	u = d->main->units.data[at - 1];
-	lines = dwarf_lines(u);
+	lines = with_lines ? dwarf_lines(u) : NULL;
 	row = lines ? dwarf_line_at(lines, vaddr) : NULL;
 	if (row) {
 		here.file = dwarf_line_file(lines, row->file);
@@ -107,10 +108,20 @@ unsigned dwarf_lookup(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frame
 		here.name = function_name(body, f);
 		frames[n++] = here;
 		here.file = lines ? dwarf_line_file(lines, f->call_file) : NULL;
-		here.line = f->call_line;
+		here.line = with_lines ? f->call_line : 0;
 		fn = f->parent;
 	}
 	if (n == 0 && row)
 		frames[n++] = here;
 	return n;
+}
+
+unsigned dwarf_lookup(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frames, unsigned max)
+{
+	return lookup(d, vaddr, true, frames, max);
+}
+
+unsigned dwarf_inlined(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frames, unsigned max)
+{
+	return lookup(d, vaddr, false, frames, max);
 }

@@ -57,5 +57,7 @@ void dwarf_close(struct dwarf *d); /* NULL is fine */
  * nothing is known. The texts live as long as d.
  */
 unsigned dwarf_lookup(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frames, unsigned max);
+/* Names alone: no line table is read for them. */
+unsigned dwarf_inlined(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frames, unsigned max);
 
 #endif

@@ -34,19 +34,30 @@ static void load_section(struct dwarf_file *f, enum section s)
 	}
 }
 
-struct bytes dwarf_locations(struct dwarf_file *f, enum section s, uint64_t offset)
+/* Large, and not everybody needs them: lines and their texts, and where variables lie. */
+static bool is_late(enum section s)
 {
-	pthread_mutex_lock(&f->d->lock);
-	if (!f->sec[s])
-		load_section(f, s);
-	pthread_mutex_unlock(&f->d->lock);
-	return dwarf_bytes(f, s, offset);
+	return s == SEC_LINE || s == SEC_LINE_STR || s == SEC_LOC || s == SEC_LOCLISTS;
 }
 
-struct bytes dwarf_bytes(const struct dwarf_file *f, enum section s, uint64_t offset)
+/* Once: whoever may come here while others read. */
+static void load_late(struct dwarf_file *f, enum section s)
+{
+	if (atomic_load_explicit(&f->late[s], memory_order_acquire))
+		return;
+	pthread_mutex_lock(&f->late_lock);
+	if (!atomic_load(&f->late[s]))
+		load_section(f, s);
+	atomic_store_explicit(&f->late[s], true, memory_order_release);
+	pthread_mutex_unlock(&f->late_lock);
+}
+
+struct bytes dwarf_bytes(struct dwarf_file *f, enum section s, uint64_t offset)
 {
 	struct bytes b = { .swap = f->e->swap };
 
+	if (is_late(s))
+		load_late(f, s);
 	if (f->sec[s] && offset <= f->len[s]) {
 		b.p = f->sec[s] + offset;
 		b.end = f->sec[s] + f->len[s];
@@ -56,7 +67,7 @@ struct bytes dwarf_bytes(const struct dwarf_file *f, enum section s, uint64_t of
 	return b;
 }
 
-const char *dwarf_string(const struct dwarf_file *f, enum section s, uint64_t offset)
+const char *dwarf_string(struct dwarf_file *f, enum section s, uint64_t offset)
 {
 	struct bytes b = dwarf_bytes(f, s, offset);
 
@@ -125,8 +136,9 @@ struct dwarf_file *dwarf_file_open(struct dwarf *d, const struct elf *e, bool dw
 	f->d = d;
 	f->e = e;
 	f->dwo = dwo;
+	pthread_mutex_init(&f->late_lock, NULL);
 	for (int s = 0; s < SEC_N; s++)
-		if (s != SEC_LOC && s != SEC_LOCLISTS) /* large, and only variables need them */
+		if (!is_late((enum section)s))
 			load_section(f, (enum section)s);
 	f->abbrev_budget = f->len[SEC_ABBREV] * 8 + (1u << 20);
 	if (f->sec[SEC_INFO] && f->sec[SEC_ABBREV])
@@ -164,6 +176,7 @@ void dwarf_file_close(struct dwarf_file *f)
 	for (int s = 0; s < SEC_N; s++)
 		free(f->unpacked[s]);
 	elf_free(f->own);
+	pthread_mutex_destroy(&f->late_lock);
 	free(f);
 }
 

@@ -192,6 +192,8 @@ struct dwarf_file {
 	const uint8_t *sec[SEC_N];
 	size_t len[SEC_N];
 	void *unpacked[SEC_N];
+	pthread_mutex_t late_lock; /* held alone: sections that are loaded when first asked for */
+	_Atomic bool late[SEC_N];
 	VEC(struct unit *) units; /* by offset */
 	VEC(struct abbrevs *) abbrevs;
 	uint64_t last_root; /* the table that was last looked at for a unit's first entry */
@@ -275,11 +277,9 @@ struct dwarf_file *dwarf_file_open(struct dwarf *d, const struct elf *e, bool dw
 void dwarf_file_close(struct dwarf_file *f);
 /* The unit that holds an offset of .debug_info. */
 struct unit *dwarf_file_unit(struct dwarf_file *f, uint64_t offset);
-struct bytes dwarf_bytes(const struct dwarf_file *f, enum section s, uint64_t offset);
-/* The same of SEC_LOC and SEC_LOCLISTS, which are loaded when first asked for. */
-struct bytes dwarf_locations(struct dwarf_file *f, enum section s, uint64_t offset);
+struct bytes dwarf_bytes(struct dwarf_file *f, enum section s, uint64_t offset);
 /* A string of a section; "" when the offset is none of its. */
-const char *dwarf_string(const struct dwarf_file *f, enum section s, uint64_t offset);
+const char *dwarf_string(struct dwarf_file *f, enum section s, uint64_t offset);
 /* Under dwarf.lock. NULL when there is none. */
 struct abbrevs *dwarf_abbrevs(struct dwarf_file *f, const struct unit *u);
 const struct abbrev *dwarf_abbrev(const struct abbrevs *a, uint64_t code);

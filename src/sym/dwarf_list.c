@@ -21,8 +21,7 @@ enum {
 
 static struct bytes coded(const struct dwarf_list *l, uint64_t offset)
 {
-	return l->locations ? dwarf_locations(l->u->f, SEC_LOCLISTS, offset)
-			    : dwarf_bytes(l->u->f, SEC_RNGLISTS, offset);
+	return dwarf_bytes(l->u->f, l->locations ? SEC_LOCLISTS : SEC_RNGLISTS, offset);
 }
 
 void dwarf_list_open(struct dwarf_list *l, struct unit *u, const struct value *v, bool locations)
@@ -32,7 +31,7 @@ void dwarf_list_open(struct dwarf_list *l, struct unit *u, const struct value *v
 
 	*l = (struct dwarf_list){ .u = u, .locations = locations, .base = owner->low_pc };
 	if (u->version < 5 && locations) {
-		l->b = dwarf_locations(u->f, SEC_LOC, offset + (u->skeleton ? list_base : 0));
+		l->b = dwarf_bytes(u->f, SEC_LOC, offset + (u->skeleton ? list_base : 0));
 	} else if (u->version < 5) {
 		/* they stay with the program when the rest is split off */
 		l->b = dwarf_bytes(owner->f, SEC_RANGES,

@@ -19,7 +19,7 @@ struct contribution {
 };
 
 /* The unit index: a hash table of ids, then rows of offsets, a column a section. */
-static bool package_find(const struct dwarf_file *f, uint64_t id, struct contribution *ret)
+static bool package_find(struct dwarf_file *f, uint64_t id, struct contribution *ret)
 {
 	struct bytes b = dwarf_bytes(f, SEC_CU_INDEX, 0), t;
 	uint32_t version = bytes_u32(&b), columns = bytes_u32(&b), units = bytes_u32(&b),

@@ -7,6 +7,7 @@
 
 /* A kernel has about 10 MB of it; debug kernels with everything built in several times that. */
 #define TEXT_MAX (512u << 20)
+#define LINE_LIKELY 40 /* bytes: an address, a type, and a name */
 
 /* perf's choice: code, weak symbols, initialised and other data. */
 static bool type_wanted(char type)
@@ -109,6 +110,7 @@ int kallsyms_parse(struct kallsyms *k, char *text, size_t len, struct err *e)
 
 	*k = (struct kallsyms){ .text = text };
 	strtab_add(&k->modules, "");
+	symtab_reserve(&k->tab, len / LINE_LIKELY);
 	*last = '\n';
 	while (p < last) {
 		char *end = rawmemchr(p, '\n');

@@ -331,6 +331,11 @@ static const struct sym_result *keep(struct symbols *s, uint32_t dso, const stru
 	return kept;
 }
 
+static unsigned all_of(unsigned what)
+{
+	return what & SYMBOLS_LINES ? what | SYMBOLS_INLINED : what;
+}
+
 const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64_t addr,
 					 unsigned what)
 {
@@ -338,6 +343,7 @@ const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64
 	const struct sym_result *known = symbols_lookup(s, dso, addr);
 	struct raw r;
 
+	what = all_of(what);
 	if (known && (known->known & what) == what)
 		return known;
 	if (dso >= s->dsos.n)
@@ -481,7 +487,7 @@ static void ask_servers(struct batch *b)
 
 void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsigned what)
 {
-	struct batch b = { .s = s, .what = what, .q = q };
+	struct batch b = { .s = s, .what = all_of(what), .q = q };
 	AUTO_FREE uint32_t *order = mem_grow(NULL, n * sizeof(*order));
 	AUTO_FREE uint32_t *asked = mem_alloc(s->dsos.n * sizeof(*asked));
 	AUTO_FREE bool *awaited = mem_alloc(s->dsos.n * sizeof(*awaited));
@@ -494,7 +500,7 @@ void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsi
 		q[i].result = symbols_lookup(s, q[i].dso, q[i].addr);
 		if (q[i].dso >= s->dsos.n)
 			q[i].result = symbols_resolve(s, q[i].dso, q[i].addr, what);
-		else if (!q[i].result || (q[i].result->known & what) != what) {
+		else if (!q[i].result || (q[i].result->known & b.what) != b.what) {
 			order[b.n++] = (uint32_t)i;
 			asked[q[i].dso]++;
 		}

@@ -33,9 +33,11 @@
 #define SYMBOLS_NONE UINT32_MAX /* no such text: an unknown name, no file */
 #define SYMBOLS_KERNEL 0u	/* the dso of the running (or recorded) kernel; always there */
 
-/* What to find out. Lines mean source lines and inlined functions, which cost more than names. */
+/* What to find out. Inlined functions cost more than names, and source lines, which bring the
+ * inlined functions along, more than these. */
 #define SYMBOLS_NAMES 1u
 #define SYMBOLS_LINES 2u
+#define SYMBOLS_INLINED 4u
 
 struct symbols_opts {
 	struct find_opts find;		  /* symfs and no_debug_files; the rest is found out here */
@@ -63,7 +65,7 @@ struct sym_result {
 	uint64_t start, end; /* of the symbol, in the terms of the address asked for */
 	uint64_t vaddr; /* the address in the file's own terms, as objdump shows it; UINT64_MAX:
 			   none */
-	uint32_t known; /* SYMBOLS_NAMES | SYMBOLS_LINES: what was looked for */
+	uint32_t known; /* SYMBOLS_NAMES ...: what was looked for */
 	/*
 	 * Innermost first; the last one is the function itself. None when
 	 * nothing is known; one without a file when only the name is.

@@ -25,6 +25,8 @@
 
 /* zlib expands up to 1032 times; a claim beyond that is a lie. zstd and xz have no such bound. */
 #define ZLIB_EXPANDS 1032
+/* What real sections come to at most. */
+#define LIKELY_EXPANDS 32
 
 int unpack_xz(const void *data, size_t len, size_t limit, void **ret, size_t *ret_len)
 {
@@ -109,7 +111,7 @@ static int unpack_into(uint32_t type, const uint8_t *in, size_t len, uint64_t si
 	if (type != ELFCOMPRESS_ZLIB && type != ELFCOMPRESS_ZSTD)
 		return -ENOTSUP;
 	/* Untouched pages cost nothing, so a zstd section that lies about its size does no harm. */
-	out = malloc(size ? size : 1);
+	out = size / LIKELY_EXPANDS <= len ? mem_table(size, false) : malloc(size ? size : 1);
 	if (!out)
 		return -ENOMEM;
 	r = type == ELFCOMPRESS_ZLIB ? unpack_zlib(in, len, out, size)

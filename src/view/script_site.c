@@ -227,8 +227,8 @@ static const struct site_line *make_site(struct script *s, const struct task_map
 {
 	const struct task_dso *d = tasks_get_dso(s->trace->tasks, map->dso);
 	struct site_text t = { .addr = addr, .dso = map->dso, .what = what };
-	unsigned want =
-		SYMBOLS_NAMES | (what & (SCRIPT_SRCLINE | SITE_INLINED) ? SYMBOLS_LINES : 0);
+	unsigned want = SYMBOLS_NAMES | (what & SCRIPT_SRCLINE ? SYMBOLS_LINES : 0) |
+			(what & SITE_INLINED ? SYMBOLS_INLINED : 0);
 	struct site_line *l;
 
 	t.sym = d->ksymbol ? ksymbol(s, map->dso, map)
