@@ -14,15 +14,16 @@
 	})
 
 /*
- * All ones where a < b, else 0. The searches choose by it and not by a branch: a branch in a loop
- * makes the verifier go through all that follows twice. The borrow of a - b, so that it holds for
- * all numbers: the vsyscall page is in the upper half.
+ * All ones where a - b is below zero, else 0. The searches choose by it and not by a branch: a
+ * branch in a loop makes the verifier go through all that follows twice.
  */
 static __always_inline __u64 mask_less(__u64 a, __u64 b)
 {
-	__u64 mask = (__s64)((~a & b) | ((~a | b) & (a - b))) >> 63;
+	__s64 mask = a - b;
 
 	asm volatile("" : "+r"(mask)); /* or the compiler makes a branch of it */
+	mask >>= 63;
+	asm volatile("" : "+r"(mask));
 	return mask;
 }
 
@@ -43,7 +44,8 @@ __noinline __u32 search_maps(__u32 first, __u32 n, __u64 pc)
 		m = bpf_map_lookup_elem(&maps, &at);
 		if (!m)
 			break;
-		less = mask_less(pc, m->start);
+		/* Halves, for the vsyscall page is in the upper half; starts are even. */
+		less = mask_less(pc >> 1, m->start >> 1);
 		lo = (lo & less) | ((at + 1ull) & ~less);
 		hi = (hi & ~less) | (at & less);
 	}

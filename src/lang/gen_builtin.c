@@ -205,7 +205,7 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	ir_move(g->f, (int)n.v, ir_alu(g->f, BPF_RSH, r, IR_IMM(3)));
 	ir_place_label(g->f, walked);
 	ir_store(g->f, 8, buf.base, buf.off, n);
-	/* Several addresses a round: the kernel checks every round of a loop. */
+	/* Many addresses a round: the kernel checks every round of a loop. */
 	p = ir_alu(g->f, BPF_ADD, buf.base, ir_alu(g->f, BPF_LSH, n, IR_IMM(3)));
 	for (int k = 0; k < LANG_STACK_ROUND - 1; k++)
 		ir_store(g->f, 8, p, buf.off + 8 + k * 8, IR_IMM(0));
@@ -214,12 +214,12 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	factor = ir_copy(g->f, IR_IMM((int64_t)LANG_STACK_HASH));
 	at = ir_copy(g->f, buf.base);
 	ir_place_label(g->f, loop);
+	p = id;
 	for (int k = 0; k < LANG_STACK_ROUND; k++) {
-		p = ir_alu(g->f, BPF_XOR, ir_load(g->f, 8, at, buf.off + 8 + k * 8), id);
+		p = ir_alu(g->f, BPF_XOR, p, ir_load(g->f, 8, at, buf.off + 8 + k * 8));
 		p = ir_alu(g->f, BPF_MUL, p, factor);
-		ir_move(g->f, (int)id.v,
-			ir_alu(g->f, BPF_XOR, ir_alu(g->f, BPF_RSH, p, IR_IMM(29)), p));
 	}
+	ir_move(g->f, (int)id.v, ir_alu(g->f, BPF_XOR, ir_alu(g->f, BPF_RSH, p, IR_IMM(29)), p));
 	ir_move(g->f, (int)at.v, ir_alu(g->f, BPF_ADD, at, IR_IMM(LANG_STACK_ROUND * 8)));
 	ir_move(g->f, (int)i.v, ir_alu(g->f, BPF_ADD, i, IR_IMM(LANG_STACK_ROUND)));
 	ir_branch(g->f, BPF_JGE, i, n, hashed);

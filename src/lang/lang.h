@@ -186,14 +186,14 @@ enum {
 
 /* The number of a user stack, as programs make it: with zeros behind it up to a whole round. */
 #define LANG_STACK_HASH 0x9e3779b97f4a7c15ull
-#define LANG_STACK_ROUND 8
+#define LANG_STACK_ROUND 16
 static inline uint64_t lang_stack_id(const uint64_t *addr, size_t n, uint32_t depth)
 {
 	uint64_t id = depth + 1;
-	size_t all = (n + LANG_STACK_ROUND - 1) / LANG_STACK_ROUND * LANG_STACK_ROUND;
 
-	for (size_t i = 0; i < all; i++) {
-		id = (id ^ (i < n ? addr[i] : 0)) * LANG_STACK_HASH;
+	for (size_t i = 0; i < n; i += LANG_STACK_ROUND) {
+		for (size_t k = i; k < i + LANG_STACK_ROUND; k++)
+			id = (id ^ (k < n ? addr[k] : 0)) * LANG_STACK_HASH;
 		id ^= id >> 29;
 	}
 	return id;

@@ -106,13 +106,18 @@ void walker_fn_prepare(void)
 void walker_fn_configure(struct walker *w)
 {
 	struct bpf_program *p = w->bpf->progs.fn_program;
+	struct walk_bpf *b = w->bpf;
+	struct bpf_map *others[] = { b->maps.off_targets, b->maps.off_waits, b->maps.off_sums0,
+				     b->maps.off_sums1, b->maps.off_cgroups };
 
 	bpf_program__set_autoload(p, w->o.function);
 	w->fn_main =
 		bpf_program__insn_cnt(p); /* its functions are put behind it when it is loaded */
 	if (!w->o.function)
 		return;
-	bpf_map__set_max_entries(w->bpf->maps.off_stacks, 16384);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		bpf_map__set_autocreate(others[i], false);
+	bpf_map__set_max_entries(b->maps.off_stacks, 16384);
 	loading = w;
 }
 
