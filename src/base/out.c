@@ -25,6 +25,18 @@ void out_flush(struct out *o)
 	o->n = 0;
 }
 
+void out_pass(struct out *to, struct out *from)
+{
+	if (to->fd < 0) {
+		out_add(to, from->data, from->n);
+	} else {
+		out_flush(to);
+		if (from->n && !to->error)
+			to->error = -file_write_all(to->fd, from->data, from->n);
+	}
+	from->n = 0;
+}
+
 void out_free(struct out *o)
 {
 	free(o->data);

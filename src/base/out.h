@@ -22,6 +22,8 @@ struct out {
 void out_init(struct out *o, int fd);
 void out_flush(struct out *o);
 void out_free(struct out *o); /* does not flush */
+/* Everything that `from` kept follows what `to` has; `from` is empty then. */
+void out_pass(struct out *to, struct out *from);
 
 void out_make_room(struct out *o, size_t n);
 /* Space for n more bytes; add what was used to o->n. */

@@ -97,6 +97,7 @@ static const struct opt opts[] = {
 struct printing {
 	struct script *script;
 	struct script_filter filter;
+	struct script_team *team;
 	struct out *out;
 	uint64_t left;
 	bool limited;
@@ -113,7 +114,7 @@ static int print_event(void *ctx, const struct event *ev)
 			return 1;
 		p->left--;
 	}
-	script_event(p->script, ev);
+	script_team_event(p->team, ev);
 	return p->out->error ? 1 : 0;
 }
 
@@ -190,8 +191,10 @@ static int print_all(const struct args *a, struct source *s, struct symbols *sym
 	if (r < 0)
 		return r;
 	p.script = script_new(s->trace, symbols, o, out);
+	p.team = script_team_new(p.script, s->stable);
 	r = a->raw ? script_dump(p.script, s, input_path(a->input), dump_wants, &p, e)
 		   : s->read_ordered(s, side, print_event, &p, e);
+	script_team_free(p.team);
 	script_free(p.script);
 	script_filter_free(&p.filter);
 	return r < 0 ? r : 0;

@@ -4,9 +4,6 @@
 #include "base/mem.h"
 #include "event/text.h"
 
-/* SCRIPT_SYM, _DSO, _SYMOFF and _SRCLINE fit into 32 bits. */
-#define SITE_WHAT (SCRIPT_SYM | SCRIPT_DSO | SCRIPT_SYMOFF | SCRIPT_SRCLINE)
-
 /* What a tracepoint prints as a function is named by us. */
 static const char *resolve_kernel(void *ctx, uint64_t addr, uint64_t *start, const char **module)
 {
@@ -33,8 +30,8 @@ static int add_stop(void *ctx, const char *part, size_t n)
 	return 0;
 }
 
-struct script *script_new(struct trace *t, struct symbols *symbols, const struct script_opts *o,
-			  struct out *out)
+struct script *script_make(struct trace *t, struct symbols *symbols, const struct script_opts *o,
+			   struct out *out)
 {
 	struct script *s = mem_alloc(sizeof(*s));
 
@@ -64,6 +61,14 @@ struct script *script_new(struct trace *t, struct symbols *symbols, const struct
 	if (o->stop_at)
 		str_split(o->stop_at, ',', add_stop, &s->stop_at);
 	site_init(s);
+	return s;
+}
+
+struct script *script_new(struct trace *t, struct symbols *symbols, const struct script_opts *o,
+			  struct out *out)
+{
+	struct script *s = script_make(t, symbols, o, out);
+
 	text_set_resolver(t->tep, resolve_kernel, s);
 	return s;
 }
@@ -72,7 +77,8 @@ void script_free(struct script *s)
 {
 	if (!s)
 		return;
-	text_set_resolver(s->trace->tep, NULL, NULL);
+	if (!s->lock)
+		text_set_resolver(s->trace->tep, NULL, NULL);
 	site_free(s);
 	strbuf_free(&s->text);
 	strtab_free(&s->stop_at);
@@ -213,7 +219,7 @@ static bool print_frame(struct script *s, const uint64_t *ip, uint32_t left, uin
 			bool walked, void *ctx)
 {
 	const uint64_t *show = ctx;
-	uint32_t what = (uint32_t)(*show & SITE_WHAT) | (walked && s->o.inlines ? SITE_INLINED : 0);
+	uint32_t what = site_what(*show) | (walked && s->o.inlines ? SITE_INLINED : 0);
 	const struct site_line *line = s->stop_at.n ? NULL : site_line(s, space, *ip, what);
 	struct out *o = s->out;
 	const struct site *x;
@@ -251,7 +257,7 @@ static void print_ip(struct script *s, const struct event *ev, const struct scri
 	}
 	out_putc(s->out, ' ');
 	out_hex(s->out, ev->ip, 16);
-	x = site_find(s, site_space(s, ev, ev->mode), ev->ip, (uint32_t)(show & SITE_WHAT));
+	x = site_find(s, site_space(s, ev, ev->mode), ev->ip, site_what(show));
 	out_add(s->out, x->text, x->text_n);
 }
 

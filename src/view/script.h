@@ -39,6 +39,15 @@ void script_free(struct script *s);
 /* Print one event of read_ordered(). */
 void script_event(struct script *s, const struct event *ev);
 
+/*
+ * The same on several CPUs, in the same order: events are gathered, and each CPU
+ * makes the text of a part of them. stable: what events point to holds until the end.
+ */
+struct script_team;
+struct script_team *script_team_new(struct script *s, bool stable);
+void script_team_event(struct script_team *t, const struct event *ev);
+void script_team_free(struct script_team *t); /* prints what is left */
+
 /* For filters: function and file at the event's address, NULL when not known, and where the
  * function starts in memory. */
 void script_names(struct script *s, const struct event *ev, const char **function, const char **dso,

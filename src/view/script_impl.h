@@ -3,6 +3,8 @@
 #ifndef KYMO_VIEW_SCRIPT_IMPL_H
 #define KYMO_VIEW_SCRIPT_IMPL_H
 
+#include <pthread.h>
+
 #include "base/vec.h"
 #include "view/script.h"
 
@@ -42,6 +44,12 @@ struct site_line {
 /* Their text is the whole line (or lines) of a frame. */
 #define SITE_LINE (1u << 30)
 
+/* Those that an address' text is made of. */
+static inline uint32_t site_what(uint64_t show)
+{
+	return (uint32_t)(show & (SCRIPT_SYM | SCRIPT_DSO | SCRIPT_SYMOFF | SCRIPT_SRCLINE));
+}
+
 #define SITE_SLOTS (1u << 14)
 
 /* A stack goes to and fro between few mappings. */
@@ -73,6 +81,8 @@ struct script {
 	struct map early; /* tid to name id + 1, while records without a time are shown */
 	struct strbuf text;
 	struct strtab stop_at;
+	pthread_mutex_t
+		*lock; /* held around names that were not asked for yet; NULL: nobody else */
 	bool json_any; /* something stands before, in the object that is being written */
 
 	/* names */
@@ -102,6 +112,8 @@ const struct site *site_find(struct script *s, uint32_t space, uint64_t ip, uint
 const struct site_line *site_line(struct script *s, uint32_t space, uint64_t ip, uint32_t what);
 /* Both may be asked for soon as lines, the second first. */
 void site_expect(const struct script *s, uint64_t later, uint64_t soon, uint32_t what);
+/* The event is shown soon: what its texts are found by, or (near) the texts, are fetched. */
+void site_expect_event(const struct script *s, const struct event *ev, uint32_t what, bool near);
 const char *site_dso_name(struct script *s, uint32_t dso);
 /* The function, NULL when it has no name. */
 const char *site_function(struct script *s, const struct site *x);
@@ -130,6 +142,9 @@ void mem_text(struct strbuf *b, uint64_t word);
 void json_event(struct script *s, const struct event *ev);
 
 /* --- script.c --- */
+/* One that prints samples, and knows nothing of what tracepoints name. */
+struct script *script_make(struct trace *t, struct symbols *symbols, const struct script_opts *o,
+			   struct out *out);
 void script_start(struct script *s, const struct event *ev, const struct script_type *t,
 		  uint64_t show);
 /* ":1234" into buf when there is no name. */

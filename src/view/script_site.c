@@ -14,6 +14,19 @@
 #include "base/map.h"
 #include "base/mem.h"
 
+/* Symbols are looked up by one at a time. */
+static void others_wait(struct script *s)
+{
+	if (s->lock)
+		pthread_mutex_lock(s->lock);
+}
+
+static void others_go_on(struct script *s)
+{
+	if (s->lock)
+		pthread_mutex_unlock(s->lock);
+}
+
 void site_init(struct script *s)
 {
 	s->sites = mem_alloc(SITE_SLOTS * sizeof(*s->sites));
@@ -231,6 +244,7 @@ static const struct site_line *make_site(struct script *s, const struct task_map
 			(what & SITE_INLINED ? SYMBOLS_INLINED : 0);
 	struct site_line *l;
 
+	others_wait(s);
 	t.sym = d->ksymbol ? ksymbol(s, map->dso, map)
 			   : symbols_resolve(s->symbols, symbols_number(s, map->dso), addr, want);
 	make_text(s, &t);
@@ -238,6 +252,7 @@ static const struct site_line *make_site(struct script *s, const struct task_map
 		make_inlined(s, &t);
 	if (what & SITE_LINE)
 		make_line(s, &t);
+	others_go_on(s);
 	vec_push(&s->texts, t);
 	if (s->texts.n * 2 > s->cap_lines)
 		grow_lines(s);
@@ -275,6 +290,7 @@ static void site_unknown(struct script *s, struct site *x)
 static const struct task_map *beyond_kernel(struct script *s, uint32_t space, uint64_t ip)
 {
 	const struct sym_result *r;
+	bool known;
 
 	if (space != tasks_kernel_at(s->trace->tasks, UINT64_MAX) && space != TASK_SPACE_KERNEL)
 		return NULL;
@@ -283,8 +299,11 @@ static const struct task_map *beyond_kernel(struct script *s, uint32_t space, ui
 					   tasks_kernel_start(s->trace->tasks));
 	if (!s->kernel_map || ip < s->kernel_map->start || ip - s->kernel_map->end > KERNEL_MORE)
 		return NULL;
+	others_wait(s);
 	r = symbols_resolve(s->symbols, SYMBOLS_KERNEL, ip, SYMBOLS_NAMES);
-	return r->name != SYMBOLS_NONE && r->module == SYMBOLS_NONE ? s->kernel_map : NULL;
+	known = r->name != SYMBOLS_NONE && r->module == SYMBOLS_NONE;
+	others_go_on(s);
+	return known ? s->kernel_map : NULL;
 }
 
 /* Where ip is mapped; NULL: nowhere. */
@@ -355,6 +374,9 @@ const struct site_line *site_line(struct script *s, uint32_t space, uint64_t ip,
 	return m ? text_of(s, m->map, ip + m->bias, what | SITE_LINE) : NULL;
 }
 
+/* So many frames of a chain are fetched before its turn; the others as it goes. */
+#define EXPECT_FRAMES 8u
+
 /* The mapping of the frame before them is likely to be theirs. */
 void site_expect(const struct script *s, uint64_t later, uint64_t soon, uint32_t what)
 {
@@ -369,6 +391,28 @@ void site_expect(const struct script *s, uint64_t later, uint64_t soon, uint32_t
 	if (l->text) {
 		__builtin_prefetch(l->text);
 		__builtin_prefetch(l->text + 64);
+	}
+}
+
+void site_expect_event(const struct script *s, const struct event *ev, uint32_t what, bool near)
+{
+	what |= SITE_LINE;
+	for (uint32_t i = 0; i < ev->chain_n && i < EXPECT_FRAMES; i++) {
+		uint64_t ip = ev->chain[i];
+		const struct site_line *l;
+		unsigned k = 0;
+
+		while (k < SITE_NEAR && !(ip >= s->near[k].start && ip < s->near[k].end))
+			k++;
+		if (k == SITE_NEAR || !s->near[k].map)
+			continue;
+		l = &s->lines[line_hash(s, s->near[k].map->dso, ip + s->near[k].bias, what)];
+		if (!near) {
+			__builtin_prefetch(l);
+		} else if (l->text) {
+			__builtin_prefetch(l->text);
+			__builtin_prefetch(l->text + 64);
+		}
 	}
 }
 
