@@ -38,6 +38,14 @@ void strbuf_putc(struct strbuf *b, char c)
 	strbuf_add(b, &c, 1);
 }
 
+void strbuf_fill(struct strbuf *b, char c, size_t n)
+{
+	reserve(b, n);
+	memset(b->data + b->n, c, n);
+	b->n += n;
+	b->data[b->n] = '\0';
+}
+
 void strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap)
 {
 	size_t room = b->cap - b->n;

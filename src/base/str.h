@@ -21,6 +21,7 @@ void strbuf_puts(struct strbuf *b, const char *s);
 void strbuf_putc(struct strbuf *b, char c);
 __attribute__((format(printf, 2, 3))) void strbuf_printf(struct strbuf *b, const char *fmt, ...);
 void strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap);
+void strbuf_fill(struct strbuf *b, char c, size_t n);
 void strbuf_hex(struct strbuf *b, uint64_t v); /* %x, without "0x" */
 void strbuf_reset(struct strbuf *b);	       /* empties, keeps the memory */
 void strbuf_free(struct strbuf *b);

@@ -42,7 +42,7 @@ bool term_color(FILE *f)
 	return !(no && *no) && term && strcmp(term, "dumb") != 0;
 }
 
-const char *term_style(FILE *f, enum term_style s)
+const char *term_code(enum term_style s)
 {
 	static const char *const codes[] = {
 		[TERM_RESET] = "\033[0m", [TERM_BOLD] = "\033[1m",   [TERM_DIM] = "\033[2m",
@@ -50,7 +50,12 @@ const char *term_style(FILE *f, enum term_style s)
 		[TERM_BLUE] = "\033[34m", [TERM_CYAN] = "\033[36m",
 	};
 
-	return term_color(f) ? codes[s] : "";
+	return codes[s];
+}
+
+const char *term_style(FILE *f, enum term_style s)
+{
+	return term_color(f) ? term_code(s) : "";
 }
 
 unsigned term_width(FILE *f, unsigned fallback)

@@ -26,6 +26,8 @@ enum term_style {
 	TERM_CYAN
 };
 const char *term_style(FILE *f, enum term_style s);
+/* The escape itself, for who has asked term_color() before. */
+const char *term_code(enum term_style s);
 
 /* Columns of f, or fallback where it is no terminal. */
 unsigned term_width(FILE *f, unsigned fallback);

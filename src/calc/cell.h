@@ -88,6 +88,9 @@ static inline uint64_t cell_value(const struct cells *c, const struct column *co
 /* What the column shows, into buf or elsewhere; the view adds width. count: samples of the row. */
 const char *cell_text(const struct cells *c, const struct column *col, struct cell_pair at,
 		      uint64_t count, char *buf, size_t size);
+/* How long that is. */
+size_t cell_length(const struct cells *c, const struct column *col, struct cell_pair at,
+		   uint64_t count);
 /* Which of all cells of the column it is when they are sorted; equal only when their values are. */
 static inline uint32_t cell_rank(const struct cells *c, const struct column *col,
 				 struct cell_pair at)

@@ -30,16 +30,40 @@ char cell_origin(const struct name_site *s)
 	return s->addr == s->dso_addr ? 'j' : 'd';
 }
 
+#define INLINED " (inlined)"
+
+/* "[.] 0x" and sixteen digits, but nothing before them when there are only zeros. */
+#define ADDRESS_ROOM 23
+
+static const char *unnamed_text(char level, uint64_t addr, char *buf)
+{
+	char *to = buf + 4;
+
+	memcpy(buf, "[ ] 0x", 6);
+	buf[1] = level;
+	to += addr ? 2 : 0;
+	to[16] = '\0';
+	for (int i = 16; i-- > 0; addr >>= 4)
+		to[i] = "0123456789abcdef"[addr & 15];
+	return buf;
+}
+
 static const char *symbol_text(const struct cells *c, uint32_t frame, char *buf, size_t size)
 {
 	const struct name_frame *f = &c->names->frames.data[frame];
 	const char *name = names_function(c->names, frame);
+	size_t n = name ? strlen(name) : 0;
 
-	if (name)
-		snprintf(buf, size, "[%c] %s%s", cell_level(f->mode), name,
-			 f->inlined ? " (inlined)" : "");
-	else
-		snprintf(buf, size, "[%c] %#.16" PRIx64, cell_level(f->mode), f->addr);
+	if (size < ADDRESS_ROOM)
+		return "";
+	if (!name)
+		return unnamed_text(cell_level(f->mode), f->addr, buf);
+	if (n + sizeof(INLINED) + 4 > size)
+		n = size - sizeof(INLINED) - 4;
+	memcpy(buf, "[ ] ", 4);
+	buf[1] = cell_level(f->mode);
+	memcpy(buf + 4, name, n);
+	memcpy(buf + 4 + n, f->inlined ? INLINED : "", f->inlined ? sizeof(INLINED) : 1);
 	return buf;
 }
 
@@ -241,4 +265,18 @@ const char *cell_text(const struct cells *c, const struct column *col, struct ce
 	case KEY_OF_MEMORY: return place_text(c, col->key, v, buf, size);
 	default: return "";
 	}
+}
+
+size_t cell_length(const struct cells *c, const struct column *col, struct cell_pair at,
+		   uint64_t count)
+{
+	const struct name_frame *f;
+	char buf[4096];
+
+	if (col->key == KEY_SYM) {
+		f = &c->names->frames.data[cell_value(c, col, at)];
+		if (f->name == SYMBOLS_NONE)
+			return f->addr ? ADDRESS_ROOM - 1 : ADDRESS_ROOM - 3;
+	}
+	return strlen(cell_text(c, col, at, count, buf, sizeof(buf)));
 }

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
+#include "base/term.h"
 #include "cmd/input.h"
 #include "cmd/report.h"
 #include "cmd/report_tui.h"
@@ -390,6 +391,7 @@ static int show_all(struct report *r, struct err *e)
 					  .memory = r->mode == KEY_MODE_MEMORY,
 					  .narrow_dsos = r->load.pick.by_dso,
 					  .verbose = a->verbose,
+					  .color = term_color(stdout),
 					  .times = a->load.pick.time,
 					  .sort = a->sort };
 	if (a->json) {

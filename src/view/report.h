@@ -20,6 +20,7 @@ struct report_style {
 	bool memory;	      /* weights are costs of memory accesses */
 	bool narrow_dsos;     /* an unnamed row makes the file's column no wider */
 	int verbose;	      /* 1: addresses beside symbols */
+	bool color;	      /* hot rows stand out */
 	const char *times;    /* --time, for the heading; NULL */
 	const char *sort;     /* of memory accesses, for the heading */
 };
@@ -61,7 +62,7 @@ struct report_widths {
 };
 void report_measure(struct report_widths *w, const struct report_style *s, const struct hist *h);
 /* One cell, padded unless last; "N/A" and the like as perf has them. */
-void report_cell(FILE *f, const struct report_style *s, const struct hist *h, size_t row,
+void report_cell(struct strbuf *b, const struct report_style *s, const struct hist *h, size_t row,
 		 const struct column *c, int width, bool pad);
 void report_heads(FILE *f, const struct report_style *s, const struct hist *h,
 		  const struct report_widths *w);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The columns of a report as text: how wide, how aligned, what stands above them. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -100,25 +101,41 @@ static int last_name_width(const struct hist *h, const struct hist_row *r)
 	return (int)strlen(profile_comm(t, comm, buf, sizeof(buf)));
 }
 
+/* The same of a thread's rows, asked for once. */
+static int thread_width(const struct hist *h, const struct hist_row *r, struct map *known)
+{
+	uint64_t *at = map_at(known, (uint32_t)r->tid);
+
+	if (!*at)
+		*at = (uint64_t)last_name_width(h, r) + 1;
+	return (int)*at - 1;
+}
+
+static int address_width(const char *text)
+{
+	return (int)strcspn(text, "+") + (text[4] == '0' ? 0 : ADDRESS + 2);
+}
+
 /* What a row's cell needs. */
 static int cell_width(const struct report_style *s, const struct hist *h, const struct hist_row *r,
-		      const struct column *c)
+		      const struct column *c, struct map *threads)
 {
 	char buf[4096];
-	const char *text = cell_text(h->cells, c, r->at, r->count, buf, sizeof(buf));
-	int n = (int)strlen(text);
 
 	switch (c->key) {
-	case KEY_COMM: return last_name_width(h, r);
+	case KEY_COMM: return thread_width(h, r, threads);
 	case KEY_PID:
-	case KEY_TGID: return last_name_width(h, r) + 8;
-	case KEY_SYM: return n + (s->verbose > 0 ? ADDRESS + 5 : 0);
+	case KEY_TGID: return thread_width(h, r, threads) + 8;
+	case KEY_SYM:
+		return (int)cell_length(h->cells, c, r->at, r->count) +
+		       (s->verbose > 0 ? ADDRESS + 5 : 0);
 	case KEY_SYM_DADDR:
 	case KEY_SYM_IADDR:
-	case KEY_DCACHELINE: return (int)strcspn(text, "+") + (text[4] == '0' ? 0 : ADDRESS + 2);
+	case KEY_DCACHELINE:
+		return address_width(cell_text(h->cells, c, r->at, r->count, buf, sizeof(buf)));
 	case KEY_SYM_SIZE:
 	case KEY_DSO_SIZE: return 0;
-	default: return n;
+	default: return (int)cell_length(h->cells, c, r->at, r->count);
 	}
 }
 
@@ -127,6 +144,24 @@ static bool is_unnamed(const struct hist *h, const struct hist_row *r)
 	const struct names *n = h->cells->names;
 
 	return n->frames.data[n->sites.data[r->site].frame].name == SYMBOLS_NONE;
+}
+
+/* widen: the address of an unnamed row is long, and so is its file's column */
+static int widest(const struct report_style *s, const struct hist *h, const struct column *c,
+		  int width, bool widen)
+{
+	struct map threads = { 0 };
+
+	widen = widen && c->key == KEY_DSO;
+	vec_each (&h->rows, r) {
+		int n = r->hidden ? 0 : cell_width(s, h, r, c, &threads);
+
+		if (widen && n && n < ADDRESS && width < ADDRESS && is_unnamed(h, r))
+			n = ADDRESS;
+		width = n > width ? n : width;
+	}
+	map_free(&threads);
+	return width;
 }
 
 void report_measure(struct report_widths *w, const struct report_style *s, const struct hist *h)
@@ -153,48 +188,73 @@ void report_measure(struct report_widths *w, const struct report_style *s, const
 			*to = c->width;
 			continue;
 		}
-		for (size_t k = 0; k < h->rows.n; k++) {
-			const struct hist_row *r = &h->rows.data[k];
-			int n = r->hidden ? 0 : cell_width(s, h, r, c);
-
-			/* the address of an unnamed row is long, and so is its file's column */
-			if (c->key == KEY_DSO && n && n < ADDRESS && !widths_given && !s->sep &&
-			    !s->narrow_dsos && is_unnamed(h, r))
-				n = ADDRESS;
-			*to = n > *to ? n : *to;
-		}
+		*to = widest(s, h, c, *to, !widths_given && !s->sep && !s->narrow_dsos);
 	}
 }
 
-/* Hot rows stand out on a terminal, with perf's limits. */
-static int put_share(FILE *f, int width, double p)
+/* As printf() has a share with two digits behind the point, only sooner. */
+static void put_hundredths(struct strbuf *b, int width, double p)
+{
+	double cents = p * 100;
+	uint64_t n = (uint64_t)(cents + 0.5);
+	char text[32], *end = text + sizeof(text), *at = end;
+
+	/* halves are rounded by what follows after many more digits: printf() knows */
+	if (!(p >= 0 && p < 1e9) || fabs(cents - floor(cents) - 0.5) < 1e-6) {
+		strbuf_printf(b, " %*.2f%%", width, p);
+		return;
+	}
+	*--at = '%';
+	for (int digits = 0; digits < 3 || n; digits++, n /= 10) {
+		if (digits == 2)
+			*--at = '.';
+		*--at = (char)('0' + n % 10);
+	}
+	while (end - at < width + 1)
+		*--at = ' ';
+	*--at = ' ';
+	strbuf_add(b, at, (size_t)(end - at));
+}
+
+/* Hot rows stand out on a terminal, with perf's limits. Returns the width without colours. */
+static int put_share(struct strbuf *b, bool color, int width, double p)
 {
 	enum term_style c = p >= 5 ? TERM_RED : p > 0.5 ? TERM_GREEN : TERM_RESET;
+	size_t from;
 
-	if (c == TERM_RESET)
-		return fprintf(f, " %*.2f%%", width, p);
-	fputs(term_style(f, c), f);
-	width = fprintf(f, " %*.2f%%", width, p);
-	fputs(term_style(f, TERM_RESET), f);
+	if (!color || c == TERM_RESET) {
+		from = b->n;
+		put_hundredths(b, width, p);
+		return (int)(b->n - from);
+	}
+	strbuf_puts(b, term_code(c));
+	from = b->n;
+	put_hundredths(b, width, p);
+	width = (int)(b->n - from);
+	strbuf_puts(b, term_code(TERM_RESET));
 	return width;
 }
 
-static int put_sum(FILE *f, const struct report_style *s, const struct hist *h,
+static int put_sum(struct strbuf *b, const struct report_style *s, const struct hist *h,
 		   const struct hist_row *r, const struct column *c)
 {
-	if (!is_share(c->key))
-		return fprintf(f, " %*" PRIu64, s->sep ? 1 : sum_width(c) - 1,
-			       r ? hist_sum(h, r, c->key) : 0);
-	return put_share(f, s->sep ? 1 : sum_width(c) - 2, r ? report_share(s, h, r, c->key) : 0);
+	size_t from = b->n;
+
+	if (is_share(c->key))
+		return put_share(b, s->color, s->sep ? 1 : sum_width(c) - 2,
+				 r ? report_share(s, h, r, c->key) : 0);
+	strbuf_printf(b, " %*" PRIu64, s->sep ? 1 : sum_width(c) - 1,
+		      r ? hist_sum(h, r, c->key) : 0);
+	return (int)(b->n - from);
 }
 
-static int put_sums(FILE *f, const struct report_style *s, const struct hist *h, size_t row,
-		    const struct column *c)
+static int put_sums(struct strbuf *b, const struct report_style *s, const struct hist *h,
+		    size_t row, const struct column *c)
 {
-	int n = put_sum(f, s, h, &h->rows.data[row], c);
+	int n = put_sum(b, s, h, &h->rows.data[row], c);
 
 	for (unsigned m = 0; m < h->n_members; m++)
-		n += put_sum(f, s, &h->member[m], hist_pair(h, row, m), c);
+		n += put_sum(b, s, &h->member[m], hist_pair(h, row, m), c);
 	return n;
 }
 
@@ -205,52 +265,77 @@ static void hide_sep(const struct report_style *s, char *text)
 		*p = '.';
 }
 
-static int put_symbol(FILE *f, const struct report_style *s, const struct hist *h,
-		      const struct hist_row *r, const char *text, int width)
+static void put_text(struct strbuf *b, const char *text, int max)
+{
+	strbuf_add(b, text, strnlen(text, (size_t)(max > 0 ? max : 0)));
+}
+
+static void put_symbol(struct strbuf *b, const struct report_style *s, const struct hist *h,
+		       const struct hist_row *r, const char *text, int width)
 {
 	const struct names *n = h->cells->names;
 	const struct name_site *site = &n->sites.data[r->site];
-	int out = 0;
+	size_t from = b->n;
 
 	if (s->verbose > 0) {
-		out = fprintf(f, "%-#*" PRIx64 " %c ", ADDRESS + 2,
+		strbuf_printf(b, "%-#*" PRIx64 " %c ", ADDRESS + 2,
 			      site->mode == EVENT_MODE_KERNEL ? site->addr : site->dso_addr,
 			      cell_origin(site));
-		width -= out;
+		width -= (int)(b->n - from);
 	}
-	return out + fprintf(f, "%.*s", width > 4 ? width : 4, text);
+	put_text(b, text, width > 4 ? width : 4);
 }
 
-void report_cell(FILE *f, const struct report_style *s, const struct hist *h, size_t row,
+/* Numbers stand to the right, and so do what tracepoints have. */
+static bool is_right(const struct column *c)
+{
+	return c->key == KEY_FIELD || c->key == KEY_SYM_SIZE || c->key == KEY_DSO_SIZE ||
+	       c->key == KEY_CPU || c->key == KEY_SOCKET;
+}
+
+/* These are padded at the end of a line, too. */
+static bool is_padded(const struct column *c)
+{
+	return c->key == KEY_COMM || c->key == KEY_DSO || c->key == KEY_PARENT ||
+	       c->key == KEY_PID || c->key == KEY_TGID;
+}
+
+static void put_cell(struct strbuf *b, const struct report_style *s, const struct hist *h,
+		     const struct hist_row *r, const struct column *c, int width)
+{
+	char buf[4096], copy[4096];
+	const char *text = cell_text(h->cells, c, r->at, r->count, buf, sizeof(buf));
+	int cut = c->width ? width : (int)sizeof(buf), n;
+
+	if (s->sep) {
+		snprintf(copy, sizeof(copy), "%s", text);
+		hide_sep(s, copy);
+		text = copy;
+	}
+	if (c->key == KEY_SYM) {
+		put_symbol(b, s, h, r, text, cut);
+		return;
+	}
+	n = (int)strnlen(text, (size_t)(cut > 0 ? cut : 0));
+	if (is_right(c) && n < width)
+		strbuf_fill(b, ' ', (size_t)(width - n));
+	put_text(b, text, cut);
+}
+
+void report_cell(struct strbuf *b, const struct report_style *s, const struct hist *h, size_t row,
 		 const struct column *c, int width, bool pad)
 {
-	const struct hist_row *r = &h->rows.data[row];
-	char buf[4096], text[4096];
-	int n, cut = c->width ? width : (int)sizeof(text);
+	size_t from = b->n;
+	int n;
 
 	if (is_sum(c)) {
-		n = put_sums(f, s, h, row, c);
+		n = put_sums(b, s, h, row, c);
 	} else {
-		snprintf(text, sizeof(text), "%s",
-			 cell_text(h->cells, c, r->at, r->count, buf, sizeof(buf)));
-		hide_sep(s, text);
-		switch (c->key) {
-		case KEY_COMM:
-		case KEY_DSO:
-		case KEY_PARENT:
-		case KEY_PID:
-		case KEY_TGID: n = fprintf(f, "%-*.*s", width, cut, text); break;
-		case KEY_FIELD:
-		case KEY_SYM_SIZE:
-		case KEY_DSO_SIZE:
-		case KEY_CPU:
-		case KEY_SOCKET: n = fprintf(f, "%*.*s", width, cut, text); break;
-		case KEY_SYM: n = put_symbol(f, s, h, r, text, cut); break;
-		default: n = fprintf(f, "%.*s", cut, text);
-		}
+		put_cell(b, s, h, &h->rows.data[row], c, width);
+		n = (int)(b->n - from);
 	}
-	if (pad && n < width)
-		fprintf(f, "%*s", width - n, "");
+	if ((pad || is_padded(c)) && n < width)
+		strbuf_fill(b, ' ', (size_t)(width - n));
 }
 
 static void put_head(FILE *f, const struct column *c, int width)

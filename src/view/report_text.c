@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "view/report.h"
 
-static void put_row(FILE *f, const struct report_style *s, const struct hist *h,
+static void put_row(struct strbuf *b, const struct report_style *s, const struct hist *h,
 		    const struct report_widths *w, size_t row)
 {
 	const struct columns *cols = h->cells->opts.columns;
@@ -15,17 +15,26 @@ static void put_row(FILE *f, const struct report_style *s, const struct hist *h,
 		if (!report_shown(h, &cols->col[i]))
 			continue;
 		if (!s->sep || !first)
-			fputs(s->sep ? s->sep : "  ", f);
+			strbuf_puts(b, s->sep ? s->sep : "  ");
 		first = false;
-		report_cell(f, s, h, row, &cols->col[i], w->w[i], i + 1 < cols->n);
+		report_cell(b, s, h, row, &cols->col[i], w->w[i], i + 1 < cols->n);
 	}
-	putc('\n', f);
+	strbuf_putc(b, '\n');
 }
+
+static void flush(struct strbuf *b, FILE *f)
+{
+	fwrite(b->data, 1, b->n, f);
+	b->n = 0;
+}
+
+#define MUCH 60000 /* bytes that are written at once */
 
 void report_text(FILE *f, const struct report_style *s, const struct hist *h,
 		 const struct graphs *g)
 {
 	struct report_widths w;
+	AUTO_STRBUF b = { 0 };
 
 	report_measure(&w, s, h);
 	if (!s->quiet) {
@@ -37,10 +46,13 @@ void report_text(FILE *f, const struct report_style *s, const struct hist *h,
 
 		if (r->hidden || report_row_share(s, h, r) < s->percent_limit)
 			continue;
-		put_row(f, s, h, &w, i);
+		put_row(&b, s, h, &w, i);
+		if (b.n > MUCH || (g && g->root[i]))
+			flush(&b, f);
 		if (g)
 			report_graph(f, s, h, g, i);
 	}
+	flush(&b, f);
 	fputs("\n\n", f);
 }
 

@@ -26,16 +26,18 @@ static void blanks(const struct printing *p, int n, char c)
 static void put_sums(const struct printing *p, uint32_t node)
 {
 	const struct columns *cols = p->h->cells->opts.columns;
+	AUTO_STRBUF b = { 0 };
 	bool first = true;
 
 	for (unsigned i = 0; i < cols->n; i++) {
 		if (key_infos[cols->col[i].key].kind != KEY_SUM)
 			continue;
 		if (!p->s->sep || !first)
-			fputs(p->s->sep ? p->s->sep : "  ", p->f);
+			strbuf_puts(&b, p->s->sep ? p->s->sep : "  ");
 		first = false;
-		report_cell(p->f, p->s, &p->t.sums, node, &cols->col[i], p->w.w[i], true);
+		report_cell(&b, p->s, &p->t.sums, node, &cols->col[i], p->w.w[i], true);
 	}
+	fputs(strbuf_str(&b), p->f);
 }
 
 static const char *trim(const char *text)
