@@ -105,8 +105,10 @@ static void find_dsos(struct names *n)
 	struct map index = { 0 }; /* dso, or dso and process, to n->dsos + 1 */
 
 	vec_each (&n->sites, s) {
-		const struct task_map *m =
-			s->space == TASK_SPACE_LABEL ? NULL : tasks_find(tasks, s->space, s->addr);
+		const struct task_map *m = s->map ? s->map
+					   : s->space == TASK_SPACE_LABEL
+						   ? NULL
+						   : tasks_find(tasks, s->space, s->addr);
 		uint64_t key, *at;
 		const char *path;
 

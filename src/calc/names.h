@@ -57,6 +57,8 @@ struct names_opts {
 	bool lines;	      /* source lines too */
 	bool inlines;	      /* functions that were inlined stand in chains; implies lines */
 	bool hide_unresolved; /* leave frames without a name out of chains */
+	/* Code of a file is the same site wherever it was mapped: at the lowest of its addresses */
+	bool by_file;
 	/* Chains begin with the outermost function this is true for; NULL: leave them. */
 	bool (*ignore_callees)(void *ctx, const char *function);
 	/* Further addresses of an entry, to be found in more_sites; n_more each. NULL: none. */

@@ -3,68 +3,156 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "calc/index.h"
 #include "calc/names_impl.h"
 
-/* (space, address, caller or not) -> site + 1, open addressing. */
-struct site_index {
-	uint32_t *slot;
-	size_t cap;
+/*
+ * An address as sites are told apart by it: with opts.by_file those of a file's code are offsets
+ * in a space of that file's own, and where nothing is mapped every process is the same.
+ */
+#define SPACE_FILE 0x80000000u /* and the file's number */
+
+struct site_key {
+	uint64_t at;
+	uint32_t space;
+	bool caller;
+	uint8_t mode;
+	uint64_t addr, hash;
+	const struct task_map *map; /* when it is known already */
 };
 
-static uint64_t site_hash(uint32_t space, uint64_t addr, bool caller)
-{
-	return map_hash(addr * 2 + caller + ((uint64_t)space << 40));
-}
+/* Addresses of a space that are in the same mapping, or in none. */
+struct range {
+	uint64_t from, size, shift;
+	uint32_t space, key;
+	const struct task_map *map;
+};
 
-static size_t find_slot(const struct site_index *x, const struct name_site *sites, uint32_t space,
-			uint64_t addr, bool caller)
-{
-	size_t at = site_hash(space, addr, caller) & (x->cap - 1);
-
-	for (; x->slot[at]; at = (at + 1) & (x->cap - 1)) {
-		const struct name_site *s = &sites[x->slot[at] - 1];
-
-		if (s->addr == addr && s->space == space && s->caller == caller)
-			break;
-	}
-	return at;
-}
+/* Keys that wait until the memory is there in which they are looked for. */
+#define AHEAD 16 /* a power of 2 */
+struct waiting {
+	struct site_key key;
+	uint32_t *out;
+};
 
 struct site_set {
 	VEC(struct name_site) v;
-	struct site_index x;
+	struct index x;
+	const struct tasks *tasks; /* NULL: sites are told apart by process */
+	struct range range[512];
+	struct waiting waiting[AHEAD];
+	unsigned first, next;
 };
 
-static void grow(struct site_set *set)
+static void describe(const struct tasks *tasks, struct range *g)
 {
-	free(set->x.slot);
-	set->x.cap = set->x.cap ? set->x.cap * 2 : 4096;
-	set->x.slot = mem_alloc(set->x.cap * sizeof(*set->x.slot));
-	for (size_t i = 0; i < set->v.n; i++) {
-		const struct name_site *s = &set->v.data[i];
+	const char *path = g->map ? tasks_dso_path(tasks, g->map->dso) : NULL;
+	enum names_from from = path ? names_from(path) : NAMES_FROM_NOBODY;
 
-		set->x.slot[find_slot(&set->x, set->v.data, s->space, s->addr, s->caller)] =
-			(uint32_t)i + 1;
+	g->shift = 0;
+	g->key = TASK_SPACE_NONE;
+	if (g->map)
+		g->key = from == NAMES_FROM_PROCESS ? g->space : SPACE_FILE | g->map->dso;
+	if (from == NAMES_FROM_PROCESS)
+		g->map = NULL;
+	else if (from == NAMES_FROM_FILE)
+		g->shift = g->map->start - g->map->pgoff;
+}
+
+static const struct range *range_of(struct site_set *set, uint32_t space, uint64_t addr)
+{
+	struct range *g =
+		&set->range[((addr >> 21) + space * 0x9e3779b1u) % ARRAY_SIZE(set->range)];
+	uint64_t until;
+
+	if (g->space == space && addr - g->from < g->size)
+		return g;
+	g->space = space;
+	g->map = tasks_find_range(set->tasks, space, addr, &g->from, &until);
+	g->size = until - g->from;
+	describe(set->tasks, g);
+	return g;
+}
+
+static uint64_t key_hash(const struct site_key *k)
+{
+	return map_hash(k->at * 2 + k->caller + ((uint64_t)k->space << 40));
+}
+
+static struct site_key key_of(struct site_set *set, uint32_t space, uint64_t addr, uint8_t mode,
+			      bool caller)
+{
+	struct site_key k = { addr, space, caller, mode, .addr = addr };
+
+	if (set->tasks && mode == EVENT_MODE_USER && space != TASK_SPACE_LABEL) {
+		const struct range *g = range_of(set, space, addr);
+
+		k.at = addr - g->shift;
+		k.space = g->key;
+		k.map = g->map;
 	}
+	k.hash = key_hash(&k);
+	return k;
+}
+
+static uint32_t site_of(struct site_set *set, const struct site_key *k)
+{
+	size_t at = index_first(&set->x, k->hash);
+	uint32_t n;
+
+	for (; (n = index_next(&set->x, k->hash, &at)); at = (at + 1) & (set->x.cap - 1)) {
+		struct name_site *s = &set->v.data[n - 1];
+
+		if (s->dso_addr != k->at || s->space != k->space || s->caller != k->caller)
+			continue;
+		/* of many the lowest address stands for it, so that chance does not choose */
+		if (k->addr < s->addr) {
+			s->addr = k->addr;
+			s->map = k->map;
+		}
+		return n - 1;
+	}
+	vec_push(&set->v, (struct name_site){ .addr = k->addr,
+					      .dso_addr = k->at,
+					      .map = k->map,
+					      .space = k->space,
+					      .mode = k->mode,
+					      .caller = k->caller,
+					      .dso = NAMES_NONE });
+	index_set(&set->x, at, k->hash, set->v.n);
+	return (uint32_t)set->v.n - 1;
 }
 
 static uint32_t add_site(struct site_set *set, uint32_t space, uint64_t addr, uint8_t mode,
 			 bool caller)
 {
-	size_t at;
+	struct site_key k = key_of(set, space, addr, mode, caller);
 
-	if ((set->v.n + 1) * 2 > set->x.cap)
-		grow(set);
-	at = find_slot(&set->x, set->v.data, space, addr, caller);
-	if (!set->x.slot[at]) {
-		vec_push(&set->v, (struct name_site){ .addr = addr,
-						      .space = space,
-						      .mode = mode,
-						      .caller = caller,
-						      .dso = NAMES_NONE });
-		set->x.slot[at] = (uint32_t)set->v.n;
+	return site_of(set, &k);
+}
+
+static void catch_up(struct site_set *set, unsigned n)
+{
+	for (; set->next - set->first > n; set->first++) {
+		struct waiting *w = &set->waiting[set->first % AHEAD];
+
+		*w->out = site_of(set, &w->key);
 	}
-	return set->x.slot[at] - 1;
+}
+
+/* The number of the site will be in *out after catch_up(). */
+static void add_later(struct site_set *set, const struct site_key *k, uint32_t *out)
+{
+	uint32_t near;
+
+	catch_up(set, AHEAD - 1);
+	set->waiting[set->next++ % AHEAD] = (struct waiting){ *k, out };
+	index_fetch(&set->x, k->hash);
+	if (set->next - set->first <= AHEAD / 2)
+		return;
+	near = index_near(&set->x, set->waiting[(set->next - AHEAD / 2) % AHEAD].key.hash);
+	if (near)
+		__builtin_prefetch(&set->v.data[near - 1]);
 }
 
 /* Markers in a chain say whose addresses follow. */
@@ -145,8 +233,9 @@ struct collect {
 static void collect_frame(void *ctx, uint64_t addr, uint32_t space, uint8_t mode, bool caller)
 {
 	struct collect *c = ctx;
+	struct site_key k = key_of(c->set, space, addr, mode, caller);
 
-	*c->out++ = add_site(c->set, space, addr, mode, caller);
+	add_later(c->set, &k, c->out++);
 }
 
 static int collect_job(void *ctx, size_t job, unsigned worker)
@@ -164,6 +253,7 @@ static int collect_job(void *ctx, size_t job, unsigned worker)
 		each_frame(p->trace, &p->chains.data[i], collect_frame, &c);
 		to->n = (uint32_t)(c.out - w->n->chain_sites - to->first);
 	}
+	catch_up(&w->sets[worker], 0);
 	return 0;
 }
 
@@ -185,6 +275,33 @@ static int renumber_job(void *ctx, size_t job, unsigned worker)
 	return 0;
 }
 
+/* Nearly always a sample was where its chain begins. */
+static bool begins_at(const struct profile_chain *c, const struct profile_entry *e)
+{
+	uint32_t i = 0;
+
+	while (i < c->n && c->ip[i] >= EVENT_CHAIN_MARK)
+		i++;
+	return i < c->n && c->ip[i] == e->ip && !c->headless && i < 2;
+}
+
+static uint32_t entry_site(const struct names *n, struct site_set *set,
+			   const struct profile_entry *e)
+{
+	const struct name_site *s;
+	uint32_t site;
+
+	if (e->chain != PROFILE_NO_CHAIN && n->chains[e->chain].n &&
+	    begins_at(&n->profile->chains.data[e->chain], e)) {
+		site = n->chain_sites[n->chains[e->chain].first];
+		s = &set->v.data[site];
+		if (s->mode == e->mode && !s->caller)
+			return site;
+	}
+	return add_site(set, space_for((uint8_t)e->mode, e->space, e->kernel), e->ip,
+			(uint8_t)e->mode, false);
+}
+
 static void collect_entries(struct names *n, const struct names_opts *o, struct site_set *set)
 {
 	const struct profile *p = n->profile;
@@ -197,8 +314,7 @@ static void collect_entries(struct names *n, const struct names_opts *o, struct 
 		uint64_t addr[4] = { 0 };
 		uint8_t mode[4] = { 0 };
 
-		n->entry_site[i] = add_site(set, space_for((uint8_t)e->mode, e->space, e->kernel),
-					    e->ip, (uint8_t)e->mode, false);
+		n->entry_site[i] = entry_site(n, set, e);
 		if (n->n_more)
 			o->more(o->ctx, e, addr, mode);
 		for (unsigned k = 0; k < n->n_more; k++)
@@ -206,6 +322,22 @@ static void collect_entries(struct names *n, const struct names_opts *o, struct 
 				add_site(set, space_for(mode[k], e->space, e->kernel), addr[k],
 					 mode[k], false);
 	}
+}
+
+/* Another worker's sites; number: what they are here. */
+static void merge(struct site_set *set, struct site_set *other, uint32_t *number)
+{
+	for (size_t i = 0; i < other->v.n; i++) {
+		const struct name_site *s = &other->v.data[i];
+		struct site_key k = { s->dso_addr, s->space, s->caller,
+				      s->mode,	   s->addr,  .map = s->map };
+
+		k.hash = key_hash(&k);
+		add_later(set, &k, &number[i]);
+	}
+	catch_up(set, 0);
+	vec_free(&other->v);
+	free(other->x.slot);
 }
 
 void sites_collect(struct names *n, const struct names_opts *o)
@@ -225,22 +357,18 @@ void sites_collect(struct names *n, const struct names_opts *o)
 		all += p->chains.data[i].n;
 	}
 	n->chain_sites = mem_grow(NULL, (all + 1) * sizeof(*n->chain_sites));
+	for (unsigned t = 0; t < threads && o->by_file; t++)
+		sets[t].tasks = p->trace->tasks;
 	pool_run(jobs, threads, collect_job, &w);
 	for (unsigned t = 1; t < threads; t++) {
 		number[t] = mem_alloc((sets[t].v.n + 1) * sizeof(**number));
-		for (size_t i = 0; i < sets[t].v.n; i++) {
-			const struct name_site *s = &sets[t].v.data[i];
-
-			number[t][i] = add_site(&sets[0], s->space, s->addr, s->mode, s->caller);
-		}
-		vec_free(&sets[t].v);
-		free(sets[t].x.slot);
+		merge(&sets[0], &sets[t], number[t]);
 	}
-	collect_entries(n, o, &sets[0]);
-	memcpy(&n->sites, &sets[0].v, sizeof(n->sites));
 	pool_run(jobs, threads, renumber_job, &w);
 	for (unsigned t = 1; t < threads; t++)
 		free(number[t]);
+	collect_entries(n, o, &sets[0]);
+	memcpy(&n->sites, &sets[0].v, sizeof(n->sites));
 	free(sets[0].x.slot);
 }
 

@@ -60,61 +60,17 @@ static inline bool entry_same(const struct profile_entry *a, const struct profil
 	       a->kernel == b->kernel && a->extra == b->extra;
 }
 
-static void index_grow(struct index *x)
-{
-	uint64_t *old = x->slot;
-	size_t old_cap = x->cap;
-
-	x->cap = old_cap ? old_cap * 2 : 1024;
-	x->slot = mem_table(x->cap * sizeof(*x->slot), true);
-	for (size_t i = 0; i < old_cap; i++) {
-		size_t at = (old[i] >> 32) & (x->cap - 1);
-
-		if (!old[i])
-			continue;
-		while (x->slot[at])
-			at = (at + 1) & (x->cap - 1);
-		x->slot[at] = old[i];
-	}
-	free(old);
-}
-
-/* The next slot from at on that is free or may be the one: 0 or 1 + index of what to compare. */
-static inline uint32_t index_next(const struct index *x, uint64_t hash, size_t *at)
-{
-	while (x->slot[*at] && x->slot[*at] >> 32 != (uint32_t)hash)
-		*at = (*at + 1) & (x->cap - 1);
-	return (uint32_t)x->slot[*at];
-}
-
-static inline size_t index_first(struct index *x, uint64_t hash)
-{
-	if ((x->n + 1) * 2 > x->cap)
-		index_grow(x);
-	return (uint32_t)hash & (x->cap - 1);
-}
-
-static inline void index_set(struct index *x, size_t at, uint64_t hash, size_t n)
-{
-	x->slot[at] = hash << 32 | (uint32_t)n;
-	x->n++;
-}
-
 void table_fetch(const struct tables *t, uint64_t hash)
 {
-	const struct index *x = &t->chain_index;
-
-	if (x->cap)
-		__builtin_prefetch(&x->slot[(uint32_t)hash & (x->cap - 1)]);
+	index_fetch(&t->chain_index, hash);
 }
 
 /* The chain that is likely meant. */
 static const struct profile_chain *chain_near(const struct tables *t, uint64_t hash)
 {
-	const struct index *x = &t->chain_index;
-	uint64_t slot = x->cap ? x->slot[(uint32_t)hash & (x->cap - 1)] : 0;
+	uint32_t k = index_near(&t->chain_index, hash);
 
-	return slot && slot >> 32 == (uint32_t)hash ? &t->chains.data[(uint32_t)slot - 1] : NULL;
+	return k ? &t->chains.data[k - 1] : NULL;
 }
 
 void table_fetch_chain(const struct tables *t, uint64_t hash)

@@ -3,16 +3,8 @@
 #ifndef KYMO_CALC_PROFILE_TABLE_H
 #define KYMO_CALC_PROFILE_TABLE_H
 
+#include "calc/index.h"
 #include "calc/profile.h"
-
-/*
- * Open addressing; a slot holds half a hash and an index + 1. So what has another hash is not
- * looked at, nor is anything when the table grows.
- */
-struct index {
-	uint64_t *slot;
-	size_t cap, n;
-};
 
 struct task_answer {
 	int32_t pid, tid;

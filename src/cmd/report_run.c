@@ -211,12 +211,21 @@ static void other_address(void *ctx, const struct profile_entry *e, uint64_t *ad
 	mode[0] = (int64_t)addr[0] < 0 ? EVENT_MODE_KERNEL : EVENT_MODE_USER;
 }
 
+/* Does anything show where a process had its code? */
+static bool shows_addresses(const struct report *r)
+{
+	return r->mode != KEY_MODE_CODE || r->load.pick.by_symbol ||
+	       columns_have(&r->columns, KEY_ADDR) || columns_have(&r->columns, KEY_DSO_SIZE) ||
+	       (r->graphs && r->a->graph.key != GRAPH_BY_FUNCTION);
+}
+
 static struct names_opts names_opts(struct report *r)
 {
 	const struct report_args *a = r->a;
 	struct names_opts no = { .lines = wants_lines(r),
 				 .inlines = a->inlines_given ? a->inlines : r->load.unwound,
 				 .hide_unresolved = a->hide_unresolved,
+				 .by_file = !shows_addresses(r),
 				 .ignore_callees = r->has_callees ? is_callee_root : NULL,
 				 .ctx = r };
 
@@ -482,6 +491,7 @@ static int walk_through(struct report *r, struct err *e)
 							 .vmlinux = a->load.vmlinux } } };
 	int code = load_symbols(&r->load, e);
 
+	t.names.by_file = false;   /* one can ask for other columns later */
 	r->load.opts.quiet = true; /* the interface shows how far it is */
 	return code < 0 ? code : report_tui_run(&t, e);
 }
