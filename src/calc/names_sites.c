@@ -4,14 +4,10 @@
 
 #include "base/pool.h"
 #include "calc/index.h"
+#include "calc/mapped.h"
 #include "calc/names_impl.h"
 
-/*
- * An address as sites are told apart by it: with opts.by_file those of a file's code are offsets
- * in a space of that file's own, and where nothing is mapped every process is the same.
- */
-#define SPACE_FILE 0x80000000u /* and the file's number */
-
+/* What sites are told apart by: with opts.by_file what calc/mapped.h makes of an address. */
 struct site_key {
 	uint64_t at;
 	uint32_t space;
@@ -19,13 +15,6 @@ struct site_key {
 	uint8_t mode;
 	uint64_t addr, hash;
 	const struct task_map *map; /* when it is known already */
-};
-
-/* Addresses of a space that are in the same mapping, or in none. */
-struct range {
-	uint64_t from, size, shift;
-	uint32_t space, key;
-	const struct task_map *map;
 };
 
 /* Keys that wait until the memory is there in which they are looked for. */
@@ -38,41 +27,10 @@ struct waiting {
 struct site_set {
 	VEC(struct name_site) v;
 	struct index x;
-	const struct tasks *tasks; /* NULL: sites are told apart by process */
-	struct range range[512];
+	struct mapped mapped; /* without tasks: sites are told apart by process */
 	struct waiting waiting[AHEAD];
 	unsigned first, next;
 };
-
-static void describe(const struct tasks *tasks, struct range *g)
-{
-	const char *path = g->map ? tasks_dso_path(tasks, g->map->dso) : NULL;
-	enum names_from from = path ? names_from(path) : NAMES_FROM_NOBODY;
-
-	g->shift = 0;
-	g->key = TASK_SPACE_NONE;
-	if (g->map)
-		g->key = from == NAMES_FROM_PROCESS ? g->space : SPACE_FILE | g->map->dso;
-	if (from == NAMES_FROM_PROCESS)
-		g->map = NULL;
-	else if (from == NAMES_FROM_FILE)
-		g->shift = g->map->start - g->map->pgoff;
-}
-
-static const struct range *range_of(struct site_set *set, uint32_t space, uint64_t addr)
-{
-	struct range *g =
-		&set->range[((addr >> 21) + space * 0x9e3779b1u) % ARRAY_SIZE(set->range)];
-	uint64_t until;
-
-	if (g->space == space && addr - g->from < g->size)
-		return g;
-	g->space = space;
-	g->map = tasks_find_range(set->tasks, space, addr, &g->from, &until);
-	g->size = until - g->from;
-	describe(set->tasks, g);
-	return g;
-}
 
 static uint64_t key_hash(const struct site_key *k)
 {
@@ -84,8 +42,8 @@ static struct site_key key_of(struct site_set *set, uint32_t space, uint64_t add
 {
 	struct site_key k = { addr, space, caller, mode, .addr = addr };
 
-	if (set->tasks && mode == EVENT_MODE_USER && space != TASK_SPACE_LABEL) {
-		const struct range *g = range_of(set, space, addr);
+	if (set->mapped.tasks && mode == EVENT_MODE_USER && space != TASK_SPACE_LABEL) {
+		const struct mapped_range *g = mapped_at(&set->mapped, space, addr);
 
 		k.at = addr - g->shift;
 		k.space = g->key;
@@ -338,6 +296,7 @@ static void merge(struct site_set *set, struct site_set *other, uint32_t *number
 	catch_up(set, 0);
 	vec_free(&other->v);
 	free(other->x.slot);
+	mapped_free(&other->mapped);
 }
 
 void sites_collect(struct names *n, const struct names_opts *o)
@@ -358,7 +317,7 @@ void sites_collect(struct names *n, const struct names_opts *o)
 	}
 	n->chain_sites = mem_grow(NULL, (all + 1) * sizeof(*n->chain_sites));
 	for (unsigned t = 0; t < threads && o->by_file; t++)
-		sets[t].tasks = p->trace->tasks;
+		sets[t].mapped.tasks = p->trace->tasks;
 	pool_run(jobs, threads, collect_job, &w);
 	for (unsigned t = 1; t < threads; t++) {
 		number[t] = mem_alloc((sets[t].v.n + 1) * sizeof(**number));
@@ -370,6 +329,7 @@ void sites_collect(struct names *n, const struct names_opts *o)
 	collect_entries(n, o, &sets[0]);
 	memcpy(&n->sites, &sets[0].v, sizeof(n->sites));
 	free(sets[0].x.slot);
+	mapped_free(&sets[0].mapped);
 }
 
 static bool is_named(const struct names *n, uint32_t site)

@@ -152,6 +152,15 @@ static uint32_t extra_of(struct reader *r, const struct event *ev,
 	return table_extra(r->t, &x, x.raw && !r->job->source->stable);
 }
 
+/* As if it had been in the first process that had this code. */
+static void go_home(struct reader *r, struct profile_entry *e)
+{
+	const struct mapped_range *g = mapped_at(&r->t->mapped, e->space, e->ip);
+
+	e->space = g->home;
+	e->ip -= g->home_shift;
+}
+
 static void count_sample(struct reader *r, const struct event *ev, struct profile_entry *e,
 			 const struct event_branch *branch)
 {
@@ -184,6 +193,8 @@ static void count_sample(struct reader *r, const struct event *ev, struct profil
 			count_chain(r, e, &c);
 		return;
 	}
+	if (o->by_file && e->mode == EVENT_MODE_USER && e->extra == PROFILE_NO_EXTRA)
+		go_home(r, e);
 	/* kernel code is the same in every space */
 	if (e->extra == PROFILE_NO_EXTRA && !branch && (e->mode == EVENT_MODE_KERNEL || !e->mode))
 		e->space = TASK_SPACE_KERNEL;
@@ -306,6 +317,7 @@ int profile_make(struct source *s, const struct profile_opts *o, struct profile 
 
 	for (unsigned i = 0; i < threads; i++) {
 		tables[i].total = mem_alloc((n_types + 1) * sizeof(*tables[i].total));
+		tables[i].mapped.tasks = s->trace->tasks;
 		if (o->extra || o->outermost)
 			tables[i].buf = mem_alloc((PROFILE_EXTRA_WORDS + 1) * sizeof(uint64_t));
 	}
@@ -326,6 +338,7 @@ int profile_make(struct source *s, const struct profile_opts *o, struct profile 
 	free(tables[0].chain_index.slot);
 	free(tables[0].extra_index.slot);
 	free(tables[0].buf);
+	mapped_free(&tables[0].mapped);
 	return 0;
 }
 

@@ -49,7 +49,10 @@ struct profile_opts {
 	unsigned max_stack;    /* frames that are kept; 0: all */
 	bool outermost;	       /* those at the outer end rather than the inner one */
 	uint64_t time_quantum; /* ns; 0: every time by itself */
-	unsigned threads;      /* 0: as many as there are CPUs */
+	/* Without chains: nobody asks where a process had its code, and a file's is the same
+	 * entry wherever it was mapped. */
+	bool by_file;
+	unsigned threads; /* 0: as many as there are CPUs */
 	/* NULL: all count. Called by several threads. */
 	enum profile_want (*want)(void *ctx, const struct event *ev);
 	/*

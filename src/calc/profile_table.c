@@ -219,6 +219,7 @@ void table_free(struct tables *t)
 	free(t->total);
 	free(t->buf);
 	arena_free(&t->copies);
+	mapped_free(&t->mapped);
 }
 
 void table_merge(struct tables *t, struct tables *other, size_t n_types)

@@ -4,6 +4,7 @@
 #define KYMO_CALC_PROFILE_TABLE_H
 
 #include "calc/index.h"
+#include "calc/mapped.h"
 #include "calc/profile.h"
 
 struct task_answer {
@@ -29,6 +30,7 @@ struct tables {
 	struct arena copies;
 	uint64_t *buf; /* for extra() and chain() */
 	struct task_cache tasks;
+	struct mapped mapped;
 };
 
 /* The hash of a chain, to be set before it is interned. */

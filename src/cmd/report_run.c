@@ -243,6 +243,7 @@ static int count_and_name(struct report *r, struct err *e)
 					 (r->children || r->graphs ? PROFILE_BY_CHAIN : 0),
 				   .max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0,
 				   .outermost = r->caller && a->max_stack > 0,
+				   .by_file = !shows_addresses(r),
 				   .time_quantum = r->quantum };
 	struct names_opts no = names_opts(r);
 	int code;
