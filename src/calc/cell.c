@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "calc/index.h"
 
 /* Tuples of values, interned. */
 struct classes {
@@ -50,26 +51,41 @@ static uint32_t class_of(struct classes *k, const uint64_t *tuple)
 	return (uint32_t)k->n - 1;
 }
 
+static bool by_name(const struct name_frame *f)
+{
+	return f->name == SYMBOLS_NONE || f->inlined;
+}
+
+static bool same_symbol(const struct cells *c, const struct name_frame *a,
+			const struct name_frame *b)
+{
+	return a->addr == b->addr && c->dso_text[a->dso + 1] == c->dso_text[b->dso + 1] &&
+	       by_name(a) == by_name(b) && (!by_name(a) || a->name == b->name);
+}
+
 /* Frames of files with the same name that start at the same place are one symbol. */
 static void find_symbols(struct cells *c)
 {
 	const struct names *n = c->names;
-	struct map index = { 0 };
+	struct index index = { 0 };
 
 	c->symbol_of = mem_alloc((n->frames.n + 1) * sizeof(*c->symbol_of));
 	for (uint32_t i = 0; i < n->frames.n; i++) {
 		const struct name_frame *f = &n->frames.data[i];
-		bool by_name = f->name == SYMBOLS_NONE || f->inlined;
-		uint64_t *at;
+		uint64_t hash = map_hash(f->addr + ((uint64_t)c->dso_text[f->dso + 1] << 40));
+		size_t at = index_first(&index, hash);
+		uint32_t k;
 
-		at = map_at(&index, map_hash(map_hash(f->addr) ^
-					     ((uint64_t)c->dso_text[f->dso + 1] << 32 | by_name)) ^
-					    map_hash(by_name ? f->name : 0));
-		if (!*at)
-			*at = i + 1ull;
-		c->symbol_of[i] = (uint32_t)*at - 1;
+		for (; (k = index_next(&index, hash, &at)); at = (at + 1) & (index.cap - 1))
+			if (same_symbol(c, &n->frames.data[k - 1], f))
+				break;
+		if (!k) {
+			k = i + 1;
+			index_set(&index, at, hash, k);
+		}
+		c->symbol_of[i] = k - 1;
 	}
-	map_free(&index);
+	free(index.slot);
 }
 
 static void find_parents(struct cells *c)

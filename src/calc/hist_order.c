@@ -220,17 +220,26 @@ void hist_order_some(const struct hist *h, uint32_t *rows, size_t n)
 
 void hist_order(struct hist *h)
 {
-	size_t n = h->rows.n;
-	AUTO_FREE uint32_t *order = mem_alloc((n + 1) * sizeof(*order));
-	struct hist_row *sorted;
+	uint32_t n = (uint32_t)h->rows.n;
+	AUTO_FREE uint32_t *order = mem_alloc((n + 1ul) * sizeof(*order));
+	struct hist_row *row = h->rows.data;
 
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
 	hist_order_some(h, order, n);
-	sorted = mem_grow(NULL, (n + 1) * sizeof(*sorted));
-	for (size_t i = 0; i < n; i++)
-		sorted[i] = h->rows.data[order[i]];
-	free(h->rows.data);
-	h->rows.data = sorted;
-	h->rows.cap = n + 1;
+	/* each goes where it belongs, around every circle of them: a copy would take much room */
+	for (uint32_t i = 0; i < n; i++) {
+		struct hist_row first = row[i];
+		uint32_t at = i;
+
+		while (order[at] != i) {
+			uint32_t from = order[at];
+
+			row[at] = row[from];
+			order[at] = at;
+			at = from;
+		}
+		row[at] = first;
+		order[at] = at;
+	}
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "calc/index.h"
 #include "calc/names_impl.h"
 
 /* Memory without a file. */
@@ -226,31 +227,40 @@ static struct name_frame frame_of(const struct names *n, const struct name_site 
 	return f;
 }
 
-/* Sites of one function become one frame: same file, same start, or same unnamed address. */
+/* Of one file, with one start, or one unnamed address; wakers of one name are one. */
+static bool same_frame(const struct name_frame *a, const struct name_frame *b, bool label)
+{
+	if (label)
+		return a->name == b->name && a->dso == b->dso && a->mode == b->mode;
+	return a->addr == b->addr && a->dso == b->dso && a->mode == b->mode &&
+	       a->inlined == b->inlined && (a->name == SYMBOLS_NONE) == (b->name == SYMBOLS_NONE) &&
+	       (!a->inlined || a->name == b->name);
+}
+
+/* Sites of one function become one frame. */
 static void make_frames(struct names *n)
 {
-	struct map index = { 0 };
+	struct index index = { 0 };
 
 	for (size_t i = 0; i < n->sites.n; i++) {
 		struct name_site *s = &n->sites.data[i];
 		bool label = s->space == TASK_SPACE_LABEL;
 		struct name_frame f = label ? frame_of_label(n, s) : frame_of(n, s);
-		uint64_t key = map_hash(f.addr);
-		uint64_t *at;
+		uint64_t hash = map_hash(label ? f.name : f.addr + ((uint64_t)f.dso << 40));
+		size_t at = index_first(&index, hash);
+		uint32_t k;
 
-		key = map_hash(key ^ ((uint64_t)f.dso << 32 | f.mode));
-		key = map_hash(key ^ ((uint64_t)f.inlined << 32 |
-				      (f.inlined || f.name == SYMBOLS_NONE ? f.name : 0)));
-		if (label) /* wakers of one name are one */
-			key = map_hash((uint64_t)f.name << 8 | 1) | 1;
-		at = map_at(&index, key);
-		if (!*at) {
+		for (; (k = index_next(&index, hash, &at)); at = (at + 1) & (index.cap - 1))
+			if (same_frame(&n->frames.data[k - 1], &f, label))
+				break;
+		if (!k) {
 			vec_push(&n->frames, f);
-			*at = n->frames.n;
+			k = (uint32_t)n->frames.n;
+			index_set(&index, at, hash, k);
 		}
-		s->frame = (uint32_t)*at - 1;
+		s->frame = k - 1;
 	}
-	map_free(&index);
+	free(index.slot);
 }
 
 int names_make(const struct profile *p, struct symbols *symbols, const struct names_opts *o,
@@ -335,42 +345,65 @@ static bool is_start(const char *name)
 	return false;
 }
 
-static bool ends_abruptly(const struct names *n, const struct name_chain *c)
+/* What a frame says of the chain it is the last of. */
+enum ending { END_UNNAMED = 1, END_NAMED, END_START, END_LIBC_START };
+
+static uint8_t *find_endings(const struct names *n)
 {
-	const struct name_site *last, *inner;
-	const char *name;
+	uint8_t *end = mem_alloc(n->frames.n + 1);
+
+	for (uint32_t i = 0; i < n->frames.n; i++) {
+		const char *name = names_function(n, i);
+
+		end[i] = !name					 ? END_UNNAMED
+			 : !is_start(name)			 ? END_NAMED
+			 : str_starts(name, "__libc_start_main") ? END_LIBC_START
+								 : END_START;
+	}
+	return end;
+}
+
+static bool ends_abruptly(const struct names *n, const uint8_t *end, const struct name_chain *c)
+{
+	const struct name_site *last;
 
 	if (!c->n)
 		return false;
 	last = &n->sites.data[n->chain_sites[c->first + c->n - 1]];
-	name = names_function(n, last->frame);
-	if (last->mode != EVENT_MODE_USER || is_start(name))
+	if (last->mode != EVENT_MODE_USER || end[last->frame] >= END_START)
 		return false;
 	/* the start of a stripped program has no name: the C library's stands before it */
-	inner = c->n > 1 ? &n->sites.data[n->chain_sites[c->first + c->n - 2]] : NULL;
-	name = name || !inner ? NULL : names_function(n, inner->frame);
-	return !name || !str_starts(name, "__libc_start_main");
+	return end[last->frame] != END_UNNAMED || c->n < 2 ||
+	       end[n->sites.data[n->chain_sites[c->first + c->n - 2]].frame] != END_LIBC_START;
+}
+
+static bool is_full(const struct profile_chain *c, uint32_t max)
+{
+	uint32_t frames = 0;
+
+	if (!max || c->n < max)
+		return c->cut;
+	for (uint32_t k = 0; k < c->n; k++)
+		frames += c->ip[k] < EVENT_CHAIN_MARK;
+	return frames >= max || c->cut;
 }
 
 struct names_cut names_count_cut(const struct names *n)
 {
 	const struct profile *p = n->profile;
 	struct names_cut cut = { 0 };
+	AUTO_FREE uint8_t *end = find_endings(n);
 
 	for (size_t i = 0; i < p->entries.n; i++) {
 		const struct profile_entry *e = &p->entries.data[i];
-		uint32_t max = p->trace->types[e->type].attr.sample_max_stack, frames = 0;
-		const struct profile_chain *c;
 
 		if (e->chain == PROFILE_NO_CHAIN)
 			continue;
-		c = &p->chains.data[e->chain];
-		for (uint32_t k = 0; k < c->n; k++)
-			frames += c->ip[k] < EVENT_CHAIN_MARK;
 		cut.chains += e->count;
-		if ((max && frames >= max) || c->cut)
+		if (is_full(&p->chains.data[e->chain],
+			    p->trace->types[e->type].attr.sample_max_stack))
 			cut.full += e->count;
-		else if (ends_abruptly(n, &n->chains[e->chain]))
+		else if (ends_abruptly(n, end, &n->chains[e->chain]))
 			cut.abrupt += e->count;
 	}
 	return cut;

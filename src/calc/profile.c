@@ -342,6 +342,15 @@ int profile_make(struct source *s, const struct profile_opts *o, struct profile 
 	return 0;
 }
 
+void profile_drop_chains(struct profile *p)
+{
+	free(p->chains.data);
+	p->chains.data = NULL;
+	p->chains.cap = 0;
+	if (!p->extras.n) /* they are in the same arena */
+		arena_free(&p->copies);
+}
+
 void profile_free(struct profile *p)
 {
 	vec_free(&p->entries);

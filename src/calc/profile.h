@@ -127,6 +127,9 @@ struct profile {
 
 int profile_make(struct source *s, const struct profile_opts *o, struct profile *ret,
 		 struct err *e);
+/* Chains have become sites by now (calc/names.h), and nobody asks for their addresses; how many
+ * there are is kept. */
+void profile_drop_chains(struct profile *p);
 void profile_free(struct profile *p);
 
 /*

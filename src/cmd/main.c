@@ -4,6 +4,7 @@
  */
 #include <libgen.h>
 #include <stdlib.h>
+#include <malloc.h>
 #include <string.h>
 #include <signal.h>
 
@@ -122,7 +123,8 @@ int main(int argc, char **argv)
 	struct err e = { 0 };
 	int left;
 
-	undo_recover(); /* what a kymo left behind that was killed */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* what is large is given back when it is freed */
+	undo_recover();			    /* what a kymo left behind that was killed */
 	command_set_line(
 		mem_dup(argv, ((size_t)argc + 1) * sizeof(*argv))); /* parsing moves words about */
 	for (size_t i = 0; i < ARRAY_SIZE(tools); i++)

@@ -23,6 +23,7 @@ struct report {
 	struct columns columns;
 	struct cells cells;
 	struct report_style style;
+	struct report_end end;
 	struct json json;
 	enum key_mode mode;
 	regex_t parent, callees;
@@ -260,6 +261,10 @@ static int count_and_name(struct report *r, struct err *e)
 	code = load_count(&r->load, &po, e);
 	if (code == 0)
 		code = load_name(&r->load, &no, e);
+	if (code == 0) { /* all that is still to be asked of addresses */
+		r->end = report_end_of(&r->load.names);
+		profile_drop_chains(&r->load.profile);
+	}
 	return code;
 }
 
@@ -377,7 +382,7 @@ static void show_events(struct report *r)
 
 static void show_end(struct report *r)
 {
-	struct report_end end = report_end_of(&r->load.names);
+	struct report_end end = r->end;
 
 	end.code = cells_needs(&r->columns) & (PROFILE_BY_CODE | PROFILE_BY_CHAIN);
 	end.symbols_note = r->load.note;
