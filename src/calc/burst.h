@@ -88,14 +88,23 @@ static inline enum burst_state burst_state(const struct burst *b, uint32_t node)
 	       : n->n == BURST_SMALL ? BURST_IS_SMALL
 				     : BURST_CLOSED;
 }
+static inline size_t burst_hash(const struct burst *b, uint32_t parent, uint32_t func)
+{
+	uint64_t key = ((uint64_t)parent << 32 | func) * 0x9e3779b97f4a7c15u;
+
+	return (key ^ key >> 32) * 0xd6e8feb86659fd93u >> (64 - b->bits);
+}
+/* A child will be asked for soon. */
+static inline void burst_fetch(const struct burst *b, uint32_t parent, uint32_t func)
+{
+	if (b->cap)
+		__builtin_prefetch(&b->slot[burst_hash(b, parent, func)]);
+}
 /* The slot of a child, or the free one where it belongs. */
 static inline struct burst_slot *burst_slot_of(const struct burst *b, uint32_t parent,
 					       uint32_t func)
 {
-	uint64_t key = ((uint64_t)parent << 32 | func) * 0x9e3779b97f4a7c15u;
-	size_t at = (key ^ key >> 32) * 0xd6e8feb86659fd93u >> (64 - b->bits);
-
-	for (;; at = (at + 1) & (b->cap - 1)) {
+	for (size_t at = burst_hash(b, parent, func);; at = (at + 1) & (b->cap - 1)) {
 		struct burst_slot *s = &b->slot[at];
 
 		if (!s->node || (s->func == func && s->parent == parent))
@@ -119,7 +128,13 @@ static inline struct burst_at burst_child(struct burst *b, uint32_t parent, uint
  */
 void burst_add(struct burst *b, uint32_t node, const uint32_t *tail, uint32_t n, bool more,
 	       uint64_t weight);
-/* The same some paths later, or when all are to be there. */
+/* One that ends at the node. */
+static inline void burst_add_end(struct burst *b, uint32_t node, uint64_t weight)
+{
+	b->nodes.data[node].count++;
+	b->nodes.data[node].weight += weight;
+}
+/* As burst_add(), some paths later, or when all are to be there. */
 void burst_add_later(struct burst *b, uint32_t node, const uint32_t *tail, uint32_t n, bool more,
 		     uint64_t weight);
 void burst_add_all(struct burst *b);

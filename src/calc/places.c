@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "calc/names.h"
+#include "calc/places_ask.h"
 #include "calc/places_impl.h"
 
 /* Whose addresses follow a mark; -1: it says nothing of that. */
@@ -18,56 +19,55 @@ static int mode_of(uint64_t mark)
 	}
 }
 
-bool places_split(const struct event *ev, const struct profile_entry *who, struct place_parts *ret)
+/* The first mark from i on, or n. */
+static inline uint32_t next_mark(const uint64_t *chain, uint32_t i, uint32_t n)
+{
+	for (; i + 4 <= n; i += 4)
+		if ((chain[i] >= EVENT_CHAIN_MARK) | (chain[i + 1] >= EVENT_CHAIN_MARK) |
+		    (chain[i + 2] >= EVENT_CHAIN_MARK) | (chain[i + 3] >= EVENT_CHAIN_MARK))
+			break;
+	while (i < n && chain[i] < EVENT_CHAIN_MARK)
+		i++;
+	return i;
+}
+
+bool places_split(const struct place_sample *s, struct place_parts *ret)
 {
 	struct place_part *p = ret->part;
-	uint32_t first = 0;
+	uint32_t first = 0, end;
 	uint8_t mode = EVENT_MODE_USER;
 
 	ret->n = 0;
-	ret->ip = ev->chain;
-	if (!(ev->have & EVENT_HAVE_CHAIN) || !ev->chain_n) { /* only where it was */
-		ret->ip = &ev->ip;
-		mode = (uint8_t)ev->mode;
-		p[ret->n++] = (struct place_part){ .end = 1, .mode = mode };
-	} else {
-		for (uint32_t i = 0; i <= ev->chain_n; i++) {
-			int now;
+	ret->ip = s->chain;
+	if (!s->chain_n) { /* only where it was */
+		ret->ip = &s->ip;
+		*p = (struct place_part){ .end = 1, .mode = s->mode };
+		ret->n = 1;
+	}
+	for (; first < s->chain_n; first = end + 1) {
+		int now;
 
-			if (i < ev->chain_n && ev->chain[i] < EVENT_CHAIN_MARK)
-				continue;
-			if (i > first)
-				p[ret->n++] = (struct place_part){ .first = first,
-								   .end = i,
-								   .mode = mode };
-			if (i == ev->chain_n)
-				break;
-			now = mode_of(ev->chain[i]);
-			if (ret->n == PLACE_PARTS)
-				return false;
-			/* rubbish where a frame pointer was expected looks like a mark, and is none
-			 */
-			mode = now < 0 ? mode : (uint8_t)now;
-			first = i + 1;
-		}
+		end = next_mark(s->chain, first, s->chain_n);
+		if (end > first)
+			p[ret->n++] =
+				(struct place_part){ .first = first, .end = end, .mode = mode };
+		if (end == s->chain_n)
+			break;
+		now = mode_of(s->chain[end]);
+		if (ret->n == PLACE_PARTS)
+			return false;
+		/* rubbish where a frame pointer was expected looks like a mark, and is none */
+		mode = now < 0 ? mode : (uint8_t)now;
 	}
 	for (uint32_t i = 0; i < ret->n; i++)
-		p[i].space = p[i].mode == EVENT_MODE_KERNEL ? who->kernel : who->space;
+		p[i].space = p[i].mode == EVENT_MODE_KERNEL ? s->kernel : s->space;
 	return true;
-}
-
-/* Neighbours stay neighbours: 64 bytes of code have slots side by side. */
-static inline uint64_t hash_of(uint64_t addr, uint32_t space)
-{
-	uint64_t x = ((addr >> 7) + ((uint64_t)space << 40)) * 0x9e3779b97f4a7c15u;
-
-	return (x >> 32 & ~(uint64_t)15) | (addr >> 3 & 15);
 }
 
 /* Any thread may fill a free slot meanwhile: its number is written when the rest is there. */
 static inline uint32_t look_up(const struct place_map *m, uint64_t addr, uint32_t space)
 {
-	for (size_t at = hash_of(addr, space) & m->mask;; at = (at + 1) & m->mask) {
+	for (size_t at = place_hash(addr, space) & m->mask;; at = (at + 1) & m->mask) {
 		const struct place_slot *s = &m->slot[at];
 		uint32_t func = __atomic_load_n(&s->func, __ATOMIC_ACQUIRE);
 
@@ -76,24 +76,9 @@ static inline uint32_t look_up(const struct place_map *m, uint64_t addr, uint32_
 	}
 }
 
-/* The number of an offset of a file of which whole functions are the same; NULL: there is none. */
-static inline const uint32_t *text_at(const struct place_names *n, uint32_t space, uint64_t at)
-{
-	uint32_t file = space & ~PLACE_DSO, *page;
-	const struct place_text *t;
-
-	if (!(space & PLACE_DSO) || file >= n->n_texts)
-		return NULL;
-	t = __atomic_load_n(&n->text[file], __ATOMIC_ACQUIRE);
-	if (!t || at >> PLACE_PAGE >= t->n)
-		return NULL;
-	page = __atomic_load_n(&t->page[at >> PLACE_PAGE], __ATOMIC_ACQUIRE);
-	return page ? &page[at >> PLACE_GRAIN & ((1u << (PLACE_PAGE - PLACE_GRAIN)) - 1)] : NULL;
-}
-
 static inline uint32_t text_find(const struct place_names *n, uint32_t space, uint64_t at)
 {
-	const uint32_t *number = text_at(n, space, at);
+	const uint32_t *number = place_text_at(place_text_in(n, space), at);
 
 	return number ? __atomic_load_n(number, __ATOMIC_RELAXED) - 1 : PLACE_UNKNOWN;
 }
@@ -107,6 +92,8 @@ static void describe(const struct tasks *tasks, struct place_range *g, const str
 	g->shift = 0;
 	g->key = g->space;
 	g->one = from == NAMES_FROM_NOBODY;
+	g->func = 0;
+	g->text = NULL;
 	if (from == NAMES_FROM_PROCESS)
 		return;
 	g->key = m ? PLACE_DSO | m->dso : PLACE_NOWHERE;
@@ -114,28 +101,16 @@ static void describe(const struct tasks *tasks, struct place_range *g, const str
 		g->shift = m->start - m->pgoff;
 }
 
-static const struct place_range *find_range(struct place_reader *r, uint32_t space, uint64_t addr)
+struct place_range *place_range_find(struct place_reader *r, uint32_t space, uint64_t addr)
 {
-	struct place_range *g =
-		&r->range[((addr >> 21) + space * 0x9e3779b1u) % ARRAY_SIZE(r->range)];
+	struct place_range *g = place_range_slot(r, space, addr);
 	const struct tasks *tasks = r->names->trace->tasks;
 	uint64_t until;
 
-	r->last = g;
-	if (g->space == space && addr - g->from < g->size)
-		return g;
 	g->space = space;
 	describe(tasks, g, tasks_find_range(tasks, space, addr, &g->from, &until));
 	g->size = until - g->from;
 	return g;
-}
-
-static inline const struct place_range *range_of(struct place_reader *r, uint32_t space,
-						 uint64_t addr)
-{
-	const struct place_range *g = r->last; /* most code is of one program */
-
-	return g && g->space == space && addr - g->from < g->size ? g : find_range(r, space, addr);
 }
 
 uint32_t place_find(struct place_reader *r, const struct place_part *part, uint64_t addr,
@@ -143,21 +118,22 @@ uint32_t place_find(struct place_reader *r, const struct place_part *part, uint6
 {
 	uint64_t key = addr * 2 + caller, *recent;
 	uint32_t space = part->space, func;
+	struct place_range *g = NULL;
 
 	if (part->mode == EVENT_MODE_USER) {
-		const struct place_range *g = range_of(r, space, addr);
-
+		g = place_range_of(r, space, addr);
 		space = g->key;
 		key = g->one ? 0 : (addr - g->shift) * 2 + caller;
-		func = g->one ? PLACE_UNKNOWN
-			      : text_find(r->names, space, addr - g->shift - caller);
+		func = g->one ? g->func - 1 : text_find(r->names, space, addr - g->shift - caller);
 		if (func != PLACE_UNKNOWN)
 			return func;
 	}
 	func = look_up(__atomic_load_n(&r->names->map, __ATOMIC_ACQUIRE), key, space);
+	if (g && g->one)
+		g->func = func + 1;
 	if (func != PLACE_UNKNOWN)
 		return func;
-	recent = &r->recent[hash_of(key, space) % ARRAY_SIZE(r->recent)];
+	recent = &r->recent[place_hash(key, space) % ARRAY_SIZE(r->recent)];
 	if (*recent != (key ^ (uint64_t)space << 32)) {
 		*recent = key ^ (uint64_t)space << 32;
 		vec_push(&r->fresh, (struct place){ .key_addr = key,
@@ -168,18 +144,6 @@ uint32_t place_find(struct place_reader *r, const struct place_part *part, uint6
 						    .caller = caller });
 	}
 	return PLACE_UNKNOWN;
-}
-
-void place_fetch(struct place_reader *r, uint32_t space, uint64_t addr)
-{
-	const struct place_range *g = range_of(r, space, addr);
-	const uint32_t *number = g->one ? NULL : text_at(r->names, g->key, addr - g->shift);
-	const struct place_map *m = __atomic_load_n(&r->names->map, __ATOMIC_ACQUIRE);
-
-	if (number)
-		__builtin_prefetch(number);
-	else if (!g->one)
-		__builtin_prefetch(&m->slot[hash_of((addr - g->shift) * 2, g->key) & m->mask]);
 }
 
 static struct place_map *map_new(size_t size)
@@ -193,7 +157,7 @@ static struct place_map *map_new(size_t size)
 
 static void put(struct place_map *m, const struct place_slot *what)
 {
-	size_t at = hash_of(what->addr, what->space) & m->mask;
+	size_t at = place_hash(what->addr, what->space) & m->mask;
 
 	while (m->slot[at].func)
 		at = (at + 1) & m->mask;

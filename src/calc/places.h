@@ -30,8 +30,18 @@ struct place_parts {
 	uint32_t n;
 	struct place_part part[PLACE_PARTS + 1];
 };
-/* False when the chain has too many parts. */
-bool places_split(const struct event *ev, const struct profile_entry *who, struct place_parts *ret);
+/* What is needed of a sample: where it was, and whose. */
+struct place_sample {
+	const uint64_t *chain;
+	uint64_t ip, weight;
+	uint32_t chain_n; /* 0: only where it was */
+	uint32_t comm;	  /* for profile_comm() */
+	int32_t pid, tid;
+	uint32_t space, kernel; /* that user and kernel addresses are in */
+	uint8_t mode;		/* enum event_mode */
+};
+/* False when the chain has too many parts. What ret points at is the sample's. */
+bool places_split(const struct place_sample *s, struct place_parts *ret);
 
 /* What a place is: a function, or PLACE_SEVERAL and where they stand in a list. */
 #define PLACE_SEVERAL 0x80000000u
@@ -96,7 +106,9 @@ void place_names_free(struct place_names *n);
 struct place_range {
 	uint64_t from, size, shift;
 	uint32_t space, key;
-	bool one; /* all are the same place */
+	bool one;		       /* all are the same place */
+	uint32_t func;		       /* and that is it, + 1; 0: nobody asked yet */
+	const struct place_text *text; /* of the file; NULL: none yet */
 };
 #define PLACE_RANGES 512
 #define PLACE_RECENT 1024
@@ -107,14 +119,11 @@ struct place_reader {
 	VEC(struct place) fresh;       /* and was not named then */
 	uint64_t recent[PLACE_RECENT]; /* some of them */
 	struct place_range range[PLACE_RANGES];
-	const struct place_range *last; /* of them; NULL: none yet */
 };
 
 /* What is at an address; PLACE_UNKNOWN: that can be said after place_learn(). */
 uint32_t place_find(struct place_reader *r, const struct place_part *part, uint64_t addr,
 		    bool caller);
-/* It will be asked for soon. */
-void place_fetch(struct place_reader *r, uint32_t space, uint64_t addr);
 /* The functions of PLACE_SEVERAL: their count and themselves, outermost first. */
 static inline const uint32_t *place_list(const struct place_names *n, uint32_t several)
 {

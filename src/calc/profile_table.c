@@ -256,20 +256,24 @@ void table_merge(struct tables *t, struct tables *other, size_t n_types)
 	table_free(other);
 }
 
+const struct task_view *task_cache_look(struct task_answer *a, const struct tasks *tasks,
+					const struct event *ev)
+{
+	*a = (struct task_answer){ .pid = ev->pid,
+				   .tid = ev->tid,
+				   .version = tasks_version(tasks) + 1 };
+	a->view = tasks_view_at(tasks, ev->pid, ev->tid, ev->time);
+	if (a->view.comm == STRTAB_NONE)
+		a->view.comm = PROFILE_NAMELESS | ((uint32_t)ev->tid & ~PROFILE_NAMELESS);
+	return &a->view;
+}
+
 void task_cache_ask(struct task_cache *c, const struct tasks *tasks, const struct event *ev,
 		    struct profile_entry *out)
 {
-	struct task_answer *a = &c->answer[(uint32_t)ev->tid % ARRAY_SIZE(c->answer)];
-	uint32_t version = tasks_version(tasks) + 1;
+	const struct task_view *v = task_cache_view(c, tasks, ev);
 
-	if (a->version != version || ev->tid != a->tid || ev->pid != a->pid ||
-	    ev->time < a->view.from || ev->time >= a->view.until) {
-		*a = (struct task_answer){ .pid = ev->pid, .tid = ev->tid, .version = version };
-		a->view = tasks_view_at(tasks, ev->pid, ev->tid, ev->time);
-		if (a->view.comm == STRTAB_NONE)
-			a->view.comm = PROFILE_NAMELESS | ((uint32_t)ev->tid & ~PROFILE_NAMELESS);
-	}
-	out->space = a->view.space;
-	out->kernel = a->view.kernel;
-	out->comm = a->view.comm;
+	out->space = v->space;
+	out->kernel = v->kernel;
+	out->comm = v->comm;
 }

@@ -17,7 +17,21 @@ struct task_answer {
 struct task_cache {
 	struct task_answer answer[64];
 };
-/* Space, kernel and comm of the event's task, into out. */
+const struct task_view *task_cache_look(struct task_answer *a, const struct tasks *tasks,
+					const struct event *ev);
+/* What is known of the event's task; good until the next one is asked for. */
+static inline const struct task_view *task_cache_view(struct task_cache *c,
+						      const struct tasks *tasks,
+						      const struct event *ev)
+{
+	struct task_answer *a = &c->answer[(uint32_t)ev->tid % ARRAY_SIZE(c->answer)];
+
+	return a->version == tasks_version(tasks) + 1 && ev->tid == a->tid && ev->pid == a->pid &&
+			       ev->time >= a->view.from && ev->time < a->view.until
+		       ? &a->view
+		       : task_cache_look(a, tasks, ev);
+}
+/* Its space, kernel and comm, into out. */
 void task_cache_ask(struct task_cache *c, const struct tasks *tasks, const struct event *ev,
 		    struct profile_entry *out);
 

@@ -13,60 +13,6 @@
 #define PART 16		/* one chunk of so many */
 #define ROOM (6u << 20) /* words for what is kept of paths, over all threads */
 
-#define TAIL_KEEPS 64 /* samples that it is the same for */
-
-/*
- * How much of a path may be kept: all, as long as there is much room; then what is left is
- * shared by the paths still to come of which something will be kept, if that goes on as it did.
- */
-static uint32_t tail_of(const struct visible_worker *w, const struct visible *v)
-{
-	size_t used = w->tree.store[w->tree.own].word.n;
-	size_t to_come = v->samples > w->samples ? v->samples - w->samples : 1;
-	double paths = (double)to_come * (double)w->tree.kept / (double)(w->samples + 1);
-	double each = v->room > used ? (double)(v->room - used) / (paths + 1) - 2 : 0;
-
-	if (used < v->room / 4)
-		return v->tail;
-	return each <= 0 ? 0 : each < v->tail ? (uint32_t)each : v->tail;
-}
-
-static int count_path(struct visible_worker *w, struct visible *v, const struct event *ev,
-		      const struct profile_entry *who)
-{
-	struct burst_at at = { BURST_ROOT, BURST_IS_OPEN };
-	uint32_t i = 0, tail = 0;
-	int r = visible_start(w, v, ev, who);
-	bool more = false;
-
-	if (r < 0)
-		return r;
-	for (; at.state == BURST_IS_OPEN && visible_need(w, v, i + 1); i++) {
-		if (i >= w->node.n)
-			vec_push(&w->node, burst_child(&w->tree, at.node, w->path.data[i]));
-		else if (w->node.data[i].state == BURST_CLOSED) /* or it opened since it was met */
-			w->node.data[i].state = burst_state(&w->tree, w->node.data[i].node);
-		at = w->node.data[i];
-	}
-	if (at.state == BURST_CLOSED && !w->unknown) {
-		if (w->samples >= w->tail_until) {
-			w->tail = tail_of(w, v);
-			w->tail_until = w->samples + TAIL_KEEPS;
-		}
-		tail = w->tail;
-		more = visible_need(w, v, i + tail + 1);
-	}
-	if (w->unknown) {
-		visible_later(w, v, ev, who);
-		return 0;
-	}
-	tail = w->n - i < tail ? w->n - i : tail;
-	w->weight += visible_weight(v, ev);
-	w->samples++;
-	burst_add_later(&w->tree, at.node, w->path.data + i, tail, more, visible_weight(v, ev));
-	return 0;
-}
-
 /* --- what comes out --- */
 
 static uint32_t frame_in(struct visible *v, uint32_t func, uint32_t *made, struct stacks *to)
@@ -158,7 +104,7 @@ static int read_into(struct visible *v, size_t step)
 	v->room = v->o->room ? v->o->room : ROOM / threads;
 	for (unsigned k = 0; k < v->threads; k++)
 		w[k].tree.most = seen < 4 ? 4 : seen < 1000 ? (uint32_t)seen : 1000;
-	r = visible_run(v, count_path);
+	r = visible_run(v);
 	for (unsigned k = 0; k < v->threads; k++)
 		burst_add_all(&w[k].tree);
 	for (unsigned k = 0; k < v->threads; k++)

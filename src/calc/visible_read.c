@@ -10,42 +10,29 @@
 #define LATER 2048
 #define LATER_WORDS (1u << 16)
 
-/*
- * Samples are looked at some time after they were read: where they are looked up is
- * spread over more memory than caches hold, and is asked for meanwhile.
- */
-#define AHEAD 16 /* a power of 2 */
-struct ahead {
-	struct event ev;
-	struct profile_entry who;
-};
-
 struct reader {
 	struct visible *v;
 	struct visible_worker *w;
-	unsigned first, next; /* of those ahead */
-	struct ahead ahead[AHEAD];
+	unsigned n;
+	struct place_sample sample[VISIBLE_GROUP];
 };
 
-static uint64_t label_key(const struct visible *v, const struct event *ev, uint32_t comm)
+static uint64_t label_key(const struct visible *v, const struct place_sample *s)
 {
-	uint64_t key = comm;
+	uint64_t key = s->comm;
 
 	if (v->o->by_pid || v->o->by_tid)
-		key ^= map_hash((uint64_t)(uint32_t)ev->pid << 32 |
-				(v->o->by_tid ? (uint32_t)ev->tid : 0));
+		key ^= map_hash((uint64_t)(uint32_t)s->pid << 32 |
+				(v->o->by_tid ? (uint32_t)s->tid : 0));
 	return key;
 }
 
 /* Numbered alike in all threads. */
-static uint32_t new_label(struct visible *v, const struct event *ev,
-			  const struct profile_entry *who, uint64_t key)
+static uint32_t new_label(struct visible *v, const struct place_sample *s, uint64_t key)
 {
-	struct profile_entry l = *who;
+	struct profile_entry l = { .comm = s->comm, .pid = s->pid, .tid = s->tid };
 	uint64_t *at, n;
 
-	l.pid = ev->pid;
-	l.tid = ev->tid;
 	pthread_mutex_lock(&v->names.lock);
 	at = map_at(&v->labels, key);
 	if (!*at) {
@@ -57,32 +44,28 @@ static uint32_t new_label(struct visible *v, const struct event *ev,
 	return (uint32_t)n - 1;
 }
 
-static uint32_t label_of(struct visible_worker *w, struct visible *v, const struct event *ev,
-			 const struct profile_entry *who)
+uint32_t visible_label_find(struct visible_worker *w, struct visible *v,
+			    const struct place_sample *s)
 {
-	uint64_t key = label_key(v, ev, who->comm), *at;
+	uint64_t key = label_key(v, s), *at = map_at(&w->labels, key);
 
-	if (w->label_known && key == w->label_key)
-		return w->label;
-	at = map_at(&w->labels, key);
 	if (!*at)
-		*at = (uint64_t)new_label(v, ev, who, key) + 1;
-	w->label_known = true;
-	w->label_key = key;
+		*at = (uint64_t)new_label(v, s, key) + 1;
+	w->label_comm = s->comm;
+	w->label_pid = s->pid;
+	w->label_tid = s->tid;
 	w->label = VISIBLE_LABEL | ((uint32_t)*at - 1);
 	return w->label;
 }
 
-static void keep_for_later(struct visible_worker *w, const struct event *ev,
-			   const struct profile_entry *who)
+static void keep_for_later(struct visible_worker *w, const struct place_sample *s)
 {
-	struct visible_later l = { .ev = *ev, .who = *who };
+	struct place_sample l = *s;
 
-	if (ev->have & EVENT_HAVE_CHAIN)
-		l.ev.chain =
-			arena_dup(&w->later_chains, ev->chain, ev->chain_n * sizeof(*ev->chain));
+	if (s->chain_n)
+		l.chain = arena_dup(&w->later_chains, s->chain, s->chain_n * sizeof(*s->chain));
 	vec_push(&w->later, l);
-	w->later_words += ev->chain_n + 1;
+	w->later_words += s->chain_n + 1;
 }
 
 static void add_function(struct visible_worker *w, uint32_t func, bool collapse)
@@ -120,12 +103,11 @@ static void part_here(struct visible_worker *w)
 		w->node.n = w->n;
 }
 
-int visible_start(struct visible_worker *w, struct visible *v, const struct event *ev,
-		  const struct profile_entry *who)
+int visible_start(struct visible_worker *w, struct visible *v, const struct place_sample *s)
 {
 	uint32_t label;
 
-	if (!places_split(ev, who, &w->parts))
+	if (!places_split(s, &w->parts))
 		return -EOPNOTSUPP;
 	w->part = w->parts.n;
 	w->at = w->parts.n ? w->parts.part[w->parts.n - 1].end : 0;
@@ -135,7 +117,7 @@ int visible_start(struct visible_worker *w, struct visible *v, const struct even
 	if (!v->o->by_comm)
 		return 0;
 	/* one whose label differs is another path from the start */
-	label = label_of(w, v, ev, who);
+	label = visible_label(w, v, s);
 	if (!w->path.n || w->path.data[0] != label) {
 		forget(w);
 		vec_push(&w->path, label);
@@ -198,8 +180,7 @@ bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n)
 /* The next ones are asked for, too: they are likely to be needed then. */
 #define ASK_AHEAD 12
 
-void visible_later(struct visible_worker *w, struct visible *v, const struct event *ev,
-		   const struct profile_entry *who)
+void visible_later(struct visible_worker *w, struct visible *v, const struct place_sample *s)
 {
 	const struct place_part *part;
 	struct visible_raw x;
@@ -208,7 +189,7 @@ void visible_later(struct visible_worker *w, struct visible *v, const struct eve
 	(void)v;
 	for (int i = 0; i < ASK_AHEAD && next_address(w, &part, &x, &addr); i++)
 		place_find(&w->places, part, addr, x.addr & 1);
-	keep_for_later(w, ev, who);
+	keep_for_later(w, s);
 }
 
 /* What had places without a name is looked at again, until all have one. */
@@ -217,7 +198,7 @@ static int look_again(struct visible *v, struct visible_worker *w, struct err *e
 	int r = 0;
 
 	while (w->later.n && r == 0) {
-		struct visible_later *later = w->later.data;
+		struct place_sample *later = w->later.data;
 		struct arena chains = w->later_chains;
 		size_t n = w->later.n;
 
@@ -226,46 +207,46 @@ static int look_again(struct visible *v, struct visible_worker *w, struct err *e
 		w->later_chains = (struct arena){ 0 };
 		w->later_words = 0;
 		for (size_t i = 0; i < n && r == 0; i++)
-			r = v->pass(w, v, &later[i].ev, &later[i].who);
+			r = visible_count(w, v, &later[i]);
 		free(later);
 		arena_free(&chains);
 	}
 	return r;
 }
 
-static int look_at(struct reader *r, const struct ahead *a)
+static int count_all(struct reader *r)
 {
-	int code = r->v->pass(r->w, r->v, &a->ev, &a->who);
+	int code = visible_count_group(r->w, r->v, r->sample, r->n);
 
+	r->n = 0;
 	if (code == 0 && (r->w->later.n >= LATER || r->w->later_words > LATER_WORDS))
 		code = look_again(r->v, r->w, r->v->e);
-	return code;
-}
-
-static int catch_up(struct reader *r, unsigned n)
-{
-	int code = 0;
-
-	for (; code == 0 && r->next - r->first > n; r->first++)
-		code = look_at(r, &r->ahead[r->first % AHEAD]);
 	return code;
 }
 
 static int on_event(void *ctx, const struct event *ev)
 {
 	struct reader *r = ctx;
-	struct ahead *a = &r->ahead[r->next % AHEAD];
+	struct place_sample *to = &r->sample[r->n];
+
+	const struct task_view *view;
 
 	if (ev->kind != EVENT_SAMPLE || ev->type != r->v->type)
 		return 0;
-	a->ev = *ev;
-	task_cache_ask(&r->w->tasks, r->v->source->trace->tasks, ev, &a->who);
-	r->next++;
-	if (!r->v->source->stable) /* its chain is not there any more later */
-		return catch_up(r, 0);
-	if (ev->mode == EVENT_MODE_USER)
-		place_fetch(&r->w->places, a->who.space, ev->ip);
-	return catch_up(r, AHEAD - 1);
+	view = task_cache_view(&r->w->tasks, r->v->source->trace->tasks, ev);
+	*to = (struct place_sample){ .chain = ev->chain,
+				     .ip = ev->ip,
+				     .weight = r->v->o->counts || !ev->weight ? 1 : ev->weight,
+				     .chain_n = ev->have & EVENT_HAVE_CHAIN ? ev->chain_n : 0,
+				     .comm = view->comm,
+				     .pid = ev->pid,
+				     .tid = ev->tid,
+				     .space = view->space,
+				     .kernel = view->kernel,
+				     .mode = (uint8_t)ev->mode };
+	r->n++;
+	/* of some sources its chain is not there any more later */
+	return r->n == VISIBLE_GROUP || !r->v->source->stable ? count_all(r) : 0;
 }
 
 static int read_chunk(void *ctx, size_t chunk, unsigned worker)
@@ -279,7 +260,7 @@ static int read_chunk(void *ctx, size_t chunk, unsigned worker)
 	r->w = &v->workers[worker];
 	code = v->source->read_chunk(v->source, chunk * v->step, on_event, r, &e);
 	if (code == 0)
-		code = catch_up(r, 0);
+		code = count_all(r);
 	if (code == 0)
 		code = look_again(v, r->w, &e);
 	if (code < 0)
@@ -287,11 +268,8 @@ static int read_chunk(void *ctx, size_t chunk, unsigned worker)
 	return code;
 }
 
-int visible_run(struct visible *v,
-		int (*pass)(struct visible_worker *w, struct visible *v, const struct event *ev,
-			    const struct profile_entry *who))
+int visible_run(struct visible *v)
 {
-	v->pass = pass;
 	for (unsigned k = 0; k < v->threads; k++) {
 		forget(&v->workers[k]);
 		v->workers[k].weight = v->workers[k].samples = v->workers[k].tail_until = 0;

@@ -17,19 +17,17 @@ struct visible_raw {
 	uint32_t end;
 };
 
-/* A sample that has places without a name; its chain is a copy. */
-struct visible_later {
-	struct event ev;
-	struct profile_entry who;
-};
+/* Samples are looked at in groups: where they are looked up is spread over more memory than
+ * caches hold, and is asked for meanwhile. */
+#define VISIBLE_GROUP 32
 
 struct visible_worker {
 	struct place_reader places;
 	struct task_cache tasks;
-	struct map labels;  /* what is known of visible.labels */
-	uint64_t label_key; /* the last one */
-	uint32_t label;
-	bool label_known;
+	struct map labels; /* what is known of visible.labels */
+	uint32_t label;	   /* the last one, and whose it is; 0: none yet */
+	uint32_t label_comm;
+	int32_t label_pid, label_tid;
 	/* Of the sample at hand: what was not looked at yet, and what was. */
 	struct place_parts parts;
 	uint32_t part, at;  /* the next address is before at, in the part before part */
@@ -39,8 +37,8 @@ struct visible_worker {
 	VEC(uint32_t) path; /* functions, outermost first; raw is what they are made of */
 	/* Neighbours have most of their path in common, and it need not be looked up again. */
 	VEC(struct visible_raw) raw;
-	VEC(struct burst_at) node; /* of functions that the path begins with, in the tree */
-	VEC(struct visible_later) later;
+	VEC(struct burst_at) node;	/* of functions that the path begins with, in the tree */
+	VEC(struct place_sample) later; /* have places without a name; chains are copies */
 	struct arena later_chains;
 	size_t later_words;
 	/* what visible.c counts */
@@ -56,8 +54,6 @@ struct visible {
 	const struct visible_opts *o;
 	struct visible_worker *workers;
 	unsigned threads;
-	int (*pass)(struct visible_worker *w, struct visible *v, const struct event *ev,
-		    const struct profile_entry *who);
 	struct place_names names;
 	struct map labels; /* who -> index + 1 in label; with the lock of names */
 	VEC(struct profile_entry) label;
@@ -74,25 +70,34 @@ struct visible {
 void visible_begin(struct visible *v, struct symbols *symbols);
 void visible_end(struct visible *v);
 
-static inline uint64_t visible_weight(const struct visible *v, const struct event *ev)
-{
-	return v->o->counts || !ev->weight ? 1 : ev->weight;
-}
-
-/* Call pass for every sample of the type; a sample it gets 1 for comes again. */
-int visible_run(struct visible *v,
-		int (*pass)(struct visible_worker *w, struct visible *v, const struct event *ev,
-			    const struct profile_entry *who));
+/* Count every sample of the type. */
+int visible_run(struct visible *v);
 /* The type of the earliest sample, unless one is wanted. */
 int visible_choose_type(struct visible *v);
 
 /* Begin with a sample's path; -errno. */
-int visible_start(struct visible_worker *w, struct visible *v, const struct event *ev,
-		  const struct profile_entry *who);
+int visible_start(struct visible_worker *w, struct visible *v, const struct place_sample *s);
 /* Go on until it has n functions, in w->path; false: it ends before. */
 bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n);
 /* Something without a name was met: the sample comes again. */
-void visible_later(struct visible_worker *w, struct visible *v, const struct event *ev,
-		   const struct profile_entry *who);
+void visible_later(struct visible_worker *w, struct visible *v, const struct place_sample *s);
+
+/* A sample's label, when processes have frames of their own. */
+uint32_t visible_label_find(struct visible_worker *w, struct visible *v,
+			    const struct place_sample *s);
+static inline uint32_t visible_label(struct visible_worker *w, struct visible *v,
+				     const struct place_sample *s)
+{
+	return w->label && w->label_comm == s->comm &&
+			       ((w->label_pid == s->pid && w->label_tid == s->tid) ||
+				!(v->o->by_pid || v->o->by_tid))
+		       ? w->label
+		       : visible_label_find(w, v, s);
+}
+
+/* visible_count.c: add a sample to the worker's tree, or several. -errno. */
+int visible_count(struct visible_worker *w, struct visible *v, const struct place_sample *s);
+int visible_count_group(struct visible_worker *w, struct visible *v, const struct place_sample *s,
+			unsigned n);
 
 #endif

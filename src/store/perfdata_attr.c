@@ -48,6 +48,7 @@ static struct layout make_layout(const struct perf_event_attr *attr, uint32_t ty
 	if (!l.id)
 		l.id = l.ident;
 	l.variable = st & VARIABLE;
+	l.plain = (st & VARIABLE) == PERF_SAMPLE_CALLCHAIN && !l.stream && l.ip && l.tid && l.time;
 	l.per_task = attr->inherit && (st & PERF_SAMPLE_TID);
 	l.have = (l.time ? EVENT_HAVE_TIME : 0) | (l.tid ? EVENT_HAVE_TASK : 0) |
 		 (l.cpu ? EVENT_HAVE_CPU : 0) | (l.ip ? EVENT_HAVE_IP : 0) |

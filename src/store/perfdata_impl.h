@@ -45,6 +45,7 @@ struct layout {
 	/* The trailer of other records, counted back from their end. */
 	uint16_t tail, tail_tid, tail_time, tail_id, tail_stream, tail_cpu;
 	bool variable; /* something follows the fixed part */
+	bool plain;    /* and that is a chain; place, task and time are there */
 	bool per_task; /* counter values are a task's own */
 };
 
@@ -202,6 +203,7 @@ struct decoder {
 	struct perfdata *pd;
 	uint64_t last_id;
 	const struct layout *last;
+	const struct layout *plain; /* ev is a sample of this one, which is so */
 	struct event ev;
 	struct event_extra extra;
 	struct event_side side;

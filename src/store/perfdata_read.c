@@ -72,7 +72,7 @@ int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct e
 		if (h.type == PERF_RECORD_SAMPLE) {
 			if (sample_decode(&d, p, h)) {
 				d.ev.position = chunk_position(c, p);
-				r = sample_deliver(&d, fn, ctx);
+				r = pd->any_read ? sample_deliver(&d, fn, ctx) : fn(ctx, &d.ev);
 			} else {
 				count_bad(pd, c);
 			}

@@ -319,6 +319,40 @@ static void event_begin(struct event *ev, const struct layout *l, const uint8_t 
 
 _Static_assert(sizeof(struct event) == 136, "event_begin() sets every field");
 
+/*
+ * Most samples are a few words and a chain. What is the same for all of them was set by the first,
+ * and nobody else writes to the event.
+ */
+static inline bool decode_plain(struct decoder *d, const struct layout *l, const uint8_t *p,
+				struct perfdata_event_header h)
+{
+	const uint64_t *chain = (const uint64_t *)(p + l->fixed);
+	unsigned mode = h.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	uint64_t room = (h.size - l->fixed) / 8u;
+	struct event *ev = &d->ev;
+
+	if (!room || *chain > room - 1)
+		return false;
+	ev->mode = mode <= EVENT_MODE_GUEST_USER ? (enum event_mode)mode : EVENT_MODE_UNKNOWN;
+	ev->misc = h.misc;
+	ev->record = p;
+	ev->time = load64(p + l->time);
+	ev->ip = load64(p + l->ip);
+	memcpy(&ev->pid, p + l->tid, 4);
+	memcpy(&ev->tid, p + l->tid + 4, 4);
+	if (l->addr)
+		ev->addr = load64(p + l->addr);
+	if (l->id)
+		ev->id = load64(p + l->id);
+	if (l->cpu)
+		memcpy(&ev->cpu, p + l->cpu, 4);
+	if (l->period_at)
+		ev->weight = load64(p + l->period_at);
+	ev->chain = chain + 1;
+	ev->chain_n = (uint32_t)*chain;
+	return true;
+}
+
 bool sample_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_header h)
 {
 	const struct layout *l = d->pd->layouts.n == 1
@@ -330,6 +364,9 @@ bool sample_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_he
 
 	if (!l || h.size < l->fixed || (h.size & 7))
 		return false;
+	if (l == d->plain && !((uintptr_t)p & 7))
+		return decode_plain(d, l, p, h);
+	d->plain = NULL;
 	if (d->pd->swap || ((uintptr_t)p & 7))
 		p = (const uint8_t *)decoder_record(d, p);
 	event_begin(ev, l, p, h.misc);
@@ -349,7 +386,11 @@ bool sample_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_he
 	w = (struct words){ .at = (const uint64_t *)(p + l->fixed),
 			    .end = (const uint64_t *)(p + h.size),
 			    .swapped = d->pd->swap };
-	return decode_variable(d, l, &w);
+	if (!decode_variable(d, l, &w))
+		return false;
+	if (l->plain && !d->pd->swap)
+		d->plain = l;
+	return true;
 }
 
 static uint64_t *reading_of(struct readings *r, uint64_t id, bool per_task, int32_t tid)

@@ -11,19 +11,9 @@
  * record, whose eight bytes are the same in every file; what lies between is
  * counted as cut.
  */
-#include "store/perfdata_impl.h"
+#include "store/perfdata_scan.h"
 
 #include <unistd.h>
-
-struct scan {
-	struct perfdata *pd;
-	struct decoder d;
-	uint32_t file;
-	const uint8_t *base; /* of the file or unpacked block p lies in */
-	uint64_t base_position;
-	bool unpacked;
-	struct err *e;
-};
 
 static void chunk_close(struct scan *s, const uint8_t *end)
 {
@@ -81,7 +71,7 @@ static inline void chunk_time(struct perfdata *pd, uint64_t time)
 		pd->max_time = time;
 }
 
-static inline void scan_sample(struct scan *s, const uint8_t *p, struct perfdata_event_header h)
+static void scan_sample(struct scan *s, const uint8_t *p, struct perfdata_event_header h)
 {
 	struct perfdata *pd = s->pd;
 	struct trace *tr = &pd->trace;
@@ -312,25 +302,98 @@ static int scan_user(struct scan *s, const uint8_t *p, struct perfdata_event_hea
 	}
 }
 
-/* Walk whole records from p; the place where it stopped. */
-static int scan_run(struct scan *s, const uint8_t **at, const uint8_t *end)
+/*
+ * Samples in a row, which most records are: until something else comes, or the chunk is full.
+ * Sums stay in registers; -1 and 0 are what chunk_open() began with.
+ */
+static const uint8_t *scan_samples(struct scan *s, const uint8_t *p, const uint8_t *end)
+{
+	struct perfdata *pd = s->pd;
+	struct chunk *c = &pd->open;
+	const uint8_t *full = c->start + CHUNK_BYTES;
+	uint32_t at = pd->layouts.data[0].time, n = 0;
+	uint64_t first = c->first, last = c->last, low = UINT64_MAX, time = 0;
+	uintptr_t unaligned = 0;
+	bool sorted = c->sorted;
+
+	while (p < full && end - p >= 8) {
+		struct perfdata_event_header h;
+		uint64_t t;
+
+		memcpy(&h, p, sizeof(h));
+		if (h.type != PERF_RECORD_SAMPLE || h.size < at + 8 || h.size > end - p)
+			break;
+		memcpy(&t, p + at, 8);
+		if (!t)
+			break;
+		time = t;
+		/* records with copies of stacks are far from each other: the next but one is asked
+		 * for while this one is looked at */
+		__builtin_prefetch(p + h.size * 2u);
+		unaligned |= (uintptr_t)p;
+		low = time < low ? time : low;
+		sorted &= time >= last;
+		last = time > last ? time : last;
+		p += h.size;
+		n++;
+	}
+	if (!n)
+		return p;
+	c->n_samples += n;
+	c->first = low < first ? low : first;
+	c->last = last;
+	c->sorted = sorted;
+	pd->unaligned |= unaligned & 7;
+	pd->last_sample_time = time;
+	pd->max_time = last > pd->max_time ? last : pd->max_time;
+	if (low < pd->trace.first_time || !pd->trace.first_time)
+		pd->trace.first_time = low;
+	/* other records may be later than all samples */
+	if (last > pd->trace.last_time)
+		pd->trace.last_time = last;
+	return p;
+}
+
+/* Can samples be looked at without more ado? */
+static bool quick(const struct perfdata *pd)
+{
+	return !pd->swap && !pd->any_read && !pd->mixed_time && !pd->layouts_stale &&
+	       pd->layouts.n && pd->layouts.data[0].time;
+}
+
+/* What only who walks all records in order can take in. */
+static bool is_hard(struct scan *s, const uint8_t *p, struct perfdata_event_header h)
+{
+	if (h.type >= 64)
+		return h.type != PERFDATA_FINISHED_ROUND;
+	return h.type == 0 || h.type >= PERFDATA_KERNEL_RECORD_END || !record_time(&s->d, p, h);
+}
+
+int scan_run(struct scan *s, const uint8_t **at, const uint8_t *stop, const uint8_t *end)
 {
 	struct perfdata *pd = s->pd;
 	const uint8_t *p = *at;
 	int r = 0;
 
-	while (end - p >= 8 && r >= 0) {
+	while (p < stop && end - p >= 8 && r >= 0) {
 		struct perfdata_event_header h = record_header(pd, p);
 		uint64_t after = 0;
 
-		if (h.size < 8 || h.size > end - p)
+		if (h.size < 8 || h.size > end - p || (s->part && is_hard(s, p, h)))
 			break;
 		if (!pd->open.start)
 			chunk_open(s, p);
+		if (h.type == PERF_RECORD_SAMPLE && quick(pd)) {
+			const uint8_t *next = scan_samples(s, p, stop);
+
+			if (next > p) {
+				p = next;
+				if (p - pd->open.start >= CHUNK_BYTES)
+					chunk_close(s, p);
+				continue;
+			}
+		}
 		pd->unaligned |= (uintptr_t)p & 7;
-		/* records with copies of stacks are far from each other: the next but one is asked
-		 * for while this one is looked at */
-		__builtin_prefetch(p + h.size * 2u);
 		if (h.type == PERF_RECORD_SAMPLE)
 			scan_sample(s, p, h);
 		else if (h.type < 64)
@@ -362,7 +425,7 @@ int scan_unpacked(struct perfdata *pd, const uint8_t **start, const uint8_t *end
 
 	decoder_init(&s.d, pd);
 	s.d.readings = &pd->readings;
-	r = scan_run(&s, start, end);
+	r = scan_run(&s, start, end, end);
 	decoder_free(&s.d);
 	return r;
 }
@@ -389,10 +452,11 @@ static int scan_file(struct perfdata *pd, uint32_t file, uint64_t offset, uint64
 
 	decoder_init(&s.d, pd);
 	s.d.readings = &pd->readings;
-	for (;;) {
+	r = scan_parts(&s, &p, end);
+	while (r >= 0) {
 		const uint8_t *stop, *next;
 
-		r = scan_run(&s, &p, end);
+		r = scan_run(&s, &p, end, end);
 		if (r < 0 || p == end)
 			break;
 		stop = p;

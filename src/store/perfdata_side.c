@@ -127,6 +127,7 @@ void side_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_head
 	struct event *ev = &d->ev;
 	struct event_side *s = &d->side;
 
+	d->plain = NULL;
 	*s = (struct event_side){ .other_pid = -1, .other_tid = -1 };
 	*ev = (struct event){ .kind = EVENT_OTHER,
 			      .type = l ? l->type : 0,

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * place_find() in two steps, between which the memory where it stands is on its way: ask for
+ * many, then take each. Inline, for who does nothing else a few million times.
+ */
+#ifndef KYMO_CALC_PLACES_ASK_H
+#define KYMO_CALC_PLACES_ASK_H
+
+#include "calc/places.h"
+
+/* Neighbours stay neighbours: 64 bytes of code have slots side by side. */
+static inline uint64_t place_hash(uint64_t addr, uint32_t space)
+{
+	uint64_t x = ((addr >> 7) + ((uint64_t)space << 40)) * 0x9e3779b97f4a7c15u;
+
+	return (x >> 32 & ~(uint64_t)15) | (addr >> 3 & 15);
+}
+
+static inline const struct place_text *place_text_in(const struct place_names *n, uint32_t space)
+{
+	uint32_t file = space & ~PLACE_DSO;
+
+	return (space & PLACE_DSO) && file < n->n_texts
+		       ? __atomic_load_n(&n->text[file], __ATOMIC_ACQUIRE)
+		       : NULL;
+}
+
+/* The number of an offset of a file of which whole functions are the same; NULL: there is none. */
+static inline const uint32_t *place_text_at(const struct place_text *t, uint64_t at)
+{
+	uint32_t *page;
+
+	if (!t || at >> PLACE_PAGE >= t->n)
+		return NULL;
+	page = __atomic_load_n(&t->page[at >> PLACE_PAGE], __ATOMIC_ACQUIRE);
+	return page ? &page[at >> PLACE_GRAIN & ((1u << (PLACE_PAGE - PLACE_GRAIN)) - 1)] : NULL;
+}
+
+static inline struct place_range *place_range_slot(struct place_reader *r, uint32_t space,
+						   uint64_t addr)
+{
+	return &r->range[((addr >> 21) + space * 0x9e3779b1u) % ARRAY_SIZE(r->range)];
+}
+struct place_range *place_range_find(struct place_reader *r, uint32_t space, uint64_t addr);
+static inline struct place_range *place_range_of(struct place_reader *r, uint32_t space,
+						 uint64_t addr)
+{
+	struct place_range *g = place_range_slot(r, space, addr);
+
+	return g->space == space && addr - g->from < g->size ? g : place_range_find(r, space, addr);
+}
+
+struct place_asked {
+	const uint32_t *number; /* where it stands, + 1; NULL: it is func, or still to be found */
+	uint32_t func;
+};
+
+static inline struct place_asked place_ask(struct place_reader *r, const struct place_part *part,
+					   uint64_t addr, bool caller)
+{
+	struct place_asked a = { 0 };
+	const struct place_map *m;
+	uint64_t key = addr * 2 + caller;
+	uint32_t space = part->space;
+
+	if (part->mode == EVENT_MODE_USER) {
+		struct place_range *g = place_range_of(r, space, addr);
+
+		if (g->one) {
+			a.func = g->func;
+			return a;
+		}
+		if (!g->text)
+			g->text = place_text_in(r->names, g->key);
+		a.number = place_text_at(g->text, addr - g->shift - caller);
+		if (a.number) {
+			__builtin_prefetch(a.number);
+			return a;
+		}
+		space = g->key;
+		key = (addr - g->shift) * 2 + caller;
+	}
+	m = __atomic_load_n(&r->names->map, __ATOMIC_ACQUIRE);
+	__builtin_prefetch(&m->slot[place_hash(key, space) & m->mask]);
+	return a;
+}
+
+static inline uint32_t place_take(struct place_reader *r, const struct place_part *part,
+				  uint64_t addr, bool caller, struct place_asked a)
+{
+	uint32_t func = a.number ? __atomic_load_n(a.number, __ATOMIC_RELAXED) : a.func;
+
+	return func ? func - 1 : place_find(r, part, addr, caller);
+}
+
+#endif

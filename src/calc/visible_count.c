@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples into the tree of paths.
+ *
+ * Each step of a path is two looks into tables that caches do not hold: which function, and
+ * which node. Alone, a sample would wait for every one of them. So a group goes side by side,
+ * one step each: all ask where their function stands, then all take it and ask for their node,
+ * then all take that. What is seldom (many parts, no names yet) goes alone, and so does the
+ * first of a group: the others begin where they part from it.
+ */
+#include "calc/places_ask.h"
+#include "calc/visible_read.h"
+
+#define TAIL_KEEPS 64 /* samples that it is the same for */
+
+/*
+ * How much of a path may be kept: all, as long as there is much room; then what is left is
+ * shared by the paths still to come of which something will be kept, if that goes on as it did.
+ */
+static uint32_t tail_of(const struct visible_worker *w, const struct visible *v)
+{
+	size_t used = w->tree.store[w->tree.own].word.n;
+	size_t to_come = v->samples > w->samples ? v->samples - w->samples : 1;
+	double paths = (double)to_come * (double)w->tree.kept / (double)(w->samples + 1);
+	double each = v->room > used ? (double)(v->room - used) / (paths + 1) - 2 : 0;
+
+	if (used < v->room / 4)
+		return v->tail;
+	return each <= 0 ? 0 : each < v->tail ? (uint32_t)each : v->tail;
+}
+
+static inline uint32_t tail_now(struct visible_worker *w, const struct visible *v)
+{
+	if (w->samples >= w->tail_until) {
+		w->tail = tail_of(w, v);
+		w->tail_until = w->samples + TAIL_KEEPS;
+	}
+	return w->tail;
+}
+
+int visible_count(struct visible_worker *w, struct visible *v, const struct place_sample *s)
+{
+	struct burst_at at = { BURST_ROOT, BURST_IS_OPEN };
+	uint32_t i = 0, tail = 0;
+	int r = visible_start(w, v, s);
+	bool more = false;
+
+	if (r < 0)
+		return r;
+	for (; at.state == BURST_IS_OPEN && visible_need(w, v, i + 1); i++) {
+		if (i >= w->node.n)
+			vec_push(&w->node, burst_child(&w->tree, at.node, w->path.data[i]));
+		else if (w->node.data[i].state == BURST_CLOSED) /* or it opened since it was met */
+			w->node.data[i].state = burst_state(&w->tree, w->node.data[i].node);
+		at = w->node.data[i];
+	}
+	if (at.state == BURST_CLOSED && !w->unknown) {
+		tail = tail_now(w, v);
+		more = visible_need(w, v, i + tail + 1);
+	}
+	if (w->unknown) {
+		visible_later(w, v, s);
+		return 0;
+	}
+	tail = w->n - i < tail ? w->n - i : tail;
+	w->weight += s->weight;
+	w->samples++;
+	burst_add_later(&w->tree, at.node, w->path.data + i, tail, more, s->weight);
+	return 0;
+}
+
+/* --- side by side --- */
+
+struct lane {
+	const uint64_t *at;			  /* addresses end here: the next stands before */
+	const uint64_t *first;			  /* the innermost of the part */
+	struct place_asked asked;		  /* the next */
+	struct place_part part;			  /* its space and mode */
+	const uint64_t *kernel_at, *kernel_first; /* the part that follows; the same for nothing */
+	const struct place_sample *sample;
+	uint32_t node, func;	 /* where it is, and the function that is next */
+	uint32_t n_several;	 /* and more that stand where it does */
+	const uint32_t *several; /* these */
+};
+
+struct group {
+	struct visible_worker *w;
+	struct visible *v;
+	int code;
+	unsigned n; /* lanes that go on */
+	unsigned n_done;
+	struct lane *going[VISIBLE_GROUP];
+	uint32_t done[VISIBLE_GROUP]; /* nodes where paths end, on their way into the cache */
+	uint64_t weight[VISIBLE_GROUP];
+	struct lane lane[VISIBLE_GROUP];
+};
+
+/* All but the innermost of a part are return addresses. */
+static inline bool is_caller(const struct lane *l)
+{
+	return l->at - 1 > l->first;
+}
+
+/* What the kernel did comes after all of the program. */
+static inline void enter_kernel(struct lane *l)
+{
+	l->at = l->kernel_at;
+	l->first = l->kernel_first;
+	l->kernel_at = l->kernel_first;
+	l->part.mode = EVENT_MODE_KERNEL;
+	l->part.space = l->sample->kernel;
+}
+
+/* To the next address, if there is one. */
+static inline void step(struct lane *l)
+{
+	if (--l->at == l->first)
+		enter_kernel(l);
+}
+
+static inline bool is_at_end(const struct lane *l)
+{
+	return l->at == l->first;
+}
+
+static inline void ask(struct group *g, struct lane *l)
+{
+	l->asked = place_ask(&g->w->places, &l->part, l->at[-1], is_caller(l));
+}
+
+static void alone(struct group *g, const struct place_sample *s)
+{
+	int r = visible_count(g->w, g->v, s);
+
+	g->code = g->code ? g->code : r;
+}
+
+static inline void end_here(struct group *g, const struct lane *l)
+{
+	__builtin_prefetch(&g->w->tree.nodes.data[l->node], 1);
+	g->done[g->n_done] = l->node;
+	g->weight[g->n_done++] = l->sample->weight;
+}
+
+/* The first mark, or the end. */
+static inline const uint64_t *next_mark(const uint64_t *p, const uint64_t *end)
+{
+	while (p < end && *p < EVENT_CHAIN_MARK)
+		p++;
+	return p;
+}
+
+/* The program's part and the kernel's; false: it has others, or none. */
+static inline bool split(struct lane *l, const struct place_sample *s)
+{
+	const uint64_t *p = s->chain, *end = p + s->chain_n, *from;
+
+	l->sample = s;
+	l->kernel_first = l->kernel_at = l->first = l->at = p;
+	if (s->chain_n < 2)
+		return false;
+	if (*p == EVENT_CHAIN_KERNEL) {
+		l->kernel_first = p + 1;
+		l->kernel_at = p = next_mark(p + 1, end);
+	}
+	l->part.mode = EVENT_MODE_USER;
+	l->part.space = s->space;
+	if (p < end) {
+		from = p + 1;
+		if (*p != EVENT_CHAIN_USER || next_mark(from, end) != end)
+			return false;
+		l->first = from;
+		l->at = end;
+	}
+	if (l->at == l->first)
+		enter_kernel(l);
+	return l->at > l->first;
+}
+
+/* As far as the worker's last path goes the same way; false: it has to go alone. */
+static inline bool begin(struct group *g, struct lane *l, const struct place_sample *s)
+{
+	struct visible_worker *w = g->w;
+	uint32_t n = 0;
+
+	if (!split(l, s))
+		return false;
+	if (g->v->o->by_comm) {
+		if (!w->path.n || w->path.data[0] != visible_label(w, g->v, s))
+			return false;
+		n = 1;
+	}
+	for (size_t k = 0; k < w->raw.n; k++) {
+		const struct visible_raw *x = &w->raw.data[k];
+
+		if (x->addr != l->at[-1] * 2 + is_caller(l) ||
+		    x->where != (l->part.space << 3 | l->part.mode))
+			break;
+		n = x->end;
+		step(l);
+		if (is_at_end(l))
+			return false;
+	}
+	if (n > w->node.n || (n && w->node.data[n - 1].state != BURST_IS_OPEN))
+		return false;
+	l->node = n ? w->node.data[n - 1].node : BURST_ROOT;
+	l->n_several = 0;
+	ask(g, l);
+	return true;
+}
+
+static inline void take_place(const struct group *g, struct lane *l, uint32_t place)
+{
+	l->func = place;
+	if (__builtin_expect(!(place & PLACE_SEVERAL), 1))
+		return;
+	l->several = place_list(g->w->places.names, place);
+	l->n_several = *l->several++ - 1;
+	l->func = *l->several++;
+}
+
+static inline void next_several(struct lane *l)
+{
+	l->func = *l->several++;
+	l->n_several--;
+}
+
+/* It came to a node that is closed: what follows is kept, as far as there is room. */
+static void end_closed(struct group *g, struct lane *l)
+{
+	struct visible_worker *w = g->w;
+	uint32_t most = tail_now(w, g->v), n = 0, tail[BURST_TAIL];
+
+	for (; n < most; tail[n++] = l->func) {
+		uint32_t place;
+
+		if (l->n_several) {
+			next_several(l);
+			continue;
+		}
+		if (is_at_end(l))
+			break;
+		place = place_find(&w->places, &l->part, l->at[-1], is_caller(l));
+		if (place == PLACE_UNKNOWN) {
+			alone(g, l->sample);
+			return;
+		}
+		step(l);
+		take_place(g, l, place);
+	}
+	w->weight += l->sample->weight;
+	w->samples++;
+	burst_add_later(&w->tree, l->node, tail, n, l->n_several || !is_at_end(l),
+			l->sample->weight);
+}
+
+/* The next function of each. */
+static void take_functions(struct group *g)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < g->n; i++) {
+		struct lane *l = g->going[i];
+
+		if (__builtin_expect(l->n_several, 0)) {
+			next_several(l);
+		} else {
+			uint32_t place = place_take(&g->w->places, &l->part, l->at[-1],
+						    is_caller(l), l->asked);
+
+			if (place == PLACE_UNKNOWN) {
+				alone(g, l->sample);
+				continue;
+			}
+			step(l);
+			take_place(g, l, place);
+		}
+		burst_fetch(&g->w->tree, l->node, l->func);
+		g->going[n++] = l;
+	}
+	g->n = n;
+}
+
+/* The next node of each, and where what follows stands; those that need not go on are done. */
+static void take_nodes(struct group *g)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < g->n; i++) {
+		struct lane *l = g->going[i];
+		struct burst_at at = burst_child(&g->w->tree, l->node, l->func);
+
+		l->node = at.node;
+		if (at.state == BURST_CLOSED) {
+			end_closed(g, l);
+		} else if (at.state == BURST_IS_SMALL || (is_at_end(l) && !l->n_several)) {
+			end_here(g, l);
+		} else {
+			if (!l->n_several)
+				ask(g, l);
+			g->going[n++] = l;
+		}
+	}
+	g->n = n;
+}
+
+int visible_count_group(struct visible_worker *w, struct visible *v, const struct place_sample *s,
+			unsigned n)
+{
+	/* functions that are left out because they call themselves are seldom asked for */
+	unsigned single = v->o->collapse_recursion ? n : 1;
+	struct group g; /* not cleared: that would take as long as counting some */
+
+	g.w = w;
+	g.v = v;
+	g.n = g.n_done = 0;
+	g.code = 0;
+	for (unsigned i = 0; i < n && g.code == 0; i++) {
+		if (i >= single && begin(&g, &g.lane[g.n], &s[i])) {
+			g.going[g.n] = &g.lane[g.n];
+			g.n++;
+		} else {
+			alone(&g, &s[i]);
+		}
+	}
+	while (g.n && g.code == 0) {
+		take_functions(&g);
+		take_nodes(&g);
+	}
+	w->samples += g.n_done;
+	for (unsigned i = 0; i < g.n_done; i++) {
+		w->weight += g.weight[i];
+		burst_add_end(&w->tree, g.done[i], g.weight[i]);
+	}
+	return g.code;
+}
