@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,27 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...)
 	va_start(ap, fmt);
 	strbuf_vprintf(b, fmt, ap);
 	va_end(ap);
+}
+
+void strbuf_fixed(struct strbuf *b, double v, int digits)
+{
+	static const double scale[] = { 1, 10, 100, 1000 };
+	char buf[32], *p = buf + sizeof(buf);
+	double scaled = v * scale[digits], whole = floor(scaled);
+	uint64_t n;
+
+	/* what is half way, or may be, printf() knows: it looks at all digits of the number */
+	if (!(v >= 0 && scaled < 1e12) || signbit(v) || fabs(scaled - whole - 0.5) < 1e-3) {
+		strbuf_printf(b, "%.*f", digits, v);
+		return;
+	}
+	n = (uint64_t)whole + (scaled - whole > 0.5);
+	for (int i = 0; i <= digits || n; i++, n /= 10) {
+		if (i == digits && digits)
+			*--p = '.';
+		*--p = (char)('0' + n % 10);
+	}
+	strbuf_add(b, p, (size_t)(buf + sizeof(buf) - p));
 }
 
 void strbuf_reset(struct strbuf *b)

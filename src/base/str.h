@@ -23,7 +23,9 @@ __attribute__((format(printf, 2, 3))) void strbuf_printf(struct strbuf *b, const
 void strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap);
 void strbuf_fill(struct strbuf *b, char c, size_t n);
 void strbuf_hex(struct strbuf *b, uint64_t v); /* %x, without "0x" */
-void strbuf_reset(struct strbuf *b);	       /* empties, keeps the memory */
+/* %.0f to %.3f, without what printf() takes to get there. */
+void strbuf_fixed(struct strbuf *b, double v, int digits);
+void strbuf_reset(struct strbuf *b); /* empties, keeps the memory */
 void strbuf_free(struct strbuf *b);
 const char *strbuf_str(const struct strbuf *b); /* never NULL */
 static inline void strbuf_cleanup(struct strbuf *b)

@@ -427,6 +427,7 @@ int offcpu_new(struct source *s, bool wakers, struct source **ret, struct err *e
 	o->type.unit = "ns";
 	pthread_mutex_init(&o->lock, NULL);
 	o->source = *s;
+	o->source.read_brief = NULL;
 	o->source.trace = &o->trace;
 	o->source.stable = s->stable && o->recorded != NO_TYPE && !wakers;
 	o->source.n_chunks = o->recorded == NO_TYPE ? 1 : s->n_chunks;

@@ -257,21 +257,20 @@ void table_merge(struct tables *t, struct tables *other, size_t n_types)
 }
 
 const struct task_view *task_cache_look(struct task_answer *a, const struct tasks *tasks,
-					const struct event *ev)
+					int32_t pid, int32_t tid, uint64_t time)
 {
-	*a = (struct task_answer){ .pid = ev->pid,
-				   .tid = ev->tid,
-				   .version = tasks_version(tasks) + 1 };
-	a->view = tasks_view_at(tasks, ev->pid, ev->tid, ev->time);
+	*a = (struct task_answer){ .pid = pid, .tid = tid, .version = tasks_version(tasks) + 1 };
+	a->view = tasks_view_at(tasks, pid, tid, time);
 	if (a->view.comm == STRTAB_NONE)
-		a->view.comm = PROFILE_NAMELESS | ((uint32_t)ev->tid & ~PROFILE_NAMELESS);
+		a->view.comm = PROFILE_NAMELESS | ((uint32_t)tid & ~PROFILE_NAMELESS);
 	return &a->view;
 }
 
 void task_cache_ask(struct task_cache *c, const struct tasks *tasks, const struct event *ev,
 		    struct profile_entry *out)
 {
-	const struct task_view *v = task_cache_view(c, tasks, ev);
+	const struct task_view *v =
+		task_cache_view(c, tasks, tasks_version(tasks), ev->pid, ev->tid, ev->time);
 
 	out->space = v->space;
 	out->kernel = v->kernel;

@@ -18,18 +18,18 @@ struct task_cache {
 	struct task_answer answer[64];
 };
 const struct task_view *task_cache_look(struct task_answer *a, const struct tasks *tasks,
-					const struct event *ev);
-/* What is known of the event's task; good until the next one is asked for. */
+					int32_t pid, int32_t tid, uint64_t time);
+/* What is known of a task; good until the next one is asked for. */
 static inline const struct task_view *task_cache_view(struct task_cache *c,
-						      const struct tasks *tasks,
-						      const struct event *ev)
+						      const struct tasks *tasks, uint32_t version,
+						      int32_t pid, int32_t tid, uint64_t time)
 {
-	struct task_answer *a = &c->answer[(uint32_t)ev->tid % ARRAY_SIZE(c->answer)];
+	struct task_answer *a = &c->answer[(uint32_t)tid % ARRAY_SIZE(c->answer)];
 
-	return a->version == tasks_version(tasks) + 1 && ev->tid == a->tid && ev->pid == a->pid &&
-			       ev->time >= a->view.from && ev->time < a->view.until
+	return a->version == version + 1 && tid == a->tid && pid == a->pid &&
+			       time >= a->view.from && time < a->view.until
 		       ? &a->view
-		       : task_cache_look(a, tasks, ev);
+		       : task_cache_look(a, tasks, pid, tid, time);
 }
 /* Its space, kernel and comm, into out. */
 void task_cache_ask(struct task_cache *c, const struct tasks *tasks, const struct event *ev,

@@ -494,6 +494,7 @@ struct source *unwound_new(struct source *s, const struct find_opts *o, unsigned
 	u->file = mem_alloc((u->n_files + 1) * sizeof(*u->file));
 	pthread_mutex_init(&u->lock, NULL);
 	u->source = *s;
+	u->source.read_brief = NULL;
 	u->source.stable = false; /* chains are made for each event */
 	u->source.read_chunk = read_chunk;
 	u->source.read_ordered = read_ordered;

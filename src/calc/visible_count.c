@@ -89,10 +89,10 @@ struct group {
 	int code;
 	unsigned n; /* lanes that go on */
 	unsigned n_done;
-	struct lane *going[VISIBLE_GROUP];
-	uint32_t done[VISIBLE_GROUP]; /* nodes where paths end, on their way into the cache */
-	uint64_t weight[VISIBLE_GROUP];
-	struct lane lane[VISIBLE_GROUP];
+	struct lane *going[EVENT_BRIEFS];
+	uint32_t done[EVENT_BRIEFS]; /* nodes where paths end, on their way into the cache */
+	uint64_t weight[EVENT_BRIEFS];
+	struct lane lane[EVENT_BRIEFS];
 };
 
 /* All but the innermost of a part are return addresses. */

@@ -13,8 +13,9 @@
 struct reader {
 	struct visible *v;
 	struct visible_worker *w;
+	uint32_t tasks_version;
 	unsigned n;
-	struct place_sample sample[VISIBLE_GROUP];
+	struct place_sample sample[EVENT_BRIEFS];
 };
 
 static uint64_t label_key(const struct visible *v, const struct place_sample *s)
@@ -214,7 +215,7 @@ static int look_again(struct visible *v, struct visible_worker *w, struct err *e
 	return r;
 }
 
-static int count_all(struct reader *r)
+static int count_some(struct reader *r)
 {
 	int code = visible_count_group(r->w, r->v, r->sample, r->n);
 
@@ -224,43 +225,70 @@ static int count_all(struct reader *r)
 	return code;
 }
 
+static inline void take(struct reader *r, const struct event_brief *b)
+{
+	const struct tasks *tasks = r->v->source->trace->tasks;
+	const struct task_view *view =
+		task_cache_view(&r->w->tasks, tasks, r->tasks_version, b->pid, b->tid, b->time);
+	struct place_sample *to = &r->sample[r->n++];
+
+	to->chain = b->chain;
+	to->ip = b->ip;
+	to->weight = r->v->o->counts || !b->weight ? 1 : b->weight;
+	to->chain_n = b->chain_n;
+	to->comm = view->comm;
+	to->pid = b->pid;
+	to->tid = b->tid;
+	to->space = view->space;
+	to->kernel = view->kernel;
+	to->mode = (uint8_t)b->mode;
+}
+
+static int on_briefs(void *ctx, const struct event_brief *b, size_t n)
+{
+	struct reader *r = ctx;
+
+	for (size_t i = 0; i < n; i++)
+		take(r, &b[i]);
+	return count_some(r);
+}
+
 static int on_event(void *ctx, const struct event *ev)
 {
 	struct reader *r = ctx;
-	struct place_sample *to = &r->sample[r->n];
-
-	const struct task_view *view;
+	struct event_brief b = { .chain = ev->chain,
+				 .time = ev->time,
+				 .ip = ev->ip,
+				 .weight = ev->weight,
+				 .pid = ev->pid,
+				 .tid = ev->tid,
+				 .chain_n = ev->have & EVENT_HAVE_CHAIN ? ev->chain_n : 0,
+				 .mode = ev->mode };
 
 	if (ev->kind != EVENT_SAMPLE || ev->type != r->v->type)
 		return 0;
-	view = task_cache_view(&r->w->tasks, r->v->source->trace->tasks, ev);
-	*to = (struct place_sample){ .chain = ev->chain,
-				     .ip = ev->ip,
-				     .weight = r->v->o->counts || !ev->weight ? 1 : ev->weight,
-				     .chain_n = ev->have & EVENT_HAVE_CHAIN ? ev->chain_n : 0,
-				     .comm = view->comm,
-				     .pid = ev->pid,
-				     .tid = ev->tid,
-				     .space = view->space,
-				     .kernel = view->kernel,
-				     .mode = (uint8_t)ev->mode };
-	r->n++;
+	take(r, &b);
 	/* of some sources its chain is not there any more later */
-	return r->n == VISIBLE_GROUP || !r->v->source->stable ? count_all(r) : 0;
+	return r->n == EVENT_BRIEFS || !r->v->source->stable ? count_some(r) : 0;
 }
 
 static int read_chunk(void *ctx, size_t chunk, unsigned worker)
 {
 	struct visible *v = ctx;
+	struct source *s = v->source;
 	AUTO_FREE struct reader *r = mem_alloc(sizeof(*r));
 	struct err e = { 0 };
 	int code;
 
 	r->v = v;
 	r->w = &v->workers[worker];
-	code = v->source->read_chunk(v->source, chunk * v->step, on_event, r, &e);
+	r->tasks_version = tasks_version(s->trace->tasks);
+	if (s->read_brief && v->type == 0)
+		code = s->read_brief(s, chunk * v->step, on_briefs, r);
+	else
+		code = s->read_chunk(s, chunk * v->step, on_event, r, &e);
 	if (code == 0)
-		code = count_all(r);
+		code = count_some(r);
 	if (code == 0)
 		code = look_again(v, r->w, &e);
 	if (code < 0)

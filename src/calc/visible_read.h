@@ -17,10 +17,6 @@ struct visible_raw {
 	uint32_t end;
 };
 
-/* Samples are looked at in groups: where they are looked up is spread over more memory than
- * caches hold, and is asked for meanwhile. */
-#define VISIBLE_GROUP 32
-
 struct visible_worker {
 	struct place_reader places;
 	struct task_cache tasks;
@@ -95,7 +91,7 @@ static inline uint32_t visible_label(struct visible_worker *w, struct visible *v
 		       : visible_label_find(w, v, s);
 }
 
-/* visible_count.c: add a sample to the worker's tree, or several. -errno. */
+/* visible_count.c: add a sample to the worker's tree, or up to EVENT_BRIEFS. -errno. */
 int visible_count(struct visible_worker *w, struct visible *v, const struct place_sample *s);
 int visible_count_group(struct visible_worker *w, struct visible *v, const struct place_sample *s,
 			unsigned n);

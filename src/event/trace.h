@@ -90,6 +90,17 @@ typedef int event_fn(void *ctx,
  * Opened by store/ and live/. trace is complete (types, tasks, info) as soon as
  * the source is open; samples are then read as often as wanted.
  */
+/* What counting chains needs of a sample. Millions are read so, and more would cost. */
+struct event_brief {
+	const uint64_t *chain; /* as in struct event */
+	uint64_t time, ip, weight;
+	int32_t pid, tid;
+	uint32_t chain_n;
+	uint32_t mode; /* enum event_mode */
+};
+#define EVENT_BRIEFS 32 /* at once, at most */
+typedef int event_brief_fn(void *ctx, const struct event_brief *b, size_t n);
+
 struct source {
 	struct trace *trace;
 	const char *format; /* "perf.data", "trace.dat" */
@@ -100,6 +111,8 @@ struct source {
 	/* The samples of one part, in the source's order. Different parts may be read at once by
 	 * different threads. */
 	int (*read_chunk)(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e);
+	/* The same in brief, where all samples are of one event; NULL: that cannot be had. */
+	int (*read_brief)(struct source *s, size_t chunk, event_brief_fn *fn, void *ctx);
 	/* Everything in time order (ties as in the source): samples, and the side-band kinds too
 	 * when all is true. */
 	int (*read_ordered)(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);

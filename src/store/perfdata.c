@@ -300,6 +300,8 @@ static int finish_open(struct perfdata *pd, const char *path, int r, struct sour
 	}
 	pd->source.n_chunks = pd->chunks.n;
 	pd->source.stable = !pd->swap && !pd->unaligned; /* else they are copies */
+	if (pd->source.stable && pd->layouts.n == 1 && pd->layouts.data[0].plain)
+		pd->source.read_brief = read_brief;
 	vec_each (&pd->chunks, c)
 		pd->trace.n_samples += c->n_samples;
 	pd->trace.big_endian_source = pd->swap;

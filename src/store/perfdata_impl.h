@@ -258,6 +258,7 @@ uint64_t swap_branch_flags(uint64_t v);
 
 /* --- perfdata_read.c --- */
 int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e);
+int read_brief(struct source *s, size_t chunk, event_brief_fn *fn, void *ctx);
 int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
 
 /* --- perfdata_feature.c --- */

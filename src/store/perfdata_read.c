@@ -86,6 +86,63 @@ int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct e
 	return r;
 }
 
+/* Where all samples are plain ones of one event: nothing is looked at that is not asked for. */
+int read_brief(struct source *s, size_t chunk, event_brief_fn *fn, void *ctx)
+{
+	struct perfdata *pd = s->impl;
+	struct chunk *c = &pd->chunks.data[chunk];
+	const struct layout l = pd->layouts.data[0];
+	struct event_brief brief[EVENT_BRIEFS];
+	size_t n = 0;
+	int r = 0;
+
+	if (!c->unpacked && pd->files.data[c->file].mapped)
+		perfdata_fetch(c->start, c->end);
+	for (const uint8_t *p = c->start; c->end - p >= 8 && r == 0;) {
+		struct perfdata_event_header h;
+		struct event_brief *b = &brief[n];
+		unsigned mode;
+		uint64_t room;
+
+		memcpy(&h, p, sizeof(h));
+		/* Checked in pass 1, but a mapped file can change under us. */
+		if (h.size < 8 || h.size > c->end - p)
+			break;
+		if (h.type != PERF_RECORD_SAMPLE) {
+			p += h.size;
+			continue;
+		}
+		room = h.size < l.fixed || (h.size & 7) ? 0 : (h.size - l.fixed) / 8u;
+		b->chain = (const uint64_t *)(p + l.fixed) + 1;
+		if (!room || b->chain[-1] > room - 1) {
+			count_bad(pd, c);
+			p += h.size;
+			continue;
+		}
+		mode = h.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+		b->chain_n = (uint32_t)b->chain[-1];
+		b->mode = mode <= EVENT_MODE_GUEST_USER ? mode : EVENT_MODE_UNKNOWN;
+		memcpy(&b->time, p + l.time, 8);
+		memcpy(&b->ip, p + l.ip, 8);
+		memcpy(&b->pid, p + l.tid, 4);
+		memcpy(&b->tid, p + l.tid + 4, 4);
+		b->weight = l.period;
+		if (l.period_at)
+			memcpy(&b->weight, p + l.period_at, 8);
+		p += h.size;
+		if (++n == EVENT_BRIEFS) {
+			r = fn(ctx, brief, n);
+			n = 0;
+		}
+	}
+	if (r == 0 && n)
+		r = fn(ctx, brief, n);
+	if (r == 0)
+		counted(c);
+	chunk_done(pd, c);
+	return r;
+}
+
 struct place {
 	uint64_t key;
 	const uint8_t *at;

@@ -209,6 +209,15 @@ static void put_number(struct strbuf *b, double v)
 		strbuf_printf(b, "%.0f", v);
 }
 
+static void put_share(struct strbuf *b, const char *unit, double share)
+{
+	strbuf_putc(b, ' ');
+	strbuf_puts(b, unit);
+	strbuf_puts(b, ", ");
+	strbuf_fixed(b, share, 2);
+	strbuf_putc(b, '%');
+}
+
 /* "(12,345 samples, 12.34%)", or for a comparison both sides and the difference. */
 static void put_figures(struct writer *w, const struct calltree_node *n)
 {
@@ -221,8 +230,8 @@ static void put_figures(struct writer *w, const struct calltree_node *n)
 		if (n == root)
 			strbuf_printf(&w->text, " %s, 100%%", w->o->countname);
 		else
-			strbuf_printf(&w->text, " %s, %.2f%%", w->o->countname,
-				      percent((double)n->total[0], w->whole));
+			put_share(&w->text, w->o->countname,
+				  percent((double)n->total[0], w->whole));
 		return;
 	}
 	a = percent((double)n->total[0], (double)root->total[0]);
@@ -296,6 +305,12 @@ static void put_label(struct writer *w, const char *name, double width)
 	}
 }
 
+static void put_value(struct strbuf *b, const char *before, double v, int digits)
+{
+	strbuf_puts(b, before);
+	strbuf_fixed(b, v, digits);
+}
+
 static void put_frame(struct writer *w, const struct flame_rect *r)
 {
 	const struct calltree_node *n = &w->t->nodes.data[r->node];
@@ -309,10 +324,18 @@ static void put_frame(struct writer *w, const struct flame_rect *r)
 	markup_text(w->f, bare ? bare : name);
 	fputs(" (", w->f);
 	markup_text(w->f, strbuf_str(&w->text));
-	fprintf(w->f,
-		")</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-		"fill=\"rgb(%d,%d,%d)\" rx=\"2\" ry=\"2\"/><text x=\"%.2f\" y=\"%.1f\">",
-		r->x, r->y, r->width, r->height, c.r, c.g, c.b, r->x + 3, 3 + r->y + r->height / 2);
+	strbuf_reset(&w->text);
+	put_value(&w->text, ")</title><rect x=\"", r->x, 1);
+	put_value(&w->text, "\" y=\"", r->y, 1);
+	put_value(&w->text, "\" width=\"", r->width, 1);
+	put_value(&w->text, "\" height=\"", r->height, 1);
+	put_value(&w->text, "\" fill=\"rgb(", c.r, 0);
+	put_value(&w->text, ",", c.g, 0);
+	put_value(&w->text, ",", c.b, 0);
+	put_value(&w->text, ")\" rx=\"2\" ry=\"2\"/><text x=\"", r->x + 3, 2);
+	put_value(&w->text, "\" y=\"", 3 + r->y + r->height / 2, 1);
+	strbuf_puts(&w->text, "\">");
+	fwrite(w->text.data, 1, w->text.n, w->f);
 	put_label(w, bare ? bare : name, r->width);
 	fputs("</text></g>\n", w->f);
 }

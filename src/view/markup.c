@@ -43,11 +43,28 @@ void markup_clean(struct strbuf *b, const char *s, size_t n)
 	}
 }
 
+/* Letters that mean nothing else: most names are only such. */
+static size_t plain_run(const char *s, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && s[i] >= ' ' && s[i] < 0x7f && s[i] != '&' && s[i] != '<' && s[i] != '>' &&
+	       s[i] != '"' && s[i] != '\'')
+		i++;
+	return i;
+}
+
 void markup_textn(FILE *f, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n;) {
-		size_t k = markup_char((const unsigned char *)s + i, n - i);
+		size_t k = plain_run(s + i, n - i);
 
+		if (k) {
+			fwrite(s + i, 1, k, f);
+			i += k;
+			continue;
+		}
+		k = markup_char((const unsigned char *)s + i, n - i);
 		switch (s[i]) {
 		case '&': fputs("&amp;", f); break;
 		case '<': fputs("&lt;", f); break;

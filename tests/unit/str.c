@@ -2,6 +2,8 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "tap.h"
 
@@ -105,8 +107,33 @@ static void ranges(void)
 	CHECK_INT(str_ranges("0-4294967297", 8, sum, &v), -ERANGE);
 }
 
+/* As printf() writes them, also where a value lies half way between two. */
+static void fixed(void)
+{
+	static const double odd[] = { 0,      -0.0, 0.05,  0.15,  0.25,	       0.5,
+				      1.5,    2.5,  0.005, 1.005, 99.995,      100,
+				      999999, 1e13, -3.2,  1e300, 0.9999999999 };
+	AUTO_STRBUF b = { 0 };
+	unsigned wrong = 0;
+	double v = 0;
+	char want[400];
+
+	for (unsigned i = 0; i < 40000; i++) {
+		v = i < 17 ? odd[i] : i < 20000 ? i / 16.0 : v * 1.0007 + 0.0123;
+		for (int digits = 0; digits < 4; digits++) {
+			strbuf_reset(&b);
+			strbuf_fixed(&b, v, digits);
+			snprintf(want, sizeof(want), "%.*f", digits, v);
+			if (strcmp(strbuf_str(&b), want) != 0 && !wrong++)
+				printf("# %s is not %s\n", strbuf_str(&b), want);
+		}
+	}
+	CHECK(!wrong);
+}
+
 int main(void)
 {
+	fixed();
 	buffers();
 	nearness();
 	numbers();
