@@ -14,8 +14,10 @@ static bool is_anonymous(const char *path)
 	static const char *const starts[] = { "//anon", "/dev/zero", "/anon_hugepage",
 					      "[stack", "/SYSV",     "[heap]" };
 
+	if (path[0] != '/' && path[0] != '[')
+		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
-		if (str_starts(path, starts[i]))
+		if (path[1] == starts[i][1] && str_starts(path, starts[i]))
 			return true;
 	return false;
 }
@@ -28,7 +30,8 @@ static bool is_jit(const char *path)
 {
 	int pid, end = 0;
 
-	return sscanf(path, "/tmp/perf-%d.map%n", &pid, &end) == 1 && end && !path[end];
+	return str_starts(path, "/tmp/perf-") &&
+	       sscanf(path, "/tmp/perf-%d.map%n", &pid, &end) == 1 && end && !path[end];
 }
 
 enum names_from names_from(const char *path)

@@ -233,6 +233,7 @@ void place_names_init(struct place_names *n, struct trace *t, struct symbols *sy
 	n->map = map_new(4096);
 	n->n_texts = tasks_n_dsos(t->tasks);
 	n->text = mem_alloc((n->n_texts + 1) * sizeof(*n->text));
+	n->symbols_of = mem_alloc((n->n_texts + 1) * sizeof(*n->symbols_of));
 	n->list = mem_alloc(PLACE_LISTS * sizeof(*n->list));
 	place_names_types(n, counts);
 }
@@ -252,6 +253,7 @@ void place_names_free(struct place_names *n)
 		free(n->text[i]);
 	}
 	free(n->text);
+	free(n->symbols_of);
 	for (size_t i = 0; i < PLACE_LISTS && i * PLACE_LIST < n->lists; i++)
 		free(n->list[i]);
 	free(n->list);

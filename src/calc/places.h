@@ -91,6 +91,7 @@ struct place_names {
 	pthread_mutex_t lock;
 	struct place_map *map;
 	struct place_text **text; /* by file; NULL: none */
+	uint32_t *symbols_of;	  /* by file: its number among symbols, + 1; 0: not asked yet */
 	size_t n_texts;
 	uint32_t **list;     /* parts; each list is a count, then functions, outermost first */
 	size_t lists;	     /* numbers used, over all parts */

@@ -146,9 +146,11 @@ static struct place_span span_of(struct place_names *n, const struct place *p)
 	struct place_span s = { 0 };
 
 	/* all of a file that nobody can have names for is one place already */
-	if ((p->key_space & PLACE_DSO) && file < n->n_texts && p->key_addr &&
-	    !symbols_span(n->symbols, names_symbols_of(tasks, n->symbols, file), place_at(p),
-			  &s.from, &s.to))
+	if (!(p->key_space & PLACE_DSO) || file >= n->n_texts || !p->key_addr)
+		return s;
+	if (!n->symbols_of[file])
+		n->symbols_of[file] = names_symbols_of(tasks, n->symbols, file) + 1;
+	if (!symbols_span(n->symbols, n->symbols_of[file] - 1, place_at(p), &s.from, &s.to))
 		s.to = 0;
 	return s;
 }
