@@ -38,6 +38,10 @@ out=$(kymo ftrace report -i d.dat)
 like "max-graph-depth 2 shows ksys_read and what it calls" "$out" '\|  ksys_read\(\) \{'
 unlike "and nothing deeper" "$out" '\|      [a-z]'
 clean "max-graph-depth"
+# an option of a tracer is one for all instances
+check "record --func-stack" kymo ftrace record -q -p function -l $func --func-stack -o fs.dat prio 2
+is "a stack with each" "$(kymo ftrace report -i fs.dat | grep -c kernel_stack:)" 2
+clean "--func-stack"
 check "function triggers" kymo ftrace record -q -p function -l $func -l "$func:stacktrace:2" -o tg.dat prio 5
 out=$(kymo ftrace report -i tg.dat)
 is "stacktrace:2 takes two stacks of five calls" "$(echo "$out" | grep -c kernel_stack:) $(echo "$out" | grep -c "function: *$func")" "2 5"
@@ -163,7 +167,9 @@ clean "start, hist, snapshot, reset"
 kymo ftrace start -q -p function_graph -g ksys_read $some
 dd if=/proc/uptime of=/dev/null 2>/dev/null
 kymo ftrace stop
+kymo ftrace restart # reading the trace is traced as well
 like "start -p function_graph" "$(kymo ftrace show)" ksys_read
+kymo ftrace stop
 kymo ftrace extract -q -o e.dat
 like "extract" "$(kymo ftrace report -i e.dat)" ksys_read
 kymo ftrace reset

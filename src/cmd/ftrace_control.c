@@ -75,7 +75,7 @@ static int run_command(args_t *a, struct ftrace_wait *w, char **command, struct 
 static int begin(args_t *a, int argc, char **argv, bool append, struct err *e)
 {
 	AUTO_FREE char **command = NULL;
-	struct ftrace_wait w = { 0 };
+	struct ftrace_wait w = { .user = a->t.user };
 	struct ftrace f = { 0 };
 	int r;
 
@@ -157,6 +157,9 @@ static const struct opt buffer_opts[] = {
 
 typedef int dir_fn(const char *dir, struct err *e);
 
+/* What reset was asked for. An instance that start had made is gone before its turn comes. */
+static const args_t *resetting;
+
 /* fn for the instances that were named; without any for that of start, or the top one. */
 static int each_dir(const args_t *a, dir_fn *fn, struct err *e)
 {
@@ -186,7 +189,9 @@ static int each_dir(const args_t *a, dir_fn *fn, struct err *e)
 	for (size_t i = 0; r >= 0 && i < a->buffers.n; i++) {
 		AUTO_FREE char *dir = ftrace_dir(root, a->buffers.data[i], e);
 
-		r = dir ? fn(dir, e) : -ENOENT;
+		r = dir ? fn(dir, e) : a == resetting ? 0 : -ENOENT;
+		if (r >= 0)
+			err_clear(e);
 	}
 	if (r >= 0 && !a->all && !a->top && !a->buffers.n) {
 		AUTO_FREE char *dir = ftrace_dir(root, NULL, e);
@@ -267,8 +272,6 @@ static const struct opt reset_opts[] = {
 	OPT_END,
 };
 
-static const args_t *resetting;
-
 static int rest(const char *dir, struct err *e)
 {
 	int r = ftrace_reset_dir(dir, e);
@@ -295,6 +298,12 @@ static int run_reset(void *args, int argc, char **argv, struct err *e)
 	if (geteuid() != 0) {
 		err_set(e, EPERM, "this is for root");
 		return err_hint(e, "run it with sudo");
+	}
+	for (size_t i = 0; i < a->buffers.n; i++) {
+		AUTO_FREE char *dir = ftrace_dir(root, a->buffers.data[i], e);
+
+		if (!dir)
+			return -ENOENT;
 	}
 	bad = ftrace_reset_kept(root);
 	if (bad)

@@ -48,7 +48,10 @@ ON(ftrace_on_filter)
 	(void)unset;
 	if (!ev)
 		return -EINVAL;
-	ev->filter = value;
+	/* several: all must hold */
+	ev->filter = ev->filter ? arena_printf(&((struct ftrace_args *)args)->arena, "(%s)&&(%s)",
+					       ev->filter, value)
+				: value;
 	return 0;
 }
 
@@ -60,7 +63,9 @@ ON(ftrace_on_trigger)
 	(void)unset;
 	if (!ev)
 		return -EINVAL;
-	ev->trigger = value;
+	ev->trigger = ev->trigger ? arena_printf(&((struct ftrace_args *)args)->arena, "%s\n%s",
+						 ev->trigger, value)
+				  : value;
 	return 0;
 }
 
@@ -135,7 +140,8 @@ ON(ftrace_on_mask)
 	(void)o;
 	(void)unset;
 	(void)e;
-	ftrace_args_buffer(args)->cpumask = value;
+	/* -1: all of them, as without it */
+	ftrace_args_buffer(args)->cpumask = strcmp(value, "-1") == 0 ? NULL : value;
 	return 0;
 }
 
@@ -291,4 +297,5 @@ void ftrace_args_free(struct ftrace_args *a)
 	}
 	vec_free(&a->o.buffers);
 	vec_free(&a->o.pids);
+	arena_free(&a->arena);
 }

@@ -3,11 +3,13 @@
 #ifndef KYMO_CMD_FTRACE_OPTS_H
 #define KYMO_CMD_FTRACE_OPTS_H
 
+#include "base/mem.h"
 #include "base/opt.h"
 #include "live/ftrace.h"
 
 struct ftrace_args {
 	struct ftrace_opts o;
+	struct arena arena; /* texts that were put together */
 	bool negate;	    /* -v: the -e and -B behind it turn off */
 	bool any_option;    /* something to trace was named */
 	const char *output; /* -o */

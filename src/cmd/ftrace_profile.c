@@ -336,7 +336,8 @@ static int print(args_t *a, struct source *s, struct err *e)
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	args_t *a = args;
-	struct ftrace_wait w = { .limit_ns = (uint64_t)a->seconds * 1000000000u };
+	struct ftrace_wait w = { .user = a->t.user,
+				 .limit_ns = (uint64_t)a->seconds * 1000000000u };
 	struct source *s = NULL;
 	struct ftrace f = { 0 };
 	AUTO_FREE char **command = NULL;

@@ -14,7 +14,7 @@
 struct ftrace_record_args {
 	struct ftrace_args t; /* first: the shared options expect it there */
 	int seconds;
-	bool profile, poll;
+	bool profile, poll, only_named;
 };
 
 typedef struct ftrace_record_args args_t;
@@ -31,6 +31,8 @@ static const struct opt opts[] = {
 	OPT_INT(0, "duration", "SECONDS", seconds, "stop after so many seconds"),
 	OPT_FLAG(0, "profile", profile,
 		 "what report --profile needs as well: scheduling and interrupts; -T adds stacks"),
+	OPT_FLAG('S', "only-named", only_named,
+		 "with --profile: only the events of -e, not the usual ones"),
 	OPT_FLAG('k', "keep", t.keep_buffers,
 		 "leave instances and settings as they are at the end"),
 	OPT_FLAG(0, "date", t.date, "show the time of day in reports"),
@@ -50,18 +52,21 @@ static const struct opt opts[] = {
 	       "refused: there is no remote recording yet"),
 	OPT_FN('N', "network", "HOST:PORT", ftrace_on_remote,
 	       "refused: there is no remote recording yet"),
+	OPT_FN('V', "vsock", "CID:PORT", ftrace_on_remote,
+	       "refused: there is no remote recording yet"),
 	OPT_END,
 };
 
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	args_t *a = args;
-	struct ftrace_wait w = { .limit_ns = (uint64_t)a->seconds * 1000000000u };
+	struct ftrace_wait w = { .user = a->t.user,
+				 .limit_ns = (uint64_t)a->seconds * 1000000000u };
 	struct ftrace f = { 0 };
 	AUTO_FREE char **command = NULL;
 	int r;
 
-	if (a->profile)
+	if (a->profile && !a->only_named)
 		ftrace_args_usual(&a->t);
 	if (a->poll && !a->t.sleep_us)
 		a->t.sleep_us = 1000;

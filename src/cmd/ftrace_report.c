@@ -60,6 +60,25 @@ static int on_hook(const struct opt *o, const char *value, bool unset, void *arg
 	return 0;
 }
 
+static int on_verbose(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	static const char *const names[] = {
+		"none", "crit", "err", "warn", "info", "debug", "all"
+	};
+	args_t *a = args;
+	uint64_t level = 4;
+
+	(void)o;
+	(void)unset;
+	if (value && !str_u64(value, &level))
+		for (level = 0; level < ARRAY_SIZE(names) && strcmp(value, names[level]) != 0;)
+			level++;
+	if (level >= ARRAY_SIZE(names))
+		return err_set(e, EINVAL, "--verbose wants a level of 0 to 6, not '%s'", value);
+	a->quiet = a->quiet || level < 3;
+	return 0;
+}
+
 static int on_time(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	args_t *a = args;
@@ -104,6 +123,7 @@ static const struct opt opts[] = {
 	       "the same for events that match (regular expression)"),
 	OPT_FN('n', "no-handler", "EVENT", on_word, "these events by their print format"),
 	OPT_FLAG('N', "no-plugins", no_plugins, "all events by their print format"),
+	OPT_FLAG('L', "local-plugins", local_plugins, "as trace-cmd has it: kymo needs no plugins"),
 	OPT_FN('O', "option", "NAME[=VALUE]", on_word,
 	       "fgraph:tailprint, fgraph:depth, ftrace:parent, ftrace:indent, ftrace:offset"),
 	OPT_FLAG('w', "wakeup", wakeup,
@@ -117,6 +137,8 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "align-ts", align, "times from the first event on"),
 	OPT_FLAG(0, "boundary", boundaries, "where pages of the ring buffer begin"),
 	OPT_STR_C(0, "kallsyms", "FILE", kallsyms, "names of kernel functions from FILE", "@files"),
+	OPT_FN_C('V', "verbose", "LEVEL", OPT_ARG_OPTIONAL, on_verbose,
+		 "as trace-cmd has it; 0 to 2 mean -q", NULL),
 	OPT_FLAG('q', "quiet", quiet, "no warnings"),
 	OPT_HEAD("Something else of the file"),
 	OPT_FLAG(0, "stat", stat,

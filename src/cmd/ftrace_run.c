@@ -14,8 +14,6 @@
 
 int ftrace_run_prepare(struct ftrace_args *a, int argc, char **argv, char ***command, struct err *e)
 {
-	char *as_user[] = { "runuser", "-u", (char *)a->user, "--" };
-	size_t before = a->user ? ARRAY_SIZE(as_user) : 0;
 	int r = ftrace_args_check(a, e);
 
 	*command = NULL;
@@ -27,11 +25,8 @@ int ftrace_run_prepare(struct ftrace_args *a, int argc, char **argv, char ***com
 		vec_push(&ftrace_args_buffer(a)->options, "nofunction-trace");
 	if (!argc)
 		return 0;
-	/* runuser is no part of it, but what it starts is */
-	a->o.children = a->o.children || (a->user && a->filter_command);
-	*command = mem_alloc((before + (size_t)argc + 1) * sizeof(**command));
-	memcpy(*command, as_user, before * sizeof(**command));
-	memcpy(*command + before, argv, (size_t)argc * sizeof(**command));
+	*command = mem_alloc(((size_t)argc + 1) * sizeof(**command));
+	memcpy(*command, argv, (size_t)argc * sizeof(**command));
 	return 0;
 }
 

@@ -32,16 +32,17 @@ struct parts {
 	struct strbuf *texts;
 	char **clocks;
 	size_t n;
+	size_t before; /* 1: the top instance, which a file begins with, took no part */
 };
 
 static void fill_buffer(struct parts *p, const struct ftrace *f, size_t i,
 			struct ftrace_captured *done, size_t n, size_t *at, uint64_t *lost)
 {
 	const struct ftrace_buffer *b = &f->buffers.data[i];
-	struct tracedat_out_buffer *o = &p->buffers[i];
+	struct tracedat_out_buffer *o = &p->buffers[i + p->before];
 
 	p->clocks[i] = ftrace_clock(b->dir);
-	*o = (struct tracedat_out_buffer){ .name = i ? b->name : "",
+	*o = (struct tracedat_out_buffer){ .name = i || p->before ? b->name : "",
 					   .clock = p->clocks[i],
 					   .page_size = ftrace_page_size(b->dir),
 					   .cpus = &p->cpus[*at],
@@ -107,6 +108,22 @@ static void parts_free(struct parts *p)
 	free(p->buffers);
 }
 
+/* The first one in a file has no name: one that was named (-B) comes behind an empty one. */
+static void fill_buffers(struct parts *p, const struct ftrace *f, struct ftrace_captured *done,
+			 size_t n, uint64_t *lost)
+{
+	const struct ftrace_buffer *first = &f->buffers.data[0];
+	size_t at = 0;
+
+	p->before = *first->name && !ftrace_is_latency(first->opt->tracer);
+	for (size_t i = 0; i < p->n; i++)
+		fill_buffer(p, f, i, done, n, &at, lost);
+	if (p->before)
+		p->buffers[0] = (struct tracedat_out_buffer){
+			.name = "", .clock = p->clocks[0], .page_size = p->buffers[1].page_size
+		};
+}
+
 /* Where no pages were taken that would tell. */
 static uint32_t count_cpus(const char *dir)
 {
@@ -127,7 +144,7 @@ int ftrace_save(struct ftrace *f, struct ftrace_capture *c, const struct ftrace_
 	AUTO_FREE char *date = NULL, *clocks = NULL;
 	struct parts p = { 0 };
 	uint64_t lost = 0;
-	size_t n = 0, at = 0;
+	size_t n = 0;
 	int r = ftrace_save_format(a, &o.version, &o.compression, e);
 
 	if (r >= 0)
@@ -143,15 +160,14 @@ int ftrace_save(struct ftrace *f, struct ftrace_capture *c, const struct ftrace_
 		p.stats = mem_alloc((n + 1) * sizeof(*p.stats));
 		p.texts = mem_alloc((p.n + 1) * sizeof(*p.texts));
 		p.clocks = mem_alloc((p.n + 1) * sizeof(*p.clocks));
-		for (size_t i = 0; i < p.n; i++)
-			fill_buffer(&p, f, i, done, n, &at, &lost);
+		fill_buffers(&p, f, done, n, &lost);
 		for (size_t i = 0; i < n; i++)
 			o.n_cpus = done[i].cpu >= o.n_cpus ? done[i].cpu + 1 : o.n_cpus;
 		if (!o.n_cpus)
 			o.n_cpus = count_cpus(f->buffers.data[0].dir);
 		o.clocks = clocks;
 		o.buffers = p.buffers;
-		o.n_buffers = p.n;
+		o.n_buffers = p.n + p.before;
 		if (a->date)
 			o.date = date = ftrace_date(f, p.clocks[0]);
 		r = tracedat_write(a->output, &o, e);

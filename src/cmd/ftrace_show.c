@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* kymo ftrace show, stat, list, options, check-events: looking at the kernel's tracers. */
+/* kymo ftrace show, stat: looking at what the kernel traces. */
 #define OPT_ARGS struct show_args
 #include <fcntl.h>
-#include <regex.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,27 +12,26 @@
 #include "cmd/command.h"
 #include "cmd/ftrace.h"
 #include "cmd/ftrace_print.h"
-#include "event/printfmt.h"
-#include "kern/tracefs.h"
+#include "kern/undo.h"
 #include "live/ftrace.h"
 #include "live/ftrace_about.h"
 #include "live/ftrace_capture.h"
-#include "store/tracedat_write.h"
 
 struct show_args {
 	const char *buffer, *cpu;
-	bool pipe, snapshot, path, top, full, plugin_files, plugin_options, no_plugins;
+	bool pipe, snapshot, path, top, options;
 	const char *file; /* one of tracefs to show instead */
-	bool events, event_format, event_filter, event_trigger, tracers, options, functions,
-		buffers, clocks, systems, packers, plugins;
 	const char *pattern;
 };
 
 typedef struct show_args args_t;
 
-int ftrace_print_file(const char *path, struct err *e)
+#define HELD (64u << 20)
+
+/* From fd to standard output; what comes within HELD bytes is written when all was read. */
+static int print_fd(int fd, const char *path, size_t held, struct err *e)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_STRBUF text = { 0 };
 	char buf[65536];
 	ssize_t n;
 
@@ -44,12 +42,68 @@ int ftrace_print_file(const char *path, struct err *e)
 		return e ? -e->code : -EIO;
 	}
 	fflush(stdout);
-	while ((n = read(fd, buf, sizeof(buf))) > 0)
-		if (file_write_all(STDOUT_FILENO, buf, (size_t)n) < 0)
+	while ((n = read(fd, buf, sizeof(buf))) > 0) {
+		strbuf_add(&text, buf, (size_t)n);
+		if (text.n <= held)
+			continue;
+		if (file_write_all(STDOUT_FILENO, text.data, text.n) < 0)
 			return 0;
-	return n < 0 && errno != EINTR
-		       ? err_set(e, errno, "cannot read %s: %s", path, strerror(errno))
-		       : 0;
+		strbuf_reset(&text);
+	}
+	if (n < 0 && errno != EINTR)
+		return err_set(e, errno, "cannot read %s: %s", path, strerror(errno));
+	file_write_all(STDOUT_FILENO, strbuf_str(&text), text.n);
+	return 0;
+}
+
+int ftrace_print_file(const char *path, struct err *e)
+{
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return print_fd(fd, path, 0, e);
+}
+
+/*
+ * Reading the trace is itself traced when functions or system calls are, and so never comes to an
+ * end. The kernel holds the trace while a file is open that was opened with this option set; so it
+ * is held while we read, not while somebody looks at it.
+ */
+static int print_trace(const char *dir, const char *path, struct err *e)
+{
+	AUTO_FREE char *option = mem_printf("%s/options/pause-on-trace", dir);
+	AUTO_CLOSE int fd = -1;
+	struct undo *u = NULL;
+	int64_t on = 1;
+
+	file_i64(option, &on);
+	if (!on && undo_open(&u, NULL) >= 0)
+		undo_write(u, option, "1", NULL);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	undo_all(u);
+	return print_fd(fd, path, HELD, e);
+}
+
+int ftrace_print_names(const char *root, const char *dir, const char *before, bool values,
+		       struct err *e)
+{
+	AUTO_FREE char *path = mem_printf("%s/%s", root, dir);
+	struct file_names names = { 0 };
+	int r = file_list(path, &names);
+
+	if (r < 0)
+		return err_set(e, -r, "cannot read %s: %s", path, strerror(-r));
+	for (size_t i = 0; i < names.n; i++) {
+		AUTO_FREE char *file = mem_printf("%s/%s", path, names.name[i]);
+		int64_t on = 1;
+
+		if (values)
+			file_i64(file, &on);
+		printf("%s%s%s\n", before, on ? "" : "no", names.name[i]);
+	}
+	if (!names.n && !values)
+		printf("(none)\n");
+	file_names_free(&names);
+	return 0;
 }
 
 /* --- show --- */
@@ -145,7 +199,8 @@ static int run_show(void *args, int argc, char **argv, struct err *e)
 	}
 	if (a->path)
 		printf("%s\n", path);
-	return ftrace_print_file(path, e);
+	return a->file || a->pipe || a->snapshot ? ftrace_print_file(path, e)
+						 : print_trace(dir, path, e);
 }
 
 static const struct example show_examples[] = {
@@ -220,9 +275,6 @@ static void tell_buffers(const char *dir)
 	       (unsigned long long)lost);
 }
 
-static int list_names(const char *root, const char *dir, const char *before, bool values,
-		      struct err *e);
-
 static void tell_all(const char *dir, const char *name, bool options)
 {
 	AUTO_FREE char *clock = ftrace_clock(dir);
@@ -247,7 +299,7 @@ static void tell_all(const char *dir, const char *name, bool options)
 	tell(dir, "error_log", "last errors", "");
 	if (options) {
 		printf("  options:\n");
-		list_names(dir, "options", "    ", true, NULL);
+		ftrace_print_names(dir, "options", "    ", true, NULL);
 	}
 }
 
@@ -296,265 +348,4 @@ const struct command cmd_ftrace_stat = {
 	.opts = stat_opts,
 	.args_size = sizeof(args_t),
 	.run = run_stat,
-};
-
-/* --- options --- */
-
-static int run_options(void *args, int argc, char **argv, struct err *e)
-{
-	(void)args;
-	(void)argc;
-	(void)argv;
-	(void)e;
-	puts("options of kymo ftrace report -O:\n"
-	     "  fgraph:tailprint  the function's name behind its closing brace\n"
-	     "  fgraph:depth      the depth behind each call\n"
-	     "  ftrace:parent     who called the function\n"
-	     "  ftrace:indent     calls below their callers (on; =0 turns it off)\n"
-	     "  ftrace:offset     names with offsets\n"
-	     "kymo ftrace list -o lists the kernel's own options, for record -O.");
-	return 0;
-}
-
-const struct command cmd_ftrace_options = {
-	.name = "options",
-	.group = "ftrace",
-	.summary = "options that report -O takes",
-	.run = run_options,
-};
-
-/* --- list --- */
-
-static const struct opt list_opts[] = {
-	OPT_FLAG('e', "events", events, "events (of a pattern)"),
-	OPT_FLAG('F', "format", event_format, "with -e: their fields"),
-	OPT_FLAG(0, "full", full, "with -F: their print formats, too"),
-	OPT_FLAG('R', "triggers", event_trigger, "with -e: their triggers"),
-	OPT_FLAG('l', "filters", event_filter, "with -e: their filters"),
-	OPT_FLAG('s', "systems", systems, "systems of events"),
-	OPT_FLAG('t', "tracers", tracers, "tracers"),
-	OPT_FLAG('p', "plugins", tracers, "the same"),
-	OPT_FLAG('o', "options", options, "trace options"),
-	OPT_FLAG('f', "functions", functions, "functions that can be traced (of a pattern)"),
-	OPT_FLAG('B', "buffers", buffers, "instances"),
-	OPT_FLAG('C', "clocks", clocks, "clocks"),
-	OPT_FLAG('c', "compression", packers, "ways to compress a trace.dat"),
-	OPT_FLAG('O', "plugin-options", plugin_options, "options that report -O takes"),
-	OPT_FLAG('P', "plugin-files", plugin_files, "plugins of report (none: all is built in)"),
-	OPT_END,
-};
-
-static bool wanted(const args_t *a, const char *name)
-{
-	const char *colon = strchr(name, ':');
-	regex_t re;
-	bool hit;
-
-	if (!a->pattern || str_glob(a->pattern, name) || (colon && str_glob(a->pattern, colon + 1)))
-		return true;
-	if (str_has_glob(a->pattern) && !strpbrk(a->pattern, "^$.|("))
-		return false;
-	if (regcomp(&re, a->pattern, REG_EXTENDED | REG_NOSUB))
-		return false;
-	hit = regexec(&re, name, 0, NULL, 0) == 0;
-	regfree(&re);
-	return hit;
-}
-
-static int list_events(const args_t *a, const char *root, struct err *e)
-{
-	struct file_names all = { 0 };
-	int r = tracefs_all(root, NULL, &all, e);
-
-	for (size_t i = 0; r >= 0 && i < all.n; i++) {
-		const char *file = a->event_format    ? "format"
-				   : a->event_trigger ? "trigger"
-				   : a->event_filter  ? "filter"
-						      : NULL;
-		AUTO_FREE char *event = mem_strdup(all.name[i]);
-		AUTO_FREE char *path = NULL, *text = NULL;
-
-		if (!wanted(a, event))
-			continue;
-		printf("%s\n", event);
-		*strchr(event, ':') = '/';
-		path = mem_printf("events/%s/%s", event, file ? file : "");
-		if (file && ftrace_get(root, path, &text, NULL, NULL) == 0) {
-			char *print =
-				a->event_format && !a->full ? strstr(text, "\nprint fmt:") : NULL;
-
-			if (print)
-				*print = '\0';
-			printf("%s\n", text);
-		}
-	}
-	file_names_free(&all);
-	return r < 0 ? r : 0;
-}
-
-/* The names in a file, or those of a directory. */
-static int list_words(const args_t *a, const char *root, const char *file, const char *breaks,
-		      struct err *e)
-{
-	AUTO_FREE char *text = NULL;
-	char *save = NULL;
-	int r = ftrace_get(root, file, &text, NULL, e);
-
-	if (r < 0)
-		return r;
-	for (char *p = strtok_r(text, breaks, &save); p; p = strtok_r(NULL, breaks, &save))
-		if (wanted(a, p))
-			puts(p);
-	return 0;
-}
-
-static int list_names(const char *root, const char *dir, const char *before, bool values,
-		      struct err *e)
-{
-	AUTO_FREE char *path = mem_printf("%s/%s", root, dir);
-	struct file_names names = { 0 };
-	int r = file_list(path, &names);
-
-	if (r < 0)
-		return err_set(e, -r, "cannot read %s: %s", path, strerror(-r));
-	for (size_t i = 0; i < names.n; i++) {
-		AUTO_FREE char *file = mem_printf("%s/%s", path, names.name[i]);
-		int64_t on = 1;
-
-		if (values)
-			file_i64(file, &on);
-		printf("%s%s%s\n", before, on ? "" : "no", names.name[i]);
-	}
-	if (!names.n && !values)
-		printf("(none)\n");
-	file_names_free(&names);
-	return 0;
-}
-
-static int run_list(void *args, int argc, char **argv, struct err *e)
-{
-	args_t *a = args;
-	const char *root;
-	int r = 0;
-
-	a->pattern = argc ? argv[0] : NULL;
-	if (a->packers) {
-		static const char *const names[] = { "zstd", "zlib", "none" };
-
-		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-			if (tracedat_can_pack(names[i]))
-				puts(names[i]);
-		return 0;
-	}
-	if (a->plugin_files)
-		puts("(none: what events of the kernel mean is built in)");
-	if (a->plugin_options)
-		run_options(NULL, 0, NULL, e);
-	if (a->plugin_files || a->plugin_options)
-		return 0;
-	root = ftrace_root(e);
-	if (!root)
-		return -ENOENT;
-	if (a->tracers)
-		r = list_words(a, root, "available_tracers", " \n", e);
-	if (r >= 0 && a->options)
-		r = list_names(root, "options", "", true, e);
-	if (r >= 0 && a->functions) {
-		r = list_words(a, root, "available_filter_functions", "\n", e);
-		if (r == -ENOENT)
-			err_hint(e, "this kernel cannot trace functions (CONFIG_FUNCTION_TRACER)");
-	}
-	if (r >= 0 && a->buffers)
-		r = list_names(root, "instances", "", false, e);
-	if (r >= 0 && a->clocks)
-		r = list_words(a, root, "trace_clock", " []\n", e);
-	if (r >= 0 && a->systems) {
-		struct file_names names = { 0 };
-
-		r = tracefs_subsystems(root, &names, e);
-		for (size_t i = 0; r >= 0 && i < names.n; i++)
-			puts(names.name[i]);
-		file_names_free(&names);
-	}
-	if (r >= 0 && (a->events || a->event_format || a->event_filter || a->event_trigger))
-		r = list_events(a, root, e);
-	if (r >= 0 && !a->tracers && !a->options && !a->functions && !a->buffers && !a->clocks &&
-	    !a->systems && !a->events && !a->event_format && !a->event_filter &&
-	    !a->event_trigger) {
-		printf("tracers:\n");
-		r = list_words(a, root, "available_tracers", " \n", e);
-		printf("\nevents:\n");
-		if (r >= 0)
-			r = list_events(a, root, e);
-	}
-	return r < 0 ? r : 0;
-}
-
-const struct command cmd_ftrace_list = {
-	.name = "list",
-	.group = "ftrace",
-	.summary = "tracers, events, functions, options, clocks, instances",
-	.usage = "[OPTIONS] [PATTERN]",
-	.opts = list_opts,
-	.args_size = sizeof(args_t),
-	.run = run_list,
-};
-
-/* --- check-events --- */
-
-static int check_one(void *ctx, const char *system, const char *event, struct err *e)
-{
-	AUTO_FREE char *path = mem_printf("events/%s/%s/format", system, event);
-	AUTO_FREE char *text = NULL;
-	const struct printfmt *print;
-	struct event_type t = { .system = system };
-	struct arena a = { 0 };
-	struct err why = { 0 };
-	size_t n = 0, *bad = ctx;
-
-	(void)e;
-	if (ftrace_get(ftrace_root(NULL), path, &text, &n, NULL) < 0)
-		return 0;
-	if (type_parse_format(&t, &a, text, n, &why) < 0 ||
-	    (strcmp(system, "ftrace") != 0 && printfmt_compile(&t, &a, 8, &print, &why) < 0)) {
-		printf("%s:%s: %s\n", system, event, why.msg);
-		++*bad;
-	}
-	arena_free(&a);
-	return 0;
-}
-
-static int run_check(void *args, int argc, char **argv, struct err *e)
-{
-	const char *root = ftrace_root(e);
-	size_t bad = 0;
-	int n;
-
-	(void)args;
-	(void)argc;
-	(void)argv;
-	if (!root)
-		return -ENOENT;
-	n = ftrace_match_events(root, "all", check_one, &bad, e);
-	if (n < 0)
-		return n;
-	if (bad)
-		return err_set(e, EINVAL, "%zu of %d formats are not understood", bad, n);
-	printf("all %d formats are understood\n", n);
-	return 0;
-}
-
-static const struct opt check_opts[] = {
-	OPT_FLAG('N', "no-plugins", no_plugins, "as trace-cmd has it: kymo needs no plugins"),
-	OPT_END,
-};
-
-const struct command cmd_ftrace_check_events = {
-	.name = "check-events",
-	.group = "ftrace",
-	.summary = "whether the formats of all events are understood",
-	.usage = "[-N]",
-	.opts = check_opts,
-	.args_size = sizeof(args_t),
-	.run = run_check,
 };

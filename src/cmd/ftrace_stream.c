@@ -317,7 +317,8 @@ static const struct opt stream_opts[] = {
 static int run_stream(void *args, int argc, char **argv, struct err *e)
 {
 	args_t *a = args;
-	struct ftrace_wait w = { .limit_ns = (uint64_t)a->seconds * 1000000000u };
+	struct ftrace_wait w = { .user = a->t.user,
+				 .limit_ns = (uint64_t)a->seconds * 1000000000u };
 	struct ftrace f = { 0 };
 	AUTO_FREE char **command = NULL;
 	int r;

@@ -12,7 +12,7 @@ int ftrace_wait_open(struct ftrace_wait *w, char **argv, struct err *e)
 
 	w->open = r >= 0;
 	if (r >= 0 && argv && argv[0])
-		r = workload_prepare(&w->child, argv, e);
+		r = workload_prepare_as(&w->child, argv, w->user, e);
 	return r;
 }
 

@@ -10,6 +10,7 @@
 struct ftrace_wait {
 	struct loop loop;
 	struct workload child;
+	const char *user; /* who runs the command; NULL: we do */
 	bool open;
 	int exit_code;	   /* of the command */
 	uint64_t limit_ns; /* 0: none */

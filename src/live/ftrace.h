@@ -21,7 +21,8 @@
 
 struct ftrace_event_opt {
 	const char *name;	      /* "sched", "sched:sched_switch", "irq:*", "all" */
-	const char *filter, *trigger; /* NULL: none */
+	const char *filter;  /* NULL: none */
+	const char *trigger; /* NULL: none; one a line */
 	bool off;		      /* -v: these are turned off again */
 };
 

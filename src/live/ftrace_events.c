@@ -57,9 +57,11 @@ struct setting {
 	const struct ftrace_event_opt *ev;
 	int refused; /* of a pattern: those the kernel does not let be enabled */
 	int done;
+	int filtered, unfiltered; /* of several: those without the field are taken as they are */
+	char *odd;		  /* the first of these, as SYSTEM/EVENT */
 };
 
-static int set_filter(const struct setting *s, const char *system, const char *event, struct err *e)
+static int set_filter(struct setting *s, const char *system, const char *event, struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("events/%s/%s/filter", system, event);
 	struct arena a = { 0 };
@@ -70,31 +72,70 @@ static int set_filter(const struct setting *s, const char *system, const char *e
 	if (r == -EINVAL)
 		r = ftrace_put(s->f, s->b, path, quoted, &why);
 	arena_free(&a);
-	if (r == -EINVAL)
-		return filter_explain(s->f->root, system, event, s->ev->filter, e);
+	if (r == -EINVAL) {
+		s->unfiltered++;
+		if (!s->odd)
+			s->odd = mem_printf("%s/%s", system, event);
+		return 0;
+	}
+	s->filtered += r >= 0;
 	if (r < 0 && e)
 		*e = why;
 	return r;
 }
 
 static int set_trigger(const struct setting *s, const char *system, const char *event,
-		       struct err *e)
+		       const char *trigger, struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("%s/events/%s/%s/trigger", s->b->dir, system, event);
-	AUTO_FREE char *back = mem_printf("!%s", s->ev->trigger), *log = NULL;
+	AUTO_FREE char *back = mem_printf("!%s", trigger), *log = NULL;
 	int r;
 
-	r = undo_append(s->f->undo, path, s->ev->trigger, back, e);
+	r = undo_append(s->f->undo, path, trigger, back, e);
 	if (r == -EINVAL && ftrace_get(s->b->dir, "error_log", &log, NULL, NULL) == 0 && *log) {
 		const char *last = log, *next;
 
 		while ((next = strstr(last + 1, "\n[")))
 			last = next;
-		err_set(e, EINVAL, "the kernel refuses the trigger '%s' of %s:%s:\n%s",
-			s->ev->trigger, system, event, last + (*last == '\n'));
+		err_set(e, EINVAL, "the kernel refuses the trigger '%s' of %s:%s:\n%s", trigger,
+			system, event, last + (*last == '\n'));
 		return err_hint(e, "see the kernel's Documentation/trace/events.rst for triggers");
 	}
 	return r;
+}
+
+static int set_triggers(const struct setting *s, const char *system, const char *event,
+			struct err *e)
+{
+	int r = 0;
+
+	for (const char *p = s->ev->trigger; r >= 0 && p && *p; p += *p == '\n') {
+		size_t n = strcspn(p, "\n");
+		AUTO_FREE char *one = mem_strndup(p, n);
+
+		r = set_trigger(s, system, event, one, e);
+		p += n;
+	}
+	return r;
+}
+
+/* As the kernel does it for the filter of a whole system. */
+static int check_filtered(const struct setting *s, struct err *e)
+{
+	char *slash = s->odd ? strchr(s->odd, '/') : NULL;
+
+	if (!slash)
+		return 0;
+	if (!s->filtered) {
+		*slash = '\0';
+		return filter_explain(s->f->root, s->odd, slash + 1, s->ev->filter, e);
+	}
+	if (!s->f->note[0])
+		snprintf(s->f->note, sizeof(s->f->note),
+			 "%d of %d events of '%s' cannot have this filter (%s is one): they are "
+			 "traced without",
+			 s->unfiltered, s->filtered + s->unfiltered, s->ev->name, slash + 1);
+	return 0;
 }
 
 static int set_one(void *ctx, const char *system, const char *event, struct err *e)
@@ -110,7 +151,7 @@ static int set_one(void *ctx, const char *system, const char *event, struct err 
 	if (s->ev->filter)
 		r = set_filter(s, system, event, e);
 	if (r >= 0 && s->ev->trigger)
-		r = set_trigger(s, system, event, e);
+		r = set_triggers(s, system, event, e);
 	if (r >= 0) {
 		r = ftrace_put(s->f, s->b, path, s->ev->off ? "0" : "1", e);
 		/* some of many are refused (perf only, locked down): those that can be are traced
@@ -157,6 +198,9 @@ int ftrace_event_set(struct ftrace *f, const struct ftrace_buffer *b,
 	if (all && b->own)
 		return ftrace_put(f, b, "events/enable", ev->off ? "0" : "1", e);
 	r = ftrace_match_events(f->root, ev->name, set_one, &s, e);
+	if (r >= 0 && check_filtered(&s, e) < 0)
+		r = -EINVAL;
+	free(s.odd);
 	if (r < 0)
 		return r;
 	if (r == 0)

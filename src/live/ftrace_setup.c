@@ -256,6 +256,26 @@ static int put_triggers(struct ftrace *f, const struct ftrace_buffer *b, struct 
 	return r;
 }
 
+/* Options of a tracer are one for all instances: set in one that goes, they stay. */
+static bool is_of_tracer(const char *option)
+{
+	return strncmp(option, "func_", 5) == 0 || strncmp(option, "func-", 5) == 0 ||
+	       strncmp(option, "funcgraph-", 10) == 0 || strncmp(option, "blk_", 4) == 0 ||
+	       strcmp(option, "sleep-time") == 0 || strcmp(option, "graph-time") == 0;
+}
+
+static int put_option_file(struct ftrace *f, const struct ftrace_buffer *b, const char *file,
+			   const char *value, struct err *e)
+{
+	AUTO_FREE char *now = NULL, *path = mem_printf("%s/%s", f->root, file);
+	int r = 0;
+
+	if (b->own && is_of_tracer(file + strlen("options/")) &&
+	    ftrace_get(f->root, file, &now, NULL, NULL) >= 0)
+		r = undo_later(f->undo, path, now, e);
+	return r < 0 ? r : ftrace_put(f, b, file, value, e);
+}
+
 static int put_option(struct ftrace *f, const struct ftrace_buffer *b, const char *text,
 		      struct err *e)
 {
@@ -264,9 +284,9 @@ static int put_option(struct ftrace *f, const struct ftrace_buffer *b, const cha
 	AUTO_FREE char *off_file = mem_printf("options/%s", off ? text + 2 : text);
 
 	if (has(b, on_file))
-		return ftrace_put(f, b, on_file, "1", e);
+		return put_option_file(f, b, on_file, "1", e);
 	if (off && has(b, off_file))
-		return ftrace_put(f, b, off_file, "0", e);
+		return put_option_file(f, b, off_file, "0", e);
 	err_set(e, ENOENT, "there is no trace option '%s'", text);
 	return err_hint(e, "kymo ftrace list -o lists them; 'noNAME' turns one off");
 }

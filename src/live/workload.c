@@ -2,6 +2,8 @@
 #include "live/workload.h"
 
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +12,19 @@
 
 #include "base/mem.h"
 
+static bool become(const struct passwd *u)
+{
+	if (initgroups(u->pw_name, u->pw_gid) < 0 || setgid(u->pw_gid) < 0 || setuid(u->pw_uid) < 0)
+		return false;
+	setenv("HOME", u->pw_dir, 1);
+	setenv("USER", u->pw_name, 1);
+	setenv("LOGNAME", u->pw_name, 1);
+	return true;
+}
+
 /* In the child: wait for the word, then become the command; send errno back when that fails. */
-static void __attribute__((noreturn)) child(char **argv, int out_fd, int go_fd, int error_fd)
+static void __attribute__((noreturn))
+child(char **argv, const struct passwd *user, int out_fd, int go_fd, int error_fd)
 {
 	sigset_t none;
 	char word;
@@ -24,7 +37,8 @@ static void __attribute__((noreturn)) child(char **argv, int out_fd, int go_fd, 
 	signal(SIGPIPE, SIG_DFL);
 	if (out_fd >= 0)
 		dup2(out_fd, STDOUT_FILENO);
-	execvp(argv[0], argv);
+	if (!user || become(user))
+		execvp(argv[0], argv);
 	code = errno;
 	if (write(error_fd, &code, sizeof(code)) < 0)
 		_Exit(127);
@@ -64,12 +78,8 @@ int workload_check(const char *name, int *exit_code, struct err *e)
 	return cannot_run(name, code, exit_code, e);
 }
 
-int workload_prepare(struct workload *w, char **argv, struct err *e)
-{
-	return workload_prepare_to(w, argv, -1, e);
-}
-
-int workload_prepare_to(struct workload *w, char **argv, int out_fd, struct err *e)
+static int prepare(struct workload *w, char **argv, const struct passwd *user, int out_fd,
+		   struct err *e)
 {
 	int go[2], error[2];
 	pid_t pid;
@@ -86,7 +96,7 @@ int workload_prepare_to(struct workload *w, char **argv, int out_fd, struct err 
 	if (pid == 0) {
 		close(go[1]);
 		close(error[0]);
-		child(argv, out_fd, go[0], error[1]);
+		child(argv, user, out_fd, go[0], error[1]);
 	}
 	close(go[0]);
 	close(error[1]);
@@ -97,6 +107,25 @@ int workload_prepare_to(struct workload *w, char **argv, int out_fd, struct err 
 	}
 	*w = (struct workload){ .pid = pid, .go_fd = go[1], .error_fd = error[0] };
 	return 0;
+}
+
+int workload_prepare(struct workload *w, char **argv, struct err *e)
+{
+	return prepare(w, argv, NULL, -1, e);
+}
+
+int workload_prepare_to(struct workload *w, char **argv, int out_fd, struct err *e)
+{
+	return prepare(w, argv, NULL, out_fd, e);
+}
+
+int workload_prepare_as(struct workload *w, char **argv, const char *user, struct err *e)
+{
+	const struct passwd *u = user ? getpwnam(user) : NULL;
+
+	if (user && !u)
+		return err_set(e, ENOENT, "there is no user '%s'", user);
+	return prepare(w, argv, u, -1, e);
 }
 
 int workload_start(struct workload *w, const char *name, int *exit_code, struct err *e)

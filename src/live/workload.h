@@ -22,6 +22,8 @@ int workload_check(const char *name, int *exit_code, struct err *e);
 int workload_prepare(struct workload *w, char **argv, struct err *e);
 /* The same, with another standard output: ours is taken. */
 int workload_prepare_to(struct workload *w, char **argv, int out_fd, struct err *e);
+/* The same as another user: a name, with its groups and home. NULL: as ourselves. */
+int workload_prepare_as(struct workload *w, char **argv, const char *user, struct err *e);
 /* Let it exec. A command that cannot be run is -errno, with the shell's 126 or 127 in *exit_code.
  */
 int workload_start(struct workload *w, const char *name, int *exit_code, struct err *e);

@@ -83,6 +83,9 @@ uint64_t tracedat_time(const struct tracedat *t, uint64_t stamp);
 /* Are the stamps shown as seconds, or as they are? As trace-cmd takes the clocks. */
 bool tracedat_in_ns(const struct tracedat *t);
 
+/* A print format without the kernel's functions that report prints by what they are given. */
+const char *tracedat_print_fmt(struct arena *a, const char *fmt);
+
 /* The records of one or more buffers in time order; equal times by buffer, then by CPU. */
 struct tracedat_record {
 	struct ringbuf_record r;

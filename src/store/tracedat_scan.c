@@ -97,11 +97,9 @@ static void find_common(struct reader *r)
 	r->t.pid_at = offset_of(&t, "common_pid", 4, 4);
 }
 
-/*
- * Kernel functions in print formats. Jiffies are printed as they are: how long one is
- * the file does not say. A journal's name is its device's number.
- */
-static const char *without_calls(struct arena *a, const char *fmt)
+/* Jiffies are printed as they are: how long one is the file does not say. A journal's name is its
+ * device's number. */
+const char *tracedat_print_fmt(struct arena *a, const char *fmt)
 {
 	static const char *const calls[] = { "jiffies_to_msecs(", "jbd2_dev_to_name(" };
 	char *copy = NULL, *at;
@@ -129,7 +127,7 @@ static void add_type(struct reader *r, const struct tracedat_format *f)
 	if (type_parse_format(t, a, f->text, f->size, NULL) < 0)
 		tracedat_note(r, "the format of %s:%s makes no sense", f->system, f->name);
 	else
-		t->print_fmt = without_calls(a, t->print_fmt);
+		t->print_fmt = tracedat_print_fmt(a, t->print_fmt);
 	t->name = arena_printf(a, "%s:%s", f->system, f->name);
 	t->format_id = f->id;
 	t->leader = (int)r->trace.n_types;

@@ -239,6 +239,22 @@ static void put_sized32(struct writer *w, const struct strbuf *b)
 	put(w, strbuf_str(b), b->n);
 }
 
+/* What the kernel counted, CPU by CPU; the name of an instance is among the texts. */
+static void add_stats(struct strbuf *b, const struct tracedat_out_buffer *o)
+{
+	AUTO_STRBUF head = { 0 };
+
+	if (!o->stats)
+		return;
+	strbuf_printf(&head, "\nBuffer: %s\n\n", o->name);
+	if (*o->name)
+		add_option(b, TRACEDAT_CPUSTAT, head.data, head.n + 1);
+	for (size_t i = 0; i < o->n_cpus; i++)
+		if (o->stats[i].n)
+			add_option(b, TRACEDAT_CPUSTAT, strbuf_str(&o->stats[i]),
+				   o->stats[i].n + 1);
+}
+
 static void common_options(struct writer *w, struct strbuf *b)
 {
 	const struct tracedat_out *o = w->o;
@@ -253,10 +269,8 @@ static void common_options(struct writer *w, struct strbuf *b)
 	add_option(b, TRACEDAT_UNAME, o->uname, strlen(o->uname) + 1);
 	add_option(b, TRACEDAT_VERSION, o->tool, strlen(o->tool) + 1);
 	add_option(b, TRACEDAT_TRACEID, &id, sizeof(id));
-	for (size_t i = 0; o->n_buffers && o->buffers[0].stats && i < o->buffers[0].n_cpus; i++)
-		if (o->buffers[0].stats[i].n)
-			add_option(b, TRACEDAT_CPUSTAT, strbuf_str(&o->buffers[0].stats[i]),
-				   o->buffers[0].stats[i].n + 1);
+	for (size_t i = 0; i < o->n_buffers; i++)
+		add_stats(b, &o->buffers[i]);
 }
 
 /* The table of a buffer, to be filled once its pages are written. */

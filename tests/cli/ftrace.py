@@ -100,7 +100,38 @@ r = kymo(f"ftrace record -q -m 16 -o m.dat -e syscalls -F -- {KNOWN} getppid=200
 out = kymo("ftrace report -i m.dat").out
 check("-m keeps the newest events only", 0 < out.count("sys_enter_getppid:") < 20000 and "sys_enter_exit_group" in out, out[-500:])
 
+# --- what trace-cmd's users are used to ---
+r = kymo(["ftrace", "record", "-q", "-o", "u.dat", "--user", "nobody", "-F", "-e", "syscalls:sys_enter_getppid", "--", "sh", "-c", f"id -u; {KNOWN} getppid=3"])
+same("--user: who runs it", (r.code, r.out.split()[:1]), (0, ["65534"]))
+r = kymo(f"ftrace record -q -o f.dat -e syscalls:sys_enter_getppid -e sched -f prev_pid>0 -f next_pid>0 -F -- {KNOWN} getppid=5")
+check("a filter for those events of a system that have the fields", r.code == 0, r)
+r = kymo(f"ftrace record -o f.dat -e sched -f prev_pid>0 {KNOWN} getppid=1")
+has("the others are named", r.err, "events of 'sched' cannot have this filter", "traced without")
+r = kymo(f"ftrace record -q -o f.dat -e sched:sched_switch -f next_pid==0 -f next_pid!=0 {KNOWN} switches=9")
+same("several filters: all must hold", kymo("ftrace report -i f.dat").out.count("sched_switch:"), 0)
+r = kymo(f"ftrace record -q -o f.dat -e syscalls:sys_enter_getppid -R stacktrace:1 -R enable_event:sched:sched_process_exit:1 -F -- {KNOWN} getppid=9")
+out = kymo("ftrace report -i f.dat").out
+same("several triggers", [out.count(f"{x}:") for x in ("kernel_stack", "sys_enter_getppid", "sched_process_exit")], [1, 9, 1])
+r = kymo(f"ftrace record -q -o f.dat -B first -e syscalls:sys_enter_getppid -B second -e sched:sched_process_exit -F -- {KNOWN} getppid=6")
+out = kymo("ftrace report -i f.dat").out
+same("the first instance has its name, too", (len(re.findall(r"^ *first: .*sys_enter_getppid:", out, re.M)), len(re.findall(r"^ *second: ", out, re.M))), (6, 1))
+has("and what the kernel counted in each", kymo("ftrace report -i f.dat --stat").out, "Buffer: first", "Buffer: second")
+check("report -L -V5 --verbose=none", kymo("ftrace report -L -V5 --verbose=none -i f.dat").code == 0)
+has("list -C marks the clock", kymo("ftrace list -C").out, "[")
+has("list -F", kymo("ftrace list -F sched:sched_switch").out, "system: sched\nname: sched_switch\n")
+
 # --- start ... reset ---
+# each read of the trace is in the trace
+kymo("ftrace start -q -e syscalls:sys_enter_read -e syscalls:sys_exit_read")
+r = kymo("ftrace show", timeout=120)
+check("show comes to an end though it is traced itself", r.code == 0 and "sys_read(" in r.out, r.err)
+same("and holds nothing up", kymo("ftrace show --tracing_on").out, "1\n")
+has("nor leaves the option", kymo("ftrace stat -o -B kymo").out, "nopause-on-trace")
+kymo("ftrace reset")
+kymo("ftrace start -q -B kymo-one -e sched:sched_process_exec")
+same("reset -B of what start made", kymo("ftrace reset -d -B kymo-one").code, 0)
+same("it is gone", os.path.exists(f"{TRACEFS}/instances/kymo-one"), False)
+check("reset -B of what is not there", kymo("ftrace reset -B kymo-one").code == 1)
 r = kymo("ftrace start -q -e sched:sched_process_exec")
 check("start", r.code == 0, r)
 run(["true"])
