@@ -141,6 +141,7 @@ if [ "$ARCH" = x86_64 ]; then
 	is "kprobe's filter picks by a known argument" "$(grep -c 'mine: .*who=7' kf.txt) $(grep -c 'mine: ' kf.txt)" "3 3"
 fi
 clean "kprobe"
+like "kprobe without a name: the function's" "$(kymo kprobe -v "r:$func got=\$retval" 2>&1)" '^name: __.*getpriority$'
 refuse "a bad argument is refused" kymo kprobe "p:mine $func x=%nosuch"
 out=$(kymo kprobe "p:mine $func x=%nosuch" 2>&1)
 like "with a caret below it" "$out" '^ +\^'

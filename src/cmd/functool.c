@@ -205,8 +205,13 @@ int functool_run(struct functool *t, struct err *e)
 
 	if (r >= 0)
 		r = functool_pids(t, e);
-	if (r >= 0 && t->stack)
+	if (r >= 0 && t->stack && t->user_probe) {
+		/* the kernel's part is the same each time: its way to the probe */
+		vec_push(&ftrace_args_buffer(&t->t)->options, "userstacktrace");
+		vec_push(&ftrace_args_buffer(&t->t)->options, "sym-userobj");
+	} else if (r >= 0 && t->stack) {
 		t->t.o.event_stack = true;
+	}
 	if (r >= 0)
 		r = ftrace_wait_open(&w, NULL, e);
 	if (r >= 0)

@@ -24,8 +24,8 @@ static void drop(void *args)
 	functool_free(&((struct args *)args)->ft);
 }
 
-#define EVENT_OPTS                                                         \
-	FUNCTOOL_OPTS, OPT_FLAG('s', "stacks", ft.stack, "kernel stacks"), \
+#define EVENT_OPTS(whose)                                                  \
+	FUNCTOOL_OPTS, OPT_FLAG('s', "stacks", ft.stack, whose " stacks"), \
 		OPT_FLAG('v', "view", ft.view, "only show the event's format")
 
 static int add_event(struct args *a, const char *name, const char *filter)
@@ -38,7 +38,7 @@ static int add_event(struct args *a, const char *name, const char *filter)
 /* --- tpoint --- */
 
 static const struct opt tpoint_opts[] = {
-	EVENT_OPTS,
+	EVENT_OPTS("kernel"),
 	OPT_FLAG('l', "list", list, "list the tracepoints"),
 	OPT_END,
 };
@@ -112,7 +112,7 @@ const struct command cmd_tpoint = {
 /* --- kprobe --- */
 
 static const struct opt kprobe_opts[] = {
-	EVENT_OPTS,
+	EVENT_OPTS("kernel"),
 	OPT_FLAG('F', "force", ft.force, "perf-tools has it; kymo checks nothing it would skip"),
 	OPT_END,
 };
@@ -148,7 +148,7 @@ static int run_kprobe(void *args, int argc, char **argv, struct err *e)
 static const struct example kprobe_examples[] = {
 	{ "kprobe p:do_sys_openat2", "calls of a kernel function" },
 	{ "kprobe 'p:myopen do_sys_openat2 filename=+0(%si):string'", "with an argument" },
-	{ "kprobe 'r:myopen do_sys_openat2 $retval'", "and what it returns" },
+	{ "kprobe 'r:do_sys_openat2 $retval'", "and what it returns" },
 	{ "kprobe -s 'p:mysub submit_bio'", "with kernel stacks" },
 	{ "kprobe 'p:myopen do_sys_openat2 f=+0(%si):string' 'f ~ \"*stat\"'", "filtered" },
 	{ NULL, NULL },
@@ -172,7 +172,7 @@ const struct command cmd_kprobe = {
 /* --- uprobe --- */
 
 static const struct opt uprobe_opts[] = {
-	EVENT_OPTS,
+	EVENT_OPTS("user"),
 	OPT_FLAG('l', "list", list, "list the functions of a program or library"),
 	OPT_FLAG('F', "force", ft.force, "perf-tools has it; kymo checks nothing it would skip"),
 	OPT_END,

@@ -241,7 +241,8 @@ int uprobe_list(const char *target, const char *pattern, struct err *e)
 	names = mem_alloc((o.tab.n + 1) * sizeof(*names));
 	for (size_t i = 0; i < o.tab.n; i++)
 		if (is_function(&o.tab.sym[i]) &&
-		    (!pattern || str_glob(pattern, o.tab.sym[i].name)))
+		    (!pattern || str_glob(pattern, o.tab.sym[i].name) ||
+		     strstr(o.tab.sym[i].name, pattern)))
 			names[n++] = o.tab.sym[i].name;
 	qsort(names, n, sizeof(*names), by_name);
 	for (size_t i = 0; i < n; i++)

@@ -120,6 +120,8 @@ static bool from_log(const char *root, const char *definition, int code, struct 
 	/* the caret's column is counted behind "  Command: " */
 	err_set(e, code, "the kernel refuses the probe: %s\n  %s\n  %*s^", why, definition,
 		caret ? (int)(caret - end - 1 - 11) : 0, "");
+	if (strstr(why, "symbol"))
+		err_hint(e, "kymo probe -F PATTERN lists the functions that can be probed");
 	return true;
 }
 

@@ -30,6 +30,12 @@ static char *make_name(const char *what, size_t n, bool at_return)
 	return mem_strdup(strbuf_str(&b));
 }
 
+/* "name=%di", "$retval", "+0(%si):string": no place to probe. */
+static bool is_argument(const char *word)
+{
+	return strchr("%@+-$\\", *word) || memchr(word, '=', strcspn(word, " \t"));
+}
+
 int raw_probe_parse(const char *text, const char *group, struct raw_probe *ret, struct err *e)
 {
 	const char *p = text, *name = NULL, *slash = NULL, *where;
@@ -55,15 +61,15 @@ int raw_probe_parse(const char *text, const char *group, struct raw_probe *ret, 
 	}
 	while (isspace((unsigned char)*where))
 		where++;
-	/* "p:vfs_read" is short for "p:vfs_read vfs_read" */
-	if (!*where && name_n && !slash)
+	/* "p:vfs_read count=%dx" is short for "p:vfs_read vfs_read count=%dx" */
+	if ((!*where || is_argument(where)) && name_n && !slash)
 		where = name;
 	if (!*where)
 		return err_set(e, EINVAL, "the probe '%s' does not say where", text);
 	out.group = slash ? mem_strndup(name, (size_t)(slash - name)) : mem_strdup(group);
 	if (slash)
 		out.name = mem_strndup(slash + 1, name_n - (size_t)(slash + 1 - name));
-	else if (name_n)
+	else if (name_n && (where != name || !memchr(name, '+', name_n)))
 		out.name = mem_strndup(name, name_n);
 	else
 		out.name = make_name(where, strcspn(where, " \t"), *p == 'r');
