@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "cmd/run.h"
+#include "event/syscall.h"
 
 static int compile(const struct tool *t, struct run_env *env, struct tool_call *c,
 		   struct lang_program **ret, struct strbuf *why)
@@ -55,6 +56,13 @@ static int run_tool(const struct tool *t, struct tool_call *c, struct run_env *e
 	return r;
 }
 
+static void list_calls(void)
+{
+	for (int i = 0; i < 1024; i++)
+		if (syscall_name(syscall_native(), i))
+			printf("%3d: %s\n", i, syscall_name(syscall_native(), i));
+}
+
 int tool_run(const struct tool *t, void *args, int argc, char **argv, struct err *e)
 {
 	struct tool_call c;
@@ -63,6 +71,11 @@ int tool_run(const struct tool *t, void *args, int argc, char **argv, struct err
 
 	if (r < 0)
 		return r;
+	if (c.list_calls) {
+		list_calls();
+		tool_call_free(&c);
+		return 0;
+	}
 	r = run_env_open(&env, e);
 	if (r == 0) {
 		r = run_tool(t, &c, &env, &code, e);

@@ -26,6 +26,7 @@ enum tool_kind {
 	TOOL_ERRNO,	/* ENOENT: its number */
 	TOOL_CALL,	/* openat: the number of a system call */
 	TOOL_JSON,	/* a flag for kymo, not for the program */
+	TOOL_CALLS,	/* another: list the system calls, and no more */
 	TOOL_COMMAND,	/* this and all behind it are run; getopt() gives its process */
 };
 
@@ -60,6 +61,7 @@ struct tool_call {
 	const char *text;
 	VEC(char *) args;
 	bool json;
+	bool list_calls;
 	char **command; /* to be run, NULL: none */
 };
 int tool_call_make(const struct tool *t, const struct tool_args *a, int argc, char **argv,

@@ -206,6 +206,7 @@ static int add(struct tool_call *c, const struct tool_option *o, const char *val
 	switch (o->kind) {
 	case TOOL_FLAG: vec_push(&c->args, arena_printf(&c->arena, "--%s", o->name)); return 0;
 	case TOOL_JSON: c->json = true; return 0;
+	case TOOL_CALLS: c->list_calls = true; return 0;
 	case TOOL_DEV: return device(c, o->name, value, e);
 	case TOOL_USER: return user(c, o->name, value, e);
 	case TOOL_LIST: return list(c, o->name, value, e);
@@ -242,7 +243,8 @@ int tool_call_make(const struct tool *t, const struct tool_args *a, int argc, ch
 		}
 	}
 	for (unsigned i = 0; i < t->n_options && r == 0; i++)
-		if (t->option[i].kind == TOOL_FLAG || t->option[i].kind == TOOL_JSON
+		if (t->option[i].kind == TOOL_FLAG || t->option[i].kind == TOOL_JSON ||
+				    t->option[i].kind == TOOL_CALLS
 			    ? a->flag[i]
 			    : a->value[i] != NULL)
 			r = add(&c, &t->option[i], a->value[i], e);

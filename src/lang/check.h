@@ -58,6 +58,7 @@ enum func {
 	F_OVERRIDE,
 	F_PATH,
 	F_PRINT,
+	F_TABLE,
 	F_PRINTF,
 	F_PTON,
 	F_REG,

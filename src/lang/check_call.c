@@ -66,6 +66,7 @@ static const struct {
 	{ "sum", F_SUM, 1, 1, false, false },
 	{ "syscall_name", F_SYSCALL_NAME, 1, 1, false, false },
 	{ "system", F_SYSTEM, 1, NO_MAX, true, true },
+	{ "table", F_TABLE, 2, 4, true, false },
 	{ "time", F_TIME, 0, 1, true, false },
 	{ "tseries", F_TSERIES, 3, 4, false, false },
 	{ "uaddr", F_UADDR, 1, 1, false, false },
@@ -166,6 +167,7 @@ static const struct ltype *call(struct checker *c, struct node *n)
 	case F_DELETE:
 	case F_HAS_KEY: check_keys_of(c, n); return c->boolean;
 	case F_PRINT: return check_print(c, n);
+	case F_TABLE: return check_table(c, n);
 	case F_STR: return check_str(c, n);
 	case F_BUF: return check_buf(c, n);
 	case F_NTOP: return check_ntop(c, n);

@@ -224,6 +224,16 @@ static void print(struct gen *g, struct node *n)
 	gen_message(g, &a, n->list, 1, false);
 }
 
+static void table(struct gen *g, struct node *n)
+{
+	struct lang_action a = action(g, LA_TABLE, n->list[1]->s);
+
+	a.map = n->list[0]->map;
+	a.top = n->n > 2 ? n->list[2]->v : 0;
+	a.div = n->n > 3 ? n->list[3]->v : 0;
+	gen_message(g, &a, NULL, 0, true);
+}
+
 static void join(struct gen *g, struct node *n)
 {
 	struct lang_action a = action(g, LA_JOIN, n->n > 1 ? n->list[1]->s : " ");
@@ -435,6 +445,7 @@ struct val gen_call(struct gen *g, struct node *n)
 	case F_SYSTEM:
 	case F_CAT: printf_like(g, n); break;
 	case F_PRINT: print(g, n); break;
+	case F_TABLE: table(g, n); break;
 	case F_CLEAR: map_action(g, n, LA_CLEAR); break;
 	case F_ZERO: map_action(g, n, LA_ZERO); break;
 	case F_TIME:

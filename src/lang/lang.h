@@ -206,6 +206,7 @@ enum lang_act {
 	LA_PRINTF,
 	LA_PRINT, /* a value */
 	LA_PRINT_MAP,
+	LA_TABLE, /* format: the names of the columns */
 	LA_CLEAR,
 	LA_ZERO,
 	LA_EXIT,

@@ -68,6 +68,9 @@ struct lang_out {
 void lang_message(struct lang_out *o, const void *data, size_t n);
 /* top 0: all of it; div 0: undivided. */
 void lang_show_map(struct lang_out *o, int map, int64_t top, int64_t div);
+/* The same as a table: the columns' names, separated by spaces, are as many as check_table() saw
+ * to. */
+void lang_show_table(struct lang_out *o, int map, const char *names, int64_t top, int64_t div);
 /* All of the program's maps, by name. */
 void lang_show_maps(struct lang_out *o);
 void lang_out_free(struct lang_out *o);

@@ -40,6 +40,16 @@ def files():
             open(f"{DIR}/missing")
         except OSError:
             pass
+    at, here = os.open(DIR, os.O_RDONLY), os.getcwd()
+    os.chdir(DIR)
+    for name, where in (("by-fd", at), ("by-cwd", None)):
+        try:
+            os.open(name, os.O_RDONLY, dir_fd=where)
+        except OSError:
+            pass
+        os.chdir("/proc")
+    os.chdir(here)
+    os.close(at)
     for _ in range(3):
         os.stat(f"{DIR}/f1")
     try:
