@@ -20,7 +20,9 @@
 
 int main(int argc, char **argv)
 {
-	int map = bpf_map_new_flags(BPF_MAP_TYPE_PERCPU_HASH, COMM, 8, 4096, 0), prog, link, status;
+	int map = bpf_map_new(&(struct bpf_map_kind){
+		.type = BPF_MAP_TYPE_PERCPU_HASH, .key = COMM, .value = 8, .entries = 4096 });
+	int prog, link, status;
 	const struct bpf_insn insns[] = {
 		INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 10, 0, 0),
 		INSN(BPF_ALU64 | BPF_ADD | BPF_K, 1, 0, 0, -COMM),

@@ -12,7 +12,7 @@
 #define INSN_RETURN_0 ((struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K })
 #define INSN_CALL(f) ((struct bpf_insn){ .code = BPF_JMP | BPF_CALL, .imm = (f) })
 
-static int sys_bpf(enum bpf_cmd cmd, union bpf_attr *attr)
+int bpf_call(enum bpf_cmd cmd, union bpf_attr *attr)
 {
 	long r = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
 
@@ -49,7 +49,7 @@ int bpf_load(const struct bpf_program *p)
 		a.line_info_cnt = p->n_line;
 		a.line_info_rec_size = sizeof(*p->line);
 	}
-	return sys_bpf(BPF_PROG_LOAD, &a);
+	return bpf_call(BPF_PROG_LOAD, &a);
 }
 
 int bpf_load_empty(enum bpf_prog_type type, unsigned attach, uint32_t btf_id)
@@ -63,19 +63,6 @@ int bpf_load_empty(enum bpf_prog_type type, unsigned attach, uint32_t btf_id)
 					       .n = ARRAY_SIZE(insns) });
 }
 
-int bpf_map_new(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries, int inner)
-{
-	union bpf_attr a;
-
-	memset(&a, 0, sizeof(a));
-	a.map_type = type;
-	a.key_size = key;
-	a.value_size = value;
-	a.max_entries = entries;
-	a.inner_map_fd = (uint32_t)inner;
-	return sys_bpf(BPF_MAP_CREATE, &a);
-}
-
 int bpf_attach_raw(int prog, const char *name)
 {
 	union bpf_attr a;
@@ -83,7 +70,7 @@ int bpf_attach_raw(int prog, const char *name)
 	memset(&a, 0, sizeof(a));
 	a.raw_tracepoint.prog_fd = (uint32_t)prog;
 	a.raw_tracepoint.name = (uintptr_t)name;
-	return sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &a);
+	return bpf_call(BPF_RAW_TRACEPOINT_OPEN, &a);
 }
 
 /*

@@ -35,14 +35,19 @@ int bpf_load(const struct bpf_program *p);
 /* The smallest program there is ("return 0") of a type. */
 int bpf_load_empty(enum bpf_prog_type type, unsigned attach, uint32_t btf_id);
 
-/* inner: the descriptor of a map like those a map of maps will hold; 0 for other types. */
-int bpf_map_new(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries, int inner);
+/* bpf(2); a descriptor, 0 or -errno. */
+int bpf_call(enum bpf_cmd cmd, union bpf_attr *attr);
 
-int bpf_map_new_flags(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries,
-		      uint32_t flags);
-/* One without a number of entries, whose key and value are types of btf (storage of tasks). */
-int bpf_map_new_typed(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t flags, int btf,
-		      uint32_t key_type, uint32_t value_type);
+struct bpf_map_kind {
+	enum bpf_map_type type;
+	uint32_t key, value, entries, flags;
+	int inner; /* the descriptor of a map like those a map of maps will hold */
+	/* Storage of tasks has no number of entries, and a key and a value of these types of btf.
+	 */
+	int btf;
+	uint32_t key_type, value_type;
+};
+int bpf_map_new(const struct bpf_map_kind *k);
 int bpf_btf_new(const void *data, uint32_t size);
 
 /* 0 or -errno. A per-CPU value has one part for each possible CPU, rounded up to 8 bytes. */

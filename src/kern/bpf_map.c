@@ -4,46 +4,25 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kern/bpf.h"
 
-static int sys_bpf(enum bpf_cmd cmd, union bpf_attr *attr)
-{
-	long r = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
-
-	return r < 0 ? -errno : (int)r;
-}
-
-int bpf_map_new_flags(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries,
-		      uint32_t flags)
+int bpf_map_new(const struct bpf_map_kind *k)
 {
 	union bpf_attr a;
 
 	memset(&a, 0, sizeof(a));
-	a.map_type = type;
-	a.key_size = key;
-	a.value_size = value;
-	a.max_entries = entries;
-	a.map_flags = flags;
-	return sys_bpf(BPF_MAP_CREATE, &a);
-}
-
-int bpf_map_new_typed(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t flags, int btf,
-		      uint32_t key_type, uint32_t value_type)
-{
-	union bpf_attr a;
-
-	memset(&a, 0, sizeof(a));
-	a.map_type = type;
-	a.key_size = key;
-	a.value_size = value;
-	a.map_flags = flags;
-	a.btf_fd = (uint32_t)btf;
-	a.btf_key_type_id = key_type;
-	a.btf_value_type_id = value_type;
-	return sys_bpf(BPF_MAP_CREATE, &a);
+	a.map_type = k->type;
+	a.key_size = k->key;
+	a.value_size = k->value;
+	a.max_entries = k->entries;
+	a.map_flags = k->flags;
+	a.inner_map_fd = (uint32_t)k->inner;
+	a.btf_fd = (uint32_t)k->btf;
+	a.btf_key_type_id = k->key_type;
+	a.btf_value_type_id = k->value_type;
+	return bpf_call(BPF_MAP_CREATE, &a);
 }
 
 int bpf_btf_new(const void *data, uint32_t size)
@@ -53,7 +32,7 @@ int bpf_btf_new(const void *data, uint32_t size)
 	memset(&a, 0, sizeof(a));
 	a.btf = (uintptr_t)data;
 	a.btf_size = size;
-	return sys_bpf(BPF_BTF_LOAD, &a);
+	return bpf_call(BPF_BTF_LOAD, &a);
 }
 
 static int element(enum bpf_cmd cmd, int map, const void *key, const void *value)
@@ -64,7 +43,7 @@ static int element(enum bpf_cmd cmd, int map, const void *key, const void *value
 	a.map_fd = (uint32_t)map;
 	a.key = (uintptr_t)key;
 	a.value = (uintptr_t)value; /* and next_key, which lies in its place */
-	return sys_bpf(cmd, &a);
+	return bpf_call(cmd, &a);
 }
 
 int bpf_map_get(int map, const void *key, void *value)
@@ -94,7 +73,7 @@ int bpf_map_batch(int map, bool first, uint32_t *place, void *keys, void *values
 	a.batch.keys = (uintptr_t)keys;
 	a.batch.values = (uintptr_t)values;
 	a.batch.count = *n;
-	r = sys_bpf(BPF_MAP_LOOKUP_BATCH, &a);
+	r = bpf_call(BPF_MAP_LOOKUP_BATCH, &a);
 	*n = r < 0 && r != -ENOENT ? 0 : a.batch.count;
 	return r;
 }
@@ -113,7 +92,7 @@ uint64_t bpf_missed(int prog)
 	a.info.bpf_fd = (uint32_t)prog;
 	a.info.info_len = sizeof(info);
 	a.info.info = (uintptr_t)&info;
-	return sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &a) < 0 ? 0 : info.recursion_misses;
+	return bpf_call(BPF_OBJ_GET_INFO_BY_FD, &a) < 0 ? 0 : info.recursion_misses;
 }
 
 size_t bpf_code(int prog, uint64_t *start, uint32_t *size, size_t max)
@@ -129,7 +108,7 @@ size_t bpf_code(int prog, uint64_t *start, uint32_t *size, size_t max)
 	a.info.bpf_fd = (uint32_t)prog;
 	a.info.info_len = sizeof(info);
 	a.info.info = (uintptr_t)&info;
-	if (sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &a) < 0)
+	if (bpf_call(BPF_OBJ_GET_INFO_BY_FD, &a) < 0)
 		return 0;
 	n = info.nr_jited_ksyms < info.nr_jited_func_lens ? info.nr_jited_ksyms
 							  : info.nr_jited_func_lens;
@@ -142,7 +121,7 @@ int bpf_run(int prog)
 
 	memset(&a, 0, sizeof(a));
 	a.test.prog_fd = (uint32_t)prog;
-	return sys_bpf(BPF_PROG_TEST_RUN, &a);
+	return bpf_call(BPF_PROG_TEST_RUN, &a);
 }
 
 int bpf_link(int prog, int target, enum bpf_attach_type type)
@@ -153,7 +132,7 @@ int bpf_link(int prog, int target, enum bpf_attach_type type)
 	a.link_create.prog_fd = (uint32_t)prog;
 	a.link_create.target_fd = (uint32_t)target;
 	a.link_create.attach_type = type;
-	return sys_bpf(BPF_LINK_CREATE, &a);
+	return bpf_call(BPF_LINK_CREATE, &a);
 }
 
 int bpf_iter(int link)
@@ -162,7 +141,7 @@ int bpf_iter(int link)
 
 	memset(&a, 0, sizeof(a));
 	a.iter_create.link_fd = (uint32_t)link;
-	return sys_bpf(BPF_ITER_CREATE, &a);
+	return bpf_call(BPF_ITER_CREATE, &a);
 }
 
 int bpf_ring_open(struct bpf_ring *r, int map, uint32_t size)

@@ -99,12 +99,16 @@ int try_bpf_map(enum try_bpf_map m)
 	uint32_t entries = maps[m].entries ? maps[m].entries : (uint32_t)sysconf(_SC_PAGESIZE);
 
 	if (maps[m].type == BPF_MAP_TYPE_ARRAY_OF_MAPS) {
-		inner = bpf_map_new(BPF_MAP_TYPE_ARRAY, 4, 8, 1, 0);
+		inner = bpf_map_new(&(struct bpf_map_kind){
+			.type = BPF_MAP_TYPE_ARRAY, .key = 4, .value = 8, .entries = 1 });
 		if (inner < 0)
 			return inner;
 	}
-	return closed(bpf_map_new(maps[m].type, maps[m].key, maps[m].value, entries,
-				  inner < 0 ? 0 : inner));
+	return closed(bpf_map_new(&(struct bpf_map_kind){ .type = maps[m].type,
+							  .key = maps[m].key,
+							  .value = maps[m].value,
+							  .entries = entries,
+							  .inner = inner < 0 ? 0 : inner }));
 }
 
 int try_bpf_helper(enum try_bpf_helper h)

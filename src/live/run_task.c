@@ -51,7 +51,13 @@ int run_task_map(void)
 	btf = bpf_btf_new(&b, sizeof(b));
 	if (btf < 0)
 		return btf;
-	fd = bpf_map_new_typed(BPF_MAP_TYPE_TASK_STORAGE, 4, 16, BPF_F_NO_PREALLOC, btf, 1, 3);
+	fd = bpf_map_new(&(struct bpf_map_kind){ .type = BPF_MAP_TYPE_TASK_STORAGE,
+						 .key = 4,
+						 .value = 16,
+						 .flags = BPF_F_NO_PREALLOC,
+						 .btf = btf,
+						 .key_type = 1,
+						 .value_type = 3 });
 	close(btf);
 	return fd;
 }
