@@ -86,10 +86,6 @@ struct trace {
 typedef int event_fn(void *ctx,
 		     const struct event *ev); /* non-zero stops the reading and is returned */
 
-/*
- * Opened by store/ and live/. trace is complete (types, tasks, info) as soon as
- * the source is open; samples are then read as often as wanted.
- */
 /* What counting chains needs of a sample. Millions are read so, and more would cost. */
 struct event_brief {
 	const uint64_t *chain; /* as in struct event */
@@ -101,6 +97,10 @@ struct event_brief {
 #define EVENT_BRIEFS 32 /* at once, at most */
 typedef int event_brief_fn(void *ctx, const struct event_brief *b, size_t n);
 
+/*
+ * Opened by store/ and live/. trace is complete (types, tasks, info) as soon as
+ * the source is open; samples are then read as often as wanted.
+ */
 struct source {
 	struct trace *trace;
 	const char *format; /* "perf.data", "trace.dat" */
