@@ -40,7 +40,7 @@ static size_t do_batch(struct graph_work *w, size_t lo)
 	unsigned threads = w->out->n_arenas;
 
 	w->lo = w->hi = lo;
-	while (w->hi < w->h->rows.n) {
+	while (w->hi < w->n_rows) {
 		uint64_t more = w->wanted[w->hi];
 
 		if (more)
@@ -93,9 +93,12 @@ static bool are_many(const struct graph_work *w)
 
 static void work_init(struct graph_work *w, unsigned threads)
 {
-	size_t rows = w->h->rows.n, entries = w->names->profile->entries.n;
+	size_t rows, entries = w->names->profile->entries.n;
 
 	w->classes = wanted_classes(w);
+	for (rows = w->h->rows.n; rows && !has_graph(w, rows - 1); rows--)
+		;
+	w->n_rows = rows;
 	w->bench = mem_alloc(threads * sizeof(*w->bench));
 	for (unsigned i = 0; i < threads; i++) {
 		struct bench *b = &w->bench[i];
@@ -167,7 +170,7 @@ void graphs_make(const struct hist *h, const struct graph_opts *o, struct graphs
 		ret->count = mem_alloc((rows + 1) * sizeof(*ret->count));
 	ret->arena = mem_alloc(ret->n_arenas * sizeof(*ret->arena));
 	work_init(&w, ret->n_arenas);
-	for (size_t row = 0; row < rows;)
+	for (size_t row = 0; row < w.n_rows;)
 		row = do_batch(&w, row);
 	work_free(&w, ret->n_arenas);
 }

@@ -72,6 +72,7 @@ struct graph_work {
 	uint64_t *wanted;	    /* by row: how many references it has */
 	atomic_uint_fast64_t *fill; /* by row: where its next references go */
 	uint64_t *first;	    /* by row */
+	size_t n_rows;		    /* behind these, none has a graph */
 	size_t lo, hi;		    /* rows of this batch */
 	struct ref *refs;
 	size_t refs_cap;

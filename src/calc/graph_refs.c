@@ -13,10 +13,11 @@ struct adder {
 
 static void put(struct graph_work *w, struct bench *b, uint32_t row, struct ref r)
 {
-	uint64_t *mine = &b->mine[row];
+	uint64_t *mine;
 
 	if (row < w->lo || row >= w->hi || !w->wanted[row])
 		return;
+	mine = &b->mine[row];
 	if (*mine % BLOCK == 0)
 		*mine = atomic_fetch_add_explicit(&w->fill[row], BLOCK, memory_order_relaxed);
 	w->refs[(*mine)++] = r;
@@ -49,7 +50,8 @@ static void count_ref(void *ctx, uint32_t row, int64_t at)
 	struct adder *a = ctx;
 
 	(void)at;
-	a->b->refs[row] += a->chain->n > 0;
+	if (row < a->w->n_rows)
+		a->b->refs[row] += a->chain->n > 0;
 }
 
 #define STEP 4096 /* entries a job */
@@ -89,7 +91,7 @@ static void plant(struct adder *a, bool counts)
 	struct graph_work *w = a->w;
 	uint32_t own;
 
-	if (!counts)
+	if (!counts || !w->n_rows)
 		return;
 	if (!w->h->opts.children ||
 	    (w->trees && ways_add(&a->b->ways, &w->kinds, w->h, a->entry))) {
@@ -114,14 +116,17 @@ int graph_plant_job(void *ctx, size_t job, unsigned worker)
 
 int graph_finish_job(void *ctx, size_t job, unsigned worker)
 {
-	struct bench *b = &((struct graph_work *)ctx)->bench[job];
+	struct graph_work *w = ctx;
+	struct bench *b = &w->bench[job];
 
 	(void)worker;
 	ways_finish(&b->ways);
 	vec_each (&b->ways.rows, row)
-		b->refs[row->row]++;
+		if (row->row < w->n_rows)
+			b->refs[row->row]++;
 	vec_each (&b->ways.again, again)
-		b->refs[again->row]++;
+		if (again->row < w->n_rows)
+			b->refs[again->row]++;
 	return 0;
 }
 

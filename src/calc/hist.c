@@ -18,9 +18,7 @@ struct table {
 	VEC(struct hist_row) rows;
 	uint32_t *slot;
 	size_t cap;
-	size_t direct;	 /* classes of sites; 0: hashed */
-	uint32_t *stamp; /* by row: the last entry that counted for it */
-	size_t stamp_cap;
+	size_t direct; /* classes of sites; 0: hashed */
 	uint32_t now;
 	uint64_t count, weight, left_count, left_weight; /* wanted; left out altogether */
 };
@@ -70,12 +68,6 @@ static uint32_t row_at(struct table *t, struct cell_pair pair)
 	r->at = pair;
 	r->first = UINT64_MAX;
 	t->slot[at] = (uint32_t)t->rows.n;
-	if (t->stamp_cap < t->rows.cap) {
-		t->stamp = mem_grow(t->stamp, t->rows.cap * sizeof(*t->stamp));
-		memset(t->stamp + t->stamp_cap, 0,
-		       (t->rows.cap - t->stamp_cap) * sizeof(*t->stamp));
-		t->stamp_cap = t->rows.cap;
-	}
 	return (uint32_t)t->rows.n - 1;
 }
 
@@ -159,6 +151,7 @@ static void sum_entry(const struct hist *h, struct table *t, size_t i)
 	const struct profile_entry *e = &n->profile->entries.data[i];
 	struct cell_pair at = hist_pair_of(h, i);
 	const struct name_chain *chain;
+	struct hist_row *r;
 	uint32_t row = row_at(t, at);
 
 	t->count += e->count;
@@ -167,21 +160,47 @@ static void sum_entry(const struct hist *h, struct table *t, size_t i)
 	if (!h->opts.children || e->chain == PROFILE_NO_CHAIN)
 		return;
 	chain = &n->chains[e->chain];
-	t->stamp[row] = ++t->now;
+	t->rows.data[row].stamp = ++t->now;
 	for (uint32_t k = 0; k < chain->n; k++) {
 		uint32_t from = h->opts.caller ? chain->n - 1 - k : k;
 		uint32_t site = n->chain_sites[chain->first + from];
 
 		at.site = c->site_class[site];
 		row = row_at(t, at);
-		if (t->stamp[row] == t->now)
+		r = &t->rows.data[row];
+		if (r->stamp == t->now)
 			continue;
-		t->stamp[row] = t->now;
-		t->rows.data[row].total += e->weight;
-		t->rows.data[row].all_count += e->count;
-		t->rows.data[row].chains++;
-		note_first(&t->rows.data[row], e->first, e->first_tid, site);
-		deeper(&t->rows.data[row], chain->n - k);
+		r->stamp = t->now;
+		r->total += e->weight;
+		r->all_count += e->count;
+		r->chains++;
+		note_first(r, e->first, e->first_tid, site);
+		deeper(r, chain->n - k);
+	}
+}
+
+/*
+ * Rows are spread over more memory than caches hold: first where an entry's are looked for is
+ * fetched, then what is found there.
+ */
+#define AHEAD 6 /* entries */
+
+static void fetch(const struct hist *h, const struct table *t, size_t i, bool rows)
+{
+	const struct names *n = h->cells->names;
+	uint32_t class = h->cells->entry_class[i], chain = n->profile->entries.data[i].chain;
+
+	if (chain == PROFILE_NO_CHAIN || !t->cap)
+		return;
+	for (uint32_t k = 0; k < n->chains[chain].n; k++) {
+		uint32_t site = n->chain_sites[n->chains[chain].first + k];
+		struct cell_pair at = { class, h->cells->site_class[site] };
+		uint32_t *slot = &t->slot[pair_hash(at) & (t->cap - 1)];
+
+		if (!rows)
+			__builtin_prefetch(slot);
+		else if (*slot)
+			__builtin_prefetch(&t->rows.data[*slot - 1]);
 	}
 }
 
@@ -196,6 +215,10 @@ static int sum_job(void *ctx, size_t job, unsigned worker)
 	for (size_t i = job * STEP; i < end; i++) {
 		const struct profile_entry *e = &p->entries.data[i];
 
+		if (h->opts.children && i + AHEAD < end) {
+			fetch(h, t, i + AHEAD, false);
+			fetch(h, t, i + AHEAD / 2, true);
+		}
 		if (e->type != h->opts.type)
 			continue;
 		switch (wanted(h, i)) {
@@ -228,7 +251,6 @@ static void table_add(struct table *t, struct table *other)
 	t->left_weight += other->left_weight;
 	vec_free(&other->rows);
 	free(other->slot);
-	free(other->stamp);
 }
 
 static void index_rows(struct hist *h)
@@ -329,7 +351,6 @@ void hist_make(struct hist *h, const struct cells *c, const struct hist_opts *o)
 	h->all_count = p->total[o->type].all_count - tables[0].left_count;
 	h->all_weight = p->total[o->type].all_weight - tables[0].left_weight;
 	free(tables[0].slot);
-	free(tables[0].stamp);
 	hide_rows(h);
 	hist_order(h);
 	index_rows(h);
