@@ -185,6 +185,16 @@ static void sum_entry(const struct hist *h, struct table *t, size_t i)
  */
 #define AHEAD 6 /* entries */
 
+static void fetch_row(const struct table *t, struct cell_pair at, bool row)
+{
+	uint32_t *slot = t->cap ? &t->slot[pair_hash(at) & (t->cap - 1)] : NULL;
+
+	if (!row)
+		__builtin_prefetch(slot);
+	else if (slot && *slot)
+		__builtin_prefetch(&t->rows.data[*slot - 1]);
+}
+
 static void fetch(const struct hist *h, const struct table *t, size_t i, bool rows)
 {
 	const struct names *n = h->cells->names;
@@ -194,13 +204,8 @@ static void fetch(const struct hist *h, const struct table *t, size_t i, bool ro
 		return;
 	for (uint32_t k = 0; k < n->chains[chain].n; k++) {
 		uint32_t site = n->chain_sites[n->chains[chain].first + k];
-		struct cell_pair at = { class, h->cells->site_class[site] };
-		uint32_t *slot = &t->slot[pair_hash(at) & (t->cap - 1)];
 
-		if (!rows)
-			__builtin_prefetch(slot);
-		else if (*slot)
-			__builtin_prefetch(&t->rows.data[*slot - 1]);
+		fetch_row(t, (struct cell_pair){ class, h->cells->site_class[site] }, rows);
 	}
 }
 
@@ -231,9 +236,17 @@ static int sum_job(void *ctx, size_t job, unsigned worker)
 
 static void table_add(struct table *t, struct table *other)
 {
+	uint32_t row;
+
 	vec_each (&other->rows, r) {
-		uint32_t row = row_at(t, r->at); /* moves t->rows.data */
-		struct hist_row *to = &t->rows.data[row];
+		struct hist_row *to;
+
+		if (r + AHEAD < other->rows.data + other->rows.n) {
+			fetch_row(t, r[AHEAD].at, false);
+			fetch_row(t, r[AHEAD / 2].at, true);
+		}
+		row = row_at(t, r->at); /* moves t->rows.data */
+		to = &t->rows.data[row];
 
 		to->count += r->count;
 		to->all_count += r->all_count;

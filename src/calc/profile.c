@@ -17,15 +17,16 @@ struct job {
 };
 
 /*
- * Samples whose chain is being fetched. Where it is looked up is spread over more memory than
- * caches hold, so it is asked for some samples before it is needed.
+ * Samples whose chain or entry is being fetched. Where it is looked up is spread over more memory
+ * than caches hold, so it is asked for some samples before it is needed.
  */
 #define AHEAD 16      /* a power of 2 */
 #define AHEAD_IPS 128 /* longer chains take their time anyway */
 
 struct ahead {
 	struct profile_entry e;
-	struct profile_chain chain;
+	uint64_t hash;
+	struct profile_chain chain; /* without ip: none */
 	uint64_t ip[AHEAD_IPS];
 };
 
@@ -111,8 +112,20 @@ static void catch_up(struct reader *r, unsigned n)
 	for (; r->next - r->first > n; r->first++) {
 		struct ahead *a = &r->ahead[r->first % AHEAD];
 
-		count_chain(r, &a->e, &a->chain);
+		if (a->chain.ip)
+			count_chain(r, &a->e, &a->chain);
+		else
+			table_count_hashed(r->t, &a->e, a->hash);
 	}
+}
+
+/* The one that was put there so many samples ago; NULL: none, or one with a chain when that is not
+ * meant. */
+static struct ahead *behind(struct reader *r, unsigned n, bool chain)
+{
+	struct ahead *a = &r->ahead[(r->next - n) % AHEAD];
+
+	return r->next - r->first > n && !a->chain.ip == !chain ? a : NULL;
 }
 
 static void count_later(struct reader *r, const struct profile_entry *e,
@@ -127,10 +140,27 @@ static void count_later(struct reader *r, const struct profile_entry *e,
 	memcpy(a->ip, c->ip, c->n * sizeof(*a->ip));
 	a->chain.ip = a->ip;
 	table_fetch(r->t, c->hash);
-	if (r->next - r->first > AHEAD / 4)
-		table_fetch_chain(r->t, r->ahead[(r->next - AHEAD / 4) % AHEAD].chain.hash);
-	if (r->next - r->first > AHEAD / 2)
-		table_fetch_entry(r->t, r->ahead[(r->next - AHEAD / 2) % AHEAD].chain.hash);
+	a = behind(r, AHEAD / 4, true);
+	if (a)
+		table_fetch_chain(r->t, a->chain.hash);
+	a = behind(r, AHEAD / 2, true);
+	if (a)
+		table_fetch_entry(r->t, a->chain.hash);
+}
+
+static void count_entry_later(struct reader *r, const struct profile_entry *e)
+{
+	struct ahead *a;
+
+	catch_up(r, AHEAD - 1);
+	a = &r->ahead[r->next++ % AHEAD];
+	a->e = *e;
+	a->chain.ip = NULL;
+	a->hash = table_entry_hash(e);
+	index_fetch(&r->t->entry_index, a->hash);
+	a = behind(r, AHEAD / 2, false);
+	if (a)
+		table_fetch_counted(r->t, a->hash);
 }
 
 static uint32_t extra_of(struct reader *r, const struct event *ev,
@@ -198,7 +228,10 @@ static void count_sample(struct reader *r, const struct event *ev, struct profil
 	/* kernel code is the same in every space */
 	if (e->extra == PROFILE_NO_EXTRA && !branch && (e->mode == EVENT_MODE_KERNEL || !e->mode))
 		e->space = TASK_SPACE_KERNEL;
-	table_count(r->t, e);
+	if (r->ahead)
+		count_entry_later(r, e);
+	else
+		table_count(r->t, e);
 }
 
 /* A branch may lead from user to kernel code: nobody says which, but the addresses do. */
@@ -293,8 +326,7 @@ static int read_chunk(void *ctx, size_t chunk, unsigned worker)
 	size_t done;
 	int code;
 
-	if (j->o->by & PROFILE_BY_CHAIN)
-		r.ahead = mem_grow(NULL, AHEAD * sizeof(*r.ahead));
+	r.ahead = mem_grow(NULL, AHEAD * sizeof(*r.ahead));
 	code = j->source->read_chunk(j->source, chunk, on_sample, &r, &e);
 	catch_up(&r, 0);
 	free(r.ahead);

@@ -34,13 +34,14 @@ uint64_t table_extra_hash(const struct profile_extra *x)
 /* The part of an entry that identifies it is everything before its sums. */
 #define KEY_SIZE offsetof(struct profile_entry, count)
 
-_Static_assert(KEY_SIZE == 56, "entry_hash() and entry_same() know all that tells entries apart");
+_Static_assert(KEY_SIZE == 56,
+	       "table_entry_hash() and entry_same() know all that tells entries apart");
 
 /*
  * Field by field: an entry was written so a moment ago, and a wider load would have to
  * wait until that has reached the cache.
  */
-static inline uint64_t entry_hash(const struct profile_entry *e)
+uint64_t table_entry_hash(const struct profile_entry *e)
 {
 	uint64_t h = e->type * 0x9e3779b97f4a7c15u + e->comm * 0xbf58476d1ce4e5b9u +
 		     (uint32_t)e->pid * 0x94d049bb133111ebu +
@@ -165,10 +166,19 @@ static uint32_t entry_new(struct tables *t, const struct profile_entry *e, uint3
 	return (uint32_t)t->entries.n;
 }
 
-static void count_indexed(struct tables *t, const struct profile_entry *e)
+void table_fetch_counted(const struct tables *t, uint64_t hash)
+{
+	uint32_t k = index_near(&t->entry_index, hash);
+
+	if (!k)
+		return;
+	__builtin_prefetch(&t->entries.data[k - 1]);
+	__builtin_prefetch(&t->entries.data[k - 1].count);
+}
+
+void table_count_hashed(struct tables *t, const struct profile_entry *e, uint64_t hash)
 {
 	struct index *x = &t->entry_index;
-	uint64_t hash = entry_hash(e);
 	size_t at = index_first(x, hash);
 	uint32_t k;
 
@@ -189,7 +199,7 @@ void table_count(struct tables *t, const struct profile_entry *e)
 	unsigned n = 0;
 
 	if (e->chain == PROFILE_NO_CHAIN) {
-		count_indexed(t, e);
+		table_count_hashed(t, e, table_entry_hash(e));
 		return;
 	}
 	chain = &t->chains.data[e->chain];
@@ -205,7 +215,7 @@ void table_count(struct tables *t, const struct profile_entry *e)
 	if (n < FEW)
 		chain->entry = entry_new(t, e, chain->entry);
 	else
-		count_indexed(t, e);
+		table_count_hashed(t, e, table_entry_hash(e));
 }
 
 void table_free(struct tables *t)

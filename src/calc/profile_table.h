@@ -61,6 +61,10 @@ void table_fetch_entry(const struct tables *t, uint64_t hash);
 uint32_t table_chain(struct tables *t, const struct profile_chain *c, bool copy);
 uint32_t table_extra(struct tables *t, const struct profile_extra *x, bool copy_raw);
 void table_count(struct tables *t, const struct profile_entry *e);
+/* The same of one without a chain in two steps, between which its entry can be fetched. */
+uint64_t table_entry_hash(const struct profile_entry *e);
+void table_fetch_counted(const struct tables *t, uint64_t hash);
+void table_count_hashed(struct tables *t, const struct profile_entry *e, uint64_t hash);
 /* Add what another worker counted to t, and free the other. */
 void table_merge(struct tables *t, struct tables *other, size_t n_types);
 void table_free(struct tables *t);

@@ -76,7 +76,7 @@ double report_row_share(const struct report_style *s, const struct hist *h,
 void report_heading(FILE *f, const struct report_style *s, const struct hist *h);
 
 /* --- report_graph.c: the graph of one row, as below it in a report --- */
-void report_graph(FILE *f, const struct report_style *s, const struct hist *h,
+void report_graph(struct strbuf *b, const struct report_style *s, const struct hist *h,
 		  const struct graphs *g, size_t row);
 
 #endif

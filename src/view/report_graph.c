@@ -14,7 +14,7 @@
 #define MAX_LEVELS 64
 
 struct tree {
-	FILE *f;
+	struct strbuf *b;
 	const struct report_style *s;
 	const struct graphs *g;
 	bool bar[MAX_LEVELS]; /* does this level's line go on below? */
@@ -25,19 +25,19 @@ static void put_place(const struct tree *t, uint32_t place)
 {
 	char buf[4096];
 
-	fputs(graphs_text(t->g, place, buf, sizeof(buf)), t->f);
+	strbuf_puts(t->b, graphs_text(t->g, place, buf, sizeof(buf)));
 }
 
 static void margin(const struct tree *t)
 {
-	fprintf(t->f, "%*s", 12 + t->margin, "");
+	strbuf_fill(t->b, ' ', (size_t)(12 + t->margin));
 }
 
 static void bars(const struct tree *t, int levels)
 {
 	margin(t);
 	for (int i = 0; i < levels; i++)
-		fputs(i < MAX_LEVELS && t->bar[i] ? "|          " : "           ", t->f);
+		strbuf_puts(t->b, i < MAX_LEVELS && t->bar[i] ? "|          " : "           ");
 }
 
 static void put_value(const struct tree *t, uint64_t weight, uint64_t count, uint64_t total)
@@ -46,14 +46,13 @@ static void put_value(const struct tree *t, uint64_t weight, uint64_t count, uin
 	enum term_style c = p >= 5 ? TERM_RED : p > 0.5 ? TERM_GREEN : TERM_RESET;
 
 	switch (t->g->opts.value) {
-	case GRAPH_PERIOD: fprintf(t->f, "%" PRIu64, weight); break;
-	case GRAPH_COUNT: fprintf(t->f, "%" PRIu64, count); break;
+	case GRAPH_PERIOD: strbuf_printf(t->b, "%" PRIu64, weight); break;
+	case GRAPH_COUNT: strbuf_printf(t->b, "%" PRIu64, count); break;
 	default:
-		if (c == TERM_RESET)
-			fprintf(t->f, "%.2f%%", p);
+		if (c == TERM_RESET || !t->s->color)
+			strbuf_printf(t->b, "%.2f%%", p);
 		else
-			fprintf(t->f, "%s%.2f%%%s", term_style(t->f, c), p,
-				term_style(t->f, TERM_RESET));
+			strbuf_printf(t->b, "%s%.2f%%%s", term_code(c), p, term_code(TERM_RESET));
 	}
 }
 
@@ -62,9 +61,9 @@ static void first_line(const struct tree *t, int depth, uint64_t weight, uint64_
 		       uint64_t total)
 {
 	bars(t, depth - 1);
-	fprintf(t->f, "%c--", t->bar[depth - 1] ? '|' : ' ');
+	strbuf_printf(t->b, "%c--", t->bar[depth - 1] ? '|' : ' ');
 	put_value(t, weight, count, total);
-	fputs("--", t->f);
+	strbuf_puts(t->b, "--");
 }
 
 /* Fractal: what was too light to show, so that the shares add up. */
@@ -74,7 +73,7 @@ static void put_rest(struct tree *t, int depth, uint64_t rest, int64_t count, ui
 		return;
 	t->bar[depth - 1] = false;
 	first_line(t, depth, rest, (uint64_t)count, total);
-	fputs("[...]\n", t->f);
+	strbuf_puts(t->b, "[...]\n");
 }
 
 static void siblings(struct tree *t, const struct graph_node *node, uint64_t below_count,
@@ -92,16 +91,16 @@ static void siblings(struct tree *t, const struct graph_node *node, uint64_t bel
 		rest -= node->weight;
 		count -= (int64_t)node->count;
 		bars(t, depth);
-		putc('\n', t->f);
+		strbuf_putc(t->b, '\n');
 		if (!node->next && !(fractal && rest))
 			t->bar[depth - 1] = false;
 		first_line(t, depth, node->weight, node->count, total);
 		put_place(t, node->place[0]);
-		putc('\n', t->f);
+		strbuf_putc(t->b, '\n');
 		for (uint32_t i = 1; i < node->n_places; i++) {
 			bars(t, depth);
 			put_place(t, node->place[i]);
-			putc('\n', t->f);
+			strbuf_putc(t->b, '\n');
 		}
 		siblings(t, node->child, node->below_count, fractal ? node->below : total,
 			 depth + 1);
@@ -119,7 +118,7 @@ static bool put_path(const struct tree *t, const struct graph_node *node, const 
 	if (node->parent)
 		any = put_path(t, node->parent, before, between, any);
 	for (uint32_t i = 0; i < node->n_places; i++) {
-		fputs(any ? between : before, t->f);
+		strbuf_puts(t->b, any ? between : before);
 		put_place(t, node->place[i]);
 		any = true;
 	}
@@ -134,15 +133,15 @@ static void chains(const struct tree *t, const struct graph_node *node, uint64_t
 
 	for (; node; node = node->next) {
 		if (flat) {
-			fputs("           ", t->f);
+			strbuf_puts(t->b, "           ");
 			put_value(t, node->weight, node->count, total);
 			put_path(t, node, "\n                ", "\n                ", false);
-			fputs("\n\n", t->f);
+			strbuf_puts(t->b, "\n\n");
 		} else {
 			put_value(t, node->here, node->here_count, total);
-			putc(' ', t->f);
+			strbuf_putc(t->b, ' ');
 			put_path(t, node, "", t->s->sep ? t->s->sep : ";", false);
-			putc('\n', t->f);
+			strbuf_putc(t->b, '\n');
 		}
 		if (++shown == t->g->opts.limit)
 			break;
@@ -162,24 +161,24 @@ static bool put_single(struct tree *t, const struct graph_node *root)
 			continue;
 		margin(t);
 		if (!printed) {
-			fputs("|\n", t->f);
+			strbuf_puts(t->b, "|\n");
 			margin(t);
-			fputs("---", t->f);
+			strbuf_puts(t->b, "---");
 			t->margin = 3;
 			printed = true;
 		}
 		put_place(t, root->place[i]);
-		putc('\n', t->f);
+		strbuf_putc(t->b, '\n');
 		if (++shown == t->g->opts.limit)
 			break;
 	}
 	return printed;
 }
 
-void report_graph(FILE *f, const struct report_style *s, const struct hist *h,
+void report_graph(struct strbuf *b, const struct report_style *s, const struct hist *h,
 		  const struct graphs *g, size_t row)
 {
-	struct tree t = { .f = f, .s = s, .g = g };
+	struct tree t = { .b = b, .s = s, .g = g };
 	const struct graph_node *root = g->root[row], *from = root;
 	uint64_t total = h->all_weight, row_weight = hist_weight(h, &h->rows.data[row]);
 	uint64_t count = g->count ? g->count[row] : 0;
@@ -198,5 +197,5 @@ void report_graph(FILE *f, const struct report_style *s, const struct hist *h,
 	}
 	siblings(&t, from, count, g->opts.mode == GRAPH_FRACTAL ? row_weight : total, 1);
 	if (printed || from)
-		putc('\n', f);
+		strbuf_putc(b, '\n');
 }

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "base/str.h"
 #include "view/report.h"
 
@@ -22,37 +23,61 @@ static void put_row(struct strbuf *b, const struct report_style *s, const struct
 	strbuf_putc(b, '\n');
 }
 
-static void flush(struct strbuf *b, FILE *f)
-{
-	fwrite(b->data, 1, b->n, f);
-	b->n = 0;
-}
+/* Rows are put into words by all threads, and written in their order. */
+#define STEP 1024 /* rows a job */
 
-#define MUCH 60000 /* bytes that are written at once */
+struct writing {
+	const struct report_style *s;
+	const struct hist *h;
+	const struct graphs *g;
+	struct report_widths w;
+	size_t from;	     /* the first row of these jobs */
+	struct strbuf *text; /* by job */
+};
+
+static int rows_job(void *ctx, size_t job, unsigned worker)
+{
+	struct writing *w = ctx;
+	size_t first = w->from + job * STEP, n = w->h->rows.n;
+
+	(void)worker;
+	strbuf_reset(&w->text[job]);
+	for (size_t i = first; i < n && i < first + STEP; i++) {
+		const struct hist_row *r = &w->h->rows.data[i];
+
+		if (r->hidden || report_row_share(w->s, w->h, r) < w->s->percent_limit)
+			continue;
+		put_row(&w->text[job], w->s, w->h, &w->w, i);
+		if (w->g)
+			report_graph(&w->text[job], w->s, w->h, w->g, i);
+	}
+	return 0;
+}
 
 void report_text(FILE *f, const struct report_style *s, const struct hist *h,
 		 const struct graphs *g)
 {
-	struct report_widths w;
-	AUTO_STRBUF b = { 0 };
+	struct writing w = { .s = s, .h = h, .g = g };
+	unsigned threads = pool_threads();
+	size_t most = threads * 8ul;
 
-	report_measure(&w, s, h);
+	report_measure(&w.w, s, h);
 	if (!s->quiet) {
 		report_heading(f, s, h);
-		report_heads(f, s, h, &w);
+		report_heads(f, s, h, &w.w);
 	}
-	for (size_t i = 0; i < h->rows.n; i++) {
-		const struct hist_row *r = &h->rows.data[i];
+	w.text = mem_alloc(most * sizeof(*w.text));
+	for (; w.from < h->rows.n; w.from += most * STEP) {
+		size_t jobs = (h->rows.n - w.from + STEP - 1) / STEP;
 
-		if (r->hidden || report_row_share(s, h, r) < s->percent_limit)
-			continue;
-		put_row(&b, s, h, &w, i);
-		if (b.n > MUCH || (g && g->root[i]))
-			flush(&b, f);
-		if (g)
-			report_graph(f, s, h, g, i);
+		jobs = jobs < most ? jobs : most;
+		pool_run(jobs, threads, rows_job, &w);
+		for (size_t i = 0; i < jobs; i++)
+			fwrite(strbuf_str(&w.text[i]), 1, w.text[i].n, f);
 	}
-	flush(&b, f);
+	for (size_t i = 0; i < most; i++)
+		strbuf_free(&w.text[i]);
+	free(w.text);
 	fputs("\n\n", f);
 }
 

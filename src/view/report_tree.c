@@ -61,8 +61,12 @@ static void put_node(const struct printing *p, uint32_t node)
 			trim(cell_text(p->h->cells, &cols->col[p->t.level[n->depth][i]], r->at,
 				       r->count, buf, sizeof(buf))));
 	putc('\n', p->f);
-	if (n->row != HIST_NO_ROW && p->g)
-		report_graph(p->f, p->s, p->h, p->g, n->row);
+	if (n->row != HIST_NO_ROW && p->g) {
+		AUTO_STRBUF b = { 0 };
+
+		report_graph(&b, p->s, p->h, p->g, n->row);
+		fputs(strbuf_str(&b), p->f);
+	}
 }
 
 static bool is_shown(const struct printing *p, uint32_t node)
