@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static void (*last_words)(void);
 
@@ -51,6 +52,15 @@ void *mem_table(size_t size, bool zeroed)
 	if (zeroed)
 		memset(p, 0, size);
 	return p;
+}
+
+void mem_drop(const void *start, size_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t lead = (page - (uintptr_t)start % page) % page;
+
+	if (n >= lead + page)
+		madvise((char *)start + lead, (n - lead) / page * page, MADV_DONTNEED);
 }
 
 void *mem_dup(const void *src, size_t size)

@@ -24,6 +24,11 @@ void *mem_dup(const void *src, size_t size);
  * written.
  */
 void *mem_table(size_t size, bool zeroed);
+/*
+ * Whole pages among n bytes are given back: what is mapped from a file comes again when it is
+ * needed, what is not is lost.
+ */
+void mem_drop(const void *start, size_t n);
 char *mem_strdup(const char *s); /* NULL gives NULL */
 char *mem_strndup(const char *s, size_t n);
 __attribute__((format(printf, 1, 2))) char *mem_printf(const char *fmt, ...);

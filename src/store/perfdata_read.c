@@ -139,7 +139,9 @@ int read_brief(struct source *s, size_t chunk, event_brief_fn *fn, void *ctx)
 		r = fn(ctx, brief, n);
 	if (r == 0)
 		counted(c);
-	chunk_done(pd, c);
+	/* nobody holds what was read in brief */
+	if (!c->unpacked && pd->files.data[c->file].mapped && !pd->files.data[c->file].stays)
+		perfdata_drop(c->start, c->end);
 	return r;
 }
 

@@ -82,18 +82,22 @@ static uint16_t module_id(struct kallsyms *k, const struct line *l, uint16_t las
 	return id < UINT16_MAX ? (uint16_t)id : 0;
 }
 
-static void add_line(struct kallsyms *k, const struct line *l, uint16_t *module)
+/* Names move up to *to, over what stood before them: half of the text is not names. */
+static void add_line(struct kallsyms *k, const struct line *l, uint16_t *module, char **to)
 {
 	bool upper = l->type >= 'A' && l->type <= 'Z';
-	char lower = (char)(l->type | 0x20);
+	char lower = (char)(l->type | 0x20), *name;
 
 	if (!type_wanted(l->type) || l->name[0] == '$')
 		return;
 	*module = module_id(k, l, *module);
+	name = *to;
+	*to = name + strlen(l->name) + 1;
+	memmove(name, l->name, (size_t)(*to - name));
 	symtab_add(&k->tab, (struct symtab_sym){
 				    .start = l->addr,
 				    .end = l->addr,
-				    .name = l->name,
+				    .name = name,
 				    .module = *module,
 				    .bind = lower == 'w' ? STB_WEAK
 					    : upper	 ? STB_GLOBAL
@@ -104,7 +108,7 @@ static void add_line(struct kallsyms *k, const struct line *l, uint16_t *module)
 
 int kallsyms_parse(struct kallsyms *k, char *text, size_t len, struct err *e)
 {
-	char *p = text, *last = text + len;
+	char *p = text, *last = text + len, *to = text;
 	uint64_t seen = 0;
 	uint16_t module = 0;
 
@@ -122,7 +126,7 @@ int kallsyms_parse(struct kallsyms *k, char *text, size_t len, struct err *e)
 			k->bad_lines++;
 		else {
 			seen |= l.addr;
-			add_line(k, &l, &module);
+			add_line(k, &l, &module, &to);
 		}
 		p = end + 1;
 	}
@@ -137,7 +141,9 @@ int kallsyms_parse(struct kallsyms *k, char *text, size_t len, struct err *e)
 		kallsyms_free(k);
 		return err_set(e, ENOENT, "no kernel symbols in that text");
 	}
+	mem_drop(to, (size_t)(last - to));
 	symtab_finish(&k->tab);
+	symtab_fit(&k->tab);
 	return 0;
 }
 

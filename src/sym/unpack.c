@@ -136,11 +136,16 @@ int unpack_section(const struct elf *e, const struct elf_section *s, size_t limi
 	if (!data)
 		return -ENOENT;
 	if (s->flags & SHF_COMPRESSED) {
+		int r;
+
 		if (len < head)
 			return -EBADMSG;
-		return unpack_into(elf_u32(e, data), data + head, len - head,
-				   e->is64 ? elf_u64(e, data + 8) : elf_u32(e, data + 4), limit,
-				   ret, ret_len, own);
+		r = unpack_into(elf_u32(e, data), data + head, len - head,
+				e->is64 ? elf_u64(e, data + 8) : elf_u32(e, data + 4), limit, ret,
+				ret_len, own);
+		if (r == 0 && e->mapped) /* it is not needed twice */
+			mem_drop(data, len);
+		return r;
 	}
 	if (strncmp(s->name, ".zdebug", 7) == 0) {
 		uint64_t size = 0;
