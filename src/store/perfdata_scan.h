@@ -26,5 +26,7 @@ int scan_run(struct scan *s, const uint8_t **at, const uint8_t *stop, const uint
  * Walk a large file in parts, by several threads; *at is where the rest begins, which may be all.
  */
 int scan_parts(struct scan *s, const uint8_t **at, const uint8_t *end);
+/* Less than this is not worth a thread; tests set it. */
+extern size_t scan_part_bytes;
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/pool.h"
 #include "store/perfdata_scan.h"
 
-#define PART_BYTES ((size_t)8 << 20) /* less is not worth a thread */
+size_t scan_part_bytes = (size_t)8 << 20;
 #define PARTS 16
 
 struct part {
@@ -115,11 +115,11 @@ static unsigned cut(const struct scan *s, const uint8_t *start, const uint8_t *e
 	if (threads > PARTS)
 		threads = PARTS;
 	each = (size_t)(end - start) / threads;
-	if (threads < 2 || each < PART_BYTES)
+	if (threads < 2 || each < scan_part_bytes)
 		return 1;
 	for (unsigned i = 1; i < threads; i++) {
 		const uint8_t *from = start + i * each;
-		const uint8_t *at = scan_next_round(s->pd, from, from + PART_BYTES / 2);
+		const uint8_t *at = scan_next_round(s->pd, from, from + scan_part_bytes / 2);
 
 		if (!at)
 			continue;

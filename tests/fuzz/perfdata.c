@@ -9,6 +9,7 @@
 #include "base/out.h"
 #include "fuzz.h"
 #include "store/perfdata.h"
+#include "store/perfdata_scan.h"
 #include "store/statdata.h"
 #include "view/script.h"
 #include "view/script_dump.h"
@@ -22,6 +23,16 @@ static int take(void *ctx, const struct event *ev)
 		*sum += ev->chain[i];
 	for (uint32_t i = 0; i < ev->raw_size; i++)
 		*sum += ((const uint8_t *)ev->raw)[i];
+	return 0;
+}
+
+static int take_brief(void *ctx, const struct event_brief *b, size_t n)
+{
+	uint64_t *sum = ctx;
+
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < b[i].chain_n; k++)
+			*sum += b[i].chain[k];
 	return 0;
 }
 
@@ -104,6 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	FUZZ_CHECK(ftruncate(file, 0) == 0 && lseek(file, 0, SEEK_SET) == 0);
 	FUZZ_CHECK(file_write_all(file, data, size) == 0);
+	scan_part_bytes = 64; /* small files in parts, too */
 	path = mem_printf("/proc/self/fd/%d", file);
 	if (perfdata_open(path, &s, &e) < 0) {
 		FUZZ_CHECK(e.code && e.msg[0]);
@@ -115,6 +127,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	perfdata_header_text(s, true, &header);
 	for (size_t i = 0; i < s->n_chunks; i++)
 		s->read_chunk(s, i, take, &sum, NULL);
+	for (size_t i = 0; i < s->n_chunks && s->read_brief; i++)
+		s->read_brief(s, i, take_brief, &sum);
 	show(s, symbols, &out);
 	show_counts(s);
 	out_free(&out);
