@@ -258,7 +258,7 @@ int flame_draw(struct flame_args *a, const struct picture_input *in, const char 
 					: draw_html(a, in, type, file, out.f, e);
 	closed = picture_close(&out, r == 0, e);
 	r = r == 0 ? closed : r;
-	if (r == 0 && !a->event && a->format != FLAME_HTML && s->type_names.n > 1 && !a->quiet)
+	if (r == 0 && !a->event && type < s->type_names.n && s->type_names.n > 1 && !a->quiet)
 		command_note("this is the event %s; --event-filter names another",
 			     strtab_get(&s->strings, s->type_names.data[type]));
 	if (r == 0)

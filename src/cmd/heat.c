@@ -105,7 +105,7 @@ static int record_first(struct heat_args *a, char **command, char **path, struct
 {
 	AUTO_FREE char *events = NULL;
 	char *sleep[] = { (char *)"sleep", (char *)a->duration, NULL };
-	bool whole = a->kind == HEAT_BLOCK || a->kind == HEAT_SCHED || a->duration;
+	bool whole = heat_crosses_tasks(a) || a->duration;
 	int r;
 
 	if (a->kind == HEAT_NONE) {
@@ -118,7 +118,7 @@ static int record_first(struct heat_args *a, char **command, char **path, struct
 	r = heat_events(a, &events, e);
 	if (r == 0 && events)
 		r = picture_words_add(&a->record, "-e", events, e);
-	/* interrupts complete what others issued, and wakers are others: the whole machine */
+	/* interrupts complete what others issued, and wakers are others */
 	if (r == 0 && whole && !picture_words_have(&a->record, "-a") &&
 	    !picture_words_have(&a->record, "-C") && !picture_words_have(&a->record, "-p") &&
 	    !picture_words_have(&a->record, "-t"))

@@ -42,6 +42,8 @@ int heat_spec(const struct heat_args *a, struct pair_spec *ret, struct err *e);
 int heat_field(const char *text, char **event, const char **field, struct err *e);
 /* The events that must be recorded for it, as -e takes them; NULL: the usual ones. To be freed. */
 int heat_events(const struct heat_args *a, char **ret, struct err *e);
+/* May a begin be one task's and its end another's? */
+bool heat_crosses_tasks(const struct heat_args *a);
 /* What a recording is good for, when the user did not say. */
 int heat_guess(struct heat_args *a, const struct trace *t, struct err *e);
 

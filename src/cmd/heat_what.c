@@ -161,3 +161,19 @@ int heat_guess(struct heat_args *a, const struct trace *t, struct err *e)
 	}
 	return 0;
 }
+
+bool heat_crosses_tasks(const struct heat_args *a)
+{
+	struct pair_spec s;
+	bool own = false;
+
+	if (a->kind == HEAT_BLOCK || a->kind == HEAT_SCHED)
+		return true;
+	if (a->kind != HEAT_PAIR || heat_spec(a, &s, NULL) < 0)
+		return false;
+	for (unsigned i = 0; i < s.n_keys; i++)
+		own |= strcmp(s.key[i].begin, s.key[i].end) == 0 &&
+		       (strcmp(s.key[i].begin, "tid") == 0 || strcmp(s.key[i].begin, "pid") == 0);
+	pair_spec_free(&s);
+	return !own;
+}

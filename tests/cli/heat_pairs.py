@@ -109,6 +109,8 @@ same("--field: every value", collections.Counter(p[1] for p in points), runtime)
 same("its unit is the event's own", (head["unit"], head["what"]), ("ns", "runtime"))
 r = heat("sched.data", "-o", "g.html")
 same("a recording of the scheduler is drawn as such", unpack("g.html")[0]["title"], "from wakeup to running")
+r = heat("--pair", "sched:sched_wakeup,sched:sched_switch by pid=next_pid", "-o", "g.html", "--", "sleep", "0.2")
+check("--pair with a command, whose waits others end: of the whole machine", r.code == 0 and len(unpack("g.html")[1]) > 0, r)
 
 command = f"for i in 1 2 3; do dd if=/dev/zero of={tmp}/disk bs=16k count=50 oflag=direct conv=fsync; done"
 kymo(["record", "-q", "-o", "block.data", "-e", "block:block_rq_insert,block:block_rq_issue,block:block_rq_complete", "-a", "--", "sh", "-c", command])
