@@ -6,7 +6,8 @@ unwinding copies, naming with inlines, and reading a recording again.
     bench/unwind.py [KYMO]
 
 Whole stacks are judged alike for all recordings: by what perf script shows of them, does the stack begin
-where programs and threads do? Cost is the CPU time of recorder, kernel and program less that of the program alone.
+where programs and threads do? Cost is CPU time: the recorder's own, and what the kernel does within the program's.
+Takes about five minutes.
 """
 import os
 import pathlib
@@ -76,68 +77,87 @@ def samples(data):
     return sum(int(float(n.replace("K", "e3").replace("M", "e6"))) for n in re.findall(r"# Samples: (\S+)", out)) or 1
 
 
+def work():
+    """cc1plus compiles a real file; the shell tells what it took, so that the recorder's own part is known."""
+    return ["sh", "-c", f"g++ -O2 -S -o /dev/null {temp}/w.cc; times > {temp}/times"]
+
+
+def recorders(freq, out, **ways):
+    """The commands that record it, of tools that are here."""
+    return {n: [str(w) for w in [*words, "-q", "-F", freq, "-o", temp / (out or f"{n}.data"), "--", *work()]]
+            for n, words in ways.items() if have(words[0])}
+
+
+def perf_record(*words):
+    return ["perf", "record", "-N", "-e", "cpu-clock", *words]
+
+
+def recorded(argv, cache):
+    """own: the CPU time of the recorder; inside: that of the program, with what the kernel did in its time."""
+    r = Run(argv, env={"XDG_CACHE_HOME": str(cache)})
+    r.inside = sum(int(m) * 60e3 + float(x) * 1e3 for m, x in re.findall(r"(\d+)m([\d.]+)s", (temp / "times").read_text()))
+    r.own = r.cpu - r.inside
+    return r
+
+
+def medians(got, what):
+    """perf 6.1 sometimes crashes at the end of a recording; such runs do not count."""
+    return {n: statistics.median(getattr(r, what) for r in [x for x in rs if x.code == 0] or rs) for n, rs in got.items()}
+
+
 def recording():
-    """cc1plus compiles a real file: bytes a sample, CPU, whole stacks."""
-    src = temp / "w.cc"
-    src.write_text(SOURCE)
-    # the shell tells what the compiler took, so that the recorder's own part is known
-    work = ["sh", "-c", f"g++ -O2 -S -o /dev/null {src}; times > {temp}/times"]
-    env = {"XDG_CACHE_HOME": str(temp / "cache")}
-    ways = {
-        "kymo": [KYMO, "record", "-q", "-F", FREQ, "-g", "-o", temp / "kymo.data", "--", *work],
-        "dwarf": ["perf", "record", "-q", "-N", "-F", FREQ, "-e", "cpu-clock", "--call-graph", "dwarf", "-o", temp / "dwarf.data", "--", *work],
-        "fp": ["perf", "record", "-q", "-N", "-F", FREQ, "-e", "cpu-clock", "-g", "-o", temp / "fp.data", "--", *work],
-    }
-    ways = {n: [str(w) for w in argv] for n, argv in ways.items() if have(argv[0])}
-    def run(argv):
-        r = Run(argv, env=env)
-        r.compiler = sum(int(m) * 60e3 + float(x) * 1e3 for m, x in re.findall(r"(\d+)m([\d.]+)s", (temp / "times").read_text()))
-        return r
-    subjects = {n: (lambda argv=argv: run(argv)) for n, argv in {"alone": work, **ways}.items()}
-    got = interleave(subjects, RUNS)
-    # perf 6.1 sometimes crashes at the end of a recording; such runs do not count
-    got = {n: [r for r in rs if r.code == 0] or rs for n, rs in got.items()}
-    alone = statistics.median(r.compiler for r in got["alone"])
-    own = {n: max(statistics.median(r.cpu - r.compiler for r in got[n]), 1) for n in ways}
-    inside = {n: max(statistics.median(r.compiler for r in got[n]) - alone, 0) for n in ways}
+    """Bytes a sample, CPU, whole stacks. What an interrupt costs is the same for all, and is known from samples without stacks."""
+    (temp / "w.cc").write_text(SOURCE)
+    ways = recorders(FREQ, None, kymo=[KYMO, "record", "-g"], dwarf=perf_record("--call-graph", "dwarf"))
+    fp = recorders(FREQ, None, fp=perf_record("-g"))
+    plain = recorders(FREQ, None, plain=perf_record())
+    cache = temp / "cache"
+    for argv in (ways["kymo"], *fp.values()):
+        recorded(argv, cache)
+    got = interleave({n: (lambda argv=argv: recorded(argv, cache)) for n, argv in {"alone": work(), **plain, **ways}.items()}, RUNS, warm=False)
+    own, inside = medians(got, "own"), medians(got, "inside")
+    start = own["alone"]  # the shell's
     size, share = {}, {}
-    for n in ways:
+    for n in [*ways, *fp]:
         data = str(temp / f"{n}.data")
         size[n] = os.path.getsize(data) / samples(data)
         if have("perf"):
             good, every = whole(data)
             share[n] = 100 * (every - good) / max(every, 1)
     b.add("bytes a sample", "B", size, goal=1 / 20)
-    b.add("CPU of recorder and kernel at 3,999 Hz", "ms", {n: own[n] + inside[n] for n in ways}, goal=1 / 5)
-    b.add("of it the recorder's own", "ms", own)
-    b.add("of it what the compiler took more", "ms", inside)
+    if plain:
+        b.add("CPU of stacks at 3,999 Hz: recorder, and kernel beyond samples without", "ms",
+              {n: max(own[n] - start, 1) + max(inside[n] - inside["plain"], 0) for n in ways}, goal=1 / 5)
+    b.add("of it the recorder's", "ms", {n: max(own[n] - start, 1) for n in ways}, goal=1 / 5)
+    b.add("CPU of all, beyond the program's", "ms", {n: max(own[n] + inside[n] - start - inside["alone"], 1) for n in ways})
     if share:
         b.add("stacks of cc1plus that are not whole (goal: 1 % at most)", "%", share, digits=2)
 
 
 def own_cost():
-    """The recorder's own CPU time at the usual rate: with tables kept and without, beside copies that are cut and copies that
-    are long enough to be whole."""
-    work = ["sh", "-c", f"g++ -O2 -S -o /dev/null {temp}/w.cc; times > {temp}/times"]
-    argv = {n: [str(w) for w in [*words, "-F", "999", "-o", temp / "own.data", "--", *work]] for n, words in {
-        "kymo": [KYMO, "record", "-q", "-g"],
-        "first": [KYMO, "record", "-q", "-g"],
-        "copies": ["perf", "record", "-q", "-N", "-e", "cpu-clock", "--call-graph", "dwarf"],
-        "64 KiB": ["perf", "record", "-q", "-N", "-e", "cpu-clock", "--call-graph", "dwarf,65528"]}.items() if have(words[0])}
+    """The same at the usual rate: with tables kept and without, beside copies that are cut and copies that are long enough
+    to be whole."""
+    argv = recorders("999", "own.data", **{
+        "alone": ["sh"], "kymo": [KYMO, "record", "-g"], "first": [KYMO, "record", "-g"], "plain": perf_record(),
+        "8 KiB": perf_record("--call-graph", "dwarf"), "64 KiB": perf_record("--call-graph", "dwarf,65528")})
+    argv["alone"] = work()
+    if "plain" not in argv:
+        return
 
     def run(name):
         home = temp / ("own-first" if name == "first" else "own-kept")
         if name == "first":
             shutil.rmtree(home, ignore_errors=True)
-        r = Run(argv[name], env={"XDG_CACHE_HOME": str(home)})
-        r.own = r.cpu - sum(int(m) * 60e3 + float(x) * 1e3 for m, x in re.findall(r"(\d+)m([\d.]+)s", (temp / "times").read_text()))
-        return r
-    got = interleave({n: (lambda n=n: run(n)) for n in argv}, min(RUNS, 3))
-    own = {n: statistics.median(r.own for r in [x for x in rs if x.code == 0] or rs) for n, rs in got.items()}
-    if "copies" in own:
-        b.add("recorder's own CPU at 999 Hz, against copies", "ms", {"kymo": own["kymo"], "perf": own["copies"]}, goal=1 / 5)
-        b.add("against copies long enough to be whole", "ms", {"kymo": own["kymo"], "perf": own["64 KiB"]}, goal=1 / 5)
-        b.add("the first time, without kept tables", "ms", {"kymo": own["first"], "perf": own["copies"]})
+        return recorded(argv[name], home)
+    run("kymo")
+    got = interleave({n: (lambda n=n: run(n)) for n in argv}, RUNS, warm=False)
+    own, inside = medians(got, "own"), medians(got, "inside")
+    cost = {n: own[n] - own["alone"] for n in argv}
+    both = {n: max(cost[n] + max(inside[n] - inside["plain"], 0), 1) for n in argv}
+    b.add("recorder's CPU at 999 Hz, beside copies of 8 KiB", "ms", {"kymo": cost["kymo"], "perf": cost["8 KiB"]}, goal=1 / 5)
+    b.add("beside copies of 64 KiB, which are whole", "ms", {"kymo": cost["kymo"], "perf": cost["64 KiB"]}, goal=1 / 5)
+    b.add("the kernel's part included", "ms", {"kymo": both["kymo"], "perf": both["64 KiB"]}, goal=1 / 5)
+    b.add("the first time, without kept tables", "ms", {"kymo": cost["first"], "perf": cost["8 KiB"]})
 
 
 def walker():
@@ -152,14 +172,9 @@ def walker():
 
 
 def offline():
-    """A recording of three compilations with copies."""
-    dwarf = str(temp / "copies.data")
-    for _ in range(3):  # perf 6.1 may crash at the end
-        r = Run(["perf", "record", "-q", "-N", "-F", FREQ, "-e", "cpu-clock", "--call-graph", "dwarf", "-o", dwarf, "--", "sh", "-c",
-                 " ".join([f"g++ -O2 -S -o /dev/null {temp}/w.cc;"] * 3)])
-        if r.code == 0:
-            break
-    else:
+    """perf's recording with copies, from above."""
+    dwarf = str(temp / "dwarf.data")
+    if not os.path.exists(dwarf):
         return
     out = subprocess.run([str(BUILD / "bench/bench-unwind_offline"), dwarf, "5"], capture_output=True, text=True).stdout
     rates = [float(x) for x in re.findall(r"([\d.]+) M frames/s", out)]
@@ -168,10 +183,9 @@ def offline():
     env = {"XDG_CACHE_HOME": str(temp / "cache")}
     got = interleave({n: (lambda argv=argv: Run(argv, env=env)) for n, argv in {
         "kymo": [KYMO, "script", "--no-inline", "-i", dwarf, "-F", "comm,ip,sym"],
-        "perf": ["perf", "script", "--no-inline", "-i", dwarf, "-F", "comm,ip,sym"]}.items() if have(argv[0])}, 3)
-    for what, goal in (("cpu", 1 / 20), ("wall", 1 / 20)):
-        b.add(f"script of a recording with copies, {what}", "ms",
-              {n: statistics.median(getattr(r, what) for r in rs) for n, rs in got.items()}, goal=goal)
+        "perf": ["perf", "script", "--no-inline", "-i", dwarf, "-F", "comm,ip,sym"]}.items() if have(argv[0])}, RUNS, warm=False)
+    for what in ("cpu", "wall"):
+        b.add(f"script of a recording with copies, {what}", "ms", medians(got, what), goal=1 / 20)
 
 
 def inlines():
@@ -189,10 +203,9 @@ def inlines():
     commands = {"kymo": [KYMO, "script", "--inline", "-i", data, "-F", "comm,ip,sym"]}
     if have("perf"):
         commands["perf"] = ["perf", "script", "--inline", "-i", data, "-F", "comm,ip,sym"]
-    got = interleave({n: (lambda argv=argv: cold(argv)) for n, argv in commands.items()}, 3, warm=False)
-    for what, goal in (("cpu", 1 / 20), ("wall", 1 / 20)):
-        b.add(f"script --inline without a cache, {what}", "ms",
-              {n: statistics.median(getattr(r, what) for r in rs) for n, rs in got.items()}, goal=goal)
+    got = interleave({n: (lambda argv=argv: cold(argv)) for n, argv in commands.items()}, RUNS, warm=False)
+    for what in ("cpu", "wall"):
+        b.add(f"script --inline without a cache, {what}", "ms", medians(got, what), goal=1 / 20)
     walked = str(temp / "walked.data")
     Run([KYMO, "record", "-q", "-F", "1999", "-g", "-o", walked, "--", str(temp / "big")])
     warm = {"XDG_CACHE_HOME": str(temp / "warm")}
@@ -200,9 +213,10 @@ def inlines():
         rep = [KYMO, "report", "--stdio", "--inline", "-g", "caller", "-s", "sym,srcline", "-i", path]
         Run(rep, env=warm)
         got = interleave({"again": lambda: Run(rep, env=warm), "first": lambda: cold(rep)}, RUNS, warm=False)
-        b.add(f"report --inline of {what} again, beside the first time", "ms",
-              {"kymo": statistics.median(r.wall for r in got["again"]), "first": statistics.median(r.wall for r in got["first"])},
-              goal=1 / 3)
+        for by in ("cpu", "wall"):
+            m = medians(got, by)
+            b.add(f"report --inline of {what} again, beside the first time, {by}", "ms", {"kymo": m["again"], "first": m["first"]},
+                  goal=1 / 3)
 
 
 try:

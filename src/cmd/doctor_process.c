@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/doctor_process.h"
 
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/term.h"
 #include "base/vec.h"
 #include "kern/ability.h"
+#include "kern/priv.h"
 #include "kern/proc.h"
 #include "sym/ehframe.h"
 #include "sym/perfmap.h"
@@ -44,6 +46,34 @@ static struct part *part_of(struct parts *p, const char *path)
 	return x;
 }
 
+/* Root may be refused, too: the hint must not be to become root. */
+static int refused(pid_t pid, int r, struct err *e)
+{
+	struct priv me;
+
+	priv_read(&me);
+	err_set(e, -r, "cannot look at process %d: %s", pid, strerror(-r));
+	if (r == -ENOENT || r == -ESRCH) {
+		err_set(e, -r, "there is no process %d", pid);
+		return err_hint(e, "pgrep -a NAME shows what runs");
+	}
+	if (me.euid)
+		return err_hint(e, "run it as root, or as the user of the process");
+	if (me.own_userns) {
+		err_set(e, -r, "cannot look at process %d: root here is not the machine's root",
+			pid);
+		return err_hint(e, "run it outside of this container");
+	}
+	if (!priv_has(&me, CAP_SYS_PTRACE)) {
+		err_set(e, -r, "cannot look at process %d: this root has no CAP_SYS_PTRACE", pid);
+		return err_hint(e, "start the container with --cap-add SYS_PTRACE, or run it "
+				   "outside");
+	}
+	err_set(e, -r, "cannot look at process %d: the kernel keeps it even from root", pid);
+	return err_hint(e, "a security module (SELinux, AppArmor, Landlock, Yama) or the sandbox "
+			   "does that; dmesg or the audit log may tell which");
+}
+
 static int read_maps(pid_t pid, struct parts *p, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
@@ -52,11 +82,8 @@ static int read_maps(pid_t pid, struct parts *p, struct err *e)
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	r = file_read(path, 64u << 20, &text, NULL);
-	if (r < 0) {
-		err_set(e, -r, "cannot look at process %d: %s", pid, strerror(-r));
-		return err_hint(e, r == -ENOENT ? "pgrep -a NAME shows what runs"
-						: "run it as root, or as the user of the process");
-	}
+	if (r < 0)
+		return refused(pid, r, e);
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		unsigned long long start, end;
 		char prot[8], *name, *gone;
@@ -98,6 +125,7 @@ static void look_at_file(pid_t pid, struct symbols *symbols, struct part *x)
 	uint32_t dso = symbols_dso(symbols, &want);
 	struct symbols_status s;
 	struct ehframe *f;
+	AUTO_FREE char *inside = mem_printf("/proc/%d/root%s", pid, x->path);
 	char path[96];
 
 	if (strcmp(x->path, "[vdso]") == 0) { /* the kernel's own, with all that is needed */
@@ -106,7 +134,8 @@ static void look_at_file(pid_t pid, struct symbols *symbols, struct part *x)
 	}
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
 		 (unsigned long long)x->start, (unsigned long long)x->end);
-	if (ehframe_open(path, &f, NULL) == 0 || ehframe_open(x->path, &f, NULL) == 0) {
+	if (ehframe_open(path, &f, NULL) == 0 || ehframe_open(inside, &f, NULL) == 0 ||
+	    ehframe_open(x->path, &f, NULL) == 0) {
 		x->tables = ehframe_has_cfi(f);
 		ehframe_close(f);
 	}

@@ -465,13 +465,13 @@ output()
 # --- a process ------------------------------------------------------------------------------------------------------
 with tempfile.TemporaryDirectory() as d:
     src = f"{d}/p.c"
-    open(src, "w").write("#include <unistd.h>\nint main(void) { pause(); return 0; }\n")
+    open(src, "w").write("#include <stdio.h>\n#include <unistd.h>\nint main(void) { putchar(10); fflush(stdout); pause(); return 0; }\n")
     for name, flags, want in [("full", "-g", (True, True, True)), ("stripped", "-s", (True, False, False)),
                               ("untabled", "-g -fno-asynchronous-unwind-tables -fno-unwind-tables", (None, True, True))]:
         exe = f"{d}/{name}"
         subprocess.run(["gcc", *flags.split(), "-o", exe, src], check=True)
-        p = subprocess.Popen([exe])
-        time.sleep(0.2)
+        p = subprocess.Popen([exe], stdout=subprocess.PIPE)
+        p.stdout.read(1)
         if name == "full":
             os.unlink(exe)
         r = kymo(f"doctor -p {p.pid} -j")
@@ -511,6 +511,17 @@ if sys.argv[1] == "map":
         check(f"-p: code without a file, told of by {kind}", x.get("jit_map") == named and words in x.get("note", "") and
               bool(x.get("fix")) != named, r)
         p.communicate(b"\n")
+if ROOT:  # refused, and by what
+    p = subprocess.Popen(["setpriv", "--reuid=2", "--clear-groups", "sh", "-c", "echo; exec sleep 60"], stdout=subprocess.PIPE)
+    p.stdout.read(1)
+    lesser = "setpriv --bounding-set -sys_ptrace,-sys_admin,-perfmon --inh-caps -all"
+    r = run(f"{lesser} {KYMO} doctor -p {p.pid}", shell=True)
+    check("-p: root without CAP_SYS_PTRACE is told what is missing", r.code == 1 and "no CAP_SYS_PTRACE" in r.err and
+          "as root" not in r.err and "SYS_PTRACE" in r.err.split("hint:")[-1], r)
+    r = run(f"setpriv --reuid=65534 --clear-groups {KYMO} doctor -p {p.pid}", shell=True)
+    check("-p: another user is told to be root", r.code == 1 and "hint: run it as root" in r.err, r)
+    p.kill()
+    p.wait()
 r = kymo("doctor -p 2147483647")
 check("-p: no such process", r.code == 1 and "hint:" in r.err, r)
 end()
