@@ -391,11 +391,24 @@ static bool is_full(const struct profile_chain *c, uint32_t max)
 	return frames >= max || c->cut;
 }
 
+/* By file: is it code that a runtime compiled? */
+static bool *find_jits(const struct names *n)
+{
+	bool *jit = mem_alloc((n->dsos.n + 1) * sizeof(*jit));
+
+	for (size_t i = 0; i < n->dsos.n; i++)
+		jit[i] = str_starts(n->dsos.data[i].name, "[JIT]") ||
+			 names_from(n->dsos.data[i].path) != NAMES_FROM_FILE;
+	return jit;
+}
+
 struct names_cut names_count_cut(const struct names *n)
 {
 	const struct profile *p = n->profile;
 	struct names_cut cut = { 0 };
 	AUTO_FREE uint8_t *end = find_endings(n);
+	AUTO_FREE bool *jit = find_jits(n);
+	uint32_t dso;
 
 	for (size_t i = 0; i < p->entries.n; i++) {
 		const struct profile_entry *e = &p->entries.data[i];
@@ -406,8 +419,40 @@ struct names_cut names_count_cut(const struct names *n)
 		if (is_full(&p->chains.data[e->chain],
 			    p->trace->types[e->type].attr.sample_max_stack))
 			cut.full += e->count;
-		else if (ends_abruptly(n, end, &n->chains[e->chain]))
+		else if (ends_abruptly(n, end, &n->chains[e->chain])) {
+			const struct name_chain *x = &n->chains[e->chain];
+
 			cut.abrupt += e->count;
+			dso = n->sites.data[n->chain_sites[x->first + x->n - 1]].dso;
+			if (dso != NAMES_NONE && jit[dso])
+				cut.in_jit += e->count;
+		}
 	}
 	return cut;
+}
+
+struct names_missing names_count_missing(const struct names *n)
+{
+	struct names_missing m = { .file = NAMES_NONE };
+	AUTO_FREE uint64_t *count = mem_alloc(n->dsos.n * sizeof(*count));
+	AUTO_FREE bool *jit = find_jits(n);
+
+	for (size_t i = 0; i < n->profile->entries.n; i++) {
+		const struct name_site *s = &n->sites.data[n->entry_site[i]];
+		uint64_t samples = n->profile->entries.data[i].count;
+
+		if (n->frames.data[s->frame].name != SYMBOLS_NONE || s->dso == NAMES_NONE ||
+		    s->mode != EVENT_MODE_USER)
+			continue;
+		if (jit[s->dso]) {
+			m.in_jit += samples;
+			continue;
+		}
+		count[s->dso] += samples;
+		if (count[s->dso] > m.in_file) {
+			m.in_file = count[s->dso];
+			m.file = s->dso;
+		}
+	}
+	return m;
 }

@@ -124,7 +124,16 @@ struct names_cut {
 	uint64_t chains;
 	uint64_t full;	 /* as long as the recorder allowed, or cut here */
 	uint64_t abrupt; /* user code that ends in no function threads start with */
+	uint64_t in_jit; /* of these, in code that a runtime compiled */
 };
 struct names_cut names_count_cut(const struct names *n);
+
+/* Samples without a name: in code that a runtime compiled, and in the file with the most of them.
+ */
+struct names_missing {
+	uint64_t in_jit, in_file;
+	uint32_t file; /* dso; NAMES_NONE */
+};
+struct names_missing names_count_missing(const struct names *n);
 
 #endif

@@ -192,7 +192,7 @@ static void advise(pid_t pid, struct part *x)
 		snprintf(x->why, sizeof(x->why), "code without a file and without a map of names");
 		snprintf(x->fix, sizeof(x->fix),
 			 "Node.js: --perf-basic-prof or --perf-prof; Java: "
-			 "-XX:+PreserveFramePointer and "
+			 "-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions "
 			 "-XX:+DumpPerfMapAtExit");
 	} else if (x->anonymous) {
 		snprintf(x->why, sizeof(x->why),

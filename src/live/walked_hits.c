@@ -93,14 +93,9 @@ int walked_hits_open(const struct spec_list *specs, struct walker *w, struct err
 		return r;
 	for (size_t i = 0; i < specs->n && r == 0; i++) {
 		const struct event_spec *s = &specs->spec[i];
-		const struct probe_event *p = walked_hits_is(s) ? probe_of(&probes, s) : NULL;
 
-		/* Of two at a function's return the older one comes first: no stack would be there
-		 * in time. */
-		if (p && p->ret && !p->user)
-			r = err_set(e, EOPNOTSUPP, "%s is hit at a kernel function's return",
-				    s->name);
-		else if (walked_hits_is(s) && !p)
+		/* probes wait until the events are open */
+		if (walked_hits_is(s) && !probe_of(&probes, s))
 			r = attach_point(s, w, e);
 	}
 	probe_events_free(&probes);

@@ -236,6 +236,10 @@ void report_json_end(struct json *j, const struct report_end *e)
 	json_u64(j, "without_name", e->unresolved);
 	if (e->note && e->note[0])
 		json_str(j, "note", e->note);
+	if (e->stacks && e->stacks_advice[0])
+		json_str(j, "stacks_advice", e->stacks_advice);
+	if (e->code && e->names_advice[0])
+		json_str(j, "names_advice", e->names_advice);
 	if (e->symbols_note && e->symbols_note[0])
 		json_str(j, "symbols_note", e->symbols_note);
 	json_end(j);

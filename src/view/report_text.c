@@ -87,6 +87,30 @@ static void put_part(struct strbuf *b, const char *what, uint64_t n, uint64_t of
 		      of ? 100.0 * (double)n / (double)of : 0.0);
 }
 
+#define WORTH 20 /* one in so many is worth a line that says what to do */
+
+static void advise(const struct names *n, const struct names_cut *cut, struct report_end *e)
+{
+	struct names_missing m = names_count_missing(n);
+
+	if (cut->in_jit * 2 > cut->abrupt && cut->abrupt * WORTH >= cut->chains)
+		snprintf(e->stacks_advice, sizeof(e->stacks_advice),
+			 "most of these stacks end in code that a runtime compiled: run Java with "
+			 "-XX:+PreserveFramePointer");
+	if (n->unresolved * WORTH < e->samples)
+		return;
+	if (m.in_jit * 2 > n->unresolved)
+		snprintf(e->names_advice, sizeof(e->names_advice),
+			 "most of these addresses are in code that a runtime compiled: run Node.js "
+			 "with --perf-basic-prof, Java with -XX:+UnlockDiagnosticVMOptions "
+			 "-XX:+DumpPerfMapAtExit");
+	else if (m.in_file * 2 > n->unresolved)
+		snprintf(e->names_advice, sizeof(e->names_advice),
+			 "most of these addresses are in %.80s: install its debug symbols%s",
+			 n->dsos.data[m.file].name,
+			 getenv("DEBUGINFOD_URLS") ? "" : ", or set DEBUGINFOD_URLS");
+}
+
 struct report_end report_end_of(const struct names *n)
 {
 	const struct profile *p = n->profile;
@@ -102,6 +126,7 @@ struct report_end report_end_of(const struct names *n)
 
 	for (size_t i = 0; i < p->trace->n_types; i++)
 		end.samples += p->total[i].all_count;
+	advise(n, &cut, &end);
 	return end;
 }
 
@@ -118,6 +143,10 @@ void report_end_lines(const struct report_end *e, struct strbuf *b)
 	if (e->code)
 		put_part(b, "; addresses without a name", e->unresolved, e->samples);
 	strbuf_putc(b, '\n');
+	if (e->stacks && e->stacks_advice[0])
+		strbuf_printf(b, "%s\n", e->stacks_advice);
+	if (e->code && e->names_advice[0])
+		strbuf_printf(b, "%s\n", e->names_advice);
 	if (e->note && e->note[0])
 		strbuf_printf(b, "%s\n", e->note);
 	if (e->symbols_note && e->symbols_note[0])

@@ -9,7 +9,7 @@ import tempfile
 import time
 
 from stacks import share, stacks
-from tap import check, end, kymo, same, skip
+from tap import check, end, has, kymo, same, skip
 
 JS = """
 function hotInner(x) { let s = 0; for (let i = 0; i < 2000; i++) s += Math.sqrt(x * i); return s; }
@@ -127,6 +127,7 @@ def node_recorded():
     check("one full of nonsense too", r.code == 0, r)
     os.remove(dump)
     check("without it there are no names, and none that are wrong", share(stacks(out), "hotOuter") == 0)
+    has("and it is said how to have them", kymo(f"report -i {out} --stdio -g none").out, "run Node.js with --perf-basic-prof")
 
 
 def java_recorded():
@@ -151,6 +152,7 @@ def java_recorded():
             bad = [st for p, st in found if "hotInner" in st[-1] and len(st) > 1 and
                    not any(x in st[-2] for x in ("hotOuter", "Interpreter", "StubRoutines", "hotInner"))]
             check("and no callers that are none", not bad, bad[:5])
+            has("and it is said how to have them", kymo(f"report -i {got[1]} --stdio -g none").out, "run Java with -XX:+PreserveFramePointer")
     for name in set(os.listdir("/tmp")) - maps:
         if name.startswith("perf-") and name.endswith(".map"):
             os.remove(f"/tmp/{name}")
