@@ -116,7 +116,7 @@ struct place_range *place_range_find(struct place_reader *r, uint32_t space, uin
 uint32_t place_find(struct place_reader *r, const struct place_part *part, uint64_t addr,
 		    bool caller)
 {
-	uint64_t key = addr * 2 + caller, *recent;
+	uint64_t key = addr * 2 + caller, *recent, mark;
 	uint32_t space = part->space, func;
 	struct place_range *g = NULL;
 
@@ -134,8 +134,9 @@ uint32_t place_find(struct place_reader *r, const struct place_part *part, uint6
 	if (func != PLACE_UNKNOWN)
 		return func;
 	recent = &r->recent[place_hash(key, space) % ARRAY_SIZE(r->recent)];
-	if (*recent != (key ^ (uint64_t)space << 32)) {
-		*recent = key ^ (uint64_t)space << 32;
+	mark = ~(key ^ (uint64_t)space << 32); /* address 0 of space 0 is not nothing */
+	if (*recent != mark) {
+		*recent = mark;
 		vec_push(&r->fresh, (struct place){ .key_addr = key,
 						    .key_space = space,
 						    .addr = addr,

@@ -10,12 +10,14 @@ import re
 import shutil
 import signal
 import subprocess
+import tarfile
 import tempfile
 import time
 
 from tap import KYMO, SAN, WORK, check, end, has, kymo, run, same, skip
 
 TRACEFS = "/sys/kernel/tracing"
+HERE = os.path.dirname(os.path.abspath(__file__))
 KNOWN = os.path.abspath(f"{WORK}/known")
 DIR = tempfile.mkdtemp(prefix="kymo-ftrace-")
 KILLS = int(os.environ.get("KYMO_KILLS", "6" if SAN else "12"))  # a soak run sets 100
@@ -89,6 +91,17 @@ r = kymo("script -i t.dat")
 same("script reads trace.dat", r.out.count("syscalls:sys_enter_getppid"), 300)
 r = kymo("report -i t.dat --stdio -s comm")
 has("report reads trace.dat", r.out, "known", "syscalls:sys_enter_getppid")
+# files of trace-cmd, whose events have no stacks and no addresses, too
+with tarfile.open(f"{HERE}/../data/trace.dat/trace-cmd-3.1.tar.xz") as tar:
+    tar.extractall(".")
+for name, n, event in [("sched7", 67, "sched:sched_stat_runtime"), ("kprobe", 14, "k:op"), ("inst6", 37, "sched:sched_stat_runtime"), ("graph", 63, "ftrace:funcgraph_exit")]:
+    r = kymo(f"flame -i {name}.dat --event-filter {event} -o v.svg", timeout=120)
+    check(f"{name}: flame", r.code == 0 and f"{n} samples" in r.err, r)
+    same(f"{name}: script, report, export, run", [kymo(x, timeout=120).code for x in (
+        f"script -i {name}.dat", f"report --stdio -i {name}.dat", f"export -q --to json -i {name}.dat -o v.json",
+        ["run", "-q", "-i", f"{name}.dat", "-e", "tracepoint:*:* { @ = count(); }"])], [0, 0, 0, 0])
+r = kymo(["heat", "-i", "sched7.dat", "--pair", "sched_wakeup,sched_switch by pid=next_pid", "-o", "v.svg"])
+has("heat of a trace.dat", r.err, "26 points")
 r = kymo("ftrace split -i t.dat -e 100 -r")
 same("split makes three files", r.err.count("with 100 events"), 3)
 parts = sum(kymo(f"ftrace report -i t.dat.{i}").out.count("sys_enter_getppid:") for i in (1, 2, 3))
