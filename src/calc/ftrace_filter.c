@@ -32,7 +32,7 @@ struct node {
 	enum node_kind kind;
 	char op[3];
 	uint64_t number;
-	const char *text;
+	const char *text, *at; /* at: where it stands */
 	struct node *a, *b;
 	regex_t regex;
 	bool has_regex;
@@ -126,6 +126,7 @@ static struct node *parse_word(struct parser *p)
 	if (p->p == start)
 		return fail(p, "a field, a number or a text is missing");
 	n = make(p, NODE_FIELD);
+	n->at = start;
 	n->text = arena_strndup(&p->f->arena, start, (size_t)(p->p - start));
 	if (strcmp(n->text, "CPU") == 0)
 		n->kind = NODE_CPU;
@@ -202,6 +203,9 @@ static struct node *parse_compare(struct parser *p)
 				return fail(p, "no regular expression stands there");
 			both->has_regex = true;
 		}
+		/* a bare word behind COMM is a text */
+		if (both->b->kind == NODE_FIELD && (both->has_regex || n->kind == NODE_COMM))
+			both->b->kind = NODE_TEXT;
 		return both;
 	}
 	return n;
@@ -279,7 +283,9 @@ static int parse_events(struct ftrace_filter *f, const char *text, size_t n,
 			text++;
 		slash = memchr(text, '/', (size_t)(stop - text));
 		r = add_regex(f, text, (size_t)((slash ? slash : stop) - text), e);
-		if (r == 0)
+		if (r == 0 && slash && slash + 1 == stop)
+			r = add_regex(f, ".*", 2, e); /* "sched/": all of it */
+		else if (r == 0)
 			r = add_regex(f, slash ? slash + 1 : text,
 				      (size_t)(stop - (slash ? slash + 1 : text)), e);
 		if (r < 0)
@@ -296,6 +302,70 @@ static int parse_events(struct ftrace_filter *f, const char *text, size_t n,
 	return r;
 }
 
+/* --- fields --- */
+
+static bool is_text(const struct field *f)
+{
+	return f->kind == FIELD_STRING || f->is_string;
+}
+
+static bool is_chosen(const struct ftrace_filter *f, const struct ftrace_events *ev, size_t k)
+{
+	for (size_t i = 0; i < f->paired.n; i++)
+		if (event_chosen(f, i, ev->system(ev->ctx, k), ev->event(ev->ctx, k)))
+			return true;
+	return false;
+}
+
+/* Has any of the events the field? Also when that cannot be known. text: as a text. */
+static bool is_field(const struct ftrace_filter *f, const struct ftrace_events *ev,
+		     const char *name, bool text)
+{
+	bool any = false;
+
+	for (size_t k = 0; k < ev->n; k++) {
+		const struct event_type *t = is_chosen(f, ev, k) ? ev->type(ev->ctx, k) : NULL;
+		const struct field *field = t ? type_field(t, name) : NULL;
+
+		if (field && (!text || is_text(field)))
+			return true;
+		any = any || t;
+	}
+	return !any;
+}
+
+static bool is_event(const struct ftrace_events *ev, const char *name)
+{
+	for (size_t k = 0; k < ev->n; k++)
+		if (strcmp(ev->event(ev->ctx, k), name) == 0)
+			return true;
+	return false;
+}
+
+static int check_fields(struct parser *p, const struct ftrace_events *ev)
+{
+	const struct ftrace_filter *f = p->f;
+
+	/* next_comm == sh: what is no field is meant as text where one is compared with it */
+	vec_each (&f->nodes, x) {
+		struct node *a = (*x)->a, *b = (*x)->b;
+
+		if ((*x)->kind == NODE_COMPARE && a->kind == NODE_FIELD && b->kind == NODE_FIELD &&
+		    !is_field(f, ev, b->text, false) && is_field(f, ev, a->text, true))
+			b->kind = NODE_TEXT;
+	}
+	vec_each (&f->nodes, x) {
+		if ((*x)->kind != NODE_FIELD || is_field(f, ev, (*x)->text, false))
+			continue;
+		p->p = (*x)->at;
+		fail(p, "none of these events has such a field");
+		if (is_event(ev, (*x)->text))
+			return err_hint(p->e, "an event of a system is -F SYSTEM/EVENT");
+		return err_hint(p->e, "kymo ftrace report --event EVENT shows its fields");
+	}
+	return 0;
+}
+
 int ftrace_filter_new(const char *text, const struct ftrace_events *events,
 		      struct ftrace_filter **ret, struct err *e)
 {
@@ -310,7 +380,7 @@ int ftrace_filter_new(const char *text, const struct ftrace_events *events,
 		skip(&p);
 		if (!p.failed && *p.p)
 			fail(&p, "this does not belong here");
-		r = p.failed ? -EINVAL : 0;
+		r = p.failed ? -EINVAL : events->type ? check_fields(&p, events) : 0;
 	}
 	if (r < 0) {
 		ftrace_filter_free(f);
@@ -402,6 +472,12 @@ static bool string(struct node *n, const struct ftrace_subject *s, const char **
 	}
 }
 
+/* Addresses are large, and not below nothing. */
+static bool is_unsigned(const struct node *n)
+{
+	return n->kind == NODE_FIELD && n->field && !n->field->is_signed;
+}
+
 static bool compare(const struct node *n, const struct ftrace_subject *s)
 {
 	const char *x, *y;
@@ -414,20 +490,15 @@ static bool compare(const struct node *n, const struct ftrace_subject *s)
 
 		if (!string(n->a, s, &x, &xn))
 			return false;
-		/* a bare word behind COMM is a text */
-		if (n->b->kind == NODE_FIELD) {
-			y = n->b->text;
-			yn = strlen(y);
-		} else if (!string(n->b, s, &y, &yn)) {
+		if (!string(n->b, s, &y, &yn))
 			return false;
-		}
 		equal = xn == yn && memcmp(x, y, xn) == 0;
 		return n->op[0] == '=' ? equal : n->op[0] == '!' && !equal;
 	}
 	if (!number(n->a, s, &a) || !number(n->b, s, &b))
 		return false;
 	sign = a < b ? -1 : a > b;
-	if ((int64_t)a < 0 || (int64_t)b < 0)
+	if (((int64_t)a < 0 && !is_unsigned(n->a)) || ((int64_t)b < 0 && !is_unsigned(n->b)))
 		sign = (int64_t)a < (int64_t)b ? -1 : (int64_t)a > (int64_t)b;
 	switch (n->op[0]) {
 	case '=': return sign == 0;

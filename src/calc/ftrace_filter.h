@@ -6,7 +6,7 @@
  *
  * Events are regular expressions for names (or SYSTEM/NAME); what stands behind the
  * colon is an expression over fields, CPU, COMM and TIMESTAMP. A field that an
- * event has not makes the comparison false.
+ * event has not makes the comparison false; one that none of them has is refused.
  */
 #ifndef KYMO_CALC_FTRACE_FILTER_H
 #define KYMO_CALC_FTRACE_FILTER_H
@@ -42,6 +42,8 @@ struct ftrace_events {
 	const char *(*system)(void *ctx, size_t i);
 	const char *(*event)(void *ctx, size_t i);
 	void *ctx;
+	/* to check the fields; NULL itself, or for an event: not known */
+	const struct event_type *(*type)(void *ctx, size_t i);
 };
 int ftrace_filter_new(const char *text, const struct ftrace_events *events,
 		      struct ftrace_filter **ret, struct err *e);

@@ -22,6 +22,7 @@
 struct extract_args {
 	struct ftrace_args t;
 	VEC(const char *) buffers;
+	const char *tracer;
 	bool all, top, snapshot;
 };
 
@@ -50,28 +51,35 @@ static const struct opt extract_opts[] = {
 	OPT_FLAG('a', "all", all, "all instances, and the top one"),
 	OPT_FLAG('t', "top", top, "the top instance, too"),
 	OPT_FLAG('s', "snapshot", snapshot, "the snapshot instead of the buffer"),
+	OPT_STR('p', "plugin", "TRACER", tracer, "as trace-cmd has it: the tracer that wrote it"),
 	OPT_END,
 };
 
-static void add_buffer(struct ftrace *f, struct ftrace_buffer_opt *opt, char *dir, const char *name)
+/* Whose tracer is one of those that keep the worst case gives that, as text. */
+static void add_buffer(args_t *a, struct ftrace *f, char *dir, const char *name)
 {
+	struct ftrace_buffer_opt *opt = arena_alloc(&a->t.arena, sizeof(*opt));
 	struct ftrace_buffer b = { .dir = dir, .name = mem_strdup(name), .opt = opt };
+	AUTO_FREE char *tracer = NULL;
 
+	if (a->tracer)
+		opt->tracer = a->tracer;
+	else if (ftrace_get(dir, "current_tracer", &tracer, NULL, NULL) == 0)
+		opt->tracer = arena_printf(&a->t.arena, "%.*s", (int)strcspn(tracer, "\n"), tracer);
 	b.is_top = strcmp(dir, f->root) == 0;
 	vec_push(&f->buffers, b);
 }
 
-static int find_buffers(const args_t *a, struct ftrace *f, struct ftrace_buffer_opt *opt,
-			struct err *e)
+static int find_buffers(args_t *a, struct ftrace *f, struct err *e)
 {
 	AUTO_FREE char *instances = mem_printf("%s/instances", f->root);
 	struct file_names names = { 0 };
 
 	if (a->top || a->all)
-		add_buffer(f, opt, mem_strdup(f->root), "");
+		add_buffer(a, f, mem_strdup(f->root), "");
 	if (a->all && file_list(instances, &names) == 0)
 		for (size_t i = 0; i < names.n; i++)
-			add_buffer(f, opt, mem_printf("%s/%s", instances, names.name[i]),
+			add_buffer(a, f, mem_printf("%s/%s", instances, names.name[i]),
 				   names.name[i]);
 	file_names_free(&names);
 	for (size_t i = 0; i < a->buffers.n; i++) {
@@ -79,17 +87,16 @@ static int find_buffers(const args_t *a, struct ftrace *f, struct ftrace_buffer_
 
 		if (!dir)
 			return -ENOENT;
-		add_buffer(f, opt, dir, a->buffers.data[i]);
+		add_buffer(a, f, dir, a->buffers.data[i]);
 	}
 	if (!f->buffers.n)
-		add_buffer(f, opt, ftrace_dir(f->root, NULL, e), "");
+		add_buffer(a, f, ftrace_dir(f->root, NULL, e), "");
 	return 0;
 }
 
 static int run_extract(void *args, int argc, char **argv, struct err *e)
 {
 	args_t *a = args;
-	struct ftrace_buffer_opt opt = { 0 };
 	struct ftrace f = { .o = &a->t.o };
 	struct ftrace_capture *c = NULL;
 	int r;
@@ -101,7 +108,7 @@ static int run_extract(void *args, int argc, char **argv, struct err *e)
 		return -ENOENT;
 	if (!a->t.output)
 		a->t.output = "trace.dat";
-	r = find_buffers(a, &f, &opt, e);
+	r = find_buffers(a, &f, e);
 	if (r >= 0 && !a->snapshot)
 		r = ftrace_stop(&f, e);
 	if (r >= 0) {

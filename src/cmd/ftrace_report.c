@@ -123,7 +123,7 @@ static const struct opt opts[] = {
 	       "the same for events that match (regular expression)"),
 	OPT_FN('n', "no-handler", "EVENT", on_word, "these events by their print format"),
 	OPT_FLAG('N', "no-plugins", no_plugins, "all events by their print format"),
-	OPT_FLAG('L', "local-plugins", local_plugins, "as trace-cmd has it: kymo needs no plugins"),
+	OPT_FLAG('L', "local-plugins", no_plugins, "the same: there are no others"),
 	OPT_FN('O', "option", "NAME[=VALUE]", on_word,
 	       "fgraph:tailprint, fgraph:depth, ftrace:parent, ftrace:indent, ftrace:offset"),
 	OPT_FLAG('w', "wakeup", wakeup,

@@ -28,7 +28,7 @@ struct ftrace_report_args {
 	uint64_t hz;
 	const char *cpus, *pids, *comms, *kallsyms, *print_event;
 	bool latency, nsec, raw, wakeup, diff, check, no_date, raw_time, align, boundaries;
-	bool no_irqs, no_softirqs, no_plugins, local_plugins, quiet;
+	bool no_irqs, no_softirqs, no_plugins, quiet;
 	bool stat, uname, version, events, formats, endian, page_size, functions, printk, list_cpus;
 	bool first, last, check_events, test_filters;
 	bool profile;

@@ -184,18 +184,27 @@ static bool next_of(const struct report *r, struct handle *h)
 
 static const char *format_system(void *ctx, size_t i)
 {
-	return ((const struct tracedat *)ctx)->formats[i].system;
+	return ((const struct file *)ctx)->t->formats[i].system;
 }
 
 static const char *format_event(void *ctx, size_t i)
 {
-	return ((const struct tracedat *)ctx)->formats[i].name;
+	return ((const struct file *)ctx)->t->formats[i].name;
 }
 
-static int add_filter(struct file *f, const char *text, bool negate, struct err *e)
+static const struct event_type *format_type(void *ctx, size_t i)
 {
-	struct ftrace_events events = { f->t->n_formats, format_system, format_event,
-					(void *)f->t };
+	const struct file *f = ctx;
+	uint32_t type = tracedat_type(f->s, f->t->formats[i].id);
+
+	return type == UINT32_MAX ? NULL : &f->s->trace->types[type];
+}
+
+/* typed: by somebody who may have mistaken a field */
+static int add_filter(struct file *f, const char *text, bool negate, bool typed, struct err *e)
+{
+	struct ftrace_events events = { f->t->n_formats, format_system, format_event, f,
+					typed ? format_type : NULL };
 	struct ftrace_filter *filter;
 	int r = ftrace_filter_new(text, &events, &filter, e);
 
@@ -248,7 +257,7 @@ static int add_filters(const struct report *r, struct file *f, struct err *e)
 
 	vec_each (&r->a->filters, x)
 		if (code == 0)
-			code = add_filter(f, x->text, x->negate, e);
+			code = add_filter(f, x->text, x->negate, true, e);
 	if (r->a->comms)
 		add_comms(f->t, r->a->comms, &pids);
 	if (r->a->pids)
@@ -256,11 +265,11 @@ static int add_filters(const struct report *r, struct file *f, struct err *e)
 	if (r->a->comms && !pids.n && code == 0)
 		return err_set(e, ENOENT, "the recording knows no command '%s'", r->a->comms);
 	if (code == 0 && pids.n)
-		code = add_filter(f, strbuf_str(&pids), false, e);
+		code = add_filter(f, strbuf_str(&pids), false, false, e);
 	return code;
 }
 
-/* NAME of "ftrace:NAME" or alone; "=0", "=false" turn it off. */
+/* NAME of "ftrace:NAME" or alone, which turns over what it is; "=0", "=false" turn it off. */
 static int plugin_option(struct ftrace_text_opts *o, const char *text, struct err *e)
 {
 	const char *colon = strchr(text, ':'), *name = colon ? colon + 1 : text;
@@ -272,7 +281,7 @@ static int plugin_option(struct ftrace_text_opts *o, const char *text, struct er
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0) {
-			*fields[i] = fields[i] == &o->no_indent ? !on : on;
+			*fields[i] = !value ? !*fields[i] : fields[i] == &o->no_indent ? !on : on;
 			return 0;
 		}
 	err_set(e, EINVAL, "there is no option '%s'", text);

@@ -95,6 +95,32 @@ static bool needs_top(const struct ftrace *f, const struct ftrace_buffer *b)
 	       ((o->functions.n || o->no_functions.n || o->module) && !has(b, "set_ftrace_filter"));
 }
 
+/* What the kernel was to be built with; NULL: nobody knows. */
+static const char *tracer_config(const char *tracer)
+{
+	static const char *const all[][2] = {
+		{ "function", "FUNCTION_TRACER" },
+		{ "function_graph", "FUNCTION_GRAPH_TRACER" },
+		{ "blk", "BLK_DEV_IO_TRACE" },
+		{ "mmiotrace", "MMIOTRACE" },
+		{ "wakeup", "SCHED_TRACER" },
+		{ "wakeup_rt", "SCHED_TRACER" },
+		{ "wakeup_dl", "SCHED_TRACER" },
+		{ "irqsoff", "IRQSOFF_TRACER" },
+		{ "preemptoff", "PREEMPT_TRACER" },
+		{ "preemptirqsoff", "IRQSOFF_TRACER and CONFIG_PREEMPT_TRACER" },
+		{ "hwlat", "HWLAT_TRACER" },
+		{ "osnoise", "OSNOISE_TRACER" },
+		{ "timerlat", "TIMERLAT_TRACER" },
+		{ "branch", "BRANCH_TRACER" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (strcmp(all[i][0], tracer) == 0)
+			return all[i][1];
+	return NULL;
+}
+
 static bool known_tracer(const struct ftrace *f, const char *tracer, struct err *e)
 {
 	AUTO_FREE char *all = NULL;
@@ -111,7 +137,10 @@ static bool known_tracer(const struct ftrace *f, const char *tracer, struct err 
 	if (found)
 		return true;
 	err_set(e, EINVAL, "this kernel has no tracer '%s'", tracer);
-	if (str_nearest_list(&near, list, sizeof(list)))
+	if (tracer_config(tracer))
+		err_hint(e, "it was built without CONFIG_%s; kymo ftrace list -t lists what it has",
+			 tracer_config(tracer));
+	else if (str_nearest_list(&near, list, sizeof(list)))
 		err_hint(e, "did you mean %s?", list);
 	else
 		err_hint(e, "kymo ftrace list -t lists them; events (-e) need none");

@@ -102,6 +102,8 @@ for name, n, event in [("sched7", 67, "sched:sched_stat_runtime"), ("kprobe", 14
         ["run", "-q", "-i", f"{name}.dat", "-e", "tracepoint:*:* { @ = count(); }"])], [0, 0, 0, 0])
 r = kymo(["heat", "-i", "sched7.dat", "--pair", "sched_wakeup,sched_switch by pid=next_pid", "-o", "v.svg"])
 has("heat of a trace.dat", r.err, "26 points")
+same("a bare word is a text where one is compared", kymo("ftrace report -i sched7.dat -F sched_switch:next_comm==sh").out,
+     kymo(["ftrace", "report", "-i", "sched7.dat", "-F", 'sched_switch:next_comm=="sh"']).out)
 r = kymo("ftrace split -i t.dat -e 100 -r")
 same("split makes three files", r.err.count("with 100 events"), 3)
 parts = sum(kymo(f"ftrace report -i t.dat.{i}").out.count("sys_enter_getppid:") for i in (1, 2, 3))
@@ -204,6 +206,10 @@ for args, code, words in [
         ("ftrace report -i none.dat", 1, ["none.dat", "hint:"]),
         ("ftrace report -i t.dat -F nosuchevent", 1, ["knows no event", "-E"]),
         ("ftrace report -i t.dat -F 'sys_enter_getppid:('", 1, ["^"]),
+        ("ftrace report -i sched7.dat -F sched:sched_switch", 1, ["has such a field", "      ^", "SYSTEM/EVENT"]),
+        ("ftrace report -i sched7.dat -F sched_switch:prev_state==S", 1, ["has such a field", "^", "hint:"]),
+        ("ftrace record -p irqsoff true", 1, ["has no tracer", "CONFIG_IRQSOFF_TRACER"]),
+        ("ftrace record -e sched --user no_such_user true", 1, ["there is no user"]),
         ("ftrace report -i t.dat --profile -H nonsense", 1, ["hooks no two events together", "hint:"]),
         ("ftrace report -i t.dat --profile -H sys_enter_getppid,nofield/sys_enter_getppid,common_pid", 1, ["no field", "hint:"]),
         ("ftrace nosuchverb", 1, ["no verb", "hint:"]),

@@ -38,6 +38,7 @@ OPTIONS = [
     ("-F|.*:common_pid > 100", "estack|graph$"), ("-v|-F|.*:common_pid > 100", "sched7|graphg"),
     ("-F|sched_switch,sched_wakeup:prio < 130 && CPU == 0", "sched7"), ('-F|.*:COMM == "sh"', "sched7|estack"),
     ('-F|sched_wakeup:comm =~ "^rcu"', "sched7"), ("--pid 1", "sched7"), ("--comm sh", "sched7|func$"), ("--boundary", "sched7"),
+    ("-O indent", "func$"), ("-L", "sched7|func$"), ("-F|sched/", "sched7"), ("-F|function:ip > 0", "func$"),
 ]
 
 RECORD = [

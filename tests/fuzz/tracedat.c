@@ -88,7 +88,7 @@ static void print(struct source *s, unsigned how, struct out *out)
 				 s->trace->info.kallsyms ? s->trace->info.kallsyms_size : 0);
 	struct ftrace_text *text = ftrace_text_new(&o, &h, s->trace->tep, names);
 	struct walk x = { .s = s, .w = tracedat_walk_new(s, SIZE_MAX, NULL, NULL) };
-	struct ftrace_events events = { t->n_formats, system_of, event_of, (void *)t };
+	struct ftrace_events events = { t->n_formats, system_of, event_of, (void *)t, NULL };
 	struct ftrace_filter *filter = NULL;
 	struct tracedat_record rec;
 
