@@ -12,19 +12,29 @@
 #include "live/run.h"
 
 struct args {
+	struct run_includes includes;
+	struct run_words headers;
 	const char *program, *format, *output, *command, *buffer, *input, *record, *each;
 	int pid;
 	bool version, list, quiet, unsafe, info, dry, no_warnings, ignored;
 	int verbose, debug, checks;
 };
 
-static int on_ignored(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+static int on_dir(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	(void)o;
-	(void)value;
-	(void)unset;
-	(void)args;
-	(void)e;
+	struct args *a = args;
+
+	(void)o, (void)unset, (void)e;
+	vec_push(&a->includes.dirs, (char *)value);
+	return 0;
+}
+
+static int on_include(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct args *a = args;
+
+	(void)o, (void)unset, (void)e;
+	vec_push(&a->headers, (char *)value);
 	return 0;
 }
 
@@ -60,10 +70,10 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "info", info, "show what this kernel can do for programs"),
 	OPT_FLAG('V', "version", version, "show the version"),
 	OPT_FLAG(0, "no-warnings", no_warnings, "say nothing about what is only doubtful"),
-	OPT_FN_C('I', NULL, "DIR", OPT_ARG_REQUIRED, on_ignored,
-		 "bpftrace has it; types come from the kernel", "@dirs"),
-	OPT_FN_C(0, "include", "FILE", OPT_ARG_REQUIRED, on_ignored,
-		 "bpftrace has it; types come from the kernel", "@files"),
+	OPT_FN_C('I', NULL, "DIR", OPT_ARG_REQUIRED, on_dir,
+		 "look there for headers of programs (the kernel's types need none)", "@dirs"),
+	OPT_FN_C(0, "include", "FILE", OPT_ARG_REQUIRED, on_include,
+		 "a header whose types, enums and constants the program may use", "@files"),
 	OPT_COUNT('k', NULL, checks,
 		  "tell at the end which reads failed, and how often; -kk: also keys that were not "
 		  "there"),
@@ -267,6 +277,12 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	env.env.check_helpers = a->checks;
 	if (r == 0)
 		r = read_program(a, &argc, &argv, &text, &src.n, &src.name, e);
+	a->includes.program =
+		a->program || (src.name && strcmp(src.name, "-") == 0) ? NULL : src.name;
+	src.include = run_include;
+	src.include_ctx = &a->includes;
+	src.headers = a->headers.data;
+	src.n_headers = a->headers.n;
 	src.text = text;
 	src.args = argv;
 	src.n_args = argc;
@@ -308,6 +324,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		wordfree(&words);
 	lang_program_free(p);
 	run_env_close(&env);
+	vec_free(&a->includes.dirs);
+	vec_free(&a->headers);
 	return r < 0 ? r : code;
 }
 

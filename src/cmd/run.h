@@ -16,6 +16,19 @@ struct run_manner {
 /* Loads, attaches and runs to the end; what was lost is told. *code: to exit with. */
 int run_compiled(struct lang_program *p, struct run_env *env, const struct run_opts *o,
 		 const struct run_manner *m, int *code, struct err *e);
+struct run_words {
+	char **data;
+	size_t n, cap;
+};
+/* Where headers are looked for: beside what includes them, and in these. */
+struct run_includes {
+	const char *program; /* its path; NULL: it has none */
+	struct run_words dirs;
+};
+/* lang_source's include; ctx is a struct run_includes. */
+char *run_include(void *ctx, const char *from, const char *name, bool quoted, size_t *n,
+		  char **path);
+
 /* Probes that fit a pattern, one a line; with their arguments when verbose. */
 int run_list(struct run_env *env, const char *pattern, bool verbose, struct err *e);
 
@@ -33,10 +46,6 @@ int run_over_file(const char *path, const struct lang_source *src, const struct 
 struct run_record {
 	pid_t pid; /* of who records; 0: nobody does */
 	int control, ack;
-};
-struct run_record_words {
-	char **data;
-	size_t n, cap;
 };
 /* The event a probe's hits are in a recording (as kymo record -e wants it); false: none. */
 bool run_record_event(const struct lang_point *p, struct strbuf *b);

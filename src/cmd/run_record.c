@@ -50,7 +50,7 @@ static bool makes_no_events(const struct lang_point *p)
 }
 
 /* The words of `kymo record`; the events among them are different ones. */
-static int words_for(const struct lang_program *p, struct run_record_words *words, struct err *e)
+static int words_for(const struct lang_program *p, struct run_words *words, struct err *e)
 {
 	size_t first = words->n;
 
@@ -89,7 +89,7 @@ static int say(struct run_record *r, const char *word, struct err *e)
 	return 0;
 }
 
-static void record(struct run_record_words *words)
+static void record(struct run_words *words)
 {
 	int code;
 
@@ -105,7 +105,7 @@ static void record(struct run_record_words *words)
 int run_record_start(struct run_record *r, const struct lang_program *p, const char *path,
 		     bool quiet, struct err *e)
 {
-	struct run_record_words words = { 0 };
+	struct run_words words = { 0 };
 	int to[2] = { -1, -1 }, from[2] = { -1, -1 }, k;
 	const char *fixed[] = { "record", "-a", "-D", "-1", "-o", path };
 

@@ -104,12 +104,21 @@ struct cfield_def {
 	uint32_t bits;
 	bool is_bits;
 	struct crecord_def *inner;
+	uint32_t aligned; /* at least so; 0: as its type is */
 };
 struct crecord_def {
 	const char *name; /* "struct foo" */
-	bool is_union;
+	bool is_union, packed;
+	bool from_header;
+	uint32_t aligned;
+	const char *why; /* it is not understood; NULL: it is */
 	VEC(struct cfield_def) fields;
 	uint32_t pos, len;
+};
+struct ctypedef {
+	const char *name;
+	struct ctype type;
+	bool busy; /* being looked at */
 };
 struct cconst {
 	const char *name;
@@ -126,6 +135,9 @@ struct macro {
 struct ast {
 	VEC(struct probe_block) blocks;
 	VEC(struct crecord_def *) records;
+	VEC(struct ctypedef) typedefs;
+	unsigned n_headers; /* read so far */
+	unsigned n_anonymous;
 	VEC(struct cconst) consts;
 	VEC(struct macro) macros;
 	lex_has_fn *has; /* #if has(...); given by the caller */

@@ -145,6 +145,8 @@ void check_stmt(struct checker *c, struct node *n);
 bool check_constant_name(const char *name, int64_t *value);
 const struct ltype *check_ident(struct checker *c, struct node *n);
 const struct ltype *check_ctype(struct checker *c, const struct ctype *ct);
+/* A type by its name alone; NULL: there is none. */
+const struct ltype *check_named_type(struct checker *c, const char *name);
 bool check_const(const struct node *n, int64_t *v);
 void check_fill(struct checker *c, const struct ltype *t);
 /* Map of this name, made when new; key: a tuple or NULL. */

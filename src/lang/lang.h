@@ -134,6 +134,13 @@ struct lang_source {
 	int n_args;
 	bool unsafe;
 	const struct lang_config *config; /* NULL: defaults */
+	/* The text of a header, which the caller frees, and the path it was found at (from: that of
+	 * the header that includes it, NULL: the program does); NULL: there is none. */
+	char *(*include)(void *ctx, const char *from, const char *name, bool quoted, size_t *n,
+			 char **path);
+	void *include_ctx;
+	char **headers; /* --include */
+	size_t n_headers;
 };
 
 /* Tunables, from the config block, the environment or options. */

@@ -17,6 +17,7 @@ void lex_init(struct lexer *l, const char *text, uint32_t n, struct arena *a, st
 void lex_free(struct lexer *l)
 {
 	vec_free(&l->defines);
+	map_free(&l->by_name);
 	vec_free(&l->pending);
 	vec_free(&l->conds);
 }
@@ -31,128 +32,6 @@ static bool is_word(int c)
 	return isalnum(c) || c == '_';
 }
 
-static struct token raw_next(struct lexer *l);
-
-/* The rest of a preprocessor line as tokens. */
-static void define_line(struct lexer *l, uint32_t end)
-{
-	uint32_t whole = l->n, start;
-	VEC(struct token) v = { 0 };
-	struct define *def;
-	const char *name;
-
-	while (l->at < end && isblank(at(l, 0)))
-		l->at++;
-	start = l->at;
-	while (l->at < end && is_word(at(l, 0)))
-		l->at++;
-	if (start == l->at) {
-		lang_error(l->d, start, 1, "#define without a name");
-		return;
-	}
-	name = arena_strndup(l->arena, l->text + start, l->at - start);
-	if (at(l, 0) == '(') {
-		lang_warn(l->d, start, l->at - start, "macros with arguments are not supported: %s",
-			  name);
-		return;
-	}
-	l->n = end;
-	for (;;) {
-		struct token t;
-
-		while (l->at < end && (isspace(at(l, 0)) || at(l, 0) == '\\'))
-			l->at++;
-		t = raw_next(l);
-		if (t.kind == T_END)
-			break;
-		vec_push(&v, t);
-	}
-	l->n = whole;
-	def = vec_add(&l->defines);
-	def->name = name;
-	def->n = v.n;
-	def->tok = arena_dup(l->arena, v.data, v.n * sizeof(*v.data));
-	vec_free(&v);
-}
-
-static bool defined(const struct lexer *l, const char *name, size_t n)
-{
-	if (n == 17 && memcmp(name, "BPFTRACE_HAVE_BTF", n) == 0)
-		return true;
-	vec_each (&l->defines, it)
-		if (strlen(it->name) == n && memcmp(it->name, name, n) == 0)
-			return true;
-	return false;
-}
-
-static bool skipping(const struct lexer *l)
-{
-	vec_each (&l->conds, it)
-		if (!*it)
-			return true;
-	return false;
-}
-
-/* #if 1, #if has(tracepoint:sched:sched_switch), #if !has(struct task_struct.comm) */
-static bool condition(const struct lexer *l, uint32_t at, uint32_t end)
-{
-	bool not = at < end && l->text[at] == '!';
-	uint32_t close;
-
-	at += not ;
-	if (end - at <= 4 || memcmp(l->text + at, "has(", 4) != 0)
-		return (at < end && l->text[at] == '1') != not ;
-	at += 4;
-	for (close = at; close < end && l->text[close] != ')'; close++)
-		;
-	return (l->has && !skipping(l) &&
-		l->has(l->has_ctx, arena_strndup(l->arena, l->text + at, close - at))) != not ;
-}
-
-/* #include is accepted and skipped: types come from the kernel's own description of itself. */
-static void preprocessor(struct lexer *l)
-{
-	uint32_t start = ++l->at, end = l->at, word, arg, arg_end;
-	size_t n;
-
-	while (end < l->n && (l->text[end] != '\n' || l->text[end - 1] == '\\'))
-		end++;
-	while (l->at < end && isblank(at(l, 0)))
-		l->at++;
-	word = l->at;
-	while (l->at < end && is_word(at(l, 0)))
-		l->at++;
-	n = l->at - word;
-	for (arg = l->at; arg < end && isblank((unsigned char)l->text[arg]); arg++)
-		;
-	for (arg_end = arg; arg_end < end && is_word((unsigned char)l->text[arg_end]); arg_end++)
-		;
-#define IS(s) (n == sizeof(s) - 1 && memcmp(l->text + word, s, n) == 0)
-	if (IS("ifdef")) {
-		vec_push(&l->conds, defined(l, l->text + arg, arg_end - arg));
-	} else if (IS("ifndef")) {
-		vec_push(&l->conds, !defined(l, l->text + arg, arg_end - arg));
-	} else if (IS("if")) {
-		bool taken = condition(l, arg, end); /* looks at conds */
-
-		vec_push(&l->conds, taken);
-	} else if (IS("else") || IS("elif")) {
-		if (l->conds.n)
-			l->conds.data[l->conds.n - 1] =
-				IS("else") && !l->conds.data[l->conds.n - 1];
-	} else if (IS("endif")) {
-		if (l->conds.n)
-			l->conds.n--;
-	} else if (!skipping(l)) {
-		if (IS("define"))
-			define_line(l, end);
-		else if (!IS("include") && !IS("undef") && !IS("pragma"))
-			lang_error(l->d, start - 1, end - start + 1, "unknown preprocessor line");
-	}
-#undef IS
-	l->at = end;
-}
-
 void lex_skip(struct lexer *l)
 {
 	for (;;) {
@@ -164,8 +43,8 @@ void lex_skip(struct lexer *l)
 		} else if (isspace(c)) {
 			l->at++;
 		} else if (c == '#' && l->line_start) {
-			preprocessor(l);
-		} else if (l->at < l->n && skipping(l)) {
+			lex_preprocess(l);
+		} else if (l->at < l->n && lex_skipping(l)) {
 			while (l->at < l->n && at(l, 0) != '\n')
 				l->at++;
 		} else if (c == '/' && at(l, 1) == '/') {
@@ -354,7 +233,7 @@ static struct token word(struct lexer *l, int kind, uint32_t skip)
 	return t;
 }
 
-static struct token raw_next(struct lexer *l)
+struct token lex_raw(struct lexer *l)
 {
 	struct token t = { .pos = l->at, .len = 1 };
 	int c = at(l, 0);
@@ -420,17 +299,18 @@ struct token lex_next(struct lexer *l)
 			}
 		} else {
 			lex_skip(l);
-			t = raw_next(l);
+			t = lex_raw(l);
+			if (l->pinned) {
+				t.pos = l->pin;
+				t.len = l->pin_len;
+			}
 		}
 		if (t.kind == T_BAD)
 			continue;
 		if (t.kind == T_IDENT) {
-			struct define *def = NULL;
+			struct define *def = lex_define(l, t.s, t.slen);
 
-			vec_each (&l->defines, it)
-				if (!it->busy && strcmp(it->name, t.s) == 0)
-					def = it;
-			if (def && l->pending.n < PENDING_MAX) {
+			if (def && !def->busy && l->pending.n < PENDING_MAX) {
 				def->busy = true;
 				vec_push(&l->pending,
 					 (struct token){ .kind = T_BAD,

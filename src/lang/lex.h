@@ -3,6 +3,7 @@
 #ifndef KYMO_LANG_LEX_H
 #define KYMO_LANG_LEX_H
 
+#include "base/map.h"
 #include "lang/lang.h"
 
 enum tok {
@@ -56,6 +57,15 @@ struct define {
 
 /* #if has(text) */
 typedef bool lex_has_fn(void *ctx, const char *text);
+/* #include at a place of the text; quoted: "x.h", not <x.h>. */
+typedef void lex_include_fn(void *ctx, const char *name, bool quoted, uint32_t pos, uint32_t len);
+
+/* A branch of an #if. */
+enum {
+	LEX_NOT_YET, /* nor was one before it */
+	LEX_TAKEN,
+	LEX_DONE,
+};
 
 struct lexer {
 	const char *text;
@@ -63,11 +73,17 @@ struct lexer {
 	struct arena *arena;
 	struct lang_diags *d;
 	VEC(struct define) defines;
+	struct map by_name;	   /* hash of a name to 1 + its define */
 	VEC(struct token) pending; /* of a #define that is being used, last first */
-	VEC(bool) conds;	   /* #if: is the branch taken? */
+	VEC(uint8_t) conds;
 	bool line_start;
 	lex_has_fn *has; /* NULL: nothing is there */
 	void *has_ctx;
+	lex_include_fn *include; /* NULL: such lines mean nothing */
+	void *include_ctx;
+	/* A header: all its words stand where it was included. */
+	bool pinned;
+	uint32_t pin, pin_len;
 };
 
 void lex_init(struct lexer *l, const char *text, uint32_t n, struct arena *a, struct lang_diags *d);
@@ -75,6 +91,11 @@ void lex_free(struct lexer *l);
 struct token lex_next(struct lexer *l);
 /* Blanks, comments and preprocessor lines. */
 void lex_skip(struct lexer *l);
+/* For lex_pre.c, which does the lines with #. */
+struct token lex_raw(struct lexer *l);
+void lex_preprocess(struct lexer *l);
+bool lex_skipping(const struct lexer *l);
+struct define *lex_define(const struct lexer *l, const char *name, size_t n);
 /* The name of a token for messages. */
 const char *lex_name(int kind, char *buf, size_t size);
 

@@ -106,7 +106,7 @@ struct ctype *parse_type(struct parser *p)
 		return NULL;
 	t = arena_alloc(p->arena, sizeof(*t));
 	t->pos = p->tok.pos;
-	while (parse_is(p, "const") || parse_is(p, "volatile"))
+	while (parse_is(p, "const") || parse_is(p, "volatile") || parse_is(p, "__volatile__"))
 		parse_advance(p);
 	if (parse_is(p, "struct") || parse_is(p, "union") || parse_is(p, "enum")) {
 		strbuf_printf(&name, "%s ", p->tok.s);
@@ -123,7 +123,8 @@ struct ctype *parse_type(struct parser *p)
 		/* unsigned long long int */
 		while (p->tok.kind == T_IDENT &&
 		       (parse_is(p, "long") || parse_is(p, "int") || parse_is(p, "char") ||
-			parse_is(p, "short") || parse_is(p, "unsigned") || parse_is(p, "signed"))) {
+			parse_is(p, "short") || parse_is(p, "unsigned") || parse_is(p, "signed") ||
+			parse_is(p, "double"))) {
 			strbuf_printf(&name, " %s", p->tok.s);
 			parse_advance(p);
 		}
@@ -209,6 +210,14 @@ static void parse_list(struct parser *p, struct node *n, int close)
 
 static struct node *parse_unary(struct parser *p);
 
+static bool is_typedef(const struct parser *p, const char *name)
+{
+	vec_each (&p->ast->typedefs, it)
+		if (strcmp(it->name, name) == 0)
+			return true;
+	return false;
+}
+
 static struct node *parse_sizeof(struct parser *p, uint32_t pos, bool offset)
 {
 	struct node *n = parse_node(p, offset ? N_OFFSETOF : N_SIZEOF, pos);
@@ -216,8 +225,8 @@ static struct node *parse_sizeof(struct parser *p, uint32_t pos, bool offset)
 	parse_advance(p);
 	if (!parse_expect(p, '(', "behind it"))
 		return n;
-	if (p->tok.kind == T_IDENT &&
-	    (parse_is(p, "struct") || parse_is(p, "union") || parse_is_int_type(p->tok.s))) {
+	if (p->tok.kind == T_IDENT && (parse_is(p, "struct") || parse_is(p, "union") ||
+				       parse_is_int_type(p->tok.s) || is_typedef(p, p->tok.s))) {
 		n->ctype = parse_type(p);
 		if (!offset)
 			parse_array(p, n->ctype);

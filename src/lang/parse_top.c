@@ -4,226 +4,6 @@
 
 #include "lang/parse.h"
 
-static void skip_to(struct parser *p, int kind)
-{
-	unsigned open = 0;
-
-	while (p->tok.kind != T_END && !(p->tok.kind == kind && open == 0)) {
-		if (p->tok.kind == '{')
-			open++;
-		if (p->tok.kind == '}' && open && --open == 0 && kind == '}')
-			break;
-		parse_advance(p);
-	}
-	if (p->tok.kind == kind)
-		parse_advance(p);
-}
-
-static int64_t const_value(const struct parser *p, const struct node *n, bool *ok)
-{
-	int64_t a, b;
-
-	switch (n->kind) {
-	case N_INT: return n->v;
-	case N_IDENT:
-		for (size_t i = p->ast->consts.n; i-- > 0;)
-			if (strcmp(p->ast->consts.data[i].name, n->s) == 0)
-				return p->ast->consts.data[i].value;
-		break;
-	case N_UN:
-		a = const_value(p, n->a, ok);
-		return n->op == '-'   ? (int64_t) - (uint64_t)a
-		       : n->op == '~' ? ~a
-		       : n->op == '!' ? !a
-				      : (*ok = false);
-	case N_BIN:
-		a = const_value(p, n->a, ok);
-		b = const_value(p, n->b, ok);
-		switch (n->op) {
-		case '+': return (int64_t)((uint64_t)a + (uint64_t)b);
-		case '-': return (int64_t)((uint64_t)a - (uint64_t)b);
-		case '*': return (int64_t)((uint64_t)a * (uint64_t)b);
-		case '|': return a | b;
-		case '&': return a & b;
-		case T_SHL: return (int64_t)((uint64_t)a << (b & 63));
-		case T_SHR: return a >> (b & 63);
-		}
-		break;
-	default: break;
-	}
-	*ok = false;
-	return 0;
-}
-
-static void parse_enum(struct parser *p)
-{
-	int64_t next = 0;
-
-	while (p->tok.kind == T_IDENT && !p->failed) {
-		const char *name = p->tok.s;
-
-		parse_advance(p);
-		if (parse_accept(p, '=')) {
-			struct node *n = parse_expr(p);
-			bool ok = true;
-
-			next = const_value(p, n, &ok);
-			if (!ok)
-				lang_error(p->d, n->pos, n->len, "this is no constant");
-		}
-		vec_push(&p->ast->consts, (struct cconst){ name, next });
-		next = (int64_t)((uint64_t)next + 1);
-		if (!parse_accept(p, ','))
-			break;
-	}
-	parse_expect(p, '}', "at the end of the enum");
-}
-
-static struct crecord_def *parse_record(struct parser *p, bool is_union, const char *name);
-
-static void parse_members(struct parser *p, struct crecord_def *r)
-{
-	struct cfield_def f = { 0 };
-	struct ctype *t;
-
-	if (parse_is(p, "struct") || parse_is(p, "union")) {
-		/* an inner definition: struct [name] { ... } [field]; */
-		uint32_t save = p->lex.at;
-		struct token tok = p->tok, prev = p->prev;
-		bool is_union = parse_is(p, "union");
-		const char *name = "";
-
-		parse_advance(p);
-		if (p->tok.kind == T_IDENT) {
-			name = p->tok.s;
-			parse_advance(p);
-		}
-		if (p->tok.kind == '{') {
-			const char *full =
-				*name ? arena_printf(p->arena, "%s %s",
-						     is_union ? "union" : "struct", name)
-				      : arena_printf(p->arena, "(anonymous %u)", p->tok.pos);
-
-			if (++p->depth > PARSE_DEPTH) {
-				parse_fail(p, "records are nested too deeply");
-				return;
-			}
-			f.inner = parse_record(p, is_union, full);
-			p->depth--;
-			f.type.name = full;
-			f.name = "";
-			if (p->tok.kind == T_IDENT) {
-				f.name = p->tok.s;
-				parse_advance(p);
-			}
-			vec_push(&r->fields, f);
-			parse_expect(p, ';', "behind the field");
-			return;
-		}
-		p->lex.at = save;
-		p->tok = tok;
-		p->prev = prev;
-	}
-	t = parse_type(p);
-	if (!t) {
-		parse_fail(p, "the type of a field expected");
-		return;
-	}
-	do {
-		f = (struct cfield_def){ .type = *t };
-		while (parse_accept(p, '*'))
-			f.type.stars++;
-		if (parse_accept(p, '(')) { /* a pointer to a function */
-			parse_accept(p, '*');
-			f.type.name = "void";
-			f.type.stars = 1;
-			f.name = p->tok.kind == T_IDENT ? p->tok.s : "";
-			skip_to(p, ')');
-			if (parse_accept(p, '('))
-				skip_to(p, ')');
-			vec_push(&r->fields, f);
-			continue;
-		}
-		f.name = "";
-		if (p->tok.kind == T_IDENT) {
-			f.name = p->tok.s;
-			parse_advance(p);
-		} else if (p->tok.kind != ':') {
-			parse_fail(p, "the name of a field expected");
-			return;
-		}
-		while (parse_accept(p, '[')) {
-			struct node *n;
-			bool ok = true;
-			int64_t v;
-
-			if (parse_accept(p, ']')) {
-				f.type.is_array = true;
-				continue;
-			}
-			n = parse_expr(p);
-			v = const_value(p, n, &ok);
-			if (!ok || v < 0 || v > 1 << 20)
-				lang_error(p->d, n->pos, n->len, "this is no size of an array");
-			else
-				f.type.array =
-					f.type.is_array ? f.type.array * (uint32_t)v : (uint32_t)v;
-			if (f.type.array > 1u << 20)
-				f.type.array = 1;
-			f.type.is_array = true;
-			parse_expect(p, ']', NULL);
-		}
-		if (parse_accept(p, ':') && p->tok.kind == T_INT) {
-			f.is_bits = true;
-			f.bits = p->tok.v > 64 ? 64 : (uint32_t)p->tok.v;
-			parse_advance(p);
-		}
-		vec_push(&r->fields, f);
-	} while (parse_accept(p, ','));
-	parse_expect(p, ';', "behind the field");
-}
-
-static struct crecord_def *parse_record(struct parser *p, bool is_union, const char *name)
-{
-	struct crecord_def *r = arena_alloc(p->arena, sizeof(*r));
-
-	r->name = name;
-	r->is_union = is_union;
-	r->pos = p->tok.pos;
-	parse_expect(p, '{', NULL);
-	while (p->tok.kind != '}' && p->tok.kind != T_END && !p->failed)
-		parse_members(p, r);
-	parse_expect(p, '}', "at the end of the record");
-	vec_push(&p->ast->records, r);
-	return r;
-}
-
-/* struct x { ... }; enum { ... }; typedef lines are skipped. */
-static void parse_definition(struct parser *p)
-{
-	bool is_enum = parse_is(p, "enum"), is_union = parse_is(p, "union");
-	const char *name = "";
-	uint32_t pos = p->tok.pos;
-
-	parse_advance(p);
-	if (p->tok.kind == T_IDENT) {
-		name = p->tok.s;
-		parse_advance(p);
-	}
-	if (is_enum) {
-		if (parse_expect(p, '{', NULL))
-			parse_enum(p);
-	} else if (p->tok.kind == '{') {
-		parse_record(p, is_union,
-			     arena_printf(p->arena, "%s %s", is_union ? "union" : "struct", name))
-			->pos = pos;
-	}
-	if (p->failed)
-		skip_to(p, ';');
-	else
-		parse_accept(p, ';');
-}
-
 static const struct {
 	const char *name, *env;
 	size_t field;
@@ -379,7 +159,7 @@ static void parse_probe(struct parser *p)
 		if (ok)
 			parse_expect(p, '{', "behind the probe");
 		p->failed = false;
-		skip_to(p, '}');
+		parse_skip_to(p, '}');
 	} else {
 		p->failed = false;
 		b.body = parse_block(p);
@@ -399,6 +179,7 @@ int parse_program(const struct lang_source *src, struct lang_config *config, str
 	lex_init(&p.lex, src->text, (uint32_t)src->n, a, d);
 	p.lex.has = ret->has;
 	p.lex.has_ctx = ret->has_ctx;
+	parse_headers(&p);
 	parse_advance(&p);
 	while (p.tok.kind != T_END) {
 		uint32_t at = p.tok.pos;
@@ -407,7 +188,7 @@ int parse_program(const struct lang_source *src, struct lang_config *config, str
 		if (parse_is(&p, "struct") || parse_is(&p, "union") || parse_is(&p, "enum"))
 			parse_definition(&p);
 		else if (parse_is(&p, "typedef"))
-			skip_to(&p, ';');
+			parse_typedef(&p);
 		else if (parse_is(&p, "config"))
 			parse_config(&p);
 		else if (parse_is(&p, "macro"))

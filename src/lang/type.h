@@ -104,8 +104,10 @@ struct lrecord {
 	const char *name;
 	bool is_union;
 	bool filled; /* fields are there; else the environment is asked */
+	bool opaque; /* only its name is known: it can be pointed to */
 	uint32_t id; /* the environment's number of it */
 	uint32_t size;
+	uint32_t align; /* 0: as its fields want it */
 	struct lfield *field;
 	size_t n;
 };

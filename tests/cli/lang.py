@@ -201,4 +201,64 @@ else:
     check("-B full: all at the end", len(writes["full"]) == 1 and writes["full"][0].startswith("ab\\nc\\nd\\nd\\nd"), writes["full"])
 r = kymo(["run", "-B", "some", "-e", "BEGIN { }"])
 check("-B: nothing else", r.code == 1 and "line, full or none" in r.err, r)
+
+# headers: types as the C compiler lays them out, enums, constants
+HEADER = r"""
+#ifndef H_H
+#define H_H /* a comment
+   that goes on */
+#include "other.h"
+#define MAGIC 0x42
+#define NAMELEN (8 * 2)
+#define TWICE(x) ((x) * 2)
+#define GREETING "hello"
+typedef unsigned int my_id_t, *my_ids_t;
+typedef struct point { int x, y; } point_t;
+enum color { RED, GREEN = 5, BLUE };
+struct later;
+struct thing {
+    const my_id_t id; char name[NAMELEN]; struct point at; point_t *next; struct later *l;
+    unsigned char flags : 3, rest : 5; unsigned wide : 9; long : 0; short s;
+    union { long l; struct { char c[3]; } in[2]; } u; enum color c; int (*callback)(int, char **);
+    unsigned long long big __attribute__((aligned(16)));
+    char end[];
+} __attribute__((packed));
+struct loose { char c; unsigned a : 2; struct { short s; struct { char d; } e; }; long double *p; int m[2][3]; };
+struct later { point_t p[2]; my_ids_t ids; size_t n; };
+struct odd { nobody_knows_t x; };
+extern int foo(struct thing *t);
+static inline int bar(int a) { return a + 1; }
+#if defined(OTHER) && OTHER >= 7 && !defined(NOTHING)
+#define CHOSEN 1
+#else
+#define CHOSEN 2
+#endif
+#endif
+"""
+inc = pathlib.Path(tmp.name) / "inc"
+inc.mkdir()
+(inc / "h.h").write_text(HEADER)
+(inc / "other.h").write_text('#define OTHER 7\n#include "h.h"\n')
+SIZES = ["sizeof(struct thing)", "sizeof(struct loose)", "sizeof(struct later)", "sizeof(point_t)", "sizeof(my_ids_t)", "MAGIC", "NAMELEN", "BLUE", "CHOSEN",
+         *(f"offsetof(struct thing, {x})" for x in "at next l s u c callback big end".split()), *(f"offsetof(struct loose, {x})" for x in "s e p m".split())]
+(inc / "c.c").write_text("#include <stddef.h>\n#include <stdio.h>\ntypedef int nobody_knows_t;\n#include \"h.h\"\nint main(void) {" +
+                         "".join(f'printf("%d\\n", (int)({x}));' for x in SIZES) + "}")
+cc = run(["cc", "-w", "-o", str(inc / "c"), str(inc / "c.c")])
+if cc.code != 0:
+    skip("a header as the compiler has it", "no C compiler")
+else:
+    want = run([str(inc / "c")]).out.split()
+    r = kymo(["run", "-q", "-I", str(inc), "--include", "h.h", "-e", "BEGIN { " + "".join(f'printf("%d\\n", {x});' for x in SIZES) + " exit(); }"])
+    same("-I, --include: a header as the compiler has it", dict(zip(SIZES, r.out.split())), dict(zip(SIZES, want)))
+(inc / "p.bt").write_text('#include "h.h"\nBEGIN { $t = (struct thing *)0; printf("%s %d\\n", GREETING, $t->l->p[1].y); exit(); }')
+r = kymo(["run", "-q", str(inc / "p.bt")])
+same("#include: beside the program", r.out.split("\n")[0], "hello 0")
+for args, words in ((["-e", '#include "h.h"\nBEGIN { exit(); }'], ["there is no header 'h.h'", "-I DIR"]),
+                    (["--include", "h.h", "-e", "BEGIN { exit(); }"], ["there is no header 'h.h'"]),
+                    (["-I", str(inc), "--include", "h.h", "-e", "BEGIN { print(sizeof(struct odd)); }"], ["no type 'struct odd'", "nobody_knows_t"]),
+                    (["-I", str(inc), "--include", "h.h", "-e", "BEGIN { print(TWICE(2)); }"], ["TWICE"])):
+    r = kymo(["run", *args])
+    check(f"a header that does not do: {words[0]}", r.code == 1 and all(w in r.err for w in words), r)
+r = kymo(["run", "-q", "--include", "linux/sched.h", "-e", "#include <linux/fs.h>\nBEGIN { print(5); exit(); }"])
+same("headers of the kernel need not be there", r.out.split("\n")[0], "5")
 end()

@@ -66,6 +66,24 @@ static void replay(struct lang_program *p)
 	lang_out_free(&o);
 }
 
+/* A header is what stands behind the last //@. */
+static char *include(void *ctx, const char *from, const char *name, bool quoted, size_t *n,
+		     char **path)
+{
+	const char *text = ctx, *at = NULL;
+
+	(void)quoted;
+	if (from)
+		return NULL;
+	for (const char *s = text; (s = strstr(s, "//@")); s++)
+		at = s;
+	if (!at || !*name)
+		return NULL;
+	*n = strlen(at);
+	*path = mem_strdup(name);
+	return mem_strdup(at);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	AUTO_FREE char *text = mem_alloc(size + 1);
@@ -86,6 +104,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	src.config = &config;
 	src.unsafe = true;
+	src.include = include;
+	src.include_ctx = text;
 	if (lang_compile(&src, &env, LANG_DUMP_AST | LANG_DUMP_IR, &p, &d) == 0) {
 		vec_each (&p->codes, c) {
 			struct lang_btf btf;
