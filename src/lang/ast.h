@@ -120,6 +120,10 @@ struct ctypedef {
 	struct ctype type;
 	bool busy; /* being looked at */
 };
+struct cenum {
+	const char *name; /* "enum foo" */
+	size_t first, n;  /* its values among the constants */
+};
 struct cconst {
 	const char *name;
 	int64_t value;
@@ -139,6 +143,7 @@ struct ast {
 	unsigned n_headers; /* read so far */
 	unsigned n_anonymous;
 	VEC(struct cconst) consts;
+	VEC(struct cenum) enums;
 	VEC(struct macro) macros;
 	lex_has_fn *has; /* #if has(...); given by the caller */
 	void *has_ctx;

@@ -98,6 +98,16 @@ const struct ltype *check_merge(struct checker *c, const struct ltype *a, const 
 	if (a->kind == LT_INT && b->kind == LT_INT) {
 		if (a->is_bool && b->is_bool)
 			return a;
+		if (a->enum_name || b->enum_name) { /* the number is one of its values */
+			const struct ltype *e = check_stored(c, a->enum_name ? a : b);
+			struct ltype *both;
+
+			if (e->is_signed || (!a->is_signed && !b->is_signed))
+				return e;
+			both = arena_dup(&c->p->arena, e, sizeof(*e));
+			both->is_signed = true;
+			return both;
+		}
 		return a->is_signed || b->is_signed ? c->i64 : c->u64;
 	}
 	if (a->kind == LT_PTR || b->kind == LT_PTR)

@@ -8,7 +8,8 @@ static bool same_type(const struct ltype *a, const struct ltype *b)
 {
 	if (a == b)
 		return true;
-	if (a->kind != b->kind || a->size != b->size || a->is_signed != b->is_signed)
+	if (a->kind != b->kind || a->size != b->size || a->is_signed != b->is_signed ||
+	    !a->enum_name != !b->enum_name)
 		return false;
 	if (a->kind == LT_TUPLE)
 		for (uint32_t i = 0; i < a->n; i++)
@@ -30,7 +31,13 @@ int check_map(struct checker *c, const char *name)
 /* How integers and arrays are kept in keys and map values. */
 const struct ltype *check_stored(struct checker *c, const struct ltype *t)
 {
-	if (t->kind == LT_INT && !t->is_bool)
+	if (t->kind == LT_INT && t->enum_name && t->size < 8) { /* it keeps its names */
+		struct ltype *s = arena_dup(&c->p->arena, t, sizeof(*t));
+
+		s->size = 8;
+		return s;
+	}
+	if (t->kind == LT_INT && !t->is_bool && !t->enum_name)
 		return t->is_signed ? c->i64 : c->u64;
 	if (t->kind == LT_RECORD || t->kind == LT_ARRAY)
 		return lt_in(c->t, t, LS_BPF);

@@ -77,6 +77,32 @@ static const struct ltype *float_type(struct checker *c, const char *name)
 	return lt_record(c->t, r);
 }
 
+/* An enum of the program or of a header. */
+static const struct ltype *enum_type(struct checker *c, const char *name)
+{
+	for (size_t i = c->ast->enums.n; i-- > 0;) {
+		const struct cenum *e = &c->ast->enums.data[i];
+		const struct cconst *v = &c->ast->consts.data[e->first];
+		struct lenumerator *list;
+		struct ltype *t;
+		bool is_signed = false;
+
+		if (strcmp(e->name, name) != 0)
+			continue;
+		list = arena_alloc(&c->p->arena, (e->n + 1) * sizeof(*list));
+		for (size_t k = 0; k < e->n; k++) {
+			list[k] = (struct lenumerator){ .value = v[k].value, .name = v[k].name };
+			is_signed |= v[k].value < 0;
+		}
+		t = arena_dup(&c->p->arena, lt_int(c->t, 4, is_signed), sizeof(*t));
+		t->enum_name = name;
+		t->enumerator = list;
+		t->n = (uint32_t)e->n;
+		return t;
+	}
+	return NULL;
+}
+
 const struct ltype *check_named_type(struct checker *c, const char *name)
 {
 	const struct ltype *t;
@@ -97,6 +123,8 @@ const struct ltype *check_named_type(struct checker *c, const char *name)
 		return t->kind == LT_NONE ? NULL : t;
 	}
 	t = float_type(c, name);
+	if (!t)
+		t = enum_type(c, name);
 	if (!t)
 		t = int_type(c, name);
 	if (t)

@@ -501,6 +501,7 @@ int lang_compile(const struct lang_source *s, const struct lang_env *env, unsign
 	vec_free(&k.ast.blocks);
 	vec_free(&k.ast.records);
 	vec_free(&k.ast.typedefs);
+	vec_free(&k.ast.enums);
 	vec_free(&k.ast.consts);
 	vec_free(&k.ast.macros);
 	vec_free(&k.units);

@@ -316,8 +316,12 @@ const char *parse_tag(struct parser *p)
 	if (p->tok.kind != '{')
 		return *name ? full : NULL;
 	if (strcmp(kind, "enum") == 0) {
+		struct cenum e = { .name = full, .first = p->ast->consts.n };
+
 		parse_advance(p);
 		parse_enum(p);
+		e.n = p->ast->consts.n - e.first;
+		vec_push(&p->ast->enums, e);
 	} else {
 		struct crecord_def *r = parse_record(p, strcmp(kind, "union") == 0, full);
 

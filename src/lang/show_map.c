@@ -17,7 +17,7 @@ static void json_value(const struct lang_out *o, const struct ltype *t, const vo
 		return;
 	}
 	lang_show_value(o, t, data, false, &text);
-	if (t->kind == LT_INT)
+	if (t->kind == LT_INT && (!t->enum_name || strchr("-0123456789", *strbuf_str(&text))))
 		strbuf_puts(b, strbuf_str(&text));
 	else
 		lang_json_text(b, strbuf_str(&text), text.n);
