@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -71,6 +72,47 @@ def interleave(subjects, runs=RUNS, warm=True):
 
 def have(program):
     return shutil.which(program) is not None
+
+
+# --- recordings ---
+
+SOURCE = r"""
+#include <stdlib.h>
+#define F(n) int f##n(int x) { int a[64]; for (int i = 0; i < 64; i++) a[i] = x * i + n; for (int i = 1; i < 63; i++) a[i] += a[i-1] ^ (a[i+1] << 3); return a[x & 63]; }
+#define G(n) F(n##0) F(n##1) F(n##2) F(n##3) F(n##4) F(n##5) F(n##6) F(n##7) F(n##8) F(n##9)
+#define H(n) G(n##0) G(n##1) G(n##2) G(n##3) G(n##4) G(n##5) G(n##6) G(n##7) G(n##8) G(n##9)
+H(1) H(2) H(3) H(4) H(5) H(6)
+"""
+
+
+def compiling(folder, seconds):
+    """A command that runs two compilers all the time: they are stripped, and have no frame pointers."""
+    (pathlib.Path(folder) / "x.c").write_text(SOURCE)
+    return ["timeout", str(seconds), "sh", "-c",
+            f"while :; do cc -O2 -c {folder}/x.c -o {folder}/1.o & cc -O2 -g -c {folder}/x.c -o {folder}/2.o; wait; done"]
+
+
+def count(path):
+    """How many samples a recording has."""
+    text = subprocess.run([KYMO, "report", "-i", path, "--stdio", "--no-children", "-g", "none", "-s", "comm", "-n"],
+                          capture_output=True, text=True, check=False).stdout
+    return sum(int(x.split()[1]) for x in text.splitlines()
+               if x.strip() and not x.startswith("#") and len(x.split()) > 2 and x.split()[1].isdigit())
+
+
+def record(path, command, samples, event="cpu-clock", rate=20000):
+    """perf's own recording, ended by its size: on a machine that is busy otherwise it takes longer. perf 6.1 crashes at random."""
+    size, n = samples * 250, 0
+    for _ in range(6):
+        r = subprocess.run(["perf", "record", "-q", "-F", str(rate), "-g", "-e", event, "--max-size", f"{size}B", "-o", path, "--", *command],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        if r.returncode < 0 and r.returncode != -signal.SIGTERM:  # what a crash leaves perf itself cannot read
+            continue
+        n = count(path)
+        if n >= samples:
+            break
+        size = int(size * 1.1 * samples / max(n, 1))
+    return n
 
 
 class Bench:

@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""report and script beside perf's, on a recording of 1.2 million samples with call chains.
+"""report and script beside perf's, on recordings of more than a million samples with call chains.
 
-The samples are page faults in a random call graph, so that recording them takes seconds: about 450,000 of
-the stacks are distinct. perf's default report takes half a minute and gigabytes, and is run less often.
+The samples of the first are page faults in a random call graph, so that recording them takes seconds: about 450,000
+of the stacks are distinct. The second one is a compiler at work, stripped and without frame pointers, so that a
+report has half a million rows of addresses. perf's default report takes half a minute and gigabytes, and is run less
+often.
 """
 import os
 import subprocess
 import sys
 import tempfile
 
-from lib import BUILD, KYMO, RUNS, Bench, have
+from lib import BUILD, KYMO, RUNS, Bench, compiling, have, record
 
 SAMPLES = 1200000
+COMPILER_SAMPLES = int(os.environ.get("BENCH_SAMPLES", "1000000"))
 b = Bench("report")
 
 
@@ -37,4 +40,10 @@ with tempfile.TemporaryDirectory(prefix="kymo-bench-") as folder:
     memory("script", b.compare("script > /dev/null", pair("script", path), goal=0.2, runs=max(RUNS - 2, 3)), None)
     b.compare("report --no-children", pair("report", path, "--stdio", "--no-children"), runs=3)
     memory("report", b.compare("report (children, -g)", pair("report", path, "--stdio"), goal=0.05, runs=3), 0.125)
+    os.unlink(path)
+    if have("perf"):
+        path = f"{folder}/compiler.data"
+        what = f"of a compiler, {record(path, compiling(folder, 400), COMPILER_SAMPLES) / 1e6:.2f}M samples"
+        memory(f"{what}, --no-children -g none", b.compare(f"report --no-children -g none {what}", pair("report", path, *flat), goal=0.2, runs=3), None)
+        memory(f"report {what}", b.compare(f"report (children, -g) {what}", pair("report", path, "--stdio"), goal=0.05, runs=1), 0.125)
 b.end()
