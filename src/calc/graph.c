@@ -115,10 +115,6 @@ static void work_init(struct graph_work *w, unsigned threads)
 		ways_kinds_make(&w->kinds, w->h, w->out->place_of);
 		w->apart = mem_alloc((entries + 1) * sizeof(*w->apart));
 	}
-	w->load = mem_alloc((entries + 1) * sizeof(*w->load));
-	for (size_t i = 0; i < entries; i++)
-		w->load[i] = (struct load){ w->names->profile->entries.data[i].weight,
-					    w->names->profile->entries.data[i].count };
 	w->first = mem_alloc((rows + 1) * sizeof(*w->first));
 	w->fill = mem_alloc((rows + 1) * sizeof(*w->fill));
 	w->wanted = mem_alloc((rows + 1) * sizeof(*w->wanted));
@@ -148,7 +144,6 @@ static void work_free(struct graph_work *w, unsigned threads)
 	free(w->refs);
 	free(w->wanted);
 	free(w->bench);
-	free(w->load);
 	free(w->first);
 	free(w->fill);
 }

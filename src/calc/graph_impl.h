@@ -64,7 +64,6 @@ struct graph_work {
 	struct graphs *out;
 	struct bench *bench; /* by worker */
 	const struct names *names;
-	struct load *load; /* by entry; small enough to stay in the cache */
 	struct ways_kinds kinds;
 	bool *classes;		    /* by class of sites: some row of it has a graph */
 	bool trees;		    /* of chains on their way, rather than each by itself */

@@ -23,9 +23,10 @@ static uint32_t look(const struct graph_work *w, const struct ref *r, struct loa
 	const struct way_row *row;
 
 	if (r->kind <= REF_AGAIN) {
-		const struct load *of = &w->load[r->entry];
+		const struct profile_entry *e = &w->names->profile->entries.data[r->entry];
 
-		*load = r->kind == REF_CHAIN ? *of : (struct load){ -of->weight, -of->count };
+		*load = r->kind == REF_CHAIN ? (struct load){ e->weight, e->count }
+					     : (struct load){ -e->weight, -e->count };
 		*on = r->left > 1;
 		return w->out->place_of[w->names->chain_sites[r->at]];
 	}
@@ -68,7 +69,7 @@ static void look_ahead(const struct graph_work *w, const struct ref *r)
 		return;
 	}
 	__builtin_prefetch(&w->names->chain_sites[r->at]);
-	__builtin_prefetch(&w->load[r->entry]);
+	__builtin_prefetch(&w->names->profile->entries.data[r->entry].weight);
 }
 
 static int by_place(const void *a, const void *b, void *graphs)
