@@ -43,6 +43,9 @@ const struct mapped_range *mapped_find(struct mapped *m, uint32_t space, uint64_
 		&m->range[((addr >> 21) + space * 0x9e3779b1u) % ARRAY_SIZE(m->range)];
 	uint64_t until;
 
+	m->last = g;
+	if (g->space == space && addr - g->from < g->size)
+		return g;
 	g->space = space;
 	g->map = tasks_find_range(m->tasks, space, addr, &g->from, &until);
 	g->size = until - g->from;

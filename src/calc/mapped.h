@@ -34,6 +34,7 @@ struct mapped_home {
 struct mapped {
 	const struct tasks *tasks; /* to be set before the first question */
 	struct mapped_range range[512];
+	const struct mapped_range *last; /* of them; NULL: none yet */
 	/* inner workings: mappings to what was met first */
 	struct map index;
 	VEC(struct mapped_home) homes;
@@ -43,10 +44,9 @@ const struct mapped_range *mapped_find(struct mapped *m, uint32_t space, uint64_
 
 static inline const struct mapped_range *mapped_at(struct mapped *m, uint32_t space, uint64_t addr)
 {
-	const struct mapped_range *g =
-		&m->range[((addr >> 21) + space * 0x9e3779b1u) % ARRAY_SIZE(m->range)];
+	const struct mapped_range *g = m->last; /* most code is of one program */
 
-	return g->space == space && addr - g->from < g->size ? g : mapped_find(m, space, addr);
+	return g && g->space == space && addr - g->from < g->size ? g : mapped_find(m, space, addr);
 }
 
 void mapped_free(struct mapped *m);

@@ -37,20 +37,22 @@ static uint64_t key_hash(const struct site_key *k)
 	return map_hash(k->at * 2 + k->caller + ((uint64_t)k->space << 40));
 }
 
-static struct site_key key_of(struct site_set *set, uint32_t space, uint64_t addr, uint8_t mode,
-			      bool caller)
+static inline void key_of(struct site_set *set, uint32_t space, uint64_t addr, uint8_t mode,
+			  bool caller, struct site_key *ret)
 {
-	struct site_key k = { addr, space, caller, mode, .addr = addr };
-
+	ret->at = ret->addr = addr;
+	ret->space = space;
+	ret->caller = caller;
+	ret->mode = mode;
+	ret->map = NULL;
 	if (set->mapped.tasks && mode == EVENT_MODE_USER && space != TASK_SPACE_LABEL) {
 		const struct mapped_range *g = mapped_at(&set->mapped, space, addr);
 
-		k.at = addr - g->shift;
-		k.space = g->key;
-		k.map = g->map;
+		ret->at = addr - g->shift;
+		ret->space = g->key;
+		ret->map = g->map;
 	}
-	k.hash = key_hash(&k);
-	return k;
+	ret->hash = key_hash(ret);
 }
 
 static uint32_t site_of(struct site_set *set, const struct site_key *k)
@@ -84,8 +86,9 @@ static uint32_t site_of(struct site_set *set, const struct site_key *k)
 static uint32_t add_site(struct site_set *set, uint32_t space, uint64_t addr, uint8_t mode,
 			 bool caller)
 {
-	struct site_key k = key_of(set, space, addr, mode, caller);
+	struct site_key k;
 
+	key_of(set, space, addr, mode, caller, &k);
 	return site_of(set, &k);
 }
 
@@ -98,13 +101,22 @@ static void catch_up(struct site_set *set, unsigned n)
 	}
 }
 
-/* The number of the site will be in *out after catch_up(). */
-static void add_later(struct site_set *set, const struct site_key *k, uint32_t *out)
+/* Room for a key whose site's number will be in *out after catch_up(). */
+static struct site_key *later(struct site_set *set, uint32_t *out)
+{
+	struct waiting *w;
+
+	catch_up(set, AHEAD - 1);
+	w = &set->waiting[set->next++ % AHEAD];
+	w->out = out;
+	return &w->key;
+}
+
+/* When the key is there: it will be looked for. */
+static void fetch(struct site_set *set, const struct site_key *k)
 {
 	uint32_t near;
 
-	catch_up(set, AHEAD - 1);
-	set->waiting[set->next++ % AHEAD] = (struct waiting){ *k, out };
 	index_fetch(&set->x, k->hash);
 	if (set->next - set->first <= AHEAD / 2)
 		return;
@@ -191,9 +203,10 @@ struct collect {
 static void collect_frame(void *ctx, uint64_t addr, uint32_t space, uint8_t mode, bool caller)
 {
 	struct collect *c = ctx;
-	struct site_key k = key_of(c->set, space, addr, mode, caller);
+	struct site_key *k = later(c->set, c->out++);
 
-	add_later(c->set, &k, c->out++);
+	key_of(c->set, space, addr, mode, caller, k);
+	fetch(c->set, k);
 }
 
 static int collect_job(void *ctx, size_t job, unsigned worker)
@@ -287,11 +300,16 @@ static void merge(struct site_set *set, struct site_set *other, uint32_t *number
 {
 	for (size_t i = 0; i < other->v.n; i++) {
 		const struct name_site *s = &other->v.data[i];
-		struct site_key k = { s->dso_addr, s->space, s->caller,
-				      s->mode,	   s->addr,  .map = s->map };
+		struct site_key *k = later(set, &number[i]);
 
-		k.hash = key_hash(&k);
-		add_later(set, &k, &number[i]);
+		*k = (struct site_key){ .at = s->dso_addr,
+					.addr = s->addr,
+					.space = s->space,
+					.caller = s->caller,
+					.mode = s->mode,
+					.map = s->map };
+		k->hash = key_hash(k);
+		fetch(set, k);
 	}
 	catch_up(set, 0);
 	vec_free(&other->v);
