@@ -46,7 +46,8 @@ static double value_y(const struct picture *p, uint64_t value)
 static void put_color(FILE *f, uint32_t count, uint32_t most)
 {
 	const int last = (int)ARRAY_SIZE(ramp) - 1;
-	double at = (most > 1 ? log(count) / log(most) : 1) * last;
+	/* as the page has it: one event is seen on white, too */
+	double at = (most > 1 ? 0.12 + 0.88 * log(count) / log(most) : 1) * last;
 	int i = at < last ? (int)at : last - 1;
 	double part = at - i;
 	int c[3];
@@ -133,23 +134,34 @@ static void put_axes(const struct picture *p)
 	}
 }
 
-/* Lines across the picture; labels keep a distance from each other. */
+#define LABEL 13.0 /* height */
+
+/* Where labels stand: beside their lines, but apart from each other and inside the picture. */
+static void place_labels(const struct picture *p, double y[HEAT_PERCENTS])
+{
+	double last = TOP + p->height + LABEL;
+
+	for (int i = 0; i < HEAT_PERCENTS; i++)
+		last = y[i] = fmin(value_y(p, p->h->percentile[i]), last - LABEL);
+	last = TOP - LABEL;
+	for (int i = HEAT_PERCENTS - 1; i >= 0; i--)
+		last = y[i] = fmax(y[i], last + LABEL);
+}
+
 static void put_percentiles(const struct picture *p)
 {
-	double last = 1e9;
+	double text[HEAT_PERCENTS];
 	char buf[32];
 
-	for (int i = 0; i < HEAT_PERCENTS; i++) {
-		double y = value_y(p, p->h->percentile[i]), text = fmin(y, last - 13);
-
+	place_labels(p, text);
+	for (int i = 0; i < HEAT_PERCENTS; i++)
 		fprintf(p->f,
 			"<path class=\"mark\" d=\"M%.1f %.1fh%.1f\"/>\n<text x=\"%.1f\" "
 			"y=\"%.1f\">p%g "
 			"%s</text>\n",
-			LEFT, y, p->width, LEFT + p->width + 6, text + 4, heat_percents[i],
+			LEFT, value_y(p, p->h->percentile[i]), p->width, LEFT + p->width + 6,
+			text[i] + 4, heat_percents[i],
 			heat_value((double)p->h->percentile[i], p->p->unit, buf, sizeof(buf)));
-		last = text;
-	}
 }
 
 void heat_svg_write(FILE *f, const struct heat *h, const struct heat_points *points,

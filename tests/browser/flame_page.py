@@ -195,6 +195,7 @@ with Browser(1280, 800) as b:
 
     # --- the table
     b.keys("t")
+    check("no number of the table is cut", b.js("return [...document.querySelectorAll('#side td.num')].every(x => x.scrollWidth <= x.clientWidth) && document.querySelectorAll('#side td.num').length > 1"))
     rows = b.js("return [...document.querySelectorAll('#side tbody tr')].map((r) => [...r.cells].map((c) => c.innerText.replace(/\\s+/g, ' ')))")
     same("the table has self and total of each function", {r[0]: (r[1].split()[0], r[2].split()[0]) for r in rows},
          {"alloc": ("60", "60"), "exec": ("25", "40"), "read": ("10", "10"), "parse": ("5", "15"), "bash": ("0", "40"), "eval": ("0", "45"),

@@ -43,6 +43,9 @@ root = ElementTree.parse(path("a.svg")).getroot()
 titles = [t.text for t in root.iter("{http://www.w3.org/2000/svg}title")]
 same("an SVG whose cells add up", sum(int(t.split(":")[0]) for t in titles), 100)
 has("with its title and percentiles", read("a.svg"), "T &lt;&amp;&gt;", "p99 10.0 ms")
+labels = [float(t.get("y")) for t in root.iter("{http://www.w3.org/2000/svg}text") if (t.text or "").startswith("p")]
+check("percentiles that are near each other have labels one below the other, inside the picture",
+      len(labels) == 6 and min(labels) > 50 and max(labels) < 560 and all(a - b >= 12.9 for a, b in zip(labels, labels[1:])), labels)
 same("private", os.stat(path("a.svg")).st_mode & 0o777, 0o600)
 
 r = kymo(["heat", "-i", file, "-o", path("a.html")])

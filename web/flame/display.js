@@ -79,6 +79,12 @@ function swatch(color, text, share) {
 	);
 }
 
+// "12%", "<1%", and nothing for nothing.
+function roughly(part, whole) {
+	const v = whole > 0 ? (100 * part) / whole : 0;
+	return v === 0 ? "" : v < 1 ? "<1%" : Math.round(v) + "%";
+}
+
 function showLegend() {
 	const { p, state, colors } = app,
 		dark = isDark(),
@@ -117,11 +123,7 @@ function showLegend() {
 		const most = [...weights].sort((x, y) => y[1] - x[1]).slice(0, 7);
 		for (const [key, w] of most)
 			items.push(
-				swatch(
-					colors.normal[example.get(key)],
-					key,
-					percent(w, app.tree.ta[0]).replace(/\.\d+%/, "%")
-				)
+				swatch(colors.normal[example.get(key)], key, roughly(w, app.tree.ta[0]))
 			);
 	}
 	$("legend").replaceChildren(...items);

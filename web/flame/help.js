@@ -56,29 +56,9 @@ const KEYS = [
 ];
 
 function showHelp() {
-	const grid = make("div", { class: "keys" });
-	for (const [title, list] of KEYS) {
-		const dl = make("dl");
-		for (const [key, what] of list)
-			dl.append(
-				make(
-					"dt",
-					{},
-					...key
-						.split(", ")
-						.flatMap((k, i) => [i ? " " : "", make("kbd", { text: k })])
-				),
-				make("dd", { text: what })
-			);
-		grid.append(make("section", {}, make("h3", { text: title }), dl));
-	}
-	openDialog(
-		"Keys",
-		grid,
-		make("p", {
-			class: "note",
-			text: "A frame's width is its share of the weight; what it calls stands on it. Nothing here leaves this file: it needs no network and makes no requests.",
-		})
+	showKeys(
+		KEYS,
+		"A frame's width is its share of the weight; what it calls stands on it."
 	);
 }
 
@@ -116,23 +96,17 @@ function prunedNotes() {
 function showAbout() {
 	const { p, unit, tree: t } = app,
 		head = p.head,
-		dl = make("dl", { class: "facts" });
-	const fact = (k, v) => dl.append(make("dt", { text: k }), make("dd", { text: v }));
-	fact("Profile", head.title);
+		facts = [["Profile", head.title]];
 	if (p.compare) {
-		fact(head.sides[0], weight(t.ta[0], unit));
-		fact(head.sides[1], weight(t.tb[0], unit));
-	} else fact("Weight", weight(t.ta[0], unit));
-	fact(
+		facts.push([head.sides[0], weight(t.ta[0], unit)]);
+		facts.push([head.sides[1], weight(t.tb[0], unit)]);
+	} else facts.push(["Weight", weight(t.ta[0], unit)]);
+	facts.push([
 		"Frames",
-		grouped.format(head.nodes) + " in the tree, " + grouped.format(p.pruned) + " functions"
-	);
-	fact("Events", p.events.join(", "));
-	if (hasThreads(p)) fact("Threads", grouped.format(p.threads.length));
-	fact("Made by", "kymo " + head.version);
-	openDialog(
-		"About this profile",
-		dl,
-		...prunedNotes().map((text) => make("p", { class: "note", text }))
-	);
+		grouped.format(head.nodes) + " in the tree, " + grouped.format(p.pruned) + " functions",
+	]);
+	facts.push(["Events", p.events.join(", ")]);
+	if (hasThreads(p)) facts.push(["Threads", grouped.format(p.threads.length)]);
+	facts.push(["Made by", "kymo " + head.version]);
+	showFacts("About this profile", facts, prunedNotes());
 }

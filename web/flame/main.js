@@ -263,8 +263,9 @@ function setUpBars() {
 			? weight(sum[0], app.unit) + " → " + weight(sum[1], app.unit)
 			: weight(sum[0], app.unit)
 	);
-	if (hasTime(p)) facts.push(duration(p.time.step * p.time.steps));
-	if (p.events.length === 1 && p.events[0] !== app.unit) facts.push(p.events[0]);
+	if (p.events.length === 1 && p.events[0] !== app.unit)
+		facts.push(facts.pop() + " of " + p.events[0]);
+	if (hasTime(p)) facts.push(facts.pop() + " in " + duration(p.time.step * p.time.steps));
 	$("subtitle").textContent = facts.join(" · ");
 	$("about").textContent =
 		(head.pruned.stacks ? "pruned · " : "") + grouped.format(head.nodes) + " frames";

@@ -29,41 +29,12 @@ const KEYS = [
 ];
 
 function showHelp() {
-	const grid = make("div", { class: "keys" });
-	for (const [title, list] of KEYS) {
-		const dl = make("dl");
-		for (const [key, what] of list)
-			dl.append(
-				make(
-					"dt",
-					{},
-					...key
-						.split(", ")
-						.flatMap((k, i) => [i ? " " : "", make("kbd", { text: k })])
-				),
-				make("dd", { text: what })
-			);
-		grid.append(make("section", {}, make("h3", { text: title }), dl));
-	}
-	openDialog(
-		"Keys",
-		grid,
-		make("p", {
-			class: "note",
-			text: "A cell's colour is how many points fell into it. Nothing here leaves this file: it needs no network and makes no requests.",
-		})
-	);
+	showKeys(KEYS, "A cell's colour is how many points fell into it.");
 }
 
 function showAbout() {
 	const { head, n } = app.p,
-		dl = make("dl", { class: "facts" }),
 		notes = [];
-	const fact = (k, v) => dl.append(make("dt", { text: k }), make("dd", { text: v }));
-	fact("Heat map", head.title);
-	fact("Points", grouped.format(head.points));
-	fact("Time", duration(head.span));
-	fact("Made by", "kymo " + head.version);
 	if (n < head.points && (head.step > 1 || head.digits))
 		notes.push(
 			"To keep the file small, times are kept in steps of " +
@@ -71,5 +42,14 @@ function showAbout() {
 				(head.digits ? " and values to " + head.digits + " digits" : "") +
 				"; no point was left out."
 		);
-	openDialog("About this heat map", dl, ...notes.map((text) => make("p", { class: "note", text })));
+	showFacts(
+		"About this heat map",
+		[
+			["Heat map", head.title],
+			["Points", grouped.format(head.points)],
+			["Time", duration(head.span)],
+			["Made by", "kymo " + head.version],
+		],
+		notes
+	);
 }
