@@ -11,7 +11,7 @@
 #define FEW_SAMPLES (1u << 16)
 #define FEW_CHUNKS 32
 #define PART 16		/* one chunk of so many */
-#define ROOM (6u << 20) /* words for what is kept of paths, over all threads */
+#define ROOM (4u << 20) /* words for what is kept of paths, over all threads */
 
 /* --- what comes out --- */
 
