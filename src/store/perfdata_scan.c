@@ -312,7 +312,7 @@ static const uint8_t *scan_samples(struct scan *s, const uint8_t *p, const uint8
 	struct chunk *c = &pd->open;
 	const uint8_t *full = c->start + CHUNK_BYTES;
 	uint32_t at = pd->layouts.data[0].time, n = 0;
-	uint64_t first = c->first, last = c->last, low = UINT64_MAX, time = 0;
+	uint64_t first = c->first, last = c->last, low = UINT64_MAX, high = 0, time = 0;
 	uintptr_t unaligned = 0;
 	bool sorted = c->sorted;
 
@@ -332,6 +332,7 @@ static const uint8_t *scan_samples(struct scan *s, const uint8_t *p, const uint8
 		__builtin_prefetch(p + h.size * 2u);
 		unaligned |= (uintptr_t)p;
 		low = time < low ? time : low;
+		high = time > high ? time : high;
 		sorted &= time >= last;
 		last = time > last ? time : last;
 		p += h.size;
@@ -348,9 +349,9 @@ static const uint8_t *scan_samples(struct scan *s, const uint8_t *p, const uint8
 	pd->max_time = last > pd->max_time ? last : pd->max_time;
 	if (low < pd->trace.first_time || !pd->trace.first_time)
 		pd->trace.first_time = low;
-	/* other records may be later than all samples */
-	if (last > pd->trace.last_time)
-		pd->trace.last_time = last;
+	/* not last: other records may be later than all samples */
+	if (high > pd->trace.last_time)
+		pd->trace.last_time = high;
 	return p;
 }
 

@@ -124,6 +124,7 @@ static void make(unsigned fakes, unsigned strange)
 
 struct sum {
 	uint64_t ordered, samples, brief;
+	uint64_t first, last; /* of samples */
 	size_t n, n_brief, timeless;
 };
 
@@ -154,6 +155,10 @@ static int on_sample(void *ctx, const struct event *ev)
 {
 	struct sum *s = ctx;
 
+	if (ev->time && (ev->time < s->first || !s->first))
+		s->first = ev->time;
+	if (ev->time > s->last)
+		s->last = ev->time;
 	s->samples =
 		map_hash(s->samples ^ sample_hash(ev->time, ev->ip, ev->pid, ev->tid, ev->weight,
 						  ev->mode, ev->chain, ev->chain_n));
@@ -207,6 +212,7 @@ static void compare(unsigned number, const char *what)
 	struct source *one = NULL, *parts = NULL;
 	struct sum a, b;
 	struct err e = { 0 };
+	bool damaged = what[0] == 'd';
 	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 
 	file_write_all(fd, file.data, file.n * 8);
@@ -223,6 +229,9 @@ static void compare(unsigned number, const char *what)
 	/* what has no time stands where its chunk begins, and chunks are others */
 	CHECK_CASE(a.timeless == b.timeless && (a.timeless || a.ordered == b.ordered),
 		   "%s %u: in order", what, number);
+	CHECK_CASE(damaged ||
+			   (one->trace->first_time == a.first && one->trace->last_time == a.last),
+		   "%s %u: from the first sample to the last", what, number);
 	CHECK_CASE(!one->read_brief || (a.brief == a.samples && a.n_brief == a.n),
 		   "%s %u: in brief and in full", what, number);
 	source_close(one);
