@@ -5,24 +5,22 @@
     bench/symbols.py [KYMO]
 
 Builds a C++ program of many megabytes once (build/bench-symbols), then asks for random addresses of
-its code. Medians of five interleaved runs; "each more" is the slope between 2,000 and 20,000 addresses.
+its code. "each more" is the slope between 2,000 and 20,000 addresses. Takes a minute, and another to build.
 """
 import os
-import pathlib
 import random
 import re
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
-import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-KYMO = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/kymo")
+from lib import KYMO, ROOT, Bench, Run, have, interleave
+
 FOLDER = ROOT / "build/bench-symbols"
 UNITS = 16
-RUNS = 5
+RUNS = int(os.environ.get("BENCH_RUNS", "5"))
+b = Bench("symbols")
 SOURCE = """
 #include <algorithm>
 #include <deque>
@@ -75,16 +73,9 @@ def build():
     return prog
 
 
-def timed(argv, data, env=None):
-    """Wall and CPU seconds of one run that reads the file `data`."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    start = time.monotonic()
+def ask(argv, data, env=None):
     with open(data) as f:
-        subprocess.run(argv, stdin=f, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
-                       env={**os.environ, **(env or {})})
-    wall = time.monotonic() - start
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return Run([str(w) for w in argv], env=env, stdin=f)
 
 
 def main():
@@ -97,31 +88,32 @@ def main():
     for n in (2000, 20000):
         files[n] = FOLDER / f"addresses-{n}"
         files[n].write_text("".join(f"0x{start + rnd.randrange(size):x}\n" for _ in range(n)))
-    cache = FOLDER / "cache"
+    cache = {"XDG_CACHE_HOME": str(FOLDER / "cache")}
     tools = {
-        "kymo, cold": ([KYMO, "addr2line", "-fi", "--no-cache", "-e", prog], None),
-        "kymo, again": ([KYMO, "addr2line", "-fi", "-e", prog], {"XDG_CACHE_HOME": str(cache)}),
+        "kymo": ([KYMO, "addr2line", "-fi", "--no-cache", "-e", prog], None),
+        "again": ([KYMO, "addr2line", "-fi", "-e", prog], cache),
+        "llvm": (["llvm-symbolizer", "--no-demangle", f"--obj={prog}"], None),
+        "GNU": (["addr2line", "-fi", "-e", prog], None),
     }
-    if shutil.which("llvm-symbolizer"):
-        tools["llvm-symbolizer"] = (["llvm-symbolizer", "--no-demangle", f"--obj={prog}"], None)
-    if shutil.which("addr2line"):
-        tools["addr2line"] = (["addr2line", "-fi", "-e", prog], None)
-    shutil.rmtree(cache, ignore_errors=True)
-    for n in files:
-        timed(*[tools["kymo, again"][0], files[n], tools["kymo, again"][1]])
-    result = {(t, n): [] for t in tools for n in files}
-    for _ in range(RUNS):
-        for t, (argv, env) in tools.items():
-            for n, data in files.items():
-                if t == "addr2line" and n > 2000 and len(result[t, n]) > 0:
-                    continue
-                result[t, n].append(timed(argv, data, env))
-    print(f"{prog.stat().st_size / 1e6:.0f} MB, medians of {RUNS}:")
-    print(f"{'':16} {'2,000 wall':>11} {'CPU':>8} {'20,000 wall':>12} {'each more':>10}")
-    for t in tools:
-        small, large = ([statistics.median(x[i] for x in result[t, n]) for i in (0, 1)] for n in files)
-        print(f"{t:16} {small[0] * 1e3:8.0f} ms {small[1] * 1e3:5.0f} ms {large[0] * 1e3:9.0f} ms "
-              f"{(large[0] - small[0]) / 18000 * 1e6:7.1f} us")
+    tools = {n: t for n, t in tools.items() if have(str(t[0][0]))}
+    shutil.rmtree(FOLDER / "cache", ignore_errors=True)
+    for data in files.values():
+        ask(tools["again"][0], data, cache)
+    # addr2line is asked for the few only: it takes seconds for the many, and llvm is the peer
+    got = interleave({(t, n): (lambda t=t, n=n: ask(tools[t][0], files[n], tools[t][1]))
+                      for t in tools for n in files if t != "GNU" or n == 2000}, RUNS, warm=False)
+    peers = [t for t in ("llvm", "GNU") if t in tools]
+
+    def of(what, n, names):
+        return {t: statistics.median(getattr(r, what) for r in got[t, n]) for t in names if (t, n) in got}
+    for what in ("wall", "cpu"):
+        b.add(f"2,000 addresses of {prog.stat().st_size / 1e6:.0f} MB, inlines and lines, cold, {what}", "ms", of(what, 2000, ["kymo", *peers]), goal=1)
+        b.add(f"20,000 addresses, {what}", "ms", of(what, 20000, ["kymo", *peers]), goal=1)
+    few, many = of("cpu", 2000, ["kymo", "llvm"]), of("cpu", 20000, ["kymo", "llvm"])
+    b.add("each more", "us", {t: (many[t] - few[t]) / 18 for t in many}, goal=1)
+    m = of("cpu", 2000, ["again", "kymo"])
+    b.add("2,000 addresses again, beside the first time, cpu", "ms", {"kymo": m["again"], "first": m["kymo"]}, goal=1 / 3)
 
 
 main()
+b.end()

@@ -3,7 +3,7 @@
 """Stacks: kymo's walker beside perf's frame pointers and stack copies, on a compiler without frame pointers;
 unwinding copies, naming with inlines, and reading a recording again.
 
-    bench/unwind.py [KYMO]
+    bench/unwind.py [KYMO [PART...]]        PART: recording own_cost walker offline inlines
 
 Whole stacks are judged alike for all recordings: by what perf script shows of them, does the stack begin
 where programs and threads do? Cost is CPU time: the recorder's own, and what the kernel does within the program's.
@@ -52,6 +52,7 @@ int work(int n) {
 int main(int c, char **) { int s = 0; for (int i = 0; i < LOOPS; i++) s += work(200 + c); return s & 1; }
 """
 temp = pathlib.Path(tempfile.mkdtemp(prefix="kymo-bench-unwind-"))
+(temp / "w.cc").write_text(SOURCE)
 b = Bench("unwind")
 
 
@@ -93,21 +94,24 @@ def perf_record(*words):
 
 
 def recorded(argv, cache):
-    """own: the CPU time of the recorder; inside: that of the program, with what the kernel did in its time."""
+    """own: the CPU time of the recorder; inside: that of the program, with what the kernel did in its time. perf 6.1 sometimes
+    crashes at the end of a recording: the last whole one is kept as FILE.whole."""
     r = Run(argv, env={"XDG_CACHE_HOME": str(cache)})
+    data = next((w for w in argv if w.endswith(".data")), "")
+    if r.code == 0 and data:
+        os.replace(data, f"{data}.whole")
     r.inside = sum(int(m) * 60e3 + float(x) * 1e3 for m, x in re.findall(r"(\d+)m([\d.]+)s", (temp / "times").read_text()))
     r.own = r.cpu - r.inside
     return r
 
 
 def medians(got, what):
-    """perf 6.1 sometimes crashes at the end of a recording; such runs do not count."""
+    """Of the runs that did not crash."""
     return {n: statistics.median(getattr(r, what) for r in [x for x in rs if x.code == 0] or rs) for n, rs in got.items()}
 
 
 def recording():
     """Bytes a sample, CPU, whole stacks. What an interrupt costs is the same for all, and is known from samples without stacks."""
-    (temp / "w.cc").write_text(SOURCE)
     ways = recorders(FREQ, None, kymo=[KYMO, "record", "-g"], dwarf=perf_record("--call-graph", "dwarf"))
     fp = recorders(FREQ, None, fp=perf_record("-g"))
     plain = recorders(FREQ, None, plain=perf_record())
@@ -119,7 +123,9 @@ def recording():
     start = own["alone"]  # the shell's
     size, share = {}, {}
     for n in [*ways, *fp]:
-        data = str(temp / f"{n}.data")
+        data = str(temp / f"{n}.data.whole")
+        if not os.path.exists(data):
+            continue
         size[n] = os.path.getsize(data) / samples(data)
         if have("perf"):
             good, every = whole(data)
@@ -173,7 +179,7 @@ def walker():
 
 def offline():
     """perf's recording with copies, from above."""
-    dwarf = str(temp / "dwarf.data")
+    dwarf = str(temp / "dwarf.data.whole")
     if not os.path.exists(dwarf):
         return
     out = subprocess.run([str(BUILD / "bench/bench-unwind_offline"), dwarf, "5"], capture_output=True, text=True).stdout
@@ -192,18 +198,21 @@ def inlines():
     """A program with debug info: names with inlines, in script; a report again."""
     subprocess.run(["g++", "-O2", "-g", "-DLOOPS=20000", "-o", temp / "big", temp / "w.cc"], check=True)
     data = str(temp / "inline.data")
-    subprocess.run(["perf", "record", "-q", "-N", "-F", "1999", "-e", "cpu-clock", "--call-graph", "dwarf", "-o", data, str(temp / "big")],
-                   capture_output=True)
-    if not os.path.exists(data):
+    for _ in range(5):
+        if have("perf") and Run([*perf_record("--call-graph", "dwarf"), "-q", "-F", "1999", "-o", data, str(temp / "big")]).code == 0:
+            break
+    else:
         return
 
     def cold(argv):
-        shutil.rmtree(temp / "cold", ignore_errors=True)
-        return Run(argv, env={"XDG_CACHE_HOME": str(temp / "cold")}, adopt=True)
-    commands = {"kymo": [KYMO, "script", "--inline", "-i", data, "-F", "comm,ip,sym"]}
-    if have("perf"):
-        commands["perf"] = ["perf", "script", "--inline", "-i", data, "-F", "comm,ip,sym"]
-    got = interleave({n: (lambda argv=argv: cold(argv)) for n, argv in commands.items()}, RUNS, warm=False)
+        for _ in range(3):
+            shutil.rmtree(temp / "cold", ignore_errors=True)
+            r = Run(argv, env={"XDG_CACHE_HOME": str(temp / "cold")}, adopt=True)
+            if r.code == 0:
+                break
+        return r
+    got = interleave({n: (lambda tool=tool: cold([tool, "script", "--inline", "-i", data, "-F", "comm,ip,sym"]))
+                      for n, tool in {"kymo": KYMO, "perf": "perf"}.items()}, RUNS, warm=False)
     for what in ("cpu", "wall"):
         b.add(f"script --inline without a cache, {what}", "ms", medians(got, what), goal=1 / 20)
     walked = str(temp / "walked.data")
@@ -220,11 +229,9 @@ def inlines():
 
 
 try:
-    recording()
-    own_cost()
-    walker()
-    offline()
-    inlines()
+    for part in (recording, own_cost, walker, offline, inlines):
+        if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]:
+            part()
 finally:
     shutil.rmtree(temp, ignore_errors=True)
 b.end()
