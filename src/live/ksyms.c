@@ -407,7 +407,9 @@ int ksyms_all(char **ret, size_t *n)
 
 	if (known && all_from_cache(cache, &id, head, ret, n) == 0)
 		return 0;
-	r = file_read_large("/proc/kallsyms", LIKELY_TEXT, MAX_TEXT, ret, n);
+	r = known ? ksyms_from_perf(&id, ret, n) : -ENOENT;
+	if (r < 0)
+		r = file_read_large("/proc/kallsyms", LIKELY_TEXT, MAX_TEXT, ret, n);
 	/* addresses that are hidden are zero, and not worth keeping */
 	if (r < 0 || !known || !address_of(*ret, "_stext"))
 		return r;

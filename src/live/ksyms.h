@@ -34,6 +34,15 @@ void ksyms_close(struct ksyms *k);
  */
 int ksyms_all(char **ret, size_t *n);
 
+/*
+ * Is a copy of kallsyms (which a NUL ends) what this kernel would write? head is how it begins to; modules is
+ * /proc/modules, each of which must lie where the copy has it. BPF programs do not count.
+ */
+bool ksyms_same(const char *text, size_t n, const char *head, size_t head_n, const char *modules);
+
+/* perf's copy of it, if it is. -ENOENT, -ESTALE. */
+int ksyms_from_perf(const struct build_id *id, char **ret, size_t *n);
+
 /* An id of what ksyms_all() gives: this kernel, since it started, with these modules. */
 bool ksyms_state(struct build_id *ret);
 

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Which copies of kallsyms are taken for what the kernel would write. */
+#include "live/ksyms.h"
+
+#include "tap.h"
+
+#define CORE "ffffffff81000000 T _text\nffffffff81000040 T start\nffffffff82000000 T _etext\n"
+#define NAT "ffffffffc0a01000 t nat_one\t[nf_nat]\nffffffffc0b00000 d nat_two\t[nf_nat]\n"
+#define EXT "ffffffffc0c00010 t ext_one\t[ext4]\n"
+#define BPF "ffffffffc0d00000 t bpf_prog_1\t[bpf]\n"
+#define NAT_HERE "nf_nat 57344 2 xt_nat, Live 0xffffffffc0a00000\n"
+#define EXT_HERE "ext4 4096 0 - Live 0xffffffffc0c00000\n"
+
+static bool same(const char *text, const char *modules)
+{
+	return ksyms_same(text, strlen(text), CORE, strlen(CORE), modules);
+}
+
+int main(void)
+{
+	static const char moved[] = "ffffffff91000000 T _text\nffffffff91000040 T start\n"
+				    "ffffffff92000000 T _etext\n";
+	static const char hidden[] = "0000000000000000 T _text\n0000000000000000 T start\n";
+
+	CHECK(same(CORE, ""));
+	CHECK(same(CORE BPF, ""));
+	CHECK(!same(moved, ""));
+	CHECK(!ksyms_same(hidden, strlen(hidden), hidden, strlen(hidden), ""));
+	CHECK(!ksyms_same(CORE, strlen(CORE), CORE, 8, ""));
+	CHECK(!ksyms_same(CORE, 40, CORE, strlen(CORE), ""));
+	CHECK(same(CORE NAT EXT BPF, NAT_HERE EXT_HERE));
+	CHECK(same(CORE NAT EXT, EXT_HERE NAT_HERE));
+	/* one was loaded since, or is gone, or is elsewhere, or hides where */
+	CHECK(!same(CORE NAT, NAT_HERE EXT_HERE));
+	CHECK(!same(CORE, EXT_HERE));
+	CHECK(!same(CORE NAT EXT, NAT_HERE));
+	CHECK(!same(CORE NAT EXT, NAT_HERE "ext4 4096 0 - Live 0xffffffffc0f00000\n"));
+	CHECK(!same(CORE NAT, "nf_nat 57344 2 xt_nat, Live 0x0000000000000000\n"));
+	CHECK(!same(CORE EXT, "ext 4096 0 - Live 0xffffffffc0c00000\n"));
+	/* only its data are where the copy has them */
+	CHECK(!same(CORE NAT, "nf_nat 57344 2 - Live 0xffffffffc0a08000\n"));
+	/* cut anywhere */
+	for (size_t n = 0; n < strlen(CORE NAT EXT); n++) {
+		char text[512] = "";
+
+		memcpy(text, CORE NAT EXT, n);
+		if (ksyms_same(text, n, CORE, strlen(CORE), NAT_HERE EXT_HERE) &&
+		    n < strlen(CORE NAT) + 20)
+			CHECK(false);
+	}
+	return tap_end();
+}
