@@ -65,6 +65,17 @@ static int store(struct parse *p, const struct opt *o, const char *value, bool u
 }
 
 /* Find the value of o (attached, or the next word) and store it. */
+/* One of "fp|dwarf|lbr"; what stands behind a comma is the command's to judge. */
+static bool is_choice(const struct opt *o, const char *word)
+{
+	size_t n = strcspn(word, ",");
+
+	for (const char *s = o->complete; s && *s; s += strcspn(s, "|"), s += *s == '|')
+		if (strcspn(s, "|") == n && memcmp(s, word, n) == 0)
+			return true;
+	return false;
+}
+
 static int take(struct parse *p, const struct opt *o, const char *attached, bool unset)
 {
 	char name[64];
@@ -78,7 +89,8 @@ static int take(struct parse *p, const struct opt *o, const char *attached, bool
 	}
 	if (attached)
 		return store(p, o, attached, false);
-	if (o->arg == OPT_ARG_OPTIONAL || (o->arg == OPT_ARG_LAST && (!next || next[0] == '-')))
+	if (o->arg == OPT_ARG_OPTIONAL || (o->arg == OPT_ARG_LAST && (!next || next[0] == '-')) ||
+	    (o->arg == OPT_ARG_CHOICE && !(next && is_choice(o, next))))
 		return store(p, o, NULL, false);
 	if (!next)
 		return err_set(p->e, EINVAL, "%s needs a value (%s)", shown(o, name, sizeof(name)),

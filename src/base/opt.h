@@ -39,6 +39,7 @@ enum opt_arg {
 	OPT_ARG_OPTIONAL, /* only attached: -gX, --name=X */
 	OPT_ARG_LAST, /* the next word unless it starts with '-' or there is none, as perf report -g
 		       */
+	OPT_ARG_CHOICE, /* the next word when it is one of the choices (up to a comma) */
 };
 
 #define OPT_HIDDEN 1u /* parsed but not shown */

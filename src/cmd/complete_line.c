@@ -87,7 +87,7 @@ static const struct opt *with_value(const struct command *c, const char *w, cons
 
 static bool wants_next(const struct opt *o)
 {
-	return o->arg == OPT_ARG_REQUIRED || o->arg == OPT_ARG_LAST;
+	return o->arg == OPT_ARG_REQUIRED || o->arg == OPT_ARG_LAST || o->arg == OPT_ARG_CHOICE;
 }
 
 /* Everything behind the command's name: argv[0 .. argc-1], the last being typed. */

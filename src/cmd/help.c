@@ -51,8 +51,8 @@ static void option(FILE *f, const struct opt *o)
 		strbuf_printf(&b, "-%c", o->letter);
 	if (o->name)
 		strbuf_printf(&b, "%s--%s", o->letter ? ", " : "    ", o->name);
-	if (o->arg == OPT_ARG_REQUIRED || o->arg == OPT_ARG_LAST)
-		strbuf_printf(&b, o->arg == OPT_ARG_LAST ? " [%s]" : " %s",
+	if (o->arg == OPT_ARG_REQUIRED || o->arg == OPT_ARG_LAST || o->arg == OPT_ARG_CHOICE)
+		strbuf_printf(&b, o->arg == OPT_ARG_REQUIRED ? " %s" : " [%s]",
 			      o->meta ? o->meta : "VALUE");
 	else if (o->arg == OPT_ARG_OPTIONAL)
 		strbuf_printf(&b, "[=%s]", o->meta ? o->meta : "VALUE");

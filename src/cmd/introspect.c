@@ -7,7 +7,7 @@
 
 static void one_option(struct json *j, const struct opt *o)
 {
-	static const char *const args[] = { "none", "required", "optional", "last" };
+	static const char *const args[] = { "none", "required", "optional", "last", "choice" };
 	char letter[2] = { o->letter, '\0' };
 
 	json_object(j, NULL);

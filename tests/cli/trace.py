@@ -430,4 +430,6 @@ for which, word in (("min", "minfault"), ("maj", "majfault")):
     check(f"-F {which}: only those", r.code == 5 and kinds <= {word} and (kinds or which == "maj"), f"{kinds}\n{r}")
 
 shutil.rmtree(DIR, ignore_errors=True)
+r = kymo(["trace", "--call-graph", "dwarf", "-e", "getppid", "--max-events", "1", "-o", "-", "sh", "-c", "true"])
+check("--call-graph dwarf COMMAND: the word is how, not what", "cannot run" not in r.err, r)
 end()

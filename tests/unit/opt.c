@@ -33,6 +33,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "no-big-num", big, "plain numbers"),
 	OPT_FN_C('g', "call-graph", "MODE", OPT_ARG_LAST, on_graph, "chains", NULL),
 	OPT_FN_C(0, "switch-output", "X", OPT_ARG_OPTIONAL, on_graph, "rotate", NULL),
+	OPT_FN_C(0, "how", "HOW", OPT_ARG_CHOICE, on_graph, "which", "fp|dwarf"),
 	OPT_END,
 };
 
@@ -82,6 +83,13 @@ int main(void)
 	CHECK(!a.graph);
 	CHECK_INT(parse("--switch-output=1G", 0, &a, &e, argv), 0);
 	CHECK_STR(a.graph, "1G");
+	CHECK_INT(parse("--how dwarf,8192 -a", 0, &a, &e, argv), 0);
+	CHECK_STR(a.graph, "dwarf,8192");
+	CHECK(a.all);
+	CHECK_INT(parse("--how dwar", 0, &a, &e, argv), 1);
+	CHECK(!a.graph);
+	CHECK_INT(parse("--how -a", 0, &a, &e, argv), 0);
+	CHECK(!a.graph && a.all);
 	CHECK_INT(parse("-g bad", 0, &a, &e, argv), -EINVAL);
 
 	CHECK_INT(parse("-F ninety", 0, &a, &e, argv), -EINVAL);
