@@ -68,6 +68,66 @@ static void hex_bytes(const struct ltype *t, const char *data, bool escaped, str
 		strbuf_printf(b, escaped ? "\\x%02x" : i ? " %02x" : "%02x", (uint8_t)p[i]);
 }
 
+/* What most conversions are: %d, %-16s, %06d. False when there is more to it. */
+struct simple {
+	bool left, zero;
+	size_t width;
+};
+
+static bool is_simple(const char *spec, size_t n, struct simple *f)
+{
+	size_t i = 1;
+
+	*f = (struct simple){ 0 };
+	for (; i < n && (spec[i] == '-' || spec[i] == '0'); i++) {
+		f->left |= spec[i] == '-';
+		f->zero |= spec[i] == '0';
+	}
+	for (; i < n && spec[i] >= '0' && spec[i] <= '9' && f->width < 4096; i++)
+		f->width = f->width * 10 + (size_t)(spec[i] - '0');
+	for (; i < n && spec[i] == 'l'; i++)
+		;
+	f->zero &= !f->left;
+	return i == n;
+}
+
+static void simple_number(const struct simple *f, char conv, uint64_t v, struct strbuf *b)
+{
+	char text[24], *end = text + sizeof(text), *s = end;
+	bool minus = conv != 'u' && conv != 'x' && (int64_t)v < 0;
+	unsigned base = conv == 'x' ? 16 : 10;
+	size_t n;
+
+	v = minus ? 0 - v : v;
+	do
+		*--s = "0123456789abcdef"[v % base];
+	while (v /= base);
+	n = (size_t)(end - s) + minus;
+	if (!f->left && !f->zero && n < f->width)
+		strbuf_fill(b, ' ', f->width - n);
+	if (minus)
+		strbuf_putc(b, '-');
+	if (f->zero && n < f->width)
+		strbuf_fill(b, '0', f->width - n);
+	strbuf_add(b, s, (size_t)(end - s));
+	if (f->left && n < f->width)
+		strbuf_fill(b, ' ', f->width - n);
+}
+
+/* What was added from some place on, in a field. */
+static void simple_text(const struct simple *f, size_t from, struct strbuf *b)
+{
+	size_t n = b->n - from, pad = n < f->width ? f->width - n : 0;
+
+	if (!pad)
+		return;
+	strbuf_fill(b, ' ', pad);
+	if (f->left)
+		return;
+	memmove(b->data + from + pad, b->data + from, n);
+	memset(b->data + from, ' ', pad);
+}
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 static void format(const struct lang_out *o, const struct lang_action *a, const char *data,
@@ -77,11 +137,14 @@ static void format(const struct lang_out *o, const struct lang_action *a, const 
 
 	for (const char *s = a->format; *s; s++) {
 		const char *start = s;
+		struct simple plain;
 		size_t n;
 		char conv;
 
 		if (*s != '%') {
-			strbuf_putc(b, *s);
+			n = strcspn(s, "%");
+			strbuf_add(b, s, n);
+			s += n - 1;
 			continue;
 		}
 		if (s[1] == '%') {
@@ -101,10 +164,18 @@ static void format(const struct lang_out *o, const struct lang_action *a, const 
 			uint64_t v;
 
 			memcpy(&v, data + a->arg[arg].offset, 8);
-			one_number(start, n, conv, v, b);
+			if (strchr("diux", conv) && is_simple(start, n, &plain))
+				simple_number(&plain, conv, v, b);
+			else
+				one_number(start, n, conv, v, b);
+		} else if (conv == 's' && is_simple(start, n, &plain)) {
+			size_t from = b->n;
+
+			lang_show_value(o, a->arg[arg].type, data + a->arg[arg].offset, false, b);
+			simple_text(&plain, from, b);
 		} else {
 			AUTO_STRBUF text = { 0 };
-			char plain[48];
+			char spec[48];
 			size_t k = 0;
 
 			if (conv == 'r' && (s[1] == 'x' || s[1] == 'h'))
@@ -113,10 +184,10 @@ static void format(const struct lang_out *o, const struct lang_action *a, const 
 			else
 				lang_show_value(o, a->arg[arg].type, data + a->arg[arg].offset,
 						false, &text);
-			for (size_t i = 0; i < n && k < sizeof(plain) - 1; i++)
+			for (size_t i = 0; i < n && k < sizeof(spec) - 1; i++)
 				if (!strchr("hlzjt", start[i]))
-					plain[k++] = start[i];
-			one_text(plain, k, strbuf_str(&text), b);
+					spec[k++] = start[i];
+			one_text(spec, k, strbuf_str(&text), b);
 		}
 		arg++;
 	}
@@ -148,7 +219,7 @@ static void json_print(struct lang_out *o, const struct ltype *t, const char *da
 		return;
 	}
 	lang_show_value(o, t, data, false, &text);
-	if (t->kind == LT_INT)
+	if (t->kind == LT_INT && (!t->enum_name || strchr("-0123456789", *strbuf_str(&text))))
 		strbuf_puts(&o->text, strbuf_str(&text));
 	else
 		lang_json_text(&o->text, strbuf_str(&text), text.n);
