@@ -106,6 +106,32 @@ static int show_record(struct listing *l, const char *name, struct err *e)
 	return 0;
 }
 
+static int show_enum(struct listing *l, const char *name, struct err *e)
+{
+	const struct ltype *t = run_type(l->env, &l->types, name);
+
+	if (!t || !t->enum_name)
+		return err_set(e, ENOENT, "the kernel has no '%s'", name);
+	printf("%s {\n", name);
+	for (uint32_t i = 0; i < t->n; i++)
+		printf("    %s = %lld,\n", t->enumerator[i].name,
+		       (long long)t->enumerator[i].value);
+	printf("};\n");
+	return 0;
+}
+
+static int nothing(const char *pattern, struct err *e)
+{
+	char hint[sizeof(e->hint)];
+
+	memcpy(hint, e->hint, sizeof(hint));
+	err_set(e, ENOENT, "nothing matches %s", pattern);
+	if (hint[0])
+		return err_hint(e, "%s", hint);
+	return err_hint(e, "kymo run -l 'tracepoint:*' lists tracepoints; part of a name goes "
+			   "between stars: '*switch*'");
+}
+
 int run_list(struct run_env *env, const char *pattern, bool verbose, struct err *e)
 {
 	struct listing l = { .env = env, .verbose = verbose };
@@ -116,6 +142,8 @@ int run_list(struct run_env *env, const char *pattern, bool verbose, struct err 
 	l.p = &p;
 	if (str_starts(pattern, "struct ") || str_starts(pattern, "union ")) {
 		r = show_record(&l, pattern, e);
+	} else if (str_starts(pattern, "enum ")) {
+		r = show_enum(&l, pattern, e);
 	} else if (!strchr(pattern, ':')) { /* a bare pattern: what it fits among all tracepoints
 					       and events */
 		static const char *const all[] = { "tracepoint:*:%s", "software:%s",
@@ -129,19 +157,15 @@ int run_list(struct run_env *env, const char *pattern, bool verbose, struct err 
 				env->env.match(env, &p, one, &l, e);
 		}
 		err_clear(e);
+		if (!l.n)
+			r = nothing(pattern, e);
 	} else if (!lang_point_parse(pattern, &l.arena, &p, e)) {
 		r = -EINVAL;
 	} else {
 		r = env->env.match(env, &p, one, &l, e);
+		if (!l.n && (r >= 0 || (r == -ENOENT && p.kind == LP_TRACEPOINT)))
+			r = nothing(pattern, e);
 		r = r < 0 ? r : 0;
-		if (r == 0 && !l.n) {
-			char hint[sizeof(e->hint)];
-
-			memcpy(hint, e->hint, sizeof(hint));
-			r = err_set(e, ENOENT, "nothing matches %s", pattern);
-			if (hint[0])
-				err_hint(e, "%s", hint);
-		}
 	}
 	free(l.last);
 	vec_free(&l.types.records);

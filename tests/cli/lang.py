@@ -152,6 +152,11 @@ check("arithmetic as C has it", not wrong, "\n".join(wrong[:20]))
 # The command's own ways.
 r = kymo(["run", "-lv", "tracepoint:sched:sched_wakeup"])
 check("-lv lists a tracepoint and its fields", r.out.startswith("tracepoint:sched:sched_wakeup\n") and "pid_t pid" in r.out, r)
+for what in ("tracepoint:nosuch:*", "nosuchname", "uprobe:/nosuch:x"):
+    r = kymo(["run", "-l", what])
+    check(f"-l {what}: what is missing, and what to do", r.code == 1 and ("nothing matches" in r.err or "no file" in r.err) and "hint:" in r.err, r)
+r = kymo(["run", "-lv", "enum pid_type"])
+check("-lv enum: its values", r.out.startswith("enum pid_type {\n    PIDTYPE_PID = 0,\n    PIDTYPE_TGID = 1,\n"), r)
 r = kymo(["run", "-l", "tracepoint:sched:nothing*"])
 check("-l says when nothing matches", r.code == 1 and "nothing matches" in r.err, r)
 r = kymo(["run", "-d", "-e", "BEGIN { @x = 1 + 2; }"])
