@@ -20,7 +20,7 @@ int load_open(struct load *l, const struct load_opts *o, struct err *e)
 	r = source_open(input_path(o->input), &l->source, e);
 	progress_end(&l->progress);
 	if (r == 0) {
-		l->unwound = unwound_needed(l->source);
+		l->unwound = unwound_needed(l->source) || l->source->trace->info.walked;
 		input_unwind(&l->source, o->symfs);
 	}
 	if (r == 0 && (o->off_cpu || o->wakers))

@@ -34,7 +34,7 @@ struct load {
 	const char *note; /* why kernel addresses have no names; NULL */
 	struct progress progress;
 	bool counted, named;
-	bool unwound;	   /* chains come from copies of stacks */
+	bool unwound;	   /* user stacks were walked, or come from copies of them */
 	int socket_wanted; /* -1: any */
 	bool *types;	   /* by type: whether it is wanted; NULL: all are. load_free() frees it */
 };

@@ -209,6 +209,7 @@ static int start_file(struct record_out *o, const char *path, struct err *e)
 	struct perfdata_write_opts wo = { .path = path,
 					  .pipe = o->pipe,
 					  .zstd_level = o->a->zstd_level };
+	const uint32_t walked = PERFDATA_STACKS_WALKED;
 	int r = perfdata_write_open(&wo, &o->w, e);
 
 	if (r < 0)
@@ -223,6 +224,8 @@ static int start_file(struct record_out *o, const char *path, struct err *e)
 		if (o->early[f].n)
 			perfdata_write_early(o->w, f, o->early[f].data, o->early[f].n);
 	perfdata_write_early(o->w, PERFDATA_KALLSYMS, NULL, 0);
+	if (o->walked && !o->pipe)
+		perfdata_write_early(o->w, PERFDATA_STACKS, &walked, sizeof(walked));
 	r = perfdata_write_start(o->w, e);
 	return r == 0 ? stream_build_id(o, e) : r;
 }

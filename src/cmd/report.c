@@ -149,7 +149,9 @@ static const struct opt opts[] = {
 	OPT_FLAG('G', "inverted", inverted, "from the outermost caller inwards"),
 	OPT_INT(0, "max-stack", "N", max_stack, "look at no more than N frames of a stack"),
 	OPT_FN_C(0, "inline", NULL, OPT_ARG_NONE, on_given,
-		 "show functions that were inlined (default: only in unwound stacks)", NULL),
+		 "show functions that were inlined (default: in whole stacks, not in those by "
+		 "frame pointers)",
+		 NULL),
 	OPT_STR(0, "ignore-callees", "REGEX", ignore_callees,
 		"what these functions call counts as theirs"),
 	OPT_STR('p', "parent", "REGEX", parent,

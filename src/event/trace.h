@@ -27,6 +27,7 @@ struct trace_info {
 	const char *kernel_path; /* vmlinux or [kernel.kallsyms] that was used */
 	const char *kallsyms; /* saved kernel symbols as text; NULL when the recording has none */
 	size_t kallsyms_size;
+	bool walked;	   /* user stacks were walked by kymo: whole, and with what was inlined */
 	unsigned clock_id; /* CLOCK_*; only when has_clock */
 	bool has_clock;
 	uint64_t clock_res;

@@ -91,7 +91,9 @@ enum perfdata_feature {
  * kymo's own, see docs/perf-data.md. perf looks only at the features it knows, all
  * of them far below, and at nothing between the attrs and the data.
  */
-#define PERFDATA_KALLSYMS 250			 /* the kernel symbols that samples fell into */
+#define PERFDATA_KALLSYMS 250 /* the kernel symbols that samples fell into */
+#define PERFDATA_STACKS 251   /* u32 how user stacks were found: 1 walked by kymo */
+#define PERFDATA_STACKS_WALKED 1u
 #define PERFDATA_EARLY_MAGIC 0x444145484f4d594bu /* "KYMOHEAD": features that precede the data */
 struct perfdata_early {
 	uint64_t feature;

@@ -310,4 +310,5 @@ void feature_parse(struct perfdata *pd)
 	parse_build_ids(pd);
 	apply_build_ids(pd);
 	kymo_kallsyms(pd);
+	kymo_stacks(pd);
 }

@@ -279,6 +279,7 @@ const char *info_text(struct perfdata *pd);
 /* --- perfdata_kymo.c --- */
 void kymo_early(struct perfdata *pd);
 void kymo_kallsyms(struct perfdata *pd);
+void kymo_stacks(struct perfdata *pd);
 
 /* --- perfdata_tracing.c --- */
 void tracing_parse(struct perfdata *pd, const uint8_t *data, size_t size);

@@ -76,3 +76,10 @@ void kymo_kallsyms(struct perfdata *pd)
 	pd->trace.info.kallsyms = text;
 	pd->trace.info.kallsyms_size = (size_t)size;
 }
+
+void kymo_stacks(struct perfdata *pd)
+{
+	struct cursor c = feature_cursor(pd, PERFDATA_STACKS);
+
+	pd->trace.info.walked = cursor_u32(&c) == PERFDATA_STACKS_WALKED;
+}

@@ -190,6 +190,18 @@ for mode in ("fp", "dwarf", "auto"):
         skip("--call-graph dwarf: callers", "stack copies are unwound by another part")
         continue
     check(f"--call-graph {mode}: callers as they are", len(whole) >= 0.9 * len(chains) > 0, (len(chains), chains[:3]))
+INLINED = os.path.abspath(f"{WORK}/inlined")
+for mode, shown in (("fp", False), ("auto", True)):
+    r = kymo(f"record -F 999 --call-graph {mode} -o {DIR}/inl.data -- {INLINED}")
+    if shown and "reached the bottom" not in r.err:
+        skip("inlined functions in whole stacks", "no stack walker here")
+        continue
+    out = kymo(f"report --stdio -i {DIR}/inl.data").out
+    same(f"--call-graph {mode}: report shows what was inlined", "inner_inlined (inlined)" in out, shown)
+    if shown:
+        check("--no-inline hides it", "(inlined)" not in kymo(f"report --stdio --no-inline -i {DIR}/inl.data").out, out)
+        kymo(f"inject -b -i {DIR}/inl.data -o {DIR}/inl3.data")
+        has("a copy of the recording has it, too", kymo(f"report --stdio -i {DIR}/inl3.data").out, "inner_inlined (inlined)")
 
 # --- own work ------------------------------------------------------------------------------------------------------
 def own_samples(args, seconds=0.7):
