@@ -30,40 +30,37 @@ char cell_origin(const struct name_site *s)
 	return s->addr == s->dso_addr ? 'j' : 'd';
 }
 
-#define INLINED " (inlined)"
+/* As much of a text as there is room for; where it ends. */
+static char *put(char *to, const char *end, const char *text)
+{
+	while (*text && to + 1 < end)
+		*to++ = *text++;
+	*to = '\0';
+	return to;
+}
 
 /* "[.] 0x" and sixteen digits, but nothing before them when there are only zeros. */
 #define ADDRESS_ROOM 23
-
-static const char *unnamed_text(char level, uint64_t addr, char *buf)
-{
-	char *to = buf + 4;
-
-	memcpy(buf, "[ ] 0x", 6);
-	buf[1] = level;
-	to += addr ? 2 : 0;
-	to[16] = '\0';
-	for (int i = 16; i-- > 0; addr >>= 4)
-		to[i] = "0123456789abcdef"[addr & 15];
-	return buf;
-}
 
 static const char *symbol_text(const struct cells *c, uint32_t frame, char *buf, size_t size)
 {
 	const struct name_frame *f = &c->names->frames.data[frame];
 	const char *name = names_function(c->names, frame);
-	size_t n = name ? strlen(name) : 0;
+	uint64_t addr = f->addr;
+	char *to;
 
 	if (size < ADDRESS_ROOM)
 		return "";
-	if (!name)
-		return unnamed_text(cell_level(f->mode), f->addr, buf);
-	if (n + sizeof(INLINED) + 4 > size)
-		n = size - sizeof(INLINED) - 4;
-	memcpy(buf, "[ ] ", 4);
+	to = put(buf, buf + size, name || !addr ? "[ ] " : "[ ] 0x");
 	buf[1] = cell_level(f->mode);
-	memcpy(buf + 4, name, n);
-	memcpy(buf + 4 + n, f->inlined ? INLINED : "", f->inlined ? sizeof(INLINED) : 1);
+	if (name) {
+		to = put(to, buf + size, name);
+		put(to, buf + size, f->inlined ? " (inlined)" : "");
+		return buf;
+	}
+	for (int i = 16; i-- > 0; addr >>= 4)
+		to[i] = "0123456789abcdef"[addr & 15];
+	to[16] = '\0';
 	return buf;
 }
 

@@ -30,7 +30,7 @@ static void put_place(const struct tree *t, uint32_t place)
 
 static void margin(const struct tree *t)
 {
-	strbuf_fill(t->b, ' ', (size_t)(12 + t->margin));
+	strbuf_fill(t->b, ' ', (size_t)t->margin + 12);
 }
 
 static void bars(const struct tree *t, int levels)
