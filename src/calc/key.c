@@ -435,18 +435,28 @@ static void default_sums(struct making *m, struct list *l)
 		add_sum(m, l, KEY_PERIOD, NULL);
 }
 
-static void set_widths(struct columns *c, const char *widths)
-{
-	for (unsigned i = 0; widths && i < c->n; i++) {
-		char *end;
+#define WIDTH_MAX 1024
 
-		c->col[i].width = (int)strtol(widths, &end, 10);
-		if (c->col[i].width < 0 || c->col[i].width > 1024)
-			c->col[i].width = 0;
-		if (*end != ',')
-			break;
-		widths = end + 1;
+/* 0 or nothing: as wide as needed. */
+static int set_widths(struct columns *c, const char *widths, struct err *e)
+{
+	const char *at = widths;
+
+	for (unsigned i = 0; at; i++) {
+		char *end;
+		long width = strtol(at, &end, 10);
+
+		if (width < 0 || width > WIDTH_MAX || (*end && *end != ',')) {
+			err_set(e, EINVAL, "-w %s: a column is 0 to %d characters wide", widths,
+				WIDTH_MAX);
+			return err_hint(e, "-w 8,0,20: a number for each column, 0 for as wide as "
+					   "it needs");
+		}
+		if (i < c->n)
+			c->col[i].width = (int)width;
+		at = *end ? end + 1 : NULL;
 	}
+	return 0;
 }
 
 static int find_in(const struct columns *c, const struct column *what)
@@ -519,9 +529,7 @@ int columns_make(struct columns *c, const struct columns_opts *o, struct err *e)
 	for (unsigned i = 0; r == 0 && i < c->n; i++)
 		if (c->col[i].key == KEY_TRACE)
 			c->col[i].raw = o->raw_trace;
-	if (r == 0)
-		set_widths(c, o->widths);
-	return r;
+	return r < 0 ? r : set_widths(c, o->widths, e);
 }
 
 const struct column *columns_find(const struct columns *c, enum key key)

@@ -42,7 +42,7 @@ static int no_file(const char *path, int code, struct err *e)
 {
 	err_set(e, code, "cannot open %s: %s", path, strerror(code));
 	if (code == ENOENT)
-		return err_hint(e, "kymo record makes one; -i FILE names another");
+		return err_hint(e, "kymo record makes one; or name another FILE");
 	return code == EACCES ? err_hint(e, "it belongs to another user; try sudo") : -code;
 }
 

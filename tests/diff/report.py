@@ -271,6 +271,9 @@ def comparing(made):
     settle()
     r = run([KYMO, "diff", "-s", "dso,sample", *files[:2]])
     check("diff by a sum is refused", r.code == 1 and "matched by a sum" in r.err and "hint" in r.err, r)
+    for width in ("9,x", "-1", "2000"):
+        w = run([KYMO, "report", "-i", path("user"), "--stdio", f"-w{width}"])
+        check(f"report -w {width} is refused", w.code == 1 and "characters wide" in w.err and "hint" in w.err, w)
 
 
 def summed(text):
