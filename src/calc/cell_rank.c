@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "calc/cell.h"
 #include "calc/order.h"
 
@@ -234,36 +235,48 @@ static struct cell_ranks make_ranks(struct ranking *r, uint64_t *value, uint32_t
 	return ranks;
 }
 
-void cells_rank(struct cells *c)
+/* by_names: of symbols as output has them. */
+static void rank_column(struct cells *c, unsigned column, bool by_names)
 {
 	const struct columns *cols = c->opts.columns;
-	size_t most =
-		c->n_site_classes > c->n_entry_classes ? c->n_site_classes : c->n_entry_classes;
-	AUTO_FREE uint64_t *value = mem_alloc((most + 1) * sizeof(*value));
+	const struct column *col = &cols->col[column];
+	bool of_site = key_infos[col->key].kind == KEY_OF_SITE;
+	uint32_t n = of_site ? c->n_site_classes : c->n_entry_classes;
+	AUTO_FREE uint64_t *value = mem_alloc((n + 1ul) * sizeof(*value));
+	struct ranking r = { .c = c,
+			     .col = col,
+			     .by_file = columns_have(cols, KEY_DSO),
+			     .compare = by_names ? by_name : by_value,
+			     .guess = by_names ? guess_name : guess_value };
 
-	for (unsigned i = 0; i < cols->n; i++) {
-		const struct column *col = &cols->col[i];
-		bool of_site = key_infos[col->key].kind == KEY_OF_SITE;
-		uint32_t n = of_site ? c->n_site_classes : c->n_entry_classes;
-		struct ranking r = { .c = c,
-				     .col = col,
-				     .by_file = columns_have(cols, KEY_DSO),
-				     .compare = by_value,
-				     .guess = guess_value };
-
-		if (key_infos[col->key].kind == KEY_SUM)
-			continue;
-		for (uint32_t k = 0; k < n; k++)
-			value[k] = cell_value(c, col, (struct cell_pair){ k, k });
-		c->ranks[i] = make_ranks(&r, value, n);
-		if (col->key != KEY_SYM)
-			continue;
-		for (uint32_t k = 0; k < n; k++)
-			value[k] = c->names->frames
-					   .data[cell_value(c, col, (struct cell_pair){ k, k })]
-					   .name;
-		r.compare = by_name;
-		r.guess = guess_name;
-		c->names_ranks = make_ranks(&r, value, n);
+	for (uint32_t k = 0; k < n; k++) {
+		value[k] = cell_value(c, col, (struct cell_pair){ k, k });
+		if (by_names)
+			value[k] = c->names->frames.data[value[k]].name;
 	}
+	*(by_names ? &c->names_ranks : &c->ranks[column]) = make_ranks(&r, value, n);
+}
+
+/* One for each column, and behind them one for the names of symbols. */
+static int rank_job(void *ctx, size_t job, unsigned worker)
+{
+	struct cells *c = ctx;
+	const struct columns *cols = c->opts.columns;
+	const struct column *symbol = columns_find(cols, KEY_SYM);
+
+	(void)worker;
+	if (job == cols->n && symbol)
+		rank_column(c, (unsigned)(symbol - cols->col), true);
+	else if (job < cols->n && key_infos[cols->col[job].key].kind != KEY_SUM)
+		rank_column(c, (unsigned)job, false);
+	return 0;
+}
+
+#define MANY 4096 /* classes for which threads are worth their while */
+
+void cells_rank(struct cells *c)
+{
+	bool many = c->n_site_classes > MANY || c->n_entry_classes > MANY;
+
+	pool_run(c->opts.columns->n + 1, many ? pool_threads() : 1, rank_job, c);
 }
