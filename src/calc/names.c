@@ -270,12 +270,12 @@ int names_make(const struct profile *p, struct symbols *symbols, const struct na
 	       struct names *ret, struct err *e)
 {
 	struct names n = { .profile = p, .symbols = symbols };
-	bool lines = o->lines || o->inlines;
+	bool lines = o->lines || (o->inlines && !o->no_lines);
 
 	(void)e;
 	sites_collect(&n, o);
 	find_dsos(&n);
-	ask_symbols(&n, SYMBOLS_NAMES | (lines ? SYMBOLS_LINES : 0));
+	ask_symbols(&n, SYMBOLS_NAMES | (lines ? SYMBOLS_LINES : o->inlines ? SYMBOLS_INLINED : 0));
 	if (o->inlines)
 		add_inlines(&n);
 	make_frames(&n);

@@ -56,6 +56,7 @@ struct name_frame {
 struct names_opts {
 	bool lines;	      /* source lines too */
 	bool inlines;	      /* functions that were inlined stand in chains; implies lines */
+	bool no_lines;	      /* not so: only their names are needed */
 	bool hide_unresolved; /* leave frames without a name out of chains */
 	/* Code of a file is the same site wherever it was mapped: at the lowest of its addresses */
 	bool by_file;

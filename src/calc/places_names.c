@@ -196,7 +196,8 @@ static int learn(struct place_names *n, struct place *place, size_t count, struc
 	count = one_a_span(n, place, count, span);
 	ip = mem_alloc((2 * count + 1) * sizeof(*ip));
 	fill_profile(place, count, ip, &p);
-	r = names_make(&p, n->symbols, &(struct names_opts){ .inlines = n->inlines }, &names, e);
+	r = names_make(&p, n->symbols,
+		       &(struct names_opts){ .inlines = n->inlines, .no_lines = true }, &names, e);
 	if (r == 0)
 		take_names(n, &names, place, span);
 	names_free(&names);
