@@ -289,20 +289,30 @@ static int read_chunk(void *ctx, size_t chunk, unsigned worker)
 		code = s->read_chunk(s, chunk * v->step, on_event, r, &e);
 	if (code == 0)
 		code = count_some(r);
-	if (code == 0)
-		code = look_again(v, r->w, &e);
 	if (code < 0)
 		*v->e = e;
 	return code;
 }
 
+/* What still waits for names when all chunks were read: few names at a time would cost more. */
+static int finish(void *ctx, size_t job, unsigned worker)
+{
+	struct visible *v = ctx;
+
+	(void)worker;
+	return look_again(v, &v->workers[job], v->e);
+}
+
 int visible_run(struct visible *v)
 {
+	int r;
+
 	for (unsigned k = 0; k < v->threads; k++) {
 		forget(&v->workers[k]);
 		v->workers[k].weight = v->workers[k].samples = v->workers[k].tail_until = 0;
 	}
-	return pool_run((v->source->n_chunks + v->step - 1) / v->step, v->threads, read_chunk, v);
+	r = pool_run((v->source->n_chunks + v->step - 1) / v->step, v->threads, read_chunk, v);
+	return r ? r : pool_run(v->threads, v->threads, finish, v);
 }
 
 struct earliest {
