@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/ftrace.h"
+#include "cmd/ftrace_copy.h"
 #include "cmd/ftrace_save.h"
 #include "live/ftrace_about.h"
 #include "live/ftrace_capture.h"
@@ -22,8 +23,8 @@
 struct extract_args {
 	struct ftrace_args t;
 	VEC(const char *) buffers;
-	const char *tracer;
-	bool all, top, snapshot;
+	const char *tracer, *input;
+	bool all, top, snapshot, create;
 };
 
 typedef struct extract_args args_t;
@@ -155,6 +156,11 @@ const struct command cmd_ftrace_extract = {
 
 static const struct opt restore_opts[] = {
 	FILE_OPTS,
+	OPT_STR_C('i', "input", "FILE", input,
+		  "names and formats from this trace.dat (or what -c made), not from this kernel",
+		  "@files"),
+	OPT_FLAG('c', "create", create,
+		 "only names and formats of this kernel, for -i (default: trace-partial.dat)"),
 	OPT_END,
 };
 
@@ -178,58 +184,101 @@ static int open_pages(const char *path, struct tracedat_out_cpu *ret, struct err
 	return 0;
 }
 
-static int run_restore(void *args, int argc, char **argv, struct err *e)
+/* What a file has besides pages: of this kernel, or of another file. */
+struct restored {
+	struct ftrace_copy c; /* its o is what is written */
+	struct source *from;
+	char *clock, *clocks;
+	uint32_t page_size;
+};
+
+static int restore_head(const args_t *a, struct restored *x, struct err *e)
 {
-	args_t *a = args;
-	struct ftrace f = { .o = &a->t.o };
-	struct tracedat_out o = { 0 };
-	struct tracedat_out_buffer buffer = { .name = "", .page_size = 0 };
-	AUTO_FREE char *clock = NULL, *clocks = NULL;
-	VEC(struct tracedat_out_cpu) cpus = { 0 };
+	struct ftrace f = { .o = (struct ftrace_opts *)&a->t.o };
 	int r;
 
-	if (!argc) {
-		err_set(e, EINVAL, "restore from which files?");
-		return err_hint(e, "kymo ftrace restore trace.dat.cpu*");
+	if (a->input) {
+		const struct tracedat *t;
+
+		r = tracedat_open(a->input, &x->from, e);
+		if (r < 0)
+			return r;
+		t = tracedat_of(x->from);
+		ftrace_copy_head(x->from, &x->c);
+		x->clock = mem_strdup(t->n_buffers && *t->buffers[0].clock ? t->buffers[0].clock
+									   : "local");
+		x->page_size = t->n_buffers && t->buffers[0].page_size ? t->buffers[0].page_size
+								       : t->page_size;
+		return 0;
 	}
 	f.root = ftrace_root(e);
 	if (!f.root)
 		return -ENOENT;
+	r = ftrace_about(&f, &x->c.o, e);
+	if (r >= 0)
+		r = ftrace_get(f.root, "trace_clock", &x->clocks, NULL, e);
+	x->c.o.clocks = x->clocks;
+	x->clock = ftrace_clock(f.root);
+	x->page_size = ftrace_page_size(f.root);
+	return r;
+}
+
+static void restored_free(struct restored *x)
+{
+	ftrace_copy_free(&x->c);
+	source_close(x->from);
+	free(x->clock);
+	free(x->clocks);
+}
+
+static int run_restore(void *args, int argc, char **argv, struct err *e)
+{
+	args_t *a = args;
+	struct restored x = { 0 };
+	struct tracedat_out *o = &x.c.o;
+	struct tracedat_out_buffer buffer = { .name = "" };
+	VEC(struct tracedat_out_cpu) cpus = { 0 };
+	int r;
+
+	if (!argc != a->create) {
+		err_set(e, EINVAL,
+			argc ? "-c takes no files of pages" : "restore from which files?");
+		return err_hint(e, argc ? "kymo ftrace restore -c, and -i trace-partial.dat later"
+					: "kymo ftrace restore trace.dat.cpu*");
+	}
 	if (!a->t.output)
-		a->t.output = "trace.dat";
-	buffer.page_size = ftrace_page_size(f.root);
-	r = ftrace_save_format(&a->t, &o.version, &o.compression, e);
+		a->t.output = a->create ? "trace-partial.dat" : "trace.dat";
+	r = restore_head(a, &x, e);
+	if (r >= 0)
+		r = ftrace_save_format(&a->t, &o->version, &o->compression, e);
 	for (int i = 0; r >= 0 && i < argc; i++) {
 		struct tracedat_out_cpu c = { 0 };
 
 		r = open_pages(argv[i], &c, e);
 		if (r >= 0) {
-			c.size -= c.size % buffer.page_size; /* the last page may have been cut */
+			c.size -= c.size % x.page_size; /* the last page may have been cut */
 			vec_push(&cpus, c);
 		}
 	}
-	if (r >= 0)
-		r = ftrace_about(&f, &o, e);
-	if (r >= 0)
-		r = ftrace_get(f.root, "trace_clock", &clocks, NULL, e);
 	if (r >= 0) {
-		clock = ftrace_clock(f.root);
-		buffer.clock = clock;
+		buffer.clock = x.clock;
+		buffer.page_size = x.page_size;
 		buffer.cpus = cpus.data;
 		buffer.n_cpus = cpus.n;
-		o.clocks = clocks;
-		o.buffers = &buffer;
-		o.n_buffers = 1;
+		o->buffers = &buffer;
+		o->n_buffers = 1;
 		vec_each (&cpus, c)
-			o.n_cpus = c->cpu >= o.n_cpus ? c->cpu + 1 : o.n_cpus;
-		r = tracedat_write(a->t.output, &o, e);
+			o->n_cpus = c->cpu >= o->n_cpus ? c->cpu + 1 : o->n_cpus;
+		r = tracedat_write(a->t.output, o, e);
 	}
-	if (r >= 0 && !a->t.quiet)
+	if (r >= 0 && !a->t.quiet && a->create)
+		command_note("wrote %s: names and formats, no pages", a->t.output);
+	else if (r >= 0 && !a->t.quiet)
 		command_note("wrote %s with the pages of %zu CPUs", a->t.output, cpus.n);
 	vec_each (&cpus, c)
 		close(c->fd);
 	vec_free(&cpus);
-	tracedat_out_free(&o);
+	restored_free(&x);
 	return r < 0 ? r : 0;
 }
 
@@ -239,8 +288,7 @@ const struct command cmd_ftrace_restore = {
 	.summary = "make a trace.dat of what a killed recording left",
 	.usage = "[OPTIONS] FILE.cpu0 [FILE.cpu1 ...]",
 	.about = "On the machine, and in the boot, that it was recorded in: names and formats are "
-		 "this "
-		 "kernel's.",
+		 "this kernel's, or those of a file (-i) that was written there.",
 	.opts = restore_opts,
 	.args_size = sizeof(args_t),
 	.run = run_restore,

@@ -202,7 +202,7 @@ static void put_stats(const struct tracedat *t, struct out *out)
 		out_printf(out,
 			   "CPU%u data recorded at offset=0x%" PRIx64 "\n    %" PRIu64
 			   " bytes in size\n",
-			   c->cpu, packed ? at : c->offset, c->size);
+			   c->cpu, packed && c->size ? at : c->offset, c->size);
 		at += c->size;
 	}
 }

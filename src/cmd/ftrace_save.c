@@ -33,6 +33,7 @@ struct parts {
 	char **clocks;
 	size_t n;
 	size_t before; /* 1: the top instance, which a file begins with, took no part */
+	struct tracedat_out_cpu *none; /* its CPUs then */
 };
 
 static void fill_buffer(struct parts *p, const struct ftrace *f, size_t i,
@@ -105,6 +106,7 @@ static void parts_free(struct parts *p)
 	free(p->texts);
 	free(p->clocks);
 	free(p->cpus);
+	free(p->none);
 	free(p->buffers);
 }
 
@@ -118,10 +120,16 @@ static void fill_buffers(struct parts *p, const struct ftrace *f, struct ftrace_
 	p->before = *first->name && !ftrace_is_latency(first->opt->tracer);
 	for (size_t i = 0; i < p->n; i++)
 		fill_buffer(p, f, i, done, n, &at, lost);
-	if (p->before)
-		p->buffers[0] = (struct tracedat_out_buffer){
-			.name = "", .clock = p->clocks[0], .page_size = p->buffers[1].page_size
-		};
+	if (!p->before)
+		return;
+	p->buffers[0] = p->buffers[1];
+	p->buffers[0].name = "";
+	p->buffers[0].stats = NULL;
+	p->buffers[0].cpus = p->none = mem_alloc((n + 1) * sizeof(*p->none));
+	for (size_t i = 0; i < p->buffers[0].n_cpus; i++)
+		p->none[i] = (struct tracedat_out_cpu){ .cpu = p->buffers[1].cpus[i].cpu,
+							.fd = -1,
+							.older_fd = -1 };
 }
 
 /* Where no pages were taken that would tell. */

@@ -8,7 +8,7 @@ enum { TIMER_LIMIT = 1, TIMER_TICK };
 
 int ftrace_wait_open(struct ftrace_wait *w, char **argv, struct err *e)
 {
-	int r = loop_open(&w->loop, e);
+	int r = loop_open_pipe(&w->loop, e);
 
 	w->open = r >= 0;
 	if (r >= 0 && argv && argv[0])
@@ -33,9 +33,10 @@ static bool over(struct ftrace_wait *w, const struct loop_event *ev)
 	if (ev->kind == LOOP_SIGNAL) {
 		if (ev->id == SIGCHLD)
 			return child_ended(w);
-		if (ev->id == SIGTERM && w->child.pid > 0)
+		if ((ev->id == SIGTERM || ev->id == SIGPIPE) && w->child.pid > 0)
 			kill(w->child.pid, SIGTERM);
-		return ev->id == SIGINT || ev->id == SIGTERM || ev->id == SIGHUP;
+		return ev->id == SIGINT || ev->id == SIGTERM || ev->id == SIGHUP ||
+		       ev->id == SIGPIPE;
 	}
 	if (ev->kind == LOOP_TIMER && ev->id == TIMER_LIMIT) {
 		if (w->child.pid > 0)
@@ -76,6 +77,7 @@ void ftrace_wait_close(struct ftrace_wait *w)
 		return;
 	if (w->child.pid > 0 && w->child.go_fd > 0 && waitpid(w->child.pid, &status, WNOHANG) == 0)
 		workload_cancel(&w->child);
+	signal(SIGPIPE, SIG_IGN); /* there is still something to be put back */
 	loop_close(&w->loop);
 	w->open = false;
 }

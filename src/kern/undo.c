@@ -393,6 +393,18 @@ int undo_named(const char *name)
 	return bad;
 }
 
+/* Not mounted, nothing is found and all seems gone; it is not. */
+static bool is_mounted(const char *journal)
+{
+	const char *path = strchr(journal, '\n'), *end = path ? strstr(path, "/tracing/") : NULL;
+	AUTO_FREE char *file = NULL;
+
+	if (!end || memchr(path + 1, '\n', (size_t)(end - path - 1)))
+		return true;
+	file = mem_printf("%.*s/tracing/tracing_on", (int)(end - path - 1), path + 1);
+	return access(file, F_OK) == 0;
+}
+
 static void recover_one(int dir, const char *name)
 {
 	AUTO_CLOSE int fd = -1;
@@ -411,7 +423,7 @@ static void recover_one(int dir, const char *name)
 	fd = open_trusted(dir, name);
 	if (fd < 0)
 		return;
-	if (file_readat(dir, name, MAX_JOURNAL, &text, &n) < 0)
+	if (file_readat(dir, name, MAX_JOURNAL, &text, &n) < 0 || !is_mounted(text))
 		return;
 	replay(text, n);
 	unlinkat(dir, name, 0);

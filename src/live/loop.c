@@ -31,7 +31,8 @@ static int add(struct loop *l, unsigned kind, int id, int fd, struct err *e)
 	return fd;
 }
 
-int loop_open(struct loop *l, struct err *e)
+/* Signals as events, by fd or a new one (-1); also: one more, or 0. */
+static int block(int fd, int also)
 {
 	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGUSR2 };
 	sigset_t set;
@@ -39,10 +40,26 @@ int loop_open(struct loop *l, struct err *e)
 	sigemptyset(&set);
 	for (unsigned i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
 		sigaddset(&set, wanted[i]);
+	if (also)
+		sigaddset(&set, also);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(fd, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int loop_open_pipe(struct loop *l, struct err *e)
+{
+	int r = loop_open(l, e);
+
+	if (r >= 0 && block(l->signal_fd, SIGPIPE) < 0)
+		r = err_set(e, errno, "cannot wait for signals: %s", strerror(errno));
+	return r;
+}
+
+int loop_open(struct loop *l, struct err *e)
+{
 	*l = (struct loop){ 0 };
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	l->signal_fd = block(-1, 0);
 	if (l->epoll_fd < 0 || l->signal_fd < 0)
 		return err_set(e, errno, "cannot wait for signals: %s", strerror(errno));
 	return add(l, LOOP_SIGNAL, 0, l->signal_fd, e) < 0 ? -e->code : 0;

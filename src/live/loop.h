@@ -40,6 +40,8 @@ struct loop_event {
  * anything is forked; workload_prepare() children get a clean mask again.
  */
 int loop_open(struct loop *l, struct err *e);
+/* The same, and SIGPIPE: for those who have to clean up when nobody reads what they print. */
+int loop_open_pipe(struct loop *l, struct err *e);
 /* First after first_ns, then each every_ns (0: once). Returns the timer's descriptor, which the
  * caller may close. */
 int loop_timer(struct loop *l, int id, uint64_t first_ns, uint64_t every_ns, struct err *e);

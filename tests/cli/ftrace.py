@@ -87,6 +87,24 @@ r = kymo(f"ftrace report --profile -H {HOOK} -i p.dat")
 check("report --profile pairs what -H hooks together", "sys_enter_getppid (33) Total:" in r.out and "sys_exit_getppid (32) Total:" in r.out, r)
 r = kymo(f"ftrace report --profile --by-comm -G -H {HOOK},g -i p.dat")
 check("globally as well", "global:\n  Event: sys_exit_getppid (32) Total:" in r.out, r)
+# names and formats by themselves, pages by themselves
+kymo("ftrace restore -q -c -o head.dat")
+r = kymo("ftrace report -i head.dat")
+check("restore -c: a file without pages", r.code == 0 and r.out.startswith("cpus="), r)
+p = subprocess.Popen([KYMO, "ftrace", "record", "-q", "-o", "k9.dat", "-e", "syscalls:sys_enter_getppid"])
+for _ in range(100):
+    wait_for(lambda: os.path.exists("k9.dat.cpu0"))
+    run([KNOWN, "getppid=20000"])
+    if any(os.path.getsize(x) for x in os.listdir(".") if x.startswith("k9.dat.cpu")):
+        break
+p.kill()
+p.wait()
+pages = sorted(x for x in os.listdir(".") if x.startswith("k9.dat.cpu"))
+codes = [kymo(["ftrace", "restore", "-q", *how, *pages]).code for how in (["-o", "k1.dat"], ["-i", "head.dat", "-o", "k2.dat"])]
+n = [kymo(f"ftrace report -i {x}").out.count("sys_enter_getppid:") for x in ("k1.dat", "k2.dat")]
+check("restore of what a killed recording left: by this kernel, and by a file", codes == [0, 0] and n[0] == n[1] > 100, (codes, n, pages))
+r = kymo("ftrace restore -i head.dat")
+check("restore from nothing", r.code == 1 and "which files" in r.err, r)
 r = kymo("script -i t.dat")
 same("script reads trace.dat", r.out.count("syscalls:sys_enter_getppid"), 300)
 r = kymo("report -i t.dat --stdio -s comm")
@@ -168,6 +186,10 @@ wait_for(lambda: len(re.findall(SEEN, open("tp").read())) >= 17)
 p.send_signal(signal.SIGINT)
 same("tpoint ends with Ctrl-C", p.wait(60), 0)
 same("and showed every call", len(re.findall(SEEN, open("tp").read())), 17)
+for args in ("tpoint sched:sched_switch", "ftrace stream -e sched:sched_switch", "tpoint -d 0.5 sched:sched_switch"):
+    p = subprocess.Popen([KYMO, *args.split()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    p.stdout.close()
+    check(f"{args}: nobody reads it any more", p.wait(120) in (0, 141) and not os.path.exists(f"{TRACEFS}/instances/kymo-{p.pid}"), p.returncode)
 has("tpoint -v shows a format", kymo("tpoint -v sched:sched_switch").out, "field:pid_t next_pid")
 has("uprobe -l lists functions", kymo(f"uprobe -l {KNOWN} mai").out, "main")
 has("uprobe without a name: the function's", kymo(["uprobe", "-v", f"r:{KNOWN}:main got=$retval"]).out, "name: main\n", "field:u64 got")
