@@ -541,6 +541,18 @@ static void close_all(struct report *r)
 	wakeups_free(&r->wakeups);
 }
 
+/* As they were understood: none was refused. */
+static void print_filters(const struct ftrace_report_args *a, struct out *out)
+{
+	vec_each (&a->filters, f) {
+		size_t n = strcspn(f->text, ":");
+		const char *what = f->text + n;
+
+		what += strspn(what, ": ");
+		out_printf(out, " '%.*s: %s'\n", (int)n, f->text, *what ? what : "TRUE");
+	}
+}
+
 int ftrace_report_run(struct ftrace_report_args *a, struct out *out, struct err *e)
 {
 	struct report r = { .a = a, .out = out };
@@ -554,7 +566,7 @@ int ftrace_report_run(struct ftrace_report_args *a, struct out *out, struct err 
 		if (code >= 0)
 			code = open_file(&r, in, e);
 	if (code >= 0 && a->test_filters)
-		code = 0;
+		print_filters(a, out);
 	else if (code >= 0 && ftrace_info_other(r.files.data[0]->s, r.files.data[0]->names, a, out))
 		code = a->check_events ? ftrace_info_check(r.files.data[0]->s, e) : 0;
 	else if (code >= 0)

@@ -39,6 +39,7 @@ OPTIONS = [
     ("-F|sched_switch,sched_wakeup:prio < 130 && CPU == 0", "sched7"), ('-F|.*:COMM == "sh"', "sched7|estack"),
     ('-F|sched_wakeup:comm =~ "^rcu"', "sched7"), ("--pid 1", "sched7"), ("--comm sh", "sched7|func$"), ("--boundary", "sched7"),
     ("-O indent", "func$"), ("-L", "sched7|func$"), ("-F|sched/", "sched7"), ("-F|function:ip > 0", "func$"),
+    ("-T|-F|sched_switch", "sched7"), ("-T|-F|sched_switch:next_pid == 1", "sched7"),
 ]
 
 RECORD = [
