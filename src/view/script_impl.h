@@ -114,6 +114,8 @@ const struct site_line *site_line(struct script *s, uint32_t space, uint64_t ip,
 void site_expect(const struct script *s, uint64_t later, uint64_t soon, uint32_t what);
 /* The event is shown soon: what its texts are found by, or (near) the texts, are fetched. */
 void site_expect_event(const struct script *s, const struct event *ev, uint32_t what, bool near);
+/* A text that another one made, which lives as long. */
+void site_learn(struct script *s, const struct site_text *t);
 const char *site_dso_name(struct script *s, uint32_t dso);
 /* The function, NULL when it has no name. */
 const char *site_function(struct script *s, const struct site *x);

@@ -227,12 +227,31 @@ static void grow_lines(struct script *s)
 	struct site_line *old = s->lines;
 	size_t n = s->cap_lines;
 
-	s->cap_lines *= 4;
+	s->cap_lines *= 2;
 	s->lines = mem_table(s->cap_lines * sizeof(*s->lines), true);
 	for (size_t i = 0; i < n; i++)
 		if (old[i].text)
 			*line_slot(s, old[i].dso, old[i].addr, old[i].what) = old[i];
 	free(old);
+}
+
+static const struct site_line *keep_text(struct script *s, const struct site_text *t)
+{
+	struct site_line *l;
+
+	vec_push(&s->texts, *t);
+	if (s->texts.n * 2 > s->cap_lines)
+		grow_lines(s);
+	l = line_slot(s, t->dso, t->addr, t->what);
+	*l = (struct site_line){ t->addr, t->dso,    t->what,
+				 t->text, t->text_n, (uint32_t)s->texts.n - 1 };
+	return l;
+}
+
+void site_learn(struct script *s, const struct site_text *t)
+{
+	if (!line_slot(s, t->dso, t->addr, t->what)->text)
+		keep_text(s, t);
 }
 
 static const struct site_line *make_site(struct script *s, const struct task_map *map,
@@ -242,7 +261,6 @@ static const struct site_line *make_site(struct script *s, const struct task_map
 	struct site_text t = { .addr = addr, .dso = map->dso, .what = what };
 	unsigned want = SYMBOLS_NAMES | (what & SCRIPT_SRCLINE ? SYMBOLS_LINES : 0) |
 			(what & SITE_INLINED ? SYMBOLS_INLINED : 0);
-	struct site_line *l;
 
 	others_wait(s);
 	t.sym = d->ksymbol ? ksymbol(s, map->dso, map)
@@ -253,12 +271,7 @@ static const struct site_line *make_site(struct script *s, const struct task_map
 	if (what & SITE_LINE)
 		make_line(s, &t);
 	others_go_on(s);
-	vec_push(&s->texts, t);
-	if (s->texts.n * 2 > s->cap_lines)
-		grow_lines(s);
-	l = line_slot(s, map->dso, addr, what);
-	*l = (struct site_line){ addr, map->dso, what, t.text, t.text_n, (uint32_t)s->texts.n - 1 };
-	return l;
+	return keep_text(s, &t);
 }
 
 static const struct site_line *text_of(struct script *s, const struct task_map *map, uint64_t addr,

@@ -24,6 +24,7 @@ struct script_team {
 	struct script *first;
 	unsigned n; /* of members; 1: everything is printed at once */
 	struct script *member[MOST];
+	size_t told[MOST]; /* texts of each that the others know */
 	struct out out[BATCH / RUN];
 	struct event *events;
 	size_t n_events;
@@ -39,10 +40,15 @@ struct script_team *script_team_new(struct script *s, bool stable)
 {
 	struct script_team *t = mem_alloc(sizeof(*t));
 	unsigned threads = pool_threads();
+	pthread_mutexattr_t spinning;
 
 	t->first = s;
 	t->n = !stable || !can_share(&s->o) ? 1 : threads < MOST ? threads : MOST;
-	pthread_mutex_init(&t->lock, NULL);
+	/* held for a microsecond at a time, which is less than sleeping takes */
+	pthread_mutexattr_init(&spinning);
+	pthread_mutexattr_settype(&spinning, PTHREAD_MUTEX_ADAPTIVE_NP);
+	pthread_mutex_init(&t->lock, &spinning);
+	pthread_mutexattr_destroy(&spinning);
 	return t;
 }
 
@@ -80,6 +86,23 @@ static int print_job(void *ctx, size_t job, unsigned worker)
 	return 0;
 }
 
+/* What one has looked up, the others need not. */
+static void tell_others(struct script_team *t)
+{
+	size_t n[MOST];
+
+	for (unsigned i = 0; i < t->n; i++)
+		n[i] = t->member[i]->texts.n;
+	for (unsigned i = 0; i < t->n; i++)
+		for (; t->told[i] < n[i]; t->told[i]++)
+			for (unsigned k = 0; k < t->n; k++)
+				if (k != i)
+					site_learn(t->member[k],
+						   &t->member[i]->texts.data[t->told[i]]);
+	for (unsigned i = 0; i < t->n; i++)
+		t->told[i] = t->member[i]->texts.n;
+}
+
 static void print_gathered(struct script_team *t)
 {
 	size_t runs = (t->n_events + RUN - 1) / RUN;
@@ -91,6 +114,7 @@ static void print_gathered(struct script_team *t)
 		pool_run(runs, t->n, print_job, t);
 		for (size_t i = 0; i < runs; i++)
 			out_pass(t->first->out, &t->out[i]);
+		tell_others(t);
 	}
 	t->n_events = 0;
 }
