@@ -98,7 +98,7 @@ live() {
 	kymo "$@" >"$file" 2>"$file.err" &
 	pid=$!
 	i=0
-	while ! grep -q Tracing "$file.err" && kill -0 $pid && [ $i -lt 600 ]; do sleep 0.1; i=$((i + 1)); done
+	while ! grep -qs Tracing "$file.err" && kill -0 $pid && [ $i -lt 600 ]; do sleep 0.1; i=$((i + 1)); done
 	sh -c "$cmd"
 	i=0
 	while [ "$(grep -c "$pattern" "$file")" -lt "$count" ] && kill -0 $pid && [ $i -lt 300 ]; do sleep 0.1; i=$((i + 1)); done
