@@ -205,7 +205,11 @@ if "refuse" in r.err or "no uprobes" in r.err:
     skip("functime -x", "no uprobes here")
 else:
     has("functime -x times a user function", r.out, "1 calls")
-r = kymo(f"functime threads {KNOWN} switches=5")
+# a kernel that does not show every switch from the idle task leaves only halves of turns now and then
+for _ in range(5):
+    r = kymo(f"functime threads {KNOWN} switches=50")
+    if re.search(r"^known +\d+ ", r.out, re.M):
+        break
 check("functime threads times turns on CPUs", re.search(r"turns on a CPU, ", r.out) and re.search(r"^known +\d+ ", r.out, re.M), r)
 same("tools leave nothing", left(), [])
 
