@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "base/sort.h"
 #include "calc/cell.h"
-#include "calc/order.h"
 
 static int number_order(uint64_t a, uint64_t b)
 {
@@ -181,20 +181,20 @@ static uint64_t guess_name(const struct ranking *r, uint64_t v)
 static int compare(const void *a, const void *b, void *ctx)
 {
 	const struct ranking *r = ctx;
-	uint64_t x = r->value[((const struct order_key *)a)->item];
-	uint64_t y = r->value[((const struct order_key *)b)->item];
+	uint64_t x = r->value[((const struct sort_key *)a)->index];
+	uint64_t y = r->value[((const struct sort_key *)b)->index];
 
 	return x == y ? 0 : r->compare(r, x, y);
 }
 
 /* The ranks of n values, each there once: in the order of v, into rank. */
-static uint32_t rank_values(struct ranking *r, struct order_key *v, size_t n, uint32_t *rank)
+static uint32_t rank_values(struct ranking *r, struct sort_key *v, size_t n, uint32_t *rank)
 {
 	uint32_t next = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		v[i] = (struct order_key){ r->guess(r, r->value[i]), i };
-	order_by_key(v, n);
+		v[i] = (struct sort_key){ r->guess(r, r->value[i]), i };
+	sort_keys(v, n);
 	for (size_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && v[end].key == v[i].key; end++)
 			;
@@ -203,7 +203,7 @@ static uint32_t rank_values(struct ranking *r, struct order_key *v, size_t n, ui
 		for (size_t k = i; k < end; k++) {
 			if (k == i || compare(&v[k - 1], &v[k], r) != 0)
 				next++;
-			rank[v[k].item] = next - 1;
+			rank[v[k].index] = next - 1;
 		}
 	}
 	return next;
@@ -213,18 +213,18 @@ static uint32_t rank_values(struct ranking *r, struct order_key *v, size_t n, ui
 static struct cell_ranks make_ranks(struct ranking *r, uint64_t *value, uint32_t n)
 {
 	struct cell_ranks ranks = { .of = mem_alloc((n + 1ul) * sizeof(*ranks.of)) };
-	AUTO_FREE struct order_key *v = mem_alloc((n + 1ul) * sizeof(*v));
-	AUTO_FREE struct order_key *distinct = NULL;
+	AUTO_FREE struct sort_key *v = mem_alloc((n + 1ul) * sizeof(*v));
+	AUTO_FREE struct sort_key *distinct = NULL;
 	AUTO_FREE uint32_t *rank = NULL;
 	size_t used = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		v[i] = (struct order_key){ value[i], i };
-	order_by_key(v, n);
+		v[i] = (struct sort_key){ value[i], i };
+	sort_keys(v, n);
 	for (uint32_t i = 0; i < n; i++) {
 		if (i == 0 || v[i].key != v[i - 1].key)
 			value[used++] = v[i].key;
-		ranks.of[v[i].item] = (uint32_t)used - 1;
+		ranks.of[v[i].index] = (uint32_t)used - 1;
 	}
 	distinct = mem_alloc((used + 1) * sizeof(*distinct));
 	rank = mem_alloc((used + 1) * sizeof(*rank));

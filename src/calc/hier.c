@@ -24,16 +24,6 @@ static void find_levels(struct hier *t)
 	}
 }
 
-static void add_sums(struct hist_row *to, const struct hist_row *r)
-{
-	to->count += r->count;
-	to->all_count += r->all_count;
-	to->self += r->self;
-	to->total += r->total;
-	for (unsigned m = 0; m < HIST_MODES; m++)
-		to->by_mode[m] += r->by_mode[m];
-}
-
 /* Do the rows show the same at this level? */
 static bool same_level(const struct hier *t, unsigned level, uint32_t a, uint32_t b)
 {
@@ -88,7 +78,7 @@ static uint32_t build(struct building *b, const uint32_t *rows, size_t n, unsign
 		struct hist_row sum = h->rows.data[rows[i]];
 
 		for (end = i + 1; end < n && same_level(t, level, rows[i], rows[end]); end++)
-			add_sums(&sum, &h->rows.data[rows[end]]);
+			hist_add_sums(&sum, &h->rows.data[rows[end]]);
 		for (size_t k = i + 1; k < end; k++)
 			sum.hidden = sum.hidden && h->rows.data[rows[k]].hidden;
 		vec_push(&b->nodes, (struct hier_node){ .depth = level,
@@ -101,7 +91,7 @@ static uint32_t build(struct building *b, const uint32_t *rows, size_t n, unsign
 
 			for (size_t k = i; k < end; k++)
 				if (hist_pair(h, rows[k], m))
-					add_sums(&part, hist_pair(h, rows[k], m));
+					hist_add_sums(&part, hist_pair(h, rows[k], m));
 			vec_push(&b->members[m], part);
 		}
 		vec_push(&found, me);

@@ -120,4 +120,7 @@ void hist_order(struct hist *h);
 /* Indices of rows (n of them, any selection) in that order; for views that sort parts. */
 void hist_order_some(const struct hist *h, uint32_t *rows, size_t n);
 
+/* Counts and sums of one row into another. */
+void hist_add_sums(struct hist_row *to, const struct hist_row *r);
+
 #endif

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "calc/hist.h"
 #include "calc/order.h"
 
@@ -37,15 +38,15 @@ static struct numbers numbers_new(const struct hist *h, const uint32_t *rows, si
 /* The same order in the smallest numbers that have it. */
 static uint64_t make_dense(uint64_t *of, size_t n)
 {
-	AUTO_FREE struct order_key *v = mem_grow(NULL, (n + 1) * sizeof(*v));
+	AUTO_FREE struct sort_key *v = mem_grow(NULL, (n + 1) * sizeof(*v));
 	uint64_t last = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		v[i] = (struct order_key){ of[i], i };
-	order_by_key(v, n);
+		v[i] = (struct sort_key){ of[i], i };
+	sort_keys(v, n);
 	for (size_t i = 0; i < n; i++) {
 		last += i && v[i].key != v[i - 1].key;
-		of[v[i].item] = last;
+		of[v[i].index] = last;
 	}
 	return last;
 }
@@ -124,7 +125,7 @@ static void order_by_cells(const struct hist *h, uint32_t *rows, size_t n)
 {
 	const struct columns *cols = h->cells->opts.columns;
 	struct numbers k = numbers_new(h, rows, n);
-	AUTO_FREE struct order_key *v = mem_grow(NULL, (n + 1) * sizeof(*v));
+	AUTO_FREE struct sort_key *v = mem_grow(NULL, (n + 1) * sizeof(*v));
 
 	for (unsigned i = 0; i < cols->n; i++) {
 		const struct column *c = &cols->col[cols->sort[i]];
@@ -133,11 +134,11 @@ static void order_by_cells(const struct hist *h, uint32_t *rows, size_t n)
 			refine_by_cell(&k, c, false);
 	}
 	for (size_t i = 0; i < n; i++)
-		v[i] = (struct order_key){ k.of[i], rows[i] };
+		v[i] = (struct sort_key){ k.of[i], rows[i] };
 	free(k.of);
-	order_by_key(v, n);
+	sort_keys(v, n);
 	for (size_t i = 0; i < n; i++)
-		rows[i] = v[i].item;
+		rows[i] = v[i].index;
 }
 
 /* A row as it is compared for output. */

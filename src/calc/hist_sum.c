@@ -256,7 +256,7 @@ static int rows_job(void *ctx, size_t job, unsigned worker)
 	return 0;
 }
 
-static void add_row(struct hist_row *to, const struct hist_row *r)
+void hist_add_sums(struct hist_row *to, const struct hist_row *r)
 {
 	to->count += r->count;
 	to->all_count += r->all_count;
@@ -264,6 +264,11 @@ static void add_row(struct hist_row *to, const struct hist_row *r)
 	to->total += r->total;
 	for (unsigned m = 0; m < HIST_MODES; m++)
 		to->by_mode[m] += r->by_mode[m];
+}
+
+static void add_row(struct hist_row *to, const struct hist_row *r)
+{
+	hist_add_sums(to, r);
 	to->chains += r->chains;
 	deeper(to, r->depth);
 	note_first(to, r->first, r->tid, r->site);

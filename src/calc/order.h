@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Items in order: by a number each, or in the order in which a red-black tree holds them after they
- * were inserted one by one.
+ * The order in which a red-black tree holds items after they were inserted one by one.
  *
  * For a comparison that is an order this is a stable sort. For one that is not
  * (A before B before C before A) the result is still a definite one, and the
@@ -16,12 +15,5 @@
 /* Below 0 when a stands before b. */
 typedef int order_fn(void *ctx, uint32_t a, uint32_t b);
 void order_insert(uint32_t *items, size_t n, order_fn *compare, void *ctx);
-
-/* By their keys, the smallest first; those with equal ones stay as they stand. */
-struct order_key {
-	uint64_t key;
-	uint32_t item;
-};
-void order_by_key(struct order_key *v, size_t n);
 
 #endif
