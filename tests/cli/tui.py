@@ -72,7 +72,7 @@ def moving(data):
 def opening(data):
     with report(data) as t:
         t.keys("/", "=] main", "Enter")
-        t.settle()
+        check("/ goes to main", t.until(lambda x: " main  /" in x[-2] or "'] main'" in x[-2]), t.text())
         before = where(t)
         t.keys("e")
         check("e opens the call graph", t.until("% outer"), t.text())

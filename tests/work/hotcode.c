@@ -3,16 +3,20 @@
  * hotcode [N]: code whose hot places are known, for annotate and the report's views.
  *
  * main calls outer N times (default 3000); outer calls collatz (a loop with jumps
- * both ways), mixer (whose step is inlined twice) and memset. Two threads named
+ * both ways), mixer (whose step is inlined twice) and memset. Every eighth time main
+ * itself calls mixer, and chores, which keeps the kernel busy: so a report always has
+ * rows of the kernel, and more rows than a terminal has lines. Two threads named
  * "worker" and "helper" call mixer alone, so that zooming has something to find.
  */
 #ifndef _GNU_SOURCE
 #	define _GNU_SOURCE
 #endif
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char buffer[1 << 15];
 static unsigned long turns = 3000;
@@ -59,6 +63,20 @@ static __attribute__((noinline)) unsigned outer(unsigned x)
 	return r + (unsigned char)buffer[x % sizeof(buffer)];
 }
 
+static __attribute__((noinline)) unsigned chores(void)
+{
+	unsigned r = 0;
+
+	for (int i = 0; i < 4; i++) {
+		int fd = open("/proc/self/maps", O_RDONLY);
+
+		while (fd >= 0 && read(fd, buffer, sizeof(buffer)) > 0)
+			r++;
+		close(fd);
+	}
+	return r;
+}
+
 static void *thread(void *name)
 {
 	unsigned x = 1;
@@ -80,8 +98,11 @@ int main(int argc, char **argv)
 	if (pthread_create(&id[0], NULL, thread, worker) ||
 	    pthread_create(&id[1], NULL, thread, helper))
 		return 1;
-	for (unsigned long i = 0; i < turns; i++)
+	for (unsigned long i = 0; i < turns; i++) {
 		hotcode_sink += outer((unsigned)i);
+		if (i % 8 == 0)
+			hotcode_sink += mixer((unsigned)i) + chores();
+	}
 	pthread_join(id[0], NULL);
 	pthread_join(id[1], NULL);
 	return 0;
