@@ -4,8 +4,9 @@
 
 dd makes N writes of 4 KiB from /dev/zero to /dev/null while syscalls:sys_enter_write is recorded: through kymo's
 tracefs transport (ftrace record) and its perf transport (record), through perf record, trace-cmd record where this
-kernel lets it, through cat of the raw pages, and with events enabled in an instance that nobody reads (what the kernel itself
-costs).
+kernel lets it, through tracefs by hand (cat of trace_pipe, and of the raw pages, which are fewer bytes but no text), and
+with events enabled in an instance that nobody reads (what the kernel itself costs). What a reader by hand loses is in
+the buffer's statistics.
 """
 import os
 import re
@@ -37,13 +38,20 @@ def lost_of(name, text):
     return sum(int(x) for x in re.findall(r"([\d,]+) events were lost", text.replace(",", "")))
 
 
+def overruns(d):
+    """Events that were overwritten before somebody read them."""
+    return sum(int(re.search(r"^overrun: (\d+)", open(f"{d}/per_cpu/cpu{i}/stats").read(), re.M)[1]) for i in range(os.cpu_count()))
+
+
 def enabled(run):
     """The event in an instance of its own while run(its folder) goes on."""
     d = f"{TRACEFS}/instances/kymo-bench"
     os.mkdir(d)
     try:
         open(f"{d}/events/syscalls/sys_enter_write/enable", "w").write("1")
-        return run(d)
+        r = run(d)
+        r.err += f"\n{overruns(d)} events were lost\n"
+        return r
     finally:
         open(f"{d}/events/syscalls/sys_enter_write/enable", "w").write("0")
         os.rmdir(d)
@@ -54,9 +62,13 @@ def nobody():
     return enabled(lambda d: Run(DD, keep=True))
 
 
-def by_cat(d):
-    """What a script does: each CPU's pages into a file."""
-    cats = [subprocess.Popen(["cat", f"{d}/per_cpu/cpu{i}/trace_pipe_raw"], stdout=open(f"raw{i}", "wb")) for i in range(os.cpu_count())]
+def by_cat(names):
+    """What a script does: these files of the instance into others."""
+    return lambda d: cat_while_dd([f"{d}/{n}" for n in names])
+
+
+def cat_while_dd(paths):
+    cats = [subprocess.Popen(["cat", p], stdout=open(f"cat{i}", "wb")) for i, p in enumerate(paths)]
     try:
         return Run(DD, keep=True)
     finally:
@@ -71,7 +83,8 @@ with tempfile.TemporaryDirectory() as d:
         "nothing": lambda: Run(DD, keep=True),
         "kymo ftrace record": lambda: Run([KYMO, "ftrace", "record", "-e", EVENT, "-o", "k.dat", *DD], keep=True),
         "kymo record": lambda: Run([KYMO, "record", "-a", "-e", EVENT, "-o", "k.data", "--", *DD], keep=True),
-        "raw tracefs": lambda: enabled(by_cat),
+        "cat trace_pipe": lambda: enabled(by_cat(["trace_pipe"])),
+        "cat raw pages": lambda: enabled(by_cat([f"per_cpu/cpu{i}/trace_pipe_raw" for i in range(os.cpu_count())])),
         "the kernel alone": nobody,
     }
     if have("perf"):
@@ -88,10 +101,10 @@ with tempfile.TemporaryDirectory() as d:
         costs[name] = (statistics.median(times) - base) / WRITES * 1e9 if times else None
         lost[name] = statistics.median(lost_of(name, r.out + r.err) for r in runs)
     # beside perf: the goal is below every other recorder; what the kernel alone takes is the floor
-    first = [n for n in ("perf record", "trace-cmd", "raw tracefs") if costs.get(n) is not None]
+    first = [n for n in ("perf record", "trace-cmd", "cat trace_pipe", "cat raw pages") if costs.get(n) is not None]
     order = {"kymo": costs.pop("kymo ftrace record"), **{n: costs.pop(n) for n in first}, **{n: c for n, c in costs.items() if c is not None}}
     b.add(f"cost of an event, dd of {WRITES} writes", "ns", order, goal=1)
-    b.add("events lost at default settings", "", {"kymo": lost.pop("kymo ftrace record"), **{n: v for n, v in lost.items() if n not in ("raw tracefs", "the kernel alone")}})
+    b.add("events lost at default settings", "", {"kymo": lost.pop("kymo ftrace record"), **{n: v for n, v in lost.items() if n != "the kernel alone"}})
 
     # --- a large file ---
     count = BIG // 36
