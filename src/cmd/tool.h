@@ -49,11 +49,27 @@ struct tool {
 extern const struct tool tools[];
 extern const size_t n_tools;
 
+/* A tool that is a command written in C; the list ends with one without a command. */
+struct tool_command {
+	const struct command *command;
+	const char *example;
+};
+extern const struct tool_command tool_commands[];
+
 struct tool_args {
 	bool flag[TOOL_OPTIONS];
 	const char *value[TOOL_OPTIONS];
 };
 int tool_run(const struct tool *t, void *args, int argc, char **argv, struct err *e);
+
+struct lang_program;
+struct run_env;
+struct strbuf;
+struct tool_call;
+
+/* The program of a call; what is wrong goes to `why`. */
+int tool_compile(const struct tool *t, struct run_env *env, const struct tool_call *c,
+		 struct lang_program **ret, struct strbuf *why);
 
 /* A program and its arguments, made of a tool and what was given on the command line. */
 struct tool_call {

@@ -100,10 +100,17 @@ if os.geteuid() != 0:
 
 # --- the list, and each one's help, source and example ---
 r = kymo("tools")
-refused = re.findall(r"^- (\w+) ", r.out, re.M)
-names = re.findall(r"^[- ] (\w+) ", r.out, re.M)
+IN_C = "funccount funcgraph funcslower functime functrace kprobe reset-ftrace tpoint uprobe".split()
+listed = re.findall(r"^[- ] ([\w-]+) ", r.out, re.M)
+refused = [n for n in re.findall(r"^- ([\w-]+) ", r.out, re.M) if n not in IN_C]
+names = [n for n in listed if n not in IN_C]
+same("tools: the list is in order", listed, sorted(listed))
+same("tools: the function tools are among them", [n for n in IN_C if n not in listed], [])
 check("tools: none fails to compile for a reason of its own", r.code == 0 and
-      not [x for x in r.out.splitlines() if "not here" in x and "kprobes" not in x], r.out)
+      not [x for x in r.out.splitlines() if "not here" in x and not re.search("kprobes|function", x)], r.out)
+same("and have examples, too", [n for n in IN_C if f"kymo {n}" not in kymo(f"tools --example {n}").out], [])
+r = kymo("tools --source tpoint")
+check("but no source in the language", r.code == 1 and "part of kymo itself" in r.err, r)
 WANTED = """execsnoop opensnoop killsnoop iosnoop iolatency bitesize syscount tcpretrans tcplife tcpconnect tcpaccept biolatency biosnoop
     biostacks runqlat runqlen cpudist offcputime profile funclatency vfsstat statsnoop syncsnoop cachestat filelife fileslower ext4slower
     signals hardirqs softirqs oomkill capable pidpersec threadsnoop gethostlatency bashreadline sslsnoop switches irqtime procsys""".split()
