@@ -106,7 +106,14 @@ long btf_extra(unsigned kind, unsigned vlen)
 	}
 }
 
-int btf_find(const struct btf_blob *b, unsigned kind, const char *name)
+static bool is_named(const struct btf_blob *b, uint32_t off, const char *name)
+{
+	return off < b->strings_len && strcmp(b->strings + off, name) == 0;
+}
+
+/* The type's id, and *ret its head; -ENOENT, -EINVAL. */
+static int find(const struct btf_blob *b, unsigned kind, unsigned at_least, const char *name,
+		const char **ret)
 {
 	const char *at = b->types;
 	size_t left = b->types_len;
@@ -119,11 +126,50 @@ int btf_find(const struct btf_blob *b, unsigned kind, const char *name)
 		more = btf_extra(BTF_INFO_KIND(t.info), BTF_INFO_VLEN(t.info));
 		if (more < 0 || (size_t)more > left - sizeof(t))
 			return -EINVAL;
-		if (BTF_INFO_KIND(t.info) == kind && t.name_off < b->strings_len &&
-		    strcmp(b->strings + t.name_off, name) == 0)
+		if (BTF_INFO_KIND(t.info) == kind && BTF_INFO_VLEN(t.info) >= at_least &&
+		    is_named(b, t.name_off, name)) {
+			*ret = at;
 			return id;
+		}
 		at += sizeof(t) + (size_t)more;
 		left -= sizeof(t) + (size_t)more;
+	}
+	return -ENOENT;
+}
+
+int btf_find(const struct btf_blob *b, unsigned kind, const char *name)
+{
+	const char *at;
+
+	return find(b, kind, 0, name, &at);
+}
+
+int btf_member(const struct btf_blob *b, const char *record, const char *member, uint64_t *bit,
+	       uint64_t *size)
+{
+	struct btf_type t;
+	const char *at;
+	int r = find(b, BTF_KIND_STRUCT, 1, record, &at);
+	uint32_t mask;
+
+	if (r < 0)
+		return r;
+	memcpy(&t, at, sizeof(t));
+	mask = BTF_INFO_KFLAG(t.info) ? 0xffffff : ~0u; /* above it is a bit field's size */
+	at += sizeof(t);
+	for (unsigned i = 0; i < BTF_INFO_VLEN(t.info); i++) {
+		struct btf_member m[2];
+
+		memcpy(m, at + i * sizeof(*m), sizeof(*m));
+		if (!is_named(b, m[0].name_off, member))
+			continue;
+		*bit = m[0].offset & mask;
+		*size = t.size * 8ull - *bit;
+		if (i + 1 < BTF_INFO_VLEN(t.info)) {
+			memcpy(m + 1, at + (i + 1) * sizeof(*m), sizeof(*m));
+			*size = (m[1].offset & mask) - *bit;
+		}
+		return 0;
 	}
 	return -ENOENT;
 }

@@ -7,6 +7,8 @@
 
 #define PASSES 12
 #define SYSCALLS_MAX 512
+#define CACHE_LINE 64u
+#define PARTS_MAX (2u << 20) /* bytes of a hash that is made at once */
 
 struct unit { /* one block at one point */
 	size_t block;
@@ -230,6 +232,32 @@ static void fixed_maps(struct compiler *k)
 		vec_push(&k->p->maps, m[i]);
 }
 
+uint32_t lang_map_value(const struct lang_map *m, unsigned ncpus)
+{
+	return m->parts ? m->value_size * ncpus : m->value_size;
+}
+
+uint32_t lang_map_read(const struct lang_map *m, unsigned ncpus)
+{
+	return ((m->value_size + 7) & ~7u) * (m->per_cpu ? ncpus : 1);
+}
+
+/*
+ * The kernel takes milliseconds to make its own per-CPU hash, key by key. With few CPUs the
+ * same is a plain hash whose values have a part for each, on lines of the cache of its own.
+ */
+static void into_parts(const struct compiler *k, struct lang_map *m)
+{
+	uint32_t part = (m->value_size + CACHE_LINE - 1) & ~(CACHE_LINE - 1);
+
+	if (k->env->recorded || !k->env->ncpus ||
+	    (uint64_t)part * k->env->ncpus * m->entries > PARTS_MAX)
+		return;
+	m->type = BPF_MAP_TYPE_HASH;
+	m->value_size = part;
+	m->parts = true;
+}
+
 static void lay_out_maps(struct compiler *k)
 {
 	struct lang_program *p = k->p;
@@ -259,8 +287,10 @@ static void lay_out_maps(struct compiler *k)
 		if (m->key_size > 512)
 			lang_hint(k->d, "the kernel takes keys of up to 512 bytes: str(x, 400) "
 					"cuts a text");
+		if (m->key && m->is_agg)
+			into_parts(k, m);
 		/* A large value times many keys times CPUs: take what is used, as it comes. */
-		if (m->key && (uint64_t)m->value_size * m->entries > 1u << 20)
+		if (m->key && !m->parts && (uint64_t)m->value_size * m->entries > 1u << 20)
 			m->flags = BPF_F_NO_PREALLOC;
 	}
 	p->maps.data[LANG_MAP_STACKS].value_size = 8 + p->stack_depth * 8;

@@ -72,6 +72,8 @@ struct val gen_expr(struct gen *g, struct node *n);
 struct ir_val gen_word(struct gen *g, struct node *n);
 /* The value as type `to`, at p; lt_stored(to) bytes are written. */
 void gen_into(struct gen *g, struct node *n, struct place p, const struct ltype *to);
+/* The name of the thread, with zeros behind it; size: 16 or more. */
+void gen_comm(struct gen *g, struct place p, uint32_t size);
 void gen_put(struct gen *g, struct val v, const struct ltype *from, struct place p,
 	     const struct ltype *to);
 /* Go to the label when the truth of n is `when`. */

@@ -325,8 +325,7 @@ struct val gen_builtin(struct gen *g, struct node *n)
 	case B_COMM:
 		v.mem = true;
 		v.m = gen_memory(g, 16);
-		gen_zero(g, v.m, 16); /* before 6.2 it is not padded */
-		ir_call(g->f, BPF_FUNC_get_current_comm, 2, gen_addr(g, v.m), IR_IMM(16));
+		gen_comm(g, v.m, 16);
 		break;
 	case B_CPU: v.v = ir_call(g->f, BPF_FUNC_get_smp_processor_id, 0); break;
 	case B_CURTASK: v.v = ir_call(g->f, BPF_FUNC_get_current_task, 0); break;

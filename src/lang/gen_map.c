@@ -10,6 +10,8 @@
 
 #include "lang/gen.h"
 
+#define ZEROS_ON_STACK 128u
+
 static const struct lang_map *map_of(const struct gen *g, const struct node *n)
 {
 	return &g->p->maps.data[n->map];
@@ -99,6 +101,34 @@ void gen_fallible(struct gen *g, struct ir_val r, int fails_when, int level, con
 	ir_place_label(g->f, end);
 }
 
+/* A value of zeros to begin with, on the stack where that is small enough. */
+static struct place zeros(struct gen *g, uint32_t size)
+{
+	bool small = size <= 16 ||
+		     (size <= ZEROS_ON_STACK && g->stack_used + (int32_t)size <= g->stack_limit);
+	struct place zero = small ? gen_stack(g, size) : gen_scratch(g, size);
+
+	if (size <= 1024)
+		gen_zero(g, zero, size);
+	else /* a read that fails fills with zeros */
+		ir_call(g->f, BPF_FUNC_probe_read_kernel, 3, gen_addr(g, zero), IR_IMM(size),
+			IR_IMM(0));
+	return zero;
+}
+
+/* Of a value with a part for each CPU, this one's. */
+static struct ir_val own_part(struct gen *g, const struct lang_map *m, struct ir_val p, int none)
+{
+	struct ir_val cpu;
+
+	if (!m->parts)
+		return p;
+	cpu = ir_call(g->f, BPF_FUNC_get_smp_processor_id, 0);
+	/* The verifier wants to see that it is inside. */
+	ir_branch(g->f, BPF_JGE, cpu, IR_IMM(g->env->ncpus), none);
+	return ir_alu(g->f, BPF_ADD, p, ir_alu(g->f, BPF_MUL, cpu, IR_IMM(m->value_size)));
+}
+
 /* This CPU's part, made when it is not there yet. Goes to none when the map is full. */
 static struct ir_val agg_entry(struct gen *g, const struct node *n, struct place key, int none)
 {
@@ -106,6 +136,7 @@ static struct ir_val agg_entry(struct gen *g, const struct node *n, struct place
 	struct ir_val p = ir_copy(g->f, lookup(g, n->map, key));
 	int have = ir_label(g->f);
 	struct gen_mark mark;
+	struct place zero;
 
 	if (!m->key) {
 		ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
@@ -113,31 +144,16 @@ static struct ir_val agg_entry(struct gen *g, const struct node *n, struct place
 	}
 	ir_branch(g->f, BPF_JNE, p, IR_IMM(0), have);
 	mark = gen_mark(g);
-	if (m->value_size <= 16) {
-		struct place zero = gen_stack(g, m->value_size);
-
-		gen_zero(g, zero, m->value_size);
-		ir_call(g->f, BPF_FUNC_map_update_elem, 4, IR_MAPREF(n->map), gen_addr(g, key),
-			gen_addr(g, zero), IR_IMM(BPF_NOEXIST));
-	} else {
-		struct place zero = gen_scratch(g, m->value_size);
-
-		for (uint32_t i = 0; i < m->value_size && m->value_size <= 1024; i += 8)
-			ir_store(g->f, 8, zero.base, zero.off + (int32_t)i, IR_IMM(0));
-		/* A read that fails fills with zeros. */
-		if (m->value_size > 1024)
-			ir_call(g->f, BPF_FUNC_probe_read_kernel, 3, gen_addr(g, zero),
-				IR_IMM(m->value_size), IR_IMM(0));
-		ir_call(g->f, BPF_FUNC_map_update_elem, 4, IR_MAPREF(n->map), gen_addr(g, key),
-			gen_addr(g, zero), IR_IMM(BPF_NOEXIST));
-	}
+	zero = zeros(g, lang_map_value(m, g->env->ncpus));
+	ir_call(g->f, BPF_FUNC_map_update_elem, 4, IR_MAPREF(n->map), gen_addr(g, key),
+		gen_addr(g, zero), IR_IMM(BPF_NOEXIST));
 	gen_release(g, mark);
 	ir_move(g->f, (int)p.v, lookup(g, n->map, key));
 	ir_branch(g->f, BPF_JNE, p, IR_IMM(0), have);
 	gen_count(g, m->full_counter);
 	ir_jump(g->f, none);
 	ir_place_label(g->f, have);
-	return p;
+	return own_part(g, m, p, none);
 }
 
 /* Position of the highest bit that is set, by halves; v > 0. */
@@ -377,17 +393,25 @@ void gen_map_add(struct gen *g, struct node *n, struct ir_val by)
 	gen_release(g, mark);
 }
 
-/* Over all CPUs; needs bpf_map_lookup_percpu_elem. */
+/* Over all CPUs; needs bpf_map_lookup_percpu_elem where values have no parts. */
 struct ir_val gen_agg_value(struct gen *g, struct node *n, const struct ltype *t, struct place key)
 {
 	struct ir_val sum = ir_copy(g->f, IR_IMM(0)), count = ir_copy(g->f, IR_IMM(0));
 	struct ir_val cpu = ir_copy(g->f, IR_IMM(0)), p;
 	int loop = ir_label(g->f), next = ir_label(g->f), take = ir_label(g->f);
+	const struct lang_map *m = map_of(g, n);
+	int end = ir_label(g->f);
 
+	if (m->parts) {
+		p = ir_copy(g->f, lookup(g, n->map, key));
+		ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), end);
+	}
 	ir_place_label(g->f, loop);
-	p = ir_call(g->f, BPF_FUNC_map_lookup_percpu_elem, 3, IR_MAPREF(n->map), gen_addr(g, key),
-		    cpu);
-	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), next);
+	if (!m->parts) {
+		p = ir_call(g->f, BPF_FUNC_map_lookup_percpu_elem, 3, IR_MAPREF(n->map),
+			    gen_addr(g, key), cpu);
+		ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), next);
+	}
 	if (t->kind == LT_COUNT) {
 		ir_move(g->f, (int)sum.v, ir_alu(g->f, BPF_ADD, sum, ir_load(g->f, 8, p, 0)));
 	} else if (t->kind == LT_MIN || t->kind == LT_MAX) {
@@ -406,8 +430,11 @@ struct ir_val gen_agg_value(struct gen *g, struct node *n, const struct ltype *t
 		ir_move(g->f, (int)sum.v, ir_alu(g->f, BPF_ADD, sum, ir_load(g->f, 8, p, 8)));
 	}
 	ir_place_label(g->f, next);
+	if (m->parts)
+		ir_move(g->f, (int)p.v, ir_alu(g->f, BPF_ADD, p, IR_IMM(m->value_size)));
 	ir_move(g->f, (int)cpu.v, ir_alu(g->f, BPF_ADD, cpu, IR_IMM(1)));
 	ir_branch(g->f, BPF_JLT, cpu, IR_IMM(g->env->ncpus ? g->env->ncpus : 1), loop);
+	ir_place_label(g->f, end);
 	if (t->kind != LT_AVG)
 		return sum;
 	return t->is_signed ? gen_arith(g, '/', sum, count, true)

@@ -234,6 +234,21 @@ static bool is_remote_string(const struct node *n)
 	       (n->kind == N_FIELD || n->kind == N_INDEX);
 }
 
+void gen_comm(struct gen *g, struct place p, uint32_t size)
+{
+	int at = g->env->comm_at ? g->env->comm_at(g->env->ctx) : -1;
+
+	if (at >= 0) { /* half of what the helper costs */
+		struct ir_val task = ir_call(g->f, BPF_FUNC_get_current_task_btf, 0);
+
+		gen_copy(g, p, (struct place){ task, at }, 16);
+		gen_zero(g, gen_at(p, 16), size - 16);
+	} else {
+		gen_zero(g, p, size); /* before 6.2 it is not padded */
+		ir_call(g->f, BPF_FUNC_get_current_comm, 2, gen_addr(g, p), IR_IMM(16));
+	}
+}
+
 void gen_into(struct gen *g, struct node *n, struct place p, const struct ltype *to)
 {
 	uint32_t size = lt_stored(to);
@@ -244,8 +259,7 @@ void gen_into(struct gen *g, struct node *n, struct place p, const struct ltype 
 	} else if (n->kind == N_STR && to->kind == LT_STRING) {
 		put_literal(g, n->s, n->slen, p, size);
 	} else if (n->kind == N_IDENT && n->id == B_COMM) {
-		gen_zero(g, p, size); /* before 6.2 it is not padded */
-		ir_call(g->f, BPF_FUNC_get_current_comm, 2, gen_addr(g, p), IR_IMM(16));
+		gen_comm(g, p, size);
 	} else if (n->kind == N_TERN) {
 		int other = ir_label(g->f), end = ir_label(g->f);
 

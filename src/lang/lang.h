@@ -91,6 +91,9 @@ struct lang_env {
 	bool recorded;	   /* for lang/vm.h: tracepoint records and what recordings hold */
 	bool has_loop;	   /* bpf_loop */
 	int check_helpers; /* count helpers that fail: 1: reads; 2: also keys that are not there */
+	/* Where in struct task_struct programs may read 16 zero-padded bytes of comm; -1: nowhere.
+	 */
+	int (*comm_at)(void *ctx);
 	/* Can values be kept with threads, and be read from all of them? NULL: no. */
 	bool (*task_storage)(void *ctx);
 	bool has_may_goto; /* loops without a provable end */
@@ -160,10 +163,15 @@ struct lang_map {
 	enum bpf_map_type type;
 	uint32_t key_size, value_size, entries, flags;
 	bool per_cpu, is_agg;
+	bool parts;	   /* a plain hash whose values have value_size bytes for each CPU */
 	bool by_task;	   /* with each thread; gen_task.c */
 	bool present_word; /* keyless values in arrays: 8 bytes in front say whether it was set */
 	uint32_t full_counter; /* index in the counters map */
 };
+
+/* Bytes of a value as the kernel has it, and as it is read: for all CPUs. */
+uint32_t lang_map_value(const struct lang_map *m, unsigned ncpus);
+uint32_t lang_map_read(const struct lang_map *m, unsigned ncpus);
 
 /* The runtime's own maps stand first. */
 enum {

@@ -29,13 +29,12 @@ static uint64_t wall(void *ctx, uint64_t boot_ns)
 static bool map_at_once(struct run *r, int map, lang_entry_fn *fn, void *arg)
 {
 	const struct lang_map *m = &r->p->maps.data[map];
-	size_t size = (m->value_size + 7) & ~7u, value;
+	size_t value = m->per_cpu ? lang_map_read(m, r->host.ncpus) : m->value_size;
 	uint32_t place[2] = { 0 }, room = m->entries < 256 ? m->entries + 16 : 256;
 	AUTO_FREE uint8_t *keys = NULL, *values = NULL;
 	bool first = true, any = false;
 	int k = 0;
 
-	value = m->per_cpu ? size * r->host.ncpus : m->value_size;
 	while (k == 0 || k == -ENOSPC) {
 		uint32_t n = k == -ENOSPC ? room *= 2 : room;
 
@@ -60,9 +59,8 @@ static int map_each(void *ctx, int map, lang_entry_fn *fn, void *arg)
 {
 	struct run *r = ctx;
 	const struct lang_map *m = &r->p->maps.data[map];
-	size_t size = (m->value_size + 7) & ~7u;
 	AUTO_FREE uint8_t *key = mem_alloc(m->key_size + 8), *next = mem_alloc(m->key_size + 8);
-	AUTO_FREE uint8_t *value = mem_alloc(size * (m->per_cpu ? r->host.ncpus : 1) + 8);
+	AUTO_FREE uint8_t *value = mem_alloc(lang_map_read(m, r->host.ncpus) + 8);
 	size_t limit = m->entries * 2ull + 16; /* keys that come and go meanwhile */
 	int k;
 
@@ -102,8 +100,7 @@ static int add_key(void *arg, const void *key, const void *value)
 static void reset(struct run *r, int map, bool remove)
 {
 	struct keys keys = { .m = &r->p->maps.data[map] };
-	size_t size = ((keys.m->value_size + 7) & ~7u) * (keys.m->per_cpu ? r->host.ncpus : 1);
-	AUTO_FREE uint8_t *zero = mem_alloc(size + 8);
+	AUTO_FREE uint8_t *zero = mem_alloc(lang_map_read(keys.m, r->host.ncpus) + 8);
 
 	map_each(r, map, add_key, &keys);
 	if (!remove && keys.m->present_word)

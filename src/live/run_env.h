@@ -10,7 +10,10 @@ struct run_env {
 	struct lang_env env;
 	const char *tracefs; /* NULL: none */
 	struct btf_types *btf;
-	int btf_state;		 /* 0 not tried, 1 there, -1 none */
+	int btf_state;	 /* 0 not tried, 1 there, -1 none */
+	unsigned kernel; /* its version, major << 16 | minor */
+	bool comm_asked;
+	int comm;		 /* offset of task_struct's, -1: not to be read so */
 	bool no_raw;		 /* serve no tracepoint by a raw one */
 	struct run_dwarf *dwarf; /* debug info of programs; NULL: none was needed */
 	struct err err;

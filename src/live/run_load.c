@@ -30,13 +30,13 @@ static int load_maps(struct run *r, struct err *e)
 			m->entries = SMALL_RING; /* all of it counts as memory of this process */
 		if (i < LANG_MAP_FIXED && !used(p, (int)i))
 			continue;
-		r->map_fd[i] = m->by_task
-				       ? run_task_map()
-				       : bpf_map_new(&(struct bpf_map_kind){ .type = m->type,
-									     .key = m->key_size,
-									     .value = m->value_size,
-									     .entries = m->entries,
-									     .flags = m->flags });
+		r->map_fd[i] = m->by_task ? run_task_map()
+					  : bpf_map_new(&(struct bpf_map_kind){
+						    .type = m->type,
+						    .key = m->key_size,
+						    .value = lang_map_value(m, r->host.ncpus),
+						    .entries = m->entries,
+						    .flags = m->flags });
 		if (r->map_fd[i] < 0) {
 			int code = -r->map_fd[i];
 

@@ -178,6 +178,16 @@ r = kymo(["run", "-q", f.name, "5", "x"])
 check("a program in a file with arguments", r.out.startswith("5 x\n"), r)
 r = kymo(["run", "-q", "-e", 'config = { max_map_keys = 2; } BEGIN { @x[1] = 1; @x[2] = 2; @x[3] = 3; exit(); }'])
 check("a full map is told", "@x is full (2 keys): 1 updates were refused" in r.err, r)
+cpus = sorted(os.sched_getaffinity(0))
+walk = f"import os\nfor c in {cpus}:\n os.sched_setaffinity(0, [c])\n for i in range(1000): os.getppid()"
+r = run([KYMO, "run", "-q", "-c", f"{sys.executable} -c '{walk}'", "-e", """tracepoint:syscalls:sys_enter_getppid /pid == cpid/ {
+    @n[comm] = count(); @s[1] = sum(2); @a[1] = avg(cpu * 2); @low[1] = min(cpu); @high[1] = max(cpu); @h[pid] = lhist(cpu, 0, 512, 1); @t[1] = stats(cpu); }
+    END { for ($kv : @n) { printf("n %d\\n", $kv.1); } printf("%d %d %d %d\\n", (int64)@s[1], (int64)@a[1], (int64)@low[1], (int64)@high[1]);
+    clear(@n); clear(@s); clear(@a); clear(@low); clear(@high); }"""])
+n = len(cpus) * 1000
+check("what all CPUs add to a key is in it", r.out.startswith(f"n {n}\n{2 * n} {sum(cpus) * 2 // len(cpus)} {cpus[0]} {cpus[-1]}\n") and
+      f"count {n}, average {sum(cpus) // len(cpus)}, total {sum(cpus) * 1000}" in r.out and
+      all(re.search(rf"^\[{c}, {c + 1}\) +1000 ", r.out, re.M) for c in cpus), r)
 r = kymo(["run", "-q", "-e", "BEGIN { $n = (int64)100000000; for ($i : 0..$n) { @++; } exit(); }"])
 check("a loop that is too long is ended, and that is told", r.code == 0 and "@: 8388608" in r.out and "a loop was ended" in r.err, r)
 r = kymo(["run", "-q", "-c", "true", "-e", "tracepoint:sched:nothing_like_it, tracepoint:sched:sched_process_exit { @ = count(); }"])

@@ -58,6 +58,7 @@ static char *blob(size_t *size)
 static void find(void)
 {
 	struct btf_blob b;
+	uint64_t bit, bits;
 	size_t size;
 	char *data = blob(&size);
 
@@ -68,6 +69,11 @@ static void find(void)
 	CHECK_INT(btf_find(&b, BTF_KIND_FUNC, "run"), 5);
 	CHECK_INT(btf_find(&b, BTF_KIND_FUNC, "task"), -ENOENT);
 	CHECK_INT(btf_find(&b, BTF_KIND_FUNC, "ru"), -ENOENT);
+	CHECK_INT(btf_member(&b, "task", "pid", &bit, &bits), 0);
+	CHECK_INT(bit, 0);
+	CHECK_INT(bits, 32);
+	CHECK_INT(btf_member(&b, "task", "state", &bit, &bits), -ENOENT);
+	CHECK_INT(btf_member(&b, "run", "pid", &bit, &bits), -ENOENT);
 	btf_free(&b);
 	CHECK(!b.data);
 }
@@ -104,7 +110,9 @@ static void spoiled(void)
 			data[at] = (char)values[v];
 			if (btf_parse(data, size, &b) == 0) {
 				int id = btf_find(&b, BTF_KIND_FUNC, "run");
+				uint64_t bit, bits;
 
+				btf_member(&b, "task", "pid", &bit, &bits);
 				n += id == -EINVAL || id == -ENOENT || (id > 0 && id < 100);
 			} else {
 				n++;
@@ -160,6 +168,8 @@ static void types_of_kernel(void)
 	const struct btf_param *p;
 	unsigned n;
 	uint32_t task, fn;
+	uint64_t bit, bits;
+	struct btf_blob b = { 0 };
 
 	if (btf_types_open(NULL, NULL, &t, &e) < 0) {
 		SKIP(e.msg);
@@ -167,6 +177,10 @@ static void types_of_kernel(void)
 	}
 	task = btf_by_name(t, BTF_KIND_STRUCT, "task_struct");
 	CHECK(btf_find_member(t, task, "comm", &m) && btf_size(t, m.type) == 16);
+	if (btf_load("/sys/kernel/btf/vmlinux", &b) == 0 &&
+	    btf_member(&b, "task_struct", "comm", &bit, &bits) == 0)
+		CHECK(bit == m.offset && bits >= 16 * 8);
+	btf_free(&b);
 	CHECK(btf_is_char(t, btf_target(t, m.type)) && btf_elements(t, m.type) == 16);
 	CHECK(btf_find_member(t, task, "pid", &m) && btf_is_signed(t, m.type));
 	CHECK_STR(text(t, m.type), "pid_t");
