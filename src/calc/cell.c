@@ -247,13 +247,51 @@ static uint64_t entry_value(struct cells *c, unsigned column, size_t entry)
 	}
 }
 
+/* Are symbols all that tells the classes of sites apart? A symbol is of one file. */
+static bool only_symbols(const struct columns *cols)
+{
+	for (unsigned i = 0; i < cols->n; i++)
+		if (key_infos[cols->col[i].key].kind == KEY_OF_SITE &&
+		    cols->col[i].key != KEY_SYM && cols->col[i].key != KEY_DSO)
+			return false;
+	return columns_have(cols, KEY_SYM);
+}
+
+static void classify_symbols(struct cells *c)
+{
+	const struct names *n = c->names;
+	const struct columns *cols = c->opts.columns;
+	AUTO_FREE uint32_t *class = mem_alloc((n->frames.n + 1) * sizeof(*class)); /* + 1 */
+
+	vec_reserve(&c->site_values, n->frames.n * cols->n_values + 1);
+	for (uint32_t s = 0; s < n->sites.n; s++) {
+		uint32_t *at = &class[c->symbol_of[n->sites.data[s].frame]];
+
+		c->site_class[s] = *at - 1;
+		if (*at)
+			continue;
+		c->site_class[s] = c->n_site_classes;
+		*at = ++c->n_site_classes;
+		for (unsigned i = 0; i < cols->n; i++)
+			if (key_infos[cols->col[i].key].kind > KEY_SUM)
+				vec_push(&c->site_values,
+					 key_infos[cols->col[i].key].kind == KEY_OF_SITE
+						 ? site_value(c, cols->col[i].key, s)
+						 : 0);
+	}
+}
+
 static void classify_sites(struct cells *c)
 {
 	const struct columns *cols = c->opts.columns;
 	struct classes k = { .values = &c->site_values, .width = cols->n_values };
 	uint64_t tuple[KEY_COLUMNS] = { 0 };
 
-	c->site_class = mem_alloc((c->names->sites.n + 1) * sizeof(*c->site_class));
+	c->site_class = mem_grow(NULL, (c->names->sites.n + 1) * sizeof(*c->site_class));
+	if (only_symbols(cols)) {
+		classify_symbols(c);
+		return;
+	}
 	for (uint32_t s = 0; s < c->names->sites.n; s++) {
 		for (unsigned i = 0; i < cols->n; i++)
 			if (key_infos[cols->col[i].key].kind == KEY_OF_SITE)

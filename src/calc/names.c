@@ -266,6 +266,23 @@ static void make_frames(struct names *n)
 	free(index.slot);
 }
 
+static bool is_unnamed(const struct names *n, const struct name_site *s)
+{
+	return n->frames.data[s->frame].name == SYMBOLS_NONE;
+}
+
+static void count_samples(struct names *n)
+{
+	const struct profile *p = n->profile;
+
+	n->samples = mem_alloc((n->sites.n + 1) * sizeof(*n->samples));
+	for (size_t i = 0; i < p->entries.n; i++)
+		n->samples[n->entry_site[i]] += p->entries.data[i].count;
+	for (size_t i = 0; i < n->sites.n; i++)
+		if (n->samples[i] && is_unnamed(n, &n->sites.data[i]))
+			n->unresolved += n->samples[i];
+}
+
 int names_make(const struct profile *p, struct symbols *symbols, const struct names_opts *o,
 	       struct names *ret, struct err *e)
 {
@@ -280,12 +297,7 @@ int names_make(const struct profile *p, struct symbols *symbols, const struct na
 		add_inlines(&n);
 	make_frames(&n);
 	sites_rewrite(&n, o);
-	for (size_t i = 0; i < p->entries.n; i++) {
-		const struct name_site *s = &n.sites.data[n.entry_site[i]];
-
-		if (n.frames.data[s->frame].name == SYMBOLS_NONE)
-			n.unresolved += p->entries.data[i].count;
-	}
+	count_samples(&n);
 	*ret = n;
 	return 0;
 }
@@ -297,6 +309,7 @@ void names_free(struct names *n)
 	vec_free(&n->dsos);
 	free(n->entry_site);
 	free(n->more_sites);
+	free(n->samples);
 	free(n->chain_sites);
 	free(n->chains);
 	arena_free(&n->texts);
@@ -348,12 +361,14 @@ static bool is_start(const char *name)
 	return false;
 }
 
-/* What a frame says of the chain it is the last of. */
-enum ending { END_UNNAMED = 1, END_NAMED, END_START, END_LIBC_START };
+/* What a site says of the chain it is the last of. */
+enum ending { END_UNNAMED, END_NAMED, END_START, END_LIBC_START };
+#define END_USER 0x80 /* in user code */
 
 static uint8_t *find_endings(const struct names *n)
 {
-	uint8_t *end = mem_alloc(n->frames.n + 1);
+	AUTO_FREE uint8_t *end = mem_grow(NULL, n->frames.n + 1);
+	uint8_t *by_site = mem_grow(NULL, n->sites.n + 1);
 
 	for (uint32_t i = 0; i < n->frames.n; i++) {
 		const char *name = names_function(n, i);
@@ -363,21 +378,24 @@ static uint8_t *find_endings(const struct names *n)
 			 : str_starts(name, "__libc_start_main") ? END_LIBC_START
 								 : END_START;
 	}
-	return end;
+	for (size_t i = 0; i < n->sites.n; i++)
+		by_site[i] = end[n->sites.data[i].frame] |
+			     (n->sites.data[i].mode == EVENT_MODE_USER ? END_USER : 0);
+	return by_site;
 }
 
 static bool ends_abruptly(const struct names *n, const uint8_t *end, const struct name_chain *c)
 {
-	const struct name_site *last;
+	uint8_t last;
 
 	if (!c->n)
 		return false;
-	last = &n->sites.data[n->chain_sites[c->first + c->n - 1]];
-	if (last->mode != EVENT_MODE_USER || end[last->frame] >= END_START)
+	last = end[n->chain_sites[c->first + c->n - 1]];
+	if (!(last & END_USER) || (last & ~END_USER) >= END_START)
 		return false;
 	/* the start of a stripped program has no name: the C library's stands before it */
-	return end[last->frame] != END_UNNAMED || c->n < 2 ||
-	       end[n->sites.data[n->chain_sites[c->first + c->n - 2]].frame] != END_LIBC_START;
+	return (last & ~END_USER) != END_UNNAMED || c->n < 2 ||
+	       (end[n->chain_sites[c->first + c->n - 2]] & ~END_USER) != END_LIBC_START;
 }
 
 static bool is_full(const struct profile_chain *c, uint32_t max)
@@ -434,25 +452,24 @@ struct names_cut names_count_cut(const struct names *n)
 struct names_missing names_count_missing(const struct names *n)
 {
 	struct names_missing m = { .file = NAMES_NONE };
-	AUTO_FREE uint64_t *count = mem_alloc(n->dsos.n * sizeof(*count));
+	AUTO_FREE uint64_t *count = mem_alloc((n->dsos.n + 1) * sizeof(*count));
 	AUTO_FREE bool *jit = find_jits(n);
 
-	for (size_t i = 0; i < n->profile->entries.n; i++) {
-		const struct name_site *s = &n->sites.data[n->entry_site[i]];
-		uint64_t samples = n->profile->entries.data[i].count;
+	for (size_t i = 0; i < n->sites.n; i++) {
+		const struct name_site *s = &n->sites.data[i];
 
-		if (n->frames.data[s->frame].name != SYMBOLS_NONE || s->dso == NAMES_NONE ||
-		    s->mode != EVENT_MODE_USER)
+		if (!n->samples[i] || s->dso == NAMES_NONE || s->mode != EVENT_MODE_USER ||
+		    !is_unnamed(n, s))
 			continue;
-		if (jit[s->dso]) {
-			m.in_jit += samples;
-			continue;
-		}
-		count[s->dso] += samples;
-		if (count[s->dso] > m.in_file) {
-			m.in_file = count[s->dso];
-			m.file = s->dso;
-		}
+		if (jit[s->dso])
+			m.in_jit += n->samples[i];
+		else
+			count[s->dso] += n->samples[i];
 	}
+	for (uint32_t i = 0; i < n->dsos.n; i++)
+		if (count[i] > m.in_file) {
+			m.in_file = count[i];
+			m.file = i;
+		}
 	return m;
 }

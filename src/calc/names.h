@@ -84,6 +84,7 @@ struct names {
 	unsigned n_more;
 	uint32_t *chain_sites;	   /* all chains' sites, innermost first, markers left out */
 	struct name_chain *chains; /* by profile chain: where it is in chain_sites */
+	uint64_t *samples;	   /* by site: how many were there */
 	uint64_t unresolved;	   /* samples whose own address has no name */
 	struct arena texts;
 };

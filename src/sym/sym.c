@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "base/pool.h"
+#include "base/sort.h"
 #include "sym/cache.h"
 #include "sym/demangle.h"
 #include "sym/dso.h"
@@ -374,20 +375,41 @@ struct batch {
 };
 
 /* What has to be waited for last; of each the file with the most questions first. */
-static int by_place(const void *a, const void *b, void *ctx)
+static int by_wish(const void *a, const void *b, void *ctx)
 {
 	const struct batch *batch = ctx;
-	const struct sym_query *x = &batch->q[*(const uint32_t *)a];
-	const struct sym_query *y = &batch->q[*(const uint32_t *)b];
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t nx = batch->asked[x], ny = batch->asked[y];
 
-	if (x->dso != y->dso) {
-		uint32_t nx = batch->asked[x->dso], ny = batch->asked[y->dso];
+	if (batch->awaited[x] != batch->awaited[y])
+		return batch->awaited[x] ? 1 : -1;
+	return nx != ny ? (nx > ny ? -1 : 1) : x < y ? -1 : 1;
+}
 
-		if (batch->awaited[x->dso] != batch->awaited[y->dso])
-			return batch->awaited[x->dso] ? 1 : -1;
-		return nx != ny ? (nx > ny ? -1 : 1) : x->dso < y->dso ? -1 : 1;
+/* File by file, and in each by address. */
+static void sort_places(struct batch *b)
+{
+	size_t n_dsos = b->s->dsos.n, at = 0;
+	AUTO_FREE uint32_t *dso = mem_grow(NULL, n_dsos * sizeof(*dso));
+	AUTO_FREE size_t *end = mem_grow(NULL, n_dsos * sizeof(*end));
+	AUTO_FREE struct sort_key *keys = mem_grow(NULL, b->n * sizeof(*keys));
+
+	for (uint32_t i = 0; i < n_dsos; i++)
+		dso[i] = i;
+	qsort_r(dso, n_dsos, sizeof(*dso), by_wish, b);
+	for (size_t i = 0; i < n_dsos; i++) {
+		end[dso[i]] = at;
+		at += b->asked[dso[i]];
 	}
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
+	for (size_t i = 0; i < b->n; i++) {
+		const struct sym_query *q = &b->q[b->order[i]];
+
+		keys[end[q->dso]++] = (struct sort_key){ q->addr, b->order[i] };
+	}
+	for (size_t i = 0; i < n_dsos; i++)
+		sort_keys(keys + end[i] - b->asked[i], b->asked[i]);
+	for (size_t i = 0; i < b->n; i++)
+		b->order[i] = keys[i].index;
 }
 
 static bool same_place(const struct batch *b, size_t i, size_t j)
@@ -508,7 +530,7 @@ void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsi
 	if (!b.n)
 		return;
 	ask_servers(&b);
-	qsort_r(order, b.n, sizeof(*order), by_place, &b);
+	sort_places(&b);
 	raw = mem_alloc(b.n * sizeof(*raw));
 	b.raw = raw;
 	run_batch(&b);

@@ -146,21 +146,56 @@ static bool is_unnamed(const struct hist *h, const struct hist_row *r)
 	return n->frames.data[n->sites.data[r->site].frame].name == SYMBOLS_NONE;
 }
 
-/* widen: the address of an unnamed row is long, and so is its file's column */
-static int widest(const struct report_style *s, const struct hist *h, const struct column *c,
-		  int width, bool widen)
+/* What stands in the code's columns is looked at once for all rows, and in the order of memory. */
+static int widest_site(const struct report_style *s, const struct hist *h, const struct column *c)
+{
+	AUTO_FREE bool *used = mem_alloc(h->cells->n_site_classes + 1ul);
+	int width = 0;
+
+	vec_each (&h->rows, r)
+		used[r->at.site] |= !r->hidden;
+	for (uint32_t i = 0; i < h->cells->n_site_classes; i++) {
+		const struct hist_row one = { .at = { .site = i } };
+		int n = used[i] ? cell_width(s, h, &one, c, NULL) : 0;
+
+		width = n > width ? n : width;
+	}
+	return width;
+}
+
+static int widest_row(const struct report_style *s, const struct hist *h, const struct column *c)
 {
 	struct map threads = { 0 };
+	int width = 0;
 
-	widen = widen && c->key == KEY_DSO;
 	vec_each (&h->rows, r) {
 		int n = r->hidden ? 0 : cell_width(s, h, r, c, &threads);
 
-		if (widen && n && n < ADDRESS && width < ADDRESS && is_unnamed(h, r))
-			n = ADDRESS;
 		width = n > width ? n : width;
 	}
 	map_free(&threads);
+	return width;
+}
+
+/* Is the address of an unnamed row longer than its file's name? */
+static bool has_unnamed(const struct report_style *s, const struct hist *h, const struct column *c)
+{
+	vec_each (&h->rows, r)
+		if (!r->hidden && is_unnamed(h, r) && cell_width(s, h, r, c, NULL))
+			return true;
+	return false;
+}
+
+/* widen: where an address is long, its file's column is, too */
+static int widest(const struct report_style *s, const struct hist *h, const struct column *c,
+		  int least, bool widen)
+{
+	int width =
+		key_infos[c->key].kind == KEY_OF_SITE ? widest_site(s, h, c) : widest_row(s, h, c);
+
+	width = width > least ? width : least;
+	if (widen && c->key == KEY_DSO && width < ADDRESS && has_unnamed(s, h, c))
+		width = ADDRESS;
 	return width;
 }
 

@@ -31,9 +31,22 @@ struct writing {
 	const struct hist *h;
 	const struct graphs *g;
 	struct report_widths w;
-	size_t from;	     /* the first row of these jobs */
-	struct strbuf *text; /* by job */
+	const struct column *symbol; /* NULL: there is none */
+	size_t from;		     /* the first row of these jobs */
+	struct strbuf *text;	     /* by job */
 };
+
+#define AHEAD 16 /* rows */
+
+static void fetch(const struct writing *w, size_t row)
+{
+	const struct hist *h = w->h;
+
+	if (!w->symbol || row + AHEAD >= h->rows.n)
+		return;
+	cell_fetch(h->cells, h->rows.data[row + AHEAD].at);
+	cell_fetch_symbol(h->cells, w->symbol, h->rows.data[row + AHEAD / 2].at);
+}
 
 static int rows_job(void *ctx, size_t job, unsigned worker)
 {
@@ -45,6 +58,7 @@ static int rows_job(void *ctx, size_t job, unsigned worker)
 	for (size_t i = first; i < n && i < first + STEP; i++) {
 		const struct hist_row *r = &w->h->rows.data[i];
 
+		fetch(w, i);
 		if (r->hidden || report_row_share(w->s, w->h, r) < w->s->percent_limit)
 			continue;
 		put_row(&w->text[job], w->s, w->h, &w->w, i);
@@ -57,7 +71,9 @@ static int rows_job(void *ctx, size_t job, unsigned worker)
 void report_text(FILE *f, const struct report_style *s, const struct hist *h,
 		 const struct graphs *g)
 {
-	struct writing w = { .s = s, .h = h, .g = g };
+	struct writing w = {
+		.s = s, .h = h, .g = g, .symbol = columns_find(h->cells->opts.columns, KEY_SYM)
+	};
 	unsigned threads = pool_threads();
 	size_t most = threads * 8ul;
 
