@@ -59,6 +59,11 @@ void burst_free(struct burst *b)
 	b->cap = 0;
 }
 
+static struct burst_slot *slot_of(const struct burst *b, uint32_t parent, uint32_t func)
+{
+	return burst_slot_of(b, parent, func, burst_hash(parent, func));
+}
+
 static void grow(struct burst *b)
 {
 	free(b->slot);
@@ -68,7 +73,7 @@ static void grow(struct burst *b)
 	for (uint32_t i = 1; i < b->nodes.n; i++) {
 		const struct burst_node *n = &b->nodes.data[i];
 
-		*burst_slot_of(b, n->parent, n->func) =
+		*slot_of(b, n->parent, n->func) =
 			(struct burst_slot){ n->parent, n->func, (i + 1) & BURST_NODES,
 					     burst_state(b, i) };
 	}
@@ -79,7 +84,7 @@ struct burst_at burst_new_child(struct burst *b, uint32_t parent, uint32_t func)
 	if (b->nodes.n * 3 >= b->cap * 2)
 		grow(b);
 	vec_push(&b->nodes, (struct burst_node){ .parent = parent, .func = func });
-	*burst_slot_of(b, parent, func) =
+	*slot_of(b, parent, func) =
 		(struct burst_slot){ parent, func, b->nodes.n & BURST_NODES, BURST_CLOSED };
 	return (struct burst_at){ (b->nodes.n - 1) & BURST_NODES, BURST_CLOSED };
 }
@@ -135,8 +140,7 @@ static void open_node(struct burst *b, uint32_t node)
 		return;
 	b->nodes.data[node].held = BURST_OPEN;
 	b->nodes.data[node].n = 0;
-	burst_slot_of(b, b->nodes.data[node].parent, b->nodes.data[node].func)->state =
-		BURST_IS_OPEN;
+	slot_of(b, b->nodes.data[node].parent, b->nodes.data[node].func)->state = BURST_IS_OPEN;
 	let_go(b, node, first);
 }
 
@@ -323,7 +327,7 @@ void burst_mark_small(struct burst *b, double least)
 		lost[i] = lost[n->parent] + b->nodes.data[n->parent].lost;
 		if (n->held != BURST_OPEN && (double)(total[i] + lost[i]) < least) {
 			n->n = BURST_SMALL;
-			burst_slot_of(b, n->parent, n->func)->state = BURST_IS_SMALL;
+			slot_of(b, n->parent, n->func)->state = BURST_IS_SMALL;
 		}
 	}
 }

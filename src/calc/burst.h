@@ -25,19 +25,22 @@
 #define BURST_NODES ((1u << 30) - 1)
 #define BURST_TAIL 250 /* functions of a path that can be kept */
 
+/* What each path adds to stands first: of 48 bytes, the first 16 are always in one line of a cache.
+ */
 struct burst_node {
-	uint32_t parent, func; /* a parent stands before its children */
+	uint64_t count, weight; /* of paths that end here, or are kept here, or lost */
+	uint64_t lost;		/* weight of those that go on, nobody knows where */
+	uint32_t parent, func;	/* a parent stands before its children */
 	uint32_t held;	    /* the first of the paths kept here, + 1; BURST_OPEN: it has children */
 	uint32_t held_last; /* and the last of them, + 1 */
 	uint32_t n;	    /* paths kept; BURST_SMALL: none, it will never be opened */
-	uint64_t count, weight; /* of paths that end here, or are kept here, or lost */
-	uint64_t lost;		/* weight of those that go on, nobody knows where */
 };
 
 /* The state stands here, too, so that who goes on need not ask the node. */
 enum burst_state { BURST_CLOSED, BURST_IS_OPEN, BURST_IS_SMALL };
 struct burst_slot {
-	uint32_t parent, func;
+	_Alignas(16) uint32_t parent; /* none lies in two lines of a cache */
+	uint32_t func;
 	uint32_t node : 30, state : 2; /* + 1; 0: free */
 };
 
@@ -88,23 +91,24 @@ static inline enum burst_state burst_state(const struct burst *b, uint32_t node)
 	       : n->n == BURST_SMALL ? BURST_IS_SMALL
 				     : BURST_CLOSED;
 }
-static inline size_t burst_hash(const struct burst *b, uint32_t parent, uint32_t func)
+/* The highest bits say where it belongs. */
+static inline uint64_t burst_hash(uint32_t parent, uint32_t func)
 {
 	uint64_t key = ((uint64_t)parent << 32 | func) * 0x9e3779b97f4a7c15u;
 
-	return (key ^ key >> 32) * 0xd6e8feb86659fd93u >> (64 - b->bits);
+	return (key ^ key >> 32) * 0xd6e8feb86659fd93u;
 }
 /* A child will be asked for soon. */
-static inline void burst_fetch(const struct burst *b, uint32_t parent, uint32_t func)
+static inline void burst_fetch(const struct burst *b, uint64_t hash)
 {
 	if (b->cap)
-		__builtin_prefetch(&b->slot[burst_hash(b, parent, func)]);
+		__builtin_prefetch(&b->slot[hash >> (64 - b->bits)]);
 }
 /* The slot of a child, or the free one where it belongs. */
 static inline struct burst_slot *burst_slot_of(const struct burst *b, uint32_t parent,
-					       uint32_t func)
+					       uint32_t func, uint64_t hash)
 {
-	for (size_t at = burst_hash(b, parent, func);; at = (at + 1) & (b->cap - 1)) {
+	for (size_t at = hash >> (64 - b->bits);; at = (at + 1) & (b->cap - 1)) {
 		struct burst_slot *s = &b->slot[at];
 
 		if (!s->node || (s->func == func && s->parent == parent))
@@ -114,13 +118,18 @@ static inline struct burst_slot *burst_slot_of(const struct burst *b, uint32_t p
 
 struct burst_at burst_new_child(struct burst *b, uint32_t parent, uint32_t func);
 /* The child of an open node, made when missing. */
-static inline struct burst_at burst_child(struct burst *b, uint32_t parent, uint32_t func)
+static inline struct burst_at burst_child_at(struct burst *b, uint32_t parent, uint32_t func,
+					     uint64_t hash)
 {
-	const struct burst_slot *s = b->cap ? burst_slot_of(b, parent, func) : NULL;
+	const struct burst_slot *s = b->cap ? burst_slot_of(b, parent, func, hash) : NULL;
 
 	if (!s || !s->node)
 		return burst_new_child(b, parent, func);
 	return (struct burst_at){ (s->node - 1u) & BURST_NODES, s->state };
+}
+static inline struct burst_at burst_child(struct burst *b, uint32_t parent, uint32_t func)
+{
+	return burst_child_at(b, parent, func, burst_hash(parent, func));
 }
 /*
  * A path that came to a node. When that is closed, tail is what follows: the next n functions

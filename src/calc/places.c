@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/map.h"
 #include "calc/names.h"
@@ -38,22 +39,22 @@ bool places_split(const struct place_sample *s, struct place_parts *ret)
 	uint8_t mode = EVENT_MODE_USER;
 
 	ret->n = 0;
-	ret->ip = s->chain;
-	if (!s->chain_n) { /* only where it was */
-		ret->ip = &s->ip;
-		*p = (struct place_part){ .end = 1, .mode = s->mode };
+	ret->ip = s->b.chain;
+	if (!s->b.chain_n) { /* only where it was */
+		ret->ip = &s->b.ip;
+		*p = (struct place_part){ .end = 1, .mode = s->b.mode };
 		ret->n = 1;
 	}
-	for (; first < s->chain_n; first = end + 1) {
+	for (; first < s->b.chain_n; first = end + 1) {
 		int now;
 
-		end = next_mark(s->chain, first, s->chain_n);
+		end = next_mark(s->b.chain, first, s->b.chain_n);
 		if (end > first)
 			p[ret->n++] =
 				(struct place_part){ .first = first, .end = end, .mode = mode };
-		if (end == s->chain_n)
+		if (end == s->b.chain_n)
 			break;
-		now = mode_of(s->chain[end]);
+		now = mode_of(s->b.chain[end]);
 		if (ret->n == PLACE_PARTS)
 			return false;
 		/* rubbish where a frame pointer was expected looks like a mark, and is none */
@@ -78,9 +79,9 @@ static inline uint32_t look_up(const struct place_map *m, uint64_t addr, uint32_
 
 static inline uint32_t text_find(const struct place_names *n, uint32_t space, uint64_t at)
 {
-	const uint32_t *number = place_text_at(place_text_in(n, space), at);
+	const uint16_t *number = place_text_at(place_text_in(n, space), at);
 
-	return number ? __atomic_load_n(number, __ATOMIC_RELAXED) - 1 : PLACE_UNKNOWN;
+	return number ? __atomic_load_n(number, __ATOMIC_RELAXED) - 1u : PLACE_UNKNOWN;
 }
 
 /* Which file or space a mapping's places are in. */
@@ -103,13 +104,22 @@ static void describe(const struct tasks *tasks, struct place_range *g, const str
 
 struct place_range *place_range_find(struct place_reader *r, uint32_t space, uint64_t addr)
 {
-	struct place_range *g = place_range_slot(r, space, addr);
 	const struct tasks *tasks = r->names->trace->tasks;
+	struct place_range found = { .space = space }, *g;
+	uint8_t *nearest = place_nearest(r, addr);
 	uint64_t until;
 
-	g->space = space;
-	describe(tasks, g, tasks_find_range(tasks, space, addr, &g->from, &until));
-	g->size = until - g->from;
+	for (uint8_t i = 0; i < PLACE_NOWHERES; i++)
+		if (place_range_has(&r->nowhere[i], space, addr)) {
+			*nearest = i;
+			return &r->nowhere[i];
+		}
+	describe(tasks, &found, tasks_find_range(tasks, space, addr, &found.from, &until));
+	found.size = until - found.from;
+	if (found.one)
+		*nearest = r->n_nowhere++ % PLACE_NOWHERES;
+	g = found.one ? &r->nowhere[*nearest] : place_range_slot(r, space, addr);
+	*g = found;
 	return g;
 }
 
@@ -183,17 +193,27 @@ void place_names_put(struct place_names *n, const struct place *p, uint32_t func
 	put(m, &(struct place_slot){ p->key_addr, p->key_space, func + 1 });
 }
 
+static size_t text_size(size_t n)
+{
+	return sizeof(struct place_text) + n * sizeof(uint16_t);
+}
+
 static struct place_text *text_of(struct place_names *n, const struct place *p)
 {
 	struct place_text **at = &n->text[p->key_space & ~PLACE_DSO], *t;
 	const struct task_map *m = tasks_find(n->trace->tasks, p->space, p->addr);
+	size_t numbers;
 
 	if (*at || !m)
 		return *at;
-	t = mem_alloc(sizeof(*t));
-	t->n = (m->pgoff + (m->end - m->start)) >> PLACE_PAGE;
-	t->n = t->n < PLACE_PAGES ? t->n + 1 : PLACE_PAGES;
-	t->page = mem_alloc(t->n * sizeof(*t->page));
+	numbers = ((m->pgoff + (m->end - m->start)) >> PLACE_GRAIN) + 1;
+	numbers = numbers < PLACE_TEXT ? numbers : PLACE_TEXT;
+	/* what is never written to costs nothing */
+	t = mmap(NULL, text_size(numbers), PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (t == MAP_FAILED)
+		return NULL;
+	t->n = numbers;
 	__atomic_store_n(at, t, __ATOMIC_RELEASE);
 	return t;
 }
@@ -201,22 +221,18 @@ static struct place_text *text_of(struct place_names *n, const struct place *p)
 void place_names_put_span(struct place_names *n, const struct place *p, struct place_span span,
 			  uint32_t func)
 {
-	struct place_text *t = text_of(n, p);
+	struct place_text *t = func < UINT16_MAX ? text_of(n, p) : NULL;
 	uint64_t at = place_at(p), end;
 
+	if (!t)
+		return;
 	/* much code without a name is not all written down at once */
 	at = at - span.from > PLACE_NEAR ? at - PLACE_NEAR : span.from;
 	end = span.to - at > 2 * PLACE_NEAR ? at + 2 * PLACE_NEAR : span.to;
 	at = (at + (1u << PLACE_GRAIN) - 1) >> PLACE_GRAIN;
 	end >>= PLACE_GRAIN;
-	for (; t && at < end && at >> (PLACE_PAGE - PLACE_GRAIN) < t->n; at++) {
-		uint32_t **page = &t->page[at >> (PLACE_PAGE - PLACE_GRAIN)];
-		size_t each = (size_t)1 << (PLACE_PAGE - PLACE_GRAIN);
-
-		if (!*page)
-			__atomic_store_n(page, mem_alloc(each * sizeof(**page)), __ATOMIC_RELEASE);
-		__atomic_store_n(&(*page)[at & (each - 1)], func + 1, __ATOMIC_RELAXED);
-	}
+	for (; at < end && at < t->n; at++)
+		__atomic_store_n(&t->number[at], (uint16_t)(func + 1), __ATOMIC_RELAXED);
 }
 
 uint32_t place_names_get(const struct place_names *n, const struct place *p)
@@ -246,13 +262,9 @@ void place_names_free(struct place_names *n)
 		free(m->slot);
 		free(m);
 	}
-	for (size_t i = 0; i < n->n_texts; i++) {
-		for (size_t k = 0; n->text[i] && k < n->text[i]->n; k++)
-			free(n->text[i]->page[k]);
+	for (size_t i = 0; i < n->n_texts; i++)
 		if (n->text[i])
-			free(n->text[i]->page);
-		free(n->text[i]);
-	}
+			munmap(n->text[i], text_size(n->text[i]->n));
 	free(n->text);
 	free(n->symbols_of);
 	for (size_t i = 0; i < PLACE_LISTS && i * PLACE_LIST < n->lists; i++)

@@ -32,13 +32,9 @@ struct place_parts {
 };
 /* What is needed of a sample: where it was, and whose. */
 struct place_sample {
-	const uint64_t *chain;
-	uint64_t ip, weight;
-	uint32_t chain_n; /* 0: only where it was */
-	uint32_t comm;	  /* for profile_comm() */
-	int32_t pid, tid;
+	struct event_brief b;	/* chain_n 0: only where it was */
+	uint32_t comm;		/* for profile_comm() */
 	uint32_t space, kernel; /* that user and kernel addresses are in */
-	uint8_t mode;		/* enum event_mode */
 };
 /* False when the chain has too many parts. What ret points at is the sample's. */
 bool places_split(const struct place_sample *s, struct place_parts *ret);
@@ -64,14 +60,14 @@ struct place_map {
 
 /*
  * Code of a file of which whole functions are the same place: a number for every 16 bytes
- * that lie in one, by pages, which are there once something in them has a name. Written as
- * the map is.
+ * that lie in one. The memory is there once something near has a name. Written as the map is.
  */
-#define PLACE_GRAIN 4 /* bits of an address */
-#define PLACE_PAGE 12
+#define PLACE_GRAIN 4	       /* bits of an address */
+#define PLACE_TEXT (1u << 28)  /* numbers: of 4 GB; what is behind has single places */
+#define PLACE_FUNCTIONS 0xe000 /* that have names: later ones have single places */
 struct place_text {
-	size_t n;	 /* pages */
-	uint32_t **page; /* of functions + 1; 0: not known, or not one */
+	size_t n;
+	uint16_t number[]; /* of functions + 1; 0: not known, or not one, or too large */
 };
 
 /* A place that has no name yet, and an address that is there. */
@@ -112,6 +108,7 @@ struct place_range {
 	const struct place_text *text; /* of the file; NULL: none yet */
 };
 #define PLACE_RANGES 512
+#define PLACE_NOWHERES 16
 #define PLACE_RECENT 1024
 
 /* What a thread has met. */
@@ -120,6 +117,10 @@ struct place_reader {
 	VEC(struct place) fresh;       /* and was not named then */
 	uint64_t recent[PLACE_RECENT]; /* some of them */
 	struct place_range range[PLACE_RANGES];
+	/* Where nothing is mapped: a few wide ones, into which all rubbish in chains falls. */
+	struct place_range nowhere[PLACE_NOWHERES];
+	unsigned n_nowhere;
+	uint8_t nearest[64]; /* the one of them that rubbish like this fell into */
 };
 
 /* What is at an address; PLACE_UNKNOWN: that can be said after place_learn(). */

@@ -26,14 +26,9 @@ static inline const struct place_text *place_text_in(const struct place_names *n
 }
 
 /* The number of an offset of a file of which whole functions are the same; NULL: there is none. */
-static inline const uint32_t *place_text_at(const struct place_text *t, uint64_t at)
+static inline const uint16_t *place_text_at(const struct place_text *t, uint64_t at)
 {
-	uint32_t *page;
-
-	if (!t || at >> PLACE_PAGE >= t->n)
-		return NULL;
-	page = __atomic_load_n(&t->page[at >> PLACE_PAGE], __ATOMIC_ACQUIRE);
-	return page ? &page[at >> PLACE_GRAIN & ((1u << (PLACE_PAGE - PLACE_GRAIN)) - 1)] : NULL;
+	return t && at >> PLACE_GRAIN < t->n ? &t->number[at >> PLACE_GRAIN] : NULL;
 }
 
 static inline struct place_range *place_range_slot(struct place_reader *r, uint32_t space,
@@ -41,22 +36,33 @@ static inline struct place_range *place_range_slot(struct place_reader *r, uint3
 {
 	return &r->range[((addr >> 21) + space * 0x9e3779b1u) % ARRAY_SIZE(r->range)];
 }
+static inline uint8_t *place_nearest(struct place_reader *r, uint64_t addr)
+{
+	return &r->nearest[(addr >> 28) % ARRAY_SIZE(r->nearest)];
+}
+static inline bool place_range_has(const struct place_range *g, uint32_t space, uint64_t addr)
+{
+	return g->space == space && addr - g->from < g->size;
+}
 struct place_range *place_range_find(struct place_reader *r, uint32_t space, uint64_t addr);
 static inline struct place_range *place_range_of(struct place_reader *r, uint32_t space,
 						 uint64_t addr)
 {
 	struct place_range *g = place_range_slot(r, space, addr);
 
-	return g->space == space && addr - g->from < g->size ? g : place_range_find(r, space, addr);
+	if (place_range_has(g, space, addr))
+		return g;
+	g = &r->nowhere[*place_nearest(r, addr)];
+	return place_range_has(g, space, addr) ? g : place_range_find(r, space, addr);
 }
 
 struct place_asked {
-	const uint32_t *number; /* where it stands, + 1; NULL: it is func, or still to be found */
+	const uint16_t *number; /* where it stands, + 1; NULL: it is func, or still to be found */
 	uint32_t func;
 };
 
-static inline struct place_asked place_ask(struct place_reader *r, const struct place_part *part,
-					   uint64_t addr, bool caller)
+__attribute__((always_inline)) static inline struct place_asked place_ask(
+	struct place_reader *r, const struct place_part *part, uint64_t addr, bool caller)
 {
 	struct place_asked a = { 0 };
 	const struct place_map *m;

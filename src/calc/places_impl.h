@@ -5,9 +5,6 @@
 
 #include "calc/places.h"
 
-#define PLACE_PAGES                                                                        \
-	(1u << 20)	 /* of a file that is 4 GB large; what is behind has single places \
-			  */
 #define PLACE_NEAR 16384 /* bytes of code around an address that are written down */
 
 /* The offset in its file; the call before a return address may be its function's last instruction.

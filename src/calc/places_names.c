@@ -145,8 +145,10 @@ static struct place_span span_of(struct place_names *n, const struct place *p)
 	uint32_t file = p->key_space & ~PLACE_DSO;
 	struct place_span s = { 0 };
 
-	/* all of a file that nobody can have names for is one place already */
-	if (!(p->key_space & PLACE_DSO) || file >= n->n_texts || !p->key_addr)
+	/* all of a file that nobody can have names for is one place already; what has a number that
+	 * is too large for a span has single places */
+	if (!(p->key_space & PLACE_DSO) || file >= n->n_texts || !p->key_addr ||
+	    n->named.frames.n > PLACE_FUNCTIONS)
 		return s;
 	if (!n->symbols_of[file])
 		n->symbols_of[file] = names_symbols_of(tasks, n->symbols, file) + 1;

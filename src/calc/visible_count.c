@@ -6,12 +6,14 @@
  * which node. Alone, a sample would wait for every one of them. So a group goes side by side,
  * one step each: all ask where their function stands, then all take it and ask for their node,
  * then all take that. What is seldom (many parts, no names yet) goes alone, and so does the
- * first of a group: the others begin where they part from it.
+ * first of a group: the others begin where they part from it. Where they have nothing in common
+ * that is tried again only now and then.
  */
 #include "calc/places_ask.h"
 #include "calc/visible_read.h"
 
 #define TAIL_KEEPS 64 /* samples that it is the same for */
+#define DIFFER 7      /* groups */
 
 /*
  * How much of a path may be kept: all, as long as there is much room; then what is left is
@@ -63,9 +65,9 @@ int visible_count(struct visible_worker *w, struct visible *v, const struct plac
 		return 0;
 	}
 	tail = w->n - i < tail ? w->n - i : tail;
-	w->weight += s->weight;
+	w->weight += s->b.weight;
 	w->samples++;
-	burst_add_later(&w->tree, at.node, w->path.data + i, tail, more, s->weight);
+	burst_add_later(&w->tree, at.node, w->path.data + i, tail, more, s->b.weight);
 	return 0;
 }
 
@@ -79,6 +81,7 @@ struct lane {
 	const uint64_t *kernel_at, *kernel_first; /* the part that follows; the same for nothing */
 	const struct place_sample *sample;
 	uint32_t node, func;	 /* where it is, and the function that is next */
+	uint64_t hash;		 /* of both */
 	uint32_t n_several;	 /* and more that stand where it does */
 	const uint32_t *several; /* these */
 };
@@ -89,6 +92,7 @@ struct group {
 	int code;
 	unsigned n; /* lanes that go on */
 	unsigned n_done;
+	unsigned n_same; /* addresses that were the worker's last path's */
 	struct lane *going[EVENT_BRIEFS];
 	uint32_t done[EVENT_BRIEFS]; /* nodes where paths end, on their way into the cache */
 	uint64_t weight[EVENT_BRIEFS];
@@ -139,7 +143,7 @@ static inline void end_here(struct group *g, const struct lane *l)
 {
 	__builtin_prefetch(&g->w->tree.nodes.data[l->node], 1);
 	g->done[g->n_done] = l->node;
-	g->weight[g->n_done++] = l->sample->weight;
+	g->weight[g->n_done++] = l->sample->b.weight;
 }
 
 /* The first mark, or the end. */
@@ -153,11 +157,11 @@ static inline const uint64_t *next_mark(const uint64_t *p, const uint64_t *end)
 /* The program's part and the kernel's; false: it has others, or none. */
 static inline bool split(struct lane *l, const struct place_sample *s)
 {
-	const uint64_t *p = s->chain, *end = p + s->chain_n, *from;
+	const uint64_t *p = s->b.chain, *end = p + s->b.chain_n, *from;
 
 	l->sample = s;
 	l->kernel_first = l->kernel_at = l->first = l->at = p;
-	if (s->chain_n < 2)
+	if (s->b.chain_n < 2)
 		return false;
 	if (*p == EVENT_CHAIN_KERNEL) {
 		l->kernel_first = p + 1;
@@ -177,6 +181,16 @@ static inline bool split(struct lane *l, const struct place_sample *s)
 	return l->at > l->first;
 }
 
+static inline bool begin_at(struct group *g, struct lane *l, struct burst_at at)
+{
+	if (at.state != BURST_IS_OPEN)
+		return false;
+	l->node = at.node;
+	l->n_several = 0;
+	ask(g, l);
+	return true;
+}
+
 /* As far as the worker's last path goes the same way; false: it has to go alone. */
 static inline bool begin(struct group *g, struct lane *l, const struct place_sample *s)
 {
@@ -186,8 +200,10 @@ static inline bool begin(struct group *g, struct lane *l, const struct place_sam
 	if (!split(l, s))
 		return false;
 	if (g->v->o->by_comm) {
-		if (!w->path.n || w->path.data[0] != visible_label(w, g->v, s))
-			return false;
+		uint32_t label = visible_label(w, g->v, s);
+
+		if (!w->path.n || w->path.data[0] != label)
+			return begin_at(g, l, burst_child(&w->tree, BURST_ROOT, label));
 		n = 1;
 	}
 	for (size_t k = 0; k < w->raw.n; k++) {
@@ -197,16 +213,15 @@ static inline bool begin(struct group *g, struct lane *l, const struct place_sam
 		    x->where != (l->part.space << 3 | l->part.mode))
 			break;
 		n = x->end;
+		g->n_same++;
 		step(l);
 		if (is_at_end(l))
 			return false;
 	}
-	if (n > w->node.n || (n && w->node.data[n - 1].state != BURST_IS_OPEN))
+	if (n > w->node.n)
 		return false;
-	l->node = n ? w->node.data[n - 1].node : BURST_ROOT;
-	l->n_several = 0;
-	ask(g, l);
-	return true;
+	return begin_at(g, l,
+			n ? w->node.data[n - 1] : (struct burst_at){ BURST_ROOT, BURST_IS_OPEN });
 }
 
 static inline void take_place(const struct group *g, struct lane *l, uint32_t place)
@@ -248,10 +263,10 @@ static void end_closed(struct group *g, struct lane *l)
 		step(l);
 		take_place(g, l, place);
 	}
-	w->weight += l->sample->weight;
+	w->weight += l->sample->b.weight;
 	w->samples++;
 	burst_add_later(&w->tree, l->node, tail, n, l->n_several || !is_at_end(l),
-			l->sample->weight);
+			l->sample->b.weight);
 }
 
 /* The next function of each. */
@@ -275,7 +290,8 @@ static void take_functions(struct group *g)
 			step(l);
 			take_place(g, l, place);
 		}
-		burst_fetch(&g->w->tree, l->node, l->func);
+		l->hash = burst_hash(l->node, l->func);
+		burst_fetch(&g->w->tree, l->hash);
 		g->going[n++] = l;
 	}
 	g->n = n;
@@ -288,13 +304,13 @@ static void take_nodes(struct group *g)
 
 	for (unsigned i = 0; i < g->n; i++) {
 		struct lane *l = g->going[i];
-		struct burst_at at = burst_child(&g->w->tree, l->node, l->func);
+		struct burst_at at = burst_child_at(&g->w->tree, l->node, l->func, l->hash);
 
 		l->node = at.node;
-		if (at.state == BURST_CLOSED) {
-			end_closed(g, l);
-		} else if (at.state == BURST_IS_SMALL || (is_at_end(l) && !l->n_several)) {
+		if (at.state == BURST_IS_SMALL || (is_at_end(l) && !l->n_several)) {
 			end_here(g, l);
+		} else if (at.state == BURST_CLOSED) {
+			end_closed(g, l);
 		} else {
 			if (!l->n_several)
 				ask(g, l);
@@ -308,12 +324,12 @@ int visible_count_group(struct visible_worker *w, struct visible *v, const struc
 			unsigned n)
 {
 	/* functions that are left out because they call themselves are seldom asked for */
-	unsigned single = v->o->collapse_recursion ? n : 1;
+	unsigned single = v->o->collapse_recursion ? n : !w->differ;
 	struct group g; /* not cleared: that would take as long as counting some */
 
 	g.w = w;
 	g.v = v;
-	g.n = g.n_done = 0;
+	g.n = g.n_done = g.n_same = 0;
 	g.code = 0;
 	for (unsigned i = 0; i < n && g.code == 0; i++) {
 		if (i >= single && begin(&g, &g.lane[g.n], &s[i])) {
@@ -323,6 +339,7 @@ int visible_count_group(struct visible_worker *w, struct visible *v, const struc
 			alone(&g, &s[i]);
 		}
 	}
+	w->differ = g.n_same ? 0 : single ? DIFFER : w->differ - 1;
 	while (g.n && g.code == 0) {
 		take_functions(&g);
 		take_nodes(&g);

@@ -23,15 +23,15 @@ static uint64_t label_key(const struct visible *v, const struct place_sample *s)
 	uint64_t key = s->comm;
 
 	if (v->o->by_pid || v->o->by_tid)
-		key ^= map_hash((uint64_t)(uint32_t)s->pid << 32 |
-				(v->o->by_tid ? (uint32_t)s->tid : 0));
+		key ^= map_hash((uint64_t)(uint32_t)s->b.pid << 32 |
+				(v->o->by_tid ? (uint32_t)s->b.tid : 0));
 	return key;
 }
 
 /* Numbered alike in all threads. */
 static uint32_t new_label(struct visible *v, const struct place_sample *s, uint64_t key)
 {
-	struct profile_entry l = { .comm = s->comm, .pid = s->pid, .tid = s->tid };
+	struct profile_entry l = { .comm = s->comm, .pid = s->b.pid, .tid = s->b.tid };
 	uint64_t *at, n;
 
 	pthread_mutex_lock(&v->names.lock);
@@ -53,8 +53,8 @@ uint32_t visible_label_find(struct visible_worker *w, struct visible *v,
 	if (!*at)
 		*at = (uint64_t)new_label(v, s, key) + 1;
 	w->label_comm = s->comm;
-	w->label_pid = s->pid;
-	w->label_tid = s->tid;
+	w->label_pid = s->b.pid;
+	w->label_tid = s->b.tid;
 	w->label = VISIBLE_LABEL | ((uint32_t)*at - 1);
 	return w->label;
 }
@@ -63,10 +63,11 @@ static void keep_for_later(struct visible_worker *w, const struct place_sample *
 {
 	struct place_sample l = *s;
 
-	if (s->chain_n)
-		l.chain = arena_dup(&w->later_chains, s->chain, s->chain_n * sizeof(*s->chain));
+	if (s->b.chain_n)
+		l.b.chain =
+			arena_dup(&w->later_chains, s->b.chain, s->b.chain_n * sizeof(*s->b.chain));
 	vec_push(&w->later, l);
-	w->later_words += s->chain_n + 1;
+	w->later_words += s->b.chain_n + 1;
 }
 
 static void add_function(struct visible_worker *w, uint32_t func, bool collapse)
@@ -232,16 +233,12 @@ static inline void take(struct reader *r, const struct event_brief *b)
 		task_cache_view(&r->w->tasks, tasks, r->tasks_version, b->pid, b->tid, b->time);
 	struct place_sample *to = &r->sample[r->n++];
 
-	to->chain = b->chain;
-	to->ip = b->ip;
-	to->weight = r->v->o->counts || !b->weight ? 1 : b->weight;
-	to->chain_n = b->chain_n;
+	to->b = *b;
+	if (r->v->o->counts || !b->weight)
+		to->b.weight = 1;
 	to->comm = view->comm;
-	to->pid = b->pid;
-	to->tid = b->tid;
 	to->space = view->space;
 	to->kernel = view->kernel;
-	to->mode = (uint8_t)b->mode;
 }
 
 static int on_briefs(void *ctx, const struct event_brief *b, size_t n)

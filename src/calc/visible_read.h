@@ -42,6 +42,7 @@ struct visible_worker {
 	size_t samples;
 	uint32_t tail;	   /* functions kept of a path */
 	size_t tail_until; /* so many samples */
+	unsigned differ;   /* groups whose samples are not expected to have much in common */
 	struct burst tree;
 };
 
@@ -85,7 +86,7 @@ static inline uint32_t visible_label(struct visible_worker *w, struct visible *v
 				     const struct place_sample *s)
 {
 	return w->label && w->label_comm == s->comm &&
-			       ((w->label_pid == s->pid && w->label_tid == s->tid) ||
+			       ((w->label_pid == s->b.pid && w->label_tid == s->b.tid) ||
 				!(v->o->by_pid || v->o->by_tid))
 		       ? w->label
 		       : visible_label_find(w, v, s);

@@ -86,6 +86,8 @@ int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct e
 	return r;
 }
 
+#define AHEAD_BYTES 1024 /* that are asked for before their turn */
+
 /* Where all samples are plain ones of one event: nothing is looked at that is not asked for. */
 int read_brief(struct source *s, size_t chunk, event_brief_fn *fn, void *ctx)
 {
@@ -104,6 +106,7 @@ int read_brief(struct source *s, size_t chunk, event_brief_fn *fn, void *ctx)
 		unsigned mode;
 		uint64_t room;
 
+		__builtin_prefetch(p + AHEAD_BYTES);
 		memcpy(&h, p, sizeof(h));
 		/* Checked in pass 1, but a mapped file can change under us. */
 		if (h.size < 8 || h.size > c->end - p)
