@@ -25,12 +25,14 @@ static const struct {
 	{ "count", F_COUNT, 0, 0, false, false },
 	{ "debugf", F_DEBUGF, 1, NO_MAX, true, true },
 	{ "delete", F_DELETE, 1, NO_MAX, false, false },
+	{ "disk_name", F_DISK_NAME, 1, 1, false, false },
 	{ "errorf", F_ERRORF, 1, NO_MAX, true, false },
 	{ "exit", F_EXIT, 0, 1, true, false },
 	{ "find", F_FIND, 2, 2, false, false },
 	{ "getopt", F_GETOPT, 1, 3, false, false },
 	{ "has_key", F_HAS_KEY, 2, NO_MAX, false, false },
 	{ "hist", F_HIST, 1, 2, false, false },
+	{ "histogram", F_HISTOGRAM, 2, 3, true, false },
 	{ "join", F_JOIN, 1, 2, true, false },
 	{ "kaddr", F_KADDR, 1, 1, false, false },
 	{ "kptr", F_KPTR, 1, 1, false, false },
@@ -55,6 +57,7 @@ static const struct {
 	{ "signal_name", F_SIGNAL_NAME, 1, 1, false, false },
 	{ "sizeof", F_NONE, 1, 1, false, false },
 	{ "skboutput", F_SKBOUTPUT, 4, 4, false, false },
+	{ "stacks", F_STACKS, 1, 4, true, false },
 	{ "stats", F_STATS, 1, 1, false, false },
 	{ "str", F_STR, 1, 2, false, false },
 	{ "strcontains", F_STRCONTAINS, 2, 2, false, false },
@@ -168,6 +171,8 @@ static const struct ltype *call(struct checker *c, struct node *n)
 	case F_HAS_KEY: check_keys_of(c, n); return c->boolean;
 	case F_PRINT: return check_print(c, n);
 	case F_TABLE: return check_table(c, n);
+	case F_HISTOGRAM: return check_histogram(c, n);
+	case F_STACKS: return check_stacks(c, n);
 	case F_STR: return check_str(c, n);
 	case F_BUF: return check_buf(c, n);
 	case F_NTOP: return check_ntop(c, n);
@@ -177,10 +182,12 @@ static const struct ltype *call(struct checker *c, struct node *n)
 	case F_SYSCALL_NAME:
 	case F_SIGNAL_NAME:
 	case F_CAP_NAME:
+	case F_DISK_NAME:
 		check_number(c, n->list[0], n->s);
 		r = lt_new(c->t, LT_NAME, 8);
 		r->n = n->id == F_SIGNAL_NAME ? LANG_NAME_SIGNAL
 		       : n->id == F_CAP_NAME  ? LANG_NAME_CAP
+		       : n->id == F_DISK_NAME ? LANG_NAME_DISK
 					      : LANG_NAME_SYSCALL;
 		return r;
 	case F_STRERROR:

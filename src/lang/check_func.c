@@ -401,67 +401,6 @@ const struct ltype *check_nsecs(struct checker *c, struct node *n)
 		    : c->u64;
 }
 
-const struct ltype *check_print(struct checker *c, struct node *n)
-{
-	struct node *a = n->list[0];
-	const struct ltype *t;
-
-	if (a->kind == N_MAP && !a->n) {
-		check_whole_map(c, a, "print()");
-		a->type = c->p->maps.data[a->map].value;
-		if (c->p->maps.data[a->map].key || n->n > 1 || lt_is_agg(a->type)) {
-			for (size_t i = 1; i < n->n; i++)
-				check_constant(c, n->list[i], "print()", 0, INT64_MAX);
-			n->v = 1; /* the whole map */
-			return c->nothing;
-		}
-		n->v = 1;
-		return c->nothing;
-	}
-	n->v = 0;
-	t = check_expr(c, a);
-	if (n->n > 1)
-		check_fail(c, n->list[1], "only whole maps can be cut or divided");
-	if (t->kind == LT_VOID || lt_is_agg(t))
-		return check_fail(c, a, "this value cannot be printed by itself");
-	return c->nothing;
-}
-
-/* table(@map, "COLUMN ... VALUE"[, top[, div]]): as many names as there are columns. */
-const struct ltype *check_table(struct checker *c, struct node *n)
-{
-	struct node *a = n->list[0];
-	const struct lang_map *m;
-	uint32_t want, have = 0;
-
-	if (a->kind != N_MAP || a->n)
-		return check_fail(c, a, "table() wants a whole map");
-	check_whole_map(c, a, "table()");
-	if (!check_literal(c, n->list[1], "table()"))
-		return c->nothing;
-	for (size_t i = 2; i < n->n; i++)
-		check_constant(c, n->list[i], "table()", 0, INT64_MAX);
-	m = &c->p->maps.data[a->map];
-	if (!m->value || m->value->kind == LT_NONE || !c->final)
-		return c->nothing;
-	if (!m->key)
-		return check_fail(c, a, "table() wants a map with keys");
-	for (uint32_t i = 0; i < m->key->n; i++)
-		if (lt_is_stack(m->key->item[i]))
-			return check_fail(c, a, "a stack does not fit into a row: print(%s)", a->s);
-	if (!lt_is_num(m->value) && (!lt_is_agg(m->value) || m->value->kind == LT_HIST ||
-				     m->value->kind == LT_LHIST || m->value->kind == LT_TSERIES))
-		return check_fail(c, a, "table() shows numbers; print(%s) shows this", a->s);
-	want = m->key->n + (m->value->kind == LT_STATS ? 3 : 1);
-	for (const char *s = n->list[1]->s; s[strspn(s, " ")]; have++) {
-		s += strspn(s, " ");
-		s += strcspn(s, " ");
-	}
-	if (have != want || want > 16)
-		return check_fail(c, n->list[1], "%s has %u columns, not %u", a->s, want, have);
-	return c->nothing;
-}
-
 const struct ltype *check_strings(struct checker *c, struct node *n)
 {
 	for (size_t i = 0; i < 2; i++) {

@@ -234,6 +234,24 @@ static void table(struct gen *g, struct node *n)
 	gen_message(g, &a, NULL, 0, true);
 }
 
+static void histogram(struct gen *g, struct node *n)
+{
+	struct lang_action a = action(g, LA_HISTOGRAM, n->list[1]->s);
+
+	a.map = n->list[0]->map;
+	a.section = n->n > 2 ? n->list[2]->s : NULL;
+	gen_message(g, &a, NULL, 0, true);
+}
+
+static void stacks(struct gen *g, struct node *n)
+{
+	struct lang_action a = action(g, LA_STACKS, NULL);
+
+	a.map = n->list[0]->map;
+	a.how = (int)n->v;
+	gen_message(g, &a, NULL, 0, true);
+}
+
 static void join(struct gen *g, struct node *n)
 {
 	struct lang_action a = action(g, LA_JOIN, n->n > 1 ? n->list[1]->s : " ");
@@ -383,6 +401,7 @@ static struct val value_call(struct gen *g, struct node *n)
 	case F_SYSCALL_NAME:
 	case F_SIGNAL_NAME:
 	case F_CAP_NAME:
+	case F_DISK_NAME:
 	case F_CGROUP_PATH:
 	case F_KPTR:
 	case F_UPTR: v.v = gen_word(g, n->list[0]); break;
@@ -446,6 +465,8 @@ struct val gen_call(struct gen *g, struct node *n)
 	case F_CAT: printf_like(g, n); break;
 	case F_PRINT: print(g, n); break;
 	case F_TABLE: table(g, n); break;
+	case F_HISTOGRAM: histogram(g, n); break;
+	case F_STACKS: stacks(g, n); break;
 	case F_CLEAR: map_action(g, n, LA_CLEAR); break;
 	case F_ZERO: map_action(g, n, LA_ZERO); break;
 	case F_TIME:

@@ -56,7 +56,8 @@ static void look(const struct node *n, bool fine, struct seen *s)
 		if (n->id == F_CLEAR && n->n == 1)
 			return; /* which user space does */
 	}
-	if (is_loop(n) || (n->kind == N_CALL && (n->id == F_PRINT || n->id == F_TABLE)))
+	if (is_loop(n) || (n->kind == N_CALL && (n->id == F_PRINT || n->id == F_TABLE ||
+						 n->id == F_HISTOGRAM || n->id == F_STACKS)))
 		fine = false;
 	look(n->a, fine, s);
 	look(n->b, fine, s);

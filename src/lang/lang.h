@@ -221,7 +221,9 @@ enum lang_act {
 	LA_PRINTF,
 	LA_PRINT, /* a value */
 	LA_PRINT_MAP,
-	LA_TABLE, /* format: the names of the columns */
+	LA_TABLE,     /* format: the names of the columns */
+	LA_HISTOGRAM, /* the same, and section */
+	LA_STACKS,    /* how */
 	LA_CLEAR,
 	LA_ZERO,
 	LA_EXIT,
@@ -252,6 +254,8 @@ struct lang_action {
 	int map;
 	int64_t top, div;
 	const char *map_key_text;
+	const char *section; /* what the keys of a map are */
+	int how;
 	uint32_t pos;
 };
 

@@ -330,6 +330,8 @@ void lang_message(struct lang_out *o, const void *data, size_t n)
 	case LA_PRINT: print_value(o, a, data); break;
 	case LA_PRINT_MAP: lang_show_map(o, a->map, a->top, a->div); break;
 	case LA_TABLE: lang_show_table(o, a->map, a->format, a->top, a->div); break;
+	case LA_HISTOGRAM: lang_show_histogram(o, a->map, a->format, a->section); break;
+	case LA_STACKS: lang_show_stacks(o, a->map, a->how); break;
 	case LA_CLEAR:
 		o->h->map_clear(o->h->ctx, a->map);
 		if (o->ending)

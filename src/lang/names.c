@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of the kernel that have names: syscall_name(), signal_name(), cap_name(). */
+/* Numbers of the kernel that have names: syscall_name(), signal_name(), cap_name(), disk_name(). */
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +54,11 @@ void lang_show_name(const struct lang_out *o, const struct ltype *t, int64_t v, 
 {
 	const char *s = NULL;
 
+	if (t->n == LANG_NAME_DISK) {
+		if (!o->h->disk || !o->h->disk(o->h->ctx, (uint64_t)v, b))
+			strbuf_printf(b, "%u,%u", (unsigned)(v >> 20), (unsigned)(v & 0xfffff));
+		return;
+	}
 	if (t->n == LANG_NAME_SIGNAL) {
 		s = v > 0 && v < 65 ? sigabbrev_np((int)v) : NULL;
 		if (s)

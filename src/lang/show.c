@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Values as text. */
-#include "lang/show.h"
+#include "lang/show_int.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <pwd.h>
 #include <string.h>
 #include <time.h>
-
-static uint64_t word(const void *data)
-{
-	uint64_t v;
-
-	memcpy(&v, data, sizeof(v));
-	return v;
-}
 
 static void show_int(const struct ltype *t, uint64_t v, struct strbuf *b)
 {
@@ -40,103 +32,14 @@ static void show_buf(const uint8_t *p, uint64_t n, struct strbuf *b)
 			strbuf_printf(b, "\\x%02x", p[i]);
 }
 
-/* Frames of the tracing machinery itself, on top of a kernel stack. */
-static bool is_machinery(const char *s)
-{
-	return str_starts(s, "bpf_prog_") || str_starts(s, "bpf_trace_run") ||
-	       str_starts(s, "__bpf_trace_") || str_starts(s, "__traceiter_") ||
-	       str_starts(s, "bpf_trampoline_") || str_starts(s, "bpf_get_stack");
-}
-
-/* On a line from the outermost frame, as flame graphs want it. */
-static void show_folded(const struct lang_out *o, const struct ltype *t, const void *data,
-			struct strbuf *b)
-{
-	uint64_t addr[128], off;
-	bool user = t->kind == LT_USTACK;
-	int32_t pid = user ? (int32_t)word((const char *)data + 8) : 0;
-	size_t n = o->h->stack ? o->h->stack(o->h->ctx, word(data), addr, ARRAY_SIZE(addr)) : 0;
-	size_t from = b->n;
-
-	while (n--) {
-		AUTO_STRBUF name = { 0 };
-		bool known =
-			user ? o->h->usym && o->h->usym(o->h->ctx, pid, addr[n], &name, &off, NULL)
-			     : o->h->ksym && o->h->ksym(o->h->ctx, addr[n], &name, &off);
-
-		if (!user && known && is_machinery(strbuf_str(&name)))
-			break;
-		if (b->n > from)
-			strbuf_putc(b, ';');
-		strbuf_puts(b, known ? strbuf_str(&name) : "[unknown]");
-		if (t->annotated_stack && !user)
-			strbuf_puts(b, "_[k]");
-	}
-	if (b->n == from)
-		strbuf_putc(b, '-');
-}
-
-static void show_stack(const struct lang_out *o, const struct ltype *t, const void *data,
-		       bool is_key, struct strbuf *b)
-{
-	uint64_t addr[128];
-	bool user = t->kind == LT_USTACK, top = true;
-	int32_t pid = user ? (int32_t)word((const char *)data + 8) : 0;
-	size_t n = o->h->stack ? o->h->stack(o->h->ctx, word(data), addr, ARRAY_SIZE(addr)) : 0;
-
-	if (t->folded_stack) {
-		show_folded(o, t, data, b);
-		return;
-	}
-	strbuf_putc(b, '\n');
-	for (size_t i = 0, shown = 0; i < n && shown < t->n; i++) {
-		AUTO_STRBUF name = { 0 };
-		AUTO_STRBUF module = { 0 };
-		uint64_t off = 0;
-		bool known = user ? !t->raw_stack && o->h->usym &&
-					     o->h->usym(o->h->ctx, pid, addr[i], &name, &off,
-							t->user_stack_perf ? &module : NULL)
-				  : o->h->ksym && o->h->ksym(o->h->ctx, addr[i], &name, &off);
-
-		if (!user && top && known && is_machinery(strbuf_str(&name)))
-			continue;
-		top = false;
-		shown++;
-		if (t->raw_stack) {
-			strbuf_printf(b, "%s%llx\n", is_key ? "    " : "        ",
-				      (unsigned long long)addr[i]);
-			continue;
-		}
-		if (t->user_stack_perf) {
-			strbuf_printf(b, "\t%llx ", (unsigned long long)addr[i]);
-			if (known)
-				strbuf_printf(b, "%s+%llu", strbuf_str(&name),
-					      (unsigned long long)off);
-			else
-				strbuf_puts(b, "[unknown]");
-			if (user)
-				strbuf_printf(b, " (%s)",
-					      module.n ? strbuf_str(&module) : "[unknown]");
-			strbuf_putc(b, '\n');
-			continue;
-		}
-		strbuf_puts(b, is_key ? "    " : "        ");
-		if (known)
-			strbuf_printf(b, "%s+%llu\n", strbuf_str(&name), (unsigned long long)off);
-		else
-			strbuf_printf(b, "0x%llx\n", (unsigned long long)addr[i]);
-	}
-}
-
 static void show_symbol(const struct lang_out *o, const struct ltype *t, const void *data,
 			struct strbuf *b)
 {
-	uint64_t addr = word(data), off;
-	bool known =
-		t->kind == LT_KSYM
-			? o->h->ksym && o->h->ksym(o->h->ctx, addr, b, &off)
-			: o->h->usym && o->h->usym(o->h->ctx, (int32_t)word((const char *)data + 8),
-						   addr, b, &off, NULL);
+	uint64_t addr = show_word(data, 0), off;
+	bool known = t->kind == LT_KSYM
+			     ? o->h->ksym && o->h->ksym(o->h->ctx, addr, b, &off)
+			     : o->h->usym && o->h->usym(o->h->ctx, (int32_t)show_word(data, 1),
+							addr, b, &off, NULL);
 
 	if (!known)
 		strbuf_printf(b, "%#llx", (unsigned long long)addr);
@@ -230,8 +133,8 @@ void lang_show_value(const struct lang_out *o, const struct ltype *t, const void
 	uint64_t v;
 
 	switch (t->kind) {
-	case LT_INT: show_int(t, word(data), b); break;
-	case LT_PTR: strbuf_printf(b, "%#llx", (unsigned long long)word(data)); break;
+	case LT_INT: show_int(t, show_word(data, 0), b); break;
+	case LT_PTR: strbuf_printf(b, "%#llx", (unsigned long long)show_word(data, 0)); break;
 	case LT_STRING: strbuf_add(b, data, strnlen(data, t->size)); break;
 	case LT_TUPLE:
 		strbuf_putc(b, '(');
@@ -246,7 +149,7 @@ void lang_show_value(const struct lang_out *o, const struct ltype *t, const void
 	case LT_KSTACK:
 	case LT_USTACK: show_stack(o, t, data, is_key, b); break;
 	case LT_INET:
-		if (inet_ntop((int)word(data) == AF_INET6 ? AF_INET6 : AF_INET, p + 8, text,
+		if (inet_ntop((int)show_word(data, 0) == AF_INET6 ? AF_INET6 : AF_INET, p + 8, text,
 			      sizeof(text)))
 			strbuf_puts(b, text);
 		break;
@@ -255,23 +158,23 @@ void lang_show_value(const struct lang_out *o, const struct ltype *t, const void
 			      p[5]);
 		break;
 	case LT_BUF:
-		v = word(data);
+		v = show_word(data, 0);
 		show_buf(p + 8, v > t->size - 8 ? t->size - 8 : v, b);
 		break;
-	case LT_USERNAME: show_user(word(data), b); break;
+	case LT_USERNAME: show_user(show_word(data, 0), b); break;
 	case LT_PROBE:
-		v = word(data);
+		v = show_word(data, 0);
 		strbuf_puts(b, v < o->p->points.n ? o->p->points.data[v].text : "?");
 		break;
-	case LT_TIMESTAMP: show_time(o, t, word(data), b); break;
+	case LT_TIMESTAMP: show_time(o, t, show_word(data, 0), b); break;
 	case LT_STRERROR:
-		v = word(data);
+		v = show_word(data, 0);
 		strbuf_puts(b, strerrordesc_np((int)v) ? strerrordesc_np((int)v) : "Unknown error");
 		break;
-	case LT_NAME: lang_show_name(o, t, (int64_t)word(data), b); break;
+	case LT_NAME: lang_show_name(o, t, (int64_t)show_word(data, 0), b); break;
 	case LT_CGROUP_PATH:
-		if (!o->h->cgroup || !o->h->cgroup(o->h->ctx, word(data), b))
-			strbuf_printf(b, "%llu", (unsigned long long)word(data));
+		if (!o->h->cgroup || !o->h->cgroup(o->h->ctx, show_word(data, 0), b))
+			strbuf_printf(b, "%llu", (unsigned long long)show_word(data, 0));
 		break;
 	case LT_RECORD:
 	case LT_ARRAY: show_c(o, t, data, b, 0); break;

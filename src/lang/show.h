@@ -27,6 +27,8 @@ struct lang_host {
 	bool (*usym)(void *ctx, int32_t pid, uint64_t addr, struct strbuf *b, uint64_t *offset,
 		     struct strbuf *module);
 	const char *(*syscall)(void *ctx, int64_t number); /* NULL: it has no name */
+	/* The name of a disk, by the kernel's number of it; false when it is not known. */
+	bool (*disk)(void *ctx, uint64_t dev, struct strbuf *b);
 	bool (*cgroup)(void *ctx, uint64_t id, struct strbuf *b);
 	/* The addresses of a stack; 0 when it is not known. */
 	size_t (*stack)(void *ctx, uint64_t id, uint64_t *addr, size_t max);
@@ -71,6 +73,12 @@ void lang_show_map(struct lang_out *o, int map, int64_t top, int64_t div);
 /* The same as a table: the columns' names, separated by spaces, are as many as check_table() saw
  * to. */
 void lang_show_table(struct lang_out *o, int map, const char *names, int64_t top, int64_t div);
+/* A map of histograms, or of numbers to counts, as a table: head names its columns, section what
+ * the keys are (NULL: nothing). */
+void lang_show_histogram(struct lang_out *o, int map, const char *head, const char *section);
+/* A map with stacks in its keys; how: 1 folded, 2 with a line between user and kernel frames, 4
+ * with _[k] behind functions of the kernel. */
+void lang_show_stacks(struct lang_out *o, int map, int how);
 /* All of the program's maps, by name. */
 void lang_show_maps(struct lang_out *o);
 void lang_out_free(struct lang_out *o);

@@ -21,11 +21,19 @@ static void bound(uint64_t v, struct strbuf *b)
 		strbuf_putc(b, units[u]);
 }
 
-static void log_bounds(const struct ltype *t, size_t i, int64_t *lo, uint64_t *hi)
+size_t show_hist_buckets(const struct ltype *t)
+{
+	return t->kind == LT_HIST ? lt_hist_buckets((unsigned)t->step) : lt_lhist_buckets(t);
+}
+
+void show_hist_bounds(const struct ltype *t, size_t i, int64_t *lo, uint64_t *hi)
 {
 	unsigned k = (unsigned)t->step;
 
-	if (i == 0) {
+	if (t->kind == LT_LHIST) {
+		*lo = i ? t->min + (int64_t)(i - 1) * t->step : INT64_MIN;
+		*hi = (uint64_t)(i ? *lo + t->step : t->min);
+	} else if (i == 0) {
 		*lo = INT64_MIN;
 		*hi = 0;
 	} else if (i <= (1u << k)) {
@@ -66,7 +74,7 @@ static void label(const struct ltype *t, size_t i, struct strbuf *b)
 		}
 		return;
 	}
-	log_bounds(t, i, &lo, &hi);
+	show_hist_bounds(t, i, &lo, &hi);
 	if (i == 0) {
 		strbuf_puts(b, "(..., 0)");
 	} else if (hi - (uint64_t)lo == 1) {
@@ -82,7 +90,7 @@ static void label(const struct ltype *t, size_t i, struct strbuf *b)
 
 static void range(const struct ltype *t, const void *v, size_t *first, size_t *last, uint64_t *max)
 {
-	size_t n = t->kind == LT_HIST ? lt_hist_buckets((unsigned)t->step) : lt_lhist_buckets(t);
+	size_t n = show_hist_buckets(t);
 
 	*first = n;
 	*last = 0;
@@ -127,14 +135,7 @@ void show_hist_json(const struct ltype *type, const void *v, int64_t div, struct
 		uint64_t hi;
 
 		strbuf_puts(b, i > first ? ", {" : "{");
-		if (type->kind == LT_LHIST) {
-			lo = type->min + (int64_t)(i - 1) * type->step;
-			hi = (uint64_t)(lo + type->step);
-			if (i == 0)
-				hi = (uint64_t)type->min;
-		} else {
-			log_bounds(type, i, &lo, &hi);
-		}
+		show_hist_bounds(type, i, &lo, &hi);
 		if (i)
 			strbuf_printf(b, "\"min\": %lld, ", (long long)lo);
 		if (!n || i != n - 1)

@@ -23,7 +23,7 @@ static void json_value(const struct lang_out *o, const struct ltype *t, const vo
 		lang_json_text(b, strbuf_str(&text), text.n);
 }
 
-static void value_text(const struct show_rows *t, const void *v, struct strbuf *b)
+void show_value(const struct show_rows *t, const void *v, struct strbuf *b)
 {
 	const struct ltype *type = t->m->value;
 	bool s = type->is_signed;
@@ -112,7 +112,7 @@ void lang_show_map(struct lang_out *o, int map, int64_t top, int64_t div)
 				lang_json_text(b, strbuf_str(&key), key.n);
 				strbuf_puts(b, ": ");
 			}
-			value_text(&t, e->value, b);
+			show_value(&t, e->value, b);
 			continue;
 		}
 		strbuf_puts(b, m->name);
@@ -122,7 +122,7 @@ void lang_show_map(struct lang_out *o, int map, int64_t top, int64_t div)
 			strbuf_putc(b, ']');
 		}
 		strbuf_puts(b, hist ? ": \n" : ": ");
-		value_text(&t, e->value, b);
+		show_value(&t, e->value, b);
 		if (!hist)
 			strbuf_putc(b, '\n');
 	}

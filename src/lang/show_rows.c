@@ -116,7 +116,7 @@ static bool same_stacks(const struct show_rows *t, uint8_t *key)
 	return any;
 }
 
-static void add_to(const struct show_rows *t, struct show_row *row, const struct show_row *e)
+void show_rows_add(const struct show_rows *t, struct show_row *row, const struct show_row *e)
 {
 	size_t size = (t->m->value_size + 7) & ~7u;
 	AUTO_FREE uint8_t *both = mem_alloc(2 * size);
@@ -138,7 +138,7 @@ static bool join(struct show_rows *t, const struct show_row *e)
 	row = map_find(&t->by_key, map_hash_bytes(e->key, t->m->key_size));
 	if (!row || memcmp(t->rows.data[*row - 1].key, e->key, t->m->key_size) != 0)
 		return false;
-	add_to(t, &t->rows.data[*row - 1], e);
+	show_rows_add(t, &t->rows.data[*row - 1], e);
 	return true;
 }
 
@@ -202,6 +202,8 @@ static int compare(const void *a, const void *b)
 {
 	const struct show_row *x = a, *y = b;
 
+	if (x->joined != y->joined)
+		return x->joined ? -1 : 1;
 	if (x->order != y->order)
 		return (x->is_signed ? (int64_t)x->order < (int64_t)y->order : x->order < y->order)
 			       ? -1
@@ -234,13 +236,30 @@ static void ahead(const struct show_rows *t)
 	vec_free(&all);
 }
 
+static int by_key(const void *a, const void *b)
+{
+	return compare_keys(((const struct show_row *)a)->key, ((const struct show_row *)b)->key);
+}
+
+void show_rows_by_key(struct show_rows *t)
+{
+	sorting = t->m;
+	if (t->rows.n)
+		qsort(t->rows.data, t->rows.n, sizeof(*t->rows.data), by_key);
+}
+
+void show_rows_sort(struct show_rows *t)
+{
+	sorting = t->m;
+	if (t->rows.n)
+		qsort(t->rows.data, t->rows.n, sizeof(*t->rows.data), compare);
+}
+
 void show_rows_take(struct show_rows *t, struct lang_out *o, int map, int64_t top, int64_t div)
 {
 	*t = (struct show_rows){ .o = o, .m = &o->p->maps.data[map], .div = div > 0 ? div : 1 };
 	o->h->map_each(o->h->ctx, map, collect, t);
-	sorting = t->m;
-	if (t->rows.n)
-		qsort(t->rows.data, t->rows.n, sizeof(*t->rows.data), compare);
+	show_rows_sort(t);
 	if (top > 0 && t->rows.n > (uint64_t)top)
 		t->first = t->rows.n - (size_t)top;
 	ahead(t);
@@ -251,7 +270,9 @@ void show_rows_free(struct show_rows *t)
 	vec_each (&t->rows, e) {
 		free(e->key);
 		free(e->value);
+		free(e->text);
 	}
 	vec_free(&t->rows);
+	map_free(&t->by_text);
 	map_free(&t->by_key);
 }

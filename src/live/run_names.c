@@ -316,6 +316,25 @@ static bool cgroup(void *ctx, uint64_t id, struct strbuf *b)
 	return found;
 }
 
+/* The disks of this machine; a recording may be of another. */
+static bool disk(void *ctx, uint64_t dev, struct strbuf *b)
+{
+	char path[64], target[512];
+	const char *name;
+	ssize_t n;
+
+	(void)ctx;
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", (unsigned)(dev >> 20),
+		 (unsigned)(dev & 0xfffff));
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n <= 0)
+		return false;
+	target[n] = 0;
+	name = strrchr(target, '/');
+	strbuf_puts(b, name ? name + 1 : target);
+	return true;
+}
+
 void run_names_host(struct run *r)
 {
 	r->host.ksym = ksym;
@@ -326,6 +345,7 @@ void run_names_host(struct run *r)
 	r->host.same_stack = same_stack;
 	r->host.cgroup = cgroup;
 	r->host.syscall = run_syscall_name;
+	r->host.disk = disk;
 }
 
 void run_names_free(struct run_names *n)
