@@ -137,13 +137,24 @@ static const struct functime_plan others[] = {
 	  .turns = true },
 };
 
-static void make_plan(struct args *a, const char *func, const char *group, struct functime_plan *p,
-		      char **names)
+/* The one that is meant, also in the singular; NULL for a function. */
+static const struct functime_plan *other(const struct args *a)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(others) && !a->binary; i++)
-		if (strcmp(func, others[i].name) == 0)
-			*p = others[i];
-	if (!p->begin) {
+	for (size_t i = 0; i < ARRAY_SIZE(others) && !a->binary; i++) {
+		size_t n = strlen(others[i].name);
+
+		if (strcmp(a->what, others[i].name) == 0 ||
+		    (strlen(a->what) == n - 1 && strncmp(a->what, others[i].name, n - 1) == 0))
+			return &others[i];
+	}
+	return NULL;
+}
+
+static void make_plan(struct args *a, const char *group, struct functime_plan *p, char **names)
+{
+	if (other(a)) {
+		*p = *other(a);
+	} else {
 		names[0] = mem_printf("%s:call", group);
 		names[1] = mem_printf("%s:ret", group);
 		*p = (struct functime_plan){ .begin = names[0], .end = names[1] };
@@ -153,19 +164,16 @@ static void make_plan(struct args *a, const char *func, const char *group, struc
 		plan_event(a, p->end);
 }
 
-static const char *how(const struct args *a, const char *func)
+static const char *how(const struct args *a)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		if (strcmp(func, others[i].name) == 0)
-			return "";
-	return a->binary ? " (uprobe and uretprobe)" : " (kprobe and kretprobe)";
+	return other(a) ? "" : a->binary ? " (uprobe and uretprobe)" : " (kprobe and kretprobe)";
 }
 
 static int time_it(struct args *a, struct ftrace_wait *w, const char *func, char **argv,
 		   struct err *e)
 {
 	AUTO_FREE char *group = mem_printf("kymo_%ld", (long)getpid());
-	AUTO_FREE char *say = mem_printf("Timing %s%s...%s", a->what, how(a, func),
+	AUTO_FREE char *say = mem_printf("Timing %s%s...%s", a->what, how(a),
 					 w->limit_ns || argv ? "" : " Ctrl-C to end.");
 	char *names[2] = { NULL, NULL };
 	struct functime_plan p = { 0 };
@@ -173,7 +181,7 @@ static int time_it(struct args *a, struct ftrace_wait *w, const char *func, char
 	struct ftrace f = { 0 };
 	int r;
 
-	make_plan(a, func, group, &p, names);
+	make_plan(a, group, &p, names);
 	r = ftrace_open(&f, &a->ft.t.o, e);
 	if (r >= 0 && names[0])
 		r = add_probes(a, &f, group, func, e);
@@ -254,10 +262,7 @@ static int time_by_programs(struct args *a, struct ftrace_wait *w, char **argv, 
 	struct err ignored;
 	int r;
 
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-		if (strcmp(a->what, others[i].name) == 0)
-			return -ENOTSUP;
-	if (a->probes || a->binary || keep(a) > FUNCTIME_SLOW ||
+	if (other(a) || a->probes || a->binary || keep(a) > FUNCTIME_SLOW ||
 	    functime_open(&o, &t, &ignored) < 0)
 		return -ENOTSUP;
 	fprintf(stderr, "Timing %s (fentry and fexit)...%s\n", a->what,

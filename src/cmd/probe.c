@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/probe.h"
+#include "cmd/uprobe_where.h"
 #include "kern/probe_events.h"
 #include "kern/tracefs.h"
 
@@ -361,12 +363,28 @@ static int remove_events(const struct args *args, const char *pattern, struct er
 	return err;
 }
 
+/* "libc" is a library of this machine, as with kymo uprobe; NULL when it is a path already. */
+static char *by_short_name(const struct probe_target_opts *t)
+{
+	struct err ignored = { 0 };
+	char *path = NULL;
+
+	if (!t->exec || t->symfs || strchr(t->exec, '/') || file_exists(t->exec) ||
+	    uprobe_path(t->exec, &path, &ignored) < 0)
+		return NULL;
+	return path;
+}
+
 static int run(void *opaque, int argc, char **argv, struct err *e)
 {
 	struct args *a = opaque;
 	AUTO_FREE char *inside = NULL;
+	AUTO_FREE char *found = NULL;
 	int err = 0;
 
+	found = by_short_name(&a->o.target);
+	if (found)
+		a->o.target.exec = found;
 	if (a->target_ns) {
 		uint64_t pid;
 

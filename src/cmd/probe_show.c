@@ -139,6 +139,7 @@ int probe_show_lines(const struct probe_opts *o, const char *text, struct err *e
 	struct probe_lines range;
 	struct probe_target t = { 0 };
 	struct shown s = { 0 };
+	struct dwarf_point point;
 	const char *path = NULL;
 	uint32_t first, last;
 	int err = probe_lines_parse(&arena, text, &range, e);
@@ -154,6 +155,9 @@ int probe_show_lines(const struct probe_opts *o, const char *text, struct err *e
 	} else {
 		dwarf_stmts(t.dwarf, range.function, range.file, &path, &first, &last, keep_line,
 			    &s);
+		if (!path && range.function && probe_target_alias(&t, range.function, &point))
+			dwarf_stmts(t.dwarf, point.function, range.file, &path, &first, &last,
+				    keep_line, &s);
 		if (path)
 			err = print_lines(o, &range, &s, path, first, last, e);
 		else

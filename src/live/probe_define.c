@@ -178,19 +178,6 @@ static int shift(void *ctx, const struct dwarf_point *p)
 	return s->fn(s->ctx, &moved);
 }
 
-/* Symbols may be other names of a function: malloc is __libc_malloc to the debug info. */
-static bool real_name(const struct work *w, struct dwarf_point *ret)
-{
-	const struct symtab_sym *s;
-	size_t at = 0;
-
-	if (str_has_glob(w->p->function))
-		return false;
-	s = probe_target_symbol(w->t, w->p->function, &at);
-	return s && dwarf_point_at(w->t->dwarf, s->start, ret) && ret->entry == s->start &&
-	       ret->function && strcmp(ret->function, w->p->function) != 0;
-}
-
 /* By debug info; how many places there were, or an error of fn's. */
 static int dwarf_places(struct work *w, dwarf_point_fn *fn, void *ctx)
 {
@@ -216,7 +203,7 @@ static int dwarf_places(struct work *w, dwarf_point_fn *fn, void *ctx)
 	where.after_prologue = w->t->user && has_variables(p) && !where.has_line && !p->ret &&
 			       !p->offset && !p->pattern;
 	err = dwarf_points(w->t->dwarf, &where, shift, &s);
-	if (err >= 0 && !s.n && p->function && real_name(w, &point)) {
+	if (err >= 0 && !s.n && p->function && probe_target_alias(w->t, p->function, &point)) {
 		where.function = point.function;
 		w->alias = true;
 		err = dwarf_points(w->t->dwarf, &where, shift, &s);

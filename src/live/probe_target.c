@@ -246,6 +246,18 @@ const struct symtab_sym *probe_target_symbol(const struct probe_target *t, const
 	return NULL;
 }
 
+bool probe_target_alias(const struct probe_target *t, const char *name, struct dwarf_point *ret)
+{
+	const struct symtab_sym *s;
+	size_t at = 0;
+
+	if (str_has_glob(name))
+		return false;
+	s = probe_target_symbol(t, name, &at);
+	return s && dwarf_point_at(t->dwarf, s->start, ret) && ret->entry == s->start &&
+	       ret->function && strcmp(ret->function, name) != 0;
+}
+
 /* The function's symbol at an address: the one that is asked for, if it is one of those there. */
 static const struct symtab_sym *symbol_at(const struct symtab *tab, uint64_t addr, const char *want)
 {

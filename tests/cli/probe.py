@@ -91,6 +91,7 @@ check("-nv shows the definition and adds nothing", "p:" in r.err and "n=%" in r.
 has("-L", probe("-x", APP, "-L", "work").out, "<work@", "      5  ")
 has("-V", probe("-x", APP, "-V", "work").out, "struct node*\tn", "unsigned int\tlen")
 has("-F", probe("-x", APP, "-F", "w*").out, "work")
+has("a library by its short name", probe("-x", "libc", "-F", "mallo*").out, "malloc")
 same("-F with a pattern", probe("-x", APP, "-F", "wor?|lab").out.split(), ["lab", "work"])
 same("--filter leaves out others", probe("-x", APP, "-F", "--filter", "wor?|lab").out.split(), ["lab", "work"])
 same("--target-ns: the file as another process sees it", probe("--target-ns", str(os.getpid()), "-x", APP, "-D", "work n").out,
