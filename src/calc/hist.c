@@ -10,7 +10,7 @@
  * Rows are found by their pair of classes: in a plain array where there are few classes, which is
  * nearly always; else by hashing.
  */
-#define DIRECT_MAX (1u << 20)
+#define DIRECT_MAX (1u << 23)
 
 static void index_rows(struct hist *h)
 {

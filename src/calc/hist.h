@@ -32,13 +32,13 @@ struct hist_opts {
 struct hist_row {
 	/* What a chain that passes by touches, side by side. */
 	struct cell_pair at;
-	uint32_t site;		   /* of its first sample */
-	uint32_t depth;		   /* of the deepest chain behind it */
-	uint32_t chains;	   /* entries with a chain that count for it */
-	int32_t tid;		   /* of its first sample */
-	uint64_t first;		   /* time */
-	uint64_t total, all_count; /* weight and samples here and below */
-	uint32_t stamp;		   /* inner workings: the last entry that counted for it */
+	uint32_t site;	 /* of its first sample */
+	uint32_t depth;	 /* of the deepest chain behind it */
+	uint32_t chains; /* entries with a chain that count for it */
+	int32_t tid;	 /* of its first sample */
+	uint64_t first;	 /* time */
+	uint64_t total;	 /* weight here and below */
+	uint32_t stamp;	 /* inner workings: the last entry that counted for it */
 	bool hidden, dummy;
 	uint64_t self, count;	      /* here */
 	uint64_t by_mode[HIST_MODES]; /* parts of self */

@@ -13,20 +13,28 @@
 #include "calc/hist_impl.h"
 #include "calc/index.h"
 
+/* A row that an entry counts for. They are told first and counted together: see count_touches(). */
+struct touch {
+	uint64_t key;	/* where its row is looked for: a slot, or a hash */
+	uint32_t entry; /* the profile's */
+	uint32_t class, site;
+	uint32_t depth; /* of the chain from here on; TOUCH_OWN: the entry's own row */
+	uint32_t row;
+};
+#define TOUCH_OWN UINT32_MAX
+#define TOUCHES 1024
+
 struct table {
+	const struct hist *h;
 	VEC(struct hist_row) rows;
 	struct index index;   /* of rows by their pairs, or ... */
 	uint32_t *slot;	      /* ... by pair: row + 1 */
 	size_t direct;	      /* classes of sites, when there is a slot for each pair; else 0 */
 	unsigned part, parts; /* which of how many rows are its own */
-	uint32_t now;
+	struct touch *touch;
+	size_t n_touches;
 	uint64_t count, weight, left_count, left_weight; /* wanted; left out altogether */
 };
-
-static bool is_own(const struct table *t, uint64_t hash)
-{
-	return t->parts < 2 || (hash >> 48) % t->parts == t->part;
-}
 
 static uint32_t row_new(struct table *t, struct cell_pair pair)
 {
@@ -37,24 +45,27 @@ static uint32_t row_new(struct table *t, struct cell_pair pair)
 	return (uint32_t)t->rows.n - 1;
 }
 
-/* hash: of the pair, where there are no slots for all. */
-static inline uint32_t row_at(struct table *t, struct cell_pair pair, uint64_t hash)
+static inline uint64_t row_key(const struct table *t, struct cell_pair pair)
+{
+	return t->direct ? pair.entry * t->direct + pair.site : pair_hash(pair);
+}
+
+static inline uint32_t row_at(struct table *t, struct cell_pair pair, uint64_t key)
 {
 	size_t at;
 	uint32_t k;
 
 	if (t->direct) {
-		at = pair.entry * t->direct + pair.site;
-		if (!t->slot[at])
-			t->slot[at] = row_new(t, pair) + 1;
-		return t->slot[at] - 1;
+		if (!t->slot[key])
+			t->slot[key] = row_new(t, pair) + 1;
+		return t->slot[key] - 1;
 	}
-	at = index_first(&t->index, hash);
-	for (; (k = index_next(&t->index, hash, &at)); at = (at + 1) & (t->index.cap - 1))
+	at = index_first(&t->index, key);
+	for (; (k = index_next(&t->index, key, &at)); at = (at + 1) & (t->index.cap - 1))
 		if (same_pair(t->rows.data[k - 1].at, pair))
 			return k - 1;
 	k = row_new(t, pair);
-	index_set(&t->index, at, hash, k + 1);
+	index_set(&t->index, at, key, k + 1);
 	return k;
 }
 
@@ -98,15 +109,15 @@ enum { LEFT_OUT, ASIDE, WANTED };
 static int wanted(const struct hist *h, size_t i)
 {
 	const struct names *n = h->cells->names;
-	uint32_t site = n->entry_site[i], frame = n->sites.data[site].frame;
-	const struct profile_entry *e = &n->profile->entries.data[i];
+	uint32_t site = n->entry_site[i], chain;
 
-	if (h->opts.hide_unresolved && n->frames.data[frame].name == SYMBOLS_NONE)
+	if (h->opts.hide_unresolved &&
+	    n->frames.data[n->sites.data[site].frame].name == SYMBOLS_NONE)
 		return LEFT_OUT;
 	if (h->opts.site_wanted && !h->opts.site_wanted[site])
 		return ASIDE;
-	if (h->opts.exclude_other &&
-	    (e->chain == PROFILE_NO_CHAIN || !h->cells->parent_of[e->chain]))
+	chain = n->profile->entries.data[i].chain;
+	if (h->opts.exclude_other && (chain == PROFILE_NO_CHAIN || !h->cells->parent_of[chain]))
 		return ASIDE;
 	return WANTED;
 }
@@ -117,99 +128,106 @@ bool hist_counts(const struct hist *h, size_t i)
 	       wanted(h, i) == WANTED;
 }
 
-static void sum_leaf(const struct hist *h, struct table *t, size_t i, uint32_t row)
+static void sum_own(struct table *t, const struct touch *touch)
 {
-	const struct names *n = h->cells->names;
-	const struct profile_entry *e = &n->profile->entries.data[i];
-	struct hist_row *r = &t->rows.data[row];
+	const struct names *n = t->h->cells->names;
+	const struct profile_entry *e = &n->profile->entries.data[touch->entry];
+	struct hist_row *r = &t->rows.data[touch->row];
 	int mode = mode_index(e->mode);
 
+	t->count += e->count;
+	t->weight += e->weight;
+	r->stamp = touch->entry + 1;
 	r->count += e->count;
-	r->all_count += e->count;
 	r->self += e->weight;
 	r->total += e->weight;
 	if (mode >= 0)
 		r->by_mode[mode] += e->weight;
-	note_first(r, e->first, e->first_tid, n->entry_site[i]);
+	note_first(r, e->first, e->first_tid, touch->site);
 	if (e->chain == PROFILE_NO_CHAIN)
 		return;
 	r->chains++;
 	deeper(r, n->chains[e->chain].n);
 }
 
-/* The rows that a chain passes on its way, each once. */
-static void sum_chain(const struct hist *h, struct table *t, const struct profile_entry *e,
-		      uint32_t class)
+/* A row that a chain passes on its way, once. */
+static void sum_passed(struct table *t, const struct touch *touch)
 {
-	const struct names *n = h->cells->names;
-	const struct name_chain *chain = &n->chains[e->chain];
+	const struct profile_entry *e = &t->h->cells->names->profile->entries.data[touch->entry];
+	struct hist_row *r = &t->rows.data[touch->row];
 
-	for (uint32_t k = 0; k < chain->n; k++) {
-		uint32_t from = h->opts.caller ? chain->n - 1 - k : k;
-		uint32_t site = n->chain_sites[chain->first + from];
-		struct cell_pair at = { class, h->cells->site_class[site] };
-		uint64_t hash = t->direct ? 0 : pair_hash(at);
-		struct hist_row *r;
-		uint32_t row;
-
-		if (!is_own(t, hash))
-			continue;
-		row = row_at(t, at, hash);
-		r = &t->rows.data[row];
-		if (r->stamp == t->now)
-			continue;
-		r->stamp = t->now;
-		r->total += e->weight;
-		r->all_count += e->count;
-		r->chains++;
-		note_first(r, e->first, e->first_tid, site);
-		deeper(r, chain->n - k);
-	}
+	if (r->stamp == touch->entry + 1)
+		return;
+	r->stamp = touch->entry + 1;
+	r->total += e->weight;
+	r->chains++;
+	note_first(r, e->first, e->first_tid, touch->site);
+	deeper(r, touch->depth);
 }
 
-static void sum_entry(const struct hist *h, struct table *t, size_t i)
+static void fetch_row(const struct table *t, uint32_t row)
 {
-	const struct profile_entry *e = &h->cells->names->profile->entries.data[i];
-	struct cell_pair at = hist_pair_of(h, i);
-	uint64_t hash = t->direct ? 0 : pair_hash(at);
-
-	t->now++;
-	if (is_own(t, hash)) {
-		uint32_t row = row_at(t, at, hash);
-
-		t->count += e->count;
-		t->weight += e->weight;
-		sum_leaf(h, t, i, row);
-		t->rows.data[row].stamp = t->now;
-	}
-	if (h->opts.children && e->chain != PROFILE_NO_CHAIN)
-		sum_chain(h, t, e, at.entry);
+	__builtin_prefetch(&t->rows.data[row], 1);
+	__builtin_prefetch(&t->rows.data[row].stamp, 1);
 }
 
 /*
- * Rows are spread over more memory than caches hold: first where an entry's are looked for is
- * fetched, then what is found there.
+ * Rows are spread over more memory than caches hold: first where those of many touches are looked
+ * for is fetched, then what is found there.
  */
-#define AHEAD 6 /* entries */
+static void count_touches(struct table *t)
+{
+	struct touch *end = t->touch + t->n_touches;
+	uint32_t near;
 
-static void fetch(const struct hist *h, const struct table *t, size_t i, bool rows)
+	for (struct touch *x = t->touch; !t->direct && x < end; x++)
+		if ((near = index_near(&t->index, x->key)))
+			fetch_row(t, near - 1);
+	for (struct touch *x = t->touch; x < end; x++) {
+		struct cell_pair at = { x->class, t->h->cells->site_class[x->site] };
+
+		x->row = row_at(t, at, x->key);
+		fetch_row(t, x->row);
+	}
+	for (struct touch *x = t->touch; x < end; x++)
+		if (x->depth == TOUCH_OWN)
+			sum_own(t, x);
+		else
+			sum_passed(t, x);
+	t->n_touches = 0;
+}
+
+static inline void touch(struct table *t, uint32_t entry, uint32_t class, uint32_t site,
+			 uint32_t depth)
+{
+	struct cell_pair at = { class, t->h->cells->site_class[site] };
+	uint64_t key;
+
+	if (t->parts > 1 && ((uint64_t)(at.site * 0x9e3779b1u) * t->parts) >> 32 != t->part)
+		return;
+	if (t->n_touches == TOUCHES)
+		count_touches(t);
+	key = row_key(t, at);
+	if (t->direct)
+		__builtin_prefetch(&t->slot[key]);
+	else
+		index_fetch(&t->index, key);
+	t->touch[t->n_touches++] = (struct touch){ key, entry, class, site, depth, 0 };
+}
+
+static void touch_entry(const struct hist *h, struct table *t, uint32_t i)
 {
 	const struct names *n = h->cells->names;
-	uint32_t class = h->cells->entry_class[i], chain = n->profile->entries.data[i].chain, row;
+	uint32_t chain = n->profile->entries.data[i].chain, class = h->cells->entry_class[i];
+	const struct name_chain *c;
 
-	if (chain == PROFILE_NO_CHAIN || t->direct)
+	touch(t, i, class, n->entry_site[i], TOUCH_OWN);
+	if (!h->opts.children || chain == PROFILE_NO_CHAIN)
 		return;
-	for (uint32_t k = 0; k < n->chains[chain].n; k++) {
-		uint32_t site = n->chain_sites[n->chains[chain].first + k];
-		uint64_t hash = pair_hash((struct cell_pair){ class, h->cells->site_class[site] });
-
-		if (!is_own(t, hash))
-			continue;
-		if (!rows)
-			index_fetch(&t->index, hash);
-		else if ((row = index_near(&t->index, hash)))
-			__builtin_prefetch(&t->rows.data[row - 1]);
-	}
+	c = &n->chains[chain];
+	for (uint32_t k = 0; k < c->n; k++)
+		touch(t, i, class, n->chain_sites[c->first + (h->opts.caller ? c->n - 1 - k : k)],
+		      c->n - k);
 }
 
 static void sum_entries(const struct hist *h, struct table *t, size_t from, size_t end)
@@ -219,14 +237,10 @@ static void sum_entries(const struct hist *h, struct table *t, size_t from, size
 	for (size_t i = from; i < end; i++) {
 		const struct profile_entry *e = &p->entries.data[i];
 
-		if (h->opts.children && i + AHEAD < end) {
-			fetch(h, t, i + AHEAD, false);
-			fetch(h, t, i + AHEAD / 2, true);
-		}
 		if (e->type != h->opts.type)
 			continue;
 		switch (wanted(h, i)) {
-		case WANTED: sum_entry(h, t, i); break;
+		case WANTED: touch_entry(h, t, (uint32_t)i); break;
 		case LEFT_OUT:
 			if (t->part)
 				break; /* the first one counts those */
@@ -234,6 +248,7 @@ static void sum_entries(const struct hist *h, struct table *t, size_t from, size
 			t->left_weight += e->weight;
 		}
 	}
+	count_touches(t);
 }
 
 static int entries_job(void *ctx, size_t job, unsigned worker)
@@ -253,13 +268,14 @@ static int rows_job(void *ctx, size_t job, unsigned worker)
 	(void)worker;
 	sum_entries(s->h, &s->tables[job], 0, s->h->cells->names->profile->entries.n);
 	free(s->tables[job].index.slot);
+	free(s->tables[job].slot);
+	s->tables[job].slot = NULL;
 	return 0;
 }
 
 void hist_add_sums(struct hist_row *to, const struct hist_row *r)
 {
 	to->count += r->count;
-	to->all_count += r->all_count;
 	to->self += r->self;
 	to->total += r->total;
 	for (unsigned m = 0; m < HIST_MODES; m++)
@@ -283,7 +299,7 @@ static void table_add(struct table *t, struct table *other)
 		t->rows.n += other->rows.n;
 	} else {
 		vec_each (&other->rows, r) {
-			uint32_t row = row_at(t, r->at, 0); /* moves t->rows.data */
+			uint32_t row = row_at(t, r->at, row_key(t, r->at)); /* moves t->rows.data */
 
 			add_row(&t->rows.data[row], r);
 		}
@@ -297,6 +313,7 @@ static void table_add(struct table *t, struct table *other)
 }
 
 #define MAX_PARTS 4u /* each thread looks at all entries: more of them would gain nothing */
+#define FEW_ROWS (1u << 20)
 
 void hist_sum_up(struct hist *h)
 {
@@ -305,21 +322,25 @@ void hist_sum_up(struct hist *h)
 	unsigned threads = pool_threads();
 	AUTO_FREE struct table *tables = mem_alloc(threads * sizeof(*tables));
 	struct sum s = { .h = h, .tables = tables };
+	bool few = h->direct && h->direct_cap <= FEW_ROWS;
 
-	if (!h->direct && threads > MAX_PARTS)
+	if (!few && threads > MAX_PARTS)
 		threads = MAX_PARTS;
 	for (unsigned i = 0; i < threads; i++) {
+		tables[i].h = h;
 		tables[i].direct = h->direct;
+		tables[i].touch = mem_grow(NULL, TOUCHES * sizeof(*tables[i].touch));
 		if (h->direct)
 			tables[i].slot = mem_alloc(h->direct_cap * sizeof(*tables[i].slot));
-		else
-			tables[i].part = i;
-		tables[i].parts = h->direct ? 0 : threads;
+		tables[i].part = few ? 0 : i;
+		tables[i].parts = few ? 0 : threads;
 	}
-	if (h->direct)
+	if (few)
 		pool_run((p->entries.n + STEP - 1) / STEP, threads, entries_job, &s);
 	else
 		pool_run(threads, threads, rows_job, &s);
+	for (unsigned t = 0; t < threads; t++)
+		free(tables[t].touch);
 	for (unsigned t = 1; t < threads; t++)
 		table_add(&tables[0], &tables[t]);
 	memcpy(&h->rows, &tables[0].rows, sizeof(h->rows));
