@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "cmd/command.h"
+#include "sym/kallsyms.h"
 #include "sym/sym.h"
 
 struct args {
@@ -220,13 +221,13 @@ static int open_target(struct run *r, struct err *e)
 	if (r->a->pid)
 		return read_maps(r, e);
 	if (r->a->kernel) {
-		char *kallsyms;
-		size_t len;
-		int n = file_read("/proc/kallsyms", 512u << 20, &kallsyms, &len);
+		struct kallsyms list;
+		int err = kallsyms_load(&list, "/proc/kallsyms", e);
 
 		r->dso = SYMBOLS_KERNEL;
-		return n < 0 ? err_set(e, -n, "cannot read /proc/kallsyms: %s", strerror(-n))
-			     : symbols_kernel_text(r->s, kallsyms, len, e);
+		if (err == 0)
+			symbols_kernel_list(r->s, &list);
+		return err;
 	}
 	r->dso =
 		symbols_dso(r->s, &(struct find_want){ .path = r->a->file ? r->a->file : "a.out" });

@@ -123,24 +123,22 @@ bool input_is_running_kernel(const struct trace *t)
 
 static int load_kallsyms(const char *path, struct symbols *symbols, struct err *e)
 {
-	char *text = NULL;
-	size_t n = 0;
-	int r = file_read(path, MAX_KALLSYMS, &text, &n);
+	struct kallsyms list;
+	int r = kallsyms_load(&list, path, e);
 
-	if (r < 0)
-		return err_set(e, -r, "cannot read %s: %s", path, strerror(-r));
-	return symbols_kernel_text(symbols, text, n, e);
+	if (r == 0)
+		symbols_kernel_list(symbols, &list);
+	return r;
 }
 
 static int load_running(struct symbols *symbols, struct err *e)
 {
-	char *text = NULL;
-	size_t n = 0;
-	int r = ksyms_all(&text, &n);
+	struct kallsyms list;
+	int r = ksyms_list(&list, e);
 
-	if (r < 0)
-		return err_set(e, -r, "cannot read /proc/kallsyms: %s", strerror(-r));
-	return symbols_kernel_text(symbols, text, n, e);
+	if (r == 0)
+		symbols_kernel_list(symbols, &list);
+	return r;
 }
 
 /* perf keeps the symbols of kernels it recorded below ~/.debug. */
@@ -310,47 +308,44 @@ struct later {
 	pthread_t reader;
 	bool reading;
 	int r;
-	char *text;
-	size_t n;
+	struct kallsyms list;
 };
 
 static void *read_ahead(void *ctx)
 {
 	struct later *l = ctx;
 
-	l->r = ksyms_all(&l->text, &l->n);
+	l->r = ksyms_list(&l->list, NULL);
 	return NULL;
 }
 
 /* What was read meanwhile, if so. */
-static int wait_for_text(struct later *l, char **ret)
+static int wait_for_list(struct later *l)
 {
-	*ret = NULL;
 	if (!l->reading)
 		return -ENOENT;
 	pthread_join(l->reader, NULL);
 	l->reading = false;
-	*ret = l->r < 0 ? NULL : l->text;
 	return l->r;
 }
 
 static void load_later(void *ctx)
 {
 	struct later *l = ctx;
-	char *text;
 
-	if (wait_for_text(l, &text) == 0 && symbols_kernel_text(l->symbols, text, l->n, NULL) == 0)
-		return;
-	input_kernel_symbols(l->source, &l->opts, l->symbols, l->note, NULL);
+	if (wait_for_list(l) == 0)
+		symbols_kernel_list(l->symbols, &l->list);
+	else
+		input_kernel_symbols(l->source, &l->opts, l->symbols, l->note, NULL);
 }
 
 static void end_later(void *ctx)
 {
-	char *text;
+	struct later *l = ctx;
 
-	wait_for_text(ctx, &text);
-	free(text);
-	free(ctx);
+	wait_for_list(l);
+	kallsyms_free(&l->list);
+	free(l);
 }
 
 /* Do samples of the kernel's code come, whose names are not known from the last time? */

@@ -6,7 +6,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/str.h"
 #include "base/term.h"
 #include "calc/hist.h"
@@ -276,8 +275,7 @@ static void name_event(struct top *t)
 static int start(struct top *t, struct err *e)
 {
 	struct args *a = t->a;
-	size_t len;
-	char *text;
+	struct kallsyms list;
 	int r;
 
 	if (!a->events.n && spec_parse(&a->events, "cycles:P", events_env(), e) < 0)
@@ -311,8 +309,8 @@ static int start(struct top *t, struct err *e)
 					      (a->chains ? PROFILE_BY_CHAIN : 0) });
 	/* a screen that is drawn anew each second cannot wait for servers */
 	t->symbols = symbols_new(&(struct symbols_opts){ .no_debuginfod = true });
-	if (file_read("/proc/kallsyms", 1u << 30, &text, &len) == 0)
-		symbols_kernel_text(t->symbols, text, len, e);
+	if (kallsyms_load(&list, "/proc/kallsyms", NULL) == 0)
+		symbols_kernel_list(t->symbols, &list);
 	name_event(t);
 	snprintf(t->whom, sizeof(t->whom), t->target.system_wide ? "all, %zu CPUs" : "%zu threads",
 		 t->target.system_wide ? t->target.cpus.n : t->target.threads.n);

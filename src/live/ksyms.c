@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/ksyms.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -359,21 +360,35 @@ bool ksyms_state(struct build_id *ret)
 	return true;
 }
 
-static int all_from_cache(int cache, const struct build_id *id, const char *head, char **ret,
-			  size_t *n)
+/* The text that was kept, if it is of this head; the file stands where it begins. */
+static int open_kept(int cache, const struct build_id *id, const char *head, size_t *n)
 {
 	AUTO_CLOSE int fd = cache_get(cache, id, ALL_NAME);
-	size_t skip = strlen(head), size;
-	char said[HEAD_MAX], *text;
+	size_t skip = strlen(head);
+	char said[HEAD_MAX];
 	struct stat st;
+	int ret = fd;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= (off_t)skip || st.st_size > MAX_TEXT)
 		return -ENOENT;
-	if (pread(fd, said, skip, 0) != (ssize_t)skip || memcmp(said, head, skip) != 0)
+	if (read(fd, said, skip) != (ssize_t)skip || memcmp(said, head, skip) != 0)
 		return -ENOENT;
-	size = (size_t)st.st_size - skip;
+	*n = (size_t)st.st_size - skip;
+	fd = -1;
+	return ret;
+}
+
+static int all_from_cache(int cache, const struct build_id *id, const char *head, char **ret,
+			  size_t *n)
+{
+	size_t size = 0;
+	AUTO_CLOSE int fd = open_kept(cache, id, head, &size);
+	char *text;
+
+	if (fd < 0)
+		return -ENOENT;
 	text = mem_grow(NULL, size + 1);
-	if (pread(fd, text, size, (off_t)skip) != (ssize_t)size) {
+	if (pread(fd, text, size, (off_t)strlen(head)) != (ssize_t)size) {
 		free(text);
 		return -ENOENT;
 	}
@@ -427,4 +442,35 @@ int ksyms_all(char **ret, size_t *n)
 	strbuf_add(&kept, *ret, *n);
 	cache_write(cache, &id, ALL_NAME, kept.data, kept.n, NULL);
 	return 0;
+}
+
+/* Only what nobody has kept yet, and nobody is to keep, can be read without having all of it. */
+int ksyms_list(struct kallsyms *k, struct err *e)
+{
+	AUTO_CLOSE int cache = cache_open(NULL, NULL);
+	struct build_id id;
+	char head[HEAD_MAX];
+	bool known = cache >= 0 && ksyms_build_id(&id) && state_line(head, sizeof(head));
+	size_t n = 0;
+	AUTO_CLOSE int kept = known ? open_kept(cache, &id, head, &n) : -1;
+	AUTO_CLOSE int now = -1;
+	char *text = NULL;
+	int r = -ENOENT;
+
+	*k = (struct kallsyms){ .no_bpf = true };
+	if (kept >= 0)
+		return kallsyms_read(k, kept, "the kernel's symbols in the cache", e);
+	if (known && asked_before(cache))
+		r = ksyms_all(&text, &n);
+	else if (known)
+		r = ksyms_from_perf(&id, &text, &n);
+	if (r == 0) {
+		kallsyms_feed(k, text, n);
+		free(text);
+		return kallsyms_end(k, e);
+	}
+	now = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+	if (now < 0)
+		return err_set(e, errno, "cannot read /proc/kallsyms: %s", strerror(errno));
+	return kallsyms_read(k, now, "/proc/kallsyms", e);
 }

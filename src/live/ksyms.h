@@ -15,6 +15,7 @@
 
 #include "base/str.h"
 #include "sym/elf.h"
+#include "sym/kallsyms.h"
 
 struct ksyms {
 	char *text; /* as in /proc/kallsyms */
@@ -33,6 +34,8 @@ void ksyms_close(struct ksyms *k);
  * cache while the kernel runs with the same modules. The caller frees *ret.
  */
 int ksyms_all(char **ret, size_t *n);
+/* The same, read by parts into k. */
+int ksyms_list(struct kallsyms *k, struct err *e);
 
 /*
  * Is a copy of kallsyms (which a NUL ends) what this kernel would write? head is how it begins to; modules is

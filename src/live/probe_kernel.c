@@ -160,5 +160,7 @@ int probe_target_kernel(const struct probe_target_opts *o, struct probe_target *
 		return 0;
 	err = kallsyms_load(&t->kallsyms, "/proc/kallsyms", e);
 	t->has_kallsyms = err == 0;
+	if (err == 0)
+		kallsyms_symtab(&t->kallsyms, &t->syms);
 	return err;
 }

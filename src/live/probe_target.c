@@ -182,12 +182,6 @@ void probe_target_close(struct probe_target *t)
 	*t = (struct probe_target){ 0 };
 }
 
-/* The kernel's own table, unless a file was given for it. */
-static const struct symtab *symbols(const struct probe_target *t)
-{
-	return t->elf ? &t->syms : &t->kallsyms.tab;
-}
-
 static const struct elf_section *code_section(const struct elf *e, uint64_t addr)
 {
 	for (size_t i = 1; i < e->nsection; i++)
@@ -229,7 +223,7 @@ static bool same_name(const char *symbol, const char *name)
 const struct symtab_sym *probe_target_symbol(const struct probe_target *t, const char *name,
 					     size_t *at)
 {
-	const struct symtab *tab = symbols(t);
+	const struct symtab *tab = &t->syms;
 	bool glob = str_has_glob(name);
 
 	if (!t->elf && !t->has_kallsyms)
@@ -276,7 +270,7 @@ static const struct symtab_sym *symbol_at(const struct symtab *tab, uint64_t add
 const char *probe_target_near(const struct probe_target *t, uint64_t addr, const char *symbol,
 			      uint64_t start, uint64_t *offset)
 {
-	const struct symtab_sym *s = t->user ? NULL : symbol_at(symbols(t), addr, symbol);
+	const struct symtab_sym *s = t->user ? NULL : symbol_at(&t->syms, addr, symbol);
 
 	*offset = addr - (s ? s->start : start);
 	return s ? s->name : symbol;
@@ -292,7 +286,7 @@ static void kernel_place(const struct probe_target *t, uint64_t addr, const char
 	uint64_t offset;
 	const char *name = probe_target_near(t, addr, symbol, start, &offset);
 
-	if (!t->module && from_start(symbols(t), addr, name, out))
+	if (!t->module && from_start(&t->syms, addr, name, out))
 		return;
 	strbuf_printf(out, "%s%s%s+%" PRIu64, t->module ? t->module : "", t->module ? ":" : "",
 		      name, offset);

@@ -37,7 +37,7 @@ struct probe_target {
 	struct elf *elf, *debug;
 	struct dwarf *dwarf; /* NULL: no debug info */
 	struct ehframe *cfi;
-	struct symtab syms; /* of elf and debug */
+	struct symtab syms; /* of elf and debug, or of kallsyms */
 	bool has_kallsyms;
 	struct kallsyms kallsyms;
 	struct btf_types *btf, *module_btf; /* of the kernel; NULL: none */

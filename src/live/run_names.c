@@ -15,11 +15,10 @@
 static void load_kernel(void *ctx)
 {
 	struct run_names *n = ctx;
-	char *text = NULL;
-	size_t len;
+	struct kallsyms list;
 
-	if (ksyms_all(&text, &len) == 0)
-		symbols_kernel_text(n->symbols, text, len, NULL);
+	if (ksyms_list(&list, NULL) == 0)
+		symbols_kernel_list(n->symbols, &list);
 }
 
 static struct symbols *symbols(struct run_names *n)
@@ -61,14 +60,13 @@ static bool is_own(struct run *r, uint64_t addr)
 /* What comes and goes, too: programs of others, trampolines. */
 static const struct sym_result *ask_again(struct run_names *n, uint64_t addr)
 {
-	char *text = NULL;
-	size_t len;
+	struct kallsyms list;
 
 	if (!n->all) {
 		n->all = symbols_new(
 			&(struct symbols_opts){ .no_debuginfod = true, .no_cache = true });
-		if (file_read("/proc/kallsyms", 256u << 20, &text, &len) == 0)
-			symbols_kernel_text(n->all, text, len, NULL);
+		if (kallsyms_load(&list, "/proc/kallsyms", NULL) == 0)
+			symbols_kernel_list(n->all, &list);
 	}
 	return symbols_resolve(n->all, SYMBOLS_KERNEL, addr, SYMBOLS_NAMES);
 }

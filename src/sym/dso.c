@@ -319,6 +319,7 @@ static void resolve_lines(struct dso *d, bool lines, struct dso_answer *a)
 static void resolve_kernel(const struct dso *d, uint64_t addr, struct dso_answer *a)
 {
 	const struct symtab_sym *s;
+	struct kallsyms_sym k;
 
 	a->vaddr = addr - d->slide;
 	s = d->file ? symtab_find(&d->tab, a->vaddr) : NULL;
@@ -329,18 +330,17 @@ static void resolve_kernel(const struct dso *d, uint64_t addr, struct dso_answer
 		return;
 	}
 	/* modules are not in vmlinux */
-	s = kallsyms_find(&d->kernel, addr, &a->module);
+	if (!kallsyms_find(&d->kernel, addr, &k))
+		return;
 	/* The end of the padding in front of a function was asked for as one less than its first
 	 * instruction: it did not call anything, but was interrupted there. */
-	if (s && s->end == addr + 1 && strncmp(s->name, "__pfx_", 6) == 0)
-		s = kallsyms_find(&d->kernel, addr + 1, &a->module);
-	if (!*a->module)
-		a->module = NULL;
-	if (!s)
+	if (k.end == addr + 1 && strncmp(k.name, "__pfx_", 6) == 0 &&
+	    !kallsyms_find(&d->kernel, addr + 1, &k))
 		return;
-	a->name = s->name;
-	a->start = s->start;
-	a->end = s->end;
+	a->name = k.name;
+	a->module = *k.module ? k.module : NULL;
+	a->start = k.start;
+	a->end = k.end;
 }
 
 static void resolve_elf(struct dso *d, uint64_t addr, struct dso_answer *a)

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/kallsyms.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/file.h"
+#include "base/sort.h"
 
 /* A kernel has about 10 MB of it; debug kernels with everything built in several times that. */
 #define TEXT_MAX (512u << 20)
-#define LINE_LIKELY 40 /* bytes: an address, a type, and a name */
+#define PART (64u << 10) /* of a file that is read at a time */
+#define LINE_MAX_LEN 4096
+#define TABLE (2u << 20) /* a kernel has 2 to 4 MB of symbols, and as much of names */
+#define PAGE 4096u
 
 /* perf's choice: code, weak symbols, initialised and other data. */
 static bool type_wanted(char type)
@@ -31,28 +36,54 @@ static const uint8_t digits[256] = {
 struct line {
 	uint64_t addr;
 	char type;
-	char *name;
-	char *module; /* NULL: none */
-	size_t module_len;
+	const char *name, *module; /* module is NULL when there is none */
+	size_t name_len, module_len;
 };
 
-/* "ffffffff81000000 T _text" or "ffffffffc0000000 t init\t[module]"; end is the newline. */
-static bool parse_line(char *p, char *end, struct line *l)
+/* Digits from p on; where they end. */
+static const char *parse_hex(const char *p, const char *end, uint64_t *v)
 {
-	char *start = p, *stop = end;
+	for (; p < end && digits[(uint8_t)*p]; p++)
+		*v = *v << 4 | (digits[(uint8_t)*p] - 1u);
+	return p;
+}
 
-	l->addr = 0;
-	for (; digits[(uint8_t)*p]; p++)
-		l->addr = l->addr << 4 | (digits[(uint8_t)*p] - 1u);
+/* Addresses begin like the one before. */
+static const char *parse_addr(struct kallsyms *k, const char *p, const char *end, uint64_t *v)
+{
+	if (end - p < 16) {
+		*v = 0;
+		return parse_hex(p, end, v);
+	}
+	if (memcmp(p, k->high_text, sizeof(k->high_text)) != 0) {
+		k->high = 0;
+		if (parse_hex(p, p + sizeof(k->high_text), &k->high) != p + sizeof(k->high_text)) {
+			k->high_text[0] = 0;
+			*v = 0;
+			return parse_hex(p, end, v);
+		}
+		memcpy(k->high_text, p, sizeof(k->high_text));
+	}
+	*v = k->high;
+	return parse_hex(p + sizeof(k->high_text), end, v);
+}
+
+/* "ffffffff81000000 T _text" or "ffffffffc0000000 t init\t[module]"; end is the newline. */
+static bool parse_line(struct kallsyms *k, const char *p, const char *end, struct line *l)
+{
+	const char *start = p, *stop = end;
+
+	p = parse_addr(k, p, end, &l->addr);
 	if (p == start || p - start > 16 || end - p < 4 || p[0] != ' ' || p[2] != ' ')
 		return false;
 	l->type = p[1];
 	l->name = p + 3;
 	l->module = NULL;
+	l->module_len = 0;
 	if (stop[-1] == '\r')
 		stop--;
 	if (stop[-1] == ']') {
-		char *open = memrchr(l->name, '[', (size_t)(stop - l->name));
+		const char *open = memrchr(l->name, '[', (size_t)(stop - l->name));
 
 		if (open && open > l->name && (open[-1] == '\t' || open[-1] == ' ')) {
 			l->module = open + 1;
@@ -62,15 +93,14 @@ static bool parse_line(char *p, char *end, struct line *l)
 	}
 	while (stop > l->name && (stop[-1] == ' ' || stop[-1] == '\t'))
 		stop--;
-	if (stop == l->name)
-		return false;
-	*stop = 0;
-	return true;
+	l->name_len = (size_t)(stop - l->name);
+	return l->name_len;
 }
 
 /* Neighbours are mostly of one module: ask the table only where it changes. */
-static uint16_t module_id(struct kallsyms *k, const struct line *l, uint16_t last)
+static uint16_t module_id(struct kallsyms *k, const struct line *l)
 {
+	uint16_t last = k->list.n ? k->list.data[k->list.n - 1].module : 0;
 	const char *name = strtab_get(&k->modules, last);
 	uint32_t id;
 
@@ -82,94 +112,248 @@ static uint16_t module_id(struct kallsyms *k, const struct line *l, uint16_t las
 	return id < UINT16_MAX ? (uint16_t)id : 0;
 }
 
-/* Names move up to *to, over what stood before them: half of the text is not names. */
-static void add_line(struct kallsyms *k, const struct line *l, uint16_t *module, char **to)
+/*
+ * Half of a kernel's symbols are the padding in front of the others: what follows "__pfx_name"
+ * has its name there.
+ */
+static uint32_t name_of(struct kallsyms *k, const struct line *l)
 {
-	bool upper = l->type >= 'A' && l->type <= 'Z';
-	char lower = (char)(l->type | 0x20), *name;
+	size_t at = k->names.n;
+
+	if (k->list.n) {
+		uint32_t last = k->list.data[k->list.n - 1].name;
+		size_t len = at - last - 1; /* it ends where names end, shared or not */
+
+		if (len >= l->name_len &&
+		    memcmp(k->names.data + at - 1 - l->name_len, l->name, l->name_len) == 0)
+			return (uint32_t)(at - 1 - l->name_len);
+	}
+	vec_reserve(&k->names, at + l->name_len + 1);
+	memcpy(k->names.data + at, l->name, l->name_len);
+	k->names.data[at + l->name_len] = '\0';
+	k->names.n += l->name_len + 1;
+	return (uint32_t)at;
+}
+
+static void add_line(struct kallsyms *k, const struct line *l)
+{
+	struct kallsyms_entry s = { .addr = l->addr, .type = l->type };
 
 	if (!type_wanted(l->type) || l->name[0] == '$')
 		return;
-	*module = module_id(k, l, *module);
-	name = *to;
-	*to = name + strlen(l->name) + 1;
-	memmove(name, l->name, (size_t)(*to - name));
-	symtab_add(&k->tab, (struct symtab_sym){
-				    .start = l->addr,
-				    .end = l->addr,
-				    .name = name,
-				    .module = *module,
-				    .bind = lower == 'w' ? STB_WEAK
-					    : upper	 ? STB_GLOBAL
-							 : STB_LOCAL,
-				    .type = lower == 't' || lower == 'w' ? STT_FUNC : STT_OBJECT,
-			    });
+	if (l->name_len >= UINT32_MAX - k->names.n) {
+		k->ended = true;
+		return;
+	}
+	s.module = module_id(k, l);
+	s.name = name_of(k, l);
+	vec_push(&k->list, s);
 }
 
-int kallsyms_parse(struct kallsyms *k, char *text, size_t len, struct err *e)
+static void take_line(struct kallsyms *k, const char *p, const char *end)
 {
-	char *p = text, *last = text + len, *to = text;
-	uint64_t seen = 0;
-	uint16_t module = 0;
+	struct line l;
 
-	*k = (struct kallsyms){ .text = text };
-	strtab_add(&k->modules, "");
-	symtab_reserve(&k->tab, len / LINE_LIKELY);
-	*last = '\n';
-	while (p < last) {
-		char *end = rawmemchr(p, '\n');
-		struct line l;
-
-		if (end == p)
-			;
-		else if (!parse_line(p, end, &l))
-			k->bad_lines++;
-		else {
-			seen |= l.addr;
-			add_line(k, &l, &module, &to);
-		}
-		p = end + 1;
+	if (end == p)
+		return;
+	if (!parse_line(k, p, end, &l)) {
+		k->bad_lines++;
+		return;
 	}
-	if (k->tab.n && !seen) {
+	if (k->no_bpf && l.module && l.module_len == 3 && memcmp(l.module, "bpf", 3) == 0) {
+		k->ended = true;
+		return;
+	}
+	k->seen |= l.addr;
+	add_line(k, &l);
+}
+
+/* The end of a line that began in the part before. */
+static const char *end_begun(struct kallsyms *k, const char *p, const char *end)
+{
+	const char *stop = memchr(p, '\n', (size_t)(end - p));
+
+	strbuf_add(&k->begun, p, (size_t)((stop ? stop : end) - p));
+	if (!stop && k->begun.n <= LINE_MAX_LEN)
+		return end;
+	take_line(k, k->begun.data, k->begun.data + k->begun.n);
+	strbuf_reset(&k->begun);
+	return stop ? stop + 1 : end;
+}
+
+void kallsyms_feed(struct kallsyms *k, const char *part, size_t n)
+{
+	const char *p = part, *end = part + n, *stop;
+
+	if (!k->modules.n) {
+		strtab_add(&k->modules, "");
+		vec_reserve(&k->list, TABLE / sizeof(*k->list.data));
+		vec_reserve(&k->names, TABLE);
+	}
+	if (n && k->begun.n)
+		p = end_begun(k, p, end);
+	for (; p < end && !k->ended; p = stop + 1) {
+		stop = memchr(p, '\n', (size_t)(end - p));
+		if (!stop) {
+			strbuf_add(&k->begun, p, (size_t)(end - p));
+			return;
+		}
+		take_line(k, p, stop);
+	}
+}
+
+/* What came out of order (modules, mostly) is put where it belongs, behind its equals. */
+static void sort(struct kallsyms *k)
+{
+	struct kallsyms_entry *list = k->list.data;
+	AUTO_FREE struct kallsyms_entry *late = NULL;
+	AUTO_FREE struct sort_key *keys = NULL;
+	size_t first = 1, n, to = k->list.n;
+
+	while (first < k->list.n && list[first - 1].addr <= list[first].addr)
+		first++;
+	if (first >= k->list.n)
+		return;
+	n = k->list.n - first;
+	keys = mem_grow(NULL, n * sizeof(*keys));
+	late = mem_grow(NULL, n * sizeof(*late));
+	for (size_t i = 0; i < n; i++)
+		keys[i] = (struct sort_key){ list[first + i].addr, (uint32_t)(first + i) };
+	sort_keys(keys, n);
+	for (size_t i = 0; i < n; i++)
+		late[i] = list[keys[i].index];
+	while (n) {
+		bool before = first && list[first - 1].addr > late[n - 1].addr;
+
+		list[--to] = before ? list[--first] : late[--n];
+	}
+}
+
+int kallsyms_end(struct kallsyms *k, struct err *e)
+{
+	if (k->begun.n && !k->ended)
+		take_line(k, k->begun.data, k->begun.data + k->begun.n);
+	strbuf_free(&k->begun);
+	if (k->list.n && !k->seen) {
 		kallsyms_free(k);
 		k->hidden = true;
 		err_set(e, EPERM, "the kernel hides the addresses of its symbols (kptr_restrict)");
 		return err_hint(e, "sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=-1, "
 				   "or run as root");
 	}
-	if (!k->tab.n) {
+	if (!k->list.n) {
 		kallsyms_free(k);
 		return err_set(e, ENOENT, "no kernel symbols in that text");
 	}
-	mem_drop(to, (size_t)(last - to));
-	symtab_finish(&k->tab);
-	symtab_fit(&k->tab);
+	sort(k);
 	return 0;
+}
+
+int kallsyms_parse(struct kallsyms *k, const char *text, size_t len, struct err *e)
+{
+	*k = (struct kallsyms){ 0 };
+	kallsyms_feed(k, text, len);
+	return kallsyms_end(k, e);
+}
+
+int kallsyms_read(struct kallsyms *k, int fd, const char *path, struct err *e)
+{
+	AUTO_FREE char *part = mem_grow(NULL, PART);
+	size_t all = 0;
+	ssize_t got;
+
+	while (!k->ended && (got = read(fd, part, PART)) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0 || (all += (size_t)got) > TEXT_MAX) {
+			int why = got < 0 ? errno : EFBIG;
+
+			kallsyms_free(k);
+			return err_set(e, why, "cannot read %s: %s", path, strerror(why));
+		}
+		kallsyms_feed(k, part, (size_t)got);
+	}
+	return kallsyms_end(k, e);
 }
 
 int kallsyms_load(struct kallsyms *k, const char *path, struct err *e)
 {
-	char *text;
-	size_t len;
-	int r = file_read(path, TEXT_MAX, &text, &len);
+	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (r < 0)
-		return err_set(e, -r, "cannot read %s: %s", path, strerror(-r));
-	return kallsyms_parse(k, text, len, e);
+	*k = (struct kallsyms){ 0 };
+	if (fd < 0)
+		return err_set(e, errno, "cannot read %s: %s", path, strerror(errno));
+	return kallsyms_read(k, fd, path, e);
 }
 
 void kallsyms_free(struct kallsyms *k)
 {
-	symtab_free(&k->tab);
+	vec_free(&k->list);
+	vec_free(&k->names);
+	strbuf_free(&k->begun);
 	strtab_free(&k->modules);
-	free(k->text);
 	*k = (struct kallsyms){ 0 };
 }
 
-const struct symtab_sym *kallsyms_find(const struct kallsyms *k, uint64_t addr, const char **module)
+static uint64_t page_up(uint64_t a)
 {
-	const struct symtab_sym *s = symtab_find(&k->tab, addr);
+	return (a + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+}
 
-	*module = s ? strtab_get(&k->modules, s->module) : "";
-	return s;
+/* perf's rule, as in symtab.c: to the next one, or to the end of the page where modules begin. */
+static uint64_t end_of(const struct kallsyms *k, size_t i)
+{
+	const struct kallsyms_entry *s = &k->list.data[i];
+
+	if (i + 1 == k->list.n)
+		return page_up(s->addr) + PAGE;
+	return !s->module != !s[1].module ? page_up(s->addr + PAGE) : s[1].addr;
+}
+
+bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym *ret)
+{
+	size_t lo = 0, hi = k->list.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (k->list.data[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || addr >= end_of(k, lo - 1))
+		return false;
+	/* Of those that begin there the last is the only one that has a size. */
+	*ret = (struct kallsyms_sym){
+		.name = k->names.data + k->list.data[lo - 1].name,
+		.module = strtab_get(&k->modules, k->list.data[lo - 1].module),
+		.start = k->list.data[lo - 1].addr,
+		.end = end_of(k, lo - 1),
+	};
+	return true;
+}
+
+void kallsyms_symtab(const struct kallsyms *k, struct symtab *ret)
+{
+	*ret = (struct symtab){ 0 };
+	symtab_reserve(ret, k->list.n);
+	for (size_t i = 0; i < k->list.n; i++) {
+		const struct kallsyms_entry *s = &k->list.data[i];
+		bool upper = s->type >= 'A' && s->type <= 'Z';
+		char lower = (char)(s->type | 0x20);
+
+		symtab_add(ret,
+			   (struct symtab_sym){
+				   .start = s->addr,
+				   .end = s->addr,
+				   .name = k->names.data + s->name,
+				   .module = s->module,
+				   .bind = lower == 'w' ? STB_WEAK
+					   : upper	? STB_GLOBAL
+							: STB_LOCAL,
+				   .type = lower == 't' || lower == 'w' ? STT_FUNC : STT_OBJECT,
+			   });
+	}
+	symtab_finish(ret);
 }

@@ -167,10 +167,22 @@ int symbols_kernel_text(struct symbols *s, char *text, size_t len, struct err *e
 	kallsyms_free(&d->kernel);
 	forget_recent(s);
 	r = kallsyms_parse(&d->kernel, text, len, &d->why);
+	free(text);
 	d->symbols = r == 0;
 	if (r < 0 && e)
 		*e = d->why;
 	return r;
+}
+
+void symbols_kernel_list(struct symbols *s, struct kallsyms *list)
+{
+	struct dso *d = s->dsos.data[SYMBOLS_KERNEL];
+
+	kallsyms_free(&d->kernel);
+	forget_recent(s);
+	d->kernel = *list;
+	d->symbols = true;
+	*list = (struct kallsyms){ 0 };
 }
 
 int symbols_kernel_file(struct symbols *s, const char *vmlinux, uint64_t slide, struct err *e)

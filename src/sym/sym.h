@@ -80,6 +80,7 @@ struct sym_query {
 	const struct sym_result *result; /* set by symbols_resolve_many */
 };
 
+struct kallsyms;
 struct symbols;
 struct symbols *symbols_new(
 	const struct symbols_opts *o); /* NULL: defaults; strings must outlive it */
@@ -112,9 +113,11 @@ void symbols_reload(struct symbols *s, uint32_t dso);
 
 /*
  * Give the kernel its symbols: the text of kallsyms (taken over, also on
- * failure), or a vmlinux file whose addresses are shifted by slide.
+ * failure), what was read of it (taken over), or a vmlinux file whose
+ * addresses are shifted by slide.
  */
 int symbols_kernel_text(struct symbols *s, char *text, size_t len, struct err *e);
+void symbols_kernel_list(struct symbols *s, struct kallsyms *list);
 int symbols_kernel_file(struct symbols *s, const char *vmlinux, uint64_t slide, struct err *e);
 /*
  * Or let load do so when the kernel is first asked about, which may be never and in any

@@ -27,14 +27,6 @@ void symtab_add(struct symtab *t, struct symtab_sym s)
 	t->sym[t->n++] = s;
 }
 
-void symtab_fit(struct symtab *t)
-{
-	if (t->n < t->cap) {
-		t->cap = t->n;
-		t->sym = mem_grow(t->sym, (t->n ? t->n : 1) * sizeof(*t->sym));
-	}
-}
-
 /*
  * Stable: what was added first comes first among equals, which perf's rules need. What is
  * in order already (a table that another was added to) is only merged with the rest.

@@ -63,8 +63,6 @@ const struct symtab_sym *symtab_span(const struct symtab *t, uint64_t vaddr, uin
 void symtab_add(struct symtab *t, struct symtab_sym s);
 void symtab_reserve(struct symtab *t, size_t n); /* before the first: about so many will come */
 void symtab_finish(struct symtab *t);
-/* No memory for more. */
-void symtab_fit(struct symtab *t);
 
 /* PLT entries as symbols; needs relocations and section headers. Called by symtab_load. */
 void symtab_add_plt(struct symtab *t, const struct elf *file);

@@ -5,16 +5,28 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = mem_alloc(size + 1);
-	struct kallsyms k;
-	const char *module;
+	struct kallsyms k, parts = { 0 };
+	struct kallsyms_sym a, b;
+	size_t half = size / 2;
 
-	if (size)
-		memcpy(text, data, size);
-	if (kallsyms_parse(&k, text, size, NULL) < 0)
+	/* wherever it is cut, it says the same */
+	kallsyms_feed(&parts, (const char *)data, half);
+	kallsyms_feed(&parts, (const char *)data + half, size - half);
+	if (kallsyms_parse(&k, (const char *)data, size, NULL) < 0) {
+		kallsyms_end(&parts, NULL);
+		kallsyms_free(&parts);
 		return 0;
-	for (size_t i = 0; i < k.tab.n; i++)
-		kallsyms_find(&k, k.tab.sym[i].end, &module);
+	}
+	kallsyms_end(&parts, NULL);
+	for (size_t i = 0; i < k.list.n; i++) {
+		bool found = kallsyms_find(&k, k.list.data[i].addr, &a);
+
+		if (size < 4096 && found != kallsyms_find(&parts, k.list.data[i].addr, &b))
+			abort();
+		if (found && a.end)
+			kallsyms_find(&k, a.end - 1, &b);
+	}
 	kallsyms_free(&k);
+	kallsyms_free(&parts);
 	return 0;
 }

@@ -214,7 +214,61 @@ static void sorting(void)
 
 static int parse(struct kallsyms *k, const char *text, struct err *e)
 {
-	return kallsyms_parse(k, mem_strndup(text, strlen(text)), strlen(text), e);
+	return kallsyms_parse(k, text, strlen(text), e);
+}
+
+static const char *name_of(const struct kallsyms *k, uint64_t addr, const char **module)
+{
+	struct kallsyms_sym s;
+
+	if (!kallsyms_find(k, addr, &s))
+		return "";
+	*module = s.module;
+	return s.name;
+}
+
+/* It does not matter where the text is cut. */
+static void parts(const char *text)
+{
+	size_t n = strlen(text);
+
+	for (size_t each = 1; each < n + 1; each += each < 64 ? 1 : 97) {
+		struct kallsyms k = { .no_bpf = each % 2 };
+		const char *module = "";
+
+		for (size_t at = 0; at < n; at += each)
+			kallsyms_feed(&k, text + at, n - at < each ? n - at : each);
+		CHECK_INT(kallsyms_end(&k, NULL), 0);
+		CHECK_STR(name_of(&k, 0xffffffff810001ff, &module), "helper");
+		CHECK_STR(name_of(&k, 0xffffffffc000003f, &module), "mod_init");
+		CHECK_STR(module, "nvme");
+		/* what stands behind a BPF program goes with it */
+		CHECK_STR(name_of(&k, 0xffffffffc0020fff, &module), k.no_bpf ? "" : "cut");
+		CHECK_INT(k.bad_lines, k.no_bpf ? 1 : 2);
+		kallsyms_free(&k);
+	}
+}
+
+/* A name that is the end of the one before is not kept twice; what is out of order is sorted. */
+static void names(void)
+{
+	struct kallsyms k;
+	const char *module = "";
+
+	CHECK_INT(parse(&k,
+			"1000 t __pfx_work\n1010 t work\n1010 T ork\n"
+			"1020 t ork\n0800 t low\n1010 T other\n1030 t low\n",
+			NULL),
+		  0);
+	CHECK_STR(name_of(&k, 0x1000, &module), "__pfx_work");
+	CHECK_STR(name_of(&k, 0x101f, &module), "other");
+	CHECK_STR(name_of(&k, 0x1020, &module), "ork");
+	CHECK_STR(name_of(&k, 0x1030, &module), "low");
+	CHECK_STR(name_of(&k, 0xfff, &module), "low");
+	CHECK_STR(name_of(&k, 0x7ff, &module), "");
+	CHECK_INT(k.names.n,
+		  sizeof("__pfx_work") + sizeof("low") + sizeof("other") + sizeof("low"));
+	kallsyms_free(&k);
 }
 
 static void kernel(void)
@@ -235,28 +289,29 @@ static void kernel(void)
 	struct kallsyms k;
 	struct err e = { 0 };
 	const char *module;
-	const struct symtab_sym *s;
+	struct symtab tab;
 
 	CHECK_INT(parse(&k, text, &e), 0);
 	CHECK_INT(k.bad_lines, 2);
-	s = kallsyms_find(&k, 0xffffffff81000050, &module);
-	CHECK_STR(s ? s->name : "", "startup_64"); /* fewer underscores */
+	CHECK_STR(name_of(&k, 0xffffffff81000050, &module), "startup_64"); /* fewer underscores */
 	CHECK_STR(module, "");
-	s = kallsyms_find(&k, 0xffffffff810001ff, &module);
-	CHECK_STR(s ? s->name : "", "helper");
-	s = kallsyms_find(&k, 0xffffffffc000003f, &module);
-	CHECK_STR(s ? s->name : "", "mod_init");
+	CHECK_STR(name_of(&k, 0xffffffff810001ff, &module), "helper");
+	CHECK_STR(name_of(&k, 0xffffffffc000003f, &module), "mod_init");
 	CHECK_STR(module, "nvme");
-	s = kallsyms_find(&k, 0xffffffffc0010001, &module);
-	CHECK_STR(s ? s->name : "", "bpf_prog_0123456789abcdef_count");
+	CHECK_STR(name_of(&k, 0xffffffffc0010001, &module), "bpf_prog_0123456789abcdef_count");
 	CHECK_STR(module, "bpf");
-	s = kallsyms_find(&k, 0xffffffffc0001001, &module);
-	CHECK_STR(s ? s->name : "", "__builtin thing");
-	s = kallsyms_find(&k, 0xffffffff82002000, &module); /* behind the kernel's last page */
-	CHECK(s == NULL);
-	s = kallsyms_find(&k, 0xffffffffc0020fff, &module);
-	CHECK_STR(s ? s->name : "", "cut");
+	CHECK_STR(name_of(&k, 0xffffffffc0001001, &module), "__builtin thing");
+	/* behind the kernel's last page */
+	CHECK_STR(name_of(&k, 0xffffffff82002000, &module), "");
+	CHECK_STR(name_of(&k, 0xffffffffc0020fff, &module), "cut");
+	kallsyms_symtab(&k, &tab);
+	CHECK_INT(tab.n, k.list.n);
+	CHECK_STR(tab.sym[2].name, "helper");
+	CHECK_INT(tab.sym[2].end - tab.sym[2].start, 0x100);
+	symtab_free(&tab);
 	kallsyms_free(&k);
+	parts(text);
+	names();
 
 	CHECK_INT(parse(&k, "0000000000000000 T a\n0000000000000000 t b\n", &e), -EPERM);
 	CHECK(k.hidden && strstr(e.hint, "kptr_restrict"));
