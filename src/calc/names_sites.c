@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "calc/index.h"
 #include "calc/mapped.h"
 #include "calc/names_impl.h"
 
@@ -24,9 +23,20 @@ struct waiting {
 	uint32_t *out;
 };
 
+/*
+ * All that tells a site apart, so that looking for one touches nothing else; and the lowest of
+ * its addresses, which stands for it, so that chance does not choose.
+ */
+struct site_slot {
+	uint64_t at, addr;
+	uint32_t space;
+	uint32_t number; /* 2 * (site + 1) + caller; 0: free */
+};
+
 struct site_set {
 	VEC(struct name_site) v;
-	struct index x;
+	struct site_slot *slot;
+	size_t cap;
 	struct mapped mapped; /* without tasks: sites are told apart by process */
 	struct waiting waiting[AHEAD];
 	unsigned first, next;
@@ -55,23 +65,30 @@ static inline void key_of(struct site_set *set, uint32_t space, uint64_t addr, u
 	ret->hash = key_hash(ret);
 }
 
-static uint32_t site_of(struct site_set *set, const struct site_key *k)
+static void slots_grow(struct site_set *set)
 {
-	size_t at = index_first(&set->x, k->hash);
-	uint32_t n;
+	struct site_slot *old = set->slot;
+	size_t n = set->cap;
 
-	for (; (n = index_next(&set->x, k->hash, &at)); at = (at + 1) & (set->x.cap - 1)) {
-		struct name_site *s = &set->v.data[n - 1];
+	set->cap = n ? n * 4 : 1024;
+	set->slot = mem_table(set->cap * sizeof(*set->slot), true);
+	for (size_t i = 0; i < n; i++) {
+		struct site_key k = { .at = old[i].at, .space = old[i].space };
+		size_t at;
 
-		if (s->dso_addr != k->at || s->space != k->space || s->caller != k->caller)
+		if (!old[i].number)
 			continue;
-		/* of many the lowest address stands for it, so that chance does not choose */
-		if (k->addr < s->addr) {
-			s->addr = k->addr;
-			s->map = k->map;
-		}
-		return n - 1;
+		k.caller = old[i].number & 1;
+		at = key_hash(&k) & (set->cap - 1);
+		while (set->slot[at].number)
+			at = (at + 1) & (set->cap - 1);
+		set->slot[at] = old[i];
 	}
+	free(old);
+}
+
+static uint32_t site_new(struct site_set *set, const struct site_key *k, struct site_slot *slot)
+{
 	vec_push(&set->v, (struct name_site){ .addr = k->addr,
 					      .dso_addr = k->at,
 					      .map = k->map,
@@ -79,8 +96,30 @@ static uint32_t site_of(struct site_set *set, const struct site_key *k)
 					      .mode = k->mode,
 					      .caller = k->caller,
 					      .dso = NAMES_NONE });
-	index_set(&set->x, at, k->hash, set->v.n);
+	*slot = (struct site_slot){ k->at, k->addr, k->space, (uint32_t)set->v.n * 2 + k->caller };
 	return (uint32_t)set->v.n - 1;
+}
+
+static uint32_t site_of(struct site_set *set, const struct site_key *k)
+{
+	struct site_slot *s;
+	size_t at;
+
+	if ((set->v.n + 1) * 3 > set->cap * 2)
+		slots_grow(set);
+	for (at = k->hash & (set->cap - 1);; at = (at + 1) & (set->cap - 1)) {
+		s = &set->slot[at];
+		if (!s->number)
+			return site_new(set, k, s);
+		if (s->at == k->at && s->space == k->space && (s->number & 1) == k->caller)
+			break;
+	}
+	at = s->number / 2 - 1;
+	if (k->addr < s->addr) {
+		s->addr = set->v.data[at].addr = k->addr;
+		set->v.data[at].map = k->map;
+	}
+	return (uint32_t)at;
 }
 
 static uint32_t add_site(struct site_set *set, uint32_t space, uint64_t addr, uint8_t mode,
@@ -113,16 +152,10 @@ static struct site_key *later(struct site_set *set, uint32_t *out)
 }
 
 /* When the key is there: it will be looked for. */
-static void fetch(struct site_set *set, const struct site_key *k)
+static void fetch(const struct site_set *set, const struct site_key *k)
 {
-	uint32_t near;
-
-	index_fetch(&set->x, k->hash);
-	if (set->next - set->first <= AHEAD / 2)
-		return;
-	near = index_near(&set->x, set->waiting[(set->next - AHEAD / 2) % AHEAD].key.hash);
-	if (near)
-		__builtin_prefetch(&set->v.data[near - 1]);
+	if (set->cap)
+		__builtin_prefetch(&set->slot[k->hash & (set->cap - 1)], 1);
 }
 
 /* Markers in a chain say whose addresses follow. */
@@ -313,7 +346,7 @@ static void merge(struct site_set *set, struct site_set *other, uint32_t *number
 	}
 	catch_up(set, 0);
 	vec_free(&other->v);
-	free(other->x.slot);
+	free(other->slot);
 	mapped_free(&other->mapped);
 }
 
@@ -346,7 +379,7 @@ void sites_collect(struct names *n, const struct names_opts *o)
 		free(number[t]);
 	collect_entries(n, o, &sets[0]);
 	memcpy(&n->sites, &sets[0].v, sizeof(n->sites));
-	free(sets[0].x.slot);
+	free(sets[0].slot);
 	mapped_free(&sets[0].mapped);
 }
 
