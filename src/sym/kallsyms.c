@@ -11,7 +11,7 @@
 #define TEXT_MAX (512u << 20)
 #define PART (64u << 10) /* of a file that is read at a time */
 #define LINE_MAX_LEN 4096
-#define TABLE (2u << 20) /* a kernel has 2 to 4 MB of symbols, and as much of names */
+#define TABLE (4u << 20) /* a kernel has 2 to 4 MB of symbols, and as much of names */
 #define PAGE 4096u
 
 /* perf's choice: code, weak symbols, initialised and other data. */
@@ -185,11 +185,8 @@ void kallsyms_feed(struct kallsyms *k, const char *part, size_t n)
 {
 	const char *p = part, *end = part + n, *stop;
 
-	if (!k->modules.n) {
+	if (!k->modules.n)
 		strtab_add(&k->modules, "");
-		vec_reserve(&k->list, TABLE / sizeof(*k->list.data));
-		vec_reserve(&k->names, TABLE);
-	}
 	if (n && k->begun.n)
 		p = end_begun(k, p, end);
 	for (; p < end && !k->ended; p = stop + 1) {
@@ -249,9 +246,20 @@ int kallsyms_end(struct kallsyms *k, struct err *e)
 	return 0;
 }
 
+/* For a whole kernel: recordings come with a few lines. */
+static void reserve_all(struct kallsyms *k)
+{
+	k->list.data = mem_table(TABLE, false);
+	k->list.cap = TABLE / sizeof(*k->list.data);
+	k->names.data = mem_table(TABLE, false);
+	k->names.cap = TABLE;
+}
+
 int kallsyms_parse(struct kallsyms *k, const char *text, size_t len, struct err *e)
 {
 	*k = (struct kallsyms){ 0 };
+	if (len > TABLE)
+		reserve_all(k);
 	kallsyms_feed(k, text, len);
 	return kallsyms_end(k, e);
 }
@@ -262,6 +270,8 @@ int kallsyms_read(struct kallsyms *k, int fd, const char *path, struct err *e)
 	size_t all = 0;
 	ssize_t got;
 
+	if (!k->list.cap)
+		reserve_all(k);
 	while (!k->ended && (got = read(fd, part, PART)) != 0) {
 		if (got < 0 && errno == EINTR)
 			continue;
