@@ -343,21 +343,37 @@ static void resolve_kernel(const struct dso *d, uint64_t addr, struct dso_answer
 	a->end = k.end;
 }
 
+/*
+ * What lies right in front of a function, in nobody's code, was asked for as one less than its
+ * first instruction. Nothing was called from there: a signal handler returns to __restore_rt, which
+ * no one has called, and a signal may come before a function's first instruction.
+ */
+static const struct symtab_sym *entered(const struct symtab *t, uint64_t vaddr)
+{
+	const struct symtab_sym *s = vaddr == UINT64_MAX ? NULL : symtab_find(t, vaddr + 1);
+
+	return s && s->start == vaddr + 1 && s->type == STT_FUNC ? s : NULL;
+}
+
 static void resolve_elf(struct dso *d, uint64_t addr, struct dso_answer *a)
 {
 	const struct symtab *t = dso_symtab(d);
 	const struct symtab_sym *s;
+	uint64_t bias;
 
 	if (!elf_vaddr(d->file, addr, &a->vaddr)) {
 		a->vaddr = UINT64_MAX;
 		return;
 	}
+	bias = addr - a->vaddr;
 	s = t ? symtab_find(t, a->vaddr) : NULL;
+	if (!s && t && (s = entered(t, a->vaddr)))
+		a->vaddr++;
 	if (!s)
 		return;
 	a->name = s->name;
-	a->start = addr - (a->vaddr - s->start);
-	a->end = addr + (s->end - a->vaddr);
+	a->start = s->start + bias;
+	a->end = s->end + bias;
 }
 
 static void resolve_perfmap(const struct dso *d, uint64_t addr, struct dso_answer *a)
@@ -441,8 +457,11 @@ bool dso_span(struct dso *d, uint64_t addr, uint64_t *from, uint64_t *to)
 	    !elf_vaddr(d->file, addr, &vaddr))
 		return false;
 	t = dso_symtab(d);
-	if (t)
-		symtab_span(t, vaddr, &low, &high);
+	/* what is not a function's ends a byte before the next one, whose entry that byte is */
+	if (t && !symtab_span(t, vaddr, &low, &high) && high != UINT64_MAX) {
+		low = vaddr + 1 == high ? vaddr : low;
+		high = vaddr + 1 == high ? high : high - 1;
+	}
 	/* back to offsets, within the segment */
 	*from = vaddr - low > addr - first ? first : addr - (vaddr - low);
 	*to = high - vaddr > end - addr ? end : addr + (high - vaddr);

@@ -17,6 +17,23 @@ __attribute__((noinline)) int sym_test_target(int x)
 	return x * 5 + rand();
 }
 
+/* Like __restore_rt: nobody calls it, but handlers return to its first instruction. */
+void sym_test_entered(void);
+__asm__(".text\n"
+	"	.balign 16\n"
+	"	.type sym_test_before, %function\n"
+	"sym_test_before:\n"
+	"	ret\n"
+	"	.size sym_test_before, . - sym_test_before\n"
+	"	.balign 16\n"
+	"	.skip 16, 0\n"
+	"	.globl sym_test_entered\n"
+	"	.type sym_test_entered, %function\n"
+	"sym_test_entered:\n"
+	"	ret\n"
+	"	.size sym_test_entered, . - sym_test_entered\n"
+	"	.skip 16, 0\n");
+
 /* The offset in this program's file of an address in its memory. */
 static uint64_t offset_of(const void *p)
 {
@@ -55,6 +72,22 @@ static void one(struct symbols *s, uint32_t self)
 	CHECK_INT(r->nframes, 0);
 	r = symbols_resolve(s, 999999, 1, SYMBOLS_NAMES);
 	CHECK_INT(r->name, SYMBOLS_NONE);
+	CHECK_STR(symbols_text(s, r->name), "");
+}
+
+static void entered(struct symbols *s, uint32_t self)
+{
+	uint64_t at = offset_of(sym_test_entered);
+	const struct sym_result *r = symbols_resolve(s, self, at - 1, SYMBOLS_NAMES);
+
+	CHECK_STR(symbols_text(s, r->name), "sym_test_entered");
+	CHECK_INT(r->start, at);
+	r = symbols_resolve(s, self, at, SYMBOLS_NAMES);
+	CHECK_INT(r->start, at);
+	CHECK_STR(symbols_text(s, r->name), "sym_test_entered");
+	r = symbols_resolve(s, self, at - 2, SYMBOLS_NAMES);
+	CHECK_STR(symbols_text(s, r->name), "");
+	r = symbols_resolve(s, self, at + 8, SYMBOLS_NAMES);
 	CHECK_STR(symbols_text(s, r->name), "");
 }
 
@@ -221,6 +254,7 @@ int main(void)
 	uint32_t self = symbols_dso(s, &(struct find_want){ .path = "/proc/self/exe" });
 
 	one(s, self);
+	entered(s, self);
 	many(&o, s, self);
 	kernel(s);
 	kernel_again();
