@@ -111,4 +111,7 @@ void run_side_settle(struct run *r);
 uint64_t run_side_stack(const struct run *r, uint64_t id);
 void run_side_close(struct run *r);
 
+/* Room for new entries on every CPU, whatever it is doing then. */
+void run_warm(const struct run *r);
+
 #endif

@@ -51,6 +51,7 @@ static int load_maps(struct run *r, struct err *e)
 	}
 	vec_each (&p->inits, it)
 		bpf_map_set(r->map_fd[it->map], &it->key, &it->value);
+	run_warm(r);
 	return 0;
 }
 
