@@ -28,6 +28,7 @@ static const struct {
 	{ "disk_name", F_DISK_NAME, 1, 1, false, false },
 	{ "errorf", F_ERRORF, 1, NO_MAX, true, false },
 	{ "exit", F_EXIT, 0, 1, true, false },
+	{ "file_number", F_FILE_NUMBER, 2, 3, false, false },
 	{ "find", F_FIND, 2, 2, false, false },
 	{ "getopt", F_GETOPT, 1, 3, false, false },
 	{ "has_key", F_HAS_KEY, 2, NO_MAX, false, false },
@@ -94,10 +95,20 @@ bool check_number(struct checker *c, struct node *n, const char *what)
 	return false;
 }
 
+/* What must be written out an option may choose: getopt("m", false) ? "ms" : "us". */
+static void choose(struct node *n)
+{
+	int64_t v;
+
+	while (n->kind == N_TERN && check_const(n->a, &v))
+		*n = v ? *n->b : *n->c;
+}
+
 /* A text that must be written out. */
 bool check_literal(struct checker *c, struct node *n, const char *what)
 {
 	check_expr(c, n);
+	choose(n);
 	if (n->kind == N_STR)
 		return true;
 	check_fail(c, n, "%s wants a text in quotes here", what);
@@ -110,6 +121,7 @@ int64_t check_constant(struct checker *c, struct node *n, const char *what, int6
 	int64_t v = min;
 
 	check_expr(c, n);
+	choose(n);
 	if (!check_const(n, &v)) {
 		if (n->type->kind != LT_NONE || c->final)
 			check_fail(c, n, "%s wants a constant here", what);
@@ -190,6 +202,7 @@ static const struct ltype *call(struct checker *c, struct node *n)
 		       : n->id == F_DISK_NAME ? LANG_NAME_DISK
 					      : LANG_NAME_SYSCALL;
 		return r;
+	case F_FILE_NUMBER: return check_file_number(c, n);
 	case F_STRERROR:
 		check_number(c, n->list[0], "strerror()");
 		return lt_new(c->t, LT_STRERROR, 8);

@@ -25,6 +25,7 @@ const struct ltype *check_print(struct checker *c, struct node *n);
 const struct ltype *check_table(struct checker *c, struct node *n);
 const struct ltype *check_histogram(struct checker *c, struct node *n);
 const struct ltype *check_stacks(struct checker *c, struct node *n);
+const struct ltype *check_file_number(struct checker *c, struct node *n);
 const struct ltype *check_strings(struct checker *c, struct node *n);
 const struct ltype *check_path(struct checker *c, struct node *n);
 const struct ltype *check_skb(struct checker *c, struct node *n);

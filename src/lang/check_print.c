@@ -122,3 +122,17 @@ const struct ltype *check_stacks(struct checker *c, struct node *n)
 				  n->list[0]->s);
 	return c->nothing;
 }
+
+/* file_number("FILE", "WORD"[, div]): looked up when it is shown. */
+const struct ltype *check_file_number(struct checker *c, struct node *n)
+{
+	struct ltype *t = lt_new(c->t, LT_NAME, 8);
+
+	t->n = LANG_NAME_FILE;
+	n->v = n->n > 2 ? check_constant(c, n->list[2], "file_number()", 1, INT64_MAX) : 1;
+	if (!check_literal(c, n->list[0], "file_number()") ||
+	    !check_literal(c, n->list[1], "file_number()"))
+		return c->nothing;
+	t->format = arena_printf(&c->p->arena, "%s\n%s", n->list[0]->s, n->list[1]->s);
+	return t;
+}

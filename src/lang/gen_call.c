@@ -406,6 +406,7 @@ static struct val value_call(struct gen *g, struct node *n)
 	case F_KPTR:
 	case F_UPTR: v.v = gen_word(g, n->list[0]); break;
 	case F_STRFTIME: v.v = gen_word(g, n->list[1]); break;
+	case F_FILE_NUMBER: v.v = IR_IMM(n->v); break;
 	case F_KSTACK:
 	case F_USTACK: return gen_stack_id(g, n->type);
 	case F_NSECS:

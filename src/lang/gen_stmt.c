@@ -325,8 +325,12 @@ void gen_stmt(struct gen *g, struct node *n)
 	case N_BLOCK: block(g, n); break;
 	case N_EXPR: gen_expr(g, n->a); break;
 	case N_IF: {
-		int other = ir_label(g->f), end = ir_label(g->f);
+		int other = ir_label(g->f), end = ir_label(g->f), known = known_truth(n->a);
 
+		if (known >= 0) {
+			block(g, known ? n->b : n->c);
+			break;
+		}
 		gen_branch(g, n->a, false, other);
 		gen_release(g, mark);
 		block(g, n->b);
@@ -496,6 +500,37 @@ static void body(struct gen *g, int filter_map)
 		drop_scratch(g);
 }
 
+/* Callbacks of loops that are never come to: the kernel knows no function that nobody calls. Who
+ * calls one stands before it. */
+static void drop_unused(struct gen *g)
+{
+	AUTO_FREE int64_t *to = mem_alloc(g->funcs.n * sizeof(*to));
+	size_t n = 0;
+
+	for (size_t i = 1; i < g->funcs.n; i++)
+		to[i] = -1;
+	for (size_t i = 0; i < g->funcs.n; i++) {
+		struct ir_func *f = g->funcs.data[i];
+
+		if (to[i] < 0) {
+			ir_free(f);
+			continue;
+		}
+		to[i] = (int64_t)n;
+		g->funcs.data[n++] = f;
+		vec_each (&f->ins, in)
+			for (unsigned k = 0; k < in->n_args; k++)
+				if (in->arg[k].kind == IV_FUNC)
+					to[in->arg[k].v] = 0;
+	}
+	g->funcs.n = n;
+	vec_each (&g->funcs, f)
+		vec_each (&(*f)->ins, in)
+			for (unsigned k = 0; k < in->n_args; k++)
+				if (in->arg[k].kind == IV_FUNC)
+					in->arg[k].v = to[in->arg[k].v];
+}
+
 int gen_program(struct checker *c, struct probe_block *b, const struct lang_point *pt,
 		uint32_t point_id, enum lang_how how, int filter_map, unsigned dump,
 		struct lang_code *ret, struct err *e)
@@ -530,10 +565,11 @@ int gen_program(struct checker *c, struct probe_block *b, const struct lang_poin
 				k->ins.data[n++] = k->ins.data[j];
 		k->ins.n = n;
 		ir_clean(k);
-		if (dump & LANG_DUMP_IR) {
-			strbuf_printf(&c->p->dump, "%s%s:\n", pt->text, i ? " (loop)" : "");
-			ir_dump(k, &c->p->dump);
-		}
+	}
+	drop_unused(&g);
+	for (size_t i = 0; i < g.funcs.n && (dump & LANG_DUMP_IR); i++) {
+		strbuf_printf(&c->p->dump, "%s%s:\n", pt->text, i ? " (loop)" : "");
+		ir_dump(g.funcs.data[i], &c->p->dump);
 	}
 	if (g.scratch_max > c->p->maps.data[LANG_MAP_SCRATCH].value_size)
 		c->p->maps.data[LANG_MAP_SCRATCH].value_size = g.scratch_max;

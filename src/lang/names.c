@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers of the kernel that have names: syscall_name(), signal_name(), cap_name(), disk_name(). */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -50,10 +51,36 @@ static const char *const caps[] = {
 	"CAP_CHECKPOINT_RESTORE",
 };
 
+/* The number behind a word in a file: where is "FILE\nWORD". */
+static void show_file_number(const struct lang_out *o, const char *where, int64_t div,
+			     struct strbuf *b)
+{
+	const char *word = strchr(where, '\n') + 1;
+	AUTO_FREE char *path = mem_strndup(where, (size_t)(word - 1 - where));
+	AUTO_STRBUF text = { 0 };
+	const char *at = NULL;
+	char *end;
+	long long v;
+
+	if (o->h->read && o->h->read(o->h->ctx, path, &text) == 0)
+		for (at = strstr(strbuf_str(&text), word); at; at = strstr(at + 1, word))
+			if (at == strbuf_str(&text) || strchr(" \t\n", at[-1]))
+				break;
+	v = at ? strtoll(at + strlen(word), &end, 10) : 0;
+	if (!at || end == at + strlen(word))
+		strbuf_putc(b, '-');
+	else
+		strbuf_printf(b, "%lld", v / (div > 0 ? div : 1));
+}
+
 void lang_show_name(const struct lang_out *o, const struct ltype *t, int64_t v, struct strbuf *b)
 {
 	const char *s = NULL;
 
+	if (t->n == LANG_NAME_FILE) {
+		show_file_number(o, t->format, v, b);
+		return;
+	}
 	if (t->n == LANG_NAME_DISK) {
 		if (!o->h->disk || !o->h->disk(o->h->ctx, (uint64_t)v, b))
 			strbuf_printf(b, "%u,%u", (unsigned)(v >> 20), (unsigned)(v & 0xfffff));
