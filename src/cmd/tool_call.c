@@ -201,11 +201,15 @@ static int add(struct tool_call *c, const struct tool_option *o, const char *val
 	if (o->before) {
 		replace(c, arena_printf(&c->arena, "%s%s%s", o->before, o->old, o->after),
 			arena_printf(&c->arena, "%s%s%s%s", o->before, o->first, value, o->after));
-		return 0;
+		if (o->kind != TOOL_TEXT) /* a number may be shown, too */
+			return 0;
 	}
 	switch (o->kind) {
 	case TOOL_FLAG: vec_push(&c->args, arena_printf(&c->arena, "--%s", o->name)); return 0;
-	case TOOL_JSON: c->json = true; return 0;
+	case TOOL_JSON:
+		c->json = true;
+		vec_push(&c->args, arena_printf(&c->arena, "--%s", o->name));
+		return 0;
 	case TOOL_CALLS: c->list_calls = true; return 0;
 	case TOOL_DEV: return device(c, o->name, value, e);
 	case TOOL_USER: return user(c, o->name, value, e);

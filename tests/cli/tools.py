@@ -91,7 +91,7 @@ def rows(text, word):
 
 def total(text):
     """Of all histograms."""
-    return sum(int(x) for x in re.findall(r"^[\[(].*?[\])] +(\d+) \|", text, re.M))
+    return sum(int(x) for x in re.findall(r"^ +(?:\d+|(?:\d*) -> (?:\d*)) +: (\d+) +\|", text, re.M))
 
 
 if os.geteuid() != 0:
@@ -179,6 +179,7 @@ P = str(work.pid)
 on_disk = start["disk"] is not None
 if on_disk:
     DEV, SECTOR = start["disk"]
+    DISK = os.path.basename(os.readlink(f"/sys/dev/block/{DEV.replace(',', ':')}"))
     PLACES = [(str(SECTOR + i * 128), "65536") for i in range(8)] + [(str(SECTOR + 1024 + i * 8), "4096") for i in range(4)]
 
 
@@ -225,10 +226,10 @@ if on_disk:
     wanted |= {"io": ["iosnoop"], "io-p": ["iosnoop", "-p", P, "-n", ME], "io-Q": ["iosnoop", "-Qts", "-d", DEV, "-i", "*W*"], "io-R": ["iosnoop", "-i", "*R*"],
                "io-other": ["iosnoop", "-d", "4095,1"], "bio": ["biosnoop", "-QP", "-d", DEV], "lat": ["iolatency", "-QT", "-d", DEV],
                "biolat": ["biolatency", "-F"], "biolat-D": ["biolatency", "-mDe"], "biolat-j": ["biolatency", "-j"], "bite": ["bitesize", "-d", DEV],
-               "bite-b": ["bitesize", "-b", "8 16 32"], "stacks": ["biostacks"], "hard": ["hardirqs", "-C"]}
+               "bite-b": ["bitesize", "-b", "8 16 32"], "bite-P": ["bitesize", "-P", "-d", DEV], "stacks": ["biostacks"], "hard": ["hardirqs", "-C"]}
 out, known = beside(wanted, {"vfs": lambda t: sum(int(x.split()[1]) for x in t.splitlines()[1:]) >= 700,
-                             "cache": lambda t: len(t.splitlines()) > 3 and sum(int(x.split()[2]) for x in t.splitlines()[1:]) >= 2048,
-                             "pids": lambda t: sum(int(x.split()[1]) for x in t.splitlines()) >= 5}, go)
+                             "cache": lambda t: len(t.splitlines()) > 4 and sum(int(x.split()[2]) for x in t.splitlines()[2:]) >= 2048,
+                             "pids": lambda t: sum(int(x) for x in re.findall(r"PIDs/sec: (\d+)", t)) >= 5}, go)
 work.stdin.close()
 work.wait(LIMIT)
 
@@ -261,12 +262,12 @@ same("killsnoop -x: what failed", [x.split()[2:] for x in rows(out["kill-x"], ME
 same("signals: all four", len([x for x in rows(out["signals"], ME) if "SIGCONT" in x]), 4)
 
 same("syscount -c: a hundred getppid", [x.split() for x in rows(out["sys-c"], "getppid")], [["getppid", "100"]])
-same("syscount -e: with this error", [x.split() for x in out["sys-e"].splitlines()], [["SYSCALL", "COUNT"], ["kill", "1"]])
-same("syscount -s: of one call", [x.split() for x in out["sys-s"].splitlines()], [["SYSCALL", "COUNT"], ["getppid", "100"]])
-check("syscount -m: milliseconds", re.match(r"SYSCALL +COUNT +AVG\(ms\) +TIME\(ms\)\n", out["sys-Lm"]) and
+same("syscount -e: with this error", [x.split() for x in out["sys-e"].splitlines()[1:]], [["SYSCALL", "COUNT"], ["kill", "1"]])
+same("syscount -s: of one call", [x.split() for x in out["sys-s"].splitlines()[1:]], [["SYSCALL", "COUNT"], ["getppid", "100"]])
+check("syscount -m: milliseconds", re.search(r"^SYSCALL +COUNT +AVG\(ms\) +TIME\(ms\)\n", out["sys-Lm"], re.M) and
       200 <= int(re.search(r"^\w*nanosleep +\d+ +\d+ +(\d+)$", out["sys-Lm"], re.M)[1]) < 200000, out["sys-Lm"])
-check("syscount: of the process", out["sys"].split()[:2] == ["COMM", "COUNT"] and any(int(x.split()[-1]) >= 1000 for x in rows(out["sys"], ME)), out["sys"])
-check("syscount -v -t 1: with its number", re.search(rf"\APID +COMM +COUNT\n{P} +{ME} +\d+\n\Z", out["sys-v"]), out["sys-v"])
+check("syscount: of the process", out["sys"].splitlines()[0] == "Tracing... Ctrl-C to end." and out["sys"].splitlines()[1].split() == ["COMM", "COUNT"] and any(int(x.split()[-1]) >= 1000 for x in rows(out["sys"], ME)), out["sys"])
+check("syscount -v -t 1: with its number", re.search(rf"\ATracing PID {P}. Top 1 only... Ctrl-C to end.\nPID +COMM +COUNT\n{P} +{ME} +\d+\n\Z", out["sys-v"]), out["sys-v"])
 check("syscount -x: what failed", re.search(r"^kill +1$", out["sys-x"], re.M) and not rows(out["sys-x"], "getppid"), out["sys-x"])
 check("syscount -L: how many, and the time in them", int(re.search(r"^\w*nanosleep +\d+ +\d+ +(\d+)$", out["sys-L"], re.M)[1]) >= 200000, out["sys-L"])
 r = kymo("syscount -l")
@@ -276,14 +277,14 @@ check("syscount COMMAND: of the command", re.search(r"^kill +2$", r.out, re.M), 
 check("procsys: counts, errors", re.search(rf"^{ME} +getppid +100$", out["procsys"], re.M) and re.search(rf"^{ME} +kill +No such process +1$", out["procsys"], re.M), out["procsys"])
 
 same("statsnoop: every look", [x.split()[-1] for x in rows(out["stat"], f"{DIR}/f1")], [f"{DIR}/f1"] * 3)
-same("statsnoop -x: in vain", [x.split()[2:] for x in rows(out["stat-x"], DIR)], [[ME, "2", f"{DIR}/not"]])
+same("statsnoop -x: in vain", [x.split()[2:] for x in rows(out["stat-x"], DIR)], [[ME, "-1", "2", f"{DIR}/not"]])
 same("syncsnoop: the calls", [x.split()[-1] for x in rows(out["sync"], ME)], ["fsync", "fdatasync", "fsync"])
 vfs = [[int(v) for v in x.split()[1:]] for x in out["vfs"].splitlines()[1:]]
 check("vfsstat: reads, writes, syncs, opens, creations", sum(x[0] for x in vfs) >= 700 and sum(x[1] for x in vfs) >= 40 and
       sum(x[2] for x in vfs) in (2, 3) and sum(x[3] for x in vfs) >= 6 and sum(x[4] for x in vfs) >= 5, out["vfs"])
 same("fileslower 0: each read", len([x for x in rows(out["slow"], " f1") if " R " in x]), 700)
 same("fileslower 0: each write", len([x for x in rows(out["slow"], " f1") if " W " in x and x.split()[4] == "4"]), 40)
-same("fileslower: only the slow ones", out["slow-99"].splitlines()[1:], [])
+same("fileslower: only the slow ones", out["slow-99"].splitlines()[2:], [])
 if run(["stat", "-f", "-c", "%T", DIR]).out.strip() == "ext2/ext3" and f" {os.path.realpath('/')} ext4" in open("/proc/mounts").read():
     f1 = [x.split() for x in rows(out["ext4"], " f1")]
     same("ext4slower 0: reads, writes, syncs", [len([x for x in f1 if x[3] == t]) for t in "RWS"], [700, 41, 2])
@@ -296,9 +297,9 @@ else:
 cap = [x.split()[-2:] for x in rows(out["capable"], f" {known['capabilities']} ") if "NICE" in x or "CHROOT" in x]
 same("capable: has it, has it not", cap, [["CAP_SYS_NICE", "yes"], ["CAP_SYS_CHROOT", "no"]])
 check("threadsnoop: three threads", len(rows(out["thread"], f" {P} ")) >= 3, out["thread"])
-check("funclatency: a hundred calls", total(out["func"]) == 100 and "count 100" in out["func"], out["func"])
+check("funclatency: a hundred calls", total(out["func"]) == 100 and re.search(r"^avg = \d+ nsecs, total: \d+ nsecs, count: 100$", out["func"], re.M), out["func"])
 if "func-F" in out:
-    check("funclatency -F: each by itself", "@each[vfs_read]" in out["func-F"], out["func-F"])
+    check("funclatency -F: each by itself", re.search(r"^Function = vfs_read\n     usecs  ", out["func-F"], re.M) and re.search(r"^vfs_read: avg = ", out["func-F"], re.M), out["func-F"])
 if "filelife" in out:
     same("filelife: the one that went", [x.split()[-1] for x in rows(out["filelife"], ME)], ["f4"])
 if known["dns"]:
@@ -311,7 +312,7 @@ port = str(known["connections"]["port"])
 con = [x.split() for x in rows(out["connect"], f" {port}")]
 same("tcpconnect: three", [(x[1], x[2], x[4], x[5], x[7], x[8]) for x in con if x[-1] == port], [("0", P, "4", "127.0.0.1", "127.0.0.1", port)] * 3)
 same("tcpconnect -d: names looked up", [x.split()[-1] for x in rows(out["connect-d"], f" {port} ")], ["127.0.0.1"] * 3)
-same("tcpconnect -c", [x.split() for x in out["connect-c"].splitlines()[:1] + rows(out["connect-c"], f" {port} ")],
+same("tcpconnect -c", [x.split() for x in out["connect-c"].splitlines()[2:3] + rows(out["connect-c"], f" {port} ")],
      [["LADDR", "RADDR", "RPORT", "CONNECTS"], ["127.0.0.1", "127.0.0.1", port, "3"]])
 same("tcpaccept: three", [(x.split()[1], x.split()[4], x.split()[6]) for x in out["accept"].splitlines() if x.endswith(f" {port}")],
      [(P, "127.0.0.1", "127.0.0.1")] * 3)
@@ -324,8 +325,8 @@ same("tcplife: both ends, and how much", sorted((x[4] == port, x[6] == port, x[7
 check("tcplife -s: with commas", len(re.findall(rf"^{P},{ME},4,127.0.0.1,\d+,127.0.0.1,{port},4,0,[\d.]+$", out["life-s"], re.M)) == 3, out["life-s"])
 again = known["retransmits"]
 if again and again["n"]:
-    lost = [x for x in out["retrans-l"].splitlines() if x.split()[4] == str(again["port"]) and "ESTABLISHED" in x]
-    plain = [x for x in out["retrans"].splitlines() if x.split()[4] == str(again["port"]) and "ESTABLISHED" in x]
+    lost = [x for x in out["retrans-l"].splitlines() if re.search(rf":{again['port']} +\w> ", x) and "ESTABLISHED" in x]
+    plain = [x for x in out["retrans"].splitlines() if re.search(rf":{again['port']} +\w> ", x) and "ESTABLISHED" in x]
     check("tcpretrans -l: as many as the kernel counts", len(lost) >= again["n"], f"{again} {out['retrans-l']}")
     same("tcpretrans: without tail loss probes", plain, [x for x in lost if " L> " not in x])
     count = re.search(rf"^127.0.0.1 +{again['port']} .* (\d+)$", out["retrans-c"], re.M)
@@ -337,27 +338,31 @@ if known["oom"]:
     check("oomkill: the victim", re.search(rf"Triggered by PID \d+ \(.*OOM kill of PID {known['oom']}\b.*loadavg: \d", out["oom"]), out["oom"])
 else:
     skip("oomkill", known["oom_why"])
-check("pidpersec: at least the new ones", sum(int(x.split()[1]) for x in out["pids"].splitlines()) >= 5, out["pids"])
-cached = [[int(v) for v in x.split()[1:]] for x in out["cache"].splitlines()[1:]]
+check("pidpersec: at least the new ones", sum(int(x) for x in re.findall(r"^[\d:]+: PIDs/sec: (\d+)$", out["pids"], re.M)) >= 5, out["pids"])
+same("cachestat: its columns", out["cache"].splitlines()[1].split(), ["TIME", "HITS", "MISSES", "DIRTIES", "RATIO", "BUFFERS_MB", "CACHE_MB"])
+cached = [[float(v.strip("%")) for v in x.split()[1:]] for x in out["cache"].splitlines()[2:]]
+check("cachestat: the size of the cache", all(x[5] >= 8 for x in cached), out["cache"])
 check("cachestat: what was not in memory, and what was", sum(x[1] for x in cached) >= 2048 and sum(x[0] for x in cached) >= 2048, out["cache"])
 
-check("runqlat -P: the process", f"@wait_pid[{P}, {ME}]" in out["runqlat"] and len(rows(out["runqlat"], "@wait")) == 1, out["runqlat"])
-check("cpudist: how long it ran", "@time: " in out["cpudist"] and total(out["cpudist"]) >= 10, out["cpudist"])
-check("cpudist -Oe: ten sleeps of 20 ms", total(out["cpudist-O"].split("[16K, 32K)")[-1].join(["[16K, 32K)", ""])) >= 1 and "count " in out["cpudist-O"] and
-      int(re.search(r"\[16K, 32K\) +(\d+)", out["cpudist-O"])[1]) >= 5, out["cpudist-O"])
-check("runqlen, softirqs, irqtime: show something", "@runqlen: " in out["runqlen"] and re.search(r"^net_rx +\d", out["softirqs"], re.M) and
-      "@soft_ns[net_rx]" in out["irqtime"], out["softirqs"])
+check("runqlat -P: the process", re.findall(r"^pid = (.*)$", out["runqlat"], re.M) == [f"{P} {ME}"] and total(out["runqlat"]) >= 1, out["runqlat"])
+check("cpudist: how long it ran", re.search(r"^     usecs +: count     distribution$", out["cpudist"], re.M) and total(out["cpudist"]) >= 10, out["cpudist"])
+check("cpudist -Oe: ten sleeps of 20 ms", f"pid = {P} {ME}" in out["cpudist-O"] and
+      sum(int(x) for x in re.findall(r"^ +(?:16384|32768|65536|131072) -> \d+ +: (\d+) ", out["cpudist-O"], re.M)) >= 10 and
+      re.search(rf"^avg = \d+ usecs, total: \d+ usecs, count: {total(out['cpudist-O'])}$", out["cpudist-O"], re.M), out["cpudist-O"])
+check("runqlen, softirqs, irqtime: show something", re.search(r"^     runqlen       : count     distribution\n        0          : \d+ +\|\**", out["runqlen"], re.M) and re.search(r"^net_rx +\d", out["softirqs"], re.M) and
+      "\nsoftirq = net_rx\n     nsecs  " in out["irqtime"], out["softirqs"])
 check("switches -c: by choice, at least the sleeps", int(re.search(rf"BY_CHOICE\n(?:.*\n)*?{ME} +(\d+)", out["switches"])[1]) >= 10, out["switches"])
-kernel = [re.sub(r" \d+$", "", x).split(";--;")[1] for x in out["profile-a"].splitlines() if x.startswith(f"{ME};")]
-check("profile -fa: functions of the kernel are marked", kernel and all(x == "-" or all(f.endswith("_[k]") for f in x.split(";")) for x in kernel), out["profile-a"][-1500:])
-check("profile -c: by the time of CPUs", f", {ME}]" in out["profile-c"], out["profile-c"][-1500:])
-check("profile: only this process", f", {ME}]" in out["profile"] and all(ME in x for x in re.findall(r"^, (.*)\]: \d+$", out["profile"], re.M)),
+kernel = [re.sub(r" \d+$", "", x).split(";-;")[1] for x in out["profile-a"].splitlines() if x.startswith(f"{ME};") and ";-;" in x]
+check("profile -fa: functions of the kernel are marked", kernel and all(f.endswith("_[k]") for x in kernel for f in x.split(";")), out["profile-a"][-1500:])
+owner = rf"^    -                {ME} \({P}\)$"
+check("profile -c: by the time of CPUs", re.search(owner, out["profile-c"], re.M), out["profile-c"][-1500:])
+check("profile: only this process", re.fullmatch(rf"Sampling at 499 Hertz of PID {P} by user \+ kernel stack... Hit Ctrl-C to end.\n\n(?:(?:    [^- ].*\n)*    -                {ME} \({P}\)\n        \d+\n\n)+", out["profile"]),
       out["profile"][-1500:])
 check("profile -f: a line for each stack", out["profile-f"] and all(re.fullmatch(rf"{ME};.* \d+", x) for x in out["profile-f"].splitlines()), out["profile-f"][-1500:])
-waited = sum(int(x) for x in re.findall(rf", {ME}\]: (\d+)$", out["off"], re.M))
+waited = sum(int(x) for x in re.findall(rf"{owner}\n        (\d+)$", out["off"], re.M))
 check("offcputime: at least what it slept", waited >= 200000 and re.search(r"nanosleep", out["off"]), out["off"][-1500:])
 check("offcputime -f: a line for each stack", re.search(rf"^{ME};.*nanosleep.* \d+$", out["off-f"], re.M), out["off-f"][-1500:])
-same("offcputime -m -M: none is both", out["off-M"], "")
+same("offcputime -m -M: none is both", out["off-M"], f"Tracing off-CPU time (us) of PID {P} by user stack... Hit Ctrl-C to end.\n\n")
 
 if not on_disk:
     skip("disk tools", start["why"])
@@ -377,17 +382,22 @@ else:
     same("biosnoop: the same", places(out["bio"], 5, 6), PLACES)
     check("biosnoop -QP: what lies behind the one before it, and the time in the queue",
           all(len(x.split()) == 10 and x.split()[7] in ("seq", "rand") for x in out["bio"].splitlines()[1:]), out["bio"][:2000])
-    check("iolatency: at least those", total(out["lat"]) >= 12 and re.search(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$", out["lat"], re.M), out["lat"])
-    check("biolatency -F: by kind", re.search(r"@usecs_flags\[\w*W\w*\]", out["biolat"]) and total(out["biolat"]) >= 12, out["biolat"])
-    check("biolatency -mDe: by device", f"@ms_disk[{DEV.replace(',', ', ')}]" in out["biolat-D"] and "@latency: count" in out["biolat-D"], out["biolat-D"])
-    check("biolatency -j: JSON", all(json.loads(x) for x in out["biolat-j"].splitlines()) and '"@usecs"' in out["biolat-j"], out["biolat-j"])
-    check("bitesize: their sizes", sum(int(x) for x in re.findall(r"\[64K, 128K\) +(\d+)", out["bite"])) >= 8, out["bite"][:1500])
-    table = [x.split() for x in out["bite-b"].splitlines()]
+    check("iolatency: at least those", total(out["lat"]) >= 12 and re.search(r"^\n\d\d:\d\d:\d\d:\n  >=\(ms\) .. <\(ms\)   : I/O      \|Distribution {26}\|\n       0 -> 1       : \d+ ", out["lat"], re.M), out["lat"])
+    check("biolatency -F: by kind", re.search(r"^flags = \w*W\w*\n     usecs               : count     distribution$", out["biolat"], re.M) and total(out["biolat"]) >= 12, out["biolat"])
+    check("biolatency -mDe: by device", re.search(rf"^disk = {DISK}\n     msecs  ", out["biolat-D"], re.M) and
+          re.search(rf"^avg = \d+ msecs, total: \d+ msecs, count: {total(out['biolat-D'])}$", out["biolat-D"], re.M), out["biolat-D"])
+    check("biolatency -j: JSON", all(json.loads(x) for x in out["biolat-j"].splitlines()) and '"@latency"' in out["biolat-j"], out["biolat-j"])
+    table = [(x[:28], int(x[29:37])) for x in out["bite"].splitlines()[3:]]
+    same("bitesize: the rows of old", [x for x, _ in table], ["              -> 0.9       :", "          1.0 -> 7.9       :", "          8.0 -> 63.9      :",
+                                                              "         64.0 -> 127.9     :", "        128.0 ->           :"])
+    check("bitesize: their sizes", table[3][1] >= 8 and table[1][1] >= 4, out["bite"])
+    table = [x.split(" |")[0].split() for x in out["bite-b"].splitlines()[2:]]
     same("bitesize -b: a row for each bucket", [x[:-1] for x in table],
-         [["KiB", ":"], ["0", "->", "8", ":"], ["8", "->", "16", ":"], ["16", "->", "32", ":"], ["32", "->", ":"]])
+         [["Kbytes", ":", "I/O"], ["->", "7.9", ":"], ["8.0", "->", "15.9", ":"], ["16.0", "->", "31.9", ":"], ["32.0", "->", ":"]])
     check("bitesize -b: counts", int(table[-1][-1]) >= 8 and int(table[1][-1]) >= 4, out["bite-b"])
+    check("bitesize -P: by process", re.search(r"^Process Name = .*\n     Kbytes  .*\n(?: .*\n)* +64 -> 127 +: [1-9]", out["bite-P"], re.M), out["bite-P"])
     check("biostacks: who asked for it", re.search(r"@usecs\[\n( +\S+\n)+", out["stacks"]), out["stacks"][:1500])
-    check("hardirqs -C: something", re.match(r"HARDIRQ +TOTAL_count\n\S+ +\d", out["hard"]), out["hard"])
+    check("hardirqs -C: something", re.match(r"Tracing hard irq events... Hit Ctrl-C to end.\n\nHARDIRQ +TOTAL_count\n\S+ +\d", out["hard"]), out["hard"])
 
 # --- programs that others wrote: bash and openssl ---
 other = {"bash": ["bashreadline"]} if run(["bash", "-c", "true"]).code == 0 else {}
@@ -448,6 +458,6 @@ r = kymo("softirqs -C 1 1")
 keys = re.findall(r"^(\w+) +\d+$", r.out, re.M)
 check("softirqs 1 1: one output, not what came behind it", r.code == 0 and keys and len(keys) == len(set(keys)), r)
 r = kymo("pidpersec 2")
-check("pidpersec 2: two lines, and the end", len(re.findall(r"^\d\d:\d\d:\d\d +\d+$", r.out, re.M)) == 2, r)
+check("pidpersec 2: two lines, and the end", len(re.findall(r"^\d\d:\d\d:\d\d: PIDs/sec: \d+$", r.out, re.M)) == 2, r)
 shutil.rmtree(DIR)
 end()
