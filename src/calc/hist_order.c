@@ -15,23 +15,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "base/sort.h"
 #include "calc/hist.h"
 #include "calc/order.h"
 
-/* A number for each of some rows, by which they stand in the order of several columns. */
+/* Numbers for some rows, by which they stand in the order of several columns. */
 struct numbers {
 	const struct hist *h;
 	const uint32_t *rows;
+	const struct cell_pair *at; /* of these rows */
 	size_t n;
 	uint64_t *of; /* each is at most max */
 	uint64_t max;
 };
 
-static struct numbers numbers_new(const struct hist *h, const uint32_t *rows, size_t n)
+static struct numbers numbers_new(const struct hist *h, const uint32_t *rows,
+				  const struct cell_pair *at, size_t n)
 {
 	return (struct numbers){
-		.h = h, .rows = rows, .n = n, .of = mem_alloc((n + 1) * sizeof(uint64_t))
+		.h = h, .rows = rows, .at = at, .n = n, .of = mem_alloc((n + 1) * sizeof(uint64_t))
 	};
 }
 
@@ -51,15 +54,23 @@ static uint64_t make_dense(uint64_t *of, size_t n)
 	return last;
 }
 
-/* Rows that were equal so far stand in the order of value, which is at most max and gets lost. */
-static void refine(struct numbers *k, uint64_t *value, uint64_t max)
+/* Makes room for a further value of at most max. false: there is none. */
+static bool make_room(struct numbers *k, uint64_t max)
 {
 	uint64_t all;
 
-	if (__builtin_mul_overflow(k->max + 1, max + 1, &all) || !(k->max + 1) || !(max + 1)) {
-		k->max = make_dense(k->of, k->n);
+	if (max < UINT64_MAX && k->max < UINT64_MAX &&
+	    !__builtin_mul_overflow(k->max + 1, max + 1, &all))
+		return true;
+	k->max = make_dense(k->of, k->n);
+	return max < UINT64_MAX && !__builtin_mul_overflow(k->max + 1, max + 1, &all);
+}
+
+/* Rows that were equal so far stand in the order of value, which is at most max and gets lost. */
+static void refine(struct numbers *k, uint64_t *value, uint64_t max)
+{
+	if (!make_room(k, max))
 		max = make_dense(value, k->n);
-	}
 	for (size_t i = 0; i < k->n; i++)
 		k->of[i] = k->of[i] * (max + 1) + value[i];
 	k->max = k->max * (max + 1) + max;
@@ -98,21 +109,20 @@ static void refine_by_sums(struct numbers *k, enum key key)
 			refine_by_sum(k, key, (int)m);
 }
 
+/* Ranks are small, so that there is always room for them. */
 static void refine_by_cell(struct numbers *k, const struct column *c, bool shown)
 {
-	AUTO_FREE uint64_t *value = mem_grow(NULL, (k->n + 1) * sizeof(*value));
 	const struct cells *cells = k->h->cells;
-	uint32_t max = cells->ranks[c - cells->opts.columns->col].n;
+	bool of_site = key_infos[c->key].kind == KEY_OF_SITE;
+	const struct cell_ranks *r = shown && c->key == KEY_SYM
+					     ? &cells->names_ranks
+					     : &cells->ranks[c - cells->opts.columns->col];
+	uint64_t max = r->n;
 
-	shown = shown && c->key == KEY_SYM;
-	if (shown)
-		max = cells->names_ranks.n;
-	for (size_t i = 0; i < k->n; i++) {
-		struct cell_pair at = k->h->rows.data[k->rows[i]].at;
-
-		value[i] = shown ? cells->names_ranks.of[at.site] : cell_rank(cells, c, at);
-	}
-	refine(k, value, max);
+	make_room(k, max);
+	for (size_t i = 0; i < k->n; i++)
+		k->of[i] = k->of[i] * (max + 1) + r->of[of_site ? k->at[i].site : k->at[i].entry];
+	k->max = k->max * (max + 1) + max;
 }
 
 static bool is_sum(const struct column *c)
@@ -120,56 +130,47 @@ static bool is_sum(const struct column *c)
 	return key_infos[c->key].kind == KEY_SUM;
 }
 
-/* Rows that show the same in every column are one: what is left is a definite order. */
-static void order_by_cells(const struct hist *h, uint32_t *rows, size_t n)
-{
-	const struct columns *cols = h->cells->opts.columns;
-	struct numbers k = numbers_new(h, rows, n);
-	AUTO_FREE struct sort_key *v = mem_grow(NULL, (n + 1) * sizeof(*v));
-
-	for (unsigned i = 0; i < cols->n; i++) {
-		const struct column *c = &cols->col[cols->sort[i]];
-
-		if (!is_sum(c) && column_applies(c, h->opts.type))
-			refine_by_cell(&k, c, false);
-	}
-	for (size_t i = 0; i < n; i++)
-		v[i] = (struct sort_key){ k.of[i], rows[i] };
-	free(k.of);
-	sort_keys(v, n);
-	for (size_t i = 0; i < n; i++)
-		rows[i] = v[i].index;
-}
-
-/* A row as it is compared for output. */
+/* What rows are compared by for output. */
 struct shown {
 	uint64_t before, after;
 	int32_t tid;
 	uint32_t depth;
 };
 
-struct shown_rows {
-	const struct shown *of;
-	bool caller, chains;
+/* The two halves of the work before rows can be inserted. */
+struct ordering {
+	const struct hist *h;
+	const uint32_t *rows;
+	const struct cell_pair *at;
+	size_t n;
+	struct sort_key *insert; /* places in rows, in the order in which they are inserted */
+	struct shown *shown;
 };
 
-/* Below 0 when row a stands above row b. */
-static int compare_shown(void *ctx, uint32_t a, uint32_t b)
+/* Rows that show the same in every column are one: what is left is a definite order. */
+static void order_by_cells(struct ordering *o)
 {
-	const struct shown_rows *s = ctx;
-	const struct shown *x = &s->of[a], *y = &s->of[b];
+	const struct columns *cols = o->h->cells->opts.columns;
+	struct numbers k = numbers_new(o->h, o->rows, o->at, o->n);
 
-	if (x->before != y->before)
-		return x->before < y->before ? -1 : 1;
-	if (s->chains && x->tid == y->tid && x->depth != y->depth)
-		return (x->depth > y->depth) == s->caller ? -1 : 1;
-	return x->after < y->after ? -1 : x->after > y->after;
+	for (unsigned i = 0; i < cols->n; i++) {
+		const struct column *c = &cols->col[cols->sort[i]];
+
+		if (!is_sum(c) && column_applies(c, o->h->opts.type))
+			refine_by_cell(&k, c, false);
+	}
+	for (uint32_t i = 0; i < o->n; i++)
+		o->insert[i] = (struct sort_key){ k.of[i], i };
+	free(k.of);
+	sort_keys(o->insert, o->n);
 }
 
-static void number_shown(const struct hist *h, const uint32_t *rows, size_t n, struct shown *ret)
+static void number_shown(struct ordering *o)
 {
+	const struct hist *h = o->h;
 	const struct columns *cols = h->cells->opts.columns;
-	struct numbers before = numbers_new(h, rows, n), after = numbers_new(h, rows, n);
+	struct numbers before = numbers_new(h, o->rows, o->at, o->n);
+	struct numbers after = numbers_new(h, o->rows, o->at, o->n);
 	struct numbers *k = columns_have(cols, KEY_CHILDREN) ? &before : &after;
 
 	for (unsigned i = 0; i < cols->n; i++) {
@@ -187,36 +188,89 @@ static void number_shown(const struct hist *h, const uint32_t *rows, size_t n, s
 			refine_by_cell(k, c, true);
 		}
 	}
-	for (size_t i = 0; i < n; i++) {
-		const struct hist_row *r = &h->rows.data[rows[i]];
+	for (size_t i = 0; i < o->n; i++) {
+		const struct hist_row *r = &h->rows.data[o->rows[i]];
 
-		ret[i] = (struct shown){ before.of[i], after.of[i], r->tid, r->depth };
+		o->shown[i] = (struct shown){ before.of[i], after.of[i], r->tid, r->depth };
 	}
 	free(before.of);
 	free(after.of);
 }
 
+static int ordering_job(void *ctx, size_t job, unsigned worker)
+{
+	(void)worker;
+	if (job == 0)
+		number_shown(ctx);
+	else
+		order_by_cells(ctx);
+	return 0;
+}
+
+/* Does a row stand above another? */
+static inline bool is_above(const struct shown *x, const struct shown *y, bool chains, bool caller)
+{
+	if (x->before != y->before)
+		return x->before < y->before;
+	if (chains && x->tid == y->tid && x->depth != y->depth)
+		return (x->depth > y->depth) == caller;
+	return x->after < y->after;
+}
+
+#define AHEAD 16 /* rows */
+
+/* rows: before, in the order of o->shown; after, in the order of output. */
+static void insert_all(const struct ordering *o, uint32_t *rows)
+{
+	AUTO_FREE struct shown *node = mem_grow(NULL, (o->n + 1) * sizeof(*node));
+	AUTO_FREE uint32_t *copy = mem_dup(rows, o->n * sizeof(*rows));
+	const struct column *children = columns_find(o->h->cells->opts.columns, KEY_CHILDREN);
+	bool caller = o->h->opts.caller;
+	bool chains = children && !children->hidden && o->h->opts.children && o->h->opts.use_chains;
+	struct order_tree t;
+
+	order_tree_init(&t, o->n);
+	for (uint32_t i = 1; i <= o->n; i++) {
+		uint32_t at = t.root, parent = 0;
+		struct shown mine = o->shown[o->insert[i - 1].index];
+		bool below = false;
+
+		if (i + AHEAD < o->n)
+			__builtin_prefetch(&o->shown[o->insert[i + AHEAD].index]);
+		node[i] = mine;
+		while (at) {
+			parent = at;
+			below = !is_above(&mine, &node[at], chains, caller);
+			/* a jump: rows go the way of those before them, which is foreseen */
+			if (__builtin_expect_with_probability(below, 1, 0.6))
+				at = t.links[at].child[1];
+			else
+				at = t.links[at].child[0];
+		}
+		order_put(&t, i, parent, below);
+	}
+	for (uint32_t at = order_first(&t); at; at = order_next(&t, at))
+		*rows++ = copy[o->insert[at - 1].index];
+	order_tree_free(&t);
+}
+
+#define MANY 16384 /* rows for which a thread is worth its while */
+
 void hist_order_some(const struct hist *h, uint32_t *rows, size_t n)
 {
-	AUTO_FREE struct shown *shown = NULL;
-	AUTO_FREE uint32_t *order = NULL;
-	const struct column *children = columns_find(h->cells->opts.columns, KEY_CHILDREN);
-	struct shown_rows s = { .caller = h->opts.caller,
-				.chains = children && !children->hidden && h->opts.children &&
-					  h->opts.use_chains };
+	AUTO_FREE struct cell_pair *at = mem_grow(NULL, (n + 1) * sizeof(*at));
+	AUTO_FREE struct shown *shown = mem_grow(NULL, (n + 1) * sizeof(*shown));
+	AUTO_FREE struct sort_key *insert = mem_grow(NULL, (n + 1) * sizeof(*insert));
+	struct ordering o = {
+		.h = h, .rows = rows, .at = at, .n = n, .insert = insert, .shown = shown
+	};
 
 	if (n < 2)
 		return;
-	order_by_cells(h, rows, n);
-	s.of = shown = mem_grow(NULL, n * sizeof(*shown));
-	number_shown(h, rows, n, shown);
-	order = mem_grow(NULL, n * sizeof(*order));
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = i;
-	order_insert(order, n, compare_shown, &s);
 	for (size_t i = 0; i < n; i++)
-		order[i] = rows[order[i]];
-	memcpy(rows, order, n * sizeof(*rows));
+		at[i] = h->rows.data[rows[i]].at;
+	pool_run(2, n < MANY ? 1 : 0, ordering_job, &o);
+	insert_all(&o, rows);
 }
 
 void hist_order(struct hist *h)

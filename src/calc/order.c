@@ -1,122 +1,145 @@
 /* SPDX-License-Identifier: MIT */
 #include "calc/order.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "base/mem.h"
 
-/* Nodes count from 1, in the order of insertion; 0 is none. */
-struct tree {
-	uint32_t *left, *right, *parent;
-	bool *red;
-	uint32_t root;
-};
-
-static void rotate(struct tree *t, uint32_t x, bool leftwards)
+static inline uint32_t parent_of(const struct order_tree *t, uint32_t node)
 {
-	uint32_t *down = leftwards ? t->right : t->left, *up = leftwards ? t->left : t->right;
-	uint32_t y = down[x], p = t->parent[x];
-
-	down[x] = up[y];
-	if (up[y])
-		t->parent[up[y]] = x;
-	t->parent[y] = p;
-	if (!p)
-		t->root = y;
-	else if (t->left[p] == x)
-		t->left[p] = y;
-	else
-		t->right[p] = y;
-	up[y] = x;
-	t->parent[x] = y;
+	return t->parent[node] / 2;
 }
 
-static void rebalance(struct tree *t, uint32_t x)
+static inline void set_parent(const struct order_tree *t, uint32_t node, uint32_t parent)
 {
-	while (t->parent[x] && t->red[t->parent[x]]) {
-		uint32_t p = t->parent[x], g = t->parent[p];
-		bool left = p == t->left[g];
-		uint32_t uncle = left ? t->right[g] : t->left[g];
+	t->parent[node] = parent * 2 + (t->parent[node] & 1);
+}
 
-		if (uncle && t->red[uncle]) {
-			t->red[p] = t->red[uncle] = false;
-			t->red[g] = true;
+static inline bool is_red(const struct order_tree *t, uint32_t node)
+{
+	return t->parent[node] & 1;
+}
+
+static inline void set_red(const struct order_tree *t, uint32_t node, bool red)
+{
+	t->parent[node] = (t->parent[node] & ~1u) | red;
+}
+
+/* Is it what stands behind its parent? */
+static inline bool is_behind(const struct order_tree *t, uint32_t node, uint32_t parent)
+{
+	return t->links[parent].child[1] == node;
+}
+
+/* The child on the other side takes the place of x, which goes down to this side. */
+static void rotate(struct order_tree *t, uint32_t x, bool side)
+{
+	struct order_links *lx = &t->links[x], *ly;
+	uint32_t y = lx->child[!side], p = parent_of(t, x);
+
+	ly = &t->links[y];
+	lx->child[!side] = ly->child[side];
+	if (ly->child[side])
+		set_parent(t, ly->child[side], x);
+	set_parent(t, y, p);
+	if (p)
+		t->links[p].child[is_behind(t, x, p)] = y;
+	else
+		t->root = y;
+	ly->child[side] = x;
+	set_parent(t, x, y);
+}
+
+static void rebalance(struct order_tree *t, uint32_t x)
+{
+	uint32_t p;
+
+	while ((p = parent_of(t, x)) && is_red(t, p)) {
+		uint32_t g = parent_of(t, p);
+		bool side = is_behind(t, p, g);
+		uint32_t uncle = t->links[g].child[!side];
+
+		if (uncle && is_red(t, uncle)) {
+			set_red(t, p, false);
+			set_red(t, uncle, false);
+			set_red(t, g, true);
 			x = g;
 			continue;
 		}
-		if (x == (left ? t->right[p] : t->left[p])) {
-			rotate(t, p, left);
+		if (x == t->links[p].child[!side]) {
+			rotate(t, p, side);
 			x = p;
-			p = t->parent[x];
+			p = parent_of(t, x);
 		}
-		t->red[p] = false;
-		t->red[g] = true;
-		rotate(t, g, !left);
+		set_red(t, p, false);
+		set_red(t, g, true);
+		rotate(t, g, !side);
 	}
-	t->red[t->root] = false;
+	set_red(t, t->root, false);
 }
 
-static void insert(struct tree *t, const uint32_t *items, uint32_t node, order_fn *compare,
-		   void *ctx)
+void order_put(struct order_tree *t, uint32_t node, uint32_t parent, bool behind)
 {
-	uint32_t at = t->root, p = 0;
-	bool left = false;
-
-	while (at) {
-		p = at;
-		left = compare(ctx, items[node - 1], items[at - 1]) < 0;
-		at = left ? t->left[at] : t->right[at];
-	}
-	t->parent[node] = p;
-	t->red[node] = true;
-	if (!p)
-		t->root = node;
-	else if (left)
-		t->left[p] = node;
+	t->links[node] = (struct order_links){ 0 };
+	t->parent[node] = parent * 2 + 1;
+	if (parent)
+		t->links[parent].child[behind] = node;
 	else
-		t->right[p] = node;
+		t->root = node;
 	rebalance(t, node);
 }
 
-static uint32_t leftmost(const struct tree *t, uint32_t at)
+static uint32_t leftmost(const struct order_tree *t, uint32_t at)
 {
-	while (at && t->left[at])
-		at = t->left[at];
+	while (at && t->links[at].child[0])
+		at = t->links[at].child[0];
 	return at;
 }
 
-static void flatten(const struct tree *t, const uint32_t *items, uint32_t *out)
+uint32_t order_first(const struct order_tree *t)
 {
-	uint32_t at = leftmost(t, t->root);
+	return leftmost(t, t->root);
+}
 
-	while (at) {
-		*out++ = items[at - 1];
-		if (t->right[at]) {
-			at = leftmost(t, t->right[at]);
-			continue;
-		}
-		while (t->parent[at] && at == t->right[t->parent[at]])
-			at = t->parent[at];
-		at = t->parent[at];
-	}
+uint32_t order_next(const struct order_tree *t, uint32_t node)
+{
+	uint32_t p, behind = t->links[node].child[1];
+
+	if (behind)
+		return leftmost(t, behind);
+	while ((p = parent_of(t, node)) && is_behind(t, node, p))
+		node = p;
+	return p;
+}
+
+void order_tree_init(struct order_tree *t, size_t n)
+{
+	*t = (struct order_tree){ .links = mem_grow(NULL, (n + 1) * sizeof(*t->links)),
+				  .parent = mem_grow(NULL, (n + 1) * sizeof(*t->parent)) };
+}
+
+void order_tree_free(struct order_tree *t)
+{
+	free(t->links);
+	free(t->parent);
 }
 
 void order_insert(uint32_t *items, size_t n, order_fn *compare, void *ctx)
 {
-	AUTO_FREE uint32_t *out = mem_alloc((n + 1) * sizeof(*out));
-	struct tree t = { 0 };
+	AUTO_FREE uint32_t *copy = mem_dup(items, n * sizeof(*items));
+	struct order_tree t;
 
-	t.left = mem_alloc((n + 1) * sizeof(*t.left));
-	t.right = mem_alloc((n + 1) * sizeof(*t.right));
-	t.parent = mem_alloc((n + 1) * sizeof(*t.parent));
-	t.red = mem_alloc((n + 1) * sizeof(*t.red));
-	for (uint32_t i = 1; i <= n; i++)
-		insert(&t, items, i, compare, ctx);
-	flatten(&t, items, out);
-	memcpy(items, out, n * sizeof(*items));
-	free(t.left);
-	free(t.right);
-	free(t.parent);
-	free(t.red);
+	order_tree_init(&t, n);
+	for (uint32_t i = 1; i <= n; i++) {
+		uint32_t at = t.root, parent = 0;
+		bool behind = false;
+
+		while (at) {
+			parent = at;
+			behind = compare(ctx, copy[i - 1], copy[at - 1]) >= 0;
+			at = t.links[at].child[behind];
+		}
+		order_put(&t, i, parent, behind);
+	}
+	for (uint32_t at = order_first(&t); at; at = order_next(&t, at))
+		*items++ = copy[at - 1];
+	order_tree_free(&t);
 }
