@@ -250,6 +250,9 @@ static int run(void *args, int argc, char **argv, struct err *e)
 
 	if (a->version)
 		return command_run(&cmd_version, "version", 1, (char *[]){ "version", NULL });
+	/* It takes as long as all the rest until the program is loaded. */
+	if (a->program && strstr(a->program, "ustack") && !a->input && !a->debug)
+		o.walker = run_walker_begin(a->pid);
 	r = run_env_open(&env, e);
 	if (r == 0 && a->record && a->input)
 		r = err_set(e, EINVAL,
@@ -317,6 +320,10 @@ static int run(void *args, int argc, char **argv, struct err *e)
 					 &code, e);
 		else
 			workload_cancel(&o.child);
+		if (!p)
+			run_walker_cancel(o.walker);
+	} else {
+		run_walker_cancel(o.walker);
 	}
 	if (a->output && o.out_fd > STDERR_FILENO)
 		close(o.out_fd);

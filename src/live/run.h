@@ -14,6 +14,7 @@
 
 #include "lang/show.h"
 #include "live/run_env.h"
+#include "live/run_walker.h"
 #include "live/workload.h"
 
 struct run;
@@ -31,6 +32,8 @@ struct run_opts {
 	bool no_side;	       /* user stacks by frame pointers, names from /proc alone */
 	int32_t pid;	       /* of -p; 0: none */
 	char **command;	       /* of -c; NULL: none */
+	/* Begun already, for a program that may want it; taken over like child. NULL: none is. */
+	struct run_walker *walker;
 	struct workload child; /* the same, prepared; run_open takes it over, also on failure */
 	void (*attached)(void *ctx); /* when all is in place; may be NULL */
 	void *ctx;

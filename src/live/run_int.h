@@ -3,8 +3,6 @@
 #ifndef KYMO_LIVE_RUN_INT_H
 #define KYMO_LIVE_RUN_INT_H
 
-#include <pthread.h>
-
 #include "base/map.h"
 #include "kern/bpf.h"
 #include "live/loop.h"
@@ -39,10 +37,9 @@ struct run_names {
 struct run_side {
 	struct ring *ring;
 	size_t n;
-	struct walked walked; /* walker NULL: none */
-	pthread_t opener;     /* of the walker */
-	bool opening;
-	struct err why;	 /* there is none */
+	struct walked walked;	    /* walker NULL: none */
+	struct run_walker *opening; /* NULL: it is open, or there will be none */
+	struct err why;		    /* there is none */
 	struct map same; /* numbers of stacks that were finished late: those of equal stacks */
 };
 
@@ -102,7 +99,9 @@ void run_pcap_notes(const struct run *r, struct strbuf *b);
 void run_pcap_close(struct run *r);
 
 int run_side_open(struct run *r, struct err *e);
-/* The walker is there from here on, if it can be had. */
+/* Its code can be had from here on, if there is a walker. */
+void run_side_code(struct run *r);
+/* And it can be used, if it is there then. */
 int run_side_wait(struct run *r, struct err *e);
 void run_side_drain(struct run *r);
 /* Tables of what runs already are there when it returns, or soon. */

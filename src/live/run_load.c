@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Maps and programs into the kernel; what the verifier says, on the source line it means. */
 #include <string.h>
+#include <unistd.h>
 
 #include "live/run_int.h"
 
@@ -303,10 +304,20 @@ static int load_one(struct run *r, size_t i, char **log, struct err *e)
 int run_load(struct run *r, char **log, struct err *e)
 {
 	int k = load_maps(r, e);
+	bool walker;
 
 	if (k == 0)
-		k = run_side_wait(r, e);
+		run_side_code(r);
+	walker = r->side.walked.walker;
 	for (size_t i = 0; i < r->p->codes.n && k == 0; i++)
 		k = load_one(r, i, log, e);
+	if (k == 0)
+		k = run_side_wait(r, e);
+	if (!walker || r->side.walked.walker)
+		return k;
+	for (size_t i = 0; i < r->p->codes.n && k == 0; i++) { /* it was not to be: without it */
+		close(r->prog_fd[i]);
+		k = load_one(r, i, log, e);
+	}
 	return k;
 }

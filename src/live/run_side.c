@@ -9,7 +9,6 @@
  * have to do.
  */
 #include <linux/perf_event.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -58,40 +57,28 @@ static int open_rings(struct run_side *s, struct err *e)
 	return r;
 }
 
-static void *open_walker(void *ctx)
-{
-	struct run *r = ctx;
-	struct walker_opts o = { .function = true,
-				 .depth = r->p->stack_depth,
-				 .no_kernel = true,
-				 .ring_bytes = 512u << 10,
-				 .slab_bytes = 2u << 20,
-				 .tables = 16384,
-				 .procs = 8192,
-				 .maps = 65536,
-				 .copy_rate = 200,
-				 .pids = &r->o.pid,
-				 .n_pids = r->o.pid != 0,
-				 .cache = true };
-
-	walker_open(&o, &r->side.walked.walker, &r->side.why);
-	return NULL;
-}
-
 int run_side_open(struct run *r, struct err *e)
 {
 	struct run_side *s = &r->side;
 	struct err none = { 0 };
 	int k;
 
+	if (r->o.walker && (!r->p->uses_ustack || r->o.no_side))
+		run_walker_depth(r->o.walker, 0); /* nobody waits for its end before ours */
 	if ((!r->p->uses_ustack && !r->p->uses_usym) || r->o.no_side)
 		return 0;
+	if (r->p->uses_ustack) {
+		s->opening = r->o.walker ? r->o.walker : run_walker_begin(r->o.pid);
+		r->o.walker = NULL;
+	}
+	if (s->opening)
+		run_walker_depth(s->opening, r->p->stack_depth);
 	k = open_rings(s, &none);
-	if (k < 0)
+	if (k < 0) {
 		s->why = none;
-	else if (r->p->uses_ustack)
-		/* It takes some milliseconds, in which the session makes its maps. */
-		s->opening = pthread_create(&s->opener, NULL, open_walker, r) == 0;
+		run_walker_cancel(s->opening);
+		s->opening = NULL;
+	}
 	s->walked.side_type = SIDE_SAMPLE;
 	for (size_t i = 0; i < s->n; i++) {
 		k = loop_watch(&r->loop, RUN_ID_SIDE, s->ring[i].fd, e);
@@ -101,6 +88,12 @@ int run_side_open(struct run *r, struct err *e)
 	return k < 0 && s->n ? k : 0;
 }
 
+void run_side_code(struct run *r)
+{
+	if (r->side.opening)
+		r->side.walked.walker = run_walker_loaded(r->side.opening);
+}
+
 int run_side_wait(struct run *r, struct err *e)
 {
 	struct run_side *s = &r->side;
@@ -108,8 +101,8 @@ int run_side_wait(struct run *r, struct err *e)
 
 	if (!s->opening)
 		return 0;
-	pthread_join(s->opener, NULL);
-	s->opening = false;
+	s->walked.walker = run_walker_end(s->opening, &s->why);
+	s->opening = NULL;
 	if (s->walked.walker)
 		k = loop_watch(&r->loop, RUN_ID_SIDE, walker_fd(s->walked.walker), e);
 	return k < 0 ? k : 0;
@@ -180,8 +173,11 @@ void run_side_close(struct run *r)
 {
 	struct run_side *s = &r->side;
 
-	if (s->opening)
-		pthread_join(s->opener, NULL);
+	if (s->opening) { /* what it has so far is its own */
+		s->walked.walker = NULL;
+		run_walker_cancel(s->opening);
+	}
+	run_walker_cancel(r->o.walker);
 	for (size_t i = 0; i < s->n; i++) {
 		int fd = s->ring[i].fd;
 

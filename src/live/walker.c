@@ -132,6 +132,46 @@ static struct walk_bpf *open_object(struct walker *w)
 	return walk_bpf__open_opts(&opts);
 }
 
+/*
+ * What libbpf would make when it loads the object, before that: it wants to know all that
+ * programs are told by then. What cannot be made is left to it, and to its words.
+ */
+static void make_maps(struct walker *w)
+{
+	struct bpf_map *m;
+
+	bpf_object__for_each_map(m, w->bpf->obj)
+	{
+		LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = bpf_map__map_flags(m));
+		enum bpf_map_type type = bpf_map__type(m);
+		int fd;
+
+		if (bpf_map__is_internal(m) || !bpf_map__autocreate(m) ||
+		    (type != BPF_MAP_TYPE_ARRAY && type != BPF_MAP_TYPE_HASH &&
+		     type != BPF_MAP_TYPE_RINGBUF))
+			continue;
+		fd = bpf_map_create(type, bpf_map__name(m), bpf_map__key_size(m),
+				    bpf_map__value_size(m), bpf_map__max_entries(m), &o);
+		if (fd < 0)
+			return;
+		bpf_map__reuse_fd(m, fd);
+		close(fd);
+	}
+}
+
+/* The last that was not known. */
+static int ask(struct walker *w, struct err *e)
+{
+	if (!w->o.ask_depth)
+		return 0;
+	make_maps(w);
+	w->o.depth = w->o.ask_depth(w->o.ctx);
+	if (!w->o.depth)
+		return err_set(e, ECANCELED, "the stack walker is not wanted");
+	defaults(&w->o);
+	return 0;
+}
+
 static int refused(int code, struct err *e)
 {
 	err_set(e, code, "the kernel does not let this user load the stack walker");
@@ -146,7 +186,6 @@ static int load(struct walker *w, struct err *e)
 	if (!b)
 		return err_set(e, errno, "cannot open the stack walker: %s", strerror(errno));
 	w->bpf = b;
-	configure(w);
 	bpf_map__set_max_entries(b->maps.procs, w->o.procs);
 	bpf_map__set_max_entries(b->maps.maps, w->o.maps);
 	bpf_map__set_max_entries(b->maps.ring, (uint32_t)w->o.ring_bytes);
@@ -167,6 +206,10 @@ static int load(struct walker *w, struct err *e)
 	make_states(w);
 	for (uint32_t i = 0; i < WALK_EVENTS; i++)
 		bpf_program__set_autoload(program(w, i), i < w->o.events && !w->o.function);
+	err = ask(w, e);
+	if (err < 0)
+		return err;
+	configure(w);
 	err = walk_bpf__load(b);
 	if (w->btf_fd >= 0)
 		close(w->btf_fd);
@@ -188,6 +231,8 @@ static int load(struct walker *w, struct err *e)
 	w->maps_fd = bpf_map__fd(b->maps.maps);
 	w->tables_fd = bpf_map__fd(b->maps.tables);
 	w->rules_fd = bpf_map__fd(b->maps.rules);
+	if (w->o.loaded)
+		w->o.loaded(w->o.ctx, w);
 	return 0;
 }
 

@@ -70,7 +70,14 @@ struct walker_opts {
 	bool all;      /* all there are */
 	bool function; /* only for walker_function(): no events are attached */
 	bool hits;     /* walker_hit_*() will be called */
-	bool plain;    /* no program at all, and no privilege needed: walker_copy() only */
+	/*
+	 * Asked for depth when all is made that does not hang on it; 0: walker_open() gives up.
+	 * And told when walker_function() can be called, while the rest is made. NULL: neither.
+	 */
+	uint32_t (*ask_depth)(void *ctx);
+	void (*loaded)(void *ctx, struct walker *w);
+	void *ctx;
+	bool plain; /* no program at all, and no privilege needed: walker_copy() only */
 	struct walker_off off;
 };
 

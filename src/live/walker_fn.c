@@ -117,7 +117,8 @@ void walker_fn_configure(struct walker *w)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		bpf_map__set_autocreate(others[i], false);
-	bpf_map__set_max_entries(b->maps.off_stacks, 16384);
+	bpf_map__set_max_entries(b->maps.off_stacks, 8192);
+	bpf_map__set_map_flags(b->maps.off_stacks, BPF_F_NO_PREALLOC);
 	loading = w;
 }
 

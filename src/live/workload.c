@@ -4,13 +4,17 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+
+#define CHILD_STACK (256u << 10)
 
 static bool become(const struct passwd *u)
 {
@@ -22,27 +26,57 @@ static bool become(const struct passwd *u)
 	return true;
 }
 
-/* In the child: wait for the word, then become the command; send errno back when that fails. */
-static void __attribute__((noreturn))
-child(char **argv, const struct passwd *user, int out_fd, int go_fd, int error_fd)
+struct order { /* what the child is told */
+	char **argv;
+	const struct passwd *user; /* NULL: nobody else */
+	int out_fd;
+	int go[2], error[2];
+};
+
+/*
+ * In the child: wait for the word, then become the command; send errno back when that fails.
+ * Unless it becomes another user it works in our memory, and must leave that as it is.
+ */
+static int child(void *ctx)
 {
+	const struct order o = *(const struct order *)ctx;
 	sigset_t none;
 	char word;
 	int code;
 
-	if (read(go_fd, &word, 1) != 1)
-		_Exit(0); /* kymo gave up or died */
+	/* Past the C library, which keeps notes of waiting threads. */
+	syscall(SYS_close, o.go[1]);
+	syscall(SYS_close, o.error[0]);
+	if (syscall(SYS_read, o.go[0], &word, 1) != 1)
+		return 0; /* kymo gave up or died */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	if (out_fd >= 0)
-		dup2(out_fd, STDOUT_FILENO);
-	if (!user || become(user))
-		execvp(argv[0], argv);
+	if (o.out_fd >= 0)
+		dup2(o.out_fd, STDOUT_FILENO);
+	if (!o.user || become(o.user))
+		execvp(o.argv[0], o.argv);
 	code = errno;
-	if (write(error_fd, &code, sizeof(code)) < 0)
-		_Exit(127);
-	_Exit(code == ENOENT ? 127 : 126);
+	if (syscall(SYS_write, o.error[1], &code, sizeof(code)) < 0)
+		return 127;
+	return code == ENOENT ? 127 : 126;
+}
+
+/* Copying our memory for a child that only waits takes longer than all it does. */
+static pid_t start(struct workload *w, struct order *o)
+{
+	pid_t pid;
+
+	if (!o->user) {
+		w->stack = mem_alloc(sizeof(*o) + CHILD_STACK);
+		memcpy(w->stack, o, sizeof(*o));
+		return clone(child, w->stack + ((sizeof(*o) + CHILD_STACK) & ~(size_t)63) - 64,
+			     CLONE_VM | SIGCHLD, w->stack);
+	}
+	pid = fork();
+	if (pid == 0)
+		_Exit(child(o));
+	return pid;
 }
 
 static int cannot_run(const char *name, int code, int *exit_code, struct err *e)
@@ -81,32 +115,31 @@ int workload_check(const char *name, int *exit_code, struct err *e)
 static int prepare(struct workload *w, char **argv, const struct passwd *user, int out_fd,
 		   struct err *e)
 {
-	int go[2], error[2];
-	pid_t pid;
+	struct order o = { .argv = argv, .user = user, .out_fd = out_fd };
 
-	if (pipe2(go, O_CLOEXEC) < 0)
+	*w = (struct workload){ 0 };
+	if (pipe2(o.go, O_CLOEXEC) < 0)
 		return err_set(e, errno, "cannot make a pipe: %s", strerror(errno));
-	if (pipe2(error, O_CLOEXEC) < 0) {
+	if (pipe2(o.error, O_CLOEXEC) < 0) {
 		err_set(e, errno, "cannot make a pipe: %s", strerror(errno));
-		close(go[0]);
-		close(go[1]);
+		close(o.go[0]);
+		close(o.go[1]);
 		return -e->code;
 	}
-	pid = fork();
-	if (pid == 0) {
-		close(go[1]);
-		close(error[0]);
-		child(argv, user, out_fd, go[0], error[1]);
-	}
-	close(go[0]);
-	close(error[1]);
-	if (pid < 0) {
-		close(go[1]);
-		close(error[0]);
-		return err_set(e, errno, "cannot start a process: %s", strerror(errno));
-	}
-	*w = (struct workload){ .pid = pid, .go_fd = go[1], .error_fd = error[0] };
-	return 0;
+	w->pid = start(w, &o);
+	if (w->pid < 0)
+		err_set(e, errno, "cannot start a process: %s", strerror(errno));
+	close(o.go[0]);
+	close(o.error[1]);
+	w->go_fd = o.go[1];
+	w->error_fd = o.error[0];
+	if (w->pid > 0)
+		return 0;
+	close(w->go_fd);
+	close(w->error_fd);
+	free(w->stack);
+	*w = (struct workload){ 0 };
+	return -e->code;
 }
 
 int workload_prepare(struct workload *w, char **argv, struct err *e)
@@ -139,11 +172,14 @@ int workload_start(struct workload *w, const char *name, int *exit_code, struct 
 	close(w->go_fd);
 	do /* end of file when exec has closed the other end */
 		n = read(w->error_fd, &code, sizeof(code));
-	while (n < 0 && errno == EINTR);
+	while (n < 0); /* a signal came: errno may be the child's */
 	close(w->error_fd);
+	if (n == sizeof(code))
+		waitpid(w->pid, NULL, 0);
+	free(w->stack); /* of which it is gone: it has memory of its own, or has ended */
+	w->stack = NULL;
 	if (n != sizeof(code))
 		return 0;
-	waitpid(w->pid, NULL, 0);
 	w->pid = 0;
 	return cannot_run(name, code, exit_code, e);
 }
@@ -156,6 +192,8 @@ void workload_cancel(struct workload *w)
 	close(w->error_fd);
 	waitpid(w->pid, NULL, 0);
 	w->pid = 0;
+	free(w->stack);
+	w->stack = NULL;
 }
 
 bool workload_ended(struct workload *w, int *exit_code)

@@ -14,11 +14,12 @@
 struct workload {
 	pid_t pid; /* 0: none */
 	int go_fd, error_fd;
+	char *stack; /* the child's, until it has memory of its own */
 };
 
 /* Can it be run, as far as is known before? For those who would displace something for it. */
 int workload_check(const char *name, int *exit_code, struct err *e);
-/* Fork; the child waits. argv ends with NULL. */
+/* The child waits. argv ends with NULL, and must stay until the start. */
 int workload_prepare(struct workload *w, char **argv, struct err *e);
 /* The same, with another standard output: ours is taken. */
 int workload_prepare_to(struct workload *w, char **argv, int out_fd, struct err *e);
