@@ -46,9 +46,9 @@ void *mem_table(size_t size, bool zeroed)
 
 	if (size < 2 * HUGE)
 		return zeroed ? mem_alloc(size) : mem_grow(NULL, size);
-	size = (size + HUGE - 1) / HUGE * HUGE;
-	p = checked(aligned_alloc(HUGE, size));
-	madvise(p, size, MADV_HUGEPAGE);
+	p = checked(aligned_alloc(HUGE, (size + HUGE - 1) / HUGE * HUGE));
+	/* what is behind the last whole one is not made larger */
+	madvise(p, size / HUGE * HUGE, MADV_HUGEPAGE);
 	if (zeroed)
 		memset(p, 0, size);
 	return p;

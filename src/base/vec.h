@@ -28,6 +28,13 @@
 	(vec_reserve(v, (v)->n + 1), __builtin_memset(&(v)->data[(v)->n], 0, sizeof(*(v)->data)), \
 	 &(v)->data[(v)->n++])
 
+/* It will not grow any more: no memory for that. */
+#define vec_fit(v)                           \
+	((v)->n == (v)->cap || !(v)->n       \
+		 ? (void)0                   \
+		 : (void)((v)->cap = (v)->n, \
+			  (v)->data = mem_grow((v)->data, (v)->cap * sizeof(*(v)->data))))
+
 /* An empty vector has data == NULL, to which nothing may be added, not even 0. */
 #define vec_each(v, it) \
 	for (__typeof__(*(v)->data) *it = (v)->data; it && it < (v)->data + (v)->n; it++)

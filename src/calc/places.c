@@ -7,6 +7,8 @@
 #include "calc/places_ask.h"
 #include "calc/places_impl.h"
 
+#define MANY_SAMPLES (1u << 16)
+
 /* Whose addresses follow a mark; -1: it says nothing of that. */
 static int mode_of(uint64_t mark)
 {
@@ -247,7 +249,7 @@ void place_names_init(struct place_names *n, struct trace *t, struct symbols *sy
 {
 	*n = (struct place_names){ .trace = t, .symbols = symbols, .inlines = inlines };
 	pthread_mutex_init(&n->lock, NULL);
-	n->map = map_new(4096);
+	n->map = map_new(t->n_samples < MANY_SAMPLES ? 4096 : 16384);
 	n->n_texts = tasks_n_dsos(t->tasks);
 	n->text = mem_alloc((n->n_texts + 1) * sizeof(*n->text));
 	n->symbols_of = mem_alloc((n->n_texts + 1) * sizeof(*n->symbols_of));
@@ -255,7 +257,7 @@ void place_names_init(struct place_names *n, struct trace *t, struct symbols *sy
 	place_names_types(n, counts);
 }
 
-void place_names_free(struct place_names *n)
+void place_names_close(struct place_names *n)
 {
 	for (struct place_map *m = n->map, *before; m; m = before) {
 		before = m->before;
@@ -271,6 +273,16 @@ void place_names_free(struct place_names *n)
 		free(n->list[i]);
 	free(n->list);
 	strtab_free(&n->keys);
+	n->map = NULL;
+	n->text = NULL;
+	n->symbols_of = NULL;
+	n->list = NULL;
+	n->n_texts = n->lists = 0;
+}
+
+void place_names_free(struct place_names *n)
+{
+	place_names_close(n);
 	stacks_free(&n->named);
 	pthread_mutex_destroy(&n->lock);
 }

@@ -97,6 +97,8 @@ struct place_names {
 
 void place_names_init(struct place_names *n, struct trace *t, struct symbols *symbols, bool inlines,
 		      bool counts);
+/* No more places are asked for; what functions are stays. */
+void place_names_close(struct place_names *n);
 void place_names_free(struct place_names *n);
 
 /* Addresses of a space that are in the same mapping, or in none. */

@@ -162,6 +162,7 @@ int visible_stacks(struct source *s, struct symbols *symbols, const struct visib
 	if (r == 0)
 		r = count_all(&v);
 	if (r == 0) {
+		place_names_close(&v.names);
 		put_all(&v, ret);
 		*type = v.type;
 	}

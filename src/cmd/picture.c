@@ -2,6 +2,7 @@
 #include "cmd/picture.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -183,14 +184,28 @@ static uint32_t off_type(const struct trace *t)
 	return UINT32_MAX;
 }
 
+/*
+ * Threads that only count ask for memory seldom, and what each had a heap of its own for would not
+ * be used by another.
+ */
+static void share_heap(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 static int read_recording(const char *path, const struct picture_opts *o, struct stacks *ret,
 			  struct picture_input *in, struct err *e)
 {
 	struct symbols *symbols;
 	const char *note = NULL;
 	struct source *s, *plain;
-	int r = input_open(path, &s, e);
+	int r;
 
+	if (o->min_share > 0)
+		share_heap();
+	r = input_open(path, &s, e);
 	if (r < 0)
 		return r;
 	plain = s;

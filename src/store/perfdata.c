@@ -13,6 +13,8 @@
 #include "base/file.h"
 #include "event/text.h"
 
+#define MAX_OPEN 64 /* files of a directory */
+
 void perfdata_note(struct perfdata *pd, const char *fmt, ...)
 {
 	char *note = pd->trace.losses.note;
@@ -31,6 +33,8 @@ void perfdata_close(struct source *s)
 
 	unzip_free(pd);
 	vec_each (&pd->files, f) {
+		if (f->mapped && f->fd >= 0)
+			close(f->fd);
 		if (f->mapped)
 			munmap((void *)f->data, f->size);
 		else if (!f->theirs)
@@ -41,6 +45,8 @@ void perfdata_close(struct source *s)
 	vec_each (&pd->chunks, c)
 		free(c->values);
 	free(pd->open.values);
+	for (size_t i = 0; i < ARRAY_SIZE(pd->spare); i++)
+		free(pd->spare[i]);
 	vec_free(&pd->files);
 	vec_free(&pd->types);
 	vec_free(&pd->layouts);
@@ -112,7 +118,8 @@ static int slurp(int fd, struct perfdata_file *ret, const char *path, struct err
 static int add_file(struct perfdata *pd, const char *path, const char *name, struct err *e)
 {
 	bool in = strcmp(path, "-") == 0;
-	AUTO_CLOSE int fd = in ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd =
+		in ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
 	struct perfdata_file f = { 0 };
 	struct stat st;
 	int r;
@@ -131,6 +138,11 @@ static int add_file(struct perfdata *pd, const char *path, const char *name, str
 			return err_set(e, errno, "cannot map %s: %s", path, strerror(errno));
 		if (f.mapped)
 			madvise((void *)f.data, f.size, MADV_WILLNEED);
+		f.fd = -1;
+		if (f.mapped && pd->files.n < MAX_OPEN) {
+			f.fd = fd;
+			fd = -1;
+		}
 	} else if ((r = slurp(fd, &f, path, e)) < 0) {
 		return r;
 	}
@@ -298,6 +310,10 @@ static int finish_open(struct perfdata *pd, const char *path, int r, struct sour
 		perfdata_close(&pd->source);
 		return r;
 	}
+	/* what the first pass has left */
+	vec_each (&pd->files, f)
+		if (f->mapped && !f->stays)
+			perfdata_drop(f->data, f->data + f->size);
 	pd->source.n_chunks = pd->chunks.n;
 	pd->source.stable = !pd->swap && !pd->unaligned; /* else they are copies */
 	if (pd->source.stable && pd->layouts.n == 1 && pd->layouts.data[0].plain)

@@ -8,6 +8,7 @@
  *	perfdata_side.c		side-band records, applied to the tasks
  *	perfdata_sample.c	one sample's bytes to an event
  *	perfdata_read.c		pass 2: chunks, or everything in time order
+ *	perfdata_brief.c	pass 2: chunks, and only what counting chains needs
  *	perfdata_walk.c		all records, for raw dumps
  *	perfdata_feature.c	the header's features
  *	perfdata_info.c		the same as text, in perf's words
@@ -66,6 +67,7 @@ struct perfdata_file {
 	const char *name;    /* "data.3"; NULL for the only one */
 	bool mapped, theirs; /* to be unmapped; somebody else's to free */
 	bool stays;	     /* mapped, and small enough to stay so */
+	int fd;		     /* of a mapped one; -1: closed again */
 };
 
 /* A run of whole records in memory. */
@@ -148,6 +150,7 @@ struct perfdata {
 
 	struct chunk *done[8]; /* pass 2: were read last, and are still in memory */
 	unsigned n_done;
+	uint8_t *spare[16]; /* buffers of read_brief() that nobody uses */
 
 	struct section feature[256];
 	VEC(struct perfdata_build_id) build_ids;
@@ -258,8 +261,20 @@ uint64_t swap_branch_flags(uint64_t v);
 
 /* --- perfdata_read.c --- */
 int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e);
-int read_brief(struct source *s, size_t chunk, event_brief_fn *fn, void *ctx);
 int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
+/* Damaged samples are counted the first time their chunk is read to its end. */
+static inline void chunk_bad(struct perfdata *pd, const struct chunk *c)
+{
+	if (!__atomic_load_n(&c->counted, __ATOMIC_RELAXED))
+		__atomic_fetch_add(&pd->trace.losses.bad_records, 1, __ATOMIC_RELAXED);
+}
+static inline void chunk_counted(struct chunk *c)
+{
+	__atomic_store_n(&c->counted, true, __ATOMIC_RELAXED);
+}
+
+/* --- perfdata_brief.c --- */
+int read_brief(struct source *s, size_t chunk, event_brief_fn *fn, void *ctx);
 
 /* --- perfdata_feature.c --- */
 struct cursor {

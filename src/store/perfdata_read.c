@@ -30,18 +30,6 @@ static void chunk_done(struct perfdata *pd, struct chunk *c)
 		perfdata_drop(c->start, c->end);
 }
 
-/* Damaged samples are counted the first time their chunk is read to its end. */
-static void count_bad(struct perfdata *pd, const struct chunk *c)
-{
-	if (!__atomic_load_n(&c->counted, __ATOMIC_RELAXED))
-		__atomic_fetch_add(&pd->trace.losses.bad_records, 1, __ATOMIC_RELAXED);
-}
-
-static void counted(struct chunk *c)
-{
-	__atomic_store_n(&c->counted, true, __ATOMIC_RELAXED);
-}
-
 int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e)
 {
 	struct perfdata *pd = s->impl;
@@ -74,77 +62,15 @@ int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct e
 				d.ev.position = chunk_position(c, p);
 				r = pd->any_read ? sample_deliver(&d, fn, ctx) : fn(ctx, &d.ev);
 			} else {
-				count_bad(pd, c);
+				chunk_bad(pd, c);
 			}
 		}
 		p += h.size;
 	}
 	if (r == 0)
-		counted(c);
+		chunk_counted(c);
 	chunk_done(pd, c);
 	decoder_free(&d);
-	return r;
-}
-
-#define AHEAD_BYTES 1024 /* that are asked for before their turn */
-
-/* Where all samples are plain ones of one event: nothing is looked at that is not asked for. */
-int read_brief(struct source *s, size_t chunk, event_brief_fn *fn, void *ctx)
-{
-	struct perfdata *pd = s->impl;
-	struct chunk *c = &pd->chunks.data[chunk];
-	const struct layout l = pd->layouts.data[0];
-	struct event_brief brief[EVENT_BRIEFS];
-	size_t n = 0;
-	int r = 0;
-
-	if (!c->unpacked && pd->files.data[c->file].mapped)
-		perfdata_fetch(c->start, c->end);
-	for (const uint8_t *p = c->start; c->end - p >= 8 && r == 0;) {
-		struct perfdata_event_header h;
-		struct event_brief *b = &brief[n];
-		unsigned mode;
-		uint64_t room;
-
-		__builtin_prefetch(p + AHEAD_BYTES);
-		memcpy(&h, p, sizeof(h));
-		/* Checked in pass 1, but a mapped file can change under us. */
-		if (h.size < 8 || h.size > c->end - p)
-			break;
-		if (h.type != PERF_RECORD_SAMPLE) {
-			p += h.size;
-			continue;
-		}
-		room = h.size < l.fixed || (h.size & 7) ? 0 : (h.size - l.fixed) / 8u;
-		b->chain = (const uint64_t *)(p + l.fixed) + 1;
-		if (!room || b->chain[-1] > room - 1) {
-			count_bad(pd, c);
-			p += h.size;
-			continue;
-		}
-		mode = h.misc & PERF_RECORD_MISC_CPUMODE_MASK;
-		b->chain_n = (uint32_t)b->chain[-1];
-		b->mode = mode <= EVENT_MODE_GUEST_USER ? mode : EVENT_MODE_UNKNOWN;
-		memcpy(&b->time, p + l.time, 8);
-		memcpy(&b->ip, p + l.ip, 8);
-		memcpy(&b->pid, p + l.tid, 4);
-		memcpy(&b->tid, p + l.tid + 4, 4);
-		b->weight = l.period;
-		if (l.period_at)
-			memcpy(&b->weight, p + l.period_at, 8);
-		p += h.size;
-		if (++n == EVENT_BRIEFS) {
-			r = fn(ctx, brief, n);
-			n = 0;
-		}
-	}
-	if (r == 0 && n)
-		r = fn(ctx, brief, n);
-	if (r == 0)
-		counted(c);
-	/* nobody holds what was read in brief */
-	if (!c->unpacked && pd->files.data[c->file].mapped && !pd->files.data[c->file].stays)
-		perfdata_drop(c->start, c->end);
 	return r;
 }
 
@@ -197,7 +123,7 @@ static int deliver(struct decoder *d, struct chunk *c, const uint8_t *p, event_f
 		return fn(ctx, &d->ev);
 	}
 	if (!sample_decode(d, p, h)) {
-		count_bad(d->pd, c);
+		chunk_bad(d->pd, c);
 		return 0;
 	}
 	d->ev.position = chunk_position(c, p);
@@ -341,7 +267,7 @@ int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err
 		r = drain_window(&d, &w, later[i + 1], fn, ctx);
 	}
 	for (size_t i = 0; i < n && r == 0; i++)
-		counted(&pd->chunks.data[i]);
+		chunk_counted(&pd->chunks.data[i]);
 	vec_free(&w.place);
 	vec_free(&w.tmp);
 	decoder_free(&d);

@@ -208,6 +208,8 @@ bool dso_open(struct dso *d)
 static void load_symbols(struct dso *d)
 {
 	d->symbols = symtab_load(&d->tab, d->file, d->debug, NULL) == 0;
+	elf_rest(d->file);
+	elf_rest(d->debug);
 }
 
 const struct symtab *dso_symtab(struct dso *d)
@@ -230,6 +232,8 @@ static void load_dwarf(struct dso *d)
 	if (dwarf_open(d->file, find_more, d, &d->dwarf, NULL) < 0 &&
 	    (!d->debug || dwarf_open(d->debug, find_more, d, &d->dwarf, NULL) < 0))
 		d->dwarf = NULL;
+	elf_rest(d->file); /* sections are unpacked by now, and headers read */
+	elf_rest(d->debug);
 }
 
 struct dwarf *dso_dwarf(struct dso *d)

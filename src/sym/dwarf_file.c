@@ -306,6 +306,8 @@ struct abbrevs *dwarf_abbrevs(struct dwarf_file *f, const struct unit *u)
 		t->dense &= a.code == t->list.n + 1;
 		vec_push(&t->list, a);
 	}
+	vec_fit(&t->list);
+	vec_fit(&t->attrs);
 	if (!t->dense && t->list.n)
 		qsort(t->list.data, t->list.n, sizeof(*t->list.data), by_code);
 	vec_push(&f->abbrevs, t);

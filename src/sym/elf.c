@@ -292,6 +292,12 @@ int elf_open_path(const char *path, struct elf **ret, struct err *err)
 	return elf_open_fd(fd, path, ret, err);
 }
 
+void elf_rest(const struct elf *e)
+{
+	if (e && e->mapped)
+		madvise(e->mapped, e->size, MADV_DONTNEED);
+}
+
 void elf_free(struct elf *e)
 {
 	if (!e)

@@ -73,6 +73,8 @@ int elf_open_fd(int fd, const char *name, struct elf **ret, struct err *e);
 int elf_open_memory(const void *data, size_t size, const char *name, struct elf **ret,
 		    struct err *e);
 void elf_free(struct elf *e); /* NULL is fine */
+/* Much of it was read that will not be needed again: give the memory back. NULL is fine. */
+void elf_rest(const struct elf *e);
 
 /* The first section with that name, or NULL. */
 const struct elf_section *elf_section(const struct elf *e, const char *name);
