@@ -29,6 +29,20 @@ void *mem_table(size_t size, bool zeroed);
  * needed, what is not is lost.
  */
 void mem_drop(const void *start, size_t n);
+/*
+ * It will be read, or written, soon: have it in the cache by then. Of a function that only has
+ * __builtin_prefetch() gcc thinks that it does nothing, and leaves its calls out.
+ */
+static inline void mem_fetch(const void *p)
+{
+	__builtin_prefetch(p);
+	__asm__ volatile("");
+}
+static inline void mem_fetch_to_write(const void *p)
+{
+	__builtin_prefetch(p, 1);
+	__asm__ volatile("");
+}
 char *mem_strdup(const char *s); /* NULL gives NULL */
 char *mem_strndup(const char *s, size_t n);
 __attribute__((format(printf, 1, 2))) char *mem_printf(const char *fmt, ...);

@@ -102,7 +102,7 @@ static inline uint64_t burst_hash(uint32_t parent, uint32_t func)
 static inline void burst_fetch(const struct burst *b, uint64_t hash)
 {
 	if (b->cap)
-		__builtin_prefetch(&b->slot[hash >> (64 - b->bits)]);
+		mem_fetch(&b->slot[hash >> (64 - b->bits)]);
 }
 /* The slot of a child, or the free one where it belongs. */
 static inline struct burst_slot *burst_slot_of(const struct burst *b, uint32_t parent,

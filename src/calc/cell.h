@@ -97,12 +97,12 @@ size_t cell_length(const struct cells *c, const struct column *col, struct cell_
  */
 static inline void cell_fetch(const struct cells *c, struct cell_pair at)
 {
-	__builtin_prefetch(&c->site_values.data[at.site * c->opts.columns->n_values]);
+	mem_fetch(&c->site_values.data[at.site * c->opts.columns->n_values]);
 }
 static inline void cell_fetch_symbol(const struct cells *c, const struct column *symbol,
 				     struct cell_pair at)
 {
-	__builtin_prefetch(&c->names->frames.data[cell_value(c, symbol, at)]);
+	mem_fetch(&c->names->frames.data[cell_value(c, symbol, at)]);
 }
 /* Which of all cells of the column it is when they are sorted; equal only when their values are. */
 static inline uint32_t cell_rank(const struct cells *c, const struct column *col,

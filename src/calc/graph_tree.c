@@ -65,11 +65,11 @@ static size_t go_on(const struct graph_work *w, const struct ref *r, struct ref 
 static void look_ahead(const struct graph_work *w, const struct ref *r)
 {
 	if (r->kind > REF_AGAIN) {
-		__builtin_prefetch(way_of(w, r));
+		mem_fetch(way_of(w, r));
 		return;
 	}
-	__builtin_prefetch(&w->names->chain_sites[r->at]);
-	__builtin_prefetch(&w->names->profile->entries.data[r->entry].weight);
+	mem_fetch(&w->names->chain_sites[r->at]);
+	mem_fetch(&w->names->profile->entries.data[r->entry].weight);
 }
 
 static int by_place(const void *a, const void *b, void *graphs)

@@ -236,7 +236,7 @@ static void insert_all(const struct ordering *o, uint32_t *rows)
 		bool below = false;
 
 		if (i + AHEAD < o->n)
-			__builtin_prefetch(&o->shown[o->insert[i + AHEAD].index]);
+			mem_fetch(&o->shown[o->insert[i + AHEAD].index]);
 		node[i] = mine;
 		while (at) {
 			parent = at;

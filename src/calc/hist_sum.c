@@ -167,8 +167,8 @@ static void sum_passed(struct table *t, const struct touch *touch)
 
 static void fetch_row(const struct table *t, uint32_t row)
 {
-	__builtin_prefetch(&t->rows.data[row], 1);
-	__builtin_prefetch(&t->rows.data[row].stamp, 1);
+	mem_fetch_to_write(&t->rows.data[row]);
+	mem_fetch_to_write(&t->rows.data[row].stamp);
 }
 
 /*
@@ -209,7 +209,7 @@ static inline void touch(struct table *t, uint32_t entry, uint32_t class, uint32
 		count_touches(t);
 	key = row_key(t, at);
 	if (t->direct)
-		__builtin_prefetch(&t->slot[key]);
+		mem_fetch(&t->slot[key]);
 	else
 		index_fetch(&t->index, key);
 	t->touch[t->n_touches++] = (struct touch){ key, entry, class, site, depth, 0 };

@@ -61,7 +61,7 @@ static inline void index_set(struct index *x, size_t at, uint64_t hash, size_t n
 static inline void index_fetch(const struct index *x, uint64_t hash)
 {
 	if (x->cap)
-		__builtin_prefetch(&x->slot[(uint32_t)hash & (x->cap - 1)]);
+		mem_fetch(&x->slot[(uint32_t)hash & (x->cap - 1)]);
 }
 
 /* 1 + index of what is likely meant; 0: likely nothing. */

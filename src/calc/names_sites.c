@@ -155,7 +155,7 @@ static struct site_key *later(struct site_set *set, uint32_t *out)
 static void fetch(const struct site_set *set, const struct site_key *k)
 {
 	if (set->cap)
-		__builtin_prefetch(&set->slot[k->hash & (set->cap - 1)], 1);
+		mem_fetch_to_write(&set->slot[k->hash & (set->cap - 1)]);
 }
 
 /* Markers in a chain say whose addresses follow. */

@@ -79,7 +79,7 @@ void table_fetch_chain(const struct tables *t, uint64_t hash)
 	const struct profile_chain *c = chain_near(t, hash);
 
 	if (c)
-		__builtin_prefetch(c);
+		mem_fetch(c);
 }
 
 void table_fetch_entry(const struct tables *t, uint64_t hash)
@@ -88,12 +88,12 @@ void table_fetch_entry(const struct tables *t, uint64_t hash)
 
 	if (!c)
 		return;
-	__builtin_prefetch(c->ip);
-	__builtin_prefetch(c->ip + 8);
+	mem_fetch(c->ip);
+	mem_fetch(c->ip + 8);
 	if (!c->entry)
 		return;
-	__builtin_prefetch(&t->entries.data[c->entry - 1]);
-	__builtin_prefetch(&t->entries.data[c->entry - 1].count);
+	mem_fetch(&t->entries.data[c->entry - 1]);
+	mem_fetch(&t->entries.data[c->entry - 1].count);
 }
 
 uint32_t table_chain(struct tables *t, const struct profile_chain *c, bool copy)
@@ -172,8 +172,8 @@ void table_fetch_counted(const struct tables *t, uint64_t hash)
 
 	if (!k)
 		return;
-	__builtin_prefetch(&t->entries.data[k - 1]);
-	__builtin_prefetch(&t->entries.data[k - 1].count);
+	mem_fetch(&t->entries.data[k - 1]);
+	mem_fetch(&t->entries.data[k - 1].count);
 }
 
 void table_count_hashed(struct tables *t, const struct profile_entry *e, uint64_t hash)

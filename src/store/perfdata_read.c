@@ -140,10 +140,10 @@ static void expect(const uint8_t *start, const uint8_t *near)
 	struct perfdata_event_header h;
 
 	for (unsigned i = 0; i < 5; i++)
-		__builtin_prefetch(start + 64u * i);
+		mem_fetch(start + 64u * i);
 	memcpy(&h, near, sizeof(h));
 	if (h.size > 512)
-		__builtin_prefetch(near + h.size - 8);
+		mem_fetch(near + h.size - 8);
 }
 
 static bool wanted(uint32_t type, bool all)
