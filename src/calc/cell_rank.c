@@ -212,9 +212,8 @@ static uint32_t rank_values(struct ranking *r, struct sort_key *v, size_t n, uin
 /* value: by class, and after it no longer needed. */
 static struct cell_ranks make_ranks(struct ranking *r, uint64_t *value, uint32_t n)
 {
-	struct cell_ranks ranks = { .of = mem_alloc((n + 1ul) * sizeof(*ranks.of)) };
-	AUTO_FREE struct sort_key *v = mem_alloc((n + 1ul) * sizeof(*v));
-	AUTO_FREE struct sort_key *distinct = NULL;
+	struct cell_ranks ranks = { .of = mem_grow(NULL, (n + 1ul) * sizeof(*ranks.of)) };
+	AUTO_FREE struct sort_key *v = mem_grow(NULL, (n + 1ul) * sizeof(*v));
 	AUTO_FREE uint32_t *rank = NULL;
 	size_t used = 0;
 
@@ -226,10 +225,9 @@ static struct cell_ranks make_ranks(struct ranking *r, uint64_t *value, uint32_t
 			value[used++] = v[i].key;
 		ranks.of[v[i].index] = (uint32_t)used - 1;
 	}
-	distinct = mem_alloc((used + 1) * sizeof(*distinct));
-	rank = mem_alloc((used + 1) * sizeof(*rank));
+	rank = mem_grow(NULL, (used + 1) * sizeof(*rank));
 	r->value = value;
-	ranks.n = rank_values(r, distinct, used, rank);
+	ranks.n = rank_values(r, v, used, rank);
 	for (uint32_t i = 0; i < n; i++)
 		ranks.of[i] = rank[ranks.of[i]];
 	return ranks;
@@ -242,7 +240,7 @@ static void rank_column(struct cells *c, unsigned column, bool by_names)
 	const struct column *col = &cols->col[column];
 	bool of_site = key_infos[col->key].kind == KEY_OF_SITE;
 	uint32_t n = of_site ? c->n_site_classes : c->n_entry_classes;
-	AUTO_FREE uint64_t *value = mem_alloc((n + 1ul) * sizeof(*value));
+	AUTO_FREE uint64_t *value = mem_grow(NULL, (n + 1ul) * sizeof(*value));
 	struct ranking r = { .c = c,
 			     .col = col,
 			     .by_file = columns_have(cols, KEY_DSO),

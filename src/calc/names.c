@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "base/str.h"
 #include "calc/index.h"
 #include "calc/names_impl.h"
@@ -137,27 +138,32 @@ static void find_dsos(struct names *n)
 	map_free(&index);
 }
 
+/* Is there anybody who may know its name? */
+static bool can_ask(const struct names *n, const struct name_site *s)
+{
+	return s->mode == EVENT_MODE_KERNEL ||
+	       (s->dso != NAMES_NONE && n->dsos.data[s->dso].symbols != NAMES_NONE);
+}
+
 static void ask_symbols(struct names *n, unsigned what)
 {
+	AUTO_FREE struct sym_query *q = NULL;
 	size_t used = 0;
-	AUTO_FREE struct sym_query *q = mem_alloc((n->sites.n + 1) * sizeof(*q));
-	AUTO_FREE uint32_t *site_of = mem_alloc((n->sites.n + 1) * sizeof(*site_of));
 
-	for (size_t i = 0; i < n->sites.n; i++) {
-		const struct name_site *s = &n->sites.data[i];
-		bool kernel = s->mode == EVENT_MODE_KERNEL;
-
-		if (!kernel && (s->dso == NAMES_NONE || n->dsos.data[s->dso].symbols == NAMES_NONE))
-			continue;
+	vec_each (&n->sites, s)
+		used += can_ask(n, s);
+	q = mem_grow(NULL, used * sizeof(*q));
+	used = 0;
+	vec_each (&n->sites, s)
 		/* the call before a return address may be its function's last instruction */
-		q[used] = (struct sym_query){ .dso = kernel ? SYMBOLS_KERNEL
-							    : n->dsos.data[s->dso].symbols,
-					      .addr = s->dso_addr - s->caller };
-		site_of[used++] = (uint32_t)i;
-	}
+		if (can_ask(n, s))
+			q[used++] = (struct sym_query){ .dso = names_file(n, s->dso, s->mode),
+							.addr = s->dso_addr - s->caller };
 	symbols_resolve_many(n->symbols, q, used, what);
-	for (size_t i = 0; i < used; i++)
-		n->sites.data[site_of[i]].sym = q[i].result;
+	used = 0;
+	vec_each (&n->sites, s)
+		if (can_ask(n, s))
+			s->sym = q[used++].result;
 }
 
 /* Sites for the functions inlined at a site, next to each other. */
@@ -240,28 +246,55 @@ static bool same_frame(const struct name_frame *a, const struct name_frame *b, b
 	       (!a->inlined || a->name == b->name);
 }
 
+/* What is looked for in the table of frames, until the memory is there in which it stands. */
+#define BLOCK 64
+struct frame_asked {
+	struct name_frame frame;
+	uint64_t hash;
+	bool label;
+};
+
+static uint32_t frame_number(struct names *n, struct index *index, const struct frame_asked *f)
+{
+	size_t at = index_first(index, f->hash);
+	uint32_t k;
+
+	for (; (k = index_next(index, f->hash, &at)); at = (at + 1) & (index->cap - 1))
+		if (same_frame(&n->frames.data[k - 1], &f->frame, f->label))
+			return k - 1;
+	vec_push(&n->frames, f->frame);
+	index_set(index, at, f->hash, n->frames.n);
+	return (uint32_t)n->frames.n - 1;
+}
+
 /* Sites of one function become one frame. */
 static void make_frames(struct names *n)
 {
 	struct index index = { 0 };
+	struct frame_asked asked[BLOCK];
 
-	for (size_t i = 0; i < n->sites.n; i++) {
-		struct name_site *s = &n->sites.data[i];
-		bool label = s->space == TASK_SPACE_LABEL;
-		struct name_frame f = label ? frame_of_label(n, s) : frame_of(n, s);
-		uint64_t hash = map_hash(label ? f.name : f.addr + ((uint64_t)f.dso << 40));
-		size_t at = index_first(&index, hash);
-		uint32_t k;
+	for (size_t from = 0; from < n->sites.n; from += BLOCK) {
+		size_t count = n->sites.n - from < BLOCK ? n->sites.n - from : BLOCK;
+		struct name_site *site = &n->sites.data[from];
 
-		for (; (k = index_next(&index, hash, &at)); at = (at + 1) & (index.cap - 1))
-			if (same_frame(&n->frames.data[k - 1], &f, label))
-				break;
-		if (!k) {
-			vec_push(&n->frames, f);
-			k = (uint32_t)n->frames.n;
-			index_set(&index, at, hash, k);
+		for (size_t i = 0; i < count; i++) {
+			struct frame_asked *f = &asked[i];
+
+			f->label = site[i].space == TASK_SPACE_LABEL;
+			f->frame = f->label ? frame_of_label(n, &site[i]) : frame_of(n, &site[i]);
+			f->hash =
+				map_hash(f->label ? f->frame.name
+						  : f->frame.addr + ((uint64_t)f->frame.dso << 40));
+			index_fetch(&index, f->hash);
 		}
-		s->frame = k - 1;
+		for (size_t i = 0; i < count; i++) {
+			uint32_t near = index_near(&index, asked[i].hash);
+
+			if (near)
+				mem_fetch(&n->frames.data[near - 1]);
+		}
+		for (size_t i = 0; i < count; i++)
+			site[i].frame = frame_number(n, &index, &asked[i]);
 	}
 	free(index.slot);
 }
@@ -420,33 +453,64 @@ static bool *find_jits(const struct names *n)
 	return jit;
 }
 
-struct names_cut names_count_cut(const struct names *n)
-{
-	const struct profile *p = n->profile;
-	struct names_cut cut = { 0 };
-	AUTO_FREE uint8_t *end = find_endings(n);
-	AUTO_FREE bool *jit = find_jits(n);
-	uint32_t dso;
+struct cut_work {
+	const struct names *n;
+	const uint8_t *end;
+	const bool *jit;
+	struct names_cut *cut; /* by worker */
+};
 
-	for (size_t i = 0; i < p->entries.n; i++) {
+#define STEP 16384 /* entries a job */
+
+static int cut_job(void *ctx, size_t job, unsigned worker)
+{
+	const struct cut_work *w = ctx;
+	const struct names *n = w->n;
+	const struct profile *p = n->profile;
+	size_t end = (job + 1) * STEP < p->entries.n ? (job + 1) * STEP : p->entries.n;
+	struct names_cut cut = w->cut[worker];
+
+	for (size_t i = job * STEP; i < end; i++) {
 		const struct profile_entry *e = &p->entries.data[i];
+		const struct name_chain *x;
+		uint32_t dso;
 
 		if (e->chain == PROFILE_NO_CHAIN)
 			continue;
+		x = &n->chains[e->chain];
 		cut.chains += e->count;
 		if (is_full(&p->chains.data[e->chain],
 			    p->trace->types[e->type].attr.sample_max_stack))
 			cut.full += e->count;
-		else if (ends_abruptly(n, end, &n->chains[e->chain])) {
-			const struct name_chain *x = &n->chains[e->chain];
-
+		else if (ends_abruptly(n, w->end, x)) {
 			cut.abrupt += e->count;
 			dso = n->sites.data[n->chain_sites[x->first + x->n - 1]].dso;
-			if (dso != NAMES_NONE && jit[dso])
+			if (dso != NAMES_NONE && w->jit[dso])
 				cut.in_jit += e->count;
 		}
 	}
-	return cut;
+	w->cut[worker] = cut;
+	return 0;
+}
+
+struct names_cut names_count_cut(const struct names *n)
+{
+	size_t jobs = (n->profile->entries.n + STEP - 1) / STEP;
+	unsigned threads = pool_threads();
+	struct names_cut all = { 0 };
+	AUTO_FREE struct names_cut *cut = mem_alloc(threads * sizeof(*cut));
+	AUTO_FREE uint8_t *end = find_endings(n);
+	AUTO_FREE bool *jit = find_jits(n);
+	struct cut_work w = { .n = n, .end = end, .jit = jit, .cut = cut };
+
+	pool_run(jobs, threads, cut_job, &w);
+	for (unsigned t = 0; t < threads; t++) {
+		all.chains += cut[t].chains;
+		all.full += cut[t].full;
+		all.abrupt += cut[t].abrupt;
+		all.in_jit += cut[t].in_jit;
+	}
+	return all;
 }
 
 struct names_missing names_count_missing(const struct names *n)

@@ -289,36 +289,53 @@ static bool begins_at(const struct profile_chain *c, const struct profile_entry 
 	return i < c->n && c->ip[i] == e->ip && !c->headless && i < 2;
 }
 
-static uint32_t entry_site(const struct names *n, struct site_set *set,
-			   const struct profile_entry *e)
+#define LATER UINT32_MAX /* the entry's site is still to be looked for */
+
+/* That of its chain's first frame, or LATER. */
+static uint32_t site_in_chain(const struct names *n, const struct site_set *set,
+			      const struct profile_entry *e)
 {
 	const struct name_site *s;
 	uint32_t site;
 
-	if (e->chain != PROFILE_NO_CHAIN && n->chains[e->chain].n &&
-	    begins_at(&n->profile->chains.data[e->chain], e)) {
-		site = n->chain_sites[n->chains[e->chain].first];
-		s = &set->v.data[site];
-		if (s->mode == e->mode && !s->caller)
-			return site;
-	}
-	return add_site(set, space_for((uint8_t)e->mode, e->space, e->kernel), e->ip,
-			(uint8_t)e->mode, false);
+	if (e->chain == PROFILE_NO_CHAIN || !n->chains[e->chain].n ||
+	    !begins_at(&n->profile->chains.data[e->chain], e))
+		return LATER;
+	site = n->chain_sites[n->chains[e->chain].first];
+	s = &set->v.data[site];
+	return s->mode == e->mode && !s->caller ? site : LATER;
 }
 
-static void collect_entries(struct names *n, const struct names_opts *o, struct site_set *set)
+static int entries_job(void *ctx, size_t job, unsigned worker)
+{
+	struct work *w = ctx;
+	const struct profile *p = w->n->profile;
+	size_t end = (job + 1) * STEP < p->entries.n ? (job + 1) * STEP : p->entries.n;
+
+	(void)worker;
+	for (size_t i = job * STEP; i < end; i++)
+		w->n->entry_site[i] = site_in_chain(w->n, &w->sets[0], &p->entries.data[i]);
+	return 0;
+}
+
+static void collect_entries(struct names *n, const struct names_opts *o, struct work *w)
 {
 	const struct profile *p = n->profile;
+	struct site_set *set = &w->sets[0];
 
 	n->n_more = o->more ? o->n_more : 0;
-	n->entry_site = mem_alloc((p->entries.n + 1) * sizeof(*n->entry_site));
+	n->entry_site = mem_grow(NULL, (p->entries.n + 1) * sizeof(*n->entry_site));
 	n->more_sites = mem_alloc((p->entries.n * n->n_more + 1) * sizeof(*n->more_sites));
+	pool_run((p->entries.n + STEP - 1) / STEP, 0, entries_job, w);
 	for (size_t i = 0; i < p->entries.n; i++) {
 		const struct profile_entry *e = &p->entries.data[i];
 		uint64_t addr[4] = { 0 };
 		uint8_t mode[4] = { 0 };
 
-		n->entry_site[i] = entry_site(n, set, e);
+		if (n->entry_site[i] == LATER)
+			n->entry_site[i] =
+				add_site(set, space_for((uint8_t)e->mode, e->space, e->kernel),
+					 e->ip, (uint8_t)e->mode, false);
 		if (n->n_more)
 			o->more(o->ctx, e, addr, mode);
 		for (unsigned k = 0; k < n->n_more; k++)
@@ -377,7 +394,7 @@ void sites_collect(struct names *n, const struct names_opts *o)
 	pool_run(jobs, threads, renumber_job, &w);
 	for (unsigned t = 1; t < threads; t++)
 		free(number[t]);
-	collect_entries(n, o, &sets[0]);
+	collect_entries(n, o, &w);
 	memcpy(&n->sites, &sets[0].v, sizeof(n->sites));
 	free(sets[0].slot);
 	mapped_free(&sets[0].mapped);
