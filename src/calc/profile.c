@@ -355,7 +355,7 @@ int profile_make(struct source *s, const struct profile_opts *o, struct profile 
 	}
 	r = pool_run(s->n_chunks, threads, read_chunk, &j);
 	for (unsigned i = 1; i < threads; i++)
-		table_merge(&tables[0], &tables[i], n_types);
+		table_merge(&tables[0], &tables[i], n_types, i + 1 == threads);
 	if (r < 0) {
 		table_free(&tables[0]);
 		return r;

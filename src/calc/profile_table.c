@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/pool.h"
+
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
 	__uint128_t m = (__uint128_t)(a ^ 0x9e3779b97f4a7c15u) * (b ^ 0xd6e8feb86659fd93u);
@@ -96,20 +98,33 @@ void table_fetch_entry(const struct tables *t, uint64_t hash)
 	mem_fetch(&t->entries.data[c->entry - 1].count);
 }
 
+static inline bool chain_same(const struct profile_chain *a, const struct profile_chain *b)
+{
+	return a->hash == b->hash && a->n == b->n && a->space == b->space &&
+	       a->kernel == b->kernel && a->cut == b->cut && a->headless == b->headless &&
+	       memcmp(a->ip, b->ip, a->n * sizeof(*a->ip)) == 0;
+}
+
+/* 1 + its number, or 0; *at: where it stands in the index, or would. */
+static inline uint32_t chain_find(const struct tables *t, const struct profile_chain *c, size_t *at)
+{
+	const struct index *x = &t->chain_index;
+	uint32_t k;
+
+	for (; (k = index_next(x, c->hash, at)); *at = (*at + 1) & (x->cap - 1))
+		if (chain_same(&t->chains.data[k - 1], c))
+			break;
+	return k;
+}
+
 uint32_t table_chain(struct tables *t, const struct profile_chain *c, bool copy)
 {
 	struct index *x = &t->chain_index;
 	size_t at = index_first(x, c->hash);
-	uint32_t k;
+	uint32_t k = chain_find(t, c, &at);
 
-	for (; (k = index_next(x, c->hash, &at)); at = (at + 1) & (x->cap - 1)) {
-		const struct profile_chain *o = &t->chains.data[k - 1];
-
-		if (o->hash == c->hash && o->n == c->n && o->space == c->space &&
-		    o->kernel == c->kernel && o->cut == c->cut && o->headless == c->headless &&
-		    memcmp(o->ip, c->ip, c->n * sizeof(*c->ip)) == 0)
-			return k - 1;
-	}
+	if (k)
+		return k - 1;
 	vec_push(&t->chains, *c);
 	t->chains.data[t->chains.n - 1].entry = 0;
 	if (copy)
@@ -232,29 +247,103 @@ void table_free(struct tables *t)
 	mapped_free(&t->mapped);
 }
 
-void table_merge(struct tables *t, struct tables *other, size_t n_types)
-{
-	AUTO_FREE uint32_t *chain = mem_alloc((other->chains.n + 1) * sizeof(*chain));
-	AUTO_FREE uint32_t *extra = mem_alloc((other->extras.n + 1) * sizeof(*extra));
+/*
+ * Most of the work of a merge is to find what both tables have, which all threads can do at once: a
+ * chain of one is at most one of the other, and so are the entries that hang from it.
+ */
+struct merge {
+	struct tables *t, *other;
+	uint32_t *chain; /* by chain of the other: 1 + its number in t, or 0 */
+	uint32_t *extra; /* by extra of the other */
+};
 
-	for (size_t i = 0; i < other->chains.n; i++) {
-		if (i + 16 < other->chains.n) {
-			table_fetch(t, other->chains.data[i + 16].hash);
-			table_fetch_chain(t, other->chains.data[i + 10].hash);
-			table_fetch_entry(t, other->chains.data[i + 5].hash);
+#define STEP 4096 /* chains a job */
+
+/* An entry as it is called in t. */
+static struct profile_entry renamed(const struct merge *m, const struct profile_entry *e)
+{
+	struct profile_entry r = *e;
+
+	if (e->chain != PROFILE_NO_CHAIN)
+		r.chain = m->chain[e->chain] - 1;
+	if (e->extra != PROFILE_NO_EXTRA)
+		r.extra = m->extra[e->extra];
+	return r;
+}
+
+/* One of a chain that both have, if it is in both lists; its count is 0 then. */
+static void merge_entry(const struct merge *m, struct profile_entry *e)
+{
+	struct tables *t = m->t;
+	struct profile_entry r = renamed(m, e);
+
+	for (uint32_t k = t->chains.data[r.chain].entry; k; k = t->entries.data[k - 1].next)
+		if (entry_same(&t->entries.data[k - 1], &r)) {
+			entry_add(&t->entries.data[k - 1], &r);
+			e->count = 0;
+			return;
 		}
-		chain[i] = table_chain(t, &other->chains.data[i], false);
+}
+
+static int merge_job(void *ctx, size_t job, unsigned worker)
+{
+	struct merge *m = ctx;
+	struct tables *t = m->t, *other = m->other;
+	size_t end = (job + 1) * STEP < other->chains.n ? (job + 1) * STEP : other->chains.n;
+
+	(void)worker;
+	for (size_t i = job * STEP; i < end; i++) {
+		const struct profile_chain *c = &other->chains.data[i];
+		size_t at = (uint32_t)c->hash & (t->chain_index.cap - 1);
+
+		if (i + 16 < end) {
+			table_fetch(t, c[16].hash);
+			table_fetch_chain(t, c[10].hash);
+			table_fetch_entry(t, c[5].hash);
+		}
+		m->chain[i] = t->chains.n ? chain_find(t, c, &at) : 0;
+		for (uint32_t k = c->entry; m->chain[i] && k; k = other->entries.data[k - 1].next)
+			merge_entry(m, &other->entries.data[k - 1]);
 	}
+	return 0;
+}
+
+/* The chains that t has not; last: nobody will look for them. */
+static void merge_chains(const struct merge *m, bool last)
+{
+	for (size_t i = 0; i < m->other->chains.n; i++) {
+		const struct profile_chain *c = &m->other->chains.data[i];
+
+		if (m->chain[i])
+			continue;
+		if (last) {
+			vec_push(&m->t->chains, *c);
+			m->t->chains.data[m->t->chains.n - 1].entry = 0;
+			m->chain[i] = (uint32_t)m->t->chains.n;
+		} else {
+			m->chain[i] = table_chain(m->t, c, false) + 1;
+		}
+	}
+}
+
+void table_merge(struct tables *t, struct tables *other, size_t n_types, bool last)
+{
+	AUTO_FREE uint32_t *chain = mem_grow(NULL, (other->chains.n + 1) * sizeof(*chain));
+	AUTO_FREE uint32_t *extra = mem_grow(NULL, (other->extras.n + 1) * sizeof(*extra));
+	struct merge m = { .t = t, .other = other, .chain = chain, .extra = extra };
+
 	for (size_t i = 0; i < other->extras.n; i++)
 		extra[i] = table_extra(t, &other->extras.data[i], false);
+	pool_run((other->chains.n + STEP - 1) / STEP, 0, merge_job, &m);
+	merge_chains(&m, last);
 	for (size_t i = 0; i < other->entries.n; i++) {
-		struct profile_entry *e = &other->entries.data[i];
+		const struct profile_entry *e = &other->entries.data[i];
+		struct profile_entry r;
 
-		if (e->chain != PROFILE_NO_CHAIN)
-			e->chain = chain[e->chain];
-		if (e->extra != PROFILE_NO_EXTRA)
-			e->extra = extra[e->extra];
-		table_count(t, e);
+		if (!e->count)
+			continue;
+		r = renamed(&m, e);
+		table_count(t, &r);
 	}
 	for (size_t i = 0; i < n_types; i++) {
 		t->total[i].count += other->total[i].count;
