@@ -70,6 +70,11 @@ uint64_t bpf_missed(int prog);
 size_t bpf_code(int prog, uint64_t *start, uint32_t *size, size_t max);
 int bpf_link(int prog, int target, enum bpf_attach_type type);
 int bpf_iter(int link);
+/* A program to many places of a file (offsets in it) at once, pid 0: in all processes. Its
+ * expected attach type must be BPF_UPROBE_MULTI; Linux 6.6. */
+#define BPF_UPROBE_MULTI ((enum bpf_attach_type)48)
+int bpf_link_uprobes(int prog, const char *path, const uint64_t *offset, uint32_t n, bool at_return,
+		     int32_t pid);
 
 /* A ring buffer map's memory. */
 struct bpf_ring {

@@ -135,6 +135,27 @@ int bpf_link(int prog, int target, enum bpf_attach_type type)
 	return bpf_call(BPF_LINK_CREATE, &a);
 }
 
+int bpf_link_uprobes(int prog, const char *path, const uint64_t *offset, uint32_t n, bool at_return,
+		     int32_t pid)
+{
+	struct { /* newer than the oldest headers this builds with */
+		uint32_t prog, target, type, flags;
+		uint64_t path, offsets, counters, cookies;
+		uint32_t n, how, pid, path_fd;
+	} a = { .prog = (uint32_t)prog,
+		.type = BPF_UPROBE_MULTI,
+		.path = (uintptr_t)path,
+		.offsets = (uintptr_t)offset,
+		.n = n,
+		.how = at_return,
+		.pid = (uint32_t)pid };
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	memcpy(&attr, &a, sizeof(a));
+	return bpf_call(BPF_LINK_CREATE, &attr);
+}
+
 int bpf_iter(int link)
 {
 	union bpf_attr a;

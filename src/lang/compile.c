@@ -65,6 +65,8 @@ static int add_point(void *arg, const char *target, const char *name)
 	struct compiler *k = arg;
 	struct lang_point p = *k->pattern;
 
+	p.one_of_many =
+		(p.name && strpbrk(p.name, "*?[")) || (p.target && strpbrk(p.target, "*?["));
 	if (target && p.kind == LP_USDT) {
 		const char *colon = strrchr(target, ':');
 

@@ -59,6 +59,7 @@ struct lang_point {
 	uint64_t offset;      /* of a function; or the address when there is no name */
 	uint64_t number;      /* rate, count, length */
 	bool has_offset, is_addr;
+	bool one_of_many;  /* that a pattern fits */
 	char mode[4];	   /* watchpoint: rwx */
 	uint32_t pos, len; /* in the source */
 };

@@ -328,6 +328,11 @@ static int attach_all(struct run *r, struct err *e)
 	/* A probe that sees ends before one that sees beginnings: attach in the order written. */
 	for (size_t i = 0; i < r->p->codes.n && k == 0 && !r->out.exit; i++)
 		k = run_attach_code(r, i, e);
+	run_user_forget(&r->user_file);
+	if (k == 0 && r->n_refused && r->n_refused == r->n_probes) {
+		*e = r->refused;
+		k = -e->code;
+	}
 	if (k == 0 && !r->out.exit)
 		k = start_timers(r, e);
 	if (k == 0 && r->map_fd[LANG_MAP_RING] >= 0)
@@ -478,6 +483,9 @@ void run_notes(const struct run *r, struct strbuf *b)
 {
 	uint64_t n = counter(r, LANG_COUNT_LOST);
 
+	if (r->n_refused)
+		strbuf_printf(b, "%u of %u probes were left out: %s%s\n", r->n_refused, r->n_probes,
+			      r->refused.msg, r->n_refused > 1 ? ", ..." : "");
 	if (n)
 		strbuf_printf(b,
 			      "%llu messages were lost, the ring was full: "

@@ -11,8 +11,16 @@
 #include "live/later.h"
 #include "live/run_int.h"
 
+#define ENOTSUPP 524		    /* the kernel's own, which it should keep for itself */
+#define MULTI_SINCE (6u << 16 | 12) /* before, other threads of -p's process were left out */
+
 static int failed(const struct lang_point *pt, int code, struct err *e)
 {
+	if (code == ENOTSUPP) {
+		err_set(e, EOPNOTSUPP, "the kernel cannot put a probe on the instruction at %s",
+			pt->text);
+		return -ENOTSUPP;
+	}
 	err_set(e, code, "cannot attach to %s: %s", pt->text, strerror(code));
 	if (code == EPERM || code == EACCES)
 		err_hint(e, "this kernel or user may not; kymo doctor says what is allowed here");
@@ -121,7 +129,7 @@ static int attach_user(struct run *r, int prog, const struct lang_point *pt, str
 	if (!path)
 		return failed(pt, ENOENT, e);
 	if (pt->kind != LP_USDT) {
-		k = run_user_offset(pt, &offset, e);
+		k = run_user_offset(&r->user_file, pt, &offset, e);
 		return k < 0 ? k : attach_uprobe_at(r, prog, pt, path, offset, 0, e);
 	} else {
 		struct run_usdt *list;
@@ -136,6 +144,76 @@ static int attach_user(struct run *r, int prog, const struct lang_point *pt, str
 		run_usdt_free(list, n);
 		return k;
 	}
+}
+
+bool run_is_multi(const struct run *r, const struct lang_code *c)
+{
+	enum lang_kind kind = r->p->points.data[c->point[0]].kind;
+
+	if (c->n_points < 2 || r->env->kernel < MULTI_SINCE ||
+	    (kind != LP_UPROBE && kind != LP_URETPROBE))
+		return false;
+	for (size_t i = 1; i < c->n_points; i++)
+		if (r->p->points.data[c->point[i]].kind != kind)
+			return false;
+	return true;
+}
+
+/* Of the many a pattern fits, some may be of a kind that the kernel cannot do. */
+static bool may_fail(struct run *r, const struct lang_point *pt, int code, struct err *e)
+{
+	if (!pt->one_of_many || (code != -ENOTSUPP && code != -EINVAL && code != -EOPNOTSUPP &&
+				 code != -ENOEXEC && code != -EILSEQ && code != -EADDRNOTAVAIL))
+		return false;
+	if (!r->n_refused++)
+		r->refused = *e;
+	err_clear(e);
+	return true;
+}
+
+/* Half by half until those are found that cannot be had. */
+static int attach_some(struct run *r, int prog, const uint32_t *point, const char *path,
+		       const uint64_t *offset, uint32_t n, struct err *e)
+{
+	const struct lang_point *pt = &r->p->points.data[*point];
+	int fd = bpf_link_uprobes(prog, path, offset, n, pt->kind == LP_URETPROBE,
+				  r->o.pid ? r->o.pid : r->child.pid);
+	int k;
+
+	if (fd >= 0) {
+		vec_push(&r->links, fd);
+		return 0;
+	}
+	if (n == 1 || fd == -EPERM || fd == -EACCES || fd == -ENOMEM || fd == -EMFILE) {
+		k = failed(pt, -fd, e);
+		return may_fail(r, pt, k, e) ? 0 : k;
+	}
+	k = attach_some(r, prog, point, path, offset, n / 2, e);
+	return k < 0 ? k : attach_some(r, prog, point + n / 2, path, offset + n / 2, n - n / 2, e);
+}
+
+static int attach_many(struct run *r, const struct lang_code *c, int prog, struct err *e)
+{
+	AUTO_FREE uint64_t *offset = mem_alloc(c->n_points * sizeof(*offset));
+	int k = 0;
+
+	for (size_t i = 0, n; i < c->n_points && k == 0; i += n) {
+		const char *target = r->p->points.data[c->point[i]].target;
+		AUTO_FREE char *path = run_find_file(target);
+
+		if (!path)
+			return failed(&r->p->points.data[c->point[i]], ENOENT, e);
+		for (n = 0; i + n < c->n_points && k == 0; n++) {
+			const struct lang_point *pt = &r->p->points.data[c->point[i + n]];
+
+			if (strcmp(pt->target, target) != 0)
+				break;
+			k = run_user_offset(&r->user_file, pt, &offset[n], e);
+		}
+		if (k == 0)
+			k = attach_some(r, prog, c->point + i, path, offset, (uint32_t)n, e);
+	}
+	return k;
 }
 
 static int on_cpus(struct run *r, struct perf_event_attr *a, int prog, const struct lang_point *pt,
@@ -237,6 +315,8 @@ int run_attach_code(struct run *r, size_t code, struct err *e)
 				   str_starts(pt->name, "sys_exit_") ? "sys_exit" : "sys_enter", pt,
 				   e);
 	}
+	if (run_is_multi(r, c))
+		return attach_many(r, c, prog, e);
 	for (size_t i = 0; i < c->n_points && k == 0; i++) {
 		const struct lang_point *pt = &r->p->points.data[c->point[i]];
 
@@ -260,6 +340,8 @@ int run_attach_code(struct run *r, size_t code, struct err *e)
 		case LP_ITER: k = attach_iter(r, prog, pt, e); break;
 		default: break;
 		}
+		if (k < 0 && may_fail(r, pt, k, e))
+			k = 0;
 	}
 	return k;
 }

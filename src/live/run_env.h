@@ -50,8 +50,11 @@ int run_match_user(struct run_env *r, const struct lang_point *p, lang_match_fn 
 		   struct err *e);
 /* The file a name means, as a shell would find it; caller frees. NULL: there is none. */
 char *run_find_file(const char *name);
-/* Where in the file a function (or address) is. */
-int run_user_offset(const struct lang_point *p, uint64_t *offset, struct err *e);
+/* Where in the file a function (or address) is. *file keeps what was read for the next one. */
+struct run_user_file;
+int run_user_offset(struct run_user_file **file, const struct lang_point *p, uint64_t *offset,
+		    struct err *e);
+void run_user_forget(struct run_user_file **file);
 bool run_uaddr(void *ctx, const char *path, const char *name, uint64_t *addr, uint64_t *size);
 int run_usdt_args(void *ctx, const struct lang_point *p, struct lang_usdt_arg *arg, int max);
 

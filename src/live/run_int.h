@@ -74,9 +74,14 @@ struct run {
 	int write_error;
 	uint64_t boot_offset; /* CLOCK_REALTIME - CLOCK_BOOTTIME */
 	uint32_t n_probes;
+	uint32_t n_refused; /* of those: the kernel cannot do them, as a pattern's may be */
+	struct err refused; /* the first */
+	struct run_user_file *user_file; /* of the last probe, while they are attached */
 };
 
 int run_load(struct run *r, char **log, struct err *e);
+/* Are all its places given to the kernel at once? Then it is loaded for that. */
+bool run_is_multi(const struct run *r, const struct lang_code *c);
 int run_attach_code(struct run *r, size_t code, struct err *e);
 /* What is quick of that: nothing more comes in, as far as that can be had at once. */
 void run_stop(struct run *r);

@@ -239,6 +239,8 @@ static int load_code(struct run *r, size_t i, bool walk, char **log, struct err 
 	struct bpf_insn *insn;
 	int fd, btf_fd = 0;
 
+	if (run_is_multi(r, own))
+		prog.attach = BPF_UPROBE_MULTI;
 	with_walker(r, own, walk, c);
 	insn = mem_dup(c->insn, c->n * sizeof(*insn));
 	prog.insns = insn;

@@ -202,29 +202,96 @@ static int match_functions(const struct lang_point *p, lang_match_fn *fn, void *
 	return n;
 }
 
-int run_user_offset(const struct lang_point *p, uint64_t *offset, struct err *e)
-{
+struct run_user_file {
+	char *target;
 	struct program_file f;
+	const struct symtab_sym **by_name; /* functions */
+	size_t n;
+};
+
+static int sym_by_name(const void *a, const void *b)
+{
+	const struct symtab_sym *x = *(const struct symtab_sym *const *)a,
+				*y = *(const struct symtab_sym *const *)b;
+	int r = strcmp(x->name, y->name);
+
+	return r ? r : (x > y) - (x < y);
+}
+
+static int user_file(struct run_user_file **file, const char *target, struct err *e)
+{
+	struct run_user_file *f = *file;
+	int r;
+
+	if (f && strcmp(f->target, target) == 0)
+		return 0;
+	run_user_forget(file);
+	f = mem_alloc(sizeof(*f));
+	r = open_file(target, &f->f, e);
+	if (r < 0) {
+		free(f);
+		return r;
+	}
+	f->target = mem_strdup(target);
+	f->by_name = mem_alloc((f->f.tab.n + 1) * sizeof(*f->by_name));
+	for (size_t i = 0; i < f->f.tab.n; i++) {
+		const struct symtab_sym *s = &f->f.tab.sym[i];
+
+		if (s->type == STT_FUNC || s->type == STT_GNU_IFUNC)
+			f->by_name[f->n++] = s;
+	}
+	qsort(f->by_name, f->n, sizeof(*f->by_name), sym_by_name);
+	*file = f;
+	return 0;
+}
+
+void run_user_forget(struct run_user_file **file)
+{
+	if (!*file)
+		return;
+	close_file(&(*file)->f);
+	free((*file)->by_name);
+	free((*file)->target);
+	free(*file);
+	*file = NULL;
+}
+
+/* The first of that name. */
+static const struct symtab_sym *named(const struct run_user_file *f, const char *name)
+{
+	size_t low = 0, high = f->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(f->by_name[mid]->name, name) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < f->n && strcmp(f->by_name[low]->name, name) == 0 ? f->by_name[low] : NULL;
+}
+
+int run_user_offset(struct run_user_file **file, const struct lang_point *p, uint64_t *offset,
+		    struct err *e)
+{
+	const struct symtab_sym *s = NULL;
 	uint64_t addr = 0;
-	bool found = p->is_addr;
-	int r = open_file(p->target, &f, e);
+	int r = user_file(file, p->target, e);
 
 	if (r < 0)
 		return r;
-	if (!p->is_addr)
-		for (size_t i = 0; i < f.tab.n && !found; i++)
-			if (strcmp(f.tab.sym[i].name, p->name) == 0 &&
-			    (f.tab.sym[i].type == STT_FUNC || f.tab.sym[i].type == STT_GNU_IFUNC)) {
-				addr = f.tab.sym[i].start;
-				found = true;
-			}
-	if (!found)
-		r = err_set(e, ENOENT, "there is no function '%s' in %s", p->name, p->target);
-	else if (!elf_offset(f.elf, addr + p->offset, offset))
-		r = err_set(e, EINVAL, "%#" PRIx64 " is no place in %s", addr + p->offset,
-			    p->target);
-	close_file(&f);
-	return r;
+	if (!p->is_addr) {
+		s = named(*file, p->name);
+		if (!s)
+			return err_set(e, ENOENT, "there is no function '%s' in %s", p->name,
+				       p->target);
+		addr = s->start;
+	}
+	if (!elf_offset((*file)->f.elf, addr + p->offset, offset))
+		return err_set(e, EINVAL, "%#" PRIx64 " is no place in %s", addr + p->offset,
+			       p->target);
+	return 0;
 }
 
 bool run_uaddr(void *ctx, const char *path, const char *name, uint64_t *addr, uint64_t *size)
