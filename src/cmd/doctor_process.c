@@ -26,7 +26,8 @@ struct part {
 	uint64_t start, end; /* of its first mapping */
 	bool anonymous, deleted;
 	bool tables, symtab, names, dwarf, jit, dump;
-	char why[160], fix[256];
+	char missing[128]; /* a part of its debug info; "": none */
+	char why[256], fix[256];
 };
 
 struct parts {
@@ -144,6 +145,8 @@ static void look_at_file(pid_t pid, struct symbols *symbols, struct part *x)
 	x->names = s.opened;
 	x->symtab = s.symtab;
 	x->dwarf = s.dwarf;
+	if (s.missing)
+		snprintf(x->missing, sizeof(x->missing), "%s", s.missing);
 	if (!s.opened)
 		snprintf(x->why, sizeof(x->why), "%s", s.why);
 }
@@ -202,6 +205,18 @@ static void advise(pid_t pid, struct part *x)
 	} else if (x->names && !x->symtab && !x->dwarf && strcmp(x->path, "[vdso]") != 0) {
 		snprintf(x->why, sizeof(x->why), "stripped: only exported functions have names");
 		how_to_get_names(pid, x->fix, sizeof(x->fix));
+	} else if (x->missing[0]) {
+		const char *slash = strrchr(x->missing, '/');
+		bool split = str_ends(x->missing, ".dwo");
+
+		snprintf(x->why, sizeof(x->why),
+			 "%s is missing: inlined functions and some names are not shown",
+			 slash ? slash + 1 : x->missing);
+		snprintf(x->fix, sizeof(x->fix),
+			 split ? "keep the .dwo files where they were compiled, or put all into "
+				 "one beside the program: dwp -e %s"
+			       : "install the package that has %s",
+			 split ? x->path : x->missing);
 	}
 	if (!x->anonymous && !x->tables && !x->why[0])
 		snprintf(x->why, sizeof(x->why),

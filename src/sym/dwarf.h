@@ -51,6 +51,12 @@ int dwarf_open(const struct elf *e, dwarf_find_fn *find, void *ctx, struct dwarf
 void dwarf_close(struct dwarf *d); /* NULL is fine */
 
 /*
+ * The file that has the rest of it (dwz's, or a .dwo) and was not found, or is of another
+ * build; NULL when none is missing. Lives as long as d.
+ */
+const char *dwarf_missing(struct dwarf *d);
+
+/*
  * The functions at a virtual address of e, innermost first; the last is the one
  * that was not inlined. Where only the line is known there is one frame without
  * a name. Returns how many (at most max, the outermost are left out), 0 when

@@ -137,6 +137,19 @@ static struct unit *in_dwo(struct dwarf *d, struct unit *skeleton)
 	return NULL;
 }
 
+const char *dwarf_missing(struct dwarf *d)
+{
+	struct dwarf_need need;
+
+	if (!d->alt && elf_debugaltlink(d->main->e, &need.name, &need.id))
+		return need.name;
+	/* of split units the first tells: others lie where it lies */
+	vec_each (&d->main->units, u)
+		if (dwarf_unit_prepare(*u) && (*u)->dwo_name)
+			return dwarf_split_unit(*u) ? NULL : (*u)->dwo_name;
+	return NULL;
+}
+
 struct unit *dwarf_split_unit(struct unit *u)
 {
 	struct dwarf *d = u->f->d;

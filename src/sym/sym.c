@@ -585,6 +585,7 @@ struct symbols_status symbols_status(struct symbols *s, uint32_t dso)
 	dso_symtab(d);
 	st.symtab = d->symbols && (d->kind != DSO_ELF || d->tab.has_symtab);
 	st.dwarf = dso_dwarf(d);
+	st.missing = st.dwarf ? dwarf_missing(d->dwarf) : NULL;
 	st.mismatch = d->stats.mismatched;
 	st.why = st.opened ? "" : d->why.msg;
 	st.file = d->file ? d->file->path : NULL;

@@ -160,6 +160,7 @@ struct symbols_status {
 	bool mismatch;		  /* a file of that name was there, but of another build */
 	const char *why;	  /* the reason when not opened; "" else */
 	const char *file, *debug; /* where from; NULL when from nowhere */
+	const char *missing;	  /* a part of the debug info that is nowhere; NULL: none */
 };
 struct symbols_status symbols_status(struct symbols *s, uint32_t dso);
 

@@ -207,8 +207,10 @@ static void add_mini(struct symtab *t, const struct elf *e)
 	    unpack_xz(data, len, MINI_MAX, &t->unpacked, &out) < 0)
 		return;
 	if (elf_open_memory(t->unpacked, out, ".gnu_debugdata", &t->mini, NULL) == 0 &&
-	    t->mini->machine == e->machine && find_table(t->mini, SHT_SYMTAB, &tab))
+	    t->mini->machine == e->machine && find_table(t->mini, SHT_SYMTAB, &tab)) {
 		add_table(t, t->mini, &tab);
+		t->has_symtab = true;
+	}
 }
 
 int symtab_load(struct symtab *t, const struct elf *file, const struct elf *debug, struct err *e)

@@ -37,7 +37,7 @@ struct symtab {
 	struct arena names; /* of PLT entries */
 	void *unpacked;	    /* .gnu_debugdata */
 	struct elf *mini;   /* and what is in it */
-	bool has_symtab;    /* a full table was found, not only the dynamic one */
+	bool has_symtab;    /* a full table was found (or a mini one), not only the dynamic one */
 };
 
 /*

@@ -467,9 +467,16 @@ with tempfile.TemporaryDirectory() as d:
     src = f"{d}/p.c"
     open(src, "w").write("#include <stdio.h>\n#include <unistd.h>\nint main(void) { putchar(10); fflush(stdout); pause(); return 0; }\n")
     for name, flags, want in [("full", "-g", (True, True, True)), ("stripped", "-s", (True, False, False)),
-                              ("untabled", "-g -fno-asynchronous-unwind-tables -fno-unwind-tables", (None, True, True))]:
+                              ("untabled", "-g -fno-asynchronous-unwind-tables -fno-unwind-tables", (None, True, True)),
+                              ("split", "-g -gsplit-dwarf", (True, True, True)), ("mini", "", (True, True, False))]:
         exe = f"{d}/{name}"
         subprocess.run(["gcc", *flags.split(), "-o", exe, src], check=True)
+        if name == "split":
+            for x in glob.glob(f"{d}/*.dwo"):
+                os.remove(x)
+        if name == "mini":
+            run(f"objcopy --only-keep-debug {exe} {d}/m && xz -f {d}/m && strip {exe} && "
+                f"objcopy --add-section .gnu_debugdata={d}/m.xz {exe}", shell=True)
         p = subprocess.Popen([exe], stdout=subprocess.PIPE)
         p.stdout.read(1)
         if name == "full":
@@ -484,6 +491,9 @@ with tempfile.TemporaryDirectory() as d:
             check("-p: a deleted file is read through the process", got.get("deleted") is True, r)
         if name == "stripped":
             check("-p: stripped: says what to do", r.code == 1 and got.get("fix"), r)
+        if name == "split":
+            check("-p: a .dwo that is missing is named, and what to do", r.code == 1 and ".dwo is missing" in got.get("note", "") and
+                  f"dwp -e {exe}" in got.get("fix", ""), r)
         p.kill()
         p.wait()
     # code without a file: with nothing, a perf map, a jitdump
