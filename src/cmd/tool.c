@@ -26,6 +26,29 @@ int tool_compile(const struct tool *t, struct run_env *env, const struct tool_ca
 	return r;
 }
 
+char *tool_reason(const char *diags, char **hint)
+{
+	const char *at = strstr(diags, "error: "), *more;
+
+	at = at ? at + strlen("error: ") : diags;
+	more = strstr(at, "\nhint: ");
+	if (hint && more) {
+		more += strlen("\nhint: ");
+		*hint = mem_strndup(more, strcspn(more, "\n"));
+	}
+	return mem_strndup(at, strcspn(at, "\n"));
+}
+
+/* Who runs a tool did not write it: what it cannot have here is enough. */
+static int say_why(const struct strbuf *diags, struct err *e)
+{
+	AUTO_FREE char *hint = NULL;
+	AUTO_FREE char *why = tool_reason(strbuf_str(diags), &hint);
+
+	err_set(e, EINVAL, "cannot run here: %s", why);
+	return err_hint(e, "%s%skymo tools lists what can", hint ? hint : "", hint ? "; " : "");
+}
+
 static int run_tool(const struct tool *t, struct tool_call *c, struct run_env *env, int *code,
 		    struct err *e)
 {
@@ -47,9 +70,7 @@ static int run_tool(const struct tool *t, struct tool_call *c, struct run_env *e
 	if (r < 0) {
 		if (c->command)
 			workload_cancel(&o.child);
-		fputs(strbuf_str(&why), stderr);
-		err_set(e, EINVAL, "%s cannot run here", t->command->name);
-		return err_hint(e, "kymo tools lists what can");
+		return say_why(&why, e);
 	}
 	r = run_compiled(p, env, &o, &(struct run_manner){ 0 }, code, e);
 	lang_program_free(p);

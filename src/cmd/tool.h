@@ -16,7 +16,8 @@
 /* What a value is, which its placeholder in the help says. */
 enum tool_kind {
 	TOOL_FLAG,
-	TOOL_TEXT,	/* as it is: a number, a name */
+	TOOL_TEXT,	/* as it is: the name of a file */
+	TOOL_NUMBER,	/* a whole number, 0 or more */
 	TOOL_DEV,	/* 202,1 or vda: the kernel's number of the device */
 	TOOL_MATCH,	/* part of a text, or a pattern: a shell pattern */
 	TOOL_USER,	/* a name or number: the number */
@@ -70,6 +71,9 @@ struct tool_call;
 /* The program of a call; what is wrong goes to `why`. */
 int tool_compile(const struct tool *t, struct run_env *env, const struct tool_call *c,
 		 struct lang_program **ret, struct strbuf *why);
+/* The first error of these, without where it is, and its hint. The caller frees both; hint may be
+ * NULL. */
+char *tool_reason(const char *diags, char **hint);
 
 /* A program and its arguments, made of a tool and what was given on the command line. */
 struct tool_call {

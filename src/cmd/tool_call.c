@@ -69,6 +69,16 @@ static int user(struct tool_call *c, const char *name, const char *s, struct err
 	return 0;
 }
 
+/* A whole number; a word of the usage has no dashes. */
+static int number(const char *name, const char *s, bool is_word, struct err *e)
+{
+	uint64_t v;
+
+	if (str_u64(s, &v) && v <= INT64_MAX)
+		return 0;
+	return err_set(e, EINVAL, "%s%s is a number, not '%s'", is_word ? "" : "--", name, s);
+}
+
 #define LIST_MAX 12
 
 static int list(struct tool_call *c, const char *name, const char *s, struct err *e)
@@ -76,15 +86,18 @@ static int list(struct tool_call *c, const char *name, const char *s, struct err
 	unsigned n = 0;
 
 	while (s[strspn(s, ", ")]) {
+		AUTO_FREE char *one = NULL;
 		size_t len;
 
 		s += strspn(s, ", ");
 		len = strcspn(s, ", ");
+		one = mem_strndup(s, len);
 		if (++n > LIST_MAX)
 			return err_set(e, EINVAL, "--%s takes up to %d numbers", name, LIST_MAX);
-		vec_push(&c->args,
-			 n == 1 ? arena_printf(&c->arena, "--%s=%.*s", name, (int)len, s)
-				: arena_printf(&c->arena, "--%s%u=%.*s", name, n, (int)len, s));
+		if (number(name, one, false, e) < 0)
+			return -EINVAL;
+		vec_push(&c->args, n == 1 ? arena_printf(&c->arena, "--%s=%s", name, one)
+					  : arena_printf(&c->arena, "--%s%u=%s", name, n, one));
 		s += len;
 	}
 	return 0;
@@ -196,12 +209,15 @@ static int function(struct tool_call *c, const char *s, struct err *e)
 	return 0;
 }
 
-static int add(struct tool_call *c, const struct tool_option *o, const char *value, struct err *e)
+static int add(struct tool_call *c, const struct tool_option *o, bool is_word, const char *value,
+	       struct err *e)
 {
+	if (o->kind == TOOL_NUMBER && number(o->name, value, is_word, e) < 0)
+		return -EINVAL;
 	if (o->before) {
 		replace(c, arena_printf(&c->arena, "%s%s%s", o->before, o->old, o->after),
 			arena_printf(&c->arena, "%s%s%s%s", o->before, o->first, value, o->after));
-		if (o->kind != TOOL_TEXT) /* a number may be shown, too */
+		if (o->kind != TOOL_NUMBER) /* a number may be shown, too */
 			return 0;
 	}
 	switch (o->kind) {
@@ -223,6 +239,7 @@ static int add(struct tool_call *c, const struct tool_option *o, const char *val
 			return -e->code;
 		break;
 	case TOOL_TEXT:
+	case TOOL_NUMBER:
 	case TOOL_COMMAND: break;
 	}
 	vec_push(&c->args, arena_printf(&c->arena, "--%s=%s", o->name, value));
@@ -243,7 +260,7 @@ int tool_call_make(const struct tool *t, const struct tool_args *a, int argc, ch
 			c.command = argv + i;
 			break;
 		} else {
-			r = add(&c, &t->word[i], argv[i], e);
+			r = add(&c, &t->word[i], true, argv[i], e);
 		}
 	}
 	for (unsigned i = 0; i < t->n_options && r == 0; i++)
@@ -251,7 +268,7 @@ int tool_call_make(const struct tool *t, const struct tool_args *a, int argc, ch
 				    t->option[i].kind == TOOL_CALLS
 			    ? a->flag[i]
 			    : a->value[i] != NULL)
-			r = add(&c, &t->option[i], a->value[i], e);
+			r = add(&c, &t->option[i], false, a->value[i], e);
 	if (r < 0)
 		tool_call_free(&c);
 	else

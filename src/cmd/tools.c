@@ -137,15 +137,6 @@ static void list_command(const struct command *c, const struct try_trace *t)
 	print_entry(c, missing(t, NEEDS_TRACEFS) ? NULL : without, why);
 }
 
-/* The first error, without where it is. */
-static char *reason(const char *text)
-{
-	const char *at = strstr(text, "error: ");
-
-	at = at ? at + strlen("error: ") : text;
-	return mem_strndup(at, strcspn(at, "\n"));
-}
-
 /* Does it compile, with this word? Else why not. */
 static bool can_run(const struct tool *t, struct run_env *env, char *word, struct strbuf *why)
 {
@@ -173,7 +164,7 @@ static void list_program(const struct tool *t, struct run_env *env)
 	AUTO_FREE char *text = NULL;
 
 	if (!can_run(t, env, wants_function ? kernel : NULL, &why))
-		text = reason(strbuf_str(&why));
+		text = tool_reason(strbuf_str(&why), NULL);
 	print_entry(t->command,
 		    text && wants_function && can_run(t, env, user, &other)
 			    ? "only those of programs (libc:malloc)"
