@@ -189,18 +189,21 @@ static int draw_folded(const struct flame_args *a, const struct picture_input *i
 
 static void say_written(const struct flame_args *a, const struct picture_input *in, uint32_t type)
 {
-	char n[32];
+	char n[32], after[32];
 
 	if (in->note[0])
 		command_note("%s", in->note);
 	if (a->quiet || strcmp(a->output, "-") == 0)
 		return;
 	str_thousands(samples(&in->side[0], in->several ? 0 : type), n, sizeof(n));
-	if (in->cut)
+	str_thousands(samples(&in->side[1], in->several ? 0 : type), after, sizeof(after));
+	if (in->two)
+		command_note("wrote %s: %s samples compared with %s", a->output, n, after);
+	else if (in->cut)
 		command_note("wrote %s: %s samples", a->output, n);
 	else
-		command_note("wrote %s: %s samples, %zu different stacks%s", a->output, n,
-			     used_stacks(&in->side[0]), in->two ? ", compared" : "");
+		command_note("wrote %s: %s samples, %zu different stacks", a->output, n,
+			     used_stacks(&in->side[0]));
 }
 
 /* On and off the CPU can be added where both are ns; other events are left out. */

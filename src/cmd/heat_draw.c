@@ -32,7 +32,7 @@ static int axes(const struct heat_args *a, const struct heat_points *p, struct h
 		struct err *e)
 {
 	bool seconds = a->kind == HEAT_SUBSECOND;
-	int wide = (int)term_width(stdout, 100), r;
+	int wide = (int)term_width(stdout, 80), r;
 
 	o->rows = (uint32_t)(a->rows > 0	   ? a->rows
 			     : seconds && !a->text ? SECOND_ROWS
@@ -76,6 +76,7 @@ int heat_draw(const struct heat_args *a, const struct heat_points *p, const char
 	struct heat_view_opts v = { .title = a->title,
 				    .subtitle = a->subtitle,
 				    .linear = a->linear,
+				    .offsets = a->kind == HEAT_SUBSECOND,
 				    .width = a->width,
 				    .height = a->height,
 				    .max_bytes = a->max_size };
@@ -107,6 +108,15 @@ int heat_draw(const struct heat_args *a, const struct heat_points *p, const char
 	return r;
 }
 
+static uint64_t count_samples(const struct stacks *s)
+{
+	uint64_t n = 0;
+
+	vec_each (&s->entries, en)
+		n += en->count;
+	return n;
+}
+
 int heat_draw_seconds(const struct heat_args *a, const char *input, const char *path, struct err *e)
 {
 	struct flame_html_opts o = {
@@ -122,6 +132,7 @@ int heat_draw_seconds(const struct heat_args *a, const char *input, const char *
 	struct picture_input in = { 0 };
 	struct picture_output out = { 0 };
 	struct flame_html_info info;
+	char n[32];
 	int r = picture_read(
 		input, NULL,
 		&(struct picture_opts){ .times = true, .inlines = true, .merge_unknown = true },
@@ -145,7 +156,11 @@ int heat_draw_seconds(const struct heat_args *a, const char *input, const char *
 			     "%llu ms; --max-size allows more",
 			     (unsigned long long)info.time_step / 1000000);
 	if (r == 0 && !a->quiet && strcmp(path, "-") != 0)
-		command_note("wrote %s: samples by second, and the flame graph of any range", path);
+		command_note("wrote %s: %s samples by second, and the flame graph of any range",
+			     path, str_thousands(count_samples(&in.side[0]), n, sizeof(n)));
+	if (r == 0 && !in.side[0].entries.n)
+		command_note("there are no samples: what was recorded used no CPU; -a records the "
+			     "whole machine");
 	picture_input_free(&in);
 	return r;
 }

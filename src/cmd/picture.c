@@ -226,6 +226,9 @@ static int read_recording(const char *path, const struct picture_opts *o, struct
 	in->off_type = off_type(s->trace);
 	if (r == 0 && o->marks && in->off_type != UINT32_MAX)
 		stacks_mark_off(ret, in->off_type);
+	if (r == 0 && o->wakers && !s->trace->n_wakers)
+		note = "the recording does not say who ended the waits: record with --off-cpu "
+		       "--wakers, or with sched:sched_waking, too";
 	if (r == 0 && note)
 		snprintf(in->note, sizeof(in->note), "%s", note);
 	symbols_free(symbols);

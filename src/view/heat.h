@@ -13,6 +13,7 @@
 struct heat_view_opts {
 	const char *title, *subtitle; /* subtitle may be NULL */
 	bool linear;		      /* how the page starts */
+	bool offsets;		      /* values say when, not how much: no percentiles of them */
 	int width, height;	      /* of an SVG, in pixels */
 	size_t max_bytes;	      /* of a page */
 };

@@ -193,15 +193,18 @@ void heat_svg_write(FILE *f, const struct heat *h, const struct heat_points *poi
 		fputs("no points</text>\n</svg>\n", f);
 		return;
 	}
-	fprintf(f, "%llu points, mean %s, max %s", (unsigned long long)h->total,
-		heat_value(h->mean, points->unit, buf, sizeof(buf)), "");
-	fputs(heat_value((double)h->max, points->unit, buf, sizeof(buf)), f);
+	fprintf(f, "%llu %s", (unsigned long long)h->total, o->offsets ? "samples" : "points");
+	if (!o->offsets) {
+		fprintf(f, ", mean %s", heat_value(h->mean, points->unit, buf, sizeof(buf)));
+		fprintf(f, ", max %s", heat_value((double)h->max, points->unit, buf, sizeof(buf)));
+	}
 	if (h->low || h->high)
 		fprintf(f, ", %llu below and %llu above the axis", (unsigned long long)h->low,
 			(unsigned long long)h->high);
 	fputs("</text>\n", f);
 	put_cells(&p);
 	put_axes(&p);
-	put_percentiles(&p);
+	if (!o->offsets)
+		put_percentiles(&p);
 	fputs("</svg>\n", f);
 }

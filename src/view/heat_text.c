@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A heat map for terminals: letters that get darker, or colours where there are some. */
+/* A heat map for terminals: letters that get darker, or colours that get further from the ground.
+ */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/term.h"
 #include "view/heat.h"
 
-#define LEFT 11 /* columns of the value axis */
+#define LEFT 11	  /* columns of the value axis */
+#define NARROW 60 /* columns of a map that is small */
+#define LEVELS 10
 
 char *heat_value(double v, const char *unit, char *buf, size_t size)
 {
@@ -42,29 +46,58 @@ static unsigned level(uint32_t count, uint32_t most, unsigned n)
 	return 1 + (unsigned)lround(t * (n - 2));
 }
 
-static void put_cell(FILE *f, uint32_t count, uint32_t most, bool color)
+/* Terminals that say what their colours are have the ground's last; most others are dark. */
+static bool is_light(void)
+{
+	const char *said = getenv("COLORFGBG"), *ground = said ? strrchr(said, ';') : NULL;
+
+	return ground && (strcmp(ground, ";7") == 0 || strcmp(ground, ";15") == 0);
+}
+
+static void put_level(FILE *f, unsigned l, bool color)
 {
 	static const char letters[] = " .:-=+*#%@";
-	static const int shades[] = { 0, 230, 229, 222, 215, 208, 202, 196, 160, 124 };
-	unsigned l = level(count, most, 10);
+	static const int light[] = { 0, 230, 229, 222, 215, 208, 202, 196, 160, 124 };
+	static const int dark[] = { 0, 52, 88, 124, 160, 196, 202, 208, 215, 229 };
 
 	if (color && l)
-		fprintf(f, "\033[48;5;%dm \033[0m", shades[l]);
+		fprintf(f, "\033[48;5;%dm \033[0m", is_light() ? light[l] : dark[l]);
 	else
 		putc(color ? ' ' : letters[l], f);
 }
 
-static void put_percentiles(FILE *f, const struct heat *h, const char *unit)
+/* Words that belong together, on a new line where they do not fit. */
+static void put_words(FILE *f, unsigned width, unsigned *at, const char *words)
 {
-	char buf[32];
+	unsigned n = (unsigned)strlen(words);
 
-	fprintf(f, "%llu points; min %s", (unsigned long long)h->total,
-		heat_value((double)h->min, unit, buf, sizeof(buf)));
-	for (int i = 0; i < HEAT_PERCENTS; i++) {
-		fprintf(f, ", p%g ", heat_percents[i]);
-		fputs(heat_value((double)h->percentile[i], unit, buf, sizeof(buf)), f);
+	if (*at && *at + 1 + n > width) {
+		fputs("\n ", f);
+		*at = 1;
 	}
-	fprintf(f, ", max %s\n", heat_value((double)h->max, unit, buf, sizeof(buf)));
+	fprintf(f, "%s%s", *at ? " " : "", words);
+	*at += n + (*at > 0);
+}
+
+static void put_percentiles(FILE *f, const struct heat *h, const char *unit, unsigned width)
+{
+	char buf[32], words[64];
+	unsigned at = 0;
+
+	snprintf(words, sizeof(words), "%llu points;", (unsigned long long)h->total);
+	put_words(f, width, &at, words);
+	snprintf(words, sizeof(words), "min %s,",
+		 heat_value((double)h->min, unit, buf, sizeof(buf)));
+	put_words(f, width, &at, words);
+	for (int i = 0; i < HEAT_PERCENTS; i++) {
+		snprintf(words, sizeof(words), "p%g %s,", heat_percents[i],
+			 heat_value((double)h->percentile[i], unit, buf, sizeof(buf)));
+		put_words(f, width, &at, words);
+	}
+	snprintf(words, sizeof(words), "max %s",
+		 heat_value((double)h->max, unit, buf, sizeof(buf)));
+	put_words(f, width, &at, words);
+	putc('\n', f);
 	if (h->low || h->high)
 		fprintf(f, "%llu below and %llu above the axis are not drawn\n",
 			(unsigned long long)h->low, (unsigned long long)h->high);
@@ -75,6 +108,11 @@ void heat_text(FILE *f, const struct heat *h, const struct heat_points *p,
 {
 	bool color = term_color(f);
 	char buf[32], last[32] = "";
+	/* a few seconds are columns that can be seen */
+	unsigned wide = !o->offsets || h->columns > NARROW / 2 ? 1
+			: h->columns > NARROW / 3	       ? 2
+							       : 3;
+	unsigned width = h->columns * wide;
 
 	fprintf(f, "%s\n", o->title);
 	if (!h->total) {
@@ -86,16 +124,22 @@ void heat_text(FILE *f, const struct heat *h, const struct heat_points *p,
 		/* a label for each row that has another one than the row above */
 		fprintf(f, "%*s |", LEFT - 2, strcmp(buf, last) != 0 ? buf : "");
 		memcpy(last, buf, sizeof(last));
-		for (uint32_t c = 0; c < h->columns; c++)
-			put_cell(f, h->count[(size_t)c * h->rows + r], h->most, color);
+		for (uint32_t c = 0; c < width; c++)
+			put_level(
+				f,
+				level(h->count[(size_t)(c / wide) * h->rows + r], h->most, LEVELS),
+				color);
 		fputs("|\n", f);
 	}
 	heat_value((double)h->step * h->columns, "ns", buf, sizeof(buf));
-	fprintf(f, "%*s0%*s\n", LEFT, "", (int)(h->columns > 1 ? h->columns - 1 : 1), buf);
+	fprintf(f, "%*s0 %*s\n", LEFT, "", (int)(width > 2 ? width - 2 : 1), buf);
 	fprintf(f, "%*s", LEFT, "");
-	for (uint32_t i = 0; i < 10; i++)
-		put_cell(f, i ? (uint32_t)lround(pow(h->most, (i - 1) / 8.0)) : 0, h->most, color);
+	for (unsigned i = 0; i < LEVELS; i++)
+		put_level(f, i, color);
 	fprintf(f, " 0 to %u in a cell of %s\n", h->most,
 		heat_value((double)h->step, "ns", buf, sizeof(buf)));
-	put_percentiles(f, h, p->unit);
+	if (o->offsets)
+		fprintf(f, "%llu samples\n", (unsigned long long)h->total);
+	else /* as wide as the map, but not in a column of words */
+		put_percentiles(f, h, p->unit, width < NARROW ? LEFT + NARROW : LEFT + width);
 }

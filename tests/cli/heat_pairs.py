@@ -136,7 +136,8 @@ for first, option in ("issue", []), ("insert", ["-Q"]):
 kymo(["record", "-q", "-g", "-F", "199", "-e", "cpu-clock", "-o", "cpu.data", "--", "sh", "-c", "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done"], timeout=60)
 samples = len([x for x in kymo("script -i cpu.data -F time").out.splitlines() if x.strip()])
 r = heat("--subsecond", "-i", "cpu.data", "--text")
-has("--subsecond on the terminal", r.out, "a cell of 1.00 s", f"{samples} points")
+has("--subsecond on the terminal", r.out, "a cell of 1.00 s", f"{samples} samples")
+check("offsets have no percentiles", "p50" not in r.out, r.out)
 r = heat("cpu.data", "-o", "i.svg")
 with open("i.svg", encoding="utf-8") as f:
     svg = f.read()

@@ -21,12 +21,18 @@ function tallies() {
 		t.cpu[k.cpu] += w;
 		t.all += w;
 		// a wait counts when it ends, often all together at the end: beside samples they say nothing of when
-		if (p.eTime && (app.state.event >= 0 || !isOff(p.events[k.event]))) t.step[p.eTime[i]] += w;
+		if (p.eTime && (app.state.event >= 0 || p.events.length === 1 || !isOff(p.events[k.event])))
+			t.step[p.eTime[i]] += w;
 	}
 	return (app.tallies = t);
 }
 
 const isOff = (event) => event.startsWith("offcpu-time");
+// Is nothing shown but waits?
+const waitsOnly = () => {
+	const { p, state } = app;
+	return state.event >= 0 ? isOff(p.events[state.event]) : p.events.every(isOff);
+};
 const hasThreads = (p) => p.threads.length > 1;
 const hasCpus = (p) => p.cpus.length > 1;
 const hasTime = (p) => p.time.steps > 1 && !p.time.ordered && !p.compare;

@@ -3,7 +3,8 @@
 function drawTimeline() {
 	const { p, state } = app,
 		strip = $("timeline");
-	strip.hidden = !hasTime(p);
+	// waits that were summed up in the kernel are all handed out at the end: nothing to see in that
+	strip.hidden = !hasTime(p) || tallies().step.filter((v) => v > 0).length < 2;
 	if (strip.hidden) return;
 	const seconds = state.seconds && hasSeconds(p);
 	strip.classList.toggle("tall", seconds);
@@ -33,7 +34,9 @@ function drawStrip(ctx, width, height) {
 	const sum = new Float64Array(bins);
 	for (let i = 0; i < n; i++) sum[Math.floor(i / each)] += t.step[i];
 	sum[bins - 1] *= each / (n - (bins - 1) * each);
-	const most = sum.reduce((m, v) => Math.max(m, v), 0) || 1;
+	// of waits, those that the end of the recording cut short are no measure for the others
+	const whole = waitsOnly() ? sum.subarray(0, bins - 1) : sum,
+		most = whole.reduce((m, v) => Math.max(m, v), 0) || 1;
 	const x = (step) => PAD + (usable * step) / n,
 		foot = height - 16;
 	const bright = css.getPropertyValue("--accent-soft"),
@@ -44,7 +47,7 @@ function drawStrip(ctx, width, height) {
 			to = Math.min(n, from + each);
 		ctx.fillStyle =
 			from + each / 2 >= state.from && from + each / 2 <= state.to + 1 ? bright : dim;
-		const h = Math.max(sum[i] > 0 ? 1 : 0, (sum[i] / most) * (foot - 3));
+		const h = Math.max(sum[i] > 0 ? 1 : 0, Math.min(1, sum[i] / most) * (foot - 3));
 		ctx.fillRect(x(from), foot - h, Math.max(x(to) - x(from) - 0.75, 0.5), h);
 	}
 	ctx.fillStyle = css.getPropertyValue("--muted");
