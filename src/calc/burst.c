@@ -298,7 +298,7 @@ bool burst_lost(const struct burst *b, double least)
 
 		/* all of it may be a child's that is there, or one's that is not */
 		if ((lost && (double)(total[i] + lost) >= least) ||
-		    (n->held == BURST_OPEN && (double)n->lost >= least))
+		    (n->held == BURST_OPEN && n->lost && (double)n->lost >= least))
 			return true;
 	}
 	return false;

@@ -231,6 +231,8 @@ static int read_recording(const char *path, const struct picture_opts *o, struct
 		       "--wakers, or with sched:sched_waking, too";
 	if (r == 0 && note)
 		snprintf(in->note, sizeof(in->note), "%s", note);
+	if (r == 0)
+		input_warn(s);
 	symbols_free(symbols);
 	source_close(s);
 	return r;

@@ -228,6 +228,13 @@ check("an empty profile is an honest empty page", r.code == 0 and profile("empty
 r = kymo(["flame", "-i", path("empty"), "-o", path("empty.svg")])
 has("and picture", read("empty.svg"), "the profile is empty")
 same("with no frames", frames("empty.svg"), [])
+kymo(["record", "-q", "-g", "-e", "dummy", "-o", path("none.data"), "--", "true"])
+r = kymo(["flame", "-i", path("none.data"), "-o", path("none.svg")])
+check("so does a recording without samples", r.code == 0 and "0 samples" in r.err and "the profile is empty" in read("none.svg"), r)
+with open(path("none.data"), "rb") as whole, open(path("cut.data"), "wb") as cut:
+    cut.write(whole.read()[:-200])
+r = kymo(["flame", "-i", path("cut.data"), "-o", path("cut.svg")])
+has("one that was cut says so", r.err, "cut short", "0 samples")
 
 if not SAN:
     # deep recursion does not recurse here

@@ -42,6 +42,16 @@ static uint64_t total_of(struct burst *b, const uint32_t *func, uint32_t n)
 
 static const uint32_t path[] = { 1, 2, 3, 4, 5 }, other[] = { 1, 2, 7, 8, 9 };
 
+static void nothing(void)
+{
+	struct burst b;
+
+	burst_init(&b, store, 0, MOST);
+	burst_settle(&b, 0);
+	CHECK(!burst_lost(&b, 0)); /* or who reads again until nothing is would never end */
+	burst_free(&b);
+}
+
 static void opens(void)
 {
 	struct burst b;
@@ -131,6 +141,7 @@ static void merges(unsigned n_a, unsigned n_b)
 
 int main(void)
 {
+	nothing();
 	opens();
 	loses();
 	small();
