@@ -450,6 +450,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		r = print_all(&w, (uint32_t)t, &found, e);
 	if (r == 0 && !found)
 		r = no_such_symbol(&w, e);
+	if (r == 0 && !a->quiet)
+		input_warn(w.source);
 	close_work(&w);
 	return r;
 }

@@ -71,7 +71,8 @@ void feature_sections(struct perfdata *pd)
 			continue;
 		if (at > f->size || f->size - at < sizeof(s)) {
 			pd->trace.losses.cut = true;
-			perfdata_note(pd, "cut short: the features at its end are missing");
+			if (at <= f->size) /* else data are missing, too, which is worse */
+				perfdata_note(pd, "cut short: the features at its end are missing");
 			return;
 		}
 		memcpy(&s, f->data + at, sizeof(s));

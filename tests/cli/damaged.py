@@ -85,6 +85,8 @@ def main():
             else:
                 check(f"{what}: {command} refuses", r.code == 1 and "bad.data" in r.err and word in r.err, r.err)
     has("half: it is told", kymo(f"report --stdio -g none -i {DIR}/bad.data").text, "cut short")
+    for command in (f"flame -o {DIR}/bad.svg", f"flame -o {DIR}/bad.html", "collapse"):
+        has(f"half: {command.split('.')[-1]} tells it, too", kymo(f"{command} -i {DIR}/bad.data").err, "cut short", "bytes of data are missing")
 
 
 try:
