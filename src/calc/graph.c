@@ -110,6 +110,7 @@ static void work_init(struct graph_work *w, unsigned threads)
 		b->ways.max = MAX_WAYS / threads;
 		hist_walk_init(&b->walk, w->h, w->classes);
 	}
+	w->idle = mem_alloc((entries + 1) * sizeof(*w->idle));
 	w->trees = w->h->opts.children && are_many(w);
 	if (w->trees) {
 		ways_kinds_make(&w->kinds, w->h, w->out->place_of);
@@ -141,6 +142,7 @@ static void work_free(struct graph_work *w, unsigned threads)
 	free(w->classes);
 	ways_kinds_free(&w->kinds);
 	free(w->apart);
+	free(w->idle);
 	free(w->refs);
 	free(w->wanted);
 	free(w->bench);

@@ -68,6 +68,7 @@ struct graph_work {
 	bool *classes;		    /* by class of sites: some row of it has a graph */
 	bool trees;		    /* of chains on their way, rather than each by itself */
 	bool *apart;		    /* by entry: no tree has it; NULL: there are no trees */
+	bool *idle;		    /* by entry: it counts for no row that has a graph */
 	uint64_t *wanted;	    /* by row: how many references it has */
 	atomic_uint_fast64_t *fill; /* by row: where its next references go */
 	uint64_t *first;	    /* by row */

@@ -9,6 +9,7 @@ struct adder {
 	struct bench *b;
 	const struct name_chain *chain;
 	uint32_t entry;
+	bool met; /* a row that has a graph */
 };
 
 static void put(struct graph_work *w, struct bench *b, uint32_t row, struct ref r)
@@ -50,6 +51,7 @@ static void count_ref(void *ctx, uint32_t row, int64_t at)
 	struct adder *a = ctx;
 
 	(void)at;
+	a->met = true;
 	if (row < a->w->n_rows)
 		a->b->refs[row] += a->chain->n > 0;
 }
@@ -70,7 +72,7 @@ static void each_entry(struct adder *a, size_t job, void (*fn)(struct adder *a, 
 	for (size_t i = job * STEP; i < end; i++) {
 		uint32_t chain = p->entries.data[i].chain;
 
-		if (chain == PROFILE_NO_CHAIN)
+		if (chain == PROFILE_NO_CHAIN || a->w->idle[i])
 			continue;
 		a->entry = (uint32_t)i;
 		a->chain = &a->w->names->chains[chain];
@@ -91,8 +93,10 @@ static void plant(struct adder *a, bool counts)
 	struct graph_work *w = a->w;
 	uint32_t own;
 
-	if (!counts || !w->n_rows)
+	if (!counts || !w->n_rows) {
+		w->idle[a->entry] = true;
 		return;
+	}
 	if (!w->h->opts.children ||
 	    (w->trees && ways_add(&a->b->ways, &w->kinds, w->h, a->entry))) {
 		own = own_row(a);
@@ -102,7 +106,9 @@ static void plant(struct adder *a, bool counts)
 	}
 	if (w->trees)
 		w->apart[a->entry] = true;
+	a->met = false;
 	hist_walk(&a->b->walk, a->entry, count_ref, a);
+	w->idle[a->entry] = !a->met;
 }
 
 int graph_plant_job(void *ctx, size_t job, unsigned worker)
