@@ -306,16 +306,21 @@ static void classify_entries(struct cells *c)
 {
 	const struct columns *cols = c->opts.columns;
 	struct classes k = { .values = &c->entry_values, .width = cols->n_values };
-	size_t n = c->names->profile->entries.n;
-	uint64_t tuple[KEY_COLUMNS] = { 0 };
+	size_t n = c->names->profile->entries.n, bytes = cols->n_values * sizeof(uint64_t);
+	uint64_t tuple[KEY_COLUMNS] = { 0 }, last[KEY_COLUMNS];
 
-	c->entry_class = mem_alloc((n + 1) * sizeof(*c->entry_class));
+	c->entry_class = mem_grow(NULL, (n + 1) * sizeof(*c->entry_class));
 	for (size_t e = 0; e < n; e++) {
 		for (unsigned i = 0; i < cols->n; i++)
 			if (key_infos[cols->col[i].key].kind > KEY_SUM &&
 			    key_infos[cols->col[i].key].kind != KEY_OF_SITE)
 				tuple[cols->col[i].value] = entry_value(c, i, e);
+		if (e && memcmp(tuple, last, bytes) == 0) { /* often they are of one thread */
+			c->entry_class[e] = c->entry_class[e - 1];
+			continue;
+		}
 		c->entry_class[e] = class_of(&k, tuple);
+		memcpy(last, tuple, bytes);
 	}
 	c->n_entry_classes = (uint32_t)k.n;
 	free(k.slot);

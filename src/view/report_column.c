@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "base/str.h"
 #include "base/term.h"
 #include "view/report.h"
@@ -199,32 +200,48 @@ static int widest(const struct report_style *s, const struct hist *h, const stru
 	return width;
 }
 
+struct measuring {
+	struct report_widths *w;
+	const struct report_style *s;
+	const struct hist *h;
+	bool widths_given;
+};
+
+static int measure_job(void *ctx, size_t column, unsigned worker)
+{
+	const struct measuring *m = ctx;
+	const struct report_style *s = m->s;
+	const struct hist *h = m->h;
+	const struct column *c = &h->cells->opts.columns->col[column];
+	int *to = &m->w->w[column];
+
+	(void)worker;
+	*to = (int)strlen(c->title);
+	if (is_sum(c)) {
+		int each = sum_width(c) * (int)(h->n_members ? h->n_members + 1 : 1);
+
+		*to = each > *to ? each : *to;
+		return 0;
+	}
+	if (least_width(s, h, c) > *to)
+		*to = least_width(s, h, c);
+	if (c->width || !report_shown(h, c))
+		*to = c->width;
+	else
+		*to = widest(s, h, c, *to, !m->widths_given && !s->sep && !s->narrow_dsos);
+	return 0;
+}
+
+#define MANY 16384 /* rows for which threads are worth their while */
+
 void report_measure(struct report_widths *w, const struct report_style *s, const struct hist *h)
 {
 	const struct columns *cols = h->cells->opts.columns;
-	bool widths_given = false;
+	struct measuring m = { .w = w, .s = s, .h = h };
 
 	for (unsigned i = 0; i < cols->n; i++)
-		widths_given = widths_given || cols->col[i].width;
-	for (unsigned i = 0; i < cols->n; i++) {
-		const struct column *c = &cols->col[i];
-		int *to = &w->w[i];
-
-		*to = (int)strlen(c->title);
-		if (is_sum(c)) {
-			int each = sum_width(c) * (int)(h->n_members ? h->n_members + 1 : 1);
-
-			*to = each > *to ? each : *to;
-			continue;
-		}
-		if (least_width(s, h, c) > *to)
-			*to = least_width(s, h, c);
-		if (c->width || !report_shown(h, c)) {
-			*to = c->width;
-			continue;
-		}
-		*to = widest(s, h, c, *to, !widths_given && !s->sep && !s->narrow_dsos);
-	}
+		m.widths_given = m.widths_given || cols->col[i].width;
+	pool_run(cols->n, h->rows.n < MANY ? 1 : 0, measure_job, &m);
 }
 
 /* As printf() has a share with two digits behind the point, only sooner. */
