@@ -241,6 +241,7 @@ static const struct report_args defaults = {
 	.skip_empty = true,
 	.demangle = true,
 	.socket = -1,
+	.max_stack = REPORT_ALL_FRAMES,
 };
 
 static const struct example examples[] = {

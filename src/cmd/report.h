@@ -10,10 +10,14 @@
 #ifndef KYMO_CMD_REPORT_H
 #define KYMO_CMD_REPORT_H
 
+#include <limits.h>
+
 #include "calc/graph.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
 #include "view/report.h"
+
+#define REPORT_ALL_FRAMES INT_MAX
 
 struct report_args {
 	struct load_opts load;
@@ -27,7 +31,8 @@ struct report_args {
 	bool inlines, inlines_given, hide_unresolved, exclude_other, raw_trace, skip_empty;
 	bool branch, branch_given, branch_history, memory, full_lines, ns, quiet;
 	bool demangle;
-	int max_stack, verbose, group_sort, socket;
+	int max_stack; /* REPORT_ALL_FRAMES when it was not given */
+	int verbose, group_sort, socket;
 	double percent_limit;
 	char **files; /* words that are no options */
 	int n_files;

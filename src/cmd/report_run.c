@@ -117,6 +117,29 @@ static int choose_graphs(struct report *r, struct err *e)
 	return 0;
 }
 
+/* Did events count together when they were recorded? */
+static bool has_groups(const struct trace *t)
+{
+	for (size_t i = 0; i < t->n_types; i++)
+		if (t->types[i].leader != (int)i)
+			return true;
+	return false;
+}
+
+static int check_group(const struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+	const struct trace *t = r->load.source->trace;
+
+	if (!a->group_sort || has_groups(t) || (a->group_given && t->n_types > 1))
+		return 0;
+	err_set(e, EINVAL, "--group-sort-idx %d: the recording has no group of events",
+		a->group_sort);
+	return err_hint(e, t->n_types > 1
+				   ? "--group puts its events side by side"
+				   : "it has one event; record with -e '{cycles,instructions}'");
+}
+
 static struct columns_opts columns_opts(const struct report *r)
 {
 	const struct report_args *a = r->a;
@@ -237,13 +260,25 @@ static struct names_opts names_opts(struct report *r)
 	return no;
 }
 
+/* Frames of a stack that are looked at; 0: all. */
+static unsigned max_stack(const struct report_args *a)
+{
+	return a->max_stack > 0 && a->max_stack != REPORT_ALL_FRAMES ? (unsigned)a->max_stack : 0;
+}
+
+/* As perf has it, no more than 0 frames are none: rows have neither graphs nor what they called. */
+static bool has_no_frames(const struct report_args *a)
+{
+	return a->max_stack <= 0;
+}
+
 static int count_and_name(struct report *r, struct err *e)
 {
 	const struct report_args *a = r->a;
 	struct profile_opts po = { .by = cells_needs(&r->columns) |
 					 (r->children || r->graphs ? PROFILE_BY_CHAIN : 0),
-				   .max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0,
-				   .outermost = r->caller && a->max_stack > 0,
+				   .max_stack = max_stack(a),
+				   .outermost = r->caller && max_stack(a),
 				   .by_file = !shows_addresses(r),
 				   .time_quantum = r->quantum };
 	struct names_opts no = names_opts(r);
@@ -253,6 +288,8 @@ static int count_and_name(struct report *r, struct err *e)
 		po.by |= r->chains ? PROFILE_BY_CHAIN : 0;
 	if (r->load.pick.by_dso || r->load.pick.by_symbol || a->hide_unresolved || a->symbol_part)
 		po.by |= PROFILE_BY_CODE;
+	if (has_no_frames(a))
+		po.by &= ~PROFILE_BY_CHAIN;
 	if (r->mode == KEY_MODE_BRANCH)
 		po.unit = PROFILE_BRANCHES;
 	if (r->mode == KEY_MODE_MEMORY)
@@ -335,13 +372,10 @@ static void show(struct report *r, struct hist *h)
 static uint32_t leader_of(const struct report *r, uint32_t type)
 {
 	const struct trace *t = r->load.source->trace;
-	bool groups = false;
 
-	for (size_t i = 0; i < t->n_types; i++)
-		groups = groups || t->types[i].leader != (int)i;
 	if (!r->a->group || r->mode == KEY_MODE_BRANCH)
 		return type;
-	if (!groups)
+	if (!has_groups(t))
 		return r->a->group_given ? 0 : type;
 	return t->types[type].leader >= 0 ? (uint32_t)t->types[type].leader : type;
 }
@@ -358,11 +392,8 @@ static void show_events(struct report *r)
 {
 	const struct trace *t = r->load.source->trace;
 	AUTO_FREE struct hist *members = mem_alloc((t->n_types + 1) * sizeof(*members));
-	bool forced = true;
 
-	for (size_t i = 0; i < t->n_types; i++)
-		forced = forced && t->types[i].leader == (int)i;
-	r->style.forced_group = forced;
+	r->style.forced_group = !has_groups(t);
 	for (uint32_t i = 0; i < t->n_types; i++) {
 		struct hist h;
 		unsigned n = 0;
@@ -484,9 +515,9 @@ static int walk_through(struct report *r, struct err *e)
 					  .exclude_other = a->exclude_other,
 					  .symbol_part = a->symbol_part },
 				.names = names_opts(r),
-				.children = r->children,
-				.chains = r->graphs,
-				.max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0,
+				.children = r->children && !has_no_frames(a),
+				.chains = r->graphs && !has_no_frames(a),
+				.max_stack = max_stack(a),
 				.time_quantum = r->quantum,
 				.model = { .percent_limit = a->percent_limit,
 					   .graph_percent_limit = a->graph.min_percent,
@@ -509,6 +540,8 @@ static int report_samples(struct report *r, struct err *e)
 
 	if (code == 0)
 		code = choose_graphs(r, e);
+	if (code == 0)
+		code = check_group(r, e);
 	if (code == 0)
 		code = parse_quantum(a->time_quantum, &r->quantum, e);
 	if (code == 0)

@@ -149,8 +149,7 @@ static struct script_opts make_opts(const struct args *a, struct source *s)
 				 .reltime = a->reltime,
 				 .deltatime = a->deltatime,
 				 .latency = a->latency,
-				 .max_stack =
-					 a->max_stack > 0 ? (unsigned)a->max_stack : DEFAULT_STACK,
+				 .max_stack = (unsigned)a->max_stack,
 				 .inlines = a->inlines,
 				 .json = a->json,
 				 .show_task = a->task,
@@ -239,6 +238,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 
 	if (argc > 0)
 		return err_set(e, EINVAL, "what is '%s'? script takes options only", argv[0]);
+	if (a->max_stack < 0)
+		return err_set(e, EINVAL, "--max-stack %d: frames are at least 0", a->max_stack);
 	for (int i = 0; i < a->n_fields; i++)
 		if (strcmp(a->fields[i], "help") == 0) {
 			AUTO_STRBUF b = { 0 };
@@ -278,7 +279,7 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-static const struct args defaults = { .inlines = true };
+static const struct args defaults = { .inlines = true, .max_stack = DEFAULT_STACK };
 
 const struct command cmd_script = {
 	.name = "script",

@@ -45,14 +45,17 @@ double report_row_share(const struct report_style *s, const struct hist *h,
 	return share_of(h, s->relative, hist_weight(h, r));
 }
 
-/* Room for one number of a sum. */
+/* Room for one number of a sum, and when -w asks for another. */
+static int usual_sum_width(const struct column *c)
+{
+	return c->key == KEY_SAMPLES || c->key == KEY_PERIOD			     ? 12
+	       : c->key == KEY_OVERHEAD_GUEST_SYS || c->key == KEY_OVERHEAD_GUEST_US ? 9
+										     : 8;
+}
+
 static int sum_width(const struct column *c)
 {
-	int width = c->key == KEY_SAMPLES || c->key == KEY_PERIOD			  ? 12
-		    : c->key == KEY_OVERHEAD_GUEST_SYS || c->key == KEY_OVERHEAD_GUEST_US ? 9
-											  : 8;
-
-	return c->width ? c->width : width;
+	return c->width ? c->width : usual_sum_width(c);
 }
 
 /* What a column is wide at least, whatever stands in it. */
@@ -218,9 +221,11 @@ static int measure_job(void *ctx, size_t column, unsigned worker)
 	(void)worker;
 	*to = (int)strlen(c->title);
 	if (is_sum(c)) {
-		int each = sum_width(c) * (int)(h->n_members ? h->n_members + 1 : 1);
+		/* as perf has it, -w is the width of all of a group, or of each number */
+		int all = h->n_members ? usual_sum_width(c) * (int)(h->n_members + 1) : 0;
 
-		*to = each > *to ? each : *to;
+		*to = sum_width(c) > *to ? sum_width(c) : *to;
+		*to = all > *to ? all : *to;
 		return 0;
 	}
 	if (least_width(s, h, c) > *to)

@@ -182,7 +182,7 @@ RECORDINGS = [  # name, options of perf record, command, options of report to tr
         "-g", "-G", "-g callee", "-g caller,0.5,2", "-g fractal", "-g fractal,5,callee", "-g fractal,1,3,caller,count",
         "-g flat", "-g flat,1,5", "-g folded", "-g folded,0.5,callee,count", "-g graph,2,caller,period", "-g none",
         "--no-children -g caller", "--no-children -g flat", "--no-children -g folded,0,callee,period", "--no-children -G",
-        "--max-stack 3", "--max-stack 2 --no-children", "--max-stack 2 -s comm,weight", "--percent-limit 3", "-s dso", "-s comm,dso", "-s pid", "-s dso,sym",
+        "--max-stack 3", "--max-stack 0", "--max-stack 2 --no-children", "--max-stack 2 -s comm,weight", "--percent-limit 3", "-s dso", "-s comm,dso", "-s pid", "-s dso,sym",
         "-s comm,dso,symbol", "-s +cpu", "-n", "--show-total-period", "-n --show-total-period -g none",
         "--show-cpu-utilization -g none", "-F overhead,sample,comm", "-F comm,sym,overhead -g none", "-F +period",
         "-F overhead_children,overhead,sym", "-t ,", "-t '|' -n --no-children", "-w 9,9,4,20,30 -g none", "-q",
@@ -204,7 +204,7 @@ RECORDINGS = [  # name, options of perf record, command, options of report to tr
     ("two events", f"{FAST} -e cpu-clock:u,page-faults:u -g -c 20011", f"{CALLS} tree=130 faults=200", [
         "--group", "--group -n --no-children -g none", "--group --hierarchy -g none", "-s dso"]),
     ("group", f"{FAST} -e '{{cpu-clock:u,page-faults:u}}' -g -c 5003", f"{CALLS} tree=150 faults=200", [
-        "--no-group", "--group-sort-idx 1", "--hierarchy -g none", "-n -s sym -g none", "-s dso"]),
+        "--no-group", "--group-sort-idx 1", "-w 10 -n -g none", "--hierarchy -g none", "-n -s sym -g none", "-s dso"]),
     ("group, leader sampling", f"{FAST} -e '{{cpu-clock,task-clock}}:S'", f"{CALLS} tree=190", ["-n", "--no-group"]),
     ("three events", f"{FAST} -e cpu-clock:u -e task-clock:u -e page-faults:u -c 30011", f"{CALLS} tree=130 faults=100",
      ["--group", "--group -s dso"]),
