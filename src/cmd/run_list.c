@@ -86,12 +86,19 @@ static int one(void *arg, const char *target, const char *name)
 }
 
 /* "struct task_struct": its fields and where they are. */
+static int no_type(const struct listing *l, const char *name, struct err *e)
+{
+	if (!run_env_btf(l->env))
+		return err_set(e, ENOENT, "%s", RUN_NO_TYPES);
+	return err_set(e, ENOENT, "the kernel has no '%s'", name);
+}
+
 static int show_record(struct listing *l, const char *name, struct err *e)
 {
 	const struct ltype *t = run_type(l->env, &l->types, name);
 
 	if (!t || t->kind != LT_RECORD)
-		return err_set(e, ENOENT, "the kernel has no '%s'", name);
+		return no_type(l, name, e);
 	if (!t->rec->filled)
 		run_fill(l->env, &l->types, t->rec);
 	printf("%s { /* %u bytes */\n", name, t->rec->size);
@@ -111,7 +118,7 @@ static int show_enum(struct listing *l, const char *name, struct err *e)
 	const struct ltype *t = run_type(l->env, &l->types, name);
 
 	if (!t || !t->enum_name)
-		return err_set(e, ENOENT, "the kernel has no '%s'", name);
+		return no_type(l, name, e);
 	printf("%s {\n", name);
 	for (uint32_t i = 0; i < t->n; i++)
 		printf("    %s = %lld,\n", t->enumerator[i].name,

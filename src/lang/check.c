@@ -40,6 +40,14 @@ const struct ltype *check_fail(struct checker *c, const struct node *n, const ch
 	return c->none;
 }
 
+void check_no_types(struct checker *c)
+{
+	const char *why = c->env->no_types ? c->env->no_types(c->env->ctx) : NULL;
+
+	if (why)
+		lang_hint(c->d, "%s: define in the program what it uses", why);
+}
+
 const char *check_text(struct checker *c, const struct ltype *t)
 {
 	AUTO_STRBUF b = { 0 };
@@ -146,13 +154,18 @@ static const struct ltype *check_field(struct checker *c, struct node *n)
 	}
 	if (t->kind == LT_PTR)
 		t = t->elem;
-	if (t->kind != LT_RECORD)
-		return check_fail(c, n, "%s has no fields", check_text(c, t));
+	if (t->kind != LT_RECORD) {
+		check_fail(c, n, "%s has no fields", check_text(c, t));
+		if (n->a->kind == N_IDENT && n->a->id == B_CURTASK)
+			check_no_types(c);
+		return c->none;
+	}
 	check_fill(c, t);
 	n->field = lt_field(t->rec, n->s, &n->offset);
 	if (!n->field) {
 		if (!t->rec->n) {
 			check_fail(c, n, "%s is not known here", t->rec->name);
+			check_no_types(c);
 			return c->none;
 		}
 		check_fail(c, n, "%s has no field '%s'", *t->rec->name ? t->rec->name : "this",

@@ -117,6 +117,7 @@ struct checker {
 	struct probe_block *block;
 	struct lrecord *args; /* of the point; NULL: none or not asked for yet */
 	bool args_asked;
+	bool point_typed; /* types hang on the point: the length of its name */
 	struct node *scope;
 	VEC(struct lvar *) vars; /* of this block, innermost last */
 	unsigned callback_depth; /* inside for loops */
@@ -173,6 +174,8 @@ void check_assign_map(struct checker *c, struct node *n, const struct ltype *t);
 void check_depth(struct checker *c, uint32_t depth);
 const struct lrecord *check_args(struct checker *c);
 void check_records(struct checker *c);
+/* A hint, where that is the reason: the kernel's types are not known. */
+void check_no_types(struct checker *c);
 __attribute__((format(printf, 3, 4))) const struct ltype *check_fail(struct checker *c,
 								     const struct node *n,
 								     const char *fmt, ...);

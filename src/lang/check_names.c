@@ -250,11 +250,12 @@ static const struct ltype *builtin_type(struct checker *c, struct node *n)
 		task = c->env->type ? c->env->type(c->env->ctx, c->t, "struct task_struct") : NULL;
 		return task ? lt_ptr(c->t, task, LS_KERNEL) : c->u64;
 	case B_FUNC:
-		c->uses_point |= c->point->kind == LP_FENTRY || c->point->kind == LP_FEXIT;
+		if (c->point->kind == LP_FENTRY || c->point->kind == LP_FEXIT)
+			c->uses_point = c->point_typed = true;
 		/* A return does not know where it came from: there the probe's own name tells. */
 		if (c->func_by_name &&
 		    (c->point->kind == LP_UPROBE || c->point->kind == LP_URETPROBE)) {
-			c->uses_point = true;
+			c->uses_point = c->point_typed = true;
 			return lt_string(c->t, (uint32_t)strlen(c->point->name) + 1);
 		}
 		if (c->point->kind == LP_UPROBE || c->point->kind == LP_URETPROBE ||
@@ -335,5 +336,7 @@ const struct ltype *check_ident(struct checker *c, struct node *n)
 		str_nearest_add(&near, builtins[i].name);
 	if (str_nearest_list(&near, list, sizeof(list)))
 		lang_hint(c->d, "did you mean %s?", list);
+	else
+		check_no_types(c);
 	return c->none;
 }

@@ -193,7 +193,7 @@ void check_block(struct checker *c, struct probe_block *b, const struct lang_poi
 	c->block = b;
 	c->point = pt;
 	c->args = NULL;
-	c->args_asked = false;
+	c->args_asked = c->point_typed = false;
 	c->uses_point = false;
 	c->callback_depth = 0;
 	if (b->pred)

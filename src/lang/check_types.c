@@ -249,6 +249,7 @@ static void lay_out(struct checker *c, const struct crecord_def *def, struct lre
 		struct lfield *f = &r->field[r->n];
 		const struct ltype *t =
 			d->inner ? check_named_type(c, d->inner->name) : check_ctype(c, &d->type);
+		const struct ltype *one;
 		uint32_t align, size;
 
 		if (!t)
@@ -262,7 +263,9 @@ static void lay_out(struct checker *c, const struct crecord_def *def, struct lre
 			continue;
 		}
 		check_fill(c, t);
-		if (t->kind == LT_RECORD && t->rec == r) {
+		for (one = t; one->kind == LT_ARRAY;)
+			one = one->elem;
+		if (one->kind == LT_RECORD && one->rec == r) {
 			lang_error(c->d, def->pos, 6, "%s contains itself", def->name);
 			continue;
 		}

@@ -202,7 +202,7 @@ static void check_all(struct compiler *k, bool final)
 		k->c.gen++;
 		check_block(&k->c, b, pt);
 		last_block = u->block;
-		depends = k->c.uses_point && k->c.args_asked;
+		depends = k->c.uses_point && (k->c.args_asked || k->c.point_typed);
 	}
 	k->d->quiet = false;
 }
@@ -260,6 +260,34 @@ static void into_parts(const struct compiler *k, struct lang_map *m)
 	m->parts = true;
 }
 
+static const struct node *use_in(const struct node *n, size_t map)
+{
+	const struct node *found = NULL;
+
+	if (!n || (n->kind == N_MAP && n->map == (int)map))
+		return n;
+	found = use_in(n->a, map);
+	found = found ? found : use_in(n->b, map);
+	found = found ? found : use_in(n->c, map);
+	for (size_t i = 0; i < n->n && !found; i++)
+		found = use_in(n->list[i], map);
+	return found;
+}
+
+static void too_large(struct compiler *k, size_t map)
+{
+	const struct lang_map *m = &k->p->maps.data[map];
+	const struct node *n = NULL;
+
+	vec_each (&k->ast.blocks, b) {
+		n = n ? n : use_in(b->pred, map);
+		n = n ? n : use_in(b->body, map);
+	}
+	lang_error(k->d, n ? n->pos : 0, n ? n->len : 0, "the keys of %s are too large (%u bytes)",
+		   m->name, m->key_size);
+	lang_hint(k->d, "the kernel takes keys of up to 512 bytes: str(x, 400) cuts a text");
+}
+
 static void lay_out_maps(struct compiler *k)
 {
 	struct lang_program *p = k->p;
@@ -284,11 +312,7 @@ static void lay_out_maps(struct compiler *k)
 			m->value_size += m->present_word ? 8 : 0;
 		}
 		if (m->key_size > 512)
-			lang_error(k->d, 0, 0, "the keys of %s are too large (%u bytes)", m->name,
-				   m->key_size);
-		if (m->key_size > 512)
-			lang_hint(k->d, "the kernel takes keys of up to 512 bytes: str(x, 400) "
-					"cuts a text");
+			too_large(k, i);
 		if (m->key && m->is_agg)
 			into_parts(k, m);
 		/* A large value times many keys times CPUs: take what is used, as it comes. */

@@ -6,6 +6,7 @@
 
 #define ROUND8(n) (((n) + 7u) & ~7u)
 #define ON_STACK_MAX 72u
+#define SCRATCH_MAX 32768u /* a value of a per-CPU map */
 
 struct gen_mark gen_mark(const struct gen *g)
 {
@@ -31,6 +32,14 @@ struct place gen_scratch(struct gen *g, uint32_t size)
 	struct place p = { g->scratch, (int32_t)g->scratch_off };
 
 	g->scratch_used = true;
+	if (size > SCRATCH_MAX || g->scratch_off + ROUND8(size) > SCRATCH_MAX) {
+		if (!g->c->d->errors)
+			lang_error(g->c->d, g->f->pos, 1,
+				   "this needs more memory than the kernel gives a program (%u of "
+				   "%u bytes)",
+				   g->scratch_off + size, SCRATCH_MAX);
+		return p;
+	}
 	g->scratch_off += ROUND8(size);
 	if (g->scratch_off > g->scratch_max)
 		g->scratch_max = g->scratch_off;

@@ -109,6 +109,8 @@ struct lang_env {
 	/* "struct task_struct", "union x", "enum y", "pid_t": NULL when not known. */
 	const struct ltype *(*type)(void *ctx, struct ltypes *t, const char *name);
 	void (*fill)(void *ctx, struct ltypes *t, struct lrecord *r);
+	/* Why no type of the kernel is known; NULL (or no callback): they are. */
+	const char *(*no_types)(void *ctx);
 	/*
 	 * Arguments of a kernel function or raw tracepoint as a record of 8-byte slots; its last
 	 * field is "$retval" when it returns something. NULL when not known.

@@ -52,7 +52,13 @@ enum lt_kind {
 };
 
 /* Tables that a number is looked up in when it is printed. */
-enum lang_names { LANG_NAME_SYSCALL, LANG_NAME_SIGNAL, LANG_NAME_CAP, LANG_NAME_DISK, LANG_NAME_FILE };
+enum lang_names {
+	LANG_NAME_SYSCALL,
+	LANG_NAME_SIGNAL,
+	LANG_NAME_CAP,
+	LANG_NAME_DISK,
+	LANG_NAME_FILE
+};
 
 /* Where memory lies, which decides how it is read. */
 enum lt_space {

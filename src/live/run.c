@@ -509,8 +509,8 @@ void run_notes(const struct run *r, struct strbuf *b)
 			      (unsigned long long)n);
 	n = counter(r, LANG_COUNT_LOOPS);
 	if (n)
-		strbuf_printf(b, "a loop was ended by the kernel %llu times: it took too long\n",
-			      (unsigned long long)n);
+		strbuf_printf(b, "a loop was ended by the kernel %llu time%s: it took too long\n",
+			      (unsigned long long)n, n == 1 ? "" : "s");
 	vec_each (&r->p->fallible, f) {
 		unsigned line, column;
 

@@ -22,6 +22,11 @@ const struct btf_types *run_env_btf(struct run_env *r)
 	return r->btf_state > 0 ? r->btf : NULL;
 }
 
+static const char *no_types(void *ctx)
+{
+	return run_env_btf(ctx) ? NULL : RUN_NO_TYPES;
+}
+
 static char *tp_format(void *ctx, const char *system, const char *event)
 {
 	struct run_env *r = ctx;
@@ -202,6 +207,7 @@ int run_env_open(struct run_env *r, struct err *e)
 		.match = run_match,
 		.tp_format = tp_format,
 		.type = run_type,
+		.no_types = no_types,
 		.fill = run_fill,
 		.args = run_args,
 		.enumerator = run_enumerator,

@@ -24,6 +24,7 @@ int run_env_open(struct run_env *r, struct err *e);
 void run_env_drop_types(struct run_env *r);
 void run_env_close(struct run_env *r);
 const struct btf_types *run_env_btf(struct run_env *r); /* NULL: none */
+#define RUN_NO_TYPES "this kernel does not describe its types (no /sys/kernel/btf/vmlinux)"
 
 /* May values be kept with threads here? run_task.c */
 bool run_task_storage(void *ctx);

@@ -86,6 +86,17 @@ static void last_line(const char *log, char *buf, size_t size)
 	snprintf(buf, size, "%.*s", (int)n, best);
 }
 
+static bool has_loop(const struct lang_code *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		uint8_t class = BPF_CLASS(c->insn[i].code);
+
+		if ((class == BPF_JMP || class == BPF_JMP32) && c->insn[i].off < 0)
+			return true;
+	}
+	return false;
+}
+
 static int refused(struct run *r, const struct lang_code *c, int code, char *log, struct err *e)
 {
 	unsigned line, column;
@@ -108,6 +119,12 @@ static int refused(struct run *r, const struct lang_code *c, int code, char *log
 	last_line(log, words, sizeof(words));
 	if (code == E2BIG || strstr(log, "too large") || strstr(log, "too complex") ||
 	    strstr(log, "infinite loop") || strstr(log, "back-edge")) {
+		if (!has_loop(c)) {
+			err_set(e, code, "%s:%u:%u: the program is too long for the kernel (%s)",
+				r->p->source_name, line, column, words);
+			return err_hint(e, "several probes may share the work, or a loop: for ($i "
+					   ": 0..100)");
+		}
 		err_set(e, code,
 			"%s:%u:%u: this loop has no end the kernel can prove, or the program is "
 			"too long (%s)",

@@ -217,9 +217,7 @@ static int match_btf(struct run_env *r, const struct lang_point *p, unsigned kin
 	char list[192];
 
 	if (!run_env_btf(r))
-		return err_set(
-			e, ENOENT,
-			"this kernel does not describe its types (no /sys/kernel/btf/vmlinux)");
+		return err_set(e, ENOENT, RUN_NO_TYPES);
 	btf_each(r->btf, kind, one_btf, &m);
 	if (!m.n && str_nearest_list(&m.near, list, sizeof(list)))
 		err_set(e, ENOENT, "nothing"), err_hint(e, "did you mean %s?", list);

@@ -175,6 +175,10 @@ static int match_functions(const struct lang_point *p, lang_match_fn *fn, void *
 		str_nearest_add(&near, s->name);
 		if (!fits(p, s->name))
 			continue;
+		/* It has no return: what lies there is the number of arguments. */
+		if (p->kind == LP_URETPROBE && strcmp(s->name, "_start") == 0 &&
+		    strcmp(p->name, "_start") != 0)
+			continue;
 		vec_push(&names, s->name);
 		if (p->has_offset && r == 0)
 			r = at_instruction(&f, s, s->start + p->offset, e);
@@ -197,6 +201,9 @@ static int match_functions(const struct lang_point *p, lang_match_fn *fn, void *
 		err_set(e, ENOENT, "nothing"),
 			err_hint(e, "%s has no symbols; an offset works: %s:0x...", p->target,
 				 p->target);
+	else if (!n)
+		err_set(e, ENOENT, "nothing"),
+			err_hint(e, "kymo run -l 'uprobe:%s:*' lists its functions", p->target);
 	vec_free(&names);
 	close_file(&f);
 	return n;
