@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lang/show.h"
+#include "lang/show_int.h"
 
 #define JOIN_ARGS 16
 #define JOIN_SIZE 256
@@ -250,14 +250,13 @@ static void print_value(struct lang_out *o, const struct lang_action *a, const c
 
 static void print_time(struct lang_out *o, const char *fmt)
 {
-	time_t now = o->h->now ? (time_t)(o->h->now(o->h->ctx) / 1000000000) : time(NULL);
 	struct strbuf b = { 0 };
-	char text[512];
-	struct tm tm;
+	struct timespec t;
 
-	localtime_r(&now, &tm);
-	if (strftime(text, sizeof(text), fmt, &tm))
-		strbuf_puts(&b, text);
+	clock_gettime(CLOCK_REALTIME, &t);
+	show_wall(o->h->now ? o->h->now(o->h->ctx)
+			    : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec,
+		  fmt, &b);
 	say(o, "time", &b);
 	strbuf_free(&b);
 }

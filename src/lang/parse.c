@@ -437,21 +437,32 @@ static struct node *parse_unary(struct parser *p)
 	return n;
 }
 
+/* "/ {" ends a predicate; blanks and comments may stand between. */
+static bool block_follows(const struct parser *p)
+{
+	const char *s = p->lex.text + p->lex.at, *end = p->lex.text + p->lex.n;
+
+	for (;;) {
+		const char *to;
+
+		while (s < end && memchr(" \t\r\n", *s, 4))
+			s++;
+		if (end - s < 2 || s[0] != '/' || (s[1] != '/' && s[1] != '*'))
+			return s < end && *s == '{';
+		to = s[1] == '/' ? memchr(s, '\n', (size_t)(end - s))
+				 : memmem(s + 2, (size_t)(end - s - 2), "*/", 2);
+		if (!to)
+			return false;
+		s = to + (s[1] == '/' ? 1 : 2);
+	}
+}
+
 static int precedence(const struct parser *p)
 {
 	switch (p->tok.kind) {
 	case '*':
 	case '%': return 10;
-	case '/':
-		if (p->in_predicate) { /* "/ {" ends the predicate */
-			uint32_t i = p->lex.at;
-
-			while (i < p->lex.n && strchr(" \t\r\n", p->lex.text[i]))
-				i++;
-			if (i < p->lex.n && p->lex.text[i] == '{')
-				return 0;
-		}
-		return 10;
+	case '/': return p->in_predicate && block_follows(p) ? 0 : 10;
 	case '+':
 	case '-': return 9;
 	case T_SHL:

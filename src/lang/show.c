@@ -90,16 +90,14 @@ static void show_record(const struct lang_out *o, const struct ltype *t, const c
 	strbuf_puts(b, " }");
 }
 
-static void show_time(const struct lang_out *o, const struct ltype *t, uint64_t boot,
-		      struct strbuf *b)
+void show_wall(uint64_t wall, const char *fmt, struct strbuf *b)
 {
-	uint64_t wall = o->h->wall ? o->h->wall(o->h->ctx, boot) : boot;
 	time_t s = (time_t)(wall / 1000000000);
 	AUTO_STRBUF f = { 0 };
 	char text[512];
 	struct tm tm;
 
-	for (const char *p = t->format ? t->format : "%H:%M:%S"; *p; p++) /* %f: microseconds */
+	for (const char *p = fmt; *p; p++) /* %f: microseconds */
 		if (p[0] == '%' && p[1] == 'f') {
 			strbuf_printf(&f, "%06llu", (unsigned long long)(wall % 1000000000 / 1000));
 			p++;
@@ -112,6 +110,13 @@ static void show_time(const struct lang_out *o, const struct ltype *t, uint64_t 
 	localtime_r(&s, &tm);
 	if (strftime(text, sizeof(text), strbuf_str(&f), &tm))
 		strbuf_puts(b, text);
+}
+
+static void show_time(const struct lang_out *o, const struct ltype *t, uint64_t boot,
+		      struct strbuf *b)
+{
+	show_wall(o->h->wall ? o->h->wall(o->h->ctx, boot) : boot,
+		  t->format ? t->format : "%H:%M:%S", b);
 }
 
 static void show_user(uint64_t uid, struct strbuf *b)

@@ -27,6 +27,8 @@ struct show_rows {
 	int64_t div;
 };
 
+/* A time (CLOCK_REALTIME, ns) as strftime() does it; %f: microseconds. */
+void show_wall(uint64_t ns, const char *fmt, struct strbuf *b);
 static inline uint64_t show_word(const void *p, size_t i)
 {
 	uint64_t v;

@@ -93,6 +93,21 @@ for case in blocks("bad.txt"):
     r = kymo(["run", "-e", text])
     check(f"refused: {text}", r.code == 1 and want in r.err and "fault of kymo" not in r.err, r)
 
+# Every program in the reference, as it stands there: in the text, and the blocks that are whole programs.
+docs = (pathlib.Path(__file__).resolve().parent.parent.parent / "docs/lang.md").read_text()
+examples = [p for p in re.findall(r"`([^`]+)`", docs) if re.match(r"[a-zA-Z:/_0-9.]+ (/[^/]+/ )?\{.*\}$", p) and "./app" not in p]
+examples += [b for b in re.findall(r"\n\n((?:    .*\n)+)", docs) if re.search(r"^    (tracepoint|BEGIN)", b, re.M)]
+check("docs/lang.md has examples", len(examples) > 15, examples)
+for text in examples:
+    prog = text.replace("{ ... }", "{ }")
+    if "print(@)" in prog:
+        prog += " BEGIN { @ = 1; }"
+    r = kymo(["run", "--dry-run", "-e", prog])
+    elsewhere = re.search(r"this kernel (has no|does not allow)|there is no file|has no USDT", r.err)  # not for every machine
+    check(f"docs/lang.md: {text[:60]}", r.code == 0 or elsewhere, r)
+r = kymo(["run", "-q", "-e", 'BEGIN { time("%S.%f\\n"); printf("%s\\n", strftime("%S.%f", nsecs)); exit(); }'])
+check("%f is microseconds in time() and strftime()", re.match(r"\d\d\.\d{6}\n\d\d\.\d{6}\n", r.out), r)
+
 # Several mistakes in one run, each with its place.
 r = kymo(["run", "-e", "BEGIN {\n  @a = foo;\n  bar();\n  $x = 1; $x = \"s\";\n}"])
 check("several errors in one run", all(f"program:{p}: error" in r.err for p in ("2:8", "3:3", "4:11")), r)
