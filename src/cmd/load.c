@@ -193,6 +193,12 @@ static void tell_servers(const struct load *l)
 
 	if (l->opts.quiet)
 		return;
+	if (st.wrong)
+		command_note("debuginfod: %u of %u files that came were of another build, or none "
+			     "at all, "
+			     "and are not used: $DEBUGINFOD_URLS names a server that cannot be "
+			     "trusted, or a proxy that answers for it",
+			     st.wrong, st.found);
 	if (st.silent)
 		command_note("debuginfod servers did not answer lately and are not asked for ten "
 			     "minutes (--no-debuginfod, or another $DEBUGINFOD_URLS)");

@@ -342,6 +342,13 @@ int debuginfod_fetch(struct debuginfod *d, enum debuginfod_kind kind, const stru
 	return result;
 }
 
+void debuginfod_wrong(struct debuginfod *d)
+{
+	pthread_mutex_lock(&d->lock);
+	d->stats.wrong++;
+	pthread_mutex_unlock(&d->lock);
+}
+
 struct debuginfod_stats debuginfod_stats(struct debuginfod *d)
 {
 	struct debuginfod_stats st;

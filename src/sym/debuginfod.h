@@ -23,6 +23,7 @@ struct debuginfod_stats {
 	uint64_t bytes;			 /* of those that are being fetched, or were */
 	bool out_of_time;		 /* some were given up */
 	bool silent;			 /* the servers did not answer lately, and were not asked */
+	unsigned wrong;			 /* of those found: another build's, or no ELF files */
 	unsigned ms;			 /* the limit */
 };
 
@@ -46,6 +47,8 @@ void debuginfod_want(struct debuginfod *d, enum debuginfod_kind kind, const stru
 		     uint64_t heat);
 /* An open file, or -errno: -ENOENT when no server has it, -ETIME when the time is used up. */
 int debuginfod_fetch(struct debuginfod *d, enum debuginfod_kind kind, const struct build_id *id);
+/* What was fetched is not what was asked for. */
+void debuginfod_wrong(struct debuginfod *d);
 struct debuginfod_stats debuginfod_stats(struct debuginfod *d);
 
 #endif

@@ -243,8 +243,13 @@ static bool take_cached(struct search *s, const char *name)
 
 static bool take_served(struct search *s, enum debuginfod_kind kind, const char *name)
 {
-	return s->o->debuginfod && s->id->len &&
-	       take(s, debuginfod_fetch(s->o->debuginfod, kind, s->id), name);
+	int fd = s->o->debuginfod && s->id->len ? debuginfod_fetch(s->o->debuginfod, kind, s->id)
+						: -ENOENT;
+
+	if (fd < 0 || take(s, fd, name))
+		return fd >= 0;
+	debuginfod_wrong(s->o->debuginfod);
+	return false;
 }
 
 int find_file(const struct find_opts *o, const struct find_want *w, struct elf **ret,

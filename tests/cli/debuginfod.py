@@ -171,6 +171,12 @@ def report():
     kymo(["--no-debuginfod", *words], env={**env, "DEBUGINFOD_CACHE_PATH": path("client-n"), "XDG_CACHE_HOME": path("c2")})
     same("--no-debuginfod asks nobody, as an option of report or of kymo", len(Slow.log), before)
     server.shutdown()
+    liar = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Liar)
+    threading.Thread(target=liar.serve_forever, daemon=True).start()
+    r = kymo(words, timeout=60, env={"DEBUGINFOD_URLS": f"http://127.0.0.1:{liar.server_port}", "XDG_CACHE_HOME": path("c4"),
+                                     "DEBUGINFOD_CACHE_PATH": path("client-l"), "no_proxy": "*"})
+    check("files of another build are told of, and not used", "of another build" in r.err and "hot_far" not in r.out, r)
+    liar.shutdown()
     # a server that answers nothing at all is left alone by the next run
     with socket.socket() as hang:
         hang.bind(("127.0.0.1", 0))
