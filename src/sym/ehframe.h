@@ -90,8 +90,8 @@ void ehframe_close(struct ehframe *f); /* NULL is fine */
 uint16_t ehframe_machine(const struct ehframe *f);
 /* Its length in bytes, 0 when there is none. */
 size_t ehframe_build_id(const struct ehframe *f, uint8_t id[EHFRAME_BUILD_ID_MAX]);
-/* false: there is neither .eh_frame nor .debug_frame; a table then holds only what the code itself
- * shows (signal trampolines, PLT). */
+/* false: there is neither .eh_frame nor .debug_frame, nor a table of Go; a table then holds only
+ * what the code itself shows (signal trampolines, PLT). */
 bool ehframe_has_cfi(const struct ehframe *f);
 
 /* The virtual address of a file offset in an executable segment, and back. */

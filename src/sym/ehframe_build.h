@@ -80,5 +80,7 @@ static inline void ehframe_emit(struct ehframe_builder *b, uint64_t off, uint32_
 void ehframe_code_gap(struct ehframe_builder *b, uint64_t start, uint64_t end);
 /* The same for code of Go (ehframe_go.c); false when there is none. */
 bool ehframe_go_gap(struct ehframe_builder *b, uint64_t start, uint64_t end);
+/* Whether there are tables of Go that can be read. */
+bool ehframe_go_has(const struct ehframe *f);
 
 #endif

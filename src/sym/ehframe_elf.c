@@ -4,7 +4,7 @@
  * they were stripped, by PT_GNU_EH_FRAME. Only 64-bit little-endian x86_64 and
  * aarch64; the parts that matter are read into memory, nothing is mapped.
  */
-#include "sym/ehframe_cfi.h"
+#include "sym/ehframe_build.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -519,7 +519,7 @@ size_t ehframe_build_id(const struct ehframe *f, uint8_t id[EHFRAME_BUILD_ID_MAX
 
 bool ehframe_has_cfi(const struct ehframe *f)
 {
-	return f->frame.data || f->debug.data;
+	return f->frame.data || f->debug.data || ehframe_go_has(f);
 }
 
 bool ehframe_vaddr(const struct ehframe *f, uint64_t off, uint64_t *vaddr)

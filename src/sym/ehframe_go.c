@@ -139,6 +139,13 @@ static void function_rows(struct ehframe_builder *b, const struct go *g, uint64_
 	}
 }
 
+bool ehframe_go_has(const struct ehframe *f)
+{
+	struct go g;
+
+	return open_tables(f, &g);
+}
+
 bool ehframe_go_gap(struct ehframe_builder *b, uint64_t start, uint64_t end)
 {
 	uint64_t text, lo = 0, hi, entry;

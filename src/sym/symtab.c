@@ -231,6 +231,8 @@ int symtab_load(struct symtab *t, const struct elf *file, const struct elf *debu
 			add_table(t, file, &tab);
 		if (!t->has_symtab)
 			add_mini(t, file);
+		if (!t->has_symtab)
+			t->has_symtab = symtab_add_go(t, file);
 	}
 	symtab_add_plt(t, file);
 	if (!t->n) {

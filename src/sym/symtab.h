@@ -3,7 +3,7 @@
  * The symbols of one object, sorted by address.
  *
  * From .symtab and .dynsym, from the xz-packed mini symbol table of
- * .gnu_debugdata, and from the PLT, whose entries get the name of what they
+ * .gnu_debugdata, from Go's own tables, and from the PLT, whose entries get the name of what they
  * jump to ("malloc@plt"). What counts as a symbol, how far one without a size
  * reaches, and which of several names at one address is shown follow perf, so
  * that reports agree with it.
@@ -63,6 +63,9 @@ const struct symtab_sym *symtab_span(const struct symtab *t, uint64_t vaddr, uin
 void symtab_add(struct symtab *t, struct symtab_sym s);
 void symtab_reserve(struct symtab *t, size_t n); /* before the first: about so many will come */
 void symtab_finish(struct symtab *t);
+
+/* Go's functions, from what its runtime goes by; true when there are any. Called by symtab_load. */
+bool symtab_add_go(struct symtab *t, const struct elf *file);
 
 /* PLT entries as symbols; needs relocations and section headers. Called by symtab_load. */
 void symtab_add_plt(struct symtab *t, const struct elf *file);

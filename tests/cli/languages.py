@@ -129,6 +129,9 @@ try:
     # without debug info Go's own tables tell; frame pointers alone miss the innermost function's caller
     language("Go, -w", "go", GO, "p.go", ["go", "build", "-ldflags=-w", "-o", "prog", "p.go"],
              ("runtime.main", "main.main", "main.total", "main.(*Square).Area"), env=GO_ENV)
+    # and name what has no symbol table at all
+    language("Go, -s", "go", GO, "p.go", ["go", "build", "-ldflags=-s -w", "-o", "prog", "p.go"],
+             ("runtime.main", "main.main", "main.total", "main.(*Square).Area"), env=GO_ENV)
 finally:
     shutil.rmtree(folder)
 end()
