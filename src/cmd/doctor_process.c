@@ -186,17 +186,44 @@ static void how_to_get_names(pid_t pid, char *buf, size_t size)
 			 ability_debuginfod(distro));
 }
 
-static void advise(pid_t pid, struct part *x)
+static bool has_file(const struct parts *p, const char *name)
+{
+	vec_each (&p->v, x) {
+		const char *slash = strrchr(x->path, '/');
+
+		if (slash && strcmp(slash + 1, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What makes a runtime tell of the code it compiles. */
+static void how_to_get_map(pid_t pid, const struct parts *p, char *buf, size_t size)
+{
+	bool java = has_file(p, "libjvm.so"), node = has_file(p, "node");
+
+	snprintf(buf, size, "%s%s%s%s", java || node ? "run it with " : "Node.js: ",
+		 java ? "" : "--perf-basic-prof or --perf-prof", java || node ? "" : "; Java: ",
+		 node ? ""
+		      : "-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions "
+			"-XX:+DumpPerfMapAtExit");
+	if (java) { /* the map can be had from one that runs; whole stacks cannot */
+		size_t n = strlen(buf);
+
+		snprintf(buf + n, size - n,
+			 "; names of what runs now (Java 17 and later): jcmd %d Compiler.perfmap",
+			 pid);
+	}
+}
+
+static void advise(pid_t pid, const struct parts *p, struct part *x)
 {
 	if (x->dump) {
 		snprintf(x->why, sizeof(x->why),
 			 "names from its jitdump, stacks by frame pointers");
 	} else if (x->anonymous && !x->jit) {
 		snprintf(x->why, sizeof(x->why), "code without a file and without a map of names");
-		snprintf(x->fix, sizeof(x->fix),
-			 "Node.js: --perf-basic-prof or --perf-prof; Java: "
-			 "-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions "
-			 "-XX:+DumpPerfMapAtExit");
+		how_to_get_map(pid, p, x->fix, sizeof(x->fix));
 	} else if (x->anonymous) {
 		snprintf(x->why, sizeof(x->why),
 			 "names from its perf map, stacks by frame pointers");
@@ -342,7 +369,7 @@ int doctor_process(pid_t pid, bool json, struct err *e)
 			look_at_jit(pid, symbols, parts.jitdump, x);
 		else
 			look_at_file(pid, symbols, x);
-		advise(pid, x);
+		advise(pid, &parts, x);
 		code |= x->fix[0] != '\0';
 	}
 	if (json)
