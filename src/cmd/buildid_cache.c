@@ -41,7 +41,7 @@ static const struct opt opts[] = {
 		 "forget these files, or build-ids", "@files"),
 	OPT_FN_C('p', "purge", "FILE,...", OPT_ARG_REQUIRED, on_purge,
 		 "forget all builds of these files", "@files"),
-	OPT_FLAG('P', "purge-all", purge_all, "forget all files"),
+	OPT_FLAG('P', "purge-all", purge_all, "forget all files, and what was made of them"),
 	OPT_FN_C('u', "update", "FILE,...", OPT_ARG_REQUIRED, on_update,
 		 "keep these anew, in place of what is kept of their build", "@files"),
 	OPT_FLAG('l', "list", list, "show what is kept"),
@@ -280,6 +280,16 @@ static int purge_one(struct work *w, const char *word, struct err *e)
 	return purge(w, word) ? 0 : err_set(e, ENOENT, "no build of %s is kept", word);
 }
 
+/* Tables to walk stacks by and answers about names are kept too, of files that are not. */
+static void print_size(int cache)
+{
+	char size[32], limit[32];
+
+	printf("# kymo's own folder: %s with tables and names, kept below %s\n",
+	       str_bytes(cache_size(cache), size, sizeof(size)),
+	       str_bytes(CACHE_LIMIT, limit, sizeof(limit)));
+}
+
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
@@ -302,14 +312,19 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	each(&w, &a->add, add_new);
 	each(&w, &a->remove, remove_one);
 	each(&w, &a->purge, purge_one);
-	if (a->purge_all)
+	if (a->purge_all) {
 		purge(&w, NULL);
+		if (w.cache >= 0) /* what was made of them, and of files that are not kept */
+			cache_trim(w.cache, 0, true);
+	}
 	each(&w, &a->update, add_anew);
 	if (a->missing)
 		r = print_missing(&w, a->missing, e);
 	if (r == 0 && a->list) {
 		debugdir_each(w.dir, print_kept, NULL);
 		cache_each(w.cache, print_kept, a->verbose ? " (kept while recording)" : NULL);
+		if (a->verbose && w.cache >= 0)
+			print_size(w.cache);
 	}
 	close(w.dir);
 	if (w.cache >= 0)

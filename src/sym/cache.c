@@ -288,6 +288,21 @@ uint64_t cache_trim(int cache, uint64_t limit, bool force)
 }
 
 /* Names of all files are listed first: fn may remove some. */
+uint64_t cache_size(int cache)
+{
+	old_files all = { 0 };
+	uint64_t n = 0;
+
+	if (cache > 0)
+		list_folder(cache, ".", 0, &all);
+	vec_each (&all, f) {
+		n += f->size;
+		free(f->path);
+	}
+	vec_free(&all);
+	return n;
+}
+
 int cache_each(int cache, cache_fn *fn, void *ctx)
 {
 	old_files all = { 0 };

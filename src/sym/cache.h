@@ -54,7 +54,9 @@ int cache_remove(int cache, const struct build_id *id);
  * first. Does nothing when it was done within the last day, unless force is set.
  * Returns how many bytes were given back.
  */
-#define CACHE_LIMIT ((uint64_t)2 << 30)
+#define CACHE_LIMIT ((uint64_t)2 << 30) /* 0: everything goes */
 uint64_t cache_trim(int cache, uint64_t limit, bool force);
+/* Bytes of all that is there. */
+uint64_t cache_size(int cache);
 
 #endif

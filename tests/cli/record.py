@@ -379,6 +379,7 @@ check("a program that was deleted meanwhile has its names", " spin" in script("g
 has("for it is kept", kymo("buildid-cache -l").out, path("gone"))
 os.unlink(path("gone.data"))
 kymo("buildid-cache -P", env={"HOME": DIR})
+has("-P forgets what was made of files, too", kymo("buildid-cache -lv", env={"HOME": DIR}).out, "own folder: 0 B")
 for how in ("-g", "--call-graph dwarf,32768"):
     gone, other = shutil.copy(f"{WORK}/stacks", path("gone")), shutil.copy("/bin/true", path("other"))
     record(f"-F 999 {how} -- sh -c '{gone} recurse 400 5 | {{ read line; mv {other} {gone}; cat; }}'")
