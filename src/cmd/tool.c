@@ -55,6 +55,7 @@ static int run_tool(const struct tool *t, struct tool_call *c, struct run_env *e
 	struct run_opts o = { .out_fd = STDOUT_FILENO,
 			      .quiet = true,
 			      .plain = true,
+			      .escape = !c->json,
 			      .json = c->json,
 			      .command = c->command };
 	struct lang_program *p = NULL;

@@ -130,6 +130,28 @@ static void show_user(uint64_t uid, struct strbuf *b)
 		strbuf_printf(b, "%llu", (unsigned long long)uid);
 }
 
+/* Names of files and arguments of programs are anybody's: they must not end a line, nor tell the
+ * terminal what to do. */
+static void show_string(const struct lang_out *o, const char *s, size_t n, struct strbuf *b)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; o->escape && i < n; i++) {
+		const char *at;
+
+		if ((unsigned char)s[i] >= 32 && s[i] != 127)
+			continue;
+		strbuf_add(b, s + from, i - from);
+		from = i + 1;
+		at = strchr("\nn\tt\rr", s[i]);
+		if (at)
+			strbuf_printf(b, "\\%c", at[1]);
+		else
+			strbuf_printf(b, "\\%03o", (unsigned char)s[i]);
+	}
+	strbuf_add(b, s + from, n - from);
+}
+
 void lang_show_value(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
 		     struct strbuf *b)
 {
@@ -140,7 +162,7 @@ void lang_show_value(const struct lang_out *o, const struct ltype *t, const void
 	switch (t->kind) {
 	case LT_INT: show_int(t, show_word(data, 0), b); break;
 	case LT_PTR: strbuf_printf(b, "%#llx", (unsigned long long)show_word(data, 0)); break;
-	case LT_STRING: strbuf_add(b, data, strnlen(data, t->size)); break;
+	case LT_STRING: show_string(o, data, strnlen(data, t->size), b); break;
 	case LT_TUPLE:
 		strbuf_putc(b, '(');
 		for (uint32_t i = 0; i < t->n; i++) {

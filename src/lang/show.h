@@ -57,6 +57,7 @@ struct lang_out {
 	struct strbuf text;   /* taken by whoever writes it out */
 	struct strbuf errors; /* for stderr */
 	bool json;
+	bool escape; /* control characters in texts as \n, \033 ... */
 	bool exit;
 	int exit_code;
 	/* In END: a map that is cleared is not shown, though probes that are slow to take down

@@ -257,7 +257,7 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 				      .wall = wall,
 				      .packet = run_pcap_packet };
 	run_names_host(r);
-	r->out = (struct lang_out){ .p = p, .h = &r->host, .json = o->json };
+	r->out = (struct lang_out){ .p = p, .h = &r->host, .json = o->json, .escape = o->escape };
 	r->pid_fd = -1;
 	k = loop_open(&r->loop, e);
 	r->has_loop = k == 0;

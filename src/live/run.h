@@ -27,6 +27,7 @@ struct run_opts {
 	int out_fd; /* where text goes */
 	bool json;
 	bool quiet;	/* no "Attaching ..." */
+	bool escape;	/* control characters in texts */
 	bool plain;	/* no empty lines before the maps, as bpftrace has */
 	bool dry;	/* load, but do not run */
 	bool no_side;	/* user stacks by frame pointers, names from /proc alone */

@@ -412,7 +412,7 @@ try:
 except OSError:
     made = False
 if made:
-    other |= {"ssl": ["sslsnoop", "-c", "openssl"], "ssl-lx": ["sslsnoop", "-lx"], "ssl-H": ["sslsnoop", "-H", "-b", "6", "-c", "openssl"]}
+    other |= {"ssl": ["sslsnoop", "-c", "openssl"], "ssl-lx": ["sslsnoop", "-lx", "--handshake"], "ssl-o": ["sslsnoop", "-o"], "ssl-H": ["sslsnoop", "-H", "-b", "6", "-c", "openssl"]}
 
 
 def type_and_talk():
@@ -456,6 +456,7 @@ if "ssl" in out:
           out["ssl"])
     check("sslsnoop: the answer", [x.split()[3] for x in rows(out["ssl"], f"answer {ME}")] in (["WRITE", "READ"], ["READ", "WRITE"]), out["ssl"])
     same("sslsnoop -H -b: the first bytes", len(re.findall(r" 73 65 63 72 65 74$", out["ssl-H"], re.M)), 2)
+    same("sslsnoop -o: not what goes through OpenSSL", rows(out["ssl-o"], ME), [])
     check("sslsnoop -lx: handshakes, times", rows(out["ssl-lx"], "HANDSHAKE") and re.search(r"\d+\.\d{3} openssl +\d+ +WRITE", out["ssl-lx"]), out["ssl-lx"])
 else:
     skip("sslsnoop", "no openssl")
