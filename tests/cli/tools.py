@@ -244,6 +244,7 @@ if SAN:  # what each shows is checked without
     end()
 check("execsnoop: not what a process runs in its place", not [x for x in out["exec"].splitlines() if x.startswith("true ")], out["exec"])
 same("execsnoop -r: that, too", [x.split(None, 4)[4] for x in rows(out["exec-r"], "/bin/true")], ["/bin/sh -c exec /bin/true again", "/bin/true again"])
+same("execsnoop: an argument ends no line, and tells the terminal nothing", [x.split(None, 4)[4] for x in rows(out["exec"], "uname")], [r"/bin/uname -s\t\n\033[31m"])
 same("execsnoop -a 3 NAME: three words each", [x.split(None, 5)[5] for x in out["exec-a"].splitlines()[1:]], [x[:19] for x in ECHO])
 same("execsnoop -x: and what could not be run", [x.split()[5] for x in rows(out["exec-x"], "/nowhere/at/all")], ["-2"])
 same("execsnoop -n: all the words", [x.split(None, 4)[4] for x in out["exec-n"].splitlines()[1:]], [f"{x} f g h i j" for x in ECHO])
@@ -386,7 +387,7 @@ else:
     same("iosnoop -d: another device has none", out["io-other"].splitlines()[1:], [])
     same("biosnoop: the same", places(out["bio"], 5, 6), PLACES)
     check("biosnoop -QP: what lies behind the one before it, and the time in the queue",
-          all(len(x.split()) == 10 and x.split()[7] in ("seq", "rand") for x in out["bio"].splitlines()[1:]), out["bio"][:2000])
+          all(len(x.split()) == 10 and x.split()[7] in ("seq", "rand") for x in rows(out["bio"], ME)), out["bio"][:2000])
     check("iolatency: at least those", total(out["lat"]) >= 12 and re.search(r"^\n\d\d:\d\d:\d\d:\n  >=\(ms\) .. <\(ms\)   : I/O      \|Distribution {26}\|\n       0 -> 1       : \d+ ", out["lat"], re.M), out["lat"])
     check("biolatency -F: by kind", re.search(r"^flags = \w*W\w*\n     usecs               : count     distribution$", out["biolat"], re.M) and total(out["biolat"]) >= 12, out["biolat"])
     check("biolatency -mDe: by device", re.search(rf"^disk = {DISK}\n     msecs  ", out["biolat-D"], re.M) and

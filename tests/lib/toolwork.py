@@ -70,6 +70,7 @@ def files():
 def processes():
     for i in range(3):
         subprocess.run(["/bin/echo", "one two", str(i), *"abcdefghij"], stdout=subprocess.DEVNULL)
+    subprocess.run(["/bin/uname", "-s\t\n\x1b[31m"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     subprocess.run(["/bin/sh", "-c", "exec /bin/true again"])
     try:
         subprocess.run(["/nowhere/at/all"])
