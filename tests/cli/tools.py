@@ -444,6 +444,12 @@ def type_and_talk():
     server.stdin.write(f"answer {ME}\n")
     server.stdin.flush()
     client.stdout.readline()
+    server.stdin.write("Q\n")  # it ends by itself, so its write has returned
+    server.stdin.flush()
+    try:
+        server.wait(LIMIT)
+    except subprocess.TimeoutExpired:
+        pass
     for p in (client, server):
         p.kill()
         p.wait()
