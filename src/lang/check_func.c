@@ -109,9 +109,12 @@ const struct ltype *check_stack(struct checker *c, struct node *n, bool user)
 				t->folded_stack = true;
 			} else if (strcmp(a->s, "annotated") == 0) {
 				t->folded_stack = t->annotated_stack = true;
+			} else if (strcmp(a->s, "ftrace") == 0) {
+				t->ftrace_stack = true;
 			} else if (strcmp(a->s, "bpftrace") != 0 && strcmp(a->s, "build_id") != 0) {
 				check_fail(c, a,
-					   "a stack is printed as perf, raw, folded or bpftrace");
+					   "a stack is printed as perf, raw, folded, ftrace or "
+					   "bpftrace");
 			}
 		} else {
 			t->n = (uint32_t)check_constant(c, a, n->s, 0, 127);

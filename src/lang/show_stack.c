@@ -109,6 +109,10 @@ void show_stack(const struct lang_out *o, const struct ltype *t, const void *dat
 {
 	AUTO_STRBUF line = { 0 };
 
+	if (t->ftrace_stack) {
+		names(o, t, data, false, false, " => ", "\n", b);
+		return;
+	}
 	if (!t->folded_stack) {
 		show_lines(o, t, data, is_key, b);
 		return;

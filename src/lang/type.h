@@ -82,7 +82,7 @@ struct ltype {
 	uint32_t size; /* bytes as stored; of LT_BUF: 8 for its length, then the bytes */
 	bool is_signed;
 	bool is_bool;
-	bool user_stack_perf, raw_stack, folded_stack, annotated_stack;
+	bool user_stack_perf, raw_stack, folded_stack, annotated_stack, ftrace_stack;
 	enum lt_space space; /* of LT_PTR: of what it points to; of records and arrays: their own */
 	const struct ltype *elem; /* LT_PTR, LT_ARRAY */
 	uint32_t n;	     /* LT_ARRAY: elements; LT_TUPLE: items; stacks: depth; enums: values */

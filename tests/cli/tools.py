@@ -337,7 +337,7 @@ if again and again["n"]:
     same("tcpretrans: without tail loss probes", plain, [x for x in lost if " L> " not in x])
     count = re.search(rf"^127.0.0.1 +{again['port']} .* (\d+)$", out["retrans-c"], re.M)
     check("tcpretrans -c: counted", count and int(count[1]) >= again["n"], out["retrans-c"])
-    check("tcpretrans -s: with stacks", re.search(r"^ +\w*tcp\w+\+\d+", out["retrans-s"], re.M), out["retrans-s"][:2000])
+    check("tcpretrans -s: with stacks", re.search(r"^ => \w*tcp\w+$", out["retrans-s"], re.M), out["retrans-s"][:2000])
 else:
     skip("tcpretrans", "nothing was sent again")
 if known["oom"]:
