@@ -138,7 +138,8 @@ static __always_inline __u64 take_stack(void *ctx, __u64 salt)
 	s->rec.event = WALK_OFF_STACK;
 	s->rec.cpu = cpu - config.off_states;
 	s->rec.flags = 0;
-	s->rec.n_user = s->rec.n_kernel = s->rec.copy = s->rec.unwind = s->rec.n_fp = 0;
+	s->rec.n_user = s->rec.n_kernel = s->rec.copy = s->rec.unwind = s->rec.n_fp =
+		s->rec.n_known = 0;
 	s->rec.end = UNWIND_NONE;
 	s->rec.end_pc = 0;
 	task_ids(s);

@@ -25,7 +25,8 @@ static __always_inline void send_stack(__u64 now)
 	s->rec.event = 0;
 	s->rec.cpu = cpu;
 	s->rec.flags = WALK_USER_MODE;
-	s->rec.n_user = s->rec.n_kernel = s->rec.copy = s->rec.unwind = s->rec.n_fp = 0;
+	s->rec.n_user = s->rec.n_kernel = s->rec.copy = s->rec.unwind = s->rec.n_fp =
+		s->rec.n_known = 0;
 	s->rec.end = UNWIND_NONE;
 	s->rec.end_pc = 0;
 	task_ids(s);

@@ -31,7 +31,8 @@ static __noinline int walk(struct bpf_perf_event_data *ctx, __u32 event)
 	s->rec.event = event;
 	s->rec.cpu = cpu;
 	s->rec.flags = user ? WALK_USER_MODE : 0;
-	s->rec.n_user = s->rec.n_kernel = s->rec.copy = s->rec.unwind = s->rec.n_fp = 0;
+	s->rec.n_user = s->rec.n_kernel = s->rec.copy = s->rec.unwind = s->rec.n_fp =
+		s->rec.n_known = 0;
 	s->rec.end = UNWIND_NONE;
 	s->rec.end_pc = 0;
 	task_ids(s);
@@ -79,6 +80,8 @@ PROGRAM(12)
 PROGRAM(13)
 PROGRAM(14)
 PROGRAM(15)
+
+#include "walk_check.h"
 
 SEC("tp_btf/sched_switch")
 int off_switch(__u64 *ctx) /* preempt, prev, next */

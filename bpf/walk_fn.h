@@ -49,7 +49,8 @@ static __always_inline long fn_walk(struct state *s, __u64 *to, __u64 depth)
 	s->rec.time = bpf_ktime_get_ns();
 	s->rec.cpu = 0;
 	s->rec.flags = 0;
-	s->rec.n_user = s->rec.n_kernel = s->rec.copy = s->rec.unwind = s->rec.n_fp = 0;
+	s->rec.n_user = s->rec.n_kernel = s->rec.copy = s->rec.unwind = s->rec.n_fp =
+		s->rec.n_known = 0;
 	s->rec.end = UNWIND_NONE;
 	s->rec.end_pc = 0;
 	task_ids(s);

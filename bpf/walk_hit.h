@@ -39,7 +39,8 @@ static __always_inline void hit_walk(struct state *s)
 	s->rec.event = WALK_HIT;
 	s->rec.cpu = bpf_get_smp_processor_id();
 	s->rec.ip = s->rec.period = s->rec.addr = s->rec.flags = 0;
-	s->rec.n_user = s->rec.n_kernel = s->rec.copy = s->rec.unwind = s->rec.n_fp = 0;
+	s->rec.n_user = s->rec.n_kernel = s->rec.copy = s->rec.unwind = s->rec.n_fp =
+		s->rec.n_known = 0;
 	s->rec.end = UNWIND_NONE;
 	s->rec.end_pc = 0;
 	task_ids(s);

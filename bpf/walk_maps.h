@@ -72,17 +72,12 @@ struct {
 	__array(values, struct slab);
 } slabs SEC(".maps");
 
-/* struct ehframe_rule and 4 bytes of padding; BPF rounds up to 8 anyway. */
-struct rule_slot {
-	struct ehframe_rule rule;
-	__u32 pad;
-};
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 16384);
 	__type(key, __u32);
-	__type(value, struct rule_slot);
+	__type(value, struct walk_rule);
 } rules SEC(".maps");
 
 struct {
@@ -90,27 +85,75 @@ struct {
 	__uint(max_entries, 8 << 20);
 } ring SEC(".maps");
 
-/* A CPU's sample in the making; the program does not interrupt itself. */
+#define MEMO_FRAMES 128
+#define MEMO_THREADS 8
+#define STACK_WINDOW 1024 /* bytes of stack that are read at once */
+
+struct memo_frame {
+	__u64 where; /* sp << 16 | WALK_QUICK of the rule that led here */
+	__u64 ip;
+};
+
+/* A thread's last walk (walk_memo.h). */
+struct walk_memo {
+	__u64 whose; /* thread << 32 | its list's generation; 0: nobody's */
+	__u32 n;
+	__u32 end; /* the outermost frame is the bottom */
+	struct memo_frame frame[MEMO_FRAMES];
+};
+
+/* What the tables said of a return address. */
+#define RECENTS_SHIFT 10
+struct walk_recent {
+	__u64 ip;
+	__u32 generation;
+	__u32 found; /* rule | enum unwind_end << 16 */
+};
+
+/*
+ * A CPU's sample in the making; the program does not interrupt itself. What is used of every sample
+ * lies close together: most of the time goes by waiting for memory.
+ */
 struct state {
 	__u64 r[REGS]; /* of the innermost frame */
-	__u64 ip, sp, fp;
+	__u64 ip;
+	__u64 sp, fp;	 /* together: walk_step.h */
+	__u64 cfa, next; /* of step_rule: the caller's sp and ip */
+	struct ehframe_rule rule;
 	__u64 extra; /* x86: rbx, aarch64: the link register */
 	__u64 map_start, map_end, map_pgoff;
 	__u64 tgid;
 	__u32 map_table;
+	__u32 map_generation; /* whose list's it is */
 	__u32 first, n_maps;
 	__u32 is_return; /* ip is a return address */
 	__u32 extra_known;
 	__u32 by_fp; /* ip was found by frame pointer */
 	__u32 sp_known;
 	__u32 has_map;
-	__u64 last_copy; /* when its credit is used up: in the past when some is left */
+	__u32 generation; /* of the process's list; 0: none, or all is to be looked up */
+	__u64 last_copy;  /* when its credit is used up: in the past when some is left */
 	volatile __u32 slot;
 	volatile __u32 busy; /* the thread whose walk it is (walk_fn.h) */
+	/* walk_memo.h */
+	__u64 whose;
+	__u64 top; /* stack pointer of the next frame that may be met, of `left` ones */
+	__u32 left, kept, fresh_n;
+	__u32 way;	/* WALK_QUICK of the rule that led to ip */
+	__u32 recalled; /* ip is remembered */
+	__u32 outermost;
+	__u32 owner; /* who was busy when the walk began */
+	__u32 anew;  /* nothing is to be remembered of this walk (walk_check.h) */
+	/* The piece of the stack that has been read, and how far up it may be. */
+	__u64 base, size, limit;
+	__u64 window[STACK_WINDOW / 8 + 8];
 	struct walk_sample rec;
 	__u64 chain[WALK_DEPTH + WALK_KERNEL];
 	__u8 copy[sizeof(struct walk_regs) + WALK_COPY];
-};
+	struct memo_frame fresh[MEMO_FRAMES];
+	struct walk_memo memo[MEMO_THREADS];
+	struct walk_recent recent[1 << RECENTS_SHIFT];
+} __attribute__((aligned(4096)));
 
 /* By CPU, and no per-CPU map: those are limited to 32 KiB a value. */
 struct {

@@ -56,7 +56,8 @@ static __always_inline void copy_stack(struct state *s)
 {
 	struct copy_ctx c = { .s = s, .from = s->r[REG_SP] };
 
-	__builtin_memcpy(s->copy, s->r, sizeof(s->r));
+	/* One call instead of two instructions a register. */
+	bpf_probe_read_kernel(s->copy, sizeof(s->r), s->r);
 	bpf_loop(WALK_COPY / WALK_COPY_STEP + 1, copy_step, &c, 0);
 }
 
@@ -78,7 +79,8 @@ static __always_inline bool send(struct state *s)
 	if (s->rec.end == UNWIND_NO_MAP || s->rec.end == UNWIND_PENDING ||
 	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
 		flags = 0;
-	if (size > sizeof(*s) - __builtin_offsetof(struct state, rec) ||
+	if (size > __builtin_offsetof(struct state, fresh) -
+			    __builtin_offsetof(struct state, rec) ||
 	    bpf_ringbuf_output(&ring, &s->rec, size, flags)) {
 		__sync_fetch_and_add(&lost, 1);
 		return false;

@@ -5,7 +5,7 @@
 #ifndef KYMO_BPF_WALK_STEP_H
 #define KYMO_BPF_WALK_STEP_H
 
-#include "walk_maps.h"
+#include "walk_memo.h"
 
 #define END(why)                  \
 	({                        \
@@ -14,8 +14,8 @@
 	})
 
 /*
- * All ones where a - b is below zero, else 0. The searches choose by it and not by a branch: a
- * branch in a loop makes the verifier go through all that follows twice.
+ * All ones where a - b is below zero, else 0. The searches choose by it and not by a branch, which
+ * no processor could foresee.
  */
 static __always_inline __u64 mask_less(__u64 a, __u64 b)
 {
@@ -27,29 +27,37 @@ static __always_inline __u64 mask_less(__u64 a, __u64 b)
 	return mask;
 }
 
+/* A binary search; its steps are a loop's callback, which is verified once. */
+struct search_ctx {
+	__u64 want, lo, hi;
+	void *slab;
+};
+
+static long search_map(__u32 i, struct search_ctx *c)
+{
+	__u32 at = (c->lo + c->hi) >> 1;
+	struct walk_map *m = bpf_map_lookup_elem(&maps, &at);
+	__u64 less;
+
+	if (!m || c->lo >= c->hi)
+		return 1;
+	/* Halves, for the vsyscall page is in the upper half; starts are even. */
+	less = mask_less(c->want, m->start >> 1);
+	c->lo = (c->lo & less) | ((at + 1ull) & ~less);
+	c->hi = (c->hi & ~less) | (at & less);
+	return 0;
+}
+
 /*
  * The last of n mappings from first on that starts at or before pc. Global, with
  * numbers in and out, so that it is verified once and by itself.
  */
 __noinline __u32 search_maps(__u32 first, __u32 n, __u64 pc)
 {
-	__u64 lo = first, hi = lo + n, less;
-	struct walk_map *m;
-	__u32 at;
+	struct search_ctx c = { .want = pc >> 1, .lo = first, .hi = (__u64)first + n };
 
-	for (int i = 0; i < WALK_MAPS_SHIFT; i++) {
-		if (lo >= hi)
-			break;
-		at = (lo + hi) >> 1;
-		m = bpf_map_lookup_elem(&maps, &at);
-		if (!m)
-			break;
-		/* Halves, for the vsyscall page is in the upper half; starts are even. */
-		less = mask_less(pc >> 1, m->start >> 1);
-		lo = (lo & less) | ((at + 1ull) & ~less);
-		hi = (hi & ~less) | (at & less);
-	}
-	return lo - 1;
+	bpf_loop(WALK_MAPS_SHIFT, search_map, &c, 0);
+	return c.lo - 1;
 }
 
 /* The mapping that holds pc, into s->map_*. */
@@ -69,39 +77,40 @@ static __always_inline bool find_map(struct state *s, __u64 pc)
 	s->map_end = m->end;
 	s->map_pgoff = m->pgoff;
 	s->map_table = m->table;
+	s->map_generation = s->generation;
 	s->has_map = 1;
 	return true;
 }
-
-/* A word of a slab, which cannot be NULL for what user space wrote; the verifier must see that
- * said. */
-#define SLAB_WORD(slab, at, word)                                           \
-	do {                                                                \
-		__u32 block_ = (at) >> 4;                                   \
-		struct walk_block *b_ = bpf_map_lookup_elem(slab, &block_); \
-		if (!b_)                                                    \
-			goto broken;                                        \
-		s->slot = (at);                                             \
-		word = b_->w[s->slot & 15];                                 \
-	} while (0)
 
 #define FOUND_NONE -1
 #define FOUND_PENDING -2
 #define FOUND_BROKEN -3
 
+static long search_row(__u32 i, struct search_ctx *c)
+{
+	__u32 at = (c->lo + c->hi) >> 1, block = at >> 4;
+	struct walk_block *b = bpf_map_lookup_elem(c->slab, &block);
+	__u64 less;
+
+	if (!b || c->lo >= c->hi)
+		return 1;
+	less = mask_less(c->want, b->w[at & 15]);
+	c->lo = (c->lo & less) | ((at + 1ull) & ~less);
+	c->hi = (c->hi & ~less) | (at & less);
+	return 0;
+}
+
 /*
  * The number of the rule for an offset in a file, or FOUND_*. Global, with
  * numbers in and out, as above.
  */
-__noinline int find_rule(struct state *s, __u32 table, __u64 off)
+__noinline int find_rule(__u32 table, __u64 off)
 {
-	__u32 chunk = off >> EHFRAME_CHUNK_SHIFT, want, word, at;
-	__u64 lo, hi, less;
+	__u32 chunk = off >> EHFRAME_CHUNK_SHIFT, word, at;
 	struct walk_table *t = bpf_map_lookup_elem(&tables, &table);
-	void *slab;
+	struct search_ctx c = { .want = EHFRAME_ROW(off, 0xffff) };
+	struct walk_block *b;
 
-	if (!s)
-		return FOUND_BROKEN;
 	if (t && t->kind == WALK_TABLE_PARTS) {
 		table = t->sub + ((chunk - t->base) >> (t->shift & 31));
 		t = bpf_map_lookup_elem(&tables, &table);
@@ -112,30 +121,26 @@ __noinline int find_rule(struct state *s, __u32 table, __u64 off)
 	if (chunk >= t->n)
 		return FOUND_NONE;
 	word = t->slab;
-	slab = bpf_map_lookup_elem(&slabs, &word);
-	if (!slab)
-		goto broken;
+	c.slab = bpf_map_lookup_elem(&slabs, &word);
+	if (!c.slab)
+		return FOUND_BROKEN;
 	at = t->index + chunk;
-	SLAB_WORD(slab, at, word);
-	lo = t->rows + WALK_INDEX_FIRST(word);
-	hi = lo + WALK_INDEX_N(word);
-	want = EHFRAME_ROW(off, 0xffff);
-	for (int i = 0; i < EHFRAME_CHUNK_SHIFT + 1; i++) {
-		if (lo >= hi)
-			break;
-		at = (lo + hi) >> 1;
-		SLAB_WORD(slab, at, word);
-		less = mask_less(want, word);
-		lo = (lo & less) | ((at + 1ull) & ~less);
-		hi = (hi & ~less) | (at & less);
-	}
+	word = at >> 4;
+	b = bpf_map_lookup_elem(c.slab, &word);
+	if (!b)
+		return FOUND_BROKEN;
+	word = b->w[at & 15];
+	c.lo = t->rows + WALK_INDEX_FIRST(word);
+	c.hi = c.lo + WALK_INDEX_N(word);
+	bpf_loop(EHFRAME_CHUNK_SHIFT + 1, search_row, &c, 0);
 	/* The row before the chunk's first is in force at its start. */
-	at = lo - 1;
-	SLAB_WORD(slab, at, word);
-	return EHFRAME_ROW_RULE(word);
-broken:
-	return FOUND_BROKEN;
+	at = c.lo - 1;
+	word = at >> 4;
+	b = bpf_map_lookup_elem(c.slab, &word);
+	return b ? EHFRAME_ROW_RULE(b->w[at & 15]) : FOUND_BROKEN;
 }
+
+#define RECENT(ip) ((ip)*0x9e3779b97f4a7c15ull >> (64 - RECENTS_SHIFT))
 
 static __always_inline bool read_user(__u64 addr, __u64 *ret)
 {
@@ -168,17 +173,27 @@ static __always_inline long step_fp(struct state *s)
 	s->is_return = 1;
 	s->by_fp = 1;
 	s->extra_known = 0;
+	s->way = WALK_WAY_NONE;
 #if !defined(__TARGET_ARCH_x86)
 	s->sp_known = 0; /* a frame record does not tell it */
 #endif
 	return 0;
 }
 
-/* The CFA; UNWIND_NONE, or why not. */
-static __always_inline __u32 rule_cfa(struct state *s, struct ehframe_rule *r, __u64 *cfa)
+/*
+ * Any rule, in a few functions. Global each, as find_rule: else the verifier goes through every way
+ * to the return address for every way to the CFA.
+ */
+
+/* The CFA, into s->cfa; UNWIND_NONE, or why not. */
+__noinline int rule_cfa(struct state *s)
 {
+	struct ehframe_rule *r;
 	__u64 base;
 
+	if (!s)
+		return UNWIND_BAD_TABLE;
+	r = &s->rule;
 #if !defined(__TARGET_ARCH_x86)
 	/*
 	 * After a frame pointer step the stack pointer is not known, but a function that saves
@@ -187,22 +202,22 @@ static __always_inline __u32 rule_cfa(struct state *s, struct ehframe_rule *r, _
 	if (!s->sp_known && r->cfa != EHFRAME_CFA_FP && r->cfa != EHFRAME_CFA_DEREF_FP) {
 		if (r->fp != EHFRAME_FP_CFA)
 			return UNWIND_NO_REGISTER;
-		*cfa = s->fp - 8 * (__s64)r->fp_off;
+		s->cfa = s->fp - 8 * (__s64)r->fp_off;
 		return UNWIND_NONE;
 	}
 #endif
 	switch (r->cfa) {
-	case EHFRAME_CFA_SP: *cfa = s->sp + (__s64)r->cfa_off; return UNWIND_NONE;
-	case EHFRAME_CFA_FP: *cfa = s->fp + (__s64)r->cfa_off; return UNWIND_NONE;
+	case EHFRAME_CFA_SP: s->cfa = s->sp + (__s64)r->cfa_off; return UNWIND_NONE;
+	case EHFRAME_CFA_FP: s->cfa = s->fp + (__s64)r->cfa_off; return UNWIND_NONE;
 	case EHFRAME_CFA_PLT:
-		*cfa = s->sp + (__s64)r->cfa_off + ((s->ip & 15) >= (__u64)r->extra ? 8 : 0);
+		s->cfa = s->sp + (__s64)r->cfa_off + ((s->ip & 15) >= (__u64)r->extra ? 8 : 0);
 		return UNWIND_NONE;
 	case EHFRAME_CFA_DEREF_SP:
 	case EHFRAME_CFA_DEREF_FP:
 		base = r->cfa == EHFRAME_CFA_DEREF_SP ? s->sp : s->fp;
 		if (!read_user(base + (__s64)r->cfa_off, &base))
 			return UNWIND_BAD_ADDRESS;
-		*cfa = base + 8 * (__u64)(__u8)r->extra;
+		s->cfa = base + 8 * (__u64)(__u8)r->extra;
 		return UNWIND_NONE;
 	case EHFRAME_CFA_REG:
 		if (!innermost(s, (__u8)r->extra, &base)) {
@@ -214,17 +229,22 @@ static __always_inline __u32 rule_cfa(struct state *s, struct ehframe_rule *r, _
 			return UNWIND_NO_REGISTER;
 #endif
 		}
-		*cfa = base + (__s64)r->cfa_off;
+		s->cfa = base + (__s64)r->cfa_off;
 		return UNWIND_NONE;
 	}
 	return UNWIND_NEEDS_FULL;
 }
 
 /* The caller's frame pointer, or 0 when it is lost. */
-static __always_inline __u64 rule_fp(struct state *s, struct ehframe_rule *r, __u64 cfa)
+__noinline __u64 rule_fp(struct state *s)
 {
-	__u64 at = cfa, fp;
+	struct ehframe_rule *r;
+	__u64 at, fp;
 
+	if (!s)
+		return 0;
+	r = &s->rule;
+	at = s->cfa;
 	if (r->fp == EHFRAME_FP_SAME)
 		return s->fp;
 	if (r->fp == EHFRAME_FP_UNDEF)
@@ -232,120 +252,150 @@ static __always_inline __u64 rule_fp(struct state *s, struct ehframe_rule *r, __
 	if (r->fp == EHFRAME_FP_SP)
 		at = s->sp;
 	else if (r->fp == EHFRAME_FP_FP) {
-		if (s->fp < s->sp || s->fp >= cfa)
+		if (s->fp < s->sp || s->fp >= s->cfa)
 			return s->fp;
 		at = s->fp;
 	}
 	return read_user(at + 8 * (__s64)r->fp_off, &fp) ? fp : 0;
 }
 
-/* By any rule. Global, to be verified once and by itself, as find_rule. */
-__noinline int step_rule(struct state *s, __u32 number)
+/* The return address, into s->next; UNWIND_NONE, or why not. */
+__noinline int rule_ra(struct state *s)
 {
-	struct rule_slot *slot = bpf_map_lookup_elem(&rules, &number);
 	struct ehframe_rule *r;
-	__u64 cfa, fp, ip, ra_at;
-	__u8 ra, signal;
-	__u32 end;
+	__u64 at;
+	__u8 ra;
+
+	if (!s)
+		return UNWIND_BAD_TABLE;
+	r = &s->rule;
+	ra = r->ra & EHFRAME_RA_MASK;
+	if (ra == EHFRAME_RA_REG) {
+#if defined(__TARGET_ARCH_x86)
+		if (!innermost(s, (__u16)r->ra_off, &s->next))
+			return UNWIND_NO_REGISTER;
+#else
+		if (r->ra_off != REG_LR || !s->extra_known)
+			return UNWIND_NO_REGISTER;
+		s->next = s->extra;
+#endif
+		s->extra_known = 0;
+		return UNWIND_NONE;
+	}
+	at = ra == EHFRAME_RA_BX ? s->cfa - 8
+				 : (ra == EHFRAME_RA_CFA ? s->cfa : s->sp) + 8 * (__s64)r->ra_off;
+	if (!read_user(at, &s->next))
+		return UNWIND_BAD_ADDRESS;
+#if defined(__TARGET_ARCH_x86)
+	if (ra != EHFRAME_RA_BX)
+		s->extra_known = 0;
+	else if (r->ra_off && !read_user(s->cfa + 8 * (__s64)r->ra_off, &s->extra))
+		s->extra_known = 0;
+#else
+	s->extra_known = (r->ra & EHFRAME_RA_SIGNAL) && read_user(at - 16, &s->extra);
+#endif
+	return UNWIND_NONE;
+}
+
+/* By any rule, which is in s->rule. */
+__noinline int step_rule(struct state *s)
+{
+	__u32 end, signal;
+	__u64 fp;
 
 	if (!s)
 		return 1;
-	if (!slot)
-		return END(UNWIND_BAD_TABLE);
-	r = &slot->rule;
-	if (r->cfa == EHFRAME_CFA_BOTTOM)
-		return END(UNWIND_BOTTOM);
-	if (r->cfa == EHFRAME_CFA_NONE)
+	if (s->rule.cfa == EHFRAME_CFA_NONE)
 		return step_fp(s);
-	ra = r->ra & EHFRAME_RA_MASK;
-	signal = r->ra & EHFRAME_RA_SIGNAL;
-	end = rule_cfa(s, r, &cfa);
+	signal = s->rule.ra & EHFRAME_RA_SIGNAL;
+	end = rule_cfa(s);
 	if (end != UNWIND_NONE)
 		return END(end);
-	if (!signal && (cfa < s->sp || (cfa == s->sp && ra != EHFRAME_RA_REG)))
+	if (!signal && (s->cfa < s->sp || (s->cfa == s->sp && s->rule.ra != EHFRAME_RA_REG)))
 		return END(UNWIND_NO_PROGRESS);
-	fp = rule_fp(s, r, cfa);
-	if (ra == EHFRAME_RA_REG) {
-#if defined(__TARGET_ARCH_x86)
-		if (!innermost(s, (__u16)r->ra_off, &ip))
-			return END(UNWIND_NO_REGISTER);
-#else
-		if (r->ra_off != REG_LR || !s->extra_known)
-			return END(UNWIND_NO_REGISTER);
-		ip = s->extra;
-#endif
-		s->extra_known = 0;
-	} else {
-		ra_at = ra == EHFRAME_RA_BX
-				? cfa - 8
-				: (ra == EHFRAME_RA_CFA ? cfa : s->sp) + 8 * (__s64)r->ra_off;
-		if (!read_user(ra_at, &ip))
-			return END(UNWIND_BAD_ADDRESS);
-#if defined(__TARGET_ARCH_x86)
-		if (ra != EHFRAME_RA_BX)
-			s->extra_known = 0;
-		else if (r->ra_off && !read_user(cfa + 8 * (__s64)r->ra_off, &s->extra))
-			s->extra_known = 0;
-#else
-		s->extra_known = signal && read_user(ra_at - 16, &s->extra);
-#endif
-	}
+	fp = rule_fp(s);
+	end = rule_ra(s);
+	if (end != UNWIND_NONE)
+		return END(end);
 	s->fp = fp;
-	ip &= config.ra_mask;
-	if (!ip)
+	s->next &= config.ra_mask;
+	if (!s->next)
 		return END(UNWIND_BOTTOM);
-	s->sp = cfa;
-	s->ip = ip;
+	s->sp = s->cfa;
+	s->ip = s->next;
 	s->is_return = !signal;
 	s->by_fp = 0;
 	s->sp_known = 1;
+	s->way = signal || s->extra_known ? WALK_WAY_NONE : WALK_WAY_PLAIN;
 	if (signal)
 		s->rec.unwind |= UNWIND_SIGNAL;
 	return 0;
 }
 
-/*
- * The rules nearly all frames have: the CFA from the stack or frame pointer, the
- * return address below it, the frame pointer untouched or beside it. -1 for any
- * other.
- */
-static __always_inline int step_usual(struct state *s, struct ehframe_rule *r)
+/* By a usual rule: whether all was as usual, too. */
+static __always_inline bool step_quick(struct state *s, struct walk_rule *r)
 {
-	__u64 cfa, v[2];
+	__u32 q = r->quick, last = WALK_QUICK_LAST(q);
+	__u64 cfa = (&s->sp)[WALK_QUICK_FROM_FP(q)] + (__s64)r->rule.cfa_off, ip, off;
 
-	if (r->ra != EHFRAME_RA_CFA)
-		return -1;
-#if !defined(__TARGET_ARCH_x86)
-	if (!s->sp_known)
-		return -1;
+#if defined(__TARGET_ARCH_x86)
+	if (!q || cfa <= s->sp)
+#else
+	if (!q || cfa <= s->sp || !s->sp_known)
 #endif
-	if (r->cfa == EHFRAME_CFA_SP)
-		cfa = s->sp;
-	else if (r->cfa == EHFRAME_CFA_FP)
-		cfa = s->fp;
-	else
-		return -1;
-	cfa += (__s64)r->cfa_off;
-	if (cfa <= s->sp)
-		return END(UNWIND_NO_PROGRESS);
-	if (r->fp == EHFRAME_FP_SAME) {
-		if (!read_user(cfa + 8 * (__s64)r->ra_off, &v[1]))
-			return END(UNWIND_BAD_ADDRESS);
-	} else if (r->fp == EHFRAME_FP_CFA && r->fp_off == r->ra_off - 1) {
-		if (bpf_probe_read_user(v, 16, (void *)(cfa + 8 * (__s64)r->fp_off)))
-			return END(UNWIND_BAD_ADDRESS);
-		s->fp = v[0];
-	} else {
-		return -1;
-	}
-	v[1] &= config.ra_mask;
-	if (!v[1])
-		return END(UNWIND_BOTTOM);
+		return false;
+	if (!stack_words(s, cfa + 8 * WALK_QUICK_OFFSET(q), last, &off))
+		return false;
+	ip = s->window[off + last] & config.ra_mask;
+	if (!ip)
+		return false;
+	if (last)
+		s->fp = s->window[off];
 	s->sp = cfa;
-	s->ip = v[1];
+	s->ip = ip;
 	s->is_return = 1;
 	s->by_fp = s->extra_known = 0;
-	return 0;
+	s->way = q;
+	return true;
+}
+
+/*
+ * Ask the tables about ip: a rule's number, and why the walk ends here if it does, in the form of
+ * walk_recent.found. Remembered where it cannot be another the next time. Global, as find_rule.
+ */
+__noinline __u32 look_up(struct state *s)
+{
+	struct walk_recent *r;
+	__u64 pc, off;
+	int found;
+
+	if (!s)
+		return 0;
+	pc = s->ip - s->is_return;
+	if (!find_map(s, pc))
+		return UNWIND_NO_MAP << 16;
+	off = pc - s->map_start + s->map_pgoff;
+	found = find_rule(s->map_table, off);
+	if (found == FOUND_PENDING)
+		return UNWIND_PENDING << 16;
+	if (found < FOUND_PENDING)
+		return UNWIND_BAD_TABLE << 16;
+	/* Nothing known there is rule 0's meaning, too. */
+	if (found < 0)
+		return EHFRAME_RULE_NONE;
+	if (!s->is_return)
+		return found;
+	/*
+	 * A return address that no call stands before, but a function starts at, was put there by
+	 * whoever made this stack (makecontext): the stack starts here.
+	 */
+	if (found == EHFRAME_RULE_NONE && find_rule(s->map_table, off + 1) > EHFRAME_RULE_NONE)
+		found |= UNWIND_BOTTOM << 16;
+	r = &s->recent[RECENT(s->ip)];
+	r->ip = s->ip;
+	r->generation = s->generation;
+	r->found = found;
+	return found;
 }
 
 struct walk_ctx {
@@ -355,19 +405,22 @@ struct walk_ctx {
 static long step(__u32 i, struct walk_ctx *w)
 {
 	struct state *s = w->s;
-	struct rule_slot *r;
-	__u32 n, key;
-	bool known;
-	int found;
-	__u64 pc;
+	struct walk_recent *recent;
+	struct walk_rule *r;
+	__u32 n, found;
 
+	if (config.memo && s->top <= s->sp && memo_recall(s))
+		return 1;
 	n = s->rec.n_user;
 	if (n >= config.depth || n >= WALK_DEPTH)
 		return END(UNWIND_DEPTH);
-	pc = s->ip - s->is_return;
-	known = find_map(s, pc);
+	recent = &s->recent[RECENT(s->ip)];
+	found = recent->found;
+	if (recent->ip != s->ip || recent->generation != s->generation || !s->generation ||
+	    !s->is_return)
+		found = look_up(s);
 	/* What a frame pointer led to is believed only if it is code. */
-	if (!known && s->by_fp)
+	if (s->by_fp && found == UNWIND_NO_MAP << 16)
 		return END(UNWIND_NO_TABLE);
 	s->chain[n] = s->ip;
 	s->rec.n_user = n + 1;
@@ -376,29 +429,20 @@ static long step(__u32 i, struct walk_ctx *w)
 		s->rec.unwind |= UNWIND_USED_FP;
 		s->rec.n_fp++;
 	}
-	if (!known)
-		return END(UNWIND_NO_MAP);
-	found = find_rule(s, s->map_table, pc - s->map_start + s->map_pgoff);
-	if (found == FOUND_PENDING)
-		return END(UNWIND_PENDING);
-	if (found < FOUND_PENDING)
-		return END(UNWIND_BAD_TABLE);
-	/*
-	 * A return address that no call stands before, but a function starts at, was put there by
-	 * whoever made this stack (makecontext): the stack starts here.
-	 */
-	if (found == EHFRAME_RULE_NONE && s->is_return &&
-	    find_rule(s, s->map_table, s->ip - s->map_start + s->map_pgoff) > EHFRAME_RULE_NONE)
+	memo_add(s);
+	if (found == EHFRAME_RULE_BOTTOM) {
+		s->outermost = 1;
 		return END(UNWIND_BOTTOM);
-	/* Nothing known there is rule 0's meaning, too. */
-	key = found < 0 ? EHFRAME_RULE_NONE : found;
-	r = bpf_map_lookup_elem(&rules, &key);
+	}
+	if (found >> 16)
+		return END(found >> 16);
+	r = bpf_map_lookup_elem(&rules, &found);
 	if (!r)
 		return END(UNWIND_BAD_TABLE);
-	found = step_usual(s, &r->rule);
-	if (found < 0)
-		found = step_rule(s, key);
-	return found ? 1 : 0;
+	if (step_quick(s, r))
+		return 0;
+	s->rule = r->rule;
+	return step_rule(s) ? 1 : 0;
 }
 
 #endif

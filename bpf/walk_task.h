@@ -161,9 +161,13 @@ static __always_inline void walk_user(struct bpf_perf_event_data *ctx, struct st
 #endif
 	s->extra_known = 1;
 	s->sp_known = 1;
-	s->is_return = s->by_fp = s->has_map = 0;
+	s->is_return = s->by_fp = 0;
 	s->rec.end = UNWIND_DEPTH;
+	memo_open(s, p ? p->generation : 0);
+	s->has_map = s->generation && s->map_generation == s->generation;
 	bpf_loop(WALK_DEPTH + 1, step, &w, 0);
+	if (config.memo)
+		memo_keep(s);
 }
 
 #endif

@@ -80,6 +80,8 @@ static void configure(struct walker *w)
 	c->kernel_depth = w->o.kernel_depth;
 	c->user = !w->o.no_user;
 	c->kernel = !w->o.no_kernel;
+	/* Others' programs are to be loaded fast, above all. */
+	c->memo = !w->o.no_memo && !w->o.function;
 	c->ra_mask = ra_mask();
 	c->copy_ns = w->o.copy_rate ? 1000000000u / w->o.copy_rate : 0;
 	/* A quarter of the ring; most stacks are far from full, and who asked for one that did not
@@ -113,6 +115,8 @@ static struct bpf_program *program(const struct walker *w, uint32_t event)
 {
 	char name[16];
 
+	if (w->o.check_memo && !event)
+		return w->bpf->progs.walk_check;
 	snprintf(name, sizeof(name), "walk%u", event);
 	return bpf_object__find_program_by_name(w->bpf->obj, name);
 }
@@ -204,6 +208,7 @@ static int load(struct walker *w, struct err *e)
 	walker_fn_configure(w);
 	walker_hits_configure(w);
 	make_states(w);
+	bpf_program__set_autoload(w->o.check_memo ? b->progs.walk0 : b->progs.walk_check, false);
 	for (uint32_t i = 0; i < WALK_EVENTS; i++)
 		bpf_program__set_autoload(program(w, i), i < w->o.events && !w->o.function);
 	err = ask(w, e);
@@ -278,6 +283,7 @@ void walker_sample_from(struct walker *w, const struct walk_sample *s, const uin
 	w->stats.samples++;
 	w->stats.frames += s->n_user;
 	w->stats.fp_frames += s->n_fp;
+	w->stats.known_frames += s->n_known;
 	w->stats.end[ret->end]++;
 }
 
@@ -545,6 +551,8 @@ void walker_stats(const struct walker *w, struct walker_stats *ret)
 	*ret = w->stats;
 	if (w->bpf) {
 		ret->lost = w->bpf->bss->lost;
+		ret->memo_checked = w->bpf->bss->check_done;
+		ret->memo_wrong = w->bpf->bss->check_wrong;
 		walker_off_stats(w, ret);
 		ret->kernel_bytes = kernel_bytes(w);
 	}

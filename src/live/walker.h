@@ -54,6 +54,8 @@ struct walker_opts {
 	uint32_t depth;	 /* user frames at most; 0: WALKER_DEPTH_MAX */
 	uint32_t kernel_depth;	 /* kernel frames at most; 0: WALKER_KERNEL_MAX */
 	bool no_user, no_kernel; /* leave that chain out */
+	bool no_memo;		 /* walk every stack anew, as if it were the thread's first */
+	bool check_memo;	 /* do both, and compare (tests; one event) */
 	/* Copy the stack of samples the program cannot finish (copy_rate a second and CPU, some at
 	 * once) and finish them here. 0: don't. */
 	uint32_t copy_rate;
@@ -233,9 +235,11 @@ bool walker_off_due(const struct walker *w);
 int walker_off_take(struct walker *w, bool end, walker_fn *fn, void *ctx);
 
 struct walker_stats {
-	uint64_t samples, lost;	      /* lost: the ring was full */
-	uint64_t frames, fp_frames;   /* user frames; those found by frame pointer */
-	uint64_t end[UNWIND_END_MAX]; /* stacks by how they ended, copies already finished */
+	uint64_t samples, lost;		   /* lost: the ring was full */
+	uint64_t frames, fp_frames;	   /* user frames; those found by frame pointer */
+	uint64_t known_frames;		   /* those known from the thread's last walk */
+	uint64_t memo_checked, memo_wrong; /* opts.check_memo */
+	uint64_t end[UNWIND_END_MAX];	   /* stacks by how they ended, copies already finished */
 	uint64_t copies, copies_finished;
 	uint64_t tables, tables_cached, tables_failed, table_bytes, table_bytes_max, rows, rules;
 	uint64_t slabs;

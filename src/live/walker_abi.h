@@ -75,15 +75,44 @@ struct walk_map {
 	__u32 tgid; /* whose list this is: tells a reader that the list was reused meanwhile */
 };
 
-/* A process's list: walk_map number first, and how many; read in one piece. */
+/*
+ * What a rule comes to when it is a usual one, and 0 otherwise: the CFA from the stack or frame
+ * pointer, the return address above it, the caller's frame pointer untouched or a few words below
+ * that. So the walker reads `words` words from cfa + 8 * offset on, of which the last is the
+ * return address and the first, if there are more, the frame pointer.
+ */
+#define WALK_QUICK(way, words, offset, from_fp) \
+	((way) | ((words)-1) << 2 | ((offset)&0x7f) << 5 | (from_fp) << 12)
+#define WALK_QUICK_WAY(q) ((q)&3)
+#define WALK_QUICK_LAST(q) ((q) >> 2 & 7)
+#define WALK_QUICK_OFFSET(q) ((int)((__u32)(q) << 20) >> 25)
+#define WALK_QUICK_FROM_FP(q) ((q) >> 12 & 1)
+
+/* How a walk came to a frame. */
+#define WALK_WAY_NONE 0	 /* nothing to remember */
+#define WALK_WAY_PLAIN 1 /* as a caller, of which all that matters is ip, sp and fp */
+#define WALK_WAY_USUAL 2 /* and by a usual rule, whose frame pointer if any is the CFA - 16 */
+
+struct walk_rule {
+	struct ehframe_rule rule;
+	__u32 quick; /* WALK_QUICK */
+};
+
+/*
+ * A process's list: walk_map number first, and how many; read in one piece. No two lists ever have
+ * the same generation, so what was found by one is not taken for another's.
+ */
 struct walk_proc {
 	__u32 first, n;
+	__u32 generation, pad;
 };
 
 /* Set before the program is loaded. */
 struct walk_config {
 	__u32 depth, kernel_depth;
-	__u32 user, kernel;	    /* which chains */
+	__u32 user, kernel; /* which chains */
+	__u32 memo;	    /* use what is known from the last walk (bpf/walk_memo.h) */
+	__u32 pad;
 	__u64 ra_mask;		    /* bits of a return address that are address */
 	__u64 copy_ns;		    /* time between stack copies on a CPU, on average; 0: none */
 	__u64 copy_burst;	    /* copies that may come at once */
@@ -133,12 +162,12 @@ struct walk_sample {
 	__u32 pid, tid, cpu;
 	__u32 flags; /* WALK_* */
 	__u32 n_user, n_kernel;
-	__u32 end;    /* enum unwind_end */
-	__u32 unwind; /* UNWIND_USED_FP ... */
-	__u32 copy;   /* bytes of stack copied, after struct walk_regs */
-	__u32 n_fp;   /* frames found by frame pointer */
-	__u32 event;  /* which program */
-	__u32 pad;
+	__u32 end;     /* enum unwind_end */
+	__u32 unwind;  /* UNWIND_USED_FP ... */
+	__u32 copy;    /* bytes of stack copied, after struct walk_regs */
+	__u32 n_fp;    /* frames found by frame pointer */
+	__u32 event;   /* which program */
+	__u32 n_known; /* frames remembered of the thread's last walk */
 };
 
 /*

@@ -140,10 +140,7 @@ struct walker {
 	uint32_t n_maps;
 	struct walk_table *tables;
 	uint32_t n_tables;
-	struct {
-		struct ehframe_rule rule;
-		uint32_t pad;
-	} * rules;
+	struct walk_rule *rules;
 	uint32_t rules_cap;
 	uint64_t *lost;
 	struct walker_area maps_area, tables_area, rules_area;
@@ -170,6 +167,7 @@ struct walker {
 	VEC(uint32_t) dirty;
 	uint64_t *list_used; /* a bit a block */
 	uint32_t list_blocks, list_next;
+	uint32_t generation; /* of the last list */
 	/* Lists given up, which the program may still be reading. */
 	VEC(struct walker_old_list {
 		struct walker_range r;

@@ -111,7 +111,7 @@ static void publish(struct walker *w, struct walker_proc *p)
 {
 	uint32_t n = (uint32_t)p->maps.n, key = (uint32_t)p->pid, block;
 	uint32_t blocks = (n + WALKER_LIST_BLOCK - 1) / WALKER_LIST_BLOCK;
-	struct walk_proc entry = { .n = n };
+	struct walk_proc entry = { .n = n, .generation = ++w->generation };
 
 	p->dirty = false;
 	if (!w->bpf)

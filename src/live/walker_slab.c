@@ -78,6 +78,19 @@ static uint32_t rule_hash(const struct ehframe_rule *r)
 	return (uint32_t)map_hash_bytes(r, sizeof(*r));
 }
 
+static uint32_t quick(const struct ehframe_rule *r)
+{
+	int last = r->fp == EHFRAME_FP_SAME ? 0 : r->ra_off - r->fp_off;
+	bool from_fp = r->cfa == EHFRAME_CFA_FP;
+
+	if (r->ra != EHFRAME_RA_CFA || (r->cfa != EHFRAME_CFA_SP && !from_fp) ||
+	    (r->fp != EHFRAME_FP_SAME && (r->fp != EHFRAME_FP_CFA || last < 1 || last > 7)) ||
+	    r->ra_off - last < -64 || r->ra_off > 63)
+		return 0;
+	return WALK_QUICK(from_fp && r->cfa_off != 16 ? WALK_WAY_PLAIN : WALK_WAY_USUAL, last + 1,
+			  (uint32_t)(r->ra_off - last), (uint32_t)from_fp);
+}
+
 /* The rule's number in the kernel; what does not fit needs full evaluation. With the lock. */
 static uint32_t rule_id(struct walker *w, const struct ehframe_rule *r)
 {
@@ -89,7 +102,7 @@ static uint32_t rule_id(struct walker *w, const struct ehframe_rule *r)
 	if (w->n_rules == w->rules_cap ||
 	    !walker_area_touch(&w->rules_area, w->n_rules * sizeof(*w->rules), sizeof(*w->rules)))
 		return EHFRAME_RULE_FULL;
-	w->rules[w->n_rules].rule = *r;
+	w->rules[w->n_rules] = (struct walk_rule){ *r, quick(r) };
 	w->rule_slots[at] = ++w->n_rules;
 	return w->n_rules - 1;
 }

@@ -35,6 +35,7 @@ struct capture {
 };
 
 static const char *work;
+static uint64_t hz = 997;
 
 static const char *name_of(const struct capture *c, uint64_t addr, uint64_t back)
 {
@@ -164,7 +165,7 @@ static bool capture(struct capture *c, const struct walker_opts *o, char **argv,
 	dup2(saved, 1);
 	close(saved);
 	close(out[1]);
-	if (session_open(&s, w, s.child, 997, PERF_COUNT_SW_CPU_CLOCK, e) < 0) {
+	if (session_open(&s, w, s.child, hz, PERF_COUNT_SW_CPU_CLOCK, e) < 0) {
 		kill(s.child, SIGKILL);
 		waitpid(s.child, &status, 0);
 		session_close(&s);
@@ -269,7 +270,7 @@ static bool exists(const char *name)
 static void run_case(const struct expect *x)
 {
 	const char *prog = x->prog ? x->prog : "stacks";
-	struct walker_opts o = { .copy_rate = 1000 };
+	struct walker_opts o = { .copy_rate = 1000, .check_memo = true };
 	char *argv[] = { (char *)prog, (char *)x->mode, "400", (char *)x->n, NULL };
 	char *argv_plugs[] = { (char *)prog, "150", NULL };
 	const char *mode = x->mode ? x->mode : prog;
@@ -303,6 +304,7 @@ static void run_case(const struct expect *x)
 	if (x->mode && !strncmp(x->mode, "jit", 3) && !x->other_end)
 		CHECK(c.flags_fp * 100 >= c.samples * 70);
 	CHECK_INT(c.ids, c.samples);
+	CHECK_CASE(c.stats.memo_wrong == 0, "%s: the same without memory", mode);
 	if (tap_bad > bad)
 		show(&c);
 	capture_free(&c);
@@ -324,6 +326,39 @@ static void options(void)
 	if (tap_bad)
 		show(&c);
 	capture_free(&c);
+}
+
+/*
+ * What is remembered of a thread's last stack changes nothing, however the frames change: each was
+ * walked both ways.
+ */
+static void remembered(void)
+{
+	struct walker_opts o = { .copy_rate = 1000, .check_memo = true };
+	char *seed[] = { "1", "20", "300" }, *argv[4];
+	struct capture c;
+	struct err e;
+
+	hz = 9973;
+	for (size_t i = 0; i < ARRAY_SIZE(seed); i++) {
+		memcpy(argv, (char *[]){ "shifts", "400", seed[i], NULL }, sizeof(argv));
+		if (!exists("shifts") || !capture(&c, &o, argv, &e)) {
+			SKIP("the program is not built here, or does not run");
+			return;
+		}
+		CHECK_CASE(c.code == 0, "shifts %s ends well", seed[i]);
+		CHECK_CASE(c.stats.memo_checked >= 50, "%s: stacks were compared", seed[i]);
+		CHECK_CASE(c.stats.known_frames > 0, "%s: some frames were remembered", seed[i]);
+		CHECK_INT(c.stats.memo_wrong, 0);
+		capture_free(&c);
+	}
+	memcpy(argv, (char *[]){ "shifts", "100", "1", NULL }, sizeof(argv));
+	o = (struct walker_opts){ .no_memo = true };
+	if (capture(&c, &o, argv, &e)) {
+		CHECK_INT(c.stats.known_frames, 0);
+		capture_free(&c);
+	}
+	hz = 997;
 }
 
 /* The second time tables come from the cache, and give the same stacks. */
@@ -452,6 +487,8 @@ int main(int argc, char **argv)
 		if (argc < 2 || (cases[i].mode && !strcmp(argv[1], cases[i].mode)) ||
 		    (cases[i].prog && !strcmp(argv[1], cases[i].prog)))
 			run_case(&cases[i]);
+	if (argc < 2 || !strcmp(argv[1], "shifts"))
+		remembered();
 	if (argc < 2) {
 		options();
 		cached();
