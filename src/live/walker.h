@@ -61,7 +61,7 @@ struct walker_opts {
 	uint32_t copy_rate;
 	size_t ring_bytes;     /* a power of two; 0: 8 MiB */
 	size_t table_bytes;    /* for tables, in the kernel; 0: 256 MiB. Made as needed */
-	uint32_t slab_bytes;   /* of each piece of those, a power of two; 0: 16 MiB */
+	uint32_t slab_bytes;   /* of each piece of those, a power of two; 0: 4 MiB */
 	uint32_t tables;       /* files known at once, twice; 0: 65536 */
 	uint32_t procs;	       /* processes known at once; 0: 16384 */
 	uint32_t maps;	       /* executable mappings known at once; 0: 131072 */

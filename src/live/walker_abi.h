@@ -22,7 +22,7 @@
 #define WALK_COPY_STEP 2048
 #define WALK_MAPS_SHIFT 16 /* steps of the search: as many mappings as a process can have */
 #define WALK_SLABS 256
-#define WALK_SLAB_BYTES (16u << 20)
+#define WALK_SLAB_BYTES (4u << 20)
 #define WALK_SLAB_MIN (1u << 20)
 #define WALK_SLAB_WORDS (WALK_SLAB_BYTES / 4)
 #define WALK_TABLES 65536

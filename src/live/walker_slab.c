@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where tables live in the kernel: slabs of 16 MiB, arrays that user space maps
+ * Where tables live in the kernel: slabs of 4 MiB, arrays that user space maps
  * and writes, made as they are needed. A table larger than a slab is cut into
  * parts of equal numbers of chunks. Rules are shared by all tables.
  */
