@@ -89,9 +89,12 @@ static void link_outer(struct symtab *t)
 		while (top && t->sym[top - 1].end <= t->sym[i].start)
 			top = t->sym[top - 1].outer;
 		t->sym[i].outer = top;
-		t->sym[i].best = 0; /* indexes of an earlier order */
 		top = (uint32_t)i + 1;
 	}
+	for (size_t i = 1; i < t->n; i++)
+		if (t->sym[i - 1].start == t->sym[i].start &&
+		    (i == 1 || t->sym[i - 2].start != t->sym[i].start))
+			t->sym[i].outer = 0;
 }
 
 void symtab_finish(struct symtab *t)
@@ -315,7 +318,7 @@ static const struct symtab_sym *best_of(const struct symtab_sym *s, const struct
 static const struct symtab_sym *best_alias(struct symtab *t, size_t first, size_t end,
 					   uint64_t vaddr)
 {
-	_Atomic uint32_t *known = &t->sym[first].best;
+	_Atomic uint32_t *known = &t->sym[first + 1].outer;
 	uint32_t best = atomic_load_explicit(known, memory_order_relaxed);
 
 	if (!best) {

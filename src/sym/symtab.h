@@ -24,11 +24,14 @@
 struct symtab_sym {
 	uint64_t start, end; /* virtual addresses; end is the first one behind it */
 	const char *name;
-	uint32_t outer;	       /* 1 + the index of the symbol that reaches over this one; 0: none */
-	uint16_t module;       /* kallsyms.h uses it; else 0 */
-	uint8_t bind;	       /* STB_... */
-	uint8_t type;	       /* STT_... */
-	_Atomic uint32_t best; /* symtab_find's: 1 + the index of the best at this address */
+	/*
+	 * 1 + the index of the symbol that reaches over this one; 0: none. Of the second of several
+	 * at one address, symtab_find's: 1 + the index of the best of them; 0: nobody asked.
+	 */
+	_Atomic uint32_t outer;
+	uint16_t module; /* kallsyms.h uses it; else 0 */
+	uint8_t bind;	 /* STB_... */
+	uint8_t type;	 /* STT_... */
 };
 
 struct symtab {
