@@ -24,32 +24,24 @@
 struct numbers {
 	const struct hist *h;
 	const uint32_t *rows;
-	const struct cell_pair *at; /* of these rows */
 	size_t n;
-	uint64_t *of; /* each is at most max */
+	uint64_t *of; /* each is at most max; they stand where they are needed in the end, ... */
+	size_t apart; /* ... so far from each other */
 	uint64_t max;
 };
 
-static struct numbers numbers_new(const struct hist *h, const uint32_t *rows,
-				  const struct cell_pair *at, size_t n)
-{
-	return (struct numbers){
-		.h = h, .rows = rows, .at = at, .n = n, .of = mem_alloc((n + 1) * sizeof(uint64_t))
-	};
-}
-
 /* The same order in the smallest numbers that have it. */
-static uint64_t make_dense(uint64_t *of, size_t n)
+static uint64_t make_dense(uint64_t *of, size_t apart, size_t n)
 {
 	AUTO_FREE struct sort_key *v = mem_grow(NULL, (n + 1) * sizeof(*v));
 	uint64_t last = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		v[i] = (struct sort_key){ of[i], i };
+		v[i] = (struct sort_key){ of[i * apart], i };
 	sort_keys(v, n);
 	for (size_t i = 0; i < n; i++) {
 		last += i && v[i].key != v[i - 1].key;
-		of[v[i].index] = last;
+		of[v[i].index * apart] = last;
 	}
 	return last;
 }
@@ -62,7 +54,7 @@ static bool make_room(struct numbers *k, uint64_t max)
 	if (max < UINT64_MAX && k->max < UINT64_MAX &&
 	    !__builtin_mul_overflow(k->max + 1, max + 1, &all))
 		return true;
-	k->max = make_dense(k->of, k->n);
+	k->max = make_dense(k->of, k->apart, k->n);
 	return max < UINT64_MAX && !__builtin_mul_overflow(k->max + 1, max + 1, &all);
 }
 
@@ -70,9 +62,9 @@ static bool make_room(struct numbers *k, uint64_t max)
 static void refine(struct numbers *k, uint64_t *value, uint64_t max)
 {
 	if (!make_room(k, max))
-		max = make_dense(value, k->n);
+		max = make_dense(value, 1, k->n);
 	for (size_t i = 0; i < k->n; i++)
-		k->of[i] = k->of[i] * (max + 1) + value[i];
+		k->of[i * k->apart] = k->of[i * k->apart] * (max + 1) + value[i];
 	k->max = k->max * (max + 1) + max;
 }
 
@@ -120,8 +112,12 @@ static void refine_by_cell(struct numbers *k, const struct column *c, bool shown
 	uint64_t max = r->n;
 
 	make_room(k, max);
-	for (size_t i = 0; i < k->n; i++)
-		k->of[i] = k->of[i] * (max + 1) + r->of[of_site ? k->at[i].site : k->at[i].entry];
+	for (size_t i = 0; i < k->n; i++) {
+		struct cell_pair at = k->h->rows.data[k->rows[i]].at;
+		uint64_t *of = &k->of[i * k->apart];
+
+		*of = *of * (max + 1) + r->of[of_site ? at.site : at.entry];
+	}
 	k->max = k->max * (max + 1) + max;
 }
 
@@ -141,7 +137,6 @@ struct shown {
 struct ordering {
 	const struct hist *h;
 	const uint32_t *rows;
-	const struct cell_pair *at;
 	size_t n;
 	struct sort_key *insert; /* places in rows, in the order in which they are inserted */
 	struct shown *shown;
@@ -151,17 +146,20 @@ struct ordering {
 static void order_by_cells(struct ordering *o)
 {
 	const struct columns *cols = o->h->cells->opts.columns;
-	struct numbers k = numbers_new(o->h, o->rows, o->at, o->n);
+	struct numbers k = { .h = o->h,
+			     .rows = o->rows,
+			     .n = o->n,
+			     .of = &o->insert[0].key,
+			     .apart = sizeof(*o->insert) / sizeof(uint64_t) };
 
+	for (uint32_t i = 0; i < o->n; i++)
+		o->insert[i] = (struct sort_key){ .index = i };
 	for (unsigned i = 0; i < cols->n; i++) {
 		const struct column *c = &cols->col[cols->sort[i]];
 
 		if (!is_sum(c) && column_applies(c, o->h->opts.type))
 			refine_by_cell(&k, c, false);
 	}
-	for (uint32_t i = 0; i < o->n; i++)
-		o->insert[i] = (struct sort_key){ k.of[i], i };
-	free(k.of);
 	sort_keys(o->insert, o->n);
 }
 
@@ -169,10 +167,20 @@ static void number_shown(struct ordering *o)
 {
 	const struct hist *h = o->h;
 	const struct columns *cols = h->cells->opts.columns;
-	struct numbers before = numbers_new(h, o->rows, o->at, o->n);
-	struct numbers after = numbers_new(h, o->rows, o->at, o->n);
+	struct numbers before = { .h = h,
+				  .rows = o->rows,
+				  .n = o->n,
+				  .of = &o->shown[0].before,
+				  .apart = sizeof(*o->shown) / sizeof(uint64_t) };
+	struct numbers after = before;
 	struct numbers *k = columns_have(cols, KEY_CHILDREN) ? &before : &after;
 
+	after.of = &o->shown[0].after;
+	for (size_t i = 0; i < o->n; i++) {
+		const struct hist_row *r = &h->rows.data[o->rows[i]];
+
+		o->shown[i] = (struct shown){ .tid = r->tid, .depth = r->depth };
+	}
 	for (unsigned i = 0; i < cols->n; i++) {
 		const struct column *c = &cols->col[cols->sort[i]];
 
@@ -188,13 +196,6 @@ static void number_shown(struct ordering *o)
 			refine_by_cell(k, c, true);
 		}
 	}
-	for (size_t i = 0; i < o->n; i++) {
-		const struct hist_row *r = &h->rows.data[o->rows[i]];
-
-		o->shown[i] = (struct shown){ before.of[i], after.of[i], r->tid, r->depth };
-	}
-	free(before.of);
-	free(after.of);
 }
 
 static int ordering_job(void *ctx, size_t job, unsigned worker)
@@ -219,10 +220,29 @@ static inline bool is_above(const struct shown *x, const struct shown *y, bool c
 
 #define AHEAD 16 /* rows */
 
-/* rows: before, in the order of o->shown; after, in the order of output. */
-static void insert_all(const struct ordering *o, uint32_t *rows)
+/* What is needed of rows in the order in which they are inserted; o's own is freed. */
+static struct shown *take_shown(struct ordering *o, uint32_t *rows)
 {
-	AUTO_FREE struct shown *node = mem_grow(NULL, (o->n + 1) * sizeof(*node));
+	struct shown *node = mem_grow(NULL, (o->n + 1) * sizeof(*node));
+	AUTO_FREE uint32_t *copy = mem_dup(rows, o->n * sizeof(*rows));
+
+	for (size_t i = 0; i < o->n; i++) {
+		uint32_t from = o->insert[i].index;
+
+		if (i + AHEAD < o->n)
+			mem_fetch(&o->shown[o->insert[i + AHEAD].index]);
+		node[i + 1] = o->shown[from];
+		rows[i] = copy[from];
+	}
+	free(o->insert);
+	free(o->shown);
+	return node;
+}
+
+/* rows: before, in the order of o->shown; after, in the order of output. */
+static void insert_all(struct ordering *o, uint32_t *rows)
+{
+	AUTO_FREE struct shown *node = take_shown(o, rows);
 	AUTO_FREE uint32_t *copy = mem_dup(rows, o->n * sizeof(*rows));
 	const struct column *children = columns_find(o->h->cells->opts.columns, KEY_CHILDREN);
 	bool caller = o->h->opts.caller;
@@ -232,12 +252,9 @@ static void insert_all(const struct ordering *o, uint32_t *rows)
 	order_tree_init(&t, o->n);
 	for (uint32_t i = 1; i <= o->n; i++) {
 		uint32_t at = t.root, parent = 0;
-		struct shown mine = o->shown[o->insert[i - 1].index];
+		struct shown mine = node[i];
 		bool below = false;
 
-		if (i + AHEAD < o->n)
-			mem_fetch(&o->shown[o->insert[i + AHEAD].index]);
-		node[i] = mine;
 		while (at) {
 			parent = at;
 			below = !is_above(&mine, &node[at], chains, caller);
@@ -250,7 +267,7 @@ static void insert_all(const struct ordering *o, uint32_t *rows)
 		order_put(&t, i, parent, below);
 	}
 	for (uint32_t at = order_first(&t); at; at = order_next(&t, at))
-		*rows++ = copy[o->insert[at - 1].index];
+		*rows++ = copy[at - 1];
 	order_tree_free(&t);
 }
 
@@ -258,17 +275,12 @@ static void insert_all(const struct ordering *o, uint32_t *rows)
 
 void hist_order_some(const struct hist *h, uint32_t *rows, size_t n)
 {
-	AUTO_FREE struct cell_pair *at = mem_grow(NULL, (n + 1) * sizeof(*at));
-	AUTO_FREE struct shown *shown = mem_grow(NULL, (n + 1) * sizeof(*shown));
-	AUTO_FREE struct sort_key *insert = mem_grow(NULL, (n + 1) * sizeof(*insert));
-	struct ordering o = {
-		.h = h, .rows = rows, .at = at, .n = n, .insert = insert, .shown = shown
-	};
+	struct ordering o = { .h = h, .rows = rows, .n = n };
 
 	if (n < 2)
 		return;
-	for (size_t i = 0; i < n; i++)
-		at[i] = h->rows.data[rows[i]].at;
+	o.insert = mem_grow(NULL, n * sizeof(*o.insert));
+	o.shown = mem_grow(NULL, n * sizeof(*o.shown));
 	pool_run(2, n < MANY ? 1 : 0, ordering_job, &o);
 	insert_all(&o, rows);
 }

@@ -268,8 +268,6 @@ static int rows_job(void *ctx, size_t job, unsigned worker)
 	(void)worker;
 	sum_entries(s->h, &s->tables[job], 0, s->h->cells->names->profile->entries.n);
 	free(s->tables[job].index.slot);
-	free(s->tables[job].slot);
-	s->tables[job].slot = NULL;
 	return 0;
 }
 
@@ -330,8 +328,10 @@ void hist_sum_up(struct hist *h)
 		tables[i].h = h;
 		tables[i].direct = h->direct;
 		tables[i].touch = mem_grow(NULL, TOUCHES * sizeof(*tables[i].touch));
-		if (h->direct)
-			tables[i].slot = mem_alloc(h->direct_cap * sizeof(*tables[i].slot));
+		if (h->direct) /* parts have slots of their own in a common table */
+			tables[i].slot =
+				i && !few ? tables[0].slot
+					  : mem_alloc(h->direct_cap * sizeof(*tables[i].slot));
 		tables[i].part = few ? 0 : i;
 		tables[i].parts = few ? 0 : threads;
 	}
@@ -341,6 +341,11 @@ void hist_sum_up(struct hist *h)
 		pool_run(threads, threads, rows_job, &s);
 	for (unsigned t = 0; t < threads; t++)
 		free(tables[t].touch);
+	if (!few) {
+		free(tables[0].slot);
+		for (unsigned t = 0; t < threads; t++)
+			tables[t].slot = NULL;
+	}
 	for (unsigned t = 1; t < threads; t++)
 		table_add(&tables[0], &tables[t]);
 	memcpy(&h->rows, &tables[0].rows, sizeof(h->rows));

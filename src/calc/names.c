@@ -537,3 +537,9 @@ struct names_missing names_count_missing(const struct names *n)
 		}
 	return m;
 }
+
+void names_drop_samples(struct names *n)
+{
+	free(n->samples);
+	n->samples = NULL;
+}

@@ -137,5 +137,7 @@ struct names_missing {
 	uint32_t file; /* dso; NAMES_NONE */
 };
 struct names_missing names_count_missing(const struct names *n);
+/* All that asks for samples has been asked: names_count_missing(). */
+void names_drop_samples(struct names *n);
 
 #endif

@@ -301,6 +301,7 @@ static int count_and_name(struct report *r, struct err *e)
 	if (code == 0) { /* all that is still to be asked of addresses */
 		r->end = report_end_of(&r->load.names);
 		profile_drop_chains(&r->load.profile);
+		names_drop_samples(&r->load.names);
 	}
 	return code;
 }
