@@ -45,7 +45,7 @@ static int chain_attr(const struct capture_opts *o, const struct event_spec *s,
 		(uint16_t)(s->terms & SPEC_TERM_MAX_STACK ? s->max_stack : o->max_stack);
 	a->exclude_callchain_user = o->kernel_chains || chain == CAPTURE_WALKED;
 	a->exclude_callchain_kernel = o->user_chains;
-	if (chain == CAPTURE_WALKED && REGS_ALL) { /* they tell whose stack is whose */
+	if (chain == CAPTURE_WALKED && REGS_ALL != 0) { /* they tell whose stack is whose */
 		a->sample_type |= PERF_SAMPLE_REGS_USER;
 		a->sample_regs_user |= REGS_ALL;
 	}
