@@ -52,7 +52,6 @@ static int load_maps(struct run *r, struct err *e)
 	}
 	vec_each (&p->inits, it)
 		bpf_map_set(r->map_fd[it->map], &it->key, &it->value);
-	run_warm(r);
 	return 0;
 }
 
@@ -332,6 +331,8 @@ int run_load(struct run *r, char **log, struct err *e)
 		k = load_one(r, i, log, e);
 	if (k == 0)
 		k = run_side_wait(r, e);
+	if (k == 0)
+		run_warm(r); /* not before: the walker's thread has the other CPU until then */
 	if (!walker || r->side.walked.walker)
 		return k;
 	for (size_t i = 0; i < r->p->codes.n && k == 0; i++) { /* it was not to be: without it */
