@@ -328,6 +328,19 @@ static void options(void)
 	capture_free(&c);
 }
 
+/* Samples as close as the kernel allows at the moment. */
+static uint64_t often(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_max_sample_rate", "re");
+	unsigned rate = 0;
+
+	if (f && fscanf(f, "%u", &rate) != 1)
+		rate = 0;
+	if (f)
+		fclose(f);
+	return rate > 20000 ? 9973 : rate > 2000 ? rate / 2 : 997;
+}
+
 /*
  * What is remembered of a thread's last stack changes nothing, however the frames change: each was
  * walked both ways.
@@ -335,26 +348,30 @@ static void options(void)
 static void remembered(void)
 {
 	struct walker_opts o = { .copy_rate = 1000, .check_memo = true };
-	char *seed[] = { "1", "20", "300" }, *argv[4];
+	char *seed[] = { "1", "20", "300" };
 	struct capture c;
 	struct err e;
 
-	hz = 9973;
+	if (!exists("shifts")) {
+		SKIP("the program is not built here");
+		return;
+	}
+	hz = often();
 	for (size_t i = 0; i < ARRAY_SIZE(seed); i++) {
-		memcpy(argv, (char *[]){ "shifts", "400", seed[i], NULL }, sizeof(argv));
-		if (!exists("shifts") || !capture(&c, &o, argv, &e)) {
-			SKIP("the program is not built here, or does not run");
-			return;
+		char *argv[] = { "shifts", "400", seed[i], NULL };
+
+		if (!capture(&c, &o, argv, &e)) {
+			CHECK_CASE(false, "shifts %s: %.200s", seed[i], e.msg);
+			continue;
 		}
 		CHECK_CASE(c.code == 0, "shifts %s ends well", seed[i]);
-		CHECK_CASE(c.stats.memo_checked >= 50, "%s: stacks were compared", seed[i]);
+		CHECK_CASE(c.stats.memo_checked >= 20, "%s: stacks were compared", seed[i]);
 		CHECK_CASE(c.stats.known_frames > 0, "%s: some frames were remembered", seed[i]);
 		CHECK_INT(c.stats.memo_wrong, 0);
 		capture_free(&c);
 	}
-	memcpy(argv, (char *[]){ "shifts", "100", "1", NULL }, sizeof(argv));
 	o = (struct walker_opts){ .no_memo = true };
-	if (capture(&c, &o, argv, &e)) {
+	if (capture(&c, &o, (char *[]){ "shifts", "100", "1", NULL }, &e)) {
 		CHECK_INT(c.stats.known_frames, 0);
 		capture_free(&c);
 	}
