@@ -3,7 +3,7 @@
  * The stack walker on a real program: how many stacks reach the bottom, why the
  * others do not, and what a frame costs by the kernel's own run-time statistics.
  *
- *	bench-unwind_walker [-F HZ] [-c COPIES] [-C CACHE] [-a SECONDS] [-d DEPTH] [-UMV] [--] COMMAND...
+ *	bench-unwind_walker [-F HZ] [-c COPIES] [-C CACHE] [-a SECONDS] [-d DEPTH] [-UMV] COMMAND...
  *
  * -U: no user stacks; -M: nothing is remembered from one walk to the next; -V: both ways, compared.
  */
