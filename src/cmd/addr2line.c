@@ -245,6 +245,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 			(unsigned)(a->debuginfod_seconds > 0 ? a->debuginfod_seconds : 0) * 1000,
 		.raw_names = !a->demangle,
 		.params = a->params,
+		.exact = true,
 		.no_cache = a->no_cache
 	};
 	struct run r = { .a = a, .s = symbols_new(&o) };

@@ -26,7 +26,10 @@ struct header {
 	uint8_t pad[7];
 };
 
-static const char *const file_names[] = { "index", "index-raw", "index-params" };
+static const char *const file_names[] = {
+	"index",       "index-raw",	  "index-params",
+	"index-exact", "index-exact-raw", "index-exact-params",
+};
 
 /* Four lanes: the whole index is read once to be trusted, so this must not be slow. */
 static uint64_t checksum(const uint8_t *p, size_t n)

@@ -23,8 +23,13 @@
 #define ANSWERS_SYMTAB 1u
 #define ANSWERS_DWARF 2u
 
-/* How names are written: a file for each way. */
-enum answers_names { ANSWERS_PLAIN, ANSWERS_RAW, ANSWERS_PARAMS };
+/* How names are written, and of exact addresses or of calls: a file for each way. */
+enum answers_names {
+	ANSWERS_PLAIN,
+	ANSWERS_RAW,
+	ANSWERS_PARAMS,
+	ANSWERS_EXACT, /* those three again: added to them */
+};
 
 #define ANSWERS_NONE UINT32_MAX
 

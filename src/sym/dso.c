@@ -338,7 +338,7 @@ static void resolve_kernel(const struct dso *d, uint64_t addr, struct dso_answer
 		return;
 	/* The end of the padding in front of a function was asked for as one less than its first
 	 * instruction: it did not call anything, but was interrupted there. */
-	if (k.end == addr + 1 && strncmp(k.name, "__pfx_", 6) == 0 &&
+	if (!d->exact && k.end == addr + 1 && strncmp(k.name, "__pfx_", 6) == 0 &&
 	    !kallsyms_find(&d->kernel, addr + 1, &k))
 		return;
 	a->name = k.name;
@@ -371,7 +371,7 @@ static void resolve_elf(struct dso *d, uint64_t addr, struct dso_answer *a)
 	}
 	bias = addr - a->vaddr;
 	s = t ? symtab_find(t, a->vaddr) : NULL;
-	if (!s && t && (s = entered(t, a->vaddr)))
+	if (!s && t && !d->exact && (s = entered(t, a->vaddr)))
 		a->vaddr++;
 	if (!s)
 		return;

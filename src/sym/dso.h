@@ -26,6 +26,7 @@ enum dso_kind { DSO_KERNEL, DSO_ELF, DSO_PERFMAP, DSO_JITDUMP };
 
 struct dso {
 	enum dso_kind kind;
+	bool exact;	       /* see symbols_opts */
 	struct find_want want; /* path is owned */
 	const struct find_opts *find;
 	uid_t owner;		 /* of a JIT's files */

@@ -48,6 +48,7 @@ static uint32_t add_dso(struct symbols *s, enum dso_kind kind, const struct find
 	struct dso *d = mem_alloc(sizeof(*d));
 
 	dso_init(d, kind, want, &s->find);
+	d->exact = s->opts.exact;
 	vec_push(&s->dsos, d);
 	vec_push(&s->known, (struct map){ 0 });
 	return (uint32_t)s->dsos.n - 1;

@@ -47,8 +47,10 @@ struct symbols_opts {
 	unsigned debuginfod_ms;		  /* for all files together; 0: 10 s */
 	debuginfod_progress_fn *progress; /* while servers are asked; may be NULL */
 	void *progress_ctx;
-	bool raw_names;	  /* do not demangle */
-	bool params;	  /* demangle with parameters */
+	bool raw_names; /* do not demangle */
+	bool params;	/* demangle with parameters */
+	bool exact; /* addresses are meant as they are: none is one less than where a call returns
+		     */
 	unsigned threads; /* 0: as many as there are CPUs */
 };
 

