@@ -33,6 +33,7 @@ HARMLESS = [
 DIFFER = [
     (r"\s(\[unknown\]|[\w.*]*@plt\+0x[0-9a-f]+) \(", r"\s[\w.*:<>~ ]+(@plt)?\+0x[0-9a-f]+ \(",
      "perf 6.1 has no names, or wrong ones, for PLT entries and some libraries without a symbol table"),
+    (r"\s_init\+0x[0-9a-f]+ \(", r"\s[\w.*]+@plt\+0x[0-9a-f]+ \(", "perf 6.1 lets _init reach over the PLT of some programs"),
 ]
 
 
