@@ -189,7 +189,7 @@ static int check(const struct flame_args *a, bool compare, struct err *e)
 		return err_set(e, EINVAL, "--open needs a file, not standard output");
 	if (a->wall && (a->off_cpu || a->wakers))
 		return err_set(e, EINVAL, "--wall shows both; --off-cpu only the waits");
-	return a->format == FLAME_SVG ? flame_svg_check(&a->svg, e) : 0;
+	return flame_svg_check(&a->svg, e); /* a wrong word is told, also where it would not be used */
 }
 
 /* What record is told for pictures of waiting. */
