@@ -173,15 +173,18 @@ static int long_option(struct parse *p, const char *word)
 {
 	size_t n = strcspn(word, "=");
 	const char *attached = word[n] ? word + n + 1 : NULL;
-	const struct opt *found = NULL;
+	const struct opt *found = NULL, *negated = NULL;
 	bool found_unset = false, ambiguous = false;
 
+	/* an option that is itself called "no-foo" comes before the negation of "foo" */
 	for (const struct opt *o = p->opts; o->kind != OPT_KIND_END; o++) {
 		bool unset;
 		int m = o->name ? name_matches(o, word, n, &unset) : 0;
 
+		if (m == 2 && !unset)
+			return take(p, o, attached, false);
 		if (m == 2)
-			return take(p, o, attached, unset);
+			negated = o;
 		if (m != 1)
 			continue;
 		if (found)
@@ -189,6 +192,8 @@ static int long_option(struct parse *p, const char *word)
 		found = o;
 		found_unset = unset;
 	}
+	if (negated)
+		return take(p, negated, attached, true);
 	if (strcmp(word, "help") == 0)
 		return -ECANCELED;
 	if (ambiguous || !found)

@@ -31,6 +31,8 @@ static const struct opt opts[] = {
 	OPT_U64('c', "count", "N", period, "period"),
 	OPT_STR('o', "output", "FILE", output, "file"),
 	OPT_FLAG(0, "no-big-num", big, "plain numbers"),
+	OPT_STR(0, "sort", "KEYS", output, "comes before its --no-sort"),
+	OPT_FLAG(0, "no-sort", big, "not the negation of the one before"),
 	OPT_FN_C('g', "call-graph", "MODE", OPT_ARG_LAST, on_graph, "chains", NULL),
 	OPT_FN_C(0, "switch-output", "X", OPT_ARG_OPTIONAL, on_graph, "rotate", NULL),
 	OPT_FN_C(0, "how", "HOW", OPT_ARG_CHOICE, on_graph, "which", "fp|dwarf"),
@@ -73,6 +75,9 @@ int main(void)
 	CHECK(a.big);
 	CHECK_INT(parse("--no-big-num --big-num", 0, &a, &e, argv), 0);
 	CHECK(!a.big);
+	CHECK_INT(parse("--sort x --no-sort", 0, &a, &e, argv), 0);
+	CHECK(a.big);
+	CHECK_STR(a.output, "x");
 	CHECK_INT(parse("-g -a", 0, &a, &e, argv), 0);
 	CHECK(a.calls == 1 && !a.graph && a.all);
 	CHECK_INT(parse("-g caller", 0, &a, &e, argv), 0);
