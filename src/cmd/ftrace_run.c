@@ -10,6 +10,7 @@
 #include "cmd/command.h"
 #include "cmd/ftrace_save.h"
 #include "live/ftrace_capture.h"
+#include "live/ftrace_own.h"
 #include "store/tracedat.h"
 
 int ftrace_run_prepare(struct ftrace_args *a, int argc, char **argv, char ***command, struct err *e)
@@ -42,8 +43,6 @@ int ftrace_run_capture(struct ftrace_args *a, struct ftrace *f, struct ftrace_wa
 					  .sleep_us = a->sleep_us,
 					  .priority = a->priority };
 	struct ftrace_capture *c = NULL;
-	const pid_t *tids;
-	size_t n;
 	int r;
 
 	if (a->filter_command && w->child.pid > 0)
@@ -53,9 +52,8 @@ int ftrace_run_capture(struct ftrace_args *a, struct ftrace *f, struct ftrace_wa
 		r = ftrace_capture_start(f, &co, &c, e);
 	if (r < 0)
 		return r;
-	tids = ftrace_capture_tids(c, &n);
 	if (!a->no_filter && !a->o.pids.n)
-		r = ftrace_exclude(f, tids, n, e);
+		r = ftrace_own_exclude(f, c, e);
 	if (r >= 0)
 		r = ftrace_start(f, e);
 	if (r >= 0) {

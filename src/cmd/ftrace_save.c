@@ -36,9 +36,11 @@ struct parts {
 	struct tracedat_out_cpu *none; /* its CPUs then */
 };
 
-static void fill_buffer(struct parts *p, const struct ftrace *f, size_t i,
-			struct ftrace_captured *done, size_t n, size_t *at, uint64_t *lost)
+static void fill_buffer(struct parts *p, const struct ftrace *f, struct ftrace_capture *c, size_t i,
+			size_t *at, uint64_t *lost)
 {
+	size_t n;
+	const struct ftrace_captured *done = ftrace_captured(c, &n);
 	const struct ftrace_buffer *b = &f->buffers.data[i];
 	struct tracedat_out_buffer *o = &p->buffers[i + p->before];
 
@@ -48,6 +50,8 @@ static void fill_buffer(struct parts *p, const struct ftrace *f, size_t i,
 					   .page_size = ftrace_page_size(b->dir),
 					   .cpus = &p->cpus[*at],
 					   .stats = &p->stats[*at] };
+	if (b->own_inside)
+		o->without = ftrace_capture_tids(c, &o->n_without);
 	for (size_t k = 0; k < n; k++) {
 		uint64_t one;
 
@@ -111,21 +115,21 @@ static void parts_free(struct parts *p)
 }
 
 /* The first one in a file has no name: one that was named (-B) comes behind an empty one. */
-static void fill_buffers(struct parts *p, const struct ftrace *f, struct ftrace_captured *done,
-			 size_t n, uint64_t *lost)
+static void fill_buffers(struct parts *p, const struct ftrace *f, struct ftrace_capture *c,
+			 uint64_t *lost)
 {
 	const struct ftrace_buffer *first = &f->buffers.data[0];
 	size_t at = 0;
 
 	p->before = *first->name && !ftrace_is_latency(first->opt->tracer);
 	for (size_t i = 0; i < p->n; i++)
-		fill_buffer(p, f, i, done, n, &at, lost);
+		fill_buffer(p, f, c, i, &at, lost);
 	if (!p->before)
 		return;
 	p->buffers[0] = p->buffers[1];
 	p->buffers[0].name = "";
 	p->buffers[0].stats = NULL;
-	p->buffers[0].cpus = p->none = mem_alloc((n + 1) * sizeof(*p->none));
+	p->buffers[0].cpus = p->none = mem_alloc((p->n_stats + 1) * sizeof(*p->none));
 	for (size_t i = 0; i < p->buffers[0].n_cpus; i++)
 		p->none[i] = (struct tracedat_out_cpu){ .cpu = p->buffers[1].cpus[i].cpu,
 							.fd = -1,
@@ -168,7 +172,7 @@ int ftrace_save(struct ftrace *f, struct ftrace_capture *c, const struct ftrace_
 		p.stats = mem_alloc((n + 1) * sizeof(*p.stats));
 		p.texts = mem_alloc((p.n + 1) * sizeof(*p.texts));
 		p.clocks = mem_alloc((p.n + 1) * sizeof(*p.clocks));
-		fill_buffers(&p, f, done, n, &lost);
+		fill_buffers(&p, f, c, &lost);
 		for (size_t i = 0; i < n; i++)
 			o.n_cpus = done[i].cpu >= o.n_cpus ? done[i].cpu + 1 : o.n_cpus;
 		if (!o.n_cpus)

@@ -56,6 +56,7 @@ struct ftrace_buffer {
 	char *name; /* as the file has it: "" for the first */
 	bool own;   /* made by us */
 	bool is_top;
+	bool own_inside; /* records of kymo's own threads are in its pages */
 	struct ftrace_buffer_opt *opt;
 };
 

@@ -444,22 +444,20 @@ int ftrace_open(struct ftrace *f, struct ftrace_opts *o, struct err *e)
 
 /* --- threads --- */
 
-static int put_pids(struct ftrace *f, const char *event_file, const char *func_file,
-		    const pid_t *pids, size_t n, struct err *e)
+static int put_pids(struct ftrace *f, const struct ftrace_buffer *b, const char *event_file,
+		    const char *func_file, const pid_t *pids, size_t n, struct err *e)
 {
-	AUTO_STRBUF b = { 0 };
+	AUTO_STRBUF list = { 0 };
 	int r = 0;
 
 	for (size_t i = 0; i < n; i++)
-		strbuf_printf(&b, "%ld ", (long)pids[i]);
-	vec_each (&f->buffers, x) {
-		if (r >= 0 && has(x, event_file))
-			r = ftrace_put(f, x, event_file, b.data, e);
-		/* without a tracer of functions it does not matter, and may be refused */
-		if (r >= 0 && x->opt->tracer && strncmp(x->opt->tracer, "function", 8) == 0 &&
-		    has(x, func_file))
-			r = ftrace_put(f, x, func_file, b.data, e);
-	}
+		strbuf_printf(&list, "%ld ", (long)pids[i]);
+	if (has(b, event_file))
+		r = ftrace_put(f, b, event_file, strbuf_str(&list), e);
+	/* without a tracer of functions it does not matter, and may be refused */
+	if (r >= 0 && b->opt->tracer && strncmp(b->opt->tracer, "function", 8) == 0 &&
+	    has(b, func_file))
+		r = ftrace_put(f, b, func_file, strbuf_str(&list), e);
 	return r;
 }
 
@@ -469,8 +467,10 @@ int ftrace_pids(struct ftrace *f, struct err *e)
 
 	if (!f->o->pids.n)
 		return 0;
-	r = put_pids(f, "set_event_pid", "set_ftrace_pid", f->o->pids.data, f->o->pids.n, e);
 	vec_each (&f->buffers, b) {
+		if (r >= 0)
+			r = put_pids(f, b, "set_event_pid", "set_ftrace_pid", f->o->pids.data,
+				     f->o->pids.n, e);
 		if (r >= 0 && f->o->children && has(b, "options/event-fork"))
 			r = ftrace_put(f, b, "options/event-fork", "1", e);
 		if (r >= 0 && f->o->children && has(b, "options/function-fork"))
@@ -483,7 +483,13 @@ int ftrace_pids(struct ftrace *f, struct err *e)
 
 int ftrace_exclude(struct ftrace *f, const pid_t *tids, size_t n, struct err *e)
 {
-	return put_pids(f, "set_event_notrace_pid", "set_ftrace_notrace_pid", tids, n, e);
+	int r = 0;
+
+	vec_each (&f->buffers, b)
+		if (r >= 0 && !b->own_inside)
+			r = put_pids(f, b, "set_event_notrace_pid", "set_ftrace_notrace_pid", tids,
+				     n, e);
+	return r;
 }
 
 /* --- on and off --- */

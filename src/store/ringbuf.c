@@ -6,13 +6,12 @@
 
 #include "base/mem.h"
 #include "event/type.h"
+#include "store/ringbuf_abi.h"
 
 #define COMMIT_MASK ((1u << 27) - 1)
 #define MISSED_EVENTS (1u << 31)
 #define MISSED_STORED (1u << 30)
 
-enum { TYPE_PADDING = 29, TYPE_EXTEND = 30, TYPE_STAMP = 31 };
-#define DELTA_BITS 27
 #define STAMP_TOP (0x1full << 59) /* an absolute stamp has 59 bits */
 
 void ringbuf_layout_default(struct ringbuf_layout *l)
@@ -108,20 +107,22 @@ bool ringbuf_start(struct ringbuf *r, const uint8_t *page, size_t size)
 bool ringbuf_next(struct ringbuf *r, struct ringbuf_record *ret)
 {
 	const struct ringbuf_layout *l = &r->layout;
-	bool big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != l->swap;
+	bool big = RINGBUF_BIG_ENDIAN != l->swap;
 
 	while (r->end - r->at >= 4) {
-		uint32_t head = u32(l, r->page + r->at), left = r->end - r->at - 4, type, size;
+		uint32_t head = u32(l, r->page + r->at), left = r->end - r->at - 4, type, size,
+			 since;
 		uint64_t delta;
 		const uint8_t *p = r->page + r->at + 4;
 
-		type = big ? head >> DELTA_BITS : head & 31;
-		delta = big ? head & ((1u << DELTA_BITS) - 1) : head >> 5;
-		if (type == TYPE_PADDING && !delta) { /* nothing more on this page */
+		ret->head_at = r->at;
+		ringbuf_split(head, big, &type, &since);
+		delta = since;
+		if (type == RINGBUF_PADDING && !delta) { /* nothing more on this page */
 			r->at = r->end;
 			return false;
 		}
-		if (type == 0 || type >= TYPE_PADDING) {
+		if (type == 0 || type >= RINGBUF_PADDING) {
 			if (left < 4)
 				break;
 			size = u32(l, p);
@@ -129,14 +130,14 @@ bool ringbuf_next(struct ringbuf *r, struct ringbuf_record *ret)
 			size = type * 4;
 		}
 		switch (type) {
-		case TYPE_EXTEND:
-		case TYPE_STAMP:
-			delta += (uint64_t)size << DELTA_BITS;
-			r->time = type == TYPE_STAMP ? delta | (r->time & STAMP_TOP)
-						     : r->time + delta;
+		case RINGBUF_EXTEND:
+		case RINGBUF_STAMP:
+			delta += (uint64_t)size << RINGBUF_DELTA_BITS;
+			r->time = type == RINGBUF_STAMP ? delta | (r->time & STAMP_TOP)
+							: r->time + delta;
 			r->at += 8;
 			continue;
-		case TYPE_PADDING:
+		case RINGBUF_PADDING:
 			if (size > left || size < 4)
 				goto damaged;
 			r->time += delta;

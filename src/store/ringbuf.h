@@ -28,6 +28,7 @@ struct ringbuf_record {
 	uint64_t time;
 	const uint8_t *data;
 	uint32_t size;
+	uint32_t head_at; /* where on the page its head stands */
 	/* events lost just before this one: their number, -1 when it is not known, 0 none */
 	int64_t missed;
 	bool first; /* of its page */

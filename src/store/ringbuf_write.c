@@ -6,8 +6,8 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "store/ringbuf_abi.h"
 
-#define DELTA_BITS 27
 #define MAX_SHORT 112u /* bytes of a record whose size fits its head */
 
 void ringbuf_writer_init(struct ringbuf_writer *w, const struct ringbuf_layout *l,
@@ -21,13 +21,6 @@ static void put_u32(struct ringbuf_writer *w, uint32_t v)
 {
 	memcpy(w->page + w->at, &v, 4);
 	w->at += 4;
-}
-
-static uint32_t head(uint32_t type, uint64_t delta)
-{
-	uint32_t low = (uint32_t)delta & ((1u << DELTA_BITS) - 1);
-
-	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? type << DELTA_BITS | low : low << 5 | type;
 }
 
 static void flush(struct ringbuf_writer *w)
@@ -60,19 +53,19 @@ void ringbuf_writer_add(struct ringbuf_writer *w, uint64_t time, const void *dat
 
 	if (need + 8 > w->page_size - w->layout.data_at)
 		return; /* no page could hold it: it came from none */
-	if (w->at && w->at + need + (delta >> DELTA_BITS ? 8 : 0) > w->page_size)
+	if (w->at && w->at + need + (delta >> RINGBUF_DELTA_BITS ? 8 : 0) > w->page_size)
 		flush(w);
 	if (!w->at) {
 		memcpy(w->page, &time, 8);
 		w->at = w->layout.data_at;
 		delta = 0;
 	}
-	if (delta >> DELTA_BITS) {
-		put_u32(w, head(30, delta));
-		put_u32(w, (uint32_t)(delta >> DELTA_BITS));
+	if (delta >> RINGBUF_DELTA_BITS) {
+		put_u32(w, ringbuf_join(RINGBUF_EXTEND, (uint32_t)delta));
+		put_u32(w, (uint32_t)(delta >> RINGBUF_DELTA_BITS));
 		delta = 0;
 	}
-	put_u32(w, head(is_short ? size / 4 : 0, delta));
+	put_u32(w, ringbuf_join(is_short ? size / 4 : 0, (uint32_t)delta));
 	if (!is_short)
 		put_u32(w, size + 4);
 	memcpy(w->page + w->at, data, size);

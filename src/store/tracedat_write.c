@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "config.h"
+#include "store/ringbuf_blank.h"
 #include "store/tracedat_abi.h"
 
 #if HAVE_ZSTD
@@ -39,8 +40,9 @@ struct writer {
 	uint64_t at; /* where the next byte goes */
 	const char *path;
 	bool packed;
-	struct strbuf strings; /* what sections are called */
-	struct strbuf options; /* of the section that is being collected */
+	struct ringbuf_layout layout; /* of the pages */
+	struct strbuf strings;	      /* what sections are called */
+	struct strbuf options;	      /* of the section that is being collected */
 	struct strbuf scratch;
 	struct err *e;
 	int failed;
@@ -157,73 +159,71 @@ static size_t pack(struct writer *w, const void *data, size_t n)
 
 /* --- pages --- */
 
-static void copy_range(struct writer *w, int fd, uint64_t size)
+/* The next piece of a file of pages; 0 at its end, or when that failed. */
+static size_t read_pages(struct writer *w, const struct tracedat_out_buffer *b, int fd, uint64_t at,
+			 uint64_t size, char *buf, size_t room)
 {
-	AUTO_FREE char *buf = mem_grow(NULL, CHUNK);
-	uint64_t at = 0;
+	size_t n = size - at < room ? (size_t)(size - at) : room;
+	ssize_t got = w->failed ? 0 : pread(fd, buf, n, (off_t)at);
 
-	while (at < size && !w->failed) {
-		size_t n = size - at < CHUNK ? (size_t)(size - at) : CHUNK;
-		ssize_t got = pread(fd, buf, n, (off_t)at);
-
-		if (got <= 0) {
-			w->failed =
-				err_set(w->e, got < 0 ? errno : EIO, "cannot read pages back: %s",
-					got < 0 ? strerror(errno) : "the file is too short");
-			return;
-		}
-		put(w, buf, (size_t)got);
-		at += (uint64_t)got;
+	if (!n || w->failed)
+		return 0;
+	if (got != (ssize_t)n) {
+		w->failed = err_set(w->e, got < 0 ? errno : EIO, "cannot read pages back: %s",
+				    got < 0 ? strerror(errno) : "the file is too short");
+		return 0;
 	}
+	for (size_t i = 0; b->n_without && i + b->page_size <= n; i += b->page_size)
+		ringbuf_blank(&w->layout, (uint8_t *)buf + i, b->page_size, b->without,
+			      b->n_without);
+	return n;
 }
 
-static uint32_t pack_range(struct writer *w, int fd, uint64_t size, uint32_t page)
+/* How many compressed pieces were written; 0 where they are not. */
+static uint32_t put_range(struct writer *w, const struct tracedat_out_buffer *b, int fd,
+			  uint64_t size)
 {
-	size_t step = page > CHUNK ? page : CHUNK / page * page;
+	size_t step = b->page_size > CHUNK ? b->page_size : CHUNK / b->page_size * b->page_size;
 	AUTO_FREE char *buf = mem_grow(NULL, step);
 	uint32_t chunks = 0;
+	uint64_t at = 0;
+	size_t n;
 
-	for (uint64_t at = 0; at < size && !w->failed;) {
-		size_t n = size - at < step ? (size_t)(size - at) : step, packed;
-		ssize_t got = pread(fd, buf, n, (off_t)at);
-
-		if (got != (ssize_t)n) {
-			w->failed = err_set(w->e, EIO, "cannot read pages back");
-			return chunks;
-		}
-		packed = pack(w, buf, n);
-		put_u32(w, (uint32_t)packed);
-		put_u32(w, (uint32_t)n);
-		put(w, w->scratch.data, packed);
+	while ((n = read_pages(w, b, fd, at, size, buf, step)) > 0) {
 		at += n;
-		chunks++;
+		if (w->packed) {
+			size_t packed = pack(w, buf, n);
+
+			put_u32(w, (uint32_t)packed);
+			put_u32(w, (uint32_t)n);
+			put(w, w->scratch.data, packed);
+			chunks++;
+		} else {
+			put(w, buf, n);
+		}
 	}
 	return chunks;
 }
 
 /* The pages of one CPU where w stands; where they begin and how much they are. */
-static void put_cpu(struct writer *w, const struct tracedat_out_cpu *c, uint32_t page,
-		    uint64_t *offset, uint64_t *size)
+static void put_cpu(struct writer *w, const struct tracedat_out_buffer *b,
+		    const struct tracedat_out_cpu *c, uint64_t *offset, uint64_t *size)
 {
 	uint32_t chunks;
 
 	pad_to(w, w->o->page_size);
 	*offset = w->at;
-	if (!w->packed) {
-		if (c->older_fd >= 0)
-			copy_range(w, c->older_fd, c->older_size);
-		if (c->fd >= 0)
-			copy_range(w, c->fd, c->size);
-		*size = w->at - *offset;
+	if (w->packed)
+		put_u32(w, 0);
+	chunks = c->older_fd >= 0 ? put_range(w, b, c->older_fd, c->older_size) : 0;
+	chunks += c->fd >= 0 ? put_range(w, b, c->fd, c->size) : 0;
+	*size = w->at - *offset;
+	if (!w->packed)
 		return;
-	}
-	put_u32(w, 0);
-	chunks = c->older_fd >= 0 ? pack_range(w, c->older_fd, c->older_size, page) : 0;
-	chunks += c->fd >= 0 ? pack_range(w, c->fd, c->size, page) : 0;
 	if (!w->failed && pwrite(w->fd, &chunks, 4, (off_t)*offset) != 4)
 		w->failed = err_set(w->e, errno, "cannot write %s: %s", w->path, strerror(errno));
 	/* the number of blocks is not counted, as trace-cmd does not */
-	*size = w->at - *offset - 4;
+	*size -= 4;
 }
 
 static bool empty(const struct tracedat_out_cpu *c)
@@ -294,7 +294,7 @@ static void pages6(struct writer *w, const struct tracedat_out_buffer *b, uint64
 
 		if (b->cpus[i].cpu >= w->o->n_cpus || empty(&b->cpus[i]))
 			continue;
-		put_cpu(w, &b->cpus[i], b->page_size, &offset, &size);
+		put_cpu(w, b, &b->cpus[i], &offset, &size);
 		patch_u64(w, table + b->cpus[i].cpu * 16ull, offset);
 		patch_u64(w, table + b->cpus[i].cpu * 16ull + 8, size);
 	}
@@ -453,7 +453,7 @@ static void buffer7(struct writer *w, const struct tracedat_out_buffer *b)
 		uint64_t offset = 0, size = 0;
 
 		if (!empty(&b->cpus[i]))
-			put_cpu(w, &b->cpus[i], b->page_size, &offset, &size);
+			put_cpu(w, b, &b->cpus[i], &offset, &size);
 		add_u32(&opt, b->cpus[i].cpu);
 		add_u64(&opt, offset);
 		add_u64(&opt, size);
@@ -508,6 +508,17 @@ static int check(const struct tracedat_out *o, struct err *e)
 	return 0;
 }
 
+/* Out of "header_page\0", its size in 64 bits, its text. */
+static void find_layout(struct writer *w)
+{
+	const size_t before = sizeof("header_page") + 8;
+
+	ringbuf_layout_default(&w->layout);
+	if (w->o->header.n > before)
+		ringbuf_layout_parse(&w->layout, w->o->header.data + before,
+				     w->o->header.n - before);
+}
+
 int tracedat_write(const char *path, const struct tracedat_out *o, struct err *e)
 {
 	AUTO_FREE char *name = mem_printf("%s.new", path);
@@ -517,6 +528,7 @@ int tracedat_write(const char *path, const struct tracedat_out *o, struct err *e
 
 	if (r < 0)
 		return r;
+	find_layout(&w);
 	w.packed = o->version == 7 && strcmp(o->compression, "none") != 0;
 	w.fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (w.fd < 0) {

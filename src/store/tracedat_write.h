@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/str.h"
@@ -33,6 +34,8 @@ struct tracedat_out_buffer {
 	size_t n_cpus;
 	const struct strbuf *text; /* latency tracers: the trace as text, in place of pages; NULL */
 	const struct strbuf *stats; /* one for each CPU, n_cpus of them; may be NULL */
+	const pid_t *without;	    /* threads whose records are left out */
+	size_t n_without;
 };
 
 struct tracedat_out {
