@@ -56,6 +56,7 @@ static int by_level(const void *pa, const void *pb, void *ctx)
 
 struct building {
 	struct hier *t;
+	bool modes; /* rows have a by_mode */
 	VEC(struct hier_node) nodes;
 	VEC(struct hist_row) rows;
 	struct {
@@ -63,6 +64,17 @@ struct building {
 		size_t n, cap;
 	} * members; /* by member: a row for each node */
 };
+
+/* A copy of a row, to be added to. */
+static struct hist_row sum_begin(struct building *b, struct hist_row r)
+{
+	static const uint64_t none[HIST_MODES];
+
+	if (b->modes)
+		r.by_mode = arena_dup(&b->t->sums.modes, r.by_mode ? r.by_mode : none,
+				      sizeof(none));
+	return r;
+}
 
 /* Nodes of rows[0..n), which stand in the order of their levels, at one level and below. */
 static uint32_t build(struct building *b, const uint32_t *rows, size_t n, unsigned level)
@@ -75,7 +87,7 @@ static uint32_t build(struct building *b, const uint32_t *rows, size_t n, unsign
 	for (size_t i = 0, end; i < n; i = end) {
 		uint32_t me = (uint32_t)b->nodes.n;
 		bool lowest = level + 1 == t->n_levels;
-		struct hist_row sum = h->rows.data[rows[i]];
+		struct hist_row sum = sum_begin(b, h->rows.data[rows[i]]);
 
 		for (end = i + 1; end < n && same_level(t, level, rows[i], rows[end]); end++)
 			hist_add_sums(&sum, &h->rows.data[rows[end]]);
@@ -87,7 +99,8 @@ static uint32_t build(struct building *b, const uint32_t *rows, size_t n, unsign
 							.row = lowest ? rows[i] : HIST_NO_ROW });
 		vec_push(&b->rows, sum);
 		for (unsigned m = 0; m < h->n_members; m++) {
-			struct hist_row part = { .at = sum.at };
+			struct hist_row part =
+				sum_begin(b, (struct hist_row){ .at = sum.at });
 
 			for (size_t k = i; k < end; k++)
 				if (hist_pair(h, rows[k], m))
@@ -121,7 +134,7 @@ static uint32_t build(struct building *b, const uint32_t *rows, size_t n, unsign
 void hier_make(struct hier *t, const struct hist *h)
 {
 	AUTO_FREE uint32_t *rows = mem_alloc((h->rows.n + 1) * sizeof(*rows));
-	struct building b = { .t = t };
+	struct building b = { .t = t, .modes = hist_has_modes(h) };
 	size_t pairs;
 
 	*t = (struct hier){ .hist = h, .sums = { .cells = h->cells, .opts = h->opts } };

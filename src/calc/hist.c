@@ -82,11 +82,50 @@ static void hide_rows(struct hist *h)
 	}
 }
 
+static int mode_index(uint32_t mode)
+{
+	switch (mode) {
+	case EVENT_MODE_KERNEL: return 0;
+	case EVENT_MODE_USER: return 1;
+	case EVENT_MODE_GUEST_KERNEL: return 2;
+	case EVENT_MODE_GUEST_USER: return 3;
+	default: return -1;
+	}
+}
+
+bool hist_has_modes(const struct hist *h)
+{
+	const struct columns *c = h->cells->opts.columns;
+
+	for (enum key k = KEY_OVERHEAD_SYS; k <= KEY_OVERHEAD_GUEST_US; k++)
+		if (columns_have(c, k))
+			return true;
+	return false;
+}
+
+static void sum_modes(struct hist *h)
+{
+	const struct profile *p = h->cells->names->profile;
+
+	index_rows(h);
+	vec_each (&h->rows, r)
+		r->by_mode = arena_alloc(&h->modes, HIST_MODES * sizeof(*r->by_mode));
+	for (size_t i = 0; i < p->entries.n; i++) {
+		int mode = mode_index(p->entries.data[i].mode);
+
+		if (mode >= 0 && hist_counts(h, i))
+			h->rows.data[find_row(h, hist_pair_of(h, i))].by_mode[mode] +=
+				p->entries.data[i].weight;
+	}
+}
+
 void hist_make(struct hist *h, const struct cells *c, const struct hist_opts *o)
 {
 	*h = (struct hist){ .cells = c, .opts = *o };
 	choose_index(h);
 	hist_sum_up(h);
+	if (hist_has_modes(h))
+		sum_modes(h);
 	hide_rows(h);
 	hist_order(h);
 	index_rows(h);
@@ -112,7 +151,6 @@ static void add_dummies(struct hist *h)
 			struct hist_row dummy = { .at = r->at,
 						  .site = r->site,
 						  .tid = r->tid,
-						  .first = r->first,
 						  .hidden = r->hidden,
 						  .dummy = true };
 			uint64_t *at = map_at(&seen, (uint64_t)r->at.entry << 32 | r->at.site);
@@ -145,6 +183,7 @@ void hist_free(struct hist *h)
 	free(h->pair);
 	vec_free(&h->rows);
 	free(h->slot);
+	arena_free(&h->modes);
 }
 
 uint64_t hist_sum(const struct hist *h, const struct hist_row *r, enum key key)
@@ -152,10 +191,10 @@ uint64_t hist_sum(const struct hist *h, const struct hist_row *r, enum key key)
 	(void)h;
 	switch (key) {
 	case KEY_CHILDREN: return r->total;
-	case KEY_OVERHEAD_SYS: return r->by_mode[0];
-	case KEY_OVERHEAD_US: return r->by_mode[1];
-	case KEY_OVERHEAD_GUEST_SYS: return r->by_mode[2];
-	case KEY_OVERHEAD_GUEST_US: return r->by_mode[3];
+	case KEY_OVERHEAD_SYS: return r->by_mode ? r->by_mode[0] : 0;
+	case KEY_OVERHEAD_US: return r->by_mode ? r->by_mode[1] : 0;
+	case KEY_OVERHEAD_GUEST_SYS: return r->by_mode ? r->by_mode[2] : 0;
+	case KEY_OVERHEAD_GUEST_US: return r->by_mode ? r->by_mode[3] : 0;
 	case KEY_SAMPLES: return r->count;
 	default: return r->self;
 	}

@@ -30,19 +30,22 @@ struct hist_opts {
 #define HIST_MODES 4 /* kernel, user, guest kernel, guest user */
 
 struct hist_row {
-	/* What a chain that passes by touches, side by side. */
+	/* What a chain that passes by touches, in one line of the cache. */
 	struct cell_pair at;
 	uint32_t site;	 /* of its first sample */
 	uint32_t depth;	 /* of the deepest chain behind it */
 	uint32_t chains; /* entries with a chain that count for it */
 	int32_t tid;	 /* of its first sample */
-	uint64_t first;	 /* time */
-	uint64_t total;	 /* weight here and below */
-	uint32_t stamp;	 /* inner workings: the last entry that counted for it */
+	union {
+		uint64_t first;	   /* while they are summed: its time */
+		uint64_t *by_mode; /* then: parts of self, or NULL where no column shows them */
+	};
+	uint64_t total; /* weight here and below */
+	uint32_t stamp; /* inner workings: the last entry that counted for it */
 	bool hidden, dummy;
-	uint64_t self, count;	      /* here */
-	uint64_t by_mode[HIST_MODES]; /* parts of self */
+	uint64_t self, count; /* here */
 };
+_Static_assert(sizeof(struct hist_row) == 64, "there may be millions");
 
 #define HIST_NO_ROW UINT32_MAX
 
@@ -57,6 +60,7 @@ struct hist {
 	unsigned n_members;
 	uint32_t *pair;	      /* by row and member */
 	unsigned sort_member; /* the event whose sums decide the order; 0: the leader */
+	struct arena modes;   /* the rows' by_mode */
 	/* inner workings */
 	uint32_t *slot;
 	size_t slot_cap;
@@ -91,6 +95,8 @@ static inline const struct hist_row *hist_pair(const struct hist *h, size_t i, u
 
 /* The row of a pair of classes; HIST_NO_ROW: none. */
 uint32_t hist_find(const struct hist *h, struct cell_pair at);
+/* Does a column show what a row's by_mode has? */
+bool hist_has_modes(const struct hist *h);
 /* Does the profile's entry i count for rows? */
 bool hist_counts(const struct hist *h, size_t i);
 /* The classes of an entry's own row. */
@@ -120,7 +126,7 @@ void hist_order(struct hist *h);
 /* Indices of rows (n of them, any selection) in that order; for views that sort parts. */
 void hist_order_some(const struct hist *h, uint32_t *rows, size_t n);
 
-/* Counts and sums of one row into another. */
+/* Counts and sums of one row into another; that has a by_mode of its own if this has one. */
 void hist_add_sums(struct hist_row *to, const struct hist_row *r);
 
 #endif

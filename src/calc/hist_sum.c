@@ -92,17 +92,6 @@ static void note_first(struct hist_row *r, uint64_t time, int32_t tid, uint32_t 
 	r->site = site;
 }
 
-static int mode_index(uint32_t mode)
-{
-	switch (mode) {
-	case EVENT_MODE_KERNEL: return 0;
-	case EVENT_MODE_USER: return 1;
-	case EVENT_MODE_GUEST_KERNEL: return 2;
-	case EVENT_MODE_GUEST_USER: return 3;
-	default: return -1;
-	}
-}
-
 enum { LEFT_OUT, ASIDE, WANTED };
 
 /* Does the entry count for rows, only for the total, or not at all? */
@@ -133,7 +122,6 @@ static void sum_own(struct table *t, const struct touch *touch)
 	const struct names *n = t->h->cells->names;
 	const struct profile_entry *e = &n->profile->entries.data[touch->entry];
 	struct hist_row *r = &t->rows.data[touch->row];
-	int mode = mode_index(e->mode);
 
 	t->count += e->count;
 	t->weight += e->weight;
@@ -141,8 +129,6 @@ static void sum_own(struct table *t, const struct touch *touch)
 	r->count += e->count;
 	r->self += e->weight;
 	r->total += e->weight;
-	if (mode >= 0)
-		r->by_mode[mode] += e->weight;
 	note_first(r, e->first, e->first_tid, touch->site);
 	if (e->chain == PROFILE_NO_CHAIN)
 		return;
@@ -276,13 +262,15 @@ void hist_add_sums(struct hist_row *to, const struct hist_row *r)
 	to->count += r->count;
 	to->self += r->self;
 	to->total += r->total;
-	for (unsigned m = 0; m < HIST_MODES; m++)
+	for (unsigned m = 0; r->by_mode && m < HIST_MODES; m++)
 		to->by_mode[m] += r->by_mode[m];
 }
 
 static void add_row(struct hist_row *to, const struct hist_row *r)
 {
-	hist_add_sums(to, r);
+	to->count += r->count;
+	to->self += r->self;
+	to->total += r->total;
 	to->chains += r->chains;
 	deeper(to, r->depth);
 	note_first(to, r->first, r->tid, r->site);
@@ -354,4 +342,6 @@ void hist_sum_up(struct hist *h)
 	h->all_count = total->all_count - tables[0].left_count;
 	h->all_weight = total->all_weight - tables[0].left_weight;
 	free(tables[0].slot);
+	vec_each (&h->rows, r)
+		r->by_mode = NULL;
 }
