@@ -8,8 +8,9 @@
 
 #include "base/mem.h"
 
-#define PROCS_MIN 2048u
+#define PROCS_MIN 1024u
 #define PROCS_MAX 8192u
+#define TABLES_MAX 16384u
 
 struct run_walker {
 	pthread_t thread;
@@ -74,7 +75,7 @@ static void *open_walker(void *ctx)
 				 .no_kernel = true,
 				 .ring_bytes = 512u << 10,
 				 .slab_bytes = 1u << 20,
-				 .tables = 16384,
+				 .tables = procs * 8 < TABLES_MAX ? procs * 8 : TABLES_MAX,
 				 .procs = procs,
 				 .maps = procs * 8,
 				 .copy_rate = 200,
