@@ -16,6 +16,7 @@ struct open {
 	uint64_t hash; /* 0: free */
 	uint64_t key[PAIR_KEYS];
 	struct pair_begin begin;
+	bool hidden;
 };
 
 struct pairs {
@@ -26,6 +27,7 @@ struct pairs {
 	struct strtab strings;
 	struct open *open;
 	size_t n, cap; /* cap is 0 or a power of two */
+	size_t hidden; /* of n */
 	struct pairs_counts counts;
 };
 
@@ -82,16 +84,32 @@ static void take_out(struct pairs *p, struct open *o)
 
 /* --- events --- */
 
+static bool key_of(struct pairs *p, const struct pairs_side *side, const struct event *ev,
+		   uint64_t *key)
+{
+	if (!pairs_key_of(side, p->trace, &p->strings, p->spec->n_keys, ev, key))
+		return false;
+	if (p->o.keys)
+		p->o.keys(p->o.ctx, ev, key);
+	return true;
+}
+
 static int end_pair(struct pairs *p, const struct pairs_side *side, const struct event *ev)
 {
 	uint64_t key[PAIR_KEYS], hash;
 	struct pair found = { .end = ev };
 	struct open *o;
 
-	if (!pairs_key_of(side, p->trace, &p->strings, p->spec->n_keys, ev, key))
+	if (!key_of(p, side, ev, key))
 		return 0;
 	hash = hash_of(key, p->spec->n_keys);
 	o = p->cap ? place(p, hash, key) : NULL;
+	if (o && o->hash && o->hidden) {
+		p->hidden--;
+		take_out(p, o);
+		return 0;
+	}
+	p->counts.ends++;
 	if (!o || !o->hash) {
 		p->counts.lone_ends++;
 		return 0;
@@ -106,23 +124,30 @@ static int end_pair(struct pairs *p, const struct pairs_side *side, const struct
 static void begin_pair(struct pairs *p, const struct pairs_side *side, const struct event *ev)
 {
 	uint64_t key[PAIR_KEYS] = { 0 }, hash;
+	bool hidden = p->o.hide && p->o.hide(p->o.ctx, ev);
 	struct open *o;
 
-	if (!pairs_key_of(side, p->trace, &p->strings, p->spec->n_keys, ev, key))
+	if (!key_of(p, side, ev, key))
 		return;
 	hash = hash_of(key, p->spec->n_keys);
 	if (p->n * 2 >= p->cap)
 		grow(p);
 	o = place(p, hash, key);
+	p->counts.begins += !hidden;
 	if (o->hash) {
-		p->counts.again++;
+		p->counts.again += !o->hidden;
 		if (p->spec->keep_first)
 			return;
+		p->hidden -= o->hidden;
 	} else {
 		p->n++;
 		o->hash = hash;
 		memcpy(o->key, key, sizeof(key));
 	}
+	o->hidden = hidden;
+	p->hidden += hidden;
+	if (hidden)
+		return;
 	o->begin = (struct pair_begin){ .time = ev->time,
 					.pid = ev->pid,
 					.tid = ev->tid,
@@ -148,7 +173,7 @@ int pairs_add(void *pairs, const struct event *ev)
 void pairs_count(const struct pairs *p, struct pairs_counts *ret)
 {
 	*ret = p->counts;
-	ret->open = p->n;
+	ret->open = p->n - p->hidden;
 }
 
 int pairs_new(const struct trace *t, const struct pair_spec *s, const struct pairs_opts *o,
@@ -161,9 +186,11 @@ int pairs_new(const struct trace *t, const struct pair_spec *s, const struct pai
 	p->begin = mem_alloc((t->n_types + 1) * sizeof(*p->begin));
 	p->end = mem_alloc((t->n_types + 1) * sizeof(*p->end));
 	for (unsigned i = 0; i < s->n_begin && r == 0; i++)
-		r = pairs_key_find(t, s, s->begin[i], false, i + 1 == s->n_begin, p->begin, e);
+		r = pairs_key_find(t, s, s->begin[i], false, !o->may_lack && i + 1 == s->n_begin,
+				   p->begin, e);
 	for (unsigned i = 0; i < s->n_end && r == 0; i++)
-		r = pairs_key_find(t, s, s->end[i], true, i + 1 == s->n_end, p->end, e);
+		r = pairs_key_find(t, s, s->end[i], true, !o->may_lack && i + 1 == s->n_end, p->end,
+				   e);
 	if (r < 0) {
 		pairs_free(p);
 		return r;

@@ -65,20 +65,27 @@ struct pairs_opts {
 	/* What is to be remembered of a beginning, which is gone when the end comes. NULL: nothing
 	 */
 	uint64_t (*note)(void *ctx, const struct event *begin);
+	/* Is what begins here of no interest? Nor are its end, or the lack of it. NULL: all are. */
+	bool (*hide)(void *ctx, const struct event *begin);
+	/* Where events say the same in two ways: the values of the keys may be changed. NULL: as
+	 * they are. */
+	void (*keys)(void *ctx, const struct event *ev, uint64_t *key);
 	int (*fn)(void *ctx, const struct pair *p); /* non-zero stops */
+	bool may_lack;
 	void *ctx;
 };
 
 struct pairs_counts {
 	uint64_t matched;
-	uint64_t lone_ends; /* nothing was seen to begin them */
-	uint64_t again;	    /* beginnings of what had begun already */
-	uint64_t open;	    /* not ended yet */
+	uint64_t begins, ends; /* events of either side, hidden ones left out */
+	uint64_t lone_ends;    /* nothing was seen to begin them */
+	uint64_t again;	       /* beginnings of what had begun already */
+	uint64_t open;	       /* not ended yet */
 };
 
 struct pairs;
-/* t and s must outlive it. An event or a field that t has not is an error that lists what it has.
- */
+/* t and s must outlive it. An event or a field that t has not is an error that lists what it has;
+ * with may_lack, an event that t has not just did not happen. */
 int pairs_new(const struct trace *t, const struct pair_spec *s, const struct pairs_opts *o,
 	      struct pairs **ret, struct err *e);
 /* An event_fn. Events must come in order of time; those of other types are passed over. */

@@ -20,6 +20,7 @@ struct ftrace_args {
 	const char *compression, *user, *temp;
 	int version;
 	const char *remote;
+	const char *size_option; /* what makes buffers larger; NULL: "-b KB" */
 	const char *announce; /* said when tracing runs; NULL: nothing */
 };
 

@@ -34,6 +34,7 @@ struct parts {
 	size_t n;
 	size_t before; /* 1: the top instance, which a file begins with, took no part */
 	struct tracedat_out_cpu *none; /* its CPUs then */
+	const char *larger;	       /* the option that avoids loss */
 };
 
 static void fill_buffer(struct parts *p, const struct ftrace *f, struct ftrace_capture *c, size_t i,
@@ -65,9 +66,9 @@ static void fill_buffer(struct parts *p, const struct ftrace *f, struct ftrace_c
 		one = ftrace_stats(b->dir, done[k].cpu, &p->stats[*at]);
 		if (one)
 			command_note("CPU %u%s%s: %" PRIu64
-				     " events were lost; -b KB makes its buffer "
-				     "larger",
-				     done[k].cpu, *b->name ? " of " : "", b->name, one);
+				     " events were lost; %s makes its buffer larger",
+				     done[k].cpu, *b->name ? " of " : "", b->name, one,
+				     p->larger ? p->larger : "-b KB");
 		if (done[k].error)
 			command_note("CPU %u: recording stopped too soon: %s", done[k].cpu,
 				     strerror(done[k].error));
@@ -172,6 +173,7 @@ int ftrace_save(struct ftrace *f, struct ftrace_capture *c, const struct ftrace_
 		p.stats = mem_alloc((n + 1) * sizeof(*p.stats));
 		p.texts = mem_alloc((p.n + 1) * sizeof(*p.texts));
 		p.clocks = mem_alloc((p.n + 1) * sizeof(*p.clocks));
+		p.larger = a->size_option;
 		fill_buffers(&p, f, c, &lost);
 		for (size_t i = 0; i < n; i++)
 			o.n_cpus = done[i].cpu >= o.n_cpus ? done[i].cpu + 1 : o.n_cpus;

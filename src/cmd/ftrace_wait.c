@@ -50,6 +50,8 @@ int ftrace_wait_run(struct ftrace_wait *w, const char *name, struct err *e)
 {
 	int r = 0;
 
+	if (w->begun)
+		w->begun(w->ctx);
 	if (w->child.pid > 0) {
 		r = workload_start(&w->child, name, &w->exit_code, e);
 		if (r < 0)

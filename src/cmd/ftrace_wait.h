@@ -17,6 +17,7 @@ struct ftrace_wait {
 	uint64_t tick_ns;  /* how often tick is called; 0: never */
 	/* non-zero ends the waiting */
 	int (*tick)(void *ctx);
+	void (*begun)(void *ctx); /* tracing is on, the command about to start; NULL: nobody */
 	void *ctx;
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "cmd/command.h"
+#include "cmd/heat_live.h"
 
 static int on_kind(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
@@ -100,21 +101,14 @@ static int check(const struct heat_args *a, const char *output, struct err *e)
 	return 0;
 }
 
-/* What is asked for, recorded while the command runs; *path is to be freed and unlinked. */
-static int record_first(struct heat_args *a, char **command, char **path, struct err *e)
+/* Through perf, into a file; *path is to be freed and unlinked. */
+static int record_file(struct heat_args *a, char **command, char **path, struct err *e)
 {
 	AUTO_FREE char *events = NULL;
 	char *sleep[] = { (char *)"sleep", (char *)a->duration, NULL };
 	bool whole = heat_crosses_tasks(a) || a->duration;
 	int r;
 
-	if (a->kind == HEAT_NONE) {
-		err_set(e, EINVAL, "what should be measured?");
-		return err_hint(e,
-				"--block, --sched, --syscall NAME, --pair, --field or --subsecond");
-	}
-	if (a->duration && command)
-		return err_set(e, EINVAL, "-d and a command exclude each other");
 	r = heat_events(a, &events, e);
 	if (r == 0 && events)
 		r = picture_words_add(&a->record, "-e", events, e);
@@ -130,6 +124,37 @@ static int record_first(struct heat_args *a, char **command, char **path, struct
 				      a->duration ? sleep : command, a->output, path, e);
 }
 
+/* Where the points come from, when not from a file of the user's. */
+struct taken {
+	struct heat_whom whom;
+	struct source *source; /* NULL: path */
+	char *path;	       /* to be unlinked */
+};
+
+/* What is asked for, taken while the command runs. */
+static int record_first(struct heat_args *a, char **command, struct taken *t, struct err *e)
+{
+	struct err why = { 0 };
+	int r = 0;
+
+	if (a->kind == HEAT_NONE) {
+		err_set(e, EINVAL, "what should be measured?");
+		return err_hint(e,
+				"--block, --sched, --syscall NAME, --pair, --field or --subsecond");
+	}
+	if (a->duration && command)
+		return err_set(e, EINVAL, "-d and a command exclude each other");
+	if (a->kind != HEAT_SUBSECOND)
+		r = heat_live(a, command, &t->whom, &t->source, &why, e);
+	if (r == 0)
+		r = record_file(a, command, &t->path, e);
+	if (r == 0 && why.code && !a->quiet)
+		command_note("measured through perf, which on some kernels misses what happens "
+			     "while a CPU idles: %s",
+			     why.msg);
+	return r < 0 ? r : 0;
+}
+
 /* The heading: what was named, what was measured, or the file's name. */
 static char *title_of(const struct heat_args *a, const char *path)
 {
@@ -142,7 +167,8 @@ static char *title_of(const struct heat_args *a, const char *path)
 						 : path);
 }
 
-static int draw_all(struct heat_args *a, const char *path, const char *output, struct err *e)
+static int draw_all(struct heat_args *a, struct taken *t, const char *path, const char *output,
+		    struct err *e)
 {
 	bool page = !a->text && !str_ends(output, ".svg");
 	struct heat_points p = { 0 };
@@ -150,9 +176,10 @@ static int draw_all(struct heat_args *a, const char *path, const char *output, s
 	int r = 0;
 
 	if (!(page && a->kind == HEAT_SUBSECOND))
-		r = heat_read(a, path, page, &p, e);
+		r = t->source ? heat_read_live(a, t->source, &t->whom, page, &p, e)
+			      : heat_read(a, path, page, &p, e);
 	if (!a->title)
-		a->title = title = title_of(a, path);
+		a->title = title = title_of(a, path ? path : "");
 	if (r == 0)
 		r = page && a->kind == HEAT_SUBSECOND ? heat_draw_seconds(a, path, output, e)
 						      : heat_draw(a, &p, output, e);
@@ -162,12 +189,21 @@ static int draw_all(struct heat_args *a, const char *path, const char *output, s
 	return r;
 }
 
+/* "kymo heat --block 5": no file, but how long. */
+static bool is_seconds(const struct heat_args *a, const char *path)
+{
+	double v;
+
+	return path && !a->input && !a->duration && a->kind != HEAT_NONE &&
+	       str_double(path, &v) && access(path, F_OK) < 0;
+}
+
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	struct heat_args *a = args;
 	const char *output = a->output ? a->output : "heat.html", *path;
 	struct picture_given given = { .file = { a->input }, .n = a->input != NULL };
-	AUTO_FREE char *recorded = NULL;
+	struct taken taken = { 0 };
 	char **command;
 	int r = check(a, output, e);
 
@@ -176,16 +212,23 @@ static int run(void *args, int argc, char **argv, struct err *e)
 				      "kymo heat -i FILE, or kymo heat [OPTIONS] -- COMMAND", e);
 	path = given.file[0];
 	command = given.command;
+	if (r == 0 && is_seconds(a, path) && !command) {
+		a->duration = path;
+		path = NULL;
+	}
 	if (r == 0 && !path && (command || a->record.n || a->duration || a->kind != HEAT_NONE))
-		r = record_first(a, command, &recorded, e);
+		r = record_first(a, command, &taken, e);
 	else if (r == 0 && !path) {
 		err_set(e, EINVAL, "what should be drawn?");
 		return err_hint(e, "kymo heat --block -d 10, or kymo heat -i FILE");
 	}
 	if (r == 0)
-		r = draw_all(a, recorded ? recorded : path, output, e);
-	if (recorded)
-		unlink(recorded);
+		r = draw_all(a, &taken, taken.path ? taken.path : path, output, e);
+	if (taken.path)
+		unlink(taken.path);
+	free(taken.path);
+	source_close(taken.source);
+	heat_whom_free(&taken.whom);
 	return r;
 }
 
@@ -218,7 +261,7 @@ const struct command cmd_heat = {
 	.name = "heat",
 	.group = "Pictures",
 	.summary = "draw latencies over time as a heat map",
-	.usage = "[OPTIONS] [FILE] | [OPTIONS] -- COMMAND",
+	.usage = "[OPTIONS] [FILE | SECONDS] | [OPTIONS] -- COMMAND",
 	.about = "Time goes across, the value up, and the colour of a cell is how many events fell "
 		 "into it, with the percentiles beside. Selecting an area of the page lists the "
 		 "events behind it. Without a file, it records first: a command, or the machine.",

@@ -47,9 +47,22 @@ bool heat_crosses_tasks(const struct heat_args *a);
 /* What a recording is good for, when the user did not say. */
 int heat_guess(struct heat_args *a, const struct trace *t, struct err *e);
 
+/* Points as lines of text. */
+int heat_read_lines(const struct heat_args *a, const char *path, struct heat_points *p,
+		    struct err *e);
+/* What is not in the picture, and of an empty one, why it is. */
+void heat_say_pairs(const struct heat_args *a, const struct pair_spec *s,
+		    const struct pairs_counts *c, size_t points);
+void heat_say_no_values(const struct heat_args *a, const char *event, const char *field,
+			uint64_t seen);
+
 /* Read points from text or from a recording; *details only where they will be shown. */
 int heat_read(struct heat_args *a, const char *path, bool details, struct heat_points *p,
 	      struct err *e);
+/* The same of events that were just captured, of whom w says. */
+struct heat_whom;
+int heat_read_live(struct heat_args *a, struct source *s, struct heat_whom *w, bool details,
+		   struct heat_points *p, struct err *e);
 
 int heat_draw(const struct heat_args *a, const struct heat_points *p, const char *path,
 	      struct err *e);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kymo heat: points from text, from pairs of events, from fields, from samples. */
+/* kymo heat: points from pairs of events, from fields, from samples. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,93 +9,37 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/heat.h"
+#include "cmd/heat_live.h"
 #include "cmd/input.h"
-#include "store/points.h"
 
 #define MAX_DETAILS 200000u /* a page with more points has no room for what each was */
 #define SECOND 1000000000u
-
-double heat_in_ns(const char *unit)
-{
-	return strcmp(unit, "ns") == 0	 ? 1
-	       : strcmp(unit, "us") == 0 ? 1e3
-	       : strcmp(unit, "ms") == 0 ? 1e6
-	       : strcmp(unit, "s") == 0	 ? 1e9
-					 : 0;
-}
-
-/* --- text --- */
-
-struct reading {
-	const char *name;
-	struct heat_points *points;
-	double time_scale, value_scale;
-};
-
-static int add_point(void *ctx, const struct points_line *l, struct err *e)
-{
-	struct reading *r = ctx;
-	double time = l->time * r->time_scale, value = l->value * r->value_scale;
-
-	if (time >= 1.8e19 || value >= 1.8e19)
-		return err_set(e, ERANGE, "%s:%llu: a time or a value is too large", r->name,
-			       (unsigned long long)l->line);
-	vec_push(&r->points->points,
-		 (struct heat_point){ .time = (uint64_t)llround(fmin(time, 9e18)),
-				      .value = (uint64_t)llround(fmin(value, 9e18)),
-				      .label = l->label_n ? strtab_addn(&r->points->strings,
-									l->label, l->label_n)
-							  : STRTAB_NONE,
-				      .detail = STRTAB_NONE });
-	return 0;
-}
-
-static int read_text(const struct heat_args *a, const char *path, struct heat_points *p,
-		     struct err *e)
-{
-	struct reading r = { .name = strcmp(path, "-") == 0 ? "standard input" : path,
-			     .points = p };
-	struct picture_file f = { 0 };
-	int k;
-
-	r.time_scale = heat_in_ns(a->time_unit);
-	r.value_scale = heat_in_ns(a->unit ? a->unit : "us");
-	p->unit = r.value_scale > 0 ? "ns" : a->unit;
-	p->what = a->what ? a->what : "latency";
-	if (r.time_scale <= 0)
-		return err_set(e, EINVAL, "--time-unit is s, ms, us or ns, not '%s'", a->time_unit);
-	if (r.value_scale <= 0)
-		r.value_scale = 1;
-	k = picture_file_open(path, &f, e);
-	if (k < 0)
-		return k;
-	k = points_read(r.name, f.data, f.n, add_point, &r, e);
-	picture_file_close(&f);
-	return k;
-}
-
-/* --- events --- */
 
 struct reader {
 	const struct heat_args *a;
 	const struct trace *trace;
 	struct heat_points *p;
 	const struct pair_spec *spec;
+	struct heat_whom *whom;
+	struct pairs *pairs;
 	bool details;
 	bool here; /* recorded on this machine: devices have names */
 	struct strbuf text;
 	const struct field *field; /* --field */
 	uint32_t field_type;
+	bool field_found; /* the event, that is */
 	double scale;
-	uint64_t negative, mixed;
+	uint64_t negative, mixed, seen;
 };
 
-static const char *comm_of(const struct reader *r, const struct event *ev)
+static const char *comm_of(const struct reader *r, const struct event *ev, int32_t tid)
 {
-	uint32_t id = tasks_comm_at(r->trace->tasks, ev->tid, ev->time);
+	uint32_t id = tasks_comm_at(r->trace->tasks, tid, ev->time);
+	const char *live = heat_whom_name(r->whom, tid);
 
-	return id == STRTAB_NONE ? ev->tid == 0 ? "swapper" : "?"
-				 : strtab_get(tasks_strings(r->trace->tasks), id);
+	return live		   ? live
+	       : id == STRTAB_NONE ? tid == 0 ? "swapper" : "?"
+				   : strtab_get(tasks_strings(r->trace->tasks), id);
 }
 
 static bool int_of(const struct reader *r, const struct event *ev, const char *name, int64_t *ret)
@@ -135,7 +79,7 @@ static bool put_value(struct reader *r, const struct event *ev, const char *name
 	else if (f && field_int(f, ev->raw, ev->raw_size, &v))
 		strbuf_printf(&r->text, "%" PRId64, v);
 	else if (strcmp(name, "comm") == 0)
-		strbuf_puts(&r->text, comm_of(r, ev));
+		strbuf_puts(&r->text, comm_of(r, ev, ev->tid));
 	else if (strcmp(name, "tid") == 0 || strcmp(name, "pid") == 0)
 		strbuf_printf(&r->text, "%d", name[0] == 't' ? ev->tid : ev->pid);
 	else if (strcmp(name, "cpu") == 0)
@@ -189,24 +133,26 @@ static uint32_t label_of(struct reader *r, const struct event *ev)
 /* What else is known of one event, for the list behind an area. */
 static uint32_t detail_of(struct reader *r, const struct event *ev)
 {
+	int32_t tid = r->a->kind == HEAT_BLOCK ? heat_whom_of(r->whom, r->trace, ev) : ev->tid;
 	int64_t n, v;
 
 	if (!r->details || r->p->points.n >= MAX_DETAILS)
 		return STRTAB_NONE;
 	strbuf_reset(&r->text);
-	strbuf_printf(&r->text, "%s-%d", comm_of(r, ev), ev->tid);
+	strbuf_printf(&r->text, "%s-%d", comm_of(r, ev, tid), tid);
 	if (r->a->kind == HEAT_BLOCK && int_of(r, ev, "nr_sector", &n)) {
 		strbuf_puts(&r->text, ", ");
 		put_value(r, ev, "rwbs");
-		strbuf_printf(&r->text, " %" PRId64 " sectors", n);
-		if (int_of(r, ev, "sector", &v) && v >= 0)
+		if (n)
+			strbuf_printf(&r->text, " %" PRId64 " sectors", n);
+		if (n && int_of(r, ev, "sector", &v) && v >= 0)
 			strbuf_printf(&r->text, " at %" PRId64, v);
 	} else if (r->a->kind == HEAT_SCHED) {
 		strbuf_reset(&r->text);
 		strbuf_puts(&r->text, "tid ");
 		put_value(r, ev, "pid");
-		strbuf_printf(&r->text, ", woken by %s-%d on CPU %u", comm_of(r, ev), ev->tid,
-			      ev->cpu);
+		strbuf_printf(&r->text, ", woken by %s-%d on CPU %u", comm_of(r, ev, ev->tid),
+			      ev->tid, ev->cpu);
 	} else if (r->a->kind == HEAT_PAIR) {
 		for (unsigned i = 0; i < r->spec->n_keys; i++) {
 			strbuf_printf(&r->text, ", %s ", r->spec->key[i].begin);
@@ -226,6 +172,14 @@ static uint64_t note_begin(void *ctx, const struct event *ev)
 	return label | (uint64_t)detail_of(r, ev) << 32;
 }
 
+static bool hide_begin(void *ctx, const struct event *ev)
+{
+	const struct reader *r = ctx;
+
+	/* a task that waits for a CPU has none yet */
+	return !heat_whom_has(r->whom, r->trace, ev, r->a->kind == HEAT_SCHED);
+}
+
 static int add_pair(void *ctx, const struct pair *pair)
 {
 	struct reader *r = ctx;
@@ -235,6 +189,9 @@ static int add_pair(void *ctx, const struct pair *pair)
 				.detail = (uint32_t)(pair->begin.note >> 32) };
 	int64_t v;
 
+	if (r->a->kind == HEAT_SCHED && r->whom->cpus.n &&
+	    !cpus_has(&r->whom->cpus, (int)pair->end->cpu))
+		return 0;
 	if (r->a->kind == HEAT_SYSCALL) {
 		/* a call whose end was lost is not ended by another one's */
 		if (strcmp(call_name(r, pair->begin.type), call_name(r, pair->end->type)) != 0) {
@@ -252,46 +209,65 @@ static int add_pair(void *ctx, const struct pair *pair)
 	return 0;
 }
 
-static void say_counts(const struct reader *r, const struct pairs_counts *c)
+/* A request without sectors, such as a flush, begins at sector 0 and ends at none, which is -1. */
+static void block_keys(void *ctx, const struct event *ev, uint64_t *key)
 {
-	AUTO_STRBUF b = { 0 };
-	char n[32];
+	int64_t n;
 
-	if (c->lone_ends + r->mixed)
-		strbuf_printf(&b, "%s ended that were not seen to begin",
-			      str_thousands(c->lone_ends + r->mixed, n, sizeof(n)));
-	if (c->open)
-		strbuf_printf(&b, "%s%s had not ended", b.n ? ", " : "",
-			      str_thousands(c->open, n, sizeof(n)));
-	if (c->again && !r->spec->keep_first)
-		strbuf_printf(&b, "%s%s began again before they ended", b.n ? ", " : "",
-			      str_thousands(c->again, n, sizeof(n)));
-	if (b.n && !r->a->quiet)
-		command_note("not drawn: %s", strbuf_str(&b));
+	if (key[1] == 0 && int_of(ctx, ev, "nr_sector", &n) && n == 0)
+		key[1] = UINT64_MAX;
+}
+
+/*
+ * Who asked for a flush is told, too, when it is done; so is who wrote behind or before one, a
+ * second time. Neither went to the disk: they have no sectors, but one where they are.
+ */
+static bool is_no_request(const struct reader *r, const struct event *ev)
+{
+	int64_t n, sector;
+
+	return r->a->kind == HEAT_BLOCK && ev->kind == EVENT_SAMPLE &&
+	       ev->type < r->trace->n_types && r->trace->types[ev->type].event &&
+	       strcmp(r->trace->types[ev->type].event, "block_rq_complete") == 0 &&
+	       int_of(r, ev, "nr_sector", &n) && n == 0 && int_of(r, ev, "sector", &sector) &&
+	       sector != -1;
+}
+
+static int see_pair(void *ctx, const struct event *ev)
+{
+	struct reader *r = ctx;
+
+	if (is_no_request(r, ev))
+		return 0;
+	return heat_whom_see(r->whom, r->trace, ev) ? pairs_add(r->pairs, ev) : 0;
 }
 
 static int read_pairs(struct reader *r, struct source *s, struct err *e)
 {
 	struct pair_spec spec = { 0 };
+	struct pairs_opts o = { .note = note_begin,
+				.hide = hide_begin,
+				.keys = r->a->kind == HEAT_BLOCK ? block_keys : NULL,
+				.fn = add_pair,
+				.ctx = r,
+				.may_lack = r->whom->live };
 	struct pairs_counts c;
-	struct pairs *pairs = NULL;
 	int k = heat_spec(r->a, &spec, e);
 
 	r->spec = &spec; // cppcheck-suppress autoVariables ; as long as this function
 	if (k == 0)
-		k = pairs_new(s->trace, &spec,
-			      &(struct pairs_opts){ .note = note_begin, .fn = add_pair, .ctx = r },
-			      &pairs, e);
+		k = pairs_new(s->trace, &spec, &o, &r->pairs, e);
 	if (k == 0)
-		k = s->read_ordered(s, false, pairs_add, pairs, e);
+		k = s->read_ordered(s, false, see_pair, r, e);
 	if (k == 0) {
-		pairs_count(pairs, &c);
+		pairs_count(r->pairs, &c);
 		/* a switch to a task that was not woken, only preempted, ends nothing */
 		if (r->a->kind == HEAT_SCHED)
 			c.lone_ends = 0;
-		say_counts(r, &c);
+		c.lone_ends += r->mixed;
+		heat_say_pairs(r->a, r->spec, &c, r->p->points.n);
 	}
-	pairs_free(pairs);
+	pairs_free(r->pairs);
 	pair_spec_free(&spec);
 	r->spec = NULL;
 	return k;
@@ -302,7 +278,11 @@ static int add_field(void *ctx, const struct event *ev)
 	struct reader *r = ctx;
 	int64_t v;
 
-	if (ev->type != r->field_type || !field_int(r->field, ev->raw, ev->raw_size, &v))
+	if (!heat_whom_see(r->whom, r->trace, ev) || ev->type != r->field_type)
+		return 0;
+	r->seen++;
+	if (!heat_whom_has(r->whom, r->trace, ev, false) ||
+	    !field_int(r->field, ev->raw, ev->raw_size, &v))
 		return 0;
 	if (v < 0 && r->field->is_signed) {
 		r->negative++;
@@ -330,6 +310,7 @@ static int find_field(struct reader *r, const char *event, const char *name, str
 			continue;
 		r->field = type_field(type, name);
 		r->field_type = i;
+		r->field_found = true;
 		if (r->field && (r->field->kind == FIELD_INT))
 			return 0;
 		strbuf_reset(&b);
@@ -351,6 +332,10 @@ static int read_field(struct reader *r, struct source *s, struct err *e)
 
 	if (k == 0)
 		k = find_field(r, event, name, e);
+	if (k == -ENOENT && r->whom->live && !r->field_found) {
+		heat_say_no_values(r->a, event, name, 0);
+		return 0;
+	}
 	if (k < 0)
 		return k;
 	fmt = s->trace->types[r->field_type].print_fmt;
@@ -363,6 +348,8 @@ static int read_field(struct reader *r, struct source *s, struct err *e)
 	k = s->read_ordered(s, false, add_field, r, e);
 	if (k == 0 && r->negative && !r->a->quiet)
 		command_note("not drawn: %llu negative values", (unsigned long long)r->negative);
+	if (k == 0 && !r->p->points.n)
+		heat_say_no_values(r->a, event, name, r->seen);
 	return k;
 }
 
@@ -381,36 +368,53 @@ static int add_second(void *ctx, const struct event *ev)
 	return 0;
 }
 
+static int read_source(struct reader *r, struct heat_args *a, struct source *s, struct err *e)
+{
+	int k;
+
+	r->trace = s->trace;
+	r->p->unit = "ns";
+	r->p->what = a->what ? a->what : a->kind == HEAT_SUBSECOND ? "offset" : "latency";
+	k = heat_guess(a, s->trace, e);
+	if (k == 0)
+		k = a->kind == HEAT_SUBSECOND ? s->read_ordered(s, false, add_second, r, e)
+		    : a->kind == HEAT_FIELD   ? read_field(r, s, e)
+					      : read_pairs(r, s, e);
+	strbuf_free(&r->text);
+	return k;
+}
+
 int heat_read(struct heat_args *a, const char *path, bool details, struct heat_points *p,
 	      struct err *e)
 {
-	struct reader r = { .a = a, .p = p, .details = details };
+	struct heat_whom all = { 0 };
+	struct reader r = { .a = a, .p = p, .whom = &all, .details = details };
 	struct source *s;
 	char host[256] = "";
 	int k;
 
 	if (strcmp(path, "-") == 0 || !picture_is_recording(path)) {
 		if (a->kind == HEAT_NONE)
-			return read_text(a, path, p, e);
+			return heat_read_lines(a, path, p, e);
 		err_set(e, EINVAL, "%s is no recording", path);
 		return err_hint(e, "kymo record -e EVENTS -o FILE makes one");
 	}
 	k = input_open(path, &s, e);
 	if (k < 0)
 		return k;
-	r.trace = s->trace;
 	gethostname(host, sizeof(host) - 1);
 	r.here = s->trace->info.hostname && strcmp(host, s->trace->info.hostname) == 0;
-	p->unit = "ns";
-	p->what = a->what ? a->what : a->kind == HEAT_SUBSECOND ? "offset" : "latency";
-	k = heat_guess(a, s->trace, e);
-	if (k == 0)
-		k = a->kind == HEAT_SUBSECOND ? s->read_ordered(s, false, add_second, &r, e)
-		    : a->kind == HEAT_FIELD   ? read_field(&r, s, e)
-					      : read_pairs(&r, s, e);
+	k = read_source(&r, a, s, e);
 	if (k == 0)
 		input_warn(s);
-	strbuf_free(&r.text);
 	source_close(s);
 	return k;
+}
+
+int heat_read_live(struct heat_args *a, struct source *s, struct heat_whom *w, bool details,
+		   struct heat_points *p, struct err *e)
+{
+	return read_source(
+		&(struct reader){ .a = a, .p = p, .whom = w, .details = details, .here = true }, a,
+		s, e);
 }

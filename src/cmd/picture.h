@@ -57,7 +57,15 @@ int picture_on_record(const struct opt *o, const char *value, bool unset, void *
 int picture_words_add(struct picture_words *w, const char *option, const char *value,
 		      struct err *e);
 bool picture_words_have(const struct picture_words *w, const char *option);
+/* What an option was given, the last time; NULL when it was not. */
+const char *picture_words_value(const struct picture_words *w, const char *option);
 void picture_words_drop(void *args);
+/* Where the picture goes to standard output ("-"), what a command prints goes to the other one. */
+struct picture_aside {
+	int fd;
+};
+struct picture_aside picture_aside_begin(const char *output);
+void picture_aside_end(struct picture_aside aside);
 /* Record what command (may be NULL) or the options say into a file of its own, for a picture that
  * goes to output; *path is the caller's to free and unlink. */
 int picture_record(const struct picture_words *options, bool chains, char **command,

@@ -84,19 +84,32 @@ bool picture_words_have(const struct picture_words *w, const char *option)
 	return false;
 }
 
-/* Where the picture goes to standard output, what the command prints must not. */
-static int run_aside(int argc, char **argv, const char *output)
+const char *picture_words_value(const struct picture_words *w, const char *option)
 {
-	int ours = output && strcmp(output, "-") == 0 ? dup(STDOUT_FILENO) : -1, code;
+	const char *value = NULL;
 
-	if (ours >= 0)
+	for (int i = 0; i + 1 < w->n; i++)
+		if (strcmp(w->word[i], option) == 0)
+			value = w->word[i + 1];
+	return value;
+}
+
+struct picture_aside picture_aside_begin(const char *output)
+{
+	struct picture_aside a = { .fd = output && strcmp(output, "-") == 0 ? dup(STDOUT_FILENO)
+									    : -1 };
+
+	if (a.fd >= 0)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	code = command_run(&cmd_record, "record", argc, argv);
-	if (ours >= 0) {
-		dup2(ours, STDOUT_FILENO);
-		close(ours);
-	}
-	return code;
+	return a;
+}
+
+void picture_aside_end(struct picture_aside a)
+{
+	if (a.fd < 0)
+		return;
+	dup2(a.fd, STDOUT_FILENO);
+	close(a.fd);
 }
 
 int picture_record(const struct picture_words *options, bool chains, char **command,
@@ -105,6 +118,7 @@ int picture_record(const struct picture_words *options, bool chains, char **comm
 	const char *dir = getenv("TMPDIR");
 	AUTO_FREE char *file = mem_printf("%s/kymo-record-XXXXXX", dir && *dir ? dir : "/tmp");
 	AUTO_FREE char **argv = NULL;
+	struct picture_aside aside;
 	struct stat st;
 	int n = 0, words = 0, fd = mkstemp(file), code;
 
@@ -126,7 +140,9 @@ int picture_record(const struct picture_words *options, bool chains, char **comm
 	argv[n++] = (char *)"--";
 	for (int i = 0; i < words; i++)
 		argv[n++] = command[i];
-	code = run_aside(n, argv, output);
+	aside = picture_aside_begin(output);
+	code = command_run(&cmd_record, "record", n, argv);
+	picture_aside_end(aside);
 	if (code && code < 126 && stat(file, &st) == 0 && st.st_size > 0)
 		code = 0; /* the command's own business */
 	if (code) {

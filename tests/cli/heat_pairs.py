@@ -116,14 +116,15 @@ check("--pair with a command, whose waits others end: of the whole machine", r.c
 command = f"for i in 1 2 3; do dd if=/dev/zero of={tmp}/disk bs=16k count=50 oflag=direct conv=fsync; done"
 kymo(["record", "-q", "-o", "block.data", "-e", "block:block_rq_insert,block:block_rq_issue,block:block_rq_complete", "-a", "--", "sh", "-c", command])
 text = kymo(["script", "--ns", "-i", "block.data", "-F", "comm,tid,time,event,trace"], timeout=120).out
-events = [re.match(r".*?\s(\d+)\.(\d{9}):\s+block:block_rq_(\w+):\s(\d+,\d+) .*? (\d+) \+ \d+ ", x) for x in text.splitlines()]
+events = [re.match(r".*?\s(\d+)\.(\d{9}):\s+block:block_rq_(\w+):\s(\d+,\d+) .*? (\d+) \+ (\d+) ", x) for x in text.splitlines()]
 for first, option in ("issue", []), ("insert", ["-Q"]):
     since, want = {}, collections.Counter()
     for m in filter(None, events):
-        now, key = int(m[1]) * 10**9 + int(m[2]), (m[4], m[5])
+        now, nothing = int(m[1]) * 10**9 + int(m[2]), m[6] == "0"  # a flush: it begins at sector 0, and ends at none
+        key = (m[4], "none" if nothing and m[5] in ("0", str(2**64 - 1)) else m[5])
         if m[3] == first:
             since[key] = now
-        elif m[3] == "complete" and key in since:
+        elif m[3] == "complete" and key in since and not (nothing and m[5] != str(2**64 - 1)):
             want[now - since.pop(key)] += 1
     if not want:
         skip(f"--block {' '.join(option)}", f"no {first} of a disk was seen")

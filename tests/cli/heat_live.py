@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""kymo heat, live: as many points as a program did things, on a machine that idles and on a busy one."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import page
+from files import Folder
+from tap import KYMO, WORK, check, end, has, kymo, same, skip
+
+at = Folder("kymo-heat-live-")
+tmp, path, write, read = at.root, at.path, at.write, at.read
+os.chdir(tmp)
+os.environ["TMPDIR"] = tmp
+LATENCY = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), WORK, "latency")
+TRACEFS = "/sys/kernel/tracing"
+
+
+def heat(*args, **kw):
+    return kymo(["heat", *args], timeout=120, **kw)
+
+
+def points(name):
+    """[(label, detail)], one for each point of a page."""
+    head, columns = page.unpack(path(name))
+    out = []
+    for _, _, l, c, x in zip(*columns):
+        out += [(head["labels"][l - 1] if l else None, head["details"][x - 1] if x else None)] * c
+    return out
+
+
+if os.geteuid() or not os.access(f"{TRACEFS}/instances", os.W_OK):
+    skip("live heat maps", "tracefs is not for us")
+    end()
+
+# --- disks ---
+N = 60
+IO = write("io.py", f"""
+import mmap, os, subprocess, sys, time
+at = os.open({path("disk")!r}, os.O_RDONLY | os.O_DIRECT)
+room = mmap.mmap(-1, 4096)
+loads = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(int(sys.argv[2]))]
+for i in range({N}):
+    os.preadv(at, [room], i * 4096)
+    time.sleep(float(sys.argv[1]))
+for x in loads:
+    x.kill()
+    x.wait()
+print(os.getpid())
+""")
+try:
+    fd = os.open(path("disk"), os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600)
+    os.close(fd)
+    with open(path("disk"), "wb") as f:
+        f.write(b"x" * 4096 * N)
+        os.fsync(f.fileno())
+    direct = True
+    subprocess.run([sys.executable, IO, "0", "0"], stdout=subprocess.DEVNULL, check=True)  # what else it needs is in memory then
+except OSError:
+    direct = False
+
+
+def ours(name, pid):
+    """Reads of the file: of this process, and not what the file system had to look up."""
+    return [x for x in points(name) if x[1] and re.match(rf"\S+-{pid}, RS? 8 sectors at \d+$", x[1])]
+
+
+PAIR = ["--pair", "block:block_rq_issue,block:block_rq_complete by dev,sector"]
+for what, args, gap, load in (("on an idle machine", ["--block"], "0.004", "0"), ("without a break", ["--block"], "0", "0"), ("on a busy machine", ["--block"], "0.001", "3")):
+    r = heat(*args, "-o", "a.html", "--", sys.executable, IO, gap, load) if direct else None
+    if not r or (r.code == 0 and not any(" sectors" in (x[1] or "") for x in points("a.html"))):
+        skip(f"--block {what}", "no disk below this directory, or none that can be traced")
+        continue
+    same(f"--block {what}: every read, once", len(ours("a.html", r.out.strip())), N)
+if direct:
+    r = heat(*PAIR, "-o", "b.html", "--", sys.executable, IO, "0.004", "0")
+    got = [x for x in points("b.html") if x[1].startswith("python") and re.search(rf"-{r.out.strip()}, dev \S+, sector \d+$", x[1])]
+    if ours("a.html", r.out.strip()) or got:
+        check("--pair: as many, and what the system read besides", N <= len(got) <= N + 8, len(got))
+    # of one process, whose requests others issue and interrupts end
+    child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.readline(); sys.argv = ['', '0.002', '0']; exec(open(sys.stdin.readline().strip()).read())"],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    other = subprocess.Popen([sys.executable, IO, "0.002", "0"], stdout=subprocess.DEVNULL)
+    p = subprocess.Popen([KYMO, "heat", "--block", "-p", str(child.pid), "-o", path("c.html")], stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and p.poll() is None:
+        try:
+            with open(f"{TRACEFS}/instances/kymo-{p.pid}/tracing_on", encoding="ascii") as f:
+                if f.read().strip() == "1":
+                    break
+        except OSError:
+            pass
+        time.sleep(0.01)
+    child.communicate(f"\n{IO}\n")
+    p.wait(timeout=60)
+    other.wait()
+    if any(" sectors" in (x[1] or "") for x in points("c.html")):
+        same("--block -p: it ends with the process, and has all of its reads", len(ours("c.html", child.pid)), N)
+        same("and of nobody else", [x for x in points("c.html") if f"-{child.pid}, " not in x[1]], [])
+    else:
+        skip("--block -p", "no disk below this directory, or none that can be traced")
+else:
+    skip("--pair, --block -p", "no direct I/O here")
+
+# --- the scheduler: whoever gives up the CPU is woken ---
+SLEEP = write("sleep.py", """
+import resource, threading, time
+def work():
+    for i in range(50):
+        time.sleep(0.002)
+    print(threading.get_native_id(), resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw)
+t = threading.Thread(target=work)
+t.start()
+t.join()
+""")
+p = subprocess.Popen([KYMO, "heat", "--sched", "-o", path("d.html"), "--", sys.executable, SLEEP], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+tid, waits = map(int, p.communicate(timeout=120)[0].split())
+who = [int(x[1].split(",")[0].split()[1]) for x in points("d.html")]
+got = who.count(tid)
+check("--sched: each time a thread waited, and once when it was born", waits >= 50 and waits + 1 <= got <= waits + 3, (waits, got))
+check("the recorder itself is not there", p.pid not in who)
+
+# --- system calls, of a command and of all ---
+for more in [], ["-a"]:
+    r = heat("--syscall", "clock_nanosleep", *more, "-o", "e.html", "--", LATENCY, "20")
+    same(f"--syscall {' '.join(more)}: each call", len([x for x in points("e.html") if x[0] == "latency"]), 20)
+    if not more:
+        check("nothing that came before the command, or is left over", "not drawn" not in r.err and len(points("e.html")) == 20, r)
+r = heat("--syscall", "read", "-o", "e.html", "--", "sh", "-c", "sh -c 'head -c 1 /dev/zero >/dev/null'; :")
+check("what a command starts belongs to it, by its name", any(x[0] == "head" for x in points("e.html")), points("e.html"))
+r = heat("--field", "sched:sched_stat_runtime:runtime", "-o", "f.html", "-a", "--", LATENCY, "20")
+check("--field", r.code == 0 and sum(x[0] == "latency" for x in points("f.html")) >= 20, r)
+
+# --- why nothing is there ---
+r = heat("--syscall", "sethostname", "-o", "g.html", "--", "true")
+has("nothing happened: how much of what was seen, and what to try", r.err, "none of syscalls:sys_enter_sethostname and none of syscalls:sys_exit_sethostname", "longer -d")
+same("an empty page", points("g.html"), [])
+r = heat("--pair", "syscalls:sys_enter_clock_nanosleep,syscalls:sys_exit_clock_nanosleep by flags=__syscall_nr", "-o", "g.html", "--", LATENCY, "3")
+has("keys that never agree", r.err, "3 of syscalls:sys_enter_clock_nanosleep and 3 of syscalls:sys_exit_clock_nanosleep", "agree in flags=__syscall_nr", "BEGIN=END")
+r = heat("--field", "syscalls:sys_enter_sethostname:len", "--text", "--", "true")
+has("no value", r.err, "no events syscalls:sys_enter_sethostname")
+
+# --- ways to say it ---
+r = heat("--sched", "0.2", "-o", "h.html")
+check("seconds alone", r.code == 0 and os.path.exists(path("h.html")), r)
+r = heat("--sched", "-d", "0.2", "-o", "-")
+check("a page through a pipe", r.code == 0 and r.out.startswith("<!"), r.err)
+r = heat("--syscall", "write", "-o", "-", "--", "echo", "said")
+check("what the command says does not get into it", r.code == 0 and r.out.startswith("<!") and "said" in r.err, r.err)
+r = heat("--pair", "page-faults,page-faults by tid", "-o", "h.html", "--", "true")
+has("what tracefs does not have comes from perf, and that is said", r.err, "measured through perf", "page-faults is no event of tracefs")
+for what, args, part in (("samples of events", ["-F", "99", "--sched"], "--subsecond"), ("no time", ["-d", "soon", "--sched"], "-d wants seconds"),
+                         ("a process that is gone", ["-p", "999999999", "--sched"], "999999999"), ("room", ["-m", "much", "--sched", "-d", "0.1"], "-m"),
+                         ("a call that there is not", ["--syscall", "raed", "-d", "0.1"], "did you mean"), ("a command that there is not", ["--sched", "--", "./nothing"], "nothing")):
+    r = heat(*args, "-o", "x.html")
+    check(f"refused: {what}", r.code != 0 and part in r.err and not os.path.exists(path("x.html")), r)
+
+# --- nothing is left behind ---
+for how in signal.SIGINT, signal.SIGKILL:
+    p = subprocess.Popen([KYMO, "heat", "--sched", "-o", path(f"{how}.html")], stderr=subprocess.DEVNULL)
+    own = f"{TRACEFS}/instances/kymo-{p.pid}"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not os.path.exists(own):
+        time.sleep(0.01)
+    check(f"an instance of its own ({how.name})", os.path.exists(own))
+    time.sleep(0.1)
+    p.send_signal(how)
+    code = p.wait(timeout=60)
+    if how == signal.SIGINT:
+        check("Ctrl-C ends it, with a picture", code == 0 and os.path.exists(path(f"{how}.html")), code)
+    else:
+        kymo("version")
+    check("and the instance is gone" + (" with the next command" if how == signal.SIGKILL else ""), not os.path.exists(own))
+same("and no recording is left", [x for x in os.listdir(tmp) if x.startswith("kymo-") and str(p.pid) not in x], [])
+os.chdir("/")
+at.remove()
+end()
