@@ -112,7 +112,7 @@ static const struct opt opts[] = {
 	OPT_HEAD("The picture"),
 	OPT_STR(0, "title", "TEXT", svg.title, "the heading"),
 	OPT_STR(0, "subtitle", "TEXT", svg.subtitle, "a second one below it"),
-	OPT_STR(0, "countname", "TEXT", countname, "what is counted (default: samples)"),
+	OPT_STR(0, "countname", "TEXT", countname, "what is counted (default: what is known of it; samples)"),
 	OPT_FLAG(0, "reverse", reverse, "merge stacks from their innermost frame"),
 	OPT_FLAG(0, "inverted", svg.inverted, "root at the top: an icicle graph"),
 	OPT_FLAG(0, "flamechart", svg.flamechart, "in order of time; only neighbours are merged"),

@@ -86,6 +86,7 @@ static int draw_svg(struct flame_args *a, const struct picture_input *in, uint32
 				: in->off_type == type && type != UINT32_MAX ? "io"
 									     : "hot";
 	a->svg.countname = a->countname ? a->countname
+			   : in->folded ? "samples" /* as flamegraph.pl has it */
 					: stacks_unit(&in->side[0], a->wall ? in->off_type : type);
 	if (!a->countname && a->svg.factor == 1 && strcmp(a->svg.countname, "ns") == 0) {
 		a->svg.countname = "ms"; /* nobody reads ten digits of ns */
@@ -189,6 +190,7 @@ static int draw_folded(const struct flame_args *a, const struct picture_input *i
 
 static void say_written(const struct flame_args *a, const struct picture_input *in, uint32_t type)
 {
+	const char *what = !in->folded ? "samples" : a->countname ? a->countname : "counts";
 	char n[32], after[32];
 
 	if (in->note[0])
@@ -198,11 +200,11 @@ static void say_written(const struct flame_args *a, const struct picture_input *
 	str_thousands(samples(&in->side[0], in->several ? 0 : type), n, sizeof(n));
 	str_thousands(samples(&in->side[1], in->several ? 0 : type), after, sizeof(after));
 	if (in->two)
-		command_note("wrote %s: %s samples compared with %s", a->output, n, after);
+		command_note("wrote %s: %s %s compared with %s", a->output, n, what, after);
 	else if (in->cut)
-		command_note("wrote %s: %s samples", a->output, n);
+		command_note("wrote %s: %s %s", a->output, n, what);
 	else
-		command_note("wrote %s: %s samples, %zu different stacks", a->output, n,
+		command_note("wrote %s: %s %s, %zu different stacks", a->output, n, what,
 			     used_stacks(&in->side[0]));
 }
 

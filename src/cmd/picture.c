@@ -279,6 +279,7 @@ static int read_one(const char *path, const struct picture_opts *o, struct stack
 			 "%llu counts have a fraction; they were rounded",
 			 (unsigned long long)info.fractions);
 	in->folded = true;
+	side[0].unit = side[1].unit = "counts"; /* of what, the text does not say */
 	in->two = info.two;
 	picture_file_close(&w);
 	return r;

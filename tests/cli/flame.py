@@ -47,7 +47,7 @@ basic = write("basic.folded", "a;b;c 20\na;b 10\na;d 30\ne 58\n")
 # --- the classic picture: the numbers of flamegraph.pl for 118 samples in 1180 pixels
 r = kymo(["flame", "-i", basic, "-o", path("a.svg")])
 check("an SVG is drawn", r.code == 0, r)
-has("it says what was written", r.err, "wrote", "118 samples", "4 different stacks")
+has("it says what was written", r.err, "wrote", "118 counts", "4 different stacks")
 same("every rectangle is where flamegraph.pl puts it", frames("a.svg"), [
     ("all (118 samples, 100%)", 10.0, 85.0, 1180.0),
     ("a (60 samples, 50.85%)", 10.0, 69.0, 600.0),

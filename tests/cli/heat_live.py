@@ -38,7 +38,7 @@ if os.geteuid() or not os.access(f"{TRACEFS}/instances", os.W_OK):
     end()
 
 # --- disks ---
-N = 60
+N = 40
 IO = write("io.py", f"""
 import mmap, os, subprocess, sys, time
 at = os.open({path("disk")!r}, os.O_RDONLY | os.O_DIRECT)
@@ -70,7 +70,7 @@ def ours(name, pid):
 
 
 PAIR = ["--pair", "block:block_rq_issue,block:block_rq_complete by dev,sector"]
-for what, args, gap, load in (("on an idle machine", ["--block"], "0.004", "0"), ("without a break", ["--block"], "0", "0"), ("on a busy machine", ["--block"], "0.001", "3")):
+for what, args, gap, load in (("on an idle machine", ["--block"], "0.004", "0"), ("on a busy machine", ["--block"], "0.001", "3")):
     r = heat(*args, "-o", "a.html", "--", sys.executable, IO, gap, load) if direct else None
     if not r or (r.code == 0 and not any(" sectors" in (x[1] or "") for x in points("a.html"))):
         skip(f"--block {what}", "no disk below this directory, or none that can be traced")
@@ -110,7 +110,7 @@ else:
 SLEEP = write("sleep.py", """
 import resource, threading, time
 def work():
-    for i in range(50):
+    for i in range(30):
         time.sleep(0.002)
     print(threading.get_native_id(), resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw)
 t = threading.Thread(target=work)
@@ -121,19 +121,19 @@ p = subprocess.Popen([KYMO, "heat", "--sched", "-o", path("d.html"), "--", sys.e
 tid, waits = map(int, p.communicate(timeout=120)[0].split())
 who = [int(x[1].split(",")[0].split()[1]) for x in points("d.html")]
 got = who.count(tid)
-check("--sched: each time a thread waited, and once when it was born", waits >= 50 and waits + 1 <= got <= waits + 3, (waits, got))
+check("--sched: each time a thread waited, and once when it was born", waits >= 30 and waits + 1 <= got <= waits + 3, (waits, got))
 check("the recorder itself is not there", p.pid not in who)
 
 # --- system calls, of a command and of all ---
 for more in [], ["-a"]:
-    r = heat("--syscall", "clock_nanosleep", *more, "-o", "e.html", "--", LATENCY, "20")
-    same(f"--syscall {' '.join(more)}: each call", len([x for x in points("e.html") if x[0] == "latency"]), 20)
+    r = heat("--syscall", "clock_nanosleep", *more, "-o", "e.html", "--", LATENCY, "8")
+    same(f"--syscall {' '.join(more)}: each call", len([x for x in points("e.html") if x[0] == "latency"]), 8)
     if not more:
-        check("nothing that came before the command, or is left over", "not drawn" not in r.err and len(points("e.html")) == 20, r)
+        check("nothing that came before the command, or is left over", "not drawn" not in r.err and len(points("e.html")) == 8, r)
 r = heat("--syscall", "read", "-o", "e.html", "--", "sh", "-c", "sh -c 'head -c 1 /dev/zero >/dev/null'; :")
 check("what a command starts belongs to it, by its name", any(x[0] == "head" for x in points("e.html")), points("e.html"))
-r = heat("--field", "sched:sched_stat_runtime:runtime", "-o", "f.html", "-a", "--", LATENCY, "20")
-check("--field", r.code == 0 and sum(x[0] == "latency" for x in points("f.html")) >= 20, r)
+r = heat("--field", "sched:sched_stat_runtime:runtime", "-o", "f.html", "-a", "--", LATENCY, "8")
+check("--field", r.code == 0 and sum(x[0] == "latency" for x in points("f.html")) >= 8, r)
 
 # --- why nothing is there ---
 r = heat("--syscall", "sethostname", "-o", "g.html", "--", "true")
@@ -147,8 +147,6 @@ has("no value", r.err, "no events syscalls:sys_enter_sethostname")
 # --- ways to say it ---
 r = heat("--sched", "0.2", "-o", "h.html")
 check("seconds alone", r.code == 0 and os.path.exists(path("h.html")), r)
-r = heat("--sched", "-d", "0.2", "-o", "-")
-check("a page through a pipe", r.code == 0 and r.out.startswith("<!"), r.err)
 r = heat("--syscall", "write", "-o", "-", "--", "echo", "said")
 check("what the command says does not get into it", r.code == 0 and r.out.startswith("<!") and "said" in r.err, r.err)
 r = heat("--pair", "page-faults,page-faults by tid", "-o", "h.html", "--", "true")
