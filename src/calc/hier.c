@@ -71,8 +71,8 @@ static struct hist_row sum_begin(struct building *b, struct hist_row r)
 	static const uint64_t none[HIST_MODES];
 
 	if (b->modes)
-		r.by_mode = arena_dup(&b->t->sums.modes, r.by_mode ? r.by_mode : none,
-				      sizeof(none));
+		r.by_mode =
+			arena_dup(&b->t->sums.modes, r.by_mode ? r.by_mode : none, sizeof(none));
 	return r;
 }
 
@@ -99,8 +99,7 @@ static uint32_t build(struct building *b, const uint32_t *rows, size_t n, unsign
 							.row = lowest ? rows[i] : HIST_NO_ROW });
 		vec_push(&b->rows, sum);
 		for (unsigned m = 0; m < h->n_members; m++) {
-			struct hist_row part =
-				sum_begin(b, (struct hist_row){ .at = sum.at });
+			struct hist_row part = sum_begin(b, (struct hist_row){ .at = sum.at });
 
 			for (size_t k = i; k < end; k++)
 				if (hist_pair(h, rows[k], m))

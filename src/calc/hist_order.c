@@ -218,25 +218,48 @@ static inline bool is_above(const struct shown *x, const struct shown *y, bool c
 	return x->after < y->after;
 }
 
-#define AHEAD 16 /* rows */
+#define AHEAD 16   /* rows */
+#define STEP 16384 /* rows a job */
+
+/* What is taken from all over the memory, by all threads. */
+struct taking {
+	const struct ordering *o;
+	const uint32_t *copy;
+	uint32_t *rows;
+	struct shown *node;
+};
+
+static int take_job(void *ctx, size_t job, unsigned worker)
+{
+	const struct taking *t = ctx;
+	const struct ordering *o = t->o;
+	size_t end = (job + 1) * STEP < o->n ? (job + 1) * STEP : o->n;
+
+	(void)worker;
+	for (size_t i = job * STEP; i < end; i++) {
+		uint32_t from = o->insert[i].index;
+
+		if (i + AHEAD < end)
+			mem_fetch(&o->shown[o->insert[i + AHEAD].index]);
+		t->node[i + 1] = o->shown[from];
+		t->rows[i] = t->copy[from];
+	}
+	return 0;
+}
 
 /* What is needed of rows in the order in which they are inserted; o's own is freed. */
 static struct shown *take_shown(struct ordering *o, uint32_t *rows)
 {
-	struct shown *node = mem_grow(NULL, (o->n + 1) * sizeof(*node));
 	AUTO_FREE uint32_t *copy = mem_dup(rows, o->n * sizeof(*rows));
+	struct taking t = { .o = o,
+			    .copy = copy,
+			    .rows = rows,
+			    .node = mem_grow(NULL, (o->n + 1) * sizeof(*t.node)) };
 
-	for (size_t i = 0; i < o->n; i++) {
-		uint32_t from = o->insert[i].index;
-
-		if (i + AHEAD < o->n)
-			mem_fetch(&o->shown[o->insert[i + AHEAD].index]);
-		node[i + 1] = o->shown[from];
-		rows[i] = copy[from];
-	}
+	pool_run((o->n + STEP - 1) / STEP, 0, take_job, &t);
 	free(o->insert);
 	free(o->shown);
-	return node;
+	return t.node;
 }
 
 /* rows: before, in the order of o->shown; after, in the order of output. */
@@ -285,28 +308,43 @@ void hist_order_some(const struct hist *h, uint32_t *rows, size_t n)
 	insert_all(&o, rows);
 }
 
+struct moving {
+	const struct hist_row *from;
+	struct hist_row *to;
+	const uint32_t *order;
+	size_t n;
+};
+
+static int move_job(void *ctx, size_t job, unsigned worker)
+{
+	const struct moving *m = ctx;
+	size_t end = (job + 1) * STEP < m->n ? (job + 1) * STEP : m->n;
+
+	(void)worker;
+	for (size_t i = job * STEP; i < end; i++) {
+		if (i + AHEAD < end) {
+			mem_fetch(&m->from[m->order[i + AHEAD]]);
+			mem_fetch(&m->from[m->order[i + AHEAD]].count);
+		}
+		m->to[i] = m->from[m->order[i]];
+	}
+	return 0;
+}
+
 void hist_order(struct hist *h)
 {
 	uint32_t n = (uint32_t)h->rows.n;
-	AUTO_FREE uint32_t *order = mem_alloc((n + 1ul) * sizeof(*order));
-	struct hist_row *row = h->rows.data;
+	AUTO_FREE uint32_t *order = mem_grow(NULL, (n + 1ul) * sizeof(*order));
+	struct moving m = { .from = h->rows.data, .order = order, .n = n };
 
+	if (n < 2)
+		return;
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = i;
 	hist_order_some(h, order, n);
-	/* each goes where it belongs, around every circle of them: a copy would take much room */
-	for (uint32_t i = 0; i < n; i++) {
-		struct hist_row first = row[i];
-		uint32_t at = i;
-
-		while (order[at] != i) {
-			uint32_t from = order[at];
-
-			row[at] = row[from];
-			order[at] = at;
-			at = from;
-		}
-		row[at] = first;
-		order[at] = at;
-	}
+	m.to = mem_table(n * sizeof(*m.to), false);
+	pool_run((n + STEP - 1) / STEP, 0, move_job, &m);
+	free(h->rows.data);
+	h->rows.data = m.to;
+	h->rows.cap = n;
 }

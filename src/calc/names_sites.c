@@ -100,35 +100,41 @@ static uint32_t site_new(struct site_set *set, const struct site_key *k, struct 
 	return (uint32_t)set->v.n - 1;
 }
 
+/* The slot that has it, or a free one where it would be. */
+static inline struct site_slot *slot_for(const struct site_set *set, const struct site_key *k)
+{
+	size_t at = k->hash & (set->cap - 1);
+	struct site_slot *s = &set->slot[at];
+
+	while (s->number &&
+	       (s->at != k->at || s->space != k->space || (s->number & 1) != k->caller)) {
+		at = (at + 1) & (set->cap - 1);
+		s = &set->slot[at];
+	}
+	return s;
+}
+
+/* A site that is known was met again. */
+static inline uint32_t site_again(struct site_set *set, struct site_slot *s,
+				  const struct site_key *k)
+{
+	uint32_t site = s->number / 2 - 1;
+
+	if (k->addr < s->addr) {
+		s->addr = set->v.data[site].addr = k->addr;
+		set->v.data[site].map = k->map;
+	}
+	return site;
+}
+
 static uint32_t site_of(struct site_set *set, const struct site_key *k)
 {
 	struct site_slot *s;
-	size_t at;
 
 	if ((set->v.n + 1) * 3 > set->cap * 2)
 		slots_grow(set);
-	for (at = k->hash & (set->cap - 1);; at = (at + 1) & (set->cap - 1)) {
-		s = &set->slot[at];
-		if (!s->number)
-			return site_new(set, k, s);
-		if (s->at == k->at && s->space == k->space && (s->number & 1) == k->caller)
-			break;
-	}
-	at = s->number / 2 - 1;
-	if (k->addr < s->addr) {
-		s->addr = set->v.data[at].addr = k->addr;
-		set->v.data[at].map = k->map;
-	}
-	return (uint32_t)at;
-}
-
-static uint32_t add_site(struct site_set *set, uint32_t space, uint64_t addr, uint8_t mode,
-			 bool caller)
-{
-	struct site_key k;
-
-	key_of(set, space, addr, mode, caller, &k);
-	return site_of(set, &k);
+	s = slot_for(set, k);
+	return s->number ? site_again(set, s, k) : site_new(set, k, s);
 }
 
 static void catch_up(struct site_set *set, unsigned n)
@@ -224,6 +230,8 @@ struct work {
 	struct site_set *sets; /* by worker */
 	unsigned *worker;      /* by job: whose set its sites are in */
 	uint32_t **number;     /* by worker and site of its set: the site in the set of all */
+	unsigned threads;
+	unsigned merging; /* the worker whose sites are being looked for in the set of all */
 };
 
 #define STEP 4096 /* chains a job */
@@ -290,6 +298,7 @@ static bool begins_at(const struct profile_chain *c, const struct profile_entry 
 }
 
 #define LATER UINT32_MAX /* the entry's site is still to be looked for */
+#define NEW UINT32_MAX	 /* only another worker has it */
 
 /* That of its chain's first frame, or LATER. */
 static uint32_t site_in_chain(const struct names *n, const struct site_set *set,
@@ -318,10 +327,30 @@ static int entries_job(void *ctx, size_t job, unsigned worker)
 	return 0;
 }
 
+/* A site of the set of all, whether it came from the first worker, the last, or is new. */
+static uint32_t add_site(struct work *w, uint32_t space, uint64_t addr, uint8_t mode)
+{
+	struct site_set *set = &w->sets[0], *last = &w->sets[w->threads - 1];
+	struct site_slot *s = NULL;
+	struct site_key k;
+
+	key_of(set, space, addr, mode, false, &k);
+	if (last != set && last->cap && !(set->cap && slot_for(set, &k)->number))
+		s = slot_for(last, &k);
+	if (!s || !s->number)
+		return site_of(set, &k);
+	/* one that the first has not: see merge() */
+	k.hash = w->number[w->threads - 1][s->number / 2 - 1];
+	if (k.addr < set->v.data[k.hash].addr) {
+		set->v.data[k.hash].addr = k.addr;
+		set->v.data[k.hash].map = k.map;
+	}
+	return (uint32_t)k.hash;
+}
+
 static void collect_entries(struct names *n, const struct names_opts *o, struct work *w)
 {
 	const struct profile *p = n->profile;
-	struct site_set *set = &w->sets[0];
 
 	n->n_more = o->more ? o->n_more : 0;
 	n->entry_site = mem_grow(NULL, (p->entries.n + 1) * sizeof(*n->entry_site));
@@ -334,36 +363,83 @@ static void collect_entries(struct names *n, const struct names_opts *o, struct 
 
 		if (n->entry_site[i] == LATER)
 			n->entry_site[i] =
-				add_site(set, space_for((uint8_t)e->mode, e->space, e->kernel),
-					 e->ip, (uint8_t)e->mode, false);
+				add_site(w, space_for((uint8_t)e->mode, e->space, e->kernel), e->ip,
+					 (uint8_t)e->mode);
 		if (n->n_more)
 			o->more(o->ctx, e, addr, mode);
 		for (unsigned k = 0; k < n->n_more; k++)
-			n->more_sites[i * n->n_more + k] =
-				add_site(set, space_for(mode[k], e->space, e->kernel), addr[k],
-					 mode[k], false);
+			n->more_sites[i * n->n_more + k] = add_site(
+				w, space_for(mode[k], e->space, e->kernel), addr[k], mode[k]);
 	}
 }
 
-/* Another worker's sites; number: what they are here. */
-static void merge(struct site_set *set, struct site_set *other, uint32_t *number)
+static struct site_key key_again(const struct name_site *s)
 {
-	for (size_t i = 0; i < other->v.n; i++) {
-		const struct name_site *s = &other->v.data[i];
-		struct site_key *k = later(set, &number[i]);
+	struct site_key k = { .at = s->dso_addr,
+			      .addr = s->addr,
+			      .space = s->space,
+			      .caller = s->caller,
+			      .mode = s->mode,
+			      .map = s->map };
 
-		*k = (struct site_key){ .at = s->dso_addr,
-					.addr = s->addr,
-					.space = s->space,
-					.caller = s->caller,
-					.mode = s->mode,
-					.map = s->map };
-		k->hash = key_hash(k);
-		fetch(set, k);
+	k.hash = key_hash(&k);
+	return k;
+}
+
+/* What another worker has met, too: each of its sites is at most one of the set of all. */
+static int match_job(void *ctx, size_t job, unsigned worker)
+{
+	struct work *w = ctx;
+	struct site_set *set = &w->sets[0], *other = &w->sets[w->merging];
+	uint32_t *number = w->number[w->merging];
+	size_t end = (job + 1) * STEP < other->v.n ? (job + 1) * STEP : other->v.n;
+
+	(void)worker;
+	for (size_t i = job * STEP; i < end; i++) {
+		struct site_key k = key_again(&other->v.data[i]);
+		struct site_slot *s;
+
+		number[i] = NEW;
+		if (!set->cap)
+			continue;
+		if (i + AHEAD < end) {
+			struct site_key next = key_again(&other->v.data[i + AHEAD]);
+
+			fetch(set, &next);
+		}
+		s = slot_for(set, &k);
+		if (s->number)
+			number[i] = site_again(set, s, &k);
 	}
-	catch_up(set, 0);
+	return 0;
+}
+
+/*
+ * Another worker's sites, in its number: what they are in the set of all. Those of the last are
+ * not to be found there: who looks for one looks in both sets.
+ */
+static void merge(struct work *w, unsigned worker)
+{
+	struct site_set *set = &w->sets[0], *other = &w->sets[worker];
+	uint32_t *number = mem_grow(NULL, (other->v.n + 1) * sizeof(*number));
+
+	w->number[worker] = number;
+	w->merging = worker;
+	pool_run((other->v.n + STEP - 1) / STEP, w->threads, match_job, w);
+	for (size_t i = 0; i < other->v.n; i++) {
+		struct site_key k;
+
+		if (number[i] != NEW)
+			continue;
+		if (worker == w->threads - 1) {
+			vec_push(&set->v, other->v.data[i]);
+			number[i] = (uint32_t)set->v.n - 1;
+		} else {
+			k = key_again(&other->v.data[i]);
+			number[i] = site_of(set, &k);
+		}
+	}
 	vec_free(&other->v);
-	free(other->slot);
 	mapped_free(&other->mapped);
 }
 
@@ -375,7 +451,9 @@ void sites_collect(struct names *n, const struct names_opts *o)
 	AUTO_FREE uint32_t **number = mem_alloc(threads * sizeof(*number));
 	size_t jobs = (p->chains.n + STEP - 1) / STEP;
 	AUTO_FREE unsigned *worker = mem_alloc((jobs + 1) * sizeof(*worker));
-	struct work w = { .n = n, .sets = sets, .worker = worker, .number = number };
+	struct work w = {
+		.n = n, .sets = sets, .worker = worker, .number = number, .threads = threads
+	};
 	uint64_t all = 0;
 
 	n->chains = mem_alloc((p->chains.n + 1) * sizeof(*n->chains));
@@ -387,16 +465,15 @@ void sites_collect(struct names *n, const struct names_opts *o)
 	for (unsigned t = 0; t < threads && o->by_file; t++)
 		sets[t].mapped.tasks = p->trace->tasks;
 	pool_run(jobs, threads, collect_job, &w);
-	for (unsigned t = 1; t < threads; t++) {
-		number[t] = mem_alloc((sets[t].v.n + 1) * sizeof(**number));
-		merge(&sets[0], &sets[t], number[t]);
-	}
-	pool_run(jobs, threads, renumber_job, &w);
 	for (unsigned t = 1; t < threads; t++)
-		free(number[t]);
+		merge(&w, t);
+	pool_run(jobs, threads, renumber_job, &w);
 	collect_entries(n, o, &w);
 	memcpy(&n->sites, &sets[0].v, sizeof(n->sites));
-	free(sets[0].slot);
+	for (unsigned t = 0; t < threads; t++) {
+		free(number[t]);
+		free(sets[t].slot);
+	}
 	mapped_free(&sets[0].mapped);
 }
 
