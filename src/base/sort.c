@@ -40,7 +40,7 @@ void sort_keys(struct sort_key *keys, size_t n)
 		insertion(keys, n);
 		return;
 	}
-	spare = mem_grow(NULL, n * sizeof(*keys));
+	spare = mem_table(n * sizeof(*keys), false);
 	to = spare;
 	at = mem_grow(NULL, BUCKETS * sizeof(*at));
 	for (unsigned shift = 0; shift < 64 && differ >> shift; shift += DIGIT) {

@@ -69,7 +69,7 @@ static void find_symbols(struct cells *c)
 	const struct names *n = c->names;
 	struct index index = { 0 };
 
-	c->symbol_of = mem_alloc((n->frames.n + 1) * sizeof(*c->symbol_of));
+	c->symbol_of = mem_table((n->frames.n + 1) * sizeof(*c->symbol_of), true);
 	for (uint32_t i = 0; i < n->frames.n; i++) {
 		const struct name_frame *f = &n->frames.data[i];
 		uint64_t hash = map_hash(f->addr + ((uint64_t)c->dso_text[f->dso + 1] << 40));
@@ -261,7 +261,7 @@ static void classify_symbols(struct cells *c)
 {
 	const struct names *n = c->names;
 	const struct columns *cols = c->opts.columns;
-	AUTO_FREE uint32_t *class = mem_alloc((n->frames.n + 1) * sizeof(*class)); /* + 1 */
+	AUTO_FREE uint32_t *class = mem_table((n->frames.n + 1) * sizeof(*class), true); /* + 1 */
 
 	vec_reserve(&c->site_values, n->frames.n * cols->n_values + 1);
 	for (uint32_t s = 0; s < n->sites.n; s++) {
@@ -287,7 +287,7 @@ static void classify_sites(struct cells *c)
 	struct classes k = { .values = &c->site_values, .width = cols->n_values };
 	uint64_t tuple[KEY_COLUMNS] = { 0 };
 
-	c->site_class = mem_grow(NULL, (c->names->sites.n + 1) * sizeof(*c->site_class));
+	c->site_class = mem_table((c->names->sites.n + 1) * sizeof(*c->site_class), false);
 	if (only_symbols(cols)) {
 		classify_symbols(c);
 		return;
@@ -309,7 +309,7 @@ static void classify_entries(struct cells *c)
 	size_t n = c->names->profile->entries.n, bytes = cols->n_values * sizeof(uint64_t);
 	uint64_t tuple[KEY_COLUMNS] = { 0 }, last[KEY_COLUMNS];
 
-	c->entry_class = mem_grow(NULL, (n + 1) * sizeof(*c->entry_class));
+	c->entry_class = mem_table((n + 1) * sizeof(*c->entry_class), false);
 	for (size_t e = 0; e < n; e++) {
 		for (unsigned i = 0; i < cols->n; i++)
 			if (key_infos[cols->col[i].key].kind > KEY_SUM &&

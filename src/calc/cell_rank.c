@@ -212,8 +212,8 @@ static uint32_t rank_values(struct ranking *r, struct sort_key *v, size_t n, uin
 /* value: by class, and after it no longer needed. */
 static struct cell_ranks make_ranks(struct ranking *r, uint64_t *value, uint32_t n)
 {
-	struct cell_ranks ranks = { .of = mem_grow(NULL, (n + 1ul) * sizeof(*ranks.of)) };
-	AUTO_FREE struct sort_key *v = mem_grow(NULL, (n + 1ul) * sizeof(*v));
+	struct cell_ranks ranks = { .of = mem_table((n + 1ul) * sizeof(*ranks.of), false) };
+	AUTO_FREE struct sort_key *v = mem_table((n + 1ul) * sizeof(*v), false);
 	AUTO_FREE uint32_t *rank = NULL;
 	size_t used = 0;
 
@@ -240,7 +240,7 @@ static void rank_column(struct cells *c, unsigned column, bool by_names)
 	const struct column *col = &cols->col[column];
 	bool of_site = key_infos[col->key].kind == KEY_OF_SITE;
 	uint32_t n = of_site ? c->n_site_classes : c->n_entry_classes;
-	AUTO_FREE uint64_t *value = mem_grow(NULL, (n + 1ul) * sizeof(*value));
+	AUTO_FREE uint64_t *value = mem_table((n + 1ul) * sizeof(*value), false);
 	struct ranking r = { .c = c,
 			     .col = col,
 			     .by_file = columns_have(cols, KEY_DSO),

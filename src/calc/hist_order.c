@@ -33,7 +33,7 @@ struct numbers {
 /* The same order in the smallest numbers that have it. */
 static uint64_t make_dense(uint64_t *of, size_t apart, size_t n)
 {
-	AUTO_FREE struct sort_key *v = mem_grow(NULL, (n + 1) * sizeof(*v));
+	AUTO_FREE struct sort_key *v = mem_table((n + 1) * sizeof(*v), false);
 	uint64_t last = 0;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -71,7 +71,7 @@ static void refine(struct numbers *k, uint64_t *value, uint64_t max)
 /* Larger sums come first. member: of a group's other events, or -1. */
 static void refine_by_sum(struct numbers *k, enum key key, int member)
 {
-	AUTO_FREE uint64_t *value = mem_grow(NULL, (k->n + 1) * sizeof(*value));
+	AUTO_FREE uint64_t *value = mem_table((k->n + 1) * sizeof(*value), false);
 	uint64_t max = 0;
 
 	for (size_t i = 0; i < k->n; i++) {
@@ -127,10 +127,9 @@ static bool is_sum(const struct column *c)
 }
 
 /* What rows are compared by for output. */
+enum { BEFORE, WHO, AFTER, SHOWN }; /* WHO: thread and depth */
 struct shown {
-	uint64_t before, after;
-	int32_t tid;
-	uint32_t depth;
+	uint64_t key[SHOWN];
 };
 
 /* The two halves of the work before rows can be inserted. */
@@ -170,16 +169,16 @@ static void number_shown(struct ordering *o)
 	struct numbers before = { .h = h,
 				  .rows = o->rows,
 				  .n = o->n,
-				  .of = &o->shown[0].before,
+				  .of = &o->shown[0].key[BEFORE],
 				  .apart = sizeof(*o->shown) / sizeof(uint64_t) };
 	struct numbers after = before;
 	struct numbers *k = columns_have(cols, KEY_CHILDREN) ? &before : &after;
 
-	after.of = &o->shown[0].after;
+	after.of = &o->shown[0].key[AFTER];
 	for (size_t i = 0; i < o->n; i++) {
 		const struct hist_row *r = &h->rows.data[o->rows[i]];
 
-		o->shown[i] = (struct shown){ .tid = r->tid, .depth = r->depth };
+		o->shown[i] = (struct shown){ { [WHO] = (uint64_t)r->tid << 32 | r->depth } };
 	}
 	for (unsigned i = 0; i < cols->n; i++) {
 		const struct column *c = &cols->col[cols->sort[i]];
@@ -209,13 +208,13 @@ static int ordering_job(void *ctx, size_t job, unsigned worker)
 }
 
 /* Does a row stand above another? */
-static inline bool is_above(const struct shown *x, const struct shown *y, bool chains, bool caller)
+static inline bool is_above(const uint64_t *x, const uint64_t *y, bool chains, bool caller)
 {
-	if (x->before != y->before)
-		return x->before < y->before;
-	if (chains && x->tid == y->tid && x->depth != y->depth)
-		return (x->depth > y->depth) == caller;
-	return x->after < y->after;
+	if (x[BEFORE] != y[BEFORE])
+		return x[BEFORE] < y[BEFORE];
+	if (chains && x[WHO] >> 32 == y[WHO] >> 32 && x[WHO] != y[WHO])
+		return (x[WHO] > y[WHO]) == caller;
+	return x[AFTER] < y[AFTER];
 }
 
 #define AHEAD 16   /* rows */
@@ -226,7 +225,7 @@ struct taking {
 	const struct ordering *o;
 	const uint32_t *copy;
 	uint32_t *rows;
-	struct shown *node;
+	struct order_tree *tree;
 };
 
 static int take_job(void *ctx, size_t job, unsigned worker)
@@ -241,51 +240,49 @@ static int take_job(void *ctx, size_t job, unsigned worker)
 
 		if (i + AHEAD < end)
 			mem_fetch(&o->shown[o->insert[i + AHEAD].index]);
-		t->node[i + 1] = o->shown[from];
+		memcpy(t->tree->node[i + 1].key, o->shown[from].key, sizeof(o->shown[from].key));
 		t->rows[i] = t->copy[from];
 	}
 	return 0;
 }
 
 /* What is needed of rows in the order in which they are inserted; o's own is freed. */
-static struct shown *take_shown(struct ordering *o, uint32_t *rows)
+static void take_shown(struct ordering *o, uint32_t *rows, struct order_tree *tree)
 {
 	AUTO_FREE uint32_t *copy = mem_dup(rows, o->n * sizeof(*rows));
-	struct taking t = { .o = o,
-			    .copy = copy,
-			    .rows = rows,
-			    .node = mem_grow(NULL, (o->n + 1) * sizeof(*t.node)) };
+	struct taking t = { .o = o, .copy = copy, .rows = rows, .tree = tree };
 
 	pool_run((o->n + STEP - 1) / STEP, 0, take_job, &t);
 	free(o->insert);
 	free(o->shown);
-	return t.node;
 }
 
 /* rows: before, in the order of o->shown; after, in the order of output. */
 static void insert_all(struct ordering *o, uint32_t *rows)
 {
-	AUTO_FREE struct shown *node = take_shown(o, rows);
-	AUTO_FREE uint32_t *copy = mem_dup(rows, o->n * sizeof(*rows));
+	AUTO_FREE uint32_t *copy = NULL;
 	const struct column *children = columns_find(o->h->cells->opts.columns, KEY_CHILDREN);
 	bool caller = o->h->opts.caller;
 	bool chains = children && !children->hidden && o->h->opts.children && o->h->opts.use_chains;
 	struct order_tree t;
 
 	order_tree_init(&t, o->n);
+	take_shown(o, rows, &t);
+	copy = mem_dup(rows, o->n * sizeof(*rows));
 	for (uint32_t i = 1; i <= o->n; i++) {
 		uint32_t at = t.root, parent = 0;
-		struct shown mine = node[i];
+		uint64_t mine[SHOWN];
 		bool below = false;
 
+		memcpy(mine, t.node[i].key, sizeof(mine));
 		while (at) {
 			parent = at;
-			below = !is_above(&mine, &node[at], chains, caller);
+			below = !is_above(mine, t.node[at].key, chains, caller);
 			/* a jump: rows go the way of those before them, which is foreseen */
 			if (__builtin_expect_with_probability(below, 1, 0.6))
-				at = t.links[at].child[1];
+				at = t.node[at].child[1];
 			else
-				at = t.links[at].child[0];
+				at = t.node[at].child[0];
 		}
 		order_put(&t, i, parent, below);
 	}
@@ -302,8 +299,8 @@ void hist_order_some(const struct hist *h, uint32_t *rows, size_t n)
 
 	if (n < 2)
 		return;
-	o.insert = mem_grow(NULL, n * sizeof(*o.insert));
-	o.shown = mem_grow(NULL, n * sizeof(*o.shown));
+	o.insert = mem_table(n * sizeof(*o.insert), false);
+	o.shown = mem_table(n * sizeof(*o.shown), false);
 	pool_run(2, n < MANY ? 1 : 0, ordering_job, &o);
 	insert_all(&o, rows);
 }
@@ -334,7 +331,7 @@ static int move_job(void *ctx, size_t job, unsigned worker)
 void hist_order(struct hist *h)
 {
 	uint32_t n = (uint32_t)h->rows.n;
-	AUTO_FREE uint32_t *order = mem_grow(NULL, (n + 1ul) * sizeof(*order));
+	AUTO_FREE uint32_t *order = mem_table((n + 1ul) * sizeof(*order), false);
 	struct moving m = { .from = h->rows.data, .order = order, .n = n };
 
 	if (n < 2)

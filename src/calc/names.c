@@ -152,7 +152,7 @@ static void ask_symbols(struct names *n, unsigned what)
 
 	vec_each (&n->sites, s)
 		used += can_ask(n, s);
-	q = mem_grow(NULL, used * sizeof(*q));
+	q = mem_table(used * sizeof(*q), false);
 	used = 0;
 	vec_each (&n->sites, s)
 		/* the call before a return address may be its function's last instruction */
@@ -308,7 +308,7 @@ static void count_samples(struct names *n)
 {
 	const struct profile *p = n->profile;
 
-	n->samples = mem_alloc((n->sites.n + 1) * sizeof(*n->samples));
+	n->samples = mem_table((n->sites.n + 1) * sizeof(*n->samples), true);
 	for (size_t i = 0; i < p->entries.n; i++)
 		n->samples[n->entry_site[i]] += p->entries.data[i].count;
 	for (size_t i = 0; i < n->sites.n; i++)

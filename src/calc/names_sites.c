@@ -353,7 +353,7 @@ static void collect_entries(struct names *n, const struct names_opts *o, struct 
 	const struct profile *p = n->profile;
 
 	n->n_more = o->more ? o->n_more : 0;
-	n->entry_site = mem_grow(NULL, (p->entries.n + 1) * sizeof(*n->entry_site));
+	n->entry_site = mem_table((p->entries.n + 1) * sizeof(*n->entry_site), false);
 	n->more_sites = mem_alloc((p->entries.n * n->n_more + 1) * sizeof(*n->more_sites));
 	pool_run((p->entries.n + STEP - 1) / STEP, 0, entries_job, w);
 	for (size_t i = 0; i < p->entries.n; i++) {
@@ -421,7 +421,7 @@ static int match_job(void *ctx, size_t job, unsigned worker)
 static void merge(struct work *w, unsigned worker)
 {
 	struct site_set *set = &w->sets[0], *other = &w->sets[worker];
-	uint32_t *number = mem_grow(NULL, (other->v.n + 1) * sizeof(*number));
+	uint32_t *number = mem_table((other->v.n + 1) * sizeof(*number), false);
 
 	w->number[worker] = number;
 	w->merging = worker;
@@ -456,12 +456,12 @@ void sites_collect(struct names *n, const struct names_opts *o)
 	};
 	uint64_t all = 0;
 
-	n->chains = mem_alloc((p->chains.n + 1) * sizeof(*n->chains));
+	n->chains = mem_table((p->chains.n + 1) * sizeof(*n->chains), false);
 	for (size_t i = 0; i < p->chains.n; i++) {
 		n->chains[i].first = all; /* with room for markers, which stay unused */
 		all += p->chains.data[i].n;
 	}
-	n->chain_sites = mem_grow(NULL, (all + 1) * sizeof(*n->chain_sites));
+	n->chain_sites = mem_table((all + 1) * sizeof(*n->chain_sites), false);
 	for (unsigned t = 0; t < threads && o->by_file; t++)
 		sets[t].mapped.tasks = p->trace->tasks;
 	pool_run(jobs, threads, collect_job, &w);

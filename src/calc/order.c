@@ -26,22 +26,22 @@ static inline void set_red(const struct order_tree *t, uint32_t node, bool red)
 /* Is it what stands behind its parent? */
 static inline bool is_behind(const struct order_tree *t, uint32_t node, uint32_t parent)
 {
-	return t->links[parent].child[1] == node;
+	return t->node[parent].child[1] == node;
 }
 
 /* The child on the other side takes the place of x, which goes down to this side. */
 static void rotate(struct order_tree *t, uint32_t x, bool side)
 {
-	struct order_links *lx = &t->links[x], *ly;
+	struct order_node *lx = &t->node[x], *ly;
 	uint32_t y = lx->child[!side], p = parent_of(t, x);
 
-	ly = &t->links[y];
+	ly = &t->node[y];
 	lx->child[!side] = ly->child[side];
 	if (ly->child[side])
 		set_parent(t, ly->child[side], x);
 	set_parent(t, y, p);
 	if (p)
-		t->links[p].child[is_behind(t, x, p)] = y;
+		t->node[p].child[is_behind(t, x, p)] = y;
 	else
 		t->root = y;
 	ly->child[side] = x;
@@ -55,7 +55,7 @@ static void rebalance(struct order_tree *t, uint32_t x)
 	while ((p = parent_of(t, x)) && is_red(t, p)) {
 		uint32_t g = parent_of(t, p);
 		bool side = is_behind(t, p, g);
-		uint32_t uncle = t->links[g].child[!side];
+		uint32_t uncle = t->node[g].child[!side];
 
 		if (uncle && is_red(t, uncle)) {
 			set_red(t, p, false);
@@ -64,7 +64,7 @@ static void rebalance(struct order_tree *t, uint32_t x)
 			x = g;
 			continue;
 		}
-		if (x == t->links[p].child[!side]) {
+		if (x == t->node[p].child[!side]) {
 			rotate(t, p, side);
 			x = p;
 			p = parent_of(t, x);
@@ -78,10 +78,10 @@ static void rebalance(struct order_tree *t, uint32_t x)
 
 void order_put(struct order_tree *t, uint32_t node, uint32_t parent, bool behind)
 {
-	t->links[node] = (struct order_links){ 0 };
+	t->node[node].child[0] = t->node[node].child[1] = 0;
 	t->parent[node] = parent * 2 + 1;
 	if (parent)
-		t->links[parent].child[behind] = node;
+		t->node[parent].child[behind] = node;
 	else
 		t->root = node;
 	rebalance(t, node);
@@ -89,8 +89,8 @@ void order_put(struct order_tree *t, uint32_t node, uint32_t parent, bool behind
 
 static uint32_t leftmost(const struct order_tree *t, uint32_t at)
 {
-	while (at && t->links[at].child[0])
-		at = t->links[at].child[0];
+	while (at && t->node[at].child[0])
+		at = t->node[at].child[0];
 	return at;
 }
 
@@ -101,7 +101,7 @@ uint32_t order_first(const struct order_tree *t)
 
 uint32_t order_next(const struct order_tree *t, uint32_t node)
 {
-	uint32_t p, behind = t->links[node].child[1];
+	uint32_t p, behind = t->node[node].child[1];
 
 	if (behind)
 		return leftmost(t, behind);
@@ -112,13 +112,13 @@ uint32_t order_next(const struct order_tree *t, uint32_t node)
 
 void order_tree_init(struct order_tree *t, size_t n)
 {
-	*t = (struct order_tree){ .links = mem_grow(NULL, (n + 1) * sizeof(*t->links)),
-				  .parent = mem_grow(NULL, (n + 1) * sizeof(*t->parent)) };
+	*t = (struct order_tree){ .node = mem_table((n + 1) * sizeof(*t->node), false),
+				  .parent = mem_table((n + 1) * sizeof(*t->parent), false) };
 }
 
 void order_tree_free(struct order_tree *t)
 {
-	free(t->links);
+	free(t->node);
 	free(t->parent);
 }
 
@@ -135,7 +135,7 @@ void order_insert(uint32_t *items, size_t n, order_fn *compare, void *ctx)
 		while (at) {
 			parent = at;
 			behind = compare(ctx, copy[i - 1], copy[at - 1]) >= 0;
-			at = t.links[at].child[behind];
+			at = t.node[at].child[behind];
 		}
 		order_put(&t, i, parent, behind);
 	}

@@ -18,12 +18,13 @@ typedef int order_fn(void *ctx, uint32_t a, uint32_t b);
 void order_insert(uint32_t *items, size_t n, order_fn *compare, void *ctx);
 
 /* The same for who has many and compares them in place. Nodes count from 1; 0 is none. */
-struct order_links {
-	uint32_t child[2]; /* what stands before it, and behind it */
+struct order_node {
+	uint64_t key[3]; /* the caller's: what it compares by, in one line of the cache with ... */
+	uint32_t child[2]; /* ... what stands before it, and behind it */
 };
 struct order_tree {
-	struct order_links *links; /* by node */
-	uint32_t *parent;	   /* twice, and one more when the node is red */
+	struct order_node *node;
+	uint32_t *parent; /* twice, and one more when the node is red */
 	uint32_t root;
 };
 void order_tree_init(struct order_tree *t, size_t n);

@@ -405,7 +405,7 @@ static void sort_places(struct batch *b)
 	size_t n_dsos = b->s->dsos.n, at = 0;
 	AUTO_FREE uint32_t *dso = mem_grow(NULL, n_dsos * sizeof(*dso));
 	AUTO_FREE size_t *end = mem_grow(NULL, n_dsos * sizeof(*end));
-	AUTO_FREE struct sort_key *keys = mem_grow(NULL, b->n * sizeof(*keys));
+	AUTO_FREE struct sort_key *keys = mem_table(b->n * sizeof(*keys), false);
 
 	for (uint32_t i = 0; i < n_dsos; i++)
 		dso[i] = i;
@@ -523,7 +523,7 @@ static void ask_servers(struct batch *b)
 void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsigned what)
 {
 	struct batch b = { .s = s, .what = all_of(what), .q = q };
-	AUTO_FREE uint32_t *order = mem_grow(NULL, n * sizeof(*order));
+	AUTO_FREE uint32_t *order = mem_table(n * sizeof(*order), false);
 	AUTO_FREE uint32_t *asked = mem_alloc(s->dsos.n * sizeof(*asked));
 	AUTO_FREE bool *awaited = mem_alloc(s->dsos.n * sizeof(*awaited));
 	AUTO_FREE struct raw **raw = NULL;
