@@ -18,8 +18,8 @@
 #define MAX_TEXT (256u << 20)
 #define LIKELY_TEXT (12u << 20)
 
-/* First line of the cached file: "kymo 1 BOOT-ID _text _stext _etext". */
-#define HEAD_FORMAT "kymo 1 %s %llx %llx %llx\n"
+/* First line of the cached file: "kymo 2 BOOT-ID _text _stext _etext". Lines are sorted since 2. */
+#define HEAD_FORMAT "kymo 2 %s %llx %llx %llx\n"
 
 bool ksyms_build_id(struct build_id *ret)
 {
@@ -92,7 +92,7 @@ static int from_cache(int cache, const struct build_id *id, struct ksyms *k)
 	if (p == MAP_FAILED)
 		return -errno;
 	line = memchr(p, '\n', 128);
-	if (!line || sscanf(p, "kymo 1 %63s %llx %llx %llx", said, &start, &stext, &end) != 4 ||
+	if (!line || sscanf(p, "kymo 2 %63s %llx %llx %llx", said, &start, &stext, &end) != 4 ||
 	    strcmp(said, boot) != 0 || st.st_size % 4096 == 0) {
 		munmap(p, (size_t)st.st_size + 1);
 		return -ENOENT;
@@ -123,6 +123,67 @@ static void to_cache(int cache, const struct build_id *id, const struct ksyms *k
 	if (b.n % 4096 == 0)
 		strbuf_putc(&b, '\n');
 	cache_write(cache, id, CACHE_NAME, b.data, b.n, NULL);
+}
+
+struct line {
+	uint64_t addr;
+	const char *at;
+};
+struct lines {
+	VEC(struct line) v;
+	bool unsorted; /* as they stood */
+};
+
+static int by_address(const void *a_, const void *b_)
+{
+	const struct line *a = a_, *b = b_;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static void split(const char *text, size_t size, struct lines *ret)
+{
+	const char *end = text + size;
+
+	for (const char *p = text; p < end;) {
+		const char *next = memchr(p, '\n', (size_t)(end - p));
+		struct line l = { hex(p, end), p };
+
+		if (!next)
+			break;
+		if (ret->v.n && l.addr < ret->v.data[ret->v.n - 1].addr)
+			ret->unsorted = true;
+		vec_push(&ret->v, l);
+		p = next + 1;
+	}
+	if (ret->unsorted)
+		qsort(ret->v.data, ret->v.n, sizeof(*ret->v.data), by_address);
+}
+
+/* Lines by address, so that one is found without looking at the others. */
+static void sort_text(char **text, size_t *size)
+{
+	struct lines l = { 0 };
+	char *sorted;
+	size_t n = 0;
+
+	split(*text, *size, &l);
+	if (l.unsorted) {
+		sorted = mem_alloc(*size + 1);
+		vec_each (&l.v, line) {
+			size_t len = strcspn(line->at, "\n") + 1;
+
+			memcpy(sorted + n, line->at, len);
+			n += len;
+		}
+		sorted[n] = '\0';
+		free(*text);
+		*text = sorted;
+		*size = n;
+	}
+	vec_free(&l.v);
 }
 
 int ksyms_open(struct ksyms *k)
@@ -156,6 +217,7 @@ int ksyms_open(struct ksyms *k)
 		*other = '\0';
 		k->size = (size_t)(other - k->text);
 	}
+	sort_text(&k->text, &k->size);
 	if (known && cache >= 0)
 		to_cache(cache, &id, k);
 	return 0;
@@ -170,61 +232,54 @@ void ksyms_close(struct ksyms *k)
 	*k = (struct ksyms){ 0 };
 }
 
-struct line {
-	uint64_t addr;
-	const char *at;
-};
-struct lines {
-	VEC(struct line) v;
-};
-
-static int by_address(const void *a_, const void *b_)
-{
-	const struct line *a = a_, *b = b_;
-
-	if (a->addr != b->addr)
-		return a->addr < b->addr ? -1 : 1;
-	return a->at < b->at ? -1 : a->at > b->at;
-}
-
-static void split(const char *text, size_t size, struct lines *ret)
-{
-	const char *end = text + size;
-	bool sorted = true;
-
-	for (const char *p = text; p < end;) {
-		const char *next = memchr(p, '\n', (size_t)(end - p));
-		struct line l = { hex(p, end), p };
-
-		if (!next)
-			break;
-		if (ret->v.n && l.addr < ret->v.data[ret->v.n - 1].addr)
-			sorted = false;
-		vec_push(&ret->v, l);
-		p = next + 1;
-	}
-	if (!sorted)
-		qsort(ret->v.data, ret->v.n, sizeof(*ret->v.data), by_address);
-}
-
 /* perf and kymo name code by these; other symbols neither name nor end a function. */
-static bool names_code(const struct line *l)
+static bool names_code(const char *line)
 {
-	const char *p = strchr(l->at, ' ');
+	const char *p = strchr(line, ' ');
 
 	return p && strchr("TtWwDdBb", p[1]);
 }
 
-/* How many lines have an address of at most addr. */
-static size_t up_to(const struct lines *l, uint64_t addr)
+/* Sorted lines, by where they begin in the text. */
+struct sorted {
+	const char *text;
+	size_t size; /* up to behind the last newline */
+};
+
+static size_t line_start(const struct sorted *s, size_t at)
 {
-	size_t low = 0, high = l->v.n;
+	const char *p = at ? memrchr(s->text, '\n', at) : NULL;
+
+	return p ? (size_t)(p - s->text) + 1 : 0;
+}
+
+static size_t line_next(const struct sorted *s, size_t at)
+{
+	const char *p = memchr(s->text + at, '\n', s->size - at);
+
+	return p ? (size_t)(p - s->text) + 1 : s->size;
+}
+
+static size_t line_before(const struct sorted *s, size_t at)
+{
+	return line_start(s, at - 1);
+}
+
+static uint64_t line_addr(const struct sorted *s, size_t at)
+{
+	return hex(s->text + at, s->text + s->size);
+}
+
+/* Where the lines with an address of at most addr end. */
+static size_t up_to(const struct sorted *s, uint64_t addr)
+{
+	size_t low = 0, high = s->size;
 
 	while (low < high) {
-		size_t mid = (low + high) / 2;
+		size_t mid = line_start(s, low + (high - low) / 2);
 
-		if (l->v.data[mid].addr <= addr)
-			low = mid + 1;
+		if (line_addr(s, mid) <= addr)
+			low = line_next(s, mid);
 		else
 			high = mid;
 	}
@@ -241,40 +296,39 @@ static int by_value(const void *a, const void *b)
 void ksyms_lines(const struct ksyms *k, uint64_t *addr, size_t n, struct strbuf *ret)
 {
 	AUTO_FREE char *all = NULL;
-	struct lines l = { 0 };
-	size_t size = k->size, done = 0;
+	struct sorted s = { k->text, k->size };
+	size_t done = 0;
 
 	qsort(addr, n, sizeof(*addr), by_value);
-	if (n && (addr[0] < k->start || addr[n - 1] > k->end))
-		file_read("/proc/kallsyms", MAX_TEXT, &all, &size);
-	if (all)
-		split(all, size, &l);
-	else
-		split(k->text, k->size, &l);
+	if (n && (addr[0] < k->start || addr[n - 1] > k->end) &&
+	    file_read("/proc/kallsyms", MAX_TEXT, &all, &s.size) == 0) {
+		sort_text(&all, &s.size);
+		s.text = all;
+	}
+	/* whole lines, and no blank one behind them */
+	while (s.size && (s.text[s.size - 1] != '\n' || (s.size > 1 && s.text[s.size - 2] == '\n')))
+		s.size--;
 	for (size_t i = 0; i < n; i++) {
 		/* a return address can be the first one behind its function */
-		size_t to = up_to(&l, addr[i]), from = up_to(&l, addr[i] - 1);
+		size_t to = up_to(&s, addr[i]), from = up_to(&s, addr[i] - 1);
 
 		if (!to)
 			continue;
 		/* back to the symbol it belongs to, with all others of that address */
-		while (from > 0 && !names_code(&l.v.data[from - 1]))
-			from--;
-		from = from ? from - 1 : 0;
-		while (from > 0 && l.v.data[from - 1].addr == l.v.data[from].addr)
-			from--;
+		while (from > 0 && !names_code(s.text + line_before(&s, from)))
+			from = line_before(&s, from);
+		from = from ? line_before(&s, from) : 0;
+		while (from > 0 && line_addr(&s, line_before(&s, from)) == line_addr(&s, from))
+			from = line_before(&s, from);
 		/* on to the one that ends it */
-		while (to < l.v.n && !names_code(&l.v.data[to]))
-			to++;
-		to += to < l.v.n;
-		for (from = from > done ? from : done; from < to; from++) {
-			const char *p = l.v.data[from].at;
-
-			strbuf_add(ret, p, strcspn(p, "\n") + 1);
-		}
+		while (to < s.size && !names_code(s.text + to))
+			to = line_next(&s, to);
+		to = line_next(&s, to);
+		from = from > done ? from : done;
+		if (from < to)
+			strbuf_add(ret, s.text + from, to - from);
 		done = to > done ? to : done;
 	}
-	vec_free(&l.v);
 }
 
 /* "ffffffff81000000 T name": the name into buf. */
@@ -297,11 +351,11 @@ void ksyms_each(const struct ksyms *k, ksyms_want_fn *want, ksyms_fn *fn, void *
 	for (size_t i = 0; i < l.v.n; i++) {
 		size_t end = i + 1;
 
-		if (!names_code(&l.v.data[i]) ||
+		if (!names_code(l.v.data[i].at) ||
 		    !want(ctx, name_of(&l.v.data[i], name, sizeof(name))))
 			continue;
 		while (end < l.v.n &&
-		       (l.v.data[end].addr == l.v.data[i].addr || !names_code(&l.v.data[end])))
+		       (l.v.data[end].addr == l.v.data[i].addr || !names_code(l.v.data[end].at)))
 			end++;
 		if (end < l.v.n)
 			fn(ctx, name, l.v.data[i].addr, l.v.data[end].addr);

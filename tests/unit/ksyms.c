@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which copies of kallsyms are taken for what the kernel would write. */
+/* Which copies of kallsyms are taken for what the kernel would write; which lines go with a
+ * recording. */
 #include "live/ksyms.h"
 
 #include "tap.h"
@@ -14,6 +15,44 @@
 static bool same(const char *text, const char *modules)
 {
 	return ksyms_same(text, strlen(text), CORE, strlen(CORE), modules);
+}
+
+#define A "ffffffff81000000 T _text\n"
+#define B "ffffffff81000100 t __pfx_one\nffffffff81000110 T one\nffffffff81000110 W one_too\n"
+#define C "ffffffff81000180 r table\nffffffff81000200 T two\n"
+#define D "ffffffff81000300 T _etext\n"
+
+/* The lines that name addresses, and no others, as a look at each line finds them. */
+static bool lines(const char *text, uint64_t x, uint64_t y, const char *want)
+{
+	struct ksyms k = { .text = (char *)text,
+			   .size = strlen(text),
+			   .start = 0xffffffff81000000,
+			   .end = 0xffffffff81000300 };
+	uint64_t addr[] = { x, y };
+	AUTO_STRBUF got = { 0 };
+
+	ksyms_lines(&k, addr, y ? 2 : 1, &got);
+	return strcmp(strbuf_str(&got), want) == 0;
+}
+
+static void test_lines(void)
+{
+	CHECK(lines(A B C D, 0xffffffff81000005, 0, A "ffffffff81000100 t __pfx_one\n"));
+	/* of those of one address all, and the one that ends them, which data does not */
+	CHECK(lines(A B C D, 0xffffffff81000190, 0,
+		    "ffffffff81000110 T one\nffffffff81000110 W one_too\n" C));
+	/* the first behind a function may be where it returns to */
+	CHECK(lines(A B C D, 0xffffffff81000200, 0,
+		    "ffffffff81000110 T one\nffffffff81000110 W one_too\n" C D));
+	CHECK(lines(A B C D, 0xffffffff81000201, 0, "ffffffff81000200 T two\n" D));
+	CHECK(lines(A B C D, 0xffffffff81000300, 0, "ffffffff81000200 T two\n" D));
+	/* each once, in order, whatever order was asked in; a blank or half a line is none */
+	CHECK(lines(A B C D "\n", 0xffffffff81000210, 0xffffffff81000115,
+		    strstr(A B C D, "ffffffff81000110")));
+	CHECK(lines(A B C D "fff", 0xffffffff81000210, 0xffffffff81000220,
+		    "ffffffff81000200 T two\n" D));
+	CHECK(lines("", 0xffffffff81000210, 0, ""));
 }
 
 int main(void)
@@ -48,5 +87,6 @@ int main(void)
 		    n < strlen(CORE NAT) + 20)
 			CHECK(false);
 	}
+	test_lines();
 	return tap_end();
 }
