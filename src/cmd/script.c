@@ -26,7 +26,7 @@ struct args {
 	bool force, raw, header, header_only, info, json, ns, reltime, deltatime, latency,
 		hide_chain;
 	bool task, mmap, switches, lost, namespaces, cgroup, bpf, text_poke;
-	bool kernel_path, full_path, no_demangle, no_debuginfod, inlines;
+	bool kernel_path, full_path, no_demangle, no_debuginfod, inlines, inlines_all;
 };
 
 static int add_fields(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
@@ -38,6 +38,15 @@ static int add_fields(const struct opt *o, const char *value, bool unset, void *
 	if (a->n_fields == MAX_FIELD_ARGS)
 		return err_set(e, EINVAL, "too many -F options");
 	a->fields[a->n_fields++] = value;
+	return 0;
+}
+
+static int on_inline(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
+{
+	struct args *a = p;
+
+	(void)o, (void)value, (void)e;
+	a->inlines = a->inlines_all = !unset;
 	return 0;
 }
 
@@ -70,7 +79,11 @@ static const struct opt opts[] = {
 	OPT_FLAG('L', "Latency", latency, "narrow columns, as ftrace's latency format"),
 	OPT_FLAG('G', "hide-call-graph", hide_chain, "no call chains"),
 	OPT_INT(0, "max-stack", "N", max_stack, "frames of a call chain (default: 127)"),
-	OPT_FLAG(0, "inline", inlines, "show inlined functions (on; --no-inline turns it off)"),
+	OPT_FN_C(
+		0, "inline", NULL, OPT_ARG_NONE, on_inline,
+		"show inlined functions (default: in stacks that were copied, as perf; --no-inline "
+		"turns it off)",
+		NULL),
 	OPT_STR(0, "stop-bt", "LIST", stop_at, "end call chains at these functions"),
 	OPT_FLAG(0, "show-kernel-path", kernel_path, "paths of kernel modules"),
 	OPT_FLAG(0, "full-source-path", full_path, "whole paths of source files"),
@@ -151,6 +164,7 @@ static struct script_opts make_opts(const struct args *a, struct source *s)
 				 .latency = a->latency,
 				 .max_stack = (unsigned)a->max_stack,
 				 .inlines = a->inlines,
+				 .inlines_all = a->inlines_all,
 				 .json = a->json,
 				 .show_task = a->task,
 				 .show_mmap = a->mmap,

@@ -183,10 +183,21 @@ static bool is_astray(const struct event *ev, unsigned max)
 	return false;
 }
 
+/*
+ * Copied stacks were unwound with the caller's own address. Others have return addresses, but for
+ * where the program itself was.
+ */
+static uint32_t what_inlined(const struct script *s, const struct event *ev, bool first)
+{
+	if (ev->have & EVENT_UNWOUND)
+		return s->o.inlines ? SITE_INLINED : 0;
+	return s->o.inlines_all ? SITE_INLINED | (first ? 0 : SITE_CALLER) : 0;
+}
+
 void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *ctx)
 {
 	enum event_mode mode = EVENT_MODE_USER;
-	uint32_t space = TASK_SPACE_NONE;
+	uint32_t space = TASK_SPACE_NONE, inlined;
 	bool looked = false;
 	unsigned frames = 0;
 
@@ -204,10 +215,10 @@ void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *
 		}
 		if (!looked)
 			space = site_space(s, ev, mode);
+		inlined = mode == EVENT_MODE_USER ? what_inlined(s, ev, !looked) : 0;
 		looked = true;
 		frames++;
-		if (!fn(s, &ev->chain[i], ev->chain_n - i - 1, space,
-			(ev->have & EVENT_UNWOUND) && mode == EVENT_MODE_USER, ctx))
+		if (!fn(s, &ev->chain[i], ev->chain_n - i - 1, space, inlined, ctx))
 			return;
 	}
 }
@@ -216,10 +227,10 @@ void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *
 #define AHEAD 6u
 
 static bool print_frame(struct script *s, const uint64_t *ip, uint32_t left, uint32_t space,
-			bool walked, void *ctx)
+			uint32_t inlined, void *ctx)
 {
 	const uint64_t *show = ctx;
-	uint32_t what = site_what(*show) | (walked && s->o.inlines ? SITE_INLINED : 0);
+	uint32_t what = site_what(*show) | inlined;
 	const struct site_line *line = s->stop_at.n ? NULL : site_line(s, space, *ip, what);
 	struct out *o = s->out;
 	const struct site *x;

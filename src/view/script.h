@@ -19,6 +19,7 @@ struct script_opts {
 	bool chains;	    /* show call chains where there are any */
 	unsigned max_stack; /* frames of a chain */
 	bool inlines;	    /* inlined functions too, in chains made from copied stacks */
+	bool inlines_all;   /* in all chains */
 	bool json;
 	bool everything; /* JSON with all that was recorded, and records of every kind */
 	bool show_task, show_mmap, show_switch, show_lost, show_namespace, show_cgroup, show_bpf,

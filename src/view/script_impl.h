@@ -43,6 +43,8 @@ struct site_line {
 #define SITE_INLINED (1u << 31)
 /* Their text is the whole line (or lines) of a frame. */
 #define SITE_LINE (1u << 30)
+/* The address is one that a call returns to: what was inlined is what made the call. */
+#define SITE_CALLER (1u << 29)
 
 /* Those that an address' text is made of. */
 static inline uint32_t site_what(uint64_t show)
@@ -151,9 +153,9 @@ void script_start(struct script *s, const struct event *ev, const struct script_
 		  uint64_t show);
 /* ":1234" into buf when there is no name. */
 const char *script_comm(struct script *s, int32_t tid, uint64_t time, char *buf, size_t size);
-/* left addresses follow this one. false ends the chain. */
+/* left addresses follow this one; inlined: what to ask of it, of SITE_*. false ends the chain. */
 typedef bool chain_fn(struct script *s, const uint64_t *ip, uint32_t left, uint32_t space,
-		      bool walked, void *ctx);
+		      uint32_t inlined, void *ctx);
 void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *ctx);
 
 #endif

@@ -99,10 +99,10 @@ static void put_site(struct script *s, uint64_t ip, uint32_t space)
 }
 
 static bool put_frame(struct script *s, const uint64_t *ip, uint32_t left, uint32_t space,
-		      bool walked, void *ctx)
+		      uint32_t inlined, void *ctx)
 {
 	(void)left;
-	(void)walked;
+	(void)inlined;
 	(void)ctx;
 	if (s->json_any)
 		out_add(s->out, ", ", 2);

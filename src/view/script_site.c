@@ -164,14 +164,18 @@ static void make_text(struct script *s, struct site_text *t)
 	t->text_n = (uint32_t)b->n;
 }
 
-/* A line for each function that was inlined at the address. */
-static void make_inlined(struct script *s, struct site_text *t)
+/*
+ * A line for each function that was inlined at the address. Behind a call that does not return
+ * another function may begin: nothing of the one before is said then.
+ */
+static void make_inlined(struct script *s, struct site_text *t, const struct sym_result *at)
 {
 	struct strbuf *b = &s->text;
+	bool same = t->sym && at && at->start == t->sym->start;
 
 	strbuf_reset(b);
-	for (uint32_t i = 0; t->sym && i + 1 < t->sym->nframes; i++) {
-		const struct sym_frame *f = &t->sym->frames[i];
+	for (uint32_t i = 0; same && i + 1 < at->nframes; i++) {
+		const struct sym_frame *f = &at->frames[i];
 
 		strbuf_printf(b, "\t%16llx", (unsigned long long)t->addr);
 		if (t->what & SCRIPT_SYM)
@@ -261,13 +265,19 @@ static const struct site_line *make_site(struct script *s, const struct task_map
 	struct site_text t = { .addr = addr, .dso = map->dso, .what = what };
 	unsigned want = SYMBOLS_NAMES | (what & SCRIPT_SRCLINE ? SYMBOLS_LINES : 0) |
 			(what & SITE_INLINED ? SYMBOLS_INLINED : 0);
+	uint32_t file = 0;
 
 	others_wait(s);
+	if (!d->ksymbol)
+		file = symbols_number(s, map->dso);
 	t.sym = d->ksymbol ? ksymbol(s, map->dso, map)
-			   : symbols_resolve(s->symbols, symbols_number(s, map->dso), addr, want);
+			   : symbols_resolve(s->symbols, file, addr, want);
 	make_text(s, &t);
 	if (what & SITE_INLINED)
-		make_inlined(s, &t);
+		make_inlined(s, &t,
+			     what & SITE_CALLER && addr && !d->ksymbol
+				     ? symbols_resolve(s->symbols, file, addr - 1, want)
+				     : t.sym);
 	if (what & SITE_LINE)
 		make_line(s, &t);
 	others_go_on(s);

@@ -3,6 +3,7 @@
 """script: what it refuses and how, JSON, filters, recordings that are cut or damaged."""
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -114,6 +115,22 @@ def others():
     has("evlist", kymo(f"evlist -i {FILE} -F").out, "sample_freq=")
 
 
+def inlined():
+    """Plain call chains, of perf's and kymo's: return addresses lie behind the call."""
+    data, prog = f"{DIR}/inlined", os.path.abspath(f"{WORK}/inlined")
+    calls = r"leaf_function\n\s+\w+ calling_inlined \(inlined\)\n\s+\w+ calling_function\n\s+\w+ main\n"
+    itself = r"\n\n\s+\w+ inner_inlined \(inlined\)\n\s+\w+ middle_inlined \(inlined\)\n\s+\w+ outer_function\n\s+\w+ main\n"
+    for _ in range(20):
+        kymo(f"record -q -g -F 1999 -e cpu-clock -o {data} {prog}")
+        text = kymo(f"script -i {data} --inline -F ip,sym").out
+        if "leaf_function" in text and "outer_function" in text:
+            break
+    check("--inline: what was inlined where a call was made", re.search(calls, text), text[:2000])
+    check("--inline: and where the program itself was", re.search(itself, text), text[:2000])
+    plain = kymo(f"script -i {data} --no-inline -F ip,sym").out
+    same("--inline: no other frames", "".join(x for x in text.splitlines(True) if not x.endswith(" (inlined)\n")), plain)
+
+
 if not shutil.which("perf"):
     skip("script", "perf is not installed")
     end()
@@ -129,6 +146,7 @@ try:
     cut()
     output()
     others()
+    inlined()
 finally:
     shutil.rmtree(DIR, ignore_errors=True)
 end()
