@@ -69,12 +69,15 @@ uint64_t bpf_missed(int prog);
 /* Where its functions lie in the kernel, up to max of them; how many, 0 when hidden. */
 size_t bpf_code(int prog, uint64_t *start, uint32_t *size, size_t max);
 int bpf_link(int prog, int target, enum bpf_attach_type type);
+/* A program to an event, with a number that bpf_get_attach_cookie() gives it; Linux 5.15. */
+int bpf_link_event(int prog, int event, uint64_t cookie);
 int bpf_iter(int link);
 /* A program to many places of a file (offsets in it) at once, pid 0: in all processes. Its
  * expected attach type must be BPF_UPROBE_MULTI; Linux 6.6. */
+#define BPF_EVENT_LINK ((enum bpf_attach_type)41)
 #define BPF_UPROBE_MULTI ((enum bpf_attach_type)48)
-int bpf_link_uprobes(int prog, const char *path, const uint64_t *offset, uint32_t n, bool at_return,
-		     int32_t pid);
+int bpf_link_uprobes(int prog, const char *path, const uint64_t *offset, const uint64_t *cookie,
+		     uint32_t n, bool at_return, int32_t pid);
 
 /* A ring buffer map's memory. */
 struct bpf_ring {

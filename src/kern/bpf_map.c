@@ -135,8 +135,8 @@ int bpf_link(int prog, int target, enum bpf_attach_type type)
 	return bpf_call(BPF_LINK_CREATE, &a);
 }
 
-int bpf_link_uprobes(int prog, const char *path, const uint64_t *offset, uint32_t n, bool at_return,
-		     int32_t pid)
+int bpf_link_uprobes(int prog, const char *path, const uint64_t *offset, const uint64_t *cookie,
+		     uint32_t n, bool at_return, int32_t pid)
 {
 	struct { /* newer than the oldest headers this builds with */
 		uint32_t prog, target, type, flags;
@@ -146,9 +146,26 @@ int bpf_link_uprobes(int prog, const char *path, const uint64_t *offset, uint32_
 		.type = BPF_UPROBE_MULTI,
 		.path = (uintptr_t)path,
 		.offsets = (uintptr_t)offset,
+		.cookies = (uintptr_t)cookie,
 		.n = n,
 		.how = at_return,
 		.pid = (uint32_t)pid };
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	memcpy(&attr, &a, sizeof(a));
+	return bpf_call(BPF_LINK_CREATE, &attr);
+}
+
+int bpf_link_event(int prog, int event, uint64_t cookie)
+{
+	struct { /* newer than the oldest headers this builds with */
+		uint32_t prog, target, type, flags;
+		uint64_t cookie;
+	} a = { .prog = (uint32_t)prog,
+		.target = (uint32_t)event,
+		.type = BPF_EVENT_LINK,
+		.cookie = cookie };
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));

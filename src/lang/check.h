@@ -125,6 +125,7 @@ struct checker {
 	bool void_ok;		 /* a function without a value may */
 	bool changed, final;
 	bool uses_point;   /* the block's meaning depends on which point it is */
+	bool asks_probe;   /* that alone: which it is */
 	bool func_by_name; /* of programs: the probe's, not the address's */
 	unsigned gen;	   /* counts points: variables' types are found anew for each */
 	const struct ltype *i64, *u64, *none, *nothing, *boolean;

@@ -275,13 +275,9 @@ static const struct ltype *builtin_type(struct checker *c, struct node *n)
 		t->n = c->p->config.stack_depth;
 		check_depth(c, t->n);
 		return t;
-	case B_PROBE: c->uses_point = true; return lt_new(c->t, LT_PROBE, 8);
-	case B_PROBETYPE:
-		c->uses_point = true;
-		n->kind = N_STR;
-		n->s = lang_kind_name[c->point->kind];
-		n->slen = strlen(n->s);
-		return lt_string(c->t, (uint32_t)n->slen + 1);
+	case B_PROBE: c->asks_probe = true; return lt_new(c->t, LT_PROBE, 8);
+	case B_PROBETYPE: /* points of one kind share code */
+		return lt_string(c->t, 16);
 	case B_USERNAME: return lt_new(c->t, LT_USERNAME, 8);
 	case B_USERMODE:
 		if (c->point->kind != LP_PROFILE && c->point->kind != LP_SOFTWARE &&

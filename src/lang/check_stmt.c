@@ -194,7 +194,7 @@ void check_block(struct checker *c, struct probe_block *b, const struct lang_poi
 	c->point = pt;
 	c->args = NULL;
 	c->args_asked = c->point_typed = false;
-	c->uses_point = false;
+	c->uses_point = c->asks_probe = false;
 	c->callback_depth = 0;
 	if (b->pred)
 		check_cond(c, b->pred);

@@ -2,186 +2,12 @@
 /* The stages in order: parse, expand patterns, settle types, lay out maps, generate. */
 #include <string.h>
 
-#include "lang/check.h"
-#include "lang/gen.h"
+#include "lang/compile.h"
 
 #define PASSES 12
 #define SYSCALLS_MAX 512
 #define CACHE_LINE 64u
 #define PARTS_MAX (2u << 20) /* bytes of a hash that is made at once */
-
-struct unit { /* one block at one point */
-	size_t block;
-	uint32_t point;
-};
-
-struct missing { /* a pattern that fits nothing */
-	const struct lang_point *pattern;
-	const char *text, *hint;
-};
-
-struct compiler {
-	struct checker c;
-	struct lang_program *p;
-	const struct lang_env *env;
-	struct lang_diags *d;
-	struct ast ast;
-	VEC(struct unit) units;
-	unsigned dump;
-	/* while a pattern is expanded */
-	const struct lang_point *pattern;
-	size_t block;
-	size_t found;
-	VEC(struct missing) missing;
-};
-
-static const char *point_text(struct compiler *k, const struct lang_point *p)
-{
-	struct arena *a = &k->p->arena;
-	const char *kind = lang_kind_name[p->kind];
-	AUTO_STRBUF off = { 0 };
-
-	if (p->has_offset)
-		strbuf_printf(&off, "+%llu", (unsigned long long)p->offset);
-	switch (p->kind) {
-	case LP_TRACEPOINT: return arena_printf(a, "%s:%s:%s", kind, p->target, p->name);
-	case LP_USDT: return arena_printf(a, "%s:%s:%s:%s", kind, p->target, p->provider, p->name);
-	case LP_UPROBE:
-	case LP_URETPROBE:
-		return arena_printf(a, "%s:%s:%s%s", kind, p->target, p->name, strbuf_str(&off));
-	case LP_KPROBE:
-	case LP_KRETPROBE: return arena_printf(a, "%s:%s%s", kind, p->name, strbuf_str(&off));
-	case LP_FENTRY:
-	case LP_FEXIT:
-	case LP_RAWTP: return arena_printf(a, "%s:%s", kind, p->name);
-	case LP_BEGIN:
-	case LP_END: return kind;
-	default: return p->text;
-	}
-}
-
-static int add_point(void *arg, const char *target, const char *name)
-{
-	struct compiler *k = arg;
-	struct lang_point p = *k->pattern;
-
-	p.one_of_many =
-		(p.name && strpbrk(p.name, "*?[")) || (p.target && strpbrk(p.target, "*?["));
-	if (target && p.kind == LP_USDT) {
-		const char *colon = strrchr(target, ':');
-
-		p.target = colon ? arena_strndup(&k->p->arena, target, (size_t)(colon - target))
-				 : arena_strdup(&k->p->arena, target);
-		if (colon)
-			p.provider = arena_strdup(&k->p->arena, colon + 1);
-	} else if (target) {
-		p.target = arena_strdup(&k->p->arena, target);
-	}
-	if (name)
-		p.name = arena_strdup(&k->p->arena, name);
-	if (p.kind == LP_USDT) { /* the same again: other places, other arguments */
-		p.number = 0;
-		vec_each (&k->units, u) {
-			const struct lang_point *q = &k->p->points.data[u->point];
-
-			p.number += u->block == k->block && q->kind == LP_USDT &&
-				    strcmp(q->target, p.target) == 0 &&
-				    strcmp(q->provider, p.provider) == 0 &&
-				    strcmp(q->name, p.name) == 0;
-		}
-	}
-	p.text = point_text(k, &p);
-	k->found++;
-	if (k->p->points.n >= k->p->config.max_probes)
-		return 0;
-	vec_push(&k->p->points, p);
-	vec_push(&k->units, (struct unit){ k->block, (uint32_t)k->p->points.n - 1 });
-	return 0;
-}
-
-static bool to_be_matched(const struct lang_point *p)
-{
-	switch (p->kind) {
-	case LP_TRACEPOINT:
-	case LP_RAWTP:
-	case LP_KPROBE:
-	case LP_KRETPROBE:
-	case LP_FENTRY:
-	case LP_FEXIT:
-	case LP_USDT:
-	case LP_ITER:
-	case LP_SOFTWARE:
-	case LP_HARDWARE: return !p->is_addr;
-	case LP_UPROBE:
-	case LP_URETPROBE: return true;
-	default: return false;
-	}
-}
-
-static void expand(struct compiler *k, size_t block, const struct lang_point *pattern)
-{
-	struct err e = { 0 };
-	char instead[256] = "";
-	const char *why;
-	int r = 0;
-
-	k->c.func_by_name |= pattern->kind == LP_URETPROBE;
-	k->pattern = pattern;
-	k->block = block;
-	k->found = 0;
-	why = k->env->refused ? k->env->refused(k->env->ctx, pattern, instead, sizeof(instead))
-			      : NULL;
-	if (why) {
-		lang_error(k->d, pattern->pos, pattern->len, "%s", why);
-		if (instead[0])
-			lang_hint(k->d, "%s", instead);
-		return;
-	}
-	if (to_be_matched(pattern) && k->env->match)
-		r = k->env->match(k->env->ctx, pattern, add_point, k, &e);
-	else
-		add_point(k, NULL, NULL);
-	if (r < 0 || !k->found) {
-		struct missing m = { pattern, arena_strdup(&k->p->arena, e.msg),
-				     arena_strdup(&k->p->arena, e.hint) };
-
-		if (r >= 0)
-			m.text = arena_printf(&k->p->arena, "nothing matches %s", pattern->text);
-		vec_push(&k->missing, m);
-	} else if (k->p->points.n >= k->p->config.max_probes && k->found > 1) {
-		lang_error(k->d, pattern->pos, pattern->len,
-			   "%zu probes match, more than max_probes (%u)", k->found,
-			   k->p->config.max_probes);
-		lang_hint(k->d, "a narrower pattern, or BPFTRACE_MAX_PROBES=%zu", k->found + 100);
-	}
-}
-
-/* Where several stand for one, as names differ between kernels and libraries, one is enough. */
-static void tell_missing(struct compiler *k, bool others)
-{
-	vec_each (&k->missing, m) {
-		if (others || k->p->config.missing_ignored)
-			lang_warn(k->d, m->pattern->pos, m->pattern->len, "%s", m->text);
-		else
-			lang_error(k->d, m->pattern->pos, m->pattern->len, "%s", m->text);
-		if (m->hint[0])
-			lang_hint(k->d, "%s", m->hint);
-	}
-	k->missing.n = 0;
-}
-
-static void expand_all(struct compiler *k)
-{
-	for (size_t i = 0; i < k->ast.blocks.n; i++) {
-		struct probe_block *b = &k->ast.blocks.data[i];
-
-		size_t before = k->p->points.n;
-
-		for (size_t j = 0; j < b->n_patterns; j++)
-			expand(k, i, &b->pattern[j]);
-		tell_missing(k, k->p->points.n > before);
-	}
-}
 
 static void check_all(struct compiler *k, bool final)
 {
@@ -391,12 +217,16 @@ static void prog_type(const struct lang_point *pt, enum lang_how how, struct lan
 
 static void attach_to(struct compiler *k, struct lang_code *c, uint32_t point)
 {
-	uint32_t *list = arena_alloc(&k->p->arena, (c->n_points + 1) * sizeof(*list));
+	size_t n = c->n_points;
 
-	if (c->n_points)
-		memcpy(list, c->point, c->n_points * sizeof(*list));
-	list[c->n_points++] = point;
-	c->point = list;
+	if ((n & (n - 1)) == 0) { /* full: 0, 1, 2, 4, ... */
+		uint32_t *list = arena_alloc(&k->p->arena, (n ? n * 2 : 1) * sizeof(*list));
+
+		if (n)
+			memcpy(list, c->point, n * sizeof(*list));
+		c->point = list;
+	}
+	c->point[c->n_points++] = point;
 }
 
 static bool is_exit(const struct lang_point *p)
@@ -435,9 +265,50 @@ static size_t syscall_group(struct compiler *k, size_t first, int *map)
 		int nr = k->env->syscall(k->env->ctx, b->name + (is_exit(b) ? 9 : 10));
 
 		if (nr >= 0 && nr < SYSCALLS_MAX)
-			vec_push(&k->p->inits, (struct lang_init){ *map, (uint32_t)nr, point + 1 });
+			vec_push(&k->p->inits, (struct lang_init){ *map, (uint32_t)nr, b->id + 1 });
 	}
 	return n;
+}
+
+/* How many points of a block from this one on can run the same code. */
+static size_t same_code(struct compiler *k, size_t first, enum lang_how how)
+{
+	const struct lang_point *a = &k->p->points.data[k->units.data[first].point];
+	size_t n = 1;
+
+	if (k->c.uses_point || how == LH_SYSCALL || a->kind == LP_FENTRY || a->kind == LP_FEXIT ||
+	    a->kind == LP_ITER)
+		return 1;
+	while (first + n < k->units.n &&
+	       k->units.data[first + n].block == k->units.data[first].block) {
+		const struct lang_point *b = &k->p->points.data[k->units.data[first + n].point];
+
+		if (b->kind != a->kind || how_of(k, b) != how)
+			break;
+		n++;
+		if (a->kind == LP_BEGIN || a->kind == LP_END)
+			break;
+	}
+	return n;
+}
+
+/*
+ * Can the kernel tell such a program which of its points it is? Raw tracepoints could be asked,
+ * too, but one program for many of them misses what comes while it is at work.
+ */
+static bool can_ask(const struct compiler *k, const struct lang_point *pt, enum lang_how how)
+{
+	if (!k->env->has_cookie || how != LH_NORMAL)
+		return false;
+	switch (pt->kind) {
+	case LP_UPROBE:
+	case LP_URETPROBE:
+	case LP_USDT:
+	case LP_KPROBE:
+	case LP_KRETPROBE:
+	case LP_TRACEPOINT: return true;
+	default: return false;
+	}
 }
 
 static void generate(struct compiler *k)
@@ -466,23 +337,14 @@ static void generate(struct compiler *k)
 			c.how = LH_NORMAL;
 		if (c.how == LH_SYSCALL)
 			step = syscall_group(k, i, &c.filter_map);
+		else if (!k->c.asks_probe || can_ask(k, pt, c.how))
+			step = same_code(k, i, c.how);
+		c.cookie = k->c.asks_probe && step > 1 && c.how != LH_SYSCALL;
 		prog_type(pt, c.how, &c);
 		if (gen_program(&k->c, b, pt, point, c.how, c.filter_map, k->dump, &c, &e) < 0)
 			lang_error(k->d, b->pos, b->len, "%s", e.msg);
 		for (size_t j = 0; j < step; j++)
 			attach_to(k, &c, k->units.data[i + j].point);
-		/* Other points of the block run the same code when it does not matter which they
-		 * are. */
-		while (!k->c.uses_point && step == 1 && c.how != LH_SYSCALL && i + 1 < k->units.n &&
-		       k->units.data[i + 1].block == k->units.data[i].block &&
-		       k->p->points.data[k->units.data[i + 1].point].kind == pt->kind &&
-		       pt->kind != LP_FENTRY && pt->kind != LP_FEXIT && pt->kind != LP_ITER &&
-		       how_of(k, &k->p->points.data[k->units.data[i + 1].point]) == c.how) {
-			i++;
-			attach_to(k, &c, k->units.data[i].point);
-			if (pt->kind == LP_BEGIN || pt->kind == LP_END)
-				break;
-		}
 		c.name = arena_printf(&k->p->arena, "kymo_%s", lang_kind_name[pt->kind]);
 		vec_push(&k->p->codes, c);
 	}
@@ -562,6 +424,7 @@ int lang_compile(const struct lang_source *s, const struct lang_env *env, unsign
 	vec_free(&k.ast.macros);
 	vec_free(&k.units);
 	vec_free(&k.missing);
+	map_free(&k.texts);
 	check_free(&k.c);
 	if (d->errors) {
 		lang_program_free(p);

@@ -44,6 +44,7 @@ struct gen {
 	struct ir_val ctx, scratch, frame;
 	size_t scratch_at; /* the instructions that find it */
 	bool scratch_used, in_callback;
+	bool cookie; /* lang_code.cookie */
 	int32_t stack_used, stack_limit;
 	uint32_t scratch_off, scratch_max;
 	struct ir_val *task; /* by map: this thread's entry */

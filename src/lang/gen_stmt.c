@@ -474,6 +474,8 @@ static void body(struct gen *g, int filter_map)
 	g->frame = IR_STACK(0);
 	if (g->how == LH_SYSCALL)
 		filter_syscall(g, filter_map);
+	if (g->cookie)
+		g->probe = ir_call(g->f, BPF_FUNC_get_attach_cookie, 1, g->ctx);
 	if (g->point->kind == LP_ITER) /* its last call has nothing to show */
 		ir_branch(g->f, BPF_JEQ, ir_load(g->f, 8, g->ctx, 8), IR_IMM(0), g->exit_label);
 	/* With a predicate that needs no scratch memory, what fails it pays for none. */
@@ -541,6 +543,7 @@ int gen_program(struct checker *c, struct probe_block *b, const struct lang_poin
 			 .point = pt,
 			 .block = b,
 			 .how = how,
+			 .cookie = ret->cookie,
 			 .point_id = point_id,
 			 .stack_limit = 240 };
 	struct ir_func *f = arena_alloc(&c->p->arena, sizeof(*f));
@@ -549,7 +552,7 @@ int gen_program(struct checker *c, struct probe_block *b, const struct lang_poin
 	f->pos = b->pos;
 	g.f = f;
 	g.prog = (uint32_t)c->p->codes.n;
-	g.probe = IR_IMM(point_id);
+	g.probe = IR_IMM(pt->id);
 	g.is_exit = how != LH_NORMAL && (str_starts(pt->name, "sys_exit"));
 	vec_push(&g.funcs, f);
 	forget_vars(b->body);

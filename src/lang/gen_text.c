@@ -80,9 +80,8 @@ void gen_equal(struct gen *g, struct node *a, struct node *b, bool when, int lab
 	if (a->type->kind == LT_PROBE && b->kind == N_STR) { /* mostly known now */
 		int64_t id = -1;
 
-		for (size_t i = 0; i < g->p->points.n; i++)
-			if (strcmp(g->p->points.data[i].text, b->s) == 0 &&
-			    (id < 0 || i == g->point_id))
+		for (size_t i = 0; i < g->p->points.n && id < 0; i++)
+			if (strcmp(g->p->points.data[i].text, b->s) == 0)
 				id = (int64_t)i;
 		ir_branch(g->f, when ? BPF_JEQ : BPF_JNE, g->probe, IR_IMM(id), label);
 		return;

@@ -58,6 +58,7 @@ struct lang_point {
 	const char *name;     /* function, event */
 	uint64_t offset;      /* of a function; or the address when there is no name */
 	uint64_t number;      /* rate, count, length */
+	uint32_t id;	      /* the first point with this text: what `probe` is kept as */
 	bool has_offset, is_addr;
 	bool one_of_many;  /* that a pattern fits */
 	char mode[4];	   /* watchpoint: rwx */
@@ -91,6 +92,7 @@ struct lang_env {
 	uint64_t boot_offset;
 	bool recorded;	   /* for lang/vm.h: tracepoint records and what recordings hold */
 	bool has_loop;	   /* bpf_loop */
+	bool has_cookie;   /* what is attached to many places can be told which it was */
 	int check_helpers; /* count helpers that fail: 1: reads; 2: also keys that are not there */
 	/* Where in struct task_struct programs may read 16 zero-padded bytes of comm; -1: nowhere.
 	 */
@@ -289,6 +291,7 @@ struct lang_code {
 	enum bpf_attach_type attach;
 	enum lang_how how;
 	bool sleepable;
+	bool cookie;	  /* each point is attached with its index, which the program asks for */
 	const char *name; /* what the kernel calls it */
 	uint32_t *point;  /* indices into program->points */
 	size_t n_points;

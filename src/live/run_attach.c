@@ -45,8 +45,16 @@ static int set_program(struct run *r, int event, int prog, const struct lang_poi
 	if (event < 0)
 		return failed(pt, -event, e);
 	vec_push(&r->events, event);
-	if (ioctl(event, PERF_EVENT_IOC_SET_BPF, prog) < 0 ||
-	    ioctl(event, PERF_EVENT_IOC_ENABLE, 0) < 0)
+	if (r->cookies) {
+		int link = bpf_link_event(prog, event, pt->id);
+
+		if (link < 0)
+			return failed(pt, -link, e);
+		vec_push(&r->links, link);
+	} else if (ioctl(event, PERF_EVENT_IOC_SET_BPF, prog) < 0) {
+		return failed(pt, errno, e);
+	}
+	if (ioctl(event, PERF_EVENT_IOC_ENABLE, 0) < 0)
 		return failed(pt, errno, e);
 	return 0;
 }
@@ -176,9 +184,13 @@ static int attach_some(struct run *r, int prog, const uint32_t *point, const cha
 		       const uint64_t *offset, uint32_t n, struct err *e)
 {
 	const struct lang_point *pt = &r->p->points.data[*point];
-	int fd = bpf_link_uprobes(prog, path, offset, n, pt->kind == LP_URETPROBE,
-				  r->o.pid ? r->o.pid : r->child.pid);
-	int k;
+	AUTO_FREE uint64_t *cookie = r->cookies ? mem_alloc(n * sizeof(*cookie)) : NULL;
+	int fd, k;
+
+	for (uint32_t i = 0; i < n && cookie; i++)
+		cookie[i] = r->p->points.data[point[i]].id;
+	fd = bpf_link_uprobes(prog, path, offset, cookie, n, pt->kind == LP_URETPROBE,
+			      r->o.pid ? r->o.pid : r->child.pid);
 
 	if (fd >= 0) {
 		vec_push(&r->links, fd);
@@ -308,6 +320,7 @@ int run_attach_code(struct run *r, size_t code, struct err *e)
 	const struct lang_code *c = &r->p->codes.data[code];
 	int prog = r->prog_fd[code], k = 0;
 
+	r->cookies = c->cookie;
 	if (c->how == LH_SYSCALL) {
 		const struct lang_point *pt = &r->p->points.data[c->point[0]];
 

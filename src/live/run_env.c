@@ -202,6 +202,7 @@ int run_env_open(struct run_env *r, struct err *e)
 		.ctx = r,
 		.ncpus = 1,
 		.has_loop = true,
+		.has_cookie = r->kernel >= KERNEL(5, 15),
 		.has_may_goto = r->kernel >= KERNEL(6, 9),
 		.comm_at = comm_at,
 		.match = run_match,

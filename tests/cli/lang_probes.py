@@ -37,6 +37,15 @@ else:
     prints("uprobe with parameters by name", f"uprobe:{W}:twice {{ @ = sum(args.n); }}", 5, ["@: 15"])
     prints("uprobe by pattern", f"uprobe:{W}:twi* {{ @[func] = count(); }}", 3, ["@[twice]: 3"])
     prints("several uprobes with one program", f"uprobe:{W}:twi*, uprobe:{W}:main {{ @[func] = count(); }}", 3, ["@[main]: 1", "@[twice]: 3"])
+    MANY = f"uprobe:{W}:twi*, uprobe:{W}:main, uretprobe:{W}:twi*, uretprobe:{W}:main"
+    prints("which of them it was", f"{MANY} {{ @[probe] = count(); }}", 3,
+           [f"@[uprobe:{W}:main]: 1", f"@[uretprobe:{W}:main]: 1", f"@[uprobe:{W}:twice]: 3", f"@[uretprobe:{W}:twice]: 3"])
+    prints("compared with names", f'{MANY} /probe != "uprobe:{W}:main"/ {{ if (probe == "uretprobe:{W}:twice") {{ @[probetype] = count(); }} else '
+           "{ @other = count(); } }", 3, ["@[uretprobe]: 3", "@other: 4"])
+    r = kymo(["run", "-d", "-e", f"{MANY} {{ @[probe] = count(); }}"])
+    check("one program for all of a kind", r.out.count(" instructions\n") == 2, r)
+    prints("which of the usdt probes it was", f"usdt:{W}:work:* {{ @[probe] = count(); }}", 2,
+           [f"@[usdt:{W}:work:guarded]: 2", f"@[usdt:{W}:work:hit]: 4"])
     prints("and at their returns", f"uretprobe:{W}:twi*, uretprobe:{W}:main {{ @[retval] = count(); }}", 2, ["@[0]: 1", "@[2]: 1", "@[4]: 1"])
     r = kymo(["run", "--dry-run", "-e", "uprobe:libc:pthread_m* { @a[func] = count(); } uretprobe:libc:pthread_m* { @r[func] = count(); }"])
     check("names of functions of any length as keys", r.code == 0, r)
