@@ -98,6 +98,13 @@ int tool_run(const struct tool *t, void *args, int argc, char **argv, struct err
 		tool_call_free(&c);
 		return 0;
 	}
+	if (c.source || c.show)
+		fputs(c.text, stdout);
+	if (c.source) {
+		tool_call_free(&c);
+		return 0;
+	}
+	fflush(stdout);
 	r = run_env_open(&env, e);
 	if (r == 0) {
 		r = run_tool(t, &c, &env, &code, e);

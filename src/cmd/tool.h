@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "cmd/command.h"
 
-#define TOOL_OPTIONS 24
+#define TOOL_OPTIONS 28
 #define TOOL_WORDS 8
 
 /* What a value is, which its placeholder in the help says. */
@@ -28,6 +28,9 @@ enum tool_kind {
 	TOOL_CALL,	/* openat: the number of a system call */
 	TOOL_JSON,	/* a flag for kymo, not for the program */
 	TOOL_CALLS,	/* another: list the system calls, and no more */
+	TOOL_SOURCE,	/* another: print the program, and no more */
+	TOOL_SHOW,	/* another: print it, and run it */
+	TOOL_LIBRARY,	/* openssl:/opt/libssl.so: probes of libssl in another file, too */
 	TOOL_COMMAND,	/* this and all behind it are run; getopt() gives its process */
 };
 
@@ -81,7 +84,7 @@ struct tool_call {
 	const char *text;
 	VEC(char *) args;
 	bool json;
-	bool list_calls;
+	bool list_calls, source, show;
 	char **command; /* to be run, NULL: none */
 };
 int tool_call_make(const struct tool *t, const struct tool_args *a, int argc, char **argv,

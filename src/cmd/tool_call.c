@@ -191,6 +191,50 @@ static void replace(struct tool_call *c, const char *old, const char *by)
 	c->text = arena_strdup(&c->arena, strbuf_str(&b));
 }
 
+/* Each probe on a library, on a file of the same kind, too. */
+static void also_in(struct tool_call *c, const char *lib, const char *path)
+{
+	AUTO_FREE char *part = mem_printf("probe:%s:", lib);
+	AUTO_STRBUF b = { 0 };
+	const char *s = c->text, *at;
+
+	while ((at = strstr(s, part))) {
+		const char *from = at, *name = at + strlen(part);
+		size_t n = strcspn(name, ", \n/{)");
+
+		while (from > c->text && from[-1] >= 'a' && from[-1] <= 'z')
+			from--;
+		strbuf_add(&b, s, (size_t)(name + n - s));
+		if (from[-1] != '(') /* not in an #if has() */
+			strbuf_printf(&b, ", %.*sprobe:%s:%.*s", (int)(at - from), from, path,
+				      (int)n, name);
+		s = name + n;
+	}
+	strbuf_puts(&b, s);
+	c->text = arena_strdup(&c->arena, strbuf_str(&b));
+}
+
+static int library(struct tool_call *c, const char *s, struct err *e)
+{
+	static const char *const kinds[][2] = { { "openssl", "libssl" },
+						{ "gnutls", "libgnutls" },
+						{ "nss", "libnspr4" } };
+	const char *path = strchr(s, ':');
+
+	for (size_t i = 0; path && i < ARRAY_SIZE(kinds); i++)
+		if (strncmp(s, kinds[i][0], (size_t)(path - s)) == 0 && path > s) {
+			if (!file_exists(path + 1) || strpbrk(path + 1, " ,{")) {
+				err_set(e, ENOENT, "there is no library '%s'", path + 1);
+				return -ENOENT;
+			}
+			also_in(c, kinds[i][1], path + 1);
+			return 0;
+		}
+	err_set(e, EINVAL, "'%s' is no kind of library with its file", s);
+	return err_hint(e,
+			"openssl:, gnutls: or nss: and a path, such as openssl:/opt/lib/libssl.so");
+}
+
 static int function(struct tool_call *c, const char *s, struct err *e)
 {
 	const char *name = strrchr(s, ':');
@@ -227,6 +271,9 @@ static int add(struct tool_call *c, const struct tool_option *o, bool is_word, c
 		vec_push(&c->args, arena_printf(&c->arena, "--%s", o->name));
 		return 0;
 	case TOOL_CALLS: c->list_calls = true; return 0;
+	case TOOL_SOURCE: c->source = true; return 0;
+	case TOOL_SHOW: c->show = true; return 0;
+	case TOOL_LIBRARY: return library(c, value, e);
 	case TOOL_DEV: return device(c, o->name, value, e);
 	case TOOL_USER: return user(c, o->name, value, e);
 	case TOOL_LIST: return list(c, o->name, value, e);
@@ -264,10 +311,7 @@ int tool_call_make(const struct tool *t, const struct tool_args *a, int argc, ch
 		}
 	}
 	for (unsigned i = 0; i < t->n_options && r == 0; i++)
-		if (t->option[i].kind == TOOL_FLAG || t->option[i].kind == TOOL_JSON ||
-				    t->option[i].kind == TOOL_CALLS
-			    ? a->flag[i]
-			    : a->value[i] != NULL)
+		if (a->flag[i] || a->value[i])
 			r = add(&c, &t->option[i], false, a->value[i], e);
 	if (r < 0)
 		tool_call_free(&c);

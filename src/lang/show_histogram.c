@@ -11,6 +11,8 @@
  * What stands behind the colon of the heading is the name of the counts.
  */
 #include <math.h>
+#include <string.h>
+#include <time.h>
 
 #include "lang/show_int.h"
 
@@ -157,6 +159,52 @@ static void put_bounds(struct form *f, struct show_rows *t)
 	}
 }
 
+/*
+ * bcc's form, in quotes that all readers of JSON take: every row from 0 on, with the bounds
+ * included.
+ */
+static void put_json(struct lang_out *o, const struct lang_map *m, const char *unit,
+		     const char *section, const struct show_row *r)
+{
+	struct strbuf *b = &o->text;
+	size_t n = show_hist_buckets(m->value), last = 2;
+	AUTO_STRBUF key = { 0 };
+	struct timespec now;
+
+	for (size_t i = 0; i < n; i++)
+		last = show_word(r->value, i) && i > last ? i : last;
+	clock_gettime(CLOCK_REALTIME, &now);
+	strbuf_puts(b, "{\"ts\": \"");
+	show_wall(o->h->now ? o->h->now(o->h->ctx)
+			    : (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+		  "%Y-%m-%d %H:%M:%S", b);
+	strbuf_puts(b, "\", \"val_type\": ");
+	lang_json_text(b, unit, strlen(unit));
+	strbuf_puts(b, ", \"data\": [");
+	for (size_t i = 2; i <= last; i++) {
+		int64_t lo;
+		uint64_t hi;
+
+		show_hist_bounds(m->value, i, &lo, &hi);
+		strbuf_printf(b,
+			      "%s{\"interval-start\": %lld, \"interval-end\": %llu, \"count\": "
+			      "%llu}",
+			      i == 2 ? "" : ", ", i == 2 ? 0ll : (long long)lo,
+			      (unsigned long long)hi - 1,
+			      (unsigned long long)(show_word(r->value, i) +
+						   (i == 2 ? show_word(r->value, 1) : 0)));
+	}
+	strbuf_putc(b, ']');
+	if (m->key) {
+		lang_show_key(o, m, r->key, " ", &key);
+		strbuf_puts(b, ", ");
+		lang_json_text(b, section ? section : m->name, strlen(section ? section : m->name));
+		strbuf_puts(b, ": ");
+		lang_json_text(b, strbuf_str(&key), key.n);
+	}
+	strbuf_puts(b, "}\n");
+}
+
 void lang_show_histogram(struct lang_out *o, int map, const char *head, const char *section)
 {
 	const struct lang_map *m = &o->p->maps.data[map];
@@ -164,12 +212,18 @@ void lang_show_histogram(struct lang_out *o, int map, const char *head, const ch
 	struct form f = { .b = &o->text };
 	struct show_rows t;
 
-	if (o->json) {
+	read_head(&f, head);
+	if (o->json && (m->value->kind != LT_HIST || m->value->step || f.open)) {
 		lang_show_map(o, map, 0, 0);
 		return;
 	}
-	read_head(&f, head);
 	show_rows_take(&t, o, map, 0, 0);
+	if (o->json) {
+		vec_each (&t.rows, r)
+			put_json(o, m, f.unit, section, r);
+		show_rows_free(&t);
+		return;
+	}
 	if (!hist && t.rows.n)
 		put_bounds(&f, &t);
 	if (hist && !t.rows.n && f.open) { /* that nothing came is worth a line each time */

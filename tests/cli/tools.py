@@ -125,7 +125,12 @@ bad = [n for n in some if f"kymo {n}" not in kymo(f"tools --example {n}").out]
 same("each has an example", bad, [])
 r = kymo("tools --source exesnoop")
 check("a tool that is not there: what is near", r.code == 1 and "execsnoop" in r.err, r)
-for args, word in (("opensnoop -p x", "number"), ("biolatency 1 2 3", "usage"), ("iosnoop -d nodisk", "no device"), ("opensnoop -u nobody-here", "no user"), ("tools nosuchword", "no tool"),
+r = kymo(["opensnoop", "--ebpf", "-b", "128"])
+check("--ebpf: the program, as it would be run", r.code == 0 and r.out.startswith("// SPDX") and "perf_rb_pages = 128;" in r.out, r)
+r = kymo(["sslsnoop", "--ebpf", "--extra-lib", f"openssl:{sys.executable}"])
+check("sslsnoop --extra-lib: the same probes there", f"uretprobe:libssl:SSL_read, uretprobe:{sys.executable}:SSL_read /" in r.out and
+      f"has(uprobe:{sys.executable}" not in r.out, r)
+for args, word in (("opensnoop -p x", "number"), ("biolatency 1 2 3", "usage"), ("iosnoop -d nodisk", "no device"), ("sslsnoop --extra-lib x:/y", "no kind of library"), ("opensnoop -u nobody-here", "no user"), ("tools nosuchword", "no tool"),
                    ("iolatency x", "interval is a number"), ("bitesize -b 8,x", "--buckets is a number"), ("profile -F 0 1", "above 0"),
                    ("tcpconnect -P 1,2,3,4,5,6,7,8,9,10,11,12,13", "up to")):
     r = kymo(args)
@@ -392,7 +397,7 @@ else:
     check("biolatency -F: by kind", re.search(r"^flags = \w*W\w*\n     usecs               : count     distribution$", out["biolat"], re.M) and total(out["biolat"]) >= 12, out["biolat"])
     check("biolatency -mDe: by device", re.search(rf"^disk = {DISK}\n     msecs  ", out["biolat-D"], re.M) and
           re.search(rf"^avg = \d+ msecs, total: \d+ msecs, count: {total(out['biolat-D'])}$", out["biolat-D"], re.M), out["biolat-D"])
-    check("biolatency -j: JSON", all(json.loads(x) for x in out["biolat-j"].splitlines()) and '"@latency"' in out["biolat-j"], out["biolat-j"])
+    check("biolatency -j: JSON", all(json.loads(x) for x in out["biolat-j"].splitlines()) and '"interval-end"' in out["biolat-j"], out["biolat-j"])
     table = [(x[:28], int(x[29:37])) for x in out["bite"].splitlines()[3:]]
     same("bitesize: the rows of old", [x for x, _ in table], ["              -> 0.9       :", "          1.0 -> 7.9       :", "          8.0 -> 63.9      :",
                                                               "         64.0 -> 127.9     :", "        128.0 ->           :"])
