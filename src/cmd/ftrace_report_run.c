@@ -63,9 +63,11 @@ static uint64_t time_of(const struct file *f, uint64_t stamp)
 {
 	if (f->raw_time)
 		return stamp;
-	stamp = tracedat_time(f->t, stamp);
 	if (f->hz)
-		stamp = (uint64_t)((unsigned __int128)stamp * 1000000000u / f->hz);
+		stamp = (uint64_t)((unsigned __int128)stamp * 1000000000u / f->hz) +
+			(uint64_t)f->t->time_offset;
+	else
+		stamp = tracedat_time(f->t, stamp);
 	return stamp + (uint64_t)f->time_offset;
 }
 
@@ -269,7 +271,7 @@ static int add_filters(const struct report *r, struct file *f, struct err *e)
 	return code;
 }
 
-/* NAME of "ftrace:NAME" or alone, which turns over what it is; "=0", "=false" turn it off. */
+/* NAME of "ftrace:NAME" or alone: not what is usual (indent is); "=0", "=false" turn it off. */
 static int plugin_option(struct ftrace_text_opts *o, const char *text, struct err *e)
 {
 	const char *colon = strchr(text, ':'), *name = colon ? colon + 1 : text;
@@ -281,7 +283,7 @@ static int plugin_option(struct ftrace_text_opts *o, const char *text, struct er
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0) {
-			*fields[i] = !value ? !*fields[i] : fields[i] == &o->no_indent ? !on : on;
+			*fields[i] = !value ? true : fields[i] == &o->no_indent ? !on : on;
 			return 0;
 		}
 	err_set(e, EINVAL, "there is no option '%s'", text);

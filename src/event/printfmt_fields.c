@@ -66,11 +66,25 @@ static const struct piece *piece_of(const struct printfmt *f, const struct field
 	return NULL;
 }
 
+/* Nothing stands behind it in the format. */
+static bool ends_format(const struct printfmt *f, const struct piece *p)
+{
+	const struct piece *last = &f->pieces[f->n - 1];
+
+	return p == last || (p == last - 1 && !last->conversion && !last->text_n);
+}
+
+/*
+ * libtraceevent walks fields and format side by side: once it is at the format's end, what fields
+ * are left are shown without it. Done in the same way, as people compare.
+ */
 void printfmt_fields_shown(const struct event_type *t, const struct printfmt_env *env,
 			   const void *raw, size_t size, struct strbuf *b)
 {
+	bool ended = false;
+
 	for (size_t i = 0; i < t->n_fields; i++) {
-		const struct piece *p = piece_of(t->print, &t->fields[i]);
+		const struct piece *p = ended ? NULL : piece_of(t->print, &t->fields[i]);
 
 		if (t->fields[i].is_common)
 			continue;
@@ -81,5 +95,6 @@ void printfmt_fields_shown(const struct event_type *t, const struct printfmt_env
 			printfmt_piece(t->print, p, env, raw, size, b);
 		else
 			put_field(&t->fields[i], raw, size, b);
+		ended = ended || (p && ends_format(t->print, p));
 	}
 }

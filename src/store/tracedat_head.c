@@ -345,6 +345,26 @@ static void buffer7(struct reader *r, struct cut *c, bool is_text)
 	}
 }
 
+static void thread_groups(struct reader *r, uint64_t offset)
+{
+	struct cut c = reader_section(r, offset, TRACEDAT_SAVED_TGIDS);
+
+	if (!c.bad)
+		sized_text(r, &c, cut_u64(&c), &r->t.tgids, &r->t.tgids_size);
+}
+
+/* kymo writes the thread groups behind the names of threads, without an option (see the writer). */
+static void thread_groups_behind(struct reader *r, uint64_t offset)
+{
+	struct cut head = reader_cut(r, offset);
+	uint64_t size;
+
+	cut_u64(&head); /* what it is, how it is packed, its description */
+	size = cut_u64(&head);
+	if (!head.bad && size <= (uint64_t)(head.end - head.p))
+		thread_groups(r, offset + 16 + size);
+}
+
 static void option7(struct reader *r, unsigned id, const uint8_t *data, uint32_t size)
 {
 	static void (*const sections[])(struct reader *, struct cut *) = {
@@ -353,21 +373,23 @@ static void option7(struct reader *r, unsigned id, const uint8_t *data, uint32_t
 		[TRACEDAT_PRINTK] = head_printk,	[TRACEDAT_CMDLINES] = head_cmdlines,
 	};
 	struct cut o = { data, data + size, r->t.swap, false }, c;
+	uint64_t offset;
 
 	if (id == TRACEDAT_BUFFER || id == TRACEDAT_BUFFER_TEXT) {
 		buffer7(r, &o, id == TRACEDAT_BUFFER_TEXT);
 	} else if (id < ARRAY_SIZE(sections) && sections[id]) {
-		c = reader_section(r, cut_u64(&o), (uint16_t)id);
+		offset = cut_u64(&o);
+		c = reader_section(r, offset, (uint16_t)id);
 		if (!c.bad)
 			sections[id](r, &c);
+		if (id == TRACEDAT_CMDLINES && !c.bad)
+			thread_groups_behind(r, offset);
 		if (c.bad || o.bad) {
 			r->trace.losses.bad_records++;
 			tracedat_note(r, "section %u is damaged or was cut", id);
 		}
 	} else if (id == TRACEDAT_SAVED_TGIDS) {
-		c = reader_section(r, cut_u64(&o), (uint16_t)id);
-		if (!c.bad)
-			sized_text(r, &c, cut_u64(&c), &r->t.tgids, &r->t.tgids_size);
+		thread_groups(r, cut_u64(&o));
 	} else {
 		head_option(r, id, data, size);
 	}

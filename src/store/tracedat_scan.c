@@ -113,6 +113,7 @@ const char *tracedat_print_fmt(struct arena *a, const char *fmt)
 				continue;
 			}
 			memset(at, ' ', n - 1);
+			*at = '+'; /* a call's result, not the field itself: raw shows differ */
 		}
 	}
 	return copy ? copy : fmt;

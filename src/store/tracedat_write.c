@@ -392,6 +392,16 @@ static void linked_text(struct writer *w, uint16_t id, const char *what, const s
 	linked(w, id, what, &b);
 }
 
+/* No option leads to it: trace-cmd up to 3.1 complains of one. It is found behind the names. */
+static void thread_groups(struct writer *w, const struct strbuf *text)
+{
+	AUTO_STRBUF b = { 0 };
+
+	add_u64(&b, text->n);
+	strbuf_add(&b, strbuf_str(text), text->n);
+	section(w, TRACEDAT_SAVED_TGIDS, "saved tgids", b.data, b.n);
+}
+
 /* All options that were collected; returns where the offset of the next ones goes. */
 static uint64_t options7(struct writer *w)
 {
@@ -479,7 +489,7 @@ static void write7(struct writer *w)
 	linked_text(w, TRACEDAT_PRINTK, "printk", &o->printk, false);
 	linked_text(w, TRACEDAT_CMDLINES, "command lines", &o->cmdlines, true);
 	if (o->tgids.n)
-		linked_text(w, TRACEDAT_SAVED_TGIDS, "saved tgids", &o->tgids, true);
+		thread_groups(w, &o->tgids);
 	common_options(w, &w->options);
 	add_option(&w->options, TRACEDAT_CPUCOUNT, &o->n_cpus, 4);
 	patch_u64(w, first, w->at);

@@ -113,6 +113,11 @@ n = [kymo(f"ftrace report -i {x}").out.count("sys_enter_getppid:") for x in ("k1
 check("restore of what a killed recording left: by this kernel, and by a file", codes == [0, 0] and n[0] == n[1] > 100, (codes, n, pages))
 r = kymo("ftrace restore -i head.dat")
 check("restore from nothing", r.code == 1 and "which files" in r.err, r)
+threads = "import threading as t, time; x = [t.Thread(target=time.sleep, args=[.02]) for _ in 'abc']; [y.start() for y in x]"
+r = kymo(["ftrace", "record", "-q", "-O", "record-tgid", "-e", "sched:sched_switch", "-F", "-c", "-o", "tg.dat", "python3", "-c", threads])
+pairs = set(re.findall(r"(\d+)/(\d+)", kymo("script -i tg.dat -F pid,tid --comms python3").out))
+check("record-tgid: threads are of their process",
+      r.code == 0 and any(len({t for q, t in pairs if q == p != t}) >= 2 for p, _ in pairs), (r, pairs))
 r = kymo("script -i t.dat")
 same("script reads trace.dat", r.out.count("syscalls:sys_enter_getppid"), 300)
 r = kymo("report -i t.dat --stdio -s comm")

@@ -26,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Options, each for the files whose name matches.
 OPTIONS = [
-    ("", "."), ("-l", "."), ("-t", "sched7|graph$|counter|tsc|date"), ("-R", "sched|block|syscalls|kprobe|graph"),
+    ("", "."), ("-l", "."), ("-t", "sched7|graph$|counter|tsc|date"), ("-R", "sched|block|syscalls|kprobe|graph|ext4|inst$"),
     ("-l -R", "sched7"), ("-r sched_switch", "sched6"), ("--cpu 0", "sched7|graph$|estack"), ("--cpu 1 -l", "graph6|block"),
     ("--ts-diff", "sched7|tsc|counter"), ("-w", "sched7|inst"), ("--stat", "sched7|sched6|graph$"), ("-E", "sched7|kprobe6"),
     ("-q", "func"), ("-N", "graph$|func$|sched7"), ("-n sched_switch", "sched7"), ("-I", "block"), ("-S", "block"),
@@ -39,6 +39,7 @@ OPTIONS = [
     ("-F|sched_switch,sched_wakeup:prio < 130 && CPU == 0", "sched7"), ('-F|.*:COMM == "sh"', "sched7|estack"),
     ('-F|sched_wakeup:comm =~ "^rcu"', "sched7"), ("--pid 1", "sched7"), ("--comm sh", "sched7|func$"), ("--boundary", "sched7"),
     ("-O indent", "func$"), ("-L", "sched7|func$"), ("-F|sched/", "sched7"), ("-F|function:ip > 0", "func$"),
+    ("--ts2secs 3000000000", "date|sched6"), ("-O fgraph:tailprint -O fgraph:tailprint", "graph$"),
     ("-T|-F|sched_switch", "sched7"), ("-T|-F|sched_switch:next_pid == 1", "sched7"),
 ]
 
@@ -106,6 +107,9 @@ if os.geteuid() == 0 and not SAN:
         if not check(f"record {opts}", r.code == 0, r):
             continue
         compare(f"record {opts}: the same words", path, [])
+    for verb in "hist", "mem":
+        _, _, err = texts(["trace-cmd", verb, "-i", f"{DIR}/own{len(RECORD) - 1}.dat"])
+        check(f"trace-cmd {verb} has nothing to complain of", err == "", err)
 else:
     skip("recordings of kymo", "not root, or slow")
 
