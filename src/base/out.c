@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/file.h"
+#include "base/guard.h"
 #include "base/mem.h"
 
 #define BUFFER (256u << 10)
@@ -21,7 +21,7 @@ void out_flush(struct out *o)
 	if (o->fd < 0)
 		return;
 	if (o->n && !o->error)
-		o->error = -file_write_all(o->fd, o->data, o->n);
+		o->error = -guard_write(o->fd, o->data, o->n);
 	o->n = 0;
 }
 
@@ -32,7 +32,7 @@ void out_pass(struct out *to, struct out *from)
 	} else {
 		out_flush(to);
 		if (from->n && !to->error)
-			to->error = -file_write_all(to->fd, from->data, from->n);
+			to->error = -guard_write(to->fd, from->data, from->n);
 	}
 	from->n = 0;
 }

@@ -7,6 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/guard.h"
+
 static enum term_color_mode mode;
 static atomic_int out_is; /* whether stdout is a terminal: 1 no, 2 yes; 0: not asked yet */
 
@@ -22,7 +24,7 @@ static bool is_terminal(FILE *f)
 	int is = f == stdout ? atomic_load_explicit(&out_is, memory_order_relaxed) : 0;
 
 	if (!is) {
-		is = isatty(fileno(f)) ? 2 : 1;
+		is = isatty(guard_fileno(f)) ? 2 : 1;
 		if (f == stdout)
 			atomic_store_explicit(&out_is, is, memory_order_relaxed);
 	}
@@ -62,7 +64,7 @@ unsigned term_width(FILE *f, unsigned fallback)
 {
 	struct winsize w;
 
-	if (isatty(fileno(f)) && ioctl(fileno(f), TIOCGWINSZ, &w) == 0 && w.ws_col)
+	if (isatty(guard_fileno(f)) && ioctl(guard_fileno(f), TIOCGWINSZ, &w) == 0 && w.ws_col)
 		return w.ws_col;
 	return fallback;
 }

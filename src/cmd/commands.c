@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "base/term.h"
 #include "cmd/command.h"
 
@@ -93,14 +94,16 @@ int command_error(const char *shown, const struct err *e)
 
 void command_note(const char *fmt, ...)
 {
+	AUTO_STRBUF text = { 0 };
 	va_list ap;
 
 	fflush(stdout);
-	fprintf(stderr, "%skymo:%s ", term_style(stderr, TERM_DIM), term_style(stderr, TERM_RESET));
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	strbuf_vprintf(&text, fmt, ap);
 	va_end(ap);
-	putc('\n', stderr);
+	/* in one piece: others may write to the same place */
+	fprintf(stderr, "%skymo:%s %s\n", term_style(stderr, TERM_DIM),
+		term_style(stderr, TERM_RESET), strbuf_str(&text));
 }
 
 int command_run_with(const struct command *c, const char *shown, int argc, char **argv, void *args)

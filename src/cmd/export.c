@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/guard.h"
 #include "base/str.h"
 #include "calc/lanes.h"
 #include "cmd/command.h"
@@ -196,7 +197,7 @@ static int write_all(struct work *w, const struct export_format *f, const char *
 	struct out out;
 	int r;
 
-	out_init(&out, fileno(file));
+	out_init(&out, guard_fileno(file));
 	*x = (struct export_job){ .source = w->load.source,
 				  .profile = &w->load.profile,
 				  .names = &w->load.names,

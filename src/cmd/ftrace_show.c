@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/guard.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/command.h"
@@ -46,13 +47,13 @@ static int print_fd(int fd, const char *path, size_t held, struct err *e)
 		strbuf_add(&text, buf, (size_t)n);
 		if (text.n <= held)
 			continue;
-		if (file_write_all(STDOUT_FILENO, text.data, text.n) < 0)
+		if (guard_write(STDOUT_FILENO, text.data, text.n) < 0)
 			return 0;
 		strbuf_reset(&text);
 	}
 	if (n < 0 && errno != EINTR)
 		return err_set(e, errno, "cannot read %s: %s", path, strerror(errno));
-	file_write_all(STDOUT_FILENO, strbuf_str(&text), text.n);
+	guard_write(STDOUT_FILENO, strbuf_str(&text), text.n);
 	return 0;
 }
 

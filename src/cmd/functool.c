@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/guard.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/command.h"
@@ -75,7 +76,7 @@ static int print_some(void *ctx)
 	ssize_t n;
 
 	while ((n = read(p->pipe, buf, sizeof(buf))) > 0)
-		if (file_write_all(STDOUT_FILENO, buf, (size_t)n) < 0)
+		if (guard_write(STDOUT_FILENO, buf, (size_t)n) < 0)
 			return 1;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <signal.h>
 
+#include "base/guard.h"
 #include "base/mem.h"
 #include "base/opt.h"
 #include "base/str.h"
@@ -123,6 +124,7 @@ int main(int argc, char **argv)
 	struct err e = { 0 };
 	int left;
 
+	guard_start();
 	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* what is large is given back when it is freed */
 	undo_recover();			    /* what a kymo left behind that was killed */
 	command_set_line(

@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/guard.h"
+
 #define FIRST 500000000u /* ns before anything is shown */
 #define EVERY 100000000u
 
@@ -41,11 +43,12 @@ void progress_at(struct progress *p, size_t done, size_t all)
 {
 	if (!is_time(p))
 		return;
+	guard_tell(stderr, "\r");
 	if (all)
-		fprintf(stderr, "\r%s ... %3zu%%\033[K", p->what, done * 100 / all);
+		fprintf(stderr, "%s ... %3zu%%", p->what, done * 100 / all);
 	else
-		fprintf(stderr, "\r%s ...\033[K", p->what);
-	fflush(stderr);
+		fprintf(stderr, "%s ...", p->what);
+	guard_tell(stderr, "\033[K");
 	p->shown = true;
 }
 
@@ -53,14 +56,15 @@ void progress_text(struct progress *p, const char *text)
 {
 	if (!is_time(p))
 		return;
-	fprintf(stderr, "\r%s ...\033[K", text);
-	fflush(stderr);
+	guard_tell(stderr, "\r");
+	fprintf(stderr, "%s ...", text);
+	guard_tell(stderr, "\033[K");
 	p->shown = true;
 }
 
 void progress_end(struct progress *p)
 {
 	if (p->on && p->shown)
-		fputs("\r\033[K", stderr);
+		guard_tell(stderr, "\r\033[K");
 	p->on = false;
 }

@@ -7,6 +7,7 @@
 #include <wordexp.h>
 
 #include "base/file.h"
+#include "base/guard.h"
 #include "cmd/command.h"
 #include "cmd/run.h"
 #include "live/run.h"
@@ -89,6 +90,17 @@ static const struct opt opts[] = {
 	  .flags = OPT_HIDDEN | OPT_NONEG },
 	OPT_END,
 };
+
+/* Does it tell the terminal something in its own words? */
+static bool has_escapes(const char *text)
+{
+	static const char *const ways[] = { "\033", "\\033", "\\x1b", "\\x1B", "\\e[" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		if (strstr(text, ways[i]))
+			return true;
+	return false;
+}
 
 static int read_program(const struct args *a, int *argc, char ***argv, char **text, size_t *n,
 			const char **name, struct err *e)
@@ -280,6 +292,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	env.env.check_helpers = a->checks;
 	if (r == 0)
 		r = read_program(a, &argc, &argv, &text, &src.n, &src.name, e);
+	if (r == 0 && text && has_escapes(text))
+		guard_trust();
 	a->includes.program =
 		a->program || (src.name && strcmp(src.name, "-") == 0) ? NULL : src.name;
 	src.include = run_include;

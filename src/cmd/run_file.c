@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/guard.h"
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "cmd/run.h"
@@ -108,7 +108,7 @@ static void flush(struct replay *r)
 		strbuf_reset(&r->out.errors);
 	}
 	if (r->out.text.n && !r->write_error) {
-		int k = file_write_all(r->out_fd, r->out.text.data, r->out.text.n);
+		int k = guard_write(r->out_fd, r->out.text.data, r->out.text.n);
 
 		r->write_error = k < 0 ? -k : 0;
 	}

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/guard.h"
+
 int stat_n_sums(const struct stat_args *a)
 {
 	return a->no_aggr + a->per_thread + a->per_core + a->per_die + a->per_socket + a->per_node;
@@ -83,7 +85,7 @@ void stat_out_interval(FILE *f, const struct stat_style *s, bool clear, const st
 		       double stamp_ns, unsigned *lines)
 {
 	if (clear && s->form == STAT_TEXT)
-		fputs("\033[H\033[2J\033[3J", f);
+		guard_tell(f, "\033[H\033[2J\033[3J");
 	if (clear || *lines % 25 == 0 || *lines > 25) {
 		stat_print_interval_head(f, s, t);
 		*lines = 0;

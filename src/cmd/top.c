@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/guard.h"
 #include "base/str.h"
 #include "base/term.h"
 #include "calc/hist.h"
@@ -180,7 +181,7 @@ static int show(struct top *t, struct err *e)
 		cells_make(&c, &n, &(struct cells_opts){ .columns = &t->columns });
 		hist_make(&h, &c, &(struct hist_opts){ .children = t->a->chains });
 		if (isatty(STDOUT_FILENO))
-			fputs("\033[H\033[2J", stdout);
+			guard_tell(stdout, "\033[H\033[2J");
 		if (t->a->entries > 0 && (size_t)t->a->entries < h.rows.n)
 			h.rows.n = (size_t)t->a->entries;
 		top_print(stdout, &s, &h, height(), t->a->min_percent);

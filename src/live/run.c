@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/file.h"
+#include "base/guard.h"
 #include "live/run_int.h"
 
 #define POLL_MS 30 /* how long a message may wait unannounced */
@@ -134,13 +135,13 @@ static void map_zero(void *ctx, int map)
 static void flush(struct run *r)
 {
 	if (r->out.errors.n) {
-		file_write_all(STDERR_FILENO, r->out.errors.data, r->out.errors.n);
+		guard_write(STDERR_FILENO, r->out.errors.data, r->out.errors.n);
 		strbuf_reset(&r->out.errors);
 	}
 	if (!r->out.text.n)
 		return;
 	if (!r->write_error) {
-		int k = file_write_all(r->o.out_fd, r->out.text.data, r->out.text.n);
+		int k = guard_write(r->o.out_fd, r->out.text.data, r->out.text.n);
 
 		if (k < 0)
 			r->write_error = -k;

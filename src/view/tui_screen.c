@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
+#include "base/guard.h"
 #include "base/mem.h"
 #include "base/term.h"
 
@@ -166,7 +167,7 @@ int tui_start(struct err *e)
 		return err_set(e, ENOTTY, "there is no terminal to read keys from");
 	tui.has_before = tcgetattr(tui.fd, &tui.before) == 0;
 	set_escdelay(25);
-	tui.screen = newterm(NULL, stdout, tui.in);
+	tui.screen = newterm(NULL, guard_stdout(), tui.in);
 	if (!tui.screen) {
 		if (tui.in != stdin)
 			fclose(tui.in);
