@@ -237,6 +237,8 @@ def installation(folder):
     tools = [n.removesuffix(".bt") for n in os.listdir(f"{ROOT}/tools") if n.endswith(".bt")]
     want += [f"bin/{n}" for n in [*tools, "funccount", "functrace", "funcgraph", "funcslower", "functime", "kprobe", "uprobe", "tpoint",
                                   "reset-ftrace"]]
+    if shutil.which("scdoc"):
+        want += [f"share/man/man1/{n}.1" for n in tools if n != "opensnoop"]
     os.makedirs(f"{dest}{prefix}/bin")
     os.symlink("/bin/true", f"{dest}{prefix}/bin/opensnoop")
     r = run([*make, "install", f"DESTDIR={dest}"], timeout=120)
@@ -245,9 +247,10 @@ def installation(folder):
           and "opensnoop is another program" in r.out, r)
     os.unlink(f"{dest}{prefix}/bin/opensnoop")
     check("make install: the program, its pages, completions and tools", r.code == 0 and set(want) <= set(got), (r, sorted(set(want) - set(got))))
-    check("and nothing unexpected", not [f for f in got if f not in want and not f.startswith(("share/man/man1/kymo", "share/doc/kymo/tools/"))], got)
+    check("and nothing unexpected", not [f for f in got if f not in want and not f.startswith(("share/man/man1/", "share/doc/kymo/tools/"))], got)
     check("no perf unless asked for", "bin/perf" not in got, got)
     same("a tool by its own name", run([f"{dest}{prefix}/bin/execsnoop", "-h"]).out, kymo("execsnoop -h").out)
+    check("a page by a tool's own name", not shutil.which("scdoc") or os.readlink(f"{dest}{prefix}/share/man/man1/execsnoop.1") == "kymo-execsnoop.1")
     same("what is installed runs", run([f"{dest}{prefix}/bin/kymo", "version"]).out, kymo("version").out)
     same("and is kymo's own completion", open(f"{dest}{prefix}/share/bash-completion/completions/kymo").read(), kymo("completion bash").out)
     r = run([*make, "install", f"DESTDIR={dest}", "PERF_LINK=1", "LINKS=trace-cmd bpftrace"], timeout=120)
