@@ -88,6 +88,17 @@ void perfdata_fetch(const uint8_t *start, const uint8_t *end)
 #endif
 }
 
+/* Enough to see that this is something else, which may have no end. */
+static bool is_other(const uint8_t *data, size_t n)
+{
+	uint64_t magic;
+
+	if (n < PERFDATA_PIPE_SIZE)
+		return false;
+	memcpy(&magic, data, sizeof(magic));
+	return magic != PERFDATA_MAGIC && magic != PERFDATA_MAGIC_SWAPPED;
+}
+
 /* A pipe cannot be mapped: everything into memory. */
 static int slurp(int fd, struct perfdata_file *ret, const char *path, struct err *e)
 {
@@ -109,6 +120,8 @@ static int slurp(int fd, struct perfdata_file *ret, const char *path, struct err
 		if (got == 0)
 			break;
 		n += (size_t)got;
+		if (is_other(buf, n))
+			break;
 	}
 	*ret = (struct perfdata_file){ .data = buf, .size = n };
 	buf = NULL;

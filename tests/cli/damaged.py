@@ -84,6 +84,8 @@ def main():
                 check(f"{what}: {command} shows what is there", r.code in (0, 1) and (r.out or r.err), r.err)
             else:
                 check(f"{what}: {command} refuses", r.code == 1 and "bad.data" in r.err and word in r.err, r.err)
+    r = kymo("report --stdio -i /dev/zero", timeout=60)
+    check("what has no end is refused at once", r.code == 1 and "does not begin with PERFILE2" in r.err, r.err)
     has("half: it is told", kymo(f"report --stdio -g none -i {DIR}/bad.data").text, "cut short")
     for command in (f"flame -o {DIR}/bad.svg", f"flame -o {DIR}/bad.html", "collapse"):
         has(f"half: {command.split('.')[-1]} tells it, too", kymo(f"{command} -i {DIR}/bad.data").err, "cut short", "bytes of data are missing")
