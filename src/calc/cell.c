@@ -208,6 +208,21 @@ static uint32_t cgroup_text(struct cells *c, const struct profile_extra *x)
 	return strtab_add(&c->texts, text);
 }
 
+/*
+ * A thread whose name came late had it all the time, as perf's reports have it; what shows
+ * samples as they come (script, folded stacks) cannot know it.
+ */
+static uint32_t comm_value(const struct cells *c, const struct profile_entry *e)
+{
+	uint32_t later;
+
+	if (!(e->comm & PROFILE_NAMELESS) || e->comm == PROFILE_NAMELESS || e->comm == STRTAB_NONE)
+		return e->comm;
+	later = tasks_later_comm(c->names->profile->trace->tasks, (int)(e->comm << 1) >> 1,
+				 e->first);
+	return later == STRTAB_NONE ? e->comm : later;
+}
+
 static uint64_t entry_value(struct cells *c, unsigned column, size_t entry)
 {
 	const struct column *col = &c->opts.columns->col[column];
@@ -216,7 +231,7 @@ static uint64_t entry_value(struct cells *c, unsigned column, size_t entry)
 		e->extra == PROFILE_NO_EXTRA ? NULL : &c->names->profile->extras.data[e->extra];
 
 	switch (col->key) {
-	case KEY_COMM: return e->comm;
+	case KEY_COMM: return comm_value(c, e);
 	case KEY_PID: return (uint32_t)e->tid;
 	case KEY_TGID: return (uint32_t)e->pid;
 	case KEY_CPU: return e->cpu;

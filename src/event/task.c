@@ -407,6 +407,21 @@ uint32_t tasks_comm_at(const struct tasks *t, int32_t tid, uint64_t time)
 	return m ? m->value : STRTAB_NONE;
 }
 
+uint32_t tasks_later_comm(const struct tasks *t, int32_t tid, uint64_t time)
+{
+	const struct task *task = task_find(t, tid);
+	const struct moment *m, *next, *fork;
+
+	if (!task || !task->comm.n)
+		return STRTAB_NONE;
+	m = history_at(&task->comm, time);
+	next = m ? m + 1 : task->comm.at;
+	if (next == task->comm.at + task->comm.n)
+		return STRTAB_NONE;
+	fork = history_at(&task->parent, next->time);
+	return fork && fork->time > time ? STRTAB_NONE : next->value;
+}
+
 uint32_t tasks_version(const struct tasks *t)
 {
 	return t->version;

@@ -78,6 +78,8 @@ void tasks_set_build_id(struct tasks *t, const char *path, const uint8_t *build_
 const struct strtab *tasks_strings(const struct tasks *t);
 uint32_t tasks_comm_at(const struct tasks *t, int32_t tid,
 		       uint64_t time); /* STRTAB_NONE when not known */
+/* What a thread is called next, unless that is another thread of the same number. */
+uint32_t tasks_later_comm(const struct tasks *t, int32_t tid, uint64_t time);
 uint32_t tasks_space_at(const struct tasks *t, int32_t pid, uint64_t time);
 /* All of it for a sample; the answer is the same for every time in from <= time < until... */
 struct task_view {

@@ -252,6 +252,7 @@ def main():
             check(f"{name}: report {o}", want and want.strip() == got.strip(), f"perf:\n{want}\nkymo:\n{got}")
     comparing(made)
     branch_records()
+    names_that_come_late()
     through_a_pipe(made)
     check("at least 20 recordings", len(made) >= 20, len(made))
     shutil.rmtree(DIR)
@@ -303,6 +304,38 @@ def branch_records():
         a, b = summed(want), summed(got)
         check(f"branches: report {o}", a and a.keys() == b.keys() and all(abs(a[k] - b[k]) < 0.06 for k in a),
               f"perf: {a}\nkymo: {b}")
+
+
+def hide_names(source, target, keep):
+    """All but the last time that the thread called so in the end was given a name: others get the names."""
+    b = bytearray(open(source, "rb").read())
+    at, size = struct.unpack_from("<2Q", b, 40)
+    end, found = at + size, []
+    while at + 8 <= end:
+        kind, _, length = struct.unpack_from("<IHH", b, at)
+        if kind == 3:
+            found.append((at, struct.unpack_from("<i", b, at + 12)[0], bytes(b[at + 16:at + length]).split(b"\0")[0].decode()))
+        at += max(length, 8)
+    last = [x for x in found if x[2] == keep][-1]
+    for x in found:
+        if x[1] == last[1] and x != last:
+            struct.pack_into("<2i", b, x[0] + 8, 4000001, 4000001)
+    open(target, "wb").write(b)
+
+
+def names_that_come_late():
+    """A report names a thread's first samples by what it is called later; script shows them as they come."""
+    spin = f"sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; exec {CALLS} tree=90'"
+    if not record("late", "--no-bpf-event -B -e cpu-clock:u -F 2000", spin):
+        return
+    hide_names(path("late"), path("later"), "calls")
+    for o in ("-s comm -n", "-s comm,pid", "-s comm,dso,sym", "--hierarchy -s comm,dso"):
+        tail = ["report", "-i", path("later"), "--stdio", *shlex.split(o)]
+        later(f"names that come late: report {o}", ["perf", *tail], [KYMO, *tail])
+    settle()
+    tail = ["script", "-i", path("later"), "-F", "comm,tid"]
+    want, got = (output([x, *tail])[0] for x in ("perf", KYMO))
+    check("names that come late: script", want == got and re.search(r"^ *:\d", got), got[:300])
 
 
 def through_a_pipe(made):

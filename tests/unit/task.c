@@ -73,6 +73,33 @@ static void names(void)
 	tasks_free(t);
 }
 
+static const char *later(const struct tasks *t, int32_t tid, uint64_t time)
+{
+	uint32_t id = tasks_later_comm(t, tid, time);
+
+	return id == STRTAB_NONE ? NULL : strtab_get(tasks_strings(t), id);
+}
+
+static void names_that_come_late(void)
+{
+	struct tasks *t = tasks_new();
+
+	CHECK_STR(later(t, 5, 1), NULL);
+	tasks_comm(t, 10, 5, 5, "sh", false);
+	tasks_comm(t, 20, 5, 5, "ls", true);
+	CHECK_STR(later(t, 5, 1), "sh");
+	CHECK_STR(later(t, 5, 10), "ls");
+	CHECK_STR(later(t, 5, 20), NULL);
+	/* What was there before a fork is another thread. */
+	tasks_comm(t, 25, 8, 8, "zsh", false);
+	tasks_fork(t, 30, 8, 8, 6, 6, true);
+	CHECK_STR(later(t, 6, 29), NULL);
+	tasks_comm(t, 40, 6, 6, "cat", true);
+	CHECK_STR(later(t, 6, 29), NULL);
+	CHECK_STR(later(t, 6, 30), "cat");
+	tasks_free(t);
+}
+
 static void threads(void)
 {
 	struct tasks *t = tasks_new();
@@ -325,6 +352,7 @@ static void many(void)
 int main(void)
 {
 	names();
+	names_that_come_late();
 	threads();
 	exec();
 	fork_shares();
