@@ -24,7 +24,8 @@ static void put_row(struct strbuf *b, const struct report_style *s, const struct
 }
 
 /* Rows are put into words by all threads, and written in their order. */
-#define STEP 1024 /* rows a job */
+#define STEP 1024      /* rows a job */
+#define STEP_GRAPHS 16 /* with their graphs, which are pages long, the first rows' above all */
 
 struct writing {
 	const struct report_style *s;
@@ -33,6 +34,7 @@ struct writing {
 	struct report_widths w;
 	const struct column *symbol; /* NULL: there is none */
 	size_t from;		     /* the first row of these jobs */
+	size_t step;		     /* rows of each */
 	struct strbuf *text;	     /* by job */
 };
 
@@ -51,11 +53,11 @@ static void fetch(const struct writing *w, size_t row)
 static int rows_job(void *ctx, size_t job, unsigned worker)
 {
 	struct writing *w = ctx;
-	size_t first = w->from + job * STEP, n = w->h->rows.n;
+	size_t first = w->from + job * w->step, n = w->h->rows.n;
 
 	(void)worker;
 	strbuf_reset(&w->text[job]);
-	for (size_t i = first; i < n && i < first + STEP; i++) {
+	for (size_t i = first; i < n && i < first + w->step; i++) {
 		const struct hist_row *r = &w->h->rows.data[i];
 
 		fetch(w, i);
@@ -75,16 +77,17 @@ void report_text(FILE *f, const struct report_style *s, const struct hist *h,
 		.s = s, .h = h, .g = g, .symbol = columns_find(h->cells->opts.columns, KEY_SYM)
 	};
 	unsigned threads = pool_threads();
-	size_t most = threads * 8ul;
+	size_t most = threads * (g ? 32ul : 8ul);
 
+	w.step = g ? STEP_GRAPHS : STEP;
 	report_measure(&w.w, s, h);
 	if (!s->quiet) {
 		report_heading(f, s, h);
 		report_heads(f, s, h, &w.w);
 	}
 	w.text = mem_alloc(most * sizeof(*w.text));
-	for (; w.from < h->rows.n; w.from += most * STEP) {
-		size_t jobs = (h->rows.n - w.from + STEP - 1) / STEP;
+	for (; w.from < h->rows.n; w.from += most * w.step) {
+		size_t jobs = (h->rows.n - w.from + w.step - 1) / w.step;
 
 		jobs = jobs < most ? jobs : most;
 		pool_run(jobs, threads, rows_job, &w);
