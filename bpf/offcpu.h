@@ -137,7 +137,7 @@ static __always_inline __u64 take_stack(void *ctx, __u64 salt)
 	s->rec.time = bpf_ktime_get_ns();
 	s->rec.event = WALK_OFF_STACK;
 	s->rec.cpu = cpu - config.off_states;
-	s->rec.flags = 0;
+	s->rec.flags = salt ? WALK_WAKER : 0;
 	s->rec.n_user = s->rec.n_kernel = s->rec.copy = s->rec.unwind = s->rec.n_fp =
 		s->rec.n_known = 0;
 	s->rec.end = UNWIND_NONE;

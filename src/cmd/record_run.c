@@ -242,6 +242,9 @@ static void tell_stacks(struct recording *r)
 		if (s.end[i])
 			command_note("  %8llu stacks: %s", (unsigned long long)s.end[i],
 				     unwind_end_text(i));
+	if (r->a->verbose && s.wakers)
+		command_note("  %8llu stacks of who ended waits, %llu of them whole",
+			     (unsigned long long)s.wakers, (unsigned long long)s.wakers_whole);
 	if (r->walked.hits.without)
 		command_note("%s hits have no user stack",
 			     str_thousands(r->walked.hits.without, lost, sizeof(lost)));

@@ -280,6 +280,12 @@ void walker_sample_from(struct walker *w, const struct walk_sample *s, const uin
 		ret->period = s->period;
 		ret->addr = s->addr;
 	}
+	/* An interrupt ends waits in the middle of whatever runs, which nobody asked about. */
+	if (ret->kind == WALKER_STACK && !w->o.function && (s->flags & WALK_WAKER)) {
+		w->stats.wakers++;
+		w->stats.wakers_whole += ret->end == UNWIND_BOTTOM;
+		return;
+	}
 	w->stats.samples++;
 	w->stats.frames += s->n_user;
 	w->stats.fp_frames += s->n_fp;

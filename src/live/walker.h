@@ -240,6 +240,7 @@ struct walker_stats {
 	uint64_t known_frames;		   /* those known from the thread's last walk */
 	uint64_t memo_checked, memo_wrong; /* opts.check_memo */
 	uint64_t end[UNWIND_END_MAX];	   /* stacks by how they ended, copies already finished */
+	uint64_t wakers, wakers_whole;	   /* stacks of who ended waits: not among those */
 	uint64_t copies, copies_finished;
 	uint64_t tables, tables_cached, tables_failed, table_bytes, table_bytes_max, rows, rules;
 	uint64_t slabs;

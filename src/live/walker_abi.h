@@ -144,6 +144,7 @@ struct walk_off_sum {
 };
 
 #define WALK_USER_MODE 1u /* the sample hit user space */
+#define WALK_WAKER 2u	  /* WALK_OFF_STACK: of who ended a wait, whoever that is */
 
 /*
  * A sample in the ring. After it the user chain, then the kernel chain; with a
