@@ -78,7 +78,7 @@ def beside(wanted, first, work):
     for t in tools.values():
         if t.p.poll() is None:
             t.p.send_signal(signal.SIGINT)
-    out = {k: t.end() for k, t in tools.items()}
+    out = {k: re.sub(r"\ATracing (exec\(\)s|open\(\)s|kill\(\)s|block I/O)( issued by PID \d+)?\. Ctrl-C to end\.\n", "", t.end()) for k, t in tools.items()}
     for k, t in tools.items():
         if t.code or "lost" in t.errors() or "full" in t.errors():
             check(f"{' '.join(t.args)}: exits well", False, f"{t.code}: {t.text()[-600:]} {t.errors()}")
