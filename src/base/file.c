@@ -195,6 +195,23 @@ int file_open_hidden(const char *path, unsigned mode, bool *hidden)
 	return fd < 0 ? -errno : fd;
 }
 
+int file_open_new(const char *path, unsigned mode)
+{
+	int fd;
+
+	unlink(path);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	return fd < 0 ? -errno : fd;
+}
+
+void file_drop(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode))
+		unlink(path);
+}
+
 int file_publish(int fd, const char *path)
 {
 	AUTO_FREE char *self = mem_printf("/proc/self/fd/%d", fd), *other = NULL;

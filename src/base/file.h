@@ -46,6 +46,10 @@ void file_names_free(struct file_names *names);
 int file_open_hidden(const char *path, unsigned mode, bool *hidden);
 /* Give the file its name, in place of what has it now. */
 int file_publish(int fd, const char *path);
+/* A new file, never one that somebody else has put there. -errno. */
+int file_open_new(const char *path, unsigned mode);
+/* Remove what was begun under this name; a device or pipe that the user named stays. */
+void file_drop(const char *path);
 /* Write all of it, through short writes and EINTR. -errno on failure. */
 int file_write_all(int fd, const void *data, size_t n);
 

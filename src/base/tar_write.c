@@ -209,7 +209,7 @@ int64_t tar_write_finish(struct tar_writer *w, struct err *e)
 	if (close(w->fd) < 0 && r == 0)
 		r = failed(w, errno, e);
 	if (r < 0)
-		unlink(w->path);
+		file_drop(w->path);
 	else
 		r = w->size;
 	drop(w);
@@ -221,6 +221,6 @@ void tar_write_abandon(struct tar_writer *w)
 	if (!w)
 		return;
 	close(w->fd);
-	unlink(w->path);
+	file_drop(w->path);
 	drop(w);
 }

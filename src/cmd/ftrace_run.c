@@ -75,10 +75,14 @@ int ftrace_run_capture(struct ftrace_args *a, struct ftrace *f, struct ftrace_wa
 int ftrace_run_read(struct ftrace_args *a, struct ftrace *f, struct ftrace_wait *w, char **argv,
 		    struct source **ret, struct err *e)
 {
-	const char *dir = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
-	AUTO_FREE char *path = mem_printf("%s/kymo-trace-%ld", dir, (long)getpid());
+	const char *tmp = getenv("TMPDIR");
+	AUTO_FREE char *dir = mem_printf("%s/kymo-trace-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	AUTO_FREE char *path = NULL;
 	int r;
 
+	if (!mkdtemp(dir)) /* a folder that nobody else writes to */
+		return err_set(e, errno, "cannot make %s: %s", dir, strerror(errno));
+	path = mem_printf("%s/trace.dat", dir);
 	a->output = path;
 	a->quiet = true;
 	a->compression = "none";
@@ -86,6 +90,7 @@ int ftrace_run_read(struct ftrace_args *a, struct ftrace *f, struct ftrace_wait 
 	if (r >= 0)
 		r = tracedat_open(path, ret, e);
 	unlink(path);
+	rmdir(dir);
 	a->output = NULL;
 	return r;
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 enum {
 	WATCH_RING,
 	WATCH_WALKER,
@@ -378,7 +380,7 @@ int record_run(struct record_args *a, char **argv, struct err *e)
 	if (r.out.w) { /* whatever went wrong, the file is made whole */
 		ended = finish(&r, code < 0, &later);
 		if (code < 0 && argv && !started && r.out.path)
-			unlink(r.out.path); /* nothing ever ran */
+			file_drop(r.out.path); /* nothing ever ran */
 		if (code == 0 && ended < 0) {
 			code = ended;
 			*e = later;

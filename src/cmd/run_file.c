@@ -391,6 +391,9 @@ int run_over_file(const char *path, const struct lang_source *src, const struct 
 	k = o->compile(o->ctx, &env, src, &r.p, e);
 	if (k == 0 && !o->only_compile)
 		k = replay(&r, o->quiet, code, e);
+	if (k == 0 && r.write_error && r.write_error != EPIPE)
+		k = err_set(e, r.write_error, "cannot write the output: %s",
+			    strerror(r.write_error));
 	lang_out_free(&r.out);
 	lang_program_free(r.p);
 	source_close(r.source);

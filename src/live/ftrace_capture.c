@@ -215,10 +215,10 @@ static int open_file(const struct ftrace_capture *c, const struct ftrace_buffer 
 		     const char *more, char **path, int *fd, struct err *e)
 {
 	*path = mem_printf("%s%s%s.cpu%u%s", c->o.output, *b->name ? "." : "", b->name, cpu, more);
-	*fd = open(*path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	*fd = file_open_new(*path, 0600);
 	if (*fd >= 0)
 		return 0;
-	err_set(e, errno, "cannot write %s: %s", *path, strerror(errno));
+	err_set(e, -*fd, "cannot write %s: %s", *path, strerror(-*fd));
 	return err_hint(e, "-o FILE writes elsewhere");
 }
 

@@ -133,7 +133,7 @@ static int inject_file(const struct perfdata *pd, const struct strbuf *entries, 
 	if (close(fd) < 0 && r == 0)
 		r = -errno;
 	if (r < 0)
-		unlink(output);
+		file_drop(output);
 	return r < 0 ? cannot_write(output, -r, e) : 0;
 }
 

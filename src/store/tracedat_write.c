@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -531,7 +532,10 @@ static void find_layout(struct writer *w)
 
 int tracedat_write(const char *path, const struct tracedat_out *o, struct err *e)
 {
-	AUTO_FREE char *name = mem_printf("%s.new", path);
+	struct stat st;
+	/* a device is written to, never taken the place of */
+	bool device = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+	AUTO_FREE char *name = mem_printf("%s%s", path, device ? "" : ".new");
 	struct writer w = { .o = o, .path = path, .e = e };
 	uint8_t start[2] = { __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long) };
 	int r = check(o, e);
@@ -540,9 +544,11 @@ int tracedat_write(const char *path, const struct tracedat_out *o, struct err *e
 		return r;
 	find_layout(&w);
 	w.packed = o->version == 7 && strcmp(o->compression, "none") != 0;
-	w.fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	w.fd = device ? open(name, O_WRONLY | O_CLOEXEC | O_NONBLOCK) : file_open_new(name, 0600);
 	if (w.fd < 0) {
-		err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
+		int code = device ? errno : -w.fd;
+
+		err_set(e, code, "cannot write %s: %s", path, strerror(code));
 		return err_hint(e, "-o FILE names another file");
 	}
 	put(&w, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
@@ -555,10 +561,10 @@ int tracedat_write(const char *path, const struct tracedat_out *o, struct err *e
 		write7(&w);
 	if (close(w.fd) < 0 && !w.failed)
 		w.failed = err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
-	if (!w.failed && rename(name, path) < 0)
+	if (!w.failed && !device && rename(name, path) < 0)
 		w.failed = err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
 	if (w.failed)
-		unlink(name);
+		file_drop(name);
 	strbuf_free(&w.strings);
 	strbuf_free(&w.options);
 	strbuf_free(&w.scratch);
