@@ -134,12 +134,40 @@ struct entry_order {
 	uint32_t index;
 };
 
-static int by_time(const void *x, const void *y)
+/* By what the frames are called: their numbers are not the same each time. */
+static int compare_stacks(const struct stacks *s, uint32_t x, uint32_t y)
+{
+	const struct stack *a = &s->stacks.data[x], *b = &s->stacks.data[y];
+
+	for (uint32_t i = 0; x != y && i < a->n && i < b->n; i++) {
+		uint32_t f = s->frame_ids.data[a->first + i], g = s->frame_ids.data[b->first + i];
+		int d = f == g ? 0
+			       : strcmp(strtab_get(&s->strings, s->frames.data[f].name),
+					strtab_get(&s->strings, s->frames.data[g].name));
+
+		if (d)
+			return d;
+	}
+	return (a->n > b->n) - (a->n < b->n);
+}
+
+static int by_time(const void *x, const void *y, void *stacks)
 {
 	const struct entry_order *a = x, *b = y;
+	const struct stacks *s = stacks;
+	const struct stack_entry *e = &s->entries.data[a->index], *f = &s->entries.data[b->index];
+	int d;
 
-	return a->time != b->time ? (a->time < b->time ? -1 : 1)
-				  : (a->index > b->index) - (a->index < b->index);
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	if (!a->time) /* places in a file are all that is known */
+		return (a->index > b->index) - (a->index < b->index);
+	if (e->tid != f->tid)
+		return e->tid < f->tid ? -1 : 1;
+	if (e->cpu != f->cpu)
+		return e->cpu < f->cpu ? -1 : 1;
+	d = compare_stacks(s, e->stack, f->stack);
+	return d ? d : (a->index > b->index) - (a->index < b->index);
 }
 
 /* The item of this side, stack and label; first: by stack, the item + 1 that its chain begins with.
@@ -202,7 +230,7 @@ static int add_side(struct calltree_build *b, const struct stacks *s, uint32_t s
 		order = mem_alloc(s->entries.n * sizeof(*order));
 		for (size_t i = 0; i < s->entries.n; i++)
 			order[i] = (struct entry_order){ s->entries.data[i].time, (uint32_t)i };
-		qsort(order, s->entries.n, sizeof(*order), by_time);
+		qsort_r(order, s->entries.n, sizeof(*order), by_time, (void *)s);
 	}
 	if (!order)
 		first = mem_alloc(s->stacks.n * sizeof(*first));
@@ -224,8 +252,15 @@ static int by_name(const void *x, const void *y, void *tree)
 {
 	const struct calltree *t = tree;
 	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	const struct calltree_func *f = &t->funcs.data[a], *g = &t->funcs.data[b];
 	int d = compare_names(calltree_name(t, a), calltree_name(t, b));
 
+	/* which of them was seen first is not the same each time */
+	if (!d && f->module != g->module)
+		d = strcmp(f->module == STRTAB_NONE ? "" : strtab_get(&t->strings, f->module),
+			   g->module == STRTAB_NONE ? "" : strtab_get(&t->strings, g->module));
+	if (!d)
+		d = (f->kind > g->kind) - (f->kind < g->kind);
 	return d ? d : (a > b) - (a < b);
 }
 

@@ -22,9 +22,8 @@
 #include <string.h>
 
 #include "config.h"
-#include "base/vec.h"
 #include "view/flame_html.h"
-#include "view/pack.h"
+#include "view/flame_pack_impl.h"
 
 #define ORDER_STEPS 65536u  /* when there are no times: places in the file */
 #define FINE_STEP 10000000u /* ns */
@@ -33,38 +32,6 @@
 #define SECOND_STEP 20000000u
 #define SECOND_STEPS 65536u
 #define ALL_SECOND_STEPS (1u << 20)
-
-struct entry {
-	uint32_t node, key, step;
-	int64_t weight;
-};
-
-struct key {
-	uint32_t side, type, thread, cpu;
-};
-
-struct thread {
-	uint32_t comm; /* in strings, STRTAB_NONE when not known */
-	int32_t pid, tid;
-};
-
-struct pack {
-	const struct stacks *side[2];
-	const struct flame_html_opts *o;
-	const struct flame_detail *detail;
-	struct calltree tree;
-	struct strtab strings; /* thread and event names */
-	VEC(struct entry) entries;
-	VEC(struct key) keys;
-	struct map seen; /* who and what of an entry -> key + 1 */
-	struct map key_index, thread_index, cpu_index;
-	VEC(struct thread) threads;
-	VEC(uint32_t) cpus;
-	VEC(uint32_t) types, units; /* in strings, by place in the file */
-	uint64_t first, step, last; /* of times; step 0: none */
-	bool ordered;		    /* times are only places in the file */
-	struct strbuf column[6];
-};
 
 static uint64_t fine_step(const struct pack *p, uint64_t span)
 {
@@ -208,6 +175,7 @@ static void gather_entries(struct pack *p)
 						 .weight = en->weight });
 		}
 	}
+	flame_order_keys(p);
 	if (p->entries.n)
 		qsort(p->entries.data, p->entries.n, sizeof(*p->entries.data), by_place);
 	for (size_t i = 0; i < p->entries.n; i++) {
@@ -217,37 +185,6 @@ static void gather_entries(struct pack *p)
 			p->entries.data[n++] = p->entries.data[i];
 	}
 	p->entries.n = n;
-}
-
-struct use {
-	uint32_t func;
-	uint32_t n;
-};
-
-static int by_use(const void *x, const void *y)
-{
-	const struct use *a = x, *b = y;
-
-	return a->n != b->n ? (a->n < b->n ? 1 : -1) : (a->func > b->func) - (a->func < b->func);
-}
-
-/* Functions that many nodes name get small numbers. */
-static uint32_t *order_functions(const struct calltree *t, struct use **ret_use)
-{
-	size_t n = t->funcs.n;
-	struct use *use = mem_alloc(n * sizeof(*use));
-	uint32_t *place = mem_alloc(n * sizeof(*place));
-
-	for (size_t i = 0; i < n; i++)
-		use[i].func = (uint32_t)i;
-	vec_each (&t->nodes, node)
-		if (node->func < n)
-			use[node->func].n++;
-	qsort(use, n, sizeof(*use), by_use);
-	for (size_t i = 0; i < n; i++)
-		place[use[i].func] = (uint32_t)i;
-	*ret_use = use;
-	return place;
 }
 
 static void put_columns(struct pack *p, const uint32_t *place)
@@ -498,7 +435,7 @@ int flame_pack(const struct stacks *s, const struct stacks *after, const struct 
 	if (o->type == CALLTREE_ALL_TYPES && o->first < s->type_names.n)
 		type_of(&p, s, o->first);
 	gather_entries(&p);
-	place = order_functions(&p.tree, &use);
+	place = flame_order_functions(&p.tree, &use);
 	put_columns(&p, place);
 	pack_join(ret, p.column, ARRAY_SIZE(p.column), put_header, &(struct header){ &p, use });
 	info->median_share = median_share(&p.tree);

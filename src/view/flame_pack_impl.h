@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Between flame_pack.c (what the page gets) and flame_order.c (in which order). */
+#ifndef KYMO_VIEW_FLAME_PACK_IMPL_H
+#define KYMO_VIEW_FLAME_PACK_IMPL_H
+
+#include "base/vec.h"
+#include "calc/calltree.h"
+#include "view/flame_pack.h"
+#include "view/pack.h"
+
+struct entry {
+	uint32_t node, key, step;
+	int64_t weight;
+};
+
+struct key {
+	uint32_t side, type, thread, cpu;
+};
+
+struct thread {
+	uint32_t comm; /* in strings, STRTAB_NONE when not known */
+	int32_t pid, tid;
+};
+
+struct pack {
+	const struct stacks *side[2];
+	const struct flame_html_opts *o;
+	const struct flame_detail *detail;
+	struct calltree tree;
+	struct strtab strings; /* thread and event names */
+	VEC(struct entry) entries;
+	VEC(struct key) keys;
+	struct map seen; /* who and what of an entry -> key + 1 */
+	struct map key_index, thread_index, cpu_index;
+	VEC(struct thread) threads;
+	VEC(uint32_t) cpus;
+	VEC(uint32_t) types, units; /* in strings, by place in the file */
+	uint64_t first, step, last; /* of times; step 0: none */
+	bool ordered;		    /* times are only places in the file */
+	struct strbuf column[6];
+};
+
+/*
+ * Samples are counted by several threads, so that what was seen first is another thing each
+ * time. Pages must not tell: keys, threads, CPUs and events are put into an order that only
+ * depends on what they are, and entries follow.
+ */
+void flame_order_keys(struct pack *p);
+
+struct use {
+	uint32_t func;
+	uint32_t n;
+};
+/*
+ * Functions that many nodes name get small numbers: the place of each, and in *ret_use what stands
+ * there. Both are the caller's to free.
+ */
+uint32_t *flame_order_functions(const struct calltree *t, struct use **ret_use);
+
+#endif
