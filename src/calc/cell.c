@@ -391,6 +391,10 @@ unsigned cells_needs(const struct columns *c)
 		case KEY_CPU: by |= PROFILE_BY_CPU; break;
 		case KEY_TIME: by |= PROFILE_BY_TIME; break;
 		case KEY_PARENT: by |= PROFILE_BY_CHAIN; break;
+		case KEY_OVERHEAD_SYS: /* entries have a mode then */
+		case KEY_OVERHEAD_US:
+		case KEY_OVERHEAD_GUEST_SYS:
+		case KEY_OVERHEAD_GUEST_US: by |= PROFILE_BY_CODE; break;
 		default:
 			if (key_infos[c->col[i].key].kind >= KEY_OF_SITE)
 				by |= PROFILE_BY_CODE;

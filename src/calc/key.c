@@ -503,6 +503,18 @@ static int join(struct making *m, struct columns *c, struct list *sort, struct l
 	return 0;
 }
 
+/* perf's column of instructions per cycle comes with symbols; nobody can ask for it alone. */
+static bool asks_for_ipc(const char *sort)
+{
+	for (size_t n; sort && *sort; sort += n + (sort[n] != 0)) {
+		n = strcspn(sort, "{}, ");
+		if (n >= 3 &&
+		    (strncasecmp(sort, "ipc_null", n) == 0 || strncasecmp(sort, "ipc_lbr", n) == 0))
+			return true;
+	}
+	return false;
+}
+
 int columns_make(struct columns *c, const struct columns_opts *o, struct err *e)
 {
 	struct making m = { .o = o, .e = e };
@@ -516,6 +528,10 @@ int columns_make(struct columns *c, const struct columns_opts *o, struct err *e)
 	if ((o->sort && (!*o->sort || strcmp(o->sort, "+") == 0)) ||
 	    (o->fields && (!*o->fields || strcmp(o->fields, "+") == 0)))
 		return err_set(e, EINVAL, "no key to sort by was given");
+	if (asks_for_ipc(o->sort)) {
+		err_set(e, EINVAL, "--sort %s: instructions per cycle are no key", o->sort);
+		return err_hint(e, "they stand beside symbols: --sort symbol");
+	}
 	if (text)
 		r = parse_sort(&m, sort, text);
 	if (r == 0 && o->parent)

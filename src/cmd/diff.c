@@ -160,7 +160,7 @@ static int load_side(struct comparing *c, unsigned n, struct err *e)
 	o.pick.time = time_for(c, n, time, sizeof(time));
 	r = load_open(&s->load, &o, e);
 	if (r == 0) {
-		extra_plan(&s->load.plan, &c->columns, s->load.source->trace);
+		load_plan(&s->load, &c->columns, &s->load.plan);
 		r = load_count(&s->load, &po, e);
 	}
 	if (r == 0)

@@ -98,6 +98,21 @@ int load_socket(void *ctx, uint32_t cpu)
 	return is_perfdata(l) ? perfdata_socket(l->source, cpu) : -1;
 }
 
+static void load_namespace(void *ctx, int32_t tid, uint64_t time, uint64_t *dev, uint64_t *ino)
+{
+	const struct load *l = ctx;
+
+	if (is_perfdata(l))
+		perfdata_cgroup_namespace(l->source, tid, time, dev, ino);
+}
+
+void load_plan(struct load *l, const struct columns *c, struct extra_plan *ret)
+{
+	extra_plan(ret, c, l->source->trace);
+	ret->namespace = load_namespace;
+	ret->ctx = l;
+}
+
 /* One counting: what its callbacks need. */
 struct counting {
 	struct load *l;

@@ -56,6 +56,8 @@ void load_free(struct load *l); /* after any of them, also when it failed */
 /* What only perf.data knows; NULL, -1 when it does not say or is none. */
 const char *load_cgroup(void *l, uint64_t id);
 int load_socket(void *l, uint32_t cpu);
+/* What columns need of samples, with what the recording knows of threads. */
+void load_plan(struct load *l, const struct columns *c, struct extra_plan *ret);
 
 /* Is the event wanted, by what load_opts and types say? */
 enum profile_want load_wants(const struct load *l, const struct event *ev);

@@ -294,7 +294,7 @@ static int count_and_name(struct report *r, struct err *e)
 		po.unit = PROFILE_BRANCHES;
 	if (r->mode == KEY_MODE_MEMORY)
 		po.unit = PROFILE_ACCESSES;
-	extra_plan(&r->load.plan, &r->columns, r->load.source->trace);
+	load_plan(&r->load, &r->columns, &r->load.plan);
 	code = load_count(&r->load, &po, e);
 	if (code == 0)
 		code = load_name(&r->load, &no, e);

@@ -50,7 +50,7 @@ static int batch_for(struct state *s, const struct columns *c, unsigned by, stru
 	int code;
 
 	b->columns = *c;
-	extra_plan(&b->plan, &b->columns, r->load->source->trace);
+	load_plan(r->load, &b->columns, &b->plan);
 	if (s->newest && (s->newest->by & by) == by && !b->plan.any && !s->newest->plan.any) {
 		extra_plan_free(&b->plan);
 		free(b);

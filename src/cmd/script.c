@@ -6,6 +6,7 @@
 #include "base/out.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "calc/unwound.h"
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "cmd/script_filter.h"
@@ -25,7 +26,7 @@ struct args {
 	uint64_t max_events;
 	bool force, raw, header, header_only, info, json, ns, reltime, deltatime, latency,
 		hide_chain;
-	bool task, mmap, switches, lost, namespaces, cgroup, bpf, text_poke;
+	bool task, mmap, switches, lost, namespaces, cgroup, bpf, text_poke, rounds;
 	bool kernel_path, full_path, no_demangle, no_debuginfod, inlines, inlines_all;
 };
 
@@ -97,6 +98,8 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "show-cgroup-events", cgroup, "control groups (record --all-cgroups)"),
 	OPT_FLAG(0, "show-bpf-events", bpf, "BPF programs that came and went"),
 	OPT_FLAG(0, "show-text-poke-events", text_poke, "changes of kernel code"),
+	OPT_FLAG(0, "show-round-events", rounds,
+		 "where the recorder had emptied all buffers; all in the file's order"),
 	OPT_HEAD("Symbols"),
 	OPT_STR_C(0, "kallsyms", "FILE", kallsyms, "kernel symbols from FILE", "@files"),
 	OPT_STR_C('k', "vmlinux", "FILE", vmlinux, "kernel symbols from an ELF file", "@files"),
@@ -112,8 +115,9 @@ struct printing {
 	struct script_filter filter;
 	struct script_team *team;
 	struct out *out;
+	struct perfdata_walk *walk; /* --show-round-events */
 	uint64_t left;
-	bool limited;
+	bool limited, side;
 };
 
 static int print_event(void *ctx, const struct event *ev)
@@ -127,8 +131,45 @@ static int print_event(void *ctx, const struct event *ev)
 			return 1;
 		p->left--;
 	}
-	script_team_event(p->team, ev);
+	if (p->team)
+		script_team_event(p->team, ev);
+	else
+		script_event(p->script, ev);
 	return p->out->error ? 1 : 0;
+}
+
+/* --show-round-events: rounds mean something only among records as they stand in the file. */
+static int print_record(void *ctx, const struct perfdata_view *v)
+{
+	struct printing *p = ctx;
+
+	if (v->header.type == PERFDATA_FINISHED_ROUND) {
+		out_puts(p->out, "PERF_RECORD_FINISHED_ROUND\n");
+		return 0;
+	}
+	if (v->header.type >= PERFDATA_HEADER_ATTR ||
+	    (!p->side && v->header.type != PERF_RECORD_SAMPLE) || !perfdata_walk_event(p->walk, v))
+		return 0;
+	return perfdata_walk_deliver(p->walk, print_event, p);
+}
+
+static int print_rounds(struct printing *p, struct source *s, const struct args *a, struct err *e)
+{
+	int r;
+
+	if (a->json || strcmp(s->format, "perf.data") != 0)
+		return err_set(e, EINVAL, "--show-round-events: only perf.data has rounds%s",
+			       a->json ? ", and JSON does not show them" : "");
+	if (!a->hide_chain && unwound_needed(s)) {
+		err_set(e, EOPNOTSUPP,
+			"--show-round-events: stacks that were copied are unwound in the order of "
+			"time only");
+		return err_hint(e, "-G hides the stacks");
+	}
+	p->walk = perfdata_walk_new(s);
+	r = perfdata_walk_each(p->walk, print_record, p);
+	perfdata_walk_free(p->walk);
+	return r;
 }
 
 static bool dump_wants(void *ctx, const struct event *ev)
@@ -203,11 +244,16 @@ static int print_all(const struct args *a, struct source *s, struct symbols *sym
 
 	if (r < 0)
 		return r;
+	p.side = side;
 	p.script = script_new(s->trace, symbols, o, out);
-	p.team = script_team_new(p.script, s->stable);
-	r = a->raw ? script_dump(p.script, s, input_path(a->input), dump_wants, &p, e)
-		   : s->read_ordered(s, side, print_event, &p, e);
-	script_team_free(p.team);
+	if (a->rounds && !a->raw) {
+		r = print_rounds(&p, s, a, e);
+	} else {
+		p.team = script_team_new(p.script, s->stable);
+		r = a->raw ? script_dump(p.script, s, input_path(a->input), dump_wants, &p, e)
+			   : s->read_ordered(s, side, print_event, &p, e);
+		script_team_free(p.team);
+	}
 	script_free(p.script);
 	script_filter_free(&p.filter);
 	return r < 0 ? r : 0;

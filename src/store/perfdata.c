@@ -60,6 +60,8 @@ void perfdata_close(struct source *s)
 	map_free(&pd->readings.slot);
 	map_free(&pd->ids);
 	map_free(&pd->cgroups);
+	map_free(&pd->namespace_of);
+	vec_free(&pd->namespaces);
 	strtab_free(&pd->cgroup_paths);
 	map_free(&pd->unknown_types);
 	tasks_free(pd->trace.tasks);
@@ -385,4 +387,17 @@ const char *perfdata_cgroup(const struct source *s, uint64_t id)
 	const uint64_t *at = map_find(&pd->cgroups, id);
 
 	return at ? strtab_get(&pd->cgroup_paths, (uint32_t)*at - 1) : NULL;
+}
+
+void perfdata_cgroup_namespace(const struct source *s, int32_t tid, uint64_t time, uint64_t *dev,
+			       uint64_t *ino)
+{
+	const struct perfdata *pd = s->impl;
+	const uint64_t *at = map_find(&pd->namespace_of, (uint32_t)tid);
+	size_t i = at ? *at : 0;
+
+	while (i && pd->namespaces.data[i - 1].time > time)
+		i = pd->namespaces.data[i - 1].before;
+	*dev = i ? pd->namespaces.data[i - 1].dev : 0;
+	*ino = i ? pd->namespaces.data[i - 1].ino : 0;
 }

@@ -78,6 +78,9 @@ void perfdata_header_text(const struct source *s, bool full, struct strbuf *b);
 
 /* The path of a control group by the id samples carry; NULL when not recorded. */
 const char *perfdata_cgroup(const struct source *s, uint64_t id);
+/* The namespace of control groups that a thread was in then; 0 when not recorded. */
+void perfdata_cgroup_namespace(const struct source *s, int32_t tid, uint64_t time, uint64_t *dev,
+			       uint64_t *ino);
 /* The socket a CPU sits in; -1 when not recorded. */
 int perfdata_socket(const struct source *s, uint32_t cpu);
 

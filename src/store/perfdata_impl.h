@@ -86,6 +86,12 @@ struct chunk {
 	size_t n_values;
 };
 
+/* The namespace of control groups that a thread was in from some time on. */
+struct namespace_seen {
+	uint64_t time, dev, ino;
+	size_t before; /* the one before it, + 1 */
+};
+
 struct side_record {
 	uint64_t time;
 	const uint8_t *at; /* NULL: compiled code, number chunk of pd->codes */
@@ -155,8 +161,10 @@ struct perfdata {
 	struct section feature[256];
 	VEC(struct perfdata_build_id) build_ids;
 	VEC(struct perfdata_format) formats;
-	bool raw_swapped;   /* tracepoint records are of the other endian */
-	struct map cgroups; /* id to id in cgroup_paths, + 1 */
+	bool raw_swapped; /* tracepoint records are of the other endian */
+	VEC(struct namespace_seen) namespaces;
+	struct map namespace_of; /* a thread's last in namespaces, + 1 */
+	struct map cgroups;	 /* id to id in cgroup_paths, + 1 */
 	struct strtab cgroup_paths;
 	struct count_cpu *cpus; /* where each sits; NULL: not recorded */
 	uint32_t n_cpus;

@@ -118,6 +118,7 @@ static void scan_side(struct scan *s, const uint8_t *p, struct perfdata_event_he
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_NAMESPACES:
 	case PERF_RECORD_CGROUP: vec_push(&pd->sides, side); break;
 	default: break;
 	}

@@ -307,6 +307,24 @@ static void apply_cgroup(struct perfdata *pd, const struct event *ev)
 	*map_at(&pd->cgroups, r->id) = strtab_add(&pd->cgroup_paths, path) + 1ull;
 }
 
+#define CGROUP_NAMESPACE 6 /* among those of a record */
+
+static void apply_namespaces(struct perfdata *pd, const struct event *ev)
+{
+	const struct rec_namespaces *r = ev->record;
+	uint64_t *at;
+
+	if (r->h.size < sizeof(*r) + (CGROUP_NAMESPACE + 1) * sizeof(r->of[0]) ||
+	    r->n <= CGROUP_NAMESPACE)
+		return;
+	at = map_at(&pd->namespace_of, r->tid);
+	vec_push(&pd->namespaces, (struct namespace_seen){ .time = ev->time,
+							   .dev = r->of[CGROUP_NAMESPACE].dev,
+							   .ino = r->of[CGROUP_NAMESPACE].ino,
+							   .before = *at });
+	*at = pd->namespaces.n;
+}
+
 static void apply_one(struct perfdata *pd, const struct event *ev)
 {
 	const struct perfdata_event_header *h = ev->record;
@@ -328,6 +346,8 @@ static void apply_one(struct perfdata *pd, const struct event *ev)
 		apply_ksymbol(pd, ev);
 	else if (h->type == PERF_RECORD_CGROUP)
 		apply_cgroup(pd, ev);
+	else if (h->type == PERF_RECORD_NAMESPACES)
+		apply_namespaces(pd, ev);
 }
 
 /* Equal times stay in the order of the file. */

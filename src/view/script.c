@@ -355,8 +355,10 @@ static void print_sample(struct script *s, const struct event *ev)
 
 void script_event(struct script *s, const struct event *ev)
 {
-	if (ev->kind != EVENT_SAMPLE && !side_wanted(s, ev))
+	if (ev->kind != EVENT_SAMPLE && !side_wanted(s, ev)) {
+		side_note(s, ev);
 		return;
+	}
 	if (s->o.json)
 		json_event(s, ev);
 	else if (ev->kind == EVENT_SAMPLE)

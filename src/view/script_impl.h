@@ -138,6 +138,8 @@ void extra_tod(struct script *s, uint64_t time);
 /* false when this kind is not to be shown. */
 bool side_wanted(const struct script *s, const struct event *ev);
 void side_print(struct script *s, const struct event *ev);
+/* One that is not shown may name others. */
+void side_note(struct script *s, const struct event *ev);
 
 /* --- script_mem.c --- */
 void mem_text(struct strbuf *b, uint64_t word);

@@ -39,28 +39,38 @@ bool side_wanted(const struct script *s, const struct event *ev)
  * holds from the start. perf shows these records one after the other, each with
  * the name the task has got so far: that is followed here.
  */
+#define EARLY_IDLE UINT64_MAX /* children of the idle task */
+#define EARLY_NAMELESS (UINT64_MAX - 1)
+
 static const char *early_comm(struct script *s, const struct event *ev, char *buf, size_t size)
 {
 	const struct strtab *strings = tasks_strings(s->trace->tasks);
-	uint64_t *at = map_at(&s->early, (uint32_t)ev->tid), parent = 0;
+	uint64_t *at = map_at(&s->early, (uint32_t)ev->tid), parent;
 	const uint64_t *of;
 
 	if (ev->kind == EVENT_COMM) {
 		*at = (uint64_t)strtab_find(strings, ev->side->text) + 1;
 	} else if (ev->kind == EVENT_FORK) {
 		of = map_find(&s->early, (uint32_t)ev->side->other_tid);
-		parent = of ? *of : 0;
+		parent = of && *of ? *of : ev->side->other_tid == 0 ? EARLY_IDLE : EARLY_NAMELESS;
 		at = map_at(&s->early, (uint32_t)ev->tid);
 		*at = parent;
-		if (!parent && ev->side->other_tid == 0)
-			return "swapper";
-		snprintf(buf, size, ":%d", ev->tid);
-		if (!parent)
-			return buf;
 	}
-	if (*at && *at - 1 < strings->n)
-		return strtab_get(strings, (uint32_t)*at - 1);
-	return NULL;
+	if (*at == EARLY_IDLE)
+		return "swapper";
+	if (*at == EARLY_NAMELESS) {
+		snprintf(buf, size, ":%d", ev->tid);
+		return buf;
+	}
+	return *at && *at - 1 < strings->n ? strtab_get(strings, (uint32_t)*at - 1) : NULL;
+}
+
+void side_note(struct script *s, const struct event *ev)
+{
+	char comm[16];
+
+	if (!ev->time && (ev->kind == EVENT_COMM || ev->kind == EVENT_FORK))
+		early_comm(s, ev, comm, sizeof(comm));
 }
 
 void side_print(struct script *s, const struct event *ev)

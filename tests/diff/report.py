@@ -27,6 +27,7 @@ KNOWN = [
     "code of the vDSO is named; perf has it only in the cache of build-ids",
     "columns of sums are of the samples that were asked for: perf shows or hides a row by its first sample (-S with --sort comm)",
     "commands that perf cuts to the longest last name of a thread (perf-ex) are shown whole",
+    "instructions per cycle of branch records (IPC) are a dash; perf 6.1 crashes where it would show them (-b -s symbol)",
     "kernel addresses nobody knows are marked as what they were sampled in; perf marks all unknown callers [k]",
     "lines of inlined code are of the file they stand in (dl-cacheinfo.h:321); perf shows its line in the other file",
     "order of rows and branches with equal sums: perf 6.1 goes by addresses in its own memory, which change from run to run",
@@ -35,6 +36,7 @@ KNOWN = [
     "source lines of callers are those of the call; perf shows those of the return address",
     "strings in tracepoint fields are shown whole; perf ends them at a blank",
     "tasks nobody saw, but as the parent of another one, are not listed (--tasks)",
+    "the kernel's size (-s dso_size) is that of its mapping in the recording; perf takes the running kernel's from /proc/kcore",
 ]
 assert KNOWN == sorted(KNOWN, key=str.lower)
 
@@ -220,6 +222,8 @@ RECORDINGS = [  # name, options of perf record, command, options of report to tr
         "-s prio", "-s %2.pid", "-s target_cpu,pid"]),
     ("system calls", f"{FAST} -e syscalls:sys_enter_write,raw_syscalls:sys_enter", f"{CALLS} tree=80 children=2", ["-s id", "-s fd"]),
     ("cgroups", f"{FAST} -e cpu-clock:u --all-cgroups", f"{CALLS} tree=130", ["-s cgroup", "-s cgroup,sym", "-s cgroup_id"]),
+    ("namespaces", f"{FAST} -e cpu-clock --namespaces", f"{CALLS} tree=130 faults=50", [
+        "-s cgroup_id", "-s overhead_us,overhead_sys", "-s comm,overhead_sys", "-s cgroup_id,comm --show-cpu-utilization"]),
     ("compressed", f"{FAST} -e cpu-clock:u -z -g", f"{CALLS} tree=150", ["-s dso"]),
     ("with threads' counters", f"{FAST} -e cpu-clock:u -s -T", f"{CALLS} tree=130 threads=2", ["-T"]),
     ("build-ids in the maps", f"{FAST} -e cpu-clock:u --buildid-mmap", f"{CALLS} tree=130", []),
