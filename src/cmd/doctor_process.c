@@ -19,6 +19,9 @@
 #include "sym/perfmap.h"
 #include "sym/sym.h"
 
+/* Does code that a runtime compiled keep frame pointers? Without a table stacks go on by them. */
+enum frames { FRAMES_MAYBE, FRAMES_YES, FRAMES_NO };
+
 /* One file (or stretch of nameless memory) that the process runs code from. */
 struct part {
 	char path[512];
@@ -26,7 +29,8 @@ struct part {
 	uint64_t start, end; /* of its first mapping */
 	bool anonymous, deleted;
 	bool tables, symtab, names, dwarf, jit, dump;
-	char missing[128]; /* a part of its debug info; "": none */
+	enum frames frames; /* of nameless memory */
+	char missing[128];  /* a part of its debug info; "": none */
 	char why[256], fix[256];
 };
 
@@ -197,6 +201,31 @@ static bool has_file(const struct parts *p, const char *name)
 	return false;
 }
 
+/* Is the word in one of these files of the process, where NULs stand between words? */
+static bool started_with(pid_t pid, const char *word)
+{
+	static const char *const files[] = { "cmdline", "environ" };
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		AUTO_FREE char *path = mem_printf("/proc/%d/%s", pid, files[i]);
+		AUTO_FREE char *text = NULL;
+		size_t n;
+
+		if (file_read(path, 4u << 20, &text, &n) == 0 &&
+		    memmem(text, n, word, strlen(word)))
+			return true;
+	}
+	return false;
+}
+
+/* V8 always keeps them, Java when it is told to. */
+static enum frames frames_of(pid_t pid, const struct parts *p)
+{
+	if (has_file(p, "libjvm.so"))
+		return started_with(pid, "+PreserveFramePointer") ? FRAMES_YES : FRAMES_NO;
+	return has_file(p, "node") ? FRAMES_YES : FRAMES_MAYBE;
+}
+
 /* What makes a runtime tell of the code it compiles. */
 static void how_to_get_map(pid_t pid, const struct parts *p, char *buf, size_t size)
 {
@@ -216,17 +245,30 @@ static void how_to_get_map(pid_t pid, const struct parts *p, char *buf, size_t s
 	}
 }
 
+static void advise_jit(pid_t pid, const struct parts *p, struct part *x)
+{
+	static const char *const stacks[] = {
+		[FRAMES_MAYBE] = "stacks by frame pointers, if it has them",
+		[FRAMES_YES] = "stacks by frame pointers",
+		[FRAMES_NO] = "stacks end in it: it has no frame pointers",
+	};
+
+	x->frames = frames_of(pid, p);
+	snprintf(x->why, sizeof(x->why), "%s, %s",
+		 x->dump  ? "names from its jitdump"
+		 : x->jit ? "names from its perf map"
+			  : "code without a file and without a map of names",
+		 stacks[x->frames]);
+	if (!x->jit)
+		how_to_get_map(pid, p, x->fix, sizeof(x->fix));
+	else if (x->frames == FRAMES_NO)
+		snprintf(x->fix, sizeof(x->fix), "run it with -XX:+PreserveFramePointer");
+}
+
 static void advise(pid_t pid, const struct parts *p, struct part *x)
 {
-	if (x->dump) {
-		snprintf(x->why, sizeof(x->why),
-			 "names from its jitdump, stacks by frame pointers");
-	} else if (x->anonymous && !x->jit) {
-		snprintf(x->why, sizeof(x->why), "code without a file and without a map of names");
-		how_to_get_map(pid, p, x->fix, sizeof(x->fix));
-	} else if (x->anonymous) {
-		snprintf(x->why, sizeof(x->why),
-			 "names from its perf map, stacks by frame pointers");
+	if (x->anonymous) {
+		advise_jit(pid, p, x);
 	} else if (!x->names && !x->why[0]) {
 		snprintf(x->why, sizeof(x->why), "the file cannot be read");
 	} else if (x->names && !x->symtab && !x->dwarf && strcmp(x->path, "[vdso]") != 0) {
@@ -270,6 +312,13 @@ static const char *names_of(const struct part *x)
 	return x->names ? "some" : "no";
 }
 
+static const char *stacks_of(const struct part *x)
+{
+	if (!x->anonymous)
+		return yes_no(x->tables);
+	return x->frames == FRAMES_MAYBE ? "maybe" : yes_no(x->frames == FRAMES_YES);
+}
+
 /* What would help several files is said once. */
 static void print_fixes(FILE *f, const struct parts *p)
 {
@@ -304,7 +353,7 @@ static void print_text(FILE *f, pid_t pid, const char *comm, const struct parts 
 		char size[32];
 
 		fprintf(f, "  ");
-		mark(f, yes_no(x->anonymous ? x->jit : x->tables));
+		mark(f, stacks_of(x));
 		fprintf(f, " ");
 		mark(f, names_of(x));
 		mark(f, yes_no(x->dwarf));
@@ -335,6 +384,7 @@ static void print_json(FILE *f, pid_t pid, const char *comm, const struct parts 
 		json_str(&j, "path", x->path);
 		json_u64(&j, "code", x->bytes);
 		json_bool(&j, "deleted", x->deleted);
+		json_str(&j, "stacks", stacks_of(x));
 		json_bool(&j, "tables", x->tables);
 		json_bool(&j, "symbols", x->symtab);
 		json_bool(&j, "debug_info", x->dwarf);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Names of code that real runtimes compile on the fly, through /tmp/perf-PID.map and jitdump files."""
+import json
 import os
 import shutil
 import signal
@@ -48,7 +49,8 @@ def ask(pid, addr):
     return kymo(f"addr2line --no-cache -f --pid {pid} {addr:x}").out.split("\n")[0]
 
 
-def check_map(what, pid, part, make_map=None):
+def check_map(what, pid, part, frames, make_map=None):
+    """frames: what doctor says of stacks through its code, which depends on frame pointers."""
     found = []
     for _ in range(100):
         time.sleep(0.1)
@@ -63,6 +65,8 @@ def check_map(what, pid, part, make_map=None):
     start, size = int(start, 16), int(size, 16)
     same(f"{what}: start of a function", ask(pid, start), name)
     same(f"{what}: last byte of a function", ask(pid, start + size - 1), name)
+    jit = [x for x in json.loads(kymo(f"doctor -p {pid} -j").out)["files"] if x["path"].startswith("[memory")]
+    check(f"{what}: doctor -p knows of its map, and whether stacks go through", [(x["jit_map"], x["stacks"]) for x in jit] == [(True, frames)], jit)
     if os.geteuid() == 0:
         os.chown(f"/tmp/perf-{pid}.map", 12345, 12345)
         same(f"{what}: a map of another user is not read", ask(pid, start), "??")
@@ -165,13 +169,13 @@ def main():
         with open(os.path.join(folder, "Hot.java"), "w") as f:
             f.write(JAVA)
         if shutil.which("node"):
-            with_process(["node", "--perf-basic-prof", "hot.js"], lambda pid: check_map("Node.js", pid, "*hotOuter"))  # ~ is bytecode
+            with_process(["node", "--perf-basic-prof", "hot.js"], lambda pid: check_map("Node.js", pid, "*hotOuter", "yes"))  # ~ is bytecode
             node_recorded()
         else:
             skip("Node.js", "no node here")
         if shutil.which("java") and shutil.which("jcmd"):
             with_process(["java", "Hot.java"], lambda pid: check_map(
-                "Java", pid, "hotOuter", lambda: subprocess.run(["jcmd", str(pid), "Compiler.perfmap"], capture_output=True)))
+                "Java", pid, "hotOuter", "no", lambda: subprocess.run(["jcmd", str(pid), "Compiler.perfmap"], capture_output=True)))
             java_recorded()
         else:
             skip("Java", "no java and jcmd here")
