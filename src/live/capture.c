@@ -17,7 +17,7 @@
 #define MAX_RINGS_BYTES (256u << 20) /* of all rings together, unless -m asks for more */
 #define MAX_RING (16u << 20)
 #define MIN_RING (512u << 10)
-#define FEW_RING (4u << 20) /* every page of a ring is cleared before it starts */
+#define FEW_RING (1u << 20) /* every page of a ring is cleared before it starts */
 
 static size_t choose_ring_size(const struct capture_opts *o, size_t rings)
 {

@@ -48,11 +48,13 @@ static void defaults(struct walker_opts *o)
 	if (o->slab_bytes < WALK_SLAB_MIN || o->slab_bytes > WALK_SLAB_BYTES)
 		o->slab_bytes = WALK_SLAB_BYTES;
 	if (!o->tables || o->tables > WALK_TABLES)
-		o->tables = WALK_TABLES;
+		o->tables = o->all ? WALK_TABLES : WALK_TABLES / 4;
 	if (!o->procs)
 		o->procs = 16384;
+	/* Lists of mappings; a command's processes have a few dozen each. What is not used is
+	 * cleared all the same. */
 	if (!o->maps)
-		o->maps = 131072;
+		o->maps = o->all ? 131072 : 65536;
 	o->maps = (o->maps + WALKER_LIST_BLOCK - 1) / WALKER_LIST_BLOCK * WALKER_LIST_BLOCK;
 }
 
