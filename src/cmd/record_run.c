@@ -231,7 +231,7 @@ static int record(struct recording *r, struct err *e)
 static void tell_stacks(struct recording *r)
 {
 	struct walker_stats s;
-	char lost[32];
+	char lost[32], used[32], most[32];
 
 	if (!r->walked.walker)
 		return;
@@ -244,6 +244,13 @@ static void tell_stacks(struct recording *r)
 		if (s.end[i])
 			command_note("  %8llu stacks: %s", (unsigned long long)s.end[i],
 				     unwind_end_text(i));
+	if (r->a->verbose && s.tables && !r->walked.copies)
+		command_note("  tables of %llu files (%llu were kept): %s, %s at most; %s of the "
+			     "kernel's memory in all",
+			     (unsigned long long)s.tables, (unsigned long long)s.tables_cached,
+			     str_bytes(s.table_bytes, used, sizeof(used)),
+			     str_bytes(s.table_bytes_max, most, sizeof(most)),
+			     str_bytes(s.kernel_bytes, lost, sizeof(lost)));
 	if (r->a->verbose && s.wakers)
 		command_note("  %8llu stacks of who ended waits, %llu of them whole",
 			     (unsigned long long)s.wakers, (unsigned long long)s.wakers_whole);
