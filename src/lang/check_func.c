@@ -266,6 +266,15 @@ const struct ltype *check_signal(struct checker *c, struct node *n)
 	struct node *a = n->list[0];
 
 	check_expr(c, a);
+	switch (c->point->kind) {
+	case LP_BEGIN:
+	case LP_END:
+	case LP_INTERVAL:
+	case LP_SELF:
+		return check_fail(c, n, "signal() in %s would be sent to kymo itself",
+				  lang_kind_name[c->point->kind]);
+	default: break;
+	}
 	if (a->kind == N_STR) {
 		const char *s = str_starts(a->s, "SIG") ? a->s + 3 : a->s;
 

@@ -42,6 +42,36 @@ BLOCKS = [
     'printf("%s\\n", 1 == 1 ? "yes" : "no"); @c = (int8)300; @d = (uint16)-1;',
     '@e = sizeof(uint32); @f = sizeof(struct task_struct) > 1000;',
     '@k[ksym(kaddr("vfs_read"))] = 1; @u[usym(0x10)] = 1;',
+    # several in one, for a start of bpftrace takes long
+    'printf("%5s|%-5s|%.2s\\n", "abcdefg", "ab", "xyz"); printf("%c%c%c\\n", 72, 105, 33); printf("a\\tb\\\\n\\"q\\"\\n"); '
+    'printf("%d\\n", 0x1f + 010 + 1e3); printf("%d %d\\n", 1_000_000, 5e2); printf("%d\\n", 1 ? 2 : 3); printf("%d %d %d\\n", !1, !0, ~0); '
+    'printf("%d %d %d %d\\n", 5 > 3, 5 < 3, 1 && 0, 1 || 0); printf("%d %d\\n", 1 << 3 | 1, 2 + 3 * 4 - 1); printf("%3d|%-3d|%03d\\n", 1, 2, 3);',
+    '$a = 10; $b = 3; printf("%d %d %d %d %d\\n", $a + $b, $a - $b, $a * $b, $a / $b, $a % $b); printf("%d %d\\n", $a++, $a--); '
+    'printf("%d %d\\n", ++$a, --$a); $i = 0; while ($i < 10) { if ($i == 5) { break; } $i++; } printf("%d\\n", $i); '
+    '$n = 0; while ($n < 3) { $j = 0; while ($j < 2) { printf("%d%d ", $n, $j); $j++; } $n++; } printf("\\n"); '
+    'if (0) { printf("a\\n"); } else if (1) { printf("b\\n"); } else { printf("c\\n"); }',
+    '@a = 1; @a++; @a++; ++@a; @b = @a + 5; @c[1] = 2; @c[1] += 5; @c[1] *= 2; @c[1] -= 4; printf("%d %d\\n", @a, @c[1]); '
+    '@x["a", 1] = 1; @x["b", 2] = 2; @y[1, "b", 3] = 3; @y[0, "zz", 5] = 4; @z[0] = 1; @z[-1] = 2; @z[-100] = 4; unroll(4) { @u += 2; }',
+    '$t = (1, "two", 3); printf("%d %s %d\\n", $t.0, $t.1, $t.2); print($t); $n = (1, (2, 3)); print($n.1); print($n.1.1); '
+    '@t = (1, (2, "x")); @u[1] = (5, 6); print((1, -2, "abc")); print(1 == 1);',
+    '@s = sum(5); @s = sum(-7); @m = min(5); @m = min(9); @a = avg(1); @a = avg(2); @st = stats(-4); @st = stats(8); @c[0] = count(); @c[0] = count(); '
+    '@c[1] = count(); @ss["a"] = sum(-5); @ss["b"] = sum(5); @mn["a"] = min(-1); @mx["z"] = max(3);',
+    '@h1 = hist(1); @h1 = hist(2); @h1 = hist(3); @h1 = hist(1024); @h1 = hist(1025); @h2 = hist(0); @h3[1] = hist(10); @h3[2] = hist(100000); '
+    '@h4["a"] = hist(5); @h4["b"] = hist(50); print(@h4, 1);',
+    '@l1 = lhist(0, 0, 100, 10); @l1 = lhist(99, 0, 100, 10); @l1 = lhist(100, 0, 100, 10); @l1 = lhist(-1, 0, 100, 10); @l2["q"] = lhist(3, 0, 5, 1); '
+    '@l2["r"] = lhist(1, 0, 5, 1); @l3 = lhist(500000, 0, 10000, 1000); @l4 = lhist(-5, -10, 10, 5); @l4 = lhist(7, -10, 10, 5);',
+    '@x[1] = 1; @x[2] = 2; delete(@x[1]); print(@x); @y = 5; delete(@y); @z["a"] = 5; @z["b"] = 50; @z["c"] = 20; print(@z, 2); print(@z, 2, 10); '
+    '@w[1] = 1; if (@w[1]) { printf("there\\n"); } if (@w[2]) { printf("bad\\n"); } else { printf("not there\\n"); }',
+    '$s = "abc"; printf("%s %d %d\\n", $s, $s == "abc", $s != "abd"); printf("%d %d\\n", strncmp("abcd", "abxx", 2), strncmp("abcd", "abxx", 3) != 0); '
+    '@s["one"] = "eins"; @s["two"] = "zwei"; printf("%s\\n", @s["one"]); printf("%rx|%rh|%r\\n", buf("abc", 3), buf("abc", 3), buf("a\\x00d", 3)); '
+    'printf("%s %s\\n", ntop(0x0100007f), ntop(2, 0x0100007f));',
+    'printf("%d %d %d\\n", sizeof(uint8), sizeof(int64), sizeof((int16)1)); printf("%d %d\\n", (uint8)257, (int8)200); @a = (uint8)300; @b = (int8)200; '
+    '@c = (int32)-1; printf("%x %x\\n", bswap((uint16)0x1234), bswap((uint32)0x12345678)); @u = (uint64)-1; if (@u > 5) { printf("big\\n"); } '
+    '@x = 9223372036854775807; @y = -9223372036854775808; printf("%lld %lld\\n", @x, @y); clear(@u);',
+    'printf("%s %d %d %d\\n", probe, pid == tid, uid, gid); printf("%d %d %d\\n", nsecs > 0, elapsed >= 0, cpu < 4096); printf("%s\\n", ksym(kaddr("vfs_read"))); '
+    '$t = (struct task_struct *)curtask; printf("%s %d %d\\n", $t->comm, $t->pid == tid, $t->real_parent->pid > 0); @ = $t->tgid == pid; '
+    'time("%Y\\n"); printf("%s\\n", strftime("%Y", nsecs)); cat("/proc/sys/kernel/ostype"); cat("/proc/%s/kernel/ostype", "sys"); '
+    'printf("%s\\n", macaddr("\\x08\\x00\\x27\\x00\\x00\\x01"));',
 ]
 
 
@@ -64,6 +94,11 @@ for b in BLOCKS[2:9] if not SAN else []:
     ours, theirs = both(f"BEGIN {{ {b} exit(); }}", "-f", "json")
     lines = [[json.loads(x) for x in r.out.split("\n") if x.strip()] for r in (ours, theirs)]
     check(f"json: {b}", lines[0] == lines[1], f"kymo: {ours}\nbpftrace: {theirs}")
+
+# What is wrong is wrong for both.
+for b in ('printf("%d %d\\n", 1);', '$x = $y + 1;', '@x[1] = 1; @x["a"] = 2;', '@x = count(); @x = sum(1);') if not SAN else ():
+    ours, theirs = both(f"BEGIN {{ {b} exit(); }}")
+    check(f"refused: {b}", ours.code != 0 and theirs.code != 0, f"kymo: {ours}\nbpftrace: {theirs}")
 
 # A workload: only events of its own processes are looked at.
 LOAD = "dd if=/dev/zero of=/dev/null bs=1000 count=300 status=none"
