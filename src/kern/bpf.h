@@ -68,6 +68,8 @@ int bpf_run(int prog);
 uint64_t bpf_missed(int prog);
 /* Where its functions lie in the kernel, up to max of them; how many, 0 when hidden. */
 size_t bpf_code(int prog, uint64_t *start, uint32_t *size, size_t max);
+/* One that somebody pinned, and the size of its keys. */
+int bpf_map_pinned(const char *path, uint32_t *key_size);
 int bpf_link(int prog, int target, enum bpf_attach_type type);
 /* A program to an event, with a number that bpf_get_attach_cookie() gives it; Linux 5.15. */
 int bpf_link_event(int prog, int event, uint64_t cookie);

@@ -83,6 +83,26 @@ int bpf_map_next(int map, const void *key, void *next)
 	return element(BPF_MAP_GET_NEXT_KEY, map, key, next);
 }
 
+int bpf_map_pinned(const char *path, uint32_t *key_size)
+{
+	struct bpf_map_info info = { 0 };
+	union bpf_attr a;
+	int fd;
+
+	memset(&a, 0, sizeof(a));
+	a.pathname = (uintptr_t)path;
+	fd = bpf_call(BPF_OBJ_GET, &a);
+	if (fd < 0)
+		return fd;
+	memset(&a, 0, sizeof(a));
+	a.info.bpf_fd = (uint32_t)fd;
+	a.info.info_len = sizeof(info);
+	a.info.info = (uintptr_t)&info;
+	bpf_call(BPF_OBJ_GET_INFO_BY_FD, &a);
+	*key_size = info.key_size;
+	return fd;
+}
+
 uint64_t bpf_missed(int prog)
 {
 	struct bpf_prog_info info = { 0 };

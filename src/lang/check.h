@@ -48,6 +48,7 @@ enum func {
 	F_DEBUGF,
 	F_DELETE,
 	F_EXIT,
+	F_IN_MAP,
 	F_JOIN,
 	F_KADDR,
 	F_KPTR,

@@ -34,6 +34,7 @@ static const struct {
 	{ "has_key", F_HAS_KEY, 2, NO_MAX, false, false },
 	{ "hist", F_HIST, 1, 2, false, false },
 	{ "histogram", F_HISTOGRAM, 2, 3, true, false },
+	{ "in_map", F_IN_MAP, 2, 2, false, false },
 	{ "join", F_JOIN, 1, 2, true, false },
 	{ "kaddr", F_KADDR, 1, 1, false, false },
 	{ "kptr", F_KPTR, 1, 1, false, false },
@@ -181,6 +182,7 @@ static const struct ltype *call(struct checker *c, struct node *n)
 	case F_ZERO: check_whole_map(c, n->list[0], n->s); return c->nothing;
 	case F_DELETE:
 	case F_HAS_KEY: check_keys_of(c, n); return c->boolean;
+	case F_IN_MAP: return check_in_map(c, n);
 	case F_PRINT: return check_print(c, n);
 	case F_TABLE: return check_table(c, n);
 	case F_HISTOGRAM: return check_histogram(c, n);

@@ -398,6 +398,25 @@ const struct ltype *check_address(struct checker *c, struct node *n)
 	return c->u64;
 }
 
+/* in_map("/sys/fs/bpf/set", key): no name means any key. */
+const struct ltype *check_in_map(struct checker *c, struct node *n)
+{
+	bool known = false;
+
+	check_number(c, n->list[1], "in_map()");
+	if (!check_literal(c, n->list[0], "in_map()"))
+		return c->none;
+	n->folded = !n->list[0]->s[0];
+	n->v = 1;
+	for (size_t i = 0; i < c->p->pinned.n && !known; i++)
+		known = strcmp(c->p->pinned.data[i], n->list[0]->s) == 0;
+	if (!n->folded && !known)
+		vec_push(&c->p->pinned, n->list[0]->s);
+	if (c->env->recorded && !n->folded)
+		return check_fail(c, n, "a recording has no pinned maps");
+	return c->boolean;
+}
+
 const struct ltype *check_nsecs(struct checker *c, struct node *n)
 {
 	static const char *const modes[] = { "monotonic", "boot", "tai", "sw_tai" };

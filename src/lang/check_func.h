@@ -23,6 +23,7 @@ const struct ltype *check_address(struct checker *c, struct node *n);
 const struct ltype *check_nsecs(struct checker *c, struct node *n);
 const struct ltype *check_print(struct checker *c, struct node *n);
 const struct ltype *check_table(struct checker *c, struct node *n);
+const struct ltype *check_in_map(struct checker *c, struct node *n);
 const struct ltype *check_histogram(struct checker *c, struct node *n);
 const struct ltype *check_stacks(struct checker *c, struct node *n);
 const struct ltype *check_file_number(struct checker *c, struct node *n);

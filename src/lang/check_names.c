@@ -276,8 +276,7 @@ static const struct ltype *builtin_type(struct checker *c, struct node *n)
 		check_depth(c, t->n);
 		return t;
 	case B_PROBE: c->asks_probe = true; return lt_new(c->t, LT_PROBE, 8);
-	case B_PROBETYPE: /* points of one kind share code */
-		return lt_string(c->t, 16);
+	case B_PROBETYPE: /* points of one kind share code */ return lt_string(c->t, 16);
 	case B_USERNAME: return lt_new(c->t, LT_USERNAME, 8);
 	case B_USERMODE:
 		if (c->point->kind != LP_PROFILE && c->point->kind != LP_SOFTWARE &&

@@ -405,6 +405,13 @@ int lang_compile(const struct lang_source *s, const struct lang_env *env, unsign
 		}
 		if (!d->errors) {
 			lay_out_maps(&k);
+			vec_each (&p->pinned, path)
+				vec_push(&p->maps, (struct lang_map){ .pinned = *path,
+								      .type = BPF_MAP_TYPE_HASH,
+								      .key_size = 8,
+								      .value_size = 8,
+								      .entries = 1,
+								      .value = k.c.u64 });
 			gen_task_maps(p, &k.ast, env);
 		}
 		if (!d->errors) {
@@ -439,6 +446,7 @@ void lang_program_free(struct lang_program *p)
 	if (!p)
 		return;
 	vec_free(&p->maps);
+	vec_free(&p->pinned);
 	vec_free(&p->points);
 	vec_free(&p->codes);
 	vec_free(&p->actions);

@@ -108,6 +108,7 @@ void gen_map_assign(struct gen *g, struct node *n);
 void gen_map_add(struct gen *g, struct node *map, struct ir_val by);
 struct ir_val gen_map_delete(struct gen *g, struct node *map);
 struct ir_val gen_map_has(struct gen *g, struct node *map);
+struct ir_val gen_map_pinned(struct gen *g, const char *path, struct ir_val key);
 struct ir_val gen_map_len(struct gen *g, int map); /* how many keys it has */
 /* The number an aggregation has over all CPUs, for the value at p of this CPU's entry. */
 struct ir_val gen_agg_value(struct gen *g, struct node *map, const struct ltype *t,

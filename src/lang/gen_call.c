@@ -430,6 +430,7 @@ static struct val value_call(struct gen *g, struct node *n)
 	case F_BSWAP: v.v = swap(g, n); break;
 	case F_DELETE: v.v = gen_map_delete(g, n->list[0]); break;
 	case F_HAS_KEY: v.v = gen_map_has(g, n->list[0]); break;
+	case F_IN_MAP: v.v = gen_map_pinned(g, n->list[0]->s, gen_word(g, n->list[1])); break;
 	case F_STRNCMP:
 	case F_STRCONTAINS:
 	case F_FIND:

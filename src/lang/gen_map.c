@@ -510,6 +510,22 @@ struct ir_val gen_map_has(struct gen *g, struct node *n)
 	return r;
 }
 
+/* Others fill such a map, while the program runs. */
+struct ir_val gen_map_pinned(struct gen *g, const char *path, struct ir_val key)
+{
+	struct place k = gen_stack(g, 8);
+	size_t map = LANG_MAP_FIXED;
+
+	while (map < g->p->maps.n &&
+	       (!g->p->maps.data[map].pinned || strcmp(g->p->maps.data[map].pinned, path) != 0))
+		map++;
+	ir_store(g->f, 8, k.base, k.off, key);
+	return ir_set(
+		g->f, BPF_JNE,
+		ir_call(g->f, BPF_FUNC_map_lookup_elem, 2, IR_MAPREF((int)map), gen_addr(g, k)),
+		IR_IMM(0));
+}
+
 /* The kernel counts the elements it goes over: a function that does nothing but go on. */
 struct ir_val gen_map_len(struct gen *g, int map)
 {

@@ -162,6 +162,7 @@ void lang_config_default(struct lang_config *c);
 
 struct lang_map {
 	const char *name;	 /* with the '@'; NULL for the runtime's own */
+	const char *pinned;	 /* the file of one that is there already; NULL: it is made */
 	const struct ltype *key; /* a tuple, also for one part; NULL: no key */
 	bool tuple_key;		 /* the program's own tuple, not a list of keys */
 	const struct ltype *value;
@@ -319,6 +320,7 @@ struct lang_program {
 	size_t source_n;
 	const char *source_name;
 	VEC(struct lang_map) maps;
+	VEC(const char *) pinned; /* that in_map() asks, each once */
 	VEC(struct lang_point) points;
 	VEC(struct lang_code) codes;
 	VEC(struct lang_action) actions;

@@ -20,6 +20,26 @@ static bool used(const struct lang_program *p, int map)
 	return false;
 }
 
+static int pinned_map(const char *path, struct err *e)
+{
+	uint32_t key = 0;
+	int fd = bpf_map_pinned(path, &key);
+
+	if (fd >= 0 && key == 8)
+		return fd;
+	if (fd >= 0) {
+		close(fd);
+		err_set(e, EINVAL, "the keys of %s have %u bytes, not 8", path, key);
+	} else {
+		err_set(e, -fd, "cannot open the pinned map %s: %s", path, strerror(-fd));
+	}
+	err_hint(e,
+		 "bpftool map create %s type hash key 8 value 8 entries 1024 name set makes "
+		 "one",
+		 path);
+	return fd < 0 ? fd : -EINVAL;
+}
+
 static int load_maps(struct run *r, struct err *e)
 {
 	struct lang_program *p = r->p;
@@ -31,6 +51,12 @@ static int load_maps(struct run *r, struct err *e)
 			m->entries = SMALL_RING; /* all of it counts as memory of this process */
 		if (i < LANG_MAP_FIXED && !used(p, (int)i))
 			continue;
+		if (m->pinned) {
+			r->map_fd[i] = pinned_map(m->pinned, e);
+			if (r->map_fd[i] < 0)
+				return r->map_fd[i];
+			continue;
+		}
 		r->map_fd[i] = m->by_task ? run_task_map()
 					  : bpf_map_new(&(struct bpf_map_kind){
 						    .type = m->type,

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 from tap import KYMO, WORK, check, end, kymo, run, same, skip
@@ -134,6 +135,17 @@ for name, prog, want in (
     r = kymo(["run", "-q", "-c", THREADS, "-e", prog])
     lines = sorted(x for x in r.out.split("\n") if x)
     check(f"a map by thread: {name}", r.code == 0 and (lines == want if want else len(lines) == 4 and all(x.endswith(": 3") for x in lines)), r)
+# a map that others fill
+with tempfile.TemporaryDirectory() as fs:
+    made = f"bpftool map create {fs}/set type hash key 8 value 4 entries 4 name set && bpftool map update pinned {fs}/set key hex 05 0 0 0 0 0 0 0 value hex 1 0 0 0"
+    if run(f"mount -t bpf bpf {fs} && {made}").code:
+        skip("a pinned map", "no bpftool, or it may not")
+    else:
+        r = kymo(["run", "-q", "-e", f'BEGIN {{ printf("%d %d %d\\n", in_map("{fs}/set", 5), in_map("{fs}/set", 4), in_map("", 4)); exit(); }}'])
+        check("keys of a pinned map", r.code == 0 and r.out.startswith("1 0 1\n"), r)
+        r = kymo(["run", "-e", f'BEGIN {{ @ = in_map("{fs}/none", 5); exit(); }}'])
+        check("one that is not there, and how to make it", r.code == 1 and "cannot open the pinned map" in r.err and "bpftool map create" in r.err, r)
+    run(f"umount {fs}")
 r = kymo(["run", "-e", "tracepoint:*:* { @ = count(); }"])
 check("probes that match thousands", r.code == 1 and "more than max_probes" in r.err, r)
 r = kymo(["run", "-q", "-c", "true", "-e", "tracepoint:syscalls:sys_enter_* { @[probe] = count(); }"])
