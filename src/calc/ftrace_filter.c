@@ -294,6 +294,9 @@ static int parse_events(struct ftrace_filter *f, const char *text, size_t n,
 		if (!any_event(f, f->paired.n - 1, ev)) {
 			err_set(e, ENOENT, "filter: the recording knows no event '%.*s'",
 				(int)(stop - text), text);
+			if (stop > text && stop[-1] == '*' && (stop - text < 2 || stop[-2] != '.'))
+				return err_hint(e, "events are regular expressions: '%.*s.*'",
+						(int)(stop - text - 1), text);
 			return err_hint(e, "kymo ftrace report -E lists them; a filter is "
 					   "EVENT:EXPRESSION");
 		}

@@ -358,8 +358,14 @@ static int run_snapshot(void *args, int argc, char **argv, struct err *e)
 			e, "it needs CONFIG_TRACER_SNAPSHOT; kymo ftrace extract saves the buffer "
 			   "itself");
 	}
-	if (a->take || a->reset || a->free_it)
-		return undo_put(file, a->take ? "1" : a->reset ? "2" : "0", false, e);
+	if (a->take || a->reset || a->free_it) {
+		int r = undo_put(file, a->take ? "1" : a->reset ? "2" : "0", false, e);
+
+		return r == -EINVAL && a->cpu
+			       ? err_hint(e, "this kernel takes snapshots of all CPUs at once "
+					     "only: do without -c")
+			       : r;
+	}
 	return ftrace_print_file(file, e);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/ftrace_opts.h"
 
+#include <signal.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -260,6 +262,9 @@ void ftrace_args_usual(struct ftrace_args *a)
 int ftrace_args_check(struct ftrace_args *a, struct err *e)
 {
 	ftrace_args_buffer(a);
+	vec_each (&a->o.pids, pid) /* 0 is idling */
+		if (*pid > 0 && kill(*pid, 0) < 0 && errno == ESRCH)
+			return err_set(e, ESRCH, "there is no thread %d", *pid);
 	vec_each (&a->o.buffers, b) {
 		if (b->functions.n && !b->tracer) {
 			bool only_commands = true;

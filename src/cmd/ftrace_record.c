@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo ftrace record: trace into a trace.dat. */
 #define OPT_ARGS struct ftrace_record_args
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/ftrace.h"
 #include "cmd/ftrace_opts.h"
+#include "cmd/ftrace_print.h"
 #include "cmd/ftrace_run.h"
 
 struct ftrace_record_args {
@@ -57,6 +60,27 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
+/* What a hist trigger counted is gone with the instance. */
+static int print_hist(void *ctx, const char *system, const char *event, struct err *e)
+{
+	const struct ftrace_buffer *b = ctx;
+	AUTO_FREE char *path = mem_printf("%s/events/%s/%s/hist", b->dir, system, event);
+
+	if (access(path, R_OK) < 0)
+		return 0;
+	printf("# histogram of %s:%s\n", system, event);
+	fflush(stdout);
+	return ftrace_print_file(path, e);
+}
+
+static void print_hists(const struct ftrace *f)
+{
+	vec_each (&f->buffers, b)
+		vec_each (&b->opt->events, ev)
+			if (ev->trigger && strstr(ev->trigger, "hist:"))
+				ftrace_match_events(f->root, ev->name, print_hist, b, NULL);
+}
+
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	args_t *a = args;
@@ -84,6 +108,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r >= 0)
 		r = ftrace_run_capture(&a->t, &f, &w, command, e);
 	ftrace_wait_close(&w);
+	if (r >= 0 && !a->t.quiet)
+		print_hists(&f);
 	if (a->t.keep_buffers && r >= 0)
 		ftrace_forget(&f);
 	ftrace_run_close(&f);

@@ -218,15 +218,28 @@ static int by_count(const void *a, const void *b)
 	return m < n ? -1 : m > n ? 1 : strcmp((*x)->name, (*y)->name);
 }
 
+static void read_counts(struct counting *c)
+{
+	if (c->profiler)
+		read_profiler(c);
+	else
+		read_probes(c);
+}
+
+/* What came while probes were put in one by one, much of it our own doing, does not count. */
+static void begin(struct counting *c)
+{
+	read_counts(c);
+	vec_each (&c->rows, r)
+		r->before = r->n;
+}
+
 static void print_table(struct counting *c)
 {
 	struct row **sorted = mem_alloc((c->rows.n + 1) * sizeof(*sorted));
 	size_t n = 0, first;
 
-	if (c->profiler)
-		read_profiler(c);
-	else
-		read_probes(c);
+	read_counts(c);
 	vec_each (&c->rows, r)
 		if (r->n > r->before)
 			sorted[n++] = r;
@@ -274,6 +287,7 @@ static int count(struct counting *c, const char *pattern, char **argv, struct ft
 		return r;
 	fprintf(stderr, "Counting \"%s\" (%zu functions, %s)...%s\n", pattern, c->rows.n, c->how,
 		w->limit_ns || argv ? "" : " Ctrl-C to end.");
+	begin(c);
 	r = ftrace_wait_run(w, argv ? argv[0] : NULL, e);
 	if (r >= 0) {
 		print_table(c);

@@ -22,11 +22,11 @@ struct functool {
 	bool user_probe, has_probe;
 };
 
-#define FUNCTOOL_OPTS                                                         \
-	OPT_STR_C('p', "pid", "PID", ft.pid, "only this process", "@pids"),   \
-		OPT_STR('L', "tid", "TID", ft.tid, "only this thread"),       \
-		OPT_STR('d', "duration", "SECONDS", ft.seconds,               \
-			"trace so long, then print (fewer events are lost)"), \
+#define FUNCTOOL_OPTS                                                                          \
+	OPT_STR_C('p', "pid", "PID", ft.pid, "only this process and what it starts", "@pids"), \
+		OPT_STR('L', "tid", "TID", ft.tid, "only this thread"),                        \
+		OPT_STR('d', "duration", "SECONDS", ft.seconds,                                \
+			"trace so long, then print (fewer events are lost)"),                  \
 		OPT_FLAG('H', "headers", ft.headers, "show the headings of the columns")
 
 /* Trace and print. Threads of -p and -L are added to what is traced. */

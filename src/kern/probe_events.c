@@ -122,6 +122,12 @@ static bool from_log(const char *root, const char *definition, int code, struct 
 		caret ? (int)(caret - end - 1 - 11) : 0, "");
 	if (strstr(why, "symbol"))
 		err_hint(e, "kymo probe -F PATTERN lists the functions that can be probed");
+	else if (strstr(why, "Failed to register"))
+		err_hint(e, "the kernel keeps probes out of its entry code and of what probes "
+			    "use themselves: probe a function that calls it");
+	else if (strstr(why, "instruction boundary"))
+		err_hint(e, "the offset must be where an instruction starts: kymo annotate, or "
+			    "objdump -d, shows them");
 	return true;
 }
 

@@ -40,14 +40,18 @@ struct undo {
 
 /* --- writing to the kernel --- */
 
+/* No value: an instance could not be made. */
 static int refused(const char *path, const char *value, int code, struct err *e)
 {
 	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	const char *root = strstr(path, "/tracing/"); /* where it is mounted ends there */
-	size_t n = strcspn(value, "\n");
+	size_t n = value ? strcspn(value, "\n") : 0;
 
-	err_set(e, code, "cannot write '%.*s' to %s: %s", (int)(n > 200 ? 200 : n), value, path,
-		strerror(code));
+	if (value)
+		err_set(e, code, "cannot write '%.*s' to %s: %s", (int)(n > 200 ? 200 : n), value,
+			path, strerror(code));
+	else
+		err_set(e, code, "cannot make %s: %s", path, strerror(code));
 	if (code == EROFS)
 		return err_hint(e, "tracefs is mounted read-only: sudo mount -o remount,rw %.*s",
 				(int)(root ? root + strlen("/tracing") - path : name - path), path);
@@ -252,7 +256,7 @@ int undo_mkdir(struct undo *u, const char *path, struct err *e)
 		err_set(e, r, "this kernel has no instances of its trace buffer");
 		return err_hint(e, "kymo doctor shows what this kernel grants");
 	}
-	return refused(path, "a new instance", r, e);
+	return refused(path, NULL, r, e);
 }
 
 /* --- taking back --- */

@@ -101,6 +101,10 @@ static int set_trigger(const struct setting *s, const char *system, const char *
 			system, event, last + (*last == '\n'));
 		return err_hint(e, "see the kernel's Documentation/trace/events.rst for triggers");
 	}
+	if (r == -EINVAL)
+		err_hint(e, "triggers are traceon, traceoff, stacktrace, snapshot, enable_event:"
+			    "SYSTEM:EVENT, disable_event:..., hist:keys=FIELD, where the kernel "
+			    "has them; each takes :COUNT and if FILTER");
 	return r;
 }
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/utsname.h>
 
 #include "base/mem.h"
@@ -133,6 +134,17 @@ static int open_vmlinux(const struct probe_target_opts *o, struct probe_target *
 	return err;
 }
 
+static int not_loaded(const char *module, struct err *e)
+{
+	AUTO_FREE char *state = mem_printf("/sys/module/%s/initstate", module);
+
+	if (access(state, F_OK) == 0)
+		return 0;
+	err_set(e, ENOENT, "no module %s is loaded", module);
+	return err_hint(e, "sudo modprobe %s; or -m /path/to/%s.ko. What is built in needs no -m",
+			module, module);
+}
+
 int probe_target_kernel(const struct probe_target_opts *o, struct probe_target *t, struct err *e)
 {
 	struct err ignored;
@@ -158,6 +170,8 @@ int probe_target_kernel(const struct probe_target_opts *o, struct probe_target *
 	}
 	if (t->elf)
 		return 0;
+	if (t->module && (err = not_loaded(t->module, e)) < 0)
+		return err;
 	err = kallsyms_load(&t->kallsyms, "/proc/kallsyms", e);
 	t->has_kallsyms = err == 0;
 	if (err == 0)
