@@ -175,8 +175,13 @@ static int show(struct top *t, struct err *e)
 	struct names n = { 0 };
 	struct cells c;
 	struct hist h;
-	int r = names_make(p, t->symbols, &(struct names_opts){ 0 }, &n, e);
+	int r;
 
+	r = names_make(p, t->symbols, &(struct names_opts){ 0 }, &n, e);
+	if (r == 0 && symbols_refresh(t->symbols)) { /* code that was compiled meanwhile */
+		names_free(&n);
+		r = names_make(p, t->symbols, &(struct names_opts){ 0 }, &n, e);
+	}
 	if (r == 0) {
 		cells_make(&c, &n, &(struct cells_opts){ .columns = &t->columns });
 		hist_make(&h, &c, &(struct hist_opts){ .children = t->a->chains });

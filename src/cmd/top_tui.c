@@ -58,6 +58,10 @@ static int take(struct state *s, struct err *e)
 	n->users = 1;
 	copy_profile(profile_builder_look(s->t->counted), &n->profile);
 	r = names_make(&n->profile, s->t->symbols, &(struct names_opts){ 0 }, &n->names, e);
+	if (r == 0 && symbols_refresh(s->t->symbols)) { /* code that was compiled meanwhile */
+		names_free(&n->names);
+		r = names_make(&n->profile, s->t->symbols, &(struct names_opts){ 0 }, &n->names, e);
+	}
 	if (r < 0) {
 		profile_free(&n->profile);
 		free(n);

@@ -36,16 +36,6 @@ void dso_free(struct dso *d)
 	pthread_mutex_destroy(&d->answers_lock);
 }
 
-void dso_reload(struct dso *d)
-{
-	if (d->kind != DSO_PERFMAP && d->kind != DSO_JITDUMP)
-		return;
-	perfmap_free(&d->perfmap);
-	jitdump_free(&d->jitdump);
-	d->symbols = false;
-	atomic_store(&d->opened, false);
-}
-
 /*
  * Run fn once, whichever thread comes first; the others wait and then see what
  * it did. fn does not take the lock again.
@@ -197,6 +187,28 @@ static void open_any(struct dso *d)
 	case DSO_PERFMAP: d->symbols = open_perfmap(d) == 0; break;
 	case DSO_JITDUMP: d->symbols = open_jitdump(d) == 0; break;
 	}
+}
+
+bool dso_refresh(struct dso *d)
+{
+	struct perfmap map = d->perfmap;
+	struct jitdump dump = d->jitdump;
+
+	if ((d->kind != DSO_PERFMAP && d->kind != DSO_JITDUMP) || !d->opened ||
+	    (d->symbols && !d->missed))
+		return false;
+	d->missed = false;
+	d->perfmap = (struct perfmap){ 0 };
+	d->jitdump = (struct jitdump){ 0 };
+	if ((d->kind == DSO_PERFMAP ? open_perfmap(d) : open_jitdump(d)) < 0) {
+		d->perfmap = map; /* the process has ended, and its file is gone */
+		d->jitdump = dump;
+		return false;
+	}
+	perfmap_free(&map);
+	jitdump_free(&dump);
+	d->symbols = true;
+	return true;
 }
 
 bool dso_open(struct dso *d)
@@ -380,12 +392,14 @@ static void resolve_elf(struct dso *d, uint64_t addr, struct dso_answer *a)
 	a->end = s->end + bias;
 }
 
-static void resolve_perfmap(const struct dso *d, uint64_t addr, struct dso_answer *a)
+static void resolve_perfmap(struct dso *d, uint64_t addr, struct dso_answer *a)
 {
 	const struct perfmap_sym *s = perfmap_find(&d->perfmap, addr);
 
-	if (!s)
+	if (!s) {
+		d->missed = true;
 		return;
+	}
 	a->name = s->name;
 	a->start = s->start;
 	a->end = s->end;
@@ -396,8 +410,10 @@ uint64_t dso_jit_addr(struct dso *d, uint64_t ip, uint64_t time)
 {
 	const struct jitdump_code *c = jitdump_find(&d->jitdump, ip, time);
 
-	if (!c || ip - c->start > UINT32_MAX)
+	if (!c || ip - c->start > UINT32_MAX) {
+		d->missed = true;
 		return 0;
+	}
 	return SYMBOLS_JIT_ADDR(c - d->jitdump.code) | (ip - c->start);
 }
 

@@ -46,6 +46,7 @@ struct dso {
 	struct kallsyms kernel;
 	struct perfmap perfmap;
 	struct jitdump jitdump;
+	_Atomic bool missed; /* an address was not found in them */
 	uint64_t slide;	     /* of a vmlinux: runtime address minus that in the file */
 	struct dwarf *dwarf; /* NULL: none */
 	bool lines;	     /* there is debug info, opened or not */
@@ -93,7 +94,8 @@ const struct answers_entry *dso_known(struct dso *d, enum answers_names names, u
 uint32_t dso_sources(const struct dso *d);
 /* The build-id it goes by in the cache; len 0: none. */
 const struct build_id *dso_id(const struct dso *d);
-/* Forget what was read of a JIT's files, which grow. */
-void dso_reload(struct dso *d);
+/* Read a JIT's file again, which grows, if something was not found in it. Whether it was. Not while
+ * others ask. */
+bool dso_refresh(struct dso *d);
 
 #endif

@@ -549,15 +549,19 @@ void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsi
 	run_batch(&b);
 }
 
-void symbols_reload(struct symbols *s, uint32_t dso)
+bool symbols_refresh(struct symbols *s)
 {
-	if (dso >= s->dsos.n ||
-	    (s->dsos.data[dso]->kind != DSO_PERFMAP && s->dsos.data[dso]->kind != DSO_JITDUMP))
-		return;
-	worker_free(&s->one); /* it knows names by their addresses */
-	forget_recent(s);
-	dso_reload(s->dsos.data[dso]);
-	map_free(&s->known.data[dso]);
+	bool any = false;
+
+	for (size_t i = 0; i < s->dsos.n; i++) {
+		if (!dso_refresh(s->dsos.data[i]))
+			continue;
+		worker_free(&s->one); /* it knows names by their addresses */
+		forget_recent(s);
+		map_free(&s->known.data[i]);
+		any = true;
+	}
+	return any;
 }
 
 struct debuginfod_stats symbols_debuginfod(struct symbols *s)

@@ -110,8 +110,9 @@ uint32_t symbols_dso(struct symbols *s, const struct find_want *file);
 uint32_t symbols_perfmap(struct symbols *s, pid_t pid, const char *path, uid_t owner);
 uint32_t symbols_jitdump(struct symbols *s, const char *path, uid_t owner);
 uint64_t symbols_jit_addr(struct symbols *s, uint32_t dso, uint64_t ip, uint64_t time);
-/* Read it again, for it grows: answers given so far stay, new questions see the new file. */
-void symbols_reload(struct symbols *s, uint32_t dso);
+/* Read those again in which something was not found, for they grow: answers given so far stay, new
+ * questions see the new file. Whether any was. */
+bool symbols_refresh(struct symbols *s);
 
 /*
  * Give the kernel its symbols: the text of kallsyms (taken over, also on

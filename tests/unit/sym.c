@@ -237,8 +237,13 @@ static void jit(struct symbols *s)
 	CHECK_INT(symbols_resolve(s, dso, 0x2001, SYMBOLS_NAMES)->name, SYMBOLS_NONE);
 	write_file(map, "1000 100 one\n2000 10 two\n");
 	CHECK_INT(symbols_resolve(s, dso, 0x2001, SYMBOLS_NAMES)->name, SYMBOLS_NONE);
-	symbols_reload(s, dso);
+	symbols_refresh(s);
 	CHECK_STR(symbols_text(s, symbols_resolve(s, dso, 0x2001, SYMBOLS_NAMES)->name), "two");
+	unlink(map);
+	CHECK_INT(symbols_resolve(s, dso, 0x3001, SYMBOLS_NAMES)->name, SYMBOLS_NONE);
+	symbols_refresh(s); /* what is gone took nothing with it */
+	CHECK_STR(symbols_text(s, symbols_resolve(s, dso, 0x2003, SYMBOLS_NAMES)->name), "two");
+	write_file(map, "1000 100 one\n");
 	CHECK_INT(symbols_jit_addr(s, dso, 0x2001, 5), 0); /* that is for jitdumps */
 	dso = symbols_jitdump(s, map, geteuid());
 	CHECK_INT(symbols_jit_addr(s, dso, 0x2001, 5), 0);
