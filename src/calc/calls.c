@@ -167,15 +167,3 @@ const struct calls_node *calls_get(const struct calls *c, uint32_t node)
 {
 	return &c->nodes.data[node];
 }
-
-bool calls_leaf(const struct calls *c, uint32_t node)
-{
-	const struct calls_node *of = &c->nodes.data[node];
-
-	if (of->open)
-		return of->n_children == 0;
-	for (size_t i = of->first; i < of->first + of->n; i++)
-		if (c->refs.data[i].left)
-			return false;
-	return true;
-}

@@ -46,7 +46,4 @@ void calls_add(struct calls *c, size_t entry, int64_t at);
 const struct calls_node *calls_open(struct calls *c, uint32_t node);
 const struct calls_node *calls_get(const struct calls *c, uint32_t node);
 
-/* May anything be found below it? Cheap, and right without opening it. */
-bool calls_leaf(const struct calls *c, uint32_t node);
-
 #endif

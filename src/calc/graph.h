@@ -58,7 +58,5 @@ void graphs_free(struct graphs *g);
 
 /* A place as it is shown: the function, "0x..." without a name, a line behind it. */
 const char *graphs_text(const struct graphs *g, uint32_t place, char *buf, size_t size);
-/* The function of a place. */
-uint32_t graphs_frame(const struct graphs *g, uint32_t place);
 
 #endif

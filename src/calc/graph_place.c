@@ -80,11 +80,6 @@ void places_make(struct graphs *g, const struct names *n)
 	}
 }
 
-uint32_t graphs_frame(const struct graphs *g, uint32_t place)
-{
-	return g->cells->names->sites.data[g->place_site[place]].frame;
-}
-
 const char *graphs_text(const struct graphs *g, uint32_t place, char *buf, size_t size)
 {
 	const struct names *n = g->cells->names;

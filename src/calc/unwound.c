@@ -38,7 +38,6 @@ struct unwound {
 	uint16_t machine;
 	unsigned max;
 	size_t room; /* for a chain, in words */
-	atomic_uint_fast64_t ends[UNWIND_END_MAX];
 };
 
 /* Events wait for each other here, so that their stacks are unwound side by side. */
@@ -78,7 +77,6 @@ struct reader {
 	struct unwind_cache cache;
 	struct batch *batch[AHEAD]; /* made when first used */
 	struct batch *in;	    /* that is being filled */
-	uint64_t ends[UNWIND_END_MAX];
 
 	/* when a thread of its own reads and unwinds: how many batches it made, and were used */
 	bool ahead;
@@ -244,8 +242,6 @@ static int deliver(struct reader *r, struct batch *b)
 	for (unsigned i = 0; i < b->n && code == 0; i++) {
 		struct waiting *w = &b->wait[i];
 
-		if (w->copy)
-			r->ends[b->job[w->job].ret.end]++;
 		code = r->fn(r->ctx, &w->ev);
 	}
 	b->n = 0;
@@ -337,9 +333,6 @@ static void reader_close(struct reader *r)
 {
 	struct unwound *u = r->u;
 
-	for (unsigned i = 0; i < UNWIND_END_MAX; i++)
-		atomic_fetch_add(&u->ends[i], r->ends[i]);
-	memset(r->ends, 0, sizeof(r->ends));
 	pthread_mutex_lock(&u->lock);
 	r->next = u->idle;
 	u->idle = r;
@@ -500,12 +493,4 @@ struct source *unwound_new(struct source *s, const struct find_opts *o, unsigned
 	u->source.read_ordered = read_ordered;
 	u->source.close = close_source;
 	return &u->source;
-}
-
-void unwound_ends(const struct source *s, uint64_t ends[UNWIND_END_MAX])
-{
-	const struct unwound *u = (struct unwound *)s;
-
-	for (unsigned i = 0; i < UNWIND_END_MAX; i++)
-		ends[i] = atomic_load(&u->ends[i]);
 }

@@ -20,7 +20,4 @@ bool unwound_needed(const struct source *s);
  */
 struct source *unwound_new(struct source *s, const struct find_opts *o, unsigned max_frames);
 
-/* How many stacks ended in which way, so far. */
-void unwound_ends(const struct source *s, uint64_t ends[UNWIND_END_MAX]);
-
 #endif

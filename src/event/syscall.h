@@ -37,7 +37,6 @@ int syscall_number(enum syscall_abi abi, const char *name);
 #define SYSCALL_STAT (1u << 9)
 /* 0: there is none of that name. */
 unsigned syscall_group(const char *name);
-const char *syscall_group_name(unsigned i); /* NULL after the last */
 
 enum syscall_type {
 	SYSCALL_INT,

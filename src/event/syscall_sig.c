@@ -85,11 +85,6 @@ unsigned syscall_group(const char *name)
 	return 0;
 }
 
-const char *syscall_group_name(unsigned i)
-{
-	return i < ARRAY_SIZE(groups) && groups[i].letter ? groups[i].name : NULL;
-}
-
 static enum syscall_type type_of(const char *s, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)

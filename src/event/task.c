@@ -495,14 +495,6 @@ int32_t tasks_pid_at(const struct tasks *t, int32_t tid, uint64_t time)
 	return m ? (int32_t)m->value : -1;
 }
 
-int32_t tasks_parent_at(const struct tasks *t, int32_t pid, uint64_t time)
-{
-	const struct task *task = task_find(t, pid);
-	const struct moment *m = task ? history_at(&task->parent, time) : NULL;
-
-	return m ? (int32_t)m->value : -1;
-}
-
 const struct task_map *tasks_find_range(const struct tasks *t, uint32_t space, uint64_t addr,
 					uint64_t *from, uint64_t *until)
 {

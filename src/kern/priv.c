@@ -75,11 +75,6 @@ bool priv_perfmon(const struct priv *p)
 	return priv_has(p, CAP_SYS_ADMIN) || priv_has(p, CAP_PERFMON);
 }
 
-bool priv_bpf(const struct priv *p)
-{
-	return priv_has(p, CAP_SYS_ADMIN) || (priv_has(p, CAP_BPF) && priv_has(p, CAP_PERFMON));
-}
-
 bool priv_names(uint64_t set, char *buf, size_t size)
 {
 	size_t n = 0;

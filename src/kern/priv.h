@@ -22,7 +22,6 @@ void priv_read(struct priv *p);
 /* CAP_* of <linux/capability.h>, as the kernel counts it for perf and BPF. */
 bool priv_has(const struct priv *p, unsigned cap);
 bool priv_perfmon(const struct priv *p); /* perf events of all, paranoid or not */
-bool priv_bpf(const struct priv *p);	 /* tracing programs in BPF: CAP_BPF and CAP_PERFMON */
 
 /* "CAP_PERFMON, CAP_BPF": the names of those in set that matter to a tracer; false when none. */
 bool priv_names(uint64_t set, char *buf, size_t size);

@@ -285,13 +285,3 @@ void virt_read(struct virt *v)
 		v->platform[0] = '\0';
 	container(v);
 }
-
-void virt_describe(const struct virt *v, char *buf, size_t size)
-{
-	if (!v->vm)
-		snprintf(buf, size, "bare metal");
-	else if (v->platform[0])
-		snprintf(buf, size, "%s guest (%s)", v->hypervisor, v->platform);
-	else
-		snprintf(buf, size, "%s guest", v->hypervisor);
-}

@@ -21,9 +21,6 @@ struct virt {
 
 void virt_read(struct virt *v);
 
-/* "KVM guest (Firecracker)", "bare metal" */
-void virt_describe(const struct virt *v, char *buf, size_t size);
-
 /* For tests: what CPUID's 12 bytes, or the DMI strings, mean; NULL when unknown. */
 const char *virt_by_cpuid(const char *signature);
 struct virt_product {

@@ -96,8 +96,6 @@ struct val gen_call(struct gen *g, struct node *n);
 void gen_call_into(struct gen *g, struct node *n, struct place p, const struct ltype *to);
 /* Both sides equal? Falls through when the answer is `when`, else goes to the label. */
 void gen_equal(struct gen *g, struct node *a, struct node *b, bool when, int label);
-void gen_mem_equal(struct gen *g, struct place a, struct place b, uint32_t size, bool when,
-		   int label);
 struct ir_val gen_match(struct gen *g, struct node *n); /* strmatch() */
 struct ir_val gen_find(struct gen *g, struct node *n);	/* position of a string in another, or -1 */
 struct ir_val gen_skboutput(struct gen *g, struct node *n);

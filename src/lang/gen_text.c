@@ -50,16 +50,6 @@ static void finish(struct gen *g, bool when, int label, int differ)
 	ir_place_label(g->f, differ);
 }
 
-void gen_mem_equal(struct gen *g, struct place a, struct place b, uint32_t size, bool when,
-		   int label)
-{
-	int differ = when ? ir_label(g->f) : label;
-
-	same_memory(g, a, b, size, differ);
-	if (when)
-		finish(g, when, label, differ);
-}
-
 static struct place in_memory(struct gen *g, struct node *n)
 {
 	struct val v = gen_expr(g, n);

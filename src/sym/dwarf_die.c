@@ -28,12 +28,6 @@ bool die_at(struct dwarf_file *f, uint64_t off, struct die *ret)
 	return u && die_in(u, off, ret);
 }
 
-bool die_root(struct unit *u, struct die *ret)
-{
-	u = dwarf_split_unit(u);
-	return u && dwarf_unit_prepare(u) && die_in(u, u->die, ret);
-}
-
 static struct bytes values(const struct die *d)
 {
 	return (struct bytes){ .p = d->values,
@@ -200,13 +194,6 @@ bool die_has_pc(const struct die *d, uint64_t addr)
 	struct ask a = { .addr = addr };
 
 	return ask_ranges(d, &a) && a.inside;
-}
-
-bool die_is_code(const struct die *d)
-{
-	struct ask a = { 0 };
-
-	return ask_ranges(d, &a);
 }
 
 bool die_entry(const struct die *d, uint64_t *ret)

@@ -27,7 +27,6 @@ static inline struct dwarf_die die_handle(const struct die *d)
 /* The entry at an offset of a unit, of a file; false when there is none. */
 bool die_in(struct unit *u, uint64_t off, struct die *ret);
 bool die_at(struct dwarf_file *f, uint64_t off, struct die *ret);
-bool die_root(struct unit *u, struct die *ret); /* of the unit that has the entries */
 static inline bool die_open(struct dwarf_die h, struct die *ret)
 {
 	return h.u && die_in(h.u, h.off, ret);
@@ -47,7 +46,6 @@ const char *die_name(const struct die *d); /* NULL when it has none */
 
 /* Whether its code holds an address; what it has no ranges for is not asked. */
 bool die_has_pc(const struct die *d, uint64_t addr);
-bool die_is_code(const struct die *d); /* has ranges at all */
 /* Where it begins: its entry, or the lowest of its ranges. */
 bool die_entry(const struct die *d, uint64_t *ret);
 /* The file of an attribute like DW_AT_decl_file; NULL when not known. */

@@ -31,7 +31,6 @@ static int read_regular(const char *path, struct srctext_file *f, size_t *len)
 		return -errno;
 	if (!S_ISREG(st.st_mode)) /* a pipe or device would never end */
 		return -EINVAL;
-	f->changed = st.st_mtime;
 	return file_read(path, SIZE_LIMIT, &f->text, len);
 }
 
@@ -120,13 +119,6 @@ const char *srctext_line(struct srctext *s, const char *file, uint32_t line, siz
 		end--;
 	*n = end - f->start[line - 1];
 	return f->text + f->start[line - 1];
-}
-
-time_t srctext_changed(struct srctext *s, const char *file)
-{
-	const struct srctext_file *f = file_of(s, file);
-
-	return f->text ? f->changed : 0;
 }
 
 const char *srctext_path(struct srctext *s, const char *file)

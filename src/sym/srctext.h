@@ -32,7 +32,6 @@ struct srctext_file {
 	char *path;	 /* where it was found */
 	uint32_t *start; /* by line - 1; one more at the end */
 	uint32_t n_lines;
-	time_t changed;
 };
 
 struct srctext {
@@ -43,8 +42,6 @@ struct srctext {
 
 /* A line (from 1) without its end; NULL when it is not there. Lives as long as s. */
 const char *srctext_line(struct srctext *s, const char *file, uint32_t line, size_t *n);
-/* When the file was changed last, 0 when it was not found. */
-time_t srctext_changed(struct srctext *s, const char *file);
 /* Where the file was found; NULL when it was not. */
 const char *srctext_path(struct srctext *s, const char *file);
 void srctext_free(struct srctext *s);

@@ -68,8 +68,6 @@ static void names(void)
 	tasks_comm(t, 40, 5, 5, "other", false);
 	CHECK_STR(comm(t, 6, 29), NULL);
 	CHECK_STR(comm(t, 6, 50), "ls");
-	CHECK_INT(tasks_parent_at(t, 6, 50), 5);
-	CHECK_INT(tasks_parent_at(t, 6, 29), -1);
 	tasks_free(t);
 }
 
