@@ -204,8 +204,8 @@ static void say_written(const struct flame_args *a, const struct picture_input *
 	else if (in->cut)
 		command_note("wrote %s: %s %s", a->output, n, what);
 	else
-		command_note("wrote %s: %s %s, %zu different stacks", a->output, n, what,
-			     used_stacks(&in->side[0]));
+		command_note("wrote %s: %s %s, %s different stacks", a->output, n, what,
+			     str_thousands(used_stacks(&in->side[0]), after, sizeof(after)));
 }
 
 /* On and off the CPU can be added where both are ns; other events are left out. */
