@@ -194,8 +194,8 @@ static bool is_seconds(const struct heat_args *a, const char *path)
 {
 	double v;
 
-	return path && !a->input && !a->duration && a->kind != HEAT_NONE &&
-	       str_double(path, &v) && access(path, F_OK) < 0;
+	return path && !a->input && !a->duration && a->kind != HEAT_NONE && str_double(path, &v) &&
+	       access(path, F_OK) < 0;
 }
 
 static int run(void *args, int argc, char **argv, struct err *e)

@@ -56,6 +56,9 @@ void heat_say_pairs(const struct heat_args *a, const struct pair_spec *s,
 void heat_say_no_values(const struct heat_args *a, const char *event, const char *field,
 			uint64_t seen);
 
+/* Do the events of t have the fields that are asked for? Events that it has not do not matter. */
+int heat_check(const struct heat_args *a, const struct trace *t, struct err *e);
+
 /* Read points from text or from a recording; *details only where they will be shown. */
 int heat_read(struct heat_args *a, const char *path, bool details, struct heat_points *p,
 	      struct err *e);

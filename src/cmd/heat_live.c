@@ -69,6 +69,36 @@ static int add_event(void *ctx, const char *name, size_t n)
 	return r < 0 ? r : 0;
 }
 
+/* Before anything is measured: a field that events do not have is found now, not at the end. */
+static int check_fields(const struct plan *p, const char *root, struct err *e)
+{
+	const struct ftrace_buffer_opt *b = &p->f.o.buffers.data[0];
+	struct trace t = { 0 };
+	int r = 0;
+
+	t.types = mem_alloc((b->events.n + 1) * sizeof(*t.types));
+	for (size_t i = 0; i < b->events.n; i++) {
+		struct event_type *type = &t.types[t.n_types];
+		const char *name = b->events.data[i].name, *colon = strchr(name, ':');
+		AUTO_FREE char *path = NULL, *text = NULL;
+		size_t n;
+
+		*type = (struct event_type){ .name = name,
+					     .system = arena_strndup(&t.arena, name,
+								     (size_t)(colon - name)),
+					     .event = colon + 1 };
+		path = mem_printf("events/%s/%s/format", type->system, type->event);
+		/* what cannot be understood is not refused for that */
+		if (ftrace_get(root, path, &text, &n, NULL) == 0 &&
+		    type_parse_format(type, &t.arena, text, n, NULL) == 0)
+			t.n_types++;
+	}
+	r = heat_check(p->a, &t, e);
+	free(t.types);
+	arena_free(&t.arena);
+	return r;
+}
+
 static int add_events(struct plan *p, const char *root, struct err *why, struct err *e)
 {
 	static const char *const besides[] = { "task:task_newtask", "task:task_rename",
@@ -81,6 +111,9 @@ static int add_events(struct plan *p, const char *root, struct err *why, struct 
 		return r;
 	if (str_split(events, ',', add_event, &d) < 0)
 		return 0;
+	r = check_fields(p, root, e);
+	if (r < 0)
+		return r;
 	/* who is born, what they are called, and whose requests a kernel thread hands on */
 	for (size_t i = 0; i < ARRAY_SIZE(besides) - (p->a->kind != HEAT_BLOCK || p->a->insert);
 	     i++)

@@ -353,6 +353,32 @@ static int read_field(struct reader *r, struct source *s, struct err *e)
 	return k;
 }
 
+int heat_check(const struct heat_args *a, const struct trace *t, struct err *e)
+{
+	struct pair_spec spec = { 0 };
+	struct reader r = { .a = a, .trace = t };
+	AUTO_FREE char *event = NULL;
+	const char *name;
+	int k;
+
+	if (a->kind == HEAT_FIELD) {
+		k = heat_field(a->field, &event, &name, e);
+		if (k == 0)
+			k = find_field(&r, event, name, e);
+		if (k == -ENOENT && !r.field_found) {
+			*e = (struct err){ 0 };
+			k = 0;
+		}
+		return k;
+	}
+	k = heat_spec(a, &spec, e);
+	if (k == 0)
+		k = pairs_new(t, &spec, &(struct pairs_opts){ .may_lack = true }, &r.pairs, e);
+	pairs_free(r.pairs);
+	pair_spec_free(&spec);
+	return k;
+}
+
 static int add_second(void *ctx, const struct event *ev)
 {
 	struct reader *r = ctx;
@@ -396,8 +422,13 @@ int heat_read(struct heat_args *a, const char *path, bool details, struct heat_p
 	if (strcmp(path, "-") == 0 || !picture_is_recording(path)) {
 		if (a->kind == HEAT_NONE)
 			return heat_read_lines(a, path, p, e);
-		err_set(e, EINVAL, "%s is no recording", path);
-		return err_hint(e, "kymo record -e EVENTS -o FILE makes one");
+		if (strcmp(path, "-") != 0 && access(path, R_OK) < 0)
+			err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
+		else
+			err_set(e, EINVAL, "%s is no recording",
+				strcmp(path, "-") == 0 ? "standard input" : path);
+		return err_hint(e, "kymo record -e EVENTS -o FILE makes one; seconds, or -- and a "
+				   "command, measure now");
 	}
 	k = input_open(path, &s, e);
 	if (k < 0)
