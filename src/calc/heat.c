@@ -15,6 +15,7 @@ void heat_points_free(struct heat_points *p)
 	strtab_free(&p->strings);
 	strtab_free(&p->details);
 	vec_free(&p->points);
+	free(p->why);
 }
 
 /* The values in order: extremes, mean and percentiles. */

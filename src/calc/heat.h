@@ -29,6 +29,7 @@ struct heat_points {
 	VEC(struct heat_point) points; /* in any order */
 	const char *unit;	       /* of values: "ns", "bytes", "" */
 	const char *what;	       /* what they are: "latency" */
+	char *why;		       /* why there are none; NULL when that is not known */
 };
 void heat_points_free(struct heat_points *p);
 

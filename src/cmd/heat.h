@@ -52,9 +52,9 @@ int heat_read_lines(const struct heat_args *a, const char *path, struct heat_poi
 		    struct err *e);
 /* What is not in the picture, and of an empty one, why it is. */
 void heat_say_pairs(const struct heat_args *a, const struct pair_spec *s,
-		    const struct pairs_counts *c, size_t points);
+		    const struct pairs_counts *c, struct heat_points *p);
 void heat_say_no_values(const struct heat_args *a, const char *event, const char *field,
-			uint64_t seen);
+			uint64_t seen, struct heat_points *p);
 
 /* Do the events of t have the fields that are asked for? Events that it has not do not matter. */
 int heat_check(const struct heat_args *a, const struct trace *t, struct err *e);

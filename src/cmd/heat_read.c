@@ -265,7 +265,7 @@ static int read_pairs(struct reader *r, struct source *s, struct err *e)
 		if (r->a->kind == HEAT_SCHED)
 			c.lone_ends = 0;
 		c.lone_ends += r->mixed;
-		heat_say_pairs(r->a, r->spec, &c, r->p->points.n);
+		heat_say_pairs(r->a, r->spec, &c, r->p);
 	}
 	pairs_free(r->pairs);
 	pair_spec_free(&spec);
@@ -333,7 +333,7 @@ static int read_field(struct reader *r, struct source *s, struct err *e)
 	if (k == 0)
 		k = find_field(r, event, name, e);
 	if (k == -ENOENT && r->whom->live && !r->field_found) {
-		heat_say_no_values(r->a, event, name, 0);
+		heat_say_no_values(r->a, event, name, 0, r->p);
 		return 0;
 	}
 	if (k < 0)
@@ -349,7 +349,7 @@ static int read_field(struct reader *r, struct source *s, struct err *e)
 	if (k == 0 && r->negative && !r->a->quiet)
 		command_note("not drawn: %llu negative values", (unsigned long long)r->negative);
 	if (k == 0 && !r->p->points.n)
-		heat_say_no_values(r->a, event, name, r->seen);
+		heat_say_no_values(r->a, event, name, r->seen, r->p);
 	return k;
 }
 

@@ -6,6 +6,8 @@
 #include "cmd/command.h"
 #include "cmd/heat.h"
 
+#define WIDER "-a measures the whole machine, a longer -d more of it"
+
 static void put_events(struct strbuf *b, const char *const *name, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -38,11 +40,11 @@ static const char *advice(const struct heat_args *a, const struct pairs_counts *
 	if (a->kind == HEAT_BLOCK)
 		return "what is read from memory reaches no disk, and writes reach it later: sync, "
 		       "or a longer -d, may show some";
-	return a->input ? "see what was recorded: kymo script" : "try a longer -d";
+	return a->input ? "see what was recorded: kymo script" : WIDER;
 }
 
 static void say_none(const struct heat_args *a, const struct pair_spec *s,
-		     const struct pairs_counts *c)
+		     const struct pairs_counts *c, struct heat_points *p)
 {
 	AUTO_STRBUF b = { 0 };
 
@@ -57,18 +59,19 @@ static void say_none(const struct heat_args *a, const struct pair_spec *s,
 				strbuf_printf(&b, "=%s", s->key[i].end);
 		}
 	}
-	command_note("nothing to draw: there were %s", strbuf_str(&b));
+	p->why = mem_printf("there were %s", strbuf_str(&b));
+	command_note("nothing to draw: %s", p->why);
 	command_note("%s", advice(a, c));
 }
 
 void heat_say_pairs(const struct heat_args *a, const struct pair_spec *s,
-		    const struct pairs_counts *c, size_t points)
+		    const struct pairs_counts *c, struct heat_points *p)
 {
 	AUTO_STRBUF b = { 0 };
 	char n[32];
 
-	if (!points) {
-		say_none(a, s, c);
+	if (!p->points.n) {
+		say_none(a, s, c, p);
 		return;
 	}
 	if (c->lone_ends)
@@ -85,14 +88,13 @@ void heat_say_pairs(const struct heat_args *a, const struct pair_spec *s,
 }
 
 void heat_say_no_values(const struct heat_args *a, const char *event, const char *field,
-			uint64_t seen)
+			uint64_t seen, struct heat_points *p)
 {
-	if (seen)
-		command_note("nothing to draw: of %llu events %s none is of whom was asked for, "
-			     "with a value of %s",
-			     (unsigned long long)seen, event, field);
-	else
-		command_note("nothing to draw: there were no events %s; %s", event,
-			     a->input ? "see what was recorded: kymo script"
-				      : "-a measures the whole machine, -d for longer");
+	p->why = seen ? mem_printf("of %llu events %s none is of whom was asked for, with a value "
+				   "of %s",
+				   (unsigned long long)seen, event, field)
+		      : mem_printf("there were no events %s", event);
+	command_note("nothing to draw: %s", p->why);
+	if (!seen)
+		command_note("%s", a->input ? "see what was recorded: kymo script" : WIDER);
 }

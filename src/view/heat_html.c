@@ -92,6 +92,7 @@ static void put_header(void *ctx, struct json *j)
 	pack_text(j, "subtitle", p->o->subtitle ? p->o->subtitle : "");
 	pack_text(j, "unit", p->p->unit ? p->p->unit : "");
 	pack_text(j, "what", p->p->what ? p->p->what : "value");
+	pack_text(j, "why", p->p->why ? p->p->why : "");
 	json_str(j, "version", KYMO_VERSION);
 	json_bool(j, "linear", p->o->linear);
 	json_u64(j, "first", p->first);

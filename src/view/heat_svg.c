@@ -190,7 +190,12 @@ void heat_svg_write(FILE *f, const struct heat *h, const struct heat_points *poi
 		fputs(" \xc2\xb7 ", f);
 	}
 	if (!h->total) {
-		fputs("no points</text>\n</svg>\n", f);
+		fputs("no points", f);
+		if (points->why) {
+			fputs(": ", f);
+			markup_text(f, points->why);
+		}
+		fputs("</text>\n</svg>\n", f);
 		return;
 	}
 	fprintf(f, "%llu %s", (unsigned long long)h->total, o->offsets ? "samples" : "points");

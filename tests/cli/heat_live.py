@@ -137,8 +137,9 @@ check("--field", r.code == 0 and sum(x[0] == "latency" for x in points("f.html")
 
 # --- why nothing is there ---
 r = heat("--syscall", "sethostname", "-o", "g.html", "--", "true")
-has("nothing happened: how much of what was seen, and what to try", r.err, "none of syscalls:sys_enter_sethostname and none of syscalls:sys_exit_sethostname", "longer -d")
+has("nothing happened: how much of what was seen, and what to try", r.err, "none of syscalls:sys_enter_sethostname and none of syscalls:sys_exit_sethostname", "-a measures")
 same("an empty page", points("g.html"), [])
+has("which says so itself", page.unpack(path("g.html"))[0]["why"], "none of syscalls:sys_enter_sethostname")
 r = heat("--pair", "syscalls:sys_enter_clock_nanosleep,syscalls:sys_exit_clock_nanosleep by flags=__syscall_nr", "-o", "g.html", "--", LATENCY, "3")
 check("keys that never agree: how many there were of both", re.search(r"there were \d+ of syscalls:sys_enter_clock_nanosleep and \d+ of syscalls:sys_exit_clock_nanosleep, but none that agree in flags=__syscall_nr", r.err) and "BEGIN=END" in r.err, r)
 r = heat("--field", "syscalls:sys_enter_sethostname:len", "--text", "--", "true")

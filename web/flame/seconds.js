@@ -18,7 +18,7 @@ function secondCells() {
 }
 
 const hasSeconds = (p) =>
-	hasTime(p) && p.time.step <= (1e9 / SECOND_ROWS) * 1.01 && p.time.step * p.time.steps > 2e9;
+	hasTime(p) && p.time.step <= (1e9 / SECOND_ROWS) * 1.01 && p.time.step * p.time.steps > (p.head.view.seconds ? 1e9 : 2e9);
 
 function drawSeconds(ctx, width, height) {
 	const { state, p } = app,

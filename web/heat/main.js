@@ -113,7 +113,7 @@ function show() {
 	$("empty").hidden = app.grid.n > 0;
 	$("empty").textContent = p.n
 		? "No points are left: the filter or the zoom leaves none."
-		: "This heat map is empty: it has no points.";
+		: "This heat map is empty: " + (p.head.why || "it has no points") + ".";
 	if ($("query").value !== s.query) $("query").value = s.query;
 	$("query").closest(".search").classList.toggle("on", !!s.query);
 	$("found").textContent = !s.query ? "" : app.pass.error || grouped.format(app.sums.n) + " points";

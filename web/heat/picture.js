@@ -46,6 +46,10 @@ function draw() {
 		css = getComputedStyle(document.documentElement),
 		dark = isDark();
 	const ctx = sharpen($("picture"), stage.clientWidth, stage.clientHeight);
+	if (!app.p.n) {
+		$("legend").replaceChildren();
+		return; // axes of nothing
+	}
 	paintCells(ctx, b, g, dark);
 	paintAxes(ctx, b, g, css);
 	paintMargins(ctx, b, g, css);
