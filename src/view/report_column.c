@@ -308,8 +308,14 @@ static int put_sum(struct strbuf *b, const struct report_style *s, const struct 
 static int put_sums(struct strbuf *b, const struct report_style *s, const struct hist *h,
 		    size_t row, const struct column *c)
 {
-	int n = put_sum(b, s, h, &h->rows.data[row], c);
+	size_t from = b->n;
+	int n;
 
+	if (c->key == KEY_CHILDREN && !h->opts.children) { /* nobody counted them */
+		strbuf_printf(b, " %*s", s->sep ? 0 : sum_width(c) - 1, "N/A");
+		return (int)(b->n - from);
+	}
+	n = put_sum(b, s, h, &h->rows.data[row], c);
 	for (unsigned m = 0; m < h->n_members; m++)
 		n += put_sum(b, s, &h->member[m], hist_pair(h, row, m), c);
 	return n;

@@ -27,7 +27,8 @@ KNOWN = [
     "code of the vDSO is named; perf has it only in the cache of build-ids",
     "columns of sums are of the samples that were asked for: perf shows or hides a row by its first sample (-S with --sort comm)",
     "commands that perf cuts to the longest last name of a thread (perf-ex) are shown whole",
-    "instructions per cycle of branch records (IPC) are a dash; perf 6.1 crashes where it would show them (-b -s symbol)",
+    "data of cache lines is named by its symbol; perf 6.1 takes addresses of memory and of files from each other (-s dcacheline)",
+    "instructions per cycle (IPC) are not made from branch records: perf 6.1 crashes where it would show them (-b -s symbol)",
     "kernel addresses nobody knows are marked as what they were sampled in; perf marks all unknown callers [k]",
     "lines of inlined code are of the file they stand in (dl-cacheinfo.h:321); perf shows its line in the other file",
     "order of rows and branches with equal sums: perf 6.1 goes by addresses in its own memory, which change from run to run",
@@ -36,7 +37,7 @@ KNOWN = [
     "source lines of callers are those of the call; perf shows those of the return address",
     "strings in tracepoint fields are shown whole; perf ends them at a blank",
     "tasks nobody saw, but as the parent of another one, are not listed (--tasks)",
-    "the kernel's size (-s dso_size) is that of its mapping in the recording; perf takes the running kernel's from /proc/kcore",
+    "the kernel's size (-s dso_size) is that of its mapping in the recording; perf goes to the end of the last symbol it found",
 ]
 assert KNOWN == sorted(KNOWN, key=str.lower)
 
@@ -200,7 +201,7 @@ RECORDINGS = [  # name, options of perf record, command, options of report to tr
     ("threads", f"{TIMED} -e cpu-clock:u -F 3000 -g", f"{CALLS} tree=150 recurse=40 threads=3 names", [
         "-s comm", "-s pid", "-s comm,pid -g none", "-c worker-1", "-c worker-0,worker-2 --no-children", "-s comm,sym -g none -n"]),
     ("children", f"{TIMED} -e cpu-clock:u -F 3000 -g", f"{CALLS} tree=100 children=4", ["-s pid", "-s pid,sym -g none"]),
-    ("no chains", f"{FAST} -F 4000", f"{CALLS} tree=150", ["-s cpu", "-s sym,pid", "-F sample,sym"]),
+    ("no chains", f"{FAST} -F 4000", f"{CALLS} tree=150", ["-s cpu", "-s sym,pid", "-F sample,sym", "-s comm,overhead_children"]),
     ("with CPUs", f"{FAST} -F 4000 --sample-cpu", f"{CALLS} tree=150 threads=2", ["-s cpu", "-s cpu,sym", f"-C 0-{os.cpu_count() - 1}", "-s socket,cpu"]),
     ("the machine", f"{FAST} -F 1000 -a -e cpu-clock:k", f"{CALLS} tree=270 faults=500", ["-s cpu", "-s dso", "-s comm", "-s pid"]),
     ("two events", f"{FAST} -e cpu-clock:u,page-faults:u -g -c 20011", f"{CALLS} tree=130 faults=200", [
