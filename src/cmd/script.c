@@ -263,6 +263,7 @@ static int show(const struct args *a, struct source *s, struct out *out, struct 
 {
 	struct symbols_opts so = { .find = input_find(s, a->symfs),
 				   .raw_names = a->no_demangle,
+				   .exact = true, /* return addresses are shown as they are */
 				   .no_debuginfod = a->no_debuginfod };
 	struct input_kernel ko = { .kallsyms = a->kallsyms,
 				   .vmlinux = a->vmlinux,
