@@ -208,6 +208,11 @@ static void hide_columns(struct report *r, FILE *f)
 		left = left || (key_infos[c->col[i].key].kind != KEY_SUM && !c->col[i].hidden);
 	for (unsigned i = 0; i < c->n && !left; i++)
 		c->col[i].hidden = false;
+	/* children that nobody can have counted are not worth a column that was not asked for */
+	if (r->a->children && !r->chains && !r->a->fields && !r->a->hierarchy &&
+	    r->mode == KEY_MODE_CODE)
+		for (unsigned i = 0; i < c->n; i++)
+			c->col[i].hidden |= c->col[i].key == KEY_CHILDREN;
 }
 
 /* --- counting and naming --- */
