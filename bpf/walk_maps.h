@@ -102,10 +102,10 @@ struct walk_memo {
 	struct memo_frame frame[MEMO_FRAMES];
 };
 
-/* What the tables said of a return address. */
+/* What the tables said of an address. */
 #define RECENTS_SHIFT 10
 struct walk_recent {
-	__u64 ip;
+	__u64 key;
 	__u32 generation;
 	__u32 found; /* rule | enum unwind_end << 16 */
 };

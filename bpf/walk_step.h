@@ -140,7 +140,9 @@ __noinline int find_rule(__u32 table, __u64 off)
 	return b ? EHFRAME_ROW_RULE(b->w[at & 15]) : FOUND_BROKEN;
 }
 
-#define RECENT(ip) ((ip)*0x9e3779b97f4a7c15ull >> (64 - RECENTS_SHIFT))
+/* What is asked about an address depends on whether it is one to return to. */
+#define RECENT_KEY(s) ((s)->ip | (__u64) !(s)->is_return << 63)
+#define RECENT(key) ((key)*0x9e3779b97f4a7c15ull >> (64 - RECENTS_SHIFT))
 
 static __always_inline bool read_user(__u64 addr, __u64 *ret)
 {
@@ -366,7 +368,7 @@ static __always_inline bool step_quick(struct state *s, struct walk_rule *r)
 __noinline __u32 look_up(struct state *s)
 {
 	struct walk_recent *r;
-	__u64 pc, off;
+	__u64 pc, off, key;
 	int found;
 
 	if (!s)
@@ -383,16 +385,16 @@ __noinline __u32 look_up(struct state *s)
 	/* Nothing known there is rule 0's meaning, too. */
 	if (found < 0)
 		return EHFRAME_RULE_NONE;
-	if (!s->is_return)
-		return found;
 	/*
 	 * A return address that no call stands before, but a function starts at, was put there by
 	 * whoever made this stack (makecontext): the stack starts here.
 	 */
-	if (found == EHFRAME_RULE_NONE && find_rule(s->map_table, off + 1) > EHFRAME_RULE_NONE)
+	if (found == EHFRAME_RULE_NONE && s->is_return &&
+	    find_rule(s->map_table, off + 1) > EHFRAME_RULE_NONE)
 		found |= UNWIND_BOTTOM << 16;
-	r = &s->recent[RECENT(s->ip)];
-	r->ip = s->ip;
+	key = RECENT_KEY(s);
+	r = &s->recent[RECENT(key)];
+	r->key = key;
 	r->generation = s->generation;
 	r->found = found;
 	return found;
@@ -408,16 +410,17 @@ static long step(__u32 i, struct walk_ctx *w)
 	struct walk_recent *recent;
 	struct walk_rule *r;
 	__u32 n, found;
+	__u64 key;
 
 	if (config.memo && s->top <= s->sp && memo_recall(s))
 		return 1;
 	n = s->rec.n_user;
 	if (n >= config.depth || n >= WALK_DEPTH)
 		return END(UNWIND_DEPTH);
-	recent = &s->recent[RECENT(s->ip)];
+	key = RECENT_KEY(s);
+	recent = &s->recent[RECENT(key)];
 	found = recent->found;
-	if (recent->ip != s->ip || recent->generation != s->generation || !s->generation ||
-	    !s->is_return)
+	if (recent->key != key || recent->generation != s->generation || !s->generation)
 		found = look_up(s);
 	/* What a frame pointer led to is believed only if it is code. */
 	if (s->by_fp && found == UNWIND_NO_MAP << 16)
