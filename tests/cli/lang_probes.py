@@ -138,7 +138,7 @@ for name, prog, want in (
 # a map that others fill
 with tempfile.TemporaryDirectory() as fs:
     made = f"bpftool map create {fs}/set type hash key 8 value 4 entries 4 name set && bpftool map update pinned {fs}/set key hex 05 0 0 0 0 0 0 0 value hex 1 0 0 0"
-    if run(f"mount -t bpf bpf {fs} && {made}").code:
+    if run(f"mount -t bpf bpf {fs} && {made}", shell=True).code:
         skip("a pinned map", "no bpftool, or it may not")
     else:
         r = kymo(["run", "-q", "-e", f'BEGIN {{ printf("%d %d %d\\n", in_map("{fs}/set", 5), in_map("{fs}/set", 4), in_map("", 4)); exit(); }}'])
