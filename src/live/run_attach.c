@@ -158,8 +158,11 @@ bool run_is_multi(const struct run *r, const struct lang_code *c)
 {
 	enum lang_kind kind = r->p->points.data[c->point[0]].kind;
 
-	if (c->n_points < 2 || r->env->kernel < MULTI_SINCE ||
-	    (kind != LP_UPROBE && kind != LP_URETPROBE))
+	/* A command shares this process's memory until it runs: an event for one probe would see
+	 * kymo's own calls, too. Without one, events are gone sooner at the end. */
+	if (c->n_points < 2 && !r->child.pid)
+		return false;
+	if (r->env->kernel < MULTI_SINCE || (kind != LP_UPROBE && kind != LP_URETPROBE))
 		return false;
 	for (size_t i = 1; i < c->n_points; i++)
 		if (r->p->points.data[c->point[i]].kind != kind)

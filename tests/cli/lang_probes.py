@@ -47,6 +47,8 @@ else:
     check("one program for all of a kind", r.out.count(" instructions\n") == 2, r)
     prints("which of the usdt probes it was", f"usdt:{W}:work:* {{ @[probe] = count(); }}", 2,
            [f"@[usdt:{W}:work:guarded]: 2", f"@[usdt:{W}:work:hit]: 4"])
+    if tuple(int(x) for x in re.findall(r"\d+", os.uname().release)[:2]) >= (6, 12):
+        prints("one uprobe with a command: no calls of kymo's own", "uprobe:libc:close { @[comm] = count(); }", 1, [])
     prints("and at their returns", f"uretprobe:{W}:twi*, uretprobe:{W}:main {{ @[retval] = count(); }}", 2, ["@[0]: 1", "@[2]: 1", "@[4]: 1"])
     r = kymo(["run", "--dry-run", "-e", "uprobe:libc:pthread_m* { @a[func] = count(); } uretprobe:libc:pthread_m* { @r[func] = count(); }"])
     check("names of functions of any length as keys", r.code == 0, r)
