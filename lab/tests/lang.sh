@@ -17,6 +17,8 @@ check "and there were many" test "$(wc -l <programs)" -gt 150
 is "kprobe" "$(run -c 'dd if=/dev/zero of=/dev/null bs=1000 count=50' -e 'kprobe:vfs_read /comm == "dd" && arg2 == 1000/ { @ = count(); }' | grep @)" "@: 50"
 is "kretprobe" "$(run -c 'dd if=/dev/zero of=/dev/null bs=1000 count=50' -e 'kretprobe:vfs_read /comm == "dd" && retval == 1000/ { @ = sum(retval); }' | grep @)" "@: 50000"
 is "kprobe by pattern, with its name" "$(run -c 'dd if=/dev/zero of=/dev/null bs=1000 count=50' -e 'kprobe:vfs_re?d /comm == "dd" && arg2 == 1000/ { @[func] = count(); }' | grep @)" "@[vfs_read]: 50"
+is "which kprobe of many it was" "$(run -c 'dd if=/dev/zero of=/dev/null bs=1000 count=50' -e 'kprobe:vfs_re?d, kprobe:vfs_wri?e /comm == "dd" && arg2 == 1000/ { @[probe] = count(); }' | grep @ | sort | tr '\n' ' ')" "@[kprobe:vfs_read]: 50 @[kprobe:vfs_write]: 50 "
+is "which uprobe of many it was" "$(run -c '/work/static 3' -e 'uprobe:/work/static:twi*, uprobe:/work/static:main { @[probe] = count(); }' | grep @ | sort | tr '\n' ' ')" "@[uprobe:/work/static:main]: 1 @[uprobe:/work/static:twice]: 3 "
 like "a kernel stack" "$(run -c 'dd if=/dev/zero of=/dev/null bs=1000 count=50' -e 'kprobe:vfs_read /comm == "dd" && arg2 == 1000/ { @[kstack(2)] = count(); }')" 'sys_read\+'
 is "types of the kernel" "$(echo abc >/tmp/a-file; run -c 'dd if=/tmp/a-file of=/dev/null bs=100 count=1' -e 'kprobe:vfs_read /arg2 == 100/ { printf("%s\n", str(((struct file *)arg0)->f_path.dentry->d_name.name)); }' | grep a-file)" a-file
 like "a function that is not there" "$(run -e 'kprobe:no_such_function { @ = count(); }')" "the kernel has no such function"
