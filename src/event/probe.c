@@ -253,7 +253,8 @@ static int fields(struct parser *ps, struct probe_arg *arg, const char *s, const
 static void arg_name(struct probe_arg *arg)
 {
 	for (size_t i = arg->fields.n; i-- > 0 && !arg->name;)
-		arg->name = arg->fields.data[i].name;
+		if (arg->fields.data[i].name && probe_is_name(arg->fields.data[i].name))
+			arg->name = arg->fields.data[i].name;
 	if (!arg->name && arg->fields.n && probe_is_name(arg->what))
 		arg->name = arg->what;
 }

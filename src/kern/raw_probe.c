@@ -36,6 +36,32 @@ static bool is_argument(const char *word)
 	return strchr("%@+-$\\", *word) || memchr(word, '=', strcspn(word, " \t"));
 }
 
+/* Not "vfs_read+4", "func.isra.0". */
+static bool plain(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)s[i]) && s[i] != '_')
+			return false;
+	return true;
+}
+
+static bool is_name(const char *s)
+{
+	return *s && !isdigit((unsigned char)*s) && plain(s, strlen(s));
+}
+
+/* What the kernel would take otherwise than it is meant. */
+static int check_names(const struct raw_probe *p, const char *text, struct err *e)
+{
+	const char *bad = !is_name(p->group) ? p->group : !is_name(p->name) ? p->name : NULL;
+
+	if (strchr(text, '\n'))
+		return err_set(e, EINVAL, "a probe is one line");
+	return bad ? err_set(e, EINVAL, "a probe cannot be called '%s' (letters, digits and '_')",
+			     bad)
+		   : 0;
+}
+
 int raw_probe_parse(const char *text, const char *group, struct raw_probe *ret, struct err *e)
 {
 	const char *p = text, *name = NULL, *slash = NULL, *where;
@@ -69,11 +95,15 @@ int raw_probe_parse(const char *text, const char *group, struct raw_probe *ret, 
 	out.group = slash ? mem_strndup(name, (size_t)(slash - name)) : mem_strdup(group);
 	if (slash)
 		out.name = mem_strndup(slash + 1, name_n - (size_t)(slash + 1 - name));
-	else if (name_n && (where != name || !memchr(name, '+', name_n)))
+	else if (name_n && (where != name || plain(name, name_n)))
 		out.name = mem_strndup(name, name_n);
 	else
 		out.name = make_name(where, strcspn(where, " \t"), *p == 'r');
 	out.definition = mem_printf("%.*s:%s/%s %s", (int)kind_n, p, out.group, out.name, where);
+	if (check_names(&out, text, e) < 0) {
+		raw_probe_free(&out);
+		return -EINVAL;
+	}
 	*ret = out;
 	return 0;
 }
