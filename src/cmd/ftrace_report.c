@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/ftrace.h"
@@ -46,6 +47,22 @@ static int on_word(const struct opt *o, const char *value, bool unset, void *arg
 		vec_push(&a->plain_events, value);
 	else
 		vec_push(&a->plugin_opts, value);
+	return 0;
+}
+
+/* --cpu, --pid and --comm add to what was given before. */
+static int on_list(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	args_t *a = args;
+	char **list = o->letter == 'C' || strcmp(o->name, "cpu") == 0 ? &a->cpus
+		      : strcmp(o->name, "pid") == 0		      ? &a->pids
+								      : &a->comms;
+	char *all = *list ? mem_printf("%s,%s", *list, value) : mem_strdup(value);
+
+	(void)unset;
+	(void)e;
+	free(*list);
+	*list = all;
 	return 0;
 }
 
@@ -109,10 +126,10 @@ static const struct opt opts[] = {
 	OPT_FN('F', "filter", "EVENTS:FILTER", on_filter,
 	       "only these events, and of them those for which FILTER holds"),
 	OPT_FLAG('v', "negate", negate, "the -F that follow say what not to show"),
-	OPT_STR_C(0, "cpu", "LIST", cpus, "only these CPUs, as 0-3,5", "@cpus"),
-	OPT_STR('C', NULL, "LIST", cpus, "the same"),
-	OPT_STR(0, "pid", "LIST", pids, "only what concerns these threads"),
-	OPT_STR(0, "comm", "LIST", comms, "only what concerns these commands"),
+	OPT_FN_C(0, "cpu", "LIST", OPT_ARG_REQUIRED, on_list, "only these CPUs, as 0-3,5", "@cpus"),
+	OPT_FN('C', NULL, "LIST", on_list, "the same"),
+	OPT_FN(0, "pid", "LIST", on_list, "only what concerns these threads"),
+	OPT_FN(0, "comm", "LIST", on_list, "only what concerns these commands"),
 	OPT_FLAG('I', "no-irqs", no_irqs, "leave out what happened in hard interrupts"),
 	OPT_FLAG('S', "no-softirqs", no_softirqs, "leave out what happened in soft interrupts"),
 	OPT_HEAD("How they are shown"),
@@ -197,6 +214,9 @@ static void drop(void *args)
 	vec_free(&a->plain_events);
 	vec_free(&a->plugin_opts);
 	vec_free(&a->p.hooks);
+	free(a->cpus);
+	free(a->pids);
+	free(a->comms);
 }
 
 static const struct example examples[] = {

@@ -26,7 +26,8 @@ struct ftrace_report_args {
 	VEC(const char *) raw_events, plain_events, plugin_opts;
 	bool negate;
 	uint64_t hz;
-	const char *cpus, *pids, *comms, *kallsyms, *print_event;
+	char *cpus, *pids, *comms; /* owned: lists by comma, of all that were given */
+	const char *kallsyms, *print_event;
 	bool latency, nsec, raw, wakeup, diff, check, no_date, raw_time, align, boundaries;
 	bool no_irqs, no_softirqs, no_plugins, quiet;
 	bool stat, uname, version, events, formats, endian, page_size, functions, printk, list_cpus;

@@ -105,8 +105,8 @@ static void take(void *ctx)
 
 /* --- filters --- */
 
-static enum ftrace_match test(struct ftrace_filter **filters, size_t n, const struct handle *h,
-			      bool negative)
+/* Any that holds is enough, be it to show a record or to hide it. */
+static enum ftrace_match test(struct ftrace_filter **filters, size_t n, const struct handle *h)
 {
 	struct ftrace_subject s = { .type = h->rec.type,
 				    .data = h->rec.r.data,
@@ -120,12 +120,8 @@ static enum ftrace_match test(struct ftrace_filter **filters, size_t n, const st
 	if (!s.type)
 		return FTRACE_NOEXIST;
 	s.comm = ftrace_text_comm_of(h->file->text, h->rec.pid);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && m != FTRACE_MATCH; i++)
 		m = ftrace_filter_match(filters[i], &s);
-		/* all negative ones count */
-		if (m == FTRACE_MATCH && !negative)
-			break;
-	}
 	return m;
 }
 
@@ -147,7 +143,7 @@ static bool stack_wanted(struct handle *h)
 {
 	struct file *f = h->file;
 
-	return is_stack(h) && *printed(h) && test(f->out.data, f->out.n, h, true) != FTRACE_MATCH;
+	return is_stack(h) && *printed(h) && test(f->out.data, f->out.n, h) != FTRACE_MATCH;
 }
 
 static bool wanted(const struct report *r, struct handle *h)
@@ -157,9 +153,9 @@ static bool wanted(const struct report *r, struct handle *h)
 
 	if ((r->a->no_irqs && flags & FLAG_HARDIRQ) || (r->a->no_softirqs && flags & FLAG_SOFTIRQ))
 		return stack_wanted(h);
-	switch (test(f->in.data, f->in.n, h, false)) {
+	switch (test(f->in.data, f->in.n, h)) {
 	case FTRACE_NONE:
-	case FTRACE_MATCH: return test(f->out.data, f->out.n, h, true) != FTRACE_MATCH;
+	case FTRACE_MATCH: return test(f->out.data, f->out.n, h) != FTRACE_MATCH;
 	default: return stack_wanted(h);
 	}
 }

@@ -39,6 +39,8 @@ OPTIONS = [
     ("-F|sched_switch,sched_wakeup:prio < 130 && CPU == 0", "sched7"), ('-F|.*:COMM == "sh"', "sched7|estack"),
     ('-F|sched_wakeup:comm =~ "^rcu"', "sched7"), ("--pid 1", "sched7"), ("--comm sh", "sched7|func$"), ("--boundary", "sched7"),
     ("-O indent", "func$"), ("-L", "sched7|func$"), ("-F|sched/", "sched7"), ("-F|function:ip > 0", "func$"),
+    ("-v -F sched_wakeup -F sched_switch", "sched7|sched6"), ("--cpu 0 --cpu 1 --pid 15 --pid 0", "sched7"),
+    ("-F|sched_switch|-v|-F|sched_switch:next_pid==0|-F|sched_switch:prev_pid==0", "sched7"),
     ("--ts2secs 3000000000", "date|sched6"), ("-O fgraph:tailprint -O fgraph:tailprint", "graph$"),
     ("-T|-F|sched_switch", "sched7"), ("-T|-F|sched_switch:next_pid == 1", "sched7"),
 ]
