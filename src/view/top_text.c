@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/top_text.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -34,11 +35,19 @@ static bool shows(const struct column *c)
 	return c->value >= 0 && !c->hidden;
 }
 
+/* Columns that are left in a line: long names would wrap, and push the rest off the screen. */
+static int left_of(FILE *f, size_t used)
+{
+	unsigned all = term_width(f, 0);
+
+	return !all ? INT_MAX : all > used + 8 ? (int)(all - used - 1) : 7;
+}
+
 void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigned height,
 	       double min_percent)
 {
 	const struct columns *cols = h->cells->opts.columns;
-	size_t width[KEY_COLUMNS] = { 0 }, rows = 0;
+	size_t width[KEY_COLUMNS] = { 0 }, rows = 0, used;
 	char buf[1024];
 
 	bar(f);
@@ -67,11 +76,16 @@ void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigne
 		percent(f, share(h, r->self));
 		if (s->samples)
 			fprintf(f, "  %10llu", (unsigned long long)r->count);
-		for (unsigned k = 0; k < cols->n; k++)
-			if (cols->col[k].value >= 0 && !cols->col[k].hidden)
-				fprintf(f, "  %-*s", (int)width[k],
-					cell_text(h->cells, &cols->col[k], r->at, r->count, buf,
-						  sizeof(buf)));
+		used = 10 + (h->opts.children ? 10 : 0) + (s->samples ? 12 : 0);
+		for (unsigned k = 0; k < cols->n; k++) {
+			if (!shows(&cols->col[k]))
+				continue;
+			used += 2;
+			fprintf(f, "  %-*.*s", (int)width[k], left_of(f, used),
+				cell_text(h->cells, &cols->col[k], r->at, r->count, buf,
+					  sizeof(buf)));
+			used += width[k];
+		}
 		putc('\n', f);
 	}
 	if (!rows)
