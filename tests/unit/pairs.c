@@ -205,6 +205,63 @@ static void common_keys(void)
 	pair_spec_free(&s);
 }
 
+static bool is_odd(void *ctx, const struct event *ev)
+{
+	(void)ctx;
+	return ev->tid % 2;
+}
+
+static void even_key(void *ctx, const struct event *ev, uint64_t *key)
+{
+	(void)ctx;
+	(void)ev;
+	key[0] &= ~(uint64_t)1;
+}
+
+static void hidden(void)
+{
+	struct seen seen = { 0 };
+	struct pairs_opts o = { .hide = is_odd, .fn = see, .ctx = &seen, .may_lack = true };
+	struct pair_spec s;
+	struct pairs_counts c;
+	struct pairs *p = NULL;
+	struct err e = { 0 };
+
+	pair_parse("t:begin|t:nothing,t:end by id=who", &s, &e);
+	pairs_new(&trace, &s, &o, &p, &e);
+	begin(p, 1, 2, "");
+	begin(p, 2, 3, "");
+	begin(p, 3, 3, "");
+	begin(p, 4, 5, "");
+	end(p, 9, 2, "");
+	end(p, 9, 3, "");
+	end(p, 9, 4, "");
+	pairs_count(p, &c);
+	CHECK_CASE(seen.n == 1 && seen.last == 8, "what is hidden is not shown");
+	CHECK_CASE(c.begins == 1 && c.ends == 2 && c.lone_ends == 1 && !c.open && !c.again,
+		   "nor are its ends, or the lack of them, counted");
+	pairs_free(p);
+	pair_spec_free(&s);
+
+	p = NULL;
+	o = (struct pairs_opts){ .keys = even_key, .fn = see, .ctx = &seen };
+	pair_parse("t:begin,t:end by id=who", &s, &e);
+	pairs_new(&trace, &s, &o, &p, &e);
+	begin(p, 10, 6, "");
+	end(p, 13, 7, "");
+	CHECK_CASE(seen.n == 2 && seen.last == 3, "keys that say the same in two ways");
+	pairs_free(p);
+	pair_spec_free(&s);
+
+	p = NULL;
+	o.may_lack = true;
+	pair_parse("t:nothing,t:end by who", &s, &e);
+	CHECK_CASE(pairs_new(&trace, &s, &o, &p, &e) == 0,
+		   "where it is wished, an event that did not happen is no error");
+	pairs_free(p);
+	pair_spec_free(&s);
+}
+
 static void refused(void)
 {
 	struct pair_spec s;
@@ -269,6 +326,7 @@ int main(void)
 	words();
 	matching();
 	common_keys();
+	hidden();
 	refused();
 	many();
 	return tap_end();
