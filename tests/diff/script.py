@@ -146,7 +146,7 @@ RECORDINGS = [  # name, options of perf record, command, further options of scri
     ("size limit", f"{FAST} -F 10000 -g --max-size=200K", f"{BUSY} 200", []),
     ("no inheritance", f"{FAST} --no-inherit", f"{BUSY} 40 children=2", []),
     ("namespaces", f"{FAST} --namespaces", f"{BUSY} 30 children=2", ["--show-namespace-events"]),
-    ("namespaces of all", f"{FAST} --namespaces -a", f"{BUSY} 30 children=2", ["--show-namespace-events"]),
+    ("namespaces of all", f"{FAST} --namespaces -a -e cpu-clock:k", f"{BUSY} 30 children=2", ["--show-namespace-events"]),
     ("control groups", f"{FAST} --all-cgroups -a", f"{BUSY} 30", ["--show-cgroup-events"]),
     ("build-ids in mappings", f"{FAST} --buildid-mmap -g", f"{BUSY} 30", ["--show-mmap-events"]),
     ("directory", f"{FAST} --threads -a", f"{BUSY} 60 threads=1", ["-D"]),
