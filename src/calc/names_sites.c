@@ -65,12 +65,14 @@ static inline void key_of(struct site_set *set, uint32_t space, uint64_t addr, u
 	ret->hash = key_hash(ret);
 }
 
+#define MANY_SLOTS (1u << 20) /* above, memory matters more than how often they are moved */
+
 static void slots_grow(struct site_set *set)
 {
 	struct site_slot *old = set->slot;
 	size_t n = set->cap;
 
-	set->cap = n ? n * 4 : 1024;
+	set->cap = !n ? 1024 : n < MANY_SLOTS ? n * 4 : n * 2;
 	set->slot = mem_table(set->cap * sizeof(*set->slot), true);
 	for (size_t i = 0; i < n; i++) {
 		struct site_key k = { .at = old[i].at, .space = old[i].space };
