@@ -185,9 +185,17 @@ bool ftrace_info_other(struct source *s, const struct ftrace_names *names,
 	return true;
 }
 
+static void put_pages(struct out *out, uint32_t cpu, uint64_t offset, uint64_t size)
+{
+	out_printf(out,
+		   "CPU%u data recorded at offset=0x%" PRIx64 "\n    %" PRIu64 " bytes in size\n",
+		   cpu, offset, size);
+}
+
 static void put_stats(const struct tracedat *t, struct out *out)
 {
 	uint64_t at = t->page_size;
+	uint32_t next = 0;
 
 	out_printf(out,
 		   "\nKernel buffer statistics:\n"
@@ -198,12 +206,12 @@ static void put_stats(const struct tracedat *t, struct out *out)
 		const struct tracedat_cpu *c = &t->buffers[0].cpus[i];
 		bool packed = strcmp(t->compression, "none") != 0;
 
+		for (; next < c->cpu && next < 65536; next++) /* those without events need not be in the file */
+			put_pages(out, next, 0, 0);
 		/* of compressed pages, where they would be if they stood in a row */
-		out_printf(out,
-			   "CPU%u data recorded at offset=0x%" PRIx64 "\n    %" PRIu64
-			   " bytes in size\n",
-			   c->cpu, packed && c->size ? at : c->offset, c->size);
+		put_pages(out, c->cpu, packed && c->size ? at : c->offset, c->size);
 		at += c->size;
+		next = c->cpu + 1;
 	}
 }
 
