@@ -331,7 +331,8 @@ void hist_sum_up(struct hist *h)
 		free(tables[t].touch);
 	if (!few) {
 		free(tables[0].slot);
-		for (unsigned t = 0; t < threads; t++)
+		tables[0].slot = NULL;
+		for (unsigned t = 1; t < threads; t++)
 			tables[t].slot = NULL;
 	}
 	for (unsigned t = 1; t < threads; t++)

@@ -226,6 +226,8 @@ static bool place_bits(struct layout *l, const struct crecord_def *def, const st
 {
 	uint64_t unit = size * 8ull, in;
 
+	if (!unit)
+		return false; /* no integer is so small */
 	if (!d->bits || (!def->packed && l->bit / unit != (l->bit + d->bits - 1) / unit))
 		l->bit = (l->bit + unit - 1) / unit * unit;
 	if (!d->bits)

@@ -445,7 +445,7 @@ static bool block_follows(const struct parser *p)
 	for (;;) {
 		const char *to;
 
-		while (s < end && memchr(" \t\r\n", *s, 4))
+		while (s < end && (*s == ' ' || *s == '\t' || *s == '\r' || *s == '\n'))
 			s++;
 		if (end - s < 2 || s[0] != '/' || (s[1] != '/' && s[1] != '*'))
 			return s < end && *s == '{';
