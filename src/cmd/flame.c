@@ -112,7 +112,8 @@ static const struct opt opts[] = {
 	OPT_HEAD("The picture"),
 	OPT_STR(0, "title", "TEXT", svg.title, "the heading"),
 	OPT_STR(0, "subtitle", "TEXT", svg.subtitle, "a second one below it"),
-	OPT_STR(0, "countname", "TEXT", countname, "what is counted (default: what is known of it; samples)"),
+	OPT_STR(0, "countname", "TEXT", countname,
+		"what is counted (default: what is known of it; samples)"),
 	OPT_FLAG(0, "reverse", reverse, "merge stacks from their innermost frame"),
 	OPT_FLAG(0, "inverted", svg.inverted, "root at the top: an icicle graph"),
 	OPT_FLAG(0, "flamechart", svg.flamechart, "in order of time; only neighbours are merged"),
@@ -189,7 +190,8 @@ static int check(const struct flame_args *a, bool compare, struct err *e)
 		return err_set(e, EINVAL, "--open needs a file, not standard output");
 	if (a->wall && (a->off_cpu || a->wakers))
 		return err_set(e, EINVAL, "--wall shows both; --off-cpu only the waits");
-	return flame_svg_check(&a->svg, e); /* a wrong word is told, also where it would not be used */
+	return flame_svg_check(&a->svg,
+			       e); /* a wrong word is told, also where it would not be used */
 }
 
 /* What record is told for pictures of waiting. */

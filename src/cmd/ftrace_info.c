@@ -206,7 +206,8 @@ static void put_stats(const struct tracedat *t, struct out *out)
 		const struct tracedat_cpu *c = &t->buffers[0].cpus[i];
 		bool packed = strcmp(t->compression, "none") != 0;
 
-		for (; next < c->cpu && next < 65536; next++) /* those without events need not be in the file */
+		for (; next < c->cpu && next < 65536;
+		     next++) /* those without events need not be in the file */
 			put_pages(out, next, 0, 0);
 		/* of compressed pages, where they would be if they stood in a row */
 		put_pages(out, c->cpu, packed && c->size ? at : c->offset, c->size);

@@ -21,7 +21,7 @@ struct ftrace_args {
 	int version;
 	const char *remote;
 	const char *size_option; /* what makes buffers larger; NULL: "-b KB" */
-	const char *announce; /* said when tracing runs; NULL: nothing */
+	const char *announce;	 /* said when tracing runs; NULL: nothing */
 };
 
 /* With these a command's table is made; its args begin with struct ftrace_args as member t. */

@@ -20,10 +20,10 @@
 #include "kern/undo.h"
 
 struct ftrace_event_opt {
-	const char *name;	      /* "sched", "sched:sched_switch", "irq:*", "all" */
+	const char *name;    /* "sched", "sched:sched_switch", "irq:*", "all" */
 	const char *filter;  /* NULL: none */
 	const char *trigger; /* NULL: none; one a line */
-	bool off;		      /* -v: these are turned off again */
+	bool off;	     /* -v: these are turned off again */
 };
 
 /* One instance. Texts are borrowed. */

@@ -76,7 +76,7 @@ struct run {
 	uint32_t n_probes;
 	uint32_t n_refused; /* of those: the kernel cannot do them, as a pattern's may be */
 	struct err refused; /* the first */
-	bool cookies; /* of the program that is being attached */
+	bool cookies;	    /* of the program that is being attached */
 	struct run_user_file *user_file; /* of the last probe, while they are attached */
 };
 
