@@ -27,7 +27,7 @@ static bool child_ended(struct ftrace_wait *w)
 	return true;
 }
 
-/* Ctrl-C reaches the command as well: it ends in its own time. */
+/* Ctrl-C reaches the command as well. */
 static bool over(struct ftrace_wait *w, const struct loop_event *ev)
 {
 	if (ev->kind == LOOP_SIGNAL) {
@@ -73,12 +73,12 @@ int ftrace_wait_run(struct ftrace_wait *w, const char *name, struct err *e)
 
 void ftrace_wait_close(struct ftrace_wait *w)
 {
-	int status;
-
 	if (!w->open)
 		return;
-	if (w->child.pid > 0 && w->child.go_fd > 0 && waitpid(w->child.pid, &status, WNOHANG) == 0)
+	if (w->child.pid > 0 && w->child.go_fd > 0)
 		workload_cancel(&w->child);
+	else if (w->child.pid > 0) /* the signal was for kymo alone */
+		kill(w->child.pid, SIGTERM);
 	signal(SIGPIPE, SIG_IGN); /* there is still something to be put back */
 	loop_close(&w->loop);
 	w->open = false;

@@ -147,13 +147,32 @@ static int open_journal(const char *name, int how, struct undo **ret, struct err
 	return 0;
 }
 
+/* A process whose number is not to be seen (of another namespace) is known by its lock. */
+static void hold(int fd)
+{
+	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	fcntl(fd, F_OFD_SETLK, &l);
+}
+
+static bool is_held(int fd)
+{
+	struct flock l = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+
+	return fcntl(fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK;
+}
+
 int undo_open(struct undo **ret, struct err *e)
 {
 	char name[64];
+	int r;
 
 	snprintf(name, sizeof(name), "%ld.%llu", (long)getpid(),
 		 (unsigned long long)start_time(getpid()));
-	return open_journal(name, O_TRUNC, ret, e);
+	r = open_journal(name, O_TRUNC, ret, e);
+	if (r >= 0)
+		hold((*ret)->fd);
+	return r;
 }
 
 int undo_open_named(const char *name, struct undo **ret, struct err *e)
@@ -425,7 +444,7 @@ static void recover_one(int dir, const char *name)
 	if (sscanf(name, "%ld.%llu", &pid, &began) != 2 || start_time(pid) == began)
 		return;
 	fd = open_trusted(dir, name);
-	if (fd < 0)
+	if (fd < 0 || is_held(fd))
 		return;
 	if (file_readat(dir, name, MAX_JOURNAL, &text, &n) < 0 || !is_mounted(text))
 		return;

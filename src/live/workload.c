@@ -174,6 +174,7 @@ int workload_start(struct workload *w, const char *name, int *exit_code, struct 
 		n = read(w->error_fd, &code, sizeof(code));
 	while (n < 0); /* a signal came: errno may be the child's */
 	close(w->error_fd);
+	w->go_fd = w->error_fd = -1;
 	if (n == sizeof(code))
 		waitpid(w->pid, NULL, 0);
 	free(w->stack); /* of which it is gone: it has memory of its own, or has ended */

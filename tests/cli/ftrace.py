@@ -66,6 +66,16 @@ if os.geteuid() != 0 or not os.path.exists(f"{TRACEFS}/instances"):
 before = top()
 os.chdir(DIR)
 
+# --- a live recording is left alone by who cannot see its process ---
+if shutil.which("unshare"):
+    p = subprocess.Popen([KYMO, "ftrace", "record", "-q", "-o", "u.dat", "-e", "signal", "sleep", "1000"])
+    alive = f"{TRACEFS}/instances/kymo-{p.pid}"
+    wait_for(lambda: os.path.exists(f"{alive}/events/signal/enable") and text(f"{alive}/events/signal/enable".removeprefix(TRACEFS + "/")).startswith("1"))
+    r = run(["unshare", "--pid", "--fork", "--mount-proc", KYMO, "ftrace", "record", "-q", "-o", "v.dat", "-e", "signal", "true"])
+    check("its instance is there after a recording in another namespace of processes", os.path.exists(alive), r)
+    p.send_signal(signal.SIGINT)
+    same("and it ends well", p.wait(120), 0)
+
 # --- exact counts ---
 for options in ["", "--file-version 6", "--compression none", "-B mine"]:
     r = kymo(f"ftrace record -q -o t.dat {options} -e syscalls:sys_enter_getppid -F -- {KNOWN} getppid=1234")
