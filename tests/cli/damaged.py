@@ -30,8 +30,8 @@ def kept():
     def shown():
         return run([KYMO, "script", "-i", data, "--no-debuginfod", "-F", "comm,ip,sym,srcline"], env=env)
     first = shown()
-    files = sorted(os.path.join(d, f) for d, _, names in os.walk(cache) for f in names if f == "index" or f.startswith("unwind-"))
-    check("names and tables are kept", any(f.endswith("index") for f in files) and any("unwind" in f for f in files), files)
+    files = sorted(os.path.join(d, f) for d, _, names in os.walk(cache) for f in names if f.startswith(("index", "unwind-")))
+    check("names and tables are kept", any("index" in os.path.basename(f) for f in files) and any("unwind" in f for f in files), files)
     if not files or not first.out:
         return
     good = {f: open(f, "rb").read() for f in files}

@@ -37,7 +37,7 @@ def compare(what, *record):
     if r.code not in (0, 124):
         return skip(what, f"nothing could be recorded: {r.err[:100]}")
     for label, option in (("comm", []), ("pid", ["--pid"]), ("tid", ["--tid"])):
-        sums = paths(kymo(["collapse", "-i", data, "--inline", "--no-tidy", *option]).out)
+        sums = paths(kymo(["collapse", "-i", data, "--inline", *option]).out)
         whole = sum(n for k, n in sums.items() if len(k) == 1)
         for width in ("0.05", "3", "200"):
             r = kymo(["flame", "-i", data, "-o", svg, "--factor", "1", "--countname", "n", "-q", "--minwidth", width, "--label", label])
