@@ -99,6 +99,23 @@ with Browser(1280, 800) as b:
         time.sleep(0.1)
     check("events as CSV", saved and saved["name"] == "io.csv" and saved["text"].count("\n") == 1021, saved and saved["name"])
 
+    # a span whose columns, added up, end before it does: the last point is still in the last one
+    def drag_all():
+        g = b.js("return kymo.grid()")
+        at, z = (b.js("return kymo.cell(arguments[0], arguments[1])", *c) for c in ((0, 0), (g["columns"] - 1, g["rows"] - 1)))
+        b.drag(at["x"], at["y"], z["x"], z["y"])
+        return b.js("return kymo.selected()")
+
+    b.open(out)
+    b.keys("t")
+    columns = b.js("return kymo.grid().columns")
+    span = next(ns for ns in range(1_000_000, 2_000_000) if columns * (ns / columns) < ns)
+    b.open(page("edge", "".join(f"{t:.9f} 100\n" for t in (0, 0.0001, span / 1e9))))
+    b.keys("t")
+    same("an area to the end has the last point", (drag_all(), b.js("return kymo.grid().columns")), (3, columns))
+    b.open(b.js("return location.href"))
+    same("and so has a link to it", b.js("return kymo.selected()"), 3)
+
     trace = os.path.join(tmp, "calls.data")
     r = kymo(["record", "-q", "-o", trace, "-e", "syscalls:sys_enter_write,syscalls:sys_exit_write", "--", "sh", "-c", "for i in 1 2 3 4 5; do echo $i; done"])
     if r.code == 0:
@@ -106,10 +123,7 @@ with Browser(1280, 800) as b:
         kymo(["heat", "--syscall", "write", "-i", trace, "-o", out, "-q"])
         b.open(out)
         b.keys("t")
-        g = b.js("return kymo.grid()")
-        at, z = (b.js("return kymo.cell(arguments[0], arguments[1])", *c) for c in ((0, 0), (g["columns"] - 1, g["rows"] - 1)))
-        b.drag(at["x"], at["y"], z["x"], z["y"])
-        same("all calls of a recording are selected", b.js("return kymo.selected()"), 5)
+        same("all calls of a recording are selected", drag_all(), 5)
         has("the list says who made each, and what it returned", b.text("#side table.events"), "sh", "CPU", "returned 2")
     else:
         skip("events of a recording", "tracepoints cannot be recorded here")

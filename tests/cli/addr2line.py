@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """kymo addr2line on files made here: symbols, inlines, where files are found, what is refused."""
 import os
 import random

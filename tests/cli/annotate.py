@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """kymo annotate as text: what it shows, what its options change, and what it says when something is missing."""
 import os
 import re

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """kymo archive: one file that gives the same texts on a machine that has none of the programs; unpacking, also hostile ones."""
 import io
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """Recordings with a byte changed, or cut: each is read, reported and listed, or refused with a reason.
 
 Every byte of the first 4 KiB, every 97th after that, and two hundred cuts, of recordings of each kind.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """Debug files from a real debuginfod server on this machine, and from servers that hang or lie."""
 import http.server
 import os

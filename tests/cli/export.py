@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """export: profiles for other programs, decoded again and compared with what report and script say."""
 import csv
 import gzip

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """kymo flame and kymo collapse: what is written, and what bad input is told."""
 import html.parser
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """--open: a browser is started apart from kymo, as the user who sits before the screen; what goes wrong is said."""
 import os
 import pwd

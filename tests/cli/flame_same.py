@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """Equal input, equal bytes: several threads read a recording, and no page tells which of them was first."""
 import hashlib
 import os

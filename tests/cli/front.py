@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """The front door: help, suggestions, man pages, completion, symlinks, installation, colours, broken outputs, README."""
 import json
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """kymo heat: text, SVG and page from points; bad input."""
 import os
 import re

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """Programs of other languages: names as their authors wrote them, and stacks from the first function on, whatever
 the compiler does about frame pointers. Each is skipped where its compiler is missing."""
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """pprof profiles as flame graphs: written here from the format's description, read by kymo; damaged ones."""
 import gzip
 import os

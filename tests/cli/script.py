@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """script: what it refuses and how, JSON, filters, recordings that are cut or damaged."""
 import json
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """kymo annotate beside perf annotate on the same recordings: for every function with samples the same
 instruction addresses and the same figure at each. The text of instructions is another disassembler's.
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """kymo collapse against `perf script`, folded here by the conventions of stackcollapse-perf.pl.
 
 Three differences are known and meant. All other frames are the same.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """Disassembly beside objdump: every instruction of large libraries has the same address and size, and
 what capstone does not know (AVX-512) reads exactly as objdump writes it.
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """The -e grammar against perf's: the same names and the same perf_event_attr.
 
 perf prints what it opens with -vv. Both are pointed at the same captured sysfs trees (perf and kymo

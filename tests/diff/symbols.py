@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# lane: any
 """kymo addr2line against llvm-symbolizer (names, inlines, lines) and perf script (names).
 
 10,000 random addresses of each of several binaries, built here with other compilers and options.

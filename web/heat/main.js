@@ -37,11 +37,11 @@ function startState(p) {
 	};
 }
 
-const packBox = (b) => [b.t0, b.t1, b.v0, b.v1].map((v) => Number(v.toPrecision(9))).join(",");
+const packBox = (b) => [b.t0, b.t1, b.v0, b.v1].join(","); // whole: a rounded edge would lose its points
 
 function readBox(text) {
 	const [t0, t1, v0, v1] = (text || "").split(",").map(Number);
-	return [t0, t1, v0, v1].every(Number.isFinite) && t1 > t0 && v1 > v0 ? { t0, t1, v0, v1 } : null;
+	return [t0, t1, v0, v1].every(Number.isFinite) && t1 >= t0 && v1 > v0 ? { t0, t1, v0, v1 } : null;
 }
 
 function toHash(s) {

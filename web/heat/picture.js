@@ -210,18 +210,20 @@ function cellAt(e) {
 	};
 }
 
-// The box of time and value that cells span.
+// The box of time and value that cells span: it ends before the next cell begins, and with the last
+// cell where the picture does, whatever the sum of its steps rounds to.
 function boxOf(a, z) {
 	const g = app.grid,
 		c0 = Math.min(a.c, z.c),
 		c1 = Math.max(a.c, z.c),
 		r0 = Math.min(a.r, z.r),
 		r1 = Math.max(a.r, z.r);
+	const t0 = Math.ceil(g.t0 + c0 * g.step);
 	return {
-		t0: g.t0 + c0 * g.step,
-		t1: g.t0 + (c1 + 1) * g.step,
+		t0,
+		t1: c1 === g.columns - 1 ? app.box.t1 : Math.max(t0, Math.ceil(g.t0 + (c1 + 1) * g.step) - 1),
 		v0: r0 === 0 ? 0 : g.edges[r0],
-		v1: g.edges[r1 + 1],
+		v1: r1 === g.rows - 1 ? g.edges[g.rows] : g.edges[r1 + 1] * (1 - Number.EPSILON),
 	};
 }
 
