@@ -136,6 +136,7 @@ struct recording {
 	struct control control;
 	struct workload child;
 	uint64_t wakeups;
+	bool busy; /* much came the last time */
 	int exit_code, signal;
 	bool stopped, enabled;
 };

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -22,7 +23,10 @@ enum {
 
 #define MS 1000000u   /* ns */
 #define FLUSH_MS 250u /* rings that fill slowly are emptied so often: little is lost with us */
-#define SETTLE_MS 500 /* at the end, for stacks whose tables are still being built */
+#define BUSY_MS 4     /* between two looks while much comes */
+#define BUSY_BYTES (128u << 10)
+#define WRITER_NICER 10
+#define SETTLE_MS 500		  /* at the end, for stacks whose tables are still being built */
 #define MAX_SIDE_BAND (64u << 20) /* of a flight recorder, before it begins anew */
 
 int record_enable(struct recording *r, struct err *e)
@@ -60,6 +64,7 @@ static int drain(struct recording *r, struct err *e)
 	n = record_out_drain(&r->out, e);
 	if (n < 0)
 		return (int)n;
+	r->busy = n >= BUSY_BYTES;
 	if (n && record_out_round(&r->out, e) < 0)
 		return -e->code;
 	if (r->a->max_size && record_out_size(&r->out) >= r->a->max_size && !r->stopped) {
@@ -214,18 +219,37 @@ static int set_timers(struct recording *r, struct err *e)
 	return code < 0 ? code : 0;
 }
 
-static int record(struct recording *r, struct err *e)
+/*
+ * The kernel wakes us when a ring is half full. While much comes we look more often: among many
+ * who want the CPU, one who needs a little of it every few milliseconds gets it in time, where
+ * one who comes with half a ring to copy is made to wait.
+ */
+static int record_busily(struct recording *r, struct err *e)
 {
 	while (!r->stopped) {
 		struct loop_event ev;
-		int code = loop_wait(&r->loop, -1, &ev, e);
+		int code = loop_wait(&r->loop, r->busy ? BUSY_MS : -1, &ev, e);
 
-		if (code > 0)
-			code = on_event(r, &ev, e);
+		if (code >= 0)
+			code = code ? on_event(r, &ev, e) : drain(r, e);
 		if (code < 0)
 			return code;
 	}
 	return 0;
+}
+
+/*
+ * On a machine where all CPUs are wanted, the writer goes before those it watches, as far as it
+ * may: it needs little, and what it comes too late for is lost.
+ */
+static int record(struct recording *r, struct err *e)
+{
+	int usual = getpriority(PRIO_PROCESS, 0), code;
+
+	setpriority(PRIO_PROCESS, 0, usual - WRITER_NICER);
+	code = record_busily(r, e);
+	setpriority(PRIO_PROCESS, 0, usual);
+	return code;
 }
 
 static void tell_stacks(struct recording *r)
