@@ -19,6 +19,11 @@ int load_open(struct load *l, const struct load_opts *o, struct err *e)
 	progress_begin(&l->progress, "opening the recording", o->quiet);
 	r = source_open(input_path(o->input), &l->source, e);
 	progress_end(&l->progress);
+	if (r == 0 && gate_wanted(&o->gate)) {
+		r = gate_make(&l->gate, &o->gate, l->source->trace, e);
+		if (r == 0) /* in the order of time, before stacks are unwound */
+			r = gate_learn(&l->gate, l->source, e);
+	}
 	if (r == 0) {
 		l->unwound = unwound_needed(l->source) || l->source->trace->info.walked;
 		input_unwind(&l->source, o->symfs);
@@ -125,6 +130,8 @@ enum profile_want load_wants(const struct load *l, const struct event *ev)
 
 	if (l->types && ev->kind == EVENT_SAMPLE && !l->types[ev->type])
 		return PROFILE_SKIP;
+	if (gate_wanted(&l->opts.gate) && !gate_passed(&l->gate, ev))
+		return PROFILE_SKIP;
 	w = pick_event(&l->pick, ev);
 	if (w == PROFILE_COUNT && l->socket_wanted >= 0 &&
 	    load_socket((void *)(uintptr_t)l, ev->cpu) != l->socket_wanted)
@@ -155,7 +162,10 @@ int load_profile(struct load *l, const struct extra_plan *plan, const struct pro
 	struct profile_opts po = *o;
 	int r;
 
-	po.want = pick_any(&l->pick) || l->socket_wanted >= 0 || l->types ? want : NULL;
+	po.want = pick_any(&l->pick) || l->socket_wanted >= 0 || l->types ||
+				  gate_wanted(&l->opts.gate)
+			  ? want
+			  : NULL;
 	po.progress = progress;
 	po.extra = plan && plan->any ? extra : NULL;
 	po.ctx = &c;
@@ -270,6 +280,7 @@ void load_free(struct load *l)
 		text_set_resolver(l->source->trace->tep, NULL, NULL);
 	symbols_free(l->symbols);
 	pick_free(&l->pick);
+	gate_free(&l->gate);
 	free(l->types);
 	source_close(l->source);
 }

@@ -7,6 +7,7 @@
 #define KYMO_CMD_LOAD_H
 
 #include "calc/extra.h"
+#include "calc/gate.h"
 #include "calc/names.h"
 #include "calc/pick.h"
 #include "calc/profile.h"
@@ -15,6 +16,7 @@
 struct load_opts {
 	const char *input; /* NULL: stdin when it is a pipe, else perf.data */
 	struct pick_opts pick;
+	struct gate_opts gate;
 	const char *symfs, *kallsyms, *vmlinux;
 	bool raw_names; /* no demangling */
 	bool no_debuginfod;
@@ -27,6 +29,7 @@ struct load {
 	struct load_opts opts;
 	struct source *source;
 	struct pick pick;
+	struct gate gate;	/* when opts.gate wants one */
 	struct extra_plan plan; /* extra_plan() before load_count(); zero: nothing extra */
 	struct symbols *symbols;
 	struct profile profile;

@@ -4,14 +4,17 @@
  *
  *	report.c	the options
  *	report_graph.c	what -g takes
- *	report_run.c	from the recording to the rows
+ *	report_run.c	from the recording to what rows are made of
+ *	report_show.c	the rows, as text, CSV or JSON
  *	report_other.c	what is no report of samples: --stats, --tasks, --mmaps, -T, -D
  */
 #ifndef KYMO_CMD_REPORT_H
 #define KYMO_CMD_REPORT_H
 
 #include <limits.h>
+#include <regex.h>
 
+#include "base/json.h"
 #include "calc/graph.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
@@ -38,10 +41,35 @@ struct report_args {
 	int n_files;
 };
 
+/* A report of samples on its way. */
+struct report {
+	struct report_args *a;
+	struct load load;
+	struct columns columns;
+	struct cells cells;
+	struct report_style style;
+	struct report_end end;
+	struct json json;
+	enum key_mode mode;
+	regex_t parent, callees;
+	bool has_parent, has_callees;
+	bool chains; /* samples have call chains */
+	bool children, graphs, caller;
+	bool *site_wanted;
+	uint64_t quantum;
+	int shown; /* events */
+};
+
 /* "graph,0.5,caller": added to what is there. */
 int report_parse_graph(struct report_args *a, const char *text, struct err *e);
 
 int report_run(struct report_args *a, struct err *e);
+
+/* Did events count together when they were recorded? */
+bool report_has_groups(const struct trace *t);
+
+/* Prints all that cells hold, and how the report ends. */
+int report_show(struct report *r, struct err *e);
 
 /* The rest of report.c's ways; each prints and returns 0 or -errno. */
 int report_stats(struct load *l, const struct report_args *a, struct err *e);

@@ -6,9 +6,11 @@
 #include "base/out.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "calc/gate.h"
 #include "calc/unwound.h"
 #include "cmd/command.h"
 #include "cmd/input.h"
+#include "cmd/script_apart.h"
 #include "cmd/script_filter.h"
 #include "store/perfdata.h"
 #include "view/script.h"
@@ -20,6 +22,8 @@
 struct args {
 	const char *input, *time, *pids, *tids, *comms, *cpus, *symbols, *dsos, *kallsyms, *vmlinux,
 		*symfs, *stop_at;
+	struct gate_opts gate;
+	uint64_t addr_range;
 	const char *fields[MAX_FIELD_ARGS];
 	int n_fields;
 	int max_stack, verbose;
@@ -27,6 +31,7 @@ struct args {
 	bool force, raw, header, header_only, info, json, ns, reltime, deltatime, latency,
 		hide_chain;
 	bool task, mmap, switches, lost, namespaces, cgroup, bpf, text_poke, rounds;
+	bool apart;
 	bool kernel_path, full_path, no_demangle, no_debuginfod, inlines, inlines_all;
 };
 
@@ -72,8 +77,15 @@ static const struct opt opts[] = {
 	OPT_STR('C', "cpu", "LIST", cpus, "only these CPUs, as 0-3,5"),
 	OPT_STR('S', "symbols", "LIST", symbols, "only samples in these functions"),
 	OPT_STR(0, "dsos", "LIST", dsos, "only samples in these files"),
+	OPT_U64(0, "addr-range", "N", addr_range,
+		"take addresses in -S for the N bytes from there on"),
+	OPT_STR(0, "switch-on", "EVENT", gate.on, "from when EVENT happens on"),
+	OPT_STR(0, "switch-off", "EVENT", gate.off, "until EVENT happens"),
+	OPT_FLAG(0, "show-on-off-events", gate.show, "these two events, too"),
 	OPT_U64(0, "max-events", "N", max_events, "stop after N events"),
 	OPT_HEAD("How they are shown"),
+	OPT_FLAG(0, "per-event-dump", apart,
+		 "the events of each name into a file of their own, FILE.EVENT.dump"),
 	OPT_FLAG(0, "ns", ns, "times with nine digits"),
 	OPT_FLAG(0, "reltime", reltime, "times from the first event on"),
 	OPT_FLAG(0, "deltatime", deltatime, "times since the event before"),
@@ -114,6 +126,9 @@ struct printing {
 	struct script *script;
 	struct script_filter filter;
 	struct script_team *team;
+	struct gate gate;
+	bool gated;
+	struct script_apart apart;
 	struct out *out;
 	struct perfdata_walk *walk; /* --show-round-events */
 	uint64_t left;
@@ -124,13 +139,16 @@ static int print_event(void *ctx, const struct event *ev)
 {
 	struct printing *p = ctx;
 
-	if (!script_filter_wants(&p->filter, p->script, ev))
+	if (!script_filter_wants(&p->filter, p->script, ev) ||
+	    (p->gated && !gate_passes(&p->gate, ev)))
 		return 0;
 	if (ev->kind == EVENT_SAMPLE && p->limited) {
 		if (!p->left)
 			return 1;
 		p->left--;
 	}
+	if (p->apart.n)
+		script_to(p->script, script_apart_of(&p->apart, ev));
 	if (p->team)
 		script_team_event(p->team, ev);
 	else
@@ -239,21 +257,36 @@ static int print_all(const struct args *a, struct source *s, struct symbols *sym
 					 .comms = a->comms,
 					 .cpus = a->cpus,
 					 .symbols = a->symbols,
-					 .dsos = a->dsos };
+					 .dsos = a->dsos,
+					 .addr_range = a->addr_range };
 	int r = script_filter_init(&p.filter, &fo, s->trace, e);
 
-	if (r < 0)
+	if (r == 0 && gate_wanted(&a->gate)) {
+		p.gated = true;
+		r = gate_make(&p.gate, &a->gate, s->trace, e);
+	}
+	if (r == 0 && a->apart && !a->raw)
+		r = script_apart_open(&p.apart, s->trace, input_path(a->input), e);
+	if (r < 0) {
+		script_filter_free(&p.filter);
 		return r;
+	}
 	p.side = side;
 	p.script = script_new(s->trace, symbols, o, out);
 	if (a->rounds && !a->raw) {
 		r = print_rounds(&p, s, a, e);
 	} else {
-		p.team = script_team_new(p.script, s->stable);
+		if (!p.apart.n)
+			p.team = script_team_new(p.script, s->stable);
 		r = a->raw ? script_dump(p.script, s, input_path(a->input), dump_wants, &p, e)
 			   : s->read_ordered(s, side, print_event, &p, e);
-		script_team_free(p.team);
+		if (p.team)
+			script_team_free(p.team);
 	}
+	if (p.apart.n && r >= 0)
+		r = script_apart_close(&p.apart, e);
+	else if (p.apart.n)
+		script_apart_close(&p.apart, NULL);
 	script_free(p.script);
 	script_filter_free(&p.filter);
 	return r < 0 ? r : 0;

@@ -49,6 +49,19 @@ static void names(const char *list, struct strtab *t, bool *any)
 	str_split(list, ',', add_name, t);
 }
 
+/* Functions may be named by addresses, too: 0x4010a0. */
+static void addresses(struct script_filter *f, uint64_t range)
+{
+	f->addr_range = range ? range : 1;
+	for (uint32_t i = 0; i < f->symbols.n; i++) {
+		const char *name = strtab_get(&f->symbols, i);
+		uint64_t v;
+
+		if (str_starts(name, "0x") && str_u64(name, &v))
+			vec_push(&f->addrs, v);
+	}
+}
+
 static int cpus(struct script_filter *f, const char *list, struct err *e)
 {
 	bool have = false;
@@ -84,6 +97,7 @@ int script_filter_init(struct script_filter *f, const struct script_filter_opts 
 	names(o->comms, &f->comms, &f->by_comm);
 	names(o->symbols, &f->symbols, &f->by_symbol);
 	names(o->dsos, &f->dsos, &f->by_dso);
+	addresses(f, o->addr_range);
 	if (r < 0)
 		script_filter_free(f);
 	return r;
@@ -98,11 +112,21 @@ void script_filter_free(struct script_filter *f)
 	strtab_free(&f->comms);
 	strtab_free(&f->symbols);
 	strtab_free(&f->dsos);
+	vec_free(&f->addrs);
+	*f = (struct script_filter){ 0 };
 }
 
 static bool listed(const struct strtab *t, const char *name)
 {
 	return name && strtab_find(t, name) != STRTAB_NONE;
+}
+
+static bool address_wanted(const struct script_filter *f, uint64_t ip)
+{
+	for (size_t i = 0; i < f->addrs.n; i++)
+		if (ip - f->addrs.data[i] < f->addr_range)
+			return true;
+	return false;
 }
 
 static bool code_wanted(struct script_filter *f, struct script *s, const struct event *ev)
@@ -120,7 +144,7 @@ static bool code_wanted(struct script_filter *f, struct script *s, const struct 
 		char text[32];
 
 		snprintf(text, sizeof(text), "0x%" PRIx64, start);
-		return function && listed(&f->symbols, text);
+		return (function && listed(&f->symbols, text)) || address_wanted(f, ev->ip);
 	}
 	return true;
 }

@@ -4,12 +4,14 @@
 #define KYMO_CMD_SCRIPT_FILTER_H
 
 #include "base/map.h"
+#include "base/vec.h"
 #include "event/span.h"
 #include "view/script.h"
 
 /* Each NULL when it does not matter. */
 struct script_filter_opts {
 	const char *time, *pids, *tids, *comms, *cpus, *symbols, *dsos;
+	uint64_t addr_range; /* -S with addresses: so many bytes from there; 0: that one */
 };
 
 struct script_filter {
@@ -17,6 +19,8 @@ struct script_filter {
 	struct spans spans;
 	struct map pids, tids, cpus;
 	struct strtab comms, symbols, dsos;
+	VEC(uint64_t) addrs; /* among the symbols */
+	uint64_t addr_range;
 	bool by_pid, by_tid, by_cpu, by_comm, by_symbol, by_dso;
 };
 

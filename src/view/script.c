@@ -73,6 +73,11 @@ struct script *script_new(struct trace *t, struct symbols *symbols, const struct
 	return s;
 }
 
+void script_to(struct script *s, struct out *out)
+{
+	s->out = out;
+}
+
 void script_free(struct script *s)
 {
 	if (!s)
@@ -199,11 +204,12 @@ void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *
 	enum event_mode mode = EVENT_MODE_USER;
 	uint32_t space = TASK_SPACE_NONE, inlined;
 	bool looked = false;
+	bool unwound = ev->have & EVENT_UNWOUND;
 	unsigned frames = 0;
 
 	if (!s->o.everything && is_astray(ev, s->o.max_stack))
 		return;
-	for (uint32_t i = 0; i < ev->chain_n && frames < s->o.max_stack; i++) {
+	for (uint32_t i = 0; i < ev->chain_n && (unwound || frames < s->o.max_stack); i++) {
 		uint64_t ip = ev->chain[i];
 
 		if (ip >= EVENT_CHAIN_MARK) {
@@ -211,8 +217,12 @@ void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *
 			       : ip == EVENT_CHAIN_USER ? EVENT_MODE_USER
 							: EVENT_MODE_HYPERVISOR;
 			looked = false;
+			if (unwound && mode == EVENT_MODE_USER)
+				frames = 0; /* the kernel's were counted by themselves */
 			continue;
 		}
+		if (frames >= s->o.max_stack)
+			continue;
 		if (!looked)
 			space = site_space(s, ev, mode);
 		inlined = mode == EVENT_MODE_USER ? what_inlined(s, ev, !looked) : 0;

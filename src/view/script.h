@@ -37,6 +37,8 @@ struct script;
 struct script *script_new(struct trace *t, struct symbols *symbols, const struct script_opts *o,
 			  struct out *out);
 void script_free(struct script *s);
+/* From now on into another one. */
+void script_to(struct script *s, struct out *out);
 /* Print one event of read_ordered(). */
 void script_event(struct script *s, const struct event *ev);
 

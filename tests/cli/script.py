@@ -56,6 +56,25 @@ def shown():
     check("--max-stack", len(deep) <= 3, deep)
 
 
+def apart():
+    """A file for each event; and what is seen between two events."""
+    data = f"{DIR}/apart.data"
+    kymo(f"record -q -e cpu-clock,syscalls:sys_enter_write,syscalls:sys_exit_write -o {data} dd if=/dev/zero of=/dev/null count=9 status=none")
+    r = kymo(f"script --per-event-dump -i {data}")
+    whole = kymo(f"script -i {data}").out
+    writes = open(f"{data}.syscalls:sys_enter_write.dump").read()
+    same("--per-event-dump: all samples of an event", writes.count("\n"), whole.count("syscalls:sys_enter_write:"))
+    has("--per-event-dump: told", r.out, f"{data}.syscalls:sys_enter_write.dump ({writes.count(chr(10))} samples)")
+    same("--per-event-dump: for the user's eyes only", os.stat(f"{data}.syscalls:sys_enter_write.dump").st_mode & 0o777, 0o600)
+    same("--switch-off alone ends it", kymo(f"script -i {data} --switch-off syscalls:sys_enter_write").out,
+         "".join(x for x in whole[:whole.index("syscalls:sys_enter_write:")].splitlines(True)[:-1]))
+    has("--switch-on of what was not recorded", kymo(f"script -i {data} --switch-on cycles").err, "no such event", "sys_exit_write")
+    has("the same of report", kymo(f"report -i {data} --switch-off cycles").err, "no such event")
+    for more, n in (("", 8), ("--show-on-off-events", 9)):
+        on = kymo(f"report -x , -n -s comm -i {data} --switch-on syscalls:sys_enter_write {more}").out
+        has(f"report --switch-on {more}", on, f"syscalls:sys_enter_write,100.00,{n},dd", "syscalls:sys_exit_write,100.00,9,dd")
+
+
 def as_json():
     out = kymo(f"script -i {FILE} -j --show-task-events --show-mmap-events").out.splitlines()
     rows = [json.loads(x) for x in out]
@@ -142,6 +161,7 @@ try:
             break
     refusals()
     shown()
+    apart()
     as_json()
     tracepoints()
     cut()
