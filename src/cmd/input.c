@@ -349,15 +349,13 @@ static void end_later(void *ctx)
 }
 
 /* Do samples of the kernel's code come, whose names are not known from the last time? */
-static bool worth_reading(const struct trace *t, const struct build_id *id)
+static bool worth_reading(const struct trace *t, const struct symbols *symbols)
 {
-	AUTO_CLOSE int cache = cache_open(NULL, NULL);
-	AUTO_CLOSE int known = cache < 0 ? -1 : cache_get(cache, id, "index");
 	bool kernel = false;
 
 	for (size_t i = 0; i < t->n_types; i++)
 		kernel |= !t->types[i].attr.exclude_kernel;
-	return kernel && known < 0 && t->n_samples > 0 && pool_threads() > 1;
+	return kernel && !symbols_kernel_kept(symbols) && t->n_samples > 0 && pool_threads() > 1;
 }
 
 int input_kernel_later(const struct source *s, const struct input_kernel *o,
@@ -376,7 +374,7 @@ int input_kernel_later(const struct source *s, const struct input_kernel *o,
 	if (!o->symfs && !s->trace->files && !s->trace->info.kallsyms_size &&
 	    input_is_running_kernel(s->trace) && ksyms_state(&id)) {
 		symbols_kernel_id(symbols, &id);
-		l->reading = worth_reading(s->trace, &id) &&
+		l->reading = worth_reading(s->trace, symbols) &&
 			     pthread_create(&l->reader, NULL, read_ahead, l) == 0;
 	}
 	return 0;

@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "sym/answers.h"
 #include "sym/cache.h"
 
 #define CACHE_NAME "kallsyms"
@@ -459,9 +460,8 @@ static int all_from_cache(int cache, const struct build_id *id, const char *head
 static bool asked_before(int cache)
 {
 	struct build_id state;
-	AUTO_CLOSE int fd = ksyms_state(&state) ? cache_get(cache, &state, "index") : -1;
 
-	return fd >= 0;
+	return ksyms_state(&state) && answers_kept_any(cache, &state);
 }
 
 int ksyms_all(char **ret, size_t *n)

@@ -169,6 +169,21 @@ int answers_open(struct answers *a, int cache, const struct build_id *id, enum a
 	return 0;
 }
 
+bool answers_kept(int cache, const struct build_id *id, enum answers_names names)
+{
+	AUTO_CLOSE int fd = cache_get(cache, id, file_names[names]);
+
+	return fd >= 0;
+}
+
+bool answers_kept_any(int cache, const struct build_id *id)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(file_names); i++)
+		if (answers_kept(cache, id, (enum answers_names)i))
+			return true;
+	return false;
+}
+
 void answers_close(struct answers *a)
 {
 	if (a->mapped)

@@ -60,6 +60,9 @@ struct answers {
 /* -ENOENT when there is none that can be used. */
 int answers_open(struct answers *a, int cache, const struct build_id *id, enum answers_names names);
 void answers_close(struct answers *a);
+/* Are there any, in this way of names, or in any way? What they hold is not looked at. */
+bool answers_kept(int cache, const struct build_id *id, enum answers_names names);
+bool answers_kept_any(int cache, const struct build_id *id);
 /* What such a file holds, which data must outlive. -EBADMSG. */
 int answers_parse(struct answers *a, const void *data, size_t size, const struct build_id *id);
 /* Such a file's bytes get the marks by which it is known. */

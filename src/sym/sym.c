@@ -227,6 +227,12 @@ void symbols_kernel_id(struct symbols *s, const struct build_id *id)
 	s->dsos.data[SYMBOLS_KERNEL]->want.id = *id;
 }
 
+bool symbols_kernel_kept(const struct symbols *s)
+{
+	return answers_kept(s->find.cache, &s->dsos.data[SYMBOLS_KERNEL]->want.id,
+			    symbols_way_of_names(s));
+}
+
 const char *symbols_text(const struct symbols *s, uint32_t id)
 {
 	return strtab_get(&s->texts, id);

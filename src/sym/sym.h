@@ -131,6 +131,8 @@ void symbols_kernel_later(struct symbols *s, void (*load)(void *ctx), void (*end
 /* What is loaded then is always the same for this id: answers are kept, and spare the next run to
  * load it. Functions of modules are not among them. */
 void symbols_kernel_id(struct symbols *s, const struct build_id *id);
+/* Were some kept for it, of names as they are wanted now? */
+bool symbols_kernel_kept(const struct symbols *s);
 
 /* Never NULL. */
 const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64_t addr,
