@@ -342,6 +342,8 @@ static int load_one(struct run *r, size_t i, char **log, struct err *e)
 		return 0;
 	if (why.code && !r->side.why.code)
 		r->side.why = why;
+	if (why.code)
+		walker_kept_drop(r->side.walked.walker);
 	return load_code(r, i, false, log, e);
 }
 

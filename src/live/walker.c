@@ -73,9 +73,14 @@ static uint64_t ra_mask(void)
 #	endif
 }
 
+static volatile struct walk_config *config(struct walker *w)
+{
+	return w->bpf ? (volatile struct walk_config *)&w->bpf->rodata->config : &w->config;
+}
+
 static void configure(struct walker *w)
 {
-	volatile struct walk_config *c = (volatile struct walk_config *)&w->bpf->rodata->config;
+	volatile struct walk_config *c = config(w);
 	struct stat ns;
 
 	c->depth = w->o.depth;
@@ -97,20 +102,29 @@ static void configure(struct walker *w)
 	}
 }
 
+uint32_t walker_states(const struct walker *w)
+{
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), n = w->o.function ? 0 : cpus;
+
+	if (w->o.off.on)
+		n += cpus;
+	if (w->o.function || w->o.hits)
+		n += cpus * WALK_FN_LEVELS;
+	return n;
+}
+
 /* Programs that may interrupt each other have states of their own; those of bpf/walk_fn.h, which
  * may interrupt themselves, several. */
 static void make_states(struct walker *w)
 {
-	volatile struct walk_config *c = (volatile struct walk_config *)&w->bpf->rodata->config;
+	volatile struct walk_config *c = config(w);
 	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), n = w->o.function ? 0 : cpus;
 
 	c->off_states = n;
 	if (w->o.off.on)
 		n += cpus;
 	c->fn_states = n;
-	if (w->o.function || w->o.hits)
-		n += cpus * WALK_FN_LEVELS;
-	bpf_map__set_max_entries(w->bpf->maps.states, n);
+	bpf_map__set_max_entries(w->bpf->maps.states, walker_states(w));
 }
 
 static struct bpf_program *program(const struct walker *w, uint32_t event)
@@ -170,7 +184,8 @@ static int ask(struct walker *w, struct err *e)
 {
 	if (!w->o.ask_depth)
 		return 0;
-	make_maps(w);
+	if (w->bpf)
+		make_maps(w);
 	w->o.depth = w->o.ask_depth(w->o.ctx);
 	if (!w->o.depth)
 		return err_set(e, ECANCELED, "the stack walker is not wanted");
@@ -184,6 +199,34 @@ static int refused(int code, struct err *e)
 	return err_hint(e, "run as root, or with CAP_BPF and CAP_PERFMON");
 }
 
+static int told(struct walker *w)
+{
+	w->n_maps = w->o.maps;
+	w->n_tables = w->o.tables;
+	if (w->o.loaded)
+		w->o.loaded(w->o.ctx, w);
+	return 0;
+}
+
+/* From what was kept: 1, 0 when there is nothing or it will not do, or -errno. */
+static int load_kept(struct walker *w, struct err *e)
+{
+	int err;
+
+	if (!w->o.function || walker_slab_first(w) < 0 || !walker_kept_open(w, walker_fn_object()))
+		return 0;
+	err = ask(w, e);
+	if (err < 0)
+		return err;
+	configure(w);
+	if (!walker_kept_configure(w)) {
+		walker_kept_close(w);
+		return 0;
+	}
+	told(w);
+	return 1;
+}
+
 static int load(struct walker *w, struct err *e)
 {
 	struct walk_bpf *b = open_object(w);
@@ -195,15 +238,13 @@ static int load(struct walker *w, struct err *e)
 	bpf_map__set_max_entries(b->maps.procs, w->o.procs);
 	bpf_map__set_max_entries(b->maps.maps, w->o.maps);
 	bpf_map__set_max_entries(b->maps.ring, (uint32_t)w->o.ring_bytes);
-	w->slab_blocks = w->o.slab_bytes / sizeof(struct walk_block);
 	err = walker_slab_first(w);
 	if (err == -EPERM || err == -EACCES)
 		return refused(-err, e);
 	if (err < 0)
 		return err_set(e, -err, "cannot make the stack walker's first table: %s",
 			       strerror(-err));
-	w->n_tables = w->o.tables;
-	bpf_map__set_max_entries(b->maps.tables, w->n_tables);
+	bpf_map__set_max_entries(b->maps.tables, w->o.tables);
 	err = walker_off_configure(w, e);
 	if (err < 0)
 		return err;
@@ -231,16 +272,14 @@ static int load(struct walker *w, struct err *e)
 		err_set(e, EOPNOTSUPP, "this kernel refuses the stack walker: %s", strerror(-err));
 		return err_hint(e, "it needs Linux 5.17; use --call-graph dwarf instead");
 	}
-	w->n_maps = w->o.maps;
 	w->rules_cap = bpf_map__max_entries(b->maps.rules);
 	w->procs_fd = bpf_map__fd(b->maps.procs);
 	w->slabs_fd = bpf_map__fd(b->maps.slabs);
 	w->maps_fd = bpf_map__fd(b->maps.maps);
 	w->tables_fd = bpf_map__fd(b->maps.tables);
 	w->rules_fd = bpf_map__fd(b->maps.rules);
-	if (w->o.loaded)
-		w->o.loaded(w->o.ctx, w);
-	return 0;
+	w->ring_fd = bpf_map__fd(b->maps.ring);
+	return told(w);
 }
 
 struct reading {
@@ -381,9 +420,11 @@ int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
 	libbpf_set_print(quiet);
 	if (w->o.plain)
 		load_nothing(w);
-	err = w->o.plain ? 0 : load(w, e);
+	err = w->o.plain ? 1 : load_kept(w, e);
+	if (err >= 0)
+		err = err ? 0 : load(w, e);
 	if (!err && !w->o.plain)
-		err = walker_off_filter(w, e);
+		err = w->bpf ? walker_off_filter(w, e) : 0;
 	if (!err)
 		err = walker_slab_init(w, e);
 	if (!err)
@@ -391,7 +432,7 @@ int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
 	if (!err)
 		err = walker_file_init(w, e);
 	if (!err && !w->o.plain) {
-		w->ring = ring_buffer__new(bpf_map__fd(w->bpf->maps.ring), ring_record, w, NULL);
+		w->ring = ring_buffer__new(w->ring_fd, ring_record, w, NULL);
 		if (!w->ring)
 			err = err_set(e, errno, "cannot map the walker's ring: %s",
 				      strerror(errno));
@@ -409,6 +450,8 @@ int walker_open(const struct walker_opts *o, struct walker **ret, struct err *e)
 		walker_proc_scan(w, o->pids[i], o->pids[i]);
 	walker_proc_flush(w);
 	pthread_mutex_unlock(&w->lock);
+	if (w->o.function && w->bpf)
+		walker_fn_keep(w);
 	*ret = w;
 	return 0;
 }
@@ -426,6 +469,7 @@ void walker_close(struct walker *w)
 	walker_proc_free(w);
 	walker_slab_free(w);
 	walk_bpf__destroy(w->bpf);
+	walker_kept_close(w);
 	walker_fn_free(w);
 	pthread_mutex_destroy(&w->lock);
 	pthread_cond_destroy(&w->wake);
@@ -563,6 +607,8 @@ void walker_stats(const struct walker *w, struct walker_stats *ret)
 		ret->memo_wrong = w->bpf->bss->check_wrong;
 		walker_off_stats(w, ret);
 		ret->kernel_bytes = kernel_bytes(w);
+	} else if (w->kept.object) {
+		ret->lost = walker_kept_lost(w);
 	}
 	ret->table_bytes = w->slab_used * sizeof(struct walk_block);
 	ret->table_bytes_max = w->o.table_bytes;

@@ -197,6 +197,8 @@ struct walker_function {
 	size_t n_subs;
 };
 bool walker_function(const struct walker *w, struct walker_function *ret);
+/* The kernel did not want it: it is made anew the next time. */
+void walker_kept_drop(const struct walker *w);
 
 /*
  * --- walker_hits.c: only with opts.hits ---

@@ -13,6 +13,7 @@
 #	include <bpf/bpf.h>
 #	include <bpf/btf.h>
 #	include <bpf/libbpf.h>
+#	include <string.h>
 
 #	include "walk.skel.h"
 
@@ -126,6 +127,73 @@ void walker_fn_free(struct walker *w)
 {
 	free(w->fn_insn);
 	vec_free(&w->fn_subs);
+}
+
+uint64_t walker_fn_object(void)
+{
+	uint32_t version = libbpf_major_version() << 16 | libbpf_minor_version();
+	size_t n;
+	const void *bytes = walk_bpf__elf_bytes(&n);
+
+	return map_hash_bytes(bytes, n) + version;
+}
+
+static int place_of(struct walker_fn_image *k, const struct walker *w, int fd)
+{
+	struct bpf_map *m;
+	uint32_t i = 0;
+
+	bpf_object__for_each_map(m, w->bpf->obj)
+	{
+		const char *name = bpf_map__name(m);
+
+		if (bpf_map__fd(m) != fd || !bpf_map__autocreate(m))
+			continue;
+		if (bpf_map__is_internal(m)) /* theirs have the object's name in front */
+			name = strchr(name, '.');
+		while (i < k->n_maps && name && strcmp(k->map[i].name, name) != 0)
+			i++;
+		if (!name || i == WALKER_KEPT_MAPS || strlen(name) >= sizeof(k->map[i].name))
+			return -1;
+		if (i == k->n_maps) {
+			k->n_maps++;
+			k->map[i] = (struct walker_kept_map){ .type = bpf_map__type(m),
+							      .key = bpf_map__key_size(m),
+							      .value = bpf_map__value_size(m),
+							      .entries = bpf_map__max_entries(m),
+							      .flags = bpf_map__map_flags(m) };
+			memcpy(k->map[i].name, name, strlen(name));
+		}
+		return (int)i;
+	}
+	return -1;
+}
+
+void walker_fn_keep(const struct walker *w)
+{
+	AUTO_FREE struct bpf_insn *insn = mem_dup(w->fn_insn, w->fn_n * sizeof(*insn));
+	struct walker_fn_image k = { .object = walker_fn_object(),
+				  .insn = insn,
+				  .n_insn = w->fn_n,
+				  .config_at = offsetof(struct walk_bpf__rodata, config),
+				  .lost_at = offsetof(struct walk_bpf__bss, lost) };
+
+	_Static_assert(sizeof(struct walk_bpf__rodata) == sizeof(struct walk_config),
+		       "nothing else is to be kept of it");
+	for (size_t i = 0; i < w->fn_n; i++) {
+		if (insn[i].code != (BPF_LD | BPF_DW | BPF_IMM))
+			continue;
+		if (insn[i].src_reg == BPF_PSEUDO_MAP_FD ||
+		    insn[i].src_reg == BPF_PSEUDO_MAP_VALUE) {
+			insn[i].imm = place_of(&k, w, insn[i].imm);
+			if (insn[i].imm < 0)
+				return;
+		} else if (insn[i].src_reg && insn[i].src_reg != BPF_PSEUDO_FUNC) {
+			return; /* the kernel's types, by a number of theirs */
+		}
+		i++;
+	}
+	walker_kept_write(w, &k);
 }
 
 bool walker_function(const struct walker *w, struct walker_function *ret)

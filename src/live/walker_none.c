@@ -141,6 +141,11 @@ int walker_hit_probe(struct walker *w, const struct walker_probe *p, struct err 
 	return walker_hit_tracepoint(w, NULL, e);
 }
 
+void walker_kept_drop(const struct walker *w)
+{
+	(void)w;
+}
+
 bool walker_function(const struct walker *w, struct walker_function *ret)
 {
 	(void)w, (void)ret;

@@ -10,6 +10,7 @@
  *	walker_off.c	time off the CPU
  *	walker_hits.c	stacks of tracepoints and probes
  *	walker_fn.c	the walk as a function of programs of others
+ *	walker_kept.c	that function, kept for the next time
  *	walker_btf.c	the kernel's types that samples need
  *
  * Everything in struct walker is under lock but what says otherwise.
@@ -112,13 +113,41 @@ struct walker_area {
 
 struct walker_copied; /* walker_copy.c */
 
+#define WALKER_KEPT_MAPS 16
+
+struct walker_kept_map {
+	char name[16];
+	uint32_t type, key, value, entries, flags;
+};
+
+/* The function as it is kept: maps by their place in the list. */
+struct walker_fn_image {
+	uint64_t object; /* what it was made from, and by what */
+	struct walker_kept_map map[WALKER_KEPT_MAPS];
+	uint32_t n_maps;
+	const struct bpf_insn *insn;
+	size_t n_insn;
+	uint32_t config_at, lost_at; /* in .rodata and .bss */
+};
+
+/* Made from such an image. */
+struct walker_kept {
+	uint64_t object; /* 0: it is libbpf's */
+	int fd[WALKER_KEPT_MAPS];
+	uint32_t n;
+	int rodata, bss;
+	uint32_t rodata_size, bss_size, config_at, lost_at;
+};
+
 struct walker {
 	struct walker_opts o;
 	int cache; /* sym/cache.h; -1: none */
-	struct walk_bpf *bpf;
+	struct walk_bpf *bpf; /* NULL: opts.plain, or kept has it all */
+	struct walker_kept kept;
+	struct walk_config config; /* of kept; else it is in bpf */
 	struct ring_buffer *ring;
 	int btf_fd; /* while it is loaded */
-	int procs_fd, slabs_fd, maps_fd, tables_fd, rules_fd;
+	int procs_fd, slabs_fd, maps_fd, tables_fd, rules_fd, ring_fd;
 	VEC(int) links;
 	uint64_t event_id[WALK_EVENTS];
 	uint32_t n_events;
@@ -182,6 +211,7 @@ struct walker {
 };
 
 uint64_t walker_now(void);
+uint32_t walker_states(const struct walker *w); /* how many */
 
 /* walker_slab.c */
 bool walker_area_open(struct walker_area *a, int fd, size_t size);
@@ -253,6 +283,17 @@ void walker_hits_configure(struct walker *w);
 void walker_fn_prepare(void); /* before the object is opened */
 void walker_fn_configure(struct walker *w);
 void walker_fn_free(struct walker *w);
+uint64_t walker_fn_object(void); /* tells what the function is made from, and by what */
+/* After loading: keep it for the next time. */
+void walker_fn_keep(const struct walker *w);
+
+/* walker_kept.c */
+/* False when there is none, or its maps cannot be had: nothing is changed then. */
+bool walker_kept_open(struct walker *w, uint64_t object);
+bool walker_kept_configure(struct walker *w); /* w->config is in force */
+void walker_kept_close(struct walker *w);
+uint64_t walker_kept_lost(const struct walker *w);
+void walker_kept_write(const struct walker *w, const struct walker_fn_image *image);
 
 /* walker_btf.c: a file of the kernel's types that samples need; -1 when there is none. keep: in the
  * cache. */

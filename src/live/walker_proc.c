@@ -101,7 +101,7 @@ static void unpublish(struct walker *w, struct walker_proc *p)
 {
 	uint32_t key = (uint32_t)p->pid;
 
-	if (p->published && w->bpf)
+	if (p->published && !w->o.plain)
 		bpf_map_delete_elem(w->procs_fd, &key);
 	p->published = false;
 	list_drop(w, p);
@@ -114,7 +114,7 @@ static void publish(struct walker *w, struct walker_proc *p)
 	struct walk_proc entry = { .n = n, .generation = ++w->generation };
 
 	p->dirty = false;
-	if (!w->bpf)
+	if (w->o.plain)
 		return;
 	if (p->dead || !n) {
 		unpublish(w, p);

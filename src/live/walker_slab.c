@@ -163,9 +163,11 @@ static int slab_map(const struct walker *w)
 
 int walker_slab_first(struct walker *w)
 {
-	w->first_slab = slab_map(w);
+	w->slab_blocks = w->o.slab_bytes / sizeof(struct walk_block);
 	if (w->first_slab < 0)
-		return w->first_slab;
+		w->first_slab = slab_map(w);
+	if (w->first_slab < 0 || !w->bpf)
+		return w->first_slab < 0 ? w->first_slab : 0;
 	return bpf_map__set_inner_map_fd(w->bpf->maps.slabs, w->first_slab);
 }
 
@@ -423,7 +425,7 @@ static int publish(struct walker *w, uint32_t file, const struct ehframe_table *
 
 int walker_slab_publish(struct walker *w, uint32_t file, const struct ehframe_table *t)
 {
-	return w->bpf ? publish(w, file, t) : publish_nothing(w, file);
+	return w->o.plain ? publish_nothing(w, file) : publish(w, file, t);
 }
 
 void walker_slab_release(struct walker *w, struct walker_file *f)

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The function's code as libbpf completed it for this kernel, kept in the cache: with it maps are
+ * made and bound here, without libbpf, which takes 2 ms for that.
+ *
+ * In the file code names maps by their place in its list of maps. It is for one kernel (whose
+ * build-id it lies under), one object and one libbpf (which its name tells); what is damaged, or
+ * was refused, is not used.
+ */
+#include "config.h"
+#if HAVE_WALKER
+
+#	include <linux/bpf.h>
+#	include <string.h>
+#	include <unistd.h>
+
+#	include "base/file.h"
+#	include "kern/bpf.h"
+#	include "live/ksyms.h"
+#	include "live/walker_priv.h"
+#	include "sym/cache.h"
+
+#	define MAX_BYTES (256u << 10)
+#	define MAGIC 0x316e66776f6d796bu /* kymowfn1 */
+
+struct head {
+	uint64_t magic, check; /* of all that follows */
+	uint32_t n_insn, main, n_subs, n_maps, config_at, lost_at;
+};
+
+static bool place(uint64_t object, struct build_id *id, char *name, size_t size)
+{
+	snprintf(name, size, "walk-fn-%016llx", (unsigned long long)object);
+	return ksyms_build_id(id);
+}
+
+void walker_kept_write(const struct walker *w, const struct walker_fn_image *k)
+{
+	struct head h = { .magic = MAGIC,
+			  .n_insn = (uint32_t)k->n_insn,
+			  .main = (uint32_t)w->fn_main,
+			  .n_subs = (uint32_t)w->fn_subs.n,
+			  .n_maps = k->n_maps,
+			  .config_at = k->config_at,
+			  .lost_at = k->lost_at };
+	AUTO_STRBUF out = { 0 };
+	struct build_id id;
+	char name[48];
+
+	if (w->cache < 0 || !place(k->object, &id, name, sizeof(name)))
+		return;
+	strbuf_add(&out, (const char *)&h, sizeof(h));
+	strbuf_add(&out, (const char *)k->map, k->n_maps * sizeof(*k->map));
+	strbuf_add(&out, (const char *)w->fn_subs.data, w->fn_subs.n * sizeof(*w->fn_subs.data));
+	strbuf_add(&out, (const char *)k->insn, k->n_insn * sizeof(*k->insn));
+	h.check = map_hash_bytes(out.data + sizeof(h), out.n - sizeof(h));
+	memcpy(out.data, &h, sizeof(h));
+	cache_write(w->cache, &id, name, out.data, out.n, NULL);
+}
+
+void walker_kept_drop(const struct walker *w)
+{
+	struct build_id id;
+	char name[48];
+
+	if (w->cache >= 0 && w->kept.object && place(w->kept.object, &id, name, sizeof(name)))
+		cache_write(w->cache, &id, name, "", 0, NULL);
+}
+
+static bool good(const char *data, size_t n, struct head *h)
+{
+	size_t rest = n - sizeof(*h);
+
+	if (n < sizeof(*h))
+		return false;
+	memcpy(h, data, sizeof(*h));
+	return h->magic == MAGIC && h->n_maps <= WALKER_KEPT_MAPS && h->n_insn < 1u << 16 &&
+	       h->n_subs < 1u << 10 && h->main < h->n_insn &&
+	       rest == h->n_maps * sizeof(struct walker_kept_map) +
+			       h->n_subs * sizeof(struct walker_sub) +
+			       h->n_insn * sizeof(struct bpf_insn) &&
+	       map_hash_bytes(data + sizeof(*h), rest) == h->check;
+}
+
+/* How many of them, for what this walker is to do. */
+static uint32_t entries(const struct walker *w, const struct walker_kept_map *m)
+{
+	if (strcmp(m->name, "procs") == 0)
+		return w->o.procs;
+	if (strcmp(m->name, "maps") == 0)
+		return w->o.maps;
+	if (strcmp(m->name, "tables") == 0)
+		return w->o.tables;
+	if (strcmp(m->name, "ring") == 0)
+		return (uint32_t)w->o.ring_bytes;
+	if (strcmp(m->name, "states") == 0)
+		return walker_states(w);
+	return m->entries;
+}
+
+static int *known(struct walker *w, const char *name)
+{
+	static const char *const names[] = { "procs", "slabs", "maps",	  "tables",
+					     "rules", "ring",  ".rodata", ".bss" };
+	int *fd[] = { &w->procs_fd, &w->slabs_fd, &w->maps_fd, &w->tables_fd,
+		      &w->rules_fd, &w->ring_fd,  &w->kept.rodata, &w->kept.bss };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(names[i], name) == 0)
+			return fd[i];
+	return NULL;
+}
+
+static bool make_maps(struct walker *w, const struct walker_kept_map *map, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct walker_kept_map *m = &map[i];
+		struct bpf_map_kind k = { .type = m->type,
+					  .key = m->key,
+					  .value = m->value,
+					  .entries = entries(w, m),
+					  .flags = m->flags };
+		int *to;
+
+		if (m->name[sizeof(m->name) - 1])
+			return false;
+		to = known(w, m->name);
+		if (m->type == BPF_MAP_TYPE_ARRAY_OF_MAPS)
+			k.inner = w->first_slab;
+		w->kept.fd[i] = bpf_map_new(&k);
+		if (w->kept.fd[i] < 0)
+			return false;
+		w->kept.n++;
+		if (to)
+			*to = w->kept.fd[i];
+		if (strcmp(m->name, "rules") == 0)
+			w->rules_cap = m->entries;
+		if (strcmp(m->name, ".rodata") == 0)
+			w->kept.rodata_size = m->value;
+		if (strcmp(m->name, ".bss") == 0)
+			w->kept.bss_size = m->value;
+	}
+	return w->procs_fd >= 0 && w->slabs_fd >= 0 && w->maps_fd >= 0 && w->tables_fd >= 0 &&
+	       w->rules_fd >= 0 && w->ring_fd >= 0 && w->kept.rodata >= 0 && w->kept.bss >= 0;
+}
+
+/* Places in the list become descriptors. */
+static bool bind(struct walker *w)
+{
+	for (size_t i = 0; i < w->fn_n; i++) {
+		struct bpf_insn *in = &w->fn_insn[i];
+
+		if (in->code != (BPF_LD | BPF_DW | BPF_IMM))
+			continue;
+		if (in->src_reg == BPF_PSEUDO_MAP_FD || in->src_reg == BPF_PSEUDO_MAP_VALUE) {
+			if ((uint32_t)in->imm >= w->kept.n)
+				return false;
+			in->imm = w->kept.fd[in->imm];
+		}
+		i++;
+	}
+	return true;
+}
+
+static bool open_kept(struct walker *w, const char *data, size_t n)
+{
+	const struct walker_sub *sub;
+	struct head h;
+
+	if (!good(data, n, &h))
+		return false;
+	data += sizeof(h);
+	w->procs_fd = w->slabs_fd = w->maps_fd = w->tables_fd = w->rules_fd = w->ring_fd = -1;
+	w->kept.rodata = w->kept.bss = -1;
+	w->kept.config_at = h.config_at;
+	w->kept.lost_at = h.lost_at;
+	if (!make_maps(w, (const struct walker_kept_map *)data, h.n_maps) ||
+	    h.config_at + sizeof(w->config) > w->kept.rodata_size ||
+	    h.lost_at + sizeof(uint64_t) > w->kept.bss_size)
+		return false;
+	data += h.n_maps * sizeof(struct walker_kept_map);
+	sub = (const struct walker_sub *)data;
+	for (uint32_t i = 0; i < h.n_subs; i++)
+		vec_push(&w->fn_subs, sub[i]);
+	data += h.n_subs * sizeof(*sub);
+	w->fn_main = h.main;
+	w->fn_n = h.n_insn;
+	w->fn_insn = mem_dup(data, h.n_insn * sizeof(*w->fn_insn));
+	return bind(w);
+}
+
+void walker_kept_close(struct walker *w)
+{
+	for (uint32_t i = 0; i < w->kept.n; i++)
+		close(w->kept.fd[i]);
+	w->kept.n = 0;
+}
+
+bool walker_kept_open(struct walker *w, uint64_t object)
+{
+	AUTO_FREE char *data = NULL;
+	struct build_id id;
+	char name[48];
+	ssize_t got;
+	int fd = -1;
+
+	if (w->cache < 0 || !place(object, &id, name, sizeof(name)) ||
+	    (fd = cache_get(w->cache, &id, name)) < 0)
+		return false;
+	data = mem_alloc(MAX_BYTES);
+	got = read(fd, data, MAX_BYTES);
+	close(fd);
+	if (got > 0 && open_kept(w, data, (size_t)got)) {
+		w->kept.object = object;
+		return true;
+	}
+	walker_kept_close(w);
+	free(w->fn_insn);
+	w->fn_insn = NULL;
+	w->fn_subs.n = 0;
+	return false;
+}
+
+bool walker_kept_configure(struct walker *w)
+{
+	AUTO_FREE char *value = mem_alloc(w->kept.rodata_size);
+	union bpf_attr a;
+	uint32_t key = 0;
+
+	memcpy(value + w->kept.config_at, &w->config, sizeof(w->config));
+	if (bpf_map_set(w->kept.rodata, &key, value) < 0)
+		return false;
+	memset(&a, 0, sizeof(a));
+	a.map_fd = (uint32_t)w->kept.rodata;
+	return bpf_call(BPF_MAP_FREEZE, &a) == 0; /* so its numbers are constants to the verifier */
+}
+
+uint64_t walker_kept_lost(const struct walker *w)
+{
+	AUTO_FREE char *value = mem_alloc(w->kept.bss_size);
+	uint32_t key = 0;
+	uint64_t lost = 0;
+
+	if (bpf_map_get(w->kept.bss, &key, value) == 0)
+		memcpy(&lost, value + w->kept.lost_at, sizeof(lost));
+	return lost;
+}
+#endif
