@@ -5,10 +5,12 @@
 #include <langinfo.h>
 #include <locale.h>
 #include <ncursesw/curses.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,7 +43,15 @@ static struct {
 	int (*every)(void *ctx);
 	void *every_ctx;
 	int64_t every_last;
+	struct winsize size; /* what the terminal said of it last */
 } tui;
+
+/*
+ * ncurses learns of a new size by a signal that interrupts its read(). One that comes while
+ * nothing is read, or behind an Escape, would be seen with the next key only: so it is looked
+ * for, this often.
+ */
+enum { LOOK_MS = 250 };
 
 static int64_t now_ms(void)
 {
@@ -187,6 +197,7 @@ int tui_start(struct err *e)
 	keypad(stdscr, TRUE);
 	curs_set(0);
 	make_styles();
+	ioctl(tui.fd, TIOCGWINSZ, &tui.size);
 	mem_on_end(put_back);
 	tui.on = true;
 	return 0;
@@ -283,21 +294,42 @@ void tui_every(int ms, int (*fn)(void *ctx), void *ctx)
 	tui.every_last = now_ms();
 }
 
-/* One wait, no longer than until the next call of every(). */
+/* When the terminal has another size, the next key is KEY_RESIZE. */
+static void look_at_size(void)
+{
+	struct winsize now;
+
+	if (ioctl(tui.fd, TIOCGWINSZ, &now) < 0 || !now.ws_row || !now.ws_col ||
+	    (now.ws_row == tui.size.ws_row && now.ws_col == tui.size.ws_col))
+		return;
+	tui.size = now;
+	if (is_term_resized(now.ws_row, now.ws_col))
+		resizeterm(now.ws_row, now.ws_col);
+}
+
+/* Whether there is nobody any more who could press a key. */
+static bool is_closed(int reason)
+{
+	struct pollfd p = { .fd = fileno(tui.in), .events = POLLIN };
+
+	return reason == EIO || (poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR | POLLNVAL));
+}
+
+/* One wait, no longer than until the next call of every(), or the next look at the size. */
 static int wait_key(wint_t *c, int timeout_ms, bool *closed)
 {
-	int64_t due = tui.every_ms ? tui.every_last + tui.every_ms - now_ms() : -1;
+	int64_t due = tui.every_ms ? tui.every_last + tui.every_ms - now_ms() : LOOK_MS;
 	int r;
 
-	if (tui.every_ms && due < 0)
+	if (due < 0)
 		due = 0;
-	if (due >= 0 && (timeout_ms < 0 || due < timeout_ms))
-		timeout_ms = (int)due;
+	if (due > LOOK_MS)
+		due = LOOK_MS;
+	look_at_size();
 	errno = 0;
-	timeout(timeout_ms);
+	timeout(timeout_ms < 0 || due < timeout_ms ? (int)due : timeout_ms);
 	r = get_wch(c);
-	/* without a time limit only a terminal that is gone gives nothing */
-	*closed = r == ERR && timeout_ms < 0 && errno != EINTR;
+	*closed = r == ERR && is_closed(errno);
 	if (tui.every_ms && now_ms() - tui.every_last >= tui.every_ms) {
 		tui.every_last = now_ms();
 		*closed = *closed || tui.every(tui.every_ctx) < 0;
