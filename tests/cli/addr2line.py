@@ -9,9 +9,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 
 from tap import KYMO, check, end, has, kymo, run, same, skip
+from watch import until
 
 C = r"""
 #include <stdio.h>
@@ -194,8 +194,8 @@ def running():
     for what in ("there", "deleted", "replaced"):
         sh(f"cp prog live-{what}")
         p = subprocess.Popen([path(f"live-{what}"), "wait"])
-        time.sleep(0.2)
         try:
+            until(lambda: ip_of(p.pid, "live-", start))
             ip = ip_of(p.pid, "live-", start)
             if what != "there":
                 os.remove(path(f"live-{what}"))
@@ -219,8 +219,8 @@ def container():
     if not shutil.which("unshare"):
         return skip("container", "no unshare here")
     p = subprocess.Popen(["unshare", "-m", "--propagation", "private", "sh", "-c", cmd], stderr=subprocess.DEVNULL)
-    time.sleep(0.3)
     try:
+        until(lambda: p.poll() is not None or ip_of(p.pid, "box/app", start))
         ip = ip_of(p.pid, "box/app", start) if p.poll() is None else None
         if not ip:
             return skip("container", "cannot make a mount namespace here")

@@ -151,20 +151,21 @@ same("-a: the command's hits are all there", len(mine), 3000)
 r = record(f"-C 0 -e {PP} -- taskset -c 0 {KNOWN} getppid=300")
 same("-C: what ran on that CPU", sum(x.split()[0] == NAME for x in script().out.splitlines()), 300)
 
-p = subprocess.Popen([KNOWN, "wait=1500", "getppid=333", "threads=2"])
-time.sleep(0.2)
-r = record(f"-e {PP} -p {p.pid}")
-p.wait()
-same("-p: the process and the threads it starts; ends with it", (r.code, counts()[PP]), (0, 666))
-p = subprocess.Popen([KNOWN, "wait=1500", "getppid=333"])
-time.sleep(0.2)
-r = record(f"-e {PP} -t {p.pid} -- sleep 20")
-p.wait()
-same("-t: the thread; ends with it, not with the command", (r.code, counts()[PP]), (0, 333))
-p = subprocess.Popen(["sh", "-c", f"sleep 1; {KNOWN} getppid=44 & exit 0"])
-r = record(f"-e {PP} -p {p.pid}")
-p.wait()
-same("-p: children that outlive the process are recorded to their end", counts()[PP], 44)
+
+
+def beside(target, how, *more):
+    """A running process that goes on with a line on its standard input: how its recording ends, and what it has."""
+    p = subprocess.Popen(target, stdin=subprocess.PIPE)
+    q = Background(["-e", PP, how, str(p.pid), *more])
+    q.ready()
+    p.communicate(b"\n")
+    return q.wait()[0], counts()[PP]
+
+
+same("-p: the process and the threads it starts; ends with it", beside([KNOWN, "line=1", "getppid=333", "threads=2"], "-p"), (0, 666))
+same("-t: the thread; ends with it, not with the command", beside([KNOWN, "line=1", "getppid=333"], "-t", "--", "sleep", "1000"), (0, 333))
+same("-p: children that outlive the process are recorded to their end",
+     beside(["sh", "-c", f"read line; {KNOWN} wait=100 getppid=44 & exit 0"], "-p"), (0, 44))
 
 r = record(f"-e {PP} -e {UM} --switch-events -- {KNOWN} getppid=3 umask=3")
 same("--switch-events is no sample", (counts()[PP], counts()[UM]), (3, 3))
@@ -204,7 +205,7 @@ for mode, shown in (("fp", False), ("auto", True)):
         has("a copy of the recording has it, too", kymo(f"report --stdio -i {DIR}/inl3.data").out, "inner_inlined (inlined)")
 
 # --- own work ------------------------------------------------------------------------------------------------------
-def own_samples(args, seconds=0.7):
+def own_samples(args, seconds=0.4):
     q = Background(args, "own.data")
     q.ready()
     subprocess.run([KNOWN, "getppid=100", f"wait={int(seconds * 1000)}"])
@@ -236,7 +237,7 @@ for name, args in [("by size", "--switch-output=100K"), ("by size, compressed", 
     for f in files("s.data"):
         os.unlink(path(f))
 p = subprocess.Popen([SPIN, "100000000000"])
-r = record(f"-F 500 -p {p.pid} --switch-output=400ms --switch-max-files 2 -- sleep 2.3", "s.data")
+r = record(f"-F 500 -p {p.pid} --switch-output=200ms --switch-max-files 2 -- sleep 1.5", "s.data")
 p.kill()
 p.wait()
 parts = files("s.data.")
@@ -286,8 +287,8 @@ r = record(f"-e {PP} --max-size 100K -- {KNOWN} wait=300 getppid=20000 wait=300 
 check("--max-size stops", os.path.getsize(path()) < 4 << 20 and "--max-size" in r.err, (os.path.getsize(path()), r))
 r = record(f"--timestamp-filename -e {PP} -- {KNOWN} getppid=2", "t.data")
 same("--timestamp-filename", len([f for f in os.listdir(DIR) if f.startswith("t.data.")]), 1)
-record(f"-F 2000 -z -g -a -- {SHARES} 300000000", "z.data")
-record(f"-F 2000 -g -a -- {SHARES} 300000000", "n.data")
+record(f"-e {PP} -g -z -- {KNOWN} getppid=20000", "z.data")
+record(f"-e {PP} -g -- {KNOWN} getppid=20000", "n.data")
 check("-z: smaller", os.path.getsize(path("z.data")) < os.path.getsize(path("n.data")),
       (os.path.getsize(path("z.data")), os.path.getsize(path("n.data"))))
 
@@ -405,7 +406,7 @@ for i in range(20):
     until(lambda: os.path.exists(path("k.data")))
     if i >= 5:  # the first ones may hit its beginning
         q.ready()
-    time.sleep(random.uniform(0, 0.8))
+    time.sleep(random.uniform(0, 0.5))
     q.p.kill()
     q.wait()
     if not os.path.exists(path("k.data")):
@@ -551,13 +552,13 @@ have = lambda e: os.path.exists(f"{TRACEFS}/events/{e.replace(':', '/')}")
 p = subprocess.Popen([SPIN, "1000000000000"])
 for line, seconds in [
     (f"-F 99 {SPIN} 100000000", 0),
-    (f"-F 99 -p {p.pid} -g -- sleep 1", 0),
-    ("-F 99 -ag -- sleep 1", 0),
-    ("-e L1-dcache-load-misses -c 10000 -ag -- sleep 1", 0),
-    ("-e cycles:k -a -- sleep 1", 0),
+    (f"-F 99 -p {p.pid} -g -- sleep 0.4", 0),
+    ("-F 99 -ag -- sleep 0.4", 0),
+    ("-e L1-dcache-load-misses -c 10000 -ag -- sleep 0.4", 0),
+    ("-e cycles:k -a -- sleep 0.4", 0),
     ("-e sched:sched_process_exec -a -g -- sh -c '/bin/true; /bin/true'", 0),
-    ("-e context-switches -ag -- sleep 1", 0),
-    ("-e migrations -a -- sleep 1", 0),
+    ("-e context-switches -ag -- sleep 0.4", 0),
+    ("-e migrations -a -- sleep 0.4", 0),
     ("-e syscalls:sys_enter_connect -ag", 1),
     ("-e block:block_rq_insert -ag", 1),
     ("-e block:block_rq_issue -e block:block_rq_complete -a", 1),
@@ -575,7 +576,7 @@ for line, seconds in [
         q = Background(shlex.split(line), "l.data")
         begun = q.ready()
         subprocess.run(f"dd if=/dev/zero of={path('dd')} bs=1M count=2 conv=fsync 2>/dev/null; rm -f {path('dd')}", shell=True)
-        time.sleep(seconds / 2)
+        time.sleep(seconds / 5)
         code, err = q.stop(seconds=120)
         check(f"record {line}", begun and code == 0 and "Captured" in err, (code, err))
     else:

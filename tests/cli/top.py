@@ -5,26 +5,25 @@ import os
 import re
 import signal
 import subprocess
-import time
 
 from tap import KYMO, WORK, check, end, has, kymo, skip
 
 spin = subprocess.Popen([f"{WORK}/spin", "400000000000"])
 try:
-    r = kymo(f"top --stdio --iterations 2 -d 1 -F 999 -p {spin.pid}", timeout=30)
+    r = kymo(f"top --stdio --iterations 2 -d 1 -F 999 -p {spin.pid}", timeout=60)
     rows = re.findall(r"^ +[\d.]+%  .*$", r.out, re.M)
     check("a process: its only function has all", rows and re.search(r"(9\d|100)\.\d\d%  spin +\[\.\] spin$", rows[0]), r)
     has("the heading says what and whom", r.out, "samples/sec", "1 threads")
     check("two refreshes", r.out.count("kymo top:") == 2, r)
-    r = kymo(f"top --iterations 1 -d 1 -F 999 -n -s comm,symbol -p {spin.pid}", timeout=30)
+    r = kymo(f"top --iterations 1 -d 1 -F 999 -n -s comm,symbol -p {spin.pid}", timeout=60)
     check("-n and -s", re.search(r"% +\d+  spin +\[\.\] spin", r.out), r)
-    r = kymo("top --iterations 1 -d 1 -F 999 -K", timeout=30)
+    r = kymo("top --iterations 1 -d 1 -F 999 -K", timeout=60)
     check("-K hides the kernel", "spin" in r.out and "[k]" not in r.out, r)
-    r = kymo("top --iterations 1 -d 1 -e cpu-clock -c 2000000 -U -E 2", timeout=30)
+    r = kymo("top --iterations 1 -d 1 -e cpu-clock -c 2000000 -U -E 2", timeout=60)
     check("-U hides user space", "[.]" not in r.out, r)
     has("-c is in the heading", r.out, "[every 2000000 cpu-clock]")
     check("-E: so many rows at most", 1 <= len(re.findall(r"^ +[\d.]+%  ", r.out, re.M)) <= 2 or "nothing yet" in r.out, r)
-    r = kymo(f"top --iterations 1 -d 1 -F 999 -g -p {spin.pid}", timeout=30)
+    r = kymo(f"top --iterations 1 -d 1 -F 999 -g -p {spin.pid}", timeout=60)
     check("-g: main counts what it called", re.search(r"9\d\.\d\d% +\d+\.\d\d%  spin +\[\.\] main", r.out) or
           re.search(r"100\.\d\d% +\d+\.\d\d%  spin", r.out), r)
 finally:
@@ -34,7 +33,7 @@ finally:
 if os.path.exists("/sys/kernel/tracing/events/raw_syscalls"):
     p = subprocess.Popen(["sh", "-c", f"while :; do {WORK}/known getppid=20000; done"], start_new_session=True)
     try:
-        r = kymo("top --iterations 1 -d 1 -e raw_syscalls:sys_enter -ns comm", timeout=30)
+        r = kymo("top --iterations 1 -d 1 -e raw_syscalls:sys_enter -ns comm", timeout=60)
         check("who makes the most system calls", re.search(r"% +\d{5,}  known", r.out), r)
         has("the heading says that each is taken", r.out, "[each raw_syscalls:sys_enter]")
     finally:
@@ -43,13 +42,13 @@ if os.path.exists("/sys/kernel/tracing/events/raw_syscalls"):
 else:
     skip("who makes the most system calls", "no tracepoints")
 
-p = subprocess.Popen([KYMO, "top", "-F", "99"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-time.sleep(1)
+p = subprocess.Popen([KYMO, "top", "-d", "1", "-F", "99"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+p.stdout.readline()  # it shows something
 p.send_signal(signal.SIGINT)
-p.communicate(timeout=20)
+p.communicate(timeout=60)
 check("Ctrl-C ends it well", p.returncode == 0, p.returncode)
 for args, part in [("top foo", "takes no"), ("top -s bogus", "no sort key"), ("top -d 0", "at least one second"),
                    ("top -p 999999999", "there is no process"), ("top -e nosuch", "^"), ("top --call-graph x", "does not know"), ("top --percent-limit x", "no percentage")]:
-    r = kymo(args, timeout=20)
+    r = kymo(args, timeout=60)
     check(f"{args}: a clear error", r.code != 0 and part in r.err, r)
 end()

@@ -12,9 +12,9 @@ import json
 import re
 import shutil
 import subprocess
-import time
 
 from tap import KYMO, WORK, end, kymo, run, same, skip
+from watch import at_work
 
 KNOWN = f"{WORK}/known"
 if not shutil.which("perf"):
@@ -47,12 +47,13 @@ for mode in ["", "-r 2", "--no-inherit", "-i"]:
 
 # two runs never fault alike (addresses are random), so both watch one and the same process
 for extra in ["", "threads=3", "children=3"]:
-    target = subprocess.Popen([KNOWN, "wait=900", "faults=200", "getppid=7", *extra.split()])
-    time.sleep(0.1)
+    target = subprocess.Popen([KNOWN, "line=1", "faults=200", "getppid=7", *extra.split()], stdin=subprocess.PIPE)
     line = ["stat", "-x,", "-e", ",".join(EXACT + FAULTS), "-p", str(target.pid)]
     watchers = [subprocess.Popen([tool, *line], stderr=subprocess.PIPE) for tool in ("perf", KYMO)]
-    target.wait()
-    p, k = (w.communicate(timeout=30)[1].decode() for w in watchers)
+    for w in watchers:
+        at_work(w)
+    target.communicate(b"\n")
+    p, k = (w.communicate(timeout=60)[1].decode() for w in watchers)
     same(f"-p {extra}: one process seen by both", [x.split(",")[:3] for x in k.splitlines()],
          [x.split(",")[:3] for x in p.splitlines()])
 

@@ -12,10 +12,10 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 
 import perfswap
 from tap import KYMO, WORK, check, end, has, kymo, run, same, skip
+from watch import at_work
 
 if not shutil.which("perf"):
     skip("perf stat record", "perf is not installed")
@@ -72,12 +72,13 @@ for what, args in CASES.items():
                      report(KYMO, path, by), report("perf", path, by))
 
 # a thread each
-target = subprocess.Popen([KNOWN, "wait=1200", "threads=2", "faults=50"])
-time.sleep(0.2)
+target = subprocess.Popen([KNOWN, "line=1", "threads=2", "faults=50"], stdin=subprocess.PIPE)
 watch = [subprocess.Popen([tool, "stat", "record", "-o", f"{tmp}/{tool[-4:]}-t", "--per-thread", "-e", "page-faults,cs",
                            "-p", str(target.pid)], stderr=subprocess.PIPE, env={**os.environ}) for tool in ("perf", KYMO)]
-target.wait()
-texts = [w.communicate(timeout=30)[1].decode() for w in watch]
+for w in watch:
+    at_work(w)
+target.communicate(b"\n")
+texts = [w.communicate(timeout=60)[1].decode() for w in watch]
 for tool in ("perf", "kymo"):
     k, p = report(KYMO, f"{tmp}/{tool}-t"), report("perf", f"{tmp}/{tool}-t")
     same(f"threads of {tool}'s file", sorted(map(str, k)), sorted(map(str, p)))

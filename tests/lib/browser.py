@@ -54,7 +54,13 @@ class Browser:
         options = {"args": flags, "binary": shutil.which("chromium"), "perfLoggingPrefs": {"enableNetwork": True}}
         caps = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}
         self.session = ""
-        self.session = "/session/" + self.call("POST", "/session", {"capabilities": {"alwaysMatch": caps}})["sessionId"]
+        for attempt in range(3):  # on a busy machine the browser may not answer its driver in time
+            try:
+                self.session = "/session/" + self.call("POST", "/session", {"capabilities": {"alwaysMatch": caps}})["sessionId"]
+                break
+            except RuntimeError:
+                if attempt == 2:
+                    raise
         self.cdp("Emulation.setDeviceMetricsOverride", width=self.size[0], height=self.size[1], deviceScaleFactor=1, mobile=False)
         self.prefer("dark" if self.dark else "light")
         return self

@@ -14,7 +14,7 @@ import tempfile
 import time
 
 have = bool(shutil.which("tmux"))
-SLOW = 6 if os.environ.get("KYMO_SAN") else 1
+SLOW = 2 if os.environ.get("KYMO_SAN") else 1
 _n = 0
 
 
@@ -62,14 +62,21 @@ class Term:
     def text(self):
         return "\n".join(self.lines())
 
-    def until(self, what, seconds=8, gone=False):
-        """Waits until a text (or what a function of the lines says) is there; whether it came."""
+    def until(self, what, seconds=30, gone=False):
+        """Waits until a text (or what a function of the lines says) is there, on a screen that is drawn to its end; whether it came."""
         test = what if callable(what) else lambda lines: what in "\n".join(lines)
         end = time.monotonic() + seconds * SLOW
+        last, times = None, 0
         while time.monotonic() < end:
-            if bool(test(self.lines())) != gone:
-                return True
-            time.sleep(0.03)
+            now = self.lines()
+            if bool(test(now)) != gone:
+                times += 1
+                if now == last or times == 10:  # one that always changes is never drawn to its end
+                    return True
+            else:
+                times = 0
+                time.sleep(0.03)
+            last = now
         return False
 
     def settle(self):
@@ -102,7 +109,7 @@ class Term:
     def cursor_visible(self):
         return self.tmux("display-message", "-p", "-t", "t", "#{cursor_flag}").strip() == "1"
 
-    def exit_code(self, seconds=8):
+    def exit_code(self, seconds=30):
         """Waits for the program's end; its exit code as text, None when it does not come."""
         if not self.until("EXIT ", seconds):
             return None

@@ -14,7 +14,8 @@
  * threads=T   the work is done by each of T threads
  * children=C  the work is done by each of C child processes
  * exec        do the work, then exec this program once more with the same work
- * wait=MS     sleep first, so that a tracer can attach
+ * wait=MS     sleep first
+ * line=1      wait for a line on standard input before anything else, so that a tracer can attach
  */
 #ifndef _GNU_SOURCE
 #	define _GNU_SOURCE
@@ -30,7 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static long getppids, umasks, faults, switches, threads, children, wait_ms;
+static long getppids, umasks, faults, switches, threads, children, wait_ms, line;
 
 static void *work(void *unused)
 {
@@ -82,7 +83,7 @@ int main(int argc, char **argv)
 	} words[] = {
 		{ "getppid", &getppids },  { "umask", &umasks },    { "faults", &faults },
 		{ "switches", &switches }, { "threads", &threads }, { "children", &children },
-		{ "wait", &wait_ms },
+		{ "wait", &wait_ms },	   { "line", &line },
 	};
 	int exec_at = 0;
 
@@ -95,6 +96,8 @@ int main(int argc, char **argv)
 			if (strncmp(argv[i], words[k].name, (size_t)(eq - argv[i])) == 0)
 				*words[k].value = atol(eq + 1);
 	}
+	for (char c = 0; line && c != '\n' && read(STDIN_FILENO, &c, 1) == 1;)
+		;
 	if (wait_ms)
 		usleep((useconds_t)wait_ms * 1000);
 	if (children) {
