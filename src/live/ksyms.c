@@ -368,7 +368,8 @@ void ksyms_each(const struct ksyms *k, ksyms_want_fn *want, ksyms_fn *fn, void *
 #define ALL_HEAD "kymo 1 %s %016llx\n"
 #define HEAD_MAX 128
 
-/* "nf_nat 57344 2 xt_nat, Live 0xffffffffc0a00000": how many use it is of no interest. */
+/* "nf_nat 57344 2 xt_nat, Live 0xffffffffc0a00000": how many use it is of no interest. A module
+ * that was built anew and lies where it did has another size, mostly. */
 static uint64_t hash_modules(char *text)
 {
 	uint64_t h = 0;
@@ -377,6 +378,8 @@ static uint64_t hash_modules(char *text)
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		const char *at = strstr(line, " 0x");
 		size_t n = strcspn(line, " ");
+
+		n += line[n] ? 1 + strcspn(line + n + 1, " ") : 0;
 
 		h = map_hash(h ^ map_hash_bytes(line, n));
 		if (at)

@@ -13,7 +13,7 @@
 #include "sym/cache.h"
 
 #define MAGIC 0x006d79734f4d594bu /* "KYMOsym\0" */
-#define VERSION 1u
+#define VERSION 2u		  /* 2: with modules */
 #define ENTRIES_MAX (1u << 24)
 
 struct header {
@@ -90,7 +90,8 @@ static bool sound(const struct answers *a, size_t nframe, size_t ntext)
 		const struct answers_entry *e = &a->entry[i];
 
 		if ((i && e[-1].addr >= e->addr) || (e->name != ANSWERS_NONE && e->name >= ntext) ||
-		    e->first > nframe || e->nframes > nframe - e->first)
+		    (e->module != ANSWERS_NONE && e->module >= ntext) || e->first > nframe ||
+		    e->nframes > nframe - e->first)
 			return false;
 	}
 	for (size_t i = 0; i < nframe; i++)
@@ -250,7 +251,6 @@ void answers_add(struct answers_writer *w, struct answers_entry e,
 		w->frame = mem_grow(w->frame, w->frame_cap * sizeof(*w->frame));
 	}
 	e.first = (uint32_t)w->nframe;
-	e.pad = 0;
 	if (e.nframes)
 		memcpy(w->frame + w->nframe, frames, e.nframes * sizeof(*frames));
 	w->nframe += e.nframes;

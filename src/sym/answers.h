@@ -41,8 +41,8 @@ struct answers_entry {
 	uint32_t name;
 	uint32_t first; /* frame */
 	uint16_t nframes;
-	uint16_t known; /* SYMBOLS_... */
-	uint32_t pad;
+	uint16_t known;	 /* SYMBOLS_... */
+	uint32_t module; /* a text: of a function of the kernel's; ANSWERS_NONE for all others */
 };
 
 struct answers {

@@ -181,12 +181,24 @@ static const char *end_begun(struct kallsyms *k, const char *p, const char *end)
 	return stop ? stop + 1 : end;
 }
 
+/* For a whole kernel: recordings come with a few lines. */
+static void reserve_all(struct kallsyms *k)
+{
+	k->list.data = mem_table(TABLE, false);
+	k->list.cap = TABLE / sizeof(*k->list.data);
+	k->names.data = mem_table(TABLE, false);
+	k->names.cap = TABLE;
+}
+
 void kallsyms_feed(struct kallsyms *k, const char *part, size_t n)
 {
 	const char *p = part, *end = part + n, *stop;
 
-	if (!k->modules.n)
+	if (!k->modules.n) {
 		strtab_add(&k->modules, "");
+		if (n > TABLE && !k->list.cap)
+			reserve_all(k);
+	}
 	if (n && k->begun.n)
 		p = end_begun(k, p, end);
 	for (; p < end && !k->ended; p = stop + 1) {
@@ -246,20 +258,9 @@ int kallsyms_end(struct kallsyms *k, struct err *e)
 	return 0;
 }
 
-/* For a whole kernel: recordings come with a few lines. */
-static void reserve_all(struct kallsyms *k)
-{
-	k->list.data = mem_table(TABLE, false);
-	k->list.cap = TABLE / sizeof(*k->list.data);
-	k->names.data = mem_table(TABLE, false);
-	k->names.cap = TABLE;
-}
-
 int kallsyms_parse(struct kallsyms *k, const char *text, size_t len, struct err *e)
 {
 	*k = (struct kallsyms){ 0 };
-	if (len > TABLE)
-		reserve_all(k);
 	kallsyms_feed(k, text, len);
 	return kallsyms_end(k, e);
 }

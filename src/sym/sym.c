@@ -270,6 +270,7 @@ static bool known_raw(struct worker *w, struct dso *d, uint64_t addr, struct raw
 	if (!e || e->nframes > DSO_FRAMES_MAX)
 		return false;
 	*r = (struct raw){ .name = answers_text(&d->answers, e->name),
+			   .module = answers_text(&d->answers, e->module),
 			   .addr = addr,
 			   .start = e->start,
 			   .end = e->end,

@@ -129,7 +129,7 @@ int symbols_kernel_file(struct symbols *s, const char *vmlinux, uint64_t slide, 
 void symbols_kernel_later(struct symbols *s, void (*load)(void *ctx), void (*end)(void *ctx),
 			  void *ctx);
 /* What is loaded then is always the same for this id: answers are kept, and spare the next run to
- * load it. Functions of modules are not among them. */
+ * load it. What BPF programs and trampolines are called is not among them. */
 void symbols_kernel_id(struct symbols *s, const struct build_id *id);
 /* Were some kept for it, of names as they are wanted now? */
 bool symbols_kernel_kept(const struct symbols *s);

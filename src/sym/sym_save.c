@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers for the next run, in the cache folder. */
 #include <stdatomic.h>
+#include <string.h>
 
+#include "base/str.h"
 #include "sym/answers.h"
 #include "sym/cache.h"
 #include "sym/sym_impl.h"
@@ -28,6 +30,7 @@ static void keep_result(const struct symbols *s, struct answers_writer *w, uint6
 				   .end = r->end,
 				   .vaddr = r->vaddr,
 				   .name = keep_text(s, w, r->name),
+				   .module = keep_text(s, w, r->module),
 				   .nframes = (uint16_t)r->nframes,
 				   .known = (uint16_t)r->known };
 
@@ -46,6 +49,7 @@ static void keep_old(struct answers_writer *w, const struct answers *old)
 		struct answers_frame frames[DSO_FRAMES_MAX];
 
 		e.name = answers_add_text(w, answers_text(old, e.name));
+		e.module = answers_add_text(w, answers_text(old, e.module));
 		for (unsigned k = 0; k < e.nframes && k < DSO_FRAMES_MAX; k++) {
 			const struct answers_frame *f = &old->frame[old->entry[i].first + k];
 
@@ -68,6 +72,18 @@ static bool worth_keeping(const struct dso *d)
 	       (d->dwarf || d->tab.n > 2000);
 }
 
+/*
+ * The kernel's id stands for its boot and the modules that are loaded. BPF programs and
+ * trampolines come and go without a change of it.
+ */
+static bool lasts(const struct symbols *s, const struct sym_result *r)
+{
+	const char *module = r->module == SYMBOLS_NONE ? "" : strtab_get(&s->texts, r->module);
+
+	return r->name != SYMBOLS_NONE && strcmp(module, "bpf") != 0 &&
+	       !str_starts(module, "__builtin__");
+}
+
 void symbols_save(struct symbols *s)
 {
 	bool wrote = false;
@@ -85,8 +101,7 @@ void symbols_save(struct symbols *s)
 			if (!known->slots[k].used)
 				continue;
 			r = s->results.data[known->slots[k].value - 1];
-			if (d->kind != DSO_KERNEL ||
-			    (r->name != SYMBOLS_NONE && r->module == SYMBOLS_NONE))
+			if (d->kind != DSO_KERNEL || lasts(s, r))
 				keep_result(s, &w, known->slots[k].key, r);
 		}
 		keep_old(&w, &d->answers);

@@ -24,6 +24,8 @@ static void check_answers(const struct answers *a, const char *end)
 		FUZZ_CHECK(i + 1 == a->n || e[1].addr == e->addr + 1 ||
 			   !answers_find(a, e->addr + 1));
 		FUZZ_CHECK(!text || text + strlen(text) < end);
+		text = answers_text(a, e->module);
+		FUZZ_CHECK(!text || text + strlen(text) < end);
 		for (unsigned k = 0; k < e->nframes; k++) {
 			const struct answers_frame *f = &a->frame[e->first + k];
 			const char *file = answers_text(a, f->file);

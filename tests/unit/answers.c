@@ -28,14 +28,23 @@ static void write_some(int cache)
 
 	CHECK_INT(answers_add_text(&w, shared), f[1].name);
 	CHECK_INT(answers_add_text(&w, NULL), ANSWERS_NONE);
+	answers_add(&w,
+		    (struct answers_entry){ .addr = 0x2000,
+					    .start = 1,
+					    .name = f[1].name,
+					    .module = f[0].name,
+					    .nframes = 2,
+					    .known = 3 },
+		    f);
 	answers_add(
 		&w,
 		(struct answers_entry){
-			.addr = 0x2000, .start = 1, .name = f[1].name, .nframes = 2, .known = 3 },
-		f);
-	answers_add(&w, (struct answers_entry){ .addr = 0x1000, .name = ANSWERS_NONE, .known = 1 },
+			.addr = 0x1000, .name = ANSWERS_NONE, .module = ANSWERS_NONE, .known = 1 },
+		NULL);
+	answers_add(&w,
+		    (struct answers_entry){
+			    .addr = 0x2000, .name = ANSWERS_NONE, .module = ANSWERS_NONE },
 		    NULL);
-	answers_add(&w, (struct answers_entry){ .addr = 0x2000, .name = ANSWERS_NONE }, NULL);
 	CHECK_INT(answers_write(&w, cache, &id, ANSWERS_PLAIN, ANSWERS_DWARF, &e), 0);
 }
 
@@ -54,6 +63,7 @@ static void round_trip(int cache)
 	e = answers_find(&a, 0x2000);
 	CHECK(e && e->nframes == 2 && e->known == 3);
 	CHECK_STR(e ? answers_text(&a, e->name) : "", "shared"); /* the first of two */
+	CHECK_STR(e ? answers_text(&a, e->module) : "", "inner");
 	CHECK_STR(e ? answers_text(&a, a.frame[e->first].file) : "", "a.c");
 	CHECK(e && answers_text(&a, a.frame[e->first + 1].file) == NULL);
 	CHECK(answers_find(&a, 0x1000) != NULL);

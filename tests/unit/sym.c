@@ -172,7 +172,10 @@ static void kernel_again(void)
 {
 	static const char text[] = "ffffffff81000000 T start_kernel\n"
 				   "ffffffff81000100 T other\n"
-				   "ffffffffc0000000 t mod_fn\t[nvme]\n";
+				   "ffffffffc0000000 t mod_fn\t[nvme]\n"
+				   "ffffffffc0001000 t ftrace_trampoline\t[__builtin__ftrace]\n"
+				   "ffffffffc0002000 t bpf_prog_1_x\t[bpf]\n";
+	static const uint64_t fleeting[] = { 0xffffffffc0001010, 0xffffffffc0002010 };
 	char dir[] = "/tmp/kymo-sym-XXXXXX", cmd[64];
 	struct symbols_opts o = { .cache_dir = dir, .no_debuginfod = true };
 	struct build_id id = { .len = 16, .data = "0123456789abcde" };
@@ -189,6 +192,9 @@ static void kernel_again(void)
 	symbols_resolve(s, SYMBOLS_KERNEL, 0xffffffff81000002, SYMBOLS_NAMES);
 	symbols_resolve(s, SYMBOLS_KERNEL, 0xffffffffc0000010, SYMBOLS_NAMES);
 	symbols_resolve(s, SYMBOLS_KERNEL, 0x10, SYMBOLS_NAMES);
+	for (unsigned i = 0; i < ARRAY_SIZE(fleeting); i++)
+		CHECK(symbols_resolve(s, SYMBOLS_KERNEL, fleeting[i], SYMBOLS_NAMES)->name !=
+		      SYMBOLS_NONE);
 	symbols_free(s);
 	for (int other = 0; other < 2; other++) {
 		const struct sym_result *r;
@@ -202,10 +208,16 @@ static void kernel_again(void)
 		CHECK_STR(symbols_text(s, r->name), other ? "" : "start_kernel");
 		if (!other)
 			CHECK(r->start == 0xffffffff81000000 && r->end == 0xffffffff81000100);
+		/* a module's too; BPF programs and trampolines come and go */
+		r = symbols_resolve(s, SYMBOLS_KERNEL, 0xffffffffc0000010, SYMBOLS_NAMES);
+		CHECK_STR(symbols_text(s, r->name), other ? "" : "mod_fn");
+		CHECK_STR(symbols_text(s, r->module), other ? "" : "nvme");
+		CHECK_INT(symbols_kernel_kept(s), !other);
 		symbols_kernel_later(s, NULL, NULL, NULL);
-		CHECK_INT(
-			symbols_resolve(s, SYMBOLS_KERNEL, 0xffffffffc0000010, SYMBOLS_NAMES)->name,
-			SYMBOLS_NONE);
+		for (unsigned i = 0; i < ARRAY_SIZE(fleeting); i++)
+			CHECK_INT(symbols_resolve(s, SYMBOLS_KERNEL, fleeting[i], SYMBOLS_NAMES)
+					  ->name,
+				  SYMBOLS_NONE);
 		symbols_free(s);
 	}
 	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
