@@ -1,243 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "calc/ftrace_filter.h"
-
 #include <ctype.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
-#include "base/mem.h"
 #include "base/str.h"
-#include "base/vec.h"
-
-#define MAX_DEPTH 100
-
-enum node_kind {
-	NODE_NUMBER,
-	NODE_TEXT,
-	NODE_FIELD,
-	NODE_CPU,
-	NODE_COMM,
-	NODE_TIME,
-	NODE_NOT,
-	NODE_AND,
-	NODE_OR,
-	NODE_COMPARE, /* a op b */
-	NODE_MATCH,   /* a =~ pattern */
-	NODE_ARITH,
-};
-
-struct node {
-	enum node_kind kind;
-	char op[3];
-	uint64_t number;
-	const char *text, *at; /* at: where it stands */
-	struct node *a, *b;
-	regex_t regex;
-	bool has_regex;
-	/* the field of the type that was asked for last */
-	const struct event_type *type;
-	const struct field *field;
-};
-
-struct ftrace_filter {
-	struct arena arena;
-	VEC(struct node *) nodes;
-	VEC(regex_t) events; /* system and name, in pairs; a name alone twice */
-	VEC(bool) paired;
-	struct node *root; /* NULL: all records of these events */
-	struct map chosen; /* type to 1: no, 2: yes */
-};
-
-struct parser {
-	struct ftrace_filter *f;
-	const char *text, *p;
-	int depth;
-	struct err *e;
-	bool failed;
-};
-
-static struct node *make(struct parser *p, enum node_kind kind)
-{
-	struct node *n = arena_alloc(&p->f->arena, sizeof(*n));
-
-	n->kind = kind;
-	vec_push(&p->f->nodes, n);
-	return n;
-}
-
-static struct node *fail(struct parser *p, const char *why)
-{
-	if (!p->failed)
-		err_set(p->e, EINVAL, "filter '%s': %s\n  %s\n  %*s^", p->text, why, p->text,
-			(int)(p->p - p->text), "");
-	p->failed = true;
-	return make(p, NODE_NUMBER);
-}
-
-static void skip(struct parser *p)
-{
-	while (isspace((unsigned char)*p->p))
-		p->p++;
-}
-
-static bool take(struct parser *p, const char *op)
-{
-	size_t n = strlen(op);
-
-	skip(p);
-	if (strncmp(p->p, op, n) != 0)
-		return false;
-	p->p += n;
-	return true;
-}
-
-static struct node *parse_or(struct parser *p);
-
-static struct node *parse_word(struct parser *p)
-{
-	const char *start = p->p;
-	struct node *n;
-	char *end;
-
-	if (*p->p == '"' || *p->p == '\'') {
-		char quote = *p->p++;
-
-		start = p->p;
-		while (*p->p && *p->p != quote)
-			p->p++;
-		if (!*p->p)
-			return fail(p, "the quote is not closed");
-		n = make(p, NODE_TEXT);
-		n->text = arena_strndup(&p->f->arena, start, (size_t)(p->p - start));
-		p->p++;
-		return n;
-	}
-	if (isdigit((unsigned char)*p->p) || (*p->p == '-' && isdigit((unsigned char)p->p[1]))) {
-		n = make(p, NODE_NUMBER);
-		n->number =
-			*p->p == '-' ? (uint64_t)strtoll(p->p, &end, 0) : strtoull(p->p, &end, 0);
-		p->p = end;
-		return n;
-	}
-	while (isalnum((unsigned char)*p->p) || *p->p == '_')
-		p->p++;
-	if (p->p == start)
-		return fail(p, "a field, a number or a text is missing");
-	n = make(p, NODE_FIELD);
-	n->at = start;
-	n->text = arena_strndup(&p->f->arena, start, (size_t)(p->p - start));
-	if (strcmp(n->text, "CPU") == 0)
-		n->kind = NODE_CPU;
-	else if (strcmp(n->text, "COMM") == 0 || strcmp(n->text, "common_comm") == 0)
-		n->kind = NODE_COMM;
-	else if (strcmp(n->text, "TIMESTAMP") == 0)
-		n->kind = NODE_TIME;
-	return n;
-}
-
-static struct node *parse_unary(struct parser *p)
-{
-	struct node *n;
-
-	if (++p->depth > MAX_DEPTH)
-		return fail(p, "it is nested too deeply");
-	skip(p);
-	if (*p->p == '!' && p->p[1] != '=' && p->p[1] != '~') {
-		p->p++;
-		n = make(p, NODE_NOT);
-		n->a = parse_unary(p);
-	} else if (take(p, "(")) {
-		n = parse_or(p);
-		if (!take(p, ")") && !p->failed)
-			n = fail(p, "')' is missing");
-	} else {
-		n = parse_word(p);
-	}
-	p->depth--;
-	return n;
-}
-
-/* What may stand between two values, the longer first. */
-static const char *const operators[] = { "<<", ">>", "+", "-", "*", "/", "%", "&", "|", "^" };
-
-static struct node *parse_value(struct parser *p)
-{
-	struct node *n = parse_unary(p);
-
-	for (size_t i = 0; i < ARRAY_SIZE(operators) && !p->failed; i++) {
-		const char *op = operators[i];
-		struct node *both;
-
-		skip(p);
-		if (strncmp(p->p, op, strlen(op)) != 0 ||
-		    ((*op == '&' || *op == '|') && p->p[1] == *op))
-			continue;
-		p->p += strlen(op);
-		both = make(p, NODE_ARITH);
-		both->a = n;
-		both->b = parse_unary(p);
-		memcpy(both->op, op, strlen(op));
-		n = both;
-		i = (size_t)-1;
-	}
-	return n;
-}
-
-static struct node *parse_compare(struct parser *p)
-{
-	static const char *const ops[] = { "==", "!=", "<=", ">=", "=~", "!~", "<", ">" };
-	struct node *n = parse_value(p), *both;
-
-	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
-		if (!take(p, ops[i]))
-			continue;
-		both = make(p, ops[i][1] == '~' ? NODE_MATCH : NODE_COMPARE);
-		memcpy(both->op, ops[i], strlen(ops[i]));
-		both->a = n;
-		both->b = parse_value(p);
-		if (both->kind == NODE_MATCH && !p->failed) {
-			if (!both->b->text ||
-			    regcomp(&both->regex, both->b->text, REG_ICASE | REG_NOSUB))
-				return fail(p, "no regular expression stands there");
-			both->has_regex = true;
-		}
-		/* a bare word behind COMM is a text */
-		if (both->b->kind == NODE_FIELD && (both->has_regex || n->kind == NODE_COMM))
-			both->b->kind = NODE_TEXT;
-		return both;
-	}
-	return n;
-}
-
-static struct node *parse_and(struct parser *p)
-{
-	struct node *n = parse_compare(p);
-
-	while (!p->failed && take(p, "&&")) {
-		struct node *both = make(p, NODE_AND);
-
-		both->a = n;
-		both->b = parse_compare(p);
-		n = both;
-	}
-	return n;
-}
-
-static struct node *parse_or(struct parser *p)
-{
-	struct node *n = parse_and(p);
-
-	while (!p->failed && take(p, "||")) {
-		struct node *both = make(p, NODE_OR);
-
-		both->a = n;
-		both->b = parse_and(p);
-		n = both;
-	}
-	return n;
-}
+#include "calc/ftrace_filter_impl.h"
 
 /* --- events --- */
 
@@ -259,6 +26,14 @@ static bool event_chosen(const struct ftrace_filter *f, size_t i, const char *sy
 	bool sys = regexec(&f->events.data[i * 2], system, 0, NULL, 0) == 0;
 
 	return f->paired.data[i] ? name && sys : name || sys;
+}
+
+bool ftrace_filter_is_for(const struct ftrace_filter *f, const char *system, const char *event)
+{
+	for (size_t i = 0; i < f->paired.n; i++)
+		if (event_chosen(f, i, system, event))
+			return true;
+	return false;
 }
 
 static bool any_event(const struct ftrace_filter *f, size_t i, const struct ftrace_events *ev)
@@ -314,10 +89,7 @@ static bool is_text(const struct field *f)
 
 static bool is_chosen(const struct ftrace_filter *f, const struct ftrace_events *ev, size_t k)
 {
-	for (size_t i = 0; i < f->paired.n; i++)
-		if (event_chosen(f, i, ev->system(ev->ctx, k), ev->event(ev->ctx, k)))
-			return true;
-	return false;
+	return ftrace_filter_is_for(f, ev->system(ev->ctx, k), ev->event(ev->ctx, k));
 }
 
 /* Has any of the events the field? Also when that cannot be known. text: as a text. */
@@ -345,13 +117,13 @@ static bool is_event(const struct ftrace_events *ev, const char *name)
 	return false;
 }
 
-static int check_fields(struct parser *p, const struct ftrace_events *ev)
+static int check_fields(struct filter_parser *p, const struct ftrace_events *ev)
 {
 	const struct ftrace_filter *f = p->f;
 
 	/* next_comm == sh: what is no field is meant as text where one is compared with it */
 	vec_each (&f->nodes, x) {
-		struct node *a = (*x)->a, *b = (*x)->b;
+		struct filter_node *a = (*x)->a, *b = (*x)->b;
 
 		if ((*x)->kind == NODE_COMPARE && a->kind == NODE_FIELD && b->kind == NODE_FIELD &&
 		    !is_field(f, ev, b->text, false) && is_field(f, ev, a->text, true))
@@ -361,7 +133,7 @@ static int check_fields(struct parser *p, const struct ftrace_events *ev)
 		if ((*x)->kind != NODE_FIELD || is_field(f, ev, (*x)->text, false))
 			continue;
 		p->p = (*x)->at;
-		fail(p, "none of these events has such a field");
+		ftrace_filter_fail(p, "none of these events has such a field");
 		if (is_event(ev, (*x)->text))
 			return err_hint(p->e, "an event of a system is -F SYSTEM/EVENT");
 		return err_hint(p->e, "kymo ftrace report --event EVENT shows its fields");
@@ -377,12 +149,9 @@ int ftrace_filter_new(const char *text, const struct ftrace_events *events,
 	int r = parse_events(f, text, colon ? (size_t)(colon - text) : strlen(text), events, e);
 
 	if (r == 0 && colon) {
-		struct parser p = { .f = f, .text = text, .p = colon + 1, .e = e };
+		struct filter_parser p = { .f = f, .text = text, .p = colon + 1, .e = e };
 
-		f->root = parse_or(&p);
-		skip(&p);
-		if (!p.failed && *p.p)
-			fail(&p, "this does not belong here");
+		f->root = ftrace_filter_parse(&p);
 		r = p.failed ? -EINVAL : events->type ? check_fields(&p, events) : 0;
 	}
 	if (r < 0) {
@@ -412,7 +181,7 @@ void ftrace_filter_free(struct ftrace_filter *f)
 
 /* --- asking --- */
 
-static const struct field *field_of(struct node *n, const struct ftrace_subject *s)
+static const struct field *field_of(struct filter_node *n, const struct ftrace_subject *s)
 {
 	if (n->type != s->type) {
 		n->type = s->type;
@@ -422,7 +191,7 @@ static const struct field *field_of(struct node *n, const struct ftrace_subject 
 }
 
 /* False when there is no such number. */
-static bool number(struct node *n, const struct ftrace_subject *s, uint64_t *ret)
+static bool number(struct filter_node *n, const struct ftrace_subject *s, uint64_t *ret)
 {
 	const struct field *f;
 	uint64_t a, b;
@@ -457,7 +226,8 @@ static bool number(struct node *n, const struct ftrace_subject *s, uint64_t *ret
 	}
 }
 
-static bool string(struct node *n, const struct ftrace_subject *s, const char **ret, size_t *len)
+static bool string(struct filter_node *n, const struct ftrace_subject *s, const char **ret,
+		   size_t *len)
 {
 	const struct field *f;
 
@@ -476,12 +246,12 @@ static bool string(struct node *n, const struct ftrace_subject *s, const char **
 }
 
 /* Addresses are large, and not below nothing. */
-static bool is_unsigned(const struct node *n)
+static bool is_unsigned(const struct filter_node *n)
 {
 	return n->kind == NODE_FIELD && n->field && !n->field->is_signed;
 }
 
-static bool compare(const struct node *n, const struct ftrace_subject *s)
+static bool compare(const struct filter_node *n, const struct ftrace_subject *s)
 {
 	const char *x, *y;
 	size_t xn, yn;
@@ -511,7 +281,7 @@ static bool compare(const struct node *n, const struct ftrace_subject *s)
 	}
 }
 
-static bool holds(struct node *n, const struct ftrace_subject *s)
+static bool holds(struct filter_node *n, const struct ftrace_subject *s)
 {
 	AUTO_FREE char *copy = NULL;
 	const char *text;
@@ -536,12 +306,8 @@ enum ftrace_match ftrace_filter_match(struct ftrace_filter *f, const struct ftra
 {
 	uint64_t *at = map_at(&f->chosen, (uintptr_t)s->type);
 
-	if (!*at) {
-		*at = 1;
-		for (size_t i = 0; i < f->paired.n; i++)
-			if (event_chosen(f, i, s->type->system, s->type->event))
-				*at = 2;
-	}
+	if (!*at)
+		*at = ftrace_filter_is_for(f, s->type->system, s->type->event) ? 2 : 1;
 	if (*at == 1)
 		return FTRACE_NOEXIST;
 	return !f->root || holds(f->root, s) ? FTRACE_MATCH : FTRACE_MISS;

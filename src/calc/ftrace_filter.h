@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/str.h"
 #include "event/type.h"
 
 enum ftrace_match {
@@ -49,5 +50,9 @@ int ftrace_filter_new(const char *text, const struct ftrace_events *events,
 		      struct ftrace_filter **ret, struct err *e);
 void ftrace_filter_free(struct ftrace_filter *f); /* NULL is fine */
 enum ftrace_match ftrace_filter_match(struct ftrace_filter *f, const struct ftrace_subject *s);
+
+/* What it asks of the records of one event, added to b; false when it is not for this event. */
+bool ftrace_filter_text(const struct ftrace_filter *f, const struct event_type *t,
+			struct strbuf *b);
 
 #endif

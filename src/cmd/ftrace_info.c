@@ -19,15 +19,51 @@ static int by_system(const void *a, const void *b)
 	return c ? c : (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
 }
 
-static void list_events(const struct tracedat *t, struct out *out)
+/* The kernel numbers the events of a system from the last to the first. */
+static int by_id(const void *a, const void *b)
+{
+	const struct tracedat_format *const *x = a, *const *y = b;
+
+	return (*x)->id > (*y)->id ? -1 : (*x)->id < (*y)->id;
+}
+
+/* To be freed. */
+static const struct tracedat_format **sorted(const struct tracedat *t,
+					     int (*compare)(const void *, const void *))
 {
 	const struct tracedat_format **f = mem_alloc((t->n_formats + 1) * sizeof(*f));
 
 	for (size_t i = 0; i < t->n_formats; i++)
 		f[i] = &t->formats[i];
-	qsort(f, t->n_formats, sizeof(*f), by_system);
+	qsort(f, t->n_formats, sizeof(*f), compare);
+	return f;
+}
+
+static void list_events(const struct tracedat *t, struct out *out)
+{
+	const struct tracedat_format **f = sorted(t, by_system);
+
 	for (size_t i = 0; i < t->n_formats; i++)
 		out_printf(out, "%s:%s\n", f[i]->system, f[i]->name);
+	free(f);
+}
+
+void ftrace_info_filter(const struct source *s, const struct ftrace_filter *filter, struct out *out)
+{
+	const struct tracedat *t = tracedat_of(s);
+	const struct tracedat_format **f = sorted(t, by_id);
+	struct arena arena = { 0 };
+
+	for (size_t i = 0; i < t->n_formats; i++) {
+		/* also those of which there are no records */
+		struct event_type type = { .system = f[i]->system, .event = f[i]->name };
+		AUTO_STRBUF b = { 0 };
+
+		if (type_parse_format(&type, &arena, f[i]->text, f[i]->size, NULL) >= 0 &&
+		    ftrace_filter_text(filter, &type, &b))
+			out_printf(out, " '%s: %s'\n", f[i]->name, strbuf_str(&b));
+	}
+	arena_free(&arena);
 	free(f);
 }
 
@@ -111,31 +147,20 @@ static const char *endian(bool swapped)
 	return (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != swapped ? "big" : "little";
 }
 
-static void put_end(struct out *out, const char *which, uint64_t time, bool ns)
-{
-	if (!ns) {
-		out_printf(out, "\t%s event:%12" PRIu64, which, time);
-		return;
-	}
-	time = (time + 500) / 1000;
-	out_printf(out, "\t%s event:%5" PRIu64 ".%06" PRIu64, which, time / 1000000,
-		   time % 1000000);
-}
-
 /* The CPUs with records, and the first and last time of each. */
-static void list_cpus(const struct source *s, const char *path, bool first, bool last,
+static void list_cpus(const struct ftrace_report_clock *clock, const struct ftrace_report_args *a,
 		      struct out *out)
 {
-	const struct tracedat *t = tracedat_of(s);
-	bool ns = tracedat_in_ns(t);
+	const struct tracedat *t = clock->t;
+	bool raw = !ftrace_report_in_ns(clock);
 
-	out_printf(out, "List of CPUs in %s with data:\n", path);
+	out_printf(out, "List of CPUs in %s with data:\n", a->inputs.data[0].path);
 	for (size_t i = 0; t->n_buffers && i < t->buffers[0].n_cpus; i++) {
 		const struct tracedat_cpu *c = &t->buffers[0].cpus[i];
 		uint32_t page = t->buffers[0].page_size;
 		struct ringbuf rb = { .layout = t->layout };
 		struct ringbuf_record rec;
-		uint64_t from = 0, to = 0;
+		uint64_t from = 0, to = 0, seen = 0;
 
 		if (!c->records)
 			continue;
@@ -144,21 +169,26 @@ static void list_cpus(const struct source *s, const char *path, bool first, bool
 
 			ringbuf_start(&rb, c->data + at, left < page ? (size_t)left : page);
 			while (ringbuf_next(&rb, &rec)) {
-				to = tracedat_time(t, rec.time);
-				from = from ? from : to;
+				to = rec.time;
+				from = seen++ ? from : to;
 			}
 		}
 		out_printf(out, "  %u", c->cpu);
-		if (first)
-			put_end(out, "First", from, ns);
-		if (last)
-			put_end(out, "Last", to, ns);
+		if (a->first) {
+			out_puts(out, "\tFirst event:");
+			ftrace_text_time(ftrace_report_time(clock, from), raw, a->nsec, out);
+		}
+		if (a->last) {
+			out_puts(out, "\tLast event:");
+			ftrace_text_time(ftrace_report_time(clock, to), raw, a->nsec, out);
+		}
 		out_putc(out, '\n');
 	}
 }
 
 bool ftrace_info_other(struct source *s, const struct ftrace_names *names,
-		       const struct ftrace_report_args *a, struct out *out)
+		       const struct ftrace_report_clock *clock, const struct ftrace_report_args *a,
+		       struct out *out)
 {
 	const struct tracedat *t = tracedat_of(s);
 
@@ -179,7 +209,7 @@ bool ftrace_info_other(struct source *s, const struct ftrace_names *names,
 	else if (a->events)
 		list_events(t, out);
 	else if (a->first || a->last || a->list_cpus)
-		list_cpus(s, a->inputs.data[0].path, a->first, a->last, out);
+		list_cpus(clock, a, out);
 	else
 		return false;
 	return true;

@@ -4,14 +4,19 @@
 #define KYMO_CMD_FTRACE_INFO_H
 
 #include "base/map.h"
+#include "calc/ftrace_filter.h"
 #include "cmd/ftrace_report.h"
 #include "store/tracedat.h"
 
 /* Something else than events was asked for, and is printed now. */
 bool ftrace_info_other(struct source *s, const struct ftrace_names *names,
-		       const struct ftrace_report_args *a, struct out *out);
+		       const struct ftrace_report_clock *clock, const struct ftrace_report_args *a,
+		       struct out *out);
 /* --stat, --uname, --version, behind the number of CPUs. */
 void ftrace_info_only(const struct source *s, const struct ftrace_report_args *a, struct out *out);
+/* -T: what a filter asks of each event it is for. */
+void ftrace_info_filter(const struct source *s, const struct ftrace_filter *filter,
+			struct out *out);
 int ftrace_info_check(struct source *s, struct err *e);
 
 /* Wake-up latencies: -w. */

@@ -22,9 +22,7 @@ struct file {
 	const struct tracedat *t;
 	struct ftrace_names *names;
 	struct ftrace_text *text;
-	int64_t time_offset;
-	uint64_t hz;
-	bool raw_time;
+	struct ftrace_report_clock clock;
 	VEC(struct ftrace_filter *) in, out;
 };
 
@@ -59,16 +57,21 @@ static bool wants_cpu(void *ctx, uint32_t cpu)
 	return cpus_has(&r->cpus, (int)cpu);
 }
 
-static uint64_t time_of(const struct file *f, uint64_t stamp)
+uint64_t ftrace_report_time(const struct ftrace_report_clock *c, uint64_t stamp)
 {
-	if (f->raw_time)
+	if (c->raw)
 		return stamp;
-	if (f->hz)
-		stamp = (uint64_t)((unsigned __int128)stamp * 1000000000u / f->hz) +
-			(uint64_t)f->t->time_offset;
+	if (c->hz)
+		stamp = (uint64_t)((unsigned __int128)stamp * 1000000000u / c->hz) +
+			(uint64_t)c->t->time_offset;
 	else
-		stamp = tracedat_time(f->t, stamp);
-	return stamp + (uint64_t)f->time_offset;
+		stamp = tracedat_time(c->t, stamp);
+	return stamp + (uint64_t)c->offset;
+}
+
+bool ftrace_report_in_ns(const struct ftrace_report_clock *c)
+{
+	return !c->raw && (c->hz || tracedat_in_ns(c->t));
 }
 
 static void fill(const struct file *f, const struct tracedat_record *from, struct ftrace_record *to)
@@ -77,7 +80,7 @@ static void fill(const struct file *f, const struct tracedat_record *from, struc
 	uint32_t type = UINT32_MAX;
 
 	*to = (struct ftrace_record){ .r = from->r,
-				      .time = time_of(f, from->r.time),
+				      .time = ftrace_report_time(&f->clock, from->r.time),
 				      .cpu = from->cpu };
 	if (tracedat_head(f->t, &from->r, &id, &to->pid))
 		type = tracedat_type(f->s, id);
@@ -199,7 +202,8 @@ static const struct event_type *format_type(void *ctx, size_t i)
 }
 
 /* typed: by somebody who may have mistaken a field */
-static int add_filter(struct file *f, const char *text, bool negate, bool typed, struct err *e)
+static int add_filter(const struct report *rep, struct file *f, const char *text, bool negate,
+		      bool typed, struct err *e)
 {
 	struct ftrace_events events = { f->t->n_formats, format_system, format_event, f,
 					typed ? format_type : NULL };
@@ -208,6 +212,8 @@ static int add_filter(struct file *f, const char *text, bool negate, bool typed,
 
 	if (r < 0)
 		return r;
+	if (rep->a->test_filters)
+		ftrace_info_filter(f->s, filter, rep->out);
 	if (negate)
 		vec_push(&f->out, filter);
 	else
@@ -255,7 +261,7 @@ static int add_filters(const struct report *r, struct file *f, struct err *e)
 
 	vec_each (&r->a->filters, x)
 		if (code == 0)
-			code = add_filter(f, x->text, x->negate, true, e);
+			code = add_filter(r, f, x->text, x->negate, true, e);
 	if (r->a->comms)
 		add_comms(f->t, r->a->comms, &pids);
 	if (r->a->pids)
@@ -263,7 +269,7 @@ static int add_filters(const struct report *r, struct file *f, struct err *e)
 	if (r->a->comms && !pids.n && code == 0)
 		return err_set(e, ENOENT, "the recording knows no command '%s'", r->a->comms);
 	if (code == 0 && pids.n)
-		code = add_filter(f, strbuf_str(&pids), false, false, e);
+		code = add_filter(r, f, strbuf_str(&pids), false, false, e);
 	return code;
 }
 
@@ -334,7 +340,8 @@ static int make_text(const struct report *r, struct file *f, struct err *e)
 				  t->preempt_at, t->long_size, t->swap };
 	int code = read_names(r, f, e);
 
-	o.raw_time = f->raw_time || (!tracedat_in_ns(t) && !f->hz);
+	o.raw_time = !ftrace_report_in_ns(&f->clock);
+	o.diff_nsec = !t->has_clock; /* a file of trace-cmd split: as trace-cmd does */
 	vec_each (&a->plugin_opts, x)
 		if (code == 0)
 			code = plugin_option(&o, *x, e);
@@ -365,11 +372,12 @@ static int open_file(struct report *r, const struct ftrace_report_input *in, str
 	if (code < 0)
 		return code;
 	f->t = tracedat_of(f->s);
-	f->time_offset = in->time_offset;
-	f->hz = in->hz ? in->hz : r->a->hz;
-	f->raw_time = r->a->raw_time;
+	f->clock = (struct ftrace_report_clock){ .t = f->t,
+						 .offset = in->time_offset,
+						 .hz = in->hz ? in->hz : r->a->hz,
+						 .raw = r->a->raw_time };
 	if (r->a->no_date && f->t->has_date)
-		f->time_offset -= f->t->time_offset;
+		f->clock.offset -= f->t->time_offset;
 	code = make_text(r, f, e);
 	return code < 0 ? code : add_filters(r, f, e);
 }
@@ -415,7 +423,8 @@ static void print_all(struct report *r)
 		struct handle *best = NULL;
 
 		vec_each (&r->handles, h)
-			if (next_of(r, h) && (!best || h->rec.time < best->rec.time))
+			if (next_of(r, h) &&
+			    (!best || (int64_t)h->rec.time < (int64_t)best->rec.time))
 				best = h;
 		if (!best || r->out->error)
 			return;
@@ -432,15 +441,15 @@ static void print_all(struct report *r)
 
 static void align(struct report *r)
 {
-	uint64_t first = UINT64_MAX;
+	int64_t first = INT64_MAX;
 
 	vec_each (&r->files, f) {
-		uint64_t t = time_of(*f, (*f)->t->first_stamp);
+		int64_t t = (int64_t)ftrace_report_time(&(*f)->clock, (*f)->t->first_stamp);
 
 		first = t < first ? t : first;
 	}
 	vec_each (&r->files, f)
-		(*f)->time_offset -= (int64_t)first;
+		(*f)->clock.offset -= first;
 }
 
 /* Latency tracers leave text instead of records. */
@@ -539,18 +548,6 @@ static void close_all(struct report *r)
 	wakeups_free(&r->wakeups);
 }
 
-/* As they were understood: none was refused. */
-static void print_filters(const struct ftrace_report_args *a, struct out *out)
-{
-	vec_each (&a->filters, f) {
-		size_t n = strcspn(f->text, ":");
-		const char *what = f->text + n;
-
-		what += strspn(what, ": ");
-		out_printf(out, " '%.*s: %s'\n", (int)n, f->text, *what ? what : "TRUE");
-	}
-}
-
 int ftrace_report_run(struct ftrace_report_args *a, struct out *out, struct err *e)
 {
 	struct report r = { .a = a, .out = out };
@@ -564,8 +561,9 @@ int ftrace_report_run(struct ftrace_report_args *a, struct out *out, struct err 
 		if (code >= 0)
 			code = open_file(&r, in, e);
 	if (code >= 0 && a->test_filters)
-		print_filters(a, out);
-	else if (code >= 0 && ftrace_info_other(r.files.data[0]->s, r.files.data[0]->names, a, out))
+		; /* was told as they were read */
+	else if (code >= 0 && ftrace_info_other(r.files.data[0]->s, r.files.data[0]->names,
+						&r.files.data[0]->clock, a, out))
 		code = a->check_events ? ftrace_info_check(r.files.data[0]->s, e) : 0;
 	else if (code >= 0)
 		code = show(&r, e);

@@ -54,6 +54,7 @@ struct tracedat {
 	bool swap;
 	const char *uname, *tool; /* "" when not recorded */
 	const char *clock;	  /* of the top instance; "" when not recorded */
+	bool has_clock;		  /* the option TRACECLOCK is there, be it empty (version 6) */
 	const char *stats; /* what the kernel said of each CPU at the end; "" when not recorded */
 	const char *header, *printk, *cmdlines, *tgids; /* header: header_page and header_event */
 	size_t header_size, printk_size, cmdlines_size, tgids_size;

@@ -159,6 +159,7 @@ void head_option(struct reader *r, unsigned id, const uint8_t *data, uint32_t si
 	case TRACEDAT_CPUCOUNT: r->t.n_cpus = cut_u32(&c); break;
 	case TRACEDAT_TRACEID: r->t.trace_id = cut_u64(&c); break;
 	case TRACEDAT_TRACECLOCK:
+		r->t.has_clock = true;
 		if (size)
 			r->t.clock = clock_name(r, (const char *)data, size);
 		break;
@@ -268,7 +269,7 @@ int head6_read(struct reader *r, struct cut *c, struct err *e)
 				if (!o.bad && later.n < MAX_BUFFERS)
 					vec_push(&later, l);
 			} else if (id == TRACEDAT_TRACECLOCK && !size) {
-				clock = true;
+				clock = r->t.has_clock = true;
 			} else {
 				head_option(r, id, data, size);
 			}

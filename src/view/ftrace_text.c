@@ -2,6 +2,7 @@
 /* The columns before an event's own text. */
 #include "view/ftrace_text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -249,22 +250,31 @@ static void put_latency(struct ftrace_text *t, const struct ftrace_record *rec, 
 		out_putc(o, '.');
 }
 
-static void put_time(struct ftrace_text *t, uint64_t time, struct out *o)
+static int64_t to_us(uint64_t ns)
 {
-	uint64_t unit = t->opts.nsec ? 1000000000 : 1000000;
+	return (int64_t)ns < 0 ? -(int64_t)((-ns + 500) / 1000) : (int64_t)((ns + 500) / 1000);
+}
 
-	if (t->opts.raw_time) {
+void ftrace_text_time(uint64_t time, bool raw, bool nsec, struct out *o)
+{
+	uint64_t unit = nsec ? 1000000000 : 1000000;
+	int64_t shown = nsec ? (int64_t)time : to_us(time);
+
+	if (raw) {
 		out_u64(o, time, 12);
-		out_putc(o, ':');
 		return;
 	}
-	if (!t->opts.nsec)
-		time = (time + 500) / 1000;
-	out_putc(o, ' ');
-	out_u64(o, time / unit, 5);
+	time = shown < 0 ? -(uint64_t)shown : (uint64_t)shown;
+	if (shown < 0) { /* of a file whose times were moved back (--ts-offset) */
+		char seconds[24];
+
+		snprintf(seconds, sizeof(seconds), "-%" PRIu64, time / unit);
+		out_right(o, seconds, 5);
+	} else {
+		out_u64(o, time / unit, 5);
+	}
 	out_putc(o, '.');
-	out_zeros(o, time % unit, t->opts.nsec ? 9 : 6);
-	out_putc(o, ':');
+	out_zeros(o, time % unit, nsec ? 9 : 6);
 }
 
 static void put_diff(struct ftrace_text *t, uint64_t time, struct out *o)
@@ -272,8 +282,8 @@ static void put_diff(struct ftrace_text *t, uint64_t time, struct out *o)
 	char buf[50] = "";
 
 	/* counters too, as trace-cmd does */
-	if (!t->opts.nsec)
-		time = (time + 500) / 1000;
+	if (!t->opts.nsec && !t->opts.diff_nsec)
+		time = (uint64_t)to_us(time);
 	if (t->last_time)
 		snprintf(buf, sizeof(buf), "(+%lld)", (long long)(time - t->last_time));
 	t->last_time = time;
@@ -314,7 +324,10 @@ void ftrace_text_line(struct ftrace_text *t, const struct ftrace_record *rec,
 	put_task(t, rec, o);
 	if (t->opts.latency)
 		put_latency(t, rec, o);
-	put_time(t, rec->time, o);
+	if (!t->opts.raw_time)
+		out_putc(o, ' ');
+	ftrace_text_time(rec->time, t->opts.raw_time, t->opts.nsec, o);
+	out_putc(o, ':');
 	if (t->opts.diff)
 		put_diff(t, rec->time, o);
 	if (!t->now) {

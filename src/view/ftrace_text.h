@@ -21,6 +21,7 @@ struct ftrace_text_opts {
 	bool raw_time;			/* stamps are no times */
 	bool raw;			/* fields instead of words, for all events */
 	bool diff;			/* time since the record before */
+	bool diff_nsec;			/* that one in nanoseconds, whatever the times are in */
 	bool plain;			/* print formats only, no layout of our own */
 	bool boundaries;		/* where pages begin */
 	bool tail, depth;		/* function_graph: name at the end, depth behind */
@@ -58,6 +59,9 @@ void ftrace_text_comms(struct ftrace_text *t, const char *text, size_t n);
 void ftrace_text_comm(struct ftrace_text *t, int32_t pid, const char *name, size_t n);
 /* "<...>" when not known. */
 const char *ftrace_text_comm_of(struct ftrace_text *t, int32_t pid);
+
+/* A time as lines have it: seconds, or raw as a stamp is. */
+void ftrace_text_time(uint64_t time, bool raw, bool nsec, struct out *out);
 
 /*
  * One record, without the newline at the end. peek gives the record that comes

@@ -158,6 +158,9 @@ r = kymo(["heat", "-i", "sched7.dat", "--pair", "sched_wakeup,sched_switch by pi
 has("heat of a trace.dat", r.err, "26 points")
 same("a bare word is a text where one is compared", kymo("ftrace report -i sched7.dat -F sched_switch:next_comm==sh").out,
      kymo(["ftrace", "report", "-i", "sched7.dat", "-F", 'sched_switch:next_comm=="sh"']).out)
+r = kymo("ftrace report -i sched7.dat --ts-offset -5106285000 --ts-diff -i sched6.dat")
+same("times before the start of a file that was moved back", re.findall(r"\] +(-?\d+\.\d+): (\(\S+\))? +sched_[sm]", r.out)[:3],
+     [("-0.000385", ""), ("-0.000005", "(+380)"), ("0.000212", "(+217)")])
 r = kymo("ftrace split -i t.dat -e 100 -r")
 same("split makes three files", r.err.count("with 100 events"), 3)
 parts = sum(kymo(f"ftrace report -i t.dat.{i}").out.count("sys_enter_getppid:") for i in (1, 2, 3))
