@@ -385,3 +385,38 @@ int probe_lines_parse(struct arena *a, const char *text, struct probe_lines *ret
 	ret->to = to > UINT32_MAX ? UINT32_MAX : (uint32_t)to;
 	return 0;
 }
+
+bool probe_is_group(const char *name, size_t n)
+{
+	static const char *const groups[] = { "probe", "kprobes", "uprobes" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+		if (n == strlen(groups[i]) && memcmp(name, groups[i], n) == 0)
+			return true;
+	return n > 6 && memcmp(name, "probe_", 6) == 0;
+}
+
+void probe_missing(const char *name, const char *const *have, size_t n, struct strbuf *hint)
+{
+	const char *colon = strchrnul(name, ':'), *event = *colon ? colon + 1 : "";
+	bool kernel = str_starts(name, "probe:") || str_starts(name, "kprobes:");
+	struct str_nearest near = { .typed = name };
+	char list[200];
+
+	for (size_t i = 0; i < n; i++)
+		str_nearest_add(&near, have[i]);
+	if (str_nearest_list(&near, list, sizeof(list))) {
+		strbuf_printf(hint, "did you mean %s? kymo probe -l lists the probes", list);
+		return;
+	}
+	strbuf_printf(hint, "add it first: kymo probe %s--add %s; ", kernel ? "" : "-x BINARY ",
+		      *event && !str_has_glob(event) ? event : "FUNCTION");
+	strbuf_puts(hint, n ? "kymo probe -l lists those there are: " : "now there are none");
+	for (size_t i = 0; i < n; i++) {
+		if (hint->n > 200) {
+			strbuf_puts(hint, " ...");
+			break;
+		}
+		strbuf_printf(hint, "%s%s", i ? ", " : "", have[i]);
+	}
+}

@@ -22,6 +22,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "base/vec.h"
 
 struct probe_field {
@@ -67,5 +68,10 @@ int probe_lines_parse(struct arena *a, const char *text, struct probe_lines *ret
 
 /* Whether text can be the name of an event, and of a variable. */
 bool probe_is_name(const char *s);
+
+/* Is it a group that probes are put into: "probe", "probe_libc"? */
+bool probe_is_group(const char *name, size_t n);
+/* How to come by the probe "GROUP:EVENT" that is not there; have: those that are. */
+void probe_missing(const char *name, const char *const *have, size_t n, struct strbuf *hint);
 
 #endif

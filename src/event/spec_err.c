@@ -4,6 +4,7 @@
  * probably meant. Looking for near names may read much (every subsystem's
  * tracepoints); it happens only here, when the command is about to fail.
  */
+#include "event/probe.h"
 #include "event/spec_int.h"
 
 #include <ctype.h>
@@ -234,6 +235,34 @@ int spec_bad_tracepoint(struct spec_parser *p, struct slice subsys, struct slice
 			str_nearest_add(&near, spec_names[i].alias);
 	}
 	spec_bad_near(p, &near, "'kymo list' shows the events of this machine");
+	return -ENOENT;
+}
+
+int spec_bad_probe(struct spec_parser *p, struct slice subsys, struct slice event)
+{
+	const char *sub = slice_dup(p, subsys), *ev = slice_dup(p, event);
+	const char *name = arena_printf(&p->list->arena, "%s:%s", sub, ev);
+	struct slice at = { subsys.s, (size_t)(event.s + event.n - subsys.s) };
+	struct env_names subs = subsystems(p);
+	VEC(const char *) have = { 0 };
+	AUTO_STRBUF hint = { 0 };
+
+	for (size_t i = 0; i < subs.n; i++) {
+		struct env_names events = { 0 };
+
+		if (probe_is_group(subs.name[i], strlen(subs.name[i])))
+			events = events_of(p, subs.name[i]);
+		for (size_t j = 0; j < events.n; j++)
+			vec_push(&have, arena_printf(&p->list->arena, "%s:%s", subs.name[i],
+						     events.name[j]));
+	}
+	spec_bad(p, at, ENOENT,
+		 str_has_glob(name) ? "there is no probe that matches '%s'"
+				    : "there is no probe '%s'",
+		 name);
+	probe_missing(name, have.data, have.n, &hint);
+	spec_bad_hint(p, "%s", strbuf_str(&hint));
+	vec_free(&have);
 	return -ENOENT;
 }
 

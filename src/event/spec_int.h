@@ -87,6 +87,7 @@ void spec_bad_near(struct spec_parser *p, const struct str_nearest *near, const 
 int spec_bad_cache(struct spec_parser *p, struct slice name, struct slice part);
 int spec_bad_unknown(struct spec_parser *p, struct slice name);
 int spec_bad_tracepoint(struct spec_parser *p, struct slice subsys, struct slice event);
+int spec_bad_probe(struct spec_parser *p, struct slice subsys, struct slice event);
 int spec_bad_pmu(struct spec_parser *p, struct slice name);
 int spec_error(const struct spec_parser *p, struct err *e);
 

@@ -3,6 +3,7 @@
  * Which kind of event a name is: one that every machine has, a raw number, a
  * PMU's, a tracepoint, or a name of libpfm4, asked in this order.
  */
+#include "event/probe.h"
 #include "event/spec_int.h"
 
 #include <ctype.h>
@@ -168,6 +169,9 @@ int spec_head(struct spec_parser *p, const struct spec_item *item, const struct 
 	if (colon) {
 		slice_cut(rest, ':', &event, mods);
 		r = spec_tracepoint(p, item, name, event);
+		if (r == 0 &&
+		    probe_is_group(name.s, name.n)) /* libpfm4 knows a PMU of nearly that name */
+			r = spec_bad_probe(p, name, event);
 		if (r)
 			return r;
 	}

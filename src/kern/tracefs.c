@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "event/probe.h"
 
 #define FILE_LIMIT (64u << 20)
 
@@ -226,4 +227,42 @@ int tracefs_probes(const char *root, struct file_names *ret)
 	}
 	*ret = names;
 	return 0;
+}
+
+static void no_probe(const char *root, const char *name, struct err *e)
+{
+	struct file_names have = { 0 };
+	AUTO_STRBUF hint = { 0 };
+
+	tracefs_probes(root, &have);
+	err_set(e, ENOENT, "there is no probe '%s'", name);
+	probe_missing(name, (const char *const *)have.name, have.n, &hint);
+	err_hint(e, "%s", strbuf_str(&hint));
+	file_names_free(&have);
+}
+
+int tracefs_no_event(const char *root, const char *name, struct err *e)
+{
+	struct file_names all = { 0 };
+	struct str_nearest near = { .typed = name };
+	bool full = strchr(name, ':');
+	char list[256];
+
+	if (full && probe_is_group(name, strcspn(name, ":"))) {
+		no_probe(root, name, e);
+		return -ENOENT;
+	}
+	err_set(e, ENOENT, "there is no event '%s'", name);
+	if (tracefs_all(root, NULL, &all, NULL) == 0)
+		for (size_t i = 0; i < all.n; i++) {
+			const char *colon = strchr(all.name[i], ':');
+
+			str_nearest_add(&near, full || !colon ? all.name[i] : colon + 1);
+		}
+	if (str_nearest_list(&near, list, sizeof(list)))
+		err_hint(e, "did you mean %s?", list);
+	else
+		err_hint(e, "kymo ftrace list -e lists them");
+	file_names_free(&all);
+	return -ENOENT;
 }

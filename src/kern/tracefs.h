@@ -33,6 +33,9 @@ int tracefs_all(const char *root, const char *subsys, struct file_names *ret, st
 /* The dynamic probes ("probe_libc:malloc"), in no order; none when the kernel has no probes. */
 int tracefs_probes(const char *root, struct file_names *ret);
 
+/* There is no event of that name: e says what is near to it, or how to add the probe. -ENOENT. */
+int tracefs_no_event(const char *root, const char *name, struct err *e);
+
 /* Fill e with why a file of tracefs could not be read. Returns -code. */
 int tracefs_failed(const char *root, int code, struct err *e);
 

@@ -169,28 +169,6 @@ static int set_one(void *ctx, const char *system, const char *event, struct err 
 	return r;
 }
 
-static int unknown(const struct ftrace *f, const char *name, struct err *e)
-{
-	struct file_names all = { 0 };
-	struct str_nearest near = { .typed = name };
-	char list[256];
-
-	err_set(e, ENOENT, "there is no event '%s'", name);
-	if (tracefs_all(f->root, NULL, &all, NULL) == 0)
-		for (size_t i = 0; i < all.n; i++) {
-			const char *colon = strchr(all.name[i], ':');
-
-			str_nearest_add(&near,
-					strchr(name, ':') || !colon ? all.name[i] : colon + 1);
-		}
-	if (str_nearest_list(&near, list, sizeof(list)))
-		err_hint(e, "did you mean %s?", list);
-	else
-		err_hint(e, "kymo ftrace list -e lists them");
-	file_names_free(&all);
-	return -ENOENT;
-}
-
 int ftrace_event_set(struct ftrace *f, const struct ftrace_buffer *b,
 		     const struct ftrace_event_opt *ev, struct err *e)
 {
@@ -208,7 +186,7 @@ int ftrace_event_set(struct ftrace *f, const struct ftrace_buffer *b,
 	if (r < 0)
 		return r;
 	if (r == 0)
-		return f->o->ignore_missing ? 0 : unknown(f, ev->name, e);
+		return f->o->ignore_missing ? 0 : tracefs_no_event(f->root, ev->name, e);
 	if (!s.done && s.refused) {
 		err_set(e, EPERM, "the kernel refuses to enable '%s'", ev->name);
 		return err_hint(e, "kymo doctor shows what this kernel grants");

@@ -52,10 +52,8 @@ int trace_points_add(struct trace_points *p, const char *pattern, struct err *e)
 					      : err_set(e, E2BIG, "'%s' are more than %d events",
 							pattern, MOST);
 	file_names_free(&all);
-	if (r >= 0 && p->types.n == before) {
-		err_set(e, ENOENT, "there is no event '%s'", pattern);
-		return err_hint(e, "kymo list '%s:*' shows those of a subsystem", subsys);
-	}
+	if (r == -ENOENT || r == -ENOTDIR || (r >= 0 && p->types.n == before))
+		return tracefs_no_event(root, pattern, e);
 	return r < 0 ? r : 0;
 }
 

@@ -126,6 +126,15 @@ for args, words in [
     r = probe(*args)
     check(f"{' '.join(args[-2:]).replace(APP, 'APP')}: says what and where", r.code not in (0, -signal.SIGSEGV) and
           all(w in r.err for w in words), (words, r))
+for verb in ["stat", "record -o p.data", "top --stdio", "trace", "ftrace record -o p.dat", "tpoint"]:
+    r = kymo([*verb.split(), *([] if verb == "tpoint" else ["-e"]), "probe:no_such_function", *([] if verb in ("tpoint", "top --stdio") else ["true"])])
+    check(f"{verb}: no such probe", r.code in (1, 129) and "there is no probe 'probe:no_such_function'" in r.err and
+          "kymo probe --add no_such_function" in r.err and "CPU" not in r.err, r)
+probe("-qx", APP, "work")
+r = kymo(["stat", "-e", f"{GROUP}:wrk", "true"])
+check("one that is near, and all there are", f"did you mean {GROUP}:work?" in r.err and "kymo probe -l" in r.err, r)
+has("those there are", kymo(["stat", "-e", "probe:no_such_function", "true"]).err, "kymo probe -l lists those there are: ")
+probe("-qd", f"{GROUP}:*")
 same("nothing of ours is left", events(), [])
 shutil.rmtree(DIR)
 end()
