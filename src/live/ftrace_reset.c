@@ -92,17 +92,31 @@ static void remove_commands(const char *dir)
 	remove_triggers(path);
 }
 
+/* local, unless the kernel itself took global because the clocks of its CPUs differ. */
+static void reset_clock(const char *dir)
+{
+	AUTO_FREE char *now = NULL;
+
+	if (ftrace_get(dir, "trace_clock", &now, NULL, NULL) >= 0 && !strstr(now, "[global]"))
+		put(dir, "trace_clock", "local", NULL);
+}
+
 int ftrace_reset_dir(const char *dir, struct err *e)
 {
 	static const struct {
 		const char *name, *value;
 	} settings[] = {
-		{ "set_ftrace_filter", "" },  { "set_ftrace_notrace", "" },
-		{ "set_graph_function", "" }, { "set_graph_notrace", "" },
-		{ "set_ftrace_pid", "" },     { "set_ftrace_notrace_pid", "" },
-		{ "set_event_pid", "" },      { "set_event_notrace_pid", "" },
-		{ "max_graph_depth", "0" },   { "tracing_thresh", "0" },
-		{ "trace_clock", "local" },   { "trace", "" },
+		{ "set_ftrace_filter", "" },
+		{ "set_ftrace_notrace", "" },
+		{ "set_graph_function", "" },
+		{ "set_graph_notrace", "" },
+		{ "set_ftrace_pid", "" },
+		{ "set_ftrace_notrace_pid", "" },
+		{ "set_event_pid", "" },
+		{ "set_event_notrace_pid", "" },
+		{ "max_graph_depth", "0" },
+		{ "tracing_thresh", "0" },
+		{ "trace", "" },
 	};
 	int r = put(dir, "current_tracer", "nop", e);
 
@@ -113,6 +127,7 @@ int ftrace_reset_dir(const char *dir, struct err *e)
 	/* a system's own filter takes all of its events */
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
 		put(dir, settings[i].name, settings[i].value, NULL);
+	reset_clock(dir);
 	if (r >= 0) {
 		AUTO_FREE char *events = mem_printf("%s/events", dir);
 		struct file_names systems = { 0 };

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kern/tracefs.h"
-#include "live/ftrace.h"
+#include "live/ftrace_instance.h"
 
 #define LIMIT (64u << 20)
 
@@ -49,154 +49,11 @@ int ftrace_put(struct ftrace *f, const struct ftrace_buffer *b, const char *name
 	return b->own ? undo_put(path, value, false, e) : undo_write(f->undo, path, value, e);
 }
 
-static bool has(const struct ftrace_buffer *b, const char *name)
+bool ftrace_has(const struct ftrace_buffer *b, const char *name)
 {
 	AUTO_FREE char *path = mem_printf("%s/%s", b->dir, name);
 
 	return access(path, F_OK) == 0;
-}
-
-/* --- which instance --- */
-
-static int make_instance(struct ftrace *f, struct ftrace_buffer *b, const char *name, struct err *e)
-{
-	AUTO_FREE char *path = mem_printf("%s/instances/%s", f->root, name);
-	int r;
-
-	if (strchr(name, '/') || !*name || *name == '.')
-		return err_set(e, EINVAL, "'%s' is no name for an instance", name);
-	r = undo_mkdir(f->undo, path, e);
-	b->own = r == 0 || strcmp(name, FTRACE_KEPT) == 0;
-	if (r < 0 && r != -EEXIST)
-		return r;
-	err_clear(e);
-	b->dir = mem_strdup(path);
-	b->is_top = false;
-	return 0;
-}
-
-static void use_top(struct ftrace *f, struct ftrace_buffer *b)
-{
-	free(b->dir);
-	b->dir = mem_strdup(f->root);
-	b->own = false;
-	b->is_top = true;
-}
-
-/* Things that stand in the top instance alone. */
-static bool needs_top(const struct ftrace *f, const struct ftrace_buffer *b)
-{
-	const struct ftrace_buffer_opt *o = b->opt;
-
-	return f->o->top || (o->graph.n && !has(b, "set_graph_function")) ||
-	       (o->no_graph.n && !has(b, "set_graph_notrace")) ||
-	       (f->o->max_depth && !has(b, "max_graph_depth")) ||
-	       (f->o->thresh_us && !has(b, "tracing_thresh")) ||
-	       ((o->functions.n || o->no_functions.n || o->module) && !has(b, "set_ftrace_filter"));
-}
-
-/* What the kernel was to be built with; NULL: nobody knows. */
-static const char *tracer_config(const char *tracer)
-{
-	static const char *const all[][2] = {
-		{ "function", "FUNCTION_TRACER" },
-		{ "function_graph", "FUNCTION_GRAPH_TRACER" },
-		{ "blk", "BLK_DEV_IO_TRACE" },
-		{ "mmiotrace", "MMIOTRACE" },
-		{ "wakeup", "SCHED_TRACER" },
-		{ "wakeup_rt", "SCHED_TRACER" },
-		{ "wakeup_dl", "SCHED_TRACER" },
-		{ "irqsoff", "IRQSOFF_TRACER" },
-		{ "preemptoff", "PREEMPT_TRACER" },
-		{ "preemptirqsoff", "IRQSOFF_TRACER and CONFIG_PREEMPT_TRACER" },
-		{ "hwlat", "HWLAT_TRACER" },
-		{ "osnoise", "OSNOISE_TRACER" },
-		{ "timerlat", "TIMERLAT_TRACER" },
-		{ "branch", "BRANCH_TRACER" },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		if (strcmp(all[i][0], tracer) == 0)
-			return all[i][1];
-	return NULL;
-}
-
-static bool known_tracer(const struct ftrace *f, const char *tracer, struct err *e)
-{
-	AUTO_FREE char *all = NULL;
-	struct str_nearest near = { .typed = tracer };
-	char list[128];
-	bool found = false;
-
-	if (ftrace_get(f->root, "available_tracers", &all, NULL, NULL) < 0)
-		return true;
-	for (char *p = strtok(all, " \n"); p; p = strtok(NULL, " \n")) {
-		found = found || strcmp(p, tracer) == 0;
-		str_nearest_add(&near, p);
-	}
-	if (found)
-		return true;
-	err_set(e, EINVAL, "this kernel has no tracer '%s'", tracer);
-	if (tracer_config(tracer))
-		err_hint(e, "it was built without CONFIG_%s; kymo ftrace list -t lists what it has",
-			 tracer_config(tracer));
-	else if (str_nearest_list(&near, list, sizeof(list)))
-		err_hint(e, "did you mean %s?", list);
-	else
-		err_hint(e, "kymo ftrace list -t lists them; events (-e) need none");
-	return false;
-}
-
-/*
- * Can the instance have the tracer? Only trying tells. With one function: without a filter the
- * kernel would change all its functions, and change them back, which takes long and stops others.
- */
-static bool takes_tracer(const struct ftrace_buffer *b, const char *tracer)
-{
-	AUTO_FREE char *path = mem_printf("%s/current_tracer", b->dir);
-	AUTO_FREE char *on = mem_printf("%s/tracing_on", b->dir);
-	AUTO_FREE char *filter = mem_printf("%s/set_ftrace_filter", b->dir);
-	bool one = undo_put(filter, "schedule", false, NULL) >= 0, takes;
-
-	takes = undo_put(on, "0", false, NULL) >= 0 && undo_put(path, tracer, false, NULL) >= 0;
-	if (takes)
-		undo_put(path, "nop", false, NULL);
-	if (one)
-		undo_put(filter, "", false, NULL);
-	return takes;
-}
-
-static int open_buffer(struct ftrace *f, struct ftrace_buffer_opt *o, struct err *e)
-{
-	struct ftrace_buffer *b;
-	char name[64];
-	int r;
-
-	vec_add(&f->buffers);
-	b = &f->buffers.data[f->buffers.n - 1];
-	b->opt = o;
-	b->name = mem_strdup(o->name ? o->name : "");
-	if (o->tracer && !known_tracer(f, o->tracer, e))
-		return -EINVAL;
-	if (o->name)
-		return make_instance(f, b, o->name, e);
-	if (f->o->keep)
-		snprintf(name, sizeof(name), FTRACE_KEPT);
-	else
-		snprintf(name, sizeof(name), "kymo-%ld", (long)getpid());
-	if (f->o->top) {
-		use_top(f, b);
-		return 0;
-	}
-	r = make_instance(f, b, name, e);
-	if (r < 0)
-		return r;
-	if (needs_top(f, b) ||
-	    (o->tracer && strcmp(o->tracer, "nop") != 0 && !takes_tracer(b, o->tracer))) {
-		rmdir(b->dir);
-		use_top(f, b);
-	}
-	return 0;
 }
 
 /* --- settings --- */
@@ -312,9 +169,9 @@ static int put_option(struct ftrace *f, const struct ftrace_buffer *b, const cha
 	AUTO_FREE char *on_file = mem_printf("options/%s", text);
 	AUTO_FREE char *off_file = mem_printf("options/%s", off ? text + 2 : text);
 
-	if (has(b, on_file))
+	if (ftrace_has(b, on_file))
 		return put_option_file(f, b, on_file, "1", e);
-	if (off && has(b, off_file))
+	if (off && ftrace_has(b, off_file))
 		return put_option_file(f, b, off_file, "0", e);
 	err_set(e, ENOENT, "there is no trace option '%s'", text);
 	return err_hint(e, "kymo ftrace list -o lists them; 'noNAME' turns one off");
@@ -352,7 +209,7 @@ static int set_tracer(struct ftrace *f, const struct ftrace_buffer *b, struct er
 			err_hint(e, "instances cannot have this tracer: leave out -B");
 	}
 	/* the worst case of this recording, not of those before */
-	if (r >= 0 && ftrace_is_latency(o->tracer) && has(b, "tracing_max_latency"))
+	if (r >= 0 && ftrace_is_latency(o->tracer) && ftrace_has(b, "tracing_max_latency"))
 		r = ftrace_put(f, b, "tracing_max_latency", "0", e);
 	/* these options exist once the tracer is set */
 	for (size_t i = 0; r >= 0 && i < o->options.n; i++)
@@ -360,6 +217,31 @@ static int set_tracer(struct ftrace *f, const struct ftrace_buffer *b, struct er
 	if (r >= 0 && f->o->func_stack)
 		r = put_option(f, b, "func_stack_trace", e);
 	return r;
+}
+
+/*
+ * A thread that comes to a function of set_graph_function while the buffer is off is taken for one
+ * inside of it by the kernel, and its next function, whatever that is, is recorded once the buffer
+ * is on. So until then the list names a function that nobody calls.
+ */
+static bool graph_waits(const struct ftrace *f, const struct ftrace_buffer *b)
+{
+	const struct ftrace_buffer_opt *o = b->opt;
+
+	return o->graph.n && !f->o->append && o->tracer && strcmp(o->tracer, "function_graph") == 0;
+}
+
+/* The list itself was written before, with what it takes to restore it. */
+static bool hold_graph(const struct ftrace_buffer *b)
+{
+	static const char *const never[] = { "kernel_halt", "machine_halt", "emergency_restart",
+					     "panic" };
+	AUTO_FREE char *path = mem_printf("%s/set_graph_function", b->dir);
+
+	for (size_t i = 0; i < ARRAY_SIZE(never); i++)
+		if (undo_put(path, never[i], false, NULL) >= 0)
+			return true;
+	return false;
 }
 
 static int set_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct err *e)
@@ -370,7 +252,7 @@ static int set_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct er
 	if (r >= 0 && !f->o->append)
 		r = ftrace_put(f, b, "tracing_on", "0", e);
 	/* trace_marker of the top instance reaches this one, where the kernel can do that */
-	if (b->own && has(b, "options/copy_trace_marker"))
+	if (b->own && ftrace_has(b, "options/copy_trace_marker"))
 		ftrace_put(f, b, "options/copy_trace_marker", "1", NULL);
 	if (r >= 0 && o->clock) {
 		r = ftrace_put(f, b, "trace_clock", o->clock, e);
@@ -389,11 +271,13 @@ static int set_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct er
 			     NULL, e);
 	if (r >= 0 && o->graph.n)
 		r = put_list(f, b, "set_graph_function", o->graph.data, o->graph.n, NULL, e);
+	if (r >= 0 && graph_waits(f, b) && !hold_graph(b)) /* and the list is empty now */
+		r = put_list(f, b, "set_graph_function", o->graph.data, o->graph.n, NULL, e);
 	if (r >= 0 && o->no_graph.n)
 		r = put_list(f, b, "set_graph_notrace", o->no_graph.data, o->no_graph.n, NULL, e);
-	if (r >= 0 && f->o->max_depth && has(b, "max_graph_depth"))
+	if (r >= 0 && f->o->max_depth && ftrace_has(b, "max_graph_depth"))
 		r = put_number(f, b, "max_graph_depth", (uint64_t)f->o->max_depth, e);
-	if (r >= 0 && f->o->thresh_us && has(b, "tracing_thresh"))
+	if (r >= 0 && f->o->thresh_us && ftrace_has(b, "tracing_thresh"))
 		r = put_number(f, b, "tracing_thresh", f->o->thresh_us, e);
 	if (r >= 0 && f->o->event_stack)
 		r = put_option(f, b, "stacktrace", e);
@@ -430,7 +314,7 @@ int ftrace_open(struct ftrace *f, struct ftrace_opts *o, struct err *e)
 		expand_top(f);
 	vec_each (&o->buffers, b)
 		if (r >= 0)
-			r = open_buffer(f, b, e);
+			r = ftrace_open_buffer(f, b, e);
 	if (r >= 0 && o->cmdlines) {
 		struct ftrace_buffer top = { .dir = (char *)f->root };
 
@@ -452,11 +336,11 @@ static int put_pids(struct ftrace *f, const struct ftrace_buffer *b, const char 
 
 	for (size_t i = 0; i < n; i++)
 		strbuf_printf(&list, "%ld ", (long)pids[i]);
-	if (has(b, event_file))
+	if (ftrace_has(b, event_file))
 		r = ftrace_put(f, b, event_file, strbuf_str(&list), e);
 	/* without a tracer of functions it does not matter, and may be refused */
 	if (r >= 0 && b->opt->tracer && strncmp(b->opt->tracer, "function", 8) == 0 &&
-	    has(b, func_file))
+	    ftrace_has(b, func_file))
 		r = ftrace_put(f, b, func_file, strbuf_str(&list), e);
 	return r;
 }
@@ -471,9 +355,9 @@ int ftrace_pids(struct ftrace *f, struct err *e)
 		if (r >= 0)
 			r = put_pids(f, b, "set_event_pid", "set_ftrace_pid", f->o->pids.data,
 				     f->o->pids.n, e);
-		if (r >= 0 && f->o->children && has(b, "options/event-fork"))
+		if (r >= 0 && f->o->children && ftrace_has(b, "options/event-fork"))
 			r = ftrace_put(f, b, "options/event-fork", "1", e);
-		if (r >= 0 && f->o->children && has(b, "options/function-fork"))
+		if (r >= 0 && f->o->children && ftrace_has(b, "options/function-fork"))
 			r = ftrace_put(f, b, "options/function-fork", "1", e);
 	}
 	if (r == -EINVAL || r == -ESRCH)
@@ -527,6 +411,9 @@ int ftrace_start(struct ftrace *f, struct err *e)
 
 				undo_put(worst, "0", false, NULL);
 			}
+			if (r >= 0 && graph_waits(f, b))
+				r = put_list(f, b, "set_graph_function", b->opt->graph.data,
+					     b->opt->graph.n, NULL, e);
 			if (r >= 0)
 				r = put_triggers(f, b, e);
 		}
