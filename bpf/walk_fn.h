@@ -14,6 +14,10 @@
 
 #define FN_FRAMES 127
 
+struct fn_frames {
+	__u64 ip[FN_FRAMES];
+};
+
 /*
  * A stack that user space will finish: it gets a number, and the copy goes there once.
  * Where it begins and what could be walked tells one from another.
@@ -84,18 +88,19 @@ static __always_inline struct state *free_state(void)
 
 /*
  * The current task's user stack, innermost first: how many frames, 0 when it cannot be
- * told, -1 when *to is the number that user space will know it by.
+ * told, -1 when the first is the number that user space will know it by. Global, to be verified
+ * once, whatever else a program does before or after it.
  */
-static __noinline long walk_fn(__u64 *to, __u64 depth)
+__noinline long walk_fn(struct fn_frames *to, __u64 depth)
 {
 	struct state *s = free_state();
 	__u32 me = bpf_get_current_pid_tgid();
 	long n;
 
-	if (!s || !me)
+	if (!s || !me || !to)
 		return 0;
 	s->busy = me;
-	n = fn_walk(s, to, depth);
+	n = fn_walk(s, to->ip, depth);
 	if (s->busy != me) /* a task that ran meanwhile took it, too, and may have changed it */
 		return 0;
 	s->busy = 0;
@@ -113,7 +118,7 @@ int fn_program(void *ctx)
 	if (!s)
 		return 0;
 	asm volatile("" : "+r"(depth)); /* or the compiler makes a function for this number only */
-	return walk_fn((__u64 *)s->copy, depth);
+	return walk_fn((struct fn_frames *)s->copy, depth);
 }
 
 #endif

@@ -204,6 +204,7 @@ enum {
  * it will be known by the number at r1.
  */
 #define LANG_CALL_WALK 0x77616c6b
+#define LANG_WALK_FRAMES 127 /* there must be room for so many at r1, whatever r2 is */
 
 /* The number of a user stack, as programs make it: with zeros behind it up to a whole round. */
 #define LANG_STACK_HASH 0x9e3779b97f4a7c15ull

@@ -201,7 +201,7 @@ int run_env_open(struct run_env *r, struct err *e)
 	r->env = (struct lang_env){
 		.ctx = r,
 		.ncpus = 1,
-		.has_loop = true,
+		.has_loop = r->kernel >= KERNEL(5, 17),
 		.has_cookie = r->kernel >= KERNEL(5, 15),
 		.has_may_goto = r->kernel >= KERNEL(6, 9),
 		.comm_at = comm_at,
