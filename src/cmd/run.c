@@ -56,7 +56,9 @@ static const struct opt opts[] = {
 	OPT_STR_C('f', NULL, "FORMAT", format, "text or json", "text|json"),
 	OPT_STR_C('o', NULL, "FILE", output, "write to FILE", "@files"),
 	OPT_FLAG('q', NULL, quiet, "do not say what is attached"),
-	OPT_COUNT('v', "verbose", verbose, "say more: the verifier's log when it refuses"),
+	OPT_COUNT('v', "verbose", verbose,
+		  "tell what is loaded and how it is attached, and the verifier's log when it "
+		  "refuses"),
 	OPT_COUNT('d', NULL, debug,
 		  "show the tree and the intermediate code, and the BPF instructions, and do not "
 		  "run"),
@@ -185,6 +187,12 @@ int run_compiled(struct lang_program *p, struct run_env *env, const struct run_o
 			fprintf(stderr, "%s\n", log);
 		return r;
 	}
+	if (o->verbose) {
+		AUTO_STRBUF about = { 0 };
+
+		run_about(run, &about);
+		fputs(strbuf_str(&about), stderr);
+	}
 	if (m->record && !o->dry)
 		r = run_record_start(&record, p, m->record, m->quiet, e);
 	if (r == 0)
@@ -260,6 +268,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	wordexp_t words = { 0 };
 	int r, code = 0;
 
+	o.verbose = a->verbose;
 	if (a->version)
 		return command_run(&cmd_version, "version", 1, (char *[]){ "version", NULL });
 	/* It takes as long as all the rest until the program is loaded. */

@@ -35,7 +35,7 @@ int bpf_load(const struct bpf_program *p)
 		p->log[0] = '\0';
 		a.log_buf = (uintptr_t)p->log;
 		a.log_size = p->log_size;
-		a.log_level = 1;
+		a.log_level = p->log_level ? p->log_level : 1;
 	}
 	a.prog_flags = p->flags;
 	if (p->name)

@@ -20,6 +20,8 @@ struct bpf_program {
 	uint32_t n;
 	char *log; /* the verifier's words, NUL-terminated; may be NULL */
 	uint32_t log_size;
+	uint32_t
+		log_level; /* 0: what it thinks of each instruction; BPF_LOG_STATS: how much work */
 	/* May all be left out: a name, type information (bpf_btf_new) and what it says of functions
 	 * and lines. */
 	const char *name;
@@ -30,6 +32,7 @@ struct bpf_program {
 	uint32_t n_line;
 	uint32_t flags;
 };
+#define BPF_LOG_STATS 4u
 int bpf_load(const struct bpf_program *p);
 
 /* The smallest program there is ("return 0") of a type. */
@@ -41,6 +44,7 @@ int bpf_call(enum bpf_cmd cmd, union bpf_attr *attr);
 struct bpf_map_kind {
 	enum bpf_map_type type;
 	uint32_t key, value, entries, flags;
+	const char *name; /* letters, digits, '_' and '.', up to 15; NULL: none */
 	int inner; /* the descriptor of a map like those a map of maps will hold */
 	/* Storage of tasks has no number of entries, and a key and a value of these types of btf.
 	 */
@@ -66,6 +70,12 @@ int bpf_map_next(int map, const void *key, void *next);
 int bpf_run(int prog);
 /* Events that came while the same program was at work on the same CPU: the kernel skips them. */
 uint64_t bpf_missed(int prog);
+/* What the kernel has of it: its number, bytes as machine code (0: it is not compiled), and how
+ * many instructions the verifier went through (0: it does not say). False: it does not tell. */
+struct bpf_about {
+	uint32_t id, machine_bytes, verified;
+};
+bool bpf_about(int prog, struct bpf_about *ret);
 /* Where its functions lie in the kernel, up to max of them; how many, 0 when hidden. */
 size_t bpf_code(int prog, uint64_t *start, uint32_t *size, size_t max);
 /* One that somebody pinned, and the size of its keys. */

@@ -18,6 +18,8 @@ int bpf_map_new(const struct bpf_map_kind *k)
 	a.value_size = k->value;
 	a.max_entries = k->entries;
 	a.map_flags = k->flags;
+	if (k->name)
+		strncpy(a.map_name, k->name, sizeof(a.map_name) - 1);
 	a.inner_map_fd = (uint32_t)k->inner;
 	a.btf_fd = (uint32_t)k->btf;
 	a.btf_key_type_id = k->key_type;
@@ -103,16 +105,34 @@ int bpf_map_pinned(const char *path, uint32_t *key_size)
 	return fd;
 }
 
-uint64_t bpf_missed(int prog)
+static bool prog_info(int prog, struct bpf_prog_info *info)
 {
-	struct bpf_prog_info info = { 0 };
 	union bpf_attr a;
 
 	memset(&a, 0, sizeof(a));
 	a.info.bpf_fd = (uint32_t)prog;
-	a.info.info_len = sizeof(info);
-	a.info.info = (uintptr_t)&info;
-	return bpf_call(BPF_OBJ_GET_INFO_BY_FD, &a) < 0 ? 0 : info.recursion_misses;
+	a.info.info_len = sizeof(*info);
+	a.info.info = (uintptr_t)info;
+	return bpf_call(BPF_OBJ_GET_INFO_BY_FD, &a) == 0;
+}
+
+uint64_t bpf_missed(int prog)
+{
+	struct bpf_prog_info info = { 0 };
+
+	return prog_info(prog, &info) ? info.recursion_misses : 0;
+}
+
+bool bpf_about(int prog, struct bpf_about *ret)
+{
+	struct bpf_prog_info info = { 0 };
+
+	if (!prog_info(prog, &info))
+		return false;
+	*ret = (struct bpf_about){ .id = info.id,
+				   .machine_bytes = info.jited_prog_len,
+				   .verified = info.verified_insns };
+	return true;
 }
 
 size_t bpf_code(int prog, uint64_t *start, uint32_t *size, size_t max)
@@ -121,14 +141,9 @@ size_t bpf_code(int prog, uint64_t *start, uint32_t *size, size_t max)
 				      .jited_ksyms = (uintptr_t)start,
 				      .nr_jited_func_lens = (uint32_t)max,
 				      .jited_func_lens = (uintptr_t)size };
-	union bpf_attr a;
 	size_t n;
 
-	memset(&a, 0, sizeof(a));
-	a.info.bpf_fd = (uint32_t)prog;
-	a.info.info_len = sizeof(info);
-	a.info.info = (uintptr_t)&info;
-	if (bpf_call(BPF_OBJ_GET_INFO_BY_FD, &a) < 0)
+	if (!prog_info(prog, &info))
 		return 0;
 	n = info.nr_jited_ksyms < info.nr_jited_func_lens ? info.nr_jited_ksyms
 							  : info.nr_jited_func_lens;

@@ -246,6 +246,8 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 	r->boot_offset = real - clock_ns(CLOCK_BOOTTIME);
 	r->map_fd = mem_alloc((p->maps.n + 1) * sizeof(int));
 	r->prog_fd = mem_alloc((p->codes.n + 1) * sizeof(int));
+	if (o->verbose)
+		r->prog_words = mem_alloc((p->codes.n + 1) * sizeof(char *));
 	memset(r->map_fd, -1, (p->maps.n + 1) * sizeof(int));
 	memset(r->prog_fd, -1, (p->codes.n + 1) * sizeof(int));
 	r->host = (struct lang_host){ .ctx = r,
@@ -567,6 +569,9 @@ void run_close(struct run *r)
 	vec_free(&r->events);
 	vec_free(&r->iters);
 	vec_free(&r->timers);
+	for (size_t i = 0; r->prog_words && i < r->p->codes.n; i++)
+		free(r->prog_words[i]);
+	free(r->prog_words);
 	free(r->map_fd);
 	free(r->prog_fd);
 	free(r);

@@ -30,6 +30,7 @@ struct run_opts {
 	bool escape;	/* control characters in texts */
 	bool plain;	/* no empty lines before the maps, as bpftrace has */
 	bool dry;	/* load, but do not run */
+	bool verbose;	/* run_about() will be called */
 	bool no_side;	/* user stacks by frame pointers, names from /proc alone */
 	int32_t pid;	/* of -p; 0: none */
 	char **command; /* of -c; NULL: none */
@@ -47,6 +48,8 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 /* Attaches, runs until the end, prints the maps. *code: what the program or the command wants kymo
  * to exit with. */
 int run_go(struct run *r, int *code, struct err *e);
+/* What was loaded: maps, programs with the verifier's words, what each is attached to and how. */
+void run_about(const struct run *r, struct strbuf *b);
 /* What must be said: lost messages, full maps. One line each. */
 void run_notes(const struct run *r, struct strbuf *b);
 void run_close(struct run *r);

@@ -3,6 +3,8 @@
 #ifndef KYMO_LIVE_RUN_INT_H
 #define KYMO_LIVE_RUN_INT_H
 
+#include <pthread.h>
+
 #include "base/map.h"
 #include "kern/bpf.h"
 #include "live/loop.h"
@@ -55,8 +57,9 @@ struct run {
 	struct run_env *env;
 	struct run_opts o;
 	int *map_fd, *prog_fd;
-	VEC(int) links;	 /* quick to close */
-	VEC(int) events; /* perf events, slow to close */
+	char **prog_words; /* the verifier's, of each program, with opts.verbose; else NULL */
+	VEC(int) links;	   /* quick to close */
+	VEC(int) events;   /* perf events, slow to close */
 	VEC(int) iters;
 	VEC(uint32_t) timers; /* codes of interval probes */
 	struct bpf_ring ring, control;
@@ -76,7 +79,9 @@ struct run {
 	uint32_t n_probes;
 	uint32_t n_refused; /* of those: the kernel cannot do them, as a pattern's may be */
 	struct err refused; /* the first */
-	bool cookies;	    /* of the program that is being attached */
+	pthread_t warmer;   /* run_warm.c */
+	bool warming;
+	bool cookies;			 /* of the program that is being attached */
 	struct run_user_file *user_file; /* of the last probe, while they are attached */
 };
 
@@ -116,7 +121,8 @@ void run_side_settle(struct run *r);
 uint64_t run_side_stack(const struct run *r, uint64_t id);
 void run_side_close(struct run *r);
 
-/* Room for new entries on every CPU, whatever it is doing then. */
-void run_warm(const struct run *r);
+/* Room for new entries on every CPU, whatever it is doing then: while programs are loaded. */
+void run_warm_begin(struct run *r);
+void run_warm_end(struct run *r);
 
 #endif

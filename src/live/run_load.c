@@ -7,6 +7,8 @@
 
 #define SMALL_RING (64u << 10) /* for what is seldom said */
 
+#define WORDS 4096 /* bytes of the verifier's about a program it takes */
+
 static bool used(const struct lang_program *p, int map)
 {
 	vec_each (&p->codes, c)
@@ -303,8 +305,15 @@ static int load_code(struct run *r, size_t i, bool walk, char **log, struct err 
 	prog.n_func = (uint32_t)btf.n_func;
 	prog.line = btf.line;
 	prog.n_line = (uint32_t)btf.n_line;
+	if (r->prog_words) {
+		free(r->prog_words[i]);
+		prog.log_level = BPF_LOG_STATS;
+		prog.log_size = WORDS;
+		prog.log = r->prog_words[i] = mem_alloc(prog.log_size);
+	}
 	fd = bpf_load(&prog);
 	if (fd < 0) { /* again, with its words, and the lines they are about */
+		prog.log_level = 0;
 		prog.log_size = 4u << 20;
 		prog.log = mem_alloc(prog.log_size);
 		if (btf_fd <= 0) {
@@ -352,15 +361,16 @@ int run_load(struct run *r, char **log, struct err *e)
 	int k = load_maps(r, e);
 	bool walker;
 
-	if (k == 0)
+	if (k == 0) {
+		run_warm_begin(r);
 		run_side_code(r);
+	}
 	walker = r->side.walked.walker;
 	for (size_t i = 0; i < r->p->codes.n && k == 0; i++)
 		k = load_one(r, i, log, e);
 	if (k == 0)
 		k = run_side_wait(r, e);
-	if (k == 0)
-		run_warm(r); /* not before: the walker's thread has the other CPU until then */
+	run_warm_end(r);
 	if (!walker || r->side.walked.walker)
 		return k;
 	for (size_t i = 0; i < r->p->codes.n && k == 0; i++) { /* it was not to be: without it */

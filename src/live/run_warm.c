@@ -3,8 +3,10 @@
  * A map whose entries the kernel allocates as they come has one free entry on each CPU at first,
  * and gets more when one is taken and interrupts are on. Two stacks in a row in a context switch,
  * where they are off, would be one too many: an entry is taken and given back on each CPU
- * beforehand.
+ * beforehand. A thread of its own does that while programs are loaded: it has to wait for its turn
+ * on each CPU, which takes long where all are busy.
  */
+#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 
@@ -57,12 +59,17 @@ static bool wanted(const struct run *r)
 	return off && any;
 }
 
-void run_warm(const struct run *r)
+static void *warm(void *arg)
 {
+	const struct run *r = arg;
+	struct sched_param first = { .sched_priority = 1 };
 	cpu_set_t all, one;
 
-	if (!wanted(r) || sched_getaffinity(0, sizeof(all), &all) < 0)
-		return; /* more CPUs than fit: each may lose an entry at the start */
+	/* Some microseconds each: nobody minds if they come first. Without the right to it they
+	 * come in turn. */
+	pthread_setschedparam(pthread_self(), SCHED_FIFO, &first);
+	if (sched_getaffinity(0, sizeof(all), &all) < 0)
+		return NULL; /* more CPUs than fit: each may lose an entry at the start */
 	for (size_t i = 0; i < CPU_SETSIZE; i++) {
 		if (!CPU_ISSET(i, &all))
 			continue;
@@ -74,5 +81,17 @@ void run_warm(const struct run *r)
 			if (grows(r, k))
 				take_one(r, k);
 	}
-	sched_setaffinity(0, sizeof(all), &all);
+	return NULL;
+}
+
+void run_warm_begin(struct run *r)
+{
+	r->warming = wanted(r) && pthread_create(&r->warmer, NULL, warm, r) == 0;
+}
+
+void run_warm_end(struct run *r)
+{
+	if (r->warming)
+		pthread_join(r->warmer, NULL);
+	r->warming = false;
 }
