@@ -173,10 +173,10 @@ void walker_fn_keep(const struct walker *w)
 {
 	AUTO_FREE struct bpf_insn *insn = mem_dup(w->fn_insn, w->fn_n * sizeof(*insn));
 	struct walker_fn_image k = { .object = walker_fn_object(),
-				  .insn = insn,
-				  .n_insn = w->fn_n,
-				  .config_at = offsetof(struct walk_bpf__rodata, config),
-				  .lost_at = offsetof(struct walk_bpf__bss, lost) };
+				     .insn = insn,
+				     .n_insn = w->fn_n,
+				     .config_at = offsetof(struct walk_bpf__rodata, config),
+				     .lost_at = offsetof(struct walk_bpf__bss, lost) };
 
 	_Static_assert(sizeof(struct walk_bpf__rodata) == sizeof(struct walk_config),
 		       "nothing else is to be kept of it");

@@ -102,7 +102,7 @@ static int *known(struct walker *w, const char *name)
 {
 	static const char *const names[] = { "procs", "slabs", "maps",	  "tables",
 					     "rules", "ring",  ".rodata", ".bss" };
-	int *fd[] = { &w->procs_fd, &w->slabs_fd, &w->maps_fd, &w->tables_fd,
+	int *fd[] = { &w->procs_fd, &w->slabs_fd, &w->maps_fd,	   &w->tables_fd,
 		      &w->rules_fd, &w->ring_fd,  &w->kept.rodata, &w->kept.bss };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -111,11 +111,22 @@ static int *known(struct walker *w, const char *name)
 	return NULL;
 }
 
+int walker_slab_map(const struct walker *w)
+{
+	return bpf_map_new(&(struct bpf_map_kind){ .name = "kymo_slab",
+						   .type = BPF_MAP_TYPE_ARRAY,
+						   .key = 4,
+						   .value = sizeof(struct walk_block),
+						   .entries = w->slab_blocks,
+						   .flags = BPF_F_MMAPABLE });
+}
+
 static bool make_maps(struct walker *w, const struct walker_kept_map *map, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const struct walker_kept_map *m = &map[i];
-		struct bpf_map_kind k = { .type = m->type,
+		struct bpf_map_kind k = { .name = m->name,
+					  .type = m->type,
 					  .key = m->key,
 					  .value = m->value,
 					  .entries = entries(w, m),

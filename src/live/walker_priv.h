@@ -287,7 +287,8 @@ uint64_t walker_fn_object(void); /* tells what the function is made from, and by
 /* After loading: keep it for the next time. */
 void walker_fn_keep(const struct walker *w);
 
-/* walker_kept.c */
+/* walker_kept.c: without libbpf */
+int walker_slab_map(const struct walker *w);
 /* False when there is none, or its maps cannot be had: nothing is changed then. */
 bool walker_kept_open(struct walker *w, uint64_t object);
 bool walker_kept_configure(struct walker *w); /* w->config is in force */

@@ -152,20 +152,11 @@ static void range_give(struct walker_slab *s, uint32_t start, uint32_t n)
 	}
 }
 
-static int slab_map(const struct walker *w)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "kymo_slab", 4, sizeof(struct walk_block),
-				w->slab_blocks, &opts);
-
-	return fd < 0 ? -errno : fd;
-}
-
 int walker_slab_first(struct walker *w)
 {
 	w->slab_blocks = w->o.slab_bytes / sizeof(struct walk_block);
 	if (w->first_slab < 0)
-		w->first_slab = slab_map(w);
+		w->first_slab = walker_slab_map(w);
 	if (w->first_slab < 0 || !w->bpf)
 		return w->first_slab < 0 ? w->first_slab : 0;
 	return bpf_map__set_inner_map_fd(w->bpf->maps.slabs, w->first_slab);
@@ -182,7 +173,7 @@ static int slab_new(struct walker *w)
 		    w->o.table_bytes ||
 	    number == WALK_SLABS)
 		return -ENOSPC;
-	s.fd = number ? slab_map(w) : w->first_slab;
+	s.fd = number ? walker_slab_map(w) : w->first_slab;
 	if (s.fd < 0)
 		return s.fd;
 	if (!number)
