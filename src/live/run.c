@@ -261,7 +261,7 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 				      .packet = run_pcap_packet };
 	run_names_host(r);
 	r->out = (struct lang_out){ .p = p, .h = &r->host, .json = o->json, .escape = o->escape };
-	r->pid_fd = -1;
+	r->pid_fd = r->stopped = -1;
 	k = loop_open(&r->loop, e);
 	r->has_loop = k == 0;
 	if (k == 0 && o->pid)
@@ -444,7 +444,8 @@ int run_go(struct run *r, int *code, struct err *e)
 		k = workload_start(&r->child, r->o.command[0], code, e);
 	if (k == 0) {
 		iterate(r);
-		if (!r->iters.n || r->links.n > r->iters.n || r->events.n || r->timers.n)
+		if (!r->iters.n || r->links.n > r->iters.n || r->events.n || r->many.n ||
+		    r->timers.n)
 			k = wait_for_end(r, code, e);
 	}
 	if (k == 0) {
@@ -561,12 +562,15 @@ void run_close(struct run *r)
 			close(r->map_fd[i]);
 	if (r->pid_fd >= 0)
 		close(r->pid_fd);
+	if (r->stopped >= 0)
+		close(r->stopped);
 	if (r->has_loop)
 		loop_close(&r->loop);
 	run_names_free(&r->names);
 	lang_out_free(&r->out);
 	vec_free(&r->links);
 	vec_free(&r->events);
+	vec_free(&r->many);
 	vec_free(&r->iters);
 	vec_free(&r->timers);
 	for (size_t i = 0; r->prog_words && i < r->p->codes.n; i++)

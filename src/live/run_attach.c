@@ -196,7 +196,7 @@ static int attach_some(struct run *r, int prog, const uint32_t *point, const cha
 			      r->o.pid ? r->o.pid : r->child.pid);
 
 	if (fd >= 0) {
-		vec_push(&r->links, fd);
+		vec_push(&r->many, fd);
 		return 0;
 	}
 	if (n == 1 || fd == -EPERM || fd == -EACCES || fd == -ENOMEM || fd == -EMFILE) {
@@ -364,6 +364,11 @@ int run_attach_code(struct run *r, size_t code, struct err *e)
 
 void run_stop(struct run *r)
 {
+	uint32_t key = 0;
+	uint64_t yes = 1;
+
+	if (r->stopped >= 0)
+		bpf_map_set(r->stopped, &key, &yes);
 	vec_each (&r->events, fd)
 		ioctl(*fd, PERF_EVENT_IOC_DISABLE, 0);
 	vec_each (&r->links, fd)
@@ -376,6 +381,8 @@ void run_detach(struct run *r)
 	int keeper = -1;
 
 	run_stop(r);
+	vec_each (&r->many, fd)
+		vec_push(&r->events, *fd);
 	if (r->events.n) /* taking these down takes the kernel long; a child waits for it */
 		keeper = later_keep(r->events.data, r->events.n);
 	vec_each (&r->events, fd)
@@ -384,5 +391,5 @@ void run_detach(struct run *r)
 		close(keeper);
 	vec_each (&r->iters, fd)
 		close(*fd);
-	r->events.n = r->iters.n = 0;
+	r->events.n = r->many.n = r->iters.n = 0;
 }

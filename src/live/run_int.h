@@ -60,6 +60,8 @@ struct run {
 	char **prog_words; /* the verifier's, of each program, with opts.verbose; else NULL */
 	VEC(int) links;	   /* quick to close */
 	VEC(int) events;   /* perf events, slow to close */
+	VEC(int) many;	   /* links to many uprobes: slow to close, too, and until then they run */
+	int stopped; /* a map with a word for the programs of those: when set, they do nothing */
 	VEC(int) iters;
 	VEC(uint32_t) timers; /* codes of interval probes */
 	struct bpf_ring ring, control;

@@ -274,6 +274,55 @@ static void with_walker(struct run *r, const struct lang_code *c, bool walk, str
 		}
 }
 
+/*
+ * A link to many uprobes cannot be switched off, and takes long to close: its program first looks
+ * whether it still is to do anything.
+ */
+static struct bpf_insn *with_stop(struct run *r, struct lang_code *c, struct bpf_insn *insn)
+{
+	struct bpf_insn first[] = {
+		{ .code = BPF_LD | BPF_DW | BPF_IMM,
+		  .dst_reg = BPF_REG_2,
+		  .src_reg = BPF_PSEUDO_MAP_VALUE },
+		{ 0 },
+		{ .code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_2 },
+		{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .off = 2 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	uint32_t n = ARRAY_SIZE(first),
+		 *func = arena_alloc(&r->p->arena, c->n_funcs * sizeof(*func));
+	struct lang_line *line = arena_alloc(&r->p->arena, (c->n_lines + 1) * sizeof(*line));
+	struct lang_sub *sub = arena_alloc(&r->p->arena, (c->n_subs + 1) * sizeof(*sub));
+	struct bpf_insn *all;
+
+	if (r->stopped < 0)
+		r->stopped = bpf_map_new(&(struct bpf_map_kind){
+			.type = BPF_MAP_TYPE_ARRAY, .key = 4, .value = 8, .entries = 1 });
+	if (r->stopped < 0)
+		return insn;
+	first[0].imm = r->stopped;
+	all = mem_alloc((n + c->n) * sizeof(*all));
+	memcpy(all, first, sizeof(first));
+	memcpy(all + n, insn, c->n * sizeof(*all));
+	free(insn);
+	for (size_t i = 0; i < c->n_funcs; i++)
+		func[i] = c->func[i] ? c->func[i] + n : 0;
+	for (size_t i = 0; i < c->n_lines; i++) {
+		line[i] = c->line[i];
+		line[i].insn += line[i].insn ? n : 0;
+	}
+	for (size_t i = 0; i < c->n_subs; i++) {
+		sub[i] = c->sub[i];
+		sub[i].at += n;
+	}
+	c->func = func;
+	c->line = line;
+	c->sub = sub;
+	c->n += n;
+	return all;
+}
+
 static int load_code(struct run *r, size_t i, bool walk, char **log, struct err *e)
 {
 	const struct lang_code *own = &r->p->codes.data[i];
@@ -287,14 +336,16 @@ static int load_code(struct run *r, size_t i, bool walk, char **log, struct err 
 		prog.attach = BPF_UPROBE_MULTI;
 	with_walker(r, own, walk, c);
 	insn = mem_dup(c->insn, c->n * sizeof(*insn));
-	prog.insns = insn;
-	prog.n = c->n;
 	for (uint32_t k = 0; k < own->n; k++)
 		if (insn[k].code == (BPF_LD | BPF_DW | BPF_IMM)) {
 			if (insn[k].src_reg == BPF_PSEUDO_MAP_FD)
 				insn[k].imm = r->map_fd[insn[k].imm];
 			k++;
 		}
+	if (run_is_multi(r, own))
+		insn = with_stop(r, c, insn);
+	prog.insns = insn;
+	prog.n = c->n;
 	prog.btf_id = btf_id(r, c);
 	if (c->n_funcs > 1) { /* callbacks must be described */
 		lang_btf_make(r->p, c, &btf);
