@@ -76,6 +76,35 @@ else:
     check("a user stack", text[:4] == ["@[", "twice+0", next((x for x in text if x.startswith("main+")), "main"), "]: 6"] and
           "@s[twice]: 6" in text, r)
 
+    # what the end clears stays clear, while probes that take long to be taken away are still being hit
+    busy = subprocess.Popen([W, "2000000000"], stdout=subprocess.DEVNULL)
+    r = kymo(["run", "-q", "-p", str(busy.pid), "-e", f"uprobe:{W}:twi*, uprobe:{W}:main {{ @ = count(); }} interval:ms:5 {{ if (@ > 100) {{ exit(); }} }} END {{ clear(@); }}"])
+    busy.kill()
+    busy.wait()
+    check("many uprobes are stopped before the end", r.code == 0 and not r.out.strip(), r)
+
+    # the walker's code is kept; what is damaged is made anew
+    with tempfile.TemporaryDirectory() as folder:
+        def walked():
+            r = kymo(["run", "-v", "-q", "-c", f"{W} 3", "-e", f"uprobe:{W}:twice {{ @[ustack(2)] = count(); }}"], env={"XDG_CACHE_HOME": folder})
+            kept = [os.path.join(d, f) for d, _, names in os.walk(folder) for f in names if f.startswith("walk-fn-")]
+            return "twice+0" in r.out and "]: 3" in r.out, kept, r
+
+        good, kept, r = walked()
+        if "by unwinding tables" not in r.err:
+            skip("the walker's code in the cache", "no stack walker here")
+        else:
+            check("stacks, and the walker's code is kept", good and len(kept) == 1, r)
+            for name, spoil in (("as it is", lambda b: b), ("damaged", lambda b: b[:200] + bytes([b[200] ^ 1]) + b[201:]), ("cut", lambda b: b[:100]),
+                                ("empty", lambda b: b"")):
+                with open(kept[0], "rb") as f:
+                    whole = f.read()
+                with open(kept[0], "wb") as f:
+                    f.write(spoil(whole))
+                good, again, r = walked()
+                with open(kept[0], "rb") as f:
+                    check(f"the walker's code from the cache: {name}", good and again == kept and f.read() == whole, r)
+
 symbols = run(["nm", W]).out
 address = re.search(r"^([0-9a-f]+) . watched$", symbols, re.M)
 r, lines = live(f"watchpoint:0x{address[1]}:8:w {{ @ = count(); }}", 5) if address else (None, None)
@@ -95,6 +124,10 @@ check("iter:task", f" {os.getpid()}\n" in r.out, r)
 with open("/dev/null") as null:
     r = kymo(["run", "-q", "-e", f'iter:task_file /ctx->task->pid == {os.getpid()} && ctx->fd == {null.fileno()}/ {{ printf("it\\n"); }}'])
 check("iter:task_file", "it\n" in r.out, r)
+r = kymo(["run", "-v", "-q", "-c", "true", "-e", "BEGIN { @a[1] = 1; } rawtracepoint:sched_switch { @b = count(); } interval:s:100 { exit(); }"])
+check("-v: maps, programs, the verifier's work, how they are attached", r.code == 0 and "map @a: hash, keys of 8 and values of 8 bytes" in r.err and
+      re.search(r"^program rawtracepoint:sched_switch: \d+ instructions, the verifier went through \d+.*, number \d+$", r.err, re.M) and
+      "  rawtracepoint:sched_switch: as a raw tracepoint\n" in r.err and "  interval:s:100: run by a timer" in r.err, r)
 r = kymo(["run", "-q", "-e", "interval:ms:5 { @++; if (@ == 4) { exit(); } }"])
 check("interval", r.code == 0 and "@: 4" in r.out, r)
 r = kymo(["run", "-q", "-e", "profile:ms:2 { @ = count(); } interval:ms:20 { if (@ > 3) { exit(); } }"])
