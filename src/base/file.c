@@ -176,17 +176,25 @@ static char *folder_of(const char *path)
 	return slash == path ? mem_strdup("/") : mem_printf("%.*s", (int)(slash - path), path);
 }
 
-int file_open_hidden(const char *path, unsigned mode, bool *hidden)
+int file_open_nameless(const char *path, unsigned mode)
 {
 	AUTO_FREE char *folder = folder_of(path);
+	int fd = -1;
+
+	if (!file_exists("/proc/self/fd")) /* it could not be published */
+		return -EOPNOTSUPP;
+	fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
+	return fd < 0 ? -errno : fd;
+}
+
+int file_open_hidden(const char *path, unsigned mode, bool *hidden)
+{
 	struct stat st;
 	int fd = -1;
 
 	*hidden = false;
 	if (lstat(path, &st) < 0 ? errno == ENOENT : S_ISREG(st.st_mode) && access(path, W_OK) == 0)
-		fd = file_exists("/proc/self/fd")
-			     ? open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, mode)
-			     : -1;
+		fd = file_open_nameless(path, mode);
 	if (fd >= 0) {
 		*hidden = true;
 		return fd;

@@ -44,6 +44,8 @@ void file_names_free(struct file_names *names);
  * false. The descriptor or -errno.
  */
 int file_open_hidden(const char *path, unsigned mode, bool *hidden);
+/* A file in the folder of path that has no name before file_publish(). The descriptor or -errno. */
+int file_open_nameless(const char *path, unsigned mode);
 /* Give the file its name, in place of what has it now. */
 int file_publish(int fd, const char *path);
 /* A new file, never one that somebody else has put there. -errno. */

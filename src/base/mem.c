@@ -14,13 +14,18 @@ void mem_on_end(void (*fn)(void))
 	last_words = fn;
 }
 
+void mem_last_words(void)
+{
+	if (last_words)
+		last_words();
+}
+
 static void *checked(void *p)
 {
 	if (!p) {
 		static const char text[] = "kymo: out of memory\n";
 
-		if (last_words)
-			last_words();
+		mem_last_words();
 		if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 			_exit(70);
 		_exit(70);

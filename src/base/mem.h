@@ -51,6 +51,8 @@ __attribute__((format(printf, 1, 2))) char *mem_printf(const char *fmt, ...);
  * nothing.
  */
 void mem_on_end(void (*fn)(void));
+/* Do it now: something else ends the program. */
+void mem_last_words(void);
 
 /* Everything allocated from an arena goes at once, with arena_free(). A zeroed struct is empty. */
 struct arena_block;

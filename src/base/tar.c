@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/filemap.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/tar_block.h"
@@ -494,12 +495,12 @@ int tar_open_fd(int fd_, const char *name, struct tar **ret, struct err *e)
 		return err_set(e, errno, "cannot stat %s: %s", name, strerror(errno));
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)TAR_BLOCK / 8)
 		return err_set(e, EBADMSG, "%s is no tar archive", name);
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED)
+	p = filemap_open(fd, (size_t)st.st_size, name);
+	if (!p)
 		return err_set(e, errno, "cannot map %s: %s", name, strerror(errno));
 	r = tar_open_memory(p, (size_t)st.st_size, name, ret, e);
 	if (r < 0) {
-		munmap(p, (size_t)st.st_size);
+		filemap_close(p, (size_t)st.st_size);
 		return r;
 	}
 	(*ret)->mapped = p;
@@ -520,7 +521,7 @@ void tar_close(struct tar *t)
 	vec_free(&t->unpacked);
 	forget_entries(t);
 	if (t->mapped)
-		munmap(t->mapped, t->size);
+		filemap_close(t->mapped, t->size);
 	pthread_mutex_destroy(&t->lock);
 	arena_free(&t->arena);
 	free(t->name);

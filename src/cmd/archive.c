@@ -11,10 +11,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/filemap.h"
 #include "base/map.h"
 #include "base/pool.h"
 #include "base/str.h"
@@ -168,11 +168,11 @@ static int put_recording(struct making *m, const char *path, const char *name, s
 		return err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode) || !st.st_size)
 		return err_set(e, EINVAL, "%s is no regular file", path);
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED)
+	p = filemap_open(fd, (size_t)st.st_size, path);
+	if (!p)
 		return err_set(e, errno, "cannot map %s: %s", path, strerror(errno));
 	r = tar_write_file(m->w, name, p, (size_t)st.st_size, st.st_mtime, e);
-	munmap(p, (size_t)st.st_size);
+	filemap_close(p, (size_t)st.st_size);
 	return r;
 }
 

@@ -216,7 +216,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	const char **file = given.file;
 	struct picture_input in = { 0 };
 	struct picture_opts o;
-	AUTO_FREE char *recorded = NULL;
+	struct picture_recorded recorded = { 0 };
 	AUTO_STRBUF title = { 0 };
 	char **command;
 	int r = picture_arguments(&given, 2, argc, argv, a->record.n,
@@ -232,13 +232,13 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		r = record_off(a, e);
 	if (r == 0 && (command || a->record.n))
 		r = picture_record(&a->record, true, command, a->output, &recorded, e);
-	if (recorded && !a->svg.title) { /* not the name of a file that is gone */
+	if (recorded.path && !a->svg.title) { /* not the name of a file that is gone */
 		for (int i = 0; command && command[i]; i++)
 			strbuf_printf(&title, "%s%s", i ? " " : "", command[i]);
 		a->svg.title = title.n ? strbuf_str(&title) : "kymo flame";
 	}
 	if (!given.n)
-		file[0] = recorded ? recorded : "perf.data";
+		file[0] = recorded.path ? recorded.path : "perf.data";
 	o = (struct picture_opts){ .times = a->format == FLAME_HTML || a->svg.flamechart,
 				   .inlines = true,
 				   .counts = a->counts,
@@ -262,8 +262,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r == 0 && a->open)
 		r = picture_show(a->output, e);
 	picture_input_free(&in);
-	if (recorded)
-		unlink(recorded);
+	picture_recorded_free(&recorded);
 	return r;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/temp.h"
 #include "base/mem.h"
 #include "cmd/command.h"
 #include "cmd/ftrace_save.h"
@@ -75,22 +76,20 @@ int ftrace_run_capture(struct ftrace_args *a, struct ftrace *f, struct ftrace_wa
 int ftrace_run_read(struct ftrace_args *a, struct ftrace *f, struct ftrace_wait *w, char **argv,
 		    struct source **ret, struct err *e)
 {
-	const char *tmp = getenv("TMPDIR");
-	AUTO_FREE char *dir = mem_printf("%s/kymo-trace-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	struct temp folder = { 0 };
 	AUTO_FREE char *path = NULL;
-	int r;
+	int r = temp_make(&folder, e);
 
-	if (!mkdtemp(dir)) /* a folder that nobody else writes to */
-		return err_set(e, errno, "cannot make %s: %s", dir, strerror(errno));
-	path = mem_printf("%s/trace.dat", dir);
+	if (r < 0)
+		return r;
+	path = mem_printf("%s/trace.dat", folder.path);
 	a->output = path;
 	a->quiet = true;
 	a->compression = "none";
 	r = ftrace_run_capture(a, f, w, argv, e);
 	if (r >= 0)
 		r = tracedat_open(path, ret, e);
-	unlink(path);
-	rmdir(dir);
+	temp_remove(&folder);
 	a->output = NULL;
 	return r;
 }

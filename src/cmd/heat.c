@@ -101,8 +101,9 @@ static int check(const struct heat_args *a, const char *output, struct err *e)
 	return 0;
 }
 
-/* Through perf, into a file; *path is to be freed and unlinked. */
-static int record_file(struct heat_args *a, char **command, char **path, struct err *e)
+/* Through perf, into a file. */
+static int record_file(struct heat_args *a, char **command, struct picture_recorded *ret,
+		       struct err *e)
 {
 	AUTO_FREE char *events = NULL;
 	char *sleep[] = { (char *)"sleep", (char *)a->duration, NULL };
@@ -121,14 +122,14 @@ static int record_file(struct heat_args *a, char **command, char **path, struct 
 		r = picture_words_add(&a->record, "-q", NULL, e);
 	return r < 0 ? r
 		     : picture_record(&a->record, a->kind == HEAT_SUBSECOND,
-				      a->duration ? sleep : command, a->output, path, e);
+				      a->duration ? sleep : command, a->output, ret, e);
 }
 
 /* Where the points come from, when not from a file of the user's. */
 struct taken {
 	struct heat_whom whom;
-	struct source *source; /* NULL: path */
-	char *path;	       /* to be unlinked */
+	struct source *source; /* NULL: recorded */
+	struct picture_recorded recorded;
 };
 
 /* What is asked for, taken while the command runs. */
@@ -147,7 +148,7 @@ static int record_first(struct heat_args *a, char **command, struct taken *t, st
 	if (a->kind != HEAT_SUBSECOND)
 		r = heat_live(a, command, &t->whom, &t->source, &why, e);
 	if (r == 0)
-		r = record_file(a, command, &t->path, e);
+		r = record_file(a, command, &t->recorded, e);
 	if (r == 0 && why.code && !a->quiet)
 		command_note("measured through perf, which on some kernels misses what happens "
 			     "while a CPU idles: %s",
@@ -223,10 +224,9 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		return err_hint(e, "kymo heat --block -d 10, or kymo heat -i FILE");
 	}
 	if (r == 0)
-		r = draw_all(a, &taken, taken.path ? taken.path : path, output, e);
-	if (taken.path)
-		unlink(taken.path);
-	free(taken.path);
+		r = draw_all(a, &taken, taken.recorded.path ? taken.recorded.path : path, output,
+			     e);
+	picture_recorded_free(&taken.recorded);
 	source_close(taken.source);
 	heat_whom_free(&taken.whom);
 	return r;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <signal.h>
 
+#include "base/filemap.h"
 #include "base/guard.h"
 #include "base/mem.h"
 #include "base/opt.h"
@@ -125,6 +126,7 @@ int main(int argc, char **argv)
 	int left;
 
 	guard_start();
+	filemap_start();
 	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* what is large is given back when it is freed */
 	undo_recover();			    /* what a kymo left behind that was killed */
 	command_set_line(

@@ -4,11 +4,11 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/filemap.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "calc/pprof_stacks.h"
@@ -18,6 +18,9 @@
 #include "cmd/input.h"
 #include "cmd/open.h"
 
+#define DRAWN                                                                                    \
+	"it draws recordings, pprof profiles and folded stacks: lines such as 'main;parse;read " \
+	"42'"
 #define MAX_PIPE (4ull << 30)
 #define TIME_STEPS 16384u   /* of a recording: finer than any picture */
 #define TIME_FINE 10000000u /* ns */
@@ -25,7 +28,7 @@
 void picture_file_close(struct picture_file *f)
 {
 	if (f->mapped)
-		munmap((void *)f->data, f->n);
+		filemap_close(f->data, f->n);
 	else if (f->n)
 		free((void *)f->data);
 }
@@ -49,6 +52,12 @@ static int read_pipe(int fd, const char *shown, struct picture_file *w, struct e
 			return err_set(e, code, "cannot read %s: %s", shown, strerror(code));
 		}
 		strbuf_add(&b, part, (size_t)n);
+		if (!b.data[0]) { /* it may have no end: /dev/zero */
+			strbuf_free(&b);
+			err_set(e, EINVAL, "%s is nothing that can be drawn: it starts with a 0",
+				shown);
+			return err_hint(e, DRAWN);
+		}
 	}
 	if (!b.n)
 		strbuf_free(&b);
@@ -75,8 +84,8 @@ int picture_file_open(const char *path, struct picture_file *w, struct err *e)
 		return err_set(e, EISDIR, "%s is a directory", shown);
 	if (!S_ISREG(st.st_mode) || st.st_size == 0)
 		return read_pipe(fd, shown, w, e);
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED)
+	p = filemap_open(fd, (size_t)st.st_size, shown);
+	if (!p)
 		return err_set(e, errno, "cannot read %s: %s", shown, strerror(errno));
 	*w = (struct picture_file){ .data = p, .n = (size_t)st.st_size, .mapped = true };
 	return 0;
@@ -108,8 +117,7 @@ static int refuse_others(const char *shown, const struct picture_file *w, struct
 			continue;
 		err_set(e, EOPNOTSUPP, "%s is %s, which kymo cannot draw yet", shown,
 			formats[i].what);
-		return err_hint(e, "it draws recordings, pprof profiles and folded stacks: lines "
-				   "such as 'main;parse;read 42'");
+		return err_hint(e, DRAWN);
 	}
 	return 0;
 }
@@ -397,24 +405,22 @@ int picture_event(const struct stacks *s, const char *name, uint32_t *ret, struc
 
 int picture_open(struct picture_output *o, const char *path, struct err *e)
 {
+	struct stat st;
 	int fd;
 
 	*o = (struct picture_output){ .path = path, .f = stdout };
 	if (!path || strcmp(path, "-") == 0)
 		return 0;
 	/* a device or a pipe is written to directly, a file replaced when it is complete */
-	o->temp = mem_printf("%s.XXXXXX", path);
-	if (access(path, F_OK) == 0) {
-		struct stat st;
-
-		if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-			o->temp[0] = '\0';
-			fd = open(path, O_WRONLY | O_CLOEXEC);
-		} else {
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	} else {
+		fd = file_open_nameless(path, 0600);
+		o->hidden = fd >= 0;
+		if (fd < 0) {
+			o->temp = mem_printf("%s.XXXXXX", path);
 			fd = mkostemp(o->temp, O_CLOEXEC);
 		}
-	} else {
-		fd = mkostemp(o->temp, O_CLOEXEC);
 	}
 	o->f = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!o->f) {
@@ -423,6 +429,7 @@ int picture_open(struct picture_output *o, const char *path, struct err *e)
 		if (fd >= 0)
 			close(fd);
 		free(o->temp);
+		o->temp = NULL;
 		return err_set(e, code, "cannot write %s: %s", path, strerror(code));
 	}
 	return 0;
@@ -432,13 +439,15 @@ int picture_close(struct picture_output *o, bool ok, struct err *e)
 {
 	int code = 0;
 
-	if (!o->temp)
-		return 0; /* standard output: main() checks it */
+	if (o->f == stdout)
+		return 0; /* main() checks it */
 	if (fflush(o->f) != 0 || ferror(o->f))
 		code = errno ? errno : EIO;
+	if (ok && !code && o->hidden)
+		code = -file_publish(fileno(o->f), o->path);
 	if (fclose(o->f) != 0 && !code)
 		code = errno;
-	if (o->temp[0]) {
+	if (o->temp) {
 		if (ok && !code && rename(o->temp, o->path) < 0)
 			code = errno;
 		if (!ok || code)

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/opt.h"
+#include "base/temp.h"
 #include "calc/calltree.h"
 #include "calc/stacks.h"
 
@@ -66,10 +67,15 @@ struct picture_aside {
 };
 struct picture_aside picture_aside_begin(const char *output);
 void picture_aside_end(struct picture_aside aside);
-/* Record what command (may be NULL) or the options say into a file of its own, for a picture that
- * goes to output; *path is the caller's to free and unlink. */
+/* A recording for one picture, gone with picture_recorded_free(). */
+struct picture_recorded {
+	char *path; /* NULL: none */
+	struct temp folder;
+};
+/* Record what command (may be NULL) or the options say, for a picture that goes to output. */
 int picture_record(const struct picture_words *options, bool chains, char **command,
-		   const char *output, char **path, struct err *e);
+		   const char *output, struct picture_recorded *ret, struct err *e);
+void picture_recorded_free(struct picture_recorded *r);
 
 /* A whole file ("-": standard input): mapped where it can be, read where it is a pipe. */
 struct picture_file {
@@ -131,7 +137,8 @@ int picture_event(const struct stacks *s, const char *name, uint32_t *ret, struc
  */
 struct picture_output {
 	const char *path;
-	char *temp; /* NULL: standard output */
+	char *temp;  /* the name until it is complete; NULL: none */
+	bool hidden; /* it has no name yet */
 	FILE *f;
 };
 int picture_open(struct picture_output *o, const char *path, struct err *e);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Before a picture: kymo record into a file that the caller removes. */
+/* Before a picture: kymo record into a file that goes when the picture is drawn. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -113,19 +113,18 @@ void picture_aside_end(struct picture_aside a)
 }
 
 int picture_record(const struct picture_words *options, bool chains, char **command,
-		   const char *output, char **path, struct err *e)
+		   const char *output, struct picture_recorded *ret, struct err *e)
 {
-	const char *dir = getenv("TMPDIR");
-	AUTO_FREE char *file = mem_printf("%s/kymo-record-XXXXXX", dir && *dir ? dir : "/tmp");
+	AUTO_FREE char *file = NULL;
 	AUTO_FREE char **argv = NULL;
 	struct picture_aside aside;
+	struct temp folder = { 0 };
 	struct stat st;
-	int n = 0, words = 0, fd = mkstemp(file), code;
+	int n = 0, words = 0, code = temp_make(&folder, e);
 
-	if (fd < 0)
-		return err_set(e, errno, "cannot make a file for the recording: %s",
-			       strerror(errno));
-	close(fd);
+	if (code < 0)
+		return code;
+	file = mem_printf("%s/perf.data", folder.path);
 	while (command && command[words])
 		words++;
 	argv = mem_alloc((size_t)(options->n + words + 8) * sizeof(*argv));
@@ -146,10 +145,17 @@ int picture_record(const struct picture_words *options, bool chains, char **comm
 	if (code && code < 126 && stat(file, &st) == 0 && st.st_size > 0)
 		code = 0; /* the command's own business */
 	if (code) {
-		unlink(file);
+		temp_remove(&folder);
 		return err_set(e, ECANCELED, "nothing was recorded, so there is nothing to draw");
 	}
-	*path = file;
+	*ret = (struct picture_recorded){ .path = file, .folder = folder };
 	file = NULL;
 	return 0;
+}
+
+void picture_recorded_free(struct picture_recorded *r)
+{
+	free(r->path);
+	temp_remove(&r->folder);
+	*r = (struct picture_recorded){ 0 };
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/filemap.h"
 #include "event/text.h"
 
 #define MAX_OPEN 64 /* files of a directory */
@@ -36,7 +37,7 @@ void perfdata_close(struct source *s)
 		if (f->mapped && f->fd >= 0)
 			close(f->fd);
 		if (f->mapped)
-			munmap((void *)f->data, f->size);
+			filemap_close(f->data, f->size);
 		else if (!f->theirs)
 			free((void *)f->data);
 	}
@@ -147,9 +148,9 @@ static int add_file(struct perfdata *pd, const char *path, const char *name, str
 	}
 	if (S_ISREG(st.st_mode) && !(in && lseek(fd, 0, SEEK_CUR) != 0)) {
 		f.size = (size_t)st.st_size;
-		f.data = f.size ? mmap(NULL, f.size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+		f.data = f.size ? filemap_open(fd, f.size, path) : NULL;
 		f.mapped = f.size > 0;
-		if (f.data == MAP_FAILED)
+		if (f.mapped && !f.data)
 			return err_set(e, errno, "cannot map %s: %s", path, strerror(errno));
 		if (f.mapped)
 			madvise((void *)f.data, f.size, MADV_WILLNEED);

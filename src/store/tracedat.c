@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/filemap.h"
 #include "event/text.h"
 #include "store/tracedat_impl.h"
 
@@ -93,7 +94,7 @@ static void reader_close(struct source *s)
 	struct reader *r = reader_of(s);
 
 	if (r->mapped)
-		munmap((void *)r->data, r->size);
+		filemap_close(r->data, r->size);
 	vec_each (&r->buffers, b)
 		free(b->cpus);
 	vec_each (&r->blocks, b)
@@ -127,8 +128,8 @@ static int map_file(struct reader *r, const char *path, struct err *e)
 			       path);
 	if (st.st_size == 0)
 		return err_set(e, ENODATA, "%s is empty", path);
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED)
+	p = filemap_open(fd, (size_t)st.st_size, path);
+	if (!p)
 		return err_set(e, errno, "cannot map %s: %s", path, strerror(errno));
 	r->data = p;
 	r->size = (size_t)st.st_size;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/filemap.h"
 #include "base/mem.h"
 
 bool build_id_match(const struct build_id *a, const struct build_id *b)
@@ -269,10 +270,10 @@ int elf_open_fd(int fd, const char *name, struct elf **ret, struct err *err)
 		r = err_set(err, ENOEXEC, "%s is not a regular file", name);
 	else if (st.st_size < (off_t)sizeof(Elf32_Ehdr))
 		r = err_set(err, ENOEXEC, "%s is not an ELF file", name);
-	else if ((p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
+	else if (!(p = filemap_open(fd, (size_t)st.st_size, name)))
 		r = err_set(err, errno, "cannot map %s: %s", name, strerror(errno));
 	else if ((r = elf_open_memory(p, (size_t)st.st_size, name, ret, err)) < 0)
-		munmap(p, (size_t)st.st_size);
+		filemap_close(p, (size_t)st.st_size);
 	else {
 		(*ret)->mapped = p;
 		(*ret)->fd = fd;
@@ -303,7 +304,7 @@ void elf_free(struct elf *e)
 	if (!e)
 		return;
 	if (e->mapped)
-		munmap(e->mapped, e->size);
+		filemap_close(e->mapped, e->size);
 	if (e->fd >= 0)
 		close(e->fd);
 	free(e->own);

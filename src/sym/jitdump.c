@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/filemap.h"
 #include "base/vec.h"
 #include "base/map.h"
 #include "sym/bytes.h"
@@ -239,12 +239,12 @@ int jitdump_open(struct jitdump *j, const char *path, uid_t owner, struct err *e
 		return fd;
 	if (fstat(fd, &st) < 0 || st.st_size < (off_t)HEADER)
 		return err_set(e, EBADMSG, "%s is not a jitdump file", path);
-	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (p == MAP_FAILED)
+	p = filemap_open(fd, (size_t)st.st_size, path);
+	if (!p)
 		return err_set(e, errno, "cannot map %s: %s", path, strerror(errno));
 	r = jitdump_parse(j, p, (size_t)st.st_size, e);
 	if (r < 0) {
-		munmap(p, (size_t)st.st_size);
+		filemap_close(p, (size_t)st.st_size);
 		return err_wrap(e, "%s", path);
 	}
 	j->mapped = p;
@@ -257,7 +257,7 @@ void jitdump_free(struct jitdump *j)
 	free(j->code);
 	free(j->lines);
 	if (j->mapped)
-		munmap(j->mapped, j->size);
+		filemap_close(j->mapped, j->size);
 	*j = (struct jitdump){ 0 };
 }
 

@@ -61,8 +61,8 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static const int deadly[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGSEGV,
-			      SIGBUS, SIGFPE,  SIGILL,	SIGABRT };
+/* SIGBUS is base/filemap.h's, which has put_back() called too. */
+static const int deadly[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGSEGV, SIGFPE, SIGILL, SIGABRT };
 
 static void put_back(void)
 {

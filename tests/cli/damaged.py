@@ -7,6 +7,8 @@ Every byte of the first 4 KiB, every 97th after that, and two hundred cuts, of r
 """
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 
 from tap import KYMO, SAN, WORK, check, end, has, kymo, run, same
@@ -92,9 +94,36 @@ def main():
         has(f"half: {command.split('.')[-1]} tells it, too", kymo(f"{command} -i {DIR}/bad.data").err, "cut short", "bytes of data are missing")
 
 
+FAULTS = """
+import mmap
+m = mmap.mmap(-1, 4096 * 5000)
+m.madvise(mmap.MADV_NOHUGEPAGE)
+for _ in range(30):
+    for i in range(5000):
+        m[i * 4096] = 1
+    m.madvise(mmap.MADV_DONTNEED)
+"""
+
+
+def shrinking():
+    """A recording that is cut while it is read: a sentence, and no crash."""
+    data = f"{DIR}/shrinks.data"
+    r = run([KYMO, "record", "-q", "-e", "page-faults", "-c", "1", "-m", "8M", "-o", data, "--", sys.executable, "-c", FAULTS])
+    check("many page faults are recorded", r.code == 0 and os.path.getsize(data) > 2 << 20, r)
+    with subprocess.Popen([KYMO, "script", "-i", data], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as p:
+        p.stdout.read(1)  # it has begun, and waits for who reads
+        os.truncate(data, 8192)
+        _, err = p.communicate()
+    check("script: cut while it is read", p.returncode == 1 and err.decode() == f"kymo: {data} became shorter, or could not be read, "
+          "while it was being read\nhint: wait until nobody writes to it any more, or read a copy of it\n", (p.returncode, err))
+    r = run([KYMO, "flame", "-i", "/dev/zero", "-o", f"{DIR}/zero.svg"])
+    check("flame: what has no end is refused at once", r.code == 1 and "starts with a 0" in r.err, r)
+
+
 try:
     main()
     kept()
+    shrinking()
 finally:
     shutil.rmtree(DIR, ignore_errors=True)
 end()

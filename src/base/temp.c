@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/temp.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#define START "kymo-tmp-"
+
+static const char *where(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/tmp";
+}
+
+/* Opened and locked, or -1: it is somebody else's, no folder, or in use. */
+static int take(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void empty(int fd)
+{
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	DIR *d = own >= 0 ? fdopendir(own) : NULL;
+	struct dirent *x;
+
+	if (!d) {
+		if (own >= 0)
+			close(own);
+		return;
+	}
+	rewinddir(d);
+	while ((x = readdir(d)))
+		if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
+			unlinkat(fd, x->d_name, 0);
+	closedir(d);
+}
+
+static void sweep(const char *dir)
+{
+	struct file_names names = { 0 };
+
+	if (file_list(dir, &names) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++) {
+		AUTO_FREE char *path = NULL;
+		int fd;
+
+		if (!str_starts(names.name[i], START))
+			continue;
+		path = mem_printf("%s/%s", dir, names.name[i]);
+		fd = take(path);
+		if (fd < 0)
+			continue;
+		empty(fd);
+		rmdir(path);
+		close(fd);
+	}
+	file_names_free(&names);
+}
+
+int temp_make(struct temp *ret, struct err *e)
+{
+	const char *dir = where();
+	int code = 0;
+
+	sweep(dir);
+	/* another's sweep may come between the folder and its lock: then it is gone, and made again
+	 */
+	for (int tries = 0; tries < 8; tries++) {
+		AUTO_FREE char *path = mem_printf("%s/" START "XXXXXX", dir);
+		int fd = -1;
+
+		if (!mkdtemp(path)) {
+			code = errno;
+			break;
+		}
+		fd = take(path);
+		if (fd >= 0 && file_exists(path)) {
+			*ret = (struct temp){ .path = path, .fd = fd };
+			path = NULL;
+			return 0;
+		}
+		code = EBUSY;
+		if (fd >= 0)
+			close(fd);
+	}
+	err_set(e, code, "cannot make a folder for temporary files in %s: %s", dir, strerror(code));
+	return code == ENOSPC ? err_hint(e, "the disk is full; TMPDIR=FOLDER names another place")
+			      : err_hint(e, "TMPDIR=FOLDER names another place");
+}
+
+void temp_remove(struct temp *t)
+{
+	if (!t->path)
+		return;
+	empty(t->fd);
+	rmdir(t->path);
+	close(t->fd);
+	free(t->path);
+	*t = (struct temp){ .fd = -1 };
+}

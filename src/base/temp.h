@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Folders for files that are needed only while the program runs.
+ *
+ * Each is locked by who made it, and the lock goes with the process however that ends. So whoever
+ * makes one first removes those of the same user that nobody holds any more: what a kymo left
+ * that was killed.
+ */
+#ifndef KYMO_BASE_TEMP_H
+#define KYMO_BASE_TEMP_H
+
+#include "base/err.h"
+
+struct temp {
+	char *path; /* of the folder, which nobody else may enter; NULL: none */
+	int fd;
+};
+
+/* In TMPDIR, or /tmp. */
+int temp_make(struct temp *ret, struct err *e);
+/* Gone, with the files in it. None is fine. */
+void temp_remove(struct temp *t);
+
+#endif
