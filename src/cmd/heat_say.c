@@ -6,7 +6,15 @@
 #include "cmd/command.h"
 #include "cmd/heat.h"
 
-#define WIDER "-a measures the whole machine, a longer -d more of it"
+/* Without whom, all are measured where a time is given or where tasks do it for each other. */
+static const char *wider(const struct heat_args *a)
+{
+	if (a->input)
+		return "see what was recorded: kymo script";
+	return a->duration || picture_words_have(&a->record, "-a") || heat_crosses_tasks(a)
+		       ? "all of the machine was measured: a longer -d may show some"
+		       : "-a measures the whole machine, a longer -d more of it";
+}
 
 static void put_events(struct strbuf *b, const char *const *name, unsigned n)
 {
@@ -40,7 +48,7 @@ static const char *advice(const struct heat_args *a, const struct pairs_counts *
 	if (a->kind == HEAT_BLOCK)
 		return "what is read from memory reaches no disk, and writes reach it later: sync, "
 		       "or a longer -d, may show some";
-	return a->input ? "see what was recorded: kymo script" : WIDER;
+	return wider(a);
 }
 
 static void say_none(const struct heat_args *a, const struct pair_spec *s,
@@ -96,5 +104,5 @@ void heat_say_no_values(const struct heat_args *a, const char *event, const char
 		      : mem_printf("there were no events %s", event);
 	command_note("nothing to draw: %s", p->why);
 	if (!seen)
-		command_note("%s", a->input ? "see what was recorded: kymo script" : WIDER);
+		command_note("%s", wider(a));
 }

@@ -103,6 +103,19 @@ static void put_percentiles(FILE *f, const struct heat *h, const char *unit, uns
 			(unsigned long long)h->low, (unsigned long long)h->high);
 }
 
+static void put_legend(FILE *f, const struct heat *h, bool color, unsigned room)
+{
+	char buf[32], words[96];
+	int n = snprintf(words, sizeof(words), " 0 to %u in a cell of %s", h->most,
+			 heat_value((double)h->step, "ns", buf, sizeof(buf)));
+	bool fits = LEFT + LEVELS + (unsigned)n <= room;
+
+	fprintf(f, "%*s", fits ? LEFT : 0, "");
+	for (unsigned i = 0; i < LEVELS; i++)
+		put_level(f, i, color);
+	fprintf(f, "%s%s\n", fits || LEVELS + (unsigned)n <= room ? "" : "\n", words);
+}
+
 void heat_text(FILE *f, const struct heat *h, const struct heat_points *p,
 	       const struct heat_view_opts *o)
 {
@@ -112,8 +125,15 @@ void heat_text(FILE *f, const struct heat *h, const struct heat_points *p,
 	unsigned wide = !o->offsets || h->columns > NARROW / 2 ? 1
 			: h->columns > NARROW / 3	       ? 2
 							       : 3;
-	unsigned width = h->columns * wide;
+	unsigned screen = term_width(f, 0), width, room;
 
+	while (screen && wide > 1 && LEFT + h->columns * wide + 1 > screen)
+		wide--;
+	width = h->columns * wide;
+	/* words are as wide as the map, or more so that they are no column */
+	room = LEFT + (width < NARROW ? NARROW : width);
+	if (screen && room > screen)
+		room = screen;
 	fprintf(f, "%s\n", o->title);
 	if (!h->total) {
 		fputs("no points\n", f);
@@ -133,13 +153,9 @@ void heat_text(FILE *f, const struct heat *h, const struct heat_points *p,
 	}
 	heat_value((double)h->step * h->columns, "ns", buf, sizeof(buf));
 	fprintf(f, "%*s0 %*s\n", LEFT, "", (int)(width > 2 ? width - 2 : 1), buf);
-	fprintf(f, "%*s", LEFT, "");
-	for (unsigned i = 0; i < LEVELS; i++)
-		put_level(f, i, color);
-	fprintf(f, " 0 to %u in a cell of %s\n", h->most,
-		heat_value((double)h->step, "ns", buf, sizeof(buf)));
+	put_legend(f, h, color, room);
 	if (o->offsets)
 		fprintf(f, "%llu samples\n", (unsigned long long)h->total);
-	else /* as wide as the map, but not in a column of words */
-		put_percentiles(f, h, p->unit, width < NARROW ? LEFT + NARROW : LEFT + width);
+	else
+		put_percentiles(f, h, p->unit, room);
 }

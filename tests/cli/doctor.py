@@ -10,7 +10,6 @@ import errno
 import glob
 import json
 import os
-import pty
 import re
 import shutil
 import signal
@@ -20,6 +19,7 @@ import sys
 import tempfile
 import time
 
+import shell
 from tap import KYMO, check, end, has, kymo, run, same, skip
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -152,23 +152,7 @@ def shape():
 def terminal():
     """On a terminal: colours, and marks the locale can show."""
     for locale, mark in (("C.UTF-8", "\u2714"), ("C", "+ ok")):
-        pid, fd = pty.fork()
-        if pid == 0:
-            env = {**os.environ, "TERM": "xterm", "LC_ALL": locale}
-            env.pop("NO_COLOR", None)
-            os.execve(KYMO, [KYMO, "doctor"], env)
-        out = b""
-        while True:
-            try:
-                got = os.read(fd, 65536)
-            except OSError:
-                break
-            if not got:
-                break
-            out += got
-        os.waitpid(pid, 0)
-        os.close(fd)
-        text = out.decode(errors="replace")
+        text, _ = shell.on_terminal([KYMO, "doctor"], {"LC_ALL": locale, "NO_COLOR": None}, timeout=600)
         check(f"marks and colours on a terminal in {locale}", mark in text and "\033[32m" in text, text[:400])
 
 

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """On a terminal: names of processes, files and symbols cannot drive it, whichever command prints them."""
 import os
-import pty
 import re
 import shutil
 import subprocess
 import tempfile
 
+import shell
 from tap import KYMO, SAN, check, end, has, kymo, run, same, skip
 
 TMP = tempfile.mkdtemp(prefix="kymo-terminal-")
@@ -21,22 +21,7 @@ COLOR = re.compile(rb"\x1b\[(?:[0-2]|3[12346]|48;5;\d+)m")
 
 def on_terminal(argv):
     """What the terminal gets, with its own \\r\\n undone, and the exit code."""
-    pid, fd = pty.fork()
-    if pid == 0:
-        env = {**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8"}
-        env.pop("NO_COLOR", None)
-        os.execve(argv[0], argv, env)
-    out = b""
-    while True:
-        try:
-            got = os.read(fd, 65536)
-        except OSError:
-            break
-        if not got:
-            break
-        out += got
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    os.close(fd)
+    out, code = shell.on_terminal(argv, {"LC_ALL": "C.UTF-8", "NO_COLOR": None}, timeout=600, raw=True)
     return code, out.replace(b"\r\n", b"\n")
 
 

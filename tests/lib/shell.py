@@ -4,11 +4,12 @@ import os
 import pty
 import select
 import signal
+import termios
 import time
 
 
-def on_terminal(argv, env=None, timeout=20):
-    """What a program prints when its output is a terminal, and its exit code."""
+def on_terminal(argv, env=None, timeout=20, raw=False, size=None):
+    """What a program prints when its output is a terminal (raw: its bytes), and its exit code."""
     pid, fd = pty.fork()
     if pid == 0:
         for name, value in {"TERM": "xterm", **(env or {})}.items():
@@ -16,14 +17,16 @@ def on_terminal(argv, env=None, timeout=20):
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+        if size:
+            termios.tcsetwinsize(0, size)
         os.execvp(argv[0], argv)
-    out = read(fd, timeout, timeout)
+    out = read_bytes(fd, timeout, timeout)
     _, status = os.waitpid(pid, 0)
     os.close(fd)
-    return out, os.waitstatus_to_exitcode(status)
+    return out if raw else out.decode(errors="replace"), os.waitstatus_to_exitcode(status)
 
 
-def read(fd, quiet, limit):
+def read_bytes(fd, quiet, limit):
     """What comes, until nothing has come for `quiet` seconds, the end, or `limit` seconds."""
     out, end = b"", time.monotonic() + limit
     while time.monotonic() < end:
@@ -37,7 +40,11 @@ def read(fd, quiet, limit):
         if not part:
             break
         out += part
-    return out.decode(errors="replace")
+    return out
+
+
+def read(fd, quiet, limit):
+    return read_bytes(fd, quiet, limit).decode(errors="replace")
 
 
 class Shell:
