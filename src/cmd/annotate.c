@@ -436,6 +436,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		a->symbol = argv[0];
 	if (a->style && strcmp(a->style, "intel") != 0 && strcmp(a->style, "att") != 0)
 		return err_set(e, EINVAL, "no disassembler style '%s' (att or intel)", a->style);
+	a->symfs = input_symfs(a->symfs);
 	r = open_work(&w, a, e);
 	if (r < 0 || !w.source) /* which is there on success */
 		return r;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/command.h"
+#include "cmd/evlist.h"
 #include "cmd/input.h"
-#include "event/attr.h"
 
 struct args {
 	const char *input;
@@ -24,30 +23,12 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-/* After the name comes a colon, between the parts a comma. */
-struct line {
-	struct strbuf *b;
-	bool more;
-};
-
-static void part(struct line *l)
-{
-	strbuf_putc(l->b, l->more ? ',' : ':');
-	l->more = true;
-}
-
-static void put_attr(void *ctx, const char *name, const char *value)
-{
-	part(ctx);
-	strbuf_printf(((struct line *)ctx)->b, " %s: %s", name, value);
-}
-
-static void put_fields(struct line *l, const struct event_type *t)
+static void put_fields(struct evlist_line *l, const struct event_type *t)
 {
 	const char *before = " trace_fields: ";
 
 	if (t->attr.type != PERF_TYPE_TRACEPOINT || !t->n_fields) {
-		part(l);
+		evlist_part(l);
 		strbuf_puts(l->b, t->attr.type != PERF_TYPE_TRACEPOINT ? " (not a tracepoint)"
 								       : " (no trace field)");
 		return;
@@ -55,7 +36,7 @@ static void put_fields(struct line *l, const struct event_type *t)
 	for (size_t i = 0; i < t->n_fields; i++) {
 		if (t->fields[i].is_common)
 			continue;
-		part(l);
+		evlist_part(l);
 		strbuf_printf(l->b, "%s%s", before, t->fields[i].name);
 		before = "";
 	}
@@ -63,16 +44,11 @@ static void put_fields(struct line *l, const struct event_type *t)
 
 static void put_type(struct strbuf *b, const struct args *a, const struct event_type *t)
 {
-	struct line l = { .b = b };
+	struct evlist_line l = evlist_begin(b, t->name, &t->attr,
+					    a->verbose ? EVLIST_VERBOSE
+					    : a->freq  ? EVLIST_FREQ
+						       : EVLIST_NAMES);
 
-	strbuf_puts(b, t->name);
-	if (a->verbose) {
-		attr_each(&t->attr, put_attr, &l);
-	} else if (a->freq) {
-		part(&l);
-		strbuf_printf(b, " %s=%" PRIu64, t->attr.freq ? "sample_freq" : "sample_period",
-			      (uint64_t)t->attr.sample_freq);
-	}
 	if (a->fields)
 		put_fields(&l, t);
 	strbuf_putc(b, '\n');

@@ -47,6 +47,15 @@ int input_only_perfdata(const struct source *s, const char *what, struct err *e)
 		       s->format, what);
 }
 
+const char *input_symfs(const char *folder)
+{
+	char *real = folder ? realpath(folder, NULL) : NULL;
+	bool root = real && strcmp(real, "/") == 0;
+
+	free(real);
+	return root ? NULL : folder;
+}
+
 struct find_opts input_find(const struct source *s, const char *symfs)
 {
 	return (struct find_opts){ .symfs = symfs, .archive = s->trace->files };

@@ -16,6 +16,9 @@ int input_open(const char *path, struct source **ret, struct err *e);
 /* An error when it is no perf.data recording, the only kind that what ("inject") works on. */
 int input_only_perfdata(const struct source *s, const char *what, struct err *e);
 
+/* --symfs as it is meant: "/", in any spelling, is where files are anyway. */
+const char *input_symfs(const char *folder);
+
 /* Where its files are looked for: below symfs, or among those that came with it. */
 struct find_opts input_find(const struct source *s, const char *symfs);
 

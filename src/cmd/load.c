@@ -16,6 +16,7 @@ int load_open(struct load *l, const struct load_opts *o, struct err *e)
 	int r;
 
 	*l = (struct load){ .opts = *o, .socket_wanted = -1 };
+	l->opts.symfs = input_symfs(o->symfs);
 	progress_begin(&l->progress, "opening the recording", o->quiet);
 	r = source_open(input_path(o->input), &l->source, e);
 	progress_end(&l->progress);
@@ -26,7 +27,7 @@ int load_open(struct load *l, const struct load_opts *o, struct err *e)
 	}
 	if (r == 0) {
 		l->unwound = unwound_needed(l->source) || l->source->trace->info.walked;
-		input_unwind(&l->source, o->symfs);
+		input_unwind(&l->source, l->opts.symfs);
 	}
 	if (r == 0 && (o->off_cpu || o->wakers))
 		r = input_off_cpu(&l->source, o->wakers, e);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cmd/evlist.h"
 
 enum {
 	WATCH_RING,
@@ -109,8 +110,27 @@ static int dump(struct recording *r, struct err *e)
 
 static void tell_events(const struct recording *r)
 {
-	for (size_t i = 0; i < r->capture.n; i++)
-		printf("%s\n", r->capture.event[i].spec->name);
+	const char *how = r->control.argument;
+	AUTO_STRBUF b = { 0 };
+
+	for (size_t i = 0; i < r->capture.n; i++) {
+		const struct capture_event *ev = &r->capture.event[i];
+		bool first = ev->spec->leader == (int)i && ev->spec->members > 1;
+		bool group = strcmp(how, "-g") == 0 && (first || ev->spec->leader != (int)i);
+
+		if (group)
+			strbuf_puts(&b, first ? "{" : ",");
+		evlist_begin(&b, ev->spec->name, &ev->attr,
+			     strcmp(how, "-v") == 0   ? EVLIST_VERBOSE
+			     : strcmp(how, "-F") == 0 ? EVLIST_FREQ
+						      : EVLIST_NAMES);
+		if (!group)
+			strbuf_putc(&b, '\n');
+		else if (i + 1 == (size_t)(ev->spec->leader +
+					   r->capture.event[ev->spec->leader].spec->members))
+			strbuf_puts(&b, "}\n");
+	}
+	fputs(strbuf_str(&b), stdout);
 	fflush(stdout);
 }
 

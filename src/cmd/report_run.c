@@ -416,6 +416,7 @@ int report_run(struct report_args *a, struct err *e)
 	struct report r = { .a = a };
 	int code = check_args(a, e);
 
+	a->load.symfs = input_symfs(a->load.symfs);
 	if (!isatty(STDOUT_FILENO)) /* reports can be long */
 		setvbuf(stdout, pieces, _IOFBF, sizeof(pieces));
 	if (code == 0)

@@ -325,7 +325,7 @@ static int show(const struct args *a, struct source *s, struct out *out, struct 
 
 static int run(void *args, int argc, char **argv, struct err *e)
 {
-	const struct args *a = args;
+	struct args *a = args;
 	struct source *s = NULL;
 	struct out out;
 	int r;
@@ -342,6 +342,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 			fputs(b.data, stdout);
 			return 0;
 		}
+	a->symfs = input_symfs(a->symfs);
 	r = input_open(a->input, &s, e);
 	if (r < 0)
 		return r;

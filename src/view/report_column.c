@@ -349,8 +349,7 @@ static void put_symbol(struct strbuf *b, const struct report_style *s, const str
 	put_text(b, text, width > 4 ? width : 4);
 }
 
-/* Numbers stand to the right, and so do what tracepoints have. */
-static bool is_right(const struct column *c)
+bool report_is_right(const struct column *c)
 {
 	return c->key == KEY_FIELD || c->key == KEY_SYM_SIZE || c->key == KEY_DSO_SIZE ||
 	       c->key == KEY_CPU || c->key == KEY_SOCKET;
@@ -380,7 +379,7 @@ static void put_cell(struct strbuf *b, const struct report_style *s, const struc
 		return;
 	}
 	n = (int)strnlen(text, (size_t)(cut > 0 ? cut : 0));
-	if (is_right(c) && n < width)
+	if (report_is_right(c) && n < width)
 		strbuf_fill(b, ' ', (size_t)(width - n));
 	put_text(b, text, cut);
 }

@@ -56,10 +56,15 @@ static void put_node(const struct printing *p, uint32_t node)
 	put_sums(p, node);
 	if (!p->s->sep)
 		blanks(p, ((int)p->t.n_levels - 1) * INDENT, ' ');
-	for (unsigned i = 0; i < p->t.level_n[n->depth]; i++)
-		fprintf(p->f, "%s%s", p->s->sep ? p->s->sep : "  ",
-			trim(cell_text(p->h->cells, &cols->col[p->t.level[n->depth][i]], r->at,
-				       r->count, buf, sizeof(buf))));
+	for (unsigned i = 0; i < p->t.level_n[n->depth]; i++) {
+		unsigned col = p->t.level[n->depth][i];
+		bool pad = !p->s->sep && i + 1 < p->t.level_n[n->depth] &&
+			   !report_is_right(&cols->col[col]);
+
+		fprintf(p->f, "%s%-*s", p->s->sep ? p->s->sep : "  ", pad ? p->w.w[col] : 0,
+			trim(cell_text(p->h->cells, &cols->col[col], r->at, r->count, buf,
+				       sizeof(buf))));
+	}
 	putc('\n', p->f);
 	if (n->row != HIST_NO_ROW && p->g) {
 		AUTO_STRBUF b = { 0 };

@@ -32,6 +32,7 @@ KNOWN = [
     (r"/tmp/perf-vdso\.so-\w+$", r"\[vdso\]$", "perf names the copy of the vDSO that it takes when a sample fell there"),
     (r"^# Tip: use 'perf evlist", r"^# Tip: use 'kymo evlist", "the tip names the program"),
 ]
+CRASHED = "perf crashed, six times"
 DIR = tempfile.mkdtemp(prefix="kymo-script-")
 BUSY = os.path.abspath(f"{WORK}/busy")
 KEEP = "-N"  # nothing into the build-id cache
@@ -48,8 +49,14 @@ def perf(args, **kw):
 
 
 def bytes_of(argv, stdin=None):
-    r = subprocess.run(argv, stdin=open(stdin, "rb") if stdin else subprocess.DEVNULL, capture_output=True, timeout=120)
-    return r.stdout.decode(errors="replace"), r.stderr.decode(errors="replace")
+    for i in range(6):  # perf 6.1 crashes over what happens to lie on its stack: then try again with another one
+        env = {**os.environ, "PAD": "x" * i * 37}
+        with open(stdin or os.devnull, "rb") as f:
+            r = subprocess.run(argv, stdin=f, capture_output=True, timeout=120, env=env)
+        if r.returncode >= 0 or argv[0] != "perf":
+            break
+    err = r.stderr.decode(errors="replace")
+    return r.stdout.decode(errors="replace"), CRASHED if r.returncode < 0 and argv[0] == "perf" else err
 
 
 def is_known(a, b):
@@ -124,8 +131,12 @@ def both(name, command, path, options="", stdin=False):
 def settle():
     for name, want, got in jobs:
         text, err = got.result()
-        if not compare(name, without_programs(want.result()[0]), without_programs(text)) and err:
-            print("# " + err.splitlines()[0])
+        theirs, perf_err = want.result()
+        if perf_err == CRASHED:
+            skip(name, CRASHED)
+            continue
+        if not compare(name, without_programs(theirs), without_programs(text)):
+            print(f"# perf says: {perf_err[:500]}\n# kymo says: {err[:500]}".replace("\n", "\n# "))
     jobs.clear()
 
 
@@ -169,10 +180,10 @@ RECORDINGS = [  # name, options of perf record, command, further options of scri
     ("control groups", f"{FAST} --all-cgroups -a", f"{BUSY} 30", ["--show-cgroup-events"]),
     ("build-ids in mappings", f"{FAST} --buildid-mmap -g", f"{BUSY} 30", ["--show-mmap-events"]),
     ("directory", f"{FAST} --threads -a", f"{BUSY} 60 threads=1", ["-D"]),
-    ("gates", f"{FAST} -e cpu-clock,syscalls:sys_enter_write,syscalls:sys_exit_write -c 20000",
-     "dd if=/dev/zero of=/dev/null bs=256k count=40 status=none",
-     ["--switch-on syscalls:sys_enter_write", "--switch-on syscalls:sys_enter_write --switch-off syscalls:sys_exit_write",
-      "--switch-on syscalls:sys_enter_write --switch-off syscalls:sys_exit_write --show-on-off-events"]),
+    ("gates", f"{FAST} -e cpu-clock/period=20000/,syscalls:sys_enter_read,syscalls:sys_exit_read",
+     "dd if=/dev/zero of=/dev/null bs=4M count=20 status=none",
+     ["--switch-on syscalls:sys_enter_read", "--switch-on syscalls:sys_enter_read --switch-off syscalls:sys_exit_read",
+      "--switch-on syscalls:sys_enter_read --switch-off syscalls:sys_exit_read --show-on-off-events"]),
     ("breakpoint", f"{FAST} -e mem:0x1000:rw -e cpu-clock", f"{BUSY} 30", []),
     ("forks", f"{FAST} -g -F 5000", f"{BUSY} 60 children=6", ["--show-task-events --show-mmap-events"]),
     ("execs", f"{FAST} -g -F 10000", f"{BUSY} 60 children=12 exec", ["--show-task-events --show-mmap-events"]),
@@ -231,7 +242,11 @@ def copied_stacks():
             if "exec" not in name:
                 both(name, "script", path, o)
                 continue
-            want, got = (samples(whole(bytes_of([tool, "script", "-i", path, *o.split()])[0])) for tool in ("perf", KYMO))
+            texts = [bytes_of([tool, "script", "-i", path, *o.split()]) for tool in ("perf", KYMO)]
+            if texts[0][1] == CRASHED:
+                skip(name, CRASHED)
+                continue
+            want, got = (samples(whole(x[0])) for x in texts)
             heads = [[x[0] for x in both_] for both_ in (want, got)]
             check(f"{name}: script {o}: the same samples", want and heads[0] == heads[1], f"{len(want)} {len(got)}")
             bad = [(w, g) for w, g in zip(want, got) if innermost(w) not in (None, innermost(g))]  # None: within execve()
