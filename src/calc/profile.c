@@ -439,6 +439,13 @@ void profile_builder_fade(struct profile_builder *b, double keep)
 	b->tables = (struct tables){ .buf = old.buf };
 	old.buf = NULL;
 	b->tables.total = mem_alloc((n_types + 1) * sizeof(*b->tables.total));
+	for (size_t i = 0; i < n_types; i++) { /* what was set aside */
+		const struct profile_total *t = &old.total[i];
+
+		b->tables.total[i].all_count = (uint64_t)((double)(t->all_count - t->count) * keep);
+		b->tables.total[i].all_weight =
+			(uint64_t)((double)(t->all_weight - t->weight) * keep);
+	}
 	for (size_t i = 0; i < old.entries.n; i++) {
 		struct profile_entry e = old.entries.data[i];
 

@@ -13,6 +13,7 @@
 struct snapshot {
 	struct profile profile;
 	struct names names;
+	bool *sites; /* that are wanted; NULL: all */
 	unsigned users;
 };
 
@@ -28,6 +29,7 @@ static void snapshot_put(void *ctx)
 
 	if (!s || --s->users)
 		return;
+	free(s->sites);
 	names_free(&s->names);
 	profile_free(&s->profile);
 	free(s);
@@ -46,6 +48,13 @@ static void copy_profile(const struct profile *from, struct profile *to)
 		c.ip = arena_dup(&to->copies, c.ip, c.n * sizeof(*c.ip));
 		vec_push(&to->chains, c);
 	}
+	for (size_t i = 0; i < from->extras.n; i++) {
+		struct profile_extra x = from->extras.data[i];
+
+		x.data = arena_dup(&to->copies, x.data, x.size);
+		x.raw = x.raw ? arena_dup(&to->copies, x.raw, x.raw_size) : NULL;
+		vec_push(&to->extras, x);
+	}
 	to->total = mem_alloc((n_types + 1) * sizeof(*to->total));
 	memcpy(to->total, from->total, n_types * sizeof(*to->total));
 }
@@ -57,26 +66,37 @@ static int take(struct state *s, struct err *e)
 
 	n->users = 1;
 	copy_profile(profile_builder_look(s->t->counted), &n->profile);
-	r = names_make(&n->profile, s->t->symbols, &(struct names_opts){ 0 }, &n->names, e);
+	r = names_make(&n->profile, s->t->symbols, &s->t->names, &n->names, e);
 	if (r == 0 && symbols_refresh(s->t->symbols)) { /* code that was compiled meanwhile */
 		names_free(&n->names);
-		r = names_make(&n->profile, s->t->symbols, &(struct names_opts){ 0 }, &n->names, e);
+		r = names_make(&n->profile, s->t->symbols, &s->t->names, &n->names, e);
 	}
 	if (r < 0) {
 		profile_free(&n->profile);
 		free(n);
 		return r;
 	}
+	n->sites = pick_sites(s->t->pick, &n->names);
 	snapshot_put(s->newest);
 	s->newest = n;
 	return 0;
+}
+
+/* What samples are remembered with was planned for the columns it began with. */
+static bool has_more(const struct columns *c, const struct columns *planned)
+{
+	for (unsigned i = 0; i < c->n; i++)
+		if ((c->col[i].key == KEY_FIELD || c->col[i].key == KEY_TRACE) &&
+		    memcmp(c, planned, sizeof(*c)) != 0)
+			return true;
+	return false;
 }
 
 static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, struct err *e)
 {
 	struct state *s = ctx;
 	struct columns columns = *s->t->columns;
-	struct tui_hist_opts o = { .cells = { .columns = &columns },
+	struct tui_hist_opts o = { .cells = { .columns = &columns, .plan = s->t->plan },
 				   .hist = { .type = q->type, .children = s->t->chains },
 				   .chains = s->t->chains,
 				   .drop = snapshot_put };
@@ -86,7 +106,8 @@ static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, str
 		r = s->t->parse_sort(s->t->ctx, q->sort, &columns, e);
 		/* what is not counted apart cannot be told apart afterwards */
 		if (r == 0 &&
-		    (cells_needs(&columns) & ~(cells_needs(s->t->columns) | PROFILE_BY_CODE)))
+		    ((cells_needs(&columns) & ~(cells_needs(s->t->columns) | PROFILE_BY_CODE)) ||
+		     has_more(&columns, s->t->columns)))
 			r = err_set(e, EINVAL,
 				    "a live view cannot change to '%s': start it with -s %s",
 				    q->sort, q->sort);
@@ -105,6 +126,7 @@ static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, str
 	if (r < 0)
 		return r;
 	s->newest->users++;
+	o.hist.site_wanted = s->newest->sites;
 	o.ctx = s->newest;
 	tui_hist_make(&s->newest->names, &o, ret);
 	return 0;

@@ -4,6 +4,7 @@
 #define KYMO_CMD_TOP_TUI_H
 
 #include "calc/hist.h"
+#include "calc/pick.h"
 #include "calc/profile.h"
 #include "view/tui.h"
 
@@ -12,6 +13,9 @@ struct top_tui {
 	struct profile_builder *counted;
 	struct symbols *symbols;
 	const struct columns *columns;
+	const struct extra_plan *plan; /* made for these columns */
+	const struct pick *pick;
+	struct names_opts names;
 	bool chains;
 	double keep; /* of what was counted, at each refresh */
 	int refresh_ms;

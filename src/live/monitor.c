@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "event/text.h"
+#include "kern/tracefs.h"
 #include "live/synth.h"
 #include "store/perfdata_live.h"
 
@@ -58,6 +61,41 @@ static int tell_of_tasks(struct monitor *m, struct err *e)
 	return r < 0 ? r : feed(m, no_event, NULL, e);
 }
 
+/* "sched:sched_switch:u": the file that tells its fields. */
+static char *format_path(const char *root, const char *name)
+{
+	size_t system = strcspn(name, ":");
+	const char *event = name + system + (name[system] == ':');
+
+	return mem_printf("%s/events/%.*s/%.*s/format", root, (int)system, name,
+			  (int)strcspn(event, ":"), event);
+}
+
+/* The fields of tracepoints; those that cannot be read are counted without. */
+static void read_formats(struct trace *t)
+{
+	const char *root = NULL;
+
+	for (size_t i = 0; i < t->n_types; i++) {
+		struct event_type *type = &t->types[i];
+		AUTO_FREE char *path = NULL, *text = NULL;
+		size_t n = 0;
+
+		if (type->attr.type != PERF_TYPE_TRACEPOINT)
+			continue;
+		root = root ? root : tracefs_find(NULL);
+		if (!root)
+			return;
+		path = format_path(root, type->name);
+		if (file_read(path, 1u << 20, &text, &n) < 0 ||
+		    type_parse_format(type, &t->arena, text, n, NULL) < 0)
+			continue;
+		if (!t->tep)
+			t->tep = text_new(&(struct text_opts){ 0 });
+		text_prepare(t->tep, type, &t->arena);
+	}
+}
+
 int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 		 const struct capture_opts *o, struct err *e)
 {
@@ -85,6 +123,7 @@ int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 		r = perfdata_live_attr(m->source, &ev->attr, ev->spec->name, ev->id, ev->n_ids, e);
 	}
 	perfdata_live_start(m->source);
+	read_formats(m->source->trace);
 	if (r == 0)
 		r = tell_of_tasks(m, e);
 	if (r < 0)

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "base/term.h"
 
@@ -14,9 +15,11 @@ static void bar(FILE *f)
 	putc('\n', f);
 }
 
-static double share(const struct hist *h, uint64_t weight)
+static double share(const struct hist *h, uint64_t weight, bool relative)
 {
-	return h->weight ? 100.0 * (double)weight / (double)h->weight : 0;
+	uint64_t all = hist_total(h, relative);
+
+	return all ? 100.0 * (double)weight / (double)all : 0;
 }
 
 static void percent(FILE *f, double p)
@@ -29,10 +32,24 @@ static void percent(FILE *f, double p)
 		fprintf(f, "  %s%7.2f%%%s", term_style(f, c), p, term_style(f, TERM_RESET));
 }
 
-/* Sums have columns of their own. */
-static bool shows(const struct column *c)
+/* Sums have widths of their own. */
+static bool is_text(const struct hist *h, const struct column *c)
 {
-	return c->value >= 0 && !c->hidden;
+	return c->value >= 0 && !c->hidden && column_applies(c, h->opts.type);
+}
+
+/* The columns it takes. */
+static size_t put_sum(FILE *f, const struct top_state *s, const struct hist *h,
+		      const struct hist_row *r, const struct column *c)
+{
+	uint64_t sum = hist_sum(h, r, c->key);
+
+	if (c->hidden)
+		return 0;
+	if (c->key == KEY_SAMPLES || c->key == KEY_PERIOD)
+		return (size_t)fprintf(f, "  %10llu", (unsigned long long)sum);
+	percent(f, share(h, sum, s->relative));
+	return 10;
 }
 
 /* Columns that are left in a line: long names would wrap, and push the rest off the screen. */
@@ -43,46 +60,60 @@ static int left_of(FILE *f, size_t used)
 	return !all ? INT_MAX : all > used + 8 ? (int)(all - used - 1) : 7;
 }
 
+/* Which rows are shown. */
+static size_t rows_of(const struct top_state *s, const struct hist *h, size_t most,
+		      double min_percent, const struct hist_row **ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->rows.n && n < most; i++) {
+		const struct hist_row *r = &h->rows.data[i];
+
+		if (!r->hidden && r->count >= s->least &&
+		    share(h, hist_weight(h, r), s->relative) >= min_percent)
+			ret[n++] = r;
+	}
+	return n;
+}
+
 void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigned height,
 	       double min_percent)
 {
 	const struct columns *cols = h->cells->opts.columns;
-	size_t width[KEY_COLUMNS] = { 0 }, rows = 0, used;
+	AUTO_FREE const struct hist_row **row = mem_alloc((h->rows.n + 1) * sizeof(*row));
+	size_t width[KEY_COLUMNS] = { 0 }, rows, used;
 	char buf[1024];
 
 	bar(f);
 	fprintf(f, "   kymo top: %.0f samples/sec  kernel: %.1f%%  lost: %llu  [%s]  (%s)\n",
 		s->rate, s->kernel, (unsigned long long)s->lost, s->event, s->whom);
 	bar(f);
-	while (rows < h->rows.n && (!height || rows + 5 < height) &&
-	       share(h, hist_weight(h, &h->rows.data[rows])) >= min_percent)
-		rows++;
+	rows = rows_of(s, h, height ? (height > 5 ? height - 5 : 1) : SIZE_MAX, min_percent, row);
 	for (size_t i = 0; i < rows; i++)
 		for (unsigned k = 0; k + 1 < cols->n; k++) {
-			const struct hist_row *r = &h->rows.data[i];
-			size_t n = shows(&cols->col[k])
-					   ? strlen(cell_text(h->cells, &cols->col[k], r->at,
-							      r->count, buf, sizeof(buf)))
+			size_t n = is_text(h, &cols->col[k])
+					   ? cell_length(h->cells, &cols->col[k], row[i]->at,
+							 row[i]->count)
 					   : 0;
 
 			if (n > width[k])
 				width[k] = n < 40 ? n : 40;
+			if (cols->col[k].width)
+				width[k] = (size_t)cols->col[k].width;
 		}
 	for (size_t i = 0; i < rows; i++) {
-		const struct hist_row *r = &h->rows.data[i];
-
-		if (h->opts.children)
-			percent(f, share(h, r->total));
-		percent(f, share(h, r->self));
-		if (s->samples)
-			fprintf(f, "  %10llu", (unsigned long long)r->count);
-		used = 10 + (h->opts.children ? 10 : 0) + (s->samples ? 12 : 0);
+		used = 0;
 		for (unsigned k = 0; k < cols->n; k++) {
-			if (!shows(&cols->col[k]))
+			const struct column *c = &cols->col[k];
+
+			if (c->value < 0)
+				used += put_sum(f, s, h, row[i], c);
+			if (!is_text(h, c))
 				continue;
 			used += 2;
-			fprintf(f, "  %-*.*s", (int)width[k], left_of(f, used),
-				cell_text(h->cells, &cols->col[k], r->at, r->count, buf,
+			fprintf(f, "  %-*.*s", (int)width[k],
+				c->width ? c->width : left_of(f, used),
+				cell_text(h->cells, c, row[i]->at, row[i]->count, buf,
 					  sizeof(buf)));
 			used += width[k];
 		}

@@ -13,7 +13,8 @@ struct top_state {
 	double rate;	   /* samples a second */
 	double kernel;	   /* share of them in the kernel, % */
 	uint64_t lost;
-	bool samples; /* show the number of samples */
+	uint64_t least;					 /* samples that a row has */
+	bool relative; /* shares of what filters left */ /* show the number of samples */
 };
 
 /* The heaviest rows that fit into height lines (0: all). */

@@ -23,6 +23,8 @@ try:
     check("-U hides user space", "[.]" not in r.out, r)
     has("-c is in the heading", r.out, "[every 2000000 cpu-clock]")
     check("-E: so many rows at most", 1 <= len(re.findall(r"^ +[\d.]+%  ", r.out, re.M)) <= 2 or "nothing yet" in r.out, r)
+    r = kymo(f"top --iterations 1 -d 1 -F 999 -p {spin.pid} --fields sample,overhead,sym --symbols spin -f 2", timeout=60)
+    check("--fields, --symbols, -f", re.search(r"^ +\d+ +(9\d|100)\.\d\d%  \[\.\] spin$", r.out, re.M), r)
     r = kymo(f"top --iterations 1 -d 1 -F 999 -g -p {spin.pid}", timeout=60)
     check("-g: main counts what it called", re.search(r"9\d\.\d\d% +\d+\.\d\d%  spin +\[\.\] main", r.out) or
           re.search(r"100\.\d\d% +\d+\.\d\d%  spin", r.out), r)
@@ -36,6 +38,9 @@ if os.path.exists("/sys/kernel/tracing/events/raw_syscalls"):
         r = kymo("top --iterations 1 -d 1 -e raw_syscalls:sys_enter -ns comm", timeout=60)
         check("who makes the most system calls", re.search(r"% +\d{5,}  known", r.out), r)
         has("the heading says that each is taken", r.out, "[each raw_syscalls:sys_enter]")
+        r = kymo("top --iterations 1 -d 1 -e raw_syscalls:sys_enter -n -s id --comms known --percentage relative", timeout=60)
+        nr = {"x86_64": 110, "aarch64": 173}.get(os.uname().machine)
+        check("-s a field, --comms: nearly all are getppid()", re.search(rf"^ +(9\d|100)\.\d\d% +\d+  +{nr}\b", r.out, re.M), r)
     finally:
         os.killpg(p.pid, signal.SIGKILL)
         p.wait()
@@ -48,7 +53,9 @@ p.send_signal(signal.SIGINT)
 p.communicate(timeout=60)
 check("Ctrl-C ends it well", p.returncode == 0, p.returncode)
 for args, part in [("top foo", "takes no"), ("top -s bogus", "no sort key"), ("top -d 0", "at least one second"),
-                   ("top -p 999999999", "there is no process"), ("top -e nosuch", "^"), ("top --call-graph x", "does not know"), ("top --percent-limit x", "no percentage")]:
+                   ("top -p 999999999", "there is no process"), ("top -e nosuch", "^"), ("top --call-graph x", "does not know"), ("top --percent-limit x", "no percentage"),
+                   ("top --switch-on nosuch", "no such event"), ("top --percentage x", "relative or absolute"),
+                   ("top -s weight", "cannot sort by"), ("top --kallsyms /nosuch", "cannot read")]:
     r = kymo(args, timeout=60)
     check(f"{args}: a clear error", r.code != 0 and part in r.err, r)
 end()

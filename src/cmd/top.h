@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What top's files share.
+ *
+ *	top.c		the options
+ *	top_run.c	sampling, counting, and the text
+ *	top_tui.c	the same on a terminal
+ */
+#ifndef KYMO_CMD_TOP_H
+#define KYMO_CMD_TOP_H
+
+#include "calc/gate.h"
+#include "calc/pick.h"
+#include "event/spec.h"
+#include "live/capture.h"
+
+struct top_args {
+	struct spec_list events;
+	struct target_opts target;
+	struct capture_opts capture;
+	struct pick_opts pick; /* comms, dsos, symbols */
+	struct gate_opts gate;
+	const char *sort, *fields, *widths, *percentage, *ignore_callees, *kallsyms, *vmlinux;
+	bool stdio, chains, hide_kernel, hide_user, samples, periods, raw_trace, zero, no_inherit;
+	int delay_s, freq, iterations, entries, max_stack, least, realtime;
+	double min_percent;
+};
+
+int top_run(struct top_args *a, struct err *e);
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* From samples as they come to rows, again and again. */
+#include <regex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/guard.h"
+#include "base/str.h"
+#include "base/term.h"
+#include "calc/hist.h"
+#include "cmd/command.h"
+#include "cmd/event_opts.h"
+#include "cmd/input.h"
+#include "cmd/top.h"
+#include "cmd/top_tui.h"
+#include "live/capture_attr.h"
+#include "live/monitor.h"
+#include "view/top_text.h"
+
+struct top {
+	struct top_args *a;
+	struct monitor m;
+	struct target target;
+	struct loop loop;
+	struct profile_builder *counted;
+	struct symbols *symbols;
+	struct columns columns;
+	struct extra_plan plan;
+	struct pick pick;
+	struct gate gate;
+	regex_t callees;
+	bool has_callees, picking;
+	uint64_t samples, kernel, since;
+	char event[128], whom[64], title[256];
+	bool tui;
+};
+
+static int on_sample(void *ctx, const struct event *ev)
+{
+	struct top *t = ctx;
+	bool kernel = ev->mode == EVENT_MODE_KERNEL;
+
+	t->samples++;
+	t->kernel += kernel;
+	if ((kernel && t->a->hide_kernel) || (!kernel && t->a->hide_user) ||
+	    (gate_wanted(&t->a->gate) && !gate_passes(&t->gate, ev)))
+		return 0;
+	return profile_builder_add(t->counted, ev);
+}
+
+/* Commands that run now have names that were not known when it began. */
+static enum profile_want want(void *ctx, const struct event *ev)
+{
+	const struct top *t = ctx;
+	const struct tasks *tasks = t->m.source->trace->tasks;
+	uint32_t comm = tasks_comm_at(tasks, ev->tid, ev->time);
+	const char *name = comm != STRTAB_NONE ? strtab_get(tasks_strings(tasks), comm)
+			   : ev->tid	       ? ""
+					       : "swapper";
+
+	return strtab_find(&t->pick.comm_names, name) != STRTAB_NONE ? PROFILE_COUNT
+								     : PROFILE_ASIDE;
+}
+
+static size_t extra(void *ctx, const struct event *ev, const struct event_branch *branch,
+		    uint64_t *buf)
+{
+	return extra_fill(&((struct top *)ctx)->plan, ev, branch, buf);
+}
+
+static bool is_callee_root(void *ctx, const char *function)
+{
+	return regexec(&((const struct top *)ctx)->callees, function, 0, NULL, 0) == 0;
+}
+
+static struct names_opts names_opts(struct top *t)
+{
+	return (struct names_opts){ .lines = columns_have(&t->columns, KEY_SRCLINE) ||
+					     columns_have(&t->columns, KEY_SRCFILE),
+				    .ignore_callees = t->has_callees ? is_callee_root : NULL,
+				    .ctx = t };
+}
+
+static bool is_relative(const struct top *t)
+{
+	return t->a->percentage && strcmp(t->a->percentage, "relative") == 0;
+}
+
+static unsigned height(void)
+{
+	struct winsize w;
+
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_row : 0;
+}
+
+static int show(struct top *t, struct err *e)
+{
+	struct profile *p = profile_builder_look(t->counted);
+	double seconds = (double)(loop_now() - t->since) / 1e9;
+	struct top_state s = {
+		.event = t->event,
+		.whom = t->whom,
+		.rate = seconds > 0 ? (double)t->samples / seconds : 0,
+		.kernel = t->samples ? 100.0 * (double)t->kernel / (double)t->samples : 0,
+		.lost = t->m.source->trace->losses.lost_events,
+		.least = t->a->least > 0 ? (uint64_t)t->a->least : 0,
+		.relative = is_relative(t),
+	};
+	struct names_opts no = names_opts(t);
+	AUTO_FREE bool *sites = NULL;
+	struct names n = { 0 };
+	struct cells c;
+	struct hist h;
+	int r;
+
+	r = names_make(p, t->symbols, &no, &n, e);
+	if (r == 0 && symbols_refresh(t->symbols)) { /* code that was compiled meanwhile */
+		names_free(&n);
+		r = names_make(p, t->symbols, &no, &n, e);
+	}
+	if (r == 0) {
+		sites = pick_sites(&t->pick, &n);
+		cells_make(&c, &n,
+			   &(struct cells_opts){ .columns = &t->columns, .plan = &t->plan });
+		hist_make(&h, &c,
+			  &(struct hist_opts){ .children = t->a->chains, .site_wanted = sites });
+		if (isatty(STDOUT_FILENO))
+			guard_tell(stdout, "\033[H\033[2J");
+		if (t->a->entries > 0 && (size_t)t->a->entries < h.rows.n)
+			h.rows.n = (size_t)t->a->entries;
+		top_print(stdout, &s, &h, height(), t->a->min_percent);
+		fflush(stdout);
+		hist_free(&h);
+		cells_free(&c);
+	}
+	names_free(&n);
+	profile_builder_fade(t->counted, t->a->zero ? 0 : 0.875);
+	t->samples = t->kernel = 0;
+	t->since = loop_now();
+	return r < 0 ? r : ferror(stdout) ? err_set(e, EPIPE, "cannot write the output") : 0;
+}
+
+#define TIME_QUANTUM 100000000u /* ns, of --sort time */
+
+enum { TIMER_POLL, TIMER_SHOW, WATCH_RING };
+
+static int watch(struct top *t, struct err *e)
+{
+	const uint64_t ms = 1000000;
+	int shown = 0, r;
+
+	r = loop_timer(&t->loop, TIMER_POLL, 100 * ms, 100 * ms, e);
+	if (r >= 0)
+		r = loop_timer(&t->loop, TIMER_SHOW, (uint64_t)t->a->delay_s * 1000 * ms,
+			       (uint64_t)t->a->delay_s * 1000 * ms, e);
+	if (r >= 0)
+		r = capture_watch(&t->m.capture, &t->loop, WATCH_RING, e);
+	if (r >= 0 && t->m.walked.walker && walker_fd(t->m.walked.walker) >= 0)
+		r = loop_watch(&t->loop, WATCH_RING, walker_fd(t->m.walked.walker), e);
+	while (r >= 0) {
+		struct loop_event ev;
+
+		r = loop_wait(&t->loop, -1, &ev, e);
+		if (r < 0)
+			break;
+		if (ev.kind == LOOP_SIGNAL && ev.id != SIGCHLD)
+			return 0;
+		r = monitor_poll(&t->m, on_sample, t, e);
+		if (r >= 0 && ev.kind == LOOP_TIMER && ev.id == TIMER_SHOW) {
+			r = show(t, e);
+			if (t->a->iterations && ++shown >= t->a->iterations)
+				return r;
+		}
+	}
+	return r;
+}
+
+/* Keys that live samples have; report knows more. */
+static bool is_live(enum key key)
+{
+	static const enum key more[] = { KEY_TIME,     KEY_TRACE,   KEY_FIELD,	 KEY_DSO,
+					 KEY_SYM,      KEY_SRCLINE, KEY_SRCFILE, KEY_SYM_SIZE,
+					 KEY_DSO_SIZE, KEY_ADDR,    KEY_IPC };
+
+	for (size_t i = 0; i < ARRAY_SIZE(more); i++)
+		if (key == more[i])
+			return true;
+	return key <= KEY_CPU;
+}
+
+static int parse_sort(void *ctx, const char *text, struct columns *ret, struct err *e)
+{
+	const struct top *t = ctx;
+	struct columns_opts o = { .sort = text,
+				  .fields = t->a->fields,
+				  .children = t->a->chains,
+				  .samples = t->a->samples,
+				  .periods = t->a->periods,
+				  .raw_trace = t->a->raw_trace,
+				  .widths = t->a->widths,
+				  .trace = t->m.source->trace };
+	int r = columns_make(ret, &o, e);
+
+	for (unsigned i = 0; r == 0 && i < ret->n; i++) {
+		struct column *c = &ret->col[i];
+
+		if (!is_live(c->key)) {
+			err_set(e, EINVAL, "top cannot sort by '%s'", key_infos[c->key].name);
+			r = err_hint(e, "comm, pid, tgid, dso, symbol, cpu, addr, time, srcline, "
+					"trace, fields of tracepoints");
+		}
+		c->hidden = c->key == KEY_IPC;
+	}
+	return r;
+}
+
+static void on_fallback(void *ctx, const char *wanted, const char *taken, const char *why)
+{
+	(void)ctx;
+	(void)wanted;
+	(void)taken;
+	(void)why; /* the heading names the event that is counted */
+}
+
+/* As it is sampled: so often a second, or so many of them at a time. */
+static void name_event(struct top *t)
+{
+	const struct capture_event *ev = &t->m.capture.event[0];
+	const char *name = ev->spec->name;
+	unsigned long long n = ev->attr.sample_period; /* or freq: it is a union */
+
+	if (ev->attr.freq)
+		snprintf(t->event, sizeof(t->event), "%llu Hz %s", n, name);
+	else if (n == 1)
+		snprintf(t->event, sizeof(t->event), "each %s", name);
+	else
+		snprintf(t->event, sizeof(t->event), "every %llu %s", n, name);
+}
+
+/* Which samples are wanted, and what of them. */
+static int choose(struct top *t, struct err *e)
+{
+	const struct top_args *a = t->a;
+	struct sched_param p = { .sched_priority = a->realtime };
+	int r = pick_make(&t->pick, &a->pick, t->m.source->trace, e);
+
+	if (r == 0) {
+		t->picking = true;
+		extra_plan(&t->plan, &t->columns, t->m.source->trace);
+		if (gate_wanted(&a->gate))
+			r = gate_make(&t->gate, &a->gate, t->m.source->trace, e);
+	}
+	if (r == 0 && a->ignore_callees) {
+		t->has_callees =
+			regcomp(&t->callees, a->ignore_callees, REG_EXTENDED | REG_NOSUB) == 0;
+		if (!t->has_callees)
+			r = err_set(e, EINVAL, "--ignore-callees %s is no regular expression",
+				    a->ignore_callees);
+	}
+	if (r == 0 && a->realtime && sched_setscheduler(0, SCHED_FIFO, &p) < 0)
+		command_note("-r %d: %s", a->realtime, strerror(errno));
+	return r;
+}
+
+static int open_symbols(struct top *t, struct err *e)
+{
+	struct input_kernel ko = { .kallsyms = t->a->kallsyms, .vmlinux = t->a->vmlinux };
+	struct kallsyms list;
+	const char *note;
+
+	/* a screen that is drawn anew each second cannot wait for servers */
+	t->symbols = symbols_new(&(struct symbols_opts){ .no_debuginfod = true });
+	if (ko.kallsyms || ko.vmlinux)
+		return input_kernel_symbols(t->m.source, &ko, t->symbols, &note, e);
+	if (kallsyms_load(&list, "/proc/kallsyms", NULL) == 0)
+		symbols_kernel_list(t->symbols, &list);
+	return 0;
+}
+
+static int start(struct top *t, struct err *e)
+{
+	struct top_args *a = t->a;
+	int r;
+
+	if (!a->events.n && spec_parse(&a->events, "cycles:P", events_env(), e) < 0)
+		return -e->code;
+	if (!a->target.pids && !a->target.tids && !a->target.cpus && !a->target.user)
+		a->target.all_cpus = true;
+	r = target_make(&a->target, &t->target, e);
+	if (r == 0 && !t->tui) /* it takes the signals, which the terminal interface needs */
+		r = loop_open(&t->loop, e);
+	if (r < 0)
+		return r;
+	if (a->freq > 0)
+		a->capture.freq = (uint64_t)a->freq;
+	else /* also with -c: it takes the place of a period that means nothing to a clock */
+		a->capture.freq = capture_max_freq() < 4000 ? capture_max_freq() : 4000;
+	if (!a->chains)
+		a->capture.chain = CAPTURE_NO_CHAIN;
+	else if (a->capture.chain == CAPTURE_NO_CHAIN)
+		a->capture.chain = CAPTURE_AUTO;
+	a->capture.inherit = !a->no_inherit;
+	a->capture.time = true;
+	a->capture.fallback = on_fallback;
+	r = monitor_open(&t->m, &a->events, &t->target, &a->capture, e);
+	if (r == 0)
+		r = parse_sort(t, a->sort || a->fields ? a->sort : "dso,sym", &t->columns, e);
+	if (r == 0)
+		r = choose(t, e);
+	if (r < 0)
+		return r;
+	t->counted = profile_builder_new(
+		t->m.source->trace,
+		&(struct profile_opts){
+			.by = cells_needs(&t->columns) | (a->chains ? PROFILE_BY_CHAIN : 0) |
+			      (t->pick.by_dso || t->pick.by_symbol ? PROFILE_BY_CODE : 0),
+			.max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0,
+			.time_quantum = TIME_QUANTUM,
+			.want = t->pick.by_comm ? want : NULL,
+			.extra = t->plan.any ? extra : NULL,
+			.ctx = t });
+	r = open_symbols(t, e);
+	if (r < 0)
+		return r;
+	name_event(t);
+	snprintf(t->whom, sizeof(t->whom), t->target.system_wide ? "all, %zu CPUs" : "%zu threads",
+		 t->target.system_wide ? t->target.cpus.n : t->target.threads.n);
+	t->since = loop_now();
+	return capture_enable(&t->m.capture, e);
+}
+
+static int poll_rings(void *ctx, struct err *e)
+{
+	struct top *t = ctx;
+
+	return monitor_poll(&t->m, on_sample, t, e);
+}
+
+static const char *live_title(void *ctx)
+{
+	struct top *t = ctx;
+	double seconds = (double)(loop_now() - t->since) / 1e9;
+	uint64_t lost = t->m.source->trace->losses.lost_events;
+
+	snprintf(t->title, sizeof(t->title), "%.0f samples/s  kernel %.1f%%  %s  (%s)%s%.0llu",
+		 seconds > 0 ? (double)t->samples / seconds : 0,
+		 t->samples ? 100.0 * (double)t->kernel / (double)t->samples : 0, t->event, t->whom,
+		 lost ? "  lost: " : "", (unsigned long long)lost);
+	t->samples = t->kernel = 0;
+	t->since = loop_now();
+	return t->title;
+}
+
+/* On a terminal: the rows to walk through. */
+static int walk_through(struct top *t, struct err *e)
+{
+	return top_tui_run(&(struct top_tui){ .trace = t->m.source->trace,
+					      .counted = t->counted,
+					      .symbols = t->symbols,
+					      .columns = &t->columns,
+					      .plan = &t->plan,
+					      .pick = &t->pick,
+					      .names = names_opts(t),
+					      .chains = t->a->chains,
+					      .keep = t->a->zero ? 0 : 0.875,
+					      .refresh_ms = t->a->delay_s * 1000,
+					      .samples = t->a->samples,
+					      .percent_limit = t->a->min_percent,
+					      .parse_sort = parse_sort,
+					      .poll = poll_rings,
+					      .poll_ms = 100,
+					      .title = live_title,
+					      .ctx = t },
+			   e);
+}
+
+int top_run(struct top_args *a, struct err *e)
+{
+	struct top t = { .a = a };
+	int r;
+
+	t.tui = !a->stdio && !a->iterations && tui_usable(NULL) == 0;
+	r = start(&t, e);
+	if (r == 0)
+		r = t.tui ? walk_through(&t, e) : watch(&t, e);
+	profile_builder_free(t.counted);
+	symbols_free(t.symbols);
+	extra_plan_free(&t.plan);
+	if (t.picking)
+		pick_free(&t.pick);
+	if (t.has_callees)
+		regfree(&t.callees);
+	monitor_close(&t.m);
+	target_free(&t.target);
+	return r;
+}
