@@ -15,6 +15,7 @@
 #include "kern/ability.h"
 #include "kern/priv.h"
 #include "kern/proc.h"
+#include "sym/cover.h"
 #include "sym/ehframe.h"
 #include "sym/perfmap.h"
 #include "sym/sym.h"
@@ -30,9 +31,16 @@ struct part {
 	bool anonymous, deleted;
 	bool tables, symtab, names, dwarf, jit, dump;
 	enum frames frames; /* of nameless memory */
+	unsigned without;   /* percent of its functions' code that has neither table nor frame */
+	bool framed;	    /* most of what no table knows keeps frame pointers */
 	char missing[128];  /* a part of its debug info; "": none */
 	char why[256], fix[256];
 };
+
+/* Percent of a file's code without a way up the stack. Some functions written in assembly have
+ * none anywhere. */
+#define FEW 10u
+#define MOST 50u
 
 struct parts {
 	VEC(struct part) v;
@@ -122,6 +130,17 @@ static int read_maps(pid_t pid, struct parts *p, struct err *e)
 	return 0;
 }
 
+/* A file without a table of its own functions' often has one for the few lines it starts with. */
+static void look_at_cover(const struct ehframe *f, const struct elf *e, struct part *x)
+{
+	struct cover c;
+
+	if (!e || cover_measure(f, e, &c) < 0)
+		return;
+	x->framed = c.framed > c.without / 2;
+	x->without = (unsigned)(100 * (c.without - c.framed) / c.bytes);
+}
+
 static void look_at_file(pid_t pid, struct symbols *symbols, struct part *x)
 {
 	struct find_want want = {
@@ -139,12 +158,13 @@ static void look_at_file(pid_t pid, struct symbols *symbols, struct part *x)
 	}
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
 		 (unsigned long long)x->start, (unsigned long long)x->end);
+	symbols_resolve(symbols, dso, 0, SYMBOLS_NAMES | SYMBOLS_LINES); /* opens it */
 	if (ehframe_open(path, &f, NULL) == 0 || ehframe_open(inside, &f, NULL) == 0 ||
 	    ehframe_open(x->path, &f, NULL) == 0) {
 		x->tables = ehframe_has_cfi(f);
+		look_at_cover(f, symbols_elf(symbols, dso), x);
 		ehframe_close(f);
 	}
-	symbols_resolve(symbols, dso, 0, SYMBOLS_NAMES | SYMBOLS_LINES); /* opens it */
 	s = symbols_status(symbols, dso);
 	x->names = s.opened;
 	x->symtab = s.symtab;
@@ -265,6 +285,33 @@ static void advise_jit(pid_t pid, const struct parts *p, struct part *x)
 		snprintf(x->fix, sizeof(x->fix), "run it with -XX:+PreserveFramePointer");
 }
 
+/* Behind what was said of its names. */
+static void advise_stacks(struct part *x)
+{
+	size_t n = strlen(x->why);
+	const char *and = n ? "; " : "";
+	bool some = x->tables && x->without >= FEW;
+
+	if (x->framed && x->without < FEW)
+		snprintf(
+			x->why + n, sizeof(x->why) - n,
+			"%sno unwinding information for most of its code: stacks by frame pointers",
+			and);
+	else if (some)
+		snprintf(x->why + n, sizeof(x->why) - n,
+			 "%s%u%% of its code has no unwinding information: stacks end there", and,
+			 x->without);
+	else if (!x->tables && x->names)
+		snprintf(x->why + n, sizeof(x->why) - n,
+			 "%sno unwinding information: stacks end here without frame pointers", and);
+	else
+		return;
+	if (!x->fix[0] && !(x->framed && x->without < FEW))
+		snprintf(x->fix, sizeof(x->fix),
+			 "build it with -fasynchronous-unwind-tables (or "
+			 "-fno-omit-frame-pointer)");
+}
+
 static void advise(pid_t pid, const struct parts *p, struct part *x)
 {
 	if (x->anonymous) {
@@ -287,9 +334,8 @@ static void advise(pid_t pid, const struct parts *p, struct part *x)
 			       : "install the package that has %s",
 			 split ? x->path : x->missing);
 	}
-	if (!x->anonymous && !x->tables && !x->why[0])
-		snprintf(x->why, sizeof(x->why),
-			 "no unwinding information: stacks end here without frame pointers");
+	if (!x->anonymous)
+		advise_stacks(x);
 }
 
 static void mark(FILE *f, const char *text)
@@ -314,8 +360,10 @@ static const char *names_of(const struct part *x)
 
 static const char *stacks_of(const struct part *x)
 {
+	if (!x->anonymous && x->framed && x->without < FEW)
+		return "yes";
 	if (!x->anonymous)
-		return yes_no(x->tables);
+		return !x->tables || x->without >= MOST ? "no" : x->without >= FEW ? "some" : "yes";
 	return x->frames == FRAMES_MAYBE ? "maybe" : yes_no(x->frames == FRAMES_YES);
 }
 

@@ -272,6 +272,30 @@ static int record(struct recording *r, struct err *e)
 	return code;
 }
 
+/* Stacks are not whole: what most of the others ended for, and what helps. */
+#define NEARLY_ALL 95.0
+static void tell_broken(const struct walker_stats *s)
+{
+	static const char *const advice[UNWIND_END_MAX] = {
+		[UNWIND_DEPTH] = "--max-stack N allows for deeper ones",
+		[UNWIND_NO_TABLE] = "kymo doctor -p PID shows in which file; build it with "
+				    "-fasynchronous-unwind-tables or -fno-omit-frame-pointer",
+		[UNWIND_PENDING] = "tables are kept: the next recording has them from its start",
+		[UNWIND_TRUNCATED] = "--call-graph dwarf,65528 copies more",
+		[UNWIND_ABI] = "--call-graph fp has those with frame pointers",
+	};
+	unsigned most = UNWIND_DEPTH;
+	char n[32];
+
+	for (unsigned i = UNWIND_DEPTH; i < UNWIND_END_MAX; i++)
+		most = s->end[i] > s->end[most] ? i : most;
+	if (s->end[most])
+		command_note("%s stacks are not whole: %s%s%s%s",
+			     str_thousands(s->end[most], n, sizeof(n)), unwind_end_text(most),
+			     advice[most] ? " (" : "", advice[most] ? advice[most] : "",
+			     advice[most] ? ")" : "");
+}
+
 static void tell_stacks(struct recording *r)
 {
 	struct walker_stats s;
@@ -284,6 +308,8 @@ static void tell_stacks(struct recording *r)
 		command_note("stacks %s: %.1f%% reached the bottom",
 			     r->walked.copies ? "unwound" : "walked in the kernel",
 			     walked_whole(&s));
+	if (!r->a->quiet && !r->a->verbose && s.samples && walked_whole(&s) < NEARLY_ALL)
+		tell_broken(&s);
 	for (unsigned i = 0; r->a->verbose && i < UNWIND_END_MAX; i++)
 		if (s.end[i])
 			command_note("  %8llu stacks: %s", (unsigned long long)s.end[i],

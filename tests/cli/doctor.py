@@ -20,7 +20,7 @@ import tempfile
 import time
 
 import shell
-from tap import KYMO, check, end, has, kymo, run, same, skip
+from tap import KYMO, WORK, check, end, has, kymo, run, same, skip
 
 libc = ctypes.CDLL(None, use_errno=True)
 PARANOID = "/proc/sys/kernel/perf_event_paranoid"
@@ -480,6 +480,20 @@ with tempfile.TemporaryDirectory() as d:
                   f"dwp -e {exe}" in got.get("fix", ""), r)
         p.kill()
         p.wait()
+    # the start-up files bring a table along, the program's own functions have none: with frame pointers, and without
+    for name, stacks, words in (("untabled", "no", "of its code has no unwinding information: stacks end there"),
+                                ("framed", "yes", "stacks by frame pointers")):
+        p = subprocess.Popen([f"{WORK}/{name}", "0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        p.stdout.readline()
+        r = kymo(f"doctor -p {p.pid} -j")
+        x = next((x for x in json.loads(r.out)["files"] if x["path"].endswith("/" + name)), {})
+        check(f"-p: functions without a table ({name})", x.get("stacks") == stacks and words in x.get("note", ""), r)
+        check(f"-p: {name}: what to do about it", ("-fasynchronous-unwind-tables" in x.get("fix", "")) == (stacks == "no"), r)
+        p.communicate()
+        if ROOT:
+            r = kymo(f"record -g -F 999 -o {d}/u.data -- {WORK}/{name} 400")
+            check(f"record -g says why stacks are not whole, and only then ({name})", r.code == 0 and "reached the bottom" in r.err and
+                  ("stacks are not whole: no unwinding information (kymo doctor -p" in r.err) == (stacks == "no"), r)
     # code without a file: with nothing, a perf map, a jitdump
     jit = f"""import mmap, os, struct, sys
 m = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ | mmap.PROT_EXEC)
