@@ -31,8 +31,6 @@ static bool framed_arm64(const uint8_t *p, size_t n)
 
 static bool is_framed(const struct elf *e, uint16_t machine, uint64_t off, size_t n)
 {
-	if (off >= e->size || n > e->size - off)
-		return false;
 	n = n < BEGINNING ? n : BEGINNING;
 	return machine == EM_X86_64 ? framed_x86(e->data + off, n) : framed_arm64(e->data + off, n);
 }
@@ -75,6 +73,7 @@ int cover_measure(const struct ehframe *f, const struct elf *e, struct cover *re
 	struct ehframe_table *t = NULL;
 	struct symtab tab = { 0 };
 	struct cover c = { 0 };
+	uint64_t done = 0;
 
 	if (ehframe_build(f, &t, NULL) < 0)
 		return -ENODATA;
@@ -82,17 +81,23 @@ int cover_measure(const struct ehframe *f, const struct elf *e, struct cover *re
 		ehframe_table_free(t);
 		return -ENODATA;
 	}
+	/* in the order of addresses, and each of them once: symbols may lie over each other */
 	for (size_t i = 0; i < tab.n; i++) {
 		const struct symtab_sym *s = &tab.sym[i];
-		uint64_t off, without;
+		uint64_t from, to, off, without;
 
 		if (s->type != STT_FUNC || s->end <= s->start || is_startup(s->name) ||
-		    !ehframe_offset(f, s->start, &off))
+		    !ehframe_offset(f, s->start, &off) || off >= e->size)
 			continue;
-		without = count_without(t, off, off + (s->end - s->start));
-		c.bytes += s->end - s->start;
+		to = s->end - s->start > e->size - off ? e->size : off + (s->end - s->start);
+		from = off > done ? off : done;
+		if (from >= to)
+			continue;
+		done = to;
+		without = count_without(t, from, to);
+		c.bytes += to - from;
 		c.without += without;
-		if (without && is_framed(e, ehframe_machine(f), off, s->end - s->start))
+		if (without && is_framed(e, ehframe_machine(f), off, to - off))
 			c.framed += without;
 	}
 	symtab_free(&tab);
