@@ -302,7 +302,7 @@ __noinline int rule_ra(struct state *s)
 /* By any rule, which is in s->rule. */
 __noinline int step_rule(struct state *s)
 {
-	__u32 end, signal;
+	__u32 end, signal, elsewhere;
 	__u64 fp;
 
 	if (!s)
@@ -310,10 +310,11 @@ __noinline int step_rule(struct state *s)
 	if (s->rule.cfa == EHFRAME_CFA_NONE)
 		return step_fp(s);
 	signal = s->rule.ra & EHFRAME_RA_SIGNAL;
+	elsewhere = s->rule.ra & (EHFRAME_RA_SIGNAL | EHFRAME_RA_SWITCH);
 	end = rule_cfa(s);
 	if (end != UNWIND_NONE)
 		return END(end);
-	if (!signal && (s->cfa < s->sp || (s->cfa == s->sp && s->rule.ra != EHFRAME_RA_REG)))
+	if (!elsewhere && (s->cfa < s->sp || (s->cfa == s->sp && s->rule.ra != EHFRAME_RA_REG)))
 		return END(UNWIND_NO_PROGRESS);
 	fp = rule_fp(s);
 	end = rule_ra(s);
@@ -328,7 +329,7 @@ __noinline int step_rule(struct state *s)
 	s->is_return = !signal;
 	s->by_fp = 0;
 	s->sp_known = 1;
-	s->way = signal || s->extra_known ? WALK_WAY_NONE : WALK_WAY_PLAIN;
+	s->way = elsewhere || s->extra_known ? WALK_WAY_NONE : WALK_WAY_PLAIN;
 	if (signal)
 		s->rec.unwind |= UNWIND_SIGNAL;
 	return 0;

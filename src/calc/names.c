@@ -383,9 +383,19 @@ bool names_line(const struct names *n, const struct name_site *s, const char **f
 static bool is_start(const char *name)
 {
 	static const char *const starts[] = {
-		"_start",	  "__libc_start",   "start_thread",   "clone",
-		"__clone",	  "thread_start",   "_dl_start",      "_dl_relocate",
-		"runtime.goexit", "runtime.mstart", "runtime.rt0_go", "__pthread_trampoline",
+		"_start",
+		"__libc_start",
+		"start_thread",
+		"clone",
+		"__clone",
+		"thread_start",
+		"_dl_start",
+		"_dl_relocate",
+		"runtime.goexit",
+		"runtime.mstart",
+		"runtime.rt0_go",
+		"runtime.mcall",
+		"__pthread_trampoline",
 	};
 
 	for (size_t i = 0; name && i < ARRAY_SIZE(starts); i++)

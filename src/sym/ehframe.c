@@ -238,6 +238,7 @@ static bool build_fde(struct ehframe_builder *b, struct cie *cache, const struct
 	struct ehframe_state s;
 	struct cie *c;
 	struct run r;
+	uint32_t special;
 
 	if (!cfi_entry_at(section, at->pos, &en) || en.is_end || en.is_cie) {
 		b->n_bad++;
@@ -268,7 +269,11 @@ static bool build_fde(struct ehframe_builder *b, struct cie *cache, const struct
 	if (r.loc > *done)
 		ehframe_code_gap(b, *done, r.loc);
 	s = c->initial;
-	if (!run(b, &r, &s, fde.insns, fde.insns_end)) {
+	if (b->f->go.data && ehframe_go_special(b, r.loc, r.limit, &special)) {
+		if (r.loc > *done && b->rules[special].ra & EHFRAME_RA_SIGNAL)
+			ehframe_emit(b, r.loc - 1, special); /* "returned" to, without a call */
+		ehframe_emit(b, r.loc, special);
+	} else if (!run(b, &r, &s, fde.insns, fde.insns_end)) {
 		b->n_bad++;
 		ehframe_emit(b, r.loc, EHFRAME_RULE_NONE);
 	}

@@ -80,6 +80,10 @@ static inline void ehframe_emit(struct ehframe_builder *b, uint64_t off, uint32_
 void ehframe_code_gap(struct ehframe_builder *b, uint64_t start, uint64_t end);
 /* The same for code of Go (ehframe_go.c); false when there is none. */
 bool ehframe_go_gap(struct ehframe_builder *b, uint64_t start, uint64_t end);
+/* Is the function of Go at [start, end) one that other tables are wrong about? *rule is its own. */
+bool ehframe_go_special(struct ehframe_builder *b, uint64_t start, uint64_t end, uint32_t *rule);
+/* Is it the code that a signal handler returns to? */
+bool ehframe_code_signal(struct ehframe_builder *b, uint64_t start, uint32_t *rule);
 /* Whether there are tables of Go that can be read. */
 bool ehframe_go_has(const struct ehframe *f);
 

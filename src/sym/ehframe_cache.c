@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "sym/cache.h"
 
-#define MAGIC 0x3366686567796d6bu /* changes with the layout or the meaning of rules */
+#define MAGIC 0x3466686567796d6bu /* changes with the layout or the meaning of rules */
 
 struct header {
 	uint64_t magic;

@@ -68,12 +68,30 @@ static void put(const struct gap *g, size_t at, size_t len, const struct ehframe
 	ehframe_emit(g->b, g->off + at + len, EHFRAME_RULE_NONE);
 }
 
+static const uint8_t sigreturn_code[X86_SIGRETURN] = {
+	0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05
+};
+
+bool ehframe_code_signal(struct ehframe_builder *b, uint64_t start, uint32_t *rule)
+{
+	uint8_t code[X86_SIGRETURN];
+
+	if (b->f->machine != EM_X86_64 || !b->text_left)
+		return false;
+	b->text_left--;
+	if (ehframe_text(b->f, start, code, sizeof(code)) != sizeof(code) ||
+	    memcmp(code, sigreturn_code, sizeof(code)) != 0)
+		return false;
+	*rule = ehframe_rule_id(b, &x86_signal);
+	return true;
+}
+
 /* The next `mov $15, %rax; syscall` at or after from; g->n when there is none. */
 static size_t x86_sigreturn(const struct gap *g, size_t from)
 {
-	static const uint8_t code[X86_SIGRETURN] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-	const uint8_t *p =
-		from < g->n ? memmem(g->text + from, g->n - from, code, sizeof(code)) : NULL;
+	const uint8_t *p = from < g->n ? memmem(g->text + from, g->n - from, sigreturn_code,
+						sizeof(sigreturn_code))
+				       : NULL;
 
 	return p ? (size_t)(p - g->text) : g->n;
 }

@@ -63,7 +63,9 @@ enum ehframe_ra {
  * bytes below its pc.
  */
 #define EHFRAME_RA_SIGNAL 0x80
-#define EHFRAME_RA_MASK 0x7f
+/* Or-ed to ra: the caller is on another stack, so its frame need not lie above this one. */
+#define EHFRAME_RA_SWITCH 0x40
+#define EHFRAME_RA_MASK 0x3f
 
 struct ehframe_rule {
 	unsigned char cfa, fp, ra;

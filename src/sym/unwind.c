@@ -195,9 +195,10 @@ static enum unwind_end step_rule(struct unwind_work *w, const struct ehframe_rul
 
 	if (end != UNWIND_NONE)
 		return end;
-	/* Frames lie one above the other, but for signals on a stack of their own, and leaf
-	 * functions that use none. */
-	if (n.is_return && (n.sp < f->sp || (n.sp == f->sp && r->ra != EHFRAME_RA_REG)))
+	/* Frames lie one above the other, but for those on a stack of their own (signals, Go's
+	 * runtime), and leaf functions that use none. */
+	if (n.is_return && !(r->ra & EHFRAME_RA_SWITCH) &&
+	    (n.sp < f->sp || (n.sp == f->sp && r->ra != EHFRAME_RA_REG)))
 		return UNWIND_NO_PROGRESS;
 	if (r->fp == EHFRAME_FP_UNDEF)
 		n.fp = 0;

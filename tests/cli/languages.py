@@ -68,6 +68,31 @@ func main() {
 	fmt.Println(t)
 }
 """
+GARBAGE = """
+package main
+
+import "fmt"
+
+type node struct{ left, right *node }
+
+//go:noinline
+func tree(depth int) *node {
+	if depth == 0 {
+		return &node{}
+	}
+	return &node{tree(depth - 1), tree(depth - 1)}
+}
+
+func main() {
+	n := 0
+	for i := 0; i < ROUNDS/30; i++ {
+		if tree(13).left != nil {
+			n++
+		}
+	}
+	fmt.Println(n)
+}
+"""
 CXX = """
 #include <cmath>
 #include <cstdio>
@@ -101,7 +126,20 @@ def recorded(argv):
     return stacks(out)
 
 
-def language(what, compiler, source, name, build, wanted, env=None):
+def through_runtime(what):
+    """Go's runtime works on another stack: from there the walk comes back to the goroutine that asked for it."""
+    found = stacks(os.path.join(folder, "r.data"))
+    starts = ("runtime.goexit", "runtime.mstart", "runtime.rt0_go", "runtime.mcall", "_rt0", "runtime.systemstack")
+    began = sum(p for p, s in found if s and s[0].startswith(starts))
+    asked = sum(p for p, s in found if any(f.startswith("runtime.systemstack") for f in s))
+    lost = sum(p for p, s in found if s and (s[0].startswith("runtime.systemstack") or "unknown" in s[0]))
+    every = sum(p for p, s in found)
+    text = "\n".join(f"{p} {';'.join(s)}" for p, s in sorted(found, reverse=True)[:12])
+    check(f"{what}: stacks begin where Go's do", began > 0.9 * every, f"{began} of {every} %\n{text}")
+    check(f"{what}: and go on from the runtime's stack", asked > 0 and lost < 0.3 * asked, f"{lost} of {asked} %\n{text}")
+
+
+def language(what, compiler, source, name, build, wanted, env=None, also=None, least=80):
     if not shutil.which(compiler):
         return skip(what, f"no {compiler}")
     with open(os.path.join(folder, name), "w") as f:
@@ -112,8 +150,10 @@ def language(what, compiler, source, name, build, wanted, env=None):
     found = recorded([os.path.join(folder, "prog")])
     if found is None:
         return skip(what, "cannot record here")
-    check(f"{what}: functions by their names, callers up to the start", share(found, *wanted) > 80,
+    check(f"{what}: functions by their names, callers up to the start", share(found, *wanted) > least,
           f"{wanted}: {share(found, *wanted)} %\n" + "\n".join(f"{p} {';'.join(s)}" for p, s in found[:8]))
+    if also:
+        also(what)
     os.remove(os.path.join(folder, "prog"))
 
 
@@ -133,6 +173,9 @@ try:
     # and name what has no symbol table at all
     language("Go, -s", "go", GO, "p.go", ["go", "build", "-ldflags=-s -w", "-o", "prog", "p.go"],
              ("runtime.main", "main.main", "main.total", "main.(*Square).Area"), env=GO_ENV)
+    for flags in ("", "-s -w"):
+        language(f"Go, collecting garbage{' ' + flags if flags else ''}", "go", GARBAGE, "p.go",
+                 ["go", "build", f"-ldflags={flags}", "-o", "prog", "p.go"], ("main.main", "main.tree"), env=GO_ENV, least=20, also=through_runtime)
 finally:
     shutil.rmtree(folder)
 end()

@@ -231,6 +231,13 @@ static void compare_at(struct totals *t, const char *path, Dwarf_CFI *cfi, uint6
 	}
 	dwarf_frame_info(fr, &start, &end, &signal);
 	*next = end > vaddr ? end : vaddr + 1;
+	/* Go's debug info does not know which functions a stack begins with, or leaves by. */
+	if (t->go &&
+	    (r->cfa == EHFRAME_CFA_BOTTOM || (r->ra & (EHFRAME_RA_SIGNAL | EHFRAME_RA_SWITCH)))) {
+		t->synthetic++;
+		free(fr);
+		return;
+	}
 	if (r->cfa == EHFRAME_CFA_NONE)
 		differ(t, path, vaddr, r, "libdw has a frame here");
 	else if (r->cfa == EHFRAME_CFA_FULL)
