@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/vec.h"
 #include "kern/undo.h"
 
@@ -26,12 +27,14 @@ struct ftrace_event_opt {
 	bool off;	     /* -v: these are turned off again */
 };
 
+typedef VEC(const char *) ftrace_names_list;
+
 /* One instance. Texts are borrowed. */
 struct ftrace_buffer_opt {
 	const char *name; /* of -B; NULL: our own, or the top one where it must be */
 	const char *tracer, *clock, *cpumask;
 	VEC(struct ftrace_event_opt) events;
-	VEC(const char *) functions, no_functions, graph, no_graph, options;
+	ftrace_names_list functions, no_functions, graph, no_graph, options;
 	const char *module; /* only functions of this module */
 	uint64_t size_kb;   /* of each CPU's buffer; 0: as it is */
 	bool remove;	    /* -v -B: this instance goes */
@@ -65,7 +68,8 @@ struct ftrace {
 	struct undo *undo;
 	struct ftrace_opts *o;
 	VEC(struct ftrace_buffer) buffers;
-	char note[256]; /* one line about what was done otherwise than asked; "" */
+	struct arena names; /* of functions, as the kernel has them */
+	char note[256];	    /* one line about what was done otherwise than asked; "" */
 };
 
 /* Buffers and settings, all but switched on. ftrace_close() also after a failure. */

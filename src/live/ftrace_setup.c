@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kern/tracefs.h"
+#include "live/ftrace_functions.h"
 #include "live/ftrace_instance.h"
 
 #define LIMIT (64u << 20)
@@ -57,90 +58,6 @@ bool ftrace_has(const struct ftrace_buffer *b, const char *name)
 }
 
 /* --- settings --- */
-
-/* "schedule:traceoff:3" does something when the function is called. */
-static bool is_trigger(const char *name)
-{
-	return strchr(name, ':') && !strstr(name, ":mod:");
-}
-
-static int put_list(struct ftrace *f, const struct ftrace_buffer *b, const char *file,
-		    const char **names, size_t n, const char *module, struct err *e)
-{
-	AUTO_STRBUF all = { 0 };
-
-	for (size_t i = 0; i < n; i++)
-		if (!is_trigger(names[i]))
-			strbuf_printf(&all, "%s%s%s\n", names[i], module ? ":mod:" : "",
-				      module ? module : "");
-	if (!n && module)
-		strbuf_printf(&all, "*:mod:%s\n", module);
-	return all.n ? ftrace_put(f, b, file, all.data, e) : 0;
-}
-
-/* A whole name among lines of "name" or "name [module]". */
-static bool is_listed(const char *list, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (const char *p = list; (p = strstr(p, name)); p += n)
-		if ((p == list || p[-1] == '\n') && (p[n] == '\n' || p[n] == ' ' || !p[n]))
-			return true;
-	return false;
-}
-
-/* The kernel takes triggers of functions that it has not, and forgets them. Before anything is set:
- * a tracer without a filter is a lot of work in vain. */
-static int check_triggers(const struct ftrace *f, const struct ftrace_buffer *b, struct err *e)
-{
-	AUTO_FREE char *all = NULL;
-
-	vec_each (&b->opt->functions, name) {
-		AUTO_FREE char *func = mem_strndup(*name, strcspn(*name, ":"));
-
-		if (!is_trigger(*name) || str_has_glob(func))
-			continue;
-		if (!all && ftrace_get(f->root, "available_filter_functions", &all, NULL, NULL) < 0)
-			return 0;
-		if (is_listed(all, func))
-			continue;
-		err_set(e, ENOENT, "%s: there is no function %s to be traced", *name, func);
-		return err_hint(e, "kymo ftrace list -f lists them");
-	}
-	return 0;
-}
-
-/* The kernel turns the top instance off when it writes it to its log. */
-static int keep_on(struct ftrace *f, const char *trigger, struct err *e)
-{
-	AUTO_FREE char *path = mem_printf("%s/tracing_on", f->root);
-	AUTO_FREE char *now = NULL;
-	const char *what = strchr(trigger, ':') + 1;
-
-	if (strncmp(what, "dump", 4) != 0 && strncmp(what, "cpudump", 7) != 0)
-		return 0;
-	if (ftrace_get(f->root, "tracing_on", &now, NULL, NULL) < 0)
-		return 0;
-	now[strcspn(now, "\n")] = '\0';
-	return undo_write(f->undo, path, now, e);
-}
-
-/* When the buffer is written to, not before: they count what they meet, our own doing as well. */
-static int put_triggers(struct ftrace *f, const struct ftrace_buffer *b, struct err *e)
-{
-	AUTO_FREE char *path = mem_printf("%s/set_ftrace_filter", b->dir);
-	int r = 0;
-
-	vec_each (&b->opt->functions, name)
-		if (r >= 0 && is_trigger(*name)) {
-			AUTO_FREE char *back = mem_printf("!%s", *name);
-
-			r = keep_on(f, *name, e);
-			if (r >= 0)
-				r = undo_append(f->undo, path, *name, back, e);
-		}
-	return r;
-}
 
 /* Options of a tracer are one for all instances: set in one that goes, they stay. */
 static bool is_of_tracer(const char *option)
@@ -246,8 +163,8 @@ static bool hold_graph(const struct ftrace_buffer *b)
 
 static int set_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct err *e)
 {
-	const struct ftrace_buffer_opt *o = b->opt;
-	int r = check_triggers(f, b, e);
+	struct ftrace_buffer_opt *o = b->opt;
+	int r = ftrace_check_commands(f, b, e);
 
 	if (r >= 0 && !f->o->append)
 		r = ftrace_put(f, b, "tracing_on", "0", e);
@@ -261,20 +178,21 @@ static int set_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct er
 	}
 	if (r >= 0 && o->size_kb)
 		r = put_number(f, b, "buffer_size_kb", o->size_kb, e);
-	if (r >= 0 && o->cpumask)
+	if (r >= 0 && o->cpumask) {
 		r = ftrace_put(f, b, "tracing_cpumask", o->cpumask, e);
+		if (r == -EINVAL || r == -EOVERFLOW)
+			err_hint(e, "-M takes a mask in hex: 5 means the CPUs 0 and 2");
+	}
 	if (r >= 0 && (o->functions.n || o->module))
-		r = put_list(f, b, "set_ftrace_filter", o->functions.data, o->functions.n,
-			     o->module, e);
+		r = ftrace_put_functions(f, b, "set_ftrace_filter", &o->functions, o->module, e);
 	if (r >= 0 && o->no_functions.n)
-		r = put_list(f, b, "set_ftrace_notrace", o->no_functions.data, o->no_functions.n,
-			     NULL, e);
+		r = ftrace_put_functions(f, b, "set_ftrace_notrace", &o->no_functions, NULL, e);
 	if (r >= 0 && o->graph.n)
-		r = put_list(f, b, "set_graph_function", o->graph.data, o->graph.n, NULL, e);
+		r = ftrace_put_functions(f, b, "set_graph_function", &o->graph, NULL, e);
 	if (r >= 0 && graph_waits(f, b) && !hold_graph(b)) /* and the list is empty now */
-		r = put_list(f, b, "set_graph_function", o->graph.data, o->graph.n, NULL, e);
+		r = ftrace_put_functions(f, b, "set_graph_function", &o->graph, NULL, e);
 	if (r >= 0 && o->no_graph.n)
-		r = put_list(f, b, "set_graph_notrace", o->no_graph.data, o->no_graph.n, NULL, e);
+		r = ftrace_put_functions(f, b, "set_graph_notrace", &o->no_graph, NULL, e);
 	if (r >= 0 && f->o->max_depth && ftrace_has(b, "max_graph_depth"))
 		r = put_number(f, b, "max_graph_depth", (uint64_t)f->o->max_depth, e);
 	if (r >= 0 && f->o->thresh_us && ftrace_has(b, "tracing_thresh"))
@@ -412,10 +330,10 @@ int ftrace_start(struct ftrace *f, struct err *e)
 				undo_put(worst, "0", false, NULL);
 			}
 			if (r >= 0 && graph_waits(f, b))
-				r = put_list(f, b, "set_graph_function", b->opt->graph.data,
-					     b->opt->graph.n, NULL, e);
+				r = ftrace_put_functions(f, b, "set_graph_function", &b->opt->graph,
+							 NULL, e);
 			if (r >= 0)
-				r = put_triggers(f, b, e);
+				r = ftrace_put_commands(f, b, e);
 		}
 	return r;
 }
@@ -459,6 +377,7 @@ int ftrace_close(struct ftrace *f)
 		free(b->name);
 	}
 	vec_free(&f->buffers);
+	arena_free(&f->names);
 	f->undo = NULL;
 	return bad;
 }

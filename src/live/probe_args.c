@@ -245,16 +245,55 @@ static int return_value(struct build *b)
 	return probe_fetch(&types, &b->t->syntax, b->arg, "$retval", &at, type, b->out, b->e);
 }
 
-static void as_it_is(struct build *b)
+/* The kernel knows $argN of its own functions only. */
+static int user_args(struct build *b, const char *text)
+{
+	for (const char *at; (at = strstr(text, "$arg")); text = at) {
+		struct convention c = { .machine = b->t->syntax.machine };
+		struct dwarf_fetch f = { 0 };
+		unsigned long n = 0;
+
+		strbuf_add(b->out, text, (size_t)(at - text));
+		for (at += strlen("$arg"); *at >= '0' && *at <= '9' && n < 100; at++)
+			n = n * 10 + (unsigned long)(*at - '0');
+		if (!n || n > 64)
+			return err_set(b->e, EINVAL, "parameters are $arg1, $arg2 ...");
+		if (b->p->ret || !b->at_entry) {
+			err_set(b->e, EINVAL, "$arg%lu is known only where a function begins", n);
+			return err_hint(b->e, b->p->ret ? "probe its entry for parameters, or "
+							  "take $retval here"
+							: "leave the offset or line out, or take "
+							  "the variable by its name");
+		}
+		for (unsigned long i = 0; i < n; i++)
+			f = next_param(&c, 8, false);
+		if (!probe_register(c.machine, f.reg))
+			return err_set(b->e, ENOTSUP, "$arg%lu is not known on this machine", n);
+		if (f.n)
+			strbuf_printf(b->out, "+%lld(%%%s)", (long long)f.off[0],
+				      probe_register(c.machine, f.reg));
+		else
+			strbuf_printf(b->out, "%%%s", probe_register(c.machine, f.reg));
+	}
+	strbuf_puts(b->out, text);
+	return 0;
+}
+
+static int as_it_is(struct build *b)
 {
 	const struct probe_arg *arg = b->arg;
+	int err = 0;
 
 	strbuf_puts(b->out, " ");
 	if (arg->name)
 		strbuf_printf(b->out, "%s=", arg->name);
-	strbuf_puts(b->out, arg->what);
+	if (b->t->user)
+		err = user_args(b, arg->what);
+	else
+		strbuf_puts(b->out, arg->what);
 	if (arg->type)
 		strbuf_printf(b->out, ":%s", arg->type);
+	return err;
 }
 
 static int one(struct build *b)
@@ -279,10 +318,8 @@ static int one(struct build *b)
 		if (err != -ENODATA)
 			return err;
 	}
-	if (arg->raw) {
-		as_it_is(b);
-		return 0;
-	}
+	if (arg->raw)
+		return as_it_is(b);
 	if (b->p->ret) {
 		err_set(b->e, EINVAL, "when a function returns its variables are gone: %s",
 			arg->what);

@@ -91,8 +91,12 @@ static int add(struct work *w, uint64_t addr, const char *function, const char *
 			       .ret = w->p->ret };
 	AUTO_STRBUF place = { 0 };
 	AUTO_STRBUF args = { 0 };
-	int err;
+	int err = 0;
 
+	if (w->t->user && (w->p->offset || w->p->has_address))
+		err = probe_code_check(w->t, addr, w->e);
+	if (err < 0)
+		return err;
 	if (!probe_target_place(w->t, addr, symbol, start, &place))
 		return err_set(w->e, ENOENT, "there is no code at 0x%" PRIx64 " in %s", addr,
 			       w->t->path);
@@ -336,7 +340,7 @@ static int static_places(struct work *w)
 	err_set(w->e, ENOENT, "%s has no static probe %s", w->t->path, w->p->function);
 	if (str_nearest_list(&near, list, sizeof(list)))
 		return err_hint(w->e, "did you mean %s?", list);
-	return -ENOENT;
+	return err_hint(w->e, "kymo list sdt lists the static probes of programs");
 }
 
 static int places(struct work *w)

@@ -94,6 +94,8 @@ has("-F", probe("-x", APP, "-F", "w*").out, "work")
 has("a library by its short name", probe("-x", "libc", "-F", "mallo*").out, "malloc")
 same("-F with a pattern", probe("-x", APP, "-F", "wor?|lab").out.split(), ["lab", "work"])
 same("--filter leaves out others", probe("-x", APP, "-F", "--filter", "wor?|lab").out.split(), ["lab", "work"])
+first, seventh = ("%di", "+8(%sp)") if os.uname().machine == "x86_64" else ("%x0", "%x6")
+has("$argN of a program's function", probe("-x", APP, "-D", "work a=$arg1 s=+0($arg1):string $arg7").out, f" a={first} s=+0({first}):string {seventh}\n")
 same("--target-ns: the file as another process sees it", probe("--target-ns", str(os.getpid()), "-x", APP, "-D", "work n").out,
      probe("-x", APP, "-D", "work n").out)
 has("the kernel's parameters by its own types", probe("-V", "vfs_read").out, "size_t\tcount", "struct file *\tfile")
@@ -118,6 +120,10 @@ for args, words in [
     (["-x", "/etc/passwd", "work"], ["ELF"]),
     (["-x", APP, "%nothing"], ["no static probe"]),
     (["-x", APP, "work nonsense=%zz"], ["^"]),
+    (["-nx", APP, "work+1"], ["work+1 is in the middle of an instruction", "instructions begin at work+0 and work+"]),
+    (["-nx", APP, "0x1"], ["there is no code at 0x1"]),
+    (["-nx", APP, "work%return $arg1"], ["known only where a function begins", "^", "$retval"]),
+    (["-nx", APP, "work $arg0"], ["$arg1, $arg2", "^"]),
     (["-x", APP, "work", "-m", "ext4"], ["give one"]),
     (["vfs_red"], ["did you mean vfs_read"]),
     (["vfs_read cnt"], ["did you mean count"]),
