@@ -61,7 +61,10 @@ void ftrace_copy_head(const struct source *s, struct ftrace_copy *c)
 	c->clocks = mem_printf("[%s]\n", t->n_buffers && *t->buffers[0].clock ? t->buffers[0].clock
 					 : *t->clock			      ? t->clock
 									      : "local");
-	c->date = t->has_date ? mem_printf("0x%llx", (long long)t->time_offset / 1000) : NULL;
+	if (t->has_date)
+		c->date = mem_printf("0x%llx", (long long)t->time_offset / 1000);
+	else if (t->time_offset)
+		c->offset = mem_printf("%lld", (long long)t->time_offset);
 	strbuf_add(&o->header, t->header, t->header_size);
 	add_formats(t, &o->ftrace, &o->formats);
 	strbuf_add(&o->kallsyms, info->kallsyms ? info->kallsyms : "", info->kallsyms_size);
@@ -70,6 +73,7 @@ void ftrace_copy_head(const struct source *s, struct ftrace_copy *c)
 	strbuf_add(&o->tgids, t->tgids ? t->tgids : "", t->tgids_size);
 	o->clocks = c->clocks;
 	o->date = c->date;
+	o->offset = c->offset;
 	c->buffers = mem_alloc((t->n_buffers + 1) * sizeof(*c->buffers));
 	for (size_t i = 0; i < t->n_buffers; i++)
 		c->n_cpus += t->buffers[i].n_cpus;
@@ -97,6 +101,7 @@ void ftrace_copy_free(struct ftrace_copy *c)
 	tracedat_out_free(&c->o);
 	free(c->clocks);
 	free(c->date);
+	free(c->offset);
 	free(c->buffers);
 	free(c->cpus);
 	*c = (struct ftrace_copy){ 0 };

@@ -8,7 +8,7 @@
 
 struct ftrace_copy {
 	struct tracedat_out o;
-	char *clocks, *date;
+	char *clocks, *date, *offset;
 	struct tracedat_out_buffer *buffers;
 	struct tracedat_out_cpu *cpus; /* of all buffers, one after the other; without pages */
 	size_t n_cpus;

@@ -18,6 +18,7 @@ struct ftrace_args {
 	bool filter_command; /* -F */
 	bool keep_buffers, date, quiet, no_filter, no_functions, all_off;
 	const char *compression, *user, *temp;
+	const char *offset; /* --ts-offset */
 	int version;
 	const char *remote;
 	const char *size_option; /* what makes buffers larger; NULL: "-b KB" */

@@ -17,7 +17,7 @@
 struct ftrace_record_args {
 	struct ftrace_args t; /* first: the shared options expect it there */
 	int seconds;
-	bool profile, poll, only_named;
+	bool profile, poll, only_named, own_stderr;
 };
 
 typedef struct ftrace_record_args args_t;
@@ -39,6 +39,10 @@ static const struct opt opts[] = {
 	OPT_FLAG('k', "keep", t.keep_buffers,
 		 "leave instances and settings as they are at the end"),
 	OPT_FLAG(0, "date", t.date, "show the time of day in reports"),
+	OPT_STR(0, "ts-offset", "N", t.offset,
+		"reports add this to the stamps (nanoseconds, mostly)"),
+	OPT_FLAG('a', "all-formats", t.o.all_formats,
+		 "save the formats of all events, for what others enable"),
 	OPT_FLAG('d', "no-functions", t.no_functions,
 		 "without the function tracer in other tracers"),
 	OPT_FLAG('D', "all-off", t.all_off,
@@ -51,6 +55,7 @@ static const struct opt opts[] = {
 	OPT_INT(0, "file-version", "6|7", t.version, "of trace.dat (default: 7)"),
 	OPT_STR_C(0, "temp", "DIR", t.temp, "where pages are kept until the end", "@dirs"),
 	OPT_FLAG('q', "quiet", t.quiet, "say nothing but errors"),
+	OPT_FLAG(0, "stderr", own_stderr, "as trace-cmd has it: kymo's own words always go there"),
 	OPT_FN('A', "agent", "GUEST", ftrace_on_remote,
 	       "refused: there is no remote recording yet"),
 	OPT_FN('N', "network", "HOST:PORT", ftrace_on_remote,
@@ -88,6 +93,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 				 .limit_ns = (uint64_t)a->seconds * 1000000000u };
 	struct ftrace f = { 0 };
 	AUTO_FREE char **command = NULL;
+	int64_t offset;
 	int r;
 
 	if (a->profile && !a->only_named)
@@ -98,6 +104,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		err_set(e, EINVAL, "what shall be traced?");
 		return err_hint(e, "name events (-e sched) or a tracer (-p function -l 'vfs_*')");
 	}
+	if (a->t.offset && !str_i64(a->t.offset, &offset))
+		return err_set(e, EINVAL, "--ts-offset wants a number, not '%s'", a->t.offset);
 	if (!a->t.output)
 		a->t.output = "trace.dat";
 	r = ftrace_run_prepare(&a->t, argc, argv, &command, e);

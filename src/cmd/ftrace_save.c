@@ -184,6 +184,7 @@ int ftrace_save(struct ftrace *f, struct ftrace_capture *c, const struct ftrace_
 		o.n_buffers = p.n + p.before;
 		if (a->date)
 			o.date = date = ftrace_date(f, p.clocks[0]);
+		o.offset = a->offset;
 		r = tracedat_write(a->output, &o, e);
 	}
 	if (r >= 0)

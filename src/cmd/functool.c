@@ -54,12 +54,15 @@ int functool_pids(struct functool *f, struct err *e)
 int functool_hint(struct err *e, int code)
 {
 	if (code == -EPERM || code == -EINVAL || code == -ENODEV || code == -ENOENT)
-		if (strstr(e->hint, "doctor") || !e->hint[0])
+		if (strstr(e->hint, "doctor") || strstr(e->hint, "CONFIG_FUNCTION") || !e->hint[0])
 			err_hint(e,
-				 "this kernel refuses to trace functions. Tracepoints do without: "
-				 "kymo tpoint -l, kymo stat -e 'sched:*'; user functions: kymo "
-				 "uprobe; "
-				 "samples of kernel code: kymo record -a -g");
+				 "%s. Tracepoints do without: kymo tpoint -l, kymo stat -e "
+				 "'sched:*'; user functions: kymo uprobe, kymo functime -x FILE "
+				 "FUNC; samples of kernel code: kymo record -a -g",
+				 strstr(e->hint, "CONFIG_FUNCTION_GRAPH")
+					 ? "the kernel was built without "
+					   "CONFIG_FUNCTION_GRAPH_TRACER"
+					 : "this kernel refuses to trace functions");
 	return code;
 }
 

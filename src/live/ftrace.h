@@ -50,6 +50,7 @@ struct ftrace_opts {
 	bool ignore_missing; /* -i: events that are not there are no error */
 	bool top;	     /* always the top instance, as trace-cmd */
 	bool keep;	     /* what is set stays, until kymo ftrace reset (start, set) */
+	bool all_formats;    /* those of events that are not traced as well */
 	bool append;	     /* set: nothing that was set before is cleared */
 	uint64_t cmdlines;   /* saved_cmdlines_size; 0: as it is */
 };

@@ -146,7 +146,7 @@ static void event_formats(const struct ftrace *f, struct strbuf *b)
 			ftrace_match_events(f->root, x->opt->events.data[i].name, add_name, &names,
 					    NULL);
 	}
-	if (!f->buffers.n)
+	if (!f->buffers.n || f->o->all_formats)
 		ftrace_match_events(f->root, "all", add_name, &names, NULL);
 	sorted = mem_alloc((names.n + 1) * sizeof(*sorted));
 	for (uint32_t i = 0; i < names.n; i++)

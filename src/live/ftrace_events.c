@@ -92,6 +92,18 @@ static int set_trigger(const struct setting *s, const char *system, const char *
 	int r;
 
 	r = undo_append(s->f->undo, path, trigger, back, e);
+	if (r == -EINVAL && strncmp(trigger, "hist", 4) == 0) {
+		AUTO_FREE char *hist = mem_printf("%s/events/%s/%s/hist", s->b->dir, system, event);
+
+		if (access(hist, F_OK) < 0) {
+			err_set(e, ENOTSUP, "this kernel has no hist triggers");
+			return err_hint(e,
+					"it needs CONFIG_HIST_TRIGGERS; kymo run -e "
+					"'tracepoint:%s:%s { @[args->FIELD] = count(); }' counts "
+					"too",
+					system, event);
+		}
+	}
 	if (r == -EINVAL && ftrace_get(s->b->dir, "error_log", &log, NULL, NULL) == 0 && *log) {
 		const char *last = log, *next;
 

@@ -263,6 +263,8 @@ static void common_options(struct writer *w, struct strbuf *b)
 
 	if (o->date)
 		add_option(b, TRACEDAT_DATE, o->date, strlen(o->date) + 1);
+	if (o->offset)
+		add_option(b, TRACEDAT_OFFSET, o->offset, strlen(o->offset) + 1);
 	if (o->version == 7)
 		add_option(b, TRACEDAT_TRACECLOCK, o->clocks, strlen(o->clocks) + 1);
 	else

@@ -34,7 +34,8 @@ def left():
     """What a kymo of this test could have left: its instances, probes and journals."""
     mine = [n for n in os.listdir(f"{TRACEFS}/instances") if n.startswith("kymo")]
     probes = [l for l in text("uprobe_events").splitlines() if ":kymo_" in l]
-    journals = os.listdir("/run/kymo") if os.path.isdir("/run/kymo") else []
+    # other files there are no journals: what kymo found out of this boot's kernel
+    journals = [n for n in os.listdir("/run/kymo") if re.match(r"\d|kymo", n)] if os.path.isdir("/run/kymo") else []
 
     def alive(name):
         m = re.search(r"(\d+)", name)
@@ -161,6 +162,13 @@ same("a bare word is a text where one is compared", kymo("ftrace report -i sched
 r = kymo("ftrace report -i sched7.dat --ts-offset -5106285000 --ts-diff -i sched6.dat")
 same("times before the start of a file that was moved back", re.findall(r"\] +(-?\d+\.\d+): (\(\S+\))? +sched_[sm]", r.out)[:3],
      [("-0.000385", ""), ("-0.000005", "(+380)"), ("0.000212", "(+217)")])
+kymo("ftrace record -q -a --ts-offset 5000000000000 -e sched:sched_switch -o off.dat true")
+kymo("ftrace convert -q --file-version 6 -i off.dat -o off6.dat")
+with_it = re.findall(r"\] +(\d+)\.", kymo("ftrace report off.dat").out)
+same("record --ts-offset is in the file, and in what is made of it", kymo("ftrace report off.dat").out, kymo("ftrace report off6.dat").out)
+stamp = int(re.search(r"\](\d+): ", kymo("ftrace report --raw-ts off.dat").out.replace("] ", "]"))[1])
+check("5000 s later", int(with_it[0]) == (stamp + 5000000000000 + 500) // 1000000000, (with_it, stamp))
+check("record -a: formats of all events", kymo("ftrace report -E -i off.dat").out.count("\n") > 100)
 r = kymo("ftrace split -i t.dat -e 100 -r")
 same("split makes three files", r.err.count("with 100 events"), 3)
 parts = sum(kymo(f"ftrace report -i t.dat.{i}").out.count("sys_enter_getppid:") for i in (1, 2, 3))
@@ -283,6 +291,8 @@ for args, code, words in [
         ("kprobe 'p:/x vfs_read'", 1, ["cannot be called ''"]), ("kprobe 'p:a-b vfs_read'", 1, ["cannot be called 'a-b'"]),
         ("ftrace record -e sched -P 2147483647 -o x.dat true", 1, ["no thread 2147483647"]),
         ("ftrace record -e sched:sched_switch -R bogus -o x.dat true", 1, ["bogus", "triggers are"]),
+        ("ftrace record -e sched --ts-offset 1h true", 1, ["--ts-offset wants a number"]),
+        ("ftrace record -e sched -M zz true", 1, ["tracing_cpumask", "a mask in hex"]),
         ("ftrace report -i t.dat -F sys_enter_g*", 1, ["knows no event", "'sys_enter_g.*'"]),
         ("probe -F -m no_such_module", 1, ["no module no_such_module is loaded", "modprobe"]),
         (f"uprobe p:{KNOWN}:no_such_function", 1, ["has no function", "hint:"]),
