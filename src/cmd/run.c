@@ -11,6 +11,7 @@
 #include "cmd/command.h"
 #include "cmd/run.h"
 #include "live/run.h"
+#include "live/run_info.h"
 
 struct args {
 	struct run_includes includes;
@@ -210,14 +211,10 @@ int run_compiled(struct lang_program *p, struct run_env *env, const struct run_o
 
 static int info(struct run_env *env)
 {
-	printf("kernel types (BTF):  %s\n", run_env_btf(env) ? "yes" : "no");
-	printf("tracepoints:         %s\n", env->tracefs ? env->tracefs : "no");
-	printf("kprobes:             %s\n",
-	       file_exists("/sys/bus/event_source/devices/kprobe/type") ? "yes" : "no");
-	printf("uprobes, usdt:       %s\n",
-	       file_exists("/sys/bus/event_source/devices/uprobe/type") ? "yes" : "no");
-	printf("possible CPUs:       %u\n", env->env.ncpus);
-	printf("more:                kymo doctor\n");
+	AUTO_STRBUF text = { 0 };
+
+	run_info(env, &text);
+	fputs(strbuf_str(&text), stdout);
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cmd/command.h"
 #include "event/type.h"
 #include "lang/parse.h"
 
@@ -139,9 +140,51 @@ static int nothing(const char *pattern, struct err *e)
 			   "between stars: '*switch*'");
 }
 
+/* "tracepoint:*switch" for "tracepoint:*:*switch". */
+static char *every_subsystem(const char *pattern)
+{
+	const char *colon = strchr(pattern, ':');
+	size_t n = (size_t)(colon - pattern);
+
+	if (strchr(colon + 1, ':') ||
+	    !((n == 1 && *pattern == 't') || (n == 10 && str_starts(pattern, "tracepoint"))))
+		return mem_strdup(pattern);
+	return mem_printf("tracepoint:*:%s", colon + 1);
+}
+
+/* A bare pattern: what it fits among all that this kernel has and allows. */
+static int list_all(struct listing *l, struct lang_point *p, const char *pattern, struct err *e)
+{
+	static const char *const all[] = { "tracepoint:*:%s", "kprobe:%s", "software:%s",
+					   "hardware:%s", "iter:%s" };
+	struct run_env *env = l->env;
+	struct err first = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		char text[256], why[256] = "";
+
+		snprintf(text, sizeof(text), all[i], pattern);
+		err_clear(e);
+		if (!lang_point_parse(text, &l->arena, p, e) ||
+		    (p->kind == LP_KPROBE && env->env.refused(env, p, why, sizeof(why))))
+			continue;
+		if (env->env.match(env, p, one, l, e) < 0 && !first.code &&
+		    (e->code == EACCES || e->code == EPERM))
+			first = *e;
+	}
+	err_clear(e);
+	if (l->n && first.code)
+		command_note("%s", first.msg);
+	if (l->n || !first.code)
+		return l->n ? 0 : nothing(pattern, e);
+	*e = first;
+	return -e->code;
+}
+
 int run_list(struct run_env *env, const char *pattern, bool verbose, struct err *e)
 {
 	struct listing l = { .env = env, .verbose = verbose };
+	AUTO_FREE char *whole = NULL;
 	struct lang_point p;
 	int r = 0;
 
@@ -151,22 +194,10 @@ int run_list(struct run_env *env, const char *pattern, bool verbose, struct err 
 		r = show_record(&l, pattern, e);
 	} else if (str_starts(pattern, "enum ")) {
 		r = show_enum(&l, pattern, e);
-	} else if (!strchr(pattern, ':')) { /* a bare pattern: what it fits among all tracepoints
-					       and events */
-		static const char *const all[] = { "tracepoint:*:%s", "software:%s",
-						   "hardware:%s" };
-
-		for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-			char text[256];
-
-			snprintf(text, sizeof(text), all[i], pattern);
-			if (lang_point_parse(text, &l.arena, &p, e))
-				env->env.match(env, &p, one, &l, e);
-		}
-		err_clear(e);
-		if (!l.n)
-			r = nothing(pattern, e);
-	} else if (!lang_point_parse(pattern, &l.arena, &p, e)) {
+	} else if (!strchr(pattern, ':')) {
+		r = list_all(&l, &p, pattern, e);
+	} else if (!lang_point_parse(pattern, &l.arena, &p, e) &&
+		   !lang_point_parse(whole = every_subsystem(pattern), &l.arena, &p, e)) {
 		r = -EINVAL;
 	} else {
 		r = env->env.match(env, &p, one, &l, e);

@@ -79,9 +79,16 @@ int bpf_attach_raw(int prog, const char *name)
  */
 int bpf_try_helper(enum bpf_prog_type type, int helper)
 {
+	return bpf_try_helper_at(type, 0, 0, helper);
+}
+
+int bpf_try_helper_at(enum bpf_prog_type type, unsigned attach, uint32_t btf_id, int helper)
+{
 	const struct bpf_insn insns[] = { INSN_CALL(helper), INSN_RETURN_0, INSN_EXIT };
 	char log[4096];
 	int fd = bpf_load(&(struct bpf_program){ .type = type,
+						 .attach = attach,
+						 .btf_id = btf_id,
 						 .insns = insns,
 						 .n = ARRAY_SIZE(insns),
 						 .log = log,

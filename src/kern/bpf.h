@@ -88,8 +88,12 @@ int bpf_iter(int link);
  * expected attach type must be BPF_UPROBE_MULTI; Linux 6.6. */
 #define BPF_EVENT_LINK ((enum bpf_attach_type)41)
 #define BPF_UPROBE_MULTI ((enum bpf_attach_type)48)
+#define BPF_KPROBE_MULTI ((enum bpf_attach_type)42)
 int bpf_link_uprobes(int prog, const char *path, const uint64_t *offset, const uint64_t *cookie,
 		     uint32_t n, bool at_return, int32_t pid);
+
+/* The same for functions of the kernel; Linux 5.18. */
+int bpf_link_kprobes(int prog, const char *const *name, uint32_t n);
 
 /* A ring buffer map's memory. */
 struct bpf_ring {
@@ -107,5 +111,7 @@ int bpf_attach_raw(int prog, const char *name);
 
 /* May a program of this type call the helper (BPF_FUNC_*)? 0, -ENOENT, or -errno. */
 int bpf_try_helper(enum bpf_prog_type type, int helper);
+/* The same of one that is tied to something of the kernel's types. */
+int bpf_try_helper_at(enum bpf_prog_type type, unsigned attach, uint32_t btf_id, int helper);
 
 #endif

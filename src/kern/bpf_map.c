@@ -192,6 +192,23 @@ int bpf_link_uprobes(int prog, const char *path, const uint64_t *offset, const u
 	return bpf_call(BPF_LINK_CREATE, &attr);
 }
 
+int bpf_link_kprobes(int prog, const char *const *name, uint32_t n)
+{
+	struct { /* newer than the oldest headers this builds with */
+		uint32_t prog, target, type, flags;
+		uint32_t how, n;
+		uint64_t names, addresses, cookies;
+	} a = { .prog = (uint32_t)prog,
+		.type = BPF_KPROBE_MULTI,
+		.n = n,
+		.names = (uintptr_t)name };
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	memcpy(&attr, &a, sizeof(a));
+	return bpf_call(BPF_LINK_CREATE, &attr);
+}
+
 int bpf_link_event(int prog, int event, uint64_t cookie)
 {
 	struct { /* newer than the oldest headers this builds with */

@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import sys
 import tempfile
 
@@ -170,6 +171,24 @@ check("-lv lists a tracepoint and its fields", r.out.startswith("tracepoint:sche
 for what in ("tracepoint:nosuch:*", "nosuchname", "uprobe:/nosuch:x"):
     r = kymo(["run", "-l", what])
     check(f"-l {what}: what is missing, and what to do", r.code == 1 and ("nothing matches" in r.err or "no file" in r.err) and "hint:" in r.err, r)
+r = kymo(["run", "-l", "tracepoint:*"])
+every = r.out.split("\n")
+check("-l 'tracepoint:*' lists all", r.code == 0 and "tracepoint:sched:sched_switch" in every and "tracepoint:raw_syscalls:sys_enter" in every, r.err)
+r = kymo(["run", "-l", "t:*sched_switch"])
+check("-l with any subsystem", r.out == "tracepoint:sched:sched_switch\n", r)
+r = kymo(["run", "-l"])
+check("-l alone lists tracepoints, counters and iterators", all(x in r.out.split("\n") for x in ("tracepoint:sched:sched_switch", "software:cpu-clock:", "iter:task")) and
+      "__safe" not in r.out, r.err)
+r = kymo(["run", "--info"])
+check("--info: probes, helpers, maps, features, each tried", r.code == 0 and all(re.search(f"^{x}$", r.out, re.M) for x in (
+    "Kernel", "Probes", "Helpers", "Maps", "Features", r"  rawtracepoint +yes", r"  loop +yes  for over ranges.*", r"  hash +yes",
+    r"  instructions verified +1000000", r"  kprobe, kretprobe +(yes|no: .*)")), r)
+if os.geteuid() == 0 and shutil.which("setpriv"):
+    with tempfile.TemporaryDirectory() as folder:  # where others can reach it
+        os.chmod(folder, 0o755)
+        shutil.copy(KYMO, f"{folder}/kymo")
+        r = run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", f"{folder}/kymo", "run", "-l", "*_switch"])
+    check("-l says what this user may not see", r.code == 1 and "may not see the kernel's tracepoints" in r.err, r)
 r = kymo(["run", "-lv", "enum pid_type"])
 check("-lv enum: its values", r.out.startswith("enum pid_type {\n    PIDTYPE_PID = 0,\n    PIDTYPE_TGID = 1,\n"), r)
 r = kymo(["run", "-l", "tracepoint:sched:nothing*"])
