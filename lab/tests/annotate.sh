@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# timeout: 120
+# timeout: 240
 # Code of a program and of the running kernel (through /proc/kcore), instruction by instruction.
 
 kymo version --build-options | grep -q 'capstone: \[ on' || skip_all "built without capstone"
@@ -8,7 +8,7 @@ kymo version --build-options | grep -q 'capstone: \[ on' || skip_all "built with
 total() { sed -n 's/^ *\([0-9.]*\) :  *[0-9a-f][0-9a-f]*:.*/\1/p' | awk '{ s += $1 } END { printf "%d", s + 0.5 }'; }
 count() { sed -n 's/^ *\([0-9.]*\) :  *[0-9a-f][0-9a-f]*:.*/\1/p' | awk '{ s += $1 } END { printf "%d", s }'; }
 
-check "a program is recorded" kymo record -q -e cpu-clock -c 500000 -o user.data spin 30000000
+check "a program is recorded" kymo record -q -e cpu-clock -c 500000 -o user.data spin 15000000
 out=$(kymo annotate --stdio -i user.data -s spin 2>&1)
 like "its hot function is shown" "$out" '<spin>:'
 within "shares add up to all" "$(echo "$out" | total)" 100 1
@@ -19,7 +19,7 @@ esac
 like "and its jump back" "$out" "'-- +(jne|b\.ne) "
 
 [ -r /proc/kcore ] || skip_all "no /proc/kcore"
-check "system calls are recorded" kymo record -q -e cpu-clock -c 100000 -o kernel.data known getppid=300000
+check "system calls are recorded" kymo record -q -e cpu-clock -c 100000 -o kernel.data known getppid=150000
 func=$(kymo report --stdio -i kernel.data --sort symbol 2>/dev/null | sed -n 's/.*\[k\] \([^ ]*\).*/\1/p' | head -1)
 diag "the kernel's hottest function: $func"
 out=$(kymo annotate --stdio -i kernel.data -s "$func" 2>&1)

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: MIT
-# timeout: 90
+# timeout: 240
 # Stacks of tracepoints and probes: hits says in each call's argument from where it is called.
 
 # Of each hit the code that was told and the way to the call, the innermost step first.

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2016
 # SPDX-License-Identifier: MIT
-# timeout: 150
+# timeout: 300
 # The tracing language on older kernels and on aarch64: every test program passes the verifier, and the probes
 # that build machines seldom have are hit as often as they should be.
 

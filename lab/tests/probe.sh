@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# timeout: 150
+# timeout: 300
 # Probes in the kernel, with parameters from its own types, and in a program; every hit with its values.
 
 [ -e /sys/kernel/tracing/kprobe_events ] || skip_all "no kernel probes"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # kymo record with a PMU: how many samples, of what, and what is refused.
 # arch: aarch64
-# timeout: 180
+# timeout: 300
 
 samples() { # FILE [ARGS...]: how many
 	file=$1

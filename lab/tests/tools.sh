@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# timeout: 150
+# timeout: 300
 # The single-purpose tools on an older kernel with kprobes, on both architectures: each beside work whose truth is known.
 
 [ -e /sys/kernel/btf/vmlinux ] || skip_all "no BTF"

@@ -14,6 +14,7 @@ import tempfile
 import time
 
 from tap import KYMO, SAN, WORK, check, end, has, kymo, run, same, skip
+from watch import until, waits
 
 DIR = tempfile.mkdtemp(prefix="kymo-record-")
 os.environ["XDG_CACHE_HOME"] = DIR + "/cache"
@@ -50,13 +51,10 @@ def counts(out="r.data"):
     return found
 
 
-def until(what, seconds=10):
-    stop = time.monotonic() + seconds
-    while time.monotonic() < stop:
-        if what():
-            return True
-        time.sleep(0.01)
-    return False
+def pending(pid):
+    """Whether a signal waits for a process."""
+    with open(f"/proc/{pid}/status") as f:
+        return any(int(x.split()[1], 16) for x in f if x.startswith(("SigPnd", "ShdPnd")))
 
 
 class Background:
@@ -346,7 +344,8 @@ for sig in (signal.SIGINT, signal.SIGTERM):
 q = Background(["-e", PP, "--", "sh", "-c", f"trap '' TERM; {KNOWN} getppid=12; touch {path('done')}; exec sleep 60"], "e.data")
 check("a command that will not end: begins", until(lambda: os.path.exists(path("done")), 30), q.text())
 q.p.send_signal(signal.SIGINT)
-until(lambda: "Captured" in q.text() or q.p.poll() is not None, 2)
+time.sleep(0.1)
+until(lambda: q.p.poll() is not None or (not pending(q.p.pid) and waits(q.p.pid)), 60)
 kids = open(f"/proc/{q.p.pid}/task/{q.p.pid}/children").read().split()
 code, err = q.stop(signal.SIGINT, 20)
 check("a second signal does not wait for it", code != "time-out" and of(NAME, "e.data") == 12, (code, err))
