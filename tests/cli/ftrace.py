@@ -18,8 +18,11 @@ from tap import KYMO, SAN, WORK, check, end, has, kymo, run, same, skip
 
 TRACEFS = "/sys/kernel/tracing"
 HERE = os.path.dirname(os.path.abspath(__file__))
-KNOWN = os.path.abspath(f"{WORK}/known")
 DIR = tempfile.mkdtemp(prefix="kymo-ftrace-")
+os.chmod(DIR, 0o755)
+# under a name of its own: others may run the same program meanwhile
+NAME = f"kn{os.getpid()}"
+KNOWN = shutil.copy(f"{WORK}/known", f"{DIR}/{NAME}")
 KILLS = int(os.environ.get("KYMO_KILLS", "6" if SAN else "12"))  # a soak run sets 100
 
 
@@ -96,7 +99,7 @@ def own(options):
     p.wait(120)
     os.unlink("go")
     out = kymo("ftrace report o.dat").out
-    return [l for l in out.splitlines() if (m := re.match(r" *kymo-(\d+) ", l)) and m[1] in tids], re.findall(r"^ *known-.*NR (?:110|173) ", out, re.M)
+    return [l for l in out.splitlines() if (m := re.match(r" *kymo-(\d+) ", l)) and m[1] in tids], re.findall(rf"^ *{NAME}-.*NR (?:110|173) ", out, re.M)
 
 
 # kymo's own threads: not in the file, and everybody else's events all are; --no-filter keeps them
@@ -145,7 +148,7 @@ check("record-tgid: threads are of their process",
 r = kymo("script -i t.dat")
 same("script reads trace.dat", r.out.count("syscalls:sys_enter_getppid"), 300)
 r = kymo("report -i t.dat --stdio -s comm")
-has("report reads trace.dat", r.out, "known", "syscalls:sys_enter_getppid")
+has("report reads trace.dat", r.out, NAME, "syscalls:sys_enter_getppid")
 # files of trace-cmd, whose events have no stacks and no addresses, too
 with tarfile.open(f"{HERE}/../data/trace.dat/trace-cmd-3.1.tar.xz") as tar:
     tar.extractall(".")
@@ -228,7 +231,7 @@ same("reset leaves nothing", left(), [])
 p = subprocess.Popen([KYMO, "tpoint", "syscalls:sys_enter_getppid"], stdout=open("tp", "w"), stderr=open("tp.err", "w"))
 wait_for(lambda: "Tracing" in open("tp.err").read())
 run([KNOWN, "getppid=17"])
-SEEN = r"known-\d+ .*sys_getppid\("  # shells make that call, too
+SEEN = rf"{NAME}-\d+ .*sys_getppid\("  # shells make that call, too
 wait_for(lambda: len(re.findall(SEEN, open("tp").read())) >= 17)
 p.send_signal(signal.SIGINT)
 same("tpoint ends with Ctrl-C", p.wait(60), 0)
@@ -255,9 +258,9 @@ else:
 # a kernel that does not show every switch from the idle task leaves only halves of turns now and then
 for _ in range(5):
     r = kymo(f"functime threads {KNOWN} switches=50")
-    if re.search(r"^known +\d+ ", r.out, re.M):
+    if re.search(rf"^{NAME} +\d+ ", r.out, re.M):
         break
-check("functime threads times turns on CPUs", re.search(r"turns on a CPU, ", r.out) and re.search(r"^known +\d+ ", r.out, re.M), r)
+check("functime threads times turns on CPUs", re.search(r"turns on a CPU, ", r.out) and re.search(rf"^{NAME} +\d+ ", r.out, re.M), r)
 same("tools leave nothing", left(), [])
 
 # --- bad input ---

@@ -11,6 +11,7 @@ import tempfile
 import time
 
 from tap import KYMO, SAN, WORK, check, end, has, kymo, run, same, skip
+from watch import busy_cpus
 
 DIR = tempfile.mkdtemp(prefix="kymo-offcpu-")
 os.environ["XDG_CACHE_HOME"] = DIR + "/cache"
@@ -224,7 +225,8 @@ check("collapse --wakers: the same in one line, in ns",
 
 # The same from the scheduler's events
 if os.path.exists(f"{TRACEFS}/events/sched/sched_switch"):
-    r = record(f"-e sched:sched_switch,sched:sched_waking -g -a -- {WAITS} {MS} {TIMES}", "s.data")
+    with busy_cpus(f"{WORK}/spin"):
+        r = record(f"-e sched:sched_switch,sched:sched_waking -g -a -- {WAITS} {MS} {TIMES}", "s.data")
     took = measured(r.out)
     rep = kymo(f"report -i {path('s.data')} --off-cpu --stdio -g none --no-children -s sym -F period,sym --comm waits")
     total = sum(int(m) for m in re.findall(r"^\s+(\d+)\s+\[", rep.out, re.M))

@@ -370,7 +370,7 @@ if m:
 else:
     check("nothing was lost", shown >= 9000, f"{shown} shown")
 r = run(f"{KYMO} trace -o - true | head -1", shell=True)
-check("-o -: standard output, and a reader that goes away ends it", "execve" in r.out and r.err == "", r)
+check("-o -: standard output, and a reader that goes away ends it", r.code == 0 and "execve" in r.out and r.err == "", r)
 # --- whom, when, how long ---
 deep = "/".join([DIR] + ["d" * 200] * 15)
 os.makedirs(deep)

@@ -3,8 +3,11 @@
 
     p = subprocess.Popen([KYMO, "stat", "-p", ...])
     at_work(p)      # has its events, and waits for what comes
+    with busy_cpus(f"{WORK}/spin"):
+        ...         # no CPU idles: of an idle one some kernels do not show all switches
 """
 import os
+import subprocess
 import time
 
 # poll, pause, nanosleep, wait4, select, rt_sigtimedwait, clock_nanosleep, epoll_wait, pselect6, ppoll, epoll_pwait, epoll_pwait2 of
@@ -44,3 +47,21 @@ def until(what, seconds=60):
 def at_work(p, seconds=60):
     """Waits until a process (of subprocess) has its events and waits; false when it has ended, or that takes too long."""
     return until(lambda: p.poll() is not None or (has_events(p.pid) and waits(p.pid)), seconds) and p.poll() is None
+
+
+class busy_cpus:
+    """Each CPU has something to do that gives way to everything else."""
+
+    def __init__(self, spin):
+        self.spin = spin
+
+    def __enter__(self):
+        def there(cpu):
+            os.sched_setaffinity(0, {cpu})
+            os.nice(19)
+        self.all = [subprocess.Popen([self.spin, "1000000000000"], preexec_fn=lambda c=c: there(c)) for c in os.sched_getaffinity(0)]
+
+    def __exit__(self, *unused):
+        for p in self.all:
+            p.kill()
+            p.wait()
