@@ -15,6 +15,7 @@
 #include "live/about.h"
 #include "live/capture.h"
 #include "live/control.h"
+#include "live/idle.h"
 #include "live/keep.h"
 #include "live/ksyms.h"
 #include "live/loop.h"
@@ -63,6 +64,7 @@ struct record_out {
 	const struct record_args *a;
 	struct capture *capture;
 	struct walked *walked; /* NULL: the kernel makes the samples */
+	struct idle *idle;
 	struct perfdata_writer *w;
 	const char *tracefs; /* NULL: no tracepoints */
 	char *path;	     /* of the file being written; NULL on a pipe */
@@ -131,6 +133,7 @@ struct recording {
 	struct target target;
 	struct capture capture, triggers;
 	struct walked walked; /* walker NULL: the kernel makes the samples */
+	struct idle idle;
 	struct record_out out;
 	struct loop loop;
 	struct control control;

@@ -150,10 +150,24 @@ static bool to_pipe(const struct record_args *a)
 	return a->output && strcmp(a->output, "-") == 0;
 }
 
+/* A recording without these hits is what perf makes; it is still worth having. */
+static void attach_idle(struct recording *r)
+{
+	struct err why = { 0 };
+
+	if (idle_attach(&r->idle, &r->capture, &why) == 0)
+		return;
+	command_note("what happens while a CPU idles may be missing: this kernel keeps it from "
+		     "perf, and %s",
+		     why.msg);
+	idle_close(&r->idle);
+}
+
 int record_open(struct recording *r, char **argv, struct err *e)
 {
 	struct record_args *a = r->a;
 	int code = loop_open(&r->loop, e);
+	bool idle;
 
 	if (code == 0 && argv)
 		code = workload_prepare_to(&r->child, argv, to_pipe(a) ? STDERR_FILENO : -1, e);
@@ -161,6 +175,7 @@ int record_open(struct recording *r, char **argv, struct err *e)
 		return code;
 	if (r->target.command)
 		r->target.threads.tid[0] = r->child.pid;
+	idle = idle_choose(&r->idle, &a->events, &r->target, &a->capture);
 	if (a->exclude_perf >= 0 && (r->target.system_wide || a->exclude_perf > 0))
 		ourselves_filter(&a->events, a->exclude_perf > 0);
 	a->capture.inherit = !a->no_inherit;
@@ -174,6 +189,8 @@ int record_open(struct recording *r, char **argv, struct err *e)
 		code = open_capture(r, e);
 	if (code == 0 && r->walked.walker)
 		code = walked_attach(&r->walked, &r->capture, e);
+	if (code == 0 && idle)
+		attach_idle(r);
 	if (code == 0)
 		code = open_triggers(r, e);
 	if (code < 0)
@@ -196,6 +213,7 @@ int record_open(struct recording *r, char **argv, struct err *e)
 				      .capture = &r->capture,
 				      .lock = PTHREAD_MUTEX_INITIALIZER };
 	r->out.walked = r->walked.walker ? &r->walked : NULL;
+	r->out.idle = &r->idle;
 	r->out.pipe = to_pipe(a);
 	if (r->out.pipe)
 		signal(SIGPIPE, SIG_IGN); /* a reader that has gone is an error, and told */

@@ -80,12 +80,15 @@ static int64_t drain_wide(struct record_out *o, struct err *e)
 
 int64_t record_out_drain(struct record_out *o, struct err *e)
 {
-	int64_t n = o->threads > 1 ? drain_wide(o, e) : -EAGAIN;
+	int64_t n = o->threads > 1 ? drain_wide(o, e) : -EAGAIN, idle;
 
-	if (n != -EAGAIN)
+	if (n == -EAGAIN)
+		n = o->walked ? walked_drain(o->walked, record_out_bytes, o, e)
+			      : capture_drain(o->capture, record_out_bytes, o, e);
+	if (n < 0)
 		return n;
-	return o->walked ? walked_drain(o->walked, record_out_bytes, o, e)
-			 : capture_drain(o->capture, record_out_bytes, o, e);
+	idle = idle_drain(o->idle, record_out_bytes, o, e);
+	return idle < 0 ? idle : n + idle;
 }
 
 /*

@@ -36,6 +36,7 @@ int record_enable(struct recording *r, struct err *e)
 		return 0;
 	r->enabled = true;
 	walked_switch(&r->walked, true);
+	idle_switch(&r->idle, true);
 	return capture_enable(&r->capture, e);
 }
 
@@ -43,6 +44,7 @@ static int disable(struct recording *r)
 {
 	r->enabled = false;
 	walked_switch(&r->walked, false);
+	idle_switch(&r->idle, false);
 	return capture_disable(&r->capture);
 }
 
@@ -361,6 +363,26 @@ static void tell_losses(struct recording *r)
 		     (unsigned long long)(more ? more : 1));
 }
 
+/* On kernels that keep from perf what happens while a CPU idles: what was taken by other means. */
+static void tell_idle(const struct recording *r)
+{
+	const struct idle *i = &r->idle;
+	uint64_t missed = idle_missed(i);
+	char n[32];
+
+	if (i->added && r->a->verbose)
+		command_note("%s hits were taken by BPF: this kernel keeps from perf what happens "
+			     "while a CPU idles",
+			     str_thousands(i->added, n, sizeof(n)));
+	if (missed)
+		command_note("%s hits were lost: they came faster than they could be taken",
+			     str_thousands(missed, n, sizeof(n)));
+	if (i->lost.n && i->filtered && !r->a->quiet)
+		command_note("this kernel keeps from perf what happens while a CPU idles, and a "
+			     "filter holds for perf only: without --filter, or by 'kymo run', it "
+			     "is seen");
+}
+
 static void tell_result(struct recording *r)
 {
 	const struct record_out *o = &r->out;
@@ -407,6 +429,7 @@ static int finish(struct recording *r, bool failed, struct err *e)
 		kill(r->child.pid, SIGTERM);
 	tell_losses(r);
 	tell_stacks(r);
+	tell_idle(r);
 	record_off_tell(r);
 	closed = record_out_close(&r->out, failed || code < 0, e);
 	capture_unwatch(&r->capture, &r->loop);
@@ -469,6 +492,7 @@ int record_run(struct record_args *a, char **argv, struct err *e)
 		record_out_free(&r.out);
 	walked_close(&r.walked);
 	capture_close(&r.capture);
+	idle_close(&r.idle);
 	capture_close(&r.triggers);
 	control_close(&r.control);
 	target_free(&r.target);

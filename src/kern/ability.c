@@ -8,6 +8,10 @@
 #include <string.h>
 
 #include "kern/ability_line.h"
+#include "kern/cpu.h"
+#include "kern/try_idle.h"
+
+#define IDLE_MS 10
 
 static const char *const states[] = { "ok", "limited", "missing", "off" };
 
@@ -38,6 +42,20 @@ bool ability_wants_fix(const struct ability *a)
 	return a->fixable && (a->state == ABILITY_LIMITED || a->state == ABILITY_MISSING);
 }
 
+static void read_idle(struct ability_facts *f)
+{
+	struct cpus all = { 0 }, lost = { 0 };
+	size_t n = 0;
+
+	if (f->perf.all == 0 && cpus_online(&all, NULL) == 0)
+		f->idle_unknown = try_idle_lost(&all, IDLE_MS, &lost) > 0;
+	for (size_t i = 0; i < lost.n && n + 8 < sizeof(f->idle); i++)
+		n += (size_t)snprintf(f->idle + n, sizeof(f->idle) - n, "%s%d", i ? "," : "",
+				      lost.cpu[i]);
+	cpus_free(&all);
+	cpus_free(&lost);
+}
+
 void ability_facts_read(struct ability_facts *f)
 {
 	*f = (struct ability_facts){ 0 };
@@ -48,6 +66,7 @@ void ability_facts_read(struct ability_facts *f)
 	try_perf(&f->perf);
 	try_trace(&f->trace, priv_perfmon(&f->priv));
 	try_bpf(&f->bpf, &f->config);
+	read_idle(f);
 	ability_host_read(&f->host);
 }
 

@@ -90,6 +90,8 @@ struct ability_facts {
 	struct try_perf perf;
 	struct try_trace trace;
 	struct try_bpf bpf;
+	char idle[64];	   /* CPUs that keep from perf what happens while they idle */
+	bool idle_unknown; /* of some it is not known */
 	struct ability_host host;
 };
 void ability_facts_read(struct ability_facts *f);

@@ -194,6 +194,26 @@ static void say_watchdog(const struct ability_facts *f, struct ability *a, int w
 	}
 }
 
+/* No state of its own: the same machine may be too busy to show it at another time. */
+static void say_idle(const struct ability_facts *f, struct ability *a, int which)
+{
+	(void)which;
+	if (f->perf.all != 0) {
+		ability_value(a, "unknown");
+		ability_ok(a, "whole CPUs are not yours to see");
+	} else if (f->idle[0]) {
+		ability_value(a, "not of CPU %s", f->idle);
+		ability_ok(a, "this kernel keeps hits there from perf; record -a takes tracepoints "
+			      "by BPF");
+	} else if (f->idle_unknown) {
+		ability_value(a, "not known");
+		ability_ok(a, "no CPU had time to idle: whether perf sees that is tried again");
+	} else {
+		ability_value(a, "seen");
+		ability_ok(a, "what happens while a CPU idles is recorded too");
+	}
+}
+
 const struct ability_line ability_counting[] = {
 	{ "pmu", "CPU counters", say_pmu },
 	{ "pmus", "PMUs", say_pmus, .detail = true },
@@ -202,5 +222,6 @@ const struct ability_line ability_counting[] = {
 	{ "cpu_time", "sampling time", say_cpu_time, .detail = true },
 	{ "max_stack", "stack depth", say_stack },
 	{ "nmi_watchdog", "NMI watchdog", say_watchdog },
+	{ "idle", "idle CPUs", say_idle, .detail = true },
 	{ NULL },
 };

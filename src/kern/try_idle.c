@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "kern/try_idle.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "kern/perf.h"
+#include "kern/virt.h"
+
+#define KNOWN "/run/kymo/idle" /* what was found since the machine was started */
+#define TICK_NS 100000u
+#define ENOUGH 10 /* ticks without a sample */
+#define MAX_INTERRUPTS (4u << 20)
+#define DATA_PAGES 8u
+
+struct one {
+	int fd;
+	void *ring;
+	uint64_t ticks; /* timer interrupts before it began */
+	uint64_t samples, idle;
+};
+
+static size_t ring_bytes(void)
+{
+	return (1 + DATA_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Timer interrupts of each CPU: the line "LOC: n n ..." of x86. False where there is none. */
+static bool read_ticks(const struct cpus *cpus, uint64_t *ret)
+{
+	AUTO_FREE char *text = NULL;
+	char *p, *end;
+
+	memset(ret, 0, cpus->n * sizeof(*ret));
+	if (file_read("/proc/interrupts", MAX_INTERRUPTS, &text, NULL) < 0 ||
+	    !(p = strstr(text, " LOC:")))
+		return false;
+	p += strlen(" LOC:");
+	/* columns are the CPUs that are online */
+	for (size_t i = 0, column = 0; *p && *p != '\n' && i < cpus->n; column++) {
+		unsigned long long v = strtoull(p, &end, 10);
+
+		if (end == p)
+			return false;
+		p = end;
+		if (cpus->cpu[i] == (int)column)
+			ret[i++] = v;
+	}
+	return true;
+}
+
+static void open_one(struct one *o, int cpu)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .config = PERF_COUNT_SW_CPU_CLOCK,
+				     .sample_period = TICK_NS,
+				     .sample_type = PERF_SAMPLE_TID,
+				     .disabled = 1 };
+
+	o->ring = MAP_FAILED;
+	o->fd = perf_open(&a, -1, cpu, -1, 0);
+	if (o->fd >= 0)
+		o->ring = mmap(NULL, ring_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, o->fd, 0);
+}
+
+static void look(struct one *o)
+{
+	const struct perf_event_mmap_page *page = o->ring;
+	size_t size = ring_bytes() - (size_t)sysconf(_SC_PAGESIZE);
+	const char *data = (const char *)o->ring + sysconf(_SC_PAGESIZE);
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+
+	for (uint64_t at = 0; at + sizeof(struct perf_event_header) <= head && at < size;) {
+		const struct perf_event_header *h = (const void *)(data + at);
+		const uint32_t *tid = (const uint32_t *)(h + 1) + 1;
+
+		if (h->size < 16 || at + h->size > head)
+			break;
+		if (h->type == PERF_RECORD_SAMPLE) {
+			o->samples++;
+			o->idle += *tid == 0;
+		}
+		at += h->size;
+	}
+}
+
+static bool online_from_0(void)
+{
+	struct cpus all = { 0 };
+	bool ok = cpus_online(&all, NULL) == 0 && all.n && (size_t)all.cpu[all.n - 1] == all.n - 1;
+
+	cpus_free(&all);
+	return ok; /* else columns are not numbers of CPUs */
+}
+
+void try_idle(const struct cpus *cpus, unsigned ms, enum try_idle *ret)
+{
+	AUTO_FREE struct one *one = mem_alloc(cpus->n * sizeof(*one));
+	AUTO_FREE uint64_t *before = mem_alloc(cpus->n * sizeof(*before));
+	AUTO_FREE uint64_t *after = mem_alloc(cpus->n * sizeof(*after));
+	bool known = online_from_0();
+
+	memset(ret, 0, cpus->n * sizeof(*ret));
+	for (size_t i = 0; i < cpus->n; i++)
+		open_one(&one[i], cpus->cpu[i]);
+	known = known && read_ticks(cpus, before);
+	for (size_t i = 0; known && i < cpus->n; i++)
+		if (one[i].ring != MAP_FAILED)
+			ioctl(one[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+	if (known)
+		nanosleep(&(struct timespec){ .tv_nsec = (long)ms * 1000000 }, NULL);
+	for (size_t i = 0; known && i < cpus->n; i++)
+		if (one[i].ring != MAP_FAILED)
+			ioctl(one[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	known = known && read_ticks(cpus, after);
+	for (size_t i = 0; i < cpus->n; i++) {
+		if (one[i].ring != MAP_FAILED) {
+			look(&one[i]);
+			munmap(one[i].ring, ring_bytes());
+			if (one[i].idle)
+				ret[i] = TRY_IDLE_SEEN;
+			else if (known && after[i] - before[i] >= one[i].samples + ENOUGH)
+				ret[i] = TRY_IDLE_LOST;
+		}
+		if (one[i].fd >= 0)
+			close(one[i].fd);
+	}
+}
+
+static bool boot_id(char *buf, size_t size)
+{
+	return file_line("/proc/sys/kernel/random/boot_id", buf, size) == 0 && *buf;
+}
+
+/* A letter a CPU, after the id of this boot: seen, lost, or not known. */
+static void read_known(char *state, size_t n)
+{
+	AUTO_FREE char *text = NULL;
+	char boot[64];
+	size_t b, len = 0;
+
+	if (!boot_id(boot, sizeof(boot)) || file_read(KNOWN, CPU_MAX + 128, &text, &len) < 0)
+		return;
+	b = strlen(boot);
+	if (len < b + 1 || memcmp(text, boot, b) != 0 || text[b] != ' ')
+		return;
+	for (size_t i = 0;
+	     i < n && (text[b + 1 + i] == 's' || text[b + 1 + i] == 'l' || text[b + 1 + i] == '-');
+	     i++)
+		state[i] = text[b + 1 + i];
+}
+
+static void write_known(const char *state)
+{
+	AUTO_FREE char *text = NULL;
+	char boot[64];
+	bool hidden;
+	int fd;
+
+	if (geteuid() != 0 || !boot_id(boot, sizeof(boot)))
+		return;
+	file_make_folders("/run/kymo", 0700);
+	fd = file_open_hidden(KNOWN, 0644, &hidden);
+	if (fd < 0)
+		return;
+	text = mem_printf("%s %s\n", boot, state);
+	if (file_write_all(fd, text, strlen(text)) == 0 && hidden)
+		file_publish(fd, KNOWN);
+	close(fd);
+}
+
+size_t try_idle_lost(const struct cpus *cpus, unsigned ms, struct cpus *ret)
+{
+	AUTO_FREE enum try_idle *now = mem_alloc(cpus->n * sizeof(*now));
+	size_t all = (size_t)cpus->cpu[cpus->n - 1] + 1;
+	AUTO_FREE char *state = mem_alloc(all + 1);
+	struct virt v;
+	size_t unknown = 0;
+	bool news = false;
+
+	*ret = (struct cpus){ 0 };
+	virt_read(&v);
+	if (!v.vm)
+		return 0;
+	memset(state, '-', all);
+	read_known(state, all);
+	try_idle(cpus, ms, now);
+	*ret = (struct cpus){ .cpu = mem_alloc(cpus->n * sizeof(int)) };
+	for (size_t i = 0; i < cpus->n; i++) {
+		char *s = &state[cpus->cpu[i]], is = now[i] == TRY_IDLE_SEEN ? 's' : 'l';
+
+		if (now[i] != TRY_IDLE_UNKNOWN && *s != is) {
+			*s = is;
+			news = true;
+		}
+		unknown += *s == '-';
+		if (*s == 'l')
+			ret->cpu[ret->n++] = cpus->cpu[i];
+	}
+	if (news)
+		write_known(state);
+	return unknown;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does perf get samples of what happens while a CPU idles?
+ *
+ * There are kernels (guests of nested virtual machines) that count such hits and run BPF programs
+ * at them, but hand nothing to perf's rings; on some of their CPUs only. It is tried with a clock
+ * that ticks fast for a moment: on a CPU that idles, ticks without samples tell.
+ */
+#ifndef KYMO_KERN_TRY_IDLE_H
+#define KYMO_KERN_TRY_IDLE_H
+
+#include <stdint.h>
+
+#include "kern/cpu.h"
+
+enum try_idle {
+	TRY_IDLE_UNKNOWN, /* it did not idle meanwhile, or it may not be tried */
+	TRY_IDLE_SEEN,
+	TRY_IDLE_LOST,
+};
+
+/* One answer for each CPU, after so many ms at most. */
+void try_idle(const struct cpus *cpus, unsigned ms, enum try_idle *ret);
+
+/*
+ * Those that lose it (and of how many it is not known), with what was found earlier (root keeps it
+ * until the machine is started anew); free them with cpus_free(). Only in virtual machines is it
+ * tried at all.
+ */
+size_t try_idle_lost(const struct cpus *cpus, unsigned ms, struct cpus *ret);
+
+#endif
