@@ -127,7 +127,9 @@ void try_idle(const struct cpus *cpus, unsigned ms, enum try_idle *ret)
 			munmap(one[i].ring, ring_bytes());
 			if (one[i].idle)
 				ret[i] = TRY_IDLE_SEEN;
-			else if (known && after[i] - before[i] >= one[i].samples + ENOUGH)
+			/* others' timers tick, too: of a CPU that was busy we have our samples */
+			else if (known && one[i].samples * TICK_NS * 2 < ms * 1000000ull &&
+				 after[i] - before[i] >= one[i].samples + ENOUGH)
 				ret[i] = TRY_IDLE_LOST;
 		}
 		if (one[i].fd >= 0)
@@ -197,7 +199,7 @@ size_t try_idle_lost(const struct cpus *cpus, unsigned ms, struct cpus *ret)
 	for (size_t i = 0; i < cpus->n; i++) {
 		char *s = &state[cpus->cpu[i]], is = now[i] == TRY_IDLE_SEEN ? 's' : 'l';
 
-		if (now[i] != TRY_IDLE_UNKNOWN && *s != is) {
+		if (now[i] != TRY_IDLE_UNKNOWN && *s != is && *s != 's') {
 			*s = is;
 			news = true;
 		}
