@@ -281,6 +281,13 @@ static int open_symbols(struct top *t, struct err *e)
 	return 0;
 }
 
+/* On a terminal one can ask for threads and commands later. */
+static unsigned counted_by(const struct top *t)
+{
+	return cells_needs(&t->columns) | (t->a->chains ? PROFILE_BY_CHAIN : 0) |
+	       (t->tui ? PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID : 0);
+}
+
 static int start(struct top *t, struct err *e)
 {
 	struct top_args *a = t->a;
@@ -316,7 +323,7 @@ static int start(struct top *t, struct err *e)
 	t->counted = profile_builder_new(
 		t->m.source->trace,
 		&(struct profile_opts){
-			.by = cells_needs(&t->columns) | (a->chains ? PROFILE_BY_CHAIN : 0) |
+			.by = counted_by(t) |
 			      (t->pick.by_dso || t->pick.by_symbol ? PROFILE_BY_CODE : 0),
 			.max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0,
 			.time_quantum = TIME_QUANTUM,
@@ -363,6 +370,7 @@ static int walk_through(struct top *t, struct err *e)
 					      .symbols = t->symbols,
 					      .columns = &t->columns,
 					      .plan = &t->plan,
+					      .by = counted_by(t),
 					      .pick = &t->pick,
 					      .names = names_opts(t),
 					      .chains = t->a->chains,

@@ -105,9 +105,8 @@ static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, str
 	if (q->sort) {
 		r = s->t->parse_sort(s->t->ctx, q->sort, &columns, e);
 		/* what is not counted apart cannot be told apart afterwards */
-		if (r == 0 &&
-		    ((cells_needs(&columns) & ~(cells_needs(s->t->columns) | PROFILE_BY_CODE)) ||
-		     has_more(&columns, s->t->columns)))
+		if (r == 0 && ((cells_needs(&columns) & ~(s->t->by | PROFILE_BY_CODE)) ||
+			       has_more(&columns, s->t->columns)))
 			r = err_set(e, EINVAL,
 				    "a live view cannot change to '%s': start it with -s %s",
 				    q->sort, q->sort);

@@ -14,6 +14,7 @@ struct top_tui {
 	struct symbols *symbols;
 	const struct columns *columns;
 	const struct extra_plan *plan; /* made for these columns */
+	unsigned by;		       /* PROFILE_BY_*: what samples are counted apart by */
 	const struct pick *pick;
 	struct names_opts names;
 	bool chains;

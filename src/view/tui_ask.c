@@ -192,6 +192,7 @@ static void message_line(void *ctx, int at, const char *s, size_t n)
 
 void tui_message(const char *title, const char *text)
 {
+	tui_draw_behind(); /* without the box that asked for what did not work */
 	for (;;) {
 		struct message_place p = { .width = clamp(72, 10, tui_width()) };
 		int key;

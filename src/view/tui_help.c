@@ -31,6 +31,7 @@ const char tui_help_report[] =
 	"  t  d               zoom into the row's thread, its file; again: out\n"
 	"  \\                  only rows that contain a text\n"
 	"  L                  least percentage of rows and branches\n"
+	"  F                  shares of everything, or of the rows that are left\n"
 	"  <  >               sort by another column\n"
 	"  #                  show the number of samples\n"
 	"  S                  sum by other keys (comm, dso, symbol, pid, cpu ...)\n"

@@ -143,10 +143,9 @@ static void draw_functions(struct panes *p, struct place at)
 	char buf[512];
 
 	head(p, FUNCTIONS, &at,
-	     tui_unicode()
-		     ? p->by_self ? "   Self▼   Total  Functions" : "   Self    Total▼ Functions"
-	     : p->by_self ? "   Selfv   Total  Functions"
-			  : "   Self    Totalv Functions");
+	     tui_unicode() ? p->by_self ? "  Self▼  Total  Functions" : "  Self   Total▼ Functions"
+	     : p->by_self ? "  Selfv  Total  Functions"
+			  : "  Self   Totalv Functions");
 	list->height = at.height - 1;
 	tui_list_fit(list);
 	for (int i = 0; i < list->height && list->top + (size_t)i < list->n; i++) {
@@ -168,7 +167,7 @@ static void draw_callers(struct panes *p, struct place at)
 	struct tui_list *list = &p->list[CALLERS];
 	char buf[512];
 
-	head(p, CALLERS, &at, "  Total  Callers");
+	head(p, CALLERS, &at, "  Total Callers");
 	list->height = at.height - 1;
 	tui_list_fit(list);
 	for (int i = 0; i < list->height && list->top + (size_t)i < list->n; i++) {

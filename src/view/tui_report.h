@@ -35,7 +35,8 @@ struct tui_view {
 	char filter[128];
 	VEC(struct tui_zoom) zooms; /* the newest last */
 	bool samples;
-	int skip; /* columns scrolled to the right */
+	bool relative; /* shares of the rows that are left */
+	int skip;      /* columns scrolled to the right */
 
 	/* made from that */
 	VEC(uint32_t) order; /* rows in their order */
@@ -44,6 +45,7 @@ struct tui_view {
 	bool *open;	       /* by row */
 	VEC(struct tui_report_line) lines;
 	uint64_t shown_self; /* weight of all rows in order */
+	uint64_t shown_most; /* that, or of the row that has more with what it called */
 
 	struct tui_list list;
 	struct tui_search search;

@@ -409,6 +409,10 @@ int tui_report_key(struct tui_view *v, int key)
 	case '<': sort_by(v, -1); break;
 	case '>': sort_by(v, 1); break;
 	case 'L': ask_limit(v); break;
+	case 'F':
+		v->relative = !v->relative;
+		note(v, v->relative ? "shares of the rows that are left" : "shares of everything");
+		break;
 	case 'S': ask_sort_keys(v); break;
 	case '#':
 		v->samples = !v->samples;

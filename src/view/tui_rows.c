@@ -79,14 +79,16 @@ uint64_t tui_rows_weight(const struct tui_view *v, uint32_t row)
 
 double tui_rows_percent(const struct tui_view *v, uint64_t weight)
 {
-	return v->t.total ? 100.0 * (double)weight / (double)v->t.total : 0;
+	uint64_t all = v->relative && v->shown_most ? v->shown_most : v->t.total;
+
+	return all ? 100.0 * (double)weight / (double)all : 0;
 }
 
 static bool wanted(const struct tui_view *v, uint32_t row)
 {
 	char buf[1024];
 
-	if (tui_rows_percent(v, tui_rows_weight(v, row)) < v->percent_limit)
+	if (100.0 * (double)tui_rows_weight(v, row) < v->percent_limit * (double)v->t.total)
 		return false;
 	for (size_t i = 0; i < v->zooms.n; i++)
 		if (strcmp(tui_rows_cell(v, row, v->zooms.data[i].column, buf, sizeof(buf)),
@@ -144,12 +146,16 @@ static void measure(struct tui_view *v)
 void tui_rows_order(struct tui_view *v)
 {
 	v->order.n = 0;
-	v->shown_self = 0;
+	v->shown_self = v->shown_most = 0;
 	for (uint32_t i = 0; i < v->t.n_rows; i++)
 		if (wanted(v, i)) {
 			vec_push(&v->order, i);
 			v->shown_self += v->t.row[i].self;
+			if (tui_rows_weight(v, i) > v->shown_most)
+				v->shown_most = tui_rows_weight(v, i);
 		}
+	if (v->shown_self > v->shown_most)
+		v->shown_most = v->shown_self;
 	if (v->order.n)
 		qsort_r(v->order.data, v->order.n, sizeof(*v->order.data), compare_rows, v);
 	measure(v);
