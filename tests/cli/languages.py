@@ -85,7 +85,7 @@ func tree(depth int) *node {
 
 func main() {
 	n := 0
-	for i := 0; i < ROUNDS/30; i++ {
+	for i := 0; i < ROUNDS/5; i++ {
 		if tree(13).left != nil {
 			n++
 		}
