@@ -280,8 +280,9 @@ static void tell_broken(const struct walker_stats *s)
 {
 	static const char *const advice[UNWIND_END_MAX] = {
 		[UNWIND_DEPTH] = "--max-stack N allows for deeper ones",
-		[UNWIND_NO_TABLE] = "kymo doctor -p PID shows in which file; build it with "
-				    "-fasynchronous-unwind-tables or -fno-omit-frame-pointer",
+		[UNWIND_NO_TABLE] = "kymo doctor -p PID shows where; build with "
+				    "-fasynchronous-unwind-tables or -fno-omit-frame-pointer, run "
+				    "Java with -XX:+PreserveFramePointer",
 		[UNWIND_PENDING] = "tables are kept: the next recording has them from its start",
 		[UNWIND_TRUNCATED] = "--call-graph dwarf,65528 copies more",
 		[UNWIND_ABI] = "--call-graph fp has those with frame pointers",
