@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "sym/code.h"
 #include "sym/elf.h"
 #include "sym/symtab.h"
 
@@ -155,17 +156,35 @@ static int find_offset(const char *path, const char *symbol, uint64_t *ret, stru
 			continue;
 		if (named(s->name, wanted, n) && elf_offset(o.elf, s->start, ret)) {
 			*ret += more;
-			r = 0;
+			r = more ? code_check(o.elf, &o.tab, path, s->start + more, e) : 0;
+			if (r < 0)
+				break;
 		}
 		str_nearest_add(&near, s->name);
 	}
-	if (r < 0) {
+	if (r < 0 && !e->code) {
 		err_set(e, ENOENT, "%s has no function '%s'", path, wanted);
 		if (str_nearest_list(&near, list, sizeof(list)))
 			err_hint(e, "did you mean %s?", list);
 		else
 			err_hint(e, "kymo uprobe -l %s lists them", path);
 	}
+	unload(&o);
+	return r;
+}
+
+/* An offset in the file: of code, and not within an instruction. */
+static int check_offset(const char *path, uint64_t offset, struct err *e)
+{
+	struct object o = { 0 };
+	uint64_t addr;
+	int r = load(path, &o, NULL);
+
+	if (r < 0) /* nobody knows; the kernel may still refuse it */
+		return 0;
+	r = elf_vaddr(o.elf, offset, &addr) ? code_check(o.elf, &o.tab, path, addr, e)
+					    : err_set(e, ENOENT, "there is no code at 0x%llx in %s",
+						      (unsigned long long)offset, path);
 	unload(&o);
 	return r;
 }
@@ -203,9 +222,12 @@ int uprobe_definition(const char *text, char **ret, struct err *e)
 	r = uprobe_path(target, &path, e);
 	if (r < 0)
 		return r;
-	if (isdigit((unsigned char)*symbol))
+	if (isdigit((unsigned char)*symbol)) {
 		offset = strtoull(symbol, NULL, 0);
-	else if ((r = find_offset(path, symbol, &offset, e)) < 0)
+		r = check_offset(path, offset, e);
+		if (r < 0)
+			return r;
+	} else if ((r = find_offset(path, symbol, &offset, e)) < 0)
 		return r;
 	if (!name) {
 		name = mem_strndup(symbol, strcspn(symbol, "+@."));

@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "live/probe_args.h"
+#include "sym/code.h"
 #include "sym/srctext.h"
 #include "sym/usdt.h"
 
@@ -94,7 +95,7 @@ static int add(struct work *w, uint64_t addr, const char *function, const char *
 	int err = 0;
 
 	if (w->t->user && (w->p->offset || w->p->has_address))
-		err = probe_code_check(w->t, addr, w->e);
+		err = code_check(w->t->elf, &w->t->syms, w->t->path, addr, w->e);
 	if (err < 0)
 		return err;
 	if (!probe_target_place(w->t, addr, symbol, start, &place))

@@ -76,9 +76,6 @@ const char *probe_target_near(const struct probe_target *t, uint64_t addr, const
 bool probe_target_place(const struct probe_target *t, uint64_t addr, const char *symbol,
 			uint64_t start, struct strbuf *out);
 
-/* Of a program: an address that was typed is code, and where an instruction begins. */
-int probe_code_check(const struct probe_target *t, uint64_t addr, struct err *e);
-
 /* For probe_kernel.c and probe_target.c themselves. */
 int probe_target_kernel(const struct probe_target_opts *o, struct probe_target *t, struct err *e);
 /* Debug info, symbols and frames of t->elf. */

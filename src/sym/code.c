@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Whether a program can be probed at an address that somebody typed. The kernel writes its
- * breakpoint wherever it is told to: between two bytes of an instruction it breaks the program.
- */
+#include "sym/code.h"
+
 #include <elf.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "live/probe_target.h"
 #include "sym/disasm.h"
 
 #define LONGEST (1u << 20) /* a function of more is not looked through */
@@ -25,16 +22,16 @@ static bool is_code(const struct elf *e, uint64_t addr)
 }
 
 /* The instruction that has addr within it; false when it begins there, or nobody knows. */
-static bool inside(const struct probe_target *t, const struct symtab_sym *s, uint64_t addr,
-		   uint64_t *from, uint64_t *to)
+static bool inside(const struct elf *e, const struct symtab_sym *s, uint64_t addr, uint64_t *from,
+		   uint64_t *to)
 {
-	struct disasm_code code = { .machine = t->elf->machine, .addr = s->start };
+	struct disasm_code code = { .machine = e->machine, .addr = s->start };
 	struct arena arena = { 0 };
 	disasm_list list = { 0 };
 	size_t left = 0, want = addr - s->start + 16;
 	bool found = false;
 
-	code.bytes = elf_bytes(t->elf, s->start, &left);
+	code.bytes = elf_bytes(e, s->start, &left);
 	code.n = left < want ? left : want;
 	if (code.bytes && disasm(&code, &arena, &list, NULL) >= 0)
 		vec_each (&list, in) {
@@ -50,14 +47,15 @@ static bool inside(const struct probe_target *t, const struct symtab_sym *s, uin
 	return found;
 }
 
-int probe_code_check(const struct probe_target *t, uint64_t addr, struct err *e)
+int code_check(const struct elf *elf, const struct symtab *names, const char *path, uint64_t addr,
+	       struct err *e)
 {
-	const struct symtab_sym *s = symtab_find(&t->syms, addr);
+	const struct symtab_sym *s = symtab_find(names, addr);
 	uint64_t from, to;
 
-	if (!is_code(t->elf, addr))
-		return err_set(e, ENOENT, "there is no code at 0x%" PRIx64 " in %s", addr, t->path);
-	if (!s || addr < s->start || addr - s->start > LONGEST || !inside(t, s, addr, &from, &to))
+	if (!is_code(elf, addr))
+		return err_set(e, ENOENT, "there is no code at 0x%" PRIx64 " in %s", addr, path);
+	if (!s || addr < s->start || addr - s->start > LONGEST || !inside(elf, s, addr, &from, &to))
 		return 0;
 	err_set(e, EINVAL, "%s+%" PRIu64 " is in the middle of an instruction", s->name,
 		addr - s->start);
