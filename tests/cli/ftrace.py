@@ -298,7 +298,6 @@ for args, code, words in [
         ("ftrace record -e sched -M zz true", 1, ["tracing_cpumask", "a mask in hex"]),
         ("ftrace report -i t.dat -F sys_enter_g*", 1, ["knows no event", "'sys_enter_g.*'"]),
         ("probe -F -m no_such_module", 1, ["no module no_such_module is loaded", "modprobe"]),
-        (f"uprobe p:{KNOWN}:main+1", 1, ["main+1 is in the middle of an instruction", "instructions begin at main+0"]),
         (f"uprobe p:{KNOWN}:0x1", 1, ["there is no code at 0x1"]),
         (f"uprobe p:{KNOWN}:no_such_function", 1, ["has no function", "hint:"]),
         ("kprobe nonsense", 1, ["a probe begins with", "hint:"]),
