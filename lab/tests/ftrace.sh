@@ -42,6 +42,11 @@ out=$(kymo ftrace report -i d.dat)
 like "max-graph-depth 2 shows ksys_read and what it calls" "$out" '\|  ksys_read\(\) \{'
 unlike "and nothing deeper" "$out" '\|      [a-z]'
 clean "max-graph-depth"
+out=$(kymo ftrace record -p function_graph -g sys_getpriority -l sys_getpriority --max-graph-depth 1 -F -o s.dat prio 3 2>&1)
+like "-g and -l by a system call's own name" "$out" "sys_getpriority is $func in this kernel"
+is "trace it" "$(kymo ftrace report -i s.dat | grep -c "us .*|.*$func()")" 3
+like "-g of a function that is not there" "$(kymo ftrace record -p function_graph -g vfs_raed -o s.dat true 2>&1)" 'did you mean .*vfs_read'
+clean "-g by another name"
 # an option of a tracer is one for all instances
 check "record --func-stack" kymo ftrace record -q $plain -p function -l $func --func-stack -o fs.dat prio 2
 is "a stack with each" "$(kymo ftrace report -i fs.dat | grep -c kernel_stack:)" 2

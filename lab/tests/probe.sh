@@ -58,6 +58,8 @@ out=$(kymo probe 'vfs_read file->f_pth' 2>&1)
 like "an unknown field: what is near" "$out" 'did you mean f_path'
 out=$(kymo probe 'vfs_read:3' 2>&1)
 like "a line needs debug info" "$out" 'no debug info'
+out=$(kymo stat -e probe:vfs_raed true 2>&1)
+like "an event of a probe that was not added" "$out" 'kymo probe --add vfs_raed'
 is "nothing is left" "$(events)" ""
 
 # In a program that has its debug info: busybox has none, kymo's own work programs do.
