@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -87,6 +88,21 @@ bool probe_events_has(const struct probe_events *p, const char *group, const cha
 	return false;
 }
 
+/* "p:g/e SYMBOL+OFFSET ..." with an offset at which no instruction can begin; the kernel does not
+ * say so everywhere. */
+static bool within(const char *definition)
+{
+#if defined(__aarch64__)
+	const char *where = strchr(definition, ' '),
+		   *plus = where ? strpbrk(where + 1, " +") : NULL;
+
+	return plus && *plus == '+' && strtoull(plus + 1, NULL, 0) % 4;
+#else
+	(void)definition;
+	return false;
+#endif
+}
+
 /*
  * The newest entry of the log, when it is about this definition:
  *	[  203.1] trace_kprobe: error: Unknown symbol
@@ -122,6 +138,8 @@ static bool from_log(const char *root, const char *definition, int code, struct 
 		caret ? (int)(caret - end - 1 - 11) : 0, "");
 	if (strstr(why, "symbol"))
 		err_hint(e, "kymo probe -F PATTERN lists the functions that can be probed");
+	else if (strstr(why, "Failed to register") && within(definition))
+		err_hint(e, "instructions of this machine begin at multiples of 4");
 	else if (strstr(why, "Failed to register"))
 		err_hint(e, "the kernel keeps probes out of its entry code and of what probes "
 			    "use themselves: probe a function that calls it");
