@@ -132,7 +132,12 @@ static long climb_step(__u32 i, struct climb *w)
 	n = bpf_probe_read_kernel_str(w->c->data + at, 256, name);
 	if (n <= 0)
 		return 1;
-	w->at = at + n;
+	at += n;
+	FIXED(at);
+	/* A file that is nowhere: an empty part tells. */
+	if (parent == dentry && at < TRACE_DATA)
+		w->c->data[at++] = '\0';
+	w->at = at;
 	w->dentry = parent;
 	return parent == dentry;
 }
@@ -267,6 +272,8 @@ static __always_inline bool read_message(struct call *c, __u8 arg, __u64 from, b
 		return false;
 	if (m[0] && (__u32)m[1])
 		read_bytes(c, arg, TRACE_TAKE_POINTED, m[0], (__u32)m[1] & 0xff, 0, exit);
+	if (m[4] && (__u32)m[5])
+		read_bytes(c, arg, TRACE_TAKE_POINTED, m[4], (__u32)m[5] & 0x1ff, 1, exit);
 	return read_vectors(c, arg, m[2], m[3], exit);
 }
 
@@ -312,12 +319,14 @@ static long take_step(__u32 i, struct taking *t)
 	struct call *c = t->c;
 	struct trace_step *s;
 	bool ok, again = false;
-	__u64 from;
+	__u64 from, at;
 	__u8 arg;
 
 	if (i >= TRACE_STEPS)
 		return 1;
-	s = &t->plan->step[i];
+	at = i;
+	FIXED(at);
+	s = &t->plan->step[at & (TRACE_STEPS - 1)]; /* also where it was put aside meanwhile */
 	arg = s->arg;
 	if (!t->exit) {
 		if (!(s->when & TRACE_AT_ENTRY))

@@ -78,6 +78,13 @@ enum syscall_type {
 	SYSCALL_INT_OUT,
 	SYSCALL_FCNTL, /* depends on the command before it */
 	SYSCALL_IOCTL, /* depends on the command before it */
+	SYSCALL_PRCTL, /* depends on the option before it */
+	SYSCALL_CPUS,  /* a mask as long as argument ref says */
+	SYSCALL_CPUS_OUT,
+	SYSCALL_TIMES, /* two of struct __kernel_timespec, of utimensat */
+	SYSCALL_KEY,   /* of System V */
+	SYSCALL_POS,   /* in a file: with the next argument, which 32-bit programs need for it */
+	SYSCALL_POS_HIGH,
 	SYSCALL_TYPES
 };
 

@@ -75,6 +75,13 @@ static const struct {
 	{ "intout", SYSCALL_INT_OUT },
 	{ "fcntl", SYSCALL_FCNTL },
 	{ "ioctl", SYSCALL_IOCTL },
+	{ "prctl", SYSCALL_PRCTL },
+	{ "cpus", SYSCALL_CPUS },
+	{ "cpusout", SYSCALL_CPUS_OUT },
+	{ "times", SYSCALL_TIMES },
+	{ "key", SYSCALL_KEY },
+	{ "pos", SYSCALL_POS },
+	{ "posh", SYSCALL_POS_HIGH },
 };
 
 unsigned syscall_group(const char *name)

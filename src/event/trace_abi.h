@@ -21,6 +21,9 @@
 #define TRACE_PARTS 64	  /* of a file's path */
 #define TRACE_RAW 1024	  /* bytes of another event */
 #define TRACE_CPUS 1024
+/* struct flock and struct ifreq of 64-bit programs: what fcntl and ioctl are read for. */
+#define TRACE_FLOCK 32
+#define TRACE_IFREQ 40
 
 enum trace_take {
 	TRACE_TAKE_NONE,

@@ -138,6 +138,18 @@ static void add_arg(struct trace_plan *p, unsigned i, const struct syscall_arg *
 	case SYSCALL_SIGSET: add(p, i, TRACE_TAKE_MEMORY, -1, in, 8); break;
 	case SYSCALL_SIGSET_OUT:
 	case SYSCALL_PAIR: add(p, i, TRACE_TAKE_MEMORY, -1, out, 8); break;
+	case SYSCALL_CPUS: add(p, i, TRACE_TAKE_BUFFER, a->ref, in, 0); break;
+	case SYSCALL_CPUS_OUT: add(p, i, TRACE_TAKE_BUFFER, a->ref, out, 0); break;
+	case SYSCALL_TIMES: add(p, i, TRACE_TAKE_MEMORY, -1, in, 32); break;
+	/* Numbers and pointers alike; what leads nowhere is not read. When it returns, what the
+	 * call filled is there, and what it took still is. */
+	case SYSCALL_PRCTL: add(p, i, TRACE_TAKE_STRING, -1, out | TRACE_EVEN_FAILED, 0); break;
+	case SYSCALL_FCNTL:
+		add(p, i, TRACE_TAKE_MEMORY, -1, out | TRACE_EVEN_FAILED, TRACE_FLOCK);
+		break;
+	case SYSCALL_IOCTL:
+		add(p, i, TRACE_TAKE_MEMORY, -1, out | TRACE_EVEN_FAILED, TRACE_IFREQ);
+		break;
 	case SYSCALL_FDSET: add(p, i, TRACE_TAKE_MEMORY, -1, in, 128); break;
 	default: break;
 	}

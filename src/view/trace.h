@@ -38,6 +38,8 @@ const char *trace_call_name(const struct trace_words *w, const struct trace_reco
 
 /* How many of its arguments mean something. */
 unsigned trace_args(struct trace_words *w, const struct trace_record *r);
+/* This one is a part of the one before it. */
+bool trace_hidden(struct trace_words *w, const struct trace_record *r, unsigned i);
 void trace_arg(struct trace_words *w, const struct trace_record *r, const void *data, unsigned i,
 	       struct strbuf *b);
 /* "3</etc/passwd>", "-1 ENOENT (No such file or directory)". */
@@ -62,6 +64,15 @@ void trace_struct(const struct trace_words *w, uint32_t type, const char *name, 
 /* trace_socket.c */
 void trace_sockaddr(const void *data, size_t n, struct strbuf *b);
 void trace_sigset(uint64_t set, struct strbuf *b);
+/* trace_depends.c: what depends on another argument. */
+void trace_fcntl(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b);
+bool trace_fcntl_alone(uint64_t cmd); /* it takes no argument */
+void trace_ioctl(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b);
+void trace_prctl(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b);
+unsigned trace_prctl_args(uint64_t option); /* how many it takes */
+/* False: it is nothing more than bytes. */
+bool trace_sockopt(const struct trace_record *r, const void *from, size_t n, struct strbuf *b);
+void trace_control(const void *data, size_t n, uint64_t whole, struct strbuf *b);
 
 /* --- lines ------------------------------------------------------------------------------------ */
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include "base/vec.h"
@@ -115,8 +116,28 @@ void trace_pointer(uint64_t v, struct strbuf *b)
 		strbuf_puts(b, "NULL");
 }
 
+/* A file in no folder, as readlink of /proc/PID/fd/N has it. */
+static void nowhere(const char *name, const struct trace_file *f, struct strbuf *b)
+{
+	static const char *const memory[] = { "memfd:", "SYSV", "dev/zero", "anon_hugepage" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(memory); i++)
+		if (str_starts(name, memory[i])) {
+			strbuf_putc(b, '/');
+			trace_escape(name, strlen(name), false, b);
+			return;
+		}
+	strbuf_puts(b, "anon_inode:");
+	if (strcmp(name, "/") != 0)
+		trace_escape(name, strlen(name), false, b);
+	else if ((f->mode & 07777) == 0700)
+		strbuf_puts(b, "[pidfd]");
+	else
+		strbuf_printf(b, "[%llu]", (unsigned long long)f->inode); /* a namespace ... */
+}
+
 /* The parts stand in the order of the way up: the last one first. */
-static void file_path(const char *parts, size_t n, struct strbuf *b)
+static void file_path(const char *parts, size_t n, const struct trace_file *f, struct strbuf *b)
 {
 	VEC(const char *) part = { 0 };
 
@@ -130,9 +151,8 @@ static void file_path(const char *parts, size_t n, struct strbuf *b)
 	}
 	if (!part.n)
 		strbuf_putc(b, '/');
-	if (part.n == 1 && part.data[0][0] == '[') {
-		strbuf_puts(b, "anon_inode:");
-		trace_escape(part.data[0], strlen(part.data[0]), false, b);
+	if (part.n > 1 && !part.data[part.n - 1][0]) {
+		nowhere(part.data[0], f, b);
 	} else {
 		for (size_t i = part.n; i-- > 0;)
 			if (strcmp(part.data[i], "/") != 0) {
@@ -157,7 +177,7 @@ static void fd_name(const struct trace_record *r, const void *data, unsigned arg
 	else if (S_ISFIFO(f.mode) && p->n == sizeof(f))
 		strbuf_printf(b, "pipe:[%llu]", (unsigned long long)f.inode);
 	else
-		file_path((const char *)(p + 1) + sizeof(f), p->n - sizeof(f), b);
+		file_path((const char *)(p + 1) + sizeof(f), p->n - sizeof(f), &f, b);
 	strbuf_putc(b, '>');
 }
 
@@ -170,19 +190,6 @@ static void descriptor(const struct trace_record *r, const void *data, unsigned 
 }
 
 /* --- what depends on another argument --------------------------------------------------------- */
-
-static void fcntl_arg(const struct trace_record *r, struct strbuf *b)
-{
-	switch (r->arg[1]) {
-	case F_SETFD: trace_names_flags("fdflags", r->arg[2], b); break;
-	case F_SETFL: trace_names_flags("open", r->arg[2], b); break;
-	case F_DUPFD:
-	case F_DUPFD_CLOEXEC:
-	case F_SETPIPE_SZ:
-	case F_SETOWN: strbuf_printf(b, "%d", (int)r->arg[2]); break;
-	default: hex(r->arg[2], b); break;
-	}
-}
 
 static void futex_op(const struct trace_record *r, struct strbuf *b)
 {
@@ -207,6 +214,33 @@ static unsigned futex_args(const struct trace_record *r)
 	}
 }
 
+/* Where others have a time, these have how many more to wake. */
+static bool futex_number(const struct trace_words *w, const struct trace_record *r, unsigned i)
+{
+	unsigned op = r->arg[1] & (unsigned)FUTEX_CMD_MASK;
+	char buf[24];
+
+	return i == 3 &&
+	       (op == FUTEX_REQUEUE || op == FUTEX_CMP_REQUEUE || op == FUTEX_WAKE_OP ||
+		op == FUTEX_CMP_REQUEUE_PI) &&
+	       str_starts(trace_call_name(w, r, buf), "futex");
+}
+
+/* With who may use it, in octal. */
+static void ipc_flags(uint32_t v, struct strbuf *b)
+{
+	if (v & ~0777u) {
+		trace_names_flags("ipcget", v & ~0777u, b);
+		strbuf_putc(b, '|');
+	}
+	strbuf_printf(b, "0%o", v & 0777);
+}
+
+bool trace_hidden(struct trace_words *w, const struct trace_record *r, unsigned i)
+{
+	return trace_words_sig(w, r)->arg[i].type == SYSCALL_POS_HIGH;
+}
+
 unsigned trace_args(struct trace_words *w, const struct trace_record *r)
 {
 	const struct syscall_sig *s = trace_words_sig(w, r);
@@ -217,9 +251,12 @@ unsigned trace_args(struct trace_words *w, const struct trace_record *r)
 		if (s->arg[i].type == SYSCALL_OPEN_MODE && !(r->arg[i - 1] & O_CREAT) &&
 		    (r->arg[i - 1] & O_TMPFILE) != O_TMPFILE)
 			return i;
-	if (str_starts(name, "fcntl") && (r->arg[1] == F_GETFD || r->arg[1] == F_GETFL ||
-					  r->arg[1] == F_GETOWN || r->arg[1] == F_GETPIPE_SZ))
+	if (str_starts(name, "fcntl") && trace_fcntl_alone(r->arg[1]))
 		return 2;
+	if (strcmp(name, "prctl") == 0)
+		return trace_prctl_args(r->arg[0]);
+	if (strcmp(name, "membarrier") == 0)
+		return r->arg[1] ? 3 : 2;
 	if (strcmp(name, "futex") == 0 || strcmp(name, "futex_time64") == 0)
 		return futex_args(r);
 	if (strcmp(name, "mremap") == 0 && !(r->arg[3] & 2))
@@ -256,6 +293,8 @@ void trace_arg(struct trace_words *w, const struct trace_record *r, const void *
 	case SYSCALL_FLAGS:
 		if (strcmp(a->set, "futex") == 0)
 			futex_op(r, b);
+		else if (strcmp(a->set, "ipcget") == 0 && (v & 0777))
+			ipc_flags((uint32_t)v, b);
 		else
 			trace_names_flags(a->set, strcmp(a->set, "clone") == 0 ? v : (uint32_t)v,
 					  b);
@@ -263,14 +302,31 @@ void trace_arg(struct trace_words *w, const struct trace_record *r, const void *
 	case SYSCALL_ENUM:
 		if (strcmp(a->set, "sockopt") == 0 && (int)r->arg[1] != 1)
 			trace_names_enum((int)r->arg[1] == 6 ? "tcpopt" : "", (uint32_t)v, b);
+		else if (strcmp(a->set, "protocol") == 0 && r->arg[0] == AF_NETLINK)
+			trace_names_enum("netlink", (uint32_t)v, b);
 		else if (strcmp(a->set, "protocol") == 0 && r->arg[0] != 2 && r->arg[0] != 10)
 			strbuf_printf(b, "%u", (unsigned)v); /* of AF_INET and AF_INET6 only */
 		else
 			trace_names_enum(a->set, (uint32_t)v, b);
 		break;
-	case SYSCALL_FCNTL: fcntl_arg(r, b); break;
+	case SYSCALL_FCNTL: trace_fcntl(r, data, i, b); break;
+	case SYSCALL_IOCTL: trace_ioctl(r, data, i, b); break;
+	case SYSCALL_PRCTL: trace_prctl(r, data, i, b); break;
+	case SYSCALL_KEY:
+		if (v)
+			hex((uint32_t)v, b);
+		else
+			strbuf_puts(b, "IPC_PRIVATE");
+		break;
+	case SYSCALL_POS:
+		strbuf_printf(
+			b, "%lld",
+			(long long)(r->abi && i + 1 < SYSCALL_ARGS ? v | r->arg[i + 1] << 32 : v));
+		break;
 	default:
-		if (!trace_memory(w, r, data, i, a, b))
+		if (futex_number(w, r, i))
+			strbuf_printf(b, "%u", (unsigned)v);
+		else if (!trace_memory(w, r, data, i, a, b))
 			hex(v, b);
 	}
 }
@@ -311,6 +367,12 @@ void trace_result(struct trace_words *w, const struct trace_record *r, const voi
 	case SYSCALL_PTR: strbuf_printf(b, "0x%llx", (unsigned long long)r->ret); break;
 	case SYSCALL_HEX: hex((uint64_t)r->ret, b); break;
 	case SYSCALL_MODE: trace_names_mode((unsigned)r->ret, b); break;
-	default: strbuf_printf(b, "%lld", (long long)r->ret);
+	default:
+		strbuf_printf(b, "%lld", (long long)r->ret);
+		if (strcmp(name, "sched_getscheduler") == 0) {
+			strbuf_puts(b, " (");
+			trace_names_enum("sched", (uint64_t)r->ret & 0xff, b);
+			strbuf_putc(b, ')');
+		}
 	}
 }

@@ -45,6 +45,8 @@ void trace_json_call(struct trace_lines *l, const struct trace_record *r, const 
 		   trace_call_name(l->words, r, buf), r->nr,
 		   syscall_abi_name(l->words->abi[r->abi]));
 	for (unsigned i = 0; i < n; i++) {
+		if (trace_hidden(l->words, r, i))
+			continue;
 		strbuf_reset(&b);
 		trace_arg(l->words, r, data, i, &b);
 		if (i)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments that lead to memory: what was read of it, or the address. */
+#include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "view/trace.h"
@@ -33,6 +35,8 @@ static void buffer_arg(const struct trace_record *r, const void *data, unsigned 
 	}
 	if (a->type == SYSCALL_OUT && r->ret >= 0 && (uint64_t)r->ret < whole)
 		whole = (uint64_t)r->ret;
+	if (a->set[0] && trace_sockopt(r, p + 1, p->n, b))
+		return;
 	if (a->set[0] && p->n == sizeof(v)) { /* a socket's option, mostly a number */
 		memcpy(&v, p + 1, sizeof(v));
 		strbuf_printf(b, "[%d]", v);
@@ -142,8 +146,13 @@ static void message(const struct trace_record *r, const void *data, unsigned i, 
 		trace_pointer(m[0], b);
 	strbuf_printf(b, ", msg_namelen=%u, msg_iov=", (unsigned)m[1]);
 	vectors(r, data, i, m[3], b);
-	strbuf_printf(b, ", msg_iovlen=%llu, msg_controllen=%llu, msg_flags=",
-		      (unsigned long long)m[3], (unsigned long long)m[5]);
+	strbuf_printf(b, ", msg_iovlen=%llu", (unsigned long long)m[3]);
+	q = trace_piece(r, data, i, TRACE_TAKE_POINTED, 1);
+	if (q && !r->abi) {
+		strbuf_puts(b, ", msg_control=");
+		trace_control(q + 1, q->n, m[5], b);
+	}
+	strbuf_printf(b, ", msg_controllen=%llu, msg_flags=", (unsigned long long)m[5]);
 	trace_names_flags("msg", (uint32_t)m[6], b);
 	strbuf_putc(b, '}');
 }
@@ -162,7 +171,8 @@ static void address_arg(const struct trace_record *r, const void *data, unsigned
 		memcpy(&v, p + 1, sizeof(v));
 		strbuf_printf(b, "[%d]", v);
 	} else if (a->set[0]) {
-		trace_string(p + 1, p->n, p->n, b);
+		if (!trace_sockopt(r, p + 1, p->n, b))
+			trace_string(p + 1, p->n, p->n, b);
 	} else {
 		trace_sockaddr(p + 1, p->n, b);
 	}
@@ -212,25 +222,85 @@ static void memory_arg(const struct trace_record *r, const void *data, unsigned 
 		strbuf_printf(b, "[%d]", v[0]);
 }
 
-static void fdset_arg(const struct trace_record *r, const void *data, unsigned i,
-		      const struct syscall_arg *a, struct strbuf *b)
+static void bits_text(const uint8_t *bits, uint64_t n, struct strbuf *b)
 {
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
-	uint64_t n = a->ref >= 0 ? r->arg[a->ref] : 0;
-	const uint8_t *bits = p ? (const uint8_t *)(p + 1) : NULL;
 	bool any = false;
 
-	if (!p) {
-		trace_pointer(r->arg[i], b);
-		return;
-	}
 	strbuf_putc(b, '[');
-	for (uint64_t k = 0; k < n && k / 8 < p->n; k++)
+	for (uint64_t k = 0; k < n; k++)
 		if (bits[k / 8] >> k % 8 & 1) {
 			strbuf_printf(b, any ? " %llu" : "%llu", (unsigned long long)k);
 			any = true;
 		}
 	strbuf_putc(b, ']');
+}
+
+static void cpus_arg(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
+{
+	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_BUFFER, 0);
+
+	if (p)
+		bits_text((const uint8_t *)(p + 1), p->n * 8ull, b);
+	else
+		trace_pointer(r->arg[i], b);
+}
+
+/* Of utimensat: when it was used, and when it was changed. */
+static void times_arg(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
+{
+	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
+	int64_t t[4];
+
+	if (!p || p->n < sizeof(t) || r->abi) {
+		trace_pointer(r->arg[i], b);
+		return;
+	}
+	memcpy(t, p + 1, sizeof(t));
+	for (int k = 0; k < 2; k++) {
+		strbuf_puts(b, k ? ", " : "[");
+		if (t[2 * k + 1] == UTIME_NOW)
+			strbuf_puts(b, "UTIME_NOW");
+		else if (t[2 * k + 1] == UTIME_OMIT)
+			strbuf_puts(b, "UTIME_OMIT");
+		else
+			strbuf_printf(b, "{tv_sec=%lld, tv_nsec=%lld}", (long long)t[2 * k],
+				      (long long)t[2 * k + 1]);
+	}
+	strbuf_putc(b, ']');
+}
+
+/* Which of the many things that a signal may tell. */
+static void siginfo(const uint8_t *from, struct strbuf *b)
+{
+	int v[7]; /* signal, error, code, -, process, user, status */
+
+	memcpy(v, from, sizeof(v));
+	strbuf_puts(b, "{si_signo=");
+	trace_names_signal(v[0], b);
+	strbuf_puts(b, ", si_code=");
+	trace_names_enum(v[0] == SIGCHLD && v[2] > 0 ? "cld" : "si_code", (uint32_t)v[2], b);
+	if (v[2] <= 0 || v[0] == SIGCHLD)
+		strbuf_printf(b, ", si_pid=%d, si_uid=%d", v[4], v[5]);
+	if (v[0] == SIGCHLD) {
+		strbuf_puts(b, ", si_status=");
+		if (v[2] == CLD_EXITED)
+			strbuf_printf(b, "%d", v[6]);
+		else
+			trace_names_signal(v[6], b);
+	}
+	strbuf_puts(b, ", ...}");
+}
+
+static void fdset_arg(const struct trace_record *r, const void *data, unsigned i,
+		      const struct syscall_arg *a, struct strbuf *b)
+{
+	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
+	uint64_t n = a->ref >= 0 ? r->arg[a->ref] : 0;
+
+	if (p)
+		bits_text((const uint8_t *)(p + 1), n < p->n * 8ull ? n : p->n * 8ull, b);
+	else
+		trace_pointer(r->arg[i], b);
 }
 
 static void struct_arg(struct trace_words *w, const struct trace_record *r, const void *data,
@@ -250,6 +320,10 @@ static void struct_arg(struct trace_words *w, const struct trace_record *r, cons
 
 	if (!p || !type || !size || (a->type == SYSCALL_STRUCT_LEFT && r->ret >= 0)) {
 		trace_pointer(r->arg[i], b);
+		return;
+	}
+	if (!list && strcmp(a->set, "siginfo") == 0 && p->n >= 28 && !r->abi) {
+		siginfo(from, b);
 		return;
 	}
 	if (!list) {
@@ -303,6 +377,9 @@ bool trace_memory(struct trace_words *w, const struct trace_record *r, const voi
 	case SYSCALL_ARRAY_IO:
 	case SYSCALL_RESULTS: struct_arg(w, r, data, i, a, b); return true;
 	case SYSCALL_FDSET: fdset_arg(r, data, i, a, b); return true;
+	case SYSCALL_CPUS:
+	case SYSCALL_CPUS_OUT: cpus_arg(r, data, i, b); return true;
+	case SYSCALL_TIMES: times_arg(r, data, i, b); return true;
 	default: return false;
 	}
 }

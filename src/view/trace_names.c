@@ -10,7 +10,8 @@
 
 const struct trace_names *trace_names_find(const char *set)
 {
-	const struct trace_names *const all[] = { trace_names_files, trace_names_other };
+	const struct trace_names *const all[] = { trace_names_files, trace_names_other,
+						  trace_names_more };
 
 	for (size_t k = 0; k < ARRAY_SIZE(all); k++)
 		for (const struct trace_names *s = all[k]; s->set; s++)

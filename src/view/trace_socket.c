@@ -64,7 +64,7 @@ void trace_sockaddr(const void *data, size_t n, struct strbuf *b)
 	} else if (a.family == AF_UNIX) {
 		local((const char *)data + sizeof(a.family), n - sizeof(a.family), b);
 	} else if (a.family == AF_NETLINK && n >= sizeof(a.nl)) {
-		strbuf_printf(b, "{sa_family=AF_NETLINK, nl_pid=%u, nl_groups=%08x}", a.nl.nl_pid,
+		strbuf_printf(b, "{sa_family=AF_NETLINK, nl_pid=%u, nl_groups=%#08x}", a.nl.nl_pid,
 			      a.nl.nl_groups);
 	} else if (a.family == AF_VSOCK && n >= sizeof(a.vm)) {
 		strbuf_printf(b, "{sa_family=AF_VSOCK, svm_cid=%u, svm_port=%u}", a.vm.svm_cid,

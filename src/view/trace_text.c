@@ -70,6 +70,8 @@ void trace_text_call(struct trace_lines *l, const struct trace_record *r, const 
 	paint(l, PLAIN);
 	out_putc(l->out, '(');
 	for (unsigned i = 0; i < n; i++) {
+		if (trace_hidden(l->words, r, i))
+			continue;
 		if (i)
 			strbuf_puts(&b, ", ");
 		if (l->names)
