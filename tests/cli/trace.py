@@ -429,6 +429,15 @@ for which, word in (("min", "minfault"), ("maj", "majfault")):
     kinds = set(re.findall(r"(\w+fault)\(", open(OUT).read()))
     check(f"-F {which}: only those", r.code == 5 and kinds <= {word} and (kinds or which == "maj"), f"{kinds}\n{r}")
 
+ARGS = os.path.abspath(f"{WORK}/callargs")
+r = kymo(f"trace -o {OUT} {ARGS} {FOLDER} own")
+text = open(OUT).read()
+for name, want in (("a timeout as it was given", r"ppoll\(\[\{fd=-1, events=POLLIN.*?\}\], 1, \{tv_sec=0, tv_nsec=3000000\}, NULL, \d+\) = 0"),
+                   ("the same of select", r"p?select6?\(0, NULL, NULL, NULL, \{tv_sec=0, tv_n?u?sec=7000(000)?\}"),
+                   ("descriptors in a message", r"msg_control=\[\{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=\[1\]\}\], msg_controllen=24"),
+                   ("how a child ended", r"waitid\(P_PID, (\d+), \{si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=\1, si_uid=\d+, si_status=7, \.\.\.\}, WEXITED, NULL\) = 0")):
+    check(name, r.code == 0 and re.search(want, text), text[-3000:])
+
 shutil.rmtree(DIR, ignore_errors=True)
 r = kymo(["trace", "--call-graph", "dwarf", "-e", "getppid", "--max-events", "1", "-o", "-", "sh", "-c", "true"])
 check("--call-graph dwarf COMMAND: the word is how, not what", "cannot run" not in r.err, r)

@@ -39,6 +39,7 @@ def plain(text):
     text = re.sub(r"\[\d+\]>", "[N]>", text)
     text = re.sub(r"st_size=0, \.\.\.|st_rdev=makedev\(\w+, \w+\), \.\.\.", "...", text)
     text = re.sub(r"(F_DUPFD.*= \d+)<.*>", r"\1", text)
+    text = re.sub(r" /\* \d{4}-[^*]*\*/|(?<=/memfd:some>)\(deleted\)", "", text)  # a time in words; a file that never had a name
     return re.sub(r"\)\s+= ", ") = ", text)
 
 
@@ -88,6 +89,7 @@ def name(text):
 
 COMMANDS = {
     "known calls": [PROGRAM, DIR],
+    "arguments that depend on others": [os.path.abspath(f"{WORK}/callargs"), DIR],
     "ls": ["ls", "-l", "/etc/apt"],
     "one that becomes another": ["env", "-i", "sh", "-c", "cd /; : </etc/passwd; exit 3"],
 }
