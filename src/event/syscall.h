@@ -85,6 +85,7 @@ enum syscall_type {
 	SYSCALL_KEY,   /* of System V */
 	SYSCALL_POS,   /* in a file: with the next argument, which 32-bit programs need for it */
 	SYSCALL_POS_HIGH,
+	SYSCALL_WORDS, /* of 32 bits: what socketcall leads to */
 	SYSCALL_TYPES
 };
 
@@ -107,5 +108,7 @@ struct syscall_sig {
 
 /* What is known of a call of this name; nothing is "known" of others. */
 void syscall_sig(const char *name, struct syscall_sig *ret);
+/* The same as programs of this kind make it: those of 32 bits have some arguments in two. */
+void syscall_sig_of(enum syscall_abi abi, const char *name, struct syscall_sig *ret);
 
 #endif

@@ -82,6 +82,7 @@ static const struct {
 	{ "key", SYSCALL_KEY },
 	{ "pos", SYSCALL_POS },
 	{ "posh", SYSCALL_POS_HIGH },
+	{ "words", SYSCALL_WORDS },
 };
 
 unsigned syscall_group(const char *name)
@@ -165,4 +166,19 @@ void syscall_sig(const char *name, struct syscall_sig *ret)
 	}
 	if ((s = strchr(calls[i].args, '=')))
 		ret->ret = type_of(s + 1, strlen(s + 1));
+}
+
+void syscall_sig_of(enum syscall_abi abi, const char *name, struct syscall_sig *ret)
+{
+	const char *ways[] = { "32", abi == SYSCALL_I386 ? "i386" : "arm" };
+	char text[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways) && (abi == SYSCALL_I386 || abi == SYSCALL_ARM);
+	     i++) {
+		snprintf(text, sizeof(text), "%s/%s", name, ways[i]);
+		syscall_sig(text, ret);
+		if (ret->known)
+			return;
+	}
+	syscall_sig(name, ret);
 }

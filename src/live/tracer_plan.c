@@ -140,6 +140,7 @@ static void add_arg(struct trace_plan *p, unsigned i, const struct syscall_arg *
 	case SYSCALL_PAIR: add(p, i, TRACE_TAKE_MEMORY, -1, out, 8); break;
 	case SYSCALL_CPUS: add(p, i, TRACE_TAKE_BUFFER, a->ref, in, 0); break;
 	case SYSCALL_CPUS_OUT: add(p, i, TRACE_TAKE_BUFFER, a->ref, out, 0); break;
+	case SYSCALL_WORDS: add(p, i, TRACE_TAKE_MEMORY, -1, in, 24); break;
 	case SYSCALL_TIMES: add(p, i, TRACE_TAKE_MEMORY, -1, in, 32); break;
 	/* Numbers and pointers alike; what leads nowhere is not read. When it returns, what the
 	 * call filled is there, and what it took still is. */
@@ -181,7 +182,7 @@ void tracer_plan(enum syscall_abi abi, int nr, const struct tracer_structs *stru
 	*ret = (struct trace_plan){ 0 };
 	if (!name)
 		return;
-	syscall_sig(name, &sig);
+	syscall_sig_of(abi, name, &sig);
 	if (strcmp(name, "execve") == 0 || strcmp(name, "execveat") == 0)
 		ret->flags |= TRACE_IS_EXEC;
 	if (strcmp(name, "exit") == 0 || strcmp(name, "exit_group") == 0)

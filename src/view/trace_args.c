@@ -42,7 +42,7 @@ const struct syscall_sig *trace_words_sig(struct trace_words *w, const struct tr
 
 	if (!*s) {
 		*s = mem_alloc(sizeof(**s));
-		syscall_sig(trace_call_name(w, r, buf), *s);
+		syscall_sig_of(w->abi[r->abi], trace_call_name(w, r, buf), *s);
 	}
 	return *s;
 }

@@ -35,9 +35,24 @@ static bool lock(const struct trace_record *r, const void *data, unsigned i, str
 	const void *from = memory(r, data, i, sizeof(struct flock));
 	struct flock l;
 
-	if (!from || r->abi || sizeof(l) != TRACE_FLOCK)
+	if (!from || sizeof(l) != TRACE_FLOCK)
 		return false;
 	memcpy(&l, from, sizeof(l));
+	if (r->abi) {
+		struct {
+			short type, whence;
+			int start, len, pid;
+		} l32;
+
+		if (r->arg[1] >= OFD_GETLK)
+			return false;
+		memcpy(&l32, from, sizeof(l32));
+		l = (struct flock){ .l_type = l32.type,
+				    .l_whence = l32.whence,
+				    .l_start = l32.start,
+				    .l_len = l32.len,
+				    .l_pid = l32.pid };
+	}
 	strbuf_puts(b, "{l_type=");
 	trace_names_enum("lock_type", (uint64_t)(unsigned short)l.l_type, b);
 	strbuf_puts(b, ", l_whence=");
@@ -151,8 +166,7 @@ void trace_ioctl(const struct trace_record *r, const void *data, unsigned i, str
 		return;
 	default: break;
 	}
-	if (cmd >= 0x8910 && cmd < 0x8950 && cmd != 0x8912 && !r->abi &&
-	    sizeof(struct ifreq) == TRACE_IFREQ)
+	if (cmd >= 0x8910 && cmd < 0x8950 && cmd != 0x8912 && sizeof(struct ifreq) == TRACE_IFREQ)
 		interface(cmd, from, b);
 	else
 		hex(v, b);

@@ -245,17 +245,43 @@ static void cpus_arg(const struct trace_record *r, const void *data, unsigned i,
 		trace_pointer(r->arg[i], b);
 }
 
+/* As many as the call takes, which the argument before it names. */
+static void words_arg(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
+{
+	static const uint8_t count[] = { 0, 3, 3, 3, 2, 3, 3, 3, 4, 4, 4,
+					 6, 6, 2, 5, 5, 3, 3, 4, 5, 4 };
+	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
+	unsigned n = r->arg[0] < ARRAY_SIZE(count) ? count[r->arg[0]] : 6;
+	uint32_t v[6];
+
+	if (!p || p->n < sizeof(v)) {
+		trace_pointer(r->arg[i], b);
+		return;
+	}
+	memcpy(v, p + 1, sizeof(v));
+	strbuf_putc(b, '[');
+	for (unsigned k = 0; k < n; k++)
+		strbuf_printf(b, v[k] > 0xffff ? "%s0x%x" : "%s%u", k ? ", " : "", v[k]);
+	strbuf_putc(b, ']');
+}
+
 /* Of utimensat: when it was used, and when it was changed. */
-static void times_arg(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
+static void times_arg(const struct trace_words *w, const struct trace_record *r, const void *data,
+		      unsigned i, struct strbuf *b)
 {
 	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
 	int64_t t[4];
+	int32_t t32[4];
+	char buf[24];
 
-	if (!p || p->n < sizeof(t) || r->abi) {
+	if (!p || p->n < sizeof(t)) {
 		trace_pointer(r->arg[i], b);
 		return;
 	}
 	memcpy(t, p + 1, sizeof(t));
+	memcpy(t32, p + 1, sizeof(t32));
+	for (int k = 0; k < 4 && r->abi && !str_ends(trace_call_name(w, r, buf), "64"); k++)
+		t[k] = t32[k];
 	for (int k = 0; k < 2; k++) {
 		strbuf_puts(b, k ? ", " : "[");
 		if (t[2 * k + 1] == UTIME_NOW)
@@ -270,11 +296,13 @@ static void times_arg(const struct trace_record *r, const void *data, unsigned i
 }
 
 /* Which of the many things that a signal may tell. */
-static void siginfo(const uint8_t *from, struct strbuf *b)
+static void siginfo(const uint8_t *from, bool is32, struct strbuf *b)
 {
-	int v[7]; /* signal, error, code, -, process, user, status */
+	int v[7]; /* signal, error, code, - (not of 32 bits), process, user, status */
 
 	memcpy(v, from, sizeof(v));
+	if (is32)
+		memcpy(v + 4, from + 12, 12);
 	strbuf_puts(b, "{si_signo=");
 	trace_names_signal(v[0], b);
 	strbuf_puts(b, ", si_code=");
@@ -322,8 +350,8 @@ static void struct_arg(struct trace_words *w, const struct trace_record *r, cons
 		trace_pointer(r->arg[i], b);
 		return;
 	}
-	if (!list && strcmp(a->set, "siginfo") == 0 && p->n >= 28 && !r->abi) {
-		siginfo(from, b);
+	if (!list && strcmp(a->set, "siginfo") == 0 && p->n >= 28) {
+		siginfo(from, r->abi, b);
 		return;
 	}
 	if (!list) {
@@ -379,7 +407,8 @@ bool trace_memory(struct trace_words *w, const struct trace_record *r, const voi
 	case SYSCALL_FDSET: fdset_arg(r, data, i, a, b); return true;
 	case SYSCALL_CPUS:
 	case SYSCALL_CPUS_OUT: cpus_arg(r, data, i, b); return true;
-	case SYSCALL_TIMES: times_arg(r, data, i, b); return true;
+	case SYSCALL_TIMES: times_arg(w, r, data, i, b); return true;
+	case SYSCALL_WORDS: words_arg(r, data, i, b); return true;
 	default: return false;
 	}
 }

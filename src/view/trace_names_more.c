@@ -82,6 +82,24 @@ static const struct trace_name membarrier_cmd[] = {
 	{ "MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ", 128, UINT64_MAX },
 	{ "MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ", 256, UINT64_MAX },
 };
+static const struct trace_name socketcall[] = {
+	{ "SYS_SOCKET", 1, UINT64_MAX },      { "SYS_BIND", 2, UINT64_MAX },
+	{ "SYS_CONNECT", 3, UINT64_MAX },     { "SYS_LISTEN", 4, UINT64_MAX },
+	{ "SYS_ACCEPT", 5, UINT64_MAX },      { "SYS_GETSOCKNAME", 6, UINT64_MAX },
+	{ "SYS_GETPEERNAME", 7, UINT64_MAX }, { "SYS_SOCKETPAIR", 8, UINT64_MAX },
+	{ "SYS_SEND", 9, UINT64_MAX },	      { "SYS_RECV", 10, UINT64_MAX },
+	{ "SYS_SENDTO", 11, UINT64_MAX },     { "SYS_RECVFROM", 12, UINT64_MAX },
+	{ "SYS_SHUTDOWN", 13, UINT64_MAX },   { "SYS_SETSOCKOPT", 14, UINT64_MAX },
+	{ "SYS_GETSOCKOPT", 15, UINT64_MAX }, { "SYS_SENDMSG", 16, UINT64_MAX },
+	{ "SYS_RECVMSG", 17, UINT64_MAX },    { "SYS_ACCEPT4", 18, UINT64_MAX },
+	{ "SYS_RECVMMSG", 19, UINT64_MAX },   { "SYS_SENDMMSG", 20, UINT64_MAX },
+};
+static const struct trace_name ipc_call[] = {
+	{ "SEMOP", 1, UINT64_MAX },	 { "SEMGET", 2, UINT64_MAX },  { "SEMCTL", 3, UINT64_MAX },
+	{ "SEMTIMEDOP", 4, UINT64_MAX }, { "MSGSND", 11, UINT64_MAX }, { "MSGRCV", 12, UINT64_MAX },
+	{ "MSGGET", 13, UINT64_MAX },	 { "MSGCTL", 14, UINT64_MAX }, { "SHMAT", 21, UINT64_MAX },
+	{ "SHMDT", 22, UINT64_MAX },	 { "SHMGET", 23, UINT64_MAX }, { "SHMCTL", 24, UINT64_MAX },
+};
 static const struct trace_name scm[] = { V(SCM_RIGHTS), V(SCM_CREDENTIALS) };
 static const struct trace_name iff[] = {
 	B(IFF_UP),	   B(IFF_BROADCAST), B(IFF_DEBUG),     B(IFF_LOOPBACK), B(IFF_POINTOPOINT),
@@ -181,6 +199,8 @@ const struct trace_names trace_names_more[] = {
 	SET("kcmp", kcmp_type),
 	SET("membarrier", membarrier_cmd),
 	SET("scm", scm),
+	SET("socketcall", socketcall),
+	SET("ipc", ipc_call),
 	SET("iff", iff),
 	SET("fs_magic", fs_magic),
 	SET("cap", cap),

@@ -30,7 +30,7 @@ static void tables(void)
 				printf("# %s is not number %d\n", name, i);
 				bad++;
 			}
-			syscall_sig(name, &s);
+			syscall_sig_of(abi, name, &s);
 			known += s.known;
 			bad += s.ret == SYSCALL_TYPES;
 			for (unsigned k = 0; s.known && k < s.n; k++) {
@@ -103,6 +103,38 @@ static void names(void)
 	CHECK_STR(trace_names_error(ENOENT), "ENOENT");
 	CHECK_STR(trace_names_error(512), "ERESTARTSYS");
 	CHECK(!trace_names_error(4000));
+	strbuf_free(&b);
+}
+
+/* Numbers of 64 bits that programs of 32 bits hand over in two; anything as control messages. */
+static void narrow(void)
+{
+	struct syscall_sig s;
+	struct strbuf b = { 0 };
+	const uint8_t one[] = { 20, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
+				1,  0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0 };
+	uint8_t bad[24];
+
+	syscall_sig_of(SYSCALL_I386, "pread64", &s);
+	CHECK(s.known && s.n == 5 && s.arg[3].type == SYSCALL_POS &&
+	      s.arg[4].type == SYSCALL_POS_HIGH);
+	syscall_sig_of(SYSCALL_ARM, "pread64", &s);
+	CHECK(s.known && s.n == 6 && s.arg[4].type == SYSCALL_POS);
+	syscall_sig_of(SYSCALL_X86_64, "pread64", &s);
+	CHECK(s.known && s.n == 4 && s.arg[3].type == SYSCALL_LONG);
+	syscall_sig_of(SYSCALL_I386, "clone", &s);
+	CHECK_STR(s.arg[4].name, "child_tid");
+	trace_control(one, sizeof(one), sizeof(one), &b);
+	CHECK_STR(strbuf_str(&b),
+		  "[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[4]}]");
+	for (unsigned n = 0; n <= sizeof(one); n++)
+		for (unsigned at = 0; at < 8; at++) {
+			memcpy(bad, one, sizeof(bad));
+			bad[at] = 0xff;
+			strbuf_reset(&b);
+			trace_control(bad, n, 500, &b);
+			CHECK(strbuf_str(&b)[0] == '[');
+		}
 	strbuf_free(&b);
 }
 
@@ -203,6 +235,7 @@ int main(void)
 	tables();
 	names();
 	strings();
+	narrow();
 	calls();
 	sums();
 	trace_words_free(&words);
