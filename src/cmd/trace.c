@@ -105,6 +105,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "failure", failed, "only calls that failed"),
 	OPT_FN_C('F', "pf", "WHICH", OPT_ARG_CHOICE, on_faults,
 		 "page faults, too: all, min or maj (default: maj)", "all|min|maj"),
+	OPT_FLAG(0, "signals", signals, "signals, too, when they are delivered"),
 	OPT_FN0(0, "syscalls", on_syscalls,
 		"system calls also when -e names only other events; --no-syscalls: none at all"),
 	OPT_HEAD("Output"),

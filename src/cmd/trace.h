@@ -16,11 +16,13 @@
 #include "live/tracer.h"
 #include "view/trace.h"
 
+#define TRACE_SIGNAL "signal:signal_deliver"
+
 struct trace_args {
 	const char *pids, *tids, *cpus, *user, *output, *input, *leave_out, *mode, *faults;
 	const char *call_graph;
 	bool all, sums, with_sums, failed, full_time, json, no_children, no_paths, names, verbose;
-	bool syscalls, no_syscalls, no_comm, ignored;
+	bool syscalls, no_syscalls, signals, no_comm, ignored;
 	uint64_t min_ns, max_events, ring_bytes, delay_ns;
 	int limit, max_stack;
 	VEC(const char *) events; /* each -e */

@@ -164,6 +164,8 @@ static int add_others(struct session *s, const struct trace_pick *pick, struct e
 
 	for (size_t i = 0; i < pick->others.n && r == 0; i++)
 		r = trace_points_add(&s->show.points, pick->others.data[i], e);
+	if (r == 0 && s->a->signals)
+		r = trace_points_add(&s->show.points, TRACE_SIGNAL, e);
 	if (r == 0)
 		r = trace_points_attach(&s->show.points, s->tracer, e);
 	if (r == 0 && f && strcmp(f, "min") != 0)

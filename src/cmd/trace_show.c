@@ -41,6 +41,9 @@ static void show_other(struct trace_show *s, const struct trace_record *r, const
 	} else {
 		name = trace_points_text(&s->points, r, data, &b);
 	}
+	if (s->a->signals && !s->a->json && strcmp(name, TRACE_SIGNAL) == 0 &&
+	    trace_text_signal(&s->lines, r, strbuf_str(&b)))
+		return;
 	if (s->a->json)
 		trace_json_event(&s->lines, r, name, strbuf_str(&b));
 	else

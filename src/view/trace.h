@@ -92,6 +92,8 @@ void trace_json_call(struct trace_lines *l, const struct trace_record *r, const 
 /* Other events: name and text are the caller's. */
 void trace_text_event(struct trace_lines *l, const struct trace_record *r, const char *name,
 		      const char *text);
+/* text: the kernel's about signal:signal_deliver. False when it is another. */
+bool trace_text_signal(struct trace_lines *l, const struct trace_record *r, const char *text);
 void trace_json_event(struct trace_lines *l, const struct trace_record *r, const char *name,
 		      const char *text);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* System calls and what happens between them, a line each. */
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 #include "view/trace.h"
+#include "view/trace_names.h"
 
 static const char *const colors[] = { "", "\033[2m", "\033[31m", "\033[33m", "\033[1m" };
 enum color { PLAIN, DIM, RED, YELLOW, BOLD };
@@ -106,4 +108,33 @@ void trace_text_event(struct trace_lines *l, const struct trace_record *r, const
 	paint(l, PLAIN);
 	out_printf(l->out, "(%s)\n", text);
 	stack(l);
+}
+
+bool trace_text_signal(struct trace_lines *l, const struct trace_record *r, const char *text)
+{
+	AUTO_STRBUF b = { 0 };
+	unsigned long handler;
+	int sig, code;
+
+	if (sscanf(text, "sig=%d errno=%*d code=%d sa_handler=%lx", &sig, &code, &handler) != 3)
+		return false;
+	strbuf_puts(&b, "--- ");
+	if (sig == SIGKILL) { /* what the kernel makes of any signal that ends a process */
+		strbuf_puts(&b, "killed: SIGKILL, or another that nobody handles");
+	} else {
+		trace_names_signal(sig, &b);
+		strbuf_puts(&b, " {si_code=");
+		trace_names_enum(sig == SIGCHLD && code > 0 ? "cld" : "si_code", (uint32_t)code,
+				 &b);
+		strbuf_puts(&b, ", sa_handler=");
+		if (handler)
+			strbuf_printf(&b, "0x%lx}", handler);
+		else
+			strbuf_puts(&b, "SIG_DFL}");
+	}
+	strbuf_puts(&b, " ---\n");
+	head(l, r, false);
+	out_add(l->out, b.data, b.n);
+	stack(l);
+	return true;
 }

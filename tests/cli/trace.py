@@ -438,6 +438,11 @@ for name, want in (("a timeout as it was given", r"ppoll\(\[\{fd=-1, events=POLL
                    ("how a child ended", r"waitid\(P_PID, (\d+), \{si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=\1, si_uid=\d+, si_status=7, \.\.\.\}, WEXITED, NULL\) = 0")):
     check(name, r.code == 0 and re.search(want, text), text[-3000:])
 
+r = kymo(["trace", "--signals", "-e", "kill", "-o", OUT, "sh", "-c", "trap : USR1; kill -USR1 $$; kill -TERM $$"])
+text = open(OUT).read()
+check("--signals: when they are delivered", re.search(r"kill\((\d+), SIGUSR1\) = 0\n", text) and
+      re.search(r"^ *[\d.]+ \( +\): sh/\d+ --- SIGUSR1 \{si_code=SI_USER, sa_handler=0x[0-9a-f]+\} ---$", text, re.M) and
+      re.search(r"--- killed: SIGKILL, or another that nobody handles ---$", text, re.M) and r.code == 143, f"{r}\n{text}")
 shutil.rmtree(DIR, ignore_errors=True)
 r = kymo(["trace", "--call-graph", "dwarf", "-e", "getppid", "--max-events", "1", "-o", "-", "sh", "-c", "true"])
 check("--call-graph dwarf COMMAND: the word is how, not what", "cannot run" not in r.err, r)
