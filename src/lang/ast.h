@@ -79,6 +79,7 @@ struct node {
 struct lvar {
 	const char *name;
 	const struct ltype *type;
+	const struct ltype *narrow; /* declared as this number, which is short; else NULL */
 	uint32_t pos;
 	unsigned gen;	       /* of the checker, when its type was found */
 	struct node *scope;    /* the block it belongs to */

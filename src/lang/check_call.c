@@ -313,7 +313,10 @@ const struct ltype *check_call(struct checker *c, struct node *n)
 					  funcs[i].min, funcs[i].max, n->n);
 		}
 		if (funcs[i].is_unsafe && !c->src->unsafe) {
-			check_fail(c, n, "%s() changes what is traced", n->s);
+			check_fail(c, n,
+				   n->id == F_DEBUGF ? "%s() writes where all of the kernel does"
+						     : "%s() changes what is traced",
+				   n->s);
 			lang_hint(c->d, "allow it with --unsafe");
 		}
 		c->void_ok = false;

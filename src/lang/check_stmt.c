@@ -178,8 +178,12 @@ void check_stmt(struct checker *c, struct node *n)
 		}
 		n->a->var = old;
 		check_assign_var(c, n->a, t, true);
-		if (n->a->var)
+		if (n->a->var) {
 			n->a->var->scope = n;
+			n->a->var->narrow =
+				n->ctype && t->kind == LT_INT && !t->is_bool && t->size < 8 ? t
+											    : NULL;
+		}
 		break;
 	}
 	case N_ASSIGN: check_assign(c, n); break;

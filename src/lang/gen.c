@@ -301,7 +301,7 @@ static struct val incdec(struct gen *g, struct node *n)
 	if (n->a->type->kind == LT_PTR)
 		by *= pointed_size(n->a->type);
 	old = gen_var(g, n->a->var).v;
-	new = ir_alu(g->f, BPF_ADD, old, IR_IMM(by));
+	new = gen_fit(g, n->a->var, ir_alu(g->f, BPF_ADD, old, IR_IMM(by)));
 	if (n->a->var->where == VAR_REG)
 		ir_move(g->f, n->a->var->reg, new);
 	else

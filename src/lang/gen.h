@@ -118,6 +118,8 @@ void gen_count(struct gen *g, uint32_t counter);
 uint32_t gen_register_offset(const char *name, int *ok);
 int gen_arg_offset(int n, bool user);
 struct val gen_var(struct gen *g, struct lvar *v);
+/* What a variable that was declared as a short number keeps of a value. */
+struct ir_val gen_fit(struct gen *g, const struct lvar *v, struct ir_val value);
 void gen_set_var(struct gen *g, struct lvar *v, struct node *value);
 void gen_stmt(struct gen *g, struct node *n);
 

@@ -167,12 +167,17 @@ struct val gen_var(struct gen *g, struct lvar *v)
 	return r;
 }
 
+struct ir_val gen_fit(struct gen *g, const struct lvar *v, struct ir_val value)
+{
+	return v->narrow ? ir_extend(g->f, value, v->narrow->size, v->narrow->is_signed) : value;
+}
+
 void gen_set_var(struct gen *g, struct lvar *v, struct node *value)
 {
 	if (v->where == VAR_REG)
-		ir_move(g->f, v->reg, gen_word(g, value));
+		ir_move(g->f, v->reg, gen_fit(g, v, gen_word(g, value)));
 	else if (v->where == VAR_FRAME)
-		ir_store(g->f, 8, g->frame, v->mem, gen_word(g, value));
+		ir_store(g->f, 8, g->frame, v->mem, gen_fit(g, v, gen_word(g, value)));
 	else if (v->where == VAR_MEM)
 		gen_into(g, value, (struct place){ g->scratch, v->mem }, v->type);
 }
