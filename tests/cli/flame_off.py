@@ -8,6 +8,7 @@ import tempfile
 
 import page
 from tap import WORK, check, end, has, kymo, same, skip
+from watch import busy_cpus
 
 tmp = tempfile.mkdtemp(prefix="kymo-flame-off-")
 WAITS = os.path.join(os.path.abspath(WORK), "waits")
@@ -82,7 +83,8 @@ kymo(["flame", "--wakers", "-i", path("k.data"), "-o", path("k.html")])
 head, _ = page.unpack(path("k.html"))
 check("--wakers: a page tells waits and wakers apart", {6, 7} <= set(head["funcs"]["kind"]), set(head["funcs"]["kind"]))
 
-kymo(["record", "-q", "-g", "-e", "sched:sched_switch,sched:sched_waking", "-a", "-o", path("s.data"), "--", WAITS, "30", "3"], timeout=120)
+with busy_cpus(f"{WORK}/spin"):
+    kymo(["record", "-q", "-g", "-e", "sched:sched_switch,sched:sched_waking", "-a", "-o", path("s.data"), "--", WAITS, "30", "3"], timeout=120)
 r = kymo(["flame", "--off-cpu", "-i", path("s.data"), "-o", path("s.folded")])
 lines = "".join(x + "\n" for x in text("s.folded").splitlines() if x.startswith("waits"))
 if "in_sleep" in lines:
