@@ -14,6 +14,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 from tap import KYMO, SAN, WORK, check, end, has, kymo, run, same, skip
+from watch import until, waits
 
 if os.getuid() != 0:
     skip("system calls", "loading programs needs root")
@@ -400,28 +401,23 @@ t.join()
 tid = int(both.stdout.readline())
 
 
-def beside(*options):
-    """kymo trace at work beside that process, waited for until it has attached."""
-    p = subprocess.Popen([KYMO, "trace", *options, "-e", "getppid"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until = time.time() + 60
-    while time.time() < until and p.poll() is None:
-        with open(f"/proc/{p.pid}/syscall") as f:
-            if f.read().split()[0] in ("7", "22", "73", "232", "271", "281", "441"):
-                break
-        time.sleep(0.01)
+def beside(out, *options):
+    """kymo trace at work beside that process, waited for until it has attached. Into a file: a pipe that nobody reads may fill."""
+    p = subprocess.Popen([KYMO, "trace", "-o", out, *options, "-e", "getppid"], stderr=subprocess.PIPE, text=True)
+    until(lambda: p.poll() is not None or waits(p.pid))
     return p
 
 
-one, not_it = beside("-t", str(tid)), beside("-a", "--filter-pids", f"{both.pid}")
+logs = [f"{DIR}/one", f"{DIR}/not"]
+one, not_it = beside(logs[0], "-t", str(tid)), beside(logs[1], "-a", "--filter-pids", f"{both.pid}")
 both.stdin.write("go\n")
 both.stdin.flush()
 both.wait(60)
 out = []
-for p in (one, not_it):
+for p, log in zip((one, not_it), logs):
     if p.poll() is None:
         p.send_signal(signal.SIGINT)
-    o, e = p.communicate(timeout=60)
-    out.append(o + e)
+    out.append(p.communicate(timeout=60)[1] + text_of(log))
 check("-t: the calls of one thread", len(re.findall(rf"/{tid} getppid\(\)", out[0])) == 7 and not re.search(rf"/{both.pid} getppid", out[0]), out[0][-1500:])
 check("--filter-pids: not these", not re.search(rf"/({both.pid}|{tid}) getppid", out[1]), out[1][-1500:])
 for which, word in (("min", "minfault"), ("maj", "majfault")):

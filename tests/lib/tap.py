@@ -32,6 +32,7 @@ def run(cmd, timeout=60, env=None, shell=False, **kw):
     try:
         r = subprocess.run(argv, capture_output=True, timeout=timeout, shell=shell, env={**os.environ, **(env or {})}, **kw)
     except subprocess.TimeoutExpired as e:
+        print(f"# time-out after {timeout} s: {argv}", flush=True)  # tests/run shows it, also where nothing failed
         return Result("time-out", (e.stdout or b"").decode(errors="replace"), (e.stderr or b"").decode(errors="replace"))
     return Result(r.returncode, r.stdout.decode(errors="replace"), r.stderr.decode(errors="replace"))
 
