@@ -66,7 +66,6 @@ lab:0
 lab:2
 0x1280
 work n->in
-work $arg1
 work nope
 work:400
 nofunc
@@ -81,6 +80,7 @@ BETTER = {  # what kymo says where perf 6.1 cannot or is wrong
     "work global_n": ("global_n=@+0x", "the kernel does not know a program's symbols: perf's @global_n is refused"),
     "work n->in.name": ("name=+26(%di):string", "an array of characters is a text"),
     "work n->in.s": ("s=+18(%di):s16[4]", "an array is shown whole"),
+    "work $arg1": (" %di\n", "the kernel has $argN for its own functions only"),
     "work%return $retval": ("$retval:s32", "what a function gives back has a type"),
 }
 
@@ -105,6 +105,10 @@ def definitions(name, path):
         # one line of source is many places; perf refuses lines that share their first address with another
         if "sharing the address" in want.err:
             check(f"{name}: {case}: kymo finds a place where perf refuses", lines(got), got)
+        elif "in the middle of an instruction" in got.err:
+            place = re.search(r":0x(\w+)", want.out)[1]
+            check(f"{name}: {case}: no instruction begins there, and kymo says so",
+                  not re.search(rf"^ +[0-9a-f]*{place}:\t", run(["objdump", "-d", "-M", "att", path]).out, re.M), got)
         else:
             same(f"{name}: {case}", sorted(lines(got)), sorted(lines(want)))
         if not lines(want) and "sharing" not in want.err:
