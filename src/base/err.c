@@ -48,6 +48,23 @@ int err_wrap(struct err *e, const char *fmt, ...)
 	return -e->code;
 }
 
+int err_cannot_write(struct err *e, int code, const char *path)
+{
+	err_set(e, code, "cannot write %s: %s", path, strerror(code));
+	switch (code) {
+	case ENOSPC:
+	case EDQUOT: err_hint(e, "free some space, or write elsewhere with -o"); break;
+	case ENOENT: err_hint(e, "there is no such folder; -o FILE writes elsewhere"); break;
+	case EACCES:
+	case EPERM:
+	case EISDIR:
+	case ENOTDIR:
+	case EROFS: err_hint(e, "-o FILE writes elsewhere"); break;
+	default: break;
+	}
+	return -code;
+}
+
 void err_clear(struct err *e)
 {
 	if (!e)

@@ -26,6 +26,9 @@ __attribute__((format(printf, 2, 3))) int err_hint(struct err *e, const char *fm
 /* Put "context: " in front of the message that is there. Returns -e->code. */
 __attribute__((format(printf, 2, 3))) int err_wrap(struct err *e, const char *fmt, ...);
 
+/* "cannot write PATH: why", with what helps: -o names another place in every command. */
+int err_cannot_write(struct err *e, int code, const char *path);
+
 void err_clear(struct err *e);
 
 #endif

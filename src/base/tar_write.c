@@ -28,10 +28,7 @@ struct tar_writer {
 
 static int failed(const struct tar_writer *w, int code, struct err *e)
 {
-	err_set(e, code, "cannot write '%s': %s", w->path, strerror(code));
-	if (code == ENOSPC)
-		return err_hint(e, "free some space, or write elsewhere with -o");
-	return -code;
+	return err_cannot_write(e, code, w->path);
 }
 
 static int put(struct tar_writer *w, const void *data, size_t n, struct err *e)
@@ -157,7 +154,7 @@ int tar_write_open(const char *path, int level, struct tar_writer **ret, struct 
 	}
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return err_set(e, errno, "cannot write '%s': %s", path, strerror(errno));
+		return err_cannot_write(e, errno, path);
 	w = mem_alloc(sizeof(*w));
 	w->fd = fd;
 	w->path = mem_strdup(path);

@@ -191,13 +191,13 @@ static int count_and_name(struct work *w, const struct args *a, const struct exp
 	return r;
 }
 
-static int write_all(struct work *w, const struct export_format *f, const char *input, FILE *file,
-		     struct export_job *x, struct err *e)
+static int write_all(struct work *w, const struct export_format *f, const char *input,
+		     const struct picture_output *to, struct export_job *x, struct err *e)
 {
 	struct out out;
 	int r;
 
-	out_init(&out, guard_fileno(file));
+	out_init(&out, guard_fileno(to->f));
 	*x = (struct export_job){ .source = w->load.source,
 				  .profile = &w->load.profile,
 				  .names = &w->load.names,
@@ -216,11 +216,8 @@ static int write_all(struct work *w, const struct export_format *f, const char *
 	r = f->write(x, e);
 	out_flush(&out);
 	progress_end(&w->progress);
-	if (r >= 0 && out.error && out.error != EPIPE) {
-		r = err_set(e, out.error, "cannot write: %s", strerror(out.error));
-		if (out.error == ENOSPC)
-			r = err_hint(e, "the disk is full");
-	}
+	if (r >= 0 && out.error && out.error != EPIPE)
+		r = err_cannot_write(e, out.error, to->path);
 	export_free(x);
 	lanes_free(&w->lanes);
 	out_free(&out);
@@ -280,7 +277,7 @@ static int export_to(const struct args *a, const struct export_format *f, const 
 	if (r == 0)
 		r = picture_open(&out, path, e);
 	if (r == 0) {
-		r = write_all(&w, f, input, out.f, &x, e);
+		r = write_all(&w, f, input, &out, &x, e);
 		closed = picture_close(&out, r == 0, e);
 		r = r == 0 ? closed : r;
 	}

@@ -229,6 +229,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		a->svg.colors = a->colors;
 	r = choose_format(a, e);
 	if (r == 0 && (command || a->record.n))
+		r = picture_can_write(a->output, e);
+	if (r == 0 && (command || a->record.n))
 		r = record_off(a, e);
 	if (r == 0 && (command || a->record.n))
 		r = picture_record(&a->record, true, command, a->output, &recorded, e);

@@ -145,7 +145,9 @@ static int record_first(struct heat_args *a, char **command, struct taken *t, st
 	}
 	if (a->duration && command)
 		return err_set(e, EINVAL, "-d and a command exclude each other");
-	if (a->kind != HEAT_SUBSECOND)
+	if (!a->text)
+		r = picture_can_write(a->output ? a->output : "heat.html", e);
+	if (r == 0 && a->kind != HEAT_SUBSECOND)
 		r = heat_live(a, command, &t->whom, &t->source, &why, e);
 	if (r == 0)
 		r = record_file(a, command, &t->recorded, e);

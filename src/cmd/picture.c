@@ -403,6 +403,22 @@ int picture_event(const struct stacks *s, const char *name, uint32_t *ret, struc
 	return err_hint(e, "there are %s", list.n ? strbuf_str(&list) : "none at all");
 }
 
+int picture_can_write(const char *path, struct err *e)
+{
+	AUTO_FREE char *folder = NULL;
+	const char *slash;
+	struct stat st;
+
+	if (!path || strcmp(path, "-") == 0)
+		return 0;
+	slash = strrchr(path, '/');
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		folder = mem_strdup(path); /* a device or a pipe itself is written to */
+	else
+		folder = slash ? mem_strndup(path, (size_t)(slash - path) + 1) : mem_strdup(".");
+	return access(folder, W_OK) < 0 ? err_cannot_write(e, errno, path) : 0;
+}
+
 int picture_open(struct picture_output *o, const char *path, struct err *e)
 {
 	struct stat st;
@@ -430,7 +446,7 @@ int picture_open(struct picture_output *o, const char *path, struct err *e)
 			close(fd);
 		free(o->temp);
 		o->temp = NULL;
-		return err_set(e, code, "cannot write %s: %s", path, strerror(code));
+		return err_cannot_write(e, code, path);
 	}
 	return 0;
 }
@@ -457,6 +473,5 @@ int picture_close(struct picture_output *o, bool ok, struct err *e)
 	o->temp = NULL;
 	if (!ok || !code)
 		return 0;
-	err_set(e, code, "cannot write %s: %s", o->path, strerror(code));
-	return code == ENOSPC ? err_hint(e, "the disk is full") : -code;
+	return err_cannot_write(e, code, o->path);
 }

@@ -141,6 +141,8 @@ struct picture_output {
 	bool hidden; /* it has no name yet */
 	FILE *f;
 };
+/* Before a long recording: could it be written? */
+int picture_can_write(const char *path, struct err *e);
 int picture_open(struct picture_output *o, const char *path, struct err *e);
 int picture_close(struct picture_output *o, bool ok, struct err *e);
 /* Hand a finished file to the desktop; the browser outlives us. */

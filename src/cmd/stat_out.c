@@ -45,10 +45,8 @@ static int failed(const char *path, struct err *e)
 
 	if (path && strcmp(path, "-") == 0)
 		path = "standard output";
-	err_set(e, code, "cannot write to '%s': %s", path ? path : "the output", strerror(code));
-	return code == ENOSPC  ? err_hint(e, "free some space, or write elsewhere with -o")
-	       : code == EBADF ? err_hint(e, "it is closed; -o FILE writes to a file")
-			       : -code;
+	err_cannot_write(e, code, path ? path : "the output");
+	return code == EBADF ? err_hint(e, "it is closed; -o FILE writes to a file") : -code;
 }
 
 int stat_out_open(const struct stat_args *a, const char *path, FILE **ret, struct err *e)

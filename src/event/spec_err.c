@@ -358,7 +358,8 @@ int spec_error(const struct spec_parser *p, struct err *e)
 	for (unsigned i = 0; i < n; i++) {
 		const struct spec_spot *b = &p->bad[i];
 
-		strbuf_printf(&msg, "%s%s", i ? "; " : "", b->msg);
+		if (!i || !strstr(strbuf_str(&msg), b->msg)) /* two may have the same reason */
+			strbuf_printf(&msg, "%s%s", i ? "; " : "", b->msg);
 		if (b->hint[0] && !strstr(strbuf_str(&hint), b->hint)) {
 			if (hint.n)
 				strbuf_puts(&hint, hint.data[hint.n - 1] == '?' ? " " : "; ");

@@ -15,9 +15,10 @@
 #include "kern/perf.h"
 #include "kern/virt.h"
 
-#define KNOWN "/run/kymo/idle" /* what was found since the machine was started */
+#define KNOWN "/run/kymo-idle" /* what was found since the machine was started */
 #define TICK_NS 100000u
 #define ENOUGH 10 /* ticks without a sample */
+#define ENOUGH_TRIES 3
 #define MAX_INTERRUPTS (4u << 20)
 #define DATA_PAGES 8u
 
@@ -41,9 +42,9 @@ static bool read_ticks(const struct cpus *cpus, uint64_t *ret)
 
 	memset(ret, 0, cpus->n * sizeof(*ret));
 	if (file_read("/proc/interrupts", MAX_INTERRUPTS, &text, NULL) < 0 ||
-	    !(p = strstr(text, " LOC:")))
+	    !(p = strstr(text, "LOC:")))
 		return false;
-	p += strlen(" LOC:");
+	p += strlen("LOC:");
 	/* columns are the CPUs that are online */
 	for (size_t i = 0, column = 0; *p && *p != '\n' && i < cpus->n; column++) {
 		unsigned long long v = strtoull(p, &end, 10);
@@ -169,7 +170,6 @@ static void write_known(const char *state)
 
 	if (geteuid() != 0 || !boot_id(boot, sizeof(boot)))
 		return;
-	file_make_folders("/run/kymo", 0700);
 	fd = file_open_hidden(KNOWN, 0644, &hidden);
 	if (fd < 0)
 		return;
@@ -179,14 +179,35 @@ static void write_known(const char *state)
 	close(fd);
 }
 
-size_t try_idle_lost(const struct cpus *cpus, unsigned ms, struct cpus *ret)
+/*
+ * Once it was seen it stays so; that it is lost must show three times in a row, because a host that
+ * gives its time to others meanwhile looks the same for a moment. True while one more try can tell.
+ */
+static bool try_again(const struct cpus *cpus, unsigned ms, char *state, unsigned *lost)
 {
 	AUTO_FREE enum try_idle *now = mem_alloc(cpus->n * sizeof(*now));
-	size_t all = (size_t)cpus->cpu[cpus->n - 1] + 1;
-	AUTO_FREE char *state = mem_alloc(all + 1);
+	bool more = false;
+
+	try_idle(cpus, ms, now);
+	for (size_t i = 0; i < cpus->n; i++) {
+		char *s = &state[cpus->cpu[i]];
+
+		lost[i] = now[i] == TRY_IDLE_LOST ? lost[i] + 1 : 0;
+		if (now[i] == TRY_IDLE_SEEN)
+			*s = 's';
+		else if (*s == '-' && lost[i] == ENOUGH_TRIES)
+			*s = 'l';
+		more |= *s == '-' && lost[i];
+	}
+	return more;
+}
+
+size_t try_idle_lost(const struct cpus *cpus, unsigned ms, struct cpus *ret)
+{
+	AUTO_FREE unsigned *lost = mem_alloc(cpus->n * sizeof(*lost));
+	size_t all = (size_t)cpus->cpu[cpus->n - 1] + 1, unknown = 0;
+	AUTO_FREE char *state = mem_alloc(all + 1), *old = NULL;
 	struct virt v;
-	size_t unknown = 0;
-	bool news = false;
 
 	*ret = (struct cpus){ 0 };
 	virt_read(&v);
@@ -194,20 +215,19 @@ size_t try_idle_lost(const struct cpus *cpus, unsigned ms, struct cpus *ret)
 		return 0;
 	memset(state, '-', all);
 	read_known(state, all);
-	try_idle(cpus, ms, now);
-	*ret = (struct cpus){ .cpu = mem_alloc(cpus->n * sizeof(int)) };
+	old = mem_strdup(state);
+	for (size_t i = 0; i < cpus->n; i++)
+		unknown += state[cpus->cpu[i]] == '-';
+	for (int i = 0; unknown && i < ENOUGH_TRIES && try_again(cpus, ms, state, lost); i++)
+		;
+	ret->cpu = mem_alloc(cpus->n * sizeof(int));
+	unknown = 0;
 	for (size_t i = 0; i < cpus->n; i++) {
-		char *s = &state[cpus->cpu[i]], is = now[i] == TRY_IDLE_SEEN ? 's' : 'l';
-
-		if (now[i] != TRY_IDLE_UNKNOWN && *s != is && *s != 's') {
-			*s = is;
-			news = true;
-		}
-		unknown += *s == '-';
-		if (*s == 'l')
+		unknown += state[cpus->cpu[i]] == '-';
+		if (state[cpus->cpu[i]] == 'l')
 			ret->cpu[ret->n++] = cpus->cpu[i];
 	}
-	if (news)
+	if (strcmp(state, old) != 0)
 		write_known(state);
 	return unknown;
 }

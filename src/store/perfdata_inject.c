@@ -28,11 +28,6 @@ void perfdata_build_id_entry(struct strbuf *b, uint16_t misc, int32_t pid, const
 	strbuf_add(b, zero, padded - len);
 }
 
-static int cannot_write(const char *path, int code, struct err *e)
-{
-	return err_set(e, code, "cannot write '%s': %s", path, strerror(code));
-}
-
 /* --- files --- */
 
 struct table {
@@ -128,13 +123,13 @@ static int inject_file(const struct perfdata *pd, const struct strbuf *entries, 
 	}
 	fd = open(output, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return cannot_write(output, errno, e);
+		return err_cannot_write(e, errno, output);
 	r = write_parts(fd, pd, &t, grown, entries);
 	if (close(fd) < 0 && r == 0)
 		r = -errno;
 	if (r < 0)
 		file_drop(output);
-	return r < 0 ? cannot_write(output, -r, e) : 0;
+	return r < 0 ? err_cannot_write(e, -r, output) : 0;
 }
 
 /* --- streams --- */

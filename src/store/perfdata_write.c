@@ -53,10 +53,7 @@ struct perfdata_writer {
 
 int perfdata_write_failed(const struct perfdata_writer *w, int code, struct err *e)
 {
-	err_set(e, code, "cannot write '%s': %s", w->path, strerror(code));
-	if (code == ENOSPC)
-		return err_hint(e, "free some space, or write elsewhere with -o");
-	return -code;
+	return err_cannot_write(e, code, w->path);
 }
 
 /* To the file, past compression; small pieces are gathered. */
@@ -106,11 +103,8 @@ int perfdata_write_open(const struct perfdata_write_opts *o, struct perfdata_wri
 	int fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
 			   : file_open_hidden(o->path, 0600, &hidden);
 
-	if (fd < 0) {
-		int code = to_stdout ? errno : -fd;
-
-		return err_set(e, code, "cannot write '%s': %s", o->path, strerror(code));
-	}
+	if (fd < 0)
+		return err_cannot_write(e, to_stdout ? errno : -fd, o->path);
 	if (o->zstd_level && !HAVE_ZSTD) {
 		close(fd);
 		err_set(e, EOPNOTSUPP, "this kymo was built without zstd");

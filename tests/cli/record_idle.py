@@ -9,7 +9,7 @@ import tempfile
 
 from tap import KYMO, check, end, kymo, run, skip
 
-KNOWN = "/run/kymo/idle"
+KNOWN = "/run/kymo-idle"
 
 
 def known():
