@@ -18,20 +18,37 @@
 #define KNOWN "/run/kymo-idle" /* what was found since the machine was started */
 #define TICK_NS 100000u
 #define ENOUGH 10 /* ticks without a sample */
-#define ENOUGH_TRIES 3
+#define ENOUGH_TRIES 2
+#define STATES_MAX 16
 #define MAX_INTERRUPTS (4u << 20)
 #define DATA_PAGES 8u
 
 struct one {
 	int fd;
 	void *ring;
-	uint64_t ticks; /* timer interrupts before it began */
+	int64_t idle_us; /* that it had idled before */
 	uint64_t samples, idle;
 };
 
 static size_t ring_bytes(void)
 {
 	return (1 + DATA_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Microseconds that it idled; -1 where the kernel does not tell. */
+static int64_t idle_us(int cpu)
+{
+	int64_t sum = -1, v;
+
+	for (int i = 0; i < STATES_MAX; i++) {
+		AUTO_FREE char *path =
+			mem_printf("/sys/devices/system/cpu/cpu%d/cpuidle/state%d/time", cpu, i);
+
+		if (file_i64(path, &v) < 0)
+			break;
+		sum = (sum < 0 ? 0 : sum) + v;
+	}
+	return sum;
 }
 
 /* Timer interrupts of each CPU: the line "LOC: n n ..." of x86. False where there is none. */
@@ -102,6 +119,12 @@ static bool online_from_0(void)
 	return ok; /* else columns are not numbers of CPUs */
 }
 
+/* Half of the time at least: other tasks may be kept from perf, too, and these are their affair. */
+static bool idled(const struct one *o, int cpu, unsigned ms)
+{
+	return o->idle_us >= 0 && idle_us(cpu) - o->idle_us >= (int64_t)ms * 500;
+}
+
 void try_idle(const struct cpus *cpus, unsigned ms, enum try_idle *ret)
 {
 	AUTO_FREE struct one *one = mem_alloc(cpus->n * sizeof(*one));
@@ -114,8 +137,10 @@ void try_idle(const struct cpus *cpus, unsigned ms, enum try_idle *ret)
 		open_one(&one[i], cpus->cpu[i]);
 	known = known && read_ticks(cpus, before);
 	for (size_t i = 0; known && i < cpus->n; i++)
-		if (one[i].ring != MAP_FAILED)
+		if (one[i].ring != MAP_FAILED) {
+			one[i].idle_us = idle_us(cpus->cpu[i]);
 			ioctl(one[i].fd, PERF_EVENT_IOC_ENABLE, 0);
+		}
 	if (known)
 		nanosleep(&(struct timespec){ .tv_nsec = (long)ms * 1000000 }, NULL);
 	for (size_t i = 0; known && i < cpus->n; i++)
@@ -130,7 +155,8 @@ void try_idle(const struct cpus *cpus, unsigned ms, enum try_idle *ret)
 				ret[i] = TRY_IDLE_SEEN;
 			/* others' timers tick, too: of a CPU that was busy we have our samples */
 			else if (known && one[i].samples * TICK_NS * 2 < ms * 1000000ull &&
-				 after[i] - before[i] >= one[i].samples + ENOUGH)
+				 after[i] - before[i] >= one[i].samples + ENOUGH &&
+				 idled(&one[i], cpus->cpu[i], ms))
 				ret[i] = TRY_IDLE_LOST;
 		}
 		if (one[i].fd >= 0)
@@ -180,8 +206,8 @@ static void write_known(const char *state)
 }
 
 /*
- * Once it was seen it stays so; that it is lost must show three times in a row, because a host that
- * gives its time to others meanwhile looks the same for a moment. True while one more try can tell.
+ * Once it was seen it stays so; that it is lost must show twice, because a host that gives its time
+ * to others meanwhile looks the same for a moment. True while one more try can tell.
  */
 static bool try_again(const struct cpus *cpus, unsigned ms, char *state, unsigned *lost)
 {

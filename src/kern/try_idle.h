@@ -2,9 +2,10 @@
 /*
  * Does perf get samples of what happens while a CPU idles?
  *
- * There are kernels (guests of nested virtual machines) that count such hits and run BPF programs
- * at them, but hand nothing to perf's rings; on some of their CPUs only. It is tried with a clock
- * that ticks fast for a moment: on a CPU that idles, ticks without samples tell.
+ * There are kernels (of virtual machines that others look after) that keep some tasks from perf,
+ * and with them the idle tasks of CPUs that were made from these: what happens there is hidden from
+ * perf's rings, not from BPF programs. It is tried with a clock that ticks fast for a moment: on a
+ * CPU that idles, ticks without samples tell.
  */
 #ifndef KYMO_KERN_TRY_IDLE_H
 #define KYMO_KERN_TRY_IDLE_H
