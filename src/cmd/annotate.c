@@ -10,6 +10,7 @@
 #include "calc/annotate.h"
 #include "calc/functions.h"
 #include "calc/hist.h"
+#include "cmd/accept.h"
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "view/annotate.h"
@@ -19,8 +20,8 @@
 
 struct args {
 	const char *input, *symbol, *dsos, *symfs, *kallsyms, *vmlinux, *cpus, *style, *prefix;
-	bool stdio, lines, full_paths, source, raw, samples, weights, quiet, skip_missing, force;
-	bool arrows, modules, demangle, no_debuginfod;
+	bool stdio, lines, full_paths, source, raw, samples, weights, quiet, skip_missing;
+	bool arrows, demangle, no_debuginfod;
 	int verbose, prefix_strip;
 	double percent_limit;
 	enum annotate_percent percent;
@@ -66,6 +67,8 @@ static const struct opt opts[] = {
 	OPT_STR('d', "dsos", "DSO,...", dsos, "only functions of these files"),
 	OPT_STR('C', "cpu", "LIST", cpus, "only samples of these CPUs"),
 	OPT_FLAG(0, "stdio", stdio, "as text"),
+	OPT_FN_C(0, "stdio-color", "WHEN", OPT_ARG_LAST, accept_color, "always, never or auto",
+		 "always|never|auto"),
 	OPT_HEAD("What is shown"),
 	OPT_FLAG('l', "print-line", lines,
 		 "sum by source line, and show the line at each instruction"),
@@ -93,18 +96,13 @@ static const struct opt opts[] = {
 	OPT_STR_C(0, "prefix", "PREFIX", prefix, "put in front of names of source files", "@dirs"),
 	OPT_INT(0, "prefix-strip", "N", prefix_strip, "folders taken off before that"),
 	/* perf's, which need nothing here */
-	{ .kind = OPT_KIND_FLAG,
-	  .letter = 'f',
-	  .name = "force",
-	  .flags = OPT_HIDDEN,
-	  .field = offsetof(struct args, force),
-	  .help = "as perf's" },
-	{ .kind = OPT_KIND_FLAG,
-	  .letter = 'm',
-	  .name = "modules",
-	  .flags = OPT_HIDDEN,
-	  .field = offsetof(struct args, modules),
-	  .help = "as perf's" },
+	OPT_ACCEPTED('f', "force"),
+	OPT_ACCEPTED('m', "modules"),
+	OPT_ACCEPTED(0, "tui"),
+	OPT_ACCEPTED(0, "ignore-vmlinux"),
+	OPT_ACCEPTED(0, "demangle-kernel"),
+	OPT_ACCEPTED_ARG(0, "objdump"),
+	OPT_OF_TRACES("itrace"),
 	{ .kind = OPT_KIND_FLAG,
 	  .name = "stdio2",
 	  .flags = OPT_HIDDEN,

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/file.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/input.h"
+#include "kern/modules.h"
+#include "live/ksyms.h"
 #include "store/perfdata.h"
 #include "sym/elf.h"
 
 struct args {
 	const char *input;
-	bool hits, kernel, force;
+	bool hits, kernel, maps, force;
 	int verbose;
 };
 
@@ -21,6 +24,7 @@ static const struct opt opts[] = {
 		  "read FILE, a recording or an ELF file (default: perf.data; -: stdin)", "@files"),
 	OPT_FLAG('H', "with-hits", hits, "only files that samples fell into"),
 	OPT_FLAG('k', "kernel", kernel, "the build-id of the running kernel"),
+	OPT_FLAG('m', "kernel-maps", maps, "that and those of its modules, with where they are"),
 	OPT_FLAG('f', "force", force, "read files of other users (kymo always does)"),
 	OPT_COUNT('v', "verbose", verbose, "accepted as perf's"),
 	OPT_END,
@@ -124,6 +128,58 @@ static void list(struct source *s, bool hits)
 		command_note("%s", s->trace->losses.note);
 }
 
+static void put_map(const struct build_id *id, uint64_t start, uint64_t end, const char *name)
+{
+	char text[BUILD_ID_TEXT];
+
+	printf("%s %16llx %16llx %s\n", build_id_text(id, text), (unsigned long long)start,
+	       (unsigned long long)end, name);
+}
+
+/* /proc/modules: "name size refs deps state 0xaddress". */
+static void put_modules(void)
+{
+	AUTO_FREE char *text = NULL;
+	struct modules files;
+	char *save = NULL;
+
+	if (file_read("/proc/modules", 16u << 20, &text, NULL) < 0)
+		return; /* this kernel has none */
+	modules_open(&files);
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		struct build_id id = { 0 };
+		unsigned long long size, addr;
+		AUTO_FREE char *path = NULL;
+		char name[128];
+
+		if (sscanf(line, "%127s %llu %*s %*s %*s %llx", name, &size, &addr) != 3)
+			continue;
+		ksyms_module_build_id(name, &id);
+		path = modules_path(&files, name);
+		if (!path)
+			path = mem_printf("[%s]", name);
+		put_map(&id, addr, addr + size, path);
+	}
+	modules_close(&files);
+}
+
+static int kernel_maps(struct err *e)
+{
+	struct build_id id = { 0 };
+	struct ksyms k;
+	int r = ksyms_open(&k);
+
+	if (r < 0) {
+		err_set(e, -r, "where the kernel is cannot be read from /proc/kallsyms");
+		return err_hint(e, "as root, or with kernel.kptr_restrict=0");
+	}
+	ksyms_build_id(&id);
+	put_map(&id, k.stext ? k.stext : k.start, k.end, "[kernel.kallsyms]");
+	ksyms_close(&k);
+	put_modules();
+	return 0;
+}
+
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
@@ -145,6 +201,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		putchar('\n');
 		return 0;
 	}
+	if (a->maps)
+		return kernel_maps(e);
 	if (a->input && strcmp(a->input, "-") != 0 && elf_open_path(a->input, &elf, NULL) == 0) {
 		r = elf->build_id.len ? 0 : err_set(e, ENOENT, "%s has no build-id", a->input);
 		if (r == 0)

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/str.h"
+#include "cmd/accept.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
 #include "view/diff_text.h"
@@ -58,16 +59,6 @@ static int on_compute(const struct opt *o, const char *value, bool unset, void *
 	return err_hint(e, "delta, delta-abs, ratio or wdiff:W1,W2");
 }
 
-static int on_nothing(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
-{
-	(void)o;
-	(void)value;
-	(void)unset;
-	(void)p;
-	(void)e;
-	return 0;
-}
-
 static const struct opt opts[] = {
 	OPT_FN_C('c', "compute", "HOW", OPT_ARG_REQUIRED, on_compute,
 		 "delta, delta-abs (default), ratio, wdiff:W1,W2",
@@ -96,18 +87,10 @@ static const struct opt opts[] = {
 	OPT_HEAD("Symbols"),
 	OPT_STR_C(0, "symfs", "DIR", load.symfs, "look for files below DIR", "@dirs"),
 	OPT_STR_C(0, "kallsyms", "FILE", load.kallsyms, "kernel symbols from FILE", "@files"),
-	{ .kind = OPT_KIND_FN,
-	  .letter = 'f',
-	  .name = "force",
-	  .flags = OPT_HIDDEN,
-	  .fn = on_nothing,
-	  .help = "" },
-	{ .kind = OPT_KIND_FN,
-	  .letter = 'm',
-	  .name = "modules",
-	  .flags = OPT_HIDDEN,
-	  .fn = on_nothing,
-	  .help = "" },
+	OPT_ACCEPTED('f', "force"),
+	OPT_ACCEPTED('m', "modules"),
+	OPT_OF_CYCLES("cycles-hist"),
+	OPT_OF_CYCLES("stream"),
 	OPT_END,
 };
 

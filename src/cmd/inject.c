@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "cmd/accept.h"
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "live/hits.h"
@@ -32,6 +33,14 @@ static const struct opt opts[] = {
 	OPT_STR_C('o', "output", "FILE", output, "write FILE (default: standard output)", "@files"),
 	OPT_FLAG('f', "force", force, "read files of other users (kymo always does)"),
 	OPT_COUNT('v', "verbose", verbose, "a line for each file"),
+	OPT_ACCEPTED(0, "ignore-vmlinux"),
+	OPT_ACCEPTED_ARG('k', "vmlinux"),
+	OPT_ACCEPTED_ARG(0, "kallsyms"),
+	OPT_OF_TRACES("itrace"),
+	OPT_OF_TRACES("strip"),
+	OPT_OF_TRACES("vm-time-correlation"),
+	OPT_OF_GUESTS("guest-data", OPT_ARG_REQUIRED),
+	OPT_OF_GUESTS("guestmount", OPT_ARG_REQUIRED),
 	OPT_END,
 };
 

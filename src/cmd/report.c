@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "base/term.h"
+#include "cmd/accept.h"
 
 #define args report_args /* what option tables name */
 
@@ -54,22 +54,6 @@ static int on_given(const struct opt *o, const char *value, bool unset, void *p,
 	return 0;
 }
 
-static int on_color(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
-{
-	(void)o;
-	(void)unset;
-	(void)p;
-	if (!value || strcmp(value, "always") == 0)
-		term_set_color(TERM_COLOR_ALWAYS);
-	else if (strcmp(value, "never") == 0)
-		term_set_color(TERM_COLOR_NEVER);
-	else if (strcmp(value, "auto") == 0)
-		term_set_color(TERM_COLOR_AUTO);
-	else
-		return err_set(e, EINVAL, "--stdio-color %s: always, never or auto", value);
-	return 0;
-}
-
 static int on_pretty(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
 {
 	(void)o;
@@ -79,27 +63,6 @@ static int on_pretty(const struct opt *o, const char *value, bool unset, void *p
 	((struct report_args *)p)->raw_counters = strcmp(value, "raw") == 0;
 	return 0;
 }
-
-/* Options of perf's for what kymo does anyway, or that only its other views have. */
-static int on_nothing(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
-{
-	(void)o;
-	(void)value;
-	(void)unset;
-	(void)p;
-	(void)e;
-	return 0;
-}
-#define IGNORED(c, l)                                                                 \
-	{                                                                             \
-		.kind = OPT_KIND_FN, .letter = (c), .name = (l), .flags = OPT_HIDDEN, \
-		.fn = on_nothing, .help = ""                                          \
-	}
-#define IGNORED_VALUE(c, l)                                                               \
-	{                                                                                 \
-		.kind = OPT_KIND_FN, .arg = OPT_ARG_REQUIRED, .letter = (c), .name = (l), \
-		.flags = OPT_HIDDEN, .fn = on_nothing, .help = ""                         \
-	}
 
 static const struct opt opts[] = {
 	OPT_STR_C('i', "input", "FILE", load.input, "read FILE (default: perf.data; -: stdin)",
@@ -203,23 +166,26 @@ static const struct opt opts[] = {
 	OPT_FLAG('T', "threads", threads, "counters by thread (record -s)"),
 	OPT_FN(0, "pretty", "HOW", on_pretty, "those in columns (normal) or one a line (raw)"),
 	OPT_FLAG('D', "dump-raw-trace", dump, "every record with its bytes"),
-	OPT_FN_C(0, "stdio-color", "WHEN", OPT_ARG_LAST, on_color, "always, never or auto",
+	OPT_FN_C(0, "stdio-color", "WHEN", OPT_ARG_LAST, accept_color, "always, never or auto",
 		 "always|never|auto"),
-	IGNORED(0, "tui"),
-	IGNORED('f', "force"),
-	IGNORED('m', "modules"),
-	IGNORED(0, "ignore-vmlinux"),
-	IGNORED(0, "demangle-kernel"),
-	IGNORED(0, "disable-order"),
-	IGNORED(0, "source"),
-	IGNORED(0, "asm-raw"),
-	IGNORED(0, "show-ref-call-graph"),
-	IGNORED_VALUE('M', "disassembler-style"),
-	IGNORED_VALUE(0, "objdump"),
-	IGNORED_VALUE(0, "prefix"),
-	IGNORED_VALUE(0, "prefix-strip"),
-	IGNORED_VALUE(0, "percent-type"),
-	IGNORED_VALUE(0, "samples"),
+	OPT_ACCEPTED(0, "tui"),
+	OPT_ACCEPTED('f', "force"),
+	OPT_ACCEPTED('m', "modules"),
+	OPT_ACCEPTED(0, "ignore-vmlinux"),
+	OPT_ACCEPTED(0, "demangle-kernel"),
+	OPT_ACCEPTED(0, "disable-order"),
+	OPT_ACCEPTED(0, "source"),
+	OPT_ACCEPTED(0, "asm-raw"),
+	OPT_ACCEPTED(0, "show-ref-call-graph"),
+	OPT_ACCEPTED_ARG('M', "disassembler-style"),
+	OPT_ACCEPTED_ARG(0, "objdump"),
+	OPT_ACCEPTED_ARG(0, "prefix"),
+	OPT_ACCEPTED_ARG(0, "prefix-strip"),
+	OPT_ACCEPTED_ARG(0, "percent-type"),
+	OPT_ACCEPTED_ARG(0, "samples"),
+	OPT_ACCEPTED(0, "stitch-lbr"),
+	OPT_OF_TRACES("itrace"),
+	OPT_OF_CYCLES("total-cycles"),
 	OPT_END,
 };
 

@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "calc/gate.h"
 #include "calc/unwound.h"
+#include "cmd/accept.h"
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "cmd/script_apart.h"
@@ -119,6 +120,18 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "no-debuginfod", no_debuginfod, "do not ask debuginfod servers"),
 	OPT_FLAG('f', "force", force, "read files of other users (kymo always does)"),
 	OPT_COUNT('v', "verbose", verbose, "say what was left out, and why"),
+	OPT_ACCEPTED('a', "all-cpus"),
+	OPT_ACCEPTED(0, "demangle-kernel"),
+	OPT_ACCEPTED(0, "stitch-lbr"),
+	OPT_OF_TRACES("itrace"),
+	OPT_OF_TRACES("call-trace"),
+	OPT_OF_TRACES("call-ret-trace"),
+	OPT_OF_TRACES("insn-trace"),
+	OPT_OF_GUESTS("guestmount", OPT_ARG_REQUIRED),
+	OPT_OF_GUESTS("guestkallsyms", OPT_ARG_REQUIRED),
+	OPT_OF_GUESTS("guestmodules", OPT_ARG_REQUIRED),
+	OPT_OF_GUESTS("guestvmlinux", OPT_ARG_REQUIRED),
+	OPT_OF_GUESTS("guest-code", OPT_ARG_NONE),
 	OPT_END,
 };
 

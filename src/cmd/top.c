@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "cmd/accept.h"
 #include "cmd/command.h"
 #include "cmd/event_opts.h"
 #include "live/capture_attr.h"
@@ -80,25 +81,6 @@ static int on_mmap(const struct opt *o, const char *value, bool unset, void *arg
 	return 0;
 }
 
-static int on_nothing(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	(void)o, (void)value, (void)unset, (void)args, (void)e;
-	return 0;
-}
-
-/* Scripts written for perf give these; what they ask for is so anyway. */
-#define ACCEPTED(c, l)                                                                            \
-	{                                                                                         \
-		.kind = OPT_KIND_FN, .letter = (c), .name = (l), .help = "", .flags = OPT_HIDDEN, \
-		.fn = on_nothing                                                                  \
-	}
-
-#define ACCEPTED_VALUE(c, l)                                                                      \
-	{                                                                                         \
-		.kind = OPT_KIND_FN, .letter = (c), .name = (l), .help = "", .flags = OPT_HIDDEN, \
-		.arg = OPT_ARG_REQUIRED, .fn = on_nothing                                         \
-	}
-
 static const struct opt opts[] = {
 	OPT_FN_C('e', "event", "EVENT", OPT_ARG_REQUIRED, on_event, "events (default: cycles)",
 		 "@events"),
@@ -150,26 +132,26 @@ static const struct opt opts[] = {
 	OPT_INT('d', "delay", "SECONDS", delay_s, "refresh every so often (default: 2)"),
 	OPT_INT(0, "iterations", "N", iterations, "end after N refreshes"),
 	OPT_FLAG(0, "stdio", stdio, "as text, one screen after the other"),
-	ACCEPTED(0, "tui"),
-	ACCEPTED(0, "children"),
-	ACCEPTED(0, "no-bpf-event"),
-	ACCEPTED(0, "force"),
-	ACCEPTED('v', "verbose"),
-	ACCEPTED(0, "source"),
-	ACCEPTED(0, "asm-raw"),
-	ACCEPTED(0, "ignore-vmlinux"),
-	ACCEPTED(0, "demangle-kernel"),
-	ACCEPTED(0, "namespaces"),
-	ACCEPTED(0, "all-cgroups"),
-	ACCEPTED(0, "overwrite"),
-	ACCEPTED(0, "stitch-lbr"),
-	ACCEPTED('D', "dump-symtab"),
-	ACCEPTED_VALUE('M', "disassembler-style"),
-	ACCEPTED_VALUE(0, "objdump"),
-	ACCEPTED_VALUE(0, "prefix"),
-	ACCEPTED_VALUE(0, "prefix-strip"),
-	ACCEPTED_VALUE(0, "num-thread-synthesize"),
-	ACCEPTED_VALUE(0, "proc-map-timeout"),
+	OPT_ACCEPTED(0, "tui"),
+	OPT_ACCEPTED(0, "children"),
+	OPT_ACCEPTED(0, "no-bpf-event"),
+	OPT_ACCEPTED(0, "force"),
+	OPT_ACCEPTED('v', "verbose"),
+	OPT_ACCEPTED(0, "source"),
+	OPT_ACCEPTED(0, "asm-raw"),
+	OPT_ACCEPTED(0, "ignore-vmlinux"),
+	OPT_ACCEPTED(0, "demangle-kernel"),
+	OPT_ACCEPTED(0, "namespaces"),
+	OPT_ACCEPTED(0, "all-cgroups"),
+	OPT_ACCEPTED(0, "overwrite"),
+	OPT_ACCEPTED(0, "stitch-lbr"),
+	OPT_ACCEPTED('D', "dump-symtab"),
+	OPT_ACCEPTED_ARG('M', "disassembler-style"),
+	OPT_ACCEPTED_ARG(0, "objdump"),
+	OPT_ACCEPTED_ARG(0, "prefix"),
+	OPT_ACCEPTED_ARG(0, "prefix-strip"),
+	OPT_ACCEPTED_ARG(0, "num-thread-synthesize"),
+	OPT_ACCEPTED_ARG(0, "proc-map-timeout"),
 	OPT_END,
 };
 

@@ -31,6 +31,11 @@ def refusals():
     has("mixed -F", kymo(f"script -i {FILE} -F comm,+time").err, "cannot mix")
     has("a bad time", kymo(f"script -i {FILE} --time x,y").err, "--time x,y makes no sense", "10%/2")
     has("a bad pid", kymo(f"script -i {FILE} --pid me").err, "not a list of numbers")
+    has("a hardware trace", kymo(f"script -i {FILE} --itrace").err, "are not decoded", "hint:")
+    has("guests", kymo(f"script -i {FILE} --guestmount /tmp").err, "record inside the guest")
+    kernel = kymo("buildid-list -k")
+    line = kymo("buildid-list -m").out.splitlines()[:1]
+    check("buildid-list -m begins with the kernel", kernel.code != 0 or [x.split()[0] for x in line] == kernel.out.split(), line)
     has("-F help", kymo("script -F help").out, "comm", "srcline", "phys_addr")
     r = kymo(f"script -i {FILE} -F comm,cpu,weight --max-events 1")
     check("fields the samples lack are left out", r.code == 0 and "weight" in r.err and len(r.out.split()) == 1, r)
