@@ -32,7 +32,7 @@ struct args {
 	bool force, raw, header, header_only, info, json, ns, reltime, deltatime, latency,
 		hide_chain;
 	bool task, mmap, switches, lost, namespaces, cgroup, bpf, text_poke, rounds;
-	bool apart;
+	bool apart, unsorted;
 	bool kernel_path, full_path, no_demangle, no_debuginfod, inlines, inlines_all;
 };
 
@@ -64,6 +64,7 @@ static const struct opt opts[] = {
 	       "fields to show; +NAME, -NAME change the default; 'help' lists them"),
 	OPT_FLAG('D', "dump-raw-trace", raw,
 		 "every record with its bytes, as it stands in the file"),
+	OPT_FLAG(0, "dump-unsorted-raw-trace", unsorted, "the same, in the order of the file"),
 	OPT_FLAG('j', "json", json, "one JSON object a line"),
 	OPT_FLAG(0, "header", header, "show the header first"),
 	OPT_FLAG(0, "header-only", header_only, "show only the header"),
@@ -238,6 +239,7 @@ static struct script_opts make_opts(const struct args *a, struct source *s)
 				 .inlines = a->inlines,
 				 .inlines_all = a->inlines_all,
 				 .json = a->json,
+				 .unsorted = a->unsorted,
 				 .show_task = a->task,
 				 .show_mmap = a->mmap,
 				 .show_switch = a->switches,
@@ -356,6 +358,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 			return 0;
 		}
 	a->symfs = input_symfs(a->symfs);
+	a->raw = a->raw || a->unsorted;
 	r = input_open(a->input, &s, e);
 	if (r < 0)
 		return r;

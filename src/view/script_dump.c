@@ -268,6 +268,12 @@ static int put_record(struct dump *d, const struct perfdata_view *v)
 		return d->out->error ? 1 : 0;
 	}
 	records_text(perfdata_walk_record(d->walk, v), &b);
+	/* as perf words it: rounds are what sorts */
+	if (d->s->o.unsorted && v->header.type == PERFDATA_FINISHED_ROUND && b.n &&
+	    b.data[b.n - 1] == '\n') {
+		b.n--;
+		strbuf_puts(&b, ": unhandled!\n");
+	}
 	out_add(d->out, strbuf_str(&b), b.n);
 	return d->out->error ? 1 : 0;
 }
@@ -298,7 +304,7 @@ static int take(void *ctx, const struct perfdata_view *v)
 	uint64_t time = perfdata_walk_time(d->walk, v);
 	int r;
 
-	if (v->header.type < 64 && time) {
+	if (v->header.type < 64 && time && !d->s->o.unsorted) {
 		vec_push(&d->queue, (struct waiting){ time, *v });
 		if (time > d->max_time)
 			d->max_time = time;

@@ -4,7 +4,7 @@
  * followed by the line script would print for them.
  *
  * The order is perf's: its own records when they are read, the kernel's by time
- * once a round of reading says that nothing earlier can come.
+ * once a round of reading says that nothing earlier can come. Or all as they are read.
  */
 #ifndef KYMO_VIEW_SCRIPT_DUMP_H
 #define KYMO_VIEW_SCRIPT_DUMP_H
