@@ -196,6 +196,8 @@ static bool finish_one(struct walker *w, struct walker_copied *c, bool last)
 		c->s.n_user = r.n;
 		c->s.end = r.end;
 		c->s.unwind = r.flags;
+	} else if (r.n == c->s.n_user && c->s.end == UNWIND_PENDING) {
+		c->s.end = r.end; /* no farther, and now it is known why */
 	}
 	w->stats.copies_finished += r.end == UNWIND_BOTTOM;
 	return true;
