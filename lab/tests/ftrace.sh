@@ -147,12 +147,12 @@ if [ "$ARCH" = x86_64 ]; then
 fi
 clean "functime"
 
-if [ "$ARCH" = x86_64 ]; then
-	live kp.txt 7 'mine: ' "prio 7 99" -- kprobe "p:mine $func regs=%di"
-	is "kprobe shows every call" "$(grep -c 'mine: ' kp.txt)" 7
-	live kf.txt 3 'who=7' "prio 3 7; prio 2 8" -- kprobe "p:mine $func who=+104(%di):u32" 'who == 7'
-	is "kprobe's filter picks by a known argument" "$(grep -c 'mine: .*who=7' kf.txt) $(grep -c 'mine: ' kf.txt)" "3 3"
-fi
+# where the registers of the program are, and its second argument among them
+case $ARCH in x86_64) regs=%di second=104 ;; *) regs=%x0 second=8 ;; esac
+live kp.txt 7 'mine: ' "prio 7 99" -- kprobe "p:mine $func regs=$regs"
+is "kprobe shows every call" "$(grep -c 'mine: ' kp.txt)" 7
+live kf.txt 3 'who=7' "prio 3 7; prio 2 8" -- kprobe "p:mine $func who=+$second($regs):u32" 'who == 7'
+is "kprobe's filter picks by a known argument" "$(grep -c 'mine: .*who=7' kf.txt) $(grep -c 'mine: ' kf.txt)" "3 3"
 clean "kprobe"
 like "kprobe without a name: the function's" "$(kymo kprobe -v "r:$func got=\$retval" 2>&1)" '^name: __.*getpriority$'
 refuse "a bad argument is refused" kymo kprobe "p:mine $func x=%nosuch"
