@@ -560,7 +560,7 @@ int ftrace_report_run(struct ftrace_report_args *a, struct out *out, struct err 
 	vec_each (&a->inputs, in)
 		if (code >= 0)
 			code = open_file(&r, in, e);
-	if (code >= 0 && a->test_filters)
+	if (code >= 0 && a->test_filters && (a->filters.n || a->pids || a->comms))
 		; /* was told as they were read */
 	else if (code >= 0 && ftrace_info_other(r.files.data[0]->s, r.files.data[0]->names,
 						&r.files.data[0]->clock, a, out))

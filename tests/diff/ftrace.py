@@ -42,7 +42,7 @@ OPTIONS = [
     ("-v -F sched_wakeup -F sched_switch", "sched7|sched6"), ("--cpu 0 --cpu 1 --pid 15 --pid 0", "sched7"),
     ("-F|sched_switch|-v|-F|sched_switch:next_pid==0|-F|sched_switch:prev_pid==0", "sched7"),
     ("--ts2secs 3000000000", "date|sched6"), ("-O fgraph:tailprint -O fgraph:tailprint", "graph$"),
-    ("-T|-F|sched_switch", "sched7"), ("-T|-F|sched_switch:next_pid == 1", "sched7"), ("-T|-F|sched/sched_wa.*:pid>0x10", "sched6"),
+    ("-T", "sched7"), ("-T|-F|sched_switch", "sched7"), ("-T|-F|sched_switch:next_pid == 1", "sched7"), ("-T|-F|sched/sched_wa.*:pid>0x10", "sched6"),
     ("-T|-F|sched:!(pid == 2)", "sched7"), ("-T|-F|sched:next_pid == 1 && prev_pid == 2 && CPU == 0", "sched7"),
     ('-T|-F|sched:comm =~ "sh"|-v|-F|sched_switch:(next_comm == "sh" && prev_pid == 1) || CPU == 0', "sched7"), ("-T|--pid|1|-F|function:ip > 0", "sched7"),
     ("--first-event --last-event --ts2secs 3000000000", "sched7|date"), ("--first-event -t --nodate", "sched6|date"),
