@@ -67,6 +67,10 @@ static __always_inline long fn_walk(struct state *s, __u64 *to, __u64 depth)
 		depth = FN_FRAMES;
 	if (n > depth)
 		n = depth;
+	/* Linux 6.1 does not see that this follows, and the compiler does. */
+	asm volatile("" : "+r"(n));
+	if (n > FN_FRAMES)
+		return 0;
 	if (bpf_probe_read_kernel(to, n * 8, s->chain))
 		return 0;
 	return n;

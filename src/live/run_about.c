@@ -112,8 +112,9 @@ void run_about(const struct run *r, struct strbuf *b)
 			strbuf_printf(b, "  %s: %s\n", pt->text, how(r, c, pt));
 		}
 	}
-	if (r->p->uses_ustack)
-		strbuf_printf(b, "user stacks: %s%s\n",
-			      r->side.walked.walker ? "by unwinding tables" : "by frame pointers: ",
-			      r->side.walked.walker ? "" : r->side.why.msg);
+	if (r->p->uses_ustack && r->side.why.code)
+		strbuf_printf(b, "user stacks: by frame pointers: %s\n", r->side.why.msg);
+	else if (r->p->uses_ustack)
+		strbuf_puts(b, r->side.walked.walker ? "user stacks: by unwinding tables\n"
+						     : "user stacks: by frame pointers\n");
 }
