@@ -232,6 +232,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		r = picture_can_write(a->output, e);
 	if (r == 0 && (command || a->record.n))
 		r = record_off(a, e);
+	if (r == 0 && a->quiet && (command || a->record.n))
+		r = picture_words_add(&a->record, "-q", NULL, e);
 	if (r == 0 && (command || a->record.n))
 		r = picture_record(&a->record, true, command, a->output, &recorded, e);
 	if (recorded.path && !a->svg.title) { /* not the name of a file that is gone */
