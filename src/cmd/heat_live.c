@@ -52,6 +52,42 @@ struct adding {
 	struct err *why;
 };
 
+struct calls {
+	const char *root;
+	struct err *e;
+};
+
+/* A system call that this kernel does not have, or by another name (newstat), is told as such. */
+static int check_call(void *ctx, const char *name, size_t n)
+{
+	struct calls *c = ctx;
+	AUTO_FREE char *call = mem_strndup(name, n), *newer = mem_printf("new%s", call);
+	AUTO_FREE char *path = mem_printf("%s/events/syscalls/sys_enter_%s", c->root, call);
+	struct str_nearest near = { .typed = call };
+	struct file_names names = { 0 };
+	char list[128];
+
+	if (access(path, F_OK) == 0 || tracefs_events(c->root, "syscalls", &names, NULL) < 0 ||
+	    !names.n)
+		return 0;
+	for (size_t i = 0; i < names.n; i++)
+		if (str_starts(names.name[i], "sys_enter_"))
+			str_nearest_add(&near, names.name[i] + strlen("sys_enter_"));
+	for (size_t i = 0; i < names.n; i++)
+		if (str_starts(names.name[i], "sys_enter_") &&
+		    strcmp(names.name[i] + strlen("sys_enter_"), newer) == 0) {
+			near.name[0] = newer;
+			near.n = 1;
+		}
+	err_set(c->e, ENOENT, "the kernel has no events of a system call '%s'", call);
+	if (str_nearest_list(&near, list, sizeof(list)))
+		err_hint(c->e, "did you mean %s?", list);
+	else
+		err_hint(c->e, "kymo list syscalls: shows all");
+	file_names_free(&names);
+	return -ENOENT;
+}
+
 /* An event that tracefs has, and no other of that name; what it is called there. */
 static int add_event(void *ctx, const char *name, size_t n)
 {
@@ -290,6 +326,9 @@ int heat_live(const struct heat_args *a, char **command, struct heat_whom *whom,
 	root = ftrace_root(why);
 	if (!root)
 		return 0;
+	if (a->kind == HEAT_SYSCALL &&
+	    (r = str_split(a->syscall, ',', check_call, &(struct calls){ root, e })) < 0)
+		return r;
 	r = add_events(&p, root, why, e);
 	if (r > 0)
 		r = set_whom(&p, command != NULL, why, e);

@@ -156,6 +156,8 @@ same("an empty page", points("g.html"), [])
 has("which says so itself", page.unpack(path("g.html"))[0]["why"], "none of syscalls:sys_enter_sethostname")
 r = heat("--pair", "syscalls:sys_enter_clock_nanosleep,syscalls:sys_exit_clock_nanosleep by flags=__syscall_nr", "-o", "g.html", "--", LATENCY, "3")
 check("keys that never agree: how many there were of both", re.search(r"there were \d+ of syscalls:sys_enter_clock_nanosleep and \d+ of syscalls:sys_exit_clock_nanosleep, but none that agree in flags=__syscall_nr", r.err) and "BEGIN=END" in r.err, r)
+r = heat("--syscall", "reed", "-o", "none.html", "--", "true")
+check("a system call that is none", r.code == 1 and "no events of a system call 'reed'" in r.err and "did you mean read" in r.err, r)
 r = heat("--field", "syscalls:sys_enter_sethostname:len", "--text", "--", "true")
 has("no value", r.err, "no events syscalls:sys_enter_sethostname")
 
