@@ -30,6 +30,8 @@ KNOWN = [
     (r"\(/\S+\)$", r"\(inlined\)$", "perf 6.1 does not call inlined what was inlined into a function of its own name"),
     (r"\[unknown\] \(\[unknown\]\)$", r"bpf_prog_\w+(\+0x[0-9a-f]+)? \(bpf_prog_\w+\)$",
      "perf 6.1 does not name BPF programs of the other endian's files; others on the machine may run some"),
+    (r" \S+ \(/tmp/kymo-[\w-]+/\S+\)$", r" \S+ \(/tmp/kymo-[\w-]+/\S+\)$",
+     "programs of other tests, which -a sees, vanish between two readings"),
     (r"^unknown tracepoint:", r"^[a-z_]+:[a-z_]+:", "perf 6.1 does not look for the names in a pipe's formats"),
     (r"/tmp/perf-vdso\.so-\w+$", r"\[vdso\]$", "perf names the copy of the vDSO that it takes when a sample fell there"),
     (r"^# Tip: use 'perf evlist", r"^# Tip: use 'kymo evlist", "the tip names the program"),
