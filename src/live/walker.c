@@ -463,9 +463,9 @@ void walker_close(struct walker *w)
 	vec_each (&w->links, fd)
 		close(*fd);
 	vec_free(&w->links);
+	walker_copy_free(w); /* what still waits has files */
 	walker_file_free(w);
 	ring_buffer__free(w->ring);
-	walker_copy_free(w);
 	walker_proc_free(w);
 	walker_slab_free(w);
 	walk_bpf__destroy(w->bpf);
