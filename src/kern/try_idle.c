@@ -119,10 +119,24 @@ static bool online_from_0(void)
 	return ok; /* else columns are not numbers of CPUs */
 }
 
-/* Half of the time at least: other tasks may be kept from perf, too, and these are their affair. */
-static bool idled(const struct one *o, int cpu, unsigned ms)
+/*
+ * A CPU that idled for half of the time at least has many ticks in it: most have samples, or hardly
+ * any. Other tasks may be kept from perf, too, and these are their affair.
+ */
+static enum try_idle judge(const struct one *o, int cpu, unsigned ms, uint64_t ticks)
 {
-	return o->idle_us >= 0 && idle_us(cpu) - o->idle_us >= (int64_t)ms * 500;
+	int64_t us = o->idle_us < 0 ? -1 : idle_us(cpu) - o->idle_us;
+	uint64_t due = us > 0 ? (uint64_t)us * 1000 / TICK_NS : 0;
+
+	if (us < (int64_t)ms * 500)
+		return TRY_IDLE_UNKNOWN;
+	if (o->idle * 2 >= due)
+		return TRY_IDLE_SEEN;
+	/* others' timers tick, too: of a CPU that was busy we have our samples */
+	if (o->idle * 10 <= due && o->samples * TICK_NS * 2 < ms * 1000000ull &&
+	    ticks >= o->samples + ENOUGH)
+		return TRY_IDLE_LOST;
+	return TRY_IDLE_UNKNOWN;
 }
 
 void try_idle(const struct cpus *cpus, unsigned ms, enum try_idle *ret)
@@ -151,13 +165,8 @@ void try_idle(const struct cpus *cpus, unsigned ms, enum try_idle *ret)
 		if (one[i].ring != MAP_FAILED) {
 			look(&one[i]);
 			munmap(one[i].ring, ring_bytes());
-			if (one[i].idle)
-				ret[i] = TRY_IDLE_SEEN;
-			/* others' timers tick, too: of a CPU that was busy we have our samples */
-			else if (known && one[i].samples * TICK_NS * 2 < ms * 1000000ull &&
-				 after[i] - before[i] >= one[i].samples + ENOUGH &&
-				 idled(&one[i], cpus->cpu[i], ms))
-				ret[i] = TRY_IDLE_LOST;
+			if (known)
+				ret[i] = judge(&one[i], cpus->cpu[i], ms, after[i] - before[i]);
 		}
 		if (one[i].fd >= 0)
 			close(one[i].fd);
