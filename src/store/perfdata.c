@@ -53,6 +53,7 @@ void perfdata_close(struct source *s)
 	vec_free(&pd->layouts);
 	vec_free(&pd->chunks);
 	vec_free(&pd->sides);
+	arena_free(&pd->side_copies);
 	code_free(pd);
 	vec_free(&pd->build_ids);
 	vec_free(&pd->formats);

@@ -145,6 +145,7 @@ struct perfdata {
 	/* pass 1 */
 	VEC(struct chunk) chunks;
 	VEC(struct side_record) sides;
+	struct arena side_copies; /* those of a mapped file: they are few, and lie far apart */
 	VEC(struct jit_code) codes;
 	struct map jit_pids; /* processes that have some */
 	struct chunk open;   /* start == NULL: none */

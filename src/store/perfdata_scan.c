@@ -15,6 +15,14 @@
 
 #include <unistd.h>
 
+/* What was read is given back to the kernel, and comes again when it is looked at. */
+static bool is_dropped(const struct scan *s)
+{
+	const struct perfdata_file *f = &s->pd->files.data[s->file];
+
+	return !s->unpacked && f->mapped && !f->stays;
+}
+
 static void chunk_close(struct scan *s, const uint8_t *end)
 {
 	struct perfdata *pd = s->pd;
@@ -25,8 +33,7 @@ static void chunk_close(struct scan *s, const uint8_t *end)
 		if (c->first > c->last)
 			c->first = c->last = 0;
 		vec_push(&pd->chunks, *c);
-		if (!s->unpacked && pd->files.data[s->file].mapped &&
-		    !pd->files.data[s->file].stays)
+		if (is_dropped(s))
 			perfdata_drop(c->start, end);
 	} else {
 		free(c->values);
@@ -119,9 +126,12 @@ static void scan_side(struct scan *s, const uint8_t *p, struct perfdata_event_he
 	case PERF_RECORD_EXIT:
 	case PERF_RECORD_KSYMBOL:
 	case PERF_RECORD_NAMESPACES:
-	case PERF_RECORD_CGROUP: vec_push(&pd->sides, side); break;
-	default: break;
+	case PERF_RECORD_CGROUP: break;
+	default: return;
 	}
+	if (is_dropped(s))
+		side.at = arena_dup(&pd->side_copies, p, h.size);
+	vec_push(&pd->sides, side);
 }
 
 static void count_losses(struct scan *s, const uint8_t *p, struct perfdata_event_header h)

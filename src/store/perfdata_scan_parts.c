@@ -39,6 +39,7 @@ static struct part *new_part(const struct scan *from, const uint8_t *start, cons
 	*pd = *from->pd;
 	memset(&pd->chunks, 0, sizeof(pd->chunks));
 	memset(&pd->sides, 0, sizeof(pd->sides));
+	pd->side_copies = (struct arena){ 0 };
 	memset(&pd->trace.losses, 0, sizeof(pd->trace.losses));
 	memset(&pd->open, 0, sizeof(pd->open));
 	pd->trace.first_time = pd->trace.last_time = 0;
@@ -54,6 +55,7 @@ static void free_part(struct part *p)
 	decoder_free(&p->s.d);
 	vec_free(&p->pd.chunks);
 	vec_free(&p->pd.sides);
+	arena_free(&p->pd.side_copies);
 	free(p);
 }
 
@@ -72,14 +74,15 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /* As if the part had been walked after all that is before it. */
-static void take_part(struct perfdata *pd, const struct part *p)
+static void take_part(struct perfdata *pd, struct part *p)
 {
-	const struct perfdata *of = &p->pd;
+	struct perfdata *of = &p->pd;
 
 	vec_each (&of->chunks, c)
 		vec_push(&pd->chunks, *c);
 	vec_each (&of->sides, side)
 		vec_push(&pd->sides, *side);
+	arena_join(&pd->side_copies, &of->side_copies);
 	add_losses(&pd->trace.losses, &of->trace.losses);
 	if (of->trace.first_time &&
 	    (of->trace.first_time < pd->trace.first_time || !pd->trace.first_time))

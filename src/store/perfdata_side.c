@@ -373,4 +373,5 @@ void side_apply(struct perfdata *pd)
 	}
 	decoder_free(&d);
 	vec_free(&pd->sides);
+	arena_free(&pd->side_copies);
 }
