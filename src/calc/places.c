@@ -86,17 +86,24 @@ static inline uint32_t text_find(const struct place_names *n, uint32_t space, ui
 	return number ? __atomic_load_n(number, __ATOMIC_RELAXED) - 1u : PLACE_UNKNOWN;
 }
 
+/* The image of the kernel stays where it is; other code of its comes and goes. */
+static void describe_kernel(const struct place_names *n, struct place_range *g,
+			    const struct task_map *m)
+{
+	bool image = m && m->dso == n->kernel_dso && m->start >= n->kernel_start;
+
+	g->key = image ? PLACE_DSO | m->dso : g->space;
+	g->shift = image ? n->kernel_start : 0;
+}
+
 /* Which file or space a mapping's places are in. */
 static void describe(const struct tasks *tasks, struct place_range *g, const struct task_map *m)
 {
 	const char *path = m ? tasks_dso_path(tasks, m->dso) : NULL;
 	enum names_from from = m ? names_from(path) : NAMES_FROM_NOBODY;
 
-	g->shift = 0;
 	g->key = g->space;
 	g->one = from == NAMES_FROM_NOBODY;
-	g->func = 0;
-	g->text = NULL;
 	if (from == NAMES_FROM_PROCESS)
 		return;
 	g->key = m ? PLACE_DSO | m->dso : PLACE_NOWHERE;
@@ -104,23 +111,29 @@ static void describe(const struct tasks *tasks, struct place_range *g, const str
 		g->shift = m->start - m->pgoff;
 }
 
-struct place_range *place_range_find(struct place_reader *r, uint32_t space, uint64_t addr)
+struct place_range *place_range_find(struct place_reader *r, const struct place_part *part,
+				     uint64_t addr)
 {
 	const struct tasks *tasks = r->names->trace->tasks;
-	struct place_range found = { .space = space }, *g;
+	const struct task_map *m;
+	struct place_range found = { .space = part->space }, *g;
 	uint8_t *nearest = place_nearest(r, addr);
 	uint64_t until;
 
 	for (uint8_t i = 0; i < PLACE_NOWHERES; i++)
-		if (place_range_has(&r->nowhere[i], space, addr)) {
+		if (place_range_has(&r->nowhere[i], part->space, addr)) {
 			*nearest = i;
 			return &r->nowhere[i];
 		}
-	describe(tasks, &found, tasks_find_range(tasks, space, addr, &found.from, &until));
+	m = tasks_find_range(tasks, part->space, addr, &found.from, &until);
+	if (part->mode == EVENT_MODE_KERNEL)
+		describe_kernel(r->names, &found, m);
+	else
+		describe(tasks, &found, m);
 	found.size = until - found.from;
 	if (found.one)
 		*nearest = r->n_nowhere++ % PLACE_NOWHERES;
-	g = found.one ? &r->nowhere[*nearest] : place_range_slot(r, space, addr);
+	g = found.one ? &r->nowhere[*nearest] : place_range_slot(r, part->space, addr);
 	*g = found;
 	return g;
 }
@@ -132,8 +145,8 @@ uint32_t place_find(struct place_reader *r, const struct place_part *part, uint6
 	uint32_t space = part->space, func;
 	struct place_range *g = NULL;
 
-	if (part->mode == EVENT_MODE_USER) {
-		g = place_range_of(r, space, addr);
+	if (place_has_range(part->mode)) {
+		g = place_range_of(r, part, addr);
 		space = g->key;
 		key = g->one ? 0 : (addr - g->shift) * 2 + caller;
 		func = g->one ? g->func - 1 : text_find(r->names, space, addr - g->shift - caller);
@@ -208,7 +221,10 @@ static struct place_text *text_of(struct place_names *n, const struct place *p)
 
 	if (*at || !m)
 		return *at;
-	numbers = ((m->pgoff + (m->end - m->start)) >> PLACE_GRAIN) + 1;
+	numbers = p->mode == EVENT_MODE_KERNEL
+			  ? 0 - n->kernel_start /* as far as there may be some */
+			  : m->pgoff + (m->end - m->start);
+	numbers = (numbers >> PLACE_GRAIN) + 1;
 	numbers = numbers < PLACE_TEXT ? numbers : PLACE_TEXT;
 	/* what is never written to costs nothing */
 	t = mmap(NULL, text_size(numbers), PROT_READ | PROT_WRITE,
@@ -247,12 +263,17 @@ uint32_t place_names_get(const struct place_names *n, const struct place *p)
 void place_names_init(struct place_names *n, struct trace *t, struct symbols *symbols, bool inlines,
 		      bool counts)
 {
+	const struct task_map *kernel;
+
 	*n = (struct place_names){ .trace = t, .symbols = symbols, .inlines = inlines };
 	pthread_mutex_init(&n->lock, NULL);
 	n->map = map_new(t->n_samples < MANY_SAMPLES ? 4096 : 16384);
 	n->n_texts = tasks_n_dsos(t->tasks);
 	n->text = mem_alloc((n->n_texts + 1) * sizeof(*n->text));
 	n->symbols_of = mem_alloc((n->n_texts + 1) * sizeof(*n->symbols_of));
+	n->kernel_start = tasks_kernel_start(t->tasks);
+	kernel = tasks_find(t->tasks, TASK_SPACE_KERNEL, n->kernel_start);
+	n->kernel_dso = kernel ? kernel->dso : TASK_DSO_NONE;
 	n->list = mem_alloc(PLACE_LISTS * sizeof(*n->list));
 	place_names_types(n, counts);
 }

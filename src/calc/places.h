@@ -89,6 +89,8 @@ struct place_names {
 	struct place_text **text; /* by file; NULL: none */
 	uint32_t *symbols_of;	  /* by file: its number among symbols, + 1; 0: not asked yet */
 	size_t n_texts;
+	uint64_t kernel_start; /* the kernel's image is a file that begins there */
+	uint32_t kernel_dso;
 	uint32_t **list;     /* parts; each list is a count, then functions, outermost first */
 	size_t lists;	     /* numbers used, over all parts */
 	struct strtab keys;  /* functions: they are the same when calltree.h says so */

@@ -31,6 +31,11 @@ static inline const uint16_t *place_text_at(const struct place_text *t, uint64_t
 	return t && at >> PLACE_GRAIN < t->n ? &t->number[at >> PLACE_GRAIN] : NULL;
 }
 
+/* Mappings of a recorded virtual machine are not known. */
+static inline bool place_has_range(uint8_t mode)
+{
+	return mode == EVENT_MODE_USER || mode == EVENT_MODE_KERNEL;
+}
 static inline struct place_range *place_range_slot(struct place_reader *r, uint32_t space,
 						   uint64_t addr)
 {
@@ -44,16 +49,17 @@ static inline bool place_range_has(const struct place_range *g, uint32_t space, 
 {
 	return g->space == space && addr - g->from < g->size;
 }
-struct place_range *place_range_find(struct place_reader *r, uint32_t space, uint64_t addr);
-static inline struct place_range *place_range_of(struct place_reader *r, uint32_t space,
-						 uint64_t addr)
+struct place_range *place_range_find(struct place_reader *r, const struct place_part *part,
+				     uint64_t addr);
+static inline struct place_range *place_range_of(struct place_reader *r,
+						 const struct place_part *part, uint64_t addr)
 {
-	struct place_range *g = place_range_slot(r, space, addr);
+	struct place_range *g = place_range_slot(r, part->space, addr);
 
-	if (place_range_has(g, space, addr))
+	if (place_range_has(g, part->space, addr))
 		return g;
 	g = &r->nowhere[*place_nearest(r, addr)];
-	return place_range_has(g, space, addr) ? g : place_range_find(r, space, addr);
+	return place_range_has(g, part->space, addr) ? g : place_range_find(r, part, addr);
 }
 
 struct place_asked {
@@ -69,8 +75,8 @@ __attribute__((always_inline)) static inline struct place_asked place_ask(
 	uint64_t key = addr * 2 + caller;
 	uint32_t space = part->space;
 
-	if (part->mode == EVENT_MODE_USER) {
-		struct place_range *g = place_range_of(r, space, addr);
+	if (place_has_range(part->mode)) {
+		struct place_range *g = place_range_of(r, part, addr);
 
 		if (g->one) {
 			a.func = g->func;

@@ -84,8 +84,28 @@ static uint32_t add_list(struct place_names *n, const uint32_t *func, uint32_t c
 	return PLACE_SEVERAL | (uint32_t)(n->lists - count - 1);
 }
 
+/*
+ * A function of the kernel is one place. Its table of names is not read for that: one name that
+ * an earlier run has found says how far its function goes.
+ */
+static struct place_span span_found(const struct place_names *n, const struct name_site *s,
+				    const struct place *p)
+{
+	uint64_t shift = p->addr - p->key_addr / 2, from, to;
+	struct place_span r = { 0 };
+
+	if (p->mode != EVENT_MODE_KERNEL || !s->map || n->named.frames.n > PLACE_FUNCTIONS ||
+	    !symbols_span(n->symbols, SYMBOLS_KERNEL, s->dso_addr, &from, &to))
+		return r;
+	r.from = (from < s->map->start ? s->map->start : from) - shift;
+	r.to = (to > s->map->end ? s->map->end : to) - shift;
+	/* one that was interrupted before its first instruction has none of the bytes before that
+	 */
+	return place_at(p) >= r.from && place_at(p) < r.to ? r : (struct place_span){ 0 };
+}
+
 static void take_names(struct place_names *n, const struct names *names, const struct place *place,
-		       const struct place_span *span)
+		       struct place_span *span)
 {
 	AUTO_FREE uint32_t *known = mem_alloc((names->frames.n + 1) * sizeof(*known));
 	AUTO_STRBUF text = { 0 };
@@ -109,6 +129,9 @@ static void take_names(struct place_names *n, const struct names *names, const s
 		if (!count) /* an address that looks like a mark, and is none */
 			func[count++] = number_of(
 				n, &(struct profile_frame){ .kind = FRAME_UNKNOWN }, &text);
+		if (!span[i].to && count == 1 && c->n)
+			span[i] = span_found(n, &names->sites.data[names->chain_sites[c->first]],
+					     &place[i]);
 		if (span[i].to && count == 1)
 			place_names_put_span(n, &place[i], span[i], func[0]);
 		if (place_names_get(n, &place[i]) == PLACE_UNKNOWN)
@@ -147,8 +170,8 @@ static struct place_span span_of(struct place_names *n, const struct place *p)
 
 	/* all of a file that nobody can have names for is one place already; what has a number that
 	 * is too large for a span has single places */
-	if (!(p->key_space & PLACE_DSO) || file >= n->n_texts || !p->key_addr ||
-	    n->named.frames.n > PLACE_FUNCTIONS)
+	if (!(p->key_space & PLACE_DSO) || p->mode == EVENT_MODE_KERNEL || file >= n->n_texts ||
+	    !p->key_addr || n->named.frames.n > PLACE_FUNCTIONS)
 		return s;
 	if (!n->symbols_of[file])
 		n->symbols_of[file] = names_symbols_of(tasks, n->symbols, file) + 1;

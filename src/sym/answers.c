@@ -193,13 +193,16 @@ void answers_close(struct answers *a)
 	*a = (struct answers){ 0 };
 }
 
-const struct answers_entry *answers_find(const struct answers *a, uint64_t addr)
+/* How many entries there are up to an address. */
+static size_t entries_to(const struct answers *a, uint64_t addr)
 {
 	uint64_t at;
 	size_t lo, hi;
 
-	if (!a->n || addr < a->entry[0].addr || addr > a->entry[a->n - 1].addr)
-		return NULL;
+	if (!a->n || addr < a->entry[0].addr)
+		return 0;
+	if (addr >= a->entry[a->n - 1].addr)
+		return a->n;
 	at = (addr - a->entry[0].addr) >> a->shift;
 	lo = a->start[at];
 	hi = a->start[at + 1];
@@ -211,7 +214,28 @@ const struct answers_entry *answers_find(const struct answers *a, uint64_t addr)
 		else
 			hi = mid;
 	}
-	return lo && a->entry[lo - 1].addr == addr ? &a->entry[lo - 1] : NULL;
+	return lo;
+}
+
+const struct answers_entry *answers_find(const struct answers *a, uint64_t addr)
+{
+	size_t n = entries_to(a, addr);
+
+	return n && a->entry[n - 1].addr == addr ? &a->entry[n - 1] : NULL;
+}
+
+static bool is_within(const struct answers_entry *e, uint64_t addr)
+{
+	return addr >= e->start && addr < e->end && addr + 1 != e->end;
+}
+
+const struct answers_entry *answers_find_near(const struct answers *a, uint64_t addr)
+{
+	size_t n = entries_to(a, addr);
+
+	if (n && (a->entry[n - 1].addr == addr || is_within(&a->entry[n - 1], addr)))
+		return &a->entry[n - 1];
+	return n < a->n && is_within(&a->entry[n], addr) ? &a->entry[n] : NULL;
 }
 
 uint32_t answers_add_text(struct answers_writer *w, const char *s)

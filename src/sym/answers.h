@@ -68,6 +68,8 @@ int answers_parse(struct answers *a, const void *data, size_t size, const struct
 /* Such a file's bytes get the marks by which it is known. */
 void answers_seal(void *data, size_t size);
 const struct answers_entry *answers_find(const struct answers *a, uint64_t addr);
+/* Or one for another address of the same function, before its last byte. */
+const struct answers_entry *answers_find_near(const struct answers *a, uint64_t addr);
 static inline const char *answers_text(const struct answers *a, uint32_t at)
 {
 	return at == ANSWERS_NONE ? NULL : a->text + at;

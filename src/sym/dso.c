@@ -309,7 +309,9 @@ const struct answers_entry *dso_known(struct dso *d, enum answers_names names, u
 		atomic_store_explicit(&d->answers_tried, true, memory_order_release);
 		pthread_mutex_unlock(&d->answers_lock);
 	}
-	e = answers_find(&d->answers, addr);
+	/* without debug info a function of the kernel is the same all over */
+	e = d->kind == DSO_KERNEL && !d->file ? answers_find_near(&d->answers, addr)
+					      : answers_find(&d->answers, addr);
 	return e && (e->known & what) == what ? e : NULL;
 }
 
@@ -457,7 +459,7 @@ void dso_resolve(struct dso *d, uint64_t addr, unsigned what, struct dso_answer 
 
 static void look_for_lines(struct dso *d)
 {
-	d->lines = (dso_sources(d) & ANSWERS_DWARF) || has_section(d, ".gnu_debugaltlink");
+	d->lines = dso_sources(d) & ANSWERS_DWARF;
 }
 
 bool dso_span(struct dso *d, uint64_t addr, uint64_t *from, uint64_t *to)

@@ -274,7 +274,7 @@ static bool known_raw(struct worker *w, struct dso *d, uint64_t addr, struct raw
 			   .addr = addr,
 			   .start = e->start,
 			   .end = e->end,
-			   .vaddr = e->vaddr,
+			   .vaddr = e->vaddr + (addr - e->addr),
 			   .nframes = e->nframes,
 			   .frames = w->answer.frames };
 	for (unsigned i = 0; i < e->nframes; i++) {
@@ -375,8 +375,25 @@ const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64
 	return keep(s, dso, &r, what);
 }
 
+/* Of names that were asked for. The end of the padding in front of a function may be the
+ * function's.
+ */
+static bool kernel_span(const struct symbols *s, uint64_t addr, uint64_t *from, uint64_t *to)
+{
+	const struct sym_result *r = symbols_lookup(s, SYMBOLS_KERNEL, addr);
+
+	if (!r || r->name == SYMBOLS_NONE || s->dsos.data[SYMBOLS_KERNEL]->file ||
+	    addr < r->start || addr >= r->end || str_starts(symbols_text(s, r->name), "__pfx_"))
+		return false;
+	*from = r->start;
+	*to = r->end;
+	return true;
+}
+
 bool symbols_span(struct symbols *s, uint32_t dso, uint64_t addr, uint64_t *from, uint64_t *to)
 {
+	if (dso == SYMBOLS_KERNEL)
+		return kernel_span(s, addr, from, to);
 	return dso < s->dsos.n && dso_span(s->dsos.data[dso], addr, from, to);
 }
 

@@ -30,7 +30,8 @@ static void write_some(int cache)
 	CHECK_INT(answers_add_text(&w, NULL), ANSWERS_NONE);
 	answers_add(&w,
 		    (struct answers_entry){ .addr = 0x2000,
-					    .start = 1,
+					    .start = 0x1f00,
+					    .end = 0x2100,
 					    .name = f[1].name,
 					    .module = f[0].name,
 					    .nframes = 2,
@@ -69,6 +70,10 @@ static void round_trip(int cache)
 	CHECK(answers_find(&a, 0x1000) != NULL);
 	CHECK(answers_find(&a, 0x1001) == NULL);
 	CHECK(answers_find(&a, 0) == NULL);
+	CHECK(e && answers_find_near(&a, 0x2000) == e);
+	CHECK(e && answers_find_near(&a, 0x20fe) == e && answers_find_near(&a, 0x1f00) == e);
+	CHECK(!answers_find_near(&a, 0x20ff) && !answers_find_near(&a, 0x1eff));
+	CHECK(!answers_find_near(&a, 0x2100) && !answers_find_near(&a, 0x1001));
 	answers_close(&a);
 }
 
