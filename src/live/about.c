@@ -22,15 +22,27 @@ static void u64(struct strbuf *b, uint64_t v)
 	strbuf_add(b, (const char *)&v, sizeof(v));
 }
 
-/* perf pads strings to 64 bytes, the length saying how long with padding. */
-static void string(struct strbuf *b, const char *s)
+/* The length says how long with its NULs: what is aligned stays so. */
+static void string_to(struct strbuf *b, const char *s, size_t align)
 {
 	static const char zero[64];
-	size_t n = strlen(s) + 1, padded = (n + 63) & ~(size_t)63;
+	size_t n = strlen(s) + 1, padded = (n + align - 1) & ~(align - 1);
 
 	u32(b, (uint32_t)padded);
 	strbuf_add(b, s, n);
 	strbuf_add(b, zero, padded - n);
+}
+
+/* perf pads to 64 bytes, two kilobytes of NULs in all, and reads what the length says. */
+static void string(struct strbuf *b, const char *s)
+{
+	string_to(b, s, 4);
+}
+
+/* Only in the list of cores does it count on its padding, to know whether more follows. */
+static void padded_string(struct strbuf *b, const char *s)
+{
+	string_to(b, s, 64);
 }
 
 /* "key<tabs>: value" of /proc/cpuinfo or /proc/meminfo, the first one. */
@@ -126,7 +138,7 @@ static void sibling_lists(struct strbuf *b, const struct cpus *cpus, const char 
 		if (k < n)
 			continue;
 		memcpy(seen[n++], text, sizeof(text));
-		string(&lists, text);
+		padded_string(&lists, text);
 	}
 	u32(b, n);
 	strbuf_add(b, strbuf_str(&lists), lists.n);

@@ -11,8 +11,8 @@
 void perfdata_build_id_entry(struct strbuf *b, uint16_t misc, int32_t pid, const uint8_t *id,
 			     size_t n, const char *path)
 {
-	static const char zero[64];
-	size_t len = strlen(path) + 1, padded = (len + 63) & ~(size_t)63;
+	static const char zero[4];
+	size_t len = strlen(path) + 1, padded = (len + 3) & ~(size_t)3;
 	uint8_t bytes[24] = { 0 };
 	struct perfdata_event_header h = { 0, misc | PERFDATA_MISC_BUILD_ID_SIZE,
 					   (uint16_t)(sizeof(h) + 4 + sizeof(bytes) + padded) };
