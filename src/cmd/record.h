@@ -83,8 +83,9 @@ struct record_out {
 	bool looking_up, gathering;
 	struct strbuf early[PERFDATA_FEATURE_END]; /* features that are the same in each file */
 	bool described;
-	uint64_t files; /* begun so far */
-	uint64_t start; /* size of this one when it was begun: what tells of tasks */
+	uint64_t files;	  /* begun so far */
+	uint64_t start;	  /* size of this one when it was begun: what tells of tasks */
+	uint64_t rounded; /* and when its last round ended */
 	uint64_t synth_drained;
 	uint64_t wall_ns, clock_ns;
 	/* a finished file being completed by a thread of its own */

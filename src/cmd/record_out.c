@@ -17,6 +17,9 @@
 
 #define DRAIN_NS 10000000u /* how long rings may wait while tasks are looked up */
 
+/* Who reads a file sorts this much at a time; who reads a stream waits for a round's end. */
+#define ROUND_BYTES (64u << 10)
+
 #define WIDE_BYTES (4u << 20) /* less is written as fast by one thread */
 
 /* What tells of tasks is looked at, and gathered for the next file. By several threads. */
@@ -259,17 +262,21 @@ int record_out_open(struct record_out *o, struct err *e)
 		r = synthesise(o, e);
 	if (r >= 0)
 		r = perfdata_write_record(o->w, PERFDATA_FINISHED_INIT, 0, NULL, 0, e);
-	o->start = perfdata_write_size(o->w);
+	o->start = o->rounded = perfdata_write_size(o->w);
 	return r < 0 ? r : perfdata_write_flush(o->w, e);
 }
 
 int record_out_round(struct record_out *o, struct err *e)
 {
+	uint64_t at = perfdata_write_size(o->w);
 	int r = 0;
 
 	/* a round promises that nothing older than the one before it comes later */
-	if (!o->walked || (!o->walked->off.walker && !walker_waiting(o->walked->walker)))
+	if ((o->pipe || at - o->rounded >= ROUND_BYTES) &&
+	    (!o->walked || (!o->walked->off.walker && !walker_waiting(o->walked->walker)))) {
 		r = perfdata_write_record(o->w, PERFDATA_FINISHED_ROUND, 0, NULL, 0, e);
+		o->rounded = at;
+	}
 	return r == 0 ? perfdata_write_flush(o->w, e) : r;
 }
 
