@@ -94,11 +94,14 @@ enum perfdata_feature {
 #define PERFDATA_KALLSYMS 250 /* the kernel symbols that samples fell into */
 #define PERFDATA_STACKS 251   /* u32 how user stacks were found: 1 walked by kymo */
 #define PERFDATA_STACKS_WALKED 1u
-#define PERFDATA_EARLY_MAGIC 0x444145484f4d594bu /* "KYMOHEAD": features that precede the data */
+#define PERFDATA_EARLY_MAGIC 0x324145484f4d594bu /* "KYMOHEA2": features that precede the data */
 struct perfdata_early {
-	uint64_t feature;
-	struct perfdata_section section;
+	uint32_t
+		feature; /* with PERFDATA_EARLY_LATER: a struct perfdata_section is there instead */
+	uint32_t size;
 };
+#define PERFDATA_EARLY_LATER 0x80000000u
+#define PERFDATA_EARLY_MAGIC_1 0x444145484f4d594bu /* "KYMOHEAD": until 0.1.0 */
 struct perfdata_kallsyms {
 	uint32_t packing; /* 0: none, 1: zstd */
 	uint32_t reserved;

@@ -17,7 +17,6 @@
 #define BUFFER (256u << 10)
 #define ZSTD_INPUT (512u << 10) /* at most this much becomes one compressed record */
 #define MAX_FEATURES 256	/* the bitmap has room for */
-#define SECTION_ROOM 48		/* and the table of sections for */
 
 struct write_attr {
 	struct perf_event_attr attr;
@@ -26,7 +25,7 @@ struct write_attr {
 	size_t n_ids;
 };
 
-struct early_feature {
+struct written_feature {
 	unsigned feature;
 	void *data;
 	size_t n;
@@ -37,12 +36,14 @@ struct perfdata_writer {
 	bool pipe, started, ended;
 	bool hidden; /* it has no name yet */
 	char *path;
-	uint64_t at;	/* bytes handed to write() or waiting in the buffer */
-	uint64_t whole; /* up to here all of it is written, and records are whole */
+	uint64_t at;	  /* bytes handed to write() or waiting in the buffer */
+	uint64_t waiting; /* bytes of late features */
+	uint64_t whole;	  /* up to here all of it is written, and records are whole */
 	struct perfdata_header header;
 	VEC(struct write_attr) attrs;
-	VEC(struct early_feature) early;
-	uint64_t early_at; /* where their table stands */
+	VEC(struct written_feature) early;
+	VEC(struct written_feature) late; /* they wait until it is known how many there are */
+	uint64_t early_at;		  /* where the contents of the early ones stand */
 	struct perfdata_section feature[MAX_FEATURES];
 	uint8_t *buffer;
 	size_t used;
@@ -163,13 +164,13 @@ static int put_attr_record(struct perfdata_writer *w, const struct write_attr *a
 
 void perfdata_write_early(struct perfdata_writer *w, unsigned feature, const void *data, size_t n)
 {
-	struct early_feature f = { feature, mem_dup(data, n), n };
+	struct written_feature f = { feature, mem_dup(data, n), n };
 
 	vec_push(&w->early, f);
 }
 
 /* In stream form the formats come behind a record that says how long they are. */
-static int put_formats(struct perfdata_writer *w, const struct early_feature *f, struct err *e)
+static int put_formats(struct perfdata_writer *w, const struct written_feature *f, struct err *e)
 {
 	static const uint8_t zero[8];
 	uint32_t size = (uint32_t)((f->n + 7) & ~(size_t)7);
@@ -199,31 +200,54 @@ static int start_pipe(struct perfdata_writer *w, struct err *e)
 	return r;
 }
 
-/* Magic, number, table, contents; each begins at a multiple of 8. */
+/* What its entry in the table before the data says. */
+static struct perfdata_early early_entry(const struct written_feature *f)
+{
+	if (!f->n)
+		return (struct perfdata_early){ f->feature | PERFDATA_EARLY_LATER,
+						sizeof(struct perfdata_section) };
+	return (struct perfdata_early){ f->feature, (uint32_t)f->n };
+}
+
+/* And how much room its contents take: each begins at a multiple of 4. */
+static uint64_t early_room(const struct written_feature *f)
+{
+	return ((uint64_t)early_entry(f).size + 3) & ~(uint64_t)3;
+}
+
+/* How long all of it is, the data behind it at a multiple of 8. */
+static uint64_t early_size(const struct perfdata_writer *w)
+{
+	uint64_t n = 2 * sizeof(uint64_t) + w->early.n * sizeof(struct perfdata_early);
+
+	vec_each (&w->early, f)
+		n += early_room(f);
+	return (n + 7) & ~(uint64_t)7;
+}
+
+/* Magic, number, table, contents. */
 static int put_early(struct perfdata_writer *w, struct err *e)
 {
-	static const uint8_t zero[8];
-	uint64_t head[2] = { PERFDATA_EARLY_MAGIC, w->early.n };
-	uint64_t at = w->at + sizeof(head) + w->early.n * sizeof(struct perfdata_early);
+	static const uint8_t zero[sizeof(struct perfdata_section)];
+	uint64_t head[2] = { PERFDATA_EARLY_MAGIC, w->early.n }, end = w->at + early_size(w);
 	int r = put(w, head, sizeof(head), e);
 
-	w->early_at = w->at;
 	vec_each (&w->early, f) {
-		struct perfdata_early entry = { f->feature, { at, f->n } };
+		struct perfdata_early entry = early_entry(f);
 
-		if (f->n)
-			w->feature[f->feature] = entry.section;
-		at += (f->n + 7) & ~(size_t)7;
 		if (r == 0)
 			r = put(w, &entry, sizeof(entry), e);
 	}
+	w->early_at = w->at;
 	vec_each (&w->early, f) {
+		if (f->n)
+			w->feature[f->feature] = (struct perfdata_section){ w->at, f->n };
 		if (r == 0)
 			r = put(w, f->data, f->n, e);
 		if (r == 0)
-			r = put(w, zero, -f->n & 7, e);
+			r = put(w, zero, early_room(f) - f->n, e);
 	}
-	return r;
+	return r == 0 ? put(w, zero, end - w->at, e) : r;
 }
 
 static int start_file(struct perfdata_writer *w, struct err *e)
@@ -241,9 +265,7 @@ static int start_file(struct perfdata_writer *w, struct err *e)
 	vec_each (&w->attrs, a)
 		h->attrs.offset += a->n_ids * sizeof(*a->ids);
 	h->attrs.size = w->attrs.n * h->attr_size;
-	h->data.offset = h->attrs.offset + h->attrs.size + 16;
-	vec_each (&w->early, f)
-		h->data.offset += sizeof(struct perfdata_early) + ((f->n + 7) & ~(size_t)7);
+	h->data.offset = h->attrs.offset + h->attrs.size + early_size(w);
 	/* size 0 until the end: whoever reads it before then reads to the end of the file */
 	r = put(w, h, sizeof(*h), e);
 	vec_each (&w->attrs, a)
@@ -421,28 +443,22 @@ int perfdata_write_feature(struct perfdata_writer *w, unsigned feature, const vo
 		r = perfdata_write_end_data(w, e);
 	if (r < 0)
 		return r;
-	/* the table of sections comes right after the data; room for it is made at the first
-	 * feature */
-	if (w->at == w->header.data.offset + w->header.data.size) {
-		AUTO_FREE struct perfdata_section *none = mem_alloc(SECTION_ROOM * sizeof(*none));
-
-		r = put(w, none, SECTION_ROOM * sizeof(*none), e);
-	}
-	w->feature[feature] = (struct perfdata_section){ w->at, n };
-	return r < 0 ? r : put(w, data, n, e);
+	vec_push(&w->late, ((struct written_feature){ feature, mem_dup(data, n), n }));
+	w->waiting += n;
+	return 0;
 }
 
 /* Those that perf does not know are only in the table before the data, where room was left. */
 static int write_own(struct perfdata_writer *w, struct err *e)
 {
-	for (size_t i = 0; i < w->early.n; i++) {
-		unsigned f = w->early.data[i].feature;
-		struct perfdata_early entry = { f, w->feature[f] };
-		uint64_t at = w->early_at + i * sizeof(entry);
+	uint64_t at = w->early_at;
 
-		if (f >= PERFDATA_FEATURE_END &&
-		    pwrite(w->fd, &entry, sizeof(entry), (off_t)at) != sizeof(entry))
+	vec_each (&w->early, f) {
+		const struct perfdata_section *s = &w->feature[f->feature];
+
+		if (!f->n && pwrite(w->fd, s, sizeof(*s), (off_t)at) != sizeof(*s))
 			return perfdata_write_failed(w, errno ? errno : EIO, e);
+		at += early_room(f);
 	}
 	return 0;
 }
@@ -450,7 +466,7 @@ static int write_own(struct perfdata_writer *w, struct err *e)
 /* Only now are the features there for perf: the header's bits say so. */
 static int write_sections(struct perfdata_writer *w, struct err *e)
 {
-	struct perfdata_section table[SECTION_ROOM];
+	struct perfdata_section table[PERFDATA_FEATURE_END];
 	size_t n = 0;
 	uint64_t at = w->header.data.offset + w->header.data.size;
 
@@ -467,12 +483,39 @@ static int write_sections(struct perfdata_writer *w, struct err *e)
 	return put_header(w, e);
 }
 
+/* Room for the table of sections, which comes right after the data, and what comes behind it. */
+static int put_late(struct perfdata_writer *w, struct err *e)
+{
+	static const struct perfdata_section none[PERFDATA_FEATURE_END];
+	bool there[PERFDATA_FEATURE_END] = { 0 };
+	size_t n = 0;
+	int r;
+
+	vec_each (&w->late, f)
+		if (f->feature < PERFDATA_FEATURE_END)
+			there[f->feature] = true;
+	for (unsigned f = 0; f < PERFDATA_FEATURE_END; f++)
+		n += there[f] || w->feature[f].offset;
+	r = put(w, none, n * sizeof(*none), e);
+	vec_each (&w->late, f) {
+		w->feature[f->feature] = (struct perfdata_section){ w->at, f->n };
+		if (r == 0)
+			r = put(w, f->data, f->n, e);
+	}
+	w->waiting = 0;
+	return r == 0 ? flush_buffer(w, e) : r;
+}
+
 int perfdata_write_finish(struct perfdata_writer *w, struct err *e)
 {
 	int r = perfdata_write_end_data(w, e);
 
-	if (r == 0)
-		r = flush_buffer(w, e);
+	if (r == 0 && !w->pipe)
+		r = put_late(w, e);
+	if (r < 0 && !w->pipe) {
+		perfdata_write_abandon(w);
+		return r;
+	}
 	if (r == 0 && !w->pipe)
 		r = write_sections(w, e);
 	if (r == 0 && close(w->fd) < 0)
@@ -551,7 +594,7 @@ void perfdata_write_abandon(struct perfdata_writer *w)
 
 uint64_t perfdata_write_size(const struct perfdata_writer *w)
 {
-	return w->at;
+	return w->at + w->waiting;
 }
 
 double perfdata_write_ratio(const struct perfdata_writer *w)
@@ -576,8 +619,11 @@ void perfdata_write_close(struct perfdata_writer *w)
 	}
 	vec_each (&w->early, f)
 		free(f->data);
+	vec_each (&w->late, f)
+		free(f->data);
 	vec_free(&w->attrs);
 	vec_free(&w->early);
+	vec_free(&w->late);
 	free(w->buffer);
 	free(w->path);
 	free(w);
