@@ -343,8 +343,7 @@ static bool wants_tui(const struct report *r)
 	const struct report_args *a = r->a;
 
 	return !a->stdio && !a->sep && !a->csv && !a->json && !a->header && !a->info &&
-	       !a->threads && !a->hierarchy && !a->quiet && r->mode == KEY_MODE_CODE &&
-	       tui_usable(NULL) == 0;
+	       !a->threads && !a->quiet && r->mode == KEY_MODE_CODE && tui_usable(NULL) == 0;
 }
 
 static int walk_through(struct report *r, struct err *e)
@@ -360,6 +359,7 @@ static int walk_through(struct report *r, struct err *e)
 					  .symbol_part = a->symbol_part },
 				.names = names_opts(r),
 				.children = r->children && !has_no_frames(a),
+				.tree = a->hierarchy,
 				.chains = r->graphs && !has_no_frames(a),
 				.max_stack = max_stack(a),
 				.time_quantum = r->quantum,

@@ -80,9 +80,11 @@ static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, str
 {
 	struct state *s = ctx;
 	struct columns_opts co = s->r->columns;
-	struct tui_hist_opts o = {
-		.cells = s->r->cells, .hist = s->r->hist, .chains = s->r->chains, .drop = batch_put
-	};
+	struct tui_hist_opts o = { .cells = s->r->cells,
+				   .hist = s->r->hist,
+				   .chains = s->r->chains,
+				   .tree = s->r->tree,
+				   .drop = batch_put };
 	struct columns columns;
 	struct batch *b = NULL;
 	int code;

@@ -15,6 +15,7 @@ struct report_tui {
 	struct hist_opts hist;
 	struct names_opts names;
 	bool children;
+	bool tree; /* a level for each key */
 	bool chains; /* the recording has some, and they are wanted */
 	unsigned max_stack;
 	uint64_t time_quantum;

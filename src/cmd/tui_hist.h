@@ -10,6 +10,7 @@ struct tui_hist_opts {
 	struct cells_opts cells; /* its columns are copied */
 	struct hist_opts hist;
 	bool chains;
+	bool tree; /* a level for each key, as --hierarchy has it */
 	/* Called when the table is released, for what the names belong to; NULL: nothing. */
 	void (*drop)(void *ctx);
 	void *ctx;

@@ -24,8 +24,14 @@ struct tui_row {
 	uint64_t self, total; /* weight here; here and below (the same without children) */
 	uint64_t count;
 	uint32_t frame; /* the function it is about; CALLS_NONE: it is about none */
+	/* Of a tree: the row it stands below, which comes before it; TUI_TOP: none. */
+	uint32_t parent;
+	uint8_t depth;
+	bool inner;  /* rows stand below it, whose sums it has */
+	bool hidden; /* the user did not ask for it */
 };
 
+#define TUI_TOP UINT32_MAX
 #define TUI_COLUMNS 16
 
 struct tui_table {
@@ -36,7 +42,11 @@ struct tui_table {
 	bool inwards;	/* then they show what was called, else who called */
 	uint64_t total; /* what percentages are of */
 	uint64_t count;
-	unsigned n_columns; /* of text */
+	bool tree;	    /* rows stand below rows */
+	unsigned n_columns; /* of text; a tree has one, in which each row has its level's text */
+	/* Columns with those that are only filtered and zoomed by: a tree's keys stand behind its
+	 * one column. Rows have no text ("") in those of the levels below theirs. */
+	unsigned n_keys;
 	const char *column[TUI_COLUMNS];
 	int thread_column, dso_column; /* which of them to zoom by; -1: none */
 	const struct tui_row *row;

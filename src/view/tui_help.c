@@ -18,8 +18,9 @@ static const char everywhere[] =
 const char tui_help_report[] =
 	"Rows:\n"
 	"  Enter m            menu of what can be done with the row\n"
-	"  e +                open or close its call graph\n"
+	"  e +                open or close its call graph, or the rows below it\n"
 	"  E  C               open everything, close everything\n"
+	"  Enter (--hierarchy)  open or close the rows below; m is the menu there\n"
 	"  Right              open; when it is open already, the menu\n"
 	"  Left Esc           close; go out; take back the last filter or zoom\n"
 	"  a                  annotate: its code, with the share of each instruction\n"

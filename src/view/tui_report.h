@@ -17,6 +17,8 @@ struct tui_report_line {
 	struct tui_tree_line tree;
 };
 
+typedef VEC(struct tui_report_line) tui_report_lines;
+
 struct tui_zoom {
 	unsigned column;
 	char *text;
@@ -39,11 +41,12 @@ struct tui_view {
 	int skip;      /* columns scrolled to the right */
 
 	/* made from that */
+	struct tui_row *row; /* the table's; of a tree, inner rows have the sums of what is left */
 	VEC(uint32_t) order; /* rows in their order */
 	int width[TUI_COLUMNS];
 	struct tui_tree *tree; /* by row of the table */
 	bool *open;	       /* by row */
-	VEC(struct tui_report_line) lines;
+	tui_report_lines lines;
 	uint64_t shown_self; /* weight of all rows in order */
 	uint64_t shown_most; /* that, or of the row that has more with what it called */
 
@@ -65,9 +68,17 @@ int tui_rows_load(struct tui_view *v, const struct tui_query *q, struct err *e);
 void tui_rows_unload(struct tui_view *v);
 void tui_rows_order(struct tui_view *v); /* after filter, zoom, limit or sort changed */
 void tui_rows_lines(struct tui_view *v); /* after something was opened or closed */
+/* The lines, or with those of rows that are closed away. */
+void tui_rows_list(struct tui_view *v, bool closed_too, tui_report_lines *ret);
 uint64_t tui_rows_weight(const struct tui_view *v, uint32_t row);
+/* Columns its text begins after, the mark of a tree's row with them. */
+#define TUI_INDENT 2
+int tui_rows_indent(const struct tui_view *v, uint32_t row);
 double tui_rows_percent(const struct tui_view *v, uint64_t weight);
 void tui_rows_open(struct tui_view *v, uint32_t row, bool on);
+bool tui_rows_opens(const struct tui_view *v, uint32_t row); /* is there something to open? */
+/* Puts the cursor on a row, with all open that it stands below. */
+void tui_rows_go(struct tui_view *v, uint32_t row);
 /* How many events have samples, and which of them this is; the one after it. */
 unsigned tui_rows_events(const struct tui_view *v, unsigned *which);
 uint32_t tui_rows_next_event(const struct tui_view *v, bool back);
@@ -75,9 +86,13 @@ uint32_t tui_rows_next_event(const struct tui_view *v, bool back);
 const struct tui_report_line *tui_rows_at(const struct tui_view *v);
 /* The function the cursor is on; CALLS_NONE: none. */
 uint32_t tui_rows_frame(const struct tui_view *v);
-const char *tui_rows_text(void *view, size_t line, char *buf, size_t size);
+const char *tui_rows_text(const struct tui_view *v, const struct tui_report_line *l, char *buf,
+			  size_t size);
 const char *tui_rows_cell(const struct tui_view *v, uint32_t row, unsigned column, char *buf,
 			  size_t size);
+
+/* tui_rows_search.c: the keys of searching; false when it is none of these */
+bool tui_rows_search(struct tui_view *v, int key);
 
 /* tui_report_draw.c */
 void tui_report_draw(void *view);

@@ -63,6 +63,13 @@ static void title(const struct tui_view *v)
 }
 
 #define SUM_WIDTH 8
+
+/* What the columns of numbers take. */
+static int sums_width(const struct tui_view *v)
+{
+	return (1 + v->t.children + v->samples) * (SUM_WIDTH + 2);
+}
+
 #define LEAST_WIDTH 10 /* of a column of text that must give way to the last one */
 #define LAST_WIDTH 30  /* what the last one should have */
 
@@ -70,7 +77,7 @@ static void title(const struct tui_view *v)
 static void fit_columns(const struct tui_view *v, int *width)
 {
 	unsigned n = v->t.n_columns;
-	int left = tui_width() - 2 - (1 + v->t.children + v->samples) * (SUM_WIDTH + 2);
+	int left = tui_width() - 2 - sums_width(v);
 
 	for (unsigned c = 0; c < n; c++) {
 		width[c] = v->width[c];
@@ -111,7 +118,8 @@ static void heads(const struct tui_view *v, const int *width)
 	struct tui_line l = tui_line(1, false);
 
 	l.skip = v->skip;
-	tui_put(&l, TUI_HEAD, "  ");
+	if (!v->t.tree)
+		tui_put(&l, TUI_HEAD, "  ");
 	if (v->t.children)
 		head_cell(&l, v, "Children", TUI_SORT_TOTAL, SUM_WIDTH);
 	head_cell(&l, v, v->t.children ? "Self" : "Overhead", TUI_SORT_SELF, SUM_WIDTH);
@@ -122,18 +130,29 @@ static void heads(const struct tui_view *v, const int *width)
 	tui_fill(&l, TUI_HEAD);
 }
 
+/* Whether it is open: before a row of a list, and before the text of one in a tree. */
+static void mark(const struct tui_view *v, struct tui_line *l, uint32_t row)
+{
+	tui_put(l, TUI_BOLD, !tui_rows_opens(v, row) ? "  " : v->open[row] ? "- " : "+ ");
+}
+
 static void row_line(const struct tui_view *v, struct tui_line *l, uint32_t row, const int *width)
 {
-	const struct tui_row *r = &v->t.row[row];
+	const struct tui_row *r = &v->row[row];
 	double p = tui_rows_percent(v, r->total), q = tui_rows_percent(v, r->self);
 	char buf[1024], cut[1024];
 
-	tui_put(l, TUI_BOLD, !v->t.chains || !r->total ? "  " : v->open[row] ? "- " : "+ ");
+	if (!v->t.tree)
+		mark(v, l, row);
 	if (v->t.children)
 		tui_printf(l, tui_heat(p), "%*.2f%%  ", SUM_WIDTH - 1, p);
 	tui_printf(l, tui_heat(q), "%*.2f%%  ", SUM_WIDTH - 1, q);
 	if (v->samples)
 		tui_printf(l, TUI_PLAIN, "%*" PRIu64 "  ", SUM_WIDTH, r->count);
+	if (v->t.tree) {
+		tui_printf(l, TUI_PLAIN, "%*s", tui_rows_indent(v, row) - TUI_INDENT, "");
+		mark(v, l, row);
+	}
 	for (unsigned c = 0; c < v->t.n_columns; c++) {
 		const char *text = tui_rows_cell(v, row, c, buf, sizeof(buf));
 
@@ -160,7 +179,9 @@ static void draw_lines(const struct tui_view *v, const int *width)
 		if (line->is_row) {
 			row_line(v, &l, line->row, width);
 		} else {
-			tui_put(&l, TUI_PLAIN, "    ");
+			tui_printf(&l, TUI_PLAIN, "%*s",
+				   v->t.tree ? sums_width(v) + tui_rows_indent(v, line->row) : 4,
+				   "");
 			tui_tree_draw(&l, &v->tree[line->row], v->t.names, &line->tree, v->t.total,
 				      &v->search);
 		}
@@ -201,6 +222,11 @@ void tui_report_draw(void *view)
 						"?",	 "help",   "q", "quit",	  "< >", "sort",
 						"\\",	 "filter", "L", "limit",  "Tab", "event",
 						"P",	 "print",  NULL };
+	static const char *const tree[] = { "Enter", "open",	 "E C", "all",	  "m",	 "menu",
+					    "a",     "annotate", "/",	"search", "t d", "zoom",
+					    "?",     "help",	 "q",	"quit",	  "< >", "sort",
+					    "\\",    "filter",	 "L",	"limit",  "Tab", "event",
+					    "P",     "print",	 NULL };
 	static const char *const live[] = { "Enter", "menu", "f", "freeze",   "z", "zero",
 					    "e",     "open", "a", "annotate", "/", "search",
 					    "?",     "help", "q", "quit",     NULL };
@@ -223,12 +249,12 @@ void tui_report_draw(void *view)
 					   : "  No samples.");
 	}
 	status(v);
-	tui_hints(v->m->refresh_ms ? live : recorded);
+	tui_hints(v->m->refresh_ms ? live : v->t.tree ? tree : recorded);
 }
 
 static void print_row(FILE *f, const struct tui_view *v, uint32_t row)
 {
-	const struct tui_row *r = &v->t.row[row];
+	const struct tui_row *r = &v->row[row];
 	char buf[1024];
 
 	if (v->t.children)
@@ -239,7 +265,7 @@ static void print_row(FILE *f, const struct tui_view *v, uint32_t row)
 	for (unsigned c = 0; c < v->t.n_columns; c++) {
 		const char *text = tui_rows_cell(v, row, c, buf, sizeof(buf));
 
-		fprintf(f, "  %s%*s", text,
+		fprintf(f, "  %*s%s%*s", v->row[row].depth * TUI_INDENT, "", text,
 			c + 1 < v->t.n_columns ? v->width[c] - tui_columns(text) : 0, "");
 	}
 	putc('\n', f);
@@ -271,7 +297,7 @@ int tui_report_print(const struct tui_view *v, const char *path, struct err *e)
 		if (l->is_row)
 			print_row(f, v, l->row);
 		else
-			fprintf(f, "            %s\n",
+			fprintf(f, "            %*s%s\n", v->row[l->row].depth * TUI_INDENT, "",
 				tui_tree_text(&v->tree[l->row], v->t.names, &l->tree, v->t.total,
 					      buf, sizeof(buf)));
 	}

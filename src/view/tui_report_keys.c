@@ -30,7 +30,7 @@ static void toggle(struct tui_view *v)
 
 	if (!l)
 		return;
-	if (!v->t.chains) {
+	if (!v->t.chains && !v->row[l->row].inner) {
 		note(v, "recorded without call chains: kymo record -g has them");
 		return;
 	}
@@ -53,7 +53,7 @@ static bool go_in(struct tui_view *v)
 {
 	const struct tui_report_line *l = tui_rows_at(v);
 
-	if (!l || !v->t.chains || opened(v, l) ||
+	if (!l || !tui_rows_opens(v, l->row) || opened(v, l) ||
 	    (!l->is_row && (l->tree.more || !tui_tree_opens(&v->tree[l->row], l->tree.node))))
 		return false;
 	toggle(v);
@@ -66,6 +66,10 @@ static void go_to_parent(struct tui_view *v)
 	const struct tui_report_line *l = tui_rows_at(v);
 	uint32_t depth = l->tree.depth, row = l->row;
 
+	if (l->is_row) {
+		tui_rows_go(v, v->row[row].parent);
+		return;
+	}
 	while (v->list.at > 0) {
 		const struct tui_report_line *p = &v->lines.data[--v->list.at];
 
@@ -83,7 +87,7 @@ static void go_out(struct tui_view *v)
 
 	if (l && opened(v, l)) {
 		toggle(v);
-	} else if (l && !l->is_row) {
+	} else if (l && (!l->is_row || v->row[l->row].parent != TUI_TOP)) {
 		go_to_parent(v);
 	} else if (v->filter[0]) {
 		v->filter[0] = 0;
@@ -100,6 +104,7 @@ static void go_out(struct tui_view *v)
 static void zoom(struct tui_view *v, int column, const char *what)
 {
 	const struct tui_report_line *l = tui_rows_at(v);
+	const char *text;
 	char buf[1024];
 
 	for (size_t i = 0; column >= 0 && i < v->zooms.n; i++)
@@ -116,10 +121,13 @@ static void zoom(struct tui_view *v, int column, const char *what)
 	}
 	if (!l)
 		return;
+	text = tui_rows_cell(v, l->row, (unsigned)column, buf, sizeof(buf));
+	if (v->t.tree && !*text) {
+		note(v, "this row is of more than one %s: open it, and choose one below", what);
+		return;
+	}
 	vec_push(&v->zooms,
-		 (struct tui_zoom){ .column = (unsigned)column,
-				    .text = mem_strdup(tui_rows_cell(v, l->row, (unsigned)column,
-								     buf, sizeof(buf))) });
+		 (struct tui_zoom){ .column = (unsigned)column, .text = mem_strdup(text) });
 	v->list.at = 0;
 	tui_rows_order(v);
 }
@@ -131,15 +139,19 @@ static void open_all(struct tui_view *v, bool on)
 	uint32_t row = tui_rows_at(v) ? tui_rows_at(v)->row : 0;
 	time_t start = time(NULL);
 
-	if (!v->t.chains) {
+	if (!v->t.chains && !v->t.tree) {
 		toggle(v);
 		return;
 	}
 	for (size_t i = 0; i < v->order.n; i++) {
 		uint32_t r = v->order.data[i];
 
+		if (v->row[r].inner) { /* what is below it is there already */
+			v->open[r] = on;
+			continue;
+		}
 		/* below the least share nothing would be shown */
-		if (on && (!v->t.row[r].total || tui_rows_weight(v, r) < least))
+		if (on && (!v->t.chains || !v->row[r].total || tui_rows_weight(v, r) < least))
 			continue;
 		if (on && time(NULL) - start > OPEN_ALL_S)
 			left = 0;
@@ -155,11 +167,9 @@ static void open_all(struct tui_view *v, bool on)
 	}
 	if (on && !left)
 		note(v, "opened the first %zu rows; the others open one by one", done);
-	tui_rows_lines(v);
-	for (v->list.at = 0; v->list.at < v->lines.n; v->list.at++)
-		if (v->lines.data[v->list.at].row == row)
-			break;
-	tui_list_fit(&v->list);
+	while (!on && v->order.n && v->row[row].parent != TUI_TOP)
+		row = v->row[row].parent;
+	tui_rows_go(v, row);
 }
 
 /* Other rows from the same recording. */
@@ -229,6 +239,11 @@ static void ask_filter(struct tui_view *v)
 		return;
 	v->list.at = 0;
 	tui_rows_order(v);
+	if (v->filter[0] && v->t.tree) { /* what was found may be far below */
+		for (size_t i = 0; i < v->order.n; i++)
+			v->open[v->order.data[i]] |= v->row[v->order.data[i]].inner;
+		tui_rows_lines(v);
+	}
 }
 
 static void sort_by(struct tui_view *v, int step)
@@ -311,6 +326,7 @@ __attribute__((format(printf, 4, 5))) static void item(struct menu *m, int lette
 static void zoom_item(struct menu *m, const struct tui_view *v, int letter, int column,
 		      const char *what)
 {
+	const char *text;
 	char buf[256];
 
 	if (column < 0 || !tui_rows_at(v))
@@ -320,8 +336,9 @@ static void zoom_item(struct menu *m, const struct tui_view *v, int letter, int 
 			item(m, letter, letter, "Zoom out of %s %s", what, v->zooms.data[i].text);
 			return;
 		}
-	item(m, letter, letter, "Zoom into %s %s", what,
-	     tui_rows_cell(v, tui_rows_at(v)->row, (unsigned)column, buf, sizeof(buf)));
+	text = tui_rows_cell(v, tui_rows_at(v)->row, (unsigned)column, buf, sizeof(buf));
+	if (!v->t.tree || *text)
+		item(m, letter, letter, "Zoom into %s %s", what, text);
 }
 
 static int menu(struct tui_view *v)
@@ -339,7 +356,9 @@ static int menu(struct tui_view *v)
 		if (v->t.chains)
 			item(&m, 'c', 'c', "Callers and callees of %s", name);
 	}
-	if (l && v->t.chains)
+	if (l && v->row[l->row].inner)
+		item(&m, 'e', 'e', opened(v, l) ? "Close what is below" : "Open what is below");
+	else if (l && v->t.chains)
 		item(&m, 'e', 'e', opened(v, l) ? "Close the call graph" : "Open the call graph");
 	zoom_item(&m, v, 't', v->t.thread_column, "thread");
 	zoom_item(&m, v, 'd', v->t.dso_column, "file");
@@ -379,6 +398,9 @@ static int by(struct tui_view *v, int id)
 
 int tui_report_key(struct tui_view *v, int key)
 {
+	if (key == TUI_KEY_ENTER && tui_rows_at(v) && tui_rows_at(v)->is_row &&
+	    v->row[tui_rows_at(v)->row].inner)
+		key = 'e';
 	if (key == TUI_KEY_ENTER || key == 'm') {
 		key = menu(v);
 		if (key < 0)
@@ -432,8 +454,7 @@ int tui_report_key(struct tui_view *v, int key)
 	case TUI_KEY_HELP:
 		return tui_help("The report", tui_help_report) == TUI_QUIT ? TUI_QUIT : -1;
 	default:
-		if (!tui_search_key(&v->search, &v->list, key, tui_rows_text, v, v->note,
-				    sizeof(v->note)))
+		if (!tui_rows_search(v, key))
 			tui_list_key(&v->list, key);
 	}
 	return -1;

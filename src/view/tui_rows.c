@@ -42,6 +42,7 @@ int tui_rows_load(struct tui_view *v, const struct tui_query *q, struct err *e)
 	v->has_table = true;
 	v->tree = mem_alloc((t.n_rows + 1) * sizeof(*v->tree));
 	v->open = mem_alloc((t.n_rows + 1) * sizeof(*v->open));
+	v->row = mem_alloc((t.n_rows + 1) * sizeof(*v->row));
 	if (v->sort_by == TUI_SORT_TOTAL && !t.children)
 		v->sort_by = TUI_SORT_SELF;
 	if (v->sort_by >= TUI_SORT_TEXT + t.n_columns)
@@ -58,8 +59,10 @@ void tui_rows_unload(struct tui_view *v)
 		tui_tree_free(&v->tree[i]);
 	free(v->tree);
 	free(v->open);
+	free(v->row);
 	v->tree = NULL;
 	v->open = NULL;
+	v->row = NULL;
 	vec_free(&v->order);
 	vec_free(&v->lines);
 	v->m->release(v->m->ctx, &v->t);
@@ -74,7 +77,12 @@ const char *tui_rows_cell(const struct tui_view *v, uint32_t row, unsigned colum
 
 uint64_t tui_rows_weight(const struct tui_view *v, uint32_t row)
 {
-	return v->t.children ? v->t.row[row].total : v->t.row[row].self;
+	return v->t.children ? v->row[row].total : v->row[row].self;
+}
+
+int tui_rows_indent(const struct tui_view *v, uint32_t row)
+{
+	return v->t.tree ? TUI_INDENT * (v->row[row].depth + 1) : 0;
 }
 
 double tui_rows_percent(const struct tui_view *v, uint64_t weight)
@@ -84,11 +92,17 @@ double tui_rows_percent(const struct tui_view *v, uint64_t weight)
 	return all ? 100.0 * (double)weight / (double)all : 0;
 }
 
+static bool heavy(const struct tui_view *v, uint32_t row)
+{
+	return 100.0 * (double)tui_rows_weight(v, row) >= v->percent_limit * (double)v->t.total;
+}
+
+/* Do zooms and filter leave a row that none stands below? */
 static bool wanted(const struct tui_view *v, uint32_t row)
 {
 	char buf[1024];
 
-	if (100.0 * (double)tui_rows_weight(v, row) < v->percent_limit * (double)v->t.total)
+	if (v->row[row].hidden)
 		return false;
 	for (size_t i = 0; i < v->zooms.n; i++)
 		if (strcmp(tui_rows_cell(v, row, v->zooms.data[i].column, buf, sizeof(buf)),
@@ -96,10 +110,41 @@ static bool wanted(const struct tui_view *v, uint32_t row)
 			return false;
 	if (!v->filter[0])
 		return true;
-	for (unsigned c = 0; c < v->t.n_columns; c++)
+	for (unsigned c = 0; c < v->t.n_keys; c++)
 		if (str_icontains(tui_rows_cell(v, row, c, buf, sizeof(buf)), v->filter))
 			return true;
 	return false;
+}
+
+/* The rows that are left, inner ones with the sums of what is left of theirs: from below upwards,
+ * as rows stand behind those they are below of. */
+static void choose_rows(struct tui_view *v)
+{
+	memcpy(v->row, v->t.row, v->t.n_rows * sizeof(*v->row));
+	for (size_t i = 0; i < v->t.n_rows; i++)
+		if (v->row[i].inner) {
+			v->row[i].self = v->row[i].total = v->row[i].count = 0;
+			v->row[i].hidden = true;
+		}
+	for (size_t i = v->t.n_rows; i-- > 0;) {
+		struct tui_row *r = &v->row[i];
+		struct tui_row *parent = r->parent == TUI_TOP ? NULL : &v->row[r->parent];
+
+		if (!r->inner)
+			r->hidden = !wanted(v, (uint32_t)i);
+		if (r->hidden || !parent)
+			continue;
+		parent->hidden = false;
+		parent->self += r->self;
+		parent->total += r->total;
+		parent->count += r->count;
+	}
+	for (size_t i = 0; i < v->t.n_rows; i++) {
+		struct tui_row *r = &v->row[i];
+
+		r->hidden = r->hidden || !heavy(v, (uint32_t)i) ||
+			    (r->parent != TUI_TOP && v->row[r->parent].hidden);
+	}
 }
 
 static int compare_sums(uint64_t a, uint64_t b)
@@ -108,11 +153,9 @@ static int compare_sums(uint64_t a, uint64_t b)
 }
 
 /* Equal ones stay in the table's order. */
-static int compare_rows(const void *pa, const void *pb, void *ctx)
+static int compare_siblings(const struct tui_view *v, uint32_t a, uint32_t b)
 {
-	const struct tui_view *v = ctx;
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-	const struct tui_row *x = &v->t.row[a], *y = &v->t.row[b];
+	const struct tui_row *x = &v->row[a], *y = &v->row[b];
 	char p[1024], q[1024];
 	int c;
 
@@ -127,6 +170,27 @@ static int compare_rows(const void *pa, const void *pb, void *ctx)
 	return c ? c : a < b ? -1 : a > b;
 }
 
+/* Rows of a tree stand behind the one they are below of: those above them decide. */
+static int compare_rows(const void *pa, const void *pb, void *ctx)
+{
+	const struct tui_view *v = ctx;
+	const struct tui_row *r = v->row;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+	int deeper = (int)r[a].depth - (int)r[b].depth;
+
+	while (r[a].depth > r[b].depth)
+		a = r[a].parent;
+	while (r[b].depth > r[a].depth)
+		b = r[b].parent;
+	if (a == b)
+		return deeper;
+	while (r[a].parent != r[b].parent) {
+		a = r[a].parent;
+		b = r[b].parent;
+	}
+	return compare_siblings(v, a, b);
+}
+
 static void measure(struct tui_view *v)
 {
 	char buf[1024];
@@ -137,6 +201,7 @@ static void measure(struct tui_view *v)
 			int n = tui_columns(
 				tui_rows_cell(v, v->order.data[i], c, buf, sizeof(buf)));
 
+			n += tui_rows_indent(v, v->order.data[i]);
 			if (n > v->width[c])
 				v->width[c] = n;
 		}
@@ -147,10 +212,12 @@ void tui_rows_order(struct tui_view *v)
 {
 	v->order.n = 0;
 	v->shown_self = v->shown_most = 0;
+	choose_rows(v);
 	for (uint32_t i = 0; i < v->t.n_rows; i++)
-		if (wanted(v, i)) {
+		if (!v->row[i].hidden) {
 			vec_push(&v->order, i);
-			v->shown_self += v->t.row[i].self;
+			if (v->row[i].parent == TUI_TOP)
+				v->shown_self += v->row[i].self;
 			if (tui_rows_weight(v, i) > v->shown_most)
 				v->shown_most = tui_rows_weight(v, i);
 		}
@@ -162,25 +229,34 @@ void tui_rows_order(struct tui_view *v)
 	tui_rows_lines(v);
 }
 
-void tui_rows_lines(struct tui_view *v)
+void tui_rows_list(struct tui_view *v, bool closed_too, tui_report_lines *ret)
 {
 	uint64_t least = (uint64_t)((double)v->t.total * v->graph_limit / 100);
 	tui_tree_lines lines = { 0 };
 
-	v->lines.n = 0;
+	ret->n = 0;
 	for (size_t i = 0; i < v->order.n; i++) {
 		uint32_t row = v->order.data[i];
 
-		vec_push(&v->lines, (struct tui_report_line){ .row = row, .is_row = true });
-		if (!v->open[row])
+		vec_push(ret, (struct tui_report_line){ .row = row, .is_row = true });
+		if (v->row[row].inner && !v->open[row] && !closed_too)
+			while (i + 1 < v->order.n &&
+			       v->row[v->order.data[i + 1]].depth > v->row[row].depth)
+				i++;
+		if (v->row[row].inner || !v->open[row])
 			continue;
 		lines.n = 0;
 		tui_tree_list(&v->tree[row], least, &lines);
 		for (size_t k = 0; k < lines.n; k++)
-			vec_push(&v->lines,
+			vec_push(ret,
 				 (struct tui_report_line){ .row = row, .tree = lines.data[k] });
 	}
 	vec_free(&lines);
+}
+
+void tui_rows_lines(struct tui_view *v)
+{
+	tui_rows_list(v, false, &v->lines);
 	v->list.n = v->lines.n;
 	tui_list_fit(&v->list);
 }
@@ -209,13 +285,29 @@ void tui_rows_open(struct tui_view *v, uint32_t row, bool on)
 {
 	struct grow g = { .v = v, .row = row };
 
-	if (!v->t.chains)
+	if (!tui_rows_opens(v, row))
 		on = false;
 	v->open[row] = on;
-	if (on && !v->tree[row].calls) {
+	if (on && !v->row[row].inner && !v->tree[row].calls) {
 		v->tree[row].calls = calls_new(v->t.names, v->t.inwards);
 		tui_busy("Collecting call chains", NULL, grow_tree, &g);
 	}
+}
+
+bool tui_rows_opens(const struct tui_view *v, uint32_t row)
+{
+	return v->row[row].inner || (v->t.chains && v->row[row].total);
+}
+
+void tui_rows_go(struct tui_view *v, uint32_t row)
+{
+	for (uint32_t up = v->row[row].parent; up != TUI_TOP; up = v->row[up].parent)
+		v->open[up] = true;
+	tui_rows_lines(v);
+	for (v->list.at = 0; v->list.at + 1 < v->lines.n; v->list.at++)
+		if (v->lines.data[v->list.at].row == row)
+			break;
+	tui_list_fit(&v->list);
 }
 
 /* Events that have no samples (perf's dummy, for one) are none to look at. */
@@ -258,14 +350,13 @@ uint32_t tui_rows_frame(const struct tui_view *v)
 	if (!l)
 		return CALLS_NONE;
 	if (l->is_row)
-		return v->t.row[l->row].frame;
+		return v->row[l->row].frame;
 	return l->tree.more ? CALLS_NONE : calls_get(v->tree[l->row].calls, l->tree.node)->frame;
 }
 
-const char *tui_rows_text(void *view, size_t line, char *buf, size_t size)
+const char *tui_rows_text(const struct tui_view *v, const struct tui_report_line *l, char *buf,
+			  size_t size)
 {
-	const struct tui_view *v = view;
-	const struct tui_report_line *l = &v->lines.data[line];
 	char cell[1024];
 	size_t n = 0;
 

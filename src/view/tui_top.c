@@ -25,7 +25,7 @@ static const char *row_text(const struct tui_view *v, uint32_t row, char *buf, s
 	size_t n = 0;
 
 	buf[0] = 0;
-	for (unsigned c = 0; c < v->t.n_columns && n < size; c++)
+	for (unsigned c = 0; c < v->t.n_keys && n < size; c++)
 		n += (size_t)snprintf(buf + n, size - n, "%s\n",
 				      tui_rows_cell(v, row, c, cell, sizeof(cell)));
 	return buf;
