@@ -68,6 +68,9 @@ int report_run(struct report_args *a, struct err *e);
 /* Did events count together when they were recorded? */
 bool report_has_groups(const struct trace *t);
 
+/* The leader of the event's group; its own number when it is alone or groups are not wanted. */
+uint32_t report_leader(const struct report *r, uint32_t type);
+
 /* Prints all that cells hold, and how the report ends. */
 int report_show(struct report *r, struct err *e);
 

@@ -349,29 +349,36 @@ static bool wants_tui(const struct report *r)
 static int walk_through(struct report *r, struct err *e)
 {
 	const struct report_args *a = r->a;
-	struct report_tui t = { .load = &r->load,
-				.name = input_path(a->load.input),
-				.columns = columns_opts(r),
-				.cells = cells_opts(r),
-				.hist = { .use_chains = r->graphs,
-					  .hide_unresolved = a->hide_unresolved,
-					  .exclude_other = a->exclude_other,
-					  .symbol_part = a->symbol_part },
-				.names = names_opts(r),
-				.children = r->children && !has_no_frames(a),
-				.tree = a->hierarchy,
-				.chains = r->graphs && !has_no_frames(a),
-				.max_stack = max_stack(a),
-				.time_quantum = r->quantum,
-				.model = { .percent_limit = a->percent_limit,
-					   .graph_percent_limit = a->graph.min_percent,
-					   .samples = a->samples,
-					   .source = { .symfs = a->load.symfs,
-						       .archive = r->load.source->trace->files },
-					   .annotate = { .symfs = a->load.symfs,
-							 .vmlinux = a->load.vmlinux } } };
+	const struct trace *trace = r->load.source->trace;
+	AUTO_FREE uint32_t *leader = mem_alloc((trace->n_types + 1) * sizeof(*leader));
+	struct report_tui t = {
+		.load = &r->load,
+		.name = input_path(a->load.input),
+		.columns = columns_opts(r),
+		.cells = cells_opts(r),
+		.hist = { .use_chains = r->graphs,
+			  .hide_unresolved = a->hide_unresolved,
+			  .exclude_other = a->exclude_other,
+			  .symbol_part = a->symbol_part },
+		.names = names_opts(r),
+		.children = r->children && !has_no_frames(a),
+		.tree = a->hierarchy,
+		.leader = leader,
+		.order_member = (unsigned)a->group_sort,
+		.forced_group = !report_has_groups(trace),
+		.chains = r->graphs && !has_no_frames(a),
+		.max_stack = max_stack(a),
+		.time_quantum = r->quantum,
+		.model = { .percent_limit = a->percent_limit,
+			   .graph_percent_limit = a->graph.min_percent,
+			   .samples = columns_have(&r->columns, KEY_SAMPLES),
+			   .source = { .symfs = a->load.symfs, .archive = trace->files },
+			   .annotate = { .symfs = a->load.symfs, .vmlinux = a->load.vmlinux } }
+	};
 	int code = load_symbols(&r->load, e);
 
+	for (uint32_t i = 0; i < trace->n_types; i++)
+		leader[i] = report_leader(r, i);
 	t.names.by_file = false;   /* one can ask for other columns later */
 	r->load.opts.quiet = true; /* the interface shows how far it is */
 	return code < 0 ? code : report_tui_run(&t, e);

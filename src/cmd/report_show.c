@@ -54,8 +54,7 @@ static void show(struct report *r, struct hist *h)
 	r->shown++;
 }
 
-/* The leader of the event's group; its own number when it is alone or groups are not wanted. */
-static uint32_t leader_of(const struct report *r, uint32_t type)
+uint32_t report_leader(const struct report *r, uint32_t type)
 {
 	const struct trace *t = r->load.source->trace;
 
@@ -69,7 +68,7 @@ static uint32_t leader_of(const struct report *r, uint32_t type)
 static bool is_empty(const struct report *r, uint32_t leader)
 {
 	for (uint32_t i = 0; i < r->load.source->trace->n_types; i++)
-		if (leader_of(r, i) == leader && r->load.profile.total[i].all_count)
+		if (report_leader(r, i) == leader && r->load.profile.total[i].all_count)
 			return false;
 	return true;
 }
@@ -84,11 +83,11 @@ static void show_events(struct report *r)
 		struct hist h;
 		unsigned n = 0;
 
-		if (leader_of(r, i) != i || (r->a->skip_empty && is_empty(r, i)))
+		if (report_leader(r, i) != i || (r->a->skip_empty && is_empty(r, i)))
 			continue;
 		make_hist(r, i, &h);
 		for (uint32_t k = 0; k < t->n_types; k++)
-			if (k != i && leader_of(r, k) == i)
+			if (k != i && report_leader(r, k) == i)
 				make_hist(r, k, &members[n++]);
 		if (n)
 			hist_group(&h, members, n, (unsigned)r->a->group_sort);

@@ -84,6 +84,9 @@ static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, str
 				   .hist = s->r->hist,
 				   .chains = s->r->chains,
 				   .tree = s->r->tree,
+				   .leader = s->r->leader,
+				   .order_member = s->r->order_member,
+				   .forced_group = s->r->forced_group,
 				   .drop = batch_put };
 	struct columns columns;
 	struct batch *b = NULL;
@@ -186,6 +189,7 @@ int report_tui_run(struct report_tui *r, struct err *e)
 	m->ctx = &s;
 	m->name = r->name;
 	m->trace = r->load->source->trace;
+	m->leader = r->leader;
 	m->make = make;
 	m->release = tui_hist_release;
 	m->cell = tui_hist_cell;

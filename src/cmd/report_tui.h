@@ -16,6 +16,10 @@ struct report_tui {
 	struct names_opts names;
 	bool children;
 	bool tree; /* a level for each key */
+	/* Groups, as tui_hist.h has them. */
+	const uint32_t *leader;
+	unsigned order_member;
+	bool forced_group;
 	bool chains; /* the recording has some, and they are wanted */
 	unsigned max_stack;
 	uint64_t time_quantum;

@@ -17,6 +17,8 @@ struct own {
 	struct strbuf title; /* of a tree's one column */
 	struct tui_row *row;
 	size_t n_rows;
+	uint64_t *sums;
+	struct strbuf events;	     /* of a group */
 	uint8_t column[TUI_COLUMNS]; /* of the table: which of columns */
 	void (*drop)(void *ctx);
 	void *ctx;
@@ -87,6 +89,111 @@ static void fill_table(struct tui_table *t, struct own *o, bool chains)
 	t->n_columns = o->tree ? 1 : t->n_keys;
 }
 
+/* Where a sum is beside those that every table has; key: which it is. */
+static void add_sum(struct tui_table *t, struct own *o, const struct hist *of, enum key key,
+		    const char *name, int behind)
+{
+	size_t n = o->n_rows;
+	const struct hist *h = o->tree ? &o->hier.sums : &o->h;
+	unsigned k = t->n_sums, member = 0;
+	bool number = key == KEY_SAMPLES || key == KEY_PERIOD;
+
+	if (k == TUI_SUMS)
+		return;
+	while (member < o->h.n_members && of != &o->h.member[member])
+		member++;
+	for (size_t i = 0; i < n; i++) {
+		size_t at = o->tree ? o->node[i] : i;
+		const struct hist_row *r =
+			of == &o->h ? &h->rows.data[at] : hist_pair(h, at, member);
+
+		o->sums[i * TUI_SUMS + k] = r ? hist_sum(of, r, key) : 0;
+	}
+	t->sum[k] = (struct tui_sum){ .title = name,
+				      .total = number ? 0 : of->all_weight,
+				      .base = of == &o->h ? -1 : (int)k,
+				      .behind = (unsigned)behind };
+	t->n_sums++;
+}
+
+/* Sums behind each other, as the table's are. */
+static void pack_sums(struct tui_table *t, struct own *o)
+{
+	for (size_t i = 0; i < o->n_rows; i++)
+		memmove(&o->sums[i * t->n_sums], &o->sums[i * TUI_SUMS],
+			t->n_sums * sizeof(*o->sums));
+	t->sums = o->sums;
+}
+
+static void add_sums(struct tui_table *t, struct own *o, const struct hist *h, unsigned order)
+{
+	bool leader = h == &o->h;
+	int first = (int)t->n_sums;
+
+	t->order_sum = !leader && order && h == &o->h.member[order - 1] ? first : t->order_sum;
+	if (!leader && h->opts.children)
+		add_sum(t, o, h, KEY_CHILDREN, "Children", TUI_SUM_TOTAL);
+	if (!leader) {
+		add_sum(t, o, h, KEY_OVERHEAD, h->opts.children ? "Self" : "Overhead",
+			TUI_SUM_SELF);
+		add_sum(t, o, h, KEY_SAMPLES, "Samples", TUI_SUM_COUNT);
+		for (int k = first; k < (int)t->n_sums; k++)
+			t->sum[k].base = first;
+	}
+	for (unsigned i = 0; i < o->columns.n; i++) {
+		const struct column *c = &o->columns.col[i];
+
+		if (key_infos[c->key].kind == KEY_SUM && !c->hidden && c->key != KEY_CHILDREN &&
+		    c->key != KEY_OVERHEAD && c->key != KEY_SAMPLES)
+			add_sum(t, o, h, c->key, title(c), TUI_SUM_LAST);
+	}
+}
+
+static void name_events(struct tui_table *t, struct own *o, bool forced)
+{
+	const struct event_type *types = o->cells.names->profile->trace->types;
+
+	strbuf_printf(&o->events, "%s%s", forced ? "" : "anon group { ", types[t->type].name);
+	for (unsigned m = 0; m < o->h.n_members; m++)
+		strbuf_printf(&o->events, ", %s", types[o->h.member[m].opts.type].name);
+	strbuf_puts(&o->events, forced ? "" : " }");
+	t->events = strbuf_str(&o->events);
+}
+
+static void fill_sums(struct tui_table *t, struct own *o, const struct tui_hist_opts *to)
+{
+	o->sums = mem_alloc((o->n_rows * TUI_SUMS + 1) * sizeof(*o->sums));
+	t->order_sum = -1;
+	t->events_total = t->total;
+	add_sums(t, o, &o->h, 0);
+	for (unsigned m = 0; m < o->h.n_members; m++) {
+		add_sums(t, o, &o->h.member[m], to->order_member);
+		t->count += o->h.member[m].all_count;
+		t->events_total += o->h.member[m].all_weight;
+	}
+	if (o->h.n_members)
+		name_events(t, o, to->forced_group);
+	pack_sums(t, o);
+}
+
+/* The group's other events beside the leader's rows. */
+static void add_members(struct own *o, const struct tui_hist_opts *to)
+{
+	size_t n_types = o->cells.names->profile->trace->n_types;
+	AUTO_FREE struct hist *member = mem_alloc((n_types + 1) * sizeof(*member));
+	unsigned n = 0;
+
+	for (uint32_t k = 0; to->leader && k < n_types; k++) {
+		struct hist_opts ho = to->hist;
+
+		ho.type = k;
+		if (k != to->hist.type && to->leader[k] == to->hist.type)
+			hist_make(&member[n++], &o->cells, &ho);
+	}
+	if (n)
+		hist_group(&o->h, member, n, to->order_member);
+}
+
 static struct tui_row table_row(const struct hist_row *row)
 {
 	return (struct tui_row){ .self = row->self,
@@ -148,6 +255,7 @@ void tui_hist_make(const struct names *n, const struct tui_hist_opts *to, struct
 	co.columns = &o->columns;
 	cells_make(&o->cells, n, &co);
 	hist_make(&o->h, &o->cells, &to->hist);
+	add_members(o, to);
 	o->drop = to->drop;
 	o->ctx = to->ctx;
 	symbol = columns_find(&o->columns, KEY_SYM);
@@ -161,6 +269,7 @@ void tui_hist_make(const struct names *n, const struct tui_hist_opts *to, struct
 		add_rows(o, symbol);
 	}
 	fill_table(ret, o, to->chains);
+	fill_sums(ret, o, to);
 }
 
 void tui_hist_release(void *ctx, struct tui_table *t)
@@ -171,6 +280,8 @@ void tui_hist_release(void *ctx, struct tui_table *t)
 	if (o->tree)
 		hier_free(&o->hier);
 	strbuf_free(&o->title);
+	strbuf_free(&o->events);
+	free(o->sums);
 	free(o->node);
 	hist_free(&o->h);
 	cells_free(&o->cells);

@@ -11,6 +11,10 @@ struct tui_hist_opts {
 	struct hist_opts hist;
 	bool chains;
 	bool tree; /* a level for each key, as --hierarchy has it */
+	/* By type: in whose table it is shown (see tui_model); NULL: each in its own. */
+	const uint32_t *leader;
+	unsigned order_member; /* the group's event that decides the order; 0: the leader */
+	bool forced_group;     /* events that did not count together */
 	/* Called when the table is released, for what the names belong to; NULL: nothing. */
 	void (*drop)(void *ctx);
 	void *ctx;

@@ -34,6 +34,16 @@ struct tui_row {
 #define TUI_TOP UINT32_MAX
 #define TUI_COLUMNS 16
 
+/* One more number of every row: a group's other event, a sum of periods ... */
+struct tui_sum {
+	const char *title;
+	uint64_t total; /* it is shown as a share of this; 0: as it is */
+	int base;	/* whose rows are 100% when only what is left counts; -1: the table's */
+	/* The number it stands behind: those with TUI_SUM_COUNT are shown when samples are. */
+	enum { TUI_SUM_TOTAL, TUI_SUM_SELF, TUI_SUM_COUNT, TUI_SUM_LAST } behind;
+};
+#define TUI_SUMS 32
+
 struct tui_table {
 	const struct names *names;
 	uint32_t type;
@@ -42,8 +52,14 @@ struct tui_table {
 	bool inwards;	/* then they show what was called, else who called */
 	uint64_t total; /* what percentages are of */
 	uint64_t count;
-	bool tree;	    /* rows stand below rows */
-	unsigned n_columns; /* of text; a tree has one, in which each row has its level's text */
+	unsigned n_sums; /* beside those of the rows */
+	struct tui_sum sum[TUI_SUMS];
+	const uint64_t *sums;  /* by row, n_sums each */
+	int order_sum;	       /* which of them rows are to be sorted by at first; -1: none */
+	const char *events;    /* of a group, for the title; NULL: the type's name */
+	uint64_t events_total; /* of all of them */
+	bool tree;	       /* rows stand below rows */
+	unsigned n_columns;    /* of text; a tree has one, in which each row has its level's text */
 	/* Columns with those that are only filtered and zoomed by: a tree's keys stand behind its
 	 * one column. Rows have no text ("") in those of the levels below theirs. */
 	unsigned n_keys;
@@ -67,6 +83,8 @@ struct tui_model {
 	void *ctx;
 	const char *name; /* of the recording */
 	const struct trace *trace;
+	/* By type: the event in whose table it is shown; NULL: each has one of its own. */
+	const uint32_t *leader;
 	const struct tui_progress *progress; /* of make; may be NULL */
 
 	/* May take long; is called beside the screen. On failure *ret is untouched. */

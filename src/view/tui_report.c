@@ -33,6 +33,8 @@ int tui_view_first(struct tui_view *v, struct err *e)
 	int r = 0;
 
 	for (uint32_t type = 0; type < v->m->trace->n_types; type++) {
+		if (v->m->leader && v->m->leader[type] != type)
+			continue;
 		r = tui_rows_load(v, &(struct tui_query){ .type = type, .children = -1 }, e);
 		if (r < 0 || v->t.count)
 			break;

@@ -7,8 +7,14 @@
 #include "view/tui_list.h"
 #include "view/tui_tree.h"
 
-/* Columns to sort by: the sums, then the texts. */
-enum { TUI_SORT_TOTAL, TUI_SORT_SELF, TUI_SORT_COUNT, TUI_SORT_TEXT };
+/* Columns to sort by: the sums, the table's other sums, then the texts. */
+enum {
+	TUI_SORT_TOTAL,
+	TUI_SORT_SELF,
+	TUI_SORT_COUNT,
+	TUI_SORT_SUM,
+	TUI_SORT_TEXT = TUI_SORT_SUM + TUI_SUMS
+};
 
 /* A line of the list: a row, or (node set) a line of the tree below it. */
 struct tui_report_line {
@@ -42,6 +48,7 @@ struct tui_view {
 
 	/* made from that */
 	struct tui_row *row; /* the table's; of a tree, inner rows have the sums of what is left */
+	uint64_t *sums;	     /* the same of the table's sums */
 	VEC(uint32_t) order; /* rows in their order */
 	int width[TUI_COLUMNS];
 	struct tui_tree *tree; /* by row of the table */
@@ -49,6 +56,8 @@ struct tui_view {
 	tui_report_lines lines;
 	uint64_t shown_self; /* weight of all rows in order */
 	uint64_t shown_most; /* that, or of the row that has more with what it called */
+
+	uint64_t shown_sum[TUI_SUMS];
 
 	struct tui_list list;
 	struct tui_search search;
@@ -90,6 +99,14 @@ const char *tui_rows_text(const struct tui_view *v, const struct tui_report_line
 			  size_t size);
 const char *tui_rows_cell(const struct tui_view *v, uint32_t row, unsigned column, char *buf,
 			  size_t size);
+
+/* tui_sums.c: columns of numbers, by what one sorts by (below TUI_SORT_TEXT) */
+unsigned tui_sums_shown(const struct tui_view *v, unsigned *ret); /* in their order; how many */
+const char *tui_sums_title(const struct tui_view *v, unsigned sum);
+int tui_sums_width(const struct tui_view *v, unsigned sum);
+uint64_t tui_sums_value(const struct tui_view *v, uint32_t row, unsigned sum);
+void tui_sums_draw(const struct tui_view *v, struct tui_line *l, uint32_t row);
+void tui_sums_print(const struct tui_view *v, FILE *f, uint32_t row);
 
 /* tui_rows_search.c: the keys of searching; false when it is none of these */
 bool tui_rows_search(struct tui_view *v, int key);

@@ -19,6 +19,11 @@ static void samples_short(uint64_t n, char *buf, size_t size)
 	snprintf(buf, size, "%" PRIu64 "%.1s", n, *units == ' ' ? "" : units);
 }
 
+static const char *events_name(const struct tui_view *v)
+{
+	return v->t.events ? v->t.events : v->m->trace->types[v->t.type].name;
+}
+
 /* What the rows are of, and which of them are left; what fits of the rest. */
 static void title(const struct tui_view *v)
 {
@@ -38,9 +43,10 @@ static void title(const struct tui_view *v)
 		strbuf_puts(&b, live);
 	} else {
 		samples_short(v->t.count, n, sizeof(n));
-		strbuf_printf(&b, "Samples: %s of event '%s'", n, trace->types[v->t.type].name);
+		strbuf_printf(&b, "Samples: %s of event%s '%s'", n, v->t.events ? "s" : "",
+			      events_name(v));
 		strbuf_printf(&total, ", Event count (approx.): %s",
-			      str_thousands(v->t.total, weight, sizeof(weight)));
+			      str_thousands(v->t.events_total, weight, sizeof(weight)));
 	}
 	if (!live && trace->losses.lost_events + trace->losses.lost_samples)
 		strbuf_printf(&b, ", %s lost",
@@ -62,12 +68,15 @@ static void title(const struct tui_view *v)
 	tui_title(b.data, right[0] ? right : NULL);
 }
 
-#define SUM_WIDTH 8
-
 /* What the columns of numbers take. */
 static int sums_width(const struct tui_view *v)
 {
-	return (1 + v->t.children + v->samples) * (SUM_WIDTH + 2);
+	unsigned sum[TUI_SORT_TEXT], n = tui_sums_shown(v, sum);
+	int width = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		width += tui_sums_width(v, sum[i]) + 2;
+	return width;
 }
 
 #define LEAST_WIDTH 10 /* of a column of text that must give way to the last one */
@@ -106,7 +115,7 @@ static void head_cell(struct tui_line *l, const struct tui_view *v, const char *
 						   : "v";
 
 	if (sort < TUI_SORT_TEXT) /* numbers stand at the right */
-		tui_printf(l, TUI_HEAD, "%*s", width, text);
+		tui_printf(l, TUI_HEAD, "%*.*s", width, width, text);
 	else
 		tui_cell(l, TUI_HEAD, text, width);
 	tui_put(l, TUI_HEAD, mark);
@@ -116,15 +125,13 @@ static void head_cell(struct tui_line *l, const struct tui_view *v, const char *
 static void heads(const struct tui_view *v, const int *width)
 {
 	struct tui_line l = tui_line(1, false);
+	unsigned sum[TUI_SORT_TEXT], n = tui_sums_shown(v, sum);
 
 	l.skip = v->skip;
 	if (!v->t.tree)
 		tui_put(&l, TUI_HEAD, "  ");
-	if (v->t.children)
-		head_cell(&l, v, "Children", TUI_SORT_TOTAL, SUM_WIDTH);
-	head_cell(&l, v, v->t.children ? "Self" : "Overhead", TUI_SORT_SELF, SUM_WIDTH);
-	if (v->samples)
-		head_cell(&l, v, "Samples", TUI_SORT_COUNT, SUM_WIDTH);
+	for (unsigned i = 0; i < n; i++)
+		head_cell(&l, v, tui_sums_title(v, sum[i]), sum[i], tui_sums_width(v, sum[i]));
 	for (unsigned c = 0; c < v->t.n_columns; c++)
 		head_cell(&l, v, v->t.column[c], TUI_SORT_TEXT + c, width[c]);
 	tui_fill(&l, TUI_HEAD);
@@ -138,17 +145,11 @@ static void mark(const struct tui_view *v, struct tui_line *l, uint32_t row)
 
 static void row_line(const struct tui_view *v, struct tui_line *l, uint32_t row, const int *width)
 {
-	const struct tui_row *r = &v->row[row];
-	double p = tui_rows_percent(v, r->total), q = tui_rows_percent(v, r->self);
 	char buf[1024], cut[1024];
 
 	if (!v->t.tree)
 		mark(v, l, row);
-	if (v->t.children)
-		tui_printf(l, tui_heat(p), "%*.2f%%  ", SUM_WIDTH - 1, p);
-	tui_printf(l, tui_heat(q), "%*.2f%%  ", SUM_WIDTH - 1, q);
-	if (v->samples)
-		tui_printf(l, TUI_PLAIN, "%*" PRIu64 "  ", SUM_WIDTH, r->count);
+	tui_sums_draw(v, l, row);
 	if (v->t.tree) {
 		tui_printf(l, TUI_PLAIN, "%*s", tui_rows_indent(v, row) - TUI_INDENT, "");
 		mark(v, l, row);
@@ -254,14 +255,9 @@ void tui_report_draw(void *view)
 
 static void print_row(FILE *f, const struct tui_view *v, uint32_t row)
 {
-	const struct tui_row *r = &v->row[row];
 	char buf[1024];
 
-	if (v->t.children)
-		fprintf(f, "  %7.2f%%", tui_rows_percent(v, r->total));
-	fprintf(f, "  %7.2f%%", tui_rows_percent(v, r->self));
-	if (v->samples)
-		fprintf(f, "  %9" PRIu64, r->count);
+	tui_sums_print(v, f, row);
 	for (unsigned c = 0; c < v->t.n_columns; c++) {
 		const char *text = tui_rows_cell(v, row, c, buf, sizeof(buf));
 
@@ -273,6 +269,7 @@ static void print_row(FILE *f, const struct tui_view *v, uint32_t row)
 
 int tui_report_print(const struct tui_view *v, const char *path, struct err *e)
 {
+	unsigned sum[TUI_SORT_TEXT], n = tui_sums_shown(v, sum);
 	FILE *f = tui_create(path);
 	AUTO_FREE char *end = v->m->ending ? v->m->ending(v->m->ctx) : NULL;
 	char buf[2048];
@@ -281,13 +278,16 @@ int tui_report_print(const struct tui_view *v, const char *path, struct err *e)
 	if (!f)
 		return err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
 	fprintf(f,
-		"# Samples: %" PRIu64 " of event '%s'\n# Event count (approx.): %" PRIu64 "\n#\n#",
-		v->t.count, v->m->trace->types[v->t.type].name, v->t.total);
-	if (v->t.children)
-		fputs(" Children ", f);
-	fputs(v->t.children ? "      Self" : " Overhead", f);
-	if (v->samples)
-		fputs("    Samples", f);
+		"# Samples: %" PRIu64 " of event%s '%s'\n# Event count (approx.): %" PRIu64
+		"\n#\n#",
+		v->t.count, v->t.events ? "s" : "", events_name(v), v->t.events_total);
+	for (unsigned i = 0; i < n; i++) {
+		bool number = sum[i] == TUI_SORT_COUNT ||
+			      (sum[i] >= TUI_SORT_SUM && !v->t.sum[sum[i] - TUI_SORT_SUM].total);
+
+		fprintf(f, "%s%*s", i ? "  " : " ", tui_sums_width(v, sum[i]) + number,
+			tui_sums_title(v, sum[i]));
+	}
 	for (unsigned c = 0; c < v->t.n_columns; c++)
 		fprintf(f, "  %-*s", c + 1 < v->t.n_columns ? v->width[c] : 0, v->t.column[c]);
 	fputs("\n#\n", f);

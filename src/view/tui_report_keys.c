@@ -248,12 +248,14 @@ static void ask_filter(struct tui_view *v)
 
 static void sort_by(struct tui_view *v, int step)
 {
-	unsigned n = TUI_SORT_TEXT + v->t.n_columns;
+	unsigned by[TUI_SORT_TEXT + TUI_COLUMNS], n = tui_sums_shown(v, by), at = 0;
 
-	do
-		v->sort_by = (v->sort_by + n + (unsigned)step) % n;
-	while ((v->sort_by == TUI_SORT_TOTAL && !v->t.children) ||
-	       (v->sort_by == TUI_SORT_COUNT && !v->samples));
+	for (unsigned c = 0; c < v->t.n_columns; c++)
+		by[n++] = TUI_SORT_TEXT + c;
+	for (unsigned i = 0; i < n; i++)
+		if (by[i] == v->sort_by)
+			at = i;
+	v->sort_by = by[(at + n + (unsigned)step) % n];
 	tui_rows_order(v);
 }
 
@@ -437,9 +439,9 @@ int tui_report_key(struct tui_view *v, int key)
 		break;
 	case 'S': ask_sort_keys(v); break;
 	case '#':
-		v->samples = !v->samples;
-		if (!v->samples && v->sort_by == TUI_SORT_COUNT)
+		if (v->samples && v->sort_by == TUI_SORT_COUNT)
 			sort_by(v, -1);
+		v->samples = !v->samples;
 		break;
 	case TUI_KEY_TAB: next_event(v, false); break;
 	case TUI_KEY_BACK_TAB: next_event(v, true); break;

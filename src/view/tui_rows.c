@@ -43,6 +43,12 @@ int tui_rows_load(struct tui_view *v, const struct tui_query *q, struct err *e)
 	v->tree = mem_alloc((t.n_rows + 1) * sizeof(*v->tree));
 	v->open = mem_alloc((t.n_rows + 1) * sizeof(*v->open));
 	v->row = mem_alloc((t.n_rows + 1) * sizeof(*v->row));
+	v->sums = mem_alloc((t.n_rows * t.n_sums + 1) * sizeof(*v->sums));
+	if (v->sort_by == TUI_SORT_TOTAL && t.n_sums && t.order_sum >= 0)
+		v->sort_by = TUI_SORT_SUM + (unsigned)t.order_sum;
+	if (v->sort_by >= TUI_SORT_SUM && v->sort_by < TUI_SORT_TEXT &&
+	    v->sort_by - TUI_SORT_SUM >= t.n_sums)
+		v->sort_by = TUI_SORT_TOTAL;
 	if (v->sort_by == TUI_SORT_TOTAL && !t.children)
 		v->sort_by = TUI_SORT_SELF;
 	if (v->sort_by >= TUI_SORT_TEXT + t.n_columns)
@@ -60,9 +66,11 @@ void tui_rows_unload(struct tui_view *v)
 	free(v->tree);
 	free(v->open);
 	free(v->row);
+	free(v->sums);
 	v->tree = NULL;
 	v->open = NULL;
 	v->row = NULL;
+	v->sums = NULL;
 	vec_free(&v->order);
 	vec_free(&v->lines);
 	v->m->release(v->m->ctx, &v->t);
@@ -120,9 +128,14 @@ static bool wanted(const struct tui_view *v, uint32_t row)
  * as rows stand behind those they are below of. */
 static void choose_rows(struct tui_view *v)
 {
+	unsigned sums = v->t.n_sums;
+
 	memcpy(v->row, v->t.row, v->t.n_rows * sizeof(*v->row));
+	if (sums)
+		memcpy(v->sums, v->t.sums, v->t.n_rows * sums * sizeof(*v->sums));
 	for (size_t i = 0; i < v->t.n_rows; i++)
 		if (v->row[i].inner) {
+			memset(&v->sums[i * sums], 0, sums * sizeof(*v->sums));
 			v->row[i].self = v->row[i].total = v->row[i].count = 0;
 			v->row[i].hidden = true;
 		}
@@ -138,6 +151,8 @@ static void choose_rows(struct tui_view *v)
 		parent->self += r->self;
 		parent->total += r->total;
 		parent->count += r->count;
+		for (unsigned k = 0; k < sums; k++)
+			v->sums[(size_t)r->parent * sums + k] += v->sums[i * sums + k];
 	}
 	for (size_t i = 0; i < v->t.n_rows; i++) {
 		struct tui_row *r = &v->row[i];
@@ -155,18 +170,15 @@ static int compare_sums(uint64_t a, uint64_t b)
 /* Equal ones stay in the table's order. */
 static int compare_siblings(const struct tui_view *v, uint32_t a, uint32_t b)
 {
-	const struct tui_row *x = &v->row[a], *y = &v->row[b];
 	char p[1024], q[1024];
 	int c;
 
-	switch (v->sort_by) {
-	case TUI_SORT_TOTAL: c = compare_sums(x->total, y->total); break;
-	case TUI_SORT_SELF: c = compare_sums(x->self, y->self); break;
-	case TUI_SORT_COUNT: c = compare_sums(x->count, y->count); break;
-	default:
+	if (v->sort_by < TUI_SORT_TEXT)
+		c = compare_sums(tui_sums_value(v, a, v->sort_by),
+				 tui_sums_value(v, b, v->sort_by));
+	else
 		c = strcmp(tui_rows_cell(v, a, v->sort_by - TUI_SORT_TEXT, p, sizeof(p)),
 			   tui_rows_cell(v, b, v->sort_by - TUI_SORT_TEXT, q, sizeof(q)));
-	}
 	return c ? c : a < b ? -1 : a > b;
 }
 
@@ -208,10 +220,24 @@ static void measure(struct tui_view *v)
 	}
 }
 
+/* What is left of a sum: those of rows, or where they hold each other the greatest. */
+static void show_sum(struct tui_view *v, uint32_t row, unsigned k)
+{
+	uint64_t sum = v->sums[(size_t)row * v->t.n_sums + k];
+
+	if (v->t.children) {
+		if (sum > v->shown_sum[k])
+			v->shown_sum[k] = sum;
+	} else if (v->row[row].parent == TUI_TOP) {
+		v->shown_sum[k] += sum;
+	}
+}
+
 void tui_rows_order(struct tui_view *v)
 {
 	v->order.n = 0;
 	v->shown_self = v->shown_most = 0;
+	memset(v->shown_sum, 0, sizeof(v->shown_sum));
 	choose_rows(v);
 	for (uint32_t i = 0; i < v->t.n_rows; i++)
 		if (!v->row[i].hidden) {
@@ -220,6 +246,8 @@ void tui_rows_order(struct tui_view *v)
 				v->shown_self += v->row[i].self;
 			if (tui_rows_weight(v, i) > v->shown_most)
 				v->shown_most = tui_rows_weight(v, i);
+			for (unsigned k = 0; k < v->t.n_sums; k++)
+				show_sum(v, i, k);
 		}
 	if (v->shown_self > v->shown_most)
 		v->shown_most = v->shown_self;
@@ -313,7 +341,14 @@ void tui_rows_go(struct tui_view *v, uint32_t row)
 /* Events that have no samples (perf's dummy, for one) are none to look at. */
 static bool has_samples(const struct tui_view *v, size_t type)
 {
-	return v->t.names->profile->total[type].all_count || type == v->t.type;
+	const uint32_t *leader = v->m->leader;
+
+	if (!leader)
+		return v->t.names->profile->total[type].all_count || type == v->t.type;
+	for (size_t i = 0; i < v->m->trace->n_types; i++)
+		if (leader[i] == type && v->t.names->profile->total[i].all_count)
+			return true;
+	return type == v->t.type;
 }
 
 unsigned tui_rows_events(const struct tui_view *v, unsigned *which)
