@@ -77,7 +77,7 @@ int report_show(struct report *r, struct err *e);
 /* The rest of report.c's ways; each prints and returns 0 or -errno. */
 int report_stats(struct load *l, const struct report_args *a, struct err *e);
 int report_tasks(struct load *l, const struct report_args *a, struct err *e);
-int report_counters(struct load *l, const struct report_args *a, struct err *e);
+int report_counters(FILE *f, struct load *l, const struct report_args *a, struct err *e);
 int report_dump(struct load *l, const struct report_args *a, struct err *e);
 
 #endif

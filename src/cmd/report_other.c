@@ -252,7 +252,7 @@ static int width_of(uint64_t v)
 	return snprintf(NULL, 0, "%" PRIu64, v);
 }
 
-static void print_columns(struct counters *c)
+static void print_columns(FILE *f, struct counters *c)
 {
 	const struct trace *t = c->l->source->trace;
 	int pid = 3, tid = 3;
@@ -267,33 +267,33 @@ static void print_columns(struct counters *c)
 			if (width_of(r->value[k]) > width[k])
 				width[k] = width_of(r->value[k]);
 	}
-	printf("# %*s  %*s", pid, "PID", tid, "TID");
+	fprintf(f, "# %*s  %*s", pid, "PID", tid, "TID");
 	for (size_t k = 0; k < t->n_types; k++)
 		if (c->seen[k])
-			printf("  %*s", width[k], t->types[k].name);
-	putchar('\n');
+			fprintf(f, "  %*s", width[k], t->types[k].name);
+	putc('\n', f);
 	vec_each (&c->rows, r) {
-		printf("  %*u  %*u", pid, r->pid, tid, r->tid);
+		fprintf(f, "  %*u  %*u", pid, r->pid, tid, r->tid);
 		for (size_t k = 0; k < t->n_types; k++)
 			if (c->seen[k])
-				printf("  %*" PRIu64, width[k], r->value[k]);
-		putchar('\n');
+				fprintf(f, "  %*" PRIu64, width[k], r->value[k]);
+		putc('\n', f);
 	}
 }
 
-static void print_lines(struct counters *c)
+static void print_lines(FILE *f, struct counters *c)
 {
 	const struct trace *t = c->l->source->trace;
 
-	printf("# PID TID Name Raw Count\n");
+	fprintf(f, "# PID TID Name Raw Count\n");
 	vec_each (&c->rows, r)
 		for (size_t k = 0; k < t->n_types; k++)
 			if (c->seen[k])
-				printf("%u %u %s %zx %" PRIu64 "\n", r->pid, r->tid,
-				       t->types[k].name, k, r->value[k]);
+				fprintf(f, "%u %u %s %zx %" PRIu64 "\n", r->pid, r->tid,
+					t->types[k].name, k, r->value[k]);
 }
 
-int report_counters(struct load *l, const struct report_args *a, struct err *e)
+int report_counters(FILE *f, struct load *l, const struct report_args *a, struct err *e)
 {
 	struct counters c = { .l = l };
 	int r = only_perfdata(l, "-T", e);
@@ -303,12 +303,12 @@ int report_counters(struct load *l, const struct report_args *a, struct err *e)
 	c.seen = mem_alloc(l->source->trace->n_types + 1);
 	c.walk = perfdata_walk_new(l->source);
 	r = perfdata_walk_each(c.walk, add_counter, &c);
-	if (r == 0 && !c.rows.n)
+	if (r == 0 && !c.rows.n && f == stdout)
 		command_note("the recording has no counters by thread (record -s makes them)");
-	else if (r == 0 && a->raw_counters)
-		print_lines(&c);
-	else if (r == 0)
-		print_columns(&c);
+	else if (r == 0 && c.rows.n && a->raw_counters)
+		print_lines(f, &c);
+	else if (r == 0 && c.rows.n)
+		print_columns(f, &c);
 	perfdata_walk_free(c.walk);
 	vec_free(&c.rows);
 	free(c.seen);

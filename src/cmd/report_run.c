@@ -342,8 +342,20 @@ static bool wants_tui(const struct report *r)
 {
 	const struct report_args *a = r->a;
 
-	return !a->stdio && !a->sep && !a->csv && !a->json && !a->header && !a->info &&
-	       !a->threads && !a->quiet && r->mode == KEY_MODE_CODE && tui_usable(NULL) == 0;
+	return !a->stdio && !a->sep && !a->csv && !a->json && !a->header && !a->info && !a->quiet &&
+	       r->mode == KEY_MODE_CODE && tui_usable(NULL) == 0;
+}
+
+/* What -T shows, to be read in the interface; "" when there are none. */
+static int read_counters(struct report *r, char **ret, struct err *e)
+{
+	size_t n;
+	FILE *f = open_memstream(ret, &n);
+	int code = f ? report_counters(f, &r->load, r->a, e) : err_set(e, errno, "no memory");
+
+	if (f)
+		fclose(f);
+	return code;
 }
 
 static int walk_through(struct report *r, struct err *e)
@@ -375,8 +387,13 @@ static int walk_through(struct report *r, struct err *e)
 			   .source = { .symfs = a->load.symfs, .archive = trace->files },
 			   .annotate = { .symfs = a->load.symfs, .vmlinux = a->load.vmlinux } }
 	};
+	AUTO_FREE char *counters = NULL;
 	int code = load_symbols(&r->load, e);
 
+	if (code == 0 && a->threads)
+		code = read_counters(r, &counters, e);
+	t.counters = counters;
+	t.model.note = counters ? "i shows the counters of the threads" : NULL;
 	for (uint32_t i = 0; i < trace->n_types; i++)
 		leader[i] = report_leader(r, i);
 	t.names.by_file = false;   /* one can ask for other columns later */

@@ -136,7 +136,7 @@ int report_show(struct report *r, struct err *e)
 	show_events(r);
 	show_end(r);
 	if (a->threads)
-		code = report_counters(&r->load, a, e);
+		code = report_counters(stdout, &r->load, a, e);
 	if (!r->shown && !a->json)
 		command_note("the recording has no samples%s",
 			     t->n_samples		   ? " that were asked for"

@@ -9,6 +9,8 @@
 #include "cmd/tui_hist.h"
 #include "view/report.h"
 
+#define NO_COUNTERS "the recording has no counters by thread (record -s makes them)\n"
+
 /* What was counted and named; shared by the tables made from it. */
 struct batch {
 	struct profile profile;
@@ -140,6 +142,8 @@ static char *header(void *ctx)
 	AUTO_FREE char *end = ending(ctx);
 	char text[64];
 
+	if (s->r->counters)
+		strbuf_printf(&b, "%s\n", *s->r->counters ? s->r->counters : NO_COUNTERS);
 	if (end)
 		strbuf_printf(&b, "%s\n", end);
 	if (i->header_text) {

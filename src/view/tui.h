@@ -102,6 +102,7 @@ struct tui_model {
 	/* Lines that stand below a report: loss and the like. NULL: none. */
 	char *(*ending)(void *ctx);
 
+	const char *note; /* told at the start; NULL: nothing */
 	struct annotate_opts annotate;
 	struct srctext_opts source;
 	double percent_limit;	    /* rows below it are not shown */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The report view's life: from its first table to the key that leaves it. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "view/tui_report.h"
@@ -51,6 +52,8 @@ int tui_report(const struct tui_model *m, struct err *e)
 	if (r < 0)
 		return r;
 	r = tui_view_first(&v, e);
+	if (m->note)
+		snprintf(v.note, sizeof(v.note), "%s", m->note);
 	while (r == 0 && left < 0 && v.has_table) {
 		int key;
 

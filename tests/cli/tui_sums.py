@@ -75,4 +75,12 @@ with tempfile.TemporaryDirectory() as tmp:
     screen, _ = printed(data, tmp, 2, "--hierarchy")
     check("a tree has both, too", len(re.findall("Overhead", screen[1])) == 2 and
           re.match(r" +([\d.]+)% +([\d.]+)%  \+ \w", screen[2]), screen)
+    r = run([K, "record", "-q", "-s", "-e", "cpu-clock", "-F", "999", "-o", data, "--", HOT, "500"])
+    check("a recording with counters by thread", r.code == 0, r)
+    counters = run([K, "report", "--stdio", "-T", "-i", data]).out.split("#   PID")[-1].splitlines()[1:]
+    check("text has them", counters, counters)
+    with Term(f"{K} report -T -i {data}") as t:
+        check("-T: rows to walk through", t.until("i shows the counters"), t.text())
+        t.keys("i")
+        check("and the counters of the threads", t.until(lambda x: all(any(c.strip() in y for y in x) for c in counters)), t.text())
 end()
