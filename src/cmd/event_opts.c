@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/event_opts.h"
 
+#include <string.h>
+
 #include "kern/env.h"
 
 const struct spec_env *events_env(void)
@@ -29,4 +31,19 @@ int events_filter(struct spec_list *list, const char *filter, struct err *e)
 		list->spec[i].filter = filter;
 	last->filter = filter;
 	return 0;
+}
+
+const char *const *cgroups_by_event(struct spec_list *list, const char *text)
+{
+	const char **by_event = arena_alloc(&list->arena, (list->n + 1) * sizeof(*by_event));
+	bool single = !strchr(text, ',');
+
+	for (size_t i = 0; i < list->n; i++) {
+		size_t n = strcspn(text, ",");
+
+		by_event[i] = n ? arena_strndup(&list->arena, text, n) : NULL;
+		if (!single)
+			text += n + (text[n] == ',');
+	}
+	return by_event;
 }

@@ -12,4 +12,11 @@ const struct spec_env *events_env(void);
 /* --filter: for the tracepoints that the last -e named. */
 int events_filter(struct spec_list *list, const char *filter, struct err *e);
 
+/*
+ * -G: the n-th cgroup is the n-th event's, a single one everybody's; NULL for events that have
+ * none. One more than there are events, for one that is added to track tasks. Lives as long as the
+ * list.
+ */
+const char *const *cgroups_by_event(struct spec_list *list, const char *text);
+
 #endif

@@ -9,6 +9,7 @@
 #include "cmd/accept.h"
 #include "cmd/command.h"
 #include "cmd/event_opts.h"
+#include "cmd/report.h"
 #include "live/capture_attr.h"
 
 #define args top_args /* what option tables name */
@@ -43,7 +44,19 @@ static int on_limit(const struct opt *o, const char *value, bool unset, void *ar
 	return 0;
 }
 
-/* What follows the mode, as perf has it, is for printing graphs: those are opened by keys here. */
+/* What follows the mode, and the size of copies, says how graphs are printed. */
+static int graph_words(struct top_args *a, const char *text, struct err *e)
+{
+	struct report_args g = { .graph = a->graph };
+	int r = report_parse_graph(&g, text, e);
+
+	a->graph = g.graph;
+	a->no_graph = g.no_graph;
+	a->order_given = g.order_given;
+	a->caller = g.caller;
+	return r;
+}
+
 static int on_chain(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	static const struct {
@@ -53,6 +66,7 @@ static int on_chain(const struct opt *o, const char *value, bool unset, void *ar
 		      { "fp", CAPTURE_FP },
 		      { "dwarf", CAPTURE_AUTO }, /* its tables, without copies of stacks */
 		      { "lbr", CAPTURE_LBR } };
+	enum { MODE_DWARF = 2 };
 	struct top_args *a = args;
 	size_t n = strcspn(value, ",");
 
@@ -62,10 +76,23 @@ static int on_chain(const struct opt *o, const char *value, bool unset, void *ar
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
 		if (strlen(modes[i].name) == n && memcmp(modes[i].name, value, n) == 0) {
 			a->capture.chain = modes[i].chain;
-			return 0;
+			value += n + (value[n] == ',');
+			if (i == MODE_DWARF && value[0] >= '0' && value[0] <= '9') {
+				value += strcspn(value, ",");
+				value += *value == ',';
+			}
+			return *value ? graph_words(a, value, e) : 0;
 		}
 	err_set(e, EINVAL, "top --call-graph does not know '%.*s'", (int)n, value);
 	return err_hint(e, "auto, fp, dwarf or lbr");
+}
+
+static int no_branches(const struct opt *o, const char *value, bool unset, void *args,
+		       struct err *e)
+{
+	(void)value, (void)unset, (void)args;
+	err_set(e, EOPNOTSUPP, "top --%s: branch records are not summed live", o->name);
+	return err_hint(e, "kymo record -%c, then kymo report -b sums them", o->letter);
 }
 
 static int on_mmap(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
@@ -91,10 +118,15 @@ static const struct opt opts[] = {
 	OPT_STR_C('t', "tid", "TID,...", target.tids, "these threads", "@pids"),
 	OPT_STR_C('C', "cpu", "LIST", target.cpus, "these CPUs", "@cpus"),
 	OPT_STR_C('u', "uid", "USER", target.user, "a user's processes", "@users"),
+	OPT_STR('G', "cgroup", "NAME,...", cgroups,
+		"in this cgroup; several: one for each event, in order"),
 	OPT_FLAG('i', "no-inherit", no_inherit, "not their children"),
 	OPT_FLAG('g', NULL, chains, "count callers too"),
 	OPT_FN_C(0, "call-graph", "MODE", OPT_ARG_REQUIRED, on_chain,
-		 "the same, found by: auto, fp, dwarf, lbr", "auto fp dwarf lbr"),
+		 "the same, found by: auto, fp, dwarf, lbr; behind it how graphs are printed, as "
+		 "after report -g",
+		 "auto fp dwarf lbr"),
+	OPT_FLAG(0, "children", children, "also count what functions called (default with -g)"),
 	OPT_INT(0, "max-stack", "N", max_stack, "look at no more than N frames of a stack"),
 	OPT_STR(0, "ignore-callees", "REGEX", ignore_callees,
 		"what these functions call counts as theirs"),
@@ -108,6 +140,10 @@ static const struct opt opts[] = {
 		"show these: overhead, overhead_children, sample, period, or keys to sort by"),
 	OPT_FLAG('n', "show-nr-samples", samples, "also the number of samples"),
 	OPT_FLAG(0, "show-total-period", periods, "also the sum of periods"),
+	OPT_FLAG(0, "hierarchy", hierarchy, "rows below rows, a level for each key or {KEY,KEY}"),
+	OPT_FLAG(0, "group", group, "count the events together, and show them side by side"),
+	OPT_INT(0, "group-sort-idx", "N", group_sort, "order by the group's event N"),
+	OPT_STR(0, "sym-annotate", "NAME", symbol, "the code of this function, as text"),
 	OPT_FLAG(0, "raw-trace", raw_trace, "fields of tracepoints as numbers"),
 	OPT_STR('w', "column-widths", "N,...", widths, "fixed widths of columns"),
 	OPT_FN(0, "percent-limit", "PERCENT", on_limit, "leave out what is below it"),
@@ -133,7 +169,6 @@ static const struct opt opts[] = {
 	OPT_INT(0, "iterations", "N", iterations, "end after N refreshes"),
 	OPT_FLAG(0, "stdio", stdio, "as text, one screen after the other"),
 	OPT_ACCEPTED(0, "tui"),
-	OPT_ACCEPTED(0, "children"),
 	OPT_ACCEPTED(0, "no-bpf-event"),
 	OPT_ACCEPTED(0, "force"),
 	OPT_ACCEPTED('v', "verbose"),
@@ -146,6 +181,8 @@ static const struct opt opts[] = {
 	OPT_ACCEPTED(0, "overwrite"),
 	OPT_ACCEPTED(0, "stitch-lbr"),
 	OPT_ACCEPTED('D', "dump-symtab"),
+	ACCEPTED_('b', "branch-any", OPT_ARG_NONE, no_branches),
+	ACCEPTED_('j', "branch-filter", OPT_ARG_REQUIRED, no_branches),
 	OPT_ACCEPTED_ARG('M', "disassembler-style"),
 	OPT_ACCEPTED_ARG(0, "objdump"),
 	OPT_ACCEPTED_ARG(0, "prefix"),
@@ -163,6 +200,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		return err_set(e, EINVAL, "top takes no '%s': it watches what runs", argv[0]);
 	if (a->delay_s < 1)
 		return err_set(e, EINVAL, "-d wants at least one second");
+	if (a->hierarchy && a->fields)
+		return err_set(e, EINVAL, "--hierarchy and --fields do not go together");
 	if (a->percentage && strcmp(a->percentage, "relative") != 0 &&
 	    strcmp(a->percentage, "absolute") != 0)
 		return err_set(e, EINVAL, "--percentage %s: relative or absolute", a->percentage);
@@ -174,13 +213,17 @@ static void drop(void *args)
 	spec_list_free(&((struct top_args *)args)->events);
 }
 
-static const struct top_args defaults = { .delay_s = 2 };
+static const struct top_args defaults = { .delay_s = 2,
+					  .children = true,
+					  .graph = { .min_percent = 0.5 } };
 
 static const struct example examples[] = {
 	{ "top", "the hottest functions of the machine" },
 	{ "top -p 1234 -g", "of a process, with what they called" },
 	{ "top -e raw_syscalls:sys_enter -ns comm", "who makes the most system calls" },
 	{ "top -e sched:sched_switch -s prev_comm,next_comm", "who makes way for whom" },
+	{ "top --hierarchy -s comm,dso,sym", "by command, file and function, as a tree" },
+	{ "top -G /system.slice/nginx.service", "of a service" },
 	{ "top --stdio --iterations 1", "one screen for a script" },
 	{ NULL, NULL },
 };

@@ -10,6 +10,7 @@
 #define KYMO_CMD_TOP_H
 
 #include "calc/gate.h"
+#include "calc/graph.h"
 #include "calc/pick.h"
 #include "event/spec.h"
 #include "live/capture.h"
@@ -21,6 +22,11 @@ struct top_args {
 	struct pick_opts pick; /* comms, dsos, symbols */
 	struct gate_opts gate;
 	const char *sort, *fields, *widths, *percentage, *ignore_callees, *kallsyms, *vmlinux;
+	const char *cgroups, *symbol; /* symbol: to annotate */
+	struct graph_opts graph;      /* of call graphs in text */
+	bool no_graph, order_given, caller;
+	bool children, hierarchy, group;
+	int group_sort;
 	bool stdio, chains, hide_kernel, hide_user, samples, periods, raw_trace, zero, no_inherit;
 	int delay_s, freq, iterations, entries, max_stack, least, realtime;
 	double min_percent;

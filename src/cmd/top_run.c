@@ -11,6 +11,7 @@
 #include "base/guard.h"
 #include "base/str.h"
 #include "base/term.h"
+#include "calc/annotate.h"
 #include "calc/hist.h"
 #include "cmd/command.h"
 #include "cmd/event_opts.h"
@@ -19,6 +20,7 @@
 #include "cmd/top_tui.h"
 #include "live/capture_attr.h"
 #include "live/monitor.h"
+#include "view/annotate.h"
 #include "view/top_text.h"
 
 struct top {
@@ -36,7 +38,8 @@ struct top {
 	bool has_callees, picking;
 	uint64_t samples, kernel, since;
 	char event[128], whom[64], title[256];
-	bool tui;
+	bool tui, caller;
+	uint32_t *leader; /* by type: the event in whose rows it is shown */
 };
 
 static int on_sample(void *ctx, const struct event *ev)
@@ -80,7 +83,8 @@ static bool is_callee_root(void *ctx, const char *function)
 static struct names_opts names_opts(struct top *t)
 {
 	return (struct names_opts){ .lines = columns_have(&t->columns, KEY_SRCLINE) ||
-					     columns_have(&t->columns, KEY_SRCFILE),
+					     columns_have(&t->columns, KEY_SRCFILE) ||
+					     t->a->graph.key != GRAPH_BY_FUNCTION,
 				    .ignore_callees = t->has_callees ? is_callee_root : NULL,
 				    .ctx = t };
 }
@@ -97,6 +101,66 @@ static unsigned height(void)
 	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_row : 0;
 }
 
+static bool shows_children(const struct top_args *a)
+{
+	return a->chains && a->children && !a->hierarchy;
+}
+
+/* The first event's rows, with those of its group beside them. */
+static void make_rows(struct top *t, const struct cells *c, const bool *sites, struct hist *ret)
+{
+	size_t n_types = t->m.source->trace->n_types;
+	AUTO_FREE struct hist *member = mem_alloc((n_types + 1) * sizeof(*member));
+	struct hist_opts o = { .children = shows_children(t->a),
+			       .caller = t->caller,
+			       .use_chains = t->a->chains && !t->a->no_graph,
+			       .site_wanted = sites };
+	unsigned n = 0;
+
+	hist_make(ret, c, &o);
+	for (o.type = 1; o.type < n_types; o.type++)
+		if (t->leader[o.type] == 0)
+			hist_make(&member[n++], c, &o);
+	if (n)
+		hist_group(ret, member, n, (unsigned)t->a->group_sort);
+	vec_each (&ret->rows, r)
+		r->hidden |= t->a->least > 0 && r->count < (uint64_t)t->a->least;
+	if (t->a->entries > 0 && (size_t)t->a->entries < ret->rows.n && !t->a->hierarchy)
+		ret->rows.n = (size_t)t->a->entries;
+}
+
+/* --sym-annotate: the function's code, once it has samples. */
+static void print_code(const struct top *t, const struct names *n)
+{
+	struct annotate_style style = { .arrows = true, .percent_limit = t->a->min_percent };
+	struct srctext src = { 0 };
+	struct annotate_opts o = { .vmlinux = t->a->vmlinux };
+	struct annotate a;
+	struct err e = { 0 };
+	AUTO_FREE char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	uint32_t frame = 0;
+
+	while (frame < n->frames.n &&
+	       (!names_function(n, frame) || strcmp(names_function(n, frame), t->a->symbol) != 0))
+		frame++;
+	if (!f)
+		return;
+	if (frame == n->frames.n) {
+		fprintf(f, "   no samples in a function called %s yet\n", t->a->symbol);
+	} else if (annotate_make(n, frame, &o, &a, &e) < 0) {
+		fprintf(f, "   %s: %s\n%s%s%s", t->a->symbol, e.msg, e.hint[0] ? "   " : "", e.hint,
+			e.hint[0] ? "\n" : "");
+	} else {
+		annotate_print(f, &style, &a, &src);
+		annotate_free(&a);
+	}
+	fclose(f);
+	srctext_free(&src);
+	top_print_part(stdout, text, height());
+}
+
 static int show(struct top *t, struct err *e)
 {
 	struct profile *p = profile_builder_look(t->counted);
@@ -109,6 +173,8 @@ static int show(struct top *t, struct err *e)
 		.lost = t->m.source->trace->losses.lost_events,
 		.least = t->a->least > 0 ? (uint64_t)t->a->least : 0,
 		.relative = is_relative(t),
+		.tree = t->a->hierarchy,
+		.graph = t->a->chains && !t->a->no_graph ? &t->a->graph : NULL,
 	};
 	struct names_opts no = names_opts(t);
 	AUTO_FREE bool *sites = NULL;
@@ -125,14 +191,17 @@ static int show(struct top *t, struct err *e)
 	if (r == 0) {
 		sites = pick_sites(&t->pick, &n);
 		cells_make(&c, &n,
-			   &(struct cells_opts){ .columns = &t->columns, .plan = &t->plan });
-		hist_make(&h, &c,
-			  &(struct hist_opts){ .children = t->a->chains, .site_wanted = sites });
+			   &(struct cells_opts){
+				   .columns = &t->columns, .plan = &t->plan, .caller = t->caller });
+		make_rows(t, &c, sites, &h);
 		if (isatty(STDOUT_FILENO))
 			guard_tell(stdout, "\033[H\033[2J");
-		if (t->a->entries > 0 && (size_t)t->a->entries < h.rows.n)
-			h.rows.n = (size_t)t->a->entries;
-		top_print(stdout, &s, &h, height(), t->a->min_percent);
+		if (t->a->symbol) {
+			top_print_heading(stdout, &s);
+			print_code(t, &n);
+		} else {
+			top_print(stdout, &s, &h, height(), t->a->min_percent);
+		}
 		fflush(stdout);
 		hist_free(&h);
 		cells_free(&c);
@@ -197,7 +266,7 @@ static int parse_sort(void *ctx, const char *text, struct columns *ret, struct e
 	const struct top *t = ctx;
 	struct columns_opts o = { .sort = text,
 				  .fields = t->a->fields,
-				  .children = t->a->chains,
+				  .children = shows_children(t->a),
 				  .samples = t->a->samples,
 				  .periods = t->a->periods,
 				  .raw_trace = t->a->raw_trace,
@@ -288,6 +357,35 @@ static unsigned counted_by(const struct top *t)
 	       (t->tui ? PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID : 0);
 }
 
+/* --group and -G, before anything is opened. */
+static int prepare_events(struct top_args *a, struct err *e)
+{
+	const struct target_opts *t = &a->target;
+
+	for (size_t i = 0; a->group && i < a->events.n; i++) {
+		a->events.spec[i].leader = 0;
+		a->events.spec[i].members = i ? 1 : (int)a->events.n;
+	}
+	if (a->cgroups && (t->pids || t->tids || t->user)) {
+		err_set(e, EINVAL, "-G: a cgroup is watched on CPUs, not with -p, -t or -u");
+		return err_hint(e, "leave them out");
+	}
+	if (a->cgroups)
+		a->capture.cgroups = cgroups_by_event(&a->events, a->cgroups);
+	return 0;
+}
+
+/* Whose rows an event is shown in. */
+static void find_leaders(struct top *t)
+{
+	const struct trace *trace = t->m.source->trace;
+
+	t->leader = mem_alloc((trace->n_types + 1) * sizeof(*t->leader));
+	for (uint32_t i = 0; i < trace->n_types; i++)
+		t->leader[i] =
+			i < t->m.capture.n ? (uint32_t)t->m.capture.event[i].spec->leader : i;
+}
+
 static int start(struct top *t, struct err *e)
 {
 	struct top_args *a = t->a;
@@ -295,6 +393,9 @@ static int start(struct top *t, struct err *e)
 
 	if (!a->events.n && spec_parse(&a->events, "cycles:P", events_env(), e) < 0)
 		return -e->code;
+	if (prepare_events(a, e) < 0)
+		return -e->code;
+	t->caller = a->order_given ? a->caller : a->children;
 	if (!a->target.pids && !a->target.tids && !a->target.cpus && !a->target.user)
 		a->target.all_cpus = true;
 	r = target_make(&a->target, &t->target, e);
@@ -314,6 +415,8 @@ static int start(struct top *t, struct err *e)
 	a->capture.time = true;
 	a->capture.fallback = on_fallback;
 	r = monitor_open(&t->m, &a->events, &t->target, &a->capture, e);
+	if (r == 0)
+		find_leaders(t);
 	if (r == 0)
 		r = parse_sort(t, a->sort || a->fields ? a->sort : "dso,sym", &t->columns, e);
 	if (r == 0)
@@ -374,6 +477,10 @@ static int walk_through(struct top *t, struct err *e)
 					      .pick = &t->pick,
 					      .names = names_opts(t),
 					      .chains = t->a->chains,
+					      .children = shows_children(t->a),
+					      .tree = t->a->hierarchy,
+					      .leader = t->leader,
+					      .order_member = (unsigned)t->a->group_sort,
 					      .keep = t->a->zero ? 0 : 0.875,
 					      .refresh_ms = t->a->delay_s * 1000,
 					      .samples = t->a->samples,
@@ -391,10 +498,11 @@ int top_run(struct top_args *a, struct err *e)
 	struct top t = { .a = a };
 	int r;
 
-	t.tui = !a->stdio && !a->iterations && tui_usable(NULL) == 0;
+	t.tui = !a->stdio && !a->iterations && !a->symbol && tui_usable(NULL) == 0;
 	r = start(&t, e);
 	if (r == 0)
 		r = t.tui ? walk_through(&t, e) : watch(&t, e);
+	free(t.leader);
 	profile_builder_free(t.counted);
 	symbols_free(t.symbols);
 	extra_plan_free(&t.plan);

@@ -97,8 +97,11 @@ static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, str
 	struct state *s = ctx;
 	struct columns columns = *s->t->columns;
 	struct tui_hist_opts o = { .cells = { .columns = &columns, .plan = s->t->plan },
-				   .hist = { .type = q->type, .children = s->t->chains },
+				   .hist = { .type = q->type, .children = s->t->children },
 				   .chains = s->t->chains,
+				   .tree = s->t->tree,
+				   .leader = s->t->leader,
+				   .order_member = s->t->order_member,
 				   .drop = snapshot_put };
 	int r = 0;
 
@@ -156,6 +159,7 @@ int top_tui_run(const struct top_tui *t, struct err *e)
 	struct tui_model m = { .ctx = &s,
 			       .name = "live",
 			       .trace = t->trace,
+			       .leader = t->leader,
 			       .make = make,
 			       .release = tui_hist_release,
 			       .cell = tui_hist_cell,

@@ -17,7 +17,10 @@ struct top_tui {
 	unsigned by;		       /* PROFILE_BY_*: what samples are counted apart by */
 	const struct pick *pick;
 	struct names_opts names;
-	bool chains;
+	bool chains, children;
+	bool tree;		/* a level for each key */
+	const uint32_t *leader; /* groups, as tui_hist.h has them */
+	unsigned order_member;
 	double keep; /* of what was counted, at each refresh */
 	int refresh_ms;
 	bool samples;

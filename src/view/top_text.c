@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/term.h"
+#include "view/report.h"
 
 static void bar(FILE *f)
 {
@@ -76,6 +77,65 @@ static size_t rows_of(const struct top_state *s, const struct hist *h, size_t mo
 	return n;
 }
 
+void top_print_heading(FILE *f, const struct top_state *s)
+{
+	bar(f);
+	fprintf(f, "   kymo top: %.0f samples/sec  kernel: %.1f%%  lost: %llu  [%s]  (%s)\n",
+		s->rate, s->kernel, (unsigned long long)s->lost, s->event, s->whom);
+	bar(f);
+}
+
+/* Lines of rows that a screen has. */
+static size_t lines_left(unsigned height)
+{
+	return !height ? SIZE_MAX : height > 5 ? height - 5 : 1;
+}
+
+void top_print_part(FILE *f, const char *text, unsigned height)
+{
+	size_t left = lines_left(height), n;
+
+	for (; *text && left; left--, text += n) {
+		n = strcspn(text, "\n");
+		n += text[n] == '\n';
+		fwrite(text, 1, n, f);
+	}
+}
+
+/* Trees, call graphs and groups look as they do in a report. */
+static bool is_report(const struct top_state *s, const struct hist *h)
+{
+	return s->tree || s->graph || h->n_members;
+}
+
+static void print_report(FILE *f, const struct top_state *s, const struct hist *h, unsigned height,
+			 double min_percent)
+{
+	struct report_style style = { .percent_limit = min_percent,
+				      .relative = s->relative,
+				      .quiet = true,
+				      .color = term_color(f) };
+	struct graph_opts go = s->graph ? *s->graph : (struct graph_opts){ 0 };
+	struct graphs g = { 0 };
+	AUTO_FREE char *text = NULL;
+	size_t n;
+	FILE *to = open_memstream(&text, &n);
+
+	if (!to)
+		return;
+	go.relative = s->relative;
+	if (s->graph)
+		graphs_make(h, &go, &g);
+	(s->tree ? report_tree : report_text)(to, &style, h, s->graph ? &g : NULL);
+	fclose(to);
+	if (s->graph)
+		graphs_free(&g);
+	/* the lines behind a report are for what follows there */
+	while (n > 1 && text[n - 1] == '\n' && text[n - 2] == '\n')
+		text[--n] = 0;
+	top_print_part(f, text, height);
+}
+
 void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigned height,
 	       double min_percent)
 {
@@ -84,11 +144,12 @@ void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigne
 	size_t width[KEY_COLUMNS] = { 0 }, rows, used;
 	char buf[1024];
 
-	bar(f);
-	fprintf(f, "   kymo top: %.0f samples/sec  kernel: %.1f%%  lost: %llu  [%s]  (%s)\n",
-		s->rate, s->kernel, (unsigned long long)s->lost, s->event, s->whom);
-	bar(f);
-	rows = rows_of(s, h, height ? (height > 5 ? height - 5 : 1) : SIZE_MAX, min_percent, row);
+	top_print_heading(f, s);
+	if (is_report(s, h) && h->rows.n) {
+		print_report(f, s, h, height, min_percent);
+		return;
+	}
+	rows = rows_of(s, h, lines_left(height), min_percent, row);
 	for (size_t i = 0; i < rows; i++)
 		for (unsigned k = 0; k + 1 < cols->n; k++) {
 			size_t n = is_text(h, &cols->col[k])

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "calc/graph.h"
 #include "calc/hist.h"
 
 struct top_state {
@@ -13,10 +14,16 @@ struct top_state {
 	double rate;	   /* samples a second */
 	double kernel;	   /* share of them in the kernel, % */
 	uint64_t lost;
-	uint64_t least;					 /* samples that a row has */
-	bool relative; /* shares of what filters left */ /* show the number of samples */
+	uint64_t least;			/* samples that a row has */
+	bool relative;			/* shares of what filters left */
+	bool tree;			/* a level for each key */
+	const struct graph_opts *graph; /* call graphs below rows; NULL: none */
 };
 
+/* What each screen begins with. */
+void top_print_heading(FILE *f, const struct top_state *s);
+/* As much of a text as fits below it. */
+void top_print_part(FILE *f, const char *text, unsigned height);
 /* The heaviest rows that fit into height lines (0: all). */
 void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigned height,
 	       double min_percent);

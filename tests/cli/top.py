@@ -26,8 +26,25 @@ try:
     r = kymo(f"top --iterations 1 -d 1 -F 999 -p {spin.pid} --fields sample,overhead,sym --symbols spin -f 2", timeout=60)
     check("--fields, --symbols, -f", re.search(r"^ +\d+ +(9\d|100)\.\d\d%  \[\.\] spin$", r.out, re.M), r)
     r = kymo(f"top --iterations 1 -d 1 -F 999 -g -p {spin.pid}", timeout=60)
+    check("and the graph is below: main, then spin", re.search(r"--main\n +spin$", r.out, re.M) or
+          re.search(r"^ +\|? *main\n +\|? *spin$", r.out, re.M), r)
     check("-g: main counts what it called", re.search(r"9\d\.\d\d% +\d+\.\d\d%  spin +\[\.\] main", r.out) or
           re.search(r"100\.\d\d% +\d+\.\d\d%  spin", r.out), r)
+    r = kymo(f"top --iterations 1 -d 1 -F 999 -g --no-children --call-graph auto,flat,0.5,callee -p {spin.pid}", timeout=60)
+    check("--no-children: one share; graphs as --call-graph says", re.search(r"^ +(9\d|100)\.\d\d%  spin +\[\.\] spin$", r.out, re.M) and
+          re.search(r"^ +(9\d|100)\.\d\d%\n +spin\n +main$", r.out, re.M), r)
+    r = kymo(f"top --iterations 1 -d 1 -F 999 --call-graph fp,none -p {spin.pid}", timeout=60)
+    check("--call-graph fp,none: no graphs", "main" in r.out and "--" not in r.out.split("threads)")[1].split("\n", 2)[2], r)
+    r = kymo(f"top --iterations 1 -d 1 -F 999 --hierarchy -s comm,sym -p {spin.pid}", timeout=60)
+    check("--hierarchy: a level below the other", re.search(r"^ +100\.00% +spin\n +(9\d|100)\.\d\d% +\[\.\] spin$", r.out, re.M), r)
+    for events in ("--group -e cpu-clock,task-clock", "-e {cpu-clock,task-clock}"):
+        r = kymo(f"top --iterations 1 -d 1 -F 999 {events} -p {spin.pid}", timeout=60)
+        check(f"{events}: side by side", re.search(r"^ +(9\d|100)\.\d\d% +(9\d|100)\.\d\d%  spin +\[\.\] spin$", r.out, re.M), r)
+    r = kymo(f"top --iterations 1 -d 1 -F 999 --sym-annotate spin -p {spin.pid}", timeout=60)
+    shares = [float(x) for x in re.findall(r"^ +([\d.]+) : +[0-9a-f]+: ", r.out, re.M)]
+    check("--sym-annotate: its code, which has all samples", abs(sum(shares) - 100) < 1 and "<spin>" in r.out, r)
+    r = kymo(f"top --iterations 1 -d 1 -F 999 --sym-annotate nosuch -p {spin.pid}", timeout=60)
+    has("of another function it says that there are none", r.out, "no samples in a function called nosuch yet")
 finally:
     spin.kill()
     spin.wait()
@@ -52,10 +69,31 @@ p.stdout.readline()  # it shows something
 p.send_signal(signal.SIGINT)
 p.communicate(timeout=60)
 check("Ctrl-C ends it well", p.returncode == 0, p.returncode)
+v2 = next((x.split()[1] for x in open("/proc/mounts") if x.split()[2] == "cgroup2"), None)
+v1 = next((x.split()[1] for x in open("/proc/mounts") if x.split()[2] == "cgroup" and "perf_event" in x.split()[3].split(",")), None)
+group = f"{v1 or v2}/kymo-top-{os.getpid()}"
+try:
+    os.mkdir(group)
+except (OSError, TypeError) as e:
+    skip("-G: a cgroup", f"none can be made: {e}")
+else:
+    inside = subprocess.Popen(["sh", "-c", f"echo 0 > {group}/cgroup.procs; exec {WORK}/spin 400000000000"])
+    outside = subprocess.Popen([f"{WORK}/hotcode", "1000000"])
+    try:
+        r = kymo(f"top --iterations 1 -d 1 -F 499 -n -s comm -G {os.path.basename(group)}", timeout=60)
+        comms = re.findall(r"^ +[\d.]+% +\d+  (\S+)$", r.out, re.M)
+        check("-G: what runs in the cgroup and nothing else", comms and set(comms) <= {"spin", "sh"} and "spin" in comms, r)
+    finally:
+        for p in inside, outside:
+            p.kill()
+            p.wait()
+        os.rmdir(group)
 for args, part in [("top foo", "takes no"), ("top -s bogus", "no sort key"), ("top -d 0", "at least one second"),
                    ("top -p 999999999", "there is no process"), ("top -e nosuch", "^"), ("top --call-graph x", "does not know"), ("top --percent-limit x", "no percentage"),
                    ("top --switch-on nosuch", "no such event"), ("top --percentage x", "relative or absolute"),
-                   ("top -s weight", "cannot sort by"), ("top --kallsyms /nosuch", "cannot read")]:
+                   ("top -b", "not summed live"), ("top -j any", "record -j"), ("top -G no/such/group", "no/such/group"),
+                   ("top -G / -p 1", "leave them out"), ("top --hierarchy --fields sym", "do not go together"),
+                   ("top --call-graph fp,what", "what is 'what'"), ("top -s weight", "cannot sort by"), ("top --kallsyms /nosuch", "cannot read")]:
     r = kymo(args, timeout=60)
     check(f"{args}: a clear error", r.code != 0 and part in r.err, r)
 end()
