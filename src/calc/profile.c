@@ -82,6 +82,34 @@ static void keep_outer(struct profile_chain *c, unsigned max, uint64_t *buf)
 	c->n++;
 }
 
+/*
+ * A copied stack, as perf has it: user code was unwound from its inner end so far and no further,
+ * whatever is looked at first; the kernel's part has as many frames of its own.
+ */
+static void keep_parts(struct profile_chain *c, unsigned max, bool outermost, uint64_t *buf)
+{
+	uint32_t user = 0, frames = 0, n = 0, first = 0;
+	struct profile_chain kernel = *c;
+
+	while (user < c->n && c->ip[user] != EVENT_CHAIN_USER)
+		user++;
+	kernel.n = user;
+	if (user && outermost)
+		keep_outer(&kernel, max, buf);
+	else
+		keep_inner(&kernel, max);
+	n = kernel.n;
+	if (n && kernel.ip != buf) /* whole, or cut behind */
+		memmove(buf, kernel.ip, n * sizeof(*buf));
+	for (first = user; user < c->n && (c->ip[user] >= EVENT_CHAIN_MARK || frames < max); user++)
+		frames += c->ip[user] < EVENT_CHAIN_MARK;
+	memcpy(buf + n, c->ip + first, (user - first) * sizeof(*buf));
+	c->cut = kernel.cut || user < c->n;
+	c->headless = kernel.headless;
+	c->ip = buf;
+	c->n = n + user - first;
+}
+
 static bool chain_of(struct reader *r, const struct event *ev, const struct profile_entry *of,
 		     struct profile_chain *c)
 {
@@ -92,7 +120,9 @@ static bool chain_of(struct reader *r, const struct event *ev, const struct prof
 	*c = (struct profile_chain){
 		.ip = ev->chain, .n = ev->chain_n, .space = of->space, .kernel = of->kernel
 	};
-	if (o->max_stack && o->outermost)
+	if (o->max_stack && (ev->have & EVENT_UNWOUND) && c->n < PROFILE_EXTRA_WORDS)
+		keep_parts(c, o->max_stack, o->outermost, r->t->buf);
+	else if (o->max_stack && o->outermost)
 		keep_outer(c, o->max_stack, r->t->buf);
 	else if (o->max_stack)
 		keep_inner(c, o->max_stack);
@@ -350,7 +380,7 @@ int profile_make(struct source *s, const struct profile_opts *o, struct profile 
 	for (unsigned i = 0; i < threads; i++) {
 		tables[i].total = mem_alloc((n_types + 1) * sizeof(*tables[i].total));
 		tables[i].mapped.tasks = s->trace->tasks;
-		if (o->extra || o->outermost)
+		if (o->extra || o->max_stack)
 			tables[i].buf = mem_alloc((PROFILE_EXTRA_WORDS + 1) * sizeof(uint64_t));
 	}
 	r = pool_run(s->n_chunks, threads, read_chunk, &j);
@@ -408,7 +438,7 @@ struct profile_builder *profile_builder_new(struct trace *t, const struct profil
 	b->source.trace = t;
 	b->opts = *o;
 	b->tables.total = mem_alloc((t->n_types + 1) * sizeof(*b->tables.total));
-	if (o->extra || o->outermost)
+	if (o->extra || o->max_stack)
 		b->tables.buf = mem_alloc((PROFILE_EXTRA_WORDS + 1) * sizeof(uint64_t));
 	b->job = (struct job){ .source = &b->source, .o = &b->opts, .tables = &b->tables };
 	b->reader = (struct reader){ .job = &b->job, .t = &b->tables };

@@ -215,6 +215,8 @@ RECORDINGS = [  # name, options of perf record, command, options of report to tr
     ("addresses", f"{FAST} -e page-faults:u -c 1 -d", f"{CALLS} tree=90 faults=50", [
         "--mem-mode -s mem,sym", "--mem-mode -s locked,tlb,snoop", "-s addr"]),
     ("copied stacks", f"{FAST} -e cpu-clock:u -F 1000 --call-graph dwarf", f"{CALLS} tree=110 recurse=30", []),
+    ("copied stacks, kernel too", f"{FAST} -F 2000 --call-graph dwarf,4096", f"{CALLS} tree=130 recurse=30 faults=400", [
+        f"--no-inline --max-stack {o}" for o in ("1", "2", "4", "3 -g callee", "2 --no-children", "5 -G", "7 -g flat")]),
     ("weights", f"{FAST} -e cpu-clock:u -W", f"{CALLS} tree=150", ["-s weight", "-s local_weight,sym"]),
     ("sched_switch", f"{FAST} -e sched:sched_switch -a", f"{CALLS} tree=120 threads=3 names", [
         "-s comm,trace", "-s prev_state", "-s next_pid", "-s sched:sched_switch.prev_prio", "-s sched_switch.next_pid/raw",
@@ -242,7 +244,9 @@ def main():
         if not record(name, options, command):
             continue
         made[name] = True
-        for o in dict.fromkeys(COMMON + more):
+        # which functions were inlined is told differently (see KNOWN): some are only looked at without them
+        plain = more and all("--no-inline" in o for o in more)
+        for o in dict.fromkeys(more if plain else COMMON + more):
             if "-g" not in options and "call-graph" not in options and "-g" in shlex.split(o):
                 continue
             tail = ["report", "-i", path(name), "--stdio", *shlex.split(o)]
