@@ -252,6 +252,22 @@ static int near_function(void *ctx, const char *name)
 	return 0;
 }
 
+static int is_there(void *ctx, const struct dwarf_point *p)
+{
+	(void)ctx;
+	(void)p;
+	return 1;
+}
+
+/* Whether any source file has the function. */
+static bool elsewhere(struct work *w)
+{
+	struct dwarf_where where = { .function = w->p->function };
+
+	return w->t->dwarf && w->p->function &&
+	       dwarf_points(w->t->dwarf, &where, is_there, NULL) > 0;
+}
+
 static int not_found(struct work *w)
 {
 	const struct probe_text *p = w->p;
@@ -260,9 +276,10 @@ static int not_found(struct work *w)
 	char list[200];
 	size_t at = 0;
 
-	if (p->has_line || p->pattern) {
+	if (p->has_line || p->pattern || (p->file && (!w->t->dwarf || elsewhere(w)))) {
 		if (!w->t->dwarf) {
-			err_set(w->e, ENOENT, "lines are not known: %s has no debug info",
+			err_set(w->e, ENOENT, "%s are not known: %s has no debug info",
+				p->has_line || p->pattern ? "lines" : "source files",
 				w->t->user ? w->t->path : "the kernel");
 			return err_hint(w->e, "%s",
 					w->t->user ? "compile it with -g, install its "
@@ -270,6 +287,12 @@ static int not_found(struct work *w)
 						     "DEBUGINFOD_URLS"
 						   : "give its debug file with -k "
 						     "VMLINUX");
+		}
+		if (!p->has_line && !p->pattern) {
+			err_set(w->e, ENOENT, "there is no function %s in a source file %s",
+				p->function, p->file);
+			return err_hint(w->e, "probe %s, or see with -L %s which file it is in",
+					p->function, p->function);
 		}
 		err_set(w->e, ENOENT, "nothing can be probed at %s", p->text);
 		return err_hint(w->e, "see the lines that can be with -L %s",
@@ -377,7 +400,8 @@ static int places(struct work *w)
 				  : err_set(w->e, EINVAL,
 					    "addresses can be given for programs "
 					    "only; use FUNC+OFFSET");
-	n = p->function && !p->has_line && !p->pattern ? symbol_places(w) : 0;
+	/* symbols know nothing of lines and files */
+	n = p->function && !p->has_line && !p->pattern && !p->file ? symbol_places(w) : 0;
 	return n < 0 ? n : n == 0 ? not_found(w) : 0;
 }
 

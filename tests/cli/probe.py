@@ -38,7 +38,7 @@ def field(lines, name):
 if os.geteuid() != 0 or not os.path.exists(EVENTS):
     skip("all", "no user-space probes here")
     end()
-subprocess.run(f"gcc -g -O2 -o {APP} tests/work/probed.c", shell=True, check=True)
+subprocess.run(f"gcc -g -O2 -o {APP} tests/work/probed.c && strip -g -o {APP}.bare {APP}", shell=True, check=True)
 
 # --- adding, seeing, removing ---------------------------------------------------------------------------------------
 r = probe("-x", APP, "work n->id len text:string k local_is_not_here")
@@ -113,6 +113,9 @@ for args, words in [
     (["-x", APP, "work n->idd"], ["has no member idd", "did you mean id"]),
     (["-x", APP, "work n.id"], ["is a pointer", "n->id"]),
     (["-x", APP, "work:999"], ["nothing can be probed", "-L work"]),
+    (["-x", APP, "work@nosuch.c"], ["no function work in a source file nosuch.c", "-L work"]),
+    (["-x", APP, "wrk@probed.c"], ["no function wrk", "did you mean work"]),
+    (["-x", f"{APP}.bare", "work@probed.c"], ["source files are not known", "no debug info"]),
     (["-x", APP, "work%retrun"], ["%return", "^"]),
     (["-x", APP, "work n-"], ["^"]),
     (["-x", APP, "work n[9999999999999999999999]"], ["^"]),
