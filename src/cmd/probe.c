@@ -96,7 +96,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "range", o.range, "with -V: where in the function each is known"),
 	OPT_STR(0, "filter", "[!]PATTERN", o.filter,
 		"with -V and -F: only these names; | & ! join them"),
-	OPT_FLAG(0, "no-inlines", o.no_inlines, "only functions, not where they were inlined"),
+	OPT_FLAG(0, "no-inlines", o.target.no_inlines, "only functions, not where they were inlined"),
 	OPT_INT(0, "max-probes", "N", o.max_probes,
 		"at most N events for one probe (default: 128)"),
 	OPT_FLAG('q', "quiet", o.quiet, "say nothing when it works"),

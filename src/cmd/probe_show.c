@@ -324,7 +324,7 @@ int probe_show_functions(const struct probe_opts *o, const char *filter, struct 
 	while ((s = probe_target_symbol(&t, "*", &at)))
 		keep_name(&n, s->name);
 	/* functions that exist only inside of others */
-	if (t.dwarf && t.user && !o->no_inlines)
+	if (t.dwarf && t.user && !o->target.no_inlines)
 		dwarf_function_names(t.dwarf, keep_name, &n);
 	texts_sort(&n.texts);
 	for (size_t i = 0; i < n.texts.list.n; i++)

@@ -191,6 +191,7 @@ static int dwarf_places(struct work *w, dwarf_point_fn *fn, void *ctx)
 				     .file = p->file,
 				     .line = p->line,
 				     .has_line = p->has_line && (p->line || !p->function),
+				     .no_inlines = w->t->no_inlines,
 				     .wanted = p->pattern ? line_matches : NULL,
 				     .ctx = w };
 	struct shifted s = { fn, ctx, w, 0 };
@@ -259,7 +260,7 @@ static int is_there(void *ctx, const struct dwarf_point *p)
 	return 1;
 }
 
-/* Whether any source file has the function. */
+/* Whether any source file has the function, or code that it was inlined into. */
 static bool elsewhere(struct work *w)
 {
 	struct dwarf_where where = { .function = w->p->function };
@@ -297,6 +298,10 @@ static int not_found(struct work *w)
 		err_set(w->e, ENOENT, "nothing can be probed at %s", p->text);
 		return err_hint(w->e, "see the lines that can be with -L %s",
 				p->function ? p->function : p->file);
+	}
+	if (w->t->no_inlines && elsewhere(w)) {
+		err_set(w->e, ENOENT, "%s is only where it was inlined", p->function);
+		return err_hint(w->e, "leave out --no-inlines");
 	}
 	err_set(w->e, ENOENT, "there is no function %s in %s", p->function,
 		w->t->user     ? w->t->path

@@ -157,7 +157,9 @@ int probe_target_open(const struct probe_target_opts *o, struct probe_target *re
 {
 	int err;
 
-	*ret = (struct probe_target){ .source = o->source, .symfs = o->symfs };
+	*ret = (struct probe_target){ .source = o->source,
+				      .symfs = o->symfs,
+				      .no_inlines = o->no_inlines };
 	err = o->exec ? open_program(o, ret, e) : probe_target_kernel(o, ret, e);
 	if (err < 0)
 		probe_target_close(ret);

@@ -24,6 +24,7 @@ struct probe_target_opts {
 	const char *symfs;
 	const char *source; /* where source files are; NULL: as the debug info says */
 	bool no_debuginfod;
+	bool no_inlines; /* functions are not looked for where they were inlined */
 	debuginfod_progress_fn *progress;
 	void *progress_ctx;
 };
@@ -31,9 +32,10 @@ struct probe_target_opts {
 struct probe_target {
 	bool user;
 	const char *source, *symfs; /* of the options */
-	char *path;		    /* of the program, absolute */
-	char *module;		    /* its name; NULL: none */
-	bool foreign;		    /* the kernel's file is not that of the running kernel */
+	bool no_inlines;
+	char *path;   /* of the program, absolute */
+	char *module; /* its name; NULL: none */
+	bool foreign; /* the kernel's file is not that of the running kernel */
 	struct elf *elf, *debug;
 	struct dwarf *dwarf; /* NULL: no debug info */
 	struct ehframe *cfi;

@@ -182,6 +182,17 @@ static bool is_within(const struct functions *fn, uint32_t inner, uint32_t outer
 	return inner == outer;
 }
 
+static bool called_from(const struct dwarf_search *s, const struct function *g)
+{
+	const char *file;
+
+	if (!g->call_line || (!s->w->wanted && g->call_line != s->line))
+		return false;
+	file = dwarf_line_file(s->lines, g->call_file);
+	return dwarf_path_ends(file, s->file) &&
+	       (!s->w->wanted || s->w->wanted(s->w->ctx, file, g->call_line));
+}
+
 /* Where what was called from this line and inlined begins. */
 static void called_here(struct dwarf_search *s)
 {
@@ -190,8 +201,7 @@ static void called_here(struct dwarf_search *s)
 		struct die d;
 		uint64_t entry;
 
-		if (!is_within(s->f.fn, i, s->f.at) || g->call_line != s->line ||
-		    !dwarf_path_ends(dwarf_line_file(s->lines, g->call_file), s->file) ||
+		if (!is_within(s->f.fn, i, s->f.at) || !called_from(s, g) ||
 		    !die_in(s->f.u, g->die, &d) || !die_entry(&d, &entry) ||
 		    !die_has_pc(&s->f.die, entry) || told(s, entry))
 			continue;
@@ -212,8 +222,7 @@ static int function_lines(struct dwarf_search *s)
 	if (!s->file || !s->lines)
 		return 0;
 	dwarf_rows(s->f.lines, function_row, s);
-	if (!s->w->wanted)
-		called_here(s);
+	called_here(s);
 	/* Code of a line may be moved into what is inlined before or behind it, and only there. */
 	if (!s->found.n && !s->w->wanted) {
 		s->anywhere = true;
@@ -262,6 +271,8 @@ static int try_function(struct dwarf_search *s)
 	if (!dwarf_function_fits(&s->f, s->w->function))
 		return 0;
 	if (s->w->file && !dwarf_path_ends(die_file(&s->f.die, DW_AT_decl_file), s->w->file))
+		return 0;
+	if (s->w->no_inlines && s->f.fn->list.data[s->f.at].parent)
 		return 0;
 	if (s->w->has_line || s->w->wanted)
 		return function_lines(s);

@@ -43,6 +43,7 @@ struct dwarf_where {
 	const char *file;     /* its path or the end of it; NULL: any */
 	uint32_t line;	      /* of the file; of a function: from its first line */
 	bool has_line;
+	bool no_inlines;       /* only functions with code of their own */
 	bool after_prologue;   /* where parameters are in place, in code that was not optimised */
 	dwarf_line_fn *wanted; /* instead of line; may be NULL */
 	void *ctx;

@@ -19,6 +19,7 @@ BUILDS = {  # name: how it is compiled
     "O2": "gcc -g -O2",
     "O0": "gcc -g -O0",
     "dwarf4": "gcc -gdwarf-4 -O2",
+    "inlined": "gcc -g -O0 -D'inline=inline __attribute__((always_inline))'",
     "nopie": "gcc -g -O1 -no-pie",
     "packed": "gcc -g -O2 -gz",
 }
@@ -51,6 +52,8 @@ work:10
 work@probed.c:5
 work@probed.c
 probed.c:42
+work;local*twice*
+work;local*
 twice
 work n->pin->s[1]:x16
 work %di foo=%si:u8 $stack0 $comm
@@ -123,6 +126,14 @@ def lists(name, path):
     # kymo shows no lines behind the function, and marks more lines as probe-able
     numbered = [{x for x in r.out.splitlines() if x[:8].strip()} for r in (want, got)]
     check(f"{name}: -L work: every line that perf can probe", numbered[0] - {want.out.splitlines()[0]} <= numbered[1], got.out)
+
+
+def no_inlines(path):
+    for case in ("twice", "work", "tw*", "wor*"):
+        want, got = (run([*tool, "probe", "--no-inlines", "-x", path, "-D", case]) for tool in (["perf"], [KYMO]))
+        same(f"--no-inlines: {case}", lines(got), lines(want))
+    check("--no-inlines: what was left out is told", "twice is only where it was inlined" in
+          run([KYMO, "probe", "--no-inlines", "-x", path, "-D", "twice"]).err, got)
 
 
 def better(path):
@@ -264,6 +275,7 @@ paths = {name: build(name, how) for name, how in BUILDS.items()}
 for n, p in paths.items():
     definitions(n, p)
     lists(n, p)
+no_inlines(paths["inlined"])
 better(paths["O2"])
 clang()
 separate(paths["O2"])
