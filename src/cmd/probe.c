@@ -91,12 +91,15 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "no-debuginfod", o.target.no_debuginfod, "do not ask debuginfod servers"),
 	OPT_HEAD("How"),
 	OPT_FLAG('n', "dry-run", o.dry_run, "do everything but the adding"),
+	OPT_FLAG(0, "bootconfig", o.bootconfig,
+		 "with -D: as the kernel's boot configuration has it, to trace from its start on"),
 	OPT_FLAG('f', "force", o.force, "add an event again under a name of its own"),
 	OPT_FLAG(0, "externs", o.externs, "with -V: global variables too"),
 	OPT_FLAG(0, "range", o.range, "with -V: where in the function each is known"),
 	OPT_STR(0, "filter", "[!]PATTERN", o.filter,
 		"with -V and -F: only these names; | & ! join them"),
-	OPT_FLAG(0, "no-inlines", o.target.no_inlines, "only functions, not where they were inlined"),
+	OPT_FLAG(0, "no-inlines", o.target.no_inlines,
+		 "only functions, not where they were inlined"),
 	OPT_INT(0, "max-probes", "N", o.max_probes,
 		"at most N events for one probe (default: 128)"),
 	OPT_FLAG('q', "quiet", o.quiet, "say nothing when it works"),
@@ -235,6 +238,18 @@ static int add(struct adding *a, char *const *words, size_t n, struct err *e)
 	return err;
 }
 
+/* "ftrace.event.kprobes.NAME.probes = 'PLACE ARGS', ...": all places are one event there. */
+static void print_bootconfig(const struct probe_text *p, const struct probe_defs *defs)
+{
+	if (p->group)
+		command_note("the group %s is left out: at boot all are in kprobes", p->group);
+	printf("ftrace.event.kprobes.%s.probes =", defs->list.data[0].event);
+	vec_each (&defs->list, d)
+		printf("%s '%s%s%s'", d == defs->list.data ? "" : ",", d->place,
+		       d->ret ? "%return" : "", d->args);
+	putchar('\n');
+}
+
 static int show_definition(struct adding *a, const char *text, struct err *e)
 {
 	struct probe_defs defs = { 0 };
@@ -242,7 +257,9 @@ static int show_definition(struct adding *a, const char *text, struct err *e)
 	char *word = (char *)text;
 	int err = define(a, &word, 1, &p, &defs, e);
 
-	if (err == 0)
+	if (err == 0 && a->o->bootconfig && defs.list.n)
+		print_bootconfig(&p, &defs);
+	else if (err == 0)
 		vec_each (&defs.list, d) {
 			AUTO_STRBUF line = { 0 };
 
@@ -396,6 +413,12 @@ static int run(void *opaque, int argc, char **argv, struct err *e)
 	}
 	if (a->o.target.exec && (a->o.target.module || a->o.target.vmlinux))
 		return err_set(e, EINVAL, "-x is for programs, -m and -k for the kernel: give one");
+	if (a->o.bootconfig && (a->o.target.exec || !a->define.n || a->add.n || argc))
+		return err_set(e, EINVAL,
+			       a->o.target.exec
+				       ? "--bootconfig is for probes of the kernel: programs "
+					 "cannot be probed while it starts"
+				       : "--bootconfig only shows definitions: give them with -D");
 	for (size_t i = 0; i < a->remove.n && err == 0; i++)
 		err = remove_events(a, a->remove.data[i], e);
 	if (err == 0 && a->list)
@@ -441,6 +464,7 @@ static const struct example examples[] = {
 	{ "probe -x ./app 'parse:14 line buf->len'", "at a line, with local variables (needs -g)" },
 	{ "probe -x ./app -L parse", "which lines can be probed" },
 	{ "probe -x ./app -V parse:14", "which variables there are" },
+	{ "probe --bootconfig -D 'vfs_read count'", "for the kernel's boot configuration" },
 	{ "probe -l", "what was added" },
 	{ "probe -d 'probe_app:*'", "remove it" },
 	{ NULL, NULL },

@@ -127,6 +127,8 @@ for args, words in [
     (["-nx", APP, "work%return $arg1"], ["known only where a function begins", "^", "$retval"]),
     (["-nx", APP, "work $arg0"], ["$arg1, $arg2", "^"]),
     (["-x", APP, "work", "-m", "ext4"], ["give one"]),
+    (["--bootconfig", "-x", APP, "-D", "work"], ["probes of the kernel"]),
+    (["--bootconfig", "vfs_read"], ["with -D"]),
     (["vfs_red"], ["did you mean vfs_read"]),
     (["vfs_read cnt"], ["did you mean count"]),
     ([], ["what should be probed"]),

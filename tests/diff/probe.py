@@ -219,6 +219,13 @@ def vmlinux():
     for option in ("-V tcp_sendmsg:5", "-V tcp_sendmsg:5 --externs", "-V tcp_sendmsg --filter s*"):
         want, got = (run([*tool, "probe", "-k", f"{DIR}/vmlinux", *option.split()]) for tool in (["perf"], [KYMO]))
         same(f"vmlinux: {option}", got.out, want.out)
+    # the kernel reads "probes" (Documentation/trace/boottime-trace.rst), where perf writes "probe"; perf's returns are entries
+    for case in ("tcp_sendmsg size msg:string", "mine=tcp_sendmsg $params", "tcp_sendmsg;counter*"):
+        want, got = (run([*tool, "probe", "-k", f"{DIR}/vmlinux", "--bootconfig", "-D", case]) for tool in (["perf"], [KYMO]))
+        same(f"--bootconfig: {case}", got.out, want.out.replace(".probe = ", ".probes = "))
+    got = run([KYMO, "probe", "-k", f"{DIR}/vmlinux", "--bootconfig", "-D", "gr:back=tcp_sendmsg%return $retval"])
+    same("--bootconfig: a return", got.out, "ftrace.event.kprobes.back.probes = 'tcp_sendmsg+0%return $retval:s32'\n")
+    check("--bootconfig: the group is always kprobes", "gr is left out" in got.err, got)
     os.rename(f"{DIR}/was", f"{DIR}/moved")
     got = run([KYMO, "probe", "-k", f"{DIR}/vmlinux", "-s", f"{DIR}/moved", "-L", "tcp_sendmsg:3-5"])
     check("-s: where the source is now", "counter += seglen" in got.out, got)
