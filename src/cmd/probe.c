@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "cmd/accept.h"
 #include "cmd/command.h"
 #include "cmd/probe.h"
 #include "cmd/uprobe_where.h"
@@ -100,6 +101,8 @@ static const struct opt opts[] = {
 		"with -V and -F: only these names; | & ! join them"),
 	OPT_FLAG(0, "no-inlines", o.target.no_inlines,
 		 "only functions, not where they were inlined"),
+	OPT_FLAG(0, "demangle", o.demangle, "C++ and Rust names as they were written (default)"),
+	OPT_ACCEPTED(0, "demangle-kernel"),
 	OPT_INT(0, "max-probes", "N", o.max_probes,
 		"at most N events for one probe (default: 128)"),
 	OPT_FLAG('q', "quiet", o.quiet, "say nothing when it works"),
@@ -453,7 +456,7 @@ static void drop(void *opaque)
 	vec_free(&a->vars);
 }
 
-static const struct args defaults = { .o.max_probes = 128 };
+static const struct args defaults = { .o = { .max_probes = 128, .demangle = true } };
 
 static const struct example examples[] = {
 	{ "probe tcp_sendmsg", "an event at the start of a kernel function" },

@@ -9,7 +9,7 @@
 struct probe_opts {
 	struct probe_target_opts target;
 	const char *filter; /* of names that -V and -F show; NULL: all */
-	bool dry_run, force, quiet, externs, range, bootconfig;
+	bool dry_run, force, quiet, externs, range, bootconfig, demangle;
 	int verbose, max_probes;
 };
 

@@ -12,6 +12,7 @@
 #include "cmd/probe.h"
 #include "kern/probe_events.h"
 #include "kern/tracefs.h"
+#include "sym/demangle.h"
 #include "sym/srctext.h"
 
 #define LINES_MORE 2 /* shown behind the last that can be probed */
@@ -235,14 +236,15 @@ static void print_vars(struct vars *v, const char *symbol, uint64_t offset)
 static int vars_at(void *ctx, const struct dwarf_point *p)
 {
 	struct vars *v = ctx;
-
+	AUTO_FREE char *written = NULL;
 	const char *symbol;
 	uint64_t offset;
 
 	v->point = p;
 	dwarf_vars(v->t->dwarf, p, v->t->cfi, v->o->externs, keep_var, v);
 	symbol = probe_target_near(v->t, p->addr, p->symbol, p->entry, &offset);
-	print_vars(v, symbol, offset);
+	written = v->o->demangle ? demangle_dup(symbol, 0) : NULL;
+	print_vars(v, written ? written : symbol, offset);
 	return 0;
 }
 
@@ -299,21 +301,34 @@ int probe_show_vars(const struct probe_opts *o, const char *text, struct err *e)
 struct names {
 	struct texts texts;
 	const char *filter;
+	bool demangle;
 };
 
-static int keep_name(void *ctx, const char *name)
+/* By its whole name, its own, or the linker's. */
+static bool name_wanted(const char *filter, const char *full, const char *name, const char *symbol)
+{
+	if (probe_filter(filter, full))
+		return true;
+	return !strchr(filter, '!') &&
+	       (probe_filter(filter, name) || (symbol && probe_filter(filter, symbol)));
+}
+
+static int keep_name(void *ctx, const char *name, const char *symbol)
 {
 	struct names *n = ctx;
-	AUTO_FREE char *plain = mem_strndup(name, strcspn(name, "@"));
+	const char *shown = symbol ? symbol : name;
+	AUTO_FREE char *plain = mem_strndup(shown, strcspn(shown, "@"));
+	AUTO_FREE char *full = n->demangle ? demangle_dup(plain, 0) : NULL;
 
-	if (probe_filter(n->filter, plain))
-		vec_push(&n->texts.list, arena_strdup(&n->texts.arena, plain));
+	shown = full ? full : plain;
+	if (name_wanted(n->filter, shown, name, symbol))
+		vec_push(&n->texts.list, arena_strdup(&n->texts.arena, shown));
 	return 0;
 }
 
 int probe_show_functions(const struct probe_opts *o, const char *filter, struct err *e)
 {
-	struct names n = { .filter = filter };
+	struct names n = { .filter = filter, .demangle = o->demangle };
 	const struct symtab_sym *s;
 	struct probe_target t;
 	size_t at = 0;
@@ -322,7 +337,8 @@ int probe_show_functions(const struct probe_opts *o, const char *filter, struct 
 	if (err < 0)
 		return err;
 	while ((s = probe_target_symbol(&t, "*", &at)))
-		keep_name(&n, s->name);
+		if (!str_ends(s->name, "@plt")) /* those are other files' */
+			keep_name(&n, s->name, NULL);
 	/* functions that exist only inside of others */
 	if (t.dwarf && t.user && !o->target.no_inlines)
 		dwarf_function_names(t.dwarf, keep_name, &n);

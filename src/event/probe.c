@@ -74,6 +74,36 @@ static const char *find_any(const char *s, const char *end, const char *set)
 	return NULL;
 }
 
+/* Where a function's name ends; ns::Foo::run<A>(int) is one. */
+static const char *name_end(const char *s, const char *end)
+{
+	int depth = 0;
+
+	for (; s < end; s++) {
+		if (*s == '<' || *s == '(')
+			depth++;
+		else if (depth && (*s == '>' || *s == ')'))
+			depth--;
+		else if (!depth && s + 1 < end && s[0] == ':' && s[1] == ':')
+			s++;
+		else if (!depth && strchr(";:+@%", *s))
+			break;
+		else if (*s == '\\' && s + 1 < end)
+			s++;
+	}
+	return s;
+}
+
+/* Where the first word ends; blanks in <> and () of a name do not count. */
+static const char *word_end(const char *s)
+{
+	int depth = 0;
+
+	for (; *s && (depth || !strchr(" \t", *s)); s++)
+		depth += *s == '<' || *s == '(' ? 1 : depth && (*s == '>' || *s == ')') ? -1 : 0;
+	return s;
+}
+
 /* GROUP:EVENT= in front; s moves behind it. */
 static int event_name(struct parser *ps, const char **s, const char *end)
 {
@@ -189,9 +219,7 @@ static int point(struct parser *ps, const char *s, const char *end)
 		return usdt_name(ps, s + 1, end);
 	if (strncmp(s, "sdt_", 4) == 0 && memchr(s, ':', (size_t)(end - s)))
 		return usdt_name(ps, s + 4, end);
-	stop = find_any(s, end, ";:+@%");
-	if (!stop)
-		stop = end;
+	stop = name_end(s, end);
 	if (s + 1 < end && s[0] == '0' && s[1] == 'x') {
 		ps->p->has_address = true;
 		if (!number(&s, stop, &ps->p->address) || s != stop)
@@ -321,7 +349,7 @@ int probe_parse(struct arena *a, char *const *words, size_t n, struct probe_text
 	ret->text = arena_strdup(a, strbuf_str(&all));
 	s = ret->text + strspn(ret->text, " \t");
 	/* A pattern of a source line has blanks in it, and nothing behind it. */
-	end = s + strcspn(s, " \t");
+	end = word_end(s);
 	if (memchr(s, ';', (size_t)(end - s)))
 		end = s + strlen(s);
 	err = point(&ps, s, end);
@@ -349,6 +377,8 @@ int probe_lines_parse(struct arena *a, const char *text, struct probe_lines *ret
 	uint64_t from = 0, to = UINT32_MAX, more;
 
 	*ret = (struct probe_lines){ 0 };
+	if (colon && colon > text && colon[-1] == ':') /* ns::run */
+		colon = NULL;
 	if (colon) {
 		s = colon + 1;
 		if (!number(&s, end, &from))

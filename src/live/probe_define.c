@@ -5,9 +5,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "live/probe_args.h"
 #include "sym/code.h"
+#include "sym/demangle.h"
 #include "sym/srctext.h"
 #include "sym/usdt.h"
 
@@ -39,14 +41,31 @@ void probe_def_text(const struct probe_def *d, struct strbuf *out)
 	strbuf_puts(out, d->args);
 }
 
-/* The name up to the first thing an event's name cannot have: "foo.isra.0" is foo. */
+/*
+ * The name up to the first thing an event's name cannot have: "foo.isra.0" is foo, "run<int>" is
+ * run. A destructor is _Foo.
+ */
 static char *plain_name(struct arena *a, const char *s)
 {
-	size_t n = 0;
+	size_t n = *s == '~';
 
 	while (isalnum((unsigned char)s[n]) || s[n] == '_')
 		n++;
-	return arena_strndup(a, s, n);
+	return *s == '~' ? arena_printf(a, "_%.*s", (int)n - 1, s + 1) : arena_strndup(a, s, n);
+}
+
+/* "run<A::B>" of "ns::Foo::run<A::B>(int)". */
+static const char *last_part(const char *s)
+{
+	size_t n = strcspn(s, "<(");
+
+	for (size_t i = 0; i + 1 < n; i++)
+		if (s[i] == ':' && s[i + 1] == ':') {
+			s += i + 2;
+			n -= i + 2;
+			i = (size_t)-1;
+		}
+	return s;
 }
 
 static const char *group_name(struct work *w)
@@ -73,7 +92,9 @@ static const char *event_name(struct work *w, const char *function)
 		return p->event;
 	if (p->has_address)
 		return arena_printf(w->arena, "abs_%" PRIx64, p->address);
-	base = plain_name(w->arena, w->alias ? p->function : function ? function : "probe");
+	if (w->alias || !function)
+		function = p->function ? p->function : "probe";
+	base = plain_name(w->arena, last_part(function));
 	if (!*base || isdigit((unsigned char)*base))
 		base = arena_printf(w->arena, "_%s", base);
 	if (p->ret)
@@ -218,7 +239,7 @@ static int dwarf_places(struct work *w, dwarf_point_fn *fn, void *ctx)
 }
 
 /* By the symbol table. */
-static int symbol_places(struct work *w)
+static int symbols_named(struct work *w, const char *wanted)
 {
 	const struct probe_text *p = w->p;
 	const struct symtab_sym *s;
@@ -226,8 +247,9 @@ static int symbol_places(struct work *w)
 	size_t at = 0;
 	int n = 0;
 
-	while ((s = probe_target_symbol(w->t, p->function, &at))) {
+	while ((s = probe_target_symbol(w->t, wanted, &at))) {
 		AUTO_FREE char *name = mem_strndup(s->name, strcspn(s->name, "@"));
+		AUTO_FREE char *written = NULL;
 		int err;
 
 		if (s->start == last) /* another name of the same */
@@ -238,8 +260,9 @@ static int symbol_places(struct work *w)
 				s->end - s->start);
 			return -EINVAL;
 		}
-		err = add(w, s->start + p->offset, name, arena_strdup(w->arena, name), s->start,
-			  NULL);
+		written = demangle_is_written(wanted) ? demangle_dup(s->name, 0) : NULL;
+		err = add(w, s->start + p->offset, written ? written : name,
+			  arena_strdup(w->arena, name), s->start, NULL);
 		if (err < 0)
 			return err;
 		n++;
@@ -247,10 +270,57 @@ static int symbol_places(struct work *w)
 	return n;
 }
 
-static int near_function(void *ctx, const char *name)
+static int symbol_places(struct work *w)
 {
-	str_nearest_add(ctx, name);
+	AUTO_FREE char *within = NULL;
+	int n = symbols_named(w, w->p->function);
+
+	if (n || !w->t->user || demangle_is_written(w->p->function))
+		return n;
+	/* debug info calls ns::run just run, too */
+	within = mem_printf("*::%s", w->p->function);
+	return symbols_named(w, within);
+}
+
+struct near_names {
+	struct str_nearest near;
+	struct arena arena; /* of names that were demangled */
+};
+
+/* What is typed with its namespace is near to what has one. */
+static int near_function(void *ctx, const char *name, const char *symbol)
+{
+	struct near_names *n = ctx;
+	AUTO_STRBUF full = { 0 };
+
+	str_nearest_add(&n->near, name);
+	if (symbol && demangle_is_written(n->near.typed) && demangle(symbol, 0, &full))
+		str_nearest_add(&n->near, arena_strdup(&n->arena, strbuf_str(&full)));
 	return 0;
+}
+
+static int no_function(struct work *w)
+{
+	const struct probe_text *p = w->p;
+	struct near_names n = { .near.typed = p->function ? p->function : "" };
+	const struct symtab_sym *s;
+	char list[200];
+	size_t at = 0;
+
+	err_set(w->e, ENOENT, "there is no function %s in %s", p->function,
+		w->t->user     ? w->t->path
+		: w->t->module ? w->t->module
+			       : "the kernel");
+	while ((s = probe_target_symbol(w->t, "*", &at)))
+		near_function(&n, s->name, s->name);
+	if (w->t->dwarf)
+		dwarf_function_names(w->t->dwarf, near_function, &n);
+	if (str_nearest_list(&n.near, list, sizeof(list)))
+		err_hint(w->e, "did you mean %s?", list);
+	else
+		err_hint(w->e, "-F lists all functions");
+	arena_free(&n.arena);
+	return -ENOENT;
 }
 
 static int is_there(void *ctx, const struct dwarf_point *p)
@@ -272,10 +342,6 @@ static bool elsewhere(struct work *w)
 static int not_found(struct work *w)
 {
 	const struct probe_text *p = w->p;
-	struct str_nearest near = { .typed = p->function ? p->function : "" };
-	const struct symtab_sym *s;
-	char list[200];
-	size_t at = 0;
 
 	if (p->has_line || p->pattern || (p->file && (!w->t->dwarf || elsewhere(w)))) {
 		if (!w->t->dwarf) {
@@ -303,17 +369,7 @@ static int not_found(struct work *w)
 		err_set(w->e, ENOENT, "%s is only where it was inlined", p->function);
 		return err_hint(w->e, "leave out --no-inlines");
 	}
-	err_set(w->e, ENOENT, "there is no function %s in %s", p->function,
-		w->t->user     ? w->t->path
-		: w->t->module ? w->t->module
-			       : "the kernel");
-	while ((s = probe_target_symbol(w->t, "*", &at)))
-		str_nearest_add(&near, s->name);
-	if (w->t->dwarf)
-		dwarf_function_names(w->t->dwarf, near_function, &near);
-	if (str_nearest_list(&near, list, sizeof(list)))
-		return err_hint(w->e, "did you mean %s?", list);
-	return err_hint(w->e, "-F lists all functions");
+	return no_function(w);
 }
 
 /* --- static probes --- */

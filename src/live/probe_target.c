@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "sym/demangle.h"
 #include "sym/find.h"
 
 static int find_more(void *ctx, const struct dwarf_need *need, struct elf **ret)
@@ -226,14 +227,15 @@ const struct symtab_sym *probe_target_symbol(const struct probe_target *t, const
 					     size_t *at)
 {
 	const struct symtab *tab = &t->syms;
-	bool glob = str_has_glob(name);
+	bool glob = str_has_glob(name), written = demangle_is_written(name);
 
 	if (!t->elf && !t->has_kallsyms)
 		return NULL;
 	for (; *at < tab->n; (*at)++) {
 		const struct symtab_sym *s = &tab->sym[*at];
 
-		if ((same_name(s->name, name) || (glob && str_glob(name, s->name))) &&
+		if ((same_name(s->name, name) || (glob && str_glob(name, s->name)) ||
+		     (written && demangle_fits(s->name, name))) &&
 		    is_function(t, s)) {
 			(*at)++;
 			return s;

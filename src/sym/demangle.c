@@ -131,6 +131,35 @@ bool demangle(const char *name, unsigned flags, struct strbuf *b)
 	return with_libiberty(name, flags, b);
 }
 
+bool demangle_is_written(const char *want)
+{
+	return strstr(want, "::") || strpbrk(want, "<(~");
+}
+
+/* The whole of it, or its end from a name on: a return type may be in front. */
+static bool is_called(const char *full, const char *want)
+{
+	size_t n = strlen(full), m = strlen(want);
+
+	if (str_has_glob(want) && str_glob(want, full))
+		return true;
+	return n >= m && strcmp(full + n - m, want) == 0 &&
+	       (n == m || full[n - m - 1] == ' ' || full[n - m - 1] == ':');
+}
+
+bool demangle_fits(const char *name, const char *want)
+{
+	AUTO_STRBUF b = { 0 };
+
+	if (!demangle(name, 0, &b))
+		return false;
+	if (is_called(strbuf_str(&b), want))
+		return true;
+	strbuf_reset(&b);
+	return strchr(want, '(') && demangle(name, DEMANGLE_PARAMS, &b) &&
+	       is_called(strbuf_str(&b), want);
+}
+
 char *demangle_dup(const char *name, unsigned flags)
 {
 	struct strbuf b = { 0 };

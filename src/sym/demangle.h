@@ -22,6 +22,14 @@ bool demangle(const char *name, unsigned flags, struct strbuf *b);
 /* The readable form in memory the caller frees, or NULL when name is not mangled. */
 char *demangle_dup(const char *name, unsigned flags);
 
+/*
+ * Whether a programmer calls it that: ns::Foo::run, Foo::run, run<int>, with parameters
+ * ns::over(int), or a pattern of the whole. False when name is not mangled.
+ */
+bool demangle_fits(const char *name, const char *want);
+/* Whether want is such a name, and not one that a symbol can have. */
+bool demangle_is_written(const char *want);
+
 /* Quick: whether it looks mangled, so that demangle() is worth calling. */
 bool demangle_likely(const char *name);
 

@@ -27,6 +27,11 @@ void dwarf_names_open(const struct dwarf *d, const char *name, struct dwarf_name
 	const uint8_t *str = f->sec[SEC_STR], *p = str, *end = str ? str + f->len[SEC_STR] : NULL;
 
 	*ret = (struct dwarf_names){ 0 };
+	/* of ns::Foo::run the entry says run; templates and parameters are written in many ways */
+	if (name && strpbrk(name, "<("))
+		return;
+	for (const char *c = name; c && (c = strstr(c, "::"));)
+		name = c += 2;
 	if (!name || str_has_glob(name) || d->alt || d->dwp || f->e->swap || !f->sec[SEC_ABBREV] ||
 	    f->sec[SEC_STR_OFFSETS] || f->sec[SEC_ADDR] || refers_to_others(f))
 		return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where functions and lines begin: the places a probe can be put. */
+#include "sym/demangle.h"
 #include "sym/dwarf_search.h"
 
 bool dwarf_path_ends(const char *path, const char *end)
@@ -32,7 +33,8 @@ bool dwarf_function_fits(const struct function_of *f, const char *want)
 	if (name_fits(f->name, want))
 		return true;
 	v = die_attr_deep(&f->die, DW_AT_linkage_name);
-	return v.kind == VALUE_STR && name_fits(v.s, want);
+	return v.kind == VALUE_STR &&
+	       (name_fits(v.s, want) || (demangle_is_written(want) && demangle_fits(v.s, want)));
 }
 
 static void fill_point(const struct function_of *f, uint64_t addr, struct dwarf_point *p)
@@ -391,7 +393,7 @@ bool dwarf_point_at(struct dwarf *d, uint64_t addr, struct dwarf_point *ret)
 	return true;
 }
 
-int dwarf_function_names(struct dwarf *d, int (*fn)(void *ctx, const char *name), void *ctx)
+int dwarf_function_names(struct dwarf *d, dwarf_name_fn *fn, void *ctx)
 {
 	int err = 0;
 
@@ -401,8 +403,11 @@ int dwarf_function_names(struct dwarf *d, int (*fn)(void *ctx, const char *name)
 		if (!dwarf_open_unit(d->main->units.data[i], &f))
 			continue;
 		for (uint32_t k = 0; k < f.fn->list.n && !err; k++)
-			if (dwarf_function_at(&f, k, &at) && at.name)
-				err = fn(ctx, at.name);
+			if (dwarf_function_at(&f, k, &at) && at.name) {
+				struct value v = die_attr_deep(&at.die, DW_AT_linkage_name);
+
+				err = fn(ctx, at.name, v.kind == VALUE_STR ? v.s : NULL);
+			}
 	}
 	return err;
 }

@@ -58,8 +58,10 @@ typedef int dwarf_stmt_fn(void *ctx, const char *file, uint32_t line);
 /* Of one function (by name) with its first line, or of a file; *first is 0 for a file. */
 int dwarf_stmts(struct dwarf *d, const char *function, const char *file, const char **path,
 		uint32_t *first, uint32_t *last, dwarf_stmt_fn *fn, void *ctx);
+/* symbol: as the linker has it, where that is another (C++, Rust); NULL: the same. */
+typedef int dwarf_name_fn(void *ctx, const char *name, const char *symbol);
 /* Names of all functions that have code, inlined ones too; each may come more than once. */
-int dwarf_function_names(struct dwarf *d, int (*fn)(void *ctx, const char *name), void *ctx);
+int dwarf_function_names(struct dwarf *d, dwarf_name_fn *fn, void *ctx);
 
 /* --- variables (dwarf_var.c) --- */
 

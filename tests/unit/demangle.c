@@ -86,6 +86,27 @@ static void hostile(void)
 	}
 }
 
+/* What a programmer calls a symbol. */
+static void called(void)
+{
+	static const char *const spin = "_ZN3foo3BarIiE4spinEiRKSt6vectorIiSaIiEE";
+
+	CHECK(demangle_fits(spin, "foo::Bar<int>::spin"));
+	CHECK(demangle_fits(spin, "Bar<int>::spin"));
+	CHECK(demangle_fits(spin, "spin"));
+	CHECK(demangle_fits(spin, "foo::*spin"));
+	CHECK(demangle_fits(spin, "spin(int, std::vector<int, std::allocator<int> > const&)"));
+	CHECK(!demangle_fits(spin, "spin(int)"));
+	CHECK(!demangle_fits(spin, "oo::Bar<int>::spin"));
+	CHECK(!demangle_fits(spin, "pin"));
+	CHECK(!demangle_fits("spin", "spin"));
+	CHECK(demangle_fits("_ZNK3foo3BarIiE4convIdEET_S3_",
+			    "foo::Bar<int>::conv<double>(double) const"));
+	CHECK(demangle_is_written("a::b") && demangle_is_written("~a") &&
+	      demangle_is_written("a<b>"));
+	CHECK(!demangle_is_written("_ZN1a1bEv") && !demangle_is_written("vfs_*"));
+}
+
 int main(void)
 {
 	struct strbuf b = { 0 };
@@ -108,5 +129,6 @@ int main(void)
 	CHECK_STR(b.data, "x foo");
 	strbuf_free(&b);
 	hostile();
+	called();
 	return tap_end();
 }
