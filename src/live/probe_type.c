@@ -12,8 +12,13 @@ static struct probe_type_info dwarf_info(const void *ctx, struct probe_type t)
 	struct dwarf_type d = dwarf_type(t.die);
 
 	(void)ctx;
-	return (struct probe_type_info){ d.class, d.is_signed, d.class == DWARF_CHAR,
-					 d.size,  d.count,     { .die = d.to } };
+	return (struct probe_type_info){ .class = d.class,
+					 .is_signed = d.is_signed,
+					 .is_char = d.class == DWARF_CHAR,
+					 .is_reference = d.is_reference,
+					 .size = d.size,
+					 .count = d.count,
+					 .to.die = d.to };
 }
 
 static bool dwarf_member_of(const void *ctx, struct probe_type t, const char *name,
@@ -186,6 +191,18 @@ static int no_member(struct walk *w, const char *name)
 	return -ENOENT;
 }
 
+/* A reference is what it refers to, unless that is a struct, of which its address is shown. */
+static int refer(struct walk *w, bool structs)
+{
+	struct probe_type_info t = w->types->info(w->types->ctx, w->type);
+
+	if (!t.is_reference ||
+	    (!structs && w->types->info(w->types->ctx, t.to).class == DWARF_STRUCT))
+		return 0;
+	w->type = t.to;
+	return follow(w, 0);
+}
+
 static int element(struct walk *w, const struct probe_field *f)
 {
 	struct probe_type_info t = w->types->info(w->types->ctx, w->type), each;
@@ -208,11 +225,14 @@ static int element(struct walk *w, const struct probe_field *f)
 
 static int field(struct walk *w, const struct probe_field *f)
 {
+	bool reference = w->types->info(w->types->ctx, w->type).is_reference;
+	int err = refer(w, true);
 	struct probe_type_info t = w->types->info(w->types->ctx, w->type);
 	struct dwarf_member m;
 	struct probe_type type;
-	int err;
 
+	if (err < 0)
+		return err;
 	if (!f->name)
 		return element(w, f);
 	if (w->bits.bits)
@@ -223,7 +243,7 @@ static int field(struct walk *w, const struct probe_field *f)
 			err_set(w->e, EINVAL, "%s is a pointer", strbuf_str(&w->shown));
 			return err_hint(w->e, "write %s->%s", strbuf_str(&w->shown), f->name);
 		}
-	} else if (f->pointer) {
+	} else if (f->pointer && !reference) {
 		err_set(w->e, EINVAL, "%s is no pointer", strbuf_str(&w->shown));
 		return t.class == DWARF_STRUCT
 			       ? err_hint(w->e, "write %s.%s", strbuf_str(&w->shown), f->name)
@@ -367,6 +387,8 @@ int probe_fetch(const struct probe_types *types, const struct probe_syntax *sx,
 	strbuf_puts(&w.shown, var);
 	for (size_t i = 0; i < arg->fields.n && err == 0; i++)
 		err = field(&w, &arg->fields.data[i]);
+	if (err == 0)
+		err = refer(&w, false);
 	if (err == 0)
 		err = suffix(&w, type_text);
 	/* An address that is a value would have to be moved with the program. */

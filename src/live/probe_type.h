@@ -20,7 +20,7 @@ struct probe_type {
 
 struct probe_type_info {
 	enum dwarf_class class;
-	bool is_signed, is_char;
+	bool is_signed, is_char, is_reference;
 	uint64_t size, count;
 	struct probe_type to; /* of pointers and arrays */
 };

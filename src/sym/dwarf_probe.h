@@ -121,6 +121,7 @@ enum dwarf_class {
 struct dwarf_type {
 	enum dwarf_class class;
 	bool is_signed;
+	bool is_reference;    /* DWARF_POINTER: what it points to is meant */
 	uint64_t size;	      /* in bytes; 0: not known */
 	uint64_t count;	      /* DWARF_ARRAY: elements, 0: not known */
 	struct dwarf_die die; /* typedefs and qualifiers taken off */

@@ -86,6 +86,7 @@ struct dwarf_type dwarf_type(struct dwarf_die type)
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
 		t.class = DWARF_POINTER;
+		t.is_reference = d.a->tag != DW_TAG_pointer_type;
 		t.to = type_of(&d);
 		if (!t.size)
 			t.size = d.u->addr_size;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""kymo probe with the names of C++: as they are written, with debug info and without."""
+"""kymo probe with the names of C++: as they are written, with debug info and without; references are what they refer to."""
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -10,6 +11,7 @@ from tap import KYMO, check, end, has, run, same, skip
 
 DIR = tempfile.mkdtemp(prefix="kymo-names-")
 APP = f"{DIR}/named{os.getpid()}"
+GROUP = f"probe_named{os.getpid()}"
 BARE = f"{APP}.bare"
 
 
@@ -55,5 +57,19 @@ has("-L", probe(APP, "-L", "ns::Foo::run:0-2").out, "<ns::Foo::run@", "      0  
 has("-V", probe(APP, "-V", "ns::Foo::run").out, "@<ns::Foo::run+0>", "int\tk", "struct In&\tin")
 check("a name is no line", "a line number must stand here" in probe(APP, "-D", "main:x").err, "")
 
+# --- references -----------------------------------------------------------------------------------------------------
+if os.geteuid() != 0 or not os.path.exists("/sys/kernel/tracing/uprobe_events"):
+    skip("references", "no user-space probes here")
+else:
+    r = probe(APP, "-q", "-a", "refs n x=p->x moved.x list second=list[1] text=text:string", "-a", "ns::Foo::run k x=in.x again=in->x in.name")
+    check("added", r.code == 0, r)
+    run([KYMO, "record", "-q", "-o", f"{DIR}/d", "-e", f"{GROUP}:refs", "-e", f"{GROUP}:run", APP])
+    got = run([KYMO, "script", "-i", f"{DIR}/d", "-F", "event,trace"]).out.splitlines()
+    got = [re.sub(r" *\([0-9a-f]+\) ", " ", x.split(f"{GROUP}:")[1]) for x in got]
+    run([KYMO, "probe", "-q", "-d", f"{GROUP}:*"])
+    want = []
+    for i in range(3):
+        want += [f'run: k={i} x=7 again=7 name="seven"', f'refs: n={40 + i} x=7 x_1=9 list={{1,2,3}} second=2 text="text"']
+    same("references show what they refer to", got, want)
 shutil.rmtree(DIR)
 end()
