@@ -66,6 +66,8 @@ void command_set_line(char **argv);
 const char *peer_instead(const char *word);
 
 void help_overview(FILE *f);
+/* Words up to this width, from column `used` of a line that has begun; more lines are indented. */
+void help_wrapped(FILE *f, const char *text, unsigned indent, unsigned used, unsigned width);
 void help_command(FILE *f, const struct command *c, const char *shown);
 
 /* Sorted, one a line. */

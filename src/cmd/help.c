@@ -8,14 +8,17 @@
 
 #define LEFT 30 /* columns before an option's help text */
 
-/* Print words wrapped to the terminal, continuation lines indented. */
-static void wrapped(FILE *f, const char *text, unsigned indent, unsigned used)
+static unsigned help_width(FILE *f)
 {
 	unsigned width = term_width(f, 96);
+
+	return width > 110 ? 110 : width;
+}
+
+void help_wrapped(FILE *f, const char *text, unsigned indent, unsigned used, unsigned width)
+{
 	unsigned col = used;
 
-	if (width > 110)
-		width = 110;
 	while (*text) {
 		size_t n = strcspn(text, " \n");
 
@@ -63,7 +66,7 @@ static void option(FILE *f, const struct opt *o)
 	} else {
 		fprintf(f, "%*s", pad, "");
 	}
-	wrapped(f, o->help, LEFT, LEFT);
+	help_wrapped(f, o->help, LEFT, LEFT, help_width(f));
 }
 
 static void heading(FILE *f, const char *text)
@@ -71,14 +74,25 @@ static void heading(FILE *f, const char *text)
 	fprintf(f, "\n%s%s:%s\n", term_style(f, TERM_YELLOW), text, term_style(f, TERM_RESET));
 }
 
-static void examples(FILE *f, const struct example *x)
-{
-	heading(f, "Examples");
-	for (; x->line; x++) {
-		bool wide = strlen(x->line) > 46;
+#define EXAMPLE 46 /* columns of an example; a longer one has its meaning on a line of its own */
 
-		fprintf(f, "  %skymo %-46s%s%s%s\n", term_style(f, TERM_GREEN), x->line,
-			term_style(f, TERM_RESET), wide ? "\n        " : "  ", x->what);
+static void examples(FILE *f, const struct example *list)
+{
+	size_t column = 0;
+
+	heading(f, "Examples");
+	for (const struct example *x = list; x->line; x++) {
+		size_t n = strlen(x->line);
+
+		column = n > column && n <= EXAMPLE ? n : column;
+	}
+	for (const struct example *x = list; x->line; x++) {
+		size_t both = strlen("  kymo ") + column + 2 + strlen(x->what);
+		bool wide = strlen(x->line) > column || both > help_width(f);
+
+		fprintf(f, "  %skymo %-*s%s%s%s\n", term_style(f, TERM_GREEN),
+			wide ? 0 : (int)column, x->line, term_style(f, TERM_RESET),
+			wide ? "\n        " : "  ", x->what);
 	}
 }
 
@@ -91,7 +105,7 @@ void help_command(FILE *f, const struct command *c, const char *shown)
 	fprintf(f, "usage: kymo %s %s\n", shown, c->usage ? c->usage : "");
 	if (c->about) {
 		putc('\n', f);
-		wrapped(f, c->about, 0, 0);
+		help_wrapped(f, c->about, 0, 0, help_width(f));
 	}
 	if (c->subs) {
 		heading(f, "Subcommands");
@@ -111,12 +125,8 @@ void help_command(FILE *f, const struct command *c, const char *shown)
 		}
 		first = false;
 	}
-	if (c->examples) {
-		heading(f, "Examples");
-		for (const struct example *x = c->examples; x->line; x++)
-			fprintf(f, "  %skymo %-46s%s  %s\n", term_style(f, TERM_GREEN), x->line,
-				term_style(f, TERM_RESET), x->what);
-	}
+	if (c->examples)
+		examples(f, c->examples);
 }
 
 static const struct example first_steps[] = {

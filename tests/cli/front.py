@@ -49,6 +49,8 @@ def help_of_each():
              kymo([*name.split(), "--help"]))], [(0, r.out, "")] * 2)
         check(f"{name}: has a summary and examples", r.out.startswith(f"kymo {name} - ") and f"\nusage: kymo {name}" in r.out
               and (" " in name or "\nExamples:\n  kymo " in r.out), r.out)
+        check(f"{name}: what an example is for stands in one column, or below", all(re.search(rf"  kymo {re.escape(x['line'])}(\n {{8}}| {{2,}}){re.escape(x['what'])}$", r.out, re.M)
+              for x in c["examples"]) and all(len(x) <= 96 for x in r.out.partition("\nExamples:\n")[2].splitlines() if re.search("  kymo .*  ", x)), r.out)
         missing = [o for o in options(c) if "long" in o and not re.search(rf"^  (-., |    )--{re.escape(o['long'])}\b", r.out, re.M)
                    or "long" not in o and not re.search(rf"^  -{re.escape(o['short'])}\b", r.out, re.M)]
         check(f"{name}: every option is shown", not missing, missing)
