@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/term.h"
 #include "cmd/run.h"
 #include "cmd/tool.h"
 #include "kern/try_trace.h"
@@ -116,11 +117,21 @@ static const char *missing(const struct try_trace *t, enum need need)
 	return NULL;
 }
 
+#define LEFT 17 /* columns before what a tool does */
+
 static void print_entry(const struct command *c, const char *partly, const char *why)
 {
 	printf("%c %-14s %s\n", why && !partly ? '-' : ' ', c->name, c->summary);
-	if (why)
-		printf("  %-14s %s: %s\n", "", partly ? partly : "not here", why);
+	if (why) {
+		const char *what = partly ? partly : "not here";
+		unsigned width = term_width(stdout, 80);
+		bool fits = LEFT + strlen(what) + strlen(": ") + strlen(why) <= width;
+		AUTO_STRBUF text = { 0 };
+
+		strbuf_printf(&text, fits ? "%s: %s" : "%s:\n%s", what, why);
+		printf("%*s", LEFT, "");
+		help_wrapped(stdout, strbuf_str(&text), LEFT, LEFT, width);
+	}
 }
 
 static void list_command(const struct command *c, const struct try_trace *t)

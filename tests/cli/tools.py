@@ -106,6 +106,7 @@ kprobes = "this kernel has no kprobes" not in r.out
 refused = [n for n in re.findall(r"^- ([\w-]+) ", r.out, re.M) if n not in IN_C]
 names = [n for n in listed if n not in IN_C]
 same("tools: the list is in order", listed, sorted(listed))
+same("tools: no line is wider than a terminal of 80 columns", [x for x in r.out.splitlines() if len(x) > 80], [])
 same("tools: the function tools are among them", [n for n in IN_C if n not in listed], [])
 check("tools: none fails to compile for a reason of its own", r.code == 0 and
       not [x for x in r.out.splitlines() if "not here" in x and not re.search("kprobes|function", x)], r.out)
