@@ -97,6 +97,7 @@ struct probe_block {
 	struct node *pred; /* NULL: none */
 	struct node *body;
 	uint32_t pos, len;
+	bool holed; /* what was not understood has been left out */
 };
 
 struct cfield_def {
@@ -146,12 +147,14 @@ struct ast {
 	VEC(struct cconst) consts;
 	VEC(struct cenum) enums;
 	VEC(struct macro) macros;
+	bool undefined;	 /* a definition was not understood: any name may have been its */
 	lex_has_fn *has; /* #if has(...); given by the caller */
 	void *has_ctx;
 };
 
 struct parser;
 
+/* -EINVAL with mistakes, which are left out of the tree: the rest of it can be checked. */
 int parse_program(const struct lang_source *src, struct lang_config *config, struct arena *a,
 		  struct ast *ret, struct lang_diags *d);
 

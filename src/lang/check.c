@@ -27,6 +27,22 @@ void check_free(struct checker *c)
 	vec_free(&c->vars);
 }
 
+/* Does it hang on what mistakes elsewhere may have left out: a map or variable's first value? */
+static bool hangs(const struct checker *c, const struct node *n)
+{
+	bool yes = false;
+
+	if (!n)
+		return false;
+	if (n->kind == N_MAP)
+		yes = n->map < 0 || c->p->maps.data[n->map].value->kind == LT_NONE;
+	else if (n->kind == N_VAR)
+		yes = n->var ? n->var->type->kind == LT_NONE : c->block->holed;
+	for (size_t i = 0; i < n->n && !yes; i++)
+		yes = hangs(c, n->list[i]);
+	return yes || hangs(c, n->a) || hangs(c, n->b) || hangs(c, n->c);
+}
+
 const struct ltype *check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
 {
 	struct strbuf b = { 0 };
@@ -35,7 +51,10 @@ const struct ltype *check_fail(struct checker *c, const struct node *n, const ch
 	va_start(ap, fmt);
 	strbuf_vprintf(&b, fmt, ap);
 	va_end(ap);
-	lang_error(c->d, n->pos, n->len, "%s", strbuf_str(&b));
+	if (c->partial && hangs(c, n))
+		c->d->unsaid = true;
+	else
+		lang_error(c->d, n->pos, n->len, "%s", strbuf_str(&b));
 	strbuf_free(&b);
 	return c->none;
 }

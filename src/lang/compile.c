@@ -363,6 +363,29 @@ static void size_maps(struct compiler *k)
 	p->maps.data[LANG_MAP_SCRATCH].entries = p->codes.n ? (uint32_t)p->codes.n : 1;
 }
 
+/* Mistakes in one place do not hide those in others, as long as all names are known. */
+static void check_program(struct compiler *k)
+{
+	unsigned before = k->d->errors;
+	bool undefined;
+
+	if (k->ast.undefined)
+		return;
+	check_records(&k->c);
+	undefined = k->d->errors > before;
+	expand_all(k);
+	k->c.partial = k->d->errors > 0;
+	if (!k->units.n || undefined)
+		return;
+	for (int i = 0; i < PASSES; i++) {
+		k->c.changed = false;
+		check_all(k, false);
+		if (!k->c.changed)
+			break;
+	}
+	check_all(k, true);
+}
+
 int lang_compile(const struct lang_source *s, const struct lang_env *env, unsigned dump,
 		 struct lang_program **ret, struct lang_diags *d)
 {
@@ -389,20 +412,11 @@ int lang_compile(const struct lang_source *s, const struct lang_env *env, unsign
 	fixed_maps(&k);
 	if (s->n > 1u << 20)
 		lang_error(d, 0, 0, "the program is larger than 1 MiB");
-	if (!d->errors && parse_program(s, &p->config, &p->arena, &k.ast, d) == 0) {
-		if (dump & LANG_DUMP_AST)
+	if (!d->errors) {
+		parse_program(s, &p->config, &p->arena, &k.ast, d);
+		if ((dump & LANG_DUMP_AST) && !d->errors)
 			ast_dump(&k.ast, &p->dump);
-		check_records(&k.c);
-		expand_all(&k);
-		if (k.units.n && !d->errors) {
-			for (int i = 0; i < PASSES; i++) {
-				k.c.changed = false;
-				check_all(&k, false);
-				if (!k.c.changed)
-					break;
-			}
-			check_all(&k, true);
-		}
+		check_program(&k);
 		if (!d->errors) {
 			lay_out_maps(&k);
 			vec_each (&p->pinned, path)

@@ -24,6 +24,7 @@ static void add(struct lang_diags *d, uint32_t pos, uint32_t len, bool warning, 
 
 	if (d->quiet)
 		return;
+	d->unsaid = true;
 	strbuf_vprintf(&b, fmt, ap);
 	vec_each (&d->list, old)
 		if (old->pos == pos && strcmp(old->text, strbuf_str(&b)) == 0) {
@@ -35,6 +36,7 @@ static void add(struct lang_diags *d, uint32_t pos, uint32_t len, bool warning, 
 		strbuf_free(&b);
 		return;
 	}
+	d->unsaid = false;
 	it = vec_add(&d->list);
 	*it = (struct lang_diag){ .pos = pos, .len = len, .warning = warning, .text = b.data };
 }
@@ -62,7 +64,7 @@ void lang_hint(struct lang_diags *d, const char *fmt, ...)
 	struct strbuf b = { 0 };
 	va_list ap;
 
-	if (d->quiet || !d->list.n || d->list.data[d->list.n - 1].hint)
+	if (d->quiet || d->unsaid || !d->list.n || d->list.data[d->list.n - 1].hint)
 		return;
 	va_start(ap, fmt);
 	strbuf_vprintf(&b, fmt, ap);

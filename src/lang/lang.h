@@ -343,7 +343,8 @@ struct lang_diag {
 struct lang_diags {
 	VEC(struct lang_diag) list;
 	unsigned errors;
-	bool quiet; /* while types settle */
+	bool quiet;  /* while types settle */
+	bool unsaid; /* the last one was not kept, and so is its hint not */
 	const char *source, *name;
 	size_t n;
 };

@@ -32,6 +32,12 @@ static bool is_word(int c)
 	return isalnum(c) || c == '_';
 }
 
+static void no_end(struct lexer *l, uint32_t pos, uint32_t len, const char *what)
+{
+	lang_error(l->d, pos, len, "%s", what);
+	l->swallowed = true;
+}
+
 void lex_skip(struct lexer *l)
 {
 	for (;;) {
@@ -57,7 +63,7 @@ void lex_skip(struct lexer *l)
 			while (l->at < l->n && !(at(l, 0) == '*' && at(l, 1) == '/'))
 				l->at++;
 			if (l->at >= l->n)
-				lang_error(l->d, start, 2, "this comment has no end");
+				no_end(l, start, 2, "this comment has no end");
 			else
 				l->at += 2;
 		} else {
@@ -123,14 +129,14 @@ static struct token string(struct lexer *l)
 					  "\\n, \\t, \\r, \\\", \\\\, \\0 and \\xNN are known");
 			}
 		} else if (c == '\n') {
-			lang_error(l->d, t.pos, 1, "this string has no end");
+			no_end(l, t.pos, 1, "this string has no end");
 			lang_hint(l->d, "close it with \" on the same line");
 			break;
 		}
 		strbuf_putc(&b, (char)c);
 	}
 	if (l->at >= l->n)
-		lang_error(l->d, t.pos, 1, "this string has no end");
+		no_end(l, t.pos, 1, "this string has no end");
 	else if (at(l, 0) == '"')
 		l->at++;
 	t.len = l->at - t.pos;

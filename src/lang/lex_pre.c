@@ -353,10 +353,12 @@ static void line(struct lexer *l)
 void lex_preprocess(struct lexer *l)
 {
 	struct lang_diags none = { 0 }, *d = l->d;
+	unsigned errors = d->errors;
 
 	/* In a header it is nobody's fault that a line is not understood. */
 	l->d = l->pinned ? &none : d;
 	line(l);
 	l->d = d;
+	l->undefined |= d->errors > errors;
 	lang_diags_free(&none);
 }

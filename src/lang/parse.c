@@ -3,7 +3,8 @@
  * Expressions and statements: a Pratt parser with C's precedences.
  *
  * After a mistake the parser goes on behind the next ';' or '}', so that one run
- * shows several. Nesting is bounded: programs are untrusted here.
+ * shows several; the statement is left out, and the checker takes what remains. Nesting is bounded:
+ * programs are untrusted here.
  */
 #include "lang/parse.h"
 
@@ -12,8 +13,13 @@
 
 void parse_advance(struct parser *p)
 {
+	unsigned errors = p->d->errors;
+
 	p->prev = p->tok;
 	p->tok = lex_next(&p->lex);
+	/* Where a text ends that has no end is a guess: what stands behind it tells nothing. */
+	if (p->tok.kind == T_STR && p->d->errors > errors)
+		p->failed = true;
 }
 
 bool parse_accept(struct parser *p, int kind)
@@ -45,7 +51,8 @@ void parse_fail(struct parser *p, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (!p->failed)
+	/* What a text without an end has swallowed is not missing. */
+	if (!p->failed && !(p->tok.kind == T_END && p->lex.swallowed))
 		lang_error(p->d, p->tok.pos, p->tok.len, "%s", text);
 	p->failed = true;
 }

@@ -19,13 +19,14 @@ struct node *parse_block(struct parser *p)
 		return n;
 	}
 	while (p->tok.kind != '}' && p->tok.kind != T_END) {
+		unsigned errors = p->d->errors;
 		struct node *s;
 
 		if (parse_accept(p, ';'))
 			continue;
 		p->failed = false;
 		s = parse_stmt(p);
-		if (s)
+		if (s && p->d->errors == errors)
 			vec_push(&list, s);
 		n->v = s && s->kind == N_EXPR && p->tok.kind == '}' && !p->failed;
 		if (p->failed) { /* go on behind this statement */

@@ -131,6 +131,7 @@ static void parse_macro(struct parser *p)
 static void parse_probe(struct parser *p)
 {
 	struct probe_block b = { .pos = p->tok.pos };
+	unsigned errors = p->d->errors;
 	VEC(struct lang_point) points = { 0 };
 	bool ok = true;
 
@@ -154,6 +155,8 @@ static void parse_probe(struct parser *p)
 		b.pred = parse_expr(p);
 		p->in_predicate = false;
 		parse_expect(p, '/', "at the end of the predicate");
+		if (p->d->errors > errors)
+			b.pred = NULL;
 	}
 	if (p->tok.kind != '{') {
 		if (ok)
@@ -167,6 +170,7 @@ static void parse_probe(struct parser *p)
 	b.n_patterns = points.n;
 	b.pattern = arena_dup(p->arena, points.data, points.n * sizeof(*points.data));
 	vec_free(&points);
+	b.holed = p->d->errors > errors;
 	if (b.body)
 		vec_push(&p->ast->blocks, b);
 }
@@ -181,8 +185,11 @@ int parse_program(const struct lang_source *src, struct lang_config *config, str
 	p.lex.has_ctx = ret->has_ctx;
 	parse_headers(&p);
 	parse_advance(&p);
+	ret->undefined = d->errors > 0;
 	while (p.tok.kind != T_END) {
 		uint32_t at = p.tok.pos;
+		size_t blocks = ret->blocks.n;
+		unsigned errors = d->errors;
 
 		p.failed = false;
 		if (parse_is(&p, "struct") || parse_is(&p, "union") || parse_is(&p, "enum"))
@@ -199,13 +206,16 @@ int parse_program(const struct lang_source *src, struct lang_config *config, str
 			parse_probe(&p);
 		if (p.tok.pos == at && p.tok.kind != T_END)
 			parse_advance(&p);
+		if (ret->blocks.n == blocks) /* a definition, or what is nothing */
+			ret->undefined |= d->errors > errors;
 	}
+	ret->undefined |= p.lex.undefined;
 	if (!ret->blocks.n && !d->errors) {
 		lang_error(d, 0, 0, "the program has no probe");
 		lang_hint(d, "BEGIN { printf(\"hello\\n\"); exit(); }");
 	}
 	lex_free(&p.lex);
-	if (!d->errors)
+	if (!ret->undefined)
 		macro_expand(ret, a, d);
 	return d->errors ? -EINVAL : 0;
 }

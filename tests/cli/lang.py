@@ -112,6 +112,27 @@ check("%f is microseconds in time() and strftime()", re.match(r"\d\d\.\d{6}\n\d\
 # Several mistakes in one run, each with its place.
 r = kymo(["run", "-e", "BEGIN {\n  @a = foo;\n  bar();\n  $x = 1; $x = \"s\";\n}"])
 check("several errors in one run", all(f"program:{p}: error" in r.err for p in ("2:8", "3:3", "4:11")), r)
+for text, want in (
+        # a mistake of grammar does not hide others, in the same block, in others, and in the probes' names ...
+        ('BEGIN { $x = ; printf("%d", foo); bar(); } END { baz(); $t = curtask; $t->comn; }',
+         [(14, "an expression expected"), (29, "'foo' is not known"), (35, "no function bar()"), (50, "no function baz()"), (71, "no field 'comn'")]),
+        ('tracepoint:nosuch:thing { @a = count(); } BEGIN { foo(); @b = 1; @b = "x"; }', [(1, "nothing matches"), (51, "no function foo()"), (66, "@b holds")]),
+        ('BEGIN { while (1 { @++; } } interval:s:1 { bar(); }', [(18, "')' expected"), (44, "no function bar()")]),
+        # ... nor does it make any: what it left out may be what another place needs
+        ('BEGIN { @a[pid] = count( ; $x = ; let $y = (; @s = 1; } END { print(@a, 5); clear(@a); $k = @a[1]; print($k); }',
+         [(26, "an expression expected"), (33, "an expression expected"), (45, "an expression expected")]),
+        ('BEGIN { $x = (; printf("%s %d", $x, $x); for ($kv : @m) { print($kv.0); } $x.1; @n[$x] = 1; } END { @m[3] = "a"; print(@n["a"]); }', [(15, "an expression expected")]),
+        ('tracepoint:nosuch:thing { @a[1] = (1, "a"); } END { print(@a[1].1); for ($kv : @a) { print($kv.1.0); } if (@a[1].0 == 3) { print(1); } }', [(1, "nothing matches")]),
+        ('macro m($x) { $x + ; } BEGIN { m(3); }', [(20, "an expression expected")]),
+        ('struct a { int x } BEGIN { print(sizeof(struct a)); }', [(18, "';' expected")]),
+        ('#define\nBEGIN { print(X); }', [(8, "without a name")]),
+        ('BEGIN { print("abc); } END { exit(); }', [(15, "this string has no end")]),
+        ('BEGIN { print("abc);\nexit(); } END { exit(); }', [(15, "this string has no end")]),
+        ('BEGIN { exit(); /* } END { exit(); }', [(17, "this comment has no end")])):
+    r = kymo(["run", "-e", text.replace("\\n", "\n")])
+    told = [(int(c), t) for c, t in re.findall(r"^program:1:(\d+): error: (.*)$", r.err, re.M)]
+    check(f"these mistakes, and no others: {text[:50]}", r.code == 1 and len(told) == len(want) and
+          all(c == wc and w in t for (c, t), (wc, w) in zip(told, want)), r)
 
 # Arithmetic against Python's, with C's rules for division.
 rng = random.Random(7)
