@@ -182,8 +182,8 @@ const struct command cmd_trace = {
 	.usage = "[OPTIONS] [--] [COMMAND [ARGS]]",
 	.about = "Shows each system call when it returns: when it began, how long it took, who "
 		 "made it, its arguments in words, and its result. Files, buffers and structs are "
-		 "read in the kernel. With a command, output goes to standard error; its exit code "
-		 "is kymo's.",
+		 "read in the kernel. Output goes to standard error unless -o says otherwise; the "
+		 "command's exit code is kymo's.",
 	.examples = examples,
 	.opts = opts,
 	.parse = OPT_STOP_AT_ARG,

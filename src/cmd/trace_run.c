@@ -310,7 +310,7 @@ int trace_run(const struct trace_args *a, const struct trace_pick *pick, char **
 	int r;
 
 	s->a = a;
-	r = trace_show_open(&s->show, a, argv != NULL, e);
+	r = trace_show_open(&s->show, a, true, e);
 	if (r == 0)
 		r = make_target(s, argv, e);
 	if (r == 0) {

@@ -11,9 +11,9 @@
 
 #define STACK_WAIT 500000000 /* ns: a stack that has not come by then will not */
 
-int trace_show_open(struct trace_show *s, const struct trace_args *a, bool command, struct err *e)
+int trace_show_open(struct trace_show *s, const struct trace_args *a, bool live, struct err *e)
 {
-	int fd = command ? STDERR_FILENO : STDOUT_FILENO;
+	int fd = live ? STDERR_FILENO : STDOUT_FILENO;
 
 	if (a->output && strcmp(a->output, "-") == 0)
 		fd = STDOUT_FILENO;
