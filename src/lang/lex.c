@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#define EXPANDED_MAX 100000
 #define PENDING_MAX 4096
 
 void lex_init(struct lexer *l, const char *text, uint32_t n, struct arena *a, struct lang_diags *d)
@@ -292,6 +293,17 @@ struct token lex_raw(struct lexer *l)
 	return t;
 }
 
+/* A few lines of #define can stand for more words than anybody can read. */
+static bool may_expand(struct lexer *l, const struct token *t)
+{
+	if (l->expanded++ < EXPANDED_MAX)
+		return true;
+	l->undefined = true;
+	if (l->expanded == EXPANDED_MAX + 1)
+		lang_error(l->d, t->pos, t->len, "what #define makes of this program is too long");
+	return false;
+}
+
 struct token lex_next(struct lexer *l)
 {
 	for (;;) {
@@ -316,7 +328,7 @@ struct token lex_next(struct lexer *l)
 		if (t.kind == T_IDENT) {
 			struct define *def = lex_define(l, t.s, t.slen);
 
-			if (def && !def->busy && l->pending.n < PENDING_MAX) {
+			if (def && !def->busy && l->pending.n < PENDING_MAX && may_expand(l, &t)) {
 				def->busy = true;
 				vec_push(&l->pending,
 					 (struct token){ .kind = T_BAD,

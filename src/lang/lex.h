@@ -77,9 +77,10 @@ struct lexer {
 	VEC(struct token) pending; /* of a #define that is being used, last first */
 	VEC(uint8_t) conds;
 	bool line_start;
-	bool swallowed;	 /* a text or comment without an end */
-	bool undefined;	 /* a line with # was not understood */
-	lex_has_fn *has; /* NULL: nothing is there */
+	unsigned expanded; /* uses of #define so far */
+	bool swallowed;	   /* a text or comment without an end */
+	bool undefined;	   /* a line with # was not understood */
+	lex_has_fn *has;   /* NULL: nothing is there */
 	void *has_ctx;
 	lex_include_fn *include; /* NULL: such lines mean nothing */
 	void *include_ctx;

@@ -62,7 +62,8 @@ static void define_line(struct lexer *l, uint32_t end)
 		t = lex_raw(l);
 		if (t.kind == T_END)
 			break;
-		vec_push(&v, t);
+		if (t.kind != T_BAD) /* which means the end of its tokens, once it is used */
+			vec_push(&v, t);
 	}
 	l->n = whole;
 	def = vec_add(&l->defines);

@@ -112,6 +112,13 @@ check("%f is microseconds in time() and strftime()", re.match(r"\d\d\.\d{6}\n\d\
 # Several mistakes in one run, each with its place.
 r = kymo(["run", "-e", "BEGIN {\n  @a = foo;\n  bar();\n  $x = 1; $x = \"s\";\n}"])
 check("several errors in one run", all(f"program:{p}: error" in r.err for p in ("2:8", "3:3", "4:11")), r)
+# Words that #define makes of each other without an end.
+with open(f"{tmp.name}/endless.bt", "wb") as f:
+    f.write(b"#define N 5 \x80 N N N\nBEGIN { print(N); exit(); }")
+r = kymo(["run", f"{tmp.name}/endless.bt"], timeout=20)
+check("#define: a byte without meaning in it", r.code == 1 and "no meaning here (0x80)" in r.err, r)
+r = kymo(["run", "-e", "".join(f"#define A{i} A{i + 1} A{i + 1}\n" for i in range(40)) + "BEGIN { print(A0); exit(); }"], timeout=20)
+check("#define: more words than can be read", r.code == 1 and "what #define makes of this program is too long" in r.err, r)
 for text, want in (
         # a mistake of grammar does not hide others, in the same block, in others, and in the probes' names ...
         ('BEGIN { $x = ; printf("%d", foo); bar(); } END { baz(); $t = curtask; $t->comn; }',
