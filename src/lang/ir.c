@@ -331,8 +331,10 @@ void ir_dump(const struct ir_func *f, struct strbuf *b)
 			strbuf_puts(b, names[i->op]);
 		if (i->op == IR_LD || i->op == IR_ST)
 			strbuf_printf(b, "%u", i->size * 8);
-		if (i->op == IR_CALL)
-			strbuf_printf(b, " %d", i->helper);
+		if (i->op == IR_CALL) {
+			strbuf_putc(b, ' ');
+			list_helper(b, i->helper);
+		}
 		for (unsigned k = 0; k < i->n_args; k++) {
 			strbuf_puts(b, k ? ", " : " ");
 			dump_val(i->arg[k], b);

@@ -95,6 +95,8 @@ void ir_ret(struct ir_func *f, struct ir_val v);
 struct ir_val ir_extend(struct ir_func *f, struct ir_val v, unsigned size, bool is_signed);
 void ir_free(struct ir_func *f);
 void ir_dump(const struct ir_func *f, struct strbuf *b);
+/* A function of the kernel by its name, in listings. */
+void list_helper(struct strbuf *b, int helper);
 
 /* The opposite of a condition; the same with sides exchanged. */
 int ir_cc_not(int cc);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lang/ast.h"
+#include "lang/ir.h"
 
 uint32_t lang_code_pos(const struct lang_code *c, uint32_t insn)
 {
@@ -19,6 +20,33 @@ static const char *const jmp_ops[16] = { "goto", "==",	 ">", ">=", "&",  "!=",	 
 					 "call", "exit", "<", "<=", "s<", "s<=", "may_goto" };
 static const char *const sizes[4] = { "u32", "u16", "u8", "u64" };
 
+void list_helper(struct strbuf *b, int helper)
+{
+#define NAME(x) [BPF_FUNC_##x] = #x
+	static const char *const names[] = { __BPF_FUNC_MAPPER(NAME) };
+#undef NAME
+
+	if (helper == LANG_CALL_WALK)
+		strbuf_puts(b, "the stack walker");
+	else if (helper > 0 && (size_t)helper < ARRAY_SIZE(names))
+		strbuf_printf(b, "%s", names[helper]);
+	else
+		strbuf_printf(b, "%d", helper);
+}
+
+static const char *map_name(const struct lang_program *p, int map)
+{
+	static const char *const own[LANG_MAP_FIXED] = {
+		[LANG_MAP_RING] = "(ring)",	    [LANG_MAP_CONTROL] = "(control ring)",
+		[LANG_MAP_COUNTERS] = "(counters)", [LANG_MAP_SCRATCH] = "(scratch)",
+		[LANG_MAP_STACKS] = "(stacks)",	    [LANG_MAP_INFO] = "(info)",
+	};
+
+	if (map >= 0 && map < LANG_MAP_FIXED)
+		return own[map];
+	return (size_t)map < p->maps.n && p->maps.data[map].name ? p->maps.data[map].name : "(own)";
+}
+
 static void list_insn(const struct lang_program *p, const struct bpf_insn *i, uint32_t at,
 		      struct strbuf *b)
 {
@@ -30,10 +58,7 @@ static void list_insn(const struct lang_program *p, const struct bpf_insn *i, ui
 		uint64_t v = (uint32_t)i->imm | (uint64_t)(uint32_t)i[1].imm << 32;
 
 		if (i->src_reg == BPF_PSEUDO_MAP_FD)
-			strbuf_printf(b, "r%u = map %s", i->dst_reg,
-				      (size_t)i->imm < p->maps.n && p->maps.data[i->imm].name
-					      ? p->maps.data[i->imm].name
-					      : "(own)");
+			strbuf_printf(b, "r%u = map %s", i->dst_reg, map_name(p, i->imm));
 		else if (i->src_reg == BPF_PSEUDO_FUNC)
 			strbuf_printf(b, "r%u = function at %d", i->dst_reg, (int)at + i->imm + 1);
 		else
@@ -68,9 +93,10 @@ static void list_insn(const struct lang_program *p, const struct bpf_insn *i, ui
 	default:
 		if (op == 0 || op == 14)
 			strbuf_printf(b, "%s %d", jmp_ops[op], (int)at + i->off + 1);
-		else if (op == BPF_CALL >> 4)
-			strbuf_printf(b, "call %d", i->imm);
-		else if (op == BPF_EXIT >> 4)
+		else if (op == BPF_CALL >> 4) {
+			strbuf_puts(b, "call ");
+			list_helper(b, i->src_reg == BPF_PSEUDO_CALL ? LANG_CALL_WALK : i->imm);
+		} else if (op == BPF_EXIT >> 4)
 			strbuf_puts(b, "exit");
 		else if (i->code & BPF_X)
 			strbuf_printf(b, "if r%u %s r%u goto %d", i->dst_reg, jmp_ops[op],
