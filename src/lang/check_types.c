@@ -82,7 +82,7 @@ static const struct ltype *enum_type(struct checker *c, const char *name)
 {
 	for (size_t i = c->ast->enums.n; i-- > 0;) {
 		const struct cenum *e = &c->ast->enums.data[i];
-		const struct cconst *v = &c->ast->consts.data[e->first];
+		const struct cconst *v;
 		struct lenumerator *list;
 		struct ltype *t;
 		bool is_signed = false;
@@ -90,6 +90,8 @@ static const struct ltype *enum_type(struct checker *c, const char *name)
 		if (strcmp(e->name, name) != 0)
 			continue;
 		list = arena_alloc(&c->p->arena, (e->n + 1) * sizeof(*list));
+		v = e->n ? &c->ast->consts.data[e->first]
+			 : NULL; /* of a damaged one there are none */
 		for (size_t k = 0; k < e->n; k++) {
 			list[k] = (struct lenumerator){ .value = v[k].value, .name = v[k].name };
 			is_signed |= v[k].value < 0;
