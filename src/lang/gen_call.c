@@ -308,17 +308,25 @@ static struct ir_val swap(struct gen *g, struct node *n)
 	return IR_REG(i->dst);
 }
 
+/* 0 of a CPU that there is not. */
 static struct ir_val per_cpu_address(struct gen *g, struct node *n)
 {
 	struct ir_val cpu =
 		n->n > 1 ? gen_word(g, n->list[1]) : call0(g, BPF_FUNC_get_smp_processor_id);
+	struct ir_val r = ir_copy(g->f, IR_IMM(0));
+	int none = ir_label(g->f);
 	uint64_t table = 0;
 
 	if (g->env->kaddr)
 		g->env->kaddr(g->env->ctx, "__per_cpu_offset", &table);
+	if (n->n > 1)
+		ir_branch(g->f, BPF_JGE, cpu, IR_IMM(g->env->ncpus), none);
 	cpu = ir_alu(g->f, BPF_ADD, ir_alu(g->f, BPF_LSH, cpu, IR_IMM(3)), IR_IMM((int64_t)table));
-	return ir_alu(g->f, BPF_ADD, gen_load(g, (struct ref){ cpu, 0, LS_KERNEL }, 8, false),
-		      IR_IMM(n->v));
+	ir_move(g->f, (int)r.v,
+		ir_alu(g->f, BPF_ADD, gen_load(g, (struct ref){ cpu, 0, LS_KERNEL }, 8, false),
+		       IR_IMM(n->v)));
+	ir_place_label(g->f, none);
+	return r;
 }
 
 static struct val pton(struct gen *g, struct node *n)
