@@ -2,14 +2,15 @@
 #include "kern/cgroup.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
+#include <fts.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/str.h"
 
 /* Is the option one of the comma-separated words? */
 static bool has_option(const char *options, const char *option)
@@ -22,31 +23,93 @@ static bool has_option(const char *options, const char *option)
 	return false;
 }
 
-const char *cgroup_root(void)
+/* Where a hierarchy is mounted: the first of v2, or the one of v1 with this controller. */
+static bool find_mount(const char *controller, char *where, size_t size)
 {
-	static char root[256];
-	char v2[256] = "";
 	AUTO_FREE char *mounts = NULL;
 	char *save = NULL;
 
-	if (root[0])
-		return root;
 	if (file_read("/proc/mounts", 4 << 20, &mounts, NULL) < 0)
-		return NULL;
+		return false;
 	for (char *line = strtok_r(mounts, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		char where[256], type[32], options[512];
+		char at[256], type[32], options[512];
 
-		if (sscanf(line, "%*s %255s %31s %511s", where, type, options) != 3)
+		if (sscanf(line, "%*s %255s %31s %511s", at, type, options) != 3 ||
+		    strcmp(type, controller ? "cgroup" : "cgroup2") != 0 ||
+		    (controller && !has_option(options, controller)))
 			continue;
-		if (strcmp(type, "cgroup") == 0 && has_option(options, "perf_event")) {
-			snprintf(root, sizeof(root), "%s", where);
-			return root;
-		}
-		if (strcmp(type, "cgroup2") == 0 && !v2[0])
-			snprintf(v2, sizeof(v2), "%s", where);
+		snprintf(where, size, "%s", at);
+		return true;
 	}
-	snprintf(root, sizeof(root), "%s", v2);
-	return root[0] ? root : NULL;
+	return false;
+}
+
+const char *cgroup_root(void)
+{
+	static char root[256];
+
+	if (root[0] || find_mount("perf_event", root, sizeof(root)) ||
+	    find_mount(NULL, root, sizeof(root)))
+		return root;
+	return NULL;
+}
+
+/* Its id is all that the kernel needs to open it; a descriptor, or -1 where it does not allow that.
+ */
+static int open_by_id(const char *root, uint64_t id)
+{
+	union {
+		struct file_handle h;
+		char room[sizeof(struct file_handle) + sizeof(id)];
+	} u = { .h = { .handle_bytes = sizeof(id), .handle_type = 0xfe } }; /* FILEID_KERNFS */
+	int mount = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+
+	if (mount < 0)
+		return -1;
+	memcpy(u.h.f_handle, &id, sizeof(id));
+	fd = open_by_handle_at(mount, &u.h, O_PATH | O_CLOEXEC);
+	close(mount);
+	return fd;
+}
+
+/* The same by looking at all of them: the inode is the id. */
+static bool search_id(char *root, uint64_t id, char *path, size_t size)
+{
+	FTS *fts = fts_open((char *[]){ root, NULL }, FTS_PHYSICAL | FTS_XDEV, NULL);
+	bool found = false;
+
+	for (FTSENT *x; fts && !found && (x = fts_read(fts));)
+		if (x->fts_info == FTS_D && x->fts_statp->st_ino == id) {
+			snprintf(path, size, "%s", x->fts_path);
+			found = true;
+		}
+	if (fts)
+		fts_close(fts);
+	return found;
+}
+
+bool cgroup_path(uint64_t id, struct strbuf *b)
+{
+	char root[256], path[PATH_MAX], link[64];
+	ssize_t n = -1;
+	int fd;
+
+	if (!find_mount(NULL, root, sizeof(root)))
+		return false;
+	fd = open_by_id(root, id);
+	if (fd >= 0) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = readlink(link, path, sizeof(path) - 1);
+		close(fd);
+	}
+	if (n > 0)
+		path[n] = '\0';
+	else if (!search_id(root, id, path, sizeof(path)))
+		return false;
+	if (!str_starts(path, root))
+		return false;
+	strbuf_puts(b, path[strlen(root)] ? path + strlen(root) : "/");
+	return true;
 }
 
 int cgroup_open(const char *name, struct err *e)

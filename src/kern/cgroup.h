@@ -3,7 +3,11 @@
 #ifndef KYMO_KERN_CGROUP_H
 #define KYMO_KERN_CGROUP_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/err.h"
+#include "base/str.h"
 
 /*
  * Open the directory of the cgroup (a path below the hierarchy's root, with or
@@ -11,6 +15,10 @@
  * perf_event controller, else in v2. A descriptor, or -errno.
  */
 int cgroup_open(const char *name, struct err *e);
+
+/* The path of a v2 cgroup below its hierarchy's root ("/user.slice"), by its id; false: there is
+ * none. */
+bool cgroup_path(uint64_t id, struct strbuf *b);
 
 /* Where that hierarchy is mounted, or NULL. */
 const char *cgroup_root(void);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "kern/cgroup.h"
 #include "live/ksyms.h"
 #include "live/run_int.h"
 
@@ -294,24 +295,13 @@ static bool same_stack(void *ctx, uint64_t *id)
 
 static bool cgroup(void *ctx, uint64_t id, struct strbuf *b)
 {
-	/* A directory's inode is its id: look for it two levels deep, where services are. */
-	AUTO_FREE char *command = NULL;
-	FILE *f;
-	char line[512];
-	bool found = false;
+	AUTO_STRBUF path = { 0 };
 
 	(void)ctx;
-	command = mem_printf("find /sys/fs/cgroup -xdev -type d -inum %llu 2>/dev/null",
-			     (unsigned long long)id);
-	f = popen(command, "re");
-	while (f && fgets(line, sizeof(line), f) && !found) {
-		line[strcspn(line, "\n")] = '\0';
-		strbuf_printf(b, "unified:%s", line[14] ? line + 14 : "/");
-		found = true;
-	}
-	if (f)
-		pclose(f);
-	return found;
+	if (!cgroup_path(id, &path))
+		return false;
+	strbuf_printf(b, "unified:%s", strbuf_str(&path));
+	return true;
 }
 
 /* The disks of this machine; a recording may be of another. */
