@@ -8,7 +8,7 @@
 #include "live/run_int.h"
 
 #define PCAP_MAGIC_NS 0xa1b23c4du
-#define PCAP_ETHERNET 1
+#define PCAP_RAW 101 /* IP without a header of the link, as in bpftrace's files */
 #define PCAP_SNAP 65535
 
 static struct run_pcap *file_of(struct run *r, const char *path)
@@ -17,7 +17,7 @@ static struct run_pcap *file_of(struct run *r, const char *path)
 		uint32_t magic;
 		uint16_t major, minor;
 		uint32_t zone, figures, snap, link;
-	} head = { PCAP_MAGIC_NS, 2, 4, 0, 0, PCAP_SNAP, PCAP_ETHERNET };
+	} head = { PCAP_MAGIC_NS, 2, 4, 0, 0, PCAP_SNAP, PCAP_RAW };
 	struct run_pcap *f;
 
 	vec_each (&r->pcaps, it)

@@ -4,6 +4,8 @@
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -181,6 +183,53 @@ with tempfile.TemporaryDirectory() as fs:
         r = kymo(["run", "-e", f'BEGIN {{ @ = in_map("{fs}/none", 5); exit(); }}'])
         check("one that is not there, and how to make it", r.code == 1 and "cannot open the pinned map" in r.err and "bpftool map create" in r.err, r)
     run(f"umount {fs}")
+# packets into a file
+SEND = f"{sys.executable} -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b\"kymo sends this\", (\"127.0.0.1\", 9))'"
+with tempfile.TemporaryDirectory() as folder:
+    for length in (400, 30):
+        pcap = f"{folder}/{length}.pcap"
+        r = kymo(["run", "-q", "-c", SEND, "-e", f'rawtracepoint:netif_receive_skb /pid == cpid/ {{ skboutput("{pcap}", args.skb, {length}, 0); }}'])
+        data = open(pcap, "rb").read() if os.path.exists(pcap) else b""
+        head, packets = struct.unpack_from("<IHHIIII", data.ljust(24)), []
+        at = 24
+        while at + 16 <= len(data):
+            n = struct.unpack_from("<I", data, at + 8)[0]
+            packets.append(data[at + 16:at + 16 + n])
+            at += 16 + n
+        check(f"skboutput(), {length} bytes: a pcap file of raw IP", r.code == 0 and head[0] == 0xa1b23c4d and head[6] == 101 and at == len(data), (r, data))
+        udp = [p for p in packets if p[:1] == b"E" and p[9] == socket.IPPROTO_UDP]
+        same(f"skboutput(), {length} bytes: the packet", [(p[12:20], p[22:24], p[28:]) for p in udp],
+             [(b"\x7f\0\0\1\x7f\0\0\1", b"\0\x09", b"kymo sends this"[:length - 28])])
+# control groups by name
+v2 = next((line.split()[1] for line in open("/proc/mounts") if line.split()[2] == "cgroup2"), None)
+group = f"{v2}/kymo-test-{os.getpid()}"
+try:
+    os.makedirs(f"{group}/inner")
+    r = kymo(["run", "-q", "-e", f'BEGIN {{ printf("%s %s\\n", cgroup_path(cgroupid("{group}/inner")), cgroup_path(cgroupid("{v2}"))); @[cgroup_path(cgroupid("{group}"))] = 1; printf("%s\\n", cgroup_path(4000000000)); exit(); }}'])
+    name = os.path.basename(group)
+    same("cgroup_path(): its path in the hierarchy, or the number of one that is not there", [x for x in r.out.split("\n") if x],
+         [f"unified:/{name}/inner unified:/", "4000000000", f"@[unified:/{name}]: 1"])
+    child = subprocess.Popen(["sh", "-c", f"echo $$ >{group}/inner/cgroup.procs && exec {KYMO} run -q -e 'BEGIN {{ print(cgroup_path(cgroup)); exit(); }}'"], stdout=subprocess.PIPE, text=True)
+    same("cgroup_path(cgroup): where a process is", child.communicate(timeout=60)[0].strip(), f"unified:/{name}/inner")
+except (OSError, TypeError) as e:
+    skip("cgroup_path()", f"no cgroup can be made: {e}")
+for path in (f"{group}/inner", group):
+    if os.path.isdir(path):
+        os.rmdir(path)
+# variables that each CPU has its own of
+if any(re.search(r"^[0-9a-f]*[1-9a-f][0-9a-f]* . runqueues$", line) for line in open("/proc/kallsyms")):
+    r = kymo(["run", "-q", "-e", 'BEGIN { $q = (struct rq *)percpu_kaddr("runqueues", 0); $own = (struct rq *)percpu_kaddr("runqueues"); '
+              'printf("%d %d %d\\n", $q->cpu, $own->cpu == cpu, percpu_kaddr("runqueues", 100000) == 0); exit(); }'])
+    check("percpu_kaddr(): the variable of a CPU, of this one, of none", r.out.startswith("0 1 1\n"), r)
+else:
+    r = kymo(["run", "-e", 'BEGIN { print(percpu_kaddr("runqueues")); exit(); }'])
+    check("percpu_kaddr(): this kernel does not tell where", r.code == 1 and "the kernel has no symbol 'runqueues'" in r.err, r)
+# a function's result, where a kernel allows to choose it
+for args, prog, word in ((["--unsafe"], "tracepoint:sched:sched_switch { override(5); }", "in kprobes only"),
+                         ([], "tracepoint:sched:sched_switch { override(5); }", "allow it with --unsafe"),
+                         (["--unsafe"], 'BEGIN { override("x"); }', "override()")):
+    r = kymo(["run", *args, "-e", prog])
+    check(f"override() is refused: {word}", r.code == 1 and word in r.err, r)
 r = kymo(["run", "-e", "tracepoint:*:* { @ = count(); }"])
 check("probes that match thousands", r.code == 1 and "more than max_probes" in r.err, r)
 r = kymo(["run", "-q", "-c", "true", "-e", "tracepoint:syscalls:sys_enter_* { @[probe] = count(); }"])
