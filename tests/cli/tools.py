@@ -288,6 +288,7 @@ check("syscount COMMAND: of the command", re.search(r"^kill +2$", r.out, re.M), 
 check("procsys: counts, errors", re.search(rf"^{ME} +getppid +100$", out["procsys"], re.M) and re.search(rf"^{ME} +kill +No such process +1$", out["procsys"], re.M), out["procsys"])
 
 same("statsnoop: every look", [x.split()[-1] for x in rows(out["stat"], f"{DIR}/f1")], [f"{DIR}/f1"] * 3)
+same("statsnoop: no look at what is open already", [x for x in rows(out["stat"], ME) if len(x.split()) < 5], [])
 same("statsnoop -x: in vain", [x.split()[2:] for x in rows(out["stat-x"], DIR)], [[ME, "-1", "2", f"{DIR}/not"]])
 same("syncsnoop: the calls", [x.split()[-1] for x in rows(out["sync"], ME)], ["fsync", "fdatasync", "fsync"])
 vfs = [[int(v) for v in x.split()[1:]] for x in out["vfs"].splitlines()[1:]]
