@@ -215,7 +215,11 @@ int parse_program(const struct lang_source *src, struct lang_config *config, str
 		lang_hint(d, "BEGIN { printf(\"hello\\n\"); exit(); }");
 	}
 	lex_free(&p.lex);
-	if (!ret->undefined)
+	if (!ret->undefined) {
+		unsigned errors = d->errors;
+
 		macro_expand(ret, a, d);
+		ret->undefined = d->errors > errors; /* a use that stands for nothing */
+	}
 	return d->errors ? -EINVAL : 0;
 }

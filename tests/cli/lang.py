@@ -131,6 +131,8 @@ for text, want in (
         ('BEGIN { $x = (; printf("%s %d", $x, $x); for ($kv : @m) { print($kv.0); } $x.1; @n[$x] = 1; } END { @m[3] = "a"; print(@n["a"]); }', [(15, "an expression expected")]),
         ('tracepoint:nosuch:thing { @a[1] = (1, "a"); } END { print(@a[1].1); for ($kv : @a) { print($kv.1.0); } if (@a[1].0 == 3) { print(1); } }', [(1, "nothing matches")]),
         ('macro m($x) { $x + ; } BEGIN { m(3); }', [(20, "an expression expected")]),
+        ('macro a() { b() } macro b() { a() } BEGIN { a(); }', [(31, "uses itself")]),
+        ('macro a(x) { x } BEGIN { a(1, 2); }', [(26, "wants 1 argument")]),
         ('struct a { int x } BEGIN { print(sizeof(struct a)); }', [(18, "';' expected")]),
         ('#define\nBEGIN { print(X); }', [(8, "without a name")]),
         ('BEGIN { print("abc); } END { exit(); }', [(15, "this string has no end")]),
