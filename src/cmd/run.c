@@ -285,6 +285,11 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		run_env_close(&env);
 		return r;
 	}
+	if (r == 0 && a->pid && a->command) {
+		run_env_close(&env);
+		err_set(e, EINVAL, "-p and -c cannot both say whose end is the program's");
+		return err_hint(e, "start the command first, and give its number with -p");
+	}
 	if (a->format && strcmp(a->format, "json") != 0 && strcmp(a->format, "text") != 0)
 		return err_set(e, EINVAL, "-f is text or json, not '%s'", a->format);
 	o.json = a->format && strcmp(a->format, "json") == 0;

@@ -9,6 +9,7 @@
 #include "kern/perf.h"
 #include "kern/tracefs.h"
 #include "live/later.h"
+#include "live/capture_attr.h"
 #include "live/run_int.h"
 
 #define ENOTSUPP 524		    /* the kernel's own, which it should keep for itself */
@@ -33,6 +34,11 @@ static int failed(const struct lang_point *pt, int code, struct err *e)
 			 pt->name ? pt->name : "");
 	else if (code == EILSEQ)
 		err_hint(e, "no instruction begins at this offset");
+	else if (pt->kind == LP_PROFILE && code == EINVAL)
+		err_hint(e,
+			 "the kernel takes up to %llu samples a second "
+			 "(sysctl kernel.perf_event_max_sample_rate)",
+			 (unsigned long long)capture_max_freq());
 	else if (pt->kind == LP_WATCHPOINT)
 		err_hint(e, "a processor has four watchpoints, at aligned addresses; -p or -c "
 			    "gives the process");

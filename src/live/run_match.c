@@ -89,11 +89,22 @@ int run_hardware(const char *name, uint32_t *type)
 	return -1;
 }
 
+/* What is near to the name, or how to see all. */
+static void nothing(const struct lang_point *p, struct str_nearest *near, struct err *e)
+{
+	char list[192];
+
+	err_set(e, ENOENT, "nothing");
+	if (str_nearest_list(near, list, sizeof(list)))
+		err_hint(e, "did you mean %s?", list);
+	else
+		err_hint(e, "kymo run -l '%s:*' lists them", lang_kind_name[p->kind]);
+}
+
 static int listed(const char *const *names, const struct lang_point *p, lang_match_fn *fn,
 		  void *arg, struct err *e)
 {
 	struct str_nearest near = { .typed = p->name };
-	char list[128];
 	uint32_t type;
 	int n = 0;
 
@@ -109,8 +120,8 @@ static int listed(const char *const *names, const struct lang_point *p, lang_mat
 			n++;
 		}
 	}
-	if (!n && str_nearest_list(&near, list, sizeof(list)))
-		err_set(e, ENOENT, "nothing"), err_hint(e, "did you mean %s?", list);
+	if (!n)
+		nothing(p, &near, e);
 	return n;
 }
 
@@ -217,13 +228,12 @@ static int match_btf(struct run_env *r, const struct lang_point *p, unsigned kin
 		     const char *prefix, lang_match_fn *fn, void *arg, struct err *e)
 {
 	struct by_btf m = { r, p, fn, arg, prefix, 0, { .typed = p->name } };
-	char list[192];
 
 	if (!run_env_btf(r))
 		return err_set(e, ENOENT, RUN_NO_TYPES);
 	btf_each(r->btf, kind, one_btf, &m);
-	if (!m.n && str_nearest_list(&m.near, list, sizeof(list)))
-		err_set(e, ENOENT, "nothing"), err_hint(e, "did you mean %s?", list);
+	if (!m.n)
+		nothing(p, &m.near, e);
 	return m.n;
 }
 
@@ -236,7 +246,7 @@ static int match_function(struct run_env *r, const struct lang_point *p, lang_ma
 	AUTO_FREE char *text = NULL;
 	struct str_nearest near = { .typed = p->name };
 	bool kallsyms = false;
-	char *save = NULL, list[192];
+	char *save = NULL;
 	int n = 0;
 
 	if (file_read(path, LINES_LIMIT, &text, NULL) < 0 || !text[0]) {
@@ -276,8 +286,8 @@ static int match_function(struct run_env *r, const struct lang_point *p, lang_ma
 		fn(arg, p->target, p->name);
 		n = 1;
 	}
-	if (!n && str_nearest_list(&near, list, sizeof(list)))
-		err_set(e, ENOENT, "nothing"), err_hint(e, "did you mean %s?", list);
+	if (!n)
+		nothing(p, &near, e);
 	return n;
 }
 

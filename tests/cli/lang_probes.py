@@ -183,6 +183,13 @@ with tempfile.TemporaryDirectory() as fs:
         r = kymo(["run", "-e", f'BEGIN {{ @ = in_map("{fs}/none", 5); exit(); }}'])
         check("one that is not there, and how to make it", r.code == 1 and "cannot open the pinned map" in r.err and "bpftool map create" in r.err, r)
     run(f"umount {fs}")
+r = kymo(["run", "-p", "1", "-c", "true", "-e", "BEGIN { exit(); }"])
+check("-p and -c at once are refused", r.code == 1 and "cannot both" in r.err, r)
+r = kymo(["run", "-e", "profile:hz:99999999 { @ = count(); }"])
+check("profile: more samples than the kernel takes, and how many it does",
+      r.code == 1 and f"up to {open('/proc/sys/kernel/perf_event_max_sample_rate').read().strip()} samples a second" in r.err, r)
+r = kymo(["run", "-e", "software:nosuch:1 { @ = count(); }"])
+check("an event that is not there, and where to look", r.code == 1 and "kymo run -l 'software:*' lists them" in r.err, r)
 # packets into a file
 SEND = f"{sys.executable} -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b\"kymo sends this\", (\"127.0.0.1\", 9))'"
 with tempfile.TemporaryDirectory() as folder:
