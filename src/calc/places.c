@@ -135,7 +135,19 @@ struct place_range *place_range_find(struct place_reader *r, const struct place_
 		*nearest = r->n_nowhere++ % PLACE_NOWHERES;
 	g = found.one ? &r->nowhere[*nearest] : place_range_slot(r, part->space, addr);
 	*g = found;
+	g->number = &g->single;
 	return g;
+}
+
+/* Somebody may have written down what is in its file. */
+static void look_at_text(const struct place_names *n, struct place_range *g)
+{
+	const struct place_text *t = g->one ? NULL : place_text_in(n, g->key);
+
+	if (!t || place_number(g->from + g->size - g->shift) >= t->n)
+		return;
+	g->number = t->number;
+	g->several = UINT64_MAX;
 }
 
 uint32_t place_find(struct place_reader *r, const struct place_part *part, uint64_t addr,
@@ -147,6 +159,8 @@ uint32_t place_find(struct place_reader *r, const struct place_part *part, uint6
 
 	if (place_has_range(part->mode)) {
 		g = place_range_of(r, part, addr);
+		if (!g->several)
+			look_at_text(r->names, g);
 		space = g->key;
 		key = g->one ? 0 : (addr - g->shift) * 2 + caller;
 		func = g->one ? g->func - 1 : text_find(r->names, space, addr - g->shift - caller);
@@ -154,8 +168,10 @@ uint32_t place_find(struct place_reader *r, const struct place_part *part, uint6
 			return func;
 	}
 	func = look_up(__atomic_load_n(&r->names->map, __ATOMIC_ACQUIRE), key, space);
-	if (g && g->one)
+	if (g && g->one) {
 		g->func = func + 1;
+		g->single = g->func <= UINT16_MAX ? (uint16_t)g->func : 0;
+	}
 	if (func != PLACE_UNKNOWN)
 		return func;
 	recent = &r->recent[place_hash(key, space) % ARRAY_SIZE(r->recent)];
@@ -224,7 +240,7 @@ static struct place_text *text_of(struct place_names *n, const struct place *p)
 	numbers = p->mode == EVENT_MODE_KERNEL
 			  ? 0 - n->kernel_start /* as far as there may be some */
 			  : m->pgoff + (m->end - m->start);
-	numbers = (numbers >> PLACE_GRAIN) + 1;
+	numbers = place_number(numbers) + 1;
 	numbers = numbers < PLACE_TEXT ? numbers : PLACE_TEXT;
 	/* what is never written to costs nothing */
 	t = mmap(NULL, text_size(numbers), PROT_READ | PROT_WRITE,
@@ -249,8 +265,8 @@ void place_names_put_span(struct place_names *n, const struct place *p, struct p
 	end = span.to - at > 2 * PLACE_NEAR ? at + 2 * PLACE_NEAR : span.to;
 	at = (at + (1u << PLACE_GRAIN) - 1) >> PLACE_GRAIN;
 	end >>= PLACE_GRAIN;
-	for (; at < end && at < t->n; at++)
-		__atomic_store_n(&t->number[at], (uint16_t)(func + 1), __ATOMIC_RELAXED);
+	for (; at < end && at + 1 < t->n; at++)
+		__atomic_store_n(&t->number[at + 1], (uint16_t)(func + 1), __ATOMIC_RELAXED);
 }
 
 uint32_t place_names_get(const struct place_names *n, const struct place *p)

@@ -67,7 +67,9 @@ struct place_map {
 #define PLACE_FUNCTIONS 0xe000 /* that have names: later ones have single places */
 struct place_text {
 	size_t n;
-	uint16_t number[]; /* of functions + 1; 0: not known, or not one, or too large */
+	/* Of functions + 1; 0: not known, or not one, or too large. The first is for the byte in
+	 * front of the file, where a call would be that returns to its start. */
+	uint16_t number[];
 };
 
 /* A place that has no name yet, and an address that is there. */
@@ -106,10 +108,12 @@ void place_names_free(struct place_names *n);
 /* Addresses of a space that are in the same mapping, or in none. */
 struct place_range {
 	uint64_t from, size, shift;
+	const uint16_t *number; /* place_number() stands here: its file's, or its own one */
+	uint64_t several;	/* all bits set: there are many of them; 0: all have the first */
 	uint32_t space, key;
-	bool one;		       /* all are the same place */
-	uint32_t func;		       /* and that is it, + 1; 0: nobody asked yet */
-	const struct place_text *text; /* of the file; NULL: none yet */
+	bool one;	 /* all are the same place */
+	uint32_t func;	 /* and that is it, + 1; 0: nobody asked yet */
+	uint16_t single; /* the same, unless it is too large; 0 also where there are no numbers */
 };
 #define PLACE_RANGES 512
 #define PLACE_NOWHERES 16

@@ -25,10 +25,14 @@ static inline const struct place_text *place_text_in(const struct place_names *n
 		       : NULL;
 }
 
-/* The number of an offset of a file of which whole functions are the same; NULL: there is none. */
+/* Where the number of an offset of a file stands. */
+static inline uint64_t place_number(uint64_t at)
+{
+	return (at + (1u << PLACE_GRAIN)) >> PLACE_GRAIN;
+}
 static inline const uint16_t *place_text_at(const struct place_text *t, uint64_t at)
 {
-	return t && at >> PLACE_GRAIN < t->n ? &t->number[at >> PLACE_GRAIN] : NULL;
+	return t && place_number(at) < t->n ? &t->number[place_number(at)] : NULL;
 }
 
 /* Mappings of a recorded virtual machine are not known. */
@@ -62,45 +66,22 @@ static inline struct place_range *place_range_of(struct place_reader *r,
 	return place_range_has(g, part->space, addr) ? g : place_range_find(r, part, addr);
 }
 
-struct place_asked {
-	const uint16_t *number; /* where it stands, + 1; NULL: it is func, or still to be found */
-	uint32_t func;
-};
-
-__attribute__((always_inline)) static inline struct place_asked place_ask(
+/* Where the number of the function stands, + 1: there soon. 0: place_find() knows, or nobody does.
+ */
+__attribute__((always_inline)) static inline const uint16_t *place_ask(
 	struct place_reader *r, const struct place_part *part, uint64_t addr, bool caller)
 {
-	struct place_asked a = { 0 };
-	const struct place_map *m;
-	uint64_t key = addr * 2 + caller;
-	uint32_t space = part->space;
+	const struct place_range *g = place_range_of(r, part, addr);
+	const uint16_t *number = &g->number[place_number(addr - g->shift - caller) & g->several];
 
-	if (place_has_range(part->mode)) {
-		struct place_range *g = place_range_of(r, part, addr);
-
-		if (g->one) {
-			a.func = g->func;
-			return a;
-		}
-		if (!g->text)
-			g->text = place_text_in(r->names, g->key);
-		a.number = place_text_at(g->text, addr - g->shift - caller);
-		if (a.number) {
-			__builtin_prefetch(a.number);
-			return a;
-		}
-		space = g->key;
-		key = (addr - g->shift) * 2 + caller;
-	}
-	m = __atomic_load_n(&r->names->map, __ATOMIC_ACQUIRE);
-	__builtin_prefetch(&m->slot[place_hash(key, space) & m->mask]);
-	return a;
+	__builtin_prefetch(number);
+	return number;
 }
 
 static inline uint32_t place_take(struct place_reader *r, const struct place_part *part,
-				  uint64_t addr, bool caller, struct place_asked a)
+				  uint64_t addr, bool caller, const uint16_t *number)
 {
-	uint32_t func = a.number ? __atomic_load_n(a.number, __ATOMIC_RELAXED) : a.func;
+	uint32_t func = __atomic_load_n(number, __ATOMIC_RELAXED);
 
 	return func ? func - 1 : place_find(r, part, addr, caller);
 }

@@ -76,7 +76,7 @@ int visible_count(struct visible_worker *w, struct visible *v, const struct plac
 struct lane {
 	const uint64_t *at;			  /* addresses end here: the next stands before */
 	const uint64_t *first;			  /* the innermost of the part */
-	struct place_asked asked;		  /* the next */
+	const uint16_t *asked;			  /* the next */
 	struct place_part part;			  /* its space and mode */
 	const uint64_t *kernel_at, *kernel_first; /* the part that follows; the same for nothing */
 	const struct place_sample *sample;
