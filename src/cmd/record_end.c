@@ -11,13 +11,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "config.h"
 #include "live/hits.h"
 #include "store/perfdata.h"
 #include "store/perfdata_inject.h"
-#if HAVE_ZSTD
-#	include <zstd.h>
-#endif
+#include "store/perfdata_kallsyms.h"
 
 struct record_end {
 	pthread_t thread;
@@ -75,32 +72,16 @@ static void add_build_ids(const struct record_end *end, const struct source *s,
 	}
 }
 
-/* The names of the kernel's functions that were hit, packed where that can be done. */
+/* The names of the kernel's functions that were hit. */
 static void add_kallsyms(const struct record_end *end, struct hits *hits, struct strbuf *ret)
 {
-	struct perfdata_kallsyms head = { 0 };
 	AUTO_STRBUF text = { 0 };
 
 	if (!hits->kernel.n || !end->ksyms->text)
 		return;
 	ksyms_lines(end->ksyms, hits->kernel.data, hits->kernel.n, &text);
-	if (!text.n)
-		return;
-	head.size = text.n;
-#if HAVE_ZSTD
-	size_t most = ZSTD_compressBound(text.n);
-	AUTO_FREE char *packed = mem_alloc(most);
-	size_t n = ZSTD_compress(packed, most, text.data, text.n, 3);
-
-	if (!ZSTD_isError(n)) {
-		head.packing = 1;
-		strbuf_add(ret, (const char *)&head, sizeof(head));
-		strbuf_add(ret, packed, n);
-		return;
-	}
-#endif
-	strbuf_add(ret, (const char *)&head, sizeof(head));
-	strbuf_add(ret, text.data, text.n);
+	if (text.n)
+		perfdata_kallsyms_pack(text.data, text.n, ret);
 }
 
 /* Look through what was recorded: what samples fell into, how many there are, from when to when. */

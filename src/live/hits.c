@@ -44,14 +44,17 @@ static void hit(struct reader *r, uint32_t space, uint64_t addr)
 		r->w->dso[m->dso] = 1;
 }
 
-static void hit_kernel(struct reader *r, uint64_t addr)
-{
-	uint64_t *slot = &r->w->seen_kernel[map_hash(addr) % SLOTS];
+/* What an address is: where a CPU was, or where a call returns to. */
+enum role { ROLE_AT = 1, ROLE_RETURN = 2 };
 
-	if (*slot == addr || !addr)
+static void hit_kernel(struct reader *r, uint64_t addr, enum role role)
+{
+	uint64_t key = addr << 2 | role, *slot = &r->w->seen_kernel[map_hash(key) % SLOTS];
+
+	if (*slot == key || !addr)
 		return;
-	*slot = addr;
-	*map_at(&r->w->kernel, addr) = 1;
+	*slot = key;
+	*map_at(&r->w->kernel, addr) |= role;
 	hit(r, TASK_SPACE_KERNEL, addr);
 }
 
@@ -65,7 +68,7 @@ static void hit_waker(struct reader *r, const struct event *ev)
 		return;
 	user = tasks_space_at(r->work->s->trace->tasks, w.head->pid, ev->time);
 	for (uint32_t i = 0; i < w.head->n_kernel; i++)
-		hit_kernel(r, w.kernel[i]);
+		hit_kernel(r, w.kernel[i], ROLE_RETURN);
 	for (uint32_t i = 0; i < w.head->n_user; i++)
 		hit(r, user, w.user[i]);
 }
@@ -77,14 +80,14 @@ static int on_sample(void *ctx, const struct event *ev)
 	bool kernel = ev->mode == EVENT_MODE_KERNEL;
 
 	if ((ev->have & EVENT_HAVE_IP) && kernel)
-		hit_kernel(r, ev->ip);
+		hit_kernel(r, ev->ip, ROLE_AT);
 	else if (ev->have & EVENT_HAVE_IP)
 		hit(r, user, ev->ip);
 	for (uint32_t i = 0; (ev->have & EVENT_HAVE_CHAIN) && i < ev->chain_n; i++) {
 		if (ev->chain[i] >= EVENT_CHAIN_MARK)
 			kernel = ev->chain[i] == EVENT_CHAIN_KERNEL;
 		else if (kernel)
-			hit_kernel(r, ev->chain[i]);
+			hit_kernel(r, ev->chain[i], ev->chain[i] == ev->ip ? ROLE_AT : ROLE_RETURN);
 		else
 			hit(r, user, ev->chain[i]);
 	}
@@ -101,6 +104,15 @@ static int chunk_job(void *ctx, size_t chunk, unsigned worker)
 	return work->s->read_chunk(work->s, chunk, on_sample, &r, &e);
 }
 
+static void add_kernel(struct map *all, uint64_t addr, struct hits *ret)
+{
+	uint64_t *at = map_at(all, addr);
+
+	if (!*at)
+		vec_push(&ret->kernel, addr);
+	*at = 1;
+}
+
 static void merge(const struct worker *w, unsigned n, size_t n_dsos, struct hits *ret)
 {
 	struct map all = { 0 };
@@ -110,12 +122,12 @@ static void merge(const struct worker *w, unsigned n, size_t n_dsos, struct hits
 			ret->dso[d] |= w[i].dso[d];
 		for (size_t k = 0; k < w[i].kernel.cap; k++) {
 			const struct map_slot *s = &w[i].kernel.slots[k];
-			uint64_t *at = s->used ? map_at(&all, s->key) : NULL;
 
-			if (at && !*at) {
-				*at = 1;
-				vec_push(&ret->kernel, s->key);
-			}
+			if (s->used)
+				add_kernel(&all, s->key, ret);
+			/* it can be the first one behind the function that called */
+			if (s->used && (s->value & ROLE_RETURN))
+				add_kernel(&all, s->key - 1, ret);
 		}
 	}
 	map_free(&all);

@@ -12,8 +12,9 @@
 #include "event/trace.h"
 
 struct hits {
-	uint8_t *dso;	      /* by number: was hit; tasks_n_dsos() of them */
-	VEC(uint64_t) kernel; /* the kernel's addresses, each once */
+	uint8_t *dso; /* by number: was hit; tasks_n_dsos() of them */
+	/* the kernel's addresses, each once; of those that calls return to the one before, too */
+	VEC(uint64_t) kernel;
 };
 
 int hits_find(struct source *s, struct hits *ret, struct err *e);

@@ -18,6 +18,7 @@
 #define CACHE_NAME "kallsyms"
 #define MAX_TEXT (256u << 20)
 #define LIKELY_TEXT (12u << 20)
+#define PAGE 4096u
 
 /* First line of the cached file: "kymo 2 BOOT-ID _text _stext _etext". Lines are sorted since 2. */
 #define HEAD_FORMAT "kymo 2 %s %llx %llx %llx\n"
@@ -238,7 +239,7 @@ static bool names_code(const char *line)
 {
 	const char *p = strchr(line, ' ');
 
-	return p && strchr("TtWwDdBb", p[1]);
+	return p && p[1] && strchr("TtWwDdBb", p[1]) && p[2] == ' ' && p[3] != '$';
 }
 
 /* Sorted lines, by where they begin in the text. */
@@ -294,11 +295,61 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
+/* A line that names code, and where what it names ends; 0 when nothing says so. */
+struct function {
+	size_t at;
+	uint64_t end;
+};
+
+static bool in_module(const struct sorted *s, size_t at)
+{
+	return memchr(s->text + at, '[', line_next(s, at) - at) != NULL;
+}
+
+/* As sym/kallsyms.c finds it: at the next one, or with the page where modules begin. */
+static uint64_t function_end(const struct sorted *s, size_t at)
+{
+	uint64_t start = line_addr(s, at), page = (start + 2 * PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	size_t next = line_next(s, at);
+
+	while (next < s->size && (!names_code(s->text + next) || line_addr(s, next) == start))
+		next = line_next(s, next);
+	if (next >= s->size)
+		return 0;
+	if (in_module(s, at) != in_module(s, next) && page < line_addr(s, next))
+		return page;
+	return line_addr(s, next);
+}
+
+static void add_end(const struct function *f, struct strbuf *ret)
+{
+	strbuf_printf(ret, "%016llx - -\n", (unsigned long long)f->end);
+}
+
+/* The one that addr lies in, unless it is there; of those of one address the last. */
+static void add_function(const struct sorted *s, uint64_t addr, struct function *last,
+			 struct strbuf *ret)
+{
+	size_t at = up_to(s, addr);
+
+	do {
+		if (!at)
+			return;
+		at = line_before(s, at);
+	} while (!names_code(s->text + at));
+	if (at == last->at)
+		return;
+	if (last->end && last->end != line_addr(s, at))
+		add_end(last, ret);
+	strbuf_add(ret, s->text + at, line_next(s, at) - at);
+	*last = (struct function){ at, function_end(s, at) };
+}
+
 void ksyms_lines(const struct ksyms *k, uint64_t *addr, size_t n, struct strbuf *ret)
 {
 	AUTO_FREE char *all = NULL;
 	struct sorted s = { k->text, k->size };
-	size_t done = 0;
+	struct function last = { .at = SIZE_MAX };
 
 	qsort(addr, n, sizeof(*addr), by_value);
 	if (n && (addr[0] < k->start || addr[n - 1] > k->end) &&
@@ -309,27 +360,10 @@ void ksyms_lines(const struct ksyms *k, uint64_t *addr, size_t n, struct strbuf 
 	/* whole lines, and no blank one behind them */
 	while (s.size && (s.text[s.size - 1] != '\n' || (s.size > 1 && s.text[s.size - 2] == '\n')))
 		s.size--;
-	for (size_t i = 0; i < n; i++) {
-		/* a return address can be the first one behind its function */
-		size_t to = up_to(&s, addr[i]), from = up_to(&s, addr[i] - 1);
-
-		if (!to)
-			continue;
-		/* back to the symbol it belongs to, with all others of that address */
-		while (from > 0 && !names_code(s.text + line_before(&s, from)))
-			from = line_before(&s, from);
-		from = from ? line_before(&s, from) : 0;
-		while (from > 0 && line_addr(&s, line_before(&s, from)) == line_addr(&s, from))
-			from = line_before(&s, from);
-		/* on to the one that ends it */
-		while (to < s.size && !names_code(s.text + to))
-			to = line_next(&s, to);
-		to = line_next(&s, to);
-		from = from > done ? from : done;
-		if (from < to)
-			strbuf_add(ret, s.text + from, to - from);
-		done = to > done ? to : done;
-	}
+	for (size_t i = 0; i < n; i++)
+		add_function(&s, addr[i], &last, ret);
+	if (last.end)
+		add_end(&last, ret);
 }
 
 /* "ffffffff81000000 T name": the name into buf. */

@@ -51,8 +51,9 @@ int ksyms_from_perf(const struct build_id *id, char **ret, size_t *n);
 bool ksyms_state(struct build_id *ret);
 
 /*
- * The lines that name these addresses (and bound them), in the order of addresses.
- * addr gets sorted. Addresses that are not the kernel's own have /proc/kallsyms read.
+ * The lines that name these addresses, in the order of addresses, and where what they name ends
+ * ("ffffffff81000000 - -") unless the next one begins there. addr gets sorted. Addresses that
+ * are not the kernel's own have /proc/kallsyms read.
  */
 void ksyms_lines(const struct ksyms *k, uint64_t *addr, size_t n, struct strbuf *ret);
 

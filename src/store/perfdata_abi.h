@@ -103,9 +103,14 @@ struct perfdata_early {
 #define PERFDATA_EARLY_LATER 0x80000000u
 #define PERFDATA_EARLY_MAGIC_1 0x444145484f4d594bu /* "KYMOHEAD": until 0.1.0 */
 struct perfdata_kallsyms {
-	uint32_t packing; /* 0: none, 1: zstd */
-	uint32_t reserved;
-	uint64_t size; /* of the text, once unpacked */
+	uint32_t packing; /* what follows */
+	uint32_t size;	  /* of the columns, once unpacked; 0 for texts */
+};
+enum perfdata_kallsyms_packing {
+	PERFDATA_KALLSYMS_TEXT,		  /* u64 size and as much of kallsyms */
+	PERFDATA_KALLSYMS_PACKED_TEXT,	  /* u64 size of the text that zstd unpacks; until 0.1.0 */
+	PERFDATA_KALLSYMS_COLUMNS,	  /* store/perfdata_kallsyms.c */
+	PERFDATA_KALLSYMS_PACKED_COLUMNS, /* by zstd, with a dictionary of names */
 };
 
 /* PERFDATA_EVENT_UPDATE types. */

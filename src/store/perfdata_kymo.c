@@ -6,12 +6,8 @@
  */
 #include "store/perfdata_impl.h"
 
-#include "config.h"
-#if HAVE_ZSTD
-#	include <zstd.h>
-#endif
-
-#define MAX_KALLSYMS (64u << 20)
+#include "base/str.h"
+#include "store/perfdata_kallsyms.h"
 
 /* of size 0: announced, but the recording never came to write it */
 static void early_feature(struct perfdata *pd, uint64_t feature, uint64_t offset, uint64_t size)
@@ -91,40 +87,16 @@ void kymo_early(struct perfdata *pd)
 		early_1(pd, &c, n);
 }
 
-/* The text, unpacked if need be; NULL when it makes no sense. */
-static char *unpack(struct perfdata *pd, const uint8_t *data, size_t n, uint32_t packing,
-		    uint64_t size)
-{
-	char *text;
-
-	if (!size || size > MAX_KALLSYMS)
-		return NULL;
-	if (packing == 0)
-		return size == n ? arena_strndup(&pd->trace.arena, (const char *)data, n) : NULL;
-#if HAVE_ZSTD
-	if (packing == 1) {
-		text = arena_alloc(&pd->trace.arena, size + 1);
-		return ZSTD_decompress(text, size, data, n) == size ? text : NULL;
-	}
-#endif
-	(void)text;
-	return NULL;
-}
-
 void kymo_kallsyms(struct perfdata *pd)
 {
 	struct cursor c = feature_cursor(pd, PERFDATA_KALLSYMS);
-	uint32_t packing = cursor_u32(&c);
-	uint64_t size;
-	char *text;
+	AUTO_STRBUF text = { 0 };
 
-	cursor_u32(&c);
-	size = cursor_u64(&c);
-	text = c.bad ? NULL : unpack(pd, c.p, (size_t)(c.end - c.p), packing, size);
-	if (!text)
+	if (c.bad || c.p == c.end ||
+	    perfdata_kallsyms_unpack(c.p, (size_t)(c.end - c.p), pd->swap, &text) < 0)
 		return;
-	pd->trace.info.kallsyms = text;
-	pd->trace.info.kallsyms_size = (size_t)size;
+	pd->trace.info.kallsyms = arena_strndup(&pd->trace.arena, text.data, text.n);
+	pd->trace.info.kallsyms_size = text.n;
 }
 
 void kymo_stacks(struct perfdata *pd)

@@ -14,9 +14,15 @@
 #define TABLE (4u << 20) /* a kernel has 2 to 4 MB of symbols, and as much of names */
 #define PAGE 4096u
 
+/* Of kymo's own: nothing has a name from there on. Recordings have it (store/perfdata_kallsyms.h).
+ */
+#define END_TYPE '-'
+
 /* perf's choice: code, weak symbols, initialised and other data. */
 static bool type_wanted(char type)
 {
+	if (type == END_TYPE)
+		return true;
 	switch (type | 0x20) {
 	case 't':
 	case 'w':
@@ -145,7 +151,10 @@ static void add_line(struct kallsyms *k, const struct line *l)
 		k->ended = true;
 		return;
 	}
-	s.module = module_id(k, l);
+	/* the end of a module's function is the module's */
+	s.module = l->type != END_TYPE ? module_id(k, l)
+		   : k->list.n	       ? k->list.data[k->list.n - 1].module
+				       : 0;
 	s.name = name_of(k, l);
 	vec_push(&k->list, s);
 }
@@ -333,7 +342,7 @@ bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym 
 		else
 			hi = mid;
 	}
-	if (!lo || addr >= end_of(k, lo - 1))
+	if (!lo || addr >= end_of(k, lo - 1) || k->list.data[lo - 1].type == END_TYPE)
 		return false;
 	/* Of those that begin there the last is the only one that has a size. */
 	*ret = (struct kallsyms_sym){
@@ -354,6 +363,8 @@ void kallsyms_symtab(const struct kallsyms *k, struct symtab *ret)
 		bool upper = s->type >= 'A' && s->type <= 'Z';
 		char lower = (char)(s->type | 0x20);
 
+		if (s->type == END_TYPE)
+			continue;
 		symtab_add(ret,
 			   (struct symtab_sym){
 				   .start = s->addr,

@@ -6,6 +6,7 @@
  * programs come with the name in brackets behind theirs. A kernel that hides
  * its addresses (kptr_restrict) gives a text full of zeros: that is told, and
  * nothing is guessed from it. Lines that make no sense are skipped and counted.
+ * A line of type '-' ends what is before it and names nothing.
  *
  * The text is read by parts and not kept: a symbol takes 16 bytes and its name,
  * a third of what it takes to write it down.

@@ -588,5 +588,12 @@ for line, seconds in [
 p.kill()
 p.wait()
 
+# --- files of an earlier form: tests/data/record-1.data is "kymo record true" with names of kernel functions as lines ---
+old = f"{pathlib.Path(__file__).resolve().parent.parent}/data/record-1.data"
+r = kymo(f"script -i {old} -F comm,event,ip,sym,symoff")
+check("an earlier form: kernel names", "cpu-clock: ffffffff821e5568 xas_find+0x48" in " ".join(r.out.split()), r)
+r = kymo(f"report -i {old} --header-only")
+check("an earlier form: what it says of itself", "# cmdline : kymo record" in r.out and "# cpudesc : AMD EPYC" in r.out, r)
+
 run(f"rm -rf {DIR}")
 end()

@@ -21,6 +21,7 @@ static bool same(const char *text, const char *modules)
 #define B "ffffffff81000100 t __pfx_one\nffffffff81000110 T one\nffffffff81000110 W one_too\n"
 #define C "ffffffff81000180 r table\nffffffff81000200 T two\n"
 #define D "ffffffff81000300 T _etext\n"
+#define MODULE "ffffffff81100000 t first\t[a_module]\n"
 
 /* The lines that name addresses, and no others, as a look at each line finds them. */
 static bool lines(const char *text, uint64_t x, uint64_t y, const char *want)
@@ -38,20 +39,25 @@ static bool lines(const char *text, uint64_t x, uint64_t y, const char *want)
 
 static void test_lines(void)
 {
-	CHECK(lines(A B C D, 0xffffffff81000005, 0, A "ffffffff81000100 t __pfx_one\n"));
-	/* of those of one address all, and the one that ends them, which data does not */
+	CHECK(lines(A B C D, 0xffffffff81000005, 0, A "ffffffff81000100 - -\n"));
+	/* of those of one address the last, up to the next that is not data */
 	CHECK(lines(A B C D, 0xffffffff81000190, 0,
-		    "ffffffff81000110 T one\nffffffff81000110 W one_too\n" C));
-	/* the first behind a function may be where it returns to */
-	CHECK(lines(A B C D, 0xffffffff81000200, 0,
-		    "ffffffff81000110 T one\nffffffff81000110 W one_too\n" C D));
-	CHECK(lines(A B C D, 0xffffffff81000201, 0, "ffffffff81000200 T two\n" D));
-	CHECK(lines(A B C D, 0xffffffff81000300, 0, "ffffffff81000200 T two\n" D));
+		    "ffffffff81000110 W one_too\nffffffff81000200 - -\n"));
+	CHECK(lines(A B C D, 0xffffffff81000110, 0,
+		    "ffffffff81000110 W one_too\nffffffff81000200 - -\n"));
+	CHECK(lines(A B C D, 0xffffffff81000201, 0,
+		    "ffffffff81000200 T two\nffffffff81000300 - -\n"));
+	/* what nothing follows has no end */
+	CHECK(lines(A B C D, 0xffffffff81000300, 0, D));
 	/* each once, in order, whatever order was asked in; a blank or half a line is none */
 	CHECK(lines(A B C D "\n", 0xffffffff81000210, 0xffffffff81000115,
-		    strstr(A B C D, "ffffffff81000110")));
+		    "ffffffff81000110 W one_too\nffffffff81000200 T two\nffffffff81000300 - -\n"));
 	CHECK(lines(A B C D "fff", 0xffffffff81000210, 0xffffffff81000220,
-		    "ffffffff81000200 T two\n" D));
+		    "ffffffff81000200 T two\nffffffff81000300 - -\n"));
+	/* marks of the assembler name nothing; the kernel's last function ends with its page */
+	CHECK(lines("ffffffff81000000 t asm_one\nffffffff81000008 t $x\n" MODULE,
+		    0xffffffff81000010, 0, "ffffffff81000000 t asm_one\nffffffff81001000 - -\n"));
+	CHECK(lines(A MODULE, 0xffffffff81000010, 0, A "ffffffff81001000 - -\n"));
 	CHECK(lines("", 0xffffffff81000210, 0, ""));
 }
 

@@ -249,6 +249,25 @@ static void parts(const char *text)
 	}
 }
 
+/* What a recording says of where its functions end. */
+static void ends(void)
+{
+	struct kallsyms k;
+	struct kallsyms_sym s = { 0 };
+	const char *module = "";
+
+	CHECK_INT(parse(&k, "1000 t one\n1020 - -\n1040 t mod\t[m]\n1060 - -\n2000 T last\n", NULL),
+		  0);
+	CHECK(kallsyms_find(&k, 0x1000, &s) && s.start == 0x1000 && s.end == 0x1020);
+	CHECK_STR(name_of(&k, 0x101f, &module), "one");
+	CHECK_STR(name_of(&k, 0x1020, &module), "");
+	CHECK_STR(name_of(&k, 0x103f, &module), "");
+	CHECK(kallsyms_find(&k, 0x105f, &s) && s.end == 0x1060 && strcmp(s.module, "m") == 0);
+	CHECK_STR(name_of(&k, 0x1060, &module), "");
+	CHECK_STR(name_of(&k, 0x2010, &module), "last");
+	kallsyms_free(&k);
+}
+
 /* A name that is the end of the one before is not kept twice; what is out of order is sorted. */
 static void names(void)
 {
@@ -311,6 +330,7 @@ static void kernel(void)
 	symtab_free(&tab);
 	kallsyms_free(&k);
 	parts(text);
+	ends();
 	names();
 
 	CHECK_INT(parse(&k, "0000000000000000 T a\n0000000000000000 t b\n", &e), -EPERM);
