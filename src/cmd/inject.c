@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo inject: a recording with what it lacks added to it. */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/accept.h"
@@ -14,8 +16,10 @@
 #include "store/perfdata_merge.h"
 #include "sym/find.h"
 
+#define KNOWN_MAX (64u << 20) /* bytes of a list */
+
 struct args {
-	const char *input, *output;
+	const char *input, *output, *known;
 	bool build_ids, all, jit, force, sched_stat;
 	int verbose;
 };
@@ -23,6 +27,9 @@ struct args {
 static const struct opt opts[] = {
 	OPT_FLAG('b', "build-ids", build_ids, "the build-ids of files that samples fell into"),
 	OPT_FLAG(0, "buildid-all", all, "those of all files"),
+	OPT_STR(0, "known-build-ids", "ID PATH,...", known,
+		"take these for the files at these paths; file://FILE has a pair a line, as "
+		"buildid-list prints them"),
 	OPT_FLAG('s', "sched-stat", sched_stat,
 		 "merge sched:sched_stat_* into the sched:sched_switch before it: where and how "
 		 "long "
@@ -44,8 +51,64 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
+/* --known-build-ids: what is at a path, whatever the recording or this machine says. */
+struct known {
+	struct build_id id;
+	char *path;
+};
+struct known_list {
+	VEC(struct known) v;
+	struct err *e;
+};
+
+static int add_known(void *ctx, const char *pair, size_t n)
+{
+	struct known_list *l = ctx;
+	AUTO_FREE char *text = mem_strndup(pair, n);
+	char *id = text + strspn(text, " \t"), *path = id + strcspn(id, " \t");
+	struct known k = { 0 };
+
+	if (!*id)
+		return 0;
+	if (*path)
+		*path++ = 0;
+	path += strspn(path, " \t");
+	if (!build_id_parse(id, &k.id) || !*path) {
+		err_set(l->e, EINVAL, "--known-build-ids: '%s %s' is no build-id and path", id,
+			path);
+		return err_hint(l->e, "as 'kymo buildid-list' prints them, with commas between");
+	}
+	k.path = mem_strdup(path);
+	vec_push(&l->v, k);
+	return 0;
+}
+
+static int read_known(const char *text, struct known_list *ret, struct err *e)
+{
+	AUTO_FREE char *file = NULL;
+	size_t n;
+	int r;
+
+	ret->e = e;
+	if (!str_starts(text, "file://"))
+		return str_split(text, ',', add_known, ret);
+	text += strlen("file://");
+	r = file_read(text, KNOWN_MAX, &file, &n);
+	if (r < 0)
+		return err_set(e, -r, "--known-build-ids: cannot read %s: %s", text, strerror(-r));
+	return str_split(file, '\n', add_known, ret);
+}
+
+static void known_free(struct known_list *l)
+{
+	vec_each (&l->v, k)
+		free(k->path);
+	vec_free(&l->v);
+}
+
 struct listing {
 	const struct args *a;
+	struct known_list known;
 	struct source *s;
 	struct strbuf *out;
 	size_t n, missing;
@@ -112,6 +175,11 @@ static void add_dso(struct listing *l, uint32_t d)
 
 	if (dso->ksymbol || str_starts(path, "//anon"))
 		return;
+	vec_each (&l->known.v, k)
+		if (strcmp(k->path, path) == 0) {
+			add(l, dso->kernel, k->id.data, k->id.len, path);
+			return;
+		}
 	if (dso->build_id_size)
 		add(l, dso->kernel, dso->build_id, dso->build_id_size, path);
 	else if (dso->kernel && input_is_running_kernel(l->s->trace) &&
@@ -140,7 +208,7 @@ static int make_list(struct listing *l, struct err *e)
 static int merge(struct listing *l, const char *output, struct err *e)
 {
 	struct perfdata_merged m;
-	bool ids = l->a->build_ids || l->a->all;
+	bool ids = l->a->build_ids || l->a->all || l->a->known;
 	int r = perfdata_merge(l->s, ids ? l->out : NULL, output, &m, e);
 
 	if (r == 0 && l->a->verbose)
@@ -160,7 +228,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 
 	if (argc > 0)
 		return err_set(e, EINVAL, "what is '%s'? inject takes options only", argv[0]);
-	if (!a->build_ids && !a->all && !a->jit && !a->sched_stat) {
+	if (!a->build_ids && !a->all && !a->known && !a->jit && !a->sched_stat) {
 		err_set(e, EINVAL, "what shall be added?");
 		return err_hint(e, "-b adds build-ids, -s merges times of sleeping");
 	}
@@ -181,12 +249,15 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	r = input_only_perfdata(l.s, "inject", e);
 	if (r == 0 && l.s->trace->files)
 		r = err_set(e, EOPNOTSUPP, "%s is an archive, which has all files in it", input);
-	if (r == 0 && (a->build_ids || a->all || !a->sched_stat))
+	if (r == 0 && a->known)
+		r = read_known(a->known, &l.known, e);
+	if (r == 0 && (a->build_ids || a->all || a->known || !a->sched_stat))
 		r = make_list(&l, e);
 	if (r == 0)
 		r = a->sched_stat ? merge(&l, output, e) : perfdata_inject(l.s, &list, output, e);
 	if (r == 0 && l.missing && a->verbose)
 		command_note("%zu files were not found or have no build-id", l.missing);
+	known_free(&l.known);
 	source_close(l.s);
 	return r;
 }
@@ -195,6 +266,8 @@ static const struct example examples[] = {
 	{ "inject -b -i perf.data -o with-ids.data", "add the build-ids of files on this machine" },
 	{ "inject -s -i perf.data -o slept.data",
 	  "sched_stat times with the stacks of sched_switch" },
+	{ "inject --known-build-ids file://ids -i perf.data -o with-ids.data",
+	  "files of another machine, listed there by kymo buildid-list" },
 	{ "record -o - -B -a -- sleep 1 | kymo inject -b | kymo report -i -", "in a pipe" },
 	{ NULL, NULL },
 };

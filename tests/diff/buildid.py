@@ -89,6 +89,19 @@ def user(lines):
 
 check("perf reads the build-ids that perf's inject finds", user(ids(a)) and user(ids(a)) >= {x for x in user(ids(b)) if "busy" in x or "ld-linux" in x}, (ids(a), ids(b)))
 same("and so do we", {x for x in kymo(f"buildid-list -i {a}").out.splitlines()}, ids(a))
+pair = f"{'0123456789' * 4} {os.path.abspath(WORK)}/busy"
+run(["perf", "inject", "-b", f"--known-build-ids={pair}", "-i", bare, "-o", f"{TMP}/known"], env=env)
+r = kymo(["inject", "--known-build-ids", f"{'ab' * 20} /no/such,{pair}", "-i", bare, "-o", f"{TMP}/known2"], env=env)
+check("--known-build-ids: the file has the one that was given", r.code == 0 and pair in ids(f"{TMP}/known2"), (r, ids(f"{TMP}/known2")))
+check("as perf's", {x for x in ids(f"{TMP}/known") if "busy" in x} <= {pair}, ids(f"{TMP}/known"))
+same("others as they are", user(ids(f"{TMP}/known2")) - {pair}, {x for x in user(ids(a)) if "busy" not in x})
+with open(f"{TMP}/list", "w") as f:
+    f.write(f"\n{pair}\n")
+kymo(f"inject -b --known-build-ids file://{TMP}/list -i {bare} -o {TMP}/known3", env=env)
+same("file://: from a list", ids(f"{TMP}/known3"), ids(f"{TMP}/known2"))
+for o, part in (("nothex /bin/x", "no build-id and path"), ("abcd", "no build-id and path"), ("file:///no/such", "cannot read /no/such")):
+    r = kymo(["inject", "--known-build-ids", o, "-i", bare, "-o", f"{TMP}/no"], env=env)
+    check(f"--known-build-ids {o}: a clear error", r.code == 1 and part in r.err and not os.path.exists(f"{TMP}/no"), r)
 want = run(f"perf script -i {bare}", env=env).out
 check("there are samples", want.count("\n") > 50)
 same("the same samples", run(f"perf script -i {a}", env=env).out, want)
