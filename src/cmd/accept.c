@@ -33,6 +33,23 @@ int accept_no_cycles(const struct opt *o, const char *value, bool unset, void *a
 	return err_hint(e, "report -b sums the branches themselves");
 }
 
+int accept_no_script(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	(void)value, (void)unset, (void)args;
+	err_set(e, EOPNOTSUPP, "--%s: perf's scripts (Perl, Python) and filters (C) are not run",
+		o->name);
+	return err_hint(e, "kymo run -i FILE runs a program of the tracing language over a "
+			   "recording, kymo script -j gives its events to any other; kymo tools "
+			   "lists programs that are ready");
+}
+
+int accept_no_dump(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	(void)o, (void)value, (void)unset, (void)args;
+	err_set(e, EOPNOTSUPP, "-D: records are not dumped here");
+	return err_hint(e, "kymo script -D -i FILE shows every record with its bytes");
+}
+
 int accept_color(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
 {
 	(void)o;

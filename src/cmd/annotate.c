@@ -103,6 +103,7 @@ static const struct opt opts[] = {
 	OPT_ACCEPTED(0, "demangle-kernel"),
 	OPT_ACCEPTED_ARG(0, "objdump"),
 	OPT_OF_TRACES("itrace"),
+	OPT_OF_DUMPS(),
 	{ .kind = OPT_KIND_FLAG,
 	  .name = "stdio2",
 	  .flags = OPT_HIDDEN,

@@ -91,6 +91,7 @@ static const struct opt opts[] = {
 	OPT_ACCEPTED('m', "modules"),
 	OPT_OF_CYCLES("cycles-hist"),
 	OPT_OF_CYCLES("stream"),
+	OPT_OF_DUMPS(),
 	OPT_END,
 };
 
@@ -359,7 +360,9 @@ const struct command cmd_diff = {
 	.summary = "show what changed between recordings",
 	.usage = "[OPTIONS] [BASE [FILE...]]",
 	.about = "Rows are matched by the names of files and functions. Without files it compares "
-		 "perf.data with perf.data.old, with one that file.",
+		 "perf.data with perf.data.old, with one that file. Shares are of all samples of "
+		 "their file, also with -b, which only leaves rows out: perf makes the base's "
+		 "shares, and no others, shares of the rows that are left.",
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),

@@ -33,7 +33,7 @@ struct args {
 		hide_chain;
 	bool task, mmap, switches, lost, namespaces, cgroup, bpf, text_poke, rounds;
 	bool apart, unsorted;
-	bool kernel_path, full_path, no_demangle, no_debuginfod, inlines, inlines_all;
+	bool kernel_path, full_path, demangle, no_debuginfod, inlines, inlines_all;
 };
 
 static int add_fields(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
@@ -102,7 +102,7 @@ static const struct opt opts[] = {
 	OPT_STR(0, "stop-bt", "LIST", stop_at, "end call chains at these functions"),
 	OPT_FLAG(0, "show-kernel-path", kernel_path, "paths of kernel modules"),
 	OPT_FLAG(0, "full-source-path", full_path, "whole paths of source files"),
-	OPT_FLAG(0, "no-demangle", no_demangle, "C++ and Rust names as they stand in the file"),
+	OPT_FLAG(0, "demangle", demangle, "C++ and Rust names as they were written (default)"),
 	OPT_HEAD("Records that are no samples"),
 	OPT_FLAG(0, "show-task-events", task, "fork, exec and exit"),
 	OPT_FLAG(0, "show-mmap-events", mmap, "mappings"),
@@ -122,12 +122,22 @@ static const struct opt opts[] = {
 	OPT_FLAG('f', "force", force, "read files of other users (kymo always does)"),
 	OPT_COUNT('v', "verbose", verbose, "say what was left out, and why"),
 	OPT_ACCEPTED('a', "all-cpus"),
+	OPT_ACCEPTED('d', "debug-mode"),
+	OPT_ACCEPTED_ARG(0, "max-blocks"),
 	OPT_ACCEPTED(0, "demangle-kernel"),
 	OPT_ACCEPTED(0, "stitch-lbr"),
 	OPT_OF_TRACES("itrace"),
 	OPT_OF_TRACES("call-trace"),
 	OPT_OF_TRACES("call-ret-trace"),
 	OPT_OF_TRACES("insn-trace"),
+	OPT_OF_TRACES("xed"),
+	OPT_OF_TRACES_ARG("graph-function"),
+	OPT_OF_SCRIPTS('s', "script", OPT_ARG_REQUIRED),
+	OPT_OF_SCRIPTS('g', "gen-script", OPT_ARG_REQUIRED),
+	OPT_OF_SCRIPTS('l', "list", OPT_ARG_NONE),
+	OPT_OF_SCRIPTS(0, "dlfilter", OPT_ARG_REQUIRED),
+	OPT_OF_SCRIPTS(0, "dlarg", OPT_ARG_REQUIRED),
+	OPT_OF_SCRIPTS(0, "list-dlfilters", OPT_ARG_NONE),
 	OPT_OF_GUESTS("guestmount", OPT_ARG_REQUIRED),
 	OPT_OF_GUESTS("guestkallsyms", OPT_ARG_REQUIRED),
 	OPT_OF_GUESTS("guestmodules", OPT_ARG_REQUIRED),
@@ -310,7 +320,7 @@ static int print_all(const struct args *a, struct source *s, struct symbols *sym
 static int show(const struct args *a, struct source *s, struct out *out, struct err *e)
 {
 	struct symbols_opts so = { .find = input_find(s, a->symfs),
-				   .raw_names = a->no_demangle,
+				   .raw_names = !a->demangle,
 				   .exact = true, /* return addresses are shown as they are */
 				   .no_debuginfod = a->no_debuginfod };
 	struct input_kernel ko = { .kallsyms = a->kallsyms,
@@ -390,7 +400,9 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-static const struct args defaults = { .inlines = true, .max_stack = DEFAULT_STACK };
+static const struct args defaults = { .inlines = true,
+				      .demangle = true,
+				      .max_stack = DEFAULT_STACK };
 
 const struct command cmd_script = {
 	.name = "script",

@@ -32,6 +32,11 @@ def refusals():
     has("a bad time", kymo(f"script -i {FILE} --time x,y").err, "--time x,y makes no sense", "10%/2")
     has("a bad pid", kymo(f"script -i {FILE} --pid me").err, "not a list of numbers")
     has("a hardware trace", kymo(f"script -i {FILE} --itrace").err, "are not decoded", "hint:")
+    for o in ("-s x.py", "-g python", "-l", "--dlfilter x.so", "--dlarg x", "--list-dlfilters"):
+        has(f"{o}: what to use instead", kymo(f"script -i {FILE} {o}").err, "are not run", "kymo run -i", "kymo script -j", "kymo tools")
+    has("--graph-function", kymo(f"script -i {FILE} --graph-function main --call-trace").err, "are not decoded")
+    for c in "annotate", "diff":
+        has(f"{c} -D", kymo(f"{c} -D").err, "kymo script -D")
     has("guests", kymo(f"script -i {FILE} --guestmount /tmp").err, "record inside the guest")
     kernel = kymo("buildid-list -k")
     line = kymo("buildid-list -m").out.splitlines()[:1]
