@@ -136,6 +136,41 @@ static int kernel_code(const struct names *n, const struct annotate_opts *o, str
 	return r < 0 ? r : 0;
 }
 
+static struct annotate_event *event_of(const struct annotate *a, uint32_t type)
+{
+	for (unsigned i = 0; i < a->n_more; i++)
+		if (a->more[i].type == type)
+			return &a->more[i];
+	return NULL;
+}
+
+static void count_more(struct annotate_event *m, const struct profile_entry *e, int32_t insn)
+{
+	m->count += e->count;
+	m->weight += e->weight;
+	if (insn < 0)
+		return;
+	m->hits[insn].count += e->count;
+	m->hits[insn].weight += e->weight;
+}
+
+/* Those that the event leads. */
+static void add_events(struct annotate *a, const uint32_t *leader)
+{
+	const struct profile *p = a->names->profile;
+
+	a->more = arena_alloc(&a->arena, (p->trace->n_types + 1) * sizeof(*a->more));
+	for (uint32_t i = 0; i < p->trace->n_types; i++)
+		if (i != a->type && leader[i] == a->type)
+			a->more[a->n_more++] = (struct annotate_event){
+				.type = i,
+				.all_count = p->total[i].count,
+				.all_weight = p->total[i].weight,
+				.hits = arena_alloc(&a->arena,
+						    (a->insns.n + 1) * sizeof(struct annotate_hits))
+			};
+}
+
 static void count_samples(struct annotate *a, const struct place *p)
 {
 	const struct names *n = a->names;
@@ -148,12 +183,17 @@ static void count_samples(struct annotate *a, const struct place *p)
 		int32_t at;
 
 		/* by place, not by frame: code that was inlined belongs to the function too */
-		if (e->type != a->type || !s->sym || s->sym->start != p->start ||
-		    s->sym->name == SYMBOLS_NONE || s->dso != f->dso || s->mode != f->mode)
+		if ((e->type != a->type && !event_of(a, e->type)) || !s->sym ||
+		    s->sym->start != p->start || s->sym->name == SYMBOLS_NONE || s->dso != f->dso ||
+		    s->mode != f->mode)
 			continue;
+		at = annotate_find(a, p->vaddr + (s->dso_addr - p->start));
+		if (e->type != a->type) {
+			count_more(event_of(a, e->type), e, a->insns.data ? at : -1);
+			continue;
+		}
 		a->count += e->count;
 		a->weight += e->weight;
-		at = annotate_find(a, p->vaddr + (s->dso_addr - p->start));
 		if (at < 0 || !a->insns.data)
 			continue;
 		a->insns.data[at].count += e->count;
@@ -255,6 +295,8 @@ int annotate_make(const struct names *n, uint32_t frame, const struct annotate_o
 	}
 	a.start = p.vaddr;
 	a.end = p.vaddr + (p.end - p.start);
+	if (o->leader)
+		add_events(&a, o->leader);
 	count_samples(&a, &p);
 	ask_symbols(&a, &p, !o->no_lines);
 	*ret = a;
@@ -286,17 +328,32 @@ int32_t annotate_find(const struct annotate *a, uint64_t addr)
 	return -1;
 }
 
+static double percent_of(enum annotate_percent kind, struct annotate_hits part,
+			 struct annotate_hits local, struct annotate_hits all)
+{
+	bool hits = kind == ANNOTATE_LOCAL_HITS || kind == ANNOTATE_GLOBAL_HITS;
+	bool global = kind == ANNOTATE_GLOBAL_PERIOD || kind == ANNOTATE_GLOBAL_HITS;
+	struct annotate_hits of = global ? all : local;
+	uint64_t whole = hits ? of.count : of.weight;
+
+	return whole ? 100.0 * (double)(hits ? part.count : part.weight) / (double)whole : 0;
+}
+
+double annotate_percent_more(const struct annotate *a, unsigned event, size_t insn,
+			     enum annotate_percent kind)
+{
+	const struct annotate_event *m = &a->more[event];
+
+	return percent_of(kind, m->hits[insn], (struct annotate_hits){ m->count, m->weight },
+			  (struct annotate_hits){ m->all_count, m->all_weight });
+}
+
 double annotate_percent(const struct annotate *a, const struct annotate_insn *i,
 			enum annotate_percent kind)
 {
-	uint64_t part =
-		kind == ANNOTATE_LOCAL_HITS || kind == ANNOTATE_GLOBAL_HITS ? i->count : i->weight;
-	uint64_t of = kind == ANNOTATE_LOCAL_PERIOD    ? a->weight
-		      : kind == ANNOTATE_GLOBAL_PERIOD ? a->all_weight
-		      : kind == ANNOTATE_LOCAL_HITS    ? a->count
-						       : a->all_count;
-
-	return of ? 100.0 * (double)part / (double)of : 0;
+	return percent_of(kind, (struct annotate_hits){ i->count, i->weight },
+			  (struct annotate_hits){ a->count, a->weight },
+			  (struct annotate_hits){ a->all_count, a->all_weight });
 }
 
 const char *annotate_args(const struct annotate *a, const struct annotate_insn *i, char *buf,

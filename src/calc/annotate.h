@@ -17,6 +17,8 @@
 
 struct annotate_opts {
 	uint32_t type; /* which of the trace's events */
+	/* By type: the event beside which it is counted; NULL: each is alone. */
+	const uint32_t *leader;
 	bool intel;
 	bool no_lines;	     /* do not look for source lines, which may take time */
 	const char *vmlinux; /* the kernel's code; NULL: look for it */
@@ -32,6 +34,15 @@ struct annotate_insn {
 	const struct sym_result *sym; /* where it comes from; sym->frames[0] is the line */
 };
 
+/* A group's other event: what its samples hit. */
+struct annotate_event {
+	uint32_t type;
+	uint64_t count, weight, all_count, all_weight;
+	struct annotate_hits {
+		uint64_t count, weight;
+	} * hits; /* by instruction */
+};
+
 struct annotate {
 	const struct names *names;
 	uint32_t frame;
@@ -40,7 +51,9 @@ struct annotate {
 	VEC(struct annotate_insn) insns;
 	uint64_t count, weight;		/* of all samples in the function */
 	uint64_t all_count, all_weight; /* of all samples of that type */
-	const char *file;		/* that the code was read from */
+	struct annotate_event *more;	/* events of the same group */
+	unsigned n_more;
+	const char *file; /* that the code was read from */
 	bool has_lines;
 	/* inner workings */
 	struct arena arena;
@@ -67,6 +80,10 @@ enum annotate_percent {
 };
 double annotate_percent(const struct annotate *a, const struct annotate_insn *i,
 			enum annotate_percent kind);
+
+/* The same of the group's other event; insn: its number. */
+double annotate_percent_more(const struct annotate *a, unsigned event, size_t insn,
+			     enum annotate_percent kind);
 
 /* Instruction's operands as shown: those of the code, and the target by name. Returns buf. */
 const char *annotate_args(const struct annotate *a, const struct annotate_insn *i, char *buf,

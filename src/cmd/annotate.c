@@ -13,6 +13,7 @@
 #include "cmd/accept.h"
 #include "cmd/command.h"
 #include "cmd/input.h"
+#include "cmd/report.h"
 #include "view/annotate.h"
 #include "view/tui.h"
 
@@ -22,6 +23,7 @@ struct args {
 	const char *input, *symbol, *dsos, *symfs, *kallsyms, *vmlinux, *cpus, *style, *prefix;
 	bool stdio, lines, full_paths, source, raw, samples, weights, quiet, skip_missing;
 	bool arrows, demangle, no_debuginfod;
+	bool group, group_given;
 	int verbose, prefix_strip;
 	double percent_limit;
 	enum annotate_percent percent;
@@ -45,6 +47,15 @@ static int on_percent_type(const struct opt *o, const char *value, bool unset, v
 	a->percent = hits     ? global ? ANNOTATE_GLOBAL_HITS : ANNOTATE_LOCAL_HITS
 		     : global ? ANNOTATE_GLOBAL_PERIOD
 			      : ANNOTATE_LOCAL_PERIOD;
+	return 0;
+}
+
+static int on_group(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct args *a = args;
+
+	(void)o, (void)value, (void)e;
+	a->group = a->group_given = !unset;
 	return 0;
 }
 
@@ -78,6 +89,8 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "arrows", arrows, "arrows for the jumps within a function (default)"),
 	OPT_FLAG('n', "show-nr-samples", samples, "numbers of samples in place of percentages"),
 	OPT_FLAG(0, "show-total-period", weights, "sums of periods in place of percentages"),
+	OPT_FN_C(0, "group", NULL, OPT_ARG_NONE, on_group,
+		 "events side by side: those of a group (default), or all", NULL),
 	OPT_FN_C(0, "percent-type", "TYPE", OPT_ARG_REQUIRED, on_percent_type,
 		 "percent of what: local-period (of the function, the default), global-period (of "
 		 "everything), local-hits, global-hits (samples, not periods)",
@@ -135,6 +148,7 @@ struct work {
 	struct srctext src;
 	VEC(struct left_out) left_out;
 	bool in_terminal; /* the screen is not ours to write to */
+	uint32_t *leader; /* by type: the event beside which it is shown */
 };
 
 static int want_cpu(void *ctx, unsigned cpu)
@@ -211,6 +225,7 @@ static int count_work(struct work *w, struct err *e)
 
 static void close_work(struct work *w)
 {
+	free(w->leader);
 	srctext_free(&w->src);
 	if (w->names.profile)
 		names_free(&w->names);
@@ -310,6 +325,34 @@ static void tell_left_out(struct work *w, uint64_t total)
 	vec_free(&w->left_out);
 }
 
+/* Whose numbers stand beside whose. */
+static void find_leaders(struct work *w)
+{
+	const struct trace *t = w->source->trace;
+	bool groups = report_has_groups(t);
+
+	w->leader = mem_alloc((t->n_types + 1) * sizeof(*w->leader));
+	for (uint32_t i = 0; i < t->n_types; i++)
+		w->leader[i] = !w->a->group	   ? i
+			       : groups		   ? (uint32_t)t->types[i].leader
+			       : w->a->group_given ? 0
+						   : i;
+}
+
+/* Functions that only the group's other events hit have rows, too. */
+static void add_group(const struct work *w, const struct cells *cells, struct hist *h)
+{
+	size_t n_types = w->source->trace->n_types;
+	AUTO_FREE struct hist *member = mem_alloc((n_types + 1) * sizeof(*member));
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < n_types; i++)
+		if (i != h->opts.type && w->leader[i] == h->opts.type)
+			hist_make(&member[n++], cells, &(struct hist_opts){ .type = i });
+	if (n)
+		hist_group(h, member, n, 0);
+}
+
 /* One after the other, hottest first. What cannot be shown is told, and is an error when asked for
  * by name. */
 static int print_all(struct work *w, uint32_t type, unsigned *found, struct err *e)
@@ -319,6 +362,7 @@ static int print_all(struct work *w, uint32_t type, unsigned *found, struct err 
 	struct cells cells;
 	struct annotate_opts ao = { .type = type,
 				    .intel = a->style && strcmp(a->style, "intel") == 0,
+				    .leader = w->leader,
 				    .no_lines = !a->source && !a->lines,
 				    .vmlinux = a->vmlinux,
 				    .symfs = a->symfs };
@@ -332,6 +376,7 @@ static int print_all(struct work *w, uint32_t type, unsigned *found, struct err 
 					.raw = a->raw,
 					.arrows = a->arrows,
 					.ascii = !utf8(),
+					.forced_group = !report_has_groups(w->source->trace),
 					.verbose = a->verbose > 0 };
 	struct hist h;
 	int r = columns_make(&columns, &(struct columns_opts){ .sort = "dso,sym" }, e);
@@ -340,6 +385,7 @@ static int print_all(struct work *w, uint32_t type, unsigned *found, struct err 
 		return r;
 	cells_make(&cells, &w->names, &(struct cells_opts){ .columns = &columns });
 	hist_make(&h, &cells, &(struct hist_opts){ .type = type });
+	add_group(w, &cells, &h);
 	for (size_t i = 0; r == 0 && i < h.rows.n; i++) {
 		const struct hist_row *row = &h.rows.data[i];
 		struct annotate ann;
@@ -374,6 +420,7 @@ static int make_table(void *ctx, const struct tui_query *q, struct tui_table *re
 		return r;
 	while (type + 1 < w->source->trace->n_types && !w->profile.total[type].count)
 		type++;
+	type = w->leader[type];
 	*ret = (struct tui_table){ .names = &w->names,
 				   .type = type,
 				   .total = w->profile.total[type].weight,
@@ -411,6 +458,7 @@ static int walk_through(struct work *w, struct err *e)
 	struct tui_model m = { .ctx = w,
 			       .name = input_path(a->input),
 			       .trace = w->source->trace,
+			       .leader = w->leader,
 			       .make = make_table,
 			       .release = release_table,
 			       .annotate = { .intel = a->style && strcmp(a->style, "intel") == 0,
@@ -439,6 +487,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	r = open_work(&w, a, e);
 	if (r < 0 || !w.source) /* which is there on success */
 		return r;
+	find_leaders(&w);
 	if (!a->stdio && !a->lines && tui_usable(NULL) == 0) {
 		w.in_terminal = true;
 		r = walk_through(&w, e);
@@ -446,8 +495,9 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		return r;
 	}
 	r = count_work(&w, e);
-	for (size_t t = 0; r == 0 && t < w.source->trace->n_types; t++)
-		r = print_all(&w, (uint32_t)t, &found, e);
+	for (uint32_t t = 0; r == 0 && t < w.source->trace->n_types; t++)
+		if (w.leader[t] == t)
+			r = print_all(&w, t, &found, e);
 	if (r == 0 && !found)
 		r = no_such_symbol(&w, e);
 	if (r == 0 && !a->quiet)
@@ -456,7 +506,9 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	return r;
 }
 
-static const struct args defaults = { .source = true, .arrows = true, .demangle = true };
+static const struct args defaults = {
+	.source = true, .arrows = true, .demangle = true, .group = true
+};
 
 static const struct example examples[] = {
 	{ "annotate --stdio", "every function that has samples, hottest first" },

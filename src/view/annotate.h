@@ -17,7 +17,8 @@ struct annotate_style {
 	bool no_source;
 	bool raw; /* the bytes of instructions */
 	bool arrows;
-	bool ascii; /* no characters beyond ASCII */
+	bool ascii;	   /* no characters beyond ASCII */
+	bool forced_group; /* events beside each other that did not count together */
 	bool verbose;
 	double percent_limit; /* instructions below it are left out; 0: none */
 };

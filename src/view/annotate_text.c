@@ -15,7 +15,8 @@ struct out {
 	struct srctext *src;
 	struct arrows arrows;
 	int addr_width;
-	int column_width; /* of the first one */
+	int column_width; /* of a number */
+	int all_width;	  /* of those of all events */
 };
 
 const char *annotate_percent_name(enum annotate_percent kind)
@@ -41,14 +42,19 @@ static const char *dso_path(const struct annotate *a)
 /* As many dashes as the line above is wide. */
 static void heading(const struct out *o)
 {
-	static const char *const titles[] = { " Percent |", " Samples |", " Period      |" };
+	static const char *const titles[] = { "Percent", "Samples", "Period" };
+	const struct event_type *types = o->a->names->profile->trace->types;
+	const struct annotate *a = o->a;
+	bool braces = a->n_more && !o->s->forced_group;
 	AUTO_STRBUF b = { 0 };
 
-	strbuf_printf(
-		&b, "%s\tSource code & Disassembly of %s for %s (%" PRIu64 " samples, percent: %s)",
-		titles[o->s->column], short_name(o, dso_path(o->a)),
-		o->a->names->profile->trace->types[o->a->type].name, o->a->count,
-		annotate_percent_name(o->s->percent));
+	strbuf_printf(&b, " %-*s |\tSource code & Disassembly of %s for %s%s", o->all_width - 1,
+		      titles[o->s->column], short_name(o, dso_path(a)),
+		      braces ? "anon group { " : "", types[a->type].name);
+	for (unsigned i = 0; i < a->n_more; i++)
+		strbuf_printf(&b, ", %s", types[a->more[i].type].name);
+	strbuf_printf(&b, "%s (%" PRIu64 " samples, percent: %s)", braces ? " }" : "", a->count,
+		      annotate_percent_name(o->s->percent));
 	fprintf(o->f, "%s\n", b.data);
 	for (size_t i = 0; i < b.n + 6; i++)
 		putc('-', o->f);
@@ -60,9 +66,8 @@ static enum term_style heat(double percent)
 	return percent >= 5 ? TERM_RED : percent > 0.5 ? TERM_GREEN : TERM_RESET;
 }
 
-static void first_column(const struct out *o, const struct annotate_insn *in)
+static void number(const struct out *o, double p, uint64_t count, uint64_t weight)
 {
-	double p = annotate_percent(o->a, in, o->s->percent);
 	enum term_style c = heat(p);
 
 	if (c != TERM_RESET)
@@ -71,15 +76,26 @@ static void first_column(const struct out *o, const struct annotate_insn *in)
 		fprintf(o->f, "%8.2f", p);
 	else
 		fprintf(o->f, "%*" PRIu64, o->column_width,
-			o->s->column == ANNOTATE_SHOW_SAMPLES ? in->count : in->weight);
+			o->s->column == ANNOTATE_SHOW_SAMPLES ? count : weight);
 	if (c != TERM_RESET)
 		fputs(term_style(o->f, TERM_RESET), o->f);
+}
+
+static void first_column(const struct out *o, size_t i)
+{
+	const struct annotate *a = o->a;
+	const struct annotate_insn *in = &a->insns.data[i];
+
+	number(o, annotate_percent(a, in, o->s->percent), in->count, in->weight);
+	for (unsigned k = 0; k < a->n_more; k++)
+		number(o, annotate_percent_more(a, k, i, o->s->percent), a->more[k].hits[i].count,
+		       a->more[k].hits[i].weight);
 	fputs(" : ", o->f);
 }
 
 static void blank_column(const struct out *o)
 {
-	fprintf(o->f, "%*s : ", o->column_width, "");
+	fprintf(o->f, "%*s : ", o->all_width, "");
 }
 
 /* Above an instruction: whose code it is, and its source. */
@@ -118,7 +134,7 @@ static void instruction(const struct out *o, size_t i)
 	const struct sym_frame *f = in->sym && in->sym->nframes ? &in->sym->frames[0] : NULL;
 	char args[1024], arrows[ARROWS_TEXT];
 
-	first_column(o, in);
+	first_column(o, i);
 	fprintf(o->f, "%*" PRIx64 ":  %s ", o->addr_width, in->code.addr,
 		arrows_width(&o->arrows) ? arrows_draw(&o->arrows, i, false, o->s->ascii, arrows)
 					 : "");
@@ -140,6 +156,7 @@ static void instruction(const struct out *o, size_t i)
 struct line_sum {
 	uint32_t file, line;
 	double percent;
+	double *more; /* of the group's other events */
 };
 
 static int heavier(const void *a, const void *b)
@@ -151,9 +168,19 @@ static int heavier(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
+static bool hit_by_others(const struct annotate *a, size_t insn)
+{
+	for (unsigned k = 0; k < a->n_more; k++)
+		if (a->more[k].hits[insn].count)
+			return true;
+	return false;
+}
+
 static void line_summary(const struct out *o)
 {
 	VEC(struct line_sum) sums = { 0 };
+	unsigned n_more = o->a->n_more;
+	struct arena arena = { 0 };
 	struct map index = { 0 };
 	bool any = false;
 
@@ -162,16 +189,23 @@ static void line_summary(const struct out *o)
 		const struct sym_frame *f;
 		uint64_t *at;
 
-		if (!in->sym || !in->sym->nframes || !in->count)
+		if (!in->sym || !in->sym->nframes || !(in->count || hit_by_others(o->a, i)))
 			continue;
 		f = &in->sym->frames[0];
 		at = map_at(&index, (uint64_t)f->file << 32 | f->line);
 		if (!*at) {
-			vec_push(&sums, (struct line_sum){ .file = f->file, .line = f->line });
+			vec_push(&sums, (struct line_sum){
+						.file = f->file,
+						.line = f->line,
+						.more = arena_alloc(
+							&arena, (n_more + 1) * sizeof(double)) });
 			*at = sums.n;
 		}
 		if (sums.data)
 			sums.data[*at - 1].percent += annotate_percent(o->a, in, o->s->percent);
+		for (unsigned k = 0; sums.data && k < n_more; k++)
+			sums.data[*at - 1].more[k] +=
+				annotate_percent_more(o->a, k, i, o->s->percent);
 	}
 	if (sums.n)
 		qsort(sums.data, sums.n, sizeof(*sums.data), heavier);
@@ -180,11 +214,19 @@ static void line_summary(const struct out *o)
 		"----------------------------------------------\n\n",
 		dso_path(o->a));
 	vec_each (&sums, l) {
-		if (l->percent <= 0.5 || l->file == SYMBOLS_NONE)
+		double most = l->percent;
+
+		for (unsigned k = 0; k < n_more; k++)
+			most = l->more[k] > most ? l->more[k] : most;
+		if (most <= 0.5 || l->file == SYMBOLS_NONE)
 			continue;
 		any = true;
-		fprintf(o->f, "%s%8.2f%s %s:%u\n", term_style(o->f, heat(l->percent)), l->percent,
-			term_style(o->f, TERM_RESET),
+		fprintf(o->f, "%s%8.2f%s", term_style(o->f, heat(l->percent)), l->percent,
+			term_style(o->f, TERM_RESET));
+		for (unsigned k = 0; k < n_more; k++)
+			fprintf(o->f, "%s%8.2f%s", term_style(o->f, heat(l->more[k])), l->more[k],
+				term_style(o->f, TERM_RESET));
+		fprintf(o->f, " %s:%u\n",
 			short_name(o, symbols_text(o->a->names->symbols, l->file)), l->line);
 	}
 	if (!any)
@@ -192,6 +234,7 @@ static void line_summary(const struct out *o)
 			o->a->has_lines ? "Nothing higher than 0.5%"
 					: "No source lines: the file has no debug information");
 	vec_free(&sums);
+	arena_free(&arena);
 	map_free(&index);
 }
 
@@ -212,6 +255,7 @@ void annotate_print(FILE *f, const struct annotate_style *s, const struct annota
 	struct map seen = { 0 };
 
 	o.column_width = s->column == ANNOTATE_SHOW_WEIGHT ? 12 : 8;
+	o.all_width = o.column_width * (int)(1 + a->n_more);
 	o.addr_width = hex_width(a->end) + 2;
 	if (s->arrows)
 		arrows_make(a, 4, &o.arrows);

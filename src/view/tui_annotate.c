@@ -21,6 +21,7 @@ static int make(void *ctx)
 	struct annotate_opts o = j->c->m->annotate;
 
 	o.type = j->c->t->type;
+	o.leader = j->c->m->leader;
 	return annotate_make(j->c->t->names, j->frame, &o, &j->c->a, &j->e);
 }
 

@@ -119,17 +119,29 @@ void tui_code_go_hot(struct tui_code *c, int step)
 	snprintf(c->note, sizeof(c->note), "no. %zu of %zu", c->hot_at + 1, c->hot.n);
 }
 
-static void column(const struct tui_code *c, struct tui_line *l, const struct annotate_insn *in)
-{
-	double p = annotate_percent(&c->a, in, c->style.percent);
+#define COLUMN 9 /* wide */
 
-	if (!in->count)
-		tui_put(l, TUI_PLAIN, "         ");
+static void number(const struct tui_code *c, struct tui_line *l, double p, uint64_t count,
+		   uint64_t weight)
+{
+	if (!count)
+		tui_printf(l, TUI_PLAIN, "%*s", COLUMN, "");
 	else if (c->style.column == ANNOTATE_SHOW_PERCENT)
-		tui_printf(l, tui_heat(p), "%8.2f ", p);
+		tui_printf(l, tui_heat(p), "%*.2f ", COLUMN - 1, p);
 	else
-		tui_printf(l, tui_heat(p), "%8" PRIu64 " ",
-			   c->style.column == ANNOTATE_SHOW_SAMPLES ? in->count : in->weight);
+		tui_printf(l, tui_heat(p), "%*" PRIu64 " ", COLUMN - 1,
+			   c->style.column == ANNOTATE_SHOW_SAMPLES ? count : weight);
+}
+
+/* What hit it: the event's samples, and those of its group's others. */
+static void column(const struct tui_code *c, struct tui_line *l, uint32_t insn)
+{
+	const struct annotate_insn *in = &c->a.insns.data[insn];
+
+	number(c, l, annotate_percent(&c->a, in, c->style.percent), in->count, in->weight);
+	for (unsigned k = 0; k < c->a.n_more; k++)
+		number(c, l, annotate_percent_more(&c->a, k, insn, c->style.percent),
+		       c->a.more[k].hits[insn].count, c->a.more[k].hits[insn].weight);
 }
 
 static void draw_line(const struct tui_code *c, struct tui_line *l,
@@ -141,9 +153,9 @@ static void draw_line(const struct tui_code *c, struct tui_line *l,
 	bool insn = line->kind == TUI_CODE_INSTRUCTION;
 
 	if (insn)
-		column(c, l, in);
+		column(c, l, line->insn);
 	else
-		tui_put(l, TUI_PLAIN, "         ");
+		tui_printf(l, TUI_PLAIN, "%*s", COLUMN * (int)(1 + c->a.n_more), "");
 	tui_put(l, TUI_DIM, bar);
 	l->skip = c->skip;
 	if (insn)
@@ -232,12 +244,15 @@ void tui_code_draw(void *code)
 		 c->a.all_weight ? 100.0 * (double)c->a.weight / (double)c->a.all_weight : 0);
 	tui_title(left, right);
 	l = tui_line(1, false);
-	tui_printf(&l, TUI_HEAD, "%8s   %s", heads[c->style.column], "");
-	tui_printf(&l, TUI_HEAD, "%s, %s",
+	for (unsigned k = 0; k <= c->a.n_more; k++)
+		tui_printf(&l, TUI_HEAD, "%*s ", COLUMN - 1, heads[c->style.column]);
+	tui_printf(&l, TUI_HEAD, "  %s, %s",
 		   c->style.column == ANNOTATE_SHOW_PERCENT
 			   ? annotate_percent_name(c->style.percent)
 			   : "per instruction",
 		   c->m->trace->types[c->a.type].name);
+	for (unsigned k = 0; k < c->a.n_more; k++)
+		tui_printf(&l, TUI_HEAD, ", %s", c->m->trace->types[c->a.more[k].type].name);
 	tui_fill(&l, TUI_HEAD);
 	for (int i = 0; i < c->list.height && c->list.top + (size_t)i < c->lines.n; i++) {
 		size_t at = c->list.top + (size_t)i;

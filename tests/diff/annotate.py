@@ -98,6 +98,19 @@ with tempfile.TemporaryDirectory() as tmp:
         a, b = ([table(x) for x in parts if f"<{name}>:" in x] for parts in (p, k))
         same(f"frequency: {name} global-period", [{x: v for x, v in t.items() if v} for t in b], [{x: v for x, v in t.items() if v} for t in a])
 
+    # A group's events side by side, and all of them with --group
+    pairs = re.compile(r"^\s*([\d.]+)\s+([\d.]+)\s+:\s+([0-9a-f]+):", re.M)
+    group = record(tmp, "group", "-e '{cpu-clock/period=3000000/,task-clock/period=1000000/}'", f"{hot} 2000")
+    for data, options in (group, ""), (group, "-n"), (f"{tmp}/two-events.data", "--group"), (group, "--percent-type local-hits"):
+        p, k = (run([x, "annotate", "--stdio", "-i", data, "-s", "collatz", *options.split()]).out for x in ("perf", KYMO))
+        hits = {a: (x, y) for x, y, a in pairs.findall(p) if float(x) or float(y)}
+        check(f"group {options}: perf has two figures an instruction", hits, p)
+        same(f"group {options}: the same two", {a: (x, y) for x, y, a in pairs.findall(k) if float(x) or float(y)}, hits)
+        title = [x.split("(")[0] for x in p.splitlines() if "Source code &" in x]
+        same(f"group {options}: title", [x.split("(")[0] for x in k.splitlines() if "Source code &" in x], title)
+    split = run([KYMO, "annotate", "--stdio", "-i", group, "-s", "collatz", "--no-group"]).out
+    same("--no-group: one after the other", (split.count(" Percent |"), len(pairs.findall(split))), (2, 0))
+
     # The order of functions: hottest first
     r = run([KYMO, "annotate", "--stdio", "-i", path, "-q"])
     counts = [int(n) for n in re.findall(r"\((\d+) samples, percent", r.out)]
