@@ -2,7 +2,9 @@
 /*
  * The walker's parts, private to live/:
  *
- *	walker.c	opening, attaching, the ring, samples
+ *	walker.c	opening, attaching, statistics
+ *	walker_load.c	the program: what it is told, its maps, loading
+ *	walker_read.c	the ring, and samples
  *	walker_proc.c	processes and their mappings, and their lists in the kernel
  *	walker_file.c	files and their tables, built by a thread of its own
  *	walker_slab.c	the memory that tables live in, and rules
@@ -26,6 +28,7 @@
 #include "live/walker.h"
 #include "live/walker_abi.h"
 
+struct bpf_program;
 struct ring_buffer;
 struct reading;
 struct walk_bpf;
@@ -141,7 +144,7 @@ struct walker_kept {
 
 struct walker {
 	struct walker_opts o;
-	int cache; /* sym/cache.h; -1: none */
+	int cache;	      /* sym/cache.h; -1: none */
 	struct walk_bpf *bpf; /* NULL: opts.plain, or kept has it all */
 	struct walker_kept kept;
 	struct walk_config config; /* of kept; else it is in bpf */
@@ -300,7 +303,15 @@ void walker_kept_write(const struct walker *w, const struct walker_fn_image *ima
  * cache. */
 int walker_btf(bool keep);
 
-/* A record as callers get it, counted in the statistics (walker.c). */
+/* walker_load.c */
+void walker_defaults(struct walker_opts *o);
+/* The program, or what was kept of it, or neither when only copies will be finished. */
+int walker_load(struct walker *w, struct err *e);
+struct bpf_program *walker_program(const struct walker *w, uint32_t event);
+
+/* walker_read.c */
+int walker_ring_open(struct walker *w, struct err *e);
+/* A record as callers get it, counted in the statistics. */
 void walker_sample_from(struct walker *w, const struct walk_sample *s, const uint64_t *chain,
 			struct walker_sample *ret);
 
