@@ -322,13 +322,13 @@ static bool has_sign(const struct ltype *t)
 static const struct ltype *check_binary(struct checker *c, struct node *n)
 {
 	const struct ltype *a = check_expr(c, n->a), *b = check_expr(c, n->b);
-	bool compare = n->op == T_EQ || n->op == T_NE, order, logic, is_signed;
+	bool compare = n->op == T_EQ || n->op == T_NE, is_signed;
+	bool order = n->op == '<' || n->op == '>' || n->op == T_LE || n->op == T_GE;
+	bool logic = n->op == T_AND || n->op == T_OR;
 	int64_t v;
 
 	if (a->kind == LT_NONE || b->kind == LT_NONE)
-		return n->op == T_AND || n->op == T_OR || compare ? c->i64 : c->none;
-	order = n->op == '<' || n->op == '>' || n->op == T_LE || n->op == T_GE;
-	logic = n->op == T_AND || n->op == T_OR;
+		return logic || compare || order || c->guess ? c->i64 : c->none;
 	if (a->kind == LT_STRING && b->kind == LT_STRING && compare)
 		return c->i64;
 	if ((a->kind == LT_PROBE && b->kind == LT_STRING && compare))

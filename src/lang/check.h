@@ -125,6 +125,7 @@ struct checker {
 	bool agg_ok;		 /* an aggregation may stand here */
 	bool void_ok;		 /* a function without a value may */
 	bool changed, final;
+	bool guess;	   /* what is computed of an unknown type is a number: @x = @x + 1 */
 	bool partial;	   /* of a program with mistakes: what is missing may be in them */
 	bool uses_point;   /* the block's meaning depends on which point it is */
 	bool asks_probe;   /* that alone: which it is */

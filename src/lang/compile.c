@@ -363,6 +363,17 @@ static void size_maps(struct compiler *k)
 	p->maps.data[LANG_MAP_SCRATCH].entries = p->codes.n ? (uint32_t)p->codes.n : 1;
 }
 
+/* Types of maps hang on each other. */
+static void settle(struct compiler *k)
+{
+	for (int i = 0; i < PASSES; i++) {
+		k->c.changed = false;
+		check_all(k, false);
+		if (!k->c.changed)
+			break;
+	}
+}
+
 /* Mistakes in one place do not hide those in others, as long as all names are known. */
 static void check_program(struct compiler *k)
 {
@@ -377,12 +388,11 @@ static void check_program(struct compiler *k)
 	k->c.partial = k->d->errors > 0;
 	if (!k->units.n || undefined)
 		return;
-	for (int i = 0; i < PASSES; i++) {
-		k->c.changed = false;
-		check_all(k, false);
-		if (!k->c.changed)
-			break;
-	}
+	settle(k);
+	vec_each (&k->p->maps, m)
+		k->c.guess |= m->value && m->value->kind == LT_NONE;
+	if (k->c.guess)
+		settle(k);
 	check_all(k, true);
 }
 
