@@ -19,9 +19,12 @@ int bpf_call(enum bpf_cmd cmd, union bpf_attr *attr)
 	return r < 0 ? -errno : (int)r;
 }
 
+#define LOAD_TRIES 5
+
 int bpf_load(const struct bpf_program *p)
 {
 	union bpf_attr a;
+	int r, tries = 0;
 
 	/* The kernel wants the bytes it does not know to be zero, padding included. */
 	memset(&a, 0, sizeof(a));
@@ -49,7 +52,11 @@ int bpf_load(const struct bpf_program *p)
 		a.line_info_cnt = p->n_line;
 		a.line_info_rec_size = sizeof(*p->line);
 	}
-	return bpf_call(BPF_PROG_LOAD, &a);
+	/* A signal ends the verifier's work, and it asks to be called again. */
+	do
+		r = bpf_call(BPF_PROG_LOAD, &a);
+	while (r == -EAGAIN && ++tries < LOAD_TRIES);
+	return r;
 }
 
 int bpf_load_empty(enum bpf_prog_type type, unsigned attach, uint32_t btf_id)

@@ -364,6 +364,8 @@ static int load_code(struct run *r, size_t i, bool walk, char **log, struct err 
 	}
 	fd = bpf_load(&prog);
 	if (fd < 0) { /* again, with its words, and the lines they are about */
+		int first = fd;
+
 		prog.log_level = 0;
 		prog.log_size = 4u << 20;
 		prog.log = mem_alloc(prog.log_size);
@@ -377,6 +379,7 @@ static int load_code(struct run *r, size_t i, bool walk, char **log, struct err 
 			prog.n_line = (uint32_t)btf.n_line;
 		}
 		fd = bpf_load(&prog);
+		fd = fd == -ENOSPC ? first : fd; /* that was the room for the words */
 		if (fd < 0) {
 			refused(r, c, -fd, prog.log, e);
 			*log = prog.log;
