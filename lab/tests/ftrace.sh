@@ -126,6 +126,7 @@ case $ARCH in x86_64) deep="-m 1" ;; *) deep= ;; esac
 # shellcheck disable=SC2086
 live fg.txt 5 "$func()" "prio 5" -- funcgraph $deep $func
 is "funcgraph shows every call" "$(grep -c "$func()" fg.txt)" 5
+is "and what nobody asked for not" "$(grep -E '\|  [a-zA-Z_]' fg.txt | grep -vc "$func()")" 0
 clean "funcgraph"
 live fs.txt 0 "$func" "prio 5" -- funcslower $func 10000000
 is "funcslower shows none that is quick" "$(grep -c "$func" fs.txt)" 0

@@ -17,6 +17,7 @@
 #include "cmd/ftrace_run.h"
 #include "live/ftrace_about.h"
 #include "live/ftrace_capture.h"
+#include "view/graph_lines.h"
 
 #define TICK_NS 100000000u
 
@@ -69,19 +70,37 @@ int functool_hint(struct err *e, int code)
 struct printing {
 	struct ftrace *f;
 	int pipe;
+	struct graph_lines *graph; /* NULL: every line is shown */
+	struct strbuf lines;
 };
 
 /* What is in trace_pipe now. */
 static int print_some(void *ctx)
 {
-	const struct printing *p = ctx;
+	struct printing *p = ctx;
 	char buf[65536];
 	ssize_t n;
 
-	while ((n = read(p->pipe, buf, sizeof(buf))) > 0)
-		if (guard_write(STDOUT_FILENO, buf, (size_t)n) < 0)
+	while ((n = read(p->pipe, buf, sizeof(buf))) > 0) {
+		if (p->graph)
+			graph_lines_feed(p->graph, buf, (size_t)n, &p->lines);
+		else
+			strbuf_add(&p->lines, buf, (size_t)n);
+		if (guard_write(STDOUT_FILENO, strbuf_str(&p->lines), p->lines.n) < 0)
 			return 1;
+		strbuf_reset(&p->lines);
+	}
 	return 0;
+}
+
+/* What the kernel took for the function or pattern that was given. */
+static struct graph_lines *graph_asked_for(const struct functool *t, const char *dir)
+{
+	AUTO_FREE char *wanted = NULL;
+
+	if (!t->graph || ftrace_get(dir, "set_graph_function", &wanted, NULL, NULL) < 0)
+		return NULL;
+	return graph_lines_new(wanted, t->graph_bars);
 }
 
 static void print_head(const char *dir, bool all_of_it)
@@ -104,7 +123,7 @@ static void print_head(const char *dir, bool all_of_it)
 }
 
 /* The buffer as it stands, without its heading unless wanted. */
-static int print_buffer(const char *dir, bool headers, struct err *e)
+static int print_buffer(struct printing *p, const char *dir, bool headers, struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("%s/trace", dir);
 	AUTO_FCLOSE FILE *in = fopen(path, "re");
@@ -116,13 +135,20 @@ static int print_buffer(const char *dir, bool headers, struct err *e)
 		return err_set(e, errno, "cannot read %s: %s", path, strerror(errno));
 	while (getline(&line, &cap, in) > 0) {
 		head = head && (*line == '#' || *line == '\n');
-		if (!head || headers)
+		if (head && !headers)
+			continue;
+		if (!p->graph) {
 			fputs(line, stdout);
+			continue;
+		}
+		graph_lines_feed(p->graph, line, strlen(line), &p->lines);
+		fputs(strbuf_str(&p->lines), stdout);
+		strbuf_reset(&p->lines);
 	}
 	return 0;
 }
 
-static void tell_lost(const char *dir)
+static uint64_t count_lost(const char *dir)
 {
 	uint32_t *cpus = NULL;
 	size_t n = 0;
@@ -132,9 +158,7 @@ static void tell_lost(const char *dir)
 		for (size_t i = 0; i < n; i++)
 			lost += ftrace_stats(dir, cpus[i], NULL);
 	free(cpus);
-	if (lost)
-		command_note("%llu events were lost; trace less, or a shorter time",
-			     (unsigned long long)lost);
+	return lost;
 }
 
 static int show_format(struct functool *f, const char *root, struct err *e)
@@ -150,6 +174,7 @@ static int trace(struct functool *t, struct ftrace *f, struct ftrace_wait *w, st
 	struct printing p = { .f = f, .pipe = -1 };
 	AUTO_FREE char *path = NULL, *event = NULL;
 	const char *dir;
+	uint64_t lost;
 	pid_t self = getpid();
 	int r = ftrace_open(f, &t->t.o, e);
 
@@ -175,6 +200,7 @@ static int trace(struct functool *t, struct ftrace *f, struct ftrace_wait *w, st
 		w->tick_ns = TICK_NS;
 	}
 	r = ftrace_start(f, e);
+	p.graph = graph_asked_for(t, dir);
 	if (r >= 0) {
 		if (f->note[0])
 			command_note("%s", f->note);
@@ -188,12 +214,18 @@ static int trace(struct functool *t, struct ftrace *f, struct ftrace_wait *w, st
 		r = ftrace_wait_run(w, NULL, e);
 	}
 	ftrace_stop(f, NULL);
+	lost = r >= 0 ? count_lost(dir) : 0;
+	if (lost && p.graph) /* the beginnings of what is shown */
+		graph_lines_all(p.graph);
 	if (r >= 0 && w->limit_ns)
-		r = print_buffer(dir, t->headers, e);
+		r = print_buffer(&p, dir, t->headers, e);
 	else if (r >= 0)
 		print_some(&p);
-	if (r >= 0)
-		tell_lost(dir);
+	if (lost)
+		command_note("%llu events were lost; trace less, or a shorter time",
+			     (unsigned long long)lost);
+	graph_lines_free(p.graph);
+	strbuf_free(&p.lines);
 	if (p.pipe >= 0)
 		close(p.pipe);
 	w->ctx = NULL; /* was p */

@@ -20,6 +20,9 @@ struct functool {
 	/* made before tracing starts; NULL: none */
 	struct raw_probe probe;
 	bool user_probe, has_probe;
+	/* function_graph: columns before the calls, if the text is to begin with those asked for */
+	unsigned graph_bars;
+	bool graph;
 };
 
 #define FUNCTOOL_OPTS                                                                          \

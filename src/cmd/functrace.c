@@ -115,6 +115,8 @@ static int run_graph(void *args, int argc, char **argv, struct err *e)
 		return r;
 	graph_columns(a, b);
 	vec_push(&b->graph, argv[0]);
+	a->ft.graph = true;
+	a->ft.graph_bars = (unsigned)(a->times + a->process + !a->no_duration);
 	if (a->depth == 1) /* what it calls is not shown: the kernel need not be changed for that */
 		vec_push(&b->functions, argv[0]);
 	a->ft.t.o.max_depth = a->depth;
