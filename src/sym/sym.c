@@ -1,47 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The facade: which answers are known, and how the unknown ones are found by
- * several threads. Threads collect raw texts in memory of their own; interning
- * happens afterwards in one, so that nothing shared is written while they run.
+ * The facade: which files there are, and what is known of them. Questions about addresses are
+ * answered in sym_answer.c, many at once in sym_batch.c.
  */
 #include "sym/sym.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/map.h"
-#include "base/pool.h"
-#include "base/sort.h"
 #include "sym/cache.h"
-#include "sym/demangle.h"
 #include "sym/dso.h"
 #include "sym/sym_impl.h"
-
-#define CHUNK 256 /* addresses of a file that a thread takes at a time */
-
-/* A result before its texts are interned. */
-struct raw {
-	const char *name, *module;
-	uint64_t addr, start, end, vaddr;
-	uint32_t nframes;
-	struct dso_frame *frames;
-};
-
-/* Texts that were interned are gone, and others may stand in their places. */
-static void forget_recent(struct symbols *s)
-{
-	memset(s->recent, 0, sizeof(s->recent));
-}
-
-static void worker_free(struct worker *w)
-{
-	arena_free(&w->arena);
-	map_free(&w->readable);
-	vec_free(&w->texts);
-	*w = (struct worker){ 0 };
-}
 
 static uint32_t add_dso(struct symbols *s, enum dso_kind kind, const struct find_want *want)
 {
@@ -77,7 +48,7 @@ void symbols_free(struct symbols *s)
 	if (!s)
 		return;
 	symbols_save(s);
-	worker_free(&s->one);
+	symbols_worker_free(&s->one);
 	vec_each (&s->dsos, d) {
 		dso_free(*d);
 		free(*d);
@@ -166,7 +137,7 @@ int symbols_kernel_text(struct symbols *s, char *text, size_t len, struct err *e
 	int r;
 
 	kallsyms_free(&d->kernel);
-	forget_recent(s);
+	symbols_forget_recent(s);
 	r = kallsyms_parse(&d->kernel, text, len, &d->why);
 	free(text);
 	d->symbols = r == 0;
@@ -180,7 +151,7 @@ void symbols_kernel_list(struct symbols *s, struct kallsyms *list)
 	struct dso *d = s->dsos.data[SYMBOLS_KERNEL];
 
 	kallsyms_free(&d->kernel);
-	forget_recent(s);
+	symbols_forget_recent(s);
 	d->kernel = *list;
 	d->symbols = true;
 	*list = (struct kallsyms){ 0 };
@@ -202,7 +173,7 @@ int symbols_kernel_file(struct symbols *s, const char *vmlinux, uint64_t slide, 
 	}
 	symtab_free(&d->tab);
 	elf_free(d->file);
-	forget_recent(s);
+	symbols_forget_recent(s);
 	d->tab = tab;
 	d->file = file;
 	d->slide = slide;
@@ -233,148 +204,6 @@ bool symbols_kernel_kept(const struct symbols *s)
 			    symbols_way_of_names(s));
 }
 
-const char *symbols_text(const struct symbols *s, uint32_t id)
-{
-	return strtab_get(&s->texts, id);
-}
-
-const struct sym_result *symbols_lookup(const struct symbols *s, uint32_t dso, uint64_t addr)
-{
-	const uint64_t *p = dso < s->known.n ? map_find(&s->known.data[dso], addr) : NULL;
-
-	return p ? s->results.data[*p - 1] : NULL;
-}
-
-static const char *readable(struct worker *w, const char *raw)
-{
-	AUTO_STRBUF b = { 0 };
-	uint64_t *known;
-
-	if (!raw || w->s->opts.raw_names || !demangle_likely(raw))
-		return raw;
-	known = map_at(&w->readable, (uintptr_t)raw);
-	if (!*known) {
-		bool changed = demangle(raw, w->s->opts.params ? DEMANGLE_PARAMS : 0, &b);
-
-		vec_push(&w->texts, changed ? arena_strdup(&w->arena, b.data) : raw);
-		*known = w->texts.n;
-	}
-	return w->texts.data[*known - 1];
-}
-
-/* From an earlier run: texts are in the mapped file, and readable already. */
-static bool known_raw(struct worker *w, struct dso *d, uint64_t addr, struct raw *r)
-{
-	const struct answers_entry *e = dso_known(d, symbols_way_of_names(w->s), addr, w->what);
-
-	if (!e || e->nframes > DSO_FRAMES_MAX)
-		return false;
-	*r = (struct raw){ .name = answers_text(&d->answers, e->name),
-			   .module = answers_text(&d->answers, e->module),
-			   .addr = addr,
-			   .start = e->start,
-			   .end = e->end,
-			   .vaddr = e->vaddr + (addr - e->addr),
-			   .nframes = e->nframes,
-			   .frames = w->answer.frames };
-	for (unsigned i = 0; i < e->nframes; i++) {
-		const struct answers_frame *f = &d->answers.frame[e->first + i];
-
-		r->frames[i] = (struct dso_frame){ answers_text(&d->answers, f->name),
-						   answers_text(&d->answers, f->file), f->line };
-	}
-	return true;
-}
-
-/* The frames hold until the next question. */
-static void resolve_raw(struct worker *w, uint32_t dso, uint64_t addr, struct raw *r)
-{
-	struct dso_answer *a = &w->answer;
-
-	if (known_raw(w, w->s->dsos.data[dso], addr, r))
-		return;
-	atomic_store_explicit(&w->s->dsos.data[dso]->news, true, memory_order_relaxed);
-	dso_resolve(w->s->dsos.data[dso], addr, w->what, a);
-	/* The kernel's names are C; perf does not demangle them either. */
-	for (unsigned i = 0; i < a->nframes && dso != SYMBOLS_KERNEL; i++)
-		a->frames[i].name = readable(w, a->frames[i].name);
-	*r = (struct raw){ .name = dso == SYMBOLS_KERNEL ? a->name : readable(w, a->name),
-			   .module = a->module,
-			   .addr = addr,
-			   .start = a->start,
-			   .end = a->end,
-			   .vaddr = a->vaddr,
-			   .nframes = a->nframes,
-			   .frames = a->frames };
-}
-
-static uint32_t intern(struct symbols *s, const char *text)
-{
-	struct recent *r = &s->recent[map_hash((uintptr_t)text) % RECENT];
-
-	if (!text)
-		return SYMBOLS_NONE;
-	if (r->text != text)
-		*r = (struct recent){ text, strtab_add(&s->texts, text) };
-	return r->id;
-}
-
-uint32_t symbols_add_text(struct symbols *s, const char *text)
-{
-	return text ? strtab_add(&s->texts, text) : SYMBOLS_NONE;
-}
-
-/* An answer that is there already (names, and now lines too) is written over in its place. */
-static const struct sym_result *keep(struct symbols *s, uint32_t dso, const struct raw *r,
-				     unsigned what)
-{
-	uint64_t *at = map_at(&s->known.data[dso], r->addr);
-	struct sym_result *kept = *at ? s->results.data[*at - 1] : NULL;
-	struct sym_frame *frames = arena_alloc(&s->arena, r->nframes * sizeof(*frames));
-
-	if (!kept) {
-		kept = arena_alloc(&s->arena, sizeof(*kept));
-		vec_push(&s->results, kept);
-		*at = s->results.n;
-	}
-	for (uint32_t i = 0; i < r->nframes; i++)
-		frames[i] = (struct sym_frame){ .name = intern(s, r->frames[i].name),
-						.file = intern(s, r->frames[i].file),
-						.line = r->frames[i].line };
-	*kept = (struct sym_result){ .name = intern(s, r->name),
-				     .module = intern(s, r->module),
-				     .start = r->start,
-				     .end = r->end,
-				     .vaddr = r->vaddr,
-				     .known = kept->known | what,
-				     .nframes = r->nframes,
-				     .frames = frames };
-	return kept;
-}
-
-static unsigned all_of(unsigned what)
-{
-	return what & SYMBOLS_LINES ? what | SYMBOLS_INLINED : what;
-}
-
-const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64_t addr,
-					 unsigned what)
-{
-	static const struct sym_result nothing = { .name = SYMBOLS_NONE, .module = SYMBOLS_NONE };
-	const struct sym_result *known = symbols_lookup(s, dso, addr);
-	struct raw r;
-
-	what = all_of(what);
-	if (known && (known->known & what) == what)
-		return known;
-	if (dso >= s->dsos.n)
-		return &nothing;
-	s->one.s = s;
-	s->one.what = what;
-	resolve_raw(&s->one, dso, addr, &r);
-	return keep(s, dso, &r, what);
-}
-
 /* Of names that were asked for. The end of the padding in front of a function may be the
  * function's.
  */
@@ -397,182 +226,6 @@ bool symbols_span(struct symbols *s, uint32_t dso, uint64_t addr, uint64_t *from
 	return dso < s->dsos.n && dso_span(s->dsos.data[dso], addr, from, to);
 }
 
-/* The queries that are new, sorted so that neighbours are asked together. */
-struct batch {
-	struct symbols *s;
-	unsigned what;
-	struct sym_query *q;
-	uint32_t *order; /* into q */
-	uint32_t *asked; /* by dso: how many questions */
-	bool *awaited;	 /* by dso: servers are being asked for it */
-	struct raw **raw;
-	size_t n;
-	VEC(size_t) jobs; /* where in order each begins */
-	struct worker *workers;
-};
-
-/* What has to be waited for last; of each the file with the most questions first. */
-static int by_wish(const void *a, const void *b, void *ctx)
-{
-	const struct batch *batch = ctx;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	uint32_t nx = batch->asked[x], ny = batch->asked[y];
-
-	if (batch->awaited[x] != batch->awaited[y])
-		return batch->awaited[x] ? 1 : -1;
-	return nx != ny ? (nx > ny ? -1 : 1) : x < y ? -1 : 1;
-}
-
-/* File by file, and in each by address. */
-static void sort_places(struct batch *b)
-{
-	size_t n_dsos = b->s->dsos.n, at = 0;
-	AUTO_FREE uint32_t *dso = mem_grow(NULL, n_dsos * sizeof(*dso));
-	AUTO_FREE size_t *end = mem_grow(NULL, n_dsos * sizeof(*end));
-	AUTO_FREE struct sort_key *keys = mem_table(b->n * sizeof(*keys), false);
-
-	for (uint32_t i = 0; i < n_dsos; i++)
-		dso[i] = i;
-	qsort_r(dso, n_dsos, sizeof(*dso), by_wish, b);
-	for (size_t i = 0; i < n_dsos; i++) {
-		end[dso[i]] = at;
-		at += b->asked[dso[i]];
-	}
-	for (size_t i = 0; i < b->n; i++) {
-		const struct sym_query *q = &b->q[b->order[i]];
-
-		keys[end[q->dso]++] = (struct sort_key){ q->addr, b->order[i] };
-	}
-	for (size_t i = 0; i < n_dsos; i++)
-		sort_keys(keys + end[i] - b->asked[i], b->asked[i]);
-	for (size_t i = 0; i < b->n; i++)
-		b->order[i] = keys[i].index;
-}
-
-static bool same_place(const struct batch *b, size_t i, size_t j)
-{
-	const struct sym_query *x = &b->q[b->order[i]], *y = &b->q[b->order[j]];
-
-	return x->dso == y->dso && x->addr == y->addr;
-}
-
-static int work(void *ctx, size_t job, unsigned worker)
-{
-	struct batch *b = ctx;
-	struct worker *w = &b->workers[worker];
-	size_t from = b->jobs.data[job];
-	uint32_t dso = b->q[b->order[from]].dso;
-	struct raw *r;
-
-	for (size_t i = from; i < b->n && i < from + CHUNK; i++) {
-		const struct sym_query *q = &b->q[b->order[i]];
-
-		if (q->dso != dso)
-			break;
-		if (i && same_place(b, i - 1, i))
-			continue;
-		b->raw[i] = r = arena_alloc(&w->arena, sizeof(*r));
-		resolve_raw(w, q->dso, q->addr, r);
-		r->frames = arena_dup(&w->arena, r->frames, r->nframes * sizeof(*r->frames));
-	}
-	return 0;
-}
-
-/*
- * First the beginning of each file's, so that threads open different files, then the rest;
- * files that servers are asked for last.
- */
-static void make_jobs(struct batch *b)
-{
-	for (int pass = 0; pass < 3; pass++)
-		for (size_t i = 0, first = 0; i < b->n; i++) {
-			uint32_t dso = b->q[b->order[i]].dso;
-			bool begins = i == 0 || dso != b->q[b->order[i - 1]].dso;
-
-			first = begins ? i : first;
-			if ((i - first) % CHUNK == 0 && pass == (b->awaited[dso] ? 2
-								 : begins	 ? 0
-										 : 1))
-				vec_push(&b->jobs, i);
-		}
-}
-
-static void run_batch(struct batch *b)
-{
-	unsigned threads = b->s->opts.threads ? b->s->opts.threads : pool_threads();
-	AUTO_FREE struct worker *workers = NULL;
-
-	make_jobs(b);
-	if (threads > b->jobs.n)
-		threads = (unsigned)b->jobs.n;
-	workers = mem_alloc(threads * sizeof(*workers));
-	b->workers = workers;
-	for (unsigned i = 0; i < threads; i++) {
-		workers[i].s = b->s;
-		workers[i].what = b->what;
-	}
-	pool_run(b->jobs.n, threads, work, b);
-	vec_free(&b->jobs);
-	for (size_t i = 0; i < b->n; i++) {
-		struct sym_query *q = &b->q[b->order[i]];
-
-		q->result = b->raw[i] ? keep(b->s, q->dso, b->raw[i], b->what)
-				      : b->q[b->order[i - 1]].result;
-	}
-	for (unsigned i = 0; i < threads; i++)
-		worker_free(&workers[i]);
-	forget_recent(b->s);
-}
-
-/*
- * Servers are asked in the background for all that is missing, the most wanted
- * first, while what is here is looked up.
- */
-static void ask_servers(struct batch *b)
-{
-	struct symbols *s = b->s;
-	AUTO_FREE bool *looked = mem_alloc(s->dsos.n * sizeof(*looked));
-
-	for (size_t i = 0; s->find.debuginfod && i < b->n; i++) {
-		const struct sym_query *q = &b->q[b->order[i]];
-		struct dso *d = s->dsos.data[q->dso];
-
-		if (looked[q->dso] || d->kind != DSO_ELF || atomic_load(&d->opened))
-			continue;
-		looked[q->dso] = true;
-		b->awaited[q->dso] = find_ahead(&s->find, &d->want, b->asked[q->dso]);
-	}
-}
-
-void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsigned what)
-{
-	struct batch b = { .s = s, .what = all_of(what), .q = q };
-	AUTO_FREE uint32_t *order = mem_table(n * sizeof(*order), false);
-	AUTO_FREE uint32_t *asked = mem_alloc(s->dsos.n * sizeof(*asked));
-	AUTO_FREE bool *awaited = mem_alloc(s->dsos.n * sizeof(*awaited));
-	AUTO_FREE struct raw **raw = NULL;
-
-	b.order = order;
-	b.asked = asked;
-	b.awaited = awaited;
-	for (size_t i = 0; i < n; i++) {
-		q[i].result = symbols_lookup(s, q[i].dso, q[i].addr);
-		if (q[i].dso >= s->dsos.n)
-			q[i].result = symbols_resolve(s, q[i].dso, q[i].addr, what);
-		else if (!q[i].result || (q[i].result->known & b.what) != b.what) {
-			order[b.n++] = (uint32_t)i;
-			asked[q[i].dso]++;
-		}
-	}
-	if (!b.n)
-		return;
-	ask_servers(&b);
-	sort_places(&b);
-	raw = mem_alloc(b.n * sizeof(*raw));
-	b.raw = raw;
-	run_batch(&b);
-}
-
 bool symbols_refresh(struct symbols *s)
 {
 	bool any = false;
@@ -580,8 +233,8 @@ bool symbols_refresh(struct symbols *s)
 	for (size_t i = 0; i < s->dsos.n; i++) {
 		if (!dso_refresh(s->dsos.data[i]))
 			continue;
-		worker_free(&s->one); /* it knows names by their addresses */
-		forget_recent(s);
+		symbols_worker_free(&s->one); /* it knows names by their addresses */
+		symbols_forget_recent(s);
 		map_free(&s->known.data[i]);
 		any = true;
 	}

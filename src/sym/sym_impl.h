@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between sym.c and sym_save.c. Not for others. */
+/* Between sym.c, sym_answer.c, sym_batch.c and sym_save.c. Not for others. */
 #ifndef KYMO_SYM_SYM_IMPL_H
 #define KYMO_SYM_SYM_IMPL_H
 
@@ -39,6 +39,25 @@ struct symbols {
 	struct recent recent[RECENT]; /* texts as they came, by their address */
 };
 
+/* A result before its texts are interned. */
+struct sym_raw {
+	const char *name, *module;
+	uint64_t addr, start, end, vaddr;
+	uint32_t nframes;
+	struct dso_frame *frames;
+};
+
 enum answers_names symbols_way_of_names(const struct symbols *s);
+
+/* sym_answer.c */
+void symbols_worker_free(struct worker *w);
+/* Texts that were interned are gone, and others may stand in their places. */
+void symbols_forget_recent(struct symbols *s);
+unsigned symbols_all_of(unsigned what); /* and what comes with it */
+/* The frames hold until the worker's next question. */
+void symbols_resolve_raw(struct worker *w, uint32_t dso, uint64_t addr, struct sym_raw *r);
+/* An answer that is there already (names, and now lines too) is written over in its place. */
+const struct sym_result *symbols_keep(struct symbols *s, uint32_t dso, const struct sym_raw *r,
+				      unsigned what);
 
 #endif
