@@ -360,6 +360,7 @@ static int replay(struct replay *r, bool quiet, int *code, struct err *e)
 	if (k >= 0) {
 		*code = r->out.exit_code;
 		r->out.exit = false;
+		r->out.ending = true;
 		run_kind(r, LP_END);
 		if (!r->out.json)
 			strbuf_puts(&r->out.text, "\n\n");

@@ -114,6 +114,19 @@ static void simple_number(const struct simple *f, char conv, uint64_t v, struct 
 		strbuf_fill(b, ' ', f->width - n);
 }
 
+/* %hd is of 16 bits, %hhd of 8; all else of 64. */
+static uint64_t cut(const char *spec, size_t n, char conv, uint64_t v)
+{
+	const char *h = memchr(spec, 'h', n);
+	bool is_signed = conv == 'd' || conv == 'i', byte = h && h + 1 < spec + n && h[1] == 'h';
+
+	if (!h)
+		return v;
+	if (is_signed)
+		return byte ? (uint64_t)(int8_t)v : (uint64_t)(int16_t)v;
+	return byte ? (uint8_t)v : (uint16_t)v;
+}
+
 /* What was added from some place on, in a field. */
 static void simple_text(const struct simple *f, size_t from, struct strbuf *b)
 {
@@ -164,6 +177,7 @@ static void format(const struct lang_out *o, const struct lang_action *a, const 
 			uint64_t v;
 
 			memcpy(&v, data + a->arg[arg].offset, 8);
+			v = cut(start, n, conv, v);
 			if (strchr("diux", conv) && is_simple(start, n, &plain))
 				simple_number(&plain, conv, v, b);
 			else
@@ -299,6 +313,14 @@ static void packet(struct lang_out *o, const struct lang_action *a, const char *
 		o->h->packet(o->h->ctx, a->format, head[0], data + 8 + sizeof(head), head[1]);
 }
 
+static void set_zeroed(struct lang_out *o, int map, bool yes)
+{
+	if (!o->zeroed && yes)
+		o->zeroed = mem_alloc(o->p->maps.n * sizeof(*o->zeroed));
+	if (o->zeroed)
+		o->zeroed[map] = yes;
+}
+
 void lang_message(struct lang_out *o, const void *data, size_t n)
 {
 	const struct lang_action *a;
@@ -333,10 +355,14 @@ void lang_message(struct lang_out *o, const void *data, size_t n)
 	case LA_STACKS: lang_show_stacks(o, a->map, a->how); break;
 	case LA_CLEAR:
 		o->h->map_clear(o->h->ctx, a->map);
+		set_zeroed(o, a->map, false);
 		if (o->ending)
 			vec_push(&o->gone, a->map);
 		break;
-	case LA_ZERO: o->h->map_zero(o->h->ctx, a->map); break;
+	case LA_ZERO:
+		o->h->map_zero(o->h->ctx, a->map);
+		set_zeroed(o, a->map, true);
+		break;
 	case LA_EXIT:
 		o->exit = true;
 		o->exit_code = (int)(v & 255);

@@ -243,6 +243,7 @@ void lang_json_text(struct strbuf *b, const char *s, size_t n)
 void lang_out_free(struct lang_out *o)
 {
 	vec_free(&o->gone);
+	free(o->zeroed);
 	strbuf_free(&o->text);
 	strbuf_free(&o->errors);
 }

@@ -64,6 +64,7 @@ struct lang_out {
 	 * may still fill it. */
 	bool ending;
 	VEC(int) gone;
+	bool *zeroed; /* by map: by zero(), so shown though nothing was added since; NULL: none */
 	uint64_t messages, bad;
 };
 

@@ -25,6 +25,7 @@ struct show_rows {
 	size_t hashed;	    /* so many */
 	struct map by_text; /* hash of a text to 1 + row */
 	int64_t div;
+	bool empty_too; /* a value without a key to which nothing was added */
 };
 
 /* A time (CLOCK_REALTIME, ns) as strftime() does it; %f: microseconds. */

@@ -162,7 +162,8 @@ static int collect(void *arg, const void *key, const void *value)
 	set_order(t, &e);
 	for (size_t i = 0; i < words && t->m->is_agg; i++)
 		any |= show_word(e.value, i);
-	if (t->m->is_agg && !t->m->key && !any) { /* an array always has its entry */
+	if (t->m->is_agg && !t->m->key && !any &&
+	    !t->empty_too) { /* an array always has its entry */
 		free(e.key);
 		free(e.value);
 		return 0;
@@ -258,6 +259,7 @@ void show_rows_sort(struct show_rows *t)
 void show_rows_take(struct show_rows *t, struct lang_out *o, int map, int64_t top, int64_t div)
 {
 	*t = (struct show_rows){ .o = o, .m = &o->p->maps.data[map], .div = div > 0 ? div : 1 };
+	t->empty_too = t->m->value->kind == LT_COUNT || (o->zeroed && o->zeroed[map]);
 	o->h->map_each(o->h->ctx, map, collect, t);
 	show_rows_sort(t);
 	if (top > 0 && t->rows.n > (uint64_t)top)

@@ -42,6 +42,8 @@ BLOCKS = [
     'printf("%s\\n", 1 == 1 ? "yes" : "no"); @c = (int8)300; @d = (uint16)-1;',
     '@e = sizeof(uint32); @f = sizeof(struct task_struct) > 1000;',
     '@k[ksym(kaddr("vfs_read"))] = 1; @u[usym(0x10)] = 1;',
+    'print(@n); @c = count(); print(@c); clear(@c); print(@c); @s = sum(4); @m = max(3); @a = avg(2); @t = stats(5); @h = hist(3); @n = count(); '
+    'zero(@s); zero(@m); zero(@a); zero(@t); zero(@h); zero(@n); print(@s); print(@h); @i = @i + 1; @i = @i + 1; printf("%hhd %hd %hhx %hx %hu %hhu %ld\\n", 300, 70000, 511, 70000, 70000, 300, -1);',
     # several in one, for a start of bpftrace takes long
     'printf("%5s|%-5s|%.2s\\n", "abcdefg", "ab", "xyz"); printf("%c%c%c\\n", 72, 105, 33); printf("a\\tb\\\\n\\"q\\"\\n"); '
     'printf("%d\\n", 0x1f + 010 + 1e3); printf("%d %d\\n", 1_000_000, 5e2); printf("%d\\n", 1 ? 2 : 3); printf("%d %d %d\\n", !1, !0, ~0); '
