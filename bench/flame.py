@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: MIT
 """From a recording to a picture: kymo flame beside perf script, which is only the first third of the classic way.
 
-Two recordings of at least a million samples with call chains: `random`, in which nearly every stack is different, and `build`, a compiler at
-work. Where stackcollapse-perf.pl and flamegraph.pl are installed (in PATH, or in $FLAMEGRAPH), the whole way is measured, too.
+Three recordings of at least a million samples with call chains: `random`, in which nearly every stack is different; `build`, a compiler at
+work; and `project`, in which kymo itself is built over and over: thousands of processes of many programs. Where stackcollapse-perf.pl and flamegraph.pl are installed (in PATH, or in $FLAMEGRAPH), the whole way is measured, too.
 """
 import os
 import shutil
 import sys
 import tempfile
 
-from lib import BUILD, KYMO, Bench, Run, compiling, have, record
+from lib import BUILD, KYMO, ROOT, Bench, Run, compiling, have, record
 
 SAMPLES = int(os.environ.get("BENCH_SAMPLES", "1000000"))
 SECONDS = 400  # at most, for a recording
@@ -28,12 +28,17 @@ def scripts():
 
 
 def command_of(kind, folder):
-    return [str(BUILD / "tests/work/calls"), f"random={SECONDS * 1000}", "threads=2"] if kind == "random" else compiling(folder, SECONDS)
+    if kind == "random":
+        return [str(BUILD / "tests/work/calls"), f"random={SECONDS * 1000}", "threads=2"]
+    if kind == "build":
+        return compiling(folder, SECONDS)
+    again = f"rm -rf {folder}/p && meson setup {folder}/p {ROOT} && ninja -C {folder}/p"
+    return ["timeout", str(SECONDS), "sh", "-c", f"while {again}; do :; done"]
 
 
 folder = tempfile.mkdtemp(prefix="kymo-bench-", dir=os.environ.get("BENCH_DIR"))
 try:
-    for kind in ("random", "build"):
+    for kind in ("random", "build", "project"):
         data = os.path.join(folder, kind + ".data")
         n = record(data, command_of(kind, folder), SAMPLES, "cpu-clock:u" if kind == "random" else "cpu-clock")
         size = os.path.getsize(data) / 1e6
