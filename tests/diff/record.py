@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
 import time
@@ -169,7 +170,9 @@ for name, how in made:
     if by:
         want = rows(perf(f"report --stdio -g none --no-children -s {by} -n --no-group", name).out)
         got = rows(kymo(f"report -i {path(name)} --stdio -g none --no-children -s {by} -n --no-group").out)
-        same(f"{name}: report by {by}", sorted(got), sorted(want))
+        wide = max((len(x.split(" ", 2)[-1]) for x in want), default=0)  # perf's column is as wide as the names it had seen at first
+        cut = [" ".join([*x.split(" ", 2)[:-1], x.split(" ", 2)[-1][:wide]]) for x in got]
+        same(f"{name}: report by {by}", sorted(cut), sorted(want))
     if stream:
         continue  # perf's other commands do not read all of a stream
     want = perf("evlist", name).out
@@ -179,6 +182,32 @@ for name, how in made:
     # perf sometimes lists the copy of the vDSO that it took
     same(f"{name}: the same build-ids", sorted(kymo(f"buildid-list -i {path(name)}").out.splitlines()),
          sorted(re.sub(r"/tmp/perf-vdso\.so-\w+", "[vdso]", perf("buildid-list", name).out).splitlines()))
+
+# --- size ---
+def beside_samples(name):
+    """Bytes of a file that are not samples: how many of these come is the machine's mood."""
+    with open(path(name), "rb") as f:
+        data = f.read()
+    at, size = struct.unpack_from("<QQ", data, 40)
+    samples, end_of_data = 0, at + size
+    while at < end_of_data:
+        kind, _, n = struct.unpack_from("<IHH", data, at)
+        samples += n * (kind == 9)
+        at += n
+    return len(data) - samples
+
+
+for opts, theirs in [("", ""), ("--call-graph fp", "-g")]:
+    kymo(f"record -q -F 2000 {opts} -o {path('small')} -- {WORK}/busy 500 threads=2")
+    run(f"perf record -q --no-bpf-event -F 2000 {theirs} -o {path('small-perf')} -- {WORK}/busy 500 threads=2")
+    sizes = [beside_samples(n) for n in ("small", "small-perf")]
+    check(f"no larger than perf's, with the kernel's names in it: {opts or 'plain'}", sizes[0] <= sizes[1], sizes)
+# of the machine perf reads the same out of both
+MACHINE = r"# (sibling|CPU \d|node\d.*cpu list|pmu map|  L\d|cpu|hostname|os rel|arch|nrcpus|total mem)"
+said = [[" ".join(sorted(x.replace(",", " ").split())) for x in perf("report --header-only -I", n).out.splitlines() if re.match(MACHINE, x)]
+        for n in ("small", "small-perf")]
+same("the machine, as perf reads it from kymo's file", said[0], said[1])
+check("and that is much", len(said[0]) > 12 and any("Core" in x for x in said[0]), said[0])
 
 # --- diff and annotate, headers ---
 r = run(f"perf diff {path('plain')} {path('user')}", shell=True)
