@@ -34,20 +34,8 @@ struct args {
 static int on_percent_type(const struct opt *o, const char *value, bool unset, void *args,
 			   struct err *e)
 {
-	bool global = str_starts(value, "global"), hits = str_ends(value, "hits");
-	struct args *a = args;
-
-	(void)o;
-	(void)unset;
-	if ((!global && !str_starts(value, "local")) || (!hits && !str_ends(value, "period")))
-		return err_set(e, EINVAL,
-			       "no percent type '%s' (local-period, global-period, local-hits or "
-			       "global-hits)",
-			       value);
-	a->percent = hits     ? global ? ANNOTATE_GLOBAL_HITS : ANNOTATE_LOCAL_HITS
-		     : global ? ANNOTATE_GLOBAL_PERIOD
-			      : ANNOTATE_LOCAL_PERIOD;
-	return 0;
+	(void)o, (void)unset;
+	return codestyle_parse_percent(value, &((struct args *)args)->percent, e);
 }
 
 static int on_group(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
@@ -353,6 +341,25 @@ static void add_group(const struct work *w, const struct cells *cells, struct hi
 		hist_group(h, member, n, 0);
 }
 
+/* How it is shown: as text, and at first on a terminal. */
+static struct annotate_style style_of(const struct work *w)
+{
+	const struct args *a = w->a;
+
+	return (struct annotate_style){ .percent = a->percent,
+					.column = a->samples   ? ANNOTATE_SHOW_SAMPLES
+						  : a->weights ? ANNOTATE_SHOW_WEIGHT
+							       : ANNOTATE_SHOW_PERCENT,
+					.lines = a->lines,
+					.full_paths = a->full_paths,
+					.no_source = !a->source,
+					.raw = a->raw,
+					.arrows = a->arrows,
+					.ascii = !utf8(),
+					.forced_group = !report_has_groups(w->source->trace),
+					.verbose = a->verbose > 0 };
+}
+
 /* One after the other, hottest first. What cannot be shown is told, and is an error when asked for
  * by name. */
 static int print_all(struct work *w, uint32_t type, unsigned *found, struct err *e)
@@ -366,18 +373,7 @@ static int print_all(struct work *w, uint32_t type, unsigned *found, struct err 
 				    .no_lines = !a->source && !a->lines,
 				    .vmlinux = a->vmlinux,
 				    .symfs = a->symfs };
-	struct annotate_style style = { .percent = a->percent,
-					.column = a->samples   ? ANNOTATE_SHOW_SAMPLES
-						  : a->weights ? ANNOTATE_SHOW_WEIGHT
-							       : ANNOTATE_SHOW_PERCENT,
-					.lines = a->lines,
-					.full_paths = a->full_paths,
-					.no_source = !a->source,
-					.raw = a->raw,
-					.arrows = a->arrows,
-					.ascii = !utf8(),
-					.forced_group = !report_has_groups(w->source->trace),
-					.verbose = a->verbose > 0 };
+	struct annotate_style style = style_of(w);
 	struct hist h;
 	int r = columns_make(&columns, &(struct columns_opts){ .sort = "dso,sym" }, e);
 
@@ -464,6 +460,7 @@ static int walk_through(struct work *w, struct err *e)
 			       .annotate = { .intel = a->style && strcmp(a->style, "intel") == 0,
 					     .vmlinux = a->vmlinux,
 					     .symfs = a->symfs },
+			       .style = style_of(w),
 			       .source = w->src.opts };
 
 	return tui_annotate(&m, choose, e);
@@ -481,8 +478,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 			       argv[1]);
 	if (argc == 1)
 		a->symbol = argv[0];
-	if (a->style && strcmp(a->style, "intel") != 0 && strcmp(a->style, "att") != 0)
-		return err_set(e, EINVAL, "no disassembler style '%s' (att or intel)", a->style);
+	if (codestyle_check(&(struct codestyle){ .style = a->style }, e) < 0)
+		return -e->code;
 	a->symfs = input_symfs(a->symfs);
 	r = open_work(&w, a, e);
 	if (r < 0 || !w.source) /* which is there on success */

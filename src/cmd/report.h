@@ -16,6 +16,7 @@
 
 #include "base/json.h"
 #include "calc/graph.h"
+#include "cmd/codestyle.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
 #include "view/report.h"
@@ -27,6 +28,7 @@ struct report_args {
 	const char *sort, *fields, *widths, *sep, *csv, *parent, *ignore_callees, *symbol_part;
 	const char *percentage, *time_quantum;
 	struct graph_opts graph;
+	struct codestyle code; /* of annotated functions, on a terminal */
 	bool graph_given, no_graph, order_given, caller, inverted;
 	bool stdio, children, samples, periods, cpu_modes, json;
 	bool group, group_given, hierarchy, header, header_only, info;

@@ -329,6 +329,8 @@ static int check_args(const struct report_args *a, struct err *e)
 		return err_set(e, EINVAL, "--percentage %s: relative or absolute", a->percentage);
 	if (a->sep && (!*a->sep || strcmp(a->sep, ".") == 0))
 		return err_set(e, EINVAL, "-t needs a separator other than '.'");
+	if (codestyle_check(&a->code, e) < 0)
+		return -e->code;
 	if (a->csv && !*a->csv)
 		return err_set(e, EINVAL, "-x needs a separator");
 	if (a->stats && (a->tasks || a->mmaps))
@@ -392,6 +394,7 @@ static int walk_through(struct report *r, struct err *e)
 
 	if (code == 0 && a->threads)
 		code = read_counters(r, &counters, e);
+	codestyle_apply(&a->code, &t.model);
 	t.counters = counters;
 	t.model.note = counters ? "i shows the counters of the threads" : NULL;
 	for (uint32_t i = 0; i < trace->n_types; i++)

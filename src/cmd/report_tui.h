@@ -21,7 +21,7 @@ struct report_tui {
 	unsigned order_member;
 	bool forced_group;
 	const char *counters; /* of threads (-T), to read with the header; NULL: not wanted */
-	bool chains; /* the recording has some, and they are wanted */
+	bool chains;	      /* the recording has some, and they are wanted */
 	unsigned max_stack;
 	uint64_t time_quantum;
 	struct tui_model model; /* set what it needs; the callbacks are filled in */

@@ -95,6 +95,13 @@ static int no_branches(const struct opt *o, const char *value, bool unset, void 
 	return err_hint(e, "kymo record -%c, then kymo report -b sums them", o->letter);
 }
 
+static int on_source(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	(void)o, (void)value, (void)e;
+	((struct top_args *)args)->code.no_source = unset;
+	return 0;
+}
+
 static int on_mmap(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	uint64_t size;
@@ -163,6 +170,15 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "show-on-off-events", gate.show, "these two events, too"),
 	OPT_STR_C('k', "vmlinux", "FILE", vmlinux, "kernel symbols from an ELF file", "@files"),
 	OPT_STR_C(0, "kallsyms", "FILE", kallsyms, "kernel symbols from FILE", "@files"),
+	OPT_HEAD("Code, where a function is annotated"),
+	OPT_STR_C('M', "disassembler-style", "STYLE", code.style, "att or intel (x86)",
+		  "att|intel"),
+	OPT_FN_C(0, "source", NULL, OPT_ARG_NONE, on_source,
+		 "source lines between the instructions (default)", NULL),
+	OPT_FLAG(0, "asm-raw", code.raw, "the bytes of instructions too"),
+	OPT_STR_C(0, "prefix", "PREFIX", code.prefix, "put in front of names of source files",
+		  "@dirs"),
+	OPT_INT(0, "prefix-strip", "N", code.prefix_strip, "folders taken off before that"),
 	OPT_HEAD("How often"),
 	OPT_FLAG('z', "zero", zero, "start anew at each refresh"),
 	OPT_INT('d', "delay", "SECONDS", delay_s, "refresh every so often (default: 2)"),
@@ -172,8 +188,6 @@ static const struct opt opts[] = {
 	OPT_ACCEPTED(0, "no-bpf-event"),
 	OPT_ACCEPTED(0, "force"),
 	OPT_ACCEPTED('v', "verbose"),
-	OPT_ACCEPTED(0, "source"),
-	OPT_ACCEPTED(0, "asm-raw"),
 	OPT_ACCEPTED(0, "ignore-vmlinux"),
 	OPT_ACCEPTED(0, "demangle-kernel"),
 	OPT_ACCEPTED(0, "namespaces"),
@@ -183,10 +197,7 @@ static const struct opt opts[] = {
 	OPT_ACCEPTED('D', "dump-symtab"),
 	ACCEPTED_('b', "branch-any", OPT_ARG_NONE, no_branches),
 	ACCEPTED_('j', "branch-filter", OPT_ARG_REQUIRED, no_branches),
-	OPT_ACCEPTED_ARG('M', "disassembler-style"),
 	OPT_ACCEPTED_ARG(0, "objdump"),
-	OPT_ACCEPTED_ARG(0, "prefix"),
-	OPT_ACCEPTED_ARG(0, "prefix-strip"),
 	OPT_ACCEPTED_ARG(0, "num-thread-synthesize"),
 	OPT_ACCEPTED_ARG(0, "proc-map-timeout"),
 	OPT_END,
@@ -205,6 +216,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (a->percentage && strcmp(a->percentage, "relative") != 0 &&
 	    strcmp(a->percentage, "absolute") != 0)
 		return err_set(e, EINVAL, "--percentage %s: relative or absolute", a->percentage);
+	if (codestyle_check(&a->code, e) < 0)
+		return -e->code;
 	return top_run(a, e);
 }
 

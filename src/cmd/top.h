@@ -12,6 +12,7 @@
 #include "calc/gate.h"
 #include "calc/graph.h"
 #include "calc/pick.h"
+#include "cmd/codestyle.h"
 #include "event/spec.h"
 #include "live/capture.h"
 
@@ -24,6 +25,7 @@ struct top_args {
 	const char *sort, *fields, *widths, *percentage, *ignore_callees, *kallsyms, *vmlinux;
 	const char *cgroups, *symbol; /* symbol: to annotate */
 	struct graph_opts graph;      /* of call graphs in text */
+	struct codestyle code;	      /* of annotated functions */
 	bool no_graph, order_given, caller;
 	bool children, hierarchy, group;
 	int group_sort;

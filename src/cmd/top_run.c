@@ -132,9 +132,9 @@ static void make_rows(struct top *t, const struct cells *c, const bool *sites, s
 /* --sym-annotate: the function's code, once it has samples. */
 static void print_code(const struct top *t, const struct names *n)
 {
-	struct annotate_style style = { .arrows = true, .percent_limit = t->a->min_percent };
+	struct tui_model m = { 0 }; /* the interface's ways are those of text, too */
 	struct srctext src = { 0 };
-	struct annotate_opts o = { .vmlinux = t->a->vmlinux };
+	struct annotate_opts o;
 	struct annotate a;
 	struct err e = { 0 };
 	AUTO_FREE char *text = NULL;
@@ -142,6 +142,11 @@ static void print_code(const struct top *t, const struct names *n)
 	FILE *f = open_memstream(&text, &size);
 	uint32_t frame = 0;
 
+	codestyle_apply(&t->a->code, &m);
+	m.style.percent_limit = t->a->min_percent;
+	src.opts = m.source;
+	o = m.annotate;
+	o.vmlinux = t->a->vmlinux;
 	while (frame < n->frames.n &&
 	       (!names_function(n, frame) || strcmp(names_function(n, frame), t->a->symbol) != 0))
 		frame++;
@@ -153,7 +158,7 @@ static void print_code(const struct top *t, const struct names *n)
 		fprintf(f, "   %s: %s\n%s%s%s", t->a->symbol, e.msg, e.hint[0] ? "   " : "", e.hint,
 			e.hint[0] ? "\n" : "");
 	} else {
-		annotate_print(f, &style, &a, &src);
+		annotate_print(f, &m.style, &a, &src);
 		annotate_free(&a);
 	}
 	fclose(f);
@@ -483,6 +488,7 @@ static int walk_through(struct top *t, struct err *e)
 					      .order_member = (unsigned)t->a->group_sort,
 					      .keep = t->a->zero ? 0 : 0.875,
 					      .refresh_ms = t->a->delay_s * 1000,
+					      .code = &t->a->code,
 					      .samples = t->a->samples,
 					      .percent_limit = t->a->min_percent,
 					      .parse_sort = parse_sort,

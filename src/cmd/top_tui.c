@@ -172,7 +172,10 @@ int top_tui_run(const struct top_tui *t, struct err *e)
 			       .live_title = title,
 			       .poll = poll,
 			       .poll_ms = t->poll_ms };
-	int r = tui_top(&m, e);
+	int r;
+
+	codestyle_apply(t->code, &m);
+	r = tui_top(&m, e);
 
 	snapshot_put(s.newest);
 	return r;

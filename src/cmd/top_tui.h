@@ -6,6 +6,7 @@
 #include "calc/hist.h"
 #include "calc/pick.h"
 #include "calc/profile.h"
+#include "cmd/codestyle.h"
 #include "view/tui.h"
 
 struct top_tui {
@@ -23,6 +24,7 @@ struct top_tui {
 	unsigned order_member;
 	double keep; /* of what was counted, at each refresh */
 	int refresh_ms;
+	const struct codestyle *code;
 	bool samples;
 	double percent_limit;
 	int (*parse_sort)(void *ctx, const char *text, struct columns *c, struct err *e);

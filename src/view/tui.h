@@ -19,6 +19,7 @@
 #include "calc/calls.h"
 #include "calc/names.h"
 #include "sym/srctext.h"
+#include "view/annotate.h"
 
 struct tui_row {
 	uint64_t self, total; /* weight here; here and below (the same without children) */
@@ -104,6 +105,7 @@ struct tui_model {
 
 	const char *note; /* told at the start; NULL: nothing */
 	struct annotate_opts annotate;
+	struct annotate_style style; /* of code, at first */
 	struct srctext_opts source;
 	double percent_limit;	    /* rows below it are not shown */
 	double graph_percent_limit; /* the same for branches */

@@ -234,7 +234,7 @@ static int load_next(struct tui_code *c, functions_list *all, uint32_t *frame, b
 enum tui_exit tui_annotate_view(const struct tui_model *m, const struct tui_table *t,
 				uint32_t frame, struct srctext *source)
 {
-	struct tui_code c = { .m = m, .t = t, .src = source, .style = { .arrows = true } };
+	struct tui_code c = { .m = m, .t = t, .src = source, .style = m->style };
 	functions_list all = { 0 };
 	struct err e = { 0 };
 	int left = TUI_BACK;

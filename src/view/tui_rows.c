@@ -130,6 +130,8 @@ static void choose_rows(struct tui_view *v)
 {
 	unsigned sums = v->t.n_sums;
 
+	if (!v->t.n_rows)
+		return;
 	memcpy(v->row, v->t.row, v->t.n_rows * sizeof(*v->row));
 	if (sums)
 		memcpy(v->sums, v->t.sums, v->t.n_rows * sums * sizeof(*v->sums));

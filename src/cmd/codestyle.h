@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* How code is shown: the options that report, top and annotate have in common. */
+#ifndef KYMO_CMD_CODESTYLE_H
+#define KYMO_CMD_CODESTYLE_H
+
+#include "calc/annotate.h"
+#include "view/annotate.h"
+#include "view/tui.h"
+
+struct codestyle {
+	const char *style;  /* of the disassembler: att or intel; NULL: att */
+	const char *prefix; /* in front of names of source files; NULL */
+	int prefix_strip;   /* folders taken off before that */
+	bool no_source, raw;
+	enum annotate_percent percent;
+};
+
+/* "local-period" ... */
+int codestyle_parse_percent(const char *text, enum annotate_percent *ret, struct err *e);
+/* Is there such a style? */
+int codestyle_check(const struct codestyle *o, struct err *e);
+/* For the interface's model; what else it has there stays. */
+void codestyle_apply(const struct codestyle *o, struct tui_model *m);
+
+#endif
