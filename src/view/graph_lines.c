@@ -107,7 +107,7 @@ static bool call_line(struct graph_lines *g, struct task *t, const char *body)
 	const char *call = body + indent;
 	AUTO_FREE char *name = NULL;
 
-	if (*call == '}' || *call == '/' || !isalnum((unsigned char)*call)) {
+	if (!isalnum((unsigned char)*call) && *call != '_') {
 		bool shown = t->inside || *call == '/';
 
 		if (t->inside && *call == '}' && indent <= t->indent)

@@ -49,6 +49,9 @@ int main(void)
 	leaves("a call without calls", "vfs_read\nvfs_write [ext4]\n", 1,
 	       " 0)   1.000 us    |  vfs_write [ext4]();\n 0)   1.000 us    |  vfs_open();\n",
 	       " 0)   1.000 us    |  vfs_write [ext4]();\n");
+	leaves("a name with a line in front", "__arm64_sys_read\n", 1,
+	       " 0)   1.6 us    |  __other();\n 0)   1.6 us    |  __arm64_sys_read();\n",
+	       " 0)   1.6 us    |  __arm64_sys_read();\n");
 	leaves("parameters", "vfs_read\n", 1,
 	       " 0)               |  vfs_read(file=0x1, pos=2) {\n 0)   1.0 us |  } /* ret=3 */\n",
 	       " 0)               |  vfs_read(file=0x1, pos=2) {\n 0)   1.0 us |  } /* ret=3 */\n");
