@@ -11,12 +11,20 @@
 #include "sym/elf.h"
 #include "sym/symtab.h"
 
+/* Probes are called as they were written: links are not followed. */
+static char *absolute(const char *path)
+{
+	return *path == '/' ? mem_strdup(path) : realpath(path, NULL);
+}
+
 char *run_find_file(const char *name)
 {
 	const char *path = getenv("PATH");
 
+	if (strchr(name, '/') && access(name, R_OK) < 0)
+		return NULL;
 	if (strchr(name, '/'))
-		return access(name, R_OK) == 0 ? realpath(name, NULL) : NULL;
+		return absolute(name);
 	/* libc: as the loader would find it */
 	if (str_starts(name, "lib")) {
 		static const char *const dirs[] = { "/lib/x86_64-linux-gnu",
@@ -34,7 +42,7 @@ char *run_find_file(const char *name)
 					mem_printf("%s/%s%s", dirs[i], name, ends[k]);
 
 				if (access(full, R_OK) == 0)
-					return realpath(full, NULL);
+					return absolute(full);
 			}
 	}
 	/* what became a part of the C library */
@@ -46,7 +54,7 @@ char *run_find_file(const char *name)
 		AUTO_FREE char *full = mem_printf("%.*s/%s", (int)strcspn(path, ":"), path, name);
 
 		if (access(full, X_OK) == 0)
-			return realpath(full, NULL);
+			return absolute(full);
 	}
 	return NULL;
 }

@@ -110,10 +110,21 @@ PROGRAMS = [
     'tracepoint:raw_syscalls:sys_enter /comm == "dd" && args->id < 2/ { @[args->id] = count(); }',
     'tracepoint:syscalls:sys_enter_openat /comm == "dd"/ { @[str(args->filename)] = count(); }',
     'tracepoint:syscalls:sys_enter_write /comm == "dd" && args->count == 1000/ { @s[tid] = nsecs; @n = count(); } END { clear(@s); }',
+    # of its tutorial and reference
+    'tracepoint:syscalls:sys_enter_openat /comm == "dd"/ { printf("%s %s\\n", comm, str(args->filename)); @n = count(); }',
+    'tracepoint:raw_syscalls:sys_enter /comm == "dd"/ { @[comm, pid == cpid] = count(); }',
+    'tracepoint:raw_syscalls:sys_exit /comm == "dd" && args->ret == 1000/ { @bytes[args->id] = sum(args->ret); @l = lhist(args->ret, 0, 2000, 200); }',
+    'tracepoint:sched:sched_process_e* /pid == cpid/ { @[probe] = count(); } tracepoint:syscalls:sys_exit_read /pid == cpid && args->ret < 0/ { @bad = count(); }',
+    'tracepoint:syscalls:sys_enter_read /pid == cpid && args->count == 1000/ { @start[tid] = nsecs; } '
+    'tracepoint:syscalls:sys_exit_read /@start[tid]/ { @calls[comm] = count(); @slow = max(nsecs - @start[tid] > 1000000000); delete(@start[tid]); }',
+    'tracepoint:syscalls:sys_enter_write /pid == cpid && args->count == 1000/ { @[args->fd, args->count] = count(); @st = stats(args->count); @av[comm] = avg(args->fd); }',
+    'tracepoint:syscalls:sys_enter_exit_group /pid == cpid/ { printf("%s %d %s\\n", comm, args->error_code, probe); @t = (comm, args->error_code); }',
+    'tracepoint:syscalls:sys_enter_write /pid == cpid && args->count == 1000/ { @b[buf(args->buf, 4)] = count(); @w[strncmp(comm, "ddx", 2) == 0 ? "dd" : "other", cpu < 0] = count(); }',
+    'uprobe:libc.so.6:getenv, uretprobe:libc.so.6:getenv /pid == cpid/ { @[probe] = count(); }' if os.path.exists("/lib/x86_64-linux-gnu/libc.so.6") else None,
     'uprobe:libc.so.6:write /comm == "dd" && arg2 == 1000/ { @[arg2] = count(); }' if os.path.exists("/lib/x86_64-linux-gnu/libc.so.6") else None,
 ]
-if not os.path.isdir("/sys/kernel/debug/tracing/events"):
-    skip("a workload", "bpftrace looks for tracepoints in debugfs, which is not mounted")
+if not any(os.path.isdir(f"/sys/kernel/{d}/events") for d in ("tracing", "debug/tracing")):
+    skip("a workload", "tracefs is not mounted")
     PROGRAMS = []
 for p in filter(None, PROGRAMS if not SAN else []):
     p = p.replace("libc.so.6", "/lib/x86_64-linux-gnu/libc.so.6")
