@@ -127,6 +127,11 @@ static inline bool is_at_end(const struct lane *l)
 	return l->at == l->first;
 }
 
+static inline bool is_mark(uint64_t addr)
+{
+	return addr >= EVENT_CHAIN_MARK;
+}
+
 static inline void ask(struct group *g, struct lane *l)
 {
 	l->asked = place_ask(&g->w->places, &l->part, l->at[-1], is_caller(l));
@@ -149,15 +154,18 @@ static inline void end_here(struct group *g, const struct lane *l)
 /* The first mark, or the end. */
 static inline const uint64_t *next_mark(const uint64_t *p, const uint64_t *end)
 {
-	while (p < end && *p < EVENT_CHAIN_MARK)
+	while (p < end && !is_mark(*p))
 		p++;
 	return p;
 }
 
-/* The program's part and the kernel's; false: it has others, or none. */
+/*
+ * The program's part and the kernel's; false: it has others, or none. Whether others follow is not
+ * looked for: who comes to a mark goes alone.
+ */
 static inline bool split(struct lane *l, const struct place_sample *s)
 {
-	const uint64_t *p = s->b.chain, *end = p + s->b.chain_n, *from;
+	const uint64_t *p = s->b.chain, *end = p + s->b.chain_n;
 
 	l->sample = s;
 	l->kernel_first = l->kernel_at = l->first = l->at = p;
@@ -169,16 +177,13 @@ static inline bool split(struct lane *l, const struct place_sample *s)
 	}
 	l->part.mode = EVENT_MODE_USER;
 	l->part.space = s->space;
-	if (p < end) {
-		from = p + 1;
-		if (*p != EVENT_CHAIN_USER || next_mark(from, end) != end)
-			return false;
-		l->first = from;
+	if (p + 1 < end) {
+		l->first = p + 1;
 		l->at = end;
+		return *p == EVENT_CHAIN_USER;
 	}
-	if (l->at == l->first)
-		enter_kernel(l);
-	return l->at > l->first;
+	enter_kernel(l);
+	return p == end && l->at > l->first;
 }
 
 static inline bool begin_at(struct group *g, struct lane *l, struct burst_at at)
@@ -256,7 +261,7 @@ static void end_closed(struct group *g, struct lane *l)
 		if (is_at_end(l))
 			break;
 		place = place_find(&w->places, &l->part, l->at[-1], is_caller(l));
-		if (place == PLACE_UNKNOWN) {
+		if (place == PLACE_UNKNOWN || is_mark(l->at[-1])) {
 			alone(g, l->sample);
 			return;
 		}
@@ -283,7 +288,7 @@ static void take_functions(struct group *g)
 			uint32_t place = place_take(&g->w->places, &l->part, l->at[-1],
 						    is_caller(l), l->asked);
 
-			if (place == PLACE_UNKNOWN) {
+			if ((place == PLACE_UNKNOWN) | is_mark(l->at[-1])) {
 				alone(g, l->sample);
 				continue;
 			}
