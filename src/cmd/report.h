@@ -60,6 +60,9 @@ struct report {
 	bool *site_wanted;
 	uint64_t quantum;
 	int shown; /* events */
+	/* What is being named: of the load, or a table's of the terminal interface. */
+	const struct profile *named;
+	const struct extra_plan *named_plan;
 };
 
 /* "graph,0.5,caller": added to what is there. */

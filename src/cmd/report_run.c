@@ -203,11 +203,26 @@ static void other_address(void *ctx, const struct profile_entry *e, uint64_t *ad
 					 KEY_DCACHELINE };
 	const struct report *r = ctx;
 	const struct profile_extra *x =
-		e->extra == PROFILE_NO_EXTRA ? NULL : &r->load.profile.extras.data[e->extra];
+		e->extra == PROFILE_NO_EXTRA ? NULL : &r->named->extras.data[e->extra];
 
 	for (size_t i = 0; x && i < ARRAY_SIZE(keys) && !addr[0]; i++)
-		addr[0] = extra_word(&r->load.plan, x, keys[i]);
+		addr[0] = extra_word(r->named_plan, x, keys[i]);
 	mode[0] = (int64_t)addr[0] < 0 ? EVENT_MODE_KERNEL : EVENT_MODE_USER;
+}
+
+static void now_named(void *ctx, const struct profile *p, const struct extra_plan *plan)
+{
+	struct report *r = ctx;
+
+	r->named = p;
+	r->named_plan = plan;
+}
+
+static enum profile_unit unit_of(const struct report *r)
+{
+	return r->mode == KEY_MODE_BRANCH   ? PROFILE_BRANCHES
+	       : r->mode == KEY_MODE_MEMORY ? PROFILE_ACCESSES
+					    : PROFILE_SAMPLES;
 }
 
 /* Does anything show where a process had its code? */
@@ -265,10 +280,8 @@ static int count_and_name(struct report *r, struct err *e)
 		po.by |= PROFILE_BY_CODE;
 	if (has_no_frames(a))
 		po.by &= ~PROFILE_BY_CHAIN;
-	if (r->mode == KEY_MODE_BRANCH)
-		po.unit = PROFILE_BRANCHES;
-	if (r->mode == KEY_MODE_MEMORY)
-		po.unit = PROFILE_ACCESSES;
+	po.unit = unit_of(r);
+	now_named(r, &r->load.profile, &r->load.plan);
 	load_plan(&r->load, &r->columns, &r->load.plan);
 	code = load_count(&r->load, &po, e);
 	if (code == 0)
@@ -345,7 +358,7 @@ static bool wants_tui(const struct report *r)
 	const struct report_args *a = r->a;
 
 	return !a->stdio && !a->sep && !a->csv && !a->json && !a->header && !a->info && !a->quiet &&
-	       r->mode == KEY_MODE_CODE && tui_usable(NULL) == 0;
+	       tui_usable(NULL) == 0;
 }
 
 /* What -T shows, to be read in the interface; "" when there are none. */
@@ -383,6 +396,9 @@ static int walk_through(struct report *r, struct err *e)
 		.chains = r->graphs && !has_no_frames(a),
 		.max_stack = max_stack(a),
 		.time_quantum = r->quantum,
+		.unit = unit_of(r),
+		.naming = now_named,
+		.naming_ctx = r,
 		.model = { .percent_limit = a->percent_limit,
 			   .graph_percent_limit = a->graph.min_percent,
 			   .samples = columns_have(&r->columns, KEY_SAMPLES),

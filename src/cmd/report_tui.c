@@ -47,6 +47,7 @@ static int batch_for(struct state *s, const struct columns *c, unsigned by, stru
 	struct profile_opts po = { .by = by,
 				   .max_stack = r->max_stack,
 				   .outermost = r->max_stack && r->children,
+				   .unit = r->unit,
 				   .time_quantum = r->time_quantum };
 	struct batch *b = mem_alloc(sizeof(*b));
 	int code;
@@ -63,6 +64,7 @@ static int batch_for(struct state *s, const struct columns *c, unsigned by, stru
 	b->users = 1;
 	code = load_profile(r->load, &b->plan, &po, &b->profile, e);
 	if (code == 0) {
+		r->naming(r->naming_ctx, &b->profile, &b->plan);
 		code = names_make(&b->profile, r->load->symbols, &r->names, &b->names, e);
 		if (code < 0)
 			profile_free(&b->profile);

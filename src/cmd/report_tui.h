@@ -24,6 +24,10 @@ struct report_tui {
 	bool chains;	      /* the recording has some, and they are wanted */
 	unsigned max_stack;
 	uint64_t time_quantum;
+	enum profile_unit unit;
+	/* Told before the names of a profile are asked for. */
+	void (*naming)(void *ctx, const struct profile *p, const struct extra_plan *plan);
+	void *naming_ctx;
 	struct tui_model model; /* set what it needs; the callbacks are filled in */
 };
 

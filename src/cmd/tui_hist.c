@@ -78,7 +78,7 @@ static void fill_table(struct tui_table *t, struct own *o, bool chains)
 
 		if (c->value < 0 || c->key == KEY_IPC || !column_applies(c, h->opts.type))
 			continue;
-		if (c->key == KEY_DSO)
+		if (c->key == KEY_DSO || (c->key == KEY_DSO_FROM && t->dso_column < 0))
 			t->dso_column = (int)at;
 		if (c->key == KEY_PID || c->key == KEY_TGID ||
 		    (c->key == KEY_COMM && t->thread_column < 0))
@@ -259,6 +259,8 @@ void tui_hist_make(const struct names *n, const struct tui_hist_opts *to, struct
 	o->drop = to->drop;
 	o->ctx = to->ctx;
 	symbol = columns_find(&o->columns, KEY_SYM);
+	if (!symbol) /* branches are where they lead to */
+		symbol = columns_find(&o->columns, KEY_SYM_TO);
 	o->tree = to->tree;
 	if (o->tree) {
 		hier_make(&o->hier, &o->h);
