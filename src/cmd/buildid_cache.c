@@ -14,12 +14,16 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "cmd/accept.h"
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "store/perfdata.h"
 #include "sym/cache.h"
 #include "sym/debugdir.h"
+#include "sym/debuginfod.h"
 #include "sym/find.h"
+
+#define FETCH_MS 120000 /* for all debug info: nobody waits for a report here */
 
 struct words {
 	VEC(const char *) v;
@@ -29,11 +33,11 @@ struct args {
 	struct words add, remove, purge, update;
 	const char *missing, *dir;
 	int target;
-	bool list, purge_all, force;
+	bool list, purge_all, force, servers;
 	int verbose;
 };
 
-static opt_fn on_add, on_remove, on_purge, on_update;
+static opt_fn on_add, on_remove, on_purge, on_update, on_servers, on_kcore;
 
 static const struct opt opts[] = {
 	OPT_FN_C('a', "add", "FILE,...", OPT_ARG_REQUIRED, on_add, "keep these files", "@files"),
@@ -48,9 +52,14 @@ static const struct opt opts[] = {
 	OPT_STR_C('M', "missing", "FILE", missing, "which files of a recording are not kept",
 		  "@files"),
 	OPT_STR_C(0, "buildid-dir", "DIR", dir, "the folder (default: ~/.debug)", "@dirs"),
+	OPT_FN_C(0, "debuginfod", "URLS", OPT_ARG_OPTIONAL, on_servers,
+		 "with -a and -u, also their debug info, from these servers (default: "
+		 "$DEBUGINFOD_URLS)",
+		 NULL),
 	OPT_INT(0, "target-ns", "PID", target, "see files as this process does"),
 	OPT_FLAG('f', "force", force, "no questions (kymo asks none)"),
 	OPT_COUNT('v', "verbose", verbose, "a line for each file"),
+	ACCEPTED_('k', "kcore", OPT_ARG_REQUIRED, on_kcore),
 	OPT_END,
 };
 
@@ -78,6 +87,24 @@ static int on_purge(const struct opt *o, const char *value, bool unset, void *ar
 	return str_split(value, ',', add_word, &((struct args *)args)->purge);
 }
 
+static int on_servers(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	(void)o, (void)e;
+	((struct args *)args)->servers = !unset;
+	if (value && !unset)
+		setenv("DEBUGINFOD_URLS", value, 1);
+	return 0;
+}
+
+static int on_kcore(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	(void)o, (void)value, (void)unset, (void)args;
+	err_set(e, EOPNOTSUPP, "--kcore: copies of a kernel's code are not kept");
+	return err_hint(e, "annotate reads /proc/kcore of the running kernel itself; kymo archive "
+			   "packs a recording with what its report needs, and -k VMLINUX names "
+			   "another kernel's file");
+}
+
 static int on_update(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	(void)o, (void)unset, (void)e;
@@ -89,6 +116,7 @@ struct work {
 	int dir;   /* perf's */
 	int cache; /* kymo's; below 0: none */
 	int failed;
+	struct debuginfod *servers; /* NULL: none */
 };
 
 static void done(const struct work *w, const char *what, const struct build_id *id,
@@ -105,6 +133,32 @@ static void complain(struct work *w, const struct err *e)
 {
 	command_note("%s%s%s", e->msg, e->hint[0] ? "; " : "", e->hint);
 	w->failed++;
+}
+
+/* Its debug info beside it, where it has none of its own. */
+static int add_debug(struct work *w, const char *shown, const struct build_id *id, struct err *e)
+{
+	struct elf *elf = NULL;
+	int r, fd = w->servers ? debuginfod_fetch(w->servers, DEBUGINFOD_DEBUGINFO, id) : -ENOENT;
+
+	if (fd == -ETIME)
+		return err_set(e, ETIME, "debug info of %s: the servers did not answer in time",
+			       shown);
+	if (fd < 0) {
+		err_set(e, ENOENT, "debug info of %s: no server has it", shown);
+		return w->servers ? -ENOENT
+				  : err_hint(e, "--debuginfod=URL, or export DEBUGINFOD_URLS");
+	}
+	r = elf_open_fd(fd, shown, &elf, e);
+	if (r == 0 && !build_id_same(&elf->build_id, id))
+		r = err_set(e, EINVAL, "debug info of %s: the server sent another build's", shown);
+	if (r == 0)
+		r = debugdir_add(w->dir, shown, id, "debug", elf->fd, false, e);
+	if (r >= 0)
+		done(w, "adding debug info of", id, shown, 0);
+	if (elf)
+		elf_free(elf);
+	return r < 0 ? r : 0;
 }
 
 /* A file by its name, as here or as another process sees it. */
@@ -135,6 +189,8 @@ static int add_one(struct work *w, const char *path, bool anew, struct err *e)
 		debugdir_remove(w->dir, &elf->build_id, NULL);
 	r = debugdir_add(w->dir, real ? real : path, &elf->build_id, "elf", elf->fd, true, e);
 	done(w, anew ? "updating" : "adding", &elf->build_id, path, r);
+	if (r >= 0 && w->a->servers && !elf_section(elf, ".debug_info"))
+		r = add_debug(w, real ? real : path, &elf->build_id, e);
 	elf_free(elf);
 	return r < 0 ? r : 0;
 }
@@ -309,6 +365,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		return w.dir;
 	if (!a->dir)
 		w.cache = cache_open(NULL, NULL);
+	if (a->servers)
+		w.servers = debuginfod_new(&(struct debuginfod_opts){ .ms = FETCH_MS });
 	each(&w, &a->add, add_new);
 	each(&w, &a->remove, remove_one);
 	each(&w, &a->purge, purge_one);
@@ -326,6 +384,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		if (a->verbose && w.cache >= 0)
 			print_size(w.cache);
 	}
+	debuginfod_free(w.servers);
 	close(w.dir);
 	if (w.cache >= 0)
 		close(w.cache);

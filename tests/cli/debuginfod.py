@@ -77,6 +77,7 @@ def real_server():
             return skip("a real server", "debuginfod does not serve the file here")
         same("found on the server", ask(url)[0], ["deep", "prog.c:1"])
         same("not asked when told so", ask(url, "--no-debuginfod")[0], ["??", "??:0"])
+        cache(url)
         os.rename(path("bare"), path("bare.kept"))
         shutil.copy(path("other.bare"), path("bare"))
         got, seconds = ask(url)
@@ -86,6 +87,20 @@ def real_server():
     finally:
         server.terminate()
         server.wait()
+
+
+def cache(url):
+    """buildid-cache --debuginfod: the debug info is kept beside the file, and found there without any server."""
+    env = {"DEBUGINFOD_URLS": "", "DEBUGINFOD_CACHE_PATH": path("client-c"), "no_proxy": "*", "PERF_BUILDID_DIR": path("debug")}
+    r = kymo(["buildid-cache", f"--debuginfod={url}", "-v", "-a", path("bare")], env=env, timeout=60)
+    check("buildid-cache --debuginfod fetches debug info", r.code == 0 and "debug info" in r.err, r)
+    r = kymo(["addr2line", "-fs", "--no-cache", "-e", path("bare"), address], env=env)
+    same("which is found without a server", r.out.split(), ["deep", "prog.c:1"])
+    r = kymo(["buildid-cache", f"--debuginfod={url}", "-a", path("other.bare")], env=env, timeout=60)
+    check("what no server has is told", r.code != 0 and "no server has it" in r.err, r)
+    r = kymo(["buildid-cache", "--debuginfod", "-a", path("other.bare")], env=env, timeout=60)
+    check("without servers: how to name one", r.code != 0 and "DEBUGINFOD_URLS" in r.err, r)
+    shutil.rmtree(path("debug"))
 
 
 def bad_servers():
