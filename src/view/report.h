@@ -36,6 +36,11 @@ void report_tree(FILE *f, const struct report_style *s, const struct hist *h,
 void report_csv(FILE *f, const struct report_style *s, const char *sep, const struct hist *h);
 
 /* What every report ends with: lost events, cut stacks, names that were not found. */
+/* What is to be done about code that a runtime compiled and nobody named. */
+#define REPORT_NAME_JIT                                                                 \
+	"run Node.js with --perf-basic-prof, Java with -XX:+UnlockDiagnosticVMOptions " \
+	"-XX:+DumpPerfMapAtExit"
+#define REPORT_WORTH 20 /* one sample in so many is worth a line that says what to do */
 struct report_end {
 	uint64_t samples, lost, unresolved;
 	uint64_t stacks, full_stacks, abrupt_stacks;

@@ -106,23 +106,20 @@ static void put_part(struct strbuf *b, const char *what, uint64_t n, uint64_t of
 		      of ? 100.0 * (double)n / (double)of : 0.0);
 }
 
-#define WORTH 20 /* one in so many is worth a line that says what to do */
-
 static void advise(const struct names *n, const struct names_cut *cut, struct report_end *e)
 {
 	struct names_missing m = names_count_missing(n);
 
-	if (cut->in_jit * 2 > cut->abrupt && cut->abrupt * WORTH >= cut->chains)
+	if (cut->in_jit * 2 > cut->abrupt && cut->abrupt * REPORT_WORTH >= cut->chains)
 		snprintf(e->stacks_advice, sizeof(e->stacks_advice),
 			 "most of these stacks end in code that a runtime compiled: run Java with "
 			 "-XX:+PreserveFramePointer");
-	if (n->unresolved * WORTH < e->samples)
+	if (n->unresolved * REPORT_WORTH < e->samples)
 		return;
 	if (m.in_jit * 2 > n->unresolved)
 		snprintf(e->names_advice, sizeof(e->names_advice),
-			 "most of these addresses are in code that a runtime compiled: run Node.js "
-			 "with --perf-basic-prof, Java with -XX:+UnlockDiagnosticVMOptions "
-			 "-XX:+DumpPerfMapAtExit");
+			 "most of these addresses are in code that a runtime "
+			 "compiled: " REPORT_NAME_JIT);
 	else if (m.in_file * 2 > n->unresolved)
 		snprintf(e->names_advice, sizeof(e->names_advice),
 			 "most of these addresses are in %.80s: install its debug symbols%s",

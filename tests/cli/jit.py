@@ -100,6 +100,11 @@ def record(what, argv, pid_file=None):
     return stacks(out), out, r
 
 
+def pictures(data):
+    """What is said about pictures of a recording."""
+    return [kymo(["flame", "-i", data, "-o", os.path.join(folder, f"x.{kind}")]).err for kind in ("svg", "html")] + [kymo(["collapse", data]).err]
+
+
 def node_recorded():
     with open(os.path.join(folder, "short.js"), "w") as f:
         f.write(JS.replace("60000", "1200"))
@@ -108,6 +113,7 @@ def node_recorded():
         found, out, r = got
         check("Node.js --perf-basic-prof: functions have names", share(found, "*hotOuter") > 20, found[:5])
         check("and callers, up to where the program began", share(found, "_start", "JSEntry", "hotOuter") > 20, found[:5])
+        check("pictures need no advice then", not any("--perf-basic-prof" in x for x in pictures(out)), pictures(out))
     got = record("Node.js, jitdump", ["node", "--perf-prof", "short.js"])
     dumps = [x for x in os.listdir(folder) if x.startswith("jit-") and x.endswith(".dump")]
     if not got or not dumps:
@@ -132,6 +138,8 @@ def node_recorded():
     os.remove(dump)
     check("without it there are no names, and none that are wrong", share(stacks(out), "hotOuter") == 0)
     has("and it is said how to have them", kymo(f"report -i {out} --stdio -g none").out, "run Node.js with --perf-basic-prof")
+    for what, said in zip(("an SVG", "a page", "folded text"), pictures(out)):
+        has(f"{what} says so, too", said, "nobody named: run Node.js with --perf-basic-prof")
 
 
 def java_recorded():
