@@ -122,13 +122,14 @@ class Bench:
         self.name, self.rows = name, []
         self.bad = 0
 
-    def add(self, what, unit, values, goal=None, digits=None):
-        """A row: {"kymo": value, "PEER": value, ...}, smaller is better; goal is the ratio to the first peer."""
+    def add(self, what, unit, values, goal=None, digits=None, spread=None):
+        """A row: {"kymo": value, "PEER": value, ...}, smaller is better; goal is the ratio to the first peer, spread the range
+        in which that most likely is."""
         peers = [n for n in values if n != "kymo"]
         row = {"bench": self.name, "what": what, "unit": unit, "values": values, "goal": goal}
         if peers and values[peers[0]]:
             row["ratio"] = values["kymo"] / values[peers[0]]
-        row["digits"] = digits
+        row["digits"], row["spread"] = digits, spread
         self.rows.append(row)
         if not os.environ.get("BENCH_ROWS") or sys.stderr.isatty():
             print(line(row), file=sys.stderr)
@@ -164,10 +165,15 @@ def figure(v, digits=None):
     return f"{v:,.{digits if digits is not None else 0 if abs(v) >= 100 else 1 if abs(v) >= 10 else 2}f}"
 
 
+def ratio(row):
+    """The ratio, and between what it most likely is."""
+    text = f"{row['ratio']:.2f}" if "ratio" in row else ""
+    return f"{text} ({row['spread'][0]:.2f}-{row['spread'][1]:.2f})" if text and row.get("spread") else text
+
+
 def line(row):
     values = "  ".join(f"{n} {figure(v, row.get('digits'))}" for n, v in row["values"].items())
-    ratio = f"  ratio {row['ratio']:.2f}" if "ratio" in row else ""
-    return f"{row['bench']}: {row['what']}: {values} {row['unit']}{ratio}"
+    return f"{row['bench']}: {row['what']}: {values} {row['unit']}" + (f"  ratio {ratio(row)}" if "ratio" in row else "")
 
 
 def verdict(row):
@@ -186,7 +192,7 @@ def table(rows):
             cells.append([f"{r['bench']}: {r['what']}" if i == 0 else "",
                           figure(r["values"].get("kymo"), r.get("digits")) if i == 0 else "",
                           figure(r["values"].get(peer), r.get("digits")) if peer else "-", peer, r["unit"],
-                          f"{r['ratio']:.2f}" if i == 0 and "ratio" in r else "", verdict(r) if i == 0 else ""])
+                          ratio(r) if i == 0 else "", verdict(r) if i == 0 else ""])
     widths = [max(len(c[i]) for c in cells) for i in range(7)]
     right = {1, 2, 5}
     return "\n".join("  ".join(c[i].rjust(w) if i in right else c[i].ljust(w) for i, w in enumerate(widths)).rstrip()

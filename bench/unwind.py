@@ -3,24 +3,31 @@
 """Stacks: kymo's walker beside perf's frame pointers and stack copies, on a compiler without frame pointers;
 unwinding copies, naming with inlines, and reading a recording again.
 
-    bench/unwind.py [KYMO [PART...]]        PART: recording own_cost walker offline inlines
+    bench/unwind.py [KYMO [PART...]]        PART: recording stacks own_cost walker offline inlines
 
 Whole stacks are judged alike for all recordings: by what perf script shows of them, does the stack begin
 where programs and threads do? Cost is CPU time: the recorder's own, and what the kernel does within the program's.
-Takes about five minutes.
+What it does in a sample's interrupt is measured there (see stacks()); as a difference of the program's times, which others'
+work on the machine makes longer and shorter by more than that, it would be noise.
+Takes about seven minutes; BENCH_TURNS=20 narrows the ranges that are given with the ratios of stacks().
 """
+import json
 import os
 import pathlib
+import random
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 from lib import BUILD, KYMO, Bench, Run, have, interleave
 
 RUNS = min(5, int(os.environ.get("BENCH_RUNS", "5")))  # five minutes, and no more
+TURNS = int(os.environ.get("BENCH_TURNS", "6"))
 FREQ = "3999"
 SOURCE = """
 #include <algorithm>
@@ -117,14 +124,13 @@ def beyond(got, what, base):
 
 
 def recording():
-    """Bytes a sample, CPU, whole stacks. What an interrupt costs is the same for all, and is known from samples without stacks."""
+    """Bytes a sample, CPU, whole stacks."""
     ways = recorders(FREQ, None, kymo=[KYMO, "record", "-g"], dwarf=perf_record("--call-graph", "dwarf"))
     fp = recorders(FREQ, None, fp=perf_record("-g"))
-    plain = recorders(FREQ, None, plain=perf_record())
     cache = temp / "cache"
     for argv in (ways["kymo"], *fp.values()):
         recorded(argv, cache)
-    got = interleave({n: (lambda argv=argv: recorded(argv, cache)) for n, argv in {"alone": work(), **plain, **ways}.items()}, RUNS, warm=False)
+    got = interleave({n: (lambda argv=argv: recorded(argv, cache)) for n, argv in {"alone": work(), **ways}.items()}, RUNS, warm=False)
     own, inside = medians(got, "own"), medians(got, "inside")
     start = own["alone"]  # the shell's
     size, share = {}, {}
@@ -137,13 +143,72 @@ def recording():
             good, every = whole(data)
             share[n] = 100 * (every - good) / max(every, 1)
     b.add("bytes a sample", "B", size, goal=1 / 20)
-    if plain:
-        b.add("CPU of stacks at 3,999 Hz: recorder, and kernel beyond samples without", "ms",
-              {n: max(own[n] - start, 1) + max(beyond(got, "inside", "plain")[n], 0) for n in ways}, goal=1 / 5)
-    b.add("of it the recorder's", "ms", {n: max(own[n] - start, 1) for n in ways}, goal=1 / 5)
     b.add("CPU of all, beyond the program's", "ms", {n: max(own[n] + inside[n] - start - inside["alone"], 1) for n in ways})
     if share:
         b.add("stacks of cc1plus that are not whole (goal: 1 % at most)", "%", share, digits=2)
+
+
+# A sample of cpu-clock is taken in a timer's interrupt: how long does that take, in nanoseconds, when it hits the compiler?
+INTERRUPTS = """
+tracepoint:timer:hrtimer_expire_entry /args.function == kaddr("perf_swevent_hrtimer") && comm == "cc1plus"/ { @from[cpu] = nsecs; }
+tracepoint:timer:hrtimer_expire_exit /@from[cpu]/ { @took = lhist(nsecs - @from[cpu], 0, 50000, 100); delete(@from[cpu]); }
+"""
+CUT = 0.05  # of the interrupts: the slowest, which are those the machine's own host interrupted
+
+
+def interrupts(run):
+    """Do run(), and say how many samples hit the compiler meanwhile and what one took the kernel on average (ns)."""
+    with open(temp / "interrupts", "w+") as out:
+        p = subprocess.Popen([KYMO, "run", "-f", "json", "-e", INTERRUPTS], stdout=out, stderr=subprocess.DEVNULL)
+        try:
+            while p.poll() is None and not os.path.getsize(out.name):  # it tells what it attached to
+                time.sleep(0.05)
+            r = run()
+        finally:
+            p.send_signal(signal.SIGINT)
+            p.wait()
+        out.seek(0)
+        told = [json.loads(line) for line in out if '"@took"' in line]
+    took = [(x["min"] + 50, x["count"]) for x in told[-1]["data"]["@took"] if x["count"]] if told else []
+    r.samples = sum(n for _, n in took)
+    left = keep = (1 - CUT) * r.samples
+    total = 0
+    for ns, n in sorted(took):
+        total += ns * min(n, left)
+        left -= min(n, left)
+    r.interrupt = total / keep if keep else 0
+    return r
+
+
+def ratio_of_sums(pairs, draws=2000):
+    """Of (ours, theirs) by turns: between which ratios of the sums nine of ten lie when turns are drawn anew."""
+    rng = random.Random(1)
+    ratios = sorted(sum(o for o, _ in d) / sum(t for _, t in d) for d in (rng.choices(pairs, k=len(pairs)) for _ in range(draws)))
+    return ratios[draws // 20], ratios[-draws // 20]
+
+
+def stacks():
+    """What stacks cost at 3,999 Hz: the recorder's CPU, and what an interrupt takes beyond that of a sample without a stack."""
+    ways = recorders(FREQ, "stacks.data", kymo=[KYMO, "record", "-g", "-e", "cpu-clock"],
+                     dwarf=perf_record("--call-graph", "dwarf"), plain=perf_record())
+    if len(ways) < 3:
+        return
+    cache = temp / "cache"
+    recorded(ways["kymo"], cache)
+    got = interleave({n: (lambda argv=argv: interrupts(lambda: recorded(argv, cache))) for n, argv in ways.items()}, TURNS, warm=False)
+    turns = [t for t in ({n: got[n][i] for n in ways} for i in range(TURNS)) if all(r.samples and r.code == 0 for r in t.values())]
+    if not turns:
+        print("unwind: no turn of stacks() in which the samples' interrupts were seen and perf did not crash", file=sys.stderr)
+        return
+    plain = statistics.mean(t["plain"].interrupt for t in turns)
+    kernel = {n: [max(t[n].interrupt - plain, 1) / 1e3 for t in turns] for n in ("kymo", "dwarf")}
+    own = {n: [max(t[n].own, 1) for t in turns] for n in kernel}
+    both = {n: [o + k * t[n].samples / 1e3 for o, k, t in zip(own[n], kernel[n], turns)] for n in kernel}
+    for what, unit, figures, goal in (
+            (f"CPU of stacks at 3,999 Hz ({len(turns)} turns): recorder, and kernel beyond samples without", "ms", both, 1 / 5),
+            ("of it the recorder's", "ms", own, 1 / 5), ("of it the kernel's, a sample", "us", kernel, None)):
+        b.add(what, unit, {n: statistics.mean(v) for n, v in figures.items()}, goal=goal,
+              spread=ratio_of_sums(list(zip(figures["kymo"], figures["dwarf"]))))
 
 
 def own_cost():
@@ -244,7 +309,7 @@ def inlines():
 
 
 try:
-    for part in (recording, own_cost, walker, offline, inlines):
+    for part in (recording, stacks, own_cost, walker, offline, inlines):
         if len(sys.argv) < 3 or part.__name__ in sys.argv[2:]:
             part()
 finally:
