@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "sym/code.h"
+#include "sym/demangle.h"
 #include "sym/elf.h"
 #include "sym/symtab.h"
 
@@ -134,43 +135,117 @@ static bool named(const char *symbol, const char *name, size_t n)
 	return strncmp(symbol, name, n) == 0 && (symbol[n] == '\0' || symbol[n] == '@');
 }
 
+static int no_function(const struct object *o, const char *path, const char *wanted, struct err *e)
+{
+	struct str_nearest near = { .typed = wanted };
+	bool written = demangle_is_written(wanted);
+	struct arena names = { 0 };
+	char list[256];
+
+	for (size_t i = 0; i < o->tab.n; i++) {
+		const struct symtab_sym *s = &o->tab.sym[i];
+		AUTO_FREE char *full = is_function(s) && written ? demangle_dup(s->name, 0) : NULL;
+
+		if (is_function(s))
+			str_nearest_add(&near, full ? arena_strdup(&names, full) : s->name);
+	}
+	err_set(e, ENOENT, "%s has no function '%s'", path, wanted);
+	if (str_nearest_list(&near, list, sizeof(list)))
+		err_hint(e, "did you mean %s?", list);
+	else
+		err_hint(e, "kymo uprobe -l %s lists them", path);
+	arena_free(&names);
+	return -ENOENT;
+}
+
+/* By the name in the symbol table, or by what a programmer calls it. */
+static int find_symbol(const struct object *o, const char *path, const char *wanted,
+		       const struct symtab_sym **ret, struct err *e)
+{
+	const struct symtab_sym *found = NULL;
+
+	for (size_t i = 0; i < o->tab.n; i++)
+		if (is_function(&o->tab.sym[i]) &&
+		    named(o->tab.sym[i].name, wanted, strlen(wanted))) {
+			*ret = &o->tab.sym[i];
+			return 0;
+		}
+	for (size_t i = 0; i < o->tab.n; i++) {
+		const struct symtab_sym *s = &o->tab.sym[i];
+		AUTO_FREE char *one = NULL, *other = NULL;
+
+		if (!is_function(s) || !demangle_fits(s->name, wanted) ||
+		    (found && found->start == s->start))
+			continue;
+		if (!found) {
+			found = s;
+			continue;
+		}
+		one = demangle_dup(found->name, DEMANGLE_PARAMS);
+		other = demangle_dup(s->name, DEMANGLE_PARAMS);
+		err_set(e, EINVAL, "%s has several functions '%s'", path, wanted);
+		if (strcmp(one, other) == 0) /* a destructor has several */
+			return err_hint(e, "give one by the linker's name, %s or %s", found->name,
+					s->name);
+		return err_hint(e,
+				"give one with its parameters, %s or %s, or probe all with kymo "
+				"probe -x %s '%s'",
+				one, other, path, wanted);
+	}
+	if (!found)
+		return no_function(o, path, wanted, e);
+	*ret = found;
+	return 0;
+}
+
 /* SYMBOL[+OFFSET] as an offset in the file. */
 static int find_offset(const char *path, const char *symbol, uint64_t *ret, struct err *e)
 {
 	size_t n = strcspn(symbol, "+");
 	uint64_t more = symbol[n] ? strtoull(symbol + n + 1, NULL, 0) : 0;
-	struct str_nearest near = { 0 };
 	AUTO_FREE char *wanted = mem_strndup(symbol, n);
+	const struct symtab_sym *s = NULL;
 	struct object o = { 0 };
-	char list[256];
 	int r = load(path, &o, e);
 
 	if (r < 0)
 		return r;
-	r = -ENOENT;
-	near.typed = wanted;
-	for (size_t i = 0; i < o.tab.n && r < 0; i++) {
-		const struct symtab_sym *s = &o.tab.sym[i];
-
-		if (!is_function(s))
-			continue;
-		if (named(s->name, wanted, n) && elf_offset(o.elf, s->start, ret)) {
-			*ret += more;
-			r = more ? code_check(o.elf, &o.tab, path, s->start + more, e) : 0;
-			if (r < 0)
-				break;
-		}
-		str_nearest_add(&near, s->name);
-	}
-	if (r < 0 && !e->code) {
-		err_set(e, ENOENT, "%s has no function '%s'", path, wanted);
-		if (str_nearest_list(&near, list, sizeof(list)))
-			err_hint(e, "did you mean %s?", list);
-		else
-			err_hint(e, "kymo uprobe -l %s lists them", path);
-	}
+	r = find_symbol(&o, path, wanted, &s, e);
+	if (r >= 0 && !elf_offset(o.elf, s->start, ret))
+		r = no_function(&o, path, wanted, e);
+	if (r >= 0 && s && more)
+		r = code_check(o.elf, &o.tab, path, s->start + more, e);
+	*ret += more;
 	unload(&o);
 	return r;
+}
+
+/* Between file and function: the last colon by itself, before templates and parameters. */
+static const char *separator(const char *where)
+{
+	const char *last = NULL;
+
+	for (const char *c = where; *c && !strchr("<(", *c); c++) {
+		if (c[0] == ':' && c[1] == ':')
+			c++;
+		else if (*c == ':')
+			last = c;
+	}
+	return last;
+}
+
+/* An event's name for it: "over" of "ns::over(int)". */
+static char *event_name(const char *symbol)
+{
+	size_t n = strcspn(symbol, "<(+@.");
+	const char *s = symbol + n;
+
+	while (s > symbol && (isalnum((unsigned char)s[-1]) || s[-1] == '_'))
+		s--;
+	n = (size_t)(symbol + n - s);
+	return isdigit((unsigned char)*s) ? mem_printf("p_%.*s", (int)n, s)
+	       : n			  ? mem_strndup(s, n)
+					  : mem_strdup("probe");
 }
 
 /* An offset in the file: of code, and not within an instruction. */
@@ -212,7 +287,7 @@ int uprobe_definition(const char *text, char **ret, struct err *e)
 		while (isspace((unsigned char)*rest))
 			rest++;
 	}
-	symbol = strrchr(where, ':');
+	symbol = separator(where);
 	if (!symbol) {
 		err_set(e, EINVAL, "'%s' does not say which function of which file", text);
 		return err_hint(e, "p:TARGET:SYMBOL, for instance p:bash:readline");
@@ -229,15 +304,8 @@ int uprobe_definition(const char *text, char **ret, struct err *e)
 			return r;
 	} else if ((r = find_offset(path, symbol, &offset, e)) < 0)
 		return r;
-	if (!name) {
-		name = mem_strndup(symbol, strcspn(symbol, "+@."));
-		if (isdigit((unsigned char)*name)) {
-			char *named_so = mem_printf("p_%s", name);
-
-			free(name);
-			name = named_so;
-		}
-	}
+	if (!name)
+		name = event_name(symbol);
 	*ret = mem_printf("%.*s:%s %s:0x%llx%s%s", (int)kind, text, name, path,
 			  (unsigned long long)offset, *rest ? " " : "", rest);
 	return 0;
@@ -252,6 +320,7 @@ int uprobe_list(const char *target, const char *pattern, struct err *e)
 {
 	AUTO_FREE char *path = NULL;
 	struct object o = { 0 };
+	struct arena arena = { 0 };
 	const char **names;
 	size_t n = 0;
 	int r = uprobe_path(target, &path, e);
@@ -261,16 +330,22 @@ int uprobe_list(const char *target, const char *pattern, struct err *e)
 	if (r < 0)
 		return r;
 	names = mem_alloc((o.tab.n + 1) * sizeof(*names));
-	for (size_t i = 0; i < o.tab.n; i++)
-		if (is_function(&o.tab.sym[i]) &&
-		    (!pattern || str_glob(pattern, o.tab.sym[i].name) ||
-		     strstr(o.tab.sym[i].name, pattern)))
-			names[n++] = o.tab.sym[i].name;
+	for (size_t i = 0; i < o.tab.n; i++) {
+		const char *name = o.tab.sym[i].name;
+		AUTO_FREE char *full = demangle_dup(name, 0);
+
+		if (!is_function(&o.tab.sym[i]) ||
+		    (pattern && !str_glob(pattern, name) && !strstr(name, pattern) &&
+		     !(full && (str_glob(pattern, full) || strstr(full, pattern)))))
+			continue;
+		names[n++] = full ? arena_strdup(&arena, full) : name;
+	}
 	qsort(names, n, sizeof(*names), by_name);
 	for (size_t i = 0; i < n; i++)
 		if (!i || strcmp(names[i], names[i - 1]) != 0)
 			puts(names[i]);
 	free(names);
+	arena_free(&arena);
 	unload(&o);
 	return 0;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""kymo probe with the names of C++: as they are written, with debug info and without; references are what they refer to."""
+"""kymo probe, uprobe and functime with the names of C++: as they are written, with debug info and without; references are what they
+refer to."""
 import os
 import re
 import shutil
@@ -71,5 +72,19 @@ else:
     for i in range(3):
         want += [f'run: k={i} x=7 again=7 name="seven"', f'refs: n={40 + i} x=7 x_1=9 list={{1,2,3}} second=2 text="text"']
     same("references show what they refer to", got, want)
+
+# --- uprobe and functime take one place -----------------------------------------------------------------------------
+if os.geteuid() == 0 and os.path.exists("/sys/kernel/tracing/uprobe_events"):
+    for text, name in (("p:{}:ns::Foo::run", "run"), ("p:{}:run", "run"), ("r:{}:ns::over(long)", "over"), ("p:mine {}:Foo::add<int>", "mine"),
+                       ("p:{}:" + RUN, RUN)):
+        r = run([KYMO, "uprobe", "-v", text.format(BARE)])
+        check(f"uprobe {text}", f"name: {name}\n" in r.out, r)
+    r = run([KYMO, "uprobe", "-v", f"p:{BARE}:ns::over"])
+    check("uprobe: one of several must be given", r.code == 1 and "ns::over(int) or ns::over(long)" in r.err, r)
+    r = run([KYMO, "uprobe", "-v", f"p:{BARE}:ns::Foo::rnu"])
+    check("uprobe: what was meant", r.code == 1 and "did you mean ns::Foo::run" in r.err, r)
+    same("uprobe -l", run([KYMO, "uprobe", "-l", BARE, "ns::Foo::*"]).out.split("\n")[:3], ["ns::Foo::add<int>", "ns::Foo::add<long>", "ns::Foo::run"])
+    r = run([KYMO, "functime", "-x", BARE, "ns::Foo::nosuch"])
+    check("functime: the file and the function are told apart", r.code == 1 and f"{BARE} has no function 'ns::Foo::nosuch'" in r.err, r)
 shutil.rmtree(DIR)
 end()
