@@ -96,6 +96,11 @@ static bool near_fields(const char *tracefs, const char *subsys, const char *eve
 	return str_nearest_list(&s, buf, size);
 }
 
+bool filter_is_bad(int code)
+{
+	return code == EINVAL || (code >= 1 && code <= 3);
+}
+
 int filter_explain(const char *tracefs, const char *subsys, const char *event, const char *filter,
 		   struct err *e)
 {
@@ -107,6 +112,7 @@ int filter_explain(const char *tracefs, const char *subsys, const char *event, c
 
 	err_set(e, EINVAL, "the kernel does not take this filter for %s:%s\n  %s", subsys, event,
 		filter);
+	err_hint(e, "kymo list -v %s:%s shows its fields", subsys, event);
 	if (mkdir(dir, 0700) < 0)
 		return -EINVAL;
 	fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -161,7 +167,7 @@ int filter_set(struct event_spec *s, struct arena *a, int fd, struct err *e)
 		return 0;
 	}
 	tracefs = tracefs_find(NULL);
-	if (code == EINVAL && tracefs && s->subsys)
+	if (filter_is_bad(code) && tracefs && s->subsys)
 		return filter_explain(tracefs, s->subsys, s->event, quoted, e);
 	return err_set(e, code, "the kernel does not take the filter '%s' for %s: %s", s->filter,
 		       s->name, strerror(code));

@@ -14,6 +14,12 @@
 char *filter_quote(struct arena *a, const char *text);
 
 /*
+ * Whether this error of the kernel's means that a filter is wrong: EINVAL, or 1 to 3, which are
+ * its own numbers for ")" too many, "(" too many and a quote that is missing, and no errno.
+ */
+bool filter_is_bad(int code);
+
+/*
  * Ask the kernel what is wrong with a filter it refused (in a tracefs instance
  * that is gone afterwards) and fill e: text, caret, reason. Returns -EINVAL.
  */

@@ -69,10 +69,10 @@ static int set_filter(struct setting *s, const char *system, const char *event, 
 	struct err why = { 0 };
 	int r = ftrace_put(s->f, s->b, path, s->ev->filter, &why);
 
-	if (r == -EINVAL)
+	if (r < 0 && filter_is_bad(-r))
 		r = ftrace_put(s->f, s->b, path, quoted, &why);
 	arena_free(&a);
-	if (r == -EINVAL) {
+	if (r < 0 && filter_is_bad(-r)) {
 		s->unfiltered++;
 		if (!s->odd)
 			s->odd = mem_printf("%s/%s", system, event);

@@ -187,6 +187,9 @@ check("-m keeps the newest events only", 0 < out.count("sys_enter_getppid:") < 2
 r = kymo(["ftrace", "record", "-q", "-o", "u.dat", "--user", "nobody", "-F", "-e", "syscalls:sys_enter_getppid", "--", "sh", "-c", f"id -u; {KNOWN} getppid=3"])
 same("--user: who runs it", (r.code, r.out.split()[:1]), (0, ["65534"]))
 r = kymo(f"ftrace record -q -o f.dat -e syscalls:sys_enter_getppid -e sched -f prev_pid>0 -f next_pid>0 -F -- {KNOWN} getppid=5")
+for bad, why in (("(prev_pid == 1", "Too many '('"), ("prev_pid == 1)", "Too few '('"), ("$prev_pid == 1", "does not take this filter")):
+    bad = kymo(["ftrace", "record", "-q", "-o", "bad.dat", "-e", "sched:sched_switch", "-f", bad, "true"])
+    check(f"a filter that is wrong: {why}", bad.code == 1 and why in bad.err and "permitted" not in bad.err, bad)
 check("a filter for those events of a system that have the fields", r.code == 0, r)
 r = kymo(f"ftrace record -o f.dat -e sched -f prev_pid>0 {KNOWN} getppid=1")
 has("the others are named", r.err, "events of 'sched' cannot have this filter", "traced without")

@@ -55,6 +55,10 @@ else:
     same("--filter: those that match", c.get(UM), "9")
     r, c = stat("", f"{KNOWN} umask=9", event=f"{UM} --filter 'mask == 1'")
     same("--filter: those that do not", c.get(UM), "0")
+    for bad, why in (("(mask == 1", "Too many '('"), ("mask == 1)", "Too few '('"), ('common_pid == "1', "Missing matching quote"), ("$mask == 1", "filter")):
+        r = kymo(["stat", "-e", UM, "--filter", bad, "true"])
+        check(f"--filter {bad}: what is wrong, and no errno that the kernel did not mean", r.code == 1 and why in r.err and "hint: " in r.err and
+              not any(x in r.err for x in ("permitted", "No such")), r)
     r = kymo(f"stat -e {UM} --filter 'msk == 1' true")
     check("--filter: a wrong field has a caret and the nearest name",
           r.code == 1 and "\n  msk == 1\n  ^" in r.err and "did you mean mask" in r.err, r)
