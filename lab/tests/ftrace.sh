@@ -146,6 +146,7 @@ if [ "$ARCH" = x86_64 ]; then
 	out=$(kymo functime -p 1 $func prio 6 2>&1)
 	like "functime -p: not of others" "$out" '^no calls'
 fi
+like "functime: what was meant" "$(kymo functime vfs_raed 2>&1)" 'did you mean vfs_read'
 clean "functime"
 
 # where the registers of the program are, and its second argument among them

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -18,6 +19,7 @@
 #include "cmd/input.h"
 #include "cmd/uprobe_where.h"
 #include "event/probe.h"
+#include "live/ftrace_functions.h"
 #include "live/functime.h"
 #include "live/probe_define.h"
 
@@ -169,6 +171,13 @@ static const char *how(const struct args *a)
 	return other(a) ? "" : a->binary ? " (uprobe and uretprobe)" : " (kprobe and kretprobe)";
 }
 
+static bool has_kprobes(const char *root)
+{
+	AUTO_FREE char *path = root ? mem_printf("%s/kprobe_events", root) : NULL;
+
+	return path && file_exists(path);
+}
+
 static int time_it(struct args *a, struct ftrace_wait *w, const char *func, char **argv,
 		   struct err *e)
 {
@@ -185,7 +194,9 @@ static int time_it(struct args *a, struct ftrace_wait *w, const char *func, char
 	r = ftrace_open(&f, &a->ft.t.o, e);
 	if (r >= 0 && names[0])
 		r = add_probes(a, &f, group, func, e);
-	if (r < 0 && names[0] && !a->binary)
+	if (r == -ENOENT && names[0] && !a->binary && has_kprobes(f.root))
+		ftrace_no_function(f.root, func, e);
+	else if (r < 0 && names[0] && !a->binary)
 		functool_hint(e, r);
 	a->ft.t.no_filter = true;
 	a->ft.t.announce = argv ? NULL : say;

@@ -112,6 +112,15 @@ static int find_wrong(struct ftrace *f, ftrace_names_list *names, struct err *e)
 	return better;
 }
 
+int ftrace_no_function(const char *root, const char *name, struct err *e)
+{
+	AUTO_FREE char *list = NULL;
+
+	if (ftrace_get(root, "available_filter_functions", &list, NULL, NULL) < 0)
+		return err_set(e, ENOENT, "there is no function '%s' that can be traced", name);
+	return no_function(list, name, e);
+}
+
 /* Its functions are traced from the moment it is there. */
 static void note_module(struct ftrace *f, const char *module)
 {
