@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -210,6 +211,7 @@ static unsigned futex_args(const struct trace_record *r)
 	case FUTEX_TRYLOCK_PI: return 2;
 	case FUTEX_WAIT:
 	case FUTEX_LOCK_PI: return 4;
+	case FUTEX_REQUEUE: return 5;
 	default: return 6;
 	}
 }
@@ -226,6 +228,24 @@ static bool futex_number(const struct trace_words *w, const struct trace_record 
 	       str_starts(trace_call_name(w, r, buf), "futex");
 }
 
+/* Arguments in the middle that an operation does not look at. */
+static bool futex_hidden(const struct trace_words *w, const struct trace_record *r, unsigned i)
+{
+	unsigned op = r->arg[1] & (unsigned)FUTEX_CMD_MASK;
+	char buf[24];
+
+	return ((op == FUTEX_WAIT_BITSET && i == 4) ||
+		(op == FUTEX_WAKE_BITSET && (i == 3 || i == 4))) &&
+	       str_starts(trace_call_name(w, r, buf), "futex");
+}
+
+static bool futex_bits(const struct trace_record *r, unsigned i)
+{
+	unsigned op = r->arg[1] & (unsigned)FUTEX_CMD_MASK;
+
+	return i == 5 && (op == FUTEX_WAIT_BITSET || op == FUTEX_WAKE_BITSET);
+}
+
 /* With who may use it, in octal. */
 static void ipc_flags(uint32_t v, struct strbuf *b)
 {
@@ -238,7 +258,7 @@ static void ipc_flags(uint32_t v, struct strbuf *b)
 
 bool trace_hidden(struct trace_words *w, const struct trace_record *r, unsigned i)
 {
-	return trace_words_sig(w, r)->arg[i].type == SYSCALL_POS_HIGH;
+	return trace_words_sig(w, r)->arg[i].type == SYSCALL_POS_HIGH || futex_hidden(w, r, i);
 }
 
 unsigned trace_args(struct trace_words *w, const struct trace_record *r)
@@ -259,6 +279,9 @@ unsigned trace_args(struct trace_words *w, const struct trace_record *r)
 		return r->arg[1] ? 3 : 2;
 	if (strcmp(name, "futex") == 0 || strcmp(name, "futex_time64") == 0)
 		return futex_args(r);
+	if (strcmp(name, "ioctl") == 0 && !r->arg[2] &&
+	    ((uint32_t)r->arg[1] == FIOCLEX || (uint32_t)r->arg[1] == FIONCLEX))
+		return 2;
 	if (strcmp(name, "mremap") == 0 && !(r->arg[3] & 2))
 		return 4;
 	return s->n;
@@ -326,6 +349,9 @@ void trace_arg(struct trace_words *w, const struct trace_record *r, const void *
 	default:
 		if (futex_number(w, r, i))
 			strbuf_printf(b, "%u", (unsigned)v);
+		else if (a->type == SYSCALL_HEX && (uint32_t)v == FUTEX_BITSET_MATCH_ANY &&
+			 futex_bits(r, i) && strcmp(s->arg[1].set, "futex") == 0)
+			strbuf_puts(b, "FUTEX_BITSET_MATCH_ANY");
 		else if (!trace_memory(w, r, data, i, a, b))
 			hex(v, b);
 	}

@@ -69,6 +69,10 @@ static void processes(void)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	syscall(SYS_futex, &word, FUTEX_CMP_REQUEUE_PRIVATE, 1, 2, &word, 0);
 	syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 1, &none, NULL, 0);
+	syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, 1, &none, &none, -1);
+	syscall(SYS_futex, &word, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 1, NULL, NULL, 6);
+	syscall(SYS_futex, &word, FUTEX_WAKE_BITSET_PRIVATE, 1, &none, &none, -1);
+	syscall(SYS_futex, &word, FUTEX_REQUEUE_PRIVATE, 1, 2, &word, 5);
 	sched_getaffinity(0, sizeof(cpus), &cpus);
 	sched_setaffinity(0, sizeof(cpus), &cpus);
 	sched_getscheduler(0);
@@ -99,6 +103,8 @@ static void events(void)
 	if (pipe(p) < 0 || write(p[1], "xyz", 3) != 3)
 		exit(1);
 	ioctl(p[0], FIONREAD, &n);
+	ioctl(p[0], FIOCLEX);
+	ioctl(p[0], FIONCLEX);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
