@@ -142,6 +142,14 @@ static int refused(struct run *r, const struct lang_code *c, int code, char *log
 			e,
 			"run it as root, or with CAP_BPF and CAP_PERFMON; kymo doctor says more");
 	}
+	if (code == ENOMEM || code == EAGAIN) { /* nothing that it found in the program */
+		err_set(e, code, "the kernel could not check the program: %s",
+			code == ENOMEM ? "it has no memory left for that"
+				       : "signals interrupted it again and again");
+		return err_hint(e, code == ENOMEM ? "free -m shows what is left, and a cgroup may "
+						    "have a limit; a shorter program needs less"
+						  : "try it again");
+	}
 	lang_place(r->p->source, r->p->source_n, lang_code_pos(c, last_insn(log)), &line, &column);
 	last_line(log, words, sizeof(words));
 	if (code == E2BIG || strstr(log, "too large") || strstr(log, "too complex") ||
