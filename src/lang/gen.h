@@ -96,6 +96,15 @@ struct val gen_call(struct gen *g, struct node *n);
 void gen_call_into(struct gen *g, struct node *n, struct place p, const struct ltype *to);
 /* Both sides equal? Falls through when the answer is `when`, else goes to the label. */
 void gen_equal(struct gen *g, struct node *a, struct node *b, bool when, int label);
+/* A loop over a text: what to do when each of its rounds begins. */
+#define ROUNDS_FEW 512
+struct gen_rounds {
+	bool many;
+	struct place at;
+};
+struct gen_rounds gen_rounds(struct gen *g, uint32_t rounds);
+/* v: the loop's counter, which must be bounded behind this. */
+void gen_round(struct gen *g, const struct gen_rounds *r, struct ir_val v, int out);
 struct ir_val gen_match(struct gen *g, struct node *n); /* strmatch() */
 struct ir_val gen_find(struct gen *g, struct node *n);	/* position of a string in another, or -1 */
 struct ir_val gen_skboutput(struct gen *g, struct node *n);

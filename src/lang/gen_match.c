@@ -53,8 +53,10 @@ static void search(struct match *m, const char *s, size_t n)
 {
 	struct ir_func *f = m->g->f;
 	int again = ir_label(f), next = ir_label(f), found = ir_label(f);
+	struct gen_rounds all = gen_rounds(m->g, m->size * (uint32_t)n);
 
 	ir_place_label(f, again);
+	gen_round(m->g, &all, m->pos, m->miss);
 	ir_branch(f, BPF_JGE, m->pos, IR_IMM(m->size), m->miss);
 	compare(m, m->pos, s, n, next);
 	ir_move(f, (int)m->pos.v, ir_alu(f, BPF_ADD, m->pos, IR_IMM((int64_t)n)));
@@ -71,8 +73,10 @@ static void at_the_end(struct match *m, const char *s, size_t n)
 	struct ir_func *f = m->g->f;
 	struct ir_val end = ir_copy(f, m->pos);
 	int again = ir_label(f), found = ir_label(f);
+	struct gen_rounds all = gen_rounds(m->g, m->size);
 
 	ir_place_label(f, again);
+	gen_round(m->g, &all, end, m->miss);
 	ir_branch(f, BPF_JGE, end, IR_IMM(m->size), m->miss);
 	ir_branch(f, BPF_JEQ, byte_at(m, end, 0), IR_IMM(0), found);
 	ir_move(f, (int)end.v, ir_alu(f, BPF_ADD, end, IR_IMM(1)));

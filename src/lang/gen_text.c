@@ -161,6 +161,29 @@ static struct ir_val byte_at(struct gen *g, struct place p, struct ir_val i)
 	return ir_load(g->f, 1, ir_alu(g->f, BPF_ADD, p.base, i), p.off);
 }
 
+/*
+ * The verifier follows a loop round by round and remembers each way out, some thousands of them:
+ * too few for long texts. Where the kernel can end loops by itself (may_goto), the position goes
+ * through memory: it may be any then, so one round stands for all.
+ */
+struct gen_rounds gen_rounds(struct gen *g, uint32_t rounds)
+{
+	struct gen_rounds r = { .many = g->env->has_may_goto && rounds > ROUNDS_FEW };
+
+	if (r.many)
+		r.at = gen_scratch(g, 8);
+	return r;
+}
+
+void gen_round(struct gen *g, const struct gen_rounds *r, struct ir_val v, int out)
+{
+	if (!r->many)
+		return;
+	ir_add(g->f, IR_MAY_GOTO)->label = out;
+	ir_store(g->f, 8, r->at.base, r->at.off, v);
+	ir_move(g->f, (int)v.v, ir_load(g->f, 8, r->at.base, r->at.off));
+}
+
 /* Where the second string begins in the first; -1 when it does not. */
 static struct ir_val find_in(struct gen *g, struct node *n)
 {
@@ -170,10 +193,14 @@ static struct ir_val find_in(struct gen *g, struct node *n)
 		      i = ir_copy(g->f, IR_IMM(0)), c, k;
 	int outer = ir_label(g->f), inner = ir_label(g->f), next = ir_label(g->f),
 	    found = ir_label(g->f), end = ir_label(g->f);
+	struct gen_rounds all = gen_rounds(g, h * p), each = gen_rounds(g, h * p);
 
 	ir_place_label(g->f, outer);
+	gen_round(g, &all, pos, end);
+	ir_branch(g->f, BPF_JGE, pos, IR_IMM(h), end);
 	ir_move(g->f, (int)i.v, IR_IMM(0));
 	ir_place_label(g->f, inner);
+	gen_round(g, &each, i, end);
 	ir_branch(g->f, BPF_JGE, i, IR_IMM(p), found);
 	c = byte_at(g, pin, i);
 	ir_branch(g->f, BPF_JEQ, c, IR_IMM(0), found);
@@ -187,7 +214,7 @@ static struct ir_val find_in(struct gen *g, struct node *n)
 	ir_jump(g->f, end);
 	ir_place_label(g->f, next);
 	ir_move(g->f, (int)pos.v, ir_alu(g->f, BPF_ADD, pos, IR_IMM(1)));
-	ir_branch(g->f, BPF_JLT, pos, IR_IMM(h), outer);
+	ir_jump(g->f, outer);
 	ir_place_label(g->f, end);
 	return r;
 }
@@ -197,11 +224,14 @@ static struct ir_val length_of(struct gen *g, struct node *n)
 	struct place p = in_scratch(g, n);
 	struct ir_val i = ir_copy(g->f, IR_IMM(0));
 	int loop = ir_label(g->f), end = ir_label(g->f);
+	struct gen_rounds all = gen_rounds(g, n->type->size);
 
 	ir_place_label(g->f, loop);
+	gen_round(g, &all, i, end);
+	ir_branch(g->f, BPF_JGE, i, IR_IMM(n->type->size), end);
 	ir_branch(g->f, BPF_JEQ, byte_at(g, p, i), IR_IMM(0), end);
 	ir_move(g->f, (int)i.v, ir_alu(g->f, BPF_ADD, i, IR_IMM(1)));
-	ir_branch(g->f, BPF_JLT, i, IR_IMM(n->type->size), loop);
+	ir_jump(g->f, loop);
 	ir_place_label(g->f, end);
 	return i;
 }

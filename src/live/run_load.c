@@ -164,8 +164,9 @@ static int refused(struct run *r, const struct lang_code *c, int code, char *log
 			"%s:%u:%u: this loop has no end the kernel can prove, or the program is "
 			"too long (%s)",
 			r->p->source_name, line, column, words);
-		return err_hint(e, "bound the loop by a constant: while ($i < 100) { ...; $i++ }, "
-				   "or for ($i : 0..100)");
+		return err_hint(
+			e, "bound the loop by a constant: while ($i < 100) { ...; $i++ }, "
+			   "or for ($i : 0..100); what searches a text wants a smaller max_strlen");
 	}
 	if ((helper = strstr(log, "unknown func bpf_")) ||
 	    (helper = strstr(log, "cannot use helper bpf_"))) {
