@@ -71,15 +71,12 @@ uint64_t tui_sums_value(const struct tui_view *v, uint32_t row, unsigned sum)
 /* Is it shown as a share? Then of what. */
 static bool is_share(const struct tui_view *v, unsigned sum, uint64_t *of)
 {
-	const struct tui_sum *s = &v->t.sum[sum - TUI_SORT_SUM];
+	const struct tui_sum *s = sum < TUI_SORT_SUM ? NULL : &v->t.sum[sum - TUI_SORT_SUM];
+	uint64_t left = s && s->base >= 0 ? v->shown_sum[s->base] : v->shown_most;
 
-	if (sum == TUI_SORT_COUNT || (sum >= TUI_SORT_SUM && !s->total))
+	if (sum == TUI_SORT_COUNT || (s && !s->total))
 		return false;
-	*of = sum < TUI_SORT_SUM ? v->t.total : s->total;
-	if (v->relative && (sum < TUI_SORT_SUM || s->base < 0) && v->shown_most)
-		*of = v->shown_most;
-	else if (v->relative && sum >= TUI_SORT_SUM && s->base >= 0 && v->shown_sum[s->base])
-		*of = v->shown_sum[s->base];
+	*of = v->relative && left ? left : s ? s->total : v->t.total;
 	return true;
 }
 
