@@ -21,9 +21,12 @@ static void open_alt(struct dwarf *d)
 	struct dwarf_need need = { .part = DWARF_ALT };
 	struct elf *e;
 
-	if (!d->find || !elf_debugaltlink(d->main->e, &need.name, &need.id) ||
-	    d->find(d->ctx, &need, &e) < 0)
+	if (!elf_debugaltlink(d->main->e, &need.name, &need.id))
 		return;
+	if (!d->find || d->find(d->ctx, &need, &e) < 0) {
+		atomic_store(&d->lacks, true);
+		return;
+	}
 	d->alt = dwarf_file_open(d, e, false);
 	d->alt->own = e;
 }
@@ -49,6 +52,11 @@ int dwarf_open(const struct elf *e, dwarf_find_fn *find, void *ctx, struct dwarf
 	dwarf_map_units(d);
 	*ret = d;
 	return 0;
+}
+
+bool dwarf_lacks(const struct dwarf *d)
+{
+	return atomic_load(&d->lacks);
 }
 
 void dwarf_close(struct dwarf *d)

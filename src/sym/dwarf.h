@@ -56,6 +56,9 @@ void dwarf_close(struct dwarf *d); /* NULL is fine */
  */
 const char *dwarf_missing(struct dwarf *d);
 
+/* Was one of these wanted for an answer so far? That may have been better, then. */
+bool dwarf_lacks(const struct dwarf *d);
+
 /*
  * The functions at a virtual address of e, innermost first; the last is the one
  * that was not inlined. Where only the line is known there is one frame without

@@ -268,6 +268,7 @@ struct dwarf {
 	void *ctx;
 	pthread_mutex_t lock;
 	bool dwp_tried;
+	atomic_bool lacks;   /* a part was looked for in vain */
 	uint64_t min_addr;   /* code below it was thrown away by the linker */
 	struct segments map; /* values are 1 + index of a unit of main */
 };

@@ -171,6 +171,8 @@ struct unit *dwarf_split_unit(struct unit *u)
 	pthread_mutex_unlock(&u->lock);
 	/* A stale .dwo of another build must not give wrong names. */
 	if (found && dwarf_unit_prepare(found) && found->dwo_id != u->dwo_id)
-		return NULL;
+		found = NULL;
+	if (!found)
+		atomic_store_explicit(&d->lacks, true, memory_order_relaxed);
 	return found;
 }

@@ -63,11 +63,16 @@ static void keep_old(struct answers_writer *w, const struct answers *old)
 	}
 }
 
-/* Small files are read again as fast as their answers. */
+/*
+ * Small files are read again as fast as their answers. Where a .dwo or dwz's file was missing,
+ * answers are to be better once it is back.
+ */
 static bool worth_keeping(const struct dso *d)
 {
 	if (d->kind == DSO_KERNEL)
 		return d->want.id.len && atomic_load(&d->news);
+	if (d->dwarf && dwarf_lacks(d->dwarf))
+		return false;
 	return d->kind == DSO_ELF && d->file && dso_id(d)->len && atomic_load(&d->news) &&
 	       (d->dwarf || d->tab.n > 2000);
 }

@@ -178,6 +178,21 @@ def later_debug_file():
     same("now there is one", ask("later/app", start), ["deep", path("prog.c") + ":10"])
 
 
+def later_dwo():
+    """Nor do answers made while a .dwo file was missing; those made with it stay when it goes."""
+    shutil.rmtree(path("cache"), ignore_errors=True)
+    sh("mkdir -p split && cp prog.c split && cd split && gcc -O2 -g -gsplit-dwarf -c prog.c && gcc -o prog prog.o && mv prog.dwo away")
+    start, size = symbols("split/prog")["deep"]
+
+    def functions():
+        return {x for x in ask("split/prog", *range(start, start + size), options="-fi") if "/" not in x and ":" not in x}
+    same("without its .dwo file no inlined functions", functions(), {"deep"})
+    sh("cd split && mv away prog.dwo")
+    same("now it is there", functions(), {"deep", "l1", "l2", "l3", "l4", "l5"})
+    sh("cd split && mv prog.dwo away")
+    same("what was known with it is still known", functions(), {"deep", "l1", "l2", "l3", "l4", "l5"})
+
+
 def ip_of(pid, part, vaddr):
     """Where an address of prog is in a process that has it mapped."""
     with open(f"/proc/{pid}/maps") as f:
@@ -289,7 +304,7 @@ def main():
             with open(path(name), "w") as f:
                 f.write(text.lstrip("\n"))
         sh(f"gcc -O2 -g {path('prog.c')} -o prog && gcc -O2 -g other.c -o other")
-        for test in (names, plt, inlines, separate, mini, again, later_debug_file, running, container, refusals,
+        for test in (names, plt, inlines, separate, mini, again, later_debug_file, later_dwo, running, container, refusals,
                      damaged, kernel):
             test()
     finally:
