@@ -548,6 +548,29 @@ struct names_missing names_count_missing(const struct names *n)
 	return m;
 }
 
+struct names_partly names_count_partly(const struct names *n)
+{
+	struct names_partly most = { .file = NAMES_NONE };
+	AUTO_FREE uint64_t *count = mem_alloc((n->dsos.n + 1) * sizeof(*count));
+
+	for (size_t i = 0; i < n->sites.n; i++) {
+		const struct name_site *s = &n->sites.data[i];
+
+		if (s->dso != NAMES_NONE && s->mode == EVENT_MODE_USER)
+			count[s->dso] += n->samples[i];
+	}
+	for (uint32_t i = 0; i < n->dsos.n; i++) {
+		const char *part =
+			count[i] > most.samples
+				? symbols_missing(n->symbols, names_file(n, i, EVENT_MODE_USER))
+				: NULL;
+
+		if (part)
+			most = (struct names_partly){ count[i], i, part };
+	}
+	return most;
+}
+
 void names_drop_samples(struct names *n)
 {
 	free(n->samples);

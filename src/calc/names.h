@@ -137,6 +137,14 @@ struct names_missing {
 	uint32_t file; /* dso; NAMES_NONE */
 };
 struct names_missing names_count_missing(const struct names *n);
+
+/* Samples in the file with the most of them whose debug info is not all here. */
+struct names_partly {
+	uint64_t samples;
+	uint32_t file;	  /* dso; NAMES_NONE */
+	const char *part; /* what is missing of it */
+};
+struct names_partly names_count_partly(const struct names *n);
 /* All that asks for samples has been asked: names_count_missing(). */
 void names_drop_samples(struct names *n);
 

@@ -255,6 +255,13 @@ const struct elf *symbols_elf(struct symbols *s, uint32_t dso)
 	return s->dsos.data[dso]->file;
 }
 
+const char *symbols_missing(struct symbols *s, uint32_t dso)
+{
+	struct dwarf *d = dso < s->dsos.n ? s->dsos.data[dso]->dwarf : NULL;
+
+	return d && dwarf_lacks(d) ? dwarf_missing(d) : NULL;
+}
+
 struct symbols_status symbols_status(struct symbols *s, uint32_t dso)
 {
 	struct symbols_status st = { .why = "no such file" };

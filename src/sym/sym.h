@@ -154,6 +154,9 @@ uint32_t symbols_add_text(struct symbols *s, const char *text);
 /* The ELF file behind a dso, for disassembly; NULL when it was not found. Opens it if need be. */
 const struct elf *symbols_elf(struct symbols *s, uint32_t dso);
 
+/* The file (a .dwo, or dwz's) that was wanted for an answer so far and is not here; NULL: none. */
+const char *symbols_missing(struct symbols *s, uint32_t dso);
+
 /* How it went with debuginfod servers; all zero when none is to be asked. */
 struct debuginfod_stats symbols_debuginfod(struct symbols *s);
 

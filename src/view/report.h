@@ -46,7 +46,7 @@ struct report_end {
 	uint64_t stacks, full_stacks, abrupt_stacks;
 	bool code;			 /* addresses were looked at at all */
 	const char *note, *symbols_note; /* NULL or "": nothing to say */
-	char stacks_advice[128], names_advice[256];
+	char stacks_advice[128], names_advice[256], inlines_advice[512];
 };
 /* What is to be said of these samples; note and code are the caller's. */
 struct report_end report_end_of(const struct names *n);

@@ -240,6 +240,8 @@ void report_json_end(struct json *j, const struct report_end *e)
 		json_str(j, "stacks_advice", e->stacks_advice);
 	if (e->code && e->names_advice[0])
 		json_str(j, "names_advice", e->names_advice);
+	if (e->code && e->inlines_advice[0])
+		json_str(j, "inlines_advice", e->inlines_advice);
 	if (e->symbols_note && e->symbols_note[0])
 		json_str(j, "symbols_note", e->symbols_note);
 	json_end(j);

@@ -109,7 +109,12 @@ static void put_part(struct strbuf *b, const char *what, uint64_t n, uint64_t of
 static void advise(const struct names *n, const struct names_cut *cut, struct report_end *e)
 {
 	struct names_missing m = names_count_missing(n);
+	struct names_partly partly = names_count_partly(n);
 
+	if (partly.part && partly.samples * REPORT_WORTH >= e->samples)
+		snprintf(e->inlines_advice, sizeof(e->inlines_advice),
+			 "functions that were inlined in %.80s are not shown: %.300s is missing",
+			 n->dsos.data[partly.file].name, partly.part);
 	if (cut->in_jit * 2 > cut->abrupt && cut->abrupt * REPORT_WORTH >= cut->chains)
 		snprintf(e->stacks_advice, sizeof(e->stacks_advice),
 			 "most of these stacks end in code that a runtime compiled: run Java with "
@@ -163,6 +168,8 @@ void report_end_lines(const struct report_end *e, struct strbuf *b)
 		strbuf_printf(b, "%s\n", e->stacks_advice);
 	if (e->code && e->names_advice[0])
 		strbuf_printf(b, "%s\n", e->names_advice);
+	if (e->code && e->inlines_advice[0])
+		strbuf_printf(b, "%s\n", e->inlines_advice);
 	if (e->note && e->note[0])
 		strbuf_printf(b, "%s\n", e->note);
 	if (e->symbols_note && e->symbols_note[0])

@@ -480,6 +480,24 @@ with tempfile.TemporaryDirectory() as d:
                   f"dwp -e {exe}" in got.get("fix", ""), r)
         p.kill()
         p.wait()
+    # a report of such a program says it as well, and only where it is so
+    open(f"{d}/busy.c", "w").write("static inline __attribute__((always_inline)) long inner(long n) { volatile long x = 0; while (n--) x += n; return x; }\n"
+                                   "int main(void) { return inner(300000000) == 7; }\n")
+    subprocess.run(["gcc", "-O2", "-g", "-gsplit-dwarf", "-c", "-o", "busy.o", "busy.c"], cwd=d, check=True)
+    subprocess.run(["gcc", "-o", "busy", "busy.o"], cwd=d, check=True)
+    r = kymo(f"record -g -F 499 -o {d}/busy.data -- {d}/busy")
+    if r.code == 0:
+        for here in (True, False, True):
+            if not here:
+                os.rename(f"{d}/busy.dwo", f"{d}/away")
+            elif os.path.exists(f"{d}/away"):
+                os.rename(f"{d}/away", f"{d}/busy.dwo")
+            with tempfile.TemporaryDirectory() as cache:
+                r = kymo(f"report -i {d}/busy.data --stdio --inline", env={"XDG_CACHE_HOME": cache})
+            check(f"report: inlined functions, or why not (.dwo {here})", ("inner (inlined)" in r.out) == here and
+                  ("functions that were inlined in busy are not shown: busy.dwo is missing" in r.out) == (not here), r)
+    else:
+        skip("report: inlined functions, or why not", r.err)
     # the start-up files bring a table along, the program's own functions have none: with frame pointers, and without
     for name, stacks, words in (("untabled", "no", "of its code has no unwinding information: stacks end there"),
                                 ("framed", "yes", "stacks by frame pointers")):
