@@ -384,7 +384,6 @@ const struct command cmd_run = {
 		 "describes the language.",
 	.examples = examples,
 	.opts = opts,
-	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(struct args),
 	.run = run,
 };
