@@ -117,6 +117,23 @@ static const struct opt kprobe_opts[] = {
 	OPT_END,
 };
 
+/* The event is gone by the time a hint could be followed: its fields are those of the definition.
+ */
+static void hint_fields(const char *group, const char *filter, struct err *e)
+{
+	char *list = strstr(e->hint, "kymo list -v "); /* behind "did you mean x? " */
+
+	if (!filter || !list || !strstr(list, group))
+		return;
+	*list = '\0';
+	if (strchr(filter, '$'))
+		err_hint(e, "give the argument a name for the filter: 'r:myopen do_sys_openat2 "
+			    "ret=$retval' 'ret < 0'");
+	else
+		snprintf(list, sizeof(e->hint) - (size_t)(list - e->hint),
+			 "-v shows the fields of the probe");
+}
+
 static int probe(struct args *a, const char *definition, const char *filter, bool user,
 		 struct err *e)
 {
@@ -132,7 +149,10 @@ static int probe(struct args *a, const char *definition, const char *filter, boo
 		 a->ft.probe.name);
 	name = mem_printf("%s:%s", a->ft.probe.group, a->ft.probe.name);
 	add_event(a, name, filter);
-	return functool_run(&a->ft, e);
+	r = functool_run(&a->ft, e);
+	if (r < 0)
+		hint_fields(group, filter, e);
+	return r;
 }
 
 static int run_kprobe(void *args, int argc, char **argv, struct err *e)

@@ -293,6 +293,8 @@ for args, code, words in [
         ("ftrace report -i t.dat --profile -H sys_enter_getppid,nofield/sys_enter_getppid,common_pid", 1, ["no field", "hint:"]),
         ("ftrace nosuchverb", 1, ["no verb", "hint:"]),
         ("tpoint sched:no_such", 1, ["there is no event", "hint:"]),
+        (["uprobe", f"p:{KNOWN}:main argc=%si", "agrc > 1"], 1, ["Field not found", "^", "did you mean argc? -v shows the fields"]),
+        (["uprobe", f"r:{KNOWN}:main $retval", "$retval > 1"], 1, ["does not take this filter", "ret=$retval"]),
         ("uprobe p:no_such_program:main", 1, ["no program or library", "hint:"]),
         ("kprobe 'p:/x vfs_read'", 1, ["cannot be called ''"]), ("kprobe 'p:a-b vfs_read'", 1, ["cannot be called 'a-b'"]),
         ("ftrace record -e sched -P 2147483647 -o x.dat true", 1, ["no thread 2147483647"]),
