@@ -393,6 +393,9 @@ const struct ltype *check_address(struct checker *c, struct node *n)
 				  n->id == F_CGROUPID ? "there is no cgroup '%s'"
 						      : "the kernel has no symbol '%s'",
 				  n->list[0]->s);
+	if (n->id == F_PERCPU_KADDR &&
+	    !c->env->kaddr(c->env->ctx, "__per_cpu_offset", &(uint64_t){ 0 }))
+		return check_fail(c, n, "this kernel does not tell where its CPUs' variables are");
 	n->v = (int64_t)v;
 	n->folded = n->id != F_PERCPU_KADDR;
 	return c->u64;
