@@ -20,6 +20,7 @@ opt_fn accept_color;
 	}
 #define OPT_ACCEPTED(c, l) ACCEPTED_(c, l, OPT_ARG_NONE, accept_nothing)
 #define OPT_ACCEPTED_ARG(c, l) ACCEPTED_(c, l, OPT_ARG_REQUIRED, accept_nothing)
+#define OPT_ACCEPTED_OPTIONAL(l) ACCEPTED_(0, l, OPT_ARG_OPTIONAL, accept_nothing)
 /* Hardware traces (Intel PT, CoreSight). */
 #define OPT_OF_TRACES(l) ACCEPTED_(0, l, OPT_ARG_OPTIONAL, accept_no_trace)
 #define OPT_OF_TRACES_ARG(l) ACCEPTED_(0, l, OPT_ARG_REQUIRED, accept_no_trace)

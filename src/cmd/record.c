@@ -6,20 +6,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cmd/accept.h"
 #include "cmd/event_opts.h"
 #include "live/capture_attr.h"
 
-/* perf has it and scripts give it, but there is nothing to choose here. */
-#define OPT_UNUSED(l)                                                                        \
-	{                                                                                    \
-		.kind = OPT_KIND_FLAG, .name = (l), .field = OPT_FIELD_(unused), .help = "", \
-		.flags = OPT_HIDDEN                                                          \
-	}
-#define OPT_UNUSED_ARG(l, a)                                                            \
-	{                                                                               \
-		.kind = OPT_KIND_STR, .arg = (a), .name = (l), .meta = "X", .help = "", \
-		.field = OPT_FIELD_(unused_text), .flags = OPT_HIDDEN                   \
-	}
+/* What kymo does not do, and why: record_perf.c. */
+#define OPT_REFUSED(c, l) ACCEPTED_(c, l, OPT_ARG_OPTIONAL, record_on_refused)
 
 static const struct opt opts[] = {
 	OPT_HEAD("What to record"),
@@ -135,15 +127,21 @@ static const struct opt opts[] = {
 	  .field = OPT_FIELD_(no_summary),
 	  .help = "",
 	  .flags = OPT_HIDDEN | OPT_NONEG },
-	OPT_UNUSED("buildid-mmap"),	  /* always */
-	OPT_UNUSED("timestamp-boundary"), /* always */
-	OPT_UNUSED_ARG("proc-map-timeout", OPT_ARG_REQUIRED),
-	OPT_UNUSED_ARG("num-thread-synthesize", OPT_ARG_REQUIRED),
-	OPT_UNUSED_ARG("mmap-flush", OPT_ARG_REQUIRED),
-	OPT_UNUSED_ARG("affinity", OPT_ARG_REQUIRED),
-	OPT_UNUSED_ARG("aio", OPT_ARG_OPTIONAL),
-	OPT_UNUSED_ARG("debuginfod", OPT_ARG_OPTIONAL),
-	OPT_UNUSED_ARG("vmlinux", OPT_ARG_REQUIRED),
+	OPT_ACCEPTED(0, "buildid-mmap"),       /* always */
+	OPT_ACCEPTED(0, "timestamp-boundary"), /* always */
+	OPT_ACCEPTED_ARG(0, "proc-map-timeout"),
+	OPT_ACCEPTED_ARG(0, "num-thread-synthesize"),
+	OPT_ACCEPTED_ARG(0, "mmap-flush"),
+	OPT_ACCEPTED_ARG(0, "affinity"),
+	OPT_ACCEPTED_OPTIONAL("aio"),
+	OPT_ACCEPTED_OPTIONAL("debuginfod"),
+	OPT_ACCEPTED_ARG(0, "vmlinux"),
+	OPT_ACCEPTED_ARG(0, "clang-path"), /* of events that are C files */
+	OPT_ACCEPTED_ARG(0, "clang-opt"),
+	OPT_REFUSED('S', "snapshot"),
+	OPT_REFUSED(0, "aux-sample"),
+	OPT_REFUSED(0, "kcore"),
+	OPT_REFUSED(0, "setup-filter"),
 	OPT_END,
 };
 
@@ -215,6 +213,11 @@ static int prepare(struct record_args *a, bool command, struct err *e)
 		err_set(e, EINVAL, "--per-thread goes with a command, -p or -t");
 		return err_hint(e, "leave out -a and -C");
 	}
+	if ((int)a->capture.max_stack < 0 || a->switch_max_files < 0)
+		return err_set(e, EINVAL, "--%s cannot be negative",
+			       a->switch_max_files < 0 ? "switch-max-files" : "max-stack");
+	if (a->realtime < 0 || a->realtime > 99)
+		return err_set(e, EINVAL, "-r wants a priority of 1 to 99, not %d", a->realtime);
 	if (a->capture.all_user && a->capture.all_kernel)
 		return err_set(e, EINVAL, "--all-user and --all-kernel leave nothing together");
 	if (a->output && strcmp(a->output, "-") == 0 && a->timestamp_file)

@@ -36,10 +36,6 @@ struct record_args {
 	bool no_summary; /* hidden: the recording is not what the user asked for, a picture is */
 	bool no_inherit, quiet, no_buildid, no_cache, buildid_all, dry_run, group;
 	bool timestamp_file, tail_synth, strict_freq;
-	/* accepted from perf's users, but kymo does these things in its own way or always */
-	const char *unused_text;
-	bool unused;
-	int unused_number;
 	uint64_t off_thresh_ms, off_room;
 	int exclude_perf; /* 1: yes, -1: no, 0: where it does no harm */
 	int verbose, zstd_level, threads, switch_max_files, realtime;
@@ -100,7 +96,10 @@ struct record_out {
 opt_fn record_on_event, record_on_filter, record_on_freq, record_on_chain, record_on_g,
 	record_on_mmap, record_on_clock, record_on_zstd, record_on_switch, record_on_max_size,
 	record_on_branch, record_on_period, record_on_regs, record_on_delay, record_on_synth,
-	record_on_exclude, record_on_trigger, record_on_threads;
+	record_on_exclude, record_on_trigger;
+
+/* --- record_perf.c --- */
+opt_fn record_on_threads, record_on_refused;
 
 /* --- record_out.c --- */
 int record_out_open(struct record_out *o, struct err *e);

@@ -104,7 +104,8 @@ int record_on_mmap(const struct opt *o, const char *value, bool unset, void *arg
 	(void)unset;
 	snprintf(text, sizeof(text), "%.*s", (int)n, value);
 	/* a bare number is pages, as with perf */
-	if (!str_size(text, (uint64_t)sysconf(_SC_PAGESIZE), &size) || !size || size > 1ull << 32) {
+	if ((value[n] && !str_size(value + n + 1, 1, &size)) ||
+	    !str_size(text, (uint64_t)sysconf(_SC_PAGESIZE), &size) || !size || size > 1ull << 32) {
 		err_set(e, EINVAL, "-m wants pages or a size, not '%s'", value);
 		return err_hint(e, "-m 1024 (pages), -m 16M");
 	}
@@ -164,21 +165,6 @@ int record_on_zstd(const struct opt *o, const char *value, bool unset, void *arg
 
 /* perf's words (cpu, core, package, masks) say which CPUs share a thread: kymo finds its own way.
  */
-int record_on_threads(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	struct record_args *a = args;
-	uint64_t n = 0;
-
-	(void)o;
-	if (unset)
-		n = 1;
-	else if (value && value[0] >= '0' && value[0] <= '9' &&
-		 (!str_u64(value, &n) || n < 1 || n > 256))
-		return err_set(e, EINVAL, "--threads wants 1 to 256, not '%s'", value);
-	a->threads = (int)n;
-	return 0;
-}
-
 int record_on_switch(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	struct record_args *a = args;
@@ -200,9 +186,11 @@ int record_on_switch(const struct opt *o, const char *value, bool unset, void *a
 int record_on_max_size(const struct opt *o, const char *value, bool unset, void *args,
 		       struct err *e)
 {
+	struct record_args *a = args;
+
 	(void)o;
 	(void)unset;
-	if (!str_size(value, 1, &((struct record_args *)args)->max_size))
+	if (!str_size(value, 1, &a->max_size) || !a->max_size)
 		return err_set(e, EINVAL, "--max-size wants a size (100M), not '%s'", value);
 	return 0;
 }
@@ -331,7 +319,7 @@ int record_on_delay(const struct opt *o, const char *value, bool unset, void *ar
 	(void)o;
 	(void)unset;
 	a->n_spans = 0;
-	if (str_i64(value, &ms)) {
+	if (str_i64(value, &ms) && ms >= -1) {
 		if (ms > 0) {
 			a->span[0].from = (uint64_t)ms;
 			a->span[0].to = 0;

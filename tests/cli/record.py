@@ -595,5 +595,18 @@ check("an earlier form: kernel names", "cpu-clock: ffffffff821e5568 xas_find+0x4
 r = kymo(f"report -i {old} --header-only")
 check("an earlier form: what it says of itself", "# cmdline : kymo record" in r.out and "# cpudesc : AMD EPYC" in r.out, r)
 
+# --- options of perf's: those that choose nothing here are taken, the others refused with the reason ---
+for args in ("--aio", "--aio=2", "--affinity node", "--mmap-flush 1M", "--clang-path clang --clang-opt -O2", "--debuginfod", "--vmlinux x", "--buildid-mmap",
+             "--timestamp-boundary", "--proc-map-timeout 5", "--num-thread-synthesize 2", "--no-kcore", "-m 16,16", "--threads=cpu", "--threads=core",
+             "--threads=package", "--threads=numa", "--threads=0/0:1/0-1", "--no-threads"):
+    r = record(f"-q {args} -- true")
+    check(f"{args}: taken", r.code == 0 and not r.err, r)
+for args, why in [("-S", "hardware traces"), ("--snapshot=e", "hardware traces"), ("--aux-sample", "hardware traces"), ("--kcore", "kymo annotate reads /proc/kcore"),
+                  ("--setup-filter=pin", "needs no preparation"), ("--threads=some", "does not understand 'some'"), ("--threads=0/x", "does not understand"),
+                  ("--threads=0", "1 to 256"), ("-m 16,x", "not '16,x'"), ("-D -2", "does not understand '-2'"), ("--max-size 0", "wants a size"),
+                  ("-r 200", "1 to 99"), ("--max-stack -1", "cannot be negative"), ("--switch-max-files -1", "cannot be negative")]:
+    r = record(f"{args} -- true")
+    check(f"{args}: refused with the reason", r.code in (1, 129) and why in r.err, r)
+
 run(f"rm -rf {DIR}")
 end()
