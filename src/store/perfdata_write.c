@@ -89,9 +89,12 @@ static int flush_buffer(struct perfdata_writer *w, struct err *e)
 void perfdata_keep_old(const char *path)
 {
 	AUTO_FREE char *old = mem_printf("%s.old", path);
+	AUTO_FREE char *inside =
+		mem_printf("%s/data", path); /* of perf record --kcore, --threads */
 	struct stat st;
 
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size)
+	if (stat(path, &st) == 0 &&
+	    ((S_ISREG(st.st_mode) && st.st_size) || (S_ISDIR(st.st_mode) && file_exists(inside))))
 		rename(path, old);
 }
 

@@ -608,5 +608,14 @@ for args, why in [("-S", "hardware traces"), ("--snapshot=e", "hardware traces")
     r = record(f"{args} -- true")
     check(f"{args}: refused with the reason", r.code in (1, 129) and why in r.err, r)
 
+# --- a recording of perf's that is a directory makes room like a file; any other directory stays ---
+os.mkdir(path("d.data"))
+pathlib.Path(path("d.data/data")).write_text("x")
+r = record("-q -- true", out="d.data")
+check("a directory that is a recording: kept as .old", r.code == 0 and os.path.isfile(path("d.data")) and os.path.isfile(path("d.data.old/data")), r)
+os.mkdir(path("directory"))
+r = record("-q -- true", out="directory")
+check("another directory: refused", r.code == 1 and "Is a directory" in r.err and os.path.isdir(path("directory")), r)
+
 run(f"rm -rf {DIR}")
 end()
