@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names of functions that kernels (6.1 and 6.18, x86_64; arm64 in front) were sampled in while they
- * ran programs, files and sockets, in the order of their addresses, in which recordings have theirs, too.
+ * ran programs, files and sockets, in the order of their addresses, in which recordings have
+ * theirs, too.
  *
- * A dictionary of recordings (store/perfdata_kallsyms.c): not a letter of it can change, since those that
- * were packed with it could not be read any more. Another one needs a packing of its own.
+ * A dictionary of recordings (store/perfdata_kallsyms.c): not a letter of it can change, since
+ * those that were packed with it could not be read any more. Another one needs a packing of its
+ * own.
  */
 #ifndef KYMO_STORE_PERFDATA_KALLSYMS_NAMES_H
 #define KYMO_STORE_PERFDATA_KALLSYMS_NAMES_H

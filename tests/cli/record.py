@@ -595,6 +595,20 @@ check("an earlier form: kernel names", "cpu-clock: ffffffff821e5568 xas_find+0x4
 r = kymo(f"report -i {old} --header-only")
 check("an earlier form: what it says of itself", "# cmdline : kymo record" in r.out and "# cpudesc : AMD EPYC" in r.out, r)
 
+# record-2.data has them in columns, packed with the dictionary of src/store/perfdata_kallsyms_names.h, which must stay what it is
+r = kymo(f"script -i {old.replace('record-1', 'record-2')} -F ip,sym")
+if "zstd: [ on  ]" in kymo("version --build-options").out:
+    same("names in columns", " ".join(sorted({x.split()[1] for x in r.out.splitlines() if x.strip().startswith("ffff")})),
+         "__alloc_frozen_pages_noprof __dentry_kill __destroy_inode __folio_mod_stat __fput __get_unmapped_area __handle_mm_fault "
+         "__list_del_entry_valid_or_report __lruvec_stat_mod_folio __mmap_region __rcu_read_unlock __rmqueue_pcplist __split_vma __x64_sys_execve "
+         "__x64_sys_mprotect alloc_pages_mpol arch_get_unmapped_area_topdown asm_exc_page_fault bprm_execve d_path destroy_inode do_execveat_common.isra.0 "
+         "do_fault do_mmap do_mprotect_pkey do_syscall_64 do_wp_page dput elf_load entry_SYSCALL_64_after_hwframe exc_page_fault exit_to_user_mode_loop "
+         "filemap_map_pages finish_fault folio_add_new_anon_rmap get_page_from_freelist handle_mm_fault ksys_mmap_pgoff load_elf_binary mas_find mprotect_fixup "
+         "perf_event_mmap prepend_path security_vm_enough_memory_mm set_pte_range static_key_count task_work_run thp_get_unmapped_area_vmflags "
+         "unmapped_area_topdown uprobe_mmap vm_mmap_pgoff vm_unmapped_area vma_alloc_folio_noprof vma_complete vma_modify vma_modify_flags")
+else:
+    skip("names in columns", "this kymo was built without zstd")
+
 # --- options of perf's: those that choose nothing here are taken, the others refused with the reason ---
 for args in ("--aio", "--aio=2", "--affinity node", "--mmap-flush 1M", "--clang-path clang --clang-opt -O2", "--debuginfod", "--vmlinux x", "--buildid-mmap",
              "--timestamp-boundary", "--proc-map-timeout 5", "--num-thread-synthesize 2", "--no-kcore", "-m 16,16", "--threads=cpu", "--threads=core",
