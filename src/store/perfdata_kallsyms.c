@@ -27,6 +27,7 @@
 #define ALIGN 16u    /* of most functions */
 #define OPEN_ENDED 1 /* for a length: the end is not known */
 #define KERNEL_HALF (1ull << 63)
+#define ZSTD_LEVEL 9 /* 2 ms for 1,000 functions; 19 saves 6% and takes ten times as long */
 
 struct columns {
 	struct pb numbers, names; /* the types stand behind the numbers */
@@ -207,7 +208,7 @@ static bool put_frame(ZSTD_CCtx *z, const struct pb *b, struct strbuf *ret)
 	AUTO_FREE char *packed = mem_alloc(most);
 
 	n = ZSTD_compress_usingDict(z, packed, most, b->data, b->n, perfdata_kallsyms_names,
-				    sizeof(perfdata_kallsyms_names) - 1, 19);
+				    sizeof(perfdata_kallsyms_names) - 1, ZSTD_LEVEL);
 	if (ZSTD_isError(n))
 		return false;
 	strbuf_add(ret, packed, n);
