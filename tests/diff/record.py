@@ -199,14 +199,20 @@ def beside_samples(name):
 
 for opts, theirs in [("", ""), ("--call-graph fp", "-g")]:
     kymo(f"record -q -F 2000 {opts} -o {path('small')} -- {WORK}/busy 500 threads=2")
-    run(f"perf record -q --no-bpf-event -F 2000 {theirs} -o {path('small-perf')} -- {WORK}/busy 500 threads=2")
+    theirs_run = f"perf record -q --no-bpf-event -F 2000 {theirs} -o {path('small-perf')} -- {WORK}/busy 500 threads=2"
+    if not any(run(theirs_run).code == 0 for _ in range(4)):  # it crashes over build-ids of some machines' files, now and then
+        skip(f"no larger than perf's: {opts or 'plain'}", "perf record failed")
+        continue
     sizes = [beside_samples(n) for n in ("small", "small-perf")]
     check(f"no larger than perf's, with the kernel's names in it: {opts or 'plain'}", sizes[0] <= sizes[1], sizes)
 # of the machine perf reads the same out of both
 MACHINE = r"# (sibling|CPU \d|node\d.*cpu list|pmu map|  L\d|cpu|hostname|os rel|arch|nrcpus|total mem)"
 said = [[" ".join(sorted(x.replace(",", " ").split())) for x in perf("report --header-only -I", n).out.splitlines() if re.match(MACHINE, x)]
         for n in ("small", "small-perf")]
-same("the machine, as perf reads it from kymo's file", said[0], said[1])
+if said[1]:
+    same("the machine, as perf reads it from kymo's file", said[0], said[1])
+else:
+    skip("the machine, as perf reads it from kymo's file", "perf record failed")
 check("and that is much", len(said[0]) > 12 and any("Core" in x for x in said[0]), said[0])
 
 # --- diff and annotate, headers ---
