@@ -348,6 +348,15 @@ static int show(const struct args *a, struct source *s, struct out *out, struct 
 	return r;
 }
 
+/* perf has the names of its scripts there. */
+static int no_words(const char *word, struct err *e)
+{
+	err_set(e, EINVAL, "what is '%s'? script takes options only", word);
+	return err_hint(e,
+			"perf's scripts are not run here: kymo run -i FILE runs a program over a "
+			"recording, kymo tools lists those that are ready");
+}
+
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
@@ -356,7 +365,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	int r;
 
 	if (argc > 0)
-		return err_set(e, EINVAL, "what is '%s'? script takes options only", argv[0]);
+		return no_words(argv[0], e);
 	if (a->max_stack < 0)
 		return err_set(e, EINVAL, "--max-stack %d: frames are at least 0", a->max_stack);
 	for (int i = 0; i < a->n_fields; i++)

@@ -34,6 +34,7 @@ def refusals():
     has("a hardware trace", kymo(f"script -i {FILE} --itrace").err, "are not decoded", "hint:")
     for o in ("-s x.py", "-g python", "-l", "--dlfilter x.so", "--dlarg x", "--list-dlfilters"):
         has(f"{o}: what to use instead", kymo(f"script -i {FILE} {o}").err, "are not run", "kymo run -i", "kymo script -j", "kymo tools")
+    has("a script's name", kymo(f"script -i {FILE} report syscall-counts").err, "script takes options only", "kymo run -i", "kymo tools")
     has("--graph-function", kymo(f"script -i {FILE} --graph-function main --call-trace").err, "are not decoded")
     for c in "annotate", "diff":
         has(f"{c} -D", kymo(f"{c} -D").err, "kymo script -D")
