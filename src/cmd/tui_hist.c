@@ -303,7 +303,7 @@ static const char *node_cell(const struct own *o, size_t row, unsigned column, c
 	size_t n = 0;
 	char cell[1024];
 
-	if (column > 0)
+	if (column > 0 && column < TUI_COLUMNS)
 		return above(t, depth, o->column[column])
 			       ? cell_text(&o->cells, &o->columns.col[o->column[column]], r->at,
 					   r->count, buf, size)

@@ -255,7 +255,8 @@ static void sort_by(struct tui_view *v, int step)
 	for (unsigned i = 0; i < n; i++)
 		if (by[i] == v->sort_by)
 			at = i;
-	v->sort_by = by[(at + n + (unsigned)step) % n];
+	if (n)
+		v->sort_by = by[(at + n + (unsigned)step) % n];
 	tui_rows_order(v);
 }
 
