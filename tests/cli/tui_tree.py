@@ -96,7 +96,7 @@ def everything(data, folder):
     truth = in_text(data)
     with tree(data, "-g none", width=200, height=50, cwd=folder) as t:
         t.keys("E", "P", "Enter")
-        check("P prints", t.until("kymo.report.0"), t.text())
+        check("P prints", t.until("lines in kymo.report.0"), t.text())
         got = printed(f"{folder}/kymo.report.0")
         same("E opened all rows of the text report", sorted(got), sorted(truth))
         same("in its order of weight", [p for _, p, _ in got], [p for _, p, _ in truth])
@@ -110,7 +110,7 @@ def everything(data, folder):
     with tree(data, "-g none -s '{comm,dso},sym'", width=200, height=50, cwd=folder) as t:
         has("keys in braces share a level", t.lines()[1], "Command + File / Symbol")
         t.keys("E", "P", "Enter")
-        t.until("kymo.report.1")
+        t.until("lines in kymo.report.1")
         same("and stand beside each other", sorted((d, p) for d, p, _ in printed(f"{folder}/kymo.report.1")),
              sorted((d, p) for d, p, _ in truth))
 
