@@ -60,7 +60,7 @@ static int choose_mode(struct report *r, struct err *e)
 	bool branches = has_branches(&r->load);
 
 	if (a->branch_history) {
-		err_set(e, EOPNOTSUPP, "branches cannot be shown in call graphs yet");
+		err_set(e, EOPNOTSUPP, "--branch-history: branches are not put into call graphs");
 		return err_hint(e, branches ? "-b sums the branches of this recording"
 					    : "this recording has no branch records anyway");
 	}
