@@ -117,12 +117,6 @@ def medians(got, what):
     return {n: statistics.median(getattr(r, what) for r in [x for x in rs if x.code == 0] or rs) for n, rs in got.items()}
 
 
-def beyond(got, what, base):
-    """How much more than base, as the median over turns: what else the machine does changes less within one than between them."""
-    return {n: statistics.median(d) if (d := [getattr(r, what) - getattr(o, what) for r, o in zip(rs, got[base]) if r.code == o.code == 0]) else 0
-            for n, rs in got.items()}
-
-
 def recording():
     """Bytes a sample, CPU, whole stacks."""
     ways = recorders(FREQ, None, kymo=[KYMO, "record", "-g"], dwarf=perf_record("--call-graph", "dwarf"))
@@ -227,10 +221,10 @@ def own_cost():
             shutil.rmtree(home, ignore_errors=True)
         return recorded(argv[name], home)
     run("kymo")
-    got = interleave({n: (lambda n=n: run(n)) for n in argv}, RUNS, warm=False)
-    own, kernel = medians(got, "own"), beyond(got, "inside", "plain")
+    got = interleave({n: (lambda n=n: interrupts(lambda: run(n))) for n in argv}, RUNS, warm=False)
+    own, interrupt, hits = medians(got, "own"), medians(got, "interrupt"), medians(got, "samples")
     cost = {n: own[n] - own["alone"] for n in argv}
-    both = {n: max(cost[n] + max(kernel[n], 0), 1) for n in argv}
+    both = {n: max(cost[n] + max(interrupt[n] - interrupt["plain"], 0) * hits[n] / 1e6, 1) for n in argv}
     b.add("recorder's CPU at 999 Hz, beside copies of 8 KiB", "ms", {"kymo": cost["kymo"], "perf": cost["8 KiB"]}, goal=1 / 5)
     b.add("beside copies of 64 KiB, which are whole", "ms", {"kymo": cost["kymo"], "perf": cost["64 KiB"]}, goal=1 / 5)
     b.add("the kernel's part included", "ms", {"kymo": both["kymo"], "perf": both["64 KiB"]}, goal=1 / 5)
