@@ -408,9 +408,28 @@ static bool is_start(const char *name)
 enum ending { END_UNNAMED, END_NAMED, END_START, END_LIBC_START };
 #define END_USER 0x80 /* in user code */
 
+/*
+ * Does a program begin at this site, by its header? Its first function is a few instructions that
+ * call the C library's.
+ */
+#define ENTRY_SIZE 64
+static bool is_entry(const struct names *n, const struct name_site *s, uint64_t *entry)
+{
+	const struct elf *e;
+
+	if (s->mode != EVENT_MODE_USER || s->dso == NAMES_NONE || !s->sym)
+		return false;
+	if (!entry[s->dso]) {
+		e = symbols_elf(n->symbols, names_file(n, s->dso, s->mode));
+		entry[s->dso] = e && e->entry ? e->entry : UINT64_MAX;
+	}
+	return s->sym->vaddr >= entry[s->dso] && s->sym->vaddr - entry[s->dso] < ENTRY_SIZE;
+}
+
 static uint8_t *find_endings(const struct names *n)
 {
 	AUTO_FREE uint8_t *end = mem_grow(NULL, n->frames.n + 1);
+	AUTO_FREE uint64_t *entry = mem_alloc((n->dsos.n + 1) * sizeof(*entry));
 	uint8_t *by_site = mem_grow(NULL, n->sites.n + 1);
 
 	for (uint32_t i = 0; i < n->frames.n; i++) {
@@ -421,9 +440,13 @@ static uint8_t *find_endings(const struct names *n)
 			 : str_starts(name, "__libc_start_main") ? END_LIBC_START
 								 : END_START;
 	}
-	for (size_t i = 0; i < n->sites.n; i++)
-		by_site[i] = end[n->sites.data[i].frame] |
-			     (n->sites.data[i].mode == EVENT_MODE_USER ? END_USER : 0);
+	for (size_t i = 0; i < n->sites.n; i++) {
+		const struct name_site *s = &n->sites.data[i];
+
+		by_site[i] = end[s->frame] | (s->mode == EVENT_MODE_USER ? END_USER : 0);
+		if (end[s->frame] == END_UNNAMED && is_entry(n, s, entry))
+			by_site[i] = END_START | END_USER;
+	}
 	return by_site;
 }
 

@@ -498,6 +498,15 @@ with tempfile.TemporaryDirectory() as d:
                   ("functions that were inlined in busy are not shown: busy.dwo is missing" in r.out) == (not here), r)
     else:
         skip("report: inlined functions, or why not", r.err)
+    # nothing of such a program has a name, yet its stacks are whole where they begin at its entry
+    built = run(f"gcc -O2 -static -s -o {d}/nameless {d}/busy.c", shell=True)
+    r = kymo(f"record -g -F 499 -o {d}/nameless.data -- {d}/nameless") if built.code == 0 else built
+    if r.code == 0 and "100.0% reached the bottom" in r.err:
+        got = json.loads(kymo(f"report -i {d}/nameless.data --json -g none").out)
+        check("report: stacks of a stripped static program do not end early", got["stacks"] > 20 and got["stacks_ending_early"] * 20 < got["stacks"] and
+              got["without_name"] * 2 > got["stacks"], {k: v for k, v in got.items() if isinstance(v, (int, str))})
+    else:
+        skip("report: stacks of a stripped static program do not end early", r.err.strip()[-200:])
     # the start-up files bring a table along, the program's own functions have none: with frame pointers, and without
     for name, stacks, words in (("untabled", "no", "of its code has no unwinding information: stacks end there"),
                                 ("framed", "yes", "stacks by frame pointers")):
