@@ -74,6 +74,8 @@ void ftrace_copy_head(const struct source *s, struct ftrace_copy *c)
 	o->clocks = c->clocks;
 	o->date = c->date;
 	o->offset = c->offset;
+	o->tsc_mult = t->tsc_mult;
+	o->tsc_shift = t->tsc_shift;
 	c->buffers = mem_alloc((t->n_buffers + 1) * sizeof(*c->buffers));
 	for (size_t i = 0; i < t->n_buffers; i++)
 		c->n_cpus += t->buffers[i].n_cpus;

@@ -62,7 +62,7 @@ struct tracedat {
 	bool has_date;
 	uint64_t first_stamp;	      /* before any offset; of all buffers */
 	uint32_t tsc_mult, tsc_shift; /* 0: stamps are no tsc to be converted */
-	uint64_t tsc_offset, trace_id;
+	uint64_t trace_id;
 	struct tracedat_buffer *buffers;
 	size_t n_buffers;
 	struct tracedat_format *formats;

@@ -166,7 +166,7 @@ void head_option(struct reader *r, unsigned id, const uint8_t *data, uint32_t si
 	case TRACEDAT_TSC2NSEC:
 		r->t.tsc_mult = cut_u32(&c);
 		r->t.tsc_shift = cut_u32(&c);
-		r->t.tsc_offset = cut_u64(&c);
+		cut_u64(&c); /* an offset, which trace-cmd does not heed either */
 		if (c.bad || r->t.tsc_shift > 63)
 			r->t.tsc_mult = 0;
 		break;

@@ -227,8 +227,7 @@ static void make_types(struct reader *r, const struct jobs *jobs)
 uint64_t tracedat_time(const struct tracedat *t, uint64_t stamp)
 {
 	if (t->tsc_mult)
-		stamp = (uint64_t)(((unsigned __int128)stamp * t->tsc_mult) >> t->tsc_shift) -
-			t->tsc_offset;
+		stamp = (uint64_t)(((unsigned __int128)stamp * t->tsc_mult) >> t->tsc_shift);
 	return stamp + (uint64_t)t->time_offset;
 }
 

@@ -259,6 +259,10 @@ static void add_stats(struct strbuf *b, const struct tracedat_out_buffer *o)
 static void common_options(struct writer *w, struct strbuf *b)
 {
 	const struct tracedat_out *o = w->o;
+	struct {
+		uint32_t mult, shift;
+		uint64_t offset;
+	} tsc = { o->tsc_mult, o->tsc_shift, 0 };
 	uint64_t id = o->trace_id;
 
 	if (o->date)
@@ -269,6 +273,8 @@ static void common_options(struct writer *w, struct strbuf *b)
 		add_option(b, TRACEDAT_TRACECLOCK, o->clocks, strlen(o->clocks) + 1);
 	else
 		add_option(b, TRACEDAT_TRACECLOCK, "", 0);
+	if (o->tsc_mult)
+		add_option(b, TRACEDAT_TSC2NSEC, &tsc, sizeof(tsc));
 	add_option(b, TRACEDAT_UNAME, o->uname, strlen(o->uname) + 1);
 	add_option(b, TRACEDAT_VERSION, o->tool, strlen(o->tool) + 1);
 	add_option(b, TRACEDAT_TRACEID, &id, sizeof(id));

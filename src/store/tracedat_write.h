@@ -47,6 +47,8 @@ struct tracedat_out {
 	const char *clocks; /* trace_clock as the kernel shows it: "[local] global ..." */
 	const char *date;   /* "0x..." microseconds from the clock to 1970; NULL: none */
 	const char *offset; /* to be added to stamps, as a number; NULL: none */
+	/* stamps are ticks: ns = ticks * tsc_mult >> tsc_shift; tsc_mult 0: no */
+	uint32_t tsc_mult, tsc_shift;
 	uint64_t trace_id;
 	/* as the file has them, with numbers and sizes */
 	struct strbuf header;				 /* header_page and header_event */

@@ -10,6 +10,7 @@ import difflib
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tarfile
 import tempfile
@@ -105,6 +106,21 @@ for f in "sched7", "sched6":
     texts(["trace-cmd", "split", "-i", f"{DIR}/{f}.dat", "-o", f"{DIR}/split-{f}", "-e", "20"])
     for opts in "--ts-diff", "-t --ts-diff", "":
         compare(f"{f}, split: report {opts}".strip(), f"{DIR}/split-{f}.1", opts.split())
+
+# Cycles with how they become nanoseconds (record --tsc2nsec): that option in place of uname's. The offset in it is not heeded.
+run([KYMO, "ftrace", "convert", "-q", "-i", f"{DIR}/tsc.dat", "-o", f"{DIR}/scaled.dat", "--file-version", "6"])
+scaled = open(f"{DIR}/scaled.dat", "rb").read()
+at = re.search(rb"\x05\0....Linux", scaled, re.S).start()
+scaled = scaled[:at] + b"\x0e" + scaled[at + 1:at + 6] + struct.pack("<IIQ", 5000000, 24, 12345678) + scaled[at + 22:]
+open(f"{DIR}/scaled.dat", "wb").write(scaled)
+for opts in "", "-t", "--raw-ts", "--ts-diff":
+    compare(f"cycles as nanoseconds: report {opts}".strip(), f"{DIR}/scaled.dat", opts.split())
+seconds = float(re.search(r"\] +([0-9.]+): ", texts([KYMO, "ftrace", "report", "-i", f"{DIR}/scaled.dat"])[1])[1])
+check("cycles as nanoseconds: seconds", seconds < 1000, seconds)
+for how in "--file-version 7", "--file-version 6":
+    r = run([KYMO, "ftrace", "convert", "-q", "-i", f"{DIR}/scaled.dat", "-o", f"{DIR}/converted.dat", *how.split()])
+    want, got = (texts(["trace-cmd", "report", "-i", f"{DIR}/{x}.dat"])[1] for x in ("scaled", "converted"))
+    check(f"cycles as nanoseconds: convert {how}", r.code == 0 and len(want) > 500 and want == got, (want[:300], got[:300]))
 
 # A file written anew in the other version, or packed otherwise, says the same to trace-cmd.
 for f, how in [("sched7", "--file-version 6"), ("inst6", "--compression zstd"), ("func", "--compression none"), ("graph6", "--file-version 7")]:
