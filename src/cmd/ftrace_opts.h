@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/opt.h"
+#include "kern/tsc.h"
 #include "live/ftrace.h"
 
 struct ftrace_args {
@@ -19,6 +20,8 @@ struct ftrace_args {
 	bool keep_buffers, date, quiet, no_filter, no_functions, all_off;
 	const char *compression, *user, *temp;
 	const char *offset; /* --ts-offset */
+	bool tsc_to_ns;	    /* --tsc2nsec: the clock is the cycle counter, told in nanoseconds */
+	struct tsc_scale tsc;
 	int version;
 	const char *remote;
 	const char *size_option; /* what makes buffers larger; NULL: "-b KB" */

@@ -39,6 +39,8 @@ static const struct opt opts[] = {
 	OPT_FLAG('k', "keep", t.keep_buffers,
 		 "leave instances and settings as they are at the end"),
 	OPT_FLAG(0, "date", t.date, "show the time of day in reports"),
+	OPT_FLAG(0, "tsc2nsec", t.tsc_to_ns,
+		 "stamps are the CPU's cycles (-C x86-tsc), and reports show them as times"),
 	OPT_STR(0, "ts-offset", "N", t.offset,
 		"reports add this to the stamps (nanoseconds, mostly)"),
 	OPT_FLAG('a', "all-formats", t.o.all_formats,
@@ -86,6 +88,20 @@ static void print_hists(const struct ftrace *f)
 				ftrace_match_events(f->root, ev->name, print_hist, b, NULL);
 }
 
+/* --tsc2nsec: every buffer by the cycle counter. */
+static int count_cycles(struct ftrace_args *a, struct err *e)
+{
+	if (a->date)
+		return err_set(e, EINVAL, "--date and --tsc2nsec do not go together");
+	vec_each (&a->o.buffers, b) {
+		if (b->clock && strcmp(b->clock, "x86-tsc") != 0)
+			return err_set(e, EINVAL, "--tsc2nsec is for the clock x86-tsc, not '%s'",
+				       b->clock);
+		b->clock = "x86-tsc";
+	}
+	return tsc_scale(&a->tsc, e);
+}
+
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	args_t *a = args;
@@ -108,7 +124,9 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		return err_set(e, EINVAL, "--ts-offset wants a number, not '%s'", a->t.offset);
 	if (!a->t.output)
 		a->t.output = "trace.dat";
-	r = ftrace_run_prepare(&a->t, argc, argv, &command, e);
+	r = a->t.tsc_to_ns ? count_cycles(&a->t, e) : 0;
+	if (r >= 0)
+		r = ftrace_run_prepare(&a->t, argc, argv, &command, e);
 	if (r >= 0)
 		r = ftrace_wait_open(&w, command, e);
 	if (r >= 0)

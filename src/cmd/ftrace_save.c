@@ -149,12 +149,22 @@ static uint32_t count_cpus(const char *dir)
 	return most;
 }
 
+/* --tsc2nsec: from the counter's zero to that of the kernel's clock, and --ts-offset. */
+static long long cycles_zero(const struct ftrace_args *a)
+{
+	int64_t more = 0;
+
+	if (a->offset)
+		str_i64(a->offset, &more);
+	return (long long)a->tsc.zero + more;
+}
+
 int ftrace_save(struct ftrace *f, struct ftrace_capture *c, const struct ftrace_args *a,
 		struct err *e)
 {
 	struct tracedat_out o = { 0 };
 	struct ftrace_captured *done = NULL;
-	AUTO_FREE char *date = NULL, *clocks = NULL;
+	AUTO_FREE char *date = NULL, *clocks = NULL, *from_zero = NULL;
 	struct parts p = { 0 };
 	uint64_t lost = 0;
 	size_t n = 0;
@@ -185,6 +195,11 @@ int ftrace_save(struct ftrace *f, struct ftrace_capture *c, const struct ftrace_
 		if (a->date)
 			o.date = date = ftrace_date(f, p.clocks[0]);
 		o.offset = a->offset;
+		if (a->tsc_to_ns) {
+			o.tsc_mult = a->tsc.mult;
+			o.tsc_shift = a->tsc.shift;
+			o.offset = from_zero = mem_printf("%lld", cycles_zero(a));
+		}
 		r = tracedat_write(a->output, &o, e);
 	}
 	if (r >= 0)

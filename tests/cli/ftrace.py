@@ -184,6 +184,13 @@ out = kymo("ftrace report -i m.dat").out
 check("-m keeps the newest events only", 0 < out.count("sys_enter_getppid:") < 20000 and "sys_enter_exit_group" in out, out[-500:])
 
 # --- what trace-cmd's users are used to ---
+r = kymo(f"ftrace record -q --tsc2nsec -e syscalls:sys_enter_getppid -F -o tsc.dat -- {KNOWN} getppid=4")
+if "does not say how fast" in r.err:
+    has("--tsc2nsec: what to do where cycles are no clock", r.err, "hint: ", "-C mono")
+else:
+    before, after = (float(re.search(r"\] +([0-9.]+): ", kymo(f"ftrace report -i {f}").out)[1]) for f in ("t.dat", "tsc.dat"))
+    check("--tsc2nsec: seconds of the kernel's clock", before < after < before + 3600, (before, after))
+same("--tsc2nsec is for one clock", kymo("ftrace record -q --tsc2nsec -C mono -e sched -o no.dat true").code, 1)
 r = kymo(["ftrace", "record", "-q", "-o", "u.dat", "--user", "nobody", "-F", "-e", "syscalls:sys_enter_getppid", "--", "sh", "-c", f"id -u; {KNOWN} getppid=3"])
 same("--user: who runs it", (r.code, r.out.split()[:1]), (0, ["65534"]))
 r = kymo(f"ftrace record -q -o f.dat -e syscalls:sys_enter_getppid -e sched -f prev_pid>0 -f next_pid>0 -F -- {KNOWN} getppid=5")
