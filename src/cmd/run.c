@@ -321,6 +321,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r == 0 && o.command && !a->input && !a->dry && !a->debug)
 		r = workload_prepare(&o.child, o.command, e);
 	env.env.pid = a->pid ? a->pid : o.child.pid; /* cpid */
+	if (o.command && !env.env.pid)
+		env.env.pid = getpid(); /* nothing is started: for a number that might be */
 	if (r == 0 && a->output) {
 		o.out_fd = open(a->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 		if (o.out_fd < 0)

@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
 from tap import KYMO, check, end, kymo, run, same, skip
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data/lang"
+SRC = pathlib.Path(__file__).resolve().parent.parent.parent / "src/lang"
 
 
 def blocks(name):
@@ -98,12 +99,17 @@ for case in blocks("bad.txt"):
 docs = (pathlib.Path(__file__).resolve().parent.parent.parent / "docs/lang.md").read_text()
 examples = [p for p in re.findall(r"`([^`]+)`", docs) if re.match(r"[a-zA-Z:/_0-9.]+ (/[^/]+/ )?\{.*\}$", p) and "./app" not in p]
 examples += [b for b in re.findall(r"\n\n((?:    .*\n)+)", docs) if re.search(r"^    (tracepoint|BEGIN)", b, re.M)]
-check("docs/lang.md has examples", len(examples) > 15, examples)
+check("docs/lang.md has examples", len(examples) > 60, examples)
+rows = re.findall(r"(?m)^\| (`.+) \|$", docs[docs.index("## Builtins"):docs.index("## Maps")])
+same("docs/lang.md: an example for each builtin and function", [r for r in rows if not re.search(r" \| `[^|]*`[^|]*$", r)], [])
+known = [*re.findall(r'\{ "(\w+)", F_', (SRC / "check_call.c").read_text()), *re.findall(r'\{ "(\w+)", B_', (SRC / "check_names.c").read_text())]
+same("docs/lang.md: all of them", [x for x in known if not re.search(rf"\b{x}\b", "\n".join(rows) + docs[docs.index("## Maps"):docs.index("## Types")])], [])
+check("and they are many", len(known) > 80, known)
 for text in examples:
     prog = text.replace("{ ... }", "{ }")
     if "print(@)" in prog:
         prog += " BEGIN { @ = 1; }"
-    r = kymo(["run", "--dry-run", "-e", prog])
+    r = kymo(["run", "--dry-run", *(["-c", "true"] if "cpid" in prog else []), "-e", prog])
     elsewhere = re.search(r"this kernel (has no|does not allow)|there is no file|has no USDT", r.err)  # not for every machine
     check(f"docs/lang.md: {text[:60]}", r.code == 0 or elsewhere, r)
 r = kymo(["run", "-q", "-e", 'BEGIN { time("%S.%f\\n"); printf("%s\\n", strftime("%S.%f", nsecs)); exit(); }'])
