@@ -173,6 +173,11 @@ static const struct ltype *check_field(struct checker *c, struct node *n)
 	}
 	if (t->kind == LT_PTR)
 		t = t->elem;
+	if (n->a->kind == N_INT && n->s[0] >= '0' && n->s[0] <= '9') {
+		check_fail(c, n, "numbers are whole here, without a fraction");
+		lang_hint(c->d, "count in a smaller unit: 1500 us, not 1.5 ms");
+		return c->none;
+	}
 	if (t->kind != LT_RECORD) {
 		check_fail(c, n, "%s has no fields", check_text(c, t));
 		if (n->a->kind == N_IDENT && n->a->id == B_CURTASK)

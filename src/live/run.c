@@ -492,25 +492,26 @@ void run_notes(const struct run *r, struct strbuf *b)
 			      r->refused.msg, r->n_refused > 1 ? ", ..." : "");
 	if (n)
 		strbuf_printf(b,
-			      "%llu messages were lost, the ring was full: "
+			      "%llu message%s lost, the ring was full: "
 			      "BPFTRACE_PERF_RB_PAGES=%u makes it larger\n",
-			      (unsigned long long)n, r->p->config.ring_pages * 4);
+			      (unsigned long long)n, n == 1 ? " was" : "s were",
+			      r->p->config.ring_pages * 4);
 	n = 0;
 	for (size_t i = 0; i < r->p->codes.n; i++)
 		n += r->prog_fd[i] >= 0 ? bpf_missed(r->prog_fd[i]) : 0;
 	if (n)
 		strbuf_printf(b,
-			      "%llu events were missed: they came while their probe was at work on "
-			      "another one on the same CPU\n",
-			      (unsigned long long)n);
+			      "%llu event%s missed, while the same probe was at work on another "
+			      "one on the same CPU\n",
+			      (unsigned long long)n, n == 1 ? " was" : "s were");
 	n = counter(r, LANG_COUNT_CONTROL_LOST);
 	if (n)
-		strbuf_printf(b, "%llu orders (print, clear, exit ...) were lost\n",
-			      (unsigned long long)n);
+		strbuf_printf(b, "%llu order%s lost (print, clear, exit ...)\n",
+			      (unsigned long long)n, n == 1 ? " was" : "s were");
 	n = counter(r, LANG_COUNT_STACKS);
 	if (n)
-		strbuf_printf(b, "%llu stacks were not kept: there are too many different ones\n",
-			      (unsigned long long)n);
+		strbuf_printf(b, "%llu stack%s not kept: there are too many different ones\n",
+			      (unsigned long long)n, n == 1 ? " was" : "s were");
 	n = counter(r, LANG_COUNT_LOOPS);
 	if (n)
 		strbuf_printf(b, "a loop was ended by the kernel %llu time%s: it took too long\n",
@@ -521,8 +522,9 @@ void run_notes(const struct run *r, struct strbuf *b)
 		n = counter(r, f->counter);
 		lang_place(r->p->source, r->p->source_n, f->pos, &line, &column);
 		if (n)
-			strbuf_printf(b, "%s:%u:%u: %s failed %llu times\n", r->p->source_name,
-				      line, column, f->helper, (unsigned long long)n);
+			strbuf_printf(b, "%s:%u:%u: %s failed %llu time%s\n", r->p->source_name,
+				      line, column, f->helper, (unsigned long long)n,
+				      n == 1 ? "" : "s");
 	}
 	run_pcap_notes(r, b);
 	if (r->p->uses_ustack && r->side.why.code)
