@@ -152,8 +152,10 @@ static int refused(struct run *r, const struct lang_code *c, int code, char *log
 	}
 	lang_place(r->p->source, r->p->source_n, lang_code_pos(c, last_insn(log)), &line, &column);
 	last_line(log, words, sizeof(words));
-	if (code == E2BIG || strstr(log, "too large") || strstr(log, "too complex") ||
-	    strstr(log, "infinite loop") || strstr(log, "back-edge")) {
+	/* EFAULT: more branches than it can remember */
+	if (code == E2BIG || code == EFAULT || strstr(log, "too large") ||
+	    strstr(log, "too complex") || strstr(log, "infinite loop") ||
+	    strstr(log, "back-edge")) {
 		if (!has_loop(c)) {
 			err_set(e, code, "%s:%u:%u: the program is too long for the kernel (%s)",
 				r->p->source_name, line, column, words);
