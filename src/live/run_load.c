@@ -142,7 +142,9 @@ static int refused(struct run *r, const struct lang_code *c, int code, char *log
 			e,
 			"run it as root, or with CAP_BPF and CAP_PERFMON; kymo doctor says more");
 	}
-	if (code == ENOMEM || code == EAGAIN) { /* nothing that it found in the program */
+	/* jumps that become too far when it adds instructions of its own are no memory, too */
+	if ((code == ENOMEM && !strstr(log, "16-bit range")) ||
+	    code == EAGAIN) { /* nothing that it found in the program */
 		err_set(e, code, "the kernel could not check the program: %s",
 			code == ENOMEM ? "it has no memory left for that"
 				       : "signals interrupted it again and again");
@@ -153,9 +155,9 @@ static int refused(struct run *r, const struct lang_code *c, int code, char *log
 	lang_place(r->p->source, r->p->source_n, lang_code_pos(c, last_insn(log)), &line, &column);
 	last_line(log, words, sizeof(words));
 	/* EFAULT: more branches than it can remember */
-	if (code == E2BIG || code == EFAULT || strstr(log, "too large") ||
-	    strstr(log, "too complex") || strstr(log, "infinite loop") ||
-	    strstr(log, "back-edge")) {
+	if (code == E2BIG || code == EFAULT || strstr(log, "16-bit range") ||
+	    strstr(log, "too large") || strstr(log, "too complex") ||
+	    strstr(log, "infinite loop") || strstr(log, "back-edge")) {
 		if (!has_loop(c)) {
 			err_set(e, code, "%s:%u:%u: the program is too long for the kernel (%s)",
 				r->p->source_name, line, column, words);

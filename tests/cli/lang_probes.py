@@ -203,6 +203,14 @@ for what, want in (('len($p), strstr($p, "needle"), strstr($p, "needles")', [len
         skip(f"long texts: {what}", "this kernel's verifier cannot follow them")
     else:
         check(f"long texts: {what}", r.out.startswith(f"({', '.join(map(str, want))}, 0)\n"), r)
+# a probe that is longer than the kernel takes, before and after it has added what it adds
+with tempfile.TemporaryDirectory() as folder:
+    for times in (1200, 1500):
+        with open(f"{folder}/long.bt", "w") as f:
+            f.write("tracepoint:syscalls:sys_enter_openat { $p = str(args.filename); " + "".join(
+                f'if (strncmp($p, "a{i}", 3) == 0 && comm == "b{i}") {{ @x{i % 50} = count(); }} ' for i in range(times)) + "}")
+        r = kymo(["run", "--dry-run", f"{folder}/long.bt"])
+        check(f"a probe of {times} branches: loaded, or too long", r.code == 0 or r.code == 1 and "too long" in r.err and "fault of kymo" not in r.err, r)
 # packets into a file
 SEND = f"{sys.executable} -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b\"kymo sends this\", (\"127.0.0.1\", 9))'"
 with tempfile.TemporaryDirectory() as folder:
