@@ -50,7 +50,8 @@ struct trace_show {
 	struct trace_stacks stacks;
 	VEC(struct trace_record *) queue; /* wait for their stacks and names; data behind each */
 };
-/* What is seen live goes to standard error, as strace and perf trace do, a recording as other views. */
+/* What is seen live goes to standard error, as strace and perf trace do, a recording as other
+ * views. */
 int trace_show_open(struct trace_show *s, const struct trace_args *a, bool live, struct err *e);
 /* A tracer_fn: non-zero when it is enough. */
 int trace_show_record(void *ctx, const struct trace_record *r, const void *data);
