@@ -45,7 +45,7 @@ struct bpf_map_kind {
 	enum bpf_map_type type;
 	uint32_t key, value, entries, flags;
 	const char *name; /* letters, digits, '_' and '.', up to 15; NULL: none */
-	int inner; /* the descriptor of a map like those a map of maps will hold */
+	int inner;	  /* the descriptor of a map like those a map of maps will hold */
 	/* Storage of tasks has no number of entries, and a key and a value of these types of btf.
 	 */
 	int btf;

@@ -198,10 +198,9 @@ int bpf_link_kprobes(int prog, const char *const *name, uint32_t n)
 		uint32_t prog, target, type, flags;
 		uint32_t how, n;
 		uint64_t names, addresses, cookies;
-	} a = { .prog = (uint32_t)prog,
-		.type = BPF_KPROBE_MULTI,
-		.n = n,
-		.names = (uintptr_t)name };
+	} a = {
+		.prog = (uint32_t)prog, .type = BPF_KPROBE_MULTI, .n = n, .names = (uintptr_t)name
+	};
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));

@@ -20,7 +20,7 @@ struct script_opts {
 	unsigned max_stack; /* frames of a chain */
 	bool inlines;	    /* inlined functions too, in chains made from copied stacks */
 	bool inlines_all;   /* in all chains */
-	bool unsorted; /* script_dump(): records in the file's order */
+	bool unsorted;	    /* script_dump(): records in the file's order */
 	bool json;
 	bool everything; /* JSON with all that was recorded, and records of every kind */
 	bool show_task, show_mmap, show_switch, show_lost, show_namespace, show_cgroup, show_bpf,
