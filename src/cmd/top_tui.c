@@ -83,11 +83,23 @@ static int take(struct state *s, struct err *e)
 }
 
 /* What samples are remembered with was planned for the columns it began with. */
+static bool is_planned(const struct column *c, const struct columns *planned)
+{
+	for (unsigned i = 0; i < planned->n; i++) {
+		const struct column *p = &planned->col[i];
+
+		if (p->key == c->key && p->value == c->value && p->type == c->type &&
+		    p->field == c->field && p->raw == c->raw)
+			return true;
+	}
+	return false;
+}
+
 static bool has_more(const struct columns *c, const struct columns *planned)
 {
 	for (unsigned i = 0; i < c->n; i++)
 		if ((c->col[i].key == KEY_FIELD || c->col[i].key == KEY_TRACE) &&
-		    memcmp(c, planned, sizeof(*c)) != 0)
+		    !is_planned(&c->col[i], planned))
 			return true;
 	return false;
 }

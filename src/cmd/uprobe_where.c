@@ -215,7 +215,8 @@ static int find_offset(const char *path, const char *symbol, uint64_t *ret, stru
 		r = no_function(&o, path, wanted, e);
 	if (r >= 0 && s && more)
 		r = code_check(o.elf, &o.tab, path, s->start + more, e);
-	*ret += more;
+	if (r >= 0)
+		*ret += more;
 	unload(&o);
 	return r;
 }
