@@ -29,6 +29,8 @@ void list_helper(struct strbuf *b, int helper)
 	if (helper == LANG_CALL_WALK)
 		strbuf_puts(b, "the stack walker");
 	else if (helper > 0 && (size_t)helper < ARRAY_SIZE(names))
+		/* cppcheck-suppress arrayIndexOutOfBoundsCond ; it does not see the kernel's list
+		 */
 		strbuf_printf(b, "%s", names[helper]);
 	else
 		strbuf_printf(b, "%d", helper);
