@@ -588,24 +588,32 @@ for line, seconds in [
 p.kill()
 p.wait()
 
-# --- files of an earlier form: tests/data/record-1.data is "kymo record true" with names of kernel functions as lines ---
-old = f"{pathlib.Path(__file__).resolve().parent.parent}/data/record-1.data"
+# --- files of an earlier form: tests/data/record-1.perf is "kymo record true" with names of kernel functions as lines ---
+old = f"{pathlib.Path(__file__).resolve().parent.parent}/data/record-1.perf"
 r = kymo(f"script -i {old} -F comm,event,ip,sym,symoff")
-check("an earlier form: kernel names", "cpu-clock: ffffffff821e5568 xas_find+0x48" in " ".join(r.out.split()), r)
+check("an earlier form: kernel names", "cpu-clock: ffffffff8160d51d __split_vma+0xfd" in " ".join(r.out.split()), r)
 r = kymo(f"report -i {old} --header-only")
 check("an earlier form: what it says of itself", "# cmdline : kymo record" in r.out and "# cpudesc : AMD EPYC" in r.out, r)
 
-# record-2.data has them in columns, packed with the dictionary of src/store/perfdata_kallsyms_names.h, which must stay what it is
+# record-2.perf has them in columns, packed with the dictionary of src/store/perfdata_kallsyms_names.h, which must stay what it is
 r = kymo(f"script -i {old.replace('record-1', 'record-2')} -F ip,sym")
 if "zstd: [ on  ]" in kymo("version --build-options").out:
     same("names in columns", " ".join(sorted({x.split()[1] for x in r.out.splitlines() if x.strip().startswith("ffff")})),
-         "__alloc_frozen_pages_noprof __dentry_kill __destroy_inode __folio_mod_stat __fput __get_unmapped_area __handle_mm_fault "
-         "__list_del_entry_valid_or_report __lruvec_stat_mod_folio __mmap_region __rcu_read_unlock __rmqueue_pcplist __split_vma __x64_sys_execve "
-         "__x64_sys_mprotect alloc_pages_mpol arch_get_unmapped_area_topdown asm_exc_page_fault bprm_execve d_path destroy_inode do_execveat_common.isra.0 "
-         "do_fault do_mmap do_mprotect_pkey do_syscall_64 do_wp_page dput elf_load entry_SYSCALL_64_after_hwframe exc_page_fault exit_to_user_mode_loop "
-         "filemap_map_pages finish_fault folio_add_new_anon_rmap get_page_from_freelist handle_mm_fault ksys_mmap_pgoff load_elf_binary mas_find mprotect_fixup "
-         "perf_event_mmap prepend_path security_vm_enough_memory_mm set_pte_range static_key_count task_work_run thp_get_unmapped_area_vmflags "
-         "unmapped_area_topdown uprobe_mmap vm_mmap_pgoff vm_unmapped_area vma_alloc_folio_noprof vma_complete vma_modify vma_modify_flags")
+         "__alloc_frozen_pages_noprof __do_fault __ext4_read_dirblock __filemap_get_folio __fput __handle_mm_fault __irq_exit_rcu "
+         "__kmem_cache_alloc_bulk __mem_cgroup_charge __memcg_slab_post_alloc_hook __mmap_region __pcs_replace_empty_main __rcu_read_lock "
+         "__schedule __split_vma __vma_start_write __x64_sys_close __x64_sys_execve __x64_sys_exit_group __x64_sys_getdents64 "
+         "__x64_sys_mprotect __x64_sys_openat _install_special_mapping acct_collect alloc_empty_file alloc_pages_mpol arch_irq_work_raise "
+         "asm_common_interrupt asm_exc_page_fault bio_free blk_done_softirq blk_mq_end_request blk_update_request bprm_execve call_filldir "
+         "change_protection change_pte_range charge_memcg clear_page_erms common_interrupt do_anonymous_page do_execveat_common.isra.0 "
+         "do_exit do_fault do_filp_open do_group_exit do_mmap do_mprotect_pkey do_sys_openat2 do_syscall_64 do_wp_page down_write dx_probe "
+         "elf_load entry_SYSCALL_64_after_hwframe exc_page_fault ext4_bread ext4_getblk ext4_htree_fill_tree ext4_map_blocks ext4_readdir "
+         "ext4fs_dirhash filemap_fault filemap_get_entry filemap_map_pages filldir64 finish_task_switch.isra.0 get_mem_cgroup_from_mm "
+         "get_page_from_freelist get_vma_policy handle_mm_fault handle_softirqs htree_dirblock_to_tree insert_vm_struct irq_work_queue "
+         "irqentry_exit_to_user_mode iterate_dir kmem_cache_alloc_noprof kmem_cache_prefill_sheaf ksys_mmap_pgoff load_elf_binary map_vdso "
+         "mas_preallocate may_open memcg1_commit_charge memchr mprotect_fixup native_apic_msr_write native_write_msr path_openat "
+         "perf_event_mmap perf_event_mmap_output perf_iterate_ctx perf_iterate_sb.constprop.0 perf_output_end perf_output_put_handle "
+         "schedule security_file_free set_pte_range str2hashbuf_signed tlb_finish_mmu tlb_flush_mmu_tlbonly verify_dirent_name vm_area_alloc "
+         "vm_area_dup vm_mmap_pgoff vma_alloc_folio_noprof vma_link vma_modify vma_modify_flags x64_sys_call xas_load")
 else:
     skip("names in columns", "this kymo was built without zstd")
 

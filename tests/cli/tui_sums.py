@@ -77,7 +77,7 @@ with tempfile.TemporaryDirectory() as tmp:
           re.match(r" +([\d.]+)% +([\d.]+)%  \+ \w", screen[2]), screen)
     r = run([K, "record", "-q", "-s", "-e", "cpu-clock", "-F", "999", "-o", data, "--", HOT, "500"])
     check("a recording with counters by thread", r.code == 0, r)
-    counters = run([K, "report", "--stdio", "-T", "-i", data]).out.split("#   PID")[-1].splitlines()[1:]
+    counters = re.split(r"# +PID", run([K, "report", "--stdio", "-T", "-i", data]).out)[-1].splitlines()[1:]
     check("text has them", counters, counters)
     with Term(f"{K} report -T -i {data}") as t:
         check("-T: rows to walk through", t.until("i shows the counters"), t.text())
