@@ -165,33 +165,15 @@ static int check_freq(struct record_args *a, struct err *e)
 	return 0;
 }
 
-/* -G: the n-th cgroup is the n-th event's; a single one is everybody's. */
 static int choose_cgroups(struct record_args *a, struct err *e)
 {
-	struct arena *arena = &a->events.arena;
-	VEC(const char *) list = { 0 };
-	const char **by_event;
-
 	if (!a->cgroups)
 		return 0;
 	if (!a->target.all_cpus && !a->target.cpus) {
 		err_set(e, EINVAL, "cgroups are recorded on the whole machine");
 		return err_hint(e, "add -a");
 	}
-	for (const char *p = a->cgroups;; p++) {
-		size_t n = strcspn(p, ",");
-
-		vec_push(&list, n ? (const char *)arena_strndup(arena, p, n) : NULL);
-		p += n;
-		if (!*p)
-			break;
-	}
-	/* one more for the event that tells of tasks, which has none */
-	by_event = arena_alloc(arena, (a->events.n + 1) * sizeof(*by_event));
-	for (size_t i = 0; i < a->events.n; i++)
-		by_event[i] = list.n == 1 ? list.data[0] : i < list.n ? list.data[i] : NULL;
-	vec_free(&list);
-	a->capture.cgroups = by_event;
+	a->capture.cgroups = cgroups_by_event(&a->events, a->cgroups);
 	return 0;
 }
 

@@ -252,7 +252,7 @@ struct cgroup_list {
 	struct arena *arena;
 };
 
-/* One after the other, empty ones too: -G foo,,bar leaves the second event alone. */
+/* One after the other; an empty one is none. */
 static void split_cgroups(const char *text, struct arena *arena, struct cgroup_list *ret)
 {
 	for (;;) {
@@ -263,15 +263,6 @@ static void split_cgroups(const char *text, struct arena *arena, struct cgroup_l
 			return;
 		text += n + 1;
 	}
-}
-
-/* -G: the n-th cgroup is the n-th event's; a single one is everybody's. */
-static void give_cgroups(struct stat_args *a, const struct cgroup_list *list, const char **by_event)
-{
-	for (size_t i = 0; i < a->events.n; i++)
-		by_event[i] = list->v.n == 1  ? list->v.data[0]
-			      : i < list->v.n ? list->v.data[i]
-					      : NULL;
 }
 
 /* --for-each-cgroup: the events again for each. */
@@ -298,17 +289,15 @@ static void repeat_events(struct stat_args *a, const struct cgroup_list *list,
 static const char *const *choose_cgroups(struct stat_args *a)
 {
 	struct cgroup_list list = { 0 };
-	const char *text = a->cgroups ? a->cgroups : a->each_cgroup;
 	const char **by_event;
 
-	if (!text)
-		return NULL;
-	split_cgroups(text, &a->events.arena, &list);
-	by_event = arena_alloc(&a->events.arena, a->events.n * (list.v.n + 1) * sizeof(*by_event));
 	if (a->cgroups)
-		give_cgroups(a, &list, by_event);
-	else
-		repeat_events(a, &list, by_event);
+		return cgroups_by_event(&a->events, a->cgroups);
+	if (!a->each_cgroup)
+		return NULL;
+	split_cgroups(a->each_cgroup, &a->events.arena, &list);
+	by_event = arena_alloc(&a->events.arena, a->events.n * (list.v.n + 1) * sizeof(*by_event));
+	repeat_events(a, &list, by_event);
 	vec_free(&list.v);
 	return by_event;
 }
