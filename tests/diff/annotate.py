@@ -116,7 +116,7 @@ with tempfile.TemporaryDirectory() as tmp:
     counts = [int(n) for n in re.findall(r"\((\d+) samples, percent", r.out)]
     check("the hottest function comes first", len(counts) >= 2 and counts == sorted(counts, reverse=True), counts)
     # global hits: each figure is its count over all samples
-    total = int(re.search(r"# (\d+) samples", run([KYMO, "report", "--stdio", "-i", path]).out)[1])
+    total = int(re.search(r"# ([\d,]+) samples", run([KYMO, "report", "--stdio", "-i", path]).out)[1].replace(",", ""))
     n = table(run([KYMO, "annotate", "--stdio", "-i", path, "-s", "mixer", "-n"]).out)
     g = table(run([KYMO, "annotate", "--stdio", "-i", path, "-s", "mixer", "--percent-type", "global-hits"]).out)
     check("global hits are samples over all samples", n and all(abs(g[a] - 100 * n[a] / total) < 0.006 for a in n), (n, g))

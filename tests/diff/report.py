@@ -79,6 +79,7 @@ def level(line):
     line = re.sub(r"\S*@plt\b", "@plt", line)
     line = re.sub(r"perf-ex(ec)?\b *", "perf-exec ", line)
     line = re.sub(r"(\[unknown\] +)\[.\]", r"\1[?]", line)
+    line = re.sub(r"(\[vdso\] +\[.\]) 0x[0-9a-f]+", r"\1 0x?", line)  # where nothing has a name perf counts from nowhere
     return re.sub(r"(?<=\S)  +", "  ", line)
 
 

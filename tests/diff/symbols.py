@@ -272,7 +272,9 @@ def kernel(folder):
         return skip("kernel names", "perf recorded nothing in the kernel here")
     k = subprocess.run([KYMO, "addr2line", "-k", "-f", *theirs], capture_output=True, text=True)
     mine = dict(zip(theirs, k.stdout.splitlines()[::2]))
-    bad = [f"{ip} kymo {mine.get(ip)} perf {name}" for ip, name in theirs.items() if mine.get(ip, "").split(" [")[0] != name.strip()]
+    # BPF programs, of other tests for instance, come and go: who asks later may find other ones, or none
+    bad = [f"{ip} kymo {mine.get(ip)} perf {name}" for ip, name in theirs.items()
+           if mine.get(ip, "").split(" [")[0] != name.strip() and "[bpf]" not in mine.get(ip, "")]
     check(f"kernel: {len(theirs)} addresses as perf script", not bad, "\n".join(bad[:10]))
 
 
