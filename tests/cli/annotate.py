@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 
 from tap import WORK, check, end, has, kymo, run, same, skip
 
@@ -47,6 +48,7 @@ with tempfile.TemporaryDirectory() as tmp:
         r = run(f"perf record -q -N --no-bpf-event -e cpu-clock -c 250000 -o {data} {prog}")
         if r.code == 0:
             break
+        time.sleep(0.5)
     if not check("a recording", r.code == 0, r):
         end()
     one = kymo(f"annotate --stdio -i {data} -s hot")

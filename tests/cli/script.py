@@ -168,7 +168,7 @@ if not shutil.which("perf"):
 try:
     for _ in range(20):  # perf 6.1 may crash, or record hardly a sample on a busy machine
         if subprocess.run(["perf", "record", "-q", "-B", "--no-bpf-event", "-g", "-F", "2000", "-o", FILE, BUSY, "80"],
-                          capture_output=True).returncode == 0 and kymo(f"script -i {FILE} -G").out.count("\n") >= 40:
+                          capture_output=True).returncode == 0 and kymo(f"script -i {FILE} -G").out.count("\n") >= 100:
             break
     refusals()
     shown()
