@@ -72,6 +72,16 @@ static int run_command(args_t *a, struct ftrace_wait *w, char **command, struct 
 	return r;
 }
 
+static void say_where(const struct ftrace *f)
+{
+	AUTO_STRBUF where = { 0 };
+
+	vec_each (&f->buffers, b)
+		strbuf_printf(&where, "%s%s", where.n ? " and " : "", b->dir);
+	command_note("tracing in %s; kymo ftrace show, stop, extract, and reset at the end",
+		     strbuf_str(&where));
+}
+
 static int begin(args_t *a, int argc, char **argv, bool append, struct err *e)
 {
 	AUTO_FREE char **command = NULL;
@@ -101,8 +111,7 @@ static int begin(args_t *a, int argc, char **argv, bool append, struct err *e)
 		r = run_command(a, &w, command, e);
 	ftrace_wait_close(&w);
 	if (r >= 0 && !a->t.quiet)
-		command_note("tracing in %s; kymo ftrace show, stop, extract, and reset at the end",
-			     f.buffers.data[0].dir);
+		say_where(&f);
 	if (r < 0 && !append && f.root)
 		ftrace_reset_kept(f.root); /* what was half set goes again */
 	ftrace_forget(&f);
@@ -289,7 +298,8 @@ static int run_reset(void *args, int argc, char **argv, struct err *e)
 {
 	const args_t *a = args;
 	const char *root = ftrace_root(e);
-	int bad;
+	bool only_named = a->buffers.n && !a->all && !a->top;
+	int bad = 0;
 
 	(void)argc;
 	(void)argv;
@@ -304,8 +314,11 @@ static int run_reset(void *args, int argc, char **argv, struct err *e)
 
 		if (!dir)
 			return -ENOENT;
+		if (only_named)
+			bad += ftrace_reset_kept_in(dir);
 	}
-	bad = ftrace_reset_kept(root);
+	if (!only_named)
+		bad = ftrace_reset_kept(root);
 	if (bad)
 		command_note("%d settings could not be put back", bad);
 	resetting = a;
@@ -317,11 +330,9 @@ const struct command cmd_ftrace_reset = {
 	.group = "ftrace",
 	.summary = "put back what start and set changed; -a: all tracing to rest",
 	.usage = "[OPTIONS]",
-	.about = "Without options only what kymo ftrace start and set did is taken back. With -a, "
-		 "-t or "
-		 "-B instances are put to rest whoever set them: no tracer, no events, no filters, "
-		 "no "
-		 "triggers.",
+	.about = "Without options all that kymo ftrace start and set did is taken back, and nothing "
+		 "else. With -a, -t or -B instances are put to rest whoever set them: no tracer, "
+		 "no events, no filters, no triggers. With -B alone the others stay as they are.",
 	.opts = reset_opts,
 	.args_size = sizeof(args_t),
 	.run = run_reset,

@@ -180,13 +180,19 @@ int undo_open_named(const char *name, struct undo **ret, struct err *e)
 	return open_journal(name, O_APPEND, ret, e);
 }
 
+static void put_record(struct strbuf *b, const struct step *s)
+{
+	strbuf_printf(b, "%c %zu %zu\n%s%s\n", s->kind, strlen(s->path), strlen(s->text), s->path,
+		      s->text);
+}
+
 static int note(struct undo *u, char kind, const char *path, const char *text, struct err *e)
 {
 	AUTO_STRBUF b = { 0 };
 	struct step s = { kind, mem_strdup(path), mem_strdup(text) };
 	int r;
 
-	strbuf_printf(&b, "%c %zu %zu\n%s%s\n", kind, strlen(path), strlen(text), path, text);
+	put_record(&b, &s);
 	r = file_write_all(u->fd, b.data, b.n);
 	if (r < 0) {
 		free(s.path);
@@ -326,16 +332,21 @@ static int take_all_back(struct step *steps, size_t n)
 	return bad;
 }
 
+static void free_steps(struct step *steps, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(steps[i].path);
+		free(steps[i].text);
+	}
+	free(steps);
+}
+
 void undo_leave(struct undo *u)
 {
 	if (!u)
 		return;
 	close(u->fd);
-	vec_each (&u->steps, s) {
-		free(s->path);
-		free(s->text);
-	}
-	vec_free(&u->steps);
+	free_steps(u->steps.data, u->steps.n);
 	free(u->journal);
 	free(u);
 }
@@ -355,10 +366,11 @@ int undo_all(struct undo *u)
 	return bad;
 }
 
-static int replay(const char *text, size_t n)
+typedef VEC(struct step) steps_t;
+
+static steps_t parse(const char *text, size_t n)
 {
-	int bad;
-	VEC(struct step) steps = { 0 };
+	steps_t steps = { 0 };
 	size_t at = 0;
 
 	while (at < n) {
@@ -377,12 +389,15 @@ static int replay(const char *text, size_t n)
 		vec_push(&steps, s);
 		at += path_n + text_n + 1;
 	}
-	bad = take_all_back(steps.data, steps.n);
-	vec_each (&steps, s) {
-		free(s->path);
-		free(s->text);
-	}
-	vec_free(&steps);
+	return steps;
+}
+
+static int replay(const char *text, size_t n)
+{
+	steps_t steps = parse(text, n);
+	int bad = take_all_back(steps.data, steps.n);
+
+	free_steps(steps.data, steps.n);
 	return bad;
 }
 
@@ -413,6 +428,56 @@ int undo_named(const char *name)
 		return 0;
 	bad = replay(text, n);
 	unlinkat(dir, name, 0);
+	return bad;
+}
+
+static bool is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return strncmp(path, dir, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+/* What was taken back and is still named, because the disk is full, is only taken back again. */
+static void keep_steps(int dir, const char *name, const steps_t *steps)
+{
+	AUTO_FREE char *fresh = mem_printf(".%s", name);
+	AUTO_STRBUF b = { 0 };
+	AUTO_CLOSE int fd = -1;
+
+	vec_each (steps, s)
+		put_record(&b, s);
+	if (!b.n) {
+		unlinkat(dir, name, 0);
+		return;
+	}
+	fd = openat(dir, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd >= 0 && file_write_all(fd, b.data, b.n) == 0)
+		renameat(dir, fresh, dir, name);
+}
+
+int undo_named_below(const char *name, const char *below)
+{
+	AUTO_CLOSE int dir = open(PLACE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_CLOSE int fd = dir < 0 ? -1 : open_trusted(dir, name);
+	steps_t steps, inside = { 0 }, rest = { 0 };
+	AUTO_FREE char *text = NULL;
+	size_t n = 0;
+	int bad;
+
+	if (fd < 0 || file_readat(dir, name, MAX_JOURNAL, &text, &n) < 0)
+		return 0;
+	steps = parse(text, n);
+	vec_each (&steps, s)
+		if (is_below(s->path, below))
+			vec_push(&inside, *s);
+		else
+			vec_push(&rest, *s);
+	bad = take_all_back(inside.data, inside.n);
+	keep_steps(dir, name, &rest);
+	free(inside.data);
+	free(rest.data);
+	free_steps(steps.data, steps.n);
 	return bad;
 }
 

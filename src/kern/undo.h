@@ -24,6 +24,8 @@ int undo_open(struct undo **ret, struct err *e);
 int undo_open_named(const char *name, struct undo **ret, struct err *e);
 /* Take back what the journal says; 0 also when there is none. */
 int undo_named(const char *name);
+/* The same for what is below a directory (an instance); the journal keeps the rest. */
+int undo_named_below(const char *name, const char *dir);
 /* Leave the changes and the journal: after undo_open_named(). */
 void undo_leave(struct undo *u);
 /* Write value to a file; its content now comes back later. */

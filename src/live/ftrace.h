@@ -101,6 +101,8 @@ int ftrace_put(struct ftrace *f, const struct ftrace_buffer *b, const char *name
 char *ftrace_dir(const char *root, const char *name, struct err *e);
 /* Take back what start and set did. */
 int ftrace_reset_kept(const char *root);
+/* Only in one instance. */
+int ftrace_reset_kept_in(const char *dir);
 /* Put an instance to rest, whoever set it: no tracer, no events, no filters, default clock. */
 int ftrace_reset_dir(const char *dir, struct err *e);
 

@@ -41,6 +41,11 @@ int ftrace_reset_kept(const char *root)
 	return bad;
 }
 
+int ftrace_reset_kept_in(const char *dir)
+{
+	return undo_named_below(FTRACE_KEPT, dir);
+}
+
 static int put(const char *dir, const char *name, const char *value, struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("%s/%s", dir, name);
