@@ -145,6 +145,13 @@ if [ "$ARCH" = x86_64 ]; then
 	like "with the same arguments" "$out" "prio .* regs=0x"
 	out=$(kymo functime -p 1 $func prio 6 2>&1)
 	like "functime -p: not of others" "$out" '^no calls'
+	# of calls under way when it begins, one for each CPU at most
+	while prio 100; do :; done &
+	busy=$!
+	out=$(kymo functime -d 1 $func 2>&1)
+	kill $busy
+	like "functime beside a busy caller" "$out" '^[0-9]+ calls, '
+	is "none is half seen" "$(echo "$out" | sed -n 's/ more of which only.*//p' | awk '$1 > 2')" ""
 fi
 like "functime: what was meant" "$(kymo functime vfs_raed 2>&1)" 'did you mean vfs_read'
 clean "functime"
