@@ -55,8 +55,12 @@ static int add_probe(struct ftrace *f, const char *group, bool user, const char 
 	return r;
 }
 
-/* Its parameters by name, from BTF or debug info: " fd=%di:s32 ..."; NULL where there are none. */
-static char *named_arguments(const char *binary, const char *func)
+/*
+ * A probe with its parameters by name, from BTF or debug info: "p:call PLACE fd=%di:s32 ..."; NULL
+ * where there are none. Code that was not optimised has them in the stack, but not at its first
+ * instruction: the place is where they are.
+ */
+static char *named_probe(const char *binary, const char *func)
 {
 	struct probe_target_opts o = { .exec = binary, .no_debuginfod = true };
 	char *words[] = { (char *)func, "$params" };
@@ -65,18 +69,19 @@ static char *named_arguments(const char *binary, const char *func)
 	struct probe_target t;
 	struct arena a = { 0 };
 	struct err e = { 0 }; /* why there are none is no matter here */
-	char *args = NULL;
+	char *probe = NULL;
 
 	if (probe_target_open(&o, &t, &e) < 0)
 		return NULL;
 	if (probe_parse(&a, words, 2, &text, &e) == 0 &&
 	    probe_define(&t, &text, &a, &defs, &e) == 0 && defs.list.n == 1 &&
 	    defs.list.data[0].args[0])
-		args = mem_strdup(defs.list.data[0].args + 1);
+		probe = mem_printf("p:call %s%s", defs.list.data[0].place,
+				   defs.list.data[0].args);
 	probe_defs_free(&defs);
 	probe_target_close(&t);
 	arena_free(&a);
-	return args;
+	return probe;
 }
 
 static int add_probes(const struct args *a, struct ftrace *f, const char *group, const char *func,
@@ -97,15 +102,17 @@ static int add_probes(const struct args *a, struct ftrace *f, const char *group,
 		path = mem_strdup(strchr(full, ' ') + 1);
 		if (strchr(path, ':'))
 			*strrchr(path, ':') = '\0';
-		named = named_arguments(path, func);
+		named = named_probe(path, func);
 	} else {
 		full = mem_printf("p:call %s", func);
-		named = named_arguments(NULL, func);
+		named = named_probe(NULL, func);
 	}
 	out = mem_printf("r:ret %s", strchr(full, ' ') + 1);
 	r = -EINVAL;
-	for (int i = named ? 2 : 1; r < 0 && i >= 0; i--) {
-		AUTO_FREE char *in = mem_printf("%s %s", full, i == 2 ? named : last[i]);
+	if (named)
+		r = add_probe(f, group, user, named, NULL);
+	for (int i = 1; r < 0 && i >= 0; i--) {
+		AUTO_FREE char *in = mem_printf("%s %s", full, last[i]);
 
 		r = add_probe(f, group, user, in, i ? NULL : e);
 	}
@@ -159,7 +166,9 @@ static void make_plan(struct args *a, const char *group, struct functime_plan *p
 	} else {
 		names[0] = mem_printf("%s:call", group);
 		names[1] = mem_printf("%s:ret", group);
-		*p = (struct functime_plan){ .begin = names[0], .end = names[1] };
+		*p = (struct functime_plan){
+			.function = a->what, .begin = names[0], .end = names[1]
+		};
 	}
 	plan_event(a, p->begin);
 	if (!p->turns)

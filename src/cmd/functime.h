@@ -38,6 +38,7 @@ void functime_free(struct functime_sums *s);
 /* How begin and end are told apart, and what pairs them. */
 struct functime_plan {
 	const char *name;	 /* of what is no function */
+	const char *function;	 /* whose probes show an address instead */
 	const char *begin, *end; /* events as SYSTEM:NAME */
 	const char *kind;	 /* what tells them apart, as their text has it: "action" */
 	bool by_cpu;		 /* interrupts belong to CPUs, calls to threads */

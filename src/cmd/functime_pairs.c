@@ -44,9 +44,12 @@ struct timing {
 static char *text_of(const struct timing *t, const struct event *ev, const struct event_type *type)
 {
 	AUTO_STRBUF b = { 0 };
+	const char *text, *rest;
 
 	text_print(t->s->trace->tep, type, ev->raw, ev->raw_size, &b);
-	return mem_strdup(strbuf_str(&b));
+	text = strbuf_str(&b);
+	rest = t->plan->function && *text == '(' ? strchr(text, ')') : NULL;
+	return rest ? mem_printf("(%s%s", t->plan->function, rest) : mem_strdup(text);
 }
 
 /* The word behind "action=" or "name=" of its text; of a switch, who comes. */

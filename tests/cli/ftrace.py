@@ -272,6 +272,14 @@ if "refuse" in r.err or "no uprobes" in r.err:
     skip("functime -x", "no uprobes here")
 else:
     has("functime -x times a user function", r.out, "1 calls")
+    if shutil.which("gcc"):
+        with open("plain.c", "w") as f:
+            f.write("__attribute__((noinline)) int twice(int n) { return 2 * n; }\n"
+                    "int main(void) { int s = 0; for (int i = 1; i < 6; i++) s += twice(i * 100); return s != 3000; }\n")
+        run(["gcc", "-O0", "-g", "-o", "plain", "plain.c"])
+        r = kymo("functime -x ./plain twice ./plain")
+        same("code without optimisation: arguments as they were given", sorted(re.findall(r"\(twice\) n=(\d+)", r.out)),
+             ["100", "200", "300", "400", "500"])
 # a kernel that does not show every switch from the idle task leaves only halves of turns now and then
 for _ in range(5):
     r = kymo(f"functime threads {KNOWN} switches=50")
