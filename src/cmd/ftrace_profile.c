@@ -123,14 +123,14 @@ static void put_summary(const struct task_span *rows, size_t n, bool by_comm, st
 	}
 	if (lines.n)
 		qsort(lines.data, lines.n, sizeof(*lines.data), by_time_on);
-	out_printf(o, "%-16s %8s %12s %9s %9s %12s %12s\n", "TASK", by_comm ? "" : "TID",
+	out_printf(o, "%-16s %8s %12s %8s %8s %11s %11s\n", "TASK", by_comm ? "" : "TID",
 		   "ON CPU ms", "TURNS", "WAKEUPS", "WAITED us", "LONGEST us");
 	vec_each (&lines, l) {
 		char tid[16] = "";
 
 		if (!by_comm)
 			snprintf(tid, sizeof(tid), "%d", l->first->tid);
-		out_printf(o, "%-16s %8s %12.3f %9" PRIu64 " %9" PRIu64 " %12.1f %12.1f\n",
+		out_printf(o, "%-16s %8s %12.3f %8" PRIu64 " %8" PRIu64 " %11.1f %11.1f\n",
 			   l->first->comm, tid, (double)l->on / 1e6, l->turns, l->waits,
 			   l->waits ? (double)l->waited / 1e3 / (double)l->waits : 0.0,
 			   (double)l->longest / 1e3);
