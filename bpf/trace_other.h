@@ -50,14 +50,17 @@ static __always_inline void send_other(struct other *o)
 		__sync_fetch_and_add(&losses.events, 1);
 }
 
-/* A tracepoint; the cookie has its number, and how long its record is. */
+/*
+ * A tracepoint; the cookie has its number, and how long its record is. 0 would hide it from the perf
+ * events of others.
+ */
 static __always_inline int happen(void *ctx, bool stack)
 {
 	struct other *o = other(TRACE_EVENT);
 	__u64 cookie = bpf_get_attach_cookie(ctx), n = cookie >> 32;
 
 	if (!o)
-		return 0;
+		return 1;
 	o->rec.nr = (__u32)cookie;
 	if (n > TRACE_RAW)
 		n = TRACE_RAW;
@@ -67,7 +70,7 @@ static __always_inline int happen(void *ctx, bool stack)
 	send_other(o);
 	if (stack)
 		send_stack(o->rec.end);
-	return 0;
+	return 1;
 }
 
 SEC("tracepoint")

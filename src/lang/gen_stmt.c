@@ -432,6 +432,15 @@ static void forget_vars(struct node *n)
 		forget_vars(n->list[i]);
 }
 
+/*
+ * A program at a tracepoint answers for all perf events there, whoever opened them: with 0 it
+ * would hide every hit from them. Elsewhere its event is its own, and 0 saves the kernel work.
+ */
+static int lets_others_see(const struct gen *g)
+{
+	return g->point->kind == LP_TRACEPOINT && g->how == LH_NORMAL;
+}
+
 /* Which system call is it? Others leave at once. */
 static void filter_syscall(struct gen *g, int filter_map)
 {
@@ -497,7 +506,7 @@ static void body(struct gen *g, int filter_map)
 	gen_task_find(g, g->block->body, true);
 	block(g, g->block->body);
 	ir_place_label(g->f, g->exit_label);
-	ir_ret(g->f, IR_IMM(0));
+	ir_ret(g->f, IR_IMM(lets_others_see(g)));
 	if (!g->scratch_used)
 		drop_scratch(g);
 }

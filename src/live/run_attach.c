@@ -45,8 +45,8 @@ static int failed(const struct lang_point *pt, int code, struct err *e)
 	return -code;
 }
 
-static int set_program(struct run *r, int event, int prog, const struct lang_point *pt,
-		       struct err *e)
+static int attach_program(struct run *r, int event, int prog, const struct lang_point *pt,
+			  struct err *e)
 {
 	if (event < 0)
 		return failed(pt, -event, e);
@@ -60,9 +60,17 @@ static int set_program(struct run *r, int event, int prog, const struct lang_poi
 	} else if (ioctl(event, PERF_EVENT_IOC_SET_BPF, prog) < 0) {
 		return failed(pt, errno, e);
 	}
-	if (ioctl(event, PERF_EVENT_IOC_ENABLE, 0) < 0)
-		return failed(pt, errno, e);
 	return 0;
+}
+
+static int set_program(struct run *r, int event, int prog, const struct lang_point *pt,
+		       struct err *e)
+{
+	int k = attach_program(r, event, prog, pt, e);
+
+	if (k == 0 && ioctl(event, PERF_EVENT_IOC_ENABLE, 0) < 0)
+		return failed(pt, errno, e);
+	return k;
 }
 
 static int attach_link(struct run *r, int prog, const char *name, const struct lang_point *pt,
@@ -76,18 +84,19 @@ static int attach_link(struct run *r, int prog, const char *name, const struct l
 	return 0;
 }
 
+/* The program runs though its event is off, and the kernel has no work with that one. */
 static int attach_tracepoint(struct run *r, int prog, const struct lang_point *pt, struct err *e)
 {
 	struct perf_event_attr a = { .type = PERF_TYPE_TRACEPOINT,
 				     .sample_period = 1,
-				     .wakeup_events = 1 };
+				     .disabled = 1 };
 	uint64_t id;
 	int k = tracefs_id(r->env->tracefs, pt->target, pt->name, &id, e);
 
 	if (k < 0)
 		return k;
 	a.config = id;
-	return set_program(r, perf_open(&a, -1, 0, -1, 0), prog, pt, e);
+	return attach_program(r, perf_open(&a, -1, 0, -1, 0), prog, pt, e);
 }
 
 static int pmu_type(const char *name)

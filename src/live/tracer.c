@@ -269,15 +269,14 @@ static int attach_event(struct tracer *t, int perf, struct bpf_program *p, uint6
 	if (fd < 0)
 		return err_set(e, -fd, "cannot attach to the event: %s", strerror(-fd));
 	vec_push(&t->links, fd);
-	return ioctl(perf, PERF_EVENT_IOC_ENABLE, 0) < 0
-		       ? err_set(e, errno, "cannot start the event: %s", strerror(errno))
-		       : 0;
+	return 0;
 }
 
 int tracer_add_event(struct tracer *t, uint32_t id, uint32_t size, struct err *e)
 {
+	/* its program runs though it is off */
 	struct perf_event_attr a = {
-		.type = PERF_TYPE_TRACEPOINT, .config = id, .sample_period = 1, .wakeup_events = 1
+		.type = PERF_TYPE_TRACEPOINT, .config = id, .sample_period = 1, .disabled = 1
 	};
 
 	return attach_event(t, perf_open(&a, -1, 0, -1, 0),

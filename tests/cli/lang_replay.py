@@ -61,6 +61,12 @@ with tempfile.TemporaryDirectory() as d:
     check("--record keeps what the program saw", "@[dd]: 200" in live.out and live.out == again.out, f"{live}\n{again}")
     other = kymo(["run", "-q", "-i", kept, "-e", PROGRAMS[3]])
     check("which answers other questions", "@: 200000" in other.out, other)
+    # of the kind that the kernel asks whether perf events may have the hit; the recorder leaves out its own
+    program = "tracepoint:sched:sched_switch { @[args->next_comm] = count(); @all = count(); }"
+    live = kymo(["run", "-q", "--record", kept, "-c", f"sh -c '{' '.join(LOAD)}; sleep 0.1'", "-e", program])
+    again = kymo(["run", "-q", "-i", kept, "-e", "tracepoint:sched:sched_switch { @all = count(); }"])
+    seen = [int((re.search(r"@all: (\d+)", r.out) or [0, 0])[1]) for r in (live, again)]
+    check("nor does the program hide its events from the recording", 2 * seen[1] > seen[0] > 0, f"{live}\n{again}")
     r = kymo(["run", "--record", kept, "-e", "BEGIN { exit(); }"])
     check("a program without events has nothing to record", r.code == 1 and "could be recorded" in r.err, r)
     r = kymo(["run", "--record", kept, "-e", "rawtracepoint:sched_switch { exit(); }"])
