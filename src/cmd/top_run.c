@@ -418,6 +418,7 @@ static int start(struct top *t, struct err *e)
 		a->capture.chain = CAPTURE_AUTO;
 	a->capture.inherit = !a->no_inherit;
 	a->capture.time = true;
+	a->capture.period_field = 1; /* a clock stays the frequency that name_event() tells */
 	a->capture.fallback = on_fallback;
 	r = monitor_open(&t->m, &a->events, &t->target, &a->capture, e);
 	if (r == 0)

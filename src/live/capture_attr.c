@@ -109,6 +109,21 @@ static void fields(const struct capture_opts *o, const struct event_spec *s, con
 					 : a->sample_type & ~(uint64_t)PERF_SAMPLE_TIME;
 }
 
+/*
+ * The kernel makes a period of a clock's frequency and keeps to it, so it need not stand in
+ * every sample: asked for that period, the clock ticks as it would have. What the kernel
+ * refuses is left for it to refuse.
+ */
+static void tick_evenly(struct perf_event_attr *a)
+{
+	if (a->type != PERF_TYPE_SOFTWARE || a->sample_freq == 0 ||
+	    (a->config != PERF_COUNT_SW_CPU_CLOCK && a->config != PERF_COUNT_SW_TASK_CLOCK) ||
+	    a->sample_freq > capture_max_freq())
+		return;
+	a->freq = 0;
+	a->sample_period = 1000000000 / a->sample_freq;
+}
+
 /* How often: the event's own terms, then -c, then -F; tracepoints every time unless told. */
 static void rate(const struct capture_opts *o, const struct event_spec *s,
 		 struct perf_event_attr *a)
@@ -128,6 +143,8 @@ static void rate(const struct capture_opts *o, const struct event_spec *s,
 		a->freq = 1;
 		a->sample_freq = o->freq;
 	}
+	if (a->freq && o->period_field <= 0)
+		tick_evenly(a);
 	if (a->freq)
 		a->sample_type |= PERF_SAMPLE_PERIOD;
 	/* with a period in each sample the kernel takes every hit, whatever the period is */

@@ -202,6 +202,18 @@ for mode, shown in (("fp", False), ("auto", True)):
         kymo(f"inject -b -i {DIR}/inl.data -o {DIR}/inl3.data")
         has("a copy of the recording has it, too", kymo(f"report --stdio -i {DIR}/inl3.data").out, "inner_inlined (inlined)")
 
+# --- periods -------------------------------------------------------------------------------------------------------
+for args, hz, field in [("-F 5000", 5000, False), ("-F 999 -g", 999, False), ("-F 5000 -P", 5000, True)]:
+    record(f"-q {args} -e cpu-clock -- {SPIN} 200000000")
+    about, each = kymo(f"evlist -v -i {path()}").out, set(script(fields="period").out.split())
+    same(f"{args}: a sample of a clock counts for the time between two", each, {str(10**9 // hz)})
+    same(f"{args}: its period is in every sample only with -P", ("PERIOD" in about, "freq: 1" in about), (field, field))
+record(f"-q -F 5000 -e cpu-clock,page-faults -- {SPIN} 200000000")
+about = kymo(f"evlist -v -i {path()}").out.splitlines()
+same("of what is no clock it is in each", ["PERIOD" in x for x in about[:2]], [False, True])
+r = record("-e cpu-clock/freq=100000000/ true", "fast.data")
+check("a frequency above what the kernel grants is refused", r.code == 1 and "does not accept" in r.err, r)
+
 # --- own work ------------------------------------------------------------------------------------------------------
 def own_samples(args, seconds=0.4):
     q = Background(args, "own.data")
