@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/vec.h"
 
 struct parse {
 	const struct opt *opts;
@@ -59,12 +60,17 @@ static int store(struct parse *p, const struct opt *o, const char *value, bool u
 		*(uint64_t *)field = u;
 		return 0;
 	case OPT_KIND_STR: *(const char **)field = unset ? NULL : value; return 0;
+	case OPT_KIND_STRS:
+		if (unset)
+			((struct vec_strs *)field)->n = 0;
+		else
+			vec_push((struct vec_strs *)field, value);
+		return 0;
 	case OPT_KIND_FN: return o->fn(o, value, unset, p->args, p->e);
 	default: return -EINVAL;
 	}
 }
 
-/* Find the value of o (attached, or the next word) and store it. */
 /* One of "fp|dwarf|lbr"; what stands behind a comma is the command's to judge. */
 static bool is_choice(const struct opt *o, const char *word)
 {
@@ -76,6 +82,7 @@ static bool is_choice(const struct opt *o, const char *word)
 	return false;
 }
 
+/* Find the value of o (attached, or the next word) and store it. */
 static int take(struct parse *p, const struct opt *o, const char *attached, bool unset)
 {
 	char name[64];
@@ -122,9 +129,11 @@ static int short_options(struct parse *p, const char *s)
 	return 0;
 }
 
-static bool can_negate(const struct opt *o)
+bool opt_can_undo(const struct opt *o)
 {
-	return !(o->flags & OPT_NONEG);
+	if (!o->name || (o->flags & OPT_NONEG))
+		return false;
+	return o->kind != OPT_KIND_FN || o->arg != OPT_ARG_REQUIRED || (o->flags & OPT_UNDO);
 }
 
 /*
@@ -136,7 +145,7 @@ static int name_matches(const struct opt *o, const char *word, size_t n, bool *u
 	*unset = false;
 	if (strncmp(o->name, word, n) == 0)
 		return o->name[n] ? 1 : 2;
-	if (!can_negate(o))
+	if (!opt_can_undo(o))
 		return 0;
 	*unset = true;
 	if (n > 3 && strncmp(word, "no-", 3) == 0 && strncmp(o->name, word + 3, n - 3) == 0)
@@ -159,7 +168,7 @@ static int unknown_long(struct parse *p, const char *word, size_t n)
 		if (!o->name || (o->flags & OPT_HIDDEN))
 			continue;
 		str_nearest_add(&s, o->name);
-		if (negated && can_negate(o))
+		if (negated && opt_can_undo(o))
 			str_nearest_add(&no, o->name);
 	}
 	err_set(p->e, EINVAL, "unknown option --%s", typed);

@@ -30,6 +30,7 @@ enum opt_kind {
 	OPT_KIND_INT,	/* int */
 	OPT_KIND_U64,	/* uint64_t */
 	OPT_KIND_STR,	/* const char * */
+	OPT_KIND_STRS,	/* struct vec_strs, one more each time */
 	OPT_KIND_FN,	/* calls fn */
 };
 
@@ -44,9 +45,13 @@ enum opt_arg {
 
 #define OPT_HIDDEN 1u /* parsed but not shown */
 #define OPT_NONEG 2u  /* has no --no- form */
+#define OPT_UNDO 4u   /* has one, though its function wants a value */
 
 struct opt;
-/* value is NULL when none was given; unset is true for --no-NAME. */
+/*
+ * value is NULL when none was given; unset is true for --no-NAME, with which one that wants a
+ * value is only called when it has OPT_UNDO.
+ */
 typedef int opt_fn(const struct opt *o, const char *value, bool unset, void *args, struct err *e);
 
 struct opt {
@@ -91,6 +96,8 @@ struct opt {
 #define OPT_U64(c, l, m, f, h) OPT_VALUE_(OPT_KIND_U64, c, l, m, f, h, NULL)
 #define OPT_STR(c, l, m, f, h) OPT_VALUE_(OPT_KIND_STR, c, l, m, f, h, NULL)
 #define OPT_STR_C(c, l, m, f, h, comp) OPT_VALUE_(OPT_KIND_STR, c, l, m, f, h, comp)
+#define OPT_STRS(c, l, m, f, h) OPT_VALUE_(OPT_KIND_STRS, c, l, m, f, h, NULL)
+#define OPT_STRS_C(c, l, m, f, h, comp) OPT_VALUE_(OPT_KIND_STRS, c, l, m, f, h, comp)
 /* Callbacks: with a value, without, or with one that may be left out (a: enum opt_arg). */
 #define OPT_FN(c, l, m, func, h) OPT_FN_C(c, l, m, OPT_ARG_REQUIRED, func, h, NULL)
 #define OPT_FN0(c, l, func, h)                                                             \
@@ -102,6 +109,12 @@ struct opt {
 		.kind = OPT_KIND_FN, .arg = (a), .letter = (c), .name = (l), .meta = (m), \
 		.fn = (func), .help = (h), .complete = (comp)                             \
 	}
+/* With a value that --no-NAME takes back. */
+#define OPT_FN_UNDO(c, l, m, func, h, comp)                                                   \
+	{                                                                                     \
+		.kind = OPT_KIND_FN, .arg = OPT_ARG_REQUIRED, .letter = (c), .name = (l),     \
+		.meta = (m), .fn = (func), .help = (h), .complete = (comp), .flags = OPT_UNDO \
+	}
 #define OPT_END                      \
 	{                            \
 		.kind = OPT_KIND_END \
@@ -112,6 +125,9 @@ struct opt {
 
 #define OPT_KEEP_DASHES \
 	2u /* "--" stays among the words that are left (commands that take files or a command) */
+
+/* Is there a --no- form of it? */
+bool opt_can_undo(const struct opt *o);
 
 /*
  * Parse argv[1..argc-1] into args. On success returns how many words are left,

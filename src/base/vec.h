@@ -13,6 +13,12 @@
 		size_t n, cap; \
 	}
 
+/* VEC(const char *) with a name, for those who hand it on: words that are somebody else's. */
+struct vec_strs {
+	const char **data;
+	size_t n, cap;
+};
+
 #define vec_reserve(v, want)                                              \
 	((v)->cap >= (want)                                               \
 		 ? (void)0                                                \

@@ -16,7 +16,7 @@ opt_fn accept_color;
 #define ACCEPTED_(c, l, a, f)                                                           \
 	{                                                                               \
 		.kind = OPT_KIND_FN, .letter = (c), .name = (l), .arg = (a), .fn = (f), \
-		.flags = OPT_HIDDEN, .help = ""                                         \
+		.flags = OPT_HIDDEN | OPT_UNDO, .help = ""                              \
 	}
 #define OPT_ACCEPTED(c, l) ACCEPTED_(c, l, OPT_ARG_NONE, accept_nothing)
 #define OPT_ACCEPTED_ARG(c, l) ACCEPTED_(c, l, OPT_ARG_REQUIRED, accept_nothing)

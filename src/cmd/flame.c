@@ -37,8 +37,7 @@ static int on_number(const struct opt *o, const char *value, bool unset, void *a
 	struct flame_args *a = args;
 	double v;
 
-	if (unset)
-		return 0;
+	(void)unset;
 	if (!str_double(value, &v) || !(v >= 0))
 		return err_set(e, EINVAL, "--%s wants a number that is not negative, not '%s'",
 			       o->name, value);
@@ -128,8 +127,9 @@ static const struct opt opts[] = {
 	OPT_HEAD("SVG, as flamegraph.pl"),
 	OPT_INT(0, "width", "PIXELS", svg.width, "of the picture (default: 1200)"),
 	OPT_INT(0, "height", "PIXELS", svg.height, "of a frame (default: 16)"),
-	OPT_FN(0, "minwidth", "PIXELS", on_minwidth,
-	       "leave out narrower frames (default: 0.1), or per cent of the whole: 0.5%"),
+	OPT_FN_UNDO(0, "minwidth", "PIXELS", on_minwidth,
+		    "leave out narrower frames (default: 0.1), or per cent of the whole: 0.5%",
+		    NULL),
 	OPT_STR(0, "fonttype", "FONT", svg.fonttype, "of all text (default: Verdana)"),
 	OPT_FN(0, "fontsize", "SIZE", on_number, "of frames (default: 12)"),
 	OPT_STR(0, "nametype", "TEXT", svg.nametype, "what frames are (default: 'Function:')"),

@@ -20,19 +20,10 @@ struct control_args {
 	const char *buffer, *cpu;
 	bool all, top, take, reset, free_it, start, stop, fork;
 	uint64_t size_kb;
-	VEC(const char *) buffers;
+	struct vec_strs buffers;
 };
 
 typedef struct control_args args_t;
-
-static int on_buffer(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	(void)o;
-	(void)unset;
-	(void)e;
-	vec_push(&((args_t *)args)->buffers, value);
-	return 0;
-}
 
 static void drop(void *args)
 {
@@ -158,7 +149,7 @@ const struct command cmd_ftrace_set = {
 /* --- stop, restart, clear --- */
 
 static const struct opt buffer_opts[] = {
-	OPT_FN('B', "buffer", "NAME", on_buffer, "this instance (several -B: each)"),
+	OPT_STRS('B', "buffer", "NAME", buffers, "this instance (several -B: each)"),
 	OPT_FLAG('t', "top", top, "the top instance"),
 	OPT_FLAG('a', "all", all, "all instances, and the top one"),
 	OPT_END,
@@ -273,7 +264,7 @@ VERB(cmd_ftrace_clear, "clear", "empty the buffers", buffer_opts, run_clear);
 /* --- reset --- */
 
 static const struct opt reset_opts[] = {
-	OPT_FN('B', "buffer", "NAME", on_buffer, "put this instance to rest, whoever set it"),
+	OPT_STRS('B', "buffer", "NAME", buffers, "put this instance to rest, whoever set it"),
 	OPT_FLAG('t', "top", top, "the top instance"),
 	OPT_FLAG('a', "all", all, "all instances, and the top one"),
 	OPT_U64('b', "buffer-size", "KB", size_kb, "set the size of each CPU's buffer as well"),

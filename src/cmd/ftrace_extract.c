@@ -22,21 +22,12 @@
 
 struct extract_args {
 	struct ftrace_args t;
-	VEC(const char *) buffers;
+	struct vec_strs buffers;
 	const char *tracer, *input;
 	bool all, top, snapshot, create;
 };
 
 typedef struct extract_args args_t;
-
-static int on_buffer(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	(void)o;
-	(void)unset;
-	(void)e;
-	vec_push(&((args_t *)args)->buffers, value);
-	return 0;
-}
 
 #define FILE_OPTS                                                                           \
 	OPT_STR_C('o', "output", "FILE", t.output, "write to FILE (default: trace.dat)",    \
@@ -48,7 +39,7 @@ static int on_buffer(const struct opt *o, const char *value, bool unset, void *a
 
 static const struct opt extract_opts[] = {
 	FILE_OPTS,
-	OPT_FN('B', "buffer", "NAME", on_buffer, "this instance (several -B: each)"),
+	OPT_STRS('B', "buffer", "NAME", buffers, "this instance (several -B: each)"),
 	OPT_FLAG('a', "all", all, "all instances, and the top one"),
 	OPT_FLAG('t', "top", top, "the top instance, too"),
 	OPT_FLAG('s', "snapshot", snapshot, "the snapshot instead of the buffer"),

@@ -256,24 +256,14 @@ struct profile_args {
 
 typedef struct profile_args args_t;
 
-static int on_hook(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	args_t *a = args;
-
-	(void)o;
-	(void)unset;
-	(void)e;
-	vec_push(&a->p.hooks, value);
-	return 0;
-}
-
 static const struct opt opts[] = {
 	FTRACE_OPTS,
 	OPT_FLAG('F', "follow-command", t.filter_command, "only the command that is run"),
 	OPT_HEAD("How"),
-	OPT_FN('H', "hook", "START,FIELD/END,FIELD", on_hook,
-	       "time from one event to another whose field agrees; ,PID behind the first, flags p "
-	       "(one CPU), g (of no task) behind the second"),
+	OPT_STRS(
+		'H', "hook", "START,FIELD/END,FIELD", p.hooks,
+		"time from one event to another whose field agrees; ,PID behind the first, flags p "
+		"(one CPU), g (of no task) behind the second"),
 	OPT_FLAG('S', "only-named", only_named, "only the events of -e, not the usual ones"),
 	OPT_FLAG('G', "global-irqs", p.global_irqs, "interrupts belong to no task"),
 	OPT_FLAG(0, "by-comm", p.by_comm, "tasks of one name as one"),

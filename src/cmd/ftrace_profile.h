@@ -9,8 +9,8 @@
 #include "event/trace.h"
 
 struct ftrace_profile_opts {
-	VEC(const char *) hooks; /* -H */
-	VEC(pid_t) only;	 /* threads; empty: all */
+	struct vec_strs hooks; /* -H */
+	VEC(pid_t) only;       /* threads; empty: all */
 	bool by_comm, global_irqs;
 };
 

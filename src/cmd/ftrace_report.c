@@ -35,21 +35,6 @@ static int on_filter(const struct opt *o, const char *value, bool unset, void *a
 	return 0;
 }
 
-static int on_word(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	args_t *a = args;
-
-	(void)unset;
-	(void)e;
-	if (o->letter == 'r')
-		vec_push(&a->raw_events, value);
-	else if (o->letter == 'n')
-		vec_push(&a->plain_events, value);
-	else
-		vec_push(&a->plugin_opts, value);
-	return 0;
-}
-
 /* --cpu, --pid and --comm add to what was given before. */
 static int on_list(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
@@ -63,17 +48,6 @@ static int on_list(const struct opt *o, const char *value, bool unset, void *arg
 	(void)e;
 	free(*list);
 	*list = all;
-	return 0;
-}
-
-static int on_hook(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	args_t *a = args;
-
-	(void)o;
-	(void)unset;
-	(void)e;
-	vec_push(&a->p.hooks, value);
 	return 0;
 }
 
@@ -136,13 +110,13 @@ static const struct opt opts[] = {
 	OPT_FLAG('l', "latency", latency, "narrow columns with interrupt state (latency format)"),
 	OPT_FLAG('t', "full-time", nsec, "times with nine digits"),
 	OPT_FLAG('R', "raw", raw, "fields with their values instead of words"),
-	OPT_FN('r', "raw-event", "EVENT", on_word,
-	       "the same for events that match (regular expression)"),
-	OPT_FN('n', "no-handler", "EVENT", on_word, "these events by their print format"),
+	OPT_STRS('r', "raw-event", "EVENT", raw_events,
+		 "the same for events that match (regular expression)"),
+	OPT_STRS('n', "no-handler", "EVENT", plain_events, "these events by their print format"),
 	OPT_FLAG('N', "no-plugins", no_plugins, "all events by their print format"),
 	OPT_FLAG('L', "local-plugins", no_plugins, "the same: there are no others"),
-	OPT_FN('O', "option", "NAME[=VALUE]", on_word,
-	       "fgraph:tailprint, fgraph:depth, ftrace:parent, ftrace:indent, ftrace:offset"),
+	OPT_STRS('O', "option", "NAME[=VALUE]", plugin_opts,
+		 "fgraph:tailprint, fgraph:depth, ftrace:parent, ftrace:indent, ftrace:offset"),
 	OPT_FLAG('w', "wakeup", wakeup,
 		 "latency from wake-up to run behind each switch, and a summary"),
 	OPT_FLAG(0, "ts-diff", diff, "the time since the event before"),
@@ -174,8 +148,8 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "version", version, "the program that recorded it"),
 	OPT_FLAG(0, "check-events", check_events, "fail when a format is not understood"),
 	OPT_FLAG(0, "profile", profile, "where tasks spent their time, by pairs of events"),
-	OPT_FN('H', "hook", "START,FIELD/END,FIELD", on_hook,
-	       "with --profile: time between these two as well"),
+	OPT_STRS('H', "hook", "START,FIELD/END,FIELD", p.hooks,
+		 "with --profile: time between these two as well"),
 	OPT_FLAG('G', "global-irqs", p.global_irqs, "with --profile: interrupts are of no task"),
 	OPT_FLAG(0, "by-comm", p.by_comm, "with --profile: tasks of one name as one"),
 	OPT_FLAG('T', "filter-test", test_filters, "only check the filters"),

@@ -24,7 +24,7 @@ struct ftrace_report_input {
 struct ftrace_report_args {
 	VEC(struct ftrace_report_input) inputs;
 	VEC(struct ftrace_report_filter) filters;
-	VEC(const char *) raw_events, plain_events, plugin_opts;
+	struct vec_strs raw_events, plain_events, plugin_opts;
 	bool negate;
 	uint64_t hz;
 	char *cpus, *pids, *comms; /* owned: lists by comma, of all that were given */

@@ -24,7 +24,7 @@ static void one_option(struct json *j, const struct opt *o)
 		json_str(j, "help", o->help);
 		if (o->complete)
 			json_str(j, "complete", o->complete);
-		json_bool(j, "negatable", o->name && !(o->flags & OPT_NONEG));
+		json_bool(j, "negatable", opt_can_undo(o));
 	}
 	json_end(j);
 }

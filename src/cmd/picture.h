@@ -35,7 +35,8 @@ struct picture_head {
 		PICTURE_RECORD('t', "tid", "TID,...", "these threads", "@pids"),   \
 		PICTURE_RECORD('C', "cpu", "LIST", "these CPUs", "@cpus"),         \
 		PICTURE_RECORD('u', "uid", "USER", "a user's processes", "@users")
-#define PICTURE_MAX_SIZE(h) OPT_FN(0, "max-size", "SIZE", picture_on_max_size, h " (default: 5M)")
+#define PICTURE_MAX_SIZE(h) \
+	OPT_FN_UNDO(0, "max-size", "SIZE", picture_on_max_size, h " (default: 5M)", NULL)
 #define PICTURE_SIZE 5000000
 int picture_on_max_size(const struct opt *o, const char *value, bool unset, void *args,
 			struct err *e);

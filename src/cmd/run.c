@@ -15,30 +15,12 @@
 
 struct args {
 	struct run_includes includes;
-	struct run_words headers;
+	struct vec_strs headers;
 	const char *program, *format, *output, *command, *buffer, *input, *record, *each;
 	int pid;
 	bool version, list, quiet, unsafe, info, dry, no_warnings, ignored;
 	int verbose, debug, checks;
 };
-
-static int on_dir(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	struct args *a = args;
-
-	(void)o, (void)unset, (void)e;
-	vec_push(&a->includes.dirs, (char *)value);
-	return 0;
-}
-
-static int on_include(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	struct args *a = args;
-
-	(void)o, (void)unset, (void)e;
-	vec_push(&a->headers, (char *)value);
-	return 0;
-}
 
 static const struct opt opts[] = {
 	OPT_HEAD("What"),
@@ -74,10 +56,10 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "info", info, "show what this kernel can do for programs"),
 	OPT_FLAG('V', "version", version, "show the version"),
 	OPT_FLAG(0, "no-warnings", no_warnings, "say nothing about what is only doubtful"),
-	OPT_FN_C('I', NULL, "DIR", OPT_ARG_REQUIRED, on_dir,
-		 "look there for headers of programs (the kernel's types need none)", "@dirs"),
-	OPT_FN_C(0, "include", "FILE", OPT_ARG_REQUIRED, on_include,
-		 "a header whose types, enums and constants the program may use", "@files"),
+	OPT_STRS_C('I', NULL, "DIR", includes.dirs,
+		   "look there for headers of programs (the kernel's types need none)", "@dirs"),
+	OPT_STRS_C(0, "include", "FILE", headers,
+		   "a header whose types, enums and constants the program may use", "@files"),
 	OPT_COUNT('k', NULL, checks,
 		  "tell at the end which reads failed, and how often; -kk: also keys that were not "
 		  "there"),

@@ -23,7 +23,7 @@ struct run_words {
 /* Where headers are looked for: beside what includes them, and in these. */
 struct run_includes {
 	const char *program; /* its path; NULL: it has none */
-	struct run_words dirs;
+	struct vec_strs dirs;
 };
 /* lang_source's include; ctx is a struct run_includes. */
 char *run_include(void *ctx, const char *from, const char *name, bool quoted, size_t *n,

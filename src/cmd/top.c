@@ -68,11 +68,12 @@ static int on_chain(const struct opt *o, const char *value, bool unset, void *ar
 		      { "lbr", CAPTURE_LBR } };
 	enum { MODE_DWARF = 2 };
 	struct top_args *a = args;
-	size_t n = strcspn(value, ",");
+	size_t n = strcspn(unset ? "" : value, ",");
 
 	(void)o;
-	(void)unset;
-	a->chains = true;
+	a->chains = !unset;
+	if (unset)
+		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
 		if (strlen(modes[i].name) == n && memcmp(modes[i].name, value, n) == 0) {
 			a->capture.chain = modes[i].chain;
@@ -129,10 +130,11 @@ static const struct opt opts[] = {
 		"in this cgroup; several: one for each event, in order"),
 	OPT_FLAG('i', "no-inherit", no_inherit, "not their children"),
 	OPT_FLAG('g', NULL, chains, "count callers too"),
-	OPT_FN_C(0, "call-graph", "MODE", OPT_ARG_REQUIRED, on_chain,
-		 "the same, found by: auto, fp, dwarf, lbr; behind it how graphs are printed, as "
-		 "after report -g",
-		 "auto fp dwarf lbr"),
+	OPT_FN_UNDO(
+		0, "call-graph", "MODE", on_chain,
+		"the same, found by: auto, fp, dwarf, lbr; behind it how graphs are printed, as "
+		"after report -g",
+		"auto fp dwarf lbr"),
 	OPT_FLAG(0, "children", children, "also count what functions called (default with -g)"),
 	OPT_INT(0, "max-stack", "N", max_stack, "look at no more than N frames of a stack"),
 	OPT_STR(0, "ignore-callees", "REGEX", ignore_callees,

@@ -7,19 +7,6 @@
 
 #include "cmd/command.h"
 
-static int on_event(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	struct trace_args *a = args;
-
-	(void)o;
-	(void)e;
-	if (unset)
-		a->events.n = 0;
-	else
-		vec_push(&a->events, value);
-	return 0;
-}
-
 static int on_duration(const struct opt *o, const char *value, bool unset, void *args,
 		       struct err *e)
 {
@@ -96,12 +83,13 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "no-inherit", no_children, "not the children of those named"),
 	OPT_STR_C('i', "input", "FILE", input,
 		  "the calls of a recording (kymo record -e 'raw_syscalls:*')", "@files"),
-	OPT_FN('D', "delay", "MSEC", on_duration, "begin so long after the command"),
+	OPT_FN_UNDO('D', "delay", "MSEC", on_duration, "begin so long after the command", NULL),
 	OPT_HEAD("What"),
-	OPT_FN('e', "event", "LIST", on_event,
-	       "calls by name (open*,read), not these (!futex), a group (%file %desc %network "
-	       "%process %memory %signal %ipc %creds %clock %stat), or other events (sched:*)"),
-	OPT_FN(0, "duration", "MSEC", on_duration, "only calls that took at least so long"),
+	OPT_STRS('e', "event", "LIST", events,
+		 "calls by name (open*,read), not these (!futex), a group (%file %desc %network "
+		 "%process %memory %signal %ipc %creds %clock %stat), or other events (sched:*)"),
+	OPT_FN_UNDO(0, "duration", "MSEC", on_duration, "only calls that took at least so long",
+		    NULL),
 	OPT_FLAG(0, "failure", failed, "only calls that failed"),
 	OPT_FN_C('F', "pf", "WHICH", OPT_ARG_CHOICE, on_faults,
 		 "page faults, too: all, min or maj (default: maj)", "all|min|maj"),
@@ -125,7 +113,8 @@ static const struct opt opts[] = {
 		 "fp|dwarf|lbr"),
 	OPT_INT(0, "max-stack", "N", max_stack, "frames of a stack (default: 127)"),
 	OPT_FLAG('v', "verbose", verbose, "all fields of structs"),
-	OPT_FN('m', "mmap-pages", "PAGES", on_ring, "room for calls that wait to be shown"),
+	OPT_FN_UNDO('m', "mmap-pages", "PAGES", on_ring, "room for calls that wait to be shown",
+		    NULL),
 	OPT_FLAG('f', "force", ignored, "perf has it; nothing here needs to be forced"),
 	OPT_FLAG(0, "comm", ignored, "perf has it; names of threads are always shown"),
 	OPT_FLAG(0, "errno-summary", ignored, "perf has it; tables always have errors by name"),

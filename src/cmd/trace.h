@@ -25,7 +25,7 @@ struct trace_args {
 	bool syscalls, no_syscalls, signals, no_comm, ignored;
 	uint64_t min_ns, max_events, ring_bytes, delay_ns;
 	int limit, max_stack;
-	VEC(const char *) events; /* each -e */
+	struct vec_strs events; /* each -e */
 };
 
 /* What -e asks for. */

@@ -147,7 +147,7 @@ struct lang_source {
 	char *(*include)(void *ctx, const char *from, const char *name, bool quoted, size_t *n,
 			 char **path);
 	void *include_ctx;
-	char **headers; /* --include */
+	const char **headers; /* --include */
 	size_t n_headers;
 };
 

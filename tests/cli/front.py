@@ -42,6 +42,17 @@ def overview():
     check("it fits a screen", len(shown.out.splitlines()) <= 75 and max(map(len, shown.out.splitlines())) <= 100, shown.out)
 
 
+def undone():
+    """--no-NAME is understood or refused, never called without the value that is judged."""
+    odd = []
+    for name, c in [*everything(COMMANDS)][::4 if SAN else 1]:
+        for o in (o for o in options(c) if "long" in o):
+            code = kymo([*name.split(), f"--no-{o['long']}", "-h"]).code
+            if code != 0 and (o["negatable"] or code != 129):  # one without may still be another's beginning
+                odd.append((name, o["long"], code))
+    check("each option's --no- form", not odd, odd)
+
+
 def help_of_each():
     for name, c in [*everything(COMMANDS)][::4 if SAN else 1]:
         r = kymo(["help", *name.split()])
@@ -330,6 +341,7 @@ def readme(folder):
 
 
 overview()
+undone()
 help_of_each()
 suggestions()
 man_pages()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/opt.h"
 
+#include "base/vec.h"
 #include "tap.h"
 
 struct args {
@@ -9,6 +10,7 @@ struct args {
 	uint64_t period;
 	const char *output, *graph;
 	int calls, unsets;
+	struct vec_strs names;
 };
 
 static int on_graph(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
@@ -36,6 +38,9 @@ static const struct opt opts[] = {
 	OPT_FN_C('g', "call-graph", "MODE", OPT_ARG_LAST, on_graph, "chains", NULL),
 	OPT_FN_C(0, "switch-output", "X", OPT_ARG_OPTIONAL, on_graph, "rotate", NULL),
 	OPT_FN_C(0, "how", "HOW", OPT_ARG_CHOICE, on_graph, "which", "fp|dwarf"),
+	OPT_FN('k', "keep", "WHAT", on_graph, "is not called without a value"),
+	OPT_FN_UNDO(0, "mode", "MODE", on_graph, "is, to take it back", NULL),
+	OPT_STRS('B', "buffer", "NAME", names, "several"),
 	OPT_END,
 };
 
@@ -96,6 +101,22 @@ int main(void)
 	CHECK_INT(parse("--how -a", 0, &a, &e, argv), 0);
 	CHECK(!a.graph && a.all);
 	CHECK_INT(parse("-g bad", 0, &a, &e, argv), -EINVAL);
+
+	CHECK_INT(parse("--no-mode", 0, &a, &e, argv), 0);
+	CHECK(a.unsets == 1 && !a.graph);
+	CHECK_INT(parse("--no-keep", 0, &a, &e, argv), -EINVAL);
+	CHECK_STR(e.msg, "unknown option --no-keep");
+	CHECK_INT(a.calls, 0);
+	CHECK_INT(parse("--no-mode=x", 0, &a, &e, argv), -EINVAL);
+
+	CHECK_INT(parse("-B one --buffer=two -Bthree", 0, &a, &e, argv), 0);
+	CHECK_INT((int)a.names.n, 3);
+	CHECK_STR(a.names.data[1], "two");
+	vec_free(&a.names);
+	CHECK_INT(parse("-B one --no-buffer -B two", 0, &a, &e, argv), 0);
+	CHECK_INT((int)a.names.n, 1);
+	CHECK_STR(a.names.data[0], "two");
+	vec_free(&a.names);
 
 	CHECK_INT(parse("-F ninety", 0, &a, &e, argv), -EINVAL);
 	CHECK_STR(e.msg, "-F/--freq wants a number, not 'ninety'");
