@@ -391,16 +391,6 @@ async function start() {
 	window.addEventListener("hashchange", recall);
 	darkSystem.addEventListener("change", update);
 	app.times.ready = performance.now() - began;
-	requestAnimationFrame(() =>
-		requestAnimationFrame(() => {
-			app.times.painted = performance.now();
-			document.documentElement.dataset.ready = "1";
-		})
-	);
 }
 
-start().catch((e) => {
-	$("empty").hidden = false;
-	$("empty").textContent = "This file cannot be shown: " + e.message;
-	document.documentElement.dataset.ready = "failed";
-});
+begin(start);

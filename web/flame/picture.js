@@ -32,21 +32,6 @@ function place() {
 	$("room").style.height = app.height + "px";
 }
 
-function sharpen(canvas, width, height) {
-	const ratio = window.devicePixelRatio || 1;
-	const w = Math.round(width * ratio),
-		h = Math.round(height * ratio);
-	if (canvas.width !== w || canvas.height !== h) {
-		canvas.width = w;
-		canvas.height = h;
-		canvas.style.width = width + "px";
-		canvas.style.height = height + "px";
-	}
-	const ctx = canvas.getContext("2d");
-	ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-	return ctx;
-}
-
 // Colours by what is chosen: delta, search hits, the palette.
 function look() {
 	const { p, state, colors } = app,
@@ -135,7 +120,6 @@ function mark() {
 	const ctx = sharpen($("marks"), width, height),
 		top = $("stage").scrollTop;
 	const css = getComputedStyle(document.documentElement);
-	ctx.clearRect(0, 0, width, height);
 	ctx.save();
 	ctx.translate(PAD, -top);
 	for (const [what, color, line] of [

@@ -41,7 +41,6 @@ function drawStrip(ctx, width, height) {
 		foot = height - 16;
 	const bright = css.getPropertyValue("--accent-soft"),
 		dim = css.getPropertyValue("--line-strong");
-	ctx.clearRect(0, 0, width, height);
 	for (let i = 0; i < bins; i++) {
 		const from = i * each,
 			to = Math.min(n, from + each);

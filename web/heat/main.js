@@ -250,16 +250,6 @@ async function start() {
 				text: (await app.saved.blob.text()).slice(0, 1e6),
 			},
 	};
-	requestAnimationFrame(() =>
-		requestAnimationFrame(() => {
-			app.times.painted = performance.now();
-			document.documentElement.dataset.ready = "1";
-		})
-	);
 }
 
-start().catch((e) => {
-	$("empty").hidden = false;
-	$("empty").textContent = "This file cannot be shown: " + e.message;
-	document.documentElement.dataset.ready = "failed";
-});
+begin(start);

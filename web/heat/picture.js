@@ -7,17 +7,6 @@ const LEFT = 74,
 	ABOVE = 52,
 	BELOW = 30;
 
-function sharpen(canvas, width, height) {
-	const ratio = window.devicePixelRatio || 1;
-	canvas.width = Math.round(width * ratio);
-	canvas.height = Math.round(height * ratio);
-	canvas.style.width = width + "px";
-	canvas.style.height = height + "px";
-	const ctx = canvas.getContext("2d");
-	ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-	return ctx;
-}
-
 // Where the cells are.
 function plot() {
 	const s = $("stage");
