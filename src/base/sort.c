@@ -2,6 +2,7 @@
 #include "base/sort.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -66,4 +67,23 @@ void sort_keys(struct sort_key *keys, size_t n)
 	}
 	if (from != keys)
 		memcpy(keys, from, n * sizeof(*keys));
+}
+
+static int ascending(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+size_t sort_unique(int *v, size_t n)
+{
+	size_t left = 0;
+
+	if (n)
+		qsort(v, n, sizeof(*v), ascending);
+	for (size_t i = 0; i < n; i++)
+		if (!left || v[left - 1] != v[i])
+			v[left++] = v[i];
+	return left;
 }

@@ -21,6 +21,9 @@ struct sort_key {
 /* Equal keys keep their order. */
 void sort_keys(struct sort_key *keys, size_t n);
 
+/* Ascending, each once: how many are left. */
+size_t sort_unique(int *v, size_t n);
+
 /*
  * For records that are mostly in order: SORT_STABLE(sort_sides, struct side, time) makes
  * static void sort_sides(struct side *a, struct side *tmp, size_t n); tmp has room for n / 2.

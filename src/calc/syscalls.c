@@ -37,19 +37,7 @@ static struct syscalls_row *row(struct syscalls *s, const struct trace_sum_key *
 
 void syscalls_add(struct syscalls *s, const struct trace_sum_key *key, const struct trace_sum *v)
 {
-	struct trace_sum *to = &row(s, key)->sum;
-
-	if (!v->calls)
-		return;
-	if (!to->calls || v->min < to->min)
-		to->min = v->min;
-	if (v->max > to->max)
-		to->max = v->max;
-	to->calls += v->calls;
-	to->errors += v->errors;
-	to->ns += v->ns;
-	to->square[0] += v->square[0];
-	to->square[1] += v->square[1] + (to->square[0] < v->square[0]);
+	trace_sum_add(&row(s, key)->sum, v);
 }
 
 void syscalls_add_errors(struct syscalls *s, const struct trace_error_key *key, uint64_t n)

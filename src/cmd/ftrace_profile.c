@@ -153,6 +153,14 @@ static size_t pick_tasks(const struct task_span *rows, size_t n,
 	return kept;
 }
 
+static int read_spans(struct source *s, const struct task_spans_opts *o, struct task_spans **ret,
+		      struct err *e)
+{
+	int r = task_spans_new(s->trace, o, ret, e);
+
+	return r < 0 ? r : s->read_ordered(s, false, task_spans_add, *ret, e);
+}
+
 int ftrace_profile_print(struct source *s, const struct ftrace_profile_opts *o, bool summary,
 			 struct out *out, struct err *e)
 {
@@ -164,10 +172,8 @@ int ftrace_profile_print(struct source *s, const struct ftrace_profile_opts *o, 
 				      .name = name_of,
 				      .ctx = names };
 	struct task_spans *spans = NULL;
-	int r = task_spans_new(s->trace, &so, &spans, e);
+	int r = read_spans(s, &so, &spans, e);
 
-	if (r >= 0)
-		r = s->read_ordered(s, false, task_spans_add, spans, e);
 	if (r >= 0) {
 		size_t n;
 		const struct task_span *rows = task_spans_rows(spans, &n);
@@ -212,10 +218,8 @@ int ftrace_hist_print(struct source *s, bool all_tasks, struct out *out, struct 
 		.counts = true, .all_tasks = all_tasks, .name = name_of, .ctx = names
 	};
 	struct task_spans *spans = NULL;
-	int r = task_spans_new(s->trace, &so, &spans, e);
+	int r = read_spans(s, &so, &spans, e);
 
-	if (r >= 0)
-		r = s->read_ordered(s, false, task_spans_add, spans, e);
 	if (r >= 0) {
 		size_t n;
 		const struct task_span *rows = task_spans_rows(spans, &n);

@@ -154,6 +154,22 @@ struct trace_error_key {
 struct trace_sum {
 	__u64 calls, errors, ns, min, max, square[2];
 };
+
+static inline void trace_sum_add(struct trace_sum *to, const struct trace_sum *from)
+{
+	if (!from->calls)
+		return;
+	if (!to->calls || from->min < to->min)
+		to->min = from->min;
+	if (from->max > to->max)
+		to->max = from->max;
+	to->calls += from->calls;
+	to->errors += from->errors;
+	to->ns += from->ns;
+	to->square[0] += from->square[0];
+	to->square[1] += from->square[1] + (to->square[0] < from->square[0]);
+}
+
 struct trace_comm {
 	char comm[16];
 };

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "base/str.h"
 
 static int add(void *ctx, unsigned v)
@@ -18,24 +19,6 @@ static int add(void *ctx, unsigned v)
 	c->cpu = mem_grow(c->cpu, (c->n + 1) * sizeof(*c->cpu));
 	c->cpu[c->n++] = (int)v;
 	return 0;
-}
-
-static int ascending(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
-static void sort_unique(struct cpus *c)
-{
-	size_t n = 0;
-
-	if (!c->n)
-		return;
-	qsort(c->cpu, c->n, sizeof(*c->cpu), ascending);
-	for (size_t i = 0; i < c->n; i++)
-		if (!n || c->cpu[n - 1] != c->cpu[i])
-			c->cpu[n++] = c->cpu[i];
-	c->n = n;
 }
 
 int cpus_parse_any(const char *text, struct cpus *ret, struct err *e)
@@ -48,7 +31,7 @@ int cpus_parse_any(const char *text, struct cpus *ret, struct err *e)
 		err_set(e, EINVAL, "'%s' is no list of CPUs", text);
 		return err_hint(e, "write it as 0-3,7");
 	}
-	sort_unique(&c);
+	c.n = sort_unique(c.cpu, c.n);
 	*ret = c;
 	return 0;
 }

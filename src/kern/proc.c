@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "base/str.h"
 #include "config.h"
 
@@ -23,24 +24,6 @@ static void add(struct thread_list *l, pid_t tid)
 {
 	l->tid = mem_grow(l->tid, (l->n + 1) * sizeof(*l->tid));
 	l->tid[l->n++] = tid;
-}
-
-static int ascending(const void *a, const void *b)
-{
-	return *(const pid_t *)a - *(const pid_t *)b;
-}
-
-static void sort_unique(struct thread_list *l)
-{
-	size_t n = 0;
-
-	if (!l->n)
-		return;
-	qsort(l->tid, l->n, sizeof(*l->tid), ascending);
-	for (size_t i = 0; i < l->n; i++)
-		if (!n || l->tid[n - 1] != l->tid[i])
-			l->tid[n++] = l->tid[i];
-	l->n = n;
 }
 
 static int add_tasks(struct thread_list *l, pid_t pid)
@@ -92,7 +75,7 @@ static int parse_list(const char *text, bool whole, struct thread_list *ret, str
 		thread_list_free(&p.list);
 		return r;
 	}
-	sort_unique(&p.list);
+	p.list.n = sort_unique(p.list.tid, p.list.n);
 	*ret = p.list;
 	return 0;
 }
@@ -130,7 +113,7 @@ static int all_of(const uid_t *uid, struct thread_list *ret, struct err *e)
 		add_tasks(&l, atoi(names.name[i])); /* one that has just gone is no error */
 	}
 	file_names_free(&names);
-	sort_unique(&l);
+	l.n = sort_unique(l.tid, l.n);
 	*ret = l;
 	return 0;
 }

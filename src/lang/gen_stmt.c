@@ -366,6 +366,7 @@ void gen_stmt(struct gen *g, struct node *n)
 /* Where variables live: a register, memory of their own, or the frame when loops share them. */
 static void place_vars(struct gen *g, struct node *n, bool in_loop, bool *loops)
 {
+	bool loop = n->kind == N_FOR_MAP || n->kind == N_FOR_RANGE;
 	struct lvar *v = n->var;
 
 	if ((n->kind == N_VAR) && v && v->where == VAR_UNSET) {
@@ -396,26 +397,15 @@ static void place_vars(struct gen *g, struct node *n, bool in_loop, bool *loops)
 
 		n->offset = (uint32_t)-p.off;
 	}
-	if (n->kind == N_FOR_MAP || n->kind == N_FOR_RANGE) {
-		*loops = true;
-		if (n->b)
-			place_vars(g, n->b, in_loop, loops);
-		if (n->c)
-			place_vars(g, n->c, in_loop, loops);
-		if (n->a)
-			place_vars(g, n->a, true, loops);
-		for (size_t i = 0; i < n->n; i++)
-			place_vars(g, n->list[i], true, loops);
-		return;
-	}
-	if (n->a)
-		place_vars(g, n->a, in_loop, loops);
+	*loops |= loop;
 	if (n->b)
 		place_vars(g, n->b, in_loop, loops);
 	if (n->c)
 		place_vars(g, n->c, in_loop, loops);
+	if (n->a)
+		place_vars(g, n->a, in_loop || loop, loops);
 	for (size_t i = 0; i < n->n; i++)
-		place_vars(g, n->list[i], in_loop, loops);
+		place_vars(g, n->list[i], in_loop || loop, loops);
 }
 
 static void forget_vars(struct node *n)

@@ -84,6 +84,18 @@ static bool holds(int cc, int64_t a, int64_t b)
 	}
 }
 
+/* What is compared with a number stands first, as BPF wants it; returns how to compare then. */
+static int number_behind(int cc, struct ir_val *a, struct ir_val *b)
+{
+	struct ir_val t = *a;
+
+	if (a->kind != IV_IMM)
+		return cc;
+	*a = *b;
+	*b = t;
+	return ir_cc_swap(cc);
+}
+
 void ir_branch(struct ir_func *f, int cc, struct ir_val a, struct ir_val b, int label)
 {
 	struct ir_ins *i;
@@ -93,13 +105,7 @@ void ir_branch(struct ir_func *f, int cc, struct ir_val a, struct ir_val b, int 
 			ir_jump(f, label);
 		return;
 	}
-	if (a.kind == IV_IMM) {
-		struct ir_val t = a;
-
-		a = b;
-		b = t;
-		cc = ir_cc_swap(cc);
-	}
+	cc = number_behind(cc, &a, &b);
 	i = ir_add(f, IR_JCC);
 	i->sub = (uint8_t)cc;
 	i->a = a;
@@ -179,13 +185,7 @@ struct ir_val ir_set(struct ir_func *f, int cc, struct ir_val a, struct ir_val b
 
 	if (a.kind == IV_IMM && b.kind == IV_IMM)
 		return IR_IMM(holds(cc, a.v, b.v));
-	if (a.kind == IV_IMM) {
-		struct ir_val t = a;
-
-		a = b;
-		b = t;
-		cc = ir_cc_swap(cc);
-	}
+	cc = number_behind(cc, &a, &b);
 	i = ir_add(f, IR_SET);
 	i->sub = (uint8_t)cc;
 	i->a = a;

@@ -357,21 +357,6 @@ struct trace_lost tracer_lost(const struct tracer *t)
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-static void add_up(struct trace_sum *to, const struct trace_sum *from)
-{
-	if (!from->calls)
-		return;
-	if (!to->calls || from->min < to->min)
-		to->min = from->min;
-	if (from->max > to->max)
-		to->max = from->max;
-	to->calls += from->calls;
-	to->errors += from->errors;
-	to->ns += from->ns;
-	to->square[0] += from->square[0];
-	to->square[1] += from->square[1] + (to->square[0] < from->square[0]);
-}
-
 size_t tracer_sums(const struct tracer *t, struct tracer_sum **ret)
 {
 	int map = bpf_map__fd(t->bpf->maps.sums);
@@ -384,7 +369,7 @@ size_t tracer_sums(const struct tracer *t, struct tracer_sum **ret)
 
 		if (bpf_map_lookup_elem(map, &key, parts) == 0) {
 			for (unsigned i = 0; i < t->ncpus; i++)
-				add_up(&s.sum, &parts[i]);
+				trace_sum_add(&s.sum, &parts[i]);
 			vec_push(&v, s);
 		}
 		last = &key;

@@ -16,27 +16,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "view/trace_names.h"
+#include "view/trace_names_table.h"
 
-/* A bit or some, a value among those of a mask, and the name of none. */
-#define B(x)                                     \
-	{                                        \
-#		x, (uint64_t)(x), (uint64_t)(x) \
-	}
-#define M(x, m)                                  \
-	{                                        \
-#		x, (uint64_t)(x), (uint64_t)(m) \
-	}
-#define Z(x)                      \
-	{                         \
-#		x, 0, UINT64_MAX \
-	}
-/* A value by itself. */
-#define V(x)                                  \
-	{                                     \
-#		x, (uint64_t)(x), UINT64_MAX \
-	}
 #if defined(__aarch64__)
 #	define LARGE 0400000 /* O_LARGEFILE, which is 0 for programs of 64 bits */
 #else
@@ -280,10 +261,6 @@ static const struct trace_name ioctl_cmd[] = {
 	{ "NS_GET_PARENT", 0xb702, UINT64_MAX },
 };
 
-#define SET(name, list)                      \
-	{                                    \
-		name, list, ARRAY_SIZE(list) \
-	}
 const struct trace_names trace_names_files[] = {
 	SET("open", open_flags),
 	SET("new", new_flags),

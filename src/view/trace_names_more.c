@@ -15,17 +15,7 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 
-#include "base/mem.h"
-#include "view/trace_names.h"
-
-#define B(x)                                     \
-	{                                        \
-#		x, (uint64_t)(x), (uint64_t)(x) \
-	}
-#define V(x)                                  \
-	{                                     \
-#		x, (uint64_t)(x), UINT64_MAX \
-	}
+#include "view/trace_names_table.h"
 
 static const struct trace_name sfd[] = { B(SFD_CLOEXEC), B(SFD_NONBLOCK) };
 static const struct trace_name tfd[] = { B(TFD_CLOEXEC), B(TFD_NONBLOCK) };
@@ -178,10 +168,6 @@ static const struct trace_name cap[] = {
 	{ "CAP_CHECKPOINT_RESTORE", 40, UINT64_MAX },
 };
 
-#define SET(name, list)                      \
-	{                                    \
-		name, list, ARRAY_SIZE(list) \
-	}
 const struct trace_names trace_names_more[] = {
 	SET("sfd", sfd),
 	SET("tfd", tfd),

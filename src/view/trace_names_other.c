@@ -19,21 +19,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/mem.h"
-#include "view/trace_names.h"
-
-#define B(x)                                     \
-	{                                        \
-#		x, (uint64_t)(x), (uint64_t)(x) \
-	}
-#define M(x, m)                                  \
-	{                                        \
-#		x, (uint64_t)(x), (uint64_t)(m) \
-	}
-#define V(x)                                  \
-	{                                     \
-#		x, (uint64_t)(x), UINT64_MAX \
-	}
+#include "view/trace_names_table.h"
 
 static const struct trace_name sighow[] = { V(SIG_BLOCK), V(SIG_UNBLOCK), V(SIG_SETMASK) };
 static const struct trace_name sa_flags[] = {
@@ -246,10 +232,6 @@ static const struct trace_name bpf_cmd[] = {
 	V(BPF_PROG_BIND_MAP),
 };
 
-#define SET(name, list)                      \
-	{                                    \
-		name, list, ARRAY_SIZE(list) \
-	}
 const struct trace_names trace_names_other[] = {
 	SET("sighow", sighow),
 	SET("sa_flags", sa_flags),

@@ -37,6 +37,17 @@ static const char *there_and_back(const char *text, struct strbuf *back, uint32_
 		       : "(refused)";
 }
 
+static void each_comes_back(const char *const *texts, size_t n, uint32_t want)
+{
+	AUTO_STRBUF back = { 0 };
+	uint32_t packing;
+
+	for (size_t i = 0; i < n; i++) {
+		CHECK_STR(there_and_back(texts[i], &back, &packing), texts[i]);
+		CHECK_INT(packing, want);
+	}
+}
+
 static void test_columns(void)
 {
 	const uint32_t columns =
@@ -52,13 +63,8 @@ static void test_columns(void)
 		"8000000000000000 t low\n",
 		"ffffffffffffffff W high\n",
 	};
-	AUTO_STRBUF back = { 0 };
-	uint32_t packing;
 
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		CHECK_STR(there_and_back(texts[i], &back, &packing), texts[i]);
-		CHECK_INT(packing, columns);
-	}
+	each_comes_back(texts, ARRAY_SIZE(texts), columns);
 }
 
 /* What has no place in columns stays as it is. */
@@ -76,13 +82,8 @@ static void test_texts(void)
 		"nonsense\n",
 		"FFFFFFFF81000010 T ONE\n",
 	};
-	AUTO_STRBUF back = { 0 };
-	uint32_t packing;
 
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		CHECK_STR(there_and_back(texts[i], &back, &packing), texts[i]);
-		CHECK_INT(packing, PERFDATA_KALLSYMS_TEXT);
-	}
+	each_comes_back(texts, ARRAY_SIZE(texts), PERFDATA_KALLSYMS_TEXT);
 }
 
 /* 300 functions take less than half of what zstd makes of their lines. */
