@@ -13,10 +13,10 @@ import struct
 import sys
 import tempfile
 
-from tap import SAN, WORK, check, end, run, skip
+from tap import KYMO, SAN, WORK, check, end, run, skip
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-STEP = ROOT / ("build-san" if SAN else "build") / "tests/unit/uwstep"
+STEP = pathlib.Path(KYMO).parent / "tests/unit/uwstep"
 SOURCE = ROOT / "tests/work/frames.c"
 
 
