@@ -15,6 +15,18 @@ struct codestyle {
 	enum annotate_percent percent;
 };
 
+/* Its options, for a command whose args have it as code. */
+#define CODESTYLE_OPTS                                                                  \
+	OPT_STR_C('M', "disassembler-style", "STYLE", code.style, "att or intel (x86)", \
+		  "att|intel"),                                                         \
+		OPT_FLAG(0, "no-source", code.no_source,                                \
+			 "no source lines between the instructions"),                   \
+		OPT_FLAG(0, "asm-raw", code.raw, "the bytes of instructions too"),      \
+		OPT_STR_C(0, "prefix", "PREFIX", code.prefix,                           \
+			  "put in front of names of source files", "@dirs"),            \
+		OPT_INT(0, "prefix-strip", "N", code.prefix_strip,                      \
+			"folders taken off before that")
+
 /* "local-period" ... */
 int codestyle_parse_percent(const char *text, enum annotate_percent *ret, struct err *e);
 /* Is there such a style? */

@@ -54,13 +54,6 @@ static int on_given(const struct opt *o, const char *value, bool unset, void *p,
 	return 0;
 }
 
-static int on_source(const struct opt *o, const char *value, bool unset, void *p, struct err *e)
-{
-	(void)o, (void)value, (void)e;
-	((struct report_args *)p)->code.no_source = unset;
-	return 0;
-}
-
 static int on_percent_type(const struct opt *o, const char *value, bool unset, void *p,
 			   struct err *e)
 {
@@ -171,17 +164,10 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "demangle", demangle, "C++ and Rust names as they were written (default)"),
 	OPT_FLAG(0, "full-source-path", full_lines, "whole paths of source files"),
 	OPT_HEAD("Code, where a function is annotated on a terminal"),
-	OPT_STR_C('M', "disassembler-style", "STYLE", code.style, "att or intel (x86)",
-		  "att|intel"),
-	OPT_FN_C(0, "source", NULL, OPT_ARG_NONE, on_source,
-		 "source lines between the instructions (default)", NULL),
-	OPT_FLAG(0, "asm-raw", code.raw, "the bytes of instructions too"),
+	CODESTYLE_OPTS,
 	OPT_FN_C(0, "percent-type", "TYPE", OPT_ARG_REQUIRED, on_percent_type,
 		 "percent of what: local-period (default), global-period, local-hits, global-hits",
 		 "local-period|global-period|local-hits|global-hits"),
-	OPT_STR_C(0, "prefix", "PREFIX", code.prefix, "put in front of names of source files",
-		  "@dirs"),
-	OPT_INT(0, "prefix-strip", "N", code.prefix_strip, "folders taken off before that"),
 	OPT_HEAD("About the recording"),
 	OPT_FLAG(0, "header", header, "show its header first"),
 	OPT_FLAG(0, "header-only", header_only, "show only its header"),

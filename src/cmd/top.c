@@ -96,13 +96,6 @@ static int no_branches(const struct opt *o, const char *value, bool unset, void 
 	return err_hint(e, "kymo record -%c, then kymo report -b sums them", o->letter);
 }
 
-static int on_source(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
-{
-	(void)o, (void)value, (void)e;
-	((struct top_args *)args)->code.no_source = unset;
-	return 0;
-}
-
 static int on_mmap(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	uint64_t size;
@@ -173,14 +166,7 @@ static const struct opt opts[] = {
 	OPT_STR_C('k', "vmlinux", "FILE", vmlinux, "kernel symbols from an ELF file", "@files"),
 	OPT_STR_C(0, "kallsyms", "FILE", kallsyms, "kernel symbols from FILE", "@files"),
 	OPT_HEAD("Code, where a function is annotated"),
-	OPT_STR_C('M', "disassembler-style", "STYLE", code.style, "att or intel (x86)",
-		  "att|intel"),
-	OPT_FN_C(0, "source", NULL, OPT_ARG_NONE, on_source,
-		 "source lines between the instructions (default)", NULL),
-	OPT_FLAG(0, "asm-raw", code.raw, "the bytes of instructions too"),
-	OPT_STR_C(0, "prefix", "PREFIX", code.prefix, "put in front of names of source files",
-		  "@dirs"),
-	OPT_INT(0, "prefix-strip", "N", code.prefix_strip, "folders taken off before that"),
+	CODESTYLE_OPTS,
 	OPT_HEAD("How often"),
 	OPT_FLAG('z', "zero", zero, "start anew at each refresh"),
 	OPT_INT('d', "delay", "SECONDS", delay_s, "refresh every so often (default: 2)"),
