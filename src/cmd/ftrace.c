@@ -27,6 +27,7 @@ static const struct command *const verbs[] = {
 	&cmd_ftrace_stack,
 	&cmd_ftrace_mark,
 	&cmd_ftrace_convert,
+	&cmd_ftrace_dump,
 	NULL,
 };
 

@@ -7,6 +7,7 @@
 
 extern const struct command cmd_ftrace_check_events;
 extern const struct command cmd_ftrace_clear;
+extern const struct command cmd_ftrace_dump;
 extern const struct command cmd_ftrace_extract;
 extern const struct command cmd_ftrace_hist;
 extern const struct command cmd_ftrace_list;

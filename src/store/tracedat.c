@@ -166,6 +166,13 @@ static int read_start(struct reader *r, struct cut *c, struct err *e)
 	if (r->t.page_size < 512 || r->t.page_size > 64u << 20)
 		return err_set(e, EINVAL, "%s: pages of %u bytes make no sense", r->path,
 			       r->t.page_size);
+	if (r->t.version == 7) {
+		r->t.compression = arena_strdup(&r->trace.arena, cut_str(c));
+		r->t.packer = arena_strdup(&r->trace.arena, cut_str(c));
+	}
+	if (c->bad)
+		return err_set(e, EINVAL, "%s was cut: it has only %zu bytes", r->path, r->size);
+	r->head_end = (uint64_t)(c->p - r->data);
 	return 0;
 }
 
@@ -240,7 +247,7 @@ static void map_kernel(struct reader *r)
 	tasks_mmap(r->trace.tasks, 0, -1, -1, &m);
 }
 
-static int load(struct reader *r, struct err *e)
+static int load_start(struct reader *r, struct err *e)
 {
 	struct cut c;
 	int code = map_file(r, r->path, e);
@@ -248,9 +255,17 @@ static int load(struct reader *r, struct err *e)
 	if (code < 0)
 		return code;
 	c = reader_cut(r, 0);
-	code = read_start(r, &c, e);
+	return read_start(r, &c, e);
+}
+
+static int load(struct reader *r, struct err *e)
+{
+	int code = load_start(r, e);
+	struct cut c;
+
 	if (code < 0)
 		return code;
+	c = reader_cut(r, r->head_end);
 	r->trace.tep = text_new(&(struct text_opts){ .long_size = r->t.long_size });
 	code = r->t.version == 6 ? head6_read(r, &c, e) : head7_read(r, &c, e);
 	if (code < 0)
@@ -273,7 +288,8 @@ static int load(struct reader *r, struct err *e)
 	return scan_pages(r, e);
 }
 
-int tracedat_open(const char *path, struct source **ret, struct err *e)
+static int open_with(int (*how)(struct reader *, struct err *), const char *path,
+		     struct source **ret, struct err *e)
 {
 	struct reader *r = mem_alloc(sizeof(*r));
 	int code;
@@ -282,7 +298,7 @@ int tracedat_open(const char *path, struct source **ret, struct err *e)
 	r->trace.tasks = tasks_new();
 	r->path = arena_strdup(&r->trace.arena, path);
 	r->t.compression = "none";
-	r->t.uname = r->t.tool = r->t.stats = r->t.clock = "";
+	r->t.packer = r->t.uname = r->t.tool = r->t.stats = r->t.clock = "";
 	r->source = (struct source){ .trace = &r->trace,
 				     .format = "trace.dat",
 				     .impl = r,
@@ -290,7 +306,7 @@ int tracedat_open(const char *path, struct source **ret, struct err *e)
 				     .read_chunk = tracedat_read_chunk,
 				     .read_ordered = tracedat_read_ordered,
 				     .close = reader_close };
-	code = load(r, e);
+	code = how(r, e);
 	if (code < 0) {
 		reader_close(&r->source);
 		return code;
@@ -298,6 +314,31 @@ int tracedat_open(const char *path, struct source **ret, struct err *e)
 	r->trace.big_endian_source = r->t.swap;
 	*ret = &r->source;
 	return 0;
+}
+
+int tracedat_open(const char *path, struct source **ret, struct err *e)
+{
+	return open_with(load, path, ret, e);
+}
+
+int tracedat_open_raw(const char *path, struct source **ret, struct err *e)
+{
+	return open_with(load_start, path, ret, e);
+}
+
+struct cut tracedat_raw_at(const struct source *s, uint64_t offset)
+{
+	return reader_cut(reader_of(s), offset);
+}
+
+struct cut tracedat_raw_rest(const struct source *s)
+{
+	return reader_cut(reader_of(s), reader_of(s)->head_end);
+}
+
+struct cut tracedat_raw_section(const struct source *s, uint64_t offset, uint16_t want)
+{
+	return reader_section(reader_of(s), offset, want);
 }
 
 const struct tracedat *tracedat_of(const struct source *s)

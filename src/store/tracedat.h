@@ -50,6 +50,7 @@ struct tracedat_format {
 struct tracedat {
 	int version;		 /* 6 or 7 */
 	const char *compression; /* "none", "zstd", "zlib" */
+	const char *packer;	 /* which version of it; "" in version 6 */
 	uint32_t page_size, long_size, n_cpus;
 	bool swap;
 	const char *uname, *tool; /* "" when not recorded */

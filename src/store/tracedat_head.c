@@ -424,11 +424,8 @@ static uint64_t options7(struct reader *r, uint64_t offset)
 
 int head7_read(struct reader *r, struct cut *c, struct err *e)
 {
-	uint64_t next;
+	uint64_t next = cut_u64(c);
 
-	r->t.compression = arena_strdup(&r->trace.arena, cut_str(c));
-	cut_str(c); /* the compressor's version */
-	next = cut_u64(c);
 	if (c->bad)
 		return err_set(e, EINVAL, "%s was cut: it has only %zu bytes", r->path, r->size);
 	if (!next || next >= r->size) {

@@ -8,19 +8,9 @@
 #include "base/vec.h"
 #include "store/tracedat.h"
 #include "store/tracedat_abi.h"
+#include "store/tracedat_raw.h"
 
 #define NO_TYPE UINT32_MAX
-
-/* A place in bytes that may end too soon: then everything read is 0 and bad is set. */
-struct cut {
-	const uint8_t *p, *end;
-	bool swap, bad;
-};
-uint16_t cut_u16(struct cut *c);
-uint32_t cut_u32(struct cut *c);
-uint64_t cut_u64(struct cut *c);
-const char *cut_str(struct cut *c);		     /* up to its NUL; "" when bad */
-const uint8_t *cut_bytes(struct cut *c, uint64_t n); /* NULL when bad */
 
 struct reader {
 	struct source source;
@@ -29,6 +19,7 @@ struct reader {
 	const uint8_t *data;
 	size_t size;
 	const char *path;
+	uint64_t head_end; /* where what differs between the versions begins */
 	bool mapped;
 	VEC(struct tracedat_buffer) buffers;
 	VEC(struct tracedat_format) formats;
@@ -44,7 +35,7 @@ struct reader {
 __attribute__((format(printf, 2, 3))) void tracedat_note(struct reader *r, const char *fmt, ...);
 
 struct cut reader_cut(const struct reader *r, uint64_t offset);
-/* What a section of version 7 holds, unpacked when need be; bad when it makes no sense. */
+/* As tracedat_raw_section(). */
 struct cut reader_section(struct reader *r, uint64_t offset, uint16_t want);
 /* Unpack one block; NULL when it cannot be done. */
 const uint8_t *unpack_block(struct reader *r, const uint8_t *in, uint32_t packed, uint32_t size);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a trace.dat: opened, read by chunks and in order, printed as report does, filtered.
+/*
+ * Any bytes as a trace.dat: opened, read by chunks and in order, printed as report and dump do,
+ * filtered.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -12,6 +14,8 @@
 #include "calc/ftrace_filter.h"
 #include "fuzz.h"
 #include "store/tracedat.h"
+#include "store/tracedat_raw.h"
+#include "view/ftrace_dump.h"
 #include "view/ftrace_text.h"
 
 static int take(void *ctx, const struct event *ev)
@@ -117,6 +121,20 @@ static void print(struct source *s, unsigned how, struct out *out)
 	ftrace_names_free(names);
 }
 
+static void dump(const char *path, struct out *out)
+{
+	struct source *s = NULL;
+	struct err e = { 0 };
+
+	if (tracedat_open_raw(path, &s, &e) < 0) {
+		FUZZ_CHECK(e.code && e.msg[0]);
+		return;
+	}
+	if (ftrace_dump(s, path, FTRACE_DUMP_ALL, out, &e) < 0)
+		FUZZ_CHECK(e.code && e.msg[0]);
+	source_close(s);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int file = -1, null = -1;
@@ -133,11 +151,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(ftruncate(file, 0) == 0 && lseek(file, 0, SEEK_SET) == 0);
 	FUZZ_CHECK(file_write_all(file, data, size) == 0);
 	path = mem_printf("/proc/self/fd/%d", file);
+	out_init(&out, null);
+	dump(path, &out);
 	if (tracedat_open(path, &s, &e) < 0) {
 		FUZZ_CHECK(e.code && e.msg[0]);
+		out_free(&out);
 		return 0;
 	}
-	out_init(&out, null);
 	for (size_t i = 0; i < s->n_chunks; i++)
 		s->read_chunk(s, i, take, &sum, NULL);
 	s->read_ordered(s, true, take, &sum, NULL);
