@@ -22,6 +22,7 @@
 #include "sym/debugdir.h"
 #include "sym/debuginfod.h"
 #include "sym/find.h"
+#include "sym/keptprobes.h"
 
 #define FETCH_MS 120000 /* for all debug info: nobody waits for a report here */
 
@@ -172,6 +173,20 @@ static int open_elf(const struct work *w, const char *path, struct elf **ret, st
 	return elf_open_path(path, ret, e);
 }
 
+/* Its static probes, for %NAME of kymo probe and perf probe; an empty list says there are none. */
+static int add_probes(struct work *w, const char *shown, const struct elf *elf, struct err *e)
+{
+	struct kept_probes found = { 0 };
+	int r;
+
+	if (debugdir_has(w->dir, &elf->build_id, "probes"))
+		return 0;
+	kept_probes_scan(&found, elf, shown);
+	r = kept_probes_write(w->dir, shown, &elf->build_id, &found, e);
+	kept_probes_free(&found);
+	return r;
+}
+
 static int add_one(struct work *w, const char *path, bool anew, struct err *e)
 {
 	AUTO_FREE char *real = w->a->target > 0 ? NULL : realpath(path, NULL);
@@ -189,6 +204,8 @@ static int add_one(struct work *w, const char *path, bool anew, struct err *e)
 		debugdir_remove(w->dir, &elf->build_id, NULL);
 	r = debugdir_add(w->dir, real ? real : path, &elf->build_id, "elf", elf->fd, true, e);
 	done(w, anew ? "updating" : "adding", &elf->build_id, path, r);
+	if (r >= 0)
+		r = add_probes(w, real ? real : path, elf, e);
 	if (r >= 0 && w->a->servers && !elf_section(elf, ".debug_info"))
 		r = add_debug(w, real ? real : path, &elf->build_id, e);
 	elf_free(elf);

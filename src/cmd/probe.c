@@ -91,6 +91,10 @@ static const struct opt opts[] = {
 		"the file of -x as this process (of a container) sees it"),
 	OPT_FLAG(0, "no-debuginfod", o.target.no_debuginfod, "do not ask debuginfod servers"),
 	OPT_HEAD("How"),
+	OPT_FLAG(
+		0, "cache", o.cache,
+		"keep what is added in the build-id cache, and take it from there; with -l and -d: "
+		"what is kept"),
 	OPT_FLAG('n', "dry-run", o.dry_run, "do everything but the adding"),
 	OPT_FLAG(0, "bootconfig", o.bootconfig,
 		 "with -D: as the kernel's boot configuration has it, to trace from its start on"),
@@ -109,230 +113,6 @@ static const struct opt opts[] = {
 	OPT_COUNT('v', "verbose", o.verbose, "show what the kernel is told"),
 	OPT_END,
 };
-
-/* --- adding --- */
-
-struct adding {
-	const struct probe_opts *o;
-	const struct probe_target *t;
-	const char *root; /* of tracefs; NULL: nothing is written */
-	struct probe_events have;
-	struct arena arena;
-	const char *last; /* "group:event" that was added */
-	unsigned n;
-};
-
-/* A name nobody has: the one given, or with _1, _2 ... behind it where that is allowed. */
-static int free_name(struct adding *a, struct probe_def *d, bool again, struct err *e)
-{
-	const char *base = d->event;
-
-	if (!probe_events_has(&a->have, d->group, base))
-		return 0;
-	if (!again && !a->o->force) {
-		err_set(e, EEXIST, "there is an event %s:%s already", d->group, base);
-		return err_hint(e,
-				"remove it (kymo probe -d %s:%s), give another name "
-				"(NEW=...), or add it again with -f",
-				d->group, base);
-	}
-	for (int i = 1; i < 1024; i++) {
-		d->event = arena_printf(&a->arena, "%s_%d", base, i);
-		if (!probe_events_has(&a->have, d->group, d->event))
-			return 0;
-	}
-	return err_set(e, EEXIST, "too many events are called %s", base);
-}
-
-/* " with n len": the names of the arguments. */
-static void arg_names(const char *args, struct strbuf *out)
-{
-	unsigned n = 0;
-
-	while (*args) {
-		const char *s = args + strspn(args, " "), *end = s + strcspn(s, " ");
-
-		if (end > s) {
-			strbuf_puts(out, n++ ? " " : " with ");
-			strbuf_add(out, s, strcspn(s, "=: "));
-		}
-		args = end;
-	}
-}
-
-static void say_added(struct adding *a, const struct probe_text *p, const struct probe_def *d)
-{
-	AUTO_FREE char *name = mem_printf("%s:%s", d->group, d->event);
-	AUTO_STRBUF with = { 0 };
-	const char *point = strchr(p->text, '=') && p->event ? strchr(p->text, '=') + 1 : p->text;
-
-	arg_names(d->args, &with);
-	if (!a->o->quiet)
-		fprintf(stderr, "  %-20s (on %.*s%s%s%s)\n", name, (int)strcspn(point, " "), point,
-			a->t->user ? " in " : "", a->t->user ? a->t->path : "", strbuf_str(&with));
-	a->last = arena_strdup(&a->arena, name);
-}
-
-static int add_one(struct adding *a, const struct probe_text *p, struct probe_def *d, bool again,
-		   struct err *e)
-{
-	AUTO_STRBUF line = { 0 };
-	int err = free_name(a, d, again, e);
-
-	if (err < 0)
-		return err;
-	probe_def_text(d, &line);
-	if (a->o->verbose)
-		fprintf(stderr, "Writing event: %s\n", strbuf_str(&line));
-	if (!a->o->dry_run) {
-		err = probe_events_add(a->root, a->t->user, strbuf_str(&line), e);
-		if (err < 0)
-			return err;
-	}
-	vec_push(&a->have.list, (struct probe_event){ .line = NULL,
-						      .group = mem_strdup(d->group),
-						      .event = mem_strdup(d->event),
-						      .user = a->t->user });
-	if (!a->n++ && !a->o->quiet)
-		fprintf(stderr, "Added new event%s:\n", again ? "s" : "");
-	say_added(a, p, d);
-	return 0;
-}
-
-static void remove_added(struct adding *a, const struct probe_defs *defs, size_t n)
-{
-	struct err ignored;
-
-	for (size_t i = 0; i < n && !a->o->dry_run; i++)
-		probe_events_remove(a->root, a->t->user, defs->list.data[i].group,
-				    defs->list.data[i].event, &ignored);
-}
-
-static int define(struct adding *a, char *const *words, size_t n, struct probe_text *p,
-		  struct probe_defs *defs, struct err *e)
-{
-	int err = probe_parse(&a->arena, words, n, p, e);
-
-	if (err == 0)
-		err = probe_define(a->t, p, &a->arena, defs, e);
-	if (err == 0 && defs->list.n > (size_t)a->o->max_probes) {
-		err_set(e, E2BIG, "%s means %zu places", p->text, defs->list.n);
-		err = err_hint(e, "say --max-probes %zu if you want them all", defs->list.n);
-	}
-	vec_each (&defs->notes, note)
-		command_note("%s", *note);
-	return err;
-}
-
-/* All places of a probe, or none. */
-static int add(struct adding *a, char *const *words, size_t n, struct err *e)
-{
-	struct probe_defs defs = { 0 };
-	struct probe_text p = { 0 };
-	int err = define(a, words, n, &p, &defs, e);
-
-	for (size_t i = 0; i < defs.list.n && err == 0; i++) {
-		err = add_one(a, &p, &defs.list.data[i], i > 0 || defs.list.n > 1, e);
-		if (err < 0)
-			remove_added(a, &defs, i);
-	}
-	probe_defs_free(&defs);
-	probe_text_free(&p);
-	return err;
-}
-
-/* "ftrace.event.kprobes.NAME.probes = 'PLACE ARGS', ...": all places are one event there. */
-static void print_bootconfig(const struct probe_text *p, const struct probe_defs *defs)
-{
-	if (p->group)
-		command_note("the group %s is left out: at boot all are in kprobes", p->group);
-	printf("ftrace.event.kprobes.%s.probes =", defs->list.data[0].event);
-	vec_each (&defs->list, d)
-		printf("%s '%s%s%s'", d == defs->list.data ? "" : ",", d->place,
-		       d->ret ? "%return" : "", d->args);
-	putchar('\n');
-}
-
-static int show_definition(struct adding *a, const char *text, struct err *e)
-{
-	struct probe_defs defs = { 0 };
-	struct probe_text p = { 0 };
-	char *word = (char *)text;
-	int err = define(a, &word, 1, &p, &defs, e);
-
-	if (err == 0 && a->o->bootconfig && defs.list.n)
-		print_bootconfig(&p, &defs);
-	else if (err == 0)
-		vec_each (&defs.list, d) {
-			AUTO_STRBUF line = { 0 };
-
-			probe_def_text(d, &line);
-			puts(strbuf_str(&line));
-		}
-	probe_defs_free(&defs);
-	probe_text_free(&p);
-	return err;
-}
-
-static void say_next(const struct adding *a)
-{
-	if (!a->last || a->o->quiet)
-		return;
-	fprintf(stderr,
-		"\nYou can now use it in all kymo's commands, such as:\n\n\tkymo record -e %s -a "
-		"sleep 1\n\n",
-		a->last);
-}
-
-/* Several quoted definitions, or one whose words the shell took apart. */
-static int add_words(struct adding *a, int argc, char **argv, struct err *e)
-{
-	int err = 0;
-
-	if (argc > 1 && !strchr(argv[0], ' '))
-		return add(a, argv, (size_t)argc, e);
-	for (int i = 0; i < argc && err == 0; i++)
-		err = add(a, argv + i, 1, e);
-	return err;
-}
-
-static int add_all(const struct args *args, int argc, char **argv, struct err *e)
-{
-	struct probe_target t;
-	struct adding a = { .o = &args->o, .t = &t };
-	int err = probe_target_open(&args->o.target, &t, e);
-
-	if (err < 0)
-		return err;
-	if ((args->add.n || argc) && t.foreign && !args->o.dry_run) {
-		err_set(e, ESTALE, "%s is not the running kernel's (another build-id)",
-			args->o.target.vmlinux);
-		err = err_hint(e, "-D shows what that kernel would have to be told");
-	} else if (args->add.n || argc) {
-		a.root = tracefs_find(args->o.dry_run ? NULL : e);
-		if (a.root)
-			err = probe_events_read(a.root, &a.have, args->o.dry_run ? NULL : e);
-		else if (!args->o.dry_run)
-			err = -e->code;
-		if (args->o.dry_run)
-			err = 0;
-	}
-	for (size_t i = 0; i < args->define.n && err == 0; i++)
-		err = show_definition(&a, args->define.data[i], e);
-	for (size_t i = 0; i < args->add.n && err == 0; i++) {
-		char *word = (char *)args->add.data[i];
-
-		err = add(&a, &word, 1, e);
-	}
-	if (err == 0)
-		err = add_words(&a, argc, argv, e);
-	if (err == 0)
-		say_next(&a);
-	probe_events_free(&a.have);
-	arena_free(&a.arena);
-	probe_target_close(&t);
-	return err;
-}
 
 /* --- removing --- */
 
@@ -423,9 +203,11 @@ static int run(void *opaque, int argc, char **argv, struct err *e)
 					 "cannot be probed while it starts"
 				       : "--bootconfig only shows definitions: give them with -D");
 	for (size_t i = 0; i < a->remove.n && err == 0; i++)
-		err = remove_events(a, a->remove.data[i], e);
+		err = a->o.cache ? probe_cache_remove(&a->o, a->remove.data[i], e)
+				 : remove_events(a, a->remove.data[i], e);
 	if (err == 0 && a->list)
-		err = probe_show_list(&a->o, a->list_filter, e);
+		err = a->o.cache ? probe_cache_list(a->list_filter, e)
+				 : probe_show_list(&a->o, a->list_filter, e);
 	for (size_t i = 0; i < a->lines.n && err == 0; i++)
 		err = probe_show_lines(&a->o, a->lines.data[i], e);
 	for (size_t i = 0; i < a->vars.n && err == 0; i++)
@@ -436,7 +218,14 @@ static int run(void *opaque, int argc, char **argv, struct err *e)
 	if (err < 0)
 		return err;
 	if (a->add.n || a->define.n || argc)
-		return add_all(a, argc, argv, e);
+		return probe_add_all(&a->o,
+				     &(struct probe_wanted){ .define = a->define.data,
+							     .n_define = a->define.n,
+							     .add = a->add.data,
+							     .n_add = a->add.n,
+							     .argc = argc,
+							     .argv = argv },
+				     e);
 	if (a->remove.n || a->list || a->lines.n || a->vars.n || a->functions)
 		return 0;
 	err_set(e, EINVAL, "what should be probed?");
@@ -468,6 +257,8 @@ static const struct example examples[] = {
 	{ "probe -x ./app -L parse", "which lines can be probed" },
 	{ "probe -x ./app -V parse:14", "which variables there are" },
 	{ "probe --bootconfig -D 'vfs_read count'", "for the kernel's boot configuration" },
+	{ "probe -x ./app '%sdt_app:*'", "all static probes of a provider" },
+	{ "probe --cache -x ./app 'hot=parse:14 len'", "kept, to be had again as %hot" },
 	{ "probe -l", "what was added" },
 	{ "probe -d 'probe_app:*'", "remove it" },
 	{ NULL, NULL },
@@ -478,11 +269,11 @@ const struct command cmd_probe = {
 	.group = "Trace",
 	.summary = "add events at any function or line of the kernel and of programs",
 	.usage = "[OPTIONS] 'PROBE'",
-	.about =
-		"PROBE is [[GROUP:]EVENT=]FUNC[@SRC][:LINE|+OFFSET|%return|;PATTERN] [ARG ...], or "
-		"SRC:LINE. ARG is [NAME=]VALUE[:TYPE]: a variable with its fields (sk->a.b[2]), "
-		"$vars, $params, $retval, a register (%di), memory (+8(%di)), $comm. The events "
-		"work in record, stat, script, top and report, and stay until they are removed.",
+	.about = "PROBE is [[GROUP:]EVENT=]FUNC[@SRC][:LINE|+OFFSET|%return|;PATTERN] [ARG ...], "
+		 "SRC:LINE, or %[PROVIDER:]NAME of a static or kept probe. ARG is "
+		 "[NAME=]VALUE[:TYPE]: a variable with its fields (sk->a.b[2]), "
+		 "$vars, $params, $retval, a register (%di), memory (+8(%di)), $comm. The events "
+		 "work in record, stat, script, top and report, and stay until they are removed.",
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),

@@ -374,6 +374,13 @@ static int not_found(struct work *w)
 
 /* --- static probes --- */
 
+/* "libc" and "sdt_libc", as the group of its events is called; patterns too. */
+static bool provider_wanted(const char *want, const char *provider)
+{
+	return !want || str_glob(want, provider) ||
+	       (strncmp(want, "sdt_", 4) == 0 && str_glob(want + 4, provider));
+}
+
 static int add_static(void *ctx, const struct usdt_probe *s)
 {
 	struct work *w = ctx;
@@ -382,8 +389,7 @@ static int add_static(void *ctx, const struct usdt_probe *s)
 	AUTO_STRBUF args = { 0 };
 	uint64_t semaphore;
 
-	if (strcmp(s->name, w->p->function) != 0 ||
-	    (w->p->file && strcmp(s->provider, w->p->file) != 0))
+	if (!str_glob(w->p->function, s->name) || !provider_wanted(w->p->file, s->provider))
 		return 0;
 	if (!w->p->group)
 		d.group = arena_printf(w->arena, "sdt_%s", plain_name(w->arena, s->provider));

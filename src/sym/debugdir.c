@@ -234,6 +234,31 @@ int debugdir_add(int dir, const char *shown, const struct build_id *id, const ch
 	return debugdir_link(dir, id, file.data, e);
 }
 
+int debugdir_store(int dir, const char *shown, const struct build_id *id, const char *name,
+		   const void *data, size_t n, struct err *e)
+{
+	AUTO_STRBUF file = { 0 };
+	char folder[PATH_MAX];
+	bool linked = linked_folder(dir, id, folder);
+	const char *base = NULL;
+	AUTO_CLOSE int at = -1;
+	size_t end;
+	int r;
+
+	if (linked)
+		strbuf_puts(&file, folder);
+	else
+		archive_folder(&file, shown, id);
+	end = file.n;
+	strbuf_printf(&file, "/%s", name);
+	at = open_folder(dir, file.data, true, &base);
+	r = at < 0 ? at : place(at, base, -1, n ? data : "", n);
+	if (r < 0)
+		return refuse(file.data, -r, e);
+	file.data[end] = 0;
+	return linked ? 0 : debugdir_link(dir, id, file.data, e);
+}
+
 /* A folder of files, and those above it that are empty then. */
 static int drop_folder(int dir, char *path)
 {

@@ -34,6 +34,9 @@ int debugdir_link(int dir, const struct build_id *id, const char *folder, struct
  */
 int debugdir_add(int dir, const char *shown, const struct build_id *id, const char *name, int fd,
 		 bool link, struct err *e);
+/* A small file beside it, in place of one that is there; shown as above. */
+int debugdir_store(int dir, const char *shown, const struct build_id *id, const char *name,
+		   const void *data, size_t n, struct err *e);
 /* It, to read; or -errno. */
 int debugdir_file(int dir, const struct build_id *id, const char *name);
 /* Has it this file? */
