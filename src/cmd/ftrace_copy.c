@@ -76,6 +76,8 @@ void ftrace_copy_head(const struct source *s, struct ftrace_copy *c)
 	o->offset = c->offset;
 	o->tsc_mult = t->tsc_mult;
 	o->tsc_shift = t->tsc_shift;
+	o->maps = t->maps;
+	o->n_maps = t->n_maps;
 	c->buffers = mem_alloc((t->n_buffers + 1) * sizeof(*c->buffers));
 	for (size_t i = 0; i < t->n_buffers; i++)
 		c->n_cpus += t->buffers[i].n_cpus;

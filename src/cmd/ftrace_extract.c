@@ -112,7 +112,7 @@ static int run_extract(void *args, int argc, char **argv, struct err *e)
 	}
 	if (r >= 0) {
 		ftrace_capture_stop(c);
-		r = ftrace_save(&f, c, &a->t, e);
+		r = ftrace_save(&f, c, NULL, &a->t, e);
 		ftrace_capture_free(c, false);
 	}
 	vec_each (&f.buffers, b) {

@@ -40,6 +40,7 @@ static int run_options(void *args, int argc, char **argv, struct err *e)
 	     "  ftrace:parent     who called the function\n"
 	     "  ftrace:indent     calls below their callers (on; =0 turns it off)\n"
 	     "  ftrace:offset     names with offsets\n"
+	     "  sym-userobj       user stacks as files and offsets (record --proc-map)\n"
 	     "kymo ftrace list -o lists the kernel's own options, for record -O.");
 	return 0;
 }

@@ -20,7 +20,8 @@ struct ftrace_args {
 	bool keep_buffers, date, quiet, no_filter, no_functions, all_off;
 	const char *compression, *user, *temp;
 	const char *offset; /* --ts-offset */
-	bool tsc_to_ns;	    /* --tsc2nsec: the clock is the cycle counter, told in nanoseconds */
+	bool maps;	/* --proc-map: what the traced processes have mapped goes into the file */
+	bool tsc_to_ns; /* --tsc2nsec: the clock is the cycle counter, told in nanoseconds */
 	struct tsc_scale tsc;
 	int version;
 	const char *remote;

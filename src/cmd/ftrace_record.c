@@ -43,6 +43,9 @@ static const struct opt opts[] = {
 		 "stamps are the CPU's cycles (-C x86-tsc), and reports show them as times"),
 	OPT_STR(0, "ts-offset", "N", t.offset,
 		"reports add this to the stamps (nanoseconds, mostly)"),
+	OPT_FLAG(0, "proc-map", t.maps,
+		 "save what the command, and the processes of -P, have mapped: names for their "
+		 "addresses"),
 	OPT_FLAG('a', "all-formats", t.o.all_formats,
 		 "save the formats of all events, for what others enable"),
 	OPT_FLAG('d', "no-functions", t.no_functions,

@@ -116,7 +116,8 @@ static const struct opt opts[] = {
 	OPT_FLAG('N', "no-plugins", no_plugins, "all events by their print format"),
 	OPT_FLAG('L', "local-plugins", no_plugins, "the same: there are no others"),
 	OPT_STRS('O', "option", "NAME[=VALUE]", plugin_opts,
-		 "fgraph:tailprint, fgraph:depth, ftrace:parent, ftrace:indent, ftrace:offset"),
+		 "fgraph:tailprint, fgraph:depth, ftrace:parent, ftrace:indent, ftrace:offset, "
+		 "sym-userobj"),
 	OPT_FLAG('w', "wakeup", wakeup,
 		 "latency from wake-up to run behind each switch, and a summary"),
 	OPT_FLAG(0, "ts-diff", diff, "the time since the event before"),

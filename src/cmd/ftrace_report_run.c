@@ -274,14 +274,17 @@ static int add_filters(const struct report *r, struct file *f, struct err *e)
 }
 
 /* NAME of "ftrace:NAME" or alone: not what is usual (indent is); "=0", "=false" turn it off. */
-static int plugin_option(struct ftrace_text_opts *o, const char *text, struct err *e)
+static int plugin_option(struct ftrace_text_opts *o, bool *userobj, const char *text, struct err *e)
 {
 	const char *colon = strchr(text, ':'), *name = colon ? colon + 1 : text;
 	const char *value = strchr(name, '=');
 	size_t n = value ? (size_t)(value - name) : strlen(name);
 	bool on = !value || (strcmp(value, "=0") != 0 && strcmp(value, "=false") != 0);
-	static const char *const names[] = { "tailprint", "depth", "parent", "offset", "indent" };
-	bool *const fields[] = { &o->tail, &o->depth, &o->parent, &o->offset, &o->no_indent };
+	static const char *const names[] = { "tailprint", "depth",  "parent",
+					     "offset",	  "indent", "sym-userobj" };
+	bool *const fields[] = {
+		&o->tail, &o->depth, &o->parent, &o->offset, &o->no_indent, userobj
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0) {
@@ -290,7 +293,7 @@ static int plugin_option(struct ftrace_text_opts *o, const char *text, struct er
 		}
 	err_set(e, EINVAL, "there is no option '%s'", text);
 	return err_hint(e, "there are: fgraph:tailprint, fgraph:depth, ftrace:parent, "
-			   "ftrace:indent, ftrace:offset");
+			   "ftrace:indent, ftrace:offset, sym-userobj");
 }
 
 static bool regex_hits(const char *pattern, const struct event_type *t)
@@ -338,15 +341,19 @@ static int make_text(const struct report *r, struct file *f, struct err *e)
 				      .boundaries = a->boundaries };
 	struct ftrace_heads h = { t->type_at,	 t->pid_at,    t->flags_at,
 				  t->preempt_at, t->long_size, t->swap };
+	bool userobj = false;
 	int code = read_names(r, f, e);
 
 	o.raw_time = !ftrace_report_in_ns(&f->clock);
 	o.diff_nsec = !t->has_clock; /* a file of trace-cmd split: as trace-cmd does */
 	vec_each (&a->plugin_opts, x)
 		if (code == 0)
-			code = plugin_option(&o, *x, e);
+			code = plugin_option(&o, &userobj, *x, e);
 	if (code < 0)
 		return code;
+	if (userobj && !t->n_maps) /* said once: all else is shown */
+		command_note("what processes had mapped is not in the file (record --proc-map)");
+	o.mapped = userobj && t->n_maps ? trace->tasks : NULL;
 	f->text = ftrace_text_new(&o, &h, trace->tep, f->names);
 	if (t->cmdlines)
 		ftrace_text_comms(f->text, t->cmdlines, t->cmdlines_size);

@@ -32,6 +32,33 @@ int ftrace_run_prepare(struct ftrace_args *a, int argc, char **argv, char ***com
 	return 0;
 }
 
+#define MAPS_TICK_NS 100000000u
+
+static int poll_maps(void *ctx)
+{
+	ftrace_maps_poll(ctx);
+	return 0;
+}
+
+/* --proc-map */
+static int follow_maps(const struct ftrace_args *a, struct ftrace_wait *w, struct ftrace_maps **ret,
+		       struct err *e)
+{
+	int r;
+
+	if (w->child.pid <= 0 && !a->o.pids.n) {
+		err_set(e, EINVAL, "--proc-map: of which processes?");
+		return err_hint(e, "give a command, or -P PID");
+	}
+	r = ftrace_maps_open(w->child.pid, a->o.pids.data, a->o.pids.n, ret, e);
+	if (r == 0) {
+		w->tick = poll_maps;
+		w->tick_ns = MAPS_TICK_NS;
+		w->ctx = *ret;
+	}
+	return r;
+}
+
 int ftrace_run_capture(struct ftrace_args *a, struct ftrace *f, struct ftrace_wait *w, char **argv,
 		       struct err *e)
 {
@@ -44,15 +71,20 @@ int ftrace_run_capture(struct ftrace_args *a, struct ftrace *f, struct ftrace_wa
 					  .sleep_us = a->sleep_us,
 					  .priority = a->priority };
 	struct ftrace_capture *c = NULL;
+	struct ftrace_maps *maps = NULL;
 	int r;
 
 	if (a->filter_command && w->child.pid > 0)
 		vec_push(&a->o.pids, w->child.pid);
 	r = ftrace_pids(f, e);
+	if (r >= 0 && a->maps)
+		r = follow_maps(a, w, &maps, e);
 	if (r >= 0)
 		r = ftrace_capture_start(f, &co, &c, e);
-	if (r < 0)
+	if (r < 0) {
+		ftrace_maps_close(maps);
 		return r;
+	}
 	if (!a->no_filter && !a->o.pids.n)
 		r = ftrace_own_exclude(f, c, e);
 	if (r >= 0)
@@ -67,7 +99,8 @@ int ftrace_run_capture(struct ftrace_args *a, struct ftrace *f, struct ftrace_wa
 	ftrace_stop(f, NULL);
 	ftrace_capture_stop(c);
 	if (r >= 0)
-		r = ftrace_save(f, c, a, e);
+		r = ftrace_save(f, c, maps, a, e);
+	ftrace_maps_close(maps);
 	/* what could not be written to the file is still there */
 	ftrace_capture_free(c, r < 0 && ftrace_capture_bytes(c) > 0);
 	return r;

@@ -159,8 +159,8 @@ static long long cycles_zero(const struct ftrace_args *a)
 	return (long long)a->tsc.zero + more;
 }
 
-int ftrace_save(struct ftrace *f, struct ftrace_capture *c, const struct ftrace_args *a,
-		struct err *e)
+int ftrace_save(struct ftrace *f, struct ftrace_capture *c, struct ftrace_maps *maps,
+		const struct ftrace_args *a, struct err *e)
 {
 	struct tracedat_out o = { 0 };
 	struct ftrace_captured *done = NULL;
@@ -195,6 +195,8 @@ int ftrace_save(struct ftrace *f, struct ftrace_capture *c, const struct ftrace_
 		if (a->date)
 			o.date = date = ftrace_date(f, p.clocks[0]);
 		o.offset = a->offset;
+		if (maps)
+			o.maps = ftrace_maps_texts(maps, &o.n_maps);
 		if (a->tsc_to_ns) {
 			o.tsc_mult = a->tsc.mult;
 			o.tsc_shift = a->tsc.shift;

@@ -5,10 +5,14 @@
 
 #include "cmd/ftrace_opts.h"
 #include "live/ftrace_capture.h"
+#include "live/ftrace_maps.h"
 
-/* c may be NULL: nothing but texts. Says how much was written, and what was lost. */
-int ftrace_save(struct ftrace *f, struct ftrace_capture *c, const struct ftrace_args *a,
-		struct err *e);
+/*
+ * c may be NULL: nothing but texts; maps too: not asked for. Says how much was written, and what
+ * was lost.
+ */
+int ftrace_save(struct ftrace *f, struct ftrace_capture *c, struct ftrace_maps *maps,
+		const struct ftrace_args *a, struct err *e);
 /* What --file-version and --compression come to. */
 int ftrace_save_format(const struct ftrace_args *a, int *version, const char **compression,
 		       struct err *e);

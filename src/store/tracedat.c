@@ -102,6 +102,7 @@ static void reader_close(struct source *s)
 	vec_free(&r->buffers);
 	vec_free(&r->formats);
 	vec_free(&r->blocks);
+	vec_free(&r->maps);
 	free(r->type_of);
 	text_free(r->trace.tep);
 	tasks_free(r->trace.tasks);
@@ -247,6 +248,37 @@ static void map_kernel(struct reader *r)
 	tasks_mmap(r->trace.tasks, 0, -1, -1, &m);
 }
 
+/*
+ * "PID N NAME", then "START END PATH" of each mapping, numbers in hex. " +OFFSET" behind the path
+ * is kymo's; trace-cmd's mappings begin with their file.
+ */
+static void add_maps(struct reader *r, const char *text)
+{
+	char *end;
+	int32_t pid = (int32_t)strtoul(text, &end, 16);
+
+	while ((text = strchr(text, '\n')) && *++text) {
+		struct task_map m = { .pid = pid };
+		size_t n = strcspn(text, "\n");
+		AUTO_FREE char *path = NULL;
+		char *plus;
+
+		m.start = strtoull(text, &end, 16);
+		m.end = strtoull(end, &end, 16);
+		end += strspn(end, " ");
+		if (m.end <= m.start || end >= text + n)
+			continue;
+		path = mem_strndup(end, (size_t)(text + n - end));
+		plus = strrchr(path, '+');
+		if (plus > path && plus[-1] == ' ') {
+			m.pgoff = strtoull(plus, NULL, 16);
+			plus[-1] = 0;
+		}
+		m.dso = tasks_dso(r->trace.tasks, path, NULL, 0, false);
+		tasks_mmap(r->trace.tasks, 0, pid, pid, &m);
+	}
+}
+
 static int load_start(struct reader *r, struct err *e)
 {
 	struct cut c;
@@ -281,6 +313,10 @@ static int load(struct reader *r, struct err *e)
 	tasks_comm(r->trace.tasks, 0, 0, 0, "<idle>", false);
 	if (r->t.cmdlines)
 		each_line(r->t.cmdlines, r->t.cmdlines_size, add_comm, r);
+	vec_each (&r->maps, m)
+		add_maps(r, *m);
+	r->t.maps = r->maps.data;
+	r->t.n_maps = r->maps.n;
 	r->t.buffers = r->buffers.data;
 	r->t.n_buffers = r->buffers.n;
 	r->t.formats = r->formats.data;

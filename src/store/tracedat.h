@@ -64,6 +64,8 @@ struct tracedat {
 	uint64_t first_stamp;	      /* before any offset; of all buffers */
 	uint32_t tsc_mult, tsc_shift; /* 0: stamps are no tsc to be converted */
 	uint64_t trace_id;
+	char *const *maps; /* what processes had mapped, a text each */
+	size_t n_maps;
 	struct tracedat_buffer *buffers;
 	size_t n_buffers;
 	struct tracedat_format *formats;

@@ -13,6 +13,7 @@
 #define MAX_CPUS 65536u
 #define MAX_BUFFERS 4096u
 #define MAX_OPTION_SECTIONS 4096u
+#define MAX_PROCESSES (1u << 20)
 
 static void sized_text(struct reader *r, struct cut *c, uint64_t size, const char **text, size_t *n)
 {
@@ -153,6 +154,10 @@ void head_option(struct reader *r, unsigned id, const uint8_t *data, uint32_t si
 	case TRACEDAT_CPUSTAT: /* one for each CPU */
 		r->t.stats = arena_printf(&r->trace.arena, "%s%s\n", r->t.stats,
 					  option_text(r, data, size));
+		break;
+	case TRACEDAT_PROCMAPS:
+		if (r->maps.n < MAX_PROCESSES)
+			vec_push(&r->maps, (char *)option_text(r, data, size));
 		break;
 	case TRACEDAT_UNAME: r->t.uname = option_text(r, data, size); break;
 	case TRACEDAT_VERSION: r->t.tool = option_text(r, data, size); break;

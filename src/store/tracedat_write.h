@@ -50,6 +50,9 @@ struct tracedat_out {
 	/* stamps are ticks: ns = ticks * tsc_mult >> tsc_shift; tsc_mult 0: no */
 	uint32_t tsc_mult, tsc_shift;
 	uint64_t trace_id;
+	/* what processes had mapped, a text each (live/ftrace_maps.h) */
+	char *const *maps;
+	size_t n_maps;
 	/* as the file has them, with numbers and sizes */
 	struct strbuf header;				 /* header_page and header_event */
 	struct strbuf ftrace;				 /* ftrace's formats */

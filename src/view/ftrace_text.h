@@ -15,6 +15,8 @@
 #include "store/ringbuf.h"
 #include "view/ftrace_names.h"
 
+struct tasks;
+
 struct ftrace_text_opts {
 	bool latency;			/* narrow columns with what interrupts were doing */
 	bool nsec;			/* nine digits instead of six */
@@ -26,6 +28,7 @@ struct ftrace_text_opts {
 	bool boundaries;		/* where pages begin */
 	bool tail, depth;		/* function_graph: name at the end, depth behind */
 	bool parent, offset, no_indent; /* function: who called; offsets; no indenting */
+	const struct tasks *mapped;	/* user stacks as files and offsets; NULL: addresses */
 };
 
 /* Where all records have these. */

@@ -522,6 +522,7 @@ static const struct {
 	  repeats,
 	  { "ip", "parent_ip", "count", "top_delta_ts", "bottom_delta_ts" } },
 	{ "ftrace", "kernel_stack", stack, { "caller" } },
+	{ "ftrace", "user_stack", ftrace_put_user_stack, { "caller" } },
 	{ "ftrace", "raw_data", raw_data, { "id", "buf" } },
 	{ "ftrace", "funcgraph_entry", graph_entry, { "func", "depth" } },
 	{ "ftrace", "funcgraph_exit", graph_exit, { "func", "depth", "calltime", "rettime" } },
