@@ -120,7 +120,7 @@ uint32_t cell_line(struct cells *c, uint32_t site, bool file_only)
 	AUTO_STRBUF b = { 0 };
 	uint32_t line;
 
-	if (names_line(n, s, &file, &line)) {
+	if (names_code_line(n, s, &file, &line)) {
 		base = strrchr(file, '/');
 		strbuf_puts(&b, base && !c->opts.full_lines ? base + 1 : file);
 		if (!file_only)

@@ -359,13 +359,14 @@ const char *names_path(const struct names *n, uint32_t dso)
 	return dso == NAMES_NONE ? "[unknown]" : n->dsos.data[dso].path;
 }
 
-bool names_line(const struct names *n, const struct name_site *s, const char **file, uint32_t *line)
+static bool line_of(const struct names *n, const struct name_site *s, size_t frame,
+		    const char **file, uint32_t *line)
 {
 	const struct sym_frame *f;
 
 	if (!s->sym || !s->sym->nframes)
 		return false;
-	f = &s->sym->frames[s->inlined ? s->depth : s->inlines ? s->sym->nframes - 1 : 0];
+	f = &s->sym->frames[frame];
 	if (f->file == SYMBOLS_NONE)
 		return false;
 	*file = symbols_text(n->symbols, f->file);
@@ -373,8 +374,15 @@ bool names_line(const struct names *n, const struct name_site *s, const char **f
 	return true;
 }
 
-void names_drop_samples(struct names *n)
+bool names_line(const struct names *n, const struct name_site *s, const char **file, uint32_t *line)
 {
-	free(n->samples);
-	n->samples = NULL;
+	size_t frame = s->inlined ? s->depth : s->inlines ? s->sym->nframes - 1 : 0;
+
+	return line_of(n, s, frame, file, line);
+}
+
+bool names_code_line(const struct names *n, const struct name_site *s, const char **file,
+		     uint32_t *line)
+{
+	return s->caller || s->inlined ? names_line(n, s, file, line) : line_of(n, s, 0, file, line);
 }

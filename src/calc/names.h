@@ -117,9 +117,14 @@ static inline const char *names_function(const struct names *n, uint32_t frame)
 
 	return f->name == SYMBOLS_NONE ? NULL : symbols_text(n->symbols, f->name);
 }
-/* Source file and line of a site; false when not known. */
+/* Source file and line of a site; false when not known. Of a function that others were inlined
+ * into: where it calls the outermost of them. */
 bool names_line(const struct names *n, const struct name_site *s, const char **file,
 		uint32_t *line);
+/* The same, but of the place of a sample the line of the instruction itself, whichever function
+ * was inlined there. */
+bool names_code_line(const struct names *n, const struct name_site *s, const char **file,
+		     uint32_t *line);
 
 /* How many samples have a chain, and how many of those are not whole. */
 struct names_cut {

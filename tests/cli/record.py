@@ -199,6 +199,11 @@ for mode, shown in (("fp", False), ("auto", True)):
     same(f"--call-graph {mode}: report shows what was inlined", "inner_inlined (inlined)" in out, shown)
     if shown:
         check("--no-inline hides it", "(inlined)" not in kymo(f"report --stdio --no-inline -i {DIR}/inl.data").out, out)
+        with open(os.path.join(os.path.dirname(__file__), "../work/inlined.c")) as f:
+            loops = [f"inlined.c:{i}" for i, line in enumerate(f, 1) if "x * 6364136223846793005u" in line or "i < 20000" in line]
+        out = kymo(f"report --stdio --no-children -g none -s srcline --percent-limit 10 -i {DIR}/inl.data").out
+        rows = [x.split()[1] for x in out.splitlines() if x.strip() and not x.startswith("#")]
+        check("source lines are those of the code, not of where it was inlined", rows and set(rows) <= set(loops), (rows, loops))
         kymo(f"inject -b -i {DIR}/inl.data -o {DIR}/inl3.data")
         has("a copy of the recording has it, too", kymo(f"report --stdio -i {DIR}/inl3.data").out, "inner_inlined (inlined)")
 
