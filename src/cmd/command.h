@@ -54,6 +54,9 @@ int command_error(const char *shown, const struct err *e);
 
 /* A line that begins "kymo: " on stderr, for notes that are not errors. */
 __attribute__((format(printf, 1, 2))) void command_note(const char *fmt, ...);
+/* Such a line when a signal (0: none) ended the command that was watched: it did not all it
+ * would have done. */
+void command_note_killed(const char *name, int signal);
 
 /* The words kymo was started with, NULL at the end. */
 char **command_line(void);

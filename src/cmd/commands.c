@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of commands, in the order `kymo help` shows them, and how one is run. */
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,12 @@ void command_note(const char *fmt, ...)
 	/* in one piece: others may write to the same place */
 	fprintf(stderr, "%skymo:%s %s\n", term_style(stderr, TERM_DIM),
 		term_style(stderr, TERM_RESET), strbuf_str(&text));
+}
+
+void command_note_killed(const char *name, int signal)
+{
+	if (signal && signal != SIGINT) /* who pressed Ctrl-C knows */
+		command_note("%s was ended by a signal: %s", name, strsignal(signal));
 }
 
 int command_run_with(const struct command *c, const char *shown, int argc, char **argv, void *args)

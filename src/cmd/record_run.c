@@ -476,6 +476,8 @@ int record_run(struct record_args *a, char **argv, struct err *e)
 	code = begin(&r, argv, &started, e);
 	if (code == 0)
 		code = record(&r, e);
+	if (argv && !a->quiet)
+		command_note_killed(argv[0], r.child.signal);
 	if (code < 0 && r.child.pid > 0 && !started)
 		workload_cancel(&r.child);
 	if (r.out.w) { /* whatever went wrong, the file is made whole */

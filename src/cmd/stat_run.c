@@ -256,8 +256,11 @@ static int wait_for_end(struct run *r, struct err *e)
 		if (code < 0)
 			return code;
 		if (ev.kind == LOOP_SIGNAL && ev.id == SIGCHLD) {
-			if (workload_ended(&r->child, &r->exit_code))
+			if (workload_ended(&r->child, &r->exit_code)) {
+				if (!r->a->quiet)
+					command_note_killed(r->p->argv[0], r->child.signal);
 				return 0;
+			}
 		} else if (ev.kind == LOOP_SIGNAL && ev.id != SIGUSR1 && ev.id != SIGUSR2) {
 			r->signal = ev.id;
 			r->stopped = true;

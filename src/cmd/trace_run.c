@@ -300,6 +300,8 @@ static int trace(struct session *s, const struct trace_pick *pick, char **argv, 
 	}
 	out_flush(&s->show.out);
 	tell_losses(s);
+	if (argv)
+		command_note_killed(argv[0], s->child.signal);
 	return r < 0 ? r : 0;
 }
 

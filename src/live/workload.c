@@ -213,6 +213,7 @@ bool workload_ended(struct workload *w, int *exit_code)
 	if (w->pid <= 0 || waitpid(w->pid, &status, WNOHANG) != w->pid)
 		return false;
 	*exit_code = workload_exit_code(status);
+	w->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	w->pid = 0;
 	return true;
 }

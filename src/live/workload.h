@@ -12,7 +12,8 @@
 #include "base/err.h"
 
 struct workload {
-	pid_t pid; /* 0: none */
+	pid_t pid;  /* 0: none */
+	int signal; /* that ended it; 0: none did */
 	int go_fd, error_fd;
 	char *stack; /* the child's, until it has memory of its own */
 };

@@ -370,7 +370,10 @@ check("a second signal does not wait for it", code != "time-out" and of(NAME, "e
 for pid in kids:
     os.kill(int(pid), signal.SIGKILL)
 same("the command's exit code", record("-e cs -- sh -c 'exit 3'").code, 3)
-same("the command's signal", record("-e cs -- sh -c 'kill -9 $$'").code, 137)
+r = record("-e cs -- sh -c 'kill -9 $$'")
+same("the command's signal", r.code, 137)
+has("it is named", r.err, "kymo: sh was ended by a signal: Killed")
+check("not where nobody was killed", "a signal" not in record("-e cs -- sh -c 'exit 137'").err)
 
 p = subprocess.Popen([KNOWN, "wait=1000", "getppid=1"])
 q = Background(["-e", PP, "-a", "--", "sleep", "3"], "e.data")

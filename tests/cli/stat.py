@@ -125,7 +125,9 @@ check("50 voluntary context switches at least", int(c["context-switches"]) >= 50
 
 # --- behaviour -----------------------------------------------------------------------------------------------------
 same("the command's exit code", kymo("stat -e cs sh -c 'exit 3'").code, 3)
-same("the command's signal", kymo("stat -e cs sh -c 'kill -9 $$'").code, 137)
+r = kymo("stat -e cs sh -c 'kill -9 $$'")
+same("the command's signal", r.code, 137)
+has("it is named", r.err, "kymo: sh was ended by a signal: Killed")
 r = kymo("stat -e cs /no/such/command")
 check("a command that is not there: 127", r.code == 127 and "No such file" in r.err and "hint:" in r.err, r)
 r = kymo("stat -e cs /etc/passwd")

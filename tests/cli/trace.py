@@ -205,6 +205,8 @@ for c in calls:
         counts[c["call"]] = counts.get(c["call"], 0) + 1
 sums, r = objects("-s", f"{PROGRAM} {FOLDER}")
 same("-s: the exit code is the command's", r.code, 5)
+r = kymo(["trace", "-s", "sh", "-c", "kill -9 $$"])
+check("a command that was killed: its signal", r.code == 137 and "kymo: sh was ended by a signal: Killed" in r.err, r)
 summed = {}
 for s in sums:
     for row in s["rows"]:
