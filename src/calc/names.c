@@ -306,7 +306,7 @@ static void count_samples(struct names *n)
 	for (size_t i = 0; i < p->entries.n; i++)
 		n->samples[n->entry_site[i]] += p->entries.data[i].count;
 	for (size_t i = 0; i < n->sites.n; i++)
-		if (n->samples[i] && names_unnamed(n, &n->sites.data[i]))
+		if (n->samples[i] && names_is_unnamed(n, &n->sites.data[i]))
 			n->unresolved += n->samples[i];
 }
 
@@ -384,5 +384,12 @@ bool names_line(const struct names *n, const struct name_site *s, const char **f
 bool names_code_line(const struct names *n, const struct name_site *s, const char **file,
 		     uint32_t *line)
 {
-	return s->caller || s->inlined ? names_line(n, s, file, line) : line_of(n, s, 0, file, line);
+	return s->caller || s->inlined ? names_line(n, s, file, line)
+				       : line_of(n, s, 0, file, line);
+}
+
+void names_drop_samples(struct names *n)
+{
+	free(n->samples);
+	n->samples = NULL;
 }

@@ -132,7 +132,11 @@ struct names_cut {
 	uint64_t full;	 /* as long as the recorder allowed, or cut here */
 	uint64_t abrupt; /* user code that ends in no function threads start with */
 	uint64_t in_jit; /* of these, in code that a runtime compiled */
+	uint64_t in_file;
+	uint32_t file; /* and in the file with the most others: dso; NAMES_NONE */
 };
+/* Do threads begin there? A chain of user code that ends elsewhere lost its outer part. */
+bool names_is_start(const char *function);
 struct names_cut names_count_cut(const struct names *n);
 
 /* Samples without a name: in code that a runtime compiled, and in the file with the most of them.

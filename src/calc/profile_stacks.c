@@ -156,30 +156,6 @@ void profile_stacks(const struct names *n, bool counts, bool merge_unknown, stru
 	free(f.stack);
 }
 
-static bool is_nameless_jit(const struct stacks *s, const struct frame *f)
-{
-	return f->kind == FRAME_UNKNOWN && f->module != STRTAB_NONE &&
-	       names_from(strtab_get(&s->strings, f->module)) == NAMES_FROM_PROCESS;
-}
-
-struct stacks_nameless profile_stacks_nameless(const struct stacks *s)
-{
-	struct stacks_nameless n = { 0 };
-	AUTO_FREE bool *frame = mem_alloc((s->frames.n + 1) * sizeof(*frame));
-	AUTO_FREE bool *stack = mem_alloc((s->stacks.n + 1) * sizeof(*stack));
-
-	for (size_t i = 0; i < s->frames.n; i++)
-		frame[i] = is_nameless_jit(s, &s->frames.data[i]);
-	for (size_t i = 0; i < s->stacks.n; i++)
-		for (uint32_t k = 0; k < s->stacks.data[i].n && !stack[i]; k++)
-			stack[i] = frame[s->frame_ids.data[s->stacks.data[i].first + k]];
-	vec_each (&s->entries, e) {
-		n.samples += e->count;
-		n.in_jit += stack[e->stack] ? e->count : 0;
-	}
-	return n;
-}
-
 uint32_t profile_first_type(const struct profile *p)
 {
 	const struct profile_entry *first = NULL;

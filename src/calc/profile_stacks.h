@@ -14,12 +14,6 @@
  */
 void profile_stacks(const struct names *n, bool counts, bool merge_unknown, struct stacks *ret);
 
-/* Of how many samples something in the stack is code that a runtime compiled and nobody named. */
-struct stacks_nameless {
-	uint64_t samples, in_jit;
-};
-struct stacks_nameless profile_stacks_nameless(const struct stacks *s);
-
 /* What events there are, and the units of their weights. */
 void profile_types(const struct trace *t, bool counts, struct stacks *ret);
 

@@ -18,7 +18,6 @@
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "cmd/open.h"
-#include "view/report.h"
 
 #define DRAWN                                                                                    \
 	"it draws recordings, pprof profiles and folded stacks: lines such as 'main;parse;read " \
@@ -205,17 +204,6 @@ static void share_heap(void)
 #endif
 }
 
-/* A picture of addresses helps nobody; what would, is known. */
-static void say_nameless(const struct stacks *s)
-{
-	struct stacks_nameless n = profile_stacks_nameless(s);
-
-	if (n.in_jit && n.in_jit * REPORT_WORTH >= n.samples)
-		command_note("%.0f%% of the samples have code in their stacks that a runtime "
-			     "compiled and nobody named: " REPORT_NAME_JIT,
-			     100.0 * (double)n.in_jit / (double)n.samples);
-}
-
 static int read_recording(const char *path, const struct picture_opts *o, struct stacks *ret,
 			  struct picture_input *in, struct err *e)
 {
@@ -245,7 +233,7 @@ static int read_recording(const char *path, const struct picture_opts *o, struct
 	if (r == -EOPNOTSUPP || (r == 0 && !in->cut))
 		r = read_stacks(s, symbols, o, ret, in, e);
 	if (r == 0)
-		say_nameless(ret);
+		picture_say_gaps(s->trace, ret);
 	in->off_type = off_type(s->trace);
 	if (r == 0 && o->marks && in->off_type != UINT32_MAX)
 		stacks_mark_off(ret, in->off_type);

@@ -126,6 +126,10 @@ int picture_read(const char *path, const char *after, const struct picture_opts 
 		 struct picture_input *in, struct err *e);
 void picture_input_free(struct picture_input *in);
 
+/* Tell whom the picture is for what its stacks lack, and what would help. */
+struct trace;
+void picture_say_gaps(const struct trace *t, const struct stacks *s);
+
 /* Is it a recording (perf.data of some form), not text? */
 bool picture_is_recording(const char *path);
 

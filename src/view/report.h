@@ -41,12 +41,20 @@ void report_csv(FILE *f, const struct report_style *s, const char *sep, const st
 	"run Node.js with --perf-basic-prof, Java with -XX:+UnlockDiagnosticVMOptions " \
 	"-XX:+DumpPerfMapAtExit"
 #define REPORT_WORTH 20 /* one sample in so many is worth a line that says what to do */
+/* Stacks that end early, in samples: where most of them do, and what helps. */
+struct report_lost {
+	uint64_t early, in_jit, in_file;
+	const char *file; /* NULL: in none */
+	bool java;	  /* a Java runtime was there */
+};
+/* To follow "most end"; "" when there is nothing to say. */
+void report_where_lost(const struct report_lost *l, const struct trace *t, char *buf, size_t size);
 struct report_end {
 	uint64_t samples, lost, unresolved;
 	uint64_t stacks, full_stacks, abrupt_stacks;
 	bool code;			 /* addresses were looked at at all */
 	const char *note, *symbols_note; /* NULL or "": nothing to say */
-	char stacks_advice[128], names_advice[256], inlines_advice[512];
+	char stacks_advice[256], names_advice[256], inlines_advice[512];
 };
 /* What is to be said of these samples; note and code are the caller's. */
 struct report_end report_end_of(const struct names *n);

@@ -106,6 +106,49 @@ static void put_part(struct strbuf *b, const char *what, uint64_t n, uint64_t of
 		      of ? 100.0 * (double)n / (double)of : 0.0);
 }
 
+/* Were stacks followed by the kernel, which knows no other way than frame pointers? */
+static bool by_frame_pointers(const struct trace *t)
+{
+	bool copies = false;
+
+	for (size_t i = 0; i < t->n_types; i++)
+		copies |= t->types[i].attr.sample_type & PERF_SAMPLE_STACK_USER;
+	return !t->info.walked && !copies;
+}
+
+void report_where_lost(const struct report_lost *l, const struct trace *t, char *buf, size_t size)
+{
+	buf[0] = '\0';
+	if (l->in_jit * 2 > l->early)
+		snprintf(buf, size, "in code that a runtime compiled%s",
+			 l->java ? ": run Java with -XX:+PreserveFramePointer"
+				 : " without frame pointers");
+	else if (by_frame_pointers(t))
+		snprintf(buf, size,
+			 "where code keeps no frame pointers: kymo record -g needs none");
+	else if (l->file && l->in_file * 2 > l->early)
+		snprintf(buf, size,
+			 "in %.80s: build it with -fasynchronous-unwind-tables or "
+			 "-fno-omit-frame-pointer",
+			 l->file);
+}
+
+static void advise_stacks(const struct names *n, const struct names_cut *cut, struct report_end *e)
+{
+	struct report_lost l = { .early = cut->abrupt,
+				 .in_jit = cut->in_jit,
+				 .in_file = cut->in_file,
+				 .file = cut->file == NAMES_NONE ? NULL : names_dso(n, cut->file) };
+	char where[200];
+
+	for (size_t i = 0; i < n->dsos.n && !l.java; i++)
+		l.java = strcmp(n->dsos.data[i].name, "libjvm.so") == 0;
+	report_where_lost(&l, n->profile->trace, where, sizeof(where));
+	if (where[0])
+		snprintf(e->stacks_advice, sizeof(e->stacks_advice), "most of these stacks end %s",
+			 where);
+}
+
 static void advise(const struct names *n, const struct names_cut *cut, struct report_end *e)
 {
 	struct names_missing m = names_count_missing(n);
@@ -115,10 +158,8 @@ static void advise(const struct names *n, const struct names_cut *cut, struct re
 		snprintf(e->inlines_advice, sizeof(e->inlines_advice),
 			 "functions that were inlined in %.80s are not shown: %.300s is missing",
 			 n->dsos.data[partly.file].name, partly.part);
-	if (cut->in_jit * 2 > cut->abrupt && cut->abrupt * REPORT_WORTH >= cut->chains)
-		snprintf(e->stacks_advice, sizeof(e->stacks_advice),
-			 "most of these stacks end in code that a runtime compiled: run Java with "
-			 "-XX:+PreserveFramePointer");
+	if (cut->abrupt && cut->abrupt * REPORT_WORTH >= cut->chains)
+		advise_stacks(n, cut, e);
 	if (n->unresolved * REPORT_WORTH < e->samples)
 		return;
 	if (m.in_jit * 2 > n->unresolved)

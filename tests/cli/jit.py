@@ -165,6 +165,8 @@ def java_recorded():
                    not any(x in st[-2] for x in ("hotOuter", "Interpreter", "StubRoutines", "hotInner"))]
             check("and no callers that are none", not bad, bad[:5])
             has("and it is said how to have them", kymo(f"report -i {got[1]} --stdio -g none").out, "run Java with -XX:+PreserveFramePointer")
+            for what, said in zip(("an SVG", "a page", "folded text"), pictures(got[1])):
+                has(f"{what} says so, too", said, "end early, most in code that a runtime compiled: run Java with -XX:+PreserveFramePointer")
     for name in set(os.listdir("/tmp")) - maps:
         if name.startswith("perf-") and name.endswith(".map"):
             os.remove(f"/tmp/{name}")

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What names are missing and which stacks are not whole, counted for the end of a report. */
-#include <stdlib.h>
-
+/* What a recording does not tell: stacks that are not whole, addresses without a name, and where.
+ */
 #include "base/pool.h"
 #include "base/str.h"
 #include "calc/names_impl.h"
 
-/* Where threads begin; a chain of user code that ends elsewhere lost its outer part. */
-static bool is_start(const char *name)
+bool names_is_start(const char *name)
 {
 	static const char *const starts[] = {
 		"_start",
@@ -63,7 +61,7 @@ static uint8_t *find_endings(const struct names *n)
 		const char *name = names_function(n, i);
 
 		end[i] = !name					 ? END_UNNAMED
-			 : !is_start(name)			 ? END_NAMED
+			 : !names_is_start(name)		 ? END_NAMED
 			 : str_starts(name, "__libc_start_main") ? END_LIBC_START
 								 : END_START;
 	}
@@ -118,6 +116,7 @@ struct cut_work {
 	const uint8_t *end;
 	const bool *jit;
 	struct names_cut *cut; /* by worker */
+	uint64_t *in_file;     /* by worker and dso: stacks that end early there */
 };
 
 #define STEP 16384 /* entries a job */
@@ -145,23 +144,43 @@ static int cut_job(void *ctx, size_t job, unsigned worker)
 		else if (ends_abruptly(n, w->end, x)) {
 			cut.abrupt += e->count;
 			dso = n->sites.data[n->chain_sites[x->first + x->n - 1]].dso;
-			if (dso != NAMES_NONE && w->jit[dso])
+			if (dso == NAMES_NONE)
+				continue;
+			if (w->jit[dso])
 				cut.in_jit += e->count;
+			else
+				w->in_file[worker * n->dsos.n + dso] += e->count;
 		}
 	}
 	w->cut[worker] = cut;
 	return 0;
 }
 
+static void find_worst(const struct names *n, const uint64_t *in_file, unsigned workers,
+		       struct names_cut *cut)
+{
+	for (uint32_t i = 0; i < n->dsos.n; i++) {
+		uint64_t count = 0;
+
+		for (unsigned t = 0; t < workers; t++)
+			count += in_file[t * n->dsos.n + i];
+		if (count > cut->in_file) {
+			cut->in_file = count;
+			cut->file = i;
+		}
+	}
+}
+
 struct names_cut names_count_cut(const struct names *n)
 {
 	size_t jobs = (n->profile->entries.n + STEP - 1) / STEP;
 	unsigned threads = pool_threads();
-	struct names_cut all = { 0 };
+	struct names_cut all = { .file = NAMES_NONE };
 	AUTO_FREE struct names_cut *cut = mem_alloc(threads * sizeof(*cut));
+	AUTO_FREE uint64_t *in_file = mem_alloc((threads * n->dsos.n + 1) * sizeof(*in_file));
 	AUTO_FREE uint8_t *end = find_endings(n);
 	AUTO_FREE bool *jit = find_jits(n);
-	struct cut_work w = { .n = n, .end = end, .jit = jit, .cut = cut };
+	struct cut_work w = { .n = n, .end = end, .jit = jit, .cut = cut, .in_file = in_file };
 
 	pool_run(jobs, threads, cut_job, &w);
 	for (unsigned t = 0; t < threads; t++) {
@@ -170,6 +189,7 @@ struct names_cut names_count_cut(const struct names *n)
 		all.abrupt += cut[t].abrupt;
 		all.in_jit += cut[t].in_jit;
 	}
+	find_worst(n, in_file, threads, &all);
 	return all;
 }
 
@@ -183,7 +203,7 @@ struct names_missing names_count_missing(const struct names *n)
 		const struct name_site *s = &n->sites.data[i];
 
 		if (!n->samples[i] || s->dso == NAMES_NONE || s->mode != EVENT_MODE_USER ||
-		    !names_unnamed(n, s))
+		    !names_is_unnamed(n, s))
 			continue;
 		if (jit[s->dso])
 			m.in_jit += n->samples[i];

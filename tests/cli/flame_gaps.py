@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What pictures and reports say of stacks that are not whole and code that has no name: programs built to have such."""
+import os
+import shutil
+
+from files import Folder
+from tap import WORK, check, end, has, kymo, run, skip
+
+at = Folder("kymo-gaps-")
+os.environ["XDG_CACHE_HOME"] = at.path("cache")
+os.environ.pop("DEBUGINFOD_URLS", None)
+KINDS = ("svg", "html", "folded")
+EARLY, NAMELESS, NONE = "of the stacks end early", "in code without a name", "the recording has no stacks"
+
+
+def record(options, *command):
+    return kymo(["record", "-F", "999", *options.split(), "-o", at.path("r.data"), "--", *command])
+
+
+def said():
+    """What is said with each kind of picture."""
+    return [(k, kymo(["flame", "-i", at.path("r.data"), "-o", at.path(f"x.{k}")]).err) for k in KINDS]
+
+
+def reported():
+    return kymo(["report", "-i", at.path("r.data"), "--stdio", "-g", "none"]).out
+
+
+def work(name):
+    return os.path.abspath(f"{WORK}/{name}")
+
+
+record("", work("untabled"), "200")
+for kind, err in said():
+    check(f"{kind}, recorded without stacks: that, and what has them", NONE in err and "kymo record -g" in err and EARLY not in err, err)
+
+walks = "reached the bottom" in record("-g", work("framed"), "200").err
+if walks:
+    for kind, err in said():
+        check(f"{kind}, whole stacks: nothing to say", EARLY not in err and NAMELESS not in err and NONE not in err, err)
+    record("-g", work("untabled"), "300")
+    where = "in untabled: build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer"
+    for kind, err in said():
+        has(f"{kind}, code without tables: which, and what helps", err, EARLY + ", most " + where)
+    has("a report, too", reported(), "most of these stacks end " + where)
+else:
+    skip("code without tables", "no stack walker here")
+
+record("--call-graph fp", work("untabled"), "300")
+where = "where code keeps no frame pointers: kymo record -g needs none"
+for kind, err in said():
+    has(f"{kind}, stacks by frame pointers that nobody keeps", err, EARLY + ", most " + where)
+has("a report, too", reported(), "most of these stacks end " + where)
+
+bare = shutil.copy(work("framed"), at.path("bare"))
+if run(["strip", bare]).code == 0:
+    record("-g", bare, "300")
+    for kind, err in said():
+        has(f"{kind}, a stripped program", err, NAMELESS + ", most in bare: install its debug symbols, or set DEBUGINFOD_URLS")
+        check("its stacks are not said to end early", EARLY not in err, err)
+else:
+    skip("a stripped program", "no strip here")
+at.remove()
+end()
