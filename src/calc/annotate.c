@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "sym/ehframe.h"
 #include "sym/kcode.h"
 
 #define SIZE_LIMIT (16u << 20) /* of one function; more is a broken symbol */
@@ -14,38 +15,68 @@ struct place {
 	uint32_t dso;	     /* of symbols */
 	uint64_t start, end; /* as symbols are asked for */
 	uint64_t vaddr;	     /* of start */
+	bool unnamed;	     /* only its bounds are known */
 	uint16_t machine;
 	bool big_endian;
 	const uint8_t *bytes;
 	size_t n;
 };
 
+static const struct name_site *site_in(const struct names *n, uint32_t frame)
+{
+	for (size_t i = 0; i < n->sites.n; i++)
+		if (n->sites.data[i].frame == frame && n->sites.data[i].sym)
+			return &n->sites.data[i];
+	return NULL;
+}
+
+/* A stripped file has no symbols, but its unwinding tables tell functions apart. */
+static int find_unnamed(const struct names *n, const struct name_frame *f,
+			const struct name_site *s, struct place *p, struct err *e)
+{
+	const struct elf *elf =
+		s && s->mode == EVENT_MODE_USER ? symbols_elf(n->symbols, p->dso) : NULL;
+	struct ehframe *frames = NULL;
+	uint64_t start, end;
+	bool found = elf && ehframe_open_mem(elf->data, elf->size, 0, &frames, e) == 0 &&
+		     ehframe_function(frames, s->sym->vaddr, &start, &end);
+
+	ehframe_close(frames);
+	if (!found) {
+		err_set(e, ENOENT, "unnamed code of %s belongs to no known function",
+			names_dso(n, f->dso));
+		return err_hint(e, "a file with symbols (not stripped, or its debug file) is "
+				   "needed to know where its functions begin");
+	}
+	p->vaddr = start;
+	p->start = s->dso_addr - s->caller - (s->sym->vaddr - start);
+	p->end = p->start + (end - start);
+	return 0;
+}
+
 static int find_place(const struct names *n, uint32_t frame, struct place *p, struct err *e)
 {
 	const struct name_frame *f = &n->frames.data[frame];
+	const struct name_site *s = site_in(n, frame);
+	int r = 0;
 
-	if (f->name == SYMBOLS_NONE) {
-		err_set(e, ENOENT, "%#llx in %s belongs to no known function",
-			(unsigned long long)f->addr, names_dso(n, f->dso));
-		return err_hint(e, "a file with symbols (not stripped, or its debug file) is "
-				   "needed to know where its function begins");
-	}
-	for (size_t i = 0; i < n->sites.n; i++) {
-		const struct name_site *s = &n->sites.data[i];
-
-		if (s->frame != frame || !s->sym)
-			continue;
+	p->unnamed = f->name == SYMBOLS_NONE;
+	if (s)
 		p->dso = names_file(n, s->dso, s->mode);
+	if (p->unnamed) {
+		r = find_unnamed(n, f, s, p, e);
+	} else if (!s) {
+		r = err_set(e, ENOENT, "no sample in that function");
+	} else {
 		p->start = s->sym->start;
 		p->end = s->sym->end;
 		p->vaddr = s->sym->vaddr - (s->dso_addr - s->caller - p->start);
-		if (p->end <= p->start || p->end - p->start > SIZE_LIMIT)
-			return err_set(e, EINVAL, "the size of %s makes no sense: %llu bytes",
-				       symbols_text(n->symbols, f->name),
-				       (unsigned long long)(p->end - p->start));
-		return 0;
 	}
-	return err_set(e, ENOENT, "no sample in that function");
+	if (r == 0 && (p->end <= p->start || p->end - p->start > SIZE_LIMIT))
+		return err_set(e, EINVAL, "the size of %s makes no sense: %llu bytes",
+			       p->unnamed ? "a function" : symbols_text(n->symbols, f->name),
+			       (unsigned long long)(p->end - p->start));
+	return r;
 }
 
 /* The function that an inlined one was compiled into, at one of its places; itself for others. */
@@ -171,6 +202,16 @@ static void add_events(struct annotate *a, const uint32_t *leader)
 			};
 }
 
+static bool is_inside(const struct place *p, const struct name_site *s)
+{
+	if (!s->sym)
+		return false;
+	if (p->unnamed)
+		return s->sym->name == SYMBOLS_NONE && s->dso_addr >= p->start &&
+		       s->dso_addr < p->end;
+	return s->sym->name != SYMBOLS_NONE && s->sym->start == p->start;
+}
+
 static void count_samples(struct annotate *a, const struct place *p)
 {
 	const struct names *n = a->names;
@@ -183,9 +224,8 @@ static void count_samples(struct annotate *a, const struct place *p)
 		int32_t at;
 
 		/* by place, not by frame: code that was inlined belongs to the function too */
-		if ((e->type != a->type && !event_of(a, e->type)) || !s->sym ||
-		    s->sym->start != p->start || s->sym->name == SYMBOLS_NONE || s->dso != f->dso ||
-		    s->mode != f->mode)
+		if ((e->type != a->type && !event_of(a, e->type)) || !is_inside(p, s) ||
+		    s->dso != f->dso || s->mode != f->mode)
 			continue;
 		at = annotate_find(a, p->vaddr + (s->dso_addr - p->start));
 		if (e->type != a->type) {
@@ -295,6 +335,8 @@ int annotate_make(const struct names *n, uint32_t frame, const struct annotate_o
 	}
 	a.start = p.vaddr;
 	a.end = p.vaddr + (p.end - p.start);
+	a.function = p.unnamed ? arena_printf(&a.arena, "%#llx", (unsigned long long)a.start)
+			       : names_function(n, frame);
 	if (o->leader)
 		add_events(&a, o->leader);
 	count_samples(&a, &p);

@@ -47,7 +47,8 @@ struct annotate {
 	const struct names *names;
 	uint32_t frame;
 	uint32_t type;
-	uint64_t start, end; /* in the file's terms, as objdump shows them */
+	uint64_t start, end;  /* in the file's terms, as objdump shows them */
+	const char *function; /* its name, or where it begins in a file without symbols */
 	VEC(struct annotate_insn) insns;
 	uint64_t count, weight;		/* of all samples in the function */
 	uint64_t all_count, all_weight; /* of all samples of that type */
@@ -62,7 +63,8 @@ struct annotate {
 
 /*
  * A function that was inlined is shown within one it was inlined into: ret->frame. The
- * profile behind names must be made by PROFILE_BY_CODE. On failure *ret is
+ * profile behind names must be made by PROFILE_BY_CODE. Code without a name is shown as the
+ * function that the file's unwinding tables have around it. On failure *ret is
  * untouched; the message says what is missing (a name, the file, vmlinux ...).
  */
 int annotate_make(const struct names *n, uint32_t frame, const struct annotate_opts *o,

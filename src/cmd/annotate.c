@@ -126,6 +126,12 @@ struct left_out {
 	char first[128];
 };
 
+/* Code of a stripped file, of which each address has a row: a function is shown once. */
+struct shown {
+	uint32_t dso;
+	uint64_t start, end;
+};
+
 /* A recording with all that annotating needs. */
 struct work {
 	const struct args *a;
@@ -135,6 +141,7 @@ struct work {
 	struct names names;
 	struct srctext src;
 	VEC(struct left_out) left_out;
+	VEC(struct shown) unnamed;
 	bool in_terminal; /* the screen is not ours to write to */
 	uint32_t *leader; /* by type: the event beside which it is shown */
 };
@@ -313,6 +320,25 @@ static void tell_left_out(struct work *w, uint64_t total)
 	vec_free(&w->left_out);
 }
 
+static bool was_shown(const struct work *w, const struct hist_row *row)
+{
+	const struct name_site *s = &w->names.sites.data[row->site];
+
+	if (!s->sym || names_function(&w->names, s->frame))
+		return false;
+	vec_each (&w->unnamed, u)
+		if (u->dso == s->dso && s->sym->vaddr >= u->start && s->sym->vaddr < u->end)
+			return true;
+	return false;
+}
+
+static void note_shown(struct work *w, const struct annotate *a)
+{
+	if (!names_function(&w->names, a->frame))
+		vec_push(&w->unnamed,
+			 (struct shown){ w->names.frames.data[a->frame].dso, a->start, a->end });
+}
+
 /* Whose numbers stand beside whose. */
 static void find_leaders(struct work *w)
 {
@@ -390,9 +416,12 @@ static int print_all(struct work *w, uint32_t type, unsigned *found, struct err 
 		    100.0 * (double)row->self < a->percent_limit * (double)h.weight)
 			continue;
 		++*found;
+		if (was_shown(w, row))
+			continue;
 		r = annotate_make(&w->names, frame_of(w, row), &ao, &ann, e);
 		if (r == 0) {
 			annotate_print(stdout, &style, &ann, &w->src);
+			note_shown(w, &ann);
 			annotate_free(&ann);
 		} else if (!a->symbol && r != -ENOTSUP) {
 			leave_out(w, row, e);
@@ -400,6 +429,7 @@ static int print_all(struct work *w, uint32_t type, unsigned *found, struct err 
 		}
 	}
 	tell_left_out(w, h.weight);
+	vec_free(&w->unnamed);
 	hist_free(&h);
 	cells_free(&cells);
 	return r;

@@ -98,6 +98,10 @@ bool ehframe_has_cfi(const struct ehframe *f);
 bool ehframe_vaddr(const struct ehframe *f, uint64_t off, uint64_t *vaddr);
 bool ehframe_offset(const struct ehframe *f, uint64_t vaddr, uint64_t *off);
 
+/* The function around an address, as far as its entry tells: what is left of a stripped file's
+ * functions. False when no entry has the address. */
+bool ehframe_function(const struct ehframe *f, uint64_t vaddr, uint64_t *start, uint64_t *end);
+
 /* The canonical frame address at one address: a register (DWARF's number) and an offset. Only that
  * function's entry is read. False when it is not known, or computed in another way. */
 bool ehframe_cfa(const struct ehframe *f, uint64_t vaddr, unsigned *reg, int64_t *off);

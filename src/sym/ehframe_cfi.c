@@ -402,3 +402,15 @@ bool cfi_find(const struct ehframe *f, uint64_t vaddr, struct cfi_cie *cie, stru
 	       cfi_cie_at(section, en.cie_pos, cie) && cfi_fde_parse(&en, cie, fde) &&
 	       vaddr >= fde->start && vaddr < fde->end;
 }
+
+bool ehframe_function(const struct ehframe *f, uint64_t vaddr, uint64_t *start, uint64_t *end)
+{
+	struct cfi_cie cie;
+	struct cfi_fde fde;
+
+	if (!cfi_find(f, vaddr, &cie, &fde))
+		return false;
+	*start = fde.start;
+	*end = fde.end;
+	return true;
+}

@@ -45,7 +45,7 @@ struct annotate_source annotate_source_at(const struct annotate *a, size_t insn,
 
 	if (!f) {
 		if (insn == 0)
-			r.function = names_function(a->names, a->frame);
+			r.function = a->function;
 		return r;
 	}
 	if (other_function(a, insn)) {

@@ -251,7 +251,6 @@ void annotate_print(FILE *f, const struct annotate_style *s, const struct annota
 		    struct srctext *src)
 {
 	struct out o = { .f = f, .s = s, .a = a, .src = src };
-	const char *name = names_function(a->names, a->frame);
 	struct map seen = { 0 };
 
 	o.column_width = s->column == ANNOTATE_SHOW_WEIGHT ? 12 : 8;
@@ -268,7 +267,7 @@ void annotate_print(FILE *f, const struct annotate_style *s, const struct annota
 			a->end);
 	}
 	blank_column(&o);
-	fprintf(f, "%016" PRIx64 " <%s>:\n", a->start, name ? name : "?");
+	fprintf(f, "%016" PRIx64 " <%s>:\n", a->start, a->function);
 	for (size_t i = 0; i < a->insns.n; i++) {
 		if (annotate_percent(a, &a->insns.data[i], s->percent) < s->percent_limit)
 			continue;

@@ -198,8 +198,7 @@ static void status(const struct tui_code *c)
 		const struct tui_code_line *line = &c->lines.data[c->list.at];
 		const struct annotate_insn *in = &c->a.insns.data[line->insn];
 
-		tui_printf(&l, TUI_DIM, "%s+%#" PRIx64, names_function(c->a.names, c->a.frame),
-			   in->code.addr - c->a.start);
+		tui_printf(&l, TUI_DIM, "%s+%#" PRIx64, c->a.function, in->code.addr - c->a.start);
 		if (in->sym && in->sym->nframes && in->sym->frames[0].file != SYMBOLS_NONE)
 			tui_printf(&l, TUI_DIM, "  %s:%u",
 				   symbols_text(c->a.names->symbols, in->sym->frames[0].file),
@@ -238,7 +237,7 @@ void tui_code_draw(void *code)
 	c->list.height = tui_height() - 4;
 	tui_list_fit(&c->list);
 	tui_clear();
-	snprintf(left, sizeof(left), "%s  %s", names_function(c->a.names, c->a.frame),
+	snprintf(left, sizeof(left), "%s  %s", c->a.function,
 		 names_dso(c->a.names, c->a.names->frames.data[c->a.frame].dso));
 	snprintf(right, sizeof(right), "%" PRIu64 " samples, %.2f%% of all ", c->a.count,
 		 c->a.all_weight ? 100.0 * (double)c->a.weight / (double)c->a.all_weight : 0);

@@ -105,6 +105,26 @@ with tempfile.TemporaryDirectory() as tmp:
     r = kymo(f"annotate --stdio -i {tmp}/nosuch.data")
     check("no such recording", r.code == 1 and "nosuch.data" in r.err, r)
 
+    bare, bdata = f"{tmp}/bare", f"{tmp}/bare.data"
+    bare_source = source if os.path.exists(source) else f"{tmp}/other/prog.c"
+    build = ["cc", "-O2", "-s", f"-Wl,--build-id=0x{os.urandom(20).hex()}", "-o", bare, bare_source]  # or it is known by prog's names
+    if run(build).code == 0 and kymo(f"record -q -N -e cpu-clock -c 250000 -o {bdata} {bare}").code == 0:
+        start = re.search(r": 0*([0-9a-f]+) <hot>:", one.out)[1]
+        r = kymo(f"annotate --stdio -i {bdata} -d bare")
+        same("a stripped program: its hot function once, found by unwinding tables",
+             [x for x in re.findall(r"<(0x[0-9a-f]+)>:", r.out) if x == f"0x{start}"], [f"0x{start}"])
+        code = [re.findall(r": +([0-9a-f]+):", kymo(f"annotate --stdio --no-source -i {d} {o}").out)
+                for d, o in ((data, "-s hot"), (bdata, "-d bare --percent-limit 5"))]
+        same("all of its instructions", code[1], code[0])
+        check("with all of its samples", sum(percents(kymo(f"annotate --stdio -i {bdata} -d bare --percent-type global-hits").out)) > 90, r)
+        subprocess.run(["objcopy", "--remove-section=.eh_frame", "--remove-section=.eh_frame_hdr", bare], check=True)
+        kymo(f"record -q -N -e cpu-clock -c 250000 -o {bdata} {bare}")
+        r = kymo(f"annotate --stdio -i {bdata} -d bare")
+        check("without tables: one line that says what is missing",
+              r.err.count("unnamed code of bare belongs to no known function") == 1 and "not stripped" in r.err, r)
+    else:
+        skip("a stripped program", "it cannot be built or recorded")
+
     os.makedirs(f"{tmp}/fs{tmp}")
     os.rename(prog, f"{tmp}/fs{prog}")
     r = kymo(f"annotate --stdio -i {data} -s hot --symfs {tmp}/fs")
