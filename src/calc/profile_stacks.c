@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "event/waker.h"
+
 struct filler {
 	const struct names *n;
 	struct stacks *out;
@@ -158,9 +160,17 @@ void profile_stacks(const struct names *n, bool counts, bool merge_unknown, stru
 
 uint32_t profile_first_type(const struct profile *p)
 {
+	const struct event_type *types = p->trace->types;
 	const struct profile_entry *first = NULL;
+	bool waits = false;
 
-	vec_each (&p->entries, en)
-		first = !first || en->first < first->first ? en : first;
+	vec_each (&p->entries, en) {
+		bool wait = waker_is_event(types[en->type].name);
+
+		if (first && (wait != waits ? wait : en->first >= first->first))
+			continue;
+		first = en;
+		waits = wait;
+	}
 	return first ? first->type : 0;
 }

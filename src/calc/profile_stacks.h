@@ -24,6 +24,7 @@ struct profile_frame {
 };
 struct profile_frame profile_frame(const struct names *n, uint32_t site);
 
+/* The event of the earliest sample; of waiting only where there is no other. */
 uint32_t profile_first_type(const struct profile *p);
 
 #endif

@@ -24,7 +24,8 @@ struct visible_opts {
 	bool counts;		 /* samples, not what they stand for */
 	bool inlines;		 /* inlined functions as frames */
 	bool collapse_recursion; /* a function called by itself is one frame */
-	uint32_t type;		 /* only of this event; UINT32_MAX: of the earliest sample's */
+	uint32_t type; /* only of this event; UINT32_MAX: of the earliest sample's, of waiting only
+			  where there is no other */
 	uint32_t tail; /* for tests: functions kept of a path; 0: as many as is sensible */
 	uint32_t room; /* and words for all of them */
 	uint32_t few;  /* and samples above which a recording is read in part first */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "event/waker.h"
 
 /* Samples that wait for names, and words of their chains: what fits into a cache. */
 #define LATER 2048
@@ -312,25 +313,35 @@ int visible_run(struct visible *v)
 	return r ? r : pool_run(v->threads, v->threads, finish, v);
 }
 
+/* The earliest sample; one of waiting (a wait began before the first sample was due) only where
+ * there is no other. */
 struct earliest {
+	const struct event_type *types;
 	uint64_t time;
 	uint32_t type;
-	bool any;
+	bool any, waits;
 };
 
 static int on_any(void *ctx, const struct event *ev)
 {
 	struct earliest *a = ctx;
+	bool waits;
 
-	if (ev->kind != EVENT_SAMPLE || (a->any && ev->time >= a->time))
+	if (ev->kind != EVENT_SAMPLE)
 		return 0;
-	*a = (struct earliest){ .time = ev->time, .type = ev->type, .any = true };
+	waits = waker_is_event(a->types[ev->type].name);
+	if (a->any && (waits != a->waits ? waits : ev->time >= a->time))
+		return 0;
+	a->time = ev->time;
+	a->type = ev->type;
+	a->any = true;
+	a->waits = waits;
 	return 0;
 }
 
 int visible_choose_type(struct visible *v)
 {
-	struct earliest a = { 0 };
+	struct earliest a = { .types = v->source->trace->types };
 	int r = 0;
 
 	if (v->o->type != UINT32_MAX || v->source->trace->n_types <= 1) {

@@ -264,8 +264,11 @@ int flame_draw(struct flame_args *a, const struct picture_input *in, const char 
 	closed = picture_close(&out, r == 0, e);
 	r = r == 0 ? closed : r;
 	if (r == 0 && !a->event && type < s->type_names.n && s->type_names.n > 1 && !a->quiet)
-		command_note("this is the event %s; --event-filter names another",
-			     strtab_get(&s->strings, s->type_names.data[type]));
+		command_note("this is the event %s; %s",
+			     strtab_get(&s->strings, s->type_names.data[type]),
+			     in->off_type < s->type_names.n && in->off_type != type
+				     ? "--off-cpu shows where time was waited, --wall both"
+				     : "--event-filter names another");
 	if (r == 0)
 		say_written(a, in, type);
 	return r;

@@ -18,6 +18,7 @@
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "cmd/open.h"
+#include "event/waker.h"
 
 #define DRAWN                                                                                    \
 	"it draws recordings, pprof profiles and folded stacks: lines such as 'main;parse;read " \
@@ -188,7 +189,7 @@ static int read_stacks(struct source *s, struct symbols *symbols, const struct p
 static uint32_t off_type(const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->n_types; i++)
-		if (strncmp(t->types[i].name, "offcpu-time", 11) == 0)
+		if (waker_is_event(t->types[i].name))
 			return i;
 	return UINT32_MAX;
 }

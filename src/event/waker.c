@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+bool waker_is_event(const char *name)
+{
+	return strncmp(name, WAKER_EVENT, sizeof(WAKER_EVENT) - 1) == 0;
+}
+
 bool waker_of(const struct event *ev, struct waker *ret)
 {
 	const struct waker_head *h = ev->raw;

@@ -27,6 +27,8 @@ struct waker {
 	const uint64_t *kernel, *user;
 };
 
+/* Is it an event of waiting, by its name, with modifiers or without? */
+bool waker_is_event(const char *name);
 /* False when the sample has none, or it makes no sense. Pointers lead into ev->raw. */
 bool waker_of(const struct event *ev, struct waker *ret);
 

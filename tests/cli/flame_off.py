@@ -48,6 +48,11 @@ kymo(["flame", "--off-cpu", "--colors", "green", "-i", path("r.data"), "-o", pat
 colors = re.findall(r"<title>in_sleep[^<]*</title><rect [^>]*fill=\"rgb\((\d+),(\d+),(\d+)\)", text("green.svg"))
 check("another palette where it is wished", colors and all(int(g) > int(b) for _, g, b in colors), colors)
 
+kymo(["flame", "-i", path("r.data"), "-o", path("on.folded")])
+kymo(["flame", "-i", path("r.data"), "--event-filter", "cpu-clock", "-o", path("clock.folded")])
+same("time on the CPU unless asked otherwise, though a wait came first", text("on.folded"), text("clock.folded"))
+has("it is said how to see the other", kymo(["flame", "-i", path("r.data"), "-o", path("on.svg")]).err,
+    "this is the event cpu-clock; --off-cpu shows where")
 r = kymo(["flame", "-i", path("r.data"), "-o", path("both.html")])
 head, _ = page.unpack(path("both.html"))
 same("a page has both events, in ns", (sorted(x.split(":")[0] for x in head["events"]), head["units"]), (["cpu-clock", "offcpu-time"], ["ns", "ns"]))
