@@ -251,11 +251,10 @@ static void how_to_get_map(pid_t pid, const struct parts *p, char *buf, size_t s
 {
 	bool java = has_file(p, "libjvm.so"), node = has_file(p, "node");
 
-	snprintf(buf, size, "%s%s%s%s", java || node ? "run it with " : "Node.js: ",
+	snprintf(buf, size, "%s%s%s%s%s", java || node ? "run it with " : "Node.js: ",
 		 java ? "" : "--perf-basic-prof or --perf-prof", java || node ? "" : "; Java: ",
-		 node ? ""
-		      : "-XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions "
-			"-XX:+DumpPerfMapAtExit");
+		 node || frames_of(pid, p) == FRAMES_YES ? "" : "-XX:+PreserveFramePointer ",
+		 node ? "" : "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit");
 	if (java) { /* the map can be had from one that runs; whole stacks cannot */
 		size_t n = strlen(buf);
 
