@@ -75,6 +75,7 @@ static void say_none(const struct heat_args *a, const struct pair_spec *s,
 void heat_say_pairs(const struct heat_args *a, const struct pair_spec *s,
 		    const struct pairs_counts *c, struct heat_points *p)
 {
+	bool from_issue = a->kind == HEAT_BLOCK && !a->insert; /* none is missing then */
 	AUTO_STRBUF b = { 0 };
 	char n[32];
 
@@ -88,11 +89,15 @@ void heat_say_pairs(const struct heat_args *a, const struct pair_spec *s,
 	if (c->open)
 		strbuf_printf(&b, "%s%s had not ended", b.n ? ", " : "",
 			      str_thousands(c->open, n, sizeof(n)));
-	if (c->again && !s->keep_first)
+	if (c->again && !s->keep_first && !from_issue)
 		strbuf_printf(&b, "%s%s began again before they ended", b.n ? ", " : "",
 			      str_thousands(c->again, n, sizeof(n)));
 	if (b.n && !a->quiet)
 		command_note("not drawn: %s", strbuf_str(&b));
+	if (c->again && from_issue && !a->quiet)
+		command_note("%s were issued again before they ended, as to a device that has no "
+			     "room; drawn from the last issue",
+			     str_thousands(c->again, n, sizeof(n)));
 }
 
 void heat_say_no_values(const struct heat_args *a, const char *event, const char *field,

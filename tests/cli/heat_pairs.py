@@ -118,11 +118,12 @@ kymo(["record", "-q", "-o", "block.data", "-e", "block:block_rq_insert,block:blo
 text = kymo(["script", "--ns", "-i", "block.data", "-F", "comm,tid,time,event,trace"], timeout=120).out
 events = [re.match(r".*?\s(\d+)\.(\d{9}):\s+block:block_rq_(\w+):\s(\d+,\d+) .*? (\d+) \+ (\d+) ", x) for x in text.splitlines()]
 for first, option in ("issue", []), ("insert", ["-Q"]):
-    since, want = {}, collections.Counter()
+    since, want, again = {}, collections.Counter(), 0
     for m in filter(None, events):
         now, nothing = int(m[1]) * 10**9 + int(m[2]), m[6] == "0"  # a flush: it begins at sector 0, and ends at none
         key = (m[4], "none" if nothing and m[5] in ("0", str(2**64 - 1)) else m[5])
         if m[3] == first:
+            again += key in since
             since[key] = now
         elif m[3] == "complete" and key in since and not (nothing and m[5] != str(2**64 - 1)):
             want[now - since.pop(key)] += 1
@@ -132,6 +133,9 @@ for first, option in ("issue", []), ("insert", ["-Q"]):
     r = heat("--block", *option, "-i", "block.data", "-o", "h.html")
     head, points = unpack("h.html")
     same(f"--block {' '.join(option)}: every latency as script's text has it", collections.Counter(p[1] for p in points), want)
+    if first == "issue":
+        same("requests that were issued again are said, and not to be missing",
+             (re.findall(r"([\d,]+) were issued again", r.err), "began again" in r.err), ([f"{again:,}"] if again else [], False))
     check("by device and direction, with sectors", all(re.match(r"\S+ (read|write|flush|discard|other)$", p[2]) for p in points) and any(" sectors at " in p[3] for p in points), points[:3])
 
 # --- seconds ---
