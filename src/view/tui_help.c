@@ -35,6 +35,7 @@ const char tui_help_report[] =
 	"  F                  shares of everything, or of the rows that are left\n"
 	"  <  >               sort by another column\n"
 	"  #                  show the number of samples\n"
+	"  1 2 3  0           by image, by symbol, by thread; as at the start\n"
 	"  S                  sum by other keys (comm, dso, symbol, pid, cpu ...)\n"
 	"  Tab Shift-Tab      next, previous event\n"
 	"\n"

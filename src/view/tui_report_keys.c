@@ -305,7 +305,7 @@ static int on_function(struct tui_view *v, int key)
 	return tui_around_view(v->m, &v->t, frame, &v->source) == TUI_QUIT ? TUI_QUIT : -1;
 }
 
-enum { BY_IMAGE = 1000, BY_SYMBOL, BY_THREAD, BY_DEFAULT };
+enum { BY_IMAGE = '1', BY_SYMBOL = '2', BY_THREAD = '3', BY_DEFAULT = '0' };
 
 struct menu {
 	VEC(struct tui_item) item;
@@ -366,10 +366,10 @@ static int menu(struct tui_view *v)
 	zoom_item(&m, v, 't', v->t.thread_column, "thread");
 	zoom_item(&m, v, 'd', v->t.dso_column, "file");
 	item(&m, 's', 's', "Functions, callers and descendants in three panes");
-	item(&m, '1', BY_IMAGE, "By image: what each file costs");
-	item(&m, '2', BY_SYMBOL, "By symbol: what each function costs itself");
-	item(&m, '3', BY_THREAD, "By thread");
-	item(&m, '0', BY_DEFAULT, "As it was at the start");
+	item(&m, BY_IMAGE, BY_IMAGE, "By image: what each file costs");
+	item(&m, BY_SYMBOL, BY_SYMBOL, "By symbol: what each function costs itself");
+	item(&m, BY_THREAD, BY_THREAD, "By thread");
+	item(&m, BY_DEFAULT, BY_DEFAULT, "As it was at the start");
 	item(&m, 'S', 'S', "Sum by other keys ...");
 	item(&m, '\\', '\\', "Filter rows ...");
 	item(&m, 'L', 'L', "Least percentage ...");
