@@ -6,6 +6,9 @@
  *
  * One may interrupt another in the middle of a walk (a timer in a system call), so
  * each CPU has a few states.
+ *
+ * There are two: walk_fn, and walk_early, which only copies the stack. The kernel checks that one
+ * in a fraction of the time, so it serves until the other has been checked.
  */
 #ifndef KYMO_BPF_WALK_FN_H
 #define KYMO_BPF_WALK_FN_H
@@ -19,18 +22,16 @@ struct fn_frames {
 };
 
 /*
- * A stack that user space will finish: it gets a number, and the copy goes there once.
- * Where it begins and what could be walked tells one from another.
+ * A stack that user space will finish: it gets a number, and the copy goes there once. Where it
+ * begins and what could be walked, of which h is the hash, tells one from another.
  */
-static __always_inline long fn_later(struct state *s, __u64 *to, __u64 depth)
+static __always_inline long fn_later(struct state *s, __u64 *to, __u64 depth, __u64 h)
 {
-	struct hash_ctx h = { .s = s, .h = depth };
 	__u8 one = 1;
 
-	bpf_loop(s->rec.n_user, hash_step, &h, 0);
-	h.h = walk_mix(walk_mix(h.h, s->tgid), s->r[REG_SP]) | 1;
-	if (!bpf_map_lookup_elem(&off_stacks, &h.h)) {
-		s->rec.ip = h.h;
+	h = walk_mix(walk_mix(h, s->tgid), s->r[REG_SP]) | 1;
+	if (!bpf_map_lookup_elem(&off_stacks, &h)) {
+		s->rec.ip = h;
 		s->rec.flags = depth;
 		bpf_get_current_comm(s->rec.comm, sizeof(s->rec.comm));
 		s->rec.event = WALK_FN_MISS;
@@ -40,16 +41,14 @@ static __always_inline long fn_later(struct state *s, __u64 *to, __u64 depth)
 		}
 		if (!send(s) || s->rec.event == WALK_FN_MISS)
 			return 0;
-		bpf_map_update_elem(&off_stacks, &h.h, &one, BPF_ANY);
+		bpf_map_update_elem(&off_stacks, &h, &one, BPF_ANY);
 	}
-	*to = h.h;
+	*to = h;
 	return -1;
 }
 
-static __always_inline long fn_walk(struct state *s, __u64 *to, __u64 depth)
+static __always_inline void fn_begin(struct state *s)
 {
-	__u64 n;
-
 	s->rec.time = bpf_ktime_get_ns();
 	s->rec.cpu = 0;
 	s->rec.flags = 0;
@@ -58,11 +57,32 @@ static __always_inline long fn_walk(struct state *s, __u64 *to, __u64 depth)
 	s->rec.end = UNWIND_NONE;
 	s->rec.end_pc = 0;
 	task_ids(s);
+}
+
+static __always_inline long fn_early(struct state *s, __u64 *to, __u64 depth)
+{
+	fn_begin(s);
+	if (user_regs(NULL, s, false) != UNWIND_BOTTOM)
+		return 0;
+	s->chain[0] = s->rec.end_pc = s->r[REG_PC];
+	s->rec.n_user = 1;
+	s->rec.end = UNWIND_NO_MAP; /* whatever may be known of it */
+	return fn_later(s, to, depth, walk_mix(depth, s->chain[0]));
+}
+
+static __always_inline long fn_walk(struct state *s, __u64 *to, __u64 depth)
+{
+	struct hash_ctx h = { .s = s, .h = depth };
+	__u64 n;
+
+	fn_begin(s);
 	walk_user(NULL, s, false);
 	n = s->rec.n_user;
 	if (s->rec.end == UNWIND_NO_MAP || s->rec.end == UNWIND_PENDING ||
-	    s->rec.end == UNWIND_NEEDS_FULL || s->rec.end == UNWIND_NO_REGISTER)
-		return fn_later(s, to, depth);
+	    s->rec.end == UNWIND_NEEDS_FULL || s->rec.end == UNWIND_NO_REGISTER) {
+		bpf_loop(s->rec.n_user, hash_step, &h, 0);
+		return fn_later(s, to, depth, h.h);
+	}
 	if (depth > FN_FRAMES)
 		depth = FN_FRAMES;
 	if (n > depth)
@@ -90,12 +110,7 @@ static __always_inline struct state *free_state(void)
 	return NULL;
 }
 
-/*
- * The current task's user stack, innermost first: how many frames, 0 when it cannot be
- * told, -1 when the first is the number that user space will know it by. Global, to be verified
- * once, whatever else a program does before or after it.
- */
-__noinline long walk_fn(struct fn_frames *to, __u64 depth)
+static __always_inline long fn_stack(struct fn_frames *to, __u64 depth, bool early)
 {
 	struct state *s = free_state();
 	__u32 me = bpf_get_current_pid_tgid();
@@ -104,25 +119,44 @@ __noinline long walk_fn(struct fn_frames *to, __u64 depth)
 	if (!s || !me || !to)
 		return 0;
 	s->busy = me;
-	n = fn_walk(s, to->ip, depth);
+	n = early ? fn_early(s, to->ip, depth) : fn_walk(s, to->ip, depth);
 	if (s->busy != me) /* a task that ran meanwhile took it, too, and may have changed it */
 		return 0;
 	s->busy = 0;
 	return n;
 }
 
-/* Never loaded: libbpf makes the code complete, and live/walker_fn.c takes it from there. */
-SEC("kymo_fn")
-int fn_program(void *ctx)
+/*
+ * The current task's user stack, innermost first: how many frames, 0 when it cannot be
+ * told, -1 when the first is the number that user space will know it by. Global, to be verified
+ * once, whatever else a program does before or after it.
+ */
+__noinline long walk_fn(struct fn_frames *to, __u64 depth)
 {
-	__u32 key = 0;
-	struct state *s = bpf_map_lookup_elem(&states, &key);
-	__u64 depth = FN_FRAMES;
-
-	if (!s)
-		return 0;
-	asm volatile("" : "+r"(depth)); /* or the compiler makes a function for this number only */
-	return walk_fn((struct fn_frames *)s->copy, depth);
+	return fn_stack(to, depth, false);
 }
+
+__noinline long walk_early(struct fn_frames *to, __u64 depth)
+{
+	return fn_stack(to, depth, true);
+}
+
+/* Never loaded: libbpf makes the code complete, and live/walker_fn.c takes it from there. */
+#define FN_PROGRAM(name, function)                                          \
+	SEC("kymo_fn")                                                      \
+	int name(void *ctx)                                                 \
+	{                                                                   \
+		__u32 key = 0;                                              \
+		struct state *s = bpf_map_lookup_elem(&states, &key);       \
+		__u64 depth = FN_FRAMES;                                    \
+                                                                            \
+		if (!s)                                                     \
+			return 0;                                           \
+		/* or the compiler makes a function for this number only */ \
+		asm volatile("" : "+r"(depth));                             \
+		return function((struct fn_frames *)s->copy, depth);        \
+	}
+FN_PROGRAM(fn_program, walk_fn)
+FN_PROGRAM(fn_early_program, walk_early)
 
 #endif

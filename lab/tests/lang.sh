@@ -34,6 +34,8 @@ is "uprobe and uretprobe" "$(run -c "$W 5" -e "uprobe:$W:twice { @a = sum(arg0);
 is "usdt at two places" "$(run -c "$W 2" -e "usdt:$W:work:hit { printf(\"%d %s %d\n\", arg0, str(arg1), arg2); }" | grep -E 'first|second' | tr '\n' ' ')" "1 first 7 -1 second 8 2 first 7 -2 second 8 "
 is "a semaphore" "$(run -c "$W 4" -e "usdt:$W:work:guarded { @ = sum(arg0); }" | grep @)" "@: 10"
 like "a user stack without frame pointers" "$(run -c "$W 6" -e "uprobe:$W:twice { @[ustack(2)] = count(); }" | tr '\n' ' ')" 'twice\+0 +main\+[0-9]+ \]: 6'
+like "a program that copies stacks gives way to one that walks them" "$(kymo run -v --dry-run -e "uprobe:$W:twice { @[ustack(2)] = count(); }" 2>&1)" 'does its work until then'
+is "and stacks are the same before and after" "$(run -c "$W 3000" -e "uprobe:$W:twice { @[ustack(2)] = count(); }" | grep ']:')" "]: 3000"
 like "several stacks in one program, by unwinding tables" "$(kymo run -v --dry-run -e 'profile:hz:99 { @[kstack, ustack] = count(); @b[ustack(3)] = count(); for ($i : 0..3) { @c[ustack(5), $i] = count(); } }' 2>&1)" 'user stacks: by unwinding tables'
 if grep -q ' runqueues$' /proc/kallsyms; then
 	is "percpu_kaddr(): the variable of a CPU, and of this one" "$(run -e 'BEGIN { $q = (struct rq *)percpu_kaddr("runqueues", 0); $own = (struct rq *)percpu_kaddr("runqueues"); printf("%d %d %d\n", $q->cpu, $own->cpu == cpu, percpu_kaddr("runqueues", 100000) == 0); exit(); }')" "0 1 1"

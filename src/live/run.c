@@ -250,6 +250,8 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 		r->prog_words = mem_alloc((p->codes.n + 1) * sizeof(char *));
 	memset(r->map_fd, -1, (p->maps.n + 1) * sizeof(int));
 	memset(r->prog_fd, -1, (p->codes.n + 1) * sizeof(int));
+	r->whole = mem_alloc((p->codes.n + 1) * sizeof(*r->whole));
+	memset(r->whole, -1, (p->codes.n + 1) * sizeof(*r->whole));
 	r->host = (struct lang_host){ .ctx = r,
 				      .ncpus = env->env.ncpus,
 				      .map_each = map_each,
@@ -286,12 +288,18 @@ static enum lang_kind kind_of(const struct run *r, size_t code)
 	return r->p->points.data[r->p->codes.data[code].point[0]].kind;
 }
 
-static void run_all(struct run *r, enum lang_kind kind)
+/* True when there were any. */
+static bool run_all(struct run *r, enum lang_kind kind)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < r->p->codes.n; i++)
 		if (kind_of(r, i) == kind)
-			for (size_t k = 0; k < r->p->codes.data[i].n_points; k++)
+			for (size_t k = 0; k < r->p->codes.data[i].n_points; k++) {
 				bpf_run(r->prog_fd[i]);
+				any = true;
+			}
+	return any;
 }
 
 static int start_timers(struct run *r, struct err *e)
@@ -326,8 +334,8 @@ static int attach_all(struct run *r, struct err *e)
 
 	if (r->map_fd[LANG_MAP_INFO] >= 0)
 		bpf_map_set(r->map_fd[LANG_MAP_INFO], &key, &now);
-	run_all(r, LP_BEGIN);
-	drain(r);
+	if (run_all(r, LP_BEGIN))
+		drain(r);
 	/* A probe that sees ends before one that sees beginnings: attach in the order written. */
 	for (size_t i = 0; i < r->p->codes.n && k == 0 && !r->out.exit; i++)
 		k = run_attach_code(r, i, e);
@@ -450,6 +458,7 @@ int run_go(struct run *r, int *code, struct err *e)
 	}
 	if (k == 0) {
 		run_stop(r); /* what END clears stays clear */
+		run_whole_end(r);
 		drain(r);
 		run_side_settle(r);
 		r->ignore = false;
@@ -545,6 +554,7 @@ void run_close(struct run *r)
 {
 	if (!r)
 		return;
+	run_whole_end(r);
 	run_detach(r);
 	if (r->started && r->child.pid > 0) { /* it ends with us */
 		kill(r->child.pid, SIGTERM);
@@ -556,6 +566,7 @@ void run_close(struct run *r)
 	run_pcap_close(r);
 	bpf_ring_close(&r->ring);
 	bpf_ring_close(&r->control);
+	run_whole_close(r);
 	for (size_t i = 0; i < r->p->codes.n; i++)
 		if (r->prog_fd[i] >= 0)
 			close(r->prog_fd[i]);
@@ -580,5 +591,6 @@ void run_close(struct run *r)
 	free(r->prog_words);
 	free(r->map_fd);
 	free(r->prog_fd);
+	free(r->whole);
 	free(r);
 }

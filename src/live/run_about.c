@@ -56,13 +56,14 @@ static void program(const struct run *r, size_t i, struct strbuf *b)
 {
 	const struct lang_code *c = &r->p->codes.data[i];
 	const char *words = r->prog_words ? r->prog_words[i] : NULL;
+	int prog = r->whole[i].prog >= 0 ? r->whole[i].prog : r->prog_fd[i];
 	struct bpf_about a = { 0 };
 	unsigned long n, us = number(words, "verification time ");
 
 	strbuf_printf(b, "program %s: %u instructions", r->p->points.data[c->point[0]].text, c->n);
 	if (c->n_points > 1)
 		strbuf_printf(b, " for %zu probes", c->n_points);
-	if (r->prog_fd[i] < 0 || !bpf_about(r->prog_fd[i], &a)) {
+	if (prog < 0 || !bpf_about(prog, &a)) {
 		strbuf_putc(b, '\n');
 		return;
 	}
@@ -77,6 +78,8 @@ static void program(const struct run *r, size_t i, struct strbuf *b)
 	words = words ? strstr(words, "processed ") : NULL;
 	if (words)
 		strbuf_printf(b, "  verifier: %.*s\n", (int)strcspn(words, "\n"), words);
+	if (r->whole[i].prog >= 0)
+		strbuf_puts(b, "  a shorter one, which copies stacks, does its work until then\n");
 }
 
 static const char *how(const struct run *r, const struct lang_code *c, const struct lang_point *pt)

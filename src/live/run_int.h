@@ -45,6 +45,12 @@ struct run_side {
 	struct map same; /* numbers of stacks that were finished late: those of equal stacks */
 };
 
+/* A program that another one gives way to (run_whole.c). */
+struct run_whole {
+	int map;  /* where it goes; -1: nobody gives way */
+	int prog; /* -1: not yet */
+};
+
 enum { RUN_ID_RING = 1, RUN_ID_PID, RUN_ID_SIDE, RUN_ID_TIMER };
 
 struct run_pcap {
@@ -83,11 +89,19 @@ struct run {
 	struct err refused; /* the first */
 	pthread_t warmer;   /* run_warm.c */
 	bool warming;
+	struct run_whole *whole; /* of each program */
+	pthread_t completer;
+	bool completing;
 	bool cookies;			 /* of the program that is being attached */
 	struct run_user_file *user_file; /* of the last probe, while they are attached */
 };
 
 int run_load(struct run *r, char **log, struct err *e);
+/* A program with the walker in it, or what does without: its descriptor, or -errno. */
+int run_load_whole(struct run *r, size_t i, char **log, struct err *e);
+void run_whole_begin(struct run *r);
+void run_whole_end(struct run *r); /* they are all there */
+void run_whole_close(struct run *r);
 /* Are all its places given to the kernel at once? Then it is loaded for that. */
 bool run_is_multi(const struct run *r, const struct lang_code *c);
 int run_attach_code(struct run *r, size_t code, struct err *e);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "live/run_code.h"
 #include "live/run_int.h"
 
 #define SMALL_RING (64u << 10) /* for what is seldom said */
@@ -201,226 +202,173 @@ static uint32_t btf_id(struct run *r, const struct lang_code *c)
 	return btf_by_name(b, BTF_KIND_FUNC, pt->name);
 }
 
-static bool is_walk(const struct bpf_insn *i)
+/* What a program has for user stacks. */
+enum stacks { PLAIN, WHOLE, EARLY };
+
+/* As it is loaded, with descriptors in place of maps' numbers. */
+static void complete(struct run *r, struct arena *a, size_t i, enum stacks stacks,
+		     struct lang_code *c)
 {
-	return i->code == (BPF_JMP | BPF_CALL) && i->src_reg == BPF_PSEUDO_CALL &&
-	       i->imm == LANG_CALL_WALK;
-}
+	const struct lang_code *own = &r->p->codes.data[i];
+	struct walker_function f;
 
-static void add_func(struct lang_code *c, size_t at)
-{
-	size_t i = c->n_funcs;
-
-	for (size_t k = 0; k < c->n_funcs; k++)
-		if (c->func[k] == at)
-			return;
-	for (; i && c->func[i - 1] > at; i--)
-		c->func[i] = c->func[i - 1];
-	c->func[i] = (uint32_t)at;
-	c->n_funcs++;
-}
-
-/* Where its functions begin: whatever is called, or handed to a helper. */
-static void add_funcs(struct lang_code *c, const struct walker_function *f, size_t from)
-{
-	for (size_t i = 0; i < f->n; i++) {
-		const struct bpf_insn *in = &f->insn[i];
-		bool wide = in->code == (BPF_LD | BPF_DW | BPF_IMM);
-
-		if ((in->code == (BPF_JMP | BPF_CALL) && in->src_reg == BPF_PSEUDO_CALL) ||
-		    (wide && in->src_reg == BPF_PSEUDO_FUNC))
-			add_func(c, from + i + 1 + (size_t)(int64_t)in->imm);
-		i += wide;
-	}
-	add_func(c, from + f->entry);
-}
-
-/* How they are called; those that are verified by themselves save the kernel a lot of work. */
-static void add_subs(struct run *r, struct lang_code *c, const struct walker_function *f,
-		     size_t from)
-{
-	struct lang_sub *s = arena_alloc(&r->p->arena, (f->n_subs + 1) * sizeof(*s));
-
-	_Static_assert(LANG_SUB_ARGS == WALKER_ARGS_MAX, "the same functions");
-	for (size_t i = 0; i < f->n_subs; i++) {
-		s[i] = (struct lang_sub){ .at = (uint32_t)from + f->sub[i].at,
-					  .global = f->sub[i].global,
-					  .n = f->sub[i].n };
-		memcpy(s[i].arg, f->sub[i].arg, sizeof(s[i].arg));
-	}
-	c->sub = s;
-	c->n_subs = f->n_subs;
-}
-
-/*
- * The program as it is loaded: with the walker's code behind it, or without. Memory of
- * *ret is the program's arena.
- */
-static void with_walker(struct run *r, const struct lang_code *c, bool walk, struct lang_code *ret)
-{
-	struct walker_function f = { 0 };
-	bool calls = false;
-
-	*ret = *c;
-	for (uint32_t i = 0; i < c->n; i++)
-		calls |= is_walk(&c->insn[i]);
-	if (!calls)
-		return;
-	if (walk)
-		walk = r->side.walked.walker && walker_function(r->side.walked.walker, &f);
-	ret->n = c->n + (uint32_t)f.n;
-	ret->insn = arena_alloc(&r->p->arena, ret->n * sizeof(*ret->insn));
-	memcpy(ret->insn, c->insn, c->n * sizeof(*ret->insn));
-	if (walk) {
-		memcpy(ret->insn + c->n, f.insn, f.n * sizeof(*ret->insn));
-		ret->func = arena_alloc(&r->p->arena, (c->n_funcs + f.n) * sizeof(*ret->func));
-		memcpy(ret->func, c->func, c->n_funcs * sizeof(*ret->func));
-		add_funcs(ret, &f, c->n);
-		add_subs(r, ret, &f, c->n);
-	}
-	for (uint32_t i = 0; i < c->n; i++)
-		if (is_walk(&c->insn[i])) {
-			if (walk)
-				ret->insn[i].imm = (int32_t)(c->n + f.entry - i - 1);
-			else
-				ret->insn[i] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV };
+	*c = *own;
+	if (run_code_walks(own))
+		run_code_walker(a,
+				stacks != PLAIN && walker_function(r->side.walked.walker,
+								   stacks == EARLY ? WALKER_EARLY
+										   : WALKER_WHOLE,
+								   &f)
+					? &f
+					: NULL,
+				c);
+	else
+		c->insn = arena_dup(a, own->insn, own->n * sizeof(*own->insn));
+	for (uint32_t k = 0; k < own->n; k++)
+		if (c->insn[k].code == (BPF_LD | BPF_DW | BPF_IMM)) {
+			if (c->insn[k].src_reg == BPF_PSEUDO_MAP_FD)
+				c->insn[k].imm = r->map_fd[c->insn[k].imm];
+			k++;
 		}
+	if (run_is_multi(r, own)) {
+		if (r->stopped < 0)
+			r->stopped = bpf_map_new(&(struct bpf_map_kind){
+				.type = BPF_MAP_TYPE_ARRAY, .key = 4, .value = 8, .entries = 1 });
+		if (r->stopped >= 0)
+			run_code_stop(a, r->stopped, c);
+	}
+	if (stacks == EARLY)
+		run_code_give_way(a, r->whole[i].map, c);
+}
+
+static void describe(struct run *r, const struct lang_code *c, struct lang_btf *btf,
+		     struct bpf_program *prog)
+{
+	int fd;
+
+	lang_btf_make(r->p, c, btf);
+	fd = bpf_btf_new(btf->data, (uint32_t)btf->size);
+	prog->btf_fd = fd > 0 ? fd : 0;
+	prog->func = btf->func;
+	prog->n_func = (uint32_t)btf->n_func;
+	prog->line = btf->line;
+	prog->n_line = (uint32_t)btf->n_line;
 }
 
 /*
- * A link to many uprobes cannot be switched off, and takes long to close: its program first looks
- * whether it still is to do anything.
+ * The program's descriptor, or -errno. log (caller frees) and e: why, and the verifier's words;
+ * NULL: nobody asks.
  */
-static struct bpf_insn *with_stop(struct run *r, struct lang_code *c, struct bpf_insn *insn)
-{
-	struct bpf_insn first[] = {
-		{ .code = BPF_LD | BPF_DW | BPF_IMM,
-		  .dst_reg = BPF_REG_2,
-		  .src_reg = BPF_PSEUDO_MAP_VALUE },
-		{ 0 },
-		{ .code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_2 },
-		{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .off = 2 },
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-	uint32_t n = ARRAY_SIZE(first),
-		 *func = arena_alloc(&r->p->arena, c->n_funcs * sizeof(*func));
-	struct lang_line *line = arena_alloc(&r->p->arena, (c->n_lines + 1) * sizeof(*line));
-	struct lang_sub *sub = arena_alloc(&r->p->arena, (c->n_subs + 1) * sizeof(*sub));
-	struct bpf_insn *all;
-
-	if (r->stopped < 0)
-		r->stopped = bpf_map_new(&(struct bpf_map_kind){
-			.type = BPF_MAP_TYPE_ARRAY, .key = 4, .value = 8, .entries = 1 });
-	if (r->stopped < 0)
-		return insn;
-	first[0].imm = r->stopped;
-	all = mem_alloc((n + c->n) * sizeof(*all));
-	memcpy(all, first, sizeof(first));
-	memcpy(all + n, insn, c->n * sizeof(*all));
-	free(insn);
-	for (size_t i = 0; i < c->n_funcs; i++)
-		func[i] = c->func[i] ? c->func[i] + n : 0;
-	for (size_t i = 0; i < c->n_lines; i++) {
-		line[i] = c->line[i];
-		line[i].insn += line[i].insn ? n : 0;
-	}
-	for (size_t i = 0; i < c->n_subs; i++) {
-		sub[i] = c->sub[i];
-		sub[i].at += n;
-	}
-	c->func = func;
-	c->line = line;
-	c->sub = sub;
-	c->n += n;
-	return all;
-}
-
-static int load_code(struct run *r, size_t i, bool walk, char **log, struct err *e)
+static int load_code(struct run *r, size_t i, enum stacks stacks, char **log, struct err *e)
 {
 	const struct lang_code *own = &r->p->codes.data[i];
 	struct bpf_program prog = { .type = own->type, .attach = own->attach, .name = own->name };
-	struct lang_code whole, *c = &whole;
 	struct lang_btf btf = { 0 };
-	struct bpf_insn *insn;
-	int fd, btf_fd = 0;
+	struct arena a = { 0 };
+	struct lang_code c;
+	int fd;
 
 	if (run_is_multi(r, own))
 		prog.attach = BPF_UPROBE_MULTI;
-	with_walker(r, own, walk, c);
-	insn = mem_dup(c->insn, c->n * sizeof(*insn));
-	for (uint32_t k = 0; k < own->n; k++)
-		if (insn[k].code == (BPF_LD | BPF_DW | BPF_IMM)) {
-			if (insn[k].src_reg == BPF_PSEUDO_MAP_FD)
-				insn[k].imm = r->map_fd[insn[k].imm];
-			k++;
-		}
-	if (run_is_multi(r, own))
-		insn = with_stop(r, c, insn);
-	prog.insns = insn;
-	prog.n = c->n;
-	prog.btf_id = btf_id(r, c);
-	if (c->n_funcs > 1) { /* callbacks must be described */
-		lang_btf_make(r->p, c, &btf);
-		btf_fd = bpf_btf_new(btf.data, (uint32_t)btf.size);
-	}
-	prog.btf_fd = btf_fd > 0 ? btf_fd : 0;
-	prog.func = btf.func;
-	prog.n_func = (uint32_t)btf.n_func;
-	prog.line = btf.line;
-	prog.n_line = (uint32_t)btf.n_line;
-	if (r->prog_words) {
+	complete(r, &a, i, stacks, &c);
+	prog.insns = c.insn;
+	prog.n = c.n;
+	prog.btf_id = btf_id(r, &c);
+	if (c.n_funcs > 1) /* callbacks must be described */
+		describe(r, &c, &btf, &prog);
+	if (r->prog_words && stacks != EARLY) {
 		free(r->prog_words[i]);
 		prog.log_level = BPF_LOG_STATS;
 		prog.log_size = WORDS;
 		prog.log = r->prog_words[i] = mem_alloc(prog.log_size);
 	}
 	fd = bpf_load(&prog);
-	if (fd < 0) { /* again, with its words, and the lines they are about */
+	if (fd < 0 && log) { /* again, with its words, and the lines they are about */
 		int first = fd;
 
 		prog.log_level = 0;
 		prog.log_size = 4u << 20;
 		prog.log = mem_alloc(prog.log_size);
-		if (btf_fd <= 0) {
-			lang_btf_make(r->p, c, &btf);
-			btf_fd = bpf_btf_new(btf.data, (uint32_t)btf.size);
-			prog.btf_fd = btf_fd > 0 ? btf_fd : 0;
-			prog.func = btf.func;
-			prog.n_func = (uint32_t)btf.n_func;
-			prog.line = btf.line;
-			prog.n_line = (uint32_t)btf.n_line;
+		if (!prog.btf_fd) {
+			lang_btf_free(&btf);
+			describe(r, &c, &btf, &prog);
 		}
 		fd = bpf_load(&prog);
 		fd = fd == -ENOSPC ? first : fd; /* that was the room for the words */
 		if (fd < 0) {
-			refused(r, c, -fd, prog.log, e);
+			refused(r, &c, -fd, prog.log, e);
 			*log = prog.log;
 		} else {
 			free(prog.log);
 		}
 	}
-	if (btf_fd > 0)
-		close(btf_fd);
+	if (prog.btf_fd)
+		close(prog.btf_fd);
 	lang_btf_free(&btf);
-	free(insn);
-	r->prog_fd[i] = fd;
-	return fd < 0 ? fd : 0;
+	arena_free(&a);
+	return fd;
 }
 
-/* What is too large with the walker in it does with frame pointers. */
-static int load_one(struct run *r, size_t i, char **log, struct err *e)
+int run_load_whole(struct run *r, size_t i, char **log, struct err *e)
 {
 	AUTO_FREE char *words = NULL;
 	struct err why = { 0 };
 
-	if (r->side.walked.walker && load_code(r, i, true, &words, &why) == 0)
-		return 0;
-	if (why.code && !r->side.why.code)
-		r->side.why = why;
-	if (why.code)
+	if (r->side.walked.walker && run_code_walks(&r->p->codes.data[i])) {
+		int fd = load_code(r, i, WHOLE, &words, &why);
+
+		if (fd >= 0)
+			return fd;
+		if (!r->side.why.code)
+			r->side.why = why;
 		walker_kept_drop(r->side.walked.walker);
-	return load_code(r, i, false, log, e);
+	}
+	return load_code(r, i, PLAIN, log, e);
+}
+
+/* Programs of these kinds may give way to another one. */
+static bool may_give_way(const struct lang_code *c)
+{
+	return !c->sleepable &&
+	       (c->type == BPF_PROG_TYPE_PERF_EVENT || c->type == BPF_PROG_TYPE_KPROBE ||
+		c->type == BPF_PROG_TYPE_TRACEPOINT || c->type == BPF_PROG_TYPE_RAW_TRACEPOINT);
+}
+
+/*
+ * With the walker in it the kernel takes milliseconds to check a program. First comes one that only
+ * copies stacks, as the walker itself does as long as it does not know a process; it gives way to
+ * the whole one (run_whole.c).
+ */
+static int load_early(struct run *r, size_t i)
+{
+	const struct lang_code *c = &r->p->codes.data[i];
+	struct run_whole *w = &r->whole[i];
+	int fd;
+
+	if (!r->side.walked.walker || !run_code_walks(c) || !may_give_way(c))
+		return -ENOTSUP;
+	w->map = bpf_map_new(&(struct bpf_map_kind){
+		.type = BPF_MAP_TYPE_PROG_ARRAY, .key = 4, .value = 4, .entries = 1 });
+	if (w->map < 0)
+		return w->map;
+	fd = load_code(r, i, EARLY, NULL, NULL);
+	if (fd < 0) {
+		close(w->map);
+		w->map = -1;
+	}
+	return fd;
+}
+
+static int load_all(struct run *r, char **log, struct err *e)
+{
+	for (size_t i = 0; i < r->p->codes.n; i++) {
+		r->prog_fd[i] = load_early(r, i);
+		if (r->prog_fd[i] < 0)
+			r->prog_fd[i] = run_load_whole(r, i, log, e);
+		if (r->prog_fd[i] < 0)
+			return r->prog_fd[i];
+	}
+	return 0;
 }
 
 int run_load(struct run *r, char **log, struct err *e)
@@ -433,16 +381,18 @@ int run_load(struct run *r, char **log, struct err *e)
 		run_side_code(r);
 	}
 	walker = r->side.walked.walker;
-	for (size_t i = 0; i < r->p->codes.n && k == 0; i++)
-		k = load_one(r, i, log, e);
+	if (k == 0)
+		k = load_all(r, log, e);
 	if (k == 0)
 		k = run_side_wait(r, e);
 	run_warm_end(r);
-	if (!walker || r->side.walked.walker)
-		return k;
-	for (size_t i = 0; i < r->p->codes.n && k == 0; i++) { /* it was not to be: without it */
-		close(r->prog_fd[i]);
-		k = load_one(r, i, log, e);
+	if (k == 0 && walker && !r->side.walked.walker) { /* it was not to be: without it */
+		run_whole_close(r);
+		for (size_t i = 0; i < r->p->codes.n; i++)
+			close(r->prog_fd[i]);
+		k = load_all(r, log, e);
 	}
+	if (k == 0)
+		run_whole_begin(r);
 	return k;
 }

@@ -35,6 +35,16 @@ static struct symbols *symbols(struct run_names *n)
 	return n->symbols;
 }
 
+static void add_own(struct run_names *n, int prog)
+{
+	uint64_t start[64];
+	uint32_t size[64];
+	size_t k = prog < 0 ? 0 : bpf_code(prog, start, size, ARRAY_SIZE(start));
+
+	while (k--)
+		vec_push(&n->own, (struct run_range){ start[k], start[k] + size[k] });
+}
+
 /* Our own programs come and go, so they are in no list that is kept. */
 static bool is_own(struct run *r, uint64_t addr)
 {
@@ -42,14 +52,10 @@ static bool is_own(struct run *r, uint64_t addr)
 
 	if (!n->own_tried) {
 		n->own_tried = true;
+		run_whole_end(r);
 		for (size_t i = 0; i < r->p->codes.n; i++) {
-			uint64_t start[64];
-			uint32_t size[64];
-			size_t k = bpf_code(r->prog_fd[i], start, size, ARRAY_SIZE(start));
-
-			while (k--)
-				vec_push(&n->own,
-					 (struct run_range){ start[k], start[k] + size[k] });
+			add_own(n, r->prog_fd[i]);
+			add_own(n, r->whole[i].prog);
 		}
 	}
 	vec_each (&n->own, o)

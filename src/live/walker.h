@@ -196,7 +196,12 @@ struct walker_function {
 	const struct walker_sub *sub; /* its functions, by place */
 	size_t n_subs;
 };
-bool walker_function(const struct walker *w, struct walker_function *ret);
+enum walker_which {
+	WALKER_WHOLE,
+	WALKER_EARLY, /* every stack is finished here: the kernel checks it in no time */
+	WALKER_CODES
+};
+bool walker_function(const struct walker *w, enum walker_which which, struct walker_function *ret);
 /* The kernel did not want it: it is made anew the next time. */
 void walker_kept_drop(const struct walker *w);
 

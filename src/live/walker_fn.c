@@ -61,6 +61,11 @@ static int by_place(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+static struct bpf_program *program(const struct walker *w, enum walker_which which)
+{
+	return which == WALKER_EARLY ? w->bpf->progs.fn_early_program : w->bpf->progs.fn_program;
+}
+
 /* All is in its place: keep it, and let the kernel have a program that does nothing. */
 static int prepare(struct bpf_program *p, struct bpf_prog_load_opts *o, long cookie)
 {
@@ -70,22 +75,24 @@ static int prepare(struct bpf_program *p, struct bpf_prog_load_opts *o, long coo
 	};
 	const struct bpf_func_info *info = o->func_info;
 	struct walker *w = loading;
+	struct walker_code *c;
 
 	(void)cookie;
 	if (!w)
 		return -EINVAL;
-	w->fn_n = bpf_program__insn_cnt(p);
-	w->fn_insn = mem_dup(bpf_program__insns(p), w->fn_n * sizeof(*w->fn_insn));
+	c = &w->code[p == program(w, WALKER_EARLY) ? WALKER_EARLY : WALKER_WHOLE];
+	c->n = bpf_program__insn_cnt(p);
+	c->insn = mem_dup(bpf_program__insns(p), c->n * sizeof(*c->insn));
 	for (uint32_t i = 0; i < o->func_info_cnt && o->func_info_rec_size == sizeof(*info); i++) {
-		struct walker_sub s = { .at = info[i].insn_off - (uint32_t)w->fn_main };
+		struct walker_sub s = { .at = info[i].insn_off - (uint32_t)c->main };
 
-		if (info[i].insn_off < w->fn_main)
+		if (info[i].insn_off < c->main)
 			continue;
 		signature(bpf_object__btf(w->bpf->obj), &info[i], &s);
-		vec_push(&w->fn_subs, s);
+		vec_push(&c->subs, s);
 	}
-	if (w->fn_subs.n)
-		qsort(w->fn_subs.data, w->fn_subs.n, sizeof(*w->fn_subs.data), by_place);
+	if (c->subs.n)
+		qsort(c->subs.data, c->subs.n, sizeof(*c->subs.data), by_place);
 	o->func_info_cnt = o->line_info_cnt = 0;
 	return bpf_program__set_insns(p, nothing, ARRAY_SIZE(nothing));
 }
@@ -106,14 +113,15 @@ void walker_fn_prepare(void)
 
 void walker_fn_configure(struct walker *w)
 {
-	struct bpf_program *p = w->bpf->progs.fn_program;
 	struct walk_bpf *b = w->bpf;
 	struct bpf_map *others[] = { b->maps.off_targets, b->maps.off_waits, b->maps.off_sums0,
 				     b->maps.off_sums1, b->maps.off_cgroups };
 
-	bpf_program__set_autoload(p, w->o.function);
-	w->fn_main =
-		bpf_program__insn_cnt(p); /* its functions are put behind it when it is loaded */
+	for (int i = 0; i < WALKER_CODES; i++) {
+		bpf_program__set_autoload(program(w, i), w->o.function);
+		/* its functions are put behind it when it is loaded */
+		w->code[i].main = bpf_program__insn_cnt(program(w, i));
+	}
 	if (!w->o.function)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
@@ -125,8 +133,10 @@ void walker_fn_configure(struct walker *w)
 
 void walker_fn_free(struct walker *w)
 {
-	free(w->fn_insn);
-	vec_free(&w->fn_subs);
+	for (int i = 0; i < WALKER_CODES; i++) {
+		free(w->code[i].insn);
+		vec_free(&w->code[i].subs);
+	}
 }
 
 uint64_t walker_fn_object(void)
@@ -169,47 +179,64 @@ static int place_of(struct walker_fn_image *k, const struct walker *w, int fd)
 	return -1;
 }
 
-void walker_fn_keep(const struct walker *w)
+/* Maps by their place in the list instead of descriptors; false: that cannot be done. */
+static bool unbind(struct walker_fn_image *k, const struct walker *w, struct bpf_insn *insn,
+		   size_t n)
 {
-	AUTO_FREE struct bpf_insn *insn = mem_dup(w->fn_insn, w->fn_n * sizeof(*insn));
-	struct walker_fn_image k = { .object = walker_fn_object(),
-				     .insn = insn,
-				     .n_insn = w->fn_n,
-				     .config_at = offsetof(struct walk_bpf__rodata, config),
-				     .lost_at = offsetof(struct walk_bpf__bss, lost) };
-
-	_Static_assert(sizeof(struct walk_bpf__rodata) == sizeof(struct walk_config),
-		       "nothing else is to be kept of it");
-	for (size_t i = 0; i < w->fn_n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (insn[i].code != (BPF_LD | BPF_DW | BPF_IMM))
 			continue;
 		if (insn[i].src_reg == BPF_PSEUDO_MAP_FD ||
 		    insn[i].src_reg == BPF_PSEUDO_MAP_VALUE) {
-			insn[i].imm = place_of(&k, w, insn[i].imm);
+			insn[i].imm = place_of(k, w, insn[i].imm);
 			if (insn[i].imm < 0)
-				return;
+				return false;
 		} else if (insn[i].src_reg && insn[i].src_reg != BPF_PSEUDO_FUNC) {
-			return; /* the kernel's types, by a number of theirs */
+			return false; /* the kernel's types, by a number of theirs */
 		}
 		i++;
 	}
-	walker_kept_write(w, &k);
+	return true;
 }
 
-bool walker_function(const struct walker *w, struct walker_function *ret)
+void walker_fn_keep(const struct walker *w)
 {
-	const struct bpf_insn *insn = w->fn_insn;
+	struct walker_fn_image k = { .object = walker_fn_object(),
+				     .config_at = offsetof(struct walk_bpf__rodata, config),
+				     .lost_at = offsetof(struct walk_bpf__bss, lost) };
+	struct bpf_insn *insn[WALKER_CODES];
+	bool good = true;
 
-	if (!w->o.function || w->fn_n <= w->fn_main)
+	_Static_assert(sizeof(struct walk_bpf__rodata) == sizeof(struct walk_config),
+		       "nothing else is to be kept of it");
+	for (int i = 0; i < WALKER_CODES; i++) {
+		const struct walker_code *c = &w->code[i];
+
+		insn[i] = mem_dup(c->insn, c->n * sizeof(*c->insn));
+		k.insn[i] = insn[i];
+		good = good && unbind(&k, w, insn[i], c->n);
+	}
+	if (good)
+		walker_kept_write(w, &k);
+	for (int i = 0; i < WALKER_CODES; i++)
+		free(insn[i]);
+}
+
+bool walker_function(const struct walker *w, enum walker_which which, struct walker_function *ret)
+{
+	const struct walker_code *c = &w->code[which];
+
+	if (!w->o.function || c->n <= c->main)
 		return false;
-	for (size_t i = 0; i < w->fn_main; i++)
-		if (insn[i].code == (BPF_JMP | BPF_CALL) && insn[i].src_reg == BPF_PSEUDO_CALL) {
-			*ret = (struct walker_function){ .insn = insn + w->fn_main,
-							 .n = w->fn_n - w->fn_main,
-							 .entry = i + 1 + (size_t)insn[i].imm -
-								  w->fn_main,
-							 .sub = w->fn_subs.data,
-							 .n_subs = w->fn_subs.n };
+	for (size_t i = 0; i < c->main; i++)
+		if (c->insn[i].code == (BPF_JMP | BPF_CALL) &&
+		    c->insn[i].src_reg == BPF_PSEUDO_CALL) {
+			*ret = (struct walker_function){ .insn = c->insn + c->main,
+							 .n = c->n - c->main,
+							 .entry = i + 1 + (size_t)c->insn[i].imm -
+								  c->main,
+							 .sub = c->subs.data,
+							 .n_subs = c->subs.n };
 			return true;
 		}
 	return false;

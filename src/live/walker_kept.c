@@ -21,11 +21,14 @@
 #	include "sym/cache.h"
 
 #	define MAX_BYTES (256u << 10)
-#	define MAGIC 0x316e66776f6d796bu /* kymowfn1 */
+#	define MAGIC 0x326e66776f6d796bu /* kymowfn2 */
 
 struct head {
 	uint64_t magic, check; /* of all that follows */
-	uint32_t n_insn, main, n_subs, n_maps, config_at, lost_at;
+	uint32_t n_maps, config_at, lost_at, pad;
+	struct {
+		uint32_t n_insn, main, n_subs;
+	} code[WALKER_CODES];
 };
 
 static bool place(uint64_t object, struct build_id *id, char *name, size_t size)
@@ -37,9 +40,6 @@ static bool place(uint64_t object, struct build_id *id, char *name, size_t size)
 void walker_kept_write(const struct walker *w, const struct walker_fn_image *k)
 {
 	struct head h = { .magic = MAGIC,
-			  .n_insn = (uint32_t)k->n_insn,
-			  .main = (uint32_t)w->fn_main,
-			  .n_subs = (uint32_t)w->fn_subs.n,
 			  .n_maps = k->n_maps,
 			  .config_at = k->config_at,
 			  .lost_at = k->lost_at };
@@ -51,8 +51,15 @@ void walker_kept_write(const struct walker *w, const struct walker_fn_image *k)
 		return;
 	strbuf_add(&out, (const char *)&h, sizeof(h));
 	strbuf_add(&out, (const char *)k->map, k->n_maps * sizeof(*k->map));
-	strbuf_add(&out, (const char *)w->fn_subs.data, w->fn_subs.n * sizeof(*w->fn_subs.data));
-	strbuf_add(&out, (const char *)k->insn, k->n_insn * sizeof(*k->insn));
+	for (int i = 0; i < WALKER_CODES; i++) {
+		const struct walker_code *c = &w->code[i];
+
+		h.code[i].n_insn = (uint32_t)c->n;
+		h.code[i].main = (uint32_t)c->main;
+		h.code[i].n_subs = (uint32_t)c->subs.n;
+		strbuf_add(&out, (const char *)c->subs.data, c->subs.n * sizeof(*c->subs.data));
+		strbuf_add(&out, (const char *)k->insn[i], c->n * sizeof(*c->insn));
+	}
 	h.check = map_hash_bytes(out.data + sizeof(h), out.n - sizeof(h));
 	memcpy(out.data, &h, sizeof(h));
 	cache_write(w->cache, &id, name, out.data, out.n, NULL);
@@ -69,17 +76,22 @@ void walker_kept_drop(const struct walker *w)
 
 static bool good(const char *data, size_t n, struct head *h)
 {
-	size_t rest = n - sizeof(*h);
+	size_t rest = n - sizeof(*h), want;
 
 	if (n < sizeof(*h))
 		return false;
 	memcpy(h, data, sizeof(*h));
-	return h->magic == MAGIC && h->n_maps <= WALKER_KEPT_MAPS && h->n_insn < 1u << 16 &&
-	       h->n_subs < 1u << 10 && h->main < h->n_insn &&
-	       rest == h->n_maps * sizeof(struct walker_kept_map) +
-			       h->n_subs * sizeof(struct walker_sub) +
-			       h->n_insn * sizeof(struct bpf_insn) &&
-	       map_hash_bytes(data + sizeof(*h), rest) == h->check;
+	if (h->magic != MAGIC || h->n_maps > WALKER_KEPT_MAPS)
+		return false;
+	want = h->n_maps * sizeof(struct walker_kept_map);
+	for (int i = 0; i < WALKER_CODES; i++) {
+		if (h->code[i].n_insn >= 1u << 16 || h->code[i].n_subs >= 1u << 10 ||
+		    h->code[i].main >= h->code[i].n_insn)
+			return false;
+		want += h->code[i].n_subs * sizeof(struct walker_sub) +
+			h->code[i].n_insn * sizeof(struct bpf_insn);
+	}
+	return rest == want && map_hash_bytes(data + sizeof(*h), rest) == h->check;
 }
 
 /* How many of them, for what this walker is to do. */
@@ -156,10 +168,10 @@ static bool make_maps(struct walker *w, const struct walker_kept_map *map, uint3
 }
 
 /* Places in the list become descriptors. */
-static bool bind(struct walker *w)
+static bool bind(const struct walker *w, struct walker_code *c)
 {
-	for (size_t i = 0; i < w->fn_n; i++) {
-		struct bpf_insn *in = &w->fn_insn[i];
+	for (size_t i = 0; i < c->n; i++) {
+		struct bpf_insn *in = &c->insn[i];
 
 		if (in->code != (BPF_LD | BPF_DW | BPF_IMM))
 			continue;
@@ -175,7 +187,7 @@ static bool bind(struct walker *w)
 
 static bool open_kept(struct walker *w, const char *data, size_t n)
 {
-	const struct walker_sub *sub;
+	bool good_maps = true;
 	struct head h;
 
 	if (!good(data, n, &h))
@@ -190,14 +202,20 @@ static bool open_kept(struct walker *w, const char *data, size_t n)
 	    h.lost_at + sizeof(uint64_t) > w->kept.bss_size)
 		return false;
 	data += h.n_maps * sizeof(struct walker_kept_map);
-	sub = (const struct walker_sub *)data;
-	for (uint32_t i = 0; i < h.n_subs; i++)
-		vec_push(&w->fn_subs, sub[i]);
-	data += h.n_subs * sizeof(*sub);
-	w->fn_main = h.main;
-	w->fn_n = h.n_insn;
-	w->fn_insn = mem_dup(data, h.n_insn * sizeof(*w->fn_insn));
-	return bind(w);
+	for (int i = 0; i < WALKER_CODES; i++) {
+		const struct walker_sub *sub = (const struct walker_sub *)data;
+		struct walker_code *c = &w->code[i];
+
+		for (uint32_t k = 0; k < h.code[i].n_subs; k++)
+			vec_push(&c->subs, sub[k]);
+		data += h.code[i].n_subs * sizeof(*sub);
+		c->main = h.code[i].main;
+		c->n = h.code[i].n_insn;
+		c->insn = mem_dup(data, c->n * sizeof(*c->insn));
+		data += c->n * sizeof(*c->insn);
+		good_maps = good_maps && bind(w, c);
+	}
+	return good_maps;
 }
 
 void walker_kept_close(struct walker *w)
@@ -218,7 +236,7 @@ bool walker_kept_open(struct walker *w, uint64_t object)
 	if (w->cache < 0 || !place(object, &id, name, sizeof(name)) ||
 	    (fd = cache_get(w->cache, &id, name)) < 0)
 		return false;
-	data = mem_alloc(MAX_BYTES);
+	data = mem_grow(NULL, MAX_BYTES); /* most of it is never touched */
 	got = read(fd, data, MAX_BYTES);
 	close(fd);
 	if (got > 0 && open_kept(w, data, (size_t)got)) {
@@ -226,9 +244,8 @@ bool walker_kept_open(struct walker *w, uint64_t object)
 		return true;
 	}
 	walker_kept_close(w);
-	free(w->fn_insn);
-	w->fn_insn = NULL;
-	w->fn_subs.n = 0;
+	walker_fn_free(w);
+	memset(w->code, 0, sizeof(w->code));
 	return false;
 }
 

@@ -146,9 +146,9 @@ void walker_kept_drop(const struct walker *w)
 	(void)w;
 }
 
-bool walker_function(const struct walker *w, struct walker_function *ret)
+bool walker_function(const struct walker *w, enum walker_which which, struct walker_function *ret)
 {
-	(void)w, (void)ret;
+	(void)w, (void)which, (void)ret;
 	return false;
 }
 #endif

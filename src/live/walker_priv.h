@@ -12,7 +12,7 @@
  *	walker_off.c	time off the CPU
  *	walker_hits.c	stacks of tracepoints and probes
  *	walker_fn.c	the walk as a function of programs of others
- *	walker_kept.c	that function, kept for the next time
+ *	walker_kept.c	its code, kept for the next time
  *	walker_btf.c	the kernel's types that samples need
  *
  * Everything in struct walker is under lock but what says otherwise.
@@ -116,6 +116,13 @@ struct walker_area {
 
 struct walker_copied; /* walker_copy.c */
 
+/* A function of bpf/walk_fn.h, complete, and behind the program that is around it. */
+struct walker_code {
+	struct bpf_insn *insn;
+	size_t n, main; /* main: that program's */
+	VEC(struct walker_sub) subs;
+};
+
 #define WALKER_KEPT_MAPS 16
 
 struct walker_kept_map {
@@ -123,14 +130,13 @@ struct walker_kept_map {
 	uint32_t type, key, value, entries, flags;
 };
 
-/* The function as it is kept: maps by their place in the list. */
+/* The functions as they are kept: maps by their place in the list. */
 struct walker_fn_image {
 	uint64_t object; /* what it was made from, and by what */
 	struct walker_kept_map map[WALKER_KEPT_MAPS];
 	uint32_t n_maps;
-	const struct bpf_insn *insn;
-	size_t n_insn;
-	uint32_t config_at, lost_at; /* in .rodata and .bss */
+	const struct bpf_insn *insn[WALKER_CODES]; /* of walker.code */
+	uint32_t config_at, lost_at;		   /* in .rodata and .bss */
 };
 
 /* Made from such an image. */
@@ -156,11 +162,8 @@ struct walker {
 	uint32_t n_events;
 	struct reading *reading; /* walker_poll in progress */
 	bool settling;
-	size_t fn_main;		  /* instructions of the program around the function */
-	bool hits_calls[2];	  /* entries, exits of system calls are attached to */
-	struct bpf_insn *fn_insn; /* all of it, complete */
-	size_t fn_n;
-	VEC(struct walker_sub) fn_subs;
+	struct walker_code code[WALKER_CODES];
+	bool hits_calls[2]; /* entries, exits of system calls are attached to */
 
 	pthread_mutex_t lock;
 	pthread_cond_t wake; /* of the builder */

@@ -78,6 +78,22 @@ else:
     check("a user stack", text[:4] == ["@[", "twice+0", next((x for x in text if x.startswith("main+")), "main"), "]: 6"] and
           "@s[twice]: 6" in text, r)
 
+    # what is attached at first only copies stacks, and another program takes over: each kind of probe, and both for short and for long
+    kinds = {"uprobe": f"uprobe:{W}:twice", "tracepoint": 'tracepoint:syscalls:sys_enter_write /comm == "static"/',
+             "raw tracepoint": 'rawtracepoint:sys_enter /comm == "static" && (arg1 == 1 || arg1 == 64)/', "timer": 'profile:hz:999 /comm == "static"/'}
+    for kind, probe in kinds.items():
+        prog = f"{probe} {{ @[ustack] = count(); }}"
+        r = kymo(["run", "-v", "--dry-run", "-e", prog])
+        if "by unwinding tables" not in r.err:
+            skip(f"stacks from the first to the last: {kind}", "no stack walker here")
+            continue
+        check(f"a shorter program comes first: {kind}", "copies stacks, does its work until then" in r.err, r)
+        for times in (200000,) if kind == "timer" else (1, 300):
+            r = kymo(["run", "-q", "-c", f"{W} {times}", "-e", prog])
+            stacks = [(s.split(), int(n)) for s, n in re.findall(r"^@\[\n(.*?)^\]: (\d+)$", r.out, re.M | re.S)]
+            whole = [n for s, n in stacks if s[-1].startswith("_start+")]
+            check(f"stacks from the first to the last: {kind}, {times}", sum(whole) and (kind != "uprobe" or whole == [times]), r)
+
     # what the end clears stays clear, while probes that take long to be taken away are still being hit
     busy = subprocess.Popen([W, "2000000000"], stdout=subprocess.DEVNULL)
     r = kymo(["run", "-q", "-p", str(busy.pid), "-e", f"uprobe:{W}:twi*, uprobe:{W}:main {{ @ = count(); }} interval:ms:5 {{ if (@ > 100) {{ exit(); }} }} END {{ clear(@); }}"])

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs with the stack walker in them, which a thread loads while those without it are already
+ * at work. They take over in one step, for good, when the kernel has checked them.
+ */
+#include <unistd.h>
+
+#include "live/run_int.h"
+
+static void *load(void *arg)
+{
+	struct run *r = arg;
+	uint32_t key = 0;
+
+	for (size_t i = 0; i < r->p->codes.n; i++) {
+		struct run_whole *w = &r->whole[i];
+		AUTO_FREE char *log = NULL;
+		struct err e = { 0 };
+
+		if (w->map < 0)
+			continue;
+		w->prog = run_load_whole(r, i, &log, &e);
+		if (w->prog >= 0 && bpf_map_set(w->map, &key, &w->prog) == 0)
+			continue;
+		if (!r->side.why.code)
+			r->side.why = e;
+	}
+	return NULL;
+}
+
+void run_whole_begin(struct run *r)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < r->p->codes.n; i++)
+		any |= r->whole[i].map >= 0;
+	if (!any)
+		return;
+	r->completing = pthread_create(&r->completer, NULL, load, r) == 0;
+	if (!r->completing)
+		load(r);
+	if (r->o.verbose) /* it will be told what they are */
+		run_whole_end(r);
+}
+
+void run_whole_end(struct run *r)
+{
+	if (r->completing)
+		pthread_join(r->completer, NULL);
+	r->completing = false;
+}
+
+void run_whole_close(struct run *r)
+{
+	run_whole_end(r);
+	for (size_t i = 0; i < r->p->codes.n; i++) {
+		if (r->whole[i].prog >= 0)
+			close(r->whole[i].prog);
+		if (r->whole[i].map >= 0)
+			close(r->whole[i].map);
+		r->whole[i] = (struct run_whole){ -1, -1 };
+	}
+}
