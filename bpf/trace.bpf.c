@@ -130,7 +130,7 @@ static __always_inline void send_inside(struct task_struct___t *task, struct tra
 	read_args(&c->rec, regs);
 	for (int i = 0; i < TRACE_STEPS; i++)
 		if (plan->step[i].take == TRACE_TAKE_FD && plan->step[i].arg == 0)
-			read_fd(c, task, 0, c->rec.arg[0], false);
+			read_fd(c, task, 0, c->rec.arg[0], 0, false);
 	bpf_probe_read_kernel(c->rec.comm, sizeof(c->rec.comm), task->comm);
 	send_record(c);
 }

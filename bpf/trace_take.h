@@ -143,7 +143,7 @@ static long climb_step(__u32 i, struct climb *w)
 }
 
 static __always_inline void read_fd(struct call *c, struct task_struct___t *task, __u8 arg,
-				    __s32 fd, bool exit)
+				    __s32 fd, __u16 index, bool exit)
 {
 	struct fdtable___k *table;
 	struct file___k *file = NULL, **files;
@@ -174,7 +174,7 @@ static __always_inline void read_fd(struct call *c, struct task_struct___t *task
 	n = w.at - begin;
 	if (n > TRACE_PATH)
 		n = TRACE_PATH;
-	add_piece(c, arg, TRACE_TAKE_PATH_OF, n, 0, exit);
+	add_piece(c, arg, TRACE_TAKE_PATH_OF, n, index, exit);
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -182,7 +182,7 @@ static __always_inline void read_fd(struct call *c, struct task_struct___t *task
 struct list {
 	struct call *c;
 	__u64 from;
-	__u64 left; /* bytes that may be read in all */
+	__u64 left; /* bytes that may be read in all; of descriptors: from one to the next */
 	__u8 arg;
 	bool exit, is32, done, failed;
 };
@@ -251,6 +251,28 @@ static __always_inline bool read_vectors(struct call *c, __u8 arg, __u64 from, _
 		return false;
 	bpf_loop(n, vectors_step, &l, 0);
 	return !l.failed; /* what is read again counts, being the last */
+}
+
+#define FILES 16 /* of a list that are named */
+
+static long fds_step(__u32 i, struct list *l)
+{
+	__s32 fd;
+
+	if (bpf_probe_read_user(&fd, sizeof(fd), (void *)(l->from + i * l->left)))
+		return 1;
+	read_fd(l->c, (void *)bpf_get_current_task_btf(), l->arg, fd, i, l->exit);
+	return 0;
+}
+
+static __always_inline void read_fds(struct call *c, __u8 arg, __u64 from, __u64 n, __u32 size,
+				     bool exit)
+{
+	struct list l = { .c = c, .from = from, .left = size, .arg = arg, .exit = exit };
+
+	if (size == 4)
+		n = 2;
+	bpf_loop(n < FILES ? n : FILES, fds_step, &l, 0);
 }
 
 /* struct user_msghdr: name, its length, vectors, their number, control, its length, flags. */
@@ -339,11 +361,15 @@ static long take_step(__u32 i, struct taking *t)
 	}
 	from = argument(c, arg);
 	if (s->take == TRACE_TAKE_FD) {
-		read_fd(c, (void *)bpf_get_current_task_btf(), arg, from, t->exit);
+		read_fd(c, (void *)bpf_get_current_task_btf(), arg, from, 0, t->exit);
 		return 0;
 	}
 	if (!from)
 		return 0;
+	if (s->take == TRACE_TAKE_FDS) {
+		read_fds(c, arg, from, argument(c, s->ref), s->size, t->exit);
+		return 0;
+	}
 	if (s->take == TRACE_TAKE_STRING)
 		ok = read_path(c, arg, from, t->exit);
 	else if (s->take == TRACE_TAKE_STRINGS)

@@ -37,6 +37,8 @@ enum trace_take {
 	TRACE_TAKE_VECTORS,  /* struct iovec, as many as argument ref says, and where they lead */
 	TRACE_TAKE_MESSAGE,  /* struct msghdr and where it leads */
 	TRACE_TAKE_FD,	     /* the file behind a descriptor */
+	TRACE_TAKE_FDS,	     /* behind each of a list: one every size bytes, as many as argument ref
+				says, or two where size is 4 */
 	TRACE_TAKE_IOCTL,    /* as many bytes as the command in argument ref says */
 	TRACE_TAKE_PATH_OF,  /* in records only: parts of a file's path, the last first */
 	TRACE_TAKE_EXEC,     /* in records only: the arguments of the new program, NULs between */

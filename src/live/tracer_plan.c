@@ -129,7 +129,7 @@ static void add_arg(struct trace_plan *p, unsigned i, const struct syscall_arg *
 	case SYSCALL_ARGV: add(p, i, TRACE_TAKE_STRINGS, -1, in, 0); break;
 	case SYSCALL_ADDR: add(p, i, TRACE_TAKE_ARRAY, a->ref, in, 1); break;
 	case SYSCALL_ADDR_OUT: add(p, i, TRACE_TAKE_POINTED, a->ref, out, 0); break;
-	case SYSCALL_LENGTH:
+	case SYSCALL_LENGTH: add(p, i, TRACE_TAKE_MEMORY, -1, in | out, 4); break;
 	case SYSCALL_INT_OUT: add(p, i, TRACE_TAKE_MEMORY, -1, out, 4); break;
 	case SYSCALL_IOV: add(p, i, TRACE_TAKE_VECTORS, a->ref, in, 0); break;
 	case SYSCALL_IOV_OUT: add(p, i, TRACE_TAKE_VECTORS, a->ref, out, 0); break;
@@ -151,7 +151,7 @@ static void add_arg(struct trace_plan *p, unsigned i, const struct syscall_arg *
 	case SYSCALL_IOCTL:
 		add(p, i, TRACE_TAKE_MEMORY, -1, out | TRACE_EVEN_FAILED, TRACE_IFREQ);
 		break;
-	case SYSCALL_FDSET: add(p, i, TRACE_TAKE_MEMORY, -1, in, 128); break;
+	case SYSCALL_FDSET: add(p, i, TRACE_TAKE_MEMORY, -1, in | out, 128); break;
 	default: break;
 	}
 	if (!size)
@@ -199,6 +199,10 @@ void tracer_plan(enum syscall_abi abi, int nr, const struct tracer_structs *stru
 	for (unsigned i = 0; i < sig.n && paths; i++)
 		if (sig.arg[i].type == SYSCALL_FD || sig.arg[i].type == SYSCALL_AT)
 			add(ret, i, TRACE_TAKE_FD, -1, TRACE_AT_ENTRY, 0);
+		else if (sig.arg[i].type == SYSCALL_PAIR)
+			add(ret, i, TRACE_TAKE_FDS, -1, TRACE_AT_EXIT, 4);
+		else if (strcmp(sig.arg[i].set, "pollfd") == 0)
+			add(ret, i, TRACE_TAKE_FDS, sig.arg[i].ref, TRACE_AT_ENTRY, 8);
 	if (sig.ret == SYSCALL_FD && paths)
 		add(ret, 6, TRACE_TAKE_FD, -1, TRACE_AT_EXIT, 0);
 }

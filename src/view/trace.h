@@ -54,6 +54,15 @@ bool trace_memory(struct trace_words *w, const struct trace_record *r, const voi
 /* A piece of memory that was read; NULL when it was not. */
 const struct trace_piece *trace_piece(const struct trace_record *r, const void *data, unsigned arg,
 				      enum trace_take take, unsigned index);
+/* As it was when the call began. */
+const struct trace_piece *trace_piece_before(const struct trace_record *r, const void *data,
+					     unsigned arg, enum trace_take take);
+/* With its file; index: of a list of them, which one. */
+void trace_descriptor(const struct trace_record *r, const void *data, unsigned arg, unsigned index,
+		      int fd, struct strbuf *b);
+/* trace_memory.c: of select, which descriptors are ready. */
+void trace_fdsets(const struct trace_record *r, const void *data, const struct syscall_sig *s,
+		  struct strbuf *b);
 /* What could end a line, or move a terminal's cursor, as strace writes it. */
 void trace_escape(const void *s, size_t n, bool quoted, struct strbuf *b);
 /* With quotes, as strace escapes it. whole: how long it really is. */

@@ -53,8 +53,9 @@ bool trace_failed(const struct trace_record *r)
 	return r->kind == TRACE_CALL && r->ret < 0 && r->ret >= -4095;
 }
 
-const struct trace_piece *trace_piece(const struct trace_record *r, const void *data, unsigned arg,
-				      enum trace_take take, unsigned index)
+static const struct trace_piece *find_piece(const struct trace_record *r, const void *data,
+					    unsigned arg, enum trace_take take, unsigned index,
+					    bool before)
 {
 	const uint8_t *p = data;
 	size_t left = r->n;
@@ -66,7 +67,7 @@ const struct trace_piece *trace_piece(const struct trace_record *r, const void *
 
 		if (sizeof(*q) + q->n > left)
 			break;
-		if (q->arg == arg && q->take == take && q->index == index)
+		if (q->arg == arg && q->take == take && q->index == index && !(before && q->exit))
 			found = q; /* the last one: what a call left counts */
 		if (n >= left)
 			break;
@@ -74,6 +75,18 @@ const struct trace_piece *trace_piece(const struct trace_record *r, const void *
 		left -= n;
 	}
 	return found;
+}
+
+const struct trace_piece *trace_piece(const struct trace_record *r, const void *data, unsigned arg,
+				      enum trace_take take, unsigned index)
+{
+	return find_piece(r, data, arg, take, index, false);
+}
+
+const struct trace_piece *trace_piece_before(const struct trace_record *r, const void *data,
+					     unsigned arg, enum trace_take take)
+{
+	return find_piece(r, data, arg, take, 0, true);
 }
 
 /* --- simple values ---------------------------------------------------------------------------- */
@@ -164,9 +177,10 @@ static void file_path(const char *parts, size_t n, const struct trace_file *f, s
 	vec_free(&part);
 }
 
-static void fd_name(const struct trace_record *r, const void *data, unsigned arg, struct strbuf *b)
+static void fd_name(const struct trace_record *r, const void *data, unsigned arg, unsigned index,
+		    struct strbuf *b)
 {
-	const struct trace_piece *p = trace_piece(r, data, arg, TRACE_TAKE_PATH_OF, 0);
+	const struct trace_piece *p = trace_piece(r, data, arg, TRACE_TAKE_PATH_OF, index);
 	struct trace_file f;
 
 	if (!p || p->n < sizeof(f))
@@ -182,12 +196,12 @@ static void fd_name(const struct trace_record *r, const void *data, unsigned arg
 	strbuf_putc(b, '>');
 }
 
-static void descriptor(const struct trace_record *r, const void *data, unsigned arg, int fd,
-		       struct strbuf *b)
+void trace_descriptor(const struct trace_record *r, const void *data, unsigned arg, unsigned index,
+		      int fd, struct strbuf *b)
 {
 	strbuf_printf(b, "%d", fd);
 	if (fd >= 0)
-		fd_name(r, data, arg, b);
+		fd_name(r, data, arg, index, b);
 }
 
 /* --- what depends on another argument --------------------------------------------------------- */
@@ -305,12 +319,12 @@ void trace_arg(struct trace_words *w, const struct trace_record *r, const void *
 	case SYSCALL_ENVP: trace_pointer(v, b); break;
 	case SYSCALL_MODE:
 	case SYSCALL_OPEN_MODE: trace_names_mode((unsigned)v, b); break;
-	case SYSCALL_FD: descriptor(r, data, i, (int)v, b); break;
+	case SYSCALL_FD: trace_descriptor(r, data, i, 0, (int)v, b); break;
 	case SYSCALL_AT:
 		if ((int)v == AT_FDCWD)
 			strbuf_puts(b, "AT_FDCWD");
 		else
-			descriptor(r, data, i, (int)v, b);
+			trace_descriptor(r, data, i, 0, (int)v, b);
 		break;
 	case SYSCALL_SIG: trace_names_signal((int)v, b); break;
 	case SYSCALL_FLAGS:
@@ -389,12 +403,13 @@ void trace_result(struct trace_words *w, const struct trace_record *r, const voi
 		return;
 	}
 	switch (s->ret) {
-	case SYSCALL_FD: descriptor(r, data, 6, (int)r->ret, b); break;
+	case SYSCALL_FD: trace_descriptor(r, data, 6, 0, (int)r->ret, b); break;
 	case SYSCALL_PTR: strbuf_printf(b, "0x%llx", (unsigned long long)r->ret); break;
 	case SYSCALL_HEX: hex((uint64_t)r->ret, b); break;
 	case SYSCALL_MODE: trace_names_mode((unsigned)r->ret, b); break;
 	default:
 		strbuf_printf(b, "%lld", (long long)r->ret);
+		trace_fdsets(r, data, s, b);
 		if (strcmp(name, "sched_getscheduler") == 0) {
 			strbuf_puts(b, " (");
 			trace_names_enum("sched", (uint64_t)r->ret & 0xff, b);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments that lead to memory: what was read of it, or the address. */
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -163,19 +164,45 @@ static void address_arg(const struct trace_record *r, const void *data, unsigned
 	bool out = a->type == SYSCALL_ADDR_OUT;
 	const struct trace_piece *p =
 		trace_piece(r, data, i, out ? TRACE_TAKE_POINTED : TRACE_TAKE_ARRAY, 0);
+	const struct trace_piece *room =
+		out ? trace_piece_before(r, data, (unsigned)a->ref, TRACE_TAKE_MEMORY) : NULL;
+	size_t n = p ? p->n : 0;
 	int v;
 
-	if (!p || (!p->n && !r->arg[i])) {
+	if (room && room->n == sizeof(v)) { /* the call names all there is, and fills what fits */
+		memcpy(&v, room + 1, sizeof(v));
+		n = v >= 0 && (size_t)v < n ? (size_t)v : n;
+	}
+	if (!p || (!n && !r->arg[i])) {
 		trace_pointer(r->arg[i], b);
-	} else if (a->set[0] && p->n == sizeof(v)) {
+	} else if (a->set[0] && n == sizeof(v)) {
 		memcpy(&v, p + 1, sizeof(v));
 		strbuf_printf(b, "[%d]", v);
 	} else if (a->set[0]) {
-		if (!trace_sockopt(r, p + 1, p->n, b))
-			trace_string(p + 1, p->n, p->n, b);
+		if (!trace_sockopt(r, p + 1, n, b))
+			trace_string(p + 1, n, n, b);
 	} else {
-		trace_sockaddr(p + 1, p->n, b);
+		trace_sockaddr(p + 1, n, b);
 	}
+}
+
+/* Before the call and, where it is another, after it. */
+static void length_arg(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
+{
+	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0),
+				 *before = trace_piece_before(r, data, i, TRACE_TAKE_MEMORY);
+	int from, to;
+
+	if (!p || p->n < sizeof(to)) {
+		trace_pointer(r->arg[i], b);
+		return;
+	}
+	memcpy(&to, p + 1, sizeof(to));
+	memcpy(&from, before ? before + 1 : p + 1, sizeof(from));
+	strbuf_printf(b, "[%d", from);
+	if (from != to)
+		strbuf_printf(b, " => %d", to);
+	strbuf_putc(b, ']');
 }
 
 static void wait_status(int s, struct strbuf *b)
@@ -210,9 +237,13 @@ static void memory_arg(const struct trace_record *r, const void *data, unsigned 
 	}
 	memcpy(v, p + 1, p->n < sizeof(v) ? p->n : sizeof(v));
 	memcpy(&set, p + 1, p->n < sizeof(set) ? p->n : sizeof(set));
-	if (a->type == SYSCALL_PAIR)
-		strbuf_printf(b, "[%d, %d]", v[0], v[1]);
-	else if (a->type == SYSCALL_SIGSET || a->type == SYSCALL_SIGSET_OUT)
+	if (a->type == SYSCALL_PAIR) {
+		strbuf_putc(b, '[');
+		trace_descriptor(r, data, i, 0, v[0], b);
+		strbuf_puts(b, ", ");
+		trace_descriptor(r, data, i, 1, v[1], b);
+		strbuf_putc(b, ']');
+	} else if (a->type == SYSCALL_SIGSET || a->type == SYSCALL_SIGSET_OUT)
 		trace_sigset(set, b);
 	else if (strcmp(a->name, "status") == 0 && r->ret == 0)
 		trace_pointer(r->arg[i], b);
@@ -319,16 +350,71 @@ static void siginfo(const uint8_t *from, bool is32, struct strbuf *b)
 	strbuf_puts(b, ", ...}");
 }
 
+static uint64_t fdset_bits(const struct trace_record *r, const struct syscall_arg *a,
+			   const struct trace_piece *p)
+{
+	uint64_t n = a->ref >= 0 ? r->arg[a->ref] : 0;
+
+	return n < p->n * 8ull ? n : p->n * 8ull;
+}
+
+static bool any_bit(const uint8_t *bits, uint64_t n)
+{
+	for (uint64_t k = 0; k < n; k++)
+		if (bits[k / 8] >> k % 8 & 1)
+			return true;
+	return false;
+}
+
 static void fdset_arg(const struct trace_record *r, const void *data, unsigned i,
 		      const struct syscall_arg *a, struct strbuf *b)
 {
-	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
-	uint64_t n = a->ref >= 0 ? r->arg[a->ref] : 0;
+	const struct trace_piece *p = trace_piece_before(r, data, i, TRACE_TAKE_MEMORY);
 
 	if (p)
-		bits_text((const uint8_t *)(p + 1), n < p->n * 8ull ? n : p->n * 8ull, b);
+		bits_text((const uint8_t *)(p + 1), fdset_bits(r, a, p), b);
 	else
 		trace_pointer(r->arg[i], b);
+}
+
+void trace_fdsets(const struct trace_record *r, const void *data, const struct syscall_sig *s,
+		  struct strbuf *b)
+{
+	static const char *const name[] = { "in", "out", "except" };
+	bool any = false;
+
+	for (unsigned i = 0, k = 0; i < s->n && r->ret > 0; i++) {
+		const struct trace_piece *p;
+
+		if (s->arg[i].type != SYSCALL_FDSET || k == ARRAY_SIZE(name))
+			continue;
+		p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
+		if (p && p->exit &&
+		    any_bit((const uint8_t *)(p + 1), fdset_bits(r, &s->arg[i], p))) {
+			strbuf_printf(b, "%s%s ", any ? ", " : " (", name[k]);
+			bits_text((const uint8_t *)(p + 1), fdset_bits(r, &s->arg[i], p), b);
+			any = true;
+		}
+		k++;
+	}
+	if (any)
+		strbuf_putc(b, ')');
+}
+
+/* As the call left it. */
+static void pollfd(const struct trace_record *r, const void *data, unsigned i, unsigned k,
+		   const void *from, struct strbuf *b)
+{
+	struct pollfd p;
+
+	memcpy(&p, from, sizeof(p));
+	strbuf_puts(b, "{fd=");
+	trace_descriptor(r, data, i, k, p.fd, b);
+	strbuf_puts(b, ", events=");
+	trace_names_flags("poll", (uint16_t)p.events, b);
+	strbuf_puts(b, ", revents=");
+	trace_names_flags("poll", (uint16_t)p.revents, b);
+	strbuf_putc(b, '}');
 }
 
 static void struct_arg(struct trace_words *w, const struct trace_record *r, const void *data,
@@ -368,7 +454,10 @@ static void struct_arg(struct trace_words *w, const struct trace_record *r, cons
 	strbuf_putc(b, '[');
 	for (uint64_t k = 0; k < n && (k + 1) * size <= p->n; k++) {
 		strbuf_puts(b, k ? ", " : "");
-		trace_struct(w, type, a->set, from + k * size, size, b);
+		if (strcmp(a->set, "pollfd") == 0 && size == sizeof(struct pollfd))
+			pollfd(r, data, i, (unsigned)k, from + k * size, b);
+		else
+			trace_struct(w, type, a->set, from + k * size, size, b);
 	}
 	strbuf_puts(b, n * size > p->n ? ", ...]" : "]");
 }
@@ -383,7 +472,7 @@ bool trace_memory(struct trace_words *w, const struct trace_record *r, const voi
 	case SYSCALL_ARGV: strings_arg(r, data, i, b); return true;
 	case SYSCALL_ADDR:
 	case SYSCALL_ADDR_OUT: address_arg(r, data, i, a, b); return true;
-	case SYSCALL_LENGTH:
+	case SYSCALL_LENGTH: length_arg(r, data, i, b); return true;
 	case SYSCALL_INT_OUT:
 	case SYSCALL_PAIR:
 	case SYSCALL_SIGSET:

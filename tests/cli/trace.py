@@ -98,19 +98,19 @@ socket(AF_UNIX, SOCK_DGRAM, 0) = 3<socket:[N]>
 bind(3<socket:[N]>, {sa_family=AF_UNIX, sun_path="sock"}, 110) = 0
 unlink("sock") = 0
 close(3<socket:[N]>) = 0
-socketpair(AF_UNIX, SOCK_STREAM, 0, [3, 5]) = 0
+socketpair(AF_UNIX, SOCK_STREAM, 0, [3<socket:[N]>, 5<socket:[N]>]) = 0
 sendto(3<socket:[N]>, "hello", 5, MSG_NOSIGNAL, NULL, 0) = 5
 recvfrom(5<socket:[N]>, "hello", 8, MSG_DONTWAIT, NULL, NULL) = 5
 sendmsg(3<socket:[N]>, {msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base="message", iov_len=7}], msg_iovlen=1, msg_controllen=0, msg_flags=0}, 0) = 7
 shutdown(3<socket:[N]>, SHUT_WR) = 0
 close(3<socket:[N]>) = 0
 close(5<socket:[N]>) = 0
-pipe2([3, 5], O_CLOEXEC) = 0
+pipe2([3<pipe:[N]>, 5<pipe:[N]>], O_CLOEXEC) = 0
 epoll_create1(EPOLL_CLOEXEC) = 6<anon_inode:[eventpoll]>
 epoll_ctl(6<anon_inode:[eventpoll]>, EPOLL_CTL_ADD, 3<pipe:[N]>, {events=EPOLLIN, data=0x1234}) = 0
 write(5<pipe:[N]>, "x", 1) = 1
 epoll_pwait(6<anon_inode:[eventpoll]>, [{events=EPOLLIN, data=0x1234}], 4, 100, NULL, 8) = 1
-ppoll([{fd=3, events=POLLIN, revents=POLLIN}, {fd=5, events=POLLOUT, revents=POLLOUT}], 2, NULL, NULL, 0) = 2
+ppoll([{fd=3<pipe:[N]>, events=POLLIN, revents=POLLIN}, {fd=5<pipe:[N]>, events=POLLOUT, revents=POLLOUT}], 2, NULL, NULL, 0) = 2
 clock_nanosleep(CLOCK_MONOTONIC, 0, {tv_sec=0, tv_nsec=1000000}, NULL) = 0
 rt_sigprocmask(SIG_BLOCK, [USR1], NULL, 8) = 0
 getpid() = PID
@@ -439,9 +439,17 @@ r = kymo(f"trace -o {OUT} {ARGS} {FOLDER} own")
 text = open(OUT).read()
 for name, want in (("a timeout as it was given", r"ppoll\(\[\{fd=-1, events=POLLIN.*?\}\], 1, \{tv_sec=0, tv_nsec=3000000\}, NULL, \d+\) = 0"),
                    ("the same of select", r"p?select6?\(0, NULL, NULL, NULL, \{tv_sec=0, tv_n?u?sec=7000(000)?\}"),
+                   ("what select found", r"p?select6?\(\d+, \[(\d+)\], \[(\d+)\], NULL, NULL.*\) = 1 \(out \[\2\]\)"),
                    ("descriptors in a message", r"msg_control=\[\{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=\[1\]\}\], msg_controllen=24"),
                    ("how a child ended", r"waitid\(P_PID, (\d+), \{si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=\1, si_uid=\d+, si_status=7, \.\.\.\}, WEXITED, NULL\) = 0")):
     check(name, r.code == 0 and re.search(want, text), text[-3000:])
+
+r = kymo(f"trace -e getsockname,getpeername -o {OUT} {ARGS} {FOLDER}")
+text = open(OUT).read()
+for name, want in (("a name's length before and after", r"getsockname\(\d+<socket:\[\d+\]>, \{sa_family=AF_UNIX\}, \[110 => 2\]\) = 0"),
+                   ("a name that does not fit", r"getsockname\(\d+<.*?>, \{sa_family=AF_INET, sa_data=\"(\\0){4}\"\}, \[6 => 16\]\) = 0"),
+                   ("a length that stays", r"getpeername\(\d+<socket:\[\d+\]>, 0x[0-9a-f]+, \[16\]\) = -1 ENOTCONN")):
+    check(name, r.code == 0 and re.search(want, text), text)
 
 r = kymo(["trace", "--signals", "-e", "kill", "-o", OUT, "sh", "-c", "trap : USR1; kill -USR1 $$; kill -TERM $$"])
 text = open(OUT).read()

@@ -24,11 +24,10 @@ if run(["strace", "-o", OUT, "true"]).code != 0:
 # What both see differently each time, or word differently: known, each with its reason.
 #   addresses, inode numbers, process numbers; the folder behind AT_FDCWD is shown by strace -y only
 #   poll and ppoll: strace shows what came back behind the result; epoll's data in two ways
-#   new descriptors in pairs are shown with their files by strace
 #   clone's arguments: strace gives them other names; execve: how many variables the environment has
 #   limits are multiplied out here; sigaction's fields come in the kernel's order; rt_sigreturn's mask and how many entries
 #   getdents64 read are not shown; a device's number is not shown in place of its size
-UNALIKE = {"ppoll", "poll", "epoll_ctl", "epoll_pwait", "pipe2", "socketpair", "clone", "clone3", "getrandom", "rseq", "rt_sigaction",
+UNALIKE = {"ppoll", "poll", "epoll_ctl", "epoll_pwait", "clone", "clone3", "getrandom", "rseq", "rt_sigaction",
            "rt_sigreturn", "getdents64"}
 
 

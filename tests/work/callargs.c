@@ -27,6 +27,7 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -114,6 +115,35 @@ static void events(void)
 	inotify_add_watch(fd, "/", IN_CREATE | IN_DELETE);
 }
 
+/* One can be written to, and nothing is to be read from the other. */
+static void ready(const int *pair)
+{
+	fd_set in, out;
+
+	FD_ZERO(&in);
+	FD_ZERO(&out);
+	FD_SET(pair[0], &in);
+	FD_SET(pair[1], &out);
+	select(pair[1] + 1, &in, &out, NULL, NULL);
+}
+
+/* Names of sockets: shorter than their room, longer than it, none. */
+static void names(void)
+{
+	struct sockaddr_un un;
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	socklen_t n = sizeof(un);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), local = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+	getsockname(local, (struct sockaddr *)&un, &n);
+	n = 6;
+	getsockname(fd, (struct sockaddr *)&in, &n);
+	n = sizeof(in);
+	getpeername(fd, (struct sockaddr *)&in, &n);
+	close(fd);
+	close(local);
+}
+
 /* Times that calls change, messages with descriptors in them, how a child ended. */
 static void own(void)
 {
@@ -135,6 +165,7 @@ static void own(void)
 	select(0, NULL, NULL, NULL, &tv);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
 		exit(1);
+	ready(pair);
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof(int));
@@ -158,5 +189,6 @@ int main(int argc, char **argv)
 	processes();
 	sockets();
 	events();
+	names();
 	return 0;
 }
