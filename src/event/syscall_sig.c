@@ -170,11 +170,16 @@ void syscall_sig(const char *name, struct syscall_sig *ret)
 
 void syscall_sig_of(enum syscall_abi abi, const char *name, struct syscall_sig *ret)
 {
-	const char *ways[] = { "32", abi == SYSCALL_I386 ? "i386" : "arm" };
+	const char *ways[] = { abi == SYSCALL_I386 || abi == SYSCALL_ARM ? "32" : NULL,
+			       abi == SYSCALL_I386	? "i386"
+			       : abi == SYSCALL_ARM	? "arm"
+			       : abi == SYSCALL_AARCH64 ? "aarch64"
+							: NULL };
 	char text[64];
 
-	for (size_t i = 0; i < ARRAY_SIZE(ways) && (abi == SYSCALL_I386 || abi == SYSCALL_ARM);
-	     i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		if (!ways[i])
+			continue;
 		snprintf(text, sizeof(text), "%s/%s", name, ways[i]);
 		syscall_sig(text, ret);
 		if (ret->known)

@@ -38,6 +38,8 @@ const char *trace_call_name(const struct trace_words *w, const struct trace_reco
 
 /* How many of its arguments mean something. */
 unsigned trace_args(struct trace_words *w, const struct trace_record *r);
+/* An argument that its place does not tell, since others are hidden. */
+bool trace_named(struct trace_words *w, const struct trace_record *r, unsigned i);
 /* This one is a part of the one before it. */
 bool trace_hidden(struct trace_words *w, const struct trace_record *r, unsigned i);
 void trace_arg(struct trace_words *w, const struct trace_record *r, const void *data, unsigned i,

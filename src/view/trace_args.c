@@ -2,6 +2,8 @@
 /* Arguments and results of system calls. */
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <netinet/in.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -270,9 +272,43 @@ static void ipc_flags(uint32_t v, struct strbuf *b)
 	strbuf_printf(b, "0%o", v & 0777);
 }
 
+/* The set of names for options of a socket's level. */
+static const char *options_of(int level)
+{
+	switch (level) {
+	case SOL_SOCKET: return "sockopt";
+	case IPPROTO_IP: return "ipopt";
+	case IPPROTO_IPV6: return "ipv6opt";
+	case IPPROTO_TCP: return "tcpopt";
+	case IPPROTO_UDP: return "udpopt";
+	case SOL_NETLINK: return "netlinkopt";
+	default: return "";
+	}
+}
+
+/* What clone looks at only if a flag says so. */
+static bool clone_hidden(uint64_t flags, const char *name)
+{
+	if (strcmp(name, "parent_tid") == 0)
+		return !(flags & (CLONE_PARENT_SETTID | CLONE_PIDFD));
+	if (strcmp(name, "child_tid") == 0)
+		return !(flags & (CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID));
+	return strcmp(name, "tls") == 0 && !(flags & CLONE_SETTLS);
+}
+
+bool trace_named(struct trace_words *w, const struct trace_record *r, unsigned i)
+{
+	char buf[24];
+
+	return i >= 2 && strcmp(trace_call_name(w, r, buf), "clone") == 0;
+}
+
 bool trace_hidden(struct trace_words *w, const struct trace_record *r, unsigned i)
 {
-	return trace_words_sig(w, r)->arg[i].type == SYSCALL_POS_HIGH || futex_hidden(w, r, i);
+	const struct syscall_arg *a = &trace_words_sig(w, r)->arg[i];
+
+	return a->type == SYSCALL_POS_HIGH || futex_hidden(w, r, i) ||
+	       (trace_named(w, r, i) && clone_hidden(r->arg[0], a->name));
 }
 
 unsigned trace_args(struct trace_words *w, const struct trace_record *r)
@@ -337,8 +373,8 @@ void trace_arg(struct trace_words *w, const struct trace_record *r, const void *
 					  b);
 		break;
 	case SYSCALL_ENUM:
-		if (strcmp(a->set, "sockopt") == 0 && (int)r->arg[1] != 1)
-			trace_names_enum((int)r->arg[1] == 6 ? "tcpopt" : "", (uint32_t)v, b);
+		if (strcmp(a->set, "sockopt") == 0)
+			trace_names_enum(options_of((int)r->arg[1]), (uint32_t)v, b);
 		else if (strcmp(a->set, "protocol") == 0 && r->arg[0] == AF_NETLINK)
 			trace_names_enum("netlink", (uint32_t)v, b);
 		else if (strcmp(a->set, "protocol") == 0 && r->arg[0] != 2 && r->arg[0] != 10)

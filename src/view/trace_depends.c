@@ -245,7 +245,10 @@ bool trace_sockopt(const struct trace_record *r, const void *from, size_t n, str
 
 	if ((int)r->arg[1] != SOL_SOCKET || r->abi)
 		return false;
-	if (name == SO_LINGER && n == sizeof(v)) {
+	if (name == SO_ERROR && n == sizeof(int)) {
+		memcpy(v, from, sizeof(int));
+		strbuf_printf(b, "[%s]", v[0] ? trace_names_error(v[0]) : "0");
+	} else if (name == SO_LINGER && n == sizeof(v)) {
 		memcpy(v, from, sizeof(v));
 		strbuf_printf(b, "{l_onoff=%d, l_linger=%d}", v[0], v[1]);
 	} else if ((name == SO_RCVTIMEO || name == SO_SNDTIMEO) && n == sizeof(t)) {

@@ -175,12 +175,13 @@ static void address_arg(const struct trace_record *r, const void *data, unsigned
 	}
 	if (!p || (!n && !r->arg[i])) {
 		trace_pointer(r->arg[i], b);
+	} else if (a->set[0] && trace_sockopt(r, p + 1, n, b)) {
+		return;
 	} else if (a->set[0] && n == sizeof(v)) {
 		memcpy(&v, p + 1, sizeof(v));
 		strbuf_printf(b, "[%d]", v);
 	} else if (a->set[0]) {
-		if (!trace_sockopt(r, p + 1, n, b))
-			trace_string(p + 1, n, n, b);
+		trace_string(p + 1, n, n, b);
 	} else {
 		trace_sockaddr(p + 1, n, b);
 	}
@@ -245,7 +246,11 @@ static void memory_arg(const struct trace_record *r, const void *data, unsigned 
 		strbuf_putc(b, ']');
 	} else if (a->type == SYSCALL_SIGSET || a->type == SYSCALL_SIGSET_OUT)
 		trace_sigset(set, b);
-	else if (strcmp(a->name, "status") == 0 && r->ret == 0)
+	else if (strcmp(a->set, "mpol") == 0) {
+		strbuf_putc(b, '[');
+		trace_names_flags(a->set, (uint32_t)v[0], b);
+		strbuf_putc(b, ']');
+	} else if (strcmp(a->name, "status") == 0 && r->ret == 0)
 		trace_pointer(r->arg[i], b);
 	else if (strcmp(a->name, "status") == 0)
 		wait_status(v[0], b);

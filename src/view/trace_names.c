@@ -11,7 +11,7 @@
 const struct trace_names *trace_names_find(const char *set)
 {
 	const struct trace_names *const all[] = { trace_names_files, trace_names_other,
-						  trace_names_more };
+						  trace_names_more, trace_names_system };
 
 	for (size_t k = 0; k < ARRAY_SIZE(all); k++)
 		for (const struct trace_names *s = all[k]; s->set; s++)
@@ -63,7 +63,7 @@ void trace_names_enum(const char *set, uint64_t v, struct strbuf *b)
 
 void trace_names_signal(int sig, struct strbuf *b)
 {
-	const char *name = sig > 0 && sig < 32 ? sigabbrev_np(sig) : NULL;
+	const char *name = sig == SIGIO ? "IO" : sig > 0 && sig < 32 ? sigabbrev_np(sig) : NULL;
 
 	if (name)
 		strbuf_printf(b, "SIG%s", name);

@@ -19,7 +19,8 @@ struct trace_names {
 	const struct trace_name *names;
 	unsigned n;
 };
-extern const struct trace_names trace_names_files[], trace_names_other[], trace_names_more[];
+extern const struct trace_names trace_names_files[], trace_names_other[], trace_names_more[],
+	trace_names_system[];
 
 /* NULL: there is no such set. */
 const struct trace_names *trace_names_find(const char *set);

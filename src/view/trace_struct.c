@@ -6,6 +6,8 @@
  * are shown, unless all are asked for.
  */
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "base/mem.h"
 #include "view/trace.h"
@@ -18,8 +20,8 @@
 static const struct {
 	const char *name, *fields;
 } telling[] = {
-	{ "stat", " st_mode st_size " },
-	{ "stat64", " st_mode st_size " },
+	{ "stat", " st_mode st_rdev st_size " },
+	{ "stat64", " st_mode st_rdev st_size " },
 	{ "statx", " stx_mask stx_attributes stx_mode stx_size " },
 	{ "statfs", " f_type f_bsize f_blocks f_bfree f_files " },
 	{ "statfs64", " f_type f_bsize f_blocks f_bfree f_files " },
@@ -33,7 +35,17 @@ static const struct {
 	{ "__kernel_timex", " modes offset freq status " },
 };
 
-enum as { AS_FLAGS, AS_ENUM, AS_MODE, AS_HEX, AS_SIGNAL, AS_SIGSET, AS_HANDLER, AS_LIMIT };
+enum as {
+	AS_FLAGS,
+	AS_ENUM,
+	AS_MODE,
+	AS_HEX,
+	AS_SIGNAL,
+	AS_SIGSET,
+	AS_HANDLER,
+	AS_LIMIT,
+	AS_DEVICE
+};
 static const struct {
 	const char *name, *field;
 	enum as as;
@@ -41,6 +53,8 @@ static const struct {
 } fields[] = {
 	{ "stat", "st_mode", AS_MODE, NULL },
 	{ "stat64", "st_mode", AS_MODE, NULL },
+	{ "stat", "st_rdev", AS_DEVICE, NULL },
+	{ "stat64", "st_rdev", AS_DEVICE, NULL },
 	{ "statx", "stx_mode", AS_MODE, NULL },
 	{ "statx", "stx_mask", AS_FLAGS, "statx" },
 	{ "statfs", "f_type", AS_ENUM, "fs_magic" },
@@ -66,6 +80,10 @@ static const struct {
 	{ "open_how", "flags", AS_FLAGS, "open" },
 	{ "open_how", "mode", AS_MODE, NULL },
 	{ "sigaltstack", "ss_sp", AS_HEX, NULL },
+	{ "perf_event_attr", "type", AS_ENUM, "perf_type" },
+	{ "perf_event_attr", "sample_type", AS_FLAGS, "perf_sample" },
+	{ "mount_attr", "attr_set", AS_FLAGS, "mount_attr" },
+	{ "mount_attr", "attr_clr", AS_FLAGS, "mount_attr" },
 	{ "rlimit64", "rlim_cur", AS_LIMIT, "RLIM64_INFINITY" },
 	{ "rlimit64", "rlim_max", AS_LIMIT, "RLIM64_INFINITY" },
 	{ "rlimit", "rlim_cur", AS_LIMIT, "RLIM_INFINITY" },
@@ -95,6 +113,7 @@ static bool one_field(const char *name, const char *field, uint64_t v, struct st
 		case AS_SIGNAL: trace_names_signal((int)v, b); break;
 		case AS_SIGSET: trace_sigset(v, b); break;
 		case AS_HEX: strbuf_printf(b, v ? "0x%llx" : "%llx", (unsigned long long)v); break;
+		case AS_DEVICE: strbuf_printf(b, "makedev(%#x, %#x)", major(v), minor(v)); break;
 		case AS_LIMIT:
 			if (v == UINT64_MAX)
 				strbuf_puts(b, fields[i].set);
@@ -118,6 +137,7 @@ struct place {
 	const uint8_t *data;
 	size_t n;
 	unsigned depth;
+	bool *device; /* what the file is, once its mode is known */
 };
 
 static void value(const struct place *p, uint32_t type, const char *name, uint64_t bit,
@@ -193,6 +213,7 @@ static void members(const struct place *p, uint32_t type, const char *name, uint
 		const char *field = btf_str(ts, m[i].name_off);
 		uint32_t of = btf_strip(ts, m[i].type);
 		unsigned kind = btf_kind(ts, of);
+		uint64_t v;
 
 		if (!*field && (kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION)) {
 			members(p, of, name, at, any, left_out, b);
@@ -204,11 +225,15 @@ static void members(const struct place *p, uint32_t type, const char *name, uint
 			*left_out |= !str_starts(field, "__");
 			continue;
 		}
+		v = bits_at(p->data, p->n, at, width ? width : btf_size(ts, of) * 8);
+		if (strcmp(field, "st_mode") == 0)
+			*p->device = S_ISCHR(v) || S_ISBLK(v);
+		/* Of a device its number, of others their size. */
+		if (!p->w->verbose && strcmp(field, *p->device ? "st_size" : "st_rdev") == 0)
+			continue;
 		strbuf_printf(b, *any ? ", %s=" : "%s=", field);
 		*any = true;
-		if (kind == BTF_KIND_ARRAY ||
-		    !one_field(name, field,
-			       bits_at(p->data, p->n, at, width ? width : btf_size(ts, of) * 8), b))
+		if (kind == BTF_KIND_ARRAY || !one_field(name, field, v, b))
 			value(p, m[i].type, field, at, width, b);
 	}
 }
@@ -251,7 +276,8 @@ static void value(const struct place *p, uint32_t type, const char *name, uint64
 void trace_struct(const struct trace_words *w, uint32_t type, const char *name, const void *data,
 		  size_t n, struct strbuf *b)
 {
-	struct place p = { .w = w, .data = data, .n = n };
+	bool device = false;
+	struct place p = { .w = w, .data = data, .n = n, .device = &device };
 
 	value(&p, type, name, 0, 0, b);
 }

@@ -78,6 +78,8 @@ void trace_text_call(struct trace_lines *l, const struct trace_record *r, const 
 			strbuf_puts(&b, ", ");
 		if (l->names)
 			strbuf_printf(&b, "%s: ", s->arg[i].name);
+		else if (trace_named(l->words, r, i))
+			strbuf_printf(&b, "%s=", s->arg[i].name);
 		trace_arg(l->words, r, data, i, &b);
 	}
 	strbuf_puts(&b, ") = ");

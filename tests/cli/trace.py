@@ -451,6 +451,10 @@ for name, want in (("a name's length before and after", r"getsockname\(\d+<socke
                    ("a length that stays", r"getpeername\(\d+<socket:\[\d+\]>, 0x[0-9a-f]+, \[16\]\) = -1 ENOTCONN")):
     check(name, r.code == 0 and re.search(want, text), text)
 
+r = kymo(["trace", "-e", "clone", "-o", OUT, "sh", "-c", "ls | cat"])
+text = open(OUT).read()
+check("clone: what its flags ask for, by name", re.search(r"clone\(CLONE_CHILD_CLEARTID\|CLONE_CHILD_SETTID\|SIGCHLD, NULL, child_tid=0x[0-9a-f]+\) = \d+\n", text), text)
+
 r = kymo(["trace", "--signals", "-e", "kill", "-o", OUT, "sh", "-c", "trap : USR1; kill -USR1 $$; kill -TERM $$"])
 text = open(OUT).read()
 check("--signals: when they are delivered", re.search(r"kill\((\d+), SIGUSR1\) = 0\n", text) and

@@ -124,6 +124,8 @@ static void narrow(void)
 	CHECK(s.known && s.n == 4 && s.arg[3].type == SYSCALL_LONG);
 	syscall_sig_of(SYSCALL_I386, "clone", &s);
 	CHECK_STR(s.arg[4].name, "child_tid");
+	syscall_sig_of(SYSCALL_AARCH64, "clone", &s);
+	CHECK_STR(s.arg[3].name, "tls");
 	trace_control(one, sizeof(one), sizeof(one), &b);
 	CHECK_STR(strbuf_str(&b),
 		  "[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[4]}]");

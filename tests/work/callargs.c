@@ -86,13 +86,24 @@ static void sockets(void)
 	struct sockaddr_nl nl = { .nl_family = AF_NETLINK, .nl_groups = 1 };
 	struct linger linger = { 1, 5 };
 	struct ifreq q = { .ifr_name = "lo" };
-	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE), udp;
+	struct sockaddr_in nobody = { .sin_family = AF_INET, .sin_port = htons(1) };
+	socklen_t n = sizeof(int);
+	struct stat st;
+	int tos = 16, error, fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE), udp;
 
 	bind(fd, (struct sockaddr *)&nl, sizeof(nl));
 	udp = socket(AF_INET, SOCK_DGRAM, 0);
 	setsockopt(udp, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
 	ioctl(udp, SIOCGIFINDEX, &q);
 	ioctl(udp, SIOCGIFMTU, &q);
+	setsockopt(udp, IPPROTO_IP, IP_TOS, &tos, sizeof(tos));
+	setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &tos, sizeof(tos));
+	nobody.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	connect(fd, (struct sockaddr *)&nobody, sizeof(nobody));
+	getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n);
+	getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n);
+	stat("/dev/null", &st);
 }
 
 static void events(void)
@@ -108,6 +119,7 @@ static void events(void)
 	ioctl(p[0], FIONCLEX);
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGIO);
 	signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
 	timerfd_settime(fd, TFD_TIMER_ABSTIME, &soon, NULL);
