@@ -45,10 +45,33 @@ static uint64_t weight_of(const struct burst *b, uint32_t number)
 	return w * p->count;
 }
 
+static struct burst_slot *slot_of(const struct burst *b, uint32_t parent, uint32_t func)
+{
+	uint64_t key = burst_key(parent, func);
+
+	return burst_slot_of(b, key, burst_hash(key));
+}
+
+static void grow(struct burst *b)
+{
+	free(b->slot);
+	b->cap = b->cap ? b->cap * 2 : 4096;
+	b->shift = 64 - (unsigned)__builtin_ctzll(b->cap);
+	b->slot = mem_table(b->cap * sizeof(*b->slot), true);
+	for (uint32_t i = 1; i < b->nodes.n; i++) {
+		const struct burst_node *n = &b->nodes.data[i];
+
+		*slot_of(b, n->parent, n->func) =
+			(struct burst_slot){ burst_key(n->parent, n->func),
+					     { i & BURST_NODES, burst_state(b, i) } };
+	}
+}
+
 void burst_init(struct burst *b, struct burst_store *stores, unsigned own, uint32_t most)
 {
 	*b = (struct burst){ .store = stores, .own = own, .most = most };
 	vec_push(&b->nodes, (struct burst_node){ .held = BURST_OPEN });
+	grow(b);
 }
 
 void burst_free(struct burst *b)
@@ -59,34 +82,16 @@ void burst_free(struct burst *b)
 	b->cap = 0;
 }
 
-static struct burst_slot *slot_of(const struct burst *b, uint32_t parent, uint32_t func)
+struct burst_at burst_new_child(struct burst *b, uint64_t key)
 {
-	return burst_slot_of(b, parent, func, burst_hash(parent, func));
-}
+	struct burst_at at = { b->nodes.n & BURST_NODES, BURST_CLOSED };
+	uint32_t parent = (uint32_t)(key >> 32), func = (uint32_t)key;
 
-static void grow(struct burst *b)
-{
-	free(b->slot);
-	b->bits = b->cap ? b->bits + 1 : 12;
-	b->cap = (size_t)1 << b->bits;
-	b->slot = mem_table(b->cap * sizeof(*b->slot), true);
-	for (uint32_t i = 1; i < b->nodes.n; i++) {
-		const struct burst_node *n = &b->nodes.data[i];
-
-		*slot_of(b, n->parent, n->func) =
-			(struct burst_slot){ n->parent, n->func, (i + 1) & BURST_NODES,
-					     burst_state(b, i) };
-	}
-}
-
-struct burst_at burst_new_child(struct burst *b, uint32_t parent, uint32_t func)
-{
 	if (b->nodes.n * 3 >= b->cap * 2)
 		grow(b);
 	vec_push(&b->nodes, (struct burst_node){ .parent = parent, .func = func });
-	*slot_of(b, parent, func) =
-		(struct burst_slot){ parent, func, b->nodes.n & BURST_NODES, BURST_CLOSED };
-	return (struct burst_at){ (b->nodes.n - 1) & BURST_NODES, BURST_CLOSED };
+	*burst_slot_of(b, key, burst_hash(key)) = (struct burst_slot){ key, at };
+	return at;
 }
 
 static void hold(struct burst *b, uint32_t node, uint32_t number, struct path *p)
@@ -140,7 +145,7 @@ static void open_node(struct burst *b, uint32_t node)
 		return;
 	b->nodes.data[node].held = BURST_OPEN;
 	b->nodes.data[node].n = 0;
-	slot_of(b, b->nodes.data[node].parent, b->nodes.data[node].func)->state = BURST_IS_OPEN;
+	slot_of(b, b->nodes.data[node].parent, b->nodes.data[node].func)->at.state = BURST_IS_OPEN;
 	let_go(b, node, first);
 }
 
@@ -327,7 +332,7 @@ void burst_mark_small(struct burst *b, double least)
 		lost[i] = lost[n->parent] + b->nodes.data[n->parent].lost;
 		if (n->held != BURST_OPEN && (double)(total[i] + lost[i]) < least) {
 			n->n = BURST_SMALL;
-			slot_of(b, n->parent, n->func)->state = BURST_IS_SMALL;
+			slot_of(b, n->parent, n->func)->at.state = BURST_IS_SMALL;
 		}
 	}
 }
@@ -336,8 +341,8 @@ void burst_copy(struct burst *b, const struct burst *from)
 {
 	burst_free(b);
 	b->cap = from->cap;
-	b->bits = from->bits;
-	b->slot = from->cap ? mem_dup(from->slot, from->cap * sizeof(*from->slot)) : NULL;
+	b->shift = from->shift;
+	b->slot = mem_dup(from->slot, from->cap * sizeof(*from->slot));
 	vec_reserve(&b->nodes, from->nodes.n);
 	memcpy(b->nodes.data, from->nodes.data, from->nodes.n * sizeof(*b->nodes.data));
 	b->nodes.n = from->nodes.n;

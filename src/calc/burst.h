@@ -38,14 +38,13 @@ struct burst_node {
 
 /* The state stands here, too, so that who goes on need not ask the node. */
 enum burst_state { BURST_CLOSED, BURST_IS_OPEN, BURST_IS_SMALL };
-struct burst_slot {
-	_Alignas(16) uint32_t parent; /* none lies in two lines of a cache */
-	uint32_t func;
-	uint32_t node : 30, state : 2; /* + 1; 0: free */
-};
-
 struct burst_at {
 	uint32_t node : 30, state : 2;
+};
+
+struct burst_slot {
+	_Alignas(16) uint64_t key; /* none lies in two lines of a cache */
+	struct burst_at at;	   /* the root, which is nobody's child: it is free */
 };
 
 /* What is kept of paths: header, functions. Shared by trees that are merged later. */
@@ -70,7 +69,7 @@ struct burst {
 	VEC(struct burst_node) nodes;
 	struct burst_slot *slot;
 	size_t cap;
-	unsigned bits;
+	unsigned shift;		   /* of a hash: what is left is where it belongs */
 	struct burst_store *store; /* BURST_STORES of them */
 	unsigned own;		   /* the one to write to */
 	uint32_t last;		   /* the node that got the last path */
@@ -91,45 +90,45 @@ static inline enum burst_state burst_state(const struct burst *b, uint32_t node)
 	       : n->n == BURST_SMALL ? BURST_IS_SMALL
 				     : BURST_CLOSED;
 }
-/* The highest bits say where it belongs. */
-static inline uint64_t burst_hash(uint32_t parent, uint32_t func)
+static inline uint64_t burst_key(uint32_t parent, uint32_t func)
 {
-	uint64_t key = ((uint64_t)parent << 32 | func) * 0x9e3779b97f4a7c15u;
-
+	return (uint64_t)parent << 32 | func;
+}
+/* The highest bits say where it belongs. */
+static inline uint64_t burst_hash(uint64_t key)
+{
+	key *= 0x9e3779b97f4a7c15u;
 	return (key ^ key >> 32) * 0xd6e8feb86659fd93u;
 }
 /* A child will be asked for soon. */
 static inline void burst_fetch(const struct burst *b, uint64_t hash)
 {
-	if (b->cap)
-		mem_fetch(&b->slot[hash >> (64 - b->bits)]);
+	mem_fetch(&b->slot[hash >> b->shift]);
 }
 /* The slot of a child, or the free one where it belongs. */
-static inline struct burst_slot *burst_slot_of(const struct burst *b, uint32_t parent,
-					       uint32_t func, uint64_t hash)
+static inline struct burst_slot *burst_slot_of(const struct burst *b, uint64_t key, uint64_t hash)
 {
-	for (size_t at = hash >> (64 - b->bits);; at = (at + 1) & (b->cap - 1)) {
+	for (size_t at = hash >> b->shift;; at = (at + 1) & (b->cap - 1)) {
 		struct burst_slot *s = &b->slot[at];
 
-		if (!s->node || (s->func == func && s->parent == parent))
+		if (s->key == key || s->at.node == BURST_ROOT)
 			return s;
 	}
 }
 
-struct burst_at burst_new_child(struct burst *b, uint32_t parent, uint32_t func);
+struct burst_at burst_new_child(struct burst *b, uint64_t key);
 /* The child of an open node, made when missing. */
-static inline struct burst_at burst_child_at(struct burst *b, uint32_t parent, uint32_t func,
-					     uint64_t hash)
+static inline struct burst_at burst_child_at(struct burst *b, uint64_t key, uint64_t hash)
 {
-	const struct burst_slot *s = b->cap ? burst_slot_of(b, parent, func, hash) : NULL;
+	const struct burst_slot *s = burst_slot_of(b, key, hash);
 
-	if (!s || !s->node)
-		return burst_new_child(b, parent, func);
-	return (struct burst_at){ (s->node - 1u) & BURST_NODES, s->state };
+	return s->at.node == BURST_ROOT ? burst_new_child(b, key) : s->at;
 }
 static inline struct burst_at burst_child(struct burst *b, uint32_t parent, uint32_t func)
 {
-	return burst_child_at(b, parent, func, burst_hash(parent, func));
+	uint64_t key = burst_key(parent, func);
+
+	return burst_child_at(b, key, burst_hash(key));
 }
 /*
  * A path that came to a node. When that is closed, tail is what follows: the next n functions

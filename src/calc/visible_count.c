@@ -81,7 +81,7 @@ struct lane {
 	const uint64_t *kernel_at, *kernel_first; /* the part that follows; the same for nothing */
 	const struct place_sample *sample;
 	uint32_t node, func;	 /* where it is, and the function that is next */
-	uint64_t hash;		 /* of both */
+	uint64_t key, hash;	 /* of both */
 	uint32_t n_several;	 /* and more that stand where it does */
 	const uint32_t *several; /* these */
 };
@@ -295,7 +295,8 @@ static void take_functions(struct group *g)
 			step(l);
 			take_place(g, l, place);
 		}
-		l->hash = burst_hash(l->node, l->func);
+		l->key = burst_key(l->node, l->func);
+		l->hash = burst_hash(l->key);
 		burst_fetch(&g->w->tree, l->hash);
 		g->going[n++] = l;
 	}
@@ -309,7 +310,7 @@ static void take_nodes(struct group *g)
 
 	for (unsigned i = 0; i < g->n; i++) {
 		struct lane *l = g->going[i];
-		struct burst_at at = burst_child_at(&g->w->tree, l->node, l->func, l->hash);
+		struct burst_at at = burst_child_at(&g->w->tree, l->key, l->hash);
 
 		l->node = at.node;
 		if (at.state == BURST_IS_SMALL || (is_at_end(l) && !l->n_several)) {
