@@ -214,8 +214,7 @@ static inline bool begin(struct group *g, struct lane *l, const struct place_sam
 	for (size_t k = 0; k < w->raw.n; k++) {
 		const struct visible_raw *x = &w->raw.data[k];
 
-		if (x->addr != l->at[-1] * 2 + is_caller(l) ||
-		    x->where != (l->part.space << 3 | l->part.mode))
+		if (x->addr != l->at[-1] || x->where != visible_where(&l->part, is_caller(l)))
 			break;
 		n = x->end;
 		g->n_same++;

@@ -131,7 +131,7 @@ int visible_start(struct visible_worker *w, struct visible *v, const struct plac
 
 /* The next address, outermost first; false: there is none. */
 static inline bool next_address(struct visible_worker *w, const struct place_part **part,
-				struct visible_raw *x, uint64_t *addr)
+				struct visible_raw *x)
 {
 	const struct place_part *p;
 
@@ -140,9 +140,8 @@ static inline bool next_address(struct visible_worker *w, const struct place_par
 	p = &w->parts.part[w->part - 1];
 	w->at--;
 	*part = p;
-	*x = (struct visible_raw){ .addr = w->parts.ip[w->at] * 2 + (w->at > p->first),
-				   .where = p->space << 3 | p->mode };
-	*addr = w->parts.ip[w->at];
+	*x = (struct visible_raw){ .addr = w->parts.ip[w->at],
+				   .where = visible_where(p, w->at > p->first) };
 	if (w->at == p->first && --w->part)
 		w->at = p[-1].end;
 	return true;
@@ -153,12 +152,11 @@ bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n)
 	bool collapse = v->o->collapse_recursion;
 	const struct place_part *part;
 	struct visible_raw x;
-	uint64_t addr;
 
 	while (w->n < n) {
 		uint32_t func;
 
-		if (!next_address(w, &part, &x, &addr))
+		if (!next_address(w, &part, &x))
 			return false;
 		if (w->same && w->n_raw < w->raw.n && w->raw.data[w->n_raw].addr == x.addr &&
 		    w->raw.data[w->n_raw].where == x.where) {
@@ -167,7 +165,7 @@ bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n)
 		}
 		if (w->same)
 			part_here(w);
-		func = place_find(&w->places, part, addr, x.addr & 1);
+		func = place_find(&w->places, part, x.addr, x.where & 1);
 		if (func == PLACE_UNKNOWN) {
 			w->unknown = true;
 			return false;
@@ -187,11 +185,10 @@ void visible_later(struct visible_worker *w, struct visible *v, const struct pla
 {
 	const struct place_part *part;
 	struct visible_raw x;
-	uint64_t addr;
 
 	(void)v;
-	for (int i = 0; i < ASK_AHEAD && next_address(w, &part, &x, &addr); i++)
-		place_find(&w->places, part, addr, x.addr & 1);
+	for (int i = 0; i < ASK_AHEAD && next_address(w, &part, &x); i++)
+		place_find(&w->places, part, x.addr, x.where & 1);
 	keep_for_later(w, s);
 }
 

@@ -12,10 +12,15 @@
 
 /* An address of the last sample, and where its functions end in the path. */
 struct visible_raw {
-	uint64_t addr;	/* twice, and one more for a return address */
-	uint32_t where; /* its space and mode */
+	uint64_t addr;
+	uint32_t where; /* visible_where() */
 	uint32_t end;
 };
+/* What an address is of: with another space or mode it is another, and as a return address. */
+static inline uint32_t visible_where(const struct place_part *p, bool caller)
+{
+	return p->space << 4 | (uint32_t)p->mode << 1 | caller;
+}
 
 struct visible_worker {
 	struct place_reader places;

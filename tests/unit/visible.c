@@ -215,6 +215,58 @@ static void compare(const struct shape *s, uint32_t tail, double min_share, bool
 	free(m.chains);
 }
 
+#define RUBBISH 20000u /* samples: names are there after the first few thousand */
+
+/* Rubbish that is half of a mark's bits beside one that has them all, and is left out. */
+static int read_rubbish(struct source *src, size_t chunk, event_fn *fn, void *ctx, struct err *e)
+{
+	static const uint64_t chain[2][3] = {
+		{ EVENT_CHAIN_USER, BASE + 16, UINT64_MAX >> 1 },
+		{ EVENT_CHAIN_USER, BASE + 16 * PAGE + 16, UINT64_MAX },
+	};
+	int r = 0;
+
+	(void)src;
+	(void)chunk;
+	(void)e;
+	for (unsigned i = 0; i < RUBBISH && r == 0; i++)
+		r = fn(ctx, &(struct event){ .kind = EVENT_SAMPLE,
+					     .have = EVENT_HAVE_CHAIN,
+					     .mode = EVENT_MODE_USER,
+					     .pid = 10,
+					     .tid = 10,
+					     .time = 1000 + i,
+					     .weight = 1,
+					     .chain = chain[i % 4 > 0],
+					     .chain_n = 3 });
+	return r;
+}
+
+static void rubbish(void)
+{
+	static const struct shape shape = { "rubbish", RUBBISH, 1, 1, 1, 2, 0 };
+	struct symbols *symbols = symbols_new(&(struct symbols_opts){ 0 });
+	struct stacks stacks = { 0 };
+	uint64_t by_depth[3] = { 0 };
+	struct err e = { 0 };
+	struct made m;
+	uint32_t type;
+
+	make(&m, &shape, true);
+	m.source.read_chunk = read_rubbish;
+	CHECK(visible_stacks(&m.source, symbols,
+			     &(struct visible_opts){ .min_share = 0.001, .type = UINT32_MAX },
+			     &stacks, &type, &e) == 0);
+	vec_each (&stacks.entries, en)
+		by_depth[stacks.stacks.data[en->stack].n % 3] += en->count;
+	CHECK_INT(by_depth[2], RUBBISH / 4);
+	CHECK_INT(by_depth[1], RUBBISH - RUBBISH / 4);
+	stacks_free(&stacks);
+	symbols_free(symbols);
+	tasks_free(m.trace.tasks);
+	free(m.chains);
+}
+
 int main(void)
 {
 	static const struct shape shapes[] = {
@@ -236,5 +288,6 @@ int main(void)
 				i % 2 ? 0.01 : 0.0005, k >= 3);
 	compare(&many, 0, 0.001, true);
 	compare(&many, 1, 0.001, false);
+	rubbish();
 	return tap_end();
 }
