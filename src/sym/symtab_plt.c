@@ -26,6 +26,7 @@ struct plt {
 	VEC(struct sort_key) keys;    /* sorted by the address of the slot in the GOT */
 	VEC(struct symtab_sym) found; /* kept apart: t must stay sorted while it is asked */
 	size_t njump;		      /* how many slots are of .rela.plt */
+	uint64_t got, got_end;	      /* other slots lie there; all that is relocated may */
 };
 
 static bool is_irelative(const struct elf *e, uint32_t type)
@@ -74,6 +75,8 @@ static void read_relocations(struct plt *p, const struct elf_section *s, bool al
 		uint32_t type = (uint32_t)(e->is64 ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info));
 		struct slot slot = { .addend = addend };
 
+		if (!all && (offset < p->got || offset >= p->got_end))
+			continue;
 		if (!is_irelative(e, type)) {
 			slot.name = sym ? dynamic_name(e, dynsym, sym) : NULL;
 			if (!slot.name && !all)
@@ -222,6 +225,27 @@ static void add_counted(struct plt *p, const struct elf_section *s)
 		add_entry(p, &p->slots.data[i], s->addr + (i + 1) * each, each);
 }
 
+/* Most of what is relocated are tables of functions, of which a large library has very many. */
+static void find_got(struct plt *p)
+{
+	const struct elf *e = p->e;
+
+	p->got = UINT64_MAX;
+	for (size_t i = 1; i < e->nsection; i++) {
+		const struct elf_section *s = &e->section[i];
+		uint64_t end = s->addr + s->size;
+
+		if (strncmp(s->name, ".got", 4) != 0 && strncmp(s->name, ".igot", 5) != 0)
+			continue;
+		p->got = s->addr < p->got ? s->addr : p->got;
+		p->got_end = end > p->got_end ? end : p->got_end;
+	}
+	if (!p->got_end) {
+		p->got = 0;
+		p->got_end = UINT64_MAX;
+	}
+}
+
 void symtab_add_plt(struct symtab *t, const struct elf *file)
 {
 	static const char *const names[] = { ".plt", ".plt.sec", ".plt.got", ".plt.bnd", ".iplt" };
@@ -229,6 +253,7 @@ void symtab_add_plt(struct symtab *t, const struct elf *file)
 						   ".rel.dyn",	".rela.iplt", ".rel.iplt" };
 	struct plt p = { .e = file, .t = t };
 
+	find_got(&p);
 	for (size_t i = 0; i < ARRAY_SIZE(relocations); i++) {
 		const struct elf_section *s = elf_section(file, relocations[i]);
 
