@@ -111,6 +111,14 @@ static void describe(const struct tasks *tasks, struct place_range *g, const str
 		g->shift = m->start - m->pgoff;
 }
 
+/* Where it stands what a file is, or what is nowhere, all of which is one place. */
+static uint16_t *single_of(const struct place_names *n, uint32_t key)
+{
+	return &n->single[key == PLACE_NOWHERE ? n->n_texts : key & ~PLACE_DSO];
+}
+
+static const uint16_t no_number;
+
 struct place_range *place_range_find(struct place_reader *r, const struct place_part *part,
 				     uint64_t addr)
 {
@@ -134,8 +142,8 @@ struct place_range *place_range_find(struct place_reader *r, const struct place_
 	if (found.one)
 		*nearest = r->n_nowhere++ % PLACE_NOWHERES;
 	g = found.one ? &r->nowhere[*nearest] : place_range_slot(r, part->space, addr);
+	found.number = found.one ? single_of(r->names, found.key) : &no_number;
 	*g = found;
-	g->number = &g->single;
 	return g;
 }
 
@@ -163,15 +171,15 @@ uint32_t place_find(struct place_reader *r, const struct place_part *part, uint6
 			look_at_text(r->names, g);
 		space = g->key;
 		key = g->one ? 0 : (addr - g->shift) * 2 + caller;
-		func = g->one ? g->func - 1 : text_find(r->names, space, addr - g->shift - caller);
+		func = g->one ? __atomic_load_n(g->number, __ATOMIC_RELAXED) - 1u
+			      : text_find(r->names, space, addr - g->shift - caller);
 		if (func != PLACE_UNKNOWN)
 			return func;
 	}
 	func = look_up(__atomic_load_n(&r->names->map, __ATOMIC_ACQUIRE), key, space);
-	if (g && g->one) {
-		g->func = func + 1;
-		g->single = g->func <= UINT16_MAX ? (uint16_t)g->func : 0;
-	}
+	if (g && g->one && func < UINT16_MAX)
+		__atomic_store_n(single_of(r->names, space), (uint16_t)(func + 1),
+				 __ATOMIC_RELAXED);
 	if (func != PLACE_UNKNOWN)
 		return func;
 	recent = &r->recent[place_hash(key, space) % ARRAY_SIZE(r->recent)];
@@ -286,6 +294,7 @@ void place_names_init(struct place_names *n, struct trace *t, struct symbols *sy
 	n->map = map_new(t->n_samples < MANY_SAMPLES ? 4096 : 16384);
 	n->n_texts = tasks_n_dsos(t->tasks);
 	n->text = mem_alloc((n->n_texts + 1) * sizeof(*n->text));
+	n->single = mem_alloc((n->n_texts + 1) * sizeof(*n->single));
 	n->symbols_of = mem_alloc((n->n_texts + 1) * sizeof(*n->symbols_of));
 	n->kernel_start = tasks_kernel_start(t->tasks);
 	kernel = tasks_find(t->tasks, TASK_SPACE_KERNEL, n->kernel_start);
@@ -305,6 +314,7 @@ void place_names_close(struct place_names *n)
 		if (n->text[i])
 			munmap(n->text[i], text_size(n->text[i]->n));
 	free(n->text);
+	free(n->single);
 	free(n->symbols_of);
 	for (size_t i = 0; i < PLACE_LISTS && i * PLACE_LIST < n->lists; i++)
 		free(n->list[i]);
@@ -312,6 +322,7 @@ void place_names_close(struct place_names *n)
 	strtab_free(&n->keys);
 	n->map = NULL;
 	n->text = NULL;
+	n->single = NULL;
 	n->symbols_of = NULL;
 	n->list = NULL;
 	n->n_texts = n->lists = 0;

@@ -89,7 +89,8 @@ struct place_names {
 	pthread_mutex_t lock;
 	struct place_map *map;
 	struct place_text **text; /* by file; NULL: none */
-	uint32_t *symbols_of;	  /* by file: its number among symbols, + 1; 0: not asked yet */
+	uint16_t *single; /* by file, and one for nowhere: what all of it is, + 1; 0: not known */
+	uint32_t *symbols_of; /* by file: its number among symbols, + 1; 0: not asked yet */
 	size_t n_texts;
 	uint64_t kernel_start; /* the kernel's image is a file that begins there */
 	uint32_t kernel_dso;
@@ -108,12 +109,11 @@ void place_names_free(struct place_names *n);
 /* Addresses of a space that are in the same mapping, or in none. */
 struct place_range {
 	uint64_t from, size, shift;
-	const uint16_t *number; /* place_number() stands here: its file's, or its own one */
+	const uint16_t *number; /* place_number() stands here; it stays there whatever becomes of
+				   the range, which others may take the place of meanwhile */
 	uint64_t several;	/* all bits set: there are many of them; 0: all have the first */
 	uint32_t space, key;
-	bool one;	 /* all are the same place */
-	uint32_t func;	 /* and that is it, + 1; 0: nobody asked yet */
-	uint16_t single; /* the same, unless it is too large; 0 also where there are no numbers */
+	bool one; /* all are the same place */
 };
 #define PLACE_RANGES 512
 #define PLACE_NOWHERES 16
