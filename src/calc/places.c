@@ -82,8 +82,9 @@ static inline uint32_t look_up(const struct place_map *m, uint64_t addr, uint32_
 static inline uint32_t text_find(const struct place_names *n, uint32_t space, uint64_t at)
 {
 	const uint16_t *number = place_text_at(place_text_in(n, space), at);
+	uint32_t func = number ? __atomic_load_n(number, __ATOMIC_ACQUIRE) : 0;
 
-	return number ? __atomic_load_n(number, __ATOMIC_RELAXED) - 1u : PLACE_UNKNOWN;
+	return func <= PLACE_FUNCTIONS ? func - 1 : n->in_text[func - PLACE_FUNCTIONS - 1];
 }
 
 /* The image of the kernel stays where it is; other code of its comes and goes. */
@@ -260,10 +261,22 @@ static struct place_text *text_of(struct place_names *n, const struct place *p)
 	return t;
 }
 
-void place_names_put_span(struct place_names *n, const struct place *p, struct place_span span,
-			  uint32_t func)
+/* What stands in a text for a place; 0: there are too many. */
+static uint16_t number_in_text(struct place_names *n, uint32_t place)
 {
-	struct place_text *t = func < UINT16_MAX ? text_of(n, p) : NULL;
+	if (!(place & PLACE_SEVERAL))
+		return place < PLACE_FUNCTIONS ? (uint16_t)(place + 1) : 0;
+	if (n->n_in_text == PLACE_INLINES)
+		return 0;
+	n->in_text[n->n_in_text++] = place;
+	return (uint16_t)(PLACE_FUNCTIONS + n->n_in_text);
+}
+
+void place_names_put_span(struct place_names *n, const struct place *p, struct place_span span,
+			  uint32_t place)
+{
+	uint16_t number = number_in_text(n, place);
+	struct place_text *t = number ? text_of(n, p) : NULL;
 	uint64_t at = place_at(p), end;
 
 	if (!t)
@@ -274,7 +287,7 @@ void place_names_put_span(struct place_names *n, const struct place *p, struct p
 	at = (at + (1u << PLACE_GRAIN) - 1) >> PLACE_GRAIN;
 	end >>= PLACE_GRAIN;
 	for (; at < end && at + 1 < t->n; at++)
-		__atomic_store_n(&t->number[at + 1], (uint16_t)(func + 1), __ATOMIC_RELAXED);
+		__atomic_store_n(&t->number[at + 1], number, __ATOMIC_RELEASE);
 }
 
 uint32_t place_names_get(const struct place_names *n, const struct place *p)
@@ -300,6 +313,7 @@ void place_names_init(struct place_names *n, struct trace *t, struct symbols *sy
 	kernel = tasks_find(t->tasks, TASK_SPACE_KERNEL, n->kernel_start);
 	n->kernel_dso = kernel ? kernel->dso : TASK_DSO_NONE;
 	n->list = mem_alloc(PLACE_LISTS * sizeof(*n->list));
+	n->in_text = mem_alloc(PLACE_INLINES * sizeof(*n->in_text));
 	place_names_types(n, counts);
 }
 
@@ -319,12 +333,14 @@ void place_names_close(struct place_names *n)
 	for (size_t i = 0; i < PLACE_LISTS && i * PLACE_LIST < n->lists; i++)
 		free(n->list[i]);
 	free(n->list);
+	free(n->in_text);
 	strtab_free(&n->keys);
 	n->map = NULL;
 	n->text = NULL;
 	n->single = NULL;
 	n->symbols_of = NULL;
 	n->list = NULL;
+	n->in_text = NULL;
 	n->n_texts = n->lists = 0;
 }
 

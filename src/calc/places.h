@@ -65,10 +65,12 @@ struct place_map {
 #define PLACE_GRAIN 4	       /* bits of an address */
 #define PLACE_TEXT (1u << 28)  /* numbers: of 4 GB; what is behind has single places */
 #define PLACE_FUNCTIONS 0xe000 /* that have names: later ones have single places */
+#define PLACE_INLINES (UINT16_MAX - PLACE_FUNCTIONS) /* and so many lists of them */
 struct place_text {
 	size_t n;
-	/* Of functions + 1; 0: not known, or not one, or too large. The first is for the byte in
-	 * front of the file, where a call would be that returns to its start. */
+	/* Of functions + 1, and of lists behind all of these; 0: not known, or not one, or too
+	 * large. The first is for the byte in front of the file, where a call would be that returns
+	 * to its start. */
 	uint16_t number[];
 };
 
@@ -94,8 +96,10 @@ struct place_names {
 	size_t n_texts;
 	uint64_t kernel_start; /* the kernel's image is a file that begins there */
 	uint32_t kernel_dso;
-	uint32_t **list;     /* parts; each list is a count, then functions, outermost first */
-	size_t lists;	     /* numbers used, over all parts */
+	uint32_t **list;   /* parts; each list is a count, then functions, outermost first */
+	size_t lists;	   /* numbers used, over all parts */
+	uint32_t *in_text; /* PLACE_INLINES: lists that have a number in texts, as places */
+	uint32_t n_in_text;
 	struct strtab keys;  /* functions: they are the same when calltree.h says so */
 	struct stacks named; /* a frame for each function, by its number */
 };

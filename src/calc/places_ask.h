@@ -83,7 +83,7 @@ static inline uint32_t place_take(struct place_reader *r, const struct place_par
 {
 	uint32_t func = __atomic_load_n(number, __ATOMIC_RELAXED);
 
-	return func ? func - 1 : place_find(r, part, addr, caller);
+	return func - 1 < PLACE_FUNCTIONS ? func - 1 : place_find(r, part, addr, caller);
 }
 
 #endif

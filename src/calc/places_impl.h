@@ -27,7 +27,7 @@ static inline bool place_span_has(const struct place_span *s, uint64_t at)
 
 /* All with the lock. */
 void place_names_put_span(struct place_names *n, const struct place *p, struct place_span span,
-			  uint32_t func);
+			  uint32_t place);
 void place_names_put(struct place_names *n, const struct place *p, uint32_t func);
 uint32_t place_names_get(const struct place_names *n, const struct place *p);
 

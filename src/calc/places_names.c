@@ -84,24 +84,45 @@ static uint32_t add_list(struct place_names *n, const uint32_t *func, uint32_t c
 	return PLACE_SEVERAL | (uint32_t)(n->lists - count - 1);
 }
 
+/* As long as there are numbers for what stands in texts. */
+static bool may_span(const struct place_names *n)
+{
+	return n->named.frames.n <= PLACE_FUNCTIONS && n->n_in_text < PLACE_INLINES;
+}
+
 /*
  * A function of the kernel is one place. Its table of names is not read for that: one name that
  * an earlier run has found says how far its function goes.
  */
-static struct place_span span_found(const struct place_names *n, const struct name_site *s,
-				    const struct place *p)
+static struct place_span kernel_span(const struct place_names *n, const struct name_site *s,
+				     const struct place *p)
 {
 	uint64_t shift = p->addr - p->key_addr / 2, from, to;
 	struct place_span r = { 0 };
 
-	if (p->mode != EVENT_MODE_KERNEL || !s->map || n->named.frames.n > PLACE_FUNCTIONS ||
-	    !symbols_span(n->symbols, SYMBOLS_KERNEL, s->dso_addr, &from, &to))
+	if (!s->map || !symbols_span(n->symbols, SYMBOLS_KERNEL, s->dso_addr, &from, &to))
 		return r;
 	r.from = (from < s->map->start ? s->map->start : from) - shift;
 	r.to = (to > s->map->end ? s->map->end : to) - shift;
 	/* one that was interrupted before its first instruction has none of the bytes before that
 	 */
 	return place_at(p) >= r.from && place_at(p) < r.to ? r : (struct place_span){ 0 };
+}
+
+/* Code with debug info is one place as far as the same functions are inlined. */
+static struct place_span span_found(const struct place_names *n, const struct name_site *s,
+				    const struct place *p)
+{
+	uint64_t at = place_at(p);
+
+	if (!may_span(n))
+		return (struct place_span){ 0 };
+	if (p->mode == EVENT_MODE_KERNEL)
+		return kernel_span(n, s, p);
+	if (!(p->key_space & PLACE_DSO) || !s->sym || !s->sym->after || s->sym->before > at ||
+	    s->dso_addr - s->caller != at)
+		return (struct place_span){ 0 };
+	return (struct place_span){ at - s->sym->before, at + s->sym->after };
 }
 
 static void take_names(struct place_names *n, const struct names *names, const struct place *place,
@@ -112,8 +133,10 @@ static void take_names(struct place_names *n, const struct names *names, const s
 
 	for (size_t i = 0; i < names->profile->chains.n; i++) {
 		const struct name_chain *c = &names->chains[i];
-		uint32_t func[256], count = c->n < ARRAY_SIZE(func) ? c->n : ARRAY_SIZE(func);
+		uint32_t func[256], count = c->n < ARRAY_SIZE(func) ? c->n : ARRAY_SIZE(func), is;
 
+		if (place_names_get(n, &place[i]) != PLACE_UNKNOWN)
+			continue; /* another's span has it */
 		for (uint32_t k = 0; k < count; k++) {
 			/* of more than fit, the outermost */
 			uint32_t site = names->chain_sites[c->first + c->n - count + k];
@@ -129,14 +152,15 @@ static void take_names(struct place_names *n, const struct names *names, const s
 		if (!count) /* an address that looks like a mark, and is none */
 			func[count++] = number_of(
 				n, &(struct profile_frame){ .kind = FRAME_UNKNOWN }, &text);
-		if (!span[i].to && count == 1 && c->n)
-			span[i] = span_found(n, &names->sites.data[names->chain_sites[c->first]],
-					     &place[i]);
-		if (span[i].to && count == 1)
-			place_names_put_span(n, &place[i], span[i], func[0]);
+		is = count == 1 ? func[0] : add_list(n, func, count);
+		if (!span[i].to && c->n)
+			span[i] = span_found(
+				n, &names->sites.data[names->chain_sites[c->first + c->n - 1]],
+				&place[i]);
+		if (span[i].to)
+			place_names_put_span(n, &place[i], span[i], is);
 		if (place_names_get(n, &place[i]) == PLACE_UNKNOWN)
-			place_names_put(n, &place[i],
-					count == 1 ? func[0] : add_list(n, func, count));
+			place_names_put(n, &place[i], is);
 	}
 }
 
@@ -171,7 +195,7 @@ static struct place_span span_of(struct place_names *n, const struct place *p)
 	/* all of a file that nobody can have names for is one place already; what has a number that
 	 * is too large for a span has single places */
 	if (!(p->key_space & PLACE_DSO) || p->mode == EVENT_MODE_KERNEL || file >= n->n_texts ||
-	    !p->key_addr || n->named.frames.n > PLACE_FUNCTIONS)
+	    !p->key_addr || !may_span(n))
 		return s;
 	if (!n->symbols_of[file])
 		n->symbols_of[file] = names_symbols_of(tasks, n->symbols, file) + 1;

@@ -13,7 +13,7 @@
 #include "sym/cache.h"
 
 #define MAGIC 0x006d79734f4d594bu /* "KYMOsym\0" */
-#define VERSION 2u		  /* 2: with modules */
+#define VERSION 3u		  /* 2: with modules; 3: how far names hold */
 #define ENTRIES_MAX (1u << 24)
 
 struct header {
@@ -91,7 +91,8 @@ static bool sound(const struct answers *a, size_t nframe, size_t ntext)
 
 		if ((i && e[-1].addr >= e->addr) || (e->name != ANSWERS_NONE && e->name >= ntext) ||
 		    (e->module != ANSWERS_NONE && e->module >= ntext) || e->first > nframe ||
-		    e->nframes > nframe - e->first)
+		    e->nframes > nframe - e->first || e->before > e->addr ||
+		    e->after > UINT64_MAX - e->addr)
 			return false;
 	}
 	for (size_t i = 0; i < nframe; i++)
@@ -236,6 +237,20 @@ const struct answers_entry *answers_find_near(const struct answers *a, uint64_t 
 	if (n && (a->entry[n - 1].addr == addr || is_within(&a->entry[n - 1], addr)))
 		return &a->entry[n - 1];
 	return n < a->n && is_within(&a->entry[n], addr) ? &a->entry[n] : NULL;
+}
+
+static bool is_same(const struct answers_entry *e, uint64_t addr)
+{
+	return addr < e->addr ? e->addr - addr <= e->before : addr - e->addr < e->after;
+}
+
+const struct answers_entry *answers_find_same(const struct answers *a, uint64_t addr)
+{
+	size_t n = entries_to(a, addr);
+
+	if (n && is_same(&a->entry[n - 1], addr))
+		return &a->entry[n - 1];
+	return n < a->n && is_same(&a->entry[n], addr) ? &a->entry[n] : NULL;
 }
 
 uint32_t answers_add_text(struct answers_writer *w, const char *s)

@@ -43,6 +43,7 @@ struct answers_entry {
 	uint16_t nframes;
 	uint16_t known;	 /* SYMBOLS_... */
 	uint32_t module; /* a text: of a function of the kernel's; ANSWERS_NONE for all others */
+	uint32_t before, after; /* [addr - before, addr + after) has the same names; 0: not known */
 };
 
 struct answers {
@@ -70,6 +71,8 @@ void answers_seal(void *data, size_t size);
 const struct answers_entry *answers_find(const struct answers *a, uint64_t addr);
 /* Or one for another address of the same function, before its last byte. */
 const struct answers_entry *answers_find_near(const struct answers *a, uint64_t addr);
+/* Or one for another address that is known to have the same names. */
+const struct answers_entry *answers_find_same(const struct answers *a, uint64_t addr);
 static inline const char *answers_text(const struct answers *a, uint32_t at)
 {
 	return at == ANSWERS_NONE ? NULL : a->text + at;

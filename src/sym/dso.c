@@ -294,14 +294,12 @@ static void open_answers(struct dso *d, enum answers_names names)
 	}
 }
 
-const struct answers_entry *dso_known(struct dso *d, enum answers_names names, uint64_t addr,
-				      unsigned what)
+/* Are there answers of earlier runs? */
+static bool has_answers(struct dso *d, enum answers_names names)
 {
-	const struct answers_entry *e;
-
 	if (!(d->kind == DSO_ELF || (d->kind == DSO_KERNEL && d->want.id.len)) ||
 	    d->find->cache <= 0 || d->find->taken)
-		return NULL;
+		return false;
 	if (!atomic_load_explicit(&d->answers_tried, memory_order_acquire)) {
 		pthread_mutex_lock(&d->answers_lock);
 		if (!atomic_load(&d->answers_tried))
@@ -309,9 +307,21 @@ const struct answers_entry *dso_known(struct dso *d, enum answers_names names, u
 		atomic_store_explicit(&d->answers_tried, true, memory_order_release);
 		pthread_mutex_unlock(&d->answers_lock);
 	}
+	return d->answers.n;
+}
+
+const struct answers_entry *dso_known(struct dso *d, enum answers_names names, uint64_t addr,
+				      unsigned what)
+{
+	const struct answers *a = &d->answers;
+	const struct answers_entry *e;
+
+	if (!has_answers(d, names))
+		return NULL;
 	/* without debug info a function of the kernel is the same all over */
-	e = d->kind == DSO_KERNEL && !d->file ? answers_find_near(&d->answers, addr)
-					      : answers_find(&d->answers, addr);
+	e = d->kind == DSO_KERNEL && !d->file ? answers_find_near(a, addr) : answers_find(a, addr);
+	if (!e && d->kind == DSO_ELF && !(what & SYMBOLS_LINES))
+		e = answers_find_same(a, addr);
 	return e && (e->known & what) == what ? e : NULL;
 }
 
@@ -437,11 +447,45 @@ static void resolve_jitdump(const struct dso *d, uint64_t addr, struct dso_answe
 		a->frames[a->nframes++] = (struct dso_frame){ c->name, l->file, l->line };
 }
 
+/* Around an address of an ELF file that is open. */
+static bool span_in(struct dso *d, uint64_t addr, uint64_t *from, uint64_t *to)
+{
+	uint64_t vaddr, first, end, low = 0, high = UINT64_MAX;
+	const struct symtab *t;
+
+	if (!elf_code_span(d->file, addr, &first, &end) || !elf_vaddr(d->file, addr, &vaddr))
+		return false;
+	t = dso_symtab(d);
+	/* what is not a function's ends a byte before the next one, whose entry that byte is */
+	if (t && !symtab_span(t, vaddr, &low, &high) && high != UINT64_MAX) {
+		low = vaddr + 1 == high ? vaddr : low;
+		high = vaddr + 1 == high ? high : high - 1;
+	}
+	if (d->dwarf)
+		dwarf_span(d->dwarf, vaddr, &low, &high);
+	/* back to offsets, within the segment */
+	*from = vaddr - low > addr - first ? first : addr - (vaddr - low);
+	*to = high - vaddr > end - addr ? end : addr + (high - vaddr);
+	return true;
+}
+
+/* For the next run, which then need not look at the file's tables. */
+static void say_span(struct dso *d, uint64_t addr, struct dso_answer *a)
+{
+	uint64_t from, to;
+
+	if (!span_in(d, addr, &from, &to))
+		return;
+	a->before = addr - from < UINT32_MAX ? (uint32_t)(addr - from) : UINT32_MAX;
+	a->after = to - addr < UINT32_MAX ? (uint32_t)(to - addr) : UINT32_MAX;
+}
+
 void dso_resolve(struct dso *d, uint64_t addr, unsigned what, struct dso_answer *a)
 {
 	a->name = a->module = NULL;
 	a->start = a->end = 0;
 	a->vaddr = addr;
+	a->before = a->after = 0;
 	a->nframes = 0;
 	if (!dso_open(d))
 		return;
@@ -453,6 +497,8 @@ void dso_resolve(struct dso *d, uint64_t addr, unsigned what, struct dso_answer 
 	}
 	if (d->file && (what & (SYMBOLS_LINES | SYMBOLS_INLINED)) && a->vaddr != UINT64_MAX)
 		resolve_lines(d, what & SYMBOLS_LINES, a);
+	if (d->kind == DSO_ELF && d->file && (what & SYMBOLS_INLINED))
+		say_span(d, addr, a);
 	if (a->nframes == 0 && a->name)
 		a->frames[a->nframes++] = (struct dso_frame){ .name = a->name };
 }
@@ -462,30 +508,23 @@ static void look_for_lines(struct dso *d)
 	d->lines = dso_sources(d) & ANSWERS_DWARF;
 }
 
-bool dso_span(struct dso *d, uint64_t addr, uint64_t *from, uint64_t *to)
+bool dso_span(struct dso *d, enum answers_names names, uint64_t addr, uint64_t *from, uint64_t *to)
 {
-	const struct symtab *t;
-	uint64_t vaddr, first, end, low = 0, high = UINT64_MAX;
+	const struct answers_entry *e;
 
 	if (d->kind != DSO_ELF)
 		return false;
+	e = has_answers(d, names) ? answers_find_same(&d->answers, addr) : NULL;
+	if (e) {
+		*from = e->addr - e->before;
+		*to = e->addr + e->after;
+		return true;
+	}
 	*from = 0;
 	*to = UINT64_MAX;
 	if (!dso_open(d))
 		return true; /* nothing is known of any */
-	/* lines and inlined functions are another matter */
+	/* debug info is read by many threads, when names are asked for: they say it then */
 	once(d, &d->lines_tried, look_for_lines);
-	if (d->lines || !elf_code_span(d->file, addr, &first, &end) ||
-	    !elf_vaddr(d->file, addr, &vaddr))
-		return false;
-	t = dso_symtab(d);
-	/* what is not a function's ends a byte before the next one, whose entry that byte is */
-	if (t && !symtab_span(t, vaddr, &low, &high) && high != UINT64_MAX) {
-		low = vaddr + 1 == high ? vaddr : low;
-		high = vaddr + 1 == high ? high : high - 1;
-	}
-	/* back to offsets, within the segment */
-	*from = vaddr - low > addr - first ? first : addr - (vaddr - low);
-	*to = high - vaddr > end - addr ? end : addr + (high - vaddr);
-	return true;
+	return !d->lines && span_in(d, addr, from, to);
 }

@@ -62,6 +62,7 @@ struct dso_frame {
 struct dso_answer {
 	const char *name, *module; /* NULL when not known, or none */
 	uint64_t start, end, vaddr;
+	uint32_t before, after; /* as in answers.h */
 	unsigned nframes;
 	struct dso_frame frames[DSO_FRAMES_MAX];
 };
@@ -73,9 +74,11 @@ void dso_free(struct dso *d);
 /* what: SYMBOLS_... of sym.h. Fills *a completely. */
 void dso_resolve(struct dso *d, uint64_t addr, unsigned what, struct dso_answer *a);
 
-/* Addresses [from, to) around one that all have its answer; false: only it does, or nobody knows.
+/*
+ * Addresses [from, to) around one that all have its names, those of inlined functions included;
+ * false: only it does, or nobody knows.
  */
-bool dso_span(struct dso *d, uint64_t addr, uint64_t *from, uint64_t *to);
+bool dso_span(struct dso *d, enum answers_names names, uint64_t addr, uint64_t *from, uint64_t *to);
 
 /* The place of jitted code at an address and time, as an address of this dso; 0: none. */
 uint64_t dso_jit_addr(struct dso *d, uint64_t ip, uint64_t time);

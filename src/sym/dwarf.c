@@ -133,3 +133,13 @@ unsigned dwarf_inlined(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *fram
 {
 	return lookup(d, vaddr, false, frames, max);
 }
+
+void dwarf_span(struct dwarf *d, uint64_t vaddr, uint64_t *lo, uint64_t *hi)
+{
+	uint32_t at = segments_span(&d->map, vaddr, lo, hi);
+	struct unit *body = at ? dwarf_split_unit(d->main->units.data[at - 1]) : NULL;
+	struct functions *functions = body ? dwarf_functions(body) : NULL;
+
+	if (functions)
+		segments_span(&functions->map, vaddr, lo, hi);
+}

@@ -68,5 +68,7 @@ bool dwarf_lacks(const struct dwarf *d);
 unsigned dwarf_lookup(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frames, unsigned max);
 /* Names alone: no line table is read for them. */
 unsigned dwarf_inlined(struct dwarf *d, uint64_t vaddr, struct dwarf_frame *frames, unsigned max);
+/* [*lo, *hi), which the address is in, is narrowed to those that have the same names. */
+void dwarf_span(struct dwarf *d, uint64_t vaddr, uint64_t *lo, uint64_t *hi);
 
 #endif

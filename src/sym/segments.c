@@ -85,7 +85,8 @@ struct segments segments_flatten(const struct interval *list, size_t n)
 	return (struct segments){ out.data, out.n };
 }
 
-uint32_t segments_find(const struct segments *s, uint64_t addr)
+/* How many segments begin up to an address. */
+static size_t segments_to(const struct segments *s, uint64_t addr)
 {
 	size_t lo = 0, hi = s->n;
 
@@ -97,5 +98,23 @@ uint32_t segments_find(const struct segments *s, uint64_t addr)
 		else
 			hi = mid;
 	}
-	return lo ? s->data[lo - 1].value : 0;
+	return lo;
+}
+
+uint32_t segments_find(const struct segments *s, uint64_t addr)
+{
+	size_t n = segments_to(s, addr);
+
+	return n ? s->data[n - 1].value : 0;
+}
+
+uint32_t segments_span(const struct segments *s, uint64_t addr, uint64_t *lo, uint64_t *hi)
+{
+	size_t n = segments_to(s, addr);
+
+	if (n && s->data[n - 1].lo > *lo)
+		*lo = s->data[n - 1].lo;
+	if (n < s->n && s->data[n].lo < *hi)
+		*hi = s->data[n].lo;
+	return n ? s->data[n - 1].value : 0;
 }

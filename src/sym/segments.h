@@ -27,5 +27,7 @@ struct segments {
 struct segments segments_flatten(const struct interval *list, size_t n);
 /* 0 when no range covers the address. */
 uint32_t segments_find(const struct segments *s, uint64_t addr);
+/* The same; [*lo, *hi), which the address is in, is narrowed to what has the same answer. */
+uint32_t segments_span(const struct segments *s, uint64_t addr, uint64_t *lo, uint64_t *hi);
 
 #endif

@@ -223,7 +223,8 @@ bool symbols_span(struct symbols *s, uint32_t dso, uint64_t addr, uint64_t *from
 {
 	if (dso == SYMBOLS_KERNEL)
 		return kernel_span(s, addr, from, to);
-	return dso < s->dsos.n && dso_span(s->dsos.data[dso], addr, from, to);
+	return dso < s->dsos.n &&
+	       dso_span(s->dsos.data[dso], symbols_way_of_names(s), addr, from, to);
 }
 
 bool symbols_refresh(struct symbols *s)

@@ -68,6 +68,7 @@ struct sym_result {
 	uint64_t vaddr; /* the address in the file's own terms, as objdump shows it; UINT64_MAX:
 			   none */
 	uint32_t known; /* SYMBOLS_NAMES ...: what was looked for */
+	uint32_t before, after; /* [addr - before, addr + after) has the same names; 0: not known */
 	/*
 	 * Innermost first; the last one is the function itself. None when
 	 * nothing is known; one without a file when only the name is.
@@ -139,8 +140,8 @@ const struct sym_result *symbols_resolve(struct symbols *s, uint32_t dso, uint64
 					 unsigned what);
 void symbols_resolve_many(struct symbols *s, struct sym_query *q, size_t n, unsigned what);
 /*
- * Addresses [from, to) around one that all have its answer, lines and inlined functions
- * included; false: only it has, as far as is known.
+ * Addresses [from, to) around one that all have its names, those of inlined functions included,
+ * but not its line; false: only it has, as far as is known.
  */
 bool symbols_span(struct symbols *s, uint32_t dso, uint64_t addr, uint64_t *from, uint64_t *to);
 /* What was resolved before, NULL when it was not. */

@@ -65,13 +65,18 @@ static bool known_raw(struct worker *w, struct dso *d, uint64_t addr, struct sym
 			       .start = e->start,
 			       .end = e->end,
 			       .vaddr = e->vaddr + (addr - e->addr),
+			       .before = e->after ? e->before + (uint32_t)(addr - e->addr) : 0,
+			       .after = e->after ? e->after - (uint32_t)(addr - e->addr) : 0,
 			       .nframes = e->nframes,
 			       .frames = w->answer.frames };
 	for (unsigned i = 0; i < e->nframes; i++) {
 		const struct answers_frame *f = &d->answers.frame[e->first + i];
 
-		r->frames[i] = (struct dso_frame){ answers_text(&d->answers, f->name),
-						   answers_text(&d->answers, f->file), f->line };
+		r->frames[i] = (struct dso_frame){ .name = answers_text(&d->answers, f->name) };
+		if (e->addr != addr) /* its line is another */
+			continue;
+		r->frames[i].file = answers_text(&d->answers, f->file);
+		r->frames[i].line = f->line;
 	}
 	return true;
 }
@@ -93,6 +98,8 @@ void symbols_resolve_raw(struct worker *w, uint32_t dso, uint64_t addr, struct s
 			       .start = a->start,
 			       .end = a->end,
 			       .vaddr = a->vaddr,
+			       .before = a->before,
+			       .after = a->after,
 			       .nframes = a->nframes,
 			       .frames = a->frames };
 }
@@ -134,6 +141,8 @@ const struct sym_result *symbols_keep(struct symbols *s, uint32_t dso, const str
 				     .start = r->start,
 				     .end = r->end,
 				     .vaddr = r->vaddr,
+				     .before = r->before,
+				     .after = r->after,
 				     .known = kept->known | what,
 				     .nframes = r->nframes,
 				     .frames = frames };

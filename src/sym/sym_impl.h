@@ -43,6 +43,7 @@ struct symbols {
 struct sym_raw {
 	const char *name, *module;
 	uint64_t addr, start, end, vaddr;
+	uint32_t before, after;
 	uint32_t nframes;
 	struct dso_frame *frames;
 };

@@ -29,6 +29,8 @@ static void keep_result(const struct symbols *s, struct answers_writer *w, uint6
 				   .start = r->start,
 				   .end = r->end,
 				   .vaddr = r->vaddr,
+				   .before = r->before,
+				   .after = r->after,
 				   .name = keep_text(s, w, r->name),
 				   .module = keep_text(s, w, r->module),
 				   .nframes = (uint16_t)r->nframes,

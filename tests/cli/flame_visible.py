@@ -57,6 +57,18 @@ def compare(what, *record):
 
 compare("different stacks all the time", os.path.join(WORK, "calls"), f"random={300 if SAN else 800}", "threads=2")
 compare("many processes", "sh", "-c", "for i in 1 2 3 4 5; do ls -lR /usr/lib/python3 /etc >/dev/null; done")
+
+# addresses that have the same functions inlined are one place: also when only the cache says how far that goes
+r = kymo(["record", "-q", "-F", "9999", "-e", "cpu-clock:u", "-g", "-o", data, "--", os.path.join(WORK, "inlined")], timeout=120)
+if r.code in (0, 124):
+    sums = paths(kymo(["collapse", "-i", data, "--inline"]).out)
+    want = {(len(k), k[-1], n) for k, n in sums.items() if k[-1].startswith(("inner", "middle", "outer", "calling", "leaf"))}
+    for run in ("the first time", "again", "once more"):
+        kymo(["flame", "-i", data, "-o", svg, "--factor", "1", "--countname", "n", "-q", "--minwidth", "0.05"], env={"XDG_CACHE_HOME": tmp})
+        missing = [x for x in want if x not in drawn(svg) and x[2] > 0.001 * sum(n for k, n in sums.items() if len(k) == 1)]
+        check(f"inlined functions have their sums, {run}", not missing and want, missing[:5])
+else:
+    skip("inlined functions", f"nothing could be recorded: {r.err[:100]}")
 kymo(["flame", "-i", data, "-o", svg, "--collapse-recursion", "-q"])
 check("recursion collapsed", os.path.getsize(svg) > 1000)
 

@@ -24,6 +24,7 @@ static void check_answers(const struct answers *a, const char *end)
 		FUZZ_CHECK(i + 1 == a->n || e[1].addr == e->addr + 1 ||
 			   !answers_find(a, e->addr + 1));
 		FUZZ_CHECK(!text || text + strlen(text) < end);
+		FUZZ_CHECK(e->before <= e->addr && e->addr + e->after >= e->addr);
 		text = answers_text(a, e->module);
 		FUZZ_CHECK(!text || text + strlen(text) < end);
 		for (unsigned k = 0; k < e->nframes; k++) {

@@ -35,7 +35,9 @@ static void write_some(int cache)
 					    .name = f[1].name,
 					    .module = f[0].name,
 					    .nframes = 2,
-					    .known = 3 },
+					    .known = 3,
+					    .before = 0x10,
+					    .after = 0x20 },
 		    f);
 	answers_add(
 		&w,
@@ -74,6 +76,10 @@ static void round_trip(int cache)
 	CHECK(e && answers_find_near(&a, 0x20fe) == e && answers_find_near(&a, 0x1f00) == e);
 	CHECK(!answers_find_near(&a, 0x20ff) && !answers_find_near(&a, 0x1eff));
 	CHECK(!answers_find_near(&a, 0x2100) && !answers_find_near(&a, 0x1001));
+	CHECK(e && answers_find_same(&a, 0x1ff0) == e && answers_find_same(&a, 0x201f) == e);
+	CHECK(e && answers_find_same(&a, 0x2000) == e);
+	CHECK(!answers_find_same(&a, 0x1fef) && !answers_find_same(&a, 0x2020));
+	CHECK(!answers_find_same(&a, 0x1000) && !answers_find_same(&a, 0)); /* it does not say */
 	answers_close(&a);
 }
 

@@ -35,6 +35,19 @@ static void flat(void)
 	free(s.data);
 }
 
+/* All addresses of a span have its answer, and it ends where that is another. */
+static bool spans(const struct segments *s, uint64_t at)
+{
+	uint64_t lo = 0, hi = 160;
+	uint32_t value = segments_span(s, at, &lo, &hi);
+	bool same = value == segments_find(s, at) && lo <= at && at < hi;
+
+	for (uint64_t a = lo; a < hi; a++)
+		same &= segments_find(s, a) == value;
+	return same && (!lo || segments_find(s, lo - 1) != value) &&
+	       (hi == 160 || segments_find(s, hi) != value);
+}
+
 /* Against the plain way: every range looked at for every address. */
 static void flat_random(void)
 {
@@ -58,6 +71,7 @@ static void flat_random(void)
 				if (a >= list[i].lo && a < list[i].hi)
 					want = list[i].value;
 			same &= segments_find(&s, a) == want;
+			same &= spans(&s, a);
 		}
 		free(s.data);
 	}

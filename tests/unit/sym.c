@@ -17,6 +17,16 @@ __attribute__((noinline)) int sym_test_target(int x)
 	return x * 5 + rand();
 }
 
+static inline __attribute__((always_inline)) int inlined_here(int x)
+{
+	return x / 3 + rand();
+}
+int sym_test_outer(int x);
+__attribute__((noinline)) int sym_test_outer(int x)
+{
+	return inlined_here(x) ^ rand();
+}
+
 /* Like __restore_rt: nobody calls it, but handlers return to its first instruction. */
 void sym_test_entered(void);
 __asm__(".text\n"
@@ -89,6 +99,50 @@ static void entered(struct symbols *s, uint32_t self)
 	CHECK_STR(symbols_text(s, r->name), "");
 	r = symbols_resolve(s, self, at + 8, SYMBOLS_NAMES);
 	CHECK_STR(symbols_text(s, r->name), "");
+}
+
+static bool same_names(const struct sym_result *a, const struct sym_result *b)
+{
+	bool same = a->name == b->name && a->nframes == b->nframes;
+
+	for (uint32_t i = 0; same && i < a->nframes; i++)
+		same = a->frames[i].name == b->frames[i].name;
+	return same;
+}
+
+/* An answer says how far its names hold, those of inlined functions, too: all addresses there
+ * say the same. */
+static void spans(const struct symbols_opts *o)
+{
+	struct symbols *s = symbols_new(o);
+	uint32_t self = symbols_dso(s, &(struct find_want){ .path = "/proc/self/exe" });
+	const struct elf *e = symbols_elf(s, self);
+	const struct elf_section *text = elf_section(e, ".text");
+	unsigned n = 0, wrong = 0, narrow = 0, inlined = 0;
+	uint64_t start = offset_of(sym_test_outer), end = text->offset + text->size;
+
+	end = end - start > 50000 ? start + 50000 : end;
+	for (uint64_t at = start, to; at < end; at = to, n++) {
+		const struct sym_result *first = symbols_resolve(s, self, at, SYMBOLS_INLINED), *r;
+
+		to = at + first->after;
+		inlined += first->nframes > 1;
+		if (to <= at) {
+			wrong++;
+			break;
+		}
+		for (uint64_t i = at + 1; i < to && i < end; i++) {
+			r = symbols_resolve(s, self, i, SYMBOLS_INLINED);
+			wrong += !same_names(first, r) || i + r->after != to ||
+				 i - r->before != at - first->before;
+		}
+		narrow += first->before && n; /* it begins where the one before ends */
+	}
+	CHECK(n > 20 && n < (end - start) / 4);
+	CHECK(inlined > 0);
+	CHECK_INT(wrong, 0);
+	CHECK_INT(narrow, 0);
+	symbols_free(s);
 }
 
 static void many(const struct symbols_opts *o, struct symbols *s, uint32_t self)
@@ -273,6 +327,7 @@ int main(void)
 	one(s, self);
 	entered(s, self);
 	many(&o, s, self);
+	spans(&o);
 	kernel(s);
 	kernel_again();
 	jit(s);
