@@ -118,7 +118,7 @@ WANTED = """execsnoop opensnoop killsnoop iosnoop iolatency bitesize syscount tc
     signals hardirqs softirqs oomkill capable pidpersec threadsnoop gethostlatency bashreadline sslsnoop switches irqtime procsys""".split()
 same("tools: all are there", sorted(set(WANTED) - set(names)), [])
 some = names[::8] if SAN else names  # they all go the same way, and the sanitizers are slow
-bad = [n for n in some if (h := kymo(f"{n} -h")).code or n not in h.out or "xamples" not in h.out]
+bad = [n for n in some if (h := kymo(f"{n} -h")).code or n not in h.out or "xamples" not in h.out or len(h.out.split("\n")[0]) > 80]
 same("each has a help with examples", bad, [])
 bad = [n for n in some if (h := kymo(f"tools --source {n}")).code or not h.out.startswith("// SPDX")]
 same("each shows its source", bad, [])
@@ -205,14 +205,14 @@ wanted = {
     "connect-d": ["tcpconnect", "-d", "-4", "-p", P], "profile-c": ["profile", "-c", "2000000", "-p", P], "profile-a": ["profile", "-fad", "-F", "499", "-p", P],
     "open": ["opensnoop", "-p", P], "open-F": ["opensnoop", "-xF", "-p", P], "open-x": ["opensnoop", "-x", "-t", "-n", ME], "open-file": ["opensnoop", "-eU", "-n", ME, "f2$"],
     "open-glob": ["opensnoop", "-T", f"{DIR}/f?"], "kill": ["killsnoop", "-n", ME], "kill-s": ["killsnoop", "-s", "-t", "-p", P],
-    "kill-x": ["killsnoop", "-x", "-p", P], "signals": ["signals", "-l", "-p", P],
+    "kill-x": ["killsnoop", "-x", "-p", P], "signals": ["signals", "-l", "-p", P], "signals-n": ["signals", "-p", P],
     "sys-c": ["syscount", "-c", "-p", P], "sys": ["syscount", "-n", ME], "sys-v": ["syscount", "-v", "-p", P, "-t", "1"], "sys-x": ["syscount", "-cx", "-p", P],
     "sys-L": ["syscount", "-cL", "-p", P], "procsys": ["procsys", "-p", P], "stat": ["statsnoop", "-p", P], "stat-x": ["statsnoop", "-xt", "-p", P],
     "sync": ["syncsnoop"], "vfs": ["vfsstat", "-p", P], "slow": ["fileslower", "-p", P, "0"], "slow-99": ["fileslower", "-p", P, "99000"],
-    "ext4": ["ext4slower", "-p", P, "0"], "ext4-j": ["ext4slower", "-j", "-p", P, "0"], "capable": ["capable", "--unique"], "thread": ["threadsnoop"],
+    "ext4": ["ext4slower", "-p", P, "0"], "ext4-j": ["ext4slower", "-j", "-p", P, "0"], "capable": ["capable", "--unique"], "capable-p": ["capable", "-p", P], "thread": ["threadsnoop"],
     "host": ["gethostlatency"], "func": ["funclatency", "-p", P, "libc:getppid"], "func-F": ["funclatency", "-uF", "-p", P, "^getpp.*"],
     "connect": ["tcpconnect", "-tLU", "-p", P], "connect-c": ["tcpconnect", "-c", "-4", "-p", P], "accept": ["tcpaccept", "-T", "-p", P],
-    "accept-6": ["tcpaccept", "-6", "-p", P], "life": ["tcplife", "-w", "-p", P], "life-s": ["tcplife", "-s", "-4", "-p", P],
+    "accept-6": ["tcpaccept", "-6", "-p", P], "life": ["tcplife", "-w", "-p", P], "life-n": ["tcplife", "-p", P], "life-s": ["tcplife", "-s", "-4", "-p", P],
     "retrans": ["tcpretrans"], "retrans-l": ["tcpretrans", "-l"], "retrans-c": ["tcpretrans", "-cl"], "retrans-s": ["tcpretrans", "-ls"],
     "oom": ["oomkill"], "pids": ["pidpersec"], "cache": ["cachestat", "-T"],
     "runqlat": ["runqlat", "-P", "-p", P], "cpudist": ["cpudist", "-p", P], "cpudist-O": ["cpudist", "-OeP", "-p", P], "runqlen": ["runqlen"],
@@ -229,12 +229,12 @@ else:
 if kprobes or on_ext4:
     wanted["filelife"] = ["filelife", "-p", P]
 if SAN:  # one way through each program is enough
-    for k in ("exec-q", "open-f", "sys-e", "sys-s", "sys-Lm", "connect-d", "profile-c", "profile-a", "exec-r", "exec-x", "open-x", "kill-s", "kill-x", "sys", "sys-v", "sys-x", "stat-x", "slow-99", "ext4-j", "connect-c", "accept-6", "life-s", "retrans",
+    for k in ("exec-q", "open-f", "sys-e", "sys-s", "sys-Lm", "connect-d", "profile-c", "profile-a", "exec-r", "exec-x", "open-x", "kill-s", "kill-x", "signals-n", "capable-p", "life-n", "sys", "sys-v", "sys-x", "stat-x", "slow-99", "ext4-j", "connect-c", "accept-6", "life-s", "retrans",
               "retrans-c", "retrans-s", "cpudist-O", "off", "off-M", "profile"):
         del wanted[k]
 if on_disk:
     wanted |= {"io": ["iosnoop"], "io-p": ["iosnoop", "-p", P, "-n", ME], "io-Q": ["iosnoop", "-Qts", "-d", DEV, "-i", "*W*"], "io-R": ["iosnoop", "-i", "*R*"],
-               "io-other": ["iosnoop", "-d", "4095,1"], "bio": ["biosnoop", "-QP", "-d", DEV], "lat": ["iolatency", "-QT", "-d", DEV],
+               "io-other": ["iosnoop", "-d", "4095,1"], "bio": ["biosnoop", "-QP", "-d", DEV], "bio-n": ["biosnoop", "-d", DEV], "lat": ["iolatency", "-QT", "-d", DEV],
                "biolat": ["biolatency", "-F"], "biolat-D": ["biolatency", "-mDe"], "biolat-j": ["biolatency", "-j"], "bite": ["bitesize", "-d", DEV],
                "bite-b": ["bitesize", "-b", "8 16 32"], "bite-P": ["bitesize", "-P", "-d", DEV], "stacks": ["biostacks"], "hard": ["hardirqs", "-C"]}
 out, known = beside(wanted, {"vfs": lambda t: sum(int(x.split()[1]) for x in t.splitlines()[1:]) >= 700,
@@ -270,6 +270,8 @@ KILLS = [["0", P, "0"]] + [["18", P, "0"]] * 4 + [["9", "4194000", "-3"]]
 same("killsnoop: signals and their results", [x.split()[2:] for x in rows(out["kill"], ME)], KILLS)
 same("killsnoop -s: names", [x.split()[3] for x in rows(out["kill-s"], ME)], ["0"] + ["SIGCONT"] * 4 + ["SIGKILL"])
 same("killsnoop -x: what failed", [x.split()[2:] for x in rows(out["kill-x"], ME)], KILLS[-1:])
+check("signals: a table on lines of its own", re.search(r"^Tracing signals.*\n\nFROM +TO +SIGNAL +COUNT\n", out["signals-n"]) and
+      re.search(rf"^{ME} .* SIGCONT +4$", out["signals-n"], re.M), out["signals-n"])
 same("signals: all four", len([x for x in rows(out["signals"], ME) if "SIGCONT" in x]), 4)
 
 same("syscount -c: a hundred getppid", [x.split() for x in rows(out["sys-c"], "getppid")], [["getppid", "100"]])
@@ -307,6 +309,8 @@ else:
     skip("ext4slower", f"{DIR} is not on ext4")
 
 cap = [x.split()[-2:] for x in rows(out["capable"], f" {known['capabilities']} ") if "NICE" in x or "CHROOT" in x]
+asked = rows(out["capable-p"], "CAP_SYS_ADMIN")
+check("capable: who asks for memory is told of once", len(asked) <= 1 or not os.path.exists("/sys/kernel/tracing/events/capability"), out["capable-p"])
 same("capable: has it, has it not", cap, [["CAP_SYS_NICE", "yes"], ["CAP_SYS_CHROOT", "no"]])
 check("threadsnoop: three threads", len(rows(out["thread"], f" {P} ")) >= 3, out["thread"])
 check("funclatency: a hundred calls", total(out["func"]) == 100 and re.search(r"^avg = \d+ nsecs, total: \d+ nsecs, count: 100$", out["func"], re.M), out["func"])
@@ -334,6 +338,10 @@ if known["connections"]["port6"]:
 life = [x.split() for x in out["life"].splitlines()[1:]]
 same("tcplife: both ends, and how much", sorted((x[4] == port, x[6] == port, x[7], x[8]) for x in life if port in (x[4], x[6])),
      [(False, True, "4", "0")] * 3 + [(True, False, "0", "4")] * 3)
+short = [x.split() for x in out["life-n"].splitlines()[1:]]
+same("tcplife: the same in 80 columns", sorted((x[3] == port, x[5] == port, x[6], x[7]) for x in short if port in (x[3], x[5])),
+     [(False, True, "4", "0")] * 3 + [(True, False, "0", "4")] * 3)
+check("tcplife: 80 columns, with six for the time", max(len(x.rsplit(" ", 1)[0]) for x in out["life-n"].splitlines()) <= 73, out["life-n"])
 check("tcplife -s: with commas", len(re.findall(rf"^{P},{ME},4,127.0.0.1,\d+,127.0.0.1,{port},4,0,[\d.]+$", out["life-s"], re.M)) == 3, out["life-s"])
 again = known["retransmits"]
 if again and again["n"]:
@@ -392,6 +400,7 @@ else:
     check("iosnoop -ts: start before end", all(float(x.split()[0]) < float(x.split()[1]) for x in out["io-Q"].splitlines()[1:]), out["io-Q"])
     same("iosnoop -i '*R*': no writes", [x for x in out["io-R"].splitlines()[1:] if "R" not in x[24:30]], [])
     same("iosnoop -d: another device has none", out["io-other"].splitlines()[1:], [])
+    check("biosnoop: 80 columns", max(map(len, out["bio-n"].splitlines())) <= 80, out["bio-n"][:2000])
     same("biosnoop: the same", places(out["bio"], 5, 6), PLACES)
     check("biosnoop -QP: what lies behind the one before it, and the time in the queue",
           all(len(x.split()) == 10 and x.split()[7] in ("seq", "rand") for x in rows(out["bio"], ME)), out["bio"][:2000])
