@@ -175,7 +175,7 @@ bool run_is_multi(const struct run *r, const struct lang_code *c)
 
 	/* A command shares this process's memory until it runs: an event for one probe would see
 	 * kymo's own calls, too. Without one, events are gone sooner at the end. */
-	if (c->n_points < 2 && !r->child.pid)
+	if (c->n_points < 2 && !r->o.child.pid)
 		return false;
 	if (r->env->kernel < MULTI_SINCE || (kind != LP_UPROBE && kind != LP_URETPROBE))
 		return false;

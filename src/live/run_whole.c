@@ -3,6 +3,7 @@
  * Programs with the stack walker in them, which a thread loads while those without it are already
  * at work. They take over in one step, for good, when the kernel has checked them.
  */
+#include <string.h>
 #include <unistd.h>
 
 #include "live/run_int.h"
@@ -16,14 +17,23 @@ static void *load(void *arg)
 		struct run_whole *w = &r->whole[i];
 		AUTO_FREE char *log = NULL;
 		struct err e = { 0 };
+		int k;
 
 		if (w->map < 0)
 			continue;
 		w->prog = run_load_whole(r, i, &log, &e);
-		if (w->prog >= 0 && bpf_map_set(w->map, &key, &w->prog) == 0)
+		k = w->prog < 0 ? w->prog : bpf_map_set(w->map, &key, &w->prog);
+		if (k == 0)
 			continue;
+		if (!e.code)
+			err_set(&e, -k,
+				"the kernel does not let the walker's program take over: %s",
+				strerror(-k));
 		if (!r->side.why.code)
 			r->side.why = e;
+		if (w->prog >= 0)
+			close(w->prog);
+		w->prog = -1;
 	}
 	return NULL;
 }
