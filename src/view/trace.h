@@ -62,9 +62,16 @@ const struct trace_piece *trace_piece_before(const struct trace_record *r, const
 /* With its file; index: of a list of them, which one. */
 void trace_descriptor(const struct trace_record *r, const void *data, unsigned arg, unsigned index,
 		      int fd, struct strbuf *b);
-/* trace_memory.c: of select, which descriptors are ready. */
+/* trace_sets.c: numbers of bits, [0 2]. */
+void trace_bits(const uint8_t *bits, uint64_t n, struct strbuf *b);
+/* Of select, what was asked for; and for its result, which of them are ready. */
+void trace_fdset(const struct trace_record *r, const void *data, unsigned i,
+		 const struct syscall_arg *a, struct strbuf *b);
 void trace_fdsets(const struct trace_record *r, const void *data, const struct syscall_sig *s,
 		  struct strbuf *b);
+/* Number k of a list for poll, as the call left it. */
+void trace_pollfd(const struct trace_record *r, const void *data, unsigned i, unsigned k,
+		  const void *from, struct strbuf *b);
 /* What could end a line, or move a terminal's cursor, as strace writes it. */
 void trace_escape(const void *s, size_t n, bool quoted, struct strbuf *b);
 /* With quotes, as strace escapes it. whole: how long it really is. */
