@@ -44,7 +44,8 @@ struct task_spans {
 	const struct trace *trace;
 	struct task_spans_opts o;
 	VEC(struct rule *) rules;
-	bool *in_pair; /* by type */
+	size_t n_usual; /* of them, before those that were asked for */
+	bool *in_pair;	/* by type */
 	const struct event_type *graph, *call, *function;
 	const struct field *func, *call_at, *return_at, *call_func, *ip;
 	struct strtab words;
@@ -262,6 +263,14 @@ static const struct event_type *type_of(const struct trace *t, const char *name)
 	return NULL;
 }
 
+static void rule_free(struct rule *r)
+{
+	pairs_free(r->pairs);
+	pair_spec_free(&r->spec);
+	map_free(&r->labels);
+	free(r);
+}
+
 static struct rule *add_rule(struct task_spans *s, const char *text, struct err *e)
 {
 	struct rule *r = mem_alloc(sizeof(*r));
@@ -405,6 +414,23 @@ int task_spans_hook_events(const char *hook, char **ret, struct err *e)
 	return 0;
 }
 
+/* What is usual for these two gives way: each end would count twice. */
+static void drop_usual(struct task_spans *s, const char *begin, const char *end)
+{
+	for (size_t i = 0; i < s->n_usual; i++) {
+		struct rule *r = s->rules.data[i];
+
+		if (r->spec.n_begin != 1 || r->spec.n_end != 1 ||
+		    strcmp(r->spec.begin[0], begin) != 0 || strcmp(r->spec.end[0], end) != 0)
+			continue;
+		rule_free(r);
+		s->n_usual--;
+		memmove(&s->rules.data[i], &s->rules.data[i + 1],
+			(--s->rules.n - i) * sizeof(*s->rules.data));
+		return;
+	}
+}
+
 static int add_hook(struct task_spans *s, const char *text, struct err *e)
 {
 	AUTO_STRBUF b = { 0 };
@@ -426,6 +452,7 @@ static int add_hook(struct task_spans *s, const char *text, struct err *e)
 	}
 	global = h.flags && strchr(h.flags, 'g');
 	pinned = h.flags && strchr(h.flags, 'p');
+	drop_usual(s, begin->name, end->name);
 	strbuf_printf(&b, "%s,%s by ", begin->name, end->name);
 	if (strcmp(h.match, h.end_match) == 0)
 		strbuf_puts(&b, h.match);
@@ -462,6 +489,7 @@ int task_spans_new(const struct trace *t, const struct task_spans_opts *o, struc
 		add_usual(s);
 		add_syscalls(s);
 	}
+	s->n_usual = s->rules.n;
 	find_graph(s);
 	for (size_t i = 0; r >= 0 && i < o->n_hooks; i++)
 		r = add_hook(s, o->hooks[i], e);
@@ -573,12 +601,8 @@ void task_spans_free(struct task_spans *s)
 {
 	if (!s)
 		return;
-	vec_each (&s->rules, x) {
-		pairs_free((*x)->pairs);
-		pair_spec_free(&(*x)->spec);
-		map_free(&(*x)->labels);
-		free(*x);
-	}
+	vec_each (&s->rules, x)
+		rule_free(*x);
 	vec_each (&s->rows, r)
 		vec_free(&r->stacks);
 	vec_each (&s->chains, c)

@@ -37,15 +37,10 @@ static void drop(void *args)
 
 static const struct opt start_opts[] = {
 	FTRACE_OPTS,
-	OPT_FLAG('F', "follow-command", t.filter_command, "only the command that is run"),
-	OPT_FLAG('d', "no-functions", t.no_functions,
-		 "without the function tracer in other tracers"),
-	OPT_FLAG('D', "all-off", t.all_off,
-		 "the same (kymo never turns functions off for all users)"),
-	OPT_STR(0, "user", "USER", t.user, "run the command as USER"),
+	FTRACE_COMMAND_OPTS,
 	OPT_FLAG(0, "fork", fork, "do not wait for the command"),
-	OPT_FLAG(0, "top", t.o.top, "use the top instance, as trace-cmd does"),
-	OPT_FLAG('q', "quiet", t.quiet, "say nothing but errors"),
+	OPT_ACCEPTED(0, "stderr"),
+	FTRACE_NO_FILE_OPTS,
 	OPT_END,
 };
 
@@ -380,6 +375,7 @@ static const struct opt stack_opts[] = {
 	OPT_FLAG(0, "start", start, "watch how deep kernel stacks get"),
 	OPT_FLAG(0, "stop", stop, "watch no more"),
 	OPT_FLAG(0, "reset", reset, "forget the deepest"),
+	OPT_ACCEPTED_OPTIONAL("verbose"),
 	OPT_END,
 };
 

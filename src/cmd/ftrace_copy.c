@@ -78,6 +78,8 @@ void ftrace_copy_head(const struct source *s, struct ftrace_copy *c)
 	o->tsc_shift = t->tsc_shift;
 	o->maps = t->maps;
 	o->n_maps = t->n_maps;
+	o->hooks = t->hooks;
+	o->n_hooks = t->n_hooks;
 	c->buffers = mem_alloc((t->n_buffers + 1) * sizeof(*c->buffers));
 	for (size_t i = 0; i < t->n_buffers; i++)
 		c->n_cpus += t->buffers[i].n_cpus;

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/opt.h"
+#include "cmd/accept.h"
 #include "cmd/command.h"
 #include "cmd/ftrace.h"
 #include "cmd/input.h"
@@ -40,6 +41,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "sections", sections, "all sections (version 7)"),
 	OPT_FLAG('a', "all", all, "all of these"),
 	OPT_FLAG('v', "validate", validate, "only say whether the file is whole, pages too"),
+	OPT_ACCEPTED_OPTIONAL("verbose"),
 	OPT_END,
 };
 

@@ -16,14 +16,17 @@
 #include "cmd/ftrace.h"
 #include "cmd/ftrace_copy.h"
 #include "cmd/ftrace_save.h"
+#include "kern/undo.h"
 #include "live/ftrace_about.h"
 #include "live/ftrace_capture.h"
 #include "store/tracedat_write.h"
 
+#define MAX_SYMBOLS (256u << 20)
+
 struct extract_args {
 	struct ftrace_args t;
-	struct vec_strs buffers;
-	const char *tracer, *input;
+	struct vec_strs buffers, options;
+	const char *tracer, *input, *tracing, *kallsyms;
 	bool all, top, snapshot, create;
 };
 
@@ -44,6 +47,10 @@ static const struct opt extract_opts[] = {
 	OPT_FLAG('t', "top", top, "the top instance, too"),
 	OPT_FLAG('s', "snapshot", snapshot, "the snapshot instead of the buffer"),
 	OPT_STR('p', "plugin", "TRACER", tracer, "as trace-cmd has it: the tracer that wrote it"),
+	OPT_STRS('O', "option", "NAME", options,
+	       "a trace option for the text of latency tracers; noNAME turns it off"),
+	OPT_FLAG(0, "date", t.date, "show the time of day in reports"),
+	OPT_ACCEPTED_OPTIONAL("verbose"),
 	OPT_END,
 };
 
@@ -100,7 +107,13 @@ static int run_extract(void *args, int argc, char **argv, struct err *e)
 		return -ENOENT;
 	if (!a->t.output)
 		a->t.output = "trace.dat";
-	r = find_buffers(a, &f, e);
+	r = undo_open(&f.undo, e);
+	if (r >= 0)
+		r = find_buffers(a, &f, e);
+	vec_each (&a->options, name)
+		vec_each (&f.buffers, b)
+			if (r >= 0)
+				r = ftrace_put_option(&f, b, *name, e);
 	if (r >= 0 && !a->snapshot)
 		r = ftrace_stop(&f, e);
 	if (r >= 0) {
@@ -115,6 +128,8 @@ static int run_extract(void *args, int argc, char **argv, struct err *e)
 		r = ftrace_save(&f, c, NULL, &a->t, e);
 		ftrace_capture_free(c, false);
 	}
+	if (f.undo)
+		undo_all(f.undo);
 	vec_each (&f.buffers, b) {
 		free(b->dir);
 		free(b->name);
@@ -129,6 +144,7 @@ static void drop(void *args)
 
 	ftrace_args_free(&a->t);
 	vec_free(&a->buffers);
+	vec_free(&a->options);
 }
 
 const struct command cmd_ftrace_extract = {
@@ -152,6 +168,10 @@ static const struct opt restore_opts[] = {
 		  "@files"),
 	OPT_FLAG('c', "create", create,
 		 "only names and formats of this kernel, for -i (default: trace-partial.dat)"),
+	OPT_STR_C('t', "tracing", "DIR", tracing,
+		  "with -c: of the kernel whose tracefs was copied to DIR", "@dirs"),
+	OPT_STR_C('k', "kallsyms", "FILE", kallsyms,
+		  "with -c: symbols from a copy of its /proc/kallsyms", "@files"),
 	OPT_END,
 };
 
@@ -183,6 +203,18 @@ struct restored {
 	uint32_t page_size;
 };
 
+static int read_symbols(const char *path, struct strbuf *ret, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	size_t n = 0;
+	int r = file_read(path, MAX_SYMBOLS, &text, &n);
+
+	if (r < 0)
+		return err_set(e, -r, "cannot read %s: %s", path, strerror(-r));
+	strbuf_add(ret, text, n);
+	return 0;
+}
+
 static int restore_head(const args_t *a, struct restored *x, struct err *e)
 {
 	struct ftrace f = { .o = (struct ftrace_opts *)&a->t.o };
@@ -202,10 +234,12 @@ static int restore_head(const args_t *a, struct restored *x, struct err *e)
 								       : t->page_size;
 		return 0;
 	}
-	f.root = ftrace_root(e);
+	f.root = a->tracing ? a->tracing : ftrace_root(e);
 	if (!f.root)
 		return -ENOENT;
-	r = ftrace_about(&f, &x->c.o, e);
+	r = a->kallsyms ? read_symbols(a->kallsyms, &x->c.o.kallsyms, e) : 0;
+	if (r >= 0)
+		r = ftrace_about(&f, &x->c.o, e);
 	if (r >= 0)
 		r = ftrace_get(f.root, "trace_clock", &x->clocks, NULL, e);
 	x->c.o.clocks = x->clocks;
@@ -237,6 +271,8 @@ static int run_restore(void *args, int argc, char **argv, struct err *e)
 		return err_hint(e, argc ? "kymo ftrace restore -c, and -i trace-partial.dat later"
 					: "kymo ftrace restore trace.dat.cpu*");
 	}
+	if ((a->tracing || a->kallsyms) && !a->create)
+		return err_set(e, EINVAL, "-t and -k are for -c: files of pages go with -i FILE");
 	if (!a->t.output)
 		a->t.output = a->create ? "trace-partial.dat" : "trace.dat";
 	r = restore_head(a, &x, e);

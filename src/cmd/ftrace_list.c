@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "cmd/accept.h"
 #include "cmd/command.h"
 #include "cmd/ftrace.h"
 #include "cmd/ftrace_print.h"
@@ -257,6 +258,7 @@ static int run_check(void *args, int argc, char **argv, struct err *e)
 
 static const struct opt check_opts[] = {
 	OPT_FLAG('N', "no-plugins", no_plugins, "as trace-cmd has it: kymo needs no plugins"),
+	OPT_ACCEPTED_OPTIONAL("verbose"),
 	OPT_END,
 };
 

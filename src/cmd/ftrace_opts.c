@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "calc/task_spans.h"
 #include "cmd/command.h"
 
 struct ftrace_buffer_opt *ftrace_args_buffer(struct ftrace_args *a)
@@ -239,11 +240,34 @@ ON(ftrace_on_remote)
 	(void)value;
 	(void)unset;
 	(void)args;
-	err_set(e, EOPNOTSUPP, "-%c: kymo has no remote recording yet: it traces this machine only",
-		o->letter);
+	if (o->letter)
+		err_set(e, EOPNOTSUPP,
+			"-%c: kymo has no remote recording yet: it traces this machine only",
+			o->letter);
+	else
+		err_set(e, EOPNOTSUPP,
+			"--%s: kymo has no remote recording yet: it traces this machine only",
+			o->name);
 	return err_hint(
 		e, "run kymo ftrace record there and copy the file, or pipe what stream prints: "
 		   "ssh HOST kymo ftrace stream -e EVENT");
+}
+
+static int add_event(void *ctx, const char *part, size_t n)
+{
+	struct ftrace_args *a = ctx;
+	struct ftrace_event_opt ev = { .name = arena_strndup(&a->arena, part, n) };
+
+	vec_push(&ftrace_args_buffer(a)->events, ev);
+	return 0;
+}
+
+int ftrace_args_hook(struct ftrace_args *a, const char *hook, struct err *e)
+{
+	AUTO_FREE char *both = NULL;
+	int r = task_spans_hook_events(hook, &both, e);
+
+	return r < 0 ? r : str_split(both, ',', add_event, a);
 }
 
 void ftrace_args_usual(struct ftrace_args *a)
@@ -302,5 +326,6 @@ void ftrace_args_free(struct ftrace_args *a)
 	}
 	vec_free(&a->o.buffers);
 	vec_free(&a->o.pids);
+	vec_free(&a->hooks);
 	arena_free(&a->arena);
 }

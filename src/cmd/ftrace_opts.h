@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/opt.h"
+#include "cmd/accept.h"
 #include "kern/tsc.h"
 #include "live/ftrace.h"
 
@@ -19,7 +20,8 @@ struct ftrace_args {
 	bool filter_command; /* -F */
 	bool keep_buffers, date, quiet, no_filter, no_functions, all_off;
 	const char *compression, *user, *temp;
-	const char *offset; /* --ts-offset */
+	const char *offset;	 /* --ts-offset */
+	VEC(const char *) hooks; /* -H of record: kept for report --profile */
 	bool maps;	/* --proc-map: what the traced processes have mapped goes into the file */
 	bool tsc_to_ns; /* --tsc2nsec: the clock is the cycle counter, told in nanoseconds */
 	struct tsc_scale tsc;
@@ -70,12 +72,31 @@ opt_fn ftrace_on_event, ftrace_on_filter, ftrace_on_trigger, ftrace_on_tracer, f
 			 "a kernel stack with every function (name some with -l!)"),               \
 		OPT_FLAG('i', "ignore-missing", t.o.ignore_missing,                                \
 			 "events that are not there are no error"),                                \
-		OPT_U64(0, "cmdlines-size", "N", t.o.cmdlines, "names of tasks the kernel keeps")
+		OPT_U64(0, "cmdlines-size", "N", t.o.cmdlines, "names of tasks the kernel keeps"), \
+		OPT_ACCEPTED_OPTIONAL("verbose")
+
+/* Of the verbs that run a command. */
+#define FTRACE_COMMAND_OPTS                                                                \
+	OPT_FLAG('F', "follow-command", t.filter_command, "only the command that is run"), \
+		OPT_FLAG('d', "no-functions", t.no_functions,                              \
+			 "without the function tracer in other tracers"),                  \
+		OPT_FLAG('D', "all-off", t.all_off,                                        \
+			 "the same (kymo never turns functions off for all users)"),       \
+		OPT_STR(0, "user", "USER", t.user, "run the command as USER"),             \
+		OPT_FLAG(0, "top", t.o.top, "use the top instance, as trace-cmd does"),    \
+		OPT_FLAG('q', "quiet", t.quiet, "say nothing but errors")
+
+/* Of record, where nothing is read into a file: they choose nothing. */
+#define FTRACE_NO_FILE_OPTS                                                \
+	OPT_ACCEPTED_ARG('m', "max-size"), OPT_ACCEPTED_ARG('s', "sleep"), \
+		OPT_ACCEPTED_ARG('r', "priority")
 
 /* The first buffer is there; all options find one. Call before parsing is over: it is cheap. */
 struct ftrace_buffer_opt *ftrace_args_buffer(struct ftrace_args *a);
 /* What a profile is made of: scheduling and interrupts. */
 void ftrace_args_usual(struct ftrace_args *a);
+/* The events that a hook (-H, calc/task_spans.h) is about. */
+int ftrace_args_hook(struct ftrace_args *a, const char *hook, struct err *e);
 int ftrace_args_check(struct ftrace_args *a, struct err *e);
 void ftrace_args_free(struct ftrace_args *a);
 

@@ -15,6 +15,7 @@
 #include "cmd/ftrace.h"
 #include "cmd/ftrace_run.h"
 #include "cmd/input.h"
+#include "store/tracedat.h"
 #include "view/ftrace_names.h"
 
 #define MAX_STACKS 20 /* of one row; the rest is counted */
@@ -161,12 +162,33 @@ static int read_spans(struct source *s, const struct task_spans_opts *o, struct 
 	return r < 0 ? r : s->read_ordered(s, false, task_spans_add, *ret, e);
 }
 
+/* Those of the command line, and those that record noted in the file. */
+static size_t all_hooks(const struct ftrace_profile_opts *o, const struct tracedat *t,
+			const char **ret)
+{
+	size_t n = 0;
+
+	vec_each (&o->hooks, h)
+		ret[n++] = *h;
+	for (size_t i = 0; i < t->n_hooks; i++) {
+		bool given = false;
+
+		for (size_t k = 0; k < n && !given; k++)
+			given = strcmp(ret[k], t->hooks[i]) == 0;
+		if (!given)
+			ret[n++] = t->hooks[i];
+	}
+	return n;
+}
+
 int ftrace_profile_print(struct source *s, const struct ftrace_profile_opts *o, bool summary,
 			 struct out *out, struct err *e)
 {
+	const struct tracedat *t = tracedat_of(s);
 	struct ftrace_names *names = names_of(s);
-	struct task_spans_opts so = { .hooks = o->hooks.data,
-				      .n_hooks = o->hooks.n,
+	AUTO_FREE const char **hooks = mem_alloc((o->hooks.n + t->n_hooks + 1) * sizeof(*hooks));
+	struct task_spans_opts so = { .hooks = hooks,
+				      .n_hooks = all_hooks(o, t, hooks),
 				      .by_comm = o->by_comm,
 				      .global_irqs = o->global_irqs,
 				      .name = name_of,
@@ -254,16 +276,16 @@ struct profile_args {
 	int seconds;
 	struct ftrace_profile_opts p;
 	bool only_named;
+	bool to_stderr;
 	const char *file;
-	VEC(char *) hooked; /* events that -H added */
 };
 
 typedef struct profile_args args_t;
 
 static const struct opt opts[] = {
 	FTRACE_OPTS,
-	OPT_FLAG('F', "follow-command", t.filter_command, "only the command that is run"),
 	OPT_HEAD("How"),
+	FTRACE_COMMAND_OPTS,
 	OPT_STRS(
 		'H', "hook", "START,FIELD/END,FIELD", p.hooks,
 		"time from one event to another whose field agrees; ,PID behind the first, flags p "
@@ -273,18 +295,11 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "by-comm", p.by_comm, "tasks of one name as one"),
 	OPT_STR_C('o', "output", "FILE", file, "write there, not to the terminal", "@files"),
 	OPT_INT(0, "duration", "SECONDS", seconds, "stop after so many seconds"),
-	OPT_FLAG(0, "top", t.o.top, "use the top instance, as trace-cmd does"),
-	OPT_FLAG('q', "quiet", t.quiet, "say nothing but errors"),
+	OPT_FLAG(0, "stderr", to_stderr,
+		 "write to standard error: the command's own output stays apart"),
+	FTRACE_NO_FILE_OPTS,
 	OPT_END,
 };
-
-static int add_event(void *ctx, const char *part, size_t n)
-{
-	args_t *a = ctx;
-
-	vec_push(&a->hooked, mem_strndup(part, n));
-	return 0;
-}
 
 /* What is traced unless -S: scheduling and interrupts; and what hooks need. */
 static int add_events(args_t *a, struct err *e)
@@ -293,24 +308,15 @@ static int add_events(args_t *a, struct err *e)
 
 	if (!a->only_named)
 		ftrace_args_usual(&a->t);
-	vec_each (&a->p.hooks, h) {
-		char *both = NULL;
-
-		r = r < 0 ? r : task_spans_hook_events(*h, &both, e);
-		if (both)
-			str_split(both, ',', add_event, a);
-		free(both);
-	}
-	vec_each (&a->hooked, x)
-		vec_push(&ftrace_args_buffer(&a->t)->events,
-			 (struct ftrace_event_opt){ .name = *x });
+	vec_each (&a->p.hooks, h)
+		r = r < 0 ? r : ftrace_args_hook(&a->t, *h, e);
 	return r;
 }
 
 static int print(args_t *a, struct source *s, struct err *e)
 {
 	struct out out;
-	int r, fd = STDOUT_FILENO;
+	int r, fd = a->to_stderr ? STDERR_FILENO : STDOUT_FILENO;
 
 	if (a->file) {
 		fd = open(a->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -364,9 +370,6 @@ static void drop(void *args)
 	args_t *a = args;
 
 	ftrace_args_free(&a->t);
-	vec_each (&a->hooked, x)
-		free(*x);
-	vec_free(&a->hooked);
 	vec_free(&a->p.hooks);
 	vec_free(&a->p.only);
 }

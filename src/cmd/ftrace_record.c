@@ -22,10 +22,21 @@ struct ftrace_record_args {
 
 typedef struct ftrace_record_args args_t;
 
+static int on_hook(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	args_t *a = args;
+
+	(void)o;
+	(void)unset;
+	vec_push(&a->t.hooks, value);
+	a->t.any_option = true;
+	return ftrace_args_hook(&a->t, value, e);
+}
+
 static const struct opt opts[] = {
 	FTRACE_OPTS,
-	OPT_FLAG('F', "follow-command", t.filter_command, "only the command that is run"),
 	OPT_HEAD("How"),
+	FTRACE_COMMAND_OPTS,
 	OPT_STR_C('o', "output", "FILE", t.output, "write to FILE (default: trace.dat)", "@files"),
 	OPT_U64('m', "max-size", "KB", t.max_kb, "keep the newest KB of each CPU"),
 	OPT_U64('s', "sleep", "US", t.sleep_us, "look for pages each US microseconds"),
@@ -36,6 +47,10 @@ static const struct opt opts[] = {
 		 "what report --profile needs as well: scheduling and interrupts; -T adds stacks"),
 	OPT_FLAG('S', "only-named", only_named,
 		 "with --profile: only the events of -e, not the usual ones"),
+	OPT_FN('H', "hook", "START,FIELD/END,FIELD", on_hook,
+	       "trace these two events, and let report --profile time from one to the other"),
+	OPT_ACCEPTED('G', "global-irqs"),
+	OPT_ACCEPTED(0, "by-comm"),
 	OPT_FLAG('k', "keep", t.keep_buffers,
 		 "leave instances and settings as they are at the end"),
 	OPT_FLAG(0, "date", t.date, "show the time of day in reports"),
@@ -48,18 +63,11 @@ static const struct opt opts[] = {
 		 "addresses"),
 	OPT_FLAG('a', "all-formats", t.o.all_formats,
 		 "save the formats of all events, for what others enable"),
-	OPT_FLAG('d', "no-functions", t.no_functions,
-		 "without the function tracer in other tracers"),
-	OPT_FLAG('D', "all-off", t.all_off,
-		 "the same (kymo never turns functions off for all users)"),
 	OPT_FLAG(0, "no-filter", t.no_filter, "show kymo's own threads, too"),
-	OPT_STR(0, "user", "USER", t.user, "run the command as USER"),
-	OPT_FLAG(0, "top", t.o.top, "use the top instance, as trace-cmd does"),
 	OPT_STR_C(0, "compression", "NAME", t.compression, "zstd, zlib, none, any",
 		  "zstd|zlib|none|any"),
 	OPT_INT(0, "file-version", "6|7", t.version, "of trace.dat (default: 7)"),
 	OPT_STR_C(0, "temp", "DIR", t.temp, "where pages are kept until the end", "@dirs"),
-	OPT_FLAG('q', "quiet", t.quiet, "say nothing but errors"),
 	OPT_FLAG(0, "stderr", own_stderr, "as trace-cmd has it: kymo's own words always go there"),
 	OPT_FN('A', "agent", "GUEST", ftrace_on_remote,
 	       "refused: there is no remote recording yet"),
@@ -67,6 +75,10 @@ static const struct opt opts[] = {
 	       "refused: there is no remote recording yet"),
 	OPT_FN('V', "vsock", "CID:PORT", ftrace_on_remote,
 	       "refused: there is no remote recording yet"),
+	ACCEPTED_('t', "tcp", OPT_ARG_NONE, ftrace_on_remote),
+	ACCEPTED_(0, "name", OPT_ARG_REQUIRED, ftrace_on_remote),
+	ACCEPTED_(0, "proxy", OPT_ARG_REQUIRED, ftrace_on_remote),
+	ACCEPTED_(0, "tsync-interval", OPT_ARG_REQUIRED, ftrace_on_remote),
 	OPT_END,
 };
 

@@ -195,6 +195,8 @@ int ftrace_save(struct ftrace *f, struct ftrace_capture *c, struct ftrace_maps *
 		if (a->date)
 			o.date = date = ftrace_date(f, p.clocks[0]);
 		o.offset = a->offset;
+		o.hooks = a->hooks.data;
+		o.n_hooks = a->hooks.n;
 		if (maps)
 			o.maps = ftrace_maps_texts(maps, &o.n_maps);
 		if (a->tsc_to_ns) {

@@ -305,12 +305,12 @@ static int stream(args_t *a, struct ftrace *f, struct ftrace_wait *w, char **arg
 
 static const struct opt stream_opts[] = {
 	FTRACE_OPTS,
-	OPT_FLAG('F', "follow-command", t.filter_command, "only the command that is run"),
+	FTRACE_COMMAND_OPTS,
 	OPT_INT(0, "duration", "SECONDS", seconds, "stop after so many seconds"),
 	OPT_FLAG(0, "latency", latency, "narrow columns with interrupt state"),
 	OPT_FLAG('t', "full-time", nsec, "times with nine digits"),
-	OPT_FLAG(0, "top", t.o.top, "use the top instance, as trace-cmd does"),
-	OPT_FLAG('q', "quiet", t.quiet, "say nothing but errors"),
+	OPT_ACCEPTED(0, "stderr"),
+	FTRACE_NO_FILE_OPTS,
 	OPT_END,
 };
 

@@ -77,6 +77,9 @@ struct ftrace {
 int ftrace_open(struct ftrace *f, struct ftrace_opts *o, struct err *e);
 /* Threads that are to be left out (the recorder's own). */
 int ftrace_exclude(struct ftrace *f, const pid_t *tids, size_t n, struct err *e);
+/* A trace option of one buffer: NAME, or noNAME to turn it off. */
+int ftrace_put_option(struct ftrace *f, const struct ftrace_buffer *b, const char *text,
+		      struct err *e);
 int ftrace_pids(struct ftrace *f, struct err *e); /* after o->pids changed */
 /* Enable events and tracers, then the buffers. */
 int ftrace_start(struct ftrace *f, struct err *e);

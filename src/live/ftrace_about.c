@@ -200,7 +200,8 @@ int ftrace_about(const struct ftrace *f, struct tracedat_out *o, struct err *e)
 		return r;
 	ftrace_formats(f->root, &o->ftrace);
 	event_formats(f, &o->formats);
-	add_text(&o->kallsyms, "/proc/kallsyms");
+	if (!o->kallsyms.n) /* else they are another kernel's */
+		add_text(&o->kallsyms, "/proc/kallsyms");
 	add_text(&o->printk, printk);
 	add_cmdlines(&o->cmdlines, cmdlines);
 	add_text(&o->tgids, tgids);

@@ -79,7 +79,7 @@ static int put_option_file(struct ftrace *f, const struct ftrace_buffer *b, cons
 	return r < 0 ? r : ftrace_put(f, b, file, value, e);
 }
 
-static int put_option(struct ftrace *f, const struct ftrace_buffer *b, const char *text,
+int ftrace_put_option(struct ftrace *f, const struct ftrace_buffer *b, const char *text,
 		      struct err *e)
 {
 	bool off = strncmp(text, "no", 2) == 0;
@@ -130,9 +130,9 @@ static int set_tracer(struct ftrace *f, const struct ftrace_buffer *b, struct er
 		r = ftrace_put(f, b, "tracing_max_latency", "0", e);
 	/* these options exist once the tracer is set */
 	for (size_t i = 0; r >= 0 && i < o->options.n; i++)
-		r = put_option(f, b, o->options.data[i], e);
+		r = ftrace_put_option(f, b, o->options.data[i], e);
 	if (r >= 0 && f->o->func_stack)
-		r = put_option(f, b, "func_stack_trace", e);
+		r = ftrace_put_option(f, b, "func_stack_trace", e);
 	return r;
 }
 
@@ -198,7 +198,7 @@ static int set_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct er
 	if (r >= 0 && f->o->thresh_us && ftrace_has(b, "tracing_thresh"))
 		r = put_number(f, b, "tracing_thresh", f->o->thresh_us, e);
 	if (r >= 0 && f->o->event_stack)
-		r = put_option(f, b, "stacktrace", e);
+		r = ftrace_put_option(f, b, "stacktrace", e);
 	return r < 0 ? r : set_tracer(f, b, e);
 }
 

@@ -103,6 +103,7 @@ static void reader_close(struct source *s)
 	vec_free(&r->formats);
 	vec_free(&r->blocks);
 	vec_free(&r->maps);
+	vec_free(&r->hooks);
 	free(r->type_of);
 	text_free(r->trace.tep);
 	tasks_free(r->trace.tasks);
@@ -317,6 +318,8 @@ static int load(struct reader *r, struct err *e)
 		add_maps(r, *m);
 	r->t.maps = r->maps.data;
 	r->t.n_maps = r->maps.n;
+	r->t.hooks = r->hooks.data;
+	r->t.n_hooks = r->hooks.n;
 	r->t.buffers = r->buffers.data;
 	r->t.n_buffers = r->buffers.n;
 	r->t.formats = r->formats.data;

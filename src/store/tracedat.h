@@ -66,6 +66,8 @@ struct tracedat {
 	uint64_t trace_id;
 	char *const *maps; /* what processes had mapped, a text each */
 	size_t n_maps;
+	const char *const *hooks; /* events that belong together, in trace-cmd's words */
+	size_t n_hooks;
 	struct tracedat_buffer *buffers;
 	size_t n_buffers;
 	struct tracedat_format *formats;

@@ -14,6 +14,7 @@
 #define MAX_BUFFERS 4096u
 #define MAX_OPTION_SECTIONS 4096u
 #define MAX_PROCESSES (1u << 20)
+#define MAX_HOOKS 256u
 
 static void sized_text(struct reader *r, struct cut *c, uint64_t size, const char **text, size_t *n)
 {
@@ -154,6 +155,10 @@ void head_option(struct reader *r, unsigned id, const uint8_t *data, uint32_t si
 	case TRACEDAT_CPUSTAT: /* one for each CPU */
 		r->t.stats = arena_printf(&r->trace.arena, "%s%s\n", r->t.stats,
 					  option_text(r, data, size));
+		break;
+	case TRACEDAT_HOOK:
+		if (r->hooks.n < MAX_HOOKS)
+			vec_push(&r->hooks, option_text(r, data, size));
 		break;
 	case TRACEDAT_PROCMAPS:
 		if (r->maps.n < MAX_PROCESSES)

@@ -23,8 +23,9 @@ struct reader {
 	bool mapped;
 	VEC(struct tracedat_buffer) buffers;
 	VEC(struct tracedat_format) formats;
-	VEC(char *) maps;      /* texts are the arena's */
-	VEC(uint8_t *) blocks; /* unpacked data that is owned */
+	VEC(const char *) hooks; /* these, too */
+	VEC(char *) maps;	 /* texts are the arena's */
+	VEC(uint8_t *) blocks;	 /* unpacked data that is owned */
 	uint64_t unpacked;
 	uint64_t seen_options; /* how many sections of options were read */
 	uint32_t *type_of;     /* by format number, 65536 of them */

@@ -278,6 +278,8 @@ static void common_options(struct writer *w, struct strbuf *b)
 	add_option(b, TRACEDAT_UNAME, o->uname, strlen(o->uname) + 1);
 	add_option(b, TRACEDAT_VERSION, o->tool, strlen(o->tool) + 1);
 	add_option(b, TRACEDAT_TRACEID, &id, sizeof(id));
+	for (size_t i = 0; i < o->n_hooks; i++)
+		add_option(b, TRACEDAT_HOOK, o->hooks[i], strlen(o->hooks[i]) + 1);
 	for (size_t i = 0; i < o->n_maps; i++)
 		add_option(b, TRACEDAT_PROCMAPS, o->maps[i], strlen(o->maps[i]) + 1);
 	for (size_t i = 0; i < o->n_buffers; i++)

@@ -53,6 +53,8 @@ struct tracedat_out {
 	/* what processes had mapped, a text each (live/ftrace_maps.h) */
 	char *const *maps;
 	size_t n_maps;
+	const char *const *hooks; /* events that report --profile takes together */
+	size_t n_hooks;
 	/* as the file has them, with numbers and sizes */
 	struct strbuf header;				 /* header_page and header_event */
 	struct strbuf ftrace;				 /* ftrace's formats */

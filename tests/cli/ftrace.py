@@ -288,12 +288,54 @@ for _ in range(5):
 check("functime threads times turns on CPUs", re.search(r"turns on a CPU, ", r.out) and re.search(rf"^{NAME} +\d+ ", r.out, re.M), r)
 same("tools leave nothing", left(), [])
 
+# --- options of trace-cmd's verbs ---
+HOOK = "sys_enter_getppid,common_pid/sys_exit_getppid,common_pid"
+kymo(["ftrace", "record", "-q", "-o", "h.dat", "-H", HOOK, KNOWN, "getppid=5"])
+r = kymo("ftrace report --profile -i h.dat")
+check("record -H: both events are traced, and report --profile knows", re.search(rf"task: {NAME}-\d+\n(?:  .*\n)*?  Event: sys_enter_getppid \(5\)", r.out), r)
+same("the same as report --profile -H", kymo(["ftrace", "report", "--profile", "-H", HOOK, "-i", "h.dat"]).out, r.out)
+kymo("ftrace convert -q -i h.dat -o h6.dat --file-version 6")
+same("convert keeps hooks", kymo("ftrace report --profile -i h6.dat").out, r.out)
+r = kymo(["ftrace", "profile", "--stderr", "-d", "-F", "sh", "-c", "echo said"])
+check("profile --stderr leaves the command's output alone", r.code == 0 and r.out == "said\n" and "task: " in r.err, r)
+same("stream takes record's options", kymo(["ftrace", "stream", "-q", "-d", "-m", "100", "-s", "1000", "--verbose=3", "-e", "syscalls:sys_enter_getppid", "-F", KNOWN,
+                                             "getppid=3"]).out.count("sys_enter_getppid"), 3)
+kymo("ftrace start -q -B kymo-opt -e syscalls:sys_enter_getppid")
+run([KNOWN, "getppid=2"])
+was = text("instances/kymo-opt/options/irq-info")
+r = kymo(f"ftrace extract -q -B kymo-opt --date -O {'noirq-info' if was == '1' + chr(10) else 'irq-info'} -o date.dat")
+is_now = text("instances/kymo-opt/options/irq-info")
+bad = kymo("ftrace extract -q -B kymo-opt -O nosuch -o date2.dat")
+kymo("ftrace reset")
+stamps = [float(x) for x in re.findall(r"\] +([0-9.]+): sys_enter_getppid", kymo("ftrace report -i date.dat").out)]
+check("extract --date: the time of day", r.code == 0 and len(stamps) >= 2 and all(abs(x - time.time()) < 120 for x in stamps), (r, stamps))
+same("extract -O puts the option back", is_now, was)
+check("extract -O of what is none", bad.code == 1 and "no trace option 'nosuch'" in bad.err, bad)
+os.makedirs("copied/events")
+for f in "events/header_page", "events/header_event", "printk_formats", "saved_cmdlines", "trace_clock":
+    open(f"copied/{f}", "w").write(text(f))
+for f in "ftrace/function", "task/task_newtask":
+    os.makedirs(f"copied/events/{f}")
+    open(f"copied/events/{f}/format", "w").write(text(f"events/{f}/format"))
+open("copied/kallsyms", "w").write("ffffffff81000000 T of_another_kernel\n")
+r = kymo("ftrace restore -q -c -t copied -k copied/kallsyms -o partial.dat")
+check("restore -c -t -k: of another kernel", r.code == 0, r)
+has("its formats and symbols", kymo("ftrace dump --systems --kallsyms partial.dat").out, "[Events format, 1 systems]\n\t\ttask 1 [system, events]", "T of_another_kernel\n")
+run(["rm", "-r", "copied"])
+
 # --- bad input ---
 for args, code, words in [
         ("ftrace record -e no_such_event true", 1, ["there is no event", "hint:"]),
         ("ftrace record -e sched_swich true", 1, ["did you mean sched_switch"]),
         ("ftrace record -p no_such_tracer true", 1, ["has no tracer", "hint:"]),
         ("ftrace record -A guest -e sched true", 129, ["no remote recording", "hint:"]),
+        ("ftrace record -N host:1 -t -e sched true", 129, ["no remote recording", "hint:"]),
+        ("ftrace record --proxy x -e sched true", 129, ["--proxy: kymo has no remote recording"]),
+        ("ftrace record -H nonsense true", 129, ["hooks no two events together", "hint:"]),
+        ("ftrace restore -k x t.dat.cpu0", 1, ["-t and -k are for -c"]),
+        ("ftrace restore -c -k /no/such/file", 1, ["cannot read /no/such/file"]),
+        ("ftrace restore -c -t /no/such/dir", 1, ["/no/such/dir"]),
+        ("ftrace dump t.dat t.dat", 1, ["one file is read"]),
         ("ftrace convert -i t.dat", 1, ["where shall it go?", "hint:"]),
         ("ftrace record true", 1, ["what shall be traced?", "hint:"]),
         ("ftrace record -f x==1 -e sched true", 129, ["belongs behind the -e"]),
