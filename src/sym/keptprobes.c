@@ -67,6 +67,11 @@ static int add_line(void *ctx, const char *line, size_t n)
 	return 0;
 }
 
+void kept_probes_parse(struct kept_probes *k, const char *text)
+{
+	str_split(text, '\n', add_line, k);
+}
+
 int kept_probes_read(int dir, const struct build_id *id, struct kept_probes *ret)
 {
 	AUTO_CLOSE int fd = debugdir_file(dir, id, NAME);
@@ -81,7 +86,7 @@ int kept_probes_read(int dir, const struct build_id *id, struct kept_probes *ret
 	r = file_read(self, MAX_BYTES, &text, NULL);
 	if (r < 0)
 		return r;
-	str_split(text, '\n', add_line, ret);
+	kept_probes_parse(ret, text);
 	return 0;
 }
 

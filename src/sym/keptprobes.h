@@ -25,7 +25,9 @@ struct kept_probes {
 	VEC(struct kept_probe) list;
 };
 
-/* Lines that make no sense are left out. -ENOENT when there are none. */
+/* Such a file's text; lines that belong to nothing are left out. */
+void kept_probes_parse(struct kept_probes *k, const char *text);
+/* -ENOENT when there is no such file. */
 int kept_probes_read(int dir, const struct build_id *id, struct kept_probes *ret);
 /* path: of the file, or "[kernel.kallsyms]". */
 int kept_probes_write(int dir, const char *path, const struct build_id *id,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzzing what probes are written in: perf probe's grammar (a word a line), the ranges of -L, and
- * the kernel's own definitions of the tools kprobe and uprobe.
+ * Fuzzing what probes are written in: perf probe's grammar (a word a line), the ranges of -L, the
+ * kernel's own definitions of the tools kprobe and uprobe, and what is kept in the build-id cache.
  */
 #include <string.h>
 
 #include "event/probe.h"
 #include "fuzz.h"
 #include "kern/raw_probe.h"
+#include "live/probe_kept.h"
 
 static void check_text(const struct probe_text *p)
 {
@@ -42,6 +43,36 @@ static void parse_words(char *text)
 	vec_free(&words);
 }
 
+/* Whatever stands there, a probe of a program is put into that program. */
+static void parse_kept(const char *text)
+{
+	struct kept_probes kept = { 0 };
+	struct probe_target program = { .user = true, .path = (char *)"/bin/app" };
+	struct probe_target kernel = { 0 };
+	struct probe_defs defs = { 0 };
+	struct arena arena = { 0 };
+
+	kept_probes_parse(&kept, text);
+	vec_each (&kept.list, k) {
+		FUZZ_CHECK(k->spec[0]);
+		probe_kept_named(k, "a*", "b");
+		probe_kept_define(k, &kernel, &arena, &defs);
+		vec_each (&defs.list, d)
+			FUZZ_CHECK(d->place[0] && d->place[0] != '/');
+		defs.list.n = 0;
+		probe_kept_define(k, &program, &arena, &defs);
+		vec_each (&defs.list, d) {
+			FUZZ_CHECK(strncmp(d->place, "/bin/app:0x", 11) == 0);
+			FUZZ_CHECK(probe_is_name(d->group) && probe_is_name(d->event));
+			FUZZ_CHECK(!d->args[0] || d->args[0] == ' ');
+		}
+		defs.list.n = 0;
+	}
+	probe_defs_free(&defs);
+	kept_probes_free(&kept);
+	arena_free(&arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = mem_strndup((const char *)data, size);
@@ -61,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(e.code > 0 && e.msg[0]);
 	raw_probe_free(&raw);
 	arena_free(&arena);
+	parse_kept(text);
 	parse_words(text);
 	free(text);
 	return 0;
