@@ -36,6 +36,21 @@ like "-nv shows what can be pasted elsewhere" "$(kymo probe -nv 'tcp_sendmsg siz
 	'p:probe/tcp_sendmsg tcp_sendmsg\+0 size=%(dx|x2):x64 skc_state=\+18\(%(di|x0)\):x8'
 is "-n adds nothing" "$(events)" ""
 
+# kept for this build of the kernel
+HOME=$PWD/home PERF_BUILDID_DIR=
+export HOME
+unset PERF_BUILDID_DIR
+mkdir -p "$HOME"
+check "--cache" kymo probe -q --cache 'hot=vfs_read count'
+kymo probe -q -d 'probe:*'
+like "-l --cache" "$(kymo probe -l --cache)" '^probe:hot=vfs_read count$'
+check "kept probes go by name" kymo probe -q '%hot'
+kymo record -q -o p.data -e probe:hot dd if=a-file-of-mine of=/dev/null bs=4 2>/dev/null
+is "and see the same" "$(shown | grep -c 'count=0x4$')" 4
+kymo probe -q -d 'probe:*'
+check "-d --cache" kymo probe -q --cache -d 'probe:hot'
+refuse "it is forgotten" kymo probe -q '%hot'
+
 # behind the place that ftrace patches
 case $ARCH in aarch64) reg=x2 off=12 ;; *) reg=dx off=5 ;; esac
 check "registers and memory by hand" kymo probe -q "vfs_read bytes=%$reg"
