@@ -19,28 +19,10 @@
 
 struct args {
 	struct probe_opts o;
-	VEC(const char *) add, define, remove, lines, vars;
+	struct vec_strs add, define, remove, lines, vars;
 	bool list, functions;
 	const char *list_filter, *functions_filter, *target_ns;
 };
-
-#define COLLECT(field)                                                                         \
-	static int add_##field(const struct opt *o, const char *value, bool unset, void *args, \
-			       struct err *e)                                                  \
-	{                                                                                      \
-		struct args *a = args;                                                         \
-                                                                                               \
-		(void)o;                                                                       \
-		(void)e;                                                                       \
-		if (!unset)                                                                    \
-			vec_push(&a->field, value);                                            \
-		return 0;                                                                      \
-	}
-COLLECT(add)
-COLLECT(define)
-COLLECT(remove)
-COLLECT(lines)
-COLLECT(vars)
 
 static int set_list(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
@@ -67,16 +49,15 @@ static int set_functions(const struct opt *o, const char *value, bool unset, voi
 
 static const struct opt opts[] = {
 	OPT_HEAD("What to do (without any of these: add what is given)"),
-	OPT_FN('a', "add", "PROBE", add_add, "add an event"),
-	OPT_FN_C('d', "del", "[GROUP:]EVENT", OPT_ARG_REQUIRED, add_remove,
-		 "remove events, patterns too", "@probes"),
+	OPT_STRS('a', "add", "PROBE", add, "add an event"),
+	OPT_STRS_C('d', "del", "[GROUP:]EVENT", remove, "remove events, patterns too", "@probes"),
 	OPT_FN_C('l', "list", "PATTERN", OPT_ARG_LAST, set_list, "show the events that were added",
 		 "@probes"),
-	OPT_FN('D', "definition", "PROBE", add_define,
-	       "show what the kernel would be told, and add nothing"),
-	OPT_FN('L', "line", "FUNC[:LINES]|SRC:LINES", add_lines,
-	       "show source lines; those with a number can be probed"),
-	OPT_FN('V', "vars", "PROBE", add_vars, "show the variables that can be fetched there"),
+	OPT_STRS('D', "definition", "PROBE", define,
+		 "show what the kernel would be told, and add nothing"),
+	OPT_STRS('L', "line", "FUNC[:LINES]|SRC:LINES", lines,
+		 "show source lines; those with a number can be probed"),
+	OPT_STRS('V', "vars", "PROBE", vars, "show the variables that can be fetched there"),
 	OPT_FN_C('F', "funcs", "PATTERN", OPT_ARG_LAST, set_functions,
 		 "show the functions that can be probed", NULL),
 	OPT_HEAD("Where"),
