@@ -12,57 +12,19 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "event/task.h"
-#include "kern/cpu.h"
-#include "kern/perf.h"
-#include "live/ring.h"
+#include "live/side_rings.h"
 #include "live/walked.h"
 
-#define RING_BYTES (256u << 10)
-#define SIDE_SAMPLE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 #define MAPS_BYTES (64u << 20)
 
 struct ftrace_maps {
 	struct tasks *tasks;
-	struct ring *rings;
-	size_t n_rings;
+	struct side_rings rings;
 	struct walked side; /* puts the rings' records in order */
 	uint64_t now;	    /* order is all the time that is needed */
 	VEC(pid_t) pids;    /* that run already */
 	VEC(char *) texts;
 };
-
-static int open_rings(struct ftrace_maps *m, pid_t child, struct err *e)
-{
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
-				     .config = PERF_COUNT_SW_DUMMY,
-				     .sample_type = SIDE_SAMPLE,
-				     .sample_id_all = 1,
-				     .inherit = 1,
-				     .exclude_kernel = 1,
-				     .mmap = 1,
-				     .mmap2 = 1,
-				     .comm = 1,
-				     .comm_exec = 1,
-				     .task = 1 };
-	struct cpus online = { 0 };
-	int r = cpus_online(&online, e);
-
-	m->rings = mem_alloc((online.n + 1) * sizeof(*m->rings));
-	m->side.side_type = SIDE_SAMPLE;
-	for (size_t i = 0; i < online.n && r == 0; i++) {
-		int fd = perf_open(&a, child, online.cpu[i], -1, PERF_FLAG_FD_CLOEXEC);
-
-		r = fd < 0 ? err_set(e, -fd, "cannot follow what the command maps: %s",
-				     strerror(-fd))
-			   : ring_open(&m->rings[m->n_rings], fd, RING_BYTES, false, e);
-		if (r == 0)
-			m->n_rings++;
-		else if (fd >= 0)
-			close(fd);
-	}
-	cpus_free(&online);
-	return r;
-}
 
 static void on_mapping(struct ftrace_maps *m, const struct walker_mmap *w)
 {
@@ -94,7 +56,7 @@ void ftrace_maps_poll(struct ftrace_maps *m)
 {
 	struct err ignored = { 0 };
 
-	walked_side(&m->side, m->rings, m->n_rings, on_side, m, &ignored);
+	walked_side(&m->side, m->rings.ring, m->rings.n, on_side, m, &ignored);
 }
 
 struct reading {
@@ -137,6 +99,7 @@ int ftrace_maps_open(pid_t child, const pid_t *pids, size_t n, struct ftrace_map
 		     struct err *e)
 {
 	struct ftrace_maps *m = mem_alloc(sizeof(*m));
+	const struct perf_event_attr only_its = { .inherit = 1, .exclude_kernel = 1 };
 	int r = 0;
 
 	m->tasks = tasks_new();
@@ -145,8 +108,9 @@ int ftrace_maps_open(pid_t child, const pid_t *pids, size_t n, struct ftrace_map
 			vec_push(&m->pids, pids[i]);
 			read_process(m, pids[i]);
 		}
+	m->side.side_type = SIDE_RINGS_SAMPLE;
 	if (child > 0)
-		r = open_rings(m, child, e);
+		r = side_rings_open(&m->rings, only_its, child, e);
 	if (r < 0) {
 		ftrace_maps_close(m);
 		return r;
@@ -209,13 +173,7 @@ void ftrace_maps_close(struct ftrace_maps *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->n_rings; i++) {
-		int fd = m->rings[i].fd;
-
-		ring_close(&m->rings[i]);
-		close(fd);
-	}
-	free(m->rings);
+	side_rings_close(&m->rings);
 	walked_close(&m->side);
 	vec_each (&m->texts, t)
 		free(*t);

@@ -9,6 +9,7 @@
 #include "kern/bpf.h"
 #include "live/loop.h"
 #include "live/run.h"
+#include "live/side_rings.h"
 #include "live/walked.h"
 #include "live/workload.h"
 #include "sym/sym.h"
@@ -37,8 +38,7 @@ struct run_names {
 
 /* What is known of processes as things happen (run_side.c). */
 struct run_side {
-	struct ring *ring;
-	size_t n;
+	struct side_rings rings;
 	struct walked walked;	    /* walker NULL: none */
 	struct run_walker *opening; /* NULL: it is open, or there will be none */
 	struct err why;		    /* there is none */

@@ -229,7 +229,7 @@ void run_names_process(void *ctx, int32_t pid)
 {
 	struct run *r = ctx;
 
-	process(r, pid, !r->side.n);
+	process(r, pid, !r->side.rings.n);
 }
 
 static size_t stack(void *ctx, uint64_t id, uint64_t *addr, size_t max)

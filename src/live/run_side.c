@@ -14,52 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kern/cpu.h"
-#include "kern/perf.h"
 #include "live/run_int.h"
-
-#define SIDE_RING (256u << 10)
-#define SIDE_SAMPLE (PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
-
-static int open_rings(struct run_side *s, struct err *e)
-{
-	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
-				     .config = PERF_COUNT_SW_DUMMY,
-				     .sample_type = SIDE_SAMPLE,
-				     .sample_id_all = 1,
-				     .mmap = 1,
-				     .mmap2 = 1,
-				     .comm = 1,
-				     .comm_exec = 1,
-				     .task = 1,
-				     .use_clockid = 1,
-				     .clockid = CLOCK_MONOTONIC,
-				     .sample_period = 1,
-				     .wakeup_events = 1 };
-	struct cpus online = { 0 };
-	int r = cpus_online(&online, e);
-
-	s->ring = mem_alloc((online.n + 1) * sizeof(*s->ring));
-	for (size_t i = 0; i < online.n && r == 0; i++) {
-		int fd = perf_open(&a, -1, online.cpu[i], -1, PERF_FLAG_FD_CLOEXEC);
-
-		if (fd < 0) {
-			r = err_set(e, -fd, "cannot follow processes: %s", strerror(-fd));
-			break;
-		}
-		r = ring_open(&s->ring[s->n], fd, SIDE_RING, false, e);
-		if (r < 0)
-			close(fd);
-		else
-			s->n++;
-	}
-	cpus_free(&online);
-	return r;
-}
 
 int run_side_open(struct run *r, struct err *e)
 {
 	struct run_side *s = &r->side;
+	const struct perf_event_attr at_once = {
+		.use_clockid = 1, .clockid = CLOCK_MONOTONIC, .sample_period = 1, .wakeup_events = 1
+	};
 	struct err none = { 0 };
 	int k;
 
@@ -73,19 +35,19 @@ int run_side_open(struct run *r, struct err *e)
 	}
 	if (s->opening)
 		run_walker_depth(s->opening, r->p->stack_depth);
-	k = open_rings(s, &none);
+	k = side_rings_open(&s->rings, at_once, -1, &none);
 	if (k < 0) {
 		s->why = none;
 		run_walker_cancel(s->opening);
 		s->opening = NULL;
 	}
-	s->walked.side_type = SIDE_SAMPLE;
-	for (size_t i = 0; i < s->n; i++) {
-		k = loop_watch(&r->loop, RUN_ID_SIDE, s->ring[i].fd, e);
+	s->walked.side_type = SIDE_RINGS_SAMPLE;
+	for (size_t i = 0; i < s->rings.n; i++) {
+		k = loop_watch(&r->loop, RUN_ID_SIDE, s->rings.ring[i].fd, e);
 		if (k < 0)
 			return k;
 	}
-	return k < 0 && s->n ? k : 0;
+	return k < 0 && s->rings.n ? k : 0;
 }
 
 void run_side_code(struct run *r)
@@ -153,9 +115,9 @@ void run_side_drain(struct run *r)
 	struct run_side *s = &r->side;
 	struct err e = { 0 };
 
-	if (!s->n)
+	if (!s->rings.n)
 		return;
-	walked_side(&s->walked, s->ring, s->n, on_side, r, &e);
+	walked_side(&s->walked, s->rings.ring, s->rings.n, on_side, r, &e);
 	if (s->walked.walker)
 		walker_poll(s->walked.walker, 0, on_stack, r, &e);
 }
@@ -178,14 +140,8 @@ void run_side_close(struct run *r)
 		run_walker_cancel(s->opening);
 	}
 	run_walker_cancel(r->o.walker);
-	for (size_t i = 0; i < s->n; i++) {
-		int fd = s->ring[i].fd;
-
-		ring_close(&s->ring[i]);
-		close(fd);
-	}
+	side_rings_close(&s->rings);
 	walked_close(&s->walked);
 	map_free(&s->same);
-	free(s->ring);
 	*s = (struct run_side){ 0 };
 }
