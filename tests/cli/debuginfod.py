@@ -47,9 +47,9 @@ def ask(url, *options):
     return r.out.split(), time.monotonic() - start
 
 
-class Liar(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        with open(path("other"), "rb") as f:
+class Server(http.server.BaseHTTPRequestHandler):
+    def send(self, name):
+        with open(name, "rb") as f:
             data = f.read()
         self.send_response(200)
         self.send_header("Content-Length", str(len(data)))
@@ -58,6 +58,11 @@ class Liar(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *args):
         pass
+
+
+class Liar(Server):
+    def do_GET(self):
+        self.send(path("other"))
 
 
 def real_server():
@@ -119,7 +124,7 @@ def bad_servers():
     check("no server at all", got == ["??", "??:0"] and seconds < 40, f"{got} {seconds:.1f} s")
 
 
-class Slow(http.server.BaseHTTPRequestHandler):
+class Slow(Server):
     """Has the debug files of two programs; another one's never comes. Notes who asks for what, and when."""
     log, barrier = [], threading.Barrier(2)
 
@@ -140,15 +145,7 @@ class Slow(http.server.BaseHTTPRequestHandler):
             Slow.barrier.wait(15)
         except threading.BrokenBarrierError:
             Slow.log.append("alone")
-        with open(path(f"{name}.debug"), "rb") as f:
-            data = f.read()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *args):
-        pass
+        self.send(path(f"{name}.debug"))
 
 
 SPIN = """#include <time.h>

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 
+import cgroup
 from tap import KYMO, SAN, WORK, check, end, has, kymo, run, same, skip
 from watch import at_work
 
@@ -91,12 +92,9 @@ else:
     r = kymo(f"stat -x, -I 100 --summary -e {PP} -- {KNOWN} wait=250 getppid=99")
     same("-I --summary: the sum", [x.split(",")[1] for x in r.err.splitlines() if "summary" in x], ["99"])
 
-v2 = next((x.split()[1] for x in open("/proc/mounts") if x.split()[2] == "cgroup2"), None)
-v1 = next((x.split()[1] for x in open("/proc/mounts") if x.split()[2] == "cgroup" and "perf_event" in x.split()[3].split(",")), None)
-group = f"{v1 or v2}/kymo-test-{os.getpid()}"
 try:
-    os.mkdir(group)
-except (OSError, TypeError) as err:
+    group = cgroup.make("kymo-test")
+except OSError as err:
     skip("-G: a cgroup", f"no cgroup can be made: {err}")
 else:
     inside = ["sh", "-c", f"echo $$ > {group}/cgroup.procs; exec {KNOWN} getppid=500 wait=300"]

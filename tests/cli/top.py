@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 
+import cgroup
 from tap import KYMO, WORK, check, end, has, kymo, skip
 
 spin = subprocess.Popen([f"{WORK}/spin", "400000000000"])
@@ -69,12 +70,9 @@ p.stdout.readline()  # it shows something
 p.send_signal(signal.SIGINT)
 p.communicate(timeout=60)
 check("Ctrl-C ends it well", p.returncode == 0, p.returncode)
-v2 = next((x.split()[1] for x in open("/proc/mounts") if x.split()[2] == "cgroup2"), None)
-v1 = next((x.split()[1] for x in open("/proc/mounts") if x.split()[2] == "cgroup" and "perf_event" in x.split()[3].split(",")), None)
-group = f"{v1 or v2}/kymo-top-{os.getpid()}"
 try:
-    os.mkdir(group)
-except (OSError, TypeError) as e:
+    group = cgroup.make("kymo-top")
+except OSError as e:
     skip("-G: a cgroup", f"none can be made: {e}")
 else:
     inside = subprocess.Popen(["sh", "-c", f"echo 0 > {group}/cgroup.procs; exec {WORK}/spin 400000000000"])
