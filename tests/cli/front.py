@@ -44,8 +44,11 @@ def overview():
 
 def undone():
     """--no-NAME is understood or refused, never called without the value that is judged."""
+    if SAN:
+        skip("each option's --no- form", "once is enough")
+        return
     odd = []
-    for name, c in [*everything(COMMANDS)][::4 if SAN else 1]:
+    for name, c in everything(COMMANDS):
         for o in (o for o in options(c) if "long" in o):
             code = kymo([*name.split(), f"--no-{o['long']}", "-h"]).code
             if code != 0 and (o["negatable"] or code != 129):  # one without may still be another's beginning
