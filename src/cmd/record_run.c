@@ -384,6 +384,35 @@ static void tell_idle(const struct recording *r)
 			     "is seen");
 }
 
+/* Do they all sample who runs, whatever it does? */
+static bool samples_running(const struct spec_list *events)
+{
+	bool all = events->n > 0;
+
+	for (size_t i = 0; i < events->n && all; i++) {
+		const struct perf_event_attr *a = &events->spec[i].attr;
+		bool clock =
+			a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_CPU_CLOCK ||
+							  a->config == PERF_COUNT_SW_TASK_CLOCK);
+
+		all = (clock || a->type == PERF_TYPE_HARDWARE) && !a->exclude_user &&
+		      !a->exclude_kernel;
+	}
+	return all;
+}
+
+/* An empty recording of a process that waits puzzles who asked why it is slow. */
+static void tell_none(struct recording *r)
+{
+	const struct record_args *a = r->a;
+
+	if (!r->out.samples && !r->out.pipe && !a->delayed && !a->control && !a->switch_signal &&
+	    !a->switch_bytes && !a->switch_ns && !capture_losses(&r->capture) &&
+	    samples_running(&a->events))
+		command_note("what was recorded hardly ran in that time: --off-cpu shows where "
+			     "threads wait that run now and then, /proc/PID/stack where others do");
+}
+
 static void tell_result(struct recording *r)
 {
 	const struct record_out *o = &r->out;
@@ -400,6 +429,7 @@ static void tell_result(struct recording *r)
 	if (!o->pipe && !r->a->no_buildid)
 		fprintf(stderr, " (%s samples)", str_thousands(o->samples, n, sizeof(n)));
 	fputs(" ]\n", stderr);
+	tell_none(r);
 }
 
 /* A command that still runs when we were told to stop goes too, as with perf. A second signal

@@ -219,6 +219,16 @@ same("of what is no clock it is in each", ["PERIOD" in x for x in about[:2]], [F
 r = record("-e cpu-clock/freq=100000000/ true", "fast.data")
 check("a frequency above what the kernel grants is refused", r.code == 1 and "does not accept" in r.err, r)
 
+# --- nothing to see ------------------------------------------------------------------------------------------------
+idle = subprocess.Popen(["sleep", "60"])
+until(lambda: waits(idle.pid))
+r = record(f"-g -p {idle.pid} -- sleep 0.2")
+check("a process that waits all the time: why there is nothing, and what shows more", "(0 samples)" in r.err and "--off-cpu" in r.err, r)
+check("-q says nothing", "--off-cpu" not in record(f"-q -g -p {idle.pid} -- sleep 0.2").err)
+check("nor is it said where others than clocks were asked for", "--off-cpu" not in record(f"-e {PP} -p {idle.pid} -- sleep 0.2").err)
+idle.kill()
+idle.wait()
+
 # --- own work ------------------------------------------------------------------------------------------------------
 def own_samples(args, seconds=0.4):
     q = Background(args, "own.data")
