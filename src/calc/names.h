@@ -135,6 +135,9 @@ struct names_cut {
 	uint64_t in_file;
 	uint32_t file; /* and in the file with the most others: dso; NAMES_NONE */
 };
+/* Frames that the recorder took of a stack at most: what it said, or what the kernel does where
+ * nothing was said; 0: all. */
+uint32_t names_max_stack(const struct trace *t, uint32_t type);
 /* Do threads begin there? A chain of user code that ends elsewhere lost its outer part. */
 bool names_is_start(const char *function);
 struct names_cut names_count_cut(const struct names *n);

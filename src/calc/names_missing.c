@@ -89,6 +89,17 @@ static bool ends_abruptly(const struct names *n, const uint8_t *end, const struc
 	       (end[n->chain_sites[c->first + c->n - 2]] & ~END_USER) != END_LIBC_START;
 }
 
+#define KERNEL_MAX_STACK 127 /* kernel.perf_event_max_stack, unless changed */
+
+uint32_t names_max_stack(const struct trace *t, uint32_t type)
+{
+	const struct perf_event_attr *a = &t->types[type].attr;
+
+	if (a->sample_max_stack || t->info.walked || (a->sample_type & PERF_SAMPLE_STACK_USER))
+		return a->sample_max_stack;
+	return KERNEL_MAX_STACK;
+}
+
 static bool is_full(const struct profile_chain *c, uint32_t max)
 {
 	uint32_t frames = 0;
@@ -142,6 +153,11 @@ static int cut_job(void *ctx, size_t job, unsigned worker)
 			    p->trace->types[e->type].attr.sample_max_stack))
 			cut.full += e->count;
 		else if (ends_abruptly(n, w->end, x)) {
+			if (is_full(&p->chains.data[e->chain],
+				    names_max_stack(p->trace, e->type))) {
+				cut.full += e->count;
+				continue;
+			}
 			cut.abrupt += e->count;
 			dso = n->sites.data[n->chain_sites[x->first + x->n - 1]].dso;
 			if (dso == NAMES_NONE)

@@ -46,7 +46,21 @@ static enum gap lost_at(const struct stacks *s, const struct frame *f)
 	}
 }
 
-static void count_stack(const struct counter *c, const struct stack *k, uint64_t n,
+/* As the recorder counted. */
+static uint32_t depth_of(const struct stacks *s, const struct stack *k)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < k->n; i++) {
+		const struct frame *f = &s->frames.data[s->frame_ids.data[k->first + i]];
+
+		n += f->kind != FRAME_LABEL && f->kind != FRAME_INLINED;
+	}
+	return n;
+}
+
+/* n samples, of which full are as deep as could be. */
+static void count_stack(const struct counter *c, const struct stack *k, uint64_t n, uint64_t full,
 			struct stacks_gaps *g)
 {
 	const struct stacks *s = c->s;
@@ -68,8 +82,12 @@ static void count_stack(const struct counter *c, const struct stack *k, uint64_t
 		c->unnamed_in[inner->module] += n;
 	}
 	outer = &s->frames.data[ids[first]];
+	if (lost_at(s, outer) == GAP_NONE)
+		return;
+	g->cut += full;
+	n -= full;
 	switch (lost_at(s, outer)) {
-	case GAP_NONE: return;
+	case GAP_NONE: break;
 	case GAP_JIT: g->early_in_jit += n; break;
 	case GAP_FILE: c->early_in[outer->module] += n; break;
 	case GAP_NOWHERE: break;
@@ -87,13 +105,15 @@ static const char *most(const struct stacks *s, const uint64_t *in, uint64_t *co
 	return *count ? strtab_get(&s->strings, best) : NULL;
 }
 
-struct stacks_gaps stacks_gaps(const struct stacks *s)
+struct stacks_gaps stacks_gaps(const struct stacks *s, const uint32_t *max)
 {
 	struct stacks_gaps g = { 0 };
 	AUTO_FREE bool *nameless = mem_alloc((s->frames.n + 1) * sizeof(*nameless));
 	AUTO_FREE uint64_t *unnamed_in = mem_alloc((s->strings.n + 1) * sizeof(*unnamed_in));
 	AUTO_FREE uint64_t *early_in = mem_alloc((s->strings.n + 1) * sizeof(*early_in));
 	AUTO_FREE uint64_t *count = mem_alloc((s->stacks.n + 1) * sizeof(*count));
+	AUTO_FREE uint64_t *full = mem_alloc((s->stacks.n + 1) * sizeof(*full));
+	AUTO_FREE uint32_t *depth = mem_alloc((s->stacks.n + 1) * sizeof(*depth));
 	struct counter c = { s, nameless, unnamed_in, early_in };
 
 	for (size_t i = 0; i < s->frames.n; i++) {
@@ -104,13 +124,17 @@ struct stacks_gaps stacks_gaps(const struct stacks *s)
 			      names_from(module) == NAMES_FROM_PROCESS;
 		g.java |= module && str_ends(module, "/libjvm.so");
 	}
+	for (size_t i = 0; i < s->stacks.n; i++)
+		depth[i] = depth_of(s, &s->stacks.data[i]);
 	vec_each (&s->entries, e) {
 		g.samples += e->count;
 		count[e->stack] += e->count;
+		if (max[e->type] && depth[e->stack] >= max[e->type])
+			full[e->stack] += e->count;
 	}
 	for (size_t i = 0; i < s->stacks.n; i++)
 		if (count[i])
-			count_stack(&c, &s->stacks.data[i], count[i], &g);
+			count_stack(&c, &s->stacks.data[i], count[i], full[i], &g);
 	g.unnamed_file = most(s, unnamed_in, &g.unnamed_in_file);
 	g.early_file = most(s, early_in, &g.early_in_file);
 	return g;

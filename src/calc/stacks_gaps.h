@@ -16,12 +16,14 @@ struct stacks_gaps {
 	uint64_t unnamed; /* were in code of files that has no name */
 	uint64_t unnamed_in_file;
 	const char *unnamed_file;
+	uint64_t cut;	       /* are as deep as the recorder allowed, and end there */
 	uint64_t early;	       /* end elsewhere than where threads begin */
 	uint64_t early_in_jit; /* in code that a runtime compiled */
 	uint64_t early_in_file;
 	const char *early_file;
 	bool java;
 };
-struct stacks_gaps stacks_gaps(const struct stacks *s);
+/* max: frames that were recorded of a stack at most, by type; 0: all. */
+struct stacks_gaps stacks_gaps(const struct stacks *s, const uint32_t *max);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+#include "calc/names.h"
 #include "calc/stacks_gaps.h"
 #include "cmd/command.h"
 #include "cmd/picture.h"
@@ -50,7 +52,12 @@ static void say_early(const struct trace *t, const struct stacks_gaps *g)
 
 void picture_say_gaps(const struct trace *t, const struct stacks *s)
 {
-	struct stacks_gaps g = stacks_gaps(s);
+	AUTO_FREE uint32_t *max = mem_alloc((t->n_types + 1) * sizeof(*max));
+	struct stacks_gaps g;
+
+	for (uint32_t i = 0; i < t->n_types; i++)
+		max[i] = names_max_stack(t, i);
+	g = stacks_gaps(s, max);
 
 	if (!g.samples)
 		return;
@@ -59,6 +66,9 @@ void picture_say_gaps(const struct trace *t, const struct stacks *s)
 			     "record -g has them");
 	else if (is_much(g.early, &g))
 		say_early(t, &g);
+	if (is_much(g.cut, &g))
+		command_note("%.0f%% of the stacks are cut: " REPORT_DEEPER,
+			     100.0 * (double)g.cut / (double)g.samples);
 	if (is_much(g.with_jit, &g))
 		command_note("%.0f%% of the samples have code in their stacks that a runtime "
 			     "compiled and nobody named: " REPORT_NAME_JIT,

@@ -160,6 +160,9 @@ static void advise(const struct names *n, const struct names_cut *cut, struct re
 			 n->dsos.data[partly.file].name, partly.part);
 	if (cut->abrupt && cut->abrupt * REPORT_WORTH >= cut->chains)
 		advise_stacks(n, cut, e);
+	else if (cut->full && cut->full * REPORT_WORTH >= cut->chains)
+		snprintf(e->stacks_advice, sizeof(e->stacks_advice),
+			 "stacks were cut: " REPORT_DEEPER);
 	if (n->unresolved * REPORT_WORTH < e->samples)
 		return;
 	if (m.in_jit * 2 > n->unresolved)

@@ -53,6 +53,34 @@ for kind, err in said():
     has(f"{kind}, stacks by frame pointers that nobody keeps", err, EARLY + ", most " + where)
 has("a report, too", reported(), "most of these stacks end " + where)
 
+record("--call-graph fp --max-stack 1", work("framed"), "300")
+for kind, err in said():
+    check(f"{kind}, stacks that were cut: that, and not that they end early", "of the stacks are cut: kymo record --max-stack N" in err and EARLY not in err, err)
+has("a report, too", reported(), "stacks were cut: kymo record --max-stack N")
+at.write("deep.c", """
+static __attribute__((noinline)) unsigned down(int n, volatile unsigned *x)
+{
+	if (n)
+		return down(n - 1, x) + 1;
+	for (unsigned i = 0; i < 300000000; i++)
+		*x += i;
+	return *x;
+}
+int main(void)
+{
+	unsigned x = 0;
+
+	return down(300, &x) == 7;
+}
+""")
+if run(["cc", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-o", at.path("deep"), at.path("deep.c")]).code == 0:
+    record("--call-graph fp", at.path("deep"))
+    for kind, err in said():
+        check(f"{kind}, deeper than the kernel goes unasked: cut, too", "of the stacks are cut" in err and EARLY not in err, err)
+    check("a report, too", "stacks were cut" in reported() and "ending early: 0 " in reported(), reported())
+else:
+    skip("stacks deeper than the kernel goes unasked", "no compiler here")
+
 bare = shutil.copy(work("framed"), at.path("bare"))
 if run(["strip", bare]).code == 0:
     record("-g", bare, "300")
