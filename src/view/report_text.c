@@ -128,8 +128,7 @@ void report_where_lost(const struct report_lost *l, const struct trace *t, char 
 			 "where code keeps no frame pointers: kymo record -g needs none");
 	else if (l->file && l->in_file * 2 > l->early)
 		snprintf(buf, size,
-			 "in %.80s: build it with -fasynchronous-unwind-tables or "
-			 "-fno-omit-frame-pointer",
+			 "in %.80s, for want of unwinding tables: kymo doctor -p PID tells of them",
 			 l->file);
 }
 
