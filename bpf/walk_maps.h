@@ -112,7 +112,10 @@ struct walk_recent {
 
 /*
  * A CPU's sample in the making; the program does not interrupt itself. What is used of every sample
- * lies close together: most of the time goes by waiting for memory.
+ * lies close together: most of the time goes by waiting for memory. The same compiler sampled three
+ * times as often takes 0.7 of the time a sample, four times as rarely 1.7. What saves instructions
+ * rather than memory is lost in the noise of 5 %: several frames a callback, the process's list
+ * remembered by CPU; so are `fresh` on the first page and half as many `recent`.
  */
 struct state {
 	__u64 r[REGS]; /* of the innermost frame */
@@ -120,6 +123,7 @@ struct state {
 	__u64 sp, fp;	 /* together: walk_step.h */
 	__u64 cfa, next; /* of step_rule: the caller's sp and ip */
 	struct ehframe_rule rule;
+	__u32 found; /* what the tables say of ip: the rule's number */
 	__u64 extra; /* x86: rbx, aarch64: the link register */
 	__u64 map_start, map_end, map_pgoff;
 	__u64 tgid;

@@ -299,7 +299,24 @@ __noinline int rule_ra(struct state *s)
 	return UNWIND_NONE;
 }
 
-/* By any rule, which is in s->rule. */
+/* All of rule s->found, into s->rule. */
+static __always_inline bool take_rule(struct state *s)
+{
+	__u32 found = s->found;
+	struct walk_rule *r;
+
+	if (found & WALK_DIRECT) {
+		walk_direct_rule(found, &s->rule);
+		return true;
+	}
+	r = bpf_map_lookup_elem(&rules, &found);
+	if (!r)
+		return false;
+	s->rule = r->rule;
+	return true;
+}
+
+/* By any rule, which is s->found. */
 __noinline int step_rule(struct state *s)
 {
 	__u32 end, signal, elsewhere;
@@ -307,6 +324,8 @@ __noinline int step_rule(struct state *s)
 
 	if (!s)
 		return 1;
+	if (!take_rule(s))
+		return END(UNWIND_BAD_TABLE);
 	if (s->rule.cfa == EHFRAME_CFA_NONE)
 		return step_fp(s);
 	signal = s->rule.ra & EHFRAME_RA_SIGNAL;
@@ -336,10 +355,10 @@ __noinline int step_rule(struct state *s)
 }
 
 /* By a usual rule: whether all was as usual, too. */
-static __always_inline bool step_quick(struct state *s, struct walk_rule *r)
+static __always_inline bool step_quick(struct state *s, __u32 q, int cfa_off)
 {
-	__u32 q = r->quick, last = WALK_QUICK_LAST(q);
-	__u64 cfa = (&s->sp)[WALK_QUICK_FROM_FP(q)] + (__s64)r->rule.cfa_off, ip, off;
+	__u32 last = WALK_QUICK_LAST(q);
+	__u64 cfa = (&s->sp)[WALK_QUICK_FROM_FP(q)] + (__s64)cfa_off, ip, off;
 
 #if defined(__TARGET_ARCH_x86)
 	if (!q || cfa <= s->sp)
@@ -410,7 +429,8 @@ static long step(__u32 i, struct walk_ctx *w)
 	struct state *s = w->s;
 	struct walk_recent *recent;
 	struct walk_rule *r;
-	__u32 n, found;
+	__u32 n, found, q;
+	int cfa_off;
 	__u64 key;
 
 	if (config.memo && s->top <= s->sp && memo_recall(s))
@@ -440,12 +460,19 @@ static long step(__u32 i, struct walk_ctx *w)
 	}
 	if (found >> 16)
 		return END(found >> 16);
-	r = bpf_map_lookup_elem(&rules, &found);
-	if (!r)
-		return END(UNWIND_BAD_TABLE);
-	if (step_quick(s, r))
+	s->found = found;
+	if (found & WALK_DIRECT) {
+		q = walk_direct_quick(found);
+		cfa_off = 8 * WALK_DIRECT_CFA(found);
+	} else {
+		r = bpf_map_lookup_elem(&rules, &found);
+		if (!r)
+			return END(UNWIND_BAD_TABLE);
+		q = r->quick;
+		cfa_off = r->rule.cfa_off;
+	}
+	if (step_quick(s, q, cfa_off))
 		return 0;
-	s->rule = r->rule;
 	return step_rule(s) ? 1 : 0;
 }
 

@@ -93,6 +93,47 @@ struct walk_map {
 #define WALK_WAY_PLAIN 1 /* as a caller, of which all that matters is ip, sp and fp */
 #define WALK_WAY_USUAL 2 /* and by a usual rule, whose frame pointer if any is the CFA - 16 */
 
+/*
+ * Rules of most frames are so simple that a number can say them, and no memory has to be waited
+ * for: usual ones whose words lie right below the CFA (x86), or where the register points
+ * to (aarch64). From WALK_DIRECT on a rule's number is the rule.
+ */
+#define WALK_DIRECT 0x8000
+#define WALK_DIRECT_RULE(cfa_words, last, at_register, from_fp) \
+	(WALK_DIRECT | (from_fp) << 14 | (at_register) << 13 | (last) << 10 | (cfa_words))
+#define WALK_DIRECT_CFA(d) ((d)&0x3ff) /* words above the register */
+#define WALK_DIRECT_LAST(d) ((d) >> 10 & 7)
+#define WALK_DIRECT_FROM_FP(d) ((d) >> 14 & 1)
+#define WALK_DIRECT_AT_REGISTER(d) ((d) >> 13 & 1)
+#define WALK_DIRECT_OFFSET(d) \
+	(WALK_DIRECT_AT_REGISTER(d) ? -(int)WALK_DIRECT_CFA(d) : -1 - (int)WALK_DIRECT_LAST(d))
+
+/* WALK_QUICK of such a rule. Without branches: the verifier would go every way. */
+static inline __u32 walk_direct_quick(__u32 d)
+{
+	__u32 from_fp = WALK_DIRECT_FROM_FP(d), last = WALK_DIRECT_LAST(d);
+	__u32 words = WALK_DIRECT_CFA(d), at_register = -WALK_DIRECT_AT_REGISTER(d);
+	__u32 not_two =
+		((words ^ 2) + 0x3ff) >> 10; /* if two, the frame pointer is at the CFA - 16 */
+
+	return WALK_QUICK(WALK_WAY_USUAL - (from_fp & not_two), last + 1,
+			  (-words & at_register) | (~last & ~at_register), from_fp);
+}
+
+/* And all of it. */
+static inline void walk_direct_rule(__u32 d, struct ehframe_rule *ret)
+{
+	int last = WALK_DIRECT_LAST(d), offset = WALK_DIRECT_OFFSET(d);
+
+	ret->cfa = WALK_DIRECT_FROM_FP(d) ? EHFRAME_CFA_FP : EHFRAME_CFA_SP;
+	ret->fp = last ? EHFRAME_FP_CFA : EHFRAME_FP_SAME;
+	ret->ra = EHFRAME_RA_CFA;
+	ret->extra = 0;
+	ret->cfa_off = 8 * (int)WALK_DIRECT_CFA(d);
+	ret->fp_off = (short)(last ? offset : 0);
+	ret->ra_off = (short)(offset + last);
+}
+
 struct walk_rule {
 	struct ehframe_rule rule;
 	__u32 quick; /* WALK_QUICK */

@@ -78,7 +78,7 @@ static uint32_t rule_hash(const struct ehframe_rule *r)
 	return (uint32_t)map_hash_bytes(r, sizeof(*r));
 }
 
-static uint32_t quick(const struct ehframe_rule *r)
+uint32_t walker_rule_quick(const struct ehframe_rule *r)
 {
 	int last = r->fp == EHFRAME_FP_SAME ? 0 : r->ra_off - r->fp_off;
 	bool from_fp = r->cfa == EHFRAME_CFA_FP;
@@ -91,18 +91,35 @@ static uint32_t quick(const struct ehframe_rule *r)
 			  (uint32_t)(r->ra_off - last), (uint32_t)from_fp);
 }
 
+uint32_t walker_rule_direct(const struct ehframe_rule *r)
+{
+	uint32_t q = walker_rule_quick(r), words = (uint32_t)r->cfa_off / 8, d;
+
+	if (!q || r->extra || r->cfa_off < 0 || r->cfa_off % 8 ||
+	    words > WALK_DIRECT_CFA(UINT32_MAX))
+		return 0;
+	for (uint32_t at_register = 0; at_register < 2; at_register++) {
+		d = WALK_DIRECT_RULE(words, WALK_QUICK_LAST(q), at_register, WALK_QUICK_FROM_FP(q));
+		if (WALK_DIRECT_OFFSET(d) == WALK_QUICK_OFFSET(q))
+			return d;
+	}
+	return 0;
+}
+
 /* The rule's number in the kernel; what does not fit needs full evaluation. With the lock. */
 static uint32_t rule_id(struct walker *w, const struct ehframe_rule *r)
 {
-	uint32_t at = rule_hash(r) & (w->rule_slots_cap - 1);
+	uint32_t at = rule_hash(r) & (w->rule_slots_cap - 1), d = walker_rule_direct(r);
 
+	if (d)
+		return d;
 	for (; w->rule_slots[at]; at = (at + 1) & (w->rule_slots_cap - 1))
 		if (!memcmp(&w->rules[w->rule_slots[at] - 1].rule, r, sizeof(*r)))
 			return w->rule_slots[at] - 1;
 	if (w->n_rules == w->rules_cap ||
 	    !walker_area_touch(&w->rules_area, w->n_rules * sizeof(*w->rules), sizeof(*w->rules)))
 		return EHFRAME_RULE_FULL;
-	w->rules[w->n_rules] = (struct walk_rule){ *r, quick(r) };
+	w->rules[w->n_rules] = (struct walk_rule){ *r, walker_rule_quick(r) };
 	w->rule_slots[at] = ++w->n_rules;
 	return w->n_rules - 1;
 }

@@ -12,6 +12,8 @@
 
 #include "../lib/session.h"
 #include "base/str.h"
+#include "config.h"
+#include "live/walker_priv.h"
 
 struct range {
 	char name[32];
@@ -482,6 +484,66 @@ static void off_limits(void)
 	walker_close(w);
 }
 
+#if HAVE_WALKER
+/* Is a rule that its number says the same as when it is looked up? Whether there is such a number.
+ */
+static bool same_direct(struct ehframe_rule r)
+{
+	uint32_t d = walker_rule_direct(&r);
+	struct ehframe_rule back;
+
+	if (!d)
+		return false;
+	walk_direct_rule(d, &back);
+	if (d < WALK_DIRECT || d > UINT16_MAX || memcmp(&back, &r, sizeof(r)) != 0 ||
+	    walk_direct_quick(d) != walker_rule_quick(&r))
+		CHECK(!"a rule and its number differ");
+	return true;
+}
+
+static void direct_rules(void)
+{
+	struct ehframe_rule r = { .ra = EHFRAME_RA_CFA };
+	size_t n = 0;
+
+	for (r.cfa = EHFRAME_CFA_NONE; r.cfa <= EHFRAME_CFA_DEREF_FP; r.cfa++)
+		for (r.cfa_off = -16; r.cfa_off <= 8400; r.cfa_off += 4)
+			for (r.ra_off = -66; r.ra_off < 8; r.ra_off++) {
+				r.fp = EHFRAME_FP_SAME;
+				r.fp_off = 0;
+				n += same_direct(r);
+				r.fp = EHFRAME_FP_CFA;
+				for (int above = 0; above < 9; above++) {
+					r.fp_off = (short)(r.ra_off - above);
+					n += same_direct(r);
+				}
+			}
+	/*
+	 * By either register, 1,024 sizes of frames: the return address below the CFA and the frame
+	 * pointer in one of eight places, or the lower of both where the register points to, which
+	 * no number says twice and which is at most 64 words below.
+	 */
+	CHECK_INT(n, 2 * (1024 * 8 + 65 * 8 - 8));
+	/* What most frames of x86_64 and aarch64 have; and what looks like it. */
+	CHECK(same_direct(
+		(struct ehframe_rule){ .cfa = EHFRAME_CFA_SP, .cfa_off = 48, .ra_off = -1 }));
+	CHECK(same_direct((struct ehframe_rule){ .cfa = EHFRAME_CFA_FP,
+						 .cfa_off = 16,
+						 .fp = EHFRAME_FP_CFA,
+						 .fp_off = -2,
+						 .ra_off = -1 }));
+	CHECK(same_direct((struct ehframe_rule){ .cfa = EHFRAME_CFA_SP,
+						 .cfa_off = 96,
+						 .fp = EHFRAME_FP_CFA,
+						 .fp_off = -12,
+						 .ra_off = -11 }));
+	CHECK(!same_direct((struct ehframe_rule){ .cfa = EHFRAME_CFA_SP,
+						  .cfa_off = 48,
+						  .ra = EHFRAME_RA_CFA | EHFRAME_RA_SIGNAL,
+						  .ra_off = -1 }));
+}
+#endif
+
 int main(int argc, char **argv)
 {
 	struct walker_opts o = { 0 };
@@ -494,6 +556,10 @@ int main(int argc, char **argv)
 	self[n > 0 ? n : 0] = '\0';
 	snprintf(dir, sizeof(dir), "%s/../work", dirname(self));
 	work = env ? env : dir;
+#if HAVE_WALKER
+	if (argc < 2)
+		direct_rules();
+#endif
 	if (walker_open(&o, &w, &e) < 0) {
 		printf("# %s (%s)\n", e.msg, e.hint);
 		SKIP("no stack walker here");
