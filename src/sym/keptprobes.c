@@ -123,6 +123,7 @@ static int add_static(void *ctx, const struct usdt_probe *p)
 	struct scan *s = ctx;
 	AUTO_FREE char *spec = mem_printf("sdt_%s:%s=%s", p->provider, p->name, p->name);
 	AUTO_STRBUF def = { 0 };
+	struct kept_probe *kept;
 	uint64_t at, semaphore;
 
 	if (!elf_offset(s->elf, p->pc, &at))
@@ -131,7 +132,8 @@ static int add_static(void *ctx, const struct usdt_probe *p)
 	if (p->semaphore && elf_offset(s->elf, p->semaphore, &semaphore))
 		strbuf_printf(&def, "(0x%" PRIx64 ")", semaphore);
 	usdt_args_text(p, s->elf->machine, &def);
-	vec_push(&of_name(s->k, spec)->defs, mem_strdup(strbuf_str(&def)));
+	kept = of_name(s->k, spec);
+	vec_push(&kept->defs, mem_strdup(strbuf_str(&def)));
 	return 0;
 }
 
