@@ -23,7 +23,7 @@ is "and with the file's number" "$(echo "$out" | sed 's/.*ino=//' | sort -u)" "$
 kymo probe -q -d 'probe:*'
 
 check "what a function gives back has its type" kymo probe -q 'ret=vfs_read%return $retval'
-kymo record -q -o p.data -e probe:ret dd if=a-file-of-mine of=/dev/null bs=4 2>/dev/null
+kymo record -q -o p.data -e probe:ret__return dd if=a-file-of-mine of=/dev/null bs=4 2>/dev/null
 is "the last four are 4, 4, 2 and 0" "$(shown | sed 's/.*arg1=//' | tail -4 | tr '\n' ' ')" "4 4 2 0 "
 kymo probe -q -d 'probe:*'
 

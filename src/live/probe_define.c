@@ -88,8 +88,8 @@ static const char *event_name(struct work *w, const char *function)
 	const struct probe_text *p = w->p;
 	char *base;
 
-	if (p->event)
-		return p->event;
+	if (p->event) /* perf adds it to a name that was given, too */
+		return p->ret ? arena_printf(w->arena, "%s__return", p->event) : p->event;
 	if (p->has_address)
 		return arena_printf(w->arena, "abs_%" PRIx64, p->address);
 	if (w->alias || !function)

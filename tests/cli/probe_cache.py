@@ -63,13 +63,13 @@ r = probe("-q", "--cache", "-x", APP, WORK)
 same("--cache adds", (r.code, r.text), (0, ""))
 probe("-q", "--cache", "-x", APP, "my=work%return $retval")
 same("and keeps, with what the kernel is told", re.sub(":0x[0-9a-f]+", ":AT", kept()),
-     f"#{WORK}\np:{GROUP}/work {APP}:AT n=%di:s32 len=+0(%si):s32\n#{GROUP}:my=work%return $retval\nr:{GROUP}/my {APP}:AT $retval:s32\n"
+     f"#{WORK}\np:{GROUP}/work {APP}:AT n=%di:s32 len=+0(%si):s32\n#{GROUP}:my=work%return $retval\nr:{GROUP}/my__return {APP}:AT $retval:s32\n"
      if os.uname().machine == "x86_64" else re.sub(":0x[0-9a-f]+", ":AT", kept()))
 listed = probe("-l", "--cache").out
 check("-l --cache", re.fullmatch(rf"{APP} \([0-9a-f]+\):\n{re.escape(WORK)}\n{GROUP}:my=work%return \$retval\n", listed), listed)
 has("-l --cache PATTERN", probe("-l", f"{GROUP}:m*", "--cache").out, "my=")
 check("-l --cache PATTERN leaves the others out", WORK not in probe("-l", f"{GROUP}:m*", "--cache").out, "")
-has("they were added, too", probe("-l", f"{GROUP}:*").out, f"{GROUP}:work ", f"{GROUP}:my ")
+has("they were added, too", probe("-l", f"{GROUP}:*").out, f"{GROUP}:work ", f"{GROUP}:my__return ")
 full = probe("-D", WORK, "-x", APP)
 probe("-q", "-d", f"{GROUP}:*")
 has("removing them keeps what is kept", probe("-l", "--cache").out, WORK, "my=")

@@ -44,7 +44,7 @@ for kind, path in (("debug info", APP), ("symbols alone", BARE)):
     same(f"{kind}: a template", found(path, "ns::Foo::add<int>"), [("add", "_ZN2ns3Foo3addIiEET_S2_")])
     same(f"{kind}: a name of two words", found(path, "Foo::add<long>"), [("add", "_ZN2ns3Foo3addIlEET_S2_")])
     same(f"{kind}: a destructor", {x[0] for x in found(path, "ns::Foo::~Foo")}, {"_Foo"})
-    same(f"{kind}: a return, and a name for it", found(path, "mine=ns::Foo::run%return"), [("mine", RUN)])
+    same(f"{kind}: a return, and a name for it", found(path, "mine=ns::Foo::run%return"), [("mine__return", RUN)])
     r = probe(path, "-D", "ns::Foo::rnu")
     check(f"{kind}: what was meant", r.code == 1 and "did you mean ns::Foo::run" in r.err, r)
     names = probe(path, "-F").out.splitlines()

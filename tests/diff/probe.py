@@ -30,6 +30,7 @@ work n len text k
 work n->id two=n->next->id text:string n->label:string
 lab%return +0($retval):string
 work%return
+mine=work%return
 work $params
 work n->in.s[2]
 work n->in.name:string
@@ -224,7 +225,7 @@ def vmlinux():
         want, got = (run([*tool, "probe", "-k", f"{DIR}/vmlinux", "--bootconfig", "-D", case]) for tool in (["perf"], [KYMO]))
         same(f"--bootconfig: {case}", got.out, want.out.replace(".probe = ", ".probes = "))
     got = run([KYMO, "probe", "-k", f"{DIR}/vmlinux", "--bootconfig", "-D", "gr:back=tcp_sendmsg%return $retval"])
-    same("--bootconfig: a return", got.out, "ftrace.event.kprobes.back.probes = 'tcp_sendmsg+0%return $retval:s32'\n")
+    same("--bootconfig: a return", got.out, "ftrace.event.kprobes.back__return.probes = 'tcp_sendmsg+0%return $retval:s32'\n")
     check("--bootconfig: the group is always kprobes", "gr is left out" in got.err, got)
     os.rename(f"{DIR}/was", f"{DIR}/moved")
     got = run([KYMO, "probe", "-k", f"{DIR}/vmlinux", "-s", f"{DIR}/moved", "-L", "tcp_sendmsg:3-5"])
