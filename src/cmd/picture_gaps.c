@@ -63,7 +63,7 @@ void picture_say_gaps(const struct trace *t, const struct stacks *s)
 		return;
 	if (!has_stacks(t))
 		command_note("the recording has no stacks, only where its samples were: kymo "
-			     "record -g has them");
+			     "record -g has them, or kymo ftrace record -T");
 	else if (is_much(g.early, &g))
 		say_early(t, &g);
 	if (is_much(g.cut, &g))
