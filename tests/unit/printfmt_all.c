@@ -111,6 +111,7 @@ static bool known(const struct event_type *t, const char *tep)
 		{ "!REC->tdp_enabled ?", "the ! is applied to the whole choice" },
 		{ "__get_dynamic_array(pei_buf)", "it reads beyond the field" },
 		{ "fragmenting=%d", "a < (b ? c : d) is taken apart" },
+		{ "={%", "elements of a probe's array are taken as 0" },
 		{ "__get_dynamic_array(buf)", "it reads beyond the field" },
 	};
 
