@@ -15,6 +15,8 @@
 #define LIST_LIMIT (64u << 20)
 #define LOG_LIMIT (1u << 20)
 
+#define BUSY_TRIES 25 /* of 20 ms */
+
 static const char *file_of(bool user)
 {
 	return user ? "uprobe_events" : "kprobe_events";
@@ -220,8 +222,11 @@ int probe_events_remove(const char *root, bool user, const char *group, const ch
 			struct err *e)
 {
 	AUTO_FREE char *line = mem_printf("-:%s/%s\n", group, event);
-	int r = write_line(root, user, line);
+	int r;
 
+	/* of a recording that has just ended the kernel may not have let go yet */
+	for (int i = 0; (r = write_line(root, user, line)) == -EBUSY && i < BUSY_TRIES; i++)
+		usleep(20000);
 	if (r == -EBUSY) {
 		err_set(e, EBUSY, "%s:%s is being used", group, event);
 		return err_hint(e, "end what records it, or: echo 0 > %s/events/%s/%s/enable", root,

@@ -67,7 +67,7 @@ else:
     run([KYMO, "record", "-q", "-o", f"{DIR}/d", "-e", f"{GROUP}:refs", "-e", f"{GROUP}:run", APP])
     got = run([KYMO, "script", "-i", f"{DIR}/d", "-F", "event,trace"]).out.splitlines()
     got = [re.sub(r" *\([0-9a-f]+\) ", " ", x.split(f"{GROUP}:")[1]) for x in got]
-    run([KYMO, "probe", "-q", "-d", f"{GROUP}:*"])
+    same("removed", run([KYMO, "probe", "-q", "-d", f"{GROUP}:*"]).code, 0)
     want = []
     for i in range(3):
         want += [f'run: k={i} x=7 again=7 name="seven"', f'refs: n={40 + i} x=7 x_1=9 list={{1,2,3}} second=2 text="text"']
