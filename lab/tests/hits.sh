@@ -49,18 +49,18 @@ if [ -w "$TRACEFS/kprobe_events" ]; then
 	*) call=__arm64_sys_getpriority ;;
 	esac
 	kymo probe -q -f -a "hitret=$call%return"
-	check "record -g of a kretprobe" kymo record -g -e "syscalls:sys_enter_getpriority,probe:hitret" -o r.data /work/hits 2 200 2000
+	check "record -g of a kretprobe" kymo record -g -e "syscalls:sys_enter_getpriority,probe:hitret__return" -o r.data /work/hits 2 200 2000
 	kymo script -i r.data -F tid,event,trace,ip,sym 2>/dev/null >r.txt
 	returns=$(awk '
 		function step(c) { if (ret) way = way c }
 		function put() { if (ret) print code[tid], way; ret = 0; way = "" }
 		/sys_enter_getpriority:/ { put(); tid = $1; x = $0; sub(/.*who: 0x/, "", x); sub(/[^0-9a-f].*/, "", x); code[tid] = x; next }
-		/probe:hitret/ { put(); tid = $1; ret = 1; next }
+		/probe:hitret__return/ { put(); tid = $1; ret = 1; next }
 		$2 == "left" { step("l") } $2 == "right" { step("r") }
 		END { put() }' r.txt)
 	is "every return is there" "$(echo "$returns" | wc -l)" 400
 	set -- $(echo "$returns" | right)
 	is "none has the stack of another call" "$2" 0
 	check "most of them whole: $1 of 400" test "$1" -ge 300
-	kymo probe -q -d probe:hitret
+	kymo probe -q -d probe:hitret__return
 fi
