@@ -269,10 +269,7 @@ static void common_options(struct writer *w, struct strbuf *b)
 		add_option(b, TRACEDAT_DATE, o->date, strlen(o->date) + 1);
 	if (o->offset)
 		add_option(b, TRACEDAT_OFFSET, o->offset, strlen(o->offset) + 1);
-	if (o->version == 7)
-		add_option(b, TRACEDAT_TRACECLOCK, o->clocks, strlen(o->clocks) + 1);
-	else
-		add_option(b, TRACEDAT_TRACECLOCK, "", 0);
+	add_option(b, TRACEDAT_TRACECLOCK, o->clocks, strlen(o->clocks) + 1);
 	if (o->tsc_mult)
 		add_option(b, TRACEDAT_TSC2NSEC, &tsc, sizeof(tsc));
 	add_option(b, TRACEDAT_UNAME, o->uname, strlen(o->uname) + 1);
