@@ -416,21 +416,6 @@ static int open_trusted(int dir, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-int undo_named(const char *name)
-{
-	AUTO_CLOSE int dir = open(PLACE, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_CLOSE int fd = dir < 0 ? -1 : open_trusted(dir, name);
-	AUTO_FREE char *text = NULL;
-	size_t n = 0;
-	int bad;
-
-	if (fd < 0 || file_readat(dir, name, MAX_JOURNAL, &text, &n) < 0)
-		return 0;
-	bad = replay(text, n);
-	unlinkat(dir, name, 0);
-	return bad;
-}
-
 static bool is_below(const char *path, const char *dir)
 {
 	size_t n = strlen(dir);
@@ -479,6 +464,11 @@ int undo_named_below(const char *name, const char *below)
 	free(rest.data);
 	free_steps(steps.data, steps.n);
 	return bad;
+}
+
+int undo_named(const char *name)
+{
+	return undo_named_below(name, "");
 }
 
 /* Not mounted, nothing is found and all seems gone; it is not. */
