@@ -211,7 +211,7 @@ void str_nearest_add(struct str_nearest *s, const char *name)
 	/* A third of the letters wrong is still a typo; a prefix of some length, or the first word
 	 * of several, is a good guess too. */
 	size_t len = strlen(s->typed);
-	unsigned limit = len < 3 ? 1 : len < 6 ? 2 : (unsigned)(len / 3);
+	unsigned limit = len < 4 ? 1 : len < 6 ? 2 : (unsigned)(len / 3);
 	unsigned d = str_distance(s->typed, name, limit), i;
 
 	if (d > limit && len >= 3 && strncasecmp(s->typed, name, len) == 0)

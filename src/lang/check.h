@@ -149,6 +149,10 @@ bool known_has(void *checker, const char *text);
 
 const struct ltype *check_expr(struct checker *c, struct node *n);
 const struct ltype *check_call(struct checker *c, struct node *n);
+/* Says it where there is no such function. */
+bool check_function_known(struct checker *c, const struct node *n);
+/* Of code whose probe is not known, so that nothing has a type: functions and names alone. */
+void check_names_only(struct checker *c, struct node *n);
 void check_stmt(struct checker *c, struct node *n);
 /* A constant that headers define by a macro: AF_INET, ENOENT, SIGKILL. */
 bool check_constant_name(const char *name, int64_t *value);

@@ -293,12 +293,26 @@ static const struct ltype *call(struct checker *c, struct node *n)
 	return c->none;
 }
 
-const struct ltype *check_call(struct checker *c, struct node *n)
+bool check_function_known(struct checker *c, const struct node *n)
 {
 	struct str_nearest near = { .typed = n->s };
+	char list[128];
+
+	for (size_t i = 0; i < ARRAY_SIZE(funcs); i++) {
+		if (strcmp(funcs[i].name, n->s) == 0)
+			return true;
+		str_nearest_add(&near, funcs[i].name);
+	}
+	lang_error(c->d, n->pos, (uint32_t)n->slen, "there is no function %s()", n->s);
+	if (str_nearest_list(&near, list, sizeof(list)))
+		lang_hint(c->d, "did you mean %s?", list);
+	return false;
+}
+
+const struct ltype *check_call(struct checker *c, struct node *n)
+{
 	bool none = c->void_ok, agg = c->agg_ok;
 	const struct ltype *t;
-	char list[128];
 
 	for (size_t i = 0; i < ARRAY_SIZE(funcs); i++) {
 		if (strcmp(funcs[i].name, n->s) != 0)
@@ -328,11 +342,7 @@ const struct ltype *check_call(struct checker *c, struct node *n)
 			check_fail(c, n, "%s() has no value", n->s);
 		return t;
 	}
-	lang_error(c->d, n->pos, (uint32_t)n->slen, "there is no function %s()", n->s);
-	for (size_t i = 0; i < ARRAY_SIZE(funcs); i++)
-		str_nearest_add(&near, funcs[i].name);
-	if (str_nearest_list(&near, list, sizeof(list)))
-		lang_hint(c->d, "did you mean %s?", list);
+	check_function_known(c, n);
 	for (size_t i = 0; i < n->n; i++)
 		check_expr(c, n->list[i]);
 	return c->none;

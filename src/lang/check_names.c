@@ -288,17 +288,11 @@ static const struct ltype *builtin_type(struct checker *c, struct node *n)
 	}
 }
 
-const struct ltype *check_ident(struct checker *c, struct node *n)
+/* What a name stands for, written onto it: a builtin (its id) or a number (folded). */
+static bool find_name(struct checker *c, struct node *n)
 {
-	struct str_nearest near = { .typed = n->s };
-	char list[128];
 	uint64_t v;
 
-	if (strcmp(n->s, "true") == 0 || strcmp(n->s, "false") == 0) {
-		n->folded = true;
-		n->v = n->s[0] == 't';
-		return c->boolean;
-	}
 	n->id = B_NONE;
 	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
 		if (strcmp(builtins[i].name, n->s) == 0)
@@ -311,27 +305,66 @@ const struct ltype *check_ident(struct checker *c, struct node *n)
 		n->v = (int64_t)v;
 	}
 	if (n->id != B_NONE)
-		return builtin_type(c, n);
-	for (size_t i = c->ast->consts.n; i-- > 0;)
+		return true;
+	for (size_t i = c->ast->consts.n; i-- > 0 && !n->folded;)
 		if (strcmp(c->ast->consts.data[i].name, n->s) == 0) {
 			n->folded = true;
 			n->v = c->ast->consts.data[i].value;
-			return c->i64;
 		}
-	if (c->env->enumerator && c->env->enumerator(c->env->ctx, n->s, &n->v)) {
-		n->folded = true;
-		return c->i64;
-	}
-	if (check_constant_name(n->s, &n->v)) {
-		n->folded = true;
-		return c->i64;
-	}
-	check_fail(c, n, "'%s' is not known", n->s);
+	if (!n->folded && c->env->enumerator)
+		n->folded = c->env->enumerator(c->env->ctx, n->s, &n->v);
+	if (!n->folded)
+		n->folded = check_constant_name(n->s, &n->v);
+	return n->folded;
+}
+
+static void hint_name(struct checker *c, const struct node *n)
+{
+	struct str_nearest near = { .typed = n->s };
+	char list[128];
+
 	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
 		str_nearest_add(&near, builtins[i].name);
 	if (str_nearest_list(&near, list, sizeof(list)))
 		lang_hint(c->d, "did you mean %s?", list);
 	else
 		check_no_types(c);
+}
+
+static bool is_truth(const struct node *n)
+{
+	return strcmp(n->s, "true") == 0 || strcmp(n->s, "false") == 0;
+}
+
+const struct ltype *check_ident(struct checker *c, struct node *n)
+{
+	if (is_truth(n)) {
+		n->folded = true;
+		n->v = n->s[0] == 't';
+		return c->boolean;
+	}
+	if (find_name(c, n))
+		return n->id != B_NONE ? builtin_type(c, n) : c->i64;
+	check_fail(c, n, "'%s' is not known", n->s);
+	hint_name(c, n);
 	return c->none;
+}
+
+void check_names_only(struct checker *c, struct node *n)
+{
+	if (!n)
+		return;
+	if (n->kind == N_IDENT && !is_truth(n) && !find_name(c, n)) {
+		lang_error(c->d, n->pos, n->len, "'%s' is not known", n->s);
+		hint_name(c, n);
+	}
+	if (n->kind == N_CALL)
+		check_function_known(c, n);
+	check_names_only(c, n->a);
+	check_names_only(c, n->b);
+	check_names_only(c, n->c);
+	for (size_t i = 0; i < n->n; i++)
+		/* A plain word may mean something to the function alone: nsecs(boot). */
+		if (n->kind != N_CALL || n->list[i]->kind != N_IDENT)
+			check_names_only(c, n->list[i]);
 }

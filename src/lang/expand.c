@@ -153,11 +153,14 @@ void expand_all(struct compiler *k)
 {
 	for (size_t i = 0; i < k->ast.blocks.n; i++) {
 		struct probe_block *b = &k->ast.blocks.data[i];
-
 		size_t before = k->p->points.n;
 
 		for (size_t j = 0; j < b->n_patterns; j++)
 			expand(k, i, &b->pattern[j]);
 		tell_missing(k, k->p->points.n > before);
+		if (k->p->points.n == before) {
+			check_names_only(&k->c, b->pred);
+			check_names_only(&k->c, b->body);
+		}
 	}
 }

@@ -135,6 +135,8 @@ for text, want in (
         ('BEGIN { @a[pid] = count( ; $x = ; let $y = (; @s = 1; } END { print(@a, 5); clear(@a); $k = @a[1]; print($k); }',
          [(26, "an expression expected"), (33, "an expression expected"), (45, "an expression expected")]),
         ('BEGIN { $x = (; printf("%s %d", $x, $x); for ($kv : @m) { print($kv.0); } $x.1; @n[$x] = 1; } END { @m[3] = "a"; print(@n["a"]); }', [(15, "an expression expected")]),
+        ('tracepoint:nosuch:thing /commm == "x" || true/ { @a[AF_INET, nsecs(boot), kstack(perf, 3)] = coutn(); }',
+         [(1, "nothing matches"), (26, "'commm' is not known"), (94, "no function coutn()")]),
         ('tracepoint:nosuch:thing { @a[1] = (1, "a"); } END { print(@a[1].1); for ($kv : @a) { print($kv.1.0); } if (@a[1].0 == 3) { print(1); } }', [(1, "nothing matches")]),
         ('macro m($x) { $x + ; } BEGIN { m(3); }', [(20, "an expression expected")]),
         ('macro a() { b() } macro b() { a() } BEGIN { a(); }', [(31, "uses itself")]),

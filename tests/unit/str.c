@@ -52,6 +52,10 @@ static void nearness(void)
 	CHECK(str_nearest_list(&s, buf, sizeof(buf)));
 	CHECK_STR(buf, "cycles or cycle");
 
+	s = (struct str_nearest){ .typed = "foo" }; /* two of three letters wrong is another word */
+	str_nearest_add(&s, "fr");
+	CHECK(!str_nearest_list(&s, buf, sizeof(buf)));
+
 	s = (struct str_nearest){ .typed = "intervl" };
 	str_nearest_add(&s, "interval-print");
 	str_nearest_add(&s, "intersection-print");
