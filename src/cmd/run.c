@@ -143,7 +143,7 @@ static int compile(void *ctx, const struct lang_env *env, const struct lang_sour
 	int r = lang_compile(src, env, a->debug ? LANG_DUMP_AST | LANG_DUMP_IR : 0, ret, &d);
 
 	if (d.errors || (d.list.n && !a->no_warnings)) {
-		lang_diags_text(&d, &text);
+		lang_diags_text(&d, stderr, &text);
 		fflush(stdout);
 		fputs(strbuf_str(&text), stderr);
 	}

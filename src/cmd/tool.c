@@ -21,7 +21,7 @@ int tool_compile(const struct tool *t, struct run_env *env, const struct tool_ca
 	int r = lang_compile(&src, &env->env, 0, ret, &d);
 
 	if (r < 0)
-		lang_diags_text(&d, why);
+		lang_diags_text(&d, NULL, why);
 	lang_diags_free(&d);
 	return r;
 }

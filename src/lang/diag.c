@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/term.h"
 #include "lang/lang.h"
 
 #define DIAGS_MAX 20
@@ -85,17 +86,27 @@ void lang_place(const char *text, size_t n, uint32_t pos, unsigned *line, unsign
 	*column = (unsigned)(pos - start) + 1;
 }
 
+static const char *style(FILE *to, enum term_style s)
+{
+	return to ? term_style(to, s) : "";
+}
+
+#define CUT 3 /* "..." at either end of what is left of a line */
+
 /* Long lines (one-liners) are cut around the place that is meant. */
 static void show_line(const struct lang_diags *d, const struct lang_diag *it, unsigned column,
-		      struct strbuf *b)
+		      FILE *to_whom, struct strbuf *b)
 {
-	const size_t wide = 160;
+	const unsigned all = to_whom ? term_width(to_whom, 0) : 0;
+	const size_t wide = all > 40 ? all - 2 * CUT : 160;
 	size_t start = it->pos - (column - 1), end = start, from, to;
 	uint32_t len;
 
 	while (end < d->n && d->source[end] != '\n')
 		end++;
 	from = it->pos - start > wide / 2 && end - start > wide ? it->pos - wide / 2 : start;
+	if (from > start && end - from < wide) /* all of its end fits */
+		from = end - wide;
 	to = end - from > wide ? from + wide : end;
 	if (from > start)
 		strbuf_puts(b, "...");
@@ -110,9 +121,10 @@ static void show_line(const struct lang_diags *d, const struct lang_diag *it, un
 	len = it->len ? it->len : 1;
 	if (it->pos + len > to)
 		len = to > it->pos ? (uint32_t)(to - it->pos) : 1;
+	strbuf_puts(b, style(to_whom, it->warning ? TERM_YELLOW : TERM_RED));
 	for (uint32_t i = 0; i < len; i++)
 		strbuf_putc(b, i ? '~' : '^');
-	strbuf_putc(b, '\n');
+	strbuf_printf(b, "%s\n", style(to_whom, TERM_RESET));
 }
 
 static int by_pos(const void *a, const void *b)
@@ -122,7 +134,7 @@ static int by_pos(const void *a, const void *b)
 	return (*x)->pos < (*y)->pos ? -1 : (*x)->pos > (*y)->pos ? 1 : *x < *y ? -1 : 1;
 }
 
-void lang_diags_text(const struct lang_diags *d, struct strbuf *b)
+void lang_diags_text(const struct lang_diags *d, FILE *to, struct strbuf *b)
 {
 	const struct lang_diag *sorted[DIAGS_MAX] = { NULL };
 	size_t n = 0;
@@ -137,12 +149,14 @@ void lang_diags_text(const struct lang_diags *d, struct strbuf *b)
 
 		lang_place(d->source, d->n, it->pos > d->n ? (uint32_t)d->n : it->pos, &line,
 			   &column);
-		strbuf_printf(b, "%s:%u:%u: %s: %s\n", d->name ? d->name : "program", line, column,
-			      it->warning ? "warning" : "error", it->text);
+		strbuf_printf(b, "%s:%u:%u: %s%s: %s%s\n", d->name ? d->name : "program", line,
+			      column, style(to, it->warning ? TERM_YELLOW : TERM_RED),
+			      it->warning ? "warning" : "error", style(to, TERM_RESET), it->text);
 		if (d->source && it->pos <= d->n)
-			show_line(d, it, column, b);
+			show_line(d, it, column, to, b);
 		if (it->hint)
-			strbuf_printf(b, "hint: %s\n", it->hint);
+			strbuf_printf(b, "%shint:%s %s\n", style(to, TERM_CYAN),
+				      style(to, TERM_RESET), it->hint);
 	}
 	if (d->errors > n)
 		strbuf_printf(b, "and %u more errors\n", d->errors - (unsigned)n);

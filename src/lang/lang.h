@@ -349,8 +349,9 @@ struct lang_diags {
 	size_t n;
 };
 void lang_diags_free(struct lang_diags *d);
-/* All of them as the user sees them: place, message, the line, a caret, the hint. */
-void lang_diags_text(const struct lang_diags *d, struct strbuf *b);
+/* All of them as the user sees them: place, message, the line, a caret, the hint; in the width and
+ * colours of where they will be written (NULL: plain). */
+void lang_diags_text(const struct lang_diags *d, FILE *to, struct strbuf *b);
 __attribute__((format(printf, 4, 5))) void lang_error(struct lang_diags *d, uint32_t pos,
 						      uint32_t len, const char *fmt, ...);
 __attribute__((format(printf, 4, 5))) void lang_warn(struct lang_diags *d, uint32_t pos,

@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
+import shell
 from tap import KYMO, check, end, kymo, run, same, skip
 
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data/lang"
@@ -118,6 +119,18 @@ check("%f is microseconds in time() and strftime()", re.match(r"\d\d\.\d{6}\n\d\
 # Several mistakes in one run, each with its place.
 r = kymo(["run", "-e", "BEGIN {\n  @a = foo;\n  bar();\n  $x = 1; $x = \"s\";\n}"])
 check("several errors in one run", all(f"program:{p}: error" in r.err for p in ("2:8", "3:3", "4:11")), r)
+# On a terminal a line is cut to its width around the place, and the caret is below it.
+for columns in (80, 120):
+    out, code = shell.on_terminal([KYMO, "run", "--dry-run", "-e", "BEGIN { foo(); " + "@aaa = 1; " * 12 + "@m[bar1] = 2; " + "@b = 2; " * 12 + "baz(); }"],
+                                  {"NO_COLOR": "1"}, size=(24, columns))
+    lines = [line.rstrip("\r") for line in out.split("\n")]
+    same(f"a long line on {columns} columns: three places", code, 1)
+    shown = [(lines[i - 1][line.index("^"):][:len(line.strip())], len(lines[i - 1])) for i, line in enumerate(lines) if re.fullmatch(r" *\^~*", line)]
+    same("... with the carets below them", [name for name, _ in shown], ["foo", "bar1", "baz"])
+    check("... and as wide as can be", all(columns - 6 <= n <= columns for _, n in shown), out)
+out, _ = shell.on_terminal([KYMO, "run", "--dry-run", "-e", "BEGIN { foo(); }"], {"NO_COLOR": None})
+check("errors are red there", "\x1b[31merror: " in out and "\x1b[31m^~~" in out, out)
+
 # Words that #define makes of each other without an end.
 with open(f"{tmp.name}/endless.bt", "wb") as f:
     f.write(b"#define N 5 \x80 N N N\nBEGIN { print(N); exit(); }")

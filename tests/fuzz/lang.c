@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		replay(p);
 		lang_program_free(p);
 	}
-	lang_diags_text(&d, &b);
+	lang_diags_text(&d, NULL, &b);
 	lang_diags_free(&d);
 	strbuf_free(&b);
 	return 0;
