@@ -7,11 +7,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "base/term.h"
 #include "cmd/run.h"
 #include "cmd/tool.h"
+#include "kern/bpf.h"
 #include "kern/try_trace.h"
 
 struct args {
@@ -166,7 +168,20 @@ static bool can_run(const struct tool *t, struct run_env *env, char *word, struc
 	return ok;
 }
 
-static void list_program(const struct tool *t, struct run_env *env)
+/* Why nobody's program is taken, whatever it asks for; NULL: they are. */
+static const char *refused(void)
+{
+	int fd = bpf_load_empty(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd == -EPERM || fd == -EACCES ? "this user may not load programs into the kernel"
+	       : fd == -ENOSYS		     ? "this kernel has no BPF"
+					     : NULL;
+}
+
+/* never: why no program runs, or NULL. */
+static void list_program(const struct tool *t, struct run_env *env, const char *never)
 {
 	bool wants_function = t->n_words && t->word[0].kind == TOOL_FUNCTION;
 	char kernel[] = "vfs_read", user[] = "libc:malloc";
@@ -177,16 +192,17 @@ static void list_program(const struct tool *t, struct run_env *env)
 	if (!can_run(t, env, wants_function ? kernel : NULL, &why))
 		text = tool_reason(strbuf_str(&why), NULL);
 	print_entry(t->command,
-		    text && wants_function && can_run(t, env, user, &other)
+		    !never && text && wants_function && can_run(t, env, user, &other)
 			    ? "only those of programs (libc:malloc)"
 			    : NULL,
-		    text);
+		    text ? text : never);
 }
 
 static int list_tools(const struct entries *all, const char *pattern, struct err *e)
 {
 	struct run_env env;
 	struct try_trace trace;
+	const char *never = refused();
 	size_t n = 0;
 	int r = run_env_open(&env, e);
 
@@ -200,7 +216,7 @@ static int list_tools(const struct entries *all, const char *pattern, struct err
 		    !str_icontains(c->name, pattern))
 			continue;
 		if (x->program)
-			list_program(x->program, &env);
+			list_program(x->program, &env, never);
 		else
 			list_command(c, &trace);
 		n++;

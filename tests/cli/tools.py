@@ -111,6 +111,12 @@ same("tools: the function tools are among them", [n for n in IN_C if n not in li
 check("tools: none fails to compile for a reason of its own", r.code == 0 and
       not [x for x in r.out.splitlines() if "not here" in x and not re.search("kprobes|function", x)], r.out)
 same("and have examples, too", [n for n in IN_C if f"kymo {n}" not in kymo(f"tools --example {n}").out], [])
+shutil.copy(KYMO, f"{DIR}/kymo")
+os.chmod(DIR, 0o755)
+r = run([f"{DIR}/kymo", "tools"], user=65534, group=65534, extra_groups=[], cwd="/", env={"HOME": "/nonexistent", "XDG_CACHE_HOME": ""})
+check("tools: an ordinary user can run none, and sees why", r.code == 0 and not re.search("^  [a-z]", r.out, re.M) and
+      "this user may not load programs into the kernel" in r.out, r)
+os.remove(f"{DIR}/kymo")
 r = kymo("tools --source tpoint")
 check("but no source in the language", r.code == 1 and "part of kymo itself" in r.err, r)
 WANTED = """execsnoop opensnoop killsnoop iosnoop iolatency bitesize syscount tcpretrans tcplife tcpconnect tcpaccept biolatency biosnoop
