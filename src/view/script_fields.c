@@ -280,7 +280,8 @@ int script_fields_check(struct script_fields *f, const struct trace *t, bool cha
 			if ((int)script_class(t->types[i].attr.type) == c)
 				first = &t->types[i];
 		if (!first && f->of[c].set && f->of[c].by_name && c != SCRIPT_SYNTH)
-			return err_set(e, EINVAL, "the recording has no %s events", class_names[c]);
+			strbuf_printf(notes, "the recording has no %s events: -F %s: left out\n",
+				      class_names[c], class_names[c]);
 		if (!first)
 			continue;
 		if (f->of[c].show) {

@@ -45,6 +45,8 @@ def refusals():
     has("-F help", kymo("script -F help").out, "comm", "srcline", "phys_addr")
     r = kymo(f"script -i {FILE} -F comm,cpu,weight --max-events 1")
     check("fields the samples lack are left out", r.code == 0 and "weight" in r.err and len(r.out.split()) == 1, r)
+    r = kymo(f"script -i {FILE} -F raw:ip -F sw:comm --max-events 1")
+    check("fields of events that are not there are left out", r.code == 0 and "no raw events" in r.err and len(r.out.split()) == 1, r)
 
 
 def shown():

@@ -155,7 +155,7 @@ RECORDINGS = [  # name, options of perf record, command, further options of scri
     ("call chains by fp", f"{FAST} --call-graph fp -F 2000", f"{BUSY} 40 threads=2", ["--show-task-events"]),
     ("call chains by dwarf", f"{FAST} --call-graph dwarf -F 1000", f"{BUSY} 60", ["--no-inline", "-G"]),
     ("many events", f"{FAST} -e cpu-clock,page-faults,context-switches,task-clock:u", f"{BUSY} 60",
-     ["-F sw:comm,ip,sym", "-D"]),
+     ["-F sw:comm,ip,sym", "-F hw:comm -F sw:comm,ip,sym -F trace:trace", "-D"]),
     ("group, leader sampling", f"{FAST} -e '{{cpu-clock,page-faults,context-switches}}:S' -a", f"{BUSY} 60", ["-D"]),
     ("group", f"{FAST} -e '{{cpu-clock,task-clock}}'", f"{BUSY} 60", []),
     ("frequency and period", f"{FAST} -e cpu-clock/freq=5000/ -e page-faults/period=7/", f"{BUSY} 60", []),
