@@ -80,6 +80,17 @@ static void go_to_parent(struct tui_view *v)
 	tui_list_fit(&v->list);
 }
 
+/* A filter or zoom was taken back: the cursor stays on its row. */
+static void widen(struct tui_view *v)
+{
+	const struct tui_report_line *l = tui_rows_at(v);
+	uint32_t row = l ? l->row : TUI_TOP;
+
+	tui_rows_order(v);
+	if (row != TUI_TOP)
+		tui_rows_go(v, row);
+}
+
 /* Left and Esc: close, go out, take back the last zoom. */
 static void go_out(struct tui_view *v)
 {
@@ -91,10 +102,10 @@ static void go_out(struct tui_view *v)
 		go_to_parent(v);
 	} else if (v->filter[0]) {
 		v->filter[0] = 0;
-		tui_rows_order(v);
+		widen(v);
 	} else if (v->zooms.n) {
 		free(v->zooms.data[--v->zooms.n].text);
-		tui_rows_order(v);
+		widen(v);
 	} else {
 		note(v, "q leaves, ? shows all keys");
 	}
@@ -112,7 +123,7 @@ static void zoom(struct tui_view *v, int column, const char *what)
 			free(v->zooms.data[i].text);
 			memmove(&v->zooms.data[i], &v->zooms.data[i + 1],
 				(--v->zooms.n - i) * sizeof(v->zooms.data[0]));
-			tui_rows_order(v);
+			widen(v);
 			return;
 		}
 	if (column < 0) {
@@ -150,7 +161,7 @@ static void open_all(struct tui_view *v, bool on)
 			v->open[r] = on;
 			continue;
 		}
-		/* below the least share nothing would be shown */
+		/* what is below the least share opens one by one */
 		if (on && (!v->t.chains || !v->row[r].total || tui_rows_weight(v, r) < least))
 			continue;
 		if (on && time(NULL) - start > OPEN_ALL_S)

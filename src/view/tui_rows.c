@@ -259,9 +259,18 @@ void tui_rows_order(struct tui_view *v)
 	tui_rows_lines(v);
 }
 
+/* The weight a row's branches are shown from: a share of everything, or of the row where that has
+ * less, as it was opened to be looked into. */
+static uint64_t least_branch(const struct tui_view *v, uint32_t row)
+{
+	double share = v->graph_limit / 100;
+	uint64_t least = (uint64_t)((double)v->t.total * share), own = tui_rows_weight(v, row);
+
+	return own < least ? (uint64_t)((double)own * share) : least;
+}
+
 void tui_rows_list(struct tui_view *v, bool closed_too, tui_report_lines *ret)
 {
-	uint64_t least = (uint64_t)((double)v->t.total * v->graph_limit / 100);
 	tui_tree_lines lines = { 0 };
 
 	ret->n = 0;
@@ -276,7 +285,7 @@ void tui_rows_list(struct tui_view *v, bool closed_too, tui_report_lines *ret)
 		if (v->row[row].inner || !v->open[row])
 			continue;
 		lines.n = 0;
-		tui_tree_list(&v->tree[row], least, &lines);
+		tui_tree_list(&v->tree[row], least_branch(v, row), &lines);
 		for (size_t k = 0; k < lines.n; k++)
 			vec_push(ret,
 				 (struct tui_report_line){ .row = row, .tree = lines.data[k] });

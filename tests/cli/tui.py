@@ -110,6 +110,13 @@ def opening(data):
         check("Esc closes the menu", t.until("Annotate main", gone=True), t.text())
         t.keys("m", "e")
         check("a letter of the menu works", t.until("% outer"), t.text())
+    with report(data, "-g graph,60") as t:
+        t.keys("/", "=] collatz", "Enter")
+        t.until("'] collatz'")
+        before = where(t)[1]
+        t.keys("e")
+        check("what is lighter than branches must be opens all the same",
+              t.until(lambda x: where(t)[1] > before and any(re.match(r" +[-+ ] +[\d.]+% \w", y) for y in x)), t.text())
 
 
 def choosing(data):
@@ -174,8 +181,16 @@ def zooming(data):
         t.keys("/", "=collatz", "Enter", "d")
         check("d zooms into the file", t.until(lambda x: ": hotcode" in x[0]), t.text())
         check("only its rows", rows(t) and all(r[3].split()[1] == "hotcode" for r in rows(t)), t.text())
+        t.keys("End")
+        at(t, where(t)[1])
+        t.settle()
+        last = t.lines()[-2].split()[:2]
         t.keys("Left")
         check("Left zooms out", t.until(lambda x: ": hotcode" not in x[0]), t.text())
+        check("with the cursor on its row", t.until(lambda x: x[-2].split()[:2] == last) and where(t)[0] > 1, (last, t.text()))
+        t.tmux("resize-window", "-t", "t", "-x", "40", "-y", "24")
+        check("what does not fit below is marked as cut", t.until(lambda x: "…" in x[-2]), t.text())
+        t.tmux("resize-window", "-t", "t", "-x", "80", "-y", "24")
         t.keys("1")
         check("by image", t.until(lambda x: "Symbol" not in x[1] and "Overhead" in x[1]), t.text())
         check("a row a file", sum("[kernel.kallsyms]" in x for x in t.lines()) <= 1 and "hotcode" in t.text(), t.text())
