@@ -19,7 +19,7 @@
 
 struct tar_writer {
 	int fd;
-	char *path;
+	char *path; /* NULL: stdout */
 	int level;
 	void *zstd;
 	uint8_t *buffer; /* what zstd writes into */
@@ -28,7 +28,7 @@ struct tar_writer {
 
 static int failed(const struct tar_writer *w, int code, struct err *e)
 {
-	return err_cannot_write(e, code, w->path);
+	return err_cannot_write(e, code, w->path ? w->path : "standard output");
 }
 
 static int put(struct tar_writer *w, const void *data, size_t n, struct err *e)
@@ -145,6 +145,7 @@ static void add_head(struct strbuf *b, const char *name, char type, uint64_t siz
 
 int tar_write_open(const char *path, int level, struct tar_writer **ret, struct err *e)
 {
+	bool to_stdout = strcmp(path, "-") == 0;
 	struct tar_writer *w;
 	int fd;
 
@@ -152,12 +153,13 @@ int tar_write_open(const char *path, int level, struct tar_writer **ret, struct 
 		err_set(e, EOPNOTSUPP, "this kymo was built without zstd");
 		return err_hint(e, "do not pack it, or build with libzstd-dev installed");
 	}
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
+		       : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return err_cannot_write(e, errno, path);
+		return err_cannot_write(e, errno, to_stdout ? "standard output" : path);
 	w = mem_alloc(sizeof(*w));
 	w->fd = fd;
-	w->path = mem_strdup(path);
+	w->path = to_stdout ? NULL : mem_strdup(path);
 #if HAVE_ZSTD
 	if (level) {
 		w->buffer = mem_alloc(BUFFER);
@@ -187,6 +189,12 @@ int tar_write_link(struct tar_writer *w, const char *name, const char *target, s
 	return put_member(w, &head, NULL, 0, e);
 }
 
+static void remove_file(const struct tar_writer *w)
+{
+	if (w->path)
+		file_drop(w->path);
+}
+
 static void drop(struct tar_writer *w)
 {
 #if HAVE_ZSTD
@@ -206,7 +214,7 @@ int64_t tar_write_finish(struct tar_writer *w, struct err *e)
 	if (close(w->fd) < 0 && r == 0)
 		r = failed(w, errno, e);
 	if (r < 0)
-		file_drop(w->path);
+		remove_file(w);
 	else
 		r = w->size;
 	drop(w);
@@ -218,6 +226,6 @@ void tar_write_abandon(struct tar_writer *w)
 	if (!w)
 		return;
 	close(w->fd);
-	file_drop(w->path);
+	remove_file(w);
 	drop(w);
 }

@@ -13,7 +13,7 @@
 
 struct tar_writer;
 
-/* level 0: not packed. The file is made anew, 0600. On failure *ret is untouched. */
+/* level 0: not packed. The file is made anew, 0600; "-" is stdout. On failure *ret is untouched. */
 int tar_write_open(const char *path, int level, struct tar_writer **ret, struct err *e);
 int tar_write_file(struct tar_writer *w, const char *name, const void *data, size_t n,
 		   int64_t mtime, struct err *e);

@@ -40,7 +40,7 @@ static const struct opt opts[] = {
 	OPT_HEAD("Making one"),
 	OPT_STR_C('i', "input", "FILE", input, "the recording (default: perf.data)", "@files"),
 	OPT_STR_C('o', "output", "FILE", output,
-		  "what to write (default: FILE.kymo; unpacking: the recording, perf.data)",
+		  "what to write (default: FILE.kymo; -: stdout; unpacking: the recording, perf.data)",
 		  "@files"),
 	OPT_FLAG('a', "all", all, "all mapped files, not only those that samples fell into"),
 	OPT_FLAG(0, "sources", sources, "source files too, as far as debug info names them"),
@@ -396,7 +396,8 @@ static void tell(const struct making *m, const char *output, int64_t size)
 	if (m->missing.n > 10)
 		command_note("and %zu files more", m->missing.n - 10);
 	fprintf(stderr, "[ kymo archive: wrote %.3f MB %s: the recording and %zu files ]\n",
-		(double)size / 1048576, output, m->n_files);
+		(double)size / 1048576, strcmp(output, "-") == 0 ? "to the pipe" : output,
+		m->n_files);
 }
 
 static int make(const struct args *a, const char *input, struct err *e)
@@ -409,6 +410,8 @@ static int make(const struct args *a, const char *input, struct err *e)
 
 	if (strcmp(input, "-") == 0)
 		return err_set(e, EINVAL, "archive needs a file, not a pipe");
+	if (command_spare_terminal(output, "an archive", e) < 0)
+		return -e->code;
 	r = input_open(input, &m.source, e);
 	if (r < 0)
 		return r;

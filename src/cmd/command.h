@@ -58,6 +58,9 @@ __attribute__((format(printf, 1, 2))) void command_note(const char *fmt, ...);
  * would have done. */
 void command_note_killed(const char *name, int signal);
 
+/* -EINVAL where a recording or archive would go to a terminal: output is "-", and stdout is one. */
+int command_spare_terminal(const char *output, const char *what, struct err *e);
+
 /* The words kymo was started with, NULL at the end. */
 char **command_line(void);
 void command_set_line(char **argv);

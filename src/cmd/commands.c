@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -111,6 +112,14 @@ void command_note_killed(const char *name, int signal)
 {
 	if (signal && signal != SIGINT) /* who pressed Ctrl-C knows */
 		command_note("%s was ended by a signal: %s", name, strsignal(signal));
+}
+
+int command_spare_terminal(const char *output, const char *what, struct err *e)
+{
+	if (strcmp(output, "-") != 0 || !isatty(STDOUT_FILENO))
+		return 0;
+	err_set(e, EINVAL, "%s is nothing for a terminal", what);
+	return err_hint(e, "-o FILE, or a pipe");
 }
 
 int command_run_with(const struct command *c, const char *shown, int argc, char **argv, void *args)

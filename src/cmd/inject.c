@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -236,10 +235,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		command_note(
 			"code of JIT compilers is read from its jitdump files by each command: "
 			"nothing is merged");
-	if (strcmp(output, "-") == 0 && isatty(STDOUT_FILENO)) {
-		err_set(e, EINVAL, "a recording is nothing for a terminal");
-		return err_hint(e, "-o FILE, or a pipe");
-	}
+	if (command_spare_terminal(output, "a recording", e) < 0)
+		return -e->code;
 	if (stat(input, &from) == 0 && stat(output, &to) == 0 && from.st_ino == to.st_ino &&
 	    from.st_dev == to.st_dev)
 		return err_set(e, EINVAL, "input and output are the same file");

@@ -3,6 +3,7 @@
 #define OPT_ARGS struct record_args
 #include "cmd/record.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -205,6 +206,8 @@ static int prepare(struct record_args *a, bool command, struct err *e)
 		return err_set(e, EINVAL, "--all-user and --all-kernel leave nothing together");
 	if (a->output && strcmp(a->output, "-") == 0 && a->timestamp_file)
 		return err_set(e, EINVAL, "a pipe is one file: --switch-output needs another -o");
+	if (a->output && command_spare_terminal(a->output, "a recording", e) < 0)
+		return -e->code;
 	/* of single threads, as with perf */
 	a->no_inherit = a->no_inherit || t->tids;
 	if (check_freq(a, e) < 0)
@@ -217,6 +220,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	struct record_args *a = args;
 	int r = 0;
 
+	/* a reader of the recording who has gone is told, one of the messages is not needed */
+	signal(SIGPIPE, SIG_IGN);
 	if (a->regs_list)
 		printf("available registers:%s\n", a->regs_list);
 	else

@@ -3,7 +3,6 @@
 #include "cmd/record.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -215,8 +214,6 @@ int record_open(struct recording *r, char **argv, struct err *e)
 	r->out.walked = r->walked.walker ? &r->walked : NULL;
 	r->out.idle = &r->idle;
 	r->out.pipe = to_pipe(a);
-	if (r->out.pipe)
-		signal(SIGPIPE, SIG_IGN); /* a reader that has gone is an error, and told */
 	if (any_tracepoint(&a->events))
 		r->out.tracefs = tracefs_find(e);
 	r->out.wall_ns = now_ns(CLOCK_REALTIME);

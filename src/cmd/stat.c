@@ -238,6 +238,8 @@ static int check(const struct stat_args *a, bool command, struct err *e)
 		return err_set(e, EINVAL, "-o and --log-fd cannot be used together");
 	if (a->append && !a->output)
 		return err_set(e, EINVAL, "--append needs -o");
+	if (a->record && a->output && command_spare_terminal(a->output, "a recording", e) < 0)
+		return -e->code;
 	if ((a->cgroups || a->each_cgroup) && !a->target.all_cpus && !a->target.cpus) {
 		err_set(e, EINVAL, "cgroups are counted on the whole machine");
 		return err_hint(e, "add -a");

@@ -89,9 +89,9 @@ int stat_file_open(const struct stat_plan *p, const struct count_set *set, stat_
 
 	f->pipe = strcmp(path, "-") == 0;
 	choose(f, set, p->args->default_events);
-	if (f->pipe)
-		signal(SIGPIPE, SIG_IGN); /* a reader that has gone is an error, and told */
-	else
+	/* a reader of the recording who has gone is told, one of the messages is not needed */
+	signal(SIGPIPE, SIG_IGN);
+	if (!f->pipe)
 		perfdata_keep_old(path);
 	r = perfdata_write_open(&(struct perfdata_write_opts){ .path = path, .pipe = f->pipe },
 				&f->w, e);

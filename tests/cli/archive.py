@@ -155,6 +155,9 @@ else:
 with open(path("own"), "rb") as f:
     data = f.read()
 kymo(f"archive -i {path('own')} --plain -o {path('plain')}", env=HOME)
+with open(path("piped"), "wb") as f:
+    subprocess.run([KYMO, "archive", "-i", path("own"), "--plain", "-o", "-"], stdout=f, env={**os.environ, **HOME}, check=False)
+same("-o - writes the same to a pipe", open(path("piped"), "rb").read(), open(path("plain"), "rb").read())
 with tarfile.open(path("plain")) as t:
     names = t.getnames()
     same("any tar reads it: the recording comes first", t.extractfile(names[0]).read(), data)

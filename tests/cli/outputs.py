@@ -7,6 +7,7 @@ import stat
 import subprocess
 import tempfile
 
+import shell
 from tap import KYMO, SAN, WORK, check, end, kymo, skip
 
 if os.geteuid() != 0:
@@ -16,7 +17,7 @@ TMP = tempfile.mkdtemp(prefix="kymo-outputs-")
 os.chdir(TMP)
 BEGIN = ["run", "-q", "-e", 'BEGIN { printf("hello\\n"); exit(); }']
 TO_STDOUT = ["report --stdio", "report -j", "report -x,", "script", "evlist -v", "buildid-list", "annotate --stdio", "collapse",
-             "export --to json -o -", "export --to pprof -o -", "flame -o -", "heat --text -i perf.data", "diff perf.data perf.data", "list sw",
+             "export --to json -o -", "export --to pprof -o -", "archive -i perf.data -o -", "flame -o -", "heat --text -i perf.data", "diff perf.data perf.data", "list sw",
              "tools --source opensnoop", "ftrace report -i trace.dat", "addr2line -e /proc/self/exe 0x5000", "run -l hardware:*",
              "version", "help", "completion zsh", "--introspect"]
 TO_FILE = ["record -o DEV true", "record -z -g -o DEV true", "stat -o DEV true", "stat record -o DEV true", "inject -b -i perf.data -o DEV", "archive -o DEV",
@@ -53,6 +54,13 @@ r = kymo(f"record -q -g -F 499 -o perf.data -- {WORK}/hotcode")
 check("a recording", r.code == 0, r)
 r = kymo("ftrace record -q -e sched:sched_process_exit -o trace.dat true")
 check("a trace", r.code == 0, r)
+for n, words in enumerate(("record -F 499", "stat record")):
+    subprocess.run(f"{KYMO} {words} -o unread{n}.data true 2>&1 | true", shell=True, timeout=120)
+    r = kymo(f"evlist -i unread{n}.data")
+    check(f"{words}: nobody reads its messages, and the recording is whole", r.code == 0 and "killed" not in r.text, r)
+for words in ("record -o - true", "stat record -o - true", "inject -b -i perf.data -o -", "archive -o -"):
+    out, code = shell.on_terminal([KYMO, *words.split()], {}, timeout=120, raw=True)
+    check(f"{words}: not on a terminal", code == 1 and b"nothing for a terminal" in out and b"PERFILE2" not in out, out[:300])
 if not device("full", 7) or not device("null", 3):
     skip("devices", "none can be made here")
     shutil.rmtree(TMP)
