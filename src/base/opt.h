@@ -64,7 +64,8 @@ struct opt {
 	size_t field;
 	opt_fn *fn;
 	const char *help;
-	/* for completion: "a|b|c", or @events @files @dirs @pids @cpus @commands @users @probes */
+	/* for completion: "a|b|c", or @events @files @dirs @pids @cpus @commands @users @probes,
+	 * @keys of report, @fields of script */
 	const char *complete;
 };
 

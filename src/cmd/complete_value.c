@@ -6,11 +6,13 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "calc/key.h"
 #include "cmd/complete.h"
 #include "kern/probe_events.h"
 #include "kern/tracefs.h"
 #include "kern/cpu.h"
 #include "kern/proc.h"
+#include "view/script_fields.h"
 
 /* A list may be typed with commas: before is what stays, part what is completed. */
 struct typed {
@@ -92,12 +94,36 @@ static void probes(const struct typed *t)
 	probe_events_free(&have);
 }
 
+static void keys(const struct typed *t)
+{
+	for (int i = 0; i < KEYS; i++)
+		if (key_infos[i].name[0])
+			value(t, key_infos[i].name, strlen(key_infos[i].name),
+			      key_infos[i].title + strspn(key_infos[i].title, " "));
+}
+
+/* The lines of its help, up to the blank one: a name, and what it is. */
+static void fields(const struct typed *t)
+{
+	AUTO_STRBUF help = { 0 };
+	char *line, *rest;
+
+	script_fields_help(&help);
+	rest = help.data;
+	while ((line = strsep(&rest, "\n")) && *line) {
+		size_t n = strcspn(line, " ");
+
+		value(t, line, n, line + n + strspn(line + n, " "));
+	}
+}
+
 void complete_value(const struct opt *o, const char *prefix, const char *typed)
 {
 	const char *comma = strrchr(typed, ',');
 	struct typed t = { .prefix = prefix, .before = typed, .part = comma ? comma + 1 : typed };
 	const char *kind = o->complete ? o->complete : "@files";
 
+	t.part += (*t.part == '+' || *t.part == '-') && *kind == '@'; /* before a name in a list */
 	t.before_n = (int)(t.part - typed);
 	if (strcmp(kind, "@events") == 0)
 		complete_events(prefix, typed);
@@ -109,6 +135,10 @@ void complete_value(const struct opt *o, const char *prefix, const char *typed)
 		probes(&t);
 	else if (strcmp(kind, "@users") == 0)
 		users(&t);
+	else if (strcmp(kind, "@keys") == 0)
+		keys(&t);
+	else if (strcmp(kind, "@fields") == 0)
+		fields(&t);
 	else if (strcmp(kind, "@commands") == 0)
 		puts("@commands");
 	else if (kind[0] == '@')

@@ -67,7 +67,7 @@ static const struct opt opts[] = {
 	OPT_FLAG('b', "baseline-only", diff.baseline_only, "only rows that the base has too"),
 	OPT_FLAG('p', "period", period, "also the sums of periods"),
 	OPT_FLAG('F', "formula", formula, "also how it was computed"),
-	OPT_STR('s', "sort", "KEY,...", sort, "sum by these keys (default: dso,symbol)"),
+	OPT_STR_C('s', "sort", "KEY,...", sort, "sum by these keys (default: dso,symbol)", "@keys"),
 	OPT_STR('t', "field-separator", "SEP", sep, "text with SEP between columns"),
 	OPT_FLAG('j', "json", json, "as JSON"),
 	OPT_FLAG('q', "quiet", quiet, "only the rows"),

@@ -81,13 +81,15 @@ static const struct opt opts[] = {
 	OPT_FLAG('q', "quiet", quiet, "only the rows"),
 	OPT_COUNT('v', "verbose", verbose, "addresses beside symbols, whole paths of files"),
 	OPT_HEAD("Rows and columns"),
-	OPT_STR('s', "sort", "KEY,...", sort,
-		"sum by these: comm, pid, tgid, dso, symbol, parent, cpu, socket, srcline, "
-		"srcfile, time, weight, symbol_size, dso_size, addr, cgroup, trace, fields of "
-		"tracepoints ...; +KEY adds to comm,dso,symbol"),
-	OPT_STR('F', "fields", "KEY,...", fields,
-		"show these: overhead, overhead_children, overhead_sys, overhead_us, sample, "
-		"period, or keys to sort by; +KEY adds"),
+	OPT_STR_C('s', "sort", "KEY,...", sort,
+		  "sum by these: comm, pid, tgid, dso, symbol, parent, cpu, socket, srcline, "
+		  "srcfile, time, weight, symbol_size, dso_size, addr, cgroup, trace, fields of "
+		  "tracepoints ...; +KEY adds to comm,dso,symbol",
+		  "@keys"),
+	OPT_STR_C('F', "fields", "KEY,...", fields,
+		  "show these: overhead, overhead_children, overhead_sys, overhead_us, sample, "
+		  "period, or keys to sort by; +KEY adds",
+		  "@keys"),
 	OPT_FLAG(0, "children", children, "also count what functions called (default with chains)"),
 	OPT_FLAG('n', "show-nr-samples", samples, "also the number of samples"),
 	OPT_FLAG(0, "show-total-period", periods, "also the sum of periods"),
@@ -115,7 +117,8 @@ static const struct opt opts[] = {
 	OPT_FN_C('g', "call-graph", "HOW,...", OPT_ARG_LAST, on_graph,
 		 "graph, fractal, flat, folded or none; least %; most branches; caller or callee; "
 		 "function, address or srcline; percent, period or count",
-		 NULL),
+		 "graph|fractal|flat|folded|none|caller|callee|function|address|srcline|percent|"
+		 "period|count"),
 	OPT_FLAG('G', "inverted", inverted, "from the outermost caller inwards"),
 	OPT_INT(0, "max-stack", "N", max_stack, "look at no more than N frames of a stack"),
 	OPT_FN_C(0, "inline", NULL, OPT_ARG_NONE, on_given,

@@ -60,8 +60,8 @@ static int on_inline(const struct opt *o, const char *value, bool unset, void *p
 static const struct opt opts[] = {
 	OPT_STR_C('i', "input", "FILE", input, "read FILE (default: perf.data; -: stdin)",
 		  "@files"),
-	OPT_FN('F', "fields", "LIST", add_fields,
-	       "fields to show; +NAME, -NAME change the default; 'help' lists them"),
+	OPT_FN_C('F', "fields", "LIST", OPT_ARG_REQUIRED, add_fields,
+		 "fields to show; +NAME, -NAME change the default; 'help' lists them", "@fields"),
 	OPT_FLAG('D', "dump-raw-trace", raw,
 		 "every record with its bytes, as it stands in the file"),
 	OPT_FLAG(0, "dump-unsorted-raw-trace", unsorted, "the same, in the order of the file"),

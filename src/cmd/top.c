@@ -127,7 +127,7 @@ static const struct opt opts[] = {
 		0, "call-graph", "MODE", on_chain,
 		"the same, found by: auto, fp, dwarf, lbr; behind it how graphs are printed, as "
 		"after report -g",
-		"auto fp dwarf lbr"),
+		"auto|fp|dwarf|lbr"),
 	OPT_FLAG(0, "children", children, "also count what functions called (default with -g)"),
 	OPT_INT(0, "max-stack", "N", max_stack, "look at no more than N frames of a stack"),
 	OPT_STR(0, "ignore-callees", "REGEX", ignore_callees,
@@ -135,11 +135,13 @@ static const struct opt opts[] = {
 	OPT_FN('m', "mmap-pages", "PAGES", on_mmap, "buffer of a CPU, in pages, or a size as 1M"),
 	OPT_INT('r', "realtime", "PRIORITY", realtime, "kymo itself runs with this priority"),
 	OPT_HEAD("Rows and columns"),
-	OPT_STR('s', "sort", "KEY,...", sort,
-		"sum by comm, pid, tgid, dso, symbol, cpu, time, srcline, trace, fields of "
-		"tracepoints (default: dso,symbol)"),
-	OPT_STR(0, "fields", "KEY,...", fields,
-		"show these: overhead, overhead_children, sample, period, or keys to sort by"),
+	OPT_STR_C('s', "sort", "KEY,...", sort,
+		  "sum by comm, pid, tgid, dso, symbol, cpu, time, srcline, trace, fields of "
+		  "tracepoints (default: dso,symbol)",
+		  "@keys"),
+	OPT_STR_C(0, "fields", "KEY,...", fields,
+		  "show these: overhead, overhead_children, sample, period, or keys to sort by",
+		  "@keys"),
 	OPT_FLAG('n', "show-nr-samples", samples, "also the number of samples"),
 	OPT_FLAG(0, "show-total-period", periods, "also the sum of periods"),
 	OPT_FLAG(0, "hierarchy", hierarchy, "rows below rows, a level for each key or {KEY,KEY}"),

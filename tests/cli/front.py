@@ -160,6 +160,12 @@ def completion_words():
     check("CPUs, users", "0" in words("stat", "-C", "") and "root" in words("stat", "-u", "ro"))
     same("an event for list", words("list", "context-sw"), ["context-switches"])
     same("shells", words("completion", ""), ["bash", "zsh", "fish"])
+    same("keys of a report, in a list", words("report", "--sort", "comm,srcl"), ["comm,srcline", "comm,srcline_from", "comm,srcline_to"])
+    same("keys that are added", words("diff", "-s", "+pare"), ["+parent"])
+    same("fields of script", words("script", "-F", "comm,symo"), ["comm,symoff"])
+    same("fields that are left out", words("script", "-F", "-tim"), ["-time"])
+    same("kinds of graphs", words("report", "-g", "f"), ["fractal", "flat", "folded", "function"])
+    same("kinds of stacks", words("top", "--call-graph", ""), words("record", "--call-graph", ""))
 
 
 def shells(folder):
