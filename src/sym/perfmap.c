@@ -111,15 +111,20 @@ static int trust(int fd, const char *path, uid_t uid, struct err *e)
 	return fd;
 }
 
-int perfmap_open(const char *path, uid_t uid, struct err *e)
+static int open_trusted(int dir, const char *path, uid_t uid, struct err *e)
 {
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = openat(dir, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 	if (fd < 0)
 		return errno == ELOOP
 			       ? err_set(e, EPERM, "%s is a link", path)
 			       : err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
 	return trust(fd, path, uid, e);
+}
+
+int perfmap_open(const char *path, uid_t uid, struct err *e)
+{
+	return open_trusted(AT_FDCWD, path, uid == PERFMAP_OWNER_UNKNOWN ? geteuid() : uid, e);
 }
 
 /* The number a process has in its innermost pid namespace, and its effective user. */
@@ -145,21 +150,33 @@ static bool process_facts(pid_t pid, pid_t *inner, uid_t *uid)
 	return p && sscanf(p + 5, "%*u %u", uid) == 1;
 }
 
-static int open_in_root(pid_t pid, pid_t inner, uid_t uid, struct err *e)
+int perfmap_place(pid_t pid, struct perfmap_place *ret)
 {
-	struct open_how how = { .flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
 				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	struct perfmap_place p;
 	char path[64];
 	AUTO_CLOSE int root = -1;
-	int fd;
 
+	if (!process_facts(pid, &p.inner, &p.uid))
+		return -ESRCH;
 	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -errno;
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)inner);
-	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	return fd < 0 ? -errno : trust(fd, path, uid, e);
+	p.tmp = (int)syscall(SYS_openat2, root, "/tmp", &how, sizeof(how));
+	if (p.tmp < 0)
+		return -errno;
+	*ret = p;
+	return 0;
+}
+
+int perfmap_open_at(const struct perfmap_place *p, struct err *e)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "perf-%d.map", (int)p->inner);
+	return open_trusted(p->tmp, name, p->uid, e);
 }
 
 static int read_all(struct perfmap *m, int fd, const char *path, struct err *e)
@@ -180,22 +197,23 @@ static int read_all(struct perfmap *m, int fd, const char *path, struct err *e)
 
 int perfmap_load(struct perfmap *m, const char *path, pid_t pid, uid_t owner, struct err *e)
 {
+	struct perfmap_place place;
 	char here[64];
-	uid_t uid = owner == PERFMAP_OWNER_UNKNOWN ? geteuid() : owner;
-	pid_t inner = pid;
 	int fd;
 
 	if (path) {
-		fd = perfmap_open(path, uid, e);
+		fd = perfmap_open(path, owner, e);
 		return fd < 0 ? fd : read_all(m, fd, path, e);
 	}
 	snprintf(here, sizeof(here), "/tmp/perf-%d.map", (int)pid);
-	if (process_facts(pid, &inner, &uid)) {
-		fd = open_in_root(pid, inner, uid, e);
+	if (perfmap_place(pid, &place) == 0) {
+		owner = place.uid;
+		fd = perfmap_open_at(&place, e);
+		close(place.tmp);
 		if (fd >= 0)
 			return read_all(m, fd, here, e);
 	}
-	fd = perfmap_open(here, uid, e);
+	fd = perfmap_open(here, owner, e);
 	return fd < 0 ? fd : read_all(m, fd, here, e);
 }
 

@@ -36,16 +36,29 @@ void perfmap_parse(struct perfmap *m, char *text, size_t len);
 
 /*
  * Open a map that may be trusted: -EPERM when it belongs to somebody other than
- * uid or root, is a link or not a plain file.
+ * uid or root, is a link or not a plain file. Where nobody knows whose it should
+ * be, it is ours.
  */
+#define PERFMAP_OWNER_UNKNOWN ((uid_t)-1)
 int perfmap_open(const char *path, uid_t uid, struct err *e);
+
+/*
+ * Where a process writes its map: its own /tmp, and the number it has in its own
+ * namespace. What is held open so outlives the process and its container.
+ */
+struct perfmap_place {
+	int tmp; /* the caller closes it */
+	pid_t inner;
+	uid_t uid;
+};
+int perfmap_place(pid_t pid, struct perfmap_place *ret);
+int perfmap_open_at(const struct perfmap_place *p, struct err *e);
 
 /*
  * The map of a process: in its own /tmp, under the number it has in its own
  * namespace, then in ours; or path when not NULL (a saved copy). owner is the
- * user the process had, for when it has ended; not known, it is us.
+ * user the process had, for when it has ended.
  */
-#define PERFMAP_OWNER_UNKNOWN ((uid_t)-1)
 int perfmap_load(struct perfmap *m, const char *path, pid_t pid, uid_t owner, struct err *e);
 void perfmap_free(struct perfmap *m);
 

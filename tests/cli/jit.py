@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from stacks import share, stacks
-from tap import check, end, has, kymo, same, skip
+from tap import KYMO, check, end, has, kymo, run, same, skip
 
 JS = """
 function hotInner(x) { let s = 0; for (let i = 0; i < 2000; i++) s += Math.sqrt(x * i); return s; }
@@ -155,6 +155,26 @@ def node_recorded():
         has(f"{what} says so, too", said, "nobody named: run Node.js with --perf-basic-prof")
 
 
+def node_of_a_user():
+    """What an ordinary user's runtime wrote is the user's own, and named."""
+    if os.geteuid() or not shutil.which("setpriv"):
+        return skip("an ordinary user's jitdump", "needs root and setpriv")
+    home = tempfile.mkdtemp(prefix="kymo-jit-user-")
+    try:
+        own = shutil.copy(KYMO, home)
+        shutil.copy(os.path.join(folder, "short.js"), home)
+        os.chown(home, 65534, 65534)
+        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", own]
+        here = {"cwd": home, "env": {"HOME": home, "XDG_CACHE_HOME": ""}}
+        r = run([*user, "record", "-e", "cpu-clock:u", "-F", "997", "-k", "mono", "-o", "u.data", "--", "node", "--perf-prof", "short.js"], **here)
+        if r.code:
+            return skip("an ordinary user's jitdump", "cannot record here: " + r.err.strip()[-200:])
+        out = run([*user, "report", "-i", "u.data", "--stdio", "-s", "sym"], **here).out
+        check("an ordinary user's jitdump has the names", "hotOuter" in out, out)
+    finally:
+        shutil.rmtree(home)
+
+
 def java_recorded():
     with open(os.path.join(folder, "Hot.java"), "w") as f:
         f.write(JAVA.replace("60000", "1500"))
@@ -199,6 +219,7 @@ def main():
         if shutil.which("node"):
             with_process(["node", "--perf-basic-prof", "hot.js"], lambda pid: check_map("Node.js", pid, "*hotOuter", "yes"))  # ~ is bytecode
             node_recorded()
+            node_of_a_user()
         else:
             skip("Node.js", "no node here")
         if shutil.which("java") and shutil.which("jcmd"):
