@@ -8,20 +8,6 @@
 #include "calc/index.h"
 #include "calc/names_impl.h"
 
-/* Memory without a file. */
-static bool is_anonymous(const char *path)
-{
-	static const char *const starts[] = { "//anon", "/dev/zero", "/anon_hugepage",
-					      "[stack", "/SYSV",     "[heap]" };
-
-	if (path[0] != '/' && path[0] != '[')
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
-		if (path[1] == starts[i][1] && str_starts(path, starts[i]))
-			return true;
-	return false;
-}
-
 /*
  * When code runs in such memory a runtime compiled it; perf.data readers name it
  * after the file in which runtimes write what they compiled.
@@ -36,9 +22,9 @@ static bool is_jit(const char *path)
 
 enum names_from names_from(const char *path)
 {
-	return is_anonymous(path) ? NAMES_FROM_NOBODY
-	       : is_jit(path)	  ? NAMES_FROM_PROCESS
-				  : NAMES_FROM_FILE;
+	return task_is_anonymous(path) ? NAMES_FROM_NOBODY
+	       : is_jit(path)	       ? NAMES_FROM_PROCESS
+				       : NAMES_FROM_FILE;
 }
 
 /* "/lib/modules/.../nf-tables.ko.xz" is shown as "[nf_tables]". */
@@ -84,7 +70,7 @@ static struct name_dso dso_of_file(struct names *n, uint32_t dso)
 		return r;
 	}
 	r.symbols = SYMBOLS_NONE;
-	if (is_anonymous(path))
+	if (task_is_anonymous(path))
 		return r;
 	r.symbols = names_symbols_of(tasks, n->symbols, dso);
 	if (sscanf(r.name, "jit-%d.dump%n", &pid, &end) == 1 && end && !r.name[end])
@@ -94,12 +80,15 @@ static struct name_dso dso_of_file(struct names *n, uint32_t dso)
 
 static struct name_dso dso_of_jit(struct names *n, uint32_t dso, int32_t pid)
 {
-	struct name_dso r = { .symbols = symbols_perfmap(n->symbols, pid, NULL, (uid_t)-1),
-			      .order = dso };
+	const struct task_dso *d = tasks_get_dso(n->profile->trace->tasks, dso);
+	struct find_want want = { .path = arena_printf(&n->texts, "/tmp/perf-%d.map", pid) };
 
-	r.name = arena_printf(&n->texts, "[JIT] tid %d", pid);
-	r.path = arena_printf(&n->texts, "/tmp/perf-%d.map", pid);
-	return r;
+	memcpy(want.id.data, d->build_id, d->build_id_size);
+	want.id.len = d->build_id_size;
+	return (struct name_dso){ .path = want.path,
+				  .name = arena_printf(&n->texts, "[JIT] tid %d", pid),
+				  .symbols = symbols_dso(n->symbols, &want),
+				  .order = dso };
 }
 
 /* Which file each site is in, and the address there. */
@@ -131,7 +120,7 @@ static void find_dsos(struct names *n)
 			*at = n->dsos.n;
 		}
 		s->dso = (uint32_t)*at - 1;
-		if (s->mode != EVENT_MODE_KERNEL && !is_jit(path) && !is_anonymous(path))
+		if (s->mode != EVENT_MODE_KERNEL && !is_jit(path) && !task_is_anonymous(path))
 			s->dso_addr = s->addr - m->start + m->pgoff;
 	}
 	map_free(&index);

@@ -160,15 +160,19 @@ static int by_time(const void *a, const void *b)
 }
 
 /* What a runtime wrote of the code it compiled; as symbols number it (symbols_jitdump). */
-static size_t read_code(struct tar *files, const char *path, struct trace_code **ret)
+static size_t read_code(struct tar *files, const char *path, const uint8_t *id, size_t id_size,
+			struct trace_code **ret)
 {
 	struct jitdump j = { 0 };
+	struct build_id kept = { .len = (uint8_t)id_size };
 	struct trace_code *all;
 	size_t n = 0, size = 0;
 	const void *p = archive_by_path(files, path, &size);
 
+	if (id_size)
+		memcpy(kept.data, id, id_size);
 	if (files ? !p || jitdump_parse(&j, p, size, NULL) < 0
-		  : jitdump_open(&j, path, (uid_t)-1, NULL) < 0)
+		  : jitdump_open(&j, path, &kept, (uid_t)-1, NULL) < 0)
 		return 0;
 	all = mem_alloc((j.ncode + 1) * sizeof(*all));
 	for (size_t i = 0; i < j.ncode; i++)

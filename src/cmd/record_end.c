@@ -99,10 +99,10 @@ static int look_back(struct record_end *end, struct strbuf *ids, struct strbuf *
 	end->about.last_time = s->trace->last_time;
 	r = hits_find(s, &hits, e);
 	if (r == 0) {
-		add_build_ids(end, s, &hits, ids);
-		add_kallsyms(end, &hits, kallsyms);
 		if (end->keep)
 			keep_save(end->keep, s->trace->tasks, hits.dso);
+		add_build_ids(end, s, &hits, ids);
+		add_kallsyms(end, &hits, kallsyms);
 	}
 	hits_free(&hits);
 	source_close(s);

@@ -10,8 +10,10 @@
  */
 #include "event/task.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "base/vec.h"
 #include "event/task_tree.h"
 
@@ -393,6 +395,29 @@ void tasks_set_build_id(struct tasks *t, const char *path, const uint8_t *build_
 }
 
 /* --- asking --- */
+
+bool task_is_jitdump(const char *path)
+{
+	const char *base = strrchr(path, '/');
+	int pid, end = 0;
+
+	base = base ? base + 1 : path;
+	return str_starts(base, "jit-") && sscanf(base, "jit-%d.dump%n", &pid, &end) == 1 && end &&
+	       !base[end];
+}
+
+bool task_is_anonymous(const char *path)
+{
+	static const char *const starts[] = { "//anon", "/dev/zero", "/anon_hugepage",
+					      "[stack", "/SYSV",     "[heap]" };
+
+	if (path[0] != '/' && path[0] != '[')
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		if (path[1] == starts[i][1] && str_starts(path, starts[i]))
+			return true;
+	return false;
+}
 
 const struct strtab *tasks_strings(const struct tasks *t)
 {

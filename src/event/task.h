@@ -74,6 +74,11 @@ void tasks_kernel_unmap(struct tasks *t, uint64_t time, uint64_t start, uint64_t
 void tasks_set_build_id(struct tasks *t, const char *path, const uint8_t *build_id, size_t size,
 			bool kernel);
 
+/* Is it the name of memory that no file stands behind? What runs in it was made at run time. */
+bool task_is_anonymous(const char *path);
+/* ".../jit-1234.dump": what a runtime writes of the code it compiles. */
+bool task_is_jitdump(const char *path);
+
 /* Asking. Names are ids in *tasks_strings(). */
 const struct strtab *tasks_strings(const struct tasks *t);
 uint32_t tasks_comm_at(const struct tasks *t, int32_t tid,

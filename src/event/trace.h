@@ -58,8 +58,12 @@ struct trace_code {
 	uint64_t start, end;
 	uint64_t pgoff; /* what symbols know the start by */
 };
-/* All code of such a file, in the order of time; the caller frees *ret. How many. */
-typedef size_t trace_code_fn(struct tar *files, const char *path, struct trace_code **ret);
+/*
+ * All code of such a file, in the order of time; the caller frees *ret. How many. id: the build-id
+ * that its copy in the cache goes by; size 0: it has none.
+ */
+typedef size_t trace_code_fn(struct tar *files, const char *path, const uint8_t *id, size_t size,
+			     struct trace_code **ret);
 
 /* Who woke others, for chains with EVENT_CHAIN_WAKER. */
 struct trace_waker {

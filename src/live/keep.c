@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "live/keep_jit.h"
 #include "sym/cache.h"
 #include "sym/find.h"
 
@@ -42,6 +43,7 @@ struct keep {
 	pthread_mutex_t lock;
 	struct map seen; /* hashes of build-ids */
 	VEC(struct held) held;
+	struct keep_jit jit;
 	uint64_t copied;
 };
 
@@ -50,6 +52,7 @@ struct keep *keep_new(void)
 	struct keep *k = mem_alloc(sizeof(*k));
 
 	pthread_mutex_init(&k->lock, NULL);
+	keep_jit_init(&k->jit);
 	return k;
 }
 
@@ -63,6 +66,7 @@ void keep_free(struct keep *k)
 	}
 	vec_free(&k->held);
 	map_free(&k->seen);
+	keep_jit_free(&k->jit);
 	pthread_mutex_destroy(&k->lock);
 	free(k);
 }
@@ -125,9 +129,14 @@ static void look_at(struct keep *k, const struct mmap2 *m)
 {
 	uint64_t *seen;
 
-	if (!(m->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) || !(m->prot & PROT_EXEC) ||
-	    m->id_size < 8 || m->id_size > sizeof(m->id) || !m->len ||
-	    !memchr(m->name, 0, m->header.size - sizeof(*m)))
+	if (!(m->prot & PROT_EXEC) || !m->len || !memchr(m->name, 0, m->header.size - sizeof(*m)))
+		return;
+	if (task_is_anonymous(m->name))
+		keep_jit_process(&k->jit, (pid_t)m->pid);
+	else if (task_is_jitdump(m->name) && may_vanish(m))
+		keep_jit_dump(&k->jit, (pid_t)m->pid, m->name, m->addr, m->addr + m->len);
+	if (!(m->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) || m->id_size < 8 ||
+	    m->id_size > sizeof(m->id))
 		return;
 	seen = map_at(&k->seen, map_hash_bytes(m->id, m->id_size));
 	if (*seen)
@@ -155,9 +164,8 @@ static bool was_hit(const struct tasks *t, const uint8_t *hit, const struct buil
 	return false;
 }
 
-size_t keep_save(struct keep *k, const struct tasks *t, const uint8_t *hit)
+static size_t save_programs(struct keep *k, int cache, const struct tasks *t, const uint8_t *hit)
 {
-	int cache = -1;
 	size_t n = 0;
 
 	pthread_mutex_lock(&k->lock);
@@ -167,8 +175,6 @@ size_t keep_save(struct keep *k, const struct tasks *t, const uint8_t *hit)
 		if (h->saved || !was_hit(t, hit, &h->id) || fstat(h->fd, &st) < 0 ||
 		    (uint64_t)st.st_size > KEEP_ALL_BYTES - k->copied)
 			continue;
-		if (cache < 0 && (cache = cache_open(NULL, NULL)) < 0)
-			break;
 		if (cache_keep(cache, &h->id, h->path, h->fd, KEEP_FILE_BYTES, NULL) == 0) {
 			k->copied += (uint64_t)st.st_size;
 			h->saved = true;
@@ -176,9 +182,22 @@ size_t keep_save(struct keep *k, const struct tasks *t, const uint8_t *hit)
 		}
 	}
 	pthread_mutex_unlock(&k->lock);
-	if (cache >= 0) {
-		cache_trim(cache, CACHE_LIMIT, n > 0);
-		close(cache);
-	}
+	return n;
+}
+
+size_t keep_save(struct keep *k, struct tasks *t, uint8_t *hit)
+{
+	uint64_t room;
+	int cache = -1;
+	size_t n;
+
+	if ((!k->held.n && !k->jit.processes.n) || (cache = cache_open(NULL, NULL)) < 0)
+		return 0;
+	n = save_programs(k, cache, t, hit);
+	room = KEEP_ALL_BYTES - k->copied;
+	n += keep_jit_save(&k->jit, cache, t, hit, &room);
+	k->copied = KEEP_ALL_BYTES - room;
+	cache_trim(cache, CACHE_LIMIT, n > 0);
+	close(cache);
 	return n;
 }

@@ -27,7 +27,10 @@ void keep_free(struct keep *k); /* NULL is fine */
 /* A record as it goes into the file: one that maps code is looked at. */
 void keep_record(struct keep *k, const struct perf_event_header *h);
 
-/* Copy what was hit (by dso) into the cache. How many files. By any thread. */
-size_t keep_save(struct keep *k, const struct tasks *t, const uint8_t *hit);
+/*
+ * Copy what was hit (by dso) into the cache. How many files. By any thread. What runtimes wrote of
+ * their code goes by build-ids afterwards, see keep_jit.h.
+ */
+size_t keep_save(struct keep *k, struct tasks *t, uint8_t *hit);
 
 #endif

@@ -295,6 +295,7 @@ static int load(struct perfdata *pd, const char *path, struct err *e)
 	if (!pd->types.n)
 		return err_set(e, ENODATA, "%s has no events: the recording was cut before them",
 			       path);
+	feature_build_ids(pd);
 	side_apply(pd);
 	feature_parse(pd);
 	attr_finish(pd);

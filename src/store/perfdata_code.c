@@ -19,16 +19,6 @@ void perfdata_set_code(trace_code_fn *fn)
 	read_code = fn;
 }
 
-/* ".../jit-1234.dump" */
-static bool is_jitdump(const char *path)
-{
-	const char *base = strrchr(path, '/');
-	int pid, end = 0;
-
-	base = base ? base + 1 : path;
-	return sscanf(base, "jit-%d.dump%n", &pid, &end) == 1 && end && !base[end];
-}
-
 /* Do recorded times compare with those of runtimes? */
 static bool same_clock(const struct perfdata *pd)
 {
@@ -36,10 +26,19 @@ static bool same_clock(const struct perfdata *pd)
 	       pd->types.data[0].attr.clockid == CLOCK_MONOTONIC;
 }
 
+static const struct perfdata_build_id *id_of(const struct perfdata *pd, const char *path)
+{
+	vec_each (&pd->build_ids, b)
+		if (strcmp(b->path, path) == 0)
+			return b;
+	return NULL;
+}
+
 static void add_file(struct perfdata *pd, const char *path, int32_t pid, uint64_t time)
 {
 	struct trace_code *code = NULL;
-	size_t n = read_code(pd->trace.files, path, &code);
+	const struct perfdata_build_id *id = id_of(pd, path);
+	size_t n = read_code(pd->trace.files, path, id ? id->id : NULL, id ? id->size : 0, &code);
 	bool timed = same_clock(pd);
 
 	path = arena_strdup(&pd->trace.arena, path);
@@ -73,7 +72,7 @@ void code_collect(struct perfdata *pd)
 		if (h.type != PERF_RECORD_MMAP && h.type != PERF_RECORD_MMAP2)
 			continue;
 		side_decode(&d, s.at, h);
-		if (d.ev.kind != EVENT_MMAP || !is_jitdump(d.side.text))
+		if (d.ev.kind != EVENT_MMAP || !task_is_jitdump(d.side.text))
 			continue;
 		strtab_add(&seen, d.side.text);
 		if (seen.n > before)
@@ -105,7 +104,7 @@ bool code_knows(const struct perfdata *pd, const struct task_map *map, uint64_t 
 		return false;
 	now = tasks_find(t, tasks_space_at(t, map->pid, time), map->start);
 	path = now ? tasks_dso_path(t, now->dso) : "";
-	return is_jitdump(path) || str_starts(path, "/tmp/perf-");
+	return task_is_jitdump(path) || str_starts(path, "/tmp/perf-");
 }
 
 void code_free(struct perfdata *pd)

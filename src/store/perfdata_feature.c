@@ -113,7 +113,7 @@ void feature_build_id(struct perfdata *pd, const uint8_t *p, size_t size)
 	vec_push(&pd->build_ids, b);
 }
 
-static void parse_build_ids(struct perfdata *pd)
+void feature_build_ids(struct perfdata *pd)
 {
 	const struct section *s = &pd->feature[PERFDATA_BUILD_ID];
 	const uint8_t *p = s->data;
@@ -308,7 +308,6 @@ void feature_parse(struct perfdata *pd)
 	parse_event_desc(pd);
 	parse_group_desc(pd);
 	parse_clock(pd);
-	parse_build_ids(pd);
 	apply_build_ids(pd);
 	kymo_kallsyms(pd);
 	kymo_stacks(pd);

@@ -298,6 +298,8 @@ void feature_parse(struct perfdata *pd);
 struct cursor feature_cursor(const struct perfdata *pd, unsigned feature);
 /* One entry of the BUILD_ID feature or a HEADER_BUILD_ID record, in file endian. */
 void feature_build_id(struct perfdata *pd, const uint8_t *p, size_t size);
+/* All of the list; they are applied by feature_parse(). */
+void feature_build_ids(struct perfdata *pd);
 const char *info_text(struct perfdata *pd);
 
 /* --- perfdata_kymo.c --- */

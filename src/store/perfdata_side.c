@@ -201,20 +201,6 @@ static void apply_kernel_mmap(struct perfdata *pd, const struct event *ev, struc
 	tasks_mmap(pd->trace.tasks, ev->time, -1, -1, map);
 }
 
-/* Memory that no file stands behind; what runs in it was made at run time. */
-static bool is_anonymous(const char *path, uint32_t flags)
-{
-	static const char *const begin[] = { "//anon", "/dev/zero", "/anon_hugepage",
-					     "[stack", "/SYSV",	    "[heap]" };
-
-	if (flags & MAP_HUGETLB)
-		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(begin); i++)
-		if (str_starts(path, begin[i]))
-			return true;
-	return false;
-}
-
 /*
  * Linux leaves the mark of a build-id on the record when another event on the machine asked for
  * one. Where this one did not, only what cannot be a device number passes for a build-id.
@@ -260,7 +246,7 @@ static void apply_mmap(struct perfdata *pd, const struct event *ev)
 		apply_kernel_mmap(pd, ev, &map, &dso);
 		return;
 	}
-	if (is_anonymous(path, s->flags)) {
+	if ((s->flags & MAP_HUGETLB) || task_is_anonymous(path)) {
 		/* Addresses there are what they are; their names are in the process's map file. */
 		map.pgoff = map.start;
 		if (s->prot & PROT_EXEC ||

@@ -197,6 +197,13 @@ int cache_keep(int cache, const struct build_id *id, const char *path, int fd, u
 	return r < 0 ? r : cache_write(cache, id, "path", path, strlen(path), e);
 }
 
+int cache_kept(const struct build_id *id)
+{
+	AUTO_CLOSE int cache = id->len ? cache_open(NULL, NULL) : -ENOENT;
+
+	return cache < 0 ? cache : cache_get(cache, id, "elf");
+}
+
 struct old_file {
 	char *path; /* below the cache folder */
 	uint64_t size;

@@ -43,6 +43,8 @@ int cache_write(int cache, const struct build_id *id, const char *name, const vo
  */
 int cache_keep(int cache, const struct build_id *id, const char *path, int fd, uint64_t limit,
 	       struct err *e);
+/* Such a copy in the user's own cache. -errno when there is none. */
+int cache_kept(const struct build_id *id);
 /* Each build-id that has such a copy. fn's non-zero answer ends it. */
 typedef int cache_fn(void *ctx, const struct build_id *id, const char *path);
 int cache_each(int cache, cache_fn *fn, void *ctx);

@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 
 #include "sym/archive.h"
+#include "sym/cache.h"
 #include "sym/sym.h"
 
 void dso_init(struct dso *d, enum dso_kind kind, const struct find_want *want,
@@ -141,7 +142,7 @@ static int open_perfmap(struct dso *d)
 					    : mem_printf("/tmp/perf-%d.map", (int)d->want.pid);
 	size_t n = 0;
 	const void *p = archive_by_path(d->find->archive, path, &n);
-	int r;
+	int kept, r;
 
 	if (d->find->archive && !p)
 		return err_set(&d->why, ENOENT, "%s is not in the archive", path);
@@ -152,7 +153,9 @@ static int open_perfmap(struct dso *d)
 		perfmap_parse(&d->perfmap, text, n);
 		return 0;
 	}
-	r = perfmap_load(&d->perfmap, d->want.path, d->want.pid, d->owner, &d->why);
+	kept = cache_kept(&d->want.id);
+	r = kept >= 0 ? perfmap_read(&d->perfmap, kept, path, &d->why)
+		      : perfmap_load(&d->perfmap, d->want.path, d->want.pid, d->owner, &d->why);
 	if (r == 0)
 		tell_perfmap(d, path);
 	return r;
@@ -168,7 +171,7 @@ static int open_jitdump(struct dso *d)
 		return jitdump_parse(&d->jitdump, p, n, &d->why);
 	if (d->find->archive)
 		return err_set(&d->why, ENOENT, "%s is not in the archive", d->want.path);
-	r = jitdump_open(&d->jitdump, d->want.path, d->owner, &d->why);
+	r = jitdump_open(&d->jitdump, d->want.path, &d->want.id, d->owner, &d->why);
 	if (r == 0)
 		tell_taken(d, (struct find_taken){ .path = d->want.path,
 						   .data = d->jitdump.mapped,

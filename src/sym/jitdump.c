@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "base/map.h"
 #include "sym/bytes.h"
+#include "sym/cache.h"
 #include "sym/perfmap.h"
 
 #define MAGIC 0x4A695444u
@@ -228,9 +229,11 @@ int jitdump_parse(struct jitdump *j, const void *data, size_t size, struct err *
 	return 0;
 }
 
-int jitdump_open(struct jitdump *j, const char *path, uid_t owner, struct err *e)
+int jitdump_open(struct jitdump *j, const char *path, const struct build_id *id, uid_t owner,
+		 struct err *e)
 {
-	AUTO_CLOSE int fd = perfmap_open(path, owner, e);
+	int kept = id ? cache_kept(id) : -ENOENT;
+	AUTO_CLOSE int fd = kept >= 0 ? kept : perfmap_open(path, owner, e);
 	struct stat st;
 	void *p;
 	int r;

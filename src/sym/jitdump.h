@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "sym/elf.h"
 
 struct jitdump_line {
 	uint64_t addr;
@@ -49,8 +50,12 @@ struct jitdump {
 
 /* -EBADMSG when it is no jitdump. data stays the caller's and must outlive it. */
 int jitdump_parse(struct jitdump *j, const void *data, size_t size, struct err *e);
-/* A file that belongs to owner or root; see perfmap.h for why. */
-int jitdump_open(struct jitdump *j, const char *path, uid_t owner, struct err *e);
+/*
+ * The copy that was kept of it while recording (cache.h), by the id it goes by, or a file that
+ * belongs to owner or root; see perfmap.h for why. id of len 0, or NULL: none is known.
+ */
+int jitdump_open(struct jitdump *j, const char *path, const struct build_id *id, uid_t owner,
+		 struct err *e);
 void jitdump_free(struct jitdump *j);
 
 /* The code at an address at a time (ns); UINT64_MAX for the newest. */

@@ -89,7 +89,7 @@ void perfmap_parse(struct perfmap *m, char *text, size_t len)
 	vec_free(&ranges);
 }
 
-static int trust(int fd, const char *path, uid_t uid, struct err *e)
+int perfmap_trust(int fd, const char *path, uid_t uid, struct err *e)
 {
 	struct stat st;
 	int r = 0;
@@ -119,7 +119,7 @@ static int open_trusted(int dir, const char *path, uid_t uid, struct err *e)
 		return errno == ELOOP
 			       ? err_set(e, EPERM, "%s is a link", path)
 			       : err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
-	return trust(fd, path, uid, e);
+	return perfmap_trust(fd, path, uid, e);
 }
 
 int perfmap_open(const char *path, uid_t uid, struct err *e)
@@ -179,7 +179,7 @@ int perfmap_open_at(const struct perfmap_place *p, struct err *e)
 	return open_trusted(p->tmp, name, p->uid, e);
 }
 
-static int read_all(struct perfmap *m, int fd, const char *path, struct err *e)
+int perfmap_read(struct perfmap *m, int fd, const char *path, struct err *e)
 {
 	char proc[64], *text;
 	size_t len;
@@ -203,7 +203,7 @@ int perfmap_load(struct perfmap *m, const char *path, pid_t pid, uid_t owner, st
 
 	if (path) {
 		fd = perfmap_open(path, owner, e);
-		return fd < 0 ? fd : read_all(m, fd, path, e);
+		return fd < 0 ? fd : perfmap_read(m, fd, path, e);
 	}
 	snprintf(here, sizeof(here), "/tmp/perf-%d.map", (int)pid);
 	if (perfmap_place(pid, &place) == 0) {
@@ -211,10 +211,10 @@ int perfmap_load(struct perfmap *m, const char *path, pid_t pid, uid_t owner, st
 		fd = perfmap_open_at(&place, e);
 		close(place.tmp);
 		if (fd >= 0)
-			return read_all(m, fd, here, e);
+			return perfmap_read(m, fd, here, e);
 	}
 	fd = perfmap_open(here, owner, e);
-	return fd < 0 ? fd : read_all(m, fd, here, e);
+	return fd < 0 ? fd : perfmap_read(m, fd, here, e);
 }
 
 void perfmap_free(struct perfmap *m)

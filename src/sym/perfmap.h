@@ -41,6 +41,8 @@ void perfmap_parse(struct perfmap *m, char *text, size_t len);
  */
 #define PERFMAP_OWNER_UNKNOWN ((uid_t)-1)
 int perfmap_open(const char *path, uid_t uid, struct err *e);
+/* One that is open: fd, or the failure, and it is closed. */
+int perfmap_trust(int fd, const char *path, uid_t uid, struct err *e);
 
 /*
  * Where a process writes its map: its own /tmp, and the number it has in its own
@@ -60,6 +62,8 @@ int perfmap_open_at(const struct perfmap_place *p, struct err *e);
  * user the process had, for when it has ended.
  */
 int perfmap_load(struct perfmap *m, const char *path, pid_t pid, uid_t owner, struct err *e);
+/* From a file that is trusted; fd is taken over. */
+int perfmap_read(struct perfmap *m, int fd, const char *path, struct err *e);
 void perfmap_free(struct perfmap *m);
 
 const struct perfmap_sym *perfmap_find(const struct perfmap *m, uint64_t addr);

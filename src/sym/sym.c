@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
+#include "event/task.h"
 #include "sym/cache.h"
 #include "sym/dso.h"
 #include "sym/sym_impl.h"
@@ -95,23 +96,18 @@ static pid_t perfmap_pid(const char *path)
 		       : 0;
 }
 
-/* ".../jit-1234.dump": what a runtime writes of the code it compiles. */
-static bool is_jitdump(const char *path)
-{
-	const char *base = path ? strrchr(path, '/') : NULL;
-	int pid, end = 0;
-
-	return base && sscanf(base, "/jit-%d.dump%n", &pid, &end) == 1 && end && !base[end];
-}
-
 uint32_t symbols_dso(struct symbols *s, const struct find_want *file)
 {
 	pid_t pid = perfmap_pid(file->path);
 
-	if (is_jitdump(file->path))
-		return symbols_jitdump(s, file->path, (uid_t)-1);
-
-	return pid ? symbols_perfmap(s, pid, NULL, (uid_t)-1) : known_dso(s, DSO_ELF, file, 0);
+	if (file->path && task_is_jitdump(file->path))
+		return known_dso(s, DSO_JITDUMP,
+				 &(struct find_want){ .path = file->path, .id = file->id },
+				 PERFMAP_OWNER_UNKNOWN);
+	if (pid)
+		return known_dso(s, DSO_PERFMAP, &(struct find_want){ .pid = pid, .id = file->id },
+				 PERFMAP_OWNER_UNKNOWN);
+	return known_dso(s, DSO_ELF, file, 0);
 }
 
 uint32_t symbols_perfmap(struct symbols *s, pid_t pid, const char *path, uid_t owner)

@@ -103,10 +103,10 @@ def with_process(argv, test):
             os.remove(f"/tmp/perf-{p.pid}.map")
 
 
-def record(what, argv, pid_file=None):
+def record(what, argv, options=()):
     """Record a runtime to its end. The report by stacks, outermost first, as [(share, [functions])], and the recording."""
     out = os.path.join(folder, "r.data")
-    r = kymo(["record", "-F", "997", "-g", "-k", "mono", "-o", out, "--", *argv], cwd=folder, timeout=120)
+    r = kymo(["record", "-F", "997", "-g", "-k", "mono", "-o", out, *options, "--", *argv], cwd=folder, timeout=120)
     if r.code:
         skip(what, "cannot be recorded here: " + r.err.strip()[-200:])
         return None
@@ -127,7 +127,7 @@ def node_recorded():
         check("Node.js --perf-basic-prof: functions have names", share(found, "*hotOuter") > 20, found[:5])
         check("and callers, up to where the program began", share(found, "_start", "JSEntry", "hotOuter") > 20, found[:5])
         check("pictures need no advice then", not any("--perf-basic-prof" in x for x in pictures(out)), pictures(out))
-    got = record("Node.js, jitdump", ["node", "--perf-prof", "short.js"])
+    got = record("Node.js, jitdump", ["node", "--perf-prof", "short.js"], ["-N"])  # without a copy
     dumps = [x for x in os.listdir(folder) if x.startswith("jit-") and x.endswith(".dump")]
     if not got or not dumps:
         return skip("Node.js --perf-prof", "it wrote no jitdump")
@@ -153,6 +153,43 @@ def node_recorded():
     has("and it is said how to have them", kymo(f"report -i {out} --stdio -g none").out, "run Node.js with --perf-basic-prof")
     for what, said in zip(("an SVG", "a page", "folded text"), pictures(out)):
         has(f"{what} says so, too", said, "nobody named: run Node.js with --perf-basic-prof")
+
+
+def node_that_is_gone():
+    """What a runtime wrote into a /tmp of its own is kept, though both ended with the recording; so is another user's."""
+    container = ["unshare", "-mpf", "--mount-proc", "sh", "-c", 'mount -t tmpfs none /tmp && cd /tmp && exec "$@"', "sh"]
+    lines = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    home = tempfile.mkdtemp(prefix="kymo-jit-", dir="/var/tmp")  # a place that the container sees
+    os.chmod(home, 0o755)
+    script = shutil.copy(os.path.join(folder, "short.js"), home)
+    try:
+        if os.geteuid() or subprocess.run([*container, *lines, "true"], capture_output=True).returncode:
+            return skip("what runtimes of containers wrote", "unshare or setpriv do not work here")
+        for what, argv in (("a container's map", [*container, "node", "--perf-basic-prof", script]),
+                           ("a container's jitdump", [*container, "node", "--perf-prof", script]),
+                           ("another user's map", [*lines, "node", "--perf-basic-prof", script])):
+            got = record(what, argv)
+            if not got:
+                continue
+            found, out, r = got
+            check(f"{what} is kept, and names what ran", share(found, "_start", "JSEntry", "*hotOuter") > 20, found[:5])
+            kept = re.search(r"^(\w{40}) (/tmp/(?:perf-\d+\.map|jit-\d+\.dump))$", kymo(f"buildid-list -i {out}").out, re.M)
+            check("the recording says which copy is meant", kept and kept[0] in kymo("buildid-cache -l").out, kept)
+            kymo(["archive", "-o", out + ".tar", out])
+            check("an archive takes it along", share(stacks(out + ".tar"), "*hotOuter") > 20, r)
+            os.remove(out + ".tar")
+            if kept and not what.startswith("another"):
+                kymo(["buildid-cache", "-r", kept[1]])
+                same("without it there is no name", share(stacks(out), "hotOuter"), 0)
+            elif kept:
+                os.remove(kept[2])
+        # two containers, each with a /tmp/jit-1.dump
+        both = ["sh", "-c", '"$@" & "$@" & wait', "sh", *container, "node", "--perf-prof", script]
+        got = record("two of one name", both)
+        check("files that only their containers tell apart are not mixed up",
+              got and "jit-1.dump" not in kymo(f"buildid-list -i {got[1]}").out and share(got[0], "hotOuter") == 0, got)
+    finally:
+        shutil.rmtree(home)
 
 
 def node_of_a_user():
@@ -220,6 +257,7 @@ def main():
             with_process(["node", "--perf-basic-prof", "hot.js"], lambda pid: check_map("Node.js", pid, "*hotOuter", "yes"))  # ~ is bytecode
             node_recorded()
             node_of_a_user()
+            node_that_is_gone()
         else:
             skip("Node.js", "no node here")
         if shutil.which("java") and shutil.which("jcmd"):
