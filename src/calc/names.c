@@ -42,6 +42,24 @@ static char *module_name(struct arena *a, const char *base)
 	return name;
 }
 
+/*
+ * Was there another file of that path, in a container? The path leads to one of them at most. Only
+ * then their numbers are compared: a file that was copied has another one, and is good for names.
+ */
+static bool has_namesake(const struct tasks *tasks, uint32_t dso)
+{
+	const struct task_dso *d = tasks_get_dso(tasks, dso);
+
+	for (uint32_t i = 0; i < tasks_n_dsos(tasks); i++) {
+		const struct task_dso *o = tasks_get_dso(tasks, i);
+
+		if (i != dso && o->name == d->name && !o->kernel && !o->build_id_size &&
+		    o->ino != d->ino)
+			return true;
+	}
+	return false;
+}
+
 uint32_t names_symbols_of(const struct tasks *tasks, struct symbols *symbols, uint32_t dso)
 {
 	const struct task_dso *d = tasks_get_dso(tasks, dso);
@@ -49,6 +67,8 @@ uint32_t names_symbols_of(const struct tasks *tasks, struct symbols *symbols, ui
 
 	memcpy(want.id.data, d->build_id, d->build_id_size);
 	want.id.len = d->build_id_size;
+	if (!d->build_id_size && has_namesake(tasks, dso))
+		want.ino = d->ino;
 	return symbols_dso(symbols, &want);
 }
 

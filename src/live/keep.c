@@ -17,17 +17,24 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "live/keep_jit.h"
+#include "live/keep_noid.h"
 #include "sym/cache.h"
 #include "sym/find.h"
 
-/* { header, pid, tid, addr, len, pgoff, build-id size and reserved, build-id, prot, flags, name }
- */
+/* As the kernel writes it: with a build-id, or with the number of the file. */
 struct mmap2 {
 	struct perf_event_header header;
 	uint32_t pid, tid;
 	uint64_t addr, len, pgoff;
-	uint8_t id_size, reserved[3], id[20];
+	union {
+		struct {
+			uint8_t id_size, reserved[3], id[20];
+		};
+		struct {
+			uint32_t maj, min;
+			uint64_t ino, generation;
+		} file;
+	};
 	uint32_t prot, flags;
 	char name[];
 };
@@ -43,7 +50,7 @@ struct keep {
 	pthread_mutex_t lock;
 	struct map seen; /* hashes of build-ids */
 	VEC(struct held) held;
-	struct keep_jit jit;
+	struct keep_noid noid;
 	uint64_t copied;
 };
 
@@ -52,7 +59,7 @@ struct keep *keep_new(void)
 	struct keep *k = mem_alloc(sizeof(*k));
 
 	pthread_mutex_init(&k->lock, NULL);
-	keep_jit_init(&k->jit);
+	keep_noid_init(&k->noid);
 	return k;
 }
 
@@ -66,7 +73,7 @@ void keep_free(struct keep *k)
 	}
 	vec_free(&k->held);
 	map_free(&k->seen);
-	keep_jit_free(&k->jit);
+	keep_noid_free(&k->noid);
 	pthread_mutex_destroy(&k->lock);
 	free(k);
 }
@@ -98,31 +105,56 @@ static bool may_vanish(const struct mmap2 *m)
 	return is_temporary(m->name);
 }
 
-static void hold(struct keep *k, const struct mmap2 *m)
+/* A descriptor of the mapped file: its build-id or its number tells it from any other. */
+static int open_mapped(const struct mmap2 *m, const struct build_id *id)
 {
 	struct find_want want = { .path = m->name,
+				  .id = *id,
+				  .ino = id->len ? 0 : m->file.ino,
 				  .pid = (pid_t)m->pid,
 				  .map_start = m->addr,
 				  .map_end = m->addr + m->len };
 	struct find_stats stats = { 0 };
-	struct held h = { .fd = -1 };
 	struct elf *elf = NULL;
+	int fd = -1;
 
-	want.id.len = m->id_size;
-	memcpy(want.id.data, m->id, m->id_size);
-	/* the build-id is compared, so that it is this file and no other */
 	if (find_file(&(struct find_opts){ .no_debug_files = true }, &want, &elf, &stats, NULL) < 0)
-		return;
-	if (elf->fd >= 0)
-		h.fd = fcntl(elf->fd, F_DUPFD_CLOEXEC, 3);
+		return -1;
+	if (elf->fd >= 0 && elf->build_id.len == id->len)
+		fd = fcntl(elf->fd, F_DUPFD_CLOEXEC, 3);
 	elf_free(elf);
+	return fd;
+}
+
+static void hold(struct keep *k, const struct mmap2 *m)
+{
+	struct held h = { .id.len = m->id_size };
+
+	memcpy(h.id.data, m->id, m->id_size);
+	h.fd = open_mapped(m, &h.id);
 	if (h.fd < 0)
 		return;
-	h.id = want.id;
 	h.path = mem_strdup(m->name);
 	pthread_mutex_lock(&k->lock);
 	vec_push(&k->held, h);
 	pthread_mutex_unlock(&k->lock);
+}
+
+/* A program that no build-id tells from others of its path. */
+static void look_at_noid(struct keep *k, const struct mmap2 *m)
+{
+	uint64_t *seen;
+	int fd;
+
+	/* the number of its file, and its device, stand in the build-id's place */
+	seen = map_at(&k->seen,
+		      map_hash_bytes(&m->id_size, 24) ^ map_hash_bytes(m->name, strlen(m->name)));
+	if (*seen || m->name[0] != '/')
+		return;
+	*seen = 1;
+	fd = may_vanish(m) ? open_mapped(m, &(struct build_id){ 0 }) : -1;
+	if (fd >= 0)
+		keep_noid_program(&k->noid, m->name, fd);
 }
 
 static void look_at(struct keep *k, const struct mmap2 *m)
@@ -131,12 +163,20 @@ static void look_at(struct keep *k, const struct mmap2 *m)
 
 	if (!(m->prot & PROT_EXEC) || !m->len || !memchr(m->name, 0, m->header.size - sizeof(*m)))
 		return;
-	if (task_is_anonymous(m->name))
-		keep_jit_process(&k->jit, (pid_t)m->pid);
-	else if (task_is_jitdump(m->name) && may_vanish(m))
-		keep_jit_dump(&k->jit, (pid_t)m->pid, m->name, m->addr, m->addr + m->len);
-	if (!(m->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) || m->id_size < 8 ||
-	    m->id_size > sizeof(m->id))
+	if (task_is_anonymous(m->name)) {
+		keep_noid_process(&k->noid, (pid_t)m->pid);
+		return;
+	}
+	if (task_is_jitdump(m->name)) {
+		if (may_vanish(m))
+			keep_noid_dump(&k->noid, (pid_t)m->pid, m->name, m->addr, m->addr + m->len);
+		return;
+	}
+	if (!(m->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) {
+		look_at_noid(k, m);
+		return;
+	}
+	if (m->id_size < 8 || m->id_size > sizeof(m->id))
 		return;
 	seen = map_at(&k->seen, map_hash_bytes(m->id, m->id_size));
 	if (*seen)
@@ -191,11 +231,12 @@ size_t keep_save(struct keep *k, struct tasks *t, uint8_t *hit)
 	int cache = -1;
 	size_t n;
 
-	if ((!k->held.n && !k->jit.processes.n) || (cache = cache_open(NULL, NULL)) < 0)
+	if ((!k->held.n && !k->noid.processes.n && !k->noid.files.n) ||
+	    (cache = cache_open(NULL, NULL)) < 0)
 		return 0;
 	n = save_programs(k, cache, t, hit);
 	room = KEEP_ALL_BYTES - k->copied;
-	n += keep_jit_save(&k->jit, cache, t, hit, &room);
+	n += keep_noid_save(&k->noid, cache, t, hit, &room);
 	k->copied = KEEP_ALL_BYTES - room;
 	cache_trim(cache, CACHE_LIMIT, n > 0);
 	close(cache);

@@ -29,7 +29,7 @@ void keep_record(struct keep *k, const struct perf_event_header *h);
 
 /*
  * Copy what was hit (by dso) into the cache. How many files. By any thread. What runtimes wrote of
- * their code goes by build-ids afterwards, see keep_jit.h.
+ * their code goes by build-ids afterwards, see keep_noid.h.
  */
 size_t keep_save(struct keep *k, struct tasks *t, uint8_t *hit);
 

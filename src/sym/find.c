@@ -28,6 +28,7 @@
 struct search {
 	const struct find_opts *o;
 	const struct build_id *id;
+	uint64_t ino;	     /* 0: not asked for */
 	const uint32_t *crc; /* of .gnu_debuglink; NULL: not asked for */
 	struct find_stats *st;
 	const char *name; /* what it is called in an archive: "elf", "debug"; NULL: its path */
@@ -64,6 +65,13 @@ static uint32_t crc_of(const struct elf *e)
 #endif
 }
 
+/* A copy of a file without a build-id goes by the one that was made for it (live/keep_noid.h). */
+static void give_id(const struct search *s, struct elf *e)
+{
+	if (!e->build_id.len)
+		e->build_id = *s->id;
+}
+
 /* A candidate is taken when nothing speaks against it. */
 static bool take_elf(struct search *s, struct elf *e)
 {
@@ -89,33 +97,38 @@ static bool take_elf(struct search *s, struct elf *e)
 /* fd is taken over; below 0 it is a failure. */
 static bool take(struct search *s, int fd, const char *name)
 {
+	struct stat st;
 	struct elf *e;
 
+	if (fd >= 0 && s->ino && (fstat(fd, &st) < 0 || st.st_ino != s->ino)) {
+		s->st->mismatched++;
+		s->stale = true;
+		close(fd);
+		return false;
+	}
 	return fd >= 0 && elf_open_fd(fd, name, &e, NULL) == 0 && take_elf(s, e);
 }
 
 /* From the recording's archive, whose bytes live longer than any search. */
-static bool take_bytes(struct search *s, const void *data, size_t n, const char *path)
-{
-	struct elf *e;
-
-	return data && elf_open_memory(data, n, path, &e, NULL) == 0 && take_elf(s, e);
-}
-
 static bool take_archived(struct search *s, const char *name, const char *path)
 {
 	size_t n = 0;
 	const void *p = archive_by_id(s->o->archive, s->id, name, &n);
+	struct elf *e;
 
-	return take_bytes(s, p, n, path);
+	if (!p || elf_open_memory(p, n, path, &e, NULL) < 0)
+		return false;
+	give_id(s, e);
+	return take_elf(s, e);
 }
 
 static bool take_archived_path(struct search *s, const char *path)
 {
 	size_t n = 0;
 	const void *p = archive_by_path(s->o->archive, path, &n);
+	struct elf *e;
 
-	return take_bytes(s, p, n, path);
+	return p && elf_open_memory(p, n, path, &e, NULL) == 0 && take_elf(s, e);
 }
 
 __attribute__((format(printf, 2, 3))) static bool take_path(struct search *s, const char *fmt, ...)
@@ -237,8 +250,15 @@ static bool take_perf_cache(struct search *s, const char *name)
 
 static bool take_cached(struct search *s, const char *name)
 {
-	return s->id->len &&
-	       (take(s, cache_get(s->o->cache, s->id, name), name) || take_perf_cache(s, name));
+	int fd = s->id->len ? cache_get(s->o->cache, s->id, name) : -ENOENT;
+	struct elf *e;
+
+	if (fd >= 0 && elf_open_fd(fd, name, &e, NULL) == 0) {
+		give_id(s, e);
+		if (take_elf(s, e))
+			return true;
+	}
+	return s->id->len && take_perf_cache(s, name);
 }
 
 static bool take_served(struct search *s, enum debuginfod_kind kind, const char *name)
@@ -255,7 +275,9 @@ static bool take_served(struct search *s, enum debuginfod_kind kind, const char 
 int find_file(const struct find_opts *o, const struct find_want *w, struct elf **ret,
 	      struct find_stats *st, struct err *e)
 {
-	struct search s = { .o = o, .id = &w->id, .st = st, .ret = ret, .name = "elf" };
+	struct search s = {
+		.o = o, .id = &w->id, .st = st, .ret = ret, .name = "elf", .ino = w->ino
+	};
 	AUTO_FREE char *path = clean_path(w->path);
 	int why = 0;
 

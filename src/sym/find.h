@@ -43,6 +43,7 @@ struct find_opts {
 struct find_want {
 	const char *path;
 	struct build_id id; /* len 0: not known, any file will do */
+	uint64_t ino;	    /* without a build-id: the number of the file; 0: any file will do */
 	pid_t pid;	    /* whose mapping it was, to see its files as it does; 0: no matter */
 	uint64_t map_start, map_end; /* the mapping in that process; 0: not known */
 };

@@ -73,8 +73,9 @@ static uint32_t known_dso(struct symbols *s, enum dso_kind kind, const struct fi
 {
 	char id[BUILD_ID_TEXT];
 	AUTO_FREE char *key =
-		mem_printf("%d\n%d\n%s\n%s", kind, kind == DSO_ELF ? 0 : want->pid,
-			   want->path ? want->path : "", build_id_text(&want->id, id));
+		mem_printf("%d\n%d\n%s\n%s\n%llu", kind, kind == DSO_ELF ? 0 : want->pid,
+			   want->path ? want->path : "", build_id_text(&want->id, id),
+			   (unsigned long long)want->ino);
 	uint32_t at = strtab_add(&s->dso_names, key);
 
 	if (at + 1 == s->dsos.n) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "live/keep_jit.h"
+#include "live/keep_noid.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,28 +13,28 @@
 #include "base/mem.h"
 #include "sym/cache.h"
 
-void keep_jit_init(struct keep_jit *j)
+void keep_noid_init(struct keep_noid *j)
 {
 	pthread_mutex_init(&j->lock, NULL);
 }
 
-void keep_jit_free(struct keep_jit *j)
+void keep_noid_free(struct keep_noid *j)
 {
 	vec_each (&j->dirs, fd)
 		close(*fd);
-	vec_each (&j->dumps, d) {
-		close(d->fd);
-		free(d->path);
+	vec_each (&j->files, f) {
+		close(f->fd);
+		free(f->path);
 	}
 	vec_free(&j->dirs);
-	vec_free(&j->dumps);
+	vec_free(&j->files);
 	vec_free(&j->processes);
 	map_free(&j->seen);
 	pthread_mutex_destroy(&j->lock);
 }
 
 /* Most processes share one /tmp: it is held once. */
-static int hold_folder(struct keep_jit *j, int fd)
+static int hold_folder(struct keep_noid *j, int fd)
 {
 	struct stat have, st;
 
@@ -49,12 +49,12 @@ static int hold_folder(struct keep_jit *j, int fd)
 	return fd;
 }
 
-void keep_jit_process(struct keep_jit *j, pid_t pid)
+void keep_noid_process(struct keep_noid *j, pid_t pid)
 {
 	uint64_t *seen = map_at(&j->seen, (uint32_t)pid);
 	struct keep_process p = { .pid = pid };
 
-	if (*seen || j->processes.n >= KEEP_JIT_MAX)
+	if (*seen || j->processes.n >= KEEP_NOID_MAX)
 		return;
 	*seen = 1;
 	if (perfmap_place(pid, &p.place) < 0)
@@ -82,22 +82,35 @@ static int open_dump(pid_t pid, const char *path, uint64_t start, uint64_t end)
 		       : perfmap_open(path, proc.st_uid, NULL);
 }
 
-void keep_jit_dump(struct keep_jit *j, pid_t pid, const char *path, uint64_t start, uint64_t end)
+static void hold(struct keep_noid *j, pid_t pid, const char *path, int fd)
 {
-	struct keep_dump d = { .pid = pid };
+	struct keep_file f = { .pid = pid, .fd = fd, .path = mem_strdup(path) };
 
-	if (j->dumps.n >= KEEP_JIT_MAX)
+	pthread_mutex_lock(&j->lock);
+	vec_push(&j->files, f);
+	pthread_mutex_unlock(&j->lock);
+}
+
+void keep_noid_dump(struct keep_noid *j, pid_t pid, const char *path, uint64_t start, uint64_t end)
+{
+	int fd;
+
+	if (j->files.n >= KEEP_NOID_MAX)
 		return;
-	vec_each (&j->dumps, have)
+	vec_each (&j->files, have)
 		if (have->pid == pid && strcmp(have->path, path) == 0)
 			return;
-	d.fd = open_dump(pid, path, start, end);
-	if (d.fd < 0)
-		return;
-	d.path = mem_strdup(path);
-	pthread_mutex_lock(&j->lock);
-	vec_push(&j->dumps, d);
-	pthread_mutex_unlock(&j->lock);
+	fd = open_dump(pid, path, start, end);
+	if (fd >= 0)
+		hold(j, pid, path, fd);
+}
+
+void keep_noid_program(struct keep_noid *j, const char *path, int fd)
+{
+	if (j->files.n >= KEEP_NOID_MAX)
+		close(fd);
+	else
+		hold(j, 0, path, fd);
 }
 
 /* The build-id that a file without one goes by: its path, size and content. */
@@ -122,7 +135,7 @@ static bool copy(int cache, int fd, const char *path, struct tasks *t, uint64_t 
 	size_t size;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (file_read(link, *room < KEEP_JIT_BYTES ? *room : KEEP_JIT_BYTES, &text, &size) < 0 ||
+	if (file_read(link, *room < KEEP_NOID_BYTES ? *room : KEEP_NOID_BYTES, &text, &size) < 0 ||
 	    !size)
 		return false;
 	id = make_id(path, text, size);
@@ -134,27 +147,41 @@ static bool copy(int cache, int fd, const char *path, struct tasks *t, uint64_t 
 	return true;
 }
 
-/* 1 + the number of the dso of that path; 0: none. */
+/* 1 + the number of the dso of that path without a build-id; 0: none, or more than one. */
 static uint32_t dso_of(const struct tasks *t, const char *path)
 {
-	for (uint32_t d = 0; d < tasks_n_dsos(t); d++)
-		if (!tasks_get_dso(t, d)->kernel && strcmp(tasks_dso_path(t, d), path) == 0)
-			return d + 1;
-	return 0;
+	uint32_t found = 0;
+
+	for (uint32_t d = 0; d < tasks_n_dsos(t); d++) {
+		const struct task_dso *dso = tasks_get_dso(t, d);
+
+		if (dso->kernel || dso->build_id_size || strcmp(tasks_dso_path(t, d), path) != 0)
+			continue;
+		if (found)
+			return 0;
+		found = d + 1;
+	}
+	return found;
 }
 
 /* Compiled code is called after the map that its process may write. */
-static bool was_hit(const struct tasks *t, const uint8_t *hit, pid_t pid, char path[static 32])
+static void map_path(pid_t pid, char path[static 32])
 {
+	snprintf(path, 32, "/tmp/perf-%d.map", (int)pid);
+}
+
+static bool compiled_hit(const struct tasks *t, const uint8_t *hit, pid_t pid)
+{
+	char path[32];
 	uint32_t d;
 
-	snprintf(path, 32, "/tmp/perf-%d.map", (int)pid);
+	map_path(pid, path);
 	d = dso_of(t, path);
 	return d && hit[d - 1];
 }
 
 /* Containers can have different files of one path: a recording's list could not tell them apart. */
-static bool is_only(const struct keep_dump *all, size_t n, size_t at)
+static bool is_only(const struct keep_file *all, size_t n, size_t at)
 {
 	for (size_t i = 0; i < n; i++)
 		if (i != at && strcmp(all[i].path, all[at].path) == 0)
@@ -162,17 +189,28 @@ static bool is_only(const struct keep_dump *all, size_t n, size_t at)
 	return true;
 }
 
-static size_t save_dumps(const struct keep_dump *all, size_t n, int cache, struct tasks *t,
+/* Then the path serves, for perf too, which takes no file without a build-id where one is listed.
+ */
+static bool is_still_there(const struct keep_file *f)
+{
+	struct stat held, here;
+
+	return fstat(f->fd, &held) == 0 && stat(f->path, &here) == 0 &&
+	       held.st_dev == here.st_dev && held.st_ino == here.st_ino;
+}
+
+static size_t save_files(const struct keep_file *all, size_t n, int cache, struct tasks *t,
 			 uint8_t *hit, uint64_t *room)
 {
 	size_t saved = 0;
-	char map[32];
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t d = dso_of(t, all[i].path);
+		const struct keep_file *f = &all[i];
+		uint32_t d = dso_of(t, f->path);
 
-		if (!d || !was_hit(t, hit, all[i].pid, map) || !is_only(all, n, i) ||
-		    !copy(cache, all[i].fd, all[i].path, t, room))
+		if (!d || !(f->pid ? compiled_hit(t, hit, f->pid) : hit[d - 1]) ||
+		    (!f->pid && is_still_there(f)) || !is_only(all, n, i) ||
+		    !copy(cache, f->fd, f->path, t, room))
 			continue;
 		hit[d - 1] = 1;
 		saved++;
@@ -180,27 +218,28 @@ static size_t save_dumps(const struct keep_dump *all, size_t n, int cache, struc
 	return saved;
 }
 
-size_t keep_jit_save(struct keep_jit *j, int cache, struct tasks *t, uint8_t *hit, uint64_t *room)
+size_t keep_noid_save(struct keep_noid *j, int cache, struct tasks *t, uint8_t *hit, uint64_t *room)
 {
 	AUTO_FREE struct keep_process *p = NULL;
-	AUTO_FREE struct keep_dump *d = NULL;
-	size_t n_processes, n_dumps, saved = 0;
+	AUTO_FREE struct keep_file *f = NULL;
+	size_t n_processes, n_files, saved;
 	char map[32];
 
 	/* what they hold stays open; more may come meanwhile */
 	pthread_mutex_lock(&j->lock);
 	n_processes = j->processes.n;
-	n_dumps = j->dumps.n;
+	n_files = j->files.n;
 	p = mem_dup(j->processes.data, n_processes * sizeof(*p));
-	d = mem_dup(j->dumps.data, n_dumps * sizeof(*d));
+	f = mem_dup(j->files.data, n_files * sizeof(*f));
 	pthread_mutex_unlock(&j->lock);
+	/* files first: a map that was kept has a build-id then */
+	saved = save_files(f, n_files, cache, t, hit, room);
 	for (size_t i = 0; i < n_processes; i++) {
-		int fd = was_hit(t, hit, p[i].pid, map) ? perfmap_open_at(&p[i].place, NULL) : -1;
+		bool wanted = compiled_hit(t, hit, p[i].pid);
+		AUTO_CLOSE int fd = wanted ? perfmap_open_at(&p[i].place, NULL) : -1;
 
-		if (fd < 0)
-			continue;
-		saved += copy(cache, fd, map, t, room);
-		close(fd);
+		map_path(p[i].pid, map);
+		saved += fd >= 0 && copy(cache, fd, map, t, room);
 	}
-	return saved + save_dumps(d, n_dumps, cache, t, hit, room);
+	return saved;
 }
