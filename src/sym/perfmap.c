@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -15,6 +16,7 @@
 #include "base/vec.h"
 
 #define TEXT_MAX ((size_t)2 << 30)
+#define CLOCK_GRAIN 2 /* seconds: two clocks are compared, and one of them in ticks */
 
 static bool parse_hex(char **p, uint64_t *ret)
 {
@@ -150,6 +152,25 @@ static bool process_facts(pid_t pid, pid_t *inner, uid_t *uid)
 	return p && sscanf(p + 5, "%*u %u", uid) == 1;
 }
 
+/* When a process began, by the clock that files have; 0: nobody knows. */
+static int64_t began(pid_t pid)
+{
+	AUTO_FREE char *text = NULL;
+	struct timespec now, up;
+	unsigned long long ticks;
+	char path[64], *p;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (file_read(path, 1u << 16, &text, NULL) < 0 || !(p = strrchr(text, ')')) ||
+	    sscanf(p,
+		   ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+		   "%*d %llu",
+		   &ticks) != 1 ||
+	    clock_gettime(CLOCK_REALTIME, &now) < 0 || clock_gettime(CLOCK_BOOTTIME, &up) < 0)
+		return 0;
+	return now.tv_sec - up.tv_sec + (int64_t)(ticks / (unsigned long long)sysconf(_SC_CLK_TCK));
+}
+
 int perfmap_place(pid_t pid, struct perfmap_place *ret)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
@@ -167,8 +188,21 @@ int perfmap_place(pid_t pid, struct perfmap_place *ret)
 	p.tmp = (int)syscall(SYS_openat2, root, "/tmp", &how, sizeof(how));
 	if (p.tmp < 0)
 		return -errno;
+	p.began = began(pid);
 	*ret = p;
 	return 0;
+}
+
+/* Numbers of processes come again, in containers soon: an old map is another one's. */
+static int not_older(int fd, const char *path, const struct perfmap_place *p, struct err *e)
+{
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_mtim.tv_sec + CLOCK_GRAIN >= p->began)
+		return fd;
+	close(fd);
+	err_set(e, ESTALE, "%s is older than the process", path);
+	return err_hint(e, "when it is the right one nevertheless: touch %s", path);
 }
 
 int perfmap_open_at(const struct perfmap_place *p, struct err *e)
@@ -176,7 +210,7 @@ int perfmap_open_at(const struct perfmap_place *p, struct err *e)
 	char name[32];
 
 	snprintf(name, sizeof(name), "perf-%d.map", (int)p->inner);
-	return open_trusted(p->tmp, name, p->uid, e);
+	return not_older(open_trusted(p->tmp, name, p->uid, e), name, p, e);
 }
 
 int perfmap_read(struct perfmap *m, int fd, const char *path, struct err *e)
@@ -197,7 +231,7 @@ int perfmap_read(struct perfmap *m, int fd, const char *path, struct err *e)
 
 int perfmap_load(struct perfmap *m, const char *path, pid_t pid, uid_t owner, struct err *e)
 {
-	struct perfmap_place place;
+	struct perfmap_place place = { .uid = owner };
 	char here[64];
 	int fd;
 
@@ -207,13 +241,12 @@ int perfmap_load(struct perfmap *m, const char *path, pid_t pid, uid_t owner, st
 	}
 	snprintf(here, sizeof(here), "/tmp/perf-%d.map", (int)pid);
 	if (perfmap_place(pid, &place) == 0) {
-		owner = place.uid;
 		fd = perfmap_open_at(&place, e);
 		close(place.tmp);
 		if (fd >= 0)
 			return perfmap_read(m, fd, here, e);
 	}
-	fd = perfmap_open(here, owner, e);
+	fd = not_older(perfmap_open(here, place.uid, e), here, &place, e);
 	return fd < 0 ? fd : perfmap_read(m, fd, here, e);
 }
 

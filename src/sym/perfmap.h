@@ -52,8 +52,11 @@ struct perfmap_place {
 	int tmp; /* the caller closes it */
 	pid_t inner;
 	uid_t uid;
+	int64_t began; /* seconds since 1970: a map that is older is another process's; 0: not known
+			*/
 };
 int perfmap_place(pid_t pid, struct perfmap_place *ret);
+/* -ESTALE: what is there is older than the process. */
 int perfmap_open_at(const struct perfmap_place *p, struct err *e);
 
 /*

@@ -68,6 +68,11 @@ def check_map(what, pid, part, frames, make_map=None):
     same(f"{what}: last byte of a function", ask(pid, start + size - 1), name)
     jit = [x for x in json.loads(kymo(f"doctor -p {pid} -j").out)["files"] if x["path"].startswith("[memory")]
     check(f"{what}: doctor -p knows of its map, and whether stacks go through", [(x["jit_map"], x["stacks"]) for x in jit] == [(True, frames)], jit)
+    began = os.stat(f"/proc/{pid}").st_mtime
+    os.utime(f"/tmp/perf-{pid}.map", (began - 60, began - 60))
+    same(f"{what}: a map from before the process began is not read", ask(pid, start), "??")
+    os.utime(f"/tmp/perf-{pid}.map")
+    same(f"{what}: it is its own again", ask(pid, start), name)
     if os.geteuid() == 0:
         os.chown(f"/tmp/perf-{pid}.map", 12345, 12345)
         same(f"{what}: a map of another user is not read", ask(pid, start), "??")
