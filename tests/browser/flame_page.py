@@ -79,6 +79,33 @@ with Browser(1280, 800) as b:
     b.move(200, 200)
     check("and stops", b.js("return document.getElementById('tip').hidden"))
 
+    # --- the line below the picture
+    LEGEND = "const l = document.querySelector('#legend'), r = l.getBoundingClientRect(); return [...l.children].filter((e) => e.getBoundingClientRect().top < r.bottom).length"
+    deep = page("deep", "java;" + ";".join(f"a_function_with_a_name_that_is_long_{i}" for i in range(60)) + "_[k] 5\njava;b_[j] 1\njava;c_[i] 1\n")
+    b.cdp("Emulation.setDeviceMetricsOverride", width=900, height=800, deviceScaleFactor=1, mobile=False)
+    b.open(deep)
+    shown = b.js(LEGEND)
+    f = frames(b, depth=4)[0]
+    b.move(f["x"] + 30, f["y"] + 8)
+    same("the legend stays when something is pointed at", (b.js(LEGEND), shown >= 3), (shown, True))
+    same("a picture that is higher than the window leaves the line its height", b.js("return document.querySelector('footer').offsetHeight"), 32)
+    b.keys("i")
+    settle(b)
+    f = frames(b, depth=4)[0]
+    b.click(f["x"] + 30, f["y"] + 8, button=2)
+    settle(b)
+    check("the menu of a frame stands alone", b.js("return document.getElementById('tip').hidden && !document.getElementById('menu').hidden"))
+    has("the line tells of the chosen frame", b.text("#hovered"), f["name"])
+    b.keys("Escape", "2")
+    same("but not of one that another view does not show", b.text("#hovered"), "")
+    b.cdp("Emulation.setDeviceMetricsOverride", width=480, height=400, deviceScaleFactor=1, mobile=False)
+    b.open(deep)
+    f = frames(b, depth=4)[0]
+    b.move(f["x"] + 30, f["y"] + 8)
+    check("in a small window its name is seen from the beginning", b.js("const s = document.querySelector('#hovered strong').getBoundingClientRect(), h = document.getElementById('hovered').getBoundingClientRect(); return s.left >= h.left && s.width > 60"))
+    b.cdp("Emulation.setDeviceMetricsOverride", width=1280, height=800, deviceScaleFactor=1, mobile=False)
+    b.open(basic)
+
     # --- zoom, breadcrumbs
     click(b, frame(b, "eval", depth=3))
     same("a click zooms", round(frame(b, "eval", depth=3)["w"]), 1264)

@@ -128,6 +128,10 @@ function update() {
 			app.chosen = app.chosen || { pane: app.panes[0], node: app.panes[0].zoom };
 	}
 	app.keys.zoom = s.zoom.join();
+	if (fresh) {
+		showTip(null);
+		showHovered(app.chosen);
+	}
 	show(fresh);
 	app.times.update = performance.now() - began;
 }

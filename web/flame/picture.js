@@ -318,6 +318,7 @@ function setUpPicture() {
 		const hit = at(e);
 		if (!hit) return;
 		e.preventDefault();
+		showTip(null);
 		choose(hit.pane, hit.node, false);
 		frameMenu(hit, e.clientX, e.clientY);
 	});
