@@ -54,9 +54,17 @@ with Browser(1400, 900) as b:
     # event
     b.keys("x")
     has("the filters list what there is", b.text("#popover"), "cycles", "page-faults", "server 100", "shop java 77", "CPU 0", "CPU 1", "from")
-    b.js("[...document.querySelectorAll('#popover button')].find((e) => e.textContent === 'page-faults').click()")
+    same("CPUs stand in order", b.js("return [...document.querySelectorAll('#popover .tick-name')].map((e) => e.textContent).filter((t) => t.startsWith('CPU'))"), ["CPU 0", "CPU 1"])
+    of = b.js("return kymo.tallies().all")
+    has("the heading names the event", b.text(".heading"), "of cycles")
+    tick(b, "page-faults")
     same("another event", total(b), 100)
-    b.js("[...document.querySelectorAll('#popover button')].find((e) => e.textContent === 'cycles').click()")
+    has("and so does the heading", b.text(".heading"), "100", "of page-faults")
+    same("shares are of that event", b.js("return kymo.tallies().all"), 100)
+    b.js("history.back()")
+    b.wait("return kymo.state().event === 0")
+    has("Back brings the heading back", b.text(".heading"), "of cycles")
+    same("and the shares", b.js("return kymo.tallies().all"), of)
 
     # threads and processes
     tick(b, "shop java 77")
@@ -143,6 +151,20 @@ with Browser(1400, 900) as b:
         same("which add up", sum(parts), both)
     else:
         skip("time off the CPU", "record --off-cpu does not work here")
+    # many events with long names
+    many = os.path.join(os.path.dirname(out), "many.html")
+    names = ["sched:sched_switch", "sched:sched_stat_runtime", "sched:sched_process_exec", "syscalls:sys_enter_exit_group"]
+    r = kymo(["flame", "-q", "-e", ",".join(names), "-c", "1", "-o", many, "--", "sh", "-c", "sleep 0.01; /bin/true"])
+    if r.code == 0:
+        b.cdp("Emulation.setDeviceMetricsOverride", width=600, height=480, deviceScaleFactor=1, mobile=False)
+        b.open(many)
+        b.keys("x")
+        widths = b.js("const box = document.querySelector('#popover').getBoundingClientRect(); return [...document.querySelectorAll('#popover input[name=event]')].map((e) => e.parentElement.getBoundingClientRect()).filter((r) => r.left >= box.left && r.right <= box.right).length")
+        check("each of many events can be reached", widths >= 2 and widths == b.js("return document.querySelectorAll('#popover input[name=event]').length"), widths)
+        b.keys("Down")
+        same("with arrow keys, too", b.js("return [kymo.state().event, document.activeElement.name, document.activeElement.checked]"), [1, "event", True])
+    else:
+        skip("many events", r.err)
     # the strip of time takes room when the picture has scrolled to its end already
     b.cdp("Emulation.setDeviceMetricsOverride", width=1400, height=250, deviceScaleFactor=1, mobile=False)
     b.open(out)

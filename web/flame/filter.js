@@ -104,6 +104,37 @@ function tickList(label, items, count, chosen, set) {
 	);
 }
 
+// Events one below the other: a recording may have many, with long names.
+function eventList(p, t, now) {
+	const list = make("div", { class: "scroll ticks", role: "radiogroup", "aria-label": "Event" }),
+		units = p.head.units;
+	for (const [i, name] of eventChoices(p)) {
+		const input = make("input", { type: "radio", name: "event" });
+		input.checked = i === now;
+		input.addEventListener("change", () => change({ event: i }));
+		list.append(
+			make(
+				"label",
+				{ class: "tick", title: name },
+				input,
+				make("span", { class: "tick-name", text: name }),
+				make("small", {
+					text:
+						i < 0
+							? plainWeight(t.event.reduce((x, y) => x + y, 0), units[0])
+							: plainWeight(t.event[i], units[i]),
+				})
+			)
+		);
+	}
+	return make(
+		"div",
+		{ class: "block" },
+		make("div", { class: "block-head" }, make("span", { class: "row-name", text: "Event" })),
+		list
+	);
+}
+
 function threadItems(p, t) {
 	const byProcess = new Map(),
 		items = [];
@@ -147,19 +178,7 @@ function buildFilter(box) {
 		);
 		return;
 	}
-	if (p.events.length > 1)
-		box.append(
-			choices(
-				"Event",
-				"event",
-				eventChoices(p),
-				state.event,
-				(v) => {
-					app.tallies = null;
-					change({ event: v });
-				}
-			)
-		);
+	if (p.events.length > 1) box.append(eventList(p, t, state.event));
 	if (hasThreads(p))
 		box.append(
 			tickList(
@@ -174,11 +193,14 @@ function buildFilter(box) {
 		box.append(
 			tickList(
 				"CPUs",
-				p.cpus.map((c, i) => ({
-					text: c < 0 ? "not known" : "CPU " + c,
-					weight: t.cpu[i],
-					members: [i],
-				})),
+				p.cpus
+					.map((c, i) => ({
+						cpu: c,
+						text: c < 0 ? "not known" : "CPU " + c,
+						weight: t.cpu[i],
+						members: [i],
+					}))
+					.sort((x, y) => x.cpu - y.cpu),
 				p.cpus.length,
 				state.cpus,
 				(v) => change({ cpus: v })

@@ -81,6 +81,10 @@ function update() {
 	const { p, state: s } = app,
 		began = performance.now();
 	app.unit = unitOf(s);
+	stage("event", s.event, () => {
+		app.tallies = null;
+		showHeading();
+	});
 	const filter = [s.event, listed(s.threads), listed(s.cpus), s.from, s.to].join("|");
 	const stacks = filter + "|" + s.recursion + "|" + JSON.stringify(s.ops);
 	const chart = [
@@ -253,24 +257,24 @@ function recall() {
 	update();
 }
 
+// How much there is of the event that is shown. Folded text does not say what it counts.
+function showHeading() {
+	const { p, unit, state } = app,
+		sum = tallySides(),
+		event = p.events.length === 1 ? p.events[0] : p.events[state.event];
+	let fact = weight(sum[0], unit);
+	if (p.compare) fact += " → " + weight(sum[1], unit);
+	if (event && event !== unit && event !== "samples") fact += " of " + event;
+	if (hasTime(p)) fact += " in " + duration(p.time.step * p.time.steps);
+	$("subtitle").textContent = (p.head.subtitle ? p.head.subtitle + " · " : "") + fact;
+}
+
 function setUpBars() {
 	const { p } = app,
 		head = p.head;
 	document.title = head.title + " · kymo";
 	$("title").textContent = head.title;
 	$("title").title = head.title;
-	const facts = [];
-	if (head.subtitle) facts.push(head.subtitle);
-	const sum = tallySides();
-	facts.push(
-		p.compare
-			? weight(sum[0], app.unit) + " → " + weight(sum[1], app.unit)
-			: weight(sum[0], app.unit)
-	);
-	if (p.events.length === 1 && p.events[0] !== app.unit)
-		facts.push(facts.pop() + " of " + p.events[0]);
-	if (hasTime(p)) facts.push(facts.pop() + " in " + duration(p.time.step * p.time.steps));
-	$("subtitle").textContent = facts.join(" · ");
 	$("about").textContent =
 		(head.pruned.stacks ? "pruned · " : "") + grouped.format(head.nodes) + " frames";
 	$("about").addEventListener("click", showAbout);
@@ -351,6 +355,7 @@ function publish() {
 				frames: allHits().length,
 				at: app.hitAt,
 			},
+		tallies: () => ({ all: tallies().all }),
 		chosen: () => app.chosen && app.p.name[app.chosen.pane.v.func[app.chosen.node]],
 		nodes: () => app.panes.map((q) => q.v.n),
 		saved: async () =>
