@@ -80,7 +80,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	}
 	if (r == 0 && in.note[0])
 		command_note("%s", in.note);
-	if (r == 0 && !a->event && in.side[0].type_names.n > 1)
+	if (r == 0 && !a->event && picture_events(&in.side[0]) > 1)
 		command_note(
 			"only stacks of the event %s were written; --event-filter names another",
 			strtab_get(&in.side[0].strings, in.side[0].type_names.data[fo.type]));

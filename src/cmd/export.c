@@ -240,6 +240,15 @@ static void say_sampled(const struct trace *t)
 	}
 }
 
+static bool has_other_events(const struct trace *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n_types; i++)
+		n += !type_is_dummy(&t->types[i]);
+	return n > 1;
+}
+
 static void say_written(const struct work *w, const struct export_job *x,
 			const struct export_format *f, const struct args *a, const char *path)
 {
@@ -250,7 +259,7 @@ static void say_written(const struct work *w, const struct export_job *x,
 		return;
 	if (w->load.note && f->by)
 		command_note("%s", w->load.note);
-	if (x->only && !a->events && w->load.source->trace->n_types > 1)
+	if (x->only && !a->events && has_other_events(w->load.source->trace))
 		command_note("only stacks of the event %s were written; -e names another", x->only);
 	if (f->by & PROFILE_BY_TIME)
 		say_sampled(w->load.source->trace);

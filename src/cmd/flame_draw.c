@@ -263,7 +263,7 @@ int flame_draw(struct flame_args *a, const struct picture_input *in, const char 
 					: draw_html(a, in, type, file, out.f, e);
 	closed = picture_close(&out, r == 0, e);
 	r = r == 0 ? closed : r;
-	if (r == 0 && !a->event && type < s->type_names.n && s->type_names.n > 1 && !a->quiet)
+	if (r == 0 && !a->event && type < s->type_names.n && picture_events(s) > 1 && !a->quiet)
 		command_note("this is the event %s; %s",
 			     strtab_get(&s->strings, s->type_names.data[type]),
 			     in->off_type < s->type_names.n && in->off_type != type

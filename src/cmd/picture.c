@@ -389,19 +389,36 @@ void picture_input_free(struct picture_input *in)
 	stacks_free(&in->side[1]);
 }
 
+/* Is it the event NAME, whole or without its modifiers? */
+static bool is_event(const char *t, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(t, name, n) == 0 && (!t[n] || t[n] == ':');
+}
+
+unsigned picture_events(const struct stacks *s)
+{
+	unsigned n = 0;
+
+	vec_each (&s->type_names, id)
+		n += !is_event(strtab_get(&s->strings, *id), "dummy");
+	return n;
+}
+
 int picture_event(const struct stacks *s, const char *name, uint32_t *ret, struct err *e)
 {
 	AUTO_STRBUF list = { 0 };
-	size_t n = strlen(name);
 
 	for (uint32_t i = 0; i < s->type_names.n; i++) {
 		const char *t = strtab_get(&s->strings, s->type_names.data[i]);
 
-		if (strncmp(t, name, n) == 0 && (!t[n] || t[n] == ':')) {
+		if (is_event(t, name)) {
 			*ret = i;
 			return 0;
 		}
-		strbuf_printf(&list, "%s%s", i ? ", " : "", t);
+		if (!is_event(t, "dummy"))
+			strbuf_printf(&list, "%s%s", list.n ? ", " : "", t);
 	}
 	err_set(e, ENOENT, "there are no stacks of the event '%s'", name);
 	return err_hint(e, "there are %s", list.n ? strbuf_str(&list) : "none at all");

@@ -133,6 +133,9 @@ void picture_say_gaps(const struct trace *t, const struct stacks *s);
 /* Is it a recording (perf.data of some form), not text? */
 bool picture_is_recording(const char *path);
 
+/* How many events there can be stacks of: a dummy only brings news of processes. */
+unsigned picture_events(const struct stacks *s);
+
 /* The event NAME among the stacks' types: whole, or without its modifiers. */
 int picture_event(const struct stacks *s, const char *name, uint32_t *ret, struct err *e);
 

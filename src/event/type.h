@@ -55,6 +55,12 @@ struct event_type {
 	const char *count_unit; /* of what stat shows ("msec", "Joules"); NULL: none */
 };
 
+/* It has no samples and only brings news of processes. */
+static inline bool type_is_dummy(const struct event_type *t)
+{
+	return t->attr.type == PERF_TYPE_SOFTWARE && t->attr.config == PERF_COUNT_SW_DUMMY;
+}
+
 /*
  * Parse a format text into t (strings and fields from a). Lines that make no
  * sense are an error; nothing is half set then. Sets fields, print_fmt, format_id,

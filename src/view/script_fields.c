@@ -239,7 +239,7 @@ static int check_type(struct script_fields *f, const struct event_type *t, struc
 	int c = script_class(t->attr.type);
 	uint64_t have = t->attr.sample_type;
 
-	if (t->attr.type == PERF_TYPE_SOFTWARE && t->attr.config == PERF_COUNT_SW_DUMMY)
+	if (type_is_dummy(t))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(needs); i++) {
 		if (!(f->of[c].show & needs[i].field) || (have & needs[i].sample_type))

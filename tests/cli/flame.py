@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import page as pages
 from files import Folder
-from tap import SAN, check, end, has, kymo, run, same, KYMO
+from tap import SAN, WORK, check, end, has, kymo, run, same, KYMO
 
 at = Folder("kymo-flame-")
 tmp, path, write, read = at.root, at.path, at.write, at.read
@@ -236,6 +236,18 @@ with open(path("none.data"), "rb") as whole, open(path("cut.data"), "wb") as cut
     cut.write(whole.read()[:-200])
 r = kymo(["flame", "-i", path("cut.data"), "-o", path("cut.svg")])
 has("one that was cut says so", r.err, "cut short", "0 samples")
+
+# whoever records the whole machine has a dummy beside the event
+kymo(["record", "-q", "-g", "-e", "cpu-clock,dummy", "-F", "999", "-o", path("clock.data"), "--", f"{WORK}/busy", "100"])
+for words in (["collapse", "-i", path("clock.data"), "-o", path("x.folded")], ["export", "--to", "folded", "-i", path("clock.data"), "-o", path("x.folded")],
+              ["flame", "-i", path("clock.data"), "-o", path("x.svg")]):
+    r = kymo(words)
+    check(f"{words[0]}: a dummy is no other event", r.code == 0 and "names another" not in r.err and os.path.getsize(words[-1]), r)
+r = kymo(["collapse", "-i", path("clock.data"), "--event-filter", "cycles"])
+check("nor one that is offered", r.code == 1 and "cpu-clock" in r.err and "dummy" not in r.err, r)
+kymo(["record", "-q", "-g", "-e", "cpu-clock,page-faults", "-F", "999", "-o", path("clock.data"), "--", f"{WORK}/busy", "100"])
+r = kymo(["collapse", "-i", path("clock.data"), "-o", path("x.folded")])
+check("of two events it is said which one was written", r.code == 0 and "names another" in r.err, r)
 
 if not SAN:
     # deep recursion does not recurse here
