@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A heat map as SVG: cells that say what they hold when pointed at, axes, percentiles. */
+/* A heat map as SVG: cells that say what they hold when pointed at, axes, percentiles, a key. */
 #include <math.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "view/heat.h"
 #include "view/markup.h"
 
@@ -29,25 +30,29 @@ static double row_y(const struct picture *p, uint32_t edge)
 	return TOP + p->height * (1 - (double)edge / p->h->rows);
 }
 
-/* Where a value is, between the edges of its row. */
-static double value_y(const struct picture *p, uint64_t value)
+/* Are rows equal steps of value? Otherwise they are equal factors. */
+static bool is_linear(const struct heat *h)
 {
-	uint32_t r = heat_row(p->h, value);
-	double lo, hi, part;
-
-	if (r >= p->h->rows)
-		return (double)value > p->h->edge[p->h->rows] ? row_y(p, p->h->rows) : row_y(p, 0);
-	lo = p->h->edge[r];
-	hi = p->h->edge[r + 1];
-	part = hi > lo ? ((double)value - lo) / (hi - lo) : 0;
-	return row_y(p, r) - p->height / p->h->rows * fmin(fmax(part, 0), 1);
+	return h->rows < 2 ? h->edge[0] <= 0
+			   : fabs(h->edge[2] - 2 * h->edge[1] + h->edge[0]) < 1e-6;
 }
 
-static void put_color(FILE *f, uint32_t count, uint32_t most)
+static double value_y(const struct picture *p, double value)
+{
+	double lo = p->h->edge[0], hi = p->h->edge[p->h->rows], part;
+
+	if (value <= lo || hi <= lo)
+		return row_y(p, 0);
+	part = is_linear(p->h) ? (value - lo) / (hi - lo) : log(value / lo) / log(hi / lo);
+	return TOP + p->height * (1 - fmin(part, 1));
+}
+
+/* share: of the most that a cell holds, by the logarithm. */
+static void put_color(FILE *f, double share)
 {
 	const int last = (int)ARRAY_SIZE(ramp) - 1;
 	/* as the page has it: one event is seen on white, too */
-	double at = (most > 1 ? 0.12 + 0.88 * log(count) / log(most) : 1) * last;
+	double at = (0.12 + 0.88 * share) * last;
 	int i = at < last ? (int)at : last - 1;
 	double part = at - i;
 	int c[3];
@@ -74,7 +79,7 @@ static void put_cells(const struct picture *p)
 				"fill=\"",
 				LEFT + c * w, row_y(p, r + 1), fmax(w - 0.5, 0.5),
 				fmax(hh - 0.5, 0.5));
-			put_color(p->f, n, h->most);
+			put_color(p->f, h->most > 1 ? log(n) / log(h->most) : 1);
 			heat_value((double)h->step * c, "ns", from, sizeof(from));
 			heat_value((double)h->step * (c + 1), "ns", to, sizeof(to));
 			heat_value(h->edge[r], p->p->unit, lo, sizeof(lo));
@@ -93,45 +98,91 @@ static double nice_step(double v)
 	return v <= ten ? ten : v <= 2 * ten ? 2 * ten : v <= 5 * ten ? 5 * ten : 10 * ten;
 }
 
-static bool is_ten(double v)
+/* A round value for an axis: "2.00 ms" is "2 ms", "1.50 s" is "1.5 s". */
+static const char *round_value(double v, const char *unit, char *buf, size_t size)
 {
-	return v > 0 && fabs(log10(v) - round(log10(v))) < 1e-9;
+	char *point, *end, *zero;
+
+	if (v <= 0)
+		return "0";
+	heat_value(v, unit, buf, size);
+	point = strchr(buf, '.');
+	if (!point)
+		return buf;
+	end = zero = point + strcspn(point, " ");
+	while (zero[-1] == '0')
+		zero--;
+	zero -= zero[-1] == '.';
+	memmove(zero, end, strlen(end) + 1);
+	return buf;
 }
 
-/* Powers of ten have a label; others every few rows, where no power of ten is near. */
-static bool has_label(const struct heat *h, uint32_t r, uint32_t every)
+static void put_level(const struct picture *p, double value)
 {
-	bool linear = h->rows < 2 || fabs(h->edge[2] - 2 * h->edge[1] + h->edge[0]) < 1e-6;
+	double y = value_y(p, value);
+	char buf[32];
 
-	if (linear || is_ten(h->edge[r]))
-		return linear ? r % every == 0 : true;
-	for (uint32_t k = 1; k < every; k++)
-		if ((r >= k && is_ten(h->edge[r - k])) ||
-		    (r + k <= h->rows && is_ten(h->edge[r + k])))
-			return false;
-	return r % every == 0;
+	fprintf(p->f,
+		"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n"
+		"<path class=\"line\" d=\"M%.1f %.1fh%.1f\"/>\n",
+		LEFT - 7, y + 4, round_value(value, p->p->unit, buf, sizeof(buf)), LEFT, y,
+		p->width);
+}
+
+/* Powers of ten, and 2 and 5 times them where there is room; in a narrow range round steps. */
+static void put_log_levels(const struct picture *p)
+{
+	double lo = p->h->edge[0], hi = p->h->edge[p->h->rows], decade = p->height / log10(hi / lo);
+	double gap = fmax(nice_step((hi - lo) / 12), 1); /* values are whole */
+	int each = (int)ceil(18 / decade);
+
+	for (int i = (int)ceil(lo / gap); hi < 5 * lo && i * gap <= hi; i++)
+		put_level(p, i * gap);
+	for (int k = (int)floor(log10(lo)); hi >= 5 * lo && pow(10, k) <= hi * 1.001; k++)
+		for (int d = 1; d <= (decade >= 60 ? 5 : 1) && k % each == 0; d += d == 1 ? 1 : 3) {
+			double v = d * pow(10, k);
+
+			if (v >= lo * 0.999 && v <= hi * 1.001)
+				put_level(p, v);
+		}
 }
 
 static void put_axes(const struct picture *p)
 {
 	const struct heat *h = p->h;
 	double span = (double)h->step * h->columns, gap = nice_step(span / 10);
-	uint32_t every = h->rows / 12 + 1;
 	char buf[32];
 
 	for (int i = 0; i * gap <= span * 1.0001; i++)
 		fprintf(p->f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
 			LEFT + p->width * i * gap / span, TOP + p->height + 18,
-			i ? heat_value(i * gap, "ns", buf, sizeof(buf)) : "0");
-	for (uint32_t r = 0; r <= h->rows; r++) {
-		if (!has_label(h, r, every))
-			continue;
-		fprintf(p->f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-			LEFT - 7, row_y(p, r) + 4,
-			heat_value(h->edge[r], p->p->unit, buf, sizeof(buf)));
-		fprintf(p->f, "<path class=\"line\" d=\"M%.1f %.1fh%.1f\"/>\n", LEFT, row_y(p, r),
-			p->width);
+			round_value(i * gap, "ns", buf, sizeof(buf)));
+	if (!is_linear(h)) {
+		put_log_levels(p);
+		return;
 	}
+	for (uint32_t r = 0; r <= h->rows; r += h->rows / 12 + 1)
+		put_level(p, h->edge[r]);
+}
+
+/* What the colours are, below the right end of the cells. */
+static void put_key(const struct picture *p)
+{
+	const int steps = p->h->most > 1 ? 9 : 1;
+	double x = LEFT + p->width - 82 - steps * 11, y = TOP + p->height + 38;
+	char most[32];
+
+	if (steps > 1)
+		fprintf(p->f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">1</text>\n", x - 5,
+			y);
+	for (int i = 0; i < steps; i++) {
+		fprintf(p->f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"11\" height=\"10\" fill=\"",
+			x + i * 11, y - 9);
+		put_color(p->f, steps > 1 ? (double)i / (steps - 1) : 1);
+		fputs("\"/>\n", p->f);
+	}
+	fprintf(p->f, "<text x=\"%.1f\" y=\"%.1f\">%s in a cell</text>\n", x + steps * 11 + 5, y,
+		str_thousands(p->h->most, most, sizeof(most)));
 }
 
 #define LABEL 13.0 /* height */
@@ -142,7 +193,7 @@ static void place_labels(const struct picture *p, double y[HEAT_PERCENTS])
 	double last = TOP + p->height + LABEL;
 
 	for (int i = 0; i < HEAT_PERCENTS; i++)
-		last = y[i] = fmin(value_y(p, p->h->percentile[i]), last - LABEL);
+		last = y[i] = fmin(value_y(p, (double)p->h->percentile[i]), last - LABEL);
 	last = TOP - LABEL;
 	for (int i = HEAT_PERCENTS - 1; i >= 0; i--)
 		last = y[i] = fmax(y[i], last + LABEL);
@@ -159,8 +210,8 @@ static void put_percentiles(const struct picture *p)
 			"<path class=\"mark\" d=\"M%.1f %.1fh%.1f\"/>\n<text x=\"%.1f\" "
 			"y=\"%.1f\">p%g "
 			"%s</text>\n",
-			LEFT, value_y(p, p->h->percentile[i]), p->width, LEFT + p->width + 6,
-			text[i] + 4, heat_percents[i],
+			LEFT, value_y(p, (double)p->h->percentile[i]), p->width,
+			LEFT + p->width + 6, text[i] + 4, heat_percents[i],
 			heat_value((double)p->h->percentile[i], p->p->unit, buf, sizeof(buf)));
 }
 
@@ -198,7 +249,8 @@ void heat_svg_write(FILE *f, const struct heat *h, const struct heat_points *poi
 		fputs("</text>\n</svg>\n", f);
 		return;
 	}
-	fprintf(f, "%llu %s", (unsigned long long)h->total, o->offsets ? "samples" : "points");
+	fprintf(f, "%s %s", str_thousands(h->total, buf, sizeof(buf)),
+		o->offsets ? "samples" : "points");
 	if (!o->offsets) {
 		fprintf(f, ", mean %s", heat_value(h->mean, points->unit, buf, sizeof(buf)));
 		fprintf(f, ", max %s", heat_value((double)h->max, points->unit, buf, sizeof(buf)));
@@ -207,6 +259,7 @@ void heat_svg_write(FILE *f, const struct heat *h, const struct heat_points *poi
 		fprintf(f, ", %llu below and %llu above the axis", (unsigned long long)h->low,
 			(unsigned long long)h->high);
 	fputs("</text>\n", f);
+	put_key(&p);
 	put_cells(&p);
 	put_axes(&p);
 	if (!o->offsets)

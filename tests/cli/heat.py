@@ -52,6 +52,24 @@ check("percentiles that are near each other have labels one below the other, ins
       len(labels) == 6 and min(labels) > 50 and max(labels) < 560 and all(a - b >= 12.9 for a, b in zip(labels, labels[1:])), labels)
 same("private", os.stat(path("a.svg")).st_mode & 0o777, 0o600)
 
+
+def axis(name, *args, points):
+    """Labels of the vertical axis with their heights, from below; and the key of the colours."""
+    kymo(["heat", "-q", "-i", "-", "-o", path(name), *args], input="".join(f"{i} {v}\n" for i, v in enumerate(points)).encode())
+    texts = list(ElementTree.parse(path(name)).getroot().iter("{http://www.w3.org/2000/svg}text"))
+    marks = [(t.text, float(t.get("y"))) for t in texts if t.get("text-anchor") == "end" and float(t.get("x")) < 74]
+    return marks, [t.text for t in texts if t.text.endswith(" in a cell")]
+
+
+marks, key = axis("b.svg", "--unit", "ns", points=[10, 10, 30, 100000] + [1000] * 1200)
+same("round numbers beside the rows", [m for m, _ in marks[:9]], ["10 ns", "20 ns", "50 ns", "100 ns", "200 ns", "500 ns", "1 us", "2 us", "5 us"])
+ys = dict(marks)
+check("each where it belongs on a logarithmic axis", abs((ys["10 ns"] - ys["20 ns"]) / (ys["10 ns"] - ys["100 ns"]) - 0.30103) < 0.002, ys)
+check("the colours are explained", len(key) == 1 and key[0] != "1 in a cell", key)
+same("a narrow range has round steps, too", [m for m, _ in axis("c.svg", points=[5, 6])[0]][:3], ["4.9 us", "5 us", "5.1 us"])
+same("and a single value", ([m for m, _ in axis("d.svg", "--unit", "ns", points=[0])[0]], axis("d.svg", points=[0])[1]), (["1 ns"], ["1 in a cell"]))
+same("a linear axis", [m for m, _ in axis("e.svg", "--linear", "--unit", "ms", points=[1, 10])[0]][:3], ["0", "1 ms", "2 ms"])
+
 r = kymo(["heat", "-i", file, "-o", path("a.html")])
 head, got = points("a.html")
 check("a page", r.code == 0 and "100 points" in r.err, r)
