@@ -29,12 +29,13 @@ struct waiter {
 struct offcpu {
 	struct source source, *inner;
 	struct trace trace;
-	struct event_type type;
-	uint32_t recorded; /* the inner one's offcpu-time, or NO_TYPE: */
+	struct event_type type, *types; /* offcpu-time; all, it is the last of them */
+	uint32_t waits;			/* its index */
+	uint32_t recorded;		/* the inner one's offcpu-time, or NO_TYPE: */
 	uint32_t sched_switch, waking, wakeup;
 	const struct field *prev_state, *next_pid, *waking_pid, *wakeup_pid;
 	const struct field *waking_flags, *wakeup_flags;
-	bool wakers;
+	bool wakers, beside;
 	pthread_mutex_t lock; /* of the trace's wakers */
 	struct trace_waker waker[EVENT_CHAIN_WAKERS];
 };
@@ -142,7 +143,7 @@ static int hand_recorded(struct reader *r, const struct event *ev)
 
 	if (ev->type != o->recorded)
 		return 0;
-	out.type = 0;
+	out.type = o->waits;
 	if (o->wakers && waker_of(ev, &w)) {
 		const struct waker_head *h = w.head;
 		uint32_t space = h->flags & WAKER_INTERRUPT
@@ -217,7 +218,7 @@ static int on_switch(struct reader *r, const struct event *ev)
 		w->waits = true;
 		w->woken = false;
 		w->left = *ev;
-		w->left.type = 0;
+		w->left.type = o->waits;
 		w->left.raw = NULL;
 		w->left.raw_size = 0;
 		w->left.extra = NULL;
@@ -295,7 +296,7 @@ static int on_event(void *ctx, const struct event *ev)
 		on_wake(r, ev, o->waking_pid, o->waking_flags);
 	else if (code == 0 && o->wakers && ev->type == o->wakeup)
 		on_wake(r, ev, o->wakeup_pid, o->wakeup_flags);
-	return code;
+	return code || !o->beside ? code : r->fn(r->ctx, ev);
 }
 
 /* Who still waits at the end has waited until then. */
@@ -354,6 +355,7 @@ static void close_source(struct source *s)
 
 	source_close(o->inner);
 	pthread_mutex_destroy(&o->lock);
+	free(o->types);
 	free(o);
 }
 
@@ -408,28 +410,45 @@ static int find_events(struct offcpu *o, const struct trace *t, struct err *e)
 	return 0;
 }
 
-int offcpu_new(struct source *s, bool wakers, struct source **ret, struct err *e)
+/* The types of what is handed out: that of waits, after all others or alone. */
+static void set_types(struct offcpu *o, const struct trace *inner)
+{
+	size_t n = o->beside ? inner->n_types : 0;
+
+	o->types = mem_alloc((n + 1) * sizeof(*o->types));
+	for (size_t i = 0; i < n; i++)
+		o->types[i] = inner->types[i];
+	o->type.leader = (int)n;
+	o->type.unit = "ns";
+	o->types[n] = o->type;
+	o->waits = (uint32_t)n;
+	o->trace.types = o->types;
+	o->trace.n_types = n + 1;
+}
+
+int offcpu_new(struct source *s, enum offcpu_what what, struct source **ret, struct err *e)
 {
 	struct offcpu *o = mem_alloc(sizeof(*o));
 	int r = find_events(o, s->trace, e);
+	bool there = r == 0 && what == OFFCPU_BESIDE && o->recorded != NO_TYPE;
 
-	if (r < 0) {
+	if (there)
+		*ret = s;
+	if (r < 0 || there) {
 		free(o);
 		return r;
 	}
 	o->inner = s;
-	o->wakers = wakers;
+	o->wakers = what == OFFCPU_WAKERS;
+	o->beside = what == OFFCPU_BESIDE;
 	o->trace = *s->trace;
-	o->trace.types = &o->type;
-	o->trace.n_types = 1;
 	o->trace.wakers = o->waker;
-	o->type.leader = 0;
-	o->type.unit = "ns";
+	set_types(o, s->trace);
 	pthread_mutex_init(&o->lock, NULL);
 	o->source = *s;
 	o->source.read_brief = NULL;
 	o->source.trace = &o->trace;
-	o->source.stable = s->stable && o->recorded != NO_TYPE && !wakers;
+	o->source.stable = s->stable && o->recorded != NO_TYPE && !o->wakers;
 	o->source.n_chunks = o->recorded == NO_TYPE ? 1 : s->n_chunks;
 	o->source.read_chunk = read_chunk;
 	o->source.read_ordered = read_ordered;

@@ -16,10 +16,17 @@
 
 #include "event/trace.h"
 
+enum offcpu_what {
+	OFFCPU_WAITS,
+	OFFCPU_WAKERS, /* the same, with who ended them */
+	OFFCPU_BESIDE, /* all samples, and the waits beside them */
+};
+
 /*
  * Takes s over (not on failure). The trace is s's own but for its types, of which
- * there is one.
+ * there is one; OFFCPU_BESIDE adds one to them, the last. A recording that has
+ * its waits as samples is beside them already: *ret is s.
  */
-int offcpu_new(struct source *s, bool wakers, struct source **ret, struct err *e);
+int offcpu_new(struct source *s, enum offcpu_what what, struct source **ret, struct err *e);
 
 #endif

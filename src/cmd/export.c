@@ -224,14 +224,11 @@ static int write_all(struct work *w, const struct export_format *f, const char *
 	return r;
 }
 
-/* perf samples tracepoints, too, when it is given -F or -c; what is missing then looks like gaps.
- */
+/* What is missing looks like gaps. */
 static void say_sampled(const struct trace *t)
 {
 	for (size_t i = 0; i < t->n_types; i++) {
-		const struct perf_event_attr *a = &t->types[i].attr;
-
-		if (t->types[i].n_fields && a->size && (a->freq || a->sample_period > 1)) {
+		if (type_is_thinned(&t->types[i])) {
 			command_note("%s was sampled: lanes and slices have gaps; record it "
 				     "without -F and -c",
 				     t->types[i].name);

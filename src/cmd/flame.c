@@ -248,6 +248,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 				   .counts = a->counts,
 				   .off_cpu = a->off_cpu,
 				   .wakers = a->wakers,
+				   .wall = a->wall,
 				   .marks = a->format != FLAME_FOLDED,
 				   .merge_unknown = a->format != FLAME_FOLDED,
 				   .label = a->label,

@@ -222,8 +222,8 @@ static int check_wall(const struct picture_input *in, struct err *e)
 				   "kymo flame --wall -- COMMAND at once");
 	}
 	if (!on) {
-		err_set(e, EINVAL, "time off the CPU is in ns, and what was sampled on it is not");
-		return err_hint(e, "record with -e cpu-clock, or show one of both: --event-filter");
+		err_set(e, EINVAL, "the recording has no time on the CPU to put beside the waits");
+		return err_hint(e, "record with -e cpu-clock, too; --off-cpu shows the waits");
 	}
 	return 0;
 }

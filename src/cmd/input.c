@@ -16,6 +16,7 @@
 #include "calc/unwound.h"
 #include "cmd/command.h"
 #include "cmd/open.h"
+#include "event/waker.h"
 #include "sym/archive.h"
 #include "sym/cache.h"
 #include "live/ksyms.h"
@@ -69,9 +70,34 @@ void input_unwind(struct source **s, const char *symfs)
 		*s = unwound_new(*s, &o, 0);
 }
 
+/* Waits are made of switches: all of them. */
+static void say_thinned(const struct trace *t)
+{
+	const struct event_type *thin = NULL;
+
+	for (size_t i = 0; i < t->n_types; i++) {
+		if (waker_is_event(t->types[i].name))
+			return;
+		if (strcmp(t->types[i].name, "sched:sched_switch") == 0 &&
+		    type_is_thinned(&t->types[i]))
+			thin = &t->types[i];
+	}
+	if (thin)
+		command_note("%s was sampled: waits are missing or too long; record it without -F "
+			     "and -c",
+			     thin->name);
+}
+
 int input_off_cpu(struct source **s, bool wakers, struct err *e)
 {
-	return offcpu_new(*s, wakers, s, e);
+	say_thinned((*s)->trace);
+	return offcpu_new(*s, wakers ? OFFCPU_WAKERS : OFFCPU_WAITS, s, e);
+}
+
+int input_wall(struct source **s, struct err *e)
+{
+	say_thinned((*s)->trace);
+	return offcpu_new(*s, OFFCPU_BESIDE, s, e);
 }
 
 /* The build-id of the recording's kernel; NULL when it does not say. */

@@ -33,6 +33,8 @@ void input_unwind(struct source **s, const char *symfs);
  * wanted.
  */
 int input_off_cpu(struct source **s, bool wakers, struct err *e);
+/* Time off the CPU beside the recording's samples. */
+int input_wall(struct source **s, struct err *e);
 
 struct input_kernel {
 	const char *kallsyms, *vmlinux; /* what the user named; NULL: find it */

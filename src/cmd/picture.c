@@ -222,6 +222,8 @@ static int read_recording(const char *path, const struct picture_opts *o, struct
 	input_unwind(&s, NULL);
 	if (o->off_cpu || o->wakers)
 		r = input_off_cpu(&s, o->wakers, e);
+	else if (o->wall)
+		r = input_wall(&s, e);
 	if (r < 0) {
 		source_close(s);
 		return r;

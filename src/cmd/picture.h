@@ -107,6 +107,7 @@ struct picture_opts {
 	bool merge_unknown; /* addresses without a name are not told apart */
 	bool off_cpu;	    /* where threads waited, from record --off-cpu or sched_switch */
 	bool wakers;	    /* with who ended the waits */
+	bool wall;	    /* waits beside the samples */
 	bool marks;	    /* waiting looks different from running */
 	/*
 	 * Above 0: only frames of at least this share will be seen, below a frame for each

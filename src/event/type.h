@@ -61,6 +61,12 @@ static inline bool type_is_dummy(const struct event_type *t)
 	return t->attr.type == PERF_TYPE_SOFTWARE && t->attr.config == PERF_COUNT_SW_DUMMY;
 }
 
+/* A tracepoint of which not every hit is there: -F and -c are for tracepoints, too. */
+static inline bool type_is_thinned(const struct event_type *t)
+{
+	return t->n_fields && t->attr.size && (t->attr.freq || t->attr.sample_period > 1);
+}
+
 /*
  * Parse a format text into t (strings and fields from a). Lines that make no
  * sense are an error; nothing is half set then. Sets fields, print_fmt, format_id,

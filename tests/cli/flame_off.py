@@ -99,6 +99,17 @@ if "in_sleep" in lines:
 else:
     skip("from sched_switch", "this kernel does not tell perf of switches from the idle task")
 
+kymo(["record", "-q", "-g", "-e", "cpu-clock", "-e", "sched:sched_switch", "-o", path("both.data"), "--", WAITS, "30", "3"], timeout=120)
+r = kymo(["flame", "--wall", "-i", path("both.data"), "-o", path("both.folded")])
+both, waits, clock = (kymo(["flame", "-q", *args, "-i", path("both.data"), "-o", path("part.folded")]) and text("part.folded")
+                      for args in (["--wall"], ["--off-cpu", "--label", "tid"], ["--event-filter", "cpu-clock", "--label", "tid"]))
+check("--wall from sched_switch, too: time on the CPU and waits", r.code == 0 and total(both, "in_sleep") >= 85e6 and total(both, "warm_up") > 0, r)
+same("which are the sum of both", sum(total(x, "") for x in (waits, clock)), total(both, ""))
+check("nothing is said of switches that are all there", "was sampled" not in r.err, r)
+head, _ = (kymo(["flame", "-q", "--wall", "-i", path("both.data"), "-o", path("both.html")]), page.unpack(path("both.html")))[1]
+check("waits are of a kind of their own", {0, 6} <= set(head["funcs"]["kind"]), set(head["funcs"]["kind"]))
+kymo(["record", "-q", "-g", "-F", "999", "-e", "sched:sched_switch", "-o", path("thin.data"), "--", WAITS, "30", "3"], timeout=120)
+has("of sampled switches it is said that waits are missing", kymo(["flame", "--off-cpu", "-i", path("thin.data"), "-o", path("x.folded")]).err, "sched:sched_switch was sampled")
 r = kymo(["flame", "--wall", "-i", path("s.data"), "-o", path("x.svg")])
 check("--wall without samples on the CPU is refused with a hint", r.code == 1 and "--off-cpu" in r.err, r)
 r = kymo(["flame", "--wall", "--off-cpu", "-i", path("r.data"), "-o", path("x.svg")])
