@@ -19,6 +19,15 @@ function compile(text) {
 	return { test: (s) => s.toLowerCase().includes(low), error: "" };
 }
 
+// The same among these names: a text that none of them has is tried as an expression,
+// as who comes from flamegraph.pl types it.
+function compileAmong(text, names) {
+	const plain = compile(text);
+	if (text[0] === "/" || !/[|*+?^$\\.[(]/.test(text) || names.some((s) => plain.test(s))) return plain;
+	const meant = compile("/" + text + "/i");
+	return meant.error ? plain : meant;
+}
+
 // A pattern that finds this name and no other.
 function exactly(name) {
 	return "/^" + name.replace(/[.*+?^${}()|[\]\\\/]/g, "\\$&") + "$/";

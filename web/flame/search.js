@@ -4,7 +4,7 @@
 // Which functions match, and how much of the weight has at least one of them in
 // its stack: a match inside a match is passed over, so nothing counts twice.
 function search(p, t, text) {
-	const pattern = compile(text),
+	const pattern = compileAmong(text, p.name),
 		match = new Uint8Array(p.funcs);
 	let funcs = 0;
 	for (let f = 0; f < p.pruned; f++)

@@ -29,7 +29,7 @@ async function readPoints(text) {
 // Which entries the label filter lets through; null: all.
 function filtered(p, query) {
 	if (!query) return null;
-	const pattern = compile(query),
+	const pattern = compileAmong(query, p.labels),
 		ok = p.labels.map((l) => pattern.test(l)),
 		pass = new Uint8Array(p.n);
 	for (let i = 0; i < p.n; i++) pass[i] = p.label[i] >= 0 && ok[p.label[i]] ? 1 : 0;
