@@ -90,6 +90,8 @@ struct burst_at burst_new_child(struct burst *b, uint64_t key)
 	if (b->nodes.n * 3 >= b->cap * 2)
 		grow(b);
 	vec_push(&b->nodes, (struct burst_node){ .parent = parent, .func = func });
+	if (b->nodes.data[parent].func == func && parent != BURST_ROOT)
+		b->nodes.data[parent].again = at.node;
 	*burst_slot_of(b, key, burst_hash(key)) = (struct burst_slot){ key, at };
 	return at;
 }

@@ -34,6 +34,7 @@ struct burst_node {
 	uint32_t held;	    /* the first of the paths kept here, + 1; BURST_OPEN: it has children */
 	uint32_t held_last; /* and the last of them, + 1 */
 	uint32_t n;	    /* paths kept; BURST_SMALL: none, it will never be opened */
+	uint32_t again;	    /* the child that is the same function; BURST_ROOT: none */
 };
 
 /* The state stands here, too, so that who goes on need not ask the node. */
@@ -129,6 +130,13 @@ static inline struct burst_at burst_child(struct burst *b, uint32_t parent, uint
 	uint64_t key = burst_key(parent, func);
 
 	return burst_child_at(b, key, burst_hash(key));
+}
+/* The child that is the same function, if it is open; else BURST_ROOT. */
+static inline uint32_t burst_again(const struct burst *b, uint32_t node)
+{
+	uint32_t again = b->nodes.data[node].again;
+
+	return b->nodes.data[again].held == BURST_OPEN ? again : BURST_ROOT;
 }
 /*
  * A path that came to a node. When that is closed, tail is what follows: the next n functions

@@ -66,12 +66,12 @@ static inline struct place_range *place_range_of(struct place_reader *r,
 	return place_range_has(g, part->space, addr) ? g : place_range_find(r, part, addr);
 }
 
-/* Where the number of the function stands, + 1: there soon. 0: place_find() knows, or nobody does.
+/*
+ * Where the number of the function stands, + 1: there soon. 0: place_find() knows, or nobody does.
+ * g is the address's range.
  */
-__attribute__((always_inline)) static inline const uint16_t *place_ask(
-	struct place_reader *r, const struct place_part *part, uint64_t addr, bool caller)
+static inline const uint16_t *place_ask(const struct place_range *g, uint64_t addr, bool caller)
 {
-	const struct place_range *g = place_range_of(r, part, addr);
 	const uint16_t *number = &g->number[place_number(addr - g->shift - caller) & g->several];
 
 	__builtin_prefetch(number);

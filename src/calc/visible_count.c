@@ -132,9 +132,31 @@ static inline bool is_mark(uint64_t addr)
 	return addr >= EVENT_CHAIN_MARK;
 }
 
-static inline void ask(struct group *g, struct lane *l)
+/*
+ * Where frame pointers are used for something else a chain may be a list of a hundred addresses
+ * that are nowhere. They are all the same place, and no table is asked where other paths went on
+ * like this. The innermost, which the kernel's part may follow, goes as all others do.
+ */
+static inline void pass_same(struct group *g, struct lane *l, const struct place_range *in)
 {
-	l->asked = place_ask(&g->w->places, &l->part, l->at[-1], is_caller(l));
+	uint32_t next;
+
+	while (is_caller(l) && l->at[-1] - in->from < in->size && !is_mark(l->at[-1]) &&
+	       (next = burst_again(&g->w->tree, l->node)) != BURST_ROOT) {
+		l->node = next;
+		l->at--;
+	}
+}
+
+__attribute__((always_inline)) static inline void ask(struct group *g, struct lane *l)
+{
+	const struct place_range *in = place_range_of(&g->w->places, &l->part, l->at[-1]);
+
+	if (in->one && in->number == l->asked) {
+		pass_same(g, l, in);
+		in = place_range_of(&g->w->places, &l->part, l->at[-1]);
+	}
+	l->asked = place_ask(in, l->at[-1], is_caller(l));
 }
 
 static void alone(struct group *g, const struct place_sample *s)
@@ -192,6 +214,7 @@ static inline bool begin_at(struct group *g, struct lane *l, struct burst_at at)
 		return false;
 	l->node = at.node;
 	l->n_several = 0;
+	l->asked = NULL;
 	ask(g, l);
 	return true;
 }

@@ -78,6 +78,32 @@ static void opens(void)
 	burst_free(&b);
 }
 
+/* A function that calls itself: the way on is known without a look into the table. */
+static void again(void)
+{
+	static const uint32_t same[] = { 1, 2, 2, 2, 2 };
+	struct burst b, copy;
+	uint32_t at;
+
+	burst_init(&b, store, 0, MOST);
+	burst_init(&copy, store, 1, MOST);
+	for (int i = 0; i < 2 * MOST; i++)
+		put(&b, same, 4, BURST_TAIL, 1);
+	burst_settle(&b, 1);
+	at = node_of(&b, same, 2);
+	CHECK(burst_again(&b, BURST_ROOT) == BURST_ROOT);
+	CHECK(burst_again(&b, node_of(&b, same, 1)) == BURST_ROOT);
+	CHECK(burst_again(&b, at) == node_of(&b, same, 3));
+	CHECK(burst_again(&b, node_of(&b, same, 3)) == node_of(&b, same, 4));
+	CHECK(burst_again(&b, node_of(&b, same, 4)) == BURST_ROOT);
+	node_of(&b, same, 5);
+	CHECK(burst_again(&b, node_of(&b, same, 4)) == BURST_ROOT); /* it is closed */
+	burst_copy(&copy, &b);
+	CHECK(burst_again(&copy, at) == burst_again(&b, at));
+	burst_free(&copy);
+	burst_free(&b);
+}
+
 /* What is kept of a path is too short: said where it matters, and right the next time. */
 static void loses(void)
 {
@@ -143,6 +169,7 @@ int main(void)
 {
 	nothing();
 	opens();
+	again();
 	loses();
 	small();
 	merges(3, 3);

@@ -267,6 +267,126 @@ static void rubbish(void)
 	free(m.chains);
 }
 
+#define LISTS 12000u /* samples */
+#define LIST 45u
+static uint64_t list_chains[LISTS][LIST + 8];
+
+/* What a list of rubbish is interrupted by. */
+enum midst { NOTHING, MARK, CODE, CODE_TWICE, ELSEWHERE, KERNEL_AFTER, MIDSTS };
+static enum midst midst_of(unsigned i)
+{
+	return mixed(i) >> 8 & 1 ? NOTHING : mixed(i) % MIDSTS;
+}
+static unsigned list_of(unsigned i)
+{
+	return 1 + (unsigned)(mixed(i) >> 16) % LIST;
+}
+
+/* A frame pointer that is none leads along a list of addresses that are nowhere. */
+static int read_lists(struct source *src, size_t chunk, event_fn *fn, void *ctx, struct err *e)
+{
+	int r = 0;
+
+	(void)e;
+	for (unsigned i = (unsigned)chunk; i < LISTS && r == 0; i += (unsigned)src->n_chunks) {
+		uint64_t *chain = list_chains[i];
+		uint32_t at = 0;
+		unsigned n = list_of(i);
+
+		if (midst_of(i) == KERNEL_AFTER) {
+			chain[at++] = EVENT_CHAIN_KERNEL;
+			chain[at++] = UINT64_MAX << 32;
+		}
+		chain[at++] = EVENT_CHAIN_USER;
+		if (i % 5)
+			chain[at++] = where(10, i % 2) + 16;
+		for (unsigned d = n; d-- > 0;) {
+			uint64_t list = i % 3 ? 0x1000 : UINT64_MAX >> 2;
+			enum midst m = d == n / 2 ? midst_of(i) : NOTHING;
+
+			chain[at++] = m == MARK			     ? UINT64_MAX - 16
+				      : m == CODE || m == CODE_TWICE ? where(10, 2) + 32
+				      : m == ELSEWHERE		     ? UINT64_MAX >> 3
+								     : list + d * 64;
+			if (m == CODE_TWICE)
+				chain[at++] = where(10, 2) + 32;
+		}
+		r = fn(ctx, &(struct event){ .kind = EVENT_SAMPLE,
+					     .have = EVENT_HAVE_CHAIN,
+					     .mode = EVENT_MODE_USER,
+					     .pid = 10,
+					     .tid = 10,
+					     .time = 1000 + i,
+					     .weight = 1,
+					     .chain = chain,
+					     .chain_n = at });
+	}
+	return r;
+}
+
+static void want_list(unsigned i, struct map *sums)
+{
+	uint64_t hash = 1;
+
+	for (unsigned d = 0; d < list_of(i); d++) {
+		enum midst m = d == list_of(i) / 2 ? midst_of(i) : NOTHING;
+
+		if (m != MARK)
+			hash = step(hash, m == CODE || m == CODE_TWICE ? "f02" : "");
+		if (m == CODE_TWICE)
+			hash = step(hash, "f02");
+	}
+	if (i % 5)
+		hash = step(hash, i % 2 ? "f01" : "f00");
+	if (midst_of(i) == KERNEL_AFTER)
+		hash = step(hash, "");
+	++*map_at(sums, hash);
+}
+
+static void lists(void)
+{
+	static const struct shape shape = { "lists", LISTS, 7, 1, 1, 2, 0 };
+	struct visible_opts o = { .min_share = 1e-6, .type = UINT32_MAX, .few = 8500 };
+	struct symbols *symbols = symbols_new(&(struct symbols_opts){ 0 });
+	struct map want = { 0 }, got = { 0 };
+	struct stacks s = { 0 };
+	struct err e = { 0 };
+	unsigned wrong = 0;
+	struct made m;
+	uint32_t type;
+
+	make(&m, &shape, true);
+	m.source.read_chunk = read_lists;
+	CHECK(visible_stacks(&m.source, symbols, &o, &s, &type, &e) == 0);
+	for (unsigned i = 0; i < LISTS; i++)
+		want_list(i, &want);
+	vec_each (&s.entries, en) {
+		const struct stack *k = &s.stacks.data[en->stack];
+		uint64_t hash = 1;
+
+		for (uint32_t i = 0; i < k->n; i++) {
+			const struct frame *f = &s.frames.data[s.frame_ids.data[k->first + i]];
+			const char *slash = strrchr(strtab_get(&s.strings, f->module), '/');
+
+			hash = step(hash, slash ? slash + 1 : "");
+		}
+		*map_at(&got, hash) += en->count;
+	}
+	CHECK_INT(got.n, want.n);
+	for (size_t i = 0; i < want.cap; i++) {
+		const uint64_t *g = want.slots[i].used ? map_find(&got, want.slots[i].key) : NULL;
+
+		wrong += want.slots[i].used && (!g || *g != want.slots[i].value);
+	}
+	CHECK_INT(wrong, 0);
+	map_free(&want);
+	map_free(&got);
+	stacks_free(&s);
+	symbols_free(symbols);
+	tasks_free(m.trace.tasks);
+	free(m.chains);
+}
+
 int main(void)
 {
 	static const struct shape shapes[] = {
@@ -289,5 +409,6 @@ int main(void)
 	compare(&many, 0, 0.001, true);
 	compare(&many, 1, 0.001, false);
 	rubbish();
+	lists();
 	return tap_end();
 }
