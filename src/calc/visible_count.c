@@ -61,7 +61,7 @@ int visible_count(struct visible_worker *w, struct visible *v, const struct plac
 		more = visible_need(w, v, i + tail + 1);
 	}
 	if (w->unknown) {
-		visible_later(w, v, s);
+		visible_later(w, s);
 		return 0;
 	}
 	tail = w->n - i < tail ? w->n - i : tail;
@@ -164,6 +164,21 @@ static void alone(struct group *g, const struct place_sample *s)
 	int r = visible_count(g->w, g->v, s);
 
 	g->code = g->code ? g->code : r;
+}
+
+/* Its next function has no name yet, or it came to a mark. */
+static void leave(struct group *g, struct lane *l)
+{
+	if (is_mark(l->at[-1])) {
+		alone(g, l->sample);
+		return;
+	}
+	step(l);
+	for (int i = 0; i < VISIBLE_AHEAD && !is_at_end(l) && !is_mark(l->at[-1]); i++) {
+		place_find(&g->w->places, &l->part, l->at[-1], is_caller(l));
+		step(l);
+	}
+	visible_keep(g->w, l->sample);
 }
 
 static inline void end_here(struct group *g, const struct lane *l)
@@ -284,7 +299,7 @@ static void end_closed(struct group *g, struct lane *l)
 			break;
 		place = place_find(&w->places, &l->part, l->at[-1], is_caller(l));
 		if (place == PLACE_UNKNOWN || is_mark(l->at[-1])) {
-			alone(g, l->sample);
+			leave(g, l);
 			return;
 		}
 		step(l);
@@ -311,7 +326,7 @@ static void take_functions(struct group *g)
 						    is_caller(l), l->asked);
 
 			if ((place == PLACE_UNKNOWN) | is_mark(l->at[-1])) {
-				alone(g, l->sample);
+				leave(g, l);
 				continue;
 			}
 			step(l);

@@ -60,7 +60,7 @@ uint32_t visible_label_find(struct visible_worker *w, struct visible *v,
 	return w->label;
 }
 
-static void keep_for_later(struct visible_worker *w, const struct place_sample *s)
+void visible_keep(struct visible_worker *w, const struct place_sample *s)
 {
 	struct place_sample l = *s;
 
@@ -178,18 +178,14 @@ bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n)
 	return true;
 }
 
-/* The next ones are asked for, too: they are likely to be needed then. */
-#define ASK_AHEAD 12
-
-void visible_later(struct visible_worker *w, struct visible *v, const struct place_sample *s)
+void visible_later(struct visible_worker *w, const struct place_sample *s)
 {
 	const struct place_part *part;
 	struct visible_raw x;
 
-	(void)v;
-	for (int i = 0; i < ASK_AHEAD && next_address(w, &part, &x); i++)
+	for (int i = 0; i < VISIBLE_AHEAD && next_address(w, &part, &x); i++)
 		place_find(&w->places, part, x.addr, x.where & 1);
-	keep_for_later(w, s);
+	visible_keep(w, s);
 }
 
 /* What had places without a name is looked at again, until all have one. */
@@ -206,8 +202,10 @@ static int look_again(struct visible *v, struct visible_worker *w, struct err *e
 		memset(&w->later, 0, sizeof(w->later));
 		w->later_chains = (struct arena){ 0 };
 		w->later_words = 0;
-		for (size_t i = 0; i < n && r == 0; i++)
-			r = visible_count(w, v, &later[i]);
+		for (size_t i = 0; i < n && r == 0; i += EVENT_BRIEFS)
+			r = visible_count_group(
+				w, v, &later[i],
+				(unsigned)(n - i < EVENT_BRIEFS ? n - i : EVENT_BRIEFS));
 		free(later);
 		arena_free(&chains);
 	}

@@ -81,8 +81,14 @@ int visible_choose_type(struct visible *v);
 int visible_start(struct visible_worker *w, struct visible *v, const struct place_sample *s);
 /* Go on until it has n functions, in w->path; false: it ends before. */
 bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n);
-/* Something without a name was met: the sample comes again. */
-void visible_later(struct visible_worker *w, struct visible *v, const struct place_sample *s);
+/*
+ * Something without a name was met: the sample comes again. The next ones are asked for, too: they
+ * are likely to be needed then.
+ */
+#define VISIBLE_AHEAD 12
+void visible_later(struct visible_worker *w, const struct place_sample *s);
+/* The same, when they were asked for. */
+void visible_keep(struct visible_worker *w, const struct place_sample *s);
 
 /* A sample's label, when processes have frames of their own. */
 uint32_t visible_label_find(struct visible_worker *w, struct visible *v,
