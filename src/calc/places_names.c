@@ -100,7 +100,8 @@ static struct place_span kernel_span(const struct place_names *n, const struct n
 	uint64_t shift = p->addr - p->key_addr / 2, from, to;
 	struct place_span r = { 0 };
 
-	if (!s->map || !symbols_span(n->symbols, SYMBOLS_KERNEL, s->dso_addr, &from, &to))
+	if (!s->map ||
+	    !symbols_span(n->symbols, SYMBOLS_KERNEL, s->dso_addr - s->caller, &from, &to))
 		return r;
 	r.from = (from < s->map->start ? s->map->start : from) - shift;
 	r.to = (to > s->map->end ? s->map->end : to) - shift;

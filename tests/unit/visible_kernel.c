@@ -135,6 +135,62 @@ static uint64_t count(const struct stacks *s, unsigned func)
 	return n;
 }
 
+/* A function that is met as a caller, in every chunk elsewhere: asked for once, not each time. */
+#define AGAIN_CHUNKS 64u    /* more than threads */
+#define AGAIN_SAMPLES 2100u /* in each: names are asked for before they end */
+
+static uint64_t again_at(size_t chunk)
+{
+	return begin_of(5) + 20 + chunk;
+}
+
+static int read_again(struct source *src, size_t chunk, event_fn *fn, void *ctx, struct err *e)
+{
+	const uint64_t chain[] = { EVENT_CHAIN_KERNEL, begin_of(7), again_at(chunk) };
+	const struct event ev = { .kind = EVENT_SAMPLE,
+				  .have = EVENT_HAVE_CHAIN,
+				  .mode = EVENT_MODE_KERNEL,
+				  .pid = 10,
+				  .tid = 10,
+				  .time = 1000,
+				  .weight = 1,
+				  .ip = chain[1],
+				  .chain = chain,
+				  .chain_n = ARRAY_SIZE(chain) };
+	int r = 0;
+
+	(void)src;
+	(void)e;
+	for (unsigned i = 0; i < AGAIN_SAMPLES && r == 0; i++)
+		r = fn(ctx, &ev);
+	return r;
+}
+
+static void again(void)
+{
+	struct visible_opts o = { .min_share = 0.1, .type = UINT32_MAX, .few = UINT32_MAX };
+	struct symbols *symbols = symbols_new(&(struct symbols_opts){ 0 });
+	struct stacks stacks = { 0 };
+	char *text = kallsyms();
+	struct err e = { 0 };
+	struct made m;
+	uint32_t type;
+	unsigned asked = 0;
+
+	make(&m);
+	m.source.n_chunks = AGAIN_CHUNKS;
+	m.source.read_chunk = read_again;
+	m.trace.n_samples = AGAIN_CHUNKS * AGAIN_SAMPLES;
+	CHECK_INT(symbols_kernel_text(symbols, text, strlen(text), &e), 0);
+	CHECK_INT(visible_stacks(&m.source, symbols, &o, &stacks, &type, &e), 0);
+	for (size_t i = 0; i < AGAIN_CHUNKS; i++)
+		asked += symbols_lookup(symbols, SYMBOLS_KERNEL, again_at(i) - 1) != NULL;
+	CHECK(asked > 0 && asked < AGAIN_CHUNKS / 2);
+	stacks_free(&stacks);
+	symbols_free(symbols);
+	tasks_free(m.trace.tasks);
+}
+
 int main(void)
 {
 	struct visible_opts o = { .min_share = 0.0001, .type = UINT32_MAX, .few = 8500 };
@@ -154,5 +210,6 @@ int main(void)
 	stacks_free(&stacks);
 	symbols_free(symbols);
 	tasks_free(m.trace.tasks);
+	again();
 	return tap_end();
 }
