@@ -223,25 +223,28 @@ static inline bool split(struct lane *l, const struct place_sample *s)
 	return p == end && l->at > l->first;
 }
 
-static inline bool begin_at(struct group *g, struct lane *l, struct burst_at at)
+enum way { ALONE, GOES_ON, ENDED };
+
+static inline enum way begin_at(struct group *g, struct lane *l, struct burst_at at)
 {
 	if (at.state != BURST_IS_OPEN)
-		return false;
+		return ALONE;
 	l->node = at.node;
 	l->n_several = 0;
 	l->asked = NULL;
 	ask(g, l);
-	return true;
+	return GOES_ON;
 }
 
-/* As far as the worker's last path goes the same way; false: it has to go alone. */
-static inline bool begin(struct group *g, struct lane *l, const struct place_sample *s)
+/* As far as the worker's last path goes the same way. */
+static inline enum way begin(struct group *g, struct lane *l, const struct place_sample *s)
 {
 	struct visible_worker *w = g->w;
+	struct burst_at at = { BURST_ROOT, BURST_IS_OPEN };
 	uint32_t n = 0;
 
 	if (!split(l, s))
-		return false;
+		return ALONE;
 	if (g->v->o->by_comm) {
 		uint32_t label = visible_label(w, g->v, s);
 
@@ -249,7 +252,7 @@ static inline bool begin(struct group *g, struct lane *l, const struct place_sam
 			return begin_at(g, l, burst_child(&w->tree, BURST_ROOT, label));
 		n = 1;
 	}
-	for (size_t k = 0; k < w->raw.n; k++) {
+	for (size_t k = 0; k < w->raw.n && !is_at_end(l); k++) {
 		const struct visible_raw *x = &w->raw.data[k];
 
 		if (x->addr != l->at[-1] || x->where != visible_where(&l->part, is_caller(l)))
@@ -257,13 +260,16 @@ static inline bool begin(struct group *g, struct lane *l, const struct place_sam
 		n = x->end;
 		g->n_same++;
 		step(l);
-		if (is_at_end(l))
-			return false;
 	}
-	if (n > w->node.n)
-		return false;
-	return begin_at(g, l,
-			n ? w->node.data[n - 1] : (struct burst_at){ BURST_ROOT, BURST_IS_OPEN });
+	if (n)
+		at = w->node.n ? w->node.data[(n < w->node.n ? n : w->node.n) - 1]
+			       : (struct burst_at){ .state = BURST_CLOSED };
+	if (at.state == BURST_IS_SMALL || (is_at_end(l) && n <= w->node.n)) {
+		l->node = at.node;
+		end_here(g, l);
+		return ENDED;
+	}
+	return n > w->node.n ? ALONE : begin_at(g, l, at);
 }
 
 static inline void take_place(const struct group *g, struct lane *l, uint32_t place)
@@ -289,6 +295,7 @@ static void end_closed(struct group *g, struct lane *l)
 	uint32_t most = tail_now(w, g->v), n = 0, tail[BURST_TAIL];
 
 	for (; n < most; tail[n++] = l->func) {
+		const struct place_range *in;
 		uint32_t place;
 
 		if (l->n_several) {
@@ -297,7 +304,9 @@ static void end_closed(struct group *g, struct lane *l)
 		}
 		if (is_at_end(l))
 			break;
-		place = place_find(&w->places, &l->part, l->at[-1], is_caller(l));
+		in = place_range_of(&w->places, &l->part, l->at[-1]);
+		place = place_take(&w->places, &l->part, l->at[-1], is_caller(l),
+				   place_ask(in, l->at[-1], is_caller(l)));
 		if (place == PLACE_UNKNOWN || is_mark(l->at[-1])) {
 			leave(g, l);
 			return;
@@ -375,12 +384,14 @@ int visible_count_group(struct visible_worker *w, struct visible *v, const struc
 	g.n = g.n_done = g.n_same = 0;
 	g.code = 0;
 	for (unsigned i = 0; i < n && g.code == 0; i++) {
-		if (i >= single && begin(&g, &g.lane[g.n], &s[i])) {
-			g.going[g.n] = &g.lane[g.n];
-			g.n++;
-		} else {
+		enum way way = i < single ? ALONE : begin(&g, &g.lane[g.n], &s[i]);
+
+		if (way == ALONE)
 			alone(&g, &s[i]);
-		}
+		if (way != GOES_ON)
+			continue;
+		g.going[g.n] = &g.lane[g.n];
+		g.n++;
 	}
 	w->differ = g.n_same ? 0 : single ? DIFFER : w->differ - 1;
 	while (g.n && g.code == 0) {
