@@ -106,6 +106,12 @@ struct place_names {
 
 void place_names_init(struct place_names *n, struct trace *t, struct symbols *symbols, bool inlines,
 		      bool counts);
+/*
+ * Source lines for functions: those of places, which have names by now. What has several has
+ * none, and a function of several files none of these, as calltree.h has it.
+ */
+int place_names_lines(struct place_names *n, const struct place *place, size_t count,
+		      struct err *e);
 /* No more places are asked for; what functions are stays. */
 void place_names_close(struct place_names *n);
 void place_names_free(struct place_names *n);

@@ -43,12 +43,9 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The number of a function: what calltree.c takes for the same has the same text. */
-static uint32_t number_of(struct place_names *n, const struct profile_frame *f, struct strbuf *b)
+/* What calltree.c takes for the same function has the same text. */
+static void key_of(const struct profile_frame *f, struct strbuf *b)
 {
-	struct frame frame = { .file = STRTAB_NONE, .kind = f->kind };
-	uint32_t func;
-
 	strbuf_reset(b);
 	strbuf_putc(b, (char)('0' + f->kind));
 	strbuf_puts(b, f->module ? base_name(f->module) : "");
@@ -56,6 +53,14 @@ static uint32_t number_of(struct place_names *n, const struct profile_frame *f, 
 		strbuf_putc(b, '\n');
 		strbuf_puts(b, f->name);
 	}
+}
+
+static uint32_t number_of(struct place_names *n, const struct profile_frame *f, struct strbuf *b)
+{
+	struct frame frame = { .file = STRTAB_NONE, .kind = f->kind };
+	uint32_t func;
+
+	key_of(f, b);
 	func = strtab_addn(&n->keys, strbuf_str(b), b->n);
 	if (func < n->named.frames.n)
 		return func;
@@ -273,4 +278,83 @@ int place_learn(struct place_reader *r, struct err *e)
 void place_names_types(struct place_names *n, bool counts)
 {
 	profile_types(n->trace, counts, &n->named);
+}
+
+/* --- lines --- */
+
+struct liner {
+	struct place_names *n;
+	const struct names *names;
+	uint32_t *known; /* by frame of names: its function + 1 */
+	bool *met;	 /* by function */
+	struct strbuf text;
+};
+
+static uint32_t function_of(struct liner *l, uint32_t site)
+{
+	uint32_t *at = &l->known[l->names->sites.data[site].frame], func;
+	struct profile_frame f;
+
+	if (*at)
+		return *at - 1;
+	f = profile_frame(l->names, site);
+	key_of(&f, &l->text);
+	func = strtab_find(&l->n->keys, strbuf_str(&l->text));
+	/* of a file of the same name elsewhere: a frame that no stack has says so */
+	if (func != STRTAB_NONE && f.module) {
+		struct frame other = l->n->named.frames.data[func];
+		uint32_t module = strtab_add(&l->n->named.strings, f.module);
+
+		if (module != other.module) {
+			other.module = module;
+			vec_push(&l->n->named.frames, other);
+		}
+	}
+	*at = func + 1;
+	return func;
+}
+
+static void add_line(struct liner *l, uint32_t site)
+{
+	uint32_t func = function_of(l, site), line = 0, text = STRTAB_NONE;
+	struct frame *f = func == STRTAB_NONE ? NULL : &l->n->named.frames.data[func];
+	const char *file;
+
+	if (!f)
+		return;
+	if (names_line(l->names, &l->names->sites.data[site], &file, &line))
+		text = strtab_add(&l->n->named.strings, file);
+	if (!l->met[func]) {
+		f->file = text;
+		f->line = line;
+	}
+	l->met[func] = true;
+	if (f->file != text || f->line != line)
+		f->line = 0;
+	if (f->file != text)
+		f->file = STRTAB_NONE;
+}
+
+int place_names_lines(struct place_names *n, const struct place *place, size_t count, struct err *e)
+{
+	AUTO_FREE uint64_t *ip = mem_alloc((2 * count + 1) * sizeof(*ip));
+	struct profile p = { .trace = n->trace };
+	struct names names = { 0 };
+	struct liner l = { .n = n, .names = &names };
+	int r;
+
+	fill_profile(place, count, ip, &p);
+	r = names_make(&p, n->symbols, &(struct names_opts){ .lines = true, .inlines = n->inlines },
+		       &names, e);
+	l.known = mem_alloc((names.frames.n + 1) * sizeof(*l.known));
+	l.met = mem_alloc(n->named.frames.n + 1);
+	for (size_t i = 0; i < count && r == 0; i++)
+		for (uint32_t k = 0; k < names.chains[i].n; k++)
+			add_line(&l, names.chain_sites[names.chains[i].first + k]);
+	free(l.known);
+	free(l.met);
+	strbuf_free(&l.text);
+	names_free(&names);
+	vec_free(&p.chains);
+	return r;
 }

@@ -170,6 +170,8 @@ bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n)
 			w->unknown = true;
 			return false;
 		}
+		if (v->met)
+			v->met(v, w, part, x.addr, x.where & 1);
 		add_place(w, func, collapse);
 		w->n = x.end = (uint32_t)w->path.n;
 		vec_push(&w->raw, x);
@@ -188,6 +190,19 @@ void visible_later(struct visible_worker *w, const struct place_sample *s)
 	visible_keep(w, s);
 }
 
+/* Up to EVENT_BRIEFS. */
+static int count_samples(struct visible_worker *w, struct visible *v, const struct place_sample *s,
+			 unsigned n)
+{
+	int code = 0;
+
+	if (!v->count)
+		return visible_count_group(w, v, s, n);
+	for (unsigned i = 0; i < n && code == 0; i++)
+		code = v->count(w, v, &s[i]);
+	return code;
+}
+
 /* What had places without a name is looked at again, until all have one. */
 static int look_again(struct visible *v, struct visible_worker *w, struct err *e)
 {
@@ -203,9 +218,8 @@ static int look_again(struct visible *v, struct visible_worker *w, struct err *e
 		w->later_chains = (struct arena){ 0 };
 		w->later_words = 0;
 		for (size_t i = 0; i < n && r == 0; i += EVENT_BRIEFS)
-			r = visible_count_group(
-				w, v, &later[i],
-				(unsigned)(n - i < EVENT_BRIEFS ? n - i : EVENT_BRIEFS));
+			r = count_samples(w, v, &later[i],
+					  (unsigned)(n - i < EVENT_BRIEFS ? n - i : EVENT_BRIEFS));
 		free(later);
 		arena_free(&chains);
 	}
@@ -214,11 +228,12 @@ static int look_again(struct visible *v, struct visible_worker *w, struct err *e
 
 static int count_some(struct reader *r)
 {
-	int code = visible_count_group(r->w, r->v, r->sample, r->n);
+	struct visible *v = r->v;
+	int code = count_samples(r->w, v, r->sample, r->n);
 
 	r->n = 0;
 	if (code == 0 && (r->w->later.n >= LATER || r->w->later_words > LATER_WORDS))
-		code = look_again(r->v, r->w, r->v->e);
+		code = look_again(v, r->w, v->e);
 	return code;
 }
 
@@ -256,9 +271,11 @@ static int on_event(void *ctx, const struct event *ev)
 				 .pid = ev->pid,
 				 .tid = ev->tid,
 				 .chain_n = ev->have & EVENT_HAVE_CHAIN ? ev->chain_n : 0,
+				 .cpu = ev->have & EVENT_HAVE_CPU ? ev->cpu : UINT32_MAX,
+				 .type = ev->type,
 				 .mode = ev->mode };
 
-	if (ev->kind != EVENT_SAMPLE || ev->type != r->v->type)
+	if (ev->kind != EVENT_SAMPLE || (r->v->type != VISIBLE_ALL_TYPES && ev->type != r->v->type))
 		return 0;
 	take(r, &b);
 	/* of some sources its chain is not there any more later */
@@ -276,7 +293,7 @@ static int read_chunk(void *ctx, size_t chunk, unsigned worker)
 	r->v = v;
 	r->w = &v->workers[worker];
 	r->tasks_version = tasks_version(s->trace->tasks);
-	if (s->read_brief && v->type == 0)
+	if (s->read_brief && (v->type == 0 || v->type == VISIBLE_ALL_TYPES))
 		code = s->read_brief(s, chunk * v->step, on_briefs, r);
 	else
 		code = s->read_chunk(s, chunk * v->step, on_event, r, &e);

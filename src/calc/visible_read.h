@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The passes of visible.c over a recording: samples as paths of functions. Not for others. */
+/* Passes over a recording: samples as paths of functions. For visible.c and paths.c only. */
 #ifndef KYMO_CALC_VISIBLE_READ_H
 #define KYMO_CALC_VISIBLE_READ_H
 
@@ -9,6 +9,7 @@
 #include "calc/visible.h"
 
 #define VISIBLE_LABEL 0x40000000u /* no function, but an index in visible.label */
+#define VISIBLE_ALL_TYPES UINT32_MAX
 
 /* An address of the last sample, and where its functions end in the path. */
 struct visible_raw {
@@ -60,6 +61,11 @@ struct visible {
 	struct map labels; /* who -> index + 1 in label; with the lock of names */
 	VEC(struct profile_entry) label;
 	uint32_t type;
+	/* What becomes of a sample, and an address whose functions join a path; NULL: it goes into
+	 * the tree, and nothing. */
+	int (*count)(struct visible_worker *w, struct visible *v, const struct place_sample *s);
+	void (*met)(struct visible *v, struct visible_worker *w, const struct place_part *part,
+		    uint64_t addr, bool caller);
 	struct burst_store store[BURST_STORES]; /* of the trees */
 	size_t samples;				/* that a thread will see, about; 0: nobody knows */
 	size_t step;				/* only every so manieth chunk is read */
@@ -72,7 +78,7 @@ struct visible {
 void visible_begin(struct visible *v, struct symbols *symbols);
 void visible_end(struct visible *v);
 
-/* Count every sample of the type. */
+/* Count every sample of the type, or of all. */
 int visible_run(struct visible *v);
 /* The type of the earliest sample, unless one is wanted. */
 int visible_choose_type(struct visible *v);

@@ -11,6 +11,7 @@
 #include "base/filemap.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "calc/paths.h"
 #include "calc/pprof_stacks.h"
 #include "calc/profile_stacks.h"
 #include "calc/unfold.h"
@@ -158,6 +159,30 @@ static int read_visible(struct source *s, struct symbols *symbols, const struct 
 	return r;
 }
 
+/* Of the times that are kept; 0: none are. */
+static uint64_t time_quantum(const struct trace *t, const struct picture_opts *o)
+{
+	uint64_t quantum;
+
+	if (!o->times || t->last_time <= t->first_time)
+		return 0;
+	quantum = (t->last_time - t->first_time) / TIME_STEPS + 1;
+	/* seconds are drawn with what is inside them */
+	return quantum > TIME_FINE ? TIME_FINE : quantum;
+}
+
+/* All stacks, where code without a name need not be told apart. */
+static int read_paths(struct source *s, struct symbols *symbols, const struct picture_opts *o,
+		      struct stacks *ret, struct picture_input *in, struct err *e)
+{
+	struct paths_opts p = { .counts = o->counts,
+				.inlines = o->inlines,
+				.lines = o->times,
+				.time_quantum = time_quantum(s->trace, o) };
+
+	return paths_stacks(s, symbols, &p, ret, &in->first_type, e);
+}
+
 /* All stacks: counted, named, and the chains as stacks. */
 static int read_stacks(struct source *s, struct symbols *symbols, const struct picture_opts *o,
 		       struct stacks *ret, struct picture_input *in, struct err *e)
@@ -168,12 +193,9 @@ static int read_stacks(struct source *s, struct symbols *symbols, const struct p
 	struct names n = { 0 };
 	int r;
 
-	if (o->times && s->trace->last_time > s->trace->first_time) {
+	po.time_quantum = time_quantum(s->trace, o);
+	if (po.time_quantum)
 		po.by |= PROFILE_BY_TIME;
-		po.time_quantum = (s->trace->last_time - s->trace->first_time) / TIME_STEPS + 1;
-		if (po.time_quantum > TIME_FINE) /* seconds are drawn with what is inside them */
-			po.time_quantum = TIME_FINE;
-	}
 	r = profile_make(s, &po, &p, e);
 	if (r < 0)
 		return r;
@@ -233,7 +255,10 @@ static int read_recording(const char *path, const struct picture_opts *o, struct
 	/* copies of stacks are not unwound three times */
 	if (r == 0 && o->min_share > 0 && s == plain)
 		r = read_visible(s, symbols, o, ret, in, e);
-	if (r == -EOPNOTSUPP || (r == 0 && !in->cut))
+	else if (r == 0)
+		r = o->merge_unknown && !o->wakers ? read_paths(s, symbols, o, ret, in, e)
+						   : -EOPNOTSUPP;
+	if (r == -EOPNOTSUPP)
 		r = read_stacks(s, symbols, o, ret, in, e);
 	if (r == 0)
 		picture_say_gaps(s->trace, ret);

@@ -97,6 +97,8 @@ struct event_brief {
 	uint64_t time, ip, weight;
 	int32_t pid, tid;
 	uint32_t chain_n;
+	uint32_t cpu; /* UINT32_MAX when not known */
+	uint32_t type;
 	uint32_t mode; /* enum event_mode */
 };
 #define EVENT_BRIEFS 32 /* at once, at most */

@@ -49,6 +49,10 @@ static inline bool take(struct event_brief *b, const struct layout *l, const uin
 	memcpy(&b->ip, p + l->ip, 8);
 	memcpy(&b->pid, p + l->tid, 4);
 	memcpy(&b->tid, p + l->tid + 4, 4);
+	b->cpu = UINT32_MAX;
+	if (l->cpu)
+		memcpy(&b->cpu, p + l->cpu, 4);
+	b->type = l->type;
 	b->weight = l->period;
 	if (l->period_at)
 		memcpy(&b->weight, p + l->period_at, 8);
