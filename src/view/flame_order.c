@@ -100,8 +100,8 @@ void flame_order_keys(struct pack *p)
 
 	for (size_t i = 0; i < n; i++)
 		rank[i] = (struct ranked){ .key = p->keys.data[i], .old = (uint32_t)i };
-	vec_each (&p->entries, en)
-		rank[en->key].n++;
+	for (size_t i = 0; i < p->n_entries; i++)
+		rank[p->entries[i].key].n++;
 	if (n) {
 		qsort_r(rank, n, sizeof(*rank), by_rank, p);
 		if (p->o->type == CALLTREE_ALL_TYPES && p->o->first < p->side[0]->type_names.n)
@@ -117,8 +117,8 @@ void flame_order_keys(struct pack *p)
 					   .cpu = number(r.cpu, &r.n_cpus, rank[i].key.cpu) };
 		}
 		renumber_parts(p, &r);
-		vec_each (&p->entries, en)
-			en->key = place[en->key];
+		for (size_t i = 0; i < p->n_entries; i++)
+			p->entries[i].key = place[p->entries[i].key];
 	}
 	free(r.thread);
 	free(r.cpu);

@@ -74,119 +74,6 @@ static void find_times(struct pack *p)
 	}
 }
 
-static uint32_t thread_of(struct pack *p, const struct stacks *s, const struct stack_entry *en)
-{
-	struct thread t = { .comm = STRTAB_NONE, .pid = en->pid, .tid = en->tid };
-	uint64_t *at;
-
-	if (en->comm != STRTAB_NONE)
-		t.comm = strtab_add(&p->strings, strtab_get(&s->strings, en->comm));
-	if (!p->detail->threads)
-		t.tid = -1;
-	at = map_at(&p->thread_index,
-		    map_hash((uint64_t)(uint32_t)t.pid << 32 | (uint32_t)t.tid) ^ map_hash(t.comm));
-	if (!*at) {
-		vec_push(&p->threads, t);
-		*at = p->threads.n;
-	}
-	return (uint32_t)*at - 1;
-}
-
-static uint32_t type_of(struct pack *p, const struct stacks *s, uint32_t type)
-{
-	uint32_t name =
-		strtab_add(&p->strings, type < s->type_names.n
-						? strtab_get(&s->strings, s->type_names.data[type])
-						: "samples");
-
-	for (uint32_t i = 0; i < p->types.n; i++)
-		if (p->types.data[i] == name)
-			return i;
-	vec_push(&p->types, name);
-	vec_push(&p->units,
-		 strtab_add(&p->strings, p->o->unit ? p->o->unit : stacks_unit(s, type)));
-	return (uint32_t)p->types.n - 1;
-}
-
-static uint32_t cpu_of(struct pack *p, uint32_t cpu)
-{
-	uint64_t *at = map_at(&p->cpu_index, p->detail->cpus ? cpu : UINT32_MAX);
-
-	if (!*at) {
-		vec_push(&p->cpus, p->detail->cpus ? cpu : UINT32_MAX);
-		*at = p->cpus.n;
-	}
-	return (uint32_t)*at - 1;
-}
-
-/* One look-up for an entry whose like was there before. */
-static uint32_t key_of(struct pack *p, uint32_t side, const struct stack_entry *en)
-{
-	const struct stacks *s = p->side[side];
-	uint64_t who = map_hash((uint64_t)(uint32_t)en->pid << 32 | (uint32_t)en->tid) ^ en->comm;
-	uint64_t what = (uint64_t)(en->type * 2 + side) << 32 | en->cpu;
-	uint64_t *seen = map_at(&p->seen, map_hash(who) ^ what), *at;
-	struct key k;
-
-	if (*seen)
-		return (uint32_t)*seen - 1;
-	k = (struct key){ .side = side,
-			  .type = type_of(p, s, en->type),
-			  .thread = thread_of(p, s, en),
-			  .cpu = cpu_of(p, en->cpu) };
-	at = map_at(&p->key_index, map_hash((uint64_t)k.thread << 32 | k.cpu) ^
-					   map_hash(((uint64_t)k.type << 32 | k.side) + 1));
-	if (!*at) {
-		vec_push(&p->keys, k);
-		*at = p->keys.n;
-	}
-	*seen = *at;
-	return (uint32_t)*at - 1;
-}
-
-static int by_place(const void *x, const void *y)
-{
-	const struct entry *a = x, *b = y;
-
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return (a->step > b->step) - (a->step < b->step);
-}
-
-/* Entries that agree in node, key and step become one. */
-static void gather_entries(struct pack *p)
-{
-	size_t n = 0;
-
-	for (uint32_t side = 0; side < 2 && p->side[side]; side++) {
-		for (size_t i = 0; i < p->side[side]->entries.n; i++) {
-			const struct stack_entry *en = &p->side[side]->entries.data[i];
-			uint32_t node = p->tree.entry_node[side].data[i];
-			uint64_t when = p->ordered ? i : en->time ? en->time : p->first;
-
-			if (node != UINT32_MAX && en->weight > 0)
-				vec_push(&p->entries,
-					 (struct entry){
-						 .node = node,
-						 .key = key_of(p, side, en),
-						 .step = (uint32_t)((when - p->first) / p->step),
-						 .weight = en->weight });
-		}
-	}
-	flame_order_keys(p);
-	if (p->entries.n)
-		qsort(p->entries.data, p->entries.n, sizeof(*p->entries.data), by_place);
-	for (size_t i = 0; i < p->entries.n; i++) {
-		if (n && by_place(&p->entries.data[n - 1], &p->entries.data[i]) == 0)
-			p->entries.data[n - 1].weight += p->entries.data[i].weight;
-		else
-			p->entries.data[n++] = p->entries.data[i];
-	}
-	p->entries.n = n;
-}
-
 static void put_columns(struct pack *p, const uint32_t *place)
 {
 	const struct calltree *t = &p->tree;
@@ -200,7 +87,7 @@ static void put_columns(struct pack *p, const uint32_t *place)
 		pack_varint(&p->column[1], n->func == CALLTREE_PRUNED ? 0 : place[n->func] + 1);
 		depth = n->depth;
 	}
-	vec_each (&p->entries, en) {
+	for (const struct entry *en = p->entries; en < p->entries + p->n_entries; en++) {
 		int64_t d = (int64_t)en->step - step;
 
 		pack_varint(&p->column[2], en->node - node);
@@ -356,14 +243,14 @@ static void put_header(void *ctx, struct json *j)
 	put_functions(h->p, j, h->use);
 	put_who(h->p, j);
 	json_u64(j, "nodes", h->p->tree.nodes.n - 1);
-	json_u64(j, "entries", h->p->entries.n);
+	json_u64(j, "entries", h->p->n_entries);
 }
 
 static void pack_free(struct pack *p)
 {
 	calltree_free(&p->tree);
 	strtab_free(&p->strings);
-	vec_free(&p->entries);
+	free(p->entries);
 	vec_free(&p->keys);
 	map_free(&p->seen);
 	map_free(&p->key_index);
@@ -433,13 +320,13 @@ int flame_pack(const struct stacks *s, const struct stacks *after, const struct 
 	}
 	find_times(&p);
 	if (o->type == CALLTREE_ALL_TYPES && o->first < s->type_names.n)
-		type_of(&p, s, o->first);
-	gather_entries(&p);
+		flame_type(&p, s, o->first);
+	flame_gather(&p);
 	place = flame_order_functions(&p.tree, &use);
 	put_columns(&p, place);
 	pack_join(ret, p.column, ARRAY_SIZE(p.column), put_header, &(struct header){ &p, use });
 	info->median_share = median_share(&p.tree);
-	info->entries = p.entries.n;
+	info->entries = p.n_entries;
 	info->cpus = (uint32_t)p.cpus.n;
 	info->time_step = p.step;
 	info->time_steps = p.ordered ? 0 : (uint32_t)((p.last - p.first) / p.step + 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Between flame_pack.c (what the page gets) and flame_order.c (in which order). */
+/* Between flame_pack.c (what the page gets), flame_entries.c (entries of it) and flame_order.c (in
+ * which order). */
 #ifndef KYMO_VIEW_FLAME_PACK_IMPL_H
 #define KYMO_VIEW_FLAME_PACK_IMPL_H
 
@@ -28,7 +29,8 @@ struct pack {
 	const struct flame_detail *detail;
 	struct calltree tree;
 	struct strtab strings; /* thread and event names */
-	VEC(struct entry) entries;
+	struct entry *entries;
+	size_t n_entries;
 	VEC(struct key) keys;
 	struct map seen; /* who and what of an entry -> key + 1 */
 	struct map key_index, thread_index, cpu_index;
@@ -39,6 +41,14 @@ struct pack {
 	bool ordered;		    /* times are only places in the file */
 	struct strbuf column[6];
 };
+
+/* The number of an event, and its name and unit. */
+uint32_t flame_type(struct pack *p, const struct stacks *s, uint32_t type);
+/*
+ * Entries of all sides: those that agree in node, key and step become one. They are in the order of
+ * nodes, then of keys and steps.
+ */
+void flame_gather(struct pack *p);
 
 /*
  * Samples are counted by several threads, so that what was seen first is another thing each

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/pack.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #endif
 
 #include "base/mem.h"
+#include "base/pool.h"
 #include "view/markup.h"
 
 void pack_varint(struct strbuf *b, uint64_t v)
@@ -55,28 +57,66 @@ void pack_join(struct strbuf *out, const struct strbuf *column, size_t n,
 		strbuf_add(out, strbuf_str(&column[i]), column[i].n);
 }
 
+#if HAVE_ZLIB
+#	define PART (256u << 10) /* bytes, whoever deflates them: the result must not tell */
+#	define WINDOW (32u << 10)
+
+/* Parts that are deflated at once, each with what stands before it for a dictionary. */
+struct deflated {
+	const struct strbuf *raw;
+	struct strbuf *part;
+	size_t n;
+};
+
+static int deflate_part(void *ctx, size_t job, unsigned worker)
+{
+	struct deflated *d = ctx;
+	unsigned char *in = (unsigned char *)d->raw->data + job * PART, out[16 << 10];
+	bool last = job + 1 == d->n;
+	z_stream z = { .next_in = in, .avail_in = last ? (uInt)(d->raw->n - job * PART) : PART };
+	int r = Z_OK;
+
+	(void)worker;
+	if (deflateInit2(&z, 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+		return -ENOMEM;
+	if (job)
+		deflateSetDictionary(&z, in - WINDOW, WINDOW);
+	do {
+		z.next_out = out;
+		z.avail_out = sizeof(out);
+		r = deflate(&z, last ? Z_FINISH : Z_SYNC_FLUSH);
+		strbuf_add(&d->part[job], (char *)out, sizeof(out) - z.avail_out);
+	} while (r == Z_OK && !z.avail_out);
+	deflateEnd(&z);
+	/* Z_BUF_ERROR: all had been said when the room was used up */
+	return r == Z_STREAM_END || (!last && (r == Z_OK || r == Z_BUF_ERROR)) ? 0 : -ENOMEM;
+}
+
+static bool deflate_all(const struct strbuf *raw, struct strbuf *out)
+{
+	struct deflated d = { .raw = raw, .n = (raw->n + PART - 1) / PART };
+	bool ok;
+
+	d.n = d.n ? d.n : 1;
+	d.part = mem_alloc(d.n * sizeof(*d.part));
+	ok = pool_run(d.n, 0, deflate_part, &d) == 0;
+	strbuf_add(out, "Kd", 2);
+	for (size_t i = 0; i < d.n; i++) {
+		strbuf_add(out, strbuf_str(&d.part[i]), d.part[i].n);
+		strbuf_free(&d.part[i]);
+	}
+	free(d.part);
+	return ok;
+}
+#endif
+
 void pack_encode(const struct strbuf *raw, struct strbuf *out)
 {
 	strbuf_reset(out);
 #if HAVE_ZLIB
-	z_stream z = { .next_in = (unsigned char *)raw->data, .avail_in = (uInt)raw->n };
-	static unsigned char part[1 << 16];
-	int r = Z_OK;
-
-	if (raw->n < UINT32_MAX &&
-	    deflateInit2(&z, 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) == Z_OK) {
-		strbuf_add(out, "Kd", 2);
-		while (r == Z_OK) {
-			z.next_out = part;
-			z.avail_out = sizeof(part);
-			r = deflate(&z, Z_FINISH);
-			strbuf_add(out, (char *)part, sizeof(part) - z.avail_out);
-		}
-		deflateEnd(&z);
-		if (r == Z_STREAM_END)
-			return;
-		strbuf_reset(out);
-	}
+	if (deflate_all(raw, out))
+		return;
+	strbuf_reset(out);
 #endif
 	strbuf_add(out, "Kr", 2);
 	strbuf_add(out, strbuf_str(raw), raw->n);

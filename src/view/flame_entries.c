@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Entries of the page: whose they are, and which of them are one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/pool.h"
+#include "view/flame_html.h"
+#include "view/flame_pack_impl.h"
+
+#define FEW 24 /* entries of a node that are sorted by inserting */
+#define NODES_A_JOB 1024
+
+static uint32_t thread_of(struct pack *p, const struct stacks *s, const struct stack_entry *en)
+{
+	struct thread t = { .comm = STRTAB_NONE, .pid = en->pid, .tid = en->tid };
+	uint64_t *at;
+
+	if (en->comm != STRTAB_NONE)
+		t.comm = strtab_add(&p->strings, strtab_get(&s->strings, en->comm));
+	if (!p->detail->threads)
+		t.tid = -1;
+	at = map_at(&p->thread_index,
+		    map_hash((uint64_t)(uint32_t)t.pid << 32 | (uint32_t)t.tid) ^ map_hash(t.comm));
+	if (!*at) {
+		vec_push(&p->threads, t);
+		*at = p->threads.n;
+	}
+	return (uint32_t)*at - 1;
+}
+
+uint32_t flame_type(struct pack *p, const struct stacks *s, uint32_t type)
+{
+	uint32_t name =
+		strtab_add(&p->strings, type < s->type_names.n
+						? strtab_get(&s->strings, s->type_names.data[type])
+						: "samples");
+
+	for (uint32_t i = 0; i < p->types.n; i++)
+		if (p->types.data[i] == name)
+			return i;
+	vec_push(&p->types, name);
+	vec_push(&p->units,
+		 strtab_add(&p->strings, p->o->unit ? p->o->unit : stacks_unit(s, type)));
+	return (uint32_t)p->types.n - 1;
+}
+
+static uint32_t cpu_of(struct pack *p, uint32_t cpu)
+{
+	uint64_t *at = map_at(&p->cpu_index, p->detail->cpus ? cpu : UINT32_MAX);
+
+	if (!*at) {
+		vec_push(&p->cpus, p->detail->cpus ? cpu : UINT32_MAX);
+		*at = p->cpus.n;
+	}
+	return (uint32_t)*at - 1;
+}
+
+/* One look-up for an entry whose like was there before. */
+static uint32_t key_of(struct pack *p, uint32_t side, const struct stack_entry *en)
+{
+	const struct stacks *s = p->side[side];
+	uint64_t who = map_hash((uint64_t)(uint32_t)en->pid << 32 | (uint32_t)en->tid) ^ en->comm;
+	uint64_t what = (uint64_t)(en->type * 2 + side) << 32 | en->cpu;
+	uint64_t *seen = map_at(&p->seen, map_hash(who) ^ what), *at;
+	struct key k;
+
+	if (*seen)
+		return (uint32_t)*seen - 1;
+	k = (struct key){ .side = side,
+			  .type = flame_type(p, s, en->type),
+			  .thread = thread_of(p, s, en),
+			  .cpu = cpu_of(p, en->cpu) };
+	at = map_at(&p->key_index, map_hash((uint64_t)k.thread << 32 | k.cpu) ^
+					   map_hash(((uint64_t)k.type << 32 | k.side) + 1));
+	if (!*at) {
+		vec_push(&p->keys, k);
+		*at = p->keys.n;
+	}
+	*seen = *at;
+	return (uint32_t)*at - 1;
+}
+
+/* Neighbours were mostly of the same thread and CPU. */
+struct last {
+	const struct stack_entry *en;
+	uint32_t key;
+};
+
+static uint32_t key_again(struct pack *p, uint32_t side, const struct stack_entry *en,
+			  struct last *last)
+{
+	const struct stack_entry *x = last->en;
+
+	if (!x || x->tid != en->tid || x->pid != en->pid || x->comm != en->comm ||
+	    x->cpu != en->cpu || x->type != en->type)
+		last->key = key_of(p, side, en);
+	last->en = en;
+	return last->key;
+}
+
+static void add_side(struct pack *p, uint32_t side)
+{
+	const struct stacks *s = p->side[side];
+	struct last last = { 0 };
+
+	for (size_t i = 0; i < s->entries.n; i++) {
+		const struct stack_entry *en = &s->entries.data[i];
+		uint32_t node = p->tree.entry_node[side].data[i];
+		uint64_t when = p->ordered ? i : en->time ? en->time : p->first;
+
+		if (node != UINT32_MAX && en->weight > 0)
+			p->entries[p->n_entries++] =
+				(struct entry){ .node = node,
+						.key = key_again(p, side, en, &last),
+						.step = (uint32_t)((when - p->first) / p->step),
+						.weight = en->weight };
+	}
+}
+
+/* --- the same ones become one --- */
+
+struct gather {
+	struct entry *entry;
+	uint32_t *first; /* by node: where its entries begin; one more than there are nodes */
+	uint32_t *kept;	 /* by node: how many different ones they are */
+	size_t nodes;
+};
+
+static uint64_t order_of(const struct entry *e)
+{
+	return (uint64_t)e->key << 32 | e->step;
+}
+
+static int by_order(const void *x, const void *y)
+{
+	uint64_t a = order_of(x), b = order_of(y);
+
+	return (a > b) - (a < b);
+}
+
+static void sort(struct entry *e, size_t n)
+{
+	if (n > FEW) {
+		qsort(e, n, sizeof(*e), by_order);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		struct entry x = e[i];
+		size_t k = i;
+
+		for (; k && order_of(&e[k - 1]) > order_of(&x); k--)
+			e[k] = e[k - 1];
+		e[k] = x;
+	}
+}
+
+/* Entries of a node that agree in key and step. Returns how many are left. */
+static uint32_t merge(struct entry *e, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	sort(e, n);
+	for (uint32_t i = 0; i < n; i++) {
+		if (kept && by_order(&e[kept - 1], &e[i]) == 0)
+			e[kept - 1].weight += e[i].weight;
+		else
+			e[kept++] = e[i];
+	}
+	return kept;
+}
+
+static int merge_job(void *ctx, size_t job, unsigned worker)
+{
+	struct gather *g = ctx;
+	size_t end = (job + 1) * NODES_A_JOB < g->nodes ? (job + 1) * NODES_A_JOB : g->nodes;
+
+	(void)worker;
+	for (size_t i = job * NODES_A_JOB; i < end; i++)
+		g->kept[i] = merge(g->entry + g->first[i], g->first[i + 1] - g->first[i]);
+	return 0;
+}
+
+/* By node: that is where most of the order is, and nodes are numbers without gaps. */
+static void bring_together(struct pack *p, struct gather *g)
+{
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < p->n_entries; i++)
+		g->first[p->entries[i].node + 1]++;
+	for (size_t i = 0; i <= g->nodes; i++)
+		g->first[i] = at += g->first[i];
+	for (size_t i = 0; i < p->n_entries; i++)
+		g->entry[g->first[p->entries[i].node]++] = p->entries[i];
+	/* each has moved to where the next begins */
+	memmove(g->first + 1, g->first, g->nodes * sizeof(*g->first));
+	g->first[0] = 0;
+}
+
+void flame_gather(struct pack *p)
+{
+	struct gather g = { .nodes = p->tree.nodes.n };
+	size_t most = 0;
+
+	for (uint32_t side = 0; side < 2 && p->side[side]; side++)
+		most += p->side[side]->entries.n;
+	p->entries = mem_table((most + 1) * sizeof(*p->entries), false);
+	for (uint32_t side = 0; side < 2 && p->side[side]; side++)
+		add_side(p, side);
+	flame_order_keys(p);
+	g.entry = mem_table((p->n_entries + 1) * sizeof(*g.entry), false);
+	g.first = mem_alloc((g.nodes + 2) * sizeof(*g.first));
+	g.kept = mem_alloc((g.nodes + 1) * sizeof(*g.kept));
+	bring_together(p, &g);
+	pool_run((g.nodes + NODES_A_JOB - 1) / NODES_A_JOB, 0, merge_job, &g);
+	free(p->entries);
+	p->entries = g.entry;
+	p->n_entries = 0;
+	for (size_t i = 0; i < g.nodes; i++) {
+		memmove(p->entries + p->n_entries, g.entry + g.first[i],
+			g.kept[i] * sizeof(*p->entries));
+		p->n_entries += g.kept[i];
+	}
+	free(g.first);
+	free(g.kept);
+}
