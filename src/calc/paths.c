@@ -9,7 +9,7 @@
 #include "calc/visible_read.h"
 #include "event/waker.h"
 
-#define RECENT 4096 /* places that a thread has met last; a power of 2 */
+#define RECENT 4096 /* entries that a thread has made last; a power of 2 */
 #define NO_STACK UINT32_MAX
 
 /* What a thread has found. */
@@ -20,12 +20,13 @@ struct finder {
 	VEC(uint64_t) hash; /* by stack */
 	struct index index;
 	uint32_t last; /* that of the worker's path */
-	/* One for each sample; comm is still for profile_comm(). */
+	/* Samples, and neighbours that are the same as one; comm is still for profile_comm(). */
 	VEC(struct stack_entry) entries;
+	uint32_t recent[RECENT]; /* + 1; by hash */
 	/* Addresses that lines are asked for: of files, each once. */
 	VEC(struct place) places;
-	struct index place_index;
-	uint64_t recent[RECENT];
+	uint64_t *met; /* their marks, by hash; 0: free */
+	size_t met_cap;
 	uint64_t *earliest; /* by type: time + 1 of the first sample; 0: none */
 };
 
@@ -49,9 +50,27 @@ static struct finder *finder_of(struct visible *v, const struct visible_worker *
 
 /* --- reading --- */
 
-static bool place_same(const struct place *a, uint64_t at, uint32_t key)
+/* Where a mark is, or would be. */
+static inline uint64_t *met_at(const struct finder *f, uint64_t mark)
 {
-	return a->key_addr == at && a->key_space == key;
+	/* neighbours stay neighbours */
+	size_t at = (map_hash(mark >> 5) + (mark & 31)) & (f->met_cap - 1);
+
+	while (f->met[at] && f->met[at] != mark)
+		at = (at + 1) & (f->met_cap - 1);
+	return &f->met[at];
+}
+
+static void met_grow(struct finder *f)
+{
+	AUTO_FREE uint64_t *old = f->met;
+	size_t n = f->met_cap;
+
+	f->met_cap = n ? n * 4 : 1u << 14;
+	f->met = mem_table(f->met_cap * sizeof(*f->met), true);
+	for (size_t i = 0; i < n; i++)
+		if (old[i])
+			*met_at(f, old[i]) = old[i];
 }
 
 /* An address of a file: the same instruction has the same line in every process. */
@@ -60,32 +79,25 @@ static void on_met(struct visible *v, struct visible_worker *w, const struct pla
 {
 	struct finder *f = finder_of(v, w);
 	const struct place_range *g;
-	uint64_t at, hash;
-	size_t slot;
-	uint32_t k;
+	uint64_t mark, *at;
 
 	if (part->mode != EVENT_MODE_USER)
 		return;
 	g = place_range_of(&w->places, part, addr);
 	if (!(g->key & PLACE_DSO) || g->one || g->key == PLACE_NOWHERE)
 		return;
-	at = addr - g->shift - caller;
-	hash = map_hash(at + ((uint64_t)g->key << 36));
-	if (f->recent[hash % RECENT] == hash)
+	/* files are fewer than 2^22, and what is behind 4 TB of one need have no lines */
+	mark = (addr - g->shift - caller) << 22 | (g->key & 0x3fffff);
+	if ((f->places.n + 1) * 2 > f->met_cap)
+		met_grow(f);
+	at = met_at(f, mark);
+	if (*at)
 		return;
-	f->recent[hash % RECENT] = hash;
-	slot = index_first(&f->place_index, hash);
-	for (; (k = index_next(&f->place_index, hash, &slot));
-	     slot = (slot + 1) & (f->place_index.cap - 1))
-		if (place_same(&f->places.data[k - 1], at, g->key))
-			return;
-	vec_push(&f->places, (struct place){ .key_addr = at,
-					     .key_space = g->key,
-					     .addr = addr,
+	*at = mark;
+	vec_push(&f->places, (struct place){ .addr = addr,
 					     .space = part->space,
 					     .mode = part->mode,
 					     .caller = caller });
-	index_set(&f->place_index, slot, hash, f->places.n);
 }
 
 /* The number of a path, which is copied when it is new. */
@@ -111,6 +123,23 @@ static uint32_t stack_number(struct finder *f, const uint32_t *func, uint32_t n,
 	f->func.n += n;
 	index_set(&f->index, at, hash, f->stacks.n);
 	return (uint32_t)f->stacks.n - 1;
+}
+
+/* A thread is often seen where it was a moment ago. */
+static void add_entry(struct finder *f, const struct stack_entry *e)
+{
+	uint64_t hash = map_hash(((uint64_t)e->stack << 32 | (uint32_t)e->tid) ^ e->time);
+	uint32_t *recent = &f->recent[hash % RECENT];
+	struct stack_entry *x = *recent ? &f->entries.data[*recent - 1] : NULL;
+
+	if (x && x->stack == e->stack && x->time == e->time && x->tid == e->tid &&
+	    x->pid == e->pid && x->comm == e->comm && x->cpu == e->cpu && x->type == e->type) {
+		x->count++;
+		x->weight += e->weight;
+		return;
+	}
+	vec_push(&f->entries, *e);
+	*recent = (uint32_t)f->entries.n;
 }
 
 static int on_path(struct visible_worker *w, struct visible *v, const struct place_sample *s)
@@ -141,18 +170,17 @@ static int on_path(struct visible_worker *w, struct visible *v, const struct pla
 		f->last = stack;
 	if (!*earliest || s->b.time < *earliest - 1)
 		*earliest = s->b.time + 1;
-	vec_push(&f->entries,
-		 (struct stack_entry){ .stack = stack,
-				       .type = s->b.type,
-				       .comm = s->comm,
-				       .pid = s->b.pid,
-				       .tid = s->b.tid,
-				       .cpu = s->b.cpu,
-				       .time = o->time_quantum ? s->b.time / o->time_quantum *
-									 o->time_quantum
-							       : 0,
-				       .count = 1,
-				       .weight = (int64_t)s->b.weight });
+	add_entry(f, &(struct stack_entry){ .stack = stack,
+					    .type = s->b.type,
+					    .comm = s->comm,
+					    .pid = s->b.pid,
+					    .tid = s->b.tid,
+					    .cpu = s->b.cpu,
+					    .time = o->time_quantum ? s->b.time / o->time_quantum *
+									      o->time_quantum
+								    : 0,
+					    .count = 1,
+					    .weight = (int64_t)s->b.weight });
 	return 0;
 }
 
@@ -291,7 +319,7 @@ static void paths_free(struct paths *p)
 		free(f->index.slot);
 		vec_free(&f->entries);
 		vec_free(&f->places);
-		free(f->place_index.slot);
+		free(f->met);
 		free(f->earliest);
 		free(p->stack[k]);
 	}

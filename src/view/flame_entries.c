@@ -8,6 +8,7 @@
 #include "view/flame_pack_impl.h"
 
 #define FEW 24 /* entries of a node that are sorted by inserting */
+#define DEEP 48
 #define NODES_A_JOB 1024
 
 static uint32_t thread_of(struct pack *p, const struct stacks *s, const struct stack_entry *en)
@@ -98,25 +99,6 @@ static uint32_t key_again(struct pack *p, uint32_t side, const struct stack_entr
 	return last->key;
 }
 
-static void add_side(struct pack *p, uint32_t side)
-{
-	const struct stacks *s = p->side[side];
-	struct last last = { 0 };
-
-	for (size_t i = 0; i < s->entries.n; i++) {
-		const struct stack_entry *en = &s->entries.data[i];
-		uint32_t node = p->tree.entry_node[side].data[i];
-		uint64_t when = p->ordered ? i : en->time ? en->time : p->first;
-
-		if (node != UINT32_MAX && en->weight > 0)
-			p->entries[p->n_entries++] =
-				(struct entry){ .node = node,
-						.key = key_again(p, side, en, &last),
-						.step = (uint32_t)((when - p->first) / p->step),
-						.weight = en->weight };
-	}
-}
-
 /* --- the same ones become one --- */
 
 struct gather {
@@ -131,19 +113,8 @@ static uint64_t order_of(const struct entry *e)
 	return (uint64_t)e->key << 32 | e->step;
 }
 
-static int by_order(const void *x, const void *y)
+static void sort_few(struct entry *e, size_t n)
 {
-	uint64_t a = order_of(x), b = order_of(y);
-
-	return (a > b) - (a < b);
-}
-
-static void sort(struct entry *e, size_t n)
-{
-	if (n > FEW) {
-		qsort(e, n, sizeof(*e), by_order);
-		return;
-	}
 	for (size_t i = 1; i < n; i++) {
 		struct entry x = e[i];
 		size_t k = i;
@@ -154,12 +125,50 @@ static void sort(struct entry *e, size_t n)
 	}
 }
 
+static int by_order(const void *x, const void *y)
+{
+	uint64_t a = order_of(x), b = order_of(y);
+
+	return (a > b) - (a < b);
+}
+
+/* As qsort(), without a call for each comparison; deep: how often it may go wrong. */
+static void sort(struct entry *e, size_t n, unsigned deep)
+{
+	while (n > FEW && deep--) {
+		uint64_t a = order_of(&e[0]), b = order_of(&e[n / 2]), c = order_of(&e[n - 1]);
+		uint64_t mid = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+		size_t i = 0, k = n - 1;
+
+		for (;; i++, k--) {
+			struct entry x;
+
+			while (order_of(&e[i]) < mid)
+				i++;
+			while (order_of(&e[k]) > mid)
+				k--;
+			if (i >= k)
+				break;
+			x = e[i];
+			e[i] = e[k];
+			e[k] = x;
+		}
+		sort(e, k + 1, deep);
+		e += k + 1;
+		n -= k + 1;
+	}
+	if (n > FEW)
+		qsort(e, n, sizeof(*e), by_order);
+	else
+		sort_few(e, n);
+}
+
 /* Entries of a node that agree in key and step. Returns how many are left. */
 static uint32_t merge(struct entry *e, uint32_t n)
 {
 	uint32_t kept = 0;
 
-	sort(e, n);
+	sort(e, n, DEEP);
 	for (uint32_t i = 0; i < n; i++) {
 		if (kept && by_order(&e[kept - 1], &e[i]) == 0)
 			e[kept - 1].weight += e[i].weight;
@@ -180,17 +189,50 @@ static int merge_job(void *ctx, size_t job, unsigned worker)
 	return 0;
 }
 
+static bool is_shown(const struct pack *p, uint32_t side, size_t i)
+{
+	return p->tree.entry_node[side].data[i] != UINT32_MAX &&
+	       p->side[side]->entries.data[i].weight > 0;
+}
+
+static void add_side(struct pack *p, uint32_t side, uint32_t *first)
+{
+	const struct stacks *s = p->side[side];
+	struct last last = { 0 };
+
+	for (size_t i = 0; i < s->entries.n; i++) {
+		const struct stack_entry *en = &s->entries.data[i];
+		uint32_t node = p->tree.entry_node[side].data[i], key;
+		uint64_t when = p->ordered ? i : en->time ? en->time : p->first;
+
+		if (!is_shown(p, side, i))
+			continue;
+		key = key_again(p, side, en, &last);
+		p->keys.data[key].samples += en->count;
+		p->entries[first[node]++] =
+			(struct entry){ .node = node,
+					.key = key,
+					.step = (uint32_t)((when - p->first) / p->step),
+					.weight = en->weight };
+	}
+}
+
 /* By node: that is where most of the order is, and nodes are numbers without gaps. */
 static void bring_together(struct pack *p, struct gather *g)
 {
 	uint32_t at = 0;
 
-	for (size_t i = 0; i < p->n_entries; i++)
-		g->first[p->entries[i].node + 1]++;
+	for (uint32_t side = 0; side < 2 && p->side[side]; side++)
+		for (size_t i = 0; i < p->side[side]->entries.n; i++)
+			if (is_shown(p, side, i)) {
+				g->first[p->tree.entry_node[side].data[i] + 1]++;
+				p->n_entries++;
+			}
 	for (size_t i = 0; i <= g->nodes; i++)
 		g->first[i] = at += g->first[i];
-	for (size_t i = 0; i < p->n_entries; i++)
-		g->entry[g->first[p->entries[i].node]++] = p->entries[i];
+	p->entries = mem_table((p->n_entries + 1) * sizeof(*p->entries), false);
+	for (uint32_t side = 0; side < 2 && p->side[side]; side++)
+		add_side(p, side, g->first);
 	/* each has moved to where the next begins */
 	memmove(g->first + 1, g->first, g->nodes * sizeof(*g->first));
 	g->first[0] = 0;
@@ -199,27 +241,17 @@ static void bring_together(struct pack *p, struct gather *g)
 void flame_gather(struct pack *p)
 {
 	struct gather g = { .nodes = p->tree.nodes.n };
-	size_t most = 0;
+	size_t n = 0;
 
-	for (uint32_t side = 0; side < 2 && p->side[side]; side++)
-		most += p->side[side]->entries.n;
-	p->entries = mem_table((most + 1) * sizeof(*p->entries), false);
-	for (uint32_t side = 0; side < 2 && p->side[side]; side++)
-		add_side(p, side);
-	flame_order_keys(p);
-	g.entry = mem_table((p->n_entries + 1) * sizeof(*g.entry), false);
 	g.first = mem_alloc((g.nodes + 2) * sizeof(*g.first));
 	g.kept = mem_alloc((g.nodes + 1) * sizeof(*g.kept));
 	bring_together(p, &g);
+	g.entry = p->entries;
+	flame_order_keys(p);
 	pool_run((g.nodes + NODES_A_JOB - 1) / NODES_A_JOB, 0, merge_job, &g);
-	free(p->entries);
-	p->entries = g.entry;
-	p->n_entries = 0;
-	for (size_t i = 0; i < g.nodes; i++) {
-		memmove(p->entries + p->n_entries, g.entry + g.first[i],
-			g.kept[i] * sizeof(*p->entries));
-		p->n_entries += g.kept[i];
-	}
+	for (size_t i = 0; i < g.nodes; n += g.kept[i++])
+		memmove(g.entry + n, g.entry + g.first[i], g.kept[i] * sizeof(*g.entry));
+	p->n_entries = n;
 	free(g.first);
 	free(g.kept);
 }

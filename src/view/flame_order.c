@@ -14,7 +14,6 @@ static int by_number(uint64_t a, uint64_t b)
 struct ranked {
 	struct key key;
 	uint32_t old;
-	uint64_t n; /* entries that have it */
 };
 
 static const char *name_of(const struct strtab *t, uint32_t id)
@@ -36,7 +35,7 @@ static int by_rank(const void *x, const void *y, void *ctx)
 {
 	const struct ranked *a = x, *b = y;
 	const struct pack *p = ctx;
-	int r = by_number(b->n, a->n);
+	int r = by_number(b->key.samples, a->key.samples);
 
 	if (!r)
 		r = by_number(a->key.side, b->key.side);
@@ -100,8 +99,6 @@ void flame_order_keys(struct pack *p)
 
 	for (size_t i = 0; i < n; i++)
 		rank[i] = (struct ranked){ .key = p->keys.data[i], .old = (uint32_t)i };
-	for (size_t i = 0; i < p->n_entries; i++)
-		rank[p->entries[i].key].n++;
 	if (n) {
 		qsort_r(rank, n, sizeof(*rank), by_rank, p);
 		if (p->o->type == CALLTREE_ALL_TYPES && p->o->first < p->side[0]->type_names.n)
@@ -110,7 +107,8 @@ void flame_order_keys(struct pack *p)
 			struct key *k = &p->keys.data[i];
 
 			place[rank[i].old] = (uint32_t)i;
-			*k = (struct key){ .side = rank[i].key.side,
+			*k = (struct key){ .samples = rank[i].key.samples,
+					   .side = rank[i].key.side,
 					   .type = number(r.type, &r.n_types, rank[i].key.type),
 					   .thread = number(r.thread, &r.n_threads,
 							    rank[i].key.thread),

@@ -16,6 +16,7 @@ struct entry {
 
 struct key {
 	uint32_t side, type, thread, cpu;
+	uint64_t samples;
 };
 
 struct thread {
