@@ -401,14 +401,15 @@ static bool samples_running(const struct spec_list *events)
 	return all;
 }
 
-/* An empty recording of a process that waits puzzles who asked why it is slow. */
+/* An empty recording of a process that waits puzzles who asked why it is slow. With -B nobody
+ * counted. */
 static void tell_none(struct recording *r)
 {
 	const struct record_args *a = r->a;
 
-	if (!r->out.samples && !r->out.pipe && !a->delayed && !a->control && !a->switch_signal &&
-	    !a->switch_bytes && !a->switch_ns && !capture_losses(&r->capture) &&
-	    samples_running(&a->events))
+	if (!r->out.samples && !r->out.pipe && !a->no_buildid && !a->capture.no_samples &&
+	    !a->delayed && !a->control && !a->switch_signal && !a->switch_bytes && !a->switch_ns &&
+	    !capture_losses(&r->capture) && samples_running(&a->events))
 		command_note("what was recorded hardly ran in that time: --off-cpu shows where "
 			     "threads wait that run now and then, /proc/PID/stack where others do");
 }

@@ -225,6 +225,8 @@ until(lambda: waits(idle.pid))
 r = record(f"-g -p {idle.pid} -- sleep 0.2")
 check("a process that waits all the time: why there is nothing, and what shows more", "(0 samples)" in r.err and "--off-cpu" in r.err, r)
 check("-q says nothing", "--off-cpu" not in record(f"-q -g -p {idle.pid} -- sleep 0.2").err)
+for option in ("-B", "-n"):
+    check(f"nor is it said with {option}, which counts none", "--off-cpu" not in record(f"{option} -p {idle.pid} -- sleep 0.2").err)
 check("nor is it said where others than clocks were asked for", "--off-cpu" not in record(f"-e {PP} -p {idle.pid} -- sleep 0.2").err)
 idle.kill()
 idle.wait()
