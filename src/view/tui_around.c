@@ -77,7 +77,8 @@ static void draw(void *ctx)
 	tui_clear();
 	snprintf(name, sizeof(name), "Callers and callees of %s",
 		 tui_tree_name(a->t->names, a->middle.frame, buf, sizeof(buf)));
-	tui_title(name, NULL);
+	snprintf(buf, sizeof(buf), "callers: %zu, callees: %zu", a->callers.n, a->callees.n);
+	tui_title(name, buf);
 	l = tui_line(1, false);
 	tui_printf(&l, TUI_HEAD, "     Total       Self   Function");
 	tui_fill(&l, TUI_HEAD);
@@ -107,8 +108,8 @@ static void draw(void *ctx)
 	tui_put(&l, TUI_PLAIN, " ");
 	if (a->note[0])
 		tui_put(&l, TUI_BOLD, a->note);
-	else
-		tui_printf(&l, TUI_DIM, "callers: %zu, callees: %zu", a->callers.n, a->callees.n);
+	else if (a->list.n)
+		tui_tree_put_place(&l, a->t->names, at(a, a->list.at)->frame);
 	tui_hints(hints);
 }
 

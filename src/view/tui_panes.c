@@ -212,7 +212,7 @@ static void draw(void *ctx)
 					     "\\",  "filter", NULL };
 	int width = tui_width() / 2, height = tui_height() - 3, third = height / 3;
 	const struct function *f = selected(p);
-	char title[256], buf[512];
+	char title[256];
 	struct tui_line l;
 
 	tui_clear();
@@ -233,7 +233,7 @@ static void draw(void *ctx)
 	if (p->note[0])
 		tui_put(&l, TUI_BOLD, p->note);
 	else if (f)
-		tui_put(&l, TUI_DIM, name_of(p, f->frame, buf, sizeof(buf)));
+		tui_tree_put_place(&l, p->t->names, f->frame);
 	tui_hints(hints);
 }
 

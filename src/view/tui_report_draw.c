@@ -195,7 +195,7 @@ static void status(const struct tui_view *v)
 {
 	struct tui_line l = tui_line(tui_height() - 2, false);
 	uint32_t frame = tui_rows_frame(v);
-	char where[64], name[1024], text[2048], cut[2048];
+	char where[64];
 
 	tui_list_where(&v->list, where, sizeof(where));
 	l.end = tui_width() - tui_columns(where) - 2;
@@ -203,13 +203,8 @@ static void status(const struct tui_view *v)
 		tui_put(&l, TUI_BOLD, " ");
 		tui_put(&l, TUI_BOLD, v->note);
 	} else if (frame != CALLS_NONE) {
-		const struct name_frame *f = &v->t.names->frames.data[frame];
-		bool in_file = f->name != SYMBOLS_NONE && f->dso != NAMES_NONE;
-
-		snprintf(text, sizeof(text), " %s%s%s",
-			 tui_tree_name(v->t.names, frame, name, sizeof(name)), in_file ? "  " : "",
-			 in_file ? names_path(v->t.names, f->dso) : "");
-		tui_put(&l, TUI_DIM, tui_cut(text, l.end - l.x, cut, sizeof(cut)));
+		tui_put(&l, TUI_DIM, " ");
+		tui_tree_put_place(&l, v->t.names, frame);
 	}
 	l.x = tui_width() - tui_columns(where) - 1;
 	l.end = tui_width();

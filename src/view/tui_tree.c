@@ -136,6 +136,17 @@ const char *tui_tree_name(const struct names *n, uint32_t frame, char *buf, size
 	return buf;
 }
 
+void tui_tree_put_place(struct tui_line *l, const struct names *n, uint32_t frame)
+{
+	const struct name_frame *f = frame == CALLS_NONE ? NULL : &n->frames.data[frame];
+	bool in_file = f && f->name != SYMBOLS_NONE && f->dso != NAMES_NONE;
+	char name[1024], text[2048], cut[2048];
+
+	snprintf(text, sizeof(text), "%s%s%s", tui_tree_name(n, frame, name, sizeof(name)),
+		 in_file ? "  " : "", in_file ? names_path(n, f->dso) : "");
+	tui_put(l, TUI_DIM, tui_cut(text, l->end - l->x, cut, sizeof(cut)));
+}
+
 static char mark(struct tui_tree *t, const struct tui_tree_line *line)
 {
 	if (line->node != line->head || !tui_tree_opens(t, line->node))

@@ -36,6 +36,8 @@ bool tui_tree_opens(struct tui_tree *t, uint32_t node);
 
 /* A line's text without its share: "+ main". */
 const char *tui_tree_name(const struct names *n, uint32_t frame, char *buf, size_t size);
+/* The same with its file's path, for the line below: "main  /usr/bin/true". */
+void tui_tree_put_place(struct tui_line *l, const struct names *n, uint32_t frame);
 void tui_tree_draw(struct tui_line *l, struct tui_tree *t, const struct names *n,
 		   const struct tui_tree_line *line, uint64_t total, const struct tui_search *s);
 const char *tui_tree_text(struct tui_tree *t, const struct names *n,

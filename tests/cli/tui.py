@@ -316,6 +316,7 @@ def three_panes(data):
     with report(data) as t:
         t.keys("/", "=outer", "Enter", "s")
         check("s shows three panes", t.until("Descendants") and t.until("Callers"), t.text())
+        check("and which file's function it is", re.match(r" \S+  /\S+", t.lines()[-2]), t.text())
         looks("panes", t, 80, 24)
         has("its caller", t.text(), "main")
         check("its descendants", re.search(r"│.*% outer", t.text()), t.text())
@@ -328,7 +329,7 @@ def three_panes(data):
         t.keys("Tab", "/", "=collatz", "Enter")
         check("the right side follows the cursor", t.until(lambda x: any("│" in y and "outer" in y.split("│")[1] for y in x[2:8])), t.text())
         t.keys("Tab", "Enter")
-        check("Enter on a caller makes it the function", t.until(lambda x: x[-2].strip() == "outer"), t.text())
+        check("Enter on a caller makes it the function", t.until(lambda x: x[-2].split()[:1] == ["outer"]), t.text())
         t.keys("<")
         check("< sorts by self", t.until(lambda x: "Self▼" in x[1]), t.text())
         t.keys("\\", "=mix", "Enter")
@@ -345,6 +346,7 @@ def three_panes(data):
         check("Esc leads back", t.until("q quit"), t.text())
         t.keys("/", "=outer", "Enter", "c")
         check("c shows the function in the middle", t.until("Callers and callees of outer"), t.text())
+        check("which file's it is, too", re.match(rf" outer  {HOT}", t.lines()[-2]) or t.lines()[-2].endswith("…"), t.text())
         lines = t.lines()[2:-2]
         order = [next((i for i, x in enumerate(lines) if name in x), 99) for name in ("main", "outer", "collatz")]
         check("callers above, callees below", order == sorted(order) and order[2] < 99, "\n".join(lines))
