@@ -315,6 +315,22 @@ static void name_event(struct top *t)
 		snprintf(t->event, sizeof(t->event), "every %llu %s", n, name);
 }
 
+/* Whose samples they are, as the options named them. */
+static void name_whom(struct top *t)
+{
+	const struct target_opts *o = &t->a->target;
+
+	if (o->pids || o->tids)
+		snprintf(t->whom, sizeof(t->whom), "%s %s", o->pids ? "pid" : "tid",
+			 o->pids ? o->pids : o->tids);
+	else if (o->user)
+		snprintf(t->whom, sizeof(t->whom), "user %s", o->user);
+	else if (o->cpus)
+		snprintf(t->whom, sizeof(t->whom), "all, CPU %s", o->cpus);
+	else
+		snprintf(t->whom, sizeof(t->whom), "all, %zu CPUs", t->target.cpus.n);
+}
+
 /* Which samples are wanted, and what of them. */
 static int choose(struct top *t, struct err *e)
 {
@@ -443,8 +459,7 @@ static int start(struct top *t, struct err *e)
 	if (r < 0)
 		return r;
 	name_event(t);
-	snprintf(t->whom, sizeof(t->whom), t->target.system_wide ? "all, %zu CPUs" : "%zu threads",
-		 t->target.system_wide ? t->target.cpus.n : t->target.threads.n);
+	name_whom(t);
 	t->since = loop_now();
 	return capture_enable(&t->m.capture, e);
 }

@@ -62,7 +62,7 @@ struct capture_opts {
 	const char *const *cgroups;
 	struct capture_off off;
 	/* The event could not be had and another was taken for it (cycles by cpu-clock), or none
-	 * (taken is NULL). May be NULL. */
+	 * (taken is NULL). May be NULL. taken says how often, too, where a period is dropped. */
 	void (*fallback)(void *ctx, const char *wanted, const char *taken, const char *why);
 	void *ctx;
 };

@@ -77,10 +77,14 @@ static const char *clock_name(struct arena *a, const char *wanted)
 	return n ? arena_printf(a, "cpu-clock:%s", kept) : "cpu-clock";
 }
 
-/* No PMU: the CPU clock samples by time instead. For cycles that answers the same question. */
-static void use_clock(struct spec_list *l, struct event_spec *s, const struct capture_opts *o)
+/* No PMU: the CPU clock samples by time instead. For cycles that answers the same question.
+ * Returns what it is called, with how often where another period was asked for. */
+static const char *use_clock(struct spec_list *l, struct event_spec *s,
+			     const struct capture_opts *o)
 {
-	if (o->period || (s->terms & SPEC_TERM_PERIOD)) {
+	bool by_period = o->period || (s->terms & SPEC_TERM_PERIOD);
+
+	if (by_period) {
 		/* a period of the other event means nothing in nanoseconds */
 		s->terms = (s->terms & ~SPEC_TERM_PERIOD) | SPEC_TERM_FREQ;
 		s->freq = o->freq;
@@ -94,6 +98,9 @@ static void use_clock(struct spec_list *l, struct event_spec *s, const struct ca
 	s->pmu = s->pmu_cpus = s->on_cpus = NULL;
 	if (!(s->terms & SPEC_TERM_NAME))
 		s->name = clock_name(&l->arena, s->name);
+	return by_period ? arena_printf(&l->arena, "%s %llu times a second", s->name,
+					(unsigned long long)s->freq)
+			 : s->name;
 }
 
 /* Take event i out; a group that loses its leader is led by the next one. */
@@ -174,9 +181,10 @@ int capture_probe(struct spec_list *l, const struct capture_opts *o, struct err 
 			leave_out(l, i--);
 			wanted_but(o, wanted, NULL, why.msg);
 		} else {
-			use_clock(l, s, o);
+			const char *taken = use_clock(l, s, o);
+
 			clock = true;
-			wanted_but(o, wanted, s->name, why.msg);
+			wanted_but(o, wanted, taken, why.msg);
 		}
 	}
 	return 0;

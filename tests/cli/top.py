@@ -14,7 +14,7 @@ try:
     r = kymo(f"top --stdio --iterations 2 -d 1 -F 999 -p {spin.pid}", timeout=60)
     rows = re.findall(r"^ +[\d.]+%  .*$", r.out, re.M)
     check("a process: its only function has all", rows and re.search(r"(9\d|100)\.\d\d%  spin +\[\.\] spin$", rows[0]), r)
-    has("the heading says what and whom", r.out, "samples/sec", "1 threads")
+    has("the heading says what and whom", r.out, "samples/sec", f"(pid {spin.pid})")
     check("two refreshes", r.out.count("kymo top:") == 2, r)
     r = kymo(f"top --iterations 1 -d 1 -F 999 -n -s comm,symbol -p {spin.pid}", timeout=60)
     check("-n and -s", re.search(r"% +\d+  spin +\[\.\] spin", r.out), r)
@@ -35,7 +35,7 @@ try:
     check("--no-children: one share; graphs as --call-graph says", re.search(r"^ +(9\d|100)\.\d\d%  spin +\[\.\] spin$", r.out, re.M) and
           re.search(r"^ +(9\d|100)\.\d\d%\n +spin\n +main$", r.out, re.M), r)
     r = kymo(f"top --iterations 1 -d 1 -F 999 --call-graph fp,none -p {spin.pid}", timeout=60)
-    check("--call-graph fp,none: no graphs", "main" in r.out and "--" not in r.out.split("threads)")[1].split("\n", 2)[2], r)
+    check("--call-graph fp,none: no graphs", "main" in r.out and "--" not in r.out.split("(pid ")[1].split("\n", 2)[2], r)
     r = kymo(f"top --iterations 1 -d 1 -F 999 --hierarchy -s comm,sym -p {spin.pid}", timeout=60)
     check("--hierarchy: a level below the other", re.search(r"^ +100\.00% +spin\n +(9\d|100)\.\d\d% +\[\.\] spin$", r.out, re.M), r)
     for events in ("--group -e cpu-clock,task-clock", "-e {cpu-clock,task-clock}"):
@@ -86,6 +86,9 @@ else:
             p.kill()
             p.wait()
         os.rmdir(group)
+for args, whom in [("-C 0", "(all, CPU 0)"), (f"-p {os.getpid()}", f"(pid {os.getpid()})"), ("-u 0", "(user 0)")]:
+    r = kymo(f"top --iterations 1 -d 1 -F 99 -E 3 {args}", timeout=60)
+    check(f"{args}: the heading says whose samples they are", whom in r.out, r)
 for args, part in [("top foo", "takes no"), ("top -s bogus", "no sort key"), ("top -d 0", "at least one second"),
                    ("top -p 999999999", "there is no process"), ("top -e nosuch", "^"), ("top --call-graph x", "does not know"), ("top --percent-limit x", "no percentage"),
                    ("top --switch-on nosuch", "no such event"), ("top --percentage x", "relative or absolute"),
