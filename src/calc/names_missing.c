@@ -95,19 +95,25 @@ uint32_t names_max_stack(const struct trace *t, uint32_t type)
 {
 	const struct perf_event_attr *a = &t->types[type].attr;
 
-	if (a->sample_max_stack || t->info.walked || (a->sample_type & PERF_SAMPLE_STACK_USER))
+	if (a->sample_max_stack || (a->sample_type & PERF_SAMPLE_STACK_USER))
 		return a->sample_max_stack;
-	return KERNEL_MAX_STACK;
+	return t->info.walked ? TRACE_WALK_DEPTH : KERNEL_MAX_STACK;
 }
 
-static bool is_full(const struct profile_chain *c, uint32_t max)
+/* The kernel counts all frames, the walker those of the user's stack. */
+static bool is_full(const struct profile_chain *c, uint32_t max, bool walked)
 {
 	uint32_t frames = 0;
+	bool counts = !walked;
 
 	if (!max || c->n < max)
 		return c->cut;
-	for (uint32_t k = 0; k < c->n; k++)
-		frames += c->ip[k] < EVENT_CHAIN_MARK;
+	for (uint32_t k = 0; k < c->n; k++) {
+		if (c->ip[k] < EVENT_CHAIN_MARK)
+			frames += counts;
+		else
+			counts = !walked || c->ip[k] == EVENT_CHAIN_USER;
+	}
 	return frames >= max || c->cut;
 }
 
@@ -139,6 +145,7 @@ static int cut_job(void *ctx, size_t job, unsigned worker)
 	const struct profile *p = n->profile;
 	size_t end = (job + 1) * STEP < p->entries.n ? (job + 1) * STEP : p->entries.n;
 	struct names_cut cut = w->cut[worker];
+	bool walked = p->trace->info.walked;
 
 	for (size_t i = job * STEP; i < end; i++) {
 		const struct profile_entry *e = &p->entries.data[i];
@@ -149,12 +156,13 @@ static int cut_job(void *ctx, size_t job, unsigned worker)
 			continue;
 		x = &n->chains[e->chain];
 		cut.chains += e->count;
+		/* one that was walked and is as deep as asked for may be whole */
 		if (is_full(&p->chains.data[e->chain],
-			    p->trace->types[e->type].attr.sample_max_stack))
+			    walked ? 0 : p->trace->types[e->type].attr.sample_max_stack, walked))
 			cut.full += e->count;
 		else if (ends_abruptly(n, w->end, x)) {
-			if (is_full(&p->chains.data[e->chain],
-				    names_max_stack(p->trace, e->type))) {
+			if (is_full(&p->chains.data[e->chain], names_max_stack(p->trace, e->type),
+				    walked)) {
 				cut.full += e->count;
 				continue;
 			}

@@ -201,6 +201,7 @@ static void give_chain(struct event *ev, struct unwind_job *j)
 static void unwind_batch(struct reader *r, struct batch *b)
 {
 	uint32_t jobs = 0, done = 0, space = 0;
+	uint64_t cut = 0;
 
 	for (;;) {
 		uint32_t first = jobs;
@@ -232,6 +233,10 @@ static void unwind_batch(struct reader *r, struct batch *b)
 	for (unsigned i = 0; i < b->n; i++)
 		if (b->wait[i].copy)
 			give_chain(&b->wait[i].ev, &b->job[b->wait[i].job]);
+	for (uint32_t i = 0; i < done; i++)
+		cut += b->job[i].ret.end == UNWIND_TRUNCATED;
+	if (cut)
+		__atomic_fetch_add(&r->u->source.trace->losses.short_copies, cut, __ATOMIC_RELAXED);
 }
 
 /* Hand on what waited, in its order. */

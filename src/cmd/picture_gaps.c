@@ -67,8 +67,8 @@ void picture_say_gaps(const struct trace *t, const struct stacks *s)
 	else if (is_much(g.early, &g))
 		say_early(t, &g);
 	if (is_much(g.cut, &g))
-		command_note("%.0f%% of the stacks are cut: " REPORT_DEEPER,
-			     100.0 * (double)g.cut / (double)g.samples);
+		command_note("%.0f%% of the stacks are cut: %s",
+			     100.0 * (double)g.cut / (double)g.samples, report_deeper(t));
 	if (is_much(g.with_jit, &g))
 		command_note("%.0f%% of the samples have code in their stacks that a runtime "
 			     "compiled and nobody named: " REPORT_NAME_JIT,

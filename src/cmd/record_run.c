@@ -276,10 +276,12 @@ static int record(struct recording *r, struct err *e)
 
 /* Stacks are not whole: what most of the others ended for, and what helps. */
 #define NEARLY_ALL 95.0
-static void tell_broken(const struct walker_stats *s)
+static void tell_broken(const struct walker_stats *s, uint32_t max_stack)
 {
-	static const char *const advice[UNWIND_END_MAX] = {
-		[UNWIND_DEPTH] = "--max-stack N allows for deeper ones",
+	const char *advice[UNWIND_END_MAX] = {
+		[UNWIND_DEPTH] = max_stack && max_stack < TRACE_WALK_DEPTH
+					 ? "--max-stack N allows for deeper ones"
+					 : TRACE_WALK_MOST,
 		[UNWIND_NO_TABLE] = "kymo doctor -p PID shows where; build with "
 				    "-fasynchronous-unwind-tables or -fno-omit-frame-pointer, run "
 				    "Java with -XX:+PreserveFramePointer",
@@ -312,7 +314,7 @@ static void tell_stacks(struct recording *r)
 			     r->walked.copies ? "unwound" : "walked in the kernel",
 			     walked_whole(&s));
 	if (!r->a->quiet && !r->a->verbose && s.samples && walked_whole(&s) < NEARLY_ALL)
-		tell_broken(&s);
+		tell_broken(&s, r->walked.max_stack);
 	for (unsigned i = 0; r->a->verbose && i < UNWIND_END_MAX; i++)
 		if (s.end[i])
 			command_note("  %8llu stacks: %s", (unsigned long long)s.end[i],

@@ -38,13 +38,18 @@ struct trace_info {
 };
 
 /* Counts that every report ends with. */
+/* User frames of a stack that kymo walks, unless fewer are asked for (live/walker_abi.h). */
+#define TRACE_WALK_DEPTH 1024
+#define TRACE_WALK_MOST "1,024 frames are the most that kymo walks"
+
 struct trace_losses {
 	uint64_t lost_records; /* LOST records seen */
 	uint64_t lost_events;  /* events the kernel had no room for */
 	uint64_t lost_samples; /* LOST_SAMPLES: dropped before they were written */
 	uint64_t throttled;
 	uint64_t unknown_records, bad_records;
-	uint64_t cut_bytes; /* at the end of a recording that was cut short */
+	uint64_t short_copies; /* stacks so far that were longer than their copies */
+	uint64_t cut_bytes;    /* at the end of a recording that was cut short */
 	bool cut;
 	char note[256]; /* one line about what was skipped or cut; "" when nothing was */
 };

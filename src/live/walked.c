@@ -142,7 +142,7 @@ int walked_open(struct walked *w, const struct spec_list *specs, const struct ta
 	};
 	int fd[WALKED_CGROUPS], n = 0, r;
 
-	*w = (struct walked){ .samples = samples };
+	*w = (struct walked){ .samples = samples, .max_stack = o->max_stack };
 	for (size_t i = 0; samples && i < specs->n; i++) {
 		wo.hits |= walked_hits_is(&specs->spec[i]);
 		wo.events += !is_dummy(&specs->spec[i]) && !walked_hits_is(&specs->spec[i]);
@@ -211,6 +211,7 @@ int walked_attach(struct walked *w, struct capture *c, struct err *e)
 			if (ev->fd[k] >= 0 && walker_attach(w->walker, ev->fd[k], ev->id[0], e) < 0)
 				return -e->code;
 		ev->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+		ev->attr.sample_max_stack = (uint16_t)w->max_stack;
 		w->sample_type = ev->attr.sample_type;
 	}
 	return start_hits(w, c, e);

@@ -18,9 +18,10 @@
 struct walked {
 	struct walker *walker;
 	struct capture *capture;
-	bool samples;	   /* it makes those of the capture's events, too */
-	bool copies;	   /* the kernel copies stacks: it takes no program */
-	struct offcpu off; /* walker NULL: none */
+	bool samples;	    /* it makes those of the capture's events, too */
+	uint32_t max_stack; /* frames that were asked for; 0: as many as it can */
+	bool copies;	    /* the kernel copies stacks: it takes no program */
+	struct offcpu off;  /* walker NULL: none */
 	struct walked_hits hits;
 	uint64_t sample_type; /* of the samples that are made */
 	uint64_t side_type;   /* of what tracks tasks */

@@ -13,6 +13,7 @@
 #	include <string.h>
 #	include <unistd.h>
 
+#	include "event/trace.h"
 #	include "walk.skel.h"
 
 static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -27,6 +28,7 @@ void walker_defaults(struct walker_opts *o)
 		o->events = 1;
 	if (o->events > WALK_EVENTS)
 		o->events = WALK_EVENTS;
+	_Static_assert(WALK_DEPTH == TRACE_WALK_DEPTH, "readers know it");
 	if (!o->depth || o->depth > WALK_DEPTH)
 		o->depth = WALK_DEPTH;
 	if (!o->kernel_depth || o->kernel_depth > WALK_KERNEL)

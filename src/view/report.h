@@ -40,8 +40,9 @@ void report_csv(FILE *f, const struct report_style *s, const char *sep, const st
 #define REPORT_NAME_JIT                                                                 \
 	"run Node.js with --perf-basic-prof, Java with -XX:+UnlockDiagnosticVMOptions " \
 	"-XX:+DumpPerfMapAtExit"
-#define REPORT_DEEPER "kymo record --max-stack N allows for deeper ones"
 #define REPORT_WORTH 20 /* one sample in so many is worth a line that says what to do */
+/* What is to be done about stacks that were cut. */
+const char *report_deeper(const struct trace *t);
 /* Stacks that end early, in samples: where most of them do, and what helps. */
 struct report_lost {
 	uint64_t early, in_jit, in_file;

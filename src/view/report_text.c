@@ -116,6 +116,19 @@ static bool by_frame_pointers(const struct trace *t)
 	return !t->info.walked && !copies;
 }
 
+const char *report_deeper(const struct trace *t)
+{
+	bool asked = false;
+
+	for (size_t i = 0; i < t->n_types; i++) {
+		uint16_t max = t->types[i].attr.sample_max_stack;
+
+		asked |= max && max < TRACE_WALK_DEPTH;
+	}
+	return t->info.walked && !asked ? TRACE_WALK_MOST
+					: "kymo record --max-stack N allows for deeper ones";
+}
+
 void report_where_lost(const struct report_lost *l, const struct trace *t, char *buf, size_t size)
 {
 	buf[0] = '\0';
@@ -126,6 +139,10 @@ void report_where_lost(const struct report_lost *l, const struct trace *t, char 
 	else if (by_frame_pointers(t))
 		snprintf(buf, size,
 			 "where code keeps no frame pointers: kymo record -g needs none");
+	else if (t->losses.short_copies * 2 > l->early)
+		snprintf(buf, size,
+			 "where their copies do: kymo record -g needs none, or copy more "
+			 "(--call-graph dwarf,65528)");
 	else if (l->file && l->in_file * 2 > l->early)
 		snprintf(buf, size,
 			 "in %.80s, for want of unwinding tables: kymo doctor -p PID tells of them",
@@ -160,8 +177,8 @@ static void advise(const struct names *n, const struct names_cut *cut, struct re
 	if (cut->abrupt && cut->abrupt * REPORT_WORTH >= cut->chains)
 		advise_stacks(n, cut, e);
 	else if (cut->full && cut->full * REPORT_WORTH >= cut->chains)
-		snprintf(e->stacks_advice, sizeof(e->stacks_advice),
-			 "stacks were cut: " REPORT_DEEPER);
+		snprintf(e->stacks_advice, sizeof(e->stacks_advice), "stacks were cut: %s",
+			 report_deeper(n->profile->trace));
 	if (n->unresolved * REPORT_WORTH < e->samples)
 		return;
 	if (m.in_jit * 2 > n->unresolved)

@@ -73,11 +73,11 @@ static __attribute__((noinline)) unsigned down(int n, volatile unsigned *x)
 		*x += i;
 	return *x;
 }
-int main(void)
+int main(int argc, char **argv)
 {
 	unsigned x = 0;
 
-	return down(300, &x) == 7;
+	return down(argc > 1 ? 1500 : 300, &x) == 7;
 }
 """)
 if run(["cc", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-o", at.path("deep"), at.path("deep.c")]).code == 0:
@@ -86,6 +86,20 @@ if run(["cc", "-O1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "
         check(f"{kind}, deeper than the kernel goes unasked: cut, too", "of the stacks are cut" in err and EARLY not in err, err)
     cut = re.search(r"stacks cut: \d+ \(([\d.]+)%\)", reported())
     check("a report, too", "stacks were cut" in reported() and cut and float(cut[1]) > 80, reported())
+    for what, options, more in (("deeper than was asked for", "-g --max-stack 20", []), ("deeper than the walker goes", "-g", ["deeper"])):
+        helps = "1,024 frames are the most that kymo walks" if more else "--max-stack N allows for deeper ones"
+        r = record(options, at.path("deep"), *more)
+        if "reached the bottom" not in r.err:
+            skip(f"walked, {what}", "no stack walker here")
+            continue
+        for kind, err in said():
+            check(f"{kind}, walked, {what}: cut", "of the stacks are cut" in err and helps in err and EARLY not in err, err)
+        has("a report, too", reported(), "stacks were cut: ", helps)
+        has("and who recorded it", r.err, "stacks are not whole: cut", helps)
+    record("--call-graph dwarf,1024", at.path("deep"))
+    for kind, err in said():
+        has(f"{kind}, copies that are too small: that, and what helps", err, EARLY + ", most where their copies do: kymo record -g needs none")
+    has("a report, too", reported(), "most of these stacks end where their copies do")
 else:
     skip("stacks deeper than the kernel goes unasked", "no compiler here")
 
