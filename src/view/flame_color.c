@@ -135,7 +135,8 @@ struct flame_rgb flame_color(const char *palette, const char *name, enum frame_k
 
 struct flame_rgb flame_color_delta(double part, bool negate)
 {
-	int pale = (int)lround(245 - 195 * pow(fmin(fabs(part), 1), 0.6));
+	/* not below 100: names are black, and on a deeper blue they cannot be read */
+	int pale = (int)lround(245 - 145 * pow(fmin(fabs(part), 1), 0.6));
 
 	if (part == 0 || pale == 245)
 		return (struct flame_rgb){ 245, 245, 245 };

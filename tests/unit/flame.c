@@ -113,17 +113,34 @@ static void test_compare(void)
 	calltree_free(&t);
 }
 
+/* As WCAG has it: from 4.5 on, text can be read. */
+static double contrast_with_black(struct flame_rgb c)
+{
+	const int part[3] = { c.r, c.g, c.b };
+	const double share[3] = { 0.2126, 0.7152, 0.0722 };
+	double light = 0;
+
+	for (int i = 0; i < 3; i++) {
+		double v = part[i] / 255.0;
+
+		light += share[i] * (v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
+	}
+	return (light + 0.05) / 0.05;
+}
+
 static void test_colors(void)
 {
 	struct flame_rgb c = flame_color_delta(0, false), d;
 
 	CHECK(c.r == c.g && c.g == c.b);
 	c = flame_color_delta(1, false);
-	CHECK(c.r == 255 && c.g == c.b && c.g < 100);
+	CHECK(c.r == 255 && c.g == c.b && c.g < 120);
 	d = flame_color_delta(-1, true);
 	CHECK(c.r == d.r && c.g == d.g);
 	c = flame_color_delta(-0.5, false);
-	CHECK(c.b == 255 && c.r == c.g && c.r > 50 && c.r < 245);
+	CHECK(c.b == 255 && c.r == c.g && c.r > 100 && c.r < 245);
+	CHECK(contrast_with_black(flame_color_delta(-1, false)) >= 4.5);
+	CHECK(contrast_with_black(flame_color_delta(1, false)) >= 4.5);
 	CHECK(flame_color_exists("hot") && flame_color_exists("chain") &&
 	      !flame_color_exists("pink"));
 	c = flame_color("hot", "malloc", FRAME_USER, false, false);
