@@ -130,7 +130,7 @@ static void collapse(struct calltree_build *b, struct calltree_item *it)
 }
 
 struct entry_order {
-	uint64_t time;
+	uint64_t time, thread;
 	uint32_t index;
 };
 
@@ -168,6 +168,49 @@ static int by_time(const void *x, const void *y, void *stacks)
 		return e->cpu < f->cpu ? -1 : 1;
 	d = compare_stacks(s, e->stack, f->stack);
 	return d ? d : (a->index > b->index) - (a->index < b->index);
+}
+
+static int by_thread(const void *x, const void *y)
+{
+	const struct entry_order *a = x, *b = y;
+
+	if (a->thread != b->thread)
+		return a->thread < b->thread ? -1 : 1;
+	return (a->time > b->time) - (a->time < b->time);
+}
+
+/* 1, 2, ... in the order in which keys come. */
+static uint64_t rank_of(struct map *m, int32_t key, uint32_t *n)
+{
+	uint64_t *at = map_at(m, (uint32_t)key);
+
+	if (!*at)
+		*at = ++*n;
+	return *at;
+}
+
+/*
+ * A flame chart: every thread by itself in order of time, one after the other as they
+ * came, those of a process together. Mixed, each would be cut to pieces by the others.
+ */
+static void order_chart(struct entry_order *order, const struct stacks *s)
+{
+	struct map processes = { 0 }, threads = { 0 };
+	uint32_t n_processes = 0, n_threads = 0;
+
+	for (size_t i = 0; i < s->entries.n; i++)
+		order[i] = (struct entry_order){ s->entries.data[i].time, 0, (uint32_t)i };
+	qsort_r(order, s->entries.n, sizeof(*order), by_time, (void *)s);
+	for (size_t i = 0; i < s->entries.n; i++) {
+		const struct stack_entry *en = &s->entries.data[order[i].index];
+
+		order[i].thread = rank_of(&processes, en->pid, &n_processes) << 32 |
+				  rank_of(&threads, en->tid, &n_threads);
+		order[i].time = i;
+	}
+	qsort(order, s->entries.n, sizeof(*order), by_thread);
+	map_free(&processes);
+	map_free(&threads);
 }
 
 /* The item of this side, stack and label; first: by stack, the item + 1 that its chain begins with.
@@ -208,6 +251,7 @@ static int add_entry(struct calltree_build *b, const struct stacks *s, uint32_t 
 		return err_set(e, ERANGE, "the sum of the stacks' weights is too large");
 	item = find_item(b, s, side, en->stack, label_func(b, s, en), first);
 	b->items.data[item].weight += en->weight;
+	b->items.data[item].tid = first ? 0 : en->tid;
 	if (b->o->want_nodes) /* until the nodes are known, entry_node holds the item */
 		b->t->entry_node[side].data[entry] = item;
 	return 0;
@@ -228,9 +272,7 @@ static int add_side(struct calltree_build *b, const struct stacks *s, uint32_t s
 	}
 	if (b->o->sort == CALLTREE_BY_TIME && s->entries.n) {
 		order = mem_alloc(s->entries.n * sizeof(*order));
-		for (size_t i = 0; i < s->entries.n; i++)
-			order[i] = (struct entry_order){ s->entries.data[i].time, (uint32_t)i };
-		qsort_r(order, s->entries.n, sizeof(*order), by_time, (void *)s);
+		order_chart(order, s);
 	}
 	if (!order)
 		first = mem_alloc(s->stacks.n * sizeof(*first));

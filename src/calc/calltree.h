@@ -32,7 +32,8 @@ enum calltree_label {
 enum calltree_sort {
 	CALLTREE_BY_NAME, /* as flamegraph.pl: the order of the folded lines */
 	CALLTREE_BY_SIZE,
-	CALLTREE_BY_TIME, /* a flame chart: entries as they came, only neighbours are merged */
+	CALLTREE_BY_TIME, /* a flame chart: thread by thread as entries came, only neighbours are
+			     merged */
 };
 
 #define CALLTREE_ALL_TYPES UINT32_MAX

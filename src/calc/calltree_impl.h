@@ -13,6 +13,7 @@ struct calltree_item {
 	uint32_t side;
 	uint32_t node; /* where it ended up */
 	uint32_t next; /* + 1: another label of the same stack; 0: none */
+	int32_t tid;   /* in a flame chart: whose frames end with the thread's; otherwise 0 */
 	int64_t weight;
 };
 #define CALLTREE_NO_LABEL UINT32_MAX

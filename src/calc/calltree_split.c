@@ -115,6 +115,7 @@ static void group_runs(struct split *s, const struct range *r)
 {
 	int64_t at[2] = { r->start[0], r->start[1] };
 	uint32_t last = ENDED;
+	int32_t tid = 0;
 
 	for (uint32_t i = r->lo; i < r->hi; i++) {
 		const struct calltree_item *it = &s->b->items.data[s->order[i]];
@@ -123,7 +124,7 @@ static void group_runs(struct split *s, const struct range *r)
 		if (key != ENDED) {
 			struct group *g;
 
-			if (key != last) {
+			if (key != last || it->tid != tid) {
 				g = vec_add(&s->groups);
 				g->func = key;
 				g->lo = i;
@@ -134,6 +135,7 @@ static void group_runs(struct split *s, const struct range *r)
 			g->total[it->side] += it->weight;
 		}
 		last = key;
+		tid = it->tid;
 		at[it->side] += it->weight;
 	}
 	vec_each (&s->groups, g)

@@ -115,7 +115,7 @@ static const struct opt opts[] = {
 		"what is counted (default: what is known of it; samples)"),
 	OPT_FLAG(0, "reverse", reverse, "merge stacks from their innermost frame"),
 	OPT_FLAG(0, "inverted", svg.inverted, "root at the top: an icicle graph"),
-	OPT_FLAG(0, "flamechart", svg.flamechart, "in order of time; only neighbours are merged"),
+	OPT_FLAG(0, "flamechart", svg.flamechart, "in order of time, thread by thread; only neighbours are merged"),
 	CHOICE("sort", "BY", "order of neighbours: name or size", "name|size"),
 	OPT_FLAG(0, "collapse-recursion", collapse, "a function that calls itself is one frame"),
 	OPT_STR(0, "notes", "TEXT", svg.notes, "a remark that is kept in the file"),

@@ -93,6 +93,34 @@ static void test_options(void)
 		"all:9(a:6(b:1/1 c:2/2@1 b:3/3@3) b:1/1@6 a:2/1@7(b:1/1@8))");
 }
 
+/* Two threads that take turns: each stands by itself, and what they share is two frames. */
+static void test_chart_of_threads(void)
+{
+	static const int32_t tids[] = { 11, 12, 11, 12, 11 };
+	static const char text[] = "a;b 1\na;c 2\na;b 3\na;c 4\na;d 5\n";
+	struct calltree_opts o = plain;
+	struct stacks side[2] = { 0 };
+	struct folded_info info;
+	struct calltree t = { 0 };
+	struct err e = { 0 };
+	AUTO_STRBUF b = { 0 };
+
+	o.sort = CALLTREE_BY_TIME;
+	CHECK_INT(unfold_text("f", text, strlen(text), side, &info, &e), 0);
+	CHECK_INT((long)side[0].entries.n, 5);
+	for (uint32_t i = 0; i < side[0].entries.n; i++) {
+		side[0].entries.data[i].time = 100 + i;
+		side[0].entries.data[i].pid = 11;
+		side[0].entries.data[i].tid = tids[i];
+	}
+	CHECK_INT(calltree_make(&side[0], NULL, &o, &t, &e), 0);
+	show(&t, 0, false, &b);
+	CHECK_STR(strbuf_str(&b), "all:15(a:9(b:4/4 d:5/5@4) a:6@9(c:6/6@9))");
+	calltree_free(&t);
+	stacks_free(&side[0]);
+	stacks_free(&side[1]);
+}
+
 static void test_prune(void)
 {
 	struct calltree_opts o = plain;
@@ -217,6 +245,7 @@ int main(void)
 {
 	test_merge();
 	test_options();
+	test_chart_of_threads();
 	test_prune();
 	test_compare();
 	test_functions();

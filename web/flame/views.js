@@ -186,7 +186,7 @@ function calleesOf(p, t, func, s) {
 	return lay(view);
 }
 
-// Samples in order of time; neighbours that agree are one frame.
+// Samples in order of time, every thread by itself; neighbours that agree are one frame.
 function timeOrder(p, t, self) {
 	const most = 3000000;
 	for (let coarse = 0; coarse < 20; coarse++) {
@@ -207,6 +207,35 @@ function byTime(p, self, coarse) {
 	for (let i = 0; i < p.entries; i++)
 		if (self.passes(i)) order[count[(p.eTime ? p.eTime[i] : 0) >> coarse]++] = i;
 	return order;
+}
+
+// The same, one thread after the other as they came, those of a process together: mixed,
+// each would be cut to pieces by the others.
+function byThread(p, order) {
+	const n = p.threads.length,
+		threadOf = (e) => p.keys[p.eKey[e]].thread,
+		processes = new Map(),
+		rank = new Map(),
+		count = new Int32Array(n + 1),
+		sorted = new Int32Array(order.length);
+	if (n < 2) return order;
+	for (const e of order) {
+		const th = threadOf(e);
+		if (rank.has(th)) continue;
+		const pid = p.threads[th].pid;
+		if (!processes.has(pid)) processes.set(pid, processes.size);
+		rank.set(th, [processes.get(pid), rank.size]);
+	}
+	const threads = [...rank.keys()].sort((x, y) => {
+		const [a, b] = [rank.get(x), rank.get(y)];
+		return a[0] - b[0] || a[1] - b[1];
+	});
+	const place = new Int32Array(n);
+	threads.forEach((th, i) => (place[th] = i));
+	for (const e of order) count[place[threadOf(e)] + 1]++;
+	for (let i = 0; i < n; i++) count[i + 1] += count[i];
+	for (const e of order) sorted[count[place[threadOf(e)]]++] = e;
+	return sorted;
 }
 
 function chartOf(p, t, self, coarse, most) {
@@ -234,11 +263,15 @@ function chartOf(p, t, self, coarse, most) {
 	const open = [0],
 		openNode = [0],
 		path = []; // nodes of v and of t that are open, by depth
-	let at = 0;
+	let at = 0,
+		last = -1;
 	v.func[0] = p.root;
-	for (const e of byTime(p, self, coarse)) {
-		const node = t.at ? t.at[p.eNode[e]] : p.eNode[e];
+	for (const e of byThread(p, byTime(p, self, coarse))) {
+		const node = t.at ? t.at[p.eNode[e]] : p.eNode[e],
+			thread = p.keys[p.eKey[e]].thread;
 		if (node < 0) continue;
+		if (thread !== last) open.length = openNode.length = 1;
+		last = thread;
 		const depth = t.depth[node];
 		for (let i = node, d = depth; d >= 0; d--, i = t.parent[i]) path[d] = i;
 		let same = 0;
