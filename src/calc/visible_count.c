@@ -115,16 +115,15 @@ static inline void enter_kernel(struct lane *l)
 	l->part.space = l->sample->kernel;
 }
 
-/* To the next address, if there is one. */
-static inline void step(struct lane *l)
+/* Is there another address? */
+static inline bool has_more(struct lane *l)
 {
-	if (--l->at == l->first)
-		enter_kernel(l);
-}
-
-static inline bool is_at_end(const struct lane *l)
-{
-	return l->at == l->first;
+	if (l->at != l->first)
+		return true;
+	if (l->kernel_at == l->kernel_first)
+		return false;
+	enter_kernel(l);
+	return true;
 }
 
 static inline bool is_mark(uint64_t addr)
@@ -173,10 +172,10 @@ static void leave(struct group *g, struct lane *l)
 		alone(g, l->sample);
 		return;
 	}
-	step(l);
-	for (int i = 0; i < VISIBLE_AHEAD && !is_at_end(l) && !is_mark(l->at[-1]); i++) {
+	l->at--;
+	for (int i = 0; i < VISIBLE_AHEAD && has_more(l) && !is_mark(l->at[-1]); i++) {
 		place_find(&g->w->places, &l->part, l->at[-1], is_caller(l));
-		step(l);
+		l->at--;
 	}
 	visible_keep(g->w, l->sample);
 }
@@ -252,19 +251,19 @@ static inline enum way begin(struct group *g, struct lane *l, const struct place
 			return begin_at(g, l, burst_child(&w->tree, BURST_ROOT, label));
 		n = 1;
 	}
-	for (size_t k = 0; k < w->raw.n && !is_at_end(l); k++) {
+	for (size_t k = 0; k < w->raw.n && has_more(l); k++) {
 		const struct visible_raw *x = &w->raw.data[k];
 
 		if (x->addr != l->at[-1] || x->where != visible_where(&l->part, is_caller(l)))
 			break;
 		n = x->end;
 		g->n_same++;
-		step(l);
+		l->at--;
 	}
 	if (n)
 		at = w->node.n ? w->node.data[(n < w->node.n ? n : w->node.n) - 1]
 			       : (struct burst_at){ .state = BURST_CLOSED };
-	if (at.state == BURST_IS_SMALL || (is_at_end(l) && n <= w->node.n)) {
+	if (at.state == BURST_IS_SMALL || (n <= w->node.n && !has_more(l))) {
 		l->node = at.node;
 		end_here(g, l);
 		return ENDED;
@@ -302,7 +301,7 @@ static void end_closed(struct group *g, struct lane *l)
 			next_several(l);
 			continue;
 		}
-		if (is_at_end(l))
+		if (!has_more(l))
 			break;
 		in = place_range_of(&w->places, &l->part, l->at[-1]);
 		place = place_take(&w->places, &l->part, l->at[-1], is_caller(l),
@@ -311,12 +310,12 @@ static void end_closed(struct group *g, struct lane *l)
 			leave(g, l);
 			return;
 		}
-		step(l);
+		l->at--;
 		take_place(g, l, place);
 	}
 	w->weight += l->sample->b.weight;
 	w->samples++;
-	burst_add_later(&w->tree, l->node, tail, n, l->n_several || !is_at_end(l),
+	burst_add_later(&w->tree, l->node, tail, n, l->n_several || has_more(l),
 			l->sample->b.weight);
 }
 
@@ -338,7 +337,7 @@ static void take_functions(struct group *g)
 				leave(g, l);
 				continue;
 			}
-			step(l);
+			l->at--;
 			take_place(g, l, place);
 		}
 		l->key = burst_key(l->node, l->func);
@@ -359,7 +358,7 @@ static void take_nodes(struct group *g)
 		struct burst_at at = burst_child_at(&g->w->tree, l->key, l->hash);
 
 		l->node = at.node;
-		if (at.state == BURST_IS_SMALL || (is_at_end(l) && !l->n_several)) {
+		if (at.state == BURST_IS_SMALL || (!l->n_several && !has_more(l))) {
 			end_here(g, l);
 		} else if (at.state == BURST_CLOSED) {
 			end_closed(g, l);
