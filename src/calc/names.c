@@ -146,31 +146,36 @@ static void find_dsos(struct names *n)
 	map_free(&index);
 }
 
-/* Is there anybody who may know its name? */
-static bool can_ask(const struct names *n, const struct name_site *s)
+/*
+ * Is there anybody who may know its name? Rubbish that is not in the kernel's half of all
+ * addresses is nobody's, and no list of its names need be read for that.
+ */
+static bool can_ask(const struct names *n, const struct name_site *s, uint64_t kernel)
 {
-	return s->mode == EVENT_MODE_KERNEL ||
-	       (s->dso != NAMES_NONE && n->dsos.data[s->dso].symbols != NAMES_NONE);
+	if (s->mode == EVENT_MODE_KERNEL)
+		return s->map || !kernel || !((s->addr ^ kernel) >> 63);
+	return s->dso != NAMES_NONE && n->dsos.data[s->dso].symbols != NAMES_NONE;
 }
 
 static void ask_symbols(struct names *n, unsigned what)
 {
+	uint64_t kernel = tasks_kernel_start(n->profile->trace->tasks);
 	AUTO_FREE struct sym_query *q = NULL;
 	size_t used = 0;
 
 	vec_each (&n->sites, s)
-		used += can_ask(n, s);
+		used += can_ask(n, s, kernel);
 	q = mem_table(used * sizeof(*q), false);
 	used = 0;
 	vec_each (&n->sites, s)
 		/* the call before a return address may be its function's last instruction */
-		if (can_ask(n, s))
+		if (can_ask(n, s, kernel))
 			q[used++] = (struct sym_query){ .dso = names_file(n, s->dso, s->mode),
 							.addr = s->dso_addr - s->caller };
 	symbols_resolve_many(n->symbols, q, used, what);
 	used = 0;
 	vec_each (&n->sites, s)
-		if (can_ask(n, s))
+		if (can_ask(n, s, kernel))
 			s->sym = q[used++].result;
 }
 

@@ -191,6 +191,56 @@ static void again(void)
 	tasks_free(m.trace.tasks);
 }
 
+/* Addresses that no kernel has: its names, which may be a long list, are not loaded for them. */
+static uint64_t strange;
+
+static int read_strange(struct source *src, size_t chunk, event_fn *fn, void *ctx, struct err *e)
+{
+	const uint64_t chain[] = { EVENT_CHAIN_KERNEL, strange };
+
+	(void)src;
+	(void)chunk;
+	(void)e;
+	return fn(ctx, &(struct event){ .kind = EVENT_SAMPLE,
+					.have = EVENT_HAVE_CHAIN,
+					.mode = EVENT_MODE_KERNEL,
+					.pid = 10,
+					.tid = 10,
+					.time = 1000,
+					.weight = 1,
+					.ip = strange,
+					.chain = chain,
+					.chain_n = ARRAY_SIZE(chain) });
+}
+
+static void on_load(void *ctx)
+{
+	*(bool *)ctx = true;
+}
+
+static bool loads_for(uint64_t addr)
+{
+	struct visible_opts o = { .min_share = 0.1, .type = UINT32_MAX };
+	struct symbols *symbols = symbols_new(&(struct symbols_opts){ 0 });
+	struct stacks stacks = { 0 };
+	struct err e = { 0 };
+	struct made m;
+	uint32_t type;
+	bool loaded = false;
+
+	make(&m);
+	m.source.n_chunks = 1;
+	m.source.read_chunk = read_strange;
+	strange = addr;
+	symbols_kernel_later(symbols, on_load, NULL, &loaded);
+	CHECK_INT(visible_stacks(&m.source, symbols, &o, &stacks, &type, &e), 0);
+	CHECK_INT(stacks.entries.n, 1);
+	stacks_free(&stacks);
+	symbols_free(symbols);
+	tasks_free(m.trace.tasks);
+	return loaded;
+}
+
 int main(void)
 {
 	struct visible_opts o = { .min_share = 0.0001, .type = UINT32_MAX, .few = 8500 };
@@ -211,5 +261,9 @@ int main(void)
 	symbols_free(symbols);
 	tasks_free(m.trace.tasks);
 	again();
+	CHECK(!loads_for(0));
+	CHECK(!loads_for(0x7f3e02167e70));
+	CHECK(loads_for(begin_of(3)));
+	CHECK(loads_for(UINT64_MAX << 16)); /* what was loaded later is mapped nowhere */
 	return tap_end();
 }
