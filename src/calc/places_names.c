@@ -179,15 +179,24 @@ static int by_key(const void *a, const void *b)
 	return x->key_addr < y->key_addr ? -1 : x->key_addr > y->key_addr;
 }
 
-/* Each once, without what another thread has asked for meanwhile. */
-static size_t only_new(const struct place_names *n, struct place *p, size_t count)
+static size_t each_once(struct place *p, size_t count)
 {
 	size_t kept = 0;
 
 	qsort(p, count, sizeof(*p), by_key);
 	for (size_t i = 0; i < count; i++)
-		if ((!kept || by_key(&p[kept - 1], &p[i]) != 0) &&
-		    place_names_get(n, &p[i]) == PLACE_UNKNOWN)
+		if (!kept || by_key(&p[kept - 1], &p[i]) != 0)
+			p[kept++] = p[i];
+	return kept;
+}
+
+/* Without what another thread has asked for meanwhile. */
+static size_t only_new(const struct place_names *n, struct place *p, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (place_names_get(n, &p[i]) == PLACE_UNKNOWN)
 			p[kept++] = p[i];
 	return kept;
 }
@@ -265,6 +274,7 @@ int place_learn(struct place_reader *r, struct err *e)
 	struct place_names *n = r->names;
 	int code = 0;
 
+	r->fresh.n = each_once(r->fresh.data, r->fresh.n);
 	pthread_mutex_lock(&n->lock);
 	r->fresh.n = only_new(n, r->fresh.data, r->fresh.n);
 	if (r->fresh.n)
