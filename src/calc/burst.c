@@ -82,18 +82,20 @@ void burst_free(struct burst *b)
 	b->cap = 0;
 }
 
-struct burst_at burst_new_child(struct burst *b, uint64_t key)
+const struct burst_slot *burst_new_child(struct burst *b, uint64_t key)
 {
 	struct burst_at at = { b->nodes.n & BURST_NODES, BURST_CLOSED };
-	uint32_t parent = (uint32_t)(key >> 32), func = (uint32_t)key;
+	uint32_t parent = (uint32_t)((key - 1) >> 32), func = (uint32_t)(key - 1);
+	struct burst_slot *slot;
 
 	if (b->nodes.n * 3 >= b->cap * 2)
 		grow(b);
 	vec_push(&b->nodes, (struct burst_node){ .parent = parent, .func = func });
 	if (b->nodes.data[parent].func == func && parent != BURST_ROOT)
 		b->nodes.data[parent].again = at.node;
-	*burst_slot_of(b, key, burst_hash(key)) = (struct burst_slot){ key, at };
-	return at;
+	slot = burst_slot_of(b, key, burst_hash(key));
+	*slot = (struct burst_slot){ key, at };
+	return slot;
 }
 
 static void hold(struct burst *b, uint32_t node, uint32_t number, struct path *p)

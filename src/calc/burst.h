@@ -44,8 +44,8 @@ struct burst_at {
 };
 
 struct burst_slot {
-	_Alignas(16) uint64_t key; /* none lies in two lines of a cache */
-	struct burst_at at;	   /* the root, which is nobody's child: it is free */
+	_Alignas(16) uint64_t key; /* none lies in two lines of a cache; 0: it is free */
+	struct burst_at at;
 };
 
 /* What is kept of paths: header, functions. Shared by trees that are merged later. */
@@ -91,9 +91,10 @@ static inline enum burst_state burst_state(const struct burst *b, uint32_t node)
 	       : n->n == BURST_SMALL ? BURST_IS_SMALL
 				     : BURST_CLOSED;
 }
+/* Never 0: functions have no number as high as that. */
 static inline uint64_t burst_key(uint32_t parent, uint32_t func)
 {
-	return (uint64_t)parent << 32 | func;
+	return ((uint64_t)parent << 32 | func) + 1;
 }
 /* The highest bits say where it belongs. */
 static inline uint64_t burst_hash(uint64_t key)
@@ -112,18 +113,20 @@ static inline struct burst_slot *burst_slot_of(const struct burst *b, uint64_t k
 	for (size_t at = hash >> b->shift;; at = (at + 1) & (b->cap - 1)) {
 		struct burst_slot *s = &b->slot[at];
 
-		if (s->key == key || s->at.node == BURST_ROOT)
+		if (s->key == key || !s->key)
 			return s;
 	}
 }
 
-struct burst_at burst_new_child(struct burst *b, uint64_t key);
+const struct burst_slot *burst_new_child(struct burst *b, uint64_t key);
 /* The child of an open node, made when missing. */
 static inline struct burst_at burst_child_at(struct burst *b, uint64_t key, uint64_t hash)
 {
 	const struct burst_slot *s = burst_slot_of(b, key, hash);
 
-	return s->at.node == BURST_ROOT ? burst_new_child(b, key) : s->at;
+	if (__builtin_expect(!s->key, 0))
+		s = burst_new_child(b, key);
+	return s->at;
 }
 static inline struct burst_at burst_child(struct burst *b, uint32_t parent, uint32_t func)
 {
