@@ -92,6 +92,16 @@ static int by_size(const void *x, const void *y, void *ctx)
 	return sa < sb ? 1 : -1;
 }
 
+/* Items of a range lie anywhere: they are asked for some before their turn. */
+#define AHEAD 16
+static inline const struct calltree_item *fetch(const struct split *s, const struct range *r,
+						uint32_t i)
+{
+	if (i + AHEAD < r->hi)
+		mem_fetch(&s->b->items.data[s->order[i + AHEAD]]);
+	return i + AHEAD / 2 < r->hi ? &s->b->items.data[s->order[i + AHEAD / 2]] : NULL;
+}
+
 /* Find the next function of each item; those that end here are the node's own. */
 static void find_keys(struct split *s, const struct range *r, uint32_t node)
 {
@@ -99,7 +109,10 @@ static void find_keys(struct split *s, const struct range *r, uint32_t node)
 
 	for (uint32_t i = r->lo; i < r->hi; i++) {
 		struct calltree_item *it = &b->items.data[s->order[i]];
+		const struct calltree_item *next = fetch(s, r, i);
 
+		if (next && next->n > r->depth)
+			mem_fetch(next->frame + r->depth);
 		it->node = node; /* until a child takes it */
 		if (path_length(it) > r->depth) {
 			s->keys[i] = path_at(b, it, r->depth);
@@ -154,6 +167,7 @@ static void group_functions(struct split *s, const struct range *r, const int64_
 		uint32_t key = s->keys[i];
 		struct group *g;
 
+		fetch(s, r, i);
 		if (key == ENDED) {
 			lo++;
 			continue;

@@ -24,8 +24,8 @@ struct finder {
 	VEC(struct stack_entry) entries;
 	uint32_t recent[RECENT]; /* + 1; by hash */
 	/* Addresses that lines are asked for: of files, each once. */
-	VEC(struct place) places;
-	uint64_t *met; /* their marks, by hash; 0: free */
+	VEC(struct place) places; /* key_addr is the mark */
+	uint64_t *met;		  /* marks, by hash; 0: free */
 	size_t met_cap;
 	uint64_t *earliest; /* by type: time + 1 of the first sample; 0: none */
 };
@@ -73,13 +73,26 @@ static void met_grow(struct finder *f)
 			*met_at(f, old[i]) = old[i];
 }
 
+static inline void add_place(struct finder *f, const struct place *x)
+{
+	uint64_t *at;
+
+	if ((f->places.n + 1) * 2 > f->met_cap)
+		met_grow(f);
+	at = met_at(f, x->key_addr);
+	if (*at)
+		return;
+	*at = x->key_addr;
+	vec_push(&f->places, *x);
+}
+
 /* An address of a file: the same instruction has the same line in every process. */
 static void on_met(struct visible *v, struct visible_worker *w, const struct place_part *part,
 		   uint64_t addr, bool caller)
 {
 	struct finder *f = finder_of(v, w);
 	const struct place_range *g;
-	uint64_t mark, *at;
+	uint64_t mark;
 
 	if (part->mode != EVENT_MODE_USER)
 		return;
@@ -88,16 +101,11 @@ static void on_met(struct visible *v, struct visible_worker *w, const struct pla
 		return;
 	/* files are fewer than 2^22, and what is behind 4 TB of one need have no lines */
 	mark = (addr - g->shift - caller) << 22 | (g->key & 0x3fffff);
-	if ((f->places.n + 1) * 2 > f->met_cap)
-		met_grow(f);
-	at = met_at(f, mark);
-	if (*at)
-		return;
-	*at = mark;
-	vec_push(&f->places, (struct place){ .addr = addr,
-					     .space = part->space,
-					     .mode = part->mode,
-					     .caller = caller });
+	add_place(f, &(struct place){ .key_addr = mark,
+				      .addr = addr,
+				      .space = part->space,
+				      .mode = part->mode,
+				      .caller = caller });
 }
 
 /* The number of a path, which is copied when it is new. */
@@ -211,14 +219,13 @@ static int join_paths(struct paths *p)
 	return 0;
 }
 
-/* Each place once: what threads have in common is few. */
 static int join_lines(struct paths *p)
 {
 	struct finder *all = &p->finder[0];
 
 	for (unsigned k = 1; k < p->v.threads; k++)
 		vec_each (&p->finder[k].places, x)
-			vec_push(&all->places, *x);
+			add_place(all, x);
 	return place_names_lines(&p->v.names, all->places.data, all->places.n, p->v.e);
 }
 

@@ -60,6 +60,7 @@ void pack_join(struct strbuf *out, const struct strbuf *column, size_t n,
 #if HAVE_ZLIB
 #	define PART (256u << 10) /* bytes, whoever deflates them: the result must not tell */
 #	define WINDOW (32u << 10)
+#	define MUCH (4u << 20)
 
 /* Parts that are deflated at once, each with what stands before it for a dictionary. */
 struct deflated {
@@ -77,7 +78,9 @@ static int deflate_part(void *ctx, size_t job, unsigned worker)
 	int r = Z_OK;
 
 	(void)worker;
-	if (deflateInit2(&z, 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+	/* of much, who waits for it would not see the last 3% of the bytes */
+	if (deflateInit2(&z, d->raw->n > MUCH ? 4 : 6, Z_DEFLATED, -15, 9, Z_DEFAULT_STRATEGY) !=
+	    Z_OK)
 		return -ENOMEM;
 	if (job)
 		deflateSetDictionary(&z, in - WINDOW, WINDOW);
