@@ -73,54 +73,57 @@ void map_free(struct map *m)
 }
 
 /* The slot that holds the string, or the free one where it belongs. */
-static size_t strtab_slot(const struct strtab *t, const char *s, size_t n, uint32_t hash)
+static struct strtab_slot *strtab_slot(const struct strtab *t, const char *s, size_t n,
+				       uint32_t hash)
 {
 	size_t i = hash & (t->slot_cap - 1);
 
-	for (; t->slots[i]; i = (i + 1) & (t->slot_cap - 1)) {
-		uint32_t id = t->slots[i] - 1;
+	for (; t->slots[i].id; i = (i + 1) & (t->slot_cap - 1)) {
+		const char *name = t->slots[i].hash == hash ? t->name[t->slots[i].id - 1] : NULL;
 
-		if (t->hash[id] == hash && strncmp(t->name[id], s, n) == 0 && !t->name[id][n])
+		if (name && strncmp(name, s, n) == 0 && !name[n])
 			break;
 	}
-	return i;
+	return &t->slots[i];
 }
 
 static void strtab_double(struct strtab *t)
 {
-	free(t->slots);
-	t->slot_cap = t->slot_cap ? t->slot_cap * 2 : 64;
-	t->slots = mem_alloc(t->slot_cap * sizeof(*t->slots));
-	for (size_t id = 0; id < t->n; id++) {
-		size_t i = t->hash[id] & (t->slot_cap - 1);
+	AUTO_FREE struct strtab_slot *old = t->slots;
+	size_t n = t->slot_cap;
 
-		while (t->slots[i])
+	t->slot_cap = n ? n * 2 : 64;
+	t->slots = mem_alloc(t->slot_cap * sizeof(*t->slots));
+	for (size_t k = 0; k < n; k++) {
+		size_t i = old[k].hash & (t->slot_cap - 1);
+
+		if (!old[k].id)
+			continue;
+		while (t->slots[i].id)
 			i = (i + 1) & (t->slot_cap - 1);
-		t->slots[i] = (uint32_t)id + 1;
+		t->slots[i] = old[k];
 	}
 }
 
 uint32_t strtab_addn(struct strtab *t, const char *s, size_t n)
 {
+	struct strtab_slot *slot;
 	uint32_t hash;
-	size_t i;
 
 	n = strnlen(s, n);
 	hash = (uint32_t)map_hash_bytes(s, n);
 	if ((t->n + 1) * 2 > t->slot_cap)
 		strtab_double(t);
-	i = strtab_slot(t, s, n, hash);
-	if (t->slots[i])
-		return t->slots[i] - 1;
+	slot = strtab_slot(t, s, n, hash);
+	if (slot->id)
+		return slot->id - 1;
 	if (t->n == t->cap) {
 		t->cap = t->cap ? t->cap * 2 : 32;
 		t->name = mem_grow(t->name, t->cap * sizeof(*t->name));
-		t->hash = mem_grow(t->hash, t->cap * sizeof(*t->hash));
 	}
 	t->name[t->n] = arena_strndup(&t->arena, s, n);
-	t->hash[t->n] = hash;
-	t->slots[i] = (uint32_t)++t->n;
-	return (uint32_t)t->n - 1;
+	*slot = (struct strtab_slot){ hash, (uint32_t)++t->n };
+	return slot->id - 1;
 }
 
 uint32_t strtab_add(struct strtab *t, const char *s)
@@ -130,19 +133,19 @@ uint32_t strtab_add(struct strtab *t, const char *s)
 
 uint32_t strtab_find(const struct strtab *t, const char *s)
 {
-	size_t n = strlen(s), i;
+	const struct strtab_slot *slot;
+	size_t n = strlen(s);
 
 	if (!t->slot_cap)
 		return STRTAB_NONE;
-	i = strtab_slot(t, s, n, (uint32_t)map_hash_bytes(s, n));
-	return t->slots[i] ? t->slots[i] - 1 : STRTAB_NONE;
+	slot = strtab_slot(t, s, n, (uint32_t)map_hash_bytes(s, n));
+	return slot->id ? slot->id - 1 : STRTAB_NONE;
 }
 
 void strtab_free(struct strtab *t)
 {
 	arena_free(&t->arena);
 	free(t->name);
-	free(t->hash);
 	free(t->slots);
 	*t = (struct strtab){ 0 };
 }

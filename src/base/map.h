@@ -39,11 +39,13 @@ uint64_t *map_find(const struct map *m, uint64_t key);
 void map_free(struct map *m);
 
 /* Interned strings: equal text, equal id; ids count from 0 in order of first sight. */
+struct strtab_slot {
+	uint32_t hash, id; /* + 1; 0 is free */
+};
 struct strtab {
 	struct arena arena;
 	const char **name; /* by id */
-	uint32_t *hash;	   /* by id */
-	uint32_t *slots;   /* id + 1; 0 is free */
+	struct strtab_slot *slots;
 	size_t n, cap, slot_cap;
 };
 uint32_t strtab_add(struct strtab *t, const char *s);
