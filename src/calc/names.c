@@ -146,36 +146,46 @@ static void find_dsos(struct names *n)
 	map_free(&index);
 }
 
+/* A function that the kernel made while it was recorded (BPF), which the recording itself names. */
+static bool is_made(const struct names *n, const struct name_site *s)
+{
+	const struct task_dso *d =
+		s->map ? tasks_get_dso(n->profile->trace->tasks, s->map->dso) : NULL;
+
+	return d && d->ksymbol;
+}
+
 /*
  * Is there anybody who may know its name? Rubbish that is not in the kernel's half of all
  * addresses is nobody's, and no list of its names need be read for that.
  */
-static bool can_ask(const struct names *n, const struct name_site *s, uint64_t kernel)
+static bool can_ask(const struct names *n, const struct name_site *s, uint64_t kernel, bool made)
 {
 	if (s->mode == EVENT_MODE_KERNEL)
-		return s->map || !kernel || !((s->addr ^ kernel) >> 63);
+		return s->map ? made || !is_made(n, s) : !kernel || !((s->addr ^ kernel) >> 63);
 	return s->dso != NAMES_NONE && n->dsos.data[s->dso].symbols != NAMES_NONE;
 }
 
-static void ask_symbols(struct names *n, unsigned what)
+/* made: also for what the recording names, of which only the kernel knows the module. */
+static void ask_symbols(struct names *n, unsigned what, bool made)
 {
 	uint64_t kernel = tasks_kernel_start(n->profile->trace->tasks);
 	AUTO_FREE struct sym_query *q = NULL;
 	size_t used = 0;
 
 	vec_each (&n->sites, s)
-		used += can_ask(n, s, kernel);
+		used += can_ask(n, s, kernel, made);
 	q = mem_table(used * sizeof(*q), false);
 	used = 0;
 	vec_each (&n->sites, s)
 		/* the call before a return address may be its function's last instruction */
-		if (can_ask(n, s, kernel))
+		if (can_ask(n, s, kernel, made))
 			q[used++] = (struct sym_query){ .dso = names_file(n, s->dso, s->mode),
 							.addr = s->dso_addr - s->caller };
 	symbols_resolve_many(n->symbols, q, used, what);
 	used = 0;
 	vec_each (&n->sites, s)
-		if (can_ask(n, s, kernel))
+		if (can_ask(n, s, kernel, made))
 			s->sym = q[used++].result;
 }
 
@@ -209,15 +219,6 @@ static struct name_frame frame_of_label(struct names *n, const struct name_site 
 	snprintf(text, sizeof(text), "[woken by %s]", n->profile->trace->wakers[s->addr].comm);
 	f.name = symbols_add_text(n->symbols, text);
 	return f;
-}
-
-/* A function that the kernel made while it was recorded (BPF), which the recording itself names. */
-static bool is_made(const struct names *n, const struct name_site *s)
-{
-	const struct task_dso *d =
-		s->map ? tasks_get_dso(n->profile->trace->tasks, s->map->dso) : NULL;
-
-	return d && d->ksymbol;
 }
 
 static struct name_frame frame_of(const struct names *n, const struct name_site *s)
@@ -333,7 +334,11 @@ int names_make(const struct profile *p, struct symbols *symbols, const struct na
 	(void)e;
 	sites_collect(&n, o);
 	find_dsos(&n);
-	ask_symbols(&n, SYMBOLS_NAMES | (lines ? SYMBOLS_LINES : o->inlines ? SYMBOLS_INLINED : 0));
+	ask_symbols(&n,
+		    SYMBOLS_NAMES | (lines	  ? SYMBOLS_LINES
+				     : o->inlines ? SYMBOLS_INLINED
+						  : 0),
+		    !o->no_lines);
 	if (o->inlines)
 		add_inlines(&n);
 	make_frames(&n);

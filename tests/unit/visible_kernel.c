@@ -206,7 +206,7 @@ static int read_strange(struct source *src, size_t chunk, event_fn *fn, void *ct
 					.mode = EVENT_MODE_KERNEL,
 					.pid = 10,
 					.tid = 10,
-					.time = 1000,
+					.time = 1000 + SAMPLES,
 					.weight = 1,
 					.ip = strange,
 					.chain = chain,
@@ -263,6 +263,7 @@ int main(void)
 	again();
 	CHECK(!loads_for(0));
 	CHECK(!loads_for(0x7f3e02167e70));
+	CHECK(!loads_for(PROGRAM + 2)); /* the recording names it */
 	CHECK(loads_for(begin_of(3)));
 	CHECK(loads_for(UINT64_MAX << 16)); /* what was loaded later is mapped nowhere */
 	return tap_end();
