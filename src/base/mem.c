@@ -43,6 +43,15 @@ void *mem_grow(void *old, size_t size)
 	return checked(realloc(old, size ? size : 1));
 }
 
+void *mem_lines(size_t size)
+{
+	size_t whole = (size / MEM_LINE + 1) * MEM_LINE;
+	void *p = checked(aligned_alloc(MEM_LINE, whole));
+
+	memset(p, 0, whole);
+	return p;
+}
+
 #define HUGE (2u << 20)
 
 void *mem_table(size_t size, bool zeroed)

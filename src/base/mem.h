@@ -18,6 +18,9 @@
 void *mem_alloc(size_t size);		/* zeroed */
 void *mem_grow(void *old, size_t size); /* the new part is not zeroed */
 void *mem_dup(const void *src, size_t size);
+/* Zeroed, and in lines of a cache that nothing else is in. */
+#define MEM_LINE 64
+void *mem_lines(size_t size);
 /*
  * For a large table that will be filled all over: in huge pages where the kernel has them. When
  * zeroed, its pages are there at once, which is cheaper than when each is first read and then

@@ -118,7 +118,8 @@ void place_names_free(struct place_names *n);
 
 /* Addresses of a space that are in the same mapping, or in none. */
 struct place_range {
-	uint64_t from, size, shift;
+	_Alignas(MEM_LINE) uint64_t from; /* each is in one line */
+	uint64_t size, shift;
 	const uint16_t *number; /* place_number() stands here; it stays there whatever becomes of
 				   the range, which others may take the place of meanwhile */
 	uint64_t several;	/* all bits set: there are many of them; 0: all have the first */

@@ -368,7 +368,7 @@ int visible_choose_type(struct visible *v)
 
 void visible_begin(struct visible *v, struct symbols *symbols)
 {
-	v->workers = mem_alloc(v->threads * sizeof(*v->workers));
+	v->workers = mem_lines(v->threads * sizeof(*v->workers));
 	place_names_init(&v->names, v->source->trace, symbols, v->o->inlines, v->o->counts);
 	for (unsigned k = 0; k < v->threads; k++)
 		v->workers[k].places.names = &v->names;
