@@ -187,7 +187,7 @@ static void draw_line(const struct tui_code *c, struct tui_line *l,
 static void status(const struct tui_code *c)
 {
 	struct tui_line l = tui_line(tui_height() - 2, false);
-	char where[64];
+	char where[64], at[4096], cut[4096];
 
 	tui_list_where(&c->list, where, sizeof(where));
 	l.end = tui_width() - tui_columns(where) - 2;
@@ -199,13 +199,16 @@ static void status(const struct tui_code *c)
 		const struct annotate_insn *in = &c->a.insns.data[line->insn];
 
 		tui_printf(&l, TUI_DIM, "%s+%#" PRIx64, c->a.function, in->code.addr - c->a.start);
-		if (in->sym && in->sym->nframes && in->sym->frames[0].file != SYMBOLS_NONE)
-			tui_printf(&l, TUI_DIM, "  %s:%u",
-				   symbols_text(c->a.names->symbols, in->sym->frames[0].file),
-				   in->sym->frames[0].line);
-		else if (!c->a.has_lines)
+		if (in->sym && in->sym->nframes && in->sym->frames[0].file != SYMBOLS_NONE) {
+			snprintf(at, sizeof(at), "%s:%u",
+				 symbols_text(c->a.names->symbols, in->sym->frames[0].file),
+				 in->sym->frames[0].line);
+			tui_put(&l, TUI_DIM, "  ");
+			tui_put(&l, TUI_DIM, tui_cut_front(at, l.end - l.x, cut, sizeof(cut)));
+		} else if (!c->a.has_lines) {
 			tui_put(&l, TUI_DIM,
 				"  no source lines: the file has no debug information");
+		}
 	}
 	l.x = tui_width() - tui_columns(where) - 1;
 	l.end = tui_width();

@@ -486,6 +486,17 @@ const char *tui_cut(const char *text, int width, char *buf, size_t size)
 	return buf;
 }
 
+const char *tui_cut_front(const char *text, int width, char *buf, size_t size)
+{
+	if (tui_columns(text) <= width || width < 1)
+		return text;
+	do
+		text++;
+	while ((*text & 0xc0) == 0x80 || tui_columns(text) > width - 1);
+	snprintf(buf, size, "%s%s", tui.unicode ? "…" : "~", text);
+	return buf;
+}
+
 static void blanks(struct tui_line *l, enum tui_style s, int n)
 {
 	attrset(attr_of(l, s));

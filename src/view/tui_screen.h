@@ -106,6 +106,8 @@ void tui_fill(struct tui_line *l, enum tui_style s); /* blanks to the end */
 int tui_columns(const char *text);
 /* The text, or into buf as much of it as fits with a mark that it was cut. */
 const char *tui_cut(const char *text, int width, char *buf, size_t size);
+/* The same with its end, as paths are told apart by theirs. */
+const char *tui_cut_front(const char *text, int width, char *buf, size_t size);
 
 /* The style of a share. */
 enum tui_style tui_heat(double percent);

@@ -140,11 +140,15 @@ void tui_tree_put_place(struct tui_line *l, const struct names *n, uint32_t fram
 {
 	const struct name_frame *f = frame == CALLS_NONE ? NULL : &n->frames.data[frame];
 	bool in_file = f && f->name != SYMBOLS_NONE && f->dso != NAMES_NONE;
-	char name[1024], text[2048], cut[2048];
+	char name[1024], cut[4096];
 
-	snprintf(text, sizeof(text), "%s%s%s", tui_tree_name(n, frame, name, sizeof(name)),
-		 in_file ? "  " : "", in_file ? names_path(n, f->dso) : "");
-	tui_put(l, TUI_DIM, tui_cut(text, l->end - l->x, cut, sizeof(cut)));
+	tui_put(l, TUI_DIM,
+		tui_cut(tui_tree_name(n, frame, name, sizeof(name)), l->end - l->x, cut,
+			sizeof(cut)));
+	tui_put(l, TUI_DIM, "  ");
+	if (in_file)
+		tui_put(l, TUI_DIM,
+			tui_cut_front(names_path(n, f->dso), l->end - l->x, cut, sizeof(cut)));
 }
 
 static char mark(struct tui_tree *t, const struct tui_tree_line *line)
