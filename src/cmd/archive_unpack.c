@@ -127,7 +127,12 @@ static int open_any(int fd, const char *name, struct tar **ret, struct err *e)
 		lseek(fd, 0, SEEK_SET);
 		plain = run_packer(fd, packers[i].program, e);
 		close(fd);
-		return plain < 0 ? plain : tar_open_fd(plain, name, ret, e);
+		return plain < 0 ? err_wrap(e, "%s", name) : tar_open_fd(plain, name, ret, e);
+	}
+	if (n >= 8 && memcmp(start, "PERFILE2", 8) == 0) {
+		close(fd);
+		err_set(e, EINVAL, "%s is a recording, not an archive", name);
+		return err_hint(e, "kymo archive %s makes one of it", name);
 	}
 	return tar_open_fd(fd, name, ret, e);
 }
@@ -302,7 +307,7 @@ int archive_unpack(const struct archive_unpack *o, struct err *e)
 		return err_set(e, errno, "cannot open %s: %s", file, strerror(errno));
 	r = open_any(fd, file, &t, e);
 	if (r < 0)
-		return err_wrap(e, "%s", file);
+		return r;
 	u.dir = debugdir_open(o->folder ? o->folder : o->buildid_dir, true, e);
 	r = u.dir < 0 ? u.dir : put_all(&u, t, false, e);
 	debugdir_path(o->folder ? o->folder : o->buildid_dir, &where);

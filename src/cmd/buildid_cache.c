@@ -379,7 +379,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	}
 	w.dir = debugdir_open(a->dir, true, e);
 	if (w.dir < 0)
-		return w.dir;
+		return err_hint(e, "--buildid-dir DIR takes another folder");
 	if (!a->dir)
 		w.cache = cache_open(NULL, NULL);
 	if (a->servers)

@@ -242,6 +242,8 @@ for part in (10, 300, len(packed) // 2, len(packed) - 20):
         f.write(packed[:part])
     r = kymo(f"report --stdio -i {path('cut')}", env=HOME)
     check(f"cut to {part} bytes: read as far as it goes, or refused with a word", r.code in (0, 1) and (r.code == 0 or r.err.startswith("kymo")), r)
+r = kymo(f"archive --unpack {path('own')} -d {path('never')}", env=HOME)
+check("a recording is not unpacked, and that is told", r.code == 1 and "is a recording" in r.err and not os.path.exists(path("never")), r)
 r = kymo(f"archive -i {path('own.kymo')}", env=HOME)
 check("an archive of an archive is refused", r.code == 1 and "already" in r.err, r)
 r = kymo(f"archive -i {path('nowhere')}", env=HOME)

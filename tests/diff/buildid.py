@@ -152,5 +152,7 @@ else:
 
 r = kymo(f"inject -b -i {a} -o {a}")
 check("the same file in and out is refused", r.code == 1 and "same file" in r.err, r)
+r = kymo("buildid-cache -l", env={"HOME": "/dev/null"})
+check("where there can be no cache, how to name another", r.code == 1 and "--buildid-dir" in r.err, r)
 shutil.rmtree(TMP)
 end()
