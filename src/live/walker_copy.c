@@ -25,6 +25,7 @@ struct walker_image {
 struct walker_copied {
 	struct walker_copied *next;
 	struct walker_image *image; /* NULL: what it has mapped now */
+	uint64_t since;		    /* when it came here */
 	struct walk_sample s;
 	uint64_t chain[WALK_DEPTH + WALK_KERNEL];
 	struct walk_regs regs;
@@ -39,6 +40,8 @@ static void append(struct walker *w, struct walker_copied *c)
 	w->copied_end = &c->next;
 	w->n_copied++;
 	w->stats.copies++;
+	/* On a busy machine we may come late to it: what maps its code is still to be read then. */
+	c->since = walker_now();
 }
 
 void walker_copy_add(struct walker *w, const struct walk_sample *s, size_t size)
@@ -180,7 +183,7 @@ static bool finish_one(struct walker *w, struct walker_copied *c, bool last)
 
 	unwind(w, c, &sp, chain, &r);
 	if (!last &&
-	    (sp.pending || (r.end == UNWIND_NO_MAP && walker_now() - c->s.time < WAIT_MAP_NS)))
+	    (sp.pending || (r.end == UNWIND_NO_MAP && walker_now() - c->since < WAIT_MAP_NS)))
 		return false;
 	if (r.end == UNWIND_NEEDS_FULL || r.end == UNWIND_NO_REGISTER) {
 		sp.full = true;
@@ -229,7 +232,7 @@ int walker_copy_finish(struct walker *w, bool all, walker_fn *fn, void *ctx)
 
 		pthread_mutex_lock(&w->lock);
 		if (!finish_one(w, c,
-				all || now - c->s.time > WAIT_NS || w->n_copied > COPIED_MAX)) {
+				all || now - c->since > WAIT_NS || w->n_copied > COPIED_MAX)) {
 			pthread_mutex_unlock(&w->lock);
 			at = &c->next;
 			continue;

@@ -209,7 +209,7 @@ else:
 # Who ended the waits
 r = record(f"--wakers -v -e dummy {WAITS} {MS} {TIMES}", "k.data")
 has("stacks of whoever ended waits are not counted among those that were asked for", r.err, "stacks of who ended waits")
-right("--wakers", sums(samples("k.data")), measured(r.out))
+right("--wakers", sums(samples("k.data")), measured(r.out), said=r.err)
 rep = kymo(f"report -i {path('k.data')} --wakers --stdio -g folded,0,caller --no-children -s comm")
 lines = rep.out.splitlines()
 pipe = [l for l in lines if "in_pipe" in l]

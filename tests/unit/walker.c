@@ -5,6 +5,7 @@
  */
 #include "tap.h"
 
+#include <elf.h>
 #include <libgen.h>
 #include <poll.h>
 #include <pthread.h>
@@ -544,6 +545,38 @@ static void direct_rules(void)
 }
 #endif
 
+static int handed_out(void *ctx, const struct walker_sample *s)
+{
+	(void)s;
+	++*(int *)ctx;
+	return 0;
+}
+
+/* A stack that comes here late, on a busy machine, waits for what maps its code all the same. */
+static void late(void)
+{
+	struct walker_opts o = { .copy_rate = 100 };
+	struct unwind_regs regs = { .machine = EM_X86_64 };
+	uint8_t stack[256] = { 0 };
+	struct walker_stack s = {
+		.pid = 1, .tid = 1, .time = 1, .regs = &regs, .data = stack, .size = sizeof(stack)
+	};
+	struct walker *w;
+	struct err e;
+	int n = 0;
+
+	if (walker_open(&o, &w, &e) < 0)
+		return;
+	walker_copy(w, &s);
+	CHECK_INT(walker_poll(w, 0, handed_out, &n, &e), 0);
+	CHECK_INT(n, 0);
+	CHECK(walker_waiting(w));
+	walker_settle(w, 0);
+	CHECK_INT(walker_poll(w, 0, handed_out, &n, &e), 1);
+	CHECK(!walker_waiting(w));
+	walker_close(w);
+}
+
 int main(int argc, char **argv)
 {
 	struct walker_opts o = { 0 };
@@ -574,6 +607,7 @@ int main(int argc, char **argv)
 		remembered();
 	if (argc < 2) {
 		options();
+		late();
 		cached();
 		limits();
 		off_limits();
