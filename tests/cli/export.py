@@ -49,7 +49,11 @@ def export(to, file=ALL, *args):
 
 def record():
     """Two events, threads and children, chains; and a program with inlined functions."""
-    r = run(["perf", "record", "-q", "-B", "--no-bpf-event", "-F", "1999", "-g", "-e", "cpu-clock,page-faults", "-o", ALL, BUSY, "150", "threads=2"])
+    for ms in ("150", "600", "2400"):  # on a busy machine a thread may not get to run within a short time
+        r = run(["perf", "record", "-q", "-B", "--no-bpf-event", "-F", "1999", "-g", "-e", "cpu-clock,page-faults", "-o", ALL, BUSY, ms, "threads=2"])
+        seen = {tuple(x.split()) for x in kymo(f"script -i {ALL} -F tid,event -G").out.splitlines()}
+        if r.code == 0 and sum("cpu-clock:" in x for x in seen) == 3:
+            break
     if r.code:
         skip("export", "perf cannot record here: " + r.err.strip()[:80])
         end()
