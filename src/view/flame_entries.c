@@ -11,6 +11,12 @@
 #define DEEP 48
 #define NODES_A_JOB 1024
 
+/* Two numbers as one: other than an xor of hashes, which is 0 for all that are alike. */
+static uint64_t pair_hash(uint64_t a, uint64_t b)
+{
+	return map_hash(map_hash(a) + b);
+}
+
 static uint32_t thread_of(struct pack *p, const struct stacks *s, const struct stack_entry *en)
 {
 	struct thread t = { .comm = STRTAB_NONE, .pid = en->pid, .tid = en->tid };
@@ -21,7 +27,7 @@ static uint32_t thread_of(struct pack *p, const struct stacks *s, const struct s
 	if (!p->detail->threads)
 		t.tid = -1;
 	at = map_at(&p->thread_index,
-		    map_hash((uint64_t)(uint32_t)t.pid << 32 | (uint32_t)t.tid) ^ map_hash(t.comm));
+		    pair_hash((uint64_t)(uint32_t)t.pid << 32 | (uint32_t)t.tid, t.comm));
 	if (!*at) {
 		vec_push(&p->threads, t);
 		*at = p->threads.n;
@@ -71,8 +77,8 @@ static uint32_t key_of(struct pack *p, uint32_t side, const struct stack_entry *
 			  .type = flame_type(p, s, en->type),
 			  .thread = thread_of(p, s, en),
 			  .cpu = cpu_of(p, en->cpu) };
-	at = map_at(&p->key_index, map_hash((uint64_t)k.thread << 32 | k.cpu) ^
-					   map_hash(((uint64_t)k.type << 32 | k.side) + 1));
+	at = map_at(&p->key_index,
+		    pair_hash((uint64_t)k.thread << 32 | k.cpu, (uint64_t)k.type << 32 | k.side));
 	if (!*at) {
 		vec_push(&p->keys, k);
 		*at = p->keys.n;

@@ -296,6 +296,43 @@ static void test_times(void)
 	CHECK_INT(time_step(4000, true), 20000000);
 }
 
+/* The first thread with the first event, the second with the second ...: each is kept. */
+static void test_threads_like_events(void)
+{
+	struct flame_html_opts o = { .title = "t",
+				     .type = CALLTREE_ALL_TYPES,
+				     .max_bytes = 5000000 };
+	struct flame_html_info info = { 0 };
+	struct stacks s = { .unit = "samples" };
+	struct err e = { 0 };
+	uint32_t frame, stack;
+	FILE *f = fopen("/dev/null", "w");
+
+	frame = stacks_frame(&s, &(struct frame){ .name = strtab_add(&s.strings, "f"),
+						  .module = STRTAB_NONE,
+						  .file = STRTAB_NONE });
+	stack = stacks_stack(&s, &frame, 1);
+	for (uint32_t i = 0; i < 64; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "event%u", i);
+		vec_push(&s.type_names, strtab_add(&s.strings, name));
+		for (uint32_t cpu = i ? 1 : 0; cpu < 2; cpu++)
+			stacks_add(&s, &(struct stack_entry){ .stack = stack,
+							      .comm = STRTAB_NONE,
+							      .type = i,
+							      .pid = 1,
+							      .tid = (int32_t)i + 1,
+							      .cpu = cpu,
+							      .time = 1000 + i,
+							      .count = 1,
+							      .weight = 1 });
+	}
+	CHECK_INT(flame_html_write(f, &s, NULL, &o, &info, &e), 0);
+	fclose(f);
+	stacks_free(&s);
+}
+
 int main(void)
 {
 	test_rectangles();
@@ -305,5 +342,6 @@ int main(void)
 	test_markup();
 	test_svg();
 	test_times();
+	test_threads_like_events();
 	return tap_end();
 }
