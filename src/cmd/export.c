@@ -276,6 +276,9 @@ static int export_to(const struct args *a, const struct export_format *f, const 
 	struct export_job x = { 0 };
 	int r = load_open(&w.load, &a->load, e), closed;
 
+	if (r == -EOPNOTSUPP && !picture_is_recording(input))
+		err_hint(e, "it takes recordings; folded stacks and pprof profiles are drawn "
+			    "by 'kymo flame' and written as text by 'kymo collapse'");
 	if (r == 0 && a->events)
 		r = load_pick_types(&w.load, a->events, e);
 	if (r == 0)
