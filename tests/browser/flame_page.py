@@ -44,6 +44,17 @@ def click(b, f, **more):
     settle(b)
 
 
+def contrast(ink, fill):
+    """As WCAG has it, of a text's colour and what it stands on."""
+    def light(color):
+        parts = (x / 255 for x in color)
+        r, g, b = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+    low, high = sorted((light(ink), light([int(x) for x in fill[4:-1].split(",")])))
+    return (high + 0.05) / (low + 0.05)
+
+
 def settle(b):
     """Until two frames are painted and nothing slides any more."""
     b.js_async("const done = arguments[0]; setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done(1))), 130)")
@@ -342,6 +353,13 @@ with Browser(1280, 800) as b:
     same("what kept its share has no hue", max(color["same"]) - min(color["same"]) < 6, True)
     same("widths are the mean of both", round(frame(b, "gone")["w"] / 1264, 3), 0.125)
     has("both sums are told", b.text(".heading"), "40 counts → 20 counts")
+    for dark in (False, True):
+        ink = (247, 246, 244) if dark else (26, 24, 22)
+        for safe in (False, True):
+            b.open(diff, f"#theme={'dark' if dark else 'light'}&safe={int(safe)}")
+            worst = min(contrast(ink, frame(b, name)["fill"]) for name in ("gone", "new", "same", "less", "more"))
+            check(f"names can be read on every colour, {dark=} {safe=}", worst >= 4.3, worst)
+    b.open(diff)
     b.keys("6")
     same("before: only what was", ({f["name"] for f in frames(b, depth=2)}, round(frame(b, "gone")["w"] / 1264, 3)), ({"gone", "same", "less"}, 0.25))
     b.keys("7")

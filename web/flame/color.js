@@ -141,7 +141,7 @@ const HIT = { light: "rgb(168,85,247)", dark: "rgb(168,85,247)" };
 function deltaColor(part, dark, safe) {
 	const t = Math.min(Math.abs(part), 1) ** 0.6;
 	const still = dark ? [72, 72, 78] : [236, 236, 233];
-	const more = safe ? (dark ? [214, 120, 0] : [237, 140, 10]) : dark ? [208, 58, 52] : [232, 72, 60];
+	const more = safe ? (dark ? [176, 90, 0] : [237, 140, 10]) : dark ? [208, 58, 52] : [232, 72, 60];
 	const less = dark ? [52, 112, 214] : [70, 130, 236];
 	return rgb(mix(still, part > 0 ? more : less, t));
 }
