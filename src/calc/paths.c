@@ -160,7 +160,7 @@ static int on_path(struct visible_worker *w, struct visible *v, const struct pla
 
 	if (r < 0)
 		return r;
-	visible_need(w, v, UINT32_MAX);
+	visible_need(w, v, VISIBLE_ALL);
 	if (w->unknown) {
 		f->last = NO_STACK;
 		visible_later(w, s);

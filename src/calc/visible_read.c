@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "calc/places_ask.h"
 #include "event/waker.h"
 
 /* Samples that wait for names, and words of their chains: what fits into a cache. */
@@ -147,6 +148,21 @@ static inline bool next_address(struct visible_worker *w, const struct place_par
 	return true;
 }
 
+/* Where the functions of the rest of the path stand is asked for at once. */
+#define ON_THEIR_WAY 24
+static void ask_ahead(struct visible_worker *w)
+{
+	const struct place_part *part;
+	uint32_t was_part = w->part, was_at = w->at;
+	struct visible_raw x;
+
+	for (int i = 0; i < ON_THEIR_WAY && next_address(w, &part, &x); i++)
+		if (place_has_range(part->mode))
+			place_ask(&w->places, part, x.addr, x.where & 1);
+	w->part = was_part;
+	w->at = was_at;
+}
+
 bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n)
 {
 	bool collapse = v->o->collapse_recursion;
@@ -163,8 +179,11 @@ bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n)
 			w->n = w->raw.data[w->n_raw++].end;
 			continue;
 		}
-		if (w->same)
+		if (w->same) {
 			part_here(w);
+			if (n == VISIBLE_ALL)
+				ask_ahead(w);
+		}
 		func = place_find(&w->places, part, x.addr, x.where & 1);
 		if (func == PLACE_UNKNOWN) {
 			w->unknown = true;

@@ -85,6 +85,7 @@ int visible_choose_type(struct visible *v);
 
 /* Begin with a sample's path; -errno. */
 int visible_start(struct visible_worker *w, struct visible *v, const struct place_sample *s);
+#define VISIBLE_ALL UINT32_MAX
 /* Go on until it has n functions, in w->path; false: it ends before. */
 bool visible_need(struct visible_worker *w, struct visible *v, uint32_t n);
 /*

@@ -16,11 +16,18 @@
 
 void pack_varint(struct strbuf *b, uint64_t v)
 {
-	while (v > 127) {
-		strbuf_putc(b, (char)(v | 128));
-		v >>= 7;
+	char text[10];
+	size_t n = 0;
+
+	if (v < 128 && b->cap > b->n + 1) { /* nearly always */
+		b->data[b->n++] = (char)v;
+		b->data[b->n] = '\0';
+		return;
 	}
-	strbuf_putc(b, (char)v);
+	for (; v > 127; v >>= 7)
+		text[n++] = (char)(v | 128);
+	text[n++] = (char)v;
+	strbuf_add(b, text, n);
 }
 
 void pack_text(struct json *j, const char *key, const char *s)
