@@ -132,6 +132,7 @@ void profile_stacks(const struct names *n, bool counts, bool merge_unknown, stru
 {
 	const struct profile *p = n->profile;
 	struct filler f = { .n = n, .out = ret, .merge = merge_unknown };
+	uint32_t last = STRTAB_NONE, comm = STRTAB_NONE; /* neighbours mostly have the same */
 	char buf[32];
 
 	f.frame = mem_alloc((n->sites.n + 1) * sizeof(*f.frame));
@@ -141,7 +142,6 @@ void profile_stacks(const struct names *n, bool counts, bool merge_unknown, stru
 		const struct profile_entry *e = &p->entries.data[i];
 		struct stack_entry out = {
 			.type = e->type,
-			.comm = text(&f, profile_comm(p->trace, e->comm, buf, sizeof(buf))),
 			.pid = e->pid,
 			.tid = e->tid,
 			.cpu = e->cpu,
@@ -150,6 +150,10 @@ void profile_stacks(const struct names *n, bool counts, bool merge_unknown, stru
 			.weight = (int64_t)(counts || !e->weight ? e->count : e->weight),
 		};
 
+		if (e->comm != last || !i)
+			comm = text(&f, profile_comm(p->trace, e->comm, buf, sizeof(buf)));
+		last = e->comm;
+		out.comm = comm;
 		out.stack = e->chain == PROFILE_NO_CHAIN ? stack_of_site(&f, n->entry_site[i])
 							 : stack_of(&f, e->chain);
 		stacks_add(ret, &out);

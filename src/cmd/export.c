@@ -178,7 +178,9 @@ static int count_and_name(struct work *w, const struct args *a, const struct exp
 {
 	struct profile_opts po = { .by = f->by,
 				   .max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0 };
-	struct names_opts no = { .lines = true, .inlines = f->inlines && !a->no_inlines };
+	struct names_opts no = { .lines = true,
+				 .inlines = f->inlines && !a->no_inlines,
+				 .by_file = f->by_file };
 	int r;
 
 	if (!f->by)

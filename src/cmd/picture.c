@@ -200,7 +200,8 @@ static int read_stacks(struct source *s, struct symbols *symbols, const struct p
 	if (r < 0)
 		return r;
 	in->first_type = profile_first_type(&p);
-	r = names_make(&p, symbols, &(struct names_opts){ .inlines = o->inlines }, &n, e);
+	r = names_make(&p, symbols, &(struct names_opts){ .inlines = o->inlines, .by_file = true },
+		       &n, e);
 	if (r == 0)
 		profile_stacks(&n, o->counts, o->merge_unknown, ret);
 	names_free(&n);

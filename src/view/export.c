@@ -14,7 +14,7 @@
 const struct export_format export_formats[] = {
 	{ "folded", ".folded", "stacks with their counts, as kymo collapse",
 	  PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID | PROFILE_BY_CHAIN, false, false,
-	  export_folded },
+	  export_folded, true },
 	{ "pprof", ".pb.gz", "for go tool pprof, and what reads its profiles",
 	  PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID | PROFILE_BY_CHAIN, true, true,
 	  export_pprof },

@@ -47,6 +47,7 @@ struct export_format {
 	unsigned by;	  /* PROFILE_BY_*; 0: nothing is counted */
 	bool inlines, binary;
 	export_fn *write;
+	bool by_file; /* the same code of a file is the same, whichever process had it */
 };
 /* NULL when there is none of that name. */
 const struct export_format *export_find(const char *name);
