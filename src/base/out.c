@@ -23,6 +23,7 @@ void out_flush(struct out *o)
 	if (o->n && !o->error)
 		o->error = -guard_write(o->fd, o->data, o->n);
 	o->n = 0;
+	o->turn++;
 }
 
 void out_pass(struct out *to, struct out *from)
@@ -35,6 +36,7 @@ void out_pass(struct out *to, struct out *from)
 			to->error = -guard_write(to->fd, from->data, from->n);
 	}
 	from->n = 0;
+	from->turn++;
 }
 
 void out_free(struct out *o)

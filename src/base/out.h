@@ -17,6 +17,7 @@ struct out {
 	size_t n, cap;
 	int fd; /* -1: keep everything, until taken from data */
 	int error;
+	uint32_t turn; /* how often it was emptied */
 };
 
 void out_init(struct out *o, int fd);

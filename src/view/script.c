@@ -175,11 +175,11 @@ static bool is_mark(uint64_t ip)
 }
 
 /* A marker that is none means that the walk went astray; perf then drops the whole chain. */
-static bool is_astray(const struct event *ev, unsigned max)
+static bool is_astray(const struct event *ev, uint32_t n, unsigned max)
 {
 	unsigned frames = 0;
 
-	for (uint32_t i = 0; i < ev->chain_n && frames < max; i++) {
+	for (uint32_t i = 0; i < n && frames < max; i++) {
 		if (ev->chain[i] < EVENT_CHAIN_MARK)
 			frames++;
 		else if (!is_mark(ev->chain[i]))
@@ -192,14 +192,14 @@ static bool is_astray(const struct event *ev, unsigned max)
  * Copied stacks were unwound with the caller's own address. Others have return addresses, but for
  * where the program itself was.
  */
-static uint32_t what_inlined(const struct script *s, const struct event *ev, bool first)
+uint32_t script_inlined(const struct script *s, const struct event *ev, bool first)
 {
 	if (ev->have & EVENT_UNWOUND)
 		return s->o.inlines ? SITE_INLINED : 0;
 	return s->o.inlines_all ? SITE_INLINED | (first ? 0 : SITE_CALLER) : 0;
 }
 
-void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *ctx)
+void script_chain(struct script *s, const struct event *ev, uint32_t n, chain_fn *fn, void *ctx)
 {
 	enum event_mode mode = EVENT_MODE_USER;
 	uint32_t space = TASK_SPACE_NONE, inlined;
@@ -207,9 +207,9 @@ void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *
 	bool unwound = ev->have & EVENT_UNWOUND;
 	unsigned frames = 0;
 
-	if (!s->o.everything && is_astray(ev, s->o.max_stack))
+	if (!s->o.everything && is_astray(ev, n, s->o.max_stack))
 		return;
-	for (uint32_t i = 0; i < ev->chain_n && (unwound || frames < s->o.max_stack); i++) {
+	for (uint32_t i = 0; i < n && (unwound || frames < s->o.max_stack); i++) {
 		uint64_t ip = ev->chain[i];
 
 		if (ip >= EVENT_CHAIN_MARK) {
@@ -225,45 +225,12 @@ void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *
 			continue;
 		if (!looked)
 			space = site_space(s, ev, mode);
-		inlined = mode == EVENT_MODE_USER ? what_inlined(s, ev, !looked) : 0;
+		inlined = mode == EVENT_MODE_USER ? script_inlined(s, ev, !looked) : 0;
 		looked = true;
 		frames++;
 		if (!fn(s, &ev->chain[i], ev->chain_n - i - 1, space, inlined, ctx))
 			return;
 	}
-}
-
-/* So many frames before its turn a frame's text is looked for. */
-#define AHEAD 6u
-
-static bool print_frame(struct script *s, const uint64_t *ip, uint32_t left, uint32_t space,
-			uint32_t inlined, void *ctx)
-{
-	const uint64_t *show = ctx;
-	uint32_t what = site_what(*show) | inlined;
-	const struct site_line *line = s->stop_at.n ? NULL : site_line(s, space, *ip, what);
-	struct out *o = s->out;
-	const struct site *x;
-
-	if (line) {
-		if (left >= AHEAD)
-			site_expect(s, ip[AHEAD], ip[AHEAD / 2], what);
-		out_add(o, line->text, line->n);
-		return true;
-	}
-	x = site_find(s, space, *ip, what);
-	if (x->inlined_n)
-		out_add(o, x->inlined, x->inlined_n);
-	out_putc(o, '\t');
-	out_hex(o, x->addr, 16);
-	out_add(o, x->text, x->text_n);
-	out_putc(o, '\n');
-	if (s->stop_at.n > 0) {
-		const char *name = site_function(s, x);
-
-		return !name || strtab_find(&s->stop_at, name) == STRTAB_NONE;
-	}
-	return true;
 }
 
 static void print_ip(struct script *s, const struct event *ev, const struct script_type *t)
@@ -273,7 +240,7 @@ static void print_ip(struct script *s, const struct event *ev, const struct scri
 
 	if (t->chains) {
 		out_putc(s->out, '\n');
-		script_chain(s, ev, print_frame, &show);
+		stack_print(s, ev, show);
 		return;
 	}
 	out_putc(s->out, ' ');

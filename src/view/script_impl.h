@@ -63,6 +63,20 @@ struct site_near {
 };
 #define SITE_NEAR 4u
 
+/* The stack that was printed last (script_stack.c). Of its user frames, outermost first: */
+#define STACK_FRAMES 256u
+struct script_stack {
+	uint64_t ip[STACK_FRAMES];
+	uint32_t bytes[STACK_FRAMES]; /* of text, from this frame to the outermost one */
+	uint32_t n;
+	uint32_t space, what;
+	const struct out *out; /* where it stands, up to `end`, until that is emptied */
+	uint32_t turn;
+	size_t end;
+	uint32_t length[STACK_FRAMES]; /* of texts that were made, in the order of the chain */
+	uint32_t n_lengths;
+};
+
 struct script_type {
 	uint64_t show;
 	const char *name;
@@ -100,6 +114,7 @@ struct script {
 	const struct task_map *kernel_map;
 	size_t data_src_width;
 	uint32_t src_file, src_line; /* source line that was shown last */
+	struct script_stack stack;
 };
 
 /* --- script_site.c --- */
@@ -155,9 +170,15 @@ void script_start(struct script *s, const struct event *ev, const struct script_
 		  uint64_t show);
 /* ":1234" into buf when there is no name. */
 const char *script_comm(struct script *s, int32_t tid, uint64_t time, char *buf, size_t size);
+/* What to ask of a user frame, of SITE_*; first: it is where the program itself was. */
+uint32_t script_inlined(const struct script *s, const struct event *ev, bool first);
 /* left addresses follow this one; inlined: what to ask of it, of SITE_*. false ends the chain. */
 typedef bool chain_fn(struct script *s, const uint64_t *ip, uint32_t left, uint32_t space,
 		      uint32_t inlined, void *ctx);
-void script_chain(struct script *s, const struct event *ev, chain_fn *fn, void *ctx);
+/* The first n of its chain. */
+void script_chain(struct script *s, const struct event *ev, uint32_t n, chain_fn *fn, void *ctx);
+
+/* --- script_stack.c --- */
+void stack_print(struct script *s, const struct event *ev, uint64_t show);
 
 #endif

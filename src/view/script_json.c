@@ -116,7 +116,7 @@ static void put_chain(struct script *s, const struct event *ev)
 {
 	key(s, "chain");
 	begin(s, '[');
-	script_chain(s, ev, put_frame, NULL);
+	script_chain(s, ev, ev->chain_n, put_frame, NULL);
 	finish(s, ']');
 }
 

@@ -4,6 +4,7 @@
 """script: what it refuses and how, JSON, filters, recordings that are cut or damaged."""
 import json
 import os
+import random
 import re
 import shutil
 import struct
@@ -164,6 +165,53 @@ def inlined():
     same("--inline: no other frames", "".join(x for x in text.splitlines(True) if not x.endswith(" (inlined)\n")), plain)
 
 
+def stacks():
+    """Outer frames that the last stack had, too, are not looked up again: all is as if they were. Two processes have the same
+    addresses and other files, one of them execs; stacks grow and shrink, some begin in the kernel, some are too deep, some astray."""
+    rng = random.Random(5)
+    records, want, time = [], [], 0
+    kernel_mark, user_mark, no_mark = (struct.pack("<q", m) for m in (-128, -512, -100))
+
+    def record(kind, misc, body):
+        records.append(struct.pack("<IHH", kind, misc, 8 + len(body)) + body)
+
+    def begin(pid, file):
+        record(3, 1 << 13, struct.pack("<II16s", pid, pid, b"work") + struct.pack("<IIQ", pid, pid, time))
+        record(1, 2, struct.pack("<IIQQQ", pid, pid, 0x400000, 0x100000, 0) + file.encode().ljust(32, b"\0") +
+               struct.pack("<IIQ", pid, pid, time))
+        files[pid] = file
+
+    files, stack = {}, {11: [], 12: []}
+    for n in range(6000):
+        time += 1000
+        if n in (0, 3000):
+            begin(11, f"/nowhere/first-{n}")
+        if n == 0:
+            begin(12, "/nowhere/other")
+        pid = rng.choice((11, 11, 11, 12))
+        frames = stack[pid] = stack[pid][rng.randrange(6):] if n % 500 else []
+        for _ in range(rng.randrange(90, 260) if n % 300 == 7 else max(rng.randrange(5), 3 - len(frames))):
+            frames.insert(0, 0x400000 + rng.randrange(1, 40) * 16)
+        kernel, astray = n % 7 == 0, n % 11 == 0
+        chain = (no_mark if astray else b"") + (kernel_mark + struct.pack("<Q", 0xffffffff81000000 + n) if kernel else b"") + user_mark
+        chain += struct.pack(f"<{len(frames)}Q", *frames)
+        record(9, 2, struct.pack("<QIIQQ", frames[0], pid, pid, time, len(chain) // 8) + chain)
+        lines = [f"{0xffffffff81000000 + n:x} [unknown] ([unknown])"] if kernel else []
+        lines += [f"{f - 0x400000:x} [unknown] ({files[pid]})" for f in frames]
+        want.append([] if astray else lines[:127])  # so many are shown
+    attr = struct.pack("<IIQQQQQ", 1, 136, 0, 1000, 0x1 | 0x2 | 0x4 | 0x20, 0, 1 << 18).ljust(136, b"\0")  # sample_id_all
+    data = b"".join(records)
+    head = b"PERFILE2" + struct.pack("<QQQQQQQQ", 104, 152, 104, 152, 256, len(data), 0, 0) + bytes(32)
+    open(f"{DIR}/stacks", "wb").write((head + attr + struct.pack("<QQ", 0, 0)).ljust(256, b"\0") + data)
+    for how in ("", "--reltime"):  # by several threads, and alone
+        text = kymo(f"script -i {DIR}/stacks -F comm,ip,sym,dso {how}").out
+        got = [[line.strip() for line in x.splitlines()[1:]] for x in text.split("work ")[1:]]
+        got = [[line for line in x if line] for x in got]
+        same(f"stacks are whole {how}: how many", len(got), len(want))
+        wrong = [i for i, (g, w) in enumerate(zip(got, want)) if g != w]
+        check(f"stacks are whole {how}: each frame", not wrong, [(i, got[i], want[i]) for i in wrong[:1]])
+
+
 if not shutil.which("perf"):
     skip("script", "perf is not installed")
     end()
@@ -181,6 +229,7 @@ try:
     output()
     others()
     inlined()
+    stacks()
 finally:
     shutil.rmtree(DIR, ignore_errors=True)
 end()
