@@ -113,9 +113,21 @@ struct walk_recent {
 /*
  * A CPU's sample in the making; the program does not interrupt itself. What is used of every sample
  * lies close together: most of the time goes by waiting for memory. The same compiler sampled three
- * times as often takes 0.7 of the time a sample, four times as rarely 1.7. What saves instructions
- * rather than memory is lost in the noise of 5 %: several frames a callback, the process's list
- * remembered by CPU; so are `fresh` on the first page and half as many `recent`.
+ * times as often takes 0.7 of the time a sample, four times as rarely 1.7.
+ *
+ * Where the time goes (a compiler at 3,999 Hz on a busy machine, 23 frames, of which 13 are
+ * recalled, 6 recent and 3.2 looked up; medians): 0.14 us the call of an empty program with the
+ * kernel's statistics, 0.2 its head and the task's numbers, 0.2 the process's hash, 0.3 sending,
+ * without the chain, 3.7 the walk. A kernel stack, where there is one, is 12 us more for six
+ * frames, all in the kernel's own unwinder. Of the walk much is cold code, 6 KB each time: when
+ * three frames have just been walked by another state, it takes 2.1 us.
+ *
+ * So what saves instructions or a few lines of memory is lost in the noise of 3 to 5 %: several
+ * frames or steps of a search a callback (fewer returns, which the kernel guards); rules decoded
+ * when they are looked up; the process's list remembered by CPU; states that are not in vmalloc's
+ * small pages; hot fields in the first 128 bytes; a ring of 1 MiB; four times as many `recent`
+ * (2.1 look-ups) or sixteen times (1.5, and 3 % less time), or half as many; `fresh` on the first
+ * page.
  */
 struct state {
 	__u64 r[REGS]; /* of the innermost frame */
