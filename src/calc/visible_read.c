@@ -158,7 +158,7 @@ static void ask_ahead(struct visible_worker *w)
 
 	for (int i = 0; i < ON_THEIR_WAY && next_address(w, &part, &x); i++)
 		if (place_has_range(part->mode))
-			place_ask(&w->places, part, x.addr, x.where & 1);
+			place_ask(place_range_of(&w->places, part, x.addr), x.addr, x.where & 1);
 	w->part = was_part;
 	w->at = was_at;
 }
