@@ -219,9 +219,13 @@ static int read_header(struct perfdata *pd, const char *path, struct err *e)
 			       f->size);
 	memcpy(h, f->data, f->size < sizeof(*h) ? f->size : sizeof(*h));
 	pd->swap = h->magic == PERFDATA_MAGIC_SWAPPED;
-	if (h->magic != PERFDATA_MAGIC && !pd->swap)
-		return err_set(e, EINVAL,
-			       "%s is no perf.data file: it does not begin with PERFILE2", path);
+	if (h->magic != PERFDATA_MAGIC && !pd->swap) {
+		err_set(e, EINVAL, "%s is no perf.data file: it does not begin with PERFILE2",
+			path);
+		return strcmp(path, "-") == 0
+			       ? err_hint(e, "archives and other recordings are read from files")
+			       : -EINVAL;
+	}
 	size = pd->swap ? bswap_64(h->size) : h->size;
 	if (size == PERFDATA_PIPE_SIZE) {
 		*h = (struct perfdata_header){ .magic = h->magic, .size = size };

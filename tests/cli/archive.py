@@ -158,6 +158,9 @@ kymo(f"archive -i {path('own')} --plain -o {path('plain')}", env=HOME)
 with open(path("piped"), "wb") as f:
     subprocess.run([KYMO, "archive", "-i", path("own"), "--plain", "-o", "-"], stdout=f, env={**os.environ, **HOME}, check=False)
 same("-o - writes the same to a pipe", open(path("piped"), "rb").read(), open(path("plain"), "rb").read())
+with open(path("piped"), "rb") as f:
+    r = subprocess.run([KYMO, "report", "-i", "-", "--stdio"], stdin=f, capture_output=True, check=False)
+check("an archive in a pipe is refused with what helps", r.returncode == 1 and b"are read from files" in r.stderr, r)
 with tarfile.open(path("plain")) as t:
     names = t.getnames()
     same("any tar reads it: the recording comes first", t.extractfile(names[0]).read(), data)
