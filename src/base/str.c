@@ -258,6 +258,13 @@ bool str_nearest_list(const struct str_nearest *s, char *buf, size_t size)
 	return true;
 }
 
+const char *str_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 bool str_u64(const char *s, uint64_t *ret)
 {
 	char *end;

@@ -45,6 +45,9 @@ bool str_ends(const char *s, const char *suffix);
  * limit + 1. */
 unsigned str_distance(const char *a, const char *b, unsigned limit);
 
+/* What stands behind the last '/', or all of it. */
+const char *str_base_name(const char *path);
+
 /*
  * Collects the names nearest to what was typed: feed it every valid name, then
  * ask for the few best. Names are not copied and must outlive it.

@@ -116,13 +116,12 @@ uint32_t cell_line(struct cells *c, uint32_t site, bool file_only)
 {
 	const struct names *n = c->names;
 	const struct name_site *s = &n->sites.data[site];
-	const char *file, *base, *name;
+	const char *file, *name;
 	AUTO_STRBUF b = { 0 };
 	uint32_t line;
 
 	if (names_code_line(n, s, &file, &line)) {
-		base = strrchr(file, '/');
-		strbuf_puts(&b, base && !c->opts.full_lines ? base + 1 : file);
+		strbuf_puts(&b, c->opts.full_lines ? file : str_base_name(file));
 		if (!file_only)
 			strbuf_printf(&b, ":%u", line);
 	} else if (!file_only) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "calc/graph_impl.h"
 
 /* What tells the places of sites apart. */
@@ -85,7 +86,7 @@ const char *graphs_text(const struct graphs *g, uint32_t place, char *buf, size_
 	const struct names *n = g->cells->names;
 	const struct name_site *s = &n->sites.data[g->place_site[place]];
 	const struct name_frame *f = &n->frames.data[s->frame];
-	const char *name = names_function(n, s->frame), *file, *base;
+	const char *name = names_function(n, s->frame), *file;
 	const char *inlined = f->inlined ? " (inlined)" : "";
 	uint32_t line;
 
@@ -94,9 +95,8 @@ const char *graphs_text(const struct graphs *g, uint32_t place, char *buf, size_
 		return buf;
 	}
 	if (g->opts.key != GRAPH_BY_FUNCTION && names_line(n, s, &file, &line)) {
-		base = strrchr(file, '/');
 		snprintf(buf, size, "%s %s:%u%s", name,
-			 base && !g->cells->opts.full_lines ? base + 1 : file, line, inlined);
+			 g->cells->opts.full_lines ? file : str_base_name(file), line, inlined);
 		return buf;
 	}
 	if (g->opts.key == GRAPH_BY_ADDRESS && s->map) {

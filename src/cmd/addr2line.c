@@ -67,9 +67,9 @@ static const char *text(const struct run *r, uint32_t id)
 
 static void print_place(const struct run *r, const struct sym_frame *f)
 {
-	const char *file = text(r, f->file), *slash = strrchr(file, '/');
+	const char *file = text(r, f->file);
 
-	printf("%s:%" PRIu32 "\n", r->a->basenames && slash ? slash + 1 : file, f->line);
+	printf("%s:%" PRIu32 "\n", r->a->basenames ? str_base_name(file) : file, f->line);
 }
 
 static void print_result(const struct run *r, uint64_t addr, const struct sym_result *res)

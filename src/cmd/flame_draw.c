@@ -110,11 +110,9 @@ static int draw_svg(struct flame_args *a, const struct picture_input *in, uint32
 	return r;
 }
 
-static const char *base_name(const char *path)
+static const char *input_name(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return strcmp(path, "-") == 0 ? "standard input" : slash ? slash + 1 : path;
+	return strcmp(path, "-") == 0 ? "standard input" : str_base_name(path);
 }
 
 void flame_say_pruned(const struct flame_html_info *h)
@@ -143,7 +141,7 @@ static int draw_html(struct flame_args *a, const struct picture_input *in, uint3
 		.subtitle = a->svg.subtitle,
 		.notes = a->svg.notes,
 		.unit = a->countname,
-		.names = { base_name(file[0]), file[1] ? base_name(file[1]) : NULL },
+		.names = { input_name(file[0]), file[1] ? input_name(file[1]) : NULL },
 		.label = a->label,
 		.type = type,
 		.first = in->first_type,
@@ -160,9 +158,9 @@ static int draw_html(struct flame_args *a, const struct picture_input *in, uint3
 	struct flame_html_info info;
 	int r;
 
-	strbuf_puts(&title, base_name(file[0]));
+	strbuf_puts(&title, input_name(file[0]));
 	if (file[1])
-		strbuf_printf(&title, " \xe2\x86\x92 %s", base_name(file[1]));
+		strbuf_printf(&title, " \xe2\x86\x92 %s", input_name(file[1]));
 	else if (in->two)
 		o.names[0] = NULL;
 	o.title = a->svg.title ? a->svg.title : strbuf_str(&title);

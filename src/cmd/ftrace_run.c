@@ -6,8 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/temp.h"
 #include "base/mem.h"
+#include "base/str.h"
+#include "base/temp.h"
 #include "cmd/command.h"
 #include "cmd/ftrace_save.h"
 #include "live/ftrace_capture.h"
@@ -62,10 +63,8 @@ static int follow_maps(const struct ftrace_args *a, struct ftrace_wait *w, struc
 int ftrace_run_capture(struct ftrace_args *a, struct ftrace *f, struct ftrace_wait *w, char **argv,
 		       struct err *e)
 {
-	const char *slash = strrchr(a->output, '/');
-	AUTO_FREE char *pages =
-		a->temp ? mem_printf("%s/%s", a->temp, slash ? slash + 1 : a->output)
-			: mem_strdup(a->output);
+	AUTO_FREE char *pages = a->temp ? mem_printf("%s/%s", a->temp, str_base_name(a->output))
+					: mem_strdup(a->output);
 	struct ftrace_capture_opts co = { .output = pages,
 					  .max_kb = a->max_kb,
 					  .sleep_us = a->sleep_us,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "calc/names.h"
 #include "calc/stacks_gaps.h"
 #include "cmd/command.h"
@@ -28,19 +29,12 @@ static bool is_much(uint64_t n, const struct stacks_gaps *g)
 	return n && n * REPORT_WORTH >= g->samples;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void say_early(const struct trace *t, const struct stacks_gaps *g)
 {
 	struct report_lost l = { .early = g->early,
 				 .in_jit = g->early_in_jit,
 				 .in_file = g->early_in_file,
-				 .file = g->early_file ? base_name(g->early_file) : NULL,
+				 .file = g->early_file ? str_base_name(g->early_file) : NULL,
 				 .java = g->java };
 	char where[256];
 
@@ -77,6 +71,6 @@ void picture_say_gaps(const struct trace *t, const struct stacks *s)
 		command_note("%.0f%% of the samples are in code without a name, most in %s: "
 			     "install its debug symbols%s",
 			     100.0 * (double)g.unnamed / (double)g.samples,
-			     base_name(g.unnamed_file),
+			     str_base_name(g.unnamed_file),
 			     getenv("DEBUGINFOD_URLS") ? "" : ", or set DEBUGINFOD_URLS");
 }

@@ -398,10 +398,9 @@ void tasks_set_build_id(struct tasks *t, const char *path, const uint8_t *build_
 
 bool task_is_jitdump(const char *path)
 {
-	const char *base = strrchr(path, '/');
+	const char *base = str_base_name(path);
 	int pid, end = 0;
 
-	base = base ? base + 1 : path;
 	return str_starts(base, "jit-") && sscanf(base, "jit-%d.dump%n", &pid, &end) == 1 && end &&
 	       !base[end];
 }

@@ -43,7 +43,7 @@ struct undo {
 /* No value: an instance could not be made. */
 static int refused(const char *path, const char *value, int code, struct err *e)
 {
-	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const char *name = str_base_name(path);
 	const char *root = strstr(path, "/tracing/"); /* where it is mounted ends there */
 	size_t n = value ? strcspn(value, "\n") : 0;
 

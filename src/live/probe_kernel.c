@@ -100,7 +100,7 @@ static struct elf *find_module(const char *symfs, const char *name)
 
 static int open_module(const struct probe_target_opts *o, struct probe_target *t, struct err *e)
 {
-	const char *slash = strrchr(o->module, '/'), *name = slash ? slash + 1 : o->module;
+	const char *name = str_base_name(o->module);
 	struct err ignored;
 	int err = 0;
 
@@ -110,7 +110,7 @@ static int open_module(const struct probe_target_opts *o, struct probe_target *t
 			*c = '_';
 	if (btf_types_open(t->module, t->btf, &t->module_btf, &ignored) < 0)
 		t->module_btf = NULL;
-	if (slash || strstr(o->module, ".ko"))
+	if (name != o->module || strstr(o->module, ".ko"))
 		err = elf_open_path(o->module, &t->elf, e);
 	else
 		t->elf = find_module(o->symfs, t->module);

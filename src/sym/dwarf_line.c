@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Line programs: run once into rows sorted by address. */
 #include "base/sort.h"
+#include "base/str.h"
 #include "sym/dwarf_int.h"
 
 enum {
@@ -345,13 +346,6 @@ void dwarf_rows(struct unit *u, dwarf_row_fn *fn, void *ctx)
 	free(p);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 bool dwarf_unit_has_file(struct unit *u, const char *path)
 {
 	struct program *p;
@@ -367,9 +361,9 @@ bool dwarf_unit_has_file(struct unit *u, const char *path)
 	p->l = &scratch;
 	p->b = dwarf_bytes(u->f, SEC_LINE, u->stmt_list);
 	read_header(p);
-	path = base_name(path);
+	path = str_base_name(path);
 	for (size_t i = 0; i < scratch.files.n && !found; i++)
-		found = strcmp(base_name(scratch.files.data[i].name), path) == 0;
+		found = strcmp(str_base_name(scratch.files.data[i].name), path) == 0;
 	vec_free(&scratch.files);
 	vec_free(&scratch.dirs);
 	free(p);

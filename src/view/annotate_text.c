@@ -29,9 +29,7 @@ const char *annotate_percent_name(enum annotate_percent kind)
 
 static const char *short_name(const struct out *o, const char *path)
 {
-	const char *slash = o->s->full_paths || path[0] == '[' ? NULL : strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+	return o->s->full_paths || path[0] == '[' ? path : str_base_name(path);
 }
 
 static const char *dso_path(const struct annotate *a)

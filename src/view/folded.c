@@ -17,19 +17,12 @@ struct fold {
 };
 #define SKIP UINT32_MAX
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static void put_unknown(struct fold *f, const struct stacks *s, const struct frame *fr)
 {
 	const char *name = strtab_get(&s->strings, fr->name);
 	const char *module = fr->module == STRTAB_NONE
 				     ? "unknown"
-				     : base_name(strtab_get(&s->strings, fr->module));
+				     : str_base_name(strtab_get(&s->strings, fr->module));
 
 	if (strcmp(module, "[unknown]") == 0)
 		module = "unknown";

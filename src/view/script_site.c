@@ -13,6 +13,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 /* Symbols are looked up by one at a time. */
 static void others_wait(struct script *s)
@@ -60,11 +61,8 @@ uint32_t site_space(const struct script *s, const struct event *ev, enum event_m
 /* A module is shown by its name: /lib/modules/.../nf-nat.ko.xz is [nf_nat]. */
 static const char *module_name(struct script *s, const char *path)
 {
-	const char *base = strrchr(path, '/');
-	char *name, *dot;
+	char *name = arena_printf(&s->arena, "[%s]", str_base_name(path)), *dot;
 
-	base = base ? base + 1 : path;
-	name = arena_printf(&s->arena, "[%s]", base);
 	dot = strstr(name, ".ko");
 	if (dot)
 		memcpy(dot, "]", 2);
@@ -132,14 +130,13 @@ static void source_line(struct script *s, const struct site_text *t, struct strb
 
 	if (f && f->file != SYMBOLS_NONE) {
 		file = symbols_text(s->symbols, f->file);
-		if (!s->o.full_path && strrchr(file, '/'))
-			file = strrchr(file, '/') + 1;
+		if (!s->o.full_path)
+			file = str_base_name(file);
 		strbuf_printf(b, "\n  %s:%u", file, f->line);
 		return;
 	}
 	file = site_dso_name(s, t->dso);
-	if (strrchr(file, '/'))
-		file = strrchr(file, '/') + 1;
+	file = str_base_name(file);
 	strbuf_printf(b, "\n  %s[%llx]", file,
 		      (unsigned long long)(t->sym && t->sym->vaddr ? t->sym->vaddr : t->addr));
 }

@@ -7,12 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
+#include "base/str.h"
 
 static void source_lines(struct tui_code *c, uint32_t insn, struct map *seen)
 {
@@ -27,7 +22,7 @@ static void source_lines(struct tui_code *c, uint32_t insn, struct map *seen)
 				 .text = r.inlined_at_file
 						 ? arena_printf(&c->arena, "%s() inlined at %s:%u",
 								r.function,
-								base_name(r.inlined_at_file),
+								str_base_name(r.inlined_at_file),
 								r.inlined_at_line)
 						 : arena_printf(&c->arena, "%s()", r.function) });
 	for (uint32_t n = r.from; n && n <= r.to; n++) {
@@ -44,7 +39,8 @@ static void source_lines(struct tui_code *c, uint32_t insn, struct map *seen)
 				 .text = text ? arena_strdup(
 							&c->arena,
 							annotate_clean(text, len, buf, sizeof(buf)))
-					      : arena_printf(&c->arena, "(%s)", base_name(r.file)),
+					      : arena_printf(&c->arena, "(%s)",
+							     str_base_name(r.file)),
 			 });
 	}
 }
