@@ -211,9 +211,12 @@ void str_nearest_add(struct str_nearest *s, const char *name)
 	/* A third of the letters wrong is still a typo; a prefix of some length, or the first word
 	 * of several, is a good guess too. */
 	size_t len = strlen(s->typed);
-	unsigned limit = len < 4 ? 1 : len < 6 ? 2 : (unsigned)(len / 3);
+	unsigned limit = len < 3 ? 1 : len < 6 ? 2 : (unsigned)(len / 3);
 	unsigned d = str_distance(s->typed, name, limit), i;
 
+	/* of three letters one may be wrong, or two more missing (cnt for count) */
+	if (len == 3 && d == 2 && (strlen(name) != len + d || name[0] != s->typed[0]))
+		return;
 	if (d > limit && len >= 3 && strncasecmp(s->typed, name, len) == 0)
 		d = limit;
 	else if (d > limit && near_first_word(s->typed, name))

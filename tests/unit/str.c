@@ -55,6 +55,10 @@ static void nearness(void)
 	s = (struct str_nearest){ .typed = "foo" }; /* two of three letters wrong is another word */
 	str_nearest_add(&s, "fr");
 	CHECK(!str_nearest_list(&s, buf, sizeof(buf)));
+	s.typed = "cnt"; /* but some write without vowels */
+	str_nearest_add(&s, "count");
+	CHECK(str_nearest_list(&s, buf, sizeof(buf)));
+	CHECK_STR(buf, "count");
 
 	s = (struct str_nearest){ .typed = "intervl" };
 	str_nearest_add(&s, "interval-print");
