@@ -13,6 +13,9 @@
 #define MANY_FRAMES 8000000u
 #define MAX_NODES 2000000u /* what a browser shows with ease */
 
+/* How much of the room is aimed at, as bytes are not quite in proportion to nodes. */
+#define AIM 0.85
+
 /* Less detail: what is least missed first. over: how much too large it is. False when there is
  * nothing left to drop. */
 static bool reduce(struct flame_detail *d, const struct flame_packed *p, bool seconds, double over)
@@ -29,7 +32,8 @@ static bool reduce(struct flame_detail *d, const struct flame_packed *p, bool se
 	} else if (times && d->steps > 64 && p->entries > 2 * p->nodes) {
 		d->steps = 64;
 	} else {
-		double more = d->min_share * 1.5;
+		double more = d->min_share * 1.5, keep = AIM * FLAME_SHARES / over;
+		double enough = p->leaves_share[keep < 1 ? 1 : (int)keep];
 
 		if (p->nodes < 100)
 			return false;
@@ -37,7 +41,7 @@ static bool reduce(struct flame_detail *d, const struct flame_packed *p, bool se
 			d->leaves = false;
 			return true;
 		}
-		d->min_share = p->median_share > more ? p->median_share : more;
+		d->min_share = enough > more ? enough : more;
 	}
 	return true;
 }

@@ -265,14 +265,14 @@ static void pack_free(struct pack *p)
 }
 
 /*
- * A share that about half of the nodes are below. Shares are counted by their
+ * Shares that so many sixteenths of the nodes are above. They are counted by their
  * logarithm in steps of 9%: exact enough, and a million of them are not sorted.
  */
-static double median_share(const struct calltree *t)
+static void find_shares(const struct calltree *t, double *leaves)
 {
 	const struct calltree_node *root = &t->nodes.data[0];
-	size_t count[512] = { 0 }, below = 0;
-	int i = 0;
+	size_t count[512] = { 0 }, above = 0;
+	unsigned part = 1;
 
 	vec_each (&t->nodes, n) {
 		double share = 0;
@@ -283,12 +283,12 @@ static double median_share(const struct calltree *t)
 		if (share > 0)
 			count[(int)fmin(511, -8 * log2(share))]++;
 	}
-	for (i = 511; i > 0; i--) {
-		below += count[i];
-		if (below * 2 >= t->nodes.n)
-			break;
-	}
-	return exp2(-i / 8.0);
+	for (int i = 0; i < 512 && part < FLAME_SHARES; i++)
+		for (above += count[i];
+		     part < FLAME_SHARES && above * FLAME_SHARES >= part * t->nodes.n;)
+			leaves[part++] = exp2(-i / 8.0);
+	for (; part < FLAME_SHARES; part++) /* nodes of no weight */
+		leaves[part] = exp2(-511 / 8.0);
 }
 
 int flame_pack(const struct stacks *s, const struct stacks *after, const struct flame_html_opts *o,
@@ -325,7 +325,7 @@ int flame_pack(const struct stacks *s, const struct stacks *after, const struct 
 	place = flame_order_functions(&p.tree, &use);
 	put_columns(&p, place);
 	pack_join(ret, p.column, ARRAY_SIZE(p.column), put_header, &(struct header){ &p, use });
-	info->median_share = median_share(&p.tree);
+	find_shares(&p.tree, info->leaves_share);
 	info->entries = p.n_entries;
 	info->cpus = (uint32_t)p.cpus.n;
 	info->time_step = p.step;

@@ -17,6 +17,7 @@ struct flame_detail {
 	bool leaves; /* the innermost functions of pruned stacks */
 };
 
+#define FLAME_SHARES 16
 struct flame_packed {
 	uint64_t nodes, entries;
 	uint64_t pruned_stacks;
@@ -24,8 +25,9 @@ struct flame_packed {
 	uint32_t cpus;
 	uint32_t time_steps; /* 0: the stacks have no times */
 	uint64_t time_step;  /* ns */
-	double median_share; /* a min_share that would leave about half of the nodes */
 	bool too_many;	     /* nothing was written: more than max_nodes */
+	/* A min_share that would leave about so many sixteenths of the nodes; 0 is unused. */
+	double leaves_share[FLAME_SHARES];
 };
 
 /* Adds to ret. With too_many ret and the other figures are left alone. */
