@@ -256,6 +256,16 @@ static void test_svg(void)
 	calltree_free(&t);
 }
 
+/* A stack of one function. */
+static uint32_t one_stack(struct stacks *s)
+{
+	uint32_t frame = stacks_frame(s, &(struct frame){ .name = strtab_add(&s->strings, "f"),
+							  .module = STRTAB_NONE,
+							  .file = STRTAB_NONE });
+
+	return stacks_stack(s, &frame, 1);
+}
+
 /* How fine the times of a page are: finer than it needs for its strip, where seconds matter. */
 static uint64_t time_step(uint64_t seconds, bool about_seconds)
 {
@@ -266,13 +276,10 @@ static uint64_t time_step(uint64_t seconds, bool about_seconds)
 	struct flame_html_info info = { 0 };
 	struct stacks s = { .unit = "samples" };
 	struct err e = { 0 };
-	uint32_t frame, stack;
+	uint32_t stack;
 	FILE *f = fopen("/dev/null", "w");
 
-	frame = stacks_frame(&s, &(struct frame){ .name = strtab_add(&s.strings, "f"),
-						  .module = STRTAB_NONE,
-						  .file = STRTAB_NONE });
-	stack = stacks_stack(&s, &frame, 1);
+	stack = one_stack(&s);
 	for (uint64_t i = 0; i < seconds; i++)
 		stacks_add(&s, &(struct stack_entry){ .stack = stack,
 						      .comm = STRTAB_NONE,
@@ -305,13 +312,10 @@ static void test_threads_like_events(void)
 	struct flame_html_info info = { 0 };
 	struct stacks s = { .unit = "samples" };
 	struct err e = { 0 };
-	uint32_t frame, stack;
+	uint32_t stack;
 	FILE *f = fopen("/dev/null", "w");
 
-	frame = stacks_frame(&s, &(struct frame){ .name = strtab_add(&s.strings, "f"),
-						  .module = STRTAB_NONE,
-						  .file = STRTAB_NONE });
-	stack = stacks_stack(&s, &frame, 1);
+	stack = one_stack(&s);
 	for (uint32_t i = 0; i < 64; i++) {
 		char name[16];
 

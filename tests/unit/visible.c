@@ -215,6 +215,20 @@ static void compare(const struct shape *s, uint32_t tail, double min_share, bool
 	free(m.chains);
 }
 
+/* The i-th sample of the first process. */
+static int hand_out(event_fn *fn, void *ctx, unsigned i, const uint64_t *chain, uint32_t n)
+{
+	return fn(ctx, &(struct event){ .kind = EVENT_SAMPLE,
+					.have = EVENT_HAVE_CHAIN,
+					.mode = EVENT_MODE_USER,
+					.pid = 10,
+					.tid = 10,
+					.time = 1000 + i,
+					.weight = 1,
+					.chain = chain,
+					.chain_n = n });
+}
+
 #define RUBBISH 20000u /* samples: names are there after the first few thousand */
 
 /* Rubbish that is half of a mark's bits beside one that has them all, and is left out. */
@@ -230,15 +244,7 @@ static int read_rubbish(struct source *src, size_t chunk, event_fn *fn, void *ct
 	(void)chunk;
 	(void)e;
 	for (unsigned i = 0; i < RUBBISH && r == 0; i++)
-		r = fn(ctx, &(struct event){ .kind = EVENT_SAMPLE,
-					     .have = EVENT_HAVE_CHAIN,
-					     .mode = EVENT_MODE_USER,
-					     .pid = 10,
-					     .tid = 10,
-					     .time = 1000 + i,
-					     .weight = 1,
-					     .chain = chain[i % 4 > 0],
-					     .chain_n = 3 });
+		r = hand_out(fn, ctx, i, chain[i % 4 > 0], 3);
 	return r;
 }
 
@@ -311,15 +317,7 @@ static int read_lists(struct source *src, size_t chunk, event_fn *fn, void *ctx,
 			if (m == CODE_TWICE)
 				chain[at++] = where(10, 2) + 32;
 		}
-		r = fn(ctx, &(struct event){ .kind = EVENT_SAMPLE,
-					     .have = EVENT_HAVE_CHAIN,
-					     .mode = EVENT_MODE_USER,
-					     .pid = 10,
-					     .tid = 10,
-					     .time = 1000 + i,
-					     .weight = 1,
-					     .chain = chain,
-					     .chain_n = at });
+		r = hand_out(fn, ctx, i, chain, at);
 	}
 	return r;
 }
