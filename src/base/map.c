@@ -35,7 +35,7 @@ static void map_double(struct map *m)
 	struct map old = *m;
 
 	m->cap = old.cap ? old.cap * 2 : 16;
-	m->slots = mem_alloc(m->cap * sizeof(*m->slots));
+	m->slots = mem_table(m->cap * sizeof(*m->slots), true);
 	for (size_t i = 0; i < old.cap; i++)
 		if (old.slots[i].used)
 			*slot_of(m, old.slots[i].key) = old.slots[i];
@@ -93,7 +93,7 @@ static void strtab_double(struct strtab *t)
 	size_t n = t->slot_cap;
 
 	t->slot_cap = n ? n * 2 : 64;
-	t->slots = mem_alloc(t->slot_cap * sizeof(*t->slots));
+	t->slots = mem_table(t->slot_cap * sizeof(*t->slots), true);
 	for (size_t k = 0; k < n; k++) {
 		size_t i = old[k].hash & (t->slot_cap - 1);
 

@@ -53,13 +53,31 @@ void *mem_lines(size_t size)
 }
 
 #define HUGE (2u << 20)
+#define FEW_PAGES (64u << 10)
+#ifndef MADV_POPULATE_WRITE
+#	define MADV_POPULATE_WRITE 23
+#endif
+
+/*
+ * All pages of it now: one by one takes several times as long, and a table's even more, for most are
+ * read before they are written. Kernels before 5.14 do not know this.
+ */
+static void *mem_present(void *start, size_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t lead = (page - (uintptr_t)start % page) % page;
+
+	if (n >= lead + FEW_PAGES)
+		madvise((char *)start + lead, (n - lead) / page * page, MADV_POPULATE_WRITE);
+	return start;
+}
 
 void *mem_table(size_t size, bool zeroed)
 {
 	void *p;
 
 	if (size < 2 * HUGE)
-		return zeroed ? mem_alloc(size) : mem_grow(NULL, size);
+		return zeroed ? mem_present(mem_alloc(size), size) : mem_grow(NULL, size);
 	p = checked(aligned_alloc(HUGE, (size + HUGE - 1) / HUGE * HUGE));
 	/* what is behind the last whole one is not made larger */
 	madvise(p, size / HUGE * HUGE, MADV_HUGEPAGE);
@@ -116,6 +134,8 @@ struct arena_block {
 	_Alignas(16) unsigned char data[];
 };
 
+#define ARENA_BLOCK ((size_t)1 << 20) /* they grow up to this */
+
 void *arena_alloc(struct arena *a, size_t size)
 {
 	struct arena_block *b = a->top;
@@ -125,11 +145,13 @@ void *arena_alloc(struct arena *a, size_t size)
 	if (!b || b->size - b->used < size) {
 		size_t want = b ? b->size * 2 : 4096;
 
-		if (want > 1 << 20)
-			want = 1 << 20;
+		if (want > ARENA_BLOCK)
+			want = ARENA_BLOCK;
 		if (want < size)
 			want = size;
 		b = mem_alloc(sizeof(*b) + want);
+		if (want == ARENA_BLOCK)
+			mem_present(b, sizeof(*b) + want);
 		b->size = want;
 		b->next = a->top;
 		a->top = b;
