@@ -23,7 +23,7 @@ enum {
 };
 
 #define MS 1000000u   /* ns */
-#define FLUSH_MS 250u /* rings that fill slowly are emptied so often: little is lost with us */
+#define FLUSH_MS 500u /* rings that fill slowly are emptied so often: little is lost with us */
 #define BUSY_MS 4     /* between two looks while much comes */
 #define BUSY_BYTES (128u << 10)
 #define WRITER_NICER 10
@@ -202,6 +202,16 @@ static int on_fd(struct recording *r, const struct loop_event *ev, struct err *e
 	}
 }
 
+/* What came slowly is not much, however long it took. */
+static int flush(struct recording *r, struct err *e)
+{
+	bool busy = r->busy;
+	int code = drain(r, e);
+
+	r->busy = r->busy && busy;
+	return code;
+}
+
 static int on_event(struct recording *r, const struct loop_event *ev, struct err *e)
 {
 	if (ev->kind == LOOP_SIGNAL)
@@ -212,7 +222,7 @@ static int on_event(struct recording *r, const struct loop_event *ev, struct err
 	case TIMER_ENABLE: return record_enable(r, e);
 	case TIMER_DISABLE: return disable(r);
 	case TIMER_SWITCH: return next_file(r, e);
-	default: return drain(r, e);
+	default: return flush(r, e);
 	}
 }
 

@@ -45,15 +45,12 @@ static void padded_string(struct strbuf *b, const char *s)
 	string_to(b, s, 64);
 }
 
-/* "key<tabs>: value" of /proc/cpuinfo or /proc/meminfo, the first one. */
-static bool proc_value(const char *path, const char *key, char *buf, size_t size)
+/* "key<tabs>: value" in such a text, the first one. */
+static bool value_in(const char *text, const char *key, char *buf, size_t size)
 {
-	AUTO_FREE char *text = NULL;
 	const char *p;
 	size_t n;
 
-	if (file_read(path, 1 << 20, &text, NULL) < 0)
-		return false;
 	for (p = text; p; p = strchr(p, '\n')) {
 		p += *p == '\n';
 		if (strncmp(p, key, strlen(key)) == 0)
@@ -67,14 +64,23 @@ static bool proc_value(const char *path, const char *key, char *buf, size_t size
 	return true;
 }
 
+static bool proc_value(const char *path, const char *key, char *buf, size_t size)
+{
+	AUTO_FREE char *text = NULL;
+
+	return file_read(path, 1 << 20, &text, NULL) >= 0 && value_in(text, key, buf, size);
+}
+
 static bool cpuid(struct strbuf *b)
 {
 	char vendor[64], family[16], model[16], step[16], text[160];
+	AUTO_FREE char *info = NULL;
 
-	if (!proc_value("/proc/cpuinfo", "vendor_id", vendor, sizeof(vendor)) ||
-	    !proc_value("/proc/cpuinfo", "cpu family", family, sizeof(family)) ||
-	    !proc_value("/proc/cpuinfo", "model\t", model, sizeof(model)) ||
-	    !proc_value("/proc/cpuinfo", "stepping", step, sizeof(step)))
+	if (file_read("/proc/cpuinfo", 1 << 20, &info, NULL) < 0 ||
+	    !value_in(info, "vendor_id", vendor, sizeof(vendor)) ||
+	    !value_in(info, "cpu family", family, sizeof(family)) ||
+	    !value_in(info, "model\t", model, sizeof(model)) ||
+	    !value_in(info, "stepping", step, sizeof(step)))
 		return false;
 	snprintf(text, sizeof(text), "%s,%s,%s,%s", vendor, family, model, step);
 	string(b, text);
@@ -83,11 +89,13 @@ static bool cpuid(struct strbuf *b)
 
 static bool cpu_desc(struct strbuf *b)
 {
+	AUTO_FREE char *info = NULL;
 	char text[128];
 
-	if (!proc_value("/proc/cpuinfo", "model name", text, sizeof(text)) &&
-	    !proc_value("/proc/cpuinfo", "Processor", text, sizeof(text)) &&
-	    !proc_value("/proc/cpuinfo", "CPU implementer", text, sizeof(text)))
+	if (file_read("/proc/cpuinfo", 1 << 20, &info, NULL) < 0 ||
+	    (!value_in(info, "model name", text, sizeof(text)) &&
+	     !value_in(info, "Processor", text, sizeof(text)) &&
+	     !value_in(info, "CPU implementer", text, sizeof(text))))
 		return false;
 	string(b, text);
 	return true;

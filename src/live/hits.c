@@ -8,14 +8,21 @@
 #include "event/waker.h"
 
 /*
- * Addresses repeat, so each worker remembers which (space, page) and which kernel
- * address it has seen last in each of some thousand slots, and looks only others up.
+ * Addresses repeat, and most are in a few files: each worker remembers what it has seen last in
+ * each of some slots, mappings by address and the kernel's addresses, and looks only others up.
  */
-#define SLOTS 16384u
-#define PAGE_SHIFT 12
+#define SLOTS 512u
+#define SLOT_SHIFT 16
+#define SLOTS_KERNEL 16384u
+
+struct seen {
+	uint64_t from, until;
+	uint32_t space;
+};
 
 struct worker {
-	uint64_t seen[SLOTS], seen_kernel[SLOTS];
+	struct seen seen[SLOTS];
+	uint64_t seen_kernel[SLOTS_KERNEL];
 	uint8_t *dso; /* by dso: was hit */
 	struct map kernel;
 };
@@ -33,13 +40,13 @@ struct reader {
 
 static void hit(struct reader *r, uint32_t space, uint64_t addr)
 {
-	uint64_t key = map_hash((addr >> PAGE_SHIFT) ^ ((uint64_t)space << 40)) | 1;
+	struct seen *seen = &r->w->seen[((addr >> SLOT_SHIFT) ^ space) % SLOTS];
 	const struct task_map *m;
 
-	if (r->w->seen[key % SLOTS] == key)
+	if (addr >= seen->from && addr < seen->until && space == seen->space)
 		return;
-	r->w->seen[key % SLOTS] = key;
-	m = tasks_find(r->work->s->trace->tasks, space, addr);
+	seen->space = space;
+	m = tasks_find_range(r->work->s->trace->tasks, space, addr, &seen->from, &seen->until);
 	if (m && m->dso < r->work->n_dsos)
 		r->w->dso[m->dso] = 1;
 }
@@ -49,7 +56,7 @@ enum role { ROLE_AT = 1, ROLE_RETURN = 2 };
 
 static void hit_kernel(struct reader *r, uint64_t addr, enum role role)
 {
-	uint64_t key = addr << 2 | role, *slot = &r->w->seen_kernel[map_hash(key) % SLOTS];
+	uint64_t key = addr << 2 | role, *slot = &r->w->seen_kernel[map_hash(key) % SLOTS_KERNEL];
 
 	if (*slot == key || !addr)
 		return;
