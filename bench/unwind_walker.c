@@ -3,9 +3,9 @@
  * The stack walker on a real program: how many stacks reach the bottom, why the
  * others do not, and what a frame costs by the kernel's own run-time statistics.
  *
- *	bench-unwind_walker [-F HZ] [-c COPIES] [-C CACHE] [-a SECONDS] [-d DEPTH] [-UMV] COMMAND...
+ *	bench-unwind_walker [-F HZ] [-c COPIES] [-C CACHE] [-a SECONDS] [-d DEPTH] [-UV] COMMAND...
  *
- * -U: no user stacks; -M: nothing is remembered from one walk to the next; -V: both ways, compared.
+ * -U: no user stacks; -V: every stack also with nothing known from before, compared.
  */
 #include <bpf/bpf.h>
 #include <getopt.h>
@@ -57,11 +57,11 @@ static void report(const struct walker *w, const struct session *s, double time)
 			       unwind_end_name((enum unwind_end)i), st.end[i],
 			       100.0 * (double)st.end[i] / (double)stacks);
 	printf("copies %" PRIu64 ", finished %" PRIu64 "; by frame pointer %" PRIu64
-	       " frames, known from the last walk %" PRIu64 "; %" PRIu64 " side-band records\n",
+	       " frames, known from before %" PRIu64 "; %" PRIu64 " side-band records\n",
 	       st.copies, st.copies_finished, st.fp_frames, st.known_frames, s->records);
-	if (st.memo_checked)
+	if (st.known_checked)
 		printf("%" PRIu64 " stacks walked both ways, %" PRIu64 " different\n",
-		       st.memo_checked, st.memo_wrong);
+		       st.known_checked, st.known_wrong);
 	printf("tables %" PRIu64 " (%" PRIu64 " from the cache, %" PRIu64 " failed, %" PRIu64
 	       " refused), %" PRIu64 " rows, %" PRIu64 " rules, %.1f MB in %" PRIu64
 	       " slabs, kernel memory %.1f MB\n",
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 	uint64_t freq = 997;
 	double t0;
 
-	while ((opt = getopt(argc, argv, "+F:c:C:a:d:UMV")) > 0) {
+	while ((opt = getopt(argc, argv, "+F:c:C:a:d:UV")) > 0) {
 		if (opt == 'F')
 			freq = strtoull(optarg, NULL, 10);
 		else if (opt == 'c')
@@ -97,10 +97,8 @@ int main(int argc, char **argv)
 			o.depth = (uint32_t)strtoul(optarg, NULL, 10);
 		else if (opt == 'U')
 			o.no_user = true;
-		else if (opt == 'M')
-			o.no_memo = true;
 		else if (opt == 'V')
-			o.check_memo = true;
+			o.check_known = true;
 		else
 			return 2;
 	}

@@ -22,12 +22,14 @@
 #	define REG_FP 6
 #	define REG_SP 7
 #	define REG_PC 16
+#	define RA_MASK ~0ull
 #else
 #	define REGS 33
 #	define REG_FP 29
 #	define REG_LR 30
 #	define REG_SP 31
 #	define REG_PC 32
+#	define RA_MASK config.ra_mask
 #endif
 
 const volatile struct walk_config config = {};
@@ -85,25 +87,10 @@ struct {
 	__uint(max_entries, 8 << 20);
 } ring SEC(".maps");
 
-#define MEMO_FRAMES 128
-#define MEMO_THREADS 8
-#define STACK_WINDOW 1024 /* bytes of stack that are read at once */
+#define STACK_WINDOW 4096 /* bytes of stack that are read at once */
 
-struct memo_frame {
-	__u64 where; /* sp << 16 | WALK_QUICK of the rule that led here */
-	__u64 ip;
-};
-
-/* A thread's last walk (walk_memo.h). */
-struct walk_memo {
-	__u64 whose; /* thread << 32 | its list's generation; 0: nobody's */
-	__u32 n;
-	__u32 end; /* the outermost frame is the bottom */
-	struct memo_frame frame[MEMO_FRAMES];
-};
-
-/* What the tables said of an address. */
-#define RECENTS_SHIFT 10
+/* What the tables said of an address: most frames of a stack have been met before. */
+#define RECENTS_SHIFT 12
 struct walk_recent {
 	__u64 key;
 	__u32 generation;
@@ -112,62 +99,57 @@ struct walk_recent {
 
 /*
  * A CPU's sample in the making; the program does not interrupt itself. What is used of every sample
- * lies close together: most of the time goes by waiting for memory. The same compiler sampled three
- * times as often takes 0.7 of the time a sample, four times as rarely 1.7.
+ * lies close together: most of the time goes by waiting for memory.
  *
- * Where the time goes (a compiler at 3,999 Hz on a busy machine, 23 frames, of which 13 are
- * recalled, 6 recent and 3.2 looked up; medians): 0.14 us the call of an empty program with the
- * kernel's statistics, 0.2 its head and the task's numbers, 0.2 the process's hash, 0.3 sending,
- * without the chain, 3.7 the walk. A kernel stack, where there is one, is 12 us more for six
- * frames, all in the kernel's own unwinder. Of the walk much is cold code, 6 KB each time: when
- * three frames have just been walked by another state, it takes 2.1 us.
+ * Where the time goes (a compiler at 3,999 Hz, 23 frames, of which 19 are in `recent`, 2.1 are
+ * looked up): of 4.1 us 0.2 the head and the task's numbers, 0.2 the list and fetch_known, 0.8
+ * reading the stack (2 to 4 KiB, which are cold), 0.55 the first look-up with its cold code, 0.6
+ * the others, 0.6 the known frames, 0.35 sending. A kernel stack, where there is one, is 9 us more
+ * for six frames, all in the kernel's own unwinder.
  *
- * So what saves instructions or a few lines of memory is lost in the noise of 3 to 5 %: several
- * frames or steps of a search a callback (fewer returns, which the kernel guards); rules decoded
- * when they are looked up; the process's list remembered by CPU; states that are not in vmalloc's
- * small pages; hot fields in the first 128 bytes; a ring of 1 MiB; four times as many `recent`
- * (2.1 look-ups) or sixteen times (1.5, and 3 % less time), or half as many; `fresh` on the first
- * page.
+ * Measured by two recorders of one compiler at once, whose timers drift apart, by the kernel's own
+ * statistics of both programs: that tells 1 %, two runs one after the other 5. What gained nothing:
+ * several frames or steps of a search a callback, branches told likely, the table's entry kept
+ * beside the mapping, four times as many `recent` (2 % slower) or half as many (2 % slower), pieces
+ * of stack of 1 KiB (2 % slower), the frames of a thread's last walk kept in order and compared
+ * with its stack (5 % slower, and four times the code).
  */
 struct state {
-	__u64 r[REGS]; /* of the innermost frame */
+	/* The frame the walk is at. */
 	__u64 ip;
-	__u64 sp, fp;	 /* together: walk_step.h */
+	__u64 sp, fp;
+	/* The piece of the stack that has been read. */
+	__u64 base, size;
+	__u64 bottom;	  /* the outermost frame of the last stack: so far it is to be read */
+	__u32 n;	  /* frames so far */
+	__u32 generation; /* of the process's list; 0: none, or all is to be looked up */
+	__u32 is_return;  /* ip is a return address */
+	__u32 by_fp;	  /* ip was found by frame pointer */
+	__u32 sp_known;
+	__u32 extra_known;
+	__u64 extra; /* x86: rbx, aarch64: the link register */
+	/* The mapping that was looked up last, and whose list's it is. */
+	__u64 map_start, map_end, map_pgoff;
+	__u32 map_table;
+	__u32 map_generation;
+	__u32 has_map;
+	/* The process's list, and whose that is; 0: of one that has none of its own. */
+	__u32 list_tgid, list_generation;
+	__u32 first, n_maps;
+	__u32 found;	 /* what the tables say of ip: the rule's number */
 	__u64 cfa, next; /* of step_rule: the caller's sp and ip */
 	struct ehframe_rule rule;
-	__u32 found; /* what the tables say of ip: the rule's number */
-	__u64 extra; /* x86: rbx, aarch64: the link register */
-	__u64 map_start, map_end, map_pgoff;
 	__u64 tgid;
-	__u32 map_table;
-	__u32 map_generation; /* whose list's it is */
-	__u32 first, n_maps;
-	__u32 is_return; /* ip is a return address */
-	__u32 extra_known;
-	__u32 by_fp; /* ip was found by frame pointer */
-	__u32 sp_known;
-	__u32 has_map;
-	__u32 generation; /* of the process's list; 0: none, or all is to be looked up */
-	__u64 last_copy;  /* when its credit is used up: in the past when some is left */
+	__u64 last_copy; /* when its credit is used up: in the past when some is left */
+	__u64 last_call; /* when it asked for what is missing */
 	volatile __u32 slot;
 	volatile __u32 busy; /* the thread whose walk it is (walk_fn.h) */
-	/* walk_memo.h */
-	__u64 whose;
-	__u64 top; /* stack pointer of the next frame that may be met, of `left` ones */
-	__u32 left, kept, fresh_n;
-	__u32 way;	/* WALK_QUICK of the rule that led to ip */
-	__u32 recalled; /* ip is remembered */
-	__u32 outermost;
-	__u32 owner; /* who was busy when the walk began */
-	__u32 anew;  /* nothing is to be remembered of this walk (walk_check.h) */
-	/* The piece of the stack that has been read, and how far up it may be. */
-	__u64 base, size, limit;
+	__u32 anew;	     /* what is remembered is not to be used (walk_check.h) */
+	__u64 r[REGS];	     /* of the innermost frame */
 	__u64 window[STACK_WINDOW / 8 + 8];
 	struct walk_sample rec;
 	__u64 chain[WALK_DEPTH + WALK_KERNEL];
 	__u8 copy[sizeof(struct walk_regs) + WALK_COPY];
-	struct memo_frame fresh[MEMO_FRAMES];
-	struct walk_memo memo[MEMO_THREADS];
 	struct walk_recent recent[1 << RECENTS_SHIFT];
 } __attribute__((aligned(4096)));
 

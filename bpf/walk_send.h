@@ -8,6 +8,8 @@
 
 #include "walk_task.h"
 
+#define CALL_NS 2000000ull /* between two calls for what is missing */
+
 struct copy_ctx {
 	struct state *s;
 	__u64 from;
@@ -76,10 +78,15 @@ static __always_inline bool send(struct state *s)
 	} else {
 		size += n * 8ul;
 	}
-	if (s->rec.end == UNWIND_NO_MAP || s->rec.end == UNWIND_PENDING ||
-	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
+	/* User space may not know yet what is missing; it need not hear so of every sample. */
+	if ((s->rec.end == UNWIND_NO_MAP || s->rec.end == UNWIND_PENDING) &&
+	    s->rec.time - s->last_call > CALL_NS) {
+		s->last_call = s->rec.time;
 		flags = 0;
-	if (size > __builtin_offsetof(struct state, fresh) -
+	}
+	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
+		flags = 0;
+	if (size > __builtin_offsetof(struct state, recent) -
 			    __builtin_offsetof(struct state, rec) ||
 	    bpf_ringbuf_output(&ring, &s->rec, size, flags)) {
 		__sync_fetch_and_add(&lost, 1);

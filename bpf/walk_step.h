@@ -5,7 +5,7 @@
 #ifndef KYMO_BPF_WALK_STEP_H
 #define KYMO_BPF_WALK_STEP_H
 
-#include "walk_memo.h"
+#include "walk_stack.h"
 
 #define END(why)                  \
 	({                        \
@@ -71,7 +71,7 @@ static __always_inline bool find_map(struct state *s, __u64 pc)
 	at = search_maps(s->first, s->n_maps, pc);
 	m = bpf_map_lookup_elem(&maps, &at);
 	/* The list may be empty, or have become another's: the entry itself tells. */
-	if (!m || pc < m->start || pc >= m->end || m->tgid != (__u32)s->tgid)
+	if (!m || pc < m->start || pc >= m->end || m->generation != s->list_generation)
 		return false;
 	s->map_start = m->start;
 	s->map_end = m->end;
@@ -130,6 +130,8 @@ __noinline int find_rule(__u32 table, __u64 off)
 	if (!b)
 		return FOUND_BROKEN;
 	word = b->w[at & 15];
+	if (word & WALK_INDEX_RULE)
+		return EHFRAME_ROW_RULE(word);
 	c.lo = t->rows + WALK_INDEX_FIRST(word);
 	c.hi = c.lo + WALK_INDEX_N(word);
 	bpf_loop(EHFRAME_CHUNK_SHIFT + 1, search_row, &c, 0);
@@ -152,7 +154,7 @@ static __always_inline bool read_user(__u64 addr, __u64 *ret)
 /* A register of the innermost frame; only there are all known. */
 static __always_inline bool innermost(struct state *s, __u32 reg, __u64 *ret)
 {
-	if (s->rec.n_user != 1 || reg >= REGS)
+	if (s->n != 1 || reg >= REGS)
 		return false;
 	*ret = s->r[reg];
 	return true;
@@ -166,7 +168,7 @@ static __always_inline long step_fp(struct state *s)
 		return END(s->by_fp ? UNWIND_BOTTOM : UNWIND_NO_TABLE);
 	if (s->fp < s->sp || (s->fp & 7) || bpf_probe_read_user(v, 16, (void *)s->fp))
 		return END(UNWIND_NO_TABLE);
-	v[1] &= config.ra_mask;
+	v[1] &= RA_MASK;
 	if (!v[1])
 		return END(UNWIND_BOTTOM);
 	s->sp = s->fp + 16;
@@ -175,7 +177,6 @@ static __always_inline long step_fp(struct state *s)
 	s->is_return = 1;
 	s->by_fp = 1;
 	s->extra_known = 0;
-	s->way = WALK_WAY_NONE;
 #if !defined(__TARGET_ARCH_x86)
 	s->sp_known = 0; /* a frame record does not tell it */
 #endif
@@ -340,7 +341,7 @@ __noinline int step_rule(struct state *s)
 	if (end != UNWIND_NONE)
 		return END(end);
 	s->fp = fp;
-	s->next &= config.ra_mask;
+	s->next &= RA_MASK;
 	if (!s->next)
 		return END(UNWIND_BOTTOM);
 	s->sp = s->cfa;
@@ -348,36 +349,31 @@ __noinline int step_rule(struct state *s)
 	s->is_return = !signal;
 	s->by_fp = 0;
 	s->sp_known = 1;
-	s->way = elsewhere || s->extra_known ? WALK_WAY_NONE : WALK_WAY_PLAIN;
 	if (signal)
 		s->rec.unwind |= UNWIND_SIGNAL;
 	return 0;
 }
 
-/* By a usual rule: whether all was as usual, too. */
-static __always_inline bool step_quick(struct state *s, __u32 q, int cfa_off)
+/* By a rule that its number says: whether all was as usual. */
+static __always_inline bool step_direct(struct state *s, __u32 d)
 {
-	__u32 last = WALK_QUICK_LAST(q);
-	__u64 cfa = (&s->sp)[WALK_QUICK_FROM_FP(q)] + (__s64)cfa_off, ip, off;
+	__u32 last = WALK_DIRECT_LAST(d);
+	__u64 place = WALK_DIRECT_FROM_FP(d) ? s->fp : s->sp, cfa, ip, off;
 
-#if defined(__TARGET_ARCH_x86)
-	if (!q || cfa <= s->sp)
-#else
-	if (!q || cfa <= s->sp || !s->sp_known)
-#endif
+	cfa = place + 8 * WALK_DIRECT_CFA(d);
+	if (cfa <= s->sp)
 		return false;
-	if (!stack_words(s, cfa + 8 * WALK_QUICK_OFFSET(q), last, &off))
+	if (!WALK_DIRECT_AT_REGISTER(d))
+		place = cfa - 8 * last - 8;
+	if (!stack_words(s, place, last, &off))
 		return false;
-	ip = s->window[off + last] & config.ra_mask;
+	ip = s->window[off + last] & RA_MASK;
 	if (!ip)
 		return false;
 	if (last)
 		s->fp = s->window[off];
 	s->sp = cfa;
 	s->ip = ip;
-	s->is_return = 1;
-	s->by_fp = s->extra_known = 0;
-	s->way = q;
 	return true;
 }
 
@@ -412,6 +408,8 @@ __noinline __u32 look_up(struct state *s)
 	if (found == EHFRAME_RULE_NONE && s->is_return &&
 	    find_rule(s->map_table, off + 1) > EHFRAME_RULE_NONE)
 		found |= UNWIND_BOTTOM << 16;
+	if (!s->generation)
+		return found;
 	key = RECENT_KEY(s);
 	r = &s->recent[RECENT(key)];
 	r->key = key;
@@ -424,18 +422,30 @@ struct walk_ctx {
 	struct state *s;
 };
 
+/* From a return address that was looked up before to its caller, by a rule that a number says. */
+static long step_known(__u32 i, struct walk_ctx *w)
+{
+	struct state *s = w->s;
+	__u64 ip = s->ip, n = s->n;
+	struct walk_recent *r = &s->recent[RECENT(ip)];
+	__u32 found = r->found;
+
+	if (r->key != ip || r->generation != s->generation || !(found & WALK_DIRECT) ||
+	    n >= WALK_DEPTH || !step_direct(s, found))
+		return 1;
+	s->chain[n] = ip;
+	s->n = n + 1;
+	return 0;
+}
+
+/* From a frame to its caller by the tables, and on from there as far as is known. */
 static long step(__u32 i, struct walk_ctx *w)
 {
 	struct state *s = w->s;
 	struct walk_recent *recent;
-	struct walk_rule *r;
-	__u32 n, found, q;
-	int cfa_off;
+	__u32 n = s->n, found;
 	__u64 key;
 
-	if (config.memo && s->top <= s->sp && memo_recall(s))
-		return 1;
-	n = s->rec.n_user;
 	if (n >= config.depth || n >= WALK_DEPTH)
 		return END(UNWIND_DEPTH);
 	key = RECENT_KEY(s);
@@ -447,33 +457,29 @@ static long step(__u32 i, struct walk_ctx *w)
 	if (s->by_fp && found == UNWIND_NO_MAP << 16)
 		return END(UNWIND_NO_TABLE);
 	s->chain[n] = s->ip;
-	s->rec.n_user = n + 1;
-	s->rec.end_pc = s->ip;
+	s->n = n + 1;
 	if (s->by_fp) {
 		s->rec.unwind |= UNWIND_USED_FP;
 		s->rec.n_fp++;
 	}
-	memo_add(s);
-	if (found == EHFRAME_RULE_BOTTOM) {
-		s->outermost = 1;
+	if (found == EHFRAME_RULE_BOTTOM)
 		return END(UNWIND_BOTTOM);
-	}
 	if (found >> 16)
 		return END(found >> 16);
 	s->found = found;
-	if (found & WALK_DIRECT) {
-		q = walk_direct_quick(found);
-		cfa_off = 8 * WALK_DIRECT_CFA(found);
-	} else {
-		r = bpf_map_lookup_elem(&rules, &found);
-		if (!r)
-			return END(UNWIND_BAD_TABLE);
-		q = r->quick;
-		cfa_off = r->rule.cfa_off;
+	if ((found & WALK_DIRECT) && s->sp_known && step_direct(s, found)) {
+		s->is_return = 1;
+		s->by_fp = s->extra_known = 0;
+	} else if (step_rule(s)) {
+		return 1;
 	}
-	if (step_quick(s, q, cfa_off))
+	if (!s->is_return || s->by_fp || !s->sp_known || !s->generation)
 		return 0;
-	return step_rule(s) ? 1 : 0;
+	n = s->n;
+	bpf_loop(config.depth - n, step_known, w, 0);
+	if (s->n != n)
+		s->extra_known = 0;
+	return 0;
 }
 
 #endif

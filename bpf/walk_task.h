@@ -137,20 +137,51 @@ static __always_inline struct walk_proc *parent_list(struct state *s)
 	return bpf_map_lookup_elem(&procs, &tgid);
 }
 
-static __always_inline void walk_user(struct bpf_perf_event_data *ctx, struct state *s, bool user)
+/* The process's list. It is the same as of the last sample as a rule, and then known at a glance.
+ */
+static __always_inline void take_list(struct state *s)
 {
-	struct walk_ctx w = { .s = s };
-	__u32 tgid = s->tgid;
+	__u32 tgid = s->tgid, first = s->first;
+	struct walk_map *m = bpf_map_lookup_elem(&maps, &first);
 	struct walk_proc *p;
 
-	s->rec.end = user_regs(ctx, s, user);
-	if (s->rec.end != UNWIND_BOTTOM) /* anything but: there is a stack */
+	if (m && s->list_tgid == tgid && m->generation == s->list_generation)
 		return;
 	p = bpf_map_lookup_elem(&procs, &tgid);
+	s->list_tgid = p ? tgid : 0;
 	if (!p)
 		p = parent_list(s);
 	s->first = p ? p->first : 0;
 	s->n_maps = p ? p->n : 0;
+	s->list_generation = p ? p->generation : 0;
+}
+
+/*
+ * What was found of the last stack's outer frames is as a rule what this one needs: ask for all of
+ * it at once. One by one as the walk goes on, each is waited for before the next is known.
+ */
+#define OUTER 16
+static __always_inline void fetch_known(struct state *s)
+{
+	__u64 all = 0, *ip = &s->chain[(s->n > OUTER ? s->n - OUTER : 0) & (WALK_DEPTH - 1)];
+
+#pragma unroll
+	for (int i = 0; i < OUTER; i++) {
+		all |= s->recent[RECENT(ip[i])].found;
+		/* or the compiler leaves it out, or makes all addresses first, on the stack */
+		asm volatile("" : "+r"(all));
+	}
+}
+
+static __always_inline void walk_user(struct bpf_perf_event_data *ctx, struct state *s, bool user)
+{
+	struct walk_ctx w = { .s = s };
+	__u64 last, looked;
+
+	s->rec.end = user_regs(ctx, s, user);
+	if (s->rec.end != UNWIND_BOTTOM) /* anything but: there is a stack */
+		return;
+	take_list(s);
 	s->ip = s->r[REG_PC];
 	s->sp = s->r[REG_SP];
 	s->fp = s->r[REG_FP];
@@ -162,12 +193,21 @@ static __always_inline void walk_user(struct bpf_perf_event_data *ctx, struct st
 	s->extra_known = 1;
 	s->sp_known = 1;
 	s->is_return = s->by_fp = 0;
+	fetch_known(s);
+	s->n = s->size = 0;
 	s->rec.end = UNWIND_DEPTH;
-	memo_open(s, p ? p->generation : 0);
+	s->generation = s->anew ? 0 : s->list_generation;
 	s->has_map = s->generation && s->map_generation == s->generation;
-	bpf_loop(WALK_DEPTH + 1, step, &w, 0);
-	if (config.memo)
-		memo_keep(s);
+	looked = bpf_loop(WALK_DEPTH + 1, step, &w, 0);
+	last = s->n - 1ull;
+	asm volatile("" : "+r"(last)); /* Linux 6.1 wants this very number to be compared */
+	if (last >= WALK_DEPTH)
+		return;
+	s->rec.n_user = last + 1;
+	s->rec.n_known = last >= looked ? last + 1 - looked : 0;
+	s->rec.end_pc = s->chain[last];
+	if (s->rec.end == UNWIND_BOTTOM)
+		s->bottom = s->sp;
 }
 
 #endif

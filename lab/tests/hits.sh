@@ -18,6 +18,10 @@ right() {
 		  if (way == $2) good++; else if (length($2) == 6) wrong++ } END { print good + 0, wrong + 0 }'
 }
 
+# or all of this would pass with copies, too
+like "stacks are walked in the kernel" "$(kymo record -g -F 999 -e cpu-clock -o h.data /work/hits 1 100000 2>&1)" 'stacks walked in the kernel: '
+like "those of hits, too" "$(kymo record -g -e syscalls:sys_enter_getpriority -o h.data /work/hits 2 50 5000 2>&1)" 'stacks walked in the kernel: '
+rm -f h.data
 check "record -g of a system call" kymo record -q -g -e syscalls:sys_enter_getpriority -o h.data /work/hits 2 50 5000
 is "every hit is there" "$(ways | wc -l)" 100
 set -- $(ways | right)

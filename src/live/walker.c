@@ -134,8 +134,8 @@ void walker_stats(const struct walker *w, struct walker_stats *ret)
 	*ret = w->stats;
 	if (w->bpf) {
 		ret->lost = w->bpf->bss->lost;
-		ret->memo_checked = w->bpf->bss->check_done;
-		ret->memo_wrong = w->bpf->bss->check_wrong;
+		ret->known_checked = w->bpf->bss->check_done;
+		ret->known_wrong = w->bpf->bss->check_wrong;
 		walker_off_stats(w, ret);
 		ret->kernel_bytes = kernel_bytes(w);
 	} else if (w->kept.object) {

@@ -54,16 +54,16 @@ struct walker_opts {
 	uint32_t depth;	 /* user frames at most; 0: WALKER_DEPTH_MAX */
 	uint32_t kernel_depth;	 /* kernel frames at most; 0: WALKER_KERNEL_MAX */
 	bool no_user, no_kernel; /* leave that chain out */
-	bool no_memo;		 /* walk every stack anew, as if it were the thread's first */
-	bool check_memo;	 /* do both, and compare (tests; one event) */
+	bool check_known; /* walk every stack also with nothing known, and compare (tests; one
+			     event) */
 	/* Copy the stack of samples the program cannot finish (copy_rate a second and CPU, some at
 	 * once) and finish them here. 0: don't. */
 	uint32_t copy_rate;
-	size_t ring_bytes;     /* a power of two; 0: 8 MiB */
+	size_t ring_bytes;     /* a power of two; 0: by the number of CPUs */
 	size_t table_bytes;    /* for tables, in the kernel; 0: 256 MiB. Made as needed */
 	uint32_t slab_bytes;   /* of each piece of those, a power of two; 0: 4 MiB */
 	uint32_t tables;       /* files known at once, twice; 0: 65536 */
-	uint32_t procs;	       /* processes known at once; 0: 16384 */
+	uint32_t procs;	       /* processes known at once; 0: by what is recorded */
 	uint32_t maps;	       /* executable mappings known at once; 0: 131072 */
 	bool cache;	       /* tables are kept by build-id */
 	const char *cache_dir; /* there; NULL: in the user's folder */
@@ -242,12 +242,12 @@ bool walker_off_due(const struct walker *w);
 int walker_off_take(struct walker *w, bool end, walker_fn *fn, void *ctx);
 
 struct walker_stats {
-	uint64_t samples, lost;		   /* lost: the ring was full */
-	uint64_t frames, fp_frames;	   /* user frames; those found by frame pointer */
-	uint64_t known_frames;		   /* those known from the thread's last walk */
-	uint64_t memo_checked, memo_wrong; /* opts.check_memo */
-	uint64_t end[UNWIND_END_MAX];	   /* stacks by how they ended, copies already finished */
-	uint64_t wakers, wakers_whole;	   /* stacks of who ended waits: not among those */
+	uint64_t samples, lost;		     /* lost: the ring was full */
+	uint64_t frames, fp_frames;	     /* user frames; those found by frame pointer */
+	uint64_t known_frames;		     /* those whose rule was known from before */
+	uint64_t known_checked, known_wrong; /* opts.check_known */
+	uint64_t end[UNWIND_END_MAX];	     /* stacks by how they ended, copies already finished */
+	uint64_t wakers, wakers_whole;	     /* stacks of who ended waits: not among those */
 	uint64_t copies, copies_finished;
 	uint64_t tables, tables_cached, tables_failed, table_bytes, table_bytes_max, rows, rules;
 	uint64_t slabs;

@@ -51,6 +51,8 @@ struct walk_block {
 #define WALK_INDEX(first, n) ((first) << 10 | (n))
 #define WALK_INDEX_FIRST(w) ((w) >> 10)
 #define WALK_INDEX_N(w) ((w)&0x3ff)
+/* Or the rule of all of it: most chunks have no row of their own. */
+#define WALK_INDEX_RULE (1u << 31)
 
 enum walk_table_kind {
 	WALK_TABLE_FREE,    /* no such table */
@@ -72,31 +74,14 @@ struct walk_table {
 struct walk_map {
 	__u64 start, end, pgoff;
 	__u32 table;
-	__u32 tgid; /* whose list this is: tells a reader that the list was reused meanwhile */
+	__u32 generation; /* its list's; tells a reader that it was reused meanwhile */
 };
 
 /*
- * What a rule comes to when it is a usual one, and 0 otherwise: the CFA from the stack or frame
- * pointer, the return address above it, the caller's frame pointer untouched or a few words below
- * that. So the walker reads `words` words from cfa + 8 * offset on, of which the last is the
- * return address and the first, if there are more, the frame pointer.
- */
-#define WALK_QUICK(way, words, offset, from_fp) \
-	((way) | ((words)-1) << 2 | ((offset)&0x7f) << 5 | (from_fp) << 12)
-#define WALK_QUICK_WAY(q) ((q)&3)
-#define WALK_QUICK_LAST(q) ((q) >> 2 & 7)
-#define WALK_QUICK_OFFSET(q) ((int)((__u32)(q) << 20) >> 25)
-#define WALK_QUICK_FROM_FP(q) ((q) >> 12 & 1)
-
-/* How a walk came to a frame. */
-#define WALK_WAY_NONE 0	 /* nothing to remember */
-#define WALK_WAY_PLAIN 1 /* as a caller, of which all that matters is ip, sp and fp */
-#define WALK_WAY_USUAL 2 /* and by a usual rule, whose frame pointer if any is the CFA - 16 */
-
-/*
- * Rules of most frames are so simple that a number can say them, and no memory has to be waited
- * for: usual ones whose words lie right below the CFA (x86), or where the register points
- * to (aarch64). From WALK_DIRECT on a rule's number is the rule.
+ * Rules of nearly all frames are so simple that a number can say them, and no memory has to be
+ * waited for: the CFA from the stack or frame pointer, a few words of which the last is the
+ * return address and the first, if there are more, the caller's frame pointer, right below the CFA
+ * (x86) or where the register points to (aarch64). From WALK_DIRECT on a rule's number is the rule.
  */
 #define WALK_DIRECT 0x8000
 #define WALK_DIRECT_RULE(cfa_words, last, at_register, from_fp) \
@@ -108,19 +93,7 @@ struct walk_map {
 #define WALK_DIRECT_OFFSET(d) \
 	(WALK_DIRECT_AT_REGISTER(d) ? -(int)WALK_DIRECT_CFA(d) : -1 - (int)WALK_DIRECT_LAST(d))
 
-/* WALK_QUICK of such a rule. Without branches: the verifier would go every way. */
-static inline __u32 walk_direct_quick(__u32 d)
-{
-	__u32 from_fp = WALK_DIRECT_FROM_FP(d), last = WALK_DIRECT_LAST(d);
-	__u32 words = WALK_DIRECT_CFA(d), at_register = -WALK_DIRECT_AT_REGISTER(d);
-	__u32 not_two =
-		((words ^ 2) + 0x3ff) >> 10; /* if two, the frame pointer is at the CFA - 16 */
-
-	return WALK_QUICK(WALK_WAY_USUAL - (from_fp & not_two), last + 1,
-			  (-words & at_register) | (~last & ~at_register), from_fp);
-}
-
-/* And all of it. */
+/* All of such a rule. */
 static inline void walk_direct_rule(__u32 d, struct ehframe_rule *ret)
 {
 	int last = WALK_DIRECT_LAST(d), offset = WALK_DIRECT_OFFSET(d);
@@ -136,12 +109,13 @@ static inline void walk_direct_rule(__u32 d, struct ehframe_rule *ret)
 
 struct walk_rule {
 	struct ehframe_rule rule;
-	__u32 quick; /* WALK_QUICK */
+	__u32 pad;
 };
 
 /*
  * A process's list: walk_map number first, and how many; read in one piece. No two lists ever have
- * the same generation, so what was found by one is not taken for another's.
+ * the same generation, so what was found by one is not taken for another's. The first mapping of
+ * a list that is no longer in use has none.
  */
 struct walk_proc {
 	__u32 first, n;
@@ -151,9 +125,7 @@ struct walk_proc {
 /* Set before the program is loaded. */
 struct walk_config {
 	__u32 depth, kernel_depth;
-	__u32 user, kernel; /* which chains */
-	__u32 memo;	    /* use what is known from the last walk (bpf/walk_memo.h) */
-	__u32 pad;
+	__u32 user, kernel;	    /* which chains */
 	__u64 ra_mask;		    /* bits of a return address that are address */
 	__u64 copy_ns;		    /* time between stack copies on a CPU, on average; 0: none */
 	__u64 copy_burst;	    /* copies that may come at once */
@@ -209,7 +181,7 @@ struct walk_sample {
 	__u32 copy;    /* bytes of stack copied, after struct walk_regs */
 	__u32 n_fp;    /* frames found by frame pointer */
 	__u32 event;   /* which program */
-	__u32 n_known; /* frames remembered of the thread's last walk */
+	__u32 n_known; /* frames whose rule was known, one after another */
 };
 
 /*

@@ -22,6 +22,9 @@ static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
+#	define RING_MIN (4u << 20)
+#	define RING_MAX (32u << 20)
+
 void walker_defaults(struct walker_opts *o)
 {
 	if (!o->events && !o->hits)
@@ -33,8 +36,12 @@ void walker_defaults(struct walker_opts *o)
 		o->depth = WALK_DEPTH;
 	if (!o->kernel_depth || o->kernel_depth > WALK_KERNEL)
 		o->kernel_depth = WALK_KERNEL;
+	/* A MiB a CPU lasts for a second at some thousand samples. */
 	if (!o->ring_bytes)
-		o->ring_bytes = 8u << 20;
+		for (o->ring_bytes = RING_MIN;
+		     o->ring_bytes < RING_MAX && o->ring_bytes < (size_t)libbpf_num_possible_cpus()
+									 << 20;)
+			o->ring_bytes *= 2;
 	if (!o->table_bytes)
 		o->table_bytes = 256u << 20;
 	if (o->slab_bytes < WALK_SLAB_MIN || o->slab_bytes > WALK_SLAB_BYTES)
@@ -42,11 +49,11 @@ void walker_defaults(struct walker_opts *o)
 	if (!o->tables || o->tables > WALK_TABLES)
 		o->tables = o->all ? WALK_TABLES : WALK_TABLES / 4;
 	if (!o->procs)
-		o->procs = 16384;
+		o->procs = o->all ? 16384 : 4096;
 	/* Lists of mappings; a command's processes have a few dozen each. What is not used is
 	 * cleared all the same. */
 	if (!o->maps)
-		o->maps = o->all ? 131072 : 65536;
+		o->maps = o->all ? 131072 : 32768;
 	o->maps = (o->maps + WALKER_LIST_BLOCK - 1) / WALKER_LIST_BLOCK * WALKER_LIST_BLOCK;
 }
 
@@ -79,14 +86,12 @@ static void configure(struct walker *w)
 	c->kernel_depth = w->o.kernel_depth;
 	c->user = !w->o.no_user;
 	c->kernel = !w->o.no_kernel;
-	/* Others' programs are to be loaded fast, above all. */
-	c->memo = !w->o.no_memo && !w->o.function;
 	c->ra_mask = ra_mask();
 	c->copy_ns = w->o.copy_rate ? 1000000000u / w->o.copy_rate : 0;
-	/* A quarter of the ring; most stacks are far from full, and who asked for one that did not
+	/* Half of the ring; most stacks are far from full, and who asked for one that did not
 	 * fit is told. */
-	c->copy_burst = w->o.ring_bytes / 4 / (w->o.function ? 16384 : WALK_COPY + 10240);
-	c->wake_bytes = w->o.ring_bytes / 8;
+	c->copy_burst = w->o.ring_bytes / 2 / (w->o.function ? 16384 : WALK_COPY + 10240);
+	c->wake_bytes = w->o.ring_bytes / 4;
 	/* In a pid namespace of our own, records name processes by its numbers. */
 	if (stat("/proc/self/ns/pid", &ns) == 0 && ns.st_ino != 0xeffffffcu) {
 		c->pidns_dev = ns.st_dev;
@@ -123,7 +128,7 @@ struct bpf_program *walker_program(const struct walker *w, uint32_t event)
 {
 	char name[16];
 
-	if (w->o.check_memo && !event)
+	if (w->o.check_known && !event)
 		return w->bpf->progs.walk_check;
 	snprintf(name, sizeof(name), "walk%u", event);
 	return bpf_object__find_program_by_name(w->bpf->obj, name);
@@ -243,7 +248,7 @@ static int load_object(struct walker *w, struct err *e)
 	walker_fn_configure(w);
 	walker_hits_configure(w);
 	make_states(w);
-	bpf_program__set_autoload(w->o.check_memo ? b->progs.walk0 : b->progs.walk_check, false);
+	bpf_program__set_autoload(w->o.check_known ? b->progs.walk0 : b->progs.walk_check, false);
 	for (uint32_t i = 0; i < WALK_EVENTS; i++)
 		bpf_program__set_autoload(walker_program(w, i), i < w->o.events && !w->o.function);
 	err = ask(w, e);
@@ -253,7 +258,7 @@ static int load_object(struct walker *w, struct err *e)
 	err = walk_bpf__load(b);
 	if (w->btf_fd >= 0)
 		close(w->btf_fd);
-	if (err == -EPERM || err == -EACCES)
+	if (err == -EPERM) /* EACCES is the verifier's */
 		return refused(-err, e);
 	if (err == -ESRCH || err == -ENOENT) {
 		err_set(e, EOPNOTSUPP, "this kernel has no BTF (/sys/kernel/btf/vmlinux)");

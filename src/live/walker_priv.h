@@ -225,8 +225,7 @@ bool walker_area_open(struct walker_area *a, int fd, size_t size);
 bool walker_area_touch(struct walker_area *a, size_t at, size_t n);
 void walker_area_close(struct walker_area *a);
 bool walker_table_touch(struct walker *w, uint32_t number);
-/* WALK_QUICK of a rule, and the number from WALK_DIRECT on that says it; 0 when there is none. */
-uint32_t walker_rule_quick(const struct ehframe_rule *r);
+/* The number from WALK_DIRECT on that says a rule; 0 when there is none. */
 uint32_t walker_rule_direct(const struct ehframe_rule *r);
 /* Before loading: the first slab, which also says what all are like. */
 int walker_slab_first(struct walker *w);

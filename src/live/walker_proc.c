@@ -91,9 +91,11 @@ static bool blocks_take(struct walker *w, uint32_t n, uint32_t *ret)
 
 static void list_drop(struct walker *w, struct walker_proc *p)
 {
-	if (p->n_blocks)
+	if (p->n_blocks) {
+		w->maps[p->first * WALKER_LIST_BLOCK].generation = 0;
 		vec_push(&w->old_lists,
 			 (struct walker_old_list){ { p->first, p->n_blocks }, walker_now() });
+	}
 	p->n_blocks = 0;
 }
 
@@ -137,18 +139,16 @@ static void publish(struct walker *w, struct walker_proc *p)
 			.end = m->end,
 			.pgoff = m->pgoff,
 			.table = m->file == UINT32_MAX ? m->table : w->files.data[m->file].table,
-			.tgid = key,
+			.generation = entry.generation,
 		};
 	}
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	list_drop(w, p);
+	p->published = bpf_map_update_elem(w->procs_fd, &key, &entry, BPF_ANY) == 0;
+	list_drop(w, p); /* the one before */
 	p->first = block;
 	p->n_blocks = blocks;
-	if (bpf_map_update_elem(w->procs_fd, &key, &entry, BPF_ANY) == 0) {
-		p->published = true;
-	} else {
+	if (!p->published) {
 		w->stats.refused_procs++;
-		p->published = false;
 		list_drop(w, p);
 	}
 }

@@ -78,29 +78,21 @@ static uint32_t rule_hash(const struct ehframe_rule *r)
 	return (uint32_t)map_hash_bytes(r, sizeof(*r));
 }
 
-uint32_t walker_rule_quick(const struct ehframe_rule *r)
-{
-	int last = r->fp == EHFRAME_FP_SAME ? 0 : r->ra_off - r->fp_off;
-	bool from_fp = r->cfa == EHFRAME_CFA_FP;
-
-	if (r->ra != EHFRAME_RA_CFA || (r->cfa != EHFRAME_CFA_SP && !from_fp) ||
-	    (r->fp != EHFRAME_FP_SAME && (r->fp != EHFRAME_FP_CFA || last < 1 || last > 7)) ||
-	    r->ra_off - last < -64 || r->ra_off > 63)
-		return 0;
-	return WALK_QUICK(from_fp && r->cfa_off != 16 ? WALK_WAY_PLAIN : WALK_WAY_USUAL, last + 1,
-			  (uint32_t)(r->ra_off - last), (uint32_t)from_fp);
-}
-
 uint32_t walker_rule_direct(const struct ehframe_rule *r)
 {
-	uint32_t q = walker_rule_quick(r), words = (uint32_t)r->cfa_off / 8, d;
+	int last = r->fp == EHFRAME_FP_SAME ? 0 : r->ra_off - r->fp_off, words = r->cfa_off / 8;
+	bool from_fp = r->cfa == EHFRAME_CFA_FP;
 
-	if (!q || r->extra || r->cfa_off < 0 || r->cfa_off % 8 ||
-	    words > WALK_DIRECT_CFA(UINT32_MAX))
+	if (r->ra != EHFRAME_RA_CFA || r->ra_off >= 0 || (r->cfa != EHFRAME_CFA_SP && !from_fp) ||
+	    r->extra ||
+	    (r->fp != EHFRAME_FP_SAME && (r->fp != EHFRAME_FP_CFA || last < 1 || last > 7)) ||
+	    words < 0 || words > (int)WALK_DIRECT_CFA(UINT32_MAX) || r->cfa_off != 8 * words)
 		return 0;
 	for (uint32_t at_register = 0; at_register < 2; at_register++) {
-		d = WALK_DIRECT_RULE(words, WALK_QUICK_LAST(q), at_register, WALK_QUICK_FROM_FP(q));
-		if (WALK_DIRECT_OFFSET(d) == WALK_QUICK_OFFSET(q))
+		uint32_t d = WALK_DIRECT_RULE((uint32_t)words, (uint32_t)last, at_register,
+					      (uint32_t)from_fp);
+
+		if (WALK_DIRECT_OFFSET(d) == r->ra_off - last)
 			return d;
 	}
 	return 0;
@@ -119,7 +111,7 @@ static uint32_t rule_id(struct walker *w, const struct ehframe_rule *r)
 	if (w->n_rules == w->rules_cap ||
 	    !walker_area_touch(&w->rules_area, w->n_rules * sizeof(*w->rules), sizeof(*w->rules)))
 		return EHFRAME_RULE_FULL;
-	w->rules[w->n_rules] = (struct walk_rule){ *r, walker_rule_quick(r) };
+	w->rules[w->n_rules] = (struct walk_rule){ .rule = *r };
 	w->rule_slots[at] = ++w->n_rules;
 	return w->n_rules - 1;
 }
@@ -264,9 +256,12 @@ static void write_part(uint32_t *word, const struct ehframe_table *t, const uint
 	uint32_t first = t->index[c0] ? t->index[c0] - 1 : 0, n = c1 - c0;
 	uint32_t *rows = word + ((n + 15) & ~15u);
 
-	for (uint32_t c = 0; c < n; c++)
-		word[c] = WALK_INDEX(t->index[c0 + c] - first,
-				     t->index[c0 + c + 1] - t->index[c0 + c]);
+	for (uint32_t c = 0; c < n; c++) {
+		uint32_t at = t->index[c0 + c], rows_n = t->index[c0 + c + 1] - at;
+
+		word[c] = rows_n || !at ? WALK_INDEX(at - first, rows_n)
+					: WALK_INDEX_RULE | rule[EHFRAME_ROW_RULE(t->rows[at - 1])];
+	}
 	for (uint32_t i = first; i < t->index[c1]; i++)
 		rows[i - first] = (t->rows[i] & 0xffff0000u) | rule[EHFRAME_ROW_RULE(t->rows[i])];
 }
