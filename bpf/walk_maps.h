@@ -142,6 +142,7 @@ struct state {
 	__u64 tgid;
 	__u64 last_copy; /* when its credit is used up: in the past when some is left */
 	__u64 last_call; /* when it asked for what is missing */
+	__u32 sent;
 	volatile __u32 slot;
 	volatile __u32 busy; /* the thread whose walk it is (walk_fn.h) */
 	__u32 anew;	     /* what is remembered is not to be used (walk_check.h) */

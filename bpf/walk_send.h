@@ -8,6 +8,7 @@
 
 #include "walk_task.h"
 
+#define LOOK_EVERY 16	   /* samples a CPU, at how much waits */
 #define CALL_NS 2000000ull /* between two calls for what is missing */
 
 struct copy_ctx {
@@ -84,7 +85,8 @@ static __always_inline bool send(struct state *s)
 		s->last_call = s->rec.time;
 		flags = 0;
 	}
-	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
+	if (!(++s->sent & (LOOK_EVERY - 1)) &&
+	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
 		flags = 0;
 	if (size > __builtin_offsetof(struct state, recent) -
 			    __builtin_offsetof(struct state, rec) ||

@@ -143,7 +143,7 @@ __noinline int find_rule(__u32 table, __u64 off)
 }
 
 /* What is asked about an address depends on whether it is one to return to. */
-#define RECENT_KEY(s) ((s)->ip | (__u64) !(s)->is_return << 63)
+#define RECENT_KEY(s) ((s)->ip | (__u64)((s)->is_return ^ 1) << 63)
 #define RECENT(key) ((key)*0x9e3779b97f4a7c15ull >> (64 - RECENTS_SHIFT))
 
 static __always_inline bool read_user(__u64 addr, __u64 *ret)
@@ -422,37 +422,26 @@ struct walk_ctx {
 	struct state *s;
 };
 
-/* From a return address that was looked up before to its caller, by a rule that a number says. */
+/* From an address that was looked up before to its caller, by a rule that a number says. */
 static long step_known(__u32 i, struct walk_ctx *w)
 {
 	struct state *s = w->s;
-	__u64 ip = s->ip, n = s->n;
-	struct walk_recent *r = &s->recent[RECENT(ip)];
+	__u64 ip = s->ip, n = s->n, key = RECENT_KEY(s);
+	struct walk_recent *r = &s->recent[RECENT(key)];
 	__u32 found = r->found;
 
-	if (r->key != ip || r->generation != s->generation || !(found & WALK_DIRECT) ||
+	if (r->key != key || r->generation != s->generation || !(found & WALK_DIRECT) ||
 	    n >= WALK_DEPTH || !step_direct(s, found))
 		return 1;
+	s->is_return = 1;
 	s->chain[n] = ip;
 	s->n = n + 1;
 	return 0;
 }
 
-/* From a frame to its caller by the tables, and on from there as far as is known. */
-static long step(__u32 i, struct walk_ctx *w)
+/* From a frame to its caller, whatever its rule is. */
+static __always_inline long step_any(struct state *s, __u32 n, __u32 found)
 {
-	struct state *s = w->s;
-	struct walk_recent *recent;
-	__u32 n = s->n, found;
-	__u64 key;
-
-	if (n >= config.depth || n >= WALK_DEPTH)
-		return END(UNWIND_DEPTH);
-	key = RECENT_KEY(s);
-	recent = &s->recent[RECENT(key)];
-	found = recent->found;
-	if (recent->key != key || recent->generation != s->generation || !s->generation)
-		found = look_up(s);
 	/* What a frame pointer led to is believed only if it is code. */
 	if (s->by_fp && found == UNWIND_NO_MAP << 16)
 		return END(UNWIND_NO_TABLE);
@@ -467,19 +456,29 @@ static long step(__u32 i, struct walk_ctx *w)
 	if (found >> 16)
 		return END(found >> 16);
 	s->found = found;
-	if ((found & WALK_DIRECT) && s->sp_known && step_direct(s, found)) {
-		s->is_return = 1;
-		s->by_fp = s->extra_known = 0;
-	} else if (step_rule(s)) {
-		return 1;
+	return step_rule(s) ? 1 : 0;
+}
+
+/* Ask the tables about a frame, and go on from there as far as is known; at least to its caller. */
+static long step(__u32 i, struct walk_ctx *w)
+{
+	struct state *s = w->s;
+	__u64 key = RECENT_KEY(s);
+	struct walk_recent *r = &s->recent[RECENT(key)];
+	__u32 n = s->n, found = r->found;
+
+	if (n >= config.depth || n >= WALK_DEPTH)
+		return END(UNWIND_DEPTH);
+	if (r->key != key || r->generation != s->generation || !s->generation)
+		found = look_up(s);
+	if ((found & WALK_DIRECT) && s->generation && s->sp_known && !s->by_fp) {
+		bpf_loop(config.depth - n, step_known, w, 0);
+		if (s->n != n) {
+			s->extra_known = 0;
+			return 0;
+		}
 	}
-	if (!s->is_return || s->by_fp || !s->sp_known || !s->generation)
-		return 0;
-	n = s->n;
-	bpf_loop(config.depth - n, step_known, w, 0);
-	if (s->n != n)
-		s->extra_known = 0;
-	return 0;
+	return step_any(s, n, found);
 }
 
 #endif

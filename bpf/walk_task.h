@@ -158,19 +158,24 @@ static __always_inline void take_list(struct state *s)
 
 /*
  * What was found of the last stack's outer frames is as a rule what this one needs: ask for all of
- * it at once. One by one as the walk goes on, each is waited for before the next is known.
+ * it at once. One by one as the walk goes on, each is waited for before the next is known. Global,
+ * to be verified once.
  */
 #define OUTER 16
-static __always_inline void fetch_known(struct state *s)
+__noinline int fetch_known(struct state *s)
 {
-	__u64 all = 0, *ip = &s->chain[(s->n > OUTER ? s->n - OUTER : 0) & (WALK_DEPTH - 1)];
+	__u64 all = 0, *ip;
 
+	if (!s)
+		return 0;
+	ip = &s->chain[(s->n - OUTER) & (WALK_DEPTH - 1)]; /* of fewer, any will do */
 #pragma unroll
 	for (int i = 0; i < OUTER; i++) {
 		all |= s->recent[RECENT(ip[i])].found;
 		/* or the compiler leaves it out, or makes all addresses first, on the stack */
 		asm volatile("" : "+r"(all));
 	}
+	return 0;
 }
 
 static __always_inline void walk_user(struct bpf_perf_event_data *ctx, struct state *s, bool user)
