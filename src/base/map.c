@@ -3,16 +3,34 @@
 
 #include <string.h>
 
+static inline uint64_t hash_word(uint64_t h, const unsigned char *p)
+{
+	uint64_t w;
+
+	memcpy(&w, p, 8);
+	h = (h ^ w) * 0xd6e8feb86659fd93u;
+	return h ^ h >> 29;
+}
+
+/* Long ones in four lanes, which do not wait for each other. */
+#define LANES 4
+#define LONG 1024
+
 uint64_t map_hash_bytes(const void *data, size_t n)
 {
 	const unsigned char *p = data;
 	uint64_t h = 0x9e3779b97f4a7c15u ^ n, w;
 
-	for (; n >= 8; n -= 8, p += 8) {
-		memcpy(&w, p, 8);
-		h = (h ^ w) * 0xd6e8feb86659fd93u;
-		h ^= h >> 29;
+	if (n >= LONG) {
+		uint64_t lane[LANES] = { h, h + 1, h + 2, h + 3 };
+
+		for (; n >= 8 * LANES; n -= 8 * LANES, p += 8 * LANES)
+			for (size_t i = 0; i < LANES; i++)
+				lane[i] = hash_word(lane[i], p + 8 * i);
+		h = map_hash_bytes(lane, sizeof(lane));
 	}
+	for (; n >= 8; n -= 8, p += 8)
+		h = hash_word(h, p);
 	if (n) {
 		w = 0;
 		memcpy(&w, p, n);

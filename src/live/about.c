@@ -154,6 +154,7 @@ static void sibling_lists(struct strbuf *b, const struct cpus *cpus, const char 
 
 static bool cpu_topology(struct strbuf *b)
 {
+	AUTO_STRBUF dies = { 0 };
 	struct cpus cpus;
 
 	if (cpus_online(&cpus, NULL) < 0)
@@ -165,10 +166,10 @@ static bool cpu_topology(struct strbuf *b)
 
 		u32(b, (uint32_t)at.core);
 		u32(b, (uint32_t)at.socket);
+		u32(&dies, (uint32_t)at.die);
 	}
 	sibling_lists(b, &cpus, "die_cpus_list");
-	for (size_t i = 0; i < cpus.n; i++)
-		u32(b, (uint32_t)cpu_place(cpus.cpu[i]).die);
+	strbuf_add(b, strbuf_str(&dies), dies.n);
 	cpus_free(&cpus);
 	return true;
 }

@@ -82,6 +82,7 @@ static int from_cache(int cache, const struct build_id *id, struct ksyms *k)
 	AUTO_CLOSE int fd = cache_get(cache, id, CACHE_NAME);
 	unsigned long long start, stext, end;
 	char boot[64], said[64];
+	char head[129];
 	const char *line;
 	struct stat st;
 	void *p;
@@ -93,8 +94,11 @@ static int from_cache(int cache, const struct build_id *id, struct ksyms *k)
 	p = mmap(NULL, (size_t)st.st_size + 1, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
 		return -errno;
-	line = memchr(p, '\n', 128);
-	if (!line || sscanf(p, "kymo 2 %63s %llx %llx %llx", said, &start, &stext, &end) != 4 ||
+	line = memchr(p, '\n', sizeof(head) - 1);
+	/* of the line only: sscanf looks for a string's end first */
+	if (line)
+		snprintf(head, sizeof(head), "%.*s", (int)(line - (char *)p), (char *)p);
+	if (!line || sscanf(head, "kymo 2 %63s %llx %llx %llx", said, &start, &stext, &end) != 4 ||
 	    strcmp(said, boot) != 0 || st.st_size % 4096 == 0) {
 		munmap(p, (size_t)st.st_size + 1);
 		return -ENOENT;

@@ -510,10 +510,13 @@ void scan_range(const struct perfdata *pd, uint64_t *offset, uint64_t *size)
  * page cache's memory, and where samples are as large as copies of stacks, mapping it all again
  * for pass 2 costs as much as pass 1 itself.
  */
+#define SMALL_FILE (8u << 20)
 static bool may_stay(const struct perfdata *pd, size_t size)
 {
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 
+	if (size <= SMALL_FILE)
+		return true;
 	vec_each (&pd->layouts, l)
 		if (l->sample_type & PERF_SAMPLE_STACK_USER)
 			return size <= memory / 16;
