@@ -363,7 +363,8 @@ static int open_symbols(struct top *t, struct err *e)
 	const char *note;
 
 	/* a screen that is drawn anew each second cannot wait for servers */
-	t->symbols = symbols_new(&(struct symbols_opts){ .no_debuginfod = true });
+	t->symbols =
+		symbols_new(&(struct symbols_opts){ .no_debuginfod = true, .find.living = true });
 	if (ko.kallsyms || ko.vmlinux)
 		return input_kernel_symbols(t->m.source, &ko, t->symbols, &note, e);
 	if (kallsyms_load(&list, "/proc/kallsyms", NULL) == 0)

@@ -156,6 +156,8 @@ static int open_perfmap(struct dso *d)
 	kept = cache_kept(&d->want.id);
 	r = kept >= 0 ? perfmap_read(&d->perfmap, kept, path, &d->why)
 		      : perfmap_load(&d->perfmap, d->want.path, d->want.pid, d->owner, &d->why);
+	if (r < 0 && d->find->living && !d->want.path)
+		r = perfmap_from_jitdump(&d->perfmap, d->want.pid, &(struct err){ 0 });
 	if (r == 0)
 		tell_perfmap(d, path);
 	return r;
@@ -420,7 +422,7 @@ static void resolve_perfmap(struct dso *d, uint64_t addr, struct dso_answer *a)
 	a->end = s->end;
 }
 
-/* Code of one address comes and goes: 1 + its place in the dump stands in the upper half. */
+/* Code of one address comes and goes: 1 + its number in the dump stands in the upper half. */
 uint64_t dso_jit_addr(struct dso *d, uint64_t ip, uint64_t time)
 {
 	const struct jitdump_code *c = jitdump_find(&d->jitdump, ip, time);
@@ -429,7 +431,7 @@ uint64_t dso_jit_addr(struct dso *d, uint64_t ip, uint64_t time)
 		d->missed = true;
 		return 0;
 	}
-	return SYMBOLS_JIT_ADDR(c - d->jitdump.code) | (ip - c->start);
+	return SYMBOLS_JIT_ADDR(c->number) | (ip - c->start);
 }
 
 static void resolve_jitdump(const struct dso *d, uint64_t addr, struct dso_answer *a)
@@ -440,7 +442,7 @@ static void resolve_jitdump(const struct dso *d, uint64_t addr, struct dso_answe
 
 	if (at >= d->jitdump.ncode)
 		return;
-	c = &d->jitdump.code[at];
+	c = &d->jitdump.code[d->jitdump.numbered[at]];
 	a->name = c->name;
 	a->start = addr & ~(uint64_t)UINT32_MAX;
 	a->end = a->start + (c->end - c->start);

@@ -35,7 +35,8 @@ struct find_opts {
 	int cache;		       /* folder of kymo's cache, see cache.h; 0 or -1: none */
 	bool no_debug_files;	       /* only the file itself */
 	struct debuginfod *debuginfod; /* NULL: ask no servers */
-	struct tar *archive;  /* what came with the recording, see archive.h; NULL: nothing */
+	struct tar *archive; /* what came with the recording, see archive.h; NULL: nothing */
+	bool living; /* numbers of processes are of those that run now, which may be asked */
 	find_taken_fn *taken; /* NULL: nobody wants to know */
 	void *taken_ctx;
 };

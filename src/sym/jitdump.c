@@ -170,9 +170,13 @@ static void finish(struct parser *p)
 	j->ncode = p->code.n;
 	j->lines = p->lines.data;
 	j->nlines = p->lines.n;
+	for (size_t i = 0; i < j->ncode; i++)
+		j->code[i].number = (uint32_t)i;
 	if (j->ncode)
 		qsort(j->code, j->ncode, sizeof(*j->code), by_start);
+	j->numbered = mem_alloc((j->ncode + 1) * sizeof(*j->numbered));
 	for (size_t i = 0; i < j->ncode; i++) {
+		j->numbered[j->code[i].number] = (uint32_t)i;
 		if (j->code[i].end > reach)
 			reach = j->code[i].end;
 		j->code[i].reach = reach;
@@ -229,17 +233,41 @@ int jitdump_parse(struct jitdump *j, const void *data, size_t size, struct err *
 	return 0;
 }
 
+/* What is there now when it is the copy's file, with more in it: runtimes write late. */
+static int newer(int kept, const char *path, uid_t owner)
+{
+	uint8_t old[HEADER], now[HEADER];
+	int fd = perfmap_open(path, owner, &(struct err){ 0 });
+	struct stat st_old, st_now;
+
+	if (fd < 0)
+		return kept;
+	if (fstat(kept, &st_old) < 0 || fstat(fd, &st_now) < 0 || st_now.st_size < st_old.st_size ||
+	    pread(kept, old, HEADER, 0) != HEADER || pread(fd, now, HEADER, 0) != HEADER ||
+	    memcmp(old, now, HEADER) != 0) {
+		close(fd);
+		return kept;
+	}
+	close(kept);
+	return fd;
+}
+
 int jitdump_open(struct jitdump *j, const char *path, const struct build_id *id, uid_t owner,
 		 struct err *e)
 {
 	int kept = id ? cache_kept(id) : -ENOENT;
-	AUTO_CLOSE int fd = kept >= 0 ? kept : perfmap_open(path, owner, e);
+	int fd = kept >= 0 ? newer(kept, path, owner) : perfmap_open(path, owner, e);
+
+	return fd < 0 ? fd : jitdump_open_fd(j, fd, path, e);
+}
+
+int jitdump_open_fd(struct jitdump *j, int taken, const char *path, struct err *e)
+{
+	AUTO_CLOSE int fd = taken;
 	struct stat st;
 	void *p;
 	int r;
 
-	if (fd < 0)
-		return fd;
 	if (fstat(fd, &st) < 0 || st.st_size < (off_t)HEADER)
 		return err_set(e, EBADMSG, "%s is not a jitdump file", path);
 	p = filemap_open(fd, (size_t)st.st_size, path);
@@ -258,6 +286,7 @@ int jitdump_open(struct jitdump *j, const char *path, const struct build_id *id,
 void jitdump_free(struct jitdump *j)
 {
 	free(j->code);
+	free(j->numbered);
 	free(j->lines);
 	if (j->mapped)
 		filemap_close(j->mapped, j->size);

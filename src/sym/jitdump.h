@@ -33,11 +33,13 @@ struct jitdump_code {
 	const char *name;     /* lives as long as the handle */
 	const uint8_t *bytes; /* the code, end - start bytes; NULL when it was not recorded */
 	uint32_t first_line, nlines;
+	uint32_t number; /* the how manieth of the file: stays the same when more is written */
 };
 
 struct jitdump {
 	struct jitdump_code *code; /* by start, then by time */
 	size_t ncode;
+	uint32_t *numbered; /* where in code each number is */
 	struct jitdump_line *lines;
 	size_t nlines;
 	uint32_t machine, pid;
@@ -56,6 +58,8 @@ int jitdump_parse(struct jitdump *j, const void *data, size_t size, struct err *
  */
 int jitdump_open(struct jitdump *j, const char *path, const struct build_id *id, uid_t owner,
 		 struct err *e);
+/* From a file that is trusted; fd is taken over. */
+int jitdump_open_fd(struct jitdump *j, int fd, const char *path, struct err *e);
 void jitdump_free(struct jitdump *j);
 
 /* The code at an address at a time (ns); UINT64_MAX for the newest. */

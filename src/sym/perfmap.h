@@ -65,6 +65,11 @@ int perfmap_open_at(const struct perfmap_place *p, struct err *e);
  * user the process had, for when it has ended.
  */
 int perfmap_load(struct perfmap *m, const char *path, pid_t pid, uid_t owner, struct err *e);
+/*
+ * What the jitdump that a living process has mapped says of the code that is there now, as a map;
+ * -ENOENT when it has none.
+ */
+int perfmap_from_jitdump(struct perfmap *m, pid_t pid, struct err *e);
 /* From a file that is trusted; fd is taken over. */
 int perfmap_read(struct perfmap *m, int fd, const char *path, struct err *e);
 void perfmap_free(struct perfmap *m);

@@ -3,6 +3,7 @@
 """Names of code that real runtimes compile on the fly, through /tmp/perf-PID.map and jitdump files."""
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -217,6 +218,52 @@ def node_of_a_user():
         shutil.rmtree(home)
 
 
+LATE = """
+function hotInner(x) { let s = 0; for (let i = 0; i < 2000; i++) s += Math.sqrt(x * i); return s; }
+function hotOuter(n) { let t = 0; for (let i = 0; i < n; i++) t += hotInner(i); return t; }
+let z = 0;
+for (let i = 0; i < 200; i++) z += hotOuter(100);
+for (let k = 0; k < 200; k++) {  // so much code comes after it that it is written to the dump
+    const f = new Function("a", "let s = 0; for (let i = 0; i < 5000; i++) s = (s * " + (k + 3) + " + a + i) | 0; return s");
+    for (let i = 0; i < 30; i++) z += f(i);
+}
+const end = Date.now() + 60000;
+while (Date.now() < end) z += hotOuter(100);
+"""
+
+
+def node_that_lives():
+    """The jitdump of a process that goes on: top reads it, and what is written to it later is not missed."""
+    with open(f"{folder}/late.js", "w") as f:
+        f.write(LATE)
+
+    def watched(pid):
+        for _ in range(20):  # until all is compiled and written
+            r = kymo(f"top --stdio --iterations 2 -d 1 -F 999 -p {pid}", timeout=60)
+            if "hotOuter" in r.out:
+                break
+        check("top: names from the jitdump of a process that runs", re.search(r"^ +[4-9]\d\.\d+%  .*\*hot(Outer|Inner)", r.out, re.M), r)
+
+    def whole():
+        return kymo("report -i lives.data --stdio --no-children -g none -s sym", cwd=folder, timeout=60).out
+    with_process(["node", "--perf-prof", "late.js"], watched)
+    # here it is what was compiled last, which Node.js writes when it ends
+    with open(f"{folder}/brief.js", "w") as f:
+        f.write(JS.replace("60000", "4000"))
+    for dump in pathlib.Path(folder).glob("jit-*.dump"):
+        dump.unlink()
+    p = subprocess.Popen(["node", "--perf-prof", "brief.js"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(1)
+    kymo(f"record -q -F 999 -g -o lives.data -p {p.pid} -- sleep 1", cwd=folder, timeout=60)
+    p.wait(timeout=60)
+    check("record -p: what was written after the recording is read", re.search(r"^ +[4-9]\d\.\d+%  .*\*hot(Outer|Inner)", whole(), re.M), whole)
+    for dump in pathlib.Path(folder).glob("jit-*.dump"):
+        with open(dump, "r+b") as f:
+            f.seek(24)
+            f.write(b"\1\2\3")  # as if another process's: its time
+    check("another dump of that name is not taken for it", "hotOuter" not in whole(), whole)
+
+
 def java_recorded():
     with open(os.path.join(folder, "Hot.java"), "w") as f:
         f.write(JAVA.replace("60000", "1500"))
@@ -263,6 +310,7 @@ def main():
             node_recorded()
             node_of_a_user()
             node_that_is_gone()
+            node_that_lives()
         else:
             skip("Node.js", "no node here")
         if shutil.which("java") and shutil.which("jcmd"):
