@@ -2,7 +2,6 @@
 #include "live/keep_noid.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "sym/cache.h"
+#include "sym/jitdump.h"
 
 void keep_noid_init(struct keep_noid *j)
 {
@@ -65,23 +65,6 @@ void keep_noid_process(struct keep_noid *j, pid_t pid)
 	pthread_mutex_unlock(&j->lock);
 }
 
-/* The mapped file itself where we may ask for it, else what its name leads to here. */
-static int open_dump(pid_t pid, const char *path, uint64_t start, uint64_t end)
-{
-	char link[96];
-	struct stat proc;
-	int fd;
-
-	snprintf(link, sizeof(link), "/proc/%d", (int)pid);
-	if (stat(link, &proc) < 0)
-		return -errno;
-	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, start,
-		 end);
-	fd = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	return fd >= 0 ? perfmap_trust(fd, path, proc.st_uid, NULL)
-		       : perfmap_open(path, proc.st_uid, NULL);
-}
-
 static void hold(struct keep_noid *j, pid_t pid, const char *path, int fd)
 {
 	struct keep_file f = { .pid = pid, .fd = fd, .path = mem_strdup(path) };
@@ -100,7 +83,7 @@ void keep_noid_dump(struct keep_noid *j, pid_t pid, const char *path, uint64_t s
 	vec_each (&j->files, have)
 		if (have->pid == pid && strcmp(have->path, path) == 0)
 			return;
-	fd = open_dump(pid, path, start, end);
+	fd = jitdump_open_mapped(pid, path, start, end, NULL);
 	if (fd >= 0)
 		hold(j, pid, path, fd);
 }

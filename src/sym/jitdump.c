@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "sym/jitdump.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -259,6 +262,22 @@ int jitdump_open(struct jitdump *j, const char *path, const struct build_id *id,
 	int fd = kept >= 0 ? newer(kept, path, owner) : perfmap_open(path, owner, e);
 
 	return fd < 0 ? fd : jitdump_open_fd(j, fd, path, e);
+}
+
+int jitdump_open_mapped(pid_t pid, const char *path, uint64_t start, uint64_t end, struct err *e)
+{
+	char link[96];
+	struct stat proc;
+	int fd;
+
+	snprintf(link, sizeof(link), "/proc/%d", (int)pid);
+	if (stat(link, &proc) < 0)
+		return err_set(e, errno, "there is no process %d", (int)pid);
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, start,
+		 end);
+	fd = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return fd >= 0 ? perfmap_trust(fd, path, proc.st_uid, e)
+		       : perfmap_open(path, proc.st_uid, e);
 }
 
 int jitdump_open_fd(struct jitdump *j, int taken, const char *path, struct err *e)

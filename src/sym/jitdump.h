@@ -58,6 +58,11 @@ int jitdump_parse(struct jitdump *j, const void *data, size_t size, struct err *
  */
 int jitdump_open(struct jitdump *j, const char *path, const struct build_id *id, uid_t owner,
 		 struct err *e);
+/*
+ * The file that a process has mapped there, where we may ask for it, else what its path leads to
+ * here: open for reading, and trusted.
+ */
+int jitdump_open_mapped(pid_t pid, const char *path, uint64_t start, uint64_t end, struct err *e);
 /* From a file that is trusted; fd is taken over. */
 int jitdump_open_fd(struct jitdump *j, int fd, const char *path, struct err *e);
 void jitdump_free(struct jitdump *j);

@@ -4,12 +4,10 @@
  * code that came last is the one that is there.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/mem.h"
@@ -35,25 +33,16 @@ static char *find_mapped(char *maps, uint64_t *start, uint64_t *end)
 	return NULL;
 }
 
-/* It is found as it is mapped: its path may lead elsewhere for us, and be gone. */
-static int open_mapped(pid_t pid, struct err *e)
+static int open_dump(pid_t pid, struct err *e)
 {
-	struct perfmap_place place;
 	AUTO_FREE char *maps = NULL;
 	uint64_t start, end;
-	char at[96], *path;
-	int fd;
+	char at[64], *path;
 
 	snprintf(at, sizeof(at), "/proc/%d/maps", (int)pid);
-	if (file_read(at, MAPS_MAX, &maps, NULL) < 0 || !(path = find_mapped(maps, &start, &end)) ||
-	    perfmap_place(pid, &place) < 0)
+	if (file_read(at, MAPS_MAX, &maps, NULL) < 0 || !(path = find_mapped(maps, &start, &end)))
 		return err_set(e, ENOENT, "process %d has no jitdump", (int)pid);
-	close(place.tmp);
-	snprintf(at, sizeof(at), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, start, end);
-	fd = open(at, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0) /* only root may */
-		return perfmap_open(path, place.uid, e);
-	return perfmap_trust(fd, path, place.uid, e);
+	return jitdump_open_mapped(pid, path, start, end, e);
 }
 
 static int by_time(const void *a, const void *b)
@@ -69,7 +58,7 @@ int perfmap_from_jitdump(struct perfmap *m, pid_t pid, struct err *e)
 	struct jitdump j = { 0 };
 	const struct jitdump_code **code;
 	struct strbuf text = { 0 };
-	int fd = open_mapped(pid, e), r;
+	int fd = open_dump(pid, e), r;
 
 	if (fd < 0)
 		return fd;
