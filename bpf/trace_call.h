@@ -82,7 +82,7 @@ static __always_inline void send_record(struct call *c)
 	if (n > TRACE_DATA)
 		n = TRACE_DATA;
 	if (bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) >= options.wake_bytes)
-		flags = 0;
+		flags = BPF_RB_FORCE_WAKEUP;
 	if (bpf_ringbuf_output(&records, c, sizeof(c->rec) + n, flags))
 		__sync_fetch_and_add(&losses.events, 1);
 }

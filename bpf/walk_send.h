@@ -64,7 +64,10 @@ static __always_inline void copy_stack(struct state *s)
 	bpf_loop(WALK_COPY / WALK_COPY_STEP + 1, copy_step, &c, 0);
 }
 
-/* False when the ring had no room. */
+/*
+ * False when the ring had no room. The reader is woken up by force or not at all: the kernel itself
+ * would wake it only at the record that it waits for, when all before have been read.
+ */
 static __always_inline bool send(struct state *s)
 {
 	__u64 size = sizeof(s->rec), flags = BPF_RB_NO_WAKEUP;
@@ -75,7 +78,7 @@ static __always_inline bool send(struct state *s)
 		size = __builtin_offsetof(struct state, copy) -
 		       __builtin_offsetof(struct state, rec) + sizeof(struct walk_regs) +
 		       s->rec.copy;
-		flags = 0;
+		flags = BPF_RB_FORCE_WAKEUP;
 	} else {
 		size += n * 8ul;
 	}
@@ -83,11 +86,11 @@ static __always_inline bool send(struct state *s)
 	if ((s->rec.end == UNWIND_NO_MAP || s->rec.end == UNWIND_PENDING) &&
 	    s->rec.time - s->last_call > CALL_NS) {
 		s->last_call = s->rec.time;
-		flags = 0;
+		flags = BPF_RB_FORCE_WAKEUP;
 	}
 	if (!(++s->sent & (LOOK_EVERY - 1)) &&
 	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
-		flags = 0;
+		flags = BPF_RB_FORCE_WAKEUP;
 	if (size > __builtin_offsetof(struct state, recent) -
 			    __builtin_offsetof(struct state, rec) ||
 	    bpf_ringbuf_output(&ring, &s->rec, size, flags)) {

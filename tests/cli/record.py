@@ -649,6 +649,12 @@ if "zstd: [ on  ]" in kymo("version --build-options").out:
 else:
     skip("names in columns", "this kymo was built without zstd")
 
+# --- more stacks than the walker's ring holds: the reader is woken up before it is full ---
+TOUCH = "import mmap; m = mmap.mmap(-1, 30000 * 4096)\nfor i in range(30000): m[i * 4096] = 1; sum(range(150))"
+r = record(["-g", "-e", "page-faults", "-c", "1", "--", "python3", "-c", TOUCH], out="pages.data")
+n = counts("pages.data")["page-faults"]
+check("every fault of 30,000 pages, with its stack: none is lost", r.code == 0 and n >= 30000 and "lost" not in r.err, (n, r))
+
 # --- options of perf's: those that choose nothing here are taken, the others refused with the reason ---
 for args in ("--aio", "--aio=2", "--affinity node", "--mmap-flush 1M", "--clang-path clang --clang-opt -O2", "--debuginfod", "--vmlinux x", "--buildid-mmap",
              "--timestamp-boundary", "--proc-map-timeout 5", "--num-thread-synthesize 2", "--no-kcore", "-m 16,16", "--threads=cpu", "--threads=core",
