@@ -142,9 +142,25 @@ __noinline int find_rule(__u32 table, __u64 off)
 	return b ? EHFRAME_ROW_RULE(b->w[at & 15]) : FOUND_BROKEN;
 }
 
-/* What is asked about an address depends on whether it is one to return to. */
-#define RECENT_KEY(s) ((s)->ip | (__u64)((s)->is_return ^ 1) << 63)
-#define RECENT(key) ((key)*0x9e3779b97f4a7c15ull >> (64 - RECENTS_SHIFT))
+/*
+ * What was found of an address is kept by a number made of it, of whose it is and of whether it is
+ * one to return to (which is asked about one byte before). The number's upper bits tell the place;
+ * the word that is there has its lower 48 and the rule's number. With four bits in neither, one
+ * look in 2^48 at a place that is another's takes it for its own.
+ */
+#define RECENT(s, ip, is_return)                                                               \
+	(((ip) + ((__u64)((is_return) ^ 1) << 63) + (s)->generation * 0xd1342543de82ef95ull) * \
+	 0x9e3779b97f4a7c15ull)
+#define RECENT_PLACE(number) ((number) >> (64 - RECENTS_SHIFT))
+#define RECENT_WORD(number, rule) ((number) << 16 ^ (rule))
+
+/* The rule's number; of more than 16 bits when it is not known. */
+static __always_inline __u64 recall(struct state *s)
+{
+	__u64 number = RECENT(s, s->ip, s->is_return);
+
+	return RECENT_WORD(number, s->recent[RECENT_PLACE(number)]);
+}
 
 static __always_inline bool read_user(__u64 addr, __u64 *ret)
 {
@@ -378,13 +394,12 @@ static __always_inline bool step_direct(struct state *s, __u32 d)
 }
 
 /*
- * Ask the tables about ip: a rule's number, and why the walk ends here if it does, in the form of
- * walk_recent.found. Remembered where it cannot be another the next time. Global, as find_rule.
+ * Ask the tables about ip: a rule's number, or why the walk ends here, an enum unwind_end << 16.
+ * Rules are remembered. Global, as find_rule.
  */
 __noinline __u32 look_up(struct state *s)
 {
-	struct walk_recent *r;
-	__u64 pc, off, key;
+	__u64 pc, off, number;
 	int found;
 
 	if (!s)
@@ -407,14 +422,11 @@ __noinline __u32 look_up(struct state *s)
 	 */
 	if (found == EHFRAME_RULE_NONE && s->is_return &&
 	    find_rule(s->map_table, off + 1) > EHFRAME_RULE_NONE)
-		found |= UNWIND_BOTTOM << 16;
+		return UNWIND_BOTTOM << 16;
 	if (!s->generation)
 		return found;
-	key = RECENT_KEY(s);
-	r = &s->recent[RECENT(key)];
-	r->key = key;
-	r->generation = s->generation;
-	r->found = found;
+	number = RECENT(s, s->ip, s->is_return);
+	s->recent[RECENT_PLACE(number)] = RECENT_WORD(number, found);
 	return found;
 }
 
@@ -426,15 +438,14 @@ struct walk_ctx {
 static long step_known(__u32 i, struct walk_ctx *w)
 {
 	struct state *s = w->s;
-	__u64 ip = s->ip, n = s->n, key = RECENT_KEY(s);
-	struct walk_recent *r = &s->recent[RECENT(key)];
-	__u32 found = r->found;
+	__u64 ip = s->ip, n = s->n, found = recall(s);
 
-	if (r->key != key || r->generation != s->generation || !(found & WALK_DIRECT) ||
-	    n >= WALK_DEPTH || !step_direct(s, found))
+	/* WALK_DIRECT and no more: it is known */
+	if (found >> 15 != 1 || n >= WALK_DEPTH || !step_direct(s, found))
 		return 1;
 	s->is_return = 1;
-	s->chain[n] = ip;
+	asm volatile("" : "+r"(n)); /* Linux 6.1 forgets what was compared when n was put aside */
+	s->chain[n & (WALK_DEPTH - 1)] = ip;
 	s->n = n + 1;
 	return 0;
 }
@@ -463,13 +474,12 @@ static __always_inline long step_any(struct state *s, __u32 n, __u32 found)
 static long step(__u32 i, struct walk_ctx *w)
 {
 	struct state *s = w->s;
-	__u64 key = RECENT_KEY(s);
-	struct walk_recent *r = &s->recent[RECENT(key)];
-	__u32 n = s->n, found = r->found;
+	__u64 known = recall(s);
+	__u32 n = s->n, found = known;
 
 	if (n >= config.depth || n >= WALK_DEPTH)
 		return END(UNWIND_DEPTH);
-	if (r->key != key || r->generation != s->generation || !s->generation)
+	if (known >> 16 || !s->generation)
 		found = look_up(s);
 	if ((found & WALK_DIRECT) && s->generation && s->sp_known && !s->by_fp) {
 		bpf_loop(config.depth - n, step_known, w, 0);

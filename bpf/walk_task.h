@@ -171,7 +171,7 @@ __noinline int fetch_known(struct state *s)
 	ip = &s->chain[(s->n - OUTER) & (WALK_DEPTH - 1)]; /* of fewer, any will do */
 #pragma unroll
 	for (int i = 0; i < OUTER; i++) {
-		all |= s->recent[RECENT(ip[i])].found;
+		all |= s->recent[RECENT_PLACE(RECENT(s, ip[i], 1))];
 		/* or the compiler leaves it out, or makes all addresses first, on the stack */
 		asm volatile("" : "+r"(all));
 	}
@@ -198,10 +198,10 @@ static __always_inline void walk_user(struct bpf_perf_event_data *ctx, struct st
 	s->extra_known = 1;
 	s->sp_known = 1;
 	s->is_return = s->by_fp = 0;
+	s->generation = s->anew ? 0 : s->list_generation;
 	fetch_known(s);
 	s->n = s->size = 0;
 	s->rec.end = UNWIND_DEPTH;
-	s->generation = s->anew ? 0 : s->list_generation;
 	s->has_map = s->generation && s->map_generation == s->generation;
 	looked = bpf_loop(WALK_DEPTH + 1, step, &w, 0);
 	last = s->n - 1ull;
