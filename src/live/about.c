@@ -174,30 +174,43 @@ static bool cpu_topology(struct strbuf *b)
 	return true;
 }
 
+static bool numa_node(struct strbuf *b, int node)
+{
+	char path[128], key[64], total[64], available[64], list[256];
+	AUTO_FREE char *info = NULL;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/meminfo", node);
+	if (file_read(path, 1 << 20, &info, NULL) < 0)
+		return false;
+	snprintf(key, sizeof(key), "Node %d MemTotal", node);
+	if (!value_in(info, key, total, sizeof(total)))
+		return false;
+	snprintf(key, sizeof(key), "Node %d MemFree", node);
+	if (!value_in(info, key, available, sizeof(available)))
+		return false;
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
+	if (file_line(path, list, sizeof(list)) < 0)
+		return false;
+	u32(b, (uint32_t)node);
+	u64(b, strtoull(total, NULL, 10));
+	u64(b, strtoull(available, NULL, 10));
+	string(b, list);
+	return true;
+}
+
 static bool numa_topology(struct strbuf *b)
 {
 	AUTO_STRBUF nodes = { 0 };
+	struct cpus online; /* nodes, in a list like those of CPUs */
+	char list[4096];
 	uint32_t n = 0;
 
-	for (unsigned node = 0; node < 64; node++) {
-		char path[128], key[64], total[64], available[64], list[256];
-
-		snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/meminfo", node);
-		snprintf(key, sizeof(key), "Node %u MemTotal", node);
-		if (!proc_value(path, key, total, sizeof(total)))
-			continue;
-		snprintf(key, sizeof(key), "Node %u MemFree", node);
-		if (!proc_value(path, key, available, sizeof(available)))
-			continue;
-		snprintf(path, sizeof(path), "/sys/devices/system/node/node%u/cpulist", node);
-		if (file_line(path, list, sizeof(list)) < 0)
-			continue;
-		u32(&nodes, node);
-		u64(&nodes, strtoull(total, NULL, 10));
-		u64(&nodes, strtoull(available, NULL, 10));
-		string(&nodes, list);
-		n++;
-	}
+	if (file_line("/sys/devices/system/node/online", list, sizeof(list)) < 0 ||
+	    cpus_parse_any(list, &online, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < online.n; i++)
+		n += numa_node(&nodes, online.cpu[i]);
+	cpus_free(&online);
 	u32(b, n);
 	strbuf_add(b, strbuf_str(&nodes), nodes.n);
 	return n > 0;
@@ -252,12 +265,39 @@ static bool group_desc(const struct about *a, struct strbuf *b)
 	return n > 0;
 }
 
-/* Each distinct cache of the first CPUs: level, line, sets, ways, type, size, CPUs. */
-static bool caches(struct strbuf *b)
+/* A cache: level, line, sets, ways, type, size, CPUs. A shared one is told of by its first CPU. */
+static bool cache(struct strbuf *b, const char *dir, int cpu, uint32_t *n)
 {
 	static const char *const numbers[] = { "level", "coherency_line_size", "number_of_sets",
 					       "ways_of_associativity" };
-	static const char *const texts[] = { "type", "size", "shared_cpu_list" };
+	static const char *const texts[] = { "type", "size" };
+	char path[128], text[128], cpus[128];
+	int64_t v[4];
+
+	snprintf(path, sizeof(path), "%s/shared_cpu_list", dir);
+	if (file_line(path, cpus, sizeof(cpus)) < 0)
+		return false;
+	if (atoi(cpus) != cpu)
+		return true;
+	for (unsigned k = 0; k < ARRAY_SIZE(numbers); k++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, numbers[k]);
+		if (file_i64(path, &v[k]) < 0)
+			return true;
+	}
+	for (unsigned k = 0; k < ARRAY_SIZE(numbers); k++)
+		u32(b, (uint32_t)v[k]);
+	for (unsigned k = 0; k < ARRAY_SIZE(texts); k++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, texts[k]);
+		string(b, file_line(path, text, sizeof(text)) == 0 ? text : "");
+	}
+	string(b, cpus);
+	++*n;
+	return true;
+}
+
+/* Each distinct cache of the first CPUs. */
+static bool caches(struct strbuf *b)
+{
 	AUTO_STRBUF list = { 0 };
 	uint32_t n = 0;
 	struct cpus cpus;
@@ -266,28 +306,12 @@ static bool caches(struct strbuf *b)
 		return false;
 	for (size_t c = 0; c < cpus.n && c < 256; c++)
 		for (unsigned i = 0; i < 8; i++) {
-			char path[128], dir[96], text[128];
-			int64_t v[4];
-			bool ok = true;
+			char dir[96];
 
 			snprintf(dir, sizeof(dir), "/sys/devices/system/cpu/cpu%d/cache/index%u",
 				 cpus.cpu[c], i);
-			for (unsigned k = 0; k < 4 && ok; k++) {
-				snprintf(path, sizeof(path), "%s/%s", dir, numbers[k]);
-				ok = file_i64(path, &v[k]) == 0;
-			}
-			snprintf(path, sizeof(path), "%s/shared_cpu_list", dir);
-			/* a shared one is told of by its first CPU */
-			if (!ok || file_line(path, text, sizeof(text)) < 0 ||
-			    atoi(text) != cpus.cpu[c])
-				continue;
-			for (unsigned k = 0; k < 4; k++)
-				u32(&list, (uint32_t)v[k]);
-			for (unsigned k = 0; k < 3; k++) {
-				snprintf(path, sizeof(path), "%s/%s", dir, texts[k]);
-				string(&list, file_line(path, text, sizeof(text)) == 0 ? text : "");
-			}
-			n++;
+			if (!cache(&list, dir, cpus.cpu[c], &n))
+				break;
 		}
 	cpus_free(&cpus);
 	u32(b, 1);

@@ -13,7 +13,7 @@
  */
 #define SLOTS 512u
 #define SLOT_SHIFT 16
-#define SLOTS_KERNEL 16384u
+#define SLOTS_KERNEL 4096u
 
 struct seen {
 	uint64_t from, until;
@@ -36,19 +36,31 @@ struct work {
 struct reader {
 	struct work *work;
 	struct worker *w;
+	struct seen last;
 };
+
+static bool in(const struct seen *s, uint32_t space, uint64_t addr)
+{
+	return addr >= s->from && addr < s->until && space == s->space;
+}
 
 static void hit(struct reader *r, uint32_t space, uint64_t addr)
 {
-	struct seen *seen = &r->w->seen[((addr >> SLOT_SHIFT) ^ space) % SLOTS];
 	const struct task_map *m;
+	struct seen *seen;
 
-	if (addr >= seen->from && addr < seen->until && space == seen->space)
+	/* most functions are called from the same file */
+	if (in(&r->last, space, addr))
 		return;
-	seen->space = space;
-	m = tasks_find_range(r->work->s->trace->tasks, space, addr, &seen->from, &seen->until);
-	if (m && m->dso < r->work->n_dsos)
-		r->w->dso[m->dso] = 1;
+	seen = &r->w->seen[((addr >> SLOT_SHIFT) ^ space) % SLOTS];
+	if (!in(seen, space, addr)) {
+		seen->space = space;
+		m = tasks_find_range(r->work->s->trace->tasks, space, addr, &seen->from,
+				     &seen->until);
+		if (m && m->dso < r->work->n_dsos)
+			r->w->dso[m->dso] = 1;
+	}
+	r->last = *seen;
 }
 
 /* What an address is: where a CPU was, or where a call returns to. */

@@ -59,6 +59,8 @@ static bool rule_valid(const struct ehframe_rule *r)
 /* Every index and rule number is one that exists, so that lookups need not check. */
 static bool table_valid(const struct ehframe_table *t)
 {
+	int64_t signs = 0, last = (int64_t)t->n_rules - 1;
+
 	if (t->n_rules < EHFRAME_RULES_FIXED || t->n_rules > EHFRAME_RULES_MAX || !t->n_rows ||
 	    t->base % EHFRAME_CHUNK || !t->n_chunks || t->index[0] != 0 ||
 	    t->index[t->n_chunks] != t->n_rows)
@@ -69,12 +71,13 @@ static bool table_valid(const struct ehframe_table *t)
 	for (uint32_t i = 0; i < t->n_rules; i++)
 		if (!rule_valid(&t->rules[i]))
 			return false;
+	/* What is below zero once stays so: a way out in between would cost more than it saves. */
 	for (uint32_t i = 0; i < t->n_chunks; i++)
-		if (t->index[i] > t->index[i + 1])
-			return false;
+		signs |= (int64_t)t->index[i + 1] - t->index[i];
 	for (uint32_t i = 0; i < t->n_rows; i++)
-		if (EHFRAME_ROW_RULE(t->rows[i]) >= t->n_rules)
-			return false;
+		signs |= last - EHFRAME_ROW_RULE(t->rows[i]);
+	if (signs < 0)
+		return false;
 	/* The first row holds for the first offset, so a lookup always finds one. */
 	return t->index[1] >= 1 && t->rows[0] >> 16 == (t->base & 0xffff);
 }
