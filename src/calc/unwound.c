@@ -12,17 +12,11 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "sym/archive.h"
+#include "base/vec.h"
+#include "calc/unwound_files.h"
 #include "sym/cache.h"
 
 #define DEFAULT_FRAMES 1024u
-
-/* A file's tables, made when the first stack goes through it. */
-struct file {
-	atomic_bool ready;
-	struct ehframe *cfi; /* NULL: none to be had */
-	struct ehframe_table *table;
-};
 
 struct reader;
 
@@ -31,13 +25,12 @@ struct unwound {
 	struct source source, *inner;
 	struct find_opts find;
 	int cache;
-	struct file *file; /* by dso */
-	size_t n_files;
+	struct unwound_files *files;
 	pthread_mutex_t lock;
 	struct reader *idle; /* readers that are not at work, with what they know */
 	uint16_t machine;
 	unsigned max;
-	size_t room; /* for a chain, in words */
+	size_t room; /* for a stack that is being unwound, in words */
 };
 
 /* Events wait for each other here, so that their stacks are unwound side by side. */
@@ -48,7 +41,7 @@ struct unwound {
 /* For fewer samples no thread is started. */
 #define WORTH_A_THREAD 2000u
 
-/* Room for a chain: the kernel's part, a marker, the user's. */
+/* Of a chain's part in the kernel. */
 #define KERNEL_MAX 1023u
 
 struct waiting {
@@ -64,7 +57,7 @@ struct waiting {
 struct batch {
 	struct waiting wait[BATCH];
 	struct unwind_job job[BATCH];
-	uint64_t *chain; /* by job: KERNEL_MAX, a marker, and as many as may be unwound */
+	VEC(uint64_t) chains;
 	unsigned n;
 };
 
@@ -77,6 +70,7 @@ struct reader {
 	struct unwind_cache cache;
 	struct batch *batch[AHEAD]; /* made when first used */
 	struct batch *in;	    /* that is being filled */
+	uint64_t *chain;	    /* by job: as many as may be unwound */
 
 	/* when a thread of its own reads and unwinds: how many batches it made, and were used */
 	bool ahead;
@@ -99,75 +93,31 @@ bool unwound_needed(const struct source *s)
 	return false;
 }
 
-static int open_file(struct unwound *u, uint32_t dso, struct ehframe **ret)
-{
-	const struct tasks *tasks = u->inner->trace->tasks;
-	const struct task_dso *d = tasks_get_dso(tasks, dso);
-	struct find_want want = { .path = tasks_dso_path(tasks, dso) };
-	struct find_stats stats = { 0 };
-	struct elf *elf;
-	int r;
-
-	/* the page every process has from the kernel: ours is as good as any of this boot */
-	if (strcmp(want.path, "[vdso]") == 0) {
-		const void *image = (const void *)getauxval(AT_SYSINFO_EHDR); // NOLINT
-		size_t n = 0;
-		const void *came = archive_by_path(u->find.archive, want.path, &n);
-
-		if (u->find.archive)
-			return came ? ehframe_open_mem(came, n, 0, ret, NULL) : -ENOENT;
-		return image ? ehframe_open_mem(image, 8192, EHFRAME_LOADED, ret, NULL) : -ENOENT;
-	}
-	memcpy(want.id.data, d->build_id, d->build_id_size);
-	want.id.len = d->build_id_size;
-	r = find_file(&u->find, &want, &elf, &stats, NULL);
-	if (r < 0)
-		return r;
-	/* what is in an archive stays in memory */
-	r = elf->fd >= 0 ? ehframe_open_fd(elf->fd, ret, NULL)
-			 : ehframe_open_mem(elf->data, elf->size, 0, ret, NULL);
-	elf_free(elf);
-	return r;
-}
-
-static const struct file *file_of(struct unwound *u, uint32_t dso)
-{
-	struct file *f = &u->file[dso];
-	bool kept;
-
-	if (atomic_load_explicit(&f->ready, memory_order_acquire))
-		return f;
-	pthread_mutex_lock(&u->lock);
-	if (!atomic_load_explicit(&f->ready, memory_order_relaxed)) {
-		if (open_file(u, dso, &f->cfi) == 0 &&
-		    ehframe_cached(f->cfi, u->cache, &f->table, &kept, NULL) < 0)
-			f->table = NULL;
-		atomic_store_explicit(&f->ready, true, memory_order_release);
-	}
-	pthread_mutex_unlock(&u->lock);
-	return f;
-}
-
 static bool find_map(void *ctx, uint64_t pc, struct unwind_map *ret)
 {
 	struct reader *r = ctx;
 	uint64_t from, until;
 	const struct task_map *m =
 		tasks_find_range(r->u->inner->trace->tasks, r->cache.space, pc, &from, &until);
-	const struct file *f;
 
-	if (!m || m->dso >= r->u->n_files || (m->prot && !(m->prot & PROT_EXEC)))
+	if (!m || (m->prot && !(m->prot & PROT_EXEC)))
 		return false;
-	f = file_of(r->u, m->dso);
 	/* only where no other one covers it */
 	from = from > m->start ? from : m->start;
 	until = until < m->end ? until : m->end;
 	*ret = (struct unwind_map){ .start = from,
 				    .end = until,
 				    .pgoff = m->pgoff + (from - m->start),
-				    .table = f->table,
-				    .cfi = f->cfi };
+				    .table = unwound_files_table(r->u->files, m->dso),
+				    .file = m->dso };
 	return true;
+}
+
+static const struct ehframe *find_cfi(void *ctx, const struct unwind_map *m)
+{
+	struct reader *r = ctx;
+
+	return unwound_files_cfi(r->u->files, m->file);
 }
 
 /* How much of a recorded chain is the kernel's. */
@@ -182,19 +132,36 @@ static uint32_t kernel_part(const struct event *ev)
 }
 
 /* The kernel's part as recorded, in front of the user's as unwound. */
-static void give_chain(struct event *ev, struct unwind_job *j)
+static void give_chain(struct event *ev, const struct unwind_job *j, struct batch *b)
 {
-	uint32_t kept = kernel_part(ev);
+	uint32_t kept = kernel_part(ev), n = kept + 1 + j->ret.n;
+	uint64_t *to = b->chains.data + b->chains.n, *user = to + kept + 1;
 
-	/* callers by the call, not by where it returns to, as perf shows them */
-	for (uint32_t i = 1; i < j->ret.n; i++)
-		j->chain[i] -= j->chain[i] != 0;
-	j->chain[-1] = EVENT_CHAIN_USER;
 	if (kept)
-		memcpy(j->chain - 1 - kept, ev->chain, kept * sizeof(*ev->chain));
-	ev->chain = j->chain - 1 - kept;
-	ev->chain_n = kept + 1 + j->ret.n;
+		memcpy(to, ev->chain, kept * sizeof(*to));
+	to[kept] = EVENT_CHAIN_USER;
+	/* callers by the call, not by where it returns to, as perf shows them */
+	for (uint32_t i = 0; i < j->ret.n; i++)
+		user[i] = j->chain[i] - (i && j->chain[i]);
+	b->chains.n += n;
+	ev->chain = to;
+	ev->chain_n = n;
 	ev->have |= EVENT_HAVE_CHAIN | EVENT_UNWOUND;
+}
+
+/* Where they were unwound the next batch's will be. */
+static void give_chains(struct batch *b)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < b->n; i++)
+		if (b->wait[i].copy)
+			n += kernel_part(&b->wait[i].ev) + 1 + b->job[b->wait[i].job].ret.n;
+	b->chains.n = 0;
+	vec_reserve(&b->chains, n);
+	for (unsigned i = 0; i < b->n; i++)
+		if (b->wait[i].copy)
+			give_chain(&b->wait[i].ev, &b->job[b->wait[i].job], b);
 }
 
 /* Unwind what waits, the stacks of each space together. */
@@ -218,9 +185,9 @@ static void unwind_batch(struct reader *r, struct batch *b)
 							     .stack = w->extra.stack,
 							     .stack_size = w->extra.stack_size,
 							     .find = find_map,
+							     .cfi = find_cfi,
 							     .ctx = r },
-						     .chain = b->chain + jobs * r->u->room +
-							      KERNEL_MAX + 1,
+						     .chain = r->chain + jobs * r->u->room,
 						     .max = r->u->max };
 			jobs++;
 		}
@@ -230,9 +197,7 @@ static void unwind_batch(struct reader *r, struct batch *b)
 		unwind_stacks(b->job + done, jobs - done, &r->cache);
 		done = jobs;
 	}
-	for (unsigned i = 0; i < b->n; i++)
-		if (b->wait[i].copy)
-			give_chain(&b->wait[i].ev, &b->job[b->wait[i].job]);
+	give_chains(b);
 	for (uint32_t i = 0; i < done; i++)
 		cut += b->job[i].ret.end == UNWIND_TRUNCATED;
 	if (cut)
@@ -257,10 +222,8 @@ static struct batch *batch_at(struct reader *r, size_t at)
 {
 	struct batch **b = &r->batch[at % AHEAD];
 
-	if (!*b) {
+	if (!*b)
 		*b = mem_alloc(sizeof(**b));
-		(*b)->chain = mem_grow(NULL, BATCH * r->u->room * sizeof(uint64_t));
-	}
 	return *b;
 }
 
@@ -324,6 +287,7 @@ static struct reader *reader_open(struct unwound *u, event_fn *fn, void *ctx)
 		r->u = u;
 		r->cache.space = TASK_SPACE_NONE;
 		r->cache.known = mem_alloc(UNWIND_KNOWN * sizeof(*r->cache.known));
+		r->chain = mem_grow(NULL, BATCH * u->room * sizeof(uint64_t));
 		pthread_mutex_init(&r->lock, NULL);
 		pthread_cond_init(&r->change, NULL);
 	}
@@ -348,9 +312,10 @@ static void reader_free(struct reader *r)
 {
 	for (unsigned i = 0; i < AHEAD; i++) {
 		if (r->batch[i])
-			free(r->batch[i]->chain);
+			vec_free(&r->batch[i]->chains);
 		free(r->batch[i]);
 	}
+	free(r->chain);
 	pthread_mutex_destroy(&r->lock);
 	pthread_cond_destroy(&r->change);
 	free(r->cache.known);
@@ -444,10 +409,7 @@ static void close_source(struct source *s)
 {
 	struct unwound *u = (struct unwound *)s;
 
-	for (size_t i = 0; i < u->n_files; i++) {
-		ehframe_table_free(u->file[i].table);
-		ehframe_close(u->file[i].cfi);
-	}
+	unwound_files_free(u->files);
 	while (u->idle) {
 		struct reader *r = u->idle;
 
@@ -458,7 +420,6 @@ static void close_source(struct source *s)
 		close(u->cache);
 	source_close(u->inner);
 	pthread_mutex_destroy(&u->lock);
-	free(u->file);
 	free(u);
 }
 
@@ -486,10 +447,9 @@ struct source *unwound_new(struct source *s, const struct find_opts *o, unsigned
 	u->find.cache = u->cache;
 	u->max = max_frames ? max_frames : DEFAULT_FRAMES;
 	/* a line more, so that all do not begin in one set of the cache */
-	u->room = KERNEL_MAX + 1 + u->max + 8;
+	u->room = u->max + 8;
 	u->machine = machine_of(s->trace->info.arch);
-	u->n_files = tasks_n_dsos(s->trace->tasks);
-	u->file = mem_alloc((u->n_files + 1) * sizeof(*u->file));
+	u->files = unwound_files_new(s->trace->tasks, &u->find);
 	pthread_mutex_init(&u->lock, NULL);
 	u->source = *s;
 	u->source.read_brief = NULL;

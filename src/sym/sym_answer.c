@@ -126,6 +126,8 @@ const struct sym_result *symbols_keep(struct symbols *s, uint32_t dso, const str
 	uint64_t *at = map_at(&s->known.data[dso], r->addr);
 	struct sym_result *kept = *at ? s->results.data[*at - 1] : NULL;
 	struct sym_frame *frames = arena_alloc(&s->arena, r->nframes * sizeof(*frames));
+	/* what is new is not read first: its page would be made twice */
+	unsigned before = kept ? kept->known : 0;
 
 	if (!kept) {
 		kept = arena_alloc(&s->arena, sizeof(*kept));
@@ -143,7 +145,7 @@ const struct sym_result *symbols_keep(struct symbols *s, uint32_t dso, const str
 				     .vaddr = r->vaddr,
 				     .before = r->before,
 				     .after = r->after,
-				     .known = kept->known | what,
+				     .known = before | what,
 				     .nframes = r->nframes,
 				     .frames = frames };
 	return kept;

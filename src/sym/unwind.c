@@ -456,13 +456,14 @@ static enum unwind_end step_full(struct unwind_work *w, struct unwind_regs *regs
 	uint64_t pc = unwind_ip(regs) - *is_return, sp = regs->r[sp_reg], vaddr;
 	const struct unwind_map *m = unwind_map_find(w, pc);
 	enum unwind_end end = UNWIND_NONE;
+	const struct ehframe *cfi;
 	bool signal = false;
 
 	if (!m)
 		return UNWIND_NO_MAP;
-	if (!m->cfi || !has(regs, sp_reg) ||
-	    !ehframe_vaddr(m->cfi, pc - m->start + m->pgoff, &vaddr) ||
-	    unwind_full_step(w, m->cfi, vaddr, regs, &signal, &end) < 0)
+	cfi = m->cfi || !w->in->cfi ? m->cfi : w->in->cfi(w->in->ctx, m);
+	if (!cfi || !has(regs, sp_reg) || !ehframe_vaddr(cfi, pc - m->start + m->pgoff, &vaddr) ||
+	    unwind_full_step(w, cfi, vaddr, regs, &signal, &end) < 0)
 		return step_rows(w, m, regs, is_return, ret);
 	*is_return = !signal;
 	ret->flags |= signal ? UNWIND_SIGNAL : 0;

@@ -42,12 +42,15 @@ struct unwind_map {
 	uint64_t start, end;		   /* [start, end) */
 	uint64_t pgoff;			   /* file offset of start */
 	const struct ehframe_table *table; /* NULL: none (JIT code), frame pointers are tried */
-	const struct ehframe *cfi;	   /* for full evaluation; NULL: stop there */
+	const struct ehframe *cfi;	   /* for full evaluation; NULL: see unwind_cfi_fn */
+	uint32_t file;			   /* the caller's number of it */
 };
 
 /* Fill *ret with the mapping that holds pc; false when there is none. Called once per change of
  * mapping, not per frame. */
 typedef bool unwind_find_fn(void *ctx, uint64_t pc, struct unwind_map *ret);
+/* What is needed for full evaluation, when a mapping has not said it (may be NULL): or NULL. */
+typedef const struct ehframe *unwind_cfi_fn(void *ctx, const struct unwind_map *m);
 /* Memory that is not in the copy (may be NULL). false when it cannot be read. */
 typedef bool unwind_read_fn(void *ctx, uint64_t addr, void *buf, size_t n);
 
@@ -56,6 +59,7 @@ struct unwind_input {
 	const uint8_t *stack; /* from the stack pointer up */
 	size_t stack_size;
 	unwind_find_fn *find;
+	unwind_cfi_fn *cfi;
 	unwind_read_fn *read;
 	void *ctx;
 	uint64_t ra_mask; /* bits of a return address that are address; 0: the machine's default */
