@@ -64,24 +64,21 @@ static __always_inline void copy_stack(struct state *s)
 	bpf_loop(WALK_COPY / WALK_COPY_STEP + 1, copy_step, &c, 0);
 }
 
+static __always_inline bool put(struct state *s, __u64 size, __u64 flags)
+{
+	return size <= __builtin_offsetof(struct state, recent) -
+			       __builtin_offsetof(struct state, rec) &&
+	       !bpf_ringbuf_output(&ring, &s->rec, size, flags);
+}
+
 /*
  * False when the ring had no room. The reader is woken up by force or not at all: the kernel itself
  * would wake it only at the record that it waits for, when all before have been read.
  */
 static __always_inline bool send(struct state *s)
 {
-	__u64 size = sizeof(s->rec), flags = BPF_RB_NO_WAKEUP;
-	__u32 n = s->rec.n_user + s->rec.n_kernel;
+	__u64 flags = BPF_RB_NO_WAKEUP;
 
-	if (s->rec.copy) {
-		/* The copy lies behind a full chain, which is sent whole with it. */
-		size = __builtin_offsetof(struct state, copy) -
-		       __builtin_offsetof(struct state, rec) + sizeof(struct walk_regs) +
-		       s->rec.copy;
-		flags = BPF_RB_FORCE_WAKEUP;
-	} else {
-		size += n * 8ul;
-	}
 	/* User space may not know yet what is missing; it need not hear so of every sample. */
 	if ((s->rec.end == UNWIND_NO_MAP || s->rec.end == UNWIND_PENDING) &&
 	    s->rec.time - s->last_call > CALL_NS) {
@@ -91,13 +88,20 @@ static __always_inline bool send(struct state *s)
 	if (!(++s->sent & (LOOK_EVERY - 1)) &&
 	    bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= config.wake_bytes)
 		flags = BPF_RB_FORCE_WAKEUP;
-	if (size > __builtin_offsetof(struct state, recent) -
-			    __builtin_offsetof(struct state, rec) ||
-	    bpf_ringbuf_output(&ring, &s->rec, size, flags)) {
-		__sync_fetch_and_add(&lost, 1);
-		return false;
+	if (s->rec.copy) {
+		/* The copy lies behind a full chain, which is sent whole with it. */
+		if (put(s,
+			__builtin_offsetof(struct state, copy) -
+				__builtin_offsetof(struct state, rec) + sizeof(struct walk_regs) +
+				s->rec.copy,
+			flags))
+			return true;
+		s->rec.copy = 0; /* without it there may be room */
 	}
-	return true;
+	if (put(s, sizeof(s->rec) + (s->rec.n_user + s->rec.n_kernel) * 8ul, flags))
+		return true;
+	__sync_fetch_and_add(&lost, 1);
+	return false;
 }
 
 #endif

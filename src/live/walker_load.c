@@ -88,9 +88,9 @@ static void configure(struct walker *w)
 	c->kernel = !w->o.no_kernel;
 	c->ra_mask = ra_mask();
 	c->copy_ns = w->o.copy_rate ? 1000000000u / w->o.copy_rate : 0;
-	/* Half of the ring; most stacks are far from full, and who asked for one that did not
-	 * fit is told. */
-	c->copy_burst = w->o.ring_bytes / 2 / (w->o.function ? 16384 : WALK_COPY + 10240);
+	/* Half of the ring, with the 10 KiB that go before a copy; most stacks are far from full,
+	 * and one that does not fit is sent without. */
+	c->copy_burst = w->o.ring_bytes / 2 / (w->o.function ? 16384 : 20480);
 	c->wake_bytes = w->o.ring_bytes / 4;
 	/* In a pid namespace of our own, records name processes by its numbers. */
 	if (stat("/proc/self/ns/pid", &ns) == 0 && ns.st_ino != 0xeffffffcu) {
