@@ -255,13 +255,17 @@ def node_that_lives():
     p = subprocess.Popen(["node", "--perf-prof", "brief.js"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(1)
     kymo(f"record -q -F 999 -g -o lives.data -p {p.pid} -- sleep 1", cwd=folder, timeout=60)
+    early = "hotOuter" in whole()  # on a busy machine more may have been compiled, and written, by then: it is kept
     p.wait(timeout=60)
-    check("record -p: what was written after the recording is read", re.search(r"^ +[4-9]\d\.\d+%  .*\*hot(Outer|Inner)", whole(), re.M), whole)
+    check("record -p: what was written after the recording is read", re.search(r"^ +[4-9]\d\.\d+%  .*\*hot(Outer|Inner)", whole(), re.M), whole())
     for dump in pathlib.Path(folder).glob("jit-*.dump"):
         with open(dump, "r+b") as f:
             f.seek(24)
             f.write(b"\1\2\3")  # as if another process's: its time
-    check("another dump of that name is not taken for it", "hotOuter" not in whole(), whole)
+    if early:
+        skip("another dump of that name is not taken for it", "the recording has all names of its own")
+    else:
+        check("another dump of that name is not taken for it", "hotOuter" not in whole(), whole())
 
 
 def java_recorded():
