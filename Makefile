@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 MESON_FLAGS ?=
 export DESTDIR PERF_LINK LINKS
 
-.PHONY: all try test test-tables test-kernel-dwarf install uninstall bench lab fuzz lint static clean deps format
+.PHONY: all try check test soak test-tables test-kernel-dwarf install uninstall bench lab fuzz lint static clean deps format
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -22,6 +22,10 @@ deps:
 try: deps all
 	@scripts/try $(BUILD)/kymo
 
+# After every change: layers, unit, and what is near to the change, in less than a minute after the build.
+check: all
+	@tests/run check
+
 test:
 	@scripts/deps build test browser lab
 	@tests/run
@@ -34,6 +38,11 @@ test-tables: deps all
 test-kernel-dwarf: deps all
 	@scripts/deps lab test
 	@lab/kernel-dwarf
+
+# Live views for half an hour (MINUTES=...) while programs come and go: what they need must stay level.
+soak: deps all
+	@scripts/deps test
+	@KYMO=$(BUILD)/kymo KYMO_WORK=$(BUILD)/tests/work PYTHONPATH=tests/lib tests/soak/top.py
 
 lab: deps
 	@scripts/deps lab

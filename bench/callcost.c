@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * callcost getppid|write N: make N system calls and print the nanoseconds each took.
+ * callcost getppid|write|called N: make N system calls, or calls of called(), and print the
+ * nanoseconds each took.
  *
  * CPU time taken inside: neither a watching tool's start-up nor what else runs
  * here is in it. Of twenty parts the quickest counts, since noise only adds.
@@ -14,6 +15,23 @@
 #include <unistd.h>
 
 #define PARTS 20
+
+static long twice(long n)
+{
+	return n * 2;
+}
+
+static long (*volatile calls)(long n) = twice;
+
+/* Begins as functions do that keep something over a call, where indirect branches are tracked:
+ * with endbr64 and push. */
+long called(long n);
+long called(long n)
+{
+	return calls(n) + n;
+}
+
+static long (*volatile call)(long n) = called;
 
 static double now(void)
 {
@@ -37,6 +55,9 @@ int main(int argc, char **argv)
 		if (strcmp(argv[1], "write") == 0) {
 			for (long i = 0; i < n; i++)
 				syscall(SYS_write, fd, "x", 1);
+		} else if (strcmp(argv[1], "called") == 0) {
+			for (long i = 0; i < n; i++)
+				call(i);
 		} else {
 			for (long i = 0; i < n; i++)
 				syscall(SYS_getppid);

@@ -55,11 +55,11 @@ def ending(tool, prog):
     return once
 
 
-def cost(wrap, calls=2000000):
-    """ns a system call takes: CPU time, the quickest of many parts."""
+def cost(wrap, calls=2000000, what="getppid"):
+    """ns a call takes: CPU time, the quickest of many parts."""
     def once():
-        p = subprocess.run([*wrap, "getppid", str(calls)] if wrap[-1] == CALLCOST else
-                           [*wrap[:-1], f"{CALLCOST} getppid {calls}", *wrap[-1]], capture_output=True, text=True, timeout=120)
+        p = subprocess.run([*wrap, what, str(calls)] if wrap[-1] == CALLCOST else
+                           [*wrap[:-1], f"{CALLCOST} {what} {calls}", *wrap[-1]], capture_output=True, text=True, timeout=120)
         return float(re.search(r"^(\d+\.\d+)$", p.stdout, re.M)[1])
     return once
 
@@ -87,4 +87,8 @@ for what in ("count by process", "latency histogram"):
     b.add(f"added a call: {what}", "ns", {n: added[n] for n in TOOLS}, goal=0.5)
     if "by hand" in added:
         b.add(f"added a call: {what}, beside a program by hand", "ns", {n: added[n] for n in ("kymo", "by hand")}, goal=1.3)
+for kind in ("uprobe", "uretprobe"):  # of a function that begins with endbr64
+    prog = f"{kind}:{CALLCOST}:called {{ @ = count(); }}"
+    r = median(interleave({"bare": cost([CALLCOST], 20000, "called"), **{n: cost([*t, "-c", ["-e", prog]], 20000, "called") for n, t in TOOLS.items()}}))
+    b.add(f"added a call of a function: {kind}", "ns", {n: max(r[n] - r["bare"], 0.1) for n in TOOLS}, goal=0.5)
 b.end()

@@ -178,7 +178,9 @@ static __always_inline void sum_up(struct walk_off_wait *w, __u64 now)
 				    .pid = w->pid,
 				    .tid = w->tid,
 				    .state = w->state };
-	struct walk_off_sum *sum, first = { .ns = now - w->since, .count = 1, .last = now };
+	struct walk_off_sum *sum, first = {
+		.ns = now - w->since, .count = 1, .last = now, .cpu = bpf_get_smp_processor_id()
+	};
 	void *table = off_table ? (void *)&off_sums1 : (void *)&off_sums0;
 	long err;
 
@@ -246,6 +248,7 @@ static __always_inline void switched_out(void *ctx, struct task_struct___off *pr
 	w.state = prev->__state & STATE_WAITS;
 	w.tid = tid;
 	w.pid = pid;
+	w.cpu = bpf_get_smp_processor_id();
 	w.stack = take_stack(ctx, 0);
 	w.since = bpf_ktime_get_ns();
 	if (bpf_map_update_elem(&off_waits, &tid, &w, BPF_ANY))

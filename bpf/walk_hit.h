@@ -33,7 +33,7 @@ struct pt_regs___call {
 #	define CALL_NR(regs) BPF_CORE_READ(regs, syscallno)
 #endif
 
-static __always_inline void hit_walk(struct state *s)
+static __always_inline void hit_walk(struct state *s, bool entry)
 {
 	s->rec.time = bpf_ktime_get_ns();
 	s->rec.event = WALK_HIT;
@@ -44,17 +44,20 @@ static __always_inline void hit_walk(struct state *s)
 	s->rec.end = UNWIND_NONE;
 	s->rec.end_pc = 0;
 	task_ids(s);
-	walk_user(NULL, s, false);
+	if (entry)
+		walk_entry(s);
+	else
+		walk_user(NULL, s, false);
 	if (s->rec.end != UNWIND_NONE) {
 #pragma unroll
 		for (int i = 0; i < REGS; i++)
 			s->rec.addr = walk_mix(s->rec.addr, s->r[i]);
 	}
-	if (worth_a_copy(s))
+	if (!entry && worth_a_copy(s))
 		copy_stack(s);
 }
 
-static __noinline int hit(void)
+static __always_inline int hit_now(bool entry)
 {
 	__u32 me = bpf_get_current_pid_tgid(), pid, tid;
 	struct state *s;
@@ -68,17 +71,28 @@ static __noinline int hit(void)
 		return 0;
 	}
 	s->busy = me;
-	hit_walk(s);
+	hit_walk(s, entry);
 	if (s->busy == me) /* else another task has changed it meanwhile */
 		send(s);
 	s->busy = 0;
 	return 0;
 }
 
+static __noinline int hit(void)
+{
+	return hit_now(false);
+}
+
 SEC("raw_tp")
 int hit_tracepoint(void *ctx)
 {
 	return hit();
+}
+
+SEC("raw_tp")
+int hit_exec(void *ctx)
+{
+	return hit_now(true);
 }
 
 SEC("raw_tp")

@@ -73,7 +73,8 @@ static __always_inline void task_ids(struct state *s)
 		} while (0)
 #endif
 
-static __always_inline __u32 user_regs(struct bpf_perf_event_data *ctx, struct state *s, bool user)
+/* As they are, also where they are of no use. */
+static __always_inline __u32 any_regs(struct bpf_perf_event_data *ctx, struct state *s, bool user)
 {
 	if (user) {
 #if defined(__TARGET_ARCH_x86)
@@ -113,14 +114,34 @@ static __always_inline __u32 user_regs(struct bpf_perf_event_data *ctx, struct s
 	if (BPF_CORE_READ(regs, pstate) & 0x10)
 		return UNWIND_ABI;
 #endif
-	if ((__s64)s->r[REG_PC] <= 0 || !s->r[REG_SP])
-		return UNWIND_NONE;
-	/* Between two programs: the registers are the old one's, the memory is the new one's, and
-	 * no user code waits for this. */
-	if (bpf_core_field_exists(task->in_execve) &&
-	    BPF_CORE_READ_BITFIELD_PROBED(task, in_execve))
-		return UNWIND_NONE;
-	return UNWIND_BOTTOM;
+	return (__s64)s->r[REG_PC] <= 0 || !s->r[REG_SP] ? UNWIND_NONE : UNWIND_BOTTOM;
+}
+
+/* Between two programs: the registers are the old one's, the memory is the new one's, and no user
+ * code waits for this. */
+static __always_inline bool between_programs(void)
+{
+	struct task_struct___k *task = (void *)bpf_get_current_task_btf();
+
+	return bpf_core_field_exists(task->in_execve) &&
+	       BPF_CORE_READ_BITFIELD_PROBED(task, in_execve);
+}
+
+static __always_inline __u32 user_regs(struct bpf_perf_event_data *ctx, struct state *s, bool user)
+{
+	__u32 end = any_regs(ctx, s, user);
+
+	return end == UNWIND_BOTTOM && !user && between_programs() ? UNWIND_NONE : end;
+}
+
+/* A program that was just executed stands at its entry, which nobody called. */
+static __always_inline void walk_entry(struct state *s)
+{
+	s->rec.end = any_regs(NULL, s, false);
+	if (s->rec.end != UNWIND_BOTTOM)
+		return;
+	s->chain[0] = s->rec.end_pc = s->r[REG_PC];
+	s->rec.n_user = 1;
 }
 
 /* A child that was just forked has what its parent has, until it execs. */

@@ -4,21 +4,86 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 
-static int read_all(int dir, const char *path, size_t cap, size_t limit, char **ret, size_t *len)
+/* What a name leads to, not opened: no driver hears of it. */
+static int find_place(int dir, const char *path, int flags, uint64_t resolve)
 {
-	AUTO_CLOSE int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	struct open_how how = { .flags = (uint64_t)(flags | O_PATH | O_CLOEXEC),
+				.resolve = resolve };
+	int fd = resolve ? (int)syscall(SYS_openat2, dir, path, &how, sizeof(how))
+			 : openat(dir, path, (int)how.flags);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Open what place is; by its number in /proc, so that nobody can put another thing there. */
+static int open_place(int place, const struct stat *is, int dir, const char *path, int flags)
+{
+	const int how = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	char link[32];
+	struct stat st;
+	int fd;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+	fd = open(link, how);
+	if (fd >= 0 || errno != ENOENT || file_exists("/proc/self"))
+		return fd < 0 ? -errno : fd;
+	/* a root without /proc: by its name then, and it must be the same */
+	fd = openat(dir, path, how | flags);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && st.st_dev == is->st_dev && st.st_ino == is->st_ino)
+		return fd;
+	close(fd);
+	return -ESTALE;
+}
+
+int file_openat_input(int dir, const char *path, int flags, uint64_t resolve, struct err *e)
+{
+	AUTO_CLOSE int place = find_place(dir, path, flags, resolve);
+	struct stat st;
+	int r = place;
+
+	if (place >= 0)
+		r = fstat(place, &st) < 0 ? -errno : S_ISLNK(st.st_mode) ? -ELOOP : 0;
+	if (r == 0 && !S_ISREG(st.st_mode))
+		return err_set(e, EINVAL, "%s is not a regular file", path);
+	if (r == 0)
+		r = open_place(place, &st, dir, path, flags);
+	return r < 0 ? err_set(e, -r, "cannot open %s: %s", path, strerror(-r)) : r;
+}
+
+int file_open_input(const char *path, struct err *e)
+{
+	return file_openat_input(AT_FDCWD, path, 0, 0, e);
+}
+
+int file_open_below(const char *root, const char *path)
+{
+	AUTO_CLOSE int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return dir < 0 ? -errno
+		       : file_openat_input(dir, path, 0, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+					   NULL);
+}
+
+/* fd is taken over; below 0 it is the failure. */
+static int read_all(int taken, size_t cap, size_t limit, char **ret, size_t *len)
+{
+	AUTO_CLOSE int fd = taken;
 	AUTO_FREE char *buf = NULL;
 	size_t n = 0;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	buf = mem_table(cap, false);
 	for (;;) {
 		ssize_t got = read(fd, buf + n, cap - n - 1);
@@ -45,9 +110,26 @@ static int read_all(int dir, const char *path, size_t cap, size_t limit, char **
 	return 0;
 }
 
+static int open_to_read(int dir, const char *path)
+{
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int file_readat(int dir, const char *path, size_t limit, char **ret, size_t *len)
 {
-	return read_all(dir, path, 4096, limit, ret, len);
+	return read_all(open_to_read(dir, path), 4096, limit, ret, len);
+}
+
+int file_read_fd(int fd, size_t limit, char **ret, size_t *len)
+{
+	return read_all(fd, 4096, limit, ret, len);
+}
+
+int file_read_input(const char *path, size_t limit, char **ret, size_t *len)
+{
+	return read_all(file_open_input(path, NULL), 4096, limit, ret, len);
 }
 
 int file_read(const char *path, size_t limit, char **ret, size_t *len)
@@ -57,7 +139,7 @@ int file_read(const char *path, size_t limit, char **ret, size_t *len)
 
 int file_read_large(const char *path, size_t likely, size_t limit, char **ret, size_t *len)
 {
-	return read_all(AT_FDCWD, path, likely, limit, ret, len);
+	return read_all(open_to_read(AT_FDCWD, path), likely, limit, ret, len);
 }
 
 int file_line(const char *path, char *buf, size_t size)
@@ -166,50 +248,23 @@ int file_write_all(int fd, const void *data, size_t n)
 	return 0;
 }
 
-/* The folder that path is in. */
-static char *folder_of(const char *path)
+int file_replace(const char *path, const void *data, size_t n, unsigned mode)
 {
-	const char *slash = strrchr(path, '/');
+	AUTO_FREE char *other = mem_printf("%s.%d", path, (int)getpid());
+	int fd, r;
 
-	if (!slash)
-		return mem_strdup(".");
-	return slash == path ? mem_strdup("/") : mem_printf("%.*s", (int)(slash - path), path);
-}
-
-int file_open_nameless(const char *path, unsigned mode)
-{
-	AUTO_FREE char *folder = folder_of(path);
-	int fd = -1;
-
-	if (!file_exists("/proc/self/fd")) /* it could not be published */
-		return -EOPNOTSUPP;
-	fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
-	return fd < 0 ? -errno : fd;
-}
-
-int file_open_hidden(const char *path, unsigned mode, bool *hidden)
-{
-	struct stat st;
-	int fd = -1;
-
-	*hidden = false;
-	if (lstat(path, &st) < 0 ? errno == ENOENT : S_ISREG(st.st_mode) && access(path, W_OK) == 0)
-		fd = file_open_nameless(path, mode);
-	if (fd >= 0) {
-		*hidden = true;
-		return fd;
-	}
-	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-	return fd < 0 ? -errno : fd;
-}
-
-int file_open_new(const char *path, unsigned mode)
-{
-	int fd;
-
-	unlink(path);
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	return fd < 0 ? -errno : fd;
+	unlink(other);
+	fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (fd < 0)
+		return -errno;
+	r = file_write_all(fd, data, n);
+	if (close(fd) < 0 && r == 0)
+		r = -errno;
+	if (r == 0 && rename(other, path) < 0)
+		r = -errno;
+	if (r < 0)
+		unlink(other);
+	return r;
 }
 
 void file_drop(const char *path)
@@ -218,26 +273,4 @@ void file_drop(const char *path)
 
 	if (lstat(path, &st) == 0 && S_ISREG(st.st_mode))
 		unlink(path);
-}
-
-int file_publish(int fd, const char *path)
-{
-	AUTO_FREE char *self = mem_printf("/proc/self/fd/%d", fd), *other = NULL;
-
-	if (linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)
-		return 0;
-	if (errno != EEXIST)
-		return -errno;
-	/* a link takes nobody's place, but renaming does */
-	other = mem_printf("%s.%d", path, (int)getpid());
-	unlink(other);
-	if (linkat(AT_FDCWD, self, AT_FDCWD, other, AT_SYMLINK_FOLLOW) < 0)
-		return -errno;
-	if (rename(other, path) < 0) {
-		int code = errno;
-
-		unlink(other);
-		return -code;
-	}
-	return 0;
 }

@@ -9,6 +9,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
+
+/*
+ * A file that an input names: a recording, an ELF file, debug info, a process that is watched.
+ * Whoever wrote the input chose the name, so every such file is opened here and nowhere else
+ * (scripts/layers looks). Only a regular file is opened at all: what the name leads to is looked
+ * at before, since already the opening of a device does something (a watchdog begins to count, a
+ * tape goes back) and that of a pipe lets its writer go on or waits for one.
+ *
+ * Links are followed: packages make them, and what counts is the file they lead to. Who must
+ * stay in a folder says so by resolve (RESOLVE_ of openat2), who wants no link at the end by
+ * O_NOFOLLOW in flags. A descriptor for reading, or -errno: -ELOOP for such a link,
+ * -EINVAL for anything else that is not regular. e may be NULL.
+ */
+int file_open_input(const char *path, struct err *e);
+int file_openat_input(int dir, const char *path, int flags, uint64_t resolve, struct err *e);
+/* A path as it looks from a root, /proc/PID/root: no link, not even one to /, leads out of it. */
+int file_open_below(const char *root, const char *path);
+/* All of it, as file_read() does. */
+int file_read_input(const char *path, size_t limit, char **ret, size_t *len);
+/* The same of a descriptor, which is taken over; below 0 it is a failure, and returned. */
+int file_read_fd(int fd, size_t limit, char **ret, size_t *len);
+
 /*
  * Read up to limit bytes into a new NUL-terminated buffer the caller frees.
  * Works for /proc and /sys, whose files have no size. -errno on failure,
@@ -37,19 +60,8 @@ struct file_names {
 int file_list(const char *dir, struct file_names *ret);
 void file_names_free(struct file_names *names);
 
-/*
- * A file for reading and writing that nobody sees under its name before file_publish(), so that
- * whoever is killed before then leaves nothing half done. Where that cannot be (another kind of
- * file is there, or the file system has no such files) it is opened as usual, and *hidden is
- * false. The descriptor or -errno.
- */
-int file_open_hidden(const char *path, unsigned mode, bool *hidden);
-/* A file in the folder of path that has no name before file_publish(). The descriptor or -errno. */
-int file_open_nameless(const char *path, unsigned mode);
-/* Give the file its name, in place of what has it now. */
-int file_publish(int fd, const char *path);
-/* A new file, never one that somebody else has put there. -errno. */
-int file_open_new(const char *path, unsigned mode);
+/* A file of our own in a folder of our own: the text takes the place of what is there. -errno. */
+int file_replace(const char *path, const void *data, size_t n, unsigned mode);
 /* Remove what was begun under this name; a device or pipe that the user named stays. */
 void file_drop(const char *path);
 /* Write all of it, through short writes and EINTR. -errno on failure. */

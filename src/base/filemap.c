@@ -106,8 +106,12 @@ static void remember(const void *p, size_t size, const char *name)
 
 void *filemap_open(int fd, size_t size, const char *name)
 {
-	void *p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	/* In private mappings of a program's file the kernel puts the breakpoints of everybody's
+	 * uprobes, also in those that nobody executes. Some file systems know no others. */
+	void *p = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 
+	if (p == MAP_FAILED)
+		p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
 		return NULL;
 	remember(p, size, name);

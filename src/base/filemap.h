@@ -14,7 +14,10 @@
 /* From here on SIGBUS is this module's. Once, at the start. */
 void filemap_start(void);
 
-/* Map size bytes of fd, which may be closed afterwards. NULL and errno on failure. */
+/*
+ * Map size bytes of fd, which may be closed afterwards: as they are in the file, whatever probes
+ * there are. NULL and errno on failure.
+ */
 void *filemap_open(int fd, size_t size, const char *name);
 /* The same size again; NULL is fine. */
 void filemap_close(const void *p, size_t size);

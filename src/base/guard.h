@@ -23,14 +23,11 @@ int guard_write(int fd, const void *data, size_t n);
 /* What kymo itself tells the terminal of f (or writes to f, where it is none). */
 void guard_tell(FILE *f, const char *s);
 
-/* For a program of the user's own that has control characters in its texts: all of them pass. */
-void guard_trust(void);
-
 /* The descriptor of f, and the stream that has it: for those who need more than printing. */
 int guard_fileno(FILE *f);
 FILE *guard_stdout(void);
 
-/* The text as a terminal may have it, for tests: into malloc()ed memory, with a 0 at the end. */
+/* The text as a terminal may have it: into malloc()ed memory, with a 0 at the end. */
 char *guard_text(const void *data, size_t n);
 
 #endif

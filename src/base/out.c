@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/out.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/guard.h"
 #include "base/mem.h"
+#include "base/patience.h"
 
 #define BUFFER (256u << 10)
 
@@ -16,12 +19,29 @@ void out_init(struct out *o, int fd)
 	o->data = mem_grow(NULL, o->cap);
 }
 
+/* True: the reader has not taken all of it. */
+static bool write_some(struct out *o)
+{
+	size_t done;
+	int r = patience_write(o->patience, o->fd, o->data, o->n, &done);
+
+	if (r == -EINTR) {
+		memmove(o->data, o->data + done, o->n - done);
+		o->n -= done;
+		return true;
+	}
+	o->error = -r;
+	return false;
+}
+
 void out_flush(struct out *o)
 {
 	if (o->fd < 0)
 		return;
-	if (o->n && !o->error)
+	if (o->n && !o->error && !o->patience)
 		o->error = -guard_write(o->fd, o->data, o->n);
+	else if (o->n && !o->error && write_some(o))
+		return;
 	o->n = 0;
 	o->turn++;
 }

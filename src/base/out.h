@@ -3,7 +3,8 @@
  * Fast text output: a large buffer, numbers without printf, one write a buffer.
  *
  * For commands that print millions of lines. The first write that fails is
- * remembered (out->error); everything after it is dropped.
+ * remembered (out->error); everything after it is dropped. With patience (base/patience.h) what
+ * a reader does not take in time is kept for the next time.
  */
 #ifndef KYMO_BASE_OUT_H
 #define KYMO_BASE_OUT_H
@@ -12,12 +13,15 @@
 #include <stdint.h>
 #include <string.h>
 
+struct patience;
+
 struct out {
 	char *data;
 	size_t n, cap;
 	int fd; /* -1: keep everything, until taken from data */
 	int error;
-	uint32_t turn; /* how often it was emptied */
+	uint32_t turn;			 /* how often it was emptied */
+	const struct patience *patience; /* with who reads it; NULL: without end */
 };
 
 void out_init(struct out *o, int fd);

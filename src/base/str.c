@@ -139,6 +139,22 @@ bool str_icontains(const char *s, const char *part)
 	return strcasestr(s, part) != NULL;
 }
 
+const char *str_one_line(const char *s, char **made)
+{
+	struct strbuf b = { 0 };
+	const char *end = strchr(s, '\n');
+
+	*made = NULL;
+	if (__builtin_expect(!end, 1))
+		return s;
+	for (; end; s = end + 1, end = strchr(s, '\n')) {
+		strbuf_add(&b, s, (size_t)(end - s));
+		strbuf_puts(&b, "\\n");
+	}
+	strbuf_puts(&b, s);
+	return *made = b.data;
+}
+
 bool str_starts(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;
@@ -393,6 +409,32 @@ char *str_thousands(uint64_t v, char *buf, size_t size)
 	}
 	if (size)
 		buf[out] = '\0';
+	return buf;
+}
+
+char *str_count(uint64_t n, const char *what, char *buf, size_t size)
+{
+	char number[32];
+
+	snprintf(buf, size, "%s %s%s", str_thousands(n, number, sizeof(number)), what,
+		 n == 1 ? "" : "s");
+	return buf;
+}
+
+char *str_percent(double part, double whole, char *buf, size_t size)
+{
+	double v = whole > 0 ? 100 * part / whole : 0;
+
+	if (part <= 0 || whole <= 0)
+		snprintf(buf, size, "0%%");
+	else if (part >= whole)
+		snprintf(buf, size, "100%%");
+	else if (v < 0.05)
+		snprintf(buf, size, "<0.1%%");
+	else if (v >= 99.95)
+		snprintf(buf, size, ">99.9%%");
+	else
+		snprintf(buf, size, "%.1f%%", v);
 	return buf;
 }
 

@@ -39,6 +39,11 @@ bool str_glob(const char *pattern, const char *s);
 bool str_has_glob(const char *s);
 bool str_icontains(const char *s, const char *part);
 bool str_starts(const char *s, const char *prefix);
+/*
+ * Names of processes, files and functions are anybody's, and must not end the line they stand in:
+ * s itself, or a copy with \n in the place of each line's end, which *made (caller frees) has then.
+ */
+const char *str_one_line(const char *s, char **made);
 bool str_ends(const char *s, const char *suffix);
 
 /* Edit distance (insert, delete, replace, swap of neighbours), case ignored; more than limit gives
@@ -81,6 +86,13 @@ void strbuf_utf8(struct strbuf *b, const char *s, size_t n);
 
 /* 1234567 -> "1,234,567" (buf of 32 is enough). Returns buf. */
 char *str_thousands(uint64_t v, char *buf, size_t size);
+/* 1, "sample" -> "1 sample"; 1234 -> "1,234 samples" (buf of 64). Returns buf. */
+char *str_count(uint64_t n, const char *what, char *buf, size_t size);
+/*
+ * A share as it is said everywhere: "33.7%". "0%" and "100%" are none and all, a little more or
+ * less is "<0.1%" or ">99.9%" (buf of 16). Returns buf.
+ */
+char *str_percent(double part, double whole, char *buf, size_t size);
 /* 1536 -> "1.5 KiB". Returns buf. */
 char *str_bytes(uint64_t v, char *buf, size_t size);
 

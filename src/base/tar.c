@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/budget.h"
 #include "base/filemap.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -46,6 +47,8 @@ struct tar {
 	char *name;
 	void *mapped;
 	size_t size;
+	struct stat st; /* of what is mapped */
+	struct budget budget;
 	size_t refused;
 	bool cut;
 };
@@ -331,31 +334,30 @@ static int unpack_all(struct tar *t, const uint8_t *p, size_t n, struct err *e)
 	ZSTD_DStream *d = ZSTD_createDStream();
 	ZSTD_inBuffer in = { p, n, 0 };
 	ZSTD_outBuffer out = { NULL, 0, 0 };
-	uint64_t limit = most(n);
+	struct budget_watch watch = budget_watch();
 	size_t r = 1;
+	int err = 0;
 
-	while (in.pos < in.size) {
+	/* also what is still in the decoder when all input is in */
+	while (!ZSTD_isError(r) && (in.pos < in.size || (r && out.pos == out.size))) {
 		if (out.pos == out.size) {
-			if (out.size >= limit)
+			size_t more = out.size ? out.size : 1u << 20;
+
+			err = budget_take(&t->budget, more, t->name, e);
+			if (err == 0)
+				err = budget_watch_look(&watch, t->name, e);
+			if (err < 0)
 				break;
-			out.size = out.size ? out.size * 2 : 1u << 20;
-			out.size = out.size < limit ? out.size : (size_t)limit;
+			out.size += more;
 			out.dst = mem_grow(out.dst, out.size);
 		}
 		r = ZSTD_decompressStream(d, &out, &in);
-		if (ZSTD_isError(r))
-			break;
 	}
-	/* what is still in the decoder when all input is in */
-	while (!ZSTD_isError(r) && r && out.pos == out.size && out.size < limit) {
-		out.size = out.size * 2 < limit ? out.size * 2 : (size_t)limit;
-		out.dst = mem_grow(out.dst, out.size);
-		r = ZSTD_decompressStream(d, &out, &in);
-	}
+	budget_watch_end(&watch);
 	ZSTD_freeDStream(d);
 	vec_push(&t->unpacked, (struct unpacked){ out.dst, 0 });
-	if (out.pos == limit && in.pos < in.size)
-		return too_large(t, e);
+	if (err < 0)
+		return err;
 	t->cut = r != 0;
 	return walk(t, out.dst, out.pos, e);
 }
@@ -422,8 +424,11 @@ static int walk_frames(struct tar *t, const uint8_t *p, size_t n, struct err *e)
 static const uint8_t *unpack(struct tar *t, struct entry *x, struct err *e)
 {
 	size_t size = (size_t)(x->pack_skip + tar_round(x->m.size));
-	uint8_t *p = room(size);
+	uint8_t *p;
 
+	if (budget_take(&t->budget, size, t->name, e) < 0)
+		return NULL;
+	p = room(size);
 	if (!p) {
 		err_set(e, ENOMEM, "%s: no memory for %s", t->name, x->m.name);
 		return NULL;
@@ -473,6 +478,7 @@ int tar_open_memory(const void *data, size_t n, const char *name, struct tar **r
 
 	pthread_mutex_init(&t->lock, NULL);
 	t->name = mem_strdup(name);
+	t->budget.size = n;
 	r = read_all(t, data, n, e);
 	if (r == 0 && !t->entries.n)
 		r = damaged(t, e);
@@ -505,6 +511,7 @@ int tar_open_fd(int fd_, const char *name, struct tar **ret, struct err *e)
 	}
 	(*ret)->mapped = p;
 	(*ret)->size = (size_t)st.st_size;
+	(*ret)->st = st;
 	return 0;
 }
 
@@ -512,6 +519,7 @@ void tar_close(struct tar *t)
 {
 	if (!t)
 		return;
+	budget_give(&t->budget, t->budget.taken);
 	vec_each (&t->unpacked, u) {
 		if (u->size)
 			munmap(u->data, u->size);
@@ -563,6 +571,30 @@ const void *tar_data(struct tar *t, const struct tar_member *m, struct err *e)
 	pthread_mutex_unlock(&t->lock);
 #endif
 	return x->at;
+}
+
+void tar_drop(struct tar *t, const struct tar_member *m)
+{
+	struct entry *x = (struct entry *)m;
+
+	pthread_mutex_lock(&t->lock);
+	for (size_t i = 0; x->pack && x->at && i < t->unpacked.n; i++) {
+		struct unpacked *u = &t->unpacked.data[i];
+
+		if ((const uint8_t *)u->data + x->pack_skip != x->at)
+			continue;
+		munmap(u->data, u->size);
+		budget_give(&t->budget, u->size);
+		*u = t->unpacked.data[--t->unpacked.n];
+		x->at = NULL;
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+bool tar_stat(const struct tar *t, struct stat *ret)
+{
+	*ret = t->st;
+	return t->mapped;
 }
 
 size_t tar_refused(const struct tar *t)

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 
@@ -50,6 +51,11 @@ const struct tar_member *tar_find(const struct tar *t, const char *name);
  * cannot be unpacked. Several threads may ask at a time.
  */
 const void *tar_data(struct tar *t, const struct tar_member *m, struct err *e);
+
+/* Nobody needs them any more: what was unpacked is given back. */
+void tar_drop(struct tar *t, const struct tar_member *m);
+/* The archive's own file; false when it is in memory. */
+bool tar_stat(const struct tar *t, struct stat *ret);
 
 /* How many members were left out because of their names; was it cut short? */
 size_t tar_refused(const struct tar *t);

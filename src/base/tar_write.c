@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/output.h"
 #include "base/str.h"
 #include "base/tar_block.h"
 #include "config.h"
@@ -18,7 +19,7 @@
 #define BUFFER (1u << 20)
 
 struct tar_writer {
-	int fd;
+	struct output out;
 	char *path; /* NULL: stdout */
 	int level;
 	void *zstd;
@@ -33,7 +34,7 @@ static int failed(const struct tar_writer *w, int code, struct err *e)
 
 static int put(struct tar_writer *w, const void *data, size_t n, struct err *e)
 {
-	int r = file_write_all(w->fd, data, n);
+	int r = file_write_all(w->out.fd, data, n);
 
 	w->size += (int64_t)n;
 	return r < 0 ? failed(w, -r, e) : 0;
@@ -146,19 +147,22 @@ static void add_head(struct strbuf *b, const char *name, char type, uint64_t siz
 int tar_write_open(const char *path, int level, struct tar_writer **ret, struct err *e)
 {
 	bool to_stdout = strcmp(path, "-") == 0;
+	struct output out = OUTPUT_NONE;
 	struct tar_writer *w;
-	int fd;
+	int r = 0;
 
 	if (level && !HAVE_ZSTD) {
 		err_set(e, EOPNOTSUPP, "this kymo was built without zstd");
 		return err_hint(e, "do not pack it, or build with libzstd-dev installed");
 	}
-	fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
-		       : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return err_cannot_write(e, errno, to_stdout ? "standard output" : path);
+	if (!to_stdout)
+		r = output_open(&out, path, O_WRONLY, e);
+	else if ((out.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)) < 0)
+		r = err_cannot_write(e, errno, "standard output");
+	if (r < 0)
+		return r;
 	w = mem_alloc(sizeof(*w));
-	w->fd = fd;
+	w->out = out;
 	w->path = to_stdout ? NULL : mem_strdup(path);
 #if HAVE_ZSTD
 	if (level) {
@@ -189,12 +193,6 @@ int tar_write_link(struct tar_writer *w, const char *name, const char *target, s
 	return put_member(w, &head, NULL, 0, e);
 }
 
-static void remove_file(const struct tar_writer *w)
-{
-	if (w->path)
-		file_drop(w->path);
-}
-
 static void drop(struct tar_writer *w)
 {
 #if HAVE_ZSTD
@@ -209,23 +207,22 @@ int64_t tar_write_finish(struct tar_writer *w, struct err *e)
 {
 	char end[2 * TAR_BLOCK] = { 0 };
 	struct strbuf b = { .data = end, .n = sizeof(end) };
-	int64_t r = put_member(w, &b, NULL, 0, e);
+	int64_t r = put_member(w, &b, NULL, 0, e), size = w->size;
+	int closed;
 
-	if (close(w->fd) < 0 && r == 0)
-		r = failed(w, errno, e);
-	if (r < 0)
-		remove_file(w);
-	else
-		r = w->size;
+	if (r == 0 && (closed = output_publish(&w->out)) < 0)
+		r = failed(w, -closed, e);
+	closed = output_close(&w->out);
+	if (closed < 0 && r == 0)
+		r = failed(w, -closed, e);
 	drop(w);
-	return r;
+	return r < 0 ? r : size;
 }
 
 void tar_write_abandon(struct tar_writer *w)
 {
 	if (!w)
 		return;
-	close(w->fd);
-	remove_file(w);
+	output_close(&w->out);
 	drop(w);
 }

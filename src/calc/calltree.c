@@ -129,90 +129,6 @@ static void collapse(struct calltree_build *b, struct calltree_item *it)
 	it->n = n;
 }
 
-struct entry_order {
-	uint64_t time, thread;
-	uint32_t index;
-};
-
-/* By what the frames are called: their numbers are not the same each time. */
-static int compare_stacks(const struct stacks *s, uint32_t x, uint32_t y)
-{
-	const struct stack *a = &s->stacks.data[x], *b = &s->stacks.data[y];
-
-	for (uint32_t i = 0; x != y && i < a->n && i < b->n; i++) {
-		uint32_t f = s->frame_ids.data[a->first + i], g = s->frame_ids.data[b->first + i];
-		int d = f == g ? 0
-			       : strcmp(strtab_get(&s->strings, s->frames.data[f].name),
-					strtab_get(&s->strings, s->frames.data[g].name));
-
-		if (d)
-			return d;
-	}
-	return (a->n > b->n) - (a->n < b->n);
-}
-
-static int by_time(const void *x, const void *y, void *stacks)
-{
-	const struct entry_order *a = x, *b = y;
-	const struct stacks *s = stacks;
-	const struct stack_entry *e = &s->entries.data[a->index], *f = &s->entries.data[b->index];
-	int d;
-
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	if (!a->time) /* places in a file are all that is known */
-		return (a->index > b->index) - (a->index < b->index);
-	if (e->tid != f->tid)
-		return e->tid < f->tid ? -1 : 1;
-	if (e->cpu != f->cpu)
-		return e->cpu < f->cpu ? -1 : 1;
-	d = compare_stacks(s, e->stack, f->stack);
-	return d ? d : (a->index > b->index) - (a->index < b->index);
-}
-
-static int by_thread(const void *x, const void *y)
-{
-	const struct entry_order *a = x, *b = y;
-
-	if (a->thread != b->thread)
-		return a->thread < b->thread ? -1 : 1;
-	return (a->time > b->time) - (a->time < b->time);
-}
-
-/* 1, 2, ... in the order in which keys come. */
-static uint64_t rank_of(struct map *m, int32_t key, uint32_t *n)
-{
-	uint64_t *at = map_at(m, (uint32_t)key);
-
-	if (!*at)
-		*at = ++*n;
-	return *at;
-}
-
-/*
- * A flame chart: every thread by itself in order of time, one after the other as they
- * came, those of a process together. Mixed, each would be cut to pieces by the others.
- */
-static void order_chart(struct entry_order *order, const struct stacks *s)
-{
-	struct map processes = { 0 }, threads = { 0 };
-	uint32_t n_processes = 0, n_threads = 0;
-
-	for (size_t i = 0; i < s->entries.n; i++)
-		order[i] = (struct entry_order){ s->entries.data[i].time, 0, (uint32_t)i };
-	qsort_r(order, s->entries.n, sizeof(*order), by_time, (void *)s);
-	for (size_t i = 0; i < s->entries.n; i++) {
-		const struct stack_entry *en = &s->entries.data[order[i].index];
-
-		order[i].thread = rank_of(&processes, en->pid, &n_processes) << 32 |
-				  rank_of(&threads, en->tid, &n_threads);
-		order[i].time = i;
-	}
-	qsort(order, s->entries.n, sizeof(*order), by_thread);
-	map_free(&processes);
-	map_free(&threads);
-}
-
 /* The item of this side, stack and label; first: by stack, the item + 1 that its chain begins with.
  */
 static uint32_t find_item(struct calltree_build *b, const struct stacks *s, uint32_t side,
@@ -235,6 +151,20 @@ static uint32_t find_item(struct calltree_build *b, const struct stacks *s, uint
 	return (uint32_t)b->items.n - 1;
 }
 
+/* Pieces of time, which are the items' weights. */
+static void add_pieces(struct calltree_build *b, const struct stacks *s)
+{
+	vec_each (&b->chart.pieces, p) {
+		const struct stack_entry *en = &s->entries.data[p->entry];
+		uint32_t item = find_item(b, s, 0, en->stack, label_func(b, s, en), NULL);
+
+		b->items.data[item].weight = (int64_t)(p->to - p->from);
+	}
+	b->sum[0] = (int64_t)(b->chart.to - b->chart.from);
+	b->t->timed = true;
+	b->t->left_out = b->chart.left_out;
+}
+
 static int add_entry(struct calltree_build *b, const struct stacks *s, uint32_t side,
 		     uint32_t entry, uint32_t *first, struct err *e)
 {
@@ -251,7 +181,6 @@ static int add_entry(struct calltree_build *b, const struct stacks *s, uint32_t 
 		return err_set(e, ERANGE, "the sum of the stacks' weights is too large");
 	item = find_item(b, s, side, en->stack, label_func(b, s, en), first);
 	b->items.data[item].weight += en->weight;
-	b->items.data[item].tid = first ? 0 : en->tid;
 	if (b->o->want_nodes) /* until the nodes are known, entry_node holds the item */
 		b->t->entry_node[side].data[entry] = item;
 	return 0;
@@ -259,7 +188,7 @@ static int add_entry(struct calltree_build *b, const struct stacks *s, uint32_t 
 
 static int add_side(struct calltree_build *b, const struct stacks *s, uint32_t side, struct err *e)
 {
-	AUTO_FREE struct entry_order *order = NULL;
+	bool by_time = b->o->sort == CALLTREE_BY_TIME;
 	AUTO_FREE uint32_t *first = NULL;
 	int r = 0;
 
@@ -270,14 +199,15 @@ static int add_side(struct calltree_build *b, const struct stacks *s, uint32_t s
 		for (size_t i = 0; i < s->entries.n; i++)
 			b->t->entry_node[side].data[i] = UINT32_MAX;
 	}
-	if (b->o->sort == CALLTREE_BY_TIME && s->entries.n) {
-		order = mem_alloc(s->entries.n * sizeof(*order));
-		order_chart(order, s);
+	if (by_time && side == 0 && chart_is_timed(s, b->o->type)) {
+		chart_make(s, b->o->type, &b->chart);
+		add_pieces(b, s);
+	} else {
+		if (!by_time)
+			first = mem_alloc(s->stacks.n * sizeof(*first));
+		for (size_t i = 0; r == 0 && i < s->entries.n; i++)
+			r = add_entry(b, s, side, (uint32_t)i, first, e);
 	}
-	if (!order)
-		first = mem_alloc(s->stacks.n * sizeof(*first));
-	for (size_t i = 0; r == 0 && i < s->entries.n; i++)
-		r = add_entry(b, s, side, order ? order[i].index : (uint32_t)i, first, e);
 	map_free(&b->labels); /* its keys are this side's strings */
 	return r;
 }
@@ -350,6 +280,7 @@ int calltree_make(const struct stacks *before, const struct stacks *after,
 	free(b.func_of[1]);
 	free(b.rank);
 	vec_free(&b.items);
+	chart_free(&b.chart);
 	arena_free(&b.paths);
 	if (r == 0)
 		*ret = t;

@@ -32,8 +32,8 @@ enum calltree_label {
 enum calltree_sort {
 	CALLTREE_BY_NAME, /* as flamegraph.pl: the order of the folded lines */
 	CALLTREE_BY_SIZE,
-	CALLTREE_BY_TIME, /* a flame chart: thread by thread as entries came, only neighbours are
-			     merged */
+	CALLTREE_BY_TIME, /* a flame chart: stacks when they were (chart.h); those without times as
+			     they came, where only neighbours are merged */
 };
 
 #define CALLTREE_ALL_TYPES UINT32_MAX
@@ -89,6 +89,12 @@ struct calltree {
 	uint64_t pruned_stacks;		 /* distinct stacks that were cut short */
 	int64_t pruned_weight[2];
 	bool too_many; /* max_nodes */
+	/*
+	 * A flame chart in time: totals are ns, starts count from the first moment, and depth is
+	 * the row, because threads that ran at once stand above each other.
+	 */
+	bool timed;
+	double left_out; /* timed: share of the weight that nobody knows the time of */
 };
 
 /* after may be NULL. Refuses negative weights and sums beyond 63 bits. */

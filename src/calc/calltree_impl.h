@@ -4,8 +4,10 @@
 #define KYMO_CALC_CALLTREE_IMPL_H
 
 #include "calc/calltree.h"
+#include "calc/chart.h"
 
-/* Distinct (side, label, stack), with its weight summed; in a flame chart, an entry. */
+/* Distinct (side, label, stack), with its weight summed; in a flame chart, a piece of time or, of
+ * stacks without times, an entry. */
 struct calltree_item {
 	const uint32_t *frame; /* ids of the side's frames, or of functions when collapsed */
 	uint32_t n;
@@ -13,7 +15,6 @@ struct calltree_item {
 	uint32_t side;
 	uint32_t node; /* where it ended up */
 	uint32_t next; /* + 1: another label of the same stack; 0: none */
-	int32_t tid;   /* in a flame chart: whose frames end with the thread's; otherwise 0 */
 	int64_t weight;
 };
 #define CALLTREE_NO_LABEL UINT32_MAX
@@ -28,6 +29,7 @@ struct calltree_build {
 	uint32_t *rank;	      /* function -> place among the sorted names */
 	VEC(struct calltree_item) items;
 	struct arena paths; /* of collapsed stacks */
+	struct chart chart; /* t->timed: an item for each of its pieces */
 	int64_t sum[2];
 };
 

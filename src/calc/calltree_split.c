@@ -32,6 +32,7 @@ struct split {
 	uint32_t *group_of; /* function -> group + 1 of the range being split, or 0 */
 	VEC(struct group) groups;
 	VEC(struct range) work;
+	VEC(uint32_t) lanes; /* timed: of the root's children, as they came */
 };
 #define ENDED UINT32_MAX
 
@@ -123,12 +124,75 @@ static void find_keys(struct split *s, const struct range *r, uint32_t node)
 	}
 }
 
-/* In a flame chart, runs of the same function are the groups, and gaps stay where they are. */
+/*
+ * In time, a function goes on while its thread does. A process or thread is there as long as
+ * anything of it was seen.
+ */
+static void group_times(struct split *s, const struct range *r)
+{
+	const struct chart *c = &s->b->chart;
+	const struct chart_piece *last = NULL;
+	uint32_t last_key = ENDED;
+
+	for (uint32_t i = r->lo; i < r->hi; i++) {
+		const struct calltree_item *it = &s->b->items.data[s->order[i]];
+		const struct chart_piece *p = &c->pieces.data[s->order[i]];
+		bool label = r->depth == 0 && it->label != CALLTREE_NO_LABEL;
+		uint32_t key = s->keys[i];
+		struct group *g;
+
+		if (key != ENDED) {
+			if (!last || key != last_key || p->thread != last->thread ||
+			    (p->from > last->to && !label)) {
+				g = vec_add(&s->groups);
+				g->func = key;
+				g->lo = i;
+				g->start[0] = (int64_t)(p->from - c->from);
+			}
+			g = &s->groups.data[s->groups.n - 1];
+			g->n++;
+			g->total[0] = (int64_t)(p->to - c->from) - g->start[0];
+		}
+		last_key = key;
+		last = p;
+	}
+	vec_each (&s->groups, g)
+		g->small = is_small(s->b, g->total);
+}
+
+/* Every lane's rows begin above those of the one before. */
+static void stack_lanes(struct split *s)
+{
+	struct calltree *t = s->b->t;
+	AUTO_FREE uint32_t *rows = mem_alloc((s->b->chart.lanes + 1) * sizeof(*rows));
+	uint32_t child = 0, base = 0;
+
+	for (uint32_t i = 1; i < t->nodes.n; i++) {
+		uint32_t *deepest;
+
+		child += t->nodes.data[i].depth == 1;
+		deepest = &rows[s->lanes.data[child - 1]];
+		*deepest = t->nodes.data[i].depth > *deepest ? t->nodes.data[i].depth : *deepest;
+	}
+	for (uint32_t i = 0; i < s->b->chart.lanes; i++) {
+		uint32_t n = rows[i];
+
+		rows[i] = base;
+		base += n;
+	}
+	child = 0;
+	for (uint32_t i = 1; i < t->nodes.n; i++) {
+		child += t->nodes.data[i].depth == 1;
+		t->nodes.data[i].depth += rows[s->lanes.data[child - 1]];
+	}
+	t->depth = base;
+}
+
+/* Without times, runs of the same function are the groups, and gaps stay where they are. */
 static void group_runs(struct split *s, const struct range *r)
 {
 	int64_t at[2] = { r->start[0], r->start[1] };
 	uint32_t last = ENDED;
-	int32_t tid = 0;
 
 	for (uint32_t i = r->lo; i < r->hi; i++) {
 		const struct calltree_item *it = &s->b->items.data[s->order[i]];
@@ -137,7 +201,7 @@ static void group_runs(struct split *s, const struct range *r)
 		if (key != ENDED) {
 			struct group *g;
 
-			if (key != last || it->tid != tid) {
+			if (key != last) {
 				g = vec_add(&s->groups);
 				g->func = key;
 				g->lo = i;
@@ -148,7 +212,6 @@ static void group_runs(struct split *s, const struct range *r)
 			g->total[it->side] += it->weight;
 		}
 		last = key;
-		tid = it->tid;
 		at[it->side] += it->weight;
 	}
 	vec_each (&s->groups, g)
@@ -299,8 +362,15 @@ static void split_range(struct split *s, const struct range *r)
 		return;
 	}
 	s->groups.n = 0;
+	if (r->depth == 1 && s->b->t->timed) {
+		const struct chart *c = &s->b->chart;
+
+		vec_push(&s->lanes, c->threads.data[c->pieces.data[s->order[r->lo]].thread].lane);
+	}
 	find_keys(s, r, node);
-	if (s->b->o->sort == CALLTREE_BY_TIME)
+	if (s->b->t->timed)
+		group_times(s, r);
+	else if (s->b->o->sort == CALLTREE_BY_TIME)
 		group_runs(s, r);
 	else
 		group_functions(s, r, s->b->t->nodes.data[node].self);
@@ -337,6 +407,9 @@ void calltree_split(struct calltree_build *b)
 		if (node[node[i].parent].end < node[i].end)
 			node[node[i].parent].end = node[i].end;
 	}
+	if (b->t->timed)
+		stack_lanes(&s);
+	vec_free(&s.lanes);
 	free(s.order);
 	free(s.spare);
 	free(s.keys);

@@ -370,11 +370,18 @@ static bool is_call(const struct event_type *t)
 
 static const char *default_sort(const struct columns_opts *o)
 {
-	bool tracepoints = o->trace && o->trace->n_types;
+	size_t n = o->trace ? o->trace->n_types : 0, points = 0, others = 0;
+	bool tracepoints;
 
-	for (size_t i = 0; tracepoints && i < o->trace->n_types; i++)
-		tracepoints = o->trace->types[i].attr.type == PERF_TYPE_TRACEPOINT &&
-			      !is_call(&o->trace->types[i]);
+	for (size_t i = 0; i < n; i++) {
+		const struct event_type *t = &o->trace->types[i];
+
+		if (t->attr.type == PERF_TYPE_TRACEPOINT && !is_call(t))
+			points++;
+		else if (!type_is_dummy(t)) /* which only tells of tasks */
+			others++;
+	}
+	tracepoints = points && !others;
 	if (o->mode == KEY_MODE_DIFF)
 		return "dso,symbol";
 	if (tracepoints)

@@ -63,13 +63,35 @@ static bool has_namesake(const struct tasks *tasks, uint32_t dso)
 uint32_t names_symbols_of(const struct tasks *tasks, struct symbols *symbols, uint32_t dso)
 {
 	const struct task_dso *d = tasks_get_dso(tasks, dso);
-	struct find_want want = { .path = tasks_dso_path(tasks, dso) };
+	struct find_want want = { .path = tasks_dso_file(tasks, dso) };
 
 	memcpy(want.id.data, d->build_id, d->build_id_size);
 	want.id.len = d->build_id_size;
 	if (!d->build_id_size && has_namesake(tasks, dso))
 		want.ino = d->ino;
 	return symbols_dso(symbols, &want);
+}
+
+uint32_t names_symbols_at(const struct tasks *tasks, struct symbols *symbols,
+			  const struct task_map *m, uint64_t *addr)
+{
+	const struct task_dso *d = tasks_get_dso(tasks, m->dso);
+	const char *path = tasks_dso_path(tasks, m->dso);
+	char jit[32];
+	struct find_want want = { .path = jit };
+
+	if (d->kernel)
+		return SYMBOLS_KERNEL;
+	if (task_is_anonymous(path))
+		return SYMBOLS_NONE;
+	if (is_jit(path)) {
+		snprintf(jit, sizeof(jit), "/tmp/perf-%d.map", m->pid);
+		memcpy(want.id.data, d->build_id, d->build_id_size);
+		want.id.len = d->build_id_size;
+		return symbols_dso(symbols, &want);
+	}
+	*addr = *addr - m->start + m->pgoff;
+	return names_symbols_of(tasks, symbols, m->dso);
 }
 
 static struct name_dso dso_of_file(struct names *n, uint32_t dso)

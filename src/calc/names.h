@@ -98,6 +98,10 @@ enum names_from {
 enum names_from names_from(const char *path);
 /* The number that a recording's file has in symbols. */
 uint32_t names_symbols_of(const struct tasks *tasks, struct symbols *symbols, uint32_t dso);
+/* Whose symbols name an address in a mapping, and what it is among those; SYMBOLS_NONE: nobody's.
+ */
+uint32_t names_symbols_at(const struct tasks *tasks, struct symbols *symbols,
+			  const struct task_map *m, uint64_t *addr);
 
 /* symbols must outlive the result. */
 int names_make(const struct profile *p, struct symbols *symbols, const struct names_opts *o,
@@ -138,6 +142,9 @@ struct names_cut {
 /* Frames that the recorder took of a stack at most: what it said, or what the kernel does where
  * nothing was said; 0: all. */
 uint32_t names_max_stack(const struct trace *t, uint32_t type);
+/* Is a chain of a type as long as the recorder was told (cut), or as it goes (deep)? */
+void names_depth(const struct trace *t, uint32_t type, const uint64_t *ip, uint32_t n, bool *cut,
+		 bool *deep);
 /* Do threads begin there? A chain of user code that ends elsewhere lost its outer part. */
 bool names_is_start(const char *function);
 struct names_cut names_count_cut(const struct names *n);

@@ -101,20 +101,30 @@ uint32_t names_max_stack(const struct trace *t, uint32_t type)
 }
 
 /* The kernel counts all frames, the walker those of the user's stack. */
-static bool is_full(const struct profile_chain *c, uint32_t max, bool walked)
+static bool is_full(const uint64_t *ip, uint32_t n, uint32_t max, bool walked)
 {
 	uint32_t frames = 0;
 	bool counts = !walked;
 
-	if (!max || c->n < max)
-		return c->cut;
-	for (uint32_t k = 0; k < c->n; k++) {
-		if (c->ip[k] < EVENT_CHAIN_MARK)
+	if (!max || n < max)
+		return false;
+	for (uint32_t k = 0; k < n; k++) {
+		if (ip[k] < EVENT_CHAIN_MARK)
 			frames += counts;
 		else
-			counts = !walked || c->ip[k] == EVENT_CHAIN_USER;
+			counts = !walked || ip[k] == EVENT_CHAIN_USER;
 	}
-	return frames >= max || c->cut;
+	return frames >= max;
+}
+
+void names_depth(const struct trace *t, uint32_t type, const uint64_t *ip, uint32_t n, bool *cut,
+		 bool *deep)
+{
+	bool walked = t->info.walked;
+
+	/* one that was walked and is as deep as asked for may be whole */
+	*cut = is_full(ip, n, walked ? 0 : t->types[type].attr.sample_max_stack, walked);
+	*deep = is_full(ip, n, names_max_stack(t, type), walked);
 }
 
 /* By file: is it code that a runtime compiled? */
@@ -145,24 +155,24 @@ static int cut_job(void *ctx, size_t job, unsigned worker)
 	const struct profile *p = n->profile;
 	size_t end = (job + 1) * STEP < p->entries.n ? (job + 1) * STEP : p->entries.n;
 	struct names_cut cut = w->cut[worker];
-	bool walked = p->trace->info.walked;
 
 	for (size_t i = job * STEP; i < end; i++) {
 		const struct profile_entry *e = &p->entries.data[i];
 		const struct name_chain *x;
+		const struct profile_chain *c;
+		bool full, deep;
 		uint32_t dso;
 
 		if (e->chain == PROFILE_NO_CHAIN)
 			continue;
 		x = &n->chains[e->chain];
+		c = &p->chains.data[e->chain];
 		cut.chains += e->count;
-		/* one that was walked and is as deep as asked for may be whole */
-		if (is_full(&p->chains.data[e->chain],
-			    walked ? 0 : p->trace->types[e->type].attr.sample_max_stack, walked))
+		names_depth(p->trace, e->type, c->ip, c->n, &full, &deep);
+		if (full || c->cut)
 			cut.full += e->count;
 		else if (ends_abruptly(n, w->end, x)) {
-			if (is_full(&p->chains.data[e->chain], names_max_stack(p->trace, e->type),
-				    walked)) {
+			if (deep || c->deep) {
 				cut.full += e->count;
 				continue;
 			}

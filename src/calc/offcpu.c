@@ -420,6 +420,7 @@ static void set_types(struct offcpu *o, const struct trace *inner)
 		o->types[i] = inner->types[i];
 	o->type.leader = (int)n;
 	o->type.unit = "ns";
+	o->type.spans = true;
 	o->types[n] = o->type;
 	o->waits = (uint32_t)n;
 	o->trace.types = o->types;

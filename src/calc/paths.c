@@ -143,11 +143,30 @@ static void add_entry(struct finder *f, const struct stack_entry *e)
 	if (x && x->stack == e->stack && x->time == e->time && x->tid == e->tid &&
 	    x->pid == e->pid && x->comm == e->comm && x->cpu == e->cpu && x->type == e->type) {
 		x->count++;
-		x->weight += e->weight;
+		/* of a damaged recording: more than there can be stays that */
+		if (__builtin_add_overflow(x->weight, e->weight, &x->weight))
+			x->weight = INT64_MAX;
 		return;
 	}
 	vec_push(&f->entries, *e);
 	*recent = (uint32_t)f->entries.n;
+}
+
+/* Only a damaged recording has weights that are no int64_t. */
+static int64_t weight_of(const struct event_brief *b)
+{
+	return b->weight > INT64_MAX ? INT64_MAX : (int64_t)b->weight;
+}
+
+static uint64_t time_of(const struct visible *v, const struct paths_opts *o,
+			const struct event_brief *b)
+{
+	const struct event_type *t = &v->source->trace->types[b->type];
+
+	/* how long it was is not known of what is only counted, so nor is when it began */
+	if (!o->time_quantum || (t->spans && o->counts))
+		return 0;
+	return type_time(t, b->time, b->cpu) / o->time_quantum * o->time_quantum;
 }
 
 static int on_path(struct visible_worker *w, struct visible *v, const struct place_sample *s)
@@ -184,11 +203,9 @@ static int on_path(struct visible_worker *w, struct visible *v, const struct pla
 					    .pid = s->b.pid,
 					    .tid = s->b.tid,
 					    .cpu = s->b.cpu,
-					    .time = o->time_quantum ? s->b.time / o->time_quantum *
-									      o->time_quantum
-								    : 0,
+					    .time = time_of(v, o, &s->b),
 					    .count = 1,
-					    .weight = (int64_t)s->b.weight });
+					    .weight = weight_of(&s->b) });
 	return 0;
 }
 
@@ -289,6 +306,7 @@ static void hand_over(struct paths *p)
 	memcpy(&p->out->stacks, &f->stacks, sizeof(p->out->stacks));
 	memset(&f->func, 0, sizeof(f->func));
 	memset(&f->stacks, 0, sizeof(f->stacks));
+	p->out->time_quantum = p->o->time_quantum;
 	join_entries(p);
 }
 
@@ -338,7 +356,9 @@ static void paths_free(struct paths *p)
 int paths_stacks(struct source *s, struct symbols *symbols, const struct paths_opts *o,
 		 struct stacks *ret, uint32_t *first, struct err *e)
 {
-	const struct visible_opts vo = { .inlines = o->inlines, .counts = o->counts };
+	const struct visible_opts vo = { .inlines = o->inlines,
+					 .counts = o->counts,
+					 .gaps = o->gaps };
 	struct paths p = { .v = { .source = s,
 				  .o = &vo,
 				  .threads = pool_threads(),

@@ -13,7 +13,9 @@
 #include "event/trace.h"
 #include "sym/sym.h"
 
+struct gaps;
 struct paths_opts {
+	struct gaps *gaps;     /* as in visible.h */
 	bool counts;	       /* samples, not what they stand for */
 	bool inlines;	       /* inlined functions as frames */
 	bool lines;	       /* source lines of functions */

@@ -221,6 +221,16 @@ static void go_home(struct reader *r, struct profile_entry *e)
 	e->ip -= g->home_shift;
 }
 
+static uint64_t time_of(const struct reader *r, const struct event *ev)
+{
+	const struct event_type *t = &r->job->source->trace->types[ev->type];
+	uint64_t quantum = r->job->o->time_quantum, time = ev->time;
+
+	if (r->job->o->known_times)
+		time = type_time(t, time, ev->have & EVENT_HAVE_CPU ? ev->cpu : UINT32_MAX);
+	return quantum ? time / quantum * quantum : time;
+}
+
 static void count_sample(struct reader *r, const struct event *ev, struct profile_entry *e,
 			 const struct event_branch *branch)
 {
@@ -237,7 +247,7 @@ static void count_sample(struct reader *r, const struct event *ev, struct profil
 	if (o->by & PROFILE_BY_CPU)
 		e->cpu = ev->have & EVENT_HAVE_CPU ? ev->cpu : UINT32_MAX;
 	if (o->by & PROFILE_BY_TIME)
-		e->time = o->time_quantum ? ev->time / o->time_quantum * o->time_quantum : ev->time;
+		e->time = time_of(r, ev);
 	e->extra = extra_of(r, ev, branch); /* first: a cut chain stands in the same buffer */
 	if (o->by & (PROFILE_BY_CODE | PROFILE_BY_CHAIN)) {
 		e->ip = branch ? branch->to : ev->ip;
@@ -422,6 +432,30 @@ void profile_free(struct profile *p)
 	arena_free(&p->copies);
 }
 
+void profile_copy(const struct profile *from, struct trace *trace, struct profile *ret)
+{
+	size_t n_types = from->trace->n_types;
+
+	ret->trace = trace;
+	for (size_t i = 0; i < from->entries.n; i++)
+		vec_push(&ret->entries, from->entries.data[i]);
+	for (size_t i = 0; i < from->chains.n; i++) {
+		struct profile_chain c = from->chains.data[i];
+
+		c.ip = arena_dup(&ret->copies, c.ip, c.n * sizeof(*c.ip));
+		vec_push(&ret->chains, c);
+	}
+	for (size_t i = 0; i < from->extras.n; i++) {
+		struct profile_extra x = from->extras.data[i];
+
+		x.data = arena_dup(&ret->copies, x.data, x.size);
+		x.raw = x.raw ? arena_dup(&ret->copies, x.raw, x.raw_size) : NULL;
+		vec_push(&ret->extras, x);
+	}
+	ret->total = mem_alloc((n_types + 1) * sizeof(*ret->total));
+	memcpy(ret->total, from->total, n_types * sizeof(*ret->total));
+}
+
 struct profile_builder {
 	struct source source; /* only its trace, and that nothing it points to is kept */
 	struct profile_opts opts;
@@ -429,6 +463,7 @@ struct profile_builder {
 	struct job job;
 	struct reader reader;
 	struct profile view;
+	uint64_t random;
 };
 
 struct profile_builder *profile_builder_new(struct trace *t, const struct profile_opts *o)
@@ -463,38 +498,22 @@ struct profile *profile_builder_look(struct profile_builder *b)
 
 void profile_builder_fade(struct profile_builder *b, double keep)
 {
-	struct tables old = b->tables;
-	size_t n_types = b->source.trace->n_types;
+	table_fade(&b->tables, b->source.trace->n_types, keep, &b->random);
+}
 
-	b->tables = (struct tables){ .buf = old.buf };
-	old.buf = NULL;
-	b->tables.total = mem_alloc((n_types + 1) * sizeof(*b->tables.total));
-	for (size_t i = 0; i < n_types; i++) { /* what was set aside */
-		const struct profile_total *t = &old.total[i];
+void profile_builder_wants(const struct profile_builder *b, struct tasks_wanted *w)
+{
+	for (size_t i = 0; i < b->tables.entries.n; i++) {
+		const struct profile_entry *e = &b->tables.entries.data[i];
 
-		b->tables.total[i].all_count = (uint64_t)((double)(t->all_count - t->count) * keep);
-		b->tables.total[i].all_weight =
-			(uint64_t)((double)(t->all_weight - t->weight) * keep);
+		tasks_want(w, e->space, e->kernel,
+			   e->comm & PROFILE_NAMELESS ? STRTAB_NONE : e->comm);
 	}
-	for (size_t i = 0; i < old.entries.n; i++) {
-		struct profile_entry e = old.entries.data[i];
+}
 
-		e.count = (uint64_t)((double)e.count * keep);
-		e.weight = (uint64_t)((double)e.weight * keep);
-		if (!e.weight)
-			continue;
-		if (e.chain != PROFILE_NO_CHAIN)
-			e.chain = table_chain(&b->tables, &old.chains.data[e.chain], true);
-		if (e.extra != PROFILE_NO_EXTRA)
-			e.extra = table_extra(&b->tables, &old.extras.data[e.extra],
-					      old.extras.data[e.extra].raw);
-		b->tables.total[e.type].count += e.count;
-		b->tables.total[e.type].weight += e.weight;
-		b->tables.total[e.type].all_count += e.count;
-		b->tables.total[e.type].all_weight += e.weight;
-		table_count(&b->tables, &e);
-	}
-	table_free(&old);
+void profile_builder_move(struct profile_builder *b, const struct tasks_moved *m)
+{
+	table_move(&b->tables, m);
 }
 
 void profile_builder_free(struct profile_builder *b)

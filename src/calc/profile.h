@@ -49,6 +49,7 @@ struct profile_opts {
 	unsigned max_stack;    /* frames that are kept; 0: all */
 	bool outermost;	       /* those at the outer end rather than the inner one */
 	uint64_t time_quantum; /* ns; 0: every time by itself */
+	bool known_times;      /* 0 for what nobody knows the time of, though it has one (type.h) */
 	/* Without chains: nobody asks where a process had its code, and a file's is the same
 	 * entry wherever it was mapped. */
 	bool by_file;
@@ -97,8 +98,9 @@ struct profile_chain {
 	uint32_t n;
 	uint32_t space, kernel; /* of user and of kernel addresses */
 	bool cut;		/* max_stack left frames out */
-	bool headless;		/* at the inner end: it begins with a return address */
-	uint32_t entry;		/* inner workings: 1 + the first of its entries */
+	bool deep;	/* it was as deep as the recorder goes, though this is a part of it */
+	bool headless;	/* at the inner end: it begins with a return address */
+	uint32_t entry; /* inner workings: 1 + the first of its entries */
 	uint64_t hash;
 };
 
@@ -131,6 +133,8 @@ int profile_make(struct source *s, const struct profile_opts *o, struct profile 
  * there are is kept. */
 void profile_drop_chains(struct profile *p);
 void profile_free(struct profile *p);
+/* All of it, as a live view needs what goes on being counted; ret is empty before. */
+void profile_copy(const struct profile *from, struct trace *trace, struct profile *ret);
 
 /*
  * The same bit by bit, for live views: events are added as they come, and what
@@ -141,8 +145,16 @@ struct profile_builder *profile_builder_new(struct trace *t, const struct profil
 int profile_builder_add(void *b, const struct event *ev); /* an event_fn */
 /* What is there now; holds until the builder is used again, and is not to be freed. */
 struct profile *profile_builder_look(struct profile_builder *b);
-/* Keep this share of every count (0: start anew), and forget what is below one. */
+/*
+ * Keep this share of every count (0: start anew). What is below one sample, or below a share of all
+ * that PROFILE_FADED_MAX of them are the whole of, is forgotten or counted as so much, by chance:
+ * on average sums stay what they are, and memory is bounded however many stacks there are.
+ */
+#define PROFILE_FADED_MAX 32768
 void profile_builder_fade(struct profile_builder *b, double keep);
+/* Tasks are made anew without what nobody asks for: what is asked for here, and its new numbers. */
+void profile_builder_wants(const struct profile_builder *b, struct tasks_wanted *w);
+void profile_builder_move(struct profile_builder *b, const struct tasks_moved *m);
 void profile_builder_free(struct profile_builder *b);
 
 #endif

@@ -101,15 +101,19 @@ static uint32_t stack_of_site(struct filler *f, uint32_t site)
 	return stacks_stack(f->out, ids, n);
 }
 
-/* What a type's weights count: its own unit, time for clocks, else the event by its name. */
-static uint32_t unit_of(struct strtab *to, const struct event_type *t, bool counts)
+static bool is_clock(const struct event_type *t)
+{
+	return strncmp(t->name, "cpu-clock", 9) == 0 || strncmp(t->name, "task-clock", 10) == 0;
+}
+
+uint32_t profile_unit(struct strtab *to, const struct event_type *t, bool counts)
 {
 	AUTO_FREE char *name = NULL;
 
 	if (counts)
 		return strtab_add(to, "samples");
 	/* samples of clocks count ns, whatever unit their sums are shown in */
-	if (strncmp(t->name, "cpu-clock", 9) == 0 || strncmp(t->name, "task-clock", 10) == 0)
+	if (is_clock(t))
 		return strtab_add(to, "ns");
 	if (t->unit)
 		return strtab_add(to, t->unit);
@@ -119,12 +123,25 @@ static uint32_t unit_of(struct strtab *to, const struct event_type *t, bool coun
 	return strtab_add(to, *name ? name : "events");
 }
 
+/* The lengths of what lasted are its weights, unless those are counts. */
+static struct stack_clock clock_of(const struct event_type *t, bool counts)
+{
+	struct stack_clock c = { .spans = t->spans && !counts };
+
+	if (t->attr.freq && !t->system)
+		c.period = t->attr.sample_freq ? 1000000000u / t->attr.sample_freq : 0;
+	else if (is_clock(t))
+		c.period = t->attr.sample_period;
+	return c;
+}
+
 void profile_types(const struct trace *t, bool counts, struct stacks *ret)
 {
 	ret->unit = "samples";
 	for (size_t i = 0; i < t->n_types; i++) {
 		vec_push(&ret->type_names, strtab_add(&ret->strings, t->types[i].name));
-		vec_push(&ret->type_units, unit_of(&ret->strings, &t->types[i], counts));
+		vec_push(&ret->type_units, profile_unit(&ret->strings, &t->types[i], counts));
+		vec_push(&ret->clocks, clock_of(&t->types[i], counts));
 	}
 }
 
@@ -145,7 +162,7 @@ void profile_stacks(const struct names *n, bool counts, bool merge_unknown, stru
 			.pid = e->pid,
 			.tid = e->tid,
 			.cpu = e->cpu,
-			.time = e->time,
+			.time = counts && p->trace->types[e->type].spans ? 0 : e->time,
 			.count = e->count,
 			.weight = (int64_t)(counts || !e->weight ? e->count : e->weight),
 		};

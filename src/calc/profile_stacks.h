@@ -17,6 +17,9 @@ void profile_stacks(const struct names *n, bool counts, bool merge_unknown, stru
 /* What events there are, and the units of their weights. */
 void profile_types(const struct trace *t, bool counts, struct stacks *ret);
 
+/* What a type's weights count: its own unit, time for clocks, else the event by its name. */
+uint32_t profile_unit(struct strtab *to, const struct event_type *t, bool counts);
+
 /* A site as a frame: kind, and texts or NULL. */
 struct profile_frame {
 	const char *name, *module;

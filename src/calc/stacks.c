@@ -128,6 +128,7 @@ void stacks_free(struct stacks *s)
 	vec_free(&s->entries);
 	vec_free(&s->type_names);
 	vec_free(&s->type_units);
+	vec_free(&s->clocks);
 	map_free(&s->frame_index);
 	map_free(&s->stack_index);
 	vec_free(&s->frame_next);

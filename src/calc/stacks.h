@@ -52,6 +52,12 @@ struct stack_entry {
 	int64_t weight;	  /* what the picture sums; negative only in differences */
 };
 
+/* What an entry of a type is in time. */
+struct stack_clock {
+	uint64_t period; /* ns that a sample stands for; 0: not known */
+	bool spans;	 /* the weight is ns, up to the entry's time */
+};
+
 struct stacks {
 	struct strtab strings;
 	VEC(struct frame) frames;
@@ -62,6 +68,8 @@ struct stacks {
 	const char *unit;	  /* of weights: "samples", "cycles", "ns", "bytes" */
 	VEC(uint32_t)
 	type_units; /* in strings: the same by type, where types differ; may be empty */
+	VEC(struct stack_clock) clocks; /* by type; may be empty */
+	uint64_t time_quantum;		/* of the entries' times */
 	struct map frame_index,
 		stack_index; /* hash -> id + 1, chained through frame_next, stack_next */
 	VEC(uint32_t) frame_next;

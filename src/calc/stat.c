@@ -144,6 +144,34 @@ void stat_summarise(const struct count_set *set, const struct stat_opts *o, stru
 	metric_fill(ret);
 }
 
+static int most_first(const void *a, const void *b)
+{
+	const struct stat_row *x = a, *y = b;
+
+	if (x->value != y->value)
+		return x->value < y->value ? 1 : -1;
+	return strcmp(x->event->name, y->event->name);
+}
+
+size_t stat_busiest(struct stat_table *t)
+{
+	size_t n = 0, was = t->n;
+
+	for (size_t i = 0; i < was;) {
+		size_t begin = n;
+
+		for (; i < was && t->row[i].event->of_pattern; i++)
+			if (t->row[i].state != STAT_COUNTED || t->row[i].value > 0)
+				t->row[n++] = t->row[i];
+		if (n > begin)
+			qsort(&t->row[begin], n - begin, sizeof(*t->row), most_first);
+		for (; i < was && !t->row[i].event->of_pattern; i++)
+			t->row[n++] = t->row[i];
+	}
+	t->n = n;
+	return was - n;
+}
+
 /* Standard error of the mean. */
 static double noise_of(const double *x, size_t n, double mean)
 {

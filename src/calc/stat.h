@@ -70,6 +70,12 @@ void stat_summarise(const struct count_set *set, const struct stat_opts *o, stru
  */
 void stat_average(const struct stat_table *runs, size_t n, struct stat_table *ret);
 
+/*
+ * For eyes: of each pattern's events those that happened most first, and not those that
+ * never did. How many were left out.
+ */
+size_t stat_busiest(struct stat_table *t);
+
 /* Nanosecond clocks, which perf shows in msec. */
 bool stat_is_clock(const struct count_event *e);
 

@@ -38,24 +38,19 @@ static int open_vdso(const struct find_opts *find, const char *path, struct ehfr
 	return image ? ehframe_open_mem(image, 8192, EHFRAME_LOADED, ret, NULL) : -ENOENT;
 }
 
-static bool kept_table(int fd, int cache, struct ehframe_table **ret)
+static bool kept_table(const struct elf *elf, int cache, struct ehframe_table **ret)
 {
-	struct build_id id = { 0 };
-	uint16_t machine = 0;
 	struct err e;
 
-	if (fd < 0 || cache <= 0)
-		return false;
-	id.len = (uint8_t)ehframe_fd_build_id(fd, &machine, id.data);
-	return id.len && ehframe_cache_load(cache, &id, machine, ret, &e) == 0;
+	return ehframe_cache_load(cache, &elf->key, elf->machine, ret, &e) == 0;
 }
 
 /* Its call frame information, or, when table is not NULL, only a table that was kept of it. */
 static int open_file(struct unwound_files *u, uint32_t dso, struct ehframe **cfi,
-		     struct ehframe_table **table)
+		     struct ehframe_table **table, struct cache_key *key)
 {
 	const struct task_dso *d = tasks_get_dso(u->tasks, dso);
-	struct find_want want = { .path = tasks_dso_path(u->tasks, dso) };
+	struct find_want want = { .path = tasks_dso_file(u->tasks, dso) };
 	struct find_stats stats = { 0 };
 	struct elf *elf;
 	int r;
@@ -67,8 +62,9 @@ static int open_file(struct unwound_files *u, uint32_t dso, struct ehframe **cfi
 	r = find_file(u->find, &want, &elf, &stats, NULL);
 	if (r < 0)
 		return r;
+	*key = elf->key;
 	/* what is in an archive stays in memory */
-	if (!table || !kept_table(elf->fd, u->find->cache, table))
+	if (!table || !kept_table(elf, u->find->cache, table))
 		r = elf->fd >= 0 ? ehframe_open_fd(elf->fd, cfi, NULL)
 				 : ehframe_open_mem(elf->data, elf->size, 0, cfi, NULL);
 	elf_free(elf);
@@ -78,6 +74,7 @@ static int open_file(struct unwound_files *u, uint32_t dso, struct ehframe **cfi
 const struct ehframe_table *unwound_files_table(struct unwound_files *u, uint32_t dso)
 {
 	struct file *f = dso < u->n ? &u->file[dso] : NULL;
+	struct cache_key key = { 0 };
 	bool kept;
 
 	if (!f)
@@ -86,8 +83,9 @@ const struct ehframe_table *unwound_files_table(struct unwound_files *u, uint32_
 		return f->table;
 	pthread_mutex_lock(&u->lock);
 	if (!atomic_load_explicit(&f->ready, memory_order_relaxed)) {
-		open_file(u, dso, &f->cfi, &f->table);
-		if (f->cfi && ehframe_cached(f->cfi, u->find->cache, &f->table, &kept, NULL) < 0)
+		open_file(u, dso, &f->cfi, &f->table, &key);
+		if (f->cfi &&
+		    ehframe_cached(f->cfi, u->find->cache, &key, &f->table, &kept, NULL) < 0)
 			f->table = NULL;
 		/* all there is of it, unless a table was kept */
 		atomic_store_explicit(&f->has_cfi, f->cfi || !f->table, memory_order_release);
@@ -100,6 +98,7 @@ const struct ehframe_table *unwound_files_table(struct unwound_files *u, uint32_
 const struct ehframe *unwound_files_cfi(struct unwound_files *u, uint32_t dso)
 {
 	struct file *f = dso < u->n ? &u->file[dso] : NULL;
+	struct cache_key key;
 
 	unwound_files_table(u, dso);
 	if (!f)
@@ -108,7 +107,7 @@ const struct ehframe *unwound_files_cfi(struct unwound_files *u, uint32_t dso)
 		return f->cfi;
 	pthread_mutex_lock(&u->lock);
 	if (!atomic_load_explicit(&f->has_cfi, memory_order_relaxed)) {
-		open_file(u, dso, &f->cfi, NULL);
+		open_file(u, dso, &f->cfi, NULL, &key);
 		atomic_store_explicit(&f->has_cfi, true, memory_order_release);
 	}
 	pthread_mutex_unlock(&u->lock);

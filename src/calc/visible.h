@@ -17,9 +17,11 @@
 #include "event/trace.h"
 #include "sym/sym.h"
 
+struct gaps;
 struct visible_opts {
-	double min_share; /* of the weight, above 0 */
-	bool by_comm;	  /* processes have frames of their own, below which shares count */
+	struct gaps *gaps; /* filled with what the samples lack (gaps.h); NULL: nobody asks */
+	double min_share;  /* of the weight, above 0 */
+	bool by_comm;	   /* processes have frames of their own, below which shares count */
 	bool by_pid, by_tid;
 	bool counts;		 /* samples, not what they stand for */
 	bool inlines;		 /* inlined functions as frames */

@@ -269,6 +269,8 @@ static inline void take(struct reader *r, const struct event_brief *b)
 	to->comm = view->comm;
 	to->space = view->space;
 	to->kernel = view->kernel;
+	if (r->v->o->gaps && r->v->step == 1)
+		gaps_add(&r->w->gaps, &r->w->places, r->v->source->trace, to);
 }
 
 static int on_briefs(void *ctx, const struct event_brief *b, size_t n)
@@ -338,6 +340,7 @@ int visible_run(struct visible *v)
 
 	for (unsigned k = 0; k < v->threads; k++) {
 		forget(&v->workers[k]);
+		gaps_free(&v->workers[k].gaps);
 		v->workers[k].weight = v->workers[k].samples = v->workers[k].tail_until = 0;
 	}
 	r = pool_run((v->source->n_chunks + v->step - 1) / v->step, v->threads, read_chunk, v);
@@ -398,6 +401,8 @@ void visible_end(struct visible *v)
 	for (unsigned k = 0; k < v->threads; k++) {
 		struct visible_worker *w = &v->workers[k];
 
+		if (v->o->gaps)
+			gaps_join(v->o->gaps, &w->gaps);
 		place_reader_free(&w->places);
 		map_free(&w->labels);
 		vec_free(&w->path);

@@ -4,6 +4,7 @@
 #define KYMO_CALC_VISIBLE_READ_H
 
 #include "calc/burst.h"
+#include "calc/gaps.h"
 #include "calc/places.h"
 #include "calc/profile_table.h"
 #include "calc/visible.h"
@@ -43,6 +44,7 @@ struct visible_worker {
 	VEC(struct place_sample) later; /* have places without a name; chains are copies */
 	struct arena later_chains;
 	size_t later_words;
+	struct gaps gaps; /* of what was read, when they are asked for */
 	/* what visible.c counts */
 	uint64_t weight;
 	size_t samples;

@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "cmd/command.h"
+#include "kern/proc.h"
 #include "sym/kallsyms.h"
 #include "sym/sym.h"
 
@@ -22,15 +23,17 @@ struct args {
 	const char *file, *symfs;
 	bool functions, inlines, demangle, pretty, basenames, addresses;
 	bool params, offsets, kernel, no_cache, no_debuginfod;
-	int pid, debuginfod_seconds;
+	const char *whom;
+	pid_t pid;
+	int debuginfod_seconds;
 };
 
 static const struct opt opts[] = {
 	OPT_STR_C('e', "exe", "FILE", file, "the file the addresses belong to (default: a.out)",
 		  "@files"),
 	OPT_FLAG('k', "kernel", kernel, "addresses are those of the running kernel"),
-	OPT_VALUE_(OPT_KIND_INT, 0, "pid", "PID", pid,
-		   "addresses are those of the running process PID", "@pids"),
+	OPT_STR_C(0, "pid", "PID", whom,
+		  "addresses are those of a running process, by number or name", "@pids"),
 	OPT_FLAG('f', "functions", functions, "show function names"),
 	OPT_FLAG('i', "inlines", inlines, "show the callers into which a function was inlined"),
 	OPT_FLAG('C', "demangle", demangle, "show C++ and Rust names as they were written"),
@@ -237,7 +240,7 @@ static int open_target(struct run *r, struct err *e)
 
 static int run(void *args, int argc, char **argv, struct err *e)
 {
-	const struct args *a = args;
+	struct args *a = args;
 	struct symbols_opts o = {
 		.find = { .symfs = a->symfs },
 		.no_debuginfod = a->no_debuginfod,
@@ -251,7 +254,10 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	struct run r = { .a = a, .s = symbols_new(&o) };
 	query_vec q = { 0 };
 	AUTO_FREE uint64_t *addrs = mem_alloc((size_t)argc * sizeof(*addrs));
-	int ret = open_target(&r, e);
+	int ret = a->whom ? proc_one(a->whom, &a->pid, e) : 0;
+
+	if (ret == 0)
+		ret = open_target(&r, e);
 
 	for (int i = 0; i < argc && ret == 0; i++) {
 		ret = parse_addr(argv[i], &addrs[i], e);

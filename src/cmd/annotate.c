@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/str.h"
@@ -12,6 +13,7 @@
 #include "calc/hist.h"
 #include "cmd/accept.h"
 #include "cmd/command.h"
+#include "cmd/complete.h"
 #include "cmd/input.h"
 #include "cmd/report.h"
 #include "view/annotate.h"
@@ -61,8 +63,8 @@ static int on_percent_limit(const struct opt *o, const char *value, bool unset, 
 
 static const struct opt opts[] = {
 	OPT_STR_C('i', "input", "FILE", input, "read FILE (default: perf.data)", "@files"),
-	OPT_STR('s', "symbol", "SYMBOL", symbol,
-		"only this function (default: all, hottest first)"),
+	OPT_STR_C('s', "symbol", "SYMBOL", symbol,
+		  "only this function (default: all, hottest first)", "@symbols"),
 	OPT_STR('d', "dsos", "DSO,...", dsos, "only functions of these files"),
 	OPT_STR('C', "cpu", "LIST", cpus, "only samples of these CPUs"),
 	OPT_FLAG(0, "stdio", stdio, "as text"),
@@ -460,18 +462,41 @@ static void release_table(void *ctx, struct tui_table *t)
 	(void)t;
 }
 
-/* The hottest of those that were asked for. */
+#define TRIES 64 /* functions without code that are passed over */
+
+static bool has_code(const struct work *w, const struct tui_table *t, uint32_t frame)
+{
+	struct annotate_opts ao = { .type = t->type,
+				    .leader = w->leader,
+				    .no_lines = true,
+				    .vmlinux = w->a->vmlinux,
+				    .symfs = w->a->symfs };
+	struct annotate ann;
+
+	if (annotate_make(&w->names, frame, &ao, &ann, NULL) < 0)
+		return false;
+	annotate_free(&ann);
+	return true;
+}
+
+/* The hottest of those that were asked for, and that can be shown; else the hottest. */
 static uint32_t choose(void *ctx, const struct tui_table *t, struct err *e)
 {
 	struct work *w = ctx;
 	functions_list all = { 0 };
 	uint32_t frame = CALLS_NONE;
+	unsigned tried = 0;
+	bool shown = false;
 
 	functions_make(t->names, t->type, &all);
 	functions_by_self(&all);
-	for (size_t i = 0; i < all.n && frame == CALLS_NONE; i++)
-		if (all.data[i].self && chosen(w, all.data[i].frame))
+	for (size_t i = 0; i < all.n && !shown && tried < TRIES; i++) {
+		if (!all.data[i].self || !chosen(w, all.data[i].frame))
+			continue;
+		shown = has_code(w, t, all.data[i].frame);
+		if (shown || !tried++)
 			frame = all.data[i].frame;
+	}
 	vec_free(&all);
 	if (frame == CALLS_NONE)
 		no_such_symbol(w, e);
@@ -533,6 +558,28 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	return r;
 }
 
+static const struct args defaults;
+
+#define COMPLETE_MAX (64u << 20) /* a Tab is no time to read more */
+
+void annotate_functions(void (*fn)(void *ctx, const char *name, const char *dso), void *ctx)
+{
+	struct args a = defaults;
+	struct work w = { .in_terminal = true };
+	struct stat st;
+
+	a.no_debuginfod = a.quiet = true;
+	if (stat("perf.data", &st) == 0 && st.st_size <= COMPLETE_MAX &&
+	    open_work(&w, &a, NULL) == 0 && count_work(&w, NULL) == 0)
+		for (size_t i = 0; i < w.names.frames.n; i++) {
+			const char *name = names_function(&w.names, (uint32_t)i);
+
+			if (name)
+				fn(ctx, name, names_dso(&w.names, w.names.frames.data[i].dso));
+		}
+	close_work(&w);
+}
+
 static const struct args defaults = {
 	.source = true, .arrows = true, .demangle = true, .group = true
 };
@@ -553,6 +600,7 @@ const struct command cmd_annotate = {
 		 "share of the samples, between the source lines it comes from.",
 	.examples = examples,
 	.opts = opts,
+	.complete = "@symbols",
 	.args_size = sizeof(struct args),
 	.defaults = &defaults,
 	.run = run,

@@ -8,7 +8,9 @@
 #include "cmd/archive.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,11 +22,13 @@
 #include "base/str.h"
 #include "base/tar_write.h"
 #include "calc/names.h"
+#include "cmd/archive_rights.h"
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "cmd/progress.h"
 #include "config.h"
 #include "live/hits.h"
+#include "store/perfdata.h"
 #include "sym/archive.h"
 #include "sym/kcode.h"
 
@@ -33,6 +37,7 @@
 
 struct args {
 	const char *input, *output, *symfs, *folder, *buildid_dir;
+	struct vec_strs source_dirs;
 	bool unpack, all, sources, plain, quiet, no_vmlinux;
 };
 
@@ -40,10 +45,15 @@ static const struct opt opts[] = {
 	OPT_HEAD("Making one"),
 	OPT_STR_C('i', "input", "FILE", input, "the recording (default: perf.data)", "@files"),
 	OPT_STR_C('o', "output", "FILE", output,
-		  "what to write (default: FILE.kymo; -: stdout; unpacking: the recording, perf.data)",
+		  "what to write (default: FILE.kymo; -: stdout; unpacking: the recording, "
+		  "perf.data)",
 		  "@files"),
 	OPT_FLAG('a', "all", all, "all mapped files, not only those that samples fell into"),
-	OPT_FLAG(0, "sources", sources, "source files too, as far as debug info names them"),
+	OPT_FLAG(0, "sources", sources,
+		 "source files too, as far as debug info names them: below this folder, that of "
+		 "the recording, /usr/src, /usr/include, /usr/lib, /usr/local"),
+	OPT_STRS_C(0, "source-dir", "DIR", source_dirs,
+		   "source files below DIR instead (may be given again)", "@dirs"),
 	OPT_FLAG(0, "no-vmlinux", no_vmlinux, "not the kernel's code, where a vmlinux is at hand"),
 	OPT_FLAG(0, "plain", plain, "a tar archive that is not packed"),
 	OPT_STR_C(0, "symfs", "DIR", symfs, "look for files below DIR", "@dirs"),
@@ -69,7 +79,10 @@ struct making {
 	uint64_t bytes;
 	struct err err;
 	int result;
+	struct archive_rights rights;
 	VEC(char *) missing;
+	VEC(char *) packed;  /* to be shown */
+	VEC(char *) refused; /* a file and why */
 };
 
 /* Once each; the first failure is kept. */
@@ -81,6 +94,7 @@ static void put(struct making *m, const char *name, const void *data, size_t n)
 	if (m->result < 0 || m->done.n == before)
 		return;
 	m->result = tar_write_file(m->w, name, data, n, 0, &m->err);
+	vec_push(&m->packed, mem_strdup(name));
 	m->n_files++;
 	m->bytes += n;
 }
@@ -132,12 +146,34 @@ static void link_path(struct making *m, const char *path, const char *member)
 	m->result = tar_write_link(m->w, name.data, target.data, &m->err);
 }
 
+__attribute__((format(printf, 2, 3))) static void refuse(struct making *m, const char *fmt, ...)
+{
+	char text[PATH_MAX + 256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	vec_push(&m->refused, mem_strdup(text));
+}
+
+/* What a recorded build-id confirms is what was recorded; a path alone says nothing. */
+static bool may_take(struct making *m, const struct find_taken *t)
+{
+	if (!t->by_path || archive_may_read(&m->rights, t->path))
+		return true;
+	refuse(m, "%s, which user %u may not read", t->path, m->rights.user.uid);
+	return false;
+}
+
 static void put_taken(struct making *m, const struct find_taken *t)
 {
 	bool has_id = t->name && t->id && t->id->len >= 2;
 	AUTO_FREE char *member =
 		has_id ? mem_printf("%s/%s", folder_of(m, t->id, t->path), t->name) : NULL;
 
+	if (!may_take(m, t))
+		return;
 	if (!has_id) {
 		put_by_path(m, t->path, t->data, t->n);
 		return;
@@ -157,17 +193,19 @@ static void taken(void *ctx, const struct find_taken *t)
 	pthread_mutex_unlock(&m->lock);
 }
 
-static int put_recording(struct making *m, const char *path, const char *name, struct err *e)
+/* fd is taken over. */
+static int put_recording(struct making *m, int taken, const char *path, const char *name,
+			 struct err *e)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = taken;
 	struct stat st;
 	void *p;
 	int r;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fstat(fd, &st) < 0)
 		return err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
-	if (!S_ISREG(st.st_mode) || !st.st_size)
-		return err_set(e, EINVAL, "%s is no regular file", path);
+	if (!st.st_size)
+		return err_set(e, EINVAL, "%s is empty", path);
 	p = filemap_open(fd, (size_t)st.st_size, path);
 	if (!p)
 		return err_set(e, errno, "cannot map %s: %s", path, strerror(errno));
@@ -179,21 +217,23 @@ static int put_recording(struct making *m, const char *path, const char *name, s
 /* perf record --threads makes a folder. */
 static int put_recordings(struct making *m, const char *path, struct err *e)
 {
-	struct file_names names = { 0 };
-	struct stat st;
-	int r;
+	AUTO_CLOSE int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char name[32] = "data";
+	int fd, r = 0;
 
-	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
-		return put_recording(m, path, ARCHIVE_DATA, e);
-	r = file_list(path, &names);
-	for (size_t i = 0; r == 0 && i < names.n; i++) {
-		AUTO_FREE char *part = mem_printf("%s/%s", path, names.name[i]);
-		AUTO_FREE char *member = mem_printf(ARCHIVE_DATA "/%s", names.name[i]);
-
-		if (strcmp(names.name[i], "data") == 0 || str_starts(names.name[i], "data."))
-			r = put_recording(m, part, member, e);
+	if (folder < 0) {
+		fd = file_open_input(path, e);
+		return fd < 0 ? fd : put_recording(m, fd, path, ARCHIVE_DATA, e);
 	}
-	file_names_free(&names);
+	for (unsigned i = 0; r == 0; i++) {
+		AUTO_FREE char *member = mem_printf(ARCHIVE_DATA "/%s", name);
+
+		fd = perfdata_open_part(folder, path, name, e);
+		if (fd == -ENOENT)
+			break;
+		r = fd < 0 ? fd : put_recording(m, fd, path, member, e);
+		snprintf(name, sizeof(name), "data.%u", i);
+	}
 	return r;
 }
 
@@ -245,7 +285,7 @@ static void open_files(struct making *m, const uint8_t *hit)
 
 	for (uint32_t d = 0; d < tasks_n_dsos(t); d++) {
 		const struct task_dso *dso = tasks_get_dso(t, d);
-		struct find_want want = { .path = tasks_dso_path(t, d) };
+		struct find_want want = { .path = tasks_dso_file(t, d) };
 		uint32_t file;
 
 		if ((!hit[d] && !m->a->all) || dso->kernel || str_starts(want.path, "//anon") ||
@@ -260,23 +300,37 @@ static void open_files(struct making *m, const uint8_t *hit)
 	}
 }
 
+static void put_source(struct making *m, const char *path)
+{
+	AUTO_FREE char *text = NULL;
+	size_t len = 0;
+	int r = file_read_fd(archive_open_source(&m->rights, path), MAX_SOURCE, &text, &len);
+
+	if (r == 0)
+		put_by_path(m, path, text, len);
+	else if (r == -EXDEV && file_exists(path))
+		refuse(m, "%s, which lies elsewhere (--source-dir DIR names its folder)", path);
+	else if (r == -EACCES && m->rights.limited)
+		refuse(m, "%s, which user %u may not read", path, m->rights.user.uid);
+	else if (r == -EACCES)
+		refuse(m, "%s, which only root may read (--source-dir DIR takes it)", path);
+}
+
 static void put_sources(struct making *m, const struct names *n)
 {
+	bool wanted = m->a->sources || m->a->source_dirs.n;
 	struct strtab seen = { 0 };
 
-	for (size_t i = 0; m->a->sources && i < n->sites.n; i++) {
+	for (size_t i = 0; wanted && i < n->sites.n; i++) {
 		const struct sym_result *s = n->sites.data[i].sym;
 
 		for (uint32_t k = 0; s && k < s->nframes; k++) {
 			const char *path = symbols_text(m->symbols, s->frames[k].file);
-			AUTO_FREE char *text = NULL;
-			size_t before = seen.n, len = 0;
-			struct stat st;
+			size_t before = seen.n;
 
 			strtab_add(&seen, path);
-			if (seen.n > before && *path == '/' && stat(path, &st) == 0 &&
-			    S_ISREG(st.st_mode) && file_read(path, MAX_SOURCE, &text, &len) == 0)
-				put_by_path(m, path, text, len);
+			if (seen.n > before && *path == '/')
+				put_source(m, path);
 		}
 	}
 	strtab_free(&seen);
@@ -388,6 +442,7 @@ static int put_files(struct making *m, struct err *e)
 
 static void tell(const struct making *m, const char *output, int64_t size)
 {
+	char n[64];
 	if (m->a->quiet)
 		return;
 	for (size_t i = 0; i < m->missing.n && i < 10; i++)
@@ -395,9 +450,13 @@ static void tell(const struct making *m, const char *output, int64_t size)
 			     m->missing.data[i]);
 	if (m->missing.n > 10)
 		command_note("and %zu files more", m->missing.n - 10);
-	fprintf(stderr, "[ kymo archive: wrote %.3f MB %s: the recording and %zu files ]\n",
+	for (size_t i = 0; i < m->refused.n; i++)
+		command_note("left out: %s", m->refused.data[i]);
+	for (size_t i = 0; i < m->packed.n; i++)
+		fprintf(stderr, "  %s\n", m->packed.data[i]);
+	fprintf(stderr, "[ kymo archive: wrote %.3f MB %s: the recording and %s ]\n",
 		(double)size / 1048576, strcmp(output, "-") == 0 ? "to the pipe" : output,
-		m->n_files);
+		str_count(m->n_files, "file", n, sizeof(n)));
 }
 
 static int make(const struct args *a, const char *input, struct err *e)
@@ -422,10 +481,14 @@ static int make(const struct args *a, const char *input, struct err *e)
 		source_close(m.source);
 		return r;
 	}
+	if (!a->quiet)
+		input_warn(m.source);
 	input_unwind(&m.source, a->symfs);
 	progress_begin(&progress, "collecting files", a->quiet);
 	progress_at(&progress, 0, 0);
-	r = tar_write_open(output, a->plain || !HAVE_ZSTD ? 0 : LEVEL, &m.w, e);
+	r = archive_rights_init(&m.rights, input, &a->source_dirs, e);
+	if (r == 0)
+		r = tar_write_open(output, a->plain || !HAVE_ZSTD ? 0 : LEVEL, &m.w, e);
 	if (r == 0)
 		r = put_recordings(&m, input, e);
 	if (r == 0)
@@ -448,6 +511,13 @@ static int make(const struct args *a, const char *input, struct err *e)
 	vec_each (&m.missing, f)
 		free(*f);
 	vec_free(&m.missing);
+	vec_each (&m.packed, f)
+		free(*f);
+	vec_free(&m.packed);
+	vec_each (&m.refused, f)
+		free(*f);
+	vec_free(&m.refused);
+	archive_rights_free(&m.rights);
 	return r;
 }
 
@@ -475,6 +545,13 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
+static void drop(void *args)
+{
+	struct args *a = args;
+
+	vec_free(&a->source_dirs);
+}
+
 const struct command cmd_archive = {
 	.name = "archive",
 	.group = "Profile",
@@ -489,4 +566,5 @@ const struct command cmd_archive = {
 	.complete = "@files",
 	.args_size = sizeof(struct args),
 	.run = run,
+	.drop = drop,
 };

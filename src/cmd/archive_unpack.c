@@ -4,7 +4,8 @@
  * perf archive's tar files are taken too, packed in any way there is a program for here.
  *
  * What an archive says is not believed: files go only below the folder, links are made
- * only as the cache has them, and nothing that is there already is written over.
+ * only as the cache has them, and nothing that is there already is written over, nor is anything
+ * put beside it. What came is marked, and serves the archive's own recording.
  */
 #include "cmd/archive.h"
 
@@ -18,14 +19,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/budget.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/output.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "cmd/command.h"
+#include "cmd/open.h"
 #include "sym/archive.h"
 #include "sym/debugdir.h"
-
-#define MAX_UNPACKED ((uint64_t)16 << 30)
 
 static const struct {
 	const char *magic;
@@ -39,9 +42,12 @@ static const struct {
 
 struct unpacking {
 	const struct archive_unpack *o;
+	const char *file;
+	struct budget disk;
 	int dir;
 	size_t files, there, left;
-	const char *recording; /* where it went; NULL: there was none */
+	const char *recording;	     /* where it went; NULL: there was none */
+	VEC(struct build_id) marked; /* those that came */
 };
 
 static int temporary(struct err *e)
@@ -56,10 +62,9 @@ static int temporary(struct err *e)
 	return fd;
 }
 
-static int copy_all(int from, int to, struct err *e)
+static int copy_all(int from, int to, struct budget *disk, const char *name, struct err *e)
 {
 	AUTO_FREE char *buf = mem_alloc(1u << 20);
-	uint64_t all = 0;
 	ssize_t n;
 
 	while ((n = read(from, buf, 1u << 20)) != 0) {
@@ -67,9 +72,8 @@ static int copy_all(int from, int to, struct err *e)
 			continue;
 		if (n < 0)
 			return err_set(e, errno, "cannot unpack: %s", strerror(errno));
-		all += (uint64_t)n;
-		if (all > MAX_UNPACKED)
-			return err_set(e, EFBIG, "what is packed in it is too large");
+		if (budget_take(disk, (uint64_t)n, name, e) < 0)
+			return -EFBIG;
 		if (file_write_all(to, buf, (size_t)n) < 0)
 			return err_set(e, errno, "cannot unpack: %s", strerror(errno));
 	}
@@ -77,7 +81,8 @@ static int copy_all(int from, int to, struct err *e)
 }
 
 /* fd's content through another program; a new descriptor. fd stays open. */
-static int run_packer(int fd, const char *program, struct err *e)
+static int run_packer(int fd, const char *program, struct budget *disk, const char *name,
+		      struct err *e)
 {
 	int out[2], tmp = temporary(e), status = 0, r;
 	pid_t pid;
@@ -96,7 +101,8 @@ static int run_packer(int fd, const char *program, struct err *e)
 		_exit(127);
 	}
 	close(out[1]);
-	r = pid < 0 ? err_set(e, errno, "cannot start %s", program) : copy_all(out[0], tmp, e);
+	r = pid < 0 ? err_set(e, errno, "cannot start %s", program)
+		    : copy_all(out[0], tmp, disk, name, e);
 	close(out[0]); /* ends one that has more to say */
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -114,7 +120,7 @@ static int run_packer(int fd, const char *program, struct err *e)
 }
 
 /* A tar archive, whatever it is packed with. fd is taken over. */
-static int open_any(int fd, const char *name, struct tar **ret, struct err *e)
+static int open_any(struct unpacking *u, int fd, const char *name, struct tar **ret, struct err *e)
 {
 	char start[512];
 	ssize_t n = pread(fd, start, sizeof(start), 0);
@@ -125,9 +131,9 @@ static int open_any(int fd, const char *name, struct tar **ret, struct err *e)
 		if ((size_t)n < packers[i].n || memcmp(start, packers[i].magic, packers[i].n) != 0)
 			continue;
 		lseek(fd, 0, SEEK_SET);
-		plain = run_packer(fd, packers[i].program, e);
+		plain = run_packer(fd, packers[i].program, &u->disk, name, e);
 		close(fd);
-		return plain < 0 ? err_wrap(e, "%s", name) : tar_open_fd(plain, name, ret, e);
+		return plain < 0 ? plain : tar_open_fd(plain, name, ret, e);
 	}
 	if (n >= 8 && memcmp(start, "PERFILE2", 8) == 0) {
 		close(fd);
@@ -137,11 +143,37 @@ static int open_any(int fd, const char *name, struct tar **ret, struct err *e)
 	return tar_open_fd(fd, name, ret, e);
 }
 
+/* The folder PATH/ID of a build-id that the cache had before: nothing is added to it. */
+static bool is_own(const struct unpacking *u, const char *name)
+{
+	const char *end = strrchr(name, '/'), *start = end;
+	AUTO_STRBUF origin = { 0 };
+	AUTO_FREE char *text = NULL;
+	struct build_id id;
+
+	while (start && start > name && start[-1] != '/')
+		start--;
+	text = start ? mem_strndup(start, (size_t)(end - start)) : mem_strdup("");
+	return !u->o->folder && build_id_parse(text, &id) &&
+	       debugdir_origin(u->dir, &id, &origin) && !debugdir_has(u->dir, &id, DEBUGDIR_MARK);
+}
+
 static int put_file(struct unpacking *u, struct tar *t, const struct tar_member *m, int dir,
 		    const char *name, struct err *e)
 {
-	const void *p = tar_data(t, m, e);
-	int r = p ? debugdir_write(dir, name, p, (size_t)m->size, e) : -EBADMSG;
+	const void *p;
+	int r;
+
+	if (is_own(u, name)) {
+		u->there++;
+		return 0;
+	}
+	r = budget_take(&u->disk, m->size, u->file, e);
+	if (r < 0)
+		return r;
+	p = tar_data(t, m, e);
+	r = p ? debugdir_write(dir, name, p, (size_t)m->size, e) : -EBADMSG;
+	tar_drop(t, m);
 
 	u->files += r == 0;
 	u->there += r == 1;
@@ -154,6 +186,7 @@ static int put_link(struct unpacking *u, const struct tar_member *m, struct err 
 	AUTO_FREE char *text = NULL;
 	AUTO_STRBUF same = { 0 };
 	struct build_id id;
+	int r;
 
 	if (!str_starts(m->name, ".build-id/") || strlen(m->name) < 14 || m->name[12] != '/' ||
 	    !str_starts(m->link, "../../") || strstr(m->link + 6, "..") || m->link[6] == '/') {
@@ -167,7 +200,28 @@ static int put_link(struct unpacking *u, const struct tar_member *m, struct err 
 		u->left++;
 		return 0;
 	}
-	return debugdir_link(u->dir, &id, m->link + 6, e);
+	r = debugdir_link(u->dir, &id, m->link + 6, e);
+	if (r != 0 || u->o->folder)
+		return r < 0 ? r : 0;
+	vec_push(&u->marked, id);
+	return debugdir_store(u->dir, "", &id, DEBUGDIR_MARK, "", 0, e);
+}
+
+/* Now it shows for which recording all that is. */
+static int mark(const struct unpacking *u, struct err *e)
+{
+	struct source *s = NULL;
+	struct recording_id of;
+	int r = 0;
+
+	if (!u->recording || !u->marked.n || source_open(u->recording, &s, NULL) < 0)
+		return 0;
+	of = (struct recording_id){ s->trace->first_time, s->trace->last_time };
+	source_close(s);
+	vec_each (&u->marked, id)
+		if (r == 0)
+			r = debugdir_store(u->dir, "", id, DEBUGDIR_MARK, &of, sizeof(of), e);
+	return r;
 }
 
 /* The recording goes where one is used to be: the current folder. */
@@ -175,21 +229,25 @@ static int put_recording(struct unpacking *u, struct tar *t, const struct tar_me
 			 struct err *e)
 {
 	const char *path = u->o->output ? u->o->output : "perf.data";
-	const void *p = tar_data(t, m, e);
-	int fd, r;
+	const void *p;
+	int fd, r = budget_take(&u->disk, m->size, u->file, e);
 
+	if (r < 0)
+		return r;
+	p = tar_data(t, m, e);
 	if (!p)
 		return -EBADMSG;
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0 && errno == EEXIST) {
+	fd = output_growing(path, O_EXCL, 0600, e);
+	if (fd == -EEXIST) {
 		err_set(e, EEXIST, "%s is there already", path);
 		return err_hint(e, "-o FILE gives the recording another name");
 	}
 	if (fd < 0)
-		return err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
+		return fd;
 	r = file_write_all(fd, p, (size_t)m->size);
 	if (close(fd) < 0 && r == 0)
 		r = -errno;
+	tar_drop(t, m);
 	u->recording = path;
 	return r < 0 ? err_set(e, -r, "cannot write %s: %s", path, strerror(-r)) : 0;
 }
@@ -205,12 +263,18 @@ static int put_nested(struct unpacking *u, struct tar *t, const struct tar_membe
 
 	if (fd < 0)
 		return fd;
+	r = budget_take(&u->disk, m->size, m->name, e);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
 	r = file_write_all(fd, p, (size_t)m->size);
 	if (r < 0) {
 		close(fd);
 		return err_set(e, -r, "cannot unpack %s: %s", m->name, strerror(-r));
 	}
-	r = open_any(fd, m->name, &inner, e);
+	tar_drop(t, m);
+	r = open_any(u, fd, m->name, &inner, e);
 	if (r == 0) {
 		r = put_all(u, inner, true, e);
 		tar_close(inner);
@@ -240,7 +304,8 @@ static int put_member(struct unpacking *u, struct tar *t, const struct tar_membe
 		return put_recording(u, t, m, e);
 	/* what goes by its path has no place in a cache */
 	if (!whole &&
-	    (str_starts(m->name, ARCHIVE_FILES "/") || str_starts(m->name, ARCHIVE_DATA "/"))) {
+	    (str_starts(m->name, ".build-id/") || str_starts(m->name, ARCHIVE_FILES "/") ||
+	     str_starts(m->name, ARCHIVE_DATA "/"))) {
 		u->left++;
 		return 0;
 	}
@@ -276,13 +341,16 @@ static char *default_file(void)
 
 static void tell(const struct unpacking *u, const struct tar *t, const char *where)
 {
+	char n[64];
+
 	if (u->left)
 		command_note("%zu members were left out: they have no place there (-d DIR takes "
 			     "all that are safe)",
 			     u->left);
 	if (tar_was_cut(t))
 		command_note("the archive was cut short: files are missing from it");
-	fprintf(stderr, "[ kymo archive: %zu files into %s", u->files, where);
+	fprintf(stderr, "[ kymo archive: %s into %s", str_count(u->files, "file", n, sizeof(n)),
+		where);
 	if (u->there)
 		fprintf(stderr, ", %zu were there", u->there);
 	if (u->recording)
@@ -293,8 +361,9 @@ static void tell(const struct unpacking *u, const struct tar *t, const char *whe
 int archive_unpack(const struct archive_unpack *o, struct err *e)
 {
 	AUTO_FREE char *file = o->file ? mem_strdup(o->file) : default_file();
-	struct unpacking u = { .o = o, .dir = -1 };
+	struct unpacking u = { .o = o, .file = file, .disk.kind = BUDGET_DISK, .dir = -1 };
 	AUTO_STRBUF where = { 0 };
+	struct stat st;
 	struct tar *t;
 	int fd, r;
 
@@ -305,16 +374,21 @@ int archive_unpack(const struct archive_unpack *o, struct err *e)
 	fd = open(file, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(e, errno, "cannot open %s: %s", file, strerror(errno));
-	r = open_any(fd, file, &t, e);
+	if (fstat(fd, &st) == 0)
+		u.disk.size = budget_size(&st);
+	r = open_any(&u, fd, file, &t, e);
 	if (r < 0)
 		return r;
 	u.dir = debugdir_open(o->folder ? o->folder : o->buildid_dir, true, e);
 	r = u.dir < 0 ? u.dir : put_all(&u, t, false, e);
+	if (r == 0)
+		r = mark(&u, e);
 	debugdir_path(o->folder ? o->folder : o->buildid_dir, &where);
 	if (r == 0 && !o->quiet)
 		tell(&u, t, strbuf_str(&where));
 	if (u.dir >= 0)
 		close(u.dir);
+	vec_free(&u.marked);
 	tar_close(t);
 	return r;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kymo buildid-cache: the files kept by build-id. There are two such places: perf's ~/.debug,
+ * kymo buildid-cache: files kept for recordings. There are two such places: perf's ~/.debug,
  * which people fill and which grows for ever, and kymo's own, which keeps what would have
  * vanished after a recording, and within limits.
  */
@@ -301,6 +301,7 @@ static int print_missing(const struct work *w, const char *file, struct err *e)
 	struct source *s = NULL;
 	size_t n;
 	const struct perfdata_build_id *b;
+	struct recording_id of;
 	int r = input_open(file, &s, e);
 
 	if (r < 0)
@@ -311,12 +312,13 @@ static int print_missing(const struct work *w, const char *file, struct err *e)
 		return r;
 	}
 	b = perfdata_build_ids(s, &n);
+	of = (struct recording_id){ s->trace->first_time, s->trace->last_time };
 	for (size_t i = 0; i < n; i++) {
 		struct build_id id = { .len = b[i].size };
 		int fd;
 
 		memcpy(id.data, b[i].id, b[i].size);
-		fd = cache_get(w->cache, &id, "elf");
+		fd = cache_copy(w->cache, &of, &id, b[i].path, NULL);
 		if (fd >= 0)
 			close(fd);
 		else if (!debugdir_has(w->dir, &id, "elf") && !debugdir_has(w->dir, &id, "vdso") &&

@@ -79,7 +79,7 @@ static void find_hits(struct source *s, struct strtab *hit)
 	for (uint32_t d = 0; d < n; d++)
 		for (unsigned i = 0; i < threads; i++)
 			if (m.hit[i][d])
-				strtab_add(hit, tasks_dso_path(s->trace->tasks, d));
+				strtab_add(hit, tasks_dso_file(s->trace->tasks, d));
 	for (unsigned i = 0; i < threads; i++)
 		free(m.hit[i]);
 	free(m.hit);
@@ -87,12 +87,14 @@ static void find_hits(struct source *s, struct strtab *hit)
 
 static void print_line(const uint8_t *id, size_t n, const char *path)
 {
+	AUTO_FREE char *made = NULL;
+
 	for (size_t i = 0; i < 20; i++)
 		if (i < n)
 			printf("%02x", id[i]);
 		else if (!n)
 			fputs("  ", stdout);
-	printf(" %s\n", path);
+	printf(" %s\n", str_one_line(path, &made));
 }
 
 static void list(struct source *s, bool hits)
@@ -114,7 +116,7 @@ static void list(struct source *s, bool hits)
 	}
 	for (uint32_t d = 0; hits && d < tasks_n_dsos(tasks); d++) {
 		const struct task_dso *dso = tasks_get_dso(tasks, d);
-		const char *path = tasks_dso_path(tasks, d);
+		const char *path = tasks_dso_file(tasks, d);
 
 		if (strtab_find(&hit, path) == STRTAB_NONE ||
 		    strtab_find(&shown, path) != STRTAB_NONE)
@@ -214,6 +216,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r < 0)
 		return r;
 	list(s, a->hits);
+	input_warn(s);
 	source_close(s);
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* kymo collapse: folded stacks, as stackcollapse-perf.pl writes them. */
 #include "base/str.h"
 #include "cmd/command.h"
+#include "cmd/input.h"
 #include "cmd/picture.h"
 #include "view/folded.h"
 
@@ -42,7 +43,7 @@ static const struct opt opts[] = {
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
-	const char *path = a->input ? a->input : argc > 0 ? argv[0] : "perf.data";
+	const char *path = a->input ? a->input : input_path(argc > 0 ? argv[0] : NULL);
 	struct picture_input in;
 	struct picture_output out;
 	struct folded_opts fo = { 0 };
@@ -74,7 +75,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		fo.tid = a->tid;
 		fo.addrs = a->addrs;
 		fo.tidy = (a->tidy || !in.folded) && !a->no_tidy;
-		r = folded_write(out.f, &in.side[0], in.two ? &in.side[1] : NULL, &fo, NULL, e);
+		r = folded_write(out.f, &in.side[0], in.two ? &in.side[1] : NULL, &fo, e);
 		closed = picture_close(&out, r == 0, e);
 		r = r == 0 ? closed : r;
 	}
@@ -103,7 +104,7 @@ const struct command cmd_collapse = {
 	.usage = "[OPTIONS] [FILE]",
 	.about =
 		"Writes what stackcollapse-perf.pl would: 'process;outermost;...;innermost COUNT', "
-		"sorted. Reads folded stacks and pprof profiles, too.",
+		"sorted. Reads the text of perf script, folded stacks and pprof profiles, too.",
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),

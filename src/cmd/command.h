@@ -64,6 +64,8 @@ int command_spare_terminal(const char *output, const char *what, struct err *e);
 /* The words kymo was started with, NULL at the end. */
 char **command_line(void);
 void command_set_line(char **argv);
+/* Was kymo called by the name perf (a link)? Then output is as perf's where the two differ. */
+bool command_is_perf(void);
 
 /* Exit codes: as perf's and git's for wrong usage, 1 for what failed. */
 #define EXIT_USAGE 129
@@ -78,6 +80,10 @@ void help_command(FILE *f, const struct command *c, const char *shown);
 
 /* Sorted, one a line. */
 extern const struct command cmd_addr2line;
+extern const struct command cmd_config;
+extern const struct command cmd_data;
+extern const struct command cmd_kallsyms;
+extern const struct command cmd_test;
 extern const struct command cmd_annotate;
 extern const struct command cmd_archive;
 extern const struct command cmd_buildid_cache;

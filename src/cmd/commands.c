@@ -10,6 +10,8 @@
 #include "base/str.h"
 #include "base/term.h"
 #include "cmd/command.h"
+#include "cmd/progress.h"
+#include "cmd/settings.h"
 
 #define TOOL(name) extern const struct command tool_##name;
 #include "cmd/tools_made.h"
@@ -40,6 +42,8 @@ const struct command *const commands[] = {
 	&cmd_collapse,
 	&cmd_export,
 	&cmd_addr2line,
+	&cmd_kallsyms,
+	&cmd_data,
 	&cmd_ftrace,
 	&cmd_funccount,
 	&cmd_functrace,
@@ -51,6 +55,8 @@ const struct command *const commands[] = {
 	&cmd_tpoint,
 	&cmd_reset_ftrace,
 	&cmd_doctor,
+	&cmd_config,
+	&cmd_test,
 	&cmd_help,
 	&cmd_version,
 	&cmd_completion,
@@ -72,6 +78,11 @@ char **command_line(void)
 void command_set_line(char **argv)
 {
 	line = argv;
+}
+
+bool command_is_perf(void)
+{
+	return line && line[0] && strcmp(str_base_name(line[0]), "perf") == 0;
 }
 
 const struct command *command_find(const struct command *const *list, const char *name)
@@ -103,6 +114,7 @@ void command_note(const char *fmt, ...)
 	va_start(ap, fmt);
 	strbuf_vprintf(&text, fmt, ap);
 	va_end(ap);
+	progress_clear();
 	/* in one piece: others may write to the same place */
 	fprintf(stderr, "%skymo:%s %s\n", term_style(stderr, TERM_DIM),
 		term_style(stderr, TERM_RESET), strbuf_str(&text));
@@ -162,6 +174,8 @@ int command_run(const struct command *c, const char *shown, int argc, char **arg
 	args = mem_alloc(c->args_size);
 	if (c->defaults)
 		memcpy(args, c->defaults, c->args_size);
+	if (c->opts)
+		config_apply(c, args);
 	code = command_run_with(c, shown, argc, argv, args);
 	if (c->drop)
 		c->drop(args);

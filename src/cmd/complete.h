@@ -18,4 +18,7 @@ void complete_value(const struct opt *o, const char *prefix, const char *typed);
 /* The same for an -e text. */
 void complete_events(const char *prefix, const char *typed);
 
+/* annotate.c: the functions that samples of ./perf.data hit. */
+void annotate_functions(void (*fn)(void *ctx, const char *name, const char *dso), void *ctx);
+
 #endif

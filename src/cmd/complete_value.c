@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "calc/key.h"
 #include "cmd/complete.h"
+#include "event/syscall.h"
 #include "kern/probe_events.h"
 #include "kern/tracefs.h"
 #include "kern/cpu.h"
@@ -44,6 +46,7 @@ static void choices(const struct typed *t, const char *list)
 static void processes(const struct typed *t)
 {
 	struct file_names all = { 0 };
+	struct strtab seen = { 0 };
 	char comm[32];
 	uint64_t pid;
 
@@ -52,6 +55,13 @@ static void processes(const struct typed *t)
 	for (size_t i = 0; i < all.n; i++)
 		if (str_u64(all.name[i], &pid) && proc_comm((pid_t)pid, comm, sizeof(comm)))
 			value(t, all.name[i], strlen(all.name[i]), comm);
+	for (size_t i = 0; i < all.n; i++) /* by name, each once */
+		if (str_u64(all.name[i], &pid) && proc_comm((pid_t)pid, comm, sizeof(comm)) &&
+		    !strpbrk(comm, " ,") && strtab_find(&seen, comm) == STRTAB_NONE) {
+			strtab_add(&seen, comm);
+			value(t, comm, strlen(comm), "by name");
+		}
+	strtab_free(&seen);
 	file_names_free(&all);
 }
 
@@ -92,6 +102,26 @@ static void probes(const struct typed *t)
 		value(t, name, strlen(name), p->where);
 	}
 	probe_events_free(&have);
+}
+
+static void symbol(void *ctx, const char *name, const char *dso)
+{
+	value(ctx, name, strlen(name), dso);
+}
+
+/* What trace -e takes: calls, groups of them; what has a colon is another event. */
+static void syscalls(const struct typed *t, bool groups)
+{
+	static const char *const names[] = { "%file",	"%desc", "%network", "%process", "%memory",
+					     "%signal", "%ipc",	 "%creds",   "%clock",	 "%stat" };
+	enum syscall_abi abi = syscall_native();
+	const char *name;
+
+	for (size_t i = 0; groups && i < ARRAY_SIZE(names); i++)
+		value(t, names[i], strlen(names[i]), "group of system calls");
+	for (int nr = 0; nr < SYSCALL_MAX; nr++)
+		if ((name = syscall_name(abi, nr)))
+			value(t, name, strlen(name), "system call");
 }
 
 static void keys(const struct typed *t)
@@ -137,6 +167,16 @@ void complete_value(const struct opt *o, const char *prefix, const char *typed)
 		users(&t);
 	else if (strcmp(kind, "@keys") == 0)
 		keys(&t);
+	else if (strcmp(kind, "@symbols") == 0)
+		annotate_functions(symbol, &t);
+	else if (strcmp(kind, "@syscalls") == 0)
+		syscalls(&t, false);
+	else if (strcmp(kind, "@calls") == 0 && strchr(t.part, ':'))
+		complete_events(prefix, typed);
+	else if (strcmp(kind, "@calls") == 0)
+		syscalls(&(struct typed){ prefix, typed, t.before_n + (*t.part == '!'),
+					  t.part + (*t.part == '!') },
+			 true);
 	else if (strcmp(kind, "@fields") == 0)
 		fields(&t);
 	else if (strcmp(kind, "@commands") == 0)

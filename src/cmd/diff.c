@@ -241,15 +241,17 @@ static void print_end(const struct comparing *c)
 {
 	for (unsigned i = 0; i < c->n; i++) {
 		const struct trace *t = c->side[i].load.source->trace;
-		uint64_t lost = t->losses.lost_events + t->losses.lost_samples;
+		uint64_t lost = trace_lost(&t->losses);
+		char n[64], share[2][16];
 
-		printf("%s# %s: %llu samples, lost: %llu (%.2f%%); addresses without a name: "
-		       "%llu\n",
-		       i ? "" : "\n#\n", c->file[i], (unsigned long long)t->n_samples,
-		       (unsigned long long)lost,
-		       t->n_samples + lost ? 100.0 * (double)lost / (double)(t->n_samples + lost)
-					   : 0.0,
-		       (unsigned long long)c->side[i].load.names.unresolved);
+		printf("%s# %s: %s, lost: %llu (%s); addresses without a name: %llu (%s)\n",
+		       i ? "" : "\n#\n", c->file[i],
+		       str_count(t->n_samples, "sample", n, sizeof(n)), (unsigned long long)lost,
+		       str_percent((double)lost, (double)(t->n_samples + lost), share[0],
+				   sizeof(share[0])),
+		       (unsigned long long)c->side[i].load.names.unresolved,
+		       str_percent((double)c->side[i].load.names.unresolved, (double)t->n_samples,
+				   share[1], sizeof(share[1])));
 		if (t->losses.note[0])
 			printf("# %s\n", t->losses.note);
 	}

@@ -4,17 +4,20 @@
 #include "cmd/command.h"
 #include "cmd/doctor_process.h"
 #include "kern/ability.h"
+#include "kern/proc.h"
 #include "view/abilities.h"
 
 struct args {
 	bool json, quiet;
-	int verbose, pid;
+	const char *pid;
+	int verbose;
 };
 
 static const struct opt opts[] = {
-	OPT_VALUE_(
-		OPT_KIND_INT, 'p', "pid", "PID", pid,
-		"look at a process: which of its files have unwinding tables, symbols, debug info",
+	OPT_STR_C(
+		'p', "pid", "PID", pid,
+		"look at a process (by number or name): which of its files have unwinding tables, "
+		"symbols, debug info",
 		"@pids"),
 	OPT_FLAG('j', "json", json, "print everything as JSON"),
 	OPT_COUNT('v', "verbose", verbose,
@@ -32,6 +35,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	AUTO_FREE struct ability *list = mem_alloc(ABILITY_MAX * sizeof(*list));
 	AUTO_FREE struct ability_facts *facts = mem_alloc(sizeof(*facts));
 	size_t n;
+	pid_t pid;
 	int code = 0;
 
 	/* Not 1, which says that something can be fixed. */
@@ -40,8 +44,10 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		command_error("doctor", e);
 		return EXIT_USAGE;
 	}
-	if (a->pid)
-		return doctor_process(a->pid, a->json, e);
+	if (a->pid) {
+		code = proc_one(a->pid, &pid, e);
+		return code < 0 ? code : doctor_process(pid, a->json, e);
+	}
 	ability_facts_read(facts);
 	n = ability_describe(facts, list);
 	ability_facts_free(facts);

@@ -141,6 +141,14 @@ static void look_at_cover(const struct ehframe *f, const struct elf *e, struct p
 	x->without = (unsigned)(100 * (c.without - c.framed) / c.bytes);
 }
 
+/* As the process sees it. */
+static int open_below(const char *root, const char *path, struct ehframe **ret)
+{
+	AUTO_CLOSE int fd = file_open_below(root, path);
+
+	return fd < 0 ? fd : ehframe_open_fd(fd, ret, NULL);
+}
+
 static void look_at_file(pid_t pid, struct symbols *symbols, struct part *x)
 {
 	struct find_want want = {
@@ -149,8 +157,7 @@ static void look_at_file(pid_t pid, struct symbols *symbols, struct part *x)
 	uint32_t dso = symbols_dso(symbols, &want);
 	struct symbols_status s;
 	struct ehframe *f;
-	AUTO_FREE char *inside = mem_printf("/proc/%d/root%s", pid, x->path);
-	char path[96];
+	char path[96], root[32];
 
 	if (strcmp(x->path, "[vdso]") == 0) { /* the kernel's own, with all that is needed */
 		x->tables = x->names = true;
@@ -159,7 +166,8 @@ static void look_at_file(pid_t pid, struct symbols *symbols, struct part *x)
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
 		 (unsigned long long)x->start, (unsigned long long)x->end);
 	symbols_resolve(symbols, dso, 0, SYMBOLS_NAMES | SYMBOLS_LINES); /* opens it */
-	if (ehframe_open(path, &f, NULL) == 0 || ehframe_open(inside, &f, NULL) == 0 ||
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	if (ehframe_open(path, &f, NULL) == 0 || open_below(root, x->path, &f) == 0 ||
 	    ehframe_open(x->path, &f, NULL) == 0) {
 		x->tables = ehframe_has_cfi(f);
 		look_at_cover(f, symbols_elf(symbols, dso), x);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/str.h"
 #include "kern/env.h"
 
 const struct spec_env *events_env(void)
@@ -46,4 +47,14 @@ const char *const *cgroups_by_event(struct spec_list *list, const char *text)
 			text += n + (text[n] == ',');
 	}
 	return by_event;
+}
+
+int duration_ns(const char *text, uint64_t *ns, struct err *e)
+{
+	*ns = 0;
+	if (text && (!str_duration(text, 1000000000u, ns) || !*ns)) {
+		err_set(e, EINVAL, "--duration wants seconds, not '%s'", text);
+		return err_hint(e, "such as 10, 0.5, 500ms or 2m");
+	}
+	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -e and --filter, the same in every command that has them. */
+/* -e, --filter and --duration, the same in every command that has them. */
 #ifndef KYMO_CMD_EVENTS_H
 #define KYMO_CMD_EVENTS_H
 
@@ -18,5 +18,9 @@ int events_filter(struct spec_list *list, const char *filter, struct err *e);
  * list.
  */
 const char *const *cgroups_by_event(struct spec_list *list, const char *text);
+
+/* How long a command watches: text, of which duration_ns() makes a number; 0 when there is none. */
+#define OPT_DURATION(letter, field, help) OPT_STR(letter, "duration", "SECONDS", field, help)
+int duration_ns(const char *text, uint64_t *ns, struct err *e);
 
 #endif

@@ -99,6 +99,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (tracepoints && !a->fields)
 		puts("# Tip: use 'kymo evlist --trace-fields' to show fields for tracepoint "
 		     "events");
+	input_warn(s);
 	source_close(s);
 	return 0;
 }

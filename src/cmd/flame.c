@@ -4,10 +4,12 @@
 #include "cmd/flame.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/str.h"
 #include "cmd/command.h"
+#include "cmd/input.h"
 
 static int on_minwidth(const struct opt *o, const char *value, bool unset, void *args,
 		       struct err *e)
@@ -90,6 +92,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "wakers", wakers, "the same, and on it the stacks of who ended the waits"),
 	OPT_FLAG(0, "wall", wall,
 		 "on and off the CPU in one picture, thread by thread: all of their time"),
+	OPT_FLAG(0, "idle", idle, "also CPUs that had nothing to do"),
 	CHOICE("label", "WHAT", "the lowest frame: none, comm, pid or tid (default: comm)",
 	       "none|comm|pid|tid"),
 	OPT_HEAD("Recording first, as kymo record"),
@@ -99,10 +102,15 @@ static const struct opt opts[] = {
 	PICTURE_RECORD('c', "count", "N", "a sample every N events", NULL),
 	PICTURE_RECORD(0, "call-graph", "MODE", "auto (default), fp, dwarf[,SIZE] or lbr",
 		       "auto|fp|dwarf|lbr"),
+	OPT_FN('d', "duration", "SECONDS", picture_on_duration,
+	       "for so long; the whole machine where nothing else is named"),
 	PICTURE_RECORD('D', "delay", "MS", "start MS milliseconds after the command", NULL),
 	OPT_HEAD("Output"),
 	OPT_STR_C('o', "output", "FILE", output,
-		  "write FILE: .html, .svg or .folded (default: flame.html)", "@files"),
+		  "write FILE: .html, .svg or .folded (default: flame.html; an SVG to standard "
+		  "output "
+		  "when a file is read and that is a file or a pipe)",
+		  "@files"),
 	CHOICE("format", "FORMAT", "html, svg or folded, where the name does not say it",
 	       "html|svg|folded"),
 	OPT_FLAG(0, "open", open, "show it in the browser"),
@@ -115,7 +123,9 @@ static const struct opt opts[] = {
 		"what is counted (default: what is known of it; samples)"),
 	OPT_FLAG(0, "reverse", reverse, "merge stacks from their innermost frame"),
 	OPT_FLAG(0, "inverted", svg.inverted, "root at the top: an icicle graph"),
-	OPT_FLAG(0, "flamechart", svg.flamechart, "in order of time, thread by thread; only neighbours are merged"),
+	OPT_FLAG(0, "flamechart", svg.flamechart,
+		 "every stack when it was, thread by thread, with an axis of time; folded text has "
+		 "only the order of its lines"),
 	CHOICE("sort", "BY", "order of neighbours: name or size", "name|size"),
 	OPT_FLAG(0, "collapse-recursion", collapse, "a function that calls itself is one frame"),
 	OPT_STR(0, "notes", "TEXT", svg.notes, "a remark that is kept in the file"),
@@ -154,11 +164,26 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-/* The format by -o's ending, when --format did not say it. */
-static int choose_format(struct flame_args *a, struct err *e)
+/* A file or a pipe that somebody made for what we write; a log's socket and /dev/null are none. */
+static bool output_is_wanted(void)
+{
+	struct stat st;
+
+	return fstat(STDOUT_FILENO, &st) == 0 && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode));
+}
+
+/*
+ * The format by -o's ending, when --format did not say it. What is read, not recorded, can go
+ * where flamegraph.pl puts it: a command's own output would be in its way.
+ */
+static int choose_format(struct flame_args *a, bool recording, struct err *e)
 {
 	const char *dot;
 
+	if (!a->output && !recording && !a->open && output_is_wanted()) {
+		a->output = "-";
+		a->format = a->format == FLAME_BY_NAME ? FLAME_SVG : a->format;
+	}
 	if (!a->output)
 		a->output = a->format == FLAME_SVG	? "flame.svg"
 			    : a->format == FLAME_FOLDED ? "flame.folded"
@@ -194,6 +219,12 @@ static int check(const struct flame_args *a, bool compare, struct err *e)
 			       e); /* a wrong word is told, also where it would not be used */
 }
 
+/* Does the picture show when stacks were? */
+static bool has_times(const struct flame_args *a)
+{
+	return a->format == FLAME_HTML || a->svg.flamechart;
+}
+
 /* What record is told for pictures of waiting. */
 static int record_off(struct flame_args *a, struct err *e)
 {
@@ -203,6 +234,9 @@ static int record_off(struct flame_args *a, struct err *e)
 		r = picture_words_add(&a->record, "--off-cpu", NULL, e);
 	if (r == 0 && a->wakers)
 		r = picture_words_add(&a->record, "--wakers", NULL, e);
+	/* shorter waits are summed up, and have no time that could be drawn */
+	if (r == 0 && (a->off_cpu || a->wakers || a->wall) && has_times(a))
+		r = picture_words_add(&a->record, "--off-cpu-thresh", "1", e);
 	/* counted in ns, as waits are */
 	if (r == 0 && a->wall && !picture_words_have(&a->record, "-e"))
 		r = picture_words_add(&a->record, "-e", "cpu-clock", e);
@@ -227,7 +261,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	command = given.command;
 	if (a->colors)
 		a->svg.colors = a->colors;
-	r = choose_format(a, e);
+	r = choose_format(a, command || a->record.n, e);
 	if (r == 0 && (command || a->record.n))
 		r = picture_can_write(a->output, e);
 	if (r == 0 && (command || a->record.n))
@@ -242,14 +276,17 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		a->svg.title = title.n ? strbuf_str(&title) : "kymo flame";
 	}
 	if (!given.n)
-		file[0] = recorded.path ? recorded.path : "perf.data";
-	o = (struct picture_opts){ .times = a->format == FLAME_HTML || a->svg.flamechart,
+		file[0] = recorded.path ? recorded.path : input_path(NULL);
+	o = (struct picture_opts){ .times = has_times(a),
 				   .inlines = true,
-				   .counts = a->counts,
+				   /* a chart's widths are times, whatever is counted */
+				   .counts = a->counts &&
+					     !(a->svg.flamechart && a->format == FLAME_SVG),
 				   .off_cpu = a->off_cpu,
 				   .wakers = a->wakers,
 				   .wall = a->wall,
 				   .marks = a->format != FLAME_FOLDED,
+				   .without_idle = a->format != FLAME_FOLDED && !a->idle,
 				   .merge_unknown = a->format != FLAME_FOLDED,
 				   .label = a->label,
 				   .collapse_recursion = a->collapse,
@@ -280,6 +317,7 @@ static const struct flame_args defaults = {
 static const struct example examples[] = {
 	{ "flame -i out.folded", "an interactive page, flame.html" },
 	{ "flame -i out.folded -o out.svg --colors java", "the classic picture" },
+	{ "flame --title=x out.folded > graph.svg", "the same, as flamegraph.pl is called" },
 	{ "flame before.folded after.folded --open", "what got slower (red) and faster (blue)" },
 	{ "flame --off-cpu -p 1234 -- sleep 10", "what a process waits for" },
 	{ "flame --wall -- make", "all of its time, on the CPU and off it" },

@@ -22,7 +22,7 @@ struct flame_args {
 	struct flame_svg_opts svg;
 	bool open, quiet, reverse, collapse, no_normalize, cp, counts;
 	bool kernel, jit, inlined, all;
-	bool off_cpu, wakers, wall;
+	bool off_cpu, wakers, wall, idle;
 };
 
 /* Write the picture to a->output and say what was written. file: what was read. */

@@ -41,7 +41,7 @@ static int read_palette(struct flame_palette *p, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t n;
-	int r = file_read(PALETTE, 64 << 20, &text, &n);
+	int r = file_read_input(PALETTE, 64 << 20, &text, &n);
 
 	if (r == -ENOENT)
 		return 0;
@@ -60,6 +60,32 @@ static int write_palette(const struct flame_palette *p, struct err *e)
 		return r;
 	flame_palette_write(p, out.f);
 	return picture_close(&out, true, e);
+}
+
+/* Are there only waits whose time nobody knows? */
+static bool waits_untimed(const struct picture_input *in, uint32_t type)
+{
+	return !in->folded && in->off_type != UINT32_MAX &&
+	       (type == in->off_type || type == CALLTREE_ALL_TYPES);
+}
+
+#define EACH_WAIT "kymo record --off-cpu --off-cpu-thresh 1 keeps the time of each from 1 ms on"
+
+/* Of waits that were summed up in the kernel nobody knows when they were. */
+static int say_untimed(struct calltree *t, struct err *e)
+{
+	char share[16];
+
+	if (t->timed) {
+		command_note(
+			"%s of the weight is not in the chart: short waits were summed up, and "
+			"nobody knows when they were (" EACH_WAIT ")",
+			str_percent(t->left_out, 1, share, sizeof(share)));
+		return 0;
+	}
+	calltree_free(t);
+	err_set(e, ENODATA, "when the waits were is not known: they were summed up in the kernel");
+	return err_hint(e, EACH_WAIT);
 }
 
 static int draw_svg(struct flame_args *a, const struct picture_input *in, uint32_t type, FILE *f,
@@ -88,12 +114,16 @@ static int draw_svg(struct flame_args *a, const struct picture_input *in, uint32
 	a->svg.countname = a->countname ? a->countname
 			   : in->folded ? "samples" /* as flamegraph.pl has it */
 					: stacks_unit(&in->side[0], a->wall ? in->off_type : type);
+	if (r == 0)
+		r = calltree_make(&in->side[0], in->two ? &in->side[1] : NULL, &o, &t, e);
+	if (r == 0 && t.timed && !a->countname)
+		a->svg.countname = "ns";
 	if (!a->countname && a->svg.factor == 1 && strcmp(a->svg.countname, "ns") == 0) {
 		a->svg.countname = "ms"; /* nobody reads ten digits of ns */
 		a->svg.factor = 1e-6;
 	}
-	if (r == 0)
-		r = calltree_make(&in->side[0], in->two ? &in->side[1] : NULL, &o, &t, e);
+	if (r == 0 && a->svg.flamechart && (t.timed ? t.left_out > 0 : waits_untimed(in, type)))
+		r = say_untimed(&t, e);
 	if (r == 0) {
 		double sum = (double)t.nodes.data[0].total[0];
 
@@ -117,12 +147,14 @@ static const char *input_name(const char *path)
 
 void flame_say_pruned(const struct flame_html_info *h)
 {
+	char count[64], share[16];
 	AUTO_STRBUF b = { 0 };
 
 	if (h->pruned_stacks)
-		strbuf_printf(&b, "frames below %.2g%% (in %llu stacks, %.2g%% of the weight)",
-			      100 * h->min_share, (unsigned long long)h->pruned_stacks,
-			      100 * h->pruned_share);
+		strbuf_printf(&b, "frames below %.2g%% (in %s, %s of the weight)",
+			      100 * h->min_share,
+			      str_count(h->pruned_stacks, "stack", count, sizeof(count)),
+			      str_percent(h->pruned_share, 1, share, sizeof(share)));
 	if (h->cpus_dropped)
 		strbuf_printf(&b, "%sCPU numbers", b.n ? ", " : "");
 	if (b.n)
@@ -183,27 +215,36 @@ static int draw_folded(const struct flame_args *a, const struct picture_input *i
 		.type = type,
 	};
 
-	return folded_write(f, &in->side[0], in->two ? &in->side[1] : NULL, &o, NULL, e);
+	return folded_write(f, &in->side[0], in->two ? &in->side[1] : NULL, &o, e);
 }
 
 static void say_written(const struct flame_args *a, const struct picture_input *in, uint32_t type)
 {
-	const char *what = !in->folded ? "samples" : a->countname ? a->countname : "counts";
-	char n[32], after[32];
+	/* what folded text counts is for its writer to say */
+	const char *what = !in->folded ? "sample" : a->countname ? a->countname : "count";
+	bool plural = !in->folded || !a->countname;
+	uint64_t sum[2];
+	char n[2][64], idle[128];
 
 	if (in->note[0])
 		command_note("%s", in->note);
 	if (a->quiet || strcmp(a->output, "-") == 0)
 		return;
-	str_thousands(samples(&in->side[0], in->several ? 0 : type), n, sizeof(n));
-	str_thousands(samples(&in->side[1], in->several ? 0 : type), after, sizeof(after));
+	if (idle_words(&in->idle, idle, sizeof(idle))[0])
+		command_note("%s", idle);
+	for (int i = 0; i < 2; i++) {
+		sum[i] = samples(&in->side[i], in->several ? 0 : type);
+		str_thousands(sum[i], n[i], sizeof(n[i]));
+	}
+	what = plural && sum[0] != 1 ? (in->folded ? "counts" : "samples") : what;
 	if (in->two)
-		command_note("wrote %s: %s %s compared with %s", a->output, n, what, after);
+		command_note("wrote %s: %s %s compared with %s", a->output, n[0], what, n[1]);
 	else if (in->cut)
-		command_note("wrote %s: %s %s", a->output, n, what);
+		command_note("wrote %s: %s %s", a->output, n[0], what);
 	else
-		command_note("wrote %s: %s %s, %s different stacks", a->output, n, what,
-			     str_thousands(used_stacks(&in->side[0]), after, sizeof(after)));
+		command_note("wrote %s: %s %s, %s", a->output, n[0], what,
+			     str_count(used_stacks(&in->side[0]), "different stack", n[1],
+				       sizeof(n[1])));
 }
 
 /* On and off the CPU can be added where both are ns; other events are left out. */

@@ -15,7 +15,8 @@ static const struct command *const verbs[] = {
 	&cmd_ftrace_clear,	  &cmd_ftrace_reset,
 	&cmd_ftrace_check_events, &cmd_ftrace_stack,
 	&cmd_ftrace_mark,	  &cmd_ftrace_convert,
-	&cmd_ftrace_dump,	  NULL,
+	&cmd_ftrace_dump,	  &cmd_ftrace_trace,
+	NULL,
 };
 
 static int run(void *args, int argc, char **argv, struct err *e)

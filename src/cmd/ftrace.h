@@ -28,6 +28,7 @@ extern const struct command cmd_ftrace_stack;
 extern const struct command cmd_ftrace_start;
 extern const struct command cmd_ftrace_stat;
 extern const struct command cmd_ftrace_stop;
+extern const struct command cmd_ftrace_trace;
 extern const struct command cmd_ftrace_stream;
 
 #endif

@@ -242,7 +242,8 @@ static void put_stats(const struct tracedat *t, struct out *out)
 		/* of compressed pages, where they would be if they stood in a row */
 		put_pages(out, c->cpu, packed && c->size ? at : c->offset, c->size);
 		at += c->size;
-		next = c->cpu + 1;
+		if (c->cpu >= next && c->cpu != UINT32_MAX) /* never back: each is told once */
+			next = c->cpu + 1;
 	}
 }
 

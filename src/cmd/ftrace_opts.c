@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "calc/task_spans.h"
 #include "cmd/command.h"
+#include "kern/proc.h"
 
 struct ftrace_buffer_opt *ftrace_args_buffer(struct ftrace_args *a)
 {
@@ -189,25 +190,38 @@ ON(ftrace_on_buffer)
 	return 0;
 }
 
+struct pids_of {
+	struct ftrace_args *a;
+	struct err *e;
+};
+
+/* A thread by its number, or all threads of the processes of a name. */
 static int add_pid(void *ctx, const char *part, size_t n)
 {
 	AUTO_FREE char *text = mem_strndup(part, n);
-	struct ftrace_args *a = ctx;
+	struct pids_of *to = ctx;
+	struct thread_list l = { 0 };
 	uint64_t pid;
+	int r;
 
-	if (!str_u64(text, &pid) || pid > INT32_MAX)
-		return -EINVAL;
-	vec_push(&a->o.pids, (pid_t)pid);
-	return 0;
+	if (str_u64(text, &pid)) {
+		if (pid > INT32_MAX)
+			return err_set(to->e, EINVAL, "-P wants process ids, not '%s'", text);
+		vec_push(&to->a->o.pids, (pid_t)pid);
+		return 0;
+	}
+	r = proc_threads_of(text, &l, to->e);
+	for (size_t i = 0; i < l.n; i++)
+		vec_push(&to->a->o.pids, l.tid[i]);
+	thread_list_free(&l);
+	return r;
 }
 
 ON(ftrace_on_pid)
 {
 	(void)o;
 	(void)unset;
-	if (str_split(value, ',', add_pid, args) < 0)
-		return err_set(e, EINVAL, "-P wants process ids, not '%s'", value);
-	return 0;
+	return str_split(value, ',', add_pid, &(struct pids_of){ args, e });
 }
 
 ON(ftrace_on_negate)

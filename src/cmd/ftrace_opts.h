@@ -65,7 +65,8 @@ opt_fn ftrace_on_event, ftrace_on_filter, ftrace_on_trigger, ftrace_on_tracer, f
 		       "an instance of this name; what follows is for it"),                        \
 		OPT_FN0('v', "invert", ftrace_on_negate,                                           \
 			"the -e that follow are turned off, the -B removed"),                      \
-		OPT_FN('P', "pid", "PID", ftrace_on_pid, "only these threads, by comma"),          \
+		OPT_FN_C('P', "pid", "PID,...", OPT_ARG_REQUIRED, ftrace_on_pid,                   \
+			 "only these threads, or processes by name", "@pids"),                     \
 		OPT_FLAG('c', "children", t.o.children, "and what they (-P, -F) start"),           \
 		OPT_FLAG('T', "stacks", t.o.event_stack, "a kernel stack with every event"),       \
 		OPT_FLAG(0, "func-stack", t.o.func_stack,                                          \

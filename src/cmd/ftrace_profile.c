@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "base/str.h"
 #include "calc/task_spans.h"
 #include "cmd/command.h"
@@ -319,9 +320,9 @@ static int print(args_t *a, struct source *s, struct err *e)
 	int r, fd = a->to_stderr ? STDERR_FILENO : STDOUT_FILENO;
 
 	if (a->file) {
-		fd = open(a->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		fd = output_growing(a->file, 0, 0600, e);
 		if (fd < 0)
-			return err_set(e, errno, "cannot write %s: %s", a->file, strerror(errno));
+			return fd;
 	}
 	out_init(&out, fd);
 	r = ftrace_profile_print(s, &a->p, true, &out, e);

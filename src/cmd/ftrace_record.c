@@ -122,6 +122,11 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	args_t *a = args;
 	struct ftrace_wait w = { .user = a->t.user,
 				 .limit_ns = (uint64_t)a->seconds * 1000000000u };
+	struct watching_opts watching = { .what = "events",
+					  .whom = a->t.o.pids.n ? "some threads"
+								: "the whole machine",
+					  .quiet = a->t.quiet,
+					  .limit_ns = w.limit_ns };
 	struct ftrace f = { 0 };
 	AUTO_FREE char **command = NULL;
 	int64_t offset;
@@ -144,6 +149,9 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		r = ftrace_run_prepare(&a->t, argc, argv, &command, e);
 	if (r >= 0)
 		r = ftrace_wait_open(&w, command, e);
+	watching.command = command ? command[0] : NULL;
+	watching.of_command = a->t.filter_command;
+	w.watching = &watching;
 	if (r >= 0)
 		r = ftrace_open(&f, &a->t.o, e);
 	if (r >= 0)

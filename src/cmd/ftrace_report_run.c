@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "calc/ftrace_filter.h"
 #include "cmd/command.h"
@@ -34,8 +35,9 @@ struct handle {
 	struct tracedat_walk *walk;
 	struct ftrace_record rec;
 	bool have, done;
-	VEC(bool) printed; /* by CPU: a record was shown, so are stacks */
-	VEC(uint64_t) last;
+	/* By CPU, whose numbers are the file's word and may be anything. */
+	struct map printed; /* a record was shown, so are stacks */
+	struct map last;    /* its time */
 };
 
 struct report {
@@ -134,11 +136,9 @@ static bool is_stack(const struct handle *h)
 	       strcmp(h->rec.type->system, "ftrace") == 0;
 }
 
-static bool *printed(struct handle *h)
+static uint64_t *printed(struct handle *h)
 {
-	while (h->printed.n <= h->rec.cpu && h->rec.cpu < 65536)
-		vec_push(&h->printed, false);
-	return &h->printed.data[h->rec.cpu < 65536 ? h->rec.cpu : 0];
+	return map_at(&h->printed, h->rec.cpu);
 }
 
 /* A stack goes with the records of its CPU, unless it is filtered out itself. */
@@ -412,16 +412,17 @@ static void put_tag(const struct report *r, const struct handle *h)
 
 static void check_time(struct report *r, struct handle *h)
 {
-	if (!r->a->check || h->rec.cpu > 65535)
+	uint64_t *last;
+
+	if (!r->a->check)
 		return;
-	while (h->last.n <= h->rec.cpu)
-		vec_push(&h->last, 0);
-	if (h->last.data[h->rec.cpu] > h->rec.time && !r->a->quiet) {
+	last = map_at(&h->last, h->rec.cpu);
+	if (*last > h->rec.time && !r->a->quiet) {
 		out_flush(r->out);
 		command_note("time goes backwards on CPU %u: %" PRIu64 " to %" PRIu64, h->rec.cpu,
-			     h->last.data[h->rec.cpu], h->rec.time);
+			     *last, h->rec.time);
 	}
-	h->last.data[h->rec.cpu] = h->rec.time;
+	*last = h->rec.time;
 }
 
 static void print_all(struct report *r)
@@ -532,8 +533,8 @@ static void close_all(struct report *r)
 {
 	vec_each (&r->handles, h) {
 		tracedat_walk_free(h->walk);
-		vec_free(&h->printed);
-		vec_free(&h->last);
+		map_free(&h->printed);
+		map_free(&h->last);
 	}
 	vec_each (&r->files, x) {
 		struct file *f = *x;

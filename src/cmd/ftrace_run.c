@@ -93,7 +93,9 @@ int ftrace_run_capture(struct ftrace_args *a, struct ftrace *f, struct ftrace_wa
 			command_note("%s", f->note);
 		if (a->announce)
 			fprintf(stderr, "%s\n", a->announce);
+		w->capture = c;
 		r = ftrace_wait_run(w, argv ? argv[0] : NULL, e);
+		w->capture = NULL;
 	}
 	ftrace_stop(f, NULL);
 	ftrace_capture_stop(c);

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "live/ftrace_about.h"
+#include "store/tracedat_abi.h"
 #include "store/tracedat_write.h"
 
 int ftrace_save_format(const struct ftrace_args *a, int *version, const char **compression,
@@ -69,9 +70,12 @@ static void fill_buffer(struct parts *p, const struct ftrace *f, struct ftrace_c
 				     " events were lost; %s makes its buffer larger",
 				     done[k].cpu, *b->name ? " of " : "", b->name, one,
 				     p->larger ? p->larger : "-b KB");
-		if (done[k].error)
+		if (done[k].error) {
 			command_note("CPU %u: recording stopped too soon: %s", done[k].cpu,
 				     strerror(done[k].error));
+			strbuf_printf(&p->stats[*at], TRACEDAT_STOPPED "%s\n",
+				      strerror(done[k].error));
+		}
 		*lost += one;
 		o->n_cpus++;
 		++*at;

@@ -40,6 +40,8 @@ static int print_fd(int fd, const char *path, size_t held, struct err *e)
 		err_set(e, errno, "cannot read %s: %s", path, strerror(errno));
 		if (e && e->code == ENOENT)
 			err_hint(e, "this kernel was built without it");
+		if (e && (e->code == EPERM || e->code == EACCES))
+			err_hint(e, "root may, unless the kernel is locked down: kymo doctor");
 		return e ? -e->code : -EIO;
 	}
 	fflush(stdout);
@@ -126,6 +128,17 @@ static int on_file(const struct opt *o, const char *value, bool unset, void *arg
 		{ "hist", "hist" },
 		{ "trigger", "trigger" },
 		{ "cpumask", "tracing_cpumask" },
+		{ "enabled_functions", "enabled_functions" },
+		{ "touched_functions", "touched_functions" },
+		{ "dyn_ftrace_total_info", "dyn_ftrace_total_info" },
+		{ "kprobe_profile", "kprobe_profile" },
+		{ "uprobe_profile", "uprobe_profile" },
+		{ "dynamic_events", "dynamic_events" },
+		{ "saved_cmdlines", "saved_cmdlines" },
+		{ "saved_tgids", "saved_tgids" },
+		{ "printk_formats", "printk_formats" },
+		{ "error_log", "error_log" },
+		{ "readme", "README" },
 	};
 
 	(void)value;
@@ -163,6 +176,20 @@ static const struct opt show_opts[] = {
 	OPT_FN0(0, "graph_function", on_file, "functions of function_graph"),
 	OPT_FN0(0, "graph_notrace", on_file, "functions it leaves out"),
 	OPT_FN0(0, "cpumask", on_file, "CPUs that are traced"),
+	OPT_FN0(0, "error_log", on_file, "what it refused last, and where"),
+	OPT_HEAD("What the kernel says of itself"),
+	OPT_FN0(0, "enabled_functions", on_file,
+		"functions that are hooked now, by whom and how often"),
+	OPT_FN0(0, "touched_functions", on_file, "all that ever were"),
+	OPT_FN0(0, "dyn_ftrace_total_info", on_file, "how many functions can be traced"),
+	OPT_FN0(0, "kprobe_profile", on_file, "kprobes with their hits and misses"),
+	OPT_FN0(0, "uprobe_profile", on_file, "uprobes with their hits"),
+	OPT_FN0(0, "dynamic_events", on_file, "all probes and synthetic events"),
+	OPT_FN0(0, "saved_cmdlines", on_file, "names of the threads that were traced"),
+	OPT_FN0(0, "saved_tgids", on_file, "their processes"),
+	OPT_FN0(0, "printk_formats", on_file, "texts of trace_printk()"),
+	OPT_FN0(0, "readme", on_file, "the kernel's own words on its files"),
+	OPT_HEAD("Of an event"),
 	OPT_FN(0, "hist", "SYSTEM:EVENT", on_event_file, "the histograms of an event"),
 	OPT_FN(0, "trigger", "SYSTEM:EVENT", on_event_file, "the triggers of an event"),
 	OPT_END,
@@ -191,8 +218,12 @@ static int run_show(void *args, int argc, char **argv, struct err *e)
 			return err_hint(e, "kymo ftrace list -e lists the events; hist needs "
 					   "CONFIG_HIST_TRIGGERS");
 		}
-	} else if (a->file) {
+	} else if (a->file) { /* some are of the whole kernel, not of an instance */
 		path = mem_printf("%s/%s", dir, a->file);
+		if (access(path, F_OK) < 0) {
+			free(path);
+			path = mem_printf("%s/%s", root, a->file);
+		}
 	} else if (a->cpu) {
 		path = mem_printf("%s/per_cpu/cpu%s/%s", dir, a->cpu, name);
 	} else {
@@ -207,6 +238,7 @@ static int run_show(void *args, int argc, char **argv, struct err *e)
 static const struct example show_examples[] = {
 	{ "ftrace show", "what start has traced so far" },
 	{ "ftrace show -p", "follow it" },
+	{ "ftrace show --kprobe_profile", "how often each probe was hit" },
 	{ "ftrace show --hist sched:sched_switch", "a histogram" },
 	{ NULL, NULL },
 };

@@ -105,6 +105,7 @@ static int part_close(struct part *p, const struct source *s, const char *path, 
 {
 	struct ftrace_copy c;
 	int r = 0;
+	char n[64];
 
 	ftrace_copy_head(s, &c);
 	for (size_t i = 0; i < c.n_cpus; i++) {
@@ -117,7 +118,7 @@ static int part_close(struct part *p, const struct source *s, const char *path, 
 	if (r >= 0)
 		r = tracedat_write(path, &c.o, e);
 	if (r >= 0)
-		command_note("wrote %s with %llu events", path, (unsigned long long)p->events);
+		command_note("wrote %s with %s", path, str_count(p->events, "event", n, sizeof(n)));
 	for (size_t i = 0; i < c.n_cpus; i++)
 		close(p->fd[i]);
 	ftrace_copy_free(&c);

@@ -21,6 +21,8 @@
 #include "view/ftrace_text.h"
 
 #define TICK_NS 100000000u
+#define LOOK_EVERY 256	    /* records, for a signal */
+#define PAGES_AT_ONCE 4096u /* of a CPU: more may come than can be printed */
 
 struct stream_args {
 	struct ftrace_args t;
@@ -43,6 +45,8 @@ struct lane {
 
 struct stream {
 	struct ftrace *f;
+	const struct ftrace_wait *w;
+	bool cut; /* not all of it could be printed in time */
 	struct source *s;
 	struct ftrace_names *names;
 	struct ftrace_text *text;
@@ -114,9 +118,11 @@ static void print_until(struct stream *st, uint64_t until)
 	struct ftrace_next next = { peek, take, st };
 	struct lane *l;
 
-	while ((l = earliest(st)) && l->rec.time <= until) {
+	for (uint32_t n = 0; (l = earliest(st)) && l->rec.time <= until; n++) {
 		struct ftrace_record rec;
 
+		if (n % LOOK_EVERY == 0 && (st->cut = ftrace_wait_over(st->w)))
+			break;
 		fill(st, l, &rec);
 		l->have = false;
 		ftrace_text_line(st->text, &rec, &next, &st->out);
@@ -150,7 +156,7 @@ static uint64_t read_all(struct stream *st)
 	uint64_t newest = st->newest;
 
 	for (size_t i = 0; i < st->n; i++)
-		for (;;) {
+		for (unsigned k = 0; k < PAGES_AT_ONCE; k++) {
 			uint8_t *page = mem_alloc(st->page);
 			ssize_t n = read(st->lanes[i].fd, page, st->page);
 
@@ -261,11 +267,12 @@ static void stream_free(struct stream *st)
 
 static int stream(args_t *a, struct ftrace *f, struct ftrace_wait *w, char **argv, struct err *e)
 {
-	struct stream st = { .f = f };
+	struct stream st = { .f = f, .w = w };
 	pid_t self = getpid();
 	int r = ftrace_open(f, &a->t.o, e);
 
 	out_init(&st.out, STDOUT_FILENO);
+	st.out.patience = &w->patience;
 	if (r >= 0 && a->t.filter_command && w->child.pid > 0)
 		vec_push(&a->t.o.pids, w->child.pid);
 	if (r >= 0)
@@ -293,6 +300,10 @@ static int stream(args_t *a, struct ftrace *f, struct ftrace_wait *w, char **arg
 		tick(&st);
 		read_all(&st);
 		print_until(&st, UINT64_MAX);
+		if (st.cut || st.out.n)
+			command_note("what had come when the end did took longer than %d ms, and "
+				     "the rest was not shown",
+				     LOOP_REST_MS);
 		for (size_t i = 0; i < st.n; i++)
 			lost += ftrace_stats(f->buffers.data[0].dir, st.lanes[i].cpu, NULL);
 		if (lost)

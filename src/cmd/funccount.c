@@ -310,7 +310,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		err_set(e, EINVAL, "which functions?");
 		return err_hint(e, "for instance: kymo funccount 'bio_*'");
 	}
-	r = functool_duration(a->ft.seconds, &w.limit_ns, e);
+	r = duration_ns(a->ft.seconds, &w.limit_ns, e);
 	if (r >= 0 && a->interval &&
 	    (!str_duration(a->interval, 1000000000u, &w.tick_ns) || !w.tick_ns))
 		r = err_set(e, EINVAL, "-i wants seconds, not '%s'", a->interval);
@@ -332,7 +332,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 
 static const struct opt opts[] = {
 	OPT_STR('i', "interval", "SECONDS", interval, "a table each so many seconds"),
-	OPT_STR('d', "duration", "SECONDS", ft.seconds, "count so long"),
+	OPT_DURATION('d', ft.seconds, "count so long"),
 	OPT_INT('t', "top", "N", top, "only the N most called"),
 	OPT_FLAG('T', "timestamps", stamps, "the time above each table"),
 	OPT_END,

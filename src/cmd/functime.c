@@ -76,33 +76,54 @@ static char *named_probe(const char *binary, const char *func)
 	if (probe_parse(&a, words, 2, &text, &e) == 0 &&
 	    probe_define(&t, &text, &a, &defs, &e) == 0 && defs.list.n == 1 &&
 	    defs.list.data[0].args[0])
-		probe = mem_printf("p:call %s%s", defs.list.data[0].place,
-				   defs.list.data[0].args);
+		probe = mem_printf("p:call %s%s", defs.list.data[0].place, defs.list.data[0].args);
 	probe_defs_free(&defs);
+	probe_text_free(&text);
 	probe_target_close(&t);
 	arena_free(&a);
 	return probe;
 }
 
+/* *full: at the beginning, or where that is the same for less. *named: with parameters, or NULL. */
+static int user_probes(const char *binary, const char *func, char **full, char **named,
+		       struct err *e)
+{
+	AUTO_FREE char *cheap = mem_printf("p:call %s:%s", binary, func);
+	AUTO_FREE char *first = mem_printf("p:call %s:%s+0", binary, func);
+	AUTO_FREE char *start = NULL, *path = NULL;
+	int r = uprobe_definition(cheap, full, e);
+	size_t n;
+
+	if (r >= 0)
+		r = uprobe_definition(first, &start, e);
+	if (r < 0)
+		return r;
+	path = mem_strdup(strchr(*full, ' ') + 1);
+	if (strchr(path, ':'))
+		*strrchr(path, ':') = '\0';
+	*named = named_probe(path, func);
+	n = strlen(start);
+	if (*named && strncmp(*named, start, n) == 0 && (*named)[n] == ' ') {
+		char *moved = mem_printf("%s%s", *full, *named + n);
+
+		free(*named);
+		*named = moved;
+	}
+	return 0;
+}
+
 static int add_probes(const struct args *a, struct ftrace *f, const char *group, const char *func,
 		      struct err *e)
 {
-	AUTO_FREE char *out = NULL, *place = NULL, *full = NULL, *named = NULL;
+	AUTO_FREE char *out = NULL, *full = NULL, *named = NULL;
 	const char *last[] = { "", ARGUMENTS }; /* tried last, first */
 	bool user = a->binary != NULL;
 	int r = 0;
 
 	if (user) {
-		AUTO_FREE char *path = NULL;
-
-		place = mem_printf("p:call %s:%s", a->binary, func);
-		r = uprobe_definition(place, &full, e);
+		r = user_probes(a->binary, func, &full, &named, e);
 		if (r < 0)
 			return r;
-		path = mem_strdup(strchr(full, ' ') + 1);
-		if (strchr(path, ':'))
-			*strrchr(path, ':') = '\0';
-		named = named_probe(path, func);
 	} else {
 		full = mem_printf("p:call %s", func);
 		named = named_probe(NULL, func);
@@ -166,9 +187,9 @@ static void make_plan(struct args *a, const char *group, struct functime_plan *p
 	} else {
 		names[0] = mem_printf("%s:call", group);
 		names[1] = mem_printf("%s:ret", group);
-		*p = (struct functime_plan){
-			.function = a->what, .begin = names[0], .end = names[1]
-		};
+		*p = (struct functime_plan){ .function = a->what,
+					     .begin = names[0],
+					     .end = names[1] };
 	}
 	plan_event(a, p->begin);
 	if (!p->turns)
@@ -307,7 +328,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 				"for instance: kymo functime vfs_read, or kymo functime softirqs");
 	}
 	a->what = argv[0];
-	r = functool_duration(a->ft.seconds, &w.limit_ns, e);
+	r = duration_ns(a->ft.seconds, &w.limit_ns, e);
 	if (r >= 0)
 		r = functool_pids(&a->ft, e);
 	if (r >= 0)
@@ -328,9 +349,9 @@ static void drop(void *args)
 
 static const struct opt opts[] = {
 	OPT_STR_C('x', "exec", "FILE", binary, "a function of this program or library", "@files"),
-	OPT_STR_C('p', "pid", "PID", ft.pid, "only this process", "@pids"),
+	OPT_STR_C('p', "pid", "PID,...", ft.pid, "only these processes", "@pids"),
 	OPT_STR('L', "tid", "TID", ft.tid, "only this thread"),
-	OPT_STR('d', "duration", "SECONDS", ft.seconds, "time so long"),
+	OPT_DURATION('d', ft.seconds, "time so long"),
 	OPT_FLAG(0, "probes", probes, "kprobes, also where the kernel has fentry and fexit"),
 	OPT_INT('n', "slowest", "N", slowest, "so many of the slowest calls (default: 10)"),
 	OPT_END,

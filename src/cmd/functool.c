@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/functool.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -9,25 +10,18 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/guard.h"
 #include "base/mem.h"
+#include "base/patience.h"
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/ftrace_print.h"
 #include "cmd/ftrace_run.h"
+#include "kern/proc.h"
 #include "live/ftrace_about.h"
 #include "live/ftrace_capture.h"
 #include "view/graph_lines.h"
 
 #define TICK_NS 100000000u
-
-int functool_duration(const char *text, uint64_t *ns, struct err *e)
-{
-	*ns = 0;
-	if (text && (!str_duration(text, 1000000000u, ns) || !*ns))
-		return err_set(e, EINVAL, "-d wants seconds, not '%s'", text);
-	return 0;
-}
 
 int functool_pids(struct functool *f, struct err *e)
 {
@@ -39,14 +33,13 @@ int functool_pids(struct functool *f, struct err *e)
 		vec_push(&f->t.o.pids, (pid_t)v);
 	}
 	if (f->pid) {
-		AUTO_FREE char *dir = mem_printf("/proc/%s/task", f->pid);
-		struct file_names names = { 0 };
+		struct thread_list l = { 0 };
 
-		if (!str_u64(f->pid, &v) || file_list(dir, &names) < 0)
-			return err_set(e, ESRCH, "there is no process %s", f->pid);
-		for (size_t i = 0; i < names.n; i++)
-			vec_push(&f->t.o.pids, (pid_t)atoi(names.name[i]));
-		file_names_free(&names);
+		if (proc_threads_of(f->pid, &l, e) < 0)
+			return -e->code;
+		for (size_t i = 0; i < l.n; i++)
+			vec_push(&f->t.o.pids, l.tid[i]);
+		thread_list_free(&l);
 		f->t.o.children = true; /* threads it starts meanwhile */
 	}
 	return 0;
@@ -69,24 +62,36 @@ int functool_hint(struct err *e, int code)
 
 struct printing {
 	struct ftrace *f;
+	const struct ftrace_wait *w;
+	bool cut; /* not all of it could be printed in time */
 	int pipe;
 	struct graph_lines *graph; /* NULL: every line is shown */
 	struct strbuf lines;
 };
 
-/* What is in trace_pipe now. */
+/* What is in trace_pipe, for a while, so that other things are looked at, too. */
 static int print_some(void *ctx)
 {
 	struct printing *p = ctx;
 	char buf[65536];
+	size_t done;
 	ssize_t n;
+	int r;
 
-	while ((n = read(p->pipe, buf, sizeof(buf))) > 0) {
+	while (!(p->cut = ftrace_wait_over(p->w)) && (n = read(p->pipe, buf, sizeof(buf))) > 0) {
 		if (p->graph)
 			graph_lines_feed(p->graph, buf, (size_t)n, &p->lines);
 		else
 			strbuf_add(&p->lines, buf, (size_t)n);
-		if (guard_write(STDOUT_FILENO, strbuf_str(&p->lines), p->lines.n) < 0)
+		r = patience_write(&p->w->patience, STDOUT_FILENO, strbuf_str(&p->lines),
+				   p->lines.n, &done);
+		if (r == -EINTR) { /* the rest stays for the end */
+			memmove(p->lines.data, p->lines.data + done, p->lines.n - done);
+			p->lines.n -= done;
+			p->cut = true;
+			break;
+		}
+		if (r < 0)
 			return 1;
 		strbuf_reset(&p->lines);
 	}
@@ -171,7 +176,7 @@ static int show_format(struct functool *f, const char *root, struct err *e)
 
 static int trace(struct functool *t, struct ftrace *f, struct ftrace_wait *w, struct err *e)
 {
-	struct printing p = { .f = f, .pipe = -1 };
+	struct printing p = { .f = f, .w = w, .pipe = -1 };
 	AUTO_FREE char *path = NULL, *event = NULL;
 	const char *dir;
 	uint64_t lost;
@@ -221,6 +226,10 @@ static int trace(struct functool *t, struct ftrace *f, struct ftrace_wait *w, st
 		r = print_buffer(&p, dir, t->headers, e);
 	else if (r >= 0)
 		print_some(&p);
+	if (p.cut)
+		command_note("what had come when the end did took longer than %d ms, and the rest "
+			     "was not shown",
+			     LOOP_REST_MS);
 	if (lost)
 		command_note("%llu events were lost; trace less, or a shorter time",
 			     (unsigned long long)lost);
@@ -237,7 +246,7 @@ int functool_run(struct functool *t, struct err *e)
 {
 	struct ftrace_wait w = { 0 };
 	struct ftrace f = { 0 };
-	int r = functool_duration(t->seconds, &w.limit_ns, e);
+	int r = duration_ns(t->seconds, &w.limit_ns, e);
 
 	if (r >= 0)
 		r = functool_pids(t, e);

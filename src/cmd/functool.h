@@ -7,6 +7,7 @@
 #define KYMO_CMD_FUNCTOOL_H
 
 #include "base/opt.h"
+#include "cmd/event_opts.h"
 #include "cmd/ftrace_opts.h"
 #include "kern/raw_probe.h"
 
@@ -25,11 +26,12 @@ struct functool {
 	bool graph;
 };
 
-#define FUNCTOOL_OPTS                                                                          \
-	OPT_STR_C('p', "pid", "PID", ft.pid, "only this process and what it starts", "@pids"), \
-		OPT_STR('L', "tid", "TID", ft.tid, "only this thread"),                        \
-		OPT_STR('d', "duration", "SECONDS", ft.seconds,                                \
-			"trace so long, then print (fewer events are lost)"),                  \
+#define FUNCTOOL_OPTS                                                                        \
+	OPT_STR_C('p', "pid", "PID,...", ft.pid, "only these processes and what they start", \
+		  "@pids"),                                                                  \
+		OPT_STR('L', "tid", "TID", ft.tid, "only this thread"),                      \
+		OPT_DURATION('d', ft.seconds,                                                \
+			     "trace so long, then print (fewer events are lost)"),           \
 		OPT_FLAG('H', "headers", ft.headers, "show the headings of the columns")
 
 /* Trace and print. Threads of -p and -L are added to what is traced. */
@@ -37,8 +39,6 @@ int functool_run(struct functool *f, struct err *e);
 void functool_free(struct functool *f);
 /* The tids that -p and -L name into f->t.o.pids. */
 int functool_pids(struct functool *f, struct err *e);
-/* Seconds of -d as ns; 0 when there is none. */
-int functool_duration(const char *text, uint64_t *ns, struct err *e);
 /* Say what else can be done where the kernel refuses to trace functions. */
 int functool_hint(struct err *e, int code);
 

@@ -38,7 +38,8 @@ static const struct opt opts[] = {
 	OPT_HEAD("What"),
 	OPT_FN0(0, "block", on_kind, "disk I/O: from issue to completion, by device and sector"),
 	OPT_FLAG('Q', "queue", insert, "with --block: from insertion into the queue instead"),
-	OPT_FN(0, "syscall", "NAME,...", on_kind, "time in system calls, such as read,write"),
+	OPT_FN_C(0, "syscall", "NAME,...", OPT_ARG_REQUIRED, on_kind,
+		 "time in system calls, such as read,write", "@syscalls"),
 	OPT_FN0(0, "sched", on_kind, "how long woken tasks wait for a CPU"),
 	OPT_FN(0, "pair", "'A,B by FIELD,...'", on_kind,
 	       "from event A to event B, matched by fields (FIELD of A=FIELD of B where they "

@@ -53,12 +53,12 @@ static int axes(const struct heat_args *a, const struct heat_points *p, struct h
 static void say_written(const struct heat_args *a, const char *path, const struct heat_points *p,
 			const struct heat_html_info *info)
 {
-	char n[32];
+	char n[64];
 
 	if (a->quiet || a->text)
 		return;
 	if (strcmp(path, "-") != 0)
-		command_note("wrote %s: %s points", path, str_thousands(p->points.n, n, sizeof(n)));
+		command_note("wrote %s: %s", path, str_count(p->points.n, "point", n, sizeof(n)));
 	if (info->digits || info->time_step > 1)
 		command_note(
 			"to keep the file small, times are rounded%s%s; --max-size allows more",
@@ -132,7 +132,7 @@ int heat_draw_seconds(const struct heat_args *a, const char *input, const char *
 	struct picture_input in = { 0 };
 	struct picture_output out = { 0 };
 	struct flame_html_info info;
-	char n[32];
+	char n[64];
 	int r = picture_read(
 		input, NULL,
 		&(struct picture_opts){ .times = true, .inlines = true, .merge_unknown = true },
@@ -156,8 +156,8 @@ int heat_draw_seconds(const struct heat_args *a, const char *input, const char *
 			     "%llu ms; --max-size allows more",
 			     (unsigned long long)info.time_step / 1000000);
 	if (r == 0 && !a->quiet && strcmp(path, "-") != 0)
-		command_note("wrote %s: %s samples by second, and the flame graph of any range",
-			     path, str_thousands(count_samples(&in.side[0]), n, sizeof(n)));
+		command_note("wrote %s: %s by second, and the flame graph of any range", path,
+			     str_count(count_samples(&in.side[0]), "sample", n, sizeof(n)));
 	if (r == 0 && !in.side[0].entries.n)
 		command_note("there are no samples: what was recorded used no CPU; -a records the "
 			     "whole machine");

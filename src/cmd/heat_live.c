@@ -180,7 +180,7 @@ static void begun(void *ctx)
 	AUTO_FREE char *us = mem_printf("%d", ourselves_pid());
 	struct target now = { 0 };
 
-	if (ourselves_pid() && proc_threads_of(us, &l, NULL) == 0)
+	if (ourselves_known() && proc_threads_of(us, &l, NULL) == 0)
 		add_threads(p->whom, &l, 2);
 	thread_list_free(&l);
 	if (p->whom->some && !p->by_kernel && target_make(&p->to, &now, NULL) == 0)
@@ -212,7 +212,7 @@ static int set_whom(struct plan *p, bool command, struct err *why, struct err *e
 	r = target_make(&p->to, &p->target, e);
 	if (r < 0)
 		return r;
-	if ((tasks || p->target.command) && !ourselves_pid()) {
+	if ((tasks || p->target.command) && !ourselves_known()) {
 		err_set(why, EXDEV, "process ids are a container's here, and tracefs knows others");
 		return 0;
 	}
@@ -282,13 +282,19 @@ static int capture(struct plan *p, char **command, struct source **ret, struct e
 {
 	struct ftrace_wait w = { .ctx = p, .begun = begun };
 	struct ftrace f = { 0 };
+	char whom[64];
+	struct watching_opts watching = { .what = "events",
+					  .whom = watching_whom(&p->to, whom, sizeof(whom)),
+					  .command = command ? command[0] : NULL,
+					  .of_command = p->target.command,
+					  .quiet = p->a->quiet };
 	double seconds = 0;
 	int r = 0;
 
 	if (p->a->duration &&
 	    (!str_double(p->a->duration, &seconds) || !(seconds > 0) || seconds > 1e9))
 		return err_set(e, EINVAL, "-d wants seconds, not '%s'", p->a->duration);
-	w.limit_ns = (uint64_t)(seconds * 1e9);
+	w.limit_ns = watching.limit_ns = (uint64_t)(seconds * 1e9);
 	if (p->f.o.pids.n || p->whom->some) {
 		w.tick_ns = TICK_NS;
 		w.tick = command ? NULL : gone;
@@ -302,8 +308,7 @@ static int capture(struct plan *p, char **command, struct source **ret, struct e
 		ftrace_run_close(&f);
 		return 0;
 	}
-	if (r >= 0 && !command && !p->a->duration && !p->a->quiet && isatty(STDERR_FILENO))
-		p->f.announce = "Measuring... Ctrl-C to end.";
+	w.watching = &watching;
 	if (r >= 0)
 		r = ftrace_run_read(&p->f, &f, &w, command, ret, e);
 	ftrace_wait_close(&w);

@@ -252,6 +252,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		r = make_list(&l, e);
 	if (r == 0)
 		r = a->sched_stat ? merge(&l, output, e) : perfdata_inject(l.s, &list, output, e);
+	if (r == 0)
+		input_warn(l.s);
 	if (r == 0 && l.missing && a->verbose)
 		command_note("%zu files were not found or have no build-id", l.missing);
 	known_free(&l.known);

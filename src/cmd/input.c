@@ -59,7 +59,9 @@ const char *input_symfs(const char *folder)
 
 struct find_opts input_find(const struct source *s, const char *symfs)
 {
-	return (struct find_opts){ .symfs = symfs, .archive = s->trace->files };
+	return (struct find_opts){ .symfs = symfs,
+				   .archive = s->trace->files,
+				   .recording = { s->trace->first_time, s->trace->last_time } };
 }
 
 void input_unwind(struct source **s, const char *symfs)
@@ -207,7 +209,7 @@ int input_kallsyms(const struct trace *t, char **ret, size_t *n)
 			return 0;
 		free(*ret);
 	}
-	return perf_cache_path(t, &path) && file_read(path.data, MAX_KALLSYMS, ret, n) == 0
+	return perf_cache_path(t, &path) && file_read_input(path.data, MAX_KALLSYMS, ret, n) == 0
 		       ? 0
 		       : -ENOENT;
 }
@@ -421,10 +423,14 @@ void input_warn(const struct source *s)
 
 	if (l->note[0])
 		command_note("%s", l->note);
-	if (l->lost_events)
+	if (l->lost_events >= l->lost_samples && l->lost_events)
 		command_note("the recorder lost %" PRIu64 " events in %" PRIu64
 			     " places; record with a larger buffer (-m) or a lower rate (-F)",
 			     l->lost_events, l->lost_records);
+	else if (l->lost_samples)
+		command_note("the recorder lost %" PRIu64
+			     " events; record with a larger buffer (-m) or a lower rate (-F)",
+			     l->lost_samples);
 	if (l->bad_records)
 		command_note("%" PRIu64 " records make no sense and were left out", l->bad_records);
 	if (l->unknown_records)

@@ -122,12 +122,13 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	l.style = a->json ? LIST_JSON : a->raw_dump ? LIST_WORDS : LIST_TEXT;
 	l.details = a->details || a->long_desc;
 	l.abouts = a->desc;
-	l.marks = l.details || isatty(STDOUT_FILENO);
 	l.bold = term_style(stdout, TERM_BOLD);
 	l.dim = term_style(stdout, TERM_DIM);
 	l.yellow = term_style(stdout, TERM_YELLOW);
 	l.reset = term_style(stdout, TERM_RESET);
 	choose(&l, argc, argv);
+	/* who pipes the whole list has one line for all; who asks for these has it of each */
+	l.marks = l.details || isatty(STDOUT_FILENO) || !(l.classes & LIST_TRACEPOINT);
 	top_line(&l);
 	l.json = json_to(stdout);
 	l.json.pretty = true;

@@ -21,7 +21,7 @@ static bool can_open(const struct list *l, uint32_t type, uint64_t config)
 
 	if (!l->core_pmu)
 		return false;
-	if (!l->marks && l->style != LIST_JSON)
+	if (l->style == LIST_WORDS || (l->style == LIST_TEXT && !l->marks))
 		return true;
 	if (strcmp(l->env.roots.sysfs, "/sys") != 0)
 		return true; /* another machine's tree: it cannot be tried */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <signal.h>
 
+#include "base/budget.h"
 #include "base/filemap.h"
 #include "base/guard.h"
 #include "base/mem.h"
@@ -86,7 +87,11 @@ static const struct opt global[] = {
 /* Whatever was still buffered must reach stdout, or the user must hear of it. */
 static int flushed(int code)
 {
+	const char *refused = budget_refused();
 	struct err e = { 0 };
+
+	if (refused)
+		command_note("%s", refused);
 
 	if ((fflush(stdout) == 0 && !ferror(stdout)) || code)
 		return code; /* a command that failed has said why */

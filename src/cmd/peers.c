@@ -15,19 +15,14 @@ static const struct {
 } perf_words[] = {
 	{ "bench", "kymo stat -r 10 COMMAND measures any program" },
 	{ "c2c", "kymo record -d -e EVENT keeps data addresses, kymo script -F addr shows them" },
-	{ "config", "kymo has no configuration file; kymo COMMAND -h shows the options" },
 	{ "daemon", "kymo record --control fifo:PATH --switch-output runs in the background" },
-	{ "data", "kymo script prints a recording for other programs" },
-	{ "ftrace", "kymo record -e 'sched:*' -a records tracepoints, kymo script shows them" },
 	{ "iostat", "kymo stat -e 'block:*' -a counts disk requests" },
-	{ "kallsyms", "/proc/kallsyms has them all; kymo report and script name them" },
 	{ "kmem", "kymo stat -e 'kmem:*' COMMAND counts the kernel's allocations" },
 	{ "kvm", "kymo stat -e 'kvm:*' -a counts what a host does for its guests" },
 	{ "kwork", "kymo stat -e 'irq:*' -e 'workqueue:*' -a counts interrupts and work items" },
 	{ "lock", "kymo record -e 'lock:*' -ag records who waits for locks" },
 	{ "mem", "kymo record -d -e EVENT keeps data addresses, kymo script -F addr shows them" },
 	{ "sched", "kymo record -e 'sched:*' -a records it, kymo script shows it" },
-	{ "test", "make test, in kymo's sources" },
 	{ "timechart", "kymo record -e 'sched:*' -a records it, kymo script shows it" },
 };
 

@@ -11,10 +11,12 @@
 #include "base/filemap.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "calc/gaps.h"
 #include "calc/paths.h"
 #include "calc/pprof_stacks.h"
 #include "calc/profile_stacks.h"
 #include "calc/unfold.h"
+#include "calc/unscript.h"
 #include "calc/visible.h"
 #include "cmd/command.h"
 #include "cmd/input.h"
@@ -22,8 +24,9 @@
 #include "event/waker.h"
 
 #define DRAWN                                                                                    \
-	"it draws recordings, pprof profiles and folded stacks: lines such as 'main;parse;read " \
-	"42'"
+	"it draws recordings, pprof profiles, perf script's text and folded stacks: lines such " \
+	"as "                                                                                    \
+	"'main;parse;read 42'"
 #define MAX_PIPE (4ull << 30)
 #define TIME_STEPS 16384u   /* of a recording: finer than any picture */
 #define TIME_FINE 10000000u /* ns */
@@ -141,11 +144,32 @@ static uint32_t type_named(const struct trace *t, const char *name)
 	return UINT32_MAX;
 }
 
+/* Of samples that were read (code, when that went well), what they lack. */
+static int say_counted(struct source *s, struct symbols *symbols, const struct picture_opts *o,
+		       struct gaps *g, int code, struct err *e)
+{
+	struct profile p;
+	struct names n = { 0 };
+	struct idle idle;
+
+	if (code == 0 && g->entries.n && gaps_names(g, s->trace, symbols, &p, &n, e) == 0) {
+		if (o->without_idle) /* shares of what is shown */
+			idle_leave_out(&p, &n, &idle);
+		picture_say_gaps(s->trace, &n);
+		names_free(&n);
+		profile_free(&p);
+	}
+	gaps_free(g);
+	return code;
+}
+
 /* Only what can be seen, in passes over the recording. */
 static int read_visible(struct source *s, struct symbols *symbols, const struct picture_opts *o,
 			struct stacks *ret, struct picture_input *in, struct err *e)
 {
-	struct visible_opts v = { .min_share = o->min_share,
+	struct gaps gaps = { 0 };
+	struct visible_opts v = { .gaps = o->gaps_said ? NULL : &gaps,
+				  .min_share = o->min_share,
 				  .by_comm = o->label != CALLTREE_LABEL_NONE,
 				  .by_pid = o->label == CALLTREE_LABEL_PID,
 				  .by_tid = o->label == CALLTREE_LABEL_TID,
@@ -156,17 +180,17 @@ static int read_visible(struct source *s, struct symbols *symbols, const struct 
 	int r = visible_stacks(s, symbols, &v, ret, &in->first_type, e);
 
 	in->cut = r == 0;
-	return r;
+	return say_counted(s, symbols, o, &gaps, r, e);
 }
 
 /* Of the times that are kept; 0: none are. */
-static uint64_t time_quantum(const struct trace *t, const struct picture_opts *o)
+static uint64_t time_quantum(uint64_t first, uint64_t last, const struct picture_opts *o)
 {
 	uint64_t quantum;
 
-	if (!o->times || t->last_time <= t->first_time)
+	if (!o->times || last <= first)
 		return 0;
-	quantum = (t->last_time - t->first_time) / TIME_STEPS + 1;
+	quantum = (last - first) / TIME_STEPS + 1;
 	/* seconds are drawn with what is inside them */
 	return quantum > TIME_FINE ? TIME_FINE : quantum;
 }
@@ -175,12 +199,16 @@ static uint64_t time_quantum(const struct trace *t, const struct picture_opts *o
 static int read_paths(struct source *s, struct symbols *symbols, const struct picture_opts *o,
 		      struct stacks *ret, struct picture_input *in, struct err *e)
 {
-	struct paths_opts p = { .counts = o->counts,
+	struct gaps gaps = { 0 };
+	struct paths_opts p = { .gaps = &gaps,
+				.counts = o->counts,
 				.inlines = o->inlines,
 				.lines = o->times,
-				.time_quantum = time_quantum(s->trace, o) };
+				.time_quantum = time_quantum(s->trace->first_time,
+							     s->trace->last_time, o) };
 
-	return paths_stacks(s, symbols, &p, ret, &in->first_type, e);
+	return say_counted(s, symbols, o, &gaps,
+			   paths_stacks(s, symbols, &p, ret, &in->first_type, e), e);
 }
 
 /* All stacks: counted, named, and the chains as stacks. */
@@ -188,12 +216,13 @@ static int read_stacks(struct source *s, struct symbols *symbols, const struct p
 		       struct stacks *ret, struct picture_input *in, struct err *e)
 {
 	struct profile_opts po = { .by = PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID |
-					 PROFILE_BY_CPU | PROFILE_BY_CHAIN };
+					 PROFILE_BY_CPU | PROFILE_BY_CHAIN,
+				   .known_times = true };
 	struct profile p = { 0 };
 	struct names n = { 0 };
 	int r;
 
-	po.time_quantum = time_quantum(s->trace, o);
+	po.time_quantum = time_quantum(s->trace->first_time, s->trace->last_time, o);
 	if (po.time_quantum)
 		po.by |= PROFILE_BY_TIME;
 	r = profile_make(s, &po, &p, e);
@@ -204,6 +233,9 @@ static int read_stacks(struct source *s, struct symbols *symbols, const struct p
 		       &n, e);
 	if (r == 0)
 		profile_stacks(&n, o->counts, o->merge_unknown, ret);
+	if (r == 0)
+		picture_say_gaps(s->trace, &n);
+	ret->time_quantum = po.time_quantum;
 	names_free(&n);
 	profile_free(&p);
 	return r;
@@ -226,6 +258,45 @@ static void share_heap(void)
 #ifdef __GLIBC__
 	mallopt(M_ARENA_MAX, 1);
 #endif
+}
+
+static struct idle leave_out_idle(struct stacks *s, struct picture_input *in)
+{
+	struct idle idle = { 0 };
+
+	idle_leave_out_stacks(s, &idle);
+	in->idle.weight += idle.weight;
+	in->idle.all += idle.all;
+	return idle;
+}
+
+static int read_some_way(struct source *s, struct symbols *symbols, const struct picture_opts *o,
+			 bool plain, struct stacks *ret, struct picture_input *in, struct err *e)
+{
+	struct picture_opts less = *o;
+	struct idle idle;
+	int r = -EOPNOTSUPP;
+
+	if (o->min_share > 0 && plain)
+		r = read_visible(s, symbols, o, ret, in, e);
+	else if (o->merge_unknown && !o->wakers)
+		r = read_paths(s, symbols, o, ret, in, e);
+	if (r == -EOPNOTSUPP)
+		r = read_stacks(s, symbols, o, ret, in, e);
+	if (r < 0 || !o->without_idle)
+		return r;
+	idle = leave_out_idle(ret, in);
+	/* what is left is the whole picture, of which smaller shares can be seen then */
+	if (in->cut && idle.weight > idle.all / 4 && idle.weight < idle.all) {
+		stacks_free(ret);
+		*ret = (struct stacks){ 0 };
+		less.gaps_said = true;
+		less.min_share *= 1 - idle.weight / idle.all;
+		r = read_visible(s, symbols, &less, ret, in, e);
+		if (r == 0)
+			idle_leave_out_stacks(ret, &idle);
+	}
+	return r;
 }
 
 static int read_recording(const char *path, const struct picture_opts *o, struct stacks *ret,
@@ -254,15 +325,8 @@ static int read_recording(const char *path, const struct picture_opts *o, struct
 	symbols = symbols_new(&(struct symbols_opts){ .find = input_find(s, NULL) });
 	r = input_kernel_later(s, &(struct input_kernel){ 0 }, symbols, &note, e);
 	/* copies of stacks are not unwound three times */
-	if (r == 0 && o->min_share > 0 && s == plain)
-		r = read_visible(s, symbols, o, ret, in, e);
-	else if (r == 0)
-		r = o->merge_unknown && !o->wakers ? read_paths(s, symbols, o, ret, in, e)
-						   : -EOPNOTSUPP;
-	if (r == -EOPNOTSUPP)
-		r = read_stacks(s, symbols, o, ret, in, e);
 	if (r == 0)
-		picture_say_gaps(s->trace, ret);
+		r = read_some_way(s, symbols, o, s == plain, ret, in, e);
 	in->off_type = off_type(s->trace);
 	if (r == 0 && o->marks && in->off_type != UINT32_MAX)
 		stacks_mark_off(ret, in->off_type);
@@ -292,6 +356,36 @@ static int read_pprof(const char *shown, const struct picture_file *w, struct st
 	return r < 0 ? err_wrap(e, "%s", shown) : 0;
 }
 
+/* perf script's text: all that a recording would say, but for where its code is. */
+static int read_script(const char *shown, const struct picture_file *w,
+		       const struct picture_opts *o, struct stacks *ret, struct picture_input *in,
+		       struct err *e)
+{
+	struct unscript_opts u = { .counts = o->counts,
+				   .inlines = o->inlines,
+				   .merge_unknown = o->merge_unknown,
+				   .times = o->times };
+	struct unscript_info info;
+	uint64_t quantum;
+	int r = unscript_text(shown, w->data, w->n, &u, ret, &info, e);
+
+	if (r < 0)
+		return r;
+	in->first_type = info.first_type;
+	for (uint32_t i = 0; i < ret->type_names.n; i++)
+		if (waker_is_event(strtab_get(&ret->strings, ret->type_names.data[i])))
+			in->off_type = i;
+	quantum = time_quantum(info.first_time, info.last_time, o);
+	vec_each (&ret->entries, en)
+		en->time = quantum ? en->time / quantum * quantum : 0;
+	ret->time_quantum = quantum;
+	if (o->marks && in->off_type != UINT32_MAX)
+		stacks_mark_off(ret, in->off_type);
+	if (o->without_idle)
+		leave_out_idle(ret, in);
+	return 0;
+}
+
 /* One file into side[0], and into side[1] when it has two counts. */
 static int read_one(const char *path, const struct picture_opts *o, struct stacks side[2],
 		    struct picture_input *in, struct err *e)
@@ -308,6 +402,11 @@ static int read_one(const char *path, const struct picture_opts *o, struct stack
 		return r;
 	if (pprof_looks(w.data, w.n)) {
 		r = read_pprof(shown, &w, &side[0], in, e);
+		picture_file_close(&w);
+		return r;
+	}
+	if (script_text_looks(w.data, w.n)) {
+		r = read_script(shown, &w, o, &side[0], in, e);
 		picture_file_close(&w);
 		return r;
 	}
@@ -470,34 +569,17 @@ int picture_can_write(const char *path, struct err *e)
 
 int picture_open(struct picture_output *o, const char *path, struct err *e)
 {
-	struct stat st;
-	int fd;
-
-	*o = (struct picture_output){ .path = path, .f = stdout };
+	*o = (struct picture_output){ .path = path, .f = stdout, .file = OUTPUT_NONE };
 	if (!path || strcmp(path, "-") == 0)
 		return 0;
-	/* a device or a pipe is written to directly, a file replaced when it is complete */
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-		fd = open(path, O_WRONLY | O_CLOEXEC);
-	} else {
-		fd = file_open_nameless(path, 0600);
-		o->hidden = fd >= 0;
-		if (fd < 0) {
-			o->temp = mem_printf("%s.XXXXXX", path);
-			fd = mkostemp(o->temp, O_CLOEXEC);
-		}
-	}
-	o->f = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!o->f) {
-		int code = errno;
-
-		if (fd >= 0)
-			close(fd);
-		free(o->temp);
-		o->temp = NULL;
-		return err_cannot_write(e, code, path);
-	}
-	return 0;
+	if (output_open(&o->file, path, O_WRONLY, e) < 0)
+		return -e->code;
+	o->f = fdopen(o->file.fd, "w");
+	if (o->f)
+		return 0;
+	err_cannot_write(e, errno, path);
+	output_close(&o->file);
+	return -e->code;
 }
 
 int picture_close(struct picture_output *o, bool ok, struct err *e)
@@ -508,18 +590,12 @@ int picture_close(struct picture_output *o, bool ok, struct err *e)
 		return 0; /* main() checks it */
 	if (fflush(o->f) != 0 || ferror(o->f))
 		code = errno ? errno : EIO;
-	if (ok && !code && o->hidden)
-		code = -file_publish(fileno(o->f), o->path);
+	if (ok && !code)
+		code = -output_publish(&o->file);
 	if (fclose(o->f) != 0 && !code)
 		code = errno;
-	if (o->temp) {
-		if (ok && !code && rename(o->temp, o->path) < 0)
-			code = errno;
-		if (!ok || code)
-			unlink(o->temp);
-	}
-	free(o->temp);
-	o->temp = NULL;
+	o->file.fd = -1; /* the stream closed it */
+	output_close(&o->file);
 	if (!ok || !code)
 		return 0;
 	return err_cannot_write(e, code, o->path);

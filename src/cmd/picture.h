@@ -8,8 +8,10 @@
 
 #include "base/err.h"
 #include "base/opt.h"
+#include "base/output.h"
 #include "base/temp.h"
 #include "calc/calltree.h"
+#include "calc/idle.h"
 #include "calc/stacks.h"
 
 /* Options for `kymo record`, when it is to record first. */
@@ -29,11 +31,12 @@ struct picture_head {
 /* Who is recorded, and how large a page may be: lines of an option table. */
 #define PICTURE_RECORD(c, l, m, h, comp) \
 	OPT_FN_C(c, l, m, OPT_ARG_REQUIRED, picture_on_record, h, comp)
-#define PICTURE_RECORD_WHOM                                                        \
-	OPT_FN0('a', "all-cpus", picture_on_record, "the whole machine"),          \
-		PICTURE_RECORD('p', "pid", "PID,...", "these processes", "@pids"), \
-		PICTURE_RECORD('t', "tid", "TID,...", "these threads", "@pids"),   \
-		PICTURE_RECORD('C', "cpu", "LIST", "these CPUs", "@cpus"),         \
+#define PICTURE_RECORD_WHOM                                                                 \
+	OPT_FN0('a', "all-cpus", picture_on_record, "the whole machine"),                   \
+		PICTURE_RECORD('p', "pid", "PID,...", "these processes, by number or name", \
+			       "@pids"),                                                    \
+		PICTURE_RECORD('t', "tid", "TID,...", "these threads", "@pids"),            \
+		PICTURE_RECORD('C', "cpu", "LIST", "these CPUs", "@cpus"),                  \
 		PICTURE_RECORD('u', "uid", "USER", "a user's processes", "@users")
 #define PICTURE_MAX_SIZE(h) \
 	OPT_FN_UNDO(0, "max-size", "SIZE", picture_on_max_size, h " (default: 5M)", NULL)
@@ -54,6 +57,9 @@ struct picture_given {
 int picture_arguments(struct picture_given *g, int most, int argc, char **argv, bool recording,
 		      const char *usage, struct err *e);
 
+/* -d: in record's own words, where the letter means something else. */
+int picture_on_duration(const struct opt *o, const char *value, bool unset, void *args,
+			struct err *e);
 int picture_on_record(const struct opt *o, const char *value, bool unset, void *args,
 		      struct err *e);
 int picture_words_add(struct picture_words *w, const char *option, const char *value,
@@ -96,6 +102,7 @@ struct picture_input {
 	uint32_t off_type;   /* the event that is time off the CPU; UINT32_MAX: none */
 	bool several;	     /* of a pprof profile: each sample has a value of every type */
 	bool cut;	     /* min_share: stacks end where nothing more is seen */
+	struct idle idle;    /* what was left out */
 	char note[160];	     /* what had to be changed while reading; "" when nothing */
 };
 
@@ -109,6 +116,7 @@ struct picture_opts {
 	bool wakers;	    /* with who ended the waits */
 	bool wall;	    /* waits beside the samples */
 	bool marks;	    /* waiting looks different from running */
+	bool without_idle;  /* time in which CPUs had nothing to do is left out */
 	/*
 	 * Above 0: only frames of at least this share will be seen, below a frame for each
 	 * label, so that no more need be kept. Not for comparisons.
@@ -116,6 +124,7 @@ struct picture_opts {
 	double min_share;
 	enum calltree_label label;
 	bool collapse_recursion;
+	bool gaps_said;	   /* what samples lack was told already */
 	const char *event; /* the only one that will be shown; NULL: the first */
 };
 
@@ -129,7 +138,8 @@ void picture_input_free(struct picture_input *in);
 
 /* Tell whom the picture is for what its stacks lack, and what would help. */
 struct trace;
-void picture_say_gaps(const struct trace *t, const struct stacks *s);
+struct names;
+void picture_say_gaps(const struct trace *t, const struct names *n);
 
 /* Is it a recording (perf.data of some form), not text? */
 bool picture_is_recording(const char *path);
@@ -146,8 +156,7 @@ int picture_event(const struct stacks *s, const char *name, uint32_t *ret, struc
  */
 struct picture_output {
 	const char *path;
-	char *temp;  /* the name until it is complete; NULL: none */
-	bool hidden; /* it has no name yet */
+	struct output file;
 	FILE *f;
 };
 /* Before a long recording: could it be written? */

@@ -21,6 +21,14 @@ int picture_on_record(const struct opt *o, const char *value, bool unset, void *
 	return picture_words_add(args, name, value, e);
 }
 
+int picture_on_duration(const struct opt *o, const char *value, bool unset, void *args,
+			struct err *e)
+{
+	(void)o;
+	(void)unset;
+	return picture_words_add(args, "--duration", value, e);
+}
+
 int picture_on_max_size(const struct opt *o, const char *value, bool unset, void *args,
 			struct err *e)
 {

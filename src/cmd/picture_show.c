@@ -2,9 +2,9 @@
 /*
  * The finished file in a browser.
  *
- * Who became root by sudo has the desktop as oneself: the browser is that user's, and so
- * becomes the file. It is started apart from us, because it may run in the foreground
- * until it is closed; only a failure at once is waited for.
+ * Who became root by sudo has the desktop as oneself: the browser is that user's, as the
+ * file is since it was made (base/output.h). It is started apart from us, because it may run in the
+ * foreground until it is closed; only a failure at once is waited for.
  */
 #include <fcntl.h>
 #include <grp.h>
@@ -15,20 +15,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "cmd/picture.h"
 
 #define FAILS_WITHIN 2000 /* ms */
+#define MAY_NOT_READ 125
 
 /* The user behind sudo; NULL: it is oneself. */
 static const struct passwd *user_behind(void)
 {
-	const char *id = geteuid() == 0 ? getenv("SUDO_UID") : NULL;
-	uint64_t uid;
+	uid_t uid;
+	gid_t gid;
 
-	return id && str_u64(id, &uid) && uid && uid < UINT32_MAX ? getpwuid((uid_t)uid) : NULL;
+	return output_user(&uid, &gid) ? getpwuid(uid) : NULL;
 }
 
 static void become(const struct passwd *u)
@@ -48,19 +47,6 @@ static void become(const struct passwd *u)
 	setenv("DBUS_SESSION_BUS_ADDRESS", bus, 1);
 }
 
-/* Only what is ours and has one name: somebody may have put another file there meanwhile. */
-static int give(const char *path, const struct passwd *u, struct err *e)
-{
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
-	    st.st_uid == geteuid() && fchown(fd, u->pw_uid, u->pw_gid) == 0)
-		return 0;
-	err_set(e, EPERM, "%s was written, but cannot be given to %s", path, u->pw_name);
-	return err_hint(e, "open it yourself");
-}
-
 static void start(const char *path, const struct passwd *u)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -70,6 +56,8 @@ static void start(const char *path, const struct passwd *u)
 		dup2(null, fd);
 	if (u)
 		become(u);
+	if (access(path, R_OK) < 0)
+		_exit(MAY_NOT_READ);
 	execlp("xdg-open", "xdg-open", path, (char *)NULL);
 	execlp("sensible-browser", "sensible-browser", path, (char *)NULL);
 	_exit(127);
@@ -84,8 +72,6 @@ int picture_show(const char *path, struct err *e)
 	int status = 0, waited = 0;
 	pid_t pid, ended = 0;
 
-	if (u && give(shown, u, e) < 0)
-		return -EPERM;
 	pid = fork();
 	if (pid == 0)
 		start(shown, u);
@@ -95,6 +81,10 @@ int picture_show(const char *path, struct err *e)
 		usleep(10000);
 	if (ended == 0 || (ended == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0))
 		return 0;
+	if (u && WIFEXITED(status) && WEXITSTATUS(status) == MAY_NOT_READ) {
+		err_set(e, EACCES, "%s was written, but %s may not read it", path, u->pw_name);
+		return err_hint(e, "-o FILE writes to a folder of %s's", u->pw_name);
+	}
 	err_set(e, ENOENT, "%s was written, but no browser could be started", path);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return err_hint(e, "open %s yourself; --open needs xdg-open (package xdg-utils)",

@@ -326,6 +326,13 @@ static int keep_name(void *ctx, const char *name, const char *symbol)
 	return 0;
 }
 
+static void print_name(const char *name)
+{
+	AUTO_FREE char *made = NULL;
+
+	puts(str_one_line(name, &made));
+}
+
 int probe_show_functions(const struct probe_opts *o, const char *filter, struct err *e)
 {
 	struct names n = { .filter = filter, .demangle = o->demangle };
@@ -345,7 +352,7 @@ int probe_show_functions(const struct probe_opts *o, const char *filter, struct 
 	texts_sort(&n.texts);
 	for (size_t i = 0; i < n.texts.list.n; i++)
 		if (!i || strcmp(n.texts.list.data[i], n.texts.list.data[i - 1]) != 0)
-			puts(n.texts.list.data[i]);
+			print_name(n.texts.list.data[i]);
 	texts_free(&n.texts);
 	probe_target_close(&t);
 	return 0;

@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include "base/guard.h"
+#include "base/term.h"
 
 #define FIRST 500000000u /* ns before anything is shown */
 #define EVERY 100000000u
+
+static struct progress *shown; /* whose line is on the terminal */
 
 static uint64_t now(void)
 {
@@ -50,6 +53,7 @@ void progress_at(struct progress *p, size_t done, size_t all)
 		fprintf(stderr, "%s ...", p->what);
 	guard_tell(stderr, "\033[K");
 	p->shown = true;
+	shown = p;
 }
 
 void progress_text(struct progress *p, const char *text)
@@ -60,11 +64,33 @@ void progress_text(struct progress *p, const char *text)
 	fprintf(stderr, "%s ...", text);
 	guard_tell(stderr, "\033[K");
 	p->shown = true;
+	shown = p;
+}
+
+void progress_line(struct progress *p, const char *text)
+{
+	unsigned width = term_width(stderr, 80);
+
+	if (!p->on)
+		return;
+	guard_tell(stderr, "\r");
+	fprintf(stderr, "%.*s", (int)(width > 1 ? width - 1 : 1), text);
+	guard_tell(stderr, "\033[K");
+	fflush(stderr);
+	p->shown = true;
+	shown = p;
+}
+
+void progress_clear(void)
+{
+	if (shown)
+		guard_tell(stderr, "\r\033[K");
+	shown = NULL;
 }
 
 void progress_end(struct progress *p)
 {
-	if (p->on && p->shown)
-		guard_tell(stderr, "\r\033[K");
+	if (p->on && p->shown && shown == p)
+		progress_clear();
 	p->on = false;
 }

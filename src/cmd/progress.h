@@ -24,6 +24,10 @@ void progress_begin(struct progress *p, const char *what, bool quiet);
 void progress_at(struct progress *p, size_t done, size_t all);
 /* The same in other words. */
 void progress_text(struct progress *p, const char *text);
+/* This line now, cut to the terminal's width. */
+void progress_line(struct progress *p, const char *text);
 void progress_end(struct progress *p);
+/* Something else is about to be written: the line that is shown goes, until it is shown again. */
+void progress_clear(void);
 
 #endif

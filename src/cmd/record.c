@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "cmd/accept.h"
 #include "cmd/event_opts.h"
+#include "cmd/trace.h"
 #include "live/capture_attr.h"
 
 /* What kymo does not do, and why: record_perf.c. */
@@ -24,6 +25,12 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "strict-freq", strict_freq, "fail where the kernel allows less than -F"),
 	OPT_U64('c', "count", "N", capture.period, "a sample every N events"),
 	OPT_FN0('g', NULL, record_on_g, "call chains; as --call-graph auto"),
+	{ .kind = OPT_KIND_STR,
+	  .name = "call-graph-default",
+	  .arg = OPT_ARG_REQUIRED,
+	  .flags = OPT_HIDDEN,
+	  .field = offsetof(struct record_args, chain_default),
+	  .help = "what -g means" },
 	OPT_FN_UNDO(0, "call-graph", "MODE", record_on_chain,
 		    "call chains: auto (default: walked in the kernel, frame pointers not needed), "
 		    "fp, dwarf[,SIZE] or lbr",
@@ -61,7 +68,8 @@ static const struct opt opts[] = {
 		 "also who ended the waits, and where it was (report --wakers shows it)"),
 	OPT_HEAD("Whom"),
 	OPT_FLAG('a', "all-cpus", target.all_cpus, "the whole machine (default without a command)"),
-	OPT_STR_C('p', "pid", "PID,...", target.pids, "these processes", "@pids"),
+	OPT_STR_C('p', "pid", "PID,...", target.pids, "these processes, by number or name",
+		  "@pids"),
 	OPT_STR_C('t', "tid", "TID,...", target.tids, "these threads", "@pids"),
 	OPT_STR_C('C', "cpu", "LIST", target.cpus, "these CPUs", "@cpus"),
 	OPT_STR_C('u', "uid", "USER", target.user, "a user's processes", "@users"),
@@ -92,6 +100,7 @@ static const struct opt opts[] = {
 	OPT_FN_UNDO('k', "clockid", "CLOCK", record_on_clock, "time by this clock",
 		    "monotonic|monotonic_raw|realtime|boottime|tai"),
 	OPT_HEAD("How long, and where to"),
+	OPT_DURATION(0, duration, "stop after so long (10, 0.5, 2m)"),
 	OPT_STR_C('o', "output", "FILE", output, "write to FILE (default: perf.data; -: a pipe)",
 		  "@files"),
 	OPT_FN('m', "mmap-pages", "PAGES", record_on_mmap,
@@ -118,6 +127,9 @@ static const struct opt opts[] = {
 	OPT_INT('r', "realtime", "PRIORITY", realtime, "kymo itself runs with this priority"),
 	OPT_FLAG('B', "no-buildid", no_buildid, "do not look for what was hit at the end"),
 	OPT_FLAG(0, "buildid-all", buildid_all, "build-ids of all files, hit or not"),
+	OPT_FLAG(0, "buildid-mmap", capture.kernel_ids,
+		 "the kernel tells build-ids, also of what ends at once; perf 6.1 aborts beside it "
+		 "(default: kymo reads the files)"),
 	OPT_FLAG(
 		'N', "no-buildid-cache", no_cache,
 		"do not keep copies of programs that may vanish (deleted, of containers, in /tmp)"),
@@ -129,7 +141,6 @@ static const struct opt opts[] = {
 	  .field = OPT_FIELD_(no_summary),
 	  .help = "",
 	  .flags = OPT_HIDDEN | OPT_NONEG },
-	OPT_ACCEPTED(0, "buildid-mmap"),       /* always */
 	OPT_ACCEPTED(0, "timestamp-boundary"), /* always */
 	OPT_ACCEPTED_ARG(0, "proc-map-timeout"),
 	OPT_ACCEPTED_ARG(0, "num-thread-synthesize"),
@@ -210,7 +221,7 @@ static int prepare(struct record_args *a, bool command, struct err *e)
 		return -e->code;
 	/* of single threads, as with perf */
 	a->no_inherit = a->no_inherit || t->tids;
-	if (check_freq(a, e) < 0)
+	if (duration_ns(a->duration, &a->limit_ns, e) < 0 || check_freq(a, e) < 0)
 		return -e->code;
 	return choose_cgroups(a, e);
 }
@@ -270,5 +281,36 @@ const struct command cmd_record = {
 	.args_size = sizeof(struct record_args),
 	.defaults = &defaults,
 	.run = run,
+	.drop = drop,
+};
+
+/* --- trace record: the calls for `kymo trace -i` --- */
+
+static int run_trace(void *args, int argc, char **argv, struct err *e)
+{
+	struct record_args *a = args;
+	int r = spec_parse(&a->events, "raw_syscalls:sys_enter,raw_syscalls:sys_exit", events_env(),
+			   e);
+
+	return r < 0 ? r : run(args, argc, argv, e);
+}
+
+static const struct example trace_examples[] = {
+	{ "trace record -- make", "keep the calls of a command in perf.data ..." },
+	{ "trace -i perf.data -s", "... and sum them up" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_trace_record = {
+	.name = "record",
+	.summary = "keep system calls in a file, for kymo trace -i",
+	.usage = "[OPTIONS] [--] [COMMAND [ARGS]]",
+	.about = "kymo record with the events of all system calls, and those that -e names.",
+	.examples = trace_examples,
+	.opts = opts,
+	.parse = OPT_STOP_AT_ARG,
+	.args_size = sizeof(struct record_args),
+	.defaults = &defaults,
+	.run = run_trace,
 	.drop = drop,
 };

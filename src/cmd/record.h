@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "cmd/command.h"
+#include "cmd/watching.h"
 #include "event/spec.h"
 #include "live/about.h"
 #include "live/capture.h"
@@ -31,7 +32,8 @@ struct record_args {
 	struct spec_list events, triggers;
 	struct target_opts target;
 	struct capture_opts capture;
-	const char *cgroups, *output, *control;
+	const char *cgroups, *output, *control, *duration;
+	const char *chain_default; /* hidden: how -g finds callers, of the configuration */
 	const char *regs_list; /* of -I?: print it and leave */
 	bool no_summary; /* hidden: the recording is not what the user asked for, a picture is */
 	bool no_inherit, quiet, no_buildid, no_cache, buildid_all, dry_run, group;
@@ -39,7 +41,7 @@ struct record_args {
 	uint64_t off_thresh_ms, off_room;
 	int exclude_perf; /* 1: yes, -1: no, 0: where it does no harm */
 	int verbose, zstd_level, threads, switch_max_files, realtime;
-	uint64_t max_size;
+	uint64_t max_size, limit_ns;
 	struct {
 		bool none, no_tasks, no_maps, no_cgroups;
 	} synth;
@@ -77,6 +79,8 @@ struct record_out {
 	unsigned threads;		    /* that empty the rings */
 	pthread_mutex_t lock;		    /* for keep and next */
 	bool looking_up, gathering;
+	bool counting;	  /* somebody wants to know how many samples there are */
+	uint64_t counted; /* so many */
 	struct strbuf early[PERFDATA_FEATURE_END]; /* features that are the same in each file */
 	bool described;
 	uint64_t files;	  /* begun so far */
@@ -89,6 +93,7 @@ struct record_out {
 	uint64_t bytes, samples; /* in all completed files */
 	char *last;		 /* name of the last one */
 	char **kept;		 /* names of finished files, when only the newest are kept */
+	uint64_t *told;		 /* losses that were told in files so far, by event */
 	size_t n_kept;
 };
 
@@ -142,6 +147,7 @@ struct recording {
 	bool busy; /* much came the last time */
 	int exit_code, signal;
 	bool stopped, enabled;
+	struct watching watching;
 };
 
 /* Everything but the command, which waits for its start. */

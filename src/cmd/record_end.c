@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "live/hits.h"
 #include "store/perfdata.h"
@@ -90,7 +91,8 @@ static int look_back(struct record_end *end, struct strbuf *ids, struct strbuf *
 {
 	struct source *s = NULL;
 	struct hits hits = { 0 };
-	int r = perfdata_open(end->path, &s, e);
+	AUTO_FREE char *own = mem_printf("/proc/self/fd/%d", perfdata_write_fd(end->w));
+	int r = perfdata_open(file_exists(own) ? own : end->path, &s, e);
 
 	if (r < 0)
 		return r;
@@ -100,7 +102,10 @@ static int look_back(struct record_end *end, struct strbuf *ids, struct strbuf *
 	r = hits_find(s, &hits, e);
 	if (r == 0) {
 		if (end->keep)
-			keep_save(end->keep, s->trace->tasks, hits.dso);
+			keep_save(
+				end->keep,
+				&(struct recording_id){ s->trace->first_time, s->trace->last_time },
+				s->trace->tasks, hits.dso);
 		add_build_ids(end, s, &hits, ids);
 		add_kallsyms(end, &hits, kallsyms);
 	}

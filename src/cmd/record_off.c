@@ -56,14 +56,14 @@ void record_off_tell(const struct recording *r)
 {
 	const struct offcpu *off = &r->walked.off;
 	struct walker_stats s;
-	char a[32], b[32];
+	char a[64], b[32];
 
 	if (!off->walker)
 		return;
 	walker_stats(off->walker, &s);
 	if (!r->a->quiet)
-		command_note("off the CPU: %.3f s in %s different stacks", (double)off->ns / 1e9,
-			     str_thousands(off->stacks.n, a, sizeof(a)));
+		command_note("off the CPU: %.3f s in %s", (double)off->ns / 1e9,
+			     str_count(off->stacks.n, "different stack", a, sizeof(a)));
 	if (off->stackless)
 		command_note("%s samples of time off the CPU have no stack: the walker's ring was "
 			     "full",

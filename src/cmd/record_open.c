@@ -20,11 +20,7 @@ static void on_fallback(void *ctx, const char *wanted, const char *taken, const 
 
 	if (r->a->quiet)
 		return;
-	if (taken)
-		command_note("%s; recording %s instead of %s", colon ? colon + 2 : why, taken,
-			     wanted);
-	else
-		command_note("%s; leaving out %s", colon ? colon + 2 : why, wanted);
+	command_note("%s; recording %s instead of %s", colon ? colon + 2 : why, taken, wanted);
 }
 
 static uint64_t now_ns(int clock)
@@ -134,10 +130,12 @@ static void tell_opened(const struct recording *r)
 
 	for (size_t i = 0; r->a->verbose > 1 && i < r->capture.n; i++) {
 		const struct capture_event *ev = &r->capture.event[i];
+		struct perf_event_attr attr = ev->attr;
 
+		attr.build_id = attr.build_id && !r->capture.ids; /* as the kernel was asked */
 		fprintf(stderr, "perf_event_attr of %s, opened %zu times:\n", ev->spec->name,
 			ev->n_ids);
-		attr_each(&ev->attr, put_attr, NULL);
+		attr_each(&attr, put_attr, NULL);
 	}
 	if (r->a->verbose)
 		command_note("%zu rings of %s", r->capture.n_rings,

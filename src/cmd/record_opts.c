@@ -90,7 +90,7 @@ int record_on_chain(const struct opt *o, const char *value, bool unset, void *ar
 int record_on_g(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	(void)value;
-	return record_on_chain(o, NULL, unset, args, e);
+	return record_on_chain(o, ((struct record_args *)args)->chain_default, unset, args, e);
 }
 
 int record_on_mmap(const struct opt *o, const char *value, bool unset, void *args, struct err *e)

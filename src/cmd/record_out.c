@@ -28,6 +28,10 @@ static void on_record(void *ctx, const struct perf_event_header *h)
 	struct record_out *o = ctx;
 
 	switch (h->type) {
+	case PERF_RECORD_SAMPLE:
+		if (o->counting)
+			__atomic_fetch_add(&o->counted, 1, __ATOMIC_RELAXED);
+		break;
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 	case PERF_RECORD_COMM:
@@ -216,6 +220,7 @@ static int start_file(struct record_out *o, const char *path, struct err *e)
 					  .pipe = o->pipe,
 					  .zstd_level = o->a->zstd_level };
 	const uint32_t walked = PERFDATA_STACKS_WALKED;
+	const struct perfdata_ended running = { 0 };
 	int r = perfdata_write_open(&wo, &o->w, e);
 
 	if (r < 0)
@@ -232,6 +237,8 @@ static int start_file(struct record_out *o, const char *path, struct err *e)
 	perfdata_write_early(o->w, PERFDATA_KALLSYMS, NULL, 0);
 	if (o->walked && !o->pipe)
 		perfdata_write_early(o->w, PERFDATA_STACKS, &walked, sizeof(walked));
+	if (!o->pipe)
+		perfdata_write_early(o->w, PERFDATA_ENDED, &running, sizeof(running));
 	r = perfdata_write_start(o->w, e);
 	return r == 0 ? stream_build_id(o, e) : r;
 }
@@ -299,11 +306,65 @@ static char *stamped(const char *path)
 	}
 }
 
+/* Samples that are lost on their way from the walker, and what comes while a CPU idles. */
+static uint64_t lost_by_us(const struct record_out *o)
+{
+	struct walker_stats s = { 0 };
+
+	if (o->walked && o->walked->samples && !o->walked->hits.on)
+		walked_stats(o->walked, &s);
+	return s.lost + idle_missed(o->idle);
+}
+
+/* One event's, as perf tells it. Ours are the first event's. */
+static int tell_lost(struct record_out *o, const struct capture_event *ev, uint64_t lost,
+		     struct err *e)
+{
+	struct synth s = { .sample_type = ev->attr.sample_type,
+			   .event_id = ev->id[0],
+			   .fn = record_out_bytes,
+			   .ctx = o };
+	struct synth_record r;
+
+	r.n = 0;
+	synth_u64(&r, lost);
+	return synth_emit(&s, &r, PERF_RECORD_LOST_SAMPLES, 0, 0, 0, e);
+}
+
+/*
+ * What is missing since the file before: for who reads it, a record for each event. Where nothing
+ * more can be written, only the sum is left. A flight recorder forgets, which is no loss.
+ */
+static int put_losses(struct record_out *o, bool failed, struct err *e)
+{
+	uint64_t all = 0;
+	int r = 0;
+
+	if (o->a->capture.overwrite)
+		return 0;
+	if (!o->told)
+		o->told = mem_alloc(o->capture->n * sizeof(*o->told));
+	capture_losses(o->capture);
+	for (size_t i = 0; i < o->capture->n && r >= 0; i++) {
+		const struct capture_event *ev = &o->capture->event[i];
+		uint64_t lost = ev->lost + (i == 0 ? lost_by_us(o) : 0) - o->told[i];
+
+		if (lost && ev->n_ids && !failed)
+			r = tell_lost(o, ev, lost, e);
+		o->told[i] += lost;
+		all += lost;
+	}
+	perfdata_write_lost(o->w, all);
+	return r;
+}
+
 static int end_file(struct record_out *o, bool stamp, struct err *e)
 {
 	AUTO_FREE char *name = stamp ? stamped(o->path) : NULL;
 	int r = o->a->tail_synth ? synthesise(o, e) : 0;
 
+	if (r >= 0)
+		r = put_losses(o, false, e);
 	if (r >= 0)
 		r = record_end_wait(o, e); /* of the file before */
 	if (r == 0)
@@ -317,6 +378,8 @@ static int close_pipe(struct record_out *o, bool failed, struct err *e)
 {
 	int r = 0;
 
+	if (!failed)
+		put_losses(o, false, e);
 	o->bytes = perfdata_write_size(o->w);
 	if (failed)
 		perfdata_write_close(o->w);
@@ -336,6 +399,7 @@ int record_out_close(struct record_out *o, bool failed, struct err *e)
 	if (!failed && o->w)
 		r = end_file(o, o->a->timestamp_file, e);
 	if (o->w) {
+		put_losses(o, true, NULL);
 		o->bytes += perfdata_write_size(o->w);
 		perfdata_write_abandon(o->w);
 		o->w = NULL;
@@ -401,6 +465,7 @@ void record_out_free(struct record_out *o)
 	free(o->ring_pieces);
 	strbuf_free(&o->next);
 	free(o->kept);
+	free(o->told);
 	free(o->path);
 	free(o->last);
 }

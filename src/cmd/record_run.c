@@ -20,6 +20,7 @@ enum {
 	TIMER_DISABLE,
 	TIMER_SWITCH,
 	TIMER_FLUSH,
+	TIMER_END,
 };
 
 #define MS 1000000u   /* ns */
@@ -202,12 +203,33 @@ static int on_fd(struct recording *r, const struct loop_event *ev, struct err *e
 	}
 }
 
+static void begin_watching(struct recording *r, char **argv)
+{
+	const struct record_args *a = r->a;
+	size_t n = r->capture.n - r->capture.dummy;
+	char whom[64], what[64];
+
+	if (n == 1)
+		snprintf(what, sizeof(what), "%s", r->capture.event[0].spec->name);
+	else
+		snprintf(what, sizeof(what), "%zu events", n);
+	watching_whom(&a->target, whom, sizeof(whom));
+	watching_begin(&r->watching, &(struct watching_opts){ .what = what,
+							      .whom = whom,
+							      .command = argv ? argv[0] : NULL,
+							      .of_command = r->target.command,
+							      .quiet = a->quiet,
+							      .limit_ns = a->limit_ns });
+	r->out.counting = r->watching.running;
+}
+
 /* What came slowly is not much, however long it took. */
 static int flush(struct recording *r, struct err *e)
 {
 	bool busy = r->busy;
 	int code = drain(r, e);
 
+	watching_at(&r->watching, r->out.counted, r->out.w ? perfdata_write_size(r->out.w) : 0);
 	r->busy = r->busy && busy;
 	return code;
 }
@@ -222,6 +244,7 @@ static int on_event(struct recording *r, const struct loop_event *ev, struct err
 	case TIMER_ENABLE: return record_enable(r, e);
 	case TIMER_DISABLE: return disable(r);
 	case TIMER_SWITCH: return next_file(r, e);
+	case TIMER_END: r->stopped = true; return 0;
 	default: return flush(r, e);
 	}
 }
@@ -238,6 +261,8 @@ static int set_timers(struct recording *r, struct err *e)
 	}
 	if (code >= 0 && a->switch_ns)
 		code = loop_timer(&r->loop, TIMER_SWITCH, a->switch_ns, a->switch_ns, e);
+	if (code >= 0 && a->limit_ns)
+		code = loop_timer(&r->loop, TIMER_END, a->limit_ns, 0, e);
 	if (code >= 0 && r->control.fd >= 0)
 		code = loop_watch(&r->loop, WATCH_CONTROL, r->control.fd, e);
 	if (code >= 0)
@@ -429,7 +454,7 @@ static void tell_none(struct recording *r)
 static void tell_result(struct recording *r)
 {
 	const struct record_out *o = &r->out;
-	char n[32];
+	char n[64];
 
 	if (r->a->quiet || r->a->no_summary)
 		return;
@@ -440,7 +465,7 @@ static void tell_result(struct recording *r)
 		: o->last ? o->last
 			  : o->path);
 	if (!o->pipe && !r->a->no_buildid)
-		fprintf(stderr, " (%s samples)", str_thousands(o->samples, n, sizeof(n)));
+		fprintf(stderr, " (%s)", str_count(o->samples, "sample", n, sizeof(n)));
 	fputs(" ]\n", stderr);
 	tell_none(r);
 }
@@ -499,6 +524,8 @@ static int begin(struct recording *r, char **argv, bool *started, struct err *e)
 	}
 	if (code == 0)
 		code = set_timers(r, e);
+	if (code == 0)
+		begin_watching(r, argv);
 	if (code == 0 && r->child.pid > 0) {
 		code = workload_start(&r->child, argv[0], &r->exit_code, e);
 		*started = code == 0;
@@ -519,6 +546,7 @@ int record_run(struct record_args *a, char **argv, struct err *e)
 	code = begin(&r, argv, &started, e);
 	if (code == 0)
 		code = record(&r, e);
+	watching_end(&r.watching);
 	if (argv && !a->quiet)
 		command_note_killed(argv[0], r.child.signal);
 	if (code < 0 && r.child.pid > 0 && !started)

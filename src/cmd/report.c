@@ -152,6 +152,7 @@ static const struct opt opts[] = {
 	OPT_STR(0, "switch-off", "EVENT", load.gate.off, "until EVENT happens"),
 	OPT_FLAG(0, "show-on-off-events", load.gate.show, "these two events, too"),
 	OPT_FLAG('U', "hide-unresolved", hide_unresolved, "whose function is known"),
+	OPT_FLAG(0, "idle", idle, "also of CPUs that had nothing to do"),
 	OPT_FN_C('b', "branch-stack", NULL, OPT_ARG_NONE, on_given,
 		 "sum branches rather than samples (default with branch records)", NULL),
 	OPT_FLAG(0, "branch-history", branch_history, "branches in call graphs"),

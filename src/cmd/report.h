@@ -16,6 +16,7 @@
 
 #include "base/json.h"
 #include "calc/graph.h"
+#include "calc/idle.h"
 #include "cmd/codestyle.h"
 #include "cmd/command.h"
 #include "cmd/load.h"
@@ -35,7 +36,7 @@ struct report_args {
 	bool stats, tasks, mmaps, dump, threads, raw_counters;
 	bool inlines, inlines_given, hide_unresolved, exclude_other, raw_trace, skip_empty;
 	bool branch, branch_given, branch_history, memory, full_lines, ns, quiet;
-	bool demangle;
+	bool demangle, idle;
 	int max_stack; /* REPORT_ALL_FRAMES when it was not given */
 	int verbose, group_sort, socket;
 	double percent_limit;
@@ -58,6 +59,8 @@ struct report {
 	bool chains; /* samples have call chains */
 	bool children, graphs, caller;
 	bool *site_wanted;
+	bool without_idle;
+	struct idle idle; /* what was left out */
 	uint64_t quantum;
 	int shown; /* events */
 	/* What is being named: of the load, or a table's of the terminal interface. */

@@ -70,7 +70,9 @@ static int choose_mode(struct report *r, struct err *e)
 	}
 	if (a->memory && !load_has(&r->load, PERF_SAMPLE_DATA_SRC)) {
 		err_set(e, ENODATA, "--mem-mode: the recording has no memory accesses");
-		return err_hint(e, "record with -d, or kymo mem record");
+		return err_hint(
+			e,
+			"kymo record -d keeps them, with an event that knows (mem-loads, ibs_op)");
 	}
 	if (a->memory)
 		r->mode = KEY_MODE_MEMORY;
@@ -262,6 +264,24 @@ static bool has_no_frames(const struct report_args *a)
 	return a->max_stack <= 0;
 }
 
+/*
+ * Of a whole machine, for somebody to read, unless it was asked for one way or another. Who calls
+ * it perf has perf's rows.
+ */
+static bool leaves_idle_out(const struct report *r)
+{
+	const struct report_args *a = r->a;
+	const struct pick_opts *p = &a->load.pick;
+	const struct trace *t = r->load.source->trace;
+	bool machine = false;
+
+	for (size_t i = 0; i < t->n_types; i++) /* a command's own begin with its exec */
+		machine |= !t->types[i].attr.enable_on_exec;
+	return machine && !a->idle && !a->json && !a->csv && !a->sep && !a->quiet &&
+	       r->mode == KEY_MODE_CODE && !p->comms && !p->pids && !p->tids && !p->symbols &&
+	       !p->dsos && !a->symbol_part && !command_is_perf();
+}
+
 static int count_and_name(struct report *r, struct err *e)
 {
 	const struct report_args *a = r->a;
@@ -278,6 +298,8 @@ static int count_and_name(struct report *r, struct err *e)
 		po.by |= r->chains ? PROFILE_BY_CHAIN : 0;
 	if (r->load.pick.by_dso || r->load.pick.by_symbol || a->hide_unresolved || a->symbol_part)
 		po.by |= PROFILE_BY_CODE;
+	if (r->without_idle)
+		po.by |= PROFILE_BY_CODE;
 	if (has_no_frames(a))
 		po.by &= ~PROFILE_BY_CHAIN;
 	po.unit = unit_of(r);
@@ -286,6 +308,8 @@ static int count_and_name(struct report *r, struct err *e)
 	code = load_count(&r->load, &po, e);
 	if (code == 0)
 		code = load_name(&r->load, &no, e);
+	if (code == 0 && r->without_idle)
+		idle_leave_out(&r->load.profile, &r->load.names, &r->idle);
 	if (code == 0) { /* all that is still to be asked of addresses */
 		r->end = report_end_of(&r->load.names);
 		profile_drop_chains(&r->load.profile);
@@ -397,6 +421,7 @@ static int walk_through(struct report *r, struct err *e)
 		.max_stack = max_stack(a),
 		.time_quantum = r->quantum,
 		.unit = unit_of(r),
+		.without_idle = r->without_idle,
 		.naming = now_named,
 		.naming_ctx = r,
 		.model = { .percent_limit = a->percent_limit,
@@ -436,6 +461,7 @@ static int report_samples(struct report *r, struct err *e)
 	if (code < 0)
 		return code;
 	r->load.socket_wanted = a->socket;
+	r->without_idle = leaves_idle_out(r);
 	if (wants_tui(r))
 		return walk_through(r, e);
 	if (!a->quiet && !a->json && !a->csv && !a->header)

@@ -102,6 +102,7 @@ static void show_end(struct report *r)
 
 	end.code = cells_needs(&r->columns) & (PROFILE_BY_CODE | PROFILE_BY_CHAIN);
 	end.symbols_note = r->load.note;
+	idle_words(&r->idle, end.idle, sizeof(end.idle));
 	if (r->a->json)
 		report_json_end(&r->json, &end);
 	else if (!r->a->quiet && !r->a->csv)
@@ -131,7 +132,7 @@ int report_show(struct report *r, struct err *e)
 		report_json_begin(&r->json, t);
 	} else if (!a->quiet && !a->csv) {
 		printf("#\n# Total Lost Samples: %llu\n#\n",
-		       (unsigned long long)t->losses.lost_samples);
+		       (unsigned long long)trace_lost(&t->losses));
 	}
 	show_events(r);
 	show_end(r);
@@ -139,7 +140,8 @@ int report_show(struct report *r, struct err *e)
 		code = report_counters(stdout, &r->load, a, e);
 	if (!r->shown && !a->json)
 		command_note("the recording has no samples%s",
-			     t->n_samples		   ? " that were asked for"
+			     r->idle.weight > 0		   ? " but those of idle CPUs"
+			     : t->n_samples		   ? " that were asked for"
 			     : statdata_in(r->load.source) ? "; it holds counts: kymo stat report"
 							   : "");
 	return code;

@@ -18,6 +18,7 @@ struct batch {
 	struct columns columns; /* that the plan is for */
 	struct extra_plan plan;
 	bool *site_wanted;
+	struct idle idle;
 	unsigned by, users;
 };
 
@@ -74,6 +75,8 @@ static int batch_for(struct state *s, const struct columns *c, unsigned by, stru
 		free(b);
 		return code;
 	}
+	if (r->without_idle)
+		idle_leave_out(&b->profile, &b->names, &b->idle);
 	b->site_wanted = pick_sites(&r->load->pick, &b->names);
 	batch_put(s->newest);
 	*ret = s->newest = b;
@@ -131,6 +134,7 @@ static char *ending(void *ctx)
 		return NULL;
 	end = report_end_of(&s->newest->names);
 	end.symbols_note = s->r->load->note;
+	idle_words(&s->newest->idle, end.idle, sizeof(end.idle));
 	report_end_lines(&end, &b);
 	return b.data;
 }
@@ -180,7 +184,7 @@ static char *header(void *ctx)
 	for (size_t k = 0; k < t->n_types; k++)
 		strbuf_printf(&b, "event: %s\n", t->types[k].name);
 	strbuf_printf(&b, "samples: %s\n", str_thousands(t->n_samples, text, sizeof(text)));
-	strbuf_printf(&b, "lost: %s\n", str_thousands(t->losses.lost_events, text, sizeof(text)));
+	strbuf_printf(&b, "lost: %s\n", str_thousands(trace_lost(&t->losses), text, sizeof(text)));
 	if (t->losses.note[0])
 		strbuf_printf(&b, "note: %s\n", t->losses.note);
 	return b.data;

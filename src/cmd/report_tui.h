@@ -4,6 +4,7 @@
 #define KYMO_CMD_REPORT_TUI_H
 
 #include "calc/hist.h"
+#include "calc/idle.h"
 #include "cmd/load.h"
 #include "view/tui.h"
 
@@ -20,6 +21,7 @@ struct report_tui {
 	const uint32_t *leader;
 	unsigned order_member;
 	bool forced_group;
+	bool without_idle;    /* calc/idle.h */
 	const char *counters; /* of threads (-T), to read with the header; NULL: not wanted */
 	bool chains;	      /* the recording has some, and they are wanted */
 	unsigned max_stack;

@@ -7,9 +7,11 @@
 #include <wordexp.h>
 
 #include "base/file.h"
-#include "base/guard.h"
+#include "base/output.h"
 #include "cmd/command.h"
+#include "cmd/event_opts.h"
 #include "cmd/run.h"
+#include "kern/proc.h"
 #include "live/run.h"
 #include "live/run_info.h"
 
@@ -17,8 +19,9 @@ struct args {
 	struct run_includes includes;
 	struct vec_strs headers;
 	const char *program, *format, *output, *command, *buffer, *input, *record, *each;
-	int pid;
-	bool version, list, quiet, unsafe, info, dry, no_warnings, ignored;
+	const char *whom, *duration;
+	pid_t pid;
+	bool version, list, quiet, unsafe, info, dry, no_warnings, self, ignored;
 	int verbose, debug, checks;
 };
 
@@ -29,7 +32,10 @@ static const struct opt opts[] = {
 	OPT_FLAG('l', NULL, list,
 		 "list the probes that fit a pattern; with -v also their arguments"),
 	OPT_STR('c', NULL, "COMMAND", command, "run a command, and end with it"),
-	OPT_INT('p', NULL, "PID", pid, "probes in programs: only in this process; end with it"),
+	OPT_STR_C('p', NULL, "PID", whom,
+		  "probes in programs: only in this process (by number or name); end with it",
+		  "@pids"),
+	OPT_DURATION(0, duration, "end after so long"),
 	OPT_STR_C('i', "input", "FILE", input,
 		  "run it over the events of a recording (-: standard input)", "@files"),
 	OPT_STR_C(0, "record", "FILE", record,
@@ -52,6 +58,8 @@ static const struct opt opts[] = {
 		"line|full|none"),
 	OPT_HEAD("Behaviour"),
 	OPT_FLAG(0, "unsafe", unsafe, "allow system(), signal() and override()"),
+	OPT_FLAG(0, "self", self,
+		 "also see what kymo itself calls and asks of the kernel, which else is left out"),
 	OPT_FLAG(0, "dry-run", dry, "compile and load, but do not attach"),
 	OPT_FLAG(0, "info", info, "show what this kernel can do for programs"),
 	OPT_FLAG('V', "version", version, "show the version"),
@@ -76,7 +84,8 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-/* Does it tell the terminal something in its own words? */
+/* Does it tell the terminal something in its own words? Then these pass, and values that it prints
+ * are looked at one by one. */
 static bool has_escapes(const char *text)
 {
 	static const char *const ways[] = { "\033", "\\033", "\\x1b", "\\x1B", "\\e[" };
@@ -234,50 +243,62 @@ static int load_each(struct args *a, struct run_env *env, struct err *e)
 	return bad ? 1 : 0;
 }
 
+/* What can be said before anything is opened or begun. */
+static int check_args(const struct args *a, struct err *e)
+{
+	if (a->record && a->input)
+		return err_set(e, EINVAL,
+			       "--record is for what happens now, -i for what was recorded");
+	if (a->pid && a->command) {
+		err_set(e, EINVAL, "-p and -c cannot both say whose end is the program's");
+		return err_hint(e, "start the command first, and give its number with -p");
+	}
+	if (a->format && strcmp(a->format, "json") != 0 && strcmp(a->format, "text") != 0)
+		return err_set(e, EINVAL, "-f is text or json, not '%s'", a->format);
+	if (a->buffer && strcmp(a->buffer, "line") != 0 && strcmp(a->buffer, "full") != 0 &&
+	    strcmp(a->buffer, "none") != 0)
+		return err_set(e, EINVAL, "-B is line, full or none, not '%s'", a->buffer);
+	return 0;
+}
+
 static int run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
 	AUTO_FREE char *text = NULL;
 	struct lang_source src = { .unsafe = a->unsafe };
-	struct run_opts o = {
-		.out_fd = STDOUT_FILENO, .quiet = a->quiet, .dry = a->dry, .pid = a->pid
-	};
+	struct run_opts o = { .out_fd = STDOUT_FILENO,
+			      .quiet = a->quiet,
+			      .dry = a->dry,
+			      .self = a->self };
 	struct lang_program *p = NULL;
 	struct run_env env;
 	wordexp_t words = { 0 };
 	int r, code = 0;
 
 	o.verbose = a->verbose;
+	if (a->whom && proc_one(a->whom, &a->pid, e) < 0)
+		return -e->code;
+	if (duration_ns(a->duration, &o.limit_ns, e) < 0)
+		return -e->code;
+	o.pid = a->pid;
 	if (a->version)
 		return command_run(&cmd_version, "version", 1, (char *[]){ "version", NULL });
+	r = check_args(a, e);
+	if (r < 0)
+		return r;
 	/* It takes as long as all the rest until the program is loaded. */
-	if (a->program && strstr(a->program, "ustack") && !a->input && !a->debug)
+	if (a->program && strstr(a->program, "ustack") && !a->input && !a->debug && !a->info &&
+	    !a->each && !a->list)
 		o.walker = run_walker_begin(a->pid);
 	r = run_env_open(&env, e);
-	if (r == 0 && a->record && a->input)
-		r = err_set(e, EINVAL,
-			    "--record is for what happens now, -i for what was recorded");
-	if (r == 0 && (a->info || a->each)) {
-		r = a->info ? info(&env) : load_each(a, &env, e);
+	if (r == 0 && (a->info || a->each || a->list)) {
+		r = a->info   ? info(&env)
+		    : a->each ? load_each(a, &env, e)
+			      : run_list(&env, argc ? argv[0] : "*", a->verbose, e);
 		run_env_close(&env);
 		return r;
 	}
-	if (r == 0 && a->list) {
-		r = run_list(&env, argc ? argv[0] : "*", a->verbose, e);
-		run_env_close(&env);
-		return r;
-	}
-	if (r == 0 && a->pid && a->command) {
-		run_env_close(&env);
-		err_set(e, EINVAL, "-p and -c cannot both say whose end is the program's");
-		return err_hint(e, "start the command first, and give its number with -p");
-	}
-	if (a->format && strcmp(a->format, "json") != 0 && strcmp(a->format, "text") != 0)
-		return err_set(e, EINVAL, "-f is text or json, not '%s'", a->format);
 	o.json = a->format && strcmp(a->format, "json") == 0;
-	if (a->buffer && strcmp(a->buffer, "line") != 0 && strcmp(a->buffer, "full") != 0 &&
-	    strcmp(a->buffer, "none") != 0)
-		return err_set(e, EINVAL, "-B is line, full or none, not '%s'", a->buffer);
 	if (a->buffer)
 		o.buffer = *a->buffer == 'l'   ? RUN_BUFFER_LINE
 			   : *a->buffer == 'f' ? RUN_BUFFER_FULL
@@ -285,8 +306,6 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	env.env.check_helpers = a->checks;
 	if (r == 0)
 		r = read_program(a, &argc, &argv, &text, &src.n, &src.name, e);
-	if (r == 0 && text && has_escapes(text))
-		guard_trust();
 	a->includes.program =
 		a->program || (src.name && strcmp(src.name, "-") == 0) ? NULL : src.name;
 	src.include = run_include;
@@ -306,13 +325,14 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (o.command && !env.env.pid)
 		env.env.pid = getpid(); /* nothing is started: for a number that might be */
 	if (r == 0 && a->output) {
-		o.out_fd = open(a->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-		if (o.out_fd < 0)
-			r = err_set(e, errno, "cannot write %s: %s", a->output, strerror(errno));
+		o.out_fd = output_growing(a->output, 0, 0600, e);
+		r = o.out_fd < 0 ? o.out_fd : 0;
 	}
+	o.guard = r == 0 && isatty(o.out_fd) && has_escapes(text);
 	if (r == 0 && a->input) {
 		struct run_file_opts f = { .out_fd = o.out_fd,
 					   .json = o.json,
+					   .guard = o.guard,
 					   .quiet = a->quiet,
 					   .only_compile = a->debug,
 					   .compile = compile,

@@ -35,6 +35,7 @@ int run_list(struct run_env *env, const char *pattern, bool verbose, struct err 
 struct run_file_opts {
 	int out_fd;
 	bool json, quiet, only_compile;
+	bool guard; /* as in struct run_opts */
 	/* Compiles, and shows what was wrong. */
 	int (*compile)(void *ctx, const struct lang_env *env, const struct lang_source *src,
 		       struct lang_program **ret, struct err *e);

@@ -3,7 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/guard.h"
+#include "calc/names.h"
 #include "cmd/command.h"
 #include "cmd/input.h"
 #include "cmd/run.h"
@@ -108,37 +110,32 @@ static void flush(struct replay *r)
 		strbuf_reset(&r->out.errors);
 	}
 	if (r->out.text.n && !r->write_error) {
-		int k = guard_write(r->out_fd, r->out.text.data, r->out.text.n);
+		int k = r->out.guard ? file_write_all(r->out_fd, r->out.text.data, r->out.text.n)
+				     : guard_write(r->out_fd, r->out.text.data, r->out.text.n);
 
 		r->write_error = k < 0 ? -k : 0;
 	}
 	strbuf_reset(&r->out.text);
 }
 
-static bool resolve(struct replay *r, uint32_t space, uint64_t addr, struct strbuf *b,
+static bool resolve(struct replay *r, const struct task_map *m, uint64_t addr, struct strbuf *b,
 		    uint64_t *offset, struct strbuf *module)
 {
 	const struct tasks *t = r->source->trace->tasks;
-	const struct task_map *m = tasks_find(t, space, addr);
 	const struct task_dso *d = m ? tasks_get_dso(t, m->dso) : NULL;
+	uint32_t whose = m ? names_symbols_at(t, r->symbols, m, &addr) : SYMBOLS_KERNEL;
 	const struct sym_result *s;
-	struct find_want want = { 0 };
-	bool kernel = space == tasks_kernel_at(t, r->time);
 
-	if (!m && !kernel)
-		return false;
-	if (d && !d->kernel) {
-		want.path = tasks_dso_path(t, m->dso);
-		memcpy(want.id.data, d->build_id, d->build_id_size);
-		want.id.len = d->build_id_size;
-		if (module)
-			strbuf_puts(module, want.path);
-		addr = addr - m->start + m->pgoff;
-		s = symbols_resolve(r->symbols, symbols_dso(r->symbols, &want), addr,
-				    SYMBOLS_NAMES);
-	} else {
-		s = symbols_resolve(r->symbols, SYMBOLS_KERNEL, addr, SYMBOLS_NAMES);
+	if (d && d->ksymbol) { /* the recording itself names it */
+		strbuf_puts(b, tasks_dso_path(t, m->dso));
+		*offset = addr - m->start;
+		return true;
 	}
+	if (d && !d->kernel && module)
+		strbuf_puts(module, tasks_dso_path(t, m->dso));
+	if (whose == SYMBOLS_NONE)
+		return false;
+	s = symbols_resolve(r->symbols, whose, addr, SYMBOLS_NAMES);
 	if (s->name == SYMBOLS_NONE)
 		return false;
 	strbuf_puts(b, symbols_text(r->symbols, s->name));
@@ -151,17 +148,21 @@ static struct replay *current;
 
 static bool ksym(void *ctx, uint64_t addr, struct strbuf *b, uint64_t *offset)
 {
+	const struct tasks *t = current->source->trace->tasks;
+
 	(void)ctx;
-	return resolve(current, tasks_kernel_at(current->source->trace->tasks, current->time), addr,
-		       b, offset, NULL);
+	return resolve(current, tasks_find(t, tasks_kernel_at(t, current->time), addr), addr, b,
+		       offset, NULL);
 }
 
 static bool usym(void *ctx, int32_t pid, uint64_t addr, struct strbuf *b, uint64_t *offset,
 		 struct strbuf *module)
 {
+	const struct tasks *t = current->source->trace->tasks;
+	const struct task_map *m = tasks_find(t, tasks_space_at(t, pid, current->time), addr);
+
 	(void)ctx;
-	return resolve(current, tasks_space_at(current->source->trace->tasks, pid, current->time),
-		       addr, b, offset, module);
+	return m && resolve(current, m, addr, b, offset, module);
 }
 
 static uint64_t wall(void *ctx, uint64_t ns)
@@ -349,7 +350,8 @@ static int replay(struct replay *r, bool quiet, int *code, struct err *e)
 	r->host.now = now;
 	if (t->info.wall_time)
 		r->wall_offset = t->info.wall_time - t->info.wall_clock_time;
-	r->symbols = symbols_new(&(struct symbols_opts){ .no_debuginfod = true });
+	r->symbols = symbols_new(
+		&(struct symbols_opts){ .find = input_find(r->source, input_symfs(NULL)) });
 	input_kernel_symbols(r->source, &kernel, r->symbols, &note, e);
 	wire(r);
 	(void)quiet;
@@ -380,7 +382,7 @@ static int replay(struct replay *r, bool quiet, int *code, struct err *e)
 int run_over_file(const char *path, const struct lang_source *src, const struct run_file_opts *o,
 		  int *code, struct err *e)
 {
-	struct replay r = { .out_fd = o->out_fd, .out = { .json = o->json } };
+	struct replay r = { .out_fd = o->out_fd, .out = { .json = o->json, .guard = o->guard } };
 	struct lang_env env = {
 		.ncpus = 1, .recorded = true, .match = match, .refused = refused, .tp_type = tp_type
 	};
@@ -390,6 +392,8 @@ int run_over_file(const char *path, const struct lang_source *src, const struct 
 		return k;
 	env.ctx = r.source;
 	k = o->compile(o->ctx, &env, src, &r.p, e);
+	if (k == 0 && r.p->stack_depth)
+		input_unwind(&r.source, input_symfs(NULL));
 	if (k == 0 && !o->only_compile)
 		k = replay(&r, o->quiet, code, e);
 	if (k == 0 && r.write_error && r.write_error != EPIPE)

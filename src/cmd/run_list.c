@@ -55,6 +55,7 @@ static void show_args(struct listing *l, const struct lang_point *p)
 
 static int one(void *arg, const char *target, const char *name)
 {
+	AUTO_FREE char *file = NULL, *made = NULL;
 	struct listing *l = arg;
 	struct lang_point p = *l->p;
 
@@ -70,8 +71,9 @@ static int one(void *arg, const char *target, const char *name)
 	printf("%s:", lang_kind_name[p.kind]);
 	if (target && (p.kind == LP_TRACEPOINT || p.kind == LP_UPROBE || p.kind == LP_URETPROBE ||
 		       p.kind == LP_USDT))
-		printf("%s:", target);
-	printf("%s%s\n", name, (p.kind == LP_SOFTWARE || p.kind == LP_HARDWARE) ? ":" : "");
+		printf("%s:", str_one_line(target, &file));
+	printf("%s%s\n", str_one_line(name, &made),
+	       (p.kind == LP_SOFTWARE || p.kind == LP_HARDWARE) ? ":" : "");
 	if (!l->verbose)
 		return 0;
 	p.name = name;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/output.h"
 #include "base/str.h"
 
 static int open_part(struct script_part *p, const char *recording, const char *event, struct err *e)
@@ -24,9 +25,9 @@ static int open_part(struct script_part *p, const char *recording, const char *e
 		if (*c == '/')
 			*c = '_';
 	p->path = mem_strdup(strbuf_str(&b));
-	fd = open(p->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	fd = output_growing(p->path, 0, 0600, e);
 	if (fd < 0)
-		return err_set(e, errno, "cannot write %s: %s", p->path, strerror(errno));
+		return fd;
 	out_init(&p->out, fd);
 	return 0;
 }

@@ -83,7 +83,8 @@ static int on_metrics(const struct opt *o, const char *value, bool unset, void *
 		  .flags = OPT_HIDDEN,                                                             \
 		  .fn = on_metrics },                                                              \
 		OPT_HEAD("Whom"), OPT_FLAG('a', "all-cpus", target.all_cpus, "the whole machine"), \
-		OPT_STR_C('p', "pid", "PID,...", target.pids, "these running processes", "@pids"), \
+		OPT_STR_C('p', "pid", "PID,...", target.pids,                                      \
+			  "these running processes, by number or name", "@pids"),                  \
 		OPT_STR_C('t', "tid", "TID,...", target.tids, "these threads", "@pids"),           \
 		OPT_STR_C('C', "cpu", "LIST", target.cpus, "these CPUs (0-3,7)", "@cpus"),         \
 		OPT_STR_C('u', "uid", "USER", target.user, "the processes of a user", "@users"),   \
@@ -123,7 +124,9 @@ static int on_metrics(const struct opt *o, const char *value, bool unset, void *
 			 "show like PMUs (uncore_imc_0, ...) one by one"),            \
 		OPT_FLAG(0, "metric-only", metric_only, "only the derived figures"),  \
 		OPT_FLAG(0, "summary", summary, "with -I: a sum at the end"),         \
-		OPT_FLAG(0, "table", table, "with -r: the time of each run")
+		OPT_FLAG(0, "table", table, "with -r: the time of each run"),         \
+		OPT_FLAG(0, "all", all_rows,                                          \
+			 "on a terminal: events of patterns that did not happen, too")
 #define FORM                                                                                      \
 	OPT_HEAD("Output"),                                                                       \
 		OPT_FN('x', "field-separator", "SEP", stat_on_sep,                                \

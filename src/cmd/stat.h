@@ -22,7 +22,7 @@ struct stat_args {
 	const char *output, *sep, *control, *pre, *post;
 	bool append, json, no_inherit, big_num, null_run, metric_only, summary, interval_clear;
 	bool table, sync, quiet, no_scale, all_user, all_kernel, no_csv_summary, no_aggr, forever,
-		no_merge;
+		no_merge, all_rows;
 	bool default_events; /* the user named none */
 	bool group;	     /* -g: all in one group */
 	bool per_thread, per_core, per_die, per_socket, per_node;

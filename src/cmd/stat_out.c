@@ -3,10 +3,12 @@
 #include "cmd/stat.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/guard.h"
+#include "base/output.h"
 
 int stat_n_sums(const struct stat_args *a)
 {
@@ -49,6 +51,17 @@ static int failed(const char *path, struct err *e)
 	return code == EBADF ? err_hint(e, "it is closed; -o FILE writes to a file") : -code;
 }
 
+/* NULL: e says why. */
+static FILE *open_file(const char *path, bool append, struct err *e)
+{
+	int fd = output_growing(path, append ? O_APPEND : 0, 0666, e);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, append ? "a" : "w");
+
+	if (fd >= 0 && !f)
+		close(fd);
+	return f;
+}
+
 int stat_out_open(const struct stat_args *a, const char *path, FILE **ret, struct err *e)
 {
 	time_t now = time(NULL);
@@ -58,11 +71,11 @@ int stat_out_open(const struct stat_args *a, const char *path, FILE **ret, struc
 	if (path && strcmp(path, "-") == 0)
 		f = stdout;
 	else if (path)
-		f = fopen(path, a->append ? "ae" : "we");
+		f = open_file(path, a->append, e);
 	else if (a->log_fd >= 0)
 		f = fdopen(a->log_fd, a->append ? "a" : "w");
 	if (!f)
-		return failed(path ? path : "--log-fd", e);
+		return path ? -e->code : failed("--log-fd", e);
 	if (path && f != stdout && !a->json)
 		fprintf(f, "# started on %s\n", ctime_r(&now, stamp));
 	*ret = f;

@@ -19,7 +19,7 @@ struct stat_file {
 	bool pipe;
 };
 
-/* Of the default events those that cannot be counted here are left out, as when printed. */
+/* Of the default events those that cannot be counted here are not in the file. */
 static void choose(struct stat_file *f, const struct count_set *set, bool only_supported)
 {
 	f->set.event = arena_alloc(&f->arena, (set->n + 1) * sizeof(*f->set.event));

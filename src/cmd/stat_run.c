@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/guard.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -141,6 +142,27 @@ static int keep_counts(struct run *r, double wall_ns, bool final, struct err *e)
 	return code < 0 ? code : stat_file_round(r->file, (uint64_t)wall_ns, final, e);
 }
 
+/* Of the default set stalled cycles, which many CPUs do not count, are shown where they are. */
+static void drop_unsupported(struct stat_table *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->row[i].state != STAT_NOT_SUPPORTED ||
+		    !str_starts(t->row[i].event->name, "stalled-cycles-"))
+			t->row[n++] = t->row[i];
+	t->n = n;
+}
+
+/* Hundreds of events of which a few happened are for programs, or for who asks for --all. */
+static size_t tidy(const struct run *r, struct stat_table *t)
+{
+	return r->p->style.form == STAT_TEXT && r->p->by == STAT_GLOBAL && !r->a->all_rows &&
+			       isatty(guard_fileno(r->p->out))
+		       ? stat_busiest(t)
+		       : 0;
+}
+
 static int print_interval(struct run *r, struct err *e)
 {
 	struct stat_table t;
@@ -149,6 +171,9 @@ static int print_interval(struct run *r, struct err *e)
 	if (counters_read(r->counters, e) < 0)
 		return -e->code;
 	summarise(r, (double)(now - r->last_ns), &t);
+	if (r->a->default_events)
+		drop_unsupported(&t);
+	tidy(r, &t);
 	stat_out_interval(r->p->out, &r->p->style, r->a->interval_clear, &t,
 			  (double)(now - r->start_ns), &r->lines);
 	r->last_ns = now;
@@ -423,21 +448,10 @@ static void explain_missing(struct run *r)
 	reason = strstr(why.msg, ": ");
 	reason = reason ? reason + 2 : why.msg;
 	if (r->a->default_events)
-		command_note("%s; not shown: %s", reason, strbuf_str(&names));
+		command_note("%s: %s", reason, strbuf_str(&names));
 	else
 		command_note("%s%s%s%s", why.msg, why.hint[0] ? " (" : "", why.hint,
 			     why.hint[0] ? ")" : "");
-}
-
-/* Of the default set only what can be counted here is shown. */
-static void drop_unsupported(struct stat_table *t)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->n; i++)
-		if (t->row[i].state != STAT_NOT_SUPPORTED)
-			t->row[n++] = t->row[i];
-	t->n = n;
 }
 
 static void print_result(struct run *r)
@@ -450,6 +464,7 @@ static void print_result(struct run *r)
 		.null_run = r->a->null_run,
 	};
 	struct stat_table mean = { 0 }, *t = &r->tables.data[0];
+	size_t left_out;
 
 	if (r->tables.n > 1) {
 		stat_average(r->tables.data, r->tables.n, &mean);
@@ -457,12 +472,18 @@ static void print_result(struct run *r)
 	}
 	if (r->a->default_events)
 		drop_unsupported(t);
+	left_out = tidy(r, t);
 	stat_print_head(p->out, &p->style, &about, (unsigned)r->tables.n);
 	if (r->a->interval_ms)
 		stat_print_summary_rows(p->out, &p->style, t);
 	else
 		stat_print_rows(p->out, &p->style, t, -1);
 	stat_print_end(p->out, &p->style, &about, t);
+	if (left_out && !r->a->quiet) {
+		fflush(p->out);
+		command_note("%zu events that did not happen are not shown (--all shows them)",
+			     left_out);
+	}
 	stat_table_free(&mean);
 }
 

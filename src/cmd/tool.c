@@ -57,6 +57,8 @@ static int run_tool(const struct tool *t, struct tool_call *c, struct run_env *e
 			      .plain = true,
 			      .escape = !c->json,
 			      .json = c->json,
+			      .self = c->self,
+			      .limit_ns = c->limit_ns,
 			      .command = c->command };
 	struct lang_program *p = NULL;
 	AUTO_STRBUF why = { 0 };

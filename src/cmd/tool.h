@@ -6,6 +6,8 @@
 #ifndef KYMO_CMD_TOOL_H
 #define KYMO_CMD_TOOL_H
 
+#include <stdint.h>
+
 #include "base/mem.h"
 #include "base/vec.h"
 #include "cmd/command.h"
@@ -18,6 +20,8 @@ enum tool_kind {
 	TOOL_FLAG,
 	TOOL_TEXT,	/* as it is: the name of a file */
 	TOOL_NUMBER,	/* a whole number, 0 or more */
+	TOOL_PID,	/* a process, by number or name: the number */
+	TOOL_DURATION,	/* for kymo, not for the program: how long it runs */
 	TOOL_DEV,	/* 202,1 or vda: the kernel's number of the device */
 	TOOL_MATCH,	/* part of a text, or a pattern: a shell pattern */
 	TOOL_USER,	/* a name or number: the number */
@@ -30,6 +34,7 @@ enum tool_kind {
 	TOOL_CALLS,	/* another: list the system calls, and no more */
 	TOOL_SOURCE,	/* another: print the program, and no more */
 	TOOL_SHOW,	/* another: print it, and run it */
+	TOOL_SELF,	/* another: what kymo itself does, too */
 	TOOL_LIBRARY,	/* openssl:/opt/libssl.so: probes of libssl in another file, too */
 	TOOL_COMMAND,	/* this and all behind it are run; getopt() gives its process */
 };
@@ -84,8 +89,9 @@ struct tool_call {
 	const char *text;
 	VEC(char *) args;
 	bool json;
-	bool list_calls, source, show;
-	char **command; /* to be run, NULL: none */
+	bool list_calls, source, show, self;
+	char **command;	   /* to be run, NULL: none */
+	uint64_t limit_ns; /* end after so long; 0: never */
 };
 int tool_call_make(const struct tool *t, const struct tool_args *a, int argc, char **argv,
 		   struct tool_call *ret, struct err *e);

@@ -10,7 +10,9 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "cmd/event_opts.h"
 #include "cmd/tool.h"
+#include "kern/proc.h"
 #include "live/run_env.h"
 
 static int device(struct tool_call *c, const char *name, const char *s, struct err *e)
@@ -66,6 +68,20 @@ static int user(struct tool_call *c, const char *name, const char *s, struct err
 		id = p->pw_uid;
 	}
 	vec_push(&c->args, arena_printf(&c->arena, "--%s=%u", name, (unsigned)id));
+	return 0;
+}
+
+/* 0 is all of them, as in bcc's tools. */
+static int process(struct tool_call *c, const char *name, const char *s, struct err *e)
+{
+	uint64_t v;
+	pid_t pid;
+
+	if (str_u64(s, &v))
+		pid = v > INT32_MAX ? 0 : (pid_t)v; /* also one that is to come, or has gone */
+	else if (proc_one(s, &pid, e) < 0)
+		return -e->code;
+	vec_push(&c->args, arena_printf(&c->arena, "--%s=%d", name, (int)pid));
 	return 0;
 }
 
@@ -273,6 +289,9 @@ static int add(struct tool_call *c, const struct tool_option *o, bool is_word, c
 	case TOOL_CALLS: c->list_calls = true; return 0;
 	case TOOL_SOURCE: c->source = true; return 0;
 	case TOOL_SHOW: c->show = true; return 0;
+	case TOOL_SELF: c->self = true; return 0;
+	case TOOL_PID: return process(c, o->name, value, e);
+	case TOOL_DURATION: return duration_ns(value, &c->limit_ns, e);
 	case TOOL_LIBRARY: return library(c, value, e);
 	case TOOL_DEV: return device(c, o->name, value, e);
 	case TOOL_USER: return user(c, o->name, value, e);

@@ -29,7 +29,8 @@ struct top_args {
 	bool no_graph, order_given, caller;
 	bool children, hierarchy, group;
 	int group_sort;
-	bool stdio, chains, hide_kernel, hide_user, samples, periods, raw_trace, zero, no_inherit;
+	bool stdio, chains, hide_kernel, hide_user, samples, periods, raw_trace, zero, no_inherit,
+		idle;
 	int delay_s, freq, iterations, entries, max_stack, least, realtime;
 	double min_percent;
 };

@@ -13,10 +13,12 @@
 #include "base/term.h"
 #include "calc/annotate.h"
 #include "calc/hist.h"
+#include "calc/idle.h"
 #include "cmd/command.h"
 #include "cmd/event_opts.h"
 #include "cmd/input.h"
 #include "cmd/top.h"
+#include "cmd/top_era.h"
 #include "cmd/top_tui.h"
 #include "live/capture_attr.h"
 #include "live/monitor.h"
@@ -29,7 +31,7 @@ struct top {
 	struct target target;
 	struct loop loop;
 	struct profile_builder *counted;
-	struct symbols *symbols;
+	struct top_eras eras;
 	struct columns columns;
 	struct extra_plan plan;
 	struct pick pick;
@@ -166,9 +168,18 @@ static void print_code(const struct top *t, const struct names *n)
 	top_print_part(stdout, text, height());
 }
 
+/* Samples in which a CPU had nothing to do; who asks for something special has it as it is. */
+static bool leaves_idle_out(const struct top *t)
+{
+	const struct top_args *a = t->a;
+
+	return !a->idle && !a->pick.comms && !a->pick.dsos && !a->pick.symbols && !a->symbol &&
+	       !command_is_perf();
+}
+
 static int show(struct top *t, struct err *e)
 {
-	struct profile *p = profile_builder_look(t->counted);
+	struct profile copy = { 0 }, *p = &copy;
 	double seconds = (double)(loop_now() - t->since) / 1e9;
 	struct top_state s = {
 		.event = t->event,
@@ -181,19 +192,25 @@ static int show(struct top *t, struct err *e)
 		.tree = t->a->hierarchy,
 		.graph = t->a->chains && !t->a->no_graph ? &t->a->graph : NULL,
 	};
+	struct symbols *symbols = t->eras.now->symbols;
 	struct names_opts no = names_opts(t);
 	AUTO_FREE bool *sites = NULL;
 	struct names n = { 0 };
+	struct idle idle = { 0 };
 	struct cells c;
 	struct hist h;
 	int r;
 
-	r = names_make(p, t->symbols, &no, &n, e);
-	if (r == 0 && symbols_refresh(t->symbols)) { /* code that was compiled meanwhile */
+	profile_copy(profile_builder_look(t->counted), t->m.source->trace, p);
+	r = names_make(p, symbols, &no, &n, e);
+	if (r == 0 && symbols_refresh(symbols)) { /* code that was compiled meanwhile */
 		names_free(&n);
-		r = names_make(p, t->symbols, &no, &n, e);
+		r = names_make(p, symbols, &no, &n, e);
 	}
 	if (r == 0) {
+		if (leaves_idle_out(t))
+			idle_leave_out(p, &n, &idle);
+		s.idle = idle.all > 0 ? 100.0 * idle.weight / idle.all : 0;
 		sites = pick_sites(&t->pick, &n);
 		cells_make(&c, &n,
 			   &(struct cells_opts){
@@ -212,7 +229,9 @@ static int show(struct top *t, struct err *e)
 		cells_free(&c);
 	}
 	names_free(&n);
+	profile_free(p);
 	profile_builder_fade(t->counted, t->a->zero ? 0 : 0.875);
+	top_eras_turn(&t->eras);
 	t->samples = t->kernel = 0;
 	t->since = loop_now();
 	return r < 0 ? r : ferror(stdout) ? err_set(e, EPIPE, "cannot write the output") : 0;
@@ -356,26 +375,32 @@ static int choose(struct top *t, struct err *e)
 	return r;
 }
 
-static int open_symbols(struct top *t, struct err *e)
+static struct symbols *new_symbols(void *ctx, struct err *e)
 {
+	const struct top *t = ctx;
 	struct input_kernel ko = { .kallsyms = t->a->kallsyms, .vmlinux = t->a->vmlinux };
+	struct symbols *s;
 	struct kallsyms list;
 	const char *note;
 
 	/* a screen that is drawn anew each second cannot wait for servers */
-	t->symbols =
-		symbols_new(&(struct symbols_opts){ .no_debuginfod = true, .find.living = true });
-	if (ko.kallsyms || ko.vmlinux)
-		return input_kernel_symbols(t->m.source, &ko, t->symbols, &note, e);
-	if (kallsyms_load(&list, "/proc/kallsyms", NULL) == 0)
-		symbols_kernel_list(t->symbols, &list);
-	return 0;
+	s = symbols_new(&(struct symbols_opts){ .no_debuginfod = true, .find.living = true });
+	if (ko.kallsyms || ko.vmlinux) {
+		if (input_kernel_symbols(t->m.source, &ko, s, &note, e) < 0) {
+			symbols_free(s);
+			return NULL;
+		}
+	} else if (kallsyms_load(&list, "/proc/kallsyms", NULL) == 0) {
+		symbols_kernel_list(s, &list);
+	}
+	return s;
 }
 
 /* On a terminal one can ask for threads and commands later. */
 static unsigned counted_by(const struct top *t)
 {
 	return cells_needs(&t->columns) | (t->a->chains ? PROFILE_BY_CHAIN : 0) |
+	       (leaves_idle_out(t) ? PROFILE_BY_CODE : 0) |
 	       (t->tui ? PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID : 0);
 }
 
@@ -456,7 +481,10 @@ static int start(struct top *t, struct err *e)
 			.want = t->pick.by_comm ? want : NULL,
 			.extra = t->plan.any ? extra : NULL,
 			.ctx = t });
-	r = open_symbols(t, e);
+	t->eras = (struct top_eras){
+		.monitor = &t->m, .counted = t->counted, .new_symbols = new_symbols, .ctx = t
+	};
+	r = top_eras_begin(&t->eras, e);
 	if (r < 0)
 		return r;
 	name_event(t);
@@ -472,16 +500,16 @@ static int poll_rings(void *ctx, struct err *e)
 	return monitor_poll(&t->m, on_sample, t, e);
 }
 
-static const char *live_title(void *ctx)
+static const char *live_title(void *ctx, double *rate)
 {
 	struct top *t = ctx;
 	double seconds = (double)(loop_now() - t->since) / 1e9;
 	uint64_t lost = t->m.source->trace->losses.lost_events;
 
+	*rate = seconds > 0 ? (double)t->samples / seconds : 0;
 	snprintf(t->title, sizeof(t->title), "%.0f samples/s  kernel %.1f%%  %s  (%s)%s%.0llu",
-		 seconds > 0 ? (double)t->samples / seconds : 0,
-		 t->samples ? 100.0 * (double)t->kernel / (double)t->samples : 0, t->event, t->whom,
-		 lost ? "  lost: " : "", (unsigned long long)lost);
+		 *rate, t->samples ? 100.0 * (double)t->kernel / (double)t->samples : 0, t->event,
+		 t->whom, lost ? "  lost: " : "", (unsigned long long)lost);
 	t->samples = t->kernel = 0;
 	t->since = loop_now();
 	return t->title;
@@ -492,7 +520,7 @@ static int walk_through(struct top *t, struct err *e)
 {
 	return top_tui_run(&(struct top_tui){ .trace = t->m.source->trace,
 					      .counted = t->counted,
-					      .symbols = t->symbols,
+					      .eras = &t->eras,
 					      .columns = &t->columns,
 					      .plan = &t->plan,
 					      .by = counted_by(t),
@@ -501,6 +529,7 @@ static int walk_through(struct top *t, struct err *e)
 					      .chains = t->a->chains,
 					      .children = shows_children(t->a),
 					      .tree = t->a->hierarchy,
+					      .without_idle = leaves_idle_out(t),
 					      .leader = t->leader,
 					      .order_member = (unsigned)t->a->group_sort,
 					      .keep = t->a->zero ? 0 : 0.875,
@@ -527,7 +556,7 @@ int top_run(struct top_args *a, struct err *e)
 		r = t.tui ? walk_through(&t, e) : watch(&t, e);
 	free(t.leader);
 	profile_builder_free(t.counted);
-	symbols_free(t.symbols);
+	top_eras_end(&t.eras);
 	extra_plan_free(&t.plan);
 	if (t.picking)
 		pick_free(&t.pick);

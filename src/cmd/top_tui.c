@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calc/idle.h"
 #include "cmd/tui_hist.h"
 
 /*
@@ -11,9 +12,11 @@
  * looked at. Tables made between two refreshes (other keys) share it.
  */
 struct snapshot {
+	struct top_era *era;
 	struct profile profile;
 	struct names names;
 	bool *sites; /* that are wanted; NULL: all */
+	struct idle idle;
 	unsigned users;
 };
 
@@ -21,6 +24,7 @@ struct state {
 	const struct top_tui *t;
 	struct snapshot *newest;
 	char title[256];
+	double rate; /* samples a second that were not idle */
 };
 
 static void snapshot_put(void *ctx)
@@ -32,50 +36,33 @@ static void snapshot_put(void *ctx)
 	free(s->sites);
 	names_free(&s->names);
 	profile_free(&s->profile);
+	top_era_put(s->era);
 	free(s);
-}
-
-static void copy_profile(const struct profile *from, struct profile *to)
-{
-	size_t n_types = from->trace->n_types;
-
-	to->trace = from->trace;
-	for (size_t i = 0; i < from->entries.n; i++)
-		vec_push(&to->entries, from->entries.data[i]);
-	for (size_t i = 0; i < from->chains.n; i++) {
-		struct profile_chain c = from->chains.data[i];
-
-		c.ip = arena_dup(&to->copies, c.ip, c.n * sizeof(*c.ip));
-		vec_push(&to->chains, c);
-	}
-	for (size_t i = 0; i < from->extras.n; i++) {
-		struct profile_extra x = from->extras.data[i];
-
-		x.data = arena_dup(&to->copies, x.data, x.size);
-		x.raw = x.raw ? arena_dup(&to->copies, x.raw, x.raw_size) : NULL;
-		vec_push(&to->extras, x);
-	}
-	to->total = mem_alloc((n_types + 1) * sizeof(*to->total));
-	memcpy(to->total, from->total, n_types * sizeof(*to->total));
 }
 
 static int take(struct state *s, struct err *e)
 {
 	struct snapshot *n = mem_alloc(sizeof(*n));
+	struct symbols *symbols;
 	int r;
 
 	n->users = 1;
-	copy_profile(profile_builder_look(s->t->counted), &n->profile);
-	r = names_make(&n->profile, s->t->symbols, &s->t->names, &n->names, e);
-	if (r == 0 && symbols_refresh(s->t->symbols)) { /* code that was compiled meanwhile */
+	n->era = top_era_take(s->t->eras);
+	symbols = n->era->symbols;
+	profile_copy(profile_builder_look(s->t->counted), &n->era->trace, &n->profile);
+	r = names_make(&n->profile, symbols, &s->t->names, &n->names, e);
+	if (r == 0 && symbols_refresh(symbols)) { /* code that was compiled meanwhile */
 		names_free(&n->names);
-		r = names_make(&n->profile, s->t->symbols, &s->t->names, &n->names, e);
+		r = names_make(&n->profile, symbols, &s->t->names, &n->names, e);
 	}
 	if (r < 0) {
 		profile_free(&n->profile);
+		top_era_put(n->era);
 		free(n);
 		return r;
 	}
+	if (s->t->without_idle)
+		idle_leave_out(&n->profile, &n->names, &n->idle);
 	n->sites = pick_sites(s->t->pick, &n->names);
 	snapshot_put(s->newest);
 	s->newest = n;
@@ -132,10 +119,19 @@ static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, str
 		o.hist.children = s->t->chains && q->children;
 	o.hist.caller = o.cells.caller = o.hist.children;
 	if (!s->newest || q->refresh) {
-		snprintf(s->title, sizeof(s->title), "%s", s->t->title(s->t->ctx));
+		snprintf(s->title, sizeof(s->title), "%s", s->t->title(s->t->ctx, &s->rate));
 		r = take(s, e);
-		if (r == 0)
+		if (r == 0 && s->newest->idle.weight > 0) {
+			size_t n = strlen(s->title);
+
+			s->rate *= 1 - s->newest->idle.weight / s->newest->idle.all;
+			snprintf(s->title + n, sizeof(s->title) - n, "  idle %.1f%%",
+				 100.0 * s->newest->idle.weight / s->newest->idle.all);
+		}
+		if (r == 0) {
 			profile_builder_fade(s->t->counted, s->t->keep);
+			top_eras_turn(s->t->eras);
+		}
 	}
 	if (r < 0)
 		return r;
@@ -156,6 +152,11 @@ static void zero(void *ctx)
 static const char *title(void *ctx)
 {
 	return ((struct state *)ctx)->title;
+}
+
+static double level(void *ctx)
+{
+	return ((struct state *)ctx)->rate;
 }
 
 static int poll(void *ctx, struct err *e)
@@ -182,6 +183,7 @@ int top_tui_run(const struct top_tui *t, struct err *e)
 			       .refresh_ms = t->refresh_ms,
 			       .zero = zero,
 			       .live_title = title,
+			       .live_level = level,
 			       .poll = poll,
 			       .poll_ms = t->poll_ms };
 	int r;

@@ -7,12 +7,13 @@
 #include "calc/pick.h"
 #include "calc/profile.h"
 #include "cmd/codestyle.h"
+#include "cmd/top_era.h"
 #include "view/tui.h"
 
 struct top_tui {
 	struct trace *trace;
 	struct profile_builder *counted;
-	struct symbols *symbols;
+	struct top_eras *eras;
 	const struct columns *columns;
 	const struct extra_plan *plan; /* made for these columns */
 	unsigned by;		       /* PROFILE_BY_*: what samples are counted apart by */
@@ -20,6 +21,7 @@ struct top_tui {
 	struct names_opts names;
 	bool chains, children;
 	bool tree;		/* a level for each key */
+	bool without_idle;	/* calc/idle.h */
 	const uint32_t *leader; /* groups, as tui_hist.h has them */
 	unsigned order_member;
 	double keep; /* of what was counted, at each refresh */
@@ -32,7 +34,7 @@ struct top_tui {
 	int (*poll)(void *ctx, struct err *e);
 	int poll_ms;
 	/* The title for the time since the last refresh, which ends now. */
-	const char *(*title)(void *ctx);
+	const char *(*title)(void *ctx, double *rate); /* rate: samples a second */
 	void *ctx;
 };
 

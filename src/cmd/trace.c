@@ -74,7 +74,8 @@ static int on_faults(const struct opt *o, const char *value, bool unset, void *a
 
 static const struct opt opts[] = {
 	OPT_HEAD("Whom"),
-	OPT_STR_C('p', "pid", "PID,...", pids, "these processes and their children", "@pids"),
+	OPT_STR_C('p', "pid", "PID,...", pids,
+		  "these processes, by number or name, and their children", "@pids"),
 	OPT_STR_C('t', "tid", "TID,...", tids, "these threads and their children", "@pids"),
 	OPT_FLAG('a', "all-cpus", all, "everybody"),
 	OPT_STR_C('u', "uid", "USER", user, "whatever this user runs", "@users"),
@@ -85,9 +86,10 @@ static const struct opt opts[] = {
 		  "the calls of a recording (kymo record -e 'raw_syscalls:*')", "@files"),
 	OPT_FN_UNDO('D', "delay", "MSEC", on_duration, "begin so long after the command", NULL),
 	OPT_HEAD("What"),
-	OPT_STRS('e', "event", "LIST", events,
-		 "calls by name (open*,read), not these (!futex), a group (%file %desc %network "
-		 "%process %memory %signal %ipc %creds %clock %stat), or other events (sched:*)"),
+	OPT_STRS_C('e', "event", "LIST", events,
+		   "calls by name (open*,read), not these (!futex), a group (%file %desc %network "
+		   "%process %memory %signal %ipc %creds %clock %stat), or other events (sched:*)",
+		   "@calls"),
 	OPT_FN_UNDO(0, "duration", "MSEC", on_duration, "only calls that took at least so long",
 		    NULL),
 	OPT_FLAG(0, "failure", failed, "only calls that failed"),
@@ -158,11 +160,14 @@ static const struct trace_args defaults = { .limit = 64, .max_stack = 127 };
 static const struct example examples[] = {
 	{ "trace ls", "what a program asks of the kernel" },
 	{ "trace -p 1234 -e %file", "files a running process uses" },
+	{ "trace -s -p 1234 -- sleep 10", "a table of what it does in ten seconds" },
 	{ "trace -s make", "a table of calls, errors and times, a process each" },
 	{ "trace -a --failure -e open*", "who looks for files that are not there" },
 	{ "trace -a --duration 100 -e '!futex,poll,epoll_wait'", "calls that take long" },
 	{ NULL, NULL },
 };
+
+static const struct command *const subs[] = { &cmd_trace_record, NULL };
 
 const struct command cmd_trace = {
 	.name = "trace",
@@ -171,7 +176,8 @@ const struct command cmd_trace = {
 	.usage = "[OPTIONS] [--] [COMMAND [ARGS]]",
 	.about = "Shows each system call when it returns: when it began, how long it took, who "
 		 "made it, its arguments in words, and its result. Files, buffers and structs are "
-		 "read in the kernel. Output goes to standard error unless -o says otherwise; the "
+		 "read in the kernel. With -p, -t or -u a command says how long (sleep 10). Output "
+		 "goes to standard error unless -o says otherwise; the "
 		 "command's exit code is kymo's.",
 	.examples = examples,
 	.opts = opts,
@@ -179,6 +185,7 @@ const struct command cmd_trace = {
 	.complete = "@commands",
 	.args_size = sizeof(struct trace_args),
 	.defaults = &defaults,
+	.subs = subs,
 	.run = run,
 	.drop = drop,
 };

@@ -16,6 +16,9 @@
 #include "live/tracer.h"
 #include "view/trace.h"
 
+struct command;
+extern const struct command cmd_trace_record; /* record.c: it has record's options */
+
 #define TRACE_SIGNAL "signal:signal_deliver"
 
 struct trace_args {

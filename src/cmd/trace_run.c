@@ -6,13 +6,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/patience.h"
 #include "cmd/command.h"
 #include "cmd/trace.h"
 #include "kern/proc.h"
 #include "live/loop.h"
 #include "live/workload.h"
 
-#define POLL_MS 30 /* how long a call may wait to be shown */
+#define POLL_MS 30     /* how long a call may wait to be shown */
+#define LOOK_EVERY 256 /* records, for a signal */
 
 enum { ID_RING = 1, ID_TARGET, ID_DELAY };
 
@@ -29,7 +31,9 @@ struct session {
 	struct tracer_structs *structs;
 	pid_list leave_out;
 	int code;
-	bool started, over;
+	bool started, over, told; /* by a signal */
+	struct patience patience; /* with who reads it */
+	uint64_t seen, unshown;	  /* records */
 };
 
 static int user_of(const char *text, uid_t *uid, struct err *e)
@@ -91,33 +95,35 @@ static int add_pid(void *ctx, const char *part, size_t n)
 	return 0;
 }
 
+/* With -p, -t or -u a command only says how long: sleep 10. */
+static bool is_traced(const struct trace_args *a, char **argv)
+{
+	return argv && !a->pids && !a->tids && !a->user;
+}
+
 static int make_target(struct session *s, char **argv, struct err *e)
 {
 	const struct trace_args *a = s->a;
 	struct target_opts t = { .pids = a->pids,
 				 .tids = a->tids,
 				 .cpus = a->cpus,
-				 .all_cpus = a->all || (a->user && !a->pids && !a->tids && !argv),
-				 .command = argv != NULL };
+				 .all_cpus = a->all || (a->user && !a->pids && !a->tids),
+				 .command = is_traced(a, argv) };
 
-	if (a->user && (a->pids || a->tids || argv))
+	if (a->user && (a->pids || a->tids))
 		return err_set(e, EINVAL,
 			       "-u names all that a user runs; leave out what else says "
 			       "whom to trace");
-	if (argv && (a->pids || a->tids)) {
-		err_set(e, EINVAL, "a command and -p or -t cannot be traced at once");
-		return err_hint(e, "start the command, then give its number with -p, too");
-	}
 	if (a->leave_out && str_split(a->leave_out, ',', add_pid, &s->leave_out) < 0)
 		return err_set(e, EINVAL, "--filter-pids '%s' is no list of numbers", a->leave_out);
 	return target_make(&t, &s->target, e);
 }
 
-static int open_tracer(struct session *s, const struct trace_pick *pick, struct err *e)
+static int open_tracer(struct session *s, const struct trace_pick *pick, char **argv, struct err *e)
 {
 	const struct trace_args *a = s->a;
 	struct tracer_opts o = { .target = &s->target,
-				 .command = s->child.pid,
+				 .command = is_traced(a, argv) ? s->child.pid : 0,
 				 .at_once = a->delay_ns > 0,
 				 .some_cpus = a->cpus != NULL,
 				 .by_uid = a->user != NULL,
@@ -182,7 +188,8 @@ static void on_loop(struct session *s, const struct loop_event *ev)
 		if (ev->id == SIGCHLD)
 			s->over |= workload_ended(&s->child, &s->code);
 		else
-			s->over |= ev->id == SIGINT || ev->id == SIGTERM || ev->id == SIGHUP;
+			s->told |= ev->id == SIGINT || ev->id == SIGTERM || ev->id == SIGHUP;
+		s->over |= s->told;
 		break;
 	case LOOP_TIMER:
 		if (ev->id == ID_DELAY)
@@ -212,6 +219,47 @@ static void watch_targets(struct session *s)
 	}
 }
 
+/* Does it have to stop here, for a signal or because its time is up? */
+static bool must_stop(const struct session *s)
+{
+	return s->patience.until ? loop_now() >= s->patience.until
+				 : !s->told && loop_must_end(&s->loop);
+}
+
+static int on_record(void *ctx, const struct trace_record *r, const void *data)
+{
+	struct session *s = ctx;
+	int stop = trace_show_record(&s->show, r, data);
+
+	return stop ? stop : ++s->seen % LOOK_EVERY == 0 && must_stop(s);
+}
+
+static int count(void *ctx, const struct trace_record *r, const void *data)
+{
+	struct session *s = ctx;
+
+	if (r->kind == TRACE_UNFINISHED) /* the last word on it, and not many */
+		return trace_show_record(&s->show, r, data);
+	s->unshown++;
+	return 0;
+}
+
+/* What had come, in the time there is; from here on the next signal ends us at once. */
+static int read_rest(struct session *s, struct err *e)
+{
+	int r;
+
+	s->patience =
+		(struct patience){ .end_fd = -1,
+				   .until = s->told ? loop_now() + LOOP_REST_MS * 1000000ull : 0 };
+	loop_end_at_next(&s->loop);
+	s->told = true;
+	r = tracer_read(s->tracer, on_record, s, e);
+	out_flush(&s->show.out);
+	s->patience.until = 0;
+	return r >= 0 && !s->show.full ? tracer_read(s->tracer, count, s, e) : r;
+}
+
 static int wait_for_end(struct session *s, struct err *e)
 {
 	bool others = s->a->pids || s->a->tids;
@@ -225,10 +273,12 @@ static int wait_for_end(struct session *s, struct err *e)
 		r = loop_wait(&s->loop, s->a->sums ? 500 : POLL_MS, &ev, e);
 		if (r > 0)
 			on_loop(s, &ev);
+		if (s->told)
+			break;
 		if (r == 0 && others && ++idle % 8 == 0) /* threads have no such descriptor */
 			s->over |= !target_alive(&s->target);
 		if (r >= 0)
-			r = tracer_read(s->tracer, trace_show_record, &s->show, e);
+			r = tracer_read(s->tracer, on_record, s, e);
 		if (r > 0 && (s->show.out.error || s->show.full))
 			s->over = true;
 		if (r >= 0 && s->show.stacks.open) {
@@ -249,6 +299,10 @@ static void tell_losses(const struct session *s)
 			"%llu events were lost, the ring was full: -m %llu makes it larger",
 			(unsigned long long)l.events,
 			(unsigned long long)(s->a->ring_bytes ? s->a->ring_bytes / 1024 : 8192));
+	if (s->unshown)
+		command_note("%llu events were not shown: they had come when the end did, and "
+			     "would have taken longer than %d ms",
+			     (unsigned long long)s->unshown, LOOP_REST_MS);
 	if (l.stacks)
 		command_note("%llu stacks were lost, the ring was full: -e or --duration make "
 			     "fewer",
@@ -286,7 +340,7 @@ static int trace(struct session *s, const struct trace_pick *pick, char **argv, 
 		return r;
 	r = tracer_end(s->tracer, e);
 	if (r == 0)
-		r = tracer_read(s->tracer, trace_show_record, &s->show, e);
+		r = read_rest(s, e);
 	if (r >= 0 && s->show.stacks.open) {
 		r = trace_stacks_poll(&s->show.stacks, e);
 		trace_stacks_settle(&s->show.stacks);
@@ -318,6 +372,8 @@ int trace_run(const struct trace_args *a, const struct trace_pick *pick, char **
 	if (r == 0) {
 		r = loop_open(&s->loop, e);
 		has_loop = r == 0;
+		s->patience.end_fd = s->loop.end_fd;
+		s->show.out.patience = &s->patience;
 	}
 	if (r == 0 && argv)
 		r = workload_prepare(&s->child, argv, e);
@@ -332,16 +388,13 @@ int trace_run(const struct trace_args *a, const struct trace_pick *pick, char **
 		r = open_stacks(s, e);
 	}
 	if (r == 0)
-		r = open_tracer(s, pick, e);
+		r = open_tracer(s, pick, argv, e);
 	if (r == 0)
 		r = trace(s, pick, argv, e);
-	if (s->child.pid && s->started) { /* it ends with us */
-		kill(s->child.pid, SIGTERM);
-		while (!workload_ended(&s->child, &s->code))
-			usleep(1000);
-	} else {
+	if (s->started)
+		workload_end(&s->child, &s->code);
+	else
 		workload_cancel(&s->child);
-	}
 	if (r == 0)
 		r = trace_show_close(&s->show, e);
 	else

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/output.h"
 #include "base/term.h"
 #include "cmd/trace.h"
 #include "kern/proc.h"
@@ -18,9 +19,9 @@ int trace_show_open(struct trace_show *s, const struct trace_args *a, bool live,
 	if (a->output && strcmp(a->output, "-") == 0)
 		fd = STDOUT_FILENO;
 	else if (a->output)
-		fd = open(a->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		fd = output_growing(a->output, 0, 0600, e);
 	if (fd < 0)
-		return err_set(e, errno, "cannot write %s: %s", a->output, strerror(errno));
+		return fd;
 	out_init(&s->out, fd);
 	s->a = a;
 	s->lines = (struct trace_lines){ .words = &s->words, .out = &s->out, .names = a->names };

@@ -206,17 +206,19 @@ static int find_offset(const char *path, const char *symbol, uint64_t *ret, stru
 	AUTO_FREE char *wanted = mem_strndup(symbol, n);
 	const struct symtab_sym *s = NULL;
 	struct object o = { 0 };
+	struct code_led led = { 0 };
 	int r = load(path, &o, e);
 
 	if (r < 0)
 		return r;
 	r = find_symbol(&o, path, wanted, &s, e);
-	if (r >= 0 && !elf_offset(o.elf, s->start, ret))
+	if (r >= 0 && !elf_offset(o.elf, symbol[n] ? s->start : code_entry(o.elf, s, &led), ret))
 		r = no_function(&o, path, wanted, e);
 	if (r >= 0 && s && more)
 		r = code_check(o.elf, &o.tab, path, s->start + more, e);
 	if (r >= 0)
 		*ret += more;
+	code_led_free(&led);
 	unload(&o);
 	return r;
 }

@@ -32,8 +32,9 @@ struct count_event {
 	struct perf_event_attr
 		attr; /* type, config and exclude_* decide which events belong together */
 	bool supported;
-	int first;  /* index of the event that this one's counts are added to; its own: none */
-	int leader; /* of its group; its own index when alone */
+	bool of_pattern; /* it was not named itself: sched:* */
+	int first;	 /* index of the event that this one's counts are added to; its own: none */
+	int leader;	 /* of its group; its own index when alone */
 	const char *group_name;	   /* of a leader, when the group has a name */
 	struct count_place *place; /* ascending by CPU, then thread */
 	struct count *count;	   /* of this interval or run, by place */

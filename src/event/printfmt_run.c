@@ -170,12 +170,28 @@ static void put_0x(struct run *r, uint64_t v)
 	strbuf_hex(r->b, v);
 }
 
+/* Nothing follows it: a line's end that a text has at its own end is the event's. */
+static bool is_last(const struct printfmt *f, const struct piece *p)
+{
+	const struct piece *end = f->pieces + f->n;
+
+	return p + 1 == end || (p + 2 == end && !p[1].text_n && !p[1].conversion);
+}
+
 static void put_string(struct run *r, const struct piece *p, uint64_t width, const char *s,
 		       size_t n)
 {
 	char spec[40];
+	const char *end;
 
 	n = strnlen(s, n);
+	end = memchr(s, '\n', n);
+	if (__builtin_expect(end && (end < s + n - 1 || !is_last(r->f, p)), 0)) {
+		AUTO_FREE char *copy = mem_strndup(s, n), *made = NULL;
+
+		put_string(r, p, width, str_one_line(copy, &made), SIZE_MAX);
+		return;
+	}
 	if (p->plain) {
 		strbuf_add(r->b, s, n);
 		return;

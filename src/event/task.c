@@ -14,53 +14,11 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "base/vec.h"
-#include "event/task_tree.h"
-
-struct space {
-	struct task_node *root;
-	uint32_t token;
-	uint32_t users;	 /* processes that run in it now */
-	uint32_t before; /* the space this process had before exec; TASK_SPACE_NONE */
-};
-
-struct moment {
-	uint64_t time;
-	uint32_t value;
-};
-struct history {
-	struct moment *at;
-	uint32_t n, cap;
-};
-
-struct task {
-	int32_t tid;
-	bool in_space;	       /* counted as a user of its current space */
-	struct history comm;   /* strings id */
-	struct history pid;    /* the process it belongs to */
-	struct history space;  /* of a process (tid == pid) */
-	struct history parent; /* the pid that forked it */
-	size_t life;	       /* in tasks->lives */
-};
-
-struct tasks {
-	struct arena arena;
-	struct strtab strings;
-	struct map by_tid; /* tid to index + 1 */
-	VEC(struct task) task;
-	VEC(struct task_seen) lives;
-	VEC(struct space) spaces;
-	struct history kernel;
-	VEC(struct task_dso) dsos;
-	struct map by_dso; /* hash of what names a dso to index + 1 */
-	uint32_t tokens;
-	struct task_nodes nodes;
-	uint32_t version; /* goes up with every change */
-};
+#include "event/task_impl.h"
 
 /* --- histories --- */
 
-static void history_set(struct arena *a, struct history *h, uint64_t time, uint32_t value)
+void task_history_set(struct arena *a, struct task_history *h, uint64_t time, uint32_t value)
 {
 	if (h->n && h->at[h->n - 1].value == value)
 		return;
@@ -68,7 +26,7 @@ static void history_set(struct arena *a, struct history *h, uint64_t time, uint3
 	if (h->n && h->at[h->n - 1].time > time)
 		time = h->at[h->n - 1].time;
 	if (h->n == h->cap) {
-		struct moment *more;
+		struct task_moment *more;
 
 		h->cap = h->cap ? h->cap * 2 : 2;
 		more = arena_alloc(a, h->cap * sizeof(*more));
@@ -76,11 +34,11 @@ static void history_set(struct arena *a, struct history *h, uint64_t time, uint3
 			memcpy(more, h->at, h->n * sizeof(*more));
 		h->at = more;
 	}
-	h->at[h->n++] = (struct moment){ time, value };
+	h->at[h->n++] = (struct task_moment){ time, value };
 }
 
 /* The last moment at or before time; NULL when the first one is later. */
-static const struct moment *history_at(const struct history *h, uint64_t time)
+static const struct task_moment *history_at(const struct task_history *h, uint64_t time)
 {
 	uint32_t low = 0, high = h->n;
 
@@ -101,7 +59,7 @@ static const struct moment *history_at(const struct history *h, uint64_t time)
 
 static uint32_t space_new(struct tasks *t, struct task_node *root, uint32_t before)
 {
-	struct space s = { .root = root, .token = ++t->tokens, .before = before };
+	struct task_space s = { .root = root, .token = ++t->tokens, .before = before };
 
 	vec_push(&t->spaces, s);
 	return (uint32_t)t->spaces.n - 1;
@@ -116,7 +74,7 @@ static uint32_t space_copy(struct tasks *t, uint32_t space)
 
 static void space_map(struct tasks *t, uint32_t space, const struct task_map *map)
 {
-	struct space *s = &t->spaces.data[space];
+	struct task_space *s = &t->spaces.data[space];
 
 	s->root = task_tree_replace(&t->nodes, s->root, map, s->token);
 }
@@ -158,7 +116,7 @@ static struct task *task_get(struct tasks *t, uint64_t time, int32_t pid, int32_
 		task->life = life_begin(t, &seen);
 	}
 	if (pid >= 0)
-		history_set(&t->arena, &task->pid, time, (uint32_t)pid);
+		task_history_set(&t->arena, &task->pid, time, (uint32_t)pid);
 	return task;
 }
 
@@ -172,7 +130,7 @@ static void task_leave(struct tasks *t, struct task *task)
 static void task_enter(struct tasks *t, struct task *task, uint64_t time, uint32_t space)
 {
 	task_leave(t, task);
-	history_set(&t->arena, &task->space, time, space);
+	task_history_set(&t->arena, &task->space, time, space);
 	task->in_space = space != TASK_SPACE_NONE;
 	if (task->in_space)
 		t->spaces.data[space].users++;
@@ -188,7 +146,7 @@ struct tasks *tasks_new(void)
 	struct tasks *t = mem_alloc(sizeof(*t));
 
 	t->nodes.arena = &t->arena;
-	history_set(&t->arena, &t->kernel, 0, space_new(t, NULL, TASK_SPACE_NONE));
+	task_history_set(&t->arena, &t->kernel, 0, space_new(t, NULL, TASK_SPACE_NONE));
 	return t;
 }
 
@@ -215,7 +173,7 @@ static void kernel_mmap(struct tasks *t, uint64_t time, const struct task_map *m
 
 	if (task_tree_conflict(t->spaces.data[space].root, map)) {
 		space = space_copy(t, space);
-		history_set(&t->arena, &t->kernel, time, space);
+		task_history_set(&t->arena, &t->kernel, time, space);
 	}
 	space_map(t, space, map);
 }
@@ -260,11 +218,12 @@ void tasks_comm(struct tasks *t, uint64_t time, int32_t pid, int32_t tid, const 
 		bool exec)
 {
 	struct task *task = task_get(t, time, pid, tid);
-	uint32_t name = strtab_add(&t->strings, comm);
+	AUTO_FREE char *made = NULL;
+	uint32_t name = strtab_add(&t->strings, str_one_line(comm, &made));
 	uint32_t space;
 
 	t->version++;
-	history_set(&t->arena, &task->comm, time, name);
+	task_history_set(&t->arena, &task->comm, time, name);
 	t->lives.data[task->life].comm = name;
 	if (!exec)
 		return;
@@ -286,7 +245,7 @@ void tasks_fork(struct tasks *t, uint64_t time, int32_t ppid, int32_t ptid, int3
 				  .comm = STRTAB_NONE,
 				  .start = time,
 				  .end = UINT64_MAX };
-	const struct moment *comm = history_at(&parent->comm, UINT64_MAX);
+	const struct task_moment *comm = history_at(&parent->comm, UINT64_MAX);
 	bool known = task_find(t, tid) != NULL;
 	uint32_t space = TASK_SPACE_NONE;
 
@@ -303,8 +262,8 @@ void tasks_fork(struct tasks *t, uint64_t time, int32_t ppid, int32_t ptid, int3
 	else
 		t->lives.data[task->life] = seen;
 	if (seen.comm != STRTAB_NONE || task->comm.n)
-		history_set(&t->arena, &task->comm, time, seen.comm);
-	history_set(&t->arena, &task->parent, time, (uint32_t)ppid);
+		task_history_set(&t->arena, &task->comm, time, seen.comm);
+	task_history_set(&t->arena, &task->parent, time, (uint32_t)ppid);
 	if (pid == tid && pid != ppid && (space != TASK_SPACE_NONE || task->space.n))
 		task_enter(t, task, time, space);
 }
@@ -343,10 +302,12 @@ static bool dso_same(const struct task_dso *a, const struct task_dso *b)
 
 uint32_t tasks_dso_like(struct tasks *t, const char *path, const struct task_dso *like)
 {
+	AUTO_FREE char *made = NULL;
 	struct task_dso d = *like;
 	uint64_t key, *at;
 
-	d.name = strtab_add(&t->strings, path);
+	d.name = strtab_add(&t->strings, str_one_line(path, &made));
+	d.file = made ? strtab_add(&t->strings, path) : d.name;
 	if (d.build_id_size > sizeof(d.build_id))
 		d.build_id_size = sizeof(d.build_id);
 	memset(d.build_id + d.build_id_size, 0, sizeof(d.build_id) - d.build_id_size);
@@ -376,7 +337,8 @@ uint32_t tasks_dso(struct tasks *t, const char *path, const uint8_t *build_id, s
 void tasks_set_build_id(struct tasks *t, const char *path, const uint8_t *build_id, size_t size,
 			bool kernel)
 {
-	uint32_t name = strtab_find(&t->strings, path);
+	AUTO_FREE char *made = NULL;
+	uint32_t name = strtab_find(&t->strings, str_one_line(path, &made));
 
 	if (name == STRTAB_NONE || size > sizeof(t->dsos.data->build_id))
 		return;
@@ -426,15 +388,27 @@ const struct strtab *tasks_strings(const struct tasks *t)
 uint32_t tasks_comm_at(const struct tasks *t, int32_t tid, uint64_t time)
 {
 	const struct task *task = task_find(t, tid);
-	const struct moment *m = task ? history_at(&task->comm, time) : NULL;
+	const struct task_moment *m = task ? history_at(&task->comm, time) : NULL;
 
 	return m ? m->value : STRTAB_NONE;
+}
+
+const char *tasks_name_at(const struct tasks *t, int32_t tid, uint64_t time, char buf[TASK_NAME])
+{
+	uint32_t id = tasks_comm_at(t, tid, time);
+
+	if (id != STRTAB_NONE)
+		return strtab_get(&t->strings, id);
+	if (tid == 0)
+		return "swapper";
+	snprintf(buf, TASK_NAME, ":%d", tid);
+	return buf;
 }
 
 uint32_t tasks_later_comm(const struct tasks *t, int32_t tid, uint64_t time)
 {
 	const struct task *task = task_find(t, tid);
-	const struct moment *m, *next, *fork;
+	const struct task_moment *m, *next, *fork;
 
 	if (!task || !task->comm.n)
 		return STRTAB_NONE;
@@ -452,10 +426,10 @@ uint32_t tasks_version(const struct tasks *t)
 }
 
 /* The value then, with the time it holds narrowed down; early: before the first one. */
-static uint32_t history_view(const struct history *h, struct task_view *v, uint64_t time,
+static uint32_t history_view(const struct task_history *h, struct task_view *v, uint64_t time,
 			     uint32_t early)
 {
-	const struct moment *m = history_at(h, time), *next = m ? m + 1 : h->at;
+	const struct task_moment *m = history_at(h, time), *next = m ? m + 1 : h->at;
 
 	if (m && m->time > v->from)
 		v->from = m->time;
@@ -481,7 +455,7 @@ struct task_view tasks_view_at(const struct tasks *t, int32_t pid, int32_t tid, 
 uint32_t tasks_space_at(const struct tasks *t, int32_t pid, uint64_t time)
 {
 	const struct task *task = task_find(t, pid);
-	const struct moment *m;
+	const struct task_moment *m;
 
 	if (!task || !task->space.n)
 		return TASK_SPACE_NONE;
@@ -491,7 +465,7 @@ uint32_t tasks_space_at(const struct tasks *t, int32_t pid, uint64_t time)
 
 uint32_t tasks_kernel_at(const struct tasks *t, uint64_t time)
 {
-	const struct moment *m = history_at(&t->kernel, time);
+	const struct task_moment *m = history_at(&t->kernel, time);
 
 	return m ? m->value : TASK_SPACE_KERNEL;
 }
@@ -514,7 +488,7 @@ uint64_t tasks_kernel_start(const struct tasks *t)
 int32_t tasks_pid_at(const struct tasks *t, int32_t tid, uint64_t time)
 {
 	const struct task *task = task_find(t, tid);
-	const struct moment *m = task ? history_at(&task->pid, time) : NULL;
+	const struct task_moment *m = task ? history_at(&task->pid, time) : NULL;
 
 	return m ? (int32_t)m->value : -1;
 }
@@ -561,6 +535,11 @@ const struct task_dso *tasks_get_dso(const struct tasks *t, uint32_t dso)
 const char *tasks_dso_path(const struct tasks *t, uint32_t dso)
 {
 	return dso < t->dsos.n ? strtab_get(&t->strings, t->dsos.data[dso].name) : "";
+}
+
+const char *tasks_dso_file(const struct tasks *t, uint32_t dso)
+{
+	return dso < t->dsos.n ? strtab_get(&t->strings, t->dsos.data[dso].file) : "";
 }
 
 void tasks_each(const struct tasks *t, void (*fn)(void *ctx, const struct task_seen *s), void *ctx)

@@ -32,7 +32,8 @@
 
 /* A file (or "[vdso]", "[kernel.kallsyms]", "//anon") that code came from. */
 struct task_dso {
-	uint32_t name; /* in tasks->strings: the path as recorded */
+	uint32_t name; /* in tasks->strings: the path as recorded, on one line */
+	uint32_t file; /* the same as it is, by which it can be opened */
 	uint8_t build_id[20];
 	uint8_t build_id_size; /* 0: not known */
 	bool kernel;	       /* kernel image or module */
@@ -83,6 +84,12 @@ bool task_is_jitdump(const char *path);
 const struct strtab *tasks_strings(const struct tasks *t);
 uint32_t tasks_comm_at(const struct tasks *t, int32_t tid,
 		       uint64_t time); /* STRTAB_NONE when not known */
+/*
+ * The same as text, for people: "swapper" is the idle task, ":12" is thread 12, whose name is not
+ * known. May be in buf.
+ */
+#define TASK_NAME 16
+const char *tasks_name_at(const struct tasks *t, int32_t tid, uint64_t time, char buf[TASK_NAME]);
 /* What a thread is called next, unless that is another thread of the same number. */
 uint32_t tasks_later_comm(const struct tasks *t, int32_t tid, uint64_t time);
 uint32_t tasks_space_at(const struct tasks *t, int32_t pid, uint64_t time);
@@ -113,7 +120,8 @@ void tasks_each_map(const struct tasks *t, uint32_t space,
 
 size_t tasks_n_dsos(const struct tasks *t);
 const struct task_dso *tasks_get_dso(const struct tasks *t, uint32_t dso);
-const char *tasks_dso_path(const struct tasks *t, uint32_t dso);
+const char *tasks_dso_path(const struct tasks *t, uint32_t dso); /* to be shown */
+const char *tasks_dso_file(const struct tasks *t, uint32_t dso); /* to be opened */
 
 /* Every thread seen, for summaries: fn gets tid, pid, its last comm id, first and last time. */
 struct task_seen {
@@ -122,5 +130,34 @@ struct task_seen {
 	uint64_t start, end; /* 0 when not seen to start, UINT64_MAX when not seen to end */
 };
 void tasks_each(const struct tasks *t, void (*fn)(void *ctx, const struct task_seen *s), void *ctx);
+
+/*
+ * --- task_renew.c: for live views, which run for days ---
+ *
+ * What was is of no use to them. Tasks are made anew from those that run, or did so until just now,
+ * and from what is still asked for by number; numbers of the new ones are others. The old ones
+ * stay as they are, for answers that were given before, until they are freed.
+ */
+struct tasks_wanted {
+	bool *space, *name; /* by number */
+	size_t n_spaces, n_names;
+};
+struct tasks_moved { /* by old number: the new one */
+	uint32_t *space, *name;
+	size_t n_spaces;
+};
+/* Bytes, about. */
+size_t tasks_size(const struct tasks *t);
+void tasks_want_none(const struct tasks *t, struct tasks_wanted *ret);
+/* A sample's; STRTAB_NONE: it has no name. */
+void tasks_want(struct tasks_wanted *w, uint32_t space, uint32_t kernel, uint32_t name);
+/* since: what ended before is not asked for any more, but by number. */
+struct tasks *tasks_renew(const struct tasks *t, const struct tasks_wanted *w, uint64_t since,
+			  struct tasks_moved *ret);
+/* TASK_SPACE_KERNEL as a sample's user space says that it has none. */
+uint32_t tasks_moved_space(const struct tasks_moved *m, uint32_t space);
+uint32_t tasks_moved_kernel(const struct tasks_moved *m, uint32_t space);
+void tasks_wanted_free(struct tasks_wanted *w);
+void tasks_moved_free(struct tasks_moved *m);
 
 #endif

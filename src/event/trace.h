@@ -54,6 +54,12 @@ struct trace_losses {
 	char note[256]; /* one line about what was skipped or cut; "" when nothing was */
 };
 
+/* Events that are missing: LOST and LOST_SAMPLES count the same ones from two sides. */
+static inline uint64_t trace_lost(const struct trace_losses *l)
+{
+	return l->lost_events > l->lost_samples ? l->lost_events : l->lost_samples;
+}
+
 /*
  * Code that a runtime compiled while it was recorded, as its own file tells
  * (jit-PID.dump, which it maps for recorders to see): there from time on.

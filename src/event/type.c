@@ -236,13 +236,14 @@ static bool inside(uint64_t offset, uint64_t size, size_t raw_size)
 
 bool field_int(const struct field *f, const void *raw, size_t raw_size, int64_t *ret)
 {
-	const unsigned char *p = (const unsigned char *)raw + f->offset;
+	const unsigned char *p;
 	uint16_t v16;
 	uint32_t v32;
 	uint64_t v64;
 
 	if (f->kind != FIELD_INT || !inside(f->offset, f->size, raw_size))
 		return false;
+	p = (const unsigned char *)raw + f->offset;
 	switch (f->size) {
 	case 1: *ret = f->is_signed ? (int8_t)*p : *p; return true;
 	case 2:
@@ -282,7 +283,8 @@ bool field_bytes(const struct field *f, const void *raw, size_t raw_size, const 
 		if (!inside(offset, size, raw_size))
 			return false;
 	}
-	*ret = (const char *)raw + offset;
+	*ret = offset ? (const char *)raw + offset
+		      : raw; /* which is NULL where nothing was recorded */
 	*n = size;
 	return true;
 }

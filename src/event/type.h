@@ -52,6 +52,8 @@ struct event_type {
 	const struct printfmt *print; /* the same, compiled (event/text.h); NULL: not understood */
 	uint32_t format_id; /* the kernel's number of the tracepoint; attr.config when it has one */
 	const char *unit;   /* what weight counts: NULL for the event itself, "ns" for times */
+	bool spans;	    /* weight is how long it lasted, up to the event's time */
+	bool sums; /* of them, those without a CPU are several: nobody knows when each was */
 	const char *count_unit; /* of what stat shows ("msec", "Joules"); NULL: none */
 };
 
@@ -59,6 +61,12 @@ struct event_type {
 static inline bool type_is_dummy(const struct event_type *t)
 {
 	return t->attr.type == PERF_TYPE_SOFTWARE && t->attr.config == PERF_COUNT_SW_DUMMY;
+}
+
+/* When a sample was, as far as it is known; 0: it is not. */
+static inline uint64_t type_time(const struct event_type *t, uint64_t time, uint32_t cpu)
+{
+	return t->sums && cpu == UINT32_MAX ? 0 : time;
 }
 
 /* A tracepoint of which not every hit is there: -F and -c are for tracepoints, too. */

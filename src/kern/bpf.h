@@ -103,7 +103,8 @@ struct bpf_ring {
 int bpf_ring_open(struct bpf_ring *r, int map, uint32_t size);
 void bpf_ring_close(struct bpf_ring *r);
 typedef int bpf_ring_fn(void *ctx, const void *data, uint32_t n);
-/* Hands out what has come; the number of records. Non-zero of fn stops before the next. */
+/* Hands out what has come when it is called, so that it ends however much comes meanwhile; the
+ * number of records. Non-zero of fn stops before the next. */
 int bpf_ring_drain(struct bpf_ring *r, bpf_ring_fn *fn, void *ctx);
 
 /* Attach to a raw tracepoint, or with name NULL to what a tracing program is tied to. */

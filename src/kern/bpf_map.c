@@ -273,32 +273,27 @@ int bpf_ring_drain(struct bpf_ring *r, bpf_ring_fn *fn, void *ctx)
 	_Atomic unsigned long *tail = r->consumer;
 	const _Atomic unsigned long *head = r->producer;
 	unsigned long at = atomic_load_explicit(tail, memory_order_acquire);
+	unsigned long end = atomic_load_explicit(head, memory_order_acquire);
 	int n = 0;
 
-	for (;;) {
-		unsigned long end = atomic_load_explicit(head, memory_order_acquire);
-		uint32_t len;
+	while (at < end) {
+		const char *rec = data + (at & (r->size - 1));
+		uint32_t len =
+			atomic_load_explicit((const _Atomic uint32_t *)rec, memory_order_acquire);
+		int stop = 0;
 
-		if (at >= end)
-			return n;
-		while (at < end) {
-			const char *rec = data + (at & (r->size - 1));
-			int stop = 0;
-
-			len = atomic_load_explicit((const _Atomic uint32_t *)rec,
-						   memory_order_acquire);
-			if (len & BPF_RINGBUF_BUSY_BIT)
-				return n;
-			at += ((len & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT)) +
-			       BPF_RINGBUF_HDR_SZ + 7) &
-			      ~7u;
-			if (!(len & BPF_RINGBUF_DISCARD_BIT)) {
-				stop = fn(ctx, rec + BPF_RINGBUF_HDR_SZ, len);
-				n++;
-			}
-			atomic_store_explicit(tail, at, memory_order_release);
-			if (stop)
-				return n;
+		if (len & BPF_RINGBUF_BUSY_BIT)
+			break;
+		at += ((len & ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT)) +
+		       BPF_RINGBUF_HDR_SZ + 7) &
+		      ~7u;
+		if (!(len & BPF_RINGBUF_DISCARD_BIT)) {
+			stop = fn(ctx, rec + BPF_RINGBUF_HDR_SZ, len);
+			n++;
 		}
+		atomic_store_explicit(tail, at, memory_order_release);
+		if (stop)
+			break;
 	}
+	return n;
 }

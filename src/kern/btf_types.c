@@ -183,7 +183,7 @@ int btf_each(const struct btf_types *b, unsigned kind,
 }
 
 struct enumerator {
-	uint32_t name;
+	uint32_t name, id;
 	int64_t value;
 };
 
@@ -192,9 +192,9 @@ static int find_enum(void *ctx, uint32_t id, const struct btf_type *t)
 	struct enumerator *want = ctx;
 	const struct btf_enum *e = (const void *)(t + 1);
 
-	(void)id;
 	for (unsigned i = 0; i < BTF_INFO_VLEN(t->info); i++)
 		if (e[i].name_off == want->name) {
+			want->id = id;
 			want->value =
 				BTF_INFO_KFLAG(t->info) ? e[i].val : (int64_t)(uint32_t)e[i].val;
 			return 1;
@@ -208,24 +208,24 @@ static int find_enum64(void *ctx, uint32_t id, const struct btf_type *t)
 	struct enumerator *want = ctx;
 	const uint32_t *e = (const void *)(t + 1);
 
-	(void)id;
 	for (unsigned i = 0; i < BTF_INFO_VLEN(t->info); i++, e += 3)
 		if (e[0] == want->name) {
+			want->id = id;
 			want->value = (int64_t)(e[1] | (uint64_t)e[2] << 32);
 			return 1;
 		}
 	return 0;
 }
 
-bool btf_enumerator(const struct btf_types *b, const char *name, int64_t *value)
+uint32_t btf_enumerator(const struct btf_types *b, const char *name, int64_t *value)
 {
 	struct enumerator want = { .name = string_of(b, name) };
 
 	if (!want.name || (!btf_each(b, BTF_KIND_ENUM, find_enum, &want) &&
 			   !btf_each(b, KIND_ENUM64, find_enum64, &want)))
-		return false;
+		return 0;
 	*value = want.value;
-	return true;
+	return want.id;
 }
 
 uint32_t btf_strip(const struct btf_types *b, uint32_t id)

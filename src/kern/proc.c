@@ -42,6 +42,18 @@ static int add_tasks(struct thread_list *l, pid_t pid)
 	return 0;
 }
 
+static int add_named(struct parse *p, const char *part, size_t n)
+{
+	AUTO_FREE char *name = mem_strndup(part, n);
+	struct thread_list l = { 0 };
+	int r = proc_named(name, &l, p->e);
+
+	for (size_t i = 0; i < l.n; i++)
+		add_tasks(&p->list, l.tid[i]); /* one that has just gone is no error */
+	thread_list_free(&l);
+	return r;
+}
+
 static int add_part(void *ctx, const char *part, size_t n)
 {
 	struct parse *p = ctx;
@@ -49,6 +61,8 @@ static int add_part(void *ctx, const char *part, size_t n)
 	uint64_t v;
 
 	snprintf(text, sizeof(text), "%.*s", (int)n, part);
+	if (p->whole_process && n && (n >= sizeof(text) || !str_u64(text, &v)))
+		return add_named(p, part, n);
 	if (n >= sizeof(text) || !str_u64(text, &v) || v == 0 || v > INT32_MAX) {
 		err_set(p->e, EINVAL, "'%.*s' is no process number", (int)(n < 40 ? n : 40), part);
 		return err_hint(p->e, "pgrep NAME finds it");

@@ -13,7 +13,7 @@ struct thread_list {
 	pid_t *tid; /* ascending, each once */
 	size_t n;
 };
-/* The threads of each process in "123,456"; a dead one is an error. */
+/* The threads of each process in "123,nginx"; a dead one is an error, and a name that none has. */
 int proc_threads_of(const char *pids, struct thread_list *ret, struct err *e);
 /* The threads in "123,456" themselves. */
 int proc_threads(const char *tids, struct thread_list *ret, struct err *e);
@@ -22,6 +22,12 @@ int proc_threads_of_user(const char *user, struct thread_list *ret, struct err *
 /* Every thread there is. */
 int proc_threads_all(struct thread_list *ret, struct err *e);
 void thread_list_free(struct thread_list *l);
+
+/* The processes of a name, as pidof has them: all but this one. None is an error that names near
+ * ones. */
+int proc_named(const char *name, struct thread_list *ret, struct err *e);
+/* One process, by its number or by a name that no other has. */
+int proc_one(const char *text, pid_t *ret, struct err *e);
 
 /* Is it there and not just waiting to be reaped? */
 bool proc_alive(pid_t tid);

@@ -200,18 +200,11 @@ static void write_known(const char *state)
 {
 	AUTO_FREE char *text = NULL;
 	char boot[64];
-	bool hidden;
-	int fd;
 
 	if (geteuid() != 0 || !boot_id(boot, sizeof(boot)))
 		return;
-	fd = file_open_hidden(KNOWN, 0644, &hidden);
-	if (fd < 0)
-		return;
 	text = mem_printf("%s %s\n", boot, state);
-	if (file_write_all(fd, text, strlen(text)) == 0 && hidden)
-		file_publish(fd, KNOWN);
-	close(fd);
+	file_replace(KNOWN, text, strlen(text), 0644);
 }
 
 /*

@@ -85,6 +85,7 @@ struct lvar {
 	struct node *scope;    /* the block it belongs to */
 	bool used_in_callback; /* lives in memory that loops' functions can reach */
 	/* the generator's */
+	int round; /* of the loop that hid it last */
 	int reg;
 	int32_t mem;
 	int where;

@@ -8,7 +8,10 @@
  */
 #include "lang/check.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 void check_init(struct checker *c, struct lang_program *p, const struct lang_env *env,
@@ -92,6 +95,17 @@ void check_fill(struct checker *c, const struct ltype *t)
 	}
 }
 
+void check_fill_all(struct checker *c, const struct ltype *t, unsigned depth)
+{
+	while (t->kind == LT_ARRAY)
+		t = t->elem;
+	if (t->kind != LT_RECORD || depth > 8)
+		return;
+	check_fill(c, t);
+	for (size_t i = 0; i < t->rec->n; i++)
+		check_fill_all(c, t->rec->field[i].type, depth + 1);
+}
+
 void check_depth(struct checker *c, uint32_t depth)
 {
 	depth = depth + LANG_OWN_FRAMES < 127 ? depth + LANG_OWN_FRAMES : 127;
@@ -127,12 +141,15 @@ const struct ltype *check_merge(struct checker *c, const struct ltype *a, const 
 			return a;
 		if (a->enum_name || b->enum_name) { /* the number is one of its values */
 			const struct ltype *e = check_stored(c, a->enum_name ? a : b);
+			bool mixed = a->enum_name && b->enum_name && !lt_same_enum(a, b);
 			struct ltype *both;
 
-			if (e->is_signed || (!a->is_signed && !b->is_signed))
+			if (!mixed && (e->is_signed || (!a->is_signed && !b->is_signed)))
 				return e;
 			both = arena_dup(&c->p->arena, e, sizeof(*e));
-			both->is_signed = true;
+			both->is_signed = a->is_signed || b->is_signed;
+			if (mixed) /* names of one would be wrong for the other */
+				both->n = 0;
 			return both;
 		}
 		return a->is_signed || b->is_signed ? c->i64 : c->u64;
@@ -154,13 +171,30 @@ const struct ltype *check_merge(struct checker *c, const struct ltype *a, const 
 	return a->size >= b->size ? a : b;
 }
 
+/* What a pointer in memory points to is where the memory is, unless its type says otherwise. */
+static enum lt_space behind_field(const struct checker *c, enum lt_space space,
+				  const struct ltype *f)
+{
+	switch (space) {
+	case LS_USER: return LS_USER;
+	case LS_CTX: return f->space == LS_BPF ? check_space(c) : f->space;
+	case LS_BPF: /* a copy, of what was anywhere */
+		return f->space == LS_USER || f->space == LS_KERNEL ? f->space : LS_ANY;
+	default: return LS_KERNEL;
+	}
+}
+
 static const struct ltype *check_field(struct checker *c, struct node *n)
 {
-	const struct ltype *t = check_expr(c, n->a), *f;
-	enum lt_space space = t->space;
 	struct str_nearest near = { .typed = n->s };
+	const struct ltype *t, *f;
+	enum lt_space space;
 	char list[160];
 
+	c->args_field = true;
+	t = check_expr(c, n->a);
+	c->args_field = false;
+	space = t->space;
 	if (t->kind == LT_NONE)
 		return t;
 	if (t->kind == LT_TUPLE) {
@@ -205,16 +239,8 @@ static const struct ltype *check_field(struct checker *c, struct node *n)
 	check_fill(c, f);
 	if (n->field->data_loc)
 		return lt_ptr(c->t, lt_int(c->t, 1, true), c->env->recorded ? LS_ANY : LS_KERNEL);
-	/* What a pointer in memory points to is where the memory is, unless its type says
-	 * otherwise. */
-	if (f->kind == LT_PTR) {
-		enum lt_space to = space == LS_USER	? LS_USER
-				   : space != LS_CTX	? LS_KERNEL
-				   : f->space == LS_BPF ? check_space(c)
-							: f->space;
-
-		return lt_ptr(c->t, f->elem, to);
-	}
+	if (f->kind == LT_PTR)
+		return lt_ptr(c->t, f->elem, behind_field(c, space, f));
 	if (f->kind == LT_STRING && space != LS_BPF) {
 		struct ltype *s = arena_dup(&c->p->arena, f, sizeof(*f));
 
@@ -243,6 +269,15 @@ static const struct ltype *check_index(struct checker *c, struct node *n)
 	return lt_in(c->t, t->elem, t->space);
 }
 
+const struct ltype *check_no_pointer(struct checker *c, const struct node *n, int op)
+{
+	char buf[16];
+
+	check_fail(c, n, "%s is not possible with a pointer", lex_name(op, buf, sizeof(buf)));
+	lang_hint(c->d, "numbers can be added to it; (uint64) makes a number of it");
+	return c->none;
+}
+
 static const struct ltype *check_unary(struct checker *c, struct node *n)
 {
 	const struct ltype *t = check_expr(c, n->a);
@@ -264,6 +299,8 @@ static const struct ltype *check_unary(struct checker *c, struct node *n)
 	}
 	if (n->op == '&')
 		return check_fail(c, n, "taking an address is not supported");
+	if (t->kind == LT_PTR && n->op != '!')
+		return check_no_pointer(c, n, n->op);
 	if (!lt_is_num(t))
 		return check_fail(c, n, "'%c' wants a number, not %s", n->op, check_text(c, t));
 	if (check_const(n->a, &v)) {
@@ -324,6 +361,25 @@ static bool has_sign(const struct ltype *t)
 	return t->is_signed || t->is_bool;
 }
 
+/* A pointer and a number, or how many things lie between two pointers. */
+static const struct ltype *pointer_sum(struct checker *c, struct node *n, const struct ltype *a,
+				       const struct ltype *b)
+{
+	n->folded = false; /* steps are as wide as what it points to */
+	check_fill(c, a->kind == LT_PTR ? a->elem : b->elem);
+	if (a->kind == LT_PTR && b->kind == LT_INT && (n->op == '+' || n->op == '-'))
+		return a;
+	if (b->kind == LT_PTR && a->kind == LT_INT && n->op == '+')
+		return b;
+	if (a->kind != LT_PTR || b->kind != LT_PTR || n->op != '-')
+		return check_no_pointer(c, n, n->op);
+	check_fill(c, b->elem);
+	if (lt_step(a) != lt_step(b))
+		return check_fail(c, n, "these point to things of different sizes: %s and %s",
+				  check_text(c, a), check_text(c, b));
+	return c->i64;
+}
+
 static const struct ltype *check_binary(struct checker *c, struct node *n)
 {
 	const struct ltype *a = check_expr(c, n->a), *b = check_expr(c, n->b);
@@ -366,12 +422,8 @@ static const struct ltype *check_binary(struct checker *c, struct node *n)
 	n->v = n->folded ? n->v : is_signed;
 	if (compare || order || logic)
 		return c->i64;
-	if (a->kind == LT_PTR && (n->op == '+' || n->op == '-') && b->kind == LT_INT)
-		return a;
-	if (b->kind == LT_PTR && n->op == '+')
-		return b;
 	if (a->kind == LT_PTR || b->kind == LT_PTR)
-		return c->u64;
+		return pointer_sum(c, n, a, b);
 	/* A literal takes the sign of the other side. */
 	if (n->op == T_SHL || n->op == T_SHR)
 		return has_sign(a) ? c->i64 : c->u64;
@@ -495,30 +547,54 @@ static const struct ltype *check_do(struct checker *c, struct node *n)
 	return t->kind == LT_STRING ? check_stored(c, t) : t;
 }
 
+void check_param_text(const struct checker *c, struct node *n)
+{
+	n->kind = N_STR;
+	n->s = n->v <= c->src->n_args ? c->src->args[n->v - 1] : "";
+	n->slen = strlen(n->s);
+}
+
+/* As numbers are written in a program: 10, 0x1f, 017; here with a sign. */
+static bool param_number(const char *s, struct node *n)
+{
+	bool negative = *s == '-', octal;
+	uint64_t v;
+	char *end;
+
+	s += negative;
+	octal = s[0] == '0' && isdigit((unsigned char)s[1]);
+	errno = 0;
+	if (octal)
+		v = strtoull(s, &end, 8);
+	if (octal ? errno || *end : !str_u64(s, &v))
+		return false;
+	if (negative && v > 1ull << 63)
+		return false;
+	n->v = (int64_t)(negative ? 0 - v : v);
+	n->is_unsigned = !negative && v > INT64_MAX;
+	return true;
+}
+
+/* $1, and $#: what it is does not change, so it becomes that. */
+static const struct ltype *check_param(struct checker *c, struct node *n)
+{
+	if (!n->v)
+		n->v = c->src->n_args;
+	else if (n->v > c->src->n_args)
+		n->v = 0;
+	else if (!param_number(c->src->args[n->v - 1], n))
+		check_param_text(c, n);
+	if (n->kind == N_PARAM)
+		n->kind = N_INT;
+	return check_expr(c, n);
+}
+
 static const struct ltype *expr(struct checker *c, struct node *n)
 {
 	switch (n->kind) {
 	case N_INT: n->folded = true; return n->is_unsigned ? c->u64 : c->i64;
 	case N_STR: return lt_string(c->t, (uint32_t)n->slen + 1);
-	case N_PARAM:
-		if (!n->v || n->folded) {
-			n->v = n->folded ? n->v : c->src->n_args;
-			n->folded = true;
-			return c->i64;
-		}
-		if (n->v > c->src->n_args) {
-			n->folded = true;
-			n->v = 0;
-			return c->i64;
-		}
-		if (str_i64(c->src->args[n->v - 1], &n->v)) {
-			n->folded = true;
-			return c->i64;
-		}
-		n->kind = N_STR;
-		n->s = c->src->args[n->v - 1];
-		n->slen = strlen(n->s);
-		return lt_string(c->t, (uint32_t)n->slen + 1);
+	case N_PARAM: return check_param(c, n);
 	case N_VAR: return check_var(c, n);
 	case N_MAP: return check_map_read(c, n);
 	case N_IDENT: return check_ident(c, n);
@@ -551,6 +627,8 @@ static const struct ltype *expr(struct checker *c, struct node *n)
 		if (n->a->kind != N_VAR && n->a->kind != N_MAP)
 			return check_fail(c, n,
 					  "only variables and maps can be counted up or down");
+		if (t->kind == LT_PTR)
+			check_fill(c, t->elem);
 		if (n->a->kind == N_MAP && c->p->maps.data[n->a->map].value->kind == LT_NONE) {
 			c->p->maps.data[n->a->map].value = c->i64;
 			c->changed = true;
@@ -574,6 +652,8 @@ const struct ltype *check_expr(struct checker *c, struct node *n)
 	bool agg = c->agg_ok, none = c->void_ok;
 
 	/* Permission is for the outermost only. */
+	if (n->kind != N_IDENT)
+		c->args_field = false;
 	if (n->kind != N_CALL)
 		c->agg_ok = false;
 	if (n->kind != N_CALL && n->kind != N_TERN && n->kind != N_DO)

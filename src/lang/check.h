@@ -122,6 +122,8 @@ struct checker {
 	struct node *scope;
 	VEC(struct lvar *) vars; /* of this block, innermost last */
 	unsigned callback_depth; /* inside for loops */
+	bool in_record;		 /* at the fields of one that the program defines */
+	bool args_field;	 /* args stands before a field, not for all of them */
 	bool agg_ok;		 /* an aggregation may stand here */
 	bool void_ok;		 /* a function without a value may */
 	bool changed, final;
@@ -154,14 +156,24 @@ bool check_function_known(struct checker *c, const struct node *n);
 /* Of code whose probe is not known, so that nothing has a type: functions and names alone. */
 void check_names_only(struct checker *c, struct node *n);
 void check_stmt(struct checker *c, struct node *n);
+/* Is the body of a while loop a function that the kernel calls? */
+bool check_while_called(const struct lang_env *env);
+/* Says that an operator is not for pointers. */
+const struct ltype *check_no_pointer(struct checker *c, const struct node *n, int op);
 /* A constant that headers define by a macro: AF_INET, ENOENT, SIGKILL. */
 bool check_constant_name(const char *name, int64_t *value);
 const struct ltype *check_ident(struct checker *c, struct node *n);
+/* $1 as the text it is, also of a number. */
+void check_param_text(const struct checker *c, struct node *n);
 const struct ltype *check_ctype(struct checker *c, const struct ctype *ct);
+/* The enum that a constant of the program (ast->consts) belongs to; NULL: none. */
+const struct ltype *check_enum_of(struct checker *c, size_t constant);
 /* A type by its name alone; NULL: there is none. */
 const struct ltype *check_named_type(struct checker *c, const char *name);
 bool check_const(const struct node *n, int64_t *v);
 void check_fill(struct checker *c, const struct ltype *t);
+/* Also the records in it, of what will be shown. */
+void check_fill_all(struct checker *c, const struct ltype *t, unsigned depth);
 /* Map of this name, made when new; key: a tuple or NULL. */
 int check_map(struct checker *c, const char *name);
 /* The map in a node with its keys checked. */

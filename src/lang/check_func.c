@@ -9,6 +9,20 @@
 
 #define LHIST_MAX (INT64_MAX / 2)
 
+/* %s of a char * is the text it points to: as if str() stood there. */
+static const struct ltype *text_behind(struct checker *c, struct node **n)
+{
+	struct node *str = arena_alloc(&c->p->arena, sizeof(*str));
+
+	*str = (struct node){ .kind = N_CALL, .s = "str", .pos = (*n)->pos, .len = (*n)->len };
+	str->map = -1;
+	str->list = arena_alloc(&c->p->arena, sizeof(*str->list));
+	str->list[0] = *n;
+	str->n = 1;
+	*n = str;
+	return check_expr(c, str);
+}
+
 /* Conversions of a format against the arguments behind it. */
 void check_printf(struct checker *c, struct node *n, size_t first)
 {
@@ -20,6 +34,7 @@ void check_printf(struct checker *c, struct node *n, size_t first)
 	for (size_t i = first + 1; i < n->n; i++) {
 		const struct ltype *t = check_expr(c, n->list[i]);
 
+		check_fill_all(c, t, 0);
 		if (t->kind == LT_VOID || lt_is_agg(t))
 			check_fail(c, n->list[i], "this cannot be printed by %s", n->s);
 	}
@@ -62,12 +77,11 @@ void check_printf(struct checker *c, struct node *n, size_t first)
 			arg++;
 			continue;
 		}
+		if (conv == 's' && t->kind == LT_PTR && t->elem->kind == LT_INT &&
+		    t->elem->size == 1)
+			t = text_behind(c, &n->list[arg]);
 		switch (conv) {
-		case 's':
-			ok = !lt_is_num(t) || t->is_bool || t->enum_name ||
-			     (t->kind == LT_PTR && t->elem->kind == LT_INT && t->elem->size == 1);
-			ok &= t->kind != LT_BUF || true;
-			break;
+		case 's': ok = !lt_is_num(t) || t->is_bool || t->enum_name; break;
 		case 'r': ok = t->kind == LT_BUF || t->kind == LT_STRING; break;
 		case 'c': ok = lt_is_num(t) || t->kind == LT_STRING; break;
 		case 'p': ok = lt_is_num(t) || t->kind == LT_KSYM || t->kind == LT_USYM; break;
@@ -126,9 +140,13 @@ const struct ltype *check_stack(struct checker *c, struct node *n, bool user)
 
 const struct ltype *check_str(struct checker *c, struct node *n)
 {
-	const struct ltype *t = check_expr(c, n->list[0]);
 	uint32_t size = c->p->config.strlen;
+	const struct ltype *t;
 	int64_t v;
+
+	if (n->list[0]->kind == N_PARAM && n->list[0]->v)
+		check_param_text(c, n->list[0]);
+	t = check_expr(c, n->list[0]);
 
 	if (t->kind != LT_NONE && !lt_is_num(t) && t->kind != LT_STRING && t->kind != LT_ARRAY)
 		check_fail(c, n->list[0], "str() reads from an address: a pointer or a number");

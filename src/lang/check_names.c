@@ -166,6 +166,8 @@ static const struct ltype *args_type(struct checker *c, struct node *n)
 	}
 	if (!r)
 		return check_fail(c, n, "the arguments of %s are not known", c->point->text);
+	if (!c->args_field) /* a copy of all */
+		return lt_record(c->t, (struct lrecord *)r);
 	return lt_ptr(c->t, lt_record(c->t, (struct lrecord *)r), LS_CTX);
 }
 
@@ -310,9 +312,12 @@ static bool find_name(struct checker *c, struct node *n)
 		if (strcmp(c->ast->consts.data[i].name, n->s) == 0) {
 			n->folded = true;
 			n->v = c->ast->consts.data[i].value;
+			n->extra = check_enum_of(c, i);
 		}
-	if (!n->folded && c->env->enumerator)
-		n->folded = c->env->enumerator(c->env->ctx, n->s, &n->v);
+	if (!n->folded && c->env->enumerator) {
+		n->extra = c->env->enumerator(c->env->ctx, c->t, n->s, &n->v);
+		n->folded = n->extra != NULL;
+	}
 	if (!n->folded)
 		n->folded = check_constant_name(n->s, &n->v);
 	return n->folded;
@@ -343,8 +348,16 @@ const struct ltype *check_ident(struct checker *c, struct node *n)
 		n->v = n->s[0] == 't';
 		return c->boolean;
 	}
-	if (find_name(c, n))
-		return n->id != B_NONE ? builtin_type(c, n) : c->i64;
+	if (find_name(c, n)) {
+		struct ltype *t;
+
+		if (n->id != B_NONE || !n->extra)
+			return n->id != B_NONE ? builtin_type(c, n) : c->i64;
+		t = arena_dup(&c->p->arena, n->extra, sizeof(*t));
+		t->size = 8; /* as numbers that are written out: with a sign */
+		t->is_signed = true;
+		return t;
+	}
 	check_fail(c, n, "'%s' is not known", n->s);
 	hint_name(c, n);
 	return c->none;

@@ -23,6 +23,7 @@ const struct ltype *check_print(struct checker *c, struct node *n)
 	}
 	n->v = 0;
 	t = check_expr(c, a);
+	check_fill_all(c, t, 0);
 	if (n->n > 1)
 		check_fail(c, n->list[1], "only whole maps can be cut or divided");
 	if (t->kind == LT_VOID || lt_is_agg(t))

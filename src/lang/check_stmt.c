@@ -28,6 +28,28 @@ static void check_cond(struct checker *c, struct node *n)
 		check_fail(c, n, "a condition is a number, not %s", check_text(c, t));
 }
 
+bool check_while_called(const struct lang_env *env)
+{
+	return env->has_loop && !env->has_may_goto;
+}
+
+static void check_while(struct checker *c, struct node *n)
+{
+	bool called = check_while_called(c->env);
+	size_t vars = c->vars.n;
+
+	c->callback_depth += called;
+	check_cond(c, n->a);
+	check_list(c, n->b);
+	c->callback_depth -= called;
+	/* What gets its first value there is known behind it, too. */
+	for (size_t i = vars; i < c->vars.n && called; i++)
+		if (c->vars.data[i]) {
+			c->vars.data[i]->used_in_callback = true;
+			c->vars.data[i]->loop_depth = c->callback_depth;
+		}
+}
+
 static void check_for(struct checker *c, struct node *n)
 {
 	size_t vars = c->vars.n;
@@ -83,6 +105,16 @@ static void check_for(struct checker *c, struct node *n)
 		c->vars.data[i] = NULL;
 }
 
+/* $p += 1 and $p -= 1 are all that can be done to a pointer. */
+static void check_pointer_step(struct checker *c, const struct node *n, const struct ltype *to,
+			       const struct ltype *by)
+{
+	if (to->kind == LT_PTR)
+		check_fill(c, to->elem);
+	if (by->kind == LT_PTR || (to->kind == LT_PTR && n->op != '+' && n->op != '-'))
+		check_no_pointer(c, n, n->op);
+}
+
 static void check_assign(struct checker *c, struct node *n)
 {
 	const struct ltype *t;
@@ -95,6 +127,8 @@ static void check_assign(struct checker *c, struct node *n)
 		n->a->type = c->p->maps.data[n->a->map].value;
 		if (n->op != '=' && t->kind != LT_NONE && !lt_is_num(t))
 			check_fail(c, n, "only numbers can be added to");
+		else if (n->op != '=')
+			check_pointer_step(c, n, n->a->type, t);
 		if (lt_is_agg(n->a->type) && !lt_is_agg(t) && t->kind != LT_NONE)
 			check_fail(c, n, "%s is an aggregation, it cannot be set", n->a->s);
 		else
@@ -109,6 +143,8 @@ static void check_assign(struct checker *c, struct node *n)
 		if (old->kind != LT_NONE && t->kind != LT_NONE &&
 		    (!lt_is_num(old) || !lt_is_num(t)))
 			check_fail(c, n, "only numbers can be added to");
+		else
+			check_pointer_step(c, n, old, t);
 		return;
 	}
 	check_assign_var(c, n->a, t, false);
@@ -145,10 +181,7 @@ void check_stmt(struct checker *c, struct node *n)
 		check_list(c, n->b);
 		check_list(c, n->c);
 		break;
-	case N_WHILE:
-		check_cond(c, n->a);
-		check_list(c, n->b);
-		break;
+	case N_WHILE: check_while(c, n); break;
 	case N_UNROLL:
 		t = check_expr(c, n->a);
 		if (!check_const(n->a, &v)) {

@@ -9,7 +9,7 @@ static bool same_type(const struct ltype *a, const struct ltype *b)
 	if (a == b)
 		return true;
 	if (a->kind != b->kind || a->size != b->size || a->is_signed != b->is_signed ||
-	    !a->enum_name != !b->enum_name)
+	    !a->enum_name != !b->enum_name || (a->enum_name && !lt_same_enum(a, b)))
 		return false;
 	if (a->kind == LT_TUPLE)
 		for (uint32_t i = 0; i < a->n; i++)
@@ -39,8 +39,12 @@ const struct ltype *check_stored(struct checker *c, const struct ltype *t)
 	}
 	if (t->kind == LT_INT && !t->is_bool && !t->enum_name)
 		return t->is_signed ? c->i64 : c->u64;
-	if (t->kind == LT_RECORD || t->kind == LT_ARRAY)
+	if (t->kind == LT_RECORD || t->kind == LT_ARRAY) {
+		check_fill_all(c, t, 0);
 		return lt_in(c->t, t, LS_BPF);
+	}
+	if (t->kind == LT_PTR && (t->space == LS_CTX || t->space == LS_TRUSTED))
+		return lt_ptr(c->t, t->elem, LS_KERNEL); /* read from a map it is a number */
 	if (t->kind == LT_STRING && t->space != LS_BPF)
 		return lt_string(c->t, t->size);
 	return t;

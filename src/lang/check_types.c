@@ -77,31 +77,42 @@ static const struct ltype *float_type(struct checker *c, const char *name)
 	return lt_record(c->t, r);
 }
 
-/* An enum of the program or of a header. */
+/* An enum of the program or of a header; as wide as its values want it. */
+static const struct ltype *enum_made(struct checker *c, const struct cenum *e)
+{
+	struct lenumerator *list = arena_alloc(&c->p->arena, (e->n + 1) * sizeof(*list));
+	const struct cconst *v =
+		e->n ? &c->ast->consts.data[e->first] : NULL; /* of a damaged one there are none */
+	bool is_signed = false, wide = false;
+	struct ltype *t;
+
+	for (size_t k = 0; k < e->n; k++) {
+		list[k] = (struct lenumerator){ .value = v[k].value, .name = v[k].name };
+		is_signed |= v[k].value < 0;
+		wide |= v[k].value != (int32_t)v[k].value && v[k].value != (uint32_t)v[k].value;
+	}
+	for (size_t k = 0; k < e->n && is_signed; k++)
+		wide |= v[k].value != (int32_t)v[k].value;
+	t = arena_dup(&c->p->arena, lt_int(c->t, wide ? 8 : 4, is_signed), sizeof(*t));
+	t->enum_name = e->name;
+	t->enumerator = list;
+	t->n = (uint32_t)e->n;
+	return t;
+}
+
 static const struct ltype *enum_type(struct checker *c, const char *name)
 {
-	for (size_t i = c->ast->enums.n; i-- > 0;) {
-		const struct cenum *e = &c->ast->enums.data[i];
-		const struct cconst *v;
-		struct lenumerator *list;
-		struct ltype *t;
-		bool is_signed = false;
+	for (size_t i = c->ast->enums.n; i-- > 0;)
+		if (strcmp(c->ast->enums.data[i].name, name) == 0)
+			return enum_made(c, &c->ast->enums.data[i]);
+	return NULL;
+}
 
-		if (strcmp(e->name, name) != 0)
-			continue;
-		list = arena_alloc(&c->p->arena, (e->n + 1) * sizeof(*list));
-		v = e->n ? &c->ast->consts.data[e->first]
-			 : NULL; /* of a damaged one there are none */
-		for (size_t k = 0; k < e->n; k++) {
-			list[k] = (struct lenumerator){ .value = v[k].value, .name = v[k].name };
-			is_signed |= v[k].value < 0;
-		}
-		t = arena_dup(&c->p->arena, lt_int(c->t, 4, is_signed), sizeof(*t));
-		t->enum_name = name;
-		t->enumerator = list;
-		t->n = (uint32_t)e->n;
-		return t;
-	}
+const struct ltype *check_enum_of(struct checker *c, size_t constant)
+{
+	vec_each (&c->ast->enums, e)
+		if (constant >= e->first && constant - e->first < e->n)
+			return enum_made(c, e);
 	return NULL;
 }
 
@@ -148,7 +159,9 @@ const struct ltype *check_ctype(struct checker *c, const struct ctype *ct)
 
 	if (t && t->kind == LT_RECORD && t->rec->opaque && !ct->stars)
 		t = NULL;
-	if (!t && ct->stars) { /* a pointer to something unknown can still be passed on */
+	/* As in C, a record may point to others that are defined nowhere. */
+	if (!t && ct->stars && c->in_record &&
+	    (str_starts(ct->name, "struct ") || str_starts(ct->name, "union "))) {
 		struct lrecord *r = lt_record_new(c->t, ct->name, false);
 
 		r->filled = r->opaque = true;
@@ -251,11 +264,12 @@ static void lay_out(struct checker *c, const struct crecord_def *def, struct lre
 	r->field = arena_alloc(&c->p->arena, def->fields.n * sizeof(*r->field) + 1);
 	vec_each (&def->fields, d) {
 		struct lfield *f = &r->field[r->n];
-		const struct ltype *t =
-			d->inner ? check_named_type(c, d->inner->name) : check_ctype(c, &d->type);
-		const struct ltype *one;
+		const struct ltype *t, *one;
 		uint32_t align, size;
 
+		c->in_record = true;
+		t = d->inner ? check_named_type(c, d->inner->name) : check_ctype(c, &d->type);
+		c->in_record = false;
 		if (!t)
 			lang_error(c->d, def->pos, 6, "a part of %s is not understood", def->name);
 		if (!t || t->kind == LT_NONE)

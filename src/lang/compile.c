@@ -167,21 +167,23 @@ static enum lang_how how_of(struct compiler *k, const struct lang_point *pt)
 	return LH_NORMAL;
 }
 
-/* raw_syscalls' args[$i] with an $i known only later needs the real record. */
-static bool indexes_args(const struct node *n)
+/* raw_syscalls' args[$i] with an $i known only later needs the real record; all of args, too. */
+static bool wants_record(const struct node *n)
 {
 	if (!n)
 		return false;
+	if (n->kind == N_IDENT && n->id == B_ARGS && n->type && n->type->kind == LT_RECORD)
+		return true;
 	if (n->kind == N_FIELD && n->a->kind == N_IDENT && n->a->id == B_ARGS && n->type &&
 	    n->type->kind == LT_ARRAY)
 		return true;
 	if (n->kind == N_INDEX && n->a->kind == N_FIELD && n->a->a->kind == N_IDENT &&
 	    n->a->a->id == B_ARGS)
 		return !n->b->folded;
-	if (indexes_args(n->a) || indexes_args(n->b) || indexes_args(n->c))
+	if (wants_record(n->a) || wants_record(n->b) || wants_record(n->c))
 		return true;
 	for (size_t i = 0; i < n->n; i++)
-		if (indexes_args(n->list[i]))
+		if (wants_record(n->list[i]))
 			return true;
 	return false;
 }
@@ -332,8 +334,8 @@ static void generate(struct compiler *k)
 		if (known_never(b)) /* costs nothing when an option leaves it out */
 			continue;
 		c.how = how_of(k, pt);
-		if (c.how == LH_RAW && k->c.args_asked &&
-		    (indexes_args(b->body) || indexes_args(b->pred)))
+		if (c.how != LH_NORMAL && k->c.args_asked &&
+		    (wants_record(b->body) || wants_record(b->pred)))
 			c.how = LH_NORMAL;
 		if (c.how == LH_SYSCALL)
 			step = syscall_group(k, i, &c.filter_map);

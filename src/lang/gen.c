@@ -229,13 +229,6 @@ struct ir_val gen_arith(struct gen *g, int op, struct ir_val a, struct ir_val b,
 	return IR_IMM(0);
 }
 
-static uint32_t pointed_size(const struct ltype *t)
-{
-	uint32_t size = t->elem->kind == LT_RECORD ? t->elem->rec->size : t->elem->size;
-
-	return size ? size : 1;
-}
-
 static struct ir_val binary(struct gen *g, struct node *n)
 {
 	struct ir_val a, b;
@@ -248,10 +241,13 @@ static struct ir_val binary(struct gen *g, struct node *n)
 	b = gen_word(g, n->b);
 	if (cc_of(n->op, is_signed))
 		return ir_set(g->f, cc_of(n->op, is_signed), a, b);
+	if (n->a->type->kind == LT_PTR && n->b->type->kind == LT_PTR)
+		return gen_arith(g, '/', ir_alu(g->f, BPF_SUB, a, b), IR_IMM(lt_step(n->a->type)),
+				 true);
 	if (n->a->type->kind == LT_PTR && n->type->kind == LT_PTR)
-		b = ir_alu(g->f, BPF_MUL, b, IR_IMM(pointed_size(n->a->type)));
+		b = ir_alu(g->f, BPF_MUL, b, IR_IMM(lt_step(n->a->type)));
 	else if (n->b->type->kind == LT_PTR && n->type->kind == LT_PTR)
-		a = ir_alu(g->f, BPF_MUL, a, IR_IMM(pointed_size(n->b->type)));
+		a = ir_alu(g->f, BPF_MUL, a, IR_IMM(lt_step(n->b->type)));
 	if (n->op == T_SHR)
 		is_signed = n->a->type->is_signed;
 	return gen_arith(g, n->op, a, b, is_signed);
@@ -288,6 +284,8 @@ static struct val incdec(struct gen *g, struct node *n)
 	int64_t by = n->op == T_INC ? 1 : -1;
 	struct ir_val old, new;
 
+	if (n->a->type->kind == LT_PTR)
+		by *= lt_step(n->a->type);
 	if (n->a->kind == N_MAP) {
 		bool after = n->v == 0;
 
@@ -298,8 +296,6 @@ static struct val incdec(struct gen *g, struct node *n)
 			v = gen_map_read(g, n->a);
 		return v;
 	}
-	if (n->a->type->kind == LT_PTR)
-		by *= pointed_size(n->a->type);
 	old = gen_var(g, n->a->var).v;
 	new = gen_fit(g, n->a->var, ir_alu(g->f, BPF_ADD, old, IR_IMM(by)));
 	if (n->a->var->where == VAR_REG)
@@ -310,10 +306,33 @@ static struct val incdec(struct gen *g, struct node *n)
 	return v;
 }
 
+/* A pointer that the verifier knows as one allows no arithmetic, such as hides what loops change:
+ * read from memory by a function it is a number. */
+static struct ir_val as_number(struct gen *g, struct ir_val pointer)
+{
+	struct place from = gen_stack(g, 8), to = gen_stack(g, 8);
+
+	ir_store(g->f, 8, from.base, from.off, pointer);
+	ir_store(g->f, 8, to.base, to.off, IR_IMM(0));
+	ir_call(g->f, BPF_FUNC_probe_read_kernel, 3, gen_addr(g, to), IR_IMM(8), gen_addr(g, from));
+	return ir_load(g->f, 8, to.base, to.off);
+}
+
+/* Does the verifier know what arguments point to? */
+static bool knows_pointers(const struct gen *g, const struct ltype *t)
+{
+	return !g->env->recorded &&
+	       (t->space == LS_CTX || t->space == LS_TRUSTED || g->point->kind == LP_FENTRY ||
+		g->point->kind == LP_FEXIT || g->point->kind == LP_ITER);
+}
+
 static struct val cast(struct gen *g, struct node *n)
 {
 	const struct ltype *to = n->type, *from = n->a->type;
 	struct val v = gen_expr(g, n->a);
+
+	if (to->kind == LT_INT && from->kind == LT_PTR && knows_pointers(g, from))
+		v.v = as_number(g, v.v);
 
 	if (to->kind == LT_INT && from->kind == LT_ARRAY) {
 		unsigned size = to->size < from->size ? to->size : from->size;

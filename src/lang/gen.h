@@ -28,6 +28,10 @@ struct ref {
 
 enum { VAR_UNSET, VAR_REG, VAR_MEM, VAR_FRAME };
 
+/* In the frame of a program with loops: where their functions find the context, a zero that the
+ * verifier does not know, and whether one of them has met a return. */
+enum { FRAME_CTX = -8, FRAME_ZERO = -16, FRAME_LEFT = -24 };
+
 struct gen {
 	struct checker *c;
 	struct lang_program *p;
@@ -41,7 +45,9 @@ struct gen {
 	uint32_t prog;	     /* which entry of the scratch map */
 	struct ir_func *f;
 	VEC(struct ir_func *) funcs;
-	struct ir_val ctx, scratch, frame;
+	struct ir_val ctx, scratch, frame, zero;
+	size_t zero_at, zero_end; /* the instructions that make it */
+	bool zero_used;
 	size_t scratch_at; /* the instructions that find it */
 	bool scratch_used, in_callback;
 	bool cookie; /* lang_code.cookie */
@@ -131,6 +137,21 @@ struct val gen_var(struct gen *g, struct lvar *v);
 struct ir_val gen_fit(struct gen *g, const struct lvar *v, struct ir_val value);
 void gen_set_var(struct gen *g, struct lvar *v, struct node *value);
 void gen_stmt(struct gen *g, struct node *n);
+void gen_block(struct gen *g, struct node *n); /* NULL: nothing */
+/* The scratch area of this program; to none when there is none. */
+struct ir_val gen_find_scratch(struct gen *g, int none);
+void gen_drop_scratch(struct gen *g); /* nobody needed it */
+
+/* gen_loop.c */
+void gen_loop(struct gen *g, struct node *n);
+/* Is it a loop whose body is a function of its own? */
+bool gen_is_callback(const struct gen *g, const struct node *n);
+bool gen_has_callbacks(const struct gen *g, const struct node *n);
+/* At the begin of a program with loops, and at its end. */
+void gen_zero_begin(struct gen *g, bool callbacks);
+void gen_zero_end(struct gen *g);
+/* The same number, of which the verifier knows nothing. */
+struct ir_val gen_hidden(struct gen *g, struct ir_val v);
 
 /* A block for one point (or several that share the code) as a BPF program. */
 int gen_program(struct checker *c, struct probe_block *b, const struct lang_point *pt,

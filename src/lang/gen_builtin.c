@@ -87,7 +87,7 @@ static struct ir_val usdt_arg(struct gen *g, int64_t n)
 		return IR_IMM(0);
 	size = (unsigned)(x->size < 0 ? -x->size : x->size);
 	if (x->kind == 0)
-		return IR_IMM(x->value);
+		return ir_extend(g->f, IR_IMM(x->value), size ? size : 8, x->size < 0);
 	v = ir_load(g->f, 8, g->ctx, x->reg_off);
 	if (x->kind == 2) {
 		if (x->index_off >= 0)
@@ -159,6 +159,22 @@ struct val gen_args_field(struct gen *g, struct node *n)
 	return v;
 }
 
+/* All of them, as a record of the program's own. */
+static struct val whole_args(struct gen *g, const struct ltype *t)
+{
+	struct place p = gen_memory(g, lt_stored(t));
+	struct val v = { 0 };
+
+	if (g->point->kind == LP_TRACEPOINT) {
+		gen_zero(g, p, lt_stored(t));
+		gen_read(g, (struct ref){ g->ctx, 0, LS_KERNEL }, p, IR_IMM(t->size));
+	}
+	for (uint32_t i = 0; i < t->size && g->point->kind != LP_TRACEPOINT; i += 8)
+		ir_store(g->f, 8, p.base, p.off + (int32_t)i, arg(g, i / 8));
+	v.v = gen_addr(g, p);
+	return v;
+}
+
 static struct ir_val low32(struct gen *g, struct ir_val v)
 {
 	return ir_extend(g->f, v, 4, false);
@@ -217,6 +233,10 @@ struct val gen_builtin(struct gen *g, struct node *n)
 
 	switch ((enum builtin)n->id) {
 	case B_ARGS:
+		if (n->type->kind == LT_RECORD)
+			return whole_args(g, n->type);
+		v.v = g->ctx;
+		break;
 	case B_CTX: v.v = g->ctx; break;
 	case B_ARG: v.v = arg(g, n->v); break;
 	case B_SARG: v.v = stack_arg(g, n->v); break;

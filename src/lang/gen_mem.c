@@ -155,7 +155,11 @@ struct val gen_var(struct gen *g, struct lvar *v)
 
 	switch (v->where) {
 	case VAR_REG: r.v = ir_copy(g->f, IR_REG(v->reg)); break;
-	case VAR_FRAME: r.v = ir_load(g->f, 8, g->frame, v->mem); break;
+	case VAR_FRAME:
+		r.v = ir_load(g->f, 8, g->frame, v->mem);
+		if (v->type->kind == LT_INT)
+			r.v = gen_hidden(g, r.v);
+		break;
 	default:
 		r.m = (struct place){ g->scratch, v->mem };
 		g->scratch_used = true;
@@ -237,9 +241,17 @@ void gen_put(struct gen *g, struct val v, const struct ltype *from, struct place
 void gen_read_string(struct gen *g, struct ref r, struct place p, uint32_t from, uint32_t size)
 {
 	uint32_t n = from < size ? from : size;
+	int whole = ir_label(g->f);
+	struct ir_val got;
 
 	gen_zero(g, p, ROUND8(size));
-	gen_read_str(g, r, p, IR_IMM(n));
+	got = gen_read_str(g, r, p, IR_IMM(n));
+	if (n == from) { /* an array may be full, without a NUL: then its last letter is missing */
+		ir_branch(g->f, BPF_JNE, got, IR_IMM(n), whole);
+		r.off += (int32_t)n - 1;
+		gen_read(g, r, gen_at(p, n - 1), IR_IMM(1));
+	}
+	ir_place_label(g->f, whole);
 }
 
 static bool is_remote_string(const struct node *n)

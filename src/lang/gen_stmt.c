@@ -7,8 +7,6 @@
 
 #define LINE_ARGS 40 /* of one message */
 
-#define FRAME_CTX (-8) /* where callbacks find the context, when there are any */
-
 /*
  * Texts that together make a line go as one message, so that nothing of another CPU comes
  * between: printf()s that follow one another, also in an if() that options decide.
@@ -66,7 +64,7 @@ static void lines(struct gen *g, struct node *n, struct node **line)
 	}
 }
 
-static void block(struct gen *g, struct node *n)
+void gen_block(struct gen *g, struct node *n)
 {
 	struct node *line = NULL;
 
@@ -76,53 +74,7 @@ static void block(struct gen *g, struct node *n)
 	flush_line(g, &line);
 }
 
-static void loop_while(struct gen *g, struct node *n)
-{
-	int top = ir_label(g->f), end = ir_label(g->f), cut = ir_label(g->f),
-	    old_break = g->break_label, old_continue = g->continue_label;
-
-	g->break_label = end;
-	g->continue_label = top;
-	ir_place_label(g->f, top);
-	if (g->env->has_may_goto)
-		ir_add(g->f, IR_MAY_GOTO)->label = cut;
-	gen_branch(g, n->a, false, end);
-	block(g, n->b);
-	ir_jump(g->f, top);
-	if (g->env->has_may_goto) { /* the kernel ended it */
-		ir_place_label(g->f, cut);
-		gen_count(g, LANG_COUNT_LOOPS);
-	}
-	ir_place_label(g->f, end);
-	g->break_label = old_break;
-	g->continue_label = old_continue;
-}
-
-static void unroll(struct gen *g, struct node *n)
-{
-	int end = ir_label(g->f), old_break = g->break_label, old_continue = g->continue_label;
-
-	g->break_label = end;
-	for (int64_t i = 0; i < n->a->v; i++) {
-		g->continue_label = ir_label(g->f);
-		block(g, n->b);
-		ir_place_label(g->f, g->continue_label);
-	}
-	ir_place_label(g->f, end);
-	g->break_label = old_break;
-	g->continue_label = old_continue;
-}
-
-static struct ir_val param(struct gen *g, int n)
-{
-	struct ir_ins *i = ir_add(g->f, IR_PARAM);
-
-	i->off = n;
-	i->dst = ir_reg(g->f);
-	return IR_REG(i->dst);
-}
-
-static struct ir_val find_scratch(struct gen *g, int none)
+struct ir_val gen_find_scratch(struct gen *g, int none)
 {
 	struct place key = gen_stack(g, 8);
 	struct ir_val p;
@@ -135,135 +87,10 @@ static struct ir_val find_scratch(struct gen *g, int none)
 	return p;
 }
 
-static void drop_scratch(struct gen *g)
+void gen_drop_scratch(struct gen *g)
 {
 	for (size_t i = g->scratch_at; i < g->scratch_at + 3; i++)
 		g->f->ins.data[i].dead = true;
-}
-
-/* Registers for the variables that only this loop's body has. */
-static void loop_vars(struct gen *g, struct node *n)
-{
-	bool is_loop = n->kind == N_FOR_MAP || n->kind == N_FOR_RANGE;
-
-	if (n->kind == N_VAR && n->var && n->var->where == VAR_REG && n->var->reg < 0) {
-		n->var->reg = ir_reg(g->f);
-		ir_move(g->f, n->var->reg, IR_IMM(0));
-	}
-	if (n->a && !is_loop)
-		loop_vars(g, n->a);
-	if (n->b)
-		loop_vars(g, n->b);
-	if (n->c)
-		loop_vars(g, n->c);
-	for (size_t i = 0; i < n->n && !is_loop; i++)
-		loop_vars(g, n->list[i]);
-}
-
-/* The body of a loop as a function of its own: what it shares with the outside lies in the frame.
- */
-static int callback(struct gen *g, struct node *n)
-{
-	struct gen save = *g;
-	struct ir_func *f = arena_alloc(&g->p->arena, sizeof(*f));
-	struct ir_val index = { 0 }, key = { 0 }, value = { 0 };
-	struct lvar *v = n->a->var;
-	int id, stop = ir_label(f), go_on = ir_label(f);
-
-	vec_push(&g->funcs, f);
-	save.funcs = g->funcs; /* it may have moved */
-	id = (int)g->funcs.n - 1;
-	g->f = f;
-	f->is_callback = true;
-	f->pos = n->pos;
-	g->in_callback = true;
-	g->stack_used = 0;
-	g->stack_limit = 64;
-	g->scratch_used = false;
-	if (n->kind == N_FOR_RANGE) {
-		index = param(g, 0);
-		g->frame = param(g, 1);
-	} else {
-		param(g, 0);
-		key = param(g, 1);
-		value = param(g, 2);
-		g->frame = param(g, 3);
-	}
-	g->ctx = ir_load(f, 8, g->frame, FRAME_CTX);
-	g->scratch = find_scratch(g, stop);
-	g->exit_label = stop;
-	g->break_label = stop;
-	g->continue_label = go_on;
-	if (v && n->kind == N_FOR_RANGE) {
-		struct ir_val from = ir_load(f, 8, g->frame, n->offset ? -(int32_t)n->offset : -16);
-		struct ir_val i = ir_alu(f, BPF_ADD, from, ir_extend(f, index, 4, false));
-
-		if (v->where == VAR_FRAME)
-			ir_store(f, 8, g->frame, v->mem, i);
-		else
-			ir_move(f, v->reg = ir_reg(f), i);
-	} else if (v && v->type->kind == LT_TUPLE) {
-		const struct lang_map *m = &g->p->maps.data[n->b->map];
-		const struct ltype *t = v->type;
-		struct place to = { g->scratch, v->mem };
-
-		g->scratch_used = true;
-		gen_copy(g, to, (struct place){ key, 0 }, lt_stored(t->item[0]));
-		if (m->is_agg) {
-			ir_store(f, 8, to.base, to.off + (int32_t)t->offset[1],
-				 gen_agg_value(g, n->b, m->value,
-					       (struct place){ to.base, to.off }));
-		} else {
-			gen_copy(g, gen_at(to, t->offset[1]), (struct place){ value, 0 },
-				 lt_stored(t->item[1]));
-		}
-	}
-	loop_vars(g, n->list[0]);
-	block(g, n->list[0]);
-	ir_place_label(f, go_on);
-	ir_ret(f, IR_IMM(0));
-	ir_place_label(f, stop);
-	ir_ret(f, IR_IMM(1));
-	if (!g->scratch_used)
-		drop_scratch(g);
-	/* back to the outer function; what was learnt on the way stays */
-	save.funcs = g->funcs;
-	save.scratch_max = g->scratch_max;
-	save.scratch_off = save.scratch_off > g->scratch_off ? save.scratch_off : g->scratch_off;
-	save.err = g->err;
-	*g = save;
-	return id;
-}
-
-static void loop_for(struct gen *g, struct node *n)
-{
-	struct ir_val func = { IV_FUNC, 0 };
-	struct ir_val frame = g->in_callback ? g->frame : IR_STACK(0);
-
-	if (n->kind == N_FOR_RANGE) {
-		struct ir_val from = gen_word(g, n->b), to = gen_word(g, n->c),
-			      count = ir_copy(g->f, IR_IMM(0));
-		int none = ir_label(g->f), end = ir_label(g->f);
-
-		ir_store(g->f, 8, g->frame, -(int32_t)n->offset, from);
-		ir_branch(g->f, BPF_JSGE, from, to, none);
-		ir_move(g->f, (int)count.v, ir_alu(g->f, BPF_SUB, to, from));
-		if (from.kind != IV_IMM || to.kind != IV_IMM) { /* else it was checked */
-			ir_branch(g->f, BPF_JLE, count, IR_IMM(LANG_ROUNDS_MAX), none);
-			gen_count(g, LANG_COUNT_LOOPS);
-			ir_move(g->f, (int)count.v, IR_IMM(LANG_ROUNDS_MAX));
-		}
-		ir_place_label(g->f, none);
-		func.v = callback(g, n);
-		/* Where Linux 6.18 knows that there is no turn, it drops the callback but not
-		 * the word that names it, and stumbles over that: let it drop both. */
-		ir_branch(g->f, BPF_JEQ, count, IR_IMM(0), end);
-		ir_call(g->f, BPF_FUNC_loop, 4, count, func, frame, IR_IMM(0));
-		ir_place_label(g->f, end);
-		return;
-	}
-	func.v = callback(g, n);
-	ir_call(g->f, BPF_FUNC_for_each_map_elem, 4, IR_MAPREF(n->b->map), func, frame, IR_IMM(0));
 }
 
 static void assign(struct gen *g, struct node *n)
@@ -276,6 +103,8 @@ static void assign(struct gen *g, struct node *n)
 		} else if (n->op == '+' || n->op == '-') {
 			struct ir_val by = gen_word(g, n->b);
 
+			if (n->a->type->kind == LT_PTR)
+				by = ir_alu(g->f, BPF_MUL, by, IR_IMM(lt_step(n->a->type)));
 			if (n->op == '-')
 				by = ir_alu(g->f, BPF_SUB, IR_IMM(0), by);
 			gen_map_add(g, n->a, by);
@@ -322,36 +151,35 @@ void gen_stmt(struct gen *g, struct node *n)
 
 	g->f->pos = n->pos;
 	switch (n->kind) {
-	case N_BLOCK: block(g, n); break;
+	case N_BLOCK: gen_block(g, n); break;
 	case N_EXPR: gen_expr(g, n->a); break;
 	case N_IF: {
 		int other = ir_label(g->f), end = ir_label(g->f), known = known_truth(n->a);
 
 		if (known >= 0) {
-			block(g, known ? n->b : n->c);
+			gen_block(g, known ? n->b : n->c);
 			break;
 		}
 		gen_branch(g, n->a, false, other);
 		gen_release(g, mark);
-		block(g, n->b);
+		gen_block(g, n->b);
 		if (n->c)
 			ir_jump(g->f, end);
 		ir_place_label(g->f, other);
-		block(g, n->c);
+		gen_block(g, n->c);
 		ir_place_label(g->f, end);
 		break;
 	}
-	case N_WHILE: loop_while(g, n); break;
-	case N_UNROLL: unroll(g, n); break;
+	case N_WHILE:
+	case N_UNROLL:
 	case N_FOR_MAP:
-	case N_FOR_RANGE: loop_for(g, n); break;
+	case N_FOR_RANGE: gen_loop(g, n); break;
 	case N_BREAK: ir_jump(g->f, g->break_label); break;
 	case N_CONTINUE: ir_jump(g->f, g->continue_label); break;
 	case N_RETURN:
-		if (g->in_callback)
-			ir_ret(g->f, IR_IMM(1));
-		else
-			ir_jump(g->f, g->exit_label);
+		if (g->in_callback) /* its callers go on returning */
+			ir_store(g->f, 8, g->frame, FRAME_LEFT, IR_IMM(1));
+		ir_jump(g->f, g->exit_label);
 		break;
 	case N_LET:
 		if (n->b && n->a->var)
@@ -364,9 +192,9 @@ void gen_stmt(struct gen *g, struct node *n)
 }
 
 /* Where variables live: a register, memory of their own, or the frame when loops share them. */
-static void place_vars(struct gen *g, struct node *n, bool in_loop, bool *loops)
+static void place_vars(struct gen *g, struct node *n, bool in_loop)
 {
-	bool loop = n->kind == N_FOR_MAP || n->kind == N_FOR_RANGE;
+	bool loop = gen_is_callback(g, n), own = in_loop || (loop && n->kind == N_WHILE);
 	struct lvar *v = n->var;
 
 	if ((n->kind == N_VAR) && v && v->where == VAR_UNSET) {
@@ -397,15 +225,14 @@ static void place_vars(struct gen *g, struct node *n, bool in_loop, bool *loops)
 
 		n->offset = (uint32_t)-p.off;
 	}
-	*loops |= loop;
 	if (n->b)
-		place_vars(g, n->b, in_loop, loops);
+		place_vars(g, n->b, own);
 	if (n->c)
-		place_vars(g, n->c, in_loop, loops);
+		place_vars(g, n->c, own);
 	if (n->a)
-		place_vars(g, n->a, in_loop || loop, loops);
+		place_vars(g, n->a, in_loop || loop);
 	for (size_t i = 0; i < n->n; i++)
-		place_vars(g, n->list[i], in_loop || loop, loops);
+		place_vars(g, n->list[i], in_loop || loop);
 }
 
 static void forget_vars(struct node *n)
@@ -458,19 +285,23 @@ static void filter_syscall(struct gen *g, int filter_map)
 
 static void body(struct gen *g, int filter_map)
 {
-	bool loops = false;
+	bool loops = gen_has_callbacks(g, g->block->pred) || gen_has_callbacks(g, g->block->body);
 	struct ir_ins *i;
 	struct place frame_ctx;
-	size_t first;
 
 	i = ir_add(g->f, IR_CTX);
 	i->dst = ir_reg(g->f);
 	g->ctx = IR_REG(i->dst);
 	frame_ctx = gen_stack(g, 8); /* first, so that it is at FRAME_CTX */
-	first = g->f->ins.n;
-	ir_store(g->f, 8, frame_ctx.base, frame_ctx.off, g->ctx);
 	g->exit_label = ir_label(g->f);
 	g->frame = IR_STACK(0);
+	if (loops) {
+		ir_store(g->f, 8, frame_ctx.base, frame_ctx.off, g->ctx);
+		gen_stack(g, 16); /* FRAME_ZERO, FRAME_LEFT */
+		ir_store(g->f, 8, g->frame, FRAME_LEFT, IR_IMM(0));
+		g->stack_limit = 160;
+	}
+	gen_zero_begin(g, loops);
 	if (g->how == LH_SYSCALL)
 		filter_syscall(g, filter_map);
 	if (g->cookie)
@@ -478,14 +309,10 @@ static void body(struct gen *g, int filter_map)
 	if (g->point->kind == LP_ITER) /* its last call has nothing to show */
 		ir_branch(g->f, BPF_JEQ, ir_load(g->f, 8, g->ctx, 8), IR_IMM(0), g->exit_label);
 	/* With a predicate that needs no scratch memory, what fails it pays for none. */
-	g->scratch = find_scratch(g, g->exit_label);
+	g->scratch = gen_find_scratch(g, g->exit_label);
 	if (g->block->pred)
-		place_vars(g, g->block->pred, false, &loops);
-	place_vars(g, g->block->body, false, &loops);
-	if (!loops)
-		g->f->ins.data[first].dead = true;
-	else
-		g->stack_limit = 160;
+		place_vars(g, g->block->pred, false);
+	place_vars(g, g->block->body, false);
 	gen_task_find(g, g->block->pred, false);
 	if (g->block->pred) {
 		struct gen_mark mark = gen_mark(g);
@@ -494,11 +321,12 @@ static void body(struct gen *g, int filter_map)
 		gen_release(g, mark);
 	}
 	gen_task_find(g, g->block->body, true);
-	block(g, g->block->body);
+	gen_block(g, g->block->body);
 	ir_place_label(g->f, g->exit_label);
 	ir_ret(g->f, IR_IMM(lets_others_see(g)));
 	if (!g->scratch_used)
-		drop_scratch(g);
+		gen_drop_scratch(g);
+	gen_zero_end(g);
 }
 
 /* Callbacks of loops that are never come to: the kernel knows no function that nobody calls. Who

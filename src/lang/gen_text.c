@@ -62,6 +62,21 @@ static struct place in_memory(struct gen *g, struct node *n)
 	return p;
 }
 
+static uint32_t common(const struct node *a, const struct node *b)
+{
+	uint32_t x = lt_stored(a->type), y = lt_stored(b->type);
+
+	return x < y ? x : y;
+}
+
+/* Of a text with more room than the other: that one may be full, this one must not go on. */
+static void ends_there(struct gen *g, const struct node *n, struct place p, uint32_t at, int differ)
+{
+	if (n->type->kind == LT_STRING && lt_stored(n->type) > at)
+		ir_branch(g->f, BPF_JNE, ir_load(g->f, 1, p.base, p.off + (int32_t)at), IR_IMM(0),
+			  differ);
+}
+
 void gen_equal(struct gen *g, struct node *a, struct node *b, bool when, int label)
 {
 	struct gen_mark mark = gen_mark(g);
@@ -96,17 +111,18 @@ void gen_equal(struct gen *g, struct node *a, struct node *b, bool when, int lab
 	if (b->kind == N_STR && a->type->kind == LT_STRING) {
 		uint32_t have = lt_stored(a->type), need = ((uint32_t)b->slen + 8) & ~7u;
 
-		if (b->slen + 1 > a->type->size) { /* cannot be */
+		if (b->slen > a->type->size) { /* cannot be */
 			if (!when)
 				ir_jump(g->f, label);
 			return;
 		}
 		same_literal(g, in_memory(g, a), b->s, b->slen, need < have ? need : have, differ);
 	} else {
-		uint32_t x = lt_stored(a->type), y = lt_stored(b->type);
-		struct place p = in_memory(g, a);
+		struct place p = in_memory(g, a), q = in_memory(g, b);
 
-		same_memory(g, p, in_memory(g, b), x < y ? x : y, differ);
+		same_memory(g, p, q, common(a, b), differ);
+		ends_there(g, a, p, common(a, b), differ);
+		ends_there(g, b, q, common(a, b), differ);
 	}
 	if (when)
 		finish(g, when, label, differ);
@@ -119,7 +135,7 @@ static struct ir_val strncmp_of(struct gen *g, struct node *n)
 	struct node *a = n->list[0], *b = n->list[1];
 	struct ir_val r = ir_copy(g->f, IR_IMM(1));
 	int differ = ir_label(g->f);
-	uint32_t len = (uint32_t)n->v, x, y;
+	uint32_t len = (uint32_t)n->v, all;
 
 	if (a->kind == N_STR && b->kind == N_STR)
 		return IR_IMM(strncmp(a->s, b->s, len) != 0);
@@ -129,18 +145,22 @@ static struct ir_val strncmp_of(struct gen *g, struct node *n)
 		a = b;
 		b = t;
 	}
-	x = lt_stored(a->type);
-	y = lt_stored(b->type);
-	if (len > x)
-		len = x;
 	if (b->kind == N_STR) {
+		all = lt_stored(a->type);
 		if (len > b->slen + 1)
 			len = (uint32_t)b->slen + 1;
-		same_literal(g, in_memory(g, a), b->s, b->slen, len, differ);
+		if (len > all && b->slen > all)
+			return IR_IMM(1);
+		same_literal(g, in_memory(g, a), b->s, b->slen, len < all ? len : all, differ);
 	} else {
-		struct place p = in_memory(g, a);
+		struct place p = in_memory(g, a), q = in_memory(g, b);
 
-		same_memory(g, p, in_memory(g, b), len < y ? len : y, differ);
+		all = common(a, b);
+		same_memory(g, p, q, len < all ? len : all, differ);
+		if (len > all) {
+			ends_there(g, a, p, all, differ);
+			ends_there(g, b, q, all, differ);
+		}
 	}
 	ir_move(g->f, (int)r.v, IR_IMM(0));
 	ir_place_label(g->f, differ);

@@ -118,7 +118,9 @@ struct lang_env {
 	 * field is "$retval" when it returns something. NULL when not known.
 	 */
 	struct lrecord *(*args)(void *ctx, struct ltypes *t, const struct lang_point *p);
-	bool (*enumerator)(void *ctx, const char *name, int64_t *value);
+	/* The enum that has a value of this name; NULL: none. */
+	const struct ltype *(*enumerator)(void *ctx, struct ltypes *t, const char *name,
+					  int64_t *value);
 	bool (*kaddr)(void *ctx, const char *name, uint64_t *addr);
 	bool (*uaddr)(void *ctx, const char *path, const char *name, uint64_t *addr,
 		      uint64_t *size);

@@ -148,6 +148,20 @@ static struct token string(struct lexer *l)
 	return t;
 }
 
+/* u, l and ll, as C has them behind numbers. */
+static bool is_width(const char *s)
+{
+	bool is_unsigned = tolower(*s) == 'u';
+	size_t longs;
+
+	s += is_unsigned;
+	longs = strspn(s, *s == 'l' ? "l" : "L");
+	s += longs;
+	if (!is_unsigned)
+		s += tolower(*s) == 'u';
+	return longs <= 2 && !*s;
+}
+
 /* 10, 0x1f, 017, 1_000, 1e6, 5ms (durations are nanoseconds). */
 static struct token number(struct lexer *l)
 {
@@ -163,7 +177,7 @@ static struct token number(struct lexer *l)
 		      { "d", 86400000000000 } };
 	struct token t = { .kind = T_INT, .pos = l->at };
 	unsigned base = 10, digits = 0;
-	bool over = false;
+	bool over = false, octal = true;
 	uint32_t suffix;
 
 	if (at(l, 0) == '0' && (at(l, 1) | 32) == 'x' && isxdigit(at(l, 2))) {
@@ -180,8 +194,13 @@ static struct token number(struct lexer *l)
 		if (!(base == 16 ? isxdigit(c) : isdigit(c)))
 			break;
 		digits++;
+		octal &= c < '8';
 		over |= __builtin_mul_overflow(t.v, base, &t.v);
 		over |= __builtin_add_overflow(t.v, (unsigned)hex_digit(c), &t.v);
+	}
+	if (base == 8 && !octal) {
+		lang_error(l->d, t.pos, l->at - t.pos, "a number that begins with 0 is octal");
+		lang_hint(l->d, "its digits go from 0 to 7");
 	}
 	if (base != 16 && (at(l, 0) | 32) == 'e' && isdigit(at(l, 1))) {
 		unsigned e = 0;
@@ -197,7 +216,7 @@ static struct token number(struct lexer *l)
 	t.len = l->at - t.pos;
 	if (l->at > suffix) {
 		AUTO_FREE char *s = mem_strndup(l->text + suffix, l->at - suffix);
-		bool known = strspn(s, "uUlL") == strlen(s);
+		bool known = is_width(s);
 
 		for (size_t i = 0; i < ARRAY_SIZE(units) && base != 16; i++)
 			if (strcmp(s, units[i].unit) == 0) {

@@ -219,33 +219,13 @@ static void say(struct lang_out *o, const char *type, const struct strbuf *text)
 	strbuf_puts(&o->text, "}\n");
 }
 
-static void json_print(struct lang_out *o, const struct ltype *t, const char *data)
-{
-	AUTO_STRBUF text = { 0 };
-
-	if (t->kind == LT_TUPLE) {
-		strbuf_putc(&o->text, '[');
-		for (uint32_t i = 0; i < t->n; i++) {
-			strbuf_puts(&o->text, i ? "," : "");
-			json_print(o, t->item[i], data + t->offset[i]);
-		}
-		strbuf_putc(&o->text, ']');
-		return;
-	}
-	lang_show_value(o, t, data, false, &text);
-	if (t->kind == LT_INT && (!t->enum_name || strchr("-0123456789", *strbuf_str(&text))))
-		strbuf_puts(&o->text, strbuf_str(&text));
-	else
-		lang_json_text(&o->text, strbuf_str(&text), text.n);
-}
-
 static void print_value(struct lang_out *o, const struct lang_action *a, const char *data)
 {
 	AUTO_STRBUF text = { 0 };
 
 	if (o->json) {
 		json_open(o, "value");
-		json_print(o, a->arg[0].type, data + a->arg[0].offset);
+		lang_show_json(o, a->arg[0].type, data + a->arg[0].offset, &o->text);
 		strbuf_puts(&o->text, "}\n");
 		return;
 	}
@@ -278,6 +258,7 @@ static void print_time(struct lang_out *o, const char *fmt)
 static void join(struct lang_out *o, const struct lang_action *a, const char *data)
 {
 	AUTO_STRBUF b = { 0 };
+	size_t from;
 
 	for (int i = 0; i < JOIN_ARGS; i++) {
 		const char *s = data + 8 + i * JOIN_SIZE;
@@ -285,7 +266,9 @@ static void join(struct lang_out *o, const struct lang_action *a, const char *da
 		if (!*s)
 			break;
 		strbuf_puts(&b, i ? a->format : "");
+		from = b.n;
 		strbuf_add(&b, s, strnlen(s, JOIN_SIZE));
+		show_made_safe(o, false, from, &b);
 	}
 	strbuf_putc(&b, '\n');
 	say(o, "join", &b);
@@ -296,10 +279,12 @@ static void print_file(struct lang_out *o, const char *path)
 	struct strbuf b = { 0 };
 	int r = o->h->read ? o->h->read(o->h->ctx, path, &b) : -ENOSYS;
 
-	if (r < 0)
+	if (r < 0) {
 		strbuf_printf(&o->errors, "cannot read %s: %s\n", path, strerror(-r));
-	else
+	} else {
+		show_made_safe(o, true, 0, &b);
 		say(o, "cat", &b);
+	}
 	strbuf_free(&b);
 }
 
@@ -343,7 +328,9 @@ void lang_message(struct lang_out *o, const void *data, size_t n)
 		memcpy(&v, (const char *)data + 8, 8);
 	switch (a->kind) {
 	case LA_PRINTF:
+		o->whole = strcmp(a->format, "%s") == 0;
 		format(o, a, data, &text);
+		o->whole = false;
 		say(o, "printf", &text);
 		break;
 	case LA_ERRORF:
@@ -379,6 +366,7 @@ void lang_message(struct lang_out *o, const void *data, size_t n)
 			struct strbuf b = { 0 };
 
 			o->h->run(o->h->ctx, strbuf_str(&text), &b);
+			show_made_safe(o, true, 0, &b);
 			say(o, "syscall", &b);
 			strbuf_free(&b);
 		}

@@ -232,8 +232,9 @@ static struct node *parse_sizeof(struct parser *p, uint32_t pos, bool offset)
 	parse_advance(p);
 	if (!parse_expect(p, '(', "behind it"))
 		return n;
-	if (p->tok.kind == T_IDENT && (parse_is(p, "struct") || parse_is(p, "union") ||
-				       parse_is_int_type(p->tok.s) || is_typedef(p, p->tok.s))) {
+	if (p->tok.kind == T_IDENT &&
+	    (parse_is(p, "struct") || parse_is(p, "union") || parse_is(p, "enum") ||
+	     parse_is_int_type(p->tok.s) || is_typedef(p, p->tok.s))) {
 		n->ctype = parse_type(p);
 		if (!offset)
 			parse_array(p, n->ctype);

@@ -76,8 +76,12 @@ static void definitions(struct parser *p)
 /* Whose contents come from the kernel's types, or are known. */
 static bool is_system(const char *name)
 {
-	static const char *const dirs[] = { "linux/", "asm/",  "asm-generic/", "uapi/", "net/",
-					    "sys/",   "bits/", "netinet/",     "arpa/", "std" };
+	static const char *const dirs[] = {
+		"linux/",   "asm/",    "asm-generic/", "uapi/", "net/",	   "sys/",  "bits/",
+		"netinet/", "arpa/",   "std",	       "acpi/", "crypto/", "drm/",  "generated/",
+		"kvm/",	    "misc/",   "mtd/",	       "ras/",	"rdma/",   "scsi/", "soc/",
+		"sound/",   "target/", "trace/",       "vdso/", "video/",  "xen/",
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
 		if (str_starts(name, dirs[i]))
@@ -104,7 +108,7 @@ static void include(void *ctx, const char *name, bool quoted, uint32_t pos, uint
 		return;
 	if (q.headers <= DEPTH_MAX && p->ast->n_headers++ < FILES_MAX)
 		text = src->include(src->include_ctx, p->header, name, quoted, &n, &path);
-	if (!text && quoted && !p->lex.pinned && !is_system(name)) {
+	if (!text && !p->lex.pinned && !is_system(name)) {
 		lang_error(p->d, pos, len, "there is no header '%s'", name);
 		lang_hint(p->d, "-I DIR names the directory it is in");
 	}

@@ -144,6 +144,8 @@ static bool rate(struct lang_point *p, const char *unit, const char *number, str
 
 static bool watch(struct lang_point *p, const char **part, size_t n, struct arena *a, struct err *e)
 {
+	bool twice = false;
+
 	if (n != 4 || !function(part[1], a, p, e) || !str_u64(part[2], &p->number) ||
 	    strspn(part[3], "rwx") != strlen(part[3]) || !part[3][0] || strlen(part[3]) > 3) {
 		err_set(e, EINVAL, "watchpoint wants an address, a length and a mode");
@@ -152,6 +154,18 @@ static bool watch(struct lang_point *p, const char **part, size_t n, struct aren
 	}
 	if (p->number != 1 && p->number != 2 && p->number != 4 && p->number != 8) {
 		err_set(e, EINVAL, "a watchpoint is 1, 2, 4 or 8 bytes long");
+		return false;
+	}
+	if (!p->is_addr) {
+		err_set(e, EINVAL, "'%s' is no address to watch", part[1]);
+		err_hint(e, "nm shows those of a program's variables: watchpoint:0xADDRESS:8:w");
+		return false;
+	}
+	for (size_t i = 0; part[3][i]; i++)
+		twice |= strchr(part[3] + i + 1, part[3][i]) != NULL;
+	if (twice || (strchr(part[3], 'x') && part[3][1])) {
+		err_set(e, EINVAL, "'%s' is no mode of a watchpoint", part[3]);
+		err_hint(e, "r, w, rw, or x alone, for code that is run");
 		return false;
 	}
 	snprintf(p->mode, sizeof(p->mode), "%s", part[3]);

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/guard.h"
+
 static void show_int(const struct ltype *t, uint64_t v, struct strbuf *b)
 {
 	for (uint32_t i = 0; t->enum_name && i < t->n; i++)
@@ -45,49 +47,132 @@ static void show_symbol(const struct lang_out *o, const struct ltype *t, const v
 		strbuf_printf(b, "%#llx", (unsigned long long)addr);
 }
 
-static void show_record(const struct lang_out *o, const struct ltype *t, const char *data,
-			struct strbuf *b, unsigned depth);
-
-/* A field or element of C's size. */
-static void show_c(const struct lang_out *o, const struct ltype *t, const char *data,
-		   struct strbuf *b, unsigned depth)
+static bool show_is_number(const char *text)
 {
+	return strchr("-0123456789", *text) != NULL;
+}
+
+/* Names of files and arguments of programs are anybody's: they must not end a line, nor tell the
+ * terminal what to do. */
+static void show_string(const struct lang_out *o, const char *s, size_t n, struct strbuf *b)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; o->escape && i < n; i++) {
+		const char *at;
+
+		if ((unsigned char)s[i] >= 32 && s[i] != 127)
+			continue;
+		strbuf_add(b, s + from, i - from);
+		from = i + 1;
+		at = strchr("\nn\tt\rr", s[i]);
+		if (at)
+			strbuf_printf(b, "\\%c", at[1]);
+		else
+			strbuf_printf(b, "\\%03o", (unsigned char)s[i]);
+	}
+	strbuf_add(b, s + from, n - from);
+}
+
+/* A number of C's size, or some bits of one. */
+static uint64_t c_number(const struct ltype *t, const struct lfield *f, const char *data,
+			 size_t left)
+{
+	uint32_t size = f && f->bit_size ? 8 : t->size, bits = size * 8;
 	uint64_t v = 0;
 
+	memcpy(&v, data, size < left ? size : left);
+	if (f && f->bit_size) {
+		v >>= f->bit_offset;
+		bits = f->bit_size;
+	}
+	if (!bits || bits >= 64)
+		return v;
+	v <<= 64 - bits;
+	return t->is_signed ? (uint64_t)((int64_t)v >> (64 - bits)) : v >> (64 - bits);
+}
+
+static void show_fields(const struct lang_out *o, const struct ltype *t, const char *data,
+			struct strbuf *b, bool json, unsigned depth, bool *first);
+
+/* A field or element of C's size; what it is of ends after `left` bytes. */
+static void show_c(const struct lang_out *o, const struct ltype *t, const struct lfield *f,
+		   const char *data, size_t left, struct strbuf *b, bool json, unsigned depth)
+{
+	AUTO_STRBUF name = { 0 };
+	bool first = true;
+
 	if (t->kind == LT_RECORD) {
-		show_record(o, t, data, b, depth + 1);
+		strbuf_puts(b, json ? "{" : "{ ");
+		show_fields(o, t, data, b, json, depth + 1, &first);
+		strbuf_puts(b, json ? "}" : " }");
+	} else if (t->kind == LT_STRING && json) {
+		lang_json_text(b, data, strnlen(data, t->size));
 	} else if (t->kind == LT_STRING) {
-		strbuf_add(b, data, strnlen(data, t->size));
+		show_string(o, data, strnlen(data, t->size), b);
 	} else if (t->kind == LT_ARRAY) {
+		uint32_t step = t->elem->kind == LT_RECORD ? t->elem->rec->size : t->elem->size;
+
 		strbuf_putc(b, '[');
 		for (uint32_t i = 0; i < t->n && depth < 8; i++) {
 			strbuf_puts(b, i ? "," : "");
-			show_c(o, t->elem, data + i * t->elem->size, b, depth + 1);
+			show_c(o, t->elem, NULL, data + (size_t)i * step, step, b, json, depth + 1);
 		}
 		strbuf_putc(b, ']');
+	} else if (t->kind == LT_PTR) {
+		strbuf_printf(b, json ? "\"0x%llx\"" : "0x%llx",
+			      (unsigned long long)c_number(t, f, data, left));
 	} else if (t->size <= 8) {
-		memcpy(&v, data, t->size);
-		if (t->is_signed && t->size < 8)
-			v = (uint64_t)((int64_t)(v << (64 - t->size * 8)) >> (64 - t->size * 8));
-		if (t->kind == LT_PTR)
-			strbuf_printf(b, "%#llx", (unsigned long long)v);
+		show_int(t, c_number(t, f, data, left), &name);
+		if (json && !show_is_number(strbuf_str(&name)) && !t->is_bool)
+			lang_json_text(b, strbuf_str(&name), name.n);
 		else
-			show_int(t, v, b);
+			strbuf_puts(b, strbuf_str(&name));
 	}
 }
 
-static void show_record(const struct lang_out *o, const struct ltype *t, const char *data,
-			struct strbuf *b, unsigned depth)
+/* What lies in a member without a name is the record's own. */
+static void show_fields(const struct lang_out *o, const struct ltype *t, const char *data,
+			struct strbuf *b, bool json, unsigned depth, bool *first)
 {
-	strbuf_puts(b, "{ ");
 	for (size_t i = 0; i < t->rec->n && depth < 8; i++) {
 		const struct lfield *f = &t->rec->field[i];
 
-		strbuf_printf(b, "%s.%s = ", i ? ", " : "", f->name);
-		if (f->offset + f->type->size <= t->rec->size)
-			show_c(o, f->type, data + f->offset, b, depth);
+		if (f->offset + f->type->size > t->rec->size || f->name[0] == '$')
+			continue;
+		if (!f->name[0] && f->type->kind == LT_RECORD) {
+			show_fields(o, f->type, data + f->offset, b, json, depth + 1, first);
+			continue;
+		}
+		strbuf_printf(b, json ? "%s\"%s\": " : "%s.%s = ", *first ? "" : ", ", f->name);
+		*first = false;
+		show_c(o, f->type, f, data + f->offset, t->rec->size - f->offset, b, json, depth);
 	}
-	strbuf_puts(b, " }");
+}
+
+void lang_show_json(const struct lang_out *o, const struct ltype *t, const void *data,
+		    struct strbuf *b)
+{
+	AUTO_STRBUF text = { 0 };
+
+	if (t->kind == LT_TUPLE) {
+		strbuf_putc(b, '[');
+		for (uint32_t i = 0; i < t->n; i++) {
+			strbuf_puts(b, i ? "," : "");
+			lang_show_json(o, t->item[i], (const char *)data + t->offset[i], b);
+		}
+		strbuf_putc(b, ']');
+		return;
+	}
+	if (t->kind == LT_RECORD || t->kind == LT_ARRAY) {
+		show_c(o, t, NULL, data, t->size, b, true, 0);
+		return;
+	}
+	lang_show_value(o, t, data, false, &text);
+	if (t->kind == LT_INT && (!t->enum_name || show_is_number(strbuf_str(&text))))
+		strbuf_puts(b, strbuf_str(&text));
+	else
+		lang_json_text(b, strbuf_str(&text), text.n);
 }
 
 void show_wall(uint64_t wall, const char *fmt, struct strbuf *b)
@@ -130,30 +215,44 @@ static void show_user(uint64_t uid, struct strbuf *b)
 		strbuf_printf(b, "%llu", (unsigned long long)uid);
 }
 
-/* Names of files and arguments of programs are anybody's: they must not end a line, nor tell the
- * terminal what to do. */
-static void show_string(const struct lang_out *o, const char *s, size_t n, struct strbuf *b)
+/* From a place of b on: as base/guard.h has it, and on one line. */
+void show_made_safe(const struct lang_out *o, bool lines, size_t from, struct strbuf *b)
 {
-	size_t from = 0;
+	AUTO_FREE char *safe = NULL, *made = NULL;
 
-	for (size_t i = 0; o->escape && i < n; i++) {
-		const char *at;
-
-		if ((unsigned char)s[i] >= 32 && s[i] != 127)
-			continue;
-		strbuf_add(b, s + from, i - from);
-		from = i + 1;
-		at = strchr("\nn\tt\rr", s[i]);
-		if (at)
-			strbuf_printf(b, "\\%c", at[1]);
-		else
-			strbuf_printf(b, "\\%03o", (unsigned char)s[i]);
+	if (o->json || b->n == from)
+		return;
+	if (o->guard) {
+		safe = guard_text(b->data + from, b->n - from);
+		b->n = from;
+		strbuf_puts(b, safe);
 	}
-	strbuf_add(b, s + from, n - from);
+	if (lines || !memchr(b->data + from, '\n', b->n - from))
+		return;
+	free(safe);
+	safe = mem_strndup(b->data + from, b->n - from);
+	b->n = from;
+	strbuf_puts(b, str_one_line(safe, &made));
 }
+
+static void value_text(const struct lang_out *o, const struct ltype *t, const void *data,
+		       bool is_key, struct strbuf *b);
 
 void lang_show_value(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
 		     struct strbuf *b)
+{
+	size_t from = b->n;
+
+	value_text(o, t, data, is_key, b);
+	if (t->kind != LT_INT)
+		show_made_safe(o,
+			       o->whole || t->kind == LT_KSTACK || t->kind == LT_USTACK ||
+				       t->kind == LT_TUPLE || t->kind == LT_TIMESTAMP,
+			       from, b);
+}
+
+static void value_text(const struct lang_out *o, const struct ltype *t, const void *data,
+		       bool is_key, struct strbuf *b)
 {
 	const uint8_t *p = data;
 	char text[INET6_ADDRSTRLEN];
@@ -161,7 +260,7 @@ void lang_show_value(const struct lang_out *o, const struct ltype *t, const void
 
 	switch (t->kind) {
 	case LT_INT: show_int(t, show_word(data, 0), b); break;
-	case LT_PTR: strbuf_printf(b, "%#llx", (unsigned long long)show_word(data, 0)); break;
+	case LT_PTR: strbuf_printf(b, "0x%llx", (unsigned long long)show_word(data, 0)); break;
 	case LT_STRING: show_string(o, data, strnlen(data, t->size), b); break;
 	case LT_TUPLE:
 		strbuf_putc(b, '(');
@@ -204,7 +303,7 @@ void lang_show_value(const struct lang_out *o, const struct ltype *t, const void
 			strbuf_printf(b, "%llu", (unsigned long long)show_word(data, 0));
 		break;
 	case LT_RECORD:
-	case LT_ARRAY: show_c(o, t, data, b, 0); break;
+	case LT_ARRAY: show_c(o, t, NULL, data, t->size, b, false, 0); break;
 	default: break;
 	}
 }

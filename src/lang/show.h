@@ -58,6 +58,8 @@ struct lang_out {
 	struct strbuf errors; /* for stderr */
 	bool json;
 	bool escape; /* control characters in texts as \n, \033 ... */
+	bool guard;  /* what is not the program's own text must not drive a terminal */
+	bool whole;  /* a text is all that is said: lines' ends in it are its own */
 	bool exit;
 	int exit_code;
 	/* In END: a map that is cleared is not shown, though probes that are slow to take down
@@ -90,6 +92,9 @@ void lang_out_free(struct lang_out *o);
 void lang_show_name(const struct lang_out *o, const struct ltype *t, int64_t v, struct strbuf *b);
 void lang_show_value(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
 		     struct strbuf *b);
+/* The same as JSON: numbers, texts, lists of a tuple's and an array's items, objects of records. */
+void lang_show_json(const struct lang_out *o, const struct ltype *t, const void *data,
+		    struct strbuf *b);
 void lang_json_text(struct strbuf *b, const char *s, size_t n);
 /* The key of a map's entry, parts separated by sep. */
 void lang_show_key(const struct lang_out *o, const struct lang_map *m, const void *key,

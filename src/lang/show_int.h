@@ -28,6 +28,9 @@ struct show_rows {
 	bool empty_too; /* a value without a key to which nothing was added */
 };
 
+/* What b has from a place on came from the system: it tells the terminal nothing, and, unless it
+ * may have lines, ends none. */
+void show_made_safe(const struct lang_out *o, bool lines, size_t from, struct strbuf *b);
 /* A time (CLOCK_REALTIME, ns) as strftime() does it; %f: microseconds. */
 void show_wall(uint64_t ns, const char *fmt, struct strbuf *b);
 static inline uint64_t show_word(const void *p, size_t i)

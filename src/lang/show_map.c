@@ -2,27 +2,6 @@
 /* Maps as lines, and as JSON. */
 #include "lang/show_int.h"
 
-static void json_value(const struct lang_out *o, const struct ltype *t, const void *data,
-		       struct strbuf *b)
-{
-	AUTO_STRBUF text = { 0 };
-
-	if (t->kind == LT_TUPLE) {
-		strbuf_putc(b, '[');
-		for (uint32_t i = 0; i < t->n; i++) {
-			strbuf_puts(b, i ? "," : "");
-			json_value(o, t->item[i], (const char *)data + t->offset[i], b);
-		}
-		strbuf_putc(b, ']');
-		return;
-	}
-	lang_show_value(o, t, data, false, &text);
-	if (t->kind == LT_INT && (!t->enum_name || strchr("-0123456789", *strbuf_str(&text))))
-		strbuf_puts(b, strbuf_str(&text));
-	else
-		lang_json_text(b, strbuf_str(&text), text.n);
-}
-
 void show_value(const struct show_rows *t, const void *v, struct strbuf *b)
 {
 	const struct ltype *type = t->m->value;
@@ -62,7 +41,7 @@ void show_value(const struct show_rows *t, const void *v, struct strbuf *b)
 	case LT_INT:
 		if (type->is_bool || t->div == 1) {
 			if (t->o->json)
-				json_value(t->o, type, v, b);
+				lang_show_json(t->o, type, v, b);
 			else
 				lang_show_value(t->o, type, v, false, b);
 		} else {
@@ -74,7 +53,7 @@ void show_value(const struct show_rows *t, const void *v, struct strbuf *b)
 		break;
 	default:
 		if (t->o->json)
-			json_value(t->o, type, v, b);
+			lang_show_json(t->o, type, v, b);
 		else
 			lang_show_value(t->o, type, v, false, b);
 	}

@@ -90,6 +90,7 @@ static void show_lines(const struct lang_out *o, const struct ltype *t, const vo
 					      (unsigned long long)off);
 			else
 				strbuf_puts(b, "[unknown]");
+			show_made_safe(o, false, 0, &module);
 			if (user)
 				strbuf_printf(b, " (%s)",
 					      module.n ? strbuf_str(&module) : "[unknown]");

@@ -91,6 +91,19 @@ const struct ltype *lt_in(struct ltypes *t, const struct ltype *type, enum lt_sp
 	return r;
 }
 
+uint32_t lt_step(const struct ltype *pointer)
+{
+	const struct ltype *t = pointer->elem;
+	uint32_t size = t->kind == LT_RECORD ? t->rec->size : t->kind == LT_PTR ? 8 : t->size;
+
+	return size ? size : 1;
+}
+
+bool lt_same_enum(const struct ltype *a, const struct ltype *b)
+{
+	return a->n == b->n && (!a->n || strcmp(a->enumerator[0].name, b->enumerator[0].name) == 0);
+}
+
 struct lrecord *lt_record_new(struct ltypes *t, const char *name, bool is_union)
 {
 	struct lrecord *r = arena_alloc(t->arena, sizeof(*r));

@@ -139,6 +139,11 @@ const struct ltype *lt_tuple(struct ltypes *t, const struct ltype **item, uint32
 /* The same type, read in another way. */
 const struct ltype *lt_in(struct ltypes *t, const struct ltype *type, enum lt_space space);
 
+/* How far one more is, of a pointer. */
+uint32_t lt_step(const struct ltype *pointer);
+/* Of two enums: is it one? They have values of one name; what is of two has none. */
+bool lt_same_enum(const struct ltype *a, const struct ltype *b);
+
 struct lrecord *lt_record_new(struct ltypes *t, const char *name, bool is_union);
 struct lrecord *lt_record_find(const struct ltypes *t, const char *name);
 /* Also looks into anonymous members; *offset is from the record's start. NULL: there is none. */

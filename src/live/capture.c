@@ -13,6 +13,7 @@
 #include "live/capture_open.h"
 #include "live/capture_probe.h"
 #include "live/later.h"
+#include "live/mapped_ids.h"
 
 #define MAX_RINGS_BYTES (256u << 20) /* of all rings together, unless -m asks for more */
 #define MAX_RING (16u << 20)
@@ -134,6 +135,32 @@ static int choose_cpus(struct capture *c, struct err *e)
 	return 0;
 }
 
+static struct capture_event *tracking(const struct capture *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->event[i].tracking)
+			return &c->event[i];
+	return NULL;
+}
+
+/* Records of mappings get build-ids, where the kernel does not give them. */
+static void give_ids(struct capture *c)
+{
+	struct capture_event *ev = tracking(c);
+
+	if (!ev || ev->attr.build_id)
+		return;
+	c->ids = mapped_ids_new();
+	for (size_t k = 0; k < ev->n_fds; k++)
+		if (ev->fd[k] >= 0) {
+			struct ring *r = &c->ring[capture_ring_of(c, ev, k)];
+
+			r->edit = mapped_ids_give;
+			r->edit_ctx = c->ids;
+		}
+	ev->attr.build_id = 1; /* for who reads the records */
+}
+
 int capture_open(struct spec_list *specs, struct target *t, const struct capture_opts *o,
 		 struct capture *ret, struct err *e)
 {
@@ -155,11 +182,13 @@ int capture_open(struct spec_list *specs, struct target *t, const struct capture
 	r = make_events(&c, t->cpus.n * t->threads.n, e);
 	if (r == 0)
 		r = capture_open_all(&c, e);
-	if (r < 0)
+	if (r < 0) {
 		capture_close(&c);
-	else
-		*ret = c;
-	return r;
+		return r;
+	}
+	give_ids(&c);
+	*ret = c;
+	return 0;
 }
 
 static int switch_event(struct capture_event *ev, unsigned long request)
@@ -346,10 +375,7 @@ uint64_t capture_losses(struct capture *c)
 
 const struct capture_event *capture_tracking(const struct capture *c)
 {
-	for (size_t i = 0; i < c->n; i++)
-		if (c->event[i].tracking)
-			return &c->event[i];
-	return NULL;
+	return tracking(c);
 }
 
 /* With many tracepoints a child waits for the kernel to take them down. */
@@ -395,5 +421,6 @@ void capture_close(struct capture *c)
 	free(c->ring);
 	free(c->watched);
 	cpus_free(&c->only);
+	mapped_ids_free(c->ids);
 	*c = (struct capture){ 0 };
 }

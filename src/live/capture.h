@@ -49,6 +49,7 @@ struct capture_opts {
 	bool apart;  /* what tracks tasks has rings of its own, and only there prompt counts */
 	bool switch_events, data_addr, weight, phys_addr, raw, time, cpu, read_counts;
 	bool data_page, code_page, cgroup, no_samples, namespaces, transaction, running_time;
+	bool kernel_ids; /* build-ids by the kernel, whom else that may harm: mapped_ids.h */
 	bool all_user, all_kernel, no_tracking, no_bpf_records, identifier;
 	bool kernel_chains, user_chains; /* chains have only this part */
 	bool no_buffering;		 /* wake up at each sample */
@@ -61,8 +62,8 @@ struct capture_opts {
 	/* cgroups[i] names the cgroup of event i (NULL: none); NULL when there are none. */
 	const char *const *cgroups;
 	struct capture_off off;
-	/* The event could not be had and another was taken for it (cycles by cpu-clock), or none
-	 * (taken is NULL). May be NULL. taken says how often, too, where a period is dropped. */
+	/* The event could not be had and another was taken for it (cycles by cpu-clock). May be
+	 * NULL. taken says how often, too, where a period is dropped. */
 	void (*fallback)(void *ctx, const char *wanted, const char *taken, const char *why);
 	void *ctx;
 };
@@ -100,6 +101,7 @@ struct capture {
 	struct cpus only; /* where events are opened that do more than track; none: everywhere */
 	size_t ring_size; /* that was had */
 	bool dummy;	  /* an event was added to specs */
+	struct mapped_ids *ids; /* NULL: the kernel gives build-ids */
 };
 
 /*

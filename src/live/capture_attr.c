@@ -162,7 +162,7 @@ static void side_band(const struct capture_opts *o, struct perf_event_attr *a)
 {
 	a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 1;
 	a->mmap_data = capture_data_maps(o);
-	a->build_id = 1;
+	a->build_id = o->kernel_ids;
 	a->ksymbol = 1;
 	a->bpf_event = !o->no_bpf_records;
 	a->context_switch = o->switch_events;
@@ -187,6 +187,18 @@ static void read_format(const struct capture_opts *o, const struct event_spec *s
 		a->read_format |= PERF_FORMAT_GROUP;
 }
 
+/* The kernel's functions: at any of them the kernel may not touch user memory, and says EINVAL. */
+static void spare_user_stack(const struct event_spec *s, struct perf_event_attr *a)
+{
+	if (s->kind != SPEC_TRACEPOINT || !s->subsys || strcmp(s->subsys, "ftrace") != 0 ||
+	    strcmp(s->event, "function") != 0)
+		return;
+	a->exclude_callchain_user = 1;
+	a->sample_type &= ~(uint64_t)(PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER);
+	a->sample_stack_user = 0;
+	a->sample_regs_user = 0;
+}
+
 int capture_attr(const struct capture_opts *o, const struct event_spec *s, const struct target *t,
 		 unsigned role, struct perf_event_attr *ret, struct err *e)
 {
@@ -209,6 +221,7 @@ int capture_attr(const struct capture_opts *o, const struct event_spec *s, const
 		r = chain_attr(o, s, &a, e);
 		if (r < 0)
 			return r;
+		spare_user_stack(s, &a);
 		a.disabled = 1;
 		if (s->precise_max)
 			a.precise_ip = 3; /* less where it is refused */

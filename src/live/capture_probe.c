@@ -58,9 +58,11 @@ static int64_t max_precise(void)
 	return most;
 }
 
-static bool is_clock(const struct event_spec *s)
+/* What a clock answers as well: where the time goes. Of all others it knows nothing. */
+static bool is_cycles(const struct event_spec *s)
 {
-	return s->attr.type == PERF_TYPE_SOFTWARE && s->attr.config == PERF_COUNT_SW_CPU_CLOCK;
+	return s->attr.type == PERF_TYPE_HARDWARE &&
+	       (uint32_t)s->attr.config == PERF_COUNT_HW_CPU_CYCLES;
 }
 
 /* The name with the modifiers that mean something to a clock. */
@@ -77,7 +79,7 @@ static const char *clock_name(struct arena *a, const char *wanted)
 	return n ? arena_printf(a, "cpu-clock:%s", kept) : "cpu-clock";
 }
 
-/* No PMU: the CPU clock samples by time instead. For cycles that answers the same question.
+/* No PMU: the CPU clock samples by time instead.
  * Returns what it is called, with how often where another period was asked for. */
 static const char *use_clock(struct spec_list *l, struct event_spec *s,
 			     const struct capture_opts *o)
@@ -103,38 +105,6 @@ static const char *use_clock(struct spec_list *l, struct event_spec *s,
 			 : s->name;
 }
 
-/* Take event i out; a group that loses its leader is led by the next one. */
-static void leave_out(struct spec_list *l, size_t i)
-{
-	int heir = -1;
-
-	for (size_t k = 0; k < l->n; k++) {
-		struct event_spec *s = &l->spec[k];
-
-		if (k == i)
-			continue;
-		if (s->leader == (int)i) {
-			if (heir < 0) {
-				heir = (int)k;
-				s->members = l->spec[i].members - 1;
-				s->group_name = l->spec[i].group_name;
-			}
-			s->leader = heir;
-		}
-	}
-	if (l->spec[i].leader != (int)i)
-		l->spec[l->spec[i].leader].members--;
-	for (size_t k = 0; k < l->n; k++) {
-		struct event_spec *s = &l->spec[k];
-
-		s->leader -= s->leader > (int)i;
-		s->first = s->first == (int)i ? (int)k : s->first;
-		s->first -= s->first > (int)i;
-	}
-	memmove(&l->spec[i], &l->spec[i + 1], (l->n - i - 1) * sizeof(*l->spec));
-	l->n--;
-}
-
 static int check_precise(struct event_spec *s, struct err *e)
 {
 	if ((!s->attr.precise_ip && !s->precise_max) || max_precise() > 0)
@@ -146,46 +116,37 @@ static int check_precise(struct event_spec *s, struct err *e)
 	return why_open_failed(s, EOPNOTSUPP, 0, -1, e);
 }
 
-static void wanted_but(const struct capture_opts *o, const char *wanted, const char *taken,
-		       const char *why)
+/* 0: it is had; 1: a clock can stand for it; else it is refused. why is set unless it is had. */
+static int look_at(struct event_spec *s, const struct capture_opts *o, struct err *why)
 {
-	if (o->fallback)
-		o->fallback(o->ctx, wanted, taken, why);
+	int code = needs_pmu(s) ? try_open(s) : 1;
+
+	if (code == 1)
+		return 0;
+	if (!missing(code))
+		return check_precise(s, why);
+	why_open_failed(s, -code, -1, -1, why);
+	/* a clock has no branches */
+	return is_cycles(s) && !o->branch_type && o->chain != CAPTURE_LBR ? 1 : -why->code;
 }
 
 int capture_probe(struct spec_list *l, const struct capture_opts *o, struct err *e)
 {
-	bool clock = false;
+	struct err why = { 0 };
 
 	for (size_t i = 0; i < l->n; i++)
-		clock = clock || is_clock(&l->spec[i]);
-	for (size_t i = 0; i < l->n; i++) {
-		struct event_spec *s = &l->spec[i];
-		const char *wanted = s->name;
-		struct err why = { 0 };
-		int code = needs_pmu(s) ? try_open(s) : 1;
-
-		if (code == 1)
-			continue;
-		if (!missing(code)) {
-			if (check_precise(s, e) < 0)
-				return -e->code;
-			continue;
-		}
-		why_open_failed(s, -code, -1, -1, &why);
-		if (o->branch_type || o->chain == CAPTURE_LBR) {
-			*e = why; /* a clock has no branches */
+		if (look_at(&l->spec[i], o, &why) < 0) {
+			*e = why;
 			return -e->code;
 		}
-		if (clock) {
-			leave_out(l, i--);
-			wanted_but(o, wanted, NULL, why.msg);
-		} else {
-			const char *taken = use_clock(l, s, o);
+	for (size_t i = 0; i < l->n; i++) {
+		const char *wanted = l->spec[i].name, *taken;
 
-			clock = true;
-			wanted_but(o, wanted, taken, why.msg);
-		}
+		if (look_at(&l->spec[i], o, &why) == 0)
+			continue;
+		taken = use_clock(l, &l->spec[i], o);
+		if (o->fallback)
+			o->fallback(o->ctx, wanted, taken, why.msg);
 	}
 	return 0;
 }

@@ -6,9 +6,9 @@
 #include "live/capture.h"
 
 /*
- * Without a PMU the first hardware event becomes cpu-clock and the others are left
- * out, each told through o->fallback. Precise samples asked for where there are none
- * (:p, :pp, :ppp, but not :P) are an error.
+ * Without a PMU cycles become cpu-clock, told through o->fallback; other events that this machine
+ * has not are an error, and so are precise samples where there are none (:p, :pp, :ppp, but not
+ * :P).
  */
 int capture_probe(struct spec_list *l, const struct capture_opts *o, struct err *e);
 

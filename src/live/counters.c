@@ -170,6 +170,7 @@ static void describe(const struct event_spec *s, const char *cgroup, struct coun
 		.cgroup = cgroup,
 		.scale = s->scale ? s->scale : 1.0,
 		.kind = s->kind,
+		.of_pattern = s->kind == SPEC_TRACEPOINT && str_has_glob(s->text),
 		.tool = s->tool,
 		.attr = s->attr,
 		.supported = true,

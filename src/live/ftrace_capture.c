@@ -87,17 +87,17 @@ uint32_t ftrace_page_size(const char *dir)
 static void swap_files(struct lane *l)
 {
 	struct ftrace_captured *o = &l->out;
-	char *path = o->older_path;
+	struct output file = o->older;
 	int fd = o->older_fd;
 
 	if (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0) {
 		o->error = errno;
 		return;
 	}
-	o->older_path = o->path;
+	o->older = o->file;
 	o->older_fd = o->fd;
 	o->older_size = o->size;
-	o->path = path;
+	o->file = file;
 	o->fd = fd;
 	o->size = 0;
 }
@@ -112,7 +112,7 @@ static uint64_t file_limit(const struct lane *l)
 
 static bool grown(struct lane *l, size_t n)
 {
-	l->out.size += n;
+	__atomic_store_n(&l->out.size, l->out.size + n, __ATOMIC_RELAXED);
 	if (l->c->o.max_kb && l->out.size >= file_limit(l))
 		swap_files(l);
 	return true;
@@ -212,14 +212,16 @@ static void *lane_run(void *arg)
 }
 
 static int open_file(const struct ftrace_capture *c, const struct ftrace_buffer *b, uint32_t cpu,
-		     const char *more, char **path, int *fd, struct err *e)
+		     const char *more, struct output *file, int *fd, struct err *e)
 {
-	*path = mem_printf("%s%s%s.cpu%u%s", c->o.output, *b->name ? "." : "", b->name, cpu, more);
-	*fd = file_open_new(*path, 0600);
-	if (*fd >= 0)
-		return 0;
-	err_set(e, -*fd, "cannot write %s: %s", *path, strerror(-*fd));
-	return err_hint(e, "-o FILE writes elsewhere");
+	AUTO_FREE char *path =
+		mem_printf("%s%s%s.cpu%u%s", c->o.output, *b->name ? "." : "", b->name, cpu, more);
+	int r = output_open(file, path, O_RDWR, e);
+
+	*fd = file->fd;
+	if (r == 0)
+		r = output_publish(file); /* it is what is left should we be killed */
+	return r < 0 && file->fd >= 0 ? err_cannot_write(e, -r, path) : r;
 }
 
 static int open_lane(struct lane *l, const struct ftrace_buffer *b, struct err *e)
@@ -243,9 +245,9 @@ static int open_lane(struct lane *l, const struct ftrace_buffer *b, struct err *
 	l->pipe_size = got > 0 ? (size_t)got : 65536;
 	if (l->c->o.max_kb && file_limit(l) < l->pipe_size) /* never more than that at a time */
 		l->pipe_size = file_limit(l);
-	r = open_file(l->c, b, l->out.cpu, "", &l->out.path, &l->out.fd, e);
+	r = open_file(l->c, b, l->out.cpu, "", &l->out.file, &l->out.fd, e);
 	if (r >= 0 && l->c->o.max_kb)
-		r = open_file(l->c, b, l->out.cpu, ".1", &l->out.older_path, &l->out.older_fd, e);
+		r = open_file(l->c, b, l->out.cpu, ".1", &l->out.older, &l->out.older_fd, e);
 	return r;
 }
 
@@ -265,12 +267,15 @@ static int add_lanes(struct ftrace_capture *c, struct ftrace *f, size_t i, struc
 	for (size_t k = 0; r >= 0 && k < n; k++) {
 		struct lane *l = &c->lanes[c->n++];
 
-		*l = (struct lane){
-			.c = c,
-			.raw = -1,
-			.pipe = { -1, -1 },
-			.out = { .buffer = i, .cpu = cpus[k], .fd = -1, .older_fd = -1 }
-		};
+		*l = (struct lane){ .c = c,
+				    .raw = -1,
+				    .pipe = { -1, -1 },
+				    .out = { .buffer = i,
+					     .cpu = cpus[k],
+					     .fd = -1,
+					     .older_fd = -1,
+					     .file = OUTPUT_NONE,
+					     .older = OUTPUT_NONE } };
 		r = open_lane(l, b, e);
 	}
 	free(cpus);
@@ -345,6 +350,15 @@ struct ftrace_captured *ftrace_captured(struct ftrace_capture *c, size_t *n)
 	return c->captured.data;
 }
 
+uint64_t ftrace_capture_so_far(const struct ftrace_capture *c)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		n += __atomic_load_n(&c->lanes[i].out.size, __ATOMIC_RELAXED);
+	return n;
+}
+
 uint64_t ftrace_capture_bytes(const struct ftrace_capture *c)
 {
 	uint64_t n = 0;
@@ -354,6 +368,11 @@ uint64_t ftrace_capture_bytes(const struct ftrace_capture *c)
 	return n;
 }
 
+static void end_keeping(struct output *o)
+{
+	output_close(o);
+}
+
 void ftrace_capture_free(struct ftrace_capture *c, bool keep)
 {
 	if (!c)
@@ -361,17 +380,12 @@ void ftrace_capture_free(struct ftrace_capture *c, bool keep)
 	for (size_t i = 0; i < c->n; i++) {
 		struct lane *l = &c->lanes[i];
 		struct ftrace_captured *o = c->captured.n > i ? &c->captured.data[i] : &l->out;
-		int fds[] = { o->fd, o->older_fd, l->pipe[0], l->pipe[1] };
 
-		for (size_t k = 0; k < ARRAY_SIZE(fds); k++)
-			if (fds[k] >= 0)
-				close(fds[k]);
-		if (o->path && !keep)
-			unlink(o->path);
-		if (o->older_path && (!keep || !o->older_size))
-			unlink(o->older_path);
-		free(o->path);
-		free(o->older_path);
+		for (size_t k = 0; k < ARRAY_SIZE(l->pipe); k++)
+			if (l->pipe[k] >= 0)
+				close(l->pipe[k]);
+		(keep ? end_keeping : output_drop)(&o->file);
+		(keep && o->older_size ? end_keeping : output_drop)(&o->older);
 	}
 	close(c->wake);
 	sem_destroy(&c->ready);

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "base/output.h"
 #include "live/ftrace.h"
 
 struct ftrace_capture_opts {
@@ -25,8 +26,8 @@ struct ftrace_capture_opts {
 struct ftrace_captured {
 	size_t buffer;
 	uint32_t cpu;
-	char *path, *older_path; /* of a ring of two files; older_path NULL: none */
-	int fd, older_fd;
+	struct output file, older; /* a ring of two files; older may be OUTPUT_NONE */
+	int fd, older_fd;	   /* theirs */
 	uint64_t size, older_size;
 	int error; /* positive errno of what ended it too soon; 0 */
 };
@@ -40,6 +41,8 @@ const pid_t *ftrace_capture_tids(const struct ftrace_capture *c, size_t *n);
 /* Take what is left and end the threads. */
 void ftrace_capture_stop(struct ftrace_capture *c);
 struct ftrace_captured *ftrace_captured(struct ftrace_capture *c, size_t *n);
+/* While the threads run: about how much there is. */
+uint64_t ftrace_capture_so_far(const struct ftrace_capture *c);
 uint64_t ftrace_capture_bytes(const struct ftrace_capture *c);
 /* Also removes the files, unless they are to be kept. */
 void ftrace_capture_free(struct ftrace_capture *c, bool keep);

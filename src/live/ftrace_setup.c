@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kern/tracefs.h"
+#include "live/ftrace_blk.h"
 #include "live/ftrace_functions.h"
 #include "live/ftrace_instance.h"
 
@@ -125,6 +126,8 @@ static int set_tracer(struct ftrace *f, const struct ftrace_buffer *b, struct er
 		if (r == -EINVAL && b->opt->name)
 			err_hint(e, "instances cannot have this tracer: leave out -B");
 	}
+	if (r >= 0 && o->tracer && strcmp(o->tracer, "blk") == 0)
+		r = ftrace_blk_devices(f, e);
 	/* the worst case of this recording, not of those before */
 	if (r >= 0 && ftrace_is_latency(o->tracer) && ftrace_has(b, "tracing_max_latency"))
 		r = ftrace_put(f, b, "tracing_max_latency", "0", e);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "config.h"
 #include "kern/btf_types.h"
+#include "live/ourselves.h"
 #if HAVE_WALKER
 #	include <bpf/bpf.h>
 #	include <bpf/libbpf.h>
@@ -36,7 +37,7 @@ static int load(struct functime *t, const struct functime_opts *o, struct err *e
 
 	t->bpf->rodata->only_some = o->n_who > 0;
 	t->bpf->rodata->by_process = o->by_process;
-	t->bpf->rodata->own = (uint32_t)getpid();
+	t->bpf->rodata->own = (uint32_t)ourselves_pid();
 	r = bpf_program__set_attach_target(t->bpf->progs.enter, 0, o->function);
 	if (r == 0)
 		r = bpf_program__set_attach_target(t->bpf->progs.leave, 0, o->function);

@@ -18,37 +18,24 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "live/keep_noid.h"
+#include "live/mmap2.h"
 #include "sym/cache.h"
 #include "sym/find.h"
-
-/* As the kernel writes it: with a build-id, or with the number of the file. */
-struct mmap2 {
-	struct perf_event_header header;
-	uint32_t pid, tid;
-	uint64_t addr, len, pgoff;
-	union {
-		struct {
-			uint8_t id_size, reserved[3], id[20];
-		};
-		struct {
-			uint32_t maj, min;
-			uint64_t ino, generation;
-		} file;
-	};
-	uint32_t prot, flags;
-	char name[];
-};
 
 struct held {
 	struct build_id id;
 	char *path;
 	int fd;
-	bool saved;
+	dev_t dev;
+	ino_t ino;
+	struct cache_key copy; /* CACHE_NONE: there is none yet */
 };
+
+enum { NOT_HELD = 1, HELD };
 
 struct keep {
 	pthread_mutex_t lock;
-	struct map seen; /* hashes of build-ids */
+	struct map seen; /* hashes of build-ids and paths */
 	VEC(struct held) held;
 	struct keep_noid noid;
 	uint64_t copied;
@@ -86,18 +73,25 @@ static bool is_temporary(const char *path)
 	       (statfs(path, &fs) == 0 && fs.f_type == TMPFS_MAGIC);
 }
 
+/* The file that is mapped there, as far as its process is. */
+static bool stat_mapped(const struct mmap2 *m, struct stat *ret)
+{
+	char link[96];
+
+	snprintf(link, sizeof(link), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, m->pid, m->addr,
+		 m->addr + m->len);
+	return stat(link, ret) == 0;
+}
+
 /* Will the path still lead to this file when somebody asks? */
 static bool may_vanish(const struct mmap2 *m)
 {
-	char link[96];
 	struct stat there, here;
 	bool known;
 
 	if (m->name[0] != '/' || str_starts(m->name, "//anon") || str_starts(m->name, "/dev/"))
 		return str_starts(m->name, "/memfd:");
-	snprintf(link, sizeof(link), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, m->pid, m->addr,
-		 m->addr + m->len);
-	known = stat(link, &there) == 0;
+	known = stat_mapped(m, &there);
 	if (stat(m->name, &here) < 0)
 		return true;
 	if (known && (there.st_dev != here.st_dev || there.st_ino != here.st_ino))
@@ -126,18 +120,37 @@ static int open_mapped(const struct mmap2 *m, const struct build_id *id)
 	return fd;
 }
 
-static void hold(struct keep *k, const struct mmap2 *m)
+static bool hold(struct keep *k, const struct mmap2 *m)
 {
 	struct held h = { .id.len = m->id_size };
+	struct stat st;
 
 	memcpy(h.id.data, m->id, m->id_size);
 	h.fd = open_mapped(m, &h.id);
 	if (h.fd < 0)
-		return;
+		return false;
+	if (fstat(h.fd, &st) == 0) {
+		h.dev = st.st_dev;
+		h.ino = st.st_ino;
+	}
 	h.path = mem_strdup(m->name);
 	pthread_mutex_lock(&k->lock);
 	vec_push(&k->held, h);
 	pthread_mutex_unlock(&k->lock);
+	return true;
+}
+
+/* Is it really the file that is held? In another container it may be another. */
+static bool is_held(const struct keep *k, const struct mmap2 *m)
+{
+	struct stat st;
+
+	if (!stat_mapped(m, &st))
+		return true;
+	vec_each (&k->held, h)
+		if (st.st_dev == h->dev && st.st_ino == h->ino && strcmp(h->path, m->name) == 0)
+			return true;
+	return false;
 }
 
 /* A program that no build-id tells from others of its path. */
@@ -178,12 +191,14 @@ static void look_at(struct keep *k, const struct mmap2 *m)
 	}
 	if (m->id_size < 8 || m->id_size > sizeof(m->id))
 		return;
-	seen = map_at(&k->seen, map_hash_bytes(m->id, m->id_size));
-	if (*seen)
+	seen = map_at(&k->seen,
+		      map_hash_bytes(m->id, m->id_size) ^ map_hash_bytes(m->name, strlen(m->name)));
+	if (*seen == NOT_HELD || k->held.n >= KEEP_FILES)
 		return;
-	*seen = 1;
-	if (k->held.n < KEEP_FILES && may_vanish(m))
-		hold(k, m);
+	if (*seen == HELD ? !is_held(k, m) : may_vanish(m))
+		*seen = hold(k, m) ? HELD : NOT_HELD;
+	else if (!*seen)
+		*seen = NOT_HELD;
 }
 
 void keep_record(struct keep *k, const struct perf_event_header *h)
@@ -204,28 +219,40 @@ static bool was_hit(const struct tasks *t, const uint8_t *hit, const struct buil
 	return false;
 }
 
-static size_t save_programs(struct keep *k, int cache, const struct tasks *t, const uint8_t *hit)
+/* Another file of its path and build-id, with something else in it. */
+static bool has_double(const struct keep *k, const struct held *h)
+{
+	vec_each (&k->held, o)
+		if (o->copy.kind && build_id_same(&o->id, &h->id) &&
+		    strcmp(o->path, h->path) == 0 &&
+		    memcmp(o->copy.data, h->copy.data, sizeof(h->copy.data)) != 0)
+			return true;
+	return false;
+}
+
+static size_t save_programs(struct keep *k, int cache, const struct recording_id *r,
+			    const struct tasks *t, const uint8_t *hit)
 {
 	size_t n = 0;
 
 	pthread_mutex_lock(&k->lock);
 	vec_each (&k->held, h) {
-		struct stat st;
+		uint64_t all = KEEP_ALL_BYTES - k->copied;
+		uint64_t room = all < KEEP_FILE_BYTES ? all : KEEP_FILE_BYTES, had = room;
 
-		if (h->saved || !was_hit(t, hit, &h->id) || fstat(h->fd, &st) < 0 ||
-		    (uint64_t)st.st_size > KEEP_ALL_BYTES - k->copied)
-			continue;
-		if (cache_keep(cache, &h->id, h->path, h->fd, KEEP_FILE_BYTES, NULL) == 0) {
-			k->copied += (uint64_t)st.st_size;
-			h->saved = true;
-			n++;
-		}
+		if (!h->copy.kind && was_hit(t, hit, &h->id) &&
+		    cache_keep(cache, h->path, &h->id, h->fd, &room, &h->copy, NULL) < 0)
+			h->copy.kind = CACHE_NONE;
+		k->copied += had - room;
 	}
+	vec_each (&k->held, h)
+		n += h->copy.kind && was_hit(t, hit, &h->id) && !has_double(k, h) &&
+		     cache_note(cache, r, &h->id, h->path, &h->copy, NULL) == 0;
 	pthread_mutex_unlock(&k->lock);
 	return n;
 }
 
-size_t keep_save(struct keep *k, struct tasks *t, uint8_t *hit)
+size_t keep_save(struct keep *k, const struct recording_id *r, struct tasks *t, uint8_t *hit)
 {
 	uint64_t room;
 	int cache = -1;
@@ -234,7 +261,7 @@ size_t keep_save(struct keep *k, struct tasks *t, uint8_t *hit)
 	if ((!k->held.n && !k->noid.processes.n && !k->noid.files.n) ||
 	    (cache = cache_open(NULL, NULL)) < 0)
 		return 0;
-	n = save_programs(k, cache, t, hit);
+	n = save_programs(k, cache, r, t, hit);
 	room = KEEP_ALL_BYTES - k->copied;
 	n += keep_noid_save(&k->noid, cache, t, hit, &room);
 	k->copied = KEEP_ALL_BYTES - room;

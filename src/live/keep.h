@@ -5,6 +5,10 @@
  * next to nothing and keeps them readable; at the end those that samples fell into are copied
  * into the cache, within limits. Other files are looked at once, by two stat() calls.
  *
+ * A recording tells files apart by path and build-id, and in a container both can be anybody's.
+ * So a copy is kept for the recording it was made with, and where different files had one path
+ * and one build-id, none of them is.
+ *
  * A process that has ended before its mapping was seen cannot be asked any more.
  */
 #ifndef KYMO_LIVE_KEEP_H
@@ -15,6 +19,7 @@
 #include <stdint.h>
 
 #include "event/trace.h"
+#include "sym/cache_key.h"
 
 #define KEEP_FILES 512			      /* held open at most */
 #define KEEP_FILE_BYTES ((uint64_t)256 << 20) /* of one copy */
@@ -28,9 +33,9 @@ void keep_free(struct keep *k); /* NULL is fine */
 void keep_record(struct keep *k, const struct perf_event_header *h);
 
 /*
- * Copy what was hit (by dso) into the cache. How many files. By any thread. What runtimes wrote of
- * their code goes by build-ids afterwards, see keep_noid.h.
+ * Copy what was hit (by dso) into the cache, for this recording. How many files. By any thread.
+ * What runtimes wrote of their code goes by build-ids afterwards, see keep_noid.h.
  */
-size_t keep_save(struct keep *k, struct tasks *t, uint8_t *hit);
+size_t keep_save(struct keep *k, const struct recording_id *r, struct tasks *t, uint8_t *hit);
 
 #endif

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/mem.h"
 #include "sym/cache.h"
 #include "sym/jitdump.h"
@@ -96,36 +95,15 @@ void keep_noid_program(struct keep_noid *j, const char *path, int fd)
 		hold(j, 0, path, fd);
 }
 
-/* The build-id that a file without one goes by: its path, size and content. */
-static struct build_id make_id(const char *path, const void *data, uint64_t size)
-{
-	struct build_id id = { .len = 20 };
-	uint64_t of_data = map_hash_bytes(data, size), of_path = map_hash_bytes(path, strlen(path));
-	uint32_t low = (uint32_t)size;
-
-	memcpy(id.data, &of_data, 8);
-	memcpy(id.data + 8, &of_path, 8);
-	memcpy(id.data + 16, &low, 4);
-	return id;
-}
-
-/* Read, not mapped: whoever writes it may cut it at any moment. */
 static bool copy(int cache, int fd, const char *path, struct tasks *t, uint64_t *room)
 {
-	AUTO_FREE char *text = NULL;
-	struct build_id id;
-	char link[64];
-	size_t size;
+	uint64_t one = *room < KEEP_NOID_BYTES ? *room : KEEP_NOID_BYTES, had = one;
+	struct build_id id = { 0 };
+	struct cache_key key;
 
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	if (file_read(link, *room < KEEP_NOID_BYTES ? *room : KEEP_NOID_BYTES, &text, &size) < 0 ||
-	    !size)
+	if (cache_keep(cache, path, &id, fd, &one, &key, NULL) < 0)
 		return false;
-	id = make_id(path, text, size);
-	if (cache_write(cache, &id, "elf", text, size, NULL) < 0 ||
-	    cache_write(cache, &id, "path", path, strlen(path), NULL) < 0)
-		return false;
-	*room -= size;
+	*room -= had - one;
 	tasks_set_build_id(t, path, id.data, id.len, false);
 	return true;
 }

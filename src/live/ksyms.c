@@ -79,7 +79,8 @@ static bool boot_id(char *buf, size_t size)
 
 static int from_cache(int cache, const struct build_id *id, struct ksyms *k)
 {
-	AUTO_CLOSE int fd = cache_get(cache, id, CACHE_NAME);
+	struct cache_key key = cache_key_kernel(id);
+	AUTO_CLOSE int fd = cache_get(cache, &key, CACHE_NAME);
 	unsigned long long start, stext, end;
 	char boot[64], said[64];
 	char head[129];
@@ -118,6 +119,7 @@ static int from_cache(int cache, const struct build_id *id, struct ksyms *k)
 /* A file of whole pages could not be mapped with a byte to spare: one blank line more helps. */
 static void to_cache(int cache, const struct build_id *id, const struct ksyms *k)
 {
+	struct cache_key key = cache_key_kernel(id);
 	AUTO_STRBUF b = { 0 };
 	char boot[64];
 
@@ -128,7 +130,7 @@ static void to_cache(int cache, const struct build_id *id, const struct ksyms *k
 	strbuf_add(&b, k->text, k->size);
 	if (b.n % 4096 == 0)
 		strbuf_putc(&b, '\n');
-	cache_write(cache, id, CACHE_NAME, b.data, b.n, NULL);
+	cache_write(cache, &key, CACHE_NAME, b.data, b.n, NULL);
 }
 
 struct line {
@@ -459,7 +461,8 @@ bool ksyms_state(struct build_id *ret)
 /* The text that was kept, if it is of this head; the file stands where it begins. */
 static int open_kept(int cache, const struct build_id *id, const char *head, size_t *n)
 {
-	AUTO_CLOSE int fd = cache_get(cache, id, ALL_NAME);
+	struct cache_key key = cache_key_kernel(id);
+	AUTO_CLOSE int fd = cache_get(cache, &key, ALL_NAME);
 	size_t skip = strlen(head);
 	char said[HEAD_MAX];
 	struct stat st;
@@ -500,15 +503,20 @@ static int all_from_cache(int cache, const struct build_id *id, const char *head
  */
 static bool asked_before(int cache)
 {
+	struct cache_key key;
 	struct build_id state;
 
-	return ksyms_state(&state) && answers_kept_any(cache, &state);
+	if (!ksyms_state(&state))
+		return false;
+	key = cache_key_kernel(&state);
+	return answers_kept_any(cache, &key);
 }
 
 int ksyms_all(char **ret, size_t *n)
 {
 	AUTO_CLOSE int cache = cache_open(NULL, NULL);
 	AUTO_STRBUF kept = { 0 };
+	struct cache_key key;
 	struct build_id id;
 	char head[HEAD_MAX];
 	bool known = cache >= 0 && ksyms_build_id(&id) && state_line(head, sizeof(head));
@@ -535,7 +543,8 @@ int ksyms_all(char **ret, size_t *n)
 		return 0;
 	strbuf_puts(&kept, head);
 	strbuf_add(&kept, *ret, *n);
-	cache_write(cache, &id, ALL_NAME, kept.data, kept.n, NULL);
+	key = cache_key_kernel(&id);
+	cache_write(cache, &key, ALL_NAME, kept.data, kept.n, NULL);
 	return 0;
 }
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/loop.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
+
+#define SAME_NS 100000000u /* signals that come this soon after one another are one */
 
 uint64_t loop_now(void)
 {
@@ -22,9 +25,9 @@ static uint64_t pack(unsigned kind, int id, int fd)
 	return (uint64_t)kind << 56 | (uint64_t)(id & 0xffffff) << 32 | (uint32_t)fd;
 }
 
-static int add(struct loop *l, unsigned kind, int id, int fd, struct err *e)
+static int add(struct loop *l, unsigned kind, int id, int fd, uint32_t how, struct err *e)
 {
-	struct epoll_event ev = { .events = EPOLLIN, .data.u64 = pack(kind, id, fd) };
+	struct epoll_event ev = { .events = EPOLLIN | how, .data.u64 = pack(kind, id, fd) };
 
 	if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0)
 		return err_set(e, errno, "cannot wait for events: %s", strerror(errno));
@@ -46,6 +49,47 @@ static int block(int fd, int also)
 	return signalfd(fd, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+static void end_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
+bool loop_must_end(const struct loop *l)
+{
+	struct pollfd p = { .fd = l->end_fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+static volatile uint64_t told_at;
+
+static void end_now(int signal)
+{
+	struct sigaction dfl = { .sa_handler = SIG_DFL };
+
+	if (loop_now() - told_at < SAME_NS)
+		return;
+	sigaction(signal, &dfl, NULL);
+	raise(signal); /* comes when this returns */
+}
+
+void loop_end_at_next(struct loop *l)
+{
+	struct sigaction act = { .sa_handler = end_now, .sa_flags = SA_RESTART };
+	sigset_t ends;
+
+	(void)l;
+	told_at = loop_now();
+	end_signals(&ends);
+	for (int s = 1; s < NSIG; s++)
+		if (sigismember(&ends, s) > 0)
+			sigaction(s, &act, NULL);
+	sigprocmask(SIG_UNBLOCK, &ends, NULL);
+}
+
 int loop_open_pipe(struct loop *l, struct err *e)
 {
 	int r = loop_open(l, e);
@@ -57,12 +101,16 @@ int loop_open_pipe(struct loop *l, struct err *e)
 
 int loop_open(struct loop *l, struct err *e)
 {
+	sigset_t ends;
+
 	*l = (struct loop){ 0 };
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	l->signal_fd = block(-1, 0);
-	if (l->epoll_fd < 0 || l->signal_fd < 0)
+	end_signals(&ends);
+	l->end_fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (l->epoll_fd < 0 || l->signal_fd < 0 || l->end_fd < 0)
 		return err_set(e, errno, "cannot wait for signals: %s", strerror(errno));
-	return add(l, LOOP_SIGNAL, 0, l->signal_fd, e) < 0 ? -e->code : 0;
+	return add(l, LOOP_SIGNAL, 0, l->signal_fd, 0, e) < 0 ? -e->code : 0;
 }
 
 int loop_timer(struct loop *l, int id, uint64_t first_ns, uint64_t every_ns, struct err *e)
@@ -78,12 +126,17 @@ int loop_timer(struct loop *l, int id, uint64_t first_ns, uint64_t every_ns, str
 	if (!first_ns)
 		t.it_value.tv_nsec = 1; /* zero would switch it off */
 	timerfd_settime(fd, 0, &t, NULL);
-	return add(l, LOOP_TIMER, id, fd, e);
+	return add(l, LOOP_TIMER, id, fd, 0, e);
 }
 
 int loop_watch(struct loop *l, int id, int fd, struct err *e)
 {
-	return add(l, LOOP_FD, id, fd, e);
+	return add(l, LOOP_FD, id, fd, 0, e);
+}
+
+int loop_watch_news(struct loop *l, int id, int fd, struct err *e)
+{
+	return add(l, LOOP_FD, id, fd, EPOLLET, e);
 }
 
 void loop_unwatch(struct loop *l, int fd)
@@ -164,5 +217,6 @@ void loop_close(struct loop *l)
 {
 	close(l->epoll_fd);
 	close(l->signal_fd);
-	*l = (struct loop){ .epoll_fd = -1, .signal_fd = -1 };
+	close(l->end_fd);
+	*l = (struct loop){ .epoll_fd = -1, .signal_fd = -1, .end_fd = -1 };
 }

@@ -15,9 +15,12 @@
 #include "base/err.h"
 
 #define LOOP_BATCH 32
+/* What had come when somebody says stop is shown for so long, the rest is counted. */
+#define LOOP_REST_MS 250
 
 struct loop {
 	int epoll_fd, signal_fd;
+	int end_fd; /* never read: ready while a signal to end waits */
 	/* what the last look found and loop_wait() has not handed out yet */
 	struct epoll_event ready[LOOP_BATCH];
 	int n_ready, next;
@@ -46,6 +49,8 @@ int loop_open_pipe(struct loop *l, struct err *e);
  * caller may close. */
 int loop_timer(struct loop *l, int id, uint64_t first_ns, uint64_t every_ns, struct err *e);
 int loop_watch(struct loop *l, int id, int fd, struct err *e);
+/* The same for one that has news only when it says so, not as long as there is something left. */
+int loop_watch_news(struct loop *l, int id, int fd, struct err *e);
 void loop_unwatch(struct loop *l, int fd);
 /*
  * Waits at most timeout_ms (-1: for ever); 1 and *ret filled, or 0 at the time-out.
@@ -53,6 +58,14 @@ void loop_unwatch(struct loop *l, int fd);
  * look at all of them is enough; those that hung up are told of one by one.
  */
 int loop_wait(struct loop *l, int timeout_ms, struct loop_event *ret, struct err *e);
+/* Does a signal to end (INT, TERM, HUP) wait to be told of? */
+bool loop_must_end(const struct loop *l);
+/*
+ * The first such signal has been told of, and what follows may take its time: from here on the
+ * next one ends this process at once. (One that comes within a moment is the same: timeout(1)
+ * sends each twice.)
+ */
+void loop_end_at_next(struct loop *l);
 void loop_close(struct loop *l);
 
 /* CLOCK_MONOTONIC in ns. */

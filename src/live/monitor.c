@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "live/monitor.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,4 +148,38 @@ void monitor_close(struct monitor *m)
 	source_close(m->source);
 	free(m->buffer);
 	*m = (struct monitor){ 0 };
+}
+
+#define GROWN_LEAST (4u << 20) /* bytes that are not worth the work */
+#define RECENT_NS 5000000000u  /* samples are not later than that */
+
+bool monitor_grown(const struct monitor *m)
+{
+	return tasks_size(m->source->trace->tasks) > 2 * m->tasks_size + GROWN_LEAST;
+}
+
+typedef VEC(struct task_seen) ended_list;
+
+/* Records get lost, and with them that a task has ended. */
+static void note_ended(void *ctx, const struct task_seen *s)
+{
+	if (s->end == UINT64_MAX && s->tid > 0 && kill(s->tid, 0) < 0 && errno == ESRCH)
+		vec_push((ended_list *)ctx, *s);
+}
+
+struct tasks *monitor_renew(struct monitor *m, const struct tasks_wanted *w,
+			    struct tasks_moved *ret)
+{
+	struct trace *trace = m->source->trace;
+	struct tasks *old = trace->tasks;
+	uint64_t now = perfdata_live_time(m->source);
+	ended_list ended = { 0 };
+
+	tasks_each(old, note_ended, &ended);
+	vec_each (&ended, s)
+		tasks_exit(old, now, s->pid, s->tid);
+	vec_free(&ended);
+	trace->tasks = tasks_renew(old, w, now > RECENT_NS ? now - RECENT_NS : 0, ret);
+	m->tasks_size = tasks_size(trace->tasks);
+	return old;
 }

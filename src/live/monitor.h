@@ -16,6 +16,7 @@ struct monitor {
 	struct walked walked; /* walker NULL: the kernel makes the samples */
 	uint8_t *buffer;
 	size_t used, cap;
+	size_t tasks_size; /* when they were last made anew */
 };
 
 /* Opens everything switched off; tasks that run already are known afterwards. */
@@ -24,5 +25,14 @@ int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 /* Hand what has come since the last call to fn. */
 int monitor_poll(struct monitor *m, event_fn *fn, void *ctx, struct err *e);
 void monitor_close(struct monitor *m);
+
+/* Are most tasks that are known by now no more? */
+bool monitor_grown(const struct monitor *m);
+/*
+ * Make them anew without those (see event/task.h), but with what is wanted. Returns the old ones,
+ * for the caller to free when their numbers are not used any more.
+ */
+struct tasks *monitor_renew(struct monitor *m, const struct tasks_wanted *w,
+			    struct tasks_moved *ret);
 
 #endif

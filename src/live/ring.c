@@ -68,6 +68,51 @@ int64_t ring_drain(struct ring *r, ring_fn *fn, void *ctx, struct err *e)
 	return ring_drain_to(r, head, fn, ctx, e);
 }
 
+/* Copy out of a ring, across its end. */
+static void copy_out(const struct ring *r, uint64_t at, void *to, size_t n)
+{
+	size_t start = (size_t)(at & r->mask), first = n < r->size - start ? n : r->size - start;
+
+	memcpy(to, data_of(r) + start, first);
+	memcpy((uint8_t *)to + first, data_of(r), n - first);
+}
+
+/* The header of the record at a position, which may wrap. */
+static struct perf_event_header header_at(const struct ring *r, uint64_t at)
+{
+	struct perf_event_header h;
+
+	copy_out(r, at, &h, sizeof(h));
+	return h;
+}
+
+/* The kernel lets nobody write into a ring: what is edited is a copy, a piece of its own. */
+static int hand_out_edited(const struct ring *r, uint64_t from, uint64_t to, ring_fn *fn, void *ctx,
+			   struct err *e)
+{
+	_Alignas(8) uint8_t whole[2 * 4096]; /* a path and what goes with it */
+	uint64_t done = from;
+	int code = 0;
+
+	for (uint64_t at = from; code >= 0 && to - at >= sizeof(struct perf_event_header);) {
+		struct perf_event_header h = header_at(r, at);
+
+		if (h.size < sizeof(h) || h.size > to - at)
+			break;
+		if (h.type == PERF_RECORD_MMAP2 && h.size <= sizeof(whole)) {
+			copy_out(r, at, whole, h.size);
+			r->edit(r->edit_ctx, (void *)whole);
+			if (at > done)
+				code = hand_out(r, done, at - done, fn, ctx, e);
+			if (code >= 0)
+				code = fn(ctx, whole, h.size, e);
+			done = at + h.size;
+		}
+		at += h.size;
+	}
+	return code >= 0 && done < to ? hand_out(r, done, to - done, fn, ctx, e) : code;
+}
+
 int64_t ring_drain_to(struct ring *r, uint64_t head, ring_fn *fn, void *ctx, struct err *e)
 {
 	struct perf_event_mmap_page *p = r->base;
@@ -76,23 +121,12 @@ int64_t ring_drain_to(struct ring *r, uint64_t head, ring_fn *fn, void *ctx, str
 
 	if (head == tail)
 		return 0;
-	code = hand_out(r, tail, head - tail, fn, ctx, e);
+	code = r->edit ? hand_out_edited(r, tail, head, fn, ctx, e)
+		       : hand_out(r, tail, head - tail, fn, ctx, e);
 	if (code < 0)
 		return code;
 	__atomic_store_n(&p->data_tail, head, __ATOMIC_RELEASE);
 	return (int64_t)(head - tail);
-}
-
-/* The header of the record at a position of a backward ring, which may wrap. */
-static struct perf_event_header header_at(const struct ring *r, uint64_t at)
-{
-	struct perf_event_header h = { 0 };
-	const uint8_t *data = data_of(r);
-	uint8_t *to = (uint8_t *)&h;
-
-	for (size_t i = 0; i < sizeof(h); i++)
-		to[i] = data[(at + i) & r->mask];
-	return h;
 }
 
 /* The kernel writes downwards from 0: the newest record is at the head, older ones above it. */

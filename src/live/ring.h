@@ -11,14 +11,20 @@
 
 #include "base/err.h"
 
+/* May change a record's content before it is handed out, not its size. */
+struct perf_event_header;
+typedef void ring_edit_fn(void *ctx, struct perf_event_header *record);
+
 struct ring {
 	void *base;
 	size_t size; /* of the data, a power of two */
 	uint64_t mask;
-	int fd;	       /* the event it belongs to */
-	bool backward; /* overwritten from the end: a flight recorder */
-	uint64_t seen; /* of a backward one: where its last snapshot began */
-	uint64_t lost; /* told by capture_losses */
+	int fd;		    /* the event it belongs to */
+	bool backward;	    /* overwritten from the end: a flight recorder */
+	uint64_t seen;	    /* of a backward one: where its last snapshot began */
+	uint64_t lost;	    /* told by capture_losses */
+	ring_edit_fn *edit; /* of records of mappings; NULL: they are handed out as they stand */
+	void *edit_ctx;
 };
 
 /* size is rounded up to a power of two of pages. -EPERM when it is more than may be locked. */
@@ -26,8 +32,8 @@ int ring_open(struct ring *r, int fd, size_t size, bool backward, struct err *e)
 void ring_close(struct ring *r);
 
 /*
- * Hand all that is there to fn in one or two pieces (records may be split
- * between them), then give the room back. Returns the bytes, or fn's -errno.
+ * Hand all that is there to fn in pieces (records may be split between
+ * them), then give the room back. Returns the bytes, or fn's -errno.
  * The end is read once, so nothing is handed out twice.
  */
 typedef int ring_fn(void *ctx, const void *data, size_t n, struct err *e);

@@ -7,8 +7,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/file.h"
-#include "base/guard.h"
 #include "live/run_int.h"
 
 #define POLL_MS 30 /* how long a message may wait unannounced */
@@ -132,76 +130,6 @@ static void map_zero(void *ctx, int map)
 	reset(ctx, map, false);
 }
 
-static void flush(struct run *r)
-{
-	if (r->out.errors.n) {
-		guard_write(STDERR_FILENO, r->out.errors.data, r->out.errors.n);
-		strbuf_reset(&r->out.errors);
-	}
-	if (!r->out.text.n)
-		return;
-	if (!r->write_error) {
-		int k = guard_write(r->o.out_fd, r->out.text.data, r->out.text.n);
-
-		if (k < 0)
-			r->write_error = -k;
-	}
-	strbuf_reset(&r->out.text);
-}
-
-static void shell(void *ctx, const char *command, struct strbuf *b)
-{
-	FILE *f;
-	char buf[4096];
-	size_t n;
-
-	flush(ctx);
-	f = popen(command, "re");
-	while (f && (n = fread(buf, 1, sizeof(buf), f)) > 0)
-		strbuf_add(b, buf, n);
-	if (f)
-		pclose(f);
-}
-
-static int read_file(void *ctx, const char *path, struct strbuf *b)
-{
-	AUTO_FREE char *text = NULL;
-	size_t n;
-	int k = file_read(path, 1u << 20, &text, &n);
-
-	(void)ctx;
-	if (k == 0)
-		strbuf_add(b, text, n);
-	return k;
-}
-
-static int on_message(void *ctx, const void *data, uint32_t n)
-{
-	struct run *r = ctx;
-
-	if (r->ignore)
-		return 0;
-	lang_message(&r->out, data, n);
-	if (r->out.text.n > 1u << 16 || r->o.buffer == RUN_BUFFER_NONE ||
-	    (r->o.buffer == RUN_BUFFER_LINE && r->out.text.n &&
-	     r->out.text.data[r->out.text.n - 1] == '\n'))
-		flush(r);
-	if (r->out.exit)
-		r->ignore = true; /* exit() is the last that counts */
-	return 0;
-}
-
-static void drain(struct run *r)
-{
-	run_side_drain(r);
-	if (r->ring.consumer)
-		bpf_ring_drain(&r->ring, on_message, r);
-	if (r->control.consumer)
-		bpf_ring_drain(&r->control, on_message, r);
-	if (r->o.buffer != RUN_BUFFER_FULL)
-		flush(r);
-}
-
 static int open_rings(struct run *r, struct err *e)
 {
 	struct lang_program *p = r->p;
@@ -243,6 +171,7 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 	r->env = env;
 	r->o = *o;
 	r->child = o->child;
+	r->since = loop_now();
 	r->boot_offset = real - clock_ns(CLOCK_BOOTTIME);
 	r->map_fd = mem_alloc((p->maps.n + 1) * sizeof(int));
 	r->prog_fd = mem_alloc((p->codes.n + 1) * sizeof(int));
@@ -257,15 +186,18 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 				      .map_each = map_each,
 				      .map_clear = map_clear,
 				      .map_zero = map_zero,
-				      .read = read_file,
-				      .run = shell,
+				      .read = run_out_read,
+				      .run = run_out_shell,
 				      .wall = wall,
 				      .packet = run_pcap_packet };
 	run_names_host(r);
-	r->out = (struct lang_out){ .p = p, .h = &r->host, .json = o->json, .escape = o->escape };
-	r->pid_fd = r->stopped = -1;
+	r->out = (struct lang_out){
+		.p = p, .h = &r->host, .json = o->json, .escape = o->escape, .guard = o->guard
+	};
+	r->pid_fd = r->state = -1;
 	k = loop_open(&r->loop, e);
 	r->has_loop = k == 0;
+	r->patience.end_fd = r->loop.end_fd;
 	if (k == 0 && o->pid)
 		k = watch_process(r, e);
 	if (k == 0)
@@ -304,6 +236,8 @@ static bool run_all(struct run *r, enum lang_kind kind)
 
 static int start_timers(struct run *r, struct err *e)
 {
+	if (r->o.limit_ns && loop_timer(&r->loop, RUN_ID_LIMIT, r->o.limit_ns, 0, e) < 0)
+		return -e->code;
 	for (size_t i = 0; i < r->p->codes.n; i++) {
 		if (kind_of(r, i) != LP_INTERVAL)
 			continue;
@@ -335,11 +269,9 @@ static int attach_all(struct run *r, struct err *e)
 	if (r->map_fd[LANG_MAP_INFO] >= 0)
 		bpf_map_set(r->map_fd[LANG_MAP_INFO], &key, &now);
 	if (run_all(r, LP_BEGIN))
-		drain(r);
-	/* A probe that sees ends before one that sees beginnings: attach in the order written. */
-	for (size_t i = 0; i < r->p->codes.n && k == 0 && !r->out.exit; i++)
-		k = run_attach_code(r, i, e);
-	run_user_forget(&r->user_file);
+		run_out_drain(r);
+	if (!r->out.exit)
+		k = run_attach(r, e);
 	if (k == 0 && r->n_refused && r->n_refused == r->n_probes) {
 		*e = r->refused;
 		k = -e->code;
@@ -347,9 +279,9 @@ static int attach_all(struct run *r, struct err *e)
 	if (k == 0 && !r->out.exit)
 		k = start_timers(r, e);
 	if (k == 0 && r->map_fd[LANG_MAP_RING] >= 0)
-		k = loop_watch(&r->loop, RUN_ID_RING, r->map_fd[LANG_MAP_RING], e);
+		k = loop_watch_news(&r->loop, RUN_ID_RING, r->map_fd[LANG_MAP_RING], e);
 	if (k >= 0 && r->map_fd[LANG_MAP_CONTROL] >= 0)
-		k = loop_watch(&r->loop, RUN_ID_RING, r->map_fd[LANG_MAP_CONTROL], e);
+		k = loop_watch_news(&r->loop, RUN_ID_RING, r->map_fd[LANG_MAP_CONTROL], e);
 	return k < 0 ? k : 0;
 }
 
@@ -359,7 +291,7 @@ static void iterate(struct run *r)
 
 	vec_each (&r->iters, fd)
 		while (read(*fd, buf, sizeof(buf)) > 0)
-			drain(r);
+			run_out_drain(r);
 }
 
 static bool self_signal(struct run *r, int signal)
@@ -397,8 +329,11 @@ static bool on_event(struct run *r, const struct loop_event *ev, int *code)
 		}
 		if (self_signal(r, ev->id))
 			return false;
-		return ev->id == SIGINT || ev->id == SIGTERM || ev->id == SIGHUP;
+		r->told = ev->id == SIGINT || ev->id == SIGTERM || ev->id == SIGHUP;
+		return r->told;
 	case LOOP_TIMER:
+		if (ev->id == RUN_ID_LIMIT)
+			return true;
 		if ((size_t)(ev->id - RUN_ID_TIMER) < r->timers.n)
 			bpf_run(r->prog_fd[r->timers.data[ev->id - RUN_ID_TIMER]]);
 		return false;
@@ -418,7 +353,8 @@ static int wait_for_end(struct run *r, int *code, struct err *e)
 		k = loop_wait(&r->loop, r->p->uses_ring ? POLL_MS : -1, &ev, e);
 		if (k > 0)
 			over = on_event(r, &ev, code);
-		drain(r);
+		if (!r->told) /* else they are stopped first */
+			run_out_drain(r);
 		over |= r->out.exit;
 	}
 	return k < 0 ? k : 0;
@@ -440,7 +376,7 @@ int run_go(struct run *r, int *code, struct err *e)
 		else
 			strbuf_printf(&r->out.text, "Attaching %u probe%s...\n", r->n_probes,
 				      r->n_probes == 1 ? "" : "s");
-		flush(r);
+		run_out_flush(r);
 	}
 	if (r->o.dry)
 		return 0;
@@ -459,17 +395,17 @@ int run_go(struct run *r, int *code, struct err *e)
 	if (k == 0) {
 		run_stop(r); /* what END clears stays clear */
 		run_whole_end(r);
-		drain(r);
+		run_out_rest(r);
 		run_side_settle(r);
 		r->ignore = false;
 		r->out.exit = false; /* END's messages all count */
 		r->out.ending = true;
 		run_all(r, LP_END);
-		drain(r);
+		run_out_drain(r);
 		if (!r->o.json && !r->o.plain)
 			strbuf_puts(&r->out.text, "\n\n");
 		lang_show_maps(&r->out);
-		flush(r);
+		run_out_flush(r);
 		if (r->out.exit_code)
 			*code = r->out.exit_code;
 	}
@@ -478,6 +414,24 @@ int run_go(struct run *r, int *code, struct err *e)
 		return err_set(e, r->write_error, "cannot write the output: %s",
 			       strerror(r->write_error));
 	return k;
+}
+
+static uint64_t own_events(const struct run *r)
+{
+	struct run_state state = { 0 };
+	uint32_t key = 0;
+
+	if (r->state < 0 || bpf_map_get(r->state, &key, &state) < 0)
+		return 0;
+	return state.own;
+}
+
+/* Are they due to what is shown? Looking whether there is anything makes a few, too. */
+static bool watches_itself(const struct run *r, uint64_t own)
+{
+	uint64_t seconds = 1 + (loop_now() - r->since) / 1000000000;
+
+	return own > seconds * (1000 / POLL_MS) * 10 && own > r->out.messages / 4;
 }
 
 static uint64_t counter(const struct run *r, uint32_t which)
@@ -505,6 +459,18 @@ void run_notes(const struct run *r, struct strbuf *b)
 			      "BPFTRACE_PERF_RB_PAGES=%u makes it larger\n",
 			      (unsigned long long)n, n == 1 ? " was" : "s were",
 			      r->p->config.ring_pages * 4);
+	if (r->unshown)
+		strbuf_printf(b,
+			      "%llu message%s not shown: they had come when the end did, and would "
+			      "have taken longer than %d ms\n",
+			      (unsigned long long)r->unshown, r->unshown == 1 ? " was" : "s were",
+			      LOOP_REST_MS);
+	n = own_events(r);
+	/* of a tool it is expected */
+	if ((watches_itself(r, n) && !r->o.plain) || (n && r->o.verbose))
+		strbuf_printf(b,
+			      "%llu event%s of kymo itself %s left out; --self shows them, too\n",
+			      (unsigned long long)n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
 	n = 0;
 	for (size_t i = 0; i < r->p->codes.n; i++)
 		n += r->prog_fd[i] >= 0 ? bpf_missed(r->prog_fd[i]) : 0;
@@ -556,12 +522,10 @@ void run_close(struct run *r)
 		return;
 	run_whole_end(r);
 	run_detach(r);
-	if (r->started && r->child.pid > 0) { /* it ends with us */
-		kill(r->child.pid, SIGTERM);
-		waitpid(r->child.pid, NULL, 0);
-	} else {
+	if (r->started)
+		workload_end(&r->child, &(int){ 0 });
+	else
 		workload_cancel(&r->child);
-	}
 	run_side_close(r);
 	run_pcap_close(r);
 	bpf_ring_close(&r->ring);
@@ -575,8 +539,8 @@ void run_close(struct run *r)
 			close(r->map_fd[i]);
 	if (r->pid_fd >= 0)
 		close(r->pid_fd);
-	if (r->stopped >= 0)
-		close(r->stopped);
+	if (r->state >= 0)
+		close(r->state);
 	if (r->has_loop)
 		loop_close(&r->loop);
 	run_names_free(&r->names);

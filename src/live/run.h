@@ -26,14 +26,17 @@ struct run_opts {
 	enum run_buffer buffer;
 	int out_fd; /* where text goes */
 	bool json;
-	bool quiet;	/* no "Attaching ..." */
-	bool escape;	/* control characters in texts */
-	bool plain;	/* no empty lines before the maps, as bpftrace has */
-	bool dry;	/* load, but do not run */
-	bool verbose;	/* run_about() will be called */
-	bool no_side;	/* user stacks by frame pointers, names from /proc alone */
-	int32_t pid;	/* of -p; 0: none */
-	char **command; /* of -c; NULL: none */
+	bool quiet;	   /* no "Attaching ..." */
+	bool escape;	   /* control characters in texts */
+	bool guard;	   /* the program's own text may drive the terminal, nothing else */
+	bool plain;	   /* no empty lines before the maps, as bpftrace has */
+	bool dry;	   /* load, but do not run */
+	bool verbose;	   /* run_about() will be called */
+	bool self;	   /* what kymo itself does, too */
+	bool no_side;	   /* user stacks by frame pointers, names from /proc alone */
+	int32_t pid;	   /* of -p; 0: none */
+	uint64_t limit_ns; /* end after so long; 0: never */
+	char **command;	   /* of -c; NULL: none */
 	/* Begun already, for a program that may want it; taken over like child. NULL: none is. */
 	struct run_walker *walker;
 	struct workload child; /* the same, prepared; run_open takes it over, also on failure */

@@ -143,6 +143,16 @@ static int attach_uprobe_at(struct run *r, int prog, const struct lang_point *pt
 	return set_program(r, perf_open(&a, pid ? pid : -1, pid ? -1 : 0, -1, 0), prog, pt, e);
 }
 
+static int user_offset(struct run *r, const struct lang_point *pt, uint64_t *offset, struct err *e)
+{
+	uint64_t behind = 0;
+	int k = run_user_offset(&r->user_file, pt, offset, &behind, e);
+
+	if (k == 0 && behind)
+		*map_at(&r->names.behind, *offset) = behind;
+	return k;
+}
+
 static int attach_user(struct run *r, int prog, const struct lang_point *pt, struct err *e)
 {
 	AUTO_FREE char *path = run_find_file(pt->target);
@@ -152,7 +162,7 @@ static int attach_user(struct run *r, int prog, const struct lang_point *pt, str
 	if (!path)
 		return failed(pt, ENOENT, e);
 	if (pt->kind != LP_USDT) {
-		k = run_user_offset(&r->user_file, pt, &offset, e);
+		k = user_offset(r, pt, &offset, e);
 		return k < 0 ? k : attach_uprobe_at(r, prog, pt, path, offset, 0, e);
 	} else {
 		struct run_usdt *list;
@@ -238,7 +248,7 @@ static int attach_many(struct run *r, const struct lang_code *c, int prog, struc
 
 			if (strcmp(pt->target, target) != 0)
 				break;
-			k = run_user_offset(&r->user_file, pt, &offset[n], e);
+			k = user_offset(r, pt, &offset[n], e);
 		}
 		if (k == 0)
 			k = attach_some(r, prog, c->point + i, path, offset, (uint32_t)n, e);
@@ -333,7 +343,29 @@ static int attach_iter(struct run *r, int prog, const struct lang_point *pt, str
 	return 0;
 }
 
-int run_attach_code(struct run *r, size_t code, struct err *e)
+/*
+ * Which of several programs at one place the kernel runs first: of these kinds the one that came
+ * last. Clocks among software events are timers of their own; a function's returns are taken off
+ * a stack that its entries were put on in this order, so kretprobes are back in the right one.
+ */
+static bool last_is_first(const struct lang_point *pt)
+{
+	switch (pt->kind) {
+	case LP_UPROBE:
+	case LP_URETPROBE:
+	case LP_USDT:
+	case LP_KPROBE:
+	case LP_FENTRY:
+	case LP_FEXIT: return true;
+	case LP_SOFTWARE:
+		return run_software(pt->name) != PERF_COUNT_SW_CPU_CLOCK &&
+		       run_software(pt->name) != PERF_COUNT_SW_TASK_CLOCK;
+	default: return false;
+	}
+}
+
+/* To those of its places where the last is the first, or to the others. */
+static int attach_code(struct run *r, size_t code, bool last_first, struct err *e)
 {
 	const struct lang_code *c = &r->p->codes.data[code];
 	int prog = r->prog_fd[code], k = 0;
@@ -342,15 +374,19 @@ int run_attach_code(struct run *r, size_t code, struct err *e)
 	if (c->how == LH_SYSCALL) {
 		const struct lang_point *pt = &r->p->points.data[c->point[0]];
 
+		if (last_first)
+			return 0;
 		return attach_link(r, prog,
 				   str_starts(pt->name, "sys_exit_") ? "sys_exit" : "sys_enter", pt,
 				   e);
 	}
 	if (run_is_multi(r, c))
-		return attach_many(r, c, prog, e);
+		return last_first ? attach_many(r, c, prog, e) : 0;
 	for (size_t i = 0; i < c->n_points && k == 0; i++) {
 		const struct lang_point *pt = &r->p->points.data[c->point[i]];
 
+		if (last_is_first(pt) != last_first)
+			continue;
 		switch (pt->kind) {
 		case LP_TRACEPOINT:
 			k = c->how == LH_RAW ? attach_link(r, prog, pt->name, pt, e)
@@ -377,13 +413,29 @@ int run_attach_code(struct run *r, size_t code, struct err *e)
 	return k;
 }
 
+int run_attach(struct run *r, struct err *e)
+{
+	size_t n = r->p->codes.n;
+	int k = 0;
+
+	/* Twice over all of them, so that blocks at one place run as they are written. */
+	for (size_t i = 0; i < n && k == 0; i++)
+		k = attach_code(r, i, false, e);
+	for (size_t i = n; i-- > 0 && k == 0;)
+		k = attach_code(r, i, true, e);
+	run_user_forget(&r->user_file);
+	return k;
+}
+
 void run_stop(struct run *r)
 {
+	struct run_state state = { 0 };
 	uint32_t key = 0;
-	uint64_t yes = 1;
 
-	if (r->stopped >= 0)
-		bpf_map_set(r->stopped, &key, &yes);
+	if (r->state >= 0 && bpf_map_get(r->state, &key, &state) == 0) {
+		state.stopped = 1;
+		bpf_map_set(r->state, &key, &state);
+	}
 	vec_each (&r->events, fd)
 		ioctl(*fd, PERF_EVENT_IOC_DISABLE, 0);
 	vec_each (&r->links, fd)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "live/run_int.h"
 
 static bool is_walk(const struct bpf_insn *i)
 {
@@ -108,21 +109,41 @@ static void prepend(struct arena *a, struct lang_code *c, const struct bpf_insn 
 	c->n += n;
 }
 
-void run_code_stop(struct arena *a, int map, struct lang_code *c)
+void run_code_state(struct arena *a, int map, uint32_t own, struct lang_code *c)
 {
 	struct bpf_insn first[] = {
 		{ .code = BPF_LD | BPF_DW | BPF_IMM,
-		  .dst_reg = BPF_REG_2,
+		  .dst_reg = BPF_REG_7,
 		  .src_reg = BPF_PSEUDO_MAP_VALUE,
 		  .imm = map },
 		{ 0 },
-		{ .code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_0, .src_reg = BPF_REG_2 },
+		{ .code = BPF_LDX | BPF_MEM | BPF_DW,
+		  .dst_reg = BPF_REG_0,
+		  .src_reg = BPF_REG_7,
+		  .off = offsetof(struct run_state, stopped) },
 		{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .off = 2 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
+		/* the rest: own alone */
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_6, .src_reg = BPF_REG_1 },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_current_pid_tgid },
+		{ .code = BPF_ALU64 | BPF_RSH | BPF_K, .dst_reg = BPF_REG_0, .imm = 32 },
+		{ .code = BPF_JMP | BPF_JNE | BPF_K,
+		  .dst_reg = BPF_REG_0,
+		  .off = 4,
+		  .imm = (int32_t)own },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1, .imm = 1 },
+		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		  .dst_reg = BPF_REG_7,
+		  .src_reg = BPF_REG_1,
+		  .off = offsetof(struct run_state, own),
+		  .imm = BPF_ADD },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_6 },
 	};
 
-	prepend(a, c, first, ARRAY_SIZE(first));
+	prepend(a, c, first, own ? ARRAY_SIZE(first) : 6);
 }
 
 void run_code_give_way(struct arena *a, int map, struct lang_code *c)

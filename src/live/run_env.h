@@ -33,7 +33,7 @@ bool run_task_storage(void *ctx);
 const struct ltype *run_type(void *ctx, struct ltypes *t, const char *name);
 void run_fill(void *ctx, struct ltypes *t, struct lrecord *r);
 struct lrecord *run_args(void *ctx, struct ltypes *t, const struct lang_point *p);
-bool run_enumerator(void *ctx, const char *name, int64_t *value);
+const struct ltype *run_enumerator(void *ctx, struct ltypes *t, const char *name, int64_t *value);
 
 /* Debug info of programs: run_dwarf.c. */
 struct lrecord *run_dwarf_args(struct run_env *r, struct ltypes *t, const struct lang_point *p);
@@ -51,10 +51,13 @@ int run_match_user(struct run_env *r, const struct lang_point *p, lang_match_fn 
 		   struct err *e);
 /* The file a name means, as a shell would find it; caller frees. NULL: there is none. */
 char *run_find_file(const char *name);
-/* Where in the file a function (or address) is. *file keeps what was read for the next one. */
+/*
+ * Where in the file to probe a function (or address), and how far behind the function's beginning
+ * that is (sym/code.h). *file keeps what was read for the next one.
+ */
 struct run_user_file;
 int run_user_offset(struct run_user_file **file, const struct lang_point *p, uint64_t *offset,
-		    struct err *e);
+		    uint64_t *behind, struct err *e);
 void run_user_forget(struct run_user_file **file);
 bool run_uaddr(void *ctx, const char *path, const char *name, uint64_t *addr, uint64_t *size);
 int run_usdt_args(void *ctx, const struct lang_point *p, struct lang_usdt_arg *arg, int max);

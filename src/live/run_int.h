@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "base/map.h"
+#include "base/patience.h"
 #include "kern/bpf.h"
 #include "live/loop.h"
 #include "live/run.h"
@@ -34,6 +35,9 @@ struct run_names {
 	bool own_tried;
 	VEC(struct run_process) processes;
 	struct map by_pid; /* index + 1 */
+	/* Offsets in files of probes that are behind the beginning of their function: how far.
+	 * To whoever looks at them they are at the beginning. */
+	struct map behind;
 };
 
 /* What is known of processes as things happen (run_side.c). */
@@ -51,11 +55,17 @@ struct run_whole {
 	int prog; /* -1: not yet */
 };
 
-enum { RUN_ID_RING = 1, RUN_ID_PID, RUN_ID_SIDE, RUN_ID_TIMER };
+enum { RUN_ID_RING = 1, RUN_ID_PID, RUN_ID_SIDE, RUN_ID_LIMIT, RUN_ID_TIMER };
 
 struct run_pcap {
 	char *path;
 	int fd, error;
+};
+
+/* What the programs at probes look at first. */
+struct run_state {
+	uint64_t stopped; /* they do nothing any more */
+	uint64_t own;	  /* they count: what kymo itself did and is left out */
 };
 
 struct run {
@@ -67,7 +77,8 @@ struct run {
 	VEC(int) links;	   /* quick to close */
 	VEC(int) events;   /* perf events, slow to close */
 	VEC(int) many;	   /* links to many uprobes: slow to close, too, and until then they run */
-	int stopped; /* a map with a word for the programs of those: when set, they do nothing */
+	int state;	   /* a map with one struct run_state; -1: none */
+	uint32_t own;	   /* kymo's number in the kernel's eyes; 0: not known, or not left out */
 	VEC(int) iters;
 	VEC(uint32_t) timers; /* codes of interval probes */
 	struct bpf_ring ring, control;
@@ -81,8 +92,12 @@ struct run {
 	struct run_names names;
 	struct run_side side;
 	VEC(struct run_pcap) pcaps;
-	bool ignore; /* messages after exit() */
+	bool ignore;		  /* messages after exit() */
+	bool told;		  /* to end, by a signal; later ones are not looked for any more */
+	struct patience patience; /* with who reads it; until: while the rest is shown */
+	uint64_t unshown;	  /* messages that were too late for that */
 	int write_error;
+	uint64_t since;	      /* loop_now() at its start */
 	uint64_t boot_offset; /* CLOCK_REALTIME - CLOCK_BOOTTIME */
 	uint32_t n_probes;
 	uint32_t n_refused; /* of those: the kernel cannot do them, as a pattern's may be */
@@ -104,10 +119,21 @@ void run_whole_end(struct run *r); /* they are all there */
 void run_whole_close(struct run *r);
 /* Are all its places given to the kernel at once? Then it is loaded for that. */
 bool run_is_multi(const struct run *r, const struct lang_code *c);
-int run_attach_code(struct run *r, size_t code, struct err *e);
+/* All programs, in an order that makes blocks at one place run as they are written. */
+int run_attach(struct run *r, struct err *e);
 /* What is quick of that: nothing more comes in, as far as that can be had at once. */
 void run_stop(struct run *r);
 void run_detach(struct run *r);
+
+/* run_out.c: messages, and what they ask for. */
+void run_out_flush(struct run *r);
+/* What has come until now, unless a signal does. */
+void run_out_drain(struct run *r);
+/* The last of it, when nothing more comes in: all, or what LOOP_REST_MS allow after a signal. From
+ * here on the next one ends kymo at once. */
+void run_out_rest(struct run *r);
+void run_out_shell(void *ctx, const char *command, struct strbuf *b);
+int run_out_read(void *ctx, const char *path, struct strbuf *b);
 
 void run_names_host(struct run *r);
 void run_names_free(struct run_names *n);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "live/ourselves.h"
 #include "live/run_code.h"
 #include "live/run_int.h"
 
@@ -202,6 +203,47 @@ static uint32_t btf_id(struct run *r, const struct lang_code *c)
 	return btf_by_name(b, BTF_KIND_FUNC, pt->name);
 }
 
+/* Does it run whenever something happens? The others run when kymo wants them to. */
+static bool is_probe(const struct run *r, const struct lang_code *c)
+{
+	switch (r->p->points.data[c->point[0]].kind) {
+	case LP_BEGIN:
+	case LP_END:
+	case LP_INTERVAL:
+	case LP_SELF:
+	case LP_ITER: return false;
+	default: return true;
+	}
+}
+
+/*
+ * Does kymo do there what a process does, by itself: call a function, ask the kernel for something,
+ * touch memory? Whatever else happens may only happen to come while kymo runs, and be about others:
+ * a switch to the next task, a packet, a disk that is ready.
+ */
+static bool feeds_back(const struct lang_point *pt)
+{
+	switch (pt->kind) {
+	case LP_UPROBE:
+	case LP_URETPROBE:
+	case LP_USDT: return true;
+	case LP_TRACEPOINT:
+		return ourselves_feed(pt->target) || strcmp(pt->target, "exceptions") == 0;
+	case LP_RAWTP:
+		return strcmp(pt->name, "sys_enter") == 0 || strcmp(pt->name, "sys_exit") == 0;
+	case LP_SOFTWARE: return strstr(pt->name, "fault") != NULL;
+	default: return false;
+	}
+}
+
+static bool leaves_out(const struct run *r, const struct lang_code *c)
+{
+	for (size_t i = 0; i < c->n_points; i++)
+		if (!feeds_back(&r->p->points.data[c->point[i]]))
+			return false;
+	return true;
+}
+
 /* What a program has for user stacks. */
 enum stacks { PLAIN, WHOLE, EARLY };
 
@@ -230,15 +272,10 @@ static void complete(struct run *r, struct arena *a, size_t i, enum stacks stack
 				c->insn[k].imm = r->map_fd[c->insn[k].imm];
 			k++;
 		}
-	if (run_is_multi(r, own)) {
-		if (r->stopped < 0)
-			r->stopped = bpf_map_new(&(struct bpf_map_kind){
-				.type = BPF_MAP_TYPE_ARRAY, .key = 4, .value = 8, .entries = 1 });
-		if (r->stopped >= 0)
-			run_code_stop(a, r->stopped, c);
-	}
 	if (stacks == EARLY)
 		run_code_give_way(a, r->whole[i].map, c);
+	if (r->state >= 0 && is_probe(r, own))
+		run_code_state(a, r->state, leaves_out(r, own) ? r->own : 0, c);
 }
 
 static void describe(struct run *r, const struct lang_code *c, struct lang_btf *btf,
@@ -376,6 +413,11 @@ int run_load(struct run *r, char **log, struct err *e)
 	int k = load_maps(r, e);
 	bool walker;
 
+	r->state = bpf_map_new(&(struct bpf_map_kind){ .type = BPF_MAP_TYPE_ARRAY,
+						       .key = 4,
+						       .value = sizeof(struct run_state),
+						       .entries = 1 });
+	r->own = r->o.self ? 0 : (uint32_t)ourselves_pid();
 	if (k == 0) {
 		run_warm_begin(r);
 		run_side_code(r);

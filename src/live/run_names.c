@@ -178,6 +178,7 @@ static bool usym(void *ctx, int32_t pid, uint64_t addr, struct strbuf *b, uint64
 	struct run *r = ctx;
 	const struct run_mapping *m = mapping(process(r, pid, false), addr);
 	const struct sym_result *s;
+	const uint64_t *behind;
 
 	if (!m)
 		m = mapping(process(r, pid, true), addr);
@@ -185,11 +186,15 @@ static bool usym(void *ctx, int32_t pid, uint64_t addr, struct strbuf *b, uint64
 		return false;
 	if (module && m->dso < r->names.path.n && r->names.path.data[m->dso])
 		strbuf_puts(module, r->names.path.data[m->dso]);
-	s = symbols_resolve(r->names.symbols, m->dso, addr - m->start + m->pgoff, SYMBOLS_NAMES);
+	addr = addr - m->start + m->pgoff;
+	s = symbols_resolve(r->names.symbols, m->dso, addr, SYMBOLS_NAMES);
 	if (s->name == SYMBOLS_NONE)
 		return false;
 	strbuf_puts(b, symbols_text(r->names.symbols, s->name));
-	*offset = addr - m->start + m->pgoff - s->start;
+	behind = map_find(&r->names.behind, addr);
+	*offset = addr - s->start;
+	if (behind && *offset == *behind)
+		*offset = 0;
 	return true;
 }
 
@@ -348,6 +353,7 @@ void run_names_free(struct run_names *n)
 		vec_free(&p->maps);
 	vec_free(&n->processes);
 	map_free(&n->by_pid);
+	map_free(&n->behind);
 	vec_each (&n->path, p)
 		free(*p);
 	vec_free(&n->path);

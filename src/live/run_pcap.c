@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/output.h"
 #include "live/run_int.h"
 
 #define PCAP_MAGIC_NS 0xa1b23c4du
@@ -25,9 +26,8 @@ static struct run_pcap *file_of(struct run *r, const char *path)
 			return it;
 	f = vec_add(&r->pcaps);
 	f->path = mem_strdup(path);
-	f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (f->fd < 0 || file_write_all(f->fd, &head, sizeof(head)) < 0)
-		f->error = errno;
+	f->fd = output_growing(path, 0, 0600, NULL);
+	f->error = f->fd < 0 ? -f->fd : -file_write_all(f->fd, &head, sizeof(head));
 	return f;
 }
 

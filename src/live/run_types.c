@@ -282,9 +282,10 @@ struct lrecord *run_args(void *ctx, struct ltypes *t, const struct lang_point *p
 	return type ? prototype(r, t, name, type->type, 0) : NULL;
 }
 
-bool run_enumerator(void *ctx, const char *name, int64_t *value)
+const struct ltype *run_enumerator(void *ctx, struct ltypes *t, const char *name, int64_t *value)
 {
 	const struct btf_types *b = run_env_btf(ctx);
+	uint32_t id = b ? btf_enumerator(b, name, value) : 0;
 
-	return b && btf_enumerator(b, name, value);
+	return id ? enumeration(ctx, t, btf_type(b, id)) : NULL;
 }

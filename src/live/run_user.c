@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "live/run_env.h"
+#include "sym/code.h"
 #include "sym/demangle.h"
 #include "sym/disasm.h"
 #include "sym/elf.h"
@@ -222,6 +223,7 @@ struct run_user_file {
 	struct program_file f;
 	const struct symtab_sym **by_name; /* functions */
 	size_t n;
+	struct code_led led;
 };
 
 static int sym_by_name(const void *a, const void *b)
@@ -265,6 +267,7 @@ void run_user_forget(struct run_user_file **file)
 	if (!*file)
 		return;
 	close_file(&(*file)->f);
+	code_led_free(&(*file)->led);
 	free((*file)->by_name);
 	free((*file)->target);
 	free(*file);
@@ -288,7 +291,7 @@ static const struct symtab_sym *named(const struct run_user_file *f, const char 
 }
 
 int run_user_offset(struct run_user_file **file, const struct lang_point *p, uint64_t *offset,
-		    struct err *e)
+		    uint64_t *behind, struct err *e)
 {
 	const struct symtab_sym *s = NULL;
 	uint64_t addr = 0;
@@ -301,8 +304,9 @@ int run_user_offset(struct run_user_file **file, const struct lang_point *p, uin
 		if (!s)
 			return err_set(e, ENOENT, "there is no function '%s' in %s", p->name,
 				       p->target);
-		addr = s->start;
+		addr = p->has_offset ? s->start : code_entry((*file)->f.elf, s, &(*file)->led);
 	}
+	*behind = s ? addr - s->start : 0;
 	if (!elf_offset((*file)->f.elf, addr + p->offset, offset))
 		return err_set(e, EINVAL, "%#" PRIx64 " is no place in %s", addr + p->offset,
 			       p->target);

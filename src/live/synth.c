@@ -2,12 +2,14 @@
 #include "live/synth.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/map.h"
@@ -155,7 +157,7 @@ static bool file_build_id(pid_t pid, const struct mapping *m, struct build_id *r
 	} seen[1024];
 	size_t at = (m->ino * 31 + m->maj * 7 + m->min) % ARRAY_SIZE(seen);
 	char path[128];
-	struct elf *elf;
+	int fd;
 
 	if (m->path[0] != '/' || !m->ino || str_starts(m->path, "//"))
 		return false;
@@ -166,10 +168,11 @@ static bool file_build_id(pid_t pid, const struct mapping *m, struct build_id *r
 		seen[at].ino = m->ino;
 		snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", pid,
 			 (unsigned long long)m->start, (unsigned long long)m->end);
-		if (elf_open_path(path, &elf, NULL) == 0 ||
-		    elf_open_path(m->path, &elf, NULL) == 0) {
-			seen[at].id = elf->build_id;
-			elf_free(elf);
+		fd = file_open_input(path, NULL);
+		fd = fd >= 0 ? fd : file_open_input(m->path, NULL);
+		if (fd >= 0) {
+			elf_fd_build_id(fd, &seen[at].id);
+			close(fd);
 		}
 	}
 	*ret = seen[at].id;

@@ -26,6 +26,11 @@ static void add_event(struct spec_list *l)
 	l->spec[l->n++] = s;
 }
 
+static struct symbols *new_symbols(void)
+{
+	return symbols_new(&(struct symbols_opts){ .no_debuginfod = true, .threads = 1 });
+}
+
 int trace_stacks_open(struct trace_stacks *s, struct target *t, uint32_t max, struct err *e)
 {
 	struct capture_opts o = { .chain = max ? CAPTURE_AUTO : CAPTURE_NO_CHAIN,
@@ -55,7 +60,7 @@ int trace_stacks_open(struct trace_stacks *s, struct target *t, uint32_t max, st
 		walked_close(&probe);
 		return err_set(e, EOPNOTSUPP, "the stack walker does not work here");
 	}
-	s->symbols = symbols_new(&(struct symbols_opts){ .no_debuginfod = true, .threads = 1 });
+	s->symbols = new_symbols();
 	return 0;
 }
 
@@ -113,7 +118,7 @@ static uint32_t dso_of(struct trace_stacks *s, uint32_t dso)
 {
 	const struct tasks *t = s->monitor.source->trace->tasks;
 	const struct task_dso *d = tasks_get_dso(t, dso);
-	struct find_want want = { .path = tasks_dso_path(t, dso) };
+	struct find_want want = { .path = tasks_dso_file(t, dso) };
 
 	while (s->dsos.n <= dso)
 		vec_push(&s->dsos, 0);
@@ -148,11 +153,30 @@ void trace_stacks_name(struct trace_stacks *s, uint32_t pid, uint64_t time, uint
 	strbuf_printf(b, " (%s)", tasks_dso_path(t, m->dso));
 }
 
+/* Days of tracing are days of new programs. */
+static void renew(struct trace_stacks *s)
+{
+	struct tasks_wanted none;
+	struct tasks_moved moved;
+
+	if (!monitor_grown(&s->monitor) && !symbols_grown(s->symbols, (struct symbols_use){ 0 }))
+		return;
+	tasks_want_none(s->monitor.source->trace->tasks, &none);
+	tasks_free(monitor_renew(&s->monitor, &none, &moved));
+	tasks_wanted_free(&none);
+	tasks_moved_free(&moved);
+	s->dsos.n = 0;
+	symbols_free(s->symbols);
+	s->symbols = new_symbols();
+}
+
 void trace_stacks_forget(struct trace_stacks *s)
 {
 	s->stacks.n = 0;
 	map_free(&s->at);
 	arena_free(&s->arena);
+	if (s->open && s->symbols)
+		renew(s);
 }
 
 void trace_stacks_close(struct trace_stacks *s)

@@ -15,6 +15,7 @@
 #	include "base/vec.h"
 #	include "kern/perf.h"
 #	include "live/later.h"
+#	include "live/ourselves.h"
 #	include "live/tracer_priv.h"
 #	include "live/walker_abi.h"
 
@@ -48,7 +49,7 @@ static void configure(struct tracer *t, const struct tracer_opts *o)
 
 	c->min_ns = o->min_ns;
 	c->all = o->by_uid || o->target->system_wide;
-	c->own = (uint32_t)getpid();
+	c->own = (uint32_t)ourselves_pid();
 	c->by_uid = o->by_uid;
 	c->uid = o->uid;
 	c->some_cpus = o->some_cpus;

@@ -9,6 +9,7 @@
 
 #include "base/vec.h"
 #include "kern/cgroup.h"
+#include "live/mmap2.h"
 
 /* What a record made here can hold. */
 #define FIELDS                                                                          \
@@ -256,22 +257,7 @@ static size_t time_back(uint64_t t)
 
 static bool mmap_of(const struct perf_event_header *h, uint64_t time, struct walker_mmap *ret)
 {
-	const struct {
-		struct perf_event_header h;
-		uint32_t pid, tid;
-		uint64_t start, len, pgoff;
-		union {
-			struct {
-				uint32_t maj, min;
-				uint64_t ino, ino_generation;
-			};
-			struct {
-				uint8_t id_size, unused[3], id[20];
-			};
-		};
-		uint32_t prot, flags;
-		char path[];
-	} *r = (const void *)h;
+	const struct mmap2 *r = (const void *)h;
 	bool has_id = h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID;
 
 	if (h->size < sizeof(*r) + 8)
@@ -279,18 +265,18 @@ static bool mmap_of(const struct perf_event_header *h, uint64_t time, struct wal
 	*ret = (struct walker_mmap){ .pid = (int32_t)r->pid,
 				     .tid = (int32_t)r->tid,
 				     .time = time,
-				     .start = r->start,
+				     .start = r->addr,
 				     .len = r->len,
 				     .pgoff = r->pgoff,
-				     .path = r->path };
+				     .path = r->name };
 	if (has_id && r->id_size <= sizeof(r->id)) {
 		ret->build_id = r->id;
 		ret->build_id_size = r->id_size;
 	} else if (!has_id) {
-		ret->maj = r->maj;
-		ret->min = r->min;
-		ret->ino = r->ino;
-		ret->ino_generation = r->ino_generation;
+		ret->maj = r->file.maj;
+		ret->min = r->file.min;
+		ret->ino = r->file.ino;
+		ret->ino_generation = r->file.generation;
 	}
 	return true;
 }

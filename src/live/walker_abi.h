@@ -143,8 +143,8 @@ struct walk_config {
 
 /* A thread that waits. */
 struct walk_off_wait {
-	__u64 since, stack, waker; /* stacks by hash; 0: not known */
-	__u32 pid, tid, state, pad;
+	__u64 since, stack, waker;  /* stacks by hash; 0: not known */
+	__u32 pid, tid, state, cpu; /* cpu: where it began */
 };
 
 struct walk_off_key {
@@ -153,7 +153,8 @@ struct walk_off_key {
 };
 
 struct walk_off_sum {
-	__u64 ns, count, last; /* last: when the last wait ended */
+	__u64 ns, count, last; /* last: when the last wait ended, */
+	__u64 cpu;	       /* and where */
 };
 
 #define WALK_USER_MODE 1u /* the sample hit user space */

@@ -125,14 +125,15 @@ int walker_btf(bool keep)
 	AUTO_STRBUF out = { 0 };
 	struct build_id id;
 	bool known = cache >= 0 && ksyms_build_id(&id);
-	int fd = known ? cache_get(cache, &id, CACHE_NAME) : -1;
+	struct cache_key key = known ? cache_key_kernel(&id) : (struct cache_key){ 0 };
+	int fd = known ? cache_get(cache, &key, CACHE_NAME) : -1;
 
 	if (fd >= 0)
 		return fd;
 	if (!make(&out))
 		return -1;
 	if (known)
-		cache_write(cache, &id, CACHE_NAME, out.data, out.n, NULL);
+		cache_write(cache, &key, CACHE_NAME, out.data, out.n, NULL);
 	fd = memfd_create("kymo-types", MFD_CLOEXEC);
 	if (fd >= 0 && file_write_all(fd, out.data, out.n) < 0) {
 		close(fd);

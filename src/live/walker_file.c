@@ -3,11 +3,10 @@
  * Files that processes have mapped, and the thread that makes their tables: the
  * one most samples have asked for first.
  *
- * A file is known by device and inode (or by build-id, where the record has
- * that), and looked at again when a new process maps it, because a library may
- * have been written over. It is opened through the mapping itself, which works
- * for deleted files and in other mount namespaces; else by its path under the
- * process's root, if the inode there is the same.
+ * A file is known by device and inode, and looked at again when a new process maps it, because a
+ * library may have been written over. It is opened through the mapping itself, which works for
+ * deleted files and in other mount namespaces; else by its path under the process's root, if the
+ * inode there is the same.
  */
 #include "config.h"
 #if HAVE_WALKER
@@ -23,6 +22,7 @@
 #	include <string.h>
 #	include <sys/auxv.h>
 #	include <sys/syscall.h>
+#	include <sys/sysmacros.h>
 #	include <sys/vfs.h>
 #	include <unistd.h>
 
@@ -31,7 +31,7 @@
 #	include "sym/elf.h"
 
 #	define CHECK_EVERY 1000000000u /* ns between two looks at a file's identity */
-#	define FILES_MAX 16384		/* more are kept only while all are mapped */
+#	define FILES_MAX 2048		/* more are kept only while all are mapped */
 #	define OVERLAYFS_MAGIC 0x794c7630
 #	if defined(__x86_64__)
 #		define HOST_MACHINE EM_X86_64
@@ -42,50 +42,62 @@
 /* ---- opening ---- */
 
 /*
- * The file behind the mapping at start. Its end may be another by now than the
+ * The link to the file behind the mapping at start. Its end may be another by now than the
  * record said: the kernel maps a program's first segment with room for all of
- * them, and cuts it afterwards.
+ * them, and cuts it afterwards. False when there is no such mapping.
  */
-static int open_mapped(int32_t pid, uint64_t start, uint64_t end)
+static bool moved_link(int32_t pid, uint64_t start, char *path, size_t size)
 {
-	char path[96], want[32];
 	struct file_names names;
-	int fd, n;
+	bool found = false;
+	char want[32];
 
-	n = snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, start,
-		     end);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 || n < 0 || errno != ENOENT)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/map_files", pid);
+	snprintf(path, size, "/proc/%d/map_files", pid);
 	snprintf(want, sizeof(want), "%" PRIx64 "-", start);
 	if (file_list(path, &names) < 0)
-		return -1;
-	for (size_t i = 0; i < names.n; i++) {
-		if (!str_starts(names.name[i], want))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%d/map_files/%.40s", pid, names.name[i]);
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		break;
+		return false;
+	for (size_t i = 0; i < names.n && !found; i++) {
+		found = str_starts(names.name[i], want);
+		if (found)
+			snprintf(path, size, "/proc/%d/map_files/%.40s", pid, names.name[i]);
 	}
 	file_names_free(&names);
+	return found;
+}
+
+static void mapped_link(int32_t pid, uint64_t start, uint64_t end, char *path, size_t size)
+{
+	snprintf(path, size, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, start, end);
+}
+
+static int open_mapped(int32_t pid, uint64_t start, uint64_t end)
+{
+	char path[96];
+	int fd;
+
+	mapped_link(pid, start, end, path, sizeof(path));
+	fd = file_open_input(path, NULL);
+	if (fd == -ENOENT && moved_link(pid, start, path, sizeof(path)))
+		fd = file_open_input(path, NULL);
 	return fd;
+}
+
+static bool stat_mapped(int32_t pid, uint64_t start, uint64_t end, struct stat *st)
+{
+	char path[96];
+
+	mapped_link(pid, start, end, path, sizeof(path));
+	return stat(path, st) == 0 ||
+	       (errno == ENOENT && moved_link(pid, start, path, sizeof(path)) &&
+		stat(path, st) == 0);
 }
 
 static int open_in_root(int32_t pid, const char *file)
 {
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	char path[32];
-	int root, fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/root", pid);
-	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return -1;
-	fd = (int)syscall(SYS_openat2, root, file, &how, sizeof(how));
-	close(root);
-	return fd;
+	return file_open_below(path, file);
 }
 
 /* The inode must be the record's; on overlayfs, records may name the layer's. */
@@ -111,7 +123,7 @@ static int open_file(const struct walker_file *f)
 		return -1;
 	fd = open_in_root(f->pid, f->path);
 	if (fd < 0)
-		fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = file_open_input(f->path, NULL);
 	if (fd >= 0 && !right_inode(fd, f->ino)) {
 		close(fd);
 		fd = -1;
@@ -131,9 +143,8 @@ struct built {
 
 static int build(struct walker *w, const struct walker_file *f, struct built *b)
 {
-	struct build_id id = { 0 };
+	struct cache_key key;
 	struct ehframe_table *kept;
-	uint16_t machine = 0;
 	struct err e;
 	int err;
 
@@ -141,9 +152,8 @@ static int build(struct walker *w, const struct walker_file *f, struct built *b)
 	if (b->fd < 0)
 		return -ENOENT;
 	b->has_stat = fstat(b->fd, &b->st) == 0;
-	id.len = (uint8_t)ehframe_fd_build_id(b->fd, &machine, id.data);
-	if (id.len && machine == HOST_MACHINE &&
-	    ehframe_cache_load(w->cache, &id, HOST_MACHINE, &b->rows, &e) == 0) {
+	key = b->has_stat ? cache_key_file(&b->st) : (struct cache_key){ 0 };
+	if (ehframe_cache_load(w->cache, &key, HOST_MACHINE, &b->rows, &e) == 0) {
 		b->cached = true;
 		return 0;
 	}
@@ -153,9 +163,9 @@ static int build(struct walker *w, const struct walker_file *f, struct built *b)
 	if (ehframe_machine(b->cfi) != HOST_MACHINE)
 		return -EOPNOTSUPP;
 	err = ehframe_build(b->cfi, &b->rows, &e);
-	if (!err && id.len && /* a full disk is no reason to fail */
-	    ehframe_cache_save(w->cache, &id, b->rows, &e) == 0 &&
-	    ehframe_cache_load(w->cache, &id, HOST_MACHINE, &kept, &e) == 0) {
+	if (!err && /* a full disk is no reason to fail */
+	    ehframe_cache_save(w->cache, &key, b->rows, &e) == 0 &&
+	    ehframe_cache_load(w->cache, &key, HOST_MACHINE, &kept, &e) == 0) {
 		ehframe_table_free(b->rows); /* the file's pages can be given back, these not */
 		b->rows = kept;
 	}
@@ -277,12 +287,22 @@ static void *builder(void *arg)
 
 /* ---- which file is it ---- */
 
+/*
+ * A build-id can be anybody's, and so can a path, in a container: the mapping itself says which
+ * file it is. When it cannot be asked any more, the table will be that of the path here.
+ */
 static uint64_t file_key(const struct walker_file_id *id)
 {
-	uint64_t k[3] = { (uint64_t)id->maj << 32 | id->min, id->ino, 0 };
+	uint64_t k[4] = { (uint64_t)id->maj << 32 | id->min, id->ino, 0, 0 };
+	struct stat st;
 
-	if (id->build_id_size)
+	if (id->build_id_size && stat_mapped(id->pid, id->start, id->end, &st)) {
+		k[0] = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
+		k[1] = st.st_ino;
+	} else if (id->build_id_size) {
 		k[2] = map_hash_bytes(id->build_id, id->build_id_size);
+		k[3] = map_hash_bytes(id->path, strlen(id->path));
+	}
 	return map_hash_bytes(k, sizeof(k));
 }
 

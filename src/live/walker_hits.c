@@ -17,8 +17,9 @@
 void walker_hits_configure(struct walker *w)
 {
 	struct walk_bpf *b = w->bpf;
-	struct bpf_program *p[] = { b->progs.hit_tracepoint, b->progs.hit_sys_enter,
-				    b->progs.hit_sys_exit, b->progs.hit_probe };
+	struct bpf_program *p[] = { b->progs.hit_tracepoint, b->progs.hit_exec,
+				    b->progs.hit_sys_enter, b->progs.hit_sys_exit,
+				    b->progs.hit_probe };
 
 	for (size_t i = 0; i < ARRAY_SIZE(p); i++)
 		bpf_program__set_autoload(p[i], w->o.hits);
@@ -36,7 +37,9 @@ static int attach(struct walker *w, struct bpf_program *p, const char *name, str
 
 int walker_hit_tracepoint(struct walker *w, const char *name, struct err *e)
 {
-	return attach(w, w->bpf->progs.hit_tracepoint, name, e);
+	bool exec = strcmp(name, "sched_process_exec") == 0;
+
+	return attach(w, exec ? w->bpf->progs.hit_exec : w->bpf->progs.hit_tracepoint, name, e);
 }
 
 int walker_hit_call(struct walker *w, int nr, bool exit, struct err *e)

@@ -31,10 +31,15 @@ struct head {
 	} code[WALKER_CODES];
 };
 
-static bool place(uint64_t object, struct build_id *id, char *name, size_t size)
+static bool place(uint64_t object, struct cache_key *key, char *name, size_t size)
 {
+	struct build_id id;
+
 	snprintf(name, size, "walk-fn-%016llx", (unsigned long long)object);
-	return ksyms_build_id(id);
+	if (!ksyms_build_id(&id))
+		return false;
+	*key = cache_key_kernel(&id);
+	return true;
 }
 
 void walker_kept_write(const struct walker *w, const struct walker_fn_image *k)
@@ -44,10 +49,10 @@ void walker_kept_write(const struct walker *w, const struct walker_fn_image *k)
 			  .config_at = k->config_at,
 			  .lost_at = k->lost_at };
 	AUTO_STRBUF out = { 0 };
-	struct build_id id;
+	struct cache_key key;
 	char name[48];
 
-	if (w->cache < 0 || !place(k->object, &id, name, sizeof(name)))
+	if (w->cache < 0 || !place(k->object, &key, name, sizeof(name)))
 		return;
 	strbuf_add(&out, (const char *)&h, sizeof(h));
 	strbuf_add(&out, (const char *)k->map, k->n_maps * sizeof(*k->map));
@@ -62,16 +67,16 @@ void walker_kept_write(const struct walker *w, const struct walker_fn_image *k)
 	}
 	h.check = map_hash_bytes(out.data + sizeof(h), out.n - sizeof(h));
 	memcpy(out.data, &h, sizeof(h));
-	cache_write(w->cache, &id, name, out.data, out.n, NULL);
+	cache_write(w->cache, &key, name, out.data, out.n, NULL);
 }
 
 void walker_kept_drop(const struct walker *w)
 {
-	struct build_id id;
+	struct cache_key key;
 	char name[48];
 
-	if (w->cache >= 0 && w->kept.object && place(w->kept.object, &id, name, sizeof(name)))
-		cache_write(w->cache, &id, name, "", 0, NULL);
+	if (w->cache >= 0 && w->kept.object && place(w->kept.object, &key, name, sizeof(name)))
+		cache_write(w->cache, &key, name, "", 0, NULL);
 }
 
 static bool good(const char *data, size_t n, struct head *h)
@@ -228,13 +233,13 @@ void walker_kept_close(struct walker *w)
 bool walker_kept_open(struct walker *w, uint64_t object)
 {
 	AUTO_FREE char *data = NULL;
-	struct build_id id;
+	struct cache_key key;
 	char name[48];
 	ssize_t got;
 	int fd = -1;
 
-	if (w->cache < 0 || !place(object, &id, name, sizeof(name)) ||
-	    (fd = cache_get(w->cache, &id, name)) < 0)
+	if (w->cache < 0 || !place(object, &key, name, sizeof(name)) ||
+	    (fd = cache_get(w->cache, &key, name)) < 0)
 		return false;
 	data = mem_grow(NULL, MAX_BYTES); /* most of it is never touched */
 	got = read(fd, data, MAX_BYTES);

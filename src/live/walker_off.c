@@ -144,6 +144,8 @@ static int hand_out(const struct walk_off_key *k, const struct walk_off_sum *sum
 	struct walker_sample s = { .kind = WALKER_WAIT,
 				   .pid = (int32_t)k->pid,
 				   .tid = (int32_t)k->tid,
+				   /* several were on no one CPU: by that readers know them */
+				   .cpu = sum->count == 1 ? (uint32_t)sum->cpu : UINT32_MAX,
 				   .time = sum->last,
 				   .period = sum->ns,
 				   .count = sum->count,
@@ -188,7 +190,8 @@ static int take_waits(struct walker *w, walker_fn *fn, void *ctx)
 							       .pid = wait.pid,
 							       .tid = wait.tid,
 							       .state = wait.state },
-				       &(struct walk_off_sum){ now - wait.since, 1, now }, fn, ctx);
+				       &(struct walk_off_sum){ now - wait.since, 1, now, wait.cpu },
+				       fn, ctx);
 	}
 	return err;
 }

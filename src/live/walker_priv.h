@@ -197,8 +197,10 @@ struct walker {
 	struct ehframe *vdso; /* set by the builder before its table is ready */
 
 	VEC(struct walker_proc) procs;
-	struct map proc_by_pid; /* index + 1 */
+	VEC(uint32_t) free_procs; /* places in it that nobody has */
+	struct map proc_by_pid;	  /* index + 1 */
 	size_t n_live, n_dead;
+	uint64_t pruned; /* when the dead were last looked through */
 	VEC(uint32_t) dirty;
 	uint64_t *list_used; /* a bit a block */
 	uint32_t list_blocks, list_next;

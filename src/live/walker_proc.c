@@ -162,18 +162,26 @@ struct walker_proc *walker_proc_find(struct walker *w, int32_t pid)
 	return at && *at ? &w->procs.data[*at - 1] : NULL;
 }
 
-/* Processes long dead make room; the hash, which cannot forget, is made anew. */
+/*
+ * Processes long dead make room; the hash, which cannot forget, is made anew. Now and then: where
+ * thousands are born each second most have died just now, and a look at all of them for each one
+ * that is born takes all the time there is.
+ */
 static void prune(struct walker *w)
 {
 	uint64_t now = walker_now();
 
-	if (w->n_dead < 1024 || w->n_dead < w->n_live)
+	if (w->n_dead < 1024 || w->n_dead < w->n_live || now - w->pruned < DEAD_NS)
 		return;
-	vec_each (&w->procs, p) {
+	w->pruned = now;
+	for (size_t i = 0; i < w->procs.n; i++) {
+		struct walker_proc *p = &w->procs.data[i];
+
 		if (p->pid && p->dead && now - p->dead_time > DEAD_NS) {
 			unpublish(w, p);
 			vec_free(&p->maps);
 			*p = (struct walker_proc){ 0 };
+			vec_push(&w->free_procs, (uint32_t)i);
 			w->n_dead--;
 		}
 	}
@@ -185,10 +193,8 @@ static void prune(struct walker *w)
 
 static size_t free_slot(struct walker *w)
 {
-	if (w->n_live + w->n_dead < w->procs.n)
-		for (size_t i = 0; i < w->procs.n; i++)
-			if (!w->procs.data[i].pid)
-				return i;
+	if (w->free_procs.n)
+		return w->free_procs.data[--w->free_procs.n];
 	vec_add(&w->procs); // NOLINT(clang-analyzer-unix.cstring.NullArg): it makes room first
 	return w->procs.n - 1;
 }
@@ -515,6 +521,7 @@ void walker_proc_free(struct walker *w)
 	vec_each (&w->procs, p)
 		vec_free(&p->maps);
 	vec_free(&w->procs);
+	vec_free(&w->free_procs);
 	vec_free(&w->dirty);
 	vec_free(&w->old_lists);
 	map_free(&w->proc_by_pid);

@@ -10,11 +10,13 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 
 #define CHILD_STACK (256u << 10)
+#define END_MS 1000 /* how long it may take to end with us */
 
 static bool become(const struct passwd *u)
 {
@@ -216,6 +218,23 @@ bool workload_ended(struct workload *w, int *exit_code)
 	w->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	w->pid = 0;
 	return true;
+}
+
+void workload_end(struct workload *w, int *code)
+{
+	struct timespec moment = { .tv_nsec = 1000000 };
+
+	if (w->pid <= 0)
+		return;
+	kill(w->pid, SIGTERM);
+	for (int ms = 0; ms < END_MS; ms++) {
+		if (workload_ended(w, code))
+			return;
+		nanosleep(&moment, NULL);
+	}
+	kill(w->pid, SIGKILL);
+	while (!workload_ended(w, code))
+		nanosleep(&moment, NULL);
 }
 
 int workload_exit_code(int status)

@@ -31,6 +31,8 @@ int workload_prepare_as(struct workload *w, char **argv, const char *user, struc
 int workload_start(struct workload *w, const char *name, int *exit_code, struct err *e);
 /* Has it ended? Its exit code then, once. */
 bool workload_ended(struct workload *w, int *exit_code);
+/* One that was started ends with us: it is asked, and after a second made to. */
+void workload_end(struct workload *w, int *code);
 /* Give up before the start. */
 void workload_cancel(struct workload *w);
 /* 128 + signal for one that was killed, as shells say it. */

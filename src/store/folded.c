@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "store/text_line.h"
 
 struct reader {
 	const char *name;
@@ -15,27 +16,6 @@ struct reader {
 	struct err *e;
 };
 
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-/* The beginning of a line as it can be shown in a message. */
-static const char *excerpt(const char *s, size_t n, char buf[64])
-{
-	size_t k = 0;
-
-	for (; k < n && k < 56; k++)
-		buf[k] = s[k] >= ' ' && s[k] < 0x7f ? s[k] : '?';
-	snprintf(buf + k, 64 - k, "%s", n > 56 ? "..." : "");
-	return buf;
-}
-
 /*
  * If the line ends in a number behind a space: its length is cut off from *n,
  * and the text of the number (with a sign, with a fraction) is given.
@@ -44,20 +24,20 @@ static bool cut_number(const char *s, size_t *n, const char **num, size_t *num_n
 {
 	size_t end = *n, at;
 
-	while (end && is_space(s[end - 1]))
+	while (end && text_is_space(s[end - 1]))
 		end--;
-	for (at = end; at && (is_digit(s[at - 1]) || s[at - 1] == '.'); at--)
+	for (at = end; at && (text_is_digit(s[at - 1]) || s[at - 1] == '.'); at--)
 		;
 	if (at == end || s[at] == '.' ||
 	    memchr(s + at, '.', end - at) != memrchr(s + at, '.', end - at))
 		return false;
 	if (at && (s[at - 1] == '-' || s[at - 1] == '+'))
 		at--;
-	if (!at || !is_space(s[at - 1]))
+	if (!at || !text_is_space(s[at - 1]))
 		return false;
 	*num = s + at;
 	*num_n = end - at;
-	while (at && is_space(s[at - 1]))
+	while (at && text_is_space(s[at - 1]))
 		at--;
 	*n = at;
 	return true;
@@ -162,10 +142,10 @@ static int split_frames(struct reader *r, const char *s, size_t n)
 
 static int no_count(struct reader *r, const char *s, size_t n, const char *which)
 {
-	char buf[64];
+	char buf[TEXT_LINE_EXCERPT];
 
 	err_set(r->e, EINVAL, "%s:%llu: no %s behind the stack: '%s'", r->name,
-		(unsigned long long)r->line, which, excerpt(s, n, buf));
+		(unsigned long long)r->line, which, text_line_excerpt(s, n, buf));
 	return err_hint(r->e, "folded stacks are lines such as 'main;parse;read 42'");
 }
 
@@ -209,22 +189,6 @@ static int one_line(struct reader *r, const char *s, size_t n, folded_fn *fn, vo
 	return fn(ctx, &st, r->e);
 }
 
-/* Cut the next line off; false at the end. Blanks and a '\r' at its end are left out. */
-static bool next_line(const char **data, const char *end, const char **s, size_t *n)
-{
-	const char *nl;
-
-	if (*data == end)
-		return false;
-	nl = memchr(*data, '\n', (size_t)(end - *data));
-	*s = *data;
-	*n = (size_t)((nl ? nl : end) - *data);
-	*data = nl ? nl + 1 : end;
-	while (*n && ((*s)[*n - 1] == '\r' || is_space((*s)[*n - 1])))
-		--*n;
-	return true;
-}
-
 /* A comparison has two numbers in every line: a name may end in one, but not all of them do. */
 static bool has_two_columns(const char *data, const char *end)
 {
@@ -232,7 +196,7 @@ static bool has_two_columns(const char *data, const char *end)
 	size_t n, num_n;
 	bool any = false;
 
-	while (next_line(&data, end, &s, &n)) {
+	while (text_line_next(&data, end, &s, &n)) {
 		if (!n || is_comment(s, n))
 			continue;
 		for (int i = 0; i < 2; i++)
@@ -253,7 +217,7 @@ int folded_read(const char *name, const char *data, size_t n, struct folded_info
 	int k = 0;
 
 	*r.info = (struct folded_info){ .two = has_two_columns(data, end) };
-	while (k == 0 && next_line(&data, end, &s, &len)) {
+	while (k == 0 && text_line_next(&data, end, &s, &len)) {
 		r.line++;
 		if (len > FOLDED_MAX_LINE) {
 			err_set(e, E2BIG, "%s:%llu: the line is longer than %u MiB", name,

@@ -132,21 +132,17 @@ static int slurp(int fd, struct perfdata_file *ret, const char *path, struct err
 	return 0;
 }
 
-static int add_file(struct perfdata *pd, const char *path, const char *name, struct err *e)
+/* fd is taken over. */
+static int add_fd(struct perfdata *pd, int taken, const char *path, const char *name, struct err *e)
 {
 	bool in = strcmp(path, "-") == 0;
-	AUTO_CLOSE int fd =
-		in ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = taken;
 	struct perfdata_file f = { 0 };
 	struct stat st;
 	int r;
 
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
-		if (e && e->code == ENOENT)
-			err_hint(e, "kymo record makes one; -i FILE reads another");
-		return e ? -e->code : -EIO;
-	}
+	if (fstat(fd, &st) < 0)
+		return err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
 	if (S_ISREG(st.st_mode) && !(in && lseek(fd, 0, SEEK_CUR) != 0)) {
 		f.size = (size_t)st.st_size;
 		f.data = f.size ? filemap_open(fd, f.size, path) : NULL;
@@ -169,18 +165,53 @@ static int add_file(struct perfdata *pd, const char *path, const char *name, str
 	return 0;
 }
 
+/* What the user named; "-": standard input. */
+static int add_file(struct perfdata *pd, const char *path, struct err *e)
+{
+	int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+					: open(path, O_RDONLY | O_CLOEXEC);
+	int code = errno;
+
+	if (fd >= 0)
+		return add_fd(pd, fd, path, NULL, e);
+	err_set(e, code, "cannot open %s: %s", path, strerror(code));
+	return code == ENOENT ? err_hint(e, "kymo record makes one; -i FILE reads another") : -code;
+}
+
+/* Whoever made the folder chose what lies there under that name. */
+int perfdata_open_part(int folder, const char *path, const char *name, struct err *e)
+{
+	int fd = file_openat_input(folder, name, O_NOFOLLOW, 0, NULL);
+
+	if (fd >= 0 || fd == -ENOENT)
+		return fd;
+	err_set(e, -fd, "%s/%s cannot be read: %s", path, name,
+		fd == -ELOOP	? "it is a link, and would lead out of the recording"
+		: fd == -EINVAL ? "it is no regular file"
+				: strerror(-fd));
+	return fd == -ELOOP || fd == -EINVAL
+		       ? err_hint(e, "parts of a recording are files of its folder")
+		       : fd;
+}
+
 /* data, then data.0, data.1 ... which hold records only. */
 static int add_directory(struct perfdata *pd, const char *path, struct err *e)
 {
-	AUTO_FREE char *main = mem_printf("%s/data", path);
-	int r = add_file(pd, main, "data", e);
+	AUTO_CLOSE int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char name[32] = "data";
+	int r = 0;
 
+	if (folder < 0)
+		return err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
 	for (unsigned i = 0; r >= 0; i++) {
-		AUTO_FREE char *part = mem_printf("%s/data.%u", path, i);
+		int fd = perfdata_open_part(folder, path, name, e);
 
-		if (!file_exists(part))
-			break;
-		r = add_file(pd, part, strrchr(part, '/') + 1, e);
+		if (fd == -ENOENT && i)
+			return 0;
+		if (fd == -ENOENT)
+			err_set(e, ENOENT, "%s is a folder without a recording in it", path);
+		r = fd < 0 ? fd : add_fd(pd, fd, path, name, e);
+		snprintf(name, sizeof(name), "data.%u", i);
 	}
 	return r;
 }
@@ -279,7 +310,7 @@ static int add_path(struct perfdata *pd, const char *path, struct err *e)
 
 	if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return add_directory(pd, path, e);
-	return add_file(pd, path, NULL, e);
+	return add_file(pd, path, e);
 }
 
 /* With its files at hand. */

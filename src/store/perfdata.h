@@ -31,6 +31,12 @@ struct perfdata_part {
 int perfdata_open_parts(const struct perfdata_part *part, size_t n, const char *path,
 			uint64_t captured, struct tar *files, struct source **ret, struct err *e);
 
+/*
+ * A part of a recording that is a folder: a regular file of that folder, whatever is there under
+ * the name. A descriptor or -errno; -ENOENT, when there is none, without a message.
+ */
+int perfdata_open_part(int folder, const char *path, const char *name, struct err *e);
+
 /* Who reads the files of runtimes that a recording tells of; NULL: nobody. For all recordings that
  * are opened from then on. */
 void perfdata_set_code(trace_code_fn *fn);

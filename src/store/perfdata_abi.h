@@ -94,6 +94,12 @@ enum perfdata_feature {
 #define PERFDATA_KALLSYMS 250 /* the kernel symbols that samples fell into */
 #define PERFDATA_STACKS 251   /* u32 how user stacks were found: 1 walked by kymo */
 #define PERFDATA_STACKS_WALKED 1u
+#define PERFDATA_ENDED 252 /* struct perfdata_ended, written over when the recording ends */
+struct perfdata_ended {
+	uint32_t why; /* it ended before it was to: an errno; 0: it did not */
+	uint32_t unused;
+	uint64_t lost; /* events that there was no room for */
+};
 #define PERFDATA_EARLY_MAGIC 0x324145484f4d594bu /* "KYMOHEA2": features that precede the data */
 struct perfdata_early {
 	uint32_t

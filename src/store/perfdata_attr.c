@@ -156,8 +156,10 @@ void attr_finish(struct perfdata *pd)
 		to->name = from->name && *from->name ? from->name : name_of_attr(pd, &from->attr);
 		if (!to->unit && from->attr.type == PERF_TYPE_SOFTWARE &&
 		    from->attr.config == PERF_COUNT_SW_BPF_OUTPUT &&
-		    strcmp(to->name, WAKER_EVENT) == 0)
+		    strcmp(to->name, WAKER_EVENT) == 0) {
 			to->unit = "ns"; /* off the CPU */
+			to->spans = to->sums = true;
+		}
 		if (from->attr.type == PERF_TYPE_TRACEPOINT && (colon = strchr(to->name, ':'))) {
 			to->system =
 				arena_strndup(&tr->arena, to->name, (size_t)(colon - to->name));

@@ -311,4 +311,5 @@ void feature_parse(struct perfdata *pd)
 	apply_build_ids(pd);
 	kymo_kallsyms(pd);
 	kymo_stacks(pd);
+	kymo_ended(pd);
 }

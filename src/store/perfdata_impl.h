@@ -25,6 +25,7 @@
 #include <byteswap.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -306,6 +307,7 @@ const char *info_text(struct perfdata *pd);
 void kymo_early(struct perfdata *pd);
 void kymo_kallsyms(struct perfdata *pd);
 void kymo_stacks(struct perfdata *pd);
+void kymo_ended(struct perfdata *pd);
 
 /* --- perfdata_tracing.c --- */
 void tracing_parse(struct perfdata *pd, const uint8_t *data, size_t size);

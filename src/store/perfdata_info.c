@@ -46,10 +46,11 @@ static const char *const names[PERFDATA_FEATURE_END] = {
 
 static void put_string(struct strbuf *b, struct cursor *c, const char *label)
 {
+	AUTO_FREE char *made = NULL;
 	const char *s = cursor_str(c);
 
 	if (!c->bad)
-		strbuf_printf(b, "# %s : %s\n", label, s);
+		strbuf_printf(b, "# %s : %s\n", label, str_one_line(s, &made));
 }
 
 static void put_cmdline(struct strbuf *b, struct cursor *c)
@@ -58,7 +59,9 @@ static void put_cmdline(struct strbuf *b, struct cursor *c)
 
 	strbuf_puts(b, "# cmdline : ");
 	for (uint32_t i = 0; i < n && !c->bad; i++) {
-		for (const char *s = cursor_str(c); *s; s++)
+		AUTO_FREE char *made = NULL;
+
+		for (const char *s = str_one_line(cursor_str(c), &made); *s; s++)
 			strbuf_printf(b, "%s%c", *s == '\'' ? "\\" : "", *s);
 		strbuf_putc(b, ' ');
 	}
@@ -79,6 +82,7 @@ static void put_events(struct strbuf *b, struct cursor *c)
 		return;
 	}
 	for (uint32_t i = 0; i < n && !c->bad && size <= c->end - c->p; i++) {
+		AUTO_FREE char *made = NULL;
 		struct perf_event_attr attr = { 0 };
 		uint32_t n_ids;
 
@@ -87,7 +91,7 @@ static void put_events(struct strbuf *b, struct cursor *c)
 			swap_attr(&attr);
 		c->p += size;
 		n_ids = cursor_u32(c);
-		strbuf_printf(b, "# event : name = %s, ", cursor_str(c));
+		strbuf_printf(b, "# event : name = %s, ", str_one_line(cursor_str(c), &made));
 		if (n_ids)
 			strbuf_puts(b, ", id = {");
 		for (uint32_t k = 0; k < n_ids && !c->bad; k++)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/output.h"
 #include "store/perfdata_impl.h"
 #include "store/perfdata_write.h"
 
@@ -112,23 +113,24 @@ static int write_parts(int fd, const struct perfdata *pd, struct table *t, bool 
 static int inject_file(const struct perfdata *pd, const struct strbuf *entries, const char *output,
 		       struct err *e)
 {
+	struct output out;
 	struct table t;
 	bool grown;
-	int fd, r;
+	int r, closed;
 
 	if (!pd->header.data.size || pd->header.size < sizeof(struct perfdata_header) ||
 	    !read_table(pd, &t, &grown)) {
 		err_set(e, EOPNOTSUPP, "the recording was cut short, and has no place for a list");
 		return err_hint(e, "kymo reads it as it is");
 	}
-	fd = open(output, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return err_cannot_write(e, errno, output);
-	r = write_parts(fd, pd, &t, grown, entries);
-	if (close(fd) < 0 && r == 0)
-		r = -errno;
+	r = output_open(&out, output, O_RDWR, e);
 	if (r < 0)
-		file_drop(output);
+		return r;
+	r = write_parts(out.fd, pd, &t, grown, entries);
+	if (r == 0)
+		r = output_publish(&out);
+	closed = output_close(&out);
+	r = r < 0 ? r : closed;
 	return r < 0 ? err_cannot_write(e, -r, output) : 0;
 }
 

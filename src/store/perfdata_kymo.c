@@ -105,3 +105,23 @@ void kymo_stacks(struct perfdata *pd)
 
 	pd->trace.info.walked = cursor_u32(&c) == PERFDATA_STACKS_WALKED;
 }
+
+/* How the recording ended, where its recorder knew. */
+void kymo_ended(struct perfdata *pd)
+{
+	struct cursor c = feature_cursor(pd, PERFDATA_ENDED);
+	uint32_t why = cursor_u32(&c);
+	struct trace_losses *l = &pd->trace.losses;
+	uint64_t lost;
+
+	cursor_u32(&c);
+	lost = cursor_u64(&c);
+	if (c.bad)
+		return;
+	if (lost > l->lost_samples)
+		l->lost_samples = lost;
+	if (why) {
+		l->cut = true;
+		perfdata_note(pd, "the recording ended before it was to: %s", strerror((int)why));
+	}
+}

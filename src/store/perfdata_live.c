@@ -99,3 +99,8 @@ int perfdata_live_feed(struct source *s, const void *data, size_t n, event_fn *f
 	pd->chunks.n = 0;
 	return r < 0 ? r : 0;
 }
+
+uint64_t perfdata_live_time(const struct source *s)
+{
+	return ((const struct live *)s->impl)->applied;
+}

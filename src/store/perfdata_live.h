@@ -22,4 +22,7 @@ void perfdata_live_start(struct source *s);
 int perfdata_live_feed(struct source *s, const void *data, size_t n, event_fn *fn, void *ctx,
 		       struct err *e);
 
+/* When the last change of tasks was. */
+uint64_t perfdata_live_time(const struct source *s);
+
 #endif

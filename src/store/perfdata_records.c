@@ -60,18 +60,25 @@ const char *records_name(uint32_t type)
 /* 0 is written as "0", not "0x0": what %#llx does. */
 #define HEX "%#" PRIx64
 
+static const char *one_line(const char *s, char **made)
+{
+	return str_one_line(s ? s : "", made);
+}
+
 static void text_mmap(const struct rec_mmap *r, struct strbuf *b)
 {
-	const char *path = record_text(&r->h, r->path);
+	AUTO_FREE char *made = NULL;
+	const char *path = one_line(record_text(&r->h, r->path), &made);
 
 	strbuf_printf(b, " %d/%d: [" HEX "(" HEX ") @ " HEX "]: %c %s\n", (int)r->pid, (int)r->tid,
 		      r->start, r->size, r->pgoff,
-		      r->h.misc & PERF_RECORD_MISC_MMAP_DATA ? 'r' : 'x', path ? path : "");
+		      r->h.misc & PERF_RECORD_MISC_MMAP_DATA ? 'r' : 'x', path);
 }
 
 static void text_mmap2(const struct rec_mmap2 *r, struct strbuf *b)
 {
-	const char *path = record_text(&r->h, r->path);
+	AUTO_FREE char *made = NULL;
+	const char *path = one_line(record_text(&r->h, r->path), &made);
 
 	strbuf_printf(b, " %d/%d: [" HEX "(" HEX ") @ " HEX " ", (int)r->pid, (int)r->tid, r->start,
 		      r->size, r->pgoff);
@@ -86,15 +93,16 @@ static void text_mmap2(const struct rec_mmap2 *r, struct strbuf *b)
 	}
 	strbuf_printf(b, "]: %c%c%c%c %s\n", r->prot & PROT_READ ? 'r' : '-',
 		      r->prot & PROT_WRITE ? 'w' : '-', r->prot & PROT_EXEC ? 'x' : '-',
-		      r->flags & MAP_SHARED ? 's' : 'p', path ? path : "");
+		      r->flags & MAP_SHARED ? 's' : 'p', path);
 }
 
 static void text_comm(const struct rec_comm *r, struct strbuf *b)
 {
-	const char *comm = record_text(&r->h, r->comm);
+	AUTO_FREE char *made = NULL;
+	const char *comm = one_line(record_text(&r->h, r->comm), &made);
 
 	strbuf_printf(b, "%s: %s:%d/%d\n", r->h.misc & PERF_RECORD_MISC_COMM_EXEC ? " exec" : "",
-		      comm ? comm : "", (int)r->pid, (int)r->tid);
+		      comm, (int)r->pid, (int)r->tid);
 }
 
 static void text_fork(const struct rec_fork *r, struct strbuf *b)
@@ -135,17 +143,19 @@ static void text_namespaces(const struct rec_namespaces *r, struct strbuf *b)
 
 static void text_ksymbol(const struct rec_ksymbol *r, struct strbuf *b)
 {
-	const char *name = record_text(&r->h, r->name);
+	AUTO_FREE char *made = NULL;
+	const char *name = one_line(record_text(&r->h, r->name), &made);
 
 	strbuf_printf(b, " addr %" PRIx64 " len %u type %u flags 0x%x name %s\n", r->addr, r->len,
-		      r->type, r->flags, name ? name : "");
+		      r->type, r->flags, name);
 }
 
 static void text_cgroup(const struct rec_cgroup *r, struct strbuf *b)
 {
-	const char *path = record_text(&r->h, r->path);
+	AUTO_FREE char *made = NULL;
+	const char *path = one_line(record_text(&r->h, r->path), &made);
 
-	strbuf_printf(b, " cgroup: %" PRIu64 " %s\n", r->id, path ? path : "");
+	strbuf_printf(b, " cgroup: %" PRIu64 " %s\n", r->id, path);
 }
 
 static void text_poke(const struct rec_text_poke *r, struct strbuf *b)

@@ -12,16 +12,13 @@
 #	include <zstd.h>
 
 #	define BLOCK_BYTES (4u << 20)
-/* A small file cannot eat a machine: what may come out of a compressed byte, and in all. */
-#	define MAX_RATIO 1024u
-#	define SPARE_BYTES (1ull << 28)
 
 struct unzip {
 	ZSTD_DStream *stream;
 	VEC(uint8_t *) blocks;
-	size_t used; /* bytes of the last block that are filled */
-	size_t done; /* bytes of it that have been walked */
-	uint64_t in, out;
+	size_t used;	      /* bytes of the last block that are filled */
+	size_t done;	      /* bytes of it that have been walked */
+	struct budget budget; /* a small file cannot eat a machine */
 	bool broken;
 };
 
@@ -57,24 +54,31 @@ int unzip_record(struct perfdata *pd, const uint8_t *data, size_t size, uint32_t
 
 	if (z->broken)
 		return 0;
-	z->in += size;
 	while (more) {
 		ZSTD_outBuffer out;
 		const uint8_t *p, *end;
 		size_t got, before;
+		struct err why;
 		int r;
 
 		/* Room for a whole record at least. */
-		if (!z->blocks.n || BLOCK_BYTES - z->used < MAX_RECORD)
+		if (!z->blocks.n || BLOCK_BYTES - z->used < MAX_RECORD) {
+			z->budget.size = pd->files.data[file].size;
+			if (budget_take(&z->budget, BLOCK_BYTES, "compressed data", &why) < 0) {
+				z->broken = true;
+				pd->trace.losses.cut = true;
+				perfdata_note(pd, "%s (%s)", why.msg, why.hint);
+				return 0;
+			}
 			next_block(z);
+		}
 		out = (ZSTD_outBuffer){ z->blocks.data[z->blocks.n - 1], BLOCK_BYTES, z->used };
 		before = out.pos;
 		got = ZSTD_decompressStream(z->stream, &out, &in);
 		z->used = out.pos;
-		z->out += out.pos - before;
 		more = !ZSTD_isError(got) && (in.pos < in.size || out.pos == out.size) &&
 		       (in.pos < in.size || out.pos > before);
-		if (ZSTD_isError(got) || z->out > z->in * MAX_RATIO + SPARE_BYTES) {
+		if (ZSTD_isError(got)) {
 			z->broken = true;
 			more = false;
 			pd->trace.losses.bad_records++;
@@ -105,6 +109,7 @@ void unzip_free(struct perfdata *pd)
 
 	if (!z)
 		return;
+	budget_give(&z->budget, z->budget.taken);
 	ZSTD_freeDStream(z->stream);
 	vec_each (&z->blocks, b)
 		free(*b);

@@ -16,8 +16,9 @@
 
 #define ZSTD_INPUT (512u << 10) /* at most this much becomes one compressed record */
 
-int perfdata_write_failed(const struct perfdata_writer *w, int code, struct err *e)
+int perfdata_write_failed(struct perfdata_writer *w, int code, struct err *e)
 {
+	w->outcome.why = (uint32_t)code;
 	return err_cannot_write(e, code, w->path);
 }
 
@@ -65,21 +66,24 @@ int perfdata_write_open(const struct perfdata_write_opts *o, struct perfdata_wri
 			struct err *e)
 {
 	bool to_stdout = strcmp(o->path, "-") == 0;
+	struct output out = OUTPUT_NONE;
 	struct perfdata_writer *w;
-	bool hidden = false;
-	int fd = to_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-			   : file_open_hidden(o->path, 0600, &hidden);
+	int r = 0;
 
-	if (fd < 0)
-		return err_cannot_write(e, to_stdout ? errno : -fd, o->path);
+	if (!to_stdout)
+		r = output_open(&out, o->path, O_RDWR, e);
+	else if ((out.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) < 0)
+		r = err_cannot_write(e, errno, o->path);
+	if (r < 0)
+		return r;
 	if (o->zstd_level && !HAVE_ZSTD) {
-		close(fd);
+		output_close(&out);
 		err_set(e, EOPNOTSUPP, "this kymo was built without zstd");
 		return err_hint(e, "leave out -z, or build with libzstd-dev installed");
 	}
 	w = mem_alloc(sizeof(*w));
-	w->fd = fd;
-	w->hidden = hidden;
+	w->out = out;
+	w->fd = out.fd;
 	w->pipe = o->pipe;
 	w->path = mem_strdup(to_stdout ? "standard output" : o->path);
 	w->buffer = mem_alloc(WRITER_BUFFER);
@@ -256,12 +260,11 @@ int perfdata_write_start(struct perfdata_writer *w, struct err *e)
 {
 	int r = w->pipe ? start_pipe(w, e) : start_file(w, e);
 
-	if (r == 0 && (!w->pipe || w->hidden))
+	if (r == 0 && (!w->pipe || w->out.hidden))
 		r = perfdata_write_flush(w, e);
-	if (r < 0 || !w->hidden)
+	if (r < 0)
 		return r;
-	w->hidden = false;
-	r = file_publish(w->fd, w->path);
+	r = output_publish(&w->out);
 	return r < 0 ? perfdata_write_failed(w, -r, e) : 0;
 }
 
@@ -363,6 +366,11 @@ int perfdata_write_flush(struct perfdata_writer *w, struct err *e)
 	return r;
 }
 
+int perfdata_write_fd(const struct perfdata_writer *w)
+{
+	return w->fd;
+}
+
 uint64_t perfdata_write_size(const struct perfdata_writer *w)
 {
 	return w->at + w->waiting;
@@ -377,10 +385,9 @@ void perfdata_write_close(struct perfdata_writer *w)
 {
 	if (!w)
 		return;
-	if (w->fd >= 0) {
+	if (w->fd >= 0)
 		writer_flush(w, NULL);
-		close(w->fd);
-	}
+	output_close(&w->out);
 #if HAVE_ZSTD
 	ZSTD_freeCStream(w->zstd);
 #endif

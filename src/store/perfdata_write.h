@@ -52,7 +52,7 @@ int perfdata_write_bytes(struct perfdata_writer *w, const void *data, size_t n, 
 int perfdata_write_room(struct perfdata_writer *w, uint64_t n, uint64_t *at, struct err *e);
 int perfdata_write_at(const struct perfdata_writer *w, uint64_t at, const void *data, size_t n);
 /* The error of a piece that could not be written. */
-int perfdata_write_failed(const struct perfdata_writer *w, int code, struct err *e);
+int perfdata_write_failed(struct perfdata_writer *w, int code, struct err *e);
 /* One record: its body without the header; size is rounded up to 8. */
 int perfdata_write_record(struct perfdata_writer *w, uint32_t type, uint16_t misc, const void *body,
 			  size_t n, struct err *e);
@@ -65,8 +65,12 @@ int perfdata_write_end_data(struct perfdata_writer *w, struct err *e);
 /* A feature after the data; in stream form at any time. */
 int perfdata_write_feature(struct perfdata_writer *w, unsigned feature, const void *data, size_t n,
 			   struct err *e);
+/* What is known to be missing in it. Before it ends. */
+void perfdata_write_lost(struct perfdata_writer *w, uint64_t lost);
 int perfdata_write_finish(struct perfdata_writer *w, struct err *e);
 
+/* Its descriptor: what is read by this is what was written, whatever has its name by now. */
+int perfdata_write_fd(const struct perfdata_writer *w);
 uint64_t perfdata_write_size(const struct perfdata_writer *w); /* bytes so far */
 /* How much smaller -z made it; 1 when nothing was compressed. */
 double perfdata_write_ratio(const struct perfdata_writer *w);

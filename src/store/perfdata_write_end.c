@@ -75,6 +75,23 @@ static int write_own(struct perfdata_writer *w, struct err *e)
 	return 0;
 }
 
+void perfdata_write_lost(struct perfdata_writer *w, uint64_t lost)
+{
+	w->outcome.lost = lost;
+}
+
+/* In its place before the data, which is there however full the disk is. */
+static int write_outcome(struct perfdata_writer *w, struct err *e)
+{
+	const struct perfdata_section *s = &w->feature[PERFDATA_ENDED];
+	size_t n = sizeof(w->outcome);
+
+	if ((w->outcome.why || w->outcome.lost) && s->size == n &&
+	    pwrite(w->fd, &w->outcome, n, (off_t)s->offset) != (ssize_t)n)
+		return perfdata_write_failed(w, errno ? errno : EIO, e);
+	return 0;
+}
+
 /* Only now are the features there for perf: the header's bits say so. */
 static int write_sections(struct perfdata_writer *w, struct err *e)
 {
@@ -82,7 +99,7 @@ static int write_sections(struct perfdata_writer *w, struct err *e)
 	size_t n = 0;
 	uint64_t at = w->header.data.offset + w->header.data.size;
 
-	if (write_own(w, e) < 0)
+	if (write_own(w, e) < 0 || write_outcome(w, e) < 0)
 		return -1;
 	for (unsigned f = 0; f < PERFDATA_FEATURE_END; f++)
 		if (w->feature[f].offset) {
@@ -120,7 +137,7 @@ static int put_late(struct perfdata_writer *w, struct err *e)
 
 int perfdata_write_finish(struct perfdata_writer *w, struct err *e)
 {
-	int r = perfdata_write_end_data(w, e);
+	int r = perfdata_write_end_data(w, e), closed;
 
 	if (r == 0 && !w->pipe)
 		r = put_late(w, e);
@@ -130,10 +147,9 @@ int perfdata_write_finish(struct perfdata_writer *w, struct err *e)
 	}
 	if (r == 0 && !w->pipe)
 		r = write_sections(w, e);
-	if (r == 0 && close(w->fd) < 0)
-		r = perfdata_write_failed(w, errno, e);
-	else if (r < 0)
-		close(w->fd);
+	closed = output_close(&w->out);
+	if (r == 0 && closed < 0)
+		r = perfdata_write_failed(w, -closed, e);
 	w->fd = -1;
 	perfdata_write_close(w);
 	return r;

@@ -3,6 +3,7 @@
 #ifndef KYMO_STORE_PERFDATA_WRITE_IMPL_H
 #define KYMO_STORE_PERFDATA_WRITE_IMPL_H
 
+#include "base/output.h"
 #include "base/vec.h"
 #include "store/perfdata_write.h"
 
@@ -23,9 +24,9 @@ struct written_feature {
 };
 
 struct perfdata_writer {
-	int fd;
+	struct output out;
+	int fd; /* of out */
 	bool pipe, started, ended;
-	bool hidden; /* it has no name yet */
 	char *path;
 	uint64_t at;	  /* bytes handed to write() or waiting in the buffer */
 	uint64_t waiting; /* bytes of late features */
@@ -41,6 +42,7 @@ struct perfdata_writer {
 	void *zstd;
 	int zstd_level;
 	uint64_t plain, packed;
+	struct perfdata_ended outcome; /* how it ended, where room was left for that */
 };
 
 /* To the file, past compression; small pieces are gathered. */

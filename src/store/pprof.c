@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "config.h"
 #if HAVE_ZLIB
 #	include <zlib.h>
 #endif
-
-#define MAX_INFLATED (4ull << 30)
 
 /* --- protocol buffers --- */
 
@@ -280,8 +279,10 @@ static int inflate_all(const char *name, const void *data, size_t n, uint8_t **r
 {
 	z_stream z = { .next_in = (Bytef *)data };
 	size_t cap = n < (1u << 20) ? 1u << 20 : n * 4, left = n;
+	struct budget b = { .size = n };
+	struct budget_watch watch = budget_watch();
 	uint8_t *out = mem_alloc(cap);
-	int k = inflateInit2(&z, 15 + 16);
+	int k = inflateInit2(&z, 15 + 16), r = 0;
 
 	while (k == Z_OK) {
 		if (!z.avail_in) {
@@ -289,7 +290,10 @@ static int inflate_all(const char *name, const void *data, size_t n, uint8_t **r
 			left -= z.avail_in;
 		}
 		if (z.total_out == cap) {
-			if (cap > MAX_INFLATED)
+			r = budget_take(&b, cap, name, e);
+			if (r == 0)
+				r = budget_watch_look(&watch, name, e);
+			if (r < 0)
 				break;
 			cap *= 2;
 			out = mem_grow(out, cap);
@@ -307,9 +311,9 @@ static int inflate_all(const char *name, const void *data, size_t n, uint8_t **r
 		return 0;
 	}
 	free(out);
-	return err_set(e, EINVAL, "%s: %s", name,
-		       k == Z_OK ? "it grows beyond 4 GiB when it is decompressed"
-				 : "its compression (gzip) is damaged or cut short");
+	if (r < 0)
+		return r;
+	return err_set(e, EINVAL, "%s: its compression (gzip) is damaged or cut short", name);
 }
 #else
 static int inflate_all(const char *name, const void *data, size_t n, uint8_t **ret, size_t *size,

@@ -32,7 +32,8 @@ const uint8_t *cut_bytes(struct cut *c, uint64_t n)
 		c->bad = true;
 		return NULL;
 	}
-	c->p += n;
+	if (n) /* an empty piece may have no address */
+		c->p += n;
 	return p;
 }
 

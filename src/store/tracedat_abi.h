@@ -8,6 +8,10 @@
 #define TRACEDAT_MAGIC "\x17\x08\x44tracing"
 #define TRACEDAT_MAGIC_SIZE 10
 
+/* In the text of a TRACEDAT_CPUSTAT, with the reason behind it: this CPU was not recorded to the
+ * end. */
+#define TRACEDAT_STOPPED "recording stopped too soon: "
+
 /* Options, and in version 7 sections too. */
 enum {
 	TRACEDAT_DONE = 0,

@@ -153,8 +153,15 @@ void head_option(struct reader *r, unsigned id, const uint8_t *data, uint32_t si
 		r->t.time_offset += strtoll(option_text(r, data, size), NULL, 0);
 		break;
 	case TRACEDAT_CPUSTAT: /* one for each CPU */
-		r->t.stats = arena_printf(&r->trace.arena, "%s%s\n", r->t.stats,
-					  option_text(r, data, size));
+		text = option_text(r, data, size);
+		r->t.stats = arena_printf(&r->trace.arena, "%s%s\n", r->t.stats, text);
+		text = strstr(text, TRACEDAT_STOPPED);
+		if (text) {
+			text += strlen(TRACEDAT_STOPPED);
+			r->trace.losses.cut = true;
+			tracedat_note(r, "the recording ended before it was to: %.*s",
+				      (int)strcspn(text, "\n"), text);
+		}
 		break;
 	case TRACEDAT_HOOK:
 		if (r->hooks.n < MAX_HOOKS)

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/vec.h"
 #include "store/tracedat.h"
 #include "store/tracedat_abi.h"
@@ -26,10 +27,10 @@ struct reader {
 	VEC(const char *) hooks; /* these, too */
 	VEC(char *) maps;	 /* texts are the arena's */
 	VEC(uint8_t *) blocks;	 /* unpacked data that is owned */
-	uint64_t unpacked;
-	uint64_t seen_options; /* how many sections of options were read */
-	uint32_t *type_of;     /* by format number, 65536 of them */
-	bool graph;	       /* has functions of function_graph */
+	struct budget budget;	 /* what unpacking may take */
+	uint64_t seen_options;	 /* how many sections of options were read */
+	uint32_t *type_of;	 /* by format number, 65536 of them */
+	bool graph;		 /* has functions of function_graph */
 	uint32_t fn_type, entry_type, exit_type, kstack_type, ustack_type; /* NO_TYPE: none */
 };
 

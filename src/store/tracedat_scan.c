@@ -155,21 +155,34 @@ static uint32_t ftrace_type(const struct reader *r, const char *event)
 
 /*
  * The tracer blk writes records that no format describes. Their number follows that of user
- * stacks, in all kernels so far.
+ * stacks, in all kernels so far. The text is device, action, kind, sector + sectors [error].
  */
 static void add_blk(struct reader *r, const struct jobs *jobs)
 {
 	static const char text[] = "name: blktrace\nID: 0\nformat:\n"
 				   "\tfield:u64 sector;\toffset:16;\tsize:8;\tsigned:0;\n"
-				   "\tfield:int bytes;\toffset:24;\tsize:4;\tsigned:0;\n"
-				   "\tfield:int action;\toffset:28;\tsize:4;\tsigned:0;\n"
+				   "\tfield:unsigned int bytes;\toffset:24;\tsize:4;\tsigned:0;\n"
+				   "\tfield:unsigned int action;\toffset:28;\tsize:4;\tsigned:0;\n"
 				   "\tfield:int pid;\toffset:32;\tsize:4;\tsigned:1;\n"
-				   "\tfield:int device;\toffset:36;\tsize:4;\tsigned:0;\n"
+				   "\tfield:unsigned int device;\toffset:36;\tsize:4;\tsigned:0;\n"
 				   "\tfield:int cpu;\toffset:40;\tsize:4;\tsigned:0;\n"
 				   "\tfield:short error;\toffset:44;\tsize:2;\tsigned:1;\n"
 				   "\tfield:short pdu_len;\toffset:46;\tsize:2;\tsigned:0;\n"
 				   "\tfield:char data;\toffset:48;\tsize:1;\tsigned:0;\n"
-				   "\nprint fmt: \"%d\", REC->pid\n";
+				   "\nprint fmt: \"%u,%u %s %s%s%s%s%s%s %llu + %u [%d]\", "
+				   "REC->device >> 20, REC->device & 0xfffff, "
+				   "__print_symbolic(REC->action & 0xffff, {1, \"Q\"}, "
+				   "{2, \"M\"}, {3, \"F\"}, {4, \"G\"}, {5, \"S\"}, {6, \"R\"}, "
+				   "{7, \"D\"}, {8, \"C\"}, {9, \"P\"}, {10, \"U\"}, {11, \"UT\"}, "
+				   "{12, \"I\"}, {13, \"X\"}, {14, \"B\"}, {15, \"A\"}), "
+				   "REC->action & 0x40000 ? \"F\" : \"\", "
+				   "REC->action & 0x20000000 ? \"D\" : REC->action & 0x20000 ? "
+				   "\"W\" : REC->bytes ? \"R\" : \"N\", "
+				   "REC->action & 0x80000000 ? \"F\" : \"\", "
+				   "REC->action & 0x8000000 ? \"A\" : \"\", "
+				   "REC->action & 0x80000 ? \"S\" : \"\", "
+				   "REC->action & 0x10000000 ? \"M\" : \"\", "
+				   "REC->sector, REC->bytes >> 9, REC->error\n";
 	struct tracedat_format f = {
 		.system = "ftrace", .name = "blktrace", .text = text, .size = sizeof(text) - 1
 	};
@@ -215,8 +228,10 @@ static void make_types(struct reader *r, const struct jobs *jobs)
 	r->kstack_type = ftrace_type(r, "kernel_stack");
 	r->ustack_type = ftrace_type(r, "user_stack");
 	r->graph = r->exit_type != NO_TYPE;
-	if (r->graph)
+	if (r->graph) {
 		r->trace.types[r->exit_type].unit = "ns";
+		r->trace.types[r->exit_type].spans = true;
+	}
 	stacks = r->kstack_type != NO_TYPE || r->ustack_type != NO_TYPE;
 	for (size_t i = 0; i < r->trace.n_types; i++)
 		if (stacks || i == r->exit_type || i == r->fn_type)
@@ -289,7 +304,8 @@ int scan_pages(struct reader *r, struct err *e)
 	find_common(r);
 	vec_each (&r->buffers, b) {
 		for (size_t i = 0; i < b->n_cpus; i++) {
-			n_cpus = b->cpus[i].cpu >= n_cpus ? b->cpus[i].cpu + 1 : n_cpus;
+			if (b->cpus[i].cpu >= n_cpus && b->cpus[i].cpu != UINT32_MAX)
+				n_cpus = b->cpus[i].cpu + 1;
 			if (b->cpus[i].size && b->cpus[i].data)
 				vec_push(&jobs.list,
 					 (struct job){ .buffer = b, .cpu = &b->cpus[i] });

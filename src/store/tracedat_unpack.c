@@ -14,7 +14,6 @@
 #endif
 
 #define MAX_RATIO 4096u
-#define SPARE_BYTES (64ull << 20)
 
 static bool unpack(const struct reader *r, const uint8_t *in, uint32_t packed, uint8_t *out,
 		   uint32_t size)
@@ -40,12 +39,17 @@ static bool unpack(const struct reader *r, const uint8_t *in, uint32_t packed, u
 
 static bool too_much(struct reader *r, uint32_t packed, uint32_t size)
 {
-	if (size > (uint64_t)packed * MAX_RATIO + 4096 ||
-	    r->unpacked + size > r->size * MAX_RATIO / 8 + SPARE_BYTES) {
+	struct err why;
+
+	if (size > (uint64_t)packed * MAX_RATIO + 4096) {
 		tracedat_note(r, "compressed data claims to be larger than it can be");
 		return true;
 	}
-	r->unpacked += size;
+	r->budget.size = r->size;
+	if (budget_take(&r->budget, size, "compressed data", &why) < 0) {
+		tracedat_note(r, "%s (%s)", why.msg, why.hint);
+		return true;
+	}
 	return false;
 }
 

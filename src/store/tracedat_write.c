@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/output.h"
 #include "base/vec.h"
 #include "config.h"
 #include "store/ringbuf_blank.h"
@@ -541,25 +542,18 @@ static void find_layout(struct writer *w)
 
 int tracedat_write(const char *path, const struct tracedat_out *o, struct err *e)
 {
-	struct stat st;
-	/* a device is written to, never taken the place of */
-	bool device = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-	AUTO_FREE char *name = mem_printf("%s%s", path, device ? "" : ".new");
+	struct output out;
 	struct writer w = { .o = o, .path = path, .e = e };
 	uint8_t start[2] = { __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long) };
-	int r = check(o, e);
+	int r = check(o, e), closed;
 
+	if (r == 0)
+		r = output_open(&out, path, O_WRONLY | O_NONBLOCK, e);
 	if (r < 0)
 		return r;
+	w.fd = out.fd;
 	find_layout(&w);
 	w.packed = o->version == 7 && strcmp(o->compression, "none") != 0;
-	w.fd = device ? open(name, O_WRONLY | O_CLOEXEC | O_NONBLOCK) : file_open_new(name, 0600);
-	if (w.fd < 0) {
-		int code = device ? errno : -w.fd;
-
-		err_set(e, code, "cannot write %s: %s", path, strerror(code));
-		return err_hint(e, "-o FILE names another file");
-	}
 	put(&w, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
 	put(&w, o->version == 6 ? "6" : "7", 2);
 	put(&w, start, 2);
@@ -568,12 +562,11 @@ int tracedat_write(const char *path, const struct tracedat_out *o, struct err *e
 		write6(&w);
 	else
 		write7(&w);
-	if (close(w.fd) < 0 && !w.failed)
-		w.failed = err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
-	if (!w.failed && !device && rename(name, path) < 0)
-		w.failed = err_set(e, errno, "cannot write %s: %s", path, strerror(errno));
-	if (w.failed)
-		file_drop(name);
+	r = w.failed ? 0 : output_publish(&out);
+	closed = output_close(&out);
+	r = r < 0 ? r : closed;
+	if (r < 0 && !w.failed)
+		w.failed = err_cannot_write(e, -r, path);
 	strbuf_free(&w.strings);
 	strbuf_free(&w.options);
 	strbuf_free(&w.scratch);

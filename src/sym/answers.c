@@ -13,7 +13,7 @@
 #include "sym/cache.h"
 
 #define MAGIC 0x006d79734f4d594bu /* "KYMOsym\0" */
-#define VERSION 3u		  /* 2: with modules; 3: how far names hold */
+#define VERSION 4u		  /* 2: with modules; 3: how far names hold; 4: by file */
 #define ENTRIES_MAX (1u << 24)
 
 struct header {
@@ -125,7 +125,7 @@ int answers_parse(struct answers *a, const void *data, size_t size, const struct
 	size_t left;
 
 	if (size < sizeof(*h) || h->magic != MAGIC || h->version != VERSION ||
-	    h->maker != maker() || !build_id_same(&h->id, id))
+	    h->maker != maker() || (id->len && !build_id_match(&h->id, id)))
 		return -EBADMSG;
 	left = size - sizeof(*h);
 	if (h->n > left / sizeof(struct answers_entry))
@@ -150,9 +150,10 @@ int answers_parse(struct answers *a, const void *data, size_t size, const struct
 	return 0;
 }
 
-int answers_open(struct answers *a, int cache, const struct build_id *id, enum answers_names names)
+int answers_open(struct answers *a, int cache, const struct cache_key *key,
+		 const struct build_id *id, enum answers_names names)
 {
-	AUTO_CLOSE int fd = cache_get(cache, id, file_names[names]);
+	AUTO_CLOSE int fd = cache_get(cache, key, file_names[names]);
 	struct stat st;
 	void *p;
 
@@ -171,17 +172,17 @@ int answers_open(struct answers *a, int cache, const struct build_id *id, enum a
 	return 0;
 }
 
-bool answers_kept(int cache, const struct build_id *id, enum answers_names names)
+bool answers_kept(int cache, const struct cache_key *key, enum answers_names names)
 {
-	AUTO_CLOSE int fd = cache_get(cache, id, file_names[names]);
+	AUTO_CLOSE int fd = cache_get(cache, key, file_names[names]);
 
 	return fd >= 0;
 }
 
-bool answers_kept_any(int cache, const struct build_id *id)
+bool answers_kept_any(int cache, const struct cache_key *key)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(file_names); i++)
-		if (answers_kept(cache, id, (enum answers_names)i))
+		if (answers_kept(cache, key, (enum answers_names)i))
 			return true;
 	return false;
 }
@@ -317,8 +318,9 @@ void answers_seal(void *data, size_t size)
 	h->check = check_of(h, (const uint8_t *)(h + 1), size - sizeof(*h));
 }
 
-int answers_write(struct answers_writer *w, int cache, const struct build_id *id,
-		  enum answers_names names, uint32_t sources, struct err *e)
+int answers_write(struct answers_writer *w, int cache, const struct cache_key *key,
+		  const struct build_id *id, enum answers_names names, uint32_t sources,
+		  struct err *e)
 {
 	struct header h = { .sources = sources, .id = *id };
 	size_t n = 0, size;
@@ -345,7 +347,7 @@ int answers_write(struct answers_writer *w, int cache, const struct build_id *id
 	memcpy(all, &h, sizeof(h));
 	answers_seal(all, size);
 	answers_writer_free(w);
-	return cache_write(cache, id, file_names[names], all, size, e);
+	return cache_write(cache, key, file_names[names], all, size, e);
 }
 
 void answers_writer_free(struct answers_writer *w)

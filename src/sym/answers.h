@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers of earlier runs, kept per build-id in the cache folder and mapped:
+ * Answers of earlier runs, kept by file in the cache folder (cache_key.h) and mapped:
  * an address that was asked before costs a short search, and the file it is
  * of need not even be opened.
  *
@@ -58,12 +58,14 @@ struct answers {
 	size_t size;
 };
 
-/* -ENOENT when there is none that can be used. */
-int answers_open(struct answers *a, int cache, const struct build_id *id, enum answers_names names);
+/* -ENOENT when there is none that can be used. id: what the file has to have; of len 0: anything.
+ */
+int answers_open(struct answers *a, int cache, const struct cache_key *key,
+		 const struct build_id *id, enum answers_names names);
 void answers_close(struct answers *a);
 /* Are there any, in this way of names, or in any way? What they hold is not looked at. */
-bool answers_kept(int cache, const struct build_id *id, enum answers_names names);
-bool answers_kept_any(int cache, const struct build_id *id);
+bool answers_kept(int cache, const struct cache_key *key, enum answers_names names);
+bool answers_kept_any(int cache, const struct cache_key *key);
 /* What such a file holds, which data must outlive. -EBADMSG. */
 int answers_parse(struct answers *a, const void *data, size_t size, const struct build_id *id);
 /* Such a file's bytes get the marks by which it is known. */
@@ -91,9 +93,10 @@ uint32_t answers_add_text(struct answers_writer *w, const char *s); /* NULL give
 /* frames' texts are already offsets. */
 void answers_add(struct answers_writer *w, struct answers_entry e,
 		 const struct answers_frame *frames);
-/* Sorts, writes and frees. */
-int answers_write(struct answers_writer *w, int cache, const struct build_id *id,
-		  enum answers_names names, uint32_t sources, struct err *e);
+/* Sorts, writes and frees. id: the file's own. */
+int answers_write(struct answers_writer *w, int cache, const struct cache_key *key,
+		  const struct build_id *id, enum answers_names names, uint32_t sources,
+		  struct err *e);
 void answers_writer_free(struct answers_writer *w);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/budget.h"
+#include "base/digest.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
+
+#define COPY_BYTES (1u << 20)
+#define HOLES_MAX 64u /* what file systems that pack leave of a text */
 
 static bool trusted(int fd, mode_t type)
 {
@@ -22,19 +28,48 @@ static bool trusted(int fd, mode_t type)
 	       !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-int cache_open(const char *path, struct err *e)
+/* Is it, or would it be, in a folder of another user's? */
+static bool is_anothers(const char *path)
+{
+	AUTO_FREE char *above = mem_strdup(path);
+	struct stat st;
+	char *slash;
+
+	while (stat(above, &st) < 0 && (slash = strrchr(above, '/')) && slash > above)
+		*slash = 0;
+	return stat(above, &st) == 0 && st.st_uid != 0;
+}
+
+/*
+ * Where the cache is; NULL: nowhere. sudo may leave HOME as it was: root's files do not belong
+ * into a user's home, where a link could lead root anywhere and the user could not use them.
+ */
+static char *usual_place(void)
 {
 	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	AUTO_FREE char *mine = NULL;
-	int fd;
+	const struct passwd *root;
+	char *found;
 
-	if (path)
-		mine = mem_strdup(path);
-	else if (xdg && xdg[0] == '/')
+	if (xdg && xdg[0] == '/')
 		mine = mem_printf("%s/kymo", xdg);
 	else if (home && home[0] == '/')
 		mine = mem_printf("%s/.cache/kymo", home);
-	else
+	if (mine && geteuid() == 0 && is_anothers(xdg && xdg[0] == '/' ? xdg : home)) {
+		root = getpwuid(0);
+		return root ? mem_printf("%s/.cache/kymo", root->pw_dir) : NULL;
+	}
+	found = mine;
+	mine = NULL;
+	return found;
+}
+
+int cache_open(const char *path, struct err *e)
+{
+	AUTO_FREE char *mine = path ? mem_strdup(path) : usual_place();
+	int fd;
+
+	if (!mine)
 		return err_set(e, ENOENT, "there is no home folder to keep a cache in");
 	file_make_folders(mine, 0700);
 	fd = open(mine, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -49,48 +84,66 @@ int cache_open(const char *path, struct err *e)
 	return fd;
 }
 
-/* "ab/cdef..." of a build-id. False when it is too short to be one. */
-static bool id_path(const struct build_id *id, char *buf)
+static const char *const kinds[] = { [CACHE_FILE] = "file",
+				     [CACHE_CONTENT] = "content",
+				     [CACHE_RECORDING] = "recording",
+				     [CACHE_KERNEL] = "kernel" };
+#define KEY_PATH 64
+
+/* "file/ab/cdef..."; false for CACHE_NONE. */
+static bool key_path(const struct cache_key *k, char buf[static KEY_PATH])
 {
-	if (id->len < 2)
+	static const char hex[] = "0123456789abcdef";
+	char *p = buf;
+
+	if (!k->kind)
 		return false;
-	build_id_text(id, buf);
-	memmove(buf + 3, buf + 2, strlen(buf + 2) + 1);
-	buf[2] = '/';
+	p = stpcpy(p, kinds[k->kind]);
+	for (size_t i = 0; i < sizeof(k->data); i++) {
+		if (i < 2)
+			*p++ = '/';
+		*p++ = hex[k->data[i] >> 4];
+		*p++ = hex[k->data[i] & 15];
+	}
+	*p = 0;
 	return true;
 }
 
-/* The folder of a build-id, each step of it checked. */
-static int id_folder(int cache, const struct build_id *id, bool make)
+/* The folders before each slash, and the last. Nobody else can put anything into them. */
+static void make_folders(int cache, char *path)
 {
-	char path[BUILD_ID_TEXT + 1], *slash;
-	int first, second;
-
-	if (cache <= 0 || !id_path(id, path))
-		return -ENOENT;
-	slash = strchr(path, '/');
-	*slash = 0;
-	if (make)
+	for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = 0;
 		mkdirat(cache, path, 0700);
-	first = openat(cache, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (first < 0)
-		return -errno;
-	if (make)
-		mkdirat(first, slash + 1, 0700);
-	second = openat(first, slash + 1, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	close(first);
-	if (second < 0)
-		return -errno;
-	if (!trusted(second, S_IFDIR)) {
-		close(second);
-		return -EPERM;
+		*slash = '/';
 	}
-	return second;
+	mkdirat(cache, path, 0700);
 }
 
-int cache_get(int cache, const struct build_id *id, const char *name)
+static int key_folder(int cache, const struct cache_key *k, bool make)
 {
-	AUTO_CLOSE int folder = id_folder(cache, id, false);
+	char path[KEY_PATH];
+	int fd;
+
+	if (cache <= 0 || !key_path(k, path))
+		return -ENOENT;
+	fd = openat(cache, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT && make) {
+		make_folders(cache, path);
+		fd = openat(cache, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	}
+	if (fd < 0)
+		return -errno;
+	if (!trusted(fd, S_IFDIR)) {
+		close(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
+int cache_get(int cache, const struct cache_key *k, const char *name)
+{
+	AUTO_CLOSE int folder = key_folder(cache, k, false);
 	int fd;
 
 	if (folder < 0)
@@ -108,106 +161,160 @@ int cache_get(int cache, const struct build_id *id, const char *name)
 	return fd;
 }
 
-static int copy(int from, int to, uint64_t limit)
+static int cannot(int code, struct err *e)
 {
-	AUTO_FREE char *buf = mem_grow(NULL, 1u << 20);
-	struct stat st;
-	off_t at = 0;
-
-	if (fstat(from, &st) < 0)
-		return -errno;
-	if ((uint64_t)st.st_size > limit)
-		return -EFBIG;
-	while (at < st.st_size) {
-		ssize_t n = copy_file_range(from, &at, to, NULL, (size_t)(st.st_size - at), 0);
-
-		if (n > 0)
-			continue;
-		if (n == 0)
-			return 0;
-		/* other file systems and old kernels: by hand */
-		n = pread(from, buf, 1u << 20, at);
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return 0;
-		if (file_write_all(to, buf, (size_t)n) < 0)
-			return -EIO;
-		at += n;
-	}
-	return 0;
+	return err_set(e, code, "cannot write to the cache: %s", strerror(code));
 }
 
-struct content {
-	int fd; /* or, when -1 */
-	const void *data;
-	size_t n;
-	uint64_t limit;
-};
-
-static int place(int cache, const struct build_id *id, const char *name, const struct content *c,
-		 struct err *e)
+int cache_write(int cache, const struct cache_key *k, const char *name, const void *data, size_t n,
+		struct err *e)
 {
-	AUTO_CLOSE int folder = id_folder(cache, id, true);
+	AUTO_CLOSE int folder = key_folder(cache, k, true);
 	char tmp[64];
 	int fd, r;
 
 	if (folder < 0)
-		return err_set(e, -folder, "cannot write to the cache: %s", strerror(-folder));
+		return cannot(-folder, e);
 	snprintf(tmp, sizeof(tmp), ".%s.%d", name, (int)getpid());
 	unlinkat(folder, tmp, 0);
 	fd = openat(folder, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return err_set(e, errno, "cannot write to the cache: %s", strerror(errno));
-	r = c->fd >= 0 ? copy(c->fd, fd, c->limit) : file_write_all(fd, c->data, c->n);
+		return cannot(errno, e);
+	r = file_write_all(fd, data, n);
 	if (close(fd) < 0 && r == 0)
 		r = -errno;
 	if (r == 0 && renameat(folder, tmp, folder, name) < 0)
 		r = -errno;
 	if (r < 0) {
 		unlinkat(folder, tmp, 0);
-		return err_set(e, -r, "cannot write to the cache: %s", strerror(-r));
+		return cannot(-r, e);
 	}
 	return 0;
 }
 
-int cache_put(int cache, const struct build_id *id, const char *name, int fd, uint64_t limit,
-	      struct err *e)
+/* --- copies ----------------------------------------------------------------------------------- */
+
+/*
+ * Read, not mapped, and never more than room: whoever writes it may cut it or add to it at any
+ * moment. The digest is of what was really copied.
+ */
+static int copy(int from, int to, const char *path, uint64_t *room, uint8_t *digest)
 {
-	int there = cache_get(cache, id, name);
+	AUTO_FREE char *buf = mem_grow(NULL, COPY_BYTES);
+	uint64_t all = 0;
+	struct digest d;
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(from, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size > *room || (uint64_t)st.st_size / HOLES_MAX > budget_size(&st))
+		return -EFBIG;
+	digest_start(&d);
+	digest_add(&d, path, strlen(path) + 1);
+	while ((n = pread(from, buf, COPY_BYTES, (off_t)all)) != 0) {
+		int r;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		all += (uint64_t)n;
+		if (all > *room)
+			return -EFBIG;
+		digest_add(&d, buf, (size_t)n);
+		r = file_write_all(to, buf, (size_t)n);
+		if (r < 0)
+			return r;
+	}
+	if (!all)
+		return -ENODATA;
+	digest_end(&d, digest);
+	*room -= all;
+	return 0;
+}
+
+/* Gives the copy its place, unless the same is there. */
+static int place_copy(int cache, const char *tmp, const struct cache_key *k)
+{
+	AUTO_CLOSE int there = cache_get(cache, k, "elf");
+	AUTO_CLOSE int folder = there >= 0 ? -1 : key_folder(cache, k, true);
 
 	if (there >= 0) {
-		close(there);
+		unlinkat(cache, tmp, 0);
 		return 0;
 	}
-	return place(cache, id, name, &(struct content){ .fd = fd, .limit = limit }, e);
+	if (folder < 0)
+		return folder;
+	return renameat(cache, tmp, folder, "elf") < 0 ? -errno : 0;
 }
 
-int cache_write(int cache, const struct build_id *id, const char *name, const void *data, size_t n,
-		struct err *e)
+int cache_keep(int cache, const char *path, struct build_id *id, int fd, uint64_t *room,
+	       struct cache_key *ret, struct err *e)
 {
-	return place(cache, id, name, &(struct content){ .fd = -1, .data = data, .n = n }, e);
+	static _Atomic unsigned number;
+	struct cache_key k = { .kind = CACHE_CONTENT };
+	char tmp[64], text[BUILD_ID_TEXT];
+	AUTO_FREE char *about = NULL;
+	int to, r;
+
+	mkdirat(cache, kinds[CACHE_CONTENT], 0700);
+	snprintf(tmp, sizeof(tmp), "%s/.copy.%d.%u", kinds[CACHE_CONTENT], (int)getpid(), number++);
+	to = openat(cache, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (to < 0)
+		return cannot(errno, e);
+	r = copy(fd, to, path, room, k.data);
+	if (close(to) < 0 && r == 0)
+		r = -errno;
+	if (r == 0)
+		r = place_copy(cache, tmp, &k);
+	if (r < 0) {
+		unlinkat(cache, tmp, 0);
+		return cannot(-r, e);
+	}
+	if (!id->len) {
+		id->len = sizeof(k.data);
+		memcpy(id->data, k.data, sizeof(k.data));
+	}
+	about = mem_printf("%s %s", build_id_text(id, text), path);
+	*ret = k;
+	return cache_write(cache, &k, "about", about, strlen(about), e);
 }
 
-int cache_keep(int cache, const struct build_id *id, const char *path, int fd, uint64_t limit,
-	       struct err *e)
+int cache_note(int cache, const struct recording_id *r, const struct build_id *id, const char *path,
+	       const struct cache_key *copy, struct err *e)
 {
-	int r = cache_put(cache, id, "elf", fd, limit, e);
+	struct cache_key k = cache_key_recording(r, id, path);
 
-	return r < 0 ? r : cache_write(cache, id, "path", path, strlen(path), e);
+	return cache_write(cache, &k, "copy", copy->data, sizeof(copy->data), e);
+}
+
+int cache_copy(int cache, const struct recording_id *r, const struct build_id *id, const char *path,
+	       struct cache_key *ret)
+{
+	struct cache_key k = r ? cache_key_recording(r, id, path) : (struct cache_key){ 0 };
+	AUTO_CLOSE int note = cache_get(cache, &k, "copy");
+
+	if (note < 0 || read(note, k.data, sizeof(k.data)) != sizeof(k.data))
+		k = cache_key_content(id);
+	k.kind = k.kind ? CACHE_CONTENT : CACHE_NONE;
+	if (ret)
+		*ret = k;
+	return cache_get(cache, &k, "elf");
 }
 
 int cache_kept(const struct build_id *id)
 {
 	AUTO_CLOSE int cache = id->len ? cache_open(NULL, NULL) : -ENOENT;
 
-	return cache < 0 ? cache : cache_get(cache, id, "elf");
+	return cache < 0 ? cache : cache_copy(cache, NULL, id, "", NULL);
 }
 
 struct old_file {
 	char *path; /* below the cache folder */
 	uint64_t size;
 	int64_t used;
+	bool older; /* as earlier versions had it: by build-id alone, and of no use */
 };
 typedef VEC(struct old_file) old_files;
 
@@ -230,13 +337,16 @@ static void list_folder(int cache, const char *path, int depth, old_files *all)
 		    fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		below = mem_printf("%s%s%s", depth ? path : "", depth ? "/" : "", d->d_name);
-		if (S_ISDIR(st.st_mode) && depth < 2) {
+		if (S_ISDIR(st.st_mode) && depth < 3) {
 			list_folder(cache, below, depth + 1, all);
 		} else if (S_ISREG(st.st_mode) && depth > 0) {
-			vec_push(all, (struct old_file){ below, (uint64_t)st.st_blocks * 512,
-							 st.st_atim.tv_sec > st.st_mtim.tv_sec
-								 ? st.st_atim.tv_sec
-								 : st.st_mtim.tv_sec });
+			vec_push(all,
+				 (struct old_file){ .path = below,
+						    .size = (uint64_t)st.st_blocks * 512,
+						    .used = st.st_atim.tv_sec > st.st_mtim.tv_sec
+								    ? st.st_atim.tv_sec
+								    : st.st_mtim.tv_sec,
+						    .older = strchr(below, '/') == below + 2 });
 			below = NULL;
 		}
 	}
@@ -284,7 +394,7 @@ uint64_t cache_trim(int cache, uint64_t limit, bool force)
 	if (all.n)
 		qsort(all.data, all.n, sizeof(*all.data), by_use);
 	vec_each (&all, f) {
-		if (sum - given > limit && unlinkat(cache, f->path, 0) == 0) {
+		if ((f->older || sum - given > limit) && unlinkat(cache, f->path, 0) == 0) {
 			given += f->size;
 			drop_folders(cache, f->path);
 		}
@@ -310,6 +420,19 @@ uint64_t cache_size(int cache)
 	return n;
 }
 
+/* A copy's folder ("content/ab/cdef...") and what is told of it; false: it is none. */
+static bool about(int cache, char *path, struct build_id *id, char **text, const char **name)
+{
+	char *slash = strrchr(path, '/'), *blank;
+
+	if (!slash || strcmp(slash, "/about") != 0 ||
+	    file_readat(cache, path, 65536, text, NULL) < 0 || !(blank = strchr(*text, ' ')))
+		return false;
+	*slash = *blank = 0;
+	*name = blank + 1;
+	return build_id_parse(*text, id);
+}
+
 int cache_each(int cache, cache_fn *fn, void *ctx)
 {
 	old_files all = { 0 };
@@ -319,38 +442,52 @@ int cache_each(int cache, cache_fn *fn, void *ctx)
 		return 0;
 	list_folder(cache, ".", 0, &all);
 	vec_each (&all, f) {
-		char *slash = strrchr(f->path, '/'), id_text[BUILD_ID_TEXT];
-		AUTO_FREE char *path = NULL;
+		AUTO_FREE char *text = NULL;
+		const char *name;
 		struct build_id id;
 
-		if (r == 0 && slash && strcmp(slash, "/path") == 0 && slash - f->path > 3 &&
-		    slash - f->path < BUILD_ID_TEXT) {
-			snprintf(id_text, sizeof(id_text), "%.2s%.*s", f->path,
-				 (int)(slash - f->path - 3), f->path + 3);
-			if (build_id_parse(id_text, &id) &&
-			    file_readat(cache, f->path, 65536, &path, NULL) == 0)
-				r = fn(ctx, &id, path);
-		}
+		if (r == 0 && about(cache, f->path, &id, &text, &name))
+			r = fn(ctx, &id, name);
 		free(f->path);
 	}
 	vec_free(&all);
 	return r;
 }
 
-int cache_remove(int cache, const struct build_id *id)
+/* What was found out about it goes with it. */
+static void drop_copy(int cache, const char *folder)
 {
-	int fd = id_folder(cache, id, false);
+	int fd = openat(cache, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-	char path[BUILD_ID_TEXT + 8];
+	AUTO_FREE char *path = mem_printf("%s/x", folder);
 	const struct dirent *d;
 
-	if (!dir)
-		return -ENOENT;
-	while ((d = readdir(dir)))
+	while (dir && (d = readdir(dir)))
 		unlinkat(fd, d->d_name, 0);
-	closedir(dir);
-	id_path(id, path);
-	memcpy(path + strlen(path), "/x", 3);
+	if (dir)
+		closedir(dir);
 	drop_folders(cache, path);
-	return 0;
+}
+
+int cache_remove(int cache, const struct build_id *want)
+{
+	old_files all = { 0 };
+	int r = -ENOENT;
+
+	if (cache <= 0)
+		return r;
+	list_folder(cache, ".", 0, &all);
+	vec_each (&all, f) {
+		AUTO_FREE char *text = NULL;
+		const char *name;
+		struct build_id id;
+
+		if (about(cache, f->path, &id, &text, &name) && build_id_same(&id, want)) {
+			drop_copy(cache, f->path);
+			r = 0;
+		}
+		free(f->path);
+	}
+	vec_free(&all);
+	return r;
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kymo's cache folder: files by build-id, and answers already found.
+ * kymo's cache folder: what was found out about files, and copies of those that may vanish.
  *
- *	$XDG_CACHE_HOME/kymo/ab/cdef.../elf	a copy of a file that may vanish
- *	                               /path	the path it had
- *	                               /debug	its debug file
- *	                               /index	names and lines of addresses asked before
+ *	$XDG_CACHE_HOME/kymo/KIND/ab/cdef.../NAME	by sym/cache_key.h
+ *
+ *	file		index	names and lines of addresses asked before
+ *			unwind	tables to walk stacks by
+ *	content		elf	a copy of a file that may vanish
+ *			about	the build-id and the path it had
+ *	recording	copy	which of them a recording means
+ *	kernel		...	of the running kernel
  *
  * Only what belongs to this user and nobody else can write is trusted. Files
  * are written beside their place and renamed, so a reader sees all or nothing;
@@ -18,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "sym/cache_key.h"
 #include "sym/elf.h"
 
 /*
@@ -26,29 +31,35 @@
  */
 int cache_open(const char *path, struct err *e);
 
-/* A file of a build-id: "elf", "debug", "index". -ENOENT, or -EPERM when it cannot be trusted. */
-int cache_get(int cache, const struct build_id *id, const char *name);
-
-/* Keep a copy of what fd holds, up to limit bytes (-EFBIG). One that is there already stays. */
-int cache_put(int cache, const struct build_id *id, const char *name, int fd, uint64_t limit,
-	      struct err *e);
+/* -ENOENT, or -EPERM when it cannot be trusted. */
+int cache_get(int cache, const struct cache_key *k, const char *name);
 
 /* Write a small file from memory, in place of one that is there. */
-int cache_write(int cache, const struct build_id *id, const char *name, const void *data, size_t n,
+int cache_write(int cache, const struct cache_key *k, const char *name, const void *data, size_t n,
 		struct err *e);
 
 /*
- * A copy of a file that may vanish, with the path it had ("path" beside it), for people to
- * know it by. limit as above.
+ * Keep a copy of what fd holds, up to *room bytes (-EFBIG), of which those are taken; nothing
+ * is copied when the same is there. id: the file's own; of len 0, and it gets the one made for
+ * the copy. *ret is the key of the copy ("elf").
  */
-int cache_keep(int cache, const struct build_id *id, const char *path, int fd, uint64_t limit,
-	       struct err *e);
-/* Such a copy in the user's own cache. -errno when there is none. */
+int cache_keep(int cache, const char *path, struct build_id *id, int fd, uint64_t *room,
+	       struct cache_key *ret, struct err *e);
+/* From now on the recording means this copy by path and id. */
+int cache_note(int cache, const struct recording_id *r, const struct build_id *id, const char *path,
+	       const struct cache_key *copy, struct err *e);
+/*
+ * The copy a recording means by path and id, or the one that id was made for; also in *ret,
+ * which may be NULL. -errno when there is none.
+ */
+int cache_copy(int cache, const struct recording_id *r, const struct build_id *id, const char *path,
+	       struct cache_key *ret);
+/* Such a copy by the id that was made for it, in the user's own cache. */
 int cache_kept(const struct build_id *id);
-/* Each build-id that has such a copy. fn's non-zero answer ends it. */
+/* Each copy. fn's non-zero answer ends it. */
 typedef int cache_fn(void *ctx, const struct build_id *id, const char *path);
 int cache_each(int cache, cache_fn *fn, void *ctx);
-/* All of a build-id. -ENOENT when there is nothing. */
+/* All copies of a build-id. -ENOENT when there is none. */
 int cache_remove(int cache, const struct build_id *id);
 
 /*

@@ -133,7 +133,8 @@ int debugdir_write(int dir, const char *name, const void *data, size_t n, struct
 	return r < 0 ? refuse(name, -r, e) : 0;
 }
 
-int debugdir_link(int dir, const struct build_id *id, const char *folder, struct err *e)
+static int link_folder(int dir, const struct build_id *id, const char *folder, bool anew,
+		       struct err *e)
 {
 	AUTO_STRBUF name = { 0 };
 	AUTO_FREE char *target = mem_printf("../../%s", folder);
@@ -146,9 +147,16 @@ int debugdir_link(int dir, const struct build_id *id, const char *folder, struct
 		return refuse(name.data, -at, e);
 	if (symlinkat(target, at, base) == 0)
 		return 0;
+	if (errno == EEXIST && !anew)
+		return 1;
 	if (errno == EEXIST && unlinkat(at, base, 0) == 0 && symlinkat(target, at, base) == 0)
 		return 0;
 	return refuse(name.data, errno, e);
+}
+
+int debugdir_link(int dir, const struct build_id *id, const char *folder, struct err *e)
+{
+	return link_folder(dir, id, folder, false, e);
 }
 
 /* The folder a build-id's link leads to, below dir; false when there is none or it leads outside.
@@ -179,8 +187,6 @@ int debugdir_file(int dir, const struct build_id *id, const char *name)
 	AUTO_FREE char *path = NULL;
 	const char *base = NULL;
 	AUTO_CLOSE int at = -1;
-	struct stat st;
-	int fd;
 
 	if (!linked_folder(dir, id, folder))
 		return -ENOENT;
@@ -188,13 +194,20 @@ int debugdir_file(int dir, const struct build_id *id, const char *name)
 	at = open_folder(dir, path, false, &base);
 	if (at < 0)
 		return at;
-	fd = openat(at, base, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return -EINVAL;
+	return file_openat_input(at, base, O_NOFOLLOW, 0, NULL);
+}
+
+bool debugdir_origin(int dir, const struct build_id *id, struct strbuf *ret)
+{
+	char folder[PATH_MAX], *slash;
+
+	strbuf_reset(ret);
+	if (!linked_folder(dir, id, folder))
+		return false;
+	slash = strrchr(folder, '/');
+	strbuf_printf(ret, "%s%.*s", folder[0] == '[' ? "" : "/",
+		      (int)(slash ? (size_t)(slash - folder) : strlen(folder)), folder);
+	return true;
 }
 
 bool debugdir_has(int dir, const struct build_id *id, const char *name)
@@ -231,7 +244,7 @@ int debugdir_add(int dir, const char *shown, const struct build_id *id, const ch
 	if (r < 0)
 		return refuse(file.data, -r, e);
 	file.data[n] = 0;
-	return debugdir_link(dir, id, file.data, e);
+	return link_folder(dir, id, file.data, true, e);
 }
 
 int debugdir_store(int dir, const char *shown, const struct build_id *id, const char *name,
@@ -256,7 +269,7 @@ int debugdir_store(int dir, const char *shown, const struct build_id *id, const 
 	if (r < 0)
 		return refuse(file.data, -r, e);
 	file.data[end] = 0;
-	return linked ? 0 : debugdir_link(dir, id, file.data, e);
+	return linked ? 0 : link_folder(dir, id, file.data, true, e);
 }
 
 /* A folder of files, and those above it that are empty then. */

@@ -18,6 +18,9 @@
 #include "base/str.h"
 #include "sym/elf.h"
 
+/* Beside what an archive brought: the recordings it is for, each a struct recording_id. */
+#define DEBUGDIR_MARK "from-archive"
+
 /* Where it is: path, or when NULL the user's. False when there is no home. */
 bool debugdir_path(const char *path, struct strbuf *ret);
 /* As a descriptor; make: with all that is missing of it. */
@@ -25,7 +28,7 @@ int debugdir_open(const char *path, bool make, struct err *e);
 
 /* Anything below the folder, whose name is made of plain parts. 1: it was there, and stays. */
 int debugdir_write(int dir, const char *name, const void *data, size_t n, struct err *e);
-/* .build-id/ab/cdef... to a folder ("usr/bin/make/abcdef..."), in place of what it was. */
+/* .build-id/ab/cdef... to a folder ("usr/bin/make/abcdef..."). 1: one was there, and stays. */
 int debugdir_link(int dir, const struct build_id *id, const char *folder, struct err *e);
 
 /*
@@ -39,6 +42,8 @@ int debugdir_store(int dir, const char *shown, const struct build_id *id, const 
 		   const void *data, size_t n, struct err *e);
 /* It, to read; or -errno. */
 int debugdir_file(int dir, const struct build_id *id, const char *name);
+/* The path it was added under ("/usr/bin/make", "[vdso]"). False when it is not there. */
+bool debugdir_origin(int dir, const struct build_id *id, struct strbuf *ret);
 /* Has it this file? */
 bool debugdir_has(int dir, const struct build_id *id, const char *name);
 /* All of a build-id. -ENOENT when there is nothing. */

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/budget.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -33,6 +34,7 @@ struct request {
 	enum { QUEUED, BUSY, DONE } state;
 	int result; /* of DONE: a descriptor, or -errno */
 	long bytes;
+	char *path; /* where the library keeps it; NULL: it does not */
 };
 
 struct debuginfod {
@@ -52,6 +54,7 @@ struct debuginfod {
 	debuginfod_progress_fn *progress;
 	void *ctx;
 	struct debuginfod_stats stats;
+	struct budget disk;
 };
 
 static uint64_t now_ns(void)
@@ -115,6 +118,7 @@ struct debuginfod *debuginfod_new(const struct debuginfod_opts *o)
 	d->progress = o->progress;
 	d->ctx = o->ctx;
 	d->cache = o->cache;
+	d->disk = (struct budget){ .kind = BUDGET_DISK, .size = BUDGET_ANY };
 	d->stats.silent = were_silent(o->cache);
 	return d;
 }
@@ -135,6 +139,7 @@ void debuginfod_free(struct debuginfod *d)
 	vec_each (&d->requests, r) {
 		if ((*r)->state == DONE && (*r)->result >= 0)
 			close((*r)->result);
+		free((*r)->path);
 		free(*r);
 	}
 	vec_free(&d->requests);
@@ -162,12 +167,15 @@ static int on_progress(struct client *client, long done, long total)
 	if (!d)
 		return 1;
 	pthread_mutex_lock(&d->lock);
+	stop = d->stop || now_ns() >= d->end_ns;
 	if (done > fetched->bytes) {
-		d->stats.bytes += (uint64_t)(done - fetched->bytes);
+		uint64_t more = (uint64_t)(done - fetched->bytes);
+
+		d->stats.bytes += more;
 		fetched->bytes = done;
+		stop |= budget_take(&d->disk, more, "what debuginfod servers send", NULL) < 0;
 	}
 	st = d->stats;
-	stop = d->stop || now_ns() >= d->end_ns;
 	pthread_mutex_unlock(&d->lock);
 	if (d->progress)
 		d->progress(d->ctx, &st);
@@ -255,9 +263,9 @@ static void *fetch(void *arg)
 		fetching = d;
 		fetched = r;
 		if (client)
-			result = (r->kind == DEBUGINFOD_EXECUTABLE
-					  ? d->find_executable
-					  : d->find_debuginfo)(client, r->id.data, r->id.len, NULL);
+			result = (r->kind == DEBUGINFOD_EXECUTABLE ? d->find_executable
+								   : d->find_debuginfo)(
+				client, r->id.data, r->id.len, &r->path);
 		fetching = NULL;
 		pthread_mutex_lock(&d->lock);
 		end_one(d, r, result);
@@ -342,10 +350,13 @@ int debuginfod_fetch(struct debuginfod *d, enum debuginfod_kind kind, const stru
 	return result;
 }
 
-void debuginfod_wrong(struct debuginfod *d)
+void debuginfod_wrong(struct debuginfod *d, enum debuginfod_kind kind, const struct build_id *id)
 {
 	pthread_mutex_lock(&d->lock);
 	d->stats.wrong++;
+	vec_each (&d->requests, r)
+		if ((*r)->kind == kind && build_id_same(&(*r)->id, id) && (*r)->path)
+			unlink((*r)->path);
 	pthread_mutex_unlock(&d->lock);
 }
 

@@ -47,8 +47,8 @@ void debuginfod_want(struct debuginfod *d, enum debuginfod_kind kind, const stru
 		     uint64_t heat);
 /* An open file, or -errno: -ENOENT when no server has it, -ETIME when the time is used up. */
 int debuginfod_fetch(struct debuginfod *d, enum debuginfod_kind kind, const struct build_id *id);
-/* What was fetched is not what was asked for. */
-void debuginfod_wrong(struct debuginfod *d);
+/* What was fetched is not what was asked for: it does not stay in the library's folder. */
+void debuginfod_wrong(struct debuginfod *d, enum debuginfod_kind kind, const struct build_id *id);
 struct debuginfod_stats debuginfod_stats(struct debuginfod *d);
 
 #endif

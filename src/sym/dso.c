@@ -120,6 +120,9 @@ static void open_elf(struct dso *d)
 		d->file = d->debug;
 		d->debug = NULL;
 	}
+	/* What is mapped needs no descriptor, and a live view may ask hundreds of files. */
+	elf_close_fd(d->file);
+	elf_close_fd(d->debug);
 }
 
 static void tell_perfmap(const struct dso *d, const char *path)
@@ -240,8 +243,11 @@ const struct symtab *dso_symtab(struct dso *d)
 static int find_more(void *ctx, const struct dwarf_need *need, struct elf **ret)
 {
 	struct dso *d = ctx;
+	int r = find_part(d->find, d->debug ? d->debug : d->file, need, ret, &d->stats);
 
-	return find_part(d->find, d->debug ? d->debug : d->file, need, ret, &d->stats);
+	if (r == 0)
+		elf_close_fd(*ret);
+	return r;
 }
 
 static void load_dwarf(struct dso *d)
@@ -273,9 +279,16 @@ uint32_t dso_sources(const struct dso *d)
 										: 0);
 }
 
-const struct build_id *dso_id(const struct dso *d)
+struct cache_key dso_key(const struct dso *d)
 {
-	return !d->want.id.len && d->file ? &d->file->build_id : &d->want.id;
+	if (d->kind == DSO_KERNEL)
+		return cache_key_kernel(&d->want.id);
+	return d->file ? d->file->key : (struct cache_key){ 0 };
+}
+
+static bool open_answers_of(struct dso *d, const struct cache_key *key, enum answers_names names)
+{
+	return answers_open(&d->answers, d->find->cache, key, &d->want.id, names) == 0;
 }
 
 /*
@@ -284,19 +297,19 @@ const struct build_id *dso_id(const struct dso *d)
  */
 static void open_answers(struct dso *d, enum answers_names names)
 {
-	if (d->kind == DSO_KERNEL) {
-		answers_open(&d->answers, d->find->cache, &d->want.id, names);
+	struct cache_key key = d->kind == DSO_KERNEL ? dso_key(d) : find_key(d->find, &d->want);
+	bool known = open_answers_of(d, &key, names);
+
+	if (d->kind == DSO_KERNEL ||
+	    (known && d->answers.sources == (ANSWERS_SYMTAB | ANSWERS_DWARF)))
 		return;
-	}
-	if (d->want.id.len && answers_open(&d->answers, d->find->cache, &d->want.id, names) == 0 &&
-	    d->answers.sources == (ANSWERS_SYMTAB | ANSWERS_DWARF))
+	answers_close(&d->answers);
+	if (!dso_open(d))
 		return;
-	if (dso_open(d)) {
-		if (!d->answers.mapped)
-			answers_open(&d->answers, d->find->cache, dso_id(d), names);
-		if (dso_sources(d) & ~d->answers.sources)
-			answers_close(&d->answers);
-	}
+	/* of the file that was really found */
+	key = dso_key(d);
+	if (open_answers_of(d, &key, names) && dso_sources(d) & ~d->answers.sources)
+		answers_close(&d->answers);
 }
 
 /* Are there answers of earlier runs? */

@@ -95,8 +95,8 @@ const struct answers_entry *dso_known(struct dso *d, enum answers_names names, u
 				      unsigned what);
 /* What answers are made from: ANSWERS_SYMTAB | ANSWERS_DWARF. */
 uint32_t dso_sources(const struct dso *d);
-/* The build-id it goes by in the cache; len 0: none. */
-const struct build_id *dso_id(const struct dso *d);
+/* By what answers are kept; CACHE_NONE: they are not. It is open, or the kernel's. */
+struct cache_key dso_key(const struct dso *d);
 /* Read a JIT's file again, which grows, if something was not found in it. Whether it was. Not while
  * others ask. */
 bool dso_refresh(struct dso *d);

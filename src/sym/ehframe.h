@@ -17,9 +17,7 @@
 #include "base/err.h"
 #include "sym/ehframe_rule.h"
 
-struct build_id;
-
-#define EHFRAME_BUILD_ID_MAX 20
+struct cache_key;
 
 /*
  * A table is read-only once it is built and may be used by any number of
@@ -77,8 +75,6 @@ struct ehframe;
 
 /* The descriptor is only read from during the call. On failure *ret is untouched. */
 int ehframe_open_fd(int fd, struct ehframe **ret, struct err *e);
-/* Only the machine and the build-id (its size; 0: none), for which little is read. */
-size_t ehframe_fd_build_id(int fd, uint16_t *machine, uint8_t *id);
 int ehframe_open(const char *path, struct ehframe **ret, struct err *e);
 
 #define EHFRAME_LOADED 1u /* laid out by address, as the loader does, not as in the file */
@@ -88,8 +84,6 @@ int ehframe_open_mem(const void *data, size_t size, unsigned flags, struct ehfra
 void ehframe_close(struct ehframe *f); /* NULL is fine */
 
 uint16_t ehframe_machine(const struct ehframe *f);
-/* Its length in bytes, 0 when there is none. */
-size_t ehframe_build_id(const struct ehframe *f, uint8_t id[EHFRAME_BUILD_ID_MAX]);
 /* false: there is neither .eh_frame nor .debug_frame, nor a table of Go; a table then holds only
  * what the code itself shows (signal trampolines, PLT). */
 bool ehframe_has_cfi(const struct ehframe *f);
@@ -110,20 +104,20 @@ bool ehframe_cfa(const struct ehframe *f, uint64_t vaddr, unsigned *reg, int64_t
 int ehframe_build(const struct ehframe *f, struct ehframe_table **ret, struct err *e);
 
 /*
- * Tables kept by build-id in a folder of sym/cache.h. Loading checks the whole file;
+ * Tables kept by file (sym/cache_key.h) in a folder of sym/cache.h. Loading checks the whole file;
  * -ENOENT when there is none, -EPERM and -EBADMSG for one that cannot be trusted or is not
  * what it should be (the caller builds anew).
  */
-int ehframe_cache_load(int cache, const struct build_id *id, uint16_t machine,
+int ehframe_cache_load(int cache, const struct cache_key *key, uint16_t machine,
 		       struct ehframe_table **ret, struct err *e);
-int ehframe_cache_save(int cache, const struct build_id *id, const struct ehframe_table *t,
+int ehframe_cache_save(int cache, const struct cache_key *key, const struct ehframe_table *t,
 		       struct err *e);
 /* What such a file holds; t points into data, and is not to be freed. -EBADMSG. */
 int ehframe_cache_parse(const void *data, size_t size, uint16_t machine, struct ehframe_table *t);
 /* Such a file's bytes get the marks by which it is known. */
 void ehframe_cache_seal(void *data, size_t size);
 /* The table of f: kept (*kept), or built and kept from now on. cache may be -1. */
-int ehframe_cached(const struct ehframe *f, int cache, struct ehframe_table **ret, bool *kept,
-		   struct err *e);
+int ehframe_cached(const struct ehframe *f, int cache, const struct cache_key *key,
+		   struct ehframe_table **ret, bool *kept, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables kept in the cache folder by build-id, mapped when needed.
+ * Tables kept in the cache folder by file, mapped when needed.
  *
  * The layout is header, rules, index, rows in host byte order. A cache file is
  * believed only after every number in it was checked, because a wrong row would
@@ -30,8 +30,6 @@ struct header {
 	uint64_t check; /* of everything else */
 };
 
-/* Tables of several machines' code have one build-id only by accident, but then must not be mixed.
- */
 static const char *cache_name(uint16_t machine, char buf[32])
 {
 	snprintf(buf, 32, "unwind-%u", machine);
@@ -125,11 +123,11 @@ void ehframe_cache_seal(void *data, size_t size)
 	h->check = checksum(h, h + 1, size - sizeof(*h));
 }
 
-int ehframe_cache_load(int cache, const struct build_id *id, uint16_t machine,
+int ehframe_cache_load(int cache, const struct cache_key *key, uint16_t machine,
 		       struct ehframe_table **ret, struct err *e)
 {
 	char name[32];
-	AUTO_CLOSE int fd = cache_get(cache, id, cache_name(machine, name));
+	AUTO_CLOSE int fd = cache_get(cache, key, cache_name(machine, name));
 	struct ehframe_table t;
 	struct stat st;
 	void *map;
@@ -149,7 +147,7 @@ int ehframe_cache_load(int cache, const struct build_id *id, uint16_t machine,
 	return 0;
 }
 
-int ehframe_cache_save(int cache, const struct build_id *id, const struct ehframe_table *t,
+int ehframe_cache_save(int cache, const struct cache_key *key, const struct ehframe_table *t,
 		       struct err *e)
 {
 	struct header h = {
@@ -172,25 +170,20 @@ int ehframe_cache_save(int cache, const struct build_id *id, const struct ehfram
 	memcpy(p + rules + index, t->rows, rows);
 	memcpy(buf, &h, sizeof(h));
 	ehframe_cache_seal(buf, sizeof(h) + body);
-	return cache_write(cache, id, cache_name(t->machine, name), buf, sizeof(h) + body, e);
+	return cache_write(cache, key, cache_name(t->machine, name), buf, sizeof(h) + body, e);
 }
 
-int ehframe_cached(const struct ehframe *f, int cache, struct ehframe_table **ret, bool *kept,
-		   struct err *e)
+int ehframe_cached(const struct ehframe *f, int cache, const struct cache_key *key,
+		   struct ehframe_table **ret, bool *kept, struct err *e)
 {
-	struct build_id id = { 0 };
 	struct err none;
 	int r;
 
-	_Static_assert(sizeof(id.data) >= EHFRAME_BUILD_ID_MAX, "any build-id has room");
-	*kept = false;
-	id.len = cache > 0 ? (uint8_t)ehframe_build_id(f, id.data) : 0;
-	if (id.len && ehframe_cache_load(cache, &id, ehframe_machine(f), ret, &none) == 0) {
-		*kept = true;
+	*kept = ehframe_cache_load(cache, key, ehframe_machine(f), ret, &none) == 0;
+	if (*kept)
 		return 0;
-	}
 	r = ehframe_build(f, ret, e);
-	if (r == 0 && id.len)
-		ehframe_cache_save(cache, &id, *ret, &none); /* a full disk is no reason */
+	if (r == 0)
+		ehframe_cache_save(cache, key, *ret, &none); /* a full disk is no reason */
 	return r;
 }

@@ -77,8 +77,6 @@ struct ehframe {
 	struct cfi_section go; /* .gopclntab */
 	void *go_owned;
 	uint64_t text; /* address of .text */
-	uint8_t build_id[EHFRAME_BUILD_ID_MAX];
-	uint8_t build_id_size;
 	struct cfi_place
 		*places; /* every FDE by address, where .eh_frame_hdr has no usable table */
 	size_t n_places;

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "config.h"
 #if HAVE_ZLIB
@@ -19,7 +20,6 @@
 #define SECTION_MAX ((uint64_t)512 << 20)
 #define OFFSET_MAX ((uint64_t)1 << 40)
 #define PHDRS_MAX 512
-#define NOTE_MAX 65536
 #define SEARCH_MAX ((uint64_t)64 << 20)
 
 size_t ehframe_read(const struct ehframe *f, uint64_t off, void *buf, size_t n)
@@ -108,39 +108,6 @@ static void seg_add(struct ehframe_seg *segs, unsigned *n, const Elf64_Phdr *p)
 	(*n)++;
 }
 
-/* The build-id among the notes at a place in the image. */
-static void notes(struct ehframe *f, uint64_t off, uint64_t size)
-{
-	AUTO_FREE uint8_t *buf = NULL;
-	size_t n, pos = 0;
-
-	if (f->build_id_size)
-		return;
-	if (size > NOTE_MAX)
-		size = NOTE_MAX;
-	buf = mem_alloc(size);
-	n = ehframe_read(f, off, buf, size);
-	while (n - pos >= sizeof(Elf64_Nhdr)) {
-		Elf64_Nhdr h;
-		size_t name, desc;
-
-		memcpy(&h, buf + pos, sizeof(h));
-		pos += sizeof(h);
-		name = ((size_t)h.n_namesz + 3) & ~(size_t)3;
-		desc = ((size_t)h.n_descsz + 3) & ~(size_t)3;
-		if (name > n - pos || desc > n - pos - name)
-			return;
-		if (h.n_type == NT_GNU_BUILD_ID && h.n_namesz == 4 &&
-		    !memcmp(buf + pos, "GNU", 4) && h.n_descsz) {
-			f->build_id_size = h.n_descsz < EHFRAME_BUILD_ID_MAX ? (uint8_t)h.n_descsz
-									     : EHFRAME_BUILD_ID_MAX;
-			memcpy(f->build_id, buf + pos + name, f->build_id_size);
-			return;
-		}
-		pos += name + desc;
-	}
-}
-
 static int program_headers(struct ehframe *f, const Elf64_Ehdr *eh, uint64_t *hdr_vaddr,
 			   uint64_t *hdr_size, struct err *e)
 {
@@ -165,13 +132,9 @@ static int program_headers(struct ehframe *f, const Elf64_Ehdr *eh, uint64_t *hd
 			seg_add(f->seg, &f->n_segs, &ph[i]);
 	}
 	for (unsigned i = 0; i < n; i++) {
-		uint64_t off, left;
-
 		if (ph[i].p_type == PT_GNU_EH_FRAME) {
 			*hdr_vaddr = ph[i].p_vaddr;
 			*hdr_size = ph[i].p_filesz;
-		} else if (ph[i].p_type == PT_NOTE && image_at(f, ph[i].p_vaddr, &off, &left)) {
-			notes(f, off, ph[i].p_filesz < left ? ph[i].p_filesz : left);
 		}
 	}
 	/* Offsets must lead to one address only. */
@@ -274,8 +237,6 @@ static int by_sections(struct ehframe *f, const Elf64_Ehdr *eh, struct err *e)
 	for (size_t i = 0; i < n && !err; i++) {
 		const char *name = section_name(names, names_size, sh[i].sh_name);
 
-		if (sh[i].sh_type == SHT_NOTE)
-			notes(f, sh[i].sh_offset, sh[i].sh_size);
 		if (sh[i].sh_type == SHT_NOBITS || !sh[i].sh_size)
 			continue;
 		/* Some tools leave a .eh_frame that holds only its terminator. */
@@ -431,23 +392,6 @@ static int open_image(struct ehframe *f, struct ehframe **ret, struct err *e)
 	return 0;
 }
 
-size_t ehframe_fd_build_id(int fd, uint16_t *machine, uint8_t *id)
-{
-	struct ehframe f = { .fd = fd };
-	uint64_t at = 0, size = 0;
-	struct err e = { 0 };
-	struct stat st;
-	Elf64_Ehdr eh = { 0 };
-
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return 0;
-	f.size = (size_t)st.st_size;
-	if (head(&f, &eh, &e) < 0 || program_headers(&f, &eh, &at, &size, &e) < 0)
-		return 0;
-	*machine = f.machine;
-	return ehframe_build_id(&f, id);
-}
-
 int ehframe_open_fd(int fd, struct ehframe **ret, struct err *e)
 {
 	struct ehframe *f;
@@ -469,11 +413,11 @@ int ehframe_open_fd(int fd, struct ehframe **ret, struct err *e)
 
 int ehframe_open(const char *path, struct ehframe **ret, struct err *e)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	AUTO_CLOSE int fd = file_open_input(path, e);
 	int err;
 
 	if (fd < 0)
-		return err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
+		return fd;
 	err = ehframe_open_fd(fd, ret, e);
 	if (err)
 		err_wrap(e, "%s", path);
@@ -509,12 +453,6 @@ void ehframe_close(struct ehframe *f)
 uint16_t ehframe_machine(const struct ehframe *f)
 {
 	return f->machine;
-}
-
-size_t ehframe_build_id(const struct ehframe *f, uint8_t id[EHFRAME_BUILD_ID_MAX])
-{
-	memcpy(id, f->build_id, f->build_id_size);
-	return f->build_id_size;
 }
 
 bool ehframe_has_cfi(const struct ehframe *f)

@@ -2,11 +2,11 @@
 #include "sym/elf.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/filemap.h"
 #include "base/mem.h"
 
@@ -248,6 +248,9 @@ int elf_open_memory(const void *data, size_t size, const char *name, struct elf 
 	e->data = data;
 	e->size = size;
 	e->fd = -1;
+	e->owner = geteuid();
+	e->budget = mem_alloc(sizeof(*e->budget));
+	e->budget->size = size;
 	e->path = mem_strdup(name);
 	r = parse(e, err);
 	if (r < 0) {
@@ -277,6 +280,9 @@ int elf_open_fd(int fd, const char *name, struct elf **ret, struct err *err)
 	else {
 		(*ret)->mapped = p;
 		(*ret)->fd = fd;
+		(*ret)->key = cache_key_file(&st);
+		(*ret)->owner = st.st_uid;
+		(*ret)->budget->size = budget_size(&st);
 		return 0;
 	}
 	close(fd);
@@ -285,12 +291,9 @@ int elf_open_fd(int fd, const char *name, struct elf **ret, struct err *err)
 
 int elf_open_path(const char *path, struct elf **ret, struct err *err)
 {
-	/* O_NONBLOCK: a fifo or a device in the file's place must not hold us. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = file_open_input(path, err);
 
-	if (fd < 0)
-		return err_set(err, errno, "cannot open %s: %s", path, strerror(errno));
-	return elf_open_fd(fd, path, ret, err);
+	return fd < 0 ? fd : elf_open_fd(fd, path, ret, err);
 }
 
 void elf_rest(const struct elf *e)
@@ -299,14 +302,23 @@ void elf_rest(const struct elf *e)
 		madvise(e->mapped, e->size, MADV_DONTNEED);
 }
 
+void elf_close_fd(struct elf *e)
+{
+	if (!e || e->fd < 0)
+		return;
+	close(e->fd);
+	e->fd = -1;
+}
+
 void elf_free(struct elf *e)
 {
 	if (!e)
 		return;
 	if (e->mapped)
 		filemap_close(e->mapped, e->size);
-	if (e->fd >= 0)
-		close(e->fd);
+	elf_close_fd(e);
+	budget_give(e->budget, e->budget->taken);
+	free(e->budget);
 	free(e->own);
 	free((char *)e->path);
 	free(e);

@@ -18,7 +18,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/err.h"
+#include "sym/cache_key.h"
 
 #define ELF_BUILD_ID_MAX 64
 
@@ -60,9 +62,13 @@ struct elf {
 	const struct elf_segment *segment;
 	size_t nsegment;
 	struct build_id build_id;
-	int fd;		    /* kept open for whoever needs it; -1 when from memory */
-	const char *path;   /* as given to elf_open_path */
-	void *own, *mapped; /* what elf_free gives back */
+	struct cache_key key;  /* of what is kept about it; CACHE_NONE: nothing */
+	uid_t owner;	       /* of its file; ours when it is none */
+	struct budget *budget; /* what unpacking its sections may take */
+	bool unpacked;	       /* an archive brought it into perf's folder */
+	int fd;		       /* kept open for whoever needs it; -1 when from memory, or closed */
+	const char *path;      /* as given to elf_open_path */
+	void *own, *mapped;    /* what elf_free gives back */
 };
 
 /* On failure *ret is untouched. -ENOEXEC: not an ELF file. */
@@ -75,6 +81,8 @@ int elf_open_memory(const void *data, size_t size, const char *name, struct elf 
 void elf_free(struct elf *e); /* NULL is fine */
 /* Much of it was read that will not be needed again: give the memory back. NULL is fine. */
 void elf_rest(const struct elf *e);
+/* Nobody needs the descriptor any more. NULL is fine. */
+void elf_close_fd(struct elf *e);
 
 /* The first section with that name, or NULL. */
 const struct elf_section *elf_section(const struct elf *e, const char *name);
@@ -101,6 +109,12 @@ const uint8_t *elf_bytes(const struct elf *e, uint64_t vaddr, size_t *len);
  */
 bool elf_debuglink(const struct elf *e, const char **name, uint32_t *crc);
 bool elf_debugaltlink(const struct elf *e, const char **name, struct build_id *id);
+
+/*
+ * The build-id of a program or library that runs here, which may be written to meanwhile. False
+ * when it has none, or is of another byte order.
+ */
+bool elf_fd_build_id(int fd, struct build_id *ret);
 
 /* The build-id of a note (section or segment) of len bytes. False when it has none. */
 bool elf_note_build_id(const uint8_t *note, size_t len, bool swap, struct build_id *ret);

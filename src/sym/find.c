@@ -8,21 +8,21 @@
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "config.h"
 #include "sym/archive.h"
 #include "sym/cache.h"
+#include "sym/debugdir.h"
+#include "sym/trust.h"
 
 #if HAVE_ZLIB
 #	include <zlib.h>
 #endif
 
-/* O_NONBLOCK: a fifo or a device in a file's place must not hold us. */
-#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 #define DELETED " (deleted)"
 
 struct search {
@@ -31,9 +31,11 @@ struct search {
 	uint64_t ino;	     /* 0: not asked for */
 	const uint32_t *crc; /* of .gnu_debuglink; NULL: not asked for */
 	struct find_stats *st;
-	const char *name; /* what it is called in an archive: "elf", "debug"; NULL: its path */
-	const char *path; /* that the recording has; NULL: where it was found */
-	bool stale;	  /* something was there, but of another build */
+	const char *name;     /* what it is called in an archive: "elf", "debug"; NULL: its path */
+	const char *path;     /* that the recording has; NULL: where it was found */
+	const struct elf *of; /* whose debug file, or part of it, this is; NULL: nobody's */
+	bool stale;	      /* something was there, but of another build */
+	struct err why;	      /* the last path could not be opened */
 	struct elf **ret;
 };
 
@@ -100,6 +102,11 @@ static bool take(struct search *s, int fd, const char *name)
 	struct stat st;
 	struct elf *e;
 
+	/* where one was built, or lies, others may have put something of the same name since */
+	if (fd >= 0 && s->of && !trust_beside(fd, s->of->owner)) {
+		close(fd);
+		return false;
+	}
 	if (fd >= 0 && s->ino && (fstat(fd, &st) < 0 || st.st_ino != s->ino)) {
 		s->st->mismatched++;
 		s->stale = true;
@@ -107,6 +114,17 @@ static bool take(struct search *s, int fd, const char *name)
 		return false;
 	}
 	return fd >= 0 && elf_open_fd(fd, name, &e, NULL) == 0 && take_elf(s, e);
+}
+
+/* Of the archive's file: what it says of a build-id is good for itself. */
+static struct cache_key archived_key(const struct tar *archive, const struct build_id *id)
+{
+	struct cache_key whole = { 0 };
+	struct stat st;
+
+	if (id->len && tar_stat(archive, &st))
+		whole = cache_key_file(&st);
+	return cache_key_within(&whole, id);
 }
 
 /* From the recording's archive, whose bytes live longer than any search. */
@@ -119,6 +137,7 @@ static bool take_archived(struct search *s, const char *name, const char *path)
 	if (!p || elf_open_memory(p, n, path, &e, NULL) < 0)
 		return false;
 	give_id(s, e);
+	e->key = archived_key(s->o->archive, &e->build_id);
 	return take_elf(s, e);
 }
 
@@ -145,7 +164,8 @@ __attribute__((format(printf, 2, 3))) static bool take_path(struct search *s, co
 	if (take_archived_path(s, path))
 		return true;
 	/* elsewhere a path means nothing by itself */
-	return (!s->o->archive || s->id->len || s->crc) && take(s, open(path, OPEN_FLAGS), path);
+	return (!s->o->archive || s->id->len || s->crc) &&
+	       take(s, file_open_input(path, &s->why), path);
 }
 
 /* The path without " (deleted)" behind it. */
@@ -182,23 +202,13 @@ static bool take_mapping(struct search *s, const struct find_want *w, const char
 		if (strcmp(clean, path) != 0)
 			return false;
 	}
-	return take(s, open(link, OPEN_FLAGS), path);
+	return take(s, file_open_input(link, NULL), path);
 }
 
-/* A path as another process sees it. No link, not even one to /, leads out of its root. */
-static int open_below(int root, const char *path)
-{
-	struct open_how how = { .flags = OPEN_FLAGS,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-
-	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-}
-
+/* A path as another process sees it. */
 static bool take_below(struct search *s, const char *folder, const char *path)
 {
-	AUTO_CLOSE int root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-	return root >= 0 && take(s, open_below(root, path), path);
+	return take(s, file_open_below(folder, path), path);
 }
 
 /* A thread's root still works when the first thread of the process has ended. */
@@ -235,30 +245,69 @@ static bool is_file_path(const char *path)
 	       !str_starts(path, "anon_inode:") && !str_starts(path, "/dev/");
 }
 
-/* perf's: ~/.debug/.build-id/ab/cdef is a link to a folder with elf and debug in it. */
-static bool take_perf_cache(struct search *s, const char *name)
+/* The copy that was kept of it. */
+static bool take_copy(struct search *s)
 {
-	const char *home = getenv("HOME"), *dir = getenv("PERF_BUILDID_DIR");
-	char id[BUILD_ID_TEXT];
-
-	if (s->id->len < 2 || (!home && !dir))
-		return false;
-	build_id_text(s->id, id);
-	return take_path(s, "%s%s/.build-id/%.2s/%s/%s", dir ? dir : home, dir ? "" : "/.debug", id,
-			 id + 2, name);
-}
-
-static bool take_cached(struct search *s, const char *name)
-{
-	int fd = s->id->len ? cache_get(s->o->cache, s->id, name) : -ENOENT;
+	struct cache_key key;
+	int fd = s->id->len ? cache_copy(s->o->cache, &s->o->recording, s->id, s->path, &key)
+			    : -ENOENT;
 	struct elf *e;
 
-	if (fd >= 0 && elf_open_fd(fd, name, &e, NULL) == 0) {
-		give_id(s, e);
-		if (take_elf(s, e))
+	if (fd < 0 || elf_open_fd(fd, s->path, &e, NULL) < 0)
+		return false;
+	give_id(s, e);
+	e->key = key;
+	return take_elf(s, e);
+}
+
+/* Did an archive bring it that came with this recording? */
+static bool came_with(int mark, const struct recording_id *r)
+{
+	struct recording_id one;
+
+	while (read(mark, &one, sizeof(one)) == sizeof(one))
+		if (r->last && one.first == r->first && one.last == r->last)
 			return true;
+	return false;
+}
+
+/*
+ * perf record puts there what it has seen, by build-id and whoever's it was; the folder's path says
+ * where it was. That must be the recorded one, or one that only root and we can write to. What
+ * an archive brought belongs to its recordings, or else to itself: not to files that are here.
+ */
+static bool may_use(const struct search *s, int dir, const char *path, bool *unpacked)
+{
+	AUTO_STRBUF origin = { 0 };
+	AUTO_CLOSE int mark = debugdir_file(dir, s->id, DEBUGDIR_MARK);
+
+	*unpacked = mark >= 0;
+	if (!trust_fd(dir) || !debugdir_origin(dir, s->id, &origin))
+		return false;
+	if (mark >= 0 && came_with(mark, &s->o->recording))
+		return true;
+	if (mark >= 0 && s->of && !s->of->unpacked)
+		return false;
+	return strcmp(origin.data, path) == 0 || (mark < 0 && trust_path(origin.data));
+}
+
+static bool take_perf_cache(struct search *s, const char *name, const char *path)
+{
+	AUTO_CLOSE int dir = s->id->len >= 2 ? debugdir_open(NULL, false, NULL) : -1;
+	bool unpacked, found;
+	int fd;
+
+	if (dir < 0 || !may_use(s, dir, path, &unpacked))
+		return false;
+	fd = debugdir_file(dir, s->id, name);
+	if (fd >= 0 && !trust_fd(fd)) {
+		close(fd);
+		return false;
 	}
-	return s->id->len && take_perf_cache(s, name);
+	found = take(s, fd, path);
+	if (found)
+		(*s->ret)->unpacked = unpacked;
+	return found;
 }
 
 static bool take_served(struct search *s, enum debuginfod_kind kind, const char *name)
@@ -266,9 +315,14 @@ static bool take_served(struct search *s, enum debuginfod_kind kind, const char 
 	int fd = s->o->debuginfod && s->id->len ? debuginfod_fetch(s->o->debuginfod, kind, s->id)
 						: -ENOENT;
 
+	/* the folder where the library keeps them may be another user's */
+	if (fd >= 0 && !trust_fd(fd)) {
+		close(fd);
+		return false;
+	}
 	if (fd < 0 || take(s, fd, name))
 		return fd >= 0;
-	debuginfod_wrong(s->o->debuginfod);
+	debuginfod_wrong(s->o->debuginfod, kind, s->id);
 	return false;
 }
 
@@ -279,31 +333,50 @@ int find_file(const struct find_opts *o, const struct find_want *w, struct elf *
 		.o = o, .id = &w->id, .st = st, .ret = ret, .name = "elf", .ino = w->ino
 	};
 	AUTO_FREE char *path = clean_path(w->path);
-	int why = 0;
+	struct err why;
 
 	s.path = path;
-	if (take_archived(&s, "elf", path) || take_archived_path(&s, path))
+	if (take_archived(&s, "elf", path) || take_archived_path(&s, path) || take_copy(&s))
 		return 0;
 	if (!o->symfs && !o->archive &&
 	    (take_mapping(&s, w, path) || (is_file_path(path) && take_in_root(&s, w->pid, path))))
 		return 0;
-	if (is_file_path(path)) {
-		errno = 0;
-		if (take_path(&s, "%s%s", o->symfs ? o->symfs : "", path))
-			return 0;
-		why = errno;
-	}
-	if (take_cached(&s, "elf") || take_served(&s, DEBUGINFOD_EXECUTABLE, path))
+	if (is_file_path(path) && take_path(&s, "%s%s", o->symfs ? o->symfs : "", path))
+		return 0;
+	why = s.why;
+	if (take_perf_cache(&s, "elf", path) || take_served(&s, DEBUGINFOD_EXECUTABLE, path))
 		return 0;
 	if (s.stale) {
 		err_set(e, ESTALE, "%s is of another build than the one recorded", path);
 		return err_hint(e, "keep binaries with kymo buildid-cache --add, or use --symfs");
 	}
-	if (why && why != ENOENT)
-		return err_set(e, why, "cannot open %s: %s", path, strerror(why));
+	if (why.code && why.code != ENOENT)
+		return err_set(e, why.code, "%s", why.msg);
 	return err_set(e, ENOENT,
-		       is_file_path(path) && !why ? "%s is not an ELF file" : "cannot find %s",
+		       is_file_path(path) && !why.code ? "%s is not an ELF file" : "cannot find %s",
 		       path);
+}
+
+struct cache_key find_key(const struct find_opts *o, const struct find_want *w)
+{
+	AUTO_FREE char *path = clean_path(w->path), *at = NULL;
+	struct cache_key key;
+	struct stat st;
+	int fd;
+
+	if (o->archive) /* what is not in it is found another way */
+		return archived_key(o->archive, &w->id);
+	fd = w->id.len ? cache_copy(o->cache, &o->recording, &w->id, path, &key) : -1;
+	if (fd >= 0) {
+		close(fd);
+		return key;
+	}
+	if (w->pid > 0 || !is_file_path(path))
+		return (struct cache_key){ 0 };
+	at = mem_printf("%s%s", o->symfs ? o->symfs : "", path);
+	return stat(at, &st) == 0 && S_ISREG(st.st_mode) && (!w->ino || w->ino == st.st_ino)
+		       ? cache_key_file(&st)
+		       : (struct cache_key){ 0 };
 }
 
 /* .gnu_debuglink: a name without folder, looked for where gdb does. */
@@ -339,18 +412,18 @@ int find_debug(const struct find_opts *o, const struct find_want *w, const struc
 	       struct elf **ret, struct find_stats *st, struct err *e)
 {
 	const struct build_id *id = file && file->build_id.len ? &file->build_id : &w->id;
-	struct search s = { .o = o, .id = id, .st = st, .ret = ret, .name = "debug" };
+	struct search s = { .o = o, .id = id, .st = st, .ret = ret, .name = "debug", .of = file };
 	char text[BUILD_ID_TEXT];
 
 	if (o->no_debug_files || (file && has_everything(file)))
 		return err_set(e, ENOENT, "no debug file for %s", w->path);
-	if (take_archived(&s, "debug", w->path) || take_cached(&s, "debug"))
+	if (take_archived(&s, "debug", w->path))
 		return 0;
 	build_id_text(id, text);
 	if (id->len >= 2 && take_path(&s, "%s/usr/lib/debug/.build-id/%.2s/%s.debug",
 				      o->symfs ? o->symfs : "", text, text + 2))
 		return 0;
-	if (file && take_link(&s, file))
+	if ((file && take_link(&s, file)) || take_perf_cache(&s, "debug", w->path))
 		return 0;
 	if (take_served(&s, DEBUGINFOD_DEBUGINFO, w->path))
 		return 0;
@@ -407,7 +480,7 @@ static bool take_alt(struct search *s, const struct elf *e, const char *name)
 int find_part(const struct find_opts *o, const struct elf *e, const struct dwarf_need *need,
 	      struct elf **ret, struct find_stats *st)
 {
-	struct search s = { .o = o, .id = &need->id, .st = st, .ret = ret };
+	struct search s = { .o = o, .id = &need->id, .st = st, .ret = ret, .of = e };
 	const char *root = o->symfs ? o->symfs : "", *slash = strrchr(e->path, '/');
 	const char *base = strrchr(need->name, '/');
 	int n = slash ? (int)(slash - e->path) : 0;

@@ -36,6 +36,7 @@ struct find_opts {
 	bool no_debug_files;	       /* only the file itself */
 	struct debuginfod *debuginfod; /* NULL: ask no servers */
 	struct tar *archive; /* what came with the recording, see archive.h; NULL: nothing */
+	struct recording_id recording; /* whose copies in the cache are meant; 0: nobody's */
 	bool living; /* numbers of processes are of those that run now, which may be asked */
 	find_taken_fn *taken; /* NULL: nobody wants to know */
 	void *taken_ctx;
@@ -54,10 +55,11 @@ struct find_stats {
 };
 
 /*
- * The file itself, tried in this order: the process's own mapping
- * (/proc/PID/map_files, which survives deletion), its path as that process
- * sees it (/proc/PID/root, through openat2 so that no link leads outside), its
- * path here, kymo's cache, perf's cache (~/.debug), debuginfod. With symfs only
+ * The file itself, tried in this order: the copy that was kept while this very recording was
+ * made, the process's own mapping (/proc/PID/map_files, which survives deletion), its path as
+ * that process sees it (/proc/PID/root, through openat2 so that no link leads outside), its
+ * path here, perf's cache (~/.debug), debuginfod. Of what goes by a build-id alone, the last
+ * two, only files of root or of this user are taken. With symfs only
  * the path below that folder and what goes by build-id. A recording that
  * brought its files with it was made elsewhere: they come first then, and a
  * path here is believed only where a build-id confirms it.
@@ -68,8 +70,14 @@ int find_file(const struct find_opts *o, const struct find_want *w, struct elf *
 	      struct find_stats *st, struct err *e);
 
 /*
- * Its separate debug file: kymo's and perf's caches, /usr/lib/debug/.build-id,
- * .gnu_debuglink (with its CRC), debuginfod. None is looked for when the file
+ * By what answers about that file are kept, as far as that shows without opening it; CACHE_NONE:
+ * it does not.
+ */
+struct cache_key find_key(const struct find_opts *o, const struct find_want *w);
+
+/*
+ * Its separate debug file: /usr/lib/debug/.build-id, .gnu_debuglink (with its CRC), perf's
+ * cache, debuginfod. None is looked for when the file
  * has both symbols and debug info itself. file may be NULL when that was not
  * found. -ENOENT when there is none.
  */

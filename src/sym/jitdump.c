@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/filemap.h"
 #include "base/vec.h"
 #include "base/map.h"
@@ -275,7 +276,7 @@ int jitdump_open_mapped(pid_t pid, const char *path, uint64_t start, uint64_t en
 		return err_set(e, errno, "there is no process %d", (int)pid);
 	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, start,
 		 end);
-	fd = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = file_open_input(link, NULL);
 	return fd >= 0 ? perfmap_trust(fd, path, proc.st_uid, e)
 		       : perfmap_open(path, proc.st_uid, e);
 }

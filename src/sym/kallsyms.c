@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/sort.h"
 
 /* A kernel has about 10 MB of it; debug kernels with everything built in several times that. */
@@ -298,11 +299,11 @@ int kallsyms_read(struct kallsyms *k, int fd, const char *path, struct err *e)
 
 int kallsyms_load(struct kallsyms *k, const char *path, struct err *e)
 {
-	AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_CLOSE int fd = file_open_input(path, e);
 
 	*k = (struct kallsyms){ 0 };
 	if (fd < 0)
-		return err_set(e, errno, "cannot read %s: %s", path, strerror(errno));
+		return fd;
 	return kallsyms_read(k, fd, path, e);
 }
 

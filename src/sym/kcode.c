@@ -165,9 +165,9 @@ static int open_core(const struct kcode_want *w, struct kcode **ret, struct err 
 
 	if (r < 0)
 		return r;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = file_open_input(path, NULL);
 	if (fd < 0)
-		return err_set(e, errno, "%s: %s", path, strerror(errno));
+		return err_set(e, -fd, "%s: %s", path, strerror(-fd));
 	k = mem_alloc(sizeof(*k));
 	k->fd = fd;
 	k->slide = slide;

@@ -16,7 +16,8 @@
 #include "base/vec.h"
 
 #define TEXT_MAX ((size_t)2 << 30)
-#define CLOCK_GRAIN 2 /* seconds: two clocks are compared, and one of them in ticks */
+#define SYMS (1u << 18) /* counted at a time */
+#define CLOCK_GRAIN 2	/* seconds: two clocks are compared, and one of them in ticks */
 
 static bool parse_hex(char **p, uint64_t *ret)
 {
@@ -65,15 +66,25 @@ static bool parse_line(char *p, char *end, struct perfmap_sym *s)
 	return true;
 }
 
-void perfmap_parse(struct perfmap *m, char *text, size_t len)
+/* What is known of so many symbols. */
+static bool has_room(struct perfmap *m, const char *path, size_t n)
+{
+	return !n || n % SYMS ||
+	       budget_take(&m->budget,
+			   SYMS * (sizeof(struct perfmap_sym) + 3 * sizeof(struct interval)), path,
+			   NULL) == 0;
+}
+
+static void parse(struct perfmap *m, const struct budget *b, const char *path, char *text,
+		  size_t len)
 {
 	char *p = text, *last = text + len;
 	VEC(struct perfmap_sym) all = { 0 };
 	VEC(struct interval) ranges = { 0 };
 
-	*m = (struct perfmap){ .text = text };
+	*m = (struct perfmap){ .text = text, .budget = { .size = b->size, .taken = b->taken } };
 	*last = '\n';
-	while (p < last) {
+	while (p < last && has_room(m, path, all.n)) {
 		char *end = rawmemchr(p, '\n');
 		struct perfmap_sym s;
 
@@ -89,6 +100,11 @@ void perfmap_parse(struct perfmap *m, char *text, size_t len)
 	m->n = all.n;
 	m->map = segments_flatten(ranges.data, ranges.n);
 	vec_free(&ranges);
+}
+
+void perfmap_parse(struct perfmap *m, char *text, size_t len)
+{
+	parse(m, &(struct budget){ .size = len }, "a map", text, len);
 }
 
 int perfmap_trust(int fd, const char *path, uid_t uid, struct err *e)
@@ -115,13 +131,11 @@ int perfmap_trust(int fd, const char *path, uid_t uid, struct err *e)
 
 static int open_trusted(int dir, const char *path, uid_t uid, struct err *e)
 {
-	int fd = openat(dir, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = file_openat_input(dir, path, O_NOFOLLOW, 0, e);
 
-	if (fd < 0)
-		return errno == ELOOP
-			       ? err_set(e, EPERM, "%s is a link", path)
-			       : err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
-	return perfmap_trust(fd, path, uid, e);
+	if (fd == -ELOOP)
+		return err_set(e, EPERM, "%s is a link", path);
+	return fd < 0 ? fd : perfmap_trust(fd, path, uid, e);
 }
 
 int perfmap_open(const char *path, uid_t uid, struct err *e)
@@ -215,17 +229,29 @@ int perfmap_open_at(const struct perfmap_place *p, struct err *e)
 
 int perfmap_read(struct perfmap *m, int fd, const char *path, struct err *e)
 {
+	struct budget b = { 0 };
 	char proc[64], *text;
+	struct stat st = { 0 };
 	size_t len;
 	int r;
+
+	/* a file of holes is as large as it likes, and no text */
+	fstat(fd, &st);
+	b.size = budget_size(&st);
+	if (budget_take(&b, (uint64_t)st.st_size, path, NULL) < 0) {
+		close(fd);
+		return err_set(e, EFBIG, "%s is too large", path);
+	}
 
 	/* by its descriptor: the path may lead elsewhere by now */
 	snprintf(proc, sizeof(proc), "/proc/self/fd/%d", fd);
 	r = file_read(proc, TEXT_MAX, &text, &len);
 	close(fd);
-	if (r < 0)
+	if (r < 0) {
+		budget_give(&b, b.taken);
 		return err_set(e, -r, "cannot read %s: %s", path, strerror(-r));
-	perfmap_parse(m, text, len);
+	}
+	parse(m, &b, path, text, len);
 	return 0;
 }
 
@@ -255,6 +281,7 @@ void perfmap_free(struct perfmap *m)
 	free(m->sym);
 	free(m->map.data);
 	free(m->text);
+	budget_give(&m->budget, m->budget.taken);
 	*m = (struct perfmap){ 0 };
 }
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/budget.h"
 #include "base/err.h"
 #include "sym/segments.h"
 
@@ -28,6 +29,7 @@ struct perfmap {
 	size_t n;
 	struct segments map; /* 1 + which of them is at an address */
 	char *text;	     /* owned; names point into it */
+	struct budget budget;
 	uint32_t bad_lines;
 };
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "sym/archive.h"
@@ -21,17 +20,6 @@ static const char *strip_folders(const char *path, unsigned n)
 		path = next;
 	}
 	return path;
-}
-
-static int read_regular(const char *path, struct srctext_file *f, size_t *len)
-{
-	struct stat st;
-
-	if (stat(path, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode)) /* a pipe or device would never end */
-		return -EINVAL;
-	return file_read(path, SIZE_LIMIT, &f->text, len);
 }
 
 static void split_lines(struct srctext_file *f, size_t len)
@@ -78,7 +66,7 @@ static void load(const struct srctext *s, const char *name, struct srctext_file 
 		for (;; rest = less) {
 			snprintf(path, sizeof(path), "%s%s%s", s->opts.prefix,
 				 *rest == '/' ? "" : "/", rest);
-			r = read_regular(path, f, &len);
+			r = file_read_input(path, SIZE_LIMIT, &f->text, &len);
 			less = strip_folders(rest, 1);
 			if (r == 0 || !s->opts.any_depth || less == rest)
 				break;
@@ -86,11 +74,11 @@ static void load(const struct srctext *s, const char *name, struct srctext_file 
 	}
 	if (r < 0 && s->opts.symfs) {
 		snprintf(path, sizeof(path), "%s/%s", s->opts.symfs, name);
-		r = read_regular(path, f, &len);
+		r = file_read_input(path, SIZE_LIMIT, &f->text, &len);
 	}
 	if (r < 0 && !s->opts.archive) {
 		snprintf(path, sizeof(path), "%s", name);
-		r = read_regular(path, f, &len);
+		r = file_read_input(path, SIZE_LIMIT, &f->text, &len);
 	}
 	if (r == 0) {
 		f->path = mem_strdup(path);

@@ -197,8 +197,9 @@ void symbols_kernel_id(struct symbols *s, const struct build_id *id)
 
 bool symbols_kernel_kept(const struct symbols *s)
 {
-	return answers_kept(s->find.cache, &s->dsos.data[SYMBOLS_KERNEL]->want.id,
-			    symbols_way_of_names(s));
+	struct cache_key key = dso_key(s->dsos.data[SYMBOLS_KERNEL]);
+
+	return answers_kept(s->find.cache, &key, symbols_way_of_names(s));
 }
 
 /* Of names that were asked for. The end of the padding in front of a function may be the
@@ -237,6 +238,21 @@ bool symbols_refresh(struct symbols *s)
 		any = true;
 	}
 	return any;
+}
+
+struct symbols_use symbols_use(const struct symbols *s)
+{
+	return (struct symbols_use){ .files = s->dsos.n,
+				     .bytes = s->arena.used + s->texts.arena.used +
+					      s->dso_names.arena.used +
+					      s->results.cap * sizeof(*s->results.data) };
+}
+
+bool symbols_grown(const struct symbols *s, struct symbols_use then)
+{
+	struct symbols_use now = symbols_use(s);
+
+	return now.files > 2 * then.files + 256 || now.bytes > 2 * then.bytes + (8u << 20);
 }
 
 struct debuginfod_stats symbols_debuginfod(struct symbols *s)

@@ -158,6 +158,14 @@ const struct elf *symbols_elf(struct symbols *s, uint32_t dso);
 /* The file (a .dwo, or dwz's) that was wanted for an answer so far and is not here; NULL: none. */
 const char *symbols_missing(struct symbols *s, uint32_t dso);
 
+/* How much is known by now, for programs that run on: files, and bytes of answers. */
+struct symbols_use {
+	size_t files, bytes;
+};
+struct symbols_use symbols_use(const struct symbols *s);
+/* Is it so much more than then that new ones, with what is asked for now, would be the better? */
+bool symbols_grown(const struct symbols *s, struct symbols_use then);
+
 /* How it went with debuginfod servers; all zero when none is to be asked. */
 struct debuginfod_stats symbols_debuginfod(struct symbols *s);
 

@@ -110,14 +110,19 @@ static uint32_t intern(struct symbols *s, const char *text)
 
 	if (!text)
 		return SYMBOLS_NONE;
-	if (r->text != text)
-		*r = (struct recent){ text, strtab_add(&s->texts, text) };
+	if (r->text != text) {
+		AUTO_FREE char *made = NULL;
+
+		*r = (struct recent){ text, strtab_add(&s->texts, str_one_line(text, &made)) };
+	}
 	return r->id;
 }
 
 uint32_t symbols_add_text(struct symbols *s, const char *text)
 {
-	return text ? strtab_add(&s->texts, text) : SYMBOLS_NONE;
+	AUTO_FREE char *made = NULL;
+
+	return text ? strtab_add(&s->texts, str_one_line(text, &made)) : SYMBOLS_NONE;
 }
 
 const struct sym_result *symbols_keep(struct symbols *s, uint32_t dso, const struct sym_raw *r,

@@ -75,7 +75,7 @@ static bool worth_keeping(const struct dso *d)
 		return d->want.id.len && atomic_load(&d->news);
 	if (d->dwarf && dwarf_lacks(d->dwarf))
 		return false;
-	return d->kind == DSO_ELF && d->file && dso_id(d)->len && atomic_load(&d->news) &&
+	return d->kind == DSO_ELF && d->file && d->file->key.kind && atomic_load(&d->news) &&
 	       (d->dwarf || d->tab.n > 2000);
 }
 
@@ -99,6 +99,7 @@ void symbols_save(struct symbols *s)
 		struct dso *d = s->dsos.data[i];
 		const struct map *known = &s->known.data[i];
 		struct answers_writer w = { 0 };
+		struct cache_key key;
 
 		if (!worth_keeping(d))
 			continue;
@@ -112,8 +113,10 @@ void symbols_save(struct symbols *s)
 				keep_result(s, &w, known->slots[k].key, r);
 		}
 		keep_old(&w, &d->answers);
-		answers_write(&w, s->find.cache, dso_id(d), symbols_way_of_names(s), dso_sources(d),
-			      NULL);
+		key = dso_key(d);
+		answers_write(&w, s->find.cache, &key,
+			      d->kind == DSO_KERNEL ? &d->want.id : &d->file->build_id,
+			      symbols_way_of_names(s), dso_sources(d), NULL);
 		atomic_store(&d->news, false);
 		wrote = true;
 	}

@@ -207,7 +207,7 @@ static void add_mini(struct symtab *t, const struct elf *e)
 	size_t len, out;
 
 	if (!s || !(data = elf_section_data(e, s, &len)) ||
-	    unpack_xz(data, len, MINI_MAX, &t->unpacked, &out) < 0)
+	    unpack_xz(e, data, len, MINI_MAX, &t->unpacked, &out) < 0)
 		return;
 	if (elf_open_memory(t->unpacked, out, ".gnu_debugdata", &t->mini, NULL) == 0 &&
 	    t->mini->machine == e->machine && find_table(t->mini, SHT_SYMTAB, &tab)) {

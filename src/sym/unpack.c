@@ -28,14 +28,18 @@
 /* What real sections come to at most. */
 #define LIKELY_EXPANDS 32
 
-int unpack_xz(const void *data, size_t len, size_t limit, void **ret, size_t *ret_len)
+int unpack_xz(const struct elf *e, const void *data, size_t len, size_t limit, void **ret,
+	      size_t *ret_len)
 {
 #if HAVE_LZMA
 	lzma_stream s = LZMA_STREAM_INIT;
 	size_t cap = len < limit / 8 ? len * 8 + 4096 : limit;
+	struct budget_watch watch = budget_watch();
 	uint8_t *out;
 	lzma_ret r;
 
+	if (budget_take(e->budget, cap, e->path, NULL) < 0)
+		return -EFBIG;
 	if (lzma_stream_decoder(&s, 256u << 20, LZMA_CONCATENATED) != LZMA_OK)
 		return -ENOMEM;
 	out = mem_grow(NULL, cap);
@@ -48,7 +52,10 @@ int unpack_xz(const void *data, size_t len, size_t limit, void **ret, size_t *re
 
 		if (s.avail_out)
 			continue;
-		if (cap >= limit)
+		if (cap >= limit ||
+		    budget_take(e->budget, cap < limit / 2 ? cap : limit - cap, e->path, NULL) <
+			    0 ||
+		    budget_watch_look(&watch, e->path, NULL) < 0)
 			break;
 		cap = cap < limit / 2 ? cap * 2 : limit;
 		out = mem_grow(out, cap);
@@ -56,6 +63,7 @@ int unpack_xz(const void *data, size_t len, size_t limit, void **ret, size_t *re
 		s.avail_out = cap - done;
 	}
 	*ret_len = cap - s.avail_out;
+	budget_watch_end(&watch);
 	lzma_end(&s);
 	if (r != LZMA_STREAM_END) {
 		free(out);
@@ -64,7 +72,7 @@ int unpack_xz(const void *data, size_t len, size_t limit, void **ret, size_t *re
 	*ret = out;
 	return 0;
 #else
-	(void)data, (void)len, (void)limit, (void)ret, (void)ret_len;
+	(void)e, (void)data, (void)len, (void)limit, (void)ret, (void)ret_len;
 	return -ENOTSUP;
 #endif
 }
@@ -100,9 +108,11 @@ static int unpack_zstd(const uint8_t *in, size_t len, uint8_t *out, size_t size)
 #endif
 }
 
-static int unpack_into(uint32_t type, const uint8_t *in, size_t len, uint64_t size, size_t limit,
-		       const uint8_t **ret, size_t *ret_len, void **own)
+static int unpack_into(const struct elf *e, uint32_t type, const uint8_t *in, size_t len,
+		       uint64_t size, size_t limit, const uint8_t **ret, size_t *ret_len,
+		       void **own)
 {
+	struct budget_watch watch = budget_watch();
 	uint8_t *out;
 	int r;
 
@@ -110,12 +120,17 @@ static int unpack_into(uint32_t type, const uint8_t *in, size_t len, uint64_t si
 		return -EFBIG;
 	if (type != ELFCOMPRESS_ZLIB && type != ELFCOMPRESS_ZSTD)
 		return -ENOTSUP;
+	if (budget_take(e->budget, size, e->path, NULL) < 0)
+		return -EFBIG;
+	if (budget_watch_look(&watch, e->path, NULL) < 0)
+		return -ETIME;
 	/* Untouched pages cost nothing, so a zstd section that lies about its size does no harm. */
 	out = size / LIKELY_EXPANDS <= len ? mem_table(size, false) : malloc(size ? size : 1);
 	if (!out)
 		return -ENOMEM;
 	r = type == ELFCOMPRESS_ZLIB ? unpack_zlib(in, len, out, size)
 				     : unpack_zstd(in, len, out, size);
+	budget_watch_end(&watch);
 	if (r < 0) {
 		free(out);
 		return r;
@@ -140,7 +155,7 @@ int unpack_section(const struct elf *e, const struct elf_section *s, size_t limi
 
 		if (len < head)
 			return -EBADMSG;
-		r = unpack_into(elf_u32(e, data), data + head, len - head,
+		r = unpack_into(e, elf_u32(e, data), data + head, len - head,
 				e->is64 ? elf_u64(e, data + 8) : elf_u32(e, data + 4), limit, ret,
 				ret_len, own);
 		if (r == 0 && e->mapped) /* it is not needed twice */
@@ -154,8 +169,8 @@ int unpack_section(const struct elf *e, const struct elf_section *s, size_t limi
 			return -EBADMSG;
 		for (int i = 4; i < 12; i++)
 			size = size << 8 | data[i];
-		return unpack_into(ELFCOMPRESS_ZLIB, data + 12, len - 12, size, limit, ret, ret_len,
-				   own);
+		return unpack_into(e, ELFCOMPRESS_ZLIB, data + 12, len - 12, size, limit, ret,
+				   ret_len, own);
 	}
 	*ret = data;
 	*ret_len = len;

@@ -3,8 +3,8 @@
  * Undoing compression of ELF sections: xz streams (.gnu_debugdata), and
  * SHF_COMPRESSED and old .zdebug sections (zlib, zstd).
  *
- * Sizes the file claims are checked against limit before memory is taken, and
- * memory grows only as data really comes out.
+ * Sizes the file claims are checked against limit and against the file's budget (base/budget.h)
+ * before memory is taken, and memory grows only as data really comes out.
  */
 #ifndef KYMO_SYM_UNPACK_H
 #define KYMO_SYM_UNPACK_H
@@ -15,7 +15,8 @@
 #include "sym/elf.h"
 
 /* *ret is the caller's to free. -EBADMSG, -EFBIG, -ENOTSUP when built without the library. */
-int unpack_xz(const void *data, size_t len, size_t limit, void **ret, size_t *ret_len);
+int unpack_xz(const struct elf *e, const void *data, size_t len, size_t limit, void **ret,
+	      size_t *ret_len);
 
 /*
  * A section's plain bytes. *own is what to free (NULL: the bytes are the

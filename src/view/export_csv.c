@@ -65,7 +65,7 @@ static void put_head(struct csv *c, const struct event *ev, const struct profile
 	out_putc(o, ',');
 	out_i64(o, ev->tid, 0);
 	out_putc(o, ',');
-	if (ev->have & EVENT_HAVE_CPU)
+	if ((ev->have & EVENT_HAVE_CPU) && ev->cpu != UINT32_MAX)
 		out_u64(o, ev->cpu, 0);
 	out_putc(o, ',');
 	out_u64(o, ev->weight, 0);

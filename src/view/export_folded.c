@@ -21,7 +21,7 @@ int export_folded(struct export_job *x, struct err *e)
 		return err_set(e, ENOMEM, "cannot write");
 	profile_stacks(x->names, false, false, &s);
 	o.type = profile_first_type(x->profile); /* different events have no sum */
-	r = folded_write(f, &s, NULL, &o, NULL, e);
+	r = folded_write(f, &s, NULL, &o, e);
 	fclose(f);
 	if (x->source->trace->n_types) {
 		x->written = x->profile->total[o.type].count;

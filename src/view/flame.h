@@ -62,6 +62,7 @@ struct flame_rect {
 };
 struct flame_layout {
 	double width, height; /* of the picture */
+	double axis;	      /* where the axis of time begins, from the top */
 	VEC(struct flame_rect) rects;
 	double scale[2]; /* pixels for one of a side's weight */
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "calc/chart.h"
 #include "view/flame_html.h"
 #include "view/flame_pack_impl.h"
 
@@ -35,6 +36,23 @@ static uint32_t thread_of(struct pack *p, const struct stacks *s, const struct s
 	return (uint32_t)*at - 1;
 }
 
+static struct event_clock clock_of(const struct stacks *s, uint32_t type)
+{
+	struct event_clock c = { .spans = type < s->clocks.n && s->clocks.data[type].spans };
+	double weight = 0, count = 0;
+
+	vec_each (&s->entries, en)
+		if (en->type == type) {
+			weight += (double)en->weight;
+			count += (double)en->count;
+		}
+	c.period = chart_period(s, type);
+	c.rate = strcmp(stacks_unit(s, type), "ns") == 0 ? 1
+		 : weight > 0				 ? (double)c.period * count / weight
+							 : 0;
+	return c;
+}
+
 uint32_t flame_type(struct pack *p, const struct stacks *s, uint32_t type)
 {
 	uint32_t name =
@@ -48,6 +66,7 @@ uint32_t flame_type(struct pack *p, const struct stacks *s, uint32_t type)
 	vec_push(&p->types, name);
 	vec_push(&p->units,
 		 strtab_add(&p->strings, p->o->unit ? p->o->unit : stacks_unit(s, type)));
+	vec_push(&p->clocks, clock_of(s, type));
 	return (uint32_t)p->types.n - 1;
 }
 
@@ -209,7 +228,7 @@ static void add_side(struct pack *p, uint32_t side, uint32_t *first)
 	for (size_t i = 0; i < s->entries.n; i++) {
 		const struct stack_entry *en = &s->entries.data[i];
 		uint32_t node = p->tree.entry_node[side].data[i], key;
-		uint64_t when = p->ordered ? i : en->time ? en->time : p->first;
+		uint64_t when = p->ordered ? i : en->time;
 
 		if (!is_shown(p, side, i))
 			continue;
@@ -218,7 +237,9 @@ static void add_side(struct pack *p, uint32_t side, uint32_t *first)
 		p->entries[first[node]++] =
 			(struct entry){ .node = node,
 					.key = key,
-					.step = (uint32_t)((when - p->first) / p->step),
+					.step = p->ordered || when
+							? (uint32_t)((when - p->first) / p->step)
+							: FLAME_NO_STEP,
 					.weight = en->weight };
 	}
 }

@@ -68,6 +68,9 @@ void flame_svg_layout(const struct calltree *t, const struct flame_svg_opts *o,
 	}
 	if (o->subtitle)
 		top += o->fontsize * 2;
+	l.axis = top;
+	if (t->timed)
+		top += o->fontsize * 1.5;
 	l.height = (depth + 1) * (double)o->height + top + bottom;
 	vec_each (&l.rects, r) {
 		double d = t->nodes.data[r->node].depth;

@@ -68,6 +68,7 @@ static void renumber_parts(struct pack *p, const struct renumbered *r)
 	uint32_t *cpus = mem_alloc((p->cpus.n + 1) * sizeof(*cpus));
 	uint32_t *names = mem_alloc((p->types.n + 1) * sizeof(*names));
 	uint32_t *units = mem_alloc((p->types.n + 1) * sizeof(*units));
+	struct event_clock *clocks = mem_alloc((p->types.n + 1) * sizeof(*clocks));
 
 	/* each has a key that needs it, but the event that was named first */
 	for (size_t i = 0; i < p->threads.n; i++)
@@ -77,15 +78,18 @@ static void renumber_parts(struct pack *p, const struct renumbered *r)
 	for (size_t i = 0; i < p->types.n; i++) {
 		names[r->type[i] - 1] = p->types.data[i];
 		units[r->type[i] - 1] = p->units.data[i];
+		clocks[r->type[i] - 1] = p->clocks.data[i];
 	}
 	memcpy(p->threads.data, threads, p->threads.n * sizeof(*threads));
 	memcpy(p->cpus.data, cpus, p->cpus.n * sizeof(*cpus));
 	memcpy(p->types.data, names, p->types.n * sizeof(*names));
 	memcpy(p->units.data, units, p->types.n * sizeof(*units));
+	memcpy(p->clocks.data, clocks, p->types.n * sizeof(*clocks));
 	free(threads);
 	free(cpus);
 	free(names);
 	free(units);
+	free(clocks);
 }
 
 void flame_order_keys(struct pack *p)

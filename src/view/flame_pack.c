@@ -9,7 +9,8 @@
  *	func	index into the header's functions + 1; 0 for what was pruned
  *	node	for each entry: how many nodes after the last entry's
  *	key	who it was: index into the header's keys (side, event, thread, CPU)
- *	time	when: steps after (zigzag) the last entry's; left out when there is one
+ *	time	when: steps after (zigzag) the last entry's, -1 when nobody knows; left out when
+ *		there is one
  *	weight
  *
  * Columns of one kind of number deflate better than rows, and the page can read
@@ -56,8 +57,12 @@ static void find_times(struct pack *p)
 		}
 		n = p->side[i]->entries.n > n ? p->side[i]->entries.n : n;
 	}
-	p->ordered = p->first > p->last;
-	if (p->ordered) {
+	p->untimed = p->first > p->last && p->side[0]->clocks.n;
+	p->ordered = p->first > p->last && !p->untimed;
+	if (p->untimed) {
+		p->first = p->last = 0;
+		p->step = 1;
+	} else if (p->ordered) {
 		p->first = 0;
 		p->last = n ? n - 1 : 0;
 		/* an order costs little where it is the names' own, and is all a folded file has */
@@ -88,7 +93,7 @@ static void put_columns(struct pack *p, const uint32_t *place)
 		depth = n->depth;
 	}
 	for (const struct entry *en = p->entries; en < p->entries + p->n_entries; en++) {
-		int64_t d = (int64_t)en->step - step;
+		int64_t at = en->step == FLAME_NO_STEP ? -1 : (int64_t)en->step, d = at - step;
 
 		pack_varint(&p->column[2], en->node - node);
 		pack_varint(&p->column[3], en->key);
@@ -96,7 +101,7 @@ static void put_columns(struct pack *p, const uint32_t *place)
 			pack_varint(&p->column[4], pack_zigzag(d));
 		pack_varint(&p->column[5], (uint64_t)en->weight);
 		node = en->node;
-		step = en->step;
+		step = at;
 	}
 }
 
@@ -165,6 +170,15 @@ static void put_who(const struct pack *p, struct json *j)
 	vec_each (&p->units, u)
 		pack_text(j, NULL, strtab_get(&p->strings, *u));
 	json_end(j);
+	json_array(j, "clocks");
+	vec_each (&p->clocks, c) {
+		json_object(j, NULL);
+		json_u64(j, "period", c->period);
+		json_double(j, "rate", c->rate);
+		json_bool(j, "spans", c->spans);
+		json_end(j);
+	}
+	json_end(j);
 	json_array(j, "keys");
 	vec_each (&p->keys, k) {
 		json_u64(j, NULL, k->side);
@@ -227,6 +241,7 @@ static void put_about(const struct pack *p, struct json *j)
 	json_u64(j, "first", p->first);
 	json_u64(j, "step", p->step);
 	json_u64(j, "steps", (p->last - p->first) / p->step + 1);
+	json_bool(j, "untimed", p->untimed);
 	json_end(j);
 }
 
@@ -260,6 +275,7 @@ static void pack_free(struct pack *p)
 	vec_free(&p->cpus);
 	vec_free(&p->types);
 	vec_free(&p->units);
+	vec_free(&p->clocks);
 	for (int i = 0; i < 6; i++)
 		strbuf_free(&p->column[i]);
 }
@@ -329,7 +345,7 @@ int flame_pack(const struct stacks *s, const struct stacks *after, const struct 
 	info->entries = p.n_entries;
 	info->cpus = (uint32_t)p.cpus.n;
 	info->time_step = p.step;
-	info->time_steps = p.ordered ? 0 : (uint32_t)((p.last - p.first) / p.step + 1);
+	info->time_steps = p.ordered || p.untimed ? 0 : (uint32_t)((p.last - p.first) / p.step + 1);
 	pack_free(&p);
 	return 0;
 }

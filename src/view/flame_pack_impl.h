@@ -9,6 +9,7 @@
 #include "view/flame_pack.h"
 #include "view/pack.h"
 
+#define FLAME_NO_STEP UINT32_MAX /* nobody knows when it was */
 struct entry {
 	uint32_t node, key, step;
 	int64_t weight;
@@ -22,6 +23,13 @@ struct key {
 struct thread {
 	uint32_t comm; /* in strings, STRTAB_NONE when not known */
 	int32_t pid, tid;
+};
+
+/* An event in time. */
+struct event_clock {
+	uint64_t period; /* ns that a sample stands for */
+	double rate;	 /* and one of weight */
+	bool spans;	 /* the weight is how long it was, up to its time */
 };
 
 struct pack {
@@ -38,8 +46,10 @@ struct pack {
 	VEC(struct thread) threads;
 	VEC(uint32_t) cpus;
 	VEC(uint32_t) types, units; /* in strings, by place in the file */
+	VEC(struct event_clock) clocks;
 	uint64_t first, step, last; /* of times; step 0: none */
 	bool ordered;		    /* times are only places in the file */
+	bool untimed;		    /* of a recording that does not say when anything was */
 	struct strbuf column[6];
 };
 

@@ -148,16 +148,20 @@ static void put_head(const struct writer *w)
 		"#unzoom { cursor:pointer; }\n"
 		"#frames > *:hover { stroke:black; stroke-width:0.5; cursor:pointer; }\n"
 		"#frames text { pointer-events:none; stroke:none; }\n"
+		"#axis line { stroke:rgb(160,160,160); stroke-width:0.5; }\n"
+		"#axis text { font-size:%gpx; fill:rgb(90,90,90); }\n"
 		".hide { display:none; }\n.parent { opacity:0.5; }\n</style>\n",
-		o->fontsize, o->fontsize + 5, o->fontsize + 1);
+		o->fontsize, o->fontsize + 5, o->fontsize + 1, o->fontsize - 2);
 }
 
 static void put_script(const struct writer *w)
 {
 	fputs("<script type=\"text/ecmascript\"><![CDATA[\n\"use strict\";\n", w->f);
-	fprintf(w->f, "const flame = { xpad: %g, width: %g, letter: %g, inverted: %s, nametype: ",
+	fprintf(w->f,
+		"const flame = { xpad: %g, width: %g, letter: %g, inverted: %s, seconds: %.9g, "
+		"nametype: ",
 		FLAME_XPAD, w->l->width, w->o->fontsize * FLAME_FONTWIDTH,
-		w->o->inverted ? "true" : "false");
+		w->o->inverted ? "true" : "false", w->t->timed ? w->whole / 1e9 : 0.0);
 	/* a JavaScript string in CDATA: letters as they are, all else as \u escapes */
 	putc('"', w->f);
 	for (const char *s = w->o->nametype; *s; s++)
@@ -194,6 +198,34 @@ static void put_controls(const struct writer *w)
 		w->l->width - FLAME_XPAD - 130, w->l->height - bottom / 2);
 }
 
+/* 1, 2 or 5 times a power of ten, at least v. */
+static double nice_step(double v)
+{
+	double ten = pow(10, floor(log10(v)));
+
+	return v <= ten ? ten : v <= 2 * ten ? 2 * ten : v <= 5 * ten ? 5 * ten : 10 * ten;
+}
+
+/* A line and its time every hundred pixels or so; the script moves them when it zooms. */
+static void put_axis(const struct writer *w)
+{
+	double seconds = w->whole / 1e9, inner = w->l->width - 2 * FLAME_XPAD;
+	double step = nice_step(seconds / fmax(2, inner / 110));
+	int digits = (int)fmin(9, fmax(0, ceil(-log10(step) - 1e-9)));
+
+	fputs("<g id=\"axis\">\n", w->f);
+	for (double at = 0; at <= seconds && seconds > 0; at += step) {
+		double x = FLAME_XPAD + inner * at / seconds;
+
+		fprintf(w->f,
+			"<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>"
+			"<text x=\"%.1f\" y=\"%.1f\">%.*f s</text>\n",
+			x, x, w->l->axis, w->l->height - w->o->fontsize * 2 - 10, x + 3,
+			w->l->axis + w->o->fontsize, digits, at);
+	}
+	fputs("</g>\n", w->f);
+}
+
 static double percent(double part, double whole)
 {
 	return whole > 0 ? 100 * part / whole : 0;
@@ -218,6 +250,13 @@ static void put_share(struct strbuf *b, const char *unit, double share)
 	strbuf_putc(b, '%');
 }
 
+/* "at 0.350 s, " in front of the figures of a chart in time. */
+static void put_start(struct writer *w, const struct calltree_node *n)
+{
+	if (w->t->timed)
+		strbuf_printf(&w->text, "at %.3f s, ", (double)n->start[0] / 1e9);
+}
+
 /* "(12,345 samples, 12.34%)", or for a comparison both sides and the difference. */
 static void put_figures(struct writer *w, const struct calltree_node *n)
 {
@@ -226,6 +265,7 @@ static void put_figures(struct writer *w, const struct calltree_node *n)
 
 	strbuf_reset(&w->text);
 	if (!w->o->compare) {
+		put_start(w, n);
 		put_number(&w->text, n == root ? w->whole * w->o->factor : v);
 		if (n == root)
 			strbuf_printf(&w->text, " %s, 100%%", w->o->countname);
@@ -356,6 +396,8 @@ int flame_svg_write(FILE *f, const struct calltree *t, const struct flame_svg_op
 	put_head(&w);
 	put_script(&w);
 	put_controls(&w);
+	if (t->timed)
+		put_axis(&w);
 	fputs("<g id=\"frames\">\n", f);
 	if (t->nodes.data[0].total[0] || t->nodes.data[0].total[1])
 		vec_each (&l.rects, rect)

@@ -127,10 +127,12 @@ static void put_comm(struct fold *f, const struct stacks *s, const struct stack_
 	if (f->o->tidy)
 		for (size_t i = 0; i < f->text.n; i++)
 			f->text.data[i] = f->text.data[i] == ' ' ? '_' : f->text.data[i];
-	if (f->o->tid)
-		strbuf_printf(&f->text, "-%d/%d", en->pid, en->tid);
-	else if (f->o->pid)
+	if ((f->o->tid || f->o->pid) && en->pid < 0)
+		strbuf_puts(&f->text, "-?"); /* perf script's text mostly has only the thread */
+	else if (f->o->tid || f->o->pid)
 		strbuf_printf(&f->text, "-%d", en->pid);
+	if (f->o->tid)
+		strbuf_printf(&f->text, "/%d", en->tid);
 	vec_push(&f->ids, strtab_addn(&f->lines.strings, strbuf_str(&f->text), f->text.n));
 }
 
@@ -213,7 +215,7 @@ static int by_text(const void *x, const void *y, void *ctx)
 	return c - d;
 }
 
-static void put_lines(struct fold *f, FILE *out, bool two, struct folded_written *ret)
+static void put_lines(struct fold *f, FILE *out, bool two)
 {
 	size_t n = f->lines.stacks.n;
 	AUTO_FREE uint32_t *order = mem_alloc(n * sizeof(*order));
@@ -235,24 +237,19 @@ static void put_lines(struct fold *f, FILE *out, bool two, struct folded_written
 		if (two)
 			fprintf(out, " %lld", (long long)f->weight[1][order[i]]);
 		putc_unlocked('\n', out);
-		ret->weight += f->weight[two][order[i]];
 	}
-	ret->lines = n;
 }
 
 int folded_write(FILE *out, const struct stacks *s, const struct stacks *after,
-		 const struct folded_opts *o, struct folded_written *ret, struct err *e)
+		 const struct folded_opts *o, struct err *e)
 {
 	struct fold f = { .o = o };
-	struct folded_written own = { 0 };
 	int r = add_side(&f, s, 0, e);
 
 	if (r == 0 && after)
 		r = add_side(&f, after, 1, e);
 	if (r == 0)
-		put_lines(&f, out, after != NULL, &own);
-	if (r == 0 && ret)
-		*ret = own;
+		put_lines(&f, out, after != NULL);
 	stacks_free(&f.lines);
 	free(f.weight[0]);
 	free(f.weight[1]);

@@ -28,13 +28,8 @@ struct folded_opts {
 	uint32_t type;		   /* only stacks of this type, or FOLDED_ALL_TYPES */
 };
 
-struct folded_written {
-	uint64_t lines;
-	int64_t weight;
-};
-
-/* With `after`, lines have two counts; stacks of only one side have a 0. ret may be NULL. */
+/* With `after`, lines have two counts; stacks of only one side have a 0. */
 int folded_write(FILE *f, const struct stacks *s, const struct stacks *after,
-		 const struct folded_opts *o, struct folded_written *ret, struct err *e);
+		 const struct folded_opts *o, struct err *e);
 
 #endif

@@ -120,12 +120,14 @@ static const struct ftrace_comm *find_comm(const struct ftrace_text *t, int32_t 
 /* A name that comes before the first lookup counts as much as one that was saved. */
 void ftrace_text_comm(struct ftrace_text *t, int32_t pid, const char *name, size_t n)
 {
+	AUTO_FREE char *copy = NULL, *made = NULL;
 	struct ftrace_comm c = { pid, 0 };
 	size_t at;
 
 	if (t->comms_sorted && find_comm(t, pid))
 		return;
-	c.name = strtab_addn(&t->comm_names, name, strnlen(name, n));
+	copy = mem_strndup(name, strnlen(name, n));
+	c.name = strtab_add(&t->comm_names, str_one_line(copy, &made));
 	vec_push(&t->comms, c);
 	for (at = t->comms.n - 1; t->comms_sorted && at && t->comms.data[at - 1].pid > pid; at--)
 		t->comms.data[at] = t->comms.data[at - 1];

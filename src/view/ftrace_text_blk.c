@@ -9,7 +9,7 @@
 
 #include "view/ftrace_text_impl.h"
 
-enum { F_SECTOR, F_BYTES, F_ACTION, F_DEVICE, F_ERROR, F_PDU_LEN, F_DATA };
+enum { F_SECTOR, F_BYTES, F_ACTION, F_DEVICE, F_ERROR, F_PDU_LEN, F_DATA, F_PID };
 
 /* What an action tells beside its letter. */
 enum says { GENERIC, WITH_ERROR, PLUG, UNPLUG, SPLIT, REMAP };
@@ -114,6 +114,10 @@ bool ftrace_put_blk(struct ftrace_text *t, const struct ftrace_record *rec,
 	char kind[8];
 
 	(void)next;
+	if (t->opts.plain && number(t, rec, F_PID, &action)) {
+		strbuf_printf(&t->b, "%" PRId64, action);
+		return false;
+	}
 	if (!number(t, rec, F_SECTOR, &sector) || !number(t, rec, F_BYTES, &bytes) ||
 	    !number(t, rec, F_ACTION, &action) || !number(t, rec, F_DEVICE, &device))
 		return true;

@@ -317,12 +317,14 @@ static bool graph_exit(struct ftrace_text *t, const struct ftrace_record *rec,
 static void put_comm(struct ftrace_text *t, const struct field *f, const struct ftrace_record *rec,
 		     uint64_t pid)
 {
+	AUTO_FREE char *name = NULL, *made = NULL;
 	const char *s;
 	size_t n;
 
 	if (!f || !field_str(f, rec->r.data, rec->r.size, &s, &n))
 		return;
-	strbuf_add(&t->b, s, n);
+	name = mem_strndup(s, n);
+	strbuf_puts(&t->b, str_one_line(name, &made));
 	strbuf_putc(&t->b, ':');
 	/* later records have a name for it */
 	ftrace_text_comm(t, (int32_t)pid, s, n);
@@ -529,7 +531,7 @@ static const struct {
 	{ "ftrace",
 	  "blktrace",
 	  ftrace_put_blk,
-	  { "sector", "bytes", "action", "device", "error", "pdu_len", "data" } },
+	  { "sector", "bytes", "action", "device", "error", "pdu_len", "data", "pid" } },
 	{ "sched",
 	  "sched_switch",
 	  sched_switch,
@@ -565,7 +567,8 @@ void ftrace_handler_find(struct ftrace_text *t, struct ftrace_kind *k)
 			k->field[f] = layouts[i].fields[f]
 					      ? type_field(k->type, layouts[i].fields[f])
 					      : NULL;
-		if (!t->opts.plain)
+		/* blk has no format in the kernel: what stands for one is trace-cmd's */
+		if (!t->opts.plain || layouts[i].handler == ftrace_put_blk)
 			k->handler = layouts[i].handler;
 	}
 }

@@ -219,7 +219,7 @@ void heat_svg_write(FILE *f, const struct heat *h, const struct heat_points *poi
 		    const struct heat_view_opts *o)
 {
 	struct picture p = { .f = f, .h = h, .p = points };
-	char buf[32];
+	char buf[64];
 
 	p.width = o->width - LEFT - RIGHT;
 	p.height = o->height - TOP - BOTTOM;
@@ -249,8 +249,7 @@ void heat_svg_write(FILE *f, const struct heat *h, const struct heat_points *poi
 		fputs("</text>\n</svg>\n", f);
 		return;
 	}
-	fprintf(f, "%s %s", str_thousands(h->total, buf, sizeof(buf)),
-		o->offsets ? "samples" : "points");
+	fputs(str_count(h->total, o->offsets ? "sample" : "point", buf, sizeof(buf)), f);
 	if (!o->offsets) {
 		fprintf(f, ", mean %s", heat_value(h->mean, points->unit, buf, sizeof(buf)));
 		fprintf(f, ", max %s", heat_value((double)h->max, points->unit, buf, sizeof(buf)));

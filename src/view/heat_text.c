@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "base/term.h"
 #include "view/heat.h"
 
@@ -120,7 +121,7 @@ void heat_text(FILE *f, const struct heat *h, const struct heat_points *p,
 	       const struct heat_view_opts *o)
 {
 	bool color = term_color(f);
-	char buf[32], last[32] = "";
+	char buf[64], last[32] = "";
 	/* a few seconds are columns that can be seen */
 	unsigned wide = !o->offsets || h->columns > NARROW / 2 ? 1
 			: h->columns > NARROW / 3	       ? 2
@@ -155,7 +156,7 @@ void heat_text(FILE *f, const struct heat *h, const struct heat_points *p,
 	fprintf(f, "%*s0 %*s\n", LEFT, "", (int)(width > 2 ? width - 2 : 1), buf);
 	put_legend(f, h, color, room);
 	if (o->offsets)
-		fprintf(f, "%llu samples\n", (unsigned long long)h->total);
+		fprintf(f, "%s\n", str_count(h->total, "sample", buf, sizeof(buf)));
 	else
 		put_percentiles(f, h, p->unit, room);
 }

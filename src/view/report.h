@@ -56,10 +56,16 @@ struct report_end {
 	uint64_t stacks, full_stacks, abrupt_stacks;
 	bool code;			 /* addresses were looked at at all */
 	const char *note, *symbols_note; /* NULL or "": nothing to say */
-	char stacks_advice[256], names_advice[256], inlines_advice[512];
+	char where_early[200];	 /* to follow "most of these stacks end"; "": nothing to say */
+	const char *deeper;	 /* what helps stacks that were cut; NULL: there are few */
+	char where_unnamed[256]; /* to follow "most of these addresses are" */
+	char inlines_advice[512];
+	char idle[128]; /* what was left out (calc/idle.h); the caller's, too */
 };
 /* What is to be said of these samples; note and code are the caller's. */
 struct report_end report_end_of(const struct names *n);
+/* What to do about stacks that are not whole; false: nothing. */
+bool report_stacks_advice(const struct report_end *e, char *buf, size_t size);
 /* As lines. */
 void report_end_lines(const struct report_end *e, struct strbuf *b);
 /* The same below a report, as comments. */

@@ -227,6 +227,8 @@ void report_json(struct json *j, const struct report_style *s, const struct hist
 
 void report_json_end(struct json *j, const struct report_end *e)
 {
+	char advice[320];
+
 	json_end(j);
 	json_u64(j, "samples", e->samples);
 	json_u64(j, "lost", e->lost);
@@ -236,10 +238,13 @@ void report_json_end(struct json *j, const struct report_end *e)
 	json_u64(j, "without_name", e->unresolved);
 	if (e->note && e->note[0])
 		json_str(j, "note", e->note);
-	if (e->stacks && e->stacks_advice[0])
-		json_str(j, "stacks_advice", e->stacks_advice);
-	if (e->code && e->names_advice[0])
-		json_str(j, "names_advice", e->names_advice);
+	if (e->stacks && report_stacks_advice(e, advice, sizeof(advice)))
+		json_str(j, "stacks_advice", advice);
+	if (e->code && e->where_unnamed[0]) {
+		snprintf(advice, sizeof(advice), "most of these addresses are %s",
+			 e->where_unnamed);
+		json_str(j, "names_advice", advice);
+	}
 	if (e->code && e->inlines_advice[0])
 		json_str(j, "inlines_advice", e->inlines_advice);
 	if (e->symbols_note && e->symbols_note[0])

@@ -102,8 +102,10 @@ void report_text(FILE *f, const struct report_style *s, const struct hist *h,
 
 static void put_part(struct strbuf *b, const char *what, uint64_t n, uint64_t of)
 {
-	strbuf_printf(b, "%s: %" PRIu64 " (%.2f%%)", what, n,
-		      of ? 100.0 * (double)n / (double)of : 0.0);
+	char share[16];
+
+	strbuf_printf(b, "%s: %" PRIu64 " (%s)", what, n,
+		      str_percent((double)n, (double)of, share, sizeof(share)));
 }
 
 /* Were stacks followed by the kernel, which knows no other way than frame pointers? */
@@ -155,14 +157,10 @@ static void advise_stacks(const struct names *n, const struct names_cut *cut, st
 				 .in_jit = cut->in_jit,
 				 .in_file = cut->in_file,
 				 .file = cut->file == NAMES_NONE ? NULL : names_dso(n, cut->file) };
-	char where[200];
 
 	for (size_t i = 0; i < n->dsos.n && !l.java; i++)
 		l.java = strcmp(n->dsos.data[i].name, "libjvm.so") == 0;
-	report_where_lost(&l, n->profile->trace, where, sizeof(where));
-	if (where[0])
-		snprintf(e->stacks_advice, sizeof(e->stacks_advice), "most of these stacks end %s",
-			 where);
+	report_where_lost(&l, n->profile->trace, e->where_early, sizeof(e->where_early));
 }
 
 static void advise(const struct names *n, const struct names_cut *cut, struct report_end *e)
@@ -177,18 +175,15 @@ static void advise(const struct names *n, const struct names_cut *cut, struct re
 	if (cut->abrupt && cut->abrupt * REPORT_WORTH >= cut->chains)
 		advise_stacks(n, cut, e);
 	else if (cut->full && cut->full * REPORT_WORTH >= cut->chains)
-		snprintf(e->stacks_advice, sizeof(e->stacks_advice), "stacks were cut: %s",
-			 report_deeper(n->profile->trace));
+		e->deeper = report_deeper(n->profile->trace);
 	if (n->unresolved * REPORT_WORTH < e->samples)
 		return;
 	if (m.in_jit * 2 > n->unresolved)
-		snprintf(e->names_advice, sizeof(e->names_advice),
-			 "most of these addresses are in code that a runtime "
-			 "compiled: " REPORT_NAME_JIT);
+		snprintf(e->where_unnamed, sizeof(e->where_unnamed),
+			 "in code that a runtime compiled: " REPORT_NAME_JIT);
 	else if (m.in_file * 2 > n->unresolved)
-		snprintf(e->names_advice, sizeof(e->names_advice),
-			 "most of these addresses are in %.80s: install its debug symbols%s",
-			 n->dsos.data[m.file].name,
+		snprintf(e->where_unnamed, sizeof(e->where_unnamed),
+			 "in %.80s: install its debug symbols%s", n->dsos.data[m.file].name,
 			 getenv("DEBUGINFOD_URLS") ? "" : ", or set DEBUGINFOD_URLS");
 }
 
@@ -197,7 +192,7 @@ struct report_end report_end_of(const struct names *n)
 	const struct profile *p = n->profile;
 	const struct trace_losses *l = &p->trace->losses;
 	struct names_cut cut = names_count_cut(n);
-	struct report_end end = { .lost = l->lost_events + l->lost_samples,
+	struct report_end end = { .lost = trace_lost(l),
 				  .unresolved = n->unresolved,
 				  .stacks = cut.chains,
 				  .full_stacks = cut.full,
@@ -211,11 +206,20 @@ struct report_end report_end_of(const struct names *n)
 	return end;
 }
 
+bool report_stacks_advice(const struct report_end *e, char *buf, size_t size)
+{
+	if (e->where_early[0])
+		snprintf(buf, size, "most of these stacks end %s", e->where_early);
+	else if (e->deeper)
+		snprintf(buf, size, "stacks were cut: %s", e->deeper);
+	return e->where_early[0] || e->deeper;
+}
+
 void report_end_lines(const struct report_end *e, struct strbuf *b)
 {
-	char n[32];
+	char n[64], advice[256];
 
-	strbuf_printf(b, "%s samples, ", str_thousands(e->samples, n, sizeof(n)));
+	strbuf_printf(b, "%s, ", str_count(e->samples, "sample", n, sizeof(n)));
 	put_part(b, "lost", e->lost, e->samples + e->lost);
 	if (e->stacks) {
 		put_part(b, "; stacks cut", e->full_stacks, e->stacks);
@@ -224,10 +228,12 @@ void report_end_lines(const struct report_end *e, struct strbuf *b)
 	if (e->code)
 		put_part(b, "; addresses without a name", e->unresolved, e->samples);
 	strbuf_putc(b, '\n');
-	if (e->stacks && e->stacks_advice[0])
-		strbuf_printf(b, "%s\n", e->stacks_advice);
-	if (e->code && e->names_advice[0])
-		strbuf_printf(b, "%s\n", e->names_advice);
+	if (e->idle[0])
+		strbuf_printf(b, "%s\n", e->idle);
+	if (e->stacks && report_stacks_advice(e, advice, sizeof(advice)))
+		strbuf_printf(b, "%s\n", advice);
+	if (e->code && e->where_unnamed[0])
+		strbuf_printf(b, "most of these addresses are %s\n", e->where_unnamed);
 	if (e->code && e->inlines_advice[0])
 		strbuf_printf(b, "%s\n", e->inlines_advice);
 	if (e->note && e->note[0])

@@ -258,7 +258,7 @@ void extra_srccode(struct script *s, const struct event *ev)
 	char *p;
 
 	if (!f || f->file == SYMBOLS_NONE || (f->file == s->src_file && f->line == s->src_line) ||
-	    file_read(symbols_text(s->symbols, f->file), 64u << 20, &text, &n) < 0)
+	    file_read_input(symbols_text(s->symbols, f->file), 64u << 20, &text, &n) < 0)
 		return;
 	p = text;
 	for (uint32_t line = 1; line < f->line && p; line++)

@@ -89,7 +89,7 @@ const char *site_dso_name(struct script *s, uint32_t dso)
 static uint32_t symbols_number(struct script *s, uint32_t dso)
 {
 	const struct task_dso *d = tasks_get_dso(s->trace->tasks, dso);
-	struct find_want want = { .path = tasks_dso_path(s->trace->tasks, dso) };
+	struct find_want want = { .path = tasks_dso_file(s->trace->tasks, dso) };
 
 	if (d->kernel)
 		return SYMBOLS_KERNEL;

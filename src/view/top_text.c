@@ -82,6 +82,8 @@ void top_print_heading(FILE *f, const struct top_state *s)
 	bar(f);
 	fprintf(f, "   kymo top: %.0f samples/sec  kernel: %.1f%%  lost: %llu  [%s]  (%s)\n",
 		s->rate, s->kernel, (unsigned long long)s->lost, s->event, s->whom);
+	if (s->idle > 0)
+		fprintf(f, "   %.1f%% was idle: CPUs without work; --idle shows it\n", s->idle);
 	bar(f);
 }
 

@@ -13,6 +13,7 @@ struct top_state {
 	const char *whom;  /* "all, 2 CPUs" */
 	double rate;	   /* samples a second */
 	double kernel;	   /* share of them in the kernel, % */
+	double idle;	   /* and of those that were left out: of CPUs without work, % */
 	uint64_t lost;
 	uint64_t least;			/* samples that a row has */
 	bool relative;			/* shares of what filters left */

@@ -115,6 +115,9 @@ struct tui_model {
 	int refresh_ms;
 	void (*zero)(void *ctx);	      /* forget what was counted */
 	const char *(*live_title)(void *ctx); /* rates and so on; may be NULL */
+	/* How busy it was since the refresh before, in samples a second; NULL: that is not known.
+	 */
+	double (*live_level)(void *ctx);
 	/* Called every poll_ms while the user does nothing, in every view. */
 	int (*poll)(void *ctx, struct err *e);
 	int poll_ms;

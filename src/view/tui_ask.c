@@ -6,6 +6,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "base/output.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "view/tui_list.h"
@@ -52,6 +53,15 @@ int tui_menu(const char *title, const struct tui_item *items, size_t n)
 		draw_menu(title, items, &l, (tui_height() - l.height - 2) / 2,
 			  (tui_width() - width) / 2, width);
 		key = tui_key(-1);
+		if (key == TUI_KEY_CLICK) { /* beside it: away */
+			int y, x, left = (tui_width() - width) / 2;
+
+			tui_mouse_at(&y, &x);
+			return x >= left && x < left + width &&
+					       tui_list_click(&l, y, (tui_height() - l.height) / 2)
+				       ? items[l.at].id
+				       : -1;
+		}
 		if (key == TUI_KEY_ENTER || key == TUI_KEY_RIGHT)
 			return n ? items[l.at].id : -1;
 		/* letters of items come before those that move */
@@ -135,11 +145,13 @@ bool tui_ask(const char *title, const char *hint, char *text, size_t size)
 
 FILE *tui_create(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = output_growing(path, O_EXCL, 0600, NULL);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (fd >= 0 && !f)
 		close(fd);
+	if (fd < 0)
+		errno = -fd;
 	return f;
 }
 

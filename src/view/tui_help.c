@@ -13,14 +13,15 @@ static const char everywhere[] =
 	"  Q                  out of the program\n"
 	"  ? h F1             this help\n"
 	"  Ctrl-L             draw the screen anew\n"
+	"  the mouse          the wheel scrolls, a click selects or sorts, two open\n"
+	"  M                  in the report: give the mouse to the terminal, take it back\n"
 	"\n";
 
 const char tui_help_report[] =
 	"Rows:\n"
-	"  Enter m            menu of what can be done with the row\n"
-	"  e +                open or close its call graph, or the rows below it\n"
+	"  Enter e +          open or close its call graph, or the rows below it\n"
+	"  m                  menu of what can be done with the row\n"
 	"  E  C               open everything, close everything\n"
-	"  Enter (--hierarchy)  open or close the rows below; m is the menu there\n"
 	"  Right              open; when it is open already, the menu\n"
 	"  Left Esc           close; go out; take back the last filter or zoom\n"
 	"  a                  annotate: its code, with the share of each instruction\n"

@@ -29,6 +29,33 @@ void tui_list_fit(struct tui_list *l)
 		l->top = l->n > h ? l->n - h : 0;
 }
 
+#define WHEEL 3 /* lines of a step */
+
+/* What is seen moves; the cursor only as far as it must to be seen, too. */
+static void scroll(struct tui_list *l, bool up)
+{
+	size_t h = l->height > 0 ? (size_t)l->height : 1, most = l->n > h ? l->n - h : 0;
+
+	if (up)
+		l->top -= l->top < WHEEL ? l->top : WHEEL;
+	else
+		l->top = l->top + WHEEL < most ? l->top + WHEEL : most;
+	if (l->at < l->top)
+		l->at = l->top;
+	if (l->at >= l->top + h)
+		l->at = l->top + h - 1;
+}
+
+bool tui_list_click(struct tui_list *l, int y, int first)
+{
+	size_t at = l->top + (size_t)(y - first);
+
+	if (y < first || y >= first + l->height || at >= l->n)
+		return false;
+	l->at = at;
+	return true;
+}
+
 bool tui_list_key(struct tui_list *l, int key)
 {
 	size_t page = l->height > 1 ? (size_t)l->height - 1 : 1;
@@ -46,6 +73,8 @@ bool tui_list_key(struct tui_list *l, int key)
 	case 'g': l->at = 0; break;
 	case TUI_KEY_END:
 	case 'G': l->at = last; break;
+	case TUI_KEY_WHEEL_UP:
+	case TUI_KEY_WHEEL_DOWN: scroll(l, key == TUI_KEY_WHEEL_UP); break;
 	default: return false;
 	}
 	tui_list_fit(l);

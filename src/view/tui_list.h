@@ -21,6 +21,9 @@ struct tui_list {
 void tui_list_fit(struct tui_list *l);
 /* Arrows, j k, pages, Home End g G; false when it is none of these. */
 bool tui_list_key(struct tui_list *l, int key);
+/* The cursor to the line that stands at y, where the first of them stands at first; false: none
+ * does. */
+bool tui_list_click(struct tui_list *l, int y, int first);
 /* "12/345" and how far down, for a corner. */
 void tui_list_where(const struct tui_list *l, char *buf, size_t size);
 

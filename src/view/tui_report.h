@@ -30,6 +30,8 @@ struct tui_zoom {
 	char *text;
 };
 
+#define TUI_HISTORY 512
+
 struct tui_view {
 	const struct tui_model *m;
 	struct tui_query query; /* that made the table */
@@ -56,6 +58,7 @@ struct tui_view {
 	tui_report_lines lines;
 	uint64_t shown_self; /* weight of all rows in order */
 	uint64_t shown_most; /* that, or of the row that has more with what it called */
+	uint64_t heaviest;   /* of one row: what bars are measured by */
 
 	uint64_t shown_sum[TUI_SUMS];
 
@@ -64,6 +67,9 @@ struct tui_view {
 	char note[256];
 
 	bool frozen; /* live views */
+	/* What the model's live_level said at each refresh; the newest is n_history - 1. */
+	double history[TUI_HISTORY];
+	unsigned n_history;
 	struct srctext source;
 };
 
@@ -113,6 +119,10 @@ bool tui_rows_search(struct tui_view *v, int key);
 
 /* tui_report_draw.c */
 void tui_report_draw(void *view);
+/* The line of the screen that the headings stand in; rows follow. */
+int tui_report_head(const struct tui_view *v);
+/* What is sorted by where the headings have this column; -1: nothing. */
+int tui_report_head_at(const struct tui_view *v, int x);
 int tui_report_print(const struct tui_view *v, const char *path, struct err *e);
 
 /* tui_report_keys.c: what a key does; TUI_QUIT or TUI_BACK to leave, -1 to stay */

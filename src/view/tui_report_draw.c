@@ -48,10 +48,9 @@ static void title(const struct tui_view *v)
 		strbuf_printf(&total, ", Event count (approx.): %s",
 			      str_thousands(v->t.events_total, weight, sizeof(weight)));
 	}
-	if (!live && trace->losses.lost_events + trace->losses.lost_samples)
+	if (!live && trace_lost(&trace->losses))
 		strbuf_printf(&b, ", %s lost",
-			      str_thousands(trace->losses.lost_events + trace->losses.lost_samples,
-					    weight, sizeof(weight)));
+			      str_thousands(trace_lost(&trace->losses), weight, sizeof(weight)));
 	for (size_t i = 0; i < v->zooms.n; i++)
 		strbuf_printf(&b, ", %s: %s", v->t.column[v->zooms.data[i].column],
 			      v->zooms.data[i].text);
@@ -79,6 +78,12 @@ static int sums_width(const struct tui_view *v)
 	return width;
 }
 
+#define HISTORY_HEIGHT 12 /* of a screen that can spare a line for it */
+#define HISTORY_WORDS 56
+#define BAR_GAP 2
+#define NAMED_WIDTH 48 /* what the last column has before there are bars */
+#define BAR_LEAST 8
+#define BAR_MOST 40
 #define LEAST_WIDTH 10 /* of a column of text that must give way to the last one */
 #define LAST_WIDTH 30  /* what the last one should have */
 
@@ -122,9 +127,34 @@ static void head_cell(struct tui_line *l, const struct tui_view *v, const char *
 	tui_put(l, TUI_HEAD, " ");
 }
 
+int tui_report_head(const struct tui_view *v)
+{
+	return v->m->live_level && tui_height() >= HISTORY_HEIGHT ? 2 : 1;
+}
+
+int tui_report_head_at(const struct tui_view *v, int x)
+{
+	unsigned sum[TUI_SORT_TEXT], n = tui_sums_shown(v, sum);
+	int width[TUI_COLUMNS], at = v->t.tree ? 0 : 2;
+
+	fit_columns(v, width);
+	x += v->skip;
+	for (unsigned i = 0; i < n; i++, at += 2) {
+		at += tui_sums_width(v, sum[i]);
+		if (x < at + 2)
+			return (int)sum[i];
+	}
+	for (unsigned c = 0; c < v->t.n_columns; c++, at += 2) {
+		at += width[c];
+		if (x < at + 2 || c + 1 == v->t.n_columns)
+			return (int)(TUI_SORT_TEXT + c);
+	}
+	return -1;
+}
+
 static void heads(const struct tui_view *v, const int *width)
 {
-	struct tui_line l = tui_line(1, false);
+	struct tui_line l = tui_line(tui_report_head(v), false);
 	unsigned sum[TUI_SORT_TEXT], n = tui_sums_shown(v, sum);
 
 	l.skip = v->skip;
@@ -143,9 +173,23 @@ static void mark(const struct tui_view *v, struct tui_line *l, uint32_t row)
 	tui_put(l, TUI_BOLD, !tui_rows_opens(v, row) ? "  " : v->open[row] ? "- " : "+ ");
 }
 
+/* What texts leave of a wide screen is for bars, at its right edge; very long names are cut for
+ * them. */
+static int bar_width(const struct tui_view *v, const int *width)
+{
+	int left = tui_width() - 2 - sums_width(v) - BAR_GAP - 1;
+
+	for (unsigned c = 0; c < v->t.n_columns; c++)
+		left -= c + 1 < v->t.n_columns	 ? width[c] + 2
+			: width[c] < NAMED_WIDTH ? width[c]
+						 : NAMED_WIDTH;
+	return v->skip || left < BAR_LEAST ? 0 : left < BAR_MOST ? left : BAR_MOST;
+}
+
 static void row_line(const struct tui_view *v, struct tui_line *l, uint32_t row, const int *width)
 {
 	char buf[1024], cut[1024];
+	int bars = bar_width(v, width);
 
 	if (!v->t.tree)
 		mark(v, l, row);
@@ -160,17 +204,65 @@ static void row_line(const struct tui_view *v, struct tui_line *l, uint32_t row,
 		/* the last one goes on to the screen's edge, and beyond when scrolled */
 		if (c + 1 < v->t.n_columns)
 			text = tui_cut(text, width[c], cut, sizeof(cut));
+		else if (bars)
+			text = tui_cut(text, tui_width() - bars - BAR_GAP - 1 - l->x, cut,
+				       sizeof(cut));
 		tui_put_found(l, TUI_PLAIN, text, &v->search);
 		if (c + 1 < v->t.n_columns)
 			tui_printf(l, TUI_PLAIN, "%*s", width[c] - tui_columns(text) + 2, "");
 	}
 }
 
+static void bar(struct tui_line *l, enum tui_style style, double share, int width)
+{
+	static const char *const part[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	int eighths = (int)(share * width * 8 + 0.5);
+
+	l->x = tui_width() - width - 1;
+	for (int i = 0; i < eighths / 8; i++)
+		tui_put(l, style, tui_unicode() ? "█" : "#");
+	if (tui_unicode())
+		tui_put(l, style, part[eighths % 8]);
+}
+
+/* How busy it was, refresh by refresh: the newest at the right. */
+static void history(const struct tui_view *v)
+{
+	static const char *const high[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const plain[] = { "_", ".", ":", "-", "=", "+", "*", "#" };
+	struct tui_line l = tui_line(1, false);
+	unsigned n = v->n_history < TUI_HISTORY ? v->n_history : TUI_HISTORY;
+	unsigned room = tui_width() > HISTORY_WORDS ? (unsigned)(tui_width() - HISTORY_WORDS) : 0;
+	double most = 0;
+	char now[32], top[32];
+
+	if (n > room)
+		n = room;
+	for (unsigned i = v->n_history - n; i < v->n_history; i++)
+		if (v->history[i % TUI_HISTORY] > most)
+			most = v->history[i % TUI_HISTORY];
+	if (!n)
+		return;
+	tui_printf(&l, TUI_DIM, " busy, %.1f min ", (double)n * v->m->refresh_ms / 60000);
+	for (unsigned i = v->n_history - n; i < v->n_history; i++) {
+		double share = most > 0 ? v->history[i % TUI_HISTORY] / most : 0;
+		int step = share >= 1 ? 7 : (int)(share * 8);
+
+		tui_put(&l, tui_heat(100 * share / 10), (tui_unicode() ? high : plain)[step]);
+	}
+	tui_printf(&l, TUI_DIM, " %s samples/s, at most %s",
+		   str_thousands((uint64_t)v->history[(v->n_history - 1) % TUI_HISTORY], now,
+				 sizeof(now)),
+		   str_thousands((uint64_t)most, top, sizeof(top)));
+}
+
 static void draw_lines(const struct tui_view *v, const int *width)
 {
+	int bars = bar_width(v, width);
+
 	for (int i = 0; i < v->list.height; i++) {
 		size_t at = v->list.top + (size_t)i;
-		struct tui_line l = tui_line(2 + i, at == v->list.at);
+		struct tui_line l = tui_line(tui_report_head(v) + 1 + i, at == v->list.at);
 		const struct tui_report_line *line;
 
 		if (at >= v->lines.n)
@@ -187,6 +279,12 @@ static void draw_lines(const struct tui_view *v, const int *width)
 				      &v->search);
 		}
 		tui_fill(&l, TUI_PLAIN);
+		if (line->is_row && bars && v->heaviest) {
+			uint64_t weight = tui_rows_weight(v, line->row);
+
+			bar(&l, tui_heat(tui_rows_percent(v, weight)),
+			    (double)weight / (double)v->heaviest, bars);
+		}
 	}
 }
 
@@ -214,7 +312,7 @@ static void status(const struct tui_view *v)
 void tui_report_draw(void *view)
 {
 	struct tui_view *v = view;
-	static const char *const recorded[] = { "Enter", "menu",   "e", "open",	  "a",	 "annotate",
+	static const char *const recorded[] = { "Enter", "open",   "m", "menu",	  "a",	 "annotate",
 						"s",	 "panes",  "/", "search", "t d", "zoom",
 						"?",	 "help",   "q", "quit",	  "< >", "sort",
 						"\\",	 "filter", "L", "limit",  "Tab", "event",
@@ -224,21 +322,23 @@ void tui_report_draw(void *view)
 					    "?",     "help",	 "q",	"quit",	  "< >", "sort",
 					    "\\",    "filter",	 "L",	"limit",  "Tab", "event",
 					    "P",     "print",	 NULL };
-	static const char *const live[] = { "Enter", "menu", "f", "freeze",   "z", "zero",
-					    "e",     "open", "a", "annotate", "/", "search",
+	static const char *const live[] = { "Enter", "open", "f", "freeze",   "z", "zero",
+					    "m",     "menu", "a", "annotate", "/", "search",
 					    "?",     "help", "q", "quit",     NULL };
 
 	int width[TUI_COLUMNS];
 
 	tui_clear();
-	v->list.height = tui_height() - 4;
+	v->list.height = tui_height() - 3 - tui_report_head(v);
 	tui_list_fit(&v->list);
 	title(v);
+	if (tui_report_head(v) > 1)
+		history(v);
 	fit_columns(v, width);
 	heads(v, width);
 	draw_lines(v, width);
 	if (!v->lines.n) {
-		struct tui_line l = tui_line(3, false);
+		struct tui_line l = tui_line(tui_report_head(v) + 2, false);
 
 		tui_put(&l, TUI_BOLD,
 			v->t.n_rows	   ? "  No row is left: Esc takes back the last filter."

@@ -268,7 +268,37 @@ static void sort_by(struct tui_view *v, int step)
 			at = i;
 	if (n)
 		v->sort_by = by[(at + n + (unsigned)step) % n];
-	tui_rows_order(v);
+	widen(v);
+}
+
+/* A click: on a heading to sort by it, on a line to be there, on the mark before it to open it. */
+static void click(struct tui_view *v)
+{
+	int y, x, head = tui_report_head(v), by;
+	size_t before = v->list.at;
+
+	tui_mouse_at(&y, &x);
+	by = y == head ? tui_report_head_at(v, x) : -1;
+	if (by >= 0) {
+		v->sort_by = (unsigned)by;
+		widen(v);
+	} else if (tui_list_click(&v->list, y, head + 1) && x < 2 && v->list.at == before &&
+		   !v->t.tree && tui_rows_at(v)->is_row) {
+		toggle(v);
+	}
+}
+
+/* Is there something to open or close where the cursor is? */
+static bool has_inside(const struct tui_view *v)
+{
+	const struct tui_report_line *l = tui_rows_at(v);
+
+	if (!l)
+		return false;
+	if (l->is_row)
+		return tui_rows_opens(v, l->row);
+	return !l->tree.more && (tui_tree_shown(&v->tree[l->row], l->tree.head) ||
+				 tui_tree_opens(&v->tree[l->row], l->tree.node));
 }
 
 static void print_to_file(struct tui_view *v)
@@ -412,8 +442,9 @@ static int by(struct tui_view *v, int id)
 
 int tui_report_key(struct tui_view *v, int key)
 {
-	if (key == TUI_KEY_ENTER && tui_rows_at(v) && tui_rows_at(v)->is_row &&
-	    v->row[tui_rows_at(v)->row].inner)
+	if (key == TUI_KEY_DOUBLE)
+		key = TUI_KEY_ENTER;
+	if (key == TUI_KEY_ENTER && has_inside(v))
 		key = 'e';
 	if (key == TUI_KEY_ENTER || key == 'm') {
 		key = menu(v);
@@ -435,7 +466,13 @@ int tui_report_key(struct tui_view *v, int key)
 	case '+': toggle(v); break;
 	case 'E': open_all(v, true); break;
 	case 'C': open_all(v, false); break;
-	case TUI_KEY_RIGHT: return go_in(v) ? -1 : tui_report_key(v, TUI_KEY_ENTER);
+	case TUI_KEY_RIGHT: return go_in(v) ? -1 : tui_report_key(v, 'm');
+	case TUI_KEY_CLICK: click(v); break;
+	case 'M':
+		tui_mouse(!tui_mouse_is_on());
+		note(v, tui_mouse_is_on() ? "the mouse is kymo's (Shift selects text)"
+					  : "the mouse is the terminal's");
+		break;
 	case TUI_KEY_LEFT:
 	case TUI_KEY_ESC:
 	case TUI_KEY_BACKSPACE: go_out(v); break;

@@ -238,7 +238,7 @@ static void show_sum(struct tui_view *v, uint32_t row, unsigned k)
 void tui_rows_order(struct tui_view *v)
 {
 	v->order.n = 0;
-	v->shown_self = v->shown_most = 0;
+	v->shown_self = v->shown_most = v->heaviest = 0;
 	memset(v->shown_sum, 0, sizeof(v->shown_sum));
 	choose_rows(v);
 	for (uint32_t i = 0; i < v->t.n_rows; i++)
@@ -251,6 +251,7 @@ void tui_rows_order(struct tui_view *v)
 			for (unsigned k = 0; k < v->t.n_sums; k++)
 				show_sum(v, i, k);
 		}
+	v->heaviest = v->shown_most;
 	if (v->shown_self > v->shown_most)
 		v->shown_most = v->shown_self;
 	if (v->order.n)

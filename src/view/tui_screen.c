@@ -44,7 +44,15 @@ static struct {
 	void *every_ctx;
 	int64_t every_last;
 	struct winsize size; /* what the terminal said of it last */
+	bool mouse;
+	int mouse_y, mouse_x; /* of the last click, and when it was */
+	int64_t mouse_ms;
 } tui;
+
+/* Presses and releases (1000), in numbers that have no limit (1006). */
+#define MOUSE_ON "\033[?1000h\033[?1006h"
+#define MOUSE_OFF "\033[?1006l\033[?1000l"
+enum { MOUSE_KEY = 0x700, DOUBLE_MS = 400 }; /* no key of ncurses has such a number */
 
 /*
  * ncurses learns of a new size by a signal that interrupts its read(). One that comes while
@@ -109,7 +117,7 @@ static void remember(const char *capability)
 
 	if (!s || (intptr_t)s == -1)
 		return;
-	for (; *s && tui.leave_n + 1 < sizeof(tui.leave); s++) {
+	for (; *s && tui.leave_n + sizeof(MOUSE_OFF) < sizeof(tui.leave); s++) {
 		if (s[0] == '$' && s[1] == '<' && strchr(s, '>'))
 			s = strchr(s, '>');
 		else
@@ -190,6 +198,9 @@ int tui_start(struct err *e)
 	remember("rmkx");
 	remember("cnorm");
 	remember("rmcup");
+	/* terminals that know no mouse leave it at that */
+	memcpy(tui.leave + tui.leave_n, MOUSE_OFF, strlen(MOUSE_OFF));
+	tui.leave_n += strlen(MOUSE_OFF);
 	catch_signals();
 	cbreak();
 	noecho();
@@ -200,6 +211,9 @@ int tui_start(struct err *e)
 	ioctl(tui.fd, TIOCGWINSZ, &tui.size);
 	mem_on_end(put_back);
 	tui.on = true;
+	define_key("\033[<", MOUSE_KEY);
+	refresh();
+	tui_mouse(true);
 	return 0;
 }
 
@@ -207,6 +221,7 @@ void tui_end(void)
 {
 	if (!tui.on)
 		return;
+	tui_mouse(false);
 	tui.on = false;
 	tui.behind = NULL;
 	mem_on_end(NULL);
@@ -337,8 +352,60 @@ static int wait_key(wint_t *c, int timeout_ms, bool *closed)
 	return r;
 }
 
+void tui_mouse(bool on)
+{
+	const char *text = on ? MOUSE_ON : MOUSE_OFF;
+	ssize_t n = write(tui.fd, text, strlen(text));
+
+	(void)n;
+	tui.mouse = on;
+}
+
+bool tui_mouse_is_on(void)
+{
+	return tui.mouse;
+}
+
+void tui_mouse_at(int *y, int *x)
+{
+	*y = tui.mouse_y;
+	*x = tui.mouse_x;
+}
+
+/* The rest of "ESC [ < BUTTON ; X ; Y M": a key, or TUI_KEY_NONE for what nobody waits for. */
+static int read_mouse(void)
+{
+	int number[3] = { 0 }, at = 0, y, x;
+	wint_t c = 0;
+	bool twice;
+
+	timeout(100);
+	while (get_wch(&c) == OK && c != 'M' && c != 'm') {
+		if (c == ';')
+			at++;
+		else if (c < '0' || c > '9' || at > 2 || number[at] > 99999)
+			return TUI_KEY_NONE;
+		else
+			number[at] = number[at] * 10 + (int)(c - '0');
+	}
+	if (c != 'M' || at != 2)
+		return TUI_KEY_NONE;
+	if (number[0] == 64 || number[0] == 65)
+		return number[0] == 64 ? TUI_KEY_WHEEL_UP : TUI_KEY_WHEEL_DOWN;
+	if (number[0] != 0)
+		return TUI_KEY_NONE;
+	x = number[1] - 1;
+	y = number[2] - 1;
+	twice = now_ms() - tui.mouse_ms < DOUBLE_MS && y == tui.mouse_y && x == tui.mouse_x;
+	tui.mouse_y = y;
+	tui.mouse_x = x;
+	tui.mouse_ms = twice ? 0 : now_ms();
+	return twice ? TUI_KEY_DOUBLE : TUI_KEY_CLICK;
+}
+
 int tui_key(int timeout_ms)
 {
+	int mouse = TUI_KEY_NONE;
 	int64_t end = timeout_ms < 0 ? INT64_MAX : now_ms() + timeout_ms;
 	bool closed = false;
 	wint_t c = 0;
@@ -349,9 +416,13 @@ int tui_key(int timeout_ms)
 		int64_t left = timeout_ms < 0 ? -1 : end - now_ms();
 
 		r = wait_key(&c, left < 0 && timeout_ms >= 0 ? 0 : (int)left, &closed);
+		if (r == KEY_CODE_YES && c == MOUSE_KEY) {
+			mouse = read_mouse();
+			r = mouse == TUI_KEY_NONE ? ERR : r;
+		}
 	} while (r == ERR && !closed && now_ms() < end);
 	if (r == KEY_CODE_YES)
-		return key_of(c);
+		return mouse != TUI_KEY_NONE ? mouse : key_of(c);
 	if (r == ERR)
 		return closed ? TUI_KEY_CLOSED : TUI_KEY_NONE;
 	switch (c) {

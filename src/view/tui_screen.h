@@ -37,6 +37,11 @@ enum tui_key {
 	TUI_KEY_RESIZE,
 	TUI_KEY_HELP,	/* F1 */
 	TUI_KEY_CLOSED, /* the terminal is gone */
+	/* the mouse: tui_mouse_at() says where */
+	TUI_KEY_CLICK,
+	TUI_KEY_DOUBLE, /* the second of two clicks at the same place; the first came before */
+	TUI_KEY_WHEEL_UP,
+	TUI_KEY_WHEEL_DOWN,
 	TUI_KEY_OTHER,
 };
 
@@ -75,6 +80,11 @@ void tui_every(int ms, int (*fn)(void *ctx), void *ctx);
 
 /* Shows what was drawn, and waits for a key; timeout_ms < 0: as long as it takes. */
 int tui_key(int timeout_ms);
+/* Where the last click was. */
+void tui_mouse_at(int *y, int *x);
+/* While the mouse is asked for, terminals select text only with Shift. On at first. */
+void tui_mouse(bool on);
+bool tui_mouse_is_on(void);
 void tui_show(void);
 void tui_clear(void);
 /*

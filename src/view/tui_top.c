@@ -84,6 +84,8 @@ static void refresh(struct tui_view *v)
 		return;
 	}
 	restore(v, &k);
+	if (v->m->live_level)
+		v->history[v->n_history++ % TUI_HISTORY] = v->m->live_level(v->m->ctx);
 }
 
 static int on_key(struct tui_view *v, int key, int64_t *next)

@@ -120,11 +120,11 @@ def pprof():
                                                         for m in [p["mappings"].get(x.get("mapping"))] if m))
     same("pprof: the first mapping is the program", os.path.basename(s[p["mapping"][0]["file"]]), "busy")
     if shutil.which("go"):
-        with open(f"{DIR}/x.pb.gz", "wb") as f:
+        with open(f"{DIR}/go.pb.gz", "wb") as f:
             f.write(data)
-        r = run(["go", "tool", "pprof", "-raw", f"{DIR}/x.pb.gz"])
+        r = run(["go", "tool", "pprof", "-raw", f"{DIR}/go.pb.gz"])
         check("pprof: go tool pprof reads it", r.code == 0 and "Samples:" in r.out, r)
-        r = run(["go", "tool", "pprof", "-top", "-sample_index=cpu-clock_samples", f"{DIR}/x.pb.gz"])
+        r = run(["go", "tool", "pprof", "-top", "-sample_index=cpu-clock_samples", f"{DIR}/go.pb.gz"])
         has("pprof: and sums as report does", r.out, f"Total samples = {want['cpu-clock'][0]}")
     else:
         skip("pprof: go tool pprof reads it", "no go here")
@@ -307,9 +307,12 @@ def firefox():
     f = json.loads(export("firefox", ALL, "--no-inline"))
     same("firefox: tables fit together", firefox_faults(f), [])
     same("firefox: version", f["meta"]["preprocessedProfileVersion"], 57)
-    want, s = truth(), f["shared"]["stringArray"]
+    want, s, events = truth(), f["shared"]["stringArray"], {}
+    for tid, event in (x.split() for x in kymo(f"script -i {ALL} -F tid,event -G").out.splitlines()):
+        events.setdefault(int(tid), set()).add(event.rstrip(":"))
     for event in want:
-        threads = [t for t in f["threads"] if t["name"].endswith(f"({event})")]
+        # a task of which only one event was sampled bears its name alone
+        threads = [t for t in f["threads"] if t["name"].endswith(f"({event})") or events[int(t["tid"])] == {event}]
         same(f"firefox: samples of {event}", sum(sum(t["samples"]["weight"]) for t in threads), want[event][0])
     cpu, faults = Counter(), Counter()
     for t in f["threads"]:
@@ -432,7 +435,7 @@ def evil():
     path = f"{DIR}/evil.data"
     code = ("import ctypes,time\nctypes.CDLL(None).prctl(15,%r,0,0,0)\nwhile time.process_time()<0.3: pass" % EVIL)
     run(["perf", "record", "-q", "-B", "--no-bpf-event", "-F", "499", "-g", "-e", "cpu-clock", "-o", path, "/usr/bin/python3", "-c", code])
-    name = EVIL.decode(errors="replace")
+    name = EVIL.replace(b"\n", b"\\n").decode(errors="replace")  # no name is two lines
     for to in FORMATS:
         data = export(to, path)
         if to in ("speedscope", "firefox", "chrome"):
@@ -519,8 +522,8 @@ def ways():
     check("no such folder", r.code == 1 and "cannot write" in r.err, r)
     with open(f"{DIR}/x.folded", "w", encoding="utf-8") as f:
         f.write("main;read 3\n")
-    r = kymo(["export", "--to", "pprof", "-i", f"{DIR}/x.folded", "-o", f"{DIR}/x.pb.gz"])
-    check("folded text is refused with who takes it", r.code == 1 and "kymo flame" in r.err and not os.path.exists(f"{DIR}/x.pb.gz"), r)
+    r = kymo(["export", "--to", "pprof", "-i", f"{DIR}/x.folded", "-o", f"{DIR}/refused.pb.gz"])
+    check("folded text is refused with who takes it", r.code == 1 and "kymo flame" in r.err and not os.path.exists(f"{DIR}/refused.pb.gz"), r)
     r = run(f"{me} record -q -F 999 -g -o - -- {BUSY} 60 | {me} export --to pprof -o live.pb.gz", shell=True)
     check("a live pipe", r.code == 0 and pprof_of(open("live.pb.gz", "rb").read())["sample"], r)
     r = run(f"{me} export --to json -i {ALL} -o - | head -c 100 >/dev/null", shell=True)

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import page as pages
 from files import Folder
+from shell import on_terminal
 from tap import SAN, WORK, check, end, has, kymo, run, same, KYMO
 
 at = Folder("kymo-flame-")
@@ -129,8 +130,36 @@ r = kymo(["flame", "-i", basic, "-o", "-"])
 check("-o - writes the page to standard output", r.code == 0 and r.out.startswith("<!DOCTYPE html>"), r.err)
 r = kymo(["flame", "-q", "-o", "-", "--", "sh", "-c", "echo what the command prints"])
 check("and what a command prints elsewhere", "what the command prints" not in r.out.splitlines() and "what the command prints" in r.err.splitlines(), r.out[:200])
-r = run([KYMO, "flame", basic], cwd=tmp)
-check("flame.html is the default", r.code == 0 and os.path.exists(path("flame.html")), r)
+
+
+def made(command):
+    """Run it in a shell, in the folder: the result, and whether it made a flame.html, which is gone then."""
+    done = run(command, shell=True, cwd=tmp)
+    there = os.path.exists(path("flame.html"))
+    if there:
+        os.unlink(path("flame.html"))
+    return done, there
+
+
+text, code = on_terminal(["sh", "-c", f"cd {tmp} && {KYMO} flame {basic}"])
+check("flame.html is the default on a terminal", code == 0 and os.path.exists(path("flame.html")) and "<svg" not in text, text)
+r, page_too = made(f"{KYMO} flame {basic} >/dev/null")
+check("and where output is thrown away", r.code == 0 and page_too, r)
+r, page_too = made(f"{KYMO} flame --title=x {basic} >graph.svg")
+check("a file for output: the SVG, as flamegraph.pl has it", r.code == 0 and r.err == "" and not page_too and
+      [x[0] for x in frames("graph.svg")][:2] == ["all (118 samples, 100%)", "a (60 samples, 50.85%)"] and ">x<" in read("graph.svg"), r)
+kymo(["flame", "--title=x", basic, "-o", path("named.svg")])
+same("byte by byte what -o writes", read("graph.svg"), read("named.svg"))
+r, page_too = made(f"cat {basic} | {KYMO} flame --title=x | cat")
+check("also from and to a pipe", r.out == read("named.svg") and not page_too, r.err)
+r, page_too = made(f"{KYMO} flame --format folded {basic} | cat")
+check("in the form that --format says", r.out == "a;b 10\na;b;c 20\na;d 30\ne 58\n" and not page_too, r)
+r, page_too = made(f"{KYMO} flame -o flame.html {basic} | cat")
+check("-o is obeyed", r.out == "" and page_too, r)
+r, page_too = made(f"{KYMO} flame -q -- echo what the command prints | cat")
+check("a command's output is its own", r.out == "what the command prints\n" and page_too, r)
+r, page_too = made(f"{KYMO} flame nothing-there >graph.svg")
+check("a failure writes nothing there", r.code == 1 and read("graph.svg") == "", r)
 r = kymo(["flame", "-i", basic, "-o", path("x.jpg")])
 check("a name that says nothing is refused", r.code != 0 and ".html, .svg or .folded" in r.err, r)
 kymo(["flame", "-i", basic, "-o", path("x.out"), "--format", "svg"])
@@ -253,7 +282,7 @@ if not SAN:
     # deep recursion does not recurse here
     write("deep", "r;" * 60000 + "leaf 1\n")
     r = kymo(["flame", "-i", path("deep"), "-o", path("deep.html")])
-    check("60,000 frames deep", r.code == 0 and "1 different stacks" in r.err, r)
+    check("60,000 frames deep", r.code == 0 and "1 different stack\n" in r.err, r)
     r = kymo(["flame", "-i", path("deep"), "-o", path("deep.svg")])
     same("all of them drawn", len(frames("deep.svg")), 60002)
 

@@ -28,11 +28,41 @@ def reported():
     return kymo(["report", "-i", at.path("r.data"), "--stdio", "-g", "none"]).out
 
 
+WORTH = 20  # one in so many is told
+
+
+def shares_same(what, data):
+    """The same shares from a report, every picture and collapse; folded text has what was idle, too, as a report with --idle."""
+    shares_of(what, data, [], [k for k in KINDS if k != "folded"])
+    return shares_of(f"{what}, idle too", data, ["--idle"], ["folded", "collapse"])
+
+
+def shares_of(what, data, idle, kinds):
+    """Only what is worth a line is told with pictures."""
+    line = next((x for x in kymo(["report", "-i", data, "--stdio", "-g", "none", *idle]).out.splitlines() if re.match(r"# [\d,]+ samples?, lost", x)), "")
+    found = {k: m.groups() for k, m in ((k, re.search(k + r": (\d+) \(([^)]+)\)", line)) for k in ("ending early", "stacks cut", "without a name")) if m}
+    samples = int(re.match(r"# ([\d,]+) samples?", line)[1].replace(",", "")) if line else 0
+    want = {k: v[1] for k, v in found.items() if int(v[0]) and int(v[0]) * WORTH >= samples}
+    got = {}
+    for kind in kinds:
+        r = kymo(["collapse", "-i", data, "-o", at.path("x.txt")] if kind == "collapse" else ["flame", "-i", data, "-o", at.path(f"x.{kind}")])
+        said = {"ending early": r"(\S+) of the stacks end early", "stacks cut": r"(\S+) of the stacks are cut", "without a name": r"(\S+) of the samples are in code without a name"}
+        got[kind] = {k: m[1] for k, m in ((k, re.search(p, r.err)) for k, p in said.items()) if m}
+    return check(f"{what}: the same shares everywhere", samples and all(v == want for v in got.values()), (line, want, got))
+
+
 def work(name):
     return os.path.abspath(f"{WORK}/{name}")
 
 
+for name in ("record-1.perf", "record-2.perf"):
+    shares_same(f"perf's {name}", os.path.join(os.path.dirname(os.path.abspath(__file__)), "../data", name))
+kymo(["record", "-q", "-F", "999", "-a", "-g", "-o", at.path("r.data"), "--", "sh", "-c", "for i in 1 2 3; do ls -lR /usr/lib/python3 /etc >/dev/null; done"])
+shares_same("many processes", at.path("r.data"))
+kymo(["record", "-q", "-F", "999", "-g", "-o", at.path("r.data"), "--", work("calls"), "random=300", "threads=2"])
+shares_same("stacks that differ", at.path("r.data"))
 record("", work("untabled"), "200")
+shares_same("no stacks", at.path("r.data"))
 for kind, err in said():
     check(f"{kind}, recorded without stacks: that, and what has them", NONE in err and "kymo record -g" in err and EARLY not in err, err)
 
@@ -51,6 +81,7 @@ if "reached the bottom" in how:
     for kind, err in said():
         has(f"{kind}, code without tables: which, and what helps", err, EARLY + ", most " + where)
     has("a report, too", reported(), "most of these stacks end " + where)
+    shares_same("code without tables", at.path("r.data"))
 else:
     skip("code without tables", "no stack walker here")
 
@@ -64,6 +95,7 @@ record("--call-graph fp --max-stack 1", work("framed"), "300")
 for kind, err in said():
     check(f"{kind}, stacks that were cut: that, and not that they end early", "of the stacks are cut: kymo record --max-stack N" in err and EARLY not in err, err)
 has("a report, too", reported(), "stacks were cut: kymo record --max-stack N")
+shares_same("stacks that were cut", at.path("r.data"))
 at.write("deep.c", """
 static __attribute__((noinline)) unsigned down(int n, volatile unsigned *x)
 {
@@ -109,7 +141,14 @@ if run(["strip", bare]).code == 0:
     for kind, err in said():
         has(f"{kind}, a stripped program", err, NAMELESS + ", most in bare: install its debug symbols, or set DEBUGINFOD_URLS")
         check("its stacks are not said to end early", EARLY not in err, err)
+    shares_same("a stripped program", at.path("r.data"))
 else:
     skip("a stripped program", "no strip here")
+
+# one is not many
+at.write("one.folded", "a;b 1\n")
+for args, want in (([at.path("one.folded")], "1 count, 1 different stack"),):
+    err = kymo(["flame", *args, "-o", at.path("one.svg")]).err
+    check("one is said as one", want in err and "1 different stacks" not in err, err)
 at.remove()
 end()

@@ -83,5 +83,14 @@ if r.code in (0, 124):
         same("and the line of the one call", lines["middle_inlined"][1], line)
 else:
     skip("lines", f"nothing could be recorded: {r.err[:100]}")
+
+# a damaged recording: samples that weigh more than can be added up
+kymo(["record", "-q", "-P", "-c", "1234567", "-e", "cpu-clock:u", "-g", "-o", data, "--", os.path.join(WORK, "spin"), "900000000"], timeout=120)
+with open(data, "rb") as f:
+    heavy = f.read().replace((1234567).to_bytes(8, "little"), (2 ** 63 - 1).to_bytes(8, "little"))
+with open(data, "wb") as f:
+    f.write(heavy)
+r = kymo(["flame", "-q", "--reverse", "-i", data, "-o", at.path("x.svg")])
+check("weights that cannot be added are refused as that", r.code == 1 and "too large" in r.err, r)
 at.remove()
 end()

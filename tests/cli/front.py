@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 from shell import Shell, on_terminal
-from tap import KYMO, SAN, check, end, has, kymo, run, same, skip
+from tap import KYMO, SAN, WORK, check, end, has, kymo, run, same, skip
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.path.dirname(KYMO)
@@ -130,6 +130,15 @@ def man_pages():
                                                            for x in c["examples"]) and "\nEXAMPLES" in text, text[-2000:])
 
 
+def page_of_all():
+    path = f"{BUILD}/man/kymo.1"
+    if not os.path.exists(path):
+        skip("kymo(1): each heading once", "no scdoc")
+        return
+    headings = re.findall(r"^\.S[HS] (.*)$", open(path).read(), re.M)
+    same("kymo(1): each heading once", sorted(headings), sorted(set(headings)))
+
+
 def words(*typed):
     return [x.split("\t")[0] for x in kymo(["completion", "--words", "--", *typed]).out.splitlines()]
 
@@ -162,6 +171,15 @@ def completion_words():
     same("shells", words("completion", ""), ["bash", "zsh", "fish"])
     same("keys of a report, in a list", words("report", "--sort", "comm,srcl"), ["comm,srcline", "comm,srcline_from", "comm,srcline_to"])
     same("keys that are added", words("diff", "-s", "+pare"), ["+parent"])
+    same("system calls of trace", words("trace", "-e", "read,opena"), ["read,openat", "read,openat2"])
+    same("without some", words("trace", "-e", "!futex_wak"), ["!futex_wake"])
+    same("groups of them", words("trace", "-e", "%netw"), ["%network"])
+    same("other events of trace", words("trace", "-e", "sched:sched_switc"), words("stat", "-e", "sched:sched_switc"))
+    same("system calls of heat", words("heat", "--syscall", "pwritev"), ["pwritev", "pwritev2"])
+    with tempfile.TemporaryDirectory() as d:
+        r = run([os.path.abspath(KYMO), "record", "-q", "-e", "cpu-clock:u", "-c", "500000", "--", os.path.abspath(f"{WORK}/hotcode"), "100"], cwd=d)
+        got = [x.split("\t")[0] for x in run([os.path.abspath(KYMO), "completion", "--words", "--", "annotate", "coll"], cwd=d).out.splitlines()]
+        check("functions of annotate", got == ["collatz"] or r.code, (got, r))
     same("fields of script", words("script", "-F", "comm,symo"), ["comm,symoff"])
     same("fields that are left out", words("script", "-F", "-tim"), ["-time"])
     same("kinds of graphs", words("report", "-g", "f"), ["fractal", "flat", "folded", "function"])
@@ -354,6 +372,7 @@ undone()
 help_of_each()
 suggestions()
 man_pages()
+page_of_all()
 completion_words()
 with tempfile.TemporaryDirectory() as d:
     for name, step in {"shells": shells, "links": symlinks, "install": installation, "readme": readme}.items():

@@ -213,6 +213,54 @@ check("report -L -V5 --verbose=none", kymo("ftrace report -L -V5 --verbose=none 
 has("list -C marks the clock", kymo("ftrace list -C").out, "[")
 has("list -F", kymo("ftrace list -F sched:sched_switch").out, "system: sched\nname: sched_switch\n")
 
+# --- mem and hist read any recording ---
+r = kymo(f"record -q -e kmem:kmalloc,kmem:kfree,kmem:kmem_cache_alloc,kmem:kmem_cache_free -o kmem.data -- {KNOWN} getppid=3")
+if r.code:
+    skip("ftrace mem of a perf.data", r.err.strip())
+else:
+    mem = kymo("ftrace mem kmem.data")
+    rows = re.findall(rf"^{NAME} +\d+ +(\d+) ", mem.out, re.M)
+    times = len(re.findall(r" kmem:(?:kmalloc|kmem_cache_alloc): ", kymo("script -i kmem.data").out))
+    check("ftrace mem reads a perf.data: every allocation is counted", mem.code == 0 and times and sum(map(int, rows)) == times, (times, mem))
+    has("ftrace hist, too", kymo("ftrace hist -P kmem.data").out, "kmem_cache_alloc")
+    kymo(f"record -q -e page-faults -o faults.data -- {KNOWN} getppid=3")
+    has("a recording without allocations is told", kymo("ftrace mem faults.data").err, "needs kmem:kmalloc")
+
+# --- perf ftrace's words ---
+same("ftrace trace: a tracer, a command, its exit code", kymo("ftrace trace -t nop -m 64K -C 0 -- sh -c 'exit 3'").code, 3)
+r = kymo("ftrace trace --graph-opts depth=2,thresh=9 true")
+check("what the tracers cannot is told with what can", r.code == 1 and "thresh=9" in r.err and "kymo funcslower" in r.err, r)
+if "function" in kymo("ftrace list -t").out.split():
+    r = kymo("ftrace trace -T vfs_read cat /etc/hostname")
+    check("-T FUNC: its calls, or why not", "vfs_read" in (r.out if r.code == 0 else r.err), r)
+    if r.code == 0:
+        check("only the command's", set(re.findall(r"^ *(\S+)-\d+ ", r.out, re.M)) <= {"cat", "kymo"}, r)
+
+# --- what tracefs says of itself ---
+for option, file in (("readme", "README"), ("dyn_ftrace_total_info",) * 2, ("saved_cmdlines",) * 2, ("enabled_functions",) * 2, ("kprobe_profile",) * 2):
+    r = kymo(f"ftrace show -f --{option}")
+    try:
+        with open(f"{TRACEFS}/{file}") as f:
+            want = f.readline()
+    except OSError as e:
+        check(f"show --{option}: why not", r.code == 1 and e.strerror in r.err and file in r.err, r)
+        continue
+    check(f"show --{option}", r.code == 0 and r.out.startswith(f"{TRACEFS}/{file}\n") and (option == "saved_cmdlines" or want in r.out), r.out[:300])
+
+# --- blk: its disks are switched on, and off again ---
+disks = [d for d in os.listdir("/sys/block") if os.path.exists(f"/sys/block/{d}/trace/enable") and int(open(f"/sys/block/{d}/size").read())]
+if "blk" not in kymo("ftrace list -t").out.split() or not disks:
+    skip("record -p blk", "no such tracer, or no disk")
+else:
+    r = kymo(["ftrace", "record", "-p", "blk", "-o", "blk.dat", "sh", "-c", f"cat /sys/block/{disks[0]}/trace/enable; dd if=/dev/zero of=blk.out bs=64k count=4 oflag=sync 2>/dev/null; sync"])
+    if r.code and "busy" in r.err.lower():
+        skip("record -p blk", r.err.strip())
+    else:
+        check("record -p blk switches the disks on", r.code == 0 and r.out == "1\n" and disks[0] in r.err, r)
+        same("and off", open(f"/sys/block/{disks[0]}/trace/enable").read(), "0\n")
+        if os.stat(".").st_dev >> 8:
+            has("requests are in it", kymo("ftrace report -i blk.dat").out, "blktrace:")
+
 # --- start ... reset ---
 # each read of the trace is in the trace
 kymo("ftrace start -q -e syscalls:sys_enter_read -e syscalls:sys_exit_read")

@@ -158,7 +158,7 @@ def node_recorded():
     check("without it there are no names, and none that are wrong", share(stacks(out), "hotOuter") == 0)
     has("and it is said how to have them", kymo(f"report -i {out} --stdio -g none").out, "run Node.js with --perf-basic-prof")
     for what, said in zip(("an SVG", "a page", "folded text"), pictures(out)):
-        has(f"{what} says so, too", said, "nobody named: run Node.js with --perf-basic-prof")
+        has(f"{what} says so, too", said, "code that a runtime compiled: run Node.js with --perf-basic-prof")
 
 
 def node_that_is_gone():
@@ -238,11 +238,12 @@ def node_that_lives():
         f.write(LATE)
 
     def watched(pid):
-        for _ in range(20):  # until all is compiled and written
+        for _ in range(20):  # until all is compiled and written, and has been for as long as a look takes
             r = kymo(f"top --stdio --iterations 2 -d 1 -F 999 -p {pid}", timeout=60)
-            if "hotOuter" in r.out:
+            found = re.search(r"^ +[4-9]\d\.\d+%  .*\*hot(Outer|Inner)", r.out, re.M)
+            if found:
                 break
-        check("top: names from the jitdump of a process that runs", re.search(r"^ +[4-9]\d\.\d+%  .*\*hot(Outer|Inner)", r.out, re.M), r)
+        check("top: names from the jitdump of a process that runs", found, r)
 
     def whole():
         return kymo("report -i lives.data --stdio --no-children -g none -s sym", cwd=folder, timeout=60).out

@@ -363,6 +363,7 @@ else:
 r = kymo(["run", "-q", str(inc / "p.bt")])
 same("#include: beside the program", r.out.split("\n")[0], "hello 0")
 for args, words in ((["-e", '#include "h.h"\nBEGIN { exit(); }'], ["there is no header 'h.h'", "-I DIR"]),
+                    (["-e", "#include <lol/no.h>\nBEGIN { exit(); }"], ["there is no header 'lol/no.h'", "-I DIR"]),
                     (["--include", "h.h", "-e", "BEGIN { exit(); }"], ["there is no header 'h.h'"]),
                     (["-I", str(inc), "--include", "h.h", "-e", "BEGIN { print(sizeof(struct odd)); }"], ["no type 'struct odd'", "nobody_knows_t"]),
                     (["-I", str(inc), "--include", "h.h", "-e", "BEGIN { print(TWICE(2)); }"], ["TWICE"])):

@@ -3,11 +3,12 @@
 """A program gives the same over a recording as live, on a workload that does the same each time."""
 import os
 import re
+import shutil
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "lib"))
-from tap import check, end, kymo, run, skip
+from tap import KYMO, WORK, check, end, kymo, run, skip
 
 if run("id -u").out.strip() != "0" or kymo(["run", "-q", "-e", "BEGIN { exit(); }"]).code:
     skip("recordings and live", "this user or kernel may not load BPF programs")
@@ -78,4 +79,38 @@ with tempfile.TemporaryDirectory() as d:
     check("what was not recorded is told", r.code == 1 and "nothing matches" in r.err and "sys_exit_read" in r.err, r)
     r = kymo(["run", "-i", data, "-e", "kprobe:vfs_read { @ = count(); }"])
     check("probes a recording cannot have", r.code == 1 and "a recording has no probes of this kind" in r.err, r)
+
+    # Stacks and names are those that report shows: of copied stacks, of archives whose program is gone, and from before an exec.
+    program = os.path.join(d, "prog")
+    shutil.copy(f"{WORK}/stacks", program)  # see tests/work/stacks.c
+    home = {"HOME": d, "XDG_CACHE_HOME": os.path.join(d, "cache")}
+    kinds = {"walked": ["-g"], "copied": ["--call-graph", "dwarf,8192"]}
+    for kind, opts in kinds.items():
+        recorder = [KYMO, "record", "-q", "-o", f"{d}/{kind}", *opts, "-e", "task-clock:u", "-F", "999", program, "recurse", "60", "3"]
+        if kind == "copied":  # kymo unwinds while it records; perf keeps the copies
+            recorder[0] = shutil.which("perf")
+        if not recorder[0]:
+            skip("copied stacks", "there is no perf")
+            continue
+        r = run(recorder, env=home)
+        packed = kymo(["archive", "-i", f"{d}/{kind}", "-o", f"{d}/{kind}.tar"], env=home)
+        check(f"recorded and packed: {kind}", r.code == 0 and packed.code == 0, f"{r}\n{packed}")
+    copied = kymo(["record", "-q", "-o", f"{d}/exec", "-g", "-e", "syscalls:sys_enter_execve", "-e", "task-clock:u", "-F", "999", "sh", "-c", f"exec {program} recurse 30 2"], env=home)
+    os.rename(program, program + ".gone")
+    shutil.rmtree(f"{d}/cache", ignore_errors=True)
+    shutil.rmtree(f"{d}/.debug", ignore_errors=True)
+    for kind in [k for k in kinds if os.path.exists(f"{d}/{k}.tar")]:
+        text = kymo(["report", "-i", f"{d}/{kind}.tar", "--stdio", "--no-children", "--no-inline", "-s", "sym", "-g", "folded,0,callee,function,count"], env=home).out
+        folded = {m[2]: int(m[1]) for m in re.finditer(r"(?m)^(\d+) (burn;\S+)$", text)}
+        got = kymo(["run", "-q", "-i", f"{d}/{kind}.tar", "-e", "software:task-clock:1 { @[ustack(perf)] = count(); }"], env=home)
+        mine = {}
+        for stack, n in re.findall(r"(?ms)^@\[\n(.*?)^\]: (\d+)$", got.out):
+            names = [re.sub(r"\+\d+$", "", line.split()[1]) for line in stack.strip().split("\n") if line]
+            if names[:1] == ["burn"]:
+                mine[";".join(names)] = mine.get(";".join(names), 0) + int(n)
+        check(f"stacks of an archive are those of report: {kind}", mine and {k.split("@")[0]: v for k, v in mine.items()} ==
+              {k.split("@")[0]: v for k, v in folded.items()}, f"{folded}\n{mine}\n{got}\n{text[:2000]}")
+    os.rename(program + ".gone", program)
+    got = kymo(["run", "-q", "-i", f"{d}/exec", "-e", "tracepoint:syscalls:sys_enter_execve /comm == \"sh\"/ { @[ustack] = count(); }"], env=home)
+    check("a stack from before an exec has the names of then", "execve+" in got.out, f"{copied}\n{got}")
 end()

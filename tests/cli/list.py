@@ -73,6 +73,9 @@ def availability():
     check("without a PMU the first line says so", "hardware events cannot be counted here" in r.out.splitlines()[0], r.out[:200])
     check("and no other line does, in a pipe", "not available" not in r.out)
     check("nor when only tracepoints are asked for", "cannot be counted" not in kymo("list tracepoint", env=NOTHING).out)
+    for words in ("hw", "cache", "hw cache"):
+        lines = [x for x in kymo(f"list {words}", env=NOTHING).out.splitlines() if " [Hardware " in x]
+        check(f"list {words} marks what this PMU lacks, in a pipe too", lines and all(x.endswith(" [not available here]") for x in lines), lines[:3])
     r = kymo("list -v hw", env=NOTHING)
     same("-v marks each", r.out.count("[not available here]"), 10)
     check("-j says it for each", all(x["Available"] is False for x in json.loads(kymo("list -j hw", env=NOTHING).out)))

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 import cgroup
+from shell import on_terminal
 from tap import KYMO, SAN, WORK, check, end, has, kymo, run, same, skip
 from watch import at_work
 
@@ -134,7 +135,26 @@ r = kymo("stat true")
 has("the default set", r.err, "Performance counter stats for 'true'", "task-clock", "context-switches", "page-faults",
     "CPUs utilized", "seconds time elapsed", "seconds user", "seconds sys")
 check("stdout stays the command's", r.out == "", r)
-check("unsupported events of the default set are not shown as rows", "<not supported>" not in r.err, r)
+rows = re.findall(r"^ +([\d.,]+|<not \w+>)(?: msec)? +([a-z-]+)\b", r.err, re.M)
+check("all rows of the default set, as perf has them: what cannot be counted here says so",
+      [x[1] for x in rows if not x[1].startswith(("stalled", "seconds"))] == ["task-clock", "context-switches", "cpu-migrations", "page-faults", "cycles",
+                                                                     "instructions", "branches", "branch-misses"], r)
+if ("<not supported>", "cycles") in rows:
+    check("and kymo says why; stalled cycles, which few CPUs count, have no row",
+          re.search(r"^kymo: .*: cycles", r.err, re.M) and not re.search("not supported> +stalled", r.err), r)
+many = ["stat", "-e", "syscalls:sys_enter_get*", "-e", "page-faults", f"{WORK}/known", "getppid=7", "getpid=9"]
+if kymo(many).code == 0:
+    piped = re.findall(r"^ +(\d+) +syscalls:sys_enter_(\w+)", kymo(many).err, re.M)
+    shown, code = on_terminal([KYMO, *many], env={"NO_COLOR": "1"})
+    got = re.findall(r"^ +(\d+) +syscalls:sys_enter_(\w+)", shown.replace("\r", ""), re.M)
+    check("a pattern's events: in a pipe all of them, by name", [x[1] for x in piped] == sorted(x[1] for x in piped) and ("0", "getpriority") in piped, piped)
+    check("on a terminal those that happened, the most first",
+          code == 0 and got == sorted(got, key=lambda x: (-int(x[0]), x[1])) and ("7", "getppid") in got and not [x for x in got if x[0] == "0"], shown)
+    has("and how many are not shown", shown, f"{len(piped) - len(got)} events that did not happen are not shown (--all shows them)")
+    shown = on_terminal([KYMO, "stat", "--all", *many[1:]], env={"NO_COLOR": "1"})[0]
+    check("--all: each", len(re.findall(r"syscalls:sys_enter_", shown)) == len(piped), shown)
+else:
+    skip("patterns on a terminal", "no tracepoints")
 r = kymo("stat -n true")
 check("-n counts nothing", "seconds time elapsed" in r.err and "task-clock" not in r.err, r)
 r = kymo("stat -v -e faults true")
@@ -256,7 +276,7 @@ for name, line, code, part in [
     ("bad modifier", "stat -e cycles:x true", 129, "^"),
     ("bad PMU term", "stat -e cpu/bogus=1/ true", 129, "^"),
     ("dead process", f"stat -p {gone.pid} sleep 1", 1, "there is no process"),
-    ("no number", "stat -p abc sleep 1", 1, "no process number"),
+    ("no such name", "stat -p no-such-name sleep 1", 1, "no process is called"),
     ("no such cgroup", "stat -a -G /no/such/cgroup -e cs sleep 0.1", 1, "no cgroup"),
     ("cgroup without -a", "stat -G / -e cs true", 1, "add -a"),
     ("no such user", "stat -u nobodyatall sleep 1", 1, "no user"),

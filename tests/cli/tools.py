@@ -5,8 +5,10 @@ import json
 import os
 import pty
 import re
+import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,7 @@ class Tool:
         Tool.n += 1
         self.args, self.path = args, f"{DIR}/out{Tool.n}"
         self.code = None
+        self.stopped = False
         with open(self.path, "w") as out, open(self.path + "e", "w") as err:
             self.p = subprocess.Popen([KYMO, *args], stdout=out, stderr=err)
 
@@ -52,9 +55,14 @@ class Tool:
             time.sleep(0.01)
         return False
 
-    def end(self):
-        if self.p.poll() is None:
+    def stop(self):
+        """Once: a second Ctrl-C would end it before it has shown what it has."""
+        if not self.stopped and self.p.poll() is None:
             self.p.send_signal(signal.SIGINT)
+        self.stopped = True
+
+    def end(self):
+        self.stop()
         try:
             self.code = self.p.wait(LIMIT)
         except subprocess.TimeoutExpired:
@@ -76,8 +84,7 @@ def beside(wanted, first, work):
         while time.time() < until and tools[k].p.poll() is None and not done(tools[k].text()):
             time.sleep(0.1)
     for t in tools.values():
-        if t.p.poll() is None:
-            t.p.send_signal(signal.SIGINT)
+        t.stop()
     out = {k: re.sub(r"\ATracing (exec\(\)s|open\(\)s|kill\(\)s|block I/O)( issued by PID \d+)?\. Ctrl-C to end\.\n", "", t.end()) for k, t in tools.items()}
     for k, t in tools.items():
         if t.code or "lost" in t.errors() or "full" in t.errors():
@@ -137,7 +144,7 @@ check("--ebpf: the program, as it would be run", r.code == 0 and r.out.startswit
 r = kymo(["sslsnoop", "--ebpf", "--extra-lib", f"openssl:{sys.executable}"])
 check("sslsnoop --extra-lib: the same probes there", f"uretprobe:libssl:SSL_read, uretprobe:{sys.executable}:SSL_read /" in r.out and
       f"has(uprobe:{sys.executable}" not in r.out, r)
-for args, word in (("opensnoop -p x", "number"), ("biolatency 1 2 3", "usage"), ("iosnoop -d nodisk", "no device"), ("sslsnoop --extra-lib x:/y", "no kind of library"), ("opensnoop -u nobody-here", "no user"), ("tools nosuchword", "no tool"),
+for args, word in (("opensnoop -p no-such-name", "no process is called"), ("biolatency 1 2 3", "usage"), ("iosnoop -d nodisk", "no device"), ("sslsnoop --extra-lib x:/y", "no kind of library"), ("opensnoop -u nobody-here", "no user"), ("tools nosuchword", "no tool"),
                    ("iolatency x", "interval is a number"), ("bitesize -b 8,x", "--buckets is a number"), ("profile -F 0 1", "above 0"),
                    ("tcpconnect -P 1,2,3,4,5,6,7,8,9,10,11,12,13", "up to")):
     r = kymo(args)
@@ -151,8 +158,7 @@ need = {"funclatency": ["libc:getppid"]}
 tools = [Tool([n, *need.get(n, [])]) for n in some if n not in refused]
 same("what the list says can run does", [t.args[0] for t in tools if not t.ready()], [])
 for t in tools:
-    if t.p.poll() is None:
-        t.p.send_signal(signal.SIGINT)
+    t.stop()
 ended = [(t.args[0], t.end(), t.code) for t in tools]
 same("and ends well", [(n, c, x[-300:]) for n, x, c in ended if c], [])
 # a program that is taken out of kymo runs as it is
@@ -494,5 +500,29 @@ keys = re.findall(r"^(\w+) +\d+$", r.out, re.M)
 check("softirqs 1 1: one output, not what came behind it", r.code == 0 and keys and len(keys) == len(set(keys)), r)
 r = kymo("pidpersec 2")
 check("pidpersec 2: two lines, and the end", len(re.findall(r"^\d\d:\d\d:\d\d: PIDs/sec: \d+$", r.out, re.M)) == 2, r)
+
+# A server that closes first: its end is its own, though the connection came while another process was there.
+SERVER = """import socket, sys
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+while (c := s.accept()[0]).recv(1) == b"x":
+    c.close()"""
+server = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True)
+port = int(server.stdout.readline())
+tool = subprocess.Popen([KYMO, "tcplife", "-s", "-L", str(port)], stdout=subprocess.PIPE, text=True)
+first, line = tool.stdout.readline(), ""
+deadline = time.monotonic() + LIMIT
+while first and not line and time.monotonic() < deadline:  # it says what it will print before it is attached
+    with socket.create_connection(("127.0.0.1", port)) as c:
+        c.send(b"x")
+        c.recv(1)
+    if select.select([tool.stdout], [], [], 0.3)[0]:
+        line = tool.stdout.readline()
+with socket.create_connection(("127.0.0.1", port)) as c:
+    c.send(b"y")
+tool.send_signal(signal.SIGINT)
+tool.communicate()
+server.wait()
+same("tcplife: a server that closes first", line.split(",")[0], str(server.pid))
 shutil.rmtree(DIR)
 end()

@@ -94,7 +94,7 @@ for args, part in [("top foo", "takes no"), ("top -s bogus", "no sort key"), ("t
                    ("top --switch-on nosuch", "no such event"), ("top --percentage x", "relative or absolute"),
                    ("top -b", "not summed live"), ("top -j any", "record -j"), ("top -G no/such/group", "no/such/group"),
                    ("top -G / -p 1", "leave them out"), ("top --hierarchy --fields sym", "do not go together"),
-                   ("top --call-graph fp,what", "what is 'what'"), ("top -s weight", "cannot sort by"), ("top --kallsyms /nosuch", "cannot read")]:
+                   ("top --call-graph fp,what", "what is 'what'"), ("top -s weight", "cannot sort by"), ("top --kallsyms /nosuch", "cannot open /nosuch")]:
     r = kymo(args, timeout=60)
     check(f"{args}: a clear error", r.code != 0 and part in r.err, r)
 end()

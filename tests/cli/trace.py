@@ -460,6 +460,19 @@ text = open(OUT).read()
 check("--signals: when they are delivered", re.search(r"kill\((\d+), SIGUSR1\) = 0\n", text) and
       re.search(r"^ *[\d.]+ \( +\): sh/\d+ --- SIGUSR1 \{si_code=SI_USER, sa_handler=0x[0-9a-f]+\} ---$", text, re.M) and
       re.search(r"--- killed: SIGKILL, or another that nobody handles ---$", text, re.M) and r.code == 143, f"{r}\n{text}")
+# --- perf's words ---
+p = subprocess.Popen(["sh", "-c", "while :; do cd /; sleep 0.02; done"])
+lines, r = trace(f"-e chdir,getppid,exit_group --no-inherit -p {p.pid}", "sleep 0.5")
+check("-p PID -- COMMAND: the process is traced while the command runs, and only it",
+      r.code == 0 and lines and {x[1] for x in lines} == {p.pid} and "chdir(" in lines[0][2], (lines, r))
+r = kymo(f"trace -s -p {p.pid} -- sh -c 'sleep 0.3; exit 7'")
+check("its exit code is kymo's", r.code == 7 and f"({p.pid})" in r.err, r)
+p.kill()
+p.wait()
+data = f"{DIR}/calls.data"
+r = kymo(["trace", "record", "-q", "-o", data, "--", f"{WORK}/known", "getppid=23"])
+got = kymo(["trace", "-i", data, "-e", "getppid"])
+check("trace record, trace -i: every call", r.code == 0 and len(re.findall(r" getppid\(", got.out)) == 23, (r, got))
 shutil.rmtree(DIR, ignore_errors=True)
 r = kymo(["trace", "--call-graph", "dwarf", "-e", "getppid", "--max-events", "1", "-o", "-", "sh", "-c", "true"])
 check("--call-graph dwarf COMMAND: the word is how, not what", "cannot run" not in r.err, r)

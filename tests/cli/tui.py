@@ -62,7 +62,7 @@ def moving(data):
         lines = t.lines()
         has("the title names the event", lines[0], "Samples: ", "of event 'cpu-clock'")
         has("columns have headings", lines[1], "Children", "Self", "Command", "Symbol")
-        has("hints", lines[-1], "Enter menu", "? help", "q quit")
+        has("hints", lines[-1], "Enter open", "m menu", "? help", "q quit")
         n = where(t)[1]
         check("there are more rows than fit", n > 20, n)
         check("the status line names function and file", re.match(r" \S+  /\S+", t.lines()[-2]), t.lines()[-2])
@@ -103,7 +103,11 @@ def opening(data):
         t.keys("C")
         check("C closes all", t.until(lambda _: where(t) and where(t)[1] == before[1]), t.text())
         t.keys("Enter")
-        check("Enter opens the menu", t.until("Annotate main"), t.text())
+        check("Enter opens the call graph", t.until("% outer"), t.text())
+        t.keys("Enter")
+        check("and closes it", t.until(lambda _: where(t) == before), t.text())
+        t.keys("m")
+        check("m opens the menu", t.until("Annotate main"), t.text())
         has("with what can be done", t.text(), "Zoom into thread hotcode", "Zoom into file hotcode", "Callers and callees of main",
             "three panes", "By image", "By symbol")
         t.keys("Escape")
@@ -196,7 +200,7 @@ def zooming(data):
         check("a row a file", sum("[kernel.kallsyms]" in x for x in t.lines()) <= 1 and "hotcode" in t.text(), t.text())
         t.keys("t")
         check("what cannot be zoomed by is told", t.until("S changes what they are summed by"), t.text())
-        t.keys("Enter", "2")
+        t.keys("m", "2")
         check("by symbol", t.until(lambda x: "Symbol" in x[1] and "Overhead" in x[1]), t.text())
         check("one row for the three threads' mixer", sum("] mixer" in x for x in t.lines()) == 1, t.text())
         t.keys("S", "=comm", "Enter")
@@ -205,7 +209,7 @@ def zooming(data):
         check("a wrong key is told", t.until("nosuchkey"), t.text())
         t.keys("Enter")
         t.settle()
-        t.keys("Enter", "0")
+        t.keys("m", "0")
         check("as it was", t.until(lambda x: "Children" in x[1]), t.text())
         t.keys("Tab")
         check("Tab shows the next event", t.until(lambda x: "'task-clock'" in x[0] and "event 2/2" in x[0]), t.text())
@@ -368,7 +372,7 @@ def sizes(data):
             t.settle()
             looks(f"resized to {w}x{h}", t, w, h)
         check("still there", t.until("q quit"), t.text())
-        for key in ("a", "s", "c", "?", "Enter", "/"):
+        for key in ("a", "s", "c", "?", "m", "/"):
             t.keys(key)
             t.settle()
             for w, h in ((25, 6), (80, 24)):
@@ -376,7 +380,7 @@ def sizes(data):
                 t.until(lambda x: len(x) == h)
                 t.settle()
             looks(f"view {key} after resizing", t, 80, 24)
-            t.keys("Escape" if key in ("Enter", "/") else "q")
+            t.keys("Escape" if key in ("m", "/") else "q")
             check(f"back from {key}", t.until("q quit"), t.text())
 
 
@@ -435,8 +439,8 @@ def leaving(data):
         t.keys("q")
         same("q ends with 0", t.exit_code(), "0")
         check("the screen is as it was", not t.in_alternate() and t.lines()[0] == "BEFORE", t.text())
-        check("the terminal is as it was", t.tty_restored() and t.cursor_visible())
-    for name, where_to in (("INT", []), ("TERM", ["a"]), ("QUIT", ["Enter"]), ("SEGV", ["s"]), ("ABRT", ["?"]), ("HUP", [])):
+        check("the terminal is as it was", t.tty_restored() and t.cursor_visible() and not t.wants_mouse())
+    for name, where_to in (("INT", []), ("TERM", ["a"]), ("QUIT", ["m"]), ("SEGV", ["s"]), ("ABRT", ["?"]), ("HUP", [])):
         with report(data) as t:
             t.keys(*where_to)
             t.settle()
@@ -446,6 +450,7 @@ def leaving(data):
             os.kill(pid, getattr(signal, f"SIG{name}"))
             code = t.exit_code()
             same(f"SIG{name} ends it by that signal", code, str(128 + getattr(signal, f"SIG{name}")))
+            check(f"SIG{name} leaves the mouse as it was", not t.wants_mouse())
             check(f"SIG{name} leaves the screen as it was", not t.in_alternate() and t.lines()[0] == "BEFORE", t.text())
             check(f"SIG{name} leaves the terminal as it was", t.tty_restored() and t.cursor_visible())
     with report(data) as t:
@@ -461,7 +466,7 @@ def looks_of_terminals(data):
     with report(data, env={"NO_COLOR": "1"}) as t:
         check("NO_COLOR: none", not re.search("\x1b\\[[0-9;]*3[0-7][0-9;]*m", "\n".join(t.lines(colors=True))))
     with report(data, env={"LC_ALL": "C"}) as t:
-        t.keys("Enter")
+        t.keys("m")
         t.until("Annotate")
         check("ASCII where nothing else can be shown", t.text().isascii(), t.text())
         t.keys("Escape", "/", "=collatz", "Enter", "a")
@@ -559,15 +564,17 @@ def live():
                 t.until(lambda x: x[0] != shown and "samples/s" in x[0])
             check("the cursor stays on its row", t.until(lambda x: "collatz" in x[-2], 5), t.text())
             check("and open", t.until(lambda x: any(re.search(r"^ +[-+ ] +[\d.]+% \w", y) for y in x[2:-2]), 5), t.text())
+            check("a line shows how busy it was", t.until(lambda x: re.match(r" busy, [\d.]+ min [▁-█]{2,} [\d,]+ samples/s, at most [\d,]+$", x[1]), 20),
+                  t.text())
             t.keys("f")
             check("f freezes", t.until(lambda x: x[0].endswith("frozen")), t.text())
             frozen = t.text()
             time.sleep(1.5)
             same("frozen means frozen", t.text(), frozen)
             t.keys("S", "=comm", "Enter")
-            check("S: other keys of what was counted already", t.until(lambda x: "Command" in x[1] and "Symbol" not in x[1]), t.text())
-            t.keys("Enter", "0")
-            t.until(lambda x: "Symbol" in x[1])
+            check("S: other keys of what was counted already", t.until(lambda x: "Command" in x[2] and "Symbol" not in x[2]), t.text())
+            t.keys("m", "0")
+            t.until(lambda x: "Symbol" in x[2])
             t.keys("f")
             check("f goes on", t.until(lambda x: not x[0].endswith("frozen")), t.text())
             t.keys("z")

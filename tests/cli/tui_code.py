@@ -3,6 +3,7 @@
 """Options about code in the terminal interface: report, top and annotate begin as they say."""
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -43,6 +44,16 @@ with tempfile.TemporaryDirectory() as tmp:
         shown("annotate", t)
         has("annotate: -n", t.lines()[1], "Samples")
         check("annotate: --no-arrows", not re.search("[┌└]", t.text()), t.text())
+    gone = shutil.copy(f"{WORK}/spin", f"{tmp}/gone")
+    two = f"{tmp}/two.data"
+    r = run(["sh", "-c", f"{K} record -q -B -N -c 500000 -e cpu-clock:u -o {two} -- sh -c 'timeout 1 {gone} 90000000000; {HOT} 300'; rm {gone}"],
+            env={"XDG_CACHE_HOME": f"{tmp}/cache", "HOME": tmp})
+    order = re.findall(r"^ +[\d.]+% +(\S+)", kymo(f"report --stdio -i {two} --sort dso").out, re.M)
+    if order[:1] != ["gone"]:
+        skip("annotate: the next function where the first has no code", f"the hottest is {order[:2]}")
+    else:
+        with Term(f"{K} annotate -i {two}", env={"XDG_CACHE_HOME": f"{tmp}/cache", "HOME": tmp}) as t:
+            check("annotate: the next function where the first has no code", t.until("H hottest") and "  hotcode " in t.lines()[0], t.text())
     load = subprocess.Popen([HOT, "1000000"])
     try:
         with Term(f"{K} top -d 1 -e cpu-clock -F 500 -p {load.pid} {OPTIONS}") as t:

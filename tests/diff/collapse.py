@@ -23,7 +23,7 @@ import shutil
 import subprocess
 import tempfile
 
-from tap import WORK, check, end, has, kymo, run, same, skip
+from tap import KYMO, WORK, check, end, has, kymo, run, same, skip
 
 if not shutil.which("perf"):
     skip("kymo collapse against perf script", "perf is not installed")
@@ -138,6 +138,18 @@ def compare(name, got, want):
     check(f"{name}: most are equal to the letter", exact * 2 > total, f"{exact} of {total}")
 
 
+def from_text(name, text, **kw):
+    """The text itself, read by kymo: to the letter what is folded here, as there is nothing left to look up."""
+    with open(os.path.join(tmp, "script.txt"), "w") as f:
+        f.write(text)
+    options = [f"--{x}" for x, on in kw.items() if on is True] + (["--event-filter", kw["event"]] if "event" in kw else [])
+    r = kymo(["collapse", os.path.join(tmp, "script.txt"), *options])
+    want = fold(text, **kw)[0]
+    got = collections.Counter({k: int(n) for k, n in (x.rsplit(" ", 1) for x in r.out.splitlines())})
+    bad = [f"here: {k[-400:]} {n}" for k, n in (want - got).items()] + [f"kymo: {k[-400:]} {n}" for k, n in (got - want).items()]
+    check(f"perf script's text, {name}: {len(want)} stacks and their weights", want and not bad, "\n".join([r.err, *sorted(bad)[:12]]))
+
+
 def script(path):
     for _ in range(5):  # perf 6.1 crashes at random
         r = run(["perf", "script", "-i", path, "--no-inline", "-F", FIELDS], timeout=120)
@@ -173,6 +185,17 @@ compare("--tid", kymo(["collapse", "-i", data, "--tid"]).out, fold(text, tid=Tru
 compare("--all", kymo(["collapse", "-i", data, "--all"]).out, fold(text, kernel=True, jit=True))
 compare("--addrs", kymo(["collapse", "-i", data, "--addrs"]).out, fold(text, addrs=True))
 compare("--counts", kymo(["collapse", "-i", data, "--counts"]).out, fold(text, counts=True))
+from_text("the default", text)
+from_text("--tid", text, tid=True)
+from_text("--kernel --addrs", text, kernel=True, addrs=True)
+from_text("--counts", text, counts=True)
+# with the fields that perf writes when it is not told which; these have only the thread
+r = run(f"perf script -i {data} --no-inline 2>/dev/null | {KYMO} collapse --pid", shell=True, timeout=120)
+compare("perf script | kymo collapse --pid", r.out.replace("-?;", ";"), fold(text))
+has("of which no process is known", r.out, "-?;")
+# and kymo script's, which is the same text
+ours = run(f"{KYMO} script -i {data} | {KYMO} collapse -i -", shell=True, timeout=120).out
+compare("kymo script | kymo collapse -i -", ours, fold(text))
 
 found = shutil.which("stackcollapse-perf.pl") or os.path.join(os.environ.get("FLAMEGRAPH", "/nowhere"), "stackcollapse-perf.pl")
 if os.path.exists(found):
@@ -200,6 +223,7 @@ r = kymo(["collapse", "-i", two])
 compare("the first event", r.out, fold(both))
 has("and it says which", r.err, next(s[4] for s in samples_of(both)), "--event-filter")
 for kind in sorted(kinds):
+    from_text(f"--event-filter {kind}", both, event=kind)
     compare(f"--event-filter {kind}", kymo(["collapse", "-i", two, "--event-filter", kind]).out, fold(both, event=kind))
 r = kymo(["collapse", "-i", two, "--event-filter", "cache-misses"])
 check("--event-filter of what is not there", r.code != 0 and "page-faults" in r.err, r)
@@ -248,6 +272,7 @@ if jit:
     text = script(path)
     compare("--jit", kymo(["collapse", "-i", path, "--jit"]).out, fold(text, jit=True))
     compare("--jit --addrs", kymo(["collapse", "-i", path, "--jit", "--addrs"]).out, fold(text, jit=True, addrs=True))
+    from_text("--jit", text, jit=True)
     has("names are tidied and marked", kymo(["collapse", "-i", path, "--jit"]).out, "LHot:::spin its _[j]")
     if r.out.startswith("/tmp/perf-"):
         os.unlink(r.out.strip())

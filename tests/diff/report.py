@@ -37,9 +37,11 @@ KNOWN = [
     "source lines of callers are those of the call; perf shows those of the return address",
     "strings in tracepoint fields are shown whole; perf ends them at a blank",
     "tasks nobody saw, but as the parent of another one, are not listed (--tasks)",
+    "the column 'Trace output' is the default for tracepoints also beside an event that only tells of tasks (dummy:HG)",
     "the kernel's size (-s dso_size) is that of its mapping in the recording; perf goes to the end of the last symbol it found",
 ]
 assert KNOWN == sorted(KNOWN, key=str.lower)
+BESIDE_DUMMY = ("sched_switch", "two tracepoints", "system calls")  # to which perf adds an event that tells of tasks
 
 DIR = tempfile.mkdtemp(prefix="kymo-report-")
 os.environ["HOME"] = DIR  # perf keeps copies of files there, and is not robust against what it finds
@@ -84,7 +86,8 @@ def level(line):
 
 
 def blocks(text):
-    """Rows with the graphs below them; rows of unnamed addresses left out."""
+    """Rows with the graphs below them; rows of unnamed addresses left out, and libc's calls of itself, whose
+    names perf does not have: all are "@plt" there, in one row or in several."""
     out = []
     for line in text:
         line = level(line)
@@ -93,7 +96,7 @@ def blocks(text):
         if re.match(r" {0,6}\d+\.\d\d%", line) or not out:
             out.append([])
         out[-1].append(line)
-    return ["\n".join(b).rstrip() for b in out if not re.search(r"0x0{4}[0-9a-f]{12}|\[\?\] 0x", b[0])]
+    return ["\n".join(b).rstrip() for b in out if not re.search(r"0x0{4}[0-9a-f]{12}|\[\?\] 0x|libc\.so\.6 +\[\.\] @plt", b[0])]
 
 
 def shares(block):
@@ -251,7 +254,10 @@ def main():
             if "-g" not in options and "call-graph" not in options and "-g" in shlex.split(o):
                 continue
             tail = ["report", "-i", path(name), "--stdio", *shlex.split(o)]
-            later(f"{name}: report {o}", ["perf", *tail], [KYMO, *tail])
+            # which column is the default: see KNOWN
+            sort = ["-s", "trace"] if name in BESIDE_DUMMY and not re.search(r"-(s|F)\b|--sort|--fields", o) else []
+            idle = ["--idle"] if " -a" in options else []  # perf shows it, kymo when asked
+            later(f"{name}: report {o}", ["perf", *tail, *sort], [KYMO, *tail, *idle])
         settle()
     for name in ("user", "threads", "group", "compressed", "sched_switch"):
         for o in OTHERS if name in made else []:

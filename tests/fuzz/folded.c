@@ -68,8 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		draw(side, info.two);
 		f = open_memstream(&text, &n);
 		FUZZ_CHECK(f);
-		FUZZ_CHECK(folded_write(f, &side[0], info.two ? &side[1] : NULL, &o, NULL, &e) ==
-			   0);
+		FUZZ_CHECK(folded_write(f, &side[0], info.two ? &side[1] : NULL, &o, &e) == 0);
 		fclose(f);
 		/* a name that ends in a number may make two counts of one; the sum of the last
 		 * stays */

@@ -19,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (type_parse_format(&t, &a, (const char *)data, n, NULL) == 0) {
 		text_prepare(NULL, &t, &a);
 		text_print(NULL, &t, raw, rest, &b);
+		text_print(NULL, &t, NULL, 0, &b); /* a record that holds nothing */
 	}
 	strbuf_free(&b);
 	arena_free(&a);

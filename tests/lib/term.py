@@ -19,6 +19,8 @@ _n = 0
 
 
 class Term:
+    bars = False  # rows without the bars that wide screens have at their right edge
+
     def __init__(self, command, width=80, height=24, env=None, cwd=None):
         global _n
         _n += 1
@@ -57,7 +59,8 @@ class Term:
 
     def lines(self, colors=False):
         text = self.tmux("capture-pane", "-p", *(["-e"] if colors else []), "-t", "t")
-        return [line.rstrip() for line in text.splitlines()]
+        lines = [line.rstrip() for line in text.splitlines()]
+        return lines if self.bars else [re.sub("  +[█▏▎▍▌▋▊▉]+$", "", line) for line in lines]
 
     def text(self):
         return "\n".join(self.lines())
@@ -102,6 +105,13 @@ class Term:
                 return int(r.stdout.split()[0])
             time.sleep(0.05)
         return None
+
+    def mouse(self, button, y, x):
+        """A press and its release, as terminals say them; lines and columns from 0."""
+        self.keys(f"=\033[<{button};{x + 1};{y + 1}M", f"=\033[<{button};{x + 1};{y + 1}m")
+
+    def wants_mouse(self):
+        return self.tmux("display-message", "-p", "-t", "t", "#{mouse_standard_flag}").strip() == "1"
 
     def in_alternate(self):
         return self.tmux("display-message", "-p", "-t", "t", "#{alternate_on}").strip() == "1"

@@ -14,7 +14,8 @@
 
 static char dir[] = "/tmp/kymo-cache-XXXXXX";
 static const struct build_id id = { 4, { 0xab, 0xcd, 0xef, 0x01 } };
-static const struct build_id other = { 4, { 0xab, 0xcd, 0xef, 0x02 } };
+static const struct cache_key file = { CACHE_FILE, { 0xab, 0xcd, 0xef, 0x01 } };
+static const struct cache_key other = { CACHE_FILE, { 0xab, 0xcd, 0xef, 0x02 } };
 
 static void write_some(int cache)
 {
@@ -48,7 +49,7 @@ static void write_some(int cache)
 		    (struct answers_entry){
 			    .addr = 0x2000, .name = ANSWERS_NONE, .module = ANSWERS_NONE },
 		    NULL);
-	CHECK_INT(answers_write(&w, cache, &id, ANSWERS_PLAIN, ANSWERS_DWARF, &e), 0);
+	CHECK_INT(answers_write(&w, cache, &file, &id, ANSWERS_PLAIN, ANSWERS_DWARF, &e), 0);
 }
 
 static void round_trip(int cache)
@@ -56,11 +57,14 @@ static void round_trip(int cache)
 	struct answers a;
 	const struct answers_entry *e;
 
-	CHECK_INT(answers_open(&a, cache, &id, ANSWERS_PLAIN), -ENOENT);
+	CHECK_INT(answers_open(&a, cache, &file, &id, ANSWERS_PLAIN), -ENOENT);
 	write_some(cache);
-	CHECK_INT(answers_open(&a, cache, &other, ANSWERS_PLAIN), -ENOENT);
-	CHECK_INT(answers_open(&a, cache, &id, ANSWERS_RAW), -ENOENT);
-	CHECK_INT(answers_open(&a, cache, &id, ANSWERS_PLAIN), 0);
+	CHECK_INT(answers_open(&a, cache, &other, &id, ANSWERS_PLAIN), -ENOENT);
+	CHECK_INT(answers_open(&a, cache, &file, &id, ANSWERS_RAW), -ENOENT);
+	CHECK_INT(answers_open(&a, cache, &file, &(struct build_id){ 1, { 1 } }, ANSWERS_PLAIN),
+		  -ENOENT); /* that file, but not that build */
+	CHECK_INT(answers_open(&a, cache, &(struct cache_key){ 0 }, &id, ANSWERS_PLAIN), -ENOENT);
+	CHECK_INT(answers_open(&a, cache, &file, &id, ANSWERS_PLAIN), 0);
 	CHECK_INT(a.n, 2);
 	CHECK_INT(a.sources, ANSWERS_DWARF);
 	e = answers_find(&a, 0x2000);
@@ -85,7 +89,7 @@ static void round_trip(int cache)
 
 static void damaged(int cache)
 {
-	AUTO_FREE char *path = mem_printf("%s/ab/cdef01/index", dir);
+	AUTO_FREE char *path = mem_printf("%s/file/ab/cdef01%032d/index", dir, 0);
 	AUTO_FREE char *good = NULL;
 	size_t n = 0;
 	int accepted = 0;
@@ -96,61 +100,99 @@ static void damaged(int cache)
 		AUTO_FREE char *bad = mem_dup(good, n);
 
 		bad[i] = (char)(bad[i] ^ 0x40);
-		cache_write(cache, &id, "index", bad, n, NULL);
-		if (answers_open(&a, cache, &id, ANSWERS_PLAIN) == 0) {
+		cache_write(cache, &file, "index", bad, n, NULL);
+		if (answers_open(&a, cache, &file, &id, ANSWERS_PLAIN) == 0) {
 			accepted++;
 			answers_close(&a);
 		}
 	}
 	CHECK_CASE(accepted == 0, "flipped bits are noticed (%d of %zu were not)", accepted, n);
 	for (size_t cut = 0; cut < n; cut++) {
-		cache_write(cache, &id, "index", good, cut, NULL);
-		if (answers_open(&a, cache, &id, ANSWERS_PLAIN) == 0)
+		cache_write(cache, &file, "index", good, cut, NULL);
+		if (answers_open(&a, cache, &file, &id, ANSWERS_PLAIN) == 0)
 			CHECK_CASE(false, "an index cut to %zu bytes was used", cut);
 	}
-	cache_write(cache, &id, "index", good, n, NULL);
-	CHECK_INT(answers_open(&a, cache, &id, ANSWERS_PLAIN), 0);
+	cache_write(cache, &file, "index", good, n, NULL);
+	CHECK_INT(answers_open(&a, cache, &file, &id, ANSWERS_PLAIN), 0);
 	answers_close(&a);
 
 	CHECK(chmod(path, 0666) == 0);
-	CHECK_INT(cache_get(cache, &id, "index"), -EPERM); /* anybody could have written it */
+	CHECK_INT(cache_get(cache, &file, "index"), -EPERM); /* anybody could have written it */
 	CHECK(chmod(path, 0600) == 0);
 }
 
 static void trust(int cache)
 {
-	AUTO_FREE char *sub = mem_printf("%s/shared", dir), *file = mem_printf("%s/src", dir);
+	AUTO_FREE char *sub = mem_printf("%s/shared", dir);
 	struct err e = { 0 };
-	int fd;
 
 	CHECK(mkdir(sub, 0777) == 0 && chmod(sub, 0777) == 0);
 	CHECK_INT(cache_open(sub, &e), -EPERM);
 	CHECK(e.hint[0] != 0);
 	rmdir(sub);
+	CHECK_INT(cache_get(cache, &(struct cache_key){ 0 }, "elf"), -ENOENT);
+	CHECK_INT(cache_get(-1, &file, "elf"), -ENOENT);
+}
 
-	fd = open(file, O_RDWR | O_CREAT, 0600);
+static bool holds(int fd, const char *text)
+{
+	char buf[64] = "";
+	bool same = fd >= 0 && pread(fd, buf, sizeof(buf) - 1, 0) >= 0 && strcmp(buf, text) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return same;
+}
+
+/* A recording's copy is its own: another's of the same path and build-id stays apart. */
+static void copies(int cache)
+{
+	static const struct recording_id first = { 100, 200 }, second = { 300, 400 };
+	AUTO_FREE char *src = mem_printf("%s/src", dir);
+	struct build_id made = { 0 }, same = id;
+	struct cache_key good, evil, none;
+	uint64_t room = 3;
+	struct err e = { 0 };
+	int fd = open(src, O_RDWR | O_CREAT, 0600);
+
 	CHECK(write(fd, "content", 7) == 7);
-	CHECK_INT(cache_put(cache, &other, "elf", fd, 3, &e), -EFBIG);
-	CHECK_INT(cache_get(cache, &other, "elf"), -ENOENT);
-	CHECK_INT(cache_put(cache, &other, "elf", fd, 100, &e), 0);
+	CHECK_INT(cache_keep(cache, "/a", &same, fd, &room, &good, &e), -EFBIG);
+	room = 100;
+	CHECK_INT(cache_keep(cache, "/a", &same, fd, &room, &good, &e), 0);
+	CHECK_INT(room, 93);
+	CHECK_INT(cache_note(cache, &first, &id, "/a", &good, &e), 0);
+	CHECK(pwrite(fd, "other!!", 7, 0) == 7);
+	CHECK_INT(cache_keep(cache, "/a", &same, fd, &room, &evil, &e), 0);
+	CHECK_INT(cache_note(cache, &second, &id, "/a", &evil, &e), 0);
+	CHECK(holds(cache_copy(cache, &first, &id, "/a", NULL), "content"));
+	CHECK(holds(cache_copy(cache, &second, &id, "/a", NULL), "other!!"));
+	CHECK(cache_copy(cache, &first, &id, "/b", NULL) < 0);
+	CHECK(cache_copy(cache, &(struct recording_id){ 100, 201 }, &id, "/a", NULL) < 0);
+	CHECK(cache_copy(cache, &(struct recording_id){ 0 }, &id, "/a", NULL) < 0);
+	/* one without a build-id gets that of its path and content */
+	CHECK_INT(cache_keep(cache, "/a", &made, fd, &room, &none, &e), 0);
+	CHECK(made.len == 20 && memcmp(made.data, evil.data, 20) == 0);
+	CHECK(holds(cache_copy(cache, NULL, &made, "", NULL), "other!!"));
+	CHECK_INT(cache_remove(cache, &made), 0);
+	CHECK_INT(cache_remove(cache, &made), -ENOENT);
+	CHECK_INT(cache_remove(cache, &id), 0);
+	CHECK(cache_copy(cache, &first, &id, "/a", NULL) < 0);
 	close(fd);
-	fd = cache_get(cache, &other, "elf");
-	CHECK(fd >= 0 && lseek(fd, 0, SEEK_END) == 7);
-	close(fd);
-	CHECK_INT(cache_get(cache, &(struct build_id){ 0 }, "elf"), -ENOENT);
-	CHECK_INT(cache_get(-1, &id, "elf"), -ENOENT);
 }
 
 /* Three files of 1 MiB, used at different times, in room for two. */
 static void trimmed(int cache)
 {
-	static const struct build_id ids[3] = { { 2, { 1, 1 } }, { 2, { 2, 2 } }, { 2, { 3, 3 } } };
+	static const struct cache_key ids[3] = { { CACHE_FILE, { 1, 1 } },
+						 { CACHE_FILE, { 2, 2 } },
+						 { CACHE_FILE, { 3, 3 } } };
 	AUTO_FREE char *mb = mem_alloc(1u << 20);
-	AUTO_FREE char *gone = mem_printf("%s/02", dir);
+	AUTO_FREE char *gone = mem_printf("%s/file/02", dir), *old = mem_printf("%s/ab", dir),
+		       *older = mem_printf("%s/ab/cd", dir), *oldest = mem_printf("%s/elf", older);
 
 	memset(mb, 'x', 1u << 20);
 	for (int i = 0; i < 3; i++) {
-		AUTO_FREE char *path = mem_printf("%s/0%d/0%d/elf", dir, i + 1, i + 1);
+		AUTO_FREE char *path = mem_printf("%s/file/0%d/0%d%036d/elf", dir, i + 1, i + 1, 0);
 		struct timespec t[2] = { { .tv_sec = 1000 + (i == 1 ? 0 : 500 + i) } };
 
 		t[1] = t[0];
@@ -158,6 +200,11 @@ static void trimmed(int cache)
 		CHECK(utimensat(AT_FDCWD, path, t, 0) == 0);
 	}
 	CHECK_INT(cache_trim(cache, 100u << 20, true), 0);
+	/* what an earlier version kept by build-id alone is of no use */
+	CHECK(mkdir(old, 0700) == 0 && mkdir(older, 0700) == 0);
+	close(open(oldest, O_WRONLY | O_CREAT, 0600));
+	cache_trim(cache, 100u << 20, true);
+	CHECK(!file_exists(old));
 	CHECK(cache_trim(cache, (2u << 20) + 65536, false) == 0); /* it was just done */
 	CHECK(cache_trim(cache, (2u << 20) + 65536, true) >= 1u << 20);
 	CHECK_INT(cache_get(cache, &ids[1], "elf"), -ENOENT); /* the oldest */
@@ -185,6 +232,7 @@ int main(void)
 	round_trip(cache);
 	damaged(cache);
 	trust(cache);
+	copies(cache);
 	trimmed(cache);
 	close(cache);
 	snprintf(cmd, sizeof(cmd), "rm -r %s", dir);

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory, tables, JSON, errors and files. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/budget.h"
+#include "base/digest.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -135,12 +140,98 @@ static void files(void)
 	free(text);
 }
 
+/* As RFC 7693 has it: b2sum -l 160. */
+/* Files that an input names: regular ones, and below a root no link leads out of it. */
+static void inputs(void)
+{
+	char dir[] = "/tmp/kymo-inputs-XXXXXX";
+	struct err e = { 0 };
+	int fd;
+
+	CHECK(mkdtemp(dir) && chdir(dir) == 0);
+	CHECK(mkfifo("pipe", 0600) == 0 && symlink("/etc/passwd", "out") == 0 &&
+	      symlink("/file", "in") == 0 && symlink("../../../../../../etc/passwd", "up") == 0);
+	CHECK_INT(file_replace("file", "text", 4, 0600), 0);
+	CHECK_INT(file_open_input("pipe", &e), -EINVAL);
+	CHECK_STR(e.msg, "pipe is not a regular file");
+	CHECK_INT(file_open_input(".", &e), -EINVAL);
+	CHECK_INT(file_open_input("none", &e), -ENOENT);
+	CHECK_INT(file_openat_input(AT_FDCWD, "out", O_NOFOLLOW, 0, &e), -ELOOP);
+	fd = file_open_input("out", &e);
+	CHECK(fd >= 0);
+	close(fd);
+	CHECK_INT(file_open_below(dir, "/out"), -ENOENT);
+	CHECK_INT(file_open_below(dir, "/up"), -ENOENT);
+	CHECK_INT(file_open_below(dir, "/../../etc/passwd"), -ENOENT);
+	fd = file_open_below(dir, "/in");
+	CHECK(fd >= 0);
+	close(fd);
+	CHECK(unlink("pipe") == 0 && unlink("out") == 0 && unlink("in") == 0 && unlink("up") == 0 &&
+	      unlink("file") == 0 && chdir("/") == 0 && rmdir(dir) == 0);
+}
+
+static void digests(void)
+{
+	static const uint8_t abc[DIGEST_BYTES] = { 0x38, 0x42, 0x64, 0xf6, 0x76, 0xf3, 0x95,
+						   0x36, 0x84, 0x05, 0x23, 0xf2, 0x84, 0x92,
+						   0x1c, 0xdc, 0x68, 0xb6, 0x84, 0x6b };
+	uint8_t one[DIGEST_BYTES], parts[DIGEST_BYTES], data[300];
+	struct digest d;
+
+	digest_start(&d);
+	digest_add(&d, "abc", 3);
+	digest_end(&d, one);
+	CHECK(memcmp(one, abc, sizeof(abc)) == 0);
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 7);
+	for (size_t n = 0; n <= sizeof(data); n += n % 128 > 126 ? 1 : 63) {
+		digest_start(&d);
+		digest_add(&d, data, n);
+		digest_end(&d, one);
+		digest_start(&d);
+		for (size_t i = 0; i < n; i++)
+			digest_add(&d, data + i, 1);
+		digest_end(&d, parts);
+		CHECK(memcmp(one, parts, sizeof(one)) == 0);
+	}
+}
+
+/* Runs first: the bounds are looked up once. */
+static void budgets(void)
+{
+	struct budget small = { .size = 1 << 20 }, any = { .size = BUDGET_ANY };
+	const uint64_t all = (uint64_t)1 << 40, own = BUDGET_FREE + BUDGET_RATIO * small.size;
+	struct stat st = { .st_size = 1 << 30, .st_blocks = 8 };
+	struct err e = { 0 };
+
+	setenv("KYMO_MAX_DISK", "1G", 1);
+	CHECK_INT(budget_size(&st), 4096);
+	CHECK_INT(budget_take(&small, 1000, "it", &e), 0);
+	CHECK(budget_room(&small) <= own - 1000);
+	CHECK_INT(budget_take(&small, all, "it", &e), -EFBIG);
+	CHECK(strstr(e.msg, "it would take more than") && strstr(e.hint, "KYMO_MAX_MEMORY"));
+	CHECK(!budget_refused()); /* e said so */
+	CHECK_INT(small.taken, 1000);
+	CHECK(budget_room(&any) >= budget_room(&small));
+	CHECK_INT(budget_take(&any, UINT64_MAX, "that", NULL), -EFBIG);
+	CHECK(strstr(budget_refused() ?: "", "that would take") != NULL);
+	CHECK(!budget_refused()); /* once is enough */
+	budget_give(&small, 1000);
+	CHECK_INT(small.taken, 0);
+	small.kind = BUDGET_DISK; /* what the user says counts alone */
+	CHECK_INT(budget_room(&small), 1 << 30);
+	unsetenv("KYMO_MAX_DISK");
+}
+
 int main(void)
 {
+	budgets();
 	memory();
+	digests();
 	tables();
 	json();
 	errors();
 	files();
+	inputs();
 	return tap_end();
 }

@@ -93,11 +93,10 @@ static void test_options(void)
 		"all:9(a:6(b:1/1 c:2/2@1 b:3/3@3) b:1/1@6 a:2/1@7(b:1/1@8))");
 }
 
-/* Two threads that take turns: each stands by itself, and what they share is two frames. */
-static void test_chart_of_threads(void)
+/* Stacks with times: period ns a sample; [1] of each pair is the thread. */
+static void chart_is(const char *text, const uint64_t (*when)[2], bool spans, const char *want,
+		     uint32_t rows)
 {
-	static const int32_t tids[] = { 11, 12, 11, 12, 11 };
-	static const char text[] = "a;b 1\na;c 2\na;b 3\na;c 4\na;d 5\n";
 	struct calltree_opts o = plain;
 	struct stacks side[2] = { 0 };
 	struct folded_info info;
@@ -107,18 +106,43 @@ static void test_chart_of_threads(void)
 
 	o.sort = CALLTREE_BY_TIME;
 	CHECK_INT(unfold_text("f", text, strlen(text), side, &info, &e), 0);
-	CHECK_INT((long)side[0].entries.n, 5);
 	for (uint32_t i = 0; i < side[0].entries.n; i++) {
-		side[0].entries.data[i].time = 100 + i;
+		side[0].entries.data[i].time = when[i][0];
 		side[0].entries.data[i].pid = 11;
-		side[0].entries.data[i].tid = tids[i];
+		side[0].entries.data[i].tid = (int32_t)when[i][1];
+		side[0].entries.data[i].count = 1;
 	}
+	vec_push(&side[0].clocks, (struct stack_clock){ .period = 1000, .spans = spans });
 	CHECK_INT(calltree_make(&side[0], NULL, &o, &t, &e), 0);
 	show(&t, 0, false, &b);
-	CHECK_STR(strbuf_str(&b), "all:15(a:9(b:4/4 d:5/5@4) a:6@9(c:6/6@9))");
+	CHECK_STR(strbuf_str(&b), want);
+	CHECK_INT((long)t.depth, rows);
 	calltree_free(&t);
 	stacks_free(&side[0]);
 	stacks_free(&side[1]);
+}
+
+static void test_chart_in_time(void)
+{
+	/* two threads that take turns: each stands by itself, and what they share is two frames */
+	chart_is("a;b 1\na;c 2\na;b 3\na;c 4\na;d 5\n",
+		 (const uint64_t[][2]){
+			 { 1000, 11 }, { 1500, 12 }, { 2000, 11 }, { 2500, 12 }, { 9000, 11 } },
+		 false,
+		 "all:9000(a:2000(b:2000/2000) a:1000@8000(d:1000/1000@8000) "
+		 "a:2000@500(c:2000/2000@500))",
+		 4);
+	/* a sample that was missed is no gap; one that comes when another thread has ended has its
+	 * rows */
+	chart_is("a 1\na 1\na 1\nb 1\n",
+		 (const uint64_t[][2]){ { 1000, 11 }, { 2000, 11 }, { 4500, 11 }, { 9000, 12 } },
+		 false, "all:9000(a:4500/4500 b:1000/1000@8000)", 1);
+	/* waits last up to their times */
+	chart_is("a 500\nb 700\n", (const uint64_t[][2]){ { 2000, 11 }, { 4000, 11 } }, true,
+		 "all:2500(a:500/500 b:700/700@1800)", 1);
+	/* what has no time is left out */
+	chart_is("a 500\nb 700\n", (const uint64_t[][2]){ { 0, 11 }, { 4000, 11 } }, true,
+		 "all:700(b:700/700)", 1);
 }
 
 static void test_prune(void)
@@ -245,7 +269,7 @@ int main(void)
 {
 	test_merge();
 	test_options();
-	test_chart_of_threads();
+	test_chart_in_time();
 	test_prune();
 	test_compare();
 	test_functions();

@@ -153,7 +153,7 @@ static char *written(struct stacks *s, struct stacks *after, const struct folded
 	FILE *f = open_memstream(&text, &n);
 	struct err e = { 0 };
 
-	CHECK_INT(folded_write(f, s, after, o, NULL, &e), 0);
+	CHECK_INT(folded_write(f, s, after, o, &e), 0);
 	fclose(f);
 	return text;
 }

@@ -140,7 +140,7 @@ static void ownership(void)
 	CHECK_STR(name_at(&m, 0x1005), "f");
 	perfmap_free(&m);
 	CHECK_INT(perfmap_load(&m, link_path, 0, PERFMAP_OWNER_UNKNOWN, &e), -EPERM);
-	CHECK_INT(perfmap_load(&m, fifo, 0, PERFMAP_OWNER_UNKNOWN, &e), -EPERM);
+	CHECK_INT(perfmap_load(&m, fifo, 0, PERFMAP_OWNER_UNKNOWN, &e), -EINVAL);
 	CHECK_INT(perfmap_load(&m, "/no/such/map", 0, PERFMAP_OWNER_UNKNOWN, &e), -ENOENT);
 	if (geteuid() == 0 && chown(plain, 12345, 12345) == 0) {
 		CHECK_INT(perfmap_open(plain, 999, &e), -EPERM);

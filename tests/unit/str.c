@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/mem.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -139,9 +140,29 @@ static void fixed(void)
 	CHECK(!wrong);
 }
 
+static void shares(void)
+{
+	static const struct {
+		double part, whole;
+		const char *text;
+	} list[] = { { 337, 1000, "33.7%" },	{ 0, 10, "0%" },
+		     { 10, 10, "100%" },	{ 1, 1e6, "<0.1%" },
+		     { 999999, 1e6, ">99.9%" }, { 1, 1000, "0.1%" },
+		     { 998, 1000, "99.8%" },	{ 0, 0, "0%" },
+		     { 12, 10, "100%" } };
+	char buf[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+		CHECK_STR(str_percent(list[i].part, list[i].whole, buf, sizeof(buf)), list[i].text);
+	CHECK_STR(str_count(0, "sample", buf, sizeof(buf)), "0 samples");
+	CHECK_STR(str_count(1, "sample", buf, sizeof(buf)), "1 sample");
+	CHECK_STR(str_count(1234, "different stack", buf, sizeof(buf)), "1,234 different stacks");
+}
+
 int main(void)
 {
 	fixed();
+	shares();
 	buffers();
 	nearness();
 	numbers();

@@ -347,8 +347,73 @@ static void many(void)
 	tasks_free(t);
 }
 
+/* A live view's: 20,000 programs later it has no more than what runs, and what is asked for. */
+static void renewed(void)
+{
+	struct tasks *t = tasks_new(), *old;
+	struct tasks_wanted want;
+	struct tasks_moved moved;
+	size_t size = 0, most = 0;
+	uint64_t time = 20;
+
+	struct task_map k = { .start = 0xffff0000, .end = 0xffff8000, .pid = -1 };
+
+	k.dso = tasks_dso(t, "[kernel.kallsyms]", NULL, 0, true);
+	tasks_mmap(t, 0, -1, -1, &k);
+	tasks_comm(t, 1, 1, 1, "init", false);
+	mmap_at(t, 2, 1, "/init", 0x1000, 0x1000, 0);
+	mmap_at(t, 2, 1, "/lib", 0x8000, 0x1000, 0);
+	for (int round = 0; round < 20; round++) {
+		uint32_t space, comm_id, alone;
+
+		for (int i = 0; i < 1000; i++, time += 10) {
+			int32_t pid = 2 + i;
+			char path[32];
+
+			snprintf(path, sizeof(path), "/job%d-%d", round, i);
+			tasks_fork(t, time, 1, 1, pid, pid, true);
+			tasks_comm(t, time + 1, pid, pid, path + 1, true);
+			mmap_at(t, time + 2, pid, path, 0x1000, 0x1000, 0x5000);
+			tasks_exit(t, time + 9, pid, pid);
+		}
+		space = tasks_space_at(t, 500, time);
+		comm_id = tasks_comm_at(t, 500, time);
+		tasks_want_none(t, &want);
+		tasks_want(&want, space, TASK_SPACE_KERNEL, comm_id);
+		old = t;
+		t = tasks_renew(old, &want, time - 30, &moved);
+		alone = tasks_moved_space(&moved, space);
+		CHECK(tasks_find(t, alone, 0x1000) && /* asked for by number */
+		      strstr(tasks_dso_path(t, tasks_find(t, alone, 0x1000)->dso), "-498"));
+		CHECK(strstr(strtab_get(tasks_strings(t), moved.name[comm_id]), "-498"));
+		CHECK_STR(what(t, 1, time, 0x1004), "/init+4"); /* it runs */
+		CHECK_STR(comm(t, 1, time), "init");
+		CHECK(strstr(what(t, 1001, time - 5, 0x1004), "-999+5004")); /* just now */
+		CHECK_STR(what(t, 1001, time - 5, 0x8004), "/lib+4");	     /* before its exec */
+		CHECK_STR(what(t, 700, time, 0x1004), "-");
+		CHECK_STR(what(t, -1, time, 0xffff0004), "[kernel.kallsyms]+4");
+		CHECK_INT(tasks_moved_space(&moved, TASK_SPACE_KERNEL), TASK_SPACE_KERNEL);
+		CHECK(tasks_version(t) > tasks_version(old));
+		/* what was answered before still holds */
+		CHECK(strstr(tasks_dso_path(old, tasks_find(old, space, 0x1000)->dso), "-498"));
+		tasks_free(old);
+		tasks_wanted_free(&want);
+		tasks_moved_free(&moved);
+		size = size ? size : tasks_size(t);
+		most = tasks_size(t) > most ? tasks_size(t) : most;
+	}
+	CHECK(most < size + 4096);
+	/* changes go on where they were: another mapping of one process is nobody else's */
+	tasks_fork(t, time, 1, 1, 7, 7, true);
+	mmap_at(t, time + 1, 7, "/new", 0x1000, 0x1000, 0);
+	CHECK_STR(what(t, 7, time + 2, 0x1000), "/new+0");
+	CHECK_STR(what(t, 1, time + 2, 0x1000), "/init+0");
+	tasks_free(t);
+}
+
 int main(void)
 {
+	renewed();
 	names();
 	names_that_come_late();
 	threads();

@@ -48,6 +48,11 @@ function figures({ pane, node }) {
 		]);
 		return rows;
 	}
+	if (v.timed)
+		rows.push(
+			["From", tickText(v.start[node] + v.origin, Math.min(v.size[0] / 1000, 1e6)), ""],
+			["Lasts", duration(v.size[node]), percent(v.size[node], v.size[0])]
+		);
 	rows.push(["Total", weight(v.ta[node], unit), percent(v.ta[node], whole(v))]);
 	if (!v.reversed) rows.push(["Self", weight(v.a[node], unit), percent(v.a[node], whole(v))]);
 	if (pane.zoom > 0 && node !== pane.zoom && v.ta[pane.zoom] > 0)

@@ -79,10 +79,12 @@ function swatch(color, text, share) {
 	);
 }
 
-// "12%", "<1%", and nothing for nothing.
+// "33.7%", as the command says it (str_percent); nothing for nothing.
 function roughly(part, whole) {
 	const v = whole > 0 ? (100 * part) / whole : 0;
-	return v === 0 ? "" : v < 1 ? "<1%" : Math.round(v) + "%";
+	if (v === 0) return "";
+	if (part >= whole) return "100%";
+	return v < 0.05 ? "<0.1%" : v >= 99.95 ? ">99.9%" : v.toFixed(1) + "%";
 }
 
 function showLegend() {

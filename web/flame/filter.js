@@ -20,8 +20,8 @@ function tallies() {
 		t.thread[k.thread] += w;
 		t.cpu[k.cpu] += w;
 		t.all += w;
-		// a wait counts when it ends, often all together at the end: beside samples they say nothing of when
-		if (p.eTime && (app.state.event >= 0 || p.events.length === 1 || !isOff(p.events[k.event])))
+		// a wait counts when it ends: beside samples that says little of when it was
+		if (p.eTime && p.eTime[i] >= 0 && (app.state.event >= 0 || p.events.length === 1 || !isOff(p.events[k.event])))
 			t.step[p.eTime[i]] += w;
 	}
 	return (app.tallies = t);

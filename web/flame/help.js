@@ -48,6 +48,7 @@ const KEYS = [
 			["b", "colour-blind safe palette"],
 			["d", "light or dark"],
 			["t", "table of functions"],
+			["← →, Enter", "on a heading's edge: the column's width"],
 			["g", "time as a heat map of each second"],
 			["v, x, e", "display, filter, export"],
 			["?", "this help"],

@@ -165,7 +165,9 @@ function setUpKeys() {
 		}
 		if (e.ctrlKey || e.metaKey) return;
 		// keys that mean something to a button are the button's
-		const control = tag === "BUTTON" || tag === "A" || e.target.id === "divider";
+		// (the target may be the document, which has no attributes)
+		const separator = e.target.id === "divider" || (tag && e.target.classList.contains("edge")),
+			control = tag === "BUTTON" || tag === "A" || separator;
 		if (!control && stageKeys(e)) {
 			e.preventDefault();
 			return;

@@ -67,7 +67,7 @@ function makePanes() {
 		s.mode === "up"
 			? bottomUp(p, t, s)
 			: s.mode === "chart"
-				? timeOrder(p, t, app.self)
+				? timeOrder(p, t, app.self, s)
 				: topDown(p, t, s);
 	return [newPane(view, !s.icicle, s.mode)];
 }
@@ -81,10 +81,7 @@ function update() {
 	const { p, state: s } = app,
 		began = performance.now();
 	app.unit = unitOf(s);
-	stage("event", s.event, () => {
-		app.tallies = null;
-		showHeading();
-	});
+	stage("event", s.event, () => (app.tallies = null));
 	const filter = [s.event, listed(s.threads), listed(s.cpus), s.from, s.to].join("|");
 	const stacks = filter + "|" + s.recursion + "|" + JSON.stringify(s.ops);
 	const chart = [
@@ -106,6 +103,7 @@ function update() {
 		app.hover = app.chosen = app.hits = null;
 		app.hitAt = -1;
 	});
+	stage("heading", [s.event, s.mode, stacks].join("|"), showHeading);
 	stage(
 		"colors",
 		[s.color, s.safe, isDark()].join("|"),
@@ -150,7 +148,11 @@ function show(fresh) {
 	showChips();
 	const empty = !(app.tree.ta[0] || (app.tree.tb && app.tree.tb[0]));
 	$("empty").hidden = !empty;
-	$("empty").textContent = p.entries
+	const timeless = s.mode === "chart" && app.panes[0].v.timed && !(app.panes[0].v.ta[0] > 0);
+	if (timeless) $("empty").hidden = false;
+	$("empty").textContent = timeless && !empty
+		? UNTIMED
+		: p.entries
 		? "Nothing is left: the filters or changes leave no samples. The chips above undo them."
 		: "This profile is empty: it has no stacks.";
 	place();
@@ -211,7 +213,13 @@ function setMode(mode) {
 		return;
 	}
 	if (mode === "chart" && (!p.eTime || p.compare)) {
-		toast(p.compare ? "A comparison has no order of time" : "This profile has no order of time");
+		toast(
+			p.compare
+				? "A comparison has no order of time"
+				: p.time.untimed
+					? UNTIMED
+					: "This profile has no order of time"
+		);
 		return;
 	}
 	change({ mode, zoom: [] });
@@ -266,6 +274,9 @@ function showHeading() {
 	if (p.compare) fact += " → " + weight(sum[1], unit);
 	if (event && event !== unit && event !== "samples") fact += " of " + event;
 	if (hasTime(p)) fact += " in " + duration(p.time.step * p.time.steps);
+	const v = state.mode === "chart" && app.panes.length && app.panes[0].v;
+	if (v && v.untimed > 0 && v.ta[0] > 0)
+		fact += " · " + percent(v.untimed, 1) + " of the weight is not drawn: short waits are summed up, without their times";
 	$("subtitle").textContent = (p.head.subtitle ? p.head.subtitle + " · " : "") + fact;
 }
 
@@ -281,6 +292,7 @@ function setUpBars() {
 	$("sides").hidden = !p.compare;
 	for (const b of $("modes").children) {
 		b.disabled = b.dataset.mode === "chart" && (!p.eTime || p.compare);
+		if (b.disabled && p.time.untimed) b.title = UNTIMED;
 		if (b.dataset.mode === "chart" && p.time.ordered) {
 			b.textContent = "File order";
 			b.title = "In the order of the file's lines (4)";
@@ -337,6 +349,8 @@ function publish() {
 							total: v.ta[i],
 							totalB: v.tb ? v.tb[i] : null,
 							self: v.a[i],
+							from: v.timed ? (v.start[i] + v.origin) / 1e9 : null,
+							lasts: v.timed ? v.size[i] / 1e9 : null,
 							x: r.left + PAD + box.x,
 							y: r.top + box.y - $("stage").scrollTop,
 							w: box.w,
@@ -393,6 +407,7 @@ async function start() {
 	setUpMenus();
 	setUpTimeline();
 	setUpDivider();
+	setUpColumns();
 	setUpKeys();
 	publish();
 	update();

@@ -16,11 +16,12 @@ function place() {
 	const need =
 		app.panes.reduce((n, pane) => n + pane.rows.length * ROW, 0) +
 		2 * PAD -
-		(app.panes.length - 1) * ROW;
+		(app.panes.length - 1) * ROW +
+		axisOf(app.panes[0]);
 	app.height = Math.max(need, height);
 	if (app.panes.length === 1) {
 		const pane = app.panes[0];
-		pane.base = pane.up ? app.height - PAD : PAD;
+		pane.base = pane.up ? app.height - PAD : PAD + axisOf(pane);
 	} else {
 		// the function's own row is shared: it is the first row of both
 		const up = app.panes[0].rows.length * ROW;
@@ -31,6 +32,9 @@ function place() {
 	}
 	$("room").style.height = app.height + "px";
 }
+
+// Room for times above a pane.
+const axisOf = (pane) => (pane.v.timed ? AXIS : 0);
 
 // Colours by what is chosen: delta, search hits, the palette.
 function look() {
@@ -106,9 +110,11 @@ function drawNow() {
 	app.glass.y = -top;
 	ctx.save();
 	ctx.translate(PAD, -top);
-	paint(ctx, app.panes, app.width, top, top + height, look(), app.glass, () =>
-		ctx.putImageData(app.glass.image, 0, 0)
-	);
+	paint(ctx, app.panes, app.width, top, top + height, look(), app.glass, () => {
+		ctx.putImageData(app.glass.image, 0, 0);
+		if (axisOf(app.panes[0])) drawTicks(ctx, app.panes[0], app.width, top, height);
+	});
+	if (axisOf(app.panes[0])) drawTimes(ctx, app.panes[0], app.width, top);
 	ctx.restore();
 	mark();
 	app.times.draw = performance.now() - began;

@@ -2,7 +2,8 @@
 // The functions as a table: the same numbers without the picture. Rows can be
 // reached with the arrow keys; Enter finds the function's frames.
 
-const PAGE = 200;
+const PAGE = 200,
+	SIDE_LEAST = 260;
 
 // Sums by function, of the zoomed frame where the view shows callers above callees.
 function sums() {
@@ -103,8 +104,53 @@ function tableRow(r) {
 			change
 		);
 	} else cells.push(numberCell(r.self, t.ta[0], unit), numberCell(r.total, t.ta[0], unit));
-	if (p.modules) cells.push(make("td", { class: "mod", text: p.base[f], title: p.module[f] }));
+	if (p.modules)
+		cells.push(make("td", { class: "mod", title: p.module[f] }, make("span", { text: p.base[f] })));
 	return make("tr", { tabindex: "-1", "data-f": f }, ...cells);
+}
+
+function tableHead(list, order) {
+	const { state } = app,
+		head = make("tr");
+	for (const [key, text] of list) {
+		const on = key === order;
+		// there for every column, so that sorting moves nothing; numbers stand below the word's end
+		const arrow = make("span", {
+			class: on ? "arrow on" : "arrow",
+			"aria-hidden": "true",
+			text: !on || state.desc ? "↓" : "↑",
+		});
+		head.append(
+			make(
+				"th",
+				{
+					scope: "col",
+					class: isText(key) ? "" : "num",
+					"aria-sort": on ? (state.desc ? "descending" : "ascending") : "none",
+					"aria-label": text,
+				},
+				make(
+					"button",
+					{ onclick: () => change({ order: key, desc: on ? !state.desc : !isText(key) }) },
+					...(isText(key) ? [text + " ", arrow] : [arrow, " " + text])
+				),
+				columnEdge(key, text)
+			)
+		);
+	}
+	return head;
+}
+
+// Calls fn with the row that was clicked. A text over which the pointer was drawn is to be
+// copied, and that is no click.
+function onRowClick(body, fn) {
+	let from = null;
+	body.addEventListener("pointerdown", (e) => (from = e));
+	body.addEventListener("click", (e) => {
+		const tr = e.target.closest("tr"),
+			drawn = from && Math.hypot(e.clientX - from.clientX, e.clientY - from.clientY) > 3;
+		if (tr && !(drawn && !getSelection().isCollapsed)) fn(tr);
+	});
 }
 
 function refreshTable() {
@@ -114,36 +160,15 @@ function refreshTable() {
 	side.hidden = $("divider").hidden = !state.table;
 	if (!state.table) {
 		side.replaceChildren();
+		columns.table = null;
 		return;
 	}
 	const scope = tableScope(),
 		rows = rowsOf(scope);
 	const order =
 		p.compare && (state.order === "self" || state.order === "total") ? "delta" : state.order;
-	const head = make("tr");
-	for (const [key, text] of columnsOf(p)) {
-		const on = key === order;
-		head.append(
-			make(
-				"th",
-				{
-					scope: "col",
-					class: key === "name" || key === "module" ? "" : "num",
-					"aria-sort": on ? (state.desc ? "descending" : "ascending") : "none",
-				},
-				make("button", {
-					onclick: () =>
-						change({
-							order: key,
-							desc: on
-								? !state.desc
-								: key !== "name" && key !== "module",
-						}),
-					text: text + (on ? (state.desc ? " ↓" : " ↑") : ""),
-				})
-			)
-		);
-	}
+	const list = columnsOf(p),
+		head = tableHead(list, order);
 	const body = make("tbody");
 	let shown = 0;
 	const more = make("button", { class: "more", onclick: () => add() });
@@ -158,29 +183,27 @@ function refreshTable() {
 			grouped.format(rows.length);
 		if (body.firstElementChild && !body.querySelector("[tabindex='0']"))
 			body.firstElementChild.tabIndex = 0;
+		if (body.isConnected) fitColumns(table, list);
 	};
-	add();
 	const caption =
 		grouped.format(rows.length) +
 		(rows.length === 1 ? " function" : " functions") +
 		(scope.name ? " in " + scope.name : "") +
 		(state.query ? " that match" : "");
-	const top = side.scrollTop;
-	side.replaceChildren(
-		make(
-			"table",
-			{ class: (p.compare ? "compare" : "") + (p.modules ? " modules" : "") },
-			make("caption", { text: caption }),
-			make("thead", {}, head),
-			body
-		),
-		more
+	const table = make(
+		"table",
+		{},
+		make("caption", {}, make("span", { text: caption, title: caption })),
+		make("colgroup", {}, ...list.map(() => make("col"))),
+		make("thead", {}, head),
+		body
 	);
-	side.scrollTop = top;
-	body.addEventListener("click", (e) => {
-		const tr = e.target.closest("tr");
-		if (tr) setQuery(exactly(p.name[tr.dataset.f]));
-	});
+	add();
+	const { scrollTop, scrollLeft } = side;
+	side.replaceChildren(table, more);
+	fitColumns(table, list);
+	side.scrollTo(scrollLeft, scrollTop);
+	onRowClick(body, (tr) => setQuery(exactly(p.name[tr.dataset.f])));
 	body.addEventListener("contextmenu", (e) => {
 		const tr = e.target.closest("tr");
 		if (!tr) return;
@@ -267,11 +290,17 @@ function tableKeys(e) {
 // The line between picture and table can be moved.
 function setUpDivider() {
 	const line = $("divider"),
+		most = () => Math.max(SIDE_LEAST, innerWidth - 320),
 		set = (w) =>
 			document.documentElement.style.setProperty(
 				"--side",
-				clamp(w, 260, innerWidth - 320) + "px"
+				clamp(w, SIDE_LEAST, most()) + "px"
 			);
+	new ResizeObserver(() => {
+		line.setAttribute("aria-valuemin", SIDE_LEAST);
+		line.setAttribute("aria-valuemax", most());
+		line.setAttribute("aria-valuenow", $("side").offsetWidth);
+	}).observe($("side"));
 	line.addEventListener("pointerdown", (e) => {
 		line.setPointerCapture(e.pointerId);
 		const move = (m) => set(innerWidth - m.clientX);

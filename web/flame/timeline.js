@@ -3,7 +3,7 @@
 function drawTimeline() {
 	const { p, state } = app,
 		strip = $("timeline");
-	// waits that were summed up in the kernel are all handed out at the end: nothing to see in that
+	// waits that were summed up in the kernel have no times: nothing to see in that
 	strip.hidden = !hasTime(p) || tallies().step.filter((v) => v > 0).length < 2;
 	if (strip.hidden) return;
 	const seconds = state.seconds && hasSeconds(p);

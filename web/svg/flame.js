@@ -13,7 +13,7 @@ let ignoreCase = false;
 const el = {};
 
 window.addEventListener("load", () => {
-	for (const id of ["details", "unzoom", "search", "ignorecase", "matched", "frames"])
+	for (const id of ["details", "unzoom", "search", "ignorecase", "matched", "frames", "axis"])
 		el[id] = document.getElementById(id);
 	frames = Array.from(el.frames.children, (g) => {
 		const title = g.firstElementChild,
@@ -91,11 +91,63 @@ function place(f, x, w) {
 	f.text.textContent = label(f, w);
 }
 
-// Frames below the zoomed one (towards the root) that hold it fill the width; those beside it go.
+// A chart in time: everything that was at the time of the zoomed frame, cut at its ends.
+function zoomTime(target) {
+	const inner = flame.width - 2 * flame.xpad,
+		from = target ? target.x : flame.xpad,
+		scale = target ? inner / target.w : 1,
+		end = flame.xpad + inner;
+	for (const f of frames) {
+		const x = Math.max(flame.xpad, flame.xpad + (f.x - from) * scale),
+			right = Math.min(end, flame.xpad + (f.x + f.w - from) * scale);
+		if (target && right > x) place(f, x, right - x);
+		else if (!target) place(f, f.x, f.w);
+		f.g.classList.toggle("hide", !!target && right - x < 0.1);
+	}
+	drawAxis(((from - flame.xpad) / inner) * flame.seconds, flame.seconds / scale);
+}
+
+// 1, 2 or 5 times a power of ten, at least v.
+function niceStep(v) {
+	const ten = 10 ** Math.floor(Math.log10(v));
+	return [1, 2, 5, 10].map((k) => k * ten).find((k) => k >= v);
+}
+
+// Lines and times from `from` on, `seconds` long.
+function drawAxis(from, seconds) {
+	const inner = flame.width - 2 * flame.xpad,
+		old = el.axis.firstElementChild,
+		y1 = old.getAttribute("y1"),
+		y2 = old.getAttribute("y2"),
+		y = old.nextElementSibling.getAttribute("y"),
+		step = niceStep(seconds / Math.max(2, inner / 110)),
+		digits = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+	el.axis.replaceChildren();
+	for (let k = Math.ceil(from / step - 1e-6); k * step <= from + seconds; k++) {
+		const x = flame.xpad + ((k * step - from) / seconds) * inner,
+			line = document.createElementNS(svgNS, "line"),
+			text = document.createElementNS(svgNS, "text");
+		for (const [name, v] of Object.entries({ x1: x, x2: x, y1, y2 }))
+			line.setAttribute(name, v);
+		text.setAttribute("x", x + 3);
+		text.setAttribute("y", y);
+		text.textContent = (k * step).toFixed(digits) + " s";
+		el.axis.append(line, text);
+	}
+}
+
 function zoom(target) {
+	zoomed = target;
+	if (flame.seconds) zoomTime(target);
+	else zoomTree(target);
+	el.unzoom.classList.toggle("hide", !target);
+	remember();
+}
+
+// Frames below the zoomed one (towards the root) that hold it fill the width; those beside it go.
+function zoomTree(target) {
 	const inner = flame.width - 2 * flame.xpad;
 	const slack = 0.06;
-	zoomed = target;
 	for (const f of frames) {
 		let hide = false,
 			parent = false;
@@ -117,8 +169,6 @@ function zoom(target) {
 		f.g.classList.toggle("hide", hide);
 		f.g.classList.toggle("parent", parent);
 	}
-	el.unzoom.classList.toggle("hide", !target);
-	remember();
 }
 
 function ask() {

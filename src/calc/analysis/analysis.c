@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+#include "calc/analysis/analysis.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/* What an event of the trace is to the analysis. */
+struct role {
+	int role; /* 0: nothing */
+	uint8_t n;
+	const struct field *field[ANALYSIS_FIELDS];
+};
+
+struct analysis_run {
+	const struct analysis *a;
+	const struct trace *trace;
+	const void *args;
+	struct role *roles; /* by type */
+	size_t n_roles;
+	void *state;
+};
+
+/* Traces of one subsystem may name the event alone. */
+static bool is_event(const struct event_type *t, const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	if (t->system && t->event)
+		return strncmp(name, t->system, (size_t)(colon - name)) == 0 &&
+		       !t->system[colon - name] && strcmp(colon + 1, t->event) == 0;
+	return t->event ? strcmp(colon + 1, t->event) == 0 : strcmp(name, t->name) == 0;
+}
+
+/* It counts for nothing when a field that is asked for is not there. */
+static struct role role_of(const struct analysis *a, const struct event_type *t)
+{
+	for (const struct analysis_event *ev = a->events; ev->name; ev++) {
+		struct role r = { .role = ev->role };
+
+		if (!is_event(t, ev->name))
+			continue;
+		for (; r.n < ANALYSIS_FIELDS && ev->field[r.n]; r.n++) {
+			r.field[r.n] = type_field(t, ev->field[r.n]);
+			if (!r.field[r.n])
+				return (struct role){ 0 };
+		}
+		return r;
+	}
+	return (struct role){ 0 };
+}
+
+static int has_none(const struct analysis *a, struct err *e)
+{
+	AUTO_STRBUF names = { 0 };
+
+	for (const struct analysis_event *ev = a->events; ev->name; ev++)
+		strbuf_printf(&names, "%s%s", ev == a->events ? "" : ", ", ev->name);
+	err_set(e, ENODATA, "there are no events to make '%s' of: it needs %s", a->name,
+		strbuf_str(&names));
+	return err_hint(e, "%s records them", a->record);
+}
+
+int analysis_begin(const struct analysis *a, const struct trace *t, const void *args,
+		   struct analysis_run **ret, struct err *e)
+{
+	struct analysis_run *run = mem_alloc(sizeof(*run));
+	bool any = false;
+
+	*run = (struct analysis_run){ .a = a, .trace = t, .args = args, .n_roles = t->n_types };
+	run->roles = mem_alloc((t->n_types + 1) * sizeof(*run->roles));
+	for (size_t i = 0; i < t->n_types; i++) {
+		run->roles[i] = role_of(a, &t->types[i]);
+		any = any || run->roles[i].role;
+	}
+	if (!any) {
+		analysis_end(run);
+		return has_none(a, e);
+	}
+	run->state = mem_alloc(a->state_size);
+	*ret = run;
+	return 0;
+}
+
+int analysis_add(void *ctx, const struct event *ev)
+{
+	struct analysis_run *run = ctx;
+	const struct role *r;
+	int64_t values[ANALYSIS_FIELDS] = { 0 };
+
+	if (ev->kind != EVENT_SAMPLE || ev->type >= run->n_roles)
+		return 0;
+	r = &run->roles[ev->type];
+	if (!r->role)
+		return 0;
+	for (unsigned i = 0; i < r->n; i++)
+		field_int(r->field[i], ev->raw, ev->raw_size, &values[i]);
+	run->a->add(run->state, r->role, ev, values);
+	return 0;
+}
+
+int analysis_tables(struct analysis_run *run, const char *sort, struct tables *ret, struct err *e)
+{
+	size_t first = ret->n;
+	int r = 0;
+
+	run->a->end(run->state, run->trace, run->args, ret);
+	sort = sort ? sort : run->a->sort;
+	for (size_t i = first; sort && r == 0 && i < ret->n; i++)
+		r = table_sort(ret->data[i], sort, e);
+	return r;
+}
+
+void analysis_end(struct analysis_run *run)
+{
+	if (!run)
+		return;
+	if (run->state && run->a->drop)
+		run->a->drop(run->state);
+	free(run->state);
+	free(run->roles);
+	free(run);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Analyses: events in, tables out.
+ *
+ * An analysis is one file in this folder and one line in registry.c. Commands, completion, man
+ * pages and every view find it there; it knows none of them, nor where its events come from: a
+ * recording of any kind, or what happens now.
+ */
+#ifndef KYMO_CALC_ANALYSIS_ANALYSIS_H
+#define KYMO_CALC_ANALYSIS_ANALYSIS_H
+
+#include "base/err.h"
+#include "base/opt.h"
+#include "calc/table/table.h"
+#include "event/trace.h"
+
+/* An event that an analysis looks at, and the fields it reads, each found once. */
+#define ANALYSIS_FIELDS 6
+struct analysis_event {
+	const char *name; /* "kmem:kmalloc" */
+	int role;	  /* the analysis's own number for it, not 0 */
+	const char *field[ANALYSIS_FIELDS];
+};
+
+struct analysis {
+	const char *name;    /* "kmem-tasks" */
+	const char *summary; /* one line, no capital, no full stop */
+	/* What it can use, a zeroed one at the end. At least one must be in what it looks at. */
+	const struct analysis_event *events;
+	const char *record; /* what to type for a recording that has them */
+	const char *sort;   /* how rows are sorted unless asked otherwise; NULL: as they come */
+
+	const struct opt *opts; /* its own, NULL: none */
+	size_t args_size;
+	const void *defaults;
+
+	size_t state_size;
+	/* Samples in the order of time; role and fields are those of the event. */
+	void (*add)(void *state, int role, const struct event *ev, const int64_t *values);
+	void (*end)(void *state, const struct trace *t, const void *args, struct tables *ret);
+	void (*drop)(void *state); /* frees what state holds */
+};
+
+extern const struct analysis *const analyses[]; /* NULL at the end */
+
+struct analysis_run;
+/*
+ * -ENODATA, with the command that records them in e, when the trace has none of its events.
+ * args, of a->args_size, must outlive it.
+ */
+int analysis_begin(const struct analysis *a, const struct trace *t, const void *args,
+		   struct analysis_run **ret, struct err *e);
+/* An event_fn: ctx is the run. Events it does not look at are passed over. */
+int analysis_add(void *ctx, const struct event *ev);
+/* May be asked again and again while events come. sort NULL: as the analysis has it. */
+int analysis_tables(struct analysis_run *run, const char *sort, struct tables *ret, struct err *e);
+void analysis_end(struct analysis_run *run); /* NULL is fine */
+
+#endif

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* Every analysis there is, by name. */
+#include "calc/analysis/registry.h"
+
+const struct analysis *const analyses[] = {
+	&analysis_kmem_tasks,
+	NULL,
+};

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef KYMO_CALC_ANALYSIS_REGISTRY_H
+#define KYMO_CALC_ANALYSIS_REGISTRY_H
+
+#include "calc/analysis/analysis.h"
+
+extern const struct analysis analysis_kmem_tasks;
+
+#endif
