@@ -14,8 +14,8 @@
 #include <time.h>
 
 #include "base/vec.h"
-#include "store/perfdata.h"
-#include "sym/unwind.h"
+#include "store/perfdata/perfdata.h"
+#include "sym/unwind/unwind.h"
 
 struct sample {
 	struct unwind_regs regs;

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "base/map.h"
-#include "sym/ehframe.h"
+#include "sym/unwind/ehframe.h"
 
 static struct {
 	size_t files, failed, fdes, rows, rules, bad, full, bytes, text;

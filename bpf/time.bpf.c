@@ -9,7 +9,7 @@
 
 #include <bpf/bpf_helpers.h>
 
-#include "live/functime_abi.h"
+#include "live/probe/functime_abi.h"
 
 const volatile bool only_some = false; /* those in who: threads, or processes too */
 const volatile bool by_process = false;

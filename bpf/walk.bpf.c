@@ -5,7 +5,7 @@
  * through a ring. Returns 0, so the kernel drops its own sample.
  *
  * Kept to what the verifier of 6.1 accepts: one bpf_loop over frames, small
- * bounded searches inside. See src/live/walker_abi.h for the maps.
+ * bounded searches inside. See src/live/walk/walker_abi.h for the maps.
  */
 #include "offcpu.h"
 #include "walk_hit.h"

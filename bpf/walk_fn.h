@@ -141,7 +141,7 @@ __noinline long walk_early(struct fn_frames *to, __u64 depth)
 	return fn_stack(to, depth, true);
 }
 
-/* Never loaded: libbpf makes the code complete, and live/walker_fn.c takes it from there. */
+/* Never loaded: libbpf makes the code complete, and live/walk/walker_fn.c takes it from there. */
 #define FN_PROGRAM(name, function)                                          \
 	SEC("kymo_fn")                                                      \
 	int name(void *ctx)                                                 \

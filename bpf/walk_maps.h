@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The walker's maps and what it keeps of a sample in the making. For the format
- * of the maps see src/live/walker_abi.h.
+ * of the maps see src/live/walk/walker_abi.h.
  */
 #ifndef KYMO_BPF_WALK_MAPS_H
 #define KYMO_BPF_WALK_MAPS_H
@@ -14,7 +14,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 
-#include "live/walker_abi.h"
+#include "live/walk/walker_abi.h"
 
 /* Registers by DWARF number. */
 #if defined(__TARGET_ARCH_x86)

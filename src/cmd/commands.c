@@ -10,8 +10,8 @@
 #include "base/str.h"
 #include "base/term.h"
 #include "cmd/command.h"
-#include "cmd/progress.h"
-#include "cmd/settings.h"
+#include "cmd/front/settings.h"
+#include "cmd/share/progress.h"
 
 #define TOOL(name) extern const struct command tool_##name;
 #include "cmd/tools_made.h"

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "event/spec.h"
+#include "event/spec/spec.h"
 
 struct count {
 	uint64_t value, enabled, running; /* as read; nanoseconds for the last two */

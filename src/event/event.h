@@ -60,7 +60,7 @@ enum event_mode {
 #define EVENT_CHAIN_GUEST_USER ((uint64_t)-2560)
 
 /*
- * Made by readers (calc/offcpu.h), never recorded. Behind WAKER(n) stands the stack
+ * Made by readers (calc/read/offcpu.h), never recorded. Behind WAKER(n) stands the stack
  * of waker n of the trace, outermost first, up to WOKEN(n): what follows is the stack
  * of the thread it woke.
  */

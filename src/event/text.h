@@ -9,7 +9,7 @@
 #define KYMO_EVENT_TEXT_H
 
 #include "base/str.h"
-#include "event/printfmt.h"
+#include "event/printfmt/printfmt.h"
 #include "event/type.h"
 
 struct text_opts {

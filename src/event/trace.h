@@ -38,7 +38,7 @@ struct trace_info {
 };
 
 /* Counts that every report ends with. */
-/* User frames of a stack that kymo walks, unless fewer are asked for (live/walker_abi.h). */
+/* User frames of a stack that kymo walks, unless fewer are asked for (live/walk/walker_abi.h). */
 #define TRACE_WALK_DEPTH 1024
 #define TRACE_WALK_MOST "1,024 frames are the most that kymo walks"
 

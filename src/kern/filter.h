@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "event/spec.h"
+#include "event/spec/spec.h"
 
 /*
  * The kernel wants strings quoted (prev_comm != "perf"), people and old

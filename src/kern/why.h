@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "event/spec.h"
+#include "event/spec/spec.h"
 
 /* What the explanation depends on. why_look() fills it from this machine. */
 struct why_facts {

@@ -4,7 +4,7 @@
 #define KYMO_LANG_AST_H
 
 #include "lang/lang.h"
-#include "lang/lex.h"
+#include "lang/parse/lex.h"
 
 enum node_kind {
 	N_INT,

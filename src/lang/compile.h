@@ -4,8 +4,8 @@
 #define KYMO_LANG_COMPILE_H
 
 #include "base/map.h"
-#include "lang/check.h"
-#include "lang/gen.h"
+#include "lang/check/check.h"
+#include "lang/gen/gen.h"
 
 struct unit { /* one block at one point */
 	size_t block;

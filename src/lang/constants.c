@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "lang/check.h"
+#include "lang/check/check.h"
 
 #define SAME(x)       \
 	{             \

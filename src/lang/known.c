@@ -2,8 +2,8 @@
 /* What is known before a program runs: predicates that options decide, and what #if asks about. */
 #include <string.h>
 
-#include "lang/check.h"
-#include "lang/parse.h"
+#include "lang/check/check.h"
+#include "lang/parse/parse.h"
 
 int known_truth(const struct node *n)
 {

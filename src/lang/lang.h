@@ -7,8 +7,8 @@
  *	r = lang_compile(&(struct lang_source){ ... }, &env, &p, &diags);
  *
  * Nothing here opens a file or asks the kernel: types, probes and symbols come
- * through struct lang_env. The result is loaded and attached by live/run.h, or
- * run in user space over recorded events by lang/vm.h.
+ * through struct lang_env. The result is loaded and attached by live/run/run.h, or
+ * run in user space over recorded events by lang/vm/vm.h.
  */
 #ifndef KYMO_LANG_LANG_H
 #define KYMO_LANG_LANG_H
@@ -90,7 +90,7 @@ struct lang_env {
 	unsigned ncpus;
 	int32_t pid; /* of -p or -c; 0: none */
 	uint64_t boot_offset;
-	bool recorded;	   /* for lang/vm.h: tracepoint records and what recordings hold */
+	bool recorded;	   /* for lang/vm/vm.h: tracepoint records and what recordings hold */
 	bool has_loop;	   /* bpf_loop */
 	bool has_cookie;   /* what is attached to many places can be told which it was */
 	int check_helpers; /* count helpers that fail: 1: reads; 2: also keys that are not there */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "lang/ast.h"
-#include "lang/ir.h"
+#include "lang/gen/ir.h"
 
 uint32_t lang_code_pos(const struct lang_code *c, uint32_t insn)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lang/show_int.h"
+#include "lang/show/int.h"
 
 #define JOIN_ARGS 16
 #define JOIN_SIZE 256

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "lang/show.h"
+#include "lang/show/show.h"
 
 static const char *const caps[] = {
 	"CAP_CHOWN",

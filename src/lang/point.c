@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "lang/parse.h"
+#include "lang/parse/parse.h"
 
 const char *const lang_kind_name[LP_N] = {
 	[LP_BEGIN] = "BEGIN",

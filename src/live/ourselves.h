@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "live/capture.h"
+#include "live/capture/capture.h"
 
 /*
  * Before the events are opened. all: of every tracepoint; else only of system calls,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A list of abilities (kern/ability.h) as a screen for people or as JSON. */
+/* A list of abilities (kern/ability/ability.h) as a screen for people or as JSON. */
 #ifndef KYMO_VIEW_ABILITIES_H
 #define KYMO_VIEW_ABILITIES_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "kern/ability.h"
+#include "kern/ability/ability.h"
 
 enum abilities_which {
 	ABILITIES_USUAL,

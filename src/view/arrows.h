@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "calc/annotate.h"
+#include "calc/rows/annotate.h"
 
 #define ARROWS_LANES 6
 

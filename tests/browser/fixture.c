@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "view/flame_html.h"
+#include "view/picture/flame_html.h"
 
 static uint32_t seed = 12345;
 static uint32_t dice(uint32_t n)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # lane: any
-"""The page of a recording keeps paths of functions, and not stacks (calc/paths.c): its sums are those of the folded lines and of the samples."""
+"""The page of a recording keeps paths of functions, and not stacks (calc/stacks/paths.c): its sums are those of the folded lines and of the samples."""
 import collections
 import itertools
 import os

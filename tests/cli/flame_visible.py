@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # lane: any
-"""A picture of a recording keeps no stacks (calc/visible.c): each frame's total is that of the folded lines with its path."""
+"""A picture of a recording keeps no stacks (calc/stacks/visible.c): each frame's total is that of the folded lines with its path."""
 import collections
 import html
 import os

@@ -13,7 +13,7 @@ import tempfile
 from tap import KYMO, check, end, has, kymo, run, skip
 
 IDLE = "default_idle"
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/calc/idle.c"), encoding="ascii") as source:
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../src/calc/read/idle.c"), encoding="ascii") as source:
     ALL = set(re.findall(r'^\t\t"(\w+)",$', source.read(), re.M))  # a machine that rests is in others of them, too
 
 

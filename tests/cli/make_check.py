@@ -45,11 +45,11 @@ def repository():
 
 
 def tests_of():
-    same("a part of a command: its tests", near("src/cmd/stat_out.c"), ["cli/stat.py", "diff/stat.py"])
-    got = near("src/store/tracedat.c")
+    same("a part of a command: its tests", near("src/cmd/stat/out.c"), ["cli/stat.py", "diff/stat.py"])
+    got = near("src/store/tracedat/tracedat.c")
     check("a reader: its own test first, then the commands that read with it",
           got[:1] == ["fuzz/unit-fuzz-tracedat"] and "cli/ftrace.py" in got and "cli/heat.py" not in got[:4], got)
-    check("a part of a module: who uses the module", "diff/report.py" in near("src/calc/hist_order.c"), near("src/calc/hist_order.c"))
+    check("a part of a module: who uses the module", "diff/report.py" in near("src/calc/rows/hist_order.c"), near("src/calc/rows/hist_order.c"))
     same("a test itself", near("tests/cli/pprof.py"), ["cli/pprof.py"])
     check("what tests share: each that uses it", {"cli/front.py", "cli/terminal.py"} <= {*near("tests/lib/shell.py")}, near("tests/lib/shell.py"))
     same("a seed: its target", near("tests/fuzz/corpus/tar/empty"), ["fuzz/unit-fuzz-tar"])

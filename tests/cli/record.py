@@ -632,7 +632,7 @@ check("an earlier form: kernel names", "cpu-clock: ffffffff8160d51d __split_vma+
 r = kymo(f"report -i {old} --header-only")
 check("an earlier form: what it says of itself", "# cmdline : kymo record" in r.out and "# cpudesc : AMD EPYC" in r.out, r)
 
-# record-2.perf has them in columns, packed with the dictionary of src/store/perfdata_kallsyms_names.h, which must stay what it is
+# record-2.perf has them in columns, packed with the dictionary of src/store/perfdata/kallsyms_names.h, which must stay what it is
 r = kymo(f"script -i {old.replace('record-1', 'record-2')} -F ip,sym")
 if "zstd: [ on  ]" in kymo("version --build-options").out:
     same("names in columns", " ".join(sorted({x.split()[1] for x in r.out.splitlines() if x.strip().startswith("ffff")})),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Unwinding, instruction by instruction: tests/work/frames.c is built in many ways and single-stepped;
 at every instruction the chain must be what the calls and returns before it say, unwound from a copy of
-the stack (sym/unwind.h) and, where the kernel allows, walked by the BPF program too.
+the stack (sym/unwind/unwind.h) and, where the kernel allows, walked by the BPF program too.
 
 UNWIND_ALL=1 tries every compiler with every option, which takes some minutes."""
 import os

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "sym/answers.h"
-#include "sym/unwind.h"
+#include "sym/names/answers.h"
+#include "sym/unwind/unwind.h"
 
 #define ID_AT 56 /* of an index: where the build-id stands */
 

@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 #include "fuzz.h"
-#include "sym/demangle.h"
+#include "sym/names/demangle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,8 +6,8 @@
  */
 #include "base/mem.h"
 #include "fuzz.h"
-#include "sym/dwarf_probe.h"
-#include "sym/elf_rel.h"
+#include "sym/dwarf/probe.h"
+#include "sym/elf/rel.h"
 
 struct input {
 	const uint8_t *data;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "sym/unwind.h"
+#include "sym/unwind/unwind.h"
 
 struct world {
 	const struct ehframe *cfi;

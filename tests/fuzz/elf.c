@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as an ELF file: headers, symbols, PLT, packed symbol table, static probes, lookups. */
 #include "fuzz.h"
-#include "sym/elf.h"
-#include "sym/symtab.h"
-#include "sym/usdt.h"
+#include "sym/elf/elf.h"
+#include "sym/elf/symtab.h"
+#include "sym/elf/usdt.h"
 
 static int probe(void *ctx, const struct usdt_probe *p)
 {

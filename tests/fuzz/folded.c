@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-#include "calc/unfold.h"
-#include "view/flame.h"
-#include "view/flame_html.h"
-#include "view/folded.h"
+#include "calc/read/unfold.h"
+#include "view/picture/flame.h"
+#include "view/picture/flame_html.h"
+#include "view/picture/folded.h"
 
 static void draw(const struct stacks side[2], bool two)
 {

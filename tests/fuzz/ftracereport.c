@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "cmd/ftrace_report.h"
+#include "cmd/ftrace/report.h"
 #include "fuzz.h"
 
 static void choose(struct ftrace_report_args *a, unsigned how)

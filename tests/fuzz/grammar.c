@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "event/env.h"
-#include "event/spec.h"
+#include "event/spec/spec.h"
 #include "fuzz.h"
 
 static const struct env_pmu pmus[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "fuzz.h"
-#include "sym/kallsyms.h"
+#include "sym/names/kallsyms.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

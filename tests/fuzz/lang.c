@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "lang/vm.h"
+#include "lang/vm/vm.h"
 
 static int match(void *ctx, const struct lang_point *p, lang_match_fn *fn, void *arg, struct err *e)
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "kern/bpf.h"
-#include "live/run.h"
+#include "live/run/run.h"
 
 static struct run_env env;
 

@@ -8,12 +8,12 @@
 #include "base/mem.h"
 #include "base/out.h"
 #include "fuzz.h"
-#include "store/perfdata.h"
-#include "store/perfdata_scan.h"
-#include "store/statdata.h"
-#include "view/script.h"
-#include "view/script_dump.h"
-#include "view/stat.h"
+#include "store/perfdata/perfdata.h"
+#include "store/perfdata/scan.h"
+#include "store/stat/statdata.h"
+#include "view/script/dump.h"
+#include "view/script/script.h"
+#include "view/stat/stat.h"
 
 static int take(void *ctx, const struct event *ev)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fuzz.h"
-#include "sym/perfmap.h"
+#include "sym/jit/perfmap.h"
 
 #include <string.h>
 

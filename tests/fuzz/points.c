@@ -2,9 +2,9 @@
 /* Any text as points: read, counted into cells, drawn. Every point must be somewhere. */
 #include "fuzz.h"
 
-#include "calc/heat.h"
-#include "store/points.h"
-#include "view/heat.h"
+#include "calc/time/heat.h"
+#include "store/text/points.h"
+#include "view/picture/heat.h"
 
 static int add(void *ctx, const struct points_line *l, struct err *e)
 {

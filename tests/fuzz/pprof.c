@@ -2,7 +2,7 @@
 /* Any bytes as a pprof profile: opened, every sample read, made stacks, and those sum up. */
 #include "fuzz.h"
 
-#include "calc/pprof_stacks.h"
+#include "calc/read/pprof_stacks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#include "calc/unfold.h"
-#include "calc/unscript.h"
-#include "view/folded.h"
+#include "calc/read/unfold.h"
+#include "calc/read/unscript.h"
+#include "view/picture/folded.h"
 
 struct text {
 	const char *data;

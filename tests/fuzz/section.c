@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "store/perfdata_abi.h"
-#include "store/perfdata_kallsyms.h"
+#include "store/perfdata/abi.h"
+#include "store/perfdata/kallsyms.h"
 
 /* What is packed comes back. */
 static void pack(const char *text, size_t n)

@@ -11,12 +11,12 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/out.h"
-#include "calc/ftrace_filter.h"
+#include "calc/read/ftrace_filter.h"
 #include "fuzz.h"
-#include "store/tracedat.h"
-#include "store/tracedat_raw.h"
-#include "view/ftrace_dump.h"
-#include "view/ftrace_text.h"
+#include "store/tracedat/raw.h"
+#include "store/tracedat/tracedat.h"
+#include "view/ftrace/dump.h"
+#include "view/ftrace/text.h"
 
 static int take(void *ctx, const struct event *ev)
 {

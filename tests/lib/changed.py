@@ -45,14 +45,14 @@ def files(root):
 
 
 def header_of(name, known):
-    """The headers that declare what a .c file has: its own, or of the longest beginning (hist_order.c: hist.h)."""
+    """The headers that declare what a .c file has: its own, of the longest beginning (hist_order.c: hist.h), or its room's."""
     folder, stem = name.rsplit("/", 1)[0], pathlib.Path(name).stem
     while stem:
         found = [h for h in (f"{folder}/{stem}.h", f"{folder}/{stem}_impl.h") if h in known]
         if found:
             return found
         stem = stem.rpartition("_")[0]
-    return []
+    return [h for h in (f"{folder}/{pathlib.Path(folder).name}.h", f"{folder}/impl.h") if h in known]
 
 
 def includers(root):
@@ -86,13 +86,19 @@ def first_word(stem):
     return re.split(r"[_-]", stem)[0]
 
 
+def command_words(name):
+    """src/cmd/stat/run.c: it is a part of stat, or of run."""
+    path = pathlib.Path(name)
+    return {first_word(path.stem), path.parent.name}
+
+
 def distance(root, test, far, changed):
     """How far a test program (tests/cli/x.py, or build/.../unit-x) is from what changed; None: not known."""
     stem = test.stem.removeprefix("unit-")
     if test.suffix == ".py":
         own = str(test.relative_to(root))
         lib = {f"tests/lib/{w}.py" for w in re.findall(r"^(?:from|import) (\w+)", test.read_text(), re.M)}
-        near = [far[f] + 1 for f in far if f.startswith("src/cmd/") and first_word(pathlib.Path(f).stem) == first_word(stem)]
+        near = [far[f] + 1 for f in far if f.startswith("src/cmd/") and first_word(stem) in command_words(f)]
         near += [1 for f in changed if f in lib]
     else:
         own = f"tests/fuzz/{stem.removeprefix('fuzz-')}.c" if stem.startswith("fuzz-") else f"tests/unit/{stem}.c"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The data inside kymo's pages, decoded here from the format's description (src/view/pack.h).
+"""The data inside kymo's pages, decoded here from the format's description (src/view/picture/pack.h).
 
     head, columns = page.unpack("flame.html")
 """

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "live/walker.h"
+#include "live/walk/walker.h"
 
 #define SESSION_CPUS 64
 #define SESSION_RING (1u << 20)

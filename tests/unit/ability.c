@@ -3,7 +3,7 @@
  * The words doctor finds for machines: facts in, lines out. The facts are those
  * of machines that are not at hand; what this machine grants is tests/cli's.
  */
-#include "kern/ability.h"
+#include "kern/ability/ability.h"
 
 #include <errno.h>
 

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "sym/kcode.h"
-#include "sym/srctext.h"
+#include "sym/disasm/kcode.h"
+#include "sym/disasm/srctext.h"
 #include "tap.h"
 #include "view/arrows.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The cache folder: what is trusted, what is kept, and that a damaged index is no index. */
-#include "sym/answers.h"
+#include "sym/names/answers.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "sym/cache.h"
+#include "sym/find/cache.h"
 #include "tap.h"
 
 static char dir[] = "/tmp/kymo-cache-XXXXXX";

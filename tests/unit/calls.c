@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Call trees that grow on demand, and functions with their callers, over chains made by hand. */
-#include "calc/calls.h"
-#include "calc/functions.h"
+#include "calc/stacks/calls.h"
+#include "calc/stacks/functions.h"
 
 #include "tap.h"
 

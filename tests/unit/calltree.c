@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "calc/calltree.h"
-#include "calc/unfold.h"
+#include "calc/read/unfold.h"
+#include "calc/stacks/calltree.h"
 #include "tap.h"
 
 static const struct calltree_opts plain = { .type = CALLTREE_ALL_TYPES };

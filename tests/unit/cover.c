@@ -4,7 +4,7 @@
  * there is nothing to say. Programs without tables are in tests/cli/doctor.py. With paths: what
  * it says of each, for people.
  */
-#include "sym/cover.h"
+#include "sym/elf/cover.h"
 
 #include <stdio.h>
 

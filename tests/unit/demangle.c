@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sym/demangle.h"
+#include "sym/names/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>

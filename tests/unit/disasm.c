@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Machine code as text: lengths, jumps and calls of two machines, and bytes that are no code. */
 #include "config.h"
-#include "sym/disasm.h"
+#include "sym/disasm/disasm.h"
 
 #include <elf.h>
 
-#include "sym/disasm_vex.h"
+#include "sym/disasm/vex.h"
 #include "tap.h"
 
 static void x86(void)

@@ -2,8 +2,8 @@
 /* disasmdump FILE START END: the instructions in a range of addresses, for tests/diff/disasm.py. */
 #include <stdlib.h>
 
-#include "sym/disasm.h"
-#include "sym/elf.h"
+#include "sym/disasm/disasm.h"
+#include "sym/elf/elf.h"
 #include "tap.h"
 
 int main(int argc, char **argv)

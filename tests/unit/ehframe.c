@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "elfmake.h"
-#include "sym/cache.h"
-#include "sym/ehframe.h"
+#include "sym/find/cache.h"
+#include "sym/unwind/ehframe.h"
 
 #define A(x) (CODE_ADDR + (x))
 #define S(s) s, sizeof(s) - 1

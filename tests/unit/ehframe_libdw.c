@@ -25,7 +25,7 @@
 #	include <unistd.h>
 
 #	include "base/vec.h"
-#	include "sym/ehframe.h"
+#	include "sym/unwind/ehframe.h"
 
 struct totals {
 	size_t files, rows, compared, different, full, synthetic, refused;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading ELF headers: this program itself, and what is left of it when cut or damaged. */
-#include "sym/elf.h"
+#include "sym/elf/elf.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "event/spec_int.h"
+#include "event/spec/int.h"
 #include "kern/perf.h"
 #include "kern/pfm.h"
 #include "kern/tracefs.h"

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "calc/unfold.h"
+#include "calc/read/unfold.h"
 #include "tap.h"
-#include "view/flame_html.h"
-#include "view/flame.h"
 #include "view/markup.h"
+#include "view/picture/flame.h"
+#include "view/picture/flame_html.h"
 
 static struct calltree make_tree(const char *text, double min_share)
 {

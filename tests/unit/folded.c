@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "calc/unfold.h"
+#include "calc/read/unfold.h"
 #include "tap.h"
-#include "view/folded.h"
+#include "view/picture/folded.h"
 
 /* Everything that was read, as text: frames joined by '|', counts, '\n'. */
 struct seen {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines of function_graph that belong to no function asked for are left out, all others are kept.
  */
-#include "view/graph_lines.h"
+#include "view/report/graph_lines.h"
 
 #include "tap.h"
 

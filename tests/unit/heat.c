@@ -2,8 +2,8 @@
 /* Points into cells: every one is somewhere, edges are round, percentiles occurred. */
 #include <math.h>
 
-#include "calc/heat.h"
-#include "store/points.h"
+#include "calc/time/heat.h"
+#include "store/text/points.h"
 #include "tap.h"
 
 static void add(struct heat_points *p, uint64_t time, uint64_t value)

@@ -7,9 +7,9 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
-#include "sym/jitdump.h"
-#include "sym/perfmap.h"
-#include "sym/segments.h"
+#include "sym/elf/segments.h"
+#include "sym/jit/jitdump.h"
+#include "sym/jit/perfmap.h"
 #include "tap.h"
 
 static void flat(void)

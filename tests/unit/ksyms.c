@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which copies of kallsyms are taken for what the kernel would write; which lines go with a
  * recording. */
-#include "live/ksyms.h"
+#include "live/about/ksyms.h"
 
 #include "tap.h"
 

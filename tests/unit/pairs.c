@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pairs of events: words, keys, what is counted, and a table that loses nothing. */
-#include "calc/pairs.h"
+#include "calc/time/pairs.h"
 
 #include <stdlib.h>
 #include <string.h>

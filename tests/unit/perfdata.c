@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "config.h"
-#include "store/perfdata.h"
+#include "store/perfdata/perfdata.h"
 #include "tap.h"
 
 #if HAVE_ZSTD

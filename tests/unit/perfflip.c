@@ -16,11 +16,11 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/out.h"
-#include "calc/unwound.h"
-#include "store/perfdata.h"
-#include "view/report.h"
-#include "view/script.h"
-#include "view/script_dump.h"
+#include "calc/read/unwound.h"
+#include "store/perfdata/perfdata.h"
+#include "view/report/report.h"
+#include "view/script/dump.h"
+#include "view/script/script.h"
 
 struct progress {
 	volatile size_t at;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of kernel functions in a recording: every form is read, what was packed comes back. */
-#include "store/perfdata_kallsyms.h"
+#include "store/perfdata/kallsyms.h"
 
 #include <byteswap.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "config.h"
-#include "store/perfdata_abi.h"
+#include "store/perfdata/abi.h"
 #include "tap.h"
 
 #define ONE "ffffffff81000010 T one\n"

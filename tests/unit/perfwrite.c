@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "store/perfdata.h"
-#include "store/perfdata_write.h"
+#include "store/perfdata/perfdata.h"
+#include "store/perfdata/write.h"
 #include "tap.h"
 
 #define RECORDS 200000u

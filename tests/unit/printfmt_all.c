@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "config.h"
-#include "event/printfmt.h"
+#include "event/printfmt/printfmt.h"
 #include "tap.h"
 
 #if HAVE_LIBTRACEEVENT

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts of a live view: what fades is bounded, and sums stay true. */
-#include "calc/idle.h"
-#include "calc/profile.h"
+#include "calc/profile/profile.h"
+#include "calc/read/idle.h"
 #include "tap.h"
 
 #define WEIGHT 250000u

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages of the trace ring buffer: written, read, and records of threads taken out. */
-#include "store/ringbuf.h"
+#include "store/tracedat/ringbuf.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/ringbuf_blank.h"
-#include "store/ringbuf_write.h"
+#include "store/tracedat/ringbuf_blank.h"
+#include "store/tracedat/ringbuf_write.h"
 #include "tap.h"
 
 #define PAGE 4096

@@ -11,8 +11,8 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "store/perfdata.h"
-#include "store/perfdata_scan.h"
+#include "store/perfdata/perfdata.h"
+#include "store/perfdata/scan.h"
 #include "tap.h"
 
 static char path[] = "/tmp/kymo-parts-XXXXXX";

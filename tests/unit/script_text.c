@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "calc/unscript.h"
-#include "store/folded.h"
+#include "calc/read/unscript.h"
+#include "store/text/folded.h"
 #include "tap.h"
 
 static void put_word(struct strbuf *b, struct script_word w)

@@ -6,7 +6,7 @@
  * A spec is written NAME=TYPE/CONFIG[/CONFIG1...] -EXCLUDED and what else it
  * has; a breakpoint's address, length and type follow an '@'.
  */
-#include "event/spec.h"
+#include "event/spec/spec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* -e texts that are wrong: the column of the first caret, what is said, and the hint. */
-#include "event/spec.h"
+#include "event/spec/spec.h"
 
 #include <stdlib.h>
 #include <string.h>

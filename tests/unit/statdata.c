@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "store/perfdata.h"
-#include "store/statdata.h"
-#include "store/statdata_abi.h"
+#include "store/perfdata/perfdata.h"
+#include "store/stat/statdata.h"
+#include "store/stat/statdata_abi.h"
 #include "tap.h"
 
 #define PLACES 4

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The facade: many objects, one at a time and all at once, give the same interned names. */
-#include "sym/sym.h"
+#include "sym/names/sym.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

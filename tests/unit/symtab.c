@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Which symbol an address belongs to: aliases, symbols without size, nesting, gaps. */
-#include "sym/symtab.h"
+#include "sym/elf/symtab.h"
 
 #include <stdlib.h>
 
 #include "base/sort.h"
-#include "sym/kallsyms.h"
+#include "sym/names/kallsyms.h"
 #include "tap.h"
 
 static void add(struct symtab *t, uint64_t start, uint64_t size, const char *name, int bind,

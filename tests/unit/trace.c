@@ -6,10 +6,10 @@
 #include <sys/socket.h>
 
 #include "base/mem.h"
-#include "calc/syscalls.h"
+#include "calc/time/syscalls.h"
 #include "tap.h"
-#include "view/trace.h"
-#include "view/trace_names.h"
+#include "view/trace/names.h"
+#include "view/trace/trace.h"
 
 static struct trace_words words;
 

@@ -8,7 +8,7 @@
 #include <linux/perf_event.h>
 
 #include "elfmake.h"
-#include "sym/unwind.h"
+#include "sym/unwind/unwind.h"
 
 #define BASE 0x7f0000000000u /* where the image's code is mapped */
 #define PC(off) (BASE + (off))

@@ -29,8 +29,8 @@
 #include <sys/syscall.h>
 
 #include "base/vec.h"
-#include "live/walker.h"
-#include "sym/unwind.h"
+#include "live/walk/walker.h"
+#include "sym/unwind/unwind.h"
 
 #if defined(__x86_64__)
 

@@ -3,7 +3,7 @@
  * Call paths cut to what can be seen, of samples made by hand: every path that has
  * the share has its true sum, however little was kept of each path.
  */
-#include "calc/visible.h"
+#include "calc/stacks/visible.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Whole functions of the kernel are one place, but only where they are: what lies in front of
  * them, and a return address that is a function's first instruction, have names of their own.
  */
-#include "calc/visible.h"
+#include "calc/stacks/visible.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include "../lib/session.h"
 #include "base/str.h"
 #include "config.h"
-#include "live/walker_priv.h"
+#include "live/walk/walker_priv.h"
 
 struct range {
 	char name[32];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The data inside a page: base64, a codec, a JSON header, columns of numbers (src/view/pack.h).
+// The data inside a page: base64, a codec, a JSON header, columns of numbers (src/view/picture/pack.h).
 
 function decodeBase64(text) {
 	if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);

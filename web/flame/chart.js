@@ -4,7 +4,7 @@
 //
 // A sample stands for the time up to the next one of its thread, but for no more than a
 // few periods: a thread that was not seen for longer did not run. What lasted for a known
-// time, a wait, stands where it was. src/calc/chart.c does the same for SVG.
+// time, a wait, stands where it was. src/calc/time/chart.c does the same for SVG.
 
 const MISSED = 2; // periods that may pass without a sample before it is a gap
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The profile inside this file; src/view/flame_pack.c writes it and says what the columns are.
+// The profile inside this file; src/view/picture/flame_pack.c writes it and says what the columns are.
 
 const KINDS = ["user", "kernel", "inlined", "jit", "unknown", "label", "off", "waker", "pruned", "root"];
 const PRUNED_KIND = 8,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The points of this file (src/view/heat_html.c writes them), and sums over them.
+// The points of this file (src/view/picture/heat_html.c writes them), and sums over them.
 // An entry is one point, or several that were rounded to the same.
 
 const PERCENTS = [50, 90, 95, 99, 99.9, 99.99];

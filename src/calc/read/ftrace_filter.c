@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "calc/read/ftrace_filter_impl.h"
+
+/* --- events --- */
+
+static int add_regex(struct ftrace_filter *f, const char *text, size_t n, struct err *e)
+{
+	AUTO_FREE char *whole = mem_printf("^%.*s$", (int)n, text);
+	regex_t r;
+
+	if (regcomp(&r, whole, REG_ICASE | REG_NOSUB))
+		return err_set(e, EINVAL, "filter: '%.*s' is no regular expression", (int)n, text);
+	vec_push(&f->events, r);
+	return 0;
+}
+
+static bool event_chosen(const struct ftrace_filter *f, size_t i, const char *system,
+			 const char *event)
+{
+	bool name = regexec(&f->events.data[i * 2 + 1], event, 0, NULL, 0) == 0;
+	bool sys = regexec(&f->events.data[i * 2], system, 0, NULL, 0) == 0;
+
+	return f->paired.data[i] ? name && sys : name || sys;
+}
+
+bool ftrace_filter_is_for(const struct ftrace_filter *f, const char *system, const char *event)
+{
+	for (size_t i = 0; i < f->paired.n; i++)
+		if (event_chosen(f, i, system, event))
+			return true;
+	return false;
+}
+
+static bool any_event(const struct ftrace_filter *f, size_t i, const struct ftrace_events *ev)
+{
+	for (size_t k = 0; k < ev->n; k++)
+		if (event_chosen(f, i, ev->system(ev->ctx, k), ev->event(ev->ctx, k)))
+			return true;
+	return false;
+}
+
+static int parse_events(struct ftrace_filter *f, const char *text, size_t n,
+			const struct ftrace_events *ev, struct err *e)
+{
+	const char *end = text + n;
+	int r = 0;
+
+	while (text < end && r == 0) {
+		const char *comma = memchr(text, ',', (size_t)(end - text)), *stop, *slash;
+
+		stop = comma ? comma : end;
+		while (text < stop && isspace((unsigned char)*text))
+			text++;
+		slash = memchr(text, '/', (size_t)(stop - text));
+		r = add_regex(f, text, (size_t)((slash ? slash : stop) - text), e);
+		if (r == 0 && slash && slash + 1 == stop)
+			r = add_regex(f, ".*", 2, e); /* "sched/": all of it */
+		else if (r == 0)
+			r = add_regex(f, slash ? slash + 1 : text,
+				      (size_t)(stop - (slash ? slash + 1 : text)), e);
+		if (r < 0)
+			return r;
+		vec_push(&f->paired, slash != NULL);
+		if (!any_event(f, f->paired.n - 1, ev)) {
+			err_set(e, ENOENT, "filter: the recording knows no event '%.*s'",
+				(int)(stop - text), text);
+			if (stop > text && stop[-1] == '*' && (stop - text < 2 || stop[-2] != '.'))
+				return err_hint(e, "events are regular expressions: '%.*s.*'",
+						(int)(stop - text - 1), text);
+			return err_hint(e, "kymo ftrace report -E lists them; a filter is "
+					   "EVENT:EXPRESSION");
+		}
+		text = comma ? comma + 1 : end;
+	}
+	return r;
+}
+
+/* --- fields --- */
+
+static bool is_text(const struct field *f)
+{
+	return f->kind == FIELD_STRING || f->is_string;
+}
+
+static bool is_chosen(const struct ftrace_filter *f, const struct ftrace_events *ev, size_t k)
+{
+	return ftrace_filter_is_for(f, ev->system(ev->ctx, k), ev->event(ev->ctx, k));
+}
+
+/* Has any of the events the field? Also when that cannot be known. text: as a text. */
+static bool is_field(const struct ftrace_filter *f, const struct ftrace_events *ev,
+		     const char *name, bool text)
+{
+	bool any = false;
+
+	for (size_t k = 0; k < ev->n; k++) {
+		const struct event_type *t = is_chosen(f, ev, k) ? ev->type(ev->ctx, k) : NULL;
+		const struct field *field = t ? type_field(t, name) : NULL;
+
+		if (field && (!text || is_text(field)))
+			return true;
+		any = any || t;
+	}
+	return !any;
+}
+
+static bool is_event(const struct ftrace_events *ev, const char *name)
+{
+	for (size_t k = 0; k < ev->n; k++)
+		if (strcmp(ev->event(ev->ctx, k), name) == 0)
+			return true;
+	return false;
+}
+
+static int check_fields(struct filter_parser *p, const struct ftrace_events *ev)
+{
+	const struct ftrace_filter *f = p->f;
+
+	/* next_comm == sh: what is no field is meant as text where one is compared with it */
+	vec_each (&f->nodes, x) {
+		struct filter_node *a = (*x)->a, *b = (*x)->b;
+
+		if ((*x)->kind == NODE_COMPARE && a->kind == NODE_FIELD && b->kind == NODE_FIELD &&
+		    !is_field(f, ev, b->text, false) && is_field(f, ev, a->text, true))
+			b->kind = NODE_TEXT;
+	}
+	vec_each (&f->nodes, x) {
+		if ((*x)->kind != NODE_FIELD || is_field(f, ev, (*x)->text, false))
+			continue;
+		p->p = (*x)->at;
+		ftrace_filter_fail(p, "none of these events has such a field");
+		if (is_event(ev, (*x)->text))
+			return err_hint(p->e, "an event of a system is -F SYSTEM/EVENT");
+		return err_hint(p->e, "kymo ftrace report --event EVENT shows its fields");
+	}
+	return 0;
+}
+
+int ftrace_filter_new(const char *text, const struct ftrace_events *events,
+		      struct ftrace_filter **ret, struct err *e)
+{
+	struct ftrace_filter *f = mem_alloc(sizeof(*f));
+	const char *colon = strchr(text, ':');
+	int r = parse_events(f, text, colon ? (size_t)(colon - text) : strlen(text), events, e);
+
+	if (r == 0 && colon) {
+		struct filter_parser p = { .f = f, .text = text, .p = colon + 1, .e = e };
+
+		f->root = ftrace_filter_parse(&p);
+		r = p.failed ? -EINVAL : events->type ? check_fields(&p, events) : 0;
+	}
+	if (r < 0) {
+		ftrace_filter_free(f);
+		return r;
+	}
+	*ret = f;
+	return 0;
+}
+
+void ftrace_filter_free(struct ftrace_filter *f)
+{
+	if (!f)
+		return;
+	vec_each (&f->nodes, n)
+		if ((*n)->has_regex)
+			regfree(&(*n)->regex);
+	vec_each (&f->events, r)
+		regfree(r);
+	vec_free(&f->nodes);
+	vec_free(&f->events);
+	vec_free(&f->paired);
+	map_free(&f->chosen);
+	arena_free(&f->arena);
+	free(f);
+}
+
+/* --- asking --- */
+
+static const struct field *field_of(struct filter_node *n, const struct ftrace_subject *s)
+{
+	if (n->type != s->type) {
+		n->type = s->type;
+		n->field = type_field(s->type, n->text);
+	}
+	return n->field;
+}
+
+/* False when there is no such number. */
+static bool number(struct filter_node *n, const struct ftrace_subject *s, uint64_t *ret)
+{
+	const struct field *f;
+	uint64_t a, b;
+	int64_t v;
+
+	switch (n->kind) {
+	case NODE_NUMBER: *ret = n->number; return true;
+	case NODE_CPU: *ret = s->cpu; return true;
+	case NODE_TIME: *ret = s->time; return true;
+	case NODE_FIELD:
+		f = field_of(n, s);
+		if (!f || !field_int(f, s->data, s->size, &v))
+			return false;
+		*ret = (uint64_t)v;
+		return true;
+	case NODE_ARITH:
+		if (!number(n->a, s, &a) || !number(n->b, s, &b))
+			return false;
+		switch (n->op[0]) {
+		case '+': *ret = a + b; return true;
+		case '-': *ret = a - b; return true;
+		case '*': *ret = a * b; return true;
+		case '/': *ret = b ? a / b : 0; return b != 0;
+		case '%': *ret = b ? a % b : 0; return b != 0;
+		case '&': *ret = a & b; return true;
+		case '|': *ret = a | b; return true;
+		case '^': *ret = a ^ b; return true;
+		case '<': *ret = a << (b & 63); return true;
+		default: *ret = a >> (b & 63); return true;
+		}
+	default: return false;
+	}
+}
+
+static bool string(struct filter_node *n, const struct ftrace_subject *s, const char **ret,
+		   size_t *len)
+{
+	const struct field *f;
+
+	switch (n->kind) {
+	case NODE_COMM:
+		*ret = s->comm;
+		*len = strlen(s->comm);
+		return true;
+	case NODE_TEXT:
+		*ret = n->text;
+		*len = strlen(n->text);
+		return true;
+	case NODE_FIELD: f = field_of(n, s); return f && field_str(f, s->data, s->size, ret, len);
+	default: return false;
+	}
+}
+
+/* Addresses are large, and not below nothing. */
+static bool is_unsigned(const struct filter_node *n)
+{
+	return n->kind == NODE_FIELD && n->field && !n->field->is_signed;
+}
+
+static bool compare(const struct filter_node *n, const struct ftrace_subject *s)
+{
+	const char *x, *y;
+	size_t xn, yn;
+	uint64_t a, b;
+	int sign;
+
+	if (n->b->kind == NODE_TEXT || n->a->kind == NODE_COMM) {
+		bool equal;
+
+		if (!string(n->a, s, &x, &xn))
+			return false;
+		if (!string(n->b, s, &y, &yn))
+			return false;
+		equal = xn == yn && memcmp(x, y, xn) == 0;
+		return n->op[0] == '=' ? equal : n->op[0] == '!' && !equal;
+	}
+	if (!number(n->a, s, &a) || !number(n->b, s, &b))
+		return false;
+	sign = a < b ? -1 : a > b;
+	if (((int64_t)a < 0 && !is_unsigned(n->a)) || ((int64_t)b < 0 && !is_unsigned(n->b)))
+		sign = (int64_t)a < (int64_t)b ? -1 : (int64_t)a > (int64_t)b;
+	switch (n->op[0]) {
+	case '=': return sign == 0;
+	case '!': return sign != 0;
+	case '<': return n->op[1] ? sign <= 0 : sign < 0;
+	default: return n->op[1] ? sign >= 0 : sign > 0;
+	}
+}
+
+static bool holds(struct filter_node *n, const struct ftrace_subject *s)
+{
+	AUTO_FREE char *copy = NULL;
+	const char *text;
+	uint64_t v;
+	size_t len;
+
+	switch (n->kind) {
+	case NODE_NOT: return !holds(n->a, s);
+	case NODE_AND: return holds(n->a, s) && holds(n->b, s);
+	case NODE_OR: return holds(n->a, s) || holds(n->b, s);
+	case NODE_COMPARE: return compare(n, s);
+	case NODE_MATCH:
+		if (!string(n->a, s, &text, &len))
+			return false;
+		copy = mem_strndup(text, len);
+		return (regexec(&n->regex, copy, 0, NULL, 0) == 0) == (n->op[0] == '=');
+	default: return number(n, s, &v) && v;
+	}
+}
+
+enum ftrace_match ftrace_filter_match(struct ftrace_filter *f, const struct ftrace_subject *s)
+{
+	uint64_t *at = map_at(&f->chosen, (uintptr_t)s->type);
+
+	if (!*at)
+		*at = ftrace_filter_is_for(f, s->type->system, s->type->event) ? 2 : 1;
+	if (*at == 1)
+		return FTRACE_NOEXIST;
+	return !f->root || holds(f->root, s) ? FTRACE_MATCH : FTRACE_MISS;
+}

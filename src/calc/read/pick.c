@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include "calc/read/pick.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/str.h"
+
+#define MAX_LIST (16u << 20)
+
+struct list {
+	int (*add)(void *to, const char *word, size_t n);
+	void *to;
+};
+
+static int add_words(const struct list *l, const char *text, const char *between)
+{
+	while (*(text += strspn(text, between))) {
+		size_t n = strcspn(text, between);
+		int r = l->add(l->to, text, n);
+
+		if (r)
+			return r;
+		text += n;
+	}
+	return 0;
+}
+
+/* "a,b,@file" with a name in each line of the file; perf writes file://file. */
+static int each_word(const char *list, const struct list *l, struct err *e)
+{
+	while (*(list += strspn(list, ","))) {
+		size_t n = strcspn(list, ",");
+		size_t skip = list[0] == '@' ? 1 : str_starts(list, "file://") ? 7 : 0;
+		AUTO_FREE char *word = mem_strndup(list + skip, n - skip);
+		AUTO_FREE char *text = NULL;
+		int r;
+
+		list += n;
+		if (!skip) {
+			r = l->add(l->to, word, strlen(word));
+		} else {
+			r = file_read(word, MAX_LIST, &text, NULL);
+			if (r < 0)
+				return err_set(e, -r, "cannot read the list %s: %s", word,
+					       strerror(-r));
+			r = add_words(l, text, "\n\r");
+		}
+		if (r)
+			return err_set(e, EINVAL, "'%s' is no number", word);
+	}
+	return 0;
+}
+
+static int add_number(void *to, const char *word, size_t n)
+{
+	AUTO_FREE char *text = mem_strndup(word, n);
+	uint64_t v;
+
+	if (!str_u64(text, &v))
+		return 1;
+	*map_at(to, v) = 1;
+	return 0;
+}
+
+static int add_name(void *to, const char *word, size_t n)
+{
+	strtab_addn(to, word, n);
+	return 0;
+}
+
+static int add_cpu(void *to, unsigned cpu)
+{
+	*map_at(to, cpu) = 1;
+	return 0;
+}
+
+static int numbers(const char *list, struct map *m, bool *any, struct err *e)
+{
+	*any = list != NULL;
+	return list ? each_word(list, &(struct list){ add_number, m }, e) : 0;
+}
+
+static int names(const char *list, struct strtab *t, bool *any, const char **one, struct err *e)
+{
+	int r;
+
+	*any = list != NULL;
+	if (!list)
+		return 0;
+	r = each_word(list, &(struct list){ add_name, t }, e);
+	if (r == 0 && t->n == 1)
+		*one = strtab_get(t, 0);
+	return r;
+}
+
+static int cpus(struct pick *p, const char *list, struct err *e)
+{
+	bool have = false;
+
+	p->by_cpu = list != NULL;
+	if (!list)
+		return 0;
+	for (size_t i = 0; i < p->trace->n_types; i++)
+		have = have || (p->trace->types[i].attr.sample_type & PERF_SAMPLE_CPU);
+	if (!have) {
+		err_set(e, EINVAL, "the samples do not say on which CPU they were taken");
+		return err_hint(e, "record with -a or --sample-cpu");
+	}
+	if (str_ranges(list, 1u << 20, add_cpu, &p->cpus) < 0)
+		return err_set(e, EINVAL, "-C %s: not a list of CPUs, as 0-3,5", list);
+	return 0;
+}
+
+/* Names of commands to the ids that entries have; ":12" is thread 12 without a name. */
+static void find_comms(struct pick *p)
+{
+	for (uint32_t i = 0; i < p->comm_names.n; i++) {
+		const char *name = strtab_get(&p->comm_names, i);
+		uint32_t id = strtab_find(tasks_strings(p->trace->tasks), name);
+		uint64_t tid;
+
+		if (id != STRTAB_NONE)
+			*map_at(&p->comms, id) = 1;
+		if (strcmp(name, "swapper") == 0)
+			*map_at(&p->comms, PROFILE_NAMELESS) = 1;
+		if (name[0] == ':' && str_u64(name + 1, &tid))
+			*map_at(&p->comms, PROFILE_NAMELESS | (uint32_t)tid) = 1;
+	}
+}
+
+int pick_make(struct pick *p, const struct pick_opts *o, const struct trace *t, struct err *e)
+{
+	int r = 0;
+
+	*p = (struct pick){ .trace = t };
+	if (o->time)
+		r = spans_parse(&p->times, o->time, t, e);
+	if (r == 0)
+		r = cpus(p, o->cpus, e);
+	if (r == 0)
+		r = numbers(o->pids, &p->pids, &p->by_pid, e);
+	if (r == 0)
+		r = numbers(o->tids, &p->tids, &p->by_tid, e);
+	if (r == 0)
+		r = names(o->comms, &p->comm_names, &p->by_comm, &p->one_comm, e);
+	if (r == 0)
+		r = names(o->dsos, &p->dsos, &p->by_dso, &p->one_dso, e);
+	if (r == 0)
+		r = names(o->symbols, &p->symbols, &p->by_symbol, &p->one_symbol, e);
+	if (r == 0)
+		find_comms(p);
+	else
+		pick_free(p);
+	return r;
+}
+
+void pick_free(struct pick *p)
+{
+	spans_free(&p->times);
+	map_free(&p->cpus);
+	map_free(&p->pids);
+	map_free(&p->tids);
+	map_free(&p->comms);
+	strtab_free(&p->comm_names);
+	strtab_free(&p->dsos);
+	strtab_free(&p->symbols);
+}
+
+static bool comm_wanted(const struct pick *p, const struct event *ev)
+{
+	uint32_t comm = tasks_comm_at(p->trace->tasks, ev->tid, ev->time);
+
+	if (comm == STRTAB_NONE)
+		comm = PROFILE_NAMELESS | ((uint32_t)ev->tid & ~PROFILE_NAMELESS);
+	return map_find(&p->comms, comm) != NULL;
+}
+
+bool pick_any(const struct pick *p)
+{
+	return p->times.n || p->by_cpu || p->by_pid || p->by_tid || p->by_comm;
+}
+
+enum profile_want pick_event(const struct pick *p, const struct event *ev)
+{
+	if (!spans_hold(&p->times, ev->time))
+		return PROFILE_SKIP;
+	if (p->by_cpu && !map_find(&p->cpus, ev->cpu))
+		return PROFILE_SKIP;
+	if (p->by_pid && !map_find(&p->pids, (uint32_t)ev->pid))
+		return PROFILE_ASIDE;
+	if (p->by_tid && !map_find(&p->tids, (uint32_t)ev->tid))
+		return PROFILE_ASIDE;
+	if (p->by_comm && !comm_wanted(p, ev))
+		return PROFILE_ASIDE;
+	return PROFILE_COUNT;
+}
+
+static bool listed(const struct strtab *t, const char *name)
+{
+	return name && strtab_find(t, name) != STRTAB_NONE;
+}
+
+static bool site_wanted(const struct pick *p, const struct names *n, const struct name_site *s)
+{
+	const struct name_frame *f = &n->frames.data[s->frame];
+	const char *function = names_function(n, s->frame);
+	char start[32];
+
+	if (p->by_dso && (s->dso == NAMES_NONE || (!listed(&p->dsos, n->dsos.data[s->dso].name) &&
+						   !listed(&p->dsos, n->dsos.data[s->dso].path))))
+		return false;
+	if (!p->by_symbol || listed(&p->symbols, function))
+		return true;
+	/* a function may also be named by where it starts in memory */
+	snprintf(start, sizeof(start), "0x%" PRIx64, s->addr - s->dso_addr + f->addr);
+	return function && listed(&p->symbols, start);
+}
+
+bool *pick_sites(const struct pick *p, const struct names *n)
+{
+	bool *ok;
+
+	if (!p->by_dso && !p->by_symbol)
+		return NULL;
+	ok = mem_alloc((n->sites.n + 1) * sizeof(*ok));
+	for (size_t i = 0; i < n->sites.n; i++)
+		ok[i] = site_wanted(p, n, &n->sites.data[i]);
+	return ok;
+}

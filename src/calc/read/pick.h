@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which samples a report looks at.
+ *
+ * Times, CPUs and sockets leave samples out altogether; tasks, files and functions
+ * set them aside, so that shares stay those of the whole recording (perf's
+ * --percentage decides). Lists are NAME,NAME or @FILE with a name a line.
+ */
+#ifndef KYMO_CALC_READ_PICK_H
+#define KYMO_CALC_READ_PICK_H
+
+#include "base/map.h"
+#include "calc/profile/names.h"
+#include "calc/profile/profile.h"
+#include "event/span.h"
+
+/* Each NULL when it does not matter. */
+struct pick_opts {
+	const char *time, *cpus, *pids, *tids, *comms, *dsos, *symbols;
+};
+
+struct pick {
+	const struct trace *trace;
+	struct spans times;
+	struct map cpus, pids, tids, comms; /* of comms: ids of profile_comm */
+	struct strtab dsos, symbols;
+	bool by_cpu, by_pid, by_tid, by_comm, by_dso, by_symbol;
+	/* What the user named when it was one alone, else NULL: all rows then show it. */
+	const char *one_comm, *one_dso, *one_symbol;
+	struct strtab comm_names;
+};
+
+int pick_make(struct pick *p, const struct pick_opts *o, const struct trace *t, struct err *e);
+void pick_free(struct pick *p);
+
+/* Does it leave any event out at all? */
+bool pick_any(const struct pick *p);
+enum profile_want pick_event(const struct pick *p, const struct event *ev);
+/* By site, whether samples there are wanted; NULL when all are. */
+bool *pick_sites(const struct pick *p, const struct names *n);
+
+#endif

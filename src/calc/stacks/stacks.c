@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include "calc/stacks/stacks.h"
+
+#include <string.h>
+
+static bool frame_equal(const struct frame *a, const struct frame *b)
+{
+	return a->name == b->name && a->module == b->module && a->file == b->file &&
+	       a->line == b->line && a->kind == b->kind;
+}
+
+uint32_t stacks_frame(struct stacks *s, const struct frame *f)
+{
+	uint64_t hash = map_hash(((uint64_t)f->name << 32 | f->module) ^
+				 map_hash((uint64_t)f->file << 32 | (f->line << 3) | f->kind));
+	uint64_t *head = map_at(&s->frame_index, hash);
+	uint32_t id;
+
+	for (id = (uint32_t)*head; id; id = s->frame_next.data[id - 1])
+		if (frame_equal(&s->frames.data[id - 1], f))
+			return id - 1;
+	vec_push(&s->frames, *f);
+	vec_push(&s->frame_next, (uint32_t)*head);
+	*head = s->frames.n;
+	return (uint32_t)s->frames.n - 1;
+}
+
+uint32_t stacks_stack(struct stacks *s, const uint32_t *ids, size_t n)
+{
+	uint64_t *head;
+	uint32_t id;
+
+	if (n >= UINT32_MAX - s->frame_ids.n)
+		return STRTAB_NONE;
+	head = map_at(&s->stack_index, map_hash_bytes(ids, n * sizeof(*ids)));
+	for (id = (uint32_t)*head; id; id = s->stack_next.data[id - 1]) {
+		const struct stack *k = &s->stacks.data[id - 1];
+
+		if (k->n == n &&
+		    (!n || memcmp(s->frame_ids.data + k->first, ids, n * sizeof(*ids)) == 0))
+			return id - 1;
+	}
+	vec_push(&s->stacks, (struct stack){ .first = (uint32_t)s->frame_ids.n, .n = (uint32_t)n });
+	vec_push(&s->stack_next, (uint32_t)*head);
+	*head = s->stacks.n;
+	if (n) {
+		vec_reserve(&s->frame_ids, s->frame_ids.n + n);
+		memcpy(s->frame_ids.data + s->frame_ids.n, ids, n * sizeof(*ids));
+		s->frame_ids.n += n;
+	}
+	return (uint32_t)s->stacks.n - 1;
+}
+
+void stacks_add(struct stacks *s, const struct stack_entry *e)
+{
+	vec_push(&s->entries, *e);
+}
+
+const char *stacks_unit(const struct stacks *s, uint32_t type)
+{
+	if (type < s->type_units.n)
+		return strtab_get(&s->strings, s->type_units.data[type]);
+	return s->unit ? s->unit : "samples";
+}
+
+/* Code without a name is one frame a module, as calltree.c has it. */
+static uint32_t unknown_name(struct stacks *s, uint32_t module)
+{
+	const char *path = module == STRTAB_NONE ? "unknown" : strtab_get(&s->strings, module);
+	const char *slash = strrchr(path, '/');
+	AUTO_FREE char *text = NULL;
+
+	if (strcmp(path, "[unknown]") == 0)
+		return module;
+	text = mem_printf("[%s]", slash && slash[1] ? slash + 1 : path);
+	return strtab_add(&s->strings, text);
+}
+
+static uint32_t marked_stack(struct stacks *s, uint32_t stack, uint32_t *ids)
+{
+	struct stack k = s->stacks.data[stack];
+	enum frame_kind kind = FRAME_OFF;
+
+	for (uint32_t i = 0; i < k.n; i++) {
+		struct frame f = s->frames.data[s->frame_ids.data[k.first + i]];
+
+		if (f.kind == FRAME_LABEL) {
+			kind = FRAME_WAKER;
+		} else {
+			if (f.kind == FRAME_UNKNOWN)
+				f.name = unknown_name(s, f.module);
+			f.kind = kind;
+		}
+		ids[i] = stacks_frame(s, &f);
+	}
+	return stacks_stack(s, ids, k.n);
+}
+
+void stacks_mark_off(struct stacks *s, uint32_t type)
+{
+	size_t n = s->stacks.n;
+	AUTO_FREE uint32_t *to = mem_alloc((n + 1) * sizeof(*to)); /* + 1 */
+	AUTO_FREE uint32_t *ids = NULL;
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = s->stacks.data[i].n > most ? s->stacks.data[i].n : most;
+	ids = mem_alloc((most + 1) * sizeof(*ids));
+	vec_each (&s->entries, en) {
+		uint32_t marked;
+
+		if (en->type != type || en->stack >= n)
+			continue;
+		if (!to[en->stack]) {
+			marked = marked_stack(s, en->stack, ids);
+			to[en->stack] = (marked == STRTAB_NONE ? en->stack : marked) + 1;
+		}
+		en->stack = to[en->stack] - 1;
+	}
+}
+
+void stacks_free(struct stacks *s)
+{
+	strtab_free(&s->strings);
+	vec_free(&s->frames);
+	vec_free(&s->frame_ids);
+	vec_free(&s->stacks);
+	vec_free(&s->entries);
+	vec_free(&s->type_names);
+	vec_free(&s->type_units);
+	vec_free(&s->clocks);
+	map_free(&s->frame_index);
+	map_free(&s->stack_index);
+	vec_free(&s->frame_next);
+	vec_free(&s->stack_next);
+}

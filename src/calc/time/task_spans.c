@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "calc/time/task_spans_int.h"
+
+/* --- rows --- */
+
+static const char *comm_of(const struct trace *t, int32_t tid)
+{
+	uint32_t id = tid ? tasks_comm_at(t->tasks, tid, UINT64_MAX - 1) : STRTAB_NONE;
+
+	return !tid		   ? "<idle>"
+	       : id == STRTAB_NONE ? "<...>"
+				   : strtab_get(tasks_strings(t->tasks), id);
+}
+
+static size_t row_of(struct task_spans *s, int32_t tid, uint32_t word)
+{
+	const char *comm = tid == TASK_SPANS_NOBODY ? "" : comm_of(s->trace, tid);
+	uint32_t task =
+		s->o.by_comm && tid > 0 ? strtab_add(&s->words, comm) | 1u << 31 : (uint32_t)tid;
+	uint64_t *at = map_at(&s->index, (uint64_t)task << 32 | word);
+
+	if (!*at) {
+		struct task_span *row = vec_add(&s->rows);
+
+		*at = s->rows.n;
+		row->tid = tid;
+		row->comm = comm;
+		row->what = strtab_get(&s->words, word);
+		row->min = UINT64_MAX;
+	}
+	return *at - 1;
+}
+
+uint32_t task_spans_chain(struct task_spans *s, const struct event *ev)
+{
+	struct chain c = { .n = (uint32_t)ev->chain_n };
+	uint64_t *at;
+
+	if (!ev->chain_n)
+		return 0;
+	c.addr = mem_dup(ev->chain, ev->chain_n * sizeof(*ev->chain));
+	for (uint32_t i = 0; i < c.n && s->o.name; i++)
+		if (c.addr[i] < EVENT_CHAIN_MARK)
+			s->o.name(s->o.ctx, c.addr[i], &c.addr[i]);
+	at = map_at(&s->chain_index, map_hash_bytes(c.addr, c.n * sizeof(*c.addr)));
+	if (!*at) {
+		vec_push(&s->chains, c);
+		*at = s->chains.n;
+	} else {
+		free(c.addr);
+	}
+	return (uint32_t)*at;
+}
+
+static void add_stack(struct task_spans *s, size_t row, uint32_t chain, uint64_t took)
+{
+	uint64_t *at = map_at(&s->stack_index, (uint64_t)row << 32 | chain);
+	struct task_span *r = &s->rows.data[row];
+	struct task_span_stack *stack;
+
+	if (!*at) {
+		stack = vec_add(&r->stacks);
+		stack->chain = s->chains.data[chain - 1].addr;
+		stack->chain_n = s->chains.data[chain - 1].n;
+		*at = r->stacks.n;
+	}
+	stack = &r->stacks.data[*at - 1];
+	stack->n++;
+	stack->sum += took;
+}
+
+void task_spans_add_time(struct task_spans *s, int32_t tid, uint32_t word, uint64_t took,
+			 uint64_t at, uint32_t chain)
+{
+	size_t i = row_of(s, tid, word);
+	struct task_span *r = &s->rows.data[i];
+
+	r->timed = true;
+	r->n++;
+	r->sum += took;
+	if (took >= r->max) {
+		r->max = took;
+		r->max_at = at;
+	}
+	if (took < r->min) {
+		r->min = took;
+		r->min_at = at;
+	}
+	if (chain)
+		add_stack(s, i, chain, took);
+}
+
+/* --- on CPUs --- */
+
+/* Who is on a CPU when the recording begins was so from its beginning, as far as one can see. */
+static void switched(struct task_spans *s, const struct event *ev)
+{
+	int64_t prev, next;
+	struct turn *t;
+
+	if (!s->prev || !s->next || ev->cpu > 65535 ||
+	    !field_int(s->prev, ev->raw, ev->raw_size, &prev) ||
+	    !field_int(s->next, ev->raw, ev->raw_size, &next))
+		return;
+	while (s->turns.n <= ev->cpu)
+		vec_add(&s->turns);
+	t = &s->turns.data[ev->cpu];
+	if (prev)
+		task_spans_add_time(s, (int32_t)prev, strtab_add(&s->words, "on CPU"),
+				    ev->time - (t->known ? t->since : s->trace->first_time),
+				    ev->time, 0);
+	*t = (struct turn){ .tid = (int32_t)next, .since = ev->time, .known = true };
+}
+
+static void end_turns(struct task_spans *s)
+{
+	vec_each (&s->turns, t)
+		if (t->known && t->tid && s->trace->last_time > t->since)
+			task_spans_add_time(s, t->tid, strtab_add(&s->words, "on CPU"),
+					    s->trace->last_time - t->since, s->trace->last_time, 0);
+	s->done = true;
+}
+
+static void find_graph(struct task_spans *s)
+{
+	s->graph = task_spans_type(s->trace, "ftrace:funcgraph_exit");
+	s->call = task_spans_type(s->trace, "ftrace:funcgraph_entry");
+	s->function = task_spans_type(s->trace, "ftrace:function");
+	s->call_func = s->call ? type_field(s->call, "func") : NULL;
+	s->ip = s->function ? type_field(s->function, "ip") : NULL;
+	if (!s->graph)
+		return;
+	s->func = type_field(s->graph, "func");
+	s->call_at = type_field(s->graph, "calltime");
+	s->return_at = type_field(s->graph, "rettime");
+}
+
+/* --- all of it --- */
+
+int task_spans_new(const struct trace *t, const struct task_spans_opts *o, struct task_spans **ret,
+		   struct err *e)
+{
+	struct task_spans *s = mem_alloc(sizeof(*s));
+	int r = 0;
+
+	s->trace = t;
+	s->o = *o;
+	s->in_pair = mem_alloc((t->n_types + 1) * sizeof(*s->in_pair));
+	if (!o->counts) {
+		s->sw = task_spans_type(t, "sched:sched_switch");
+		s->prev = s->sw ? type_field(s->sw, "prev_pid") : NULL;
+		s->next = s->sw ? type_field(s->sw, "next_pid") : NULL;
+		task_spans_usual(s);
+	}
+	s->n_usual = s->rules.n;
+	find_graph(s);
+	for (size_t i = 0; r >= 0 && i < o->n_hooks; i++)
+		r = task_spans_hook(s, o->hooks[i], e);
+	if (r < 0) {
+		task_spans_free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+static uint32_t function_word(struct task_spans *s, uint64_t addr)
+{
+	uint64_t start;
+	const char *name = s->o.name ? s->o.name(s->o.ctx, addr, &start) : NULL;
+	char hex[32];
+
+	if (name)
+		return strtab_add(&s->words, name);
+	snprintf(hex, sizeof(hex), "0x%" PRIx64, addr);
+	return strtab_add(&s->words, hex);
+}
+
+static void add_graph(struct task_spans *s, const struct event *ev)
+{
+	int64_t func, from, to;
+
+	if (!s->func || !s->call_at || !s->return_at ||
+	    !field_int(s->func, ev->raw, ev->raw_size, &func) ||
+	    !field_int(s->call_at, ev->raw, ev->raw_size, &from) ||
+	    !field_int(s->return_at, ev->raw, ev->raw_size, &to))
+		return;
+	task_spans_add_time(s, ev->tid, function_word(s, (uint64_t)func),
+			    to > from ? (uint64_t)(to - from) : 0, ev->time, 0);
+}
+
+/* The end of a function is no event of its own. */
+static void add_count(struct task_spans *s, const struct event *ev, const struct event_type *t)
+{
+	const struct field *f = t == s->call ? s->call_func : t == s->function ? s->ip : NULL;
+	uint32_t word, chain = s->o.counts ? task_spans_chain(s, ev) : 0;
+	int64_t addr;
+	size_t row;
+
+	if (t == s->graph || (t == s->call && !s->o.counts))
+		return;
+	word = f && field_int(f, ev->raw, ev->raw_size, &addr)
+		       ? function_word(s, (uint64_t)addr)
+		       : strtab_add(&s->words, t->event ? t->event : t->name);
+	row = row_of(s, s->o.all_tasks ? TASK_SPANS_NOBODY : ev->tid, word);
+	s->rows.data[row].n++;
+	if (chain)
+		add_stack(s, row, chain, 0);
+}
+
+int task_spans_add(void *spans, const struct event *ev)
+{
+	struct task_spans *s = spans;
+	const struct event_type *t;
+
+	if (ev->kind != EVENT_SAMPLE || ev->type >= s->trace->n_types)
+		return 0;
+	t = &s->trace->types[ev->type];
+	if (t == s->sw)
+		switched(s, ev);
+	vec_each (&s->rules, r)
+		pairs_add((*r)->pairs, ev);
+	if (t == s->graph && !s->o.counts)
+		add_graph(s, ev);
+	else if (!s->in_pair[ev->type])
+		add_count(s, ev, t);
+	return 0;
+}
+
+static int by_sum(const void *a, const void *b)
+{
+	const struct task_span_stack *x = a, *y = b;
+
+	return x->sum != y->sum ? (x->sum > y->sum ? -1 : 1) : x->n > y->n ? -1 : x->n < y->n;
+}
+
+static int by_task(const void *a, const void *b)
+{
+	const struct task_span *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->timed != y->timed)
+		return x->timed ? -1 : 1;
+	if (x->sum != y->sum)
+		return x->sum > y->sum ? -1 : 1;
+	return x->n != y->n ? (x->n > y->n ? -1 : 1) : strcmp(x->what, y->what);
+}
+
+const struct task_span *task_spans_rows(struct task_spans *s, size_t *n)
+{
+	if (!s->done)
+		end_turns(s);
+	vec_each (&s->rows, r)
+		if (r->stacks.n)
+			qsort(r->stacks.data, r->stacks.n, sizeof(*r->stacks.data), by_sum);
+	if (s->rows.n)
+		qsort(s->rows.data, s->rows.n, sizeof(*s->rows.data), by_task);
+	*n = s->rows.n;
+	return s->rows.data;
+}
+
+void task_spans_free(struct task_spans *s)
+{
+	if (!s)
+		return;
+	vec_each (&s->rules, x)
+		task_spans_rule_free(*x);
+	vec_each (&s->rows, r)
+		vec_free(&r->stacks);
+	vec_each (&s->chains, c)
+		free(c->addr);
+	vec_free(&s->rules);
+	vec_free(&s->rows);
+	vec_free(&s->chains);
+	vec_free(&s->turns);
+	map_free(&s->index);
+	map_free(&s->chain_index);
+	map_free(&s->stack_index);
+	strtab_free(&s->words);
+	free(s->in_pair);
+	free(s);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The verbs of `kymo ftrace`. */
+#ifndef KYMO_CMD_FTRACE_FTRACE_H
+#define KYMO_CMD_FTRACE_FTRACE_H
+
+#include "cmd/command.h"
+
+extern const struct command cmd_ftrace_check_events;
+extern const struct command cmd_ftrace_clear;
+extern const struct command cmd_ftrace_dump;
+extern const struct command cmd_ftrace_extract;
+extern const struct command cmd_ftrace_hist;
+extern const struct command cmd_ftrace_list;
+extern const struct command cmd_ftrace_mark, cmd_ftrace_convert;
+extern const struct command cmd_ftrace_mem;
+extern const struct command cmd_ftrace_options;
+extern const struct command cmd_ftrace_profile;
+extern const struct command cmd_ftrace_record;
+extern const struct command cmd_ftrace_report;
+extern const struct command cmd_ftrace_reset;
+extern const struct command cmd_ftrace_restart;
+extern const struct command cmd_ftrace_restore;
+extern const struct command cmd_ftrace_set;
+extern const struct command cmd_ftrace_show;
+extern const struct command cmd_ftrace_snapshot;
+extern const struct command cmd_ftrace_split;
+extern const struct command cmd_ftrace_stack;
+extern const struct command cmd_ftrace_start;
+extern const struct command cmd_ftrace_stat;
+extern const struct command cmd_ftrace_stop;
+extern const struct command cmd_ftrace_trace;
+extern const struct command cmd_ftrace_stream;
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Between heat.c (options), heat_what.c (what is measured), heat_read.c and heat_draw.c. */
+#ifndef KYMO_CMD_PICTURE_HEAT_H
+#define KYMO_CMD_PICTURE_HEAT_H
+
+#include "calc/time/heat.h"
+#include "calc/time/pairs.h"
+#include "cmd/picture/picture.h"
+#include "event/trace.h"
+
+enum heat_kind {
+	HEAT_NONE, /* nothing was asked for: points as text, or what a recording holds */
+	HEAT_BLOCK,
+	HEAT_SYSCALL,
+	HEAT_SCHED,
+	HEAT_PAIR,
+	HEAT_FIELD,
+	HEAT_SUBSECOND,
+};
+
+struct heat_args {
+	PICTURE_HEAD; /* first: see picture.h */
+	enum heat_kind kind;
+	const char *syscall, *pair, *field, *label;
+	char *guessed; /* owned: system calls found in a recording */
+	bool insert, open;
+	const char *duration;
+	const char *input, *output, *title, *subtitle, *time_unit, *unit, *what;
+	const char *min, *max;
+	bool text, linear, quiet;
+	int rows, columns, width, height;
+};
+
+/* How many ns a unit is; 0 when it is none of time. */
+double heat_in_ns(const char *unit);
+
+/* What is measured, in words for titles: "latency of read". To be freed. */
+char *heat_words(const struct heat_args *a);
+/* The pair that an option means; only for the kinds that are pairs. */
+int heat_spec(const struct heat_args *a, struct pair_spec *ret, struct err *e);
+/* "sched:sched_stat_runtime:runtime": the event, to be freed, and the field inside of text. */
+int heat_field(const char *text, char **event, const char **field, struct err *e);
+/* The events that must be recorded for it, as -e takes them; NULL: the usual ones. To be freed. */
+int heat_events(const struct heat_args *a, char **ret, struct err *e);
+/* May a begin be one task's and its end another's? */
+bool heat_crosses_tasks(const struct heat_args *a);
+/* What a recording is good for, when the user did not say. */
+int heat_guess(struct heat_args *a, const struct trace *t, struct err *e);
+
+/* Points as lines of text. */
+int heat_read_lines(const struct heat_args *a, const char *path, struct heat_points *p,
+		    struct err *e);
+/* What is not in the picture, and of an empty one, why it is. */
+void heat_say_pairs(const struct heat_args *a, const struct pair_spec *s,
+		    const struct pairs_counts *c, struct heat_points *p);
+void heat_say_no_values(const struct heat_args *a, const char *event, const char *field,
+			uint64_t seen, struct heat_points *p);
+
+/* Do the events of t have the fields that are asked for? Events that it has not do not matter. */
+int heat_check(const struct heat_args *a, const struct trace *t, struct err *e);
+
+/* Read points from text or from a recording; *details only where they will be shown. */
+int heat_read(struct heat_args *a, const char *path, bool details, struct heat_points *p,
+	      struct err *e);
+/* The same of events that were just captured, of whom w says. */
+struct heat_whom;
+int heat_read_live(struct heat_args *a, struct source *s, struct heat_whom *w, bool details,
+		   struct heat_points *p, struct err *e);
+
+int heat_draw(const struct heat_args *a, const struct heat_points *p, const char *path,
+	      struct err *e);
+/* Seconds and a flame graph, in one page. */
+int heat_draw_seconds(const struct heat_args *a, const char *input, const char *path,
+		      struct err *e);
+
+#endif

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo heat: points from pairs of events, from fields, from samples. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "cmd/command.h"
+#include "cmd/picture/heat.h"
+#include "cmd/picture/heat_live.h"
+#include "cmd/share/input.h"
+
+#define MAX_DETAILS 200000u /* a page with more points has no room for what each was */
+#define SECOND 1000000000u
+
+struct reader {
+	const struct heat_args *a;
+	const struct trace *trace;
+	struct heat_points *p;
+	const struct pair_spec *spec;
+	struct heat_whom *whom;
+	struct pairs *pairs;
+	bool details;
+	bool here; /* recorded on this machine: devices have names */
+	struct strbuf text;
+	const struct field *field; /* --field */
+	uint32_t field_type;
+	bool field_found; /* the event, that is */
+	double scale;
+	uint64_t negative, mixed, seen;
+};
+
+static const char *comm_of(const struct reader *r, const struct event *ev, int32_t tid)
+{
+	uint32_t id = tasks_comm_at(r->trace->tasks, tid, ev->time);
+	const char *live = heat_whom_name(r->whom, tid);
+
+	return live		   ? live
+	       : id == STRTAB_NONE ? tid == 0 ? "swapper" : "?"
+				   : strtab_get(tasks_strings(r->trace->tasks), id);
+}
+
+static bool int_of(const struct reader *r, const struct event *ev, const char *name, int64_t *ret)
+{
+	const struct field *f = type_field(&r->trace->types[ev->type], name);
+
+	return f && field_int(f, ev->raw, ev->raw_size, ret);
+}
+
+/* "vda", or "254:0" of another machine. */
+static void put_device(struct reader *r, uint32_t dev)
+{
+	char path[64], target[256];
+	ssize_t n = -1;
+	const char *slash;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", dev >> 20, dev & 0xfffff);
+	if (r->here)
+		n = readlink(path, target, sizeof(target) - 1);
+	target[n > 0 ? n : 0] = '\0';
+	slash = strrchr(target, '/');
+	strbuf_puts(&r->text, slash ? slash + 1 : path + 15);
+}
+
+/* A field's value, or what is known of every event; false when there is none of that name. */
+static bool put_value(struct reader *r, const struct event *ev, const char *name)
+{
+	const struct field *f = type_field(&r->trace->types[ev->type], name);
+	const char *s;
+	int64_t v;
+	size_t n;
+
+	if (f && field_str(f, ev->raw, ev->raw_size, &s, &n))
+		strbuf_add(&r->text, s, n);
+	else if (f && strcmp(name, "dev") == 0 && field_int(f, ev->raw, ev->raw_size, &v))
+		put_device(r, (uint32_t)v);
+	else if (f && field_int(f, ev->raw, ev->raw_size, &v))
+		strbuf_printf(&r->text, "%" PRId64, v);
+	else if (strcmp(name, "comm") == 0)
+		strbuf_puts(&r->text, comm_of(r, ev, ev->tid));
+	else if (strcmp(name, "tid") == 0 || strcmp(name, "pid") == 0)
+		strbuf_printf(&r->text, "%d", name[0] == 't' ? ev->tid : ev->pid);
+	else if (strcmp(name, "cpu") == 0)
+		strbuf_printf(&r->text, "%u", ev->cpu);
+	else
+		return false;
+	return true;
+}
+
+static const char *call_name(const struct reader *r, uint32_t type)
+{
+	const char *name = r->trace->types[type].event;
+
+	return !name				? ""
+	       : str_starts(name, "sys_enter_") ? name + 10
+	       : str_starts(name, "sys_exit_")	? name + 9
+						: name;
+}
+
+/* What groups the points: a device and a direction, a process, a system call. */
+static uint32_t label_of(struct reader *r, const struct event *ev)
+{
+	strbuf_reset(&r->text);
+	if (r->a->label) {
+		if (!put_value(r, ev, r->a->label))
+			return STRTAB_NONE;
+	} else if (r->a->kind == HEAT_BLOCK) {
+		const char *rw = "";
+		size_t at;
+
+		put_value(r, ev, "dev");
+		strbuf_putc(&r->text, ' ');
+		at = r->text.n;
+		put_value(r, ev, "rwbs");
+		rw = strbuf_str(&r->text) + at;
+		rw = strchr(rw, 'W')   ? "write"
+		     : strchr(rw, 'R') ? "read"
+		     : strchr(rw, 'D') ? "discard"
+		     : strchr(rw, 'F') ? "flush"
+				       : "other";
+		r->text.n = at;
+		strbuf_puts(&r->text, rw);
+	} else if (r->a->kind == HEAT_SYSCALL && strchr(r->a->syscall, ',')) {
+		strbuf_puts(&r->text, call_name(r, ev->type));
+	} else {
+		put_value(r, ev, "comm"); /* of who is woken, not of who wakes */
+	}
+	return strtab_addn(&r->p->strings, strbuf_str(&r->text), r->text.n);
+}
+
+/* What else is known of one event, for the list behind an area. */
+static uint32_t detail_of(struct reader *r, const struct event *ev)
+{
+	int32_t tid = r->a->kind == HEAT_BLOCK ? heat_whom_of(r->whom, r->trace, ev) : ev->tid;
+	int64_t n, v;
+
+	if (!r->details || r->p->points.n >= MAX_DETAILS)
+		return STRTAB_NONE;
+	strbuf_reset(&r->text);
+	strbuf_printf(&r->text, "%s-%d", comm_of(r, ev, tid), tid);
+	if (r->a->kind == HEAT_BLOCK && int_of(r, ev, "nr_sector", &n)) {
+		strbuf_puts(&r->text, ", ");
+		put_value(r, ev, "rwbs");
+		if (n)
+			strbuf_printf(&r->text, " %" PRId64 " sectors", n);
+		if (n && int_of(r, ev, "sector", &v) && v >= 0)
+			strbuf_printf(&r->text, " at %" PRId64, v);
+	} else if (r->a->kind == HEAT_SCHED) {
+		strbuf_reset(&r->text);
+		strbuf_puts(&r->text, "tid ");
+		put_value(r, ev, "pid");
+		strbuf_printf(&r->text, ", woken by %s-%d on CPU %u", comm_of(r, ev, ev->tid),
+			      ev->tid, ev->cpu);
+	} else if (r->a->kind == HEAT_PAIR) {
+		for (unsigned i = 0; i < r->spec->n_keys; i++) {
+			strbuf_printf(&r->text, ", %s ", r->spec->key[i].begin);
+			put_value(r, ev, r->spec->key[i].begin);
+		}
+	} else {
+		strbuf_printf(&r->text, ", CPU %u", ev->cpu);
+	}
+	return strtab_addn(&r->p->details, strbuf_str(&r->text), r->text.n);
+}
+
+static uint64_t note_begin(void *ctx, const struct event *ev)
+{
+	struct reader *r = ctx;
+	uint64_t label = label_of(r, ev);
+
+	return label | (uint64_t)detail_of(r, ev) << 32;
+}
+
+static bool hide_begin(void *ctx, const struct event *ev)
+{
+	const struct reader *r = ctx;
+
+	/* a task that waits for a CPU has none yet */
+	return !heat_whom_has(r->whom, r->trace, ev, r->a->kind == HEAT_SCHED);
+}
+
+static int add_pair(void *ctx, const struct pair *pair)
+{
+	struct reader *r = ctx;
+	struct heat_point q = { .time = pair->end->time,
+				.value = pair->time,
+				.label = (uint32_t)pair->begin.note,
+				.detail = (uint32_t)(pair->begin.note >> 32) };
+	int64_t v;
+
+	if (r->a->kind == HEAT_SCHED && r->whom->cpus.n &&
+	    !cpus_has(&r->whom->cpus, (int)pair->end->cpu))
+		return 0;
+	if (r->a->kind == HEAT_SYSCALL) {
+		/* a call whose end was lost is not ended by another one's */
+		if (strcmp(call_name(r, pair->begin.type), call_name(r, pair->end->type)) != 0) {
+			r->mixed++;
+			return 0;
+		}
+		if (q.detail != STRTAB_NONE && int_of(r, pair->end, "ret", &v)) {
+			strbuf_reset(&r->text);
+			strbuf_printf(&r->text, "%s, returned %" PRId64,
+				      strtab_get(&r->p->details, q.detail), v);
+			q.detail = strtab_addn(&r->p->details, strbuf_str(&r->text), r->text.n);
+		}
+	}
+	vec_push(&r->p->points, q);
+	return 0;
+}
+
+/* A request without sectors, such as a flush, begins at sector 0 and ends at none, which is -1. */
+static void block_keys(void *ctx, const struct event *ev, uint64_t *key)
+{
+	int64_t n;
+
+	if (key[1] == 0 && int_of(ctx, ev, "nr_sector", &n) && n == 0)
+		key[1] = UINT64_MAX;
+}
+
+/*
+ * Who asked for a flush is told, too, when it is done; so is who wrote behind or before one, a
+ * second time. Neither went to the disk: they have no sectors, but one where they are.
+ */
+static bool is_no_request(const struct reader *r, const struct event *ev)
+{
+	int64_t n, sector;
+
+	return r->a->kind == HEAT_BLOCK && ev->kind == EVENT_SAMPLE &&
+	       ev->type < r->trace->n_types && r->trace->types[ev->type].event &&
+	       strcmp(r->trace->types[ev->type].event, "block_rq_complete") == 0 &&
+	       int_of(r, ev, "nr_sector", &n) && n == 0 && int_of(r, ev, "sector", &sector) &&
+	       sector != -1;
+}
+
+static int see_pair(void *ctx, const struct event *ev)
+{
+	struct reader *r = ctx;
+
+	if (is_no_request(r, ev))
+		return 0;
+	return heat_whom_see(r->whom, r->trace, ev) ? pairs_add(r->pairs, ev) : 0;
+}
+
+static int read_pairs(struct reader *r, struct source *s, struct err *e)
+{
+	struct pair_spec spec = { 0 };
+	struct pairs_opts o = { .note = note_begin,
+				.hide = hide_begin,
+				.keys = r->a->kind == HEAT_BLOCK ? block_keys : NULL,
+				.fn = add_pair,
+				.ctx = r,
+				.may_lack = r->whom->live };
+	struct pairs_counts c;
+	int k = heat_spec(r->a, &spec, e);
+
+	r->spec = &spec; // cppcheck-suppress autoVariables ; as long as this function
+	if (k == 0)
+		k = pairs_new(s->trace, &spec, &o, &r->pairs, e);
+	if (k == 0)
+		k = s->read_ordered(s, false, see_pair, r, e);
+	if (k == 0) {
+		pairs_count(r->pairs, &c);
+		/* a switch to a task that was not woken, only preempted, ends nothing */
+		if (r->a->kind == HEAT_SCHED)
+			c.lone_ends = 0;
+		c.lone_ends += r->mixed;
+		heat_say_pairs(r->a, r->spec, &c, r->p);
+	}
+	pairs_free(r->pairs);
+	pair_spec_free(&spec);
+	r->spec = NULL;
+	return k;
+}
+
+static int add_field(void *ctx, const struct event *ev)
+{
+	struct reader *r = ctx;
+	int64_t v;
+
+	if (!heat_whom_see(r->whom, r->trace, ev) || ev->type != r->field_type)
+		return 0;
+	r->seen++;
+	if (!heat_whom_has(r->whom, r->trace, ev, false) ||
+	    !field_int(r->field, ev->raw, ev->raw_size, &v))
+		return 0;
+	if (v < 0 && r->field->is_signed) {
+		r->negative++;
+		return 0;
+	}
+	vec_push(&r->p->points, (struct heat_point){ .time = ev->time,
+						     .value = (uint64_t)llround(fmin(
+							     (double)(uint64_t)v * r->scale, 9e18)),
+						     .label = label_of(r, ev),
+						     .detail = detail_of(r, ev) });
+	return 0;
+}
+
+static int find_field(struct reader *r, const char *event, const char *name, struct err *e)
+{
+	AUTO_STRBUF b = { 0 };
+	const struct trace *t = r->trace;
+
+	for (uint32_t i = 0; i < t->n_types; i++) {
+		const struct event_type *type = &t->types[i];
+
+		strbuf_printf(&b, "%s%s", i ? ", " : "", type->name);
+		if (strcmp(type->name, event) != 0 &&
+		    !(type->event && strcmp(type->event, event) == 0))
+			continue;
+		r->field = type_field(type, name);
+		r->field_type = i;
+		r->field_found = true;
+		if (r->field && (r->field->kind == FIELD_INT))
+			return 0;
+		strbuf_reset(&b);
+		for (size_t k = 0; k < type->n_fields; k++)
+			if (type->fields[k].kind == FIELD_INT && !type->fields[k].is_common)
+				strbuf_printf(&b, "%s%s", b.n ? ", " : "", type->fields[k].name);
+		err_set(e, ENOENT, "the event %s has no numeric field %s", event, name);
+		return err_hint(e, "it has %s", b.n ? strbuf_str(&b) : "none");
+	}
+	err_set(e, ENOENT, "there is no event %s here", event);
+	return err_hint(e, "there is %s", b.n ? strbuf_str(&b) : "none");
+}
+
+static int read_field(struct reader *r, struct source *s, struct err *e)
+{
+	AUTO_FREE char *event = NULL;
+	const char *name = NULL, *unit = r->a->unit, *fmt;
+	int k = heat_field(r->a->field, &event, &name, e);
+
+	if (k == 0)
+		k = find_field(r, event, name, e);
+	if (k == -ENOENT && r->whom->live && !r->field_found) {
+		heat_say_no_values(r->a, event, name, 0, r->p);
+		return 0;
+	}
+	if (k < 0)
+		return k;
+	fmt = s->trace->types[r->field_type].print_fmt;
+	if (!unit) /* the scheduler's events say what they count */
+		unit = fmt && strstr(fmt, "[ns]") ? "ns" : "";
+	r->scale = heat_in_ns(unit);
+	r->p->unit = r->scale > 0 ? "ns" : unit;
+	r->scale = r->scale > 0 ? r->scale : 1;
+	r->p->what = r->a->what ? r->a->what : name;
+	k = s->read_ordered(s, false, add_field, r, e);
+	if (k == 0 && r->negative && !r->a->quiet)
+		command_note("not drawn: %llu negative values", (unsigned long long)r->negative);
+	if (k == 0 && !r->p->points.n)
+		heat_say_no_values(r->a, event, name, r->seen, r->p);
+	return k;
+}
+
+int heat_check(const struct heat_args *a, const struct trace *t, struct err *e)
+{
+	struct pair_spec spec = { 0 };
+	struct reader r = { .a = a, .trace = t };
+	AUTO_FREE char *event = NULL;
+	const char *name;
+	int k;
+
+	if (a->kind == HEAT_FIELD) {
+		k = heat_field(a->field, &event, &name, e);
+		if (k == 0)
+			k = find_field(&r, event, name, e);
+		if (k == -ENOENT && !r.field_found) {
+			*e = (struct err){ 0 };
+			k = 0;
+		}
+		return k;
+	}
+	k = heat_spec(a, &spec, e);
+	if (k == 0)
+		k = pairs_new(t, &spec, &(struct pairs_opts){ .may_lack = true }, &r.pairs, e);
+	pairs_free(r.pairs);
+	pair_spec_free(&spec);
+	return k;
+}
+
+static int add_second(void *ctx, const struct event *ev)
+{
+	struct reader *r = ctx;
+
+	if (ev->kind == EVENT_SAMPLE && ev->type == r->field_type) {
+		uint64_t since = ev->time - r->trace->first_time;
+
+		vec_push(&r->p->points, (struct heat_point){ .time = since / SECOND * SECOND,
+							     .value = since % SECOND,
+							     .label = STRTAB_NONE,
+							     .detail = STRTAB_NONE });
+	}
+	return 0;
+}
+
+static int read_source(struct reader *r, struct heat_args *a, struct source *s, struct err *e)
+{
+	int k;
+
+	r->trace = s->trace;
+	r->p->unit = "ns";
+	r->p->what = a->what ? a->what : a->kind == HEAT_SUBSECOND ? "offset" : "latency";
+	k = heat_guess(a, s->trace, e);
+	if (k == 0)
+		k = a->kind == HEAT_SUBSECOND ? s->read_ordered(s, false, add_second, r, e)
+		    : a->kind == HEAT_FIELD   ? read_field(r, s, e)
+					      : read_pairs(r, s, e);
+	strbuf_free(&r->text);
+	return k;
+}
+
+int heat_read(struct heat_args *a, const char *path, bool details, struct heat_points *p,
+	      struct err *e)
+{
+	struct heat_whom all = { 0 };
+	struct reader r = { .a = a, .p = p, .whom = &all, .details = details };
+	struct source *s;
+	char host[256] = "";
+	int k;
+
+	if (strcmp(path, "-") == 0 || !picture_is_recording(path)) {
+		if (a->kind == HEAT_NONE)
+			return heat_read_lines(a, path, p, e);
+		if (strcmp(path, "-") != 0 && access(path, R_OK) < 0)
+			err_set(e, errno, "cannot open %s: %s", path, strerror(errno));
+		else
+			err_set(e, EINVAL, "%s is no recording",
+				strcmp(path, "-") == 0 ? "standard input" : path);
+		return err_hint(e, "kymo record -e EVENTS -o FILE makes one; seconds, or -- and a "
+				   "command, measure now");
+	}
+	k = input_open(path, &s, e);
+	if (k < 0)
+		return k;
+	gethostname(host, sizeof(host) - 1);
+	r.here = s->trace->info.hostname && strcmp(host, s->trace->info.hostname) == 0;
+	k = read_source(&r, a, s, e);
+	if (k == 0)
+		input_warn(s);
+	source_close(s);
+	return k;
+}
+
+int heat_read_live(struct heat_args *a, struct source *s, struct heat_whom *w, bool details,
+		   struct heat_points *p, struct err *e)
+{
+	return read_source(
+		&(struct reader){ .a = a, .p = p, .whom = w, .details = details, .here = true }, a,
+		s, e);
+}

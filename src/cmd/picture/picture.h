@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* What flame, collapse and heat share: where stacks come from, and where pictures go. */
+#ifndef KYMO_CMD_PICTURE_PICTURE_H
+#define KYMO_CMD_PICTURE_PICTURE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/opt.h"
+#include "base/output.h"
+#include "base/temp.h"
+#include "calc/read/idle.h"
+#include "calc/stacks/calltree.h"
+#include "calc/stacks/stacks.h"
+
+/* Options for `kymo record`, when it is to record first. */
+struct picture_words {
+	char *word[64];
+	int n;
+};
+
+/* What the args of a command begin with, so that the functions below find it. */
+#define PICTURE_HEAD                 \
+	struct picture_words record; \
+	uint64_t max_size
+struct picture_head {
+	PICTURE_HEAD;
+};
+
+/* Who is recorded, and how large a page may be: lines of an option table. */
+#define PICTURE_RECORD(c, l, m, h, comp) \
+	OPT_FN_C(c, l, m, OPT_ARG_REQUIRED, picture_on_record, h, comp)
+#define PICTURE_RECORD_WHOM                                                                 \
+	OPT_FN0('a', "all-cpus", picture_on_record, "the whole machine"),                   \
+		PICTURE_RECORD('p', "pid", "PID,...", "these processes, by number or name", \
+			       "@pids"),                                                    \
+		PICTURE_RECORD('t', "tid", "TID,...", "these threads", "@pids"),            \
+		PICTURE_RECORD('C', "cpu", "LIST", "these CPUs", "@cpus"),                  \
+		PICTURE_RECORD('u', "uid", "USER", "a user's processes", "@users")
+#define PICTURE_MAX_SIZE(h) \
+	OPT_FN_UNDO(0, "max-size", "SIZE", picture_on_max_size, h " (default: 5M)", NULL)
+#define PICTURE_SIZE 5000000
+int picture_on_max_size(const struct opt *o, const char *value, bool unset, void *args,
+			struct err *e);
+
+/*
+ * Arguments as at most `most` files (the first *n are there already) and a command behind
+ * "--", or NULL. Files and something to record (`recording`, or a command) exclude each
+ * other. usage is how it is called.
+ */
+struct picture_given {
+	const char *file[2];
+	int n;
+	char **command;
+};
+int picture_arguments(struct picture_given *g, int most, int argc, char **argv, bool recording,
+		      const char *usage, struct err *e);
+
+/* -d: in record's own words, where the letter means something else. */
+int picture_on_duration(const struct opt *o, const char *value, bool unset, void *args,
+			struct err *e);
+int picture_on_record(const struct opt *o, const char *value, bool unset, void *args,
+		      struct err *e);
+int picture_words_add(struct picture_words *w, const char *option, const char *value,
+		      struct err *e);
+bool picture_words_have(const struct picture_words *w, const char *option);
+/* What an option was given, the last time; NULL when it was not. */
+const char *picture_words_value(const struct picture_words *w, const char *option);
+void picture_words_drop(void *args);
+/* Where the picture goes to standard output ("-"), what a command prints goes to the other one. */
+struct picture_aside {
+	int fd;
+};
+struct picture_aside picture_aside_begin(const char *output);
+void picture_aside_end(struct picture_aside aside);
+/* A recording for one picture, gone with picture_recorded_free(). */
+struct picture_recorded {
+	char *path; /* NULL: none */
+	struct temp folder;
+};
+/* Record what command (may be NULL) or the options say, for a picture that goes to output. */
+int picture_record(const struct picture_words *options, bool chains, char **command,
+		   const char *output, struct picture_recorded *ret, struct err *e);
+void picture_recorded_free(struct picture_recorded *r);
+
+/* A whole file ("-": standard input): mapped where it can be, read where it is a pipe. */
+struct picture_file {
+	const char *data; /* never NULL once open */
+	size_t n;
+	bool mapped;
+};
+int picture_file_open(const char *path, struct picture_file *f, struct err *e);
+void picture_file_close(struct picture_file *f);
+
+struct picture_input {
+	struct stacks side[2]; /* [1] only when two */
+	bool two;	       /* a comparison: two files, or one with two counts */
+	bool folded;	       /* from folded text: names are as somebody wants them */
+	uint32_t first_type; /* the event of the earliest sample: what is shown when none was named
+			      */
+	uint32_t off_type;   /* the event that is time off the CPU; UINT32_MAX: none */
+	bool several;	     /* of a pprof profile: each sample has a value of every type */
+	bool cut;	     /* min_share: stacks end where nothing more is seen */
+	struct idle idle;    /* what was left out */
+	char note[160];	     /* what had to be changed while reading; "" when nothing */
+};
+
+/* How a recording is read; folded text is what it is. */
+struct picture_opts {
+	bool times; /* when samples were, in steps: pages filter by it, flame charts order by it */
+	bool inlines;	    /* inlined functions as frames */
+	bool counts;	    /* samples, not what they stand for */
+	bool merge_unknown; /* addresses without a name are not told apart */
+	bool off_cpu;	    /* where threads waited, from record --off-cpu or sched_switch */
+	bool wakers;	    /* with who ended the waits */
+	bool wall;	    /* waits beside the samples */
+	bool marks;	    /* waiting looks different from running */
+	bool without_idle;  /* time in which CPUs had nothing to do is left out */
+	/*
+	 * Above 0: only frames of at least this share will be seen, below a frame for each
+	 * label, so that no more need be kept. Not for comparisons.
+	 */
+	double min_share;
+	enum calltree_label label;
+	bool collapse_recursion;
+	bool gaps_said;	   /* what samples lack was told already */
+	const char *event; /* the only one that will be shown; NULL: the first */
+};
+
+/*
+ * Read path ("-" is standard input) in whatever format it has; after, when not
+ * NULL, is what to compare it with. picture_input_free() also after a failure.
+ */
+int picture_read(const char *path, const char *after, const struct picture_opts *o,
+		 struct picture_input *in, struct err *e);
+void picture_input_free(struct picture_input *in);
+
+/* Tell whom the picture is for what its stacks lack, and what would help. */
+struct trace;
+struct names;
+void picture_say_gaps(const struct trace *t, const struct names *n);
+
+/* Is it a recording (perf.data of some form), not text? */
+bool picture_is_recording(const char *path);
+
+/* How many events there can be stacks of: a dummy only brings news of processes. */
+unsigned picture_events(const struct stacks *s);
+
+/* The event NAME among the stacks' types: whole, or without its modifiers. */
+int picture_event(const struct stacks *s, const char *name, uint32_t *ret, struct err *e);
+
+/*
+ * An output that appears under its name only when it is complete; "-" and NULL
+ * are standard output. picture_close() with ok false leaves nothing behind.
+ */
+struct picture_output {
+	const char *path;
+	struct output file;
+	FILE *f;
+};
+/* Before a long recording: could it be written? */
+int picture_can_write(const char *path, struct err *e);
+int picture_open(struct picture_output *o, const char *path, struct err *e);
+int picture_close(struct picture_output *o, bool ok, struct err *e);
+/* Hand a finished file to the desktop; the browser outlives us. */
+int picture_show(const char *path, struct err *e);
+
+#endif

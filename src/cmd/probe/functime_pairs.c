@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* From a recording of beginnings and ends to times: calls, interrupts, turns on a CPU. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd/probe/functime.h"
+#include "cmd/share/input.h"
+#include "event/text.h"
+#include "live/ftrace/ftrace.h"
+
+#define MAX_NESTED 64
+
+/* One kind of interrupt, or threads of one name. */
+struct kind {
+	uint64_t n, sum, max;
+};
+
+struct nest {
+	uint64_t time[MAX_NESTED];
+	int32_t tid[MAX_NESTED];
+	uint32_t kind[MAX_NESTED];
+	char *text[MAX_NESTED];
+	size_t n;
+};
+
+struct timing {
+	struct source *s;
+	const struct event_type *begin, *end;
+	const struct field *next_pid, *prev_pid, *kind_field;
+	const struct ftrace_opts *o;
+	const struct functime_plan *plan;
+	struct strtab kind_names;
+	VEC(struct kind) kinds;
+	struct map index; /* thread or CPU to its nest + 1 */
+	VEC(struct nest *) nests;
+	struct functime_sums sums;
+};
+
+static char *text_of(const struct timing *t, const struct event *ev, const struct event_type *type)
+{
+	AUTO_STRBUF b = { 0 };
+	const char *text, *rest;
+
+	text_print(t->s->trace->tep, type, ev->raw, ev->raw_size, &b);
+	text = strbuf_str(&b);
+	rest = t->plan->function && *text == '(' ? strchr(text, ')') : NULL;
+	return rest ? mem_printf("(%s%s", t->plan->function, rest) : mem_strdup(text);
+}
+
+/* The word behind "action=" or "name=" of its text; of a switch, who comes. */
+static uint32_t kind_of(struct timing *t, const struct event *ev, const char *text)
+{
+	AUTO_FREE char *key = mem_printf("%s=", t->plan->kind);
+	const char *at = strstr(text, key);
+	const void *name;
+	size_t n;
+
+	if (t->plan->turns)
+		return t->kind_field && field_bytes(t->kind_field, ev->raw, ev->raw_size, &name, &n)
+			       ? strtab_addn(&t->kind_names, name, strnlen(name, n))
+			       : STRTAB_NONE;
+	if (!at)
+		return STRTAB_NONE;
+	at += strlen(key);
+	return strtab_addn(&t->kind_names, at, strcspn(at, " ]"));
+}
+
+static void add_kind(struct timing *t, uint32_t id, uint64_t took)
+{
+	struct kind *k;
+
+	if (id == STRTAB_NONE)
+		return;
+	while (t->kinds.n <= id)
+		vec_add(&t->kinds);
+	k = &t->kinds.data[id];
+	k->n++;
+	k->sum += took;
+	k->max = took > k->max ? took : k->max;
+}
+
+static void begin_one(struct timing *t, struct nest *n, const struct event *ev, int32_t tid)
+{
+	if (n->n == MAX_NESTED)
+		return;
+	n->time[n->n] = ev->time;
+	n->tid[n->n] = tid;
+	n->text[n->n] = t->plan->turns ? mem_printf("CPU %u", ev->cpu) : text_of(t, ev, t->begin);
+	n->kind[n->n] =
+		t->plan->kind && !t->plan->turns ? kind_of(t, ev, n->text[n->n]) : STRTAB_NONE;
+	n->n++;
+}
+
+static void end_one(struct timing *t, struct nest *n, const struct event *ev)
+{
+	uint64_t took;
+	int64_t tid;
+
+	if (!n->n) {
+		t->sums.lone++;
+		return;
+	}
+	n->n--;
+	if (t->plan->turns) {
+		/* not every switch is seen: another's end is not this one's */
+		if (!t->prev_pid || !field_int(t->prev_pid, ev->raw, ev->raw_size, &tid) ||
+		    tid != n->tid[n->n]) {
+			free(n->text[n->n]);
+			t->sums.lone++;
+			return;
+		}
+		/* the name it has now: it may have become another program meanwhile */
+		n->kind[n->n] = kind_of(t, ev, n->text[n->n]);
+	}
+	took = ev->time - n->time[n->n];
+	add_kind(t, n->kind[n->n], took);
+	functime_add(&t->sums, n->time[n->n], took, n->tid[n->n], n->text[n->n]);
+}
+
+/* With -p, switches to others are seen as well, but not how long they stay. */
+static bool wanted(const struct ftrace_opts *o, int64_t tid)
+{
+	vec_each (&o->pids, p)
+		if (*p == tid)
+			return true;
+	return !o->pids.n;
+}
+
+/* Somebody leaves the CPU of whom it is not known since when. */
+static bool begun_unseen(const struct timing *t, const struct event *ev)
+{
+	int64_t tid;
+
+	return t->prev_pid && field_int(t->prev_pid, ev->raw, ev->raw_size, &tid) && tid &&
+	       wanted(t->o, tid);
+}
+
+static int on_event(void *ctx, const struct event *ev)
+{
+	struct timing *t = ctx;
+	const struct event_type *type = &t->s->trace->types[ev->type];
+	uint64_t *at;
+	struct nest *n;
+	int64_t next;
+
+	if (type != t->begin && type != t->end)
+		return 0;
+	at = map_at(&t->index, t->plan->by_cpu ? ev->cpu : (uint32_t)ev->tid);
+	if (!*at) {
+		vec_push(&t->nests, (struct nest *)mem_alloc(sizeof(struct nest)));
+		*at = t->nests.n;
+	}
+	n = t->nests.data[*at - 1];
+	if (t->plan->turns) {
+		if (n->n || begun_unseen(t, ev))
+			end_one(t, n, ev);
+		if (t->next_pid && field_int(t->next_pid, ev->raw, ev->raw_size, &next) && next &&
+		    wanted(t->o, next))
+			begin_one(t, n, ev, (int32_t)next);
+	} else if (type == t->begin) {
+		begin_one(t, n, ev, ev->tid);
+	} else {
+		end_one(t, n, ev);
+	}
+	return 0;
+}
+
+static void print_kinds(const struct timing *t)
+{
+	uint32_t order[256];
+	size_t n = t->kinds.n < ARRAY_SIZE(order) ? t->kinds.n : ARRAY_SIZE(order);
+
+	if (!n)
+		return;
+	/* few, and most of them in order already */
+	for (size_t i = 0; i < n; i++) {
+		size_t at = i;
+
+		for (; at && t->kinds.data[order[at - 1]].sum < t->kinds.data[i].sum; at--)
+			order[at] = order[at - 1];
+		order[at] = (uint32_t)i;
+	}
+	printf("\n%-24s %10s %12s %12s %12s\n", t->plan->turns ? "THREAD" : "KIND", "COUNT",
+	       "TOTAL", "AVERAGE", "LONGEST");
+	for (size_t i = 0; i < n; i++) {
+		const struct kind *k = &t->kinds.data[order[i]];
+		char sum[32], mean[32], max[32];
+
+		if (!k->n) /* seen to begin only */
+			continue;
+		functime_ns(k->sum, sum, sizeof(sum));
+		functime_ns(k->sum / k->n, mean, sizeof(mean));
+		functime_ns(k->max, max, sizeof(max));
+		printf("%-24s %10" PRIu64 " %12s %12s %12s\n", strtab_get(&t->kind_names, order[i]),
+		       k->n, sum, mean, max);
+	}
+}
+
+static const struct event_type *find(const struct trace *t, const char *name)
+{
+	for (size_t i = 0; i < t->n_types; i++)
+		if (strcmp(t->types[i].name, name) == 0)
+			return &t->types[i];
+	return NULL;
+}
+
+static void name_tasks(struct timing *t)
+{
+	vec_each (&t->sums.slow, c) {
+		uint32_t comm = tasks_comm_at(t->s->trace->tasks, c->tid, c->time);
+
+		if (comm != STRTAB_NONE)
+			snprintf(c->comm, sizeof(c->comm), "%s",
+				 strtab_get(tasks_strings(t->s->trace->tasks), comm));
+	}
+}
+
+int functime_pairs(struct source *s, const struct functime_plan *p, const struct ftrace_opts *o,
+		   size_t keep, struct err *e)
+{
+	struct timing t = { .s = s, .plan = p, .o = o, .sums.keep = keep };
+	int r;
+
+	t.begin = find(s->trace, p->begin);
+	t.end = find(s->trace, p->end);
+	t.next_pid = t.begin && p->turns ? type_field(t.begin, "next_pid") : NULL;
+	t.prev_pid = t.begin && p->turns ? type_field(t.begin, "prev_pid") : NULL;
+	t.kind_field = t.begin && p->kind ? type_field(t.begin, p->kind) : NULL;
+	r = s->read_ordered(s, false, on_event, &t, e);
+	if (r >= 0 && t.sums.n) {
+		functime_print(&t.sums, p->turns ? "turns on a CPU" : p->kind ? p->name : "calls");
+		print_kinds(&t);
+		name_tasks(&t);
+		functime_print_slow(&t.sums);
+	} else if (r >= 0) {
+		printf("no %s\n", p->name ? p->name : "calls");
+	}
+	input_warn(s);
+	vec_each (&t.nests, x) {
+		for (size_t i = 0; i < (*x)->n; i++)
+			free((*x)->text[i]);
+		free(*x);
+	}
+	vec_free(&t.nests);
+	functime_free(&t.sums);
+	vec_free(&t.kinds);
+	strtab_free(&t.kind_names);
+	map_free(&t.index);
+	return r < 0 ? r : 0;
+}

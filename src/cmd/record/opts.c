@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo record: options that need a look at their value. */
+#include "cmd/record/record.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cmd/share/event_opts.h"
+#include "live/capture/attr.h"
+
+int record_on_event(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	(void)o;
+	(void)unset;
+	return spec_parse(&((struct record_args *)args)->events, value, events_env(), e);
+}
+
+int record_on_trigger(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct record_args *a = args;
+
+	(void)o;
+	(void)unset;
+	a->timestamp_file = a->switch_signal = true;
+	return spec_parse(&a->triggers, value, events_env(), e);
+}
+
+int record_on_filter(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	(void)o;
+	(void)unset;
+	return events_filter(&((struct record_args *)args)->events, value, e);
+}
+
+/* The kernel's limit moves, so it is looked at later, when it is known what shall happen then. */
+int record_on_freq(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct record_args *a = args;
+	uint64_t v;
+
+	(void)o;
+	(void)unset;
+	if (strcmp(value, "max") == 0)
+		v = capture_max_freq();
+	else if (!str_u64(value, &v) || !v)
+		return err_set(e, EINVAL, "-F wants samples a second or max, not '%s'", value);
+	a->capture.freq = v;
+	a->capture.freq_given = true;
+	return 0;
+}
+
+int record_on_chain(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	static const struct {
+		const char *name;
+		enum capture_chain chain;
+	} modes[] = {
+		{ "auto", CAPTURE_AUTO }, { "fp", CAPTURE_FP },	      { "dwarf", CAPTURE_DWARF },
+		{ "lbr", CAPTURE_LBR },	  { "no", CAPTURE_NO_CHAIN },
+	};
+	struct record_args *a = args;
+	size_t n = value ? strcspn(value, ",") : 0, i = 0;
+	uint64_t size;
+
+	(void)o;
+	if (unset || !value) {
+		a->capture.chain = unset ? CAPTURE_NO_CHAIN : CAPTURE_AUTO;
+		return 0;
+	}
+	while (i < ARRAY_SIZE(modes) &&
+	       (strlen(modes[i].name) != n || memcmp(modes[i].name, value, n) != 0))
+		i++;
+	if (i == ARRAY_SIZE(modes)) {
+		err_set(e, EINVAL, "--call-graph does not know '%s'", value);
+		return err_hint(e, "auto, fp, dwarf[,SIZE] or lbr");
+	}
+	a->capture.chain = modes[i].chain;
+	if (!value[n] || modes[i].chain != CAPTURE_DWARF)
+		return 0;
+	if (!str_u64(value + n + 1, &size) || size < 8 || size > 65528) {
+		err_set(e, EINVAL, "a stack copy has 8 to 65528 bytes, not '%s'", value + n + 1);
+		return err_hint(e, "--call-graph dwarf,16384");
+	}
+	a->capture.stack_size = (uint32_t)size;
+	return 0;
+}
+
+int record_on_g(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	(void)value;
+	return record_on_chain(o, ((struct record_args *)args)->chain_default, unset, args, e);
+}
+
+int record_on_mmap(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct record_args *a = args;
+	size_t n = strcspn(value, ","); /* what follows is for AUX areas */
+	char text[64];
+	uint64_t size;
+
+	(void)o;
+	(void)unset;
+	snprintf(text, sizeof(text), "%.*s", (int)n, value);
+	/* a bare number is pages, as with perf */
+	if ((value[n] && !str_size(value + n + 1, 1, &size)) ||
+	    !str_size(text, (uint64_t)sysconf(_SC_PAGESIZE), &size) || !size || size > 1ull << 32) {
+		err_set(e, EINVAL, "-m wants pages or a size, not '%s'", value);
+		return err_hint(e, "-m 1024 (pages), -m 16M");
+	}
+	a->capture.ring_size = size;
+	return 0;
+}
+
+int record_on_clock(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	static const struct {
+		const char *name;
+		int id;
+	} clocks[] = {
+		{ "monotonic", CLOCK_MONOTONIC },
+		{ "mono", CLOCK_MONOTONIC },
+		{ "monotonic_raw", CLOCK_MONOTONIC_RAW },
+		{ "raw", CLOCK_MONOTONIC_RAW },
+		{ "realtime", CLOCK_REALTIME },
+		{ "real", CLOCK_REALTIME },
+		{ "boottime", CLOCK_BOOTTIME },
+		{ "boot", CLOCK_BOOTTIME },
+		{ "tai", CLOCK_TAI },
+	};
+	struct record_args *a = args;
+	uint64_t number;
+
+	(void)o;
+	a->capture.has_clock = !unset;
+	if (unset)
+		return 0;
+	if (str_u64(value, &number) && number < 16) {
+		a->capture.clock_id = (int)number;
+		return 0;
+	}
+	if (strncasecmp(value, "CLOCK_", 6) == 0)
+		value += strlen("CLOCK_");
+	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++)
+		if (strcasecmp(value, clocks[i].name) == 0) {
+			a->capture.clock_id = clocks[i].id;
+			return 0;
+		}
+	err_set(e, EINVAL, "no clock '%s'", value);
+	return err_hint(e, "monotonic, monotonic_raw, realtime, boottime or tai");
+}
+
+int record_on_zstd(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct record_args *a = args;
+	uint64_t level = 3; /* a sixth smaller than by 1, in much the same time */
+
+	(void)o;
+	if (value && (!str_u64(value, &level) || level > 22))
+		return err_set(e, EINVAL, "-z wants a level of 0 (none) to 22, not '%s'", value);
+	a->zstd_level = unset ? 0 : (int)level;
+	return 0;
+}
+
+/* perf's words (cpu, core, package, masks) say which CPUs share a thread: kymo finds its own way.
+ */
+int record_on_switch(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct record_args *a = args;
+
+	(void)o;
+	a->timestamp_file = !unset;
+	a->switch_signal = !unset;
+	if (unset || !value || strcmp(value, "signal") == 0)
+		return 0;
+	if (strpbrk(value, "smhd") && str_duration(value, 1000000000, &a->switch_ns) &&
+	    a->switch_ns)
+		return 0;
+	if (str_size(value, 1, &a->switch_bytes) && a->switch_bytes)
+		return 0;
+	err_set(e, EINVAL, "--switch-output does not understand '%s'", value);
+	return err_hint(e, "signal, a size (100M) or a time (30s)");
+}
+
+int record_on_max_size(const struct opt *o, const char *value, bool unset, void *args,
+		       struct err *e)
+{
+	struct record_args *a = args;
+
+	(void)o;
+	(void)unset;
+	if (!str_size(value, 1, &a->max_size) || !a->max_size)
+		return err_set(e, EINVAL, "--max-size wants a size (100M), not '%s'", value);
+	return 0;
+}
+
+int record_on_branch(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	static const struct {
+		const char *name;
+		uint64_t bits;
+	} kinds[] = {
+		{ "u", PERF_SAMPLE_BRANCH_USER },
+		{ "k", PERF_SAMPLE_BRANCH_KERNEL },
+		{ "hv", PERF_SAMPLE_BRANCH_HV },
+		{ "any", PERF_SAMPLE_BRANCH_ANY },
+		{ "any_call", PERF_SAMPLE_BRANCH_ANY_CALL },
+		{ "any_ret", PERF_SAMPLE_BRANCH_ANY_RETURN },
+		{ "ind_call", PERF_SAMPLE_BRANCH_IND_CALL },
+		{ "abort_tx", PERF_SAMPLE_BRANCH_ABORT_TX },
+		{ "in_tx", PERF_SAMPLE_BRANCH_IN_TX },
+		{ "no_tx", PERF_SAMPLE_BRANCH_NO_TX },
+		{ "cond", PERF_SAMPLE_BRANCH_COND },
+		{ "ind_jmp", PERF_SAMPLE_BRANCH_IND_JUMP },
+		{ "call", PERF_SAMPLE_BRANCH_CALL },
+		{ "no_flags", PERF_SAMPLE_BRANCH_NO_FLAGS },
+		{ "no_cycles", PERF_SAMPLE_BRANCH_NO_CYCLES },
+		{ "save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE },
+		{ "stack", PERF_SAMPLE_BRANCH_CALL_STACK },
+		{ "hw_index", PERF_SAMPLE_BRANCH_HW_INDEX },
+	};
+	struct record_args *a = args;
+
+	(void)o;
+	(void)unset;
+	if (!value)
+		value = "any";
+	while (*value) {
+		size_t n = strcspn(value, ","), i = 0;
+
+		while (i < ARRAY_SIZE(kinds) &&
+		       (strlen(kinds[i].name) != n || memcmp(kinds[i].name, value, n) != 0))
+			i++;
+		if (i == ARRAY_SIZE(kinds)) {
+			err_set(e, EINVAL, "no kind of branch '%.*s'", (int)n, value);
+			return err_hint(e,
+					"any, any_call, any_ret, ind_call, cond, call, u, k ...");
+		}
+		a->capture.branch_type |= kinds[i].bits;
+		value += n;
+		value += *value == ',';
+	}
+	return 0;
+}
+
+int record_on_period(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	(void)o;
+	(void)value;
+	(void)e;
+	((struct record_args *)args)->capture.period_field = unset ? -1 : 1;
+	return 0;
+}
+
+int record_on_exclude(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	(void)o;
+	(void)value;
+	(void)e;
+	((struct record_args *)args)->exclude_perf = unset ? -1 : 1;
+	return 0;
+}
+
+#if defined(__x86_64__)
+static const char *const registers[] = { "AX", "BX",	"CX",  "DX",  "SI",  "DI",  "BP",  "SP",
+					 "IP", "FLAGS", "CS",  "SS",  "DS",  "ES",  "FS",  "GS",
+					 "R8", "R9",	"R10", "R11", "R12", "R13", "R14", "R15" };
+#elif defined(__aarch64__)
+static const char *const registers[] = { "x0",	"x1",  "x2",  "x3",  "x4",  "x5",  "x6",
+					 "x7",	"x8",  "x9",  "x10", "x11", "x12", "x13",
+					 "x14", "x15", "x16", "x17", "x18", "x19", "x20",
+					 "x21", "x22", "x23", "x24", "x25", "x26", "x27",
+					 "x28", "x29", "lr",  "sp",  "pc" };
+#else
+static const char *const registers[] = { "" };
+#endif
+
+/* -I, -Iax,bx and -I? (which lists them); --user-regs likewise. */
+int record_on_regs(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct record_args *a = args;
+	uint64_t *mask = o->letter == 'I' ? &a->capture.intr_regs : &a->capture.user_regs;
+	AUTO_STRBUF all = { 0 };
+
+	*mask = unset || value ? 0 : REGS_ALL;
+	for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
+		if (REGS_ALL >> i & 1)
+			strbuf_printf(&all, " %s", registers[i]);
+	if (value && strcmp(value, "?") == 0) {
+		a->regs_list = arena_strdup(&a->events.arena, strbuf_str(&all));
+		return 0;
+	}
+	while (value && *value) {
+		size_t n = strcspn(value, ","), i = 0;
+
+		while (i < ARRAY_SIZE(registers) &&
+		       (strlen(registers[i]) != n || strncasecmp(registers[i], value, n) != 0 ||
+			!(REGS_ALL >> i & 1)))
+			i++;
+		if (i == ARRAY_SIZE(registers)) {
+			err_set(e, EINVAL, "no register '%.*s'", (int)n, value);
+			return err_hint(e, "there are%s", strbuf_str(&all));
+		}
+		*mask |= 1ull << i;
+		value += n;
+		value += *value == ',';
+	}
+	return 0;
+}
+
+/* "100", "-1" (off until told), "10-20,30-40" */
+int record_on_delay(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct record_args *a = args;
+	uint64_t last = 0;
+	int64_t ms;
+
+	(void)o;
+	(void)unset;
+	a->n_spans = 0;
+	if (str_i64(value, &ms) && ms >= -1) {
+		if (ms > 0) {
+			a->span[0].from = (uint64_t)ms;
+			a->span[0].to = 0;
+			a->n_spans = 1;
+		}
+		a->delayed = ms != 0;
+		return 0;
+	}
+	while (*value) {
+		unsigned long long from, to;
+		int n = 0;
+
+		if (sscanf(value, "%llu-%llu%n", &from, &to, &n) != 2 || from < last ||
+		    to <= from || (value[n] && value[n] != ',') || a->n_spans == RECORD_MAX_SPANS) {
+			err_set(e, EINVAL, "-D does not understand '%s'", value);
+			return err_hint(e, "-D 100, -D -1, or rising times: -D 100-200,300-400");
+		}
+		a->span[a->n_spans].from = from;
+		a->span[a->n_spans++].to = last = to;
+		value += n + (value[n] == ',');
+	}
+	a->delayed = a->n_spans > 0;
+	return 0;
+}
+
+int record_on_synth(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+{
+	struct record_args *a = args;
+	bool task = false, mmap = false, cgroup = false;
+
+	(void)o;
+	(void)unset;
+	while (*value) {
+		size_t n = strcspn(value, ",");
+
+		if (n == 2 && memcmp(value, "no", n) == 0) {
+			a->synth.none = true;
+		} else if (n == 3 && memcmp(value, "all", n) == 0) {
+			task = mmap = cgroup = true;
+		} else if (n == 4 && memcmp(value, "task", n) == 0) {
+			task = true;
+		} else if (n == 4 && memcmp(value, "mmap", n) == 0) {
+			mmap = true;
+		} else if (n == 6 && memcmp(value, "cgroup", n) == 0) {
+			cgroup = true;
+		} else {
+			err_set(e, EINVAL, "--synth does not know '%.*s'", (int)n, value);
+			return err_hint(e, "no, all, task, mmap or cgroup");
+		}
+		value += n;
+		value += *value == ',';
+	}
+	a->synth.no_tasks = !task;
+	a->synth.no_maps = !mmap;
+	a->synth.no_cgroups = !cgroup;
+	return 0;
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo record: the file. What is known goes in front of it, side-band at its start. */
+#include "cmd/record/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "live/about/synth.h"
+#include "live/about/tracing_data.h"
+#include "live/capture/drain.h"
+#include "live/loop.h"
+#include "store/perfdata/inject.h"
+
+#define DRAIN_NS 10000000u /* how long rings may wait while tasks are looked up */
+
+/* Who reads a file sorts this much at a time; who reads a stream waits for a round's end. */
+#define ROUND_BYTES (64u << 10)
+
+#define WIDE_BYTES (4u << 20) /* less is written as fast by one thread */
+
+/* What tells of tasks is looked at, and gathered for the next file. By several threads. */
+static void on_record(void *ctx, const struct perf_event_header *h)
+{
+	struct record_out *o = ctx;
+
+	switch (h->type) {
+	case PERF_RECORD_SAMPLE:
+		if (o->counting)
+			__atomic_fetch_add(&o->counted, 1, __ATOMIC_RELAXED);
+		break;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_NAMESPACES:
+	case PERF_RECORD_CGROUP:
+	case PERF_RECORD_KSYMBOL:
+		pthread_mutex_lock(&o->lock);
+		if (o->keep)
+			keep_record(o->keep, h);
+		if (o->gathering)
+			strbuf_add(&o->next, (const char *)h, h->size);
+		pthread_mutex_unlock(&o->lock);
+		break;
+	default: break;
+	}
+}
+
+int record_out_bytes(void *ctx, const void *data, size_t n, struct err *e)
+{
+	struct record_out *o = ctx;
+
+	if (o->keep || o->gathering)
+		ring_records_each(&o->pieces, data, n, on_record, o);
+	return perfdata_write_bytes(o->w, data, n, e);
+}
+
+static int place(void *ctx, uint64_t bytes, uint64_t *at, struct err *e)
+{
+	return perfdata_write_room(((struct record_out *)ctx)->w, bytes, at, e);
+}
+
+static int put(void *ctx, size_t ring, uint64_t at, const void *data, size_t n)
+{
+	struct record_out *o = ctx;
+
+	if (o->keep || o->gathering)
+		ring_records_each(&o->ring_pieces[ring], data, n, on_record, o);
+	return perfdata_write_at(o->w, at, data, n);
+}
+
+/* By several threads, where that pays. */
+static int64_t drain_wide(struct record_out *o, struct err *e)
+{
+	struct drain_to to = { place, put, o };
+	int64_t n;
+
+	if (!o->ring_pieces)
+		o->ring_pieces = mem_alloc(o->capture->n_rings * sizeof(*o->ring_pieces));
+	n = drain_rings(o->capture, o->threads, o->a->threads ? 1 : WIDE_BYTES, &to, e);
+	return n < 0 && n != -EAGAIN && !e->code ? perfdata_write_failed(o->w, (int)-n, e) : n;
+}
+
+int64_t record_out_drain(struct record_out *o, struct err *e)
+{
+	int64_t n = o->threads > 1 ? drain_wide(o, e) : -EAGAIN, idle;
+
+	if (n == -EAGAIN)
+		n = o->walked ? walked_drain(o->walked, record_out_bytes, o, e)
+			      : capture_drain(o->capture, record_out_bytes, o, e);
+	if (n < 0)
+		return n;
+	idle = idle_drain(o->idle, record_out_bytes, o, e);
+	return idle < 0 ? idle : n + idle;
+}
+
+/*
+ * There may be many tasks, and events come meanwhile: empty the rings now and then. No
+ * round ends here, so readers see these records before any sample.
+ */
+int record_out_synth(void *ctx, const void *data, size_t n, struct err *e)
+{
+	struct record_out *o = ctx;
+	uint64_t now = loop_now();
+
+	if (now - o->synth_drained > DRAIN_NS) {
+		o->synth_drained = now;
+		if (record_out_drain(o, e) < 0)
+			return -e->code;
+	}
+	if (o->looking_up) {
+		strbuf_add(&o->next, data, n);
+		return 0;
+	}
+	return record_out_bytes(o, data, n, e);
+}
+
+/* Who runs and what is mapped. */
+static int synthesise(struct record_out *o, struct err *e)
+{
+	const struct capture_event *ev = capture_tracking(o->capture);
+	const struct target *t = o->capture->target;
+	struct synth s = {
+		.no_tasks = o->a->synth.no_tasks,
+		.no_maps = o->a->synth.no_maps,
+		.data_maps = capture_data_maps(&o->a->capture),
+		.namespaces = o->a->capture.namespaces,
+		.fn = record_out_synth,
+		.ctx = o,
+	};
+	int r;
+
+	if (o->next.n) {
+		r = record_out_bytes(o, o->next.data, o->next.n, e);
+		strbuf_reset(&o->next);
+		return r;
+	}
+	if (!ev || !ev->n_ids || o->a->synth.none)
+		return 0;
+	s.sample_type = ev->attr.sample_type;
+	s.event_id = ev->id[0];
+	o->synth_drained = loop_now();
+	r = synth_kernel(&s, &o->ksyms, e);
+	if (r >= 0 && o->a->capture.cgroup && !o->a->synth.no_cgroups)
+		r = synth_cgroups(&s, e);
+	if (r < 0 || (s.no_tasks && s.no_maps))
+		return r;
+	if (t->command && o->files == 1 && !o->a->tail_synth && !o->looking_up)
+		return 0; /* a command's own mappings come from the kernel */
+	return t->system_wide || t->command ? synth_all(&s, e) : synth_threads(&s, &t->threads, e);
+}
+
+/* The events as whoever reads the recording knows them. */
+static struct event_type *types_of(const struct capture *c)
+{
+	struct event_type *types = mem_alloc((c->n + 1) * sizeof(*types));
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct capture_event *ev = &c->event[i];
+
+		types[i] = (struct event_type){
+			.name = ev->spec->name,
+			.attr = ev->attr,
+			.leader = ev->spec->leader,
+			.group_name = ev->spec->group_name,
+			.ids = ev->id,
+			.n_ids = ev->n_ids,
+		};
+	}
+	return types;
+}
+
+static void describe(struct record_out *o, struct err *e)
+{
+	AUTO_FREE struct event_type *types = types_of(o->capture);
+	struct about about = {
+		.types = types,
+		.n_types = o->capture->n,
+		.cmdline = o->a->cmdline,
+		.has_clock = o->a->capture.has_clock,
+		.clock_id = o->a->capture.clock_id,
+		.wall_ns = o->wall_ns,
+		.clock_ns = o->clock_ns,
+		.zstd_level = o->pipe ? o->a->zstd_level : 0,
+		.zstd_ratio = 1,
+	};
+
+	if (o->described)
+		return;
+	o->described = true;
+	if (o->tracefs)
+		tracing_data(o->tracefs, &o->a->events, &o->early[PERFDATA_TRACING_DATA], e);
+	for (unsigned f = PERFDATA_HOSTNAME; f < PERFDATA_FEATURE_END; f++)
+		if (!about_feature(&about, f, &o->early[f]))
+			strbuf_reset(&o->early[f]);
+}
+
+/* A stream has the kernel's build-id in front, where a file has it behind. */
+static int stream_build_id(struct record_out *o, struct err *e)
+{
+	const size_t head = sizeof(struct perfdata_event_header);
+	AUTO_STRBUF b = { 0 };
+	struct build_id id;
+
+	if (!o->pipe || o->a->no_buildid || !ksyms_build_id(&id))
+		return 0;
+	perfdata_build_id_entry(&b, PERF_RECORD_MISC_KERNEL, -1, id.data, id.len,
+				"[kernel.kallsyms]");
+	return perfdata_write_record(o->w, PERFDATA_HEADER_BUILD_ID, PERF_RECORD_MISC_KERNEL,
+				     b.data + head, b.n - head, e);
+}
+
+static int start_file(struct record_out *o, const char *path, struct err *e)
+{
+	struct perfdata_write_opts wo = { .path = path,
+					  .pipe = o->pipe,
+					  .zstd_level = o->a->zstd_level };
+	const uint32_t walked = PERFDATA_STACKS_WALKED;
+	const struct perfdata_ended running = { 0 };
+	int r = perfdata_write_open(&wo, &o->w, e);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < o->capture->n; i++) {
+		const struct capture_event *ev = &o->capture->event[i];
+
+		perfdata_write_attr(o->w, &ev->attr, ev->spec->name, ev->id, ev->n_ids);
+	}
+	describe(o, e);
+	for (unsigned f = 0; f < PERFDATA_FEATURE_END; f++)
+		if (o->early[f].n)
+			perfdata_write_early(o->w, f, o->early[f].data, o->early[f].n);
+	perfdata_write_early(o->w, PERFDATA_KALLSYMS, NULL, 0);
+	if (o->walked && !o->pipe)
+		perfdata_write_early(o->w, PERFDATA_STACKS, &walked, sizeof(walked));
+	if (!o->pipe)
+		perfdata_write_early(o->w, PERFDATA_ENDED, &running, sizeof(running));
+	r = perfdata_write_start(o->w, e);
+	return r == 0 ? stream_build_id(o, e) : r;
+}
+
+int record_out_open(struct record_out *o, struct err *e)
+{
+	const char *path = o->a->output ? o->a->output : "perf.data";
+	int r;
+
+	if (!o->files && ksyms_open(&o->ksyms) == 0 && o->walked && o->walked->off.walker)
+		offcpu_kernel(&o->walked->off, &o->ksyms);
+	if (!o->files && !o->pipe && !o->a->no_cache && !o->a->no_buildid)
+		o->keep = keep_new();
+	if (!o->files && !o->pipe && !o->walked && !o->a->zstd_level)
+		o->threads = o->a->threads ? (unsigned)o->a->threads
+					   : drain_threads(o->capture->n_rings);
+	if (!o->pipe) {
+		if (!o->files)
+			perfdata_keep_old(path);
+		free(o->path);
+		o->path = mem_strdup(path);
+	}
+	o->files++;
+	r = start_file(o, path, e);
+	if (!o->w)
+		return r;
+	if (r == 0 && !o->a->tail_synth)
+		r = synthesise(o, e);
+	if (r >= 0)
+		r = perfdata_write_record(o->w, PERFDATA_FINISHED_INIT, 0, NULL, 0, e);
+	o->start = o->rounded = perfdata_write_size(o->w);
+	return r < 0 ? r : perfdata_write_flush(o->w, e);
+}
+
+int record_out_round(struct record_out *o, struct err *e)
+{
+	uint64_t at = perfdata_write_size(o->w);
+	int r = 0;
+
+	/* a round promises that nothing older than the one before it comes later */
+	if ((o->pipe || at - o->rounded >= ROUND_BYTES) &&
+	    (!o->walked || (!o->walked->off.walker && !walker_waiting(o->walked->walker)))) {
+		r = perfdata_write_record(o->w, PERFDATA_FINISHED_ROUND, 0, NULL, 0, e);
+		o->rounded = at;
+	}
+	return r == 0 ? perfdata_write_flush(o->w, e) : r;
+}
+
+/* perf's form: FILE.2026111505301234; later ones of the same instant count on. */
+static char *stamped(const char *path)
+{
+	struct timespec t;
+	struct tm tm;
+	char text[32];
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	localtime_r(&t.tv_sec, &tm);
+	strftime(text, sizeof(text), "%Y%m%d%H%M%S", &tm);
+	for (long part = t.tv_nsec / 10000000;; part++) {
+		char *name = mem_printf("%s.%s%02ld", path, text, part);
+
+		if (!file_exists(name))
+			return name;
+		free(name);
+	}
+}
+
+/* Samples that are lost on their way from the walker, and what comes while a CPU idles. */
+static uint64_t lost_by_us(const struct record_out *o)
+{
+	struct walker_stats s = { 0 };
+
+	if (o->walked && o->walked->samples && !o->walked->hits.on)
+		walked_stats(o->walked, &s);
+	return s.lost + idle_missed(o->idle);
+}
+
+/* One event's, as perf tells it. Ours are the first event's. */
+static int tell_lost(struct record_out *o, const struct capture_event *ev, uint64_t lost,
+		     struct err *e)
+{
+	struct synth s = { .sample_type = ev->attr.sample_type,
+			   .event_id = ev->id[0],
+			   .fn = record_out_bytes,
+			   .ctx = o };
+	struct synth_record r;
+
+	r.n = 0;
+	synth_u64(&r, lost);
+	return synth_emit(&s, &r, PERF_RECORD_LOST_SAMPLES, 0, 0, 0, e);
+}
+
+/*
+ * What is missing since the file before: for who reads it, a record for each event. Where nothing
+ * more can be written, only the sum is left. A flight recorder forgets, which is no loss.
+ */
+static int put_losses(struct record_out *o, bool failed, struct err *e)
+{
+	uint64_t all = 0;
+	int r = 0;
+
+	if (o->a->capture.overwrite)
+		return 0;
+	if (!o->told)
+		o->told = mem_alloc(o->capture->n * sizeof(*o->told));
+	capture_losses(o->capture);
+	for (size_t i = 0; i < o->capture->n && r >= 0; i++) {
+		const struct capture_event *ev = &o->capture->event[i];
+		uint64_t lost = ev->lost + (i == 0 ? lost_by_us(o) : 0) - o->told[i];
+
+		if (lost && ev->n_ids && !failed)
+			r = tell_lost(o, ev, lost, e);
+		o->told[i] += lost;
+		all += lost;
+	}
+	perfdata_write_lost(o->w, all);
+	return r;
+}
+
+static int end_file(struct record_out *o, bool stamp, struct err *e)
+{
+	AUTO_FREE char *name = stamp ? stamped(o->path) : NULL;
+	int r = o->a->tail_synth ? synthesise(o, e) : 0;
+
+	if (r >= 0)
+		r = put_losses(o, false, e);
+	if (r >= 0)
+		r = record_end_wait(o, e); /* of the file before */
+	if (r == 0)
+		r = record_end_start(o, name, e);
+	if (r == 0 && name && !o->a->quiet)
+		command_note("wrote %s", name);
+	return r < 0 ? r : 0;
+}
+
+static int close_pipe(struct record_out *o, bool failed, struct err *e)
+{
+	int r = 0;
+
+	if (!failed)
+		put_losses(o, false, e);
+	o->bytes = perfdata_write_size(o->w);
+	if (failed)
+		perfdata_write_close(o->w);
+	else
+		r = perfdata_write_finish(o->w, e);
+	o->w = NULL;
+	return r;
+}
+
+int record_out_close(struct record_out *o, bool failed, struct err *e)
+{
+	struct err later = { 0 };
+	int r = 0, ended;
+
+	if (o->pipe)
+		return o->w ? close_pipe(o, failed, e) : 0;
+	if (!failed && o->w)
+		r = end_file(o, o->a->timestamp_file, e);
+	if (o->w) {
+		put_losses(o, true, NULL);
+		o->bytes += perfdata_write_size(o->w);
+		perfdata_write_abandon(o->w);
+		o->w = NULL;
+	}
+	ended = record_end_wait(o, &later);
+	if (r == 0 && ended < 0)
+		*e = later;
+	return r < 0 ? r : ended;
+}
+
+/* A flight recorder's samples wait in their rings: only what tells of tasks is taken here. */
+static int look_ahead(struct record_out *o, struct err *e)
+{
+	int r;
+
+	o->gathering = o->looking_up = true;
+	r = synthesise(o, e);
+	o->looking_up = false;
+	if (r >= 0)
+		r = record_out_drain(o, e) < 0 || record_out_round(o, e) < 0 ? -e->code : 0;
+	o->gathering = false;
+	return r;
+}
+
+int record_out_next(struct record_out *o, struct err *e)
+{
+	int r;
+
+	if (o->pipe)
+		return 0;
+	strbuf_reset(&o->next);
+	r = o->a->tail_synth ? 0 : look_ahead(o, e);
+	if (r >= 0)
+		r = end_file(o, true, e);
+	return r < 0 ? r : record_out_open(o, e);
+}
+
+int record_out_restart(struct record_out *o, struct err *e)
+{
+	if (o->pipe)
+		return 0;
+	perfdata_write_close(o->w);
+	o->w = NULL;
+	return record_out_open(o, e);
+}
+
+uint64_t record_out_size(const struct record_out *o)
+{
+	return o->w ? perfdata_write_size(o->w) - o->start : 0;
+}
+
+void record_out_free(struct record_out *o)
+{
+	for (unsigned f = 0; f < PERFDATA_FEATURE_END; f++)
+		strbuf_free(&o->early[f]);
+	for (int i = 0; o->kept && i < o->a->switch_max_files; i++)
+		free(o->kept[i]);
+	ksyms_close(&o->ksyms);
+	keep_free(o->keep);
+	ring_records_free(&o->pieces);
+	for (size_t i = 0; o->ring_pieces && i < o->capture->n_rings; i++)
+		ring_records_free(&o->ring_pieces[i]);
+	free(o->ring_pieces);
+	strbuf_free(&o->next);
+	free(o->kept);
+	free(o->told);
+	free(o->path);
+	free(o->last);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What report's files share.
+ *
+ *	report.c	the options
+ *	report_graph.c	what -g takes
+ *	report_run.c	from the recording to what rows are made of
+ *	report_show.c	the rows, as text, CSV or JSON
+ *	report_other.c	what is no report of samples: --stats, --tasks, --mmaps, -T, -D
+ */
+#ifndef KYMO_CMD_REPORT_REPORT_H
+#define KYMO_CMD_REPORT_REPORT_H
+
+#include <limits.h>
+#include <regex.h>
+
+#include "base/json.h"
+#include "calc/read/idle.h"
+#include "calc/stacks/graph.h"
+#include "cmd/command.h"
+#include "cmd/report/codestyle.h"
+#include "cmd/share/load.h"
+#include "view/report/report.h"
+
+#define REPORT_ALL_FRAMES INT_MAX
+
+struct report_args {
+	struct load_opts load;
+	const char *sort, *fields, *widths, *sep, *csv, *parent, *ignore_callees, *symbol_part;
+	const char *percentage, *time_quantum;
+	struct graph_opts graph;
+	struct codestyle code; /* of annotated functions, on a terminal */
+	bool graph_given, no_graph, order_given, caller, inverted;
+	bool stdio, children, samples, periods, cpu_modes, json;
+	bool group, group_given, hierarchy, header, header_only, info;
+	bool stats, tasks, mmaps, dump, threads, raw_counters;
+	bool inlines, inlines_given, hide_unresolved, exclude_other, raw_trace, skip_empty;
+	bool branch, branch_given, branch_history, memory, full_lines, ns, quiet;
+	bool demangle, idle;
+	int max_stack; /* REPORT_ALL_FRAMES when it was not given */
+	int verbose, group_sort, socket;
+	double percent_limit;
+	char **files; /* words that are no options */
+	int n_files;
+};
+
+/* A report of samples on its way. */
+struct report {
+	struct report_args *a;
+	struct load load;
+	struct columns columns;
+	struct cells cells;
+	struct report_style style;
+	struct report_end end;
+	struct json json;
+	enum key_mode mode;
+	regex_t parent, callees;
+	bool has_parent, has_callees;
+	bool chains; /* samples have call chains */
+	bool children, graphs, caller;
+	bool *site_wanted;
+	bool without_idle;
+	struct idle idle; /* what was left out */
+	uint64_t quantum;
+	int shown; /* events */
+	/* What is being named: of the load, or a table's of the terminal interface. */
+	const struct profile *named;
+	const struct extra_plan *named_plan;
+};
+
+/* "graph,0.5,caller": added to what is there. */
+int report_parse_graph(struct report_args *a, const char *text, struct err *e);
+
+int report_run(struct report_args *a, struct err *e);
+
+/* Did events count together when they were recorded? */
+bool report_has_groups(const struct trace *t);
+
+/* The leader of the event's group; its own number when it is alone or groups are not wanted. */
+uint32_t report_leader(const struct report *r, uint32_t type);
+
+/* Prints all that cells hold, and how the report ends. */
+int report_show(struct report *r, struct err *e);
+
+/* The rest of report.c's ways; each prints and returns 0 or -errno. */
+int report_stats(struct load *l, const struct report_args *a, struct err *e);
+int report_tasks(struct load *l, const struct report_args *a, struct err *e);
+int report_counters(FILE *f, struct load *l, const struct report_args *a, struct err *e);
+int report_dump(struct load *l, const struct report_args *a, struct err *e);
+
+#endif

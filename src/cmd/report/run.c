@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/* From a recording to what the rows of a report are made of, or to the terminal interface. */
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "cmd/report/report.h"
+#include "cmd/report/tui.h"
+#include "cmd/share/input.h"
+#include "store/perfdata/perfdata.h"
+
+#define DEFAULT_PARENT "^sys_|^do_page_fault"
+#define DEFAULT_QUANTUM 100000000u /* ns */
+
+static int compile(regex_t *re, const char *text, bool *has, const char *option, struct err *e)
+{
+	int code = regcomp(re, text, REG_EXTENDED | REG_NOSUB);
+	char why[128];
+
+	*has = code == 0;
+	if (code == 0)
+		return 0;
+	regerror(code, re, why, sizeof(why));
+	return err_set(e, EINVAL, "%s %s: %s", option, text, why);
+}
+
+static bool is_parent(void *ctx, const char *function)
+{
+	const struct report *r = ctx;
+
+	return regexec(&r->parent, function, 0, NULL, 0) == 0;
+}
+
+static bool is_callee_root(void *ctx, const char *function)
+{
+	const struct report *r = ctx;
+
+	return regexec(&r->callees, function, 0, NULL, 0) == 0;
+}
+
+/* --- what kind of report it is --- */
+
+static bool has_branches(const struct load *l)
+{
+	for (size_t i = 0; i < l->source->trace->n_types; i++) {
+		const struct perf_event_attr *attr = &l->source->trace->types[i].attr;
+
+		if ((attr->sample_type & PERF_SAMPLE_BRANCH_STACK) &&
+		    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
+			return true;
+	}
+	return false;
+}
+
+static int choose_mode(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+	bool branches = has_branches(&r->load);
+
+	if (a->branch_history) {
+		err_set(e, EOPNOTSUPP, "--branch-history: branches are not put into call graphs");
+		return err_hint(e, branches ? "-b sums the branches of this recording"
+					    : "this recording has no branch records anyway");
+	}
+	if (a->branch_given && a->branch && !branches) {
+		err_set(e, ENODATA, "-b: the recording has no branch records");
+		return err_hint(e, "record with -b, on a CPU that has them");
+	}
+	if (a->memory && !load_has(&r->load, PERF_SAMPLE_DATA_SRC)) {
+		err_set(e, ENODATA, "--mem-mode: the recording has no memory accesses");
+		return err_hint(
+			e,
+			"kymo record -d keeps them, with an event that knows (mem-loads, ibs_op)");
+	}
+	if (a->memory)
+		r->mode = KEY_MODE_MEMORY;
+	else if (branches && (!a->branch_given || a->branch))
+		r->mode = KEY_MODE_BRANCH;
+	return 0;
+}
+
+/* Children and graphs need chains; a graph that was asked for must be there. */
+static int choose_graphs(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+
+	r->chains = load_has(&r->load, PERF_SAMPLE_CALLCHAIN);
+	if (a->graph_given && !a->no_graph && !r->chains) {
+		err_set(e, ENODATA, "-g: the recording has no call chains");
+		return err_hint(e, "record with -g");
+	}
+	r->children = a->children && r->chains && !a->hierarchy && r->mode == KEY_MODE_CODE;
+	r->graphs = r->chains && !a->no_graph && r->mode != KEY_MODE_BRANCH;
+	/* what -g says; with children from the outside in; -G always so */
+	r->caller = a->inverted || (a->order_given ? a->caller : a->children);
+	return 0;
+}
+
+static int check_group(const struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+	const struct trace *t = r->load.source->trace;
+
+	if (!a->group_sort || report_has_groups(t) || (a->group_given && t->n_types > 1))
+		return 0;
+	err_set(e, EINVAL, "--group-sort-idx %d: the recording has no group of events",
+		a->group_sort);
+	return err_hint(e, t->n_types > 1
+				   ? "--group puts its events side by side"
+				   : "it has one event; record with -e '{cycles,instructions}'");
+}
+
+static struct columns_opts columns_opts(const struct report *r)
+{
+	const struct report_args *a = r->a;
+
+	return (struct columns_opts){ .sort = a->sort,
+				      .fields = a->fields,
+				      .mode = r->mode,
+				      .children = r->children,
+				      .samples = a->samples,
+				      .periods = a->periods,
+				      .cpu_modes = a->cpu_modes,
+				      .raw_trace = a->raw_trace,
+				      .parent = a->parent != NULL,
+				      .widths = a->widths,
+				      .trace = r->load.source->trace };
+}
+
+static int make_columns(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+	struct columns_opts o = columns_opts(r);
+	int code;
+
+	if (a->hierarchy && a->fields)
+		return err_set(e, EINVAL, "--hierarchy and --fields do not go together");
+	code = columns_make(&r->columns, &o, e);
+	if (code < 0)
+		return code;
+	if (columns_have(&r->columns, KEY_PARENT) && !r->chains) {
+		err_set(e, ENODATA, "--sort parent: the recording has no call chains");
+		return err_hint(e, "record with -g");
+	}
+	if (columns_have(&r->columns, KEY_PARENT) || a->exclude_other)
+		code = compile(&r->parent, a->parent ? a->parent : DEFAULT_PARENT, &r->has_parent,
+			       "--parent", e);
+	if (code == 0 && a->ignore_callees)
+		code = compile(&r->callees, a->ignore_callees, &r->has_callees, "--ignore-callees",
+			       e);
+	return code;
+}
+
+static void hide(struct columns *c, enum key key, const char *what, const char *one, bool quiet,
+		 FILE *f)
+{
+	for (unsigned i = 0; one && i < c->n; i++)
+		if (c->col[i].key == key) {
+			c->col[i].hidden = true;
+			if (!quiet)
+				fprintf(f, "# %s: %s\n", what, one);
+		}
+}
+
+/* A filter for one thing makes its column say nothing, unless that would be all of them. */
+static void hide_columns(struct report *r, FILE *f)
+{
+	struct columns *c = &r->columns;
+	const struct pick *p = &r->load.pick;
+	bool left = false;
+
+	hide(c, KEY_COMM, "comm", p->one_comm, r->a->quiet, f);
+	if (!r->children) { /* callers are elsewhere */
+		hide(c, KEY_DSO, "dso", p->one_dso, r->a->quiet, f);
+		hide(c, KEY_SYM, "symbol", p->one_symbol, r->a->quiet, f);
+	}
+	for (unsigned i = 0; i < c->n; i++)
+		left = left || (key_infos[c->col[i].key].kind != KEY_SUM && !c->col[i].hidden);
+	for (unsigned i = 0; i < c->n && !left; i++)
+		c->col[i].hidden = false;
+	/* children that nobody can have counted are not worth a column that was not asked for */
+	if (r->a->children && !r->chains && !r->a->fields && !r->a->hierarchy &&
+	    r->mode == KEY_MODE_CODE)
+		for (unsigned i = 0; i < c->n; i++)
+			c->col[i].hidden |= c->col[i].key == KEY_CHILDREN;
+}
+
+/* --- counting and naming --- */
+
+static bool wants_lines(const struct report *r)
+{
+	return columns_have(&r->columns, KEY_SRCLINE) || columns_have(&r->columns, KEY_SRCFILE) ||
+	       columns_have(&r->columns, KEY_SRCLINE_FROM) ||
+	       columns_have(&r->columns, KEY_SRCLINE_TO) ||
+	       (r->graphs && r->a->graph.key != GRAPH_BY_FUNCTION);
+}
+
+/* The other address of a branch or an access. */
+static void other_address(void *ctx, const struct profile_entry *e, uint64_t *addr, uint8_t *mode)
+{
+	static const enum key keys[] = { KEY_DSO_FROM,	   KEY_SYM_FROM,  KEY_ADDR_FROM,
+					 KEY_SRCLINE_FROM, KEY_SYM_DADDR, KEY_DSO_DADDR,
+					 KEY_DCACHELINE };
+	const struct report *r = ctx;
+	const struct profile_extra *x =
+		e->extra == PROFILE_NO_EXTRA ? NULL : &r->named->extras.data[e->extra];
+
+	for (size_t i = 0; x && i < ARRAY_SIZE(keys) && !addr[0]; i++)
+		addr[0] = extra_word(r->named_plan, x, keys[i]);
+	mode[0] = (int64_t)addr[0] < 0 ? EVENT_MODE_KERNEL : EVENT_MODE_USER;
+}
+
+static void now_named(void *ctx, const struct profile *p, const struct extra_plan *plan)
+{
+	struct report *r = ctx;
+
+	r->named = p;
+	r->named_plan = plan;
+}
+
+static enum profile_unit unit_of(const struct report *r)
+{
+	return r->mode == KEY_MODE_BRANCH   ? PROFILE_BRANCHES
+	       : r->mode == KEY_MODE_MEMORY ? PROFILE_ACCESSES
+					    : PROFILE_SAMPLES;
+}
+
+/* Does anything show where a process had its code? */
+static bool shows_addresses(const struct report *r)
+{
+	return r->mode != KEY_MODE_CODE || r->load.pick.by_symbol ||
+	       columns_have(&r->columns, KEY_ADDR) || columns_have(&r->columns, KEY_DSO_SIZE) ||
+	       (r->graphs && r->a->graph.key != GRAPH_BY_FUNCTION);
+}
+
+static struct names_opts names_opts(struct report *r)
+{
+	const struct report_args *a = r->a;
+	struct names_opts no = { .lines = wants_lines(r),
+				 .inlines = a->inlines_given ? a->inlines : r->load.unwound,
+				 .hide_unresolved = a->hide_unresolved,
+				 .by_file = !shows_addresses(r),
+				 .ignore_callees = r->has_callees ? is_callee_root : NULL,
+				 .ctx = r };
+
+	if (r->mode != KEY_MODE_CODE) {
+		no.more = other_address;
+		no.n_more = 1;
+	}
+	return no;
+}
+
+/* Frames of a stack that are looked at; 0: all. */
+static unsigned max_stack(const struct report_args *a)
+{
+	return a->max_stack > 0 && a->max_stack != REPORT_ALL_FRAMES ? (unsigned)a->max_stack : 0;
+}
+
+/* As perf has it, no more than 0 frames are none: rows have neither graphs nor what they called. */
+static bool has_no_frames(const struct report_args *a)
+{
+	return a->max_stack <= 0;
+}
+
+/*
+ * Of a whole machine, for somebody to read, unless it was asked for one way or another. Who calls
+ * it perf has perf's rows.
+ */
+static bool leaves_idle_out(const struct report *r)
+{
+	const struct report_args *a = r->a;
+	const struct pick_opts *p = &a->load.pick;
+	const struct trace *t = r->load.source->trace;
+	bool machine = false;
+
+	for (size_t i = 0; i < t->n_types; i++) /* a command's own begin with its exec */
+		machine |= !t->types[i].attr.enable_on_exec;
+	return machine && !a->idle && !a->json && !a->csv && !a->sep && !a->quiet &&
+	       r->mode == KEY_MODE_CODE && !p->comms && !p->pids && !p->tids && !p->symbols &&
+	       !p->dsos && !a->symbol_part && !command_is_perf();
+}
+
+static int count_and_name(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+	struct profile_opts po = { .by = cells_needs(&r->columns) |
+					 (r->children || r->graphs ? PROFILE_BY_CHAIN : 0),
+				   .max_stack = max_stack(a),
+				   .outermost = r->caller && max_stack(a),
+				   .by_file = !shows_addresses(r),
+				   .time_quantum = r->quantum };
+	struct names_opts no = names_opts(r);
+	int code;
+
+	if (a->exclude_other || r->has_callees)
+		po.by |= r->chains ? PROFILE_BY_CHAIN : 0;
+	if (r->load.pick.by_dso || r->load.pick.by_symbol || a->hide_unresolved || a->symbol_part)
+		po.by |= PROFILE_BY_CODE;
+	if (r->without_idle)
+		po.by |= PROFILE_BY_CODE;
+	if (has_no_frames(a))
+		po.by &= ~PROFILE_BY_CHAIN;
+	po.unit = unit_of(r);
+	now_named(r, &r->load.profile, &r->load.plan);
+	load_plan(&r->load, &r->columns, &r->load.plan);
+	code = load_count(&r->load, &po, e);
+	if (code == 0)
+		code = load_name(&r->load, &no, e);
+	if (code == 0 && r->without_idle)
+		idle_leave_out(&r->load.profile, &r->load.names, &r->idle);
+	if (code == 0) { /* all that is still to be asked of addresses */
+		r->end = report_end_of(&r->load.names);
+		profile_drop_chains(&r->load.profile);
+		names_drop_samples(&r->load.names);
+	}
+	return code;
+}
+
+static struct cells_opts cells_opts(struct report *r)
+{
+	const struct report_args *a = r->a;
+
+	return (struct cells_opts){ .columns = &r->columns,
+				    .plan = &r->load.plan,
+				    .env = { load_cgroup, load_socket, &r->load },
+				    .caller = r->caller,
+				    .long_names = a->verbose > 0,
+				    .full_lines = a->full_lines,
+				    .ns = a->ns,
+				    .parent = r->has_parent ? is_parent : NULL,
+				    .ctx = r };
+}
+
+static void make_cells(struct report *r)
+{
+	struct cells_opts o = cells_opts(r);
+
+	cells_make(&r->cells, &r->load.names, &o);
+	r->site_wanted = pick_sites(&r->load.pick, &r->load.names);
+}
+
+static void show_header(const struct report_args *a, const struct source *s)
+{
+	AUTO_STRBUF b = { 0 };
+
+	if (strcmp(s->format, "perf.data") != 0)
+		return;
+	perfdata_header_text(s, a->info, &b);
+	fputs(strbuf_str(&b), stdout);
+}
+
+static int parse_quantum(const char *text, uint64_t *ret, struct err *e)
+{
+	*ret = DEFAULT_QUANTUM;
+	if (text && (!str_duration(text, 1, ret) || !*ret))
+		return err_set(e, EINVAL, "--time-quantum %s: a time as 10ms", text);
+	return 0;
+}
+
+static int check_args(const struct report_args *a, struct err *e)
+{
+	if (a->percentage && strcmp(a->percentage, "relative") != 0 &&
+	    strcmp(a->percentage, "absolute") != 0)
+		return err_set(e, EINVAL, "--percentage %s: relative or absolute", a->percentage);
+	if (a->sep && (!*a->sep || strcmp(a->sep, ".") == 0))
+		return err_set(e, EINVAL, "-t needs a separator other than '.'");
+	if (codestyle_check(&a->code, e) < 0)
+		return -e->code;
+	if (a->csv && !*a->csv)
+		return err_set(e, EINVAL, "-x needs a separator");
+	if (a->stats && (a->tasks || a->mmaps))
+		return err_set(e, EINVAL, "--stats does not go with --tasks or --mmaps");
+	return 0;
+}
+
+/* --- on a terminal --- */
+
+static bool wants_tui(const struct report *r)
+{
+	const struct report_args *a = r->a;
+
+	return !a->stdio && !a->sep && !a->csv && !a->json && !a->header && !a->info && !a->quiet &&
+	       tui_usable(NULL) == 0;
+}
+
+/* What -T shows, to be read in the interface; "" when there are none. */
+static int read_counters(struct report *r, char **ret, struct err *e)
+{
+	size_t n;
+	FILE *f = open_memstream(ret, &n);
+	int code = f ? report_counters(f, &r->load, r->a, e) : err_set(e, errno, "no memory");
+
+	if (f)
+		fclose(f);
+	return code;
+}
+
+static int walk_through(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+	const struct trace *trace = r->load.source->trace;
+	AUTO_FREE uint32_t *leader = mem_alloc((trace->n_types + 1) * sizeof(*leader));
+	struct report_tui t = {
+		.load = &r->load,
+		.name = input_path(a->load.input),
+		.columns = columns_opts(r),
+		.cells = cells_opts(r),
+		.hist = { .use_chains = r->graphs,
+			  .hide_unresolved = a->hide_unresolved,
+			  .exclude_other = a->exclude_other,
+			  .symbol_part = a->symbol_part },
+		.names = names_opts(r),
+		.children = r->children && !has_no_frames(a),
+		.tree = a->hierarchy,
+		.leader = leader,
+		.order_member = (unsigned)a->group_sort,
+		.forced_group = !report_has_groups(trace),
+		.chains = r->graphs && !has_no_frames(a),
+		.max_stack = max_stack(a),
+		.time_quantum = r->quantum,
+		.unit = unit_of(r),
+		.without_idle = r->without_idle,
+		.naming = now_named,
+		.naming_ctx = r,
+		.model = { .percent_limit = a->percent_limit,
+			   .graph_percent_limit = a->graph.min_percent,
+			   .samples = columns_have(&r->columns, KEY_SAMPLES),
+			   .source = { .symfs = a->load.symfs, .archive = trace->files },
+			   .annotate = { .symfs = a->load.symfs, .vmlinux = a->load.vmlinux } }
+	};
+	AUTO_FREE char *counters = NULL;
+	int code = load_symbols(&r->load, e);
+
+	if (code == 0 && a->threads)
+		code = read_counters(r, &counters, e);
+	codestyle_apply(&a->code, &t.model);
+	t.counters = counters;
+	t.model.note = counters ? "i shows the counters of the threads" : NULL;
+	for (uint32_t i = 0; i < trace->n_types; i++)
+		leader[i] = report_leader(r, i);
+	t.names.by_file = false;   /* one can ask for other columns later */
+	r->load.opts.quiet = true; /* the interface shows how far it is */
+	return code < 0 ? code : report_tui_run(&t, e);
+}
+
+static int report_samples(struct report *r, struct err *e)
+{
+	const struct report_args *a = r->a;
+	int code = choose_mode(r, e);
+
+	if (code == 0)
+		code = choose_graphs(r, e);
+	if (code == 0)
+		code = check_group(r, e);
+	if (code == 0)
+		code = parse_quantum(a->time_quantum, &r->quantum, e);
+	if (code == 0)
+		code = make_columns(r, e);
+	if (code < 0)
+		return code;
+	r->load.socket_wanted = a->socket;
+	r->without_idle = leaves_idle_out(r);
+	if (wants_tui(r))
+		return walk_through(r, e);
+	if (!a->quiet && !a->json && !a->csv && !a->header)
+		fputs("# To display the perf.data header info, please use --header/--header-only "
+		      "options.\n#\n",
+		      stdout);
+	hide_columns(r, a->json || a->csv ? stderr : stdout);
+	code = count_and_name(r, e);
+	if (code == 0) {
+		make_cells(r);
+		code = report_show(r, e);
+		free(r->site_wanted);
+		cells_free(&r->cells);
+	}
+	return code;
+}
+
+int report_run(struct report_args *a, struct err *e)
+{
+	static char pieces[1 << 16]; /* without one of ours the C library takes 4 KiB */
+	struct report r = { .a = a };
+	int code = check_args(a, e);
+
+	a->load.symfs = input_symfs(a->load.symfs);
+	if (!isatty(STDOUT_FILENO)) /* reports can be long */
+		setvbuf(stdout, pieces, _IOFBF, sizeof(pieces));
+	if (code == 0)
+		code = load_open(&r.load, &a->load, e);
+	if (code == 0) {
+		if ((a->header || a->header_only || a->info) && !a->quiet)
+			show_header(a, r.load.source);
+		if (a->header_only)
+			code = 0;
+		else if (a->stats)
+			code = report_stats(&r.load, a, e);
+		else if (a->tasks || a->mmaps)
+			code = report_tasks(&r.load, a, e);
+		else if (a->dump)
+			code = report_dump(&r.load, a, e);
+		else
+			code = report_samples(&r, e);
+	}
+	if (r.has_parent)
+		regfree(&r.parent);
+	if (r.has_callees)
+		regfree(&r.callees);
+	load_free(&r.load);
+	return code;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of a report, event by event or a group's side by side, as text, CSV or JSON. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/term.h"
+#include "cmd/report/report.h"
+#include "store/stat/statdata.h"
+
+bool report_has_groups(const struct trace *t)
+{
+	for (size_t i = 0; i < t->n_types; i++)
+		if (t->types[i].leader != (int)i)
+			return true;
+	return false;
+}
+
+static void make_hist(struct report *r, uint32_t type, struct hist *h)
+{
+	const struct perf_event_attr *attr = &r->load.source->trace->types[type].attr;
+	struct hist_opts o = { .type = type,
+			       .children = r->children,
+			       .caller = r->caller,
+			       .use_chains =
+				       r->graphs && (attr->sample_type & PERF_SAMPLE_CALLCHAIN),
+			       .hide_unresolved = r->a->hide_unresolved,
+			       .exclude_other = r->a->exclude_other,
+			       .site_wanted = r->site_wanted,
+			       .symbol_part = r->a->symbol_part };
+
+	hist_make(h, &r->cells, &o);
+}
+
+static void show(struct report *r, struct hist *h)
+{
+	const struct report_args *a = r->a;
+	struct graph_opts go = a->graph;
+	struct graphs g = { 0 };
+
+	go.relative = r->style.relative;
+	if (r->graphs && !a->csv)
+		graphs_make(h, &go, &g);
+	if (a->json)
+		report_json(&r->json, &r->style, h, r->graphs ? &g : NULL);
+	else if (a->csv)
+		report_csv(stdout, &r->style, a->csv, h);
+	else if (a->hierarchy)
+		report_tree(stdout, &r->style, h, r->graphs ? &g : NULL);
+	else
+		report_text(stdout, &r->style, h, r->graphs ? &g : NULL);
+	if (r->graphs && !a->csv)
+		graphs_free(&g);
+	r->shown++;
+}
+
+uint32_t report_leader(const struct report *r, uint32_t type)
+{
+	const struct trace *t = r->load.source->trace;
+
+	if (!r->a->group || r->mode == KEY_MODE_BRANCH)
+		return type;
+	if (!report_has_groups(t))
+		return r->a->group_given ? 0 : type;
+	return t->types[type].leader >= 0 ? (uint32_t)t->types[type].leader : type;
+}
+
+static bool is_empty(const struct report *r, uint32_t leader)
+{
+	for (uint32_t i = 0; i < r->load.source->trace->n_types; i++)
+		if (report_leader(r, i) == leader && r->load.profile.total[i].all_count)
+			return false;
+	return true;
+}
+
+static void show_events(struct report *r)
+{
+	const struct trace *t = r->load.source->trace;
+	AUTO_FREE struct hist *members = mem_alloc((t->n_types + 1) * sizeof(*members));
+
+	r->style.forced_group = !report_has_groups(t);
+	for (uint32_t i = 0; i < t->n_types; i++) {
+		struct hist h;
+		unsigned n = 0;
+
+		if (report_leader(r, i) != i || (r->a->skip_empty && is_empty(r, i)))
+			continue;
+		make_hist(r, i, &h);
+		for (uint32_t k = 0; k < t->n_types; k++)
+			if (k != i && report_leader(r, k) == i)
+				make_hist(r, k, &members[n++]);
+		if (n)
+			hist_group(&h, members, n, (unsigned)r->a->group_sort);
+		show(r, &h);
+		hist_free(&h);
+	}
+}
+
+static void show_end(struct report *r)
+{
+	struct report_end end = r->end;
+
+	end.code = cells_needs(&r->columns) & (PROFILE_BY_CODE | PROFILE_BY_CHAIN);
+	end.symbols_note = r->load.note;
+	idle_words(&r->idle, end.idle, sizeof(end.idle));
+	if (r->a->json)
+		report_json_end(&r->json, &end);
+	else if (!r->a->quiet && !r->a->csv)
+		report_text_end(stdout, &end);
+}
+
+int report_show(struct report *r, struct err *e)
+{
+	struct report_args *a = r->a;
+	const struct trace *t = r->load.source->trace;
+	int code = 0;
+
+	r->style = (struct report_style){ .sep = a->sep,
+					  .percent_limit = a->percent_limit,
+					  .relative = a->percentage &&
+						      strcmp(a->percentage, "relative") == 0,
+					  .quiet = a->quiet,
+					  .memory = r->mode == KEY_MODE_MEMORY,
+					  .narrow_dsos = r->load.pick.by_dso,
+					  .verbose = a->verbose,
+					  .color = term_color(stdout),
+					  .times = a->load.pick.time,
+					  .sort = a->sort };
+	if (a->json) {
+		r->json = json_to(stdout);
+		r->json.pretty = true;
+		report_json_begin(&r->json, t);
+	} else if (!a->quiet && !a->csv) {
+		printf("#\n# Total Lost Samples: %llu\n#\n",
+		       (unsigned long long)trace_lost(&t->losses));
+	}
+	show_events(r);
+	show_end(r);
+	if (a->threads)
+		code = report_counters(stdout, &r->load, a, e);
+	if (!r->shown && !a->json)
+		command_note("the recording has no samples%s",
+			     r->idle.weight > 0		   ? " but those of idle CPUs"
+			     : t->n_samples		   ? " that were asked for"
+			     : statdata_in(r->load.source) ? "; it holds counts: kymo stat report"
+							   : "");
+	return code;
+}

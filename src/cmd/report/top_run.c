@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: MIT */
+/* From samples as they come to rows, again and again. */
+#include <regex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/guard.h"
+#include "base/str.h"
+#include "base/term.h"
+#include "calc/read/idle.h"
+#include "calc/rows/annotate.h"
+#include "calc/rows/hist.h"
+#include "cmd/command.h"
+#include "cmd/report/top.h"
+#include "cmd/report/top_era.h"
+#include "cmd/report/top_tui.h"
+#include "cmd/share/event_opts.h"
+#include "cmd/share/input.h"
+#include "live/capture/attr.h"
+#include "live/capture/monitor.h"
+#include "view/report/annotate.h"
+#include "view/report/top_text.h"
+
+struct top {
+	struct top_args *a;
+	struct monitor m;
+	struct target target;
+	struct loop loop;
+	struct profile_builder *counted;
+	struct top_eras eras;
+	struct columns columns;
+	struct extra_plan plan;
+	struct pick pick;
+	struct gate gate;
+	regex_t callees;
+	bool has_callees, picking;
+	uint64_t samples, kernel, since;
+	char event[128], whom[64], title[256];
+	bool tui, caller;
+	uint32_t *leader; /* by type: the event in whose rows it is shown */
+};
+
+static int on_sample(void *ctx, const struct event *ev)
+{
+	struct top *t = ctx;
+	bool kernel = ev->mode == EVENT_MODE_KERNEL;
+
+	t->samples++;
+	t->kernel += kernel;
+	if ((kernel && t->a->hide_kernel) || (!kernel && t->a->hide_user) ||
+	    (gate_wanted(&t->a->gate) && !gate_passes(&t->gate, ev)))
+		return 0;
+	return profile_builder_add(t->counted, ev);
+}
+
+/* Commands that run now have names that were not known when it began. */
+static enum profile_want want(void *ctx, const struct event *ev)
+{
+	const struct top *t = ctx;
+	const struct tasks *tasks = t->m.source->trace->tasks;
+	uint32_t comm = tasks_comm_at(tasks, ev->tid, ev->time);
+	const char *name = comm != STRTAB_NONE ? strtab_get(tasks_strings(tasks), comm)
+			   : ev->tid	       ? ""
+					       : "swapper";
+
+	return strtab_find(&t->pick.comm_names, name) != STRTAB_NONE ? PROFILE_COUNT
+								     : PROFILE_ASIDE;
+}
+
+static size_t extra(void *ctx, const struct event *ev, const struct event_branch *branch,
+		    uint64_t *buf)
+{
+	return extra_fill(&((struct top *)ctx)->plan, ev, branch, buf);
+}
+
+static bool is_callee_root(void *ctx, const char *function)
+{
+	return regexec(&((const struct top *)ctx)->callees, function, 0, NULL, 0) == 0;
+}
+
+static struct names_opts names_opts(struct top *t)
+{
+	return (struct names_opts){ .lines = columns_have(&t->columns, KEY_SRCLINE) ||
+					     columns_have(&t->columns, KEY_SRCFILE) ||
+					     t->a->graph.key != GRAPH_BY_FUNCTION,
+				    .ignore_callees = t->has_callees ? is_callee_root : NULL,
+				    .ctx = t };
+}
+
+static bool is_relative(const struct top *t)
+{
+	return t->a->percentage && strcmp(t->a->percentage, "relative") == 0;
+}
+
+static unsigned height(void)
+{
+	struct winsize w;
+
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_row : 0;
+}
+
+static bool shows_children(const struct top_args *a)
+{
+	return a->chains && a->children && !a->hierarchy;
+}
+
+/* The first event's rows, with those of its group beside them. */
+static void make_rows(struct top *t, const struct cells *c, const bool *sites, struct hist *ret)
+{
+	size_t n_types = t->m.source->trace->n_types;
+	AUTO_FREE struct hist *member = mem_alloc((n_types + 1) * sizeof(*member));
+	struct hist_opts o = { .children = shows_children(t->a),
+			       .caller = t->caller,
+			       .use_chains = t->a->chains && !t->a->no_graph,
+			       .site_wanted = sites };
+	unsigned n = 0;
+
+	hist_make(ret, c, &o);
+	for (o.type = 1; o.type < n_types; o.type++)
+		if (t->leader[o.type] == 0)
+			hist_make(&member[n++], c, &o);
+	if (n)
+		hist_group(ret, member, n, (unsigned)t->a->group_sort);
+	vec_each (&ret->rows, r)
+		r->hidden |= t->a->least > 0 && r->count < (uint64_t)t->a->least;
+	if (t->a->entries > 0 && (size_t)t->a->entries < ret->rows.n && !t->a->hierarchy)
+		ret->rows.n = (size_t)t->a->entries;
+}
+
+/* --sym-annotate: the function's code, once it has samples. */
+static void print_code(const struct top *t, const struct names *n)
+{
+	struct tui_model m = { 0 }; /* the interface's ways are those of text, too */
+	struct srctext src = { 0 };
+	struct annotate_opts o;
+	struct annotate a;
+	struct err e = { 0 };
+	AUTO_FREE char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	uint32_t frame = 0;
+
+	codestyle_apply(&t->a->code, &m);
+	m.style.percent_limit = t->a->min_percent;
+	src.opts = m.source;
+	o = m.annotate;
+	o.vmlinux = t->a->vmlinux;
+	while (frame < n->frames.n &&
+	       (!names_function(n, frame) || strcmp(names_function(n, frame), t->a->symbol) != 0))
+		frame++;
+	if (!f)
+		return;
+	if (frame == n->frames.n) {
+		fprintf(f, "   no samples in a function called %s yet\n", t->a->symbol);
+	} else if (annotate_make(n, frame, &o, &a, &e) < 0) {
+		fprintf(f, "   %s: %s\n%s%s%s", t->a->symbol, e.msg, e.hint[0] ? "   " : "", e.hint,
+			e.hint[0] ? "\n" : "");
+	} else {
+		annotate_print(f, &m.style, &a, &src);
+		annotate_free(&a);
+	}
+	fclose(f);
+	srctext_free(&src);
+	top_print_part(stdout, text, height());
+}
+
+/* Samples in which a CPU had nothing to do; who asks for something special has it as it is. */
+static bool leaves_idle_out(const struct top *t)
+{
+	const struct top_args *a = t->a;
+
+	return !a->idle && !a->pick.comms && !a->pick.dsos && !a->pick.symbols && !a->symbol &&
+	       !command_is_perf();
+}
+
+static int show(struct top *t, struct err *e)
+{
+	struct profile copy = { 0 }, *p = &copy;
+	double seconds = (double)(loop_now() - t->since) / 1e9;
+	struct top_state s = {
+		.event = t->event,
+		.whom = t->whom,
+		.rate = seconds > 0 ? (double)t->samples / seconds : 0,
+		.kernel = t->samples ? 100.0 * (double)t->kernel / (double)t->samples : 0,
+		.lost = t->m.source->trace->losses.lost_events,
+		.least = t->a->least > 0 ? (uint64_t)t->a->least : 0,
+		.relative = is_relative(t),
+		.tree = t->a->hierarchy,
+		.graph = t->a->chains && !t->a->no_graph ? &t->a->graph : NULL,
+	};
+	struct symbols *symbols = t->eras.now->symbols;
+	struct names_opts no = names_opts(t);
+	AUTO_FREE bool *sites = NULL;
+	struct names n = { 0 };
+	struct idle idle = { 0 };
+	struct cells c;
+	struct hist h;
+	int r;
+
+	profile_copy(profile_builder_look(t->counted), t->m.source->trace, p);
+	r = names_make(p, symbols, &no, &n, e);
+	if (r == 0 && symbols_refresh(symbols)) { /* code that was compiled meanwhile */
+		names_free(&n);
+		r = names_make(p, symbols, &no, &n, e);
+	}
+	if (r == 0) {
+		if (leaves_idle_out(t))
+			idle_leave_out(p, &n, &idle);
+		s.idle = idle.all > 0 ? 100.0 * idle.weight / idle.all : 0;
+		sites = pick_sites(&t->pick, &n);
+		cells_make(&c, &n,
+			   &(struct cells_opts){
+				   .columns = &t->columns, .plan = &t->plan, .caller = t->caller });
+		make_rows(t, &c, sites, &h);
+		if (isatty(STDOUT_FILENO))
+			guard_tell(stdout, "\033[H\033[2J");
+		if (t->a->symbol) {
+			top_print_heading(stdout, &s);
+			print_code(t, &n);
+		} else {
+			top_print(stdout, &s, &h, height(), t->a->min_percent);
+		}
+		fflush(stdout);
+		hist_free(&h);
+		cells_free(&c);
+	}
+	names_free(&n);
+	profile_free(p);
+	profile_builder_fade(t->counted, t->a->zero ? 0 : 0.875);
+	top_eras_turn(&t->eras);
+	t->samples = t->kernel = 0;
+	t->since = loop_now();
+	return r < 0 ? r : ferror(stdout) ? err_set(e, EPIPE, "cannot write the output") : 0;
+}
+
+#define TIME_QUANTUM 100000000u /* ns, of --sort time */
+
+enum { TIMER_POLL, TIMER_SHOW, WATCH_RING };
+
+static int watch(struct top *t, struct err *e)
+{
+	const uint64_t ms = 1000000;
+	int shown = 0, r;
+
+	r = loop_timer(&t->loop, TIMER_POLL, 100 * ms, 100 * ms, e);
+	if (r >= 0)
+		r = loop_timer(&t->loop, TIMER_SHOW, (uint64_t)t->a->delay_s * 1000 * ms,
+			       (uint64_t)t->a->delay_s * 1000 * ms, e);
+	if (r >= 0)
+		r = capture_watch(&t->m.capture, &t->loop, WATCH_RING, e);
+	if (r >= 0 && t->m.walked.walker && walker_fd(t->m.walked.walker) >= 0)
+		r = loop_watch(&t->loop, WATCH_RING, walker_fd(t->m.walked.walker), e);
+	while (r >= 0) {
+		struct loop_event ev;
+
+		r = loop_wait(&t->loop, -1, &ev, e);
+		if (r < 0)
+			break;
+		if (ev.kind == LOOP_SIGNAL && ev.id != SIGCHLD)
+			return 0;
+		r = monitor_poll(&t->m, on_sample, t, e);
+		if (r >= 0 && ev.kind == LOOP_TIMER && ev.id == TIMER_SHOW) {
+			r = show(t, e);
+			if (t->a->iterations && ++shown >= t->a->iterations)
+				return r;
+		}
+	}
+	return r;
+}
+
+/* Keys that live samples have; report knows more. */
+static bool is_live(enum key key)
+{
+	static const enum key more[] = { KEY_TIME,     KEY_TRACE,   KEY_FIELD,	 KEY_DSO,
+					 KEY_SYM,      KEY_SRCLINE, KEY_SRCFILE, KEY_SYM_SIZE,
+					 KEY_DSO_SIZE, KEY_ADDR,    KEY_IPC };
+
+	for (size_t i = 0; i < ARRAY_SIZE(more); i++)
+		if (key == more[i])
+			return true;
+	return key <= KEY_CPU;
+}
+
+static int parse_sort(void *ctx, const char *text, struct columns *ret, struct err *e)
+{
+	const struct top *t = ctx;
+	struct columns_opts o = { .sort = text,
+				  .fields = t->a->fields,
+				  .children = shows_children(t->a),
+				  .samples = t->a->samples,
+				  .periods = t->a->periods,
+				  .raw_trace = t->a->raw_trace,
+				  .widths = t->a->widths,
+				  .trace = t->m.source->trace };
+	int r = columns_make(ret, &o, e);
+
+	for (unsigned i = 0; r == 0 && i < ret->n; i++) {
+		struct column *c = &ret->col[i];
+
+		if (!is_live(c->key)) {
+			err_set(e, EINVAL, "top cannot sort by '%s'", key_infos[c->key].name);
+			r = err_hint(e, "comm, pid, tgid, dso, symbol, cpu, addr, time, srcline, "
+					"trace, fields of tracepoints");
+		}
+		c->hidden = c->key == KEY_IPC;
+	}
+	return r;
+}
+
+static void on_fallback(void *ctx, const char *wanted, const char *taken, const char *why)
+{
+	(void)ctx;
+	(void)wanted;
+	(void)taken;
+	(void)why; /* the heading names the event that is counted */
+}
+
+/* As it is sampled: so often a second, or so many of them at a time. */
+static void name_event(struct top *t)
+{
+	const struct capture_event *ev = &t->m.capture.event[0];
+	const char *name = ev->spec->name;
+	unsigned long long n = ev->attr.sample_period; /* or freq: it is a union */
+
+	if (ev->attr.freq)
+		snprintf(t->event, sizeof(t->event), "%llu Hz %s", n, name);
+	else if (n == 1)
+		snprintf(t->event, sizeof(t->event), "each %s", name);
+	else
+		snprintf(t->event, sizeof(t->event), "every %llu %s", n, name);
+}
+
+/* Whose samples they are, as the options named them. */
+static void name_whom(struct top *t)
+{
+	const struct target_opts *o = &t->a->target;
+
+	if (o->pids || o->tids)
+		snprintf(t->whom, sizeof(t->whom), "%s %s", o->pids ? "pid" : "tid",
+			 o->pids ? o->pids : o->tids);
+	else if (o->user)
+		snprintf(t->whom, sizeof(t->whom), "user %s", o->user);
+	else if (o->cpus)
+		snprintf(t->whom, sizeof(t->whom), "all, CPU %s", o->cpus);
+	else
+		snprintf(t->whom, sizeof(t->whom), "all, %zu CPUs", t->target.cpus.n);
+}
+
+/* Which samples are wanted, and what of them. */
+static int choose(struct top *t, struct err *e)
+{
+	const struct top_args *a = t->a;
+	struct sched_param p = { .sched_priority = a->realtime };
+	int r = pick_make(&t->pick, &a->pick, t->m.source->trace, e);
+
+	if (r == 0) {
+		t->picking = true;
+		extra_plan(&t->plan, &t->columns, t->m.source->trace);
+		if (gate_wanted(&a->gate))
+			r = gate_make(&t->gate, &a->gate, t->m.source->trace, e);
+	}
+	if (r == 0 && a->ignore_callees) {
+		t->has_callees =
+			regcomp(&t->callees, a->ignore_callees, REG_EXTENDED | REG_NOSUB) == 0;
+		if (!t->has_callees)
+			r = err_set(e, EINVAL, "--ignore-callees %s is no regular expression",
+				    a->ignore_callees);
+	}
+	if (r == 0 && a->realtime && sched_setscheduler(0, SCHED_FIFO, &p) < 0)
+		command_note("-r %d: %s", a->realtime, strerror(errno));
+	return r;
+}
+
+static struct symbols *new_symbols(void *ctx, struct err *e)
+{
+	const struct top *t = ctx;
+	struct input_kernel ko = { .kallsyms = t->a->kallsyms, .vmlinux = t->a->vmlinux };
+	struct symbols *s;
+	struct kallsyms list;
+	const char *note;
+
+	/* a screen that is drawn anew each second cannot wait for servers */
+	s = symbols_new(&(struct symbols_opts){ .no_debuginfod = true, .find.living = true });
+	if (ko.kallsyms || ko.vmlinux) {
+		if (input_kernel_symbols(t->m.source, &ko, s, &note, e) < 0) {
+			symbols_free(s);
+			return NULL;
+		}
+	} else if (kallsyms_load(&list, "/proc/kallsyms", NULL) == 0) {
+		symbols_kernel_list(s, &list);
+	}
+	return s;
+}
+
+/* On a terminal one can ask for threads and commands later. */
+static unsigned counted_by(const struct top *t)
+{
+	return cells_needs(&t->columns) | (t->a->chains ? PROFILE_BY_CHAIN : 0) |
+	       (leaves_idle_out(t) ? PROFILE_BY_CODE : 0) |
+	       (t->tui ? PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID : 0);
+}
+
+/* --group and -G, before anything is opened. */
+static int prepare_events(struct top_args *a, struct err *e)
+{
+	const struct target_opts *t = &a->target;
+
+	for (size_t i = 0; a->group && i < a->events.n; i++) {
+		a->events.spec[i].leader = 0;
+		a->events.spec[i].members = i ? 1 : (int)a->events.n;
+	}
+	if (a->cgroups && (t->pids || t->tids || t->user)) {
+		err_set(e, EINVAL, "-G: a cgroup is watched on CPUs, not with -p, -t or -u");
+		return err_hint(e, "leave them out");
+	}
+	if (a->cgroups)
+		a->capture.cgroups = cgroups_by_event(&a->events, a->cgroups);
+	return 0;
+}
+
+/* Whose rows an event is shown in. */
+static void find_leaders(struct top *t)
+{
+	const struct trace *trace = t->m.source->trace;
+
+	t->leader = mem_alloc((trace->n_types + 1) * sizeof(*t->leader));
+	for (uint32_t i = 0; i < trace->n_types; i++)
+		t->leader[i] =
+			i < t->m.capture.n ? (uint32_t)t->m.capture.event[i].spec->leader : i;
+}
+
+static int start(struct top *t, struct err *e)
+{
+	struct top_args *a = t->a;
+	int r;
+
+	if (!a->events.n && spec_parse(&a->events, "cycles:P", events_env(), e) < 0)
+		return -e->code;
+	if (prepare_events(a, e) < 0)
+		return -e->code;
+	t->caller = a->order_given ? a->caller : a->children;
+	if (!a->target.pids && !a->target.tids && !a->target.cpus && !a->target.user)
+		a->target.all_cpus = true;
+	r = target_make(&a->target, &t->target, e);
+	if (r == 0 && !t->tui) /* it takes the signals, which the terminal interface needs */
+		r = loop_open(&t->loop, e);
+	if (r < 0)
+		return r;
+	if (a->freq > 0)
+		a->capture.freq = (uint64_t)a->freq;
+	else /* also with -c: it takes the place of a period that means nothing to a clock */
+		a->capture.freq = capture_max_freq() < 4000 ? capture_max_freq() : 4000;
+	if (!a->chains)
+		a->capture.chain = CAPTURE_NO_CHAIN;
+	else if (a->capture.chain == CAPTURE_NO_CHAIN)
+		a->capture.chain = CAPTURE_AUTO;
+	a->capture.inherit = !a->no_inherit;
+	a->capture.time = true;
+	a->capture.period_field = 1; /* a clock stays the frequency that name_event() tells */
+	a->capture.fallback = on_fallback;
+	r = monitor_open(&t->m, &a->events, &t->target, &a->capture, e);
+	if (r == 0)
+		find_leaders(t);
+	if (r == 0)
+		r = parse_sort(t, a->sort || a->fields ? a->sort : "dso,sym", &t->columns, e);
+	if (r == 0)
+		r = choose(t, e);
+	if (r < 0)
+		return r;
+	t->counted = profile_builder_new(
+		t->m.source->trace,
+		&(struct profile_opts){
+			.by = counted_by(t) |
+			      (t->pick.by_dso || t->pick.by_symbol ? PROFILE_BY_CODE : 0),
+			.max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0,
+			.time_quantum = TIME_QUANTUM,
+			.want = t->pick.by_comm ? want : NULL,
+			.extra = t->plan.any ? extra : NULL,
+			.ctx = t });
+	t->eras = (struct top_eras){
+		.monitor = &t->m, .counted = t->counted, .new_symbols = new_symbols, .ctx = t
+	};
+	r = top_eras_begin(&t->eras, e);
+	if (r < 0)
+		return r;
+	name_event(t);
+	name_whom(t);
+	t->since = loop_now();
+	return capture_enable(&t->m.capture, e);
+}
+
+static int poll_rings(void *ctx, struct err *e)
+{
+	struct top *t = ctx;
+
+	return monitor_poll(&t->m, on_sample, t, e);
+}
+
+static const char *live_title(void *ctx, double *rate)
+{
+	struct top *t = ctx;
+	double seconds = (double)(loop_now() - t->since) / 1e9;
+	uint64_t lost = t->m.source->trace->losses.lost_events;
+
+	*rate = seconds > 0 ? (double)t->samples / seconds : 0;
+	snprintf(t->title, sizeof(t->title), "%.0f samples/s  kernel %.1f%%  %s  (%s)%s%.0llu",
+		 *rate, t->samples ? 100.0 * (double)t->kernel / (double)t->samples : 0, t->event,
+		 t->whom, lost ? "  lost: " : "", (unsigned long long)lost);
+	t->samples = t->kernel = 0;
+	t->since = loop_now();
+	return t->title;
+}
+
+/* On a terminal: the rows to walk through. */
+static int walk_through(struct top *t, struct err *e)
+{
+	return top_tui_run(&(struct top_tui){ .trace = t->m.source->trace,
+					      .counted = t->counted,
+					      .eras = &t->eras,
+					      .columns = &t->columns,
+					      .plan = &t->plan,
+					      .by = counted_by(t),
+					      .pick = &t->pick,
+					      .names = names_opts(t),
+					      .chains = t->a->chains,
+					      .children = shows_children(t->a),
+					      .tree = t->a->hierarchy,
+					      .without_idle = leaves_idle_out(t),
+					      .leader = t->leader,
+					      .order_member = (unsigned)t->a->group_sort,
+					      .keep = t->a->zero ? 0 : 0.875,
+					      .refresh_ms = t->a->delay_s * 1000,
+					      .code = &t->a->code,
+					      .samples = t->a->samples,
+					      .percent_limit = t->a->min_percent,
+					      .parse_sort = parse_sort,
+					      .poll = poll_rings,
+					      .poll_ms = 100,
+					      .title = live_title,
+					      .ctx = t },
+			   e);
+}
+
+int top_run(struct top_args *a, struct err *e)
+{
+	struct top t = { .a = a };
+	int r;
+
+	t.tui = !a->stdio && !a->iterations && !a->symbol && tui_usable(NULL) == 0;
+	r = start(&t, e);
+	if (r == 0)
+		r = t.tui ? walk_through(&t, e) : watch(&t, e);
+	free(t.leader);
+	profile_builder_free(t.counted);
+	top_eras_end(&t.eras);
+	extra_plan_free(&t.plan);
+	if (t.picking)
+		pick_free(&t.pick);
+	if (t.has_callees)
+		regfree(&t.callees);
+	monitor_close(&t.m);
+	target_free(&t.target);
+	return r;
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* kymo run: programs of the tracing language (bpftrace's), live. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <wordexp.h>
+
+#include "base/file.h"
+#include "base/output.h"
+#include "cmd/command.h"
+#include "cmd/run/run.h"
+#include "cmd/share/event_opts.h"
+#include "kern/proc.h"
+#include "live/run/info.h"
+#include "live/run/run.h"
+
+struct args {
+	struct run_includes includes;
+	struct vec_strs headers;
+	const char *program, *format, *output, *command, *buffer, *input, *record, *each;
+	const char *whom, *duration;
+	pid_t pid;
+	bool version, list, quiet, unsafe, info, dry, no_warnings, self, ignored;
+	int verbose, debug, checks;
+};
+
+static const struct opt opts[] = {
+	OPT_HEAD("What"),
+	OPT_STR('e', NULL, "PROGRAM", program,
+		"run this text (else the first word names a file, '-' standard input)"),
+	OPT_FLAG('l', NULL, list,
+		 "list the probes that fit a pattern; with -v also their arguments"),
+	OPT_STR('c', NULL, "COMMAND", command, "run a command, and end with it"),
+	OPT_STR_C('p', NULL, "PID", whom,
+		  "probes in programs: only in this process (by number or name); end with it",
+		  "@pids"),
+	OPT_DURATION(0, duration, "end after so long"),
+	OPT_STR_C('i', "input", "FILE", input,
+		  "run it over the events of a recording (-: standard input)", "@files"),
+	OPT_STR_C(0, "record", "FILE", record,
+		  "also record the events that the probes see, for kymo run -i and the others",
+		  "@files"),
+	OPT_HEAD("Output"),
+	OPT_STR_C('f', NULL, "FORMAT", format, "text or json", "text|json"),
+	OPT_STR_C('o', NULL, "FILE", output, "write to FILE", "@files"),
+	OPT_FLAG('q', NULL, quiet, "do not say what is attached"),
+	OPT_COUNT('v', "verbose", verbose,
+		  "tell what is loaded and how it is attached, and the verifier's log when it "
+		  "refuses"),
+	OPT_COUNT('d', NULL, debug,
+		  "show the tree and the intermediate code, and the BPF instructions, and do not "
+		  "run"),
+	OPT_STR_C(
+		'B', NULL, "MODE", buffer,
+		"when output is written: with each line, when there is much, or after each message "
+		"(default: several times a second)",
+		"line|full|none"),
+	OPT_HEAD("Behaviour"),
+	OPT_FLAG(0, "unsafe", unsafe, "allow system(), signal() and override()"),
+	OPT_FLAG(0, "self", self,
+		 "also see what kymo itself calls and asks of the kernel, which else is left out"),
+	OPT_FLAG(0, "dry-run", dry, "compile and load, but do not attach"),
+	OPT_FLAG(0, "info", info, "show what this kernel can do for programs"),
+	OPT_FLAG('V', "version", version, "show the version"),
+	OPT_FLAG(0, "no-warnings", no_warnings, "say nothing about what is only doubtful"),
+	OPT_STRS_C('I', NULL, "DIR", includes.dirs,
+		   "look there for headers of programs (the kernel's types need none)", "@dirs"),
+	OPT_STRS_C(0, "include", "FILE", headers,
+		   "a header whose types, enums and constants the program may use", "@files"),
+	OPT_COUNT('k', NULL, checks,
+		  "tell at the end which reads failed, and how often; -kk: also keys that were not "
+		  "there"),
+	OPT_FLAG(0, "usdt-file-activation", ignored,
+		 "bpftrace has it; the kernel counts users of USDT probes"),
+	/* for tests: each line of a file is a program, which is loaded and forgotten */
+	{ .kind = OPT_KIND_STR,
+	  .arg = OPT_ARG_REQUIRED,
+	  .name = "each",
+	  .meta = "FILE",
+	  .field = OPT_FIELD_(each),
+	  .help = "",
+	  .flags = OPT_HIDDEN | OPT_NONEG },
+	OPT_END,
+};
+
+/* Does it tell the terminal something in its own words? Then these pass, and values that it prints
+ * are looked at one by one. */
+static bool has_escapes(const char *text)
+{
+	static const char *const ways[] = { "\033", "\\033", "\\x1b", "\\x1B", "\\e[" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		if (strstr(text, ways[i]))
+			return true;
+	return false;
+}
+
+static int read_program(const struct args *a, int *argc, char ***argv, char **text, size_t *n,
+			const char **name, struct err *e)
+{
+	int r;
+
+	if (a->program) {
+		*text = mem_strdup(a->program);
+		*n = strlen(*text);
+		*name = "program";
+		return 0;
+	}
+	if (!*argc) {
+		err_set(e, EINVAL, "which program?");
+		return err_hint(e, "kymo run -e 'BEGIN { printf(\"hello\\n\"); exit(); }', or kymo "
+				   "run FILE.bt");
+	}
+	*name = **argv;
+	r = file_read(strcmp(*name, "-") == 0 ? "/dev/stdin" : *name, 1u << 20, text, n);
+	++*argv;
+	--*argc;
+	if (r < 0) {
+		err_set(e, -r, "cannot read the program %s: %s", *name, strerror(-r));
+		if (r == -ENOENT)
+			err_hint(e, "a program on the command line goes behind -e");
+		return r;
+	}
+	return 0;
+}
+
+static void show_debug(const struct lang_program *p, int level)
+{
+	struct strbuf b = { 0 };
+
+	(void)level;
+	fputs(strbuf_str(&p->dump), stdout);
+	vec_each (&p->codes, c) {
+		printf("\n%s", p->points.data[c->point[0]].text);
+		if (c->n_points > 1)
+			printf(" and %zu more", c->n_points - 1);
+		printf(": %u instructions\n", c->n);
+		strbuf_reset(&b);
+		lang_list_code(p, c, &b);
+		fputs(strbuf_str(&b), stdout);
+	}
+	strbuf_free(&b);
+}
+
+static int compile(void *ctx, const struct lang_env *env, const struct lang_source *src,
+		   struct lang_program **ret, struct err *e)
+{
+	const struct args *a = ctx;
+	struct lang_diags d = { 0 };
+	AUTO_STRBUF text = { 0 };
+	int r = lang_compile(src, env, a->debug ? LANG_DUMP_AST | LANG_DUMP_IR : 0, ret, &d);
+
+	if (d.errors || (d.list.n && !a->no_warnings)) {
+		lang_diags_text(&d, stderr, &text);
+		fflush(stdout);
+		fputs(strbuf_str(&text), stderr);
+	}
+	if (r < 0)
+		err_set(e, EINVAL, "the program has %u error%s", d.errors,
+			d.errors == 1 ? "" : "s");
+	lang_diags_free(&d);
+	if (r == 0 && a->debug)
+		show_debug(*ret, a->debug);
+	return r;
+}
+
+int run_compiled(struct lang_program *p, struct run_env *env, const struct run_opts *o,
+		 const struct run_manner *m, int *code, struct err *e)
+{
+	AUTO_FREE char *log = NULL;
+	struct run *run;
+	struct run_record record = { 0 };
+	AUTO_STRBUF notes = { 0 };
+	int r = run_open(p, env, o, &run, &log, e);
+
+	if (r < 0) {
+		if (log && m->verbose)
+			fprintf(stderr, "%s\n", log);
+		return r;
+	}
+	if (o->verbose) {
+		AUTO_STRBUF about = { 0 };
+
+		run_about(run, &about);
+		fputs(strbuf_str(&about), stderr);
+	}
+	if (m->record && !o->dry)
+		r = run_record_start(&record, p, m->record, m->quiet, e);
+	if (r == 0)
+		r = run_go(run, code, e);
+	if (r == 0)
+		r = run_record_stop(&record, e);
+	else
+		run_record_stop(&record, &(struct err){ 0 });
+	run_notes(run, &notes);
+	for (char *s = notes.data, *end; s && (end = strchr(s, '\n')); s = end + 1)
+		command_note("%.*s", (int)(end - s), s);
+	run_close(run);
+	return r;
+}
+
+static int info(struct run_env *env)
+{
+	AUTO_STRBUF text = { 0 };
+
+	run_info(env, &text);
+	fputs(strbuf_str(&text), stdout);
+	return 0;
+}
+
+static int load_each(struct args *a, struct run_env *env, struct err *e)
+{
+	AUTO_FREE char *text = NULL;
+	unsigned n = 0, bad = 0;
+	int r = file_read(a->each, 1u << 20, &text, NULL);
+
+	if (r < 0)
+		return err_set(e, -r, "cannot read %s: %s", a->each, strerror(-r));
+	a->quiet = true;
+	for (char *line = text, *next; line && *line; line = next) {
+		struct lang_source src = { .name = "line", .text = line, .unsafe = true };
+		struct run_opts o = { .out_fd = STDOUT_FILENO, .quiet = true, .dry = true };
+		struct lang_program *p = NULL;
+		int code = 0;
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		src.n = strlen(line);
+		r = compile(a, &env->env, &src, &p, e);
+		if (r == 0)
+			r = run_compiled(p, env, &o, &(struct run_manner){ .quiet = true }, &code,
+					 e);
+		if (r < 0)
+			printf("%s\n%s\n", line, e->msg);
+		lang_program_free(p);
+		bad += r < 0;
+		n++;
+	}
+	printf("%u programs, %u bad\n", n, bad);
+	err_clear(e);
+	return bad ? 1 : 0;
+}
+
+/* What can be said before anything is opened or begun. */
+static int check_args(const struct args *a, struct err *e)
+{
+	if (a->record && a->input)
+		return err_set(e, EINVAL,
+			       "--record is for what happens now, -i for what was recorded");
+	if (a->pid && a->command) {
+		err_set(e, EINVAL, "-p and -c cannot both say whose end is the program's");
+		return err_hint(e, "start the command first, and give its number with -p");
+	}
+	if (a->format && strcmp(a->format, "json") != 0 && strcmp(a->format, "text") != 0)
+		return err_set(e, EINVAL, "-f is text or json, not '%s'", a->format);
+	if (a->buffer && strcmp(a->buffer, "line") != 0 && strcmp(a->buffer, "full") != 0 &&
+	    strcmp(a->buffer, "none") != 0)
+		return err_set(e, EINVAL, "-B is line, full or none, not '%s'", a->buffer);
+	return 0;
+}
+
+static int run(void *args, int argc, char **argv, struct err *e)
+{
+	struct args *a = args;
+	AUTO_FREE char *text = NULL;
+	struct lang_source src = { .unsafe = a->unsafe };
+	struct run_opts o = { .out_fd = STDOUT_FILENO,
+			      .quiet = a->quiet,
+			      .dry = a->dry,
+			      .self = a->self };
+	struct lang_program *p = NULL;
+	struct run_env env;
+	wordexp_t words = { 0 };
+	int r, code = 0;
+
+	o.verbose = a->verbose;
+	if (a->whom && proc_one(a->whom, &a->pid, e) < 0)
+		return -e->code;
+	if (duration_ns(a->duration, &o.limit_ns, e) < 0)
+		return -e->code;
+	o.pid = a->pid;
+	if (a->version)
+		return command_run(&cmd_version, "version", 1, (char *[]){ "version", NULL });
+	r = check_args(a, e);
+	if (r < 0)
+		return r;
+	/* It takes as long as all the rest until the program is loaded. */
+	if (a->program && strstr(a->program, "ustack") && !a->input && !a->debug && !a->info &&
+	    !a->each && !a->list)
+		o.walker = run_walker_begin(a->pid);
+	r = run_env_open(&env, e);
+	if (r == 0 && (a->info || a->each || a->list)) {
+		r = a->info   ? info(&env)
+		    : a->each ? load_each(a, &env, e)
+			      : run_list(&env, argc ? argv[0] : "*", a->verbose, e);
+		run_env_close(&env);
+		return r;
+	}
+	o.json = a->format && strcmp(a->format, "json") == 0;
+	if (a->buffer)
+		o.buffer = *a->buffer == 'l'   ? RUN_BUFFER_LINE
+			   : *a->buffer == 'f' ? RUN_BUFFER_FULL
+					       : RUN_BUFFER_NONE;
+	env.env.check_helpers = a->checks;
+	if (r == 0)
+		r = read_program(a, &argc, &argv, &text, &src.n, &src.name, e);
+	a->includes.program =
+		a->program || (src.name && strcmp(src.name, "-") == 0) ? NULL : src.name;
+	src.include = run_include;
+	src.include_ctx = &a->includes;
+	src.headers = a->headers.data;
+	src.n_headers = a->headers.n;
+	src.text = text;
+	src.args = argv;
+	src.n_args = argc;
+	if (r == 0 && a->command &&
+	    (wordexp(a->command, &words, WRDE_NOCMD) != 0 || !words.we_wordc))
+		r = err_set(e, EINVAL, "-c '%s' is no command", a->command);
+	o.command = a->command && r == 0 ? words.we_wordv : NULL;
+	if (r == 0 && o.command && !a->input && !a->dry && !a->debug)
+		r = workload_prepare(&o.child, o.command, e);
+	env.env.pid = a->pid ? a->pid : o.child.pid; /* cpid */
+	if (o.command && !env.env.pid)
+		env.env.pid = getpid(); /* nothing is started: for a number that might be */
+	if (r == 0 && a->output) {
+		o.out_fd = output_growing(a->output, 0, 0600, e);
+		r = o.out_fd < 0 ? o.out_fd : 0;
+	}
+	o.guard = r == 0 && isatty(o.out_fd) && has_escapes(text);
+	if (r == 0 && a->input) {
+		struct run_file_opts f = { .out_fd = o.out_fd,
+					   .json = o.json,
+					   .guard = o.guard,
+					   .quiet = a->quiet,
+					   .only_compile = a->debug,
+					   .compile = compile,
+					   .ctx = a };
+
+		r = run_over_file(a->input, &src, &f, &code, e);
+	} else if (r == 0) {
+		r = compile(a, &env.env, &src, &p, e);
+		if (r == 0 && !a->debug)
+			r = run_compiled(p, &env, &o,
+					 &(struct run_manner){ .verbose = a->verbose,
+							       .quiet = a->quiet,
+							       .record = a->record },
+					 &code, e);
+		else
+			workload_cancel(&o.child);
+		if (!p)
+			run_walker_cancel(o.walker);
+	} else {
+		run_walker_cancel(o.walker);
+	}
+	if (a->output && o.out_fd > STDERR_FILENO)
+		close(o.out_fd);
+	if (a->command)
+		wordfree(&words);
+	lang_program_free(p);
+	run_env_close(&env);
+	vec_free(&a->includes.dirs);
+	vec_free(&a->headers);
+	return r < 0 ? r : code;
+}
+
+static const struct example examples[] = {
+	{ "run -e 'tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }'",
+	  "system calls by process" },
+	{ "run -e 'tracepoint:syscalls:sys_enter_openat { printf(\"%s %s\\n\", comm, "
+	  "str(args.filename)); }'",
+	  "files as they are opened" },
+	{ "run -e 'tracepoint:syscalls:sys_exit_read /args.ret > 0/ { @bytes = hist(args.ret); }'",
+	  "sizes of reads" },
+	{ "run -lv 'tracepoint:sched:*'", "probes and their arguments" },
+	{ NULL, NULL },
+};
+
+const struct command cmd_run = {
+	.name = "run",
+	.group = "Trace",
+	.summary = "run a tracing program (bpftrace's language)",
+	.usage = "[OPTIONS] (-e PROGRAM | FILE) [ARGS]",
+	.about = "The program is compiled to BPF at once, without a compiler at hand, and "
+		 "attached; its maps are "
+		 "printed when it ends (Ctrl-C, exit(), or the end of -c or -p). docs/lang.md "
+		 "describes the language.",
+	.examples = examples,
+	.opts = opts,
+	.args_size = sizeof(struct args),
+	.run = run,
+};

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Print formats, cut into pieces of text and conversions with their arguments. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/vec.h"
+#include "event/printfmt/scan.h"
+
+#define MAX_PIECES 1000
+
+/* %[flags][width][.precision][length]conversion; where it ends, or NULL. */
+static const char *conversion(struct parser *p, const char *s, struct piece *piece)
+{
+	const char *start = s++;
+	size_t n = 1;
+
+	piece->spec[0] = '%';
+	piece->plain = true;
+	for (; *s; s++) {
+		if (strchr("-+ #0123456789.*", *s)) {
+			piece->plain = false;
+			if (n < sizeof(piece->spec) - 5)
+				piece->spec[n++] = *s;
+		} else if (*s == 'l' || *s == 'j') {
+			piece->length++;
+		} else if (*s == 'L') {
+			piece->length = 2;
+		} else if (*s == 'h') {
+			piece->length--;
+		} else if (*s != 'z' && *s != 'Z' && *s != 't') {
+			break;
+		}
+	}
+	if (!*s || piece->length > 2 || piece->length < -2) {
+		scan_fail(p, "what is '%.20s'?", start);
+		return NULL;
+	}
+	if (memchr(start, 'z', (size_t)(s - start)) || memchr(start, 'Z', (size_t)(s - start)))
+		piece->length = 1;
+	piece->conversion = *s++;
+	piece->spec[n] = '\0';
+	if (piece->conversion == 'p' && isalnum((unsigned char)*s)) {
+		piece->extension = *s++;
+		n = 0;
+		while (strchr("Ii", piece->extension) && n < 3 && *s && strchr("46Scp", *s))
+			piece->sub[n++] = *s++;
+		while (piece->extension == 'b' && n < 1 && *s == 'l')
+			piece->sub[n++] = *s++;
+		while (piece->extension == 'U' && n < 1 && *s && strchr("bBlL", *s))
+			piece->sub[n++] = *s++;
+	}
+	return s;
+}
+
+static const struct node *argument(struct parser *p)
+{
+	if (!scan_is_op(p, ',')) {
+		scan_fail(p, "too few arguments");
+		return NULL;
+	}
+	scan_next(p);
+	return printfmt_expression(p);
+}
+
+/* Cut the format into pieces and give each its argument. */
+static void pieces(struct parser *p, const char *s, struct printfmt *f)
+{
+	VEC(struct piece) list = { 0 };
+	AUTO_STRBUF text = { 0 };
+
+	for (;;) {
+		struct piece piece = { 0 };
+
+		strbuf_reset(&text);
+		while (*s && (*s != '%' || s[1] == '%')) {
+			strbuf_putc(&text, *s);
+			s += *s == '%' ? 2 : 1;
+		}
+		piece.text = arena_dup(p->arena, strbuf_str(&text), text.n + 1);
+		piece.text_n = (uint32_t)text.n;
+		if (*s) {
+			s = conversion(p, s, &piece);
+			if (s && strchr(piece.spec, '*'))
+				piece.width = argument(p);
+			if (s && !p->failed)
+				piece.arg = argument(p);
+		}
+		if (p->failed || list.n >= MAX_PIECES)
+			break;
+		vec_push(&list, piece);
+		if (!piece.conversion)
+			break;
+	}
+	f->pieces = arena_dup(p->arena, list.data, list.n * sizeof(*list.data));
+	f->n = list.n;
+	vec_free(&list);
+}
+
+int printfmt_compile(const struct event_type *t, struct arena *a, unsigned long_size,
+		     const struct printfmt **ret, struct err *e)
+{
+	struct parser p = { .type = t,
+			    .arena = a,
+			    .long_size = long_size ? long_size : 8,
+			    .p = t->print_fmt ? t->print_fmt : "",
+			    .e = e };
+	struct printfmt *f = arena_alloc(a, sizeof(*f));
+
+	f->type = t;
+	f->long_size = p.long_size;
+	scan_next(&p);
+	if (p.now.kind != T_STRING) {
+		scan_fail(&p, "it does not begin with a format");
+	} else {
+		const char *format = scan_take_string(&p);
+
+		pieces(&p, format, f);
+	}
+	if (p.failed)
+		return -EINVAL;
+	*ret = f;
+	return 0;
+}

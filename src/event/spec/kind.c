@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which kind of event a name is: one that every machine has, a raw number, a
+ * PMU's, a tracepoint, or a name of libpfm4, asked in this order.
+ */
+#include "event/probe.h"
+#include "event/spec/int.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* The name of a cache event, as perf shows it, has neither blanks nor modifiers. */
+static const char *cache_name(struct spec_parser *p, struct slice name)
+{
+	char *copy = slice_dup(p, name), *to = copy;
+
+	for (const char *c = copy; *c; c++)
+		if (!isspace((unsigned char)*c))
+			*to++ = *c;
+	*to = '\0';
+	return copy;
+}
+
+static int cache_event(struct spec_parser *p, const struct spec_item *item, struct slice name)
+{
+	const char *clean = cache_name(p, name);
+	uint64_t config;
+	size_t at = 0, from = p->list->n;
+	int r = spec_cache_parse(clean, strlen(clean), &config, &at);
+
+	if (r == 0)
+		return 0;
+	if (r < 0) /* the column is right only where no blanks were left out */
+		return spec_bad_cache(p, name,
+				      strlen(clean) == name.n
+					      ? (struct slice){ name.s + at, name.n - at }
+					      : name);
+	r = spec_pmu_hybrid(p, item, SPEC_CACHE, PERF_TYPE_HW_CACHE, config);
+	if (r)
+		return r;
+	spec_add(p, SPEC_CACHE, PERF_TYPE_HW_CACHE, config, item);
+	p->list->spec[from].name = clean;
+	return 1;
+}
+
+/* Names and numbers that mean the same everywhere. 1: added, 0: not one of them. */
+static int fixed_event(struct spec_parser *p, const struct spec_item *item, struct slice name)
+{
+	const struct spec_name *n = spec_name_find(name.s, name.n);
+	struct event_spec *s;
+	uint64_t config;
+	int r;
+
+	if (n && n->kind == SPEC_TOOL) {
+		s = spec_add(p, SPEC_TOOL, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, item);
+		s->tool = (enum spec_tool)n->config;
+		return 1;
+	}
+	if (n) {
+		r = n->kind == SPEC_HARDWARE ? spec_pmu_hybrid(p, item, n->kind, n->type, n->config)
+					     : 0;
+		if (r == 0)
+			spec_add(p, n->kind, n->type, n->config, item);
+		return r < 0 ? r : 1;
+	}
+	if (slice_raw(name, &config)) {
+		r = spec_pmu_hybrid(p, item, SPEC_RAW, PERF_TYPE_RAW, config);
+		if (r == 0)
+			spec_add(p, SPEC_RAW, PERF_TYPE_RAW, config, item);
+		return r < 0 ? r : 1;
+	}
+	return cache_event(p, item, name);
+}
+
+/* TYPE:CONFIG in numbers. */
+static int numeric_event(struct spec_parser *p, const struct spec_item *item, uint64_t type,
+			 struct slice config_text)
+{
+	static const enum spec_kind kinds[] = { SPEC_HARDWARE, SPEC_SOFTWARE, SPEC_TRACEPOINT,
+						SPEC_CACHE,    SPEC_RAW,      SPEC_BREAKPOINT };
+	uint64_t config;
+
+	if (!slice_u64(config_text, &config)) {
+		spec_bad(p, config_text, EINVAL, "TYPE:CONFIG wants a number after the ':'");
+		spec_bad_hint(p, "as in 1:3 (software event 3)");
+		return -EINVAL;
+	}
+	if (type > UINT32_MAX)
+		return spec_bad(p, item->head, EINVAL, "there is no event type that large");
+	spec_add(p, type < ARRAY_SIZE(kinds) ? kinds[type] : SPEC_PMU, (uint32_t)type, config,
+		 item);
+	return 1;
+}
+
+/*
+ * libpfm4 gets the whole text, for it has modifiers of its own (:u:c=1). Where it
+ * does not know the last of them, perf's letters may be meant (:uk). 1 when it
+ * knew the name; *mods are those that are left to do.
+ */
+static int pfm_event(struct spec_parser *p, const struct spec_item *item, struct slice *mods)
+{
+	struct perf_event_attr attr = { 0 };
+	struct event_spec *s;
+	struct err e = { 0 };
+	char *text = slice_dup(p, item->whole), *last;
+	int r;
+
+	*mods = (struct slice){ item->whole.s + item->whole.n, 0 };
+	if (!p->env->pfm || item->has_terms)
+		return 0;
+	r = p->env->pfm(p->env->ctx, text, &attr, &e);
+	last = strrchr(text, ':');
+	if (r == -EINVAL && last && last[1] &&
+	    spec_are_modifiers((struct slice){ last + 1, strlen(last + 1) })) {
+		*mods = (struct slice){ item->whole.s + (last + 1 - text), strlen(last + 1) };
+		*last = '\0';
+		attr = (struct perf_event_attr){ 0 };
+		r = p->env->pfm(p->env->ctx, text, &attr, &e);
+	}
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0) {
+		spec_bad(p, item->whole, -r, "%s", e.msg);
+		spec_bad_hint(p, "%s", e.hint);
+		return r;
+	}
+	s = spec_add(p, attr.type == PERF_TYPE_RAW ? SPEC_RAW : SPEC_PMU, attr.type, 0, item);
+	if (attr.sample_period) {
+		*(attr.freq ? &s->freq : &s->period) = attr.sample_period;
+		s->terms |= attr.freq ? SPEC_TERM_FREQ : SPEC_TERM_PERIOD;
+		attr.sample_period = 0;
+		attr.freq = 0;
+	}
+	attr.size = 0;
+	s->attr = attr;
+	s->attr.exclude_guest = !attr.exclude_host;
+	s->modified = attr.exclude_user || attr.exclude_kernel;
+	return 1;
+}
+
+int spec_head(struct spec_parser *p, const struct spec_item *item, const struct spec_terms *terms,
+	      struct slice *mods)
+{
+	struct slice name, rest, event;
+	bool colon = slice_cut(item->head, ':', &name, &rest);
+	uint64_t number;
+	int r;
+
+	*mods = rest;
+	if (!name.n)
+		return spec_bad(p, item->head, EINVAL, "there is no event name before the ':'");
+	r = fixed_event(p, item, name);
+	if (r)
+		return r;
+	if (colon && slice_u64(name, &number)) {
+		slice_cut(rest, ':', &event, mods);
+		return numeric_event(p, item, number, event);
+	}
+	if (item->has_terms && !colon) {
+		r = spec_pmu_event(p, item, name, terms);
+		if (r)
+			return r;
+	}
+	if (!colon || spec_are_modifiers(rest)) {
+		r = spec_pmu_alias(p, item, name, terms);
+		if (r)
+			return r;
+	}
+	if (colon) {
+		slice_cut(rest, ':', &event, mods);
+		r = spec_tracepoint(p, item, name, event);
+		if (r == 0 &&
+		    probe_is_group(name.s, name.n)) /* libpfm4 knows a PMU of nearly that name */
+			r = spec_bad_probe(p, name, event);
+		if (r)
+			return r;
+	}
+	r = pfm_event(p, item, mods);
+	if (r)
+		return r;
+	if (colon)
+		return spec_bad_tracepoint(p, name, event);
+	return item->has_terms ? spec_bad_pmu(p, name) : spec_bad_unknown(p, name);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does perf get samples of what happens while a CPU idles?
+ *
+ * There are kernels (of virtual machines that others look after) that keep some tasks from perf,
+ * and with them the idle tasks of CPUs that were made from these: what happens there is hidden from
+ * perf's rings, not from BPF programs. It is tried with a clock that ticks fast for a moment: on a
+ * CPU that idles, ticks without samples tell.
+ */
+#ifndef KYMO_KERN_ABILITY_TRY_IDLE_H
+#define KYMO_KERN_ABILITY_TRY_IDLE_H
+
+#include <stdint.h>
+
+#include "kern/cpu.h"
+
+enum try_idle {
+	TRY_IDLE_UNKNOWN, /* it did not idle meanwhile, or it may not be tried */
+	TRY_IDLE_SEEN,
+	TRY_IDLE_LOST,
+};
+
+/* One answer for each CPU, after so many ms at most. */
+void try_idle(const struct cpus *cpus, unsigned ms, enum try_idle *ret);
+
+/*
+ * Those that lose it (and of how many it is not known), with what was found earlier (root keeps it
+ * until the machine is started anew); free them with cpus_free(). Only in virtual machines is it
+ * tried at all.
+ */
+size_t try_idle_lost(const struct cpus *cpus, unsigned ms, struct cpus *ret);
+
+#endif

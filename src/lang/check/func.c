@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions whose arguments need more than counting: formats, addresses, aggregations ... */
+#include "lang/check/func.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <signal.h>
+#include <string.h>
+
+#define LHIST_MAX (INT64_MAX / 2)
+
+/* %s of a char * is the text it points to: as if str() stood there. */
+static const struct ltype *text_behind(struct checker *c, struct node **n)
+{
+	struct node *str = arena_alloc(&c->p->arena, sizeof(*str));
+
+	*str = (struct node){ .kind = N_CALL, .s = "str", .pos = (*n)->pos, .len = (*n)->len };
+	str->map = -1;
+	str->list = arena_alloc(&c->p->arena, sizeof(*str->list));
+	str->list[0] = *n;
+	str->n = 1;
+	*n = str;
+	return check_expr(c, str);
+}
+
+/* Conversions of a format against the arguments behind it. */
+void check_printf(struct checker *c, struct node *n, size_t first)
+{
+	struct node *f = n->list[first];
+	size_t arg = first + 1;
+
+	if (!check_literal(c, f, n->s))
+		return;
+	for (size_t i = first + 1; i < n->n; i++) {
+		const struct ltype *t = check_expr(c, n->list[i]);
+
+		check_fill_all(c, t, 0);
+		if (t->kind == LT_VOID || lt_is_agg(t))
+			check_fail(c, n->list[i], "this cannot be printed by %s", n->s);
+	}
+	for (const char *s = f->s; (s = strchr(s, '%')); s++) {
+		const struct ltype *t;
+		char conv;
+		bool ok;
+
+		s++;
+		if (*s == '%')
+			continue;
+		s += strspn(s, "-+ #0");
+		if (*s == '*') {
+			check_fail(c, f, "'*' as a width is not supported");
+			return;
+		}
+		s += strspn(s, "0123456789");
+		if (*s == '.') {
+			s++;
+			s += strspn(s, "0123456789");
+		}
+		s += strspn(s, "hlzjt");
+		conv = *s;
+		if (conv == 'r' && (s[1] == 'x' || s[1] == 'h'))
+			s++; /* bytes in hexadecimal */
+		if (!conv || !strchr("diuxXoscprbBhl", conv)) {
+			check_fail(c, f,
+				   conv ? "'%%%c' is no conversion"
+					: "the format ends in the middle of a conversion",
+				   conv);
+			lang_hint(c->d, "%%d %%u %%x %%p %%s %%c %%r are known");
+			return;
+		}
+		if (arg >= n->n) {
+			check_fail(c, n, "%s has too few arguments for its format", n->s);
+			return;
+		}
+		t = n->list[arg]->type;
+		if (t->kind == LT_NONE) {
+			arg++;
+			continue;
+		}
+		if (conv == 's' && t->kind == LT_PTR && t->elem->kind == LT_INT &&
+		    t->elem->size == 1)
+			t = text_behind(c, &n->list[arg]);
+		switch (conv) {
+		case 's': ok = !lt_is_num(t) || t->is_bool || t->enum_name; break;
+		case 'r': ok = t->kind == LT_BUF || t->kind == LT_STRING; break;
+		case 'c': ok = lt_is_num(t) || t->kind == LT_STRING; break;
+		case 'p': ok = lt_is_num(t) || t->kind == LT_KSYM || t->kind == LT_USYM; break;
+		default:
+			ok = lt_is_num(t) || t->kind == LT_USERNAME || t->kind == LT_KSYM ||
+			     t->kind == LT_PROBE || t->kind == LT_STRERROR ||
+			     t->kind == LT_TIMESTAMP;
+		}
+		if (!ok) {
+			AUTO_STRBUF b = { 0 };
+
+			lt_text(t, &b);
+			check_fail(c, n->list[arg], "%%%c does not fit %s", conv, strbuf_str(&b));
+			lang_hint(c->d, lt_is_num(t) ? "numbers are printed with %%d, %%u or %%x; "
+						       "str() reads a text from an address"
+						     : "print it with %%s");
+		}
+		arg++;
+	}
+	if (arg < n->n)
+		check_fail(c, n->list[arg], "%s has more arguments than its format", n->s);
+}
+
+const struct ltype *check_stack(struct checker *c, struct node *n, bool user)
+{
+	struct ltype *t = lt_new(c->t, user ? LT_USTACK : LT_KSTACK, user ? 16 : 8);
+
+	t->n = c->p->config.stack_depth;
+	for (size_t i = 0; i < n->n; i++) {
+		struct node *a = n->list[i];
+
+		if (a->kind == N_IDENT) {
+			a->type = c->i64;
+			if (strcmp(a->s, "perf") == 0) {
+				t->user_stack_perf = true;
+			} else if (strcmp(a->s, "raw") == 0) {
+				t->raw_stack = true;
+			} else if (strcmp(a->s, "folded") == 0) {
+				t->folded_stack = true;
+			} else if (strcmp(a->s, "annotated") == 0) {
+				t->folded_stack = t->annotated_stack = true;
+			} else if (strcmp(a->s, "ftrace") == 0) {
+				t->ftrace_stack = true;
+			} else if (strcmp(a->s, "bpftrace") != 0 && strcmp(a->s, "build_id") != 0) {
+				check_fail(c, a,
+					   "a stack is printed as perf, raw, folded, ftrace or "
+					   "bpftrace");
+			}
+		} else {
+			t->n = (uint32_t)check_constant(c, a, n->s, 0, 127);
+		}
+	}
+	check_depth(c, t->n);
+	return t;
+}
+
+const struct ltype *check_str(struct checker *c, struct node *n)
+{
+	uint32_t size = c->p->config.strlen;
+	const struct ltype *t;
+	int64_t v;
+
+	if (n->list[0]->kind == N_PARAM && n->list[0]->v)
+		check_param_text(c, n->list[0]);
+	t = check_expr(c, n->list[0]);
+
+	if (t->kind != LT_NONE && !lt_is_num(t) && t->kind != LT_STRING && t->kind != LT_ARRAY)
+		check_fail(c, n->list[0], "str() reads from an address: a pointer or a number");
+	if (n->n > 1) {
+		check_number(c, n->list[1], "str()");
+		if (check_const(n->list[1], &v) && v >= 0 && v + 1 < 4096)
+			size = (uint32_t)v + 1;
+		if (size > c->p->config.strlen && size > 200)
+			size = c->p->config.strlen > 200 ? c->p->config.strlen : 200;
+		if (check_const(n->list[1], &v) && v + 1 > size && c->final) {
+			lang_warn(c->d, n->list[1]->pos, n->list[1]->len,
+				  "str() reads at most %u bytes here", size - 1);
+			lang_hint(c->d, "config = { max_strlen = %lld } allows more, up to 4096",
+				  (long long)(v < 4095 ? v + 1 : 4096));
+		}
+	}
+	if (t->kind == LT_STRING && n->n == 1)
+		return t;
+	return lt_string(c->t, size);
+}
+
+const struct ltype *check_buf(struct checker *c, struct node *n)
+{
+	const struct ltype *t = check_expr(c, n->list[0]);
+	uint32_t size = c->p->config.strlen;
+	int64_t v;
+
+	if (t->kind == LT_ARRAY || t->kind == LT_STRING)
+		size = t->size;
+	else if (t->kind != LT_NONE && !lt_is_num(t))
+		check_fail(c, n->list[0], "buf() reads from an address or an array");
+	else if (n->n < 2)
+		check_fail(c, n, "buf() wants a length");
+	if (n->n > 1) {
+		check_number(c, n->list[1], "buf()");
+		if (check_const(n->list[1], &v)) {
+			if (v < 0 || v > 4096)
+				check_fail(c, n->list[1], "buf() reads from 0 to 4096 bytes");
+			else
+				size = (uint32_t)v;
+		}
+	}
+	return lt_new(c->t, LT_BUF, 8 + (size > 4096 ? 4096 : size));
+}
+
+const struct ltype *check_ntop(struct checker *c, struct node *n)
+{
+	struct node *a = n->list[n->n - 1];
+	const struct ltype *t = check_expr(c, a);
+
+	if (n->n == 2)
+		check_number(c, n->list[0], "ntop()");
+	if (t->kind != LT_NONE && t->kind != LT_INT &&
+	    !(t->kind == LT_ARRAY && (t->size == 4 || t->size == 16)) &&
+	    !(t->kind == LT_STRING && (t->size == 4 || t->size == 16)) && t->kind != LT_INET)
+		check_fail(c, a, "ntop() wants an address: a number, or an array of 4 or 16 bytes");
+	return lt_new(c->t, LT_INET, 24);
+}
+
+const struct ltype *check_agg(struct checker *c, struct node *n)
+{
+	static const enum lt_kind kind[] = { LT_COUNT, LT_SUM,	LT_MIN,	  LT_MAX,    LT_AVG,
+					     LT_STATS, LT_HIST, LT_LHIST, LT_TSERIES };
+	struct ltype *t;
+
+	if (!c->agg_ok) {
+		check_fail(c, n, "%s() must be assigned to a map", n->s);
+		lang_hint(c->d, "@name = %s(%s);", n->s, n->n ? "..." : "");
+		return c->none;
+	}
+	c->agg_ok = false;
+	t = lt_new(c->t, kind[n->id - F_COUNT], 16);
+	for (size_t i = 0; i < n->n; i++)
+		if (!(n->id == F_TSERIES && i == 3))
+			check_number(c, n->list[i], n->s);
+	if (n->n)
+		t->is_signed = n->list[0]->type->kind == LT_INT && n->list[0]->type->is_signed;
+	if (n->id == F_COUNT)
+		t->size = 8;
+	if (n->id == F_HIST) {
+		t->step = n->n > 1 ? check_constant(c, n->list[1], "hist()", 0, 5) : 0;
+		t->size = lt_hist_buckets((unsigned)t->step) * 8;
+	}
+	if (n->id == F_LHIST) {
+		t->min = check_constant(c, n->list[1], "lhist()", 0, LHIST_MAX);
+		t->max = check_constant(c, n->list[2], "lhist()", 0, LHIST_MAX);
+		t->step = check_constant(c, n->list[3], "lhist()", 1, LHIST_MAX);
+		if (t->max <= t->min) {
+			check_fail(c, n, "lhist() ends (%lld) above where it begins (%lld)",
+				   (long long)t->max, (long long)t->min);
+			t->max = t->min + 1;
+		} else if ((t->max - t->min) / t->step > 1000) {
+			check_fail(c, n, "lhist() has at most 1000 buckets");
+			t->max = t->min + t->step;
+		}
+		t->size = lt_lhist_buckets(t) * 8;
+	}
+	if (n->id == F_TSERIES) {
+		static const char *const how[] = { "", "avg", "min", "max", "sum" };
+
+		t->step = check_constant(c, n->list[1], "tseries()", 1, INT64_MAX);
+		t->max = check_constant(c, n->list[2], "tseries()", 1, 1000);
+		if (n->n > 3 && check_literal(c, n->list[3], "tseries()")) {
+			for (int i = 1; i < 5; i++)
+				if (strcmp(how[i], n->list[3]->s) == 0)
+					t->agg = i;
+			if (!t->agg)
+				check_fail(c, n->list[3], "tseries() takes avg, min, max or sum");
+		}
+		t->size = (uint32_t)t->max * 24;
+	}
+	return t;
+}
+
+void check_keys_of(struct checker *c, struct node *n)
+{
+	/* delete(@x, k), has_key(@x, k): the keys stand behind the map */
+	struct node *m = n->list[0];
+
+	if (m->kind != N_MAP) {
+		check_fail(c, m, "%s() wants a map", n->s);
+		return;
+	}
+	if (n->n > 1 && !m->n) {
+		m->list = n->list + 1;
+		m->n = n->n - 1;
+	}
+	check_map_keys(c, m);
+	if (c->final && c->p->maps.data[m->map].value->kind == LT_NONE)
+		check_fail(c, m, "nothing is ever stored in %s", m->s);
+}
+
+const struct ltype *check_signal(struct checker *c, struct node *n)
+{
+	struct node *a = n->list[0];
+
+	check_expr(c, a);
+	switch (c->point->kind) {
+	case LP_BEGIN:
+	case LP_END:
+	case LP_INTERVAL:
+	case LP_SELF:
+		return check_fail(c, n, "signal() in %s would be sent to kymo itself",
+				  lang_kind_name[c->point->kind]);
+	default: break;
+	}
+	if (a->kind == N_STR) {
+		const char *s = str_starts(a->s, "SIG") ? a->s + 3 : a->s;
+
+		for (int i = 1; i < NSIG; i++) {
+			const char *name = sigabbrev_np(i);
+
+			if (name && strcasecmp(name, s) == 0) {
+				a->folded = true;
+				a->v = i;
+				return c->nothing;
+			}
+		}
+		check_fail(c, a, "'%s' is no signal", a->s);
+	} else if (a->folded && (a->v < 1 || a->v > 64)) {
+		check_fail(c, a, "signals go from 1 to 64");
+	}
+	return c->nothing;
+}
+
+const struct ltype *check_getopt(struct checker *c, struct node *n)
+{
+	const char *text = NULL;
+	size_t len;
+	int64_t v;
+
+	if (!check_literal(c, n->list[0], "getopt()"))
+		return c->none;
+	if (n->n > 1)
+		check_expr(c, n->list[1]);
+	if (n->n > 2)
+		check_literal(c, n->list[2], "getopt()");
+	len = strlen(n->list[0]->s);
+	for (int i = 0; i < c->src->n_args; i++) {
+		const char *a = c->src->args[i];
+
+		if (str_starts(a, "--") && strncmp(a + 2, n->list[0]->s, len) == 0 &&
+		    (a[len + 2] == '=' || !a[len + 2]))
+			text = a[len + 2] ? a + len + 3 : "";
+	}
+	if (n->n < 2 || n->list[1]->type->is_bool) {
+		n->v = text ? strcmp(text, "false") != 0 && strcmp(text, "0") != 0
+			    : n->n > 1 && n->list[1]->v;
+		n->folded = true;
+		return c->boolean;
+	}
+	if (n->list[1]->type->kind == LT_STRING) {
+		n->kind = N_STR;
+		n->s = text ? text : n->list[1]->s;
+		n->slen = strlen(n->s);
+		return lt_string(c->t, (uint32_t)n->slen + 1);
+	}
+	n->folded = true;
+	n->v = n->list[1]->v;
+	if (text) {
+		if (!str_i64(text, &v))
+			return check_fail(c, n, "--%s wants a number, not '%s'", n->list[0]->s,
+					  text);
+		n->v = v;
+	}
+	return c->i64;
+}
+
+const struct ltype *check_pton(struct checker *c, struct node *n)
+{
+	uint8_t addr[16];
+
+	if (!check_literal(c, n->list[0], "pton()"))
+		return c->none;
+	if (inet_pton(AF_INET, n->list[0]->s, addr) == 1)
+		return lt_array(c->t, lt_int(c->t, 1, false), 4);
+	if (inet_pton(AF_INET6, n->list[0]->s, addr) == 1)
+		return lt_array(c->t, lt_int(c->t, 1, false), 16);
+	return check_fail(c, n->list[0], "'%s' is no address", n->list[0]->s);
+}
+
+/* Names for addresses and the other way round, known when the program is compiled. */
+const struct ltype *check_address(struct checker *c, struct node *n)
+{
+	uint64_t v = 0, size = 8;
+	bool found;
+
+	if (!check_literal(c, n->list[0], n->s))
+		return c->none;
+	if (n->id == F_PERCPU_KADDR && n->n > 1)
+		check_number(c, n->list[1], "percpu_kaddr()");
+	if (n->id == F_UADDR) {
+		c->uses_point = true;
+		found = c->env->uaddr && c->point->target &&
+			c->env->uaddr(c->env->ctx, c->point->target, n->list[0]->s, &v, &size);
+		if (found) {
+			uint64_t here = 0, unused;
+
+			/* Programs are loaded anywhere: as far away as from the probe, in the file.
+			 */
+			n->folded = c->point->kind != LP_UPROBE || !c->point->name ||
+				    c->point->is_addr ||
+				    !c->env->uaddr(c->env->ctx, c->point->target, c->point->name,
+						   &here, &unused);
+			n->v = (int64_t)(n->folded ? v : v - here - c->point->offset);
+			return lt_ptr(
+				c->t,
+				lt_int(c->t,
+				       size == 1 || size == 2 || size == 4 ? (unsigned)size : 8,
+				       false),
+				LS_USER);
+		}
+		return check_fail(c, n, "there is no symbol '%s' in %s", n->list[0]->s,
+				  c->point->target ? c->point->target : "this kind of probe");
+	}
+	if (n->id == F_CGROUPID)
+		found = c->env->cgroup && c->env->cgroup(c->env->ctx, n->list[0]->s, &v);
+	else
+		found = c->env->kaddr && c->env->kaddr(c->env->ctx, n->list[0]->s, &v);
+	if (!found)
+		return check_fail(c, n,
+				  n->id == F_CGROUPID ? "there is no cgroup '%s'"
+						      : "the kernel has no symbol '%s'",
+				  n->list[0]->s);
+	if (n->id == F_PERCPU_KADDR &&
+	    !c->env->kaddr(c->env->ctx, "__per_cpu_offset", &(uint64_t){ 0 }))
+		return check_fail(c, n, "this kernel does not tell where its CPUs' variables are");
+	n->v = (int64_t)v;
+	n->folded = n->id != F_PERCPU_KADDR;
+	return c->u64;
+}
+
+/* in_map("/sys/fs/bpf/set", key): no name means any key. */
+const struct ltype *check_in_map(struct checker *c, struct node *n)
+{
+	bool known = false;
+
+	check_number(c, n->list[1], "in_map()");
+	if (!check_literal(c, n->list[0], "in_map()"))
+		return c->none;
+	n->folded = !n->list[0]->s[0];
+	n->v = 1;
+	for (size_t i = 0; i < c->p->pinned.n && !known; i++)
+		known = strcmp(c->p->pinned.data[i], n->list[0]->s) == 0;
+	if (!n->folded && !known)
+		vec_push(&c->p->pinned, n->list[0]->s);
+	if (c->env->recorded && !n->folded)
+		return check_fail(c, n, "a recording has no pinned maps");
+	return c->boolean;
+}
+
+const struct ltype *check_nsecs(struct checker *c, struct node *n)
+{
+	static const char *const modes[] = { "monotonic", "boot", "tai", "sw_tai" };
+
+	n->v = 1;
+	for (size_t i = 0; n->n && i < ARRAY_SIZE(modes); i++)
+		if (n->list[0]->kind == N_IDENT && strcmp(modes[i], n->list[0]->s) == 0) {
+			n->v = (int64_t)i;
+			n->list[0]->type = c->i64;
+			return c->u64;
+		}
+	return n->n ? check_fail(c, n->list[0], "nsecs() takes monotonic, boot, tai or sw_tai")
+		    : c->u64;
+}
+
+const struct ltype *check_strings(struct checker *c, struct node *n)
+{
+	for (size_t i = 0; i < 2; i++) {
+		const struct ltype *t = check_expr(c, n->list[i]);
+
+		if (t->kind != LT_NONE && t->kind != LT_STRING)
+			check_fail(c, n->list[i], "%s() wants strings", n->s);
+	}
+	if (n->id == F_STRNCMP) {
+		n->v = check_constant(c, n->list[2], "strncmp()", 0, 4096);
+		return c->u64;
+	}
+	if (n->id == F_STRMATCH && !check_literal(c, n->list[1], "strmatch()"))
+		return c->none;
+	if (n->id == F_STRMATCH && n->list[1]->s[0] == '*' && !n->list[1]->s[1]) {
+		n->folded = true; /* fits anything */
+		n->v = 1;
+	}
+	return n->id == F_STRCONTAINS || n->id == F_STRMATCH ? c->boolean : c->i64;
+}
+
+/* The kernel lets only some functions ask for the name of a path. */
+const struct ltype *check_path(struct checker *c, struct node *n)
+{
+	static const char *const allowed[] = {
+		"filp_close",
+		"vfs_truncate",
+		"vfs_fallocate",
+		"vfs_getattr",
+		"dentry_open",
+		"security_file_permission",
+		"security_inode_getattr",
+		"security_file_open",
+		"security_path_truncate",
+	};
+	const struct ltype *t = check_expr(c, n->list[0]);
+	bool ok = c->point->kind == LP_ITER;
+
+	if (c->point->kind == LP_FENTRY || c->point->kind == LP_FEXIT)
+		for (size_t i = 0; i < ARRAY_SIZE(allowed); i++)
+			ok |= c->point->name && strcmp(c->point->name, allowed[i]) == 0;
+	if (!ok) {
+		check_fail(c, n, "the kernel does not allow path() here");
+		lang_hint(c->d,
+			  "iter probes may, and fentry and fexit of filp_close, vfs_truncate, "
+			  "vfs_fallocate, vfs_getattr, dentry_open, security_file_open");
+	}
+	if (t->kind == LT_PTR)
+		t = t->elem;
+	if (t->kind != LT_NONE &&
+	    (t->kind != LT_RECORD || strcmp(t->rec->name, "struct path") != 0))
+		check_fail(c, n->list[0], "path() wants a struct path, such as args.filp->f_path");
+	if (n->n > 1)
+		return lt_string(c->t, (uint32_t)check_constant(c, n->list[1], "path()", 1, 4096));
+	return lt_string(c->t, c->p->config.strlen);
+}
+
+const struct ltype *check_skb(struct checker *c, struct node *n)
+{
+	const struct ltype *t;
+
+	check_literal(c, n->list[0], "skboutput()");
+	t = check_expr(c, n->list[1]);
+	check_number(c, n->list[2], "skboutput()");
+	check_number(c, n->list[3], "skboutput()");
+	if (t->kind == LT_NONE)
+		return c->i64;
+	if (t->kind != LT_PTR || t->elem->kind != LT_RECORD ||
+	    strcmp(t->elem->rec->name, "struct sk_buff") != 0) {
+		check_fail(c, n->list[1], "skboutput() wants a struct sk_buff *");
+		lang_hint(c->d, "rawtracepoint:netif_receive_skb { skboutput(\"a.pcap\", args.skb, "
+				"1000, 0); }");
+		return c->i64;
+	}
+	check_fill(c, t->elem);
+	return c->i64;
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+#include "lang/gen/emit.h"
+
+#include <string.h>
+
+#define R0 0
+#define R5 5
+#define FP 10
+#define BPF_STACK 512
+#define CODE_JCOND 0xe0 /* may_goto, newer than the oldest headers */
+
+struct emitter {
+	VEC(struct bpf_insn) out;
+	VEC(struct lang_line) lines;
+	VEC(uint32_t) funcs;
+	struct fix {
+		uint32_t insn;
+		int label;
+	} * fix;
+	size_t n_fix, cap_fix;
+	struct ir_place *place;
+	uint32_t *label_at;
+	VEC(uint32_t) func_refs;
+	uint32_t pos;
+};
+
+static void put(struct emitter *m, struct bpf_insn i)
+{
+	if (!m->lines.n || m->lines.data[m->lines.n - 1].pos != m->pos)
+		vec_push(&m->lines, (struct lang_line){ (uint32_t)m->out.n, m->pos });
+	vec_push(&m->out, i);
+}
+
+static bool fits32(int64_t v)
+{
+	return v == (int32_t)v;
+}
+
+static void mov_reg(struct emitter *m, int d, int s)
+{
+	if (d != s)
+		put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_X,
+					  .dst_reg = (uint8_t)d & 15,
+					  .src_reg = (uint8_t)s & 15 });
+}
+
+static void ld64(struct emitter *m, int d, int src, int64_t v)
+{
+	put(m, (struct bpf_insn){ .code = BPF_LD | BPF_DW | BPF_IMM,
+				  .dst_reg = (uint8_t)d & 15,
+				  .src_reg = (uint8_t)src & 15,
+				  .imm = (int32_t)v });
+	put(m, (struct bpf_insn){ .imm = (int32_t)((uint64_t)v >> 32) });
+}
+
+static void mov_imm(struct emitter *m, int d, int64_t v)
+{
+	if (fits32(v))
+		put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K,
+					  .dst_reg = (uint8_t)d & 15,
+					  .imm = (int32_t)v });
+	else
+		ld64(m, d, 0, v);
+}
+
+static int size_code(unsigned size)
+{
+	return size == 1 ? BPF_B : size == 2 ? BPF_H : size == 4 ? BPF_W : BPF_DW;
+}
+
+static void load(struct emitter *m, unsigned size, int d, int base, int32_t off)
+{
+	put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_LDX | BPF_MEM | size_code(size)),
+				  .dst_reg = (uint8_t)d & 15,
+				  .src_reg = (uint8_t)base & 15,
+				  .off = (int16_t)off });
+}
+
+static void store(struct emitter *m, unsigned size, int base, int32_t off, int s)
+{
+	put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_STX | BPF_MEM | size_code(size)),
+				  .dst_reg = (uint8_t)base & 15,
+				  .src_reg = (uint8_t)s & 15,
+				  .off = (int16_t)off });
+}
+
+/* Make a value be in register d. */
+static void into(struct emitter *m, int d, const struct ir_val *v)
+{
+	switch (v->kind) {
+	case IV_REG:
+		if (m->place[v->v].reg >= 0)
+			mov_reg(m, d, m->place[v->v].reg);
+		else
+			load(m, 8, d, FP, m->place[v->v].slot);
+		break;
+	case IV_IMM: mov_imm(m, d, v->v); break;
+	case IV_FP:
+		mov_reg(m, d, FP);
+		if (v->v)
+			put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_ADD | BPF_K,
+						  .dst_reg = (uint8_t)d & 15,
+						  .imm = (int32_t)v->v });
+		break;
+	case IV_MAP: ld64(m, d, BPF_PSEUDO_MAP_FD, v->v); break;
+	case IV_FUNC:
+		vec_push(&m->func_refs, (uint32_t)m->out.n);
+		ld64(m, d, BPF_PSEUDO_FUNC, v->v);
+		break;
+	case IV_NONE: mov_imm(m, d, 0); break;
+	}
+}
+
+/* The register a value is in; one that is in none is put into spare. */
+static int in_reg(struct emitter *m, const struct ir_val *v, int spare)
+{
+	if (v->kind == IV_REG && m->place[v->v].reg >= 0)
+		return m->place[v->v].reg;
+	into(m, spare, v);
+	return spare;
+}
+
+static int target(const struct emitter *m, int dst)
+{
+	return m->place[dst].reg >= 0 ? m->place[dst].reg : R0;
+}
+
+static void done(struct emitter *m, int dst, int r)
+{
+	if (m->place[dst].reg >= 0)
+		mov_reg(m, m->place[dst].reg, r);
+	else if (m->place[dst].slot)
+		store(m, 8, FP, m->place[dst].slot, r);
+}
+
+static void alu(struct emitter *m, const struct ir_ins *i)
+{
+	int d = target(m, i->dst), b = -1;
+	bool imm = i->b.kind == IV_IMM && fits32(i->b.v);
+
+	if (!imm) {
+		b = in_reg(m, &i->b, R5);
+		if (b == d && !(i->a.kind == IV_REG && m->place[i->a.v].reg == d)) {
+			mov_reg(m, R5, b);
+			b = R5;
+		}
+	}
+	into(m, d, &i->a);
+	put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_ALU64 | i->sub | (imm ? BPF_K : BPF_X)),
+				  .dst_reg = (uint8_t)d & 15,
+				  .src_reg = imm ? 0 : (uint8_t)b & 15,
+				  .imm = imm ? (int32_t)i->b.v : 0 });
+	done(m, i->dst, d);
+}
+
+static void jump_to(struct emitter *m, uint32_t insn, int label)
+{
+	if (m->n_fix == m->cap_fix) {
+		m->cap_fix = m->cap_fix ? m->cap_fix * 2 : 64;
+		m->fix = mem_grow(m->fix, m->cap_fix * sizeof(*m->fix));
+	}
+	m->fix[m->n_fix++] = (struct fix){ insn, label };
+}
+
+/* The compare alone; the caller says where to. */
+static void compare(struct emitter *m, const struct ir_ins *i, int16_t off)
+{
+	int a = in_reg(m, &i->a, R0), b = 0;
+	bool imm = i->b.kind == IV_IMM && fits32(i->b.v);
+
+	if (!imm)
+		b = in_reg(m, &i->b, R5);
+	put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_JMP | i->sub | (imm ? BPF_K : BPF_X)),
+				  .dst_reg = (uint8_t)a & 15,
+				  .src_reg = (uint8_t)b & 15,
+				  .off = off,
+				  .imm = imm ? (int32_t)i->b.v : 0 });
+}
+
+static void set(struct emitter *m, const struct ir_ins *i)
+{
+	int d = target(m, i->dst);
+
+	compare(m, i, 2);
+	mov_imm(m, d, 0);
+	put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_JA, .off = 1 });
+	mov_imm(m, d, 1);
+	done(m, i->dst, d);
+}
+
+/* Arguments into r1-r5: registers first, so that none is overwritten before it was read. */
+static void call(struct emitter *m, const struct ir_ins *i)
+{
+	int from[6] = { 0 };
+	bool open[6] = { false }, any = true;
+
+	for (unsigned k = 0; k < i->n_args; k++)
+		if (i->arg[k].kind == IV_REG && m->place[i->arg[k].v].reg >= 0) {
+			from[k + 1] = m->place[i->arg[k].v].reg;
+			open[k + 1] = from[k + 1] != (int)k + 1;
+		}
+	while (any) {
+		int stuck = 0;
+
+		any = false;
+		for (int d = 1; d <= 5; d++) {
+			bool needed = false;
+
+			if (!open[d])
+				continue;
+			for (int o = 1; o <= 5; o++)
+				needed |= o != d && open[o] && from[o] == d;
+			if (needed) {
+				stuck = d;
+				continue;
+			}
+			mov_reg(m, d, from[d]);
+			open[d] = false;
+			any = true;
+		}
+		if (!any && stuck) { /* a ring: one of it waits in r0 */
+			mov_reg(m, R0, stuck);
+			for (int o = 1; o <= 5; o++)
+				if (open[o] && from[o] == stuck)
+					from[o] = R0;
+			any = true;
+		}
+	}
+	for (unsigned k = 0; k < i->n_args; k++)
+		if (!(i->arg[k].kind == IV_REG && m->place[i->arg[k].v].reg >= 0))
+			into(m, (int)k + 1, &i->arg[k]);
+	put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_CALL,
+				  .src_reg = i->helper == LANG_CALL_WALK ? BPF_PSEUDO_CALL : 0,
+				  .imm = i->helper });
+	if (i->dst >= 0 && (m->place[i->dst].reg >= 0 || m->place[i->dst].slot))
+		done(m, i->dst, R0);
+}
+
+static void memory(struct emitter *m, const struct ir_ins *i)
+{
+	bool stack = i->a.kind == IV_FP;
+	int base = stack ? FP : in_reg(m, &i->a, R0), d;
+	int32_t off = i->off + (stack ? (int32_t)i->a.v : 0);
+
+	if (i->op == IR_LD) {
+		d = target(m, i->dst);
+		load(m, i->size, d, base, off);
+		done(m, i->dst, d);
+	} else if (i->op == IR_XADD) {
+		d = in_reg(m, &i->b, R5);
+		put(m, (struct bpf_insn){ .code = BPF_STX | BPF_DW | 0xc0,
+					  .dst_reg = (uint8_t)base & 15,
+					  .src_reg = (uint8_t)d & 15,
+					  .off = (int16_t)off });
+	} else if (i->b.kind == IV_IMM && fits32(i->b.v)) {
+		put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_ST | BPF_MEM | size_code(i->size)),
+					  .dst_reg = (uint8_t)base & 15,
+					  .off = (int16_t)off,
+					  .imm = (int32_t)i->b.v });
+	} else {
+		d = in_reg(m, &i->b, R5);
+		store(m, i->size, base, off, d);
+	}
+}
+
+static void one(struct emitter *m, const struct ir_ins *i)
+{
+	int d;
+
+	switch ((enum ir_op)i->op) {
+	case IR_NOP: break;
+	case IR_CTX: done(m, i->dst, 1); break;
+	case IR_PARAM: done(m, i->dst, i->off + 1); break;
+	case IR_MOV:
+		d = target(m, i->dst);
+		into(m, d, &i->a);
+		done(m, i->dst, d);
+		break;
+	case IR_ALU: alu(m, i); break;
+	case IR_NEG:
+		d = target(m, i->dst);
+		into(m, d, &i->a);
+		put(m,
+		    (struct bpf_insn){ .code = BPF_ALU64 | BPF_NEG, .dst_reg = (uint8_t)d & 15 });
+		done(m, i->dst, d);
+		break;
+	case IR_SWAP:
+		d = target(m, i->dst);
+		into(m, d, &i->a);
+		put(m, (struct bpf_insn){ .code = BPF_ALU | BPF_END | BPF_TO_BE,
+					  .dst_reg = (uint8_t)d & 15,
+					  .imm = i->size * 8 });
+		done(m, i->dst, d);
+		break;
+	case IR_SET: set(m, i); break;
+	case IR_LD:
+	case IR_ST:
+	case IR_XADD: memory(m, i); break;
+	case IR_CALL: call(m, i); break;
+	case IR_LABEL: m->label_at[i->label] = (uint32_t)m->out.n; break;
+	case IR_JMP:
+		jump_to(m, (uint32_t)m->out.n, i->label);
+		put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_JA });
+		break;
+	case IR_JCC:
+		compare(m, i, 0);
+		jump_to(m, (uint32_t)m->out.n - 1, i->label);
+		break;
+	case IR_MAY_GOTO:
+		jump_to(m, (uint32_t)m->out.n, i->label);
+		put(m, (struct bpf_insn){ .code = BPF_JMP | CODE_JCOND });
+		break;
+	case IR_RET:
+		into(m, R0, &i->a);
+		put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT });
+		break;
+	}
+}
+
+static int function(struct emitter *m, struct ir_func *f, struct err *e)
+{
+	uint32_t deep;
+
+	m->place = mem_alloc(((size_t)f->n_regs + 1) * sizeof(*m->place));
+	m->label_at = mem_alloc(((size_t)f->n_labels + 1) * sizeof(*m->label_at));
+	m->n_fix = 0;
+	vec_push(&m->funcs, (uint32_t)m->out.n);
+	deep = ir_allocate(f, m->place);
+	if (deep <= BPF_STACK) {
+		vec_each (&f->ins, i) {
+			m->pos = i->pos;
+			one(m, i);
+		}
+	}
+	free(m->place);
+	for (size_t i = 0; i < m->n_fix; i++) {
+		int64_t off = (int64_t)m->label_at[m->fix[i].label] - m->fix[i].insn - 1;
+
+		m->out.data[m->fix[i].insn].off = (int16_t)off;
+		if (off != (int16_t)off)
+			deep = UINT32_MAX;
+	}
+	free(m->label_at);
+	if (deep == UINT32_MAX)
+		return err_set(e, E2BIG,
+			       "this probe is too long: a jump of more than 32,767 instructions");
+	if (deep > BPF_STACK)
+		return err_set(e, E2BIG, "this probe keeps too much at once: more than %d bytes",
+			       BPF_STACK);
+	return 0;
+}
+
+int emit_code(struct ir_func **f, size_t n, struct arena *a, struct lang_code *c, struct err *e)
+{
+	struct emitter m = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = function(&m, f[i], e);
+	vec_each (&m.func_refs, at) {
+		uint32_t which = (uint32_t)m.out.data[*at].imm;
+
+		if (r == 0)
+			m.out.data[*at].imm = (int32_t)(m.funcs.data[which] - *at - 1);
+	}
+	if (r == 0) {
+		c->insn = arena_dup(a, m.out.data, m.out.n * sizeof(*m.out.data));
+		c->n = (uint32_t)m.out.n;
+		c->line = arena_dup(a, m.lines.data, m.lines.n * sizeof(*m.lines.data));
+		c->n_lines = m.lines.n;
+		c->func = arena_dup(a, m.funcs.data, m.funcs.n * sizeof(*m.funcs.data));
+		c->n_funcs = m.funcs.n;
+	}
+	vec_free(&m.out);
+	vec_free(&m.lines);
+	vec_free(&m.funcs);
+	vec_free(&m.func_refs);
+	free(m.fix);
+	return r;
+}

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Expressions and statements: a Pratt parser with C's precedences.
+ *
+ * After a mistake the parser goes on behind the next ';' or '}', so that one run
+ * shows several; the statement is left out, and the checker takes what remains. Nesting is bounded:
+ * programs are untrusted here.
+ */
+#include "lang/parse/parse.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void parse_advance(struct parser *p)
+{
+	unsigned errors = p->d->errors;
+
+	p->prev = p->tok;
+	p->tok = lex_next(&p->lex);
+	/* Where a text ends that has no end is a guess: what stands behind it tells nothing. */
+	if (p->tok.kind == T_STR && p->d->errors > errors)
+		p->failed = true;
+}
+
+bool parse_accept(struct parser *p, int kind)
+{
+	if (p->tok.kind != kind)
+		return false;
+	parse_advance(p);
+	return true;
+}
+
+bool parse_is(const struct parser *p, const char *word)
+{
+	return p->tok.kind == T_IDENT && strcmp(p->tok.s, word) == 0;
+}
+
+bool parse_accept_word(struct parser *p, const char *word)
+{
+	if (!parse_is(p, word))
+		return false;
+	parse_advance(p);
+	return true;
+}
+
+void parse_fail(struct parser *p, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	/* What a text without an end has swallowed is not missing. */
+	if (!p->failed && !(p->tok.kind == T_END && p->lex.swallowed))
+		lang_error(p->d, p->tok.pos, p->tok.len, "%s", text);
+	p->failed = true;
+}
+
+bool parse_expect(struct parser *p, int kind, const char *what)
+{
+	char a[16], b[16];
+
+	if (parse_accept(p, kind))
+		return true;
+	parse_fail(p, "%s expected%s%s, not %s", lex_name(kind, a, sizeof(a)), what ? " " : "",
+		   what ? what : "", lex_name(p->tok.kind, b, sizeof(b)));
+	return false;
+}
+
+struct node *parse_node(struct parser *p, enum node_kind kind, uint32_t pos)
+{
+	struct node *n = arena_alloc(p->arena, sizeof(*n));
+
+	n->kind = kind;
+	n->pos = pos;
+	n->len = p->prev.pos + p->prev.len > pos ? p->prev.pos + p->prev.len - pos : 1;
+	n->map = -1;
+	n->action = -1;
+	return n;
+}
+
+void parse_end_at(struct parser *p, struct node *n)
+{
+	n->len = p->prev.pos + p->prev.len > n->pos ? p->prev.pos + p->prev.len - n->pos : 1;
+}
+
+static const char *const int_types[] = {
+	"int8",	     "int16",	 "int32",    "int64",	"uint8",   "uint16",  "uint32",
+	"uint64",    "bool",	 "int8_t",   "int16_t", "int32_t", "int64_t", "uint8_t",
+	"uint16_t",  "uint32_t", "uint64_t", "u8",	"u16",	   "u32",     "u64",
+	"s8",	     "s16",	 "s32",	     "s64",	"__u8",	   "__u16",   "__u32",
+	"__u64",     "__s8",	 "__s16",    "__s32",	"__s64",   "char",    "short",
+	"int",	     "long",	 "unsigned", "signed",	"void",	   "size_t",  "ssize_t",
+	"uintptr_t", "intptr_t", "pid_t",    "uid_t",	"gid_t",   "dev_t",   "sector_t",
+	"loff_t",    "umode_t",	 "gfp_t",    "__be16",	"__be32",  "string",
+};
+
+bool parse_is_int_type(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(int_types); i++)
+		if (strcmp(int_types[i], name) == 0)
+			return true;
+	return false;
+}
+
+struct ctype *parse_type(struct parser *p)
+{
+	struct ctype *t;
+	AUTO_STRBUF name = { 0 };
+
+	if (p->tok.kind != T_IDENT)
+		return NULL;
+	t = arena_alloc(p->arena, sizeof(*t));
+	t->pos = p->tok.pos;
+	while (parse_is(p, "const") || parse_is(p, "volatile") || parse_is(p, "__volatile__"))
+		parse_advance(p);
+	if (parse_is(p, "struct") || parse_is(p, "union") || parse_is(p, "enum")) {
+		strbuf_printf(&name, "%s ", p->tok.s);
+		parse_advance(p);
+		if (p->tok.kind != T_IDENT) {
+			parse_fail(p, "the name of a %sexpected", strbuf_str(&name));
+			return t;
+		}
+		strbuf_puts(&name, p->tok.s);
+		parse_advance(p);
+	} else if (p->tok.kind == T_IDENT) {
+		strbuf_puts(&name, p->tok.s);
+		parse_advance(p);
+		/* unsigned long long int */
+		while (p->tok.kind == T_IDENT &&
+		       (parse_is(p, "long") || parse_is(p, "int") || parse_is(p, "char") ||
+			parse_is(p, "short") || parse_is(p, "unsigned") || parse_is(p, "signed") ||
+			parse_is(p, "double"))) {
+			strbuf_printf(&name, " %s", p->tok.s);
+			parse_advance(p);
+		}
+	}
+	while (parse_is(p, "const") || parse_is(p, "volatile"))
+		parse_advance(p);
+	while (p->tok.kind == '*') {
+		t->stars++;
+		parse_advance(p);
+		while (parse_is(p, "const") || parse_is(p, "restrict"))
+			parse_advance(p);
+	}
+	t->name = arena_strdup(p->arena, strbuf_str(&name));
+	t->len = p->prev.pos + p->prev.len - t->pos;
+	return t;
+}
+
+void parse_array(struct parser *p, struct ctype *t)
+{
+	if (!parse_accept(p, '['))
+		return;
+	t->is_array = true;
+	if (p->tok.kind == T_INT) {
+		if (p->tok.v > 1u << 20)
+			parse_fail(p, "an array of %llu elements is too large",
+				   (unsigned long long)p->tok.v);
+		t->array = (uint32_t)p->tok.v;
+		parse_advance(p);
+	}
+	parse_expect(p, ']', "behind the size of an array");
+	t->len = p->prev.pos + p->prev.len - t->pos;
+}
+
+/* Is what follows '(' a type and then ')'? Looks without consuming. */
+static bool looks_like_cast(struct parser *p)
+{
+	uint32_t save = p->lex.at;
+	size_t pending = p->lex.pending.n;
+	struct token t = p->tok;
+	bool known, stars = false;
+
+	if (pending || t.kind != T_IDENT)
+		return t.kind == T_IDENT && parse_is_int_type(t.s);
+	if (strcmp(t.s, "struct") == 0 || strcmp(t.s, "union") == 0 || strcmp(t.s, "enum") == 0)
+		return true;
+	known = parse_is_int_type(t.s);
+	if (known)
+		return true;
+	t = lex_next(&p->lex);
+	while (t.kind == '*') {
+		stars = true;
+		t = lex_next(&p->lex);
+	}
+	if (t.kind == ')') {
+		t = lex_next(&p->lex);
+		known = t.kind == T_VAR || t.kind == T_MAP || t.kind == T_INT ||
+			t.kind == T_IDENT || t.kind == T_PARAM || (stars && t.kind == '(');
+	}
+	p->lex.pending.n = pending;
+	p->lex.at = save;
+	return known;
+}
+
+void parse_add(struct parser *p, struct node *n, struct node *item)
+{
+	struct node **list = arena_alloc(p->arena, (n->n + 1) * sizeof(*list));
+
+	if (n->n)
+		memcpy(list, n->list, n->n * sizeof(*list));
+	list[n->n++] = item;
+	n->list = list;
+}
+
+static void parse_list(struct parser *p, struct node *n, int close)
+{
+	while (p->tok.kind != close && p->tok.kind != T_END && !p->failed) {
+		parse_add(p, n, parse_expr(p));
+		if (!parse_accept(p, ','))
+			break;
+	}
+	parse_expect(p, close, "at the end of the list");
+}
+
+static struct node *parse_unary(struct parser *p);
+
+static bool is_typedef(const struct parser *p, const char *name)
+{
+	vec_each (&p->ast->typedefs, it)
+		if (strcmp(it->name, name) == 0)
+			return true;
+	return false;
+}
+
+static struct node *parse_sizeof(struct parser *p, uint32_t pos, bool offset)
+{
+	struct node *n = parse_node(p, offset ? N_OFFSETOF : N_SIZEOF, pos);
+
+	parse_advance(p);
+	if (!parse_expect(p, '(', "behind it"))
+		return n;
+	if (p->tok.kind == T_IDENT &&
+	    (parse_is(p, "struct") || parse_is(p, "union") || parse_is(p, "enum") ||
+	     parse_is_int_type(p->tok.s) || is_typedef(p, p->tok.s))) {
+		n->ctype = parse_type(p);
+		if (!offset)
+			parse_array(p, n->ctype);
+	} else {
+		n->a = parse_expr(p);
+	}
+	if (offset && parse_expect(p, ',', "before the name of a field")) {
+		AUTO_STRBUF b = { 0 };
+
+		while (p->tok.kind == T_IDENT) {
+			strbuf_puts(&b, p->tok.s);
+			parse_advance(p);
+			if (!parse_accept(p, '.'))
+				break;
+			strbuf_putc(&b, '.');
+		}
+		n->s = arena_strdup(p->arena, strbuf_str(&b));
+	}
+	parse_expect(p, ')', NULL);
+	parse_end_at(p, n);
+	return n;
+}
+
+static struct node *parse_word(struct parser *p)
+{
+	uint32_t pos = p->tok.pos;
+	struct node *n;
+
+	if (parse_is(p, "sizeof") || parse_is(p, "offsetof"))
+		return parse_sizeof(p, pos, parse_is(p, "offsetof"));
+	n = parse_node(p, N_IDENT, pos);
+	n->s = p->tok.s;
+	parse_advance(p);
+	parse_end_at(p, n);
+	if (p->tok.kind == '(') {
+		parse_advance(p);
+		n->kind = N_CALL;
+		n->slen = n->len; /* the name's own length, for carets */
+		parse_list(p, n, ')');
+		parse_end_at(p, n);
+	}
+	return n;
+}
+
+static struct node *parse_paren(struct parser *p)
+{
+	uint32_t pos = p->tok.pos;
+	struct node *n, *t;
+
+	parse_advance(p);
+	if (looks_like_cast(p)) {
+		n = parse_node(p, N_CAST, pos);
+		n->ctype = parse_type(p);
+		if (!n->ctype)
+			return n;
+		parse_array(p, n->ctype);
+		parse_expect(p, ')', "behind the type");
+		n->a = parse_unary(p);
+		parse_end_at(p, n);
+		return n;
+	}
+	if (p->tok.kind == ')') {
+		parse_advance(p);
+		return parse_node(p, N_TUPLE, pos);
+	}
+	n = parse_expr(p);
+	if (p->tok.kind == ',') {
+		t = parse_node(p, N_TUPLE, pos);
+		parse_add(p, t, n);
+		while (parse_accept(p, ',') && p->tok.kind != ')')
+			parse_add(p, t, parse_expr(p));
+		n = t;
+	}
+	parse_expect(p, ')', "at the end of the expression");
+	if (n->kind == N_TUPLE && n->pos == pos)
+		parse_end_at(p, n);
+	return n;
+}
+
+/* A block whose last expression is its value. */
+static struct node *parse_do(struct parser *p)
+{
+	struct node *n = parse_block(p);
+
+	n->kind = N_DO;
+	if (n->v && n->n)
+		n->a = n->list[--n->n]->a;
+	else if (!p->failed)
+		lang_error(p->d, n->pos, n->len, "this block ends without a value");
+	n->v = 0;
+	return n;
+}
+
+struct node *parse_primary(struct parser *p)
+{
+	uint32_t pos = p->tok.pos;
+	struct node *n;
+	char b[16];
+
+	switch (p->tok.kind) {
+	case T_INT:
+		n = parse_node(p, N_INT, pos);
+		n->v = (int64_t)p->tok.v;
+		n->is_unsigned = p->tok.v > INT64_MAX;
+		break;
+	case T_STR:
+		n = parse_node(p, N_STR, pos);
+		n->s = p->tok.s;
+		n->slen = p->tok.slen;
+		break;
+	case T_PARAM:
+		n = parse_node(p, N_PARAM, pos);
+		n->v = (int64_t)p->tok.v;
+		break;
+	case T_VAR:
+		n = parse_node(p, N_VAR, pos);
+		n->s = p->tok.s;
+		break;
+	case T_MAP:
+		n = parse_node(p, N_MAP, pos);
+		n->s = p->tok.s;
+		parse_advance(p);
+		if (parse_accept(p, '['))
+			parse_list(p, n, ']');
+		parse_end_at(p, n);
+		return n;
+	case T_IDENT: return parse_word(p);
+	case '(': return parse_paren(p);
+	case '{': return parse_do(p);
+	default:
+		parse_fail(p, "an expression expected, not %s",
+			   lex_name(p->tok.kind, b, sizeof(b)));
+		return parse_node(p, N_INT, pos);
+	}
+	parse_advance(p);
+	parse_end_at(p, n);
+	return n;
+}
+
+static struct node *parse_postfix(struct parser *p)
+{
+	struct node *n = parse_primary(p), *m;
+
+	for (unsigned links = 0; !p->failed; links++) {
+		int op = p->tok.kind;
+
+		if (links > PARSE_DEPTH) {
+			parse_fail(p, "this expression has too many parts");
+			break;
+		}
+		if (op == '.' || op == T_ARROW) {
+			parse_advance(p);
+			m = parse_node(p, N_FIELD, n->pos);
+			m->arrow = op == T_ARROW;
+			m->a = n;
+			if (p->tok.kind == T_IDENT) {
+				m->s = p->tok.s;
+			} else if (p->tok.kind == T_INT) {
+				m->s = arena_printf(p->arena, "%llu", (unsigned long long)p->tok.v);
+			} else {
+				parse_fail(p, "the name of a field expected");
+				break;
+			}
+		} else if (op == '[') {
+			parse_advance(p);
+			m = parse_node(p, N_INDEX, n->pos);
+			m->a = n;
+			m->b = parse_expr(p);
+			if (p->tok.kind != ']') {
+				parse_expect(p, ']', "behind the index");
+				break;
+			}
+		} else if (op == T_INC || op == T_DEC) {
+			m = parse_node(p, N_INCDEC, n->pos);
+			m->op = op;
+			m->a = n;
+		} else {
+			break;
+		}
+		parse_advance(p);
+		parse_end_at(p, m);
+		n = m;
+	}
+	return n;
+}
+
+static struct node *parse_unary(struct parser *p)
+{
+	uint32_t pos = p->tok.pos;
+	int op = p->tok.kind;
+	struct node *n;
+
+	if (op != '-' && op != '!' && op != '~' && op != '*' && op != '&' && op != T_INC &&
+	    op != T_DEC)
+		return parse_postfix(p);
+	if (++p->depth > PARSE_DEPTH) {
+		parse_fail(p, "this expression is nested too deeply");
+		p->depth--;
+		return parse_node(p, N_INT, pos);
+	}
+	parse_advance(p);
+	n = parse_node(p, op == T_INC || op == T_DEC ? N_INCDEC : N_UN, pos);
+	n->op = op;
+	n->v = 1;
+	n->a = parse_unary(p);
+	parse_end_at(p, n);
+	p->depth--;
+	return n;
+}
+
+/* "/ {" ends a predicate; blanks and comments may stand between. */
+static bool block_follows(const struct parser *p)
+{
+	const char *s = p->lex.text + p->lex.at, *end = p->lex.text + p->lex.n;
+
+	for (;;) {
+		const char *to;
+
+		while (s < end && (*s == ' ' || *s == '\t' || *s == '\r' || *s == '\n'))
+			s++;
+		if (end - s < 2 || s[0] != '/' || (s[1] != '/' && s[1] != '*'))
+			return s < end && *s == '{';
+		to = s[1] == '/' ? memchr(s, '\n', (size_t)(end - s))
+				 : memmem(s + 2, (size_t)(end - s - 2), "*/", 2);
+		if (!to)
+			return false;
+		s = to + (s[1] == '/' ? 1 : 2);
+	}
+}
+
+static int precedence(const struct parser *p)
+{
+	switch (p->tok.kind) {
+	case '*':
+	case '%': return 10;
+	case '/': return p->in_predicate && block_follows(p) ? 0 : 10;
+	case '+':
+	case '-': return 9;
+	case T_SHL:
+	case T_SHR: return 8;
+	case '<':
+	case '>':
+	case T_LE:
+	case T_GE: return 7;
+	case T_EQ:
+	case T_NE: return 6;
+	case '&': return 5;
+	case '^': return 4;
+	case '|': return 3;
+	case T_AND: return 2;
+	case T_OR: return 1;
+	default: return 0;
+	}
+}
+
+struct node *parse_binary(struct parser *p, int min)
+{
+	struct node *left = parse_unary(p), *n;
+	unsigned links = 0;
+	int prec;
+
+	while (!p->failed && (prec = precedence(p)) >= min && prec > 0) {
+		int op = p->tok.kind;
+
+		if (++links > 1000) {
+			parse_fail(p, "this expression has too many parts");
+			break;
+		}
+		parse_advance(p);
+		n = parse_node(p, N_BIN, left->pos);
+		n->op = op;
+		n->a = left;
+		n->b = parse_binary(p, prec + 1);
+		parse_end_at(p, n);
+		left = n;
+	}
+	return left;
+}
+
+struct node *parse_expr(struct parser *p)
+{
+	struct node *cond, *n;
+
+	if (++p->depth > PARSE_DEPTH) {
+		parse_fail(p, "this expression is nested too deeply");
+		p->depth--;
+		return parse_node(p, N_INT, p->tok.pos);
+	}
+	cond = parse_binary(p, 1);
+	if (parse_accept(p, '?')) {
+		n = parse_node(p, N_TERN, cond->pos);
+		n->a = cond;
+		n->b = parse_expr(p);
+		parse_expect(p, ':', "in the conditional expression");
+		n->c = parse_expr(p);
+		parse_end_at(p, n);
+		cond = n;
+	}
+	p->depth--;
+	return cond;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The same BPF programs in user space, over recorded events.
+ *
+ * A program compiled with env.recorded (and ncpus 1) is run instruction by
+ * instruction; helpers answer from the event. Memory that only the kernel had at
+ * the time (user strings, kernel structures) reads as nothing.
+ */
+#ifndef KYMO_LANG_VM_VM_H
+#define KYMO_LANG_VM_VM_H
+
+#include "event/event.h"
+#include "lang/show/show.h"
+
+struct lang_vm;
+
+struct lang_vm_event {
+	uint64_t time;
+	int32_t pid, tid;
+	uint32_t cpu;
+	const char *comm;
+	const void *raw; /* a tracepoint's record; NULL: none */
+	size_t raw_size;
+	const uint64_t *chain; /* as in struct event */
+	uint32_t chain_n;
+};
+
+/* o->h gets its maps and stacks from here (lang_vm_host). */
+int lang_vm_open(struct lang_program *p, struct lang_out *o, struct lang_vm **ret, struct err *e);
+void lang_vm_close(struct lang_vm *vm);
+void lang_vm_host(struct lang_vm *vm, struct lang_host *h);
+
+/* Run one of the program's codes; -ELOOP when it does not end. */
+int lang_vm_run(struct lang_vm *vm, size_t code, const struct lang_vm_event *ev);
+/* Lost messages never happen here; refused updates of full maps do. Index as in the counters map.
+ */
+uint64_t lang_vm_counter(const struct lang_vm *vm, uint32_t which);
+void lang_vm_start(struct lang_vm *vm, uint64_t time);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/about/about.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "config.h"
+#include "kern/cpu.h"
+
+static void u32(struct strbuf *b, uint32_t v)
+{
+	strbuf_add(b, (const char *)&v, sizeof(v));
+}
+
+static void u64(struct strbuf *b, uint64_t v)
+{
+	strbuf_add(b, (const char *)&v, sizeof(v));
+}
+
+/* The length says how long with its NULs: what is aligned stays so. */
+static void string_to(struct strbuf *b, const char *s, size_t align)
+{
+	static const char zero[64];
+	size_t n = strlen(s) + 1, padded = (n + align - 1) & ~(align - 1);
+
+	u32(b, (uint32_t)padded);
+	strbuf_add(b, s, n);
+	strbuf_add(b, zero, padded - n);
+}
+
+/* perf pads to 64 bytes, two kilobytes of NULs in all, and reads what the length says. */
+static void string(struct strbuf *b, const char *s)
+{
+	string_to(b, s, 4);
+}
+
+/* Only in the list of cores does it count on its padding, to know whether more follows. */
+static void padded_string(struct strbuf *b, const char *s)
+{
+	string_to(b, s, 64);
+}
+
+/* "key<tabs>: value" in such a text, the first one. */
+static bool value_in(const char *text, const char *key, char *buf, size_t size)
+{
+	const char *p;
+	size_t n;
+
+	for (p = text; p; p = strchr(p, '\n')) {
+		p += *p == '\n';
+		if (strncmp(p, key, strlen(key)) == 0)
+			break;
+	}
+	if (!p || !(p = strchr(p, ':')))
+		return false;
+	p += 1 + strspn(p + 1, " \t");
+	n = strcspn(p, "\n");
+	snprintf(buf, size, "%.*s", (int)n, p);
+	return true;
+}
+
+static bool proc_value(const char *path, const char *key, char *buf, size_t size)
+{
+	AUTO_FREE char *text = NULL;
+
+	return file_read(path, 1 << 20, &text, NULL) >= 0 && value_in(text, key, buf, size);
+}
+
+static bool cpuid(struct strbuf *b)
+{
+	char vendor[64], family[16], model[16], step[16], text[160];
+	AUTO_FREE char *info = NULL;
+
+	if (file_read("/proc/cpuinfo", 1 << 20, &info, NULL) < 0 ||
+	    !value_in(info, "vendor_id", vendor, sizeof(vendor)) ||
+	    !value_in(info, "cpu family", family, sizeof(family)) ||
+	    !value_in(info, "model\t", model, sizeof(model)) ||
+	    !value_in(info, "stepping", step, sizeof(step)))
+		return false;
+	snprintf(text, sizeof(text), "%s,%s,%s,%s", vendor, family, model, step);
+	string(b, text);
+	return true;
+}
+
+static bool cpu_desc(struct strbuf *b)
+{
+	AUTO_FREE char *info = NULL;
+	char text[128];
+
+	if (file_read("/proc/cpuinfo", 1 << 20, &info, NULL) < 0 ||
+	    (!value_in(info, "model name", text, sizeof(text)) &&
+	     !value_in(info, "Processor", text, sizeof(text)) &&
+	     !value_in(info, "CPU implementer", text, sizeof(text))))
+		return false;
+	string(b, text);
+	return true;
+}
+
+static void command_line(const struct about *a, struct strbuf *b)
+{
+	uint32_t n = 0;
+
+	while (a->cmdline[n])
+		n++;
+	u32(b, n);
+	for (uint32_t i = 0; i < n; i++)
+		string(b, a->cmdline[i]);
+}
+
+static void event_desc(const struct about *a, struct strbuf *b)
+{
+	u32(b, (uint32_t)a->n_types);
+	u32(b, sizeof(struct perf_event_attr));
+	for (size_t i = 0; i < a->n_types; i++) {
+		const struct event_type *t = &a->types[i];
+
+		strbuf_add(b, (const char *)&t->attr, sizeof(t->attr));
+		u32(b, (uint32_t)t->n_ids);
+		string(b, t->name);
+		strbuf_add(b, (const char *)t->ids, t->n_ids * sizeof(*t->ids));
+	}
+}
+
+/* Lists of CPUs that share a package or core, each once. */
+static void sibling_lists(struct strbuf *b, const struct cpus *cpus, const char *file)
+{
+	AUTO_STRBUF lists = { 0 };
+	char seen[64][64];
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < cpus->n && n < 64; i++) {
+		char path[128], text[64];
+		uint32_t k = 0;
+
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/%s",
+			 cpus->cpu[i], file);
+		if (file_line(path, text, sizeof(text)) < 0)
+			continue;
+		while (k < n && strcmp(seen[k], text) != 0)
+			k++;
+		if (k < n)
+			continue;
+		memcpy(seen[n++], text, sizeof(text));
+		padded_string(&lists, text);
+	}
+	u32(b, n);
+	strbuf_add(b, strbuf_str(&lists), lists.n);
+}
+
+static bool cpu_topology(struct strbuf *b)
+{
+	AUTO_STRBUF dies = { 0 };
+	struct cpus cpus;
+
+	if (cpus_online(&cpus, NULL) < 0)
+		return false;
+	sibling_lists(b, &cpus, "package_cpus_list");
+	sibling_lists(b, &cpus, "core_cpus_list");
+	for (size_t i = 0; i < cpus.n; i++) {
+		struct cpu_place at = cpu_place(cpus.cpu[i]);
+
+		u32(b, (uint32_t)at.core);
+		u32(b, (uint32_t)at.socket);
+		u32(&dies, (uint32_t)at.die);
+	}
+	sibling_lists(b, &cpus, "die_cpus_list");
+	strbuf_add(b, strbuf_str(&dies), dies.n);
+	cpus_free(&cpus);
+	return true;
+}
+
+static bool numa_node(struct strbuf *b, int node)
+{
+	char path[128], key[64], total[64], available[64], list[256];
+	AUTO_FREE char *info = NULL;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/meminfo", node);
+	if (file_read(path, 1 << 20, &info, NULL) < 0)
+		return false;
+	snprintf(key, sizeof(key), "Node %d MemTotal", node);
+	if (!value_in(info, key, total, sizeof(total)))
+		return false;
+	snprintf(key, sizeof(key), "Node %d MemFree", node);
+	if (!value_in(info, key, available, sizeof(available)))
+		return false;
+	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
+	if (file_line(path, list, sizeof(list)) < 0)
+		return false;
+	u32(b, (uint32_t)node);
+	u64(b, strtoull(total, NULL, 10));
+	u64(b, strtoull(available, NULL, 10));
+	string(b, list);
+	return true;
+}
+
+static bool numa_topology(struct strbuf *b)
+{
+	AUTO_STRBUF nodes = { 0 };
+	struct cpus online; /* nodes, in a list like those of CPUs */
+	char list[4096];
+	uint32_t n = 0;
+
+	if (file_line("/sys/devices/system/node/online", list, sizeof(list)) < 0 ||
+	    cpus_parse_any(list, &online, NULL) < 0)
+		return false;
+	for (size_t i = 0; i < online.n; i++)
+		n += numa_node(&nodes, online.cpu[i]);
+	cpus_free(&online);
+	u32(b, n);
+	strbuf_add(b, strbuf_str(&nodes), nodes.n);
+	return n > 0;
+}
+
+static bool pmu_mappings(struct strbuf *b)
+{
+	AUTO_STRBUF list = { 0 };
+	struct file_names names;
+	uint32_t n = 0;
+
+	if (file_list("/sys/bus/event_source/devices", &names) < 0)
+		return false;
+	for (size_t i = 0; i < names.n; i++) {
+		char path[512];
+		int64_t type;
+
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type",
+			 names.name[i]);
+		if (file_i64(path, &type) < 0)
+			continue;
+		u32(&list, (uint32_t)type);
+		string(&list, names.name[i]);
+		n++;
+	}
+	file_names_free(&names);
+	u32(b, n);
+	strbuf_add(b, strbuf_str(&list), list.n);
+	return n > 0;
+}
+
+static bool group_desc(const struct about *a, struct strbuf *b)
+{
+	AUTO_STRBUF list = { 0 };
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < a->n_types; i++) {
+		const struct event_type *t = &a->types[i];
+		uint32_t members = 0;
+
+		for (size_t k = i; k < a->n_types && t->leader == (int)i; k++)
+			members += a->types[k].leader == (int)i;
+		if (members < 2)
+			continue;
+		string(&list, t->group_name ? t->group_name : "{anon_group}");
+		u32(&list, (uint32_t)i);
+		u32(&list, members);
+		n++;
+	}
+	u32(b, n);
+	strbuf_add(b, strbuf_str(&list), list.n);
+	return n > 0;
+}
+
+/* A cache: level, line, sets, ways, type, size, CPUs. A shared one is told of by its first CPU. */
+static bool cache(struct strbuf *b, const char *dir, int cpu, uint32_t *n)
+{
+	static const char *const numbers[] = { "level", "coherency_line_size", "number_of_sets",
+					       "ways_of_associativity" };
+	static const char *const texts[] = { "type", "size" };
+	char path[128], text[128], cpus[128];
+	int64_t v[4];
+
+	snprintf(path, sizeof(path), "%s/shared_cpu_list", dir);
+	if (file_line(path, cpus, sizeof(cpus)) < 0)
+		return false;
+	if (atoi(cpus) != cpu)
+		return true;
+	for (unsigned k = 0; k < ARRAY_SIZE(numbers); k++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, numbers[k]);
+		if (file_i64(path, &v[k]) < 0)
+			return true;
+	}
+	for (unsigned k = 0; k < ARRAY_SIZE(numbers); k++)
+		u32(b, (uint32_t)v[k]);
+	for (unsigned k = 0; k < ARRAY_SIZE(texts); k++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, texts[k]);
+		string(b, file_line(path, text, sizeof(text)) == 0 ? text : "");
+	}
+	string(b, cpus);
+	++*n;
+	return true;
+}
+
+/* Each distinct cache of the first CPUs. */
+static bool caches(struct strbuf *b)
+{
+	AUTO_STRBUF list = { 0 };
+	uint32_t n = 0;
+	struct cpus cpus;
+
+	if (cpus_online(&cpus, NULL) < 0)
+		return false;
+	for (size_t c = 0; c < cpus.n && c < 256; c++)
+		for (unsigned i = 0; i < 8; i++) {
+			char dir[96];
+
+			snprintf(dir, sizeof(dir), "/sys/devices/system/cpu/cpu%d/cache/index%u",
+				 cpus.cpu[c], i);
+			if (!cache(&list, dir, cpus.cpu[c], &n))
+				break;
+		}
+	cpus_free(&cpus);
+	u32(b, 1);
+	u32(b, n);
+	strbuf_add(b, strbuf_str(&list), list.n);
+	return n > 0;
+}
+
+bool about_feature(const struct about *a, enum perfdata_feature f, struct strbuf *b)
+{
+	struct utsname uts;
+	struct timespec res;
+	char text[64];
+
+	strbuf_reset(b);
+	uname(&uts);
+	switch (f) {
+	case PERFDATA_HOSTNAME: string(b, uts.nodename); return true;
+	case PERFDATA_OSRELEASE: string(b, uts.release); return true;
+	case PERFDATA_VERSION: string(b, "kymo " KYMO_VERSION); return true;
+	case PERFDATA_ARCH: string(b, uts.machine); return true;
+	case PERFDATA_NRCPUS:
+		u32(b, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+		u32(b, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+		return true;
+	case PERFDATA_CPUDESC: return cpu_desc(b);
+	case PERFDATA_CPUID: return cpuid(b);
+	case PERFDATA_TOTAL_MEM:
+		if (!proc_value("/proc/meminfo", "MemTotal", text, sizeof(text)))
+			return false;
+		u64(b, strtoull(text, NULL, 10));
+		return true;
+	case PERFDATA_CMDLINE: command_line(a, b); return true;
+	case PERFDATA_EVENT_DESC: event_desc(a, b); return true;
+	case PERFDATA_CPU_TOPOLOGY: return cpu_topology(b);
+	case PERFDATA_NUMA_TOPOLOGY: return numa_topology(b);
+	case PERFDATA_PMU_MAPPINGS: return pmu_mappings(b);
+	case PERFDATA_GROUP_DESC: return group_desc(a, b);
+	case PERFDATA_CACHE: return caches(b);
+	case PERFDATA_SAMPLE_TIME:
+		u64(b, a->first_time);
+		u64(b, a->last_time);
+		return a->last_time != 0;
+	case PERFDATA_CLOCKID:
+		if (!a->has_clock || clock_getres(a->clock_id, &res) < 0)
+			return false;
+		u64(b, (uint64_t)res.tv_sec * 1000000000u + (uint64_t)res.tv_nsec);
+		return true;
+	case PERFDATA_CLOCK_DATA:
+		u32(b, 1);
+		u32(b, (uint32_t)a->clock_id);
+		u64(b, a->wall_ns);
+		u64(b, a->clock_ns);
+		return a->has_clock;
+	case PERFDATA_COMPRESSED_INFO:
+		u32(b, 1);
+		u32(b, 1); /* zstd */
+		u32(b, (uint32_t)a->zstd_level);
+		u32(b, (uint32_t)(a->zstd_ratio + 0.5));
+		u32(b, 1 << 20); /* the most that one record unpacks to */
+		return a->zstd_level != 0;
+	default: return false;
+	}
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a recording says of its machine and itself: perf.data's features, each
+ * made in perf's encoding. Where something cannot be found out it is left out.
+ */
+#ifndef KYMO_LIVE_ABOUT_ABOUT_H
+#define KYMO_LIVE_ABOUT_ABOUT_H
+
+#include <stdint.h>
+
+#include "base/str.h"
+#include "event/type.h"
+#include "store/perfdata/abi.h"
+
+struct about {
+	const struct event_type *types;
+	size_t n_types;
+	char *const *cmdline;		/* kymo's own, NULL at the end */
+	uint64_t first_time, last_time; /* of the samples; 0, 0: left out */
+	int zstd_level;
+	double zstd_ratio;
+	bool has_clock;
+	int clock_id;
+	uint64_t wall_ns, clock_ns; /* one instant by both clocks */
+};
+
+/* The bytes of a feature into b (emptied first); false when there is nothing to say. */
+bool about_feature(const struct about *a, enum perfdata_feature f, struct strbuf *b);
+
+#endif

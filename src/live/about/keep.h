@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs that may be gone when a recording is read: deleted ones, those of containers,
+ * those in folders for temporary files. While recording they are only held open, which costs
+ * next to nothing and keeps them readable; at the end those that samples fell into are copied
+ * into the cache, within limits. Other files are looked at once, by two stat() calls.
+ *
+ * A recording tells files apart by path and build-id, and in a container both can be anybody's.
+ * So a copy is kept for the recording it was made with, and where different files had one path
+ * and one build-id, none of them is.
+ *
+ * A process that has ended before its mapping was seen cannot be asked any more.
+ */
+#ifndef KYMO_LIVE_ABOUT_KEEP_H
+#define KYMO_LIVE_ABOUT_KEEP_H
+
+#include <linux/perf_event.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/trace.h"
+#include "sym/find/cache_key.h"
+
+#define KEEP_FILES 512			      /* held open at most */
+#define KEEP_FILE_BYTES ((uint64_t)256 << 20) /* of one copy */
+#define KEEP_ALL_BYTES ((uint64_t)1024 << 20) /* of all copies of a recording */
+
+struct keep;
+struct keep *keep_new(void);
+void keep_free(struct keep *k); /* NULL is fine */
+
+/* A record as it goes into the file: one that maps code is looked at. */
+void keep_record(struct keep *k, const struct perf_event_header *h);
+
+/*
+ * Copy what was hit (by dso) into the cache, for this recording. How many files. By any thread.
+ * What runtimes wrote of their code goes by build-ids afterwards, see keep_noid.h.
+ */
+size_t keep_save(struct keep *k, const struct recording_id *r, struct tasks *t, uint8_t *hit);
+
+#endif

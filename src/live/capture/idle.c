@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/capture/idle.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "event/type.h"
+#include "kern/ability/try_idle.h"
+#include "kern/tracefs.h"
+
+#define TRY_MS 4
+#define RING_BYTES (4u << 20)
+#define DYNAMIC 1024u /* bytes of strings and arrays that are taken */
+#define CHAIN 127u
+#define MAX_RAW 4096u
+#define MAX_FORMAT (1u << 20)
+/* What a record made here can hold. */
+#define FIELDS                                                                          \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |  \
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW)
+
+struct idle_event {
+	struct event_type type; /* its fields */
+	uint64_t sample_type, id, format_id;
+	uint32_t size; /* of the record without what its fields point to */
+	uint32_t raw;  /* bytes that are sent */
+	uint32_t chain;
+	int prog;
+};
+
+/* What the program sends: this, the record, the stack. */
+struct sent {
+	uint64_t time;
+	uint32_t cpu, event;
+	int64_t chain; /* bytes of the stack, or why there is none */
+};
+
+/* Of the map of CPUs. */
+struct cpu_state {
+	uint32_t on, unused;
+	uint64_t lost;
+};
+
+/* --- whether ---------------------------------------------------------------------------------- */
+
+/* Idle tasks make no system calls. */
+static bool wanted(const struct event_spec *s)
+{
+	return s->kind == SPEC_TRACEPOINT && s->subsys && strcmp(s->subsys, "syscalls") != 0 &&
+	       strcmp(s->subsys, "raw_syscalls") != 0;
+}
+
+bool idle_choose(struct idle *i, const struct spec_list *specs, const struct target *t,
+		 struct capture_opts *o)
+{
+	size_t n = 0;
+
+	*i = (struct idle){ .cpus_map = -1, .ring_map = -1 };
+	for (size_t k = 0; k < specs->n; k++)
+		if (wanted(&specs->spec[k])) {
+			n += !specs->spec[k].filter;
+			i->filtered += specs->spec[k].filter != NULL;
+		}
+	if (!(n + i->filtered) || !t->system_wide || !t->cpus.n || t->cpus.cpu[0] < 0 ||
+	    o->overwrite || o->no_samples || o->cgroups || o->all_user || geteuid() != 0 ||
+	    (o->has_clock && o->clock_id != CLOCK_MONOTONIC))
+		return false;
+	try_idle_lost(&t->cpus, TRY_MS, &i->lost);
+	if (!i->lost.n || !n)
+		return false;
+	o->has_clock = true;
+	o->clock_id = CLOCK_MONOTONIC;
+	return true;
+}
+
+/* --- the program ------------------------------------------------------------------------------ */
+
+#define MOV(d, s)                                                                   \
+	{                                                                           \
+		.code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = (d), .src_reg = (s) \
+	}
+#define MOV_K(d, v)                                                                      \
+	{                                                                                \
+		.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = (d), .imm = (int32_t)(v) \
+	}
+#define ADD_K(d, v)                                                                      \
+	{                                                                                \
+		.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = (d), .imm = (int32_t)(v) \
+	}
+#define CALL(f)                                        \
+	{                                              \
+		.code = BPF_JMP | BPF_CALL, .imm = (f) \
+	}
+#define STORE(bits, d, o, s)                                                                   \
+	{                                                                                      \
+		.code = BPF_STX | BPF_MEM | (bits), .dst_reg = (d), .src_reg = (s), .off = (o) \
+	}
+#define STORE_K(d, o, v)                                                                          \
+	{                                                                                         \
+		.code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = (d), .off = (o), .imm = (int32_t)(v) \
+	}
+#define LOAD_W(d, s, o)                                                                       \
+	{                                                                                     \
+		.code = BPF_LDX | BPF_MEM | BPF_W, .dst_reg = (d), .src_reg = (s), .off = (o) \
+	}
+#define JUMP_IF(d, op, o)                                                  \
+	{                                                                  \
+		.code = BPF_JMP | (op) | BPF_K, .dst_reg = (d), .off = (o) \
+	}
+#define MAP(d, fd)                           \
+	{ .code = BPF_LD | BPF_DW | BPF_IMM, \
+	  .dst_reg = (d),                    \
+	  .src_reg = BPF_PSEUDO_MAP_FD,      \
+	  .imm = (fd) },                     \
+	{                                    \
+		0                            \
+	}
+
+/*
+ * In the idle task of a CPU that is on: time, CPU and event, the record and the stack into the
+ * ring. 1 in any case, so that perf has what it can.
+ */
+static int load(const struct idle *i, const struct idle_event *ev, uint32_t index, struct err *e)
+{
+	enum { OUT = 41, FULL = OUT + 2 }; /* where the jumps go */
+	const int32_t at = (int32_t)sizeof(struct sent);
+	const struct bpf_insn insns[] = {
+		MOV(6, 1),
+		CALL(BPF_FUNC_get_current_pid_tgid),
+		{ .code = BPF_JMP32 | BPF_JNE | BPF_K, .dst_reg = 0, .off = OUT - 3 },
+		CALL(BPF_FUNC_get_smp_processor_id),
+		MOV(7, 0),
+		STORE(BPF_W, 10, -4, 7),
+		MAP(1, i->cpus_map),
+		MOV(2, 10),
+		ADD_K(2, -4),
+		CALL(BPF_FUNC_map_lookup_elem),
+		JUMP_IF(0, BPF_JEQ, OUT - 12),
+		MOV(9, 0),
+		LOAD_W(1, 9, 0),
+		JUMP_IF(1, BPF_JEQ, OUT - 15),
+		MAP(1, i->ring_map),
+		MOV_K(2, sizeof(struct sent) + ev->raw + ev->chain),
+		MOV_K(3, 0),
+		CALL(BPF_FUNC_ringbuf_reserve),
+		JUMP_IF(0, BPF_JEQ, FULL - 21),
+		MOV(8, 0),
+		CALL(BPF_FUNC_ktime_get_ns),
+		STORE(BPF_DW, 8, offsetof(struct sent, time), 0),
+		STORE(BPF_W, 8, offsetof(struct sent, cpu), 7),
+		STORE_K(8, offsetof(struct sent, event), index),
+		MOV(1, 8),
+		ADD_K(1, at),
+		MOV_K(2, ev->raw),
+		MOV(3, 6),
+		CALL(BPF_FUNC_probe_read_kernel),
+		MOV(1, 6),
+		MOV(2, 8),
+		ADD_K(2, at + (int32_t)ev->raw),
+		MOV_K(3, ev->chain),
+		MOV_K(4, 0),
+		CALL(BPF_FUNC_get_stack),
+		STORE(BPF_DW, 8, offsetof(struct sent, chain), 0),
+		MOV(1, 8),
+		MOV_K(2, BPF_RB_NO_WAKEUP),
+		CALL(BPF_FUNC_ringbuf_submit),
+		MOV_K(0, 1), /* OUT */
+		{ .code = BPF_JMP | BPF_EXIT },
+		MOV_K(1, 1), /* FULL */
+		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		  .dst_reg = 9,
+		  .src_reg = 1,
+		  .off = offsetof(struct cpu_state, lost),
+		  .imm = BPF_ADD },
+		MOV_K(0, 1),
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	static char log[4096];
+	int fd = bpf_load(&(struct bpf_program){ .type = BPF_PROG_TYPE_TRACEPOINT,
+						 .insns = insns,
+						 .n = ARRAY_SIZE(insns),
+						 .log = log,
+						 .log_size = sizeof(log),
+						 .name = "kymo_idle" });
+
+	return fd < 0 ? err_set(e, -fd, "a BPF program cannot be loaded: %s", strerror(-fd)) : fd;
+}
+
+/* --- attaching -------------------------------------------------------------------------------- */
+
+static int measure(struct idle *i, struct idle_event *ev, const char *root,
+		   const struct event_spec *s, struct err *e)
+{
+	AUTO_FREE char *path = mem_printf("%s/events/%s/%s/format", root, s->subsys, s->event);
+	AUTO_FREE char *text = NULL;
+	bool dynamic = false;
+	size_t n;
+	int r = file_read(path, MAX_FORMAT, &text, &n);
+
+	if (r < 0)
+		return err_set(e, -r, "cannot read %s: %s", path, strerror(-r));
+	r = type_parse_format(&ev->type, &i->arena, text, n, e);
+	if (r < 0)
+		return r;
+	for (size_t k = 0; k < ev->type.n_fields; k++) {
+		const struct field *f = &ev->type.fields[k];
+
+		dynamic |= f->kind == FIELD_DATA_LOC || f->kind == FIELD_REL_LOC;
+		if (f->offset + f->size > ev->size)
+			ev->size = f->offset + f->size;
+	}
+	ev->raw = (ev->size + (dynamic ? DYNAMIC : 0) + 7) / 8 * 8;
+	return ev->size < 8 || ev->raw > MAX_RAW
+		       ? err_set(e, E2BIG, "records of %s are too large", s->name)
+		       : 0;
+}
+
+static int attach_one(struct idle *i, const struct capture_event *c, const char *root,
+		      struct err *e)
+{
+	struct idle_event *ev = &i->event[i->n];
+	bool chain = c->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+	int r;
+
+	*ev = (struct idle_event){ .sample_type = c->attr.sample_type,
+				   .id = c->id[0],
+				   .format_id = c->attr.config,
+				   .chain = 8 * (chain ? CHAIN : 1),
+				   .prog = -1 };
+	r = measure(i, ev, root, c->spec, e);
+	if (r < 0)
+		return r;
+	ev->prog = load(i, ev, (uint32_t)i->n, e);
+	if (ev->prog < 0)
+		return ev->prog;
+	i->n++;
+	/* a tracepoint's programs run on all CPUs, whichever of its events they were given to */
+	for (size_t k = 0; k < c->n_fds; k++)
+		if (c->fd[k] >= 0)
+			return ioctl(c->fd[k], PERF_EVENT_IOC_SET_BPF, ev->prog) < 0
+				       ? err_set(e, errno, "a BPF program cannot be attached: %s",
+						 strerror(errno))
+				       : 0;
+	return 0;
+}
+
+static int make_maps(struct idle *i, struct err *e)
+{
+	uint32_t n = (uint32_t)i->lost.cpu[i->lost.n - 1] + 1;
+	int r = 0;
+
+	i->cpus_map = bpf_map_new(&(struct bpf_map_kind){ .type = BPF_MAP_TYPE_ARRAY,
+							  .key = 4,
+							  .value = sizeof(struct cpu_state),
+							  .entries = n });
+	if (i->cpus_map >= 0)
+		i->ring_map = bpf_map_new(&(struct bpf_map_kind){ .type = BPF_MAP_TYPE_RINGBUF,
+								  .entries = RING_BYTES });
+	r = i->cpus_map < 0 ? i->cpus_map : i->ring_map;
+	if (r >= 0)
+		r = bpf_ring_open(&i->ring, i->ring_map, RING_BYTES);
+	return r < 0 ? err_set(e, -r, "BPF maps cannot be made: %s", strerror(-r)) : 0;
+}
+
+int idle_attach(struct idle *i, const struct capture *c, struct err *e)
+{
+	const char *root = tracefs_find(e);
+	int r = root ? make_maps(i, e) : -e->code;
+
+	i->event = mem_alloc(c->n * sizeof(*i->event));
+	i->record = mem_alloc(UINT16_MAX + 1);
+	for (size_t k = 0; r == 0 && k < c->n; k++) {
+		const struct capture_event *ev = &c->event[k];
+
+		if (!wanted(ev->spec) || ev->spec->filter || !ev->n_ids || ev->attr.freq ||
+		    ev->attr.sample_period != 1)
+			continue;
+		if (ev->attr.sample_type & ~(uint64_t)FIELDS)
+			r = err_set(e, EOPNOTSUPP, "%s has fields that BPF does not know",
+				    ev->spec->name);
+		else
+			r = attach_one(i, ev, root, e);
+	}
+	return r;
+}
+
+void idle_switch(struct idle *i, bool on)
+{
+	for (size_t k = 0; i->cpus_map >= 0 && k < i->lost.n; k++) {
+		uint32_t cpu = (uint32_t)i->lost.cpu[k];
+		struct cpu_state s = { 0 };
+
+		bpf_map_get(i->cpus_map, &cpu, &s);
+		s.on = on;
+		bpf_map_set(i->cpus_map, &cpu, &s);
+	}
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+struct out {
+	struct idle *i;
+	ring_fn *fn;
+	void *ctx;
+	struct err *e;
+	int64_t bytes;
+	int r;
+};
+
+static uint8_t *put(uint8_t *p, uint64_t v)
+{
+	memcpy(p, &v, sizeof(v));
+	return p + sizeof(v);
+}
+
+/* Where what the fields point to ends. */
+static uint32_t end_of(const struct idle_event *ev, const uint8_t *raw)
+{
+	uint32_t end = ev->size;
+
+	for (size_t k = 0; k < ev->type.n_fields; k++) {
+		const struct field *f = &ev->type.fields[k];
+		uint32_t v, to;
+
+		if (f->kind != FIELD_DATA_LOC && f->kind != FIELD_REL_LOC)
+			continue;
+		memcpy(&v, raw + f->offset, sizeof(v));
+		to = (v & 0xffff) + (v >> 16) +
+		     (f->kind == FIELD_REL_LOC ? f->offset + f->size : 0);
+		if (to > end)
+			end = to;
+	}
+	return end < ev->raw ? end : ev->raw;
+}
+
+/* As perf has it: the fields all records begin with are the idle task's, and 8 bytes are full. */
+static uint8_t *put_raw(uint8_t *p, const struct idle_event *ev, const uint8_t *raw)
+{
+	uint32_t n = end_of(ev, raw), size = (n + 4 + 7) / 8 * 8 - 4;
+	uint16_t type = (uint16_t)ev->format_id;
+
+	memset(p, 0, 4 + size);
+	memcpy(p, &size, sizeof(size));
+	memcpy(p + 4, &type, sizeof(type));
+	memcpy(p + 4 + 8, raw + 8, n - 8);
+	return p + 4 + size;
+}
+
+static int on_sent(void *ctx, const void *data, uint32_t n)
+{
+	struct out *o = ctx;
+	const struct sent *s = data;
+	const struct idle_event *ev;
+	struct perf_event_header h = { .type = PERF_RECORD_SAMPLE,
+				       .misc = PERF_RECORD_MISC_KERNEL };
+	uint8_t *start = o->i->record, *p = start + sizeof(h);
+	const uint8_t *raw = (const uint8_t *)(s + 1);
+	uint64_t t, frames, ip = 0;
+
+	if (n < sizeof(*s) || s->event >= o->i->n)
+		return 0;
+	ev = &o->i->event[s->event];
+	if (n < sizeof(*s) + ev->raw + ev->chain)
+		return 0;
+	t = ev->sample_type;
+	frames = s->chain > 0 && s->chain <= ev->chain ? (uint64_t)s->chain / 8 : 0;
+	if (frames)
+		memcpy(&ip, raw + ev->raw, sizeof(ip));
+	if (t & PERF_SAMPLE_IDENTIFIER)
+		p = put(p, ev->id);
+	if (t & PERF_SAMPLE_IP)
+		p = put(p, ip);
+	if (t & PERF_SAMPLE_TID)
+		p = put(p, 0);
+	if (t & PERF_SAMPLE_TIME)
+		p = put(p, s->time);
+	if (t & PERF_SAMPLE_ADDR)
+		p = put(p, 0);
+	if (t & PERF_SAMPLE_ID)
+		p = put(p, ev->id);
+	if (t & PERF_SAMPLE_STREAM_ID)
+		p = put(p, ev->id);
+	if (t & PERF_SAMPLE_CPU)
+		p = put(p, s->cpu);
+	if (t & PERF_SAMPLE_PERIOD)
+		p = put(p, 1);
+	if (t & PERF_SAMPLE_CALLCHAIN) {
+		p = put(p, frames ? frames + 1 : 0);
+		if (frames)
+			p = put(p, (uint64_t)PERF_CONTEXT_KERNEL);
+		memcpy(p, raw + ev->raw, frames * 8);
+		p += frames * 8;
+	}
+	if (t & PERF_SAMPLE_RAW)
+		p = put_raw(p, ev, raw);
+	h.size = (uint16_t)(p - start);
+	memcpy(start, &h, sizeof(h));
+	o->bytes += h.size;
+	o->i->added++;
+	o->r = o->fn(o->ctx, start, h.size, o->e);
+	return o->r < 0;
+}
+
+int64_t idle_drain(struct idle *i, ring_fn *fn, void *ctx, struct err *e)
+{
+	struct out o = { .i = i, .fn = fn, .ctx = ctx, .e = e };
+
+	if (i->ring.consumer)
+		bpf_ring_drain(&i->ring, on_sent, &o);
+	return o.r < 0 ? o.r : o.bytes;
+}
+
+uint64_t idle_missed(const struct idle *i)
+{
+	uint64_t n = 0;
+
+	for (size_t k = 0; i->cpus_map >= 0 && k < i->lost.n; k++) {
+		uint32_t cpu = (uint32_t)i->lost.cpu[k];
+		struct cpu_state s = { 0 };
+
+		if (bpf_map_get(i->cpus_map, &cpu, &s) == 0)
+			n += s.lost;
+	}
+	for (size_t k = 0; k < i->n; k++)
+		n += bpf_missed(i->event[k].prog);
+	return n;
+}
+
+void idle_close(struct idle *i)
+{
+	for (size_t k = 0; k < i->n; k++)
+		if (i->event[k].prog >= 0)
+			close(i->event[k].prog);
+	bpf_ring_close(&i->ring);
+	if (i->cpus_map > 0)
+		close(i->cpus_map);
+	if (i->ring_map > 0)
+		close(i->ring_map);
+	cpus_free(&i->lost);
+	free(i->event);
+	free(i->record);
+	arena_free(&i->arena);
+	*i = (struct idle){ .cpus_map = -1, .ring_map = -1 };
+}

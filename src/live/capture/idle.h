@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tracepoints that are hit while a CPU idles, on kernels that keep them from perf.
+ *
+ * There BPF programs still run (kern/ability/try_idle.h). So where whole CPUs are recorded, a small
+ * program at each tracepoint sends what it finds in the idle task, on the CPUs that need it, and
+ * it becomes the sample that perf should have had. Where nothing is kept from perf, nothing is
+ * attached.
+ */
+#ifndef KYMO_LIVE_CAPTURE_IDLE_H
+#define KYMO_LIVE_CAPTURE_IDLE_H
+
+#include "kern/bpf.h"
+#include "live/capture/capture.h"
+
+struct idle_event;
+
+struct idle {
+	struct cpus lost; /* CPUs whose hits perf does not get; none: nothing is done */
+	struct idle_event *event;
+	size_t n;
+	int cpus_map, ring_map;
+	struct bpf_ring ring;
+	uint8_t *record; /* the one being made */
+	struct arena arena;
+	uint64_t added;	   /* samples */
+	uint64_t filtered; /* tracepoints whose filter BPF cannot apply: these hits are not seen */
+};
+
+/*
+ * Are there such CPUs among those of t, and tracepoints to be seen on them? If so o gets the clock
+ * that BPF has. Before ourselves_filter(), which adds filters that do not matter here.
+ */
+bool idle_choose(struct idle *i, const struct spec_list *specs, const struct target *t,
+		 struct capture_opts *o);
+/* After capture_open(). What cannot be done leaves the recording as it is: -errno and why. */
+int idle_attach(struct idle *i, const struct capture *c, struct err *e);
+/* Only while on are hits sent. */
+void idle_switch(struct idle *i, bool on);
+/* As capture_drain(). */
+int64_t idle_drain(struct idle *i, ring_fn *fn, void *ctx, struct err *e);
+/* Hits that did not fit, or came while another program was at work. */
+uint64_t idle_missed(const struct idle *i);
+void idle_close(struct idle *i); /* a zeroed one is fine */
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A capture that is looked at while it runs: events out of the rings, decoded,
+ * with tasks and mappings known. What top, and every other live view, sits on.
+ */
+#ifndef KYMO_LIVE_CAPTURE_MONITOR_H
+#define KYMO_LIVE_CAPTURE_MONITOR_H
+
+#include "event/trace.h"
+#include "live/capture/capture.h"
+#include "live/walk/walked.h"
+
+struct monitor {
+	struct source *source; /* its trace has the types and tasks */
+	struct capture capture;
+	struct walked walked; /* walker NULL: the kernel makes the samples */
+	uint8_t *buffer;
+	size_t used, cap;
+	size_t tasks_size; /* when they were last made anew */
+};
+
+/* Opens everything switched off; tasks that run already are known afterwards. */
+int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
+		 const struct capture_opts *o, struct err *e);
+/* Hand what has come since the last call to fn. */
+int monitor_poll(struct monitor *m, event_fn *fn, void *ctx, struct err *e);
+void monitor_close(struct monitor *m);
+
+/* Are most tasks that are known by now no more? */
+bool monitor_grown(const struct monitor *m);
+/*
+ * Make them anew without those (see event/task.h), but with what is wanted. Returns the old ones,
+ * for the caller to free when their numbers are not used any more.
+ */
+struct tasks *monitor_renew(struct monitor *m, const struct tasks_wanted *w,
+			    struct tasks_moved *ret);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A perf ring buffer: what the kernel has put in, handed on in place.
+ */
+#ifndef KYMO_LIVE_CAPTURE_RING_H
+#define KYMO_LIVE_CAPTURE_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* May change a record's content before it is handed out, not its size. */
+struct perf_event_header;
+typedef void ring_edit_fn(void *ctx, struct perf_event_header *record);
+
+struct ring {
+	void *base;
+	size_t size; /* of the data, a power of two */
+	uint64_t mask;
+	int fd;		    /* the event it belongs to */
+	bool backward;	    /* overwritten from the end: a flight recorder */
+	uint64_t seen;	    /* of a backward one: where its last snapshot began */
+	uint64_t lost;	    /* told by capture_losses */
+	ring_edit_fn *edit; /* of records of mappings; NULL: they are handed out as they stand */
+	void *edit_ctx;
+};
+
+/* size is rounded up to a power of two of pages. -EPERM when it is more than may be locked. */
+int ring_open(struct ring *r, int fd, size_t size, bool backward, struct err *e);
+void ring_close(struct ring *r);
+
+/*
+ * Hand all that is there to fn in pieces (records may be split between
+ * them), then give the room back. Returns the bytes, or fn's -errno.
+ * The end is read once, so nothing is handed out twice.
+ */
+typedef int ring_fn(void *ctx, const void *data, size_t n, struct err *e);
+int64_t ring_drain(struct ring *r, ring_fn *fn, void *ctx, struct err *e);
+
+/* The same in two steps: how much waits, and where it ends; then that much and no more. */
+uint64_t ring_waiting(const struct ring *r, uint64_t *head);
+int64_t ring_drain_to(struct ring *r, uint64_t head, ring_fn *fn, void *ctx, struct err *e);
+
+/*
+ * A backward ring's whole records since the last snapshot, newest first as they
+ * stand; it must be paused.
+ */
+int64_t ring_snapshot(struct ring *r, ring_fn *fn, void *ctx, struct err *e);
+
+#endif

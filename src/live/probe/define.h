@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the text of a probe to what the kernel takes: one definition for each
+ * place it means, with arguments worked out from debug info, from BTF and the
+ * calling convention, or passed on as they are.
+ */
+#ifndef KYMO_LIVE_PROBE_DEFINE_H
+#define KYMO_LIVE_PROBE_DEFINE_H
+
+#include "event/probe.h"
+#include "live/probe/target.h"
+
+struct probe_def {
+	const char *group, *event;
+	const char *place; /* "PATH:0xOFFSET" or "SYMBOL+OFFSET" */
+	const char *args;  /* "" or " a=%di:x64 b=..." */
+	const char *function;
+	bool ret;
+	uint64_t semaphore; /* of a static probe, in the file; 0: none */
+};
+
+struct probe_defs {
+	VEC(struct probe_def) list; /* texts are the arena's */
+	/* Told with the result: that code was not optimised, that a variable was left out ... */
+	VEC(const char *) notes;
+};
+
+int probe_define(const struct probe_target *t, const struct probe_text *p, struct arena *a,
+		 struct probe_defs *ret, struct err *e);
+void probe_defs_free(struct probe_defs *d);
+/* "p:probe/vfs_read vfs_read+0 count=%dx:x64" */
+void probe_def_text(const struct probe_def *d, struct strbuf *out);
+
+/* The places of a probe, for what asks about them (-V) rather than adds. */
+int probe_points(const struct probe_target *t, const struct probe_text *p, dwarf_point_fn *fn,
+		 void *ctx, struct err *e);
+
+#endif

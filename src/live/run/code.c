@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* A program as it is loaded: with the walker's code behind it, and what comes before it. */
+#include "live/run/code.h"
+
+#include <linux/bpf.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "live/run/int.h"
+
+static bool is_walk(const struct bpf_insn *i)
+{
+	return i->code == (BPF_JMP | BPF_CALL) && i->src_reg == BPF_PSEUDO_CALL &&
+	       i->imm == LANG_CALL_WALK;
+}
+
+static void add_func(struct lang_code *c, size_t at)
+{
+	size_t i = c->n_funcs;
+
+	for (size_t k = 0; k < c->n_funcs; k++)
+		if (c->func[k] == at)
+			return;
+	for (; i && c->func[i - 1] > at; i--)
+		c->func[i] = c->func[i - 1];
+	c->func[i] = (uint32_t)at;
+	c->n_funcs++;
+}
+
+/* Where its functions begin: whatever is called, or handed to a helper. */
+static void add_funcs(struct lang_code *c, const struct walker_function *f, size_t from)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		const struct bpf_insn *in = &f->insn[i];
+		bool wide = in->code == (BPF_LD | BPF_DW | BPF_IMM);
+
+		if ((in->code == (BPF_JMP | BPF_CALL) && in->src_reg == BPF_PSEUDO_CALL) ||
+		    (wide && in->src_reg == BPF_PSEUDO_FUNC))
+			add_func(c, from + i + 1 + (size_t)(int64_t)in->imm);
+		i += wide;
+	}
+	add_func(c, from + f->entry);
+}
+
+/* How they are called; those that are verified by themselves save the kernel a lot of work. */
+static void add_subs(struct arena *a, struct lang_code *c, const struct walker_function *f,
+		     size_t from)
+{
+	struct lang_sub *s = arena_alloc(a, (f->n_subs + 1) * sizeof(*s));
+
+	_Static_assert(LANG_SUB_ARGS == WALKER_ARGS_MAX, "the same functions");
+	for (size_t i = 0; i < f->n_subs; i++) {
+		s[i] = (struct lang_sub){ .at = (uint32_t)from + f->sub[i].at,
+					  .global = f->sub[i].global,
+					  .n = f->sub[i].n };
+		memcpy(s[i].arg, f->sub[i].arg, sizeof(s[i].arg));
+	}
+	c->sub = s;
+	c->n_subs = f->n_subs;
+}
+
+void run_code_walker(struct arena *a, const struct walker_function *f, struct lang_code *c)
+{
+	const struct lang_code own = *c;
+
+	c->n = own.n + (f ? (uint32_t)f->n : 0);
+	c->insn = arena_alloc(a, c->n * sizeof(*c->insn));
+	memcpy(c->insn, own.insn, own.n * sizeof(*c->insn));
+	if (f) {
+		memcpy(c->insn + own.n, f->insn, f->n * sizeof(*c->insn));
+		c->func = arena_alloc(a, (own.n_funcs + f->n) * sizeof(*c->func));
+		memcpy(c->func, own.func, own.n_funcs * sizeof(*c->func));
+		add_funcs(c, f, own.n);
+		add_subs(a, c, f, own.n);
+	}
+	for (uint32_t i = 0; i < own.n; i++)
+		if (is_walk(&own.insn[i])) {
+			if (f)
+				c->insn[i].imm = (int32_t)(own.n + f->entry - i - 1);
+			else
+				c->insn[i] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV };
+		}
+}
+
+/* Instructions before the first. */
+static void prepend(struct arena *a, struct lang_code *c, const struct bpf_insn *first, uint32_t n)
+{
+	uint32_t *func = arena_alloc(a, c->n_funcs * sizeof(*func));
+	struct lang_line *line = arena_alloc(a, (c->n_lines + 1) * sizeof(*line));
+	struct lang_sub *sub = arena_alloc(a, (c->n_subs + 1) * sizeof(*sub));
+	struct bpf_insn *all = arena_alloc(a, (n + c->n) * sizeof(*all));
+
+	memcpy(all, first, n * sizeof(*all));
+	memcpy(all + n, c->insn, c->n * sizeof(*all));
+	for (size_t i = 0; i < c->n_funcs; i++)
+		func[i] = c->func[i] ? c->func[i] + n : 0;
+	for (size_t i = 0; i < c->n_lines; i++) {
+		line[i] = c->line[i];
+		line[i].insn += line[i].insn ? n : 0;
+	}
+	for (size_t i = 0; i < c->n_subs; i++) {
+		sub[i] = c->sub[i];
+		sub[i].at += n;
+	}
+	c->insn = all;
+	c->func = func;
+	c->line = line;
+	c->sub = sub;
+	c->n += n;
+}
+
+void run_code_state(struct arena *a, int map, uint32_t own, struct lang_code *c)
+{
+	struct bpf_insn first[] = {
+		{ .code = BPF_LD | BPF_DW | BPF_IMM,
+		  .dst_reg = BPF_REG_7,
+		  .src_reg = BPF_PSEUDO_MAP_VALUE,
+		  .imm = map },
+		{ 0 },
+		{ .code = BPF_LDX | BPF_MEM | BPF_DW,
+		  .dst_reg = BPF_REG_0,
+		  .src_reg = BPF_REG_7,
+		  .off = offsetof(struct run_state, stopped) },
+		{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = BPF_REG_0, .off = 2 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+		/* the rest: own alone */
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_6, .src_reg = BPF_REG_1 },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_current_pid_tgid },
+		{ .code = BPF_ALU64 | BPF_RSH | BPF_K, .dst_reg = BPF_REG_0, .imm = 32 },
+		{ .code = BPF_JMP | BPF_JNE | BPF_K,
+		  .dst_reg = BPF_REG_0,
+		  .off = 4,
+		  .imm = (int32_t)own },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1, .imm = 1 },
+		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		  .dst_reg = BPF_REG_7,
+		  .src_reg = BPF_REG_1,
+		  .off = offsetof(struct run_state, own),
+		  .imm = BPF_ADD },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_6 },
+	};
+
+	prepend(a, c, first, own ? ARRAY_SIZE(first) : 6);
+}
+
+void run_code_give_way(struct arena *a, int map, struct lang_code *c)
+{
+	struct bpf_insn first[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_6, .src_reg = BPF_REG_1 },
+		{ .code = BPF_LD | BPF_DW | BPF_IMM,
+		  .dst_reg = BPF_REG_2,
+		  .src_reg = BPF_PSEUDO_MAP_FD,
+		  .imm = map },
+		{ 0 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3 },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_tail_call },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_6 },
+	};
+
+	prepend(a, c, first, ARRAY_SIZE(first));
+}
+
+bool run_code_walks(const struct lang_code *c)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (is_walk(&c->insn[i]))
+			return true;
+	return false;
+}

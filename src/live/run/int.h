@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of a running session share. */
+#ifndef KYMO_LIVE_RUN_INT_H
+#define KYMO_LIVE_RUN_INT_H
+
+#include <pthread.h>
+
+#include "base/map.h"
+#include "base/patience.h"
+#include "kern/bpf.h"
+#include "live/capture/side_rings.h"
+#include "live/loop.h"
+#include "live/run/run.h"
+#include "live/walk/walked.h"
+#include "live/workload.h"
+#include "sym/names/sym.h"
+
+struct run_mapping {
+	uint64_t start, end, pgoff;
+	uint32_t dso;
+};
+struct run_process {
+	int32_t pid;
+	VEC(struct run_mapping) maps;
+	bool asked; /* /proc, at the end */
+};
+struct run_range {
+	uint64_t start, end;
+};
+struct run_names {
+	struct symbols *symbols;
+	struct symbols *all; /* with what comes and goes; NULL while nobody needed it */
+	VEC(char *) path;    /* by dso */
+	VEC(struct run_range) own;
+	bool own_tried;
+	VEC(struct run_process) processes;
+	struct map by_pid; /* index + 1 */
+	/* Offsets in files of probes that are behind the beginning of their function: how far.
+	 * To whoever looks at them they are at the beginning. */
+	struct map behind;
+};
+
+/* What is known of processes as things happen (run_side.c). */
+struct run_side {
+	struct side_rings rings;
+	struct walked walked;	    /* walker NULL: none */
+	struct run_walker *opening; /* NULL: it is open, or there will be none */
+	struct err why;		    /* there is none */
+	struct map same; /* numbers of stacks that were finished late: those of equal stacks */
+};
+
+/* A program that another one gives way to (run_whole.c). */
+struct run_whole {
+	int map;  /* where it goes; -1: nobody gives way */
+	int prog; /* -1: not yet */
+};
+
+enum { RUN_ID_RING = 1, RUN_ID_PID, RUN_ID_SIDE, RUN_ID_LIMIT, RUN_ID_TIMER };
+
+struct run_pcap {
+	char *path;
+	int fd, error;
+};
+
+/* What the programs at probes look at first. */
+struct run_state {
+	uint64_t stopped; /* they do nothing any more */
+	uint64_t own;	  /* they count: what kymo itself did and is left out */
+};
+
+struct run {
+	struct lang_program *p;
+	struct run_env *env;
+	struct run_opts o;
+	int *map_fd, *prog_fd;
+	char **prog_words; /* the verifier's, of each program, with opts.verbose; else NULL */
+	VEC(int) links;	   /* quick to close */
+	VEC(int) events;   /* perf events, slow to close */
+	VEC(int) many;	   /* links to many uprobes: slow to close, too, and until then they run */
+	int state;	   /* a map with one struct run_state; -1: none */
+	uint32_t own;	   /* kymo's number in the kernel's eyes; 0: not known, or not left out */
+	VEC(int) iters;
+	VEC(uint32_t) timers; /* codes of interval probes */
+	struct bpf_ring ring, control;
+	struct loop loop;
+	bool has_loop;
+	int pid_fd; /* of -p; -1: none */
+	struct workload child;
+	bool started; /* the child was let go */
+	struct lang_out out;
+	struct lang_host host;
+	struct run_names names;
+	struct run_side side;
+	VEC(struct run_pcap) pcaps;
+	bool ignore;		  /* messages after exit() */
+	bool told;		  /* to end, by a signal; later ones are not looked for any more */
+	struct patience patience; /* with who reads it; until: while the rest is shown */
+	uint64_t unshown;	  /* messages that were too late for that */
+	int write_error;
+	uint64_t since;	      /* loop_now() at its start */
+	uint64_t boot_offset; /* CLOCK_REALTIME - CLOCK_BOOTTIME */
+	uint32_t n_probes;
+	uint32_t n_refused; /* of those: the kernel cannot do them, as a pattern's may be */
+	struct err refused; /* the first */
+	pthread_t warmer;   /* run_warm.c */
+	bool warming;
+	struct run_whole *whole; /* of each program */
+	pthread_t completer;
+	bool completing;
+	bool cookies;			 /* of the program that is being attached */
+	struct run_user_file *user_file; /* of the last probe, while they are attached */
+};
+
+int run_load(struct run *r, char **log, struct err *e);
+/* A program with the walker in it, or what does without: its descriptor, or -errno. */
+int run_load_whole(struct run *r, size_t i, char **log, struct err *e);
+void run_whole_begin(struct run *r);
+void run_whole_end(struct run *r); /* they are all there */
+void run_whole_close(struct run *r);
+/* Are all its places given to the kernel at once? Then it is loaded for that. */
+bool run_is_multi(const struct run *r, const struct lang_code *c);
+/* All programs, in an order that makes blocks at one place run as they are written. */
+int run_attach(struct run *r, struct err *e);
+/* What is quick of that: nothing more comes in, as far as that can be had at once. */
+void run_stop(struct run *r);
+void run_detach(struct run *r);
+
+/* run_out.c: messages, and what they ask for. */
+void run_out_flush(struct run *r);
+/* What has come until now, unless a signal does. */
+void run_out_drain(struct run *r);
+/* The last of it, when nothing more comes in: all, or what LOOP_REST_MS allow after a signal. From
+ * here on the next one ends kymo at once. */
+void run_out_rest(struct run *r);
+void run_out_shell(void *ctx, const char *command, struct strbuf *b);
+int run_out_read(void *ctx, const char *path, struct strbuf *b);
+
+void run_names_host(struct run *r);
+void run_names_free(struct run_names *n);
+/* One of its stacks was seen: find out what it has mapped while it is there. */
+void run_names_process(void *ctx, int32_t pid);
+void run_names_mmap(struct run *r, const struct walker_mmap *m);
+void run_names_fork(struct run *r, int32_t pid, int32_t parent);
+void run_names_exec(struct run *r, int32_t pid);
+
+int run_task_map(void);
+void run_task_clear(const struct run *r, int map);
+void run_task_each(const struct run *r, int map, lang_entry_fn *fn, void *arg);
+
+void run_pcap_packet(void *ctx, const char *path, uint64_t time, const void *data, size_t n);
+void run_pcap_notes(const struct run *r, struct strbuf *b);
+void run_pcap_close(struct run *r);
+
+int run_side_open(struct run *r, struct err *e);
+/* Its code can be had from here on, if there is a walker. */
+void run_side_code(struct run *r);
+/* And it can be used, if it is there then. */
+int run_side_wait(struct run *r, struct err *e);
+void run_side_drain(struct run *r);
+/* Tables of what runs already are there when it returns, or soon. */
+void run_side_settle(struct run *r);
+/* The number that all equal stacks have. */
+uint64_t run_side_stack(const struct run *r, uint64_t id);
+void run_side_close(struct run *r);
+
+/* Room for new entries on every CPU, whatever it is doing then: while programs are loaded. */
+void run_warm_begin(struct run *r);
+void run_warm_end(struct run *r);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* Which probes of the running kernel a pattern means. */
+#include <linux/perf_event.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "event/syscall/syscall.h"
+#include "kern/tracefs.h"
+#include "live/run/env.h"
+
+#define LINES_LIMIT (64u << 20)
+
+int run_syscall(void *ctx, const char *name)
+{
+	(void)ctx;
+	return syscall_number(syscall_native(), name);
+}
+
+const char *run_syscall_name(void *ctx, int64_t number)
+{
+	(void)ctx;
+	return number == (int)number ? syscall_name(syscall_native(), (int)number) : NULL;
+}
+
+const char *const run_software_names[] = { "alignment-faults", "bpf-output",	 "context-switches",
+					   "cpu-clock",	       "cpu-migrations", "dummy",
+					   "emulation-faults", "major-faults",	 "minor-faults",
+					   "page-faults",      "task-clock",	 NULL };
+const char *const run_hardware_names[] = { "backend-stalls",
+					   "branch-instructions",
+					   "branch-misses",
+					   "bus-cycles",
+					   "cache-misses",
+					   "cache-references",
+					   "cpu-cycles",
+					   "frontend-stalls",
+					   "instructions",
+					   "ref-cycles",
+					   NULL };
+
+int run_software(const char *name)
+{
+	static const struct {
+		const char *name;
+		int id;
+	} all[] = { { "cpu-clock", PERF_COUNT_SW_CPU_CLOCK },
+		    { "cpu", PERF_COUNT_SW_CPU_CLOCK },
+		    { "task-clock", PERF_COUNT_SW_TASK_CLOCK },
+		    { "page-faults", PERF_COUNT_SW_PAGE_FAULTS },
+		    { "faults", PERF_COUNT_SW_PAGE_FAULTS },
+		    { "context-switches", PERF_COUNT_SW_CONTEXT_SWITCHES },
+		    { "cs", PERF_COUNT_SW_CONTEXT_SWITCHES },
+		    { "cpu-migrations", PERF_COUNT_SW_CPU_MIGRATIONS },
+		    { "minor-faults", PERF_COUNT_SW_PAGE_FAULTS_MIN },
+		    { "major-faults", PERF_COUNT_SW_PAGE_FAULTS_MAJ },
+		    { "alignment-faults", PERF_COUNT_SW_ALIGNMENT_FAULTS },
+		    { "emulation-faults", PERF_COUNT_SW_EMULATION_FAULTS },
+		    { "dummy", PERF_COUNT_SW_DUMMY },
+		    { "bpf-output", PERF_COUNT_SW_BPF_OUTPUT } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (strcmp(all[i].name, name) == 0)
+			return all[i].id;
+	return -1;
+}
+
+int run_hardware(const char *name, uint32_t *type)
+{
+	static const struct {
+		const char *name;
+		int id;
+	} all[] = { { "cpu-cycles", PERF_COUNT_HW_CPU_CYCLES },
+		    { "cycles", PERF_COUNT_HW_CPU_CYCLES },
+		    { "instructions", PERF_COUNT_HW_INSTRUCTIONS },
+		    { "cache-references", PERF_COUNT_HW_CACHE_REFERENCES },
+		    { "cache-misses", PERF_COUNT_HW_CACHE_MISSES },
+		    { "branch-instructions", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+		    { "branches", PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+		    { "branch-misses", PERF_COUNT_HW_BRANCH_MISSES },
+		    { "bus-cycles", PERF_COUNT_HW_BUS_CYCLES },
+		    { "frontend-stalls", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
+		    { "backend-stalls", PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
+		    { "ref-cycles", PERF_COUNT_HW_REF_CPU_CYCLES } };
+
+	*type = PERF_TYPE_HARDWARE;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (strcmp(all[i].name, name) == 0)
+			return all[i].id;
+	return -1;
+}
+
+/* What is near to the name, or how to see all. */
+static void nothing(const struct lang_point *p, struct str_nearest *near, struct err *e)
+{
+	char list[192];
+
+	err_set(e, ENOENT, "nothing");
+	if (str_nearest_list(near, list, sizeof(list)))
+		err_hint(e, "did you mean %s?", list);
+	else
+		err_hint(e, "kymo run -l '%s:*' lists them", lang_kind_name[p->kind]);
+}
+
+static int listed(const char *const *names, const struct lang_point *p, lang_match_fn *fn,
+		  void *arg, struct err *e)
+{
+	struct str_nearest near = { .typed = p->name };
+	uint32_t type;
+	int n = 0;
+
+	if (!str_has_glob(p->name)) {
+		if ((p->kind == LP_SOFTWARE ? run_software(p->name)
+					    : run_hardware(p->name, &type)) >= 0)
+			return fn(arg, NULL, p->name), 1;
+	}
+	for (; *names; names++) {
+		str_nearest_add(&near, *names);
+		if (str_glob(p->name, *names)) {
+			fn(arg, NULL, *names);
+			n++;
+		}
+	}
+	if (!n)
+		nothing(p, &near, e);
+	return n;
+}
+
+/* A name that fits nothing: what is near it. */
+static void suggest_event(struct run_env *r, const struct lang_point *p, struct err *e)
+{
+	struct str_nearest near = { .typed = p->name };
+	struct file_names names = { 0 };
+	struct err none = { 0 };
+	char list[192];
+
+	e->hint[0] = '\0';
+	if (tracefs_events(r->tracefs, p->target, &names, &none) == 0) {
+		for (size_t i = 0; i < names.n; i++)
+			str_nearest_add(&near, names.name[i]);
+		if (str_nearest_list(&near, list, sizeof(list)))
+			snprintf(e->hint, sizeof(e->hint), "did you mean %s?", list);
+		else
+			snprintf(e->hint, sizeof(e->hint),
+				 "kymo run -l 'tracepoint:%s:*' lists them", p->target);
+	} else {
+		snprintf(e->hint, sizeof(e->hint), "kymo run -l 'tracepoint:*' lists them all");
+	}
+	file_names_free(&names);
+}
+
+static int match_tracepoint(struct run_env *r, const struct lang_point *p, lang_match_fn *fn,
+			    void *arg, struct err *e)
+{
+	AUTO_FREE char *events = NULL;
+	struct file_names all = { 0 };
+	int n = 0, k;
+
+	if (!r->tracefs) {
+		*e = r->err;
+		return -(e->code ? e->code : ENOENT);
+	}
+	events = mem_printf("%s/events", r->tracefs);
+	if (access(events, R_OK | X_OK) < 0 && errno == EACCES) {
+		err_set(e, EACCES, "this user may not see the kernel's tracepoints");
+		return err_hint(e, "tracing needs root; kymo doctor says what else is possible");
+	}
+	if (!str_has_glob(p->target) && !str_has_glob(p->name)) {
+		AUTO_FREE char *path =
+			mem_printf("%s/events/%s/%s/format", r->tracefs, p->target, p->name);
+
+		if (file_exists(path))
+			return fn(arg, p->target, p->name), 1;
+		suggest_event(r, p, e);
+		return 0;
+	}
+	k = tracefs_all(r->tracefs, str_has_glob(p->target) ? NULL : p->target, &all, e);
+	if (k < 0)
+		return k;
+	for (size_t i = 0; i < all.n; i++) {
+		char *colon = strchr(all.name[i], ':');
+
+		if (!colon)
+			continue;
+		*colon = '\0';
+		/* ftrace's own are no events one can attach to */
+		if (strcmp(all.name[i], "ftrace") != 0 && str_glob(p->target, all.name[i]) &&
+		    str_glob(p->name, colon + 1)) {
+			fn(arg, all.name[i], colon + 1);
+			n++;
+		}
+	}
+	file_names_free(&all);
+	return n;
+}
+
+struct by_btf {
+	struct run_env *r;
+	const struct lang_point *p;
+	lang_match_fn *fn;
+	void *arg;
+	const char *prefix;
+	int n;
+	struct str_nearest near;
+};
+
+static int one_btf(void *ctx, uint32_t id, const struct btf_type *t)
+{
+	struct by_btf *m = ctx;
+	const char *name = btf_str(m->r->btf, t->name_off);
+
+	(void)id;
+	if (!str_starts(name, m->prefix))
+		return 0;
+	name += strlen(m->prefix);
+	/* what the verifier is told of one's fields, and no type of its own */
+	if (strstr(name, "__safe"))
+		return 0;
+	str_nearest_add(&m->near, name);
+	if (str_has_glob(m->p->name) ? str_glob(m->p->name, name) : strcmp(m->p->name, name) == 0) {
+		m->fn(m->arg, NULL, name);
+		m->n++;
+		return !str_has_glob(m->p->name);
+	}
+	return 0;
+}
+
+static int match_btf(struct run_env *r, const struct lang_point *p, unsigned kind,
+		     const char *prefix, lang_match_fn *fn, void *arg, struct err *e)
+{
+	struct by_btf m = { r, p, fn, arg, prefix, 0, { .typed = p->name } };
+
+	if (!run_env_btf(r))
+		return err_set(e, ENOENT, RUN_NO_TYPES);
+	btf_each(r->btf, kind, one_btf, &m);
+	if (!m.n)
+		nothing(p, &m.near, e);
+	return m.n;
+}
+
+/* Functions that can have a kprobe: one a line, maybe with "[module]" behind. */
+static int match_function(struct run_env *r, const struct lang_point *p, lang_match_fn *fn,
+			  void *arg, struct err *e)
+{
+	AUTO_FREE char *path =
+		mem_printf("%s/available_filter_functions", r->tracefs ? r->tracefs : "");
+	AUTO_FREE char *text = NULL;
+	struct str_nearest near = { .typed = p->name };
+	bool kallsyms = false;
+	char *save = NULL;
+	int n = 0;
+
+	if (file_read(path, LINES_LIMIT, &text, NULL) < 0 || !text[0]) {
+		free(text);
+		text = NULL;
+		kallsyms = true;
+		if (file_read("/proc/kallsyms", LINES_LIMIT, &text, NULL) < 0)
+			return fn(arg, p->target, p->name), 1;
+	}
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		char *name = line, *end, *module;
+
+		if (kallsyms) {
+			char *type = strchr(line, ' ');
+
+			if (!type || (type[1] != 't' && type[1] != 'T') || type[2] != ' ')
+				continue;
+			name = type + 3;
+		}
+		end = name + strcspn(name, " \t");
+		module = strchr(end, '[');
+		*end = '\0';
+		if (module)
+			module[strcspn(module, "]")] = '\0';
+		if (p->target && (!module || !str_glob(p->target, module + 1)))
+			continue;
+		str_nearest_add(&near, name);
+		if (str_glob(p->name, name)) {
+			fn(arg, module ? module + 1 : NULL, name);
+			n++;
+			if (!str_has_glob(p->name))
+				break;
+		}
+	}
+	if (!n && !str_has_glob(p->name) &&
+	    !kallsyms) { /* not listed as traceable, yet it may exist: let the kernel say */
+		fn(arg, p->target, p->name);
+		n = 1;
+	}
+	if (!n)
+		nothing(p, &near, e);
+	return n;
+}
+
+int run_match(void *ctx, const struct lang_point *p, lang_match_fn *fn, void *arg, struct err *e)
+{
+	struct run_env *r = ctx;
+
+	switch (p->kind) {
+	case LP_TRACEPOINT: return match_tracepoint(r, p, fn, arg, e);
+	case LP_RAWTP: return match_btf(r, p, BTF_KIND_TYPEDEF, "btf_trace_", fn, arg, e);
+	case LP_FENTRY:
+	case LP_FEXIT: return match_btf(r, p, BTF_KIND_FUNC, "", fn, arg, e);
+	case LP_ITER: return match_btf(r, p, BTF_KIND_STRUCT, "bpf_iter__", fn, arg, e);
+	case LP_KPROBE:
+	case LP_KRETPROBE: return match_function(r, p, fn, arg, e);
+	case LP_SOFTWARE: return listed(run_software_names, p, fn, arg, e);
+	case LP_HARDWARE: return listed(run_hardware_names, p, fn, arg, e);
+	case LP_UPROBE:
+	case LP_URETPROBE:
+	case LP_USDT: return run_match_user(r, p, fn, arg, e);
+	default: fn(arg, p->target, p->name); return 1;
+	}
+}

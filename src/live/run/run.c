@@ -1,0 +1,560 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/run/run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "live/run/int.h"
+
+#define POLL_MS 30 /* how long a message may wait unannounced */
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec t;
+
+	clock_gettime(id, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t wall(void *ctx, uint64_t boot_ns)
+{
+	return boot_ns + ((struct run *)ctx)->boot_offset;
+}
+
+/* A hash read bucket by bucket; false when the kernel cannot, and nothing was handed out. */
+static bool map_at_once(struct run *r, int map, lang_entry_fn *fn, void *arg)
+{
+	const struct lang_map *m = &r->p->maps.data[map];
+	size_t value = m->per_cpu ? lang_map_read(m, r->host.ncpus) : m->value_size;
+	uint32_t place[2] = { 0 }, room = m->entries < 256 ? m->entries + 16 : 256;
+	AUTO_FREE uint8_t *keys = NULL, *values = NULL;
+	bool first = true, any = false;
+	int k = 0;
+
+	while (k == 0 || k == -ENOSPC) {
+		uint32_t n = k == -ENOSPC ? room *= 2 : room;
+
+		if (!keys || k == -ENOSPC) {
+			keys = mem_grow(keys, (size_t)n * m->key_size + 8);
+			values = mem_grow(values, n * value + 8);
+		}
+		k = bpf_map_batch(r->map_fd[map], first, place, keys, values, &n);
+		if ((k < 0 && k != -ENOENT && k != -ENOSPC) || room > 1u << 24)
+			return any;
+		if (k == -ENOSPC)
+			continue;
+		first = false;
+		for (uint32_t i = 0; i < n; i++)
+			fn(arg, keys + (size_t)i * m->key_size, values + i * value);
+		any |= n > 0;
+	}
+	return true;
+}
+
+static int map_each(void *ctx, int map, lang_entry_fn *fn, void *arg)
+{
+	struct run *r = ctx;
+	const struct lang_map *m = &r->p->maps.data[map];
+	AUTO_FREE uint8_t *key = mem_alloc(m->key_size + 8), *next = mem_alloc(m->key_size + 8);
+	AUTO_FREE uint8_t *value = mem_alloc(lang_map_read(m, r->host.ncpus) + 8);
+	size_t limit = m->entries * 2ull + 16; /* keys that come and go meanwhile */
+	int k;
+
+	if (m->by_task) {
+		run_task_each(r, map, fn, arg);
+		return 0;
+	}
+	if (m->key && map_at_once(r, map, fn, arg))
+		return 0;
+	k = bpf_map_next(r->map_fd[map], NULL, next);
+	while (k == 0 && limit--) {
+		memcpy(key, next, m->key_size);
+		if (bpf_map_get(r->map_fd[map], key, value) == 0)
+			fn(arg, key, value);
+		k = bpf_map_next(r->map_fd[map], key, next);
+	}
+	return 0;
+}
+
+struct keys {
+	const struct lang_map *m;
+	VEC(uint8_t) data;
+	size_t n;
+};
+
+static int add_key(void *arg, const void *key, const void *value)
+{
+	struct keys *k = arg;
+
+	(void)value;
+	for (uint32_t i = 0; i < k->m->key_size; i++)
+		vec_push(&k->data, ((const uint8_t *)key)[i]);
+	k->n++;
+	return 0;
+}
+
+static void reset(struct run *r, int map, bool remove)
+{
+	struct keys keys = { .m = &r->p->maps.data[map] };
+	AUTO_FREE uint8_t *zero = mem_alloc(lang_map_read(keys.m, r->host.ncpus) + 8);
+
+	map_each(r, map, add_key, &keys);
+	if (!remove && keys.m->present_word)
+		zero[0] = 1; /* there, and zero */
+	for (size_t i = 0; i < keys.n; i++) {
+		const uint8_t *key = keys.data.data + i * keys.m->key_size;
+
+		if (remove && keys.m->key)
+			bpf_map_drop(r->map_fd[map], key);
+		else
+			bpf_map_set(r->map_fd[map], key, zero);
+	}
+	vec_free(&keys.data);
+}
+
+static void map_clear(void *ctx, int map)
+{
+	struct run *r = ctx;
+
+	if (r->p->maps.data[map].by_task)
+		run_task_clear(r, map);
+	else
+		reset(r, map, true);
+}
+
+static void map_zero(void *ctx, int map)
+{
+	reset(ctx, map, false);
+}
+
+static int open_rings(struct run *r, struct err *e)
+{
+	struct lang_program *p = r->p;
+	int k = 0;
+
+	if (r->map_fd[LANG_MAP_RING] >= 0)
+		k = bpf_ring_open(&r->ring, r->map_fd[LANG_MAP_RING],
+				  p->maps.data[LANG_MAP_RING].entries);
+	if (k == 0 && r->map_fd[LANG_MAP_CONTROL] >= 0)
+		k = bpf_ring_open(&r->control, r->map_fd[LANG_MAP_CONTROL],
+				  p->maps.data[LANG_MAP_CONTROL].entries);
+	return k < 0 ? err_set(e, -k, "cannot map the ring for messages: %s", strerror(-k)) : 0;
+}
+
+/* -p: from the start, or its end could be missed. */
+static int watch_process(struct run *r, struct err *e)
+{
+	int k;
+
+	r->pid_fd = (int)syscall(434 /* pidfd_open */, r->o.pid, 0);
+	if (r->pid_fd < 0) {
+		err_set(e, errno,
+			errno == ESRCH ? "there is no process %d" : "cannot follow process %d",
+			r->o.pid);
+		return err_hint(e, "-p wants the number of a process, not of a thread");
+	}
+	k = loop_watch(&r->loop, RUN_ID_PID, r->pid_fd, e);
+	return k < 0 ? k : 0;
+}
+
+int run_open(struct lang_program *p, struct run_env *env, const struct run_opts *o,
+	     struct run **ret, char **log, struct err *e)
+{
+	struct run *r = mem_alloc(sizeof(*r));
+	uint64_t real = clock_ns(CLOCK_REALTIME);
+	int k;
+
+	r->p = p;
+	r->env = env;
+	r->o = *o;
+	r->child = o->child;
+	r->since = loop_now();
+	r->boot_offset = real - clock_ns(CLOCK_BOOTTIME);
+	r->map_fd = mem_alloc((p->maps.n + 1) * sizeof(int));
+	r->prog_fd = mem_alloc((p->codes.n + 1) * sizeof(int));
+	if (o->verbose)
+		r->prog_words = mem_alloc((p->codes.n + 1) * sizeof(char *));
+	memset(r->map_fd, -1, (p->maps.n + 1) * sizeof(int));
+	memset(r->prog_fd, -1, (p->codes.n + 1) * sizeof(int));
+	r->whole = mem_alloc((p->codes.n + 1) * sizeof(*r->whole));
+	memset(r->whole, -1, (p->codes.n + 1) * sizeof(*r->whole));
+	r->host = (struct lang_host){ .ctx = r,
+				      .ncpus = env->env.ncpus,
+				      .map_each = map_each,
+				      .map_clear = map_clear,
+				      .map_zero = map_zero,
+				      .read = run_out_read,
+				      .run = run_out_shell,
+				      .wall = wall,
+				      .packet = run_pcap_packet };
+	run_names_host(r);
+	r->out = (struct lang_out){
+		.p = p, .h = &r->host, .json = o->json, .escape = o->escape, .guard = o->guard
+	};
+	r->pid_fd = r->state = -1;
+	k = loop_open(&r->loop, e);
+	r->has_loop = k == 0;
+	r->patience.end_fd = r->loop.end_fd;
+	if (k == 0 && o->pid)
+		k = watch_process(r, e);
+	if (k == 0)
+		k = run_side_open(r, e);
+	if (k == 0)
+		k = run_load(r, log, e);
+	if (k == 0)
+		k = open_rings(r, e);
+	if (k < 0) {
+		run_close(r);
+		return k;
+	}
+	run_env_drop_types(env);
+	*ret = r;
+	return 0;
+}
+
+static enum lang_kind kind_of(const struct run *r, size_t code)
+{
+	return r->p->points.data[r->p->codes.data[code].point[0]].kind;
+}
+
+/* True when there were any. */
+static bool run_all(struct run *r, enum lang_kind kind)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < r->p->codes.n; i++)
+		if (kind_of(r, i) == kind)
+			for (size_t k = 0; k < r->p->codes.data[i].n_points; k++) {
+				bpf_run(r->prog_fd[i]);
+				any = true;
+			}
+	return any;
+}
+
+static int start_timers(struct run *r, struct err *e)
+{
+	if (r->o.limit_ns && loop_timer(&r->loop, RUN_ID_LIMIT, r->o.limit_ns, 0, e) < 0)
+		return -e->code;
+	for (size_t i = 0; i < r->p->codes.n; i++) {
+		if (kind_of(r, i) != LP_INTERVAL)
+			continue;
+		for (size_t k = 0; k < r->p->codes.data[i].n_points; k++) {
+			const struct lang_point *pt =
+				&r->p->points.data[r->p->codes.data[i].point[k]];
+			uint64_t ns = strcmp(pt->target, "hz") == 0   ? 1000000000 / pt->number
+				      : strcmp(pt->target, "s") == 0  ? pt->number * 1000000000
+				      : strcmp(pt->target, "ms") == 0 ? pt->number * 1000000
+				      : strcmp(pt->target, "us") == 0 ? pt->number * 1000
+								      : pt->number;
+			int fd = loop_timer(&r->loop, RUN_ID_TIMER + (int)r->timers.n, ns ? ns : 1,
+					    ns ? ns : 1, e);
+
+			if (fd < 0)
+				return fd;
+			vec_push(&r->timers, (uint32_t)i);
+		}
+	}
+	return 0;
+}
+
+static int attach_all(struct run *r, struct err *e)
+{
+	uint32_t key = LANG_INFO_START;
+	uint64_t now = clock_ns(CLOCK_BOOTTIME);
+	int k = 0;
+
+	if (r->map_fd[LANG_MAP_INFO] >= 0)
+		bpf_map_set(r->map_fd[LANG_MAP_INFO], &key, &now);
+	if (run_all(r, LP_BEGIN))
+		run_out_drain(r);
+	if (!r->out.exit)
+		k = run_attach(r, e);
+	if (k == 0 && r->n_refused && r->n_refused == r->n_probes) {
+		*e = r->refused;
+		k = -e->code;
+	}
+	if (k == 0 && !r->out.exit)
+		k = start_timers(r, e);
+	if (k == 0 && r->map_fd[LANG_MAP_RING] >= 0)
+		k = loop_watch_news(&r->loop, RUN_ID_RING, r->map_fd[LANG_MAP_RING], e);
+	if (k >= 0 && r->map_fd[LANG_MAP_CONTROL] >= 0)
+		k = loop_watch_news(&r->loop, RUN_ID_RING, r->map_fd[LANG_MAP_CONTROL], e);
+	return k < 0 ? k : 0;
+}
+
+static void iterate(struct run *r)
+{
+	char buf[4096];
+
+	vec_each (&r->iters, fd)
+		while (read(*fd, buf, sizeof(buf)) > 0)
+			run_out_drain(r);
+}
+
+static bool self_signal(struct run *r, int signal)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < r->p->codes.n; i++) {
+		const struct lang_point *pt = &r->p->points.data[r->p->codes.data[i].point[0]];
+		const char *name = sigabbrev_np(signal);
+
+		if (pt->kind == LP_SELF && name &&
+		    (strcmp(pt->name, name) == 0 ||
+		     (str_starts(pt->name, "SIG") && strcmp(pt->name + 3, name) == 0))) {
+			bpf_run(r->prog_fd[i]);
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* True when it is over. */
+static bool on_event(struct run *r, const struct loop_event *ev, int *code)
+{
+	int status;
+
+	switch (ev->kind) {
+	case LOOP_SIGNAL:
+		if (ev->id == SIGCHLD) {
+			if (!r->child.pid ||
+			    waitpid(r->child.pid, &status, WNOHANG) != r->child.pid)
+				return false;
+			*code = workload_exit_code(status);
+			r->child.pid = 0;
+			return true;
+		}
+		if (self_signal(r, ev->id))
+			return false;
+		r->told = ev->id == SIGINT || ev->id == SIGTERM || ev->id == SIGHUP;
+		return r->told;
+	case LOOP_TIMER:
+		if (ev->id == RUN_ID_LIMIT)
+			return true;
+		if ((size_t)(ev->id - RUN_ID_TIMER) < r->timers.n)
+			bpf_run(r->prog_fd[r->timers.data[ev->id - RUN_ID_TIMER]]);
+		return false;
+	case LOOP_FD: return ev->id == RUN_ID_PID;
+	}
+	return false;
+}
+
+static int wait_for_end(struct run *r, int *code, struct err *e)
+{
+	bool over = r->out.exit;
+	int k = 0;
+
+	while (!over && k >= 0 && !r->write_error) {
+		struct loop_event ev;
+
+		k = loop_wait(&r->loop, r->p->uses_ring ? POLL_MS : -1, &ev, e);
+		if (k > 0)
+			over = on_event(r, &ev, code);
+		if (!r->told) /* else they are stopped first */
+			run_out_drain(r);
+		over |= r->out.exit;
+	}
+	return k < 0 ? k : 0;
+}
+
+int run_go(struct run *r, int *code, struct err *e)
+{
+	int k;
+
+	r->n_probes = 0;
+	vec_each (&r->p->codes, c)
+		r->n_probes += (uint32_t)c->n_points;
+	if (!r->o.quiet) {
+		if (r->o.json)
+			strbuf_printf(
+				&r->out.text,
+				"{\"type\": \"attached_probes\", \"data\": {\"probes\": %u}}\n",
+				r->n_probes);
+		else
+			strbuf_printf(&r->out.text, "Attaching %u probe%s...\n", r->n_probes,
+				      r->n_probes == 1 ? "" : "s");
+		run_out_flush(r);
+	}
+	if (r->o.dry)
+		return 0;
+	k = attach_all(r, e);
+	if (k == 0 && r->o.attached)
+		r->o.attached(r->o.ctx);
+	r->started = k == 0 && r->child.pid;
+	if (r->started)
+		k = workload_start(&r->child, r->o.command[0], code, e);
+	if (k == 0) {
+		iterate(r);
+		if (!r->iters.n || r->links.n > r->iters.n || r->events.n || r->many.n ||
+		    r->timers.n)
+			k = wait_for_end(r, code, e);
+	}
+	if (k == 0) {
+		run_stop(r); /* what END clears stays clear */
+		run_whole_end(r);
+		run_out_rest(r);
+		run_side_settle(r);
+		r->ignore = false;
+		r->out.exit = false; /* END's messages all count */
+		r->out.ending = true;
+		run_all(r, LP_END);
+		run_out_drain(r);
+		if (!r->o.json && !r->o.plain)
+			strbuf_puts(&r->out.text, "\n\n");
+		lang_show_maps(&r->out);
+		run_out_flush(r);
+		if (r->out.exit_code)
+			*code = r->out.exit_code;
+	}
+	run_detach(r);
+	if (k == 0 && r->write_error && r->write_error != EPIPE)
+		return err_set(e, r->write_error, "cannot write the output: %s",
+			       strerror(r->write_error));
+	return k;
+}
+
+static uint64_t own_events(const struct run *r)
+{
+	struct run_state state = { 0 };
+	uint32_t key = 0;
+
+	if (r->state < 0 || bpf_map_get(r->state, &key, &state) < 0)
+		return 0;
+	return state.own;
+}
+
+/* Are they due to what is shown? Looking whether there is anything makes a few, too. */
+static bool watches_itself(const struct run *r, uint64_t own)
+{
+	uint64_t seconds = 1 + (loop_now() - r->since) / 1000000000;
+
+	return own > seconds * (1000 / POLL_MS) * 10 && own > r->out.messages / 4;
+}
+
+static uint64_t counter(const struct run *r, uint32_t which)
+{
+	uint64_t sum = 0, parts[1024] = { 0 };
+
+	if (r->map_fd[LANG_MAP_COUNTERS] < 0 || r->host.ncpus > ARRAY_SIZE(parts) ||
+	    bpf_map_get(r->map_fd[LANG_MAP_COUNTERS], &which, parts) < 0)
+		return 0;
+	for (unsigned i = 0; i < r->host.ncpus; i++)
+		sum += parts[i];
+	return sum;
+}
+
+void run_notes(const struct run *r, struct strbuf *b)
+{
+	uint64_t n = counter(r, LANG_COUNT_LOST);
+
+	if (r->n_refused)
+		strbuf_printf(b, "%u of %u probes were left out: %s%s\n", r->n_refused, r->n_probes,
+			      r->refused.msg, r->n_refused > 1 ? ", ..." : "");
+	if (n)
+		strbuf_printf(b,
+			      "%llu message%s lost, the ring was full: "
+			      "BPFTRACE_PERF_RB_PAGES=%u makes it larger\n",
+			      (unsigned long long)n, n == 1 ? " was" : "s were",
+			      r->p->config.ring_pages * 4);
+	if (r->unshown)
+		strbuf_printf(b,
+			      "%llu message%s not shown: they had come when the end did, and would "
+			      "have taken longer than %d ms\n",
+			      (unsigned long long)r->unshown, r->unshown == 1 ? " was" : "s were",
+			      LOOP_REST_MS);
+	n = own_events(r);
+	/* of a tool it is expected */
+	if ((watches_itself(r, n) && !r->o.plain) || (n && r->o.verbose))
+		strbuf_printf(b,
+			      "%llu event%s of kymo itself %s left out; --self shows them, too\n",
+			      (unsigned long long)n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
+	n = 0;
+	for (size_t i = 0; i < r->p->codes.n; i++)
+		n += r->prog_fd[i] >= 0 ? bpf_missed(r->prog_fd[i]) : 0;
+	if (n)
+		strbuf_printf(b,
+			      "%llu event%s missed, while the same probe was at work on another "
+			      "one on the same CPU\n",
+			      (unsigned long long)n, n == 1 ? " was" : "s were");
+	n = counter(r, LANG_COUNT_CONTROL_LOST);
+	if (n)
+		strbuf_printf(b, "%llu order%s lost (print, clear, exit ...)\n",
+			      (unsigned long long)n, n == 1 ? " was" : "s were");
+	n = counter(r, LANG_COUNT_STACKS);
+	if (n)
+		strbuf_printf(b, "%llu stack%s not kept: there are too many different ones\n",
+			      (unsigned long long)n, n == 1 ? " was" : "s were");
+	n = counter(r, LANG_COUNT_LOOPS);
+	if (n)
+		strbuf_printf(b, "a loop was ended by the kernel %llu time%s: it took too long\n",
+			      (unsigned long long)n, n == 1 ? "" : "s");
+	vec_each (&r->p->fallible, f) {
+		unsigned line, column;
+
+		n = counter(r, f->counter);
+		lang_place(r->p->source, r->p->source_n, f->pos, &line, &column);
+		if (n)
+			strbuf_printf(b, "%s:%u:%u: %s failed %llu time%s\n", r->p->source_name,
+				      line, column, f->helper, (unsigned long long)n,
+				      n == 1 ? "" : "s");
+	}
+	run_pcap_notes(r, b);
+	if (r->p->uses_ustack && r->side.why.code)
+		strbuf_printf(b, "user stacks are by frame pointers: %s\n", r->side.why.msg);
+	for (size_t i = LANG_MAP_FIXED; i < r->p->maps.n; i++) {
+		const struct lang_map *m = &r->p->maps.data[i];
+
+		n = m->name ? counter(r, m->full_counter) : 0;
+		if (n)
+			strbuf_printf(b,
+				      "%s is full (%u keys): %llu updates were refused; "
+				      "BPFTRACE_MAP_KEYS_MAX=%u allows more\n",
+				      m->name, m->entries, (unsigned long long)n, m->entries * 4);
+	}
+}
+
+void run_close(struct run *r)
+{
+	if (!r)
+		return;
+	run_whole_end(r);
+	run_detach(r);
+	if (r->started)
+		workload_end(&r->child, &(int){ 0 });
+	else
+		workload_cancel(&r->child);
+	run_side_close(r);
+	run_pcap_close(r);
+	bpf_ring_close(&r->ring);
+	bpf_ring_close(&r->control);
+	run_whole_close(r);
+	for (size_t i = 0; i < r->p->codes.n; i++)
+		if (r->prog_fd[i] >= 0)
+			close(r->prog_fd[i]);
+	for (size_t i = 0; i < r->p->maps.n; i++)
+		if (r->map_fd[i] >= 0)
+			close(r->map_fd[i]);
+	if (r->pid_fd >= 0)
+		close(r->pid_fd);
+	if (r->state >= 0)
+		close(r->state);
+	if (r->has_loop)
+		loop_close(&r->loop);
+	run_names_free(&r->names);
+	lang_out_free(&r->out);
+	vec_free(&r->links);
+	vec_free(&r->events);
+	vec_free(&r->many);
+	vec_free(&r->iters);
+	vec_free(&r->timers);
+	for (size_t i = 0; r->prog_words && i < r->p->codes.n; i++)
+		free(r->prog_words[i]);
+	free(r->prog_words);
+	free(r->map_fd);
+	free(r->prog_fd);
+	free(r->whole);
+	free(r);
+}

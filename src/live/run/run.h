@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A tracing program at work: loaded, attached, its messages printed, its maps shown.
+ *
+ *	lang_compile(..., &env.env, ..., &program, ...);
+ *	run_open(program, &env, &opts, &run, e);
+ *	run_go(run, e);                            // until exit(), a signal or the command's end
+ *	run_close(run);
+ *
+ * Nothing stays attached when it is closed, or when the process dies.
+ */
+#ifndef KYMO_LIVE_RUN_RUN_H
+#define KYMO_LIVE_RUN_RUN_H
+
+#include "lang/show/show.h"
+#include "live/run/env.h"
+#include "live/run/walker.h"
+#include "live/workload.h"
+
+struct run;
+
+/* When text is written: soon, after each message, with each line, or when there is much. */
+enum run_buffer { RUN_BUFFER_SOON, RUN_BUFFER_NONE, RUN_BUFFER_LINE, RUN_BUFFER_FULL };
+
+struct run_opts {
+	enum run_buffer buffer;
+	int out_fd; /* where text goes */
+	bool json;
+	bool quiet;	   /* no "Attaching ..." */
+	bool escape;	   /* control characters in texts */
+	bool guard;	   /* the program's own text may drive the terminal, nothing else */
+	bool plain;	   /* no empty lines before the maps, as bpftrace has */
+	bool dry;	   /* load, but do not run */
+	bool verbose;	   /* run_about() will be called */
+	bool self;	   /* what kymo itself does, too */
+	bool no_side;	   /* user stacks by frame pointers, names from /proc alone */
+	int32_t pid;	   /* of -p; 0: none */
+	uint64_t limit_ns; /* end after so long; 0: never */
+	char **command;	   /* of -c; NULL: none */
+	/* Begun already, for a program that may want it; taken over like child. NULL: none is. */
+	struct run_walker *walker;
+	struct workload child; /* the same, prepared; run_open takes it over, also on failure */
+	void (*attached)(void *ctx); /* when all is in place; may be NULL */
+	void *ctx;
+};
+
+/* Loads maps and programs. When the kernel refuses one, e names the source line, and *log (caller
+ * frees) has its words. */
+int run_open(struct lang_program *p, struct run_env *env, const struct run_opts *o,
+	     struct run **ret, char **log, struct err *e);
+/* Attaches, runs until the end, prints the maps. *code: what the program or the command wants kymo
+ * to exit with. */
+int run_go(struct run *r, int *code, struct err *e);
+/* What was loaded: maps, programs with the verifier's words, what each is attached to and how. */
+void run_about(const struct run *r, struct strbuf *b);
+/* What must be said: lost messages, full maps. One line each. */
+void run_notes(const struct run *r, struct strbuf *b);
+void run_close(struct run *r);
+
+#endif

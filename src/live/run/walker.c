@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/run/walker.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/sysinfo.h>
+
+#include "base/mem.h"
+
+#define PROCS_MIN 1024u
+#define PROCS_MAX 8192u
+#define TABLES_MAX 16384u
+
+struct run_walker {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	int32_t pid;
+	bool asked; /* depth is the answer */
+	uint32_t depth;
+	bool settled;	       /* loaded, or it never will be */
+	struct walker *loaded; /* which is not whole yet */
+	struct walker *walker; /* which is */
+	struct err why;
+};
+
+static uint32_t ask_depth(void *ctx)
+{
+	struct run_walker *r = ctx;
+	uint32_t depth;
+
+	pthread_mutex_lock(&r->lock);
+	while (!r->asked)
+		pthread_cond_wait(&r->changed, &r->lock);
+	depth = r->depth;
+	pthread_mutex_unlock(&r->lock);
+	return depth;
+}
+
+static void settle(struct run_walker *r, struct walker *loaded)
+{
+	pthread_mutex_lock(&r->lock);
+	r->settled = true;
+	r->loaded = loaded;
+	pthread_cond_broadcast(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+}
+
+static void on_loaded(void *ctx, struct walker *w)
+{
+	settle(ctx, w);
+}
+
+/* Large tables take long to make: many more than there are now, but not always the most. */
+static uint32_t processes(void)
+{
+	struct sysinfo now = { 0 };
+	uint32_t n = PROCS_MIN;
+
+	sysinfo(&now);
+	while (n < now.procs * 4u && n < PROCS_MAX)
+		n *= 2;
+	return n;
+}
+
+static void *open_walker(void *ctx)
+{
+	struct run_walker *r = ctx;
+	uint32_t procs = processes();
+	struct walker_opts o = { .function = true,
+				 .ask_depth = ask_depth,
+				 .loaded = on_loaded,
+				 .ctx = r,
+				 .no_kernel = true,
+				 .ring_bytes = 512u << 10,
+				 .slab_bytes = 1u << 20,
+				 .tables = procs * 8 < TABLES_MAX ? procs * 8 : TABLES_MAX,
+				 .procs = procs,
+				 .maps = procs * 8,
+				 .copy_rate = 200,
+				 .pids = &r->pid,
+				 .n_pids = r->pid != 0,
+				 .cache = true };
+
+	if (walker_open(&o, &r->walker, &r->why) < 0)
+		settle(r, NULL);
+	return NULL;
+}
+
+struct run_walker *run_walker_begin(int32_t pid)
+{
+	struct run_walker *r = mem_alloc(sizeof(*r));
+	sigset_t all, old;
+	int err;
+
+	r->pid = pid;
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->changed, NULL);
+	/* Signals are for the thread that waits for them (live/loop.h). */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&r->thread, NULL, open_walker, r);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err) {
+		free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void run_walker_depth(struct run_walker *r, uint32_t depth)
+{
+	pthread_mutex_lock(&r->lock);
+	r->asked = true;
+	r->depth = depth;
+	pthread_cond_broadcast(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+}
+
+struct walker *run_walker_loaded(struct run_walker *r)
+{
+	struct walker *w;
+
+	pthread_mutex_lock(&r->lock);
+	while (!r->settled)
+		pthread_cond_wait(&r->changed, &r->lock);
+	w = r->loaded;
+	pthread_mutex_unlock(&r->lock);
+	return w;
+}
+
+struct walker *run_walker_end(struct run_walker *r, struct err *why)
+{
+	struct walker *w;
+
+	pthread_join(r->thread, NULL);
+	w = r->walker;
+	if (!w && !why->code)
+		*why = r->why;
+	pthread_mutex_destroy(&r->lock);
+	pthread_cond_destroy(&r->changed);
+	free(r);
+	return w;
+}
+
+void run_walker_cancel(struct run_walker *r)
+{
+	struct err none = { 0 };
+
+	if (!r)
+		return;
+	run_walker_depth(r, 0);
+	walker_close(run_walker_end(r, &none));
+}

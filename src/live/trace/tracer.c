@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+#include "live/trace/tracer.h"
+
+#include "config.h"
+#if HAVE_WALKER
+
+#	include <bpf/bpf.h>
+#	include <bpf/libbpf.h>
+#	include <linux/perf_event.h>
+#	include <string.h>
+#	include <sys/ioctl.h>
+#	include <sys/stat.h>
+#	include <unistd.h>
+
+#	include "base/vec.h"
+#	include "kern/perf.h"
+#	include "live/capture/close_events.h"
+#	include "live/ourselves.h"
+#	include "live/trace/tracer_priv.h"
+#	include "live/walk/walker_abi.h"
+
+#	include "trace.skel.h"
+
+#	define RING_BYTES (8u << 20)
+
+struct tracer {
+	struct trace_bpf *bpf;
+	struct ring_buffer *ring;
+	VEC(int) links;
+	VEC(int) events; /* perf events, slow to close */
+	tracer_fn *fn;
+	void *ctx;
+	int stop;
+	bool ended, stacks;
+	unsigned ncpus;
+};
+
+static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level, (void)fmt, (void)ap;
+	return 0;
+}
+
+static void configure(struct tracer *t, const struct tracer_opts *o)
+{
+	volatile struct trace_config *c = (volatile struct trace_config *)&t->bpf->rodata->options;
+	uint64_t ring = o->ring_bytes ? o->ring_bytes : RING_BYTES;
+	struct stat ns;
+
+	c->min_ns = o->min_ns;
+	c->all = o->by_uid || o->target->system_wide;
+	c->own = (uint32_t)ourselves_pid();
+	c->by_uid = o->by_uid;
+	c->uid = o->uid;
+	c->some_cpus = o->some_cpus;
+	c->sums = o->sums;
+	c->events = o->events;
+	c->failed = o->failed;
+	c->by = o->by;
+	c->limit = o->limit < TRACE_STRING ? o->limit : TRACE_STRING;
+	c->no_children = o->no_children;
+	c->wake_bytes = ring / 8;
+	if (stat("/proc/self/ns/pid", &ns) == 0 && ns.st_ino != 0xeffffffcu) {
+		c->pidns_dev = ns.st_dev;
+		c->pidns_ino = ns.st_ino;
+	}
+	bpf_map__set_max_entries(t->bpf->maps.records, (uint32_t)ring);
+}
+
+static int load(struct tracer *t, const struct tracer_opts *o, struct err *e)
+{
+	int err;
+
+	libbpf_set_print(quiet);
+	t->bpf = trace_bpf__open();
+	if (!t->bpf)
+		return err_set(e, errno, "cannot open the tracing programs: %s", strerror(errno));
+	configure(t, o);
+	err = tracer_stack_prepare(t->bpf, o->walker, e);
+	if (err < 0)
+		return err;
+	t->stacks = o->walker != NULL;
+	err = trace_bpf__load(t->bpf);
+	if (err == -EPERM || err == -EACCES) {
+		err_set(e, -err, "the kernel does not let this user trace system calls");
+		return err_hint(e, "run as root, or with CAP_BPF and CAP_PERFMON");
+	}
+	if (err == -ESRCH || err == -ENOENT) {
+		err_set(e, EOPNOTSUPP, "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
+		return err_hint(e, "it needs a kernel with CONFIG_DEBUG_INFO_BTF; kymo record -e "
+				   "'raw_syscalls:*' and kymo trace -i work without");
+	}
+	if (err) {
+		err_set(e, EOPNOTSUPP, "this kernel refuses the tracing programs: %s",
+			strerror(-err));
+		return err_hint(e, "they need Linux 5.17; kymo record -e 'raw_syscalls:*' and "
+				   "kymo trace -i work without");
+	}
+	return 0;
+}
+
+static int set(int map, const void *key, const void *value, const char *what, struct err *e)
+{
+	if (bpf_map_update_elem(map, key, value, BPF_ANY) == 0)
+		return 0;
+	return err_set(e, errno, "cannot trace so many %s: %s", what, strerror(errno));
+}
+
+static int fill_plans(struct tracer *t, const struct tracer_opts *o, struct err *e)
+{
+	int map = bpf_map__fd(t->bpf->maps.plans);
+
+	for (uint32_t i = 0; i < TRACE_ABIS * TRACE_CALLS; i++) {
+		bool is32 = i >= TRACE_CALLS;
+		uint32_t nr = i % TRACE_CALLS;
+		struct trace_plan p;
+
+		if (!o->wanted[is32][nr])
+			continue;
+		tracer_plan(is32 ? syscall_compat() : syscall_native(), (int)nr,
+			    o->events ? o->structs : NULL, !o->no_paths, &p);
+		p.flags |= TRACE_WANTED;
+		if (set(map, &i, &p, "calls", e) < 0)
+			return -e->code;
+	}
+	return 0;
+}
+
+static int fill_targets(struct tracer *t, const struct tracer_opts *o, struct err *e)
+{
+	uint32_t on = TRACE_ON, pid = (uint32_t)o->command;
+	const struct target *g = o->target;
+
+	for (size_t i = 0; o->some_cpus && i < g->cpus.n; i++)
+		if (g->cpus.cpu[i] >= 0 && g->cpus.cpu[i] < TRACE_CPUS)
+			t->bpf->bss->cpus[g->cpus.cpu[i] / 64] |= 1ull << g->cpus.cpu[i] % 64;
+	for (size_t i = 0; i < o->n_leave_out; i++)
+		if (set(bpf_map__fd(t->bpf->maps.left_out), &o->leave_out[i], &on, "processes", e) <
+		    0)
+			return -e->code;
+	for (size_t i = 0; !g->system_wide && !g->command && !o->by_uid && i < g->threads.n; i++)
+		if (g->threads.tid[i] > 0 && set(bpf_map__fd(t->bpf->maps.threads),
+						 &g->threads.tid[i], &on, "threads", e) < 0)
+			return -e->code;
+	if (o->command && !o->at_once)
+		on = TRACE_FROM_EXEC;
+	if (o->command && !g->system_wide && !o->by_uid)
+		return set(bpf_map__fd(t->bpf->maps.processes), &pid, &on, "processes", e);
+	return 0;
+}
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct tracer *t = ctx;
+	const struct trace_record *r = data;
+
+	if (size < sizeof(*r) || r->n > size - sizeof(*r) || r->abi >= TRACE_ABIS)
+		return 0;
+	t->stop = t->fn(t->ctx, r, r + 1);
+	return t->stop ? -ECANCELED : 0;
+}
+
+int tracer_open(const struct tracer_opts *o, struct tracer **ret, struct err *e)
+{
+	struct tracer *t = mem_alloc(sizeof(*t));
+	int r = load(t, o, e);
+
+	t->ncpus = (unsigned)libbpf_num_possible_cpus();
+	if (r == 0)
+		r = fill_plans(t, o, e);
+	if (r == 0)
+		r = fill_targets(t, o, e);
+	if (r == 0) {
+		t->ring = ring_buffer__new(bpf_map__fd(t->bpf->maps.records), on_record, t, NULL);
+		if (!t->ring)
+			r = err_set(e, errno, "cannot map the ring: %s", strerror(errno));
+	}
+	if (r < 0) {
+		tracer_close(t);
+		return r;
+	}
+	*ret = t;
+	return 0;
+}
+
+static int attach(struct tracer *t, struct bpf_program *p, struct err *e)
+{
+	int fd = bpf_raw_tracepoint_open(NULL, bpf_program__fd(p));
+
+	if (fd < 0)
+		return err_set(e, -fd, "cannot attach to %s: %s", bpf_program__section_name(p),
+			       strerror(-fd));
+	vec_push(&t->links, fd);
+	return 0;
+}
+
+/* Run a program for each task. */
+static int iterate(struct bpf_program *p, struct err *e)
+{
+	int link = bpf_link_create(bpf_program__fd(p), 0, BPF_TRACE_ITER, NULL);
+	int fd = link < 0 ? link : bpf_iter_create(link), n;
+	char buf[256];
+
+	if (link >= 0)
+		close(link);
+	if (fd < 0)
+		return err_set(e, -fd, "cannot look at all tasks: %s", strerror(-fd));
+	do
+		n = (int)read(fd, buf, sizeof(buf));
+	while (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)));
+	close(fd);
+	return 0;
+}
+
+int tracer_begin(struct tracer *t, bool paused, struct err *e)
+{
+	struct trace_bpf *b = t->bpf;
+	struct bpf_program *first[] = { b->progs.forked, b->progs.execed, b->progs.exited };
+	struct bpf_program *then[] = { t->stacks ? b->progs.leave_stack : b->progs.leave,
+				       b->progs.enter };
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(first) && r == 0; i++)
+		r = attach(t, first[i], e);
+	if (r == 0)
+		r = iterate(b->progs.begin, e);
+	for (size_t i = 0; i < ARRAY_SIZE(then) && r == 0; i++)
+		r = attach(t, then[i], e);
+	if (r == 0)
+		tracer_switch(t, !paused);
+	return r;
+}
+
+void tracer_switch(struct tracer *t, bool on)
+{
+	__atomic_store_n(&t->bpf->bss->running, on, __ATOMIC_RELEASE);
+}
+
+int tracer_fd(const struct tracer *t)
+{
+	return ring_buffer__epoll_fd(t->ring);
+}
+
+int tracer_read(struct tracer *t, tracer_fn *fn, void *ctx, struct err *e)
+{
+	int n;
+
+	t->fn = fn;
+	t->ctx = ctx;
+	t->stop = 0;
+	n = ring_buffer__consume(t->ring);
+	if (t->stop)
+		return t->stop;
+	if (n < 0 && n != -EINTR)
+		return err_set(e, -n, "cannot read the ring: %s", strerror(-n));
+	return n < 0 ? 0 : n;
+}
+
+/* perf: an open event, taken over. */
+static int attach_event(struct tracer *t, int perf, struct bpf_program *p, uint64_t cookie,
+			struct err *e)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, o, .perf_event.bpf_cookie = cookie);
+	int fd;
+
+	if (perf < 0)
+		return err_set(e, -perf, "cannot open the event: %s", strerror(-perf));
+	vec_push(&t->events, perf);
+	fd = bpf_link_create(bpf_program__fd(p), perf, BPF_PERF_EVENT, &o);
+	if (fd < 0)
+		return err_set(e, -fd, "cannot attach to the event: %s", strerror(-fd));
+	vec_push(&t->links, fd);
+	return 0;
+}
+
+int tracer_add_event(struct tracer *t, uint32_t id, uint32_t size, struct err *e)
+{
+	/* its program runs though it is off */
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_TRACEPOINT, .config = id, .sample_period = 1, .disabled = 1
+	};
+
+	return attach_event(t, perf_open(&a, -1, 0, -1, 0),
+			    t->stacks ? t->bpf->progs.happened_stack : t->bpf->progs.happened,
+			    id | (uint64_t)size << 32, e);
+}
+
+int tracer_add_faults(struct tracer *t, bool major, struct err *e)
+{
+	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
+				     .config = major ? PERF_COUNT_SW_PAGE_FAULTS_MAJ
+						     : PERF_COUNT_SW_PAGE_FAULTS_MIN,
+				     .sample_type = PERF_SAMPLE_ADDR,
+				     .sample_period = 1,
+				     .wakeup_events = 1 };
+	struct cpus online = { 0 };
+	int r = cpus_online(&online, e);
+
+	for (size_t i = 0; i < online.n && r == 0; i++)
+		r = attach_event(t, perf_open(&a, -1, online.cpu[i], -1, 0),
+				 t->stacks ? t->bpf->progs.faulted_stack : t->bpf->progs.faulted,
+				 major, e);
+	cpus_free(&online);
+	return r;
+}
+
+static void detach(struct tracer *t)
+{
+	int keeper = -1;
+
+	vec_each (&t->links, fd)
+		close(*fd);
+	t->links.n = 0;
+	vec_each (&t->events, fd)
+		ioctl(*fd, PERF_EVENT_IOC_DISABLE, 0);
+	if (t->events.n) /* taking these down takes the kernel long; a child waits for it */
+		keeper = close_events(t->events.data, t->events.n);
+	vec_each (&t->events, fd)
+		close(*fd);
+	t->events.n = 0;
+	if (keeper >= 0)
+		close(keeper);
+}
+
+int tracer_end(struct tracer *t, struct err *e)
+{
+	int r;
+
+	if (t->ended)
+		return 0;
+	t->ended = true;
+	tracer_switch(t, false);
+	r = iterate(t->bpf->progs.end, e);
+	detach(t);
+	return r;
+}
+
+void tracer_close(struct tracer *t)
+{
+	if (!t)
+		return;
+	detach(t);
+	vec_free(&t->links);
+	vec_free(&t->events);
+	ring_buffer__free(t->ring);
+	trace_bpf__destroy(t->bpf);
+	free(t);
+}
+
+struct trace_lost tracer_lost(const struct tracer *t)
+{
+	struct trace_lost l;
+
+	memcpy(&l, &t->bpf->bss->losses, sizeof(l));
+	l.stacks = t->bpf->bss->lost;
+	return l;
+}
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+size_t tracer_sums(const struct tracer *t, struct tracer_sum **ret)
+{
+	int map = bpf_map__fd(t->bpf->maps.sums);
+	AUTO_FREE struct trace_sum *parts = mem_alloc(t->ncpus * sizeof(*parts));
+	struct trace_sum_key key, *last = NULL;
+	VEC(struct tracer_sum) v = { 0 };
+
+	while (bpf_map_get_next_key(map, last, &key) == 0) {
+		struct tracer_sum s = { .key = key };
+
+		if (bpf_map_lookup_elem(map, &key, parts) == 0) {
+			for (unsigned i = 0; i < t->ncpus; i++)
+				trace_sum_add(&s.sum, &parts[i]);
+			vec_push(&v, s);
+		}
+		last = &key;
+	}
+	*ret = v.data;
+	return v.n;
+}
+
+size_t tracer_errors(const struct tracer *t, struct tracer_error **ret)
+{
+	int map = bpf_map__fd(t->bpf->maps.errors);
+	struct trace_error_key key, *last = NULL;
+	VEC(struct tracer_error) v = { 0 };
+
+	while (bpf_map_get_next_key(map, last, &key) == 0) {
+		struct tracer_error s = { .key = key };
+
+		if (bpf_map_lookup_elem(map, &key, &s.count) == 0)
+			vec_push(&v, s);
+		last = &key;
+	}
+	*ret = v.data;
+	return v.n;
+}
+
+bool tracer_comm(const struct tracer *t, uint32_t id, char comm[16])
+{
+	struct trace_comm c;
+
+	if (bpf_map_lookup_elem(bpf_map__fd(t->bpf->maps.comms), &id, &c) < 0)
+		return false;
+	memcpy(comm, c.comm, 16);
+	comm[15] = '\0';
+	return true;
+}
+
+#else
+
+int tracer_open(const struct tracer_opts *o, struct tracer **ret, struct err *e)
+{
+	(void)o, (void)ret;
+	err_set(e, EOPNOTSUPP, "this kymo was built without tracing programs");
+	return err_hint(e, "build it with clang, bpftool and libbpf, or record with kymo record -e "
+			   "'raw_syscalls:*' and look at it with kymo trace -i");
+}
+
+int tracer_begin(struct tracer *t, bool paused, struct err *e)
+{
+	(void)t, (void)paused;
+	return err_set(e, EOPNOTSUPP, "this kymo was built without tracing programs");
+}
+
+void tracer_switch(struct tracer *t, bool on)
+{
+	(void)t, (void)on;
+}
+
+int tracer_fd(const struct tracer *t)
+{
+	(void)t;
+	return -1;
+}
+
+int tracer_read(struct tracer *t, tracer_fn *fn, void *ctx, struct err *e)
+{
+	(void)t, (void)fn, (void)ctx, (void)e;
+	return 0;
+}
+
+int tracer_end(struct tracer *t, struct err *e)
+{
+	(void)t, (void)e;
+	return 0;
+}
+
+void tracer_close(struct tracer *t)
+{
+	(void)t;
+}
+
+struct trace_lost tracer_lost(const struct tracer *t)
+{
+	(void)t;
+	return (struct trace_lost){ 0 };
+}
+
+size_t tracer_sums(const struct tracer *t, struct tracer_sum **ret)
+{
+	(void)t, (void)ret;
+	return 0;
+}
+
+size_t tracer_errors(const struct tracer *t, struct tracer_error **ret)
+{
+	(void)t, (void)ret;
+	return 0;
+}
+
+bool tracer_comm(const struct tracer *t, uint32_t id, char comm[16])
+{
+	(void)t, (void)id, (void)comm;
+	return false;
+}
+
+int tracer_add_event(struct tracer *t, uint32_t id, uint32_t size, struct err *e)
+{
+	(void)t, (void)id, (void)size;
+	return err_set(e, EOPNOTSUPP, "this kymo was built without tracing programs");
+}
+
+int tracer_add_faults(struct tracer *t, bool major, struct err *e)
+{
+	(void)t, (void)major;
+	return err_set(e, EOPNOTSUPP, "this kymo was built without tracing programs");
+}
+
+#endif

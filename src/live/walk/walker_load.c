@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Getting the walker's program into the kernel: what it is told, its maps, and why it is refused.
+ */
+#include "config.h"
+#if HAVE_WALKER
+
+#	include "live/walk/walker_priv.h"
+
+#	include <bpf/bpf.h>
+#	include <bpf/libbpf.h>
+#	include <stdio.h>
+#	include <string.h>
+#	include <unistd.h>
+
+#	include "event/trace.h"
+#	include "walk.skel.h"
+
+static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level, (void)fmt, (void)ap;
+	return 0;
+}
+
+#	define RING_MIN (4u << 20)
+#	define RING_MAX (32u << 20)
+
+void walker_defaults(struct walker_opts *o)
+{
+	if (!o->events && !o->hits)
+		o->events = 1;
+	if (o->events > WALK_EVENTS)
+		o->events = WALK_EVENTS;
+	_Static_assert(WALK_DEPTH == TRACE_WALK_DEPTH, "readers know it");
+	if (!o->depth || o->depth > WALK_DEPTH)
+		o->depth = WALK_DEPTH;
+	if (!o->kernel_depth || o->kernel_depth > WALK_KERNEL)
+		o->kernel_depth = WALK_KERNEL;
+	/* A MiB a CPU lasts for a second at some thousand samples. */
+	if (!o->ring_bytes)
+		for (o->ring_bytes = RING_MIN;
+		     o->ring_bytes < RING_MAX && o->ring_bytes < (size_t)libbpf_num_possible_cpus()
+									 << 20;)
+			o->ring_bytes *= 2;
+	if (!o->table_bytes)
+		o->table_bytes = 256u << 20;
+	if (o->slab_bytes < WALK_SLAB_MIN || o->slab_bytes > WALK_SLAB_BYTES)
+		o->slab_bytes = WALK_SLAB_BYTES;
+	if (!o->tables || o->tables > WALK_TABLES)
+		o->tables = o->all ? WALK_TABLES : WALK_TABLES / 4;
+	if (!o->procs)
+		o->procs = o->all ? 16384 : 4096;
+	/* Lists of mappings; a command's processes have a few dozen each. What is not used is
+	 * cleared all the same. */
+	if (!o->maps)
+		o->maps = o->all ? 131072 : 32768;
+	o->maps = (o->maps + WALKER_LIST_BLOCK - 1) / WALKER_LIST_BLOCK * WALKER_LIST_BLOCK;
+}
+
+/* Return addresses on aarch64 may carry authentication codes above the address. */
+static uint64_t ra_mask(void)
+{
+#	if defined(__aarch64__)
+	uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0), mask = 0xffff;
+
+	/* Stacks lie right below the end of user space. */
+	while (mask < here)
+		mask = mask << 1 | 1;
+	return mask;
+#	else
+	return UINT64_MAX;
+#	endif
+}
+
+static volatile struct walk_config *config(struct walker *w)
+{
+	return w->bpf ? (volatile struct walk_config *)&w->bpf->rodata->config : &w->config;
+}
+
+static void configure(struct walker *w)
+{
+	volatile struct walk_config *c = config(w);
+	struct stat ns;
+
+	c->depth = w->o.depth;
+	c->kernel_depth = w->o.kernel_depth;
+	c->user = !w->o.no_user;
+	c->kernel = !w->o.no_kernel;
+	c->ra_mask = ra_mask();
+	c->copy_ns = w->o.copy_rate ? 1000000000u / w->o.copy_rate : 0;
+	/* Half of the ring, with the 10 KiB that go before a copy; most stacks are far from full,
+	 * and one that does not fit is sent without. */
+	c->copy_burst = w->o.ring_bytes / 2 / (w->o.function ? 16384 : 20480);
+	c->wake_bytes = w->o.ring_bytes / 4;
+	/* In a pid namespace of our own, records name processes by its numbers. */
+	if (stat("/proc/self/ns/pid", &ns) == 0 && ns.st_ino != 0xeffffffcu) {
+		c->pidns_dev = ns.st_dev;
+		c->pidns_ino = ns.st_ino;
+	}
+}
+
+uint32_t walker_states(const struct walker *w)
+{
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), n = w->o.function ? 0 : cpus;
+
+	if (w->o.off.on)
+		n += cpus;
+	if (w->o.function || w->o.hits)
+		n += cpus * WALK_FN_LEVELS;
+	return n;
+}
+
+/* Programs that may interrupt each other have states of their own; those of bpf/walk_fn.h, which
+ * may interrupt themselves, several. */
+static void make_states(struct walker *w)
+{
+	volatile struct walk_config *c = config(w);
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus(), n = w->o.function ? 0 : cpus;
+
+	c->off_states = n;
+	if (w->o.off.on)
+		n += cpus;
+	c->fn_states = n;
+	bpf_map__set_max_entries(w->bpf->maps.states, walker_states(w));
+}
+
+struct bpf_program *walker_program(const struct walker *w, uint32_t event)
+{
+	char name[16];
+
+	if (w->o.check_known && !event)
+		return w->bpf->progs.walk_check;
+	snprintf(name, sizeof(name), "walk%u", event);
+	return bpf_object__find_program_by_name(w->bpf->obj, name);
+}
+
+static struct walk_bpf *open_object(struct walker *w)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+	char path[64];
+
+	walker_fn_prepare();
+	/* Programs tied to the kernel's own tracepoints need all of its types. */
+	w->btf_fd = w->o.off.on || (w->o.hits && !w->o.off.all) ? -1 : walker_btf(w->cache > 0);
+	if (w->btf_fd >= 0) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", w->btf_fd);
+		opts.btf_custom_path = path;
+	}
+	return walk_bpf__open_opts(&opts);
+}
+
+/*
+ * What libbpf would make when it loads the object, before that: it wants to know all that
+ * programs are told by then. What cannot be made is left to it, and to its words.
+ */
+static void make_maps(struct walker *w)
+{
+	struct bpf_map *m;
+
+	bpf_object__for_each_map(m, w->bpf->obj)
+	{
+		LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = bpf_map__map_flags(m));
+		enum bpf_map_type type = bpf_map__type(m);
+		int fd;
+
+		if (bpf_map__is_internal(m) || !bpf_map__autocreate(m) ||
+		    (type != BPF_MAP_TYPE_ARRAY && type != BPF_MAP_TYPE_HASH &&
+		     type != BPF_MAP_TYPE_RINGBUF))
+			continue;
+		fd = bpf_map_create(type, bpf_map__name(m), bpf_map__key_size(m),
+				    bpf_map__value_size(m), bpf_map__max_entries(m), &o);
+		if (fd < 0)
+			return;
+		bpf_map__reuse_fd(m, fd);
+		close(fd);
+	}
+}
+
+/* The last that was not known. */
+static int ask(struct walker *w, struct err *e)
+{
+	if (!w->o.ask_depth)
+		return 0;
+	if (w->bpf)
+		make_maps(w);
+	w->o.depth = w->o.ask_depth(w->o.ctx);
+	if (!w->o.depth)
+		return err_set(e, ECANCELED, "the stack walker is not wanted");
+	walker_defaults(&w->o);
+	return 0;
+}
+
+static int refused(int code, struct err *e)
+{
+	err_set(e, code, "the kernel does not let this user load the stack walker");
+	return err_hint(e, "run as root, or with CAP_BPF and CAP_PERFMON");
+}
+
+static int told(struct walker *w)
+{
+	w->n_maps = w->o.maps;
+	w->n_tables = w->o.tables;
+	if (w->o.loaded)
+		w->o.loaded(w->o.ctx, w);
+	return 0;
+}
+
+/* From what was kept: 1, 0 when there is nothing or it will not do, or -errno. */
+static int load_kept(struct walker *w, struct err *e)
+{
+	int err;
+
+	if (!w->o.function || walker_slab_first(w) < 0 || !walker_kept_open(w, walker_fn_object()))
+		return 0;
+	err = ask(w, e);
+	if (err < 0)
+		return err;
+	configure(w);
+	if (!walker_kept_configure(w)) {
+		walker_kept_close(w);
+		return 0;
+	}
+	told(w);
+	return 1;
+}
+
+static int load_object(struct walker *w, struct err *e)
+{
+	struct walk_bpf *b = open_object(w);
+	int err;
+
+	if (!b)
+		return err_set(e, errno, "cannot open the stack walker: %s", strerror(errno));
+	w->bpf = b;
+	bpf_map__set_max_entries(b->maps.procs, w->o.procs);
+	bpf_map__set_max_entries(b->maps.maps, w->o.maps);
+	bpf_map__set_max_entries(b->maps.ring, (uint32_t)w->o.ring_bytes);
+	err = walker_slab_first(w);
+	if (err == -EPERM || err == -EACCES)
+		return refused(-err, e);
+	if (err < 0)
+		return err_set(e, -err, "cannot make the stack walker's first table: %s",
+			       strerror(-err));
+	bpf_map__set_max_entries(b->maps.tables, w->o.tables);
+	err = walker_off_configure(w, e);
+	if (err < 0)
+		return err;
+	walker_fn_configure(w);
+	walker_hits_configure(w);
+	make_states(w);
+	bpf_program__set_autoload(w->o.check_known ? b->progs.walk0 : b->progs.walk_check, false);
+	for (uint32_t i = 0; i < WALK_EVENTS; i++)
+		bpf_program__set_autoload(walker_program(w, i), i < w->o.events && !w->o.function);
+	err = ask(w, e);
+	if (err < 0)
+		return err;
+	configure(w);
+	err = walk_bpf__load(b);
+	if (w->btf_fd >= 0)
+		close(w->btf_fd);
+	if (err == -EPERM) /* EACCES is the verifier's */
+		return refused(-err, e);
+	if (err == -ESRCH || err == -ENOENT) {
+		err_set(e, EOPNOTSUPP, "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
+		return err_hint(e,
+				"use --call-graph dwarf, or a kernel with CONFIG_DEBUG_INFO_BTF");
+	}
+	if (err) {
+		err_set(e, EOPNOTSUPP, "this kernel refuses the stack walker: %s", strerror(-err));
+		return err_hint(e, "it needs Linux 5.17; use --call-graph dwarf instead");
+	}
+	w->rules_cap = bpf_map__max_entries(b->maps.rules);
+	w->procs_fd = bpf_map__fd(b->maps.procs);
+	w->slabs_fd = bpf_map__fd(b->maps.slabs);
+	w->maps_fd = bpf_map__fd(b->maps.maps);
+	w->tables_fd = bpf_map__fd(b->maps.tables);
+	w->rules_fd = bpf_map__fd(b->maps.rules);
+	w->ring_fd = bpf_map__fd(b->maps.ring);
+	return told(w);
+}
+
+/* The same tables in memory of our own. */
+static void load_nothing(struct walker *w)
+{
+	w->procs_fd = w->slabs_fd = w->maps_fd = w->tables_fd = w->rules_fd = -1;
+	w->n_maps = w->o.maps;
+	w->n_tables = w->o.tables;
+	w->rules_cap = 16384;
+	w->o.copy_rate = 1; /* tables are kept for copies */
+}
+
+int walker_load(struct walker *w, struct err *e)
+{
+	int r;
+
+	libbpf_set_print(quiet);
+	if (w->o.plain) {
+		load_nothing(w);
+		return 0;
+	}
+	r = load_kept(w, e);
+	if (r == 0)
+		r = load_object(w, e);
+	if (r < 0)
+		return r;
+	return w->bpf ? walker_off_filter(w, e) : 0;
+}
+#endif

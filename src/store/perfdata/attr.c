@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Attrs: what each event type is, and from that where the fields of its samples
+ * stand. Everything that does not change from sample to sample is worked out here.
+ */
+#include "event/waker.h"
+#include "store/perfdata/impl.h"
+
+#define VARIABLE                                                                                 \
+	(PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK | \
+	 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT_TYPE |              \
+	 PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_REGS_INTR |                \
+	 PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_AUX | PERF_SAMPLE_CGROUP |                          \
+	 PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)
+
+static uint16_t take(uint32_t *at, uint64_t sample_type, uint64_t bit)
+{
+	uint16_t here = (uint16_t)*at;
+
+	if (!(sample_type & bit))
+		return 0;
+	*at += 8;
+	return here;
+}
+
+static struct layout make_layout(const struct perf_event_attr *attr, uint32_t type)
+{
+	uint64_t st = attr->sample_type;
+	struct layout l = { .sample_type = st,
+			    .read_format = attr->read_format,
+			    .branch_type = attr->branch_sample_type,
+			    .regs_user = attr->sample_regs_user,
+			    .regs_intr = attr->sample_regs_intr,
+			    .period = attr->sample_period,
+			    .type = type };
+	uint32_t at = sizeof(struct perfdata_event_header);
+
+	l.ident = take(&at, st, PERF_SAMPLE_IDENTIFIER);
+	l.ip = take(&at, st, PERF_SAMPLE_IP);
+	l.tid = take(&at, st, PERF_SAMPLE_TID);
+	l.time = take(&at, st, PERF_SAMPLE_TIME);
+	l.addr = take(&at, st, PERF_SAMPLE_ADDR);
+	l.id = take(&at, st, PERF_SAMPLE_ID);
+	l.stream = take(&at, st, PERF_SAMPLE_STREAM_ID);
+	l.cpu = take(&at, st, PERF_SAMPLE_CPU);
+	l.period_at = take(&at, st, PERF_SAMPLE_PERIOD);
+	l.fixed = at;
+	if (!l.id)
+		l.id = l.ident;
+	l.variable = st & VARIABLE;
+	l.plain = (st & VARIABLE) == PERF_SAMPLE_CALLCHAIN && !l.stream && l.ip && l.tid && l.time;
+	l.per_task = attr->inherit && (st & PERF_SAMPLE_TID);
+	l.have = (l.time ? EVENT_HAVE_TIME : 0) | (l.tid ? EVENT_HAVE_TASK : 0) |
+		 (l.cpu ? EVENT_HAVE_CPU : 0) | (l.ip ? EVENT_HAVE_IP : 0) |
+		 (l.period_at ? EVENT_HAVE_PERIOD : 0) | (l.addr ? EVENT_HAVE_ADDR : 0) |
+		 (l.id ? EVENT_HAVE_ID : 0);
+	if (attr->sample_id_all) {
+		uint32_t back = 0;
+
+		/* From the end backwards, so in the reverse of the order they are written. */
+		if (st & PERF_SAMPLE_IDENTIFIER)
+			l.tail_id = (uint16_t)(back += 8);
+		if (st & PERF_SAMPLE_CPU)
+			l.tail_cpu = (uint16_t)(back += 8);
+		if (st & PERF_SAMPLE_STREAM_ID)
+			l.tail_stream = (uint16_t)(back += 8);
+		if (st & PERF_SAMPLE_ID)
+			l.tail_id = (uint16_t)(back += 8);
+		if (st & PERF_SAMPLE_TIME)
+			l.tail_time = (uint16_t)(back += 8);
+		if (st & PERF_SAMPLE_TID)
+			l.tail_tid = (uint16_t)(back += 8);
+		l.tail = (uint16_t)back;
+	}
+	return l;
+}
+
+/*
+ * With several types a sample's id must be found before its type is known. perf
+ * sees to it that it stands at the same place in all; where it does not, only an
+ * IDENTIFIER (always first, or last) can be trusted.
+ */
+void attr_layouts(struct perfdata *pd)
+{
+	const struct layout *first;
+	bool ident = true, same_id = true, same_tail = true, tail_ident = true;
+
+	pd->layouts.n = 0;
+	pd->any_read = pd->mixed_time = pd->layouts_stale = false;
+	vec_each (&pd->types, t)
+		vec_push(&pd->layouts, make_layout(&t->attr, (uint32_t)(t - pd->types.data)));
+	if (!pd->layouts.n)
+		return;
+	first = &pd->layouts.data[0];
+	vec_each (&pd->layouts, l) {
+		ident = ident && l->ident;
+		same_id = same_id && l->id == first->id;
+		tail_ident = tail_ident && (l->sample_type & PERF_SAMPLE_IDENTIFIER) && l->tail;
+		same_tail = same_tail && l->tail_id == first->tail_id;
+		pd->mixed_time = pd->mixed_time || l->time != first->time;
+		pd->any_read = pd->any_read || (l->sample_type & PERF_SAMPLE_READ);
+	}
+	pd->sample_id = ident ? 8 : same_id ? first->id : 0;
+	pd->tail_id = tail_ident ? 8 : same_tail ? first->tail_id : 0;
+	if (!pd->sample_id)
+		pd->mixed_time = false; /* all are read as the first type */
+}
+
+int attr_add(struct perfdata *pd, const uint8_t *attr, size_t size, const uint8_t *ids,
+	     size_t n_ids, struct err *e)
+{
+	struct perfdata_type *t;
+
+	if (pd->types.n >= MAX_ATTRS)
+		return err_set(e, EINVAL, "the recording has more than %d events", MAX_ATTRS);
+	t = vec_add(&pd->types);
+	if (size > sizeof(t->attr))
+		size = sizeof(t->attr);
+	memcpy(&t->attr, attr, size);
+	if (pd->swap)
+		swap_attr(&t->attr);
+	t->leader = (int)pd->types.n - 1;
+	t->scale = 1;
+	for (size_t i = 0; i < n_ids; i++) {
+		uint64_t id;
+
+		memcpy(&id, ids + i * 8, 8);
+		if (pd->swap)
+			id = bswap_64(id);
+		vec_push(&t->ids, id);
+		if (id)
+			*map_at(&pd->ids, id) = pd->types.n;
+	}
+	pd->layouts_stale = true;
+	return 0;
+}
+
+void attr_finish(struct perfdata *pd)
+{
+	struct trace *tr = &pd->trace;
+
+	tr->n_types = pd->types.n;
+	tr->types = arena_alloc(&tr->arena, (pd->types.n + 1) * sizeof(*tr->types));
+	for (size_t i = 0; i < pd->types.n; i++) {
+		struct perfdata_type *from = &pd->types.data[i];
+		struct event_type *to = &tr->types[i];
+		const char *colon;
+
+		to->attr = from->attr;
+		to->leader = from->leader;
+		to->group_name = from->group;
+		to->ids = arena_dup(&tr->arena, from->ids.data, from->ids.n * sizeof(uint64_t));
+		to->n_ids = from->ids.n;
+		to->count_unit = from->unit && *from->unit ? from->unit : NULL;
+		to->unit = from->unit && strcmp(from->unit, "ns") == 0 ? from->unit : NULL;
+		to->name = from->name && *from->name ? from->name : name_of_attr(pd, &from->attr);
+		if (!to->unit && from->attr.type == PERF_TYPE_SOFTWARE &&
+		    from->attr.config == PERF_COUNT_SW_BPF_OUTPUT &&
+		    strcmp(to->name, WAKER_EVENT) == 0) {
+			to->unit = "ns"; /* off the CPU */
+			to->spans = to->sums = true;
+		}
+		if (from->attr.type == PERF_TYPE_TRACEPOINT && (colon = strchr(to->name, ':'))) {
+			to->system =
+				arena_strndup(&tr->arena, to->name, (size_t)(colon - to->name));
+			to->event = arena_strndup(&tr->arena, colon + 1, strcspn(colon + 1, ":"));
+		}
+	}
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Features: what a recording says about itself and its machine, each in a
+ * section of its own after the data (or in a record, in pipe mode). All are
+ * optional; one that makes no sense is left out, never an error.
+ */
+#include "store/perfdata/impl.h"
+
+uint32_t cursor_u32(struct cursor *c)
+{
+	uint32_t v;
+
+	if (c->end - c->p < 4) {
+		c->bad = true;
+		return 0;
+	}
+	memcpy(&v, c->p, 4);
+	c->p += 4;
+	return c->swap ? bswap_32(v) : v;
+}
+
+uint64_t cursor_u64(struct cursor *c)
+{
+	uint64_t v;
+
+	if (c->end - c->p < 8) {
+		c->bad = true;
+		return 0;
+	}
+	memcpy(&v, c->p, 8);
+	c->p += 8;
+	return c->swap ? bswap_64(v) : v;
+}
+
+const char *cursor_str(struct cursor *c)
+{
+	uint32_t n = cursor_u32(c);
+	const char *s = (const char *)c->p;
+
+	if (c->bad || n > c->end - c->p || !memchr(s, 0, n)) {
+		c->bad = true;
+		return "";
+	}
+	c->p += n;
+	return s;
+}
+
+struct cursor feature_cursor(const struct perfdata *pd, unsigned feature)
+{
+	const struct section *s = &pd->feature[feature];
+
+	return (struct cursor){ .p = s->data,
+				.end = s->data ? s->data + s->size : NULL,
+				.swap = pd->swap,
+				.bad = !s->present };
+}
+
+/* The table of sections stands right after the data, one entry for each bit that is set. */
+void feature_sections(struct perfdata *pd)
+{
+	const struct perfdata_file *f = &pd->files.data[0];
+	uint64_t at = pd->header.data.offset + pd->header.data.size;
+
+	kymo_early(pd);
+	if (pd->pipe || !pd->header.data.size || at < pd->header.data.size)
+		return;
+	for (unsigned bit = 0; bit < 256; bit++) {
+		struct perfdata_section s;
+
+		if (!(pd->header.features[bit / 64] >> bit % 64 & 1))
+			continue;
+		if (at > f->size || f->size - at < sizeof(s)) {
+			pd->trace.losses.cut = true;
+			if (at <= f->size) /* else data are missing, too, which is worse */
+				perfdata_note(pd, "cut short: the features at its end are missing");
+			return;
+		}
+		memcpy(&s, f->data + at, sizeof(s));
+		at += sizeof(s);
+		if (pd->swap) {
+			s.offset = bswap_64(s.offset);
+			s.size = bswap_64(s.size);
+		}
+		if (s.offset > f->size || s.size > f->size - s.offset) {
+			pd->trace.losses.cut = true;
+			perfdata_note(pd, "cut short: feature %u lies outside the file", bit);
+			continue;
+		}
+		pd->feature[bit] = (struct section){ .data = f->data + s.offset,
+						     .size = (size_t)s.size,
+						     .position = s.offset,
+						     .present = true };
+	}
+}
+
+void feature_build_id(struct perfdata *pd, const uint8_t *p, size_t size)
+{
+	struct perfdata_event_header h;
+	struct perfdata_build_id b = { .size = 20 };
+
+	/* header, pid, 24 bytes of build-id, path */
+	if (size < sizeof(h) + 4 + 24 + 1)
+		return;
+	h = record_header(pd, p);
+	memcpy(&b.pid, p + 8, 4);
+	if (pd->swap)
+		b.pid = (int32_t)bswap_32((uint32_t)b.pid);
+	memcpy(b.id, p + 12, 20);
+	if (h.misc & PERFDATA_MISC_BUILD_ID_SIZE && p[32] <= 20)
+		b.size = p[32];
+	b.misc = h.misc;
+	b.path = arena_strndup(&pd->trace.arena, (const char *)p + 36, size - 36);
+	vec_push(&pd->build_ids, b);
+}
+
+void feature_build_ids(struct perfdata *pd)
+{
+	const struct section *s = &pd->feature[PERFDATA_BUILD_ID];
+	const uint8_t *p = s->data;
+	size_t left = s->present ? s->size : 0;
+
+	while (left >= sizeof(struct perfdata_event_header)) {
+		struct perfdata_event_header h = record_header(pd, p);
+
+		if (h.size < sizeof(h) || h.size > left)
+			break;
+		feature_build_id(pd, p, h.size);
+		p += h.size;
+		left -= h.size;
+	}
+}
+
+static void apply_build_ids(struct perfdata *pd)
+{
+	vec_each (&pd->build_ids, b) {
+		unsigned mode = b->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+		bool kernel =
+			mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_GUEST_KERNEL;
+
+		tasks_set_build_id(pd->trace.tasks, b->path, b->id, b->size, kernel);
+	}
+}
+
+static const char *string_feature(struct perfdata *pd, unsigned feature)
+{
+	struct cursor c = feature_cursor(pd, feature);
+	const char *s = cursor_str(&c);
+
+	return c.bad ? NULL : arena_strdup(&pd->trace.arena, s);
+}
+
+static void parse_cmdline(struct perfdata *pd)
+{
+	struct cursor c = feature_cursor(pd, PERFDATA_CMDLINE);
+	uint32_t n = cursor_u32(&c);
+	const char **words;
+
+	if (c.bad || n > (uint32_t)(c.end - c.p) / 4)
+		return;
+	words = arena_alloc(&pd->trace.arena, (n + 1) * sizeof(*words));
+	for (uint32_t i = 0; i < n; i++)
+		words[i] = arena_strdup(&pd->trace.arena, cursor_str(&c));
+	if (!c.bad)
+		pd->trace.info.cmdline = words;
+}
+
+static void skip_strings(struct cursor *c)
+{
+	for (uint32_t i = cursor_u32(c); i > 0 && !c->bad; i--)
+		cursor_str(c);
+}
+
+struct node_cpus {
+	struct perfdata *pd;
+	int node;
+};
+
+static int put_in_node(void *ctx, unsigned cpu)
+{
+	const struct node_cpus *n = ctx;
+
+	n->pd->cpus[cpu].node = n->node;
+	return 0;
+}
+
+/*
+ * After two lists of siblings stand a core and a socket for each CPU; newer
+ * recordings go on with a list of dies and a die for each.
+ */
+static void parse_topology(struct perfdata *pd)
+{
+	struct cursor c = feature_cursor(pd, PERFDATA_CPU_TOPOLOGY);
+	uint32_t cpus = pd->trace.info.cpus_available, nodes;
+
+	skip_strings(&c);
+	skip_strings(&c);
+	if (c.bad || cpus > (uint64_t)(c.end - c.p) / 8)
+		return;
+	pd->cpus = arena_alloc(&pd->trace.arena, (cpus + 1) * sizeof(*pd->cpus));
+	for (uint32_t i = 0; i < cpus; i++) {
+		pd->cpus[i].core = (int)cursor_u32(&c);
+		pd->cpus[i].socket = (int)cursor_u32(&c);
+	}
+	pd->n_cpus = cpus;
+	skip_strings(&c);
+	for (uint32_t i = 0; i < cpus && !c.bad; i++)
+		pd->cpus[i].die = (int)cursor_u32(&c);
+	c = feature_cursor(pd, PERFDATA_NUMA_TOPOLOGY);
+	nodes = cursor_u32(&c);
+	for (uint32_t i = 0; i < nodes && !c.bad; i++) {
+		struct node_cpus n = { pd, (int)cursor_u32(&c) };
+
+		cursor_u64(&c);
+		cursor_u64(&c);
+		str_ranges(cursor_str(&c), cpus, put_in_node, &n);
+	}
+}
+
+/* Names of the types, in the order of the attrs. */
+static void parse_event_desc(struct perfdata *pd)
+{
+	struct cursor c = feature_cursor(pd, PERFDATA_EVENT_DESC);
+	uint32_t n = cursor_u32(&c), attr_size = cursor_u32(&c);
+
+	for (uint32_t i = 0; i < n && i < pd->types.n && !c.bad; i++) {
+		uint32_t n_ids;
+		const char *name;
+
+		if (attr_size > c.end - c.p)
+			return;
+		c.p += attr_size;
+		n_ids = cursor_u32(&c);
+		name = cursor_str(&c);
+		if (c.bad || n_ids > (uint64_t)(c.end - c.p) / 8)
+			return;
+		c.p += n_ids * 8ull;
+		if (!pd->types.data[i].name && *name)
+			pd->types.data[i].name = arena_strdup(&pd->trace.arena, name);
+	}
+}
+
+static void parse_group_desc(struct perfdata *pd)
+{
+	struct cursor c = feature_cursor(pd, PERFDATA_GROUP_DESC);
+	uint32_t n = cursor_u32(&c);
+
+	for (uint32_t i = 0; i < n && !c.bad; i++) {
+		const char *name = cursor_str(&c);
+		uint32_t leader = cursor_u32(&c), members = cursor_u32(&c);
+
+		if (c.bad || leader >= pd->types.n || members > pd->types.n - leader)
+			return;
+		if (strcmp(name, "{anon_group}") != 0)
+			pd->types.data[leader].group = arena_strdup(&pd->trace.arena, name);
+		for (uint32_t k = 0; k < members; k++)
+			pd->types.data[leader + k].leader = (int)leader;
+	}
+}
+
+static void parse_clock(struct perfdata *pd)
+{
+	struct cursor c = feature_cursor(pd, PERFDATA_CLOCKID);
+	struct trace_info *info = &pd->trace.info;
+	uint64_t res = cursor_u64(&c);
+
+	if (!c.bad)
+		info->clock_res = res;
+	vec_each (&pd->types, t)
+		if (t->attr.use_clockid) {
+			info->has_clock = true;
+			info->clock_id = (unsigned)t->attr.clockid;
+		}
+	c = feature_cursor(pd, PERFDATA_CLOCK_DATA);
+	if (cursor_u32(&c) == 1) {
+		uint32_t id = cursor_u32(&c);
+		uint64_t wall = cursor_u64(&c), clock = cursor_u64(&c);
+
+		if (!c.bad) {
+			info->has_clock = true;
+			info->clock_id = id;
+			info->wall_time = wall;
+			info->wall_clock_time = clock;
+		}
+	}
+}
+
+void feature_parse(struct perfdata *pd)
+{
+	struct trace_info *info = &pd->trace.info;
+	struct cursor c;
+
+	info->hostname = string_feature(pd, PERFDATA_HOSTNAME);
+	info->os_release = string_feature(pd, PERFDATA_OSRELEASE);
+	info->version = string_feature(pd, PERFDATA_VERSION);
+	info->arch = string_feature(pd, PERFDATA_ARCH);
+	info->cpu_desc = string_feature(pd, PERFDATA_CPUDESC);
+	info->cpuid = string_feature(pd, PERFDATA_CPUID);
+	c = feature_cursor(pd, PERFDATA_NRCPUS);
+	info->cpus_available = cursor_u32(&c);
+	info->cpus_online = cursor_u32(&c);
+	c = feature_cursor(pd, PERFDATA_TOTAL_MEM);
+	info->total_mem = cursor_u64(&c);
+	if (pd->feature[PERFDATA_TRACING_DATA].present)
+		tracing_parse(pd, pd->feature[PERFDATA_TRACING_DATA].data,
+			      pd->feature[PERFDATA_TRACING_DATA].size);
+	parse_cmdline(pd);
+	parse_topology(pd);
+	parse_event_desc(pd);
+	parse_group_desc(pd);
+	parse_clock(pd);
+	apply_build_ids(pd);
+	kymo_kallsyms(pd);
+	kymo_stacks(pd);
+	kymo_ended(pd);
+}

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside the perf.data reader: what its files share. Not for others.
+ *
+ *	perfdata.c		opening, the three forms of a recording, closing
+ *	perfdata_attr.c		attrs and ids to types and sample layouts
+ *	perfdata_scan.c		pass 1: walk all records, cut them into chunks
+ *	perfdata_side.c		side-band records, applied to the tasks
+ *	perfdata_sample.c	one sample's bytes to an event
+ *	perfdata_read.c		pass 2: chunks, or everything in time order
+ *	perfdata_brief.c	pass 2: chunks, and only what counting chains needs
+ *	perfdata_walk.c		all records, for raw dumps
+ *	perfdata_feature.c	the header's features
+ *	perfdata_info.c		the same as text, in perf's words
+ *	perfdata_kymo.c		what kymo adds to the format
+ *	statdata_read.c		counts (stat record)
+ *	perfdata_tracing.c	formats and names of tracepoints
+ *	perfdata_name.c		names of other events, where none were recorded
+ *	perfdata_swap.c		records of the other endian
+ *	perfdata_unzip.c	compressed records
+ */
+#ifndef KYMO_STORE_PERFDATA_IMPL_H
+#define KYMO_STORE_PERFDATA_IMPL_H
+
+#include <byteswap.h>
+#include <string.h>
+
+#include "base/budget.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "event/count.h"
+#include "store/perfdata/perfdata.h"
+
+#define MAX_ATTRS 65536
+#define MAX_RECORD 65536
+#define CHUNK_BYTES (1u << 20)
+
+/* Where things stand in the samples and trailers of one type; offset 0 means: has none. */
+struct layout {
+	uint64_t sample_type, read_format, branch_type, regs_user, regs_intr;
+	uint64_t period; /* for samples that carry none */
+	uint32_t type;
+	uint32_t fixed; /* size of the part whose offsets never change, header included */
+	unsigned have;	/* EVENT_HAVE_* of that part */
+	uint16_t ident, ip, tid, time, addr, id, stream, cpu, period_at;
+	/* The trailer of other records, counted back from their end. */
+	uint16_t tail, tail_tid, tail_time, tail_id, tail_stream, tail_cpu;
+	bool variable; /* something follows the fixed part */
+	bool plain;    /* and that is a chain; place, task and time are there */
+	bool per_task; /* counter values are a task's own */
+};
+
+struct perfdata_type {
+	struct perf_event_attr attr;
+	const char *name;
+	const char *unit;
+	double scale;
+	const char *cgroup; /* kymo's own, of counts */
+	int leader;
+	const char *group;
+	VEC(uint64_t) ids;
+};
+
+struct perfdata_file {
+	const uint8_t *data;
+	size_t size;
+	const char *name;    /* "data.3"; NULL for the only one */
+	bool mapped, theirs; /* to be unmapped; somebody else's to free */
+	bool stays;	     /* mapped, and small enough to stay so */
+	int fd;		     /* of a mapped one; -1: closed again */
+};
+
+/* A run of whole records in memory. */
+struct chunk {
+	const uint8_t *start, *end;
+	uint64_t position; /* of start in its file */
+	uint32_t file;
+	bool unpacked; /* position is that of the compressed record */
+	bool sorted;   /* its records are in time order */
+	bool counted;  /* its bad samples are in trace->losses */
+	uint64_t n_samples;
+	uint64_t first, last; /* lowest and highest key */
+	uint64_t flushed;     /* key of records without a time, see chunk_key() */
+	/* Counter values at its start, by slot; only with PERF_SAMPLE_READ. */
+	uint64_t *values;
+	size_t n_values;
+};
+
+/* The namespace of control groups that a thread was in from some time on. */
+struct namespace_seen {
+	uint64_t time, dev, ino;
+	size_t before; /* the one before it, + 1 */
+};
+
+struct side_record {
+	uint64_t time;
+	const uint8_t *at; /* NULL: compiled code, number chunk of pd->codes */
+	uint32_t chunk;
+};
+
+/* Code of a jitdump file, to be mapped in its turn. */
+struct jit_code {
+	struct trace_code code;
+	const char *path;
+	int32_t pid;
+};
+
+/* Counter values go up; a sample counts for what was added since the last one of its id. */
+struct readings {
+	struct map slot; /* id, or id and tid, to slot + 1 */
+	VEC(uint64_t) value;
+};
+
+struct section {
+	const uint8_t *data;
+	size_t size;
+	uint64_t position;
+	bool present;
+};
+
+struct perfdata_format {
+	uint64_t id;
+	const char *system, *text;
+	size_t size;
+};
+
+struct unzip;
+
+struct perfdata {
+	struct source source;
+	struct trace trace;
+	struct perfdata_header header;
+	bool pipe, swap;
+	bool unaligned; /* some records are, and have to be copied to be read */
+	VEC(struct perfdata_file) files;
+	VEC(struct perfdata_type) types;
+	VEC(struct layout) layouts;
+	struct map ids;	    /* perf's id to type + 1 */
+	uint16_t sample_id; /* offset of the id in every sample; 0 when it has none */
+	uint16_t tail_id;
+	bool mixed_time; /* types disagree on where the time is */
+	bool any_read;	 /* some type has PERF_SAMPLE_READ */
+	bool layouts_stale;
+
+	/* pass 1 */
+	VEC(struct chunk) chunks;
+	VEC(struct side_record) sides;
+	struct arena side_copies; /* those of a mapped file: they are few, and lie far apart */
+	VEC(struct jit_code) codes;
+	struct map jit_pids; /* processes that have some */
+	struct chunk open;   /* start == NULL: none */
+	uint64_t max_time, next_flush, flushed;
+	uint64_t last_sample_time;
+	struct readings readings;
+	struct unzip *unzip;
+	struct map unknown_types;
+
+	struct chunk *done[8]; /* pass 2: were read last, and are still in memory */
+	unsigned n_done;
+	uint8_t *spare[16]; /* buffers of read_brief() that nobody uses */
+
+	struct section feature[256];
+	VEC(struct perfdata_build_id) build_ids;
+	VEC(struct perfdata_format) formats;
+	bool raw_swapped; /* tracepoint records are of the other endian */
+	VEC(struct namespace_seen) namespaces;
+	struct map namespace_of; /* a thread's last in namespaces, + 1 */
+	struct map cgroups;	 /* id to id in cgroup_paths, + 1 */
+	struct strtab cgroup_paths;
+	struct count_cpu *cpus; /* where each sits; NULL: not recorded */
+	uint32_t n_cpus;
+	uint64_t user_ns, sys_ns; /* of a command that was counted; what stat record says */
+	bool has_usage, has_counts;
+};
+
+/* --- perfdata.c --- */
+void perfdata_close(struct source *s);
+/* Give back the memory of a part of a mapped file; it is read again when it is looked at. */
+void perfdata_drop(const uint8_t *start, const uint8_t *end);
+/* All of a part will be looked at: get it at once, which is faster than page by page. */
+void perfdata_fetch(const uint8_t *start, const uint8_t *end);
+
+/* --- perfdata_attr.c --- */
+/* size is what the file says an attr has; longer ones are cut, shorter zero-extended. */
+int attr_add(struct perfdata *pd, const uint8_t *attr, size_t size, const uint8_t *ids,
+	     size_t n_ids, struct err *e);
+void attr_layouts(struct perfdata *pd);
+/* Fill trace->types; called once, when names and groups are known. */
+void attr_finish(struct perfdata *pd);
+static inline const struct layout *layout_of_id(const struct perfdata *pd, uint64_t id)
+{
+	const uint64_t *at;
+
+	if (!id)
+		return &pd->layouts.data[0];
+	at = map_find(&pd->ids, id);
+	return at ? &pd->layouts.data[*at - 1] : NULL;
+}
+
+/* --- perfdata_scan.c --- */
+int scan_all(struct perfdata *pd, struct err *e);
+/* Where the records of the first file stand. */
+void scan_range(const struct perfdata *pd, uint64_t *offset, uint64_t *size);
+/* How many bytes belong to a record but follow it. */
+uint64_t scan_bytes_after(const struct perfdata *pd, const uint8_t *p,
+			  struct perfdata_event_header h);
+/* The next FINISHED_ROUND record, where reading can go on; NULL when there is none. */
+const uint8_t *scan_next_round(const struct perfdata *pd, const uint8_t *p, const uint8_t *end);
+/* What unzip found; start..end are whole records. */
+int scan_unpacked(struct perfdata *pd, const uint8_t **start, const uint8_t *end, uint32_t file,
+		  uint64_t position, struct err *e);
+
+/* --- decoding --- */
+struct decoder {
+	struct perfdata *pd;
+	uint64_t last_id;
+	const struct layout *last;
+	const struct layout *plain; /* ev is a sample of this one, which is so */
+	struct event ev;
+	struct event_extra extra;
+	struct event_side side;
+	struct readings *readings; /* own, or pass 1's */
+	struct readings own;
+	uint64_t *scratch; /* MAX_RECORD bytes, for records that must be copied */
+};
+void decoder_init(struct decoder *d, struct perfdata *pd);
+void decoder_free(struct decoder *d);
+/* A record in host endian and aligned: p itself, or its copy in d->scratch. */
+const struct perfdata_event_header *decoder_record(struct decoder *d, const uint8_t *p);
+/* Header of the record at p, host endian. */
+static inline struct perfdata_event_header record_header(const struct perfdata *pd,
+							 const uint8_t *p)
+{
+	struct perfdata_event_header h;
+
+	memcpy(&h, p, sizeof(h));
+	if (pd->swap) {
+		h.type = bswap_32(h.type);
+		h.misc = bswap_16(h.misc);
+		h.size = bswap_16(h.size);
+	}
+	return h;
+}
+/* The layout a record is to be read with; NULL for an id nobody knows. */
+const struct layout *decoder_layout(struct decoder *d, const uint8_t *p, uint32_t type,
+				    uint32_t size);
+/* false: the sample is damaged or of no known type. */
+bool sample_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_header h);
+/* Deliver d->ev: once, or once for each counter of the group it read. */
+int sample_deliver(struct decoder *d, event_fn *fn, void *ctx);
+/* Pass 1's part of it: only remember the counters' values. */
+void sample_note_values(struct perfdata *pd, struct decoder *d);
+void side_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_header h);
+/* The time of any kernel record: 0 when it has none. */
+uint64_t record_time(struct decoder *d, const uint8_t *p, struct perfdata_event_header h);
+
+void side_apply(struct perfdata *pd);
+/* perfdata_code.c: what jitdump files have into pd->sides; one of them applied; whether memory
+ * without a file, mapped anew, holds compiled code that is known better. */
+void code_collect(struct perfdata *pd);
+void code_apply(struct perfdata *pd, const struct side_record *s);
+bool code_knows(const struct perfdata *pd, const struct task_map *map, uint64_t time);
+void code_free(struct perfdata *pd);
+
+/* --- perfdata_swap.c: h is the copy to change, its header done already --- */
+void swap_words(void *p, size_t bytes);
+void swap_record(struct perfdata_event_header *h, size_t tail);
+void swap_attr(struct perf_event_attr *attr);
+uint64_t swap_branch_flags(uint64_t v);
+
+/* --- perfdata_read.c --- */
+int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e);
+int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
+/* Damaged samples are counted the first time their chunk is read to its end. */
+static inline void chunk_bad(struct perfdata *pd, const struct chunk *c)
+{
+	if (!__atomic_load_n(&c->counted, __ATOMIC_RELAXED))
+		__atomic_fetch_add(&pd->trace.losses.bad_records, 1, __ATOMIC_RELAXED);
+}
+static inline void chunk_counted(struct chunk *c)
+{
+	__atomic_store_n(&c->counted, true, __ATOMIC_RELAXED);
+}
+
+/* --- perfdata_brief.c --- */
+int read_brief(struct source *s, size_t chunk, event_brief_fn *fn, void *ctx);
+
+/* --- perfdata_feature.c --- */
+struct cursor {
+	const uint8_t *p, *end;
+	bool swap, bad;
+};
+uint32_t cursor_u32(struct cursor *c);
+uint64_t cursor_u64(struct cursor *c);
+const char *cursor_str(struct cursor *c); /* u32 length and that many bytes; "" when bad */
+void feature_sections(struct perfdata *pd);
+void feature_parse(struct perfdata *pd);
+struct cursor feature_cursor(const struct perfdata *pd, unsigned feature);
+/* One entry of the BUILD_ID feature or a HEADER_BUILD_ID record, in file endian. */
+void feature_build_id(struct perfdata *pd, const uint8_t *p, size_t size);
+/* All of the list; they are applied by feature_parse(). */
+void feature_build_ids(struct perfdata *pd);
+const char *info_text(struct perfdata *pd);
+
+/* --- perfdata_kymo.c --- */
+void kymo_early(struct perfdata *pd);
+void kymo_kallsyms(struct perfdata *pd);
+void kymo_stacks(struct perfdata *pd);
+void kymo_ended(struct perfdata *pd);
+
+/* --- perfdata_tracing.c --- */
+void tracing_parse(struct perfdata *pd, const uint8_t *data, size_t size);
+void tracing_finish(struct perfdata *pd);
+/* "sched:sched_switch" by the number of its format; NULL when there is none. */
+const char *tracing_name(struct perfdata *pd, uint64_t id);
+
+/* --- perfdata_name.c --- */
+const char *name_of_attr(struct perfdata *pd, const struct perf_event_attr *attr);
+
+/* --- perfdata_unzip.c --- */
+int unzip_record(struct perfdata *pd, const uint8_t *data, size_t size, uint32_t file,
+		 uint64_t position, struct err *e);
+void unzip_free(struct perfdata *pd);
+
+/* --- perfdata_inject.c --- */
+struct perfdata_writer;
+struct strbuf;
+/* A file's attrs and features, for a writer that has not started; a stream has them as records. */
+void inject_heads(const struct perfdata *pd, struct perfdata_writer *w, bool build_ids);
+/* A list of build-ids as records of a stream. */
+int inject_build_ids(struct perfdata_writer *w, const struct strbuf *entries, struct err *e);
+
+__attribute__((format(printf, 2, 3))) void perfdata_note(struct perfdata *pd, const char *fmt, ...);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/perfdata/inject.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/output.h"
+#include "store/perfdata/impl.h"
+#include "store/perfdata/write.h"
+
+void perfdata_build_id_entry(struct strbuf *b, uint16_t misc, int32_t pid, const uint8_t *id,
+			     size_t n, const char *path)
+{
+	static const char zero[4];
+	size_t len = strlen(path) + 1, padded = (len + 3) & ~(size_t)3;
+	uint8_t bytes[24] = { 0 };
+	struct perfdata_event_header h = { 0, misc | PERFDATA_MISC_BUILD_ID_SIZE,
+					   (uint16_t)(sizeof(h) + 4 + sizeof(bytes) + padded) };
+
+	if (n > 20)
+		n = 20;
+	memcpy(bytes, id, n);
+	bytes[20] = (uint8_t)n;
+	strbuf_add(b, (const char *)&h, sizeof(h));
+	strbuf_add(b, (const char *)&pid, sizeof(pid));
+	strbuf_add(b, (const char *)bytes, sizeof(bytes));
+	strbuf_add(b, path, len);
+	strbuf_add(b, zero, padded - len);
+}
+
+/* --- files --- */
+
+struct table {
+	uint64_t at; /* where it stands: right after the data */
+	struct perfdata_section section[256];
+	size_t n, build_id; /* which of them is the list */
+};
+
+/* The table with room for the list, which is entry build_id. *grown: it became longer. */
+static bool read_table(const struct perfdata *pd, struct table *t, bool *grown)
+{
+	const struct perfdata_file *f = &pd->files.data[0];
+	uint64_t at = pd->header.data.offset + pd->header.data.size;
+
+	*t = (struct table){ .at = at };
+	*grown = false;
+	for (unsigned bit = 0; bit < 256; bit++) {
+		bool there = pd->header.features[bit / 64] >> bit % 64 & 1;
+
+		if (bit == PERFDATA_BUILD_ID)
+			t->build_id = t->n;
+		if (bit == PERFDATA_BUILD_ID && !there) {
+			t->section[t->n++] = (struct perfdata_section){ 0 };
+			*grown = true;
+		}
+		if (!there)
+			continue;
+		if (at > f->size || f->size - at < sizeof(*t->section) ||
+		    t->n == ARRAY_SIZE(t->section))
+			return false;
+		memcpy(&t->section[t->n++], f->data + at, sizeof(*t->section));
+		at += sizeof(*t->section);
+	}
+	return true;
+}
+
+/* Nothing stands where one more entry of the table would. */
+static bool has_room(const struct table *t)
+{
+	uint64_t end = t->at + t->n * sizeof(*t->section);
+
+	for (size_t i = 0; i < t->n; i++)
+		if (i != t->build_id && t->section[i].size && t->section[i].offset >= t->at &&
+		    t->section[i].offset < end)
+			return false;
+	return true;
+}
+
+static int write_parts(int fd, const struct perfdata *pd, struct table *t, bool grown,
+		       const struct strbuf *entries)
+{
+	const struct perfdata_file *f = &pd->files.data[0];
+	struct perfdata_header h = pd->header;
+	size_t bytes = t->n * sizeof(*t->section);
+	uint64_t rest = t->at + bytes; /* where in the file goes on what is behind the table */
+	int r;
+
+	if (grown && !has_room(t)) {
+		rest -= sizeof(*t->section);
+		/* all that stood behind it moves */
+		for (size_t i = 0; i < t->n; i++)
+			if (t->section[i].offset >= t->at)
+				t->section[i].offset += sizeof(*t->section);
+	}
+	if (rest > f->size)
+		rest = f->size; /* the table was the last thing in the file */
+	t->section[t->build_id] =
+		(struct perfdata_section){ t->at + bytes + (f->size - rest), entries->n };
+	h.features[PERFDATA_BUILD_ID / 64] |= 1ull << PERFDATA_BUILD_ID % 64;
+	r = file_write_all(fd, f->data, t->at);
+	if (r == 0)
+		r = file_write_all(fd, t->section, bytes);
+	if (r == 0)
+		r = file_write_all(fd, f->data + rest, f->size - rest);
+	if (r == 0)
+		r = file_write_all(fd, entries->data, entries->n);
+	if (r == 0 && pwrite(fd, &h, sizeof(h), 0) != sizeof(h))
+		r = -EIO;
+	return r;
+}
+
+static int inject_file(const struct perfdata *pd, const struct strbuf *entries, const char *output,
+		       struct err *e)
+{
+	struct output out;
+	struct table t;
+	bool grown;
+	int r, closed;
+
+	if (!pd->header.data.size || pd->header.size < sizeof(struct perfdata_header) ||
+	    !read_table(pd, &t, &grown)) {
+		err_set(e, EOPNOTSUPP, "the recording was cut short, and has no place for a list");
+		return err_hint(e, "kymo reads it as it is");
+	}
+	r = output_open(&out, output, O_RDWR, e);
+	if (r < 0)
+		return r;
+	r = write_parts(out.fd, pd, &t, grown, entries);
+	if (r == 0)
+		r = output_publish(&out);
+	closed = output_close(&out);
+	r = r < 0 ? r : closed;
+	return r < 0 ? err_cannot_write(e, -r, output) : 0;
+}
+
+/* --- streams --- */
+
+struct stream {
+	struct perfdata_writer *w;
+	const struct strbuf *entries;
+	bool told;
+	struct err *e;
+};
+
+int inject_build_ids(struct perfdata_writer *w, const struct strbuf *entries, struct err *e)
+{
+	const size_t head = sizeof(struct perfdata_event_header);
+	int r = 0;
+
+	for (size_t at = 0; at < entries->n && r == 0;) {
+		struct perfdata_event_header h;
+
+		memcpy(&h, entries->data + at, sizeof(h));
+		r = perfdata_write_record(w, PERFDATA_HEADER_BUILD_ID, h.misc,
+					  entries->data + at + head, h.size - head, e);
+		at += h.size;
+	}
+	return r;
+}
+
+static int tell(struct stream *s)
+{
+	s->told = true;
+	return inject_build_ids(s->w, s->entries, s->e);
+}
+
+static int copy_record(void *ctx, const struct perfdata_view *v)
+{
+	struct stream *s = ctx;
+	int r = 0;
+
+	/* the old list goes; what was packed comes unpacked */
+	if (v->header.type == PERFDATA_HEADER_BUILD_ID || v->header.type == PERFDATA_COMPRESSED ||
+	    v->header.type == PERFDATA_COMPRESSED2)
+		return 0;
+	if (!s->told && v->header.type < 64)
+		r = tell(s);
+	return r < 0 ? r : perfdata_write_bytes(s->w, v->raw, v->header.size + v->after, s->e);
+}
+
+void inject_heads(const struct perfdata *pd, struct perfdata_writer *w, bool build_ids)
+{
+	for (size_t i = 0; i < pd->types.n; i++) {
+		const struct perfdata_type *t = &pd->types.data[i];
+
+		perfdata_write_attr(w, &t->attr, t->name ? t->name : pd->trace.types[i].name,
+				    t->ids.data, t->ids.n);
+	}
+	for (unsigned f = 0; f < PERFDATA_FEATURE_END; f++)
+		if (pd->feature[f].present && (build_ids || f != PERFDATA_BUILD_ID) &&
+		    f != PERFDATA_COMPRESSED_INFO)
+			perfdata_write_early(w, f, pd->feature[f].data, pd->feature[f].size);
+}
+
+static int inject_stream(struct source *source, const struct perfdata *pd,
+			 const struct strbuf *entries, const char *output, struct err *e)
+{
+	struct perfdata_write_opts o = { .path = output, .pipe = true };
+	struct stream s = { .entries = entries, .e = e };
+	struct perfdata_walk *walk;
+	int r = perfdata_write_open(&o, &s.w, e);
+
+	if (r < 0)
+		return r;
+	if (!pd->pipe)
+		inject_heads(pd, s.w, false);
+	r = perfdata_write_start(s.w, e);
+	walk = perfdata_walk_new(source);
+	if (r == 0)
+		r = perfdata_walk_each(walk, copy_record, &s);
+	perfdata_walk_free(walk);
+	if (r == 0 && !s.told)
+		r = tell(&s);
+	if (r < 0) {
+		perfdata_write_close(s.w);
+		return r;
+	}
+	return perfdata_write_finish(s.w, e);
+}
+
+int perfdata_inject(struct source *s, const struct strbuf *entries, const char *output,
+		    struct err *e)
+{
+	const struct perfdata *pd = s->impl;
+
+	if (pd->swap || pd->files.n > 1)
+		return err_set(e, EOPNOTSUPP,
+			       pd->swap ? "the recording is of a machine of the other endian"
+					: "the recording is a folder of files");
+	if (pd->pipe || strcmp(output, "-") == 0)
+		return inject_stream(s, pd, entries, output, e);
+	return inject_file(pd, entries, output, e);
+}

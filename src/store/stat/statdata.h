@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts in a perf.data: what `stat record` writes and `stat report` reads.
+ *
+ * Events are attrs as in any recording, but instead of samples there are STAT
+ * records: one event's count on one CPU and thread since the start. A
+ * STAT_ROUND record ends an interval, or all of it. A THREAD_MAP names the
+ * threads, STAT_CONFIG says how counts were to be summed.
+ */
+#ifndef KYMO_STORE_STAT_STATDATA_H
+#define KYMO_STORE_STAT_STATDATA_H
+
+#include "event/count.h"
+#include "event/trace.h"
+#include "store/perfdata/write.h"
+
+/* How the counts are to be summed, where whoever reads them says nothing else. perf's numbers. */
+enum statdata_by {
+	STATDATA_CPU,
+	STATDATA_ALL,
+	STATDATA_SOCKET,
+	STATDATA_DIE,
+	STATDATA_CORE,
+	STATDATA_THREAD,
+	STATDATA_UNSET,
+	STATDATA_NODE,
+};
+
+struct statdata_config {
+	enum statdata_by by;
+	uint64_t interval_ms; /* 0: one sum at the end */
+	bool no_scale;
+};
+
+/* --- writing --- */
+
+/* The set's events as types, each place with an id of its own; all from the arena. */
+struct event_type *statdata_types(const struct count_set *set, struct arena *a);
+/* What precedes the counts; after perfdata_write_start(). A thread's name may be "". */
+int statdata_write_begin(struct perfdata_writer *w, const struct count_set *set,
+			 const struct event_type *types, const struct statdata_config *c,
+			 const char *(*thread_name)(void *ctx, pid_t tid), void *ctx,
+			 struct err *e);
+/* The counts since the start, and the end of the interval, or of all. */
+int statdata_write_round(struct perfdata_writer *w, const struct count_set *set,
+			 const struct event_type *types, uint64_t time_ns, bool final,
+			 struct err *e);
+/* The command's own times; before the last round. */
+int statdata_write_usage(struct perfdata_writer *w, const struct count_set *set,
+			 const struct event_type *types, uint64_t user_ns, uint64_t sys_ns,
+			 struct err *e);
+
+/* --- reading --- */
+
+struct statdata {
+	struct count_set set; /* counts since the round before; statdata_totals(): since the start
+			       */
+	struct statdata_config config;
+	bool has_config;
+	double user_s, sys_s; /* of the command; negative: not known */
+	void *impl;
+};
+
+/* Does a recording hold counts? False for those that perfdata_open() did not open. */
+bool statdata_in(const struct source *s);
+/* Takes over nothing; s must come from perfdata_open() and live longer. -ENODATA: no counts. */
+int statdata_open(struct source *s, struct statdata **ret, struct err *e);
+typedef int statdata_fn(void *ctx, struct statdata *d, uint64_t time_ns, bool final, struct err *e);
+/* Calls fn at each round. */
+int statdata_each(struct statdata *d, statdata_fn *fn, void *ctx, struct err *e);
+void statdata_totals(struct statdata *d);
+/* "" when it has none. */
+const char *statdata_thread(const struct statdata *d, pid_t tid);
+void statdata_close(struct statdata *d); /* NULL is fine */
+
+#endif

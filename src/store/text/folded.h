@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading folded stacks: one stack a line, root first, "a;b;c 42".
+ *
+ * With two numbers behind every stack ("a;b;c 40 42", difffolded's form) the
+ * file is a comparison: before and after. Names may hold spaces; a semicolon in
+ * a name is written \; (and a backslash that stands before one as \\). Blank
+ * lines and lines that begin with # and have no number are skipped.
+ *
+ * The text is untrusted. What cannot be read truly is refused with its line
+ * number: a stack without a number, a negative one, a NUL byte, more than
+ * FOLDED_MAX_LINE bytes or FOLDED_MAX_DEPTH frames. Other control characters and
+ * bytes that are not UTF-8 pass through: showing them safely is the view's work.
+ */
+#ifndef KYMO_STORE_TEXT_FOLDED_H
+#define KYMO_STORE_TEXT_FOLDED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define FOLDED_MAX_LINE (16u << 20)
+#define FOLDED_MAX_DEPTH 65536u
+
+struct folded_name {
+	const char *s; /* not NUL-terminated */
+	size_t n;
+};
+
+struct folded_stack {
+	uint64_t line;			 /* from 1 */
+	const struct folded_name *frame; /* root first; holds until the callback returns */
+	size_t n;
+	int64_t count[2]; /* before and after of a comparison; otherwise only [0] */
+};
+
+struct folded_info {
+	bool two;	    /* a comparison */
+	uint64_t stacks;    /* lines that were stacks */
+	uint64_t fractions; /* counts such as 2.5 that were rounded */
+};
+
+/* A non-zero answer stops the reading and is returned. */
+typedef int folded_fn(void *ctx, const struct folded_stack *s, struct err *e);
+
+/* name is what errors call the text. info may be NULL; it is complete before the first callback as
+ * far as `two` goes. */
+int folded_read(const char *name, const char *data, size_t n, struct folded_info *info,
+		folded_fn *fn, void *ctx, struct err *e);
+
+#endif

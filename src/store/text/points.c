@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/text/points.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LINE 4096u
+
+static bool is_between(char c)
+{
+	return c == ' ' || c == '\t' || c == ',';
+}
+
+/* Take the next number off the line. */
+static bool take_number(const char **s, const char *end, double *ret)
+{
+	char buf[64], *stop;
+	size_t n = 0;
+
+	while (*s < end && is_between(**s))
+		++*s;
+	while (*s + n < end && !is_between((*s)[n]))
+		n++;
+	if (!n || n >= sizeof(buf))
+		return false;
+	memcpy(buf, *s, n);
+	buf[n] = '\0';
+	*s += n;
+	*ret = strtod(buf, &stop);
+	return !*stop && isfinite(*ret);
+}
+
+static int one_line(const char *name, uint64_t line, const char *s, const char *end, points_fn *fn,
+		    void *ctx, struct err *e)
+{
+	struct points_line l = { .line = line };
+
+	if (end - s > MAX_LINE)
+		return err_set(e, E2BIG, "%s:%llu: the line is longer than %u bytes", name,
+			       (unsigned long long)line, MAX_LINE);
+	if (memchr(s, '\0', (size_t)(end - s)))
+		return err_set(e, EINVAL, "%s:%llu: a NUL byte: this is no text", name,
+			       (unsigned long long)line);
+	if (!take_number(&s, end, &l.time) || !take_number(&s, end, &l.value)) {
+		err_set(e, EINVAL, "%s:%llu: no time and value", name, (unsigned long long)line);
+		return err_hint(e, "lines are such as '158665.570607 120 sda': time, value, label");
+	}
+	if (l.time < 0 || l.value < 0)
+		return err_set(e, EINVAL, "%s:%llu: a time or a value is negative", name,
+			       (unsigned long long)line);
+	while (s < end && is_between(*s))
+		s++;
+	l.label = s;
+	l.label_n = (size_t)(end - s);
+	return fn(ctx, &l, e);
+}
+
+int points_read(const char *name, const char *data, size_t n, points_fn *fn, void *ctx,
+		struct err *e)
+{
+	const char *end = data + n;
+	uint64_t line = 0;
+
+	while (data < end) {
+		const char *nl = memchr(data, '\n', (size_t)(end - data)), *stop = nl ? nl : end;
+		const char *next = nl ? nl + 1 : end;
+		int r;
+
+		line++;
+		while (stop > data && (is_between(stop[-1]) || stop[-1] == '\r'))
+			stop--;
+		while (data < stop && is_between(*data))
+			data++;
+		if (data < stop && *data != '#') {
+			r = one_line(name, line, data, stop, fn, ctx, e);
+			if (r)
+				return r;
+		}
+		data = next;
+	}
+	return 0;
+}

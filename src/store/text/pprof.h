@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading pprof profiles (profile.proto), gzipped or plain.
+ *
+ * Everything but the samples is taken apart when it is opened, and every number
+ * that names something else is checked then: what comes out leads nowhere that
+ * does not exist. Samples are read one by one. The file is untrusted; a message
+ * that runs beyond its end, a string or an id that is not there are refused with
+ * where they stand.
+ */
+#ifndef KYMO_STORE_TEXT_PPROF_H
+#define KYMO_STORE_TEXT_PPROF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+
+#define PPROF_NONE UINT32_MAX
+#define PPROF_MAX_FRAMES 65536u /* of a sample */
+#define PPROF_MAX_TYPES 64u
+
+struct pprof_text {
+	const char *s; /* not NUL-terminated */
+	size_t n;
+};
+
+struct pprof_type {
+	struct pprof_text type, unit; /* "cpu", "nanoseconds" */
+};
+
+struct pprof_function {
+	struct pprof_text name, file;
+};
+
+struct pprof_line {
+	uint32_t function; /* index into functions */
+	int64_t line;
+};
+
+struct pprof_location {
+	uint64_t address;
+	struct pprof_text mapping; /* its file; empty when it has none */
+	uint32_t first, n;	   /* lines; innermost first: the last one is the function itself */
+};
+
+struct pprof_bytes {
+	const uint8_t *p;
+	size_t n;
+};
+
+struct pprof {
+	uint8_t *inflated; /* owned; NULL when the file was plain */
+	VEC(struct pprof_text) strings;
+	VEC(struct pprof_type) types;
+	VEC(struct pprof_function) functions;
+	VEC(struct pprof_line) lines;
+	VEC(struct pprof_location) locations;
+	VEC(struct pprof_bytes) samples; /* for pprof_sample() */
+	struct pprof_text default_type;
+	int64_t time, duration, period; /* ns */
+	void *location_ids;		/* id -> index */
+};
+
+struct pprof_sample {
+	VEC(uint32_t) locations; /* indices, innermost first */
+	int64_t value[PPROF_MAX_TYPES];
+	struct pprof_text comm;	   /* by labels; empty when there is none */
+	int64_t pid, tid, cpu, at; /* -1 when there is none; at: ns */
+};
+
+/* Does it look like one? Only the beginning is looked at for gzip, all of it for plain files. */
+bool pprof_looks(const void *data, size_t n);
+
+/* data must outlive *ret. On failure *ret is empty. name is what errors call it. */
+int pprof_open(const char *name, const void *data, size_t n, struct pprof *ret, struct err *e);
+void pprof_close(struct pprof *p);
+
+/* Sample i into *s, whose vector is used again and again, and is the caller's to free. */
+int pprof_sample(const struct pprof *p, size_t i, struct pprof_sample *s, struct err *e);
+
+#endif

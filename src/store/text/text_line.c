@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/text/text_line.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool text_line_next(const char **data, const char *end, const char **s, size_t *n)
+{
+	const char *nl;
+
+	if (*data == end)
+		return false;
+	nl = memchr(*data, '\n', (size_t)(end - *data));
+	*s = *data;
+	*n = (size_t)((nl ? nl : end) - *data);
+	*data = nl ? nl + 1 : end;
+	while (*n && ((*s)[*n - 1] == '\r' || text_is_space((*s)[*n - 1])))
+		--*n;
+	return true;
+}
+
+const char *text_line_excerpt(const char *s, size_t n, char buf[TEXT_LINE_EXCERPT])
+{
+	size_t k = 0;
+
+	for (; k < n && k < 56; k++)
+		buf[k] = s[k] >= ' ' && s[k] < 0x7f ? s[k] : '?';
+	snprintf(buf + k, TEXT_LINE_EXCERPT - k, "%s", n > 56 ? "..." : "");
+	return buf;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the trace.dat reader share. */
+#ifndef KYMO_STORE_TRACEDAT_IMPL_H
+#define KYMO_STORE_TRACEDAT_IMPL_H
+
+#include <string.h>
+
+#include "base/budget.h"
+#include "base/vec.h"
+#include "store/tracedat/abi.h"
+#include "store/tracedat/raw.h"
+#include "store/tracedat/tracedat.h"
+
+#define NO_TYPE UINT32_MAX
+
+struct reader {
+	struct source source;
+	struct trace trace;
+	struct tracedat t;
+	const uint8_t *data;
+	size_t size;
+	const char *path;
+	uint64_t head_end; /* where what differs between the versions begins */
+	bool mapped;
+	VEC(struct tracedat_buffer) buffers;
+	VEC(struct tracedat_format) formats;
+	VEC(const char *) hooks; /* these, too */
+	VEC(char *) maps;	 /* texts are the arena's */
+	VEC(uint8_t *) blocks;	 /* unpacked data that is owned */
+	struct budget budget;	 /* what unpacking may take */
+	uint64_t seen_options;	 /* how many sections of options were read */
+	uint32_t *type_of;	 /* by format number, 65536 of them */
+	bool graph;		 /* has functions of function_graph */
+	uint32_t fn_type, entry_type, exit_type, kstack_type, ustack_type; /* NO_TYPE: none */
+};
+
+/* The first note says where trouble began. */
+__attribute__((format(printf, 2, 3))) void tracedat_note(struct reader *r, const char *fmt, ...);
+
+struct cut reader_cut(const struct reader *r, uint64_t offset);
+/* As tracedat_raw_section(). */
+struct cut reader_section(struct reader *r, uint64_t offset, uint16_t want);
+/* Unpack one block; NULL when it cannot be done. */
+const uint8_t *unpack_block(struct reader *r, const uint8_t *in, uint32_t packed, uint32_t size);
+/* Unpack a CPU's pages; what can be had of them. */
+void unpack_cpu(struct reader *r, struct tracedat_cpu *cpu);
+
+int head6_read(struct reader *r, struct cut *c, struct err *e);
+int head7_read(struct reader *r, struct cut *c, struct err *e);
+void head_pages(struct reader *r, struct cut *c);
+void head_ftrace(struct reader *r, struct cut *c);
+void head_events(struct reader *r, struct cut *c);
+void head_kallsyms(struct reader *r, struct cut *c);
+void head_printk(struct reader *r, struct cut *c);
+void head_cmdlines(struct reader *r, struct cut *c);
+/* An option that both versions have. */
+void head_option(struct reader *r, unsigned id, const uint8_t *data, uint32_t size);
+struct tracedat_buffer *head_buffer(struct reader *r, const char *name, const char *clock);
+
+/* Count what the pages hold and give it types. */
+int scan_pages(struct reader *r, struct err *e);
+
+/*
+ * Pages of the file up to there were read: they need not stay in memory, as whoever looks again
+ * finds them in the file. *done, where that was last told, begins as the start of the data.
+ */
+void reader_done(const struct reader *r, const uint8_t **done, const uint8_t *upto);
+int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e);
+int tracedat_read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
+
+static inline struct reader *reader_of(const struct source *s)
+{
+	return s->impl;
+}
+
+#endif

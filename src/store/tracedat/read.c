@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records as events of the waist. The stacks that the kernel writes as records of
+ * their own behind an event become that event's call chain. Of function_graph the
+ * ends count: each has the functions around it as its chain, and weighs what it
+ * took less what those that it called took.
+ */
+#include "base/map.h"
+#include "store/tracedat/impl.h"
+
+#define MAX_DEPTH 256u
+#define MAX_FRAMES 512u
+
+/* The functions a task is in, by depth; how long those called took. */
+struct calls {
+	uint64_t func[MAX_DEPTH], inside[MAX_DEPTH];
+};
+
+struct reading {
+	const struct reader *r;
+	struct tracedat_walk *walk;
+	uint64_t chain[MAX_FRAMES + 4];
+	struct map tasks; /* tid to index in calls, + 1 */
+	VEC(struct calls *) calls;
+	event_fn *fn;
+	void *ctx;
+	bool parts; /* read for sums: beginnings of functions, which weigh nothing, are left out */
+};
+
+static bool number(const struct event_type *t, const char *name, const struct ringbuf_record *rec,
+		   uint64_t *ret)
+{
+	const struct field *f = type_field(t, name);
+	int64_t v;
+
+	if (!f || !field_int(f, rec->data, rec->size, &v))
+		return false;
+	*ret = (uint64_t)v;
+	return true;
+}
+
+static uint64_t word(const struct reader *r, const uint8_t *p)
+{
+	uint64_t v64;
+	uint32_t v32;
+
+	if (r->t.long_size == 4) {
+		memcpy(&v32, p, 4);
+		return r->t.swap ? __builtin_bswap32(v32) : v32;
+	}
+	memcpy(&v64, p, 8);
+	return r->t.swap ? __builtin_bswap64(v64) : v64;
+}
+
+/* Addresses of a stack record, from field caller on, or all eight of a user's. */
+static uint32_t add_frames(struct reading *rd, const struct event_type *t,
+			   const struct ringbuf_record *rec, uint32_t n)
+{
+	const struct field *f = type_field(t, "caller");
+	uint32_t step = rd->r->t.long_size, at = f ? f->offset : rec->size;
+	uint64_t none = step == 8 ? UINT64_MAX : UINT32_MAX;
+
+	for (; at + step <= rec->size && n < MAX_FRAMES; at += step) {
+		uint64_t v = word(rd->r, rec->data + at);
+
+		if (v == none || !v)
+			break;
+		rd->chain[n++] = v;
+	}
+	return n;
+}
+
+static struct calls *calls_of(struct reading *rd, int32_t tid, uint32_t cpu)
+{
+	/* the idle tasks of all CPUs are thread 0 */
+	uint64_t *at = map_at(&rd->tasks, tid ? (uint32_t)tid : 1ull << 32 | cpu);
+
+	if (!*at) {
+		vec_push(&rd->calls, (struct calls *)mem_alloc(sizeof(struct calls)));
+		*at = rd->calls.n;
+	}
+	return rd->calls.data[*at - 1];
+}
+
+static void enter(struct reading *rd, const struct tracedat_record *rec, const struct event *ev)
+{
+	const struct event_type *t = &rd->r->trace.types[rd->r->entry_type];
+	uint64_t func, depth;
+	struct calls *c;
+
+	if (!number(t, "func", &rec->r, &func) || !number(t, "depth", &rec->r, &depth) ||
+	    depth >= MAX_DEPTH)
+		return;
+	c = calls_of(rd, ev->tid, rec->cpu);
+	c->func[depth] = func;
+	c->inside[depth] = 0;
+}
+
+static void leave(struct reading *rd, const struct tracedat_record *rec, struct event *ev)
+{
+	const struct event_type *t = &rd->r->trace.types[rd->r->exit_type];
+	uint64_t func, depth, begin = 0, end = 0, took, self;
+	struct calls *c;
+	uint32_t n = 0;
+
+	if (!number(t, "func", &rec->r, &func) || !number(t, "depth", &rec->r, &depth) ||
+	    depth >= MAX_DEPTH)
+		return;
+	/* newer kernels say how long, older ones from when to when */
+	if (!number(t, "calltime", &rec->r, &begin) || !number(t, "rettime", &rec->r, &end))
+		return;
+	took = end > begin ? end - begin : 0;
+	c = calls_of(rd, ev->tid, rec->cpu);
+	self = c->func[depth] == func && c->inside[depth] < took ? took - c->inside[depth] : 0;
+	if (c->func[depth] != func) /* its beginning was not seen */
+		self = took;
+	if (depth)
+		c->inside[depth - 1] += took;
+	rd->chain[n++] = EVENT_CHAIN_KERNEL;
+	rd->chain[n++] = func;
+	/* views look for a caller just before the address it returns to */
+	for (uint64_t d = depth; d-- > 0 && c->func[d];)
+		rd->chain[n++] = c->func[d] + 1;
+	c->func[depth] = 0;
+	c->inside[depth] = 0;
+	ev->weight = self;
+	ev->ip = func;
+	ev->chain = rd->chain;
+	ev->chain_n = n;
+	ev->have |= EVENT_HAVE_IP | EVENT_HAVE_CHAIN | EVENT_HAVE_PERIOD;
+}
+
+/* The stacks behind a record are its own when nothing else of the CPU came between. */
+static void take_stacks(struct reading *rd, struct tracedat_record *rec, struct event *ev)
+{
+	const struct reader *r = rd->r;
+	struct tracedat_record next;
+	uint32_t n = 0;
+
+	while (tracedat_walk_peek(rd->walk, &next) && next.cpu == rec->cpu &&
+	       next.buffer == rec->buffer) {
+		uint16_t id;
+		int32_t tid;
+		uint32_t type;
+
+		if (!tracedat_head(&r->t, &next.r, &id, &tid) || tid != ev->tid)
+			break;
+		type = r->type_of[id];
+		if (type == NO_TYPE || (type != r->kstack_type && type != r->ustack_type))
+			break;
+		rd->chain[n++] = type == r->kstack_type ? EVENT_CHAIN_KERNEL : EVENT_CHAIN_USER;
+		n = add_frames(rd, &r->trace.types[type], &next.r, n);
+		tracedat_walk_next(rd->walk, &next);
+		if (n + 2 >= MAX_FRAMES)
+			break;
+	}
+	if (!n)
+		return;
+	ev->chain = rd->chain;
+	ev->chain_n = n;
+	ev->ip = n > 1 ? rd->chain[1] : 0;
+	ev->have |= EVENT_HAVE_CHAIN | EVENT_HAVE_IP;
+}
+
+static void function(struct reading *rd, const struct tracedat_record *rec, struct event *ev)
+{
+	const struct event_type *t = &rd->r->trace.types[rd->r->fn_type];
+	uint64_t ip, parent;
+
+	if (ev->chain_n || !number(t, "ip", &rec->r, &ip) ||
+	    !number(t, "parent_ip", &rec->r, &parent))
+		return;
+	rd->chain[0] = EVENT_CHAIN_KERNEL;
+	rd->chain[1] = ip;
+	rd->chain[2] = parent;
+	ev->chain = rd->chain;
+	ev->chain_n = 3;
+	ev->ip = ip;
+	ev->have |= EVENT_HAVE_CHAIN | EVENT_HAVE_IP;
+}
+
+static int give(struct reading *rd, struct tracedat_record *rec)
+{
+	const struct reader *r = rd->r;
+	struct event ev = { .kind = EVENT_SAMPLE,
+			    .have = EVENT_HAVE_TIME | EVENT_HAVE_TASK | EVENT_HAVE_CPU |
+				    EVENT_HAVE_RAW,
+			    .mode = EVENT_MODE_KERNEL,
+			    .cpu = rec->cpu,
+			    .weight = 1,
+			    .time = tracedat_time(&r->t, rec->r.time),
+			    .raw = rec->r.data,
+			    .raw_size = rec->r.size };
+	uint16_t id;
+
+	if (!tracedat_head(&r->t, &rec->r, &id, &ev.tid) || r->type_of[id] == NO_TYPE)
+		return 0;
+	ev.type = r->type_of[id];
+	ev.pid = tasks_pid_at(r->trace.tasks, ev.tid, ev.time);
+	if (ev.pid < 0)
+		ev.pid = ev.tid;
+	if (ev.type == r->entry_type) {
+		enter(rd, rec, &ev);
+		ev.weight = 0; /* what it takes is known at its end */
+		if (rd->parts)
+			return 0;
+	}
+	if (ev.type == r->exit_type)
+		leave(rd, rec, &ev);
+	else if (r->kstack_type != NO_TYPE || r->ustack_type != NO_TYPE)
+		take_stacks(rd, rec, &ev);
+	if (ev.type == r->fn_type)
+		function(rd, rec, &ev);
+	return rd->fn(rd->ctx, &ev);
+}
+
+static int give_lost(struct reading *rd, const struct tracedat_record *rec)
+{
+	struct event_side side = { .count = rec->r.missed > 0 ? (uint64_t)rec->r.missed : 0,
+				   .by_pid = -1,
+				   .by_tid = -1,
+				   .other_pid = -1,
+				   .other_tid = -1 };
+	struct event ev = { .kind = EVENT_LOST,
+			    .have = EVENT_HAVE_TIME | EVENT_HAVE_CPU,
+			    .cpu = rec->cpu,
+			    .pid = -1,
+			    .tid = -1,
+			    .time = tracedat_time(&rd->r->t, rec->r.time),
+			    .side = &side };
+
+	return rd->fn(rd->ctx, &ev);
+}
+
+static int read_all(const struct reader *r, struct tracedat_walk *w, bool all, bool parts,
+		    event_fn *fn, void *ctx)
+{
+	struct reading rd = { .r = r, .walk = w, .fn = fn, .ctx = ctx, .parts = parts };
+	struct tracedat_record rec;
+	int answer = 0;
+
+	while (answer == 0 && tracedat_walk_next(w, &rec)) {
+		if (rec.r.missed && all)
+			answer = give_lost(&rd, &rec);
+		if (answer == 0)
+			answer = give(&rd, &rec);
+	}
+	vec_each (&rd.calls, c)
+		free(*c);
+	vec_free(&rd.calls);
+	map_free(&rd.tasks);
+	tracedat_walk_free(w);
+	return answer;
+}
+
+static bool one_cpu(void *ctx, uint32_t cpu)
+{
+	return *(uint32_t *)ctx == cpu;
+}
+
+int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e)
+{
+	const struct reader *r = reader_of(s);
+
+	(void)e;
+	if (r->graph)
+		return read_all(r, tracedat_walk_new(s, chunk, NULL, NULL), false, true, fn, ctx);
+	for (size_t i = 0; i < r->buffers.n; i++) {
+		const struct tracedat_buffer *b = &r->buffers.data[i];
+		uint32_t cpu;
+
+		if (chunk >= b->n_cpus) {
+			chunk -= b->n_cpus;
+			continue;
+		}
+		cpu = b->cpus[chunk].cpu;
+		return read_all(r, tracedat_walk_new(s, i, one_cpu, &cpu), false, true, fn, ctx);
+	}
+	return 0;
+}
+
+int tracedat_read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e)
+{
+	(void)e;
+	return read_all(reader_of(s), tracedat_walk_new(s, SIZE_MAX, NULL, NULL), all, false, fn,
+			ctx);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/tracedat/ringbuf_write.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "store/tracedat/ringbuf_abi.h"
+
+#define MAX_SHORT 112u /* bytes of a record whose size fits its head */
+
+void ringbuf_writer_init(struct ringbuf_writer *w, const struct ringbuf_layout *l,
+			 uint32_t page_size, int fd)
+{
+	*w = (struct ringbuf_writer){ .layout = *l, .page_size = page_size, .fd = fd };
+	w->page = mem_alloc(page_size);
+}
+
+static void put_u32(struct ringbuf_writer *w, uint32_t v)
+{
+	memcpy(w->page + w->at, &v, 4);
+	w->at += 4;
+}
+
+static void flush(struct ringbuf_writer *w)
+{
+	uint64_t commit = w->at - w->layout.data_at;
+	uint32_t half = (uint32_t)commit;
+	int r;
+
+	if (w->at <= w->layout.data_at)
+		return;
+	if (w->layout.commit_size == 8)
+		memcpy(w->page + w->layout.commit_at, &commit, 8);
+	else
+		memcpy(w->page + w->layout.commit_at, &half, 4);
+	r = file_write_all(w->fd, w->page, w->page_size);
+	if (r < 0 && !w->error)
+		w->error = -r;
+	w->size += w->page_size;
+	w->pages++;
+	memset(w->page, 0, w->page_size);
+	w->at = 0;
+}
+
+void ringbuf_writer_add(struct ringbuf_writer *w, uint64_t time, const void *data, uint32_t size)
+{
+	uint32_t padded = (size + 3) & ~3u;
+	bool is_short = size && size == padded && size <= MAX_SHORT;
+	uint32_t need = 4 + (is_short ? 0 : 4) + padded;
+	uint64_t delta = time - w->time;
+
+	if (need + 8 > w->page_size - w->layout.data_at)
+		return; /* no page could hold it: it came from none */
+	if (w->at && w->at + need + (delta >> RINGBUF_DELTA_BITS ? 8 : 0) > w->page_size)
+		flush(w);
+	if (!w->at) {
+		memcpy(w->page, &time, 8);
+		w->at = w->layout.data_at;
+		delta = 0;
+	}
+	if (delta >> RINGBUF_DELTA_BITS) {
+		put_u32(w, ringbuf_join(RINGBUF_EXTEND, (uint32_t)delta));
+		put_u32(w, (uint32_t)(delta >> RINGBUF_DELTA_BITS));
+		delta = 0;
+	}
+	put_u32(w, ringbuf_join(is_short ? size / 4 : 0, (uint32_t)delta));
+	if (!is_short)
+		put_u32(w, size + 4);
+	memcpy(w->page + w->at, data, size);
+	w->at += padded;
+	w->time = time;
+}
+
+int ringbuf_writer_end(struct ringbuf_writer *w)
+{
+	flush(w);
+	free(w->page);
+	w->page = NULL;
+	return -w->error;
+}

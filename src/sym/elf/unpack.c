@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "sym/elf/unpack.h"
+
+#include <errno.h>
+
+#include "base/mem.h"
+#include "config.h"
+
+#if HAVE_LIBDEFLATE
+#	include <libdeflate.h>
+#endif
+#if HAVE_LZMA
+#	include <lzma.h>
+#endif
+#if HAVE_ZLIB
+#	include <zlib.h>
+#endif
+#if HAVE_ZSTD
+#	include <zstd.h>
+#endif
+
+#ifndef ELFCOMPRESS_ZSTD
+#	define ELFCOMPRESS_ZSTD 2
+#endif
+
+/* zlib expands up to 1032 times; a claim beyond that is a lie. zstd and xz have no such bound. */
+#define ZLIB_EXPANDS 1032
+/* What real sections come to at most. */
+#define LIKELY_EXPANDS 32
+
+int unpack_xz(const struct elf *e, const void *data, size_t len, size_t limit, void **ret,
+	      size_t *ret_len)
+{
+#if HAVE_LZMA
+	lzma_stream s = LZMA_STREAM_INIT;
+	size_t cap = len < limit / 8 ? len * 8 + 4096 : limit;
+	struct budget_watch watch = budget_watch();
+	uint8_t *out;
+	lzma_ret r;
+
+	if (budget_take(e->budget, cap, e->path, NULL) < 0)
+		return -EFBIG;
+	if (lzma_stream_decoder(&s, 256u << 20, LZMA_CONCATENATED) != LZMA_OK)
+		return -ENOMEM;
+	out = mem_grow(NULL, cap);
+	s.next_in = data;
+	s.avail_in = len;
+	s.next_out = out;
+	s.avail_out = cap;
+	while ((r = lzma_code(&s, LZMA_FINISH)) == LZMA_OK) {
+		size_t done = cap - s.avail_out;
+
+		if (s.avail_out)
+			continue;
+		if (cap >= limit ||
+		    budget_take(e->budget, cap < limit / 2 ? cap : limit - cap, e->path, NULL) <
+			    0 ||
+		    budget_watch_look(&watch, e->path, NULL) < 0)
+			break;
+		cap = cap < limit / 2 ? cap * 2 : limit;
+		out = mem_grow(out, cap);
+		s.next_out = out + done;
+		s.avail_out = cap - done;
+	}
+	*ret_len = cap - s.avail_out;
+	budget_watch_end(&watch);
+	lzma_end(&s);
+	if (r != LZMA_STREAM_END) {
+		free(out);
+		return r == LZMA_OK ? -EFBIG : -EBADMSG;
+	}
+	*ret = out;
+	return 0;
+#else
+	(void)e, (void)data, (void)len, (void)limit, (void)ret, (void)ret_len;
+	return -ENOTSUP;
+#endif
+}
+
+static int unpack_zlib(const uint8_t *in, size_t len, uint8_t *out, size_t size)
+{
+#if HAVE_LIBDEFLATE
+	struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+	enum libdeflate_result r;
+
+	if (!d)
+		return -ENOMEM;
+	r = libdeflate_zlib_decompress(d, in, len, out, size, NULL);
+	libdeflate_free_decompressor(d);
+	return r == LIBDEFLATE_SUCCESS ? 0 : -EBADMSG;
+#elif HAVE_ZLIB
+	uLongf got = size;
+
+	return uncompress(out, &got, in, len) == Z_OK && got == size ? 0 : -EBADMSG;
+#else
+	(void)in, (void)len, (void)out, (void)size;
+	return -ENOTSUP;
+#endif
+}
+
+static int unpack_zstd(const uint8_t *in, size_t len, uint8_t *out, size_t size)
+{
+#if HAVE_ZSTD
+	return ZSTD_decompress(out, size, in, len) == size ? 0 : -EBADMSG;
+#else
+	(void)in, (void)len, (void)out, (void)size;
+	return -ENOTSUP;
+#endif
+}
+
+static int unpack_into(const struct elf *e, uint32_t type, const uint8_t *in, size_t len,
+		       uint64_t size, size_t limit, const uint8_t **ret, size_t *ret_len,
+		       void **own)
+{
+	struct budget_watch watch = budget_watch();
+	uint8_t *out;
+	int r;
+
+	if (size > limit || (type == ELFCOMPRESS_ZLIB && size / ZLIB_EXPANDS > len))
+		return -EFBIG;
+	if (type != ELFCOMPRESS_ZLIB && type != ELFCOMPRESS_ZSTD)
+		return -ENOTSUP;
+	if (budget_take(e->budget, size, e->path, NULL) < 0)
+		return -EFBIG;
+	if (budget_watch_look(&watch, e->path, NULL) < 0)
+		return -ETIME;
+	/* Untouched pages cost nothing, so a zstd section that lies about its size does no harm. */
+	out = size / LIKELY_EXPANDS <= len ? mem_table(size, false) : malloc(size ? size : 1);
+	if (!out)
+		return -ENOMEM;
+	r = type == ELFCOMPRESS_ZLIB ? unpack_zlib(in, len, out, size)
+				     : unpack_zstd(in, len, out, size);
+	budget_watch_end(&watch);
+	if (r < 0) {
+		free(out);
+		return r;
+	}
+	*own = out;
+	*ret = out;
+	*ret_len = size;
+	return 0;
+}
+
+int unpack_section(const struct elf *e, const struct elf_section *s, size_t limit,
+		   const uint8_t **ret, size_t *ret_len, void **own)
+{
+	size_t len, head = e->is64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+	const uint8_t *data = elf_section_data(e, s, &len);
+
+	*own = NULL;
+	if (!data)
+		return -ENOENT;
+	if (s->flags & SHF_COMPRESSED) {
+		int r;
+
+		if (len < head)
+			return -EBADMSG;
+		r = unpack_into(e, elf_u32(e, data), data + head, len - head,
+				e->is64 ? elf_u64(e, data + 8) : elf_u32(e, data + 4), limit, ret,
+				ret_len, own);
+		if (r == 0 && e->mapped) /* it is not needed twice */
+			mem_drop(data, len);
+		return r;
+	}
+	if (strncmp(s->name, ".zdebug", 7) == 0) {
+		uint64_t size = 0;
+
+		if (len < 12 || memcmp(data, "ZLIB", 4) != 0)
+			return -EBADMSG;
+		for (int i = 4; i < 12; i++)
+			size = size << 8 | data[i];
+		return unpack_into(e, ELFCOMPRESS_ZLIB, data + 12, len - 12, size, limit, ret,
+				   ret_len, own);
+	}
+	*ret = data;
+	*ret_len = len;
+	return 0;
+}

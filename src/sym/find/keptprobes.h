@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Probes that are kept beside a file in perf's folder of files by build-id, in the file "probes":
+ *
+ *	#probe_app:my=parse:14 line		what was asked for ...
+ *	p:probe_app/my /usr/bin/app:0x1139 line=%di:s32	... and what the kernel is told, a line a
+ *place %sdt_app:start=start			a static probe of the file p:sdt_app/start
+ * /usr/bin/app:0x1201(0x4010) arg1=%si:s32
+ *
+ * perf reads and writes the same. An empty one says that the file has no static probes.
+ */
+#ifndef KYMO_SYM_FIND_KEPTPROBES_H
+#define KYMO_SYM_FIND_KEPTPROBES_H
+
+#include "base/vec.h"
+#include "sym/elf/elf.h"
+
+struct kept_probe {
+	bool is_static;
+	char *spec;
+	VEC(char *) defs;
+};
+
+struct kept_probes {
+	VEC(struct kept_probe) list;
+};
+
+/* Such a file's text; lines that belong to nothing are left out. */
+void kept_probes_parse(struct kept_probes *k, const char *text);
+/* -ENOENT when there is no such file. */
+int kept_probes_read(int dir, const struct build_id *id, struct kept_probes *ret);
+/* path: of the file, or "[kernel.kallsyms]". */
+int kept_probes_write(int dir, const char *path, const struct build_id *id,
+		      const struct kept_probes *k, struct err *e);
+void kept_probes_free(struct kept_probes *k);
+
+/* A new one without definitions, in place of one that was called so. */
+struct kept_probe *kept_probes_add(struct kept_probes *k, const char *spec, bool is_static);
+void kept_probes_remove(struct kept_probes *k, size_t i);
+/* The static probes of a file. */
+void kept_probes_scan(struct kept_probes *k, const struct elf *elf, const char *path);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Between sym.c, sym_answer.c, sym_batch.c and sym_save.c. Not for others. */
+#ifndef KYMO_SYM_NAMES_SYM_IMPL_H
+#define KYMO_SYM_NAMES_SYM_IMPL_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "sym/names/dso.h"
+#include "sym/names/sym.h"
+
+/* What one thread knows: memory for its answers, and names it has demangled already. */
+struct symbols;
+struct worker {
+	struct symbols *s;
+	unsigned what;
+	struct arena arena;
+	struct map readable; /* address of a raw name to 1 + the place of its readable form */
+	VEC(const char *) texts;
+	struct dso_answer answer;
+};
+
+/* The same few texts come again and again, from the same places. */
+#define RECENT 1024u
+struct recent {
+	const char *text;
+	uint32_t id;
+};
+
+struct symbols {
+	struct symbols_opts opts;
+	struct find_opts find;
+	struct arena arena; /* results */
+	struct strtab texts;
+	VEC(struct dso *) dsos;
+	VEC(struct sym_result *) results;
+	VEC(struct map) known;	      /* by dso: address to 1 + place in results */
+	struct strtab dso_names;      /* kind, pid, path and build-id to dso - 1 */
+	struct worker one;	      /* for single questions */
+	struct recent recent[RECENT]; /* texts as they came, by their address */
+};
+
+/* A result before its texts are interned. */
+struct sym_raw {
+	const char *name, *module;
+	uint64_t addr, start, end, vaddr;
+	uint32_t before, after;
+	uint32_t nframes;
+	struct dso_frame *frames;
+};
+
+enum answers_names symbols_way_of_names(const struct symbols *s);
+
+/* sym_answer.c */
+void symbols_worker_free(struct worker *w);
+/* Texts that were interned are gone, and others may stand in their places. */
+void symbols_forget_recent(struct symbols *s);
+unsigned symbols_all_of(unsigned what); /* and what comes with it */
+/* The frames hold until the worker's next question. */
+void symbols_resolve_raw(struct worker *w, uint32_t dso, uint64_t addr, struct sym_raw *r);
+/* An answer that is there already (names, and now lines too) is written over in its place. */
+const struct sym_result *symbols_keep(struct symbols *s, uint32_t dso, const struct sym_raw *r,
+				      unsigned what);
+
+#endif

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+#include "sym/unwind/ehframe_cfi.h"
+
+#include <stdlib.h>
+
+#include "base/vec.h"
+
+/* DW_EH_PE_* */
+#define PE_OMIT 0xff
+#define PE_FORMAT 0x0f
+#define PE_APPLICATION 0x70
+#define PE_PCREL 0x10
+#define PE_INDIRECT 0x80
+
+uint64_t cfi_uleb_long(struct cfi_reader *r, uint64_t first)
+{
+	uint64_t v = first & 0x7f;
+
+	for (unsigned shift = 7; shift < 70; shift += 7) {
+		uint8_t b = cfi_u8(r);
+
+		if (shift < 64)
+			v |= (uint64_t)(b & 0x7f) << shift;
+		if (!(b & 0x80))
+			return v;
+	}
+	r->bad = true;
+	return 0;
+}
+
+int64_t cfi_sleb(struct cfi_reader *r)
+{
+	uint64_t v = 0;
+
+	for (unsigned shift = 0; shift < 70; shift += 7) {
+		uint8_t b = cfi_u8(r);
+
+		if (shift < 64)
+			v |= (uint64_t)(b & 0x7f) << shift;
+		if (!(b & 0x80)) {
+			if ((b & 0x40) && shift + 7 < 64)
+				v |= ~(uint64_t)0 << (shift + 7);
+			return (int64_t)v;
+		}
+	}
+	r->bad = true;
+	return 0;
+}
+
+uint64_t cfi_pointer(struct cfi_reader *r, uint8_t enc, const struct cfi_section *s)
+{
+	uint64_t at = s->vaddr + (uint64_t)(r->p - s->data), v = 0;
+
+	switch (enc & PE_FORMAT) {
+	case 0x00: /* absptr */
+	case 0x04: /* udata8 */
+	case 0x0c: /* sdata8 */ v = cfi_fixed(r, 8); break;
+	case 0x01: v = cfi_uleb(r); break;
+	case 0x02: v = cfi_fixed(r, 2); break;
+	case 0x03: v = cfi_fixed(r, 4); break;
+	case 0x09: v = (uint64_t)cfi_sleb(r); break;
+	case 0x0a: v = (uint64_t)(int16_t)cfi_fixed(r, 2); break;
+	case 0x0b: v = (uint64_t)(int32_t)cfi_fixed(r, 4); break;
+	default: r->bad = true; return 0;
+	}
+	if ((enc & PE_APPLICATION) == PE_PCREL)
+		return v + at;
+	if ((enc & PE_APPLICATION) || (enc & PE_INDIRECT))
+		r->bad = true;
+	return v;
+}
+
+bool cfi_entry_at(const struct cfi_section *s, uint64_t pos, struct cfi_entry *ret)
+{
+	struct cfi_reader r;
+	uint64_t len, id, id_at;
+	size_t id_size = 4;
+
+	*ret = (struct cfi_entry){ 0 };
+	if (pos > s->size || s->size - pos < 4)
+		return false;
+	r = (struct cfi_reader){ .p = s->data + pos, .end = s->data + s->size };
+	len = cfi_fixed(&r, 4);
+	if (!len) {
+		ret->is_end = true;
+		ret->end = r.p;
+		return true;
+	}
+	if (len == 0xffffffff) {
+		len = cfi_fixed(&r, 8);
+		id_size = s->debug ? 8 : 4;
+	}
+	if (r.bad || len < id_size || len > (uint64_t)(r.end - r.p))
+		return false;
+	ret->end = r.p + len;
+	id_at = (uint64_t)(r.p - s->data);
+	id = cfi_fixed(&r, id_size);
+	ret->body = r.p;
+	if (s->debug) {
+		ret->is_cie = id == (id_size == 8 ? UINT64_MAX : 0xffffffffu);
+		ret->cie_pos = id;
+	} else {
+		ret->is_cie = id == 0;
+		if (id > id_at)
+			return false;
+		ret->cie_pos = id_at - id;
+	}
+	return true;
+}
+
+/* The augmentation string's letters, each with its bytes in the augmentation data. */
+static bool augmentation(struct cfi_cie *c, struct cfi_reader *r, const char *letters,
+			 const struct cfi_section *s)
+{
+	struct cfi_reader data;
+	uint64_t len = cfi_uleb(r);
+
+	if (r->bad || len > (uint64_t)(r->end - r->p))
+		return false;
+	data = (struct cfi_reader){ .p = r->p, .end = r->p + len };
+	r->p += len;
+	c->has_z = true;
+	for (const char *a = letters + 1; *a; a++) {
+		uint8_t enc;
+
+		switch (*a) {
+		case 'R': c->enc = cfi_u8(&data); break;
+		case 'P':
+			enc = cfi_u8(&data);
+			if ((enc & PE_APPLICATION) == 0x50) /* aligned */
+				return false;
+			/* The value is of no interest: only its length. */
+			cfi_pointer(&data, enc & PE_FORMAT, s);
+			break;
+		case 'L': cfi_u8(&data); break;
+		case 'S': c->signal = true; break;
+		case 'B': /* aarch64: return addresses are signed with key B */
+		case 'G': /* aarch64: tagged stack */ break;
+		default: return false;
+		}
+	}
+	return !data.bad;
+}
+
+bool cfi_cie_at(const struct cfi_section *s, uint64_t pos, struct cfi_cie *c)
+{
+	struct cfi_reader r;
+	struct cfi_entry en;
+	const char *letters;
+	const uint8_t *nul;
+	uint8_t version;
+
+	if (!cfi_entry_at(s, pos, &en) || en.is_end || !en.is_cie)
+		return false;
+	*c = (struct cfi_cie){ .section = s, .pos = pos };
+	r = (struct cfi_reader){ .p = en.body, .end = en.end };
+	version = cfi_u8(&r);
+	if (version != 1 && version != 3 && !(version == 4 && s->debug))
+		return false;
+	letters = (const char *)r.p;
+	/* Bounded, so that many FDEs of one odd CIE do not take quadratic time. */
+	nul = memchr(r.p, 0, r.end - r.p < 32 ? (size_t)(r.end - r.p) : 32);
+	if (!nul)
+		return false;
+	r.p = nul + 1;
+	if (version == 4) {
+		uint8_t address = cfi_u8(&r), segment = cfi_u8(&r); /* their sizes */
+
+		if (address != 8 || segment != 0)
+			return false;
+	}
+	c->code_align = cfi_uleb(&r);
+	c->data_align = cfi_sleb(&r);
+	c->ra_reg = (uint32_t)(version == 1 ? cfi_u8(&r) : cfi_uleb(&r));
+	if (letters[0] == 'z' ? !augmentation(c, &r, letters, s) : letters[0] != '\0')
+		return false;
+	c->insns = r.p;
+	c->insns_end = en.end;
+	return !r.bad;
+}
+
+bool cfi_fde_parse(const struct cfi_entry *en, const struct cfi_cie *cie, struct cfi_fde *ret)
+{
+	const struct cfi_section *s = cie->section;
+	struct cfi_reader r = { .p = en->body, .end = en->end };
+	uint64_t len;
+
+	ret->start = cfi_pointer(&r, cie->enc, s);
+	len = cfi_pointer(&r, cie->enc & PE_FORMAT, s);
+	if (cie->has_z)
+		cfi_skip(&r, cfi_uleb(&r));
+	if (r.bad || len > UINT64_MAX - ret->start)
+		return false;
+	ret->end = ret->start + len;
+	ret->insns = r.p;
+	ret->insns_end = en->end;
+	return true;
+}
+
+void cfi_op_extended(struct cfi_reader *r, uint8_t code, const struct cfi_cie *cie,
+		     struct cfi_op *op)
+{
+	uint64_t daf = (uint64_t)cie->data_align;
+
+	op->kind = CFI_NOP;
+	if ((code >= 0x05 && code <= 0x09) || code == 0x0c || code == 0x0d ||
+	    (code >= 0x10 && code <= 0x12) || (code >= 0x14 && code <= 0x16) || code == 0x2f) {
+		uint64_t reg = cfi_uleb(r);
+
+		op->reg = reg > UINT32_MAX ? UINT32_MAX : (uint32_t)reg;
+	}
+	switch (code) {
+	case 0x00: /* nop */
+	case 0x2c: /* AARCH64_negate_ra_state_with_pc */
+	case 0x2d: /* AARCH64_negate_ra_state: signed or not, the address bits are the same */
+		return;
+	case 0x01:
+		op->kind = CFI_SET_LOC;
+		op->value = (int64_t)cfi_pointer(r, cie->enc, cie->section);
+		return;
+	case 0x02:
+	case 0x03:
+	case 0x04:
+		op->kind = CFI_ADVANCE;
+		op->value = (int64_t)(cfi_fixed(r, (size_t)1 << (code - 2)) * cie->code_align);
+		return;
+	case 0x05: /* offset_extended */
+		op->kind = CFI_OFFSET;
+		op->value = (int64_t)(cfi_uleb(r) * daf);
+		return;
+	case 0x06: op->kind = CFI_RESTORE; return;
+	case 0x07: op->kind = CFI_UNDEFINED; return;
+	case 0x08: op->kind = CFI_SAME; return;
+	case 0x09:
+		op->kind = CFI_REGISTER;
+		op->value = (int64_t)cfi_uleb(r);
+		return;
+	case 0x0a: op->kind = CFI_REMEMBER; return;
+	case 0x0b: op->kind = CFI_RESTORE_STATE; return;
+	case 0x0c:
+		op->kind = CFI_DEF_CFA;
+		op->value = (int64_t)cfi_uleb(r);
+		return;
+	case 0x0d: op->kind = CFI_DEF_CFA_REG; return;
+	case 0x0f:
+	case 0x10:
+	case 0x16:
+		op->kind = code == 0x0f ? CFI_DEF_CFA_EXPR : code == 0x10 ? CFI_EXPR : CFI_VAL_EXPR;
+		op->value = (int64_t)cfi_uleb(r);
+		op->block = r->p;
+		cfi_skip(r, (uint64_t)op->value);
+		return;
+	case 0x11: /* offset_extended_sf */
+		op->kind = CFI_OFFSET;
+		op->value = (int64_t)((uint64_t)cfi_sleb(r) * daf);
+		return;
+	case 0x12: /* def_cfa_sf */
+		op->kind = CFI_DEF_CFA;
+		op->value = (int64_t)((uint64_t)cfi_sleb(r) * daf);
+		return;
+	case 0x13: /* def_cfa_offset_sf */
+		op->kind = CFI_DEF_CFA_OFF;
+		op->value = (int64_t)((uint64_t)cfi_sleb(r) * daf);
+		return;
+	case 0x14:
+		op->kind = CFI_VAL_OFFSET;
+		op->value = (int64_t)(cfi_uleb(r) * daf);
+		return;
+	case 0x15: /* val_offset_sf */
+		op->kind = CFI_VAL_OFFSET;
+		op->value = (int64_t)((uint64_t)cfi_sleb(r) * daf);
+		return;
+	case 0x2e: /* GNU_args_size: only for landing pads */ cfi_uleb(r); return;
+	case 0x2f: /* GNU_negative_offset_extended */
+		op->kind = CFI_OFFSET;
+		op->value = (int64_t)(0 - cfi_uleb(r) * daf);
+		return;
+	default: r->bad = true;
+	}
+}
+
+struct cfi_search cfi_search_table(const struct ehframe *f)
+{
+	struct cfi_search s = { 0 };
+	struct cfi_reader r;
+	uint8_t version, frame_enc, count_enc, table_enc;
+	uint64_t count;
+
+	if (!f->hdr.data || !f->frame.data || f->debug.data)
+		return s;
+	r = (struct cfi_reader){ .p = f->hdr.data, .end = f->hdr.data + f->hdr.size };
+	version = cfi_u8(&r);
+	frame_enc = cfi_u8(&r);
+	count_enc = cfi_u8(&r);
+	table_enc = cfi_u8(&r);
+	/* Every linker writes int32 relative to the header; anything else is scanned for. */
+	if (r.bad || version != 1 || table_enc != 0x3b || count_enc == PE_OMIT)
+		return s;
+	cfi_pointer(&r, frame_enc, &f->hdr);
+	count = cfi_pointer(&r, count_enc, &f->hdr);
+	if (r.bad || count > (uint64_t)(r.end - r.p) / 8)
+		return s;
+	s.table = r.p;
+	s.n = count;
+	return s;
+}
+
+struct cfi_place cfi_search_get(const struct ehframe *f, const struct cfi_search *s, size_t i)
+{
+	int32_t pair[2];
+
+	memcpy(pair, s->table + i * 8, 8);
+	return (struct cfi_place){
+		.start = f->hdr.vaddr + (uint64_t)(int64_t)pair[0],
+		.pos = f->hdr.vaddr + (uint64_t)(int64_t)pair[1] - f->frame.vaddr,
+	};
+}
+
+/* By address; of equal ones the last is kept: the later in the section, .eh_frame before the other.
+ */
+static int place_compare(const void *a, const void *b)
+{
+	const struct cfi_place *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->debug != y->debug)
+		return x->debug ? -1 : 1;
+	return x->pos < y->pos ? -1 : x->pos > y->pos;
+}
+
+struct cfi_places {
+	struct cfi_place *data;
+	size_t n, cap;
+};
+
+/* true when what it added continues what was there. */
+static bool scan_section(const struct cfi_section *s, bool debug, struct cfi_places *v)
+{
+	struct cfi_cie cie = { .pos = UINT64_MAX };
+	bool cie_ok = false, sorted = true;
+	struct cfi_entry en;
+
+	for (uint64_t pos = 0; cfi_entry_at(s, pos, &en); pos = (uint64_t)(en.end - s->data)) {
+		struct cfi_fde fde;
+
+		if (en.is_end && s->open_end)
+			break;
+		if (en.is_end || en.is_cie)
+			continue;
+		if (en.cie_pos != cie.pos) {
+			cie_ok = cfi_cie_at(s, en.cie_pos, &cie);
+			cie.pos = en.cie_pos;
+		}
+		if (!cie_ok || !cfi_fde_parse(&en, &cie, &fde) || fde.end == fde.start)
+			continue;
+		if (v->n && fde.start <= v->data[v->n - 1].start)
+			sorted = false;
+		vec_push(v, (struct cfi_place){ .start = fde.start, .pos = pos, .debug = debug });
+	}
+	return sorted;
+}
+
+size_t cfi_scan(const struct ehframe *f, struct cfi_place **ret)
+{
+	struct cfi_places v = { 0 };
+	bool sorted = scan_section(&f->frame, false, &v);
+	size_t n = 0;
+
+	if (!scan_section(&f->debug, true, &v) || !sorted)
+		qsort(v.data, v.n, sizeof(*v.data), place_compare);
+	for (size_t i = 0; i < v.n; i++)
+		if (i + 1 == v.n || v.data[i + 1].start != v.data[i].start)
+			v.data[n++] = v.data[i];
+	*ret = v.data;
+	return n;
+}
+
+bool cfi_find(const struct ehframe *f, uint64_t vaddr, struct cfi_cie *cie, struct cfi_fde *fde)
+{
+	struct cfi_search s = cfi_search_table(f);
+	const struct cfi_section *section;
+	size_t lo = 0, hi;
+	struct cfi_entry en;
+	struct cfi_place at;
+
+	hi = s.n ? s.n : f->n_places;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		at = s.n ? cfi_search_get(f, &s, mid) : f->places[mid];
+		if (at.start <= vaddr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return false;
+	at = s.n ? cfi_search_get(f, &s, lo - 1) : f->places[lo - 1];
+	section = cfi_place_section(f, &at);
+	return cfi_entry_at(section, at.pos, &en) && !en.is_end && !en.is_cie &&
+	       cfi_cie_at(section, en.cie_pos, cie) && cfi_fde_parse(&en, cie, fde) &&
+	       vaddr >= fde->start && vaddr < fde->end;
+}
+
+bool ehframe_function(const struct ehframe *f, uint64_t vaddr, uint64_t *start, uint64_t *end)
+{
+	struct cfi_cie cie;
+	struct cfi_fde fde;
+
+	if (!cfi_find(f, vaddr, &cie, &fde))
+		return false;
+	*start = fde.start;
+	*end = fde.end;
+	return true;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bytes of .eh_frame and .debug_frame: CIEs, FDEs and their instructions,
+ * decoded and bounds-checked. Shared by the table builder (ehframe.c) and the
+ * full evaluator (unwind_full.c); private to sym/.
+ */
+#ifndef KYMO_SYM_UNWIND_EHFRAME_CFI_H
+#define KYMO_SYM_UNWIND_EHFRAME_CFI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "sym/unwind/ehframe.h"
+
+/* A reader that never leaves its bytes: past the end it answers 0 and remembers. */
+struct cfi_reader {
+	const uint8_t *p, *end;
+	bool bad;
+};
+
+struct cfi_section {
+	const uint8_t *data;
+	size_t size;
+	uint64_t vaddr;
+	bool debug;    /* .debug_frame: other ids, absolute addresses */
+	bool open_end; /* no section header said where it ends: the terminator does */
+};
+
+struct cfi_cie {
+	const struct cfi_section *section;
+	uint64_t pos; /* in the section; UINT64_MAX: none */
+	uint64_t code_align;
+	int64_t data_align;
+	uint32_t ra_reg;
+	uint8_t enc; /* of addresses in its FDEs */
+	bool has_z, signal;
+	const uint8_t *insns, *insns_end;
+};
+
+struct cfi_fde {
+	uint64_t start, end; /* virtual addresses */
+	const uint8_t *insns, *insns_end;
+};
+
+/* A length-prefixed entry. */
+struct cfi_entry {
+	uint64_t cie_pos; /* of an FDE */
+	bool is_cie, is_end;
+	const uint8_t *body, *end; /* after the id; end is the next entry's start */
+};
+
+struct ehframe_seg {
+	uint64_t off, vaddr, size;
+};
+#define EHFRAME_SEGS_MAX 16
+
+/* What ehframe_open*() finds (ehframe_elf.c). */
+struct ehframe {
+	uint16_t machine;
+	bool loaded;
+	int fd;		     /* -1 for an image in memory */
+	const uint8_t *data; /* of an image in memory */
+	size_t size;
+	uint64_t entry;
+	size_t n_sections;			  /* 0: it has no section headers */
+	struct ehframe_seg seg[EHFRAME_SEGS_MAX]; /* executable, by file offset */
+	unsigned n_segs;
+	struct ehframe_seg load[EHFRAME_SEGS_MAX]; /* everything the file backs */
+	unsigned n_loads;
+	/* File offsets outside hold no code, as far as section headers tell: not looked at. */
+	uint64_t code_start, code_end;
+	/* Without them, data is NULL. .debug_frame is for what .eh_frame leaves out. */
+	struct cfi_section frame, debug, hdr; /* .eh_frame, .debug_frame, .eh_frame_hdr */
+	void *frame_owned, *debug_owned, *hdr_owned;
+	struct cfi_section go; /* .gopclntab */
+	void *go_owned;
+	uint64_t text; /* address of .text */
+	struct cfi_place
+		*places; /* every FDE by address, where .eh_frame_hdr has no usable table */
+	size_t n_places;
+};
+
+/* One FDE: where its code starts (virtual address) and where it lies in the section. */
+struct cfi_place {
+	uint64_t start;
+	uint64_t pos : 63;
+	uint64_t debug : 1; /* in .debug_frame */
+};
+static inline const struct cfi_section *cfi_place_section(const struct ehframe *f,
+							  const struct cfi_place *p)
+{
+	return p->debug ? &f->debug : &f->frame;
+}
+
+/* The search table of .eh_frame_hdr; n is 0 when there is none of the usual kind, or it is not all
+ * there is to search. */
+struct cfi_search {
+	const uint8_t *table; /* pairs of int32: address, FDE, both relative to the header */
+	size_t n;
+};
+struct cfi_search cfi_search_table(const struct ehframe *f);
+struct cfi_place cfi_search_get(const struct ehframe *f, const struct cfi_search *s, size_t i);
+
+/* Up to n bytes at a place in the image; how many there are, 0 on failure. */
+size_t ehframe_read(const struct ehframe *f, uint64_t at, void *buf, size_t n);
+/* Up to n bytes of code at a file offset (which in a loaded image is another place). */
+size_t ehframe_text(const struct ehframe *f, uint64_t off, void *buf, size_t n);
+
+/* false when the entry does not fit into the section. */
+bool cfi_entry_at(const struct cfi_section *s, uint64_t pos, struct cfi_entry *ret);
+bool cfi_cie_at(const struct cfi_section *s, uint64_t pos, struct cfi_cie *ret);
+bool cfi_fde_parse(const struct cfi_entry *en, const struct cfi_cie *cie, struct cfi_fde *ret);
+/* Every FDE by address, found by going through the section; the caller frees. At most one entry a
+ * start address: the last one. */
+size_t cfi_scan(const struct ehframe *f, struct cfi_place **ret);
+
+/* The FDE that covers a virtual address; false when none does. */
+bool cfi_find(const struct ehframe *f, uint64_t vaddr, struct cfi_cie *cie, struct cfi_fde *fde);
+
+static inline uint8_t cfi_u8(struct cfi_reader *r)
+{
+	if (r->p >= r->end) {
+		r->bad = true;
+		return 0;
+	}
+	return *r->p++;
+}
+
+static inline uint64_t cfi_fixed(struct cfi_reader *r, size_t n)
+{
+	uint64_t v = 0;
+
+	if ((size_t)(r->end - r->p) < n) {
+		r->bad = true;
+		r->p = r->end;
+		return 0;
+	}
+	memcpy(&v, r->p, n); /* both machines are little-endian, as is the host */
+	r->p += n;
+	return v;
+}
+
+uint64_t cfi_uleb_long(struct cfi_reader *r, uint64_t first);
+int64_t cfi_sleb(struct cfi_reader *r);
+
+static inline uint64_t cfi_uleb(struct cfi_reader *r)
+{
+	uint64_t b = cfi_u8(r);
+
+	return b < 0x80 ? b : cfi_uleb_long(r, b);
+}
+
+static inline void cfi_skip(struct cfi_reader *r, uint64_t n)
+{
+	if ((uint64_t)(r->end - r->p) < n) {
+		r->bad = true;
+		r->p = r->end;
+	} else {
+		r->p += n;
+	}
+}
+
+/* A pointer in one of the DW_EH_PE encodings; bad for those that need more than the section. */
+uint64_t cfi_pointer(struct cfi_reader *r, uint8_t enc, const struct cfi_section *s);
+
+enum cfi_op_kind {
+	CFI_NOP,
+	CFI_ADVANCE,	/* value: bytes */
+	CFI_SET_LOC,	/* value: virtual address */
+	CFI_OFFSET,	/* reg is saved at CFA + value */
+	CFI_VAL_OFFSET, /* reg is CFA + value */
+	CFI_RESTORE,	/* reg as the CIE says */
+	CFI_UNDEFINED,	/* reg */
+	CFI_SAME,	/* reg */
+	CFI_REGISTER,	/* reg is in register value */
+	CFI_REMEMBER,
+	CFI_RESTORE_STATE,
+	CFI_DEF_CFA,	  /* reg + value */
+	CFI_DEF_CFA_REG,  /* reg */
+	CFI_DEF_CFA_OFF,  /* value */
+	CFI_DEF_CFA_EXPR, /* block, value bytes */
+	CFI_EXPR,	  /* reg is saved where block says */
+	CFI_VAL_EXPR,	  /* reg is what block says */
+};
+
+struct cfi_op {
+	enum cfi_op_kind kind;
+	uint32_t reg;
+	int64_t value;
+	const uint8_t *block;
+};
+
+/* The rarer instructions. */
+void cfi_op_extended(struct cfi_reader *r, uint8_t code, const struct cfi_cie *cie,
+		     struct cfi_op *op);
+
+/* The next instruction; false at the end, and with r->bad for what cannot be decoded. */
+static inline bool cfi_next(struct cfi_reader *r, const struct cfi_cie *cie, struct cfi_op *op)
+{
+	uint8_t code;
+
+	if (r->p >= r->end)
+		return false;
+	code = *r->p++;
+	switch (code >> 6) {
+	case 1:
+		op->kind = CFI_ADVANCE;
+		op->value = (int64_t)((code & 0x3f) * cie->code_align);
+		return true;
+	case 2:
+		op->kind = CFI_OFFSET;
+		op->reg = code & 0x3f;
+		op->value = (int64_t)(cfi_uleb(r) * (uint64_t)cie->data_align);
+		return !r->bad;
+	case 3:
+		op->kind = CFI_RESTORE;
+		op->reg = code & 0x3f;
+		return true;
+	}
+	if (code == 0x0e) { /* DW_CFA_def_cfa_offset, the most frequent by far */
+		op->kind = CFI_DEF_CFA_OFF;
+		op->value = (int64_t)cfi_uleb(r);
+		return !r->bad;
+	}
+	cfi_op_extended(r, code, cie, op);
+	return !r->bad;
+}
+
+#endif

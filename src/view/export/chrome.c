@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The trace event format of Chrome: lanes of CPUs with who ran there, system
+ * calls as slices of their threads, other tracepoints as instants with their
+ * fields, samples with stacks in a tree of frames. Times are microseconds with
+ * the nanoseconds behind the point.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "calc/time/lanes.h"
+#include "config.h"
+#include "view/export/export.h"
+#include "view/export/tree.h"
+
+#define CPUS 4194305 /* the "process" of CPU lanes: one more than the largest PID there can be */
+
+struct running {
+	bool set;
+	uint64_t since;
+	int32_t tid, prio;
+	char comm[64];
+};
+
+/* A system call that has begun. */
+struct call {
+	bool open;
+	uint64_t time;
+	int32_t pid;
+	char name[64];
+	struct strbuf args;
+};
+
+struct chrome {
+	struct export_job *x;
+	struct lanes lanes;
+	struct export_tree tree;
+	struct strtab frames;	/* names of functions and files */
+	struct map frame_index; /* a pair of them to a frame, + 1 */
+	VEC(uint32_t) frame_site;
+	uint32_t *frame;	  /* by name frame, + 1 */
+	uint32_t *node;		  /* by entry: its stack */
+	VEC(struct running) cpus; /* by CPU */
+	VEC(struct call) calls;
+	struct map call_of; /* thread to call + 1 */
+	struct out fields;  /* while they are written */
+	bool any;
+};
+
+static void next(struct chrome *c)
+{
+	out_puts(c->x->out, c->any ? ",\n" : "\n");
+	c->any = true;
+}
+
+/* {"ph":"X","name":...,"pid":1,"tid":2,"ts":3 */
+static void begin(struct chrome *c, char ph, const char *name, size_t n, int64_t pid, int64_t tid,
+		  uint64_t time)
+{
+	struct out *o = c->x->out;
+
+	next(c);
+	out_puts(o, "{\"ph\":\"");
+	out_putc(o, ph);
+	out_puts(o, "\",\"name\":");
+	json_quote(o, name, n);
+	out_puts(o, ",\"pid\":");
+	out_i64(o, pid, 0);
+	out_puts(o, ",\"tid\":");
+	out_i64(o, tid, 0);
+	out_puts(o, ",\"ts\":");
+	export_us(o, time);
+}
+
+static void put_name(struct chrome *c, const char *what, int64_t pid, int64_t tid, const char *name,
+		     size_t n)
+{
+	struct out *o = c->x->out;
+
+	begin(c, 'M', what, strlen(what), pid, tid, 0);
+	out_puts(o, ",\"args\":{\"name\":");
+	json_quote(o, name, n);
+	out_puts(o, "}}");
+}
+
+static void put_task(void *ctx, const struct task_seen *s)
+{
+	struct chrome *c = ctx;
+	const char *name = strtab_get(tasks_strings(c->x->source->trace->tasks), s->comm);
+
+	if (s->comm == STRTAB_NONE)
+		return;
+	if (s->pid == s->tid)
+		put_name(c, "process_name", s->pid, s->tid, name, strlen(name));
+	put_name(c, "thread_name", s->pid, s->tid, name, strlen(name));
+}
+
+/* --- CPUs --- */
+
+static void end_slice(struct chrome *c, uint32_t cpu, uint64_t time, const char *state)
+{
+	struct running *r = &c->cpus.data[cpu];
+	struct out *o = c->x->out;
+
+	if (!r->set || !r->tid || time < r->since)
+		return;
+	begin(c, 'X', r->comm, strlen(r->comm), CPUS, cpu, r->since);
+	out_puts(o, ",\"cat\":\"sched\",\"dur\":");
+	export_us(o, time - r->since);
+	out_puts(o, ",\"args\":{\"tid\":");
+	out_i64(o, r->tid, 0);
+	out_puts(o, ",\"prio\":");
+	out_i64(o, r->prio, 0);
+	out_puts(o, ",\"end_state\":");
+	export_json_str(o, state);
+	out_puts(o, "}}");
+	c->x->written++;
+}
+
+/* The letters of ps, by the lowest bit. */
+static const char *state_name(int64_t state)
+{
+	static const char *const names[] = { "S", "D", "T", "t", "X", "Z", "P", "I" };
+
+	for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+		if (state >> i & 1)
+			return names[i];
+	return "R";
+}
+
+static void on_switch(struct chrome *c, const struct event *ev, const struct lane_switch *s)
+{
+	char name[32];
+
+	if (ev->cpu >= 1u << 16)
+		return;
+	while (c->cpus.n <= ev->cpu) {
+		int n = snprintf(name, sizeof(name), "CPU %zu", c->cpus.n);
+
+		put_name(c, "thread_name", CPUS, (int64_t)c->cpus.n, name, (size_t)n);
+		vec_push(&c->cpus, (struct running){ 0 });
+	}
+	/* another one leaves than came: events between were lost, and how it ended */
+	end_slice(c, ev->cpu, ev->time,
+		  c->cpus.data[ev->cpu].tid == s->prev ? state_name(s->state) : "unknown");
+	c->cpus.data[ev->cpu] = (struct running){ .set = c->x->wants_thread(c->x->ctx, ev, s->next),
+						  .since = ev->time,
+						  .tid = s->next,
+						  .prio = s->next_prio };
+	snprintf(c->cpus.data[ev->cpu].comm, sizeof(c->cpus.data[0].comm), "%.*s",
+		 (int)s->next_comm.n, s->next_comm.text);
+}
+
+/* --- system calls and other tracepoints --- */
+
+static void put_stack_ref(struct chrome *c, const struct event *ev)
+{
+	uint32_t entry = export_entry(c->x, ev);
+
+	if (entry == UINT32_MAX || c->node[entry] == EXPORT_ROOT)
+		return;
+	out_puts(c->x->out, ",\"sf\":");
+	out_u64(c->x->out, c->node[entry], 0);
+}
+
+static void put_instant(struct chrome *c, const struct event *ev)
+{
+	const struct event_type *t = &c->x->source->trace->types[ev->type];
+	struct out *o = c->x->out;
+
+	begin(c, 'i', t->name, strlen(t->name), ev->pid, ev->tid, ev->time);
+	out_puts(o, ",\"s\":\"t\",\"cat\":");
+	export_json_str(o, t->system ? t->system : "event");
+	put_stack_ref(c, ev);
+	out_puts(o, ",\"args\":");
+	export_fields(o, t, ev, false);
+	out_putc(o, '}');
+	c->x->written++;
+}
+
+static struct call *call_of(struct chrome *c, int32_t tid)
+{
+	uint64_t *at = map_at(&c->call_of, (uint32_t)tid);
+
+	if (!*at) {
+		vec_push(&c->calls, (struct call){ 0 });
+		*at = c->calls.n;
+	}
+	return &c->calls.data[*at - 1];
+}
+
+/* ret NULL: how it ended is not known. */
+static void end_call(struct chrome *c, int32_t tid, struct call *k, uint64_t end,
+		     const int64_t *ret)
+{
+	struct out *o = c->x->out;
+
+	begin(c, 'X', k->name, strlen(k->name), k->pid, tid, k->time);
+	out_puts(o, ",\"cat\":\"syscall\",\"dur\":");
+	export_us(o, end > k->time ? end - k->time : 0);
+	out_puts(o, ",\"args\":{\"args\":");
+	out_add(o, k->args.data, k->args.n);
+	if (ret) {
+		out_puts(o, ",\"ret\":");
+		out_i64(o, *ret, 0);
+	} else {
+		out_puts(o, ",\"unfinished\":true");
+	}
+	out_puts(o, "}}");
+	k->open = false;
+	c->x->written++;
+}
+
+static void on_call(struct chrome *c, const struct event *ev, enum lane_call side)
+{
+	const struct event_type *t = &c->x->source->trace->types[ev->type];
+	struct call *k = call_of(c, ev->tid);
+	const struct field *ret = type_field(t, "ret");
+	char buf[64];
+	const char *name = lanes_call_name(t, ev, buf, sizeof(buf));
+	int64_t v;
+
+	if (side == LANE_EXIT) {
+		if (!k->open || strcmp(k->name, name) != 0 || !ret ||
+		    !field_int(ret, ev->raw, ev->raw_size, &v))
+			put_instant(c, ev);
+		else
+			end_call(c, ev->tid, k, ev->time, &v);
+		return;
+	}
+	/* its end was lost; it ended some time before this one began */
+	if (k->open)
+		end_call(c, ev->tid, k, k->time, NULL);
+	k->open = true;
+	k->time = ev->time;
+	k->pid = ev->pid;
+	snprintf(k->name, sizeof(k->name), "%s", name);
+	c->fields.n = 0;
+	export_fields(&c->fields, t, ev, false);
+	strbuf_reset(&k->args);
+	strbuf_add(&k->args, c->fields.data, c->fields.n);
+}
+
+static int on_event(void *ctx, const struct event *ev)
+{
+	struct chrome *c = ctx;
+	const struct event_type *t = &c->x->source->trace->types[ev->type];
+	struct lane_switch s;
+	enum lane_call side;
+
+	if (lanes_switch(&c->lanes, ev, &s)) {
+		on_switch(c, ev, &s);
+		return 0;
+	}
+	if (!export_has_fields(t, ev) || !(ev->have & EVENT_HAVE_TIME))
+		return 0;
+	side = lanes_call(t);
+	if (side)
+		on_call(c, ev, side);
+	else
+		put_instant(c, ev);
+	return 0;
+}
+
+/* --- samples --- */
+
+/* Functions of one name in one file are one frame. */
+static uint32_t frame_of(struct chrome *c, uint32_t site)
+{
+	const struct names *n = c->x->names;
+	const struct name_site *s = &n->sites.data[site];
+	uint64_t *at;
+	char buf[32];
+
+	if (!c->frame[s->frame]) {
+		at = map_at(&c->frame_index,
+			    (uint64_t)strtab_add(&c->frames, export_function(c->x, site, buf))
+					    << 32 |
+				    strtab_add(&c->frames, names_dso(n, s->dso)));
+		if (!*at) {
+			vec_push(&c->frame_site, site);
+			*at = c->frame_site.n;
+		}
+		c->frame[s->frame] = (uint32_t)*at;
+	}
+	return c->frame[s->frame] - 1;
+}
+
+static void make_tree(struct chrome *c)
+{
+	const struct profile *p = c->x->profile;
+	AUTO_FREE uint32_t *of_chain = mem_alloc((p->chains.n + 1) * sizeof(*of_chain));
+
+	for (uint32_t i = 0; i < p->entries.n; i++) {
+		uint32_t buf[EXPORT_INLINES], n, at = EXPORT_ROOT, chain = p->entries.data[i].chain;
+		const uint32_t *sites;
+
+		if (chain != PROFILE_NO_CHAIN && of_chain[chain]) {
+			c->node[i] = of_chain[chain] - 1;
+			continue;
+		}
+		n = export_stack(c->x, i, &sites, buf);
+		while (n-- > 0)
+			at = export_tree_add(&c->tree, at, frame_of(c, sites[n]));
+		c->node[i] = at;
+		if (chain != PROFILE_NO_CHAIN)
+			of_chain[chain] = at + 1;
+	}
+}
+
+static void put_tree(struct chrome *c)
+{
+	struct out *o = c->x->out;
+	char buf[32];
+
+	out_puts(o, "],\n\"stackFrames\":{");
+	for (size_t i = 0; i < c->tree.nodes.n && !o->error; i++) {
+		const struct export_node *node = &c->tree.nodes.data[i];
+		uint32_t site = c->frame_site.data[node->frame];
+
+		out_puts(o, i ? ",\n\"" : "\n\"");
+		out_u64(o, i, 0);
+		out_puts(o, "\":{\"name\":");
+		export_json_str(o, export_function(c->x, site, buf));
+		out_puts(o, ",\"category\":");
+		export_json_str(o, names_dso(c->x->names, c->x->names->sites.data[site].dso));
+		if (node->parent != EXPORT_ROOT) {
+			out_puts(o, ",\"parent\":\"");
+			out_u64(o, node->parent, 0);
+			out_putc(o, '"');
+		}
+		out_putc(o, '}');
+	}
+}
+
+static void put_samples(struct chrome *c)
+{
+	const struct trace *t = c->x->source->trace;
+	struct out *o = c->x->out;
+	bool any = false;
+
+	out_puts(o, "},\n\"samples\":[");
+	for (size_t i = 0; i < c->x->profile->entries.n && !o->error; i++) {
+		uint32_t entry = c->x->order[i];
+		const struct profile_entry *en = &c->x->profile->entries.data[entry];
+
+		/* tracepoints are events of their own */
+		if (t->types[en->type].n_fields)
+			continue;
+		out_puts(o, any ? ",\n{\"name\":" : "\n{\"name\":");
+		any = true;
+		export_json_str(o, t->types[en->type].name);
+		out_puts(o, ",\"pid\":");
+		out_i64(o, en->pid, 0);
+		out_puts(o, ",\"tid\":");
+		out_i64(o, en->tid, 0);
+		if (en->cpu != UINT32_MAX) {
+			out_puts(o, ",\"cpu\":");
+			out_u64(o, en->cpu, 0);
+		}
+		out_puts(o, ",\"ts\":");
+		export_us(o, en->time);
+		if (c->node[entry] != EXPORT_ROOT) {
+			out_puts(o, ",\"sf\":");
+			out_u64(o, c->node[entry], 0);
+		}
+		out_puts(o, ",\"weight\":");
+		out_u64(o, en->weight, 0);
+		out_putc(o, '}');
+		c->x->written += en->count;
+	}
+	out_puts(o, "]}\n");
+}
+
+static void finish_lanes(struct chrome *c)
+{
+	for (uint32_t i = 0; i < c->cpus.n; i++)
+		end_slice(c, i, c->x->source->trace->last_time, "R");
+	for (size_t i = 0; i < c->call_of.cap; i++) {
+		const struct map_slot *m = &c->call_of.slots[i];
+		struct call *k = m->used ? &c->calls.data[m->value - 1] : NULL;
+
+		if (k && k->open)
+			end_call(c, (int32_t)m->key, k, c->x->source->trace->last_time, NULL);
+	}
+}
+
+int export_chrome(struct export_job *x, struct err *e)
+{
+	struct chrome c = { .x = x };
+	int r;
+
+	lanes_init(&c.lanes, x->source->trace);
+	out_init(&c.fields, -1);
+	c.frame = mem_alloc((x->names->frames.n + 1) * sizeof(*c.frame));
+	c.node = mem_alloc((x->profile->entries.n + 1) * sizeof(*c.node));
+	make_tree(&c);
+	out_puts(x->out,
+		 "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"creator\":\"kymo " KYMO_VERSION
+		 "\",\"recording\":");
+	export_json_str(x->out, x->input);
+	out_puts(x->out, "},\n\"traceEvents\":[");
+	put_name(&c, "process_name", CPUS, 0, "CPUs", 4);
+	tasks_each(x->source->trace->tasks, put_task, &c);
+	r = export_events(x, true, on_event, &c, e);
+	finish_lanes(&c);
+	put_tree(&c);
+	put_samples(&c);
+	export_tree_free(&c.tree);
+	strtab_free(&c.frames);
+	map_free(&c.frame_index);
+	map_free(&c.call_of);
+	vec_each (&c.calls, k)
+		strbuf_free(&k->args);
+	lanes_free(&c.lanes);
+	out_free(&c.fields);
+	vec_free(&c.calls);
+	vec_free(&c.cpus);
+	vec_free(&c.frame_site);
+	free(c.frame);
+	free(c.node);
+	return r;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/export/export.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+
+#define EACH_SAMPLE                                                                             \
+	(PROFILE_BY_TIME | PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID | PROFILE_BY_CPU | \
+	 PROFILE_BY_CHAIN)
+
+const struct export_format export_formats[] = {
+	{ "folded", ".folded", "stacks with their counts, as kymo collapse",
+	  PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID | PROFILE_BY_CHAIN, false, false,
+	  export_folded, true },
+	{ "pprof", ".pb.gz", "for go tool pprof, and what reads its profiles",
+	  PROFILE_BY_COMM | PROFILE_BY_PID | PROFILE_BY_TID | PROFILE_BY_CHAIN, true, true,
+	  export_pprof },
+	{ "speedscope", ".speedscope.json", "for speedscope.app", EACH_SAMPLE, true, false,
+	  export_speedscope },
+	{ "firefox", ".firefox.json", "for profiler.firefox.com", EACH_SAMPLE, true, false,
+	  export_firefox },
+	{ "perfetto", ".pftrace", "for ui.perfetto.dev, with lanes of CPUs", EACH_SAMPLE, true,
+	  true, export_perfetto },
+	{ "chrome", ".trace.json", "for chrome://tracing, and what reads its traces", EACH_SAMPLE,
+	  true, false, export_chrome },
+	{ "callgrind", ".callgrind", "for kcachegrind and callgrind_annotate", PROFILE_BY_CHAIN,
+	  true, false, export_callgrind },
+	{ "json", ".jsonl", "every event with all its fields, a line each", 0, false, false,
+	  export_json },
+	{ "csv", ".csv", "a row for every sample", EACH_SAMPLE, true, false, export_csv },
+	{ 0 },
+};
+
+const struct export_format *export_find(const char *name)
+{
+	for (const struct export_format *f = export_formats; f->name; f++)
+		if (strcmp(f->name, name) == 0)
+			return f;
+	return NULL;
+}
+
+/* --- entries and stacks --- */
+
+#define DIFFERENT(a, b) ((a) < (b) ? -1 : 1)
+
+static int compare(const struct profile_entry *a, const struct profile_entry *b)
+{
+	if (a->time != b->time)
+		return DIFFERENT(a->time, b->time);
+	if (a->type != b->type)
+		return DIFFERENT(a->type, b->type);
+	if (a->tid != b->tid)
+		return DIFFERENT(a->tid, b->tid);
+	if (a->cpu != b->cpu)
+		return DIFFERENT(a->cpu, b->cpu);
+	return a->ip == b->ip ? 0 : DIFFERENT(a->ip, b->ip);
+}
+
+static int by_time(const void *x, const void *y, void *ctx)
+{
+	const struct profile_entry *entries = ctx;
+
+	return compare(&entries[*(const uint32_t *)x], &entries[*(const uint32_t *)y]);
+}
+
+void export_prepare(struct export_job *x)
+{
+	size_t n = x->profile->entries.n;
+
+	x->order = mem_grow(NULL, (n + 1) * sizeof(*x->order));
+	for (size_t i = 0; i < n; i++)
+		x->order[i] = (uint32_t)i;
+	qsort_r(x->order, n, sizeof(*x->order), by_time, x->profile->entries.data);
+}
+
+void export_free(struct export_job *x)
+{
+	free(x->order);
+}
+
+static bool same_chain(const struct profile *p, const struct profile_entry *en,
+		       const struct event *ev)
+{
+	uint32_t n = ev->have & EVENT_HAVE_CHAIN ? ev->chain_n : 0;
+	const struct profile_chain *c;
+
+	if (en->chain == PROFILE_NO_CHAIN)
+		return n == 0;
+	c = &p->chains.data[en->chain];
+	return c->n == n && memcmp(c->ip, ev->chain, n * sizeof(*c->ip)) == 0;
+}
+
+uint32_t export_entry(const struct export_job *x, const struct event *ev)
+{
+	const struct profile *p = x->profile;
+	struct profile_entry want = { .type = ev->type,
+				      .tid = ev->tid,
+				      .cpu = ev->have & EVENT_HAVE_CPU ? ev->cpu : UINT32_MAX,
+				      .time = ev->time,
+				      .ip = ev->ip };
+	size_t low = 0, high = p->entries.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (compare(&p->entries.data[x->order[mid]], &want) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < p->entries.n; low++) {
+		const struct profile_entry *en = &p->entries.data[x->order[low]];
+
+		if (compare(en, &want) != 0)
+			break;
+		if (en->pid == ev->pid && same_chain(p, en, ev))
+			return x->order[low];
+	}
+	return UINT32_MAX;
+}
+
+uint32_t export_stack(const struct export_job *x, uint32_t entry, const uint32_t **sites,
+		      uint32_t buf[EXPORT_INLINES])
+{
+	const struct names *n = x->names;
+	uint32_t chain = x->profile->entries.data[entry].chain, site, k = 0;
+	const struct name_site *s;
+
+	if (chain != PROFILE_NO_CHAIN) {
+		*sites = n->chain_sites + n->chains[chain].first;
+		return n->chains[chain].n;
+	}
+	site = n->entry_site[entry];
+	s = &n->sites.data[site];
+	for (uint32_t i = 0; s->inlines && i + 1 < s->sym->nframes && k + 1 < EXPORT_INLINES; i++)
+		buf[k++] = s->inlines + i;
+	buf[k++] = site;
+	*sites = buf;
+	return k;
+}
+
+const char *export_function(const struct export_job *x, uint32_t site, char *buf)
+{
+	const struct name_site *s = &x->names->sites.data[site];
+	const char *name = names_function(x->names, s->frame);
+
+	if (name)
+		return name;
+	snprintf(buf, 32, "0x%" PRIx64, s->addr);
+	return buf;
+}
+
+const char *export_build_id(const struct export_job *x, const struct task_map *map, char *buf)
+{
+	const struct task_dso *d = map ? tasks_get_dso(x->source->trace->tasks, map->dso) : NULL;
+
+	buf[0] = '\0';
+	for (unsigned i = 0; d && i < d->build_id_size && i < 20; i++)
+		snprintf(buf + i * 2, 3, "%02x", d->build_id[i]);
+	return buf;
+}
+
+bool export_is_time(const struct event_type *t)
+{
+	if (t->unit)
+		return strcmp(t->unit, "ns") == 0;
+	return t->attr.type == PERF_TYPE_SOFTWARE && t->attr.size &&
+	       (t->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+		t->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* --- events --- */
+
+struct reading {
+	struct export_job *x;
+	event_fn *fn;
+	void *ctx;
+	size_t done;
+};
+
+static int on_event(void *ctx, const struct event *ev)
+{
+	struct reading *r = ctx;
+
+	if (ev->kind == EVENT_SAMPLE && ++r->done % 4096 == 0 && r->x->progress)
+		r->x->progress(r->x->ctx, r->done, r->x->source->trace->n_samples);
+	if (r->x->wants && !r->x->wants(r->x->ctx, ev))
+		return 0;
+	/* who reads the output may have gone: nothing more needs to be written then */
+	return r->x->out->error ? 1 : r->fn(r->ctx, ev);
+}
+
+int export_events(struct export_job *x, bool all, event_fn *fn, void *ctx, struct err *e)
+{
+	struct reading r = { .x = x, .fn = fn, .ctx = ctx };
+	int code = x->source->read_ordered(x->source, all, on_event, &r, e);
+
+	return code < 0 ? code : 0;
+}
+
+/* --- JSON --- */
+
+#define EXACT (1ll << 53) /* integers beyond are not, in the numbers of JavaScript */
+
+void export_json_str(struct out *o, const char *s)
+{
+	json_quote(o, s, strlen(s));
+}
+
+void export_key(struct out *o, const char *key)
+{
+	export_json_str(o, key);
+	out_putc(o, ':');
+}
+
+static void put_hex(struct out *o, uint64_t v)
+{
+	out_puts(o, "\"0x");
+	out_hex(o, v, 0);
+	out_putc(o, '"');
+}
+
+static void put_int(struct out *o, const struct field *f, int64_t v, bool exact)
+{
+	bool large = !exact && (f->is_signed ? v > EXACT || v < -EXACT : (uint64_t)v > EXACT);
+
+	if (f->is_pointer) {
+		put_hex(o, (uint64_t)v);
+		return;
+	}
+	if (large)
+		out_putc(o, '"');
+	if (f->is_signed)
+		out_i64(o, v, 0);
+	else
+		out_u64(o, (uint64_t)v, 0);
+	if (large)
+		out_putc(o, '"');
+}
+
+/* The numbers of an array; bytes one by one where nothing is known of them. */
+static void put_array(struct out *o, const struct field *f, const void *p, size_t n, bool exact)
+{
+	size_t step =
+		f->elem_size == 2 || f->elem_size == 4 || f->elem_size == 8 ? f->elem_size : 1;
+	struct field one = *f;
+
+	one.kind = FIELD_INT;
+	one.offset = 0;
+	one.size = (uint32_t)step;
+	out_putc(o, '[');
+	for (size_t i = 0; i + step <= n; i += step) {
+		int64_t v = 0;
+
+		if (i)
+			out_putc(o, ',');
+		field_int(&one, (const char *)p + i, step, &v);
+		put_int(o, &one, v, exact);
+	}
+	out_putc(o, ']');
+}
+
+/* A value, as JSON; false when it lies outside the record. */
+static bool put_value(struct out *o, const struct field *f, const char *key, const char *before,
+		      const struct event *ev, bool exact)
+{
+	const char *text;
+	const void *p;
+	int64_t v;
+	size_t n;
+
+	if (!field_bytes(f, ev->raw, ev->raw_size, &p, &n))
+		return false;
+	out_puts(o, before);
+	export_key(o, key);
+	if (field_int(f, ev->raw, ev->raw_size, &v))
+		put_int(o, f, v, exact);
+	else if (field_str(f, ev->raw, ev->raw_size, &text, &n))
+		json_quote(o, text, n);
+	else
+		put_array(o, f, p, n, exact);
+	return true;
+}
+
+void export_field(struct out *o, const struct field *f, const struct event *ev, const char *key,
+		  bool exact)
+{
+	put_value(o, f, key, ",", ev, exact);
+}
+
+void export_fields(struct out *o, const struct event_type *t, const struct event *ev, bool exact)
+{
+	bool any = false;
+
+	out_putc(o, '{');
+	for (size_t i = 0; i < t->n_fields; i++)
+		if (!t->fields[i].is_common)
+			any |= put_value(o, &t->fields[i], t->fields[i].name, any ? "," : "", ev,
+					 exact);
+	out_putc(o, '}');
+}
+
+void export_us(struct out *o, uint64_t ns)
+{
+	out_u64(o, ns / 1000, 0);
+	out_putc(o, '.');
+	out_zeros(o, ns % 1000, 3);
+}
+
+void export_ms(struct out *o, uint64_t ns)
+{
+	out_u64(o, ns / 1000000, 0);
+	out_putc(o, '.');
+	out_zeros(o, ns % 1000000, 6);
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The processed format of the Firefox Profiler, version 57 (it reads older ones
+ * for good): threads with tables of their own, strings shared by all. Samples
+ * become samples, tracepoints markers with their fields, system calls markers
+ * that last. Times are milliseconds since the first sample.
+ *
+ * A thread has one list of samples, so a second event makes it stand twice.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "config.h"
+#include "view/export/firefox.h"
+
+#define FORMAT_VERSION 57
+#define GECKO_VERSION 30
+
+uint32_t firefox_string(struct firefox *f, const char *s)
+{
+	return strtab_add(&f->strings, s);
+}
+
+void firefox_time(struct firefox *f, uint64_t time)
+{
+	uint64_t first = f->x->source->trace->first_time;
+
+	export_ms(f->x->out, time > first ? time - first : 0);
+}
+
+/* --- which rows belong together --- */
+
+static bool same_thread(const struct firefox_row *a, const struct firefox_row *b)
+{
+	return a->pid == b->pid && a->tid == b->tid && a->type == b->type;
+}
+
+static int by_thread(const void *x, const void *y)
+{
+	const struct firefox_row *a = x, *b = y;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->entry == b->entry ? 0 : a->entry < b->entry ? -1 : 1;
+}
+
+/* Where there is nothing else, tracepoints are samples, too. */
+static void collect_samples(struct firefox *f)
+{
+	const struct trace *t = f->x->source->trace;
+	const struct profile *p = f->x->profile;
+	bool only_tracepoints = true;
+
+	for (size_t i = 0; i < t->n_types; i++)
+		if (p->total[i].count && !t->types[i].n_fields)
+			only_tracepoints = false;
+	for (size_t i = 0; i < p->entries.n; i++) {
+		const struct profile_entry *en = &p->entries.data[i];
+
+		if (!t->types[en->type].n_fields || only_tracepoints)
+			vec_push(&f->samples, (struct firefox_row){ .pid = en->pid,
+								    .tid = en->tid,
+								    .type = en->type,
+								    .entry = (uint32_t)i,
+								    .time = en->time });
+	}
+	if (f->samples.n)
+		qsort(f->samples.data, f->samples.n, sizeof(*f->samples.data), by_thread);
+}
+
+/* --- about the whole --- */
+
+static void put_pair(struct firefox *f, const char *key, const char *value)
+{
+	out_puts(f->x->out, ",\n");
+	export_key(f->x->out, key);
+	export_json_str(f->x->out, value);
+}
+
+static void put_start(struct firefox *f)
+{
+	const struct trace *t = f->x->source->trace;
+	uint64_t ns = t->info.captured * 1000000000;
+
+	if (t->info.wall_time && t->first_time)
+		ns = t->info.wall_time + (t->first_time - t->info.wall_clock_time);
+	out_puts(f->x->out, ",\n\"startTime\":");
+	export_ms(f->x->out, ns);
+}
+
+static uint64_t interval_ns(const struct trace *t)
+{
+	for (size_t i = 0; i < t->n_types; i++) {
+		const struct perf_event_attr *a = &t->types[i].attr;
+
+		if (a->freq && a->sample_freq)
+			return 1000000000 / a->sample_freq;
+		if (export_is_time(&t->types[i]) && a->sample_period)
+			return a->sample_period;
+	}
+	return 1000000;
+}
+
+static void put_meta(struct firefox *f)
+{
+	const struct trace *t = f->x->source->trace;
+	const struct trace_info *i = &t->info;
+	struct out *o = f->x->out;
+	AUTO_STRBUF line = { 0 };
+
+	out_puts(o, "{\"meta\":{\"interval\":");
+	export_ms(o, interval_ns(t));
+	put_start(f);
+	out_printf(o, ",\n\"preprocessedProfileVersion\":%d,\"version\":%d", FORMAT_VERSION,
+		   GECKO_VERSION);
+	out_puts(o, ",\"processType\":0,\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,\n"
+		    "\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,\n"
+		    "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
+		    "\"threadCPUDelta\":\"ns\"},\n"
+		    "\"categories\":["
+		    "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
+		    "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
+		    "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
+		    "{\"name\":\"JIT\",\"color\":\"green\",\"subcategories\":[\"Other\"]}]");
+	put_pair(f, "product", f->x->input);
+	put_pair(f, "importedFrom", "kymo " KYMO_VERSION);
+	put_pair(f, "platform", "X11");
+	put_pair(f, "toolkit", "");
+	if (i->os_release)
+		strbuf_printf(&line, "Linux %s %s", i->os_release, i->arch ? i->arch : "");
+	if (line.n)
+		put_pair(f, "oscpu", strbuf_str(&line));
+	if (i->cpu_desc)
+		put_pair(f, "CPUName", i->cpu_desc);
+	strbuf_reset(&line);
+	for (const char *const *w = i->cmdline; w && *w; w++)
+		strbuf_printf(&line, "%s%s", line.n ? " " : "", *w);
+	if (line.n)
+		put_pair(f, "arguments", strbuf_str(&line));
+	if (i->cpus_online)
+		out_printf(o, ",\n\"logicalCPUs\":%u", i->cpus_online);
+	if (i->total_mem)
+		out_printf(o, ",\n\"mainMemory\":%llu", (unsigned long long)i->total_mem * 1024);
+	out_puts(o, ",\n\"markerSchema\":[");
+	firefox_schemas(f);
+	out_puts(o, "]},\n");
+}
+
+/* A build-id as Breakpad writes it: 16 bytes as a GUID, and an age of 0. */
+static void put_breakpad(struct out *o, const struct task_dso *d)
+{
+	static const uint8_t order[] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
+
+	out_puts(o, ",\"breakpadId\":\"");
+	for (unsigned i = 0; d->build_id_size && i < sizeof(order); i++)
+		out_printf(o, "%02X", d->build_id[order[i]]);
+	out_puts(o, d->build_id_size ? "0\"" : "\"");
+}
+
+static void put_libs(struct firefox *f)
+{
+	const struct names *n = f->x->names;
+	const struct tasks *tasks = f->x->source->trace->tasks;
+	const char *arch = f->x->source->trace->info.arch;
+	struct out *o = f->x->out;
+
+	out_puts(o, "\"libs\":[");
+	for (uint32_t i = 0; i < n->dsos.n; i++) {
+		const struct task_dso *d = tasks_get_dso(tasks, n->dsos.data[i].order);
+		const char *const names[] = { "name", "debugName" };
+		const char *const paths[] = { "path", "debugPath" };
+
+		out_puts(o, i ? ",\n{\"arch\":" : "\n{\"arch\":");
+		export_json_str(o, arch ? arch : "");
+		for (unsigned k = 0; k < 2; k++) {
+			out_putc(o, ',');
+			export_key(o, names[k]);
+			export_json_str(o, n->dsos.data[i].name);
+			out_putc(o, ',');
+			export_key(o, paths[k]);
+			export_json_str(o, n->dsos.data[i].path);
+		}
+		put_breakpad(o, d);
+		out_puts(o, ",\"codeId\":");
+		if (d->build_id_size)
+			out_putc(o, '"');
+		for (unsigned k = 0; k < d->build_id_size; k++)
+			out_printf(o, "%02x", d->build_id[k]);
+		out_puts(o, d->build_id_size ? "\"}" : "null}");
+	}
+	out_puts(o, "],\n\"pages\":[],\n\"threads\":[");
+}
+
+static void put_strings(struct firefox *f)
+{
+	struct out *o = f->x->out;
+
+	out_puts(o, "],\n\"shared\":{\"stringArray\":[");
+	for (uint32_t i = 0; i < f->strings.n; i++) {
+		out_puts(o, i ? ",\n" : "\n");
+		export_json_str(o, strtab_get(&f->strings, i));
+	}
+	out_puts(o, "]}}\n");
+}
+
+/* --- one thread --- */
+
+static const char *comm_of(struct firefox *f, int32_t tid, char *buf, size_t size)
+{
+	const struct tasks *tasks = f->x->source->trace->tasks;
+	uint32_t comm = tasks_comm_at(tasks, tid, UINT64_MAX);
+
+	if (comm == STRTAB_NONE)
+		comm = PROFILE_NAMELESS | ((uint32_t)tid & ~PROFILE_NAMELESS);
+	return profile_comm(f->x->source->trace, comm, buf, size);
+}
+
+static void put_about(struct firefox *f, const struct firefox_row *r, bool many)
+{
+	struct out *o = f->x->out;
+	char comm[32], leader[32], name[128];
+
+	out_puts(o, f->n_threads++ ? ",\n" : "\n");
+	snprintf(name, sizeof(name), many ? "%s (%s)" : "%s",
+		 comm_of(f, r->tid, comm, sizeof(comm)), f->x->source->trace->types[r->type].name);
+	out_puts(o, "{\"processType\":\"default\",\"processStartupTime\":0,"
+		    "\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
+		    "\"pausedRanges\":[],\"showMarkersInTimeline\":true,\n\"name\":");
+	export_json_str(o, name);
+	out_puts(o, ",\"processName\":");
+	export_json_str(o, comm_of(f, r->pid, leader, sizeof(leader)));
+	out_printf(o, ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%d",
+		   r->pid == r->tid ? "true" : "false", r->pid, r->tid);
+}
+
+/* A column of the samples: what it says of row i. */
+static void put_column(struct firefox *f, const char *key, const struct firefox_row *rows, size_t n,
+		       void (*put)(struct firefox *f, const struct firefox_row *r))
+{
+	out_putc(f->x->out, ',');
+	export_key(f->x->out, key);
+	out_putc(f->x->out, '[');
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			out_putc(f->x->out, ',');
+		put(f, &rows[i]);
+	}
+	out_putc(f->x->out, ']');
+}
+
+static void put_stack(struct firefox *f, const struct firefox_row *r)
+{
+	uint32_t node = firefox_stack(f, r->entry);
+
+	if (node == EXPORT_ROOT)
+		out_puts(f->x->out, "null");
+	else
+		out_u64(f->x->out, node, 0);
+}
+
+static void put_time(struct firefox *f, const struct firefox_row *r)
+{
+	firefox_time(f, r->time);
+}
+
+static void put_count(struct firefox *f, const struct firefox_row *r)
+{
+	out_u64(f->x->out, f->x->profile->entries.data[r->entry].count, 0);
+}
+
+static void put_weight_ms(struct firefox *f, const struct firefox_row *r)
+{
+	export_ms(f->x->out, f->x->profile->entries.data[r->entry].weight);
+}
+
+static void put_weight(struct firefox *f, const struct firefox_row *r)
+{
+	out_u64(f->x->out, f->x->profile->entries.data[r->entry].weight, 0);
+}
+
+static void put_samples(struct firefox *f, const struct firefox_row *rows, size_t n)
+{
+	const struct event_type *t = n ? &f->x->source->trace->types[rows[0].type] : NULL;
+	bool off_cpu = t && t->unit && export_is_time(t);
+	struct out *o = f->x->out;
+
+	out_printf(o, ",\n\"samples\":{\"length\":%zu,\"weightType\":\"%s\"", n,
+		   off_cpu ? "tracing-ms" : "samples");
+	put_column(f, "stack", rows, n, put_stack);
+	put_column(f, "time", rows, n, put_time);
+	put_column(f, "weight", rows, n, off_cpu ? put_weight_ms : put_count);
+	if (t && export_is_time(t) && !off_cpu)
+		put_column(f, "threadCPUDelta", rows, n, put_weight);
+	out_putc(o, '}');
+	for (size_t i = 0; i < n; i++)
+		f->x->written += f->x->profile->entries.data[rows[i].entry].count;
+}
+
+static void put_thread(struct firefox *f, const struct firefox_row *about, bool many,
+		       const struct firefox_row *rows, size_t n, const struct firefox_row *markers,
+		       size_t n_markers)
+{
+	put_about(f, about, many);
+	firefox_tables_begin(f);
+	put_samples(f, rows, n);
+	firefox_markers(f, markers, n_markers);
+	firefox_tables_end(f);
+	out_putc(f->x->out, '}');
+}
+
+static bool same_task(const struct firefox_row *a, const struct firefox_row *b)
+{
+	return a->pid == b->pid && a->tid == b->tid;
+}
+
+/* Both lists are sorted by thread: the samples of an event, with the first of them the markers. */
+static void put_threads(struct firefox *f)
+{
+	const struct firefox_row *s = f->samples.data, *m = f->markers.data;
+	size_t ns = f->samples.n, nm = f->markers.n, i = 0, k = 0;
+
+	while ((i < ns || k < nm) && !f->x->out->error) {
+		size_t i_end = i, k_end = k;
+		bool sampled =
+			k == nm || (i < ns && (s[i].pid < m[k].pid ||
+					       (s[i].pid == m[k].pid && s[i].tid <= m[k].tid)));
+		const struct firefox_row *first = sampled ? &s[i] : &m[k];
+		bool many;
+
+		while (sampled && i_end < ns && same_thread(&s[i_end], first))
+			i_end++;
+		while (k_end < nm && same_task(&m[k_end], first))
+			k_end++;
+		many = sampled && ((i_end < ns && same_task(&s[i_end], first)) ||
+				   (i > 0 && same_task(&s[i - 1], first)));
+		put_thread(f, first, many, ns ? s + i : NULL, i_end - i, nm ? m + k : NULL,
+			   k_end - k);
+		i = i_end;
+		k = k_end;
+		if (f->x->progress)
+			f->x->progress(f->x->ctx, i + k, ns + nm);
+	}
+}
+
+int export_firefox(struct export_job *x, struct err *e)
+{
+	struct firefox f = { .x = x };
+	int r;
+
+	collect_samples(&f);
+	r = firefox_collect_markers(&f, e);
+	if (r == 0) {
+		put_meta(&f);
+		put_libs(&f);
+		put_threads(&f);
+		put_strings(&f);
+	}
+	firefox_free(&f);
+	return r;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tracepoints that Perfetto has no message for: events on the track of their
+ * thread, with all fields. System calls that have events of their own are slices.
+ */
+#include <string.h>
+
+#include "view/export/perfetto.h"
+
+/* Of TrackEvent and of what is inside. */
+enum {
+	TRACK_CATEGORY = 3,
+	TRACK_ANNOTATION = 4,
+	TRACK_TYPE = 9,
+	TRACK_NAME = 10,
+	TRACK_UUID = 11,
+	TRACK_STACK = 56,
+};
+enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT };
+enum {
+	ANNOTATION_NAME = 1,
+	ANNOTATION_UINT = 3,
+	ANNOTATION_INT,
+	ANNOTATION_STR = 6,
+	ANNOTATION_POINTER
+};
+enum { INTERNED_CATEGORY = 1, INTERNED_NAME, INTERNED_ANNOTATION };
+enum { DESCRIPTOR_UUID = 1, DESCRIPTOR_THREAD = 4 };
+enum { THREAD_PID = 1, THREAD_TID, THREAD_NAME = 5 };
+
+#define UUID (1ull << 40) /* of tracks: this and the thread's number */
+
+static void say(struct perfetto *p, unsigned kind, unsigned field, uint64_t iid, const char *text)
+{
+	size_t m;
+
+	if (!perfetto_is_new(&p->tracks, kind, iid))
+		return;
+	m = pb_begin(&p->b, field);
+	pb_uint(&p->b, 1, iid);
+	pb_str(&p->b, 2, text);
+	pb_end(&p->b, m);
+}
+
+static uint64_t number(struct perfetto *p, const char *text)
+{
+	return (uint64_t)strtab_add(&p->strings, text) + 1;
+}
+
+static void describe_track(struct perfetto *p, const struct event *ev)
+{
+	const struct tasks *tasks = p->x->source->trace->tasks;
+	uint32_t comm = tasks_comm_at(tasks, ev->tid, ev->time);
+	size_t packet, track, thread;
+
+	if (!perfetto_is_new(&p->tracks, SAID_TRACK, (uint32_t)ev->tid))
+		return;
+	packet = perfetto_packet(p, p->tracks.id);
+	track = pb_begin(&p->b, PACKET_TRACK_DESCRIPTOR);
+	pb_uint(&p->b, DESCRIPTOR_UUID, UUID | (uint32_t)ev->tid);
+	thread = pb_begin(&p->b, DESCRIPTOR_THREAD);
+	pb_int(&p->b, THREAD_PID, ev->pid);
+	pb_int(&p->b, THREAD_TID, ev->tid);
+	if (comm != STRTAB_NONE)
+		pb_str(&p->b, THREAD_NAME, strtab_get(tasks_strings(tasks), comm));
+	pb_end(&p->b, thread);
+	pb_end(&p->b, track);
+	perfetto_end(p, packet);
+}
+
+static void put_annotation(struct perfetto *p, const struct field *f, const struct event *ev)
+{
+	const void *data;
+	const char *text;
+	int64_t v;
+	size_t n, m;
+
+	if (f->is_common || !field_bytes(f, ev->raw, ev->raw_size, &data, &n))
+		return;
+	m = pb_begin(&p->b, TRACK_ANNOTATION);
+	pb_uint(&p->b, ANNOTATION_NAME, number(p, f->name));
+	if (field_int(f, ev->raw, ev->raw_size, &v)) {
+		pb_int(&p->b,
+		       f->is_pointer  ? ANNOTATION_POINTER
+		       : f->is_signed ? ANNOTATION_INT
+				      : ANNOTATION_UINT,
+		       v);
+	} else if (field_str(f, ev->raw, ev->raw_size, &text, &n)) {
+		pb_text(&p->b, ANNOTATION_STR, text, n);
+	} else {
+		char hex[2 * 32 + 1] = "";
+
+		for (size_t i = 0; i < n && i < 32; i++)
+			snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)data)[i]);
+		pb_str(&p->b, ANNOTATION_STR, hex);
+	}
+	pb_end(&p->b, m);
+}
+
+/* One event; name NULL: the end of a slice, which needs none. */
+static void put_event(struct perfetto *p, const struct event *ev, unsigned type, const char *name)
+{
+	const struct event_type *t = &p->x->source->trace->types[ev->type];
+	const char *category = t->system ? t->system : "event";
+	uint32_t entry = name ? export_entry(p->x, ev) : UINT32_MAX;
+	size_t packet = perfetto_packet(p, p->tracks.id), m;
+	uint64_t stack = 0;
+
+	pb_uint(&p->b, PACKET_TIMESTAMP, ev->time);
+	pb_uint(&p->b, PACKET_FLAGS, SEQUENCE_NEEDS_STATE);
+	m = pb_begin(&p->b, PACKET_INTERNED);
+	if (name) {
+		say(p, SAID_CATEGORY, INTERNED_CATEGORY, number(p, category), category);
+		say(p, SAID_EVENT, INTERNED_NAME, number(p, name), name);
+	}
+	for (size_t i = 0; i < t->n_fields; i++)
+		if (!t->fields[i].is_common)
+			say(p, SAID_ANNOTATION, INTERNED_ANNOTATION, number(p, t->fields[i].name),
+			    t->fields[i].name);
+	if (entry != UINT32_MAX && p->x->profile->entries.data[entry].chain != PROFILE_NO_CHAIN)
+		stack = perfetto_stack(p, &p->tracks, entry);
+	pb_end(&p->b, m);
+	m = pb_begin(&p->b, PACKET_TRACK_EVENT);
+	pb_uint(&p->b, TRACK_TYPE, type);
+	pb_uint(&p->b, TRACK_UUID, UUID | (uint32_t)ev->tid);
+	if (name) {
+		pb_uint(&p->b, TRACK_CATEGORY, number(p, category));
+		pb_uint(&p->b, TRACK_NAME, number(p, name));
+	}
+	for (size_t i = 0; i < t->n_fields; i++)
+		put_annotation(p, &t->fields[i], ev);
+	if (stack)
+		pb_uint(&p->b, TRACK_STACK, stack);
+	pb_end(&p->b, m);
+	perfetto_end(p, packet);
+}
+
+/* The end of a slice that nobody saw. */
+static void close_slice(struct perfetto *p, const struct event *ev)
+{
+	size_t packet = perfetto_packet(p, p->tracks.id), m;
+
+	pb_uint(&p->b, PACKET_TIMESTAMP, ev->time);
+	pb_uint(&p->b, PACKET_FLAGS, SEQUENCE_NEEDS_STATE);
+	m = pb_begin(&p->b, PACKET_TRACK_EVENT);
+	pb_uint(&p->b, TRACK_TYPE, TYPE_END);
+	pb_uint(&p->b, TRACK_UUID, UUID | (uint32_t)ev->tid);
+	pb_end(&p->b, m);
+	perfetto_end(p, packet);
+}
+
+void perfetto_track_event(struct perfetto *p, const struct event *ev)
+{
+	const struct event_type *t = &p->x->source->trace->types[ev->type];
+	enum lane_call side = p->types[ev->type].call;
+	uint64_t *open;
+	char buf[64];
+
+	describe_track(p, ev);
+	p->x->written++;
+	if (!side) {
+		put_event(p, ev, TYPE_INSTANT, t->name);
+		return;
+	}
+	open = map_at(&p->open, (uint32_t)ev->tid);
+	if (side == LANE_EXIT) {
+		if (*open)
+			put_event(p, ev, TYPE_END, NULL);
+		else
+			put_event(p, ev, TYPE_INSTANT, t->name);
+		*open = 0;
+		return;
+	}
+	if (*open)
+		close_slice(p, ev);
+	*open = 1;
+	put_event(p, ev, TYPE_BEGIN, lanes_call_name(t, ev, buf, sizeof(buf)));
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * speedscope's own format: for each thread and event a profile of samples in
+ * time order, stacks root first. Neighbours of one stack are one sample with
+ * the weight of all. A frame is a function, so that its lines are one.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "config.h"
+#include "view/export/export.h"
+
+struct speedscope {
+	struct export_job *x;
+	struct strtab strings;
+	struct map index; /* name and file to frame + 1 */
+	uint32_t *frame;  /* by name frame: number, + 1 */
+	uint32_t n_frames;
+	uint32_t *sorted; /* entries by thread and type, then time */
+};
+
+/* Frames are numbered as they are written. */
+static void put_frame(struct speedscope *s, uint32_t site)
+{
+	const struct names *n = s->x->names;
+	const struct name_site *at = &n->sites.data[site];
+	const char *file = names_path(n, at->dso), *name;
+	uint64_t *known;
+	uint32_t line;
+	char buf[32];
+
+	if (s->frame[at->frame])
+		return;
+	name = export_function(s->x, site, buf);
+	names_line(n, at, &file, &line);
+	known = map_at(&s->index, (uint64_t)strtab_add(&s->strings, name) << 32 |
+					  strtab_add(&s->strings, file));
+	if (!*known) {
+		out_puts(s->x->out, s->n_frames ? ",\n{\"name\":" : "\n{\"name\":");
+		export_json_str(s->x->out, name);
+		out_puts(s->x->out, ",\"file\":");
+		export_json_str(s->x->out, file);
+		out_putc(s->x->out, '}');
+		*known = ++s->n_frames;
+	}
+	s->frame[at->frame] = (uint32_t)*known;
+}
+
+static void put_frames(struct speedscope *s)
+{
+	const struct profile *p = s->x->profile;
+	AUTO_FREE bool *done = mem_alloc(p->chains.n + 1);
+
+	for (size_t i = 0; i < p->entries.n; i++) {
+		uint32_t buf[EXPORT_INLINES], n, chain = p->entries.data[i].chain;
+		const uint32_t *sites;
+
+		if (chain != PROFILE_NO_CHAIN && done[chain])
+			continue;
+		if (chain != PROFILE_NO_CHAIN)
+			done[chain] = true;
+		n = export_stack(s->x, (uint32_t)i, &sites, buf);
+		for (uint32_t k = 0; k < n; k++)
+			put_frame(s, sites[k]);
+	}
+}
+
+static int by_thread(const void *p, const void *q, void *ctx)
+{
+	const struct profile_entry *all = ctx, *a = &all[*(const uint32_t *)p],
+				   *b = &all[*(const uint32_t *)q];
+
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	return a->cpu == b->cpu ? 0 : a->cpu < b->cpu ? -1 : 1;
+}
+
+static bool same_profile(const struct profile_entry *a, const struct profile_entry *b)
+{
+	return a->type == b->type && a->pid == b->pid && a->tid == b->tid;
+}
+
+static bool same_stack(const struct speedscope *s, uint32_t a, uint32_t b)
+{
+	const struct profile_entry *x = &s->x->profile->entries.data[a],
+				   *y = &s->x->profile->entries.data[b];
+
+	return x->chain == y->chain && (x->chain != PROFILE_NO_CHAIN ||
+					s->x->names->entry_site[a] == s->x->names->entry_site[b]);
+}
+
+static void put_stack(struct speedscope *s, uint32_t entry)
+{
+	struct out *o = s->x->out;
+	uint32_t buf[EXPORT_INLINES], n;
+	const uint32_t *sites;
+
+	n = export_stack(s->x, entry, &sites, buf);
+	out_putc(o, '[');
+	for (uint32_t i = n; i-- > 0;) {
+		out_u64(o, s->frame[s->x->names->sites.data[sites[i]].frame] - 1, 0);
+		if (i)
+			out_putc(o, ',');
+	}
+	out_putc(o, ']');
+}
+
+/* One thread's samples of one event: sorted[from .. to). */
+static void put_profile(struct speedscope *s, size_t from, size_t to)
+{
+	const struct profile_entry *all = s->x->profile->entries.data,
+				   *first = &all[s->sorted[from]];
+	const struct event_type *t = &s->x->source->trace->types[first->type];
+	struct out *o = s->x->out;
+	uint64_t sum = 0;
+	char name[160], comm[32];
+
+	snprintf(name, sizeof(name), "%s %d/%d %s",
+		 profile_comm(s->x->source->trace, all[s->sorted[to - 1]].comm, comm, sizeof(comm)),
+		 first->pid, first->tid, t->name);
+	out_puts(o, from ? ",\n" : "\n");
+	out_puts(o, "{\"type\":\"sampled\",\"name\":");
+	export_json_str(o, name);
+	out_puts(o, export_is_time(t) ? ",\"unit\":\"nanoseconds\"" : ",\"unit\":\"none\"");
+	out_puts(o, ",\"startValue\":0,\n\"samples\":[");
+	for (size_t i = from; i < to; i++) {
+		s->x->written += all[s->sorted[i]].count;
+		sum += all[s->sorted[i]].weight;
+		if (i > from && same_stack(s, s->sorted[i - 1], s->sorted[i]))
+			continue;
+		if (i > from)
+			out_putc(o, ',');
+		put_stack(s, s->sorted[i]);
+	}
+	out_puts(o, "],\n\"weights\":[");
+	for (size_t i = from; i < to;) {
+		uint64_t weight = 0;
+		size_t k = i;
+
+		do
+			weight += all[s->sorted[i++]].weight;
+		while (i < to && same_stack(s, s->sorted[i - 1], s->sorted[i]));
+		if (k > from)
+			out_putc(o, ',');
+		out_u64(o, weight, 0);
+	}
+	out_puts(o, "],\"endValue\":");
+	out_u64(o, sum, 0);
+	out_putc(o, '}');
+}
+
+int export_speedscope(struct export_job *x, struct err *e)
+{
+	struct speedscope s = { .x = x };
+	const struct profile_entry *all = x->profile->entries.data;
+	size_t n = x->profile->entries.n;
+
+	(void)e;
+	s.frame = mem_alloc((x->names->frames.n + 1) * sizeof(*s.frame));
+	s.sorted = mem_dup(x->order, (n + 1) * sizeof(*s.sorted));
+	qsort_r(s.sorted, n, sizeof(*s.sorted), by_thread, (void *)(uintptr_t)all);
+	out_puts(x->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
+			 "\"exporter\":\"kymo " KYMO_VERSION "\",\n\"name\":");
+	export_json_str(x->out, x->input);
+	out_puts(x->out, ",\n\"shared\":{\"frames\":[");
+	put_frames(&s);
+	out_puts(x->out, "]},\n\"profiles\":[");
+	for (size_t i = 0, k; i < n && !x->out->error; i = k) {
+		for (k = i + 1; k < n && same_profile(&all[s.sorted[i]], &all[s.sorted[k]]); k++)
+			;
+		put_profile(&s, i, k);
+		if (x->progress)
+			x->progress(x->ctx, k, n);
+	}
+	/* a file without any profile is none to speedscope */
+	if (!n)
+		out_puts(x->out, "{\"type\":\"sampled\",\"name\":\"no samples\",\"unit\":\"none\","
+				 "\"startValue\":0,\"endValue\":0,\"samples\":[],\"weights\":[]}");
+	out_puts(x->out, "]}\n");
+	map_free(&s.index);
+	strtab_free(&s.strings);
+	free(s.frame);
+	free(s.sorted);
+	return 0;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/ftrace/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "base/vec.h"
+
+#define CACHE 8192u /* a power of two */
+
+struct ftrace_names {
+	char *text;
+	struct ftrace_name *all; /* one more at the end, of address 0 */
+	size_t n;
+	struct {
+		uint64_t addr;
+		const struct ftrace_name *name;
+	} cache[CACHE];
+};
+
+static int hex(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* "ffffffff81000000 T _text" or "... t name\t[module]". */
+static bool parse_line(char *line, char *end, struct ftrace_name *ret)
+{
+	uint64_t addr = 0;
+	char *p = line, type;
+
+	while (p < end && p - line < 16 && hex(*p) >= 0)
+		addr = addr << 4 | (uint64_t)hex(*p++);
+	if (p == line || end - p < 4 || *p != ' ')
+		return false;
+	type = p[1];
+	p += 3;
+	*ret = (struct ftrace_name){ .addr = addr, .name = p };
+	while (p < end && *p != ' ' && *p != '\t')
+		p++;
+	if (end - p > 3 && p[0] == '\t' && p[1] == '[') {
+		char *close = memchr(p, ']', (size_t)(end - p));
+
+		ret->module = p + 2;
+		if (close)
+			*close = '\0';
+	}
+	*p = '\0';
+	return ret->name[0] && ret->name[0] != '$' && type != 'A' && type != 'a';
+}
+
+struct ftrace_names *ftrace_names_new(const char *text, size_t n)
+{
+	struct ftrace_names *f = mem_alloc(sizeof(*f));
+	VEC(struct ftrace_name) found = { 0 };
+	struct sort_key *keys;
+	char *p, *end;
+
+	f->text = mem_grow(NULL, n + 1);
+	if (n)
+		memcpy(f->text, text, n);
+	f->text[n] = '\0';
+	for (p = f->text, end = p + n; p < end;) {
+		char *stop = memchr(p, '\n', (size_t)(end - p));
+		struct ftrace_name one;
+
+		stop = stop ? stop : end;
+		if (stop - p < 4096) {
+			*stop = '\0';
+			if (parse_line(p, stop, &one))
+				vec_push(&found, one);
+		}
+		p = stop + 1;
+	}
+	/* Of several at one address the later in the file comes first. */
+	keys = mem_alloc((found.n + 1) * sizeof(*keys));
+	for (size_t i = 0; i < found.n; i++)
+		keys[i] = (struct sort_key){ found.data[found.n - 1 - i].addr,
+					     (uint32_t)(found.n - 1 - i) };
+	sort_keys(keys, found.n);
+	f->all = mem_alloc((found.n + 1) * sizeof(*f->all));
+	for (size_t i = 0; i < found.n; i++)
+		f->all[i] = found.data[keys[i].index];
+	f->n = found.n;
+	free(keys);
+	vec_free(&found);
+	return f;
+}
+
+void ftrace_names_free(struct ftrace_names *f)
+{
+	if (!f)
+		return;
+	free(f->text);
+	free(f->all);
+	free(f);
+}
+
+static const struct ftrace_name *search(const struct ftrace_names *f, uint64_t addr)
+{
+	size_t low = 0, high = f->n;
+
+	/* halved as bsearch() does, so that of equal addresses the same one is met */
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		const struct ftrace_name *at = &f->all[middle];
+
+		if (at->addr == addr || (addr > at->addr && addr < at[1].addr))
+			return at;
+		if (addr < at->addr)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return NULL;
+}
+
+const struct ftrace_name *ftrace_names_find(struct ftrace_names *f, uint64_t addr)
+{
+	size_t slot;
+
+	if (!f || !addr)
+		return f ? search(f, addr) : NULL;
+	slot = map_hash(addr) & (CACHE - 1);
+	if (f->cache[slot].addr != addr) {
+		f->cache[slot].addr = addr;
+		f->cache[slot].name = search(f, addr);
+	}
+	return f->cache[slot].name;
+}
+
+const struct ftrace_name *ftrace_names_all(const struct ftrace_names *f, size_t *n)
+{
+	*n = f->n;
+	return f->all;
+}

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: MIT */
+/* Events that have a layout of their own, other than their kernel's print format. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "view/ftrace/text_impl.h"
+
+#define INDENT 2 /* of function_graph, for each depth */
+
+static bool number(const struct field *f, const struct ftrace_record *rec, uint64_t *ret)
+{
+	int64_t v;
+
+	if (!f || !field_int(f, rec->r.data, rec->r.size, &v))
+		return false;
+	*ret = (uint64_t)v;
+	return true;
+}
+
+static void put_spaces(struct strbuf *b, uint64_t n)
+{
+	static const char blanks[] =
+		"                                                                ";
+
+	n = n > 4096 ? 4096 : n;
+	for (; n > sizeof(blanks) - 1; n -= sizeof(blanks) - 1)
+		strbuf_add(b, blanks, sizeof(blanks) - 1);
+	strbuf_add(b, blanks, (size_t)n);
+}
+
+static void put_dec(struct strbuf *b, uint64_t v)
+{
+	char buf[24], *end = buf + sizeof(buf), *s = end;
+
+	do
+		*--s = (char)('0' + v % 10);
+	while (v /= 10);
+	strbuf_add(b, s, (size_t)(end - s));
+}
+
+static void put_signed(struct strbuf *b, uint64_t v)
+{
+	if ((int64_t)v < 0) {
+		strbuf_putc(b, '-');
+		v = -v;
+	}
+	put_dec(b, v);
+}
+
+static const char *name_of(struct ftrace_text *t, uint64_t addr)
+{
+	const struct ftrace_name *n = ftrace_names_find(t->names, addr);
+
+	return n ? n->name : NULL;
+}
+
+/* --- function --- */
+
+enum { FN_IP, FN_PARENT, FN_COUNT, FN_TOP, FN_BOTTOM };
+
+static void set_name(struct ftrace_stack *s, size_t at, const char *name)
+{
+	if (!name)
+		return;
+	if (at >= s->cap) {
+		size_t cap = s->cap + 16;
+
+		s->name = mem_grow(s->name, cap * sizeof(*s->name));
+		memset(s->name + s->cap, 0, (cap - s->cap) * sizeof(*s->name));
+		s->cap = cap;
+	}
+	s->name[at] = name;
+}
+
+static size_t depth_of(struct ftrace_text *t, const char *parent, const char *child, uint32_t cpu)
+{
+	struct ftrace_stack *s;
+
+	if (cpu > 65535)
+		return 0;
+	while (t->stacks.n <= cpu)
+		vec_add(&t->stacks);
+	s = &t->stacks.data[cpu];
+	for (size_t i = 0; i < s->cap && s->name[i]; i++)
+		if (s->name[i] == parent || strcmp(s->name[i], parent) == 0) {
+			set_name(s, i + 1, child);
+			return i;
+		}
+	set_name(s, 0, parent);
+	set_name(s, 1, child);
+	return 0;
+}
+
+static void put_function(struct ftrace_text *t, const struct ftrace_name *n, uint64_t addr)
+{
+	if (!n) {
+		strbuf_printf(&t->b, "0x%" PRIx64, addr);
+		return;
+	}
+	strbuf_puts(&t->b, n->name);
+	if (t->opts.offset)
+		strbuf_printf(&t->b, "+0x%x ", (int)(addr - n->addr));
+}
+
+static bool put_call(struct ftrace_text *t, const struct ftrace_record *rec)
+{
+	const struct ftrace_name *func, *parent;
+	uint64_t ip, parent_ip;
+
+	if (!number(t->now->field[FN_IP], rec, &ip) ||
+	    !number(t->now->field[FN_PARENT], rec, &parent_ip)) {
+		strbuf_putc(&t->b, '!');
+		return false;
+	}
+	func = ftrace_names_find(t->names, ip);
+	parent = ftrace_names_find(t->names, parent_ip);
+	if (parent && !t->opts.no_indent)
+		put_spaces(&t->b,
+			   3 * depth_of(t, parent->name, func ? func->name : NULL, rec->cpu));
+	put_function(t, func, ip);
+	if (t->opts.parent) {
+		strbuf_puts(&t->b, " <-- ");
+		put_function(t, parent, parent_ip);
+	}
+	return true;
+}
+
+static bool function(struct ftrace_text *t, const struct ftrace_record *rec,
+		     const struct ftrace_next *next)
+{
+	(void)next;
+	put_call(t, rec);
+	return false;
+}
+
+/* A function that was called again and again: only the last time is told. */
+static bool repeats(struct ftrace_text *t, const struct ftrace_record *rec,
+		    const struct ftrace_next *next)
+{
+	uint64_t count, top, bottom, time;
+
+	(void)next;
+	if (!put_call(t, rec))
+		return false;
+	if (!number(t->now->field[FN_COUNT], rec, &count) ||
+	    !number(t->now->field[FN_TOP], rec, &top) ||
+	    !number(t->now->field[FN_BOTTOM], rec, &bottom)) {
+		strbuf_putc(&t->b, '!');
+		return false;
+	}
+	time = rec->time - (top << 32 | bottom);
+	strbuf_printf(&t->b, " (count: %" PRIu64 "  last_ts: ", count);
+	if (t->opts.raw_time)
+		put_dec(&t->b, time);
+	else if (t->opts.nsec)
+		strbuf_printf(&t->b, "%5" PRIu64 ".%09" PRIu64, time / 1000000000,
+			      time % 1000000000);
+	else
+		strbuf_printf(&t->b, "%5" PRIu64 ".%06" PRIu64, (time + 500) / 1000 / 1000000,
+			      (time + 500) / 1000 % 1000000);
+	strbuf_putc(&t->b, ')');
+	return false;
+}
+
+/* --- stacks --- */
+
+static bool stack(struct ftrace_text *t, const struct ftrace_record *rec,
+		  const struct ftrace_next *next)
+{
+	const struct field *f = t->now->field[0];
+	uint32_t step = t->heads.long_size;
+
+	(void)next;
+	if (!f) {
+		strbuf_puts(&t->b, "<CANT FIND FIELD caller>");
+		return false;
+	}
+	strbuf_puts(&t->b, "<stack trace >\n");
+	for (uint32_t at = f->offset; at + step <= rec->r.size; at += step) {
+		const struct ftrace_name *name;
+		uint64_t v = 0;
+
+		memcpy(&v, rec->r.data + at, step);
+		if (t->heads.swap)
+			v = step == 8 ? __builtin_bswap64(v) : __builtin_bswap32((uint32_t)v);
+		if ((step == 8 && v == UINT64_MAX) || (int32_t)v == -1)
+			break;
+		name = ftrace_names_find(t->names, v);
+		strbuf_puts(&t->b, "=> ");
+		if (name) {
+			put_function(t, name, v);
+			strbuf_printf(&t->b, " (%" PRIx64 ")\n", v);
+		} else {
+			strbuf_printf(&t->b, "%" PRIx64 "\n", v);
+		}
+	}
+	return false;
+}
+
+/* --- function_graph --- */
+
+enum { GRAPH_FUNC, GRAPH_DEPTH, GRAPH_BEGIN, GRAPH_END };
+
+static void put_mark(struct strbuf *b, uint64_t took)
+{
+	strbuf_puts(b, took > 1000000000 ? "$ "
+		       : took > 1000000	 ? "# "
+		       : took > 100000	 ? "! "
+		       : took > 10000	 ? "+ "
+					 : "  ");
+}
+
+static void put_took(struct strbuf *b, uint64_t took)
+{
+	size_t before;
+
+	put_mark(b, took);
+	before = b->n;
+	put_dec(b, took / 1000);
+	if (b->n - before < 7) {
+		unsigned ns = (unsigned)(took % 1000);
+
+		strbuf_putc(b, '.');
+		strbuf_putc(b, (char)('0' + ns / 100));
+		strbuf_putc(b, (char)('0' + ns / 10 % 10));
+		strbuf_putc(b, (char)('0' + ns % 10));
+	}
+	before = b->n - before;
+	strbuf_puts(b, " us ");
+	if (before < 7)
+		put_spaces(b, 7 - before);
+	strbuf_puts(b, "|  ");
+}
+
+static void put_graph_name(struct ftrace_text *t, uint64_t func, const char *after, uint64_t depth)
+{
+	const char *name = name_of(t, func);
+
+	put_spaces(&t->b, depth * INDENT);
+	if (name)
+		strbuf_puts(&t->b, name);
+	else
+		strbuf_printf(&t->b, "%" PRIx64, func);
+	strbuf_puts(&t->b, after);
+	if (t->opts.depth)
+		strbuf_printf(&t->b, " (%" PRId64 ")", (int64_t)depth);
+}
+
+/* Is the next record the end of this very call? */
+static bool ends_at_once(struct ftrace_text *t, const struct ftrace_record *rec, uint64_t func,
+			 const struct ftrace_next *next, uint64_t *took)
+{
+	struct ftrace_record end;
+	const struct ftrace_kind *k;
+	uint64_t end_func, from, to;
+
+	if (!next || !next->peek(next->ctx, &end) || end.pid != rec->pid ||
+	    !(k = ftrace_kind_of(t, end.type)) || strcmp(end.type->event, "funcgraph_exit") != 0 ||
+	    strcmp(end.type->system, "ftrace") != 0 ||
+	    !number(k->field[GRAPH_FUNC], &end, &end_func) || end_func != func)
+		return false;
+	next->take(next->ctx);
+	*took = number(k->field[GRAPH_BEGIN], &end, &from) && number(k->field[GRAPH_END], &end, &to)
+			? to - from
+			: 0;
+	return true;
+}
+
+static bool graph_entry(struct ftrace_text *t, const struct ftrace_record *rec,
+			const struct ftrace_next *next)
+{
+	uint64_t func, depth, took;
+
+	if (!number(t->now->field[GRAPH_FUNC], rec, &func) ||
+	    !number(t->now->field[GRAPH_DEPTH], rec, &depth)) {
+		strbuf_putc(&t->b, '!');
+		return false;
+	}
+	if (ends_at_once(t, rec, func, next, &took)) {
+		put_took(&t->b, took);
+		put_graph_name(t, func, "();", depth);
+	} else {
+		strbuf_puts(&t->b, "             |  ");
+		put_graph_name(t, func, "() {", depth);
+	}
+	return false;
+}
+
+static bool graph_exit(struct ftrace_text *t, const struct ftrace_record *rec,
+		       const struct ftrace_next *next)
+{
+	uint64_t func, depth, from, to;
+	const char *name;
+
+	(void)next;
+	if (!number(t->now->field[GRAPH_BEGIN], rec, &from) ||
+	    !number(t->now->field[GRAPH_END], rec, &to) ||
+	    !number(t->now->field[GRAPH_DEPTH], rec, &depth)) {
+		strbuf_putc(&t->b, '!');
+		return false;
+	}
+	put_took(&t->b, to - from);
+	put_spaces(&t->b, depth * INDENT);
+	strbuf_putc(&t->b, '}');
+	if (t->opts.tail) {
+		if (!number(t->now->field[GRAPH_FUNC], rec, &func) || !(name = name_of(t, func)))
+			return false;
+		strbuf_printf(&t->b, " /* %s */", name);
+	}
+	if (t->opts.depth)
+		strbuf_printf(&t->b, " (%" PRId64 ")", (int64_t)depth);
+	return false;
+}
+
+/* --- scheduling --- */
+
+static void put_comm(struct ftrace_text *t, const struct field *f, const struct ftrace_record *rec,
+		     uint64_t pid)
+{
+	AUTO_FREE char *name = NULL, *made = NULL;
+	const char *s;
+	size_t n;
+
+	if (!f || !field_str(f, rec->r.data, rec->r.size, &s, &n))
+		return;
+	name = mem_strndup(s, n);
+	strbuf_puts(&t->b, str_one_line(name, &made));
+	strbuf_putc(&t->b, ':');
+	/* later records have a name for it */
+	ftrace_text_comm(t, (int32_t)pid, s, n);
+}
+
+enum { WAKE_PID, WAKE_COMM, WAKE_PRIO, WAKE_SUCCESS, WAKE_CPU };
+
+static bool wakeup(struct ftrace_text *t, const struct ftrace_record *rec,
+		   const struct ftrace_next *next)
+{
+	const struct field *const *f = t->now->field;
+	uint64_t v;
+
+	(void)next;
+	if (!number(f[WAKE_PID], rec, &v)) {
+		strbuf_putc(&t->b, '!');
+		return false;
+	}
+	put_comm(t, f[WAKE_COMM], rec, v);
+	put_signed(&t->b, v);
+	if (number(f[WAKE_PRIO], rec, &v))
+		strbuf_printf(&t->b, " [%" PRId64 "]", (int64_t)v);
+	if (number(f[WAKE_SUCCESS], rec, &v))
+		strbuf_printf(&t->b, " success=%" PRId64, (int64_t)v);
+	if (number(f[WAKE_CPU], rec, &v))
+		strbuf_printf(&t->b, " CPU:%03" PRIu64, v);
+	return false;
+}
+
+enum { SW_PREV_PID, SW_PREV_COMM, SW_PREV_PRIO, SW_STATE, SW_NEXT_PID, SW_NEXT_COMM, SW_NEXT_PRIO };
+
+static void put_state(struct strbuf *b, uint64_t state)
+{
+	static const char letters[] = "SDTtZXxW";
+	bool any = false;
+
+	for (int i = 0; letters[i]; i++)
+		if (state >> i & 1) {
+			if (any)
+				strbuf_putc(b, '|');
+			strbuf_putc(b, letters[i]);
+			any = true;
+		}
+	if (!any)
+		strbuf_putc(b, 'R');
+}
+
+static bool sched_switch(struct ftrace_text *t, const struct ftrace_record *rec,
+			 const struct ftrace_next *next)
+{
+	const struct field *const *f = t->now->field;
+	uint64_t v;
+
+	(void)next;
+	if (!number(f[SW_PREV_PID], rec, &v)) {
+		strbuf_putc(&t->b, '!');
+		return false;
+	}
+	put_comm(t, f[SW_PREV_COMM], rec, v);
+	put_signed(&t->b, v);
+	strbuf_putc(&t->b, ' ');
+	if (number(f[SW_PREV_PRIO], rec, &v)) {
+		strbuf_putc(&t->b, '[');
+		put_signed(&t->b, (uint64_t)(int64_t)(int)v);
+		strbuf_puts(&t->b, "] ");
+	}
+	if (number(f[SW_STATE], rec, &v))
+		put_state(&t->b, v);
+	strbuf_puts(&t->b, " ==> ");
+	if (!number(f[SW_NEXT_PID], rec, &v)) {
+		strbuf_putc(&t->b, '!');
+		return false;
+	}
+	put_comm(t, f[SW_NEXT_COMM], rec, v);
+	put_signed(&t->b, v);
+	if (number(f[SW_NEXT_PRIO], rec, &v)) {
+		strbuf_puts(&t->b, " [");
+		put_signed(&t->b, (uint64_t)(int64_t)(int)v);
+		strbuf_putc(&t->b, ']');
+	}
+	return false;
+}
+
+/* --- others --- */
+
+/* The caller by name, then the print format. */
+static bool kmem(struct ftrace_text *t, const struct ftrace_record *rec,
+		 const struct ftrace_next *next)
+{
+	const struct ftrace_name *n;
+	uint64_t site;
+
+	(void)next;
+	if (number(t->now->field[0], rec, &site) && (n = ftrace_names_find(t->names, site))) {
+		strbuf_putc(&t->b, '(');
+		strbuf_puts(&t->b, n->name);
+		strbuf_puts(&t->b, "+0x");
+		strbuf_hex(&t->b, (uint32_t)(site - n->addr));
+		strbuf_puts(&t->b, ") ");
+	}
+	return true;
+}
+
+static void put_value(struct ftrace_text *t, const char *before, const struct field *f,
+		      const struct ftrace_record *rec, bool hexadecimal)
+{
+	uint64_t v;
+
+	strbuf_puts(&t->b, before);
+	if (number(f, rec, &v))
+		strbuf_printf(&t->b, hexadecimal ? "0x%" PRIx64 : "%" PRIu64, v);
+}
+
+static void put_timer_function(struct ftrace_text *t, const struct field *f,
+			       const struct ftrace_record *rec)
+{
+	const struct ftrace_name *n;
+	uint64_t v;
+
+	if (!number(f, rec, &v))
+		return;
+	n = ftrace_names_find(t->names, v);
+	if (n)
+		strbuf_printf(&t->b, " function=%s/0x%" PRIx64, n->name, v - n->addr);
+	else
+		strbuf_printf(&t->b, " function=0x%0*" PRIx64, (int)t->heads.long_size * 2, v);
+}
+
+enum { HR_TIMER, HR_FUNCTION, HR_NOW, HR_EXPIRES, HR_SOFT };
+
+static bool hrtimer_expire(struct ftrace_text *t, const struct ftrace_record *rec,
+			   const struct ftrace_next *next)
+{
+	(void)next;
+	put_value(t, "hrtimer=", t->now->field[HR_TIMER], rec, true);
+	put_value(t, " now=", t->now->field[HR_NOW], rec, false);
+	put_timer_function(t, t->now->field[HR_FUNCTION], rec);
+	return false;
+}
+
+static bool hrtimer_start(struct ftrace_text *t, const struct ftrace_record *rec,
+			  const struct ftrace_next *next)
+{
+	(void)next;
+	put_value(t, "hrtimer=", t->now->field[HR_TIMER], rec, true);
+	put_timer_function(t, t->now->field[HR_FUNCTION], rec);
+	put_value(t, " expires=", t->now->field[HR_EXPIRES], rec, false);
+	put_value(t, " softexpires=", t->now->field[HR_SOFT], rec, false);
+	return false;
+}
+
+static bool tlb_flush(struct ftrace_text *t, const struct ftrace_record *rec,
+		      const struct ftrace_next *next)
+{
+	static const char *const reasons[] = { "flush on task switch", "remote shootdown",
+					       "local shootdown", "local mm shootdown" };
+	uint64_t v;
+
+	(void)next;
+	strbuf_puts(&t->b, "pages=");
+	if (number(t->now->field[0], rec, &v))
+		put_signed(&t->b, v);
+	if (!number(t->now->field[1], rec, &v))
+		return false;
+	strbuf_puts(&t->b, " reason=");
+	strbuf_printf(&t->b, "%s (%" PRId64 ")", v < 4 ? reasons[v] : "", (int64_t)v);
+	return false;
+}
+
+static bool raw_data(struct ftrace_text *t, const struct ftrace_record *rec,
+		     const struct ftrace_next *next)
+{
+	const struct field *buf = t->now->field[1];
+	uint64_t id;
+
+	(void)next;
+	if (!number(t->now->field[0], rec, &id) || !buf) {
+		strbuf_putc(&t->b, '!');
+		return false;
+	}
+	strbuf_printf(&t->b, "# %" PRIx64, id);
+	for (uint32_t i = buf->offset; i < rec->r.size; i++)
+		strbuf_printf(&t->b, " %02x", rec->r.data[i]);
+	return false;
+}
+
+/* --- which --- */
+
+static const struct {
+	const char *system, *event;
+	ftrace_handler *handler;
+	const char *fields[8];
+} layouts[] = {
+	{ "ftrace", "function", function, { "ip", "parent_ip" } },
+	{ "ftrace",
+	  "func_repeats",
+	  repeats,
+	  { "ip", "parent_ip", "count", "top_delta_ts", "bottom_delta_ts" } },
+	{ "ftrace", "kernel_stack", stack, { "caller" } },
+	{ "ftrace", "user_stack", ftrace_put_user_stack, { "caller" } },
+	{ "ftrace", "raw_data", raw_data, { "id", "buf" } },
+	{ "ftrace", "funcgraph_entry", graph_entry, { "func", "depth" } },
+	{ "ftrace", "funcgraph_exit", graph_exit, { "func", "depth", "calltime", "rettime" } },
+	{ "ftrace",
+	  "blktrace",
+	  ftrace_put_blk,
+	  { "sector", "bytes", "action", "device", "error", "pdu_len", "data", "pid" } },
+	{ "sched",
+	  "sched_switch",
+	  sched_switch,
+	  { "prev_pid", "prev_comm", "prev_prio", "prev_state", "next_pid", "next_comm",
+	    "next_prio" } },
+	{ "sched", "sched_wakeup", wakeup, { "pid", "comm", "prio", "success", "target_cpu" } },
+	{ "sched", "sched_wakeup_new", wakeup, { "pid", "comm", "prio", "success", "target_cpu" } },
+	{ "kmem", "kfree", kmem, { "call_site" } },
+	{ "kmem", "kmalloc", kmem, { "call_site" } },
+	{ "kmem", "kmalloc_node", kmem, { "call_site" } },
+	{ "kmem", "kmem_cache_alloc", kmem, { "call_site" } },
+	{ "kmem", "kmem_cache_alloc_node", kmem, { "call_site" } },
+	{ "kmem", "kmem_cache_free", kmem, { "call_site" } },
+	{ "timer", "hrtimer_expire_entry", hrtimer_expire, { "hrtimer", "function", "now" } },
+	{ "timer",
+	  "hrtimer_start",
+	  hrtimer_start,
+	  { "hrtimer", "function", NULL, "expires", "softexpires" } },
+	{ "syscalls",
+	  "sys_enter_futex",
+	  ftrace_put_futex,
+	  { "uaddr", "op", "val", "utime", "uaddr2", "val3" } },
+	{ "tlb", "tlb_flush", tlb_flush, { "pages", "reason" } },
+};
+
+void ftrace_handler_find(struct ftrace_text *t, struct ftrace_kind *k)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
+		if (strcmp(layouts[i].event, k->type->event) != 0 ||
+		    strcmp(layouts[i].system, k->type->system) != 0)
+			continue;
+		for (size_t f = 0; f < ARRAY_SIZE(k->field); f++)
+			k->field[f] = layouts[i].fields[f]
+					      ? type_field(k->type, layouts[i].fields[f])
+					      : NULL;
+		/* blk has no format in the kernel: what stands for one is trace-cmd's */
+		if (!t->opts.plain || layouts[i].handler == ftrace_put_blk)
+			k->handler = layouts[i].handler;
+	}
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* Records that are no samples, in the words of perf's --show-*-events. */
+#include "view/script/impl.h"
+
+#include <inttypes.h>
+#include <sys/mman.h>
+
+#include "store/perfdata/perfdata.h"
+#include "store/perfdata/records.h"
+
+bool side_wanted(const struct script *s, const struct event *ev)
+{
+	const struct perfdata_event_header *h = ev->record;
+
+	if (s->o.everything)
+		return true;
+	switch (ev->kind) {
+	case EVENT_MMAP: return s->o.show_mmap;
+	case EVENT_COMM:
+	case EVENT_FORK:
+	case EVENT_EXIT: return s->o.show_task;
+	case EVENT_SWITCH: return s->o.show_switch;
+	case EVENT_LOST: return s->o.show_lost && h && h->type == PERF_RECORD_LOST;
+	case EVENT_OTHER: break;
+	default: return false;
+	}
+	switch (h ? h->type : 0) {
+	case PERF_RECORD_NAMESPACES: return s->o.show_namespace;
+	case PERF_RECORD_CGROUP: return s->o.show_cgroup;
+	case PERF_RECORD_KSYMBOL: return s->o.show_bpf || s->o.show_text_poke;
+	case PERF_RECORD_BPF_EVENT: return s->o.show_bpf;
+	case PERF_RECORD_TEXT_POKE: return s->o.show_text_poke;
+	default: return false;
+	}
+}
+
+/*
+ * What recorders write about tasks that ran already has no time, so all of it
+ * holds from the start. perf shows these records one after the other, each with
+ * the name the task has got so far: that is followed here.
+ */
+#define EARLY_IDLE UINT64_MAX /* children of the idle task */
+#define EARLY_NAMELESS (UINT64_MAX - 1)
+
+static const char *early_comm(struct script *s, const struct event *ev, char *buf, size_t size)
+{
+	const struct strtab *strings = tasks_strings(s->trace->tasks);
+	uint64_t *at = map_at(&s->early, (uint32_t)ev->tid), parent;
+	const uint64_t *of;
+
+	if (ev->kind == EVENT_COMM) {
+		*at = (uint64_t)strtab_find(strings, ev->side->text) + 1;
+	} else if (ev->kind == EVENT_FORK) {
+		of = map_find(&s->early, (uint32_t)ev->side->other_tid);
+		parent = of && *of ? *of : ev->side->other_tid == 0 ? EARLY_IDLE : EARLY_NAMELESS;
+		at = map_at(&s->early, (uint32_t)ev->tid);
+		*at = parent;
+	}
+	if (*at == EARLY_IDLE)
+		return "swapper";
+	if (*at == EARLY_NAMELESS) {
+		snprintf(buf, size, ":%d", ev->tid);
+		return buf;
+	}
+	return *at && *at - 1 < strings->n ? strtab_get(strings, (uint32_t)*at - 1) : NULL;
+}
+
+void side_note(struct script *s, const struct event *ev)
+{
+	char comm[16];
+
+	if (!ev->time && (ev->kind == EVENT_COMM || ev->kind == EVENT_FORK))
+		early_comm(s, ev, comm, sizeof(comm));
+}
+
+void side_print(struct script *s, const struct event *ev)
+{
+	const struct script_type *t = &s->types[ev->type];
+	AUTO_STRBUF b = { 0 };
+	struct event start = *ev;
+	char comm[16];
+
+	/* The name is that of the task the record is about, the numbers those of who wrote it. */
+	start.pid = ev->side->by_pid;
+	start.tid = ev->side->by_tid;
+	if (t->show & SCRIPT_COMM) {
+		const char *name = ev->time ? NULL : early_comm(s, ev, comm, sizeof(comm));
+
+		if (!name)
+			name = script_comm(s, ev->tid, ev->time, comm, sizeof(comm));
+
+		if (s->o.latency)
+			out_printf(s->out, "%8.8s ", name);
+		else if (t->chains)
+			out_printf(s->out, "%s ", name);
+		else
+			out_printf(s->out, "%16s ", name);
+	}
+	script_start(s, &start, t, t->show & ~SCRIPT_COMM);
+	records_text(ev->record, &b);
+	out_add(s->out, strbuf_str(&b), b.n);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* One function between its callers (above) and its callees (below), in the manner of OProfile. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calc/stacks/functions.h"
+#include "view/tui/report.h"
+
+struct around {
+	const struct tui_model *m;
+	const struct tui_table *t;
+	struct srctext *src;
+	functions_list all, callers, callees;
+	struct function middle;
+	VEC(uint32_t) path; /* functions that were in the middle before */
+	struct tui_list list;
+	struct tui_search search;
+	char note[256];
+};
+
+static int collect(void *ctx)
+{
+	struct around *a = ctx;
+
+	if (!a->all.n)
+		functions_make(a->t->names, a->t->type, &a->all);
+	a->callers.n = a->callees.n = 0;
+	functions_callers(a->t->names, a->t->type, a->middle.frame, &a->callers);
+	functions_callees(a->t->names, a->t->type, a->middle.frame, &a->callees);
+	return 0;
+}
+
+static void center(struct around *a, uint32_t frame)
+{
+	a->middle = (struct function){ .frame = frame };
+	tui_busy("Finding callers and callees", NULL, collect, a);
+	vec_each (&a->all, f)
+		if (f->frame == frame)
+			a->middle = *f;
+	a->list.n = a->callers.n + 1 + a->callees.n;
+	a->list.at = a->callers.n;
+	a->list.top = 0;
+}
+
+/* Callers lightest first, so that the heaviest stand next to the function. */
+static const struct function *at(const struct around *a, size_t i)
+{
+	if (i < a->callers.n)
+		return &a->callers.data[a->callers.n - 1 - i];
+	return i == a->callers.n ? &a->middle : &a->callees.data[i - a->callers.n - 1];
+}
+
+static const char *text(void *ctx, size_t i, char *buf, size_t size)
+{
+	const struct around *a = ctx;
+
+	return tui_tree_name(a->t->names, at(a, i)->frame, buf, size);
+}
+
+static double percent(const struct around *a, uint64_t weight)
+{
+	return a->t->total ? 100.0 * (double)weight / (double)a->t->total : 0;
+}
+
+static void draw(void *ctx)
+{
+	struct around *a = ctx;
+	static const char *const hints[] = { "Enter", "to the middle", "Left", "back",
+					     "a",     "annotate",      "s",    "panes",
+					     "/",     "search",	       "?",    "help",
+					     "q",     "back",	       NULL };
+	char name[512], buf[400];
+	struct tui_line l;
+
+	a->list.height = tui_height() - 4;
+	tui_list_fit(&a->list);
+	tui_clear();
+	snprintf(name, sizeof(name), "Callers and callees of %s",
+		 tui_tree_name(a->t->names, a->middle.frame, buf, sizeof(buf)));
+	snprintf(buf, sizeof(buf), "callers: %zu, callees: %zu", a->callers.n, a->callees.n);
+	tui_title(name, buf);
+	l = tui_line(1, false);
+	tui_printf(&l, TUI_HEAD, "     Total       Self   Function");
+	tui_fill(&l, TUI_HEAD);
+	for (int i = 0; i < a->list.height && a->list.top + (size_t)i < a->list.n; i++) {
+		size_t k = a->list.top + (size_t)i;
+		const struct function *f = at(a, k);
+		bool middle = k == a->callers.n;
+		double p = percent(a, f->total);
+
+		l = tui_line(2 + i, k == a->list.at);
+		tui_printf(&l, tui_heat(p), " %8.2f%%  ", p);
+		if (middle)
+			tui_printf(&l, tui_heat(percent(a, f->self)), "%8.2f%%  ",
+				   percent(a, f->self));
+		else
+			tui_put(&l, TUI_PLAIN, "           ");
+		tui_put(&l, TUI_ARROW,
+			middle		   ? ""
+			: k < a->callers.n ? (tui_unicode() ? "  ┌ " : "  , ")
+			: tui_unicode()	   ? "  └ "
+					   : "  ` ");
+		tui_put_found(&l, middle ? TUI_BOLD : TUI_PLAIN, text(a, k, name, sizeof(name)),
+			      &a->search);
+		tui_fill(&l, TUI_PLAIN);
+	}
+	l = tui_line(tui_height() - 2, false);
+	tui_put(&l, TUI_PLAIN, " ");
+	if (a->note[0])
+		tui_put(&l, TUI_BOLD, a->note);
+	else if (a->list.n)
+		tui_tree_put_place(&l, a->t->names, at(a, a->list.at)->frame);
+	tui_hints(hints);
+}
+
+static void go(struct around *a)
+{
+	uint32_t to = a->list.n ? at(a, a->list.at)->frame : CALLS_NONE;
+
+	if (to == CALLS_NONE || to == a->middle.frame)
+		return;
+	vec_push(&a->path, a->middle.frame);
+	center(a, to);
+}
+
+static int on_key(struct around *a, int key)
+{
+	uint32_t frame = at(a, a->list.at)->frame;
+
+	switch (key) {
+	case 'q': return TUI_BACK;
+	case 'Q':
+	case TUI_KEY_CLOSED: return TUI_QUIT;
+	case TUI_KEY_ENTER:
+	case TUI_KEY_RIGHT: go(a); break;
+	case TUI_KEY_LEFT:
+	case TUI_KEY_BACKSPACE:
+	case TUI_KEY_ESC:
+		if (!a->path.n)
+			return TUI_BACK;
+		center(a, a->path.data[--a->path.n]);
+		break;
+	case 'a':
+		if (frame != CALLS_NONE && tui_annotate_view(a->m, a->t, frame, a->src) == TUI_QUIT)
+			return TUI_QUIT;
+		break;
+	case 's': return tui_panes_view(a->m, a->t, frame, a->src) == TUI_QUIT ? TUI_QUIT : -1;
+	case '?':
+	case 'h':
+	case TUI_KEY_HELP:
+		return tui_help("Around a function", tui_help_around) == TUI_QUIT ? TUI_QUIT : -1;
+	default:
+		if (!tui_search_key(&a->search, &a->list, key, text, a, a->note, sizeof(a->note)))
+			tui_list_key(&a->list, key);
+	}
+	return -1;
+}
+
+enum tui_exit tui_around_view(const struct tui_model *m, const struct tui_table *t, uint32_t frame,
+			      struct srctext *source)
+{
+	struct around a = { .m = m, .t = t, .src = source };
+	int left = -1;
+
+	center(&a, frame);
+	while (left < 0) {
+		int key;
+
+		key = tui_view_key(draw, &a, -1);
+		if (key != TUI_KEY_NONE && key != TUI_KEY_RESIZE)
+			a.note[0] = 0;
+		left = on_key(&a, key);
+	}
+	vec_free(&a.all);
+	vec_free(&a.callers);
+	vec_free(&a.callees);
+	vec_free(&a.path);
+	return (enum tui_exit)left;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every view is made of: a list with a cursor, searching in it, and the
+ * small questions (menu, line of text, message, page of text).
+ */
+#ifndef KYMO_VIEW_TUI_LIST_H
+#define KYMO_VIEW_TUI_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "view/tui/screen.h"
+
+/* Which of n lines are on the screen, and where the cursor is. */
+struct tui_list {
+	size_t n, at, top;
+	int height; /* lines it has */
+};
+/* After n or height changed, or the cursor was set. */
+void tui_list_fit(struct tui_list *l);
+/* Arrows, j k, pages, Home End g G; false when it is none of these. */
+bool tui_list_key(struct tui_list *l, int key);
+/* The cursor to the line that stands at y, where the first of them stands at first; false: none
+ * does. */
+bool tui_list_click(struct tui_list *l, int y, int first);
+/* "12/345" and how far down, for a corner. */
+void tui_list_where(const struct tui_list *l, char *buf, size_t size);
+
+/* Searching without regard to case, from the cursor on, around the end. */
+struct tui_search {
+	char text[128]; /* "": none yet */
+};
+typedef const char *tui_text_fn(void *ctx, size_t at, char *buf, size_t size);
+/*
+ * The keys / n N. Returns false for any other key. note gets what to tell ("not found").
+ */
+bool tui_search_key(struct tui_search *s, struct tui_list *l, int key, tui_text_fn *text, void *ctx,
+		    char *note, size_t size);
+/* Writes text with what was searched for in another style. */
+void tui_put_found(struct tui_line *l, enum tui_style st, const char *text,
+		   const struct tui_search *s);
+
+/* Breaks text into lines of at most that many columns; calls fn (NULL: nobody) for each. How many.
+ */
+typedef void tui_wrap_fn(void *ctx, int at, const char *s, size_t n);
+int tui_wrap(const char *text, int width, tui_wrap_fn *fn, void *ctx);
+
+/* A view's step: draws it, remembers how for boxes over it, waits for a key. */
+int tui_view_key(void (*draw)(void *ctx), void *ctx, int timeout_ms);
+
+/* What a view was left with. */
+enum tui_exit { TUI_BACK, TUI_QUIT };
+
+/* One of the items, or -1. The letter of an item (0: none) chooses it at once. */
+struct tui_item {
+	const char *text;
+	int letter;
+	int id;
+};
+int tui_menu(const char *title, const struct tui_item *items, size_t n);
+
+/* Edits text in place; false when it was left with Esc. */
+bool tui_ask(const char *title, const char *hint, char *text, size_t size);
+
+/* A new file for the user's eyes only; never over one that is there. NULL with errno. */
+FILE *tui_create(const char *path);
+
+/* Any key takes it away. */
+void tui_message(const char *title, const char *text);
+/* An error with its hint. */
+void tui_error(const struct err *e);
+
+/* Lines of text to read, with search. */
+enum tui_exit tui_page(const char *title, const char *text);
+
+/* Keys of the whole program, as a page; which: the view's own part. */
+enum tui_exit tui_help(const char *view, const char *keys);
+
+#endif

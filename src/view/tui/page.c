@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* A page of text to read: help, and what a recording says of itself. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "view/tui/list.h"
+
+struct page {
+	const char *title, *text;
+	int width;
+	VEC(const char *) line;
+	VEC(size_t) len;
+	struct tui_list list;
+	struct tui_search search;
+	char note[256];
+};
+
+static const char *page_text(void *ctx, size_t at, char *buf, size_t size)
+{
+	const struct page *p = ctx;
+
+	if (at >= p->line.n || at >= p->len.n)
+		return "";
+	snprintf(buf, size, "%.*s", (int)p->len.data[at], p->line.data[at]);
+	return buf;
+}
+
+static void add_line(void *ctx, int at, const char *s, size_t n)
+{
+	struct page *p = ctx;
+
+	(void)at;
+	vec_push(&p->line, s);
+	vec_push(&p->len, n);
+}
+
+/* The lines as the screen's width breaks them. */
+static void fold(struct page *p)
+{
+	p->line.n = p->len.n = 0;
+	p->width = tui_width();
+	tui_wrap(p->text, p->width - 2, add_line, p);
+	p->list.n = p->line.n;
+}
+
+/* A line that ends in a colon is a heading. */
+static void draw(void *ctx)
+{
+	static const char *const hints[] = { "PgUp/PgDn", "turn", "/", "search", "n/N", "again",
+					     "q",	  "back", "Q", "quit",	 NULL };
+	struct page *p = ctx;
+	struct tui_list *l = &p->list;
+	char where[64];
+
+	if (p->width != tui_width())
+		fold(p);
+	l->height = tui_height() - 2 - (p->note[0] != 0);
+	tui_list_fit(l);
+	tui_clear();
+	tui_list_where(l, where, sizeof(where));
+	tui_title(p->title, where);
+	for (int i = 0; i < l->height && l->top + (size_t)i < l->n; i++) {
+		struct tui_line line = tui_line(1 + i, false);
+		char buf[2048];
+		const char *text = page_text(p, l->top + (size_t)i, buf, sizeof(buf));
+
+		tui_put(&line, TUI_PLAIN, " ");
+		tui_put_found(&line, str_ends(text, ":") ? TUI_BOLD : TUI_PLAIN, text, &p->search);
+	}
+	if (p->note[0]) {
+		struct tui_line line = tui_line(tui_height() - 2, false);
+
+		tui_put(&line, TUI_BOLD, p->note);
+	}
+	tui_hints(hints);
+}
+
+/* There is no cursor: keys move the text. */
+static void page_key(struct tui_list *l, int key)
+{
+	size_t h = l->height > 0 ? (size_t)l->height : 1, last = l->n > h ? l->n - h : 0;
+
+	switch (key) {
+	case TUI_KEY_UP:
+	case 'k': l->top -= l->top > 0; break;
+	case TUI_KEY_DOWN:
+	case TUI_KEY_ENTER:
+	case 'j': l->top += l->top < last; break;
+	case TUI_KEY_PAGE_UP: l->top -= l->top < h ? l->top : h; break;
+	case TUI_KEY_PAGE_DOWN:
+	case ' ': l->top = l->top + h < last ? l->top + h : last; break;
+	case TUI_KEY_HOME:
+	case 'g': l->top = 0; break;
+	case TUI_KEY_END:
+	case 'G': l->top = last; break;
+	default: return;
+	}
+	l->at = l->top;
+}
+
+enum tui_exit tui_page(const char *title, const char *text)
+{
+	struct page p = { .title = title, .text = text };
+	int key;
+
+	do {
+		key = tui_view_key(draw, &p, -1);
+		p.note[0] = 0;
+		if (!tui_search_key(&p.search, &p.list, key, page_text, &p, p.note, sizeof(p.note)))
+			page_key(&p.list, key);
+	} while (key != 'q' && key != 'Q' && key != TUI_KEY_ESC && key != TUI_KEY_LEFT &&
+		 key != TUI_KEY_CLOSED);
+	vec_free(&p.line);
+	vec_free(&p.len);
+	return key == 'Q' || key == TUI_KEY_CLOSED ? TUI_QUIT : TUI_BACK;
+}

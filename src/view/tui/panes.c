@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Three panes in the manner of Sysprof: all functions at the left; at the right the
+ * callers of the selected one, and below them the tree of what it called.
+ *
+ * The right side follows the cursor, but only once it rests: in a large recording
+ * moving stays quick.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "calc/stacks/functions.h"
+#include "view/tui/report.h"
+
+#define REST_MS 60 /* the cursor rests */
+#define OPEN_ALL_MAX 20000
+
+enum { FUNCTIONS, CALLERS, DESCENDANTS, PANES };
+
+struct panes {
+	const struct tui_model *m;
+	const struct tui_table *t;
+	struct srctext *src;
+	functions_list all;
+	VEC(uint32_t) shown; /* of all: those the filter leaves */
+	bool by_self;
+	char filter[128];
+	uint32_t frame; /* that the right side is about */
+	functions_list callers;
+	struct tui_tree tree;
+	tui_tree_lines lines;
+	struct tui_list list[PANES];
+	int focus;
+	struct tui_search search;
+	char note[256];
+};
+
+static const char *name_of(const struct panes *p, uint32_t frame, char *buf, size_t size)
+{
+	return tui_tree_name(p->t->names, frame, buf, size);
+}
+
+static void filter(struct panes *p)
+{
+	char buf[512];
+
+	p->shown.n = 0;
+	for (uint32_t i = 0; i < p->all.n; i++)
+		if (!p->filter[0] ||
+		    str_icontains(name_of(p, p->all.data[i].frame, buf, sizeof(buf)), p->filter))
+			vec_push(&p->shown, i);
+	p->list[FUNCTIONS].n = p->shown.n;
+	tui_list_fit(&p->list[FUNCTIONS]);
+}
+
+static const struct function *selected(const struct panes *p)
+{
+	return p->list[FUNCTIONS].at < p->shown.n
+		       ? &p->all.data[p->shown.data[p->list[FUNCTIONS].at]]
+		       : NULL;
+}
+
+/* Put the cursor on a function. */
+static void select_frame(struct panes *p, uint32_t frame)
+{
+	for (int again = 0; again < 2; again++) {
+		for (size_t i = 0; i < p->shown.n; i++)
+			if (p->all.data[p->shown.data[i]].frame == frame) {
+				p->list[FUNCTIONS].at = i;
+				tui_list_fit(&p->list[FUNCTIONS]);
+				return;
+			}
+		p->filter[0] = 0; /* it hid the function */
+		filter(p);
+	}
+}
+
+static void list_tree(struct panes *p)
+{
+	p->lines.n = 0;
+	if (p->tree.calls)
+		tui_tree_list(&p->tree,
+			      (uint64_t)((double)p->t->total * p->m->graph_percent_limit / 100),
+			      &p->lines);
+	p->list[DESCENDANTS].n = p->lines.n;
+	tui_list_fit(&p->list[DESCENDANTS]);
+}
+
+static int collect(void *ctx)
+{
+	struct panes *p = ctx;
+
+	functions_callers(p->t->names, p->t->type, p->frame, &p->callers);
+	p->tree.calls = functions_tree(p->t->names, p->t->type, p->frame, true);
+	calls_open(p->tree.calls, CALLS_ROOT);
+	return 0;
+}
+
+/* The right side for the function under the cursor. */
+static void follow(struct panes *p)
+{
+	const struct function *f = selected(p);
+
+	if (!f || f->frame == p->frame)
+		return;
+	p->frame = f->frame;
+	p->callers.n = 0;
+	tui_tree_free(&p->tree);
+	tui_busy("Finding callers and descendants", NULL, collect, p);
+	p->list[CALLERS] = (struct tui_list){ .n = p->callers.n };
+	p->list[DESCENDANTS] = (struct tui_list){ 0 };
+	list_tree(p);
+}
+
+static double percent(const struct panes *p, uint64_t weight)
+{
+	return p->t->total ? 100.0 * (double)weight / (double)p->t->total : 0;
+}
+
+static void share(struct tui_line *l, double v)
+{
+	tui_printf(l, tui_heat(v), "%6.2f%% ", v);
+}
+
+struct place {
+	int y, x, width, height; /* with its heading */
+};
+
+static void head(const struct panes *p, int pane, const struct place *at, const char *text)
+{
+	struct tui_line l = tui_line_in(at->y, at->x, at->width, false);
+	enum tui_style s = p->focus == pane ? TUI_TITLE : TUI_HEAD;
+
+	tui_put(&l, s, text);
+	tui_fill(&l, s);
+}
+
+static void draw_functions(struct panes *p, struct place at)
+{
+	struct tui_list *list = &p->list[FUNCTIONS];
+	char buf[512];
+
+	head(p, FUNCTIONS, &at,
+	     tui_unicode() ? p->by_self ? "  Self▼  Total  Functions" : "  Self   Total▼ Functions"
+	     : p->by_self ? "  Selfv  Total  Functions"
+			  : "  Self   Totalv Functions");
+	list->height = at.height - 1;
+	tui_list_fit(list);
+	for (int i = 0; i < list->height && list->top + (size_t)i < list->n; i++) {
+		size_t k = list->top + (size_t)i;
+		const struct function *f = &p->all.data[p->shown.data[k]];
+		struct tui_line l = tui_line_in(at.y + 1 + i, at.x, at.width,
+						k == list->at && p->focus == FUNCTIONS);
+
+		share(&l, percent(p, f->self));
+		share(&l, percent(p, f->total));
+		tui_put_found(&l, k == list->at ? TUI_BOLD : TUI_PLAIN,
+			      name_of(p, f->frame, buf, sizeof(buf)), &p->search);
+		tui_fill(&l, TUI_PLAIN);
+	}
+}
+
+static void draw_callers(struct panes *p, struct place at)
+{
+	struct tui_list *list = &p->list[CALLERS];
+	char buf[512];
+
+	head(p, CALLERS, &at, "  Total Callers");
+	list->height = at.height - 1;
+	tui_list_fit(list);
+	for (int i = 0; i < list->height && list->top + (size_t)i < list->n; i++) {
+		size_t k = list->top + (size_t)i;
+		struct tui_line l = tui_line_in(at.y + 1 + i, at.x, at.width,
+						k == list->at && p->focus == CALLERS);
+
+		share(&l, percent(p, p->callers.data[k].total));
+		tui_put(&l, TUI_PLAIN, name_of(p, p->callers.data[k].frame, buf, sizeof(buf)));
+		tui_fill(&l, TUI_PLAIN);
+	}
+}
+
+static void draw_descendants(struct panes *p, struct place at)
+{
+	struct tui_list *list = &p->list[DESCENDANTS];
+
+	head(p, DESCENDANTS, &at, "  Descendants");
+	list->height = at.height - 1;
+	tui_list_fit(list);
+	for (int i = 0; i < list->height && list->top + (size_t)i < list->n; i++) {
+		size_t k = list->top + (size_t)i;
+		struct tui_line l = tui_line_in(at.y + 1 + i, at.x, at.width,
+						k == list->at && p->focus == DESCENDANTS);
+
+		tui_tree_draw(&l, &p->tree, p->t->names, &p->lines.data[k], p->t->total, NULL);
+		tui_fill(&l, TUI_PLAIN);
+	}
+	if (!p->t->chains) {
+		struct tui_line l = tui_line_in(at.y + 2, at.x + 1, at.width - 1, false);
+
+		tui_put(&l, TUI_DIM, "recorded without call chains: record -g");
+	}
+}
+
+static void draw(void *ctx)
+{
+	struct panes *p = ctx;
+	static const char *const hints[] = { "Tab", "pane",   "Enter", "go",	   "e", "open",
+					     "<",   "sort",   "a",     "annotate", "/", "search",
+					     "?",   "help",   "q",     "back",	   "c", "around",
+					     "\\",  "filter", NULL };
+	int width = tui_width() / 2, height = tui_height() - 3, third = height / 3;
+	const struct function *f = selected(p);
+	char title[256];
+	struct tui_line l;
+
+	tui_clear();
+	snprintf(title, sizeof(title), "Functions of event '%s'",
+		 p->m->trace->types[p->t->type].name);
+	tui_title(title, p->filter[0] ? p->filter : NULL);
+	draw_functions(p, (struct place){ 1, 0, width, height });
+	for (int y = 1; y < height + 1; y++) {
+		l = tui_line_in(y, width, 1, false);
+		tui_put(&l, TUI_DIM, tui_unicode() ? "│" : "|");
+	}
+	width++;
+	draw_callers(p, (struct place){ 1, width, tui_width() - width, third });
+	draw_descendants(p,
+			 (struct place){ 1 + third, width, tui_width() - width, height - third });
+	l = tui_line(tui_height() - 2, false);
+	tui_put(&l, TUI_PLAIN, " ");
+	if (p->note[0])
+		tui_put(&l, TUI_BOLD, p->note);
+	else if (f)
+		tui_tree_put_place(&l, p->t->names, f->frame);
+	tui_hints(hints);
+}
+
+static const char *text(void *ctx, size_t i, char *buf, size_t size)
+{
+	struct panes *p = ctx;
+
+	if (p->focus == FUNCTIONS)
+		return name_of(p, p->all.data[p->shown.data[i]].frame, buf, size);
+	if (p->focus == CALLERS)
+		return name_of(p, p->callers.data[i].frame, buf, size);
+	return tui_tree_text(&p->tree, p->t->names, &p->lines.data[i], p->t->total, buf, size);
+}
+
+/* The function under the cursor of the pane one is in. */
+static uint32_t current(const struct panes *p)
+{
+	const struct tui_list *l = &p->list[p->focus];
+
+	if (l->at >= l->n)
+		return CALLS_NONE;
+	if (p->focus == FUNCTIONS)
+		return selected(p)->frame;
+	if (p->focus == CALLERS)
+		return p->callers.data[l->at].frame;
+	return p->lines.data[l->at].more
+		       ? CALLS_NONE
+		       : calls_get(p->tree.calls, p->lines.data[l->at].node)->frame;
+}
+
+static void toggle(struct panes *p, bool only_open)
+{
+	const struct tui_tree_line *l;
+
+	if (p->focus != DESCENDANTS || p->list[DESCENDANTS].at >= p->lines.n)
+		return;
+	l = &p->lines.data[p->list[DESCENDANTS].at];
+	if (!l->more && !(only_open && tui_tree_shown(&p->tree, l->head)))
+		tui_tree_show(&p->tree, l->head, !tui_tree_shown(&p->tree, l->head));
+	list_tree(p);
+}
+
+static void all_open(struct panes *p, bool on)
+{
+	if (!p->tree.calls)
+		return;
+	if (on)
+		tui_tree_show_all(&p->tree,
+				  (uint64_t)((double)p->t->total * p->m->graph_percent_limit / 100),
+				  OPEN_ALL_MAX);
+	else
+		for (size_t i = 1; i < p->tree.shown.n; i++)
+			p->tree.shown.data[i] = 0;
+	list_tree(p);
+}
+
+/* Enter: a function or caller becomes the selected one, a descendant opens. */
+static void enter(struct panes *p)
+{
+	uint32_t frame = current(p);
+
+	if (p->focus == DESCENDANTS) {
+		toggle(p, false);
+	} else if (frame != CALLS_NONE) {
+		select_frame(p, frame);
+		follow(p);
+		p->focus = p->focus == FUNCTIONS ? DESCENDANTS : FUNCTIONS;
+	}
+}
+
+static int leave(struct panes *p)
+{
+	const struct tui_list *l = &p->list[DESCENDANTS];
+
+	if (p->focus == DESCENDANTS && l->at < l->n && !p->lines.data[l->at].more &&
+	    tui_tree_shown(&p->tree, p->lines.data[l->at].head)) {
+		toggle(p, false);
+		return -1;
+	}
+	if (p->focus == FUNCTIONS && !p->filter[0])
+		return TUI_BACK;
+	if (p->focus == FUNCTIONS) {
+		p->filter[0] = 0;
+		filter(p);
+	}
+	p->focus = FUNCTIONS;
+	return -1;
+}
+
+static void sort(struct panes *p)
+{
+	uint32_t frame = selected(p) ? selected(p)->frame : CALLS_NONE;
+
+	p->by_self = !p->by_self;
+	vec_free(&p->all);
+	functions_make(p->t->names, p->t->type, &p->all);
+	if (p->by_self)
+		functions_by_self(&p->all);
+	filter(p);
+	select_frame(p, frame);
+}
+
+static int on_key(struct panes *p, int key)
+{
+	uint32_t frame = current(p);
+
+	switch (key) {
+	case 'q': return TUI_BACK;
+	case 'Q':
+	case TUI_KEY_CLOSED: return TUI_QUIT;
+	case TUI_KEY_TAB: p->focus = (p->focus + 1) % PANES; break;
+	case TUI_KEY_BACK_TAB: p->focus = (p->focus + PANES - 1) % PANES; break;
+	case TUI_KEY_ENTER: enter(p); break;
+	case TUI_KEY_RIGHT:
+		if (p->focus == DESCENDANTS)
+			toggle(p, true);
+		else
+			enter(p);
+		break;
+	case TUI_KEY_LEFT:
+	case TUI_KEY_BACKSPACE:
+	case TUI_KEY_ESC: return leave(p);
+	case 'e':
+	case '+': toggle(p, false); break;
+	case 'E': all_open(p, true); break;
+	case 'C': all_open(p, false); break;
+	case '<':
+	case '>': sort(p); break;
+	case '\\':
+		if (tui_ask("Filter", "functions that contain it stay; empty for all", p->filter,
+			    sizeof(p->filter)))
+			filter(p);
+		break;
+	case 'a':
+		if (frame != CALLS_NONE && tui_annotate_view(p->m, p->t, frame, p->src) == TUI_QUIT)
+			return TUI_QUIT;
+		break;
+	case 'c':
+		if (frame != CALLS_NONE && tui_around_view(p->m, p->t, frame, p->src) == TUI_QUIT)
+			return TUI_QUIT;
+		break;
+	case '?':
+	case 'h':
+	case TUI_KEY_HELP: return tui_help("Panes", tui_help_panes) == TUI_QUIT ? TUI_QUIT : -1;
+	default:
+		if (!tui_search_key(&p->search, &p->list[p->focus], key, text, p, p->note,
+				    sizeof(p->note)))
+			tui_list_key(&p->list[p->focus], key);
+	}
+	return -1;
+}
+
+static int make_all(void *ctx)
+{
+	struct panes *p = ctx;
+
+	functions_make(p->t->names, p->t->type, &p->all);
+	return 0;
+}
+
+enum tui_exit tui_panes_view(const struct tui_model *m, const struct tui_table *t, uint32_t frame,
+			     struct srctext *source)
+{
+	struct panes p = { .m = m, .t = t, .src = source, .frame = CALLS_NONE };
+	int left = -1;
+
+	tui_busy("Summing functions", NULL, make_all, &p);
+	filter(&p);
+	p.list[FUNCTIONS].height = tui_height() - 4;
+	if (frame != CALLS_NONE)
+		select_frame(&p, frame);
+	follow(&p);
+	while (left < 0) {
+		const struct function *f = selected(&p);
+		int key;
+
+		key = tui_view_key(draw, &p, f && f->frame != p.frame ? REST_MS : -1);
+		if (key == TUI_KEY_NONE) {
+			follow(&p);
+			continue;
+		}
+		if (key != TUI_KEY_RESIZE)
+			p.note[0] = 0;
+		/* what is seen at the right must be what keys act on there */
+		if (p.focus != FUNCTIONS || key == TUI_KEY_TAB || key == TUI_KEY_BACK_TAB)
+			follow(&p);
+		left = on_key(&p, key);
+	}
+	vec_free(&p.all);
+	vec_free(&p.shown);
+	vec_free(&p.callers);
+	vec_free(&p.lines);
+	tui_tree_free(&p.tree);
+	return (enum tui_exit)left;
+}
