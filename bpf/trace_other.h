@@ -51,8 +51,8 @@ static __always_inline void send_other(struct other *o)
 }
 
 /*
- * A tracepoint; the cookie has its number, and how long its record is. 0 would hide it from the perf
- * events of others.
+ * A tracepoint; the cookie has its number, and how long its record is. 0 would hide it from the
+ * perf events of others.
  */
 static __always_inline int happen(void *ctx, bool stack)
 {

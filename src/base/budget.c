@@ -55,7 +55,7 @@ static uint64_t free_disk(void)
 							     : DISK_MAX;
 }
 
-static void start(void)
+static void budget_start(void)
 {
 	uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), group = group_limit();
 	const char *seconds = getenv("KYMO_MAX_SECONDS");
@@ -89,7 +89,7 @@ static uint64_t limit(const struct budget *b)
 {
 	uint64_t ratio = b->size > UINT64_MAX / BUDGET_RATIO ? UINT64_MAX : b->size * BUDGET_RATIO;
 
-	pthread_once(&all.once, start);
+	pthread_once(&all.once, budget_start);
 	if (all.given[b->kind] || ratio > all.max[b->kind] - BUDGET_FREE ||
 	    all.max[b->kind] < BUDGET_FREE)
 		return all.max[b->kind];
@@ -105,7 +105,7 @@ uint64_t budget_room(const struct budget *b)
 	return own < left ? own : left;
 }
 
-static void note(const struct err *e)
+static void budget_note(const struct err *e)
 {
 	pthread_mutex_lock(&all.lock);
 	if (!all.refused[0])
@@ -113,7 +113,7 @@ static void note(const struct err *e)
 	pthread_mutex_unlock(&all.lock);
 }
 
-static int refuse(const struct budget *b, const char *what, struct err *e)
+static int budget_refuse(const struct budget *b, const char *what, struct err *e)
 {
 	struct err own;
 	char bound[32], size[32];
@@ -129,14 +129,14 @@ static int refuse(const struct budget *b, const char *what, struct err *e)
 			kinds[b->kind].name, size);
 	err_hint(e ? e : &own, "%s=SIZE allows more, when you trust it", kinds[b->kind].variable);
 	if (!e)
-		note(&own);
+		budget_note(&own);
 	return -EFBIG;
 }
 
 int budget_take(struct budget *b, uint64_t n, const char *what, struct err *e)
 {
 	if (n > budget_room(b))
-		return refuse(b, what, e);
+		return budget_refuse(b, what, e);
 	b->taken += n;
 	all.taken[b->kind] += n;
 	return 0;
@@ -158,7 +158,7 @@ static uint64_t thread_ns(void)
 
 struct budget_watch budget_watch(void)
 {
-	pthread_once(&all.once, start);
+	pthread_once(&all.once, budget_start);
 	return (struct budget_watch){ thread_ns() };
 }
 
@@ -172,7 +172,7 @@ int budget_watch_look(const struct budget_watch *w, const char *what, struct err
 		(unsigned long long)(all.max_ns / 1000000000u));
 	err_hint(e ? e : &own, "KYMO_MAX_SECONDS=N allows more, when you trust it");
 	if (!e)
-		note(&own);
+		budget_note(&own);
 	return -ETIME;
 }
 

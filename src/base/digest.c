@@ -28,7 +28,7 @@ static uint64_t turn(uint64_t x, unsigned by)
 	return x >> by | x << (64 - by);
 }
 
-static void mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, uint64_t x, uint64_t y)
+static void digest_mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, uint64_t x, uint64_t y)
 {
 	*a += *b + x;
 	*d = turn(*d ^ *a, 32);
@@ -40,7 +40,7 @@ static void mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, uint64_t x, 
 	*b = turn(*b ^ *c, 63);
 }
 
-static uint64_t word(const uint8_t *p)
+static uint64_t digest_word(const uint8_t *p)
 {
 	uint64_t v;
 
@@ -51,13 +51,13 @@ static uint64_t word(const uint8_t *p)
 	return v;
 }
 
-static void block(struct digest *d, const uint8_t *p, size_t n, bool last)
+static void digest_block(struct digest *d, const uint8_t *p, size_t n, bool last)
 {
 	uint64_t m[16], v[16];
 
 	d->done += n;
 	for (int i = 0; i < 16; i++)
-		m[i] = word(p + 8 * i);
+		m[i] = digest_word(p + 8 * i);
 	memcpy(v, d->state, sizeof(d->state));
 	memcpy(v + 8, start, sizeof(start));
 	v[12] ^= d->done;
@@ -66,10 +66,11 @@ static void block(struct digest *d, const uint8_t *p, size_t n, bool last)
 		const uint8_t *o = order[r % 10];
 
 		for (int i = 0; i < 4; i++) /* columns */
-			mix(&v[i], &v[4 + i], &v[8 + i], &v[12 + i], m[o[2 * i]], m[o[2 * i + 1]]);
+			digest_mix(&v[i], &v[4 + i], &v[8 + i], &v[12 + i], m[o[2 * i]],
+				   m[o[2 * i + 1]]);
 		for (int i = 0; i < 4; i++) /* diagonals */
-			mix(&v[i], &v[4 + (i + 1) % 4], &v[8 + (i + 2) % 4], &v[12 + (i + 3) % 4],
-			    m[o[8 + 2 * i]], m[o[9 + 2 * i]]);
+			digest_mix(&v[i], &v[4 + (i + 1) % 4], &v[8 + (i + 2) % 4],
+				   &v[12 + (i + 3) % 4], m[o[8 + 2 * i]], m[o[9 + 2 * i]]);
 	}
 	for (int i = 0; i < 8; i++)
 		d->state[i] ^= v[i] ^ v[8 + i];
@@ -91,10 +92,10 @@ void digest_add(struct digest *d, const void *data, size_t n)
 		size_t part = sizeof(d->block) - d->n;
 
 		if (!part) {
-			block(d, d->block, sizeof(d->block), false);
+			digest_block(d, d->block, sizeof(d->block), false);
 			d->n = 0;
 		} else if (!d->n && n > sizeof(d->block)) {
-			block(d, p, sizeof(d->block), false);
+			digest_block(d, p, sizeof(d->block), false);
 			p += sizeof(d->block);
 			n -= sizeof(d->block);
 		} else {
@@ -112,7 +113,7 @@ void digest_end(struct digest *d, uint8_t ret[static DIGEST_BYTES])
 	uint8_t out[sizeof(d->state)];
 
 	memset(d->block + d->n, 0, sizeof(d->block) - d->n);
-	block(d, d->block, d->n, true);
+	digest_block(d, d->block, d->n, true);
 	for (int i = 0; i < 8; i++) {
 		uint64_t v = d->state[i];
 

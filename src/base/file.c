@@ -76,7 +76,7 @@ int file_open_below(const char *root, const char *path)
 }
 
 /* fd is taken over; below 0 it is the failure. */
-static int read_all(int taken, size_t cap, size_t limit, char **ret, size_t *len)
+static int file_read_all(int taken, size_t cap, size_t limit, char **ret, size_t *len)
 {
 	AUTO_CLOSE int fd = taken;
 	AUTO_FREE char *buf = NULL;
@@ -119,17 +119,17 @@ static int open_to_read(int dir, const char *path)
 
 int file_readat(int dir, const char *path, size_t limit, char **ret, size_t *len)
 {
-	return read_all(open_to_read(dir, path), 4096, limit, ret, len);
+	return file_read_all(open_to_read(dir, path), 4096, limit, ret, len);
 }
 
 int file_read_fd(int fd, size_t limit, char **ret, size_t *len)
 {
-	return read_all(fd, 4096, limit, ret, len);
+	return file_read_all(fd, 4096, limit, ret, len);
 }
 
 int file_read_input(const char *path, size_t limit, char **ret, size_t *len)
 {
-	return read_all(file_open_input(path, NULL), 4096, limit, ret, len);
+	return file_read_all(file_open_input(path, NULL), 4096, limit, ret, len);
 }
 
 int file_read(const char *path, size_t limit, char **ret, size_t *len)
@@ -139,7 +139,7 @@ int file_read(const char *path, size_t limit, char **ret, size_t *len)
 
 int file_read_large(const char *path, size_t likely, size_t limit, char **ret, size_t *len)
 {
-	return read_all(open_to_read(AT_FDCWD, path), likely, limit, ret, len);
+	return file_read_all(open_to_read(AT_FDCWD, path), likely, limit, ret, len);
 }
 
 int file_line(const char *path, char *buf, size_t size)
@@ -193,7 +193,7 @@ void file_make_folders(const char *path, unsigned mode)
 	mkdir(copy, mode);
 }
 
-static int by_name(const void *a, const void *b)
+static int file_by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -218,7 +218,7 @@ int file_list(const char *dir, struct file_names *ret)
 	}
 	closedir(dp);
 	if (names.n)
-		qsort(names.name, names.n, sizeof(*names.name), by_name);
+		qsort(names.name, names.n, sizeof(*names.name), file_by_name);
 	*ret = names;
 	return 0;
 }

@@ -40,7 +40,7 @@ static const struct link *link_of(uintptr_t at)
 	return NULL;
 }
 
-static void say(const char *text)
+static void filemap_say(const char *text)
 {
 	ssize_t n = write(STDERR_FILENO, text, strlen(text));
 
@@ -59,10 +59,10 @@ static void on_bus(int sig, siginfo_t *info, void *context)
 		raise(sig);
 		return;
 	}
-	say("kymo: ");
-	say(l->name);
-	say(" became shorter, or could not be read, while it was being read\n"
-	    "hint: wait until nobody writes to it any more, or read a copy of it\n");
+	filemap_say("kymo: ");
+	filemap_say(l->name);
+	filemap_say(" became shorter, or could not be read, while it was being read\n"
+		    "hint: wait until nobody writes to it any more, or read a copy of it\n");
 	_exit(1);
 }
 
@@ -86,7 +86,7 @@ static void set_name(struct link *l, const char *name)
 	l->name[n] = '\0';
 }
 
-static void remember(const void *p, size_t size, const char *name)
+static void filemap_remember(const void *p, size_t size, const char *name)
 {
 	struct link *l;
 
@@ -114,7 +114,7 @@ void *filemap_open(int fd, size_t size, const char *name)
 		p = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (p == MAP_FAILED)
 		return NULL;
-	remember(p, size, name);
+	filemap_remember(p, size, name);
 	return p;
 }
 

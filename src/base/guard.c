@@ -169,7 +169,7 @@ static ssize_t stream_write(void *cookie, const char *data, size_t n)
 	return (ssize_t)n;
 }
 
-static void start(struct guard *g, FILE **f, int fd, int buffering)
+static void base_guard_start(struct guard *g, FILE **f, int fd, int buffering)
 {
 	FILE *s;
 
@@ -184,7 +184,7 @@ static void start(struct guard *g, FILE **f, int fd, int buffering)
 }
 
 /* What was held to the end belongs to nothing. */
-static void finish(void)
+static void guard_finish(void)
 {
 	fflush(stdout);
 	for (int i = 0; i < 2; i++) {
@@ -199,8 +199,8 @@ static void finish(void)
 
 void guard_start(void)
 {
-	start(&guards[0], &stdout, STDOUT_FILENO, _IOLBF);
-	start(&guards[1], &stderr, STDERR_FILENO, _IONBF);
+	base_guard_start(&guards[0], &stdout, STDOUT_FILENO, _IOLBF);
+	base_guard_start(&guards[1], &stderr, STDERR_FILENO, _IONBF);
 	if (guards[0].on || guards[1].on)
-		atexit(finish);
+		atexit(guard_finish);
 }

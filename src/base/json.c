@@ -41,7 +41,7 @@ static size_t plain(const char *p, size_t n)
 	return i;
 }
 
-static void put_string(FILE *out, const char *s, size_t n)
+static void json_put_string(FILE *out, const char *s, size_t n)
 {
 	putc('"', out);
 	while (n) {
@@ -86,7 +86,7 @@ static void line_break(struct json *j)
 		fputs("  ", j->out);
 }
 
-static void begin(struct json *j, const char *key)
+static void json_begin(struct json *j, const char *key)
 {
 	if (j->depth) {
 		bool one_line = j->pretty && j->inline_level[j->depth - 1];
@@ -97,14 +97,14 @@ static void begin(struct json *j, const char *key)
 		line_break(j);
 	}
 	if (key) {
-		put_string(j->out, key, strlen(key));
+		json_put_string(j->out, key, strlen(key));
 		fputs(": ", j->out);
 	}
 }
 
 static void open_level(struct json *j, const char *key, char open, char close)
 {
-	begin(j, key);
+	json_begin(j, key);
 	putc(open, j->out);
 	if (j->depth >= JSON_DEPTH)
 		return;
@@ -144,8 +144,8 @@ void json_end(struct json *j)
 
 void json_strn(struct json *j, const char *key, const char *value, size_t n)
 {
-	begin(j, key);
-	put_string(j->out, value, n);
+	json_begin(j, key);
+	json_put_string(j->out, value, n);
 }
 
 void json_str(struct json *j, const char *key, const char *value)
@@ -158,19 +158,19 @@ void json_str(struct json *j, const char *key, const char *value)
 
 void json_u64(struct json *j, const char *key, uint64_t v)
 {
-	begin(j, key);
+	json_begin(j, key);
 	fprintf(j->out, "%" PRIu64, v);
 }
 
 void json_i64(struct json *j, const char *key, int64_t v)
 {
-	begin(j, key);
+	json_begin(j, key);
 	fprintf(j->out, "%" PRId64, v);
 }
 
 void json_double(struct json *j, const char *key, double v)
 {
-	begin(j, key);
+	json_begin(j, key);
 	if (isfinite(v))
 		fprintf(j->out, "%.10g", v);
 	else
@@ -179,12 +179,12 @@ void json_double(struct json *j, const char *key, double v)
 
 void json_bool(struct json *j, const char *key, bool v)
 {
-	begin(j, key);
+	json_begin(j, key);
 	fputs(v ? "true" : "false", j->out);
 }
 
 void json_null(struct json *j, const char *key)
 {
-	begin(j, key);
+	json_begin(j, key);
 	fputs("null", j->out);
 }

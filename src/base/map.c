@@ -39,7 +39,7 @@ uint64_t map_hash_bytes(const void *data, size_t n)
 	return map_hash(h);
 }
 
-static struct map_slot *slot_of(const struct map *m, uint64_t key)
+static struct map_slot *map_slot_of(const struct map *m, uint64_t key)
 {
 	size_t i = map_hash(key) & (m->cap - 1);
 
@@ -56,7 +56,7 @@ static void map_double(struct map *m)
 	m->slots = mem_table(m->cap * sizeof(*m->slots), true);
 	for (size_t i = 0; i < old.cap; i++)
 		if (old.slots[i].used)
-			*slot_of(m, old.slots[i].key) = old.slots[i];
+			*map_slot_of(m, old.slots[i].key) = old.slots[i];
 	free(old.slots);
 }
 
@@ -66,7 +66,7 @@ uint64_t *map_at(struct map *m, uint64_t key)
 
 	if ((m->n + 1) * 4 > m->cap * 3)
 		map_double(m);
-	s = slot_of(m, key);
+	s = map_slot_of(m, key);
 	if (!s->used) {
 		*s = (struct map_slot){ .key = key, .used = true };
 		m->n++;
@@ -80,7 +80,7 @@ uint64_t *map_find(const struct map *m, uint64_t key)
 
 	if (!m->cap)
 		return NULL;
-	s = slot_of(m, key);
+	s = map_slot_of(m, key);
 	return s->used ? &s->value : NULL;
 }
 

@@ -59,8 +59,8 @@ void *mem_lines(size_t size)
 #endif
 
 /*
- * All pages of it now: one by one takes several times as long, and a table's even more, for most are
- * read before they are written. Kernels before 5.14 do not know this.
+ * All pages of it now: one by one takes several times as long, and a table's even more, for most
+ * are read before they are written. Kernels before 5.14 do not know this.
  */
 static void *mem_present(void *start, size_t n)
 {

@@ -36,7 +36,7 @@ static int bad_value(const struct opt *o, const char *value, const char *want, s
 	return -EINVAL;
 }
 
-static int store(struct parse *p, const struct opt *o, const char *value, bool unset)
+static int opt_store(struct parse *p, const struct opt *o, const char *value, bool unset)
 {
 	char *field = (char *)p->args + o->field;
 	uint64_t u;
@@ -83,7 +83,7 @@ static bool is_choice(const struct opt *o, const char *word)
 }
 
 /* Find the value of o (attached, or the next word) and store it. */
-static int take(struct parse *p, const struct opt *o, const char *attached, bool unset)
+static int opt_take(struct parse *p, const struct opt *o, const char *attached, bool unset)
 {
 	char name[64];
 	const char *next = p->at + 1 < p->argc ? p->argv[p->at + 1] : NULL;
@@ -92,18 +92,18 @@ static int take(struct parse *p, const struct opt *o, const char *attached, bool
 		if (attached)
 			return err_set(p->e, EINVAL, "%s takes no value",
 				       shown(o, name, sizeof(name)));
-		return store(p, o, NULL, unset);
+		return opt_store(p, o, NULL, unset);
 	}
 	if (attached)
-		return store(p, o, attached, false);
+		return opt_store(p, o, attached, false);
 	if (o->arg == OPT_ARG_OPTIONAL || (o->arg == OPT_ARG_LAST && (!next || next[0] == '-')) ||
 	    (o->arg == OPT_ARG_CHOICE && !(next && is_choice(o, next))))
-		return store(p, o, NULL, false);
+		return opt_store(p, o, NULL, false);
 	if (!next)
 		return err_set(p->e, EINVAL, "%s needs a value (%s)", shown(o, name, sizeof(name)),
 			       o->meta ? o->meta : "VALUE");
 	p->at++;
-	return store(p, o, next, false);
+	return opt_store(p, o, next, false);
 }
 
 static int short_options(struct parse *p, const char *s)
@@ -121,8 +121,8 @@ static int short_options(struct parse *p, const char *s)
 			return err_hint(p->e, "-h lists the options");
 		}
 		if (o->arg != OPT_ARG_NONE)
-			return take(p, o, s[1] ? s + 1 : NULL, false);
-		r = take(p, o, NULL, false);
+			return opt_take(p, o, s[1] ? s + 1 : NULL, false);
+		r = opt_take(p, o, NULL, false);
 		if (r < 0)
 			return r;
 	}
@@ -191,7 +191,7 @@ static int long_option(struct parse *p, const char *word)
 		int m = o->name ? name_matches(o, word, n, &unset) : 0;
 
 		if (m == 2 && !unset)
-			return take(p, o, attached, false);
+			return opt_take(p, o, attached, false);
 		if (m == 2)
 			negated = o;
 		if (m != 1)
@@ -202,12 +202,12 @@ static int long_option(struct parse *p, const char *word)
 		found_unset = unset;
 	}
 	if (negated)
-		return take(p, negated, attached, true);
+		return opt_take(p, negated, attached, true);
 	if (strcmp(word, "help") == 0)
 		return -ECANCELED;
 	if (ambiguous || !found)
 		return unknown_long(p, word, n);
-	return take(p, found, attached, found_unset);
+	return opt_take(p, found, attached, found_unset);
 }
 
 int opt_parse(const struct opt *opts, unsigned flags, int argc, char **argv, void *args,

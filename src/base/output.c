@@ -66,7 +66,7 @@ static bool may_have(const struct place *p, uid_t uid)
 }
 
 /* fd is of a file that was made here. One that cannot be given away stays root's. */
-static int give(const struct place *p, int fd)
+static int output_give(const struct place *p, int fd)
 {
 	uid_t uid;
 	gid_t gid;
@@ -90,7 +90,7 @@ static int open_folder(int dir, const char *path, bool *by_link)
 	return fd < 0 ? -errno : fd;
 }
 
-static int look(struct place *p)
+static int output_look(struct place *p)
 {
 	if (fstatat(p->folder, p->base, &p->st, AT_SYMLINK_NOFOLLOW) == 0)
 		return 0;
@@ -116,7 +116,7 @@ static int walk(struct place *p, int dir, const char *path)
 	if (p->folder >= 0)
 		close(p->folder);
 	p->folder = folder;
-	return folder < 0 ? folder : look(p);
+	return folder < 0 ? folder : output_look(p);
 }
 
 enum whose { OURS, USERS, ANOTHERS };
@@ -131,7 +131,7 @@ static enum whose whose(const struct stat *st)
 	return output_user(&uid, &gid) && uid == st->st_uid ? USERS : ANOTHERS;
 }
 
-static int refuse(const struct place *p, const char *what, uid_t uid, struct err *e)
+static int output_refuse(const struct place *p, const char *what, uid_t uid, struct err *e)
 {
 	err_set(e, EPERM, "%s is a %s that user %u made: root does not write through it", p->path,
 		what, uid);
@@ -148,7 +148,7 @@ static bool is_users(const struct place *p)
 }
 
 /* Where the link leads; by its descriptor, since the name may be another one's by now. */
-static int follow(struct place *p, bool *itself, struct err *e)
+static int output_follow(struct place *p, bool *itself, struct err *e)
 {
 	AUTO_CLOSE int link = openat(p->folder, p->base, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_CLOSE int from = fcntl(p->folder, F_DUPFD_CLOEXEC, 3);
@@ -160,9 +160,9 @@ static int follow(struct place *p, bool *itself, struct err *e)
 	if (link < 0 || fstat(link, &st) < 0 || fstatfs(link, &fs) < 0)
 		return -errno;
 	if (!S_ISLNK(st.st_mode))
-		return look(p);
+		return output_look(p);
 	if (whose(&st) == ANOTHERS)
-		return refuse(p, "link", st.st_uid, e);
+		return output_refuse(p, "link", st.st_uid, e);
 	if (whose(&st) == USERS) {
 		p->users_link = true;
 		p->link_owner = st.st_uid;
@@ -180,7 +180,7 @@ static int follow(struct place *p, bool *itself, struct err *e)
 }
 
 /* Find the name to write to. *itself: it is to be opened as it is, link or not. */
-static int find(struct place *p, const char *path, bool *itself, struct err *e)
+static int output_find(struct place *p, const char *path, bool *itself, struct err *e)
 {
 	int r;
 
@@ -189,15 +189,15 @@ static int find(struct place *p, const char *path, bool *itself, struct err *e)
 	p->folder = -1;
 	r = walk(p, AT_FDCWD, path);
 	for (int i = 0; r == 0 && S_ISLNK(p->st.st_mode) && !*itself; i++)
-		r = i < MAX_LINKS ? follow(p, itself, e) : -ELOOP;
+		r = i < MAX_LINKS ? output_follow(p, itself, e) : -ELOOP;
 	if (r == 0 && p->users_link && !*itself && !is_users(p))
-		return refuse(p, "link", p->link_owner, e);
+		return output_refuse(p, "link", p->link_owner, e);
 	if (r == 0 && S_ISFIFO(p->st.st_mode) && whose(&p->st) == ANOTHERS)
-		return refuse(p, "pipe", p->st.st_uid, e);
+		return output_refuse(p, "pipe", p->st.st_uid, e);
 	return r;
 }
 
-static void forget(struct place *p)
+static void output_forget(struct place *p)
 {
 	if (p->folder >= 0)
 		close(p->folder);
@@ -252,12 +252,12 @@ static char *temporary_name(const struct place *p, const char *base)
 			  (unsigned)random);
 }
 
-static int make(const struct place *p, const char *name, int access)
+static int output_make(const struct place *p, const char *name, int access)
 {
 	int fd = openat(p->folder, name, access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			p->mode);
 
-	return fd < 0 ? -errno : give(p, fd);
+	return fd < 0 ? -errno : output_give(p, fd);
 }
 
 static int make_hidden(struct output *o, const struct place *p, int access)
@@ -267,9 +267,9 @@ static int make_hidden(struct output *o, const struct place *p, int access)
 	if (file_exists("/proc/self/fd")) /* else it could not be published */
 		fd = openat(p->folder, ".", access | O_TMPFILE | O_CLOEXEC, p->mode);
 	if (fd >= 0)
-		return give(p, fd);
+		return output_give(p, fd);
 	o->temp = temporary_name(p, NULL);
-	fd = make(p, o->temp, access);
+	fd = output_make(p, o->temp, access);
 	if (fd < 0) {
 		free(o->temp);
 		o->temp = NULL;
@@ -304,14 +304,14 @@ int output_open(struct output *o, const char *path, int access, struct err *e)
 	struct place p = { .mode = 0600 };
 	struct err why = { 0 };
 	bool itself;
-	int r = find(&p, path, &itself, &why);
+	int r = output_find(&p, path, &itself, &why);
 
 	*o = OUTPUT_NONE;
 	if (r == 0 && (itself || (p.st.st_mode && !S_ISREG(p.st.st_mode))))
 		r = o->fd = open_itself(&p, itself, access);
 	else if (r == 0)
 		r = open_whole(o, &p, access);
-	forget(&p);
+	output_forget(&p);
 	if (r >= 0)
 		return 0;
 	o->fd = -1;
@@ -379,17 +379,17 @@ void output_drop(struct output *o)
 
 /* ---- what grows ---- */
 
-static int grow(struct place *p, bool itself, int flags)
+static int output_grow(struct place *p, bool itself, int flags)
 {
 	int r = -EAGAIN;
 
 	for (int i = 0; r == -EAGAIN && i < MAX_TRIES; i++) {
-		if (i && (r = look(p)) < 0)
+		if (i && (r = output_look(p)) < 0)
 			return r;
 		if (itself || (p->st.st_mode && !S_ISREG(p->st.st_mode)))
 			return flags & O_EXCL ? -EEXIST : open_itself(p, itself, O_WRONLY);
 		if (!p->st.st_mode) {
-			r = make(p, p->base, O_WRONLY | (flags & O_APPEND));
+			r = output_make(p, p->base, O_WRONLY | (flags & O_APPEND));
 			r = r == -EEXIST && !(flags & O_EXCL) ? -EAGAIN : r;
 			continue;
 		}
@@ -409,11 +409,11 @@ int output_growing(const char *path, int flags, mode_t mode, struct err *e)
 	struct place p = { .mode = mode };
 	struct err why = { 0 };
 	bool itself;
-	int r = find(&p, path, &itself, &why);
+	int r = output_find(&p, path, &itself, &why);
 
 	if (r == 0)
-		r = grow(&p, itself, flags);
-	forget(&p);
+		r = output_grow(&p, itself, flags);
+	output_forget(&p);
 	if (r >= 0)
 		return r;
 	if (!why.code)

@@ -25,7 +25,7 @@ static uint8_t *room(struct pb *b, size_t n)
 	return b->data + b->n;
 }
 
-static size_t put(uint8_t *p, uint64_t v)
+static size_t pb_put(uint8_t *p, uint64_t v)
 {
 	size_t n = 0;
 
@@ -37,7 +37,7 @@ static size_t put(uint8_t *p, uint64_t v)
 
 void pb_varint(struct pb *b, uint64_t v)
 {
-	b->n += put(room(b, VARINT), v);
+	b->n += pb_put(room(b, VARINT), v);
 }
 
 static void tag(struct pb *b, unsigned field, enum wire w)
@@ -93,7 +93,7 @@ size_t pb_begin(struct pb *b, unsigned field)
 void pb_end(struct pb *b, size_t begun)
 {
 	uint8_t len[VARINT];
-	size_t n = b->n - begun, k = put(len, n);
+	size_t n = b->n - begun, k = pb_put(len, n);
 
 	if (k > 1) {
 		room(b, k - 1);

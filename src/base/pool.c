@@ -29,7 +29,7 @@ struct worker {
 	pthread_t thread;
 };
 
-static void *work(void *arg)
+static void *pool_work(void *arg)
 {
 	struct worker *w = arg;
 	struct pool *p = w->pool;
@@ -63,9 +63,9 @@ int pool_run(size_t n, unsigned threads, int (*fn)(void *ctx, size_t job, unsign
 		w[i] = (struct worker){ .pool = &p, .number = i };
 	/* a thread that cannot be had is work for the others */
 	while (started < threads &&
-	       pthread_create(&w[started].thread, NULL, work, &w[started]) == 0)
+	       pthread_create(&w[started].thread, NULL, pool_work, &w[started]) == 0)
 		started++;
-	work(&w[0]);
+	pool_work(&w[0]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(w[i].thread, NULL);
 	return atomic_load(&p.result);

@@ -59,7 +59,7 @@ static bool is_zstd(const uint8_t *p, size_t n)
 }
 
 /* Octal text, or with the upper bit set a binary number (GNU). */
-static bool number(const char *p, size_t n, uint64_t *ret)
+static bool tar_number(const char *p, size_t n, uint64_t *ret)
 {
 	uint64_t v = 0;
 	size_t i = 0;
@@ -85,7 +85,7 @@ static bool is_block(const struct tar_block *b)
 {
 	uint64_t sum;
 
-	return number(b->sum, sizeof(b->sum), &sum) && sum == tar_sum(b);
+	return tar_number(b->sum, sizeof(b->sum), &sum) && sum == tar_sum(b);
 }
 
 bool tar_looks_like(const void *start, size_t n)
@@ -167,7 +167,7 @@ static void read_pax(const uint8_t *p, size_t n, struct extended *x)
 	}
 }
 
-static void add_entry(struct tar *t, const struct entry *e)
+static void tar_add_entry(struct tar *t, const struct entry *e)
 {
 	uint64_t *first = map_at(&t->by_name, map_hash_bytes(e->m.name, strlen(e->m.name)));
 
@@ -201,7 +201,7 @@ static bool make_member(struct tar *t, const struct tar_block *b, const struct e
 	n = strnlen(name, n);
 	if (n > MAX_NAME || link_n > MAX_NAME)
 		return false;
-	number(b->mtime, sizeof(b->mtime), &mtime);
+	tar_number(b->mtime, sizeof(b->mtime), &mtime);
 	m->name = clean_name(&t->arena, name, n);
 	m->mtime = (int64_t)mtime;
 	m->kind = b->type == '2' ? TAR_LINK : b->type == '5' ? TAR_FOLDER : TAR_FILE;
@@ -221,8 +221,8 @@ enum step {
  * One header with all that extends it, from n bytes. *head: bytes before the member's own; *all:
  * with those. Where the bytes themselves end is the caller's to check.
  */
-static enum step read_header(struct tar *t, const uint8_t *p, size_t n, struct entry *e,
-			     uint64_t *head, uint64_t *all)
+static enum step tar_read_header(struct tar *t, const uint8_t *p, size_t n, struct entry *e,
+				 uint64_t *head, uint64_t *all)
 {
 	struct extended x = { 0 };
 	size_t at = 0;
@@ -236,7 +236,7 @@ static enum step read_header(struct tar *t, const uint8_t *p, size_t n, struct e
 			return STEP_MORE;
 		if (!b->name[0] && !b->sum[0])
 			return STEP_END;
-		if (!is_block(b) || !number(b->size, sizeof(b->size), &size))
+		if (!is_block(b) || !tar_number(b->size, sizeof(b->size), &size))
 			return STEP_BAD;
 		at += TAR_BLOCK;
 		if (!strchr("xLKgX", b->type) || !b->type) {
@@ -284,7 +284,7 @@ static int walk(struct tar *t, const uint8_t *p, size_t n, struct err *e)
 	while (n) {
 		uint64_t head = 0, all = 0;
 		struct entry entry;
-		enum step s = read_header(t, p, n, &entry, &head, &all);
+		enum step s = tar_read_header(t, p, n, &entry, &head, &all);
 
 		if (s == STEP_END)
 			return 0;
@@ -298,7 +298,7 @@ static int walk(struct tar *t, const uint8_t *p, size_t n, struct err *e)
 		if (t->entries.n == MAX_MEMBERS)
 			return err_set(e, EFBIG, "%s has too many members", t->name);
 		if (s == STEP_MEMBER)
-			add_entry(t, &entry);
+			tar_add_entry(t, &entry);
 		if (all > n)
 			all = n;
 		p += all;
@@ -400,7 +400,7 @@ static int walk_frames(struct tar *t, const uint8_t *p, size_t n, struct err *e)
 			size_t have = frame_start(p, size, buf,
 						  plain < HEAD_ROOM ? (size_t)plain : HEAD_ROOM);
 
-			s = read_header(t, buf, have, &entry, &head, &all);
+			s = tar_read_header(t, buf, have, &entry, &head, &all);
 			if (s == STEP_END)
 				return 0;
 			if (s == STEP_MORE || s == STEP_BAD || all != plain)
@@ -413,7 +413,7 @@ static int walk_frames(struct tar *t, const uint8_t *p, size_t n, struct err *e)
 			entry.pack_size = size;
 			entry.pack_skip = head;
 			if (s == STEP_MEMBER)
-				add_entry(t, &entry);
+				tar_add_entry(t, &entry);
 		}
 		p += size;
 		n -= size;
@@ -453,7 +453,7 @@ static void forget_entries(struct tar *t)
 	t->cut = false;
 }
 
-static int read_all(struct tar *t, const uint8_t *p, size_t n, struct err *e)
+static int tar_read_all(struct tar *t, const uint8_t *p, size_t n, struct err *e)
 {
 	if (!is_zstd(p, n))
 		return walk(t, p, n, e);
@@ -479,7 +479,7 @@ int tar_open_memory(const void *data, size_t n, const char *name, struct tar **r
 	pthread_mutex_init(&t->lock, NULL);
 	t->name = mem_strdup(name);
 	t->budget.size = n;
-	r = read_all(t, data, n, e);
+	r = tar_read_all(t, data, n, e);
 	if (r == 0 && !t->entries.n)
 		r = damaged(t, e);
 	if (r < 0) {

@@ -27,22 +27,22 @@ struct tar_writer {
 	int64_t size;
 };
 
-static int failed(const struct tar_writer *w, int code, struct err *e)
+static int tar_write_failed(const struct tar_writer *w, int code, struct err *e)
 {
 	return err_cannot_write(e, code, w->path ? w->path : "standard output");
 }
 
-static int put(struct tar_writer *w, const void *data, size_t n, struct err *e)
+static int tar_write_put(struct tar_writer *w, const void *data, size_t n, struct err *e)
 {
 	int r = file_write_all(w->out.fd, data, n);
 
 	w->size += (int64_t)n;
-	return r < 0 ? failed(w, -r, e) : 0;
+	return r < 0 ? tar_write_failed(w, -r, e) : 0;
 }
 
 #if HAVE_ZSTD
-static int put_packed(struct tar_writer *w, const void *data, size_t n, ZSTD_EndDirective how,
-		      struct err *e)
+static int tar_write_put_packed(struct tar_writer *w, const void *data, size_t n,
+				ZSTD_EndDirective how, struct err *e)
 {
 	ZSTD_inBuffer in = { data, n, 0 };
 	size_t left;
@@ -53,7 +53,7 @@ static int put_packed(struct tar_writer *w, const void *data, size_t n, ZSTD_End
 		left = ZSTD_compressStream2(w->zstd, &out, &in, how);
 		if (ZSTD_isError(left))
 			return err_set(e, EIO, "cannot compress: %s", ZSTD_getErrorName(left));
-		if (put(w, w->buffer, out.pos, e) < 0)
+		if (tar_write_put(w, w->buffer, out.pos, e) < 0)
 			return -e->code;
 	} while (how == ZSTD_e_end ? left : in.pos < in.size);
 	return 0;
@@ -72,16 +72,16 @@ static int put_member(struct tar_writer *w, const struct strbuf *head, const voi
 	if (w->zstd) {
 		ZSTD_CCtx_reset(w->zstd, ZSTD_reset_session_only);
 		ZSTD_CCtx_setPledgedSrcSize(w->zstd, head->n + n + pad);
-		r = put_packed(w, head->data, head->n, ZSTD_e_continue, e);
+		r = tar_write_put_packed(w, head->data, head->n, ZSTD_e_continue, e);
 		if (r == 0 && n)
-			r = put_packed(w, data, n, ZSTD_e_continue, e);
-		return r == 0 ? put_packed(w, zero, pad, ZSTD_e_end, e) : r;
+			r = tar_write_put_packed(w, data, n, ZSTD_e_continue, e);
+		return r == 0 ? tar_write_put_packed(w, zero, pad, ZSTD_e_end, e) : r;
 	}
 #endif
-	r = put(w, head->data, head->n, e);
+	r = tar_write_put(w, head->data, head->n, e);
 	if (r == 0 && n)
-		r = put(w, data, n, e);
-	return r == 0 ? put(w, zero, pad, e) : r;
+		r = tar_write_put(w, data, n, e);
+	return r == 0 ? tar_write_put(w, zero, pad, e) : r;
 }
 
 static void set_number(char *field, size_t size, uint64_t v)
@@ -193,7 +193,7 @@ int tar_write_link(struct tar_writer *w, const char *name, const char *target, s
 	return put_member(w, &head, NULL, 0, e);
 }
 
-static void drop(struct tar_writer *w)
+static void tar_write_drop(struct tar_writer *w)
 {
 #if HAVE_ZSTD
 	ZSTD_freeCCtx(w->zstd);
@@ -211,11 +211,11 @@ int64_t tar_write_finish(struct tar_writer *w, struct err *e)
 	int closed;
 
 	if (r == 0 && (closed = output_publish(&w->out)) < 0)
-		r = failed(w, -closed, e);
+		r = tar_write_failed(w, -closed, e);
 	closed = output_close(&w->out);
 	if (closed < 0 && r == 0)
-		r = failed(w, -closed, e);
-	drop(w);
+		r = tar_write_failed(w, -closed, e);
+	tar_write_drop(w);
 	return r < 0 ? r : size;
 }
 
@@ -224,5 +224,5 @@ void tar_write_abandon(struct tar_writer *w)
 	if (!w)
 		return;
 	output_close(&w->out);
-	drop(w);
+	tar_write_drop(w);
 }

@@ -24,7 +24,7 @@ static const char *where(void)
 }
 
 /* Opened and locked, or -1: it is somebody else's, no folder, or in use. */
-static int take(const char *path)
+static int temp_take(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
@@ -37,7 +37,7 @@ static int take(const char *path)
 	return -1;
 }
 
-static void empty(int fd)
+static void temp_empty(int fd)
 {
 	int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	DIR *d = own >= 0 ? fdopendir(own) : NULL;
@@ -68,10 +68,10 @@ static void sweep(const char *dir)
 		if (!str_starts(names.name[i], START))
 			continue;
 		path = mem_printf("%s/%s", dir, names.name[i]);
-		fd = take(path);
+		fd = temp_take(path);
 		if (fd < 0)
 			continue;
-		empty(fd);
+		temp_empty(fd);
 		rmdir(path);
 		close(fd);
 	}
@@ -94,7 +94,7 @@ int temp_make(struct temp *ret, struct err *e)
 			code = errno;
 			break;
 		}
-		fd = take(path);
+		fd = temp_take(path);
 		if (fd >= 0 && file_exists(path)) {
 			*ret = (struct temp){ .path = path, .fd = fd };
 			path = NULL;
@@ -113,7 +113,7 @@ void temp_remove(struct temp *t)
 {
 	if (!t->path)
 		return;
-	empty(t->fd);
+	temp_empty(t->fd);
 	rmdir(t->path);
 	close(t->fd);
 	free(t->path);

@@ -72,7 +72,8 @@ struct to {
 	void *ctx;
 };
 
-static void put_bits(struct to *t, const char *name, uint64_t v, const struct bit *bits, size_t n)
+static void attr_put_bits(struct to *t, const char *name, uint64_t v, const struct bit *bits,
+			  size_t n)
 {
 	AUTO_STRBUF b = { 0 };
 
@@ -86,7 +87,7 @@ static void put_bits(struct to *t, const char *name, uint64_t v, const struct bi
 
 enum base { DEC, HEX, SIGNED };
 
-static void put(struct to *t, const char *name, uint64_t v, enum base base)
+static void attr_put(struct to *t, const char *name, uint64_t v, enum base base)
 {
 	char text[32];
 
@@ -105,13 +106,13 @@ void attr_each(const struct perf_event_attr *a, attr_fn *fn, void *ctx)
 {
 	struct to t = { fn, ctx };
 
-#define FLAG(f) put(&t, #f, a->f, DEC)
-	put(&t, "type", a->type, DEC);
-	put(&t, "size", a->size, DEC);
-	put(&t, "config", a->config, HEX);
-	put(&t, "{ sample_period, sample_freq }", a->sample_period, DEC);
-	put_bits(&t, "sample_type", a->sample_type, sample_bits, ARRAY_SIZE(sample_bits));
-	put_bits(&t, "read_format", a->read_format, read_bits, ARRAY_SIZE(read_bits));
+#define FLAG(f) attr_put(&t, #f, a->f, DEC)
+	attr_put(&t, "type", a->type, DEC);
+	attr_put(&t, "size", a->size, DEC);
+	attr_put(&t, "config", a->config, HEX);
+	attr_put(&t, "{ sample_period, sample_freq }", a->sample_period, DEC);
+	attr_put_bits(&t, "sample_type", a->sample_type, sample_bits, ARRAY_SIZE(sample_bits));
+	attr_put_bits(&t, "read_format", a->read_format, read_bits, ARRAY_SIZE(read_bits));
 	FLAG(disabled);
 	FLAG(inherit);
 	FLAG(pinned);
@@ -150,18 +151,18 @@ void attr_each(const struct perf_event_attr *a, attr_fn *fn, void *ctx)
 	FLAG(remove_on_exec);
 	FLAG(sigtrap);
 #undef FLAG
-	put(&t, "{ wakeup_events, wakeup_watermark }", a->wakeup_events, DEC);
-	put(&t, "bp_type", a->bp_type, DEC);
-	put(&t, "{ bp_addr, config1 }", a->bp_addr, HEX);
-	put(&t, "{ bp_len, config2 }", a->bp_len, HEX);
-	put_bits(&t, "branch_sample_type", a->branch_sample_type, branch_bits,
-		 ARRAY_SIZE(branch_bits));
-	put(&t, "sample_regs_user", a->sample_regs_user, HEX);
-	put(&t, "sample_stack_user", a->sample_stack_user, DEC);
-	put(&t, "clockid", (uint64_t)(int64_t)a->clockid, SIGNED);
-	put(&t, "sample_regs_intr", a->sample_regs_intr, HEX);
-	put(&t, "aux_watermark", a->aux_watermark, DEC);
-	put(&t, "sample_max_stack", a->sample_max_stack, DEC);
-	put(&t, "aux_sample_size", a->aux_sample_size, DEC);
-	put(&t, "sig_data", a->sig_data, DEC);
+	attr_put(&t, "{ wakeup_events, wakeup_watermark }", a->wakeup_events, DEC);
+	attr_put(&t, "bp_type", a->bp_type, DEC);
+	attr_put(&t, "{ bp_addr, config1 }", a->bp_addr, HEX);
+	attr_put(&t, "{ bp_len, config2 }", a->bp_len, HEX);
+	attr_put_bits(&t, "branch_sample_type", a->branch_sample_type, branch_bits,
+		      ARRAY_SIZE(branch_bits));
+	attr_put(&t, "sample_regs_user", a->sample_regs_user, HEX);
+	attr_put(&t, "sample_stack_user", a->sample_stack_user, DEC);
+	attr_put(&t, "clockid", (uint64_t)(int64_t)a->clockid, SIGNED);
+	attr_put(&t, "sample_regs_intr", a->sample_regs_intr, HEX);
+	attr_put(&t, "aux_watermark", a->aux_watermark, DEC);
+	attr_put(&t, "sample_max_stack", a->sample_max_stack, DEC);
+	attr_put(&t, "aux_sample_size", a->aux_sample_size, DEC);
+	attr_put(&t, "sig_data", a->sig_data, DEC);
 }

@@ -41,8 +41,8 @@ static unsigned put_or(struct strbuf *b, unsigned before, const char *name)
 	return before + 1;
 }
 
-static unsigned put_bits(struct strbuf *b, uint64_t bits, const char *const *names, size_t n,
-			 unsigned before)
+static unsigned memory_put_bits(struct strbuf *b, uint64_t bits, const char *const *names, size_t n,
+				unsigned before)
 {
 	for (size_t i = 0; i < n; i++)
 		if ((bits >> i & 1) && names[i])
@@ -76,7 +76,7 @@ void memory_level(struct strbuf *b, uint64_t word)
 	} else {
 		if (d.mem_lvl & PERF_MEM_LVL_NA)
 			any = put_or(b, any, "N/A");
-		any = put_bits(b, d.mem_lvl, levels, ARRAY_SIZE(levels), any);
+		any = memory_put_bits(b, d.mem_lvl, levels, ARRAY_SIZE(levels), any);
 	}
 	if (d.mem_lvl_num) {
 		char text[8];
@@ -93,9 +93,9 @@ void memory_level(struct strbuf *b, uint64_t word)
 void memory_snoop(struct strbuf *b, uint64_t word)
 {
 	union perf_mem_data_src d = { .val = word };
-	unsigned any = put_bits(b, d.mem_snoop, snoops, ARRAY_SIZE(snoops), 0);
+	unsigned any = memory_put_bits(b, d.mem_snoop, snoops, ARRAY_SIZE(snoops), 0);
 
-	if (!put_bits(b, d.mem_snoopx, snoops_more, ARRAY_SIZE(snoops_more), any))
+	if (!memory_put_bits(b, d.mem_snoopx, snoops_more, ARRAY_SIZE(snoops_more), any))
 		strbuf_puts(b, "N/A");
 }
 
@@ -103,7 +103,7 @@ void memory_tlb(struct strbuf *b, uint64_t word)
 {
 	union perf_mem_data_src d = { .val = word };
 
-	if (!put_bits(b, d.mem_dtlb, tlbs, ARRAY_SIZE(tlbs), 0))
+	if (!memory_put_bits(b, d.mem_dtlb, tlbs, ARRAY_SIZE(tlbs), 0))
 		strbuf_puts(b, "N/A");
 	strbuf_puts(b, d.mem_dtlb & PERF_MEM_TLB_HIT ? " hit" : "");
 	strbuf_puts(b, d.mem_dtlb & PERF_MEM_TLB_MISS ? " miss" : "");

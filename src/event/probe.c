@@ -41,13 +41,13 @@ bool probe_is_name(const char *s)
 	return true;
 }
 
-static char *cut(struct parser *ps, const char *from, const char *to)
+static char *probe_cut(struct parser *ps, const char *from, const char *to)
 {
 	return arena_strndup(ps->arena, from, (size_t)(to - from));
 }
 
 /* A number that runs up to one of the stops. */
-static bool number(const char **s, const char *end, uint64_t *ret)
+static bool probe_number(const char **s, const char *end, uint64_t *ret)
 {
 	char *stop;
 	uint64_t v;
@@ -105,7 +105,7 @@ static const char *word_end(const char *s)
 }
 
 /* GROUP:EVENT= in front; s moves behind it. */
-static int event_name(struct parser *ps, const char **s, const char *end)
+static int probe_event_name(struct parser *ps, const char **s, const char *end)
 {
 	const char *eq = find_any(*s, end, ";=@+%"), *colon;
 
@@ -113,12 +113,12 @@ static int event_name(struct parser *ps, const char **s, const char *end)
 		return 0;
 	colon = memchr(*s, ':', (size_t)(eq - *s));
 	if (colon) {
-		ps->p->group = cut(ps, *s, colon);
+		ps->p->group = probe_cut(ps, *s, colon);
 		if (!probe_is_name(ps->p->group))
 			return bad(ps, *s, "\"%s\" cannot be the name of a group", ps->p->group);
 		*s = colon + 1;
 	}
-	ps->p->event = cut(ps, *s, eq);
+	ps->p->event = probe_cut(ps, *s, eq);
 	if (!probe_is_name(ps->p->event))
 		return bad(ps, *s, "\"%s\" cannot be the name of an event", ps->p->event);
 	*s = eq + 1;
@@ -139,18 +139,18 @@ static int point_tail(struct parser *ps, const char *s, const char *end)
 			stop = end;
 		switch (c) {
 		case ':':
-			if (!number(&s, stop, &v) || s != stop || v > INT32_MAX)
+			if (!probe_number(&s, stop, &v) || s != stop || v > INT32_MAX)
 				return bad(ps, from, "a line number must stand here");
 			p->line = (uint32_t)v;
 			p->has_line = true;
 			break;
 		case '+':
-			if (!number(&s, stop, &v) || s != stop)
+			if (!probe_number(&s, stop, &v) || s != stop)
 				return bad(ps, from, "an offset must stand here");
 			p->offset = v;
 			break;
 		case '@':
-			p->file = cut(ps, s, stop);
+			p->file = probe_cut(ps, s, stop);
 			if (!*p->file)
 				return bad(ps, from, "the name of a source file must stand here");
 			break;
@@ -160,7 +160,7 @@ static int point_tail(struct parser *ps, const char *s, const char *end)
 			p->ret = true;
 			break;
 		case ';':
-			p->pattern = cut(ps, s, stop);
+			p->pattern = probe_cut(ps, s, stop);
 			if (!*p->pattern)
 				return bad(ps, from, "a pattern must stand here");
 			break;
@@ -196,10 +196,10 @@ static int usdt_name(struct parser *ps, const char *s, const char *end)
 
 	ps->p->usdt = true;
 	if (colon) {
-		ps->p->file = cut(ps, s, colon); /* the provider */
+		ps->p->file = probe_cut(ps, s, colon); /* the provider */
 		s = colon + 1;
 	}
-	ps->p->function = cut(ps, s, end);
+	ps->p->function = probe_cut(ps, s, end);
 	if (!*ps->p->function)
 		return bad(ps, s, "the name of a static probe must stand here");
 	return 0;
@@ -209,7 +209,7 @@ static int point(struct parser *ps, const char *s, const char *end)
 {
 	const char *start = s, *stop;
 	bool is_file;
-	int err = event_name(ps, &s, end);
+	int err = probe_event_name(ps, &s, end);
 
 	if (err < 0)
 		return err;
@@ -222,7 +222,7 @@ static int point(struct parser *ps, const char *s, const char *end)
 	stop = name_end(s, end);
 	if (s + 1 < end && s[0] == '0' && s[1] == 'x') {
 		ps->p->has_address = true;
-		if (!number(&s, stop, &ps->p->address) || s != stop)
+		if (!probe_number(&s, stop, &ps->p->address) || s != stop)
 			return bad(ps, s, "an address must stand here");
 		err = point_tail(ps, stop, end);
 		return err < 0 ? err : point_fits(ps);
@@ -234,15 +234,15 @@ static int point(struct parser *ps, const char *s, const char *end)
 	if (stop == s)
 		return bad(ps, s, "the name of a function or file must stand here");
 	if (is_file)
-		ps->p->file = cut(ps, s, stop);
+		ps->p->file = probe_cut(ps, s, stop);
 	else
-		ps->p->function = cut(ps, s, stop);
+		ps->p->function = probe_cut(ps, s, stop);
 	err = point_tail(ps, stop, end);
 	return err < 0 ? err : point_fits(ps);
 }
 
 /* VAR->a.b[3] into its parts. */
-static int fields(struct parser *ps, struct probe_arg *arg, const char *s, const char *end)
+static int probe_fields(struct parser *ps, struct probe_arg *arg, const char *s, const char *end)
 {
 	const char *from = s;
 
@@ -250,13 +250,13 @@ static int fields(struct parser *ps, struct probe_arg *arg, const char *s, const
 		s++;
 	while (s < end && (isalnum((unsigned char)*s) || *s == '_'))
 		s++;
-	arg->what = cut(ps, from, s);
+	arg->what = probe_cut(ps, from, s);
 	while (s < end) {
 		struct probe_field f = { 0 };
 
 		if (*s == '[') {
 			s++;
-			if (!number(&s, end, &f.index) || s >= end || *s != ']')
+			if (!probe_number(&s, end, &f.index) || s >= end || *s != ']')
 				return bad(ps, s, "the number of an element must stand here");
 			s++;
 			vec_push(&arg->fields, f);
@@ -271,7 +271,7 @@ static int fields(struct parser *ps, struct probe_arg *arg, const char *s, const
 			s++;
 		if (s == from)
 			return bad(ps, s, "the name of a field must stand here");
-		f.name = cut(ps, from, s);
+		f.name = probe_cut(ps, from, s);
 		vec_push(&arg->fields, f);
 	}
 	return 0;
@@ -287,17 +287,17 @@ static void arg_name(struct probe_arg *arg)
 		arg->name = arg->what;
 }
 
-static int argument(struct parser *ps, const char *s, const char *end)
+static int probe_argument(struct parser *ps, const char *s, const char *end)
 {
 	struct probe_arg *arg = vec_add(&ps->p->args);
 	const char *eq = memchr(s, '=', (size_t)(end - s)), *colon, *start = s;
 
 	arg->at = (size_t)(s - ps->p->text);
-	arg->text = cut(ps, s, end);
+	arg->text = probe_cut(ps, s, end);
 	if (ps->p->args.n > ARGS_MAX)
 		return bad(ps, s, "a probe can have %d arguments", ARGS_MAX);
 	if (eq) {
-		arg->name = cut(ps, s, eq);
+		arg->name = probe_cut(ps, s, eq);
 		if (!probe_is_name(arg->name))
 			return bad(ps, s, "\"%s\" cannot be the name of an argument", arg->name);
 		s = eq + 1;
@@ -308,7 +308,7 @@ static int argument(struct parser *ps, const char *s, const char *end)
 	}
 	colon = memchr(s, ':', (size_t)(end - s));
 	if (colon) {
-		arg->type = cut(ps, colon + 1, end);
+		arg->type = probe_cut(ps, colon + 1, end);
 		if (!*arg->type)
 			return bad(ps, colon + 1,
 				   "a type must stand here: u32, s64, x8, string ...");
@@ -324,10 +324,10 @@ static int argument(struct parser *ps, const char *s, const char *end)
 	if (!isalpha((unsigned char)*s) && *s != '_' &&
 	    (strncmp(s, "$retval", 7) != 0 || end - s == 7)) {
 		arg->raw = true;
-		arg->what = cut(ps, s, end);
+		arg->what = probe_cut(ps, s, end);
 		return 0;
 	}
-	if (fields(ps, arg, s, end) < 0)
+	if (probe_fields(ps, arg, s, end) < 0)
 		return -EINVAL;
 	arg_name(arg);
 	return 0;
@@ -355,7 +355,7 @@ int probe_parse(struct arena *a, char *const *words, size_t n, struct probe_text
 	err = point(&ps, s, end);
 	for (s = end + strspn(end, " \t"); err == 0 && *s; s = end + strspn(end, " \t")) {
 		end = s + strcspn(s, " \t");
-		err = argument(&ps, s, end);
+		err = probe_argument(&ps, s, end);
 	}
 	if (err < 0)
 		probe_text_free(ret);
@@ -381,12 +381,12 @@ int probe_lines_parse(struct arena *a, const char *text, struct probe_lines *ret
 		colon = NULL;
 	if (colon) {
 		s = colon + 1;
-		if (!number(&s, end, &from))
+		if (!probe_number(&s, end, &from))
 			return bad(&ps, s, "a line number must stand here");
 		if (*s == '-' || *s == '+') {
 			bool plus = *s++ == '+';
 
-			if (*s && !number(&s, end, &more))
+			if (*s && !probe_number(&s, end, &more))
 				return bad(&ps, s, "a line number must stand here");
 			if (s[-1] != '-' && s[-1] != '+')
 				to = plus ? from + more : more;
@@ -401,13 +401,13 @@ int probe_lines_parse(struct arena *a, const char *text, struct probe_lines *ret
 	}
 	at = memchr(text, '@', (size_t)(end - text));
 	if (at) {
-		ret->function = cut(&ps, text, at);
-		ret->file = cut(&ps, at + 1, end);
+		ret->function = probe_cut(&ps, text, at);
+		ret->file = probe_cut(&ps, at + 1, end);
 	} else if (memchr(text, '.', (size_t)(end - text)) ||
 		   memchr(text, '/', (size_t)(end - text))) {
-		ret->file = cut(&ps, text, end);
+		ret->file = probe_cut(&ps, text, end);
 	} else {
-		ret->function = cut(&ps, text, end);
+		ret->function = probe_cut(&ps, text, end);
 	}
 	if (end == text)
 		return bad(&ps, text, "the name of a function or file must stand here");

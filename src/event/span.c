@@ -27,7 +27,7 @@ static bool parse_seconds(const char *s, size_t n, uint64_t *ret)
 }
 
 /* Shares next to each other do not touch, but the last one ends with the recording. */
-static struct span share(const struct trace *t, double from, double to)
+static struct span span_share(const struct trace *t, double from, double to)
 {
 	uint64_t all = t->last_time - t->first_time;
 	struct span r = { t->first_time + (uint64_t)llround(from * (double)all),
@@ -50,18 +50,18 @@ static bool parse_share(const char *s, const struct trace *t, struct span *ret)
 		return false;
 	second = end + 2;
 	switch (end[1]) {
-	case '\0': *ret = share(t, 0, a / 100); return a > 0;
+	case '\0': *ret = span_share(t, 0, a / 100); return a > 0;
 	case '/':
 		nth = strtoul(second, &end, 10);
 		if (end == second || *end || nth < 1 || !(a > 0) || a * (double)nth > 100.0001)
 			return false;
-		*ret = share(t, a / 100 * (double)(nth - 1), a / 100 * (double)nth);
+		*ret = span_share(t, a / 100 * (double)(nth - 1), a / 100 * (double)nth);
 		return true;
 	case '-':
 		b = strtod(second, &end);
 		if (end == second || strcmp(end, "%") != 0 || !(b >= a) || b > 100)
 			return false;
-		*ret = share(t, a / 100, b / 100);
+		*ret = span_share(t, a / 100, b / 100);
 		return true;
 	default: return false;
 	}

@@ -27,8 +27,8 @@ static struct task_node *node_own(struct task_nodes *t, struct task_node *n, uin
 }
 
 /* Nodes that start below addr to *low, the others to *high. */
-static void split(struct task_nodes *t, struct task_node *n, uint64_t addr, uint32_t token,
-		  struct task_node **low, struct task_node **high)
+static void task_tree_split(struct task_nodes *t, struct task_node *n, uint64_t addr,
+			    uint32_t token, struct task_node **low, struct task_node **high)
 {
 	if (!n) {
 		*low = *high = NULL;
@@ -36,27 +36,27 @@ static void split(struct task_nodes *t, struct task_node *n, uint64_t addr, uint
 	}
 	n = node_own(t, n, token);
 	if (n->map.start < addr) {
-		split(t, n->right, addr, token, &n->right, high);
+		task_tree_split(t, n->right, addr, token, &n->right, high);
 		*low = n;
 	} else {
-		split(t, n->left, addr, token, low, &n->left);
+		task_tree_split(t, n->left, addr, token, low, &n->left);
 		*high = n;
 	}
 }
 
 /* Everything in low starts below everything in high. */
-static struct task_node *join(struct task_nodes *t, struct task_node *low, struct task_node *high,
-			      uint32_t token)
+static struct task_node *task_tree_join(struct task_nodes *t, struct task_node *low,
+					struct task_node *high, uint32_t token)
 {
 	if (!low || !high)
 		return low ? low : high;
 	if (low->rank > high->rank) {
 		low = node_own(t, low, token);
-		low->right = join(t, low->right, high, token);
+		low->right = task_tree_join(t, low->right, high, token);
 		return low;
 	}
 	high = node_own(t, high, token);
-	high->left = join(t, low, high->left, token);
+	high->left = task_tree_join(t, low, high->left, token);
 	return high;
 }
 
@@ -91,8 +91,8 @@ struct task_node *task_tree_replace(struct task_nodes *t, struct task_node *root
 	struct task_node *low, *mid, *high, *tail = NULL;
 	const struct task_node *last;
 
-	split(t, root, start, token, &low, &mid);
-	split(t, mid, end, token, &mid, &high);
+	task_tree_split(t, root, start, token, &low, &mid);
+	task_tree_split(t, mid, end, token, &mid, &high);
 	last = mid ? last_of(mid) : last_of(low);
 	if (last && last->map.end > end) {
 		struct task_map rest = last->map;
@@ -102,8 +102,8 @@ struct task_node *task_tree_replace(struct task_nodes *t, struct task_node *root
 		tail = node_new(t, &rest, token);
 	}
 	low = cut_last(t, low, start, token);
-	low = join(t, low, node_new(t, map, token), token);
-	return join(t, join(t, low, tail, token), high, token);
+	low = task_tree_join(t, low, node_new(t, map, token), token);
+	return task_tree_join(t, task_tree_join(t, low, tail, token), high, token);
 }
 
 static bool same_code(const struct task_map *a, const struct task_map *b)

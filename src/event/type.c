@@ -27,7 +27,7 @@ struct slice {
 	size_t n;
 };
 
-static struct slice trim(struct slice t)
+static struct slice type_trim(struct slice t)
 {
 	while (t.n && isspace((unsigned char)t.s[0]))
 		t.s++, t.n--;
@@ -100,16 +100,16 @@ static bool parse_declaration(struct field *f, struct arena *a, struct slice dec
 	uint64_t count = 0;
 	bool loc;
 
-	decl = trim(decl);
+	decl = type_trim(decl);
 	/* The last [] belongs to the name; __data_loc has its own before the name. */
 	if (decl.n && decl.s[decl.n - 1] == ']' && (bracket = memrchr(decl.s, '[', decl.n))) {
 		index = (struct slice){ bracket + 1, (size_t)(decl.s + decl.n - bracket) - 2 };
-		decl = trim((struct slice){ decl.s, (size_t)(bracket - decl.s) });
+		decl = type_trim((struct slice){ decl.s, (size_t)(bracket - decl.s) });
 	}
 	name = (struct slice){ decl.s + decl.n, 0 };
 	while (name.s > decl.s && ident_char(name.s[-1]))
 		name.s--, name.n++;
-	type = trim((struct slice){ decl.s, (size_t)(name.s - decl.s) });
+	type = type_trim((struct slice){ decl.s, (size_t)(name.s - decl.s) });
 	if (!name.n || !type.n)
 		return false;
 	for (size_t i = 0; i < index.n && isdigit((unsigned char)index.s[i]) && count < 1u << 30;
@@ -178,16 +178,16 @@ int type_parse_format(struct event_type *t, struct arena *a, const char *text, s
 	while (n) {
 		const char *end = memchr(text, '\n', n);
 		struct slice line = { text, end ? (size_t)(end - text) : n };
-		struct slice bare = trim(line);
+		struct slice bare = type_trim(line);
 		struct field f;
 
 		line_no++;
 		text += line.n + (end != NULL);
 		n -= line.n + (end != NULL);
 		if (starts(bare, "name:")) {
-			name = trim((struct slice){ bare.s + 5, bare.n - 5 });
+			name = type_trim((struct slice){ bare.s + 5, bare.n - 5 });
 		} else if (starts(bare, "ID:")) {
-			struct slice number = trim((struct slice){ bare.s + 3, bare.n - 3 });
+			struct slice number = type_trim((struct slice){ bare.s + 3, bare.n - 3 });
 
 			number_after(number, "", &id);
 		} else if (starts(bare, "print fmt:")) {
@@ -229,7 +229,7 @@ const struct field *type_field(const struct event_type *t, const char *name)
 	return NULL;
 }
 
-static bool inside(uint64_t offset, uint64_t size, size_t raw_size)
+static bool type_inside(uint64_t offset, uint64_t size, size_t raw_size)
 {
 	return offset <= raw_size && size <= raw_size - offset;
 }
@@ -241,7 +241,7 @@ bool field_int(const struct field *f, const void *raw, size_t raw_size, int64_t 
 	uint32_t v32;
 	uint64_t v64;
 
-	if (f->kind != FIELD_INT || !inside(f->offset, f->size, raw_size))
+	if (f->kind != FIELD_INT || !type_inside(f->offset, f->size, raw_size))
 		return false;
 	p = (const unsigned char *)raw + f->offset;
 	switch (f->size) {
@@ -270,7 +270,7 @@ bool field_bytes(const struct field *f, const void *raw, size_t raw_size, const 
 	uint64_t offset = f->offset, size = f->size;
 	uint32_t loc;
 
-	if (!inside(offset, size, raw_size))
+	if (!type_inside(offset, size, raw_size))
 		return false;
 	/* an array without a size is the rest of the record */
 	if (!size && (f->kind == FIELD_STRING || f->kind == FIELD_ARRAY))
@@ -280,7 +280,7 @@ bool field_bytes(const struct field *f, const void *raw, size_t raw_size, const 
 		loc = f->swapped ? bswap_32(loc) : loc;
 		offset = (loc & 0xffff) + (f->kind == FIELD_REL_LOC ? offset + 4 : 0);
 		size = loc >> 16;
-		if (!inside(offset, size, raw_size))
+		if (!type_inside(offset, size, raw_size))
 			return false;
 	}
 	*ret = offset ? (const char *)raw + offset

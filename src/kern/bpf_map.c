@@ -37,7 +37,7 @@ int bpf_btf_new(const void *data, uint32_t size)
 	return bpf_call(BPF_BTF_LOAD, &a);
 }
 
-static int element(enum bpf_cmd cmd, int map, const void *key, const void *value)
+static int bpf_map_element(enum bpf_cmd cmd, int map, const void *key, const void *value)
 {
 	union bpf_attr a;
 
@@ -50,17 +50,17 @@ static int element(enum bpf_cmd cmd, int map, const void *key, const void *value
 
 int bpf_map_get(int map, const void *key, void *value)
 {
-	return element(BPF_MAP_LOOKUP_ELEM, map, key, value);
+	return bpf_map_element(BPF_MAP_LOOKUP_ELEM, map, key, value);
 }
 
 int bpf_map_set(int map, const void *key, const void *value)
 {
-	return element(BPF_MAP_UPDATE_ELEM, map, key, value);
+	return bpf_map_element(BPF_MAP_UPDATE_ELEM, map, key, value);
 }
 
 int bpf_map_drop(int map, const void *key)
 {
-	return element(BPF_MAP_DELETE_ELEM, map, key, NULL);
+	return bpf_map_element(BPF_MAP_DELETE_ELEM, map, key, NULL);
 }
 
 int bpf_map_batch(int map, bool first, uint32_t *place, void *keys, void *values, uint32_t *n)
@@ -82,7 +82,7 @@ int bpf_map_batch(int map, bool first, uint32_t *place, void *keys, void *values
 
 int bpf_map_next(int map, const void *key, void *next)
 {
-	return element(BPF_MAP_GET_NEXT_KEY, map, key, next);
+	return bpf_map_element(BPF_MAP_GET_NEXT_KEY, map, key, next);
 }
 
 int bpf_map_pinned(const char *path, uint32_t *key_size)

@@ -106,14 +106,14 @@ long btf_extra(unsigned kind, unsigned vlen)
 	}
 }
 
-static bool is_named(const struct btf_blob *b, uint32_t off, const char *name)
+static bool btf_is_named(const struct btf_blob *b, uint32_t off, const char *name)
 {
 	return off < b->strings_len && strcmp(b->strings + off, name) == 0;
 }
 
 /* The type's id, and *ret its head; -ENOENT, -EINVAL. */
-static int find(const struct btf_blob *b, unsigned kind, unsigned at_least, const char *name,
-		const char **ret)
+static int kern_btf_find(const struct btf_blob *b, unsigned kind, unsigned at_least,
+			 const char *name, const char **ret)
 {
 	const char *at = b->types;
 	size_t left = b->types_len;
@@ -127,7 +127,7 @@ static int find(const struct btf_blob *b, unsigned kind, unsigned at_least, cons
 		if (more < 0 || (size_t)more > left - sizeof(t))
 			return -EINVAL;
 		if (BTF_INFO_KIND(t.info) == kind && BTF_INFO_VLEN(t.info) >= at_least &&
-		    is_named(b, t.name_off, name)) {
+		    btf_is_named(b, t.name_off, name)) {
 			*ret = at;
 			return id;
 		}
@@ -141,7 +141,7 @@ int btf_find(const struct btf_blob *b, unsigned kind, const char *name)
 {
 	const char *at;
 
-	return find(b, kind, 0, name, &at);
+	return kern_btf_find(b, kind, 0, name, &at);
 }
 
 int btf_member(const struct btf_blob *b, const char *record, const char *member, uint64_t *bit,
@@ -149,7 +149,7 @@ int btf_member(const struct btf_blob *b, const char *record, const char *member,
 {
 	struct btf_type t;
 	const char *at;
-	int r = find(b, BTF_KIND_STRUCT, 1, record, &at);
+	int r = kern_btf_find(b, BTF_KIND_STRUCT, 1, record, &at);
 	uint32_t mask;
 
 	if (r < 0)
@@ -161,7 +161,7 @@ int btf_member(const struct btf_blob *b, const char *record, const char *member,
 		struct btf_member m[2];
 
 		memcpy(m, at + i * sizeof(*m), sizeof(*m));
-		if (!is_named(b, m[0].name_off, member))
+		if (!btf_is_named(b, m[0].name_off, member))
 			continue;
 		*bit = m[0].offset & mask;
 		*size = t.size * 8ull - *bit;

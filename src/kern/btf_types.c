@@ -245,7 +245,7 @@ uint32_t btf_strip(const struct btf_types *b, uint32_t id)
 	return 0;
 }
 
-static const struct btf_array *array(const struct btf_types *b, uint32_t id)
+static const struct btf_array *btf_types_array(const struct btf_types *b, uint32_t id)
 {
 	return btf_kind(b, id) == BTF_KIND_ARRAY ? (const void *)(btf_type(b, id) + 1) : NULL;
 }
@@ -269,7 +269,7 @@ uint64_t btf_size(const struct btf_types *b, uint32_t id)
 		case KIND_ENUM64: return n * t->size;
 		case BTF_KIND_PTR: return n * sizeof(void *);
 		case BTF_KIND_ARRAY:
-			a = array(b, id);
+			a = btf_types_array(b, id);
 			n = n * a->nelems;
 			if (n >> 32)
 				return 0;
@@ -286,7 +286,7 @@ uint32_t btf_target(const struct btf_types *b, uint32_t id)
 	const struct btf_array *a;
 
 	id = btf_strip(b, id);
-	a = array(b, id);
+	a = btf_types_array(b, id);
 	if (a)
 		return a->type;
 	return btf_kind(b, id) == BTF_KIND_PTR ? btf_type(b, id)->type : 0;
@@ -294,7 +294,7 @@ uint32_t btf_target(const struct btf_types *b, uint32_t id)
 
 uint32_t btf_elements(const struct btf_types *b, uint32_t id)
 {
-	const struct btf_array *a = array(b, btf_strip(b, id));
+	const struct btf_array *a = btf_types_array(b, btf_strip(b, id));
 
 	return a ? a->nelems : 0;
 }
@@ -323,7 +323,7 @@ bool btf_is_char(const struct btf_types *b, uint32_t id)
 	       strstr(btf_name(b, id), "char");
 }
 
-static void text(const struct btf_types *b, uint32_t id, struct strbuf *out, int depth)
+static void btf_types_text(const struct btf_types *b, uint32_t id, struct strbuf *out, int depth)
 {
 	const struct btf_type *t = btf_type(b, id);
 	const char *name = btf_name(b, id);
@@ -335,18 +335,18 @@ static void text(const struct btf_types *b, uint32_t id, struct strbuf *out, int
 	switch (BTF_INFO_KIND(t->info)) {
 	case BTF_KIND_CONST:
 		strbuf_puts(out, "const ");
-		text(b, t->type, out, depth + 1);
+		btf_types_text(b, t->type, out, depth + 1);
 		break;
 	case BTF_KIND_VOLATILE:
 	case BTF_KIND_RESTRICT:
-	case KIND_TYPE_TAG: text(b, t->type, out, depth + 1); break;
+	case KIND_TYPE_TAG: btf_types_text(b, t->type, out, depth + 1); break;
 	case BTF_KIND_PTR:
-		text(b, t->type, out, depth + 1);
+		btf_types_text(b, t->type, out, depth + 1);
 		strbuf_puts(out, out->n && out->data[out->n - 1] == '*' ? "*" : " *");
 		break;
 	case BTF_KIND_ARRAY:
-		text(b, array(b, id)->type, out, depth + 1);
-		strbuf_printf(out, "[%u]", array(b, id)->nelems);
+		btf_types_text(b, btf_types_array(b, id)->type, out, depth + 1);
+		strbuf_printf(out, "[%u]", btf_types_array(b, id)->nelems);
 		break;
 	case BTF_KIND_STRUCT: strbuf_printf(out, "struct %s", *name ? name : "{...}"); break;
 	case BTF_KIND_UNION: strbuf_printf(out, "union %s", *name ? name : "{...}"); break;
@@ -362,7 +362,7 @@ static void text(const struct btf_types *b, uint32_t id, struct strbuf *out, int
 
 void btf_text(const struct btf_types *b, uint32_t id, struct strbuf *out)
 {
-	text(b, id, out, 0);
+	btf_types_text(b, id, out, 0);
 }
 
 static const struct btf_member *members(const struct btf_types *b, uint32_t id, unsigned *n,

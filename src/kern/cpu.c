@@ -12,7 +12,7 @@
 #include "base/sort.h"
 #include "base/str.h"
 
-static int add(void *ctx, unsigned v)
+static int cpu_add(void *ctx, unsigned v)
 {
 	struct cpus *c = ctx;
 
@@ -24,7 +24,7 @@ static int add(void *ctx, unsigned v)
 int cpus_parse_any(const char *text, struct cpus *ret, struct err *e)
 {
 	struct cpus c = { 0 };
-	int r = str_ranges(text, CPU_MAX, add, &c);
+	int r = str_ranges(text, CPU_MAX, cpu_add, &c);
 
 	if (r < 0) {
 		cpus_free(&c);

@@ -24,7 +24,7 @@ static const struct env_pmu *pmu(void *ctx, const char *name)
 	return pmu_find(&((struct env *)ctx)->pmus, name);
 }
 
-static struct env_names names(void *ctx)
+static struct env_names kern_env_names(void *ctx)
 {
 	return pmu_names(&((struct env *)ctx)->pmus);
 }
@@ -39,7 +39,8 @@ static struct env_names formats(void *ctx, const struct env_pmu *p)
 	return pmu_formats(&((struct env *)ctx)->pmus, p);
 }
 
-static bool event(void *ctx, const struct env_pmu *p, const char *name, struct env_event *ret)
+static bool kern_env_event(void *ctx, const struct env_pmu *p, const char *name,
+			   struct env_event *ret)
 {
 	return pmu_event(&((struct env *)ctx)->pmus, p, name, ret);
 }
@@ -124,10 +125,10 @@ void env_init(struct env *env, const struct env_roots *roots)
 	env->spec = (struct spec_env){
 		.ctx = env,
 		.pmu = pmu,
-		.pmu_names = names,
+		.pmu_names = kern_env_names,
 		.pmu_format = format,
 		.pmu_formats = formats,
-		.pmu_event = event,
+		.pmu_event = kern_env_event,
 		.pmu_events = events,
 		.tracepoint = tracepoint,
 		.tracepoints = tracepoints,

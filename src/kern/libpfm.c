@@ -25,7 +25,7 @@ static struct {
 	bool ready;
 } lib;
 
-static void load(void)
+static void libpfm_load(void)
 {
 	void *h = dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL);
 
@@ -47,7 +47,7 @@ pfm_err_t pfm_initialize(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, load);
+	pthread_once(&once, libpfm_load);
 	return lib.ready ? lib.initialize() : PFM_ERR_NOTSUPP;
 }
 

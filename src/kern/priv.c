@@ -37,7 +37,7 @@ static const struct {
 };
 
 /* The value of a line of /proc/self/status, or 0. */
-static uint64_t status(const char *text, const char *key, int base)
+static uint64_t priv_status(const char *text, const char *key, int base)
 {
 	const char *at = text;
 
@@ -56,9 +56,9 @@ void priv_read(struct priv *p)
 
 	*p = (struct priv){ .euid = geteuid() };
 	if (file_read("/proc/self/status", 1 << 16, &text, NULL) == 0) {
-		p->caps = status(text, "CapEff:", 16);
-		p->filtered = status(text, "Seccomp:", 10) == 2;
-		p->no_new = status(text, "NoNewPrivs:", 10) == 1;
+		p->caps = priv_status(text, "CapEff:", 16);
+		p->filtered = priv_status(text, "Seccomp:", 10) == 2;
+		p->no_new = priv_status(text, "NoNewPrivs:", 10) == 1;
 	}
 	file_i64("/proc/sys/kernel/cap_last_cap", &last);
 	p->known = last >= 63 || last < 0 ? ~0ull : (1ull << (last + 1)) - 1;

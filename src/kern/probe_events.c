@@ -17,13 +17,13 @@
 
 #define BUSY_TRIES 25 /* of 20 ms */
 
-static const char *file_of(bool user)
+static const char *probe_events_file_of(bool user)
 {
 	return user ? "uprobe_events" : "kprobe_events";
 }
 
 /* "p:group/event where args" or "r16:group/event ..." */
-static bool parse_line(const char *line, bool user, struct probe_event *ret)
+static bool probe_events_parse_line(const char *line, bool user, struct probe_event *ret)
 {
 	const char *colon = strchr(line, ':'), *slash = colon ? strchr(colon, '/') : NULL, *blank;
 
@@ -39,9 +39,10 @@ static bool parse_line(const char *line, bool user, struct probe_event *ret)
 	return true;
 }
 
-static int read_one(const char *root, bool user, struct probe_events *ret, struct err *e)
+static int probe_events_read_one(const char *root, bool user, struct probe_events *ret,
+				 struct err *e)
 {
-	AUTO_FREE char *path = mem_printf("%s/%s", root, file_of(user));
+	AUTO_FREE char *path = mem_printf("%s/%s", root, probe_events_file_of(user));
 	AUTO_FREE char *text = NULL;
 	char *save = NULL;
 	int r = file_read(path, LIST_LIMIT, &text, NULL);
@@ -53,7 +54,7 @@ static int read_one(const char *root, bool user, struct probe_events *ret, struc
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		struct probe_event p;
 
-		if (parse_line(line, user, &p))
+		if (probe_events_parse_line(line, user, &p))
 			vec_push(&ret->list, p);
 	}
 	return 0;
@@ -64,9 +65,9 @@ int probe_events_read(const char *root, struct probe_events *ret, struct err *e)
 	int r;
 
 	*ret = (struct probe_events){ 0 };
-	r = read_one(root, false, ret, e);
+	r = probe_events_read_one(root, false, ret, e);
 	if (r == 0)
-		r = read_one(root, true, ret, e);
+		r = probe_events_read_one(root, true, ret, e);
 	if (r < 0)
 		probe_events_free(ret);
 	return r;
@@ -151,16 +152,17 @@ static bool from_log(const char *root, const char *definition, int code, struct 
 	return true;
 }
 
-static int missing(bool user, struct err *e)
+static int probe_events_missing(bool user, struct err *e)
 {
 	err_set(e, ENOENT, "this kernel has no %s probes (no %s)", user ? "user-space" : "kernel",
-		file_of(user));
+		probe_events_file_of(user));
 	return user ? err_hint(e, "it was built without CONFIG_UPROBE_EVENTS")
 		    : err_hint(e, "it was built without CONFIG_KPROBE_EVENTS; tracepoints (kymo "
 				  "list) and probes in programs (-x) work");
 }
 
-static int refused(const char *root, bool user, const char *definition, int code, struct err *e)
+static int probe_events_refused(const char *root, bool user, const char *definition, int code,
+				struct err *e)
 {
 	if (from_log(root, definition, code, e))
 		return -code;
@@ -197,7 +199,7 @@ static int refused(const char *root, bool user, const char *definition, int code
 
 static int write_line(const char *root, bool user, const char *line)
 {
-	AUTO_FREE char *path = mem_printf("%s/%s", root, file_of(user));
+	AUTO_FREE char *path = mem_printf("%s/%s", root, probe_events_file_of(user));
 	AUTO_CLOSE int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 
 	if (fd < 0)
@@ -208,14 +210,14 @@ static int write_line(const char *root, bool user, const char *line)
 
 int probe_events_add(const char *root, bool user, const char *definition, struct err *e)
 {
-	AUTO_FREE char *path = mem_printf("%s/%s", root, file_of(user));
+	AUTO_FREE char *path = mem_printf("%s/%s", root, probe_events_file_of(user));
 	AUTO_FREE char *line = mem_printf("%s\n", definition);
 	int r;
 
 	if (!file_exists(path))
-		return missing(user, e);
+		return probe_events_missing(user, e);
 	r = write_line(root, user, line);
-	return r < 0 ? refused(root, user, definition, -r, e) : 0;
+	return r < 0 ? probe_events_refused(root, user, definition, -r, e) : 0;
 }
 
 int probe_events_remove(const char *root, bool user, const char *group, const char *event,

@@ -20,7 +20,7 @@ struct parse {
 	struct err *e;
 };
 
-static void add(struct thread_list *l, pid_t tid)
+static void proc_add(struct thread_list *l, pid_t tid)
 {
 	l->tid = mem_grow(l->tid, (l->n + 1) * sizeof(*l->tid));
 	l->tid[l->n++] = tid;
@@ -37,7 +37,7 @@ static int add_tasks(struct thread_list *l, pid_t pid)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < names.n; i++)
-		add(l, atoi(names.name[i]));
+		proc_add(l, atoi(names.name[i]));
 	file_names_free(&names);
 	return 0;
 }
@@ -74,7 +74,7 @@ static int add_part(void *ctx, const char *part, size_t n)
 		return err_hint(p->e, "it may have exited; pgrep -a NAME shows what runs");
 	}
 	if (!p->whole_process)
-		add(&p->list, (pid_t)v);
+		proc_add(&p->list, (pid_t)v);
 	return 0;
 }
 

@@ -30,7 +30,7 @@ static void program_of(pid_t pid, char *buf, size_t size)
 		buf[strlen(buf) - strlen(" (deleted)")] = '\0';
 }
 
-static bool is_called(pid_t pid, const char *name, struct strtab *seen)
+static bool proc_name_is_called(pid_t pid, const char *name, struct strtab *seen)
 {
 	char comm[32], program[256];
 
@@ -74,7 +74,7 @@ int proc_named(const char *name, struct thread_list *ret, struct err *e)
 	for (size_t i = 0; i < names.n; i++) {
 		pid_t pid = isdigit((unsigned char)names.name[i][0]) ? atoi(names.name[i]) : 0;
 
-		if (!pid || pid == getpid() || !is_called(pid, name, &seen))
+		if (!pid || pid == getpid() || !proc_name_is_called(pid, name, &seen))
 			continue;
 		l.tid = mem_grow(l.tid, (l.n + 1) * sizeof(*l.tid));
 		l.tid[l.n++] = pid;

@@ -77,12 +77,12 @@ int tracefs_id(const char *root, const char *subsys, const char *event, uint64_t
 	return str_u64(buf, id) ? 0 : -ENOENT;
 }
 
-static int by_name(const void *a, const void *b)
+static int tracefs_by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void add(struct file_names *names, size_t *cap, char *name)
+static void tracefs_add(struct file_names *names, size_t *cap, char *name)
 {
 	if (names->n == *cap) {
 		*cap = *cap ? *cap * 2 : 64;
@@ -118,10 +118,10 @@ static int directories(const char *root, const char *rest, struct file_names *re
 		return tracefs_failed(root, errno, e);
 	while ((entry = readdir(d)))
 		if (entry->d_name[0] != '.' && is_directory(d, entry))
-			add(&names, &cap, mem_strdup(entry->d_name));
+			tracefs_add(&names, &cap, mem_strdup(entry->d_name));
 	closedir(d);
 	if (names.n)
-		qsort(names.name, names.n, sizeof(*names.name), by_name);
+		qsort(names.name, names.n, sizeof(*names.name), tracefs_by_name);
 	*ret = names;
 	return 0;
 }
@@ -149,7 +149,7 @@ static int add_countable(const char *root, const char *subsys, struct file_names
 		AUTO_FREE char *id = mem_printf("%s/events/%s/%s/id", root, subsys, events.name[i]);
 
 		if (file_exists(id))
-			add(all, cap, mem_printf("%s:%s", subsys, events.name[i]));
+			tracefs_add(all, cap, mem_printf("%s:%s", subsys, events.name[i]));
 	}
 	file_names_free(&events);
 	return 0;
@@ -160,7 +160,7 @@ static void add_lines(char *text, struct file_names *all, size_t *cap)
 	for (char *line = text, *end; *line; line = end + 1) {
 		end = strchrnul(line, '\n');
 		if (end > line)
-			add(all, cap, mem_strndup(line, (size_t)(end - line)));
+			tracefs_add(all, cap, mem_strndup(line, (size_t)(end - line)));
 		if (!*end)
 			return;
 	}
@@ -196,7 +196,7 @@ int tracefs_all(const char *root, const char *subsys, struct file_names *ret, st
 		return r;
 	}
 	if (all.n)
-		qsort(all.name, all.n, sizeof(*all.name), by_name);
+		qsort(all.name, all.n, sizeof(*all.name), tracefs_by_name);
 	*ret = all;
 	return 0;
 }
@@ -223,7 +223,7 @@ int tracefs_probes(const char *root, struct file_names *ret)
 		if (!slash)
 			continue;
 		*slash = ':';
-		add(&names, &cap, mem_strdup(name));
+		tracefs_add(&names, &cap, mem_strdup(name));
 	}
 	*ret = names;
 	return 0;

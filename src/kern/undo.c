@@ -41,7 +41,7 @@ struct undo {
 /* --- writing to the kernel --- */
 
 /* No value: an instance could not be made. */
-static int refused(const char *path, const char *value, int code, struct err *e)
+static int undo_refused(const char *path, const char *value, int code, struct err *e)
 {
 	const char *name = str_base_name(path);
 	const char *root = strstr(path, "/tracing/"); /* where it is mounted ends there */
@@ -77,14 +77,14 @@ int undo_put(const char *path, const char *value, bool append, struct err *e)
 	size_t n = strlen(value), at = 0;
 
 	if (fd < 0)
-		return refused(path, value, errno, e);
+		return undo_refused(path, value, errno, e);
 	do {
 		ssize_t done = write(fd, value + at, n - at);
 
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0)
-			return refused(path, value, errno, e);
+			return undo_refused(path, value, errno, e);
 		if (!done)
 			break;
 		at += (size_t)done;
@@ -148,7 +148,7 @@ static int open_journal(const char *name, int how, struct undo **ret, struct err
 }
 
 /* A process whose number is not to be seen (of another namespace) is known by its lock. */
-static void hold(int fd)
+static void undo_hold(int fd)
 {
 	struct flock l = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
@@ -171,7 +171,7 @@ int undo_open(struct undo **ret, struct err *e)
 		 (unsigned long long)start_time(getpid()));
 	r = open_journal(name, O_TRUNC, ret, e);
 	if (r >= 0)
-		hold((*ret)->fd);
+		undo_hold((*ret)->fd);
 	return r;
 }
 
@@ -186,7 +186,7 @@ static void put_record(struct strbuf *b, const struct step *s)
 		      s->text);
 }
 
-static int note(struct undo *u, char kind, const char *path, const char *text, struct err *e)
+static int undo_note(struct undo *u, char kind, const char *path, const char *text, struct err *e)
 {
 	AUTO_STRBUF b = { 0 };
 	struct step s = { kind, mem_strdup(path), mem_strdup(text) };
@@ -233,7 +233,7 @@ static char *as_written(const char *path, char *shown)
 int undo_write_back(struct undo *u, const char *path, const char *value, const char *back,
 		    struct err *e)
 {
-	int r = note(u, KIND_WRITE, path, back, e);
+	int r = undo_note(u, KIND_WRITE, path, back, e);
 
 	return r < 0 ? r : undo_put(path, value, false, e);
 }
@@ -244,21 +244,21 @@ int undo_write(struct undo *u, const char *path, const char *value, struct err *
 	int r = file_read(path, MAX_JOURNAL, &shown, NULL);
 
 	if (r < 0)
-		return refused(path, value, -r, e);
+		return undo_refused(path, value, -r, e);
 	back = as_written(path, shown);
 	return undo_write_back(u, path, value, back, e);
 }
 
 int undo_append(struct undo *u, const char *path, const char *line, const char *back, struct err *e)
 {
-	int r = note(u, KIND_APPEND, path, back, e);
+	int r = undo_note(u, KIND_APPEND, path, back, e);
 
 	return r < 0 ? r : undo_put(path, line, true, e);
 }
 
 int undo_later(struct undo *u, const char *path, const char *back, struct err *e)
 {
-	return note(u, KIND_APPEND, path, back, e);
+	return undo_note(u, KIND_APPEND, path, back, e);
 }
 
 int undo_mkdir(struct undo *u, const char *path, struct err *e)
@@ -267,7 +267,7 @@ int undo_mkdir(struct undo *u, const char *path, struct err *e)
 
 	if (access(path, F_OK) == 0)
 		return err_set(e, EEXIST, "%s is there already", path);
-	r = note(u, KIND_MKDIR, path, "", e);
+	r = undo_note(u, KIND_MKDIR, path, "", e);
 	if (r < 0)
 		return r;
 	if (mkdir(path, 0750) == 0)
@@ -276,12 +276,12 @@ int undo_mkdir(struct undo *u, const char *path, struct err *e)
 	u->steps.n--; /* it is not ours */
 	free(u->steps.data[u->steps.n].path);
 	free(u->steps.data[u->steps.n].text);
-	note(u, 'X', path, "", NULL); /* the journal's last word on it */
+	undo_note(u, 'X', path, "", NULL); /* the journal's last word on it */
 	if (r == ENOENT) {
 		err_set(e, r, "this kernel has no instances of its trace buffer");
 		return err_hint(e, "kymo doctor shows what this kernel grants");
 	}
-	return refused(path, NULL, r, e);
+	return undo_refused(path, NULL, r, e);
 }
 
 /* --- taking back --- */
@@ -368,7 +368,7 @@ int undo_all(struct undo *u)
 
 typedef VEC(struct step) steps_t;
 
-static steps_t parse(const char *text, size_t n)
+static steps_t undo_parse(const char *text, size_t n)
 {
 	steps_t steps = { 0 };
 	size_t at = 0;
@@ -394,7 +394,7 @@ static steps_t parse(const char *text, size_t n)
 
 static int replay(const char *text, size_t n)
 {
-	steps_t steps = parse(text, n);
+	steps_t steps = undo_parse(text, n);
 	int bad = take_all_back(steps.data, steps.n);
 
 	free_steps(steps.data, steps.n);
@@ -452,7 +452,7 @@ int undo_named_below(const char *name, const char *below)
 
 	if (fd < 0 || file_readat(dir, name, MAX_JOURNAL, &text, &n) < 0)
 		return 0;
-	steps = parse(text, n);
+	steps = undo_parse(text, n);
 	vec_each (&steps, s)
 		if (is_below(s->path, below))
 			vec_push(&inside, *s);

@@ -82,7 +82,7 @@ const struct virt_product *virt_by_dmi(const char *text)
 	return NULL;
 }
 
-static void set(char *buf, size_t size, const char *text)
+static void virt_set(char *buf, size_t size, const char *text)
 {
 	snprintf(buf, size, "%.*s", (int)size - 1, text);
 }
@@ -134,7 +134,7 @@ static void by_cpu(struct virt *v)
 			return;
 	}
 	v->vm = true;
-	set(v->hypervisor, sizeof(v->hypervisor), name ? name : "unknown");
+	virt_set(v->hypervisor, sizeof(v->hypervisor), name ? name : "unknown");
 }
 #	define HAVE_CPUID true
 #else
@@ -152,18 +152,18 @@ static void by_device_tree(struct virt *v)
 
 	if (file_line("/proc/device-tree/hypervisor/compatible", text, sizeof(text)) == 0) {
 		v->vm = true;
-		set(v->hypervisor, sizeof(v->hypervisor),
-		    strcmp(text, "linux,kvm") == 0 ? "KVM"
-		    : strstr(text, "xen")	   ? "Xen"
-		    : strstr(text, "vmware")	   ? "VMware"
-						   : text);
+		virt_set(v->hypervisor, sizeof(v->hypervisor),
+			 strcmp(text, "linux,kvm") == 0 ? "KVM"
+			 : strstr(text, "xen")		? "Xen"
+			 : strstr(text, "vmware")	? "VMware"
+							: text);
 	} else if (file_line("/proc/device-tree/compatible", text, sizeof(text)) == 0 &&
 		   (strstr(text, "dummy-virt") || strstr(text, "qemu,"))) {
 		v->vm = true;
-		set(v->hypervisor, sizeof(v->hypervisor), "QEMU");
+		virt_set(v->hypervisor, sizeof(v->hypervisor), "QEMU");
 	} else if (file_exists("/proc/device-tree/ibm,partition-name")) {
 		v->vm = true;
-		set(v->hypervisor, sizeof(v->hypervisor), "PowerVM");
+		virt_set(v->hypervisor, sizeof(v->hypervisor), "PowerVM");
 	}
 }
 
@@ -179,16 +179,17 @@ static void by_kernel(struct virt *v)
 		file_line("/proc/xen/capabilities", dom0, sizeof(dom0));
 		v->vm = !strstr(dom0, "control_d");
 		if (v->vm)
-			set(v->hypervisor, sizeof(v->hypervisor),
-			    strcmp(line, "xen") == 0 ? "Xen" : line);
+			virt_set(v->hypervisor, sizeof(v->hypervisor),
+				 strcmp(line, "xen") == 0 ? "Xen" : line);
 	}
 	if (file_read("/proc/sysinfo", 1 << 16, &text, NULL) == 0 && strstr(text, "VM00")) {
 		v->vm = true;
-		set(v->hypervisor, sizeof(v->hypervisor), strstr(text, "KVM") ? "KVM" : "z/VM");
+		virt_set(v->hypervisor, sizeof(v->hypervisor),
+			 strstr(text, "KVM") ? "KVM" : "z/VM");
 	}
 	if (file_line("/proc/sys/kernel/osrelease", line, sizeof(line)) == 0 &&
 	    (strstr(line, "microsoft-standard") || strstr(line, "Microsoft")))
-		set(v->platform, sizeof(v->platform), "WSL");
+		virt_set(v->platform, sizeof(v->platform), "WSL");
 }
 
 /* Firecracker leaves DMI empty, but signs its ACPI tables. Readable by root only. */
@@ -238,25 +239,25 @@ static void container(struct virt *v)
 	if (!v->own_pids && !own_mounts())
 		return;
 	if (file_line("/run/systemd/container", line, sizeof(line)) == 0 && line[0])
-		set(v->container, sizeof(v->container), line);
+		virt_set(v->container, sizeof(v->container), line);
 	else if (file_exists("/.dockerenv"))
-		set(v->container, sizeof(v->container), "docker");
+		virt_set(v->container, sizeof(v->container), "docker");
 	else if (file_exists("/run/.containerenv"))
-		set(v->container, sizeof(v->container), "podman");
+		virt_set(v->container, sizeof(v->container), "podman");
 	else if (getenv("KUBERNETES_SERVICE_HOST"))
-		set(v->container, sizeof(v->container), "kubernetes");
+		virt_set(v->container, sizeof(v->container), "kubernetes");
 	else if (name && *name)
-		set(v->container, sizeof(v->container), name);
+		virt_set(v->container, sizeof(v->container), name);
 	else if (file_exists("/proc/vz") && !file_exists("/proc/bc"))
-		set(v->container, sizeof(v->container), "openvz");
+		virt_set(v->container, sizeof(v->container), "openvz");
 	else if (file_read("/proc/1/cgroup", 1 << 16, &text, NULL) == 0)
 		for (size_t i = 0; i < ARRAY_SIZE(cgroups); i++)
 			if (strstr(text, cgroups[i].part)) {
-				set(v->container, sizeof(v->container), cgroups[i].name);
+				virt_set(v->container, sizeof(v->container), cgroups[i].name);
 				break;
 			}
 	if (!v->container[0] && v->own_pids)
-		set(v->container, sizeof(v->container), "namespaces");
+		virt_set(v->container, sizeof(v->container), "namespaces");
 }
 
 void virt_read(struct virt *v)
@@ -270,17 +271,18 @@ void virt_read(struct virt *v)
 		by_device_tree(v);
 		if (!v->vm && p && p->hypervisor) {
 			v->vm = true;
-			set(v->hypervisor, sizeof(v->hypervisor), p->hypervisor);
+			virt_set(v->hypervisor, sizeof(v->hypervisor), p->hypervisor);
 		}
 	}
 	if (p && !v->platform[0])
-		set(v->platform, sizeof(v->platform),
-		    p->platform[0]						 ? p->platform
-		    : strcmp(p->part, "QEMU") == 0				 ? "QEMU"
-		    : p->hypervisor && strcmp(p->hypervisor, v->hypervisor) != 0 ? p->hypervisor
-										 : "");
+		virt_set(v->platform, sizeof(v->platform),
+			 p->platform[0]			? p->platform
+			 : strcmp(p->part, "QEMU") == 0 ? "QEMU"
+			 : p->hypervisor && strcmp(p->hypervisor, v->hypervisor) != 0
+				 ? p->hypervisor
+				 : "");
 	if (v->vm && !v->platform[0] && strcmp(v->hypervisor, "KVM") == 0 && is_firecracker())
-		set(v->platform, sizeof(v->platform), "Firecracker");
+		virt_set(v->platform, sizeof(v->platform), "Firecracker");
 	if (strstr(v->hypervisor, v->platform) || !v->vm)
 		v->platform[0] = '\0';
 	container(v);

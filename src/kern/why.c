@@ -92,8 +92,8 @@ static int level_needed(const struct event_spec *s, pid_t pid, int cpu, const ch
 	return 2;
 }
 
-static int refused(const struct why_facts *f, const struct event_spec *s, int code, pid_t pid,
-		   int cpu, struct err *e)
+static int why_refused(const struct why_facts *f, const struct event_spec *s, int code, pid_t pid,
+		       int cpu, struct err *e)
 {
 	const char *what;
 	int need = level_needed(s, pid, cpu, &what);
@@ -209,7 +209,7 @@ int why_explain(const struct why_facts *f, const struct event_spec *s, int code,
 	switch (code) {
 	case ENOENT: return no_such_event(f, s, e);
 	case EACCES:
-	case EPERM: return refused(f, s, code, pid, cpu, e);
+	case EPERM: return why_refused(f, s, code, pid, cpu, e);
 	case EINVAL: return invalid(s, pid, cpu, e);
 	case EOPNOTSUPP: return unsupported(f, s, code, e);
 	case ENOSPC:

@@ -13,7 +13,7 @@ struct maker {
 	uint32_t n;
 };
 
-static uint32_t text(struct maker *m, const char *s, size_t n)
+static uint32_t lang_btf_text(struct maker *m, const char *s, size_t n)
 {
 	uint32_t at = (uint32_t)m->strings.n;
 
@@ -33,10 +33,10 @@ static uint32_t type(struct maker *m, uint32_t name, unsigned kind, unsigned vle
 	return ++m->n;
 }
 
-static void lines(const struct lang_program *p, const struct lang_code *c, struct maker *m,
-		  struct lang_btf *ret)
+static void btf_lines(const struct lang_program *p, const struct lang_code *c, struct maker *m,
+		      struct lang_btf *ret)
 {
-	uint32_t file = text(m, p->source_name, strlen(p->source_name)), last_off = 0;
+	uint32_t file = lang_btf_text(m, p->source_name, strlen(p->source_name)), last_off = 0;
 	unsigned last_line = 0;
 	VEC(struct bpf_line_info) v = { 0 };
 
@@ -52,7 +52,7 @@ static void lines(const struct lang_program *p, const struct lang_code *c, struc
 
 			while (start + n < p->source_n && p->source[start + n] != '\n' && n < 200)
 				n++;
-			last_off = text(m, p->source + start, n);
+			last_off = lang_btf_text(m, p->source + start, n);
 		} else if (!first && v.n &&
 			   BPF_LINE_INFO_LINE_COL(v.data[v.n - 1].line_col) == column) {
 			continue;
@@ -103,10 +103,11 @@ static uint32_t prototype(struct maker *m, const struct lang_sub *s, uint32_t i3
 		uint32_t t = s->arg[i] <= 4 ? i32 : i64;
 
 		if (s->arg[i] > 8) {
-			t = type(m, text(m, "memory", 6), BTF_KIND_STRUCT, 0, s->arg[i], NULL, 0);
+			t = type(m, lang_btf_text(m, "memory", 6), BTF_KIND_STRUCT, 0, s->arg[i],
+				 NULL, 0);
 			t = type(m, 0, BTF_KIND_PTR, 0, t, NULL, 0);
 		}
-		params[i] = (struct btf_param){ .name_off = text(m, "a", 1), .type = t };
+		params[i] = (struct btf_param){ .name_off = lang_btf_text(m, "a", 1), .type = t };
 	}
 	return type(m, 0, BTF_KIND_FUNC_PROTO, s->n, i32, params, s->n * sizeof(params[0]));
 }
@@ -122,9 +123,9 @@ void lang_btf_make(const struct lang_program *p, const struct lang_code *c, stru
 
 	*ret = (struct lang_btf){ 0 };
 	strbuf_putc(&m.strings, '\0');
-	i64 = type(&m, text(&m, "long", 4), BTF_KIND_INT, 0, 8, &info, sizeof(info));
-	i32 = type(&m, text(&m, "int", 3), BTF_KIND_INT, 0, 4, &info32, sizeof(info32));
-	arg = text(&m, "a", 1);
+	i64 = type(&m, lang_btf_text(&m, "long", 4), BTF_KIND_INT, 0, 8, &info, sizeof(info));
+	i32 = type(&m, lang_btf_text(&m, "int", 3), BTF_KIND_INT, 0, 4, &info32, sizeof(info32));
+	arg = lang_btf_text(&m, "a", 1);
 	for (int i = 0; i < 4; i++)
 		params[i] = (struct btf_param){ .name_off = arg, .type = i64 };
 	ret->func = mem_alloc(c->n_funcs * sizeof(*ret->func));
@@ -141,12 +142,12 @@ void lang_btf_make(const struct lang_program *p, const struct lang_code *c, stru
 				     n * sizeof(params[0]));
 		ret->func[i] = (struct bpf_func_info){
 			.insn_off = c->func[i],
-			.type_id = type(&m, text(&m, name, strlen(name)), BTF_KIND_FUNC,
+			.type_id = type(&m, lang_btf_text(&m, name, strlen(name)), BTF_KIND_FUNC,
 					sub && sub->global ? BTF_FUNC_GLOBAL : BTF_FUNC_STATIC,
 					proto, NULL, 0)
 		};
 	}
-	lines(p, c, &m, ret);
+	btf_lines(p, c, &m, ret);
 	h.type_len = (uint32_t)m.types.n;
 	h.str_off = h.type_len;
 	h.str_len = (uint32_t)m.strings.n;

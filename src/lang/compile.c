@@ -366,7 +366,7 @@ static void size_maps(struct compiler *k)
 }
 
 /* Types of maps hang on each other. */
-static void settle(struct compiler *k)
+static void compile_settle(struct compiler *k)
 {
 	for (int i = 0; i < PASSES; i++) {
 		k->c.changed = false;
@@ -390,11 +390,11 @@ static void check_program(struct compiler *k)
 	k->c.partial = k->d->errors > 0;
 	if (!k->units.n || undefined)
 		return;
-	settle(k);
+	compile_settle(k);
 	vec_each (&k->p->maps, m)
 		k->c.guess |= m->value && m->value->kind == LT_NONE;
 	if (k->c.guess)
-		settle(k);
+		compile_settle(k);
 	check_all(k, true);
 }
 

@@ -17,8 +17,8 @@ void lang_diags_free(struct lang_diags *d)
 	vec_free(&d->list);
 }
 
-static void add(struct lang_diags *d, uint32_t pos, uint32_t len, bool warning, const char *fmt,
-		va_list ap)
+static void diag_add(struct lang_diags *d, uint32_t pos, uint32_t len, bool warning,
+		     const char *fmt, va_list ap)
 {
 	struct strbuf b = { 0 };
 	struct lang_diag *it;
@@ -47,7 +47,7 @@ void lang_error(struct lang_diags *d, uint32_t pos, uint32_t len, const char *fm
 	va_list ap;
 
 	va_start(ap, fmt);
-	add(d, pos, len, false, fmt, ap);
+	diag_add(d, pos, len, false, fmt, ap);
 	va_end(ap);
 }
 
@@ -56,7 +56,7 @@ void lang_warn(struct lang_diags *d, uint32_t pos, uint32_t len, const char *fmt
 	va_list ap;
 
 	va_start(ap, fmt);
-	add(d, pos, len, true, fmt, ap);
+	diag_add(d, pos, len, true, fmt, ap);
 	va_end(ap);
 }
 

@@ -115,7 +115,7 @@ static void simple_number(const struct simple *f, char conv, uint64_t v, struct 
 }
 
 /* %hd is of 16 bits, %hhd of 8; all else of 64. */
-static uint64_t cut(const char *spec, size_t n, char conv, uint64_t v)
+static uint64_t message_cut(const char *spec, size_t n, char conv, uint64_t v)
 {
 	const char *h = memchr(spec, 'h', n);
 	bool is_signed = conv == 'd' || conv == 'i', byte = h && h + 1 < spec + n && h[1] == 'h';
@@ -177,7 +177,7 @@ static void format(const struct lang_out *o, const struct lang_action *a, const 
 			uint64_t v;
 
 			memcpy(&v, data + a->arg[arg].offset, 8);
-			v = cut(start, n, conv, v);
+			v = message_cut(start, n, conv, v);
 			if (strchr("diux", conv) && is_simple(start, n, &plain))
 				simple_number(&plain, conv, v, b);
 			else
@@ -208,7 +208,7 @@ static void format(const struct lang_out *o, const struct lang_action *a, const 
 }
 #pragma GCC diagnostic pop
 
-static void say(struct lang_out *o, const char *type, const struct strbuf *text)
+static void message_say(struct lang_out *o, const char *type, const struct strbuf *text)
 {
 	if (!o->json) {
 		strbuf_add(&o->text, strbuf_str(text), text->n);
@@ -251,11 +251,11 @@ static void print_time(struct lang_out *o, const char *fmt)
 	show_wall(o->h->now ? o->h->now(o->h->ctx)
 			    : (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec,
 		  fmt, &b);
-	say(o, "time", &b);
+	message_say(o, "time", &b);
 	strbuf_free(&b);
 }
 
-static void join(struct lang_out *o, const struct lang_action *a, const char *data)
+static void message_join(struct lang_out *o, const struct lang_action *a, const char *data)
 {
 	AUTO_STRBUF b = { 0 };
 	size_t from;
@@ -271,7 +271,7 @@ static void join(struct lang_out *o, const struct lang_action *a, const char *da
 		show_made_safe(o, false, from, &b);
 	}
 	strbuf_putc(&b, '\n');
-	say(o, "join", &b);
+	message_say(o, "join", &b);
 }
 
 static void print_file(struct lang_out *o, const char *path)
@@ -283,7 +283,7 @@ static void print_file(struct lang_out *o, const char *path)
 		strbuf_printf(&o->errors, "cannot read %s: %s\n", path, strerror(-r));
 	} else {
 		show_made_safe(o, true, 0, &b);
-		say(o, "cat", &b);
+		message_say(o, "cat", &b);
 	}
 	strbuf_free(&b);
 }
@@ -331,7 +331,7 @@ void lang_message(struct lang_out *o, const void *data, size_t n)
 		o->whole = strcmp(a->format, "%s") == 0;
 		format(o, a, data, &text);
 		o->whole = false;
-		say(o, "printf", &text);
+		message_say(o, "printf", &text);
 		break;
 	case LA_ERRORF:
 	case LA_DEBUGF: format(o, a, data, &o->errors); break;
@@ -355,7 +355,7 @@ void lang_message(struct lang_out *o, const void *data, size_t n)
 		o->exit_code = (int)(v & 255);
 		break;
 	case LA_TIME: print_time(o, a->format); break;
-	case LA_JOIN: join(o, a, data); break;
+	case LA_JOIN: message_join(o, a, data); break;
 	case LA_CAT:
 		format(o, a, data, &text);
 		print_file(o, strbuf_str(&text));
@@ -367,7 +367,7 @@ void lang_message(struct lang_out *o, const void *data, size_t n)
 
 			o->h->run(o->h->ctx, strbuf_str(&text), &b);
 			show_made_safe(o, true, 0, &b);
-			say(o, "syscall", &b);
+			message_say(o, "syscall", &b);
 			strbuf_free(&b);
 		}
 		break;

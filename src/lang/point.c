@@ -72,7 +72,7 @@ static const struct {
 };
 
 /* Parts between colons; quotes keep colons inside. At most max; the rest stays in the last. */
-static size_t split(const char *text, struct arena *a, const char **part, size_t max)
+static size_t point_split(const char *text, struct arena *a, const char **part, size_t max)
 {
 	AUTO_STRBUF b = { 0 };
 	bool quoted = false;
@@ -93,7 +93,7 @@ static size_t split(const char *text, struct arena *a, const char **part, size_t
 }
 
 /* name+0x10, or a bare address. */
-static bool function(const char *text, struct arena *a, struct lang_point *p, struct err *e)
+static bool point_function(const char *text, struct arena *a, struct lang_point *p, struct err *e)
 {
 	const char *plus = strrchr(text, '+');
 	uint64_t v;
@@ -146,7 +146,7 @@ static bool watch(struct lang_point *p, const char **part, size_t n, struct aren
 {
 	bool twice = false;
 
-	if (n != 4 || !function(part[1], a, p, e) || !str_u64(part[2], &p->number) ||
+	if (n != 4 || !point_function(part[1], a, p, e) || !str_u64(part[2], &p->number) ||
 	    strspn(part[3], "rwx") != strlen(part[3]) || !part[3][0] || strlen(part[3]) > 3) {
 		err_set(e, EINVAL, "watchpoint wants an address, a length and a mode");
 		err_hint(e, "watchpoint:0xADDRESS:8:rw");
@@ -188,7 +188,7 @@ static bool parts(struct lang_point *p, const char **part, size_t n, struct aren
 		if (n == 3)
 			p->target = part[1];
 		if ((n == 2 || n == 3) && part[n - 1][0])
-			return function(part[n - 1], a, p, e);
+			return point_function(part[n - 1], a, p, e);
 		break;
 	case LP_TRACEPOINT:
 		if (n == 3 && part[1][0] && part[2][0]) {
@@ -219,7 +219,7 @@ static bool parts(struct lang_point *p, const char **part, size_t n, struct aren
 				p->provider = "cpp";
 				f = part[3];
 			}
-			return function(f, a, p, e);
+			return point_function(f, a, p, e);
 		}
 		err_set(e, EINVAL, "%s wants a file and a function", lang_kind_name[p->kind]);
 		err_hint(e, "%s:/bin/bash:readline", lang_kind_name[p->kind]);
@@ -261,11 +261,11 @@ static bool parts(struct lang_point *p, const char **part, size_t n, struct aren
 bool lang_point_parse(const char *text, struct arena *a, struct lang_point *ret, struct err *e)
 {
 	const char *part[8];
-	size_t n = split(text, a, part,
-			 str_starts(text, "uprobe:") || str_starts(text, "uretprobe:") ||
-					 str_starts(text, "u:") || str_starts(text, "ur:")
-				 ? (strstr(text, ":cpp:") ? 4 : 3)
-				 : ARRAY_SIZE(part));
+	size_t n = point_split(text, a, part,
+			       str_starts(text, "uprobe:") || str_starts(text, "uretprobe:") ||
+					       str_starts(text, "u:") || str_starts(text, "ur:")
+				       ? (strstr(text, ":cpp:") ? 4 : 3)
+				       : ARRAY_SIZE(part));
 	struct str_nearest near = { .typed = part[0] };
 	char list[128];
 

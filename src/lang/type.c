@@ -122,8 +122,8 @@ struct lrecord *lt_record_find(const struct ltypes *t, const char *name)
 	return NULL;
 }
 
-static const struct lfield *find_field(const struct lrecord *r, const char *name, uint32_t *offset,
-				       unsigned depth)
+static const struct lfield *type_find_field(const struct lrecord *r, const char *name,
+					    uint32_t *offset, unsigned depth)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		const struct lfield *f = &r->field[i], *in;
@@ -133,7 +133,7 @@ static const struct lfield *find_field(const struct lrecord *r, const char *name
 			return f;
 		}
 		if (!f->name[0] && f->type && f->type->kind == LT_RECORD && depth < 16 &&
-		    (in = find_field(f->type->rec, name, offset, depth + 1))) {
+		    (in = type_find_field(f->type->rec, name, offset, depth + 1))) {
 			*offset += f->offset;
 			return in;
 		}
@@ -143,7 +143,7 @@ static const struct lfield *find_field(const struct lrecord *r, const char *name
 
 const struct lfield *lt_field(const struct lrecord *r, const char *name, uint32_t *offset)
 {
-	return *name ? find_field(r, name, offset, 0) : NULL;
+	return *name ? type_find_field(r, name, offset, 0) : NULL;
 }
 
 bool lt_is_agg(const struct ltype *t)

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-static int number(const char *text)
+static int control_number(const char *text)
 {
 	uint64_t v;
 
@@ -50,8 +50,8 @@ int control_open(struct control *c, const char *text, struct err *e)
 	if (ack)
 		*ack++ = '\0';
 	if (copy[1] == 'd') {
-		c->fd = number(word);
-		c->ack_fd = ack ? number(ack) : -1;
+		c->fd = control_number(word);
+		c->ack_fd = ack ? control_number(ack) : -1;
 		if (c->fd < 0 || (ack && c->ack_fd < 0))
 			return err_set(e, EBADF, "--control %s: no such open descriptor", text);
 		fcntl(c->fd, F_SETFL, fcntl(c->fd, F_GETFL) | O_NONBLOCK);

@@ -25,7 +25,7 @@ static uint64_t pack(unsigned kind, int id, int fd)
 	return (uint64_t)kind << 56 | (uint64_t)(id & 0xffffff) << 32 | (uint32_t)fd;
 }
 
-static int add(struct loop *l, unsigned kind, int id, int fd, uint32_t how, struct err *e)
+static int loop_add(struct loop *l, unsigned kind, int id, int fd, uint32_t how, struct err *e)
 {
 	struct epoll_event ev = { .events = EPOLLIN | how, .data.u64 = pack(kind, id, fd) };
 
@@ -35,7 +35,7 @@ static int add(struct loop *l, unsigned kind, int id, int fd, uint32_t how, stru
 }
 
 /* Signals as events, by fd or a new one (-1); also: one more, or 0. */
-static int block(int fd, int also)
+static int loop_block(int fd, int also)
 {
 	static const int wanted[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGUSR2 };
 	sigset_t set;
@@ -94,7 +94,7 @@ int loop_open_pipe(struct loop *l, struct err *e)
 {
 	int r = loop_open(l, e);
 
-	if (r >= 0 && block(l->signal_fd, SIGPIPE) < 0)
+	if (r >= 0 && loop_block(l->signal_fd, SIGPIPE) < 0)
 		r = err_set(e, errno, "cannot wait for signals: %s", strerror(errno));
 	return r;
 }
@@ -105,12 +105,12 @@ int loop_open(struct loop *l, struct err *e)
 
 	*l = (struct loop){ 0 };
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	l->signal_fd = block(-1, 0);
+	l->signal_fd = loop_block(-1, 0);
 	end_signals(&ends);
 	l->end_fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (l->epoll_fd < 0 || l->signal_fd < 0 || l->end_fd < 0)
 		return err_set(e, errno, "cannot wait for signals: %s", strerror(errno));
-	return add(l, LOOP_SIGNAL, 0, l->signal_fd, 0, e) < 0 ? -e->code : 0;
+	return loop_add(l, LOOP_SIGNAL, 0, l->signal_fd, 0, e) < 0 ? -e->code : 0;
 }
 
 int loop_timer(struct loop *l, int id, uint64_t first_ns, uint64_t every_ns, struct err *e)
@@ -126,17 +126,17 @@ int loop_timer(struct loop *l, int id, uint64_t first_ns, uint64_t every_ns, str
 	if (!first_ns)
 		t.it_value.tv_nsec = 1; /* zero would switch it off */
 	timerfd_settime(fd, 0, &t, NULL);
-	return add(l, LOOP_TIMER, id, fd, 0, e);
+	return loop_add(l, LOOP_TIMER, id, fd, 0, e);
 }
 
 int loop_watch(struct loop *l, int id, int fd, struct err *e)
 {
-	return add(l, LOOP_FD, id, fd, 0, e);
+	return loop_add(l, LOOP_FD, id, fd, 0, e);
 }
 
 int loop_watch_news(struct loop *l, int id, int fd, struct err *e)
 {
-	return add(l, LOOP_FD, id, fd, EPOLLET, e);
+	return loop_add(l, LOOP_FD, id, fd, EPOLLET, e);
 }
 
 void loop_unwatch(struct loop *l, int fd)
@@ -152,7 +152,7 @@ void loop_unwatch(struct loop *l, int fd)
 }
 
 /* Forget what says nothing new: another descriptor of the same id is in the batch already. */
-static void merge(struct loop *l)
+static void loop_merge(struct loop *l)
 {
 	int n = 0;
 
@@ -170,7 +170,7 @@ static void merge(struct loop *l)
 	l->n_ready = n;
 }
 
-static int fetch(struct loop *l, int timeout_ms, struct err *e)
+static int loop_fetch(struct loop *l, int timeout_ms, struct err *e)
 {
 	int n;
 
@@ -181,7 +181,7 @@ static int fetch(struct loop *l, int timeout_ms, struct err *e)
 		return err_set(e, errno, "cannot wait for events: %s", strerror(errno));
 	l->n_ready = n;
 	l->next = 0;
-	merge(l);
+	loop_merge(l);
 	return n;
 }
 
@@ -191,7 +191,7 @@ int loop_wait(struct loop *l, int timeout_ms, struct loop_event *ret, struct err
 		const struct epoll_event *ev;
 		int n, fd;
 
-		if (l->next == l->n_ready && (n = fetch(l, timeout_ms, e)) <= 0)
+		if (l->next == l->n_ready && (n = loop_fetch(l, timeout_ms, e)) <= 0)
 			return n;
 		ev = &l->ready[l->next++];
 		fd = (int)(uint32_t)ev->data.u64;

@@ -19,7 +19,7 @@ bool ourselves_known(void)
 }
 
 /* return get_current_pid_tgid() >> 32, run in this process */
-static int ask(void)
+static int ourselves_ask(void)
 {
 	const struct bpf_insn insns[] = {
 		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_current_pid_tgid },
@@ -45,7 +45,7 @@ int ourselves_pid(void)
 	static int pid = -1;
 
 	if (pid < 0)
-		pid = ourselves_known() ? getpid() : ask();
+		pid = ourselves_known() ? getpid() : ourselves_ask();
 	return pid;
 }
 
@@ -72,7 +72,7 @@ void ourselves_filter(struct spec_list *l, bool all)
 }
 
 /* return get_current_pid_tgid() >> 32 != us */
-static int load(void)
+static int ourselves_load(void)
 {
 	const struct bpf_insn insns[] = {
 		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_current_pid_tgid },
@@ -103,7 +103,7 @@ void ourselves_drop_samples(struct capture *c)
 		if (ev->attr.type == PERF_TYPE_TRACEPOINT ||
 		    ev->attr.type == PERF_TYPE_BREAKPOINT || (c->dummy && i == c->n - 1))
 			continue;
-		if (prog < 0 && (prog = load()) < 0)
+		if (prog < 0 && (prog = ourselves_load()) < 0)
 			return;
 		for (size_t k = 0; k < ev->n_fds; k++)
 			if (ev->fd[k] >= 0)

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-static void one(struct thread_list *l, pid_t tid)
+static void target_one(struct thread_list *l, pid_t tid)
 {
 	l->tid = mem_dup(&tid, sizeof(tid));
 	l->n = 1;
@@ -27,7 +27,7 @@ static int threads_of(const struct target_opts *o, struct target *t, struct err 
 		return proc_threads_all(&t->threads, e);
 	t->system_wide = o->all_cpus || o->cpus;
 	t->command = o->command && !t->system_wide;
-	one(&t->threads, t->system_wide ? -1 : 0);
+	target_one(&t->threads, t->system_wide ? -1 : 0);
 	return 0;
 }
 

@@ -74,7 +74,7 @@ static int child(void *ctx)
 #	define SHARES_MEMORY true
 #endif
 
-static pid_t start(struct workload *w, struct order *o)
+static pid_t live_workload_start(struct workload *w, struct order *o)
 {
 	pid_t pid;
 
@@ -123,8 +123,8 @@ int workload_check(const char *name, int *exit_code, struct err *e)
 	return cannot_run(name, code, exit_code, e);
 }
 
-static int prepare(struct workload *w, char **argv, const struct passwd *user, int out_fd,
-		   struct err *e)
+static int live_workload_prepare(struct workload *w, char **argv, const struct passwd *user,
+				 int out_fd, struct err *e)
 {
 	struct order o = { .argv = argv, .user = user, .out_fd = out_fd };
 
@@ -137,7 +137,7 @@ static int prepare(struct workload *w, char **argv, const struct passwd *user, i
 		close(o.go[1]);
 		return -e->code;
 	}
-	w->pid = start(w, &o);
+	w->pid = live_workload_start(w, &o);
 	if (w->pid < 0)
 		err_set(e, errno, "cannot start a process: %s", strerror(errno));
 	close(o.go[0]);
@@ -155,12 +155,12 @@ static int prepare(struct workload *w, char **argv, const struct passwd *user, i
 
 int workload_prepare(struct workload *w, char **argv, struct err *e)
 {
-	return prepare(w, argv, NULL, -1, e);
+	return live_workload_prepare(w, argv, NULL, -1, e);
 }
 
 int workload_prepare_to(struct workload *w, char **argv, int out_fd, struct err *e)
 {
-	return prepare(w, argv, NULL, out_fd, e);
+	return live_workload_prepare(w, argv, NULL, out_fd, e);
 }
 
 int workload_prepare_as(struct workload *w, char **argv, const char *user, struct err *e)
@@ -169,7 +169,7 @@ int workload_prepare_as(struct workload *w, char **argv, const char *user, struc
 
 	if (user && !u)
 		return err_set(e, ENOENT, "there is no user '%s'", user);
-	return prepare(w, argv, u, -1, e);
+	return live_workload_prepare(w, argv, u, -1, e);
 }
 
 int workload_start(struct workload *w, const char *name, int *exit_code, struct err *e)

@@ -26,7 +26,7 @@ static const struct {
 	[ABILITY_OFF] = { TERM_DIM, "\342\227\213", "-" },	  /* U+25CB */
 };
 
-static bool wanted(const struct ability *a, enum abilities_which which)
+static bool abilities_wanted(const struct ability *a, enum abilities_which which)
 {
 	switch (which) {
 	case ABILITIES_ALL: return true;
@@ -75,8 +75,8 @@ static unsigned wrap(FILE *out, const char *text, unsigned col, unsigned left, u
 }
 
 /* before: the line above it in the group, or NULL. */
-static void one(FILE *out, const struct ability *a, const struct ability *before, unsigned width,
-		unsigned shift)
+static void abilities_one(FILE *out, const struct ability *a, const struct ability *before,
+			  unsigned width, unsigned shift)
 {
 	unsigned value_at = TEXT_AT + shift, meaning_at = MEANING_AT + shift, col;
 	bool long_value = strlen(a->value) > VALUE_WIDTH - 2;
@@ -145,14 +145,14 @@ void abilities_text(FILE *out, const struct ability *list, size_t n, enum abilit
 	if (width < WIDTH_LEAST)
 		width = WIDTH_LEAST;
 	for (size_t i = 0; i < n; i++) {
-		if (!wanted(&list[i], which))
+		if (!abilities_wanted(&list[i], which))
 			continue;
 		if (last && last->group != list[i].group)
 			last = NULL;
 		if (!last)
 			fprintf(out, "%s%s%s\n", term_style(out, TERM_YELLOW),
 				ability_group_name(list[i].group), term_style(out, TERM_RESET));
-		one(out, &list[i], last, width, shift);
+		abilities_one(out, &list[i], last, width, shift);
 		last = &list[i];
 	}
 	if (which != ABILITIES_FIXABLE)

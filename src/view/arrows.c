@@ -45,7 +45,7 @@ static unsigned free_lane(const struct lanes *l, const struct arrow *a, unsigned
 	return lane;
 }
 
-static void mark(struct arrows *r, struct lanes *l, const struct arrow *a)
+static void arrows_mark(struct arrows *r, struct lanes *l, const struct arrow *a)
 {
 	uint8_t bit = (uint8_t)(1u << a->lane);
 
@@ -83,7 +83,7 @@ void arrows_make(const struct annotate *a, unsigned max_lanes, struct arrows *re
 			continue;
 		}
 		ret->arrow.data[placed++] = x;
-		mark(ret, lanes, &x);
+		arrows_mark(ret, lanes, &x);
 		if (x.lane >= ret->lanes)
 			ret->lanes = x.lane + 1u;
 	}

@@ -86,10 +86,12 @@ def first_word(stem):
     return re.split(r"[_-]", stem)[0]
 
 
-def command_words(name):
-    """src/cmd/stat/run.c: it is a part of stat, or of run."""
+def command_word(root, name):
+    """The command that a source below src/cmd is a part of: its room's, where it includes the room's header."""
     path = pathlib.Path(name)
-    return {first_word(path.stem), path.parent.name}
+    room = path.parent.name
+    part = path.stem == room or f'"cmd/{room}/{room}.h"' in (root / name).read_text(errors="replace")
+    return room if part else first_word(path.stem)
 
 
 def distance(root, test, far, changed):
@@ -98,7 +100,7 @@ def distance(root, test, far, changed):
     if test.suffix == ".py":
         own = str(test.relative_to(root))
         lib = {f"tests/lib/{w}.py" for w in re.findall(r"^(?:from|import) (\w+)", test.read_text(), re.M)}
-        near = [far[f] + 1 for f in far if f.startswith("src/cmd/") and first_word(stem) in command_words(f)]
+        near = [far[f] + 1 for f in far if f.startswith("src/cmd/") and (root / f).exists() and first_word(stem) == command_word(root, f)]
         near += [1 for f in changed if f in lib]
     else:
         own = f"tests/fuzz/{stem.removeprefix('fuzz-')}.c" if stem.startswith("fuzz-") else f"tests/unit/{stem}.c"

@@ -148,7 +148,8 @@ static void ownership(void)
 		fd = perfmap_open(plain, 12345, &e);
 		CHECK(fd >= 0);
 		close(fd);
-		/* of a process nobody knows: what is the reader's own is trusted, whoever that is */
+		/* of a process nobody knows: what is the reader's own is trusted, whoever that is
+		 */
 		CHECK_INT(perfmap_open(plain, PERFMAP_OWNER_UNKNOWN, &e), -EPERM);
 		CHECK(chmod(dir, 0755) == 0 && seteuid(12345) == 0);
 		fd = perfmap_open(plain, PERFMAP_OWNER_UNKNOWN, &e);

@@ -11,7 +11,8 @@
 static struct prefix_tree_store store[PREFIX_TREE_STORES];
 
 /* Put a path of n functions in, keeping at most tail of those that are not followed. */
-static void put(struct prefix_tree *b, const uint32_t *func, uint32_t n, uint32_t tail, uint64_t weight)
+static void put(struct prefix_tree *b, const uint32_t *func, uint32_t n, uint32_t tail,
+		uint64_t weight)
 {
 	struct prefix_tree_at at = { PREFIX_TREE_ROOT, PREFIX_TREE_IS_OPEN };
 	uint32_t i = 0, rest;

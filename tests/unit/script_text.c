@@ -41,8 +41,7 @@ static void reads(const char *text, const char *want)
 
 	CHECK_CASE(r == 0, "reads '%.60s' (%.80s)", text, r ? e.msg : "ok");
 	CHECK_STR(strbuf_str(&b), want);
-	CHECK_CASE(!*text || script_text_looks(text, strlen(text)), "knows '%.60s'",
-		   text);
+	CHECK_CASE(!*text || script_text_looks(text, strlen(text)), "knows '%.60s'", text);
 	strbuf_free(&b);
 }
 

@@ -108,7 +108,8 @@ static const struct bad plain[] = {
 	{ "cs/freq=0/", 8, "freq cannot be 0", "as in freq=99" },
 	{ "cs/nr=0/", 6, "nr cannot be 0", "as in nr=100" },
 	{ "cs/time=2/", 8, "time is 0 or 1", "as in time=0" },
-	{ "cs/call-graph=foo/", 14, "call-graph knows no 'foo'", "one of fp, dwarf, lbr, no, auto" },
+	{ "cs/call-graph=foo/", 14, "call-graph knows no 'foo'",
+	  "one of fp, dwarf, lbr, no, auto" },
 	{ "cs/call-graph/", 3, "call-graph wants a value", "as in call-graph=fp" },
 	{ "cs/branch_type=foo/", 15, "branch_type knows no 'foo'",
 	  "one of any, any_call, any_ret, ind_call, call, ind_jmp, cond, abort_tx, in_tx, no_tx, "

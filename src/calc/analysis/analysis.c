@@ -22,7 +22,7 @@ struct analysis_run {
 };
 
 /* Traces of one subsystem may name the event alone. */
-static bool is_event(const struct event_type *t, const char *name)
+static bool analysis_is_event(const struct event_type *t, const char *name)
 {
 	const char *colon = strchr(name, ':');
 
@@ -38,7 +38,7 @@ static struct role role_of(const struct analysis *a, const struct event_type *t)
 	for (const struct analysis_event *ev = a->events; ev->name; ev++) {
 		struct role r = { .role = ev->role };
 
-		if (!is_event(t, ev->name))
+		if (!analysis_is_event(t, ev->name))
 			continue;
 		for (; r.n < ANALYSIS_FIELDS && ev->field[r.n]; r.n++) {
 			r.field[r.n] = type_field(t, ev->field[r.n]);

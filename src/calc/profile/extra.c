@@ -135,7 +135,7 @@ static void fill_words(const struct extra_plan *p, const struct event *ev,
 }
 
 /* Length and bytes, the next one at a multiple of 8. NULL when it does not fit. */
-static char *put_bytes(char *at, const char *end, const void *bytes, size_t n)
+static char *extra_put_bytes(char *at, const char *end, const void *bytes, size_t n)
 {
 	uint64_t len = n;
 	size_t room = (n + 7) & ~7ul;
@@ -165,15 +165,15 @@ size_t extra_fill(const struct extra_plan *p, const struct event *ev,
 			continue;
 		if (!raw || !field_bytes(c->field, ev->raw, ev->raw_size, &bytes, &n))
 			n = 0;
-		next = put_bytes(at, end, bytes, n);
+		next = extra_put_bytes(at, end, bytes, n);
 		at = next ? next : at;
 	}
 	if (p->trace_text && raw && p->trace->types[ev->type].n_fields) {
 		unsigned skip = p->fields_from[ev->type];
 
 		if (skip < ev->raw_size) {
-			next = put_bytes(at, end, (const char *)ev->raw + skip,
-					 ev->raw_size - skip);
+			next = extra_put_bytes(at, end, (const char *)ev->raw + skip,
+					       ev->raw_size - skip);
 			at = next ? next : at;
 		}
 	}

@@ -67,7 +67,7 @@ static int by_bytes(const void *a, const void *b)
 	return x->n < y->n ? 1 : x->n > y->n ? -1 : 0;
 }
 
-static int by_text(const void *a, const void *b)
+static int extra_values_by_text(const void *a, const void *b)
 {
 	const struct value *x = a, *y = b;
 
@@ -90,7 +90,7 @@ static bool from_text(const char *text, const char *name, struct strbuf *b)
 	return false;
 }
 
-static void put_number(const struct field *f, int64_t v, struct strbuf *b)
+static void extra_values_put_number(const struct field *f, int64_t v, struct strbuf *b)
 {
 	bool is_long = f->type && strstr(f->type, "long");
 
@@ -125,7 +125,7 @@ static void field_text(const struct extra_plan *plan, const struct column *c,
 			return;
 	}
 	if (field_int(c->field, x->raw, x->raw_size, &v)) {
-		put_number(c->field, v, b);
+		extra_values_put_number(c->field, v, b);
 	} else if (field_bytes(c->field, x->raw, x->raw_size, &bytes, &n)) {
 		strbuf_puts(b, "ARRAY[");
 		for (size_t i = 0; i < n; i++)
@@ -134,7 +134,8 @@ static void field_text(const struct extra_plan *plan, const struct column *c,
 	}
 }
 
-static void keep_text(struct extras *x, struct extra_values *v, uint32_t rank, const char *text)
+static void extra_values_keep_text(struct extras *x, struct extra_values *v, uint32_t rank,
+				   const char *text)
 {
 	v->text[rank] = arena_strdup(&x->arena, text);
 	if (strlen(text) > v->widest)
@@ -207,7 +208,7 @@ static void make_field(struct extras *x, const struct extra_plan *plan, const st
 		AUTO_STRBUF b = { 0 };
 
 		field_text(plan, c, &p->extras.data[set.v.data[i].extra], &b);
-		keep_text(x, v, i, strbuf_str(&b));
+		extra_values_keep_text(x, v, i, strbuf_str(&b));
 	}
 	value_set_free(&set);
 }
@@ -235,10 +236,10 @@ static void make_trace(struct extras *x, const struct extra_plan *plan, const st
 		text = strtab_get(&texts, strtab_add(&texts, text));
 		v->by_extra[i] = value_add(&set, text, strlen(text), i, e->first);
 	}
-	rank(v, &set, p, by_text);
+	rank(v, &set, p, extra_values_by_text);
 	v->text = mem_alloc((set.v.n + 1) * sizeof(*v->text));
 	for (uint32_t i = 0; i < set.v.n; i++)
-		keep_text(x, v, i, set.v.data[i].bytes);
+		extra_values_keep_text(x, v, i, set.v.data[i].bytes);
 	value_set_free(&set);
 	strtab_free(&texts);
 }

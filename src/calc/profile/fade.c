@@ -3,7 +3,7 @@
 #include "calc/profile/table.h"
 
 /* Tables with nothing in them, and what was set aside of the totals. */
-static struct tables begin(struct tables *old, size_t n_types, double keep)
+static struct tables profile_fade_begin(struct tables *old, size_t n_types, double keep)
 {
 	struct tables t = { .buf = old->buf };
 
@@ -68,7 +68,7 @@ void table_fade(struct tables *t, size_t n_types, double keep, uint64_t *random)
 	struct tables old = *t;
 	AUTO_FREE double *least = mem_alloc((n_types + 1) * sizeof(*least));
 
-	*t = begin(&old, n_types, keep);
+	*t = profile_fade_begin(&old, n_types, keep);
 	for (size_t i = 0; i < n_types; i++)
 		least[i] = least_weight(&old.total[i], keep);
 	for (size_t i = 0; i < old.entries.n; i++) {

@@ -5,7 +5,7 @@
 
 #include "calc/stacks/places_ask.h"
 
-static struct gaps_end end_of(const struct trace *t, const struct place_sample *s)
+static struct gaps_end gaps_end_of(const struct trace *t, const struct place_sample *s)
 {
 	const uint64_t *chain = s->b.chain;
 	uint32_t n = s->b.chain_n, first = n;
@@ -29,8 +29,8 @@ static struct gaps_end end_of(const struct trace *t, const struct place_sample *
 }
 
 /* The same instruction of a file is the same place in every process. */
-static uint64_t mix(uint64_t hash, struct place_reader *r, uint64_t addr, uint32_t space,
-		    uint8_t mode)
+static uint64_t gaps_mix(uint64_t hash, struct place_reader *r, uint64_t addr, uint32_t space,
+			 uint8_t mode)
 {
 	const struct place_part part = { .space = space, .mode = mode };
 	const struct place_range *g;
@@ -49,16 +49,16 @@ static uint64_t mix(uint64_t hash, struct place_reader *r, uint64_t addr, uint32
 void gaps_add(struct gaps *g, struct place_reader *r, const struct trace *t,
 	      const struct place_sample *s)
 {
-	struct gaps_end end = end_of(t, s);
+	struct gaps_end end = gaps_end_of(t, s);
 	uint8_t mode = (uint8_t)s->b.mode;
 	uint32_t space = mode == EVENT_MODE_KERNEL ? s->kernel : s->space;
-	uint64_t hash = mix((uint64_t)s->b.type << 8 | (unsigned)end.cut << 1 | end.deep, r,
-			    s->b.ip, space, mode);
+	uint64_t hash = gaps_mix((uint64_t)s->b.type << 8 | (unsigned)end.cut << 1 | end.deep, r,
+				 s->b.ip, space, mode);
 	uint64_t *at;
 
 	space = end.mode == EVENT_MODE_KERNEL ? s->kernel : s->space;
 	for (uint32_t i = 2 - end.n; i < 2; i++)
-		hash = mix(hash, r, end.ip[i], space, end.mode);
+		hash = gaps_mix(hash, r, end.ip[i], space, end.mode);
 	at = map_at(&g->index, hash);
 	if (!*at) {
 		vec_push(&g->entries, (struct profile_entry){ .type = s->b.type,

@@ -3,7 +3,7 @@
 
 #include "calc/profile/names.h"
 
-static void describe(const struct tasks *tasks, struct mapped_range *g)
+static void mapped_describe(const struct tasks *tasks, struct mapped_range *g)
 {
 	const char *path = g->map ? tasks_dso_path(tasks, g->map->dso) : NULL;
 	enum names_from from = path ? names_from(path) : NAMES_FROM_NOBODY;
@@ -49,7 +49,7 @@ const struct mapped_range *mapped_find(struct mapped *m, uint32_t space, uint64_
 	g->space = space;
 	g->map = tasks_find_range(m->tasks, space, addr, &g->from, &until);
 	g->size = until - g->from;
-	describe(m->tasks, g);
+	mapped_describe(m->tasks, g);
 	find_home(m, g);
 	return g;
 }

@@ -12,7 +12,7 @@
  * When code runs in such memory a runtime compiled it; perf.data readers name it
  * after the file in which runtimes write what they compiled.
  */
-static bool is_jit(const char *path)
+static bool names_is_jit(const char *path)
 {
 	int pid, end = 0;
 
@@ -23,12 +23,12 @@ static bool is_jit(const char *path)
 enum names_from names_from(const char *path)
 {
 	return task_is_anonymous(path) ? NAMES_FROM_NOBODY
-	       : is_jit(path)	       ? NAMES_FROM_PROCESS
+	       : names_is_jit(path)    ? NAMES_FROM_PROCESS
 				       : NAMES_FROM_FILE;
 }
 
 /* "/lib/modules/.../nf-tables.ko.xz" is shown as "[nf_tables]". */
-static char *module_name(struct arena *a, const char *base)
+static char *names_module_name(struct arena *a, const char *base)
 {
 	const char *dot = strstr(base, ".ko");
 	char *name;
@@ -84,7 +84,7 @@ uint32_t names_symbols_at(const struct tasks *tasks, struct symbols *symbols,
 		return SYMBOLS_KERNEL;
 	if (task_is_anonymous(path))
 		return SYMBOLS_NONE;
-	if (is_jit(path)) {
+	if (names_is_jit(path)) {
 		snprintf(jit, sizeof(jit), "/tmp/perf-%d.map", m->pid);
 		memcpy(want.id.data, d->build_id, d->build_id_size);
 		want.id.len = d->build_id_size;
@@ -104,7 +104,7 @@ static struct name_dso dso_of_file(struct names *n, uint32_t dso)
 	int pid, end = 0;
 
 	if (d->kernel) {
-		const char *module = module_name(&n->texts, r.name);
+		const char *module = names_module_name(&n->texts, r.name);
 
 		r.symbols = SYMBOLS_KERNEL;
 		if (module)
@@ -153,16 +153,16 @@ static void find_dsos(struct names *n)
 			continue;
 		path = tasks_dso_path(tasks, m->dso);
 		key = m->dso;
-		if (is_jit(path))
+		if (names_is_jit(path))
 			key |= (uint64_t)((uint32_t)m->pid | 0x80000000u) << 32;
 		at = map_at(&index, key);
 		if (!*at) {
-			vec_push(&n->dsos, is_jit(path) ? dso_of_jit(n, m->dso, m->pid)
-							: dso_of_file(n, m->dso));
+			vec_push(&n->dsos, names_is_jit(path) ? dso_of_jit(n, m->dso, m->pid)
+							      : dso_of_file(n, m->dso));
 			*at = n->dsos.n;
 		}
 		s->dso = (uint32_t)*at - 1;
-		if (s->mode != EVENT_MODE_KERNEL && !is_jit(path) && !task_is_anonymous(path))
+		if (s->mode != EVENT_MODE_KERNEL && !names_is_jit(path) && !task_is_anonymous(path))
 			s->dso_addr = s->addr - m->start + m->pgoff;
 	}
 	map_free(&index);
@@ -243,7 +243,7 @@ static struct name_frame frame_of_label(struct names *n, const struct name_site 
 	return f;
 }
 
-static struct name_frame frame_of(const struct names *n, const struct name_site *s)
+static struct name_frame names_frame_of(const struct names *n, const struct name_site *s)
 {
 	bool named = s->sym && s->sym->name != SYMBOLS_NONE;
 	struct name_frame f = { .name = SYMBOLS_NONE,
@@ -317,7 +317,8 @@ static void make_frames(struct names *n)
 			struct frame_asked *f = &asked[i];
 
 			f->label = site[i].space == TASK_SPACE_LABEL;
-			f->frame = f->label ? frame_of_label(n, &site[i]) : frame_of(n, &site[i]);
+			f->frame = f->label ? frame_of_label(n, &site[i])
+					    : names_frame_of(n, &site[i]);
 			f->hash =
 				map_hash(f->label ? f->frame.name
 						  : f->frame.addr + ((uint64_t)f->frame.dso << 40));
@@ -335,7 +336,7 @@ static void make_frames(struct names *n)
 	free(index.slot);
 }
 
-static void count_samples(struct names *n)
+static void names_count_samples(struct names *n)
 {
 	const struct profile *p = n->profile;
 
@@ -365,7 +366,7 @@ int names_make(const struct profile *p, struct symbols *symbols, const struct na
 		add_inlines(&n);
 	make_frames(&n);
 	sites_rewrite(&n, o);
-	count_samples(&n);
+	names_count_samples(&n);
 	*ret = n;
 	return 0;
 }
@@ -400,8 +401,8 @@ const char *names_path(const struct names *n, uint32_t dso)
 	return dso == NAMES_NONE ? "[unknown]" : n->dsos.data[dso].path;
 }
 
-static bool line_of(const struct names *n, const struct name_site *s, size_t frame,
-		    const char **file, uint32_t *line)
+static bool names_line_of(const struct names *n, const struct name_site *s, size_t frame,
+			  const char **file, uint32_t *line)
 {
 	const struct sym_frame *f;
 
@@ -419,14 +420,14 @@ bool names_line(const struct names *n, const struct name_site *s, const char **f
 {
 	size_t frame = s->inlined ? s->depth : s->inlines ? s->sym->nframes - 1 : 0;
 
-	return line_of(n, s, frame, file, line);
+	return names_line_of(n, s, frame, file, line);
 }
 
 bool names_code_line(const struct names *n, const struct name_site *s, const char **file,
 		     uint32_t *line)
 {
 	return s->caller || s->inlined ? names_line(n, s, file, line)
-				       : line_of(n, s, 0, file, line);
+				       : names_line_of(n, s, 0, file, line);
 }
 
 void names_drop_samples(struct names *n)

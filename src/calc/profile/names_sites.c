@@ -6,7 +6,8 @@
 #include "calc/profile/mapped.h"
 #include "calc/profile/names_impl.h"
 
-/* What sites are told apart by: with opts.by_file what calc/profile/mapped.h makes of an address. */
+/* What sites are told apart by: with opts.by_file what calc/profile/mapped.h makes of an address.
+ */
 struct site_key {
 	uint64_t at;
 	uint32_t space;
@@ -47,8 +48,8 @@ static uint64_t key_hash(const struct site_key *k)
 	return map_hash(k->at * 2 + k->caller + ((uint64_t)k->space << 40));
 }
 
-static inline void key_of(struct site_set *set, uint32_t space, uint64_t addr, uint8_t mode,
-			  bool caller, struct site_key *ret)
+static inline void names_sites_key_of(struct site_set *set, uint32_t space, uint64_t addr,
+				      uint8_t mode, bool caller, struct site_key *ret)
 {
 	ret->at = ret->addr = addr;
 	ret->space = space;
@@ -160,7 +161,7 @@ static struct site_key *later(struct site_set *set, uint32_t *out)
 }
 
 /* When the key is there: it will be looked for. */
-static void fetch(const struct site_set *set, const struct site_key *k)
+static void names_sites_fetch(const struct site_set *set, const struct site_key *k)
 {
 	if (set->cap)
 		mem_fetch_to_write(&set->slot[k->hash & (set->cap - 1)]);
@@ -248,8 +249,8 @@ static void collect_frame(void *ctx, uint64_t addr, uint32_t space, uint8_t mode
 	struct collect *c = ctx;
 	struct site_key *k = later(c->set, c->out++);
 
-	key_of(c->set, space, addr, mode, caller, k);
-	fetch(c->set, k);
+	names_sites_key_of(c->set, space, addr, mode, caller, k);
+	names_sites_fetch(c->set, k);
 }
 
 static int collect_job(void *ctx, size_t job, unsigned worker)
@@ -336,12 +337,12 @@ static uint32_t add_site(struct work *w, uint32_t space, uint64_t addr, uint8_t 
 	struct site_slot *s = NULL;
 	struct site_key k;
 
-	key_of(set, space, addr, mode, false, &k);
+	names_sites_key_of(set, space, addr, mode, false, &k);
 	if (last != set && last->cap && !(set->cap && slot_for(set, &k)->number))
 		s = slot_for(last, &k);
 	if (!s || !s->number)
 		return site_of(set, &k);
-	/* one that the first has not: see merge() */
+	/* one that the first has not: see names_sites_merge() */
 	k.hash = w->number[w->threads - 1][s->number / 2 - 1];
 	if (k.addr < set->v.data[k.hash].addr) {
 		set->v.data[k.hash].addr = k.addr;
@@ -407,7 +408,7 @@ static int match_job(void *ctx, size_t job, unsigned worker)
 		if (i + AHEAD < end) {
 			struct site_key next = key_again(&other->v.data[i + AHEAD]);
 
-			fetch(set, &next);
+			names_sites_fetch(set, &next);
 		}
 		s = slot_for(set, &k);
 		if (s->number)
@@ -420,7 +421,7 @@ static int match_job(void *ctx, size_t job, unsigned worker)
  * Another worker's sites, in its number: what they are in the set of all. Those of the last are
  * not to be found there: who looks for one looks in both sets.
  */
-static void merge(struct work *w, unsigned worker)
+static void names_sites_merge(struct work *w, unsigned worker)
 {
 	struct site_set *set = &w->sets[0], *other = &w->sets[worker];
 	uint32_t *number = mem_table((other->v.n + 1) * sizeof(*number), false);
@@ -468,7 +469,7 @@ void sites_collect(struct names *n, const struct names_opts *o)
 		sets[t].mapped.tasks = p->trace->tasks;
 	pool_run(jobs, threads, collect_job, &w);
 	for (unsigned t = 1; t < threads; t++)
-		merge(&w, t);
+		names_sites_merge(&w, t);
 	pool_run(jobs, threads, renumber_job, &w);
 	collect_entries(n, o, &w);
 	memcpy(&n->sites, &sets[0].v, sizeof(n->sites));
@@ -479,7 +480,7 @@ void sites_collect(struct names *n, const struct names_opts *o)
 	mapped_free(&sets[0].mapped);
 }
 
-static bool is_named(const struct names *n, uint32_t site)
+static bool names_sites_is_named(const struct names *n, uint32_t site)
 {
 	return n->frames.data[n->sites.data[site].frame].name != SYMBOLS_NONE;
 }
@@ -494,7 +495,7 @@ static uint32_t rewrite_one(const struct names *n, const struct names_opts *o,
 		uint32_t site = n->chain_sites[c->first + i];
 		const struct name_site *s = &n->sites.data[site];
 
-		if (o->hide_unresolved && !is_named(n, site))
+		if (o->hide_unresolved && !names_sites_is_named(n, site))
 			continue;
 		for (uint32_t k = 0; s->inlines && k + 1 < s->sym->nframes; k++, len++)
 			if (out)

@@ -221,7 +221,7 @@ static void go_home(struct reader *r, struct profile_entry *e)
 	e->ip -= g->home_shift;
 }
 
-static uint64_t time_of(const struct reader *r, const struct event *ev)
+static uint64_t profile_time_of(const struct reader *r, const struct event *ev)
 {
 	const struct event_type *t = &r->job->source->trace->types[ev->type];
 	uint64_t quantum = r->job->o->time_quantum, time = ev->time;
@@ -247,7 +247,7 @@ static void count_sample(struct reader *r, const struct event *ev, struct profil
 	if (o->by & PROFILE_BY_CPU)
 		e->cpu = ev->have & EVENT_HAVE_CPU ? ev->cpu : UINT32_MAX;
 	if (o->by & PROFILE_BY_TIME)
-		e->time = time_of(r, ev);
+		e->time = profile_time_of(r, ev);
 	e->extra = extra_of(r, ev, branch); /* first: a cut chain stands in the same buffer */
 	if (o->by & (PROFILE_BY_CODE | PROFILE_BY_CHAIN)) {
 		e->ip = branch ? branch->to : ev->ip;
@@ -324,7 +324,7 @@ static inline void entry_begin(struct profile_entry *e, const struct event *ev)
 	e->next = 0;
 }
 
-static int on_sample(void *ctx, const struct event *ev)
+static int profile_on_sample(void *ctx, const struct event *ev)
 {
 	struct reader *r = ctx;
 	const struct profile_opts *o = r->job->o;
@@ -358,7 +358,7 @@ static int on_sample(void *ctx, const struct event *ev)
 	return 0;
 }
 
-static int read_chunk(void *ctx, size_t chunk, unsigned worker)
+static int profile_read_chunk(void *ctx, size_t chunk, unsigned worker)
 {
 	struct job *j = ctx;
 	struct reader r = { .job = j, .t = &j->tables[worker], .worker = worker };
@@ -367,7 +367,7 @@ static int read_chunk(void *ctx, size_t chunk, unsigned worker)
 	int code;
 
 	r.ahead = mem_grow(NULL, AHEAD * sizeof(*r.ahead));
-	code = j->source->read_chunk(j->source, chunk, on_sample, &r, &e);
+	code = j->source->read_chunk(j->source, chunk, profile_on_sample, &r, &e);
 	catch_up(&r, 0);
 	free(r.ahead);
 	done = atomic_fetch_add(&j->done, 1) + 1;
@@ -393,7 +393,7 @@ int profile_make(struct source *s, const struct profile_opts *o, struct profile 
 		if (o->extra || o->max_stack)
 			tables[i].buf = mem_alloc((PROFILE_EXTRA_WORDS + 1) * sizeof(uint64_t));
 	}
-	r = pool_run(s->n_chunks, threads, read_chunk, &j);
+	r = pool_run(s->n_chunks, threads, profile_read_chunk, &j);
 	for (unsigned i = 1; i < threads; i++)
 		table_merge(&tables[0], &tables[i], n_types, i + 1 == threads);
 	if (r < 0) {
@@ -484,7 +484,7 @@ int profile_builder_add(void *ctx, const struct event *ev)
 {
 	struct profile_builder *b = ctx;
 
-	return on_sample(&b->reader, ev);
+	return profile_on_sample(&b->reader, ev);
 }
 
 struct profile *profile_builder_look(struct profile_builder *b)

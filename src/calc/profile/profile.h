@@ -129,8 +129,8 @@ struct profile {
 
 int profile_make(struct source *s, const struct profile_opts *o, struct profile *ret,
 		 struct err *e);
-/* Chains have become sites by now (calc/profile/names.h), and nobody asks for their addresses; how many
- * there are is kept. */
+/* Chains have become sites by now (calc/profile/names.h), and nobody asks for their addresses; how
+ * many there are is kept. */
 void profile_drop_chains(struct profile *p);
 void profile_free(struct profile *p);
 /* All of it, as a live view needs what goes on being counted; ret is empty before. */

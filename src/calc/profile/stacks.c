@@ -14,24 +14,24 @@ struct filler {
 	bool merge;	 /* code without a name is one frame a module */
 };
 
-static uint32_t text(struct filler *f, const char *s)
+static uint32_t profile_stacks_text(struct filler *f, const char *s)
 {
 	return s ? strtab_add(&f->out->strings, s) : STRTAB_NONE;
 }
 
 /* JIT code has a map of names for a file, or was written to one by perf inject. */
-static bool is_jit(const char *name)
+static bool profile_stacks_is_jit(const char *name)
 {
 	return strncmp(name, "[JIT]", 5) == 0 || strncmp(name, "jitted-", 7) == 0;
 }
 
-static enum frame_kind kind_of(const struct name_site *s, const char *dso)
+static enum frame_kind profile_stacks_kind_of(const struct name_site *s, const char *dso)
 {
 	if (s->space == TASK_SPACE_LABEL)
 		return FRAME_LABEL;
 	if (s->mode == EVENT_MODE_KERNEL)
 		return FRAME_KERNEL;
-	return is_jit(dso) ? FRAME_JIT : FRAME_USER;
+	return profile_stacks_is_jit(dso) ? FRAME_JIT : FRAME_USER;
 }
 
 struct profile_frame profile_frame(const struct names *n, uint32_t site)
@@ -45,11 +45,11 @@ struct profile_frame profile_frame(const struct names *n, uint32_t site)
 						  : names_path(n, s->dso);
 	f.kind = !f.name			    ? FRAME_UNKNOWN
 		 : n->frames.data[s->frame].inlined ? FRAME_INLINED
-						    : kind_of(s, dso);
+						    : profile_stacks_kind_of(s, dso);
 	return f;
 }
 
-static uint32_t frame_of(struct filler *f, uint32_t site)
+static uint32_t profile_stacks_frame_of(struct filler *f, uint32_t site)
 {
 	const struct names *n = f->n;
 	const struct name_site *s = &n->sites.data[site];
@@ -61,13 +61,13 @@ static uint32_t frame_of(struct filler *f, uint32_t site)
 	if (f->frame[site])
 		return f->frame[site] - 1;
 	is = profile_frame(n, site);
-	fr.module = text(f, is.module);
+	fr.module = profile_stacks_text(f, is.module);
 	fr.kind = is.kind;
 	if (!is.name && !f->merge)
 		snprintf(hex, sizeof(hex), "0x%llx", (unsigned long long)s->dso_addr);
-	fr.name = text(f, is.name ? is.name : f->merge ? "0x0" : hex);
+	fr.name = profile_stacks_text(f, is.name ? is.name : f->merge ? "0x0" : hex);
 	if (names_line(n, s, &file, &fr.line))
-		fr.file = text(f, file);
+		fr.file = profile_stacks_text(f, file);
 	f->frame[site] = stacks_frame(f->out, &fr) + 1;
 	return f->frame[site] - 1;
 }
@@ -83,7 +83,7 @@ static uint32_t stack_of(struct filler *f, uint32_t chain)
 		return f->stack[chain] - 1;
 	ids = mem_alloc((c->n + 1) * sizeof(*ids));
 	for (uint32_t i = 0; i < c->n; i++)
-		ids[c->n - 1 - i] = frame_of(f, n->chain_sites[c->first + i]);
+		ids[c->n - 1 - i] = profile_stacks_frame_of(f, n->chain_sites[c->first + i]);
 	f->stack[chain] = stacks_stack(f->out, ids, c->n) + 1;
 	free(ids);
 	return f->stack[chain] - 1;
@@ -95,13 +95,13 @@ static uint32_t stack_of_site(struct filler *f, uint32_t site)
 	const struct name_site *s = &f->n->sites.data[site];
 	uint32_t inlined = s->inlines ? s->sym->nframes - 1 : 0, ids[64], n = 0;
 
-	ids[n++] = frame_of(f, site);
+	ids[n++] = profile_stacks_frame_of(f, site);
 	for (uint32_t i = inlined; i > 0 && n < 64; i--)
-		ids[n++] = frame_of(f, s->inlines + i - 1);
+		ids[n++] = profile_stacks_frame_of(f, s->inlines + i - 1);
 	return stacks_stack(f->out, ids, n);
 }
 
-static bool is_clock(const struct event_type *t)
+static bool profile_stacks_is_clock(const struct event_type *t)
 {
 	return strncmp(t->name, "cpu-clock", 9) == 0 || strncmp(t->name, "task-clock", 10) == 0;
 }
@@ -113,7 +113,7 @@ uint32_t profile_unit(struct strtab *to, const struct event_type *t, bool counts
 	if (counts)
 		return strtab_add(to, "samples");
 	/* samples of clocks count ns, whatever unit their sums are shown in */
-	if (is_clock(t))
+	if (profile_stacks_is_clock(t))
 		return strtab_add(to, "ns");
 	if (t->unit)
 		return strtab_add(to, t->unit);
@@ -130,7 +130,7 @@ static struct stack_clock clock_of(const struct event_type *t, bool counts)
 
 	if (t->attr.freq && !t->system)
 		c.period = t->attr.sample_freq ? 1000000000u / t->attr.sample_freq : 0;
-	else if (is_clock(t))
+	else if (profile_stacks_is_clock(t))
 		c.period = t->attr.sample_period;
 	return c;
 }
@@ -168,7 +168,8 @@ void profile_stacks(const struct names *n, bool counts, bool merge_unknown, stru
 		};
 
 		if (e->comm != last || !i)
-			comm = text(&f, profile_comm(p->trace, e->comm, buf, sizeof(buf)));
+			comm = profile_stacks_text(
+				&f, profile_comm(p->trace, e->comm, buf, sizeof(buf)));
 		last = e->comm;
 		out.comm = comm;
 		out.stack = e->chain == PROFILE_NO_CHAIN ? stack_of_site(&f, n->entry_site[i])

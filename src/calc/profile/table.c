@@ -5,7 +5,7 @@
 
 #include "base/pool.h"
 
-static inline uint64_t mix(uint64_t a, uint64_t b)
+static inline uint64_t profile_table_mix(uint64_t a, uint64_t b)
 {
 	__uint128_t m = (__uint128_t)(a ^ 0x9e3779b97f4a7c15u) * (b ^ 0xd6e8feb86659fd93u);
 
@@ -17,15 +17,16 @@ static uint64_t words_hash(uint64_t h, const uint64_t *w, size_t n)
 	size_t i = 0;
 
 	for (; i + 2 <= n; i += 2)
-		h = mix(w[i] ^ h, w[i + 1]);
+		h = profile_table_mix(w[i] ^ h, w[i + 1]);
 	if (i < n)
-		h = mix(w[i] ^ h, n);
+		h = profile_table_mix(w[i] ^ h, n);
 	return h;
 }
 
 uint64_t table_chain_hash(const struct profile_chain *c)
 {
-	return words_hash(mix((uint64_t)c->space << 32 | c->kernel, c->n), c->ip, c->n);
+	return words_hash(profile_table_mix((uint64_t)c->space << 32 | c->kernel, c->n), c->ip,
+			  c->n);
 }
 
 uint64_t table_extra_hash(const struct profile_extra *x)
@@ -52,7 +53,7 @@ uint64_t table_entry_hash(const struct profile_entry *e)
 		     e->mode * 0x9fb21c651e98df25u + e->kernel * 0xe7037ed1a0b428dbu +
 		     e->extra * 0x8ebc6af09c88c6e3u + e->time * 0x589965cc75374cc3u;
 
-	return mix(e->ip, h);
+	return profile_table_mix(e->ip, h);
 }
 
 static inline bool entry_same(const struct profile_entry *a, const struct profile_entry *b)
@@ -319,7 +320,7 @@ static size_t jobs_for(size_t n)
 }
 
 /* Where each job's part begins behind n; returns where the last one ends. */
-static size_t make_room(size_t *room, size_t jobs, size_t n)
+static size_t profile_table_make_room(size_t *room, size_t jobs, size_t n)
 {
 	for (size_t i = 0; i < jobs; i++) {
 		size_t mine = room[i];
@@ -352,7 +353,8 @@ static int append_chains_job(void *ctx, size_t job, unsigned worker)
 static void append_chains(struct merge *m)
 {
 	struct tables *t = m->t;
-	size_t jobs = jobs_for(m->other->chains.n), all = make_room(m->room, jobs, t->chains.n);
+	size_t jobs = jobs_for(m->other->chains.n),
+	       all = profile_table_make_room(m->room, jobs, t->chains.n);
 
 	vec_reserve(&t->chains, all);
 	pool_run(jobs, 0, append_chains_job, m);
@@ -410,7 +412,7 @@ static void append_entries(struct merge *m)
 	size_t jobs = jobs_for(m->other->entries.n), all;
 
 	pool_run(jobs, 0, count_entries_job, m);
-	all = make_room(m->room, jobs, t->entries.n);
+	all = profile_table_make_room(m->room, jobs, t->entries.n);
 	vec_reserve(&t->entries, all);
 	pool_run(jobs, 0, append_entries_job, m);
 	t->entries.n = all;

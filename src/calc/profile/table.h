@@ -70,7 +70,7 @@ void table_count_hashed(struct tables *t, const struct profile_entry *e, uint64_
 void table_merge(struct tables *t, struct tables *other, size_t n_types, bool last);
 void table_free(struct tables *t);
 
-/* profile_fade.c: see profile_builder_fade() and profile_builder_move(). */
+/* calc/profile/fade.c: see profile_builder_fade() and profile_builder_move(). */
 void table_fade(struct tables *t, size_t n_types, double keep, uint64_t *random);
 void table_move(struct tables *t, const struct tasks_moved *m);
 

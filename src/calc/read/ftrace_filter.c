@@ -82,7 +82,7 @@ static int parse_events(struct ftrace_filter *f, const char *text, size_t n,
 
 /* --- fields --- */
 
-static bool is_text(const struct field *f)
+static bool ftrace_filter_is_text(const struct field *f)
 {
 	return f->kind == FIELD_STRING || f->is_string;
 }
@@ -102,14 +102,14 @@ static bool is_field(const struct ftrace_filter *f, const struct ftrace_events *
 		const struct event_type *t = is_chosen(f, ev, k) ? ev->type(ev->ctx, k) : NULL;
 		const struct field *field = t ? type_field(t, name) : NULL;
 
-		if (field && (!text || is_text(field)))
+		if (field && (!text || ftrace_filter_is_text(field)))
 			return true;
 		any = any || t;
 	}
 	return !any;
 }
 
-static bool is_event(const struct ftrace_events *ev, const char *name)
+static bool ftrace_filter_is_event(const struct ftrace_events *ev, const char *name)
 {
 	for (size_t k = 0; k < ev->n; k++)
 		if (strcmp(ev->event(ev->ctx, k), name) == 0)
@@ -134,7 +134,7 @@ static int check_fields(struct filter_parser *p, const struct ftrace_events *ev)
 			continue;
 		p->p = (*x)->at;
 		ftrace_filter_fail(p, "none of these events has such a field");
-		if (is_event(ev, (*x)->text))
+		if (ftrace_filter_is_event(ev, (*x)->text))
 			return err_hint(p->e, "an event of a system is -F SYSTEM/EVENT");
 		return err_hint(p->e, "kymo ftrace report --event EVENT shows its fields");
 	}
@@ -181,7 +181,8 @@ void ftrace_filter_free(struct ftrace_filter *f)
 
 /* --- asking --- */
 
-static const struct field *field_of(struct filter_node *n, const struct ftrace_subject *s)
+static const struct field *ftrace_filter_field_of(struct filter_node *n,
+						  const struct ftrace_subject *s)
 {
 	if (n->type != s->type) {
 		n->type = s->type;
@@ -191,7 +192,8 @@ static const struct field *field_of(struct filter_node *n, const struct ftrace_s
 }
 
 /* False when there is no such number. */
-static bool number(struct filter_node *n, const struct ftrace_subject *s, uint64_t *ret)
+static bool ftrace_filter_number(struct filter_node *n, const struct ftrace_subject *s,
+				 uint64_t *ret)
 {
 	const struct field *f;
 	uint64_t a, b;
@@ -202,13 +204,13 @@ static bool number(struct filter_node *n, const struct ftrace_subject *s, uint64
 	case NODE_CPU: *ret = s->cpu; return true;
 	case NODE_TIME: *ret = s->time; return true;
 	case NODE_FIELD:
-		f = field_of(n, s);
+		f = ftrace_filter_field_of(n, s);
 		if (!f || !field_int(f, s->data, s->size, &v))
 			return false;
 		*ret = (uint64_t)v;
 		return true;
 	case NODE_ARITH:
-		if (!number(n->a, s, &a) || !number(n->b, s, &b))
+		if (!ftrace_filter_number(n->a, s, &a) || !ftrace_filter_number(n->b, s, &b))
 			return false;
 		switch (n->op[0]) {
 		case '+': *ret = a + b; return true;
@@ -226,8 +228,8 @@ static bool number(struct filter_node *n, const struct ftrace_subject *s, uint64
 	}
 }
 
-static bool string(struct filter_node *n, const struct ftrace_subject *s, const char **ret,
-		   size_t *len)
+static bool ftrace_filter_string(struct filter_node *n, const struct ftrace_subject *s,
+				 const char **ret, size_t *len)
 {
 	const struct field *f;
 
@@ -240,7 +242,9 @@ static bool string(struct filter_node *n, const struct ftrace_subject *s, const 
 		*ret = n->text;
 		*len = strlen(n->text);
 		return true;
-	case NODE_FIELD: f = field_of(n, s); return f && field_str(f, s->data, s->size, ret, len);
+	case NODE_FIELD:
+		f = ftrace_filter_field_of(n, s);
+		return f && field_str(f, s->data, s->size, ret, len);
 	default: return false;
 	}
 }
@@ -251,7 +255,7 @@ static bool is_unsigned(const struct filter_node *n)
 	return n->kind == NODE_FIELD && n->field && !n->field->is_signed;
 }
 
-static bool compare(const struct filter_node *n, const struct ftrace_subject *s)
+static bool ftrace_filter_compare(const struct filter_node *n, const struct ftrace_subject *s)
 {
 	const char *x, *y;
 	size_t xn, yn;
@@ -261,14 +265,14 @@ static bool compare(const struct filter_node *n, const struct ftrace_subject *s)
 	if (n->b->kind == NODE_TEXT || n->a->kind == NODE_COMM) {
 		bool equal;
 
-		if (!string(n->a, s, &x, &xn))
+		if (!ftrace_filter_string(n->a, s, &x, &xn))
 			return false;
-		if (!string(n->b, s, &y, &yn))
+		if (!ftrace_filter_string(n->b, s, &y, &yn))
 			return false;
 		equal = xn == yn && memcmp(x, y, xn) == 0;
 		return n->op[0] == '=' ? equal : n->op[0] == '!' && !equal;
 	}
-	if (!number(n->a, s, &a) || !number(n->b, s, &b))
+	if (!ftrace_filter_number(n->a, s, &a) || !ftrace_filter_number(n->b, s, &b))
 		return false;
 	sign = a < b ? -1 : a > b;
 	if (((int64_t)a < 0 && !is_unsigned(n->a)) || ((int64_t)b < 0 && !is_unsigned(n->b)))
@@ -292,13 +296,13 @@ static bool holds(struct filter_node *n, const struct ftrace_subject *s)
 	case NODE_NOT: return !holds(n->a, s);
 	case NODE_AND: return holds(n->a, s) && holds(n->b, s);
 	case NODE_OR: return holds(n->a, s) || holds(n->b, s);
-	case NODE_COMPARE: return compare(n, s);
+	case NODE_COMPARE: return ftrace_filter_compare(n, s);
 	case NODE_MATCH:
-		if (!string(n->a, s, &text, &len))
+		if (!ftrace_filter_string(n->a, s, &text, &len))
 			return false;
 		copy = mem_strndup(text, len);
 		return (regexec(&n->regex, copy, 0, NULL, 0) == 0) == (n->op[0] == '=');
-	default: return number(n, s, &v) && v;
+	default: return ftrace_filter_number(n, s, &v) && v;
 	}
 }
 

@@ -9,7 +9,7 @@
 
 #define MAX_DEPTH 100
 
-static struct filter_node *make(struct filter_parser *p, enum filter_kind kind)
+static struct filter_node *ftrace_filter_parse_make(struct filter_parser *p, enum filter_kind kind)
 {
 	struct filter_node *n = arena_alloc(&p->f->arena, sizeof(*n));
 
@@ -24,7 +24,7 @@ struct filter_node *ftrace_filter_fail(struct filter_parser *p, const char *why)
 		err_set(p->e, EINVAL, "filter '%s': %s\n  %s\n  %*s^", p->text, why, p->text,
 			(int)(p->p - p->text), "");
 	p->failed = true;
-	return make(p, NODE_NUMBER);
+	return ftrace_filter_parse_make(p, NODE_NUMBER);
 }
 
 static void skip(struct filter_parser *p)
@@ -33,7 +33,7 @@ static void skip(struct filter_parser *p)
 		p->p++;
 }
 
-static bool take(struct filter_parser *p, const char *op)
+static bool ftrace_filter_parse_take(struct filter_parser *p, const char *op)
 {
 	size_t n = strlen(op);
 
@@ -60,13 +60,13 @@ static struct filter_node *parse_word(struct filter_parser *p)
 			p->p++;
 		if (!*p->p)
 			return ftrace_filter_fail(p, "the quote is not closed");
-		n = make(p, NODE_TEXT);
+		n = ftrace_filter_parse_make(p, NODE_TEXT);
 		n->text = arena_strndup(&p->f->arena, start, (size_t)(p->p - start));
 		p->p++;
 		return n;
 	}
 	if (isdigit((unsigned char)*p->p) || (*p->p == '-' && isdigit((unsigned char)p->p[1]))) {
-		n = make(p, NODE_NUMBER);
+		n = ftrace_filter_parse_make(p, NODE_NUMBER);
 		n->number =
 			*p->p == '-' ? (uint64_t)strtoll(p->p, &end, 0) : strtoull(p->p, &end, 0);
 		p->p = end;
@@ -76,7 +76,7 @@ static struct filter_node *parse_word(struct filter_parser *p)
 		p->p++;
 	if (p->p == start)
 		return ftrace_filter_fail(p, "a field, a number or a text is missing");
-	n = make(p, NODE_FIELD);
+	n = ftrace_filter_parse_make(p, NODE_FIELD);
 	n->at = start;
 	n->text = arena_strndup(&p->f->arena, start, (size_t)(p->p - start));
 	if (strcmp(n->text, "CPU") == 0)
@@ -97,11 +97,11 @@ static struct filter_node *parse_unary(struct filter_parser *p)
 	skip(p);
 	if (*p->p == '!' && p->p[1] != '=' && p->p[1] != '~') {
 		p->p++;
-		n = make(p, NODE_NOT);
+		n = ftrace_filter_parse_make(p, NODE_NOT);
 		n->a = parse_unary(p);
-	} else if (take(p, "(")) {
+	} else if (ftrace_filter_parse_take(p, "(")) {
 		n = parse_or(p);
-		if (!take(p, ")") && !p->failed)
+		if (!ftrace_filter_parse_take(p, ")") && !p->failed)
 			n = ftrace_filter_fail(p, "')' is missing");
 	} else {
 		n = parse_word(p);
@@ -126,7 +126,7 @@ static struct filter_node *parse_value(struct filter_parser *p)
 		    ((*op == '&' || *op == '|') && p->p[1] == *op))
 			continue;
 		p->p += strlen(op);
-		both = make(p, NODE_ARITH);
+		both = ftrace_filter_parse_make(p, NODE_ARITH);
 		both->a = n;
 		both->b = parse_unary(p);
 		memcpy(both->op, op, strlen(op));
@@ -142,9 +142,9 @@ static struct filter_node *parse_compare(struct filter_parser *p)
 	struct filter_node *n = parse_value(p), *both;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
-		if (!take(p, ops[i]))
+		if (!ftrace_filter_parse_take(p, ops[i]))
 			continue;
-		both = make(p, ops[i][1] == '~' ? NODE_MATCH : NODE_COMPARE);
+		both = ftrace_filter_parse_make(p, ops[i][1] == '~' ? NODE_MATCH : NODE_COMPARE);
 		memcpy(both->op, ops[i], strlen(ops[i]));
 		both->a = n;
 		both->b = parse_value(p);
@@ -166,8 +166,8 @@ static struct filter_node *parse_and(struct filter_parser *p)
 {
 	struct filter_node *n = parse_compare(p);
 
-	while (!p->failed && take(p, "&&")) {
-		struct filter_node *both = make(p, NODE_AND);
+	while (!p->failed && ftrace_filter_parse_take(p, "&&")) {
+		struct filter_node *both = ftrace_filter_parse_make(p, NODE_AND);
 
 		both->a = n;
 		both->b = parse_compare(p);
@@ -180,8 +180,8 @@ static struct filter_node *parse_or(struct filter_parser *p)
 {
 	struct filter_node *n = parse_and(p);
 
-	while (!p->failed && take(p, "||")) {
-		struct filter_node *both = make(p, NODE_OR);
+	while (!p->failed && ftrace_filter_parse_take(p, "||")) {
+		struct filter_node *both = ftrace_filter_parse_make(p, NODE_OR);
 
 		both->a = n;
 		both->b = parse_and(p);

@@ -47,16 +47,18 @@ static enum truth truth(const struct filter_node *n, const struct event_type *t)
 	}
 }
 
-static void put(const struct filter_node *n, const struct event_type *t, struct strbuf *b);
+static void ftrace_filter_text_put(const struct filter_node *n, const struct event_type *t,
+				   struct strbuf *b);
 
 static void put_part(const struct filter_node *n, const struct event_type *t, struct strbuf *b)
 {
 	strbuf_putc(b, '(');
-	put(n, t, b);
+	ftrace_filter_text_put(n, t, b);
 	strbuf_putc(b, ')');
 }
 
-static void put_value(const struct filter_node *n, const struct event_type *t, struct strbuf *b)
+static void ftrace_filter_text_put_value(const struct filter_node *n, const struct event_type *t,
+					 struct strbuf *b)
 {
 	switch (n->kind) {
 	case NODE_NUMBER: strbuf_printf(b, "%" PRId64, (int64_t)n->number); break;
@@ -69,7 +71,8 @@ static void put_value(const struct filter_node *n, const struct event_type *t, s
 	}
 }
 
-static void put(const struct filter_node *n, const struct event_type *t, struct strbuf *b)
+static void ftrace_filter_text_put(const struct filter_node *n, const struct event_type *t,
+				   struct strbuf *b)
 {
 	enum truth all = truth(n, t);
 
@@ -86,9 +89,9 @@ static void put(const struct filter_node *n, const struct event_type *t, struct 
 	case NODE_OR:
 		/* what is decided does not matter, or all would be */
 		if (truth(n->a, t) != OPEN) {
-			put(n->b, t, b);
+			ftrace_filter_text_put(n->b, t, b);
 		} else if (truth(n->b, t) != OPEN) {
-			put(n->a, t, b);
+			ftrace_filter_text_put(n->a, t, b);
 		} else {
 			put_part(n->a, t, b);
 			strbuf_puts(b, n->kind == NODE_AND ? " && " : " || ");
@@ -98,11 +101,11 @@ static void put(const struct filter_node *n, const struct event_type *t, struct 
 	case NODE_COMPARE:
 	case NODE_MATCH:
 	case NODE_ARITH:
-		put_value(n->a, t, b);
+		ftrace_filter_text_put_value(n->a, t, b);
 		strbuf_printf(b, " %s ", n->op);
-		put_value(n->b, t, b);
+		ftrace_filter_text_put_value(n->b, t, b);
 		break;
-	default: put_value(n, t, b);
+	default: ftrace_filter_text_put_value(n, t, b);
 	}
 }
 
@@ -111,7 +114,7 @@ bool ftrace_filter_text(const struct ftrace_filter *f, const struct event_type *
 	if (!ftrace_filter_is_for(f, t->system, t->event))
 		return false;
 	if (f->root)
-		put(f->root, t, b);
+		ftrace_filter_text_put(f->root, t, b);
 	else
 		strbuf_puts(b, "TRUE");
 	return true;

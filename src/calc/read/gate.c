@@ -8,8 +8,8 @@
 
 #define NO_TYPE UINT32_MAX
 
-static int find_type(const char *option, const char *name, const struct trace *t, uint32_t *ret,
-		     struct err *e)
+static int gate_find_type(const char *option, const char *name, const struct trace *t,
+			  uint32_t *ret, struct err *e)
 {
 	AUTO_STRBUF names = { 0 };
 
@@ -32,8 +32,8 @@ int gate_make(struct gate *g, const struct gate_opts *o, const struct trace *t, 
 	int r;
 
 	*g = (struct gate){ .show = o->show, .closed = o->on != NULL };
-	r = find_type("--switch-on", o->on, t, &g->on, e);
-	return r < 0 ? r : find_type("--switch-off", o->off, t, &g->off, e);
+	r = gate_find_type("--switch-on", o->on, t, &g->on, e);
+	return r < 0 ? r : gate_find_type("--switch-off", o->off, t, &g->off, e);
 }
 
 void gate_free(struct gate *g)
@@ -57,7 +57,7 @@ bool gate_passes(struct gate *g, const struct event *ev)
 	return turns(g, ev) ? g->show : !g->closed;
 }
 
-static int look(void *ctx, const struct event *ev)
+static int gate_look(void *ctx, const struct event *ev)
 {
 	struct gate *g = ctx;
 
@@ -74,7 +74,7 @@ int gate_learn(struct gate *g, struct source *s, struct err *e)
 {
 	if (!g->closed)
 		vec_push(&g->spans, ((struct gate_span){ 0, UINT64_MAX }));
-	return s->read_ordered(s, false, look, g, e);
+	return s->read_ordered(s, false, gate_look, g, e);
 }
 
 bool gate_passed(const struct gate *g, const struct event *ev)

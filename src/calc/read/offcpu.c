@@ -89,7 +89,7 @@ static void put_waker(struct words *w, uint32_t number, const uint64_t *kernel, 
 	vec_push(&w->v, EVENT_CHAIN_WOKEN(number));
 }
 
-static void put_chain(struct words *w, const struct event *ev)
+static void offcpu_put_chain(struct words *w, const struct event *ev)
 {
 	for (uint32_t i = 0; (ev->have & EVENT_HAVE_CHAIN) && i < ev->chain_n && i < CHAIN_MAX; i++)
 		vec_push(&w->v, ev->chain[i]);
@@ -153,7 +153,7 @@ static int hand_recorded(struct reader *r, const struct event *ev)
 		r->words.v.n = 0;
 		put_waker(&r->words, waker_number(o, space, h->comm), w.kernel, h->n_kernel, w.user,
 			  h->n_user);
-		put_chain(&r->words, ev);
+		offcpu_put_chain(&r->words, ev);
 		out.chain = r->words.v.data;
 		out.chain_n = (uint32_t)r->words.v.n;
 		out.have |= EVENT_HAVE_CHAIN;
@@ -231,7 +231,7 @@ static int on_switch(struct reader *r, const struct event *ev)
 			w->left.mode = EVENT_MODE_USER;
 		}
 		w->chain.v.n = 0;
-		put_chain(&w->chain, ev);
+		offcpu_put_chain(&w->chain, ev);
 	}
 	return code;
 }
@@ -267,7 +267,7 @@ static void on_wake(struct reader *r, const struct event *ev, const struct field
 			 &w->waker);
 }
 
-static int on_side(struct reader *r, const struct event *ev)
+static int offcpu_on_side(struct reader *r, const struct event *ev)
 {
 	int code = 0;
 
@@ -277,14 +277,14 @@ static int on_side(struct reader *r, const struct event *ev)
 	return code || !r->all ? code : r->fn(r->ctx, ev);
 }
 
-static int on_event(void *ctx, const struct event *ev)
+static int offcpu_on_event(void *ctx, const struct event *ev)
 {
 	struct reader *r = ctx;
 	const struct offcpu *o = r->o;
 	int code;
 
 	if (ev->kind != EVENT_SAMPLE)
-		return on_side(r, ev);
+		return offcpu_on_side(r, ev);
 	if (o->recorded != NO_TYPE)
 		return hand_recorded(r, ev);
 	r->last_time = ev->time;
@@ -310,7 +310,7 @@ static int hand_rest(struct reader *r)
 	return code;
 }
 
-static void reader_close(struct reader *r)
+static void offcpu_reader_close(struct reader *r)
 {
 	vec_each (&r->waiters, w) {
 		vec_free(&w->chain.v);
@@ -327,15 +327,16 @@ static int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, str
 {
 	struct offcpu *o = (struct offcpu *)s;
 	struct reader r = { .o = o, .fn = fn, .ctx = ctx, .all = all };
-	int code = o->inner->read_ordered(o->inner, all || o->recorded == NO_TYPE, on_event, &r, e);
+	int code = o->inner->read_ordered(o->inner, all || o->recorded == NO_TYPE, offcpu_on_event,
+					  &r, e);
 
 	if (code == 0)
 		code = hand_rest(&r);
-	reader_close(&r);
+	offcpu_reader_close(&r);
 	return code;
 }
 
-static int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e)
+static int offcpu_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e)
 {
 	struct offcpu *o = (struct offcpu *)s;
 	struct reader r = { .o = o, .fn = fn, .ctx = ctx };
@@ -344,8 +345,8 @@ static int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, s
 	/* a wait begins and ends anywhere: there is one part */
 	if (o->recorded == NO_TYPE)
 		return read_ordered(s, false, fn, ctx, e);
-	code = o->inner->read_chunk(o->inner, chunk, on_event, &r, e);
-	reader_close(&r);
+	code = o->inner->read_chunk(o->inner, chunk, offcpu_on_event, &r, e);
+	offcpu_reader_close(&r);
 	return code;
 }
 
@@ -359,7 +360,7 @@ static void close_source(struct source *s)
 	free(o);
 }
 
-static uint32_t find_type(const struct trace *t, const char *system, const char *event)
+static uint32_t offcpu_find_type(const struct trace *t, const char *system, const char *event)
 {
 	for (uint32_t i = 0; i < t->n_types; i++)
 		if (system ? t->types[i].system && strcmp(t->types[i].system, system) == 0 &&
@@ -369,7 +370,7 @@ static uint32_t find_type(const struct trace *t, const char *system, const char 
 	return NO_TYPE;
 }
 
-static const struct field *field_of(const struct trace *t, uint32_t type, const char *name)
+static const struct field *offcpu_field_of(const struct trace *t, uint32_t type, const char *name)
 {
 	return type == NO_TYPE ? NULL : type_field(&t->types[type], name);
 }
@@ -377,10 +378,10 @@ static const struct field *field_of(const struct trace *t, uint32_t type, const 
 /* Which events tell of waits. */
 static int find_events(struct offcpu *o, const struct trace *t, struct err *e)
 {
-	o->recorded = find_type(t, NULL, WAKER_EVENT);
-	o->sched_switch = find_type(t, "sched", "sched_switch");
-	o->waking = find_type(t, "sched", "sched_waking");
-	o->wakeup = find_type(t, "sched", "sched_wakeup");
+	o->recorded = offcpu_find_type(t, NULL, WAKER_EVENT);
+	o->sched_switch = offcpu_find_type(t, "sched", "sched_switch");
+	o->waking = offcpu_find_type(t, "sched", "sched_waking");
+	o->wakeup = offcpu_find_type(t, "sched", "sched_wakeup");
 	if (o->recorded != NO_TYPE) {
 		o->type = t->types[o->recorded];
 		return 0;
@@ -389,16 +390,16 @@ static int find_events(struct offcpu *o, const struct trace *t, struct err *e)
 		err_set(e, ENODATA, "the recording does not tell how long threads waited");
 		return err_hint(e, "record with --off-cpu, or with -e sched:sched_switch -g");
 	}
-	o->prev_state = field_of(t, o->sched_switch, "prev_state");
-	o->next_pid = field_of(t, o->sched_switch, "next_pid");
+	o->prev_state = offcpu_field_of(t, o->sched_switch, "prev_state");
+	o->next_pid = offcpu_field_of(t, o->sched_switch, "next_pid");
 	if (!o->prev_state || !o->next_pid)
 		return err_set(e, EINVAL,
 			       "the recording's sched_switch has no prev_state or "
 			       "next_pid");
-	o->waking_pid = field_of(t, o->waking, "pid");
-	o->wakeup_pid = field_of(t, o->wakeup, "pid");
-	o->waking_flags = field_of(t, o->waking, "common_flags");
-	o->wakeup_flags = field_of(t, o->wakeup, "common_flags");
+	o->waking_pid = offcpu_field_of(t, o->waking, "pid");
+	o->wakeup_pid = offcpu_field_of(t, o->wakeup, "pid");
+	o->waking_flags = offcpu_field_of(t, o->waking, "common_flags");
+	o->wakeup_flags = offcpu_field_of(t, o->wakeup, "common_flags");
 	if (!o->waking_pid)
 		o->waking = NO_TYPE;
 	if (!o->wakeup_pid)
@@ -451,7 +452,7 @@ int offcpu_new(struct source *s, enum offcpu_what what, struct source **ret, str
 	o->source.trace = &o->trace;
 	o->source.stable = s->stable && o->recorded != NO_TYPE && !o->wakers;
 	o->source.n_chunks = o->recorded == NO_TYPE ? 1 : s->n_chunks;
-	o->source.read_chunk = read_chunk;
+	o->source.read_chunk = offcpu_read_chunk;
 	o->source.read_ordered = read_ordered;
 	o->source.close = close_source;
 	*ret = &o->source;

@@ -54,7 +54,7 @@ static int each_word(const char *list, const struct list *l, struct err *e)
 	return 0;
 }
 
-static int add_number(void *to, const char *word, size_t n)
+static int pick_add_number(void *to, const char *word, size_t n)
 {
 	AUTO_FREE char *text = mem_strndup(word, n);
 	uint64_t v;
@@ -65,13 +65,13 @@ static int add_number(void *to, const char *word, size_t n)
 	return 0;
 }
 
-static int add_name(void *to, const char *word, size_t n)
+static int pick_add_name(void *to, const char *word, size_t n)
 {
 	strtab_addn(to, word, n);
 	return 0;
 }
 
-static int add_cpu(void *to, unsigned cpu)
+static int pick_add_cpu(void *to, unsigned cpu)
 {
 	*map_at(to, cpu) = 1;
 	return 0;
@@ -80,23 +80,24 @@ static int add_cpu(void *to, unsigned cpu)
 static int numbers(const char *list, struct map *m, bool *any, struct err *e)
 {
 	*any = list != NULL;
-	return list ? each_word(list, &(struct list){ add_number, m }, e) : 0;
+	return list ? each_word(list, &(struct list){ pick_add_number, m }, e) : 0;
 }
 
-static int names(const char *list, struct strtab *t, bool *any, const char **one, struct err *e)
+static int pick_names(const char *list, struct strtab *t, bool *any, const char **one,
+		      struct err *e)
 {
 	int r;
 
 	*any = list != NULL;
 	if (!list)
 		return 0;
-	r = each_word(list, &(struct list){ add_name, t }, e);
+	r = each_word(list, &(struct list){ pick_add_name, t }, e);
 	if (r == 0 && t->n == 1)
 		*one = strtab_get(t, 0);
 	return r;
 }
 
-static int cpus(struct pick *p, const char *list, struct err *e)
+static int pick_cpus(struct pick *p, const char *list, struct err *e)
 {
 	bool have = false;
 
@@ -109,7 +110,7 @@ static int cpus(struct pick *p, const char *list, struct err *e)
 		err_set(e, EINVAL, "the samples do not say on which CPU they were taken");
 		return err_hint(e, "record with -a or --sample-cpu");
 	}
-	if (str_ranges(list, 1u << 20, add_cpu, &p->cpus) < 0)
+	if (str_ranges(list, 1u << 20, pick_add_cpu, &p->cpus) < 0)
 		return err_set(e, EINVAL, "-C %s: not a list of CPUs, as 0-3,5", list);
 	return 0;
 }
@@ -139,17 +140,17 @@ int pick_make(struct pick *p, const struct pick_opts *o, const struct trace *t, 
 	if (o->time)
 		r = spans_parse(&p->times, o->time, t, e);
 	if (r == 0)
-		r = cpus(p, o->cpus, e);
+		r = pick_cpus(p, o->cpus, e);
 	if (r == 0)
 		r = numbers(o->pids, &p->pids, &p->by_pid, e);
 	if (r == 0)
 		r = numbers(o->tids, &p->tids, &p->by_tid, e);
 	if (r == 0)
-		r = names(o->comms, &p->comm_names, &p->by_comm, &p->one_comm, e);
+		r = pick_names(o->comms, &p->comm_names, &p->by_comm, &p->one_comm, e);
 	if (r == 0)
-		r = names(o->dsos, &p->dsos, &p->by_dso, &p->one_dso, e);
+		r = pick_names(o->dsos, &p->dsos, &p->by_dso, &p->one_dso, e);
 	if (r == 0)
-		r = names(o->symbols, &p->symbols, &p->by_symbol, &p->one_symbol, e);
+		r = pick_names(o->symbols, &p->symbols, &p->by_symbol, &p->one_symbol, e);
 	if (r == 0)
 		find_comms(p);
 	else
@@ -198,7 +199,7 @@ enum profile_want pick_event(const struct pick *p, const struct event *ev)
 	return PROFILE_COUNT;
 }
 
-static bool listed(const struct strtab *t, const char *name)
+static bool pick_listed(const struct strtab *t, const char *name)
 {
 	return name && strtab_find(t, name) != STRTAB_NONE;
 }
@@ -209,14 +210,15 @@ static bool site_wanted(const struct pick *p, const struct names *n, const struc
 	const char *function = names_function(n, s->frame);
 	char start[32];
 
-	if (p->by_dso && (s->dso == NAMES_NONE || (!listed(&p->dsos, n->dsos.data[s->dso].name) &&
-						   !listed(&p->dsos, n->dsos.data[s->dso].path))))
+	if (p->by_dso &&
+	    (s->dso == NAMES_NONE || (!pick_listed(&p->dsos, n->dsos.data[s->dso].name) &&
+				      !pick_listed(&p->dsos, n->dsos.data[s->dso].path))))
 		return false;
-	if (!p->by_symbol || listed(&p->symbols, function))
+	if (!p->by_symbol || pick_listed(&p->symbols, function))
 		return true;
 	/* a function may also be named by where it starts in memory */
 	snprintf(start, sizeof(start), "0x%" PRIx64, s->addr - s->dso_addr + f->addr);
-	return function && listed(&p->symbols, start);
+	return function && pick_listed(&p->symbols, start);
 }
 
 bool *pick_sites(const struct pick *p, const struct names *n)

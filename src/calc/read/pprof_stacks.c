@@ -13,24 +13,24 @@ struct filler {
 	VEC(uint32_t) ids;
 };
 
-static bool is(struct pprof_text t, const char *s)
+static bool pprof_stacks_is(struct pprof_text t, const char *s)
 {
 	return t.n == strlen(s) && memcmp(t.s, s, t.n) == 0;
 }
 
-static uint32_t text(struct filler *f, struct pprof_text t)
+static uint32_t pprof_stacks_text(struct filler *f, struct pprof_text t)
 {
 	return t.n ? strtab_addn(&f->s->strings, t.s, t.n) : STRTAB_NONE;
 }
 
 /* The same where there must be one. */
-static uint32_t word(struct filler *f, struct pprof_text t)
+static uint32_t pprof_stacks_word(struct filler *f, struct pprof_text t)
 {
 	return strtab_addn(&f->s->strings, t.n ? t.s : "samples", t.n ? t.n : 7);
 }
 
 /* What collapse writes as _[k] is kernel code here, too; so is what was mapped from the kernel. */
-static enum frame_kind kind_of(struct pprof_text mapping, struct pprof_text *name)
+static enum frame_kind pprof_stacks_kind_of(struct pprof_text mapping, struct pprof_text *name)
 {
 	static const struct {
 		const char *mark;
@@ -52,12 +52,13 @@ static uint32_t frame_of_line(struct filler *f, const struct pprof_location *l, 
 	const struct pprof_line *line = &f->p->lines.data[l->first + i];
 	const struct pprof_function *fn = &f->p->functions.data[line->function];
 	struct pprof_text name = fn->name;
-	struct frame fr = { .module = text(f, l->mapping), .file = text(f, fn->file) };
+	struct frame fr = { .module = pprof_stacks_text(f, l->mapping),
+			    .file = pprof_stacks_text(f, fn->file) };
 
-	fr.kind = kind_of(l->mapping, &name);
+	fr.kind = pprof_stacks_kind_of(l->mapping, &name);
 	if (i + 1 < l->n && fr.kind == FRAME_USER)
 		fr.kind = FRAME_INLINED;
-	fr.name = name.n ? text(f, name) : strtab_add(&f->s->strings, "[unknown]");
+	fr.name = name.n ? pprof_stacks_text(f, name) : strtab_add(&f->s->strings, "[unknown]");
 	if (!name.n)
 		fr.kind = FRAME_UNKNOWN;
 	fr.line = fr.file != STRTAB_NONE && line->line > 0 && line->line < UINT32_MAX
@@ -76,7 +77,7 @@ static void make_location(struct filler *f, uint32_t at)
 	for (uint32_t i = l->n; i > 0; i--)
 		vec_push(&f->frames, frame_of_line(f, l, i - 1));
 	if (!l->n) {
-		struct frame fr = { .module = text(f, l->mapping),
+		struct frame fr = { .module = pprof_stacks_text(f, l->mapping),
 				    .file = STRTAB_NONE,
 				    .kind = FRAME_UNKNOWN };
 
@@ -90,7 +91,7 @@ static void make_location(struct filler *f, uint32_t at)
 static int add_sample(struct filler *f, const struct pprof_sample *s, struct err *e)
 {
 	struct stack_entry en = {
-		.comm = text(f, s->comm),
+		.comm = pprof_stacks_text(f, s->comm),
 		.pid = s->pid >= 0 && s->pid <= INT32_MAX ? (int32_t)s->pid : -1,
 		.tid = s->tid >= 0 && s->tid <= INT32_MAX ? (int32_t)s->tid : -1,
 		.cpu = s->cpu >= 0 && s->cpu < UINT32_MAX ? (uint32_t)s->cpu : UINT32_MAX,
@@ -114,7 +115,7 @@ static int add_sample(struct filler *f, const struct pprof_sample *s, struct err
 			continue;
 		en.type = t;
 		en.weight = s->value[t];
-		en.count = is(f->p->types.data[t].unit, "count") && s->value[t] > 0
+		en.count = pprof_stacks_is(f->p->types.data[t].unit, "count") && s->value[t] > 0
 				   ? (uint64_t)s->value[t]
 				   : 1;
 		stacks_add(f->s, &en);
@@ -127,12 +128,12 @@ static void add_types(struct filler *f, uint32_t *first)
 	*first = (uint32_t)f->p->types.n - 1;
 	for (uint32_t i = 0; i < f->p->types.n; i++) {
 		const struct pprof_type *t = &f->p->types.data[i];
-		struct pprof_text unit = is(t->unit, "count") ? t->type : t->unit;
+		struct pprof_text unit = pprof_stacks_is(t->unit, "count") ? t->type : t->unit;
 
-		vec_push(&f->s->type_names, word(f, t->type));
-		vec_push(&f->s->type_units, is(unit, "nanoseconds")
+		vec_push(&f->s->type_names, pprof_stacks_word(f, t->type));
+		vec_push(&f->s->type_units, pprof_stacks_is(unit, "nanoseconds")
 						    ? strtab_add(&f->s->strings, "ns")
-						    : word(f, unit));
+						    : pprof_stacks_word(f, unit));
 		if (t->type.n && t->type.n == f->p->default_type.n &&
 		    memcmp(t->type.s, f->p->default_type.s, t->type.n) == 0)
 			*first = i;

@@ -21,7 +21,7 @@ static bool is_address(const char *s, size_t n)
 	return true;
 }
 
-static uint32_t add_frame(struct stacks *s, const struct folded_name *name)
+static uint32_t unfold_add_frame(struct stacks *s, const struct folded_name *name)
 {
 	struct frame f = { .module = STRTAB_NONE, .file = STRTAB_NONE };
 	const char *t = name->s;
@@ -49,7 +49,7 @@ static uint32_t add_frame(struct stacks *s, const struct folded_name *name)
 	return stacks_frame(s, &f);
 }
 
-static int add_side(struct unfold *u, int side, const struct folded_stack *st, struct err *e)
+static int unfold_add_side(struct unfold *u, int side, const struct folded_stack *st, struct err *e)
 {
 	struct stacks *s = &u->side[side];
 	struct stack_entry entry = { .comm = STRTAB_NONE, .pid = -1, .tid = -1, .cpu = UINT32_MAX };
@@ -59,7 +59,7 @@ static int add_side(struct unfold *u, int side, const struct folded_stack *st, s
 			       (unsigned long long)st->line);
 	u->ids.n = 0;
 	for (size_t i = 0; i < st->n; i++)
-		vec_push(&u->ids, add_frame(s, &st->frame[i]));
+		vec_push(&u->ids, unfold_add_frame(s, &st->frame[i]));
 	entry.stack = stacks_stack(s, u->ids.data, u->ids.n);
 	if (entry.stack == STRTAB_NONE)
 		return err_set(e, EFBIG, "%s:%llu: more frames than kymo can hold", u->name,
@@ -70,19 +70,19 @@ static int add_side(struct unfold *u, int side, const struct folded_stack *st, s
 	return 0;
 }
 
-static int add_stack(void *ctx, const struct folded_stack *st, struct err *e)
+static int unfold_add_stack(void *ctx, const struct folded_stack *st, struct err *e)
 {
 	struct unfold *u = ctx;
-	int r = add_side(u, 0, st, e);
+	int r = unfold_add_side(u, 0, st, e);
 
-	return r == 0 && u->info->two ? add_side(u, 1, st, e) : r;
+	return r == 0 && u->info->two ? unfold_add_side(u, 1, st, e) : r;
 }
 
 int unfold_text(const char *name, const char *data, size_t n, struct stacks side[2],
 		struct folded_info *info, struct err *e)
 {
 	struct unfold u = { .name = name, .side = side, .info = info };
-	int r = folded_read(name, data, n, info, add_stack, &u, e);
+	int r = folded_read(name, data, n, info, unfold_add_stack, &u, e);
 
 	for (int i = 0; i < 1 + info->two; i++) {
 		if (!side[i].type_names.n)

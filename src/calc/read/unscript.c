@@ -19,7 +19,7 @@ struct unscript {
 	uint64_t first;	 /* the time of its sample */
 };
 
-static bool is_jit(const char *base)
+static bool unscript_is_jit(const char *base)
 {
 	return str_starts(base, "[JIT]") || str_starts(base, "jitted-") ||
 	       (str_starts(base, "perf-") && str_ends(base, ".map"));
@@ -35,7 +35,7 @@ static bool is_kernel(const char *file, uint64_t addr)
 	       (addr >> 63 && strcmp(file, "[vsyscall]") != 0);
 }
 
-static uint32_t add_frame(struct unscript *u, const struct script_frame *from)
+static uint32_t unscript_add_frame(struct unscript *u, const struct script_frame *from)
 {
 	struct strtab *t = &u->out->strings;
 	struct frame f = { .module = STRTAB_NONE, .file = STRTAB_NONE };
@@ -48,10 +48,10 @@ static uint32_t add_frame(struct unscript *u, const struct script_frame *from)
 	}
 	if (from->name.s) {
 		f.name = strtab_addn(t, from->name.s, from->name.n);
-		f.kind = from->inlined		       ? FRAME_INLINED
-			 : is_kernel(file, from->addr) ? FRAME_KERNEL
-			 : is_jit(str_base_name(file)) ? FRAME_JIT
-						       : FRAME_USER;
+		f.kind = from->inlined				? FRAME_INLINED
+			 : is_kernel(file, from->addr)		? FRAME_KERNEL
+			 : unscript_is_jit(str_base_name(file)) ? FRAME_JIT
+								: FRAME_USER;
 	} else {
 		snprintf(hex, sizeof(hex), "0x%llx",
 			 u->o->merge_unknown ? 0 : (unsigned long long)from->addr);
@@ -61,7 +61,7 @@ static uint32_t add_frame(struct unscript *u, const struct script_frame *from)
 	return stacks_frame(u->out, &f);
 }
 
-static uint32_t type_of(struct unscript *u, const struct script_sample *s)
+static uint32_t unscript_type_of(struct unscript *u, const struct script_sample *s)
 {
 	struct strtab *t = &u->out->strings;
 	uint32_t name =
@@ -109,12 +109,12 @@ static int add_sample(void *ctx, const struct script_sample *s, struct err *e)
 	u->ids.n = 0;
 	for (size_t i = s->n; i-- > 0;)
 		if (u->o->inlines || !s->frame[i].inlined)
-			vec_push(&u->ids, add_frame(u, &s->frame[i]));
+			vec_push(&u->ids, unscript_add_frame(u, &s->frame[i]));
 	en.stack = stacks_stack(u->out, u->ids.data, u->ids.n);
 	if (en.stack == STRTAB_NONE)
 		return err_set(e, EFBIG, "%s:%llu: more frames than kymo can hold", u->name,
 			       (unsigned long long)s->line);
-	en.type = type_of(u, s);
+	en.type = unscript_type_of(u, s);
 	en.comm = strtab_addn(&u->out->strings, s->comm.s, s->comm.n);
 	en.time = u->o->times ? s->time : 0;
 	en.weight = u->o->counts || !s->counted || !s->period ? 1 : (int64_t)s->period;

@@ -228,7 +228,7 @@ static struct batch *batch_at(struct reader *r, size_t at)
 }
 
 /* The batch is full, or the last one: non-zero ends the reading. */
-static int flush(struct reader *r)
+static int unwound_flush(struct reader *r)
 {
 	int code;
 
@@ -247,7 +247,7 @@ static int flush(struct reader *r)
 	return code;
 }
 
-static int on_event(void *ctx, const struct event *ev)
+static int unwound_on_event(void *ctx, const struct event *ev)
 {
 	struct reader *r = ctx;
 	struct waiting *w = &r->in->wait[r->in->n];
@@ -270,7 +270,7 @@ static int on_event(void *ctx, const struct event *ev)
 		w->space = tasks_space_at(r->u->inner->trace->tasks, ev->pid, ev->time);
 	r->in->n++;
 	/* what does not hold cannot wait */
-	return r->in->n < BATCH && r->u->inner->stable ? 0 : flush(r);
+	return r->in->n < BATCH && r->u->inner->stable ? 0 : unwound_flush(r);
 }
 
 static struct reader *reader_open(struct unwound *u, event_fn *fn, void *ctx)
@@ -298,7 +298,7 @@ static struct reader *reader_open(struct unwound *u, event_fn *fn, void *ctx)
 	return r;
 }
 
-static void reader_close(struct reader *r)
+static void unwound_reader_close(struct reader *r)
 {
 	struct unwound *u = r->u;
 
@@ -322,15 +322,16 @@ static void reader_free(struct reader *r)
 	free(r);
 }
 
-static int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e)
+static int unwound_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx,
+			      struct err *e)
 {
 	struct unwound *u = (struct unwound *)s;
 	struct reader *r = reader_open(u, fn, ctx);
-	int code = u->inner->read_chunk(u->inner, chunk, on_event, r, e);
+	int code = u->inner->read_chunk(u->inner, chunk, unwound_on_event, r, e);
 
 	if (code == 0)
-		code = flush(r);
-	reader_close(r);
+		code = unwound_flush(r);
+	unwound_reader_close(r);
 	return code;
 }
 
@@ -338,10 +339,10 @@ static void *read_ahead(void *ctx)
 {
 	struct reader *r = ctx;
 	struct source *inner = r->u->inner;
-	int code = inner->read_ordered(inner, r->all, on_event, r, &r->e);
+	int code = inner->read_ordered(inner, r->all, unwound_on_event, r, &r->e);
 
 	if (code == 0)
-		flush(r);
+		unwound_flush(r);
 	pthread_mutex_lock(&r->lock);
 	r->code = code;
 	r->ended = true;
@@ -396,12 +397,12 @@ static int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, str
 		}
 	} else {
 		r->ahead = false;
-		code = u->inner->read_ordered(u->inner, all, on_event, r, e);
+		code = u->inner->read_ordered(u->inner, all, unwound_on_event, r, e);
 		if (code == 0)
-			code = flush(r);
+			code = unwound_flush(r);
 	}
 	r->ahead = false;
-	reader_close(r);
+	unwound_reader_close(r);
 	return code;
 }
 
@@ -454,7 +455,7 @@ struct source *unwound_new(struct source *s, const struct find_opts *o, unsigned
 	u->source = *s;
 	u->source.read_brief = NULL;
 	u->source.stable = false; /* chains are made for each event */
-	u->source.read_chunk = read_chunk;
+	u->source.read_chunk = unwound_read_chunk;
 	u->source.read_ordered = read_ordered;
 	u->source.close = close_source;
 	return &u->source;

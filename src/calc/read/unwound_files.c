@@ -46,8 +46,8 @@ static bool kept_table(const struct elf *elf, int cache, struct ehframe_table **
 }
 
 /* Its call frame information, or, when table is not NULL, only a table that was kept of it. */
-static int open_file(struct unwound_files *u, uint32_t dso, struct ehframe **cfi,
-		     struct ehframe_table **table, struct cache_key *key)
+static int unwound_files_open_file(struct unwound_files *u, uint32_t dso, struct ehframe **cfi,
+				   struct ehframe_table **table, struct cache_key *key)
 {
 	const struct task_dso *d = tasks_get_dso(u->tasks, dso);
 	struct find_want want = { .path = tasks_dso_file(u->tasks, dso) };
@@ -83,7 +83,7 @@ const struct ehframe_table *unwound_files_table(struct unwound_files *u, uint32_
 		return f->table;
 	pthread_mutex_lock(&u->lock);
 	if (!atomic_load_explicit(&f->ready, memory_order_relaxed)) {
-		open_file(u, dso, &f->cfi, &f->table, &key);
+		unwound_files_open_file(u, dso, &f->cfi, &f->table, &key);
 		if (f->cfi &&
 		    ehframe_cached(f->cfi, u->find->cache, &key, &f->table, &kept, NULL) < 0)
 			f->table = NULL;
@@ -107,7 +107,7 @@ const struct ehframe *unwound_files_cfi(struct unwound_files *u, uint32_t dso)
 		return f->cfi;
 	pthread_mutex_lock(&u->lock);
 	if (!atomic_load_explicit(&f->has_cfi, memory_order_relaxed)) {
-		open_file(u, dso, &f->cfi, NULL, &key);
+		unwound_files_open_file(u, dso, &f->cfi, NULL, &key);
 		atomic_store_explicit(&f->has_cfi, true, memory_order_release);
 	}
 	pthread_mutex_unlock(&u->lock);

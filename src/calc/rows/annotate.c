@@ -186,7 +186,7 @@ static void count_more(struct annotate_event *m, const struct profile_entry *e, 
 }
 
 /* Those that the event leads. */
-static void add_events(struct annotate *a, const uint32_t *leader)
+static void annotate_add_events(struct annotate *a, const uint32_t *leader)
 {
 	const struct profile *p = a->names->profile;
 
@@ -212,7 +212,7 @@ static bool is_inside(const struct place *p, const struct name_site *s)
 	return s->sym->name != SYMBOLS_NONE && s->sym->start == p->start;
 }
 
-static void count_samples(struct annotate *a, const struct place *p)
+static void annotate_count_samples(struct annotate *a, const struct place *p)
 {
 	const struct names *n = a->names;
 	const struct name_frame *f = &n->frames.data[a->frame];
@@ -338,8 +338,8 @@ int annotate_make(const struct names *n, uint32_t frame, const struct annotate_o
 	a.function = p.unnamed ? arena_printf(&a.arena, "%#llx", (unsigned long long)a.start)
 			       : names_function(n, frame);
 	if (o->leader)
-		add_events(&a, o->leader);
-	count_samples(&a, &p);
+		annotate_add_events(&a, o->leader);
+	annotate_count_samples(&a, &p);
 	ask_symbols(&a, &p, !o->no_lines);
 	*ret = a;
 	return 0;

@@ -51,7 +51,7 @@ static uint32_t class_of(struct classes *k, const uint64_t *tuple)
 	return (uint32_t)k->n - 1;
 }
 
-static bool by_name(const struct name_frame *f)
+static bool cell_by_name(const struct name_frame *f)
 {
 	return f->name == SYMBOLS_NONE || f->inlined;
 }
@@ -60,7 +60,7 @@ static bool same_symbol(const struct cells *c, const struct name_frame *a,
 			const struct name_frame *b)
 {
 	return a->addr == b->addr && c->dso_text[a->dso + 1] == c->dso_text[b->dso + 1] &&
-	       by_name(a) == by_name(b) && (!by_name(a) || a->name == b->name);
+	       cell_by_name(a) == cell_by_name(b) && (!cell_by_name(a) || a->name == b->name);
 }
 
 /* Frames of files with the same name that start at the same place are one symbol. */
@@ -162,7 +162,7 @@ static uint64_t site_value(struct cells *c, enum key key, uint32_t site)
 }
 
 /* The site that stands for all with the same address (KEY_DCACHELINE: cache line). */
-static uint64_t place_of(struct cells *c, enum key key, uint32_t site)
+static uint64_t cell_place_of(struct cells *c, enum key key, uint32_t site)
 {
 	const struct name_site *s = &c->names->sites.data[site];
 	uint64_t *at;
@@ -193,8 +193,8 @@ static uint64_t place_value(struct cells *c, enum key key, size_t entry)
 	case KEY_SRCLINE_TO: return site_value(c, key, n->entry_site[entry]);
 	case KEY_ADDR_FROM:
 	case KEY_SYM_DADDR:
-	case KEY_DCACHELINE: return place_of(c, key, other);
-	default: return place_of(c, key, n->entry_site[entry]);
+	case KEY_DCACHELINE: return cell_place_of(c, key, other);
+	default: return cell_place_of(c, key, n->entry_site[entry]);
 	}
 }
 

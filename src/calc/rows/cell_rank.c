@@ -157,7 +157,7 @@ static uint64_t guess_value(const struct ranking *r, uint64_t v)
 	}
 }
 
-static int by_name(const struct ranking *r, uint64_t a, uint64_t b)
+static int cell_rank_by_name(const struct ranking *r, uint64_t a, uint64_t b)
 {
 	const struct symbols *s = r->c->names->symbols;
 
@@ -178,7 +178,7 @@ static uint64_t guess_name(const struct ranking *r, uint64_t v)
 	return guess;
 }
 
-static int compare(const void *a, const void *b, void *ctx)
+static int cell_rank_compare(const void *a, const void *b, void *ctx)
 {
 	const struct ranking *r = ctx;
 	uint64_t x = r->value[((const struct sort_key *)a)->index];
@@ -199,9 +199,9 @@ static uint32_t rank_values(struct ranking *r, struct sort_key *v, size_t n, uin
 		for (end = i + 1; end < n && v[end].key == v[i].key; end++)
 			;
 		if (end - i > 1)
-			qsort_r(v + i, end - i, sizeof(*v), compare, r);
+			qsort_r(v + i, end - i, sizeof(*v), cell_rank_compare, r);
 		for (size_t k = i; k < end; k++) {
-			if (k == i || compare(&v[k - 1], &v[k], r) != 0)
+			if (k == i || cell_rank_compare(&v[k - 1], &v[k], r) != 0)
 				next++;
 			rank[v[k].index] = next - 1;
 		}
@@ -244,7 +244,7 @@ static void rank_column(struct cells *c, unsigned column, bool by_names)
 	struct ranking r = { .c = c,
 			     .col = col,
 			     .by_file = columns_have(cols, KEY_DSO),
-			     .compare = by_names ? by_name : by_value,
+			     .compare = by_names ? cell_rank_by_name : by_value,
 			     .guess = by_names ? guess_name : guess_value };
 
 	for (uint32_t k = 0; k < n; k++) {

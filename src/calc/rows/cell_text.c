@@ -31,7 +31,7 @@ char cell_origin(const struct name_site *s)
 }
 
 /* As much of a text as there is room for; where it ends. */
-static char *put(char *to, const char *end, const char *text)
+static char *cell_text_put(char *to, const char *end, const char *text)
 {
 	while (*text && to + 1 < end)
 		*to++ = *text++;
@@ -51,11 +51,11 @@ static const char *symbol_text(const struct cells *c, uint32_t frame, char *buf,
 
 	if (size < ADDRESS_ROOM)
 		return "";
-	to = put(buf, buf + size, name || !addr ? "[ ] " : "[ ] 0x");
+	to = cell_text_put(buf, buf + size, name || !addr ? "[ ] " : "[ ] 0x");
 	buf[1] = cell_level(f->mode);
 	if (name) {
-		to = put(to, buf + size, name);
-		put(to, buf + size, f->inlined ? " (inlined)" : "");
+		to = cell_text_put(to, buf + size, name);
+		cell_text_put(to, buf + size, f->inlined ? " (inlined)" : "");
 		return buf;
 	}
 	for (int i = 16; i-- > 0; addr >>= 4)

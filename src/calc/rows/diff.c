@@ -193,7 +193,7 @@ static int row_order(void *ctx, uint32_t ia, uint32_t ib)
 	return r ? r : text_order(d, a, b);
 }
 
-static int by_text(const void *a, const void *b, void *ctx)
+static int diff_by_text(const void *a, const void *b, void *ctx)
 {
 	const struct diff *d = ctx;
 
@@ -213,7 +213,7 @@ static void sort_rows(struct diff *d)
 		if (!d->opts.baseline_only || (r->has[0] && r->others))
 			order[n++] = i;
 	}
-	qsort_r(order, n, sizeof(*order), by_text, d);
+	qsort_r(order, n, sizeof(*order), diff_by_text, d);
 	order_insert(order, n, row_order, d);
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = d->rows.data[order[i]];

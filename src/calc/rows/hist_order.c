@@ -47,7 +47,7 @@ static uint64_t make_dense(uint64_t *of, size_t apart, size_t n)
 }
 
 /* Makes room for a further value of at most max. false: there is none. */
-static bool make_room(struct numbers *k, uint64_t max)
+static bool hist_order_make_room(struct numbers *k, uint64_t max)
 {
 	uint64_t all;
 
@@ -61,7 +61,7 @@ static bool make_room(struct numbers *k, uint64_t max)
 /* Rows that were equal so far stand in the order of value, which is at most max and gets lost. */
 static void refine(struct numbers *k, uint64_t *value, uint64_t max)
 {
-	if (!make_room(k, max))
+	if (!hist_order_make_room(k, max))
 		max = make_dense(value, 1, k->n);
 	for (size_t i = 0; i < k->n; i++)
 		k->of[i * k->apart] = k->of[i * k->apart] * (max + 1) + value[i];
@@ -111,7 +111,7 @@ static void refine_by_cell(struct numbers *k, const struct column *c, bool shown
 					     : &cells->ranks[c - cells->opts.columns->col];
 	uint64_t max = r->n;
 
-	make_room(k, max);
+	hist_order_make_room(k, max);
 	for (size_t i = 0; i < k->n; i++) {
 		struct cell_pair at = k->h->rows.data[k->rows[i]].at;
 		uint64_t *of = &k->of[i * k->apart];
@@ -121,7 +121,7 @@ static void refine_by_cell(struct numbers *k, const struct column *c, bool shown
 	k->max = k->max * (max + 1) + max;
 }
 
-static bool is_sum(const struct column *c)
+static bool hist_order_is_sum(const struct column *c)
 {
 	return key_infos[c->key].kind == KEY_SUM;
 }
@@ -156,7 +156,7 @@ static void order_by_cells(struct ordering *o)
 	for (unsigned i = 0; i < cols->n; i++) {
 		const struct column *c = &cols->col[cols->sort[i]];
 
-		if (!is_sum(c) && column_applies(c, o->h->opts.type))
+		if (!hist_order_is_sum(c) && column_applies(c, o->h->opts.type))
 			refine_by_cell(&k, c, false);
 	}
 	sort_keys(o->insert, o->n);
@@ -189,7 +189,7 @@ static void number_shown(struct ordering *o)
 			if (h->opts.children)
 				refine_by_sum(k, c->key, -1);
 			k = &after;
-		} else if (is_sum(c)) {
+		} else if (hist_order_is_sum(c)) {
 			refine_by_sums(k, c->key);
 		} else {
 			refine_by_cell(k, c, true);

@@ -95,7 +95,7 @@ static void note_first(struct hist_row *r, uint64_t time, int32_t tid, uint32_t 
 enum { LEFT_OUT, ASIDE, WANTED };
 
 /* Does the entry count for rows, only for the total, or not at all? */
-static int wanted(const struct hist *h, size_t i)
+static int hist_sum_wanted(const struct hist *h, size_t i)
 {
 	const struct names *n = h->cells->names;
 	uint32_t site = n->entry_site[i], chain;
@@ -114,7 +114,7 @@ static int wanted(const struct hist *h, size_t i)
 bool hist_counts(const struct hist *h, size_t i)
 {
 	return h->cells->names->profile->entries.data[i].type == h->opts.type &&
-	       wanted(h, i) == WANTED;
+	       hist_sum_wanted(h, i) == WANTED;
 }
 
 static void sum_own(struct table *t, const struct touch *touch)
@@ -225,7 +225,7 @@ static void sum_entries(const struct hist *h, struct table *t, size_t from, size
 
 		if (e->type != h->opts.type)
 			continue;
-		switch (wanted(h, i)) {
+		switch (hist_sum_wanted(h, i)) {
 		case WANTED: touch_entry(h, t, (uint32_t)i); break;
 		case LEFT_OUT:
 			if (t->part)

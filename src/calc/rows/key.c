@@ -209,7 +209,7 @@ static int fits_mode(struct making *m, enum key key)
 /* --- fields of tracepoints: FIELD, EVENT.FIELD, EVENT.*, trace_fields, each maybe with /raw --- */
 
 /* "%2" is the second event; with a colon it is the whole name, else any part of it. */
-static int find_type(struct making *m, const char *name, uint32_t *ret)
+static int key_find_type(struct making *m, const char *name, uint32_t *ret)
 {
 	const struct trace *t = m->o->trace;
 	uint64_t number;
@@ -278,7 +278,7 @@ static int add_dynamic(struct making *m, struct list *l, const char *word, int l
 		*slash = '\0';
 	if (dot) {
 		*dot = '\0';
-		r = find_type(m, copy, &type);
+		r = key_find_type(m, copy, &type);
 		if (r < 0)
 			return r;
 		n = add_fields(m, l, type, field, raw, level);
@@ -475,7 +475,7 @@ static int find_in(const struct columns *c, const struct column *what)
 }
 
 /* Output is fields, then the sort keys not among them; comparison is the other way round. */
-static int join(struct making *m, struct columns *c, struct list *sort, struct list *fields)
+static int key_join(struct making *m, struct columns *c, struct list *sort, struct list *fields)
 {
 	unsigned n = 0;
 	int r = 0;
@@ -548,7 +548,7 @@ int columns_make(struct columns *c, const struct columns_opts *o, struct err *e)
 	if (r == 0 && o->fields)
 		r = parse_fields(&m, fields, o->fields + (o->fields[0] == '+'));
 	if (r == 0)
-		r = join(&m, c, sort, fields);
+		r = key_join(&m, c, sort, fields);
 	for (unsigned i = 0; r == 0 && i < c->n; i++)
 		if (c->col[i].key == KEY_TRACE)
 			c->col[i].raw = o->raw_trace;

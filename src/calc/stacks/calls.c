@@ -65,12 +65,12 @@ void calls_add(struct calls *c, size_t entry, int64_t at)
 	root->n++;
 }
 
-static uint32_t frame_of(const struct calls *c, const struct ref *r)
+static uint32_t calls_frame_of(const struct calls *c, const struct ref *r)
 {
 	return c->n->sites.data[c->n->chain_sites[r->at]].frame;
 }
 
-static int heavier(const void *a, const void *b)
+static int calls_heavier(const void *a, const void *b)
 {
 	const struct calls_node *x = a, *y = b;
 
@@ -95,7 +95,7 @@ static void count_children(struct calls *c, uint32_t node)
 			of.self += e->weight;
 			continue;
 		}
-		f = frame_of(c, r);
+		f = calls_frame_of(c, r);
 		if (!c->group_of[f]) {
 			vec_push(&c->nodes, (struct calls_node){ .frame = f,
 								 .parent = node,
@@ -136,7 +136,8 @@ static void hand_down(struct calls *c, const struct calls_node *of)
 		struct ref r = c->tmp[i];
 
 		if (r.left) {
-			struct calls_node *n = &c->nodes.data[c->group_of[frame_of(c, &r)] - 1];
+			struct calls_node *n =
+				&c->nodes.data[c->group_of[calls_frame_of(c, &r)] - 1];
 
 			r.at += (uint64_t)(int64_t)c->step;
 			r.left--;
@@ -158,7 +159,7 @@ const struct calls_node *calls_open(struct calls *c, uint32_t node)
 	count_children(c, node);
 	of = c->nodes.data[node];
 	if (of.n_children > 1)
-		qsort(&c->nodes.data[of.child], of.n_children, sizeof(of), heavier);
+		qsort(&c->nodes.data[of.child], of.n_children, sizeof(of), calls_heavier);
 	hand_down(c, &of);
 	return &c->nodes.data[node];
 }

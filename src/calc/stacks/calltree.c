@@ -165,8 +165,8 @@ static void add_pieces(struct calltree_build *b, const struct stacks *s)
 	b->t->left_out = b->chart.left_out;
 }
 
-static int add_entry(struct calltree_build *b, const struct stacks *s, uint32_t side,
-		     uint32_t entry, uint32_t *first, struct err *e)
+static int calltree_add_entry(struct calltree_build *b, const struct stacks *s, uint32_t side,
+			      uint32_t entry, uint32_t *first, struct err *e)
 {
 	const struct stack_entry *en = &s->entries.data[entry];
 	uint32_t item;
@@ -186,7 +186,8 @@ static int add_entry(struct calltree_build *b, const struct stacks *s, uint32_t 
 	return 0;
 }
 
-static int add_side(struct calltree_build *b, const struct stacks *s, uint32_t side, struct err *e)
+static int calltree_add_side(struct calltree_build *b, const struct stacks *s, uint32_t side,
+			     struct err *e)
 {
 	bool by_time = b->o->sort == CALLTREE_BY_TIME;
 	AUTO_FREE uint32_t *first = NULL;
@@ -206,7 +207,7 @@ static int add_side(struct calltree_build *b, const struct stacks *s, uint32_t s
 		if (!by_time)
 			first = mem_alloc(s->stacks.n * sizeof(*first));
 		for (size_t i = 0; r == 0 && i < s->entries.n; i++)
-			r = add_entry(b, s, side, (uint32_t)i, first, e);
+			r = calltree_add_entry(b, s, side, (uint32_t)i, first, e);
 	}
 	map_free(&b->labels); /* its keys are this side's strings */
 	return r;
@@ -220,7 +221,7 @@ static int compare_names(const char *a, const char *b)
 	return (*a ? (unsigned char)*a : ';') - (*b ? (unsigned char)*b : ';');
 }
 
-static int by_name(const void *x, const void *y, void *tree)
+static int calltree_by_name(const void *x, const void *y, void *tree)
 {
 	const struct calltree *t = tree;
 	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
@@ -244,7 +245,7 @@ static void rank_names(struct calltree_build *b)
 	b->rank = mem_alloc(n * sizeof(*b->rank));
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = (uint32_t)i;
-	qsort_r(sorted, n, sizeof(*sorted), by_name, b->t);
+	qsort_r(sorted, n, sizeof(*sorted), calltree_by_name, b->t);
 	for (size_t i = 0; i < n; i++)
 		b->rank[sorted[i]] = (uint32_t)i;
 }
@@ -258,7 +259,7 @@ int calltree_make(const struct stacks *before, const struct stacks *after,
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < 2 && side[i]; i++)
-		r = add_side(&b, side[i], i, e);
+		r = calltree_add_side(&b, side[i], i, e);
 	if (r == 0) {
 		if (o->collapse_recursion) {
 			vec_each (&b.items, it)

@@ -55,7 +55,7 @@ static uint32_t path_at(const struct calltree_build *b, const struct calltree_it
 }
 
 /* Of its side's whole; the larger one of a comparison. */
-static double share(const struct calltree_build *b, const int64_t total[2])
+static double calltree_split_share(const struct calltree_build *b, const int64_t total[2])
 {
 	double s[2];
 
@@ -66,7 +66,7 @@ static double share(const struct calltree_build *b, const int64_t total[2])
 
 static bool is_small(const struct calltree_build *b, const int64_t total[2])
 {
-	double part = share(b, total);
+	double part = calltree_split_share(b, total);
 
 	return part <= 0 || part < b->o->min_share;
 }
@@ -86,7 +86,8 @@ static int by_size(const void *x, const void *y, void *ctx)
 {
 	const struct group *a = x, *b = y;
 	const struct calltree_build *build = ctx;
-	double sa = share(build, a->total), sb = share(build, b->total);
+	double sa = calltree_split_share(build, a->total),
+	       sb = calltree_split_share(build, b->total);
 
 	if (sa == sb || (build->o->keep_pruned && a->small != b->small))
 		return by_rank(x, y, ctx);
@@ -95,8 +96,8 @@ static int by_size(const void *x, const void *y, void *ctx)
 
 /* Items of a range lie anywhere: they are asked for some before their turn. */
 #define AHEAD 16
-static inline const struct calltree_item *fetch(const struct split *s, const struct range *r,
-						uint32_t i)
+static inline const struct calltree_item *calltree_split_fetch(const struct split *s,
+							       const struct range *r, uint32_t i)
 {
 	if (i + AHEAD < r->hi)
 		mem_fetch(&s->b->items.data[s->order[i + AHEAD]]);
@@ -110,7 +111,7 @@ static void find_keys(struct split *s, const struct range *r, uint32_t node)
 
 	for (uint32_t i = r->lo; i < r->hi; i++) {
 		struct calltree_item *it = &b->items.data[s->order[i]];
-		const struct calltree_item *next = fetch(s, r, i);
+		const struct calltree_item *next = calltree_split_fetch(s, r, i);
 
 		if (next && next->n > r->depth)
 			mem_fetch(next->frame + r->depth);
@@ -230,7 +231,7 @@ static void group_functions(struct split *s, const struct range *r, const int64_
 		uint32_t key = s->keys[i];
 		struct group *g;
 
-		fetch(s, r, i);
+		calltree_split_fetch(s, r, i);
 		if (key == ENDED) {
 			lo++;
 			continue;
@@ -246,8 +247,8 @@ static void group_functions(struct split *s, const struct range *r, const int64_
 		g->deeper = g->deeper || path_length(it) > r->depth + 1;
 	}
 	vec_each (&s->groups, g)
-		g->small = is_small(b, g->total) &&
-			   (g->deeper || !b->o->keep_leaves || share(b, g->total) <= 0);
+		g->small = is_small(b, g->total) && (g->deeper || !b->o->keep_leaves ||
+						     calltree_split_share(b, g->total) <= 0);
 	if (s->groups.n > 1)
 		qsort_r(s->groups.data, s->groups.n, sizeof(*s->groups.data),
 			b->o->sort == CALLTREE_BY_SIZE ? by_size : by_rank, b);
@@ -281,7 +282,7 @@ static void prune(struct split *s, const struct range *r, uint32_t node)
 	struct range rest = { .func = CALLTREE_PRUNED, .parent = node, .depth = r->depth + 1 };
 
 	vec_each (&s->groups, g) {
-		if (!g->small || share(s->b, g->total) <= 0)
+		if (!g->small || calltree_split_share(s->b, g->total) <= 0)
 			continue;
 		if (!rest.hi) {
 			rest.lo = g->lo;

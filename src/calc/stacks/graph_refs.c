@@ -12,7 +12,7 @@ struct adder {
 	bool met; /* a row that has a graph */
 };
 
-static void put(struct graph_work *w, struct bench *b, uint32_t row, struct ref r)
+static void graph_refs_put(struct graph_work *w, struct bench *b, uint32_t row, struct ref r)
 {
 	uint64_t *mine;
 
@@ -42,8 +42,8 @@ static void add_ref(void *ctx, uint32_t row, int64_t at)
 	uint64_t whole = a->w->step < 0 ? c->n - 1 : 0;
 
 	if (c->n)
-		put(a->w, a->b, row,
-		    part(a->w, c, a->entry, c->first + (at < 0 ? whole : (uint64_t)at)));
+		graph_refs_put(a->w, a->b, row,
+			       part(a->w, c, a->entry, c->first + (at < 0 ? whole : (uint64_t)at)));
 }
 
 static void count_ref(void *ctx, uint32_t row, int64_t at)
@@ -136,7 +136,7 @@ int graph_finish_job(void *ctx, size_t job, unsigned worker)
 	return 0;
 }
 
-static void add(struct adder *a, bool counts)
+static void graph_refs_add(struct adder *a, bool counts)
 {
 	const struct graph_work *w = a->w;
 	uint32_t own;
@@ -160,19 +160,20 @@ int graph_add_job(void *ctx, size_t job, unsigned worker)
 	uint32_t tree;
 
 	if (job < graph_entry_jobs(w)) {
-		each_entry(&a, job, add);
+		each_entry(&a, job, graph_refs_add);
 		return 0;
 	}
 	tree = (uint32_t)(job - graph_entry_jobs(w));
 	for (size_t i = 0; i < w->bench[tree].ways.rows.n; i++)
-		put(w, b, w->bench[tree].ways.rows.data[i].row,
-		    (struct ref){ .at = i, .kind = REF_ROW_WAY, .left = 1, .entry = tree });
+		graph_refs_put(
+			w, b, w->bench[tree].ways.rows.data[i].row,
+			(struct ref){ .at = i, .kind = REF_ROW_WAY, .left = 1, .entry = tree });
 	vec_each (&w->bench[tree].ways.again, again) {
 		uint32_t chain = w->names->profile->entries.data[again->entry].chain;
 		struct ref r = part(w, &w->names->chains[chain], again->entry, again->at);
 
 		r.kind = REF_AGAIN;
-		put(w, b, again->row, r);
+		graph_refs_put(w, b, again->row, r);
 	}
 	return 0;
 }

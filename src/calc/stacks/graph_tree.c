@@ -17,7 +17,8 @@ static const struct way *way_of(const struct graph_work *w, const struct ref *r)
 }
 
 /* The next place, what counts there, and how many references go on behind it. */
-static uint32_t look(const struct graph_work *w, const struct ref *r, struct load *load, size_t *on)
+static uint32_t graph_tree_look(const struct graph_work *w, const struct ref *r, struct load *load,
+				size_t *on)
 {
 	const struct way *way;
 	const struct way_row *row;
@@ -78,7 +79,7 @@ static int by_place(const void *a, const void *b, void *graphs)
 			    ((const struct group *)b)->place);
 }
 
-static int heavier(const void *a, const void *b, void *graphs)
+static int graph_tree_heavier(const void *a, const void *b, void *graphs)
 {
 	const struct group *x = a, *y = b;
 
@@ -114,7 +115,7 @@ static void count_groups(const struct graph_work *w, struct bench *b, const stru
 		struct group *to;
 		struct load load;
 		size_t on;
-		uint32_t f = b->next[i] = look(w, &refs[i], &load, &on);
+		uint32_t f = b->next[i] = graph_tree_look(w, &refs[i], &load, &on);
 
 		if (i + AHEAD < n)
 			look_ahead(w, &refs[i + AHEAD]);
@@ -134,7 +135,7 @@ static void count_groups(const struct graph_work *w, struct bench *b, const stru
 	}
 }
 
-static void make_room(struct bench *b, size_t n)
+static void graph_tree_make_room(struct bench *b, size_t n)
 {
 	if (b->cap >= n)
 		return;
@@ -153,7 +154,7 @@ static void group_refs(const struct graph_work *w, struct bench *b, const struct
 	size_t at = b->stack.n, kept = 0;
 	uint64_t limit;
 
-	make_room(b, n);
+	graph_tree_make_room(b, n);
 	count_groups(w, b, refs ? refs : b->stack.data + from, n, ret);
 	limit = graph_limit(w, ret->weight);
 	vec_each (&ret->g, g) {
@@ -189,8 +190,8 @@ static void group_refs(const struct graph_work *w, struct bench *b, const struct
 	}
 	ret->g.n = kept;
 	if (kept > 1)
-		qsort_r(ret->g.data, kept, sizeof(*ret->g.data), is_flat(w->o) ? by_place : heavier,
-			w->out);
+		qsort_r(ret->g.data, kept, sizeof(*ret->g.data),
+			is_flat(w->o) ? by_place : graph_tree_heavier, w->out);
 }
 
 static struct graph_node *children(const struct graph_work *w, struct bench *b,

@@ -41,7 +41,7 @@ static uint64_t way_hash(uint32_t parent, uint32_t kind)
 	return map_hash((uint64_t)parent << 32 | kind);
 }
 
-static struct way_slot *slot_of(const struct ways *t, uint32_t parent, uint32_t kind)
+static struct way_slot *graph_ways_slot_of(const struct ways *t, uint32_t parent, uint32_t kind)
 {
 	size_t at = way_hash(parent, kind) & (t->cap - 1);
 
@@ -50,7 +50,7 @@ static struct way_slot *slot_of(const struct ways *t, uint32_t parent, uint32_t 
 	return &t->slot[at];
 }
 
-static void grow(struct ways *t)
+static void graph_ways_grow(struct ways *t)
 {
 	struct way_slot *old = t->slot;
 	size_t n = t->cap;
@@ -59,7 +59,7 @@ static void grow(struct ways *t)
 	t->slot = mem_table(t->cap * sizeof(*t->slot), true);
 	for (size_t i = 0; i < n; i++)
 		if (old[i].node)
-			*slot_of(t, old[i].parent, old[i].kind) = old[i];
+			*graph_ways_slot_of(t, old[i].parent, old[i].kind) = old[i];
 	free(old);
 }
 
@@ -78,8 +78,8 @@ static uint32_t node_at(struct ways *t, uint32_t depth, uint32_t kind)
 	struct way_slot *slot;
 
 	if ((t->buds.n + 1) * 2 > t->cap)
-		grow(t);
-	slot = slot_of(t, parent, kind);
+		graph_ways_grow(t);
+	slot = graph_ways_slot_of(t, parent, kind);
 	if (slot->node)
 		return slot->node - 1;
 	vec_push(&t->buds, (struct way_bud){ .parent = parent,
@@ -89,7 +89,7 @@ static uint32_t node_at(struct ways *t, uint32_t depth, uint32_t kind)
 	return (uint32_t)t->buds.n - 1;
 }
 
-static void make_room(struct ways *t, uint32_t n)
+static void graph_ways_make_room(struct ways *t, uint32_t n)
 {
 	if (n <= t->room)
 		return;
@@ -109,7 +109,7 @@ static void go(struct ways *t, const struct ways_kinds *kinds, const struct hist
 	if (class != t->class)
 		t->n = 0;
 	t->class = class;
-	make_room(t, c->n);
+	graph_ways_make_room(t, c->n);
 	while (k < c->n && k < t->n &&
 	       kinds->of[site[h->opts.caller ? c->n - 1 - k : k]] == t->kind[k])
 		k++;

@@ -134,7 +134,7 @@ static uint32_t stack_number(struct finder *f, const uint32_t *func, uint32_t n,
 }
 
 /* A thread is often seen where it was a moment ago. */
-static void add_entry(struct finder *f, const struct stack_entry *e)
+static void paths_add_entry(struct finder *f, const struct stack_entry *e)
 {
 	uint64_t hash = map_hash(((uint64_t)e->stack << 32 | (uint32_t)e->tid) ^ e->time);
 	uint32_t *recent = &f->recent[hash % RECENT];
@@ -158,8 +158,8 @@ static int64_t weight_of(const struct event_brief *b)
 	return b->weight > INT64_MAX ? INT64_MAX : (int64_t)b->weight;
 }
 
-static uint64_t time_of(const struct visible *v, const struct paths_opts *o,
-			const struct event_brief *b)
+static uint64_t paths_time_of(const struct visible *v, const struct paths_opts *o,
+			      const struct event_brief *b)
 {
 	const struct event_type *t = &v->source->trace->types[b->type];
 
@@ -197,15 +197,15 @@ static int on_path(struct visible_worker *w, struct visible *v, const struct pla
 		f->last = stack;
 	if (!*earliest || s->b.time < *earliest - 1)
 		*earliest = s->b.time + 1;
-	add_entry(f, &(struct stack_entry){ .stack = stack,
-					    .type = s->b.type,
-					    .comm = s->comm,
-					    .pid = s->b.pid,
-					    .tid = s->b.tid,
-					    .cpu = s->b.cpu,
-					    .time = time_of(v, o, &s->b),
-					    .count = 1,
-					    .weight = weight_of(&s->b) });
+	paths_add_entry(f, &(struct stack_entry){ .stack = stack,
+						  .type = s->b.type,
+						  .comm = s->comm,
+						  .pid = s->b.pid,
+						  .tid = s->b.tid,
+						  .cpu = s->b.cpu,
+						  .time = paths_time_of(v, o, &s->b),
+						  .count = 1,
+						  .weight = weight_of(&s->b) });
 	return 0;
 }
 
@@ -251,7 +251,7 @@ struct comms {
 	uint32_t last, is;
 };
 
-static uint32_t comm_of(struct paths *p, struct comms *c, uint32_t comm)
+static uint32_t paths_comm_of(struct paths *p, struct comms *c, uint32_t comm)
 {
 	char buf[32];
 	uint64_t *at;
@@ -279,7 +279,7 @@ static void join_entries(struct paths *p)
 		n += p->finder[k].entries.n;
 	vec_reserve(&out->entries, out->entries.n + n);
 	vec_each (&out->entries, en)
-		en->comm = comm_of(p, &c, en->comm);
+		en->comm = paths_comm_of(p, &c, en->comm);
 	for (unsigned k = 1; k < p->v.threads; k++) {
 		struct finder *f = &p->finder[k];
 
@@ -288,7 +288,7 @@ static void join_entries(struct paths *p)
 
 			*to = *en;
 			to->stack = p->stack[k][en->stack];
-			to->comm = comm_of(p, &c, en->comm);
+			to->comm = paths_comm_of(p, &c, en->comm);
 		}
 		vec_free(&f->entries);
 	}

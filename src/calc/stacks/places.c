@@ -98,7 +98,8 @@ static void describe_kernel(const struct place_names *n, struct place_range *g,
 }
 
 /* Which file or space a mapping's places are in. */
-static void describe(const struct tasks *tasks, struct place_range *g, const struct task_map *m)
+static void places_describe(const struct tasks *tasks, struct place_range *g,
+			    const struct task_map *m)
 {
 	const char *path = m ? tasks_dso_path(tasks, m->dso) : NULL;
 	enum names_from from = m ? names_from(path) : NAMES_FROM_NOBODY;
@@ -138,7 +139,7 @@ struct place_range *place_range_find(struct place_reader *r, const struct place_
 	if (part->mode == EVENT_MODE_KERNEL)
 		describe_kernel(r->names, &found, m);
 	else
-		describe(tasks, &found, m);
+		places_describe(tasks, &found, m);
 	found.size = until - found.from;
 	if (found.one)
 		*nearest = r->n_nowhere++ % PLACE_NOWHERES;
@@ -206,7 +207,7 @@ static struct place_map *map_new(size_t size)
 	return m;
 }
 
-static void put(struct place_map *m, const struct place_slot *what)
+static void places_put(struct place_map *m, const struct place_slot *what)
 {
 	size_t at = place_hash(what->addr, what->space) & m->mask;
 
@@ -226,11 +227,11 @@ void place_names_put(struct place_names *n, const struct place *p, uint32_t func
 		m = map_new((n->map->mask + 1) * 2);
 		for (size_t i = 0; i <= n->map->mask; i++)
 			if (n->map->slot[i].func)
-				put(m, &n->map->slot[i]);
+				places_put(m, &n->map->slot[i]);
 		m->before = n->map;
 		__atomic_store_n(&n->map, m, __ATOMIC_RELEASE);
 	}
-	put(m, &(struct place_slot){ p->key_addr, p->key_space, func + 1 });
+	places_put(m, &(struct place_slot){ p->key_addr, p->key_space, func + 1 });
 }
 
 static size_t text_size(size_t n)
@@ -238,7 +239,7 @@ static size_t text_size(size_t n)
 	return sizeof(struct place_text) + n * sizeof(uint16_t);
 }
 
-static struct place_text *text_of(struct place_names *n, const struct place *p)
+static struct place_text *places_text_of(struct place_names *n, const struct place *p)
 {
 	struct place_text **at = &n->text[p->key_space & ~PLACE_DSO], *t;
 	const struct task_map *m = tasks_find(n->trace->tasks, p->space, p->addr);
@@ -276,7 +277,7 @@ void place_names_put_span(struct place_names *n, const struct place *p, struct p
 			  uint32_t place)
 {
 	uint16_t number = number_in_text(n, place);
-	struct place_text *t = number ? text_of(n, p) : NULL;
+	struct place_text *t = number ? places_text_of(n, p) : NULL;
 	uint64_t at = place_at(p), end;
 
 	if (!t)

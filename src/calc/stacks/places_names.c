@@ -44,7 +44,7 @@ static const char *base_name(const char *path)
 }
 
 /* What calltree.c takes for the same function has the same text. */
-static void key_of(const struct profile_frame *f, struct strbuf *b)
+static void places_names_key_of(const struct profile_frame *f, struct strbuf *b)
 {
 	strbuf_reset(b);
 	strbuf_putc(b, (char)('0' + f->kind));
@@ -60,7 +60,7 @@ static uint32_t number_of(struct place_names *n, const struct profile_frame *f, 
 	struct frame frame = { .file = STRTAB_NONE, .kind = f->kind };
 	uint32_t func;
 
-	key_of(f, b);
+	places_names_key_of(f, b);
 	func = strtab_addn(&n->keys, strbuf_str(b), b->n);
 	if (func < n->named.frames.n)
 		return func;
@@ -308,7 +308,7 @@ static uint32_t function_of(struct liner *l, uint32_t site)
 	if (*at)
 		return *at - 1;
 	f = profile_frame(l->names, site);
-	key_of(&f, &l->text);
+	places_names_key_of(&f, &l->text);
 	func = strtab_find(&l->n->keys, strbuf_str(&l->text));
 	/* of a file of the same name elsewhere: a frame that no stack has says so */
 	if (func != STRTAB_NONE && f.module) {
@@ -324,7 +324,7 @@ static uint32_t function_of(struct liner *l, uint32_t site)
 	return func;
 }
 
-static void add_line(struct liner *l, uint32_t site)
+static void places_names_add_line(struct liner *l, uint32_t site)
 {
 	uint32_t func = function_of(l, site), line = 0, text = STRTAB_NONE;
 	struct frame *f = func == STRTAB_NONE ? NULL : &l->n->named.frames.data[func];
@@ -360,7 +360,7 @@ int place_names_lines(struct place_names *n, const struct place *place, size_t c
 	l.met = mem_alloc(n->named.frames.n + 1);
 	for (size_t i = 0; i < count && r == 0; i++)
 		for (uint32_t k = 0; k < names.chains[i].n; k++)
-			add_line(&l, names.chain_sites[names.chains[i].first + k]);
+			places_names_add_line(&l, names.chain_sites[names.chains[i].first + k]);
 	free(l.known);
 	free(l.met);
 	strbuf_free(&l.text);

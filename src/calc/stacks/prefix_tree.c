@@ -45,14 +45,15 @@ static uint64_t weight_of(const struct prefix_tree *b, uint32_t number)
 	return w * p->count;
 }
 
-static struct prefix_tree_slot *slot_of(const struct prefix_tree *b, uint32_t parent, uint32_t func)
+static struct prefix_tree_slot *stacks_prefix_tree_slot_of(const struct prefix_tree *b,
+							   uint32_t parent, uint32_t func)
 {
 	uint64_t key = prefix_tree_key(parent, func);
 
 	return prefix_tree_slot_of(b, key, prefix_tree_hash(key));
 }
 
-static void grow(struct prefix_tree *b)
+static void prefix_tree_grow(struct prefix_tree *b)
 {
 	free(b->slot);
 	b->cap = b->cap ? b->cap * 2 : 4096;
@@ -61,17 +62,19 @@ static void grow(struct prefix_tree *b)
 	for (uint32_t i = 1; i < b->nodes.n; i++) {
 		const struct prefix_tree_node *n = &b->nodes.data[i];
 
-		*slot_of(b, n->parent, n->func) =
+		*stacks_prefix_tree_slot_of(b, n->parent, n->func) =
 			(struct prefix_tree_slot){ prefix_tree_key(n->parent, n->func),
-					     { i & PREFIX_TREE_NODES, prefix_tree_state(b, i) } };
+						   { i & PREFIX_TREE_NODES,
+						     prefix_tree_state(b, i) } };
 	}
 }
 
-void prefix_tree_init(struct prefix_tree *b, struct prefix_tree_store *stores, unsigned own, uint32_t most)
+void prefix_tree_init(struct prefix_tree *b, struct prefix_tree_store *stores, unsigned own,
+		      uint32_t most)
 {
 	*b = (struct prefix_tree){ .store = stores, .own = own, .most = most };
 	vec_push(&b->nodes, (struct prefix_tree_node){ .held = PREFIX_TREE_OPEN });
-	grow(b);
+	prefix_tree_grow(b);
 }
 
 void prefix_tree_free(struct prefix_tree *b)
@@ -89,7 +92,7 @@ const struct prefix_tree_slot *prefix_tree_new_child(struct prefix_tree *b, uint
 	struct prefix_tree_slot *slot;
 
 	if (b->nodes.n * 3 >= b->cap * 2)
-		grow(b);
+		prefix_tree_grow(b);
 	vec_push(&b->nodes, (struct prefix_tree_node){ .parent = parent, .func = func });
 	if (b->nodes.data[parent].func == func && parent != PREFIX_TREE_ROOT)
 		b->nodes.data[parent].again = at.node;
@@ -98,7 +101,7 @@ const struct prefix_tree_slot *prefix_tree_new_child(struct prefix_tree *b, uint
 	return slot;
 }
 
-static void hold(struct prefix_tree *b, uint32_t node, uint32_t number, struct path *p)
+static void prefix_tree_hold(struct prefix_tree *b, uint32_t node, uint32_t number, struct path *p)
 {
 	struct prefix_tree_node *n = &b->nodes.data[node];
 
@@ -122,7 +125,7 @@ static void pass_on(struct prefix_tree *b, uint32_t node, uint32_t number)
 	n->count += p->count;
 	n->weight += weight;
 	if (p->at < p->n || (p->more && n->held != PREFIX_TREE_OPEN))
-		hold(b, node, number, p);
+		prefix_tree_hold(b, node, number, p);
 	else if (p->more)
 		n->lost += weight;
 }
@@ -149,13 +152,14 @@ static void open_node(struct prefix_tree *b, uint32_t node)
 		return;
 	b->nodes.data[node].held = PREFIX_TREE_OPEN;
 	b->nodes.data[node].n = 0;
-	slot_of(b, b->nodes.data[node].parent, b->nodes.data[node].func)->at.state = PREFIX_TREE_IS_OPEN;
+	stacks_prefix_tree_slot_of(b, b->nodes.data[node].parent, b->nodes.data[node].func)
+		->at.state = PREFIX_TREE_IS_OPEN;
 	let_go(b, node, first);
 }
 
 /* The path that was kept last is the same: neighbours often are. */
-static bool is_again(const struct prefix_tree *b, const struct prefix_tree_node *at, const uint32_t *tail,
-		     uint32_t n, bool more, uint64_t weight)
+static bool is_again(const struct prefix_tree *b, const struct prefix_tree_node *at,
+		     const uint32_t *tail, uint32_t n, bool more, uint64_t weight)
 {
 	struct path *p = at->held ? path_of(b, at->held) : NULL;
 
@@ -164,8 +168,8 @@ static bool is_again(const struct prefix_tree *b, const struct prefix_tree_node 
 	       memcmp(funcs_of(p) + p->at, tail, n * sizeof(*tail)) == 0;
 }
 
-static void keep(struct prefix_tree *b, uint32_t node, const uint32_t *tail, uint32_t n, bool more,
-		 uint64_t weight)
+static void prefix_tree_keep(struct prefix_tree *b, uint32_t node, const uint32_t *tail, uint32_t n,
+			     bool more, uint64_t weight)
 {
 	struct prefix_tree_store *s = &b->store[b->own];
 	struct path p = { .n = (uint8_t)n, .more = more, .count = 1, .own = weight != s->common };
@@ -179,11 +183,11 @@ static void keep(struct prefix_tree *b, uint32_t node, const uint32_t *tail, uin
 	if (p.own)
 		memcpy(&s->word.data[at + WORDS], &weight, sizeof(weight));
 	memcpy(&s->word.data[at + size - n], tail, n * sizeof(*tail));
-	hold(b, node, number, path_of(b, number));
+	prefix_tree_hold(b, node, number, path_of(b, number));
 }
 
-void prefix_tree_add(struct prefix_tree *b, uint32_t node, const uint32_t *tail, uint32_t n, bool more,
-	       uint64_t weight)
+void prefix_tree_add(struct prefix_tree *b, uint32_t node, const uint32_t *tail, uint32_t n,
+		     bool more, uint64_t weight)
 {
 	struct prefix_tree_store *s = &b->store[b->own];
 	struct prefix_tree_node *at;
@@ -206,7 +210,7 @@ void prefix_tree_add(struct prefix_tree *b, uint32_t node, const uint32_t *tail,
 		path_of(b, at->held)->count++;
 		at->n++;
 	} else {
-		keep(b, node, tail, n, more, weight);
+		prefix_tree_keep(b, node, tail, n, more, weight);
 	}
 	b->last = node;
 	if (b->nodes.data[node].n > b->most)
@@ -222,8 +226,8 @@ static void add_waiting(struct prefix_tree *b, unsigned n)
 	}
 }
 
-void prefix_tree_add_later(struct prefix_tree *b, uint32_t node, const uint32_t *tail, uint32_t n, bool more,
-		     uint64_t weight)
+void prefix_tree_add_later(struct prefix_tree *b, uint32_t node, const uint32_t *tail, uint32_t n,
+			   bool more, uint64_t weight)
 {
 	struct prefix_tree_waiting *w;
 
@@ -281,7 +285,8 @@ void prefix_tree_merge(struct prefix_tree *b, struct prefix_tree *other)
 void prefix_tree_settle(struct prefix_tree *b, double least)
 {
 	for (uint32_t i = 0; i < b->nodes.n; i++)
-		if (b->nodes.data[i].held != PREFIX_TREE_OPEN && (double)b->nodes.data[i].weight >= least)
+		if (b->nodes.data[i].held != PREFIX_TREE_OPEN &&
+		    (double)b->nodes.data[i].weight >= least)
 			open_node(b, i);
 }
 
@@ -336,7 +341,8 @@ void prefix_tree_mark_small(struct prefix_tree *b, double least)
 		lost[i] = lost[n->parent] + b->nodes.data[n->parent].lost;
 		if (n->held != PREFIX_TREE_OPEN && (double)(total[i] + lost[i]) < least) {
 			n->n = PREFIX_TREE_SMALL;
-			slot_of(b, n->parent, n->func)->at.state = PREFIX_TREE_IS_SMALL;
+			stacks_prefix_tree_slot_of(b, n->parent, n->func)->at.state =
+				PREFIX_TREE_IS_SMALL;
 		}
 	}
 }

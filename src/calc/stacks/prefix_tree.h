@@ -31,7 +31,8 @@ struct prefix_tree_node {
 	uint64_t count, weight; /* of paths that end here, or are kept here, or lost */
 	uint64_t lost;		/* weight of those that go on, nobody knows where */
 	uint32_t parent, func;	/* a parent stands before its children */
-	uint32_t held;	    /* the first of the paths kept here, + 1; PREFIX_TREE_OPEN: it has children */
+	uint32_t
+		held; /* the first of the paths kept here, + 1; PREFIX_TREE_OPEN: it has children */
 	uint32_t held_last; /* and the last of them, + 1 */
 	uint32_t n;	    /* paths kept; PREFIX_TREE_SMALL: none, it will never be opened */
 	uint32_t again;	    /* the child that is the same function; PREFIX_TREE_ROOT: none */
@@ -57,7 +58,7 @@ struct prefix_tree_store {
 
 /* Paths whose nodes are on their way into the cache. */
 #define PREFIX_TREE_WAITING 8 /* a power of 2 */
-#define PREFIX_TREE_WAITS 8	/* functions of one that waits */
+#define PREFIX_TREE_WAITS 8   /* functions of one that waits */
 struct prefix_tree_waiting {
 	uint64_t weight;
 	uint32_t node;
@@ -70,17 +71,18 @@ struct prefix_tree {
 	VEC(struct prefix_tree_node) nodes;
 	struct prefix_tree_slot *slot;
 	size_t cap;
-	unsigned shift;		   /* of a hash: what is left is where it belongs */
+	unsigned shift;			 /* of a hash: what is left is where it belongs */
 	struct prefix_tree_store *store; /* PREFIX_TREE_STORES of them */
-	unsigned own;		   /* the one to write to */
-	uint32_t last;		   /* the node that got the last path */
-	size_t kept;		   /* paths that were written there */
+	unsigned own;			 /* the one to write to */
+	uint32_t last;			 /* the node that got the last path */
+	size_t kept;			 /* paths that were written there */
 	struct prefix_tree_waiting waiting[PREFIX_TREE_WAITING];
 	unsigned first, next; /* of them */
 	uint32_t most;	      /* paths that a node keeps before it opens */
 };
 
-void prefix_tree_init(struct prefix_tree *b, struct prefix_tree_store *stores, unsigned own, uint32_t most);
+void prefix_tree_init(struct prefix_tree *b, struct prefix_tree_store *stores, unsigned own,
+		      uint32_t most);
 void prefix_tree_free(struct prefix_tree *b);
 
 static inline enum prefix_tree_state prefix_tree_state(const struct prefix_tree *b, uint32_t node)
@@ -89,7 +91,7 @@ static inline enum prefix_tree_state prefix_tree_state(const struct prefix_tree 
 
 	return n->held == PREFIX_TREE_OPEN ? PREFIX_TREE_IS_OPEN
 	       : n->n == PREFIX_TREE_SMALL ? PREFIX_TREE_IS_SMALL
-				     : PREFIX_TREE_CLOSED;
+					   : PREFIX_TREE_CLOSED;
 }
 /* Never 0: functions have no number as high as that. */
 static inline uint64_t prefix_tree_key(uint32_t parent, uint32_t func)
@@ -108,7 +110,8 @@ static inline void prefix_tree_fetch(const struct prefix_tree *b, uint64_t hash)
 	mem_fetch(&b->slot[hash >> b->shift]);
 }
 /* The slot of a child, or the free one where it belongs. */
-static inline struct prefix_tree_slot *prefix_tree_slot_of(const struct prefix_tree *b, uint64_t key, uint64_t hash)
+static inline struct prefix_tree_slot *prefix_tree_slot_of(const struct prefix_tree *b,
+							   uint64_t key, uint64_t hash)
 {
 	for (size_t at = hash >> b->shift;; at = (at + 1) & (b->cap - 1)) {
 		struct prefix_tree_slot *s = &b->slot[at];
@@ -120,7 +123,8 @@ static inline struct prefix_tree_slot *prefix_tree_slot_of(const struct prefix_t
 
 const struct prefix_tree_slot *prefix_tree_new_child(struct prefix_tree *b, uint64_t key);
 /* The child of an open node, made when missing. */
-static inline struct prefix_tree_at prefix_tree_child_at(struct prefix_tree *b, uint64_t key, uint64_t hash)
+static inline struct prefix_tree_at prefix_tree_child_at(struct prefix_tree *b, uint64_t key,
+							 uint64_t hash)
 {
 	const struct prefix_tree_slot *s = prefix_tree_slot_of(b, key, hash);
 
@@ -128,7 +132,8 @@ static inline struct prefix_tree_at prefix_tree_child_at(struct prefix_tree *b, 
 		s = prefix_tree_new_child(b, key);
 	return s->at;
 }
-static inline struct prefix_tree_at prefix_tree_child(struct prefix_tree *b, uint32_t parent, uint32_t func)
+static inline struct prefix_tree_at prefix_tree_child(struct prefix_tree *b, uint32_t parent,
+						      uint32_t func)
 {
 	uint64_t key = prefix_tree_key(parent, func);
 
@@ -145,8 +150,8 @@ static inline uint32_t prefix_tree_again(const struct prefix_tree *b, uint32_t n
  * A path that came to a node. When that is closed, tail is what follows: the next n functions
  * (at most PREFIX_TREE_TAIL), and whether there are more.
  */
-void prefix_tree_add(struct prefix_tree *b, uint32_t node, const uint32_t *tail, uint32_t n, bool more,
-	       uint64_t weight);
+void prefix_tree_add(struct prefix_tree *b, uint32_t node, const uint32_t *tail, uint32_t n,
+		     bool more, uint64_t weight);
 /* One that ends at the node. */
 static inline void prefix_tree_add_end(struct prefix_tree *b, uint32_t node, uint64_t weight)
 {
@@ -154,8 +159,8 @@ static inline void prefix_tree_add_end(struct prefix_tree *b, uint32_t node, uin
 	b->nodes.data[node].weight += weight;
 }
 /* As prefix_tree_add(), some paths later, or when all are to be there. */
-void prefix_tree_add_later(struct prefix_tree *b, uint32_t node, const uint32_t *tail, uint32_t n, bool more,
-		     uint64_t weight);
+void prefix_tree_add_later(struct prefix_tree *b, uint32_t node, const uint32_t *tail, uint32_t n,
+			   bool more, uint64_t weight);
 void prefix_tree_add_all(struct prefix_tree *b);
 /* Everything of other, which is freed, and of which the store stays. */
 void prefix_tree_merge(struct prefix_tree *b, struct prefix_tree *other);

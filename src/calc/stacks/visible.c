@@ -68,7 +68,7 @@ static void put_node(struct visible *v, const struct prefix_tree *t, uint32_t no
 	vec_free(&ids);
 }
 
-static void put_all(struct visible *v, struct stacks *ret)
+static void visible_put_all(struct visible *v, struct stacks *ret)
 {
 	AUTO_FREE uint32_t *made = mem_alloc((v->names.named.frames.n + 1) * sizeof(*made));
 	struct prefix_tree *t = &v->workers[0].tree;
@@ -163,7 +163,7 @@ int visible_stacks(struct source *s, struct symbols *symbols, const struct visib
 		r = count_all(&v);
 	if (r == 0) {
 		place_names_close(&v.names);
-		put_all(&v, ret);
+		visible_put_all(&v, ret);
 		*type = v.type;
 	}
 	visible_end(&v);

@@ -4,8 +4,8 @@
  *
  * A million samples may have a million different stacks, and a picture shows a
  * few thousand frames of them. So no stack is kept, and none is followed, nor named, further than
- * many go along: see burst.h. A large recording is read in part first, to find out how
- * far that is, and then as a whole; where the part said too little, once more.
+ * many go along: see calc/stacks/prefix_tree.h. A large recording is read in part first, to find
+ * out how far that is, and then as a whole; where the part said too little, once more.
  *
  * Every frame of at least min_share has its true total; memory is that of the
  * picture, not of the recording.

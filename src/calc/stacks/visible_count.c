@@ -52,7 +52,8 @@ int visible_count(struct visible_worker *w, struct visible *v, const struct plac
 	for (; at.state == PREFIX_TREE_IS_OPEN && visible_need(w, v, i + 1); i++) {
 		if (i >= w->node.n)
 			vec_push(&w->node, prefix_tree_child(&w->tree, at.node, w->path.data[i]));
-		else if (w->node.data[i].state == PREFIX_TREE_CLOSED) /* or it opened since it was met */
+		else if (w->node.data[i].state ==
+			 PREFIX_TREE_CLOSED) /* or it opened since it was met */
 			w->node.data[i].state = prefix_tree_state(&w->tree, w->node.data[i].node);
 		at = w->node.data[i];
 	}
@@ -166,7 +167,7 @@ static void alone(struct group *g, const struct place_sample *s)
 }
 
 /* Its next function has no name yet, or it came to a mark. */
-static void leave(struct group *g, struct lane *l)
+static void visible_count_leave(struct group *g, struct lane *l)
 {
 	if (is_mark(l->at[-1])) {
 		alone(g, l->sample);
@@ -199,7 +200,7 @@ static inline const uint64_t *next_mark(const uint64_t *p, const uint64_t *end)
  * The program's part and the kernel's; false: it has others, or none. Whether others follow is not
  * looked for: who comes to a mark goes alone.
  */
-static inline bool split(struct lane *l, const struct place_sample *s)
+static inline bool visible_count_split(struct lane *l, const struct place_sample *s)
 {
 	const uint64_t *p = s->b.chain, *end = p + s->b.chain_n;
 
@@ -236,13 +237,14 @@ static inline enum way begin_at(struct group *g, struct lane *l, struct prefix_t
 }
 
 /* As far as the worker's last path goes the same way. */
-static inline enum way begin(struct group *g, struct lane *l, const struct place_sample *s)
+static inline enum way visible_count_begin(struct group *g, struct lane *l,
+					   const struct place_sample *s)
 {
 	struct visible_worker *w = g->w;
 	struct prefix_tree_at at = { PREFIX_TREE_ROOT, PREFIX_TREE_IS_OPEN };
 	uint32_t n = 0;
 
-	if (!split(l, s))
+	if (!visible_count_split(l, s))
 		return ALONE;
 	if (g->v->o->by_comm) {
 		uint32_t label = visible_label(w, g->v, s);
@@ -307,7 +309,7 @@ static void end_closed(struct group *g, struct lane *l)
 		place = place_take(&w->places, &l->part, l->at[-1], is_caller(l),
 				   place_ask(in, l->at[-1], is_caller(l)));
 		if (place == PLACE_UNKNOWN || is_mark(l->at[-1])) {
-			leave(g, l);
+			visible_count_leave(g, l);
 			return;
 		}
 		l->at--;
@@ -316,7 +318,7 @@ static void end_closed(struct group *g, struct lane *l)
 	w->weight += l->sample->b.weight;
 	w->samples++;
 	prefix_tree_add_later(&w->tree, l->node, tail, n, l->n_several || has_more(l),
-			l->sample->b.weight);
+			      l->sample->b.weight);
 }
 
 /* The next function of each. */
@@ -334,7 +336,7 @@ static void take_functions(struct group *g)
 						    is_caller(l), l->asked);
 
 			if ((place == PLACE_UNKNOWN) | is_mark(l->at[-1])) {
-				leave(g, l);
+				visible_count_leave(g, l);
 				continue;
 			}
 			l->at--;
@@ -383,7 +385,7 @@ int visible_count_group(struct visible_worker *w, struct visible *v, const struc
 	g.n = g.n_done = g.n_same = 0;
 	g.code = 0;
 	for (unsigned i = 0; i < n && g.code == 0; i++) {
-		enum way way = i < single ? ALONE : begin(&g, &g.lane[g.n], &s[i]);
+		enum way way = i < single ? ALONE : visible_count_begin(&g, &g.lane[g.n], &s[i]);
 
 		if (way == ALONE)
 			alone(&g, &s[i]);

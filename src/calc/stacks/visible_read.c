@@ -72,7 +72,7 @@ void visible_keep(struct visible_worker *w, const struct place_sample *s)
 	w->later_words += s->b.chain_n + 1;
 }
 
-static void add_function(struct visible_worker *w, uint32_t func, bool collapse)
+static void visible_read_add_function(struct visible_worker *w, uint32_t func, bool collapse)
 {
 	if (!collapse || !w->path.n || w->path.data[w->path.n - 1] != func)
 		vec_push(&w->path, func);
@@ -83,16 +83,16 @@ static void add_place(struct visible_worker *w, uint32_t func, bool collapse)
 	const uint32_t *list;
 
 	if (!(func & PLACE_SEVERAL)) {
-		add_function(w, func, collapse);
+		visible_read_add_function(w, func, collapse);
 		return;
 	}
 	list = place_list(w->places.names, func);
 	for (uint32_t i = 1; i <= list[0]; i++)
-		add_function(w, list[i], collapse);
+		visible_read_add_function(w, list[i], collapse);
 }
 
 /* What was kept of the last sample is good for no other. */
-static void forget(struct visible_worker *w)
+static void visible_read_forget(struct visible_worker *w)
 {
 	w->raw.n = w->path.n = w->node.n = 0;
 }
@@ -123,7 +123,7 @@ int visible_start(struct visible_worker *w, struct visible *v, const struct plac
 	/* one whose label differs is another path from the start */
 	label = visible_label(w, v, s);
 	if (!w->path.n || w->path.data[0] != label) {
-		forget(w);
+		visible_read_forget(w);
 		vec_push(&w->path, label);
 	}
 	w->n = 1;
@@ -210,8 +210,8 @@ void visible_later(struct visible_worker *w, const struct place_sample *s)
 }
 
 /* Up to EVENT_BRIEFS. */
-static int count_samples(struct visible_worker *w, struct visible *v, const struct place_sample *s,
-			 unsigned n)
+static int visible_read_count_samples(struct visible_worker *w, struct visible *v,
+				      const struct place_sample *s, unsigned n)
 {
 	int code = 0;
 
@@ -237,8 +237,9 @@ static int look_again(struct visible *v, struct visible_worker *w, struct err *e
 		w->later_chains = (struct arena){ 0 };
 		w->later_words = 0;
 		for (size_t i = 0; i < n && r == 0; i += EVENT_BRIEFS)
-			r = count_samples(w, v, &later[i],
-					  (unsigned)(n - i < EVENT_BRIEFS ? n - i : EVENT_BRIEFS));
+			r = visible_read_count_samples(
+				w, v, &later[i],
+				(unsigned)(n - i < EVENT_BRIEFS ? n - i : EVENT_BRIEFS));
 		free(later);
 		arena_free(&chains);
 	}
@@ -248,7 +249,7 @@ static int look_again(struct visible *v, struct visible_worker *w, struct err *e
 static int count_some(struct reader *r)
 {
 	struct visible *v = r->v;
-	int code = count_samples(r->w, v, r->sample, r->n);
+	int code = visible_read_count_samples(r->w, v, r->sample, r->n);
 
 	r->n = 0;
 	if (code == 0 && (r->w->later.n >= LATER || r->w->later_words > LATER_WORDS))
@@ -256,7 +257,7 @@ static int count_some(struct reader *r)
 	return code;
 }
 
-static inline void take(struct reader *r, const struct event_brief *b)
+static inline void visible_read_take(struct reader *r, const struct event_brief *b)
 {
 	const struct tasks *tasks = r->v->source->trace->tasks;
 	const struct task_view *view =
@@ -278,11 +279,11 @@ static int on_briefs(void *ctx, const struct event_brief *b, size_t n)
 	struct reader *r = ctx;
 
 	for (size_t i = 0; i < n; i++)
-		take(r, &b[i]);
+		visible_read_take(r, &b[i]);
 	return count_some(r);
 }
 
-static int on_event(void *ctx, const struct event *ev)
+static int visible_read_on_event(void *ctx, const struct event *ev)
 {
 	struct reader *r = ctx;
 	struct event_brief b = { .chain = ev->chain,
@@ -298,12 +299,12 @@ static int on_event(void *ctx, const struct event *ev)
 
 	if (ev->kind != EVENT_SAMPLE || (r->v->type != VISIBLE_ALL_TYPES && ev->type != r->v->type))
 		return 0;
-	take(r, &b);
+	visible_read_take(r, &b);
 	/* of some sources its chain is not there any more later */
 	return r->n == EVENT_BRIEFS || !r->v->source->stable ? count_some(r) : 0;
 }
 
-static int read_chunk(void *ctx, size_t chunk, unsigned worker)
+static int visible_read_read_chunk(void *ctx, size_t chunk, unsigned worker)
 {
 	struct visible *v = ctx;
 	struct source *s = v->source;
@@ -317,7 +318,7 @@ static int read_chunk(void *ctx, size_t chunk, unsigned worker)
 	if (s->read_brief && (v->type == 0 || v->type == VISIBLE_ALL_TYPES))
 		code = s->read_brief(s, chunk * v->step, on_briefs, r);
 	else
-		code = s->read_chunk(s, chunk * v->step, on_event, r, &e);
+		code = s->read_chunk(s, chunk * v->step, visible_read_on_event, r, &e);
 	if (code == 0)
 		code = count_some(r);
 	if (code < 0)
@@ -326,7 +327,7 @@ static int read_chunk(void *ctx, size_t chunk, unsigned worker)
 }
 
 /* What still waits for names when all chunks were read: few names at a time would cost more. */
-static int finish(void *ctx, size_t job, unsigned worker)
+static int visible_read_finish(void *ctx, size_t job, unsigned worker)
 {
 	struct visible *v = ctx;
 
@@ -339,12 +340,13 @@ int visible_run(struct visible *v)
 	int r;
 
 	for (unsigned k = 0; k < v->threads; k++) {
-		forget(&v->workers[k]);
+		visible_read_forget(&v->workers[k]);
 		gaps_free(&v->workers[k].gaps);
 		v->workers[k].weight = v->workers[k].samples = v->workers[k].tail_until = 0;
 	}
-	r = pool_run((v->source->n_chunks + v->step - 1) / v->step, v->threads, read_chunk, v);
-	return r ? r : pool_run(v->threads, v->threads, finish, v);
+	r = pool_run((v->source->n_chunks + v->step - 1) / v->step, v->threads,
+		     visible_read_read_chunk, v);
+	return r ? r : pool_run(v->threads, v->threads, visible_read_finish, v);
 }
 
 /* The earliest sample; one of waiting (a wait began before the first sample was due) only where

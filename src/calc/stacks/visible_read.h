@@ -40,8 +40,8 @@ struct visible_worker {
 	VEC(uint32_t) path; /* functions, outermost first; raw is what they are made of */
 	/* Neighbours have most of their path in common, and it need not be looked up again. */
 	VEC(struct visible_raw) raw;
-	VEC(struct prefix_tree_at) node;	/* of functions that the path begins with, in the tree */
-	VEC(struct place_sample) later; /* have places without a name; chains are copies */
+	VEC(struct prefix_tree_at) node; /* of functions that the path begins with, in the tree */
+	VEC(struct place_sample) later;	 /* have places without a name; chains are copies */
 	struct arena later_chains;
 	size_t later_words;
 	struct gaps gaps; /* of what was read, when they are asked for */
@@ -69,10 +69,10 @@ struct visible {
 	void (*met)(struct visible *v, struct visible_worker *w, const struct place_part *part,
 		    uint64_t addr, bool caller);
 	struct prefix_tree_store store[PREFIX_TREE_STORES]; /* of the trees */
-	size_t samples;				/* that a thread will see, about; 0: nobody knows */
-	size_t step;				/* only every so manieth chunk is read */
-	uint32_t tail;				/* functions that are kept of a path, at most */
-	size_t room;				/* words for all that are kept */
+	size_t samples; /* that a thread will see, about; 0: nobody knows */
+	size_t step;	/* only every so manieth chunk is read */
+	uint32_t tail;	/* functions that are kept of a path, at most */
+	size_t room;	/* words for all that are kept */
 	double threshold;
 	struct err *e;
 };

@@ -17,8 +17,8 @@ static struct count_cpu where(const struct count_set *set, int cpu)
 	return (struct count_cpu){ here.socket, here.die, here.core, here.node };
 }
 
-void stat_group_key(const struct stat_opts *o, const struct count_set *set, const struct count_place *p,
-	       char *key, size_t size)
+void stat_group_key(const struct stat_opts *o, const struct count_set *set,
+		    const struct count_place *p, char *key, size_t size)
 {
 	struct count_cpu at = { 0 };
 

@@ -5,7 +5,7 @@
 
 #include "calc/stat/stat.h"
 
-void stat_group_key(const struct stat_opts *o, const struct count_set *set, const struct count_place *p,
-	       char *key, size_t size);
+void stat_group_key(const struct stat_opts *o, const struct count_set *set,
+		    const struct count_place *p, char *key, size_t size);
 
 #endif

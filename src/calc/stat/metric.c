@@ -61,8 +61,8 @@ static bool same_key(const struct stat_row *a, const struct stat_row *b)
 }
 
 /* The row to relate to: the nearest one before or after, so that a group's own member wins. */
-static const struct stat_row *find(const struct related *rel, const struct stat_row *row,
-				   uint32_t type, uint64_t config)
+static const struct stat_row *metric_find(const struct related *rel, const struct stat_row *row,
+					  uint32_t type, uint64_t config)
 {
 	const struct stat_row *best = NULL;
 	ptrdiff_t best_d = 0;
@@ -115,7 +115,7 @@ static bool fill_share(const struct related *rel, struct stat_row *row)
 		if (row->event->attr.type != shares[i].type ||
 		    row->event->attr.config != shares[i].miss)
 			continue;
-		all = find(rel, row, shares[i].type, shares[i].all);
+		all = metric_find(rel, row, shares[i].type, shares[i].all);
 		if (all && all->value > 0)
 			row->metric = (struct stat_metric){ STAT_METRIC_PERCENT,
 							    100 * row->value / all->value,
@@ -133,13 +133,13 @@ static bool fill_ipc(const struct related *rel, struct stat_row *row)
 	if (row->event->attr.type != PERF_TYPE_HARDWARE ||
 	    row->event->attr.config != PERF_COUNT_HW_INSTRUCTIONS)
 		return false;
-	cycles = find(rel, row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	cycles = metric_find(rel, row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	if (!cycles || cycles->value <= 0)
 		return false;
 	row->metric = (struct stat_metric){ STAT_METRIC_RATIO, row->value / cycles->value,
 					    "insn per cycle" };
-	front = find(rel, row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND);
-	back = find(rel, row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND);
+	front = metric_find(rel, row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND);
+	back = metric_find(rel, row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND);
 	stalled = front ? front->value : 0;
 	if (back && back->value > stalled)
 		stalled = back->value;
@@ -149,7 +149,7 @@ static bool fill_ipc(const struct related *rel, struct stat_row *row)
 	return true;
 }
 
-static void fill(const struct related *rel, struct stat_row *row)
+static void stat_metric_fill(const struct related *rel, struct stat_row *row)
 {
 	double ns;
 
@@ -188,6 +188,6 @@ void metric_fill(struct stat_table *t)
 			vec_push(&rel.v, r);
 	}
 	for (size_t i = 0; i < t->n; i++)
-		fill(&rel, &t->row[i]);
+		stat_metric_fill(&rel, &t->row[i]);
 	vec_free(&rel.v);
 }

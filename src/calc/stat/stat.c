@@ -26,7 +26,7 @@ static double scaled(const struct stat_opts *o, const struct count *c)
 	return (double)c->value * ((double)c->enabled / (double)c->running);
 }
 
-static void add(const struct stat_opts *o, struct stat_row *row, const struct count *c)
+static void stat_add(const struct stat_opts *o, struct stat_row *row, const struct count *c)
 {
 	row->value += scaled(o, c);
 	row->enabled += (double)c->enabled;
@@ -34,7 +34,7 @@ static void add(const struct stat_opts *o, struct stat_row *row, const struct co
 	row->places++;
 }
 
-static void finish(struct stat_row *row)
+static void stat_finish(struct stat_row *row)
 {
 	if (!row->event->supported)
 		row->state = STAT_NOT_SUPPORTED;
@@ -73,11 +73,12 @@ static void rows_of(const struct stat_opts *o, const struct count_set *set,
 		char key[sizeof(out->v.data->key)];
 
 		stat_group_key(o, set, &ev->place[i], key, sizeof(key));
-		add(o, row_for(out, first, ev, key, o->by == STAT_THREAD ? ev->place[i].tid : -1),
-		    &ev->count[i]);
+		stat_add(o,
+			 row_for(out, first, ev, key, o->by == STAT_THREAD ? ev->place[i].tid : -1),
+			 &ev->count[i]);
 	}
 	for (size_t k = first; k < out->v.n; k++)
-		finish(&out->v.data[k]);
+		stat_finish(&out->v.data[k]);
 }
 
 /* Threads that count most first. */

@@ -54,7 +54,7 @@ static struct table_cell *next_cell(struct table *t)
 }
 
 /* Column sums are kept as rows come: they hold for rows that are cut later, too. */
-static void put_number(struct table *t, struct table_cell value)
+static void table_put_number(struct table *t, struct table_cell value)
 {
 	struct table_cell *c = next_cell(t);
 	const struct table_column *column = &t->column[t->filled ? t->filled - 1 : 0];
@@ -82,17 +82,17 @@ void table_text(struct table *t, const char *s)
 
 void table_u64(struct table *t, uint64_t v)
 {
-	put_number(t, (struct table_cell){ .known = true, .u = v });
+	table_put_number(t, (struct table_cell){ .known = true, .u = v });
 }
 
 void table_i64(struct table *t, int64_t v)
 {
-	put_number(t, (struct table_cell){ .known = true, .i = v });
+	table_put_number(t, (struct table_cell){ .known = true, .i = v });
 }
 
 void table_real(struct table *t, double v)
 {
-	put_number(t, (struct table_cell){ .known = true, .f = v });
+	table_put_number(t, (struct table_cell){ .known = true, .f = v });
 }
 
 void table_stack(struct table *t, const char *const *frames, size_t n)

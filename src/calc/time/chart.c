@@ -58,25 +58,25 @@ static int compare_stacks(const struct stacks *s, uint32_t x, uint32_t y)
 	return (a->n > b->n) - (a->n < b->n);
 }
 
-static int by_number(uint64_t a, uint64_t b)
+static int chart_by_number(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
 
-static int by_thread(const void *x, const void *y, void *stacks)
+static int chart_by_thread(const void *x, const void *y, void *stacks)
 {
 	const struct seen *a = x, *b = y;
 	const struct stacks *s = stacks;
 	const struct stack_entry *e = &s->entries.data[a->entry], *f = &s->entries.data[b->entry];
-	int d = by_number((uint32_t)e->pid, (uint32_t)f->pid);
+	int d = chart_by_number((uint32_t)e->pid, (uint32_t)f->pid);
 
 	if (!d)
-		d = by_number((uint32_t)e->tid, (uint32_t)f->tid);
+		d = chart_by_number((uint32_t)e->tid, (uint32_t)f->tid);
 	if (!d)
-		d = by_number(a->from, b->from);
+		d = chart_by_number(a->from, b->from);
 	if (!d)
 		d = compare_stacks(s, e->stack, f->stack);
-	return d ? d : by_number(a->entry, b->entry);
+	return d ? d : chart_by_number(a->entry, b->entry);
 }
 
 static bool same_thread(const struct stacks *s, const struct seen *a, const struct seen *b)
@@ -111,14 +111,15 @@ static void take_entries(struct maker *m, uint32_t type, struct chart *c)
 	}
 	c->left_out = all > 0 ? none / all : 0;
 	if (m->seen.n)
-		qsort_r(m->seen.data, m->seen.n, sizeof(*m->seen.data), by_thread, (void *)m->s);
+		qsort_r(m->seen.data, m->seen.n, sizeof(*m->seen.data), chart_by_thread,
+			(void *)m->s);
 }
 
 /* --- how long a sample stands for --- */
 
 static int by_size(const void *x, const void *y)
 {
-	return by_number(*(const uint64_t *)x, *(const uint64_t *)y);
+	return chart_by_number(*(const uint64_t *)x, *(const uint64_t *)y);
 }
 
 /*
@@ -247,21 +248,21 @@ static void make_pieces(struct maker *m, struct chart *c)
 
 /* --- lanes --- */
 
-static int by_start(const void *x, const void *y)
+static int chart_by_start(const void *x, const void *y)
 {
 	const struct chart_thread *a = x, *b = y;
-	int d = by_number(a->from, b->from);
+	int d = chart_by_number(a->from, b->from);
 
 	if (!d)
-		d = by_number((uint32_t)a->pid, (uint32_t)b->pid);
-	return d ? d : by_number((uint32_t)a->tid, (uint32_t)b->tid);
+		d = chart_by_number((uint32_t)a->pid, (uint32_t)b->pid);
+	return d ? d : chart_by_number((uint32_t)a->tid, (uint32_t)b->tid);
 }
 
 static int by_lane(const void *x, const void *y)
 {
 	const struct chart_thread *a = x, *b = y;
 
-	return a->lane != b->lane ? by_number(a->lane, b->lane) : by_start(x, y);
+	return a->lane != b->lane ? chart_by_number(a->lane, b->lane) : chart_by_start(x, y);
 }
 
 struct lane {
@@ -274,7 +275,7 @@ static void give_lanes(struct chart *c)
 	VEC(struct lane) lanes = { 0 };
 
 	if (c->threads.n)
-		qsort(c->threads.data, c->threads.n, sizeof(*c->threads.data), by_start);
+		qsort(c->threads.data, c->threads.n, sizeof(*c->threads.data), chart_by_start);
 	vec_each (&c->threads, t) {
 		uint32_t free_one = UINT32_MAX;
 

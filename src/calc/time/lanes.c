@@ -31,7 +31,7 @@ void lanes_init(struct lanes *l, const struct trace *t)
 	}
 }
 
-static int64_t number(const struct field *f, const struct event *ev)
+static int64_t lanes_number(const struct field *f, const struct event *ev)
 {
 	int64_t v = 0;
 
@@ -47,7 +47,7 @@ static struct lane_name name(const struct field *f, const struct event *ev)
 	return r;
 }
 
-static struct lane_name name_of(const struct lanes *l, int32_t tid, uint64_t time)
+static struct lane_name lanes_name_of(const struct lanes *l, int32_t tid, uint64_t time)
 {
 	uint32_t comm = tid < 0 ? STRTAB_NONE : tasks_comm_at(l->trace->tasks, tid, time);
 	const char *s = comm == STRTAB_NONE ? (tid == 0 ? "swapper" : "")
@@ -72,8 +72,8 @@ static bool from_record(struct lanes *l, const struct event *ev, struct lane_swi
 	*ret = (struct lane_switch){ .prev = x->out && ev->tid >= 0 ? ev->tid : runs,
 				     .next = x->out ? x->other_tid : ev->tid,
 				     .state = x->out && !x->preempt ? SLEEPING : 0 };
-	ret->prev_comm = name_of(l, ret->prev, ev->time);
-	ret->next_comm = name_of(l, ret->next, ev->time);
+	ret->prev_comm = lanes_name_of(l, ret->prev, ev->time);
+	ret->next_comm = lanes_name_of(l, ret->next, ev->time);
 	*current = ret->next < 0 ? 0 : (uint64_t)ret->next + 1;
 	return true;
 }
@@ -92,13 +92,13 @@ bool lanes_switch(struct lanes *l, const struct event *ev, struct lane_switch *r
 	if (ev->kind != EVENT_SAMPLE || !l->type || !(ev->have & EVENT_HAVE_RAW) ||
 	    &l->trace->types[ev->type] != l->type)
 		return false;
-	*ret = (struct lane_switch){ .prev = (int32_t)number(l->prev_tid, ev),
-				     .next = (int32_t)number(l->next_tid, ev),
+	*ret = (struct lane_switch){ .prev = (int32_t)lanes_number(l->prev_tid, ev),
+				     .next = (int32_t)lanes_number(l->next_tid, ev),
 				     .prev_comm = name(l->prev_comm, ev),
 				     .next_comm = name(l->next_comm, ev),
-				     .prev_prio = (int32_t)number(l->prev_prio, ev),
-				     .next_prio = (int32_t)number(l->next_prio, ev),
-				     .state = number(l->prev_state, ev) };
+				     .prev_prio = (int32_t)lanes_number(l->prev_prio, ev),
+				     .next_prio = (int32_t)lanes_number(l->next_prio, ev),
+				     .state = lanes_number(l->prev_state, ev) };
 	return true;
 }
 
@@ -120,6 +120,6 @@ const char *lanes_call_name(const struct event_type *t, const struct event *ev, 
 	own = strchr(own, '_');
 	if (own)
 		return own + 1;
-	snprintf(buf, size, "syscall %" PRId64, number(id, ev));
+	snprintf(buf, size, "syscall %" PRId64, lanes_number(id, ev));
 	return buf;
 }

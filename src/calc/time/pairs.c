@@ -41,7 +41,7 @@ static uint64_t hash_of(const uint64_t *key, unsigned n)
 }
 
 /* Where the key stands, or the free place it would get. */
-static struct open *place(struct pairs *p, uint64_t hash, const uint64_t *key)
+static struct open *pairs_place(struct pairs *p, uint64_t hash, const uint64_t *key)
 {
 	size_t at = hash & (p->cap - 1);
 
@@ -52,7 +52,7 @@ static struct open *place(struct pairs *p, uint64_t hash, const uint64_t *key)
 	return &p->open[at];
 }
 
-static void grow(struct pairs *p)
+static void pairs_grow(struct pairs *p)
 {
 	size_t cap = p->cap;
 	struct open *old = p->open;
@@ -61,7 +61,7 @@ static void grow(struct pairs *p)
 	p->open = mem_alloc(p->cap * sizeof(*p->open));
 	for (size_t i = 0; i < cap; i++)
 		if (old[i].hash)
-			*place(p, old[i].hash, old[i].key) = old[i];
+			*pairs_place(p, old[i].hash, old[i].key) = old[i];
 	free(old);
 }
 
@@ -84,8 +84,8 @@ static void take_out(struct pairs *p, struct open *o)
 
 /* --- events --- */
 
-static bool key_of(struct pairs *p, const struct pairs_side *side, const struct event *ev,
-		   uint64_t *key)
+static bool time_pairs_key_of(struct pairs *p, const struct pairs_side *side,
+			      const struct event *ev, uint64_t *key)
 {
 	if (!pairs_key_of(side, p->trace, &p->strings, p->spec->n_keys, ev, key))
 		return false;
@@ -100,10 +100,10 @@ static int end_pair(struct pairs *p, const struct pairs_side *side, const struct
 	struct pair found = { .end = ev };
 	struct open *o;
 
-	if (!key_of(p, side, ev, key))
+	if (!time_pairs_key_of(p, side, ev, key))
 		return 0;
 	hash = hash_of(key, p->spec->n_keys);
-	o = p->cap ? place(p, hash, key) : NULL;
+	o = p->cap ? pairs_place(p, hash, key) : NULL;
 	if (o && o->hash && o->hidden) {
 		p->hidden--;
 		take_out(p, o);
@@ -127,12 +127,12 @@ static void begin_pair(struct pairs *p, const struct pairs_side *side, const str
 	bool hidden = p->o.hide && p->o.hide(p->o.ctx, ev);
 	struct open *o;
 
-	if (!key_of(p, side, ev, key))
+	if (!time_pairs_key_of(p, side, ev, key))
 		return;
 	hash = hash_of(key, p->spec->n_keys);
 	if (p->n * 2 >= p->cap)
-		grow(p);
-	o = place(p, hash, key);
+		pairs_grow(p);
+	o = pairs_place(p, hash, key);
 	p->counts.begins += !hidden;
 	if (o->hash) {
 		p->counts.again += !o->hidden;

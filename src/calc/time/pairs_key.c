@@ -30,7 +30,7 @@ static char *trimmed(char *s)
 
 /* Cut s at sep into at most max trimmed words; how many, or -1 when there are more or empty ones.
  */
-static int cut(char *s, char sep, const char **word, unsigned max)
+static int pairs_key_cut(char *s, char sep, const char **word, unsigned max)
 {
 	unsigned n = 0;
 
@@ -66,10 +66,10 @@ int pair_parse(const char *text, struct pair_spec *ret, struct err *e)
 	}
 	// cppcheck-suppress nullPointerRedundantCheck ; neither is NULL where there is no why
 	*by = *comma = '\0';
-	begins = cut(s.text, '|', s.begin, PAIR_EVENTS);
+	begins = pairs_key_cut(s.text, '|', s.begin, PAIR_EVENTS);
 	// cppcheck-suppress nullPointerArithmeticRedundantCheck
-	ends = cut(comma + 1, '|', s.end, PAIR_EVENTS);
-	n = cut(by + 4, ',', keys, PAIR_KEYS);
+	ends = pairs_key_cut(comma + 1, '|', s.end, PAIR_EVENTS);
+	n = pairs_key_cut(by + 4, ',', keys, PAIR_KEYS);
 	for (int i = 0; i < n; i++) {
 		char *equal = strchr(keys[i], '=');
 

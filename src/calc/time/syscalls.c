@@ -85,7 +85,7 @@ void syscalls_name(struct syscalls *s, uint32_t id, const char *comm)
 	memcpy(t->comm, comm, strnlen(comm, sizeof(t->comm) - 1));
 }
 
-static int by_time(const void *a, const void *b)
+static int syscalls_by_time(const void *a, const void *b)
 {
 	const struct syscalls_row *x = a, *y = b;
 
@@ -103,7 +103,7 @@ static int by_calls(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static int by_count(const void *a, const void *b)
+static int syscalls_by_count(const void *a, const void *b)
 {
 	const struct syscalls_error *x = a, *y = b;
 
@@ -121,11 +121,11 @@ void syscalls_finish(struct syscalls *s)
 			t->ns += r->sum.ns;
 			if (r->errors.n)
 				qsort(r->errors.data, r->errors.n, sizeof(*r->errors.data),
-				      by_count);
+				      syscalls_by_count);
 		}
 		s->calls += t->calls;
 		if (t->rows.n)
-			qsort(t->rows.data, t->rows.n, sizeof(*t->rows.data), by_time);
+			qsort(t->rows.data, t->rows.n, sizeof(*t->rows.data), syscalls_by_time);
 	}
 	if (s->tasks.n)
 		qsort(s->tasks.data, s->tasks.n, sizeof(*s->tasks.data), by_calls);

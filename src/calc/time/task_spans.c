@@ -8,7 +8,7 @@
 
 /* --- rows --- */
 
-static const char *comm_of(const struct trace *t, int32_t tid)
+static const char *task_spans_comm_of(const struct trace *t, int32_t tid)
 {
 	uint32_t id = tid ? tasks_comm_at(t->tasks, tid, UINT64_MAX - 1) : STRTAB_NONE;
 
@@ -19,7 +19,7 @@ static const char *comm_of(const struct trace *t, int32_t tid)
 
 static size_t row_of(struct task_spans *s, int32_t tid, uint32_t word)
 {
-	const char *comm = tid == TASK_SPANS_NOBODY ? "" : comm_of(s->trace, tid);
+	const char *comm = tid == TASK_SPANS_NOBODY ? "" : task_spans_comm_of(s->trace, tid);
 	uint32_t task =
 		s->o.by_comm && tid > 0 ? strtab_add(&s->words, comm) | 1u << 31 : (uint32_t)tid;
 	uint64_t *at = map_at(&s->index, (uint64_t)task << 32 | word);
@@ -57,7 +57,7 @@ uint32_t task_spans_chain(struct task_spans *s, const struct event *ev)
 	return (uint32_t)*at;
 }
 
-static void add_stack(struct task_spans *s, size_t row, uint32_t chain, uint64_t took)
+static void task_spans_add_stack(struct task_spans *s, size_t row, uint32_t chain, uint64_t took)
 {
 	uint64_t *at = map_at(&s->stack_index, (uint64_t)row << 32 | chain);
 	struct task_span *r = &s->rows.data[row];
@@ -92,7 +92,7 @@ void task_spans_add_time(struct task_spans *s, int32_t tid, uint32_t word, uint6
 		r->min_at = at;
 	}
 	if (chain)
-		add_stack(s, i, chain, took);
+		task_spans_add_stack(s, i, chain, took);
 }
 
 /* --- on CPUs --- */
@@ -210,7 +210,7 @@ static void add_count(struct task_spans *s, const struct event *ev, const struct
 	row = row_of(s, s->o.all_tasks ? TASK_SPANS_NOBODY : ev->tid, word);
 	s->rows.data[row].n++;
 	if (chain)
-		add_stack(s, row, chain, 0);
+		task_spans_add_stack(s, row, chain, 0);
 }
 
 int task_spans_add(void *spans, const struct event *ev)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each task spent its time on, by pairs of events (calc/time/pairs.h): on a CPU, off it by state,
- * from wake-up to run, in system calls and interrupts, in functions that function_graph timed, and
- * between any two events that the user hooks together. Events that begin or end nothing are
- * counted.
+ * What each task spent its time on, by pairs of events (calc/time/pairs.h): on a CPU, off it by
+ * state, from wake-up to run, in system calls and interrupts, in functions that function_graph
+ * timed, and between any two events that the user hooks together. Events that begin or end nothing
+ * are counted.
  *
  * A hook in trace-cmd's words: [SYSTEM:]START,FIELD[,PID]/[SYSTEM:]END,FIELD[,FLAGS]: END ends what
  * START began when their fields agree. PID is the field of START that names the thread it is

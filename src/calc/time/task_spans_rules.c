@@ -46,7 +46,7 @@ static uint32_t make_word(const struct rule *r, const struct event *ev, uint64_t
 	return strtab_add(&s->words, strbuf_str(&b));
 }
 
-static uint64_t note(void *ctx, const struct event *ev)
+static uint64_t task_spans_rules_note(void *ctx, const struct event *ev)
 {
 	struct rule *r = ctx;
 	uint64_t *word;
@@ -102,7 +102,7 @@ void task_spans_rule_free(struct rule *r)
 static struct rule *add_rule(struct task_spans *s, const char *text, struct err *e)
 {
 	struct rule *r = mem_alloc(sizeof(*r));
-	struct pairs_opts o = { .note = note, .fn = on_pair, .ctx = r };
+	struct pairs_opts o = { .note = task_spans_rules_note, .fn = on_pair, .ctx = r };
 
 	r->all = s;
 	if (pair_parse(text, &r->spec, e) < 0 ||

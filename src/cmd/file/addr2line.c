@@ -63,14 +63,14 @@ struct run {
 	VEC(struct mapping) maps; /* of --pid */
 };
 
-static const char *text(const struct run *r, uint32_t id)
+static const char *addr2line_text(const struct run *r, uint32_t id)
 {
 	return id == SYMBOLS_NONE ? "??" : symbols_text(r->s, id);
 }
 
 static void print_place(const struct run *r, const struct sym_frame *f)
 {
-	const char *file = text(r, f->file);
+	const char *file = addr2line_text(r, f->file);
 
 	printf("%s:%" PRIu32 "\n", r->a->basenames ? str_base_name(file) : file, f->line);
 }
@@ -90,7 +90,7 @@ static void print_result(const struct run *r, uint64_t addr, const struct sym_re
 		if (i && r->a->pretty)
 			fputs(" (inlined by) ", stdout);
 		if (r->a->functions) {
-			printf("%s%s%s%s", text(r, f->name),
+			printf("%s%s%s%s", addr2line_text(r, f->name),
 			       res->module == SYMBOLS_NONE ? "" : " [",
 			       res->module == SYMBOLS_NONE ? "" : symbols_text(r->s, res->module),
 			       res->module == SYMBOLS_NONE ? "" : "]");
@@ -238,7 +238,7 @@ static int open_target(struct run *r, struct err *e)
 	return r->elf ? 0 : err_set(e, ENOENT, "%s", symbols_status(r->s, r->dso).why);
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int addr2line_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
 	struct symbols_opts o = {
@@ -293,5 +293,5 @@ const struct command cmd_addr2line = {
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.defaults = &(const struct args){ .params = true },
-	.run = run,
+	.run = addr2line_run,
 };

@@ -86,7 +86,7 @@ struct making {
 };
 
 /* Once each; the first failure is kept. */
-static void put(struct making *m, const char *name, const void *data, size_t n)
+static void archive_put(struct making *m, const char *name, const void *data, size_t n)
 {
 	size_t before = m->done.n;
 
@@ -104,7 +104,7 @@ static void put_by_path(struct making *m, const char *path, const void *data, si
 	AUTO_STRBUF name = { 0 };
 
 	if (archive_file(&name, path))
-		put(m, name.data, data, n);
+		archive_put(m, name.data, data, n);
 }
 
 /* A build-id has one folder, whatever paths its files have. */
@@ -178,7 +178,7 @@ static void put_taken(struct making *m, const struct find_taken *t)
 		put_by_path(m, t->path, t->data, t->n);
 		return;
 	}
-	put(m, member, t->data, t->n);
+	archive_put(m, member, t->data, t->n);
 	if (t->by_path)
 		link_path(m, t->path, member);
 }
@@ -243,7 +243,7 @@ struct marking {
 	uint8_t *hit;
 };
 
-static void mark(struct marking *m, const struct event *ev, uint64_t addr)
+static void archive_mark(struct marking *m, const struct event *ev, uint64_t addr)
 {
 	uint32_t space = tasks_space_at(m->tasks, ev->pid, ev->time);
 	const struct task_map *map = tasks_find(m->tasks, space, addr);
@@ -255,10 +255,10 @@ static void mark(struct marking *m, const struct event *ev, uint64_t addr)
 static int mark_event(void *ctx, const struct event *ev)
 {
 	if (ev->have & EVENT_HAVE_ADDR)
-		mark(ctx, ev, ev->addr);
+		archive_mark(ctx, ev, ev->addr);
 	for (uint64_t i = 0; ev->extra && i < ev->extra->branch_n; i++) {
-		mark(ctx, ev, ev->extra->branch[i].from);
-		mark(ctx, ev, ev->extra->branch[i].to);
+		archive_mark(ctx, ev, ev->extra->branch[i].from);
+		archive_mark(ctx, ev, ev->extra->branch[i].to);
 	}
 	return 0;
 }
@@ -440,7 +440,7 @@ static int put_files(struct making *m, struct err *e)
 	return r;
 }
 
-static void tell(const struct making *m, const char *output, int64_t size)
+static void archive_tell(const struct making *m, const char *output, int64_t size)
 {
 	char n[64];
 	if (m->a->quiet)
@@ -459,7 +459,7 @@ static void tell(const struct making *m, const char *output, int64_t size)
 		str_count(m->n_files, "file", n, sizeof(n)));
 }
 
-static int make(const struct args *a, const char *input, struct err *e)
+static int archive_make(const struct args *a, const char *input, struct err *e)
 {
 	AUTO_FREE char *output = a->output ? mem_strdup(a->output) : mem_printf("%s.kymo", input);
 	struct making m = { .a = a, .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -500,7 +500,7 @@ static int make(const struct args *a, const char *input, struct err *e)
 		size = tar_write_finish(m.w, e);
 		r = size < 0 ? (int)size : 0;
 		if (r == 0)
-			tell(&m, output, size);
+			archive_tell(&m, output, size);
 	}
 	source_close(m.source);
 	strtab_free(&m.done);
@@ -521,7 +521,7 @@ static int make(const struct args *a, const char *input, struct err *e)
 	return r;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int archive_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 	const char *file = argc ? argv[0] : a->input;
@@ -535,7 +535,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 								.output = a->output,
 								.quiet = a->quiet },
 				      e);
-	return make(a, file ? file : "perf.data", e);
+	return archive_make(a, file ? file : "perf.data", e);
 }
 
 static const struct example examples[] = {
@@ -545,7 +545,7 @@ static const struct example examples[] = {
 	{ NULL, NULL },
 };
 
-static void drop(void *args)
+static void archive_drop(void *args)
 {
 	struct args *a = args;
 
@@ -565,6 +565,6 @@ const struct command cmd_archive = {
 	.opts = opts,
 	.complete = "@files",
 	.args_size = sizeof(struct args),
-	.run = run,
-	.drop = drop,
+	.run = archive_run,
+	.drop = archive_drop,
 };

@@ -208,7 +208,7 @@ static int put_link(struct unpacking *u, const struct tar_member *m, struct err 
 }
 
 /* Now it shows for which recording all that is. */
-static int mark(const struct unpacking *u, struct err *e)
+static int archive_unpack_mark(const struct unpacking *u, struct err *e)
 {
 	struct source *s = NULL;
 	struct recording_id of;
@@ -252,7 +252,7 @@ static int put_recording(struct unpacking *u, struct tar *t, const struct tar_me
 	return r < 0 ? err_set(e, -r, "cannot write %s: %s", path, strerror(-r)) : 0;
 }
 
-static int put_all(struct unpacking *u, struct tar *t, bool nested, struct err *e);
+static int archive_unpack_put_all(struct unpacking *u, struct tar *t, bool nested, struct err *e);
 
 /* perf archive --all packs the archive of the files into another one. */
 static int put_nested(struct unpacking *u, struct tar *t, const struct tar_member *m, struct err *e)
@@ -276,7 +276,7 @@ static int put_nested(struct unpacking *u, struct tar *t, const struct tar_membe
 	tar_drop(t, m);
 	r = open_any(u, fd, m->name, &inner, e);
 	if (r == 0) {
-		r = put_all(u, inner, true, e);
+		r = archive_unpack_put_all(u, inner, true, e);
 		tar_close(inner);
 	}
 	return r;
@@ -312,7 +312,7 @@ static int put_member(struct unpacking *u, struct tar *t, const struct tar_membe
 	return put_file(u, t, m, u->dir, m->name, e);
 }
 
-static int put_all(struct unpacking *u, struct tar *t, bool nested, struct err *e)
+static int archive_unpack_put_all(struct unpacking *u, struct tar *t, bool nested, struct err *e)
 {
 	int r = 0;
 
@@ -339,7 +339,7 @@ static char *default_file(void)
 	return found;
 }
 
-static void tell(const struct unpacking *u, const struct tar *t, const char *where)
+static void archive_unpack_tell(const struct unpacking *u, const struct tar *t, const char *where)
 {
 	char n[64];
 
@@ -380,12 +380,12 @@ int archive_unpack(const struct archive_unpack *o, struct err *e)
 	if (r < 0)
 		return r;
 	u.dir = debugdir_open(o->folder ? o->folder : o->buildid_dir, true, e);
-	r = u.dir < 0 ? u.dir : put_all(&u, t, false, e);
+	r = u.dir < 0 ? u.dir : archive_unpack_put_all(&u, t, false, e);
 	if (r == 0)
-		r = mark(&u, e);
+		r = archive_unpack_mark(&u, e);
 	debugdir_path(o->folder ? o->folder : o->buildid_dir, &where);
 	if (r == 0 && !o->quiet)
-		tell(&u, t, strbuf_str(&where));
+		archive_unpack_tell(&u, t, strbuf_str(&where));
 	if (u.dir >= 0)
 		close(u.dir);
 	vec_free(&u.marked);

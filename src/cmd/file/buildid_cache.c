@@ -213,7 +213,8 @@ static int add_one(struct work *w, const char *path, bool anew, struct err *e)
 }
 
 /* A build-id, or that of a file. */
-static int id_of(const struct work *w, const char *word, struct build_id *id, struct err *e)
+static int buildid_cache_id_of(const struct work *w, const char *word, struct build_id *id,
+			       struct err *e)
 {
 	struct elf *elf = NULL;
 	int r;
@@ -228,7 +229,7 @@ static int id_of(const struct work *w, const char *word, struct build_id *id, st
 	return id->len ? 0 : err_set(e, EINVAL, "%s has no build-id", word);
 }
 
-static int forget(struct work *w, const struct build_id *id, struct err *e)
+static int buildid_cache_forget(struct work *w, const struct build_id *id, struct err *e)
 {
 	int mine = cache_remove(w->cache, id), r = debugdir_remove(w->dir, id, e);
 
@@ -238,10 +239,10 @@ static int forget(struct work *w, const struct build_id *id, struct err *e)
 static int remove_one(struct work *w, const char *word, struct err *e)
 {
 	struct build_id id;
-	int r = id_of(w, word, &id, e);
+	int r = buildid_cache_id_of(w, word, &id, e);
 
 	if (r == 0) {
-		r = forget(w, &id, e);
+		r = buildid_cache_forget(w, &id, e);
 		done(w, "removing", &id, word, r);
 	}
 	return r;
@@ -281,7 +282,7 @@ static size_t purge(struct work *w, const char *path)
 	vec_each (&all.v, k) {
 		if (want && strcmp(k->path, want) != 0)
 			continue;
-		done(w, "removing", &k->id, k->path, forget(w, &k->id, NULL));
+		done(w, "removing", &k->id, k->path, buildid_cache_forget(w, &k->id, NULL));
 		n++;
 	}
 	drop_kept(&all);
@@ -365,7 +366,7 @@ static void print_size(int cache)
 	       str_bytes(CACHE_LIMIT, limit, sizeof(limit)));
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int buildid_cache_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 	struct work w = { .a = a, .cache = -1 };
@@ -417,7 +418,7 @@ static void drop_words(struct words *l)
 	vec_free(&l->v);
 }
 
-static void drop(void *args)
+static void buildid_cache_drop(void *args)
 {
 	struct args *a = args;
 
@@ -442,6 +443,6 @@ const struct command cmd_buildid_cache = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
-	.drop = drop,
+	.run = buildid_cache_run,
+	.drop = buildid_cache_drop,
 };

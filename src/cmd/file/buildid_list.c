@@ -40,7 +40,8 @@ struct marker {
 	uint8_t *hit;
 };
 
-static void mark(struct marker *m, const struct event *ev, enum event_mode mode, uint64_t ip)
+static void buildid_list_mark(struct marker *m, const struct event *ev, enum event_mode mode,
+			      uint64_t ip)
 {
 	uint32_t space = mode == EVENT_MODE_KERNEL ? tasks_kernel_at(m->tasks, ev->time)
 			 : mode == EVENT_MODE_USER ? tasks_space_at(m->tasks, ev->pid, ev->time)
@@ -54,7 +55,7 @@ static void mark(struct marker *m, const struct event *ev, enum event_mode mode,
 static int mark_event(void *ctx, const struct event *ev)
 {
 	/* Like perf: where the sample was, not how it got there. */
-	mark(ctx, ev, ev->mode, ev->ip);
+	buildid_list_mark(ctx, ev, ev->mode, ev->ip);
 	return 0;
 }
 
@@ -97,7 +98,7 @@ static void print_line(const uint8_t *id, size_t n, const char *path)
 	printf(" %s\n", str_one_line(path, &made));
 }
 
-static void list(struct source *s, bool hits)
+static void buildid_list_list(struct source *s, bool hits)
 {
 	struct strtab hit = { 0 }, shown = { 0 };
 	size_t n;
@@ -182,7 +183,7 @@ static int kernel_maps(struct err *e)
 	return 0;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int buildid_list_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 	struct source *s = NULL;
@@ -215,7 +216,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	r = input_open(a->input, &s, e);
 	if (r < 0)
 		return r;
-	list(s, a->hits);
+	buildid_list_list(s, a->hits);
 	input_warn(s);
 	source_close(s);
 	return 0;
@@ -235,5 +236,5 @@ const struct command cmd_buildid_list = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = buildid_list_run,
 };

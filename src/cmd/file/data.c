@@ -72,7 +72,7 @@ static const struct command cmd_data_convert = {
 
 static const struct command *const subs[] = { &cmd_data_convert, NULL };
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int data_run(void *args, int argc, char **argv, struct err *e)
 {
 	(void)args;
 	if (argc) {
@@ -91,5 +91,5 @@ const struct command cmd_data = {
 	.examples = examples,
 	.parse = OPT_STOP_AT_ARG,
 	.subs = subs,
-	.run = run,
+	.run = data_run,
 };

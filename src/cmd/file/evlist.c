@@ -71,7 +71,7 @@ static void put_group(struct strbuf *b, const struct trace *t, size_t i)
 	strbuf_puts(b, "}\n");
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int evlist_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 	bool tracepoints = false;
@@ -117,5 +117,5 @@ const struct command cmd_evlist = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = evlist_run,
 };

@@ -11,7 +11,7 @@ void evlist_part(struct evlist_line *l)
 	l->more = true;
 }
 
-static void put_attr(void *ctx, const char *name, const char *value)
+static void evlist_line_put_attr(void *ctx, const char *name, const char *value)
 {
 	evlist_part(ctx);
 	strbuf_printf(((struct evlist_line *)ctx)->b, " %s: %s", name, value);
@@ -24,7 +24,7 @@ struct evlist_line evlist_begin(struct strbuf *b, const char *name,
 
 	strbuf_puts(b, name);
 	if (how == EVLIST_VERBOSE) {
-		attr_each(attr, put_attr, &l);
+		attr_each(attr, evlist_line_put_attr, &l);
 	} else if (how == EVLIST_FREQ) {
 		evlist_part(&l);
 		strbuf_printf(b, " %s=%" PRIu64, attr->freq ? "sample_freq" : "sample_period",

@@ -248,8 +248,9 @@ static bool has_other_events(const struct trace *t)
 	return n > 1;
 }
 
-static void say_written(const struct work *w, const struct export_job *x,
-			const struct export_format *f, const struct args *a, const char *path)
+static void export_say_written(const struct work *w, const struct export_job *x,
+			       const struct export_format *f, const struct args *a,
+			       const char *path)
 {
 	char n[32], size[32];
 	struct stat st;
@@ -293,12 +294,12 @@ static int export_to(const struct args *a, const struct export_format *f, const 
 		r = r == 0 ? closed : r;
 	}
 	if (r == 0)
-		say_written(&w, &x, f, a, path);
+		export_say_written(&w, &x, f, a, path);
 	load_free(&w.load);
 	return r;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int export_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
 	const struct export_format *f = NULL;
@@ -343,5 +344,5 @@ const struct command cmd_export = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = export_run,
 };

@@ -113,7 +113,8 @@ struct listing {
 	size_t n, missing;
 };
 
-static void add(struct listing *l, bool kernel, const uint8_t *id, size_t n, const char *path)
+static void inject_add(struct listing *l, bool kernel, const uint8_t *id, size_t n,
+		       const char *path)
 {
 	char text[BUILD_ID_TEXT];
 	struct build_id shown = { .len = (uint8_t)n };
@@ -176,18 +177,18 @@ static void add_dso(struct listing *l, uint32_t d)
 		return;
 	vec_each (&l->known.v, k)
 		if (strcmp(k->path, path) == 0) {
-			add(l, dso->kernel, k->id.data, k->id.len, path);
+			inject_add(l, dso->kernel, k->id.data, k->id.len, path);
 			return;
 		}
 	if (dso->build_id_size)
-		add(l, dso->kernel, dso->build_id, dso->build_id_size, path);
+		inject_add(l, dso->kernel, dso->build_id, dso->build_id_size, path);
 	else if (dso->kernel && input_is_running_kernel(l->s->trace) &&
 		 strcmp(path, "[kernel.kallsyms]") == 0 && input_running_build_id(raw))
-		add(l, true, raw, sizeof(raw), path);
+		inject_add(l, true, raw, sizeof(raw), path);
 	else if (!dso->kernel &&
 		 (strcmp(path, "[vdso]") == 0 ? id_of_vdso(l, &id)
 					      : path[0] == '/' && id_of_file(l, path, &id)))
-		add(l, false, id.data, id.len, path);
+		inject_add(l, false, id.data, id.len, path);
 	else if (!dso->kernel && path[0] == '/')
 		l->missing++;
 }
@@ -204,7 +205,7 @@ static int make_list(struct listing *l, struct err *e)
 	return r;
 }
 
-static int merge(struct listing *l, const char *output, struct err *e)
+static int inject_merge(struct listing *l, const char *output, struct err *e)
 {
 	struct perfdata_merged m;
 	bool ids = l->a->build_ids || l->a->all || l->a->known;
@@ -216,7 +217,7 @@ static int merge(struct listing *l, const char *output, struct err *e)
 	return r;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int inject_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 	const char *input = a->input ? a->input : "-", *output = a->output ? a->output : "-";
@@ -251,7 +252,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r == 0 && (a->build_ids || a->all || a->known || !a->sched_stat))
 		r = make_list(&l, e);
 	if (r == 0)
-		r = a->sched_stat ? merge(&l, output, e) : perfdata_inject(l.s, &list, output, e);
+		r = a->sched_stat ? inject_merge(&l, output, e)
+				  : perfdata_inject(l.s, &list, output, e);
 	if (r == 0)
 		input_warn(l.s);
 	if (r == 0 && l.missing && a->verbose)
@@ -279,5 +281,5 @@ const struct command cmd_inject = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = inject_run,
 };

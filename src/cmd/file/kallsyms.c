@@ -15,7 +15,7 @@ struct args {
 };
 
 /* perf's line: the name, what it is of, and from where to where. */
-static void show(const struct kallsyms *k, uint64_t addr, const char *name)
+static void kallsyms_show(const struct kallsyms *k, uint64_t addr, const char *name)
 {
 	struct kallsyms_sym s;
 	const char *module = "";
@@ -32,7 +32,7 @@ static void show(const struct kallsyms *k, uint64_t addr, const char *name)
 }
 
 /* A name, a pattern with *, or an address. How many there were. */
-static unsigned look(const struct kallsyms *k, const char *word)
+static unsigned kallsyms_look(const struct kallsyms *k, const char *word)
 {
 	bool pattern = str_has_glob(word);
 	struct kallsyms_sym s;
@@ -42,7 +42,7 @@ static unsigned look(const struct kallsyms *k, const char *word)
 	if (strncmp(word, "0x", 2) == 0 && str_u64(word, &addr)) {
 		if (!kallsyms_find(k, addr, &s))
 			return 0;
-		show(k, s.start, s.name);
+		kallsyms_show(k, s.start, s.name);
 		return 1;
 	}
 	for (size_t i = 0; i < k->list.n; i++) {
@@ -50,13 +50,13 @@ static unsigned look(const struct kallsyms *k, const char *word)
 
 		if (pattern ? !str_glob(word, name) : strcmp(word, name) != 0)
 			continue;
-		show(k, k->list.data[i].addr, name);
+		kallsyms_show(k, k->list.data[i].addr, name);
 		found++;
 	}
 	return found;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int kallsyms_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 	struct kallsyms k = { 0 };
@@ -71,7 +71,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r < 0)
 		return r;
 	for (int i = 0; i < argc; i++)
-		if (!look(&k, argv[i])) {
+		if (!kallsyms_look(&k, argv[i])) {
 			printf("%s: not found\n", argv[i]);
 			missing++;
 		}
@@ -100,5 +100,5 @@ const struct command cmd_kallsyms = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = kallsyms_run,
 };

@@ -22,7 +22,8 @@ struct typed {
 	const char *part; /* what is completed */
 };
 
-static void word(const struct typed *t, const char *name, const char *end, const char *about)
+static void complete_events_word(const struct typed *t, const char *name, const char *end,
+				 const char *about)
 {
 	if (str_starts(name, t->part))
 		printf("%s%.*s%s%s\t%s\n", t->prefix, t->before_n, t->before, name, end,
@@ -53,10 +54,10 @@ static void pmu_words(struct env *env, const struct typed *t, const char *pmu_na
 		return;
 	names = pmu_events(&env->pmus, pmu);
 	for (size_t i = 0; i < names.n; i++)
-		word(t, names.name[i], "/", "event");
+		complete_events_word(t, names.name[i], "/", "event");
 	names = pmu_formats(&env->pmus, pmu);
 	for (size_t i = 0; i < names.n; i++)
-		word(t, names.name[i], "=", "term");
+		complete_events_word(t, names.name[i], "=", "term");
 }
 
 static void plain_words(struct env *env, const struct typed *t)
@@ -65,13 +66,13 @@ static void plain_words(struct env *env, const struct typed *t)
 	char name[SPEC_CACHE_NAME_MAX], about[100];
 
 	for (size_t i = 0; i < spec_names_n; i++) {
-		word(t, spec_names[i].name, "", spec_names[i].about);
+		complete_events_word(t, spec_names[i].name, "", spec_names[i].about);
 		if (spec_names[i].alias)
-			word(t, spec_names[i].alias, "", spec_names[i].about);
+			complete_events_word(t, spec_names[i].alias, "", spec_names[i].about);
 	}
 	for (size_t i = 0; i < spec_cache_count(); i++) {
 		spec_cache_about(spec_cache_name(i, name), about, sizeof(about));
-		word(t, name, "", about);
+		complete_events_word(t, name, "", about);
 	}
 	for (size_t i = 0; i < pmus.n; i++) {
 		const struct env_pmu *pmu = pmu_find(&env->pmus, pmus.name[i]);
@@ -83,9 +84,9 @@ static void plain_words(struct env *env, const struct typed *t)
 		for (size_t j = 0; j < events.n; j++) {
 			AUTO_FREE char *full = mem_printf("%s/%s/", pmu->name, events.name[j]);
 
-			word(t, full, "", "PMU event");
+			complete_events_word(t, full, "", "PMU event");
 			if (pmu->core && !spec_name_find(events.name[j], strlen(events.name[j])))
-				word(t, events.name[j], "", "PMU event");
+				complete_events_word(t, events.name[j], "", "PMU event");
 		}
 	}
 }
@@ -99,7 +100,7 @@ static void subsystem_words(const char *root, const struct typed *t, const char 
 	for (size_t i = 0; i < events.n; i++) {
 		AUTO_FREE char *full = mem_printf("%s:%s", subsys, events.name[i]);
 
-		word(t, full, "", "tracepoint");
+		complete_events_word(t, full, "", "tracepoint");
 	}
 	file_names_free(&events);
 }
@@ -131,7 +132,7 @@ static void tracepoint_words(struct env *env, const struct typed *t)
 		subsystem_words(root, t, subs.name[only]);
 	else
 		for (size_t i = 0; i < subs.n; i++)
-			word(t, subs.name[i], ":", "tracepoints");
+			complete_events_word(t, subs.name[i], ":", "tracepoints");
 	file_names_free(&subs);
 }
 

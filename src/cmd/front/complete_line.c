@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "cmd/front/complete.h"
 
-static void word(const char *prefix, const char *name, const char *help)
+static void complete_line_word(const char *prefix, const char *name, const char *help)
 {
 	if (str_starts(name, prefix))
 		printf("%s\t%s\n", name, help ? help : "");
@@ -19,7 +19,7 @@ static void command_words(const struct command *const *list, const char *typed)
 	for (; list && *list; list++)
 		if ((*list)->group || list != commands)
 			if ((*list)->name[0] != '-')
-				word(typed, (*list)->name, (*list)->summary);
+				complete_line_word(typed, (*list)->name, (*list)->summary);
 }
 
 static void option_words(const struct command *c, const char *typed)
@@ -33,12 +33,12 @@ static void option_words(const struct command *c, const char *typed)
 			snprintf(name, sizeof(name), "--%s", o->name);
 		else
 			snprintf(name, sizeof(name), "-%c", o->letter);
-		word(typed, name, o->help);
+		complete_line_word(typed, name, o->help);
 	}
-	word(typed, "--help", "show help");
+	complete_line_word(typed, "--help", "show help");
 }
 
-static const struct opt *by_name(const struct opt *opts, const char *name, size_t n)
+static const struct opt *complete_line_by_name(const struct opt *opts, const char *name, size_t n)
 {
 	for (const struct opt *o = opts; o && o->kind != OPT_KIND_END; o++)
 		if (o->name && strlen(o->name) == n && strncmp(o->name, name, n) == 0)
@@ -68,7 +68,7 @@ static const struct opt *with_value(const struct command *c, const char *w, cons
 	if (w[1] == '-') {
 		size_t n = strcspn(w + 2, "=");
 
-		o = by_name(c->opts, w + 2, n);
+		o = complete_line_by_name(c->opts, w + 2, n);
 		if (w[2 + n])
 			*attached = w + 2 + n + 1;
 		return o && o->arg != OPT_ARG_NONE ? o : NULL;

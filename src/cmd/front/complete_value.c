@@ -24,7 +24,8 @@ struct typed {
 	const char *part;
 };
 
-static void value(const struct typed *t, const char *word, size_t n, const char *about)
+static void complete_value_value(const struct typed *t, const char *word, size_t n,
+				 const char *about)
 {
 	size_t part = strlen(t->part);
 
@@ -37,7 +38,7 @@ static void choices(const struct typed *t, const char *list)
 	while (*list) {
 		size_t n = strcspn(list, "|");
 
-		value(t, list, n, "");
+		complete_value_value(t, list, n, "");
 		list += n;
 		list += *list == '|';
 	}
@@ -54,18 +55,18 @@ static void processes(const struct typed *t)
 		return;
 	for (size_t i = 0; i < all.n; i++)
 		if (str_u64(all.name[i], &pid) && proc_comm((pid_t)pid, comm, sizeof(comm)))
-			value(t, all.name[i], strlen(all.name[i]), comm);
+			complete_value_value(t, all.name[i], strlen(all.name[i]), comm);
 	for (size_t i = 0; i < all.n; i++) /* by name, each once */
 		if (str_u64(all.name[i], &pid) && proc_comm((pid_t)pid, comm, sizeof(comm)) &&
 		    !strpbrk(comm, " ,") && strtab_find(&seen, comm) == STRTAB_NONE) {
 			strtab_add(&seen, comm);
-			value(t, comm, strlen(comm), "by name");
+			complete_value_value(t, comm, strlen(comm), "by name");
 		}
 	strtab_free(&seen);
 	file_names_free(&all);
 }
 
-static void cpus(const struct typed *t)
+static void complete_value_cpus(const struct typed *t)
 {
 	struct cpus all;
 	char number[16];
@@ -74,7 +75,7 @@ static void cpus(const struct typed *t)
 		return;
 	for (size_t i = 0; i < all.n; i++) {
 		snprintf(number, sizeof(number), "%d", all.cpu[i]);
-		value(t, number, strlen(number), "CPU");
+		complete_value_value(t, number, strlen(number), "CPU");
 	}
 	cpus_free(&all);
 }
@@ -86,10 +87,10 @@ static void users(const struct typed *t)
 	struct passwd *p;
 
 	while (f && (p = fgetpwent(f)))
-		value(t, p->pw_name, strlen(p->pw_name), "user");
+		complete_value_value(t, p->pw_name, strlen(p->pw_name), "user");
 }
 
-static void probes(const struct typed *t)
+static void complete_value_probes(const struct typed *t)
 {
 	const char *root = tracefs_find(NULL);
 	struct probe_events have;
@@ -99,14 +100,14 @@ static void probes(const struct typed *t)
 	vec_each (&have.list, p) {
 		AUTO_FREE char *name = mem_printf("%s:%s", p->group, p->event);
 
-		value(t, name, strlen(name), p->where);
+		complete_value_value(t, name, strlen(name), p->where);
 	}
 	probe_events_free(&have);
 }
 
 static void symbol(void *ctx, const char *name, const char *dso)
 {
-	value(ctx, name, strlen(name), dso);
+	complete_value_value(ctx, name, strlen(name), dso);
 }
 
 /* What trace -e takes: calls, groups of them; what has a colon is another event. */
@@ -118,22 +119,22 @@ static void syscalls(const struct typed *t, bool groups)
 	const char *name;
 
 	for (size_t i = 0; groups && i < ARRAY_SIZE(names); i++)
-		value(t, names[i], strlen(names[i]), "group of system calls");
+		complete_value_value(t, names[i], strlen(names[i]), "group of system calls");
 	for (int nr = 0; nr < SYSCALL_MAX; nr++)
 		if ((name = syscall_name(abi, nr)))
-			value(t, name, strlen(name), "system call");
+			complete_value_value(t, name, strlen(name), "system call");
 }
 
 static void keys(const struct typed *t)
 {
 	for (int i = 0; i < KEYS; i++)
 		if (key_infos[i].name[0])
-			value(t, key_infos[i].name, strlen(key_infos[i].name),
-			      key_infos[i].title + strspn(key_infos[i].title, " "));
+			complete_value_value(t, key_infos[i].name, strlen(key_infos[i].name),
+					     key_infos[i].title + strspn(key_infos[i].title, " "));
 }
 
 /* The lines of its help, up to the blank one: a name, and what it is. */
-static void fields(const struct typed *t)
+static void complete_value_fields(const struct typed *t)
 {
 	AUTO_STRBUF help = { 0 };
 	char *line, *rest;
@@ -143,7 +144,7 @@ static void fields(const struct typed *t)
 	while ((line = strsep(&rest, "\n")) && *line) {
 		size_t n = strcspn(line, " ");
 
-		value(t, line, n, line + n + strspn(line + n, " "));
+		complete_value_value(t, line, n, line + n + strspn(line + n, " "));
 	}
 }
 
@@ -160,9 +161,9 @@ void complete_value(const struct opt *o, const char *prefix, const char *typed)
 	else if (strcmp(kind, "@pids") == 0)
 		processes(&t);
 	else if (strcmp(kind, "@cpus") == 0)
-		cpus(&t);
+		complete_value_cpus(&t);
 	else if (strcmp(kind, "@probes") == 0)
-		probes(&t);
+		complete_value_probes(&t);
 	else if (strcmp(kind, "@users") == 0)
 		users(&t);
 	else if (strcmp(kind, "@keys") == 0)
@@ -178,7 +179,7 @@ void complete_value(const struct opt *o, const char *prefix, const char *typed)
 					  t.part + (*t.part == '!') },
 			 true);
 	else if (strcmp(kind, "@fields") == 0)
-		fields(&t);
+		complete_value_fields(&t);
 	else if (strcmp(kind, "@commands") == 0)
 		puts("@commands");
 	else if (kind[0] == '@')

@@ -99,7 +99,7 @@ static const char fish_script[] =
 	"complete -c kymo -f -a '(__kymo_words)'\n";
 /* clang-format on */
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int completion_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 
@@ -134,5 +134,5 @@ const struct command cmd_completion = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = completion_run,
 };

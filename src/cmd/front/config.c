@@ -14,7 +14,7 @@ struct args {
 	bool list, known, user, system;
 };
 
-static void list(const struct config *c)
+static void config_list(const struct config *c)
 {
 	vec_each (&c->lines, l) {
 		printf("%s=%s\n", l->key, l->value);
@@ -97,7 +97,7 @@ static int check_value(const struct config_key *k, const char *value, struct err
 	return r < 0 ? r : 0;
 }
 
-static int set(const struct args *a, const char *word, const char *equals, struct err *e)
+static int config_set(const struct args *a, const char *word, const char *equals, struct err *e)
 {
 	AUTO_FREE char *key = mem_strndup(word, (size_t)(equals - word));
 	const struct config_key *k = config_known(key);
@@ -121,7 +121,7 @@ static int set(const struct args *a, const char *word, const char *equals, struc
 	return r;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int config_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 	struct config c;
@@ -137,12 +137,12 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (c.note[0])
 		command_note("%s", c.note);
 	if (!argc)
-		list(&c);
+		config_list(&c);
 	for (int i = 0; r == 0 && i < argc; i++) {
 		const char *equals = strchr(argv[i], '='), *value;
 
 		if (equals)
-			r = set(a, argv[i], equals, e);
+			r = config_set(a, argv[i], equals, e);
 		else if ((value = config_get(&c, argv[i])))
 			printf("%s=%s\n", argv[i], value);
 		else if (!config_known(argv[i]))
@@ -181,5 +181,5 @@ const struct command cmd_config = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = config_run,
 };

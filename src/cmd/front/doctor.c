@@ -26,7 +26,7 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int doctor_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 	enum abilities_which which = a->quiet	  ? ABILITIES_FIXABLE
@@ -83,5 +83,5 @@ const struct command cmd_doctor = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = doctor_run,
 };

@@ -60,7 +60,7 @@ static struct part *part_of(struct parts *p, const char *path)
 }
 
 /* Root may be refused, too: the hint must not be to become root. */
-static int refused(pid_t pid, int r, struct err *e)
+static int doctor_process_refused(pid_t pid, int r, struct err *e)
 {
 	struct priv me;
 
@@ -96,7 +96,7 @@ static int read_maps(pid_t pid, struct parts *p, struct err *e)
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	r = file_read(path, 64u << 20, &text, NULL);
 	if (r < 0)
-		return refused(pid, r, e);
+		return doctor_process_refused(pid, r, e);
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		unsigned long long start, end;
 		char prot[8], *name, *gone;
@@ -345,7 +345,7 @@ static void advise(pid_t pid, const struct parts *p, struct part *x)
 		advise_stacks(x);
 }
 
-static void mark(FILE *f, const char *text)
+static void doctor_process_mark(FILE *f, const char *text)
 {
 	fprintf(f, "%s%-5s%s ", term_style(f, strcmp(text, "yes") == 0 ? TERM_GREEN : TERM_YELLOW),
 		text, term_style(f, TERM_RESET));
@@ -396,7 +396,7 @@ static void print_fixes(FILE *f, const struct parts *p)
 	}
 }
 
-static void print_text(FILE *f, pid_t pid, const char *comm, const struct parts *p)
+static void doctor_process_print_text(FILE *f, pid_t pid, const char *comm, const struct parts *p)
 {
 	bool fixes = false;
 
@@ -408,10 +408,10 @@ static void print_text(FILE *f, pid_t pid, const char *comm, const struct parts 
 		char size[32];
 
 		fprintf(f, "  ");
-		mark(f, stacks_of(x));
+		doctor_process_mark(f, stacks_of(x));
 		fprintf(f, " ");
-		mark(f, names_of(x));
-		mark(f, yes_no(x->dwarf));
+		doctor_process_mark(f, names_of(x));
+		doctor_process_mark(f, yes_no(x->dwarf));
 		fprintf(f, " %-9s %s%s\n", str_bytes(x->bytes, size, sizeof(size)), x->path,
 			x->deleted ? " (deleted; read through the process)" : "");
 		if (x->why[0])
@@ -480,7 +480,7 @@ int doctor_process(pid_t pid, bool json, struct err *e)
 	if (json)
 		print_json(stdout, pid, comm, &parts);
 	else
-		print_text(stdout, pid, comm, &parts);
+		doctor_process_print_text(stdout, pid, comm, &parts);
 	symbols_free(symbols);
 	vec_free(&parts.v);
 	return code;

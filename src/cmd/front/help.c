@@ -192,7 +192,7 @@ void help_overview(FILE *f)
 	      f);
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int help_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct command *const *list = commands;
 	const struct command *c = NULL;
@@ -237,5 +237,5 @@ const struct command cmd_help = {
 	.summary = "show the commands, or one command's options",
 	.usage = "[COMMAND]",
 	.examples = help_examples,
-	.run = run,
+	.run = help_run,
 };

@@ -57,7 +57,7 @@ static void one_command(struct json *j, const struct command *c)
 	json_end(j);
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int introspect_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct json j = json_to(stdout);
 	const struct command *one = argc ? command_find(commands, argv[0]) : NULL;
@@ -79,5 +79,5 @@ const struct command cmd_introspect = {
 	.name = "--introspect",
 	.summary = "print commands and options as JSON",
 	.usage = "[COMMAND]",
-	.run = run,
+	.run = introspect_run,
 };

@@ -62,7 +62,7 @@ static unsigned class_bits(const char *word)
 }
 
 /* Words that are a class choose it; all others are patterns. */
-static void choose(struct list *l, int argc, char **argv)
+static void list_choose(struct list *l, int argc, char **argv)
 {
 	l->patterns = mem_alloc(((size_t)argc + 1) * sizeof(*l->patterns));
 	for (int i = 0; i < argc; i++) {
@@ -92,7 +92,7 @@ static void top_line(const struct list *l)
 	       l->reset);
 }
 
-static int nothing(const struct list *l, struct err *e)
+static int list_nothing(const struct list *l, struct err *e)
 {
 	if (l->classes == LIST_METRIC) {
 		err_set(e, ENOTSUP, "kymo has no metric tables");
@@ -106,7 +106,7 @@ static int nothing(const struct list *l, struct err *e)
 			   "'sched:*', '*switch*'");
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int list_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 	struct list l = { 0 };
@@ -126,7 +126,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	l.dim = term_style(stdout, TERM_DIM);
 	l.yellow = term_style(stdout, TERM_YELLOW);
 	l.reset = term_style(stdout, TERM_RESET);
-	choose(&l, argc, argv);
+	list_choose(&l, argc, argv);
 	/* who pipes the whole list has one line for all; who asks for these has it of each */
 	l.marks = l.details || isatty(STDOUT_FILENO) || !(l.classes & LIST_TRACEPOINT);
 	top_line(&l);
@@ -140,7 +140,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (l.style != LIST_TEXT)
 		putchar('\n');
 	if (!l.shown)
-		r = nothing(&l, e);
+		r = list_nothing(&l, e);
 	free(l.patterns);
 	env_free(&l.env);
 	return r;
@@ -168,5 +168,5 @@ const struct command cmd_list = {
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.defaults = &(const struct args){ .desc = true },
-	.run = run,
+	.run = list_run,
 };

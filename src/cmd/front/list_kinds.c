@@ -62,7 +62,7 @@ struct cache {
 	uint64_t config;
 };
 
-static int by_name(const void *a, const void *b)
+static int list_kinds_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct cache *)a)->name, ((const struct cache *)b)->name);
 }
@@ -74,7 +74,7 @@ static void cache_names(struct list *l)
 
 	for (size_t i = 0; i < n; i++)
 		all[i].config = spec_cache_name(i, all[i].name);
-	qsort(all, n, sizeof(*all), by_name);
+	qsort(all, n, sizeof(*all), list_kinds_by_name);
 	for (size_t i = 0; i < n; i++) {
 		char about[100], encoding[64];
 		struct list_entry entry = { .name = all[i].name,

@@ -31,19 +31,19 @@ struct sink {
 	struct strbuf text;
 };
 
-static void number(struct sink *s, const char *key, uint64_t v)
+static void list_parse_number(struct sink *s, const char *key, uint64_t v)
 {
 	if (v)
 		s->number(s, key, v, false);
 }
 
-static void hex(struct sink *s, const char *key, uint64_t v)
+static void list_parse_hex(struct sink *s, const char *key, uint64_t v)
 {
 	if (v)
 		s->number(s, key, v, true);
 }
 
-static void word(struct sink *s, const char *key, const char *v)
+static void list_parse_word(struct sink *s, const char *key, const char *v)
 {
 	if (v)
 		s->word(s, key, v);
@@ -56,27 +56,27 @@ static void attr_values(struct sink *s, const struct event_spec *e)
 	s->number(s, "type", a->type, false);
 	s->number(s, "config", a->config, true);
 	if (e->kind == SPEC_BREAKPOINT) {
-		hex(s, "bp_addr", a->bp_addr);
-		number(s, "bp_len", a->bp_len);
-		number(s, "bp_type", a->bp_type);
+		list_parse_hex(s, "bp_addr", a->bp_addr);
+		list_parse_number(s, "bp_len", a->bp_len);
+		list_parse_number(s, "bp_type", a->bp_type);
 	} else {
-		hex(s, "config1", a->config1);
-		hex(s, "config2", a->config2);
-		hex(s, "config3", e->config3);
+		list_parse_hex(s, "config1", a->config1);
+		list_parse_hex(s, "config2", a->config2);
+		list_parse_hex(s, "config3", e->config3);
 	}
-	number(s, "exclude_user", a->exclude_user);
-	number(s, "exclude_kernel", a->exclude_kernel);
-	number(s, "exclude_hv", a->exclude_hv);
-	number(s, "exclude_idle", a->exclude_idle);
-	number(s, "exclude_host", a->exclude_host);
-	number(s, "exclude_guest", a->exclude_guest);
-	number(s, "precise_ip", a->precise_ip);
-	number(s, "pinned", a->pinned);
-	number(s, "exclusive", a->exclusive);
-	number(s, "precise_max", e->precise_max);
-	number(s, "sample_read", e->sample_read);
-	number(s, "weak", e->weak);
-	number(s, "bpf", e->bpf);
+	list_parse_number(s, "exclude_user", a->exclude_user);
+	list_parse_number(s, "exclude_kernel", a->exclude_kernel);
+	list_parse_number(s, "exclude_hv", a->exclude_hv);
+	list_parse_number(s, "exclude_idle", a->exclude_idle);
+	list_parse_number(s, "exclude_host", a->exclude_host);
+	list_parse_number(s, "exclude_guest", a->exclude_guest);
+	list_parse_number(s, "precise_ip", a->precise_ip);
+	list_parse_number(s, "pinned", a->pinned);
+	list_parse_number(s, "exclusive", a->exclusive);
+	list_parse_number(s, "precise_max", e->precise_max);
+	list_parse_number(s, "sample_read", e->sample_read);
+	list_parse_number(s, "weak", e->weak);
+	list_parse_number(s, "bpf", e->bpf);
 }
 
 static void term_values(struct sink *s, const struct event_spec *e)
@@ -85,8 +85,8 @@ static void term_values(struct sink *s, const struct event_spec *e)
 		s->number(s, "period", e->period, false);
 	if (e->terms & SPEC_TERM_FREQ)
 		s->number(s, "freq", e->freq, false);
-	word(s, "call-graph", e->call_graph);
-	number(s, "stack-size", e->stack_size);
+	list_parse_word(s, "call-graph", e->call_graph);
+	list_parse_number(s, "stack-size", e->stack_size);
 	if (e->terms & SPEC_TERM_TIME)
 		s->number(s, "time", e->time, false);
 	if (e->terms & SPEC_TERM_INHERIT)
@@ -95,10 +95,10 @@ static void term_values(struct sink *s, const struct event_spec *e)
 		s->number(s, "overwrite", e->overwrite, false);
 	if (e->terms & SPEC_TERM_MAX_STACK)
 		s->number(s, "max-stack", e->max_stack, false);
-	number(s, "nr", e->max_events);
-	word(s, "branch_type", e->branch_type);
-	number(s, "percore", e->percore);
-	number(s, "aux-output", e->aux_output);
+	list_parse_number(s, "nr", e->max_events);
+	list_parse_word(s, "branch_type", e->branch_type);
+	list_parse_number(s, "percore", e->percore);
+	list_parse_number(s, "aux-output", e->aux_output);
 }
 
 static void text_number(struct sink *s, const char *key, uint64_t v, bool as_hex)
@@ -130,13 +130,13 @@ static void place_values(struct sink *s, const struct event_spec *e, int index)
 		s->number(s, "members", (uint64_t)e->members, false);
 	if (e->first != index)
 		s->number(s, "sum_of", (uint64_t)e->first, false);
-	word(s, "group_name", e->group_name);
-	word(s, "pmu", e->pmu);
-	word(s, "pmu_cpus", e->pmu_cpus);
-	word(s, "on_cpus", e->on_cpus);
-	word(s, "unit", e->unit);
-	number(s, "snapshot", e->snapshot);
-	number(s, "per_pkg", e->per_pkg);
+	list_parse_word(s, "group_name", e->group_name);
+	list_parse_word(s, "pmu", e->pmu);
+	list_parse_word(s, "pmu_cpus", e->pmu_cpus);
+	list_parse_word(s, "on_cpus", e->on_cpus);
+	list_parse_word(s, "unit", e->unit);
+	list_parse_number(s, "snapshot", e->snapshot);
+	list_parse_number(s, "per_pkg", e->per_pkg);
 }
 
 static void show_text(const struct event_spec *e, int index)

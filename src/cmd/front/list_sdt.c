@@ -76,7 +76,7 @@ static int note_file(void *ctx, const struct build_id *id, const char *path)
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int list_sdt_by_name(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
 	int c = strcmp(x->name, y->name);
@@ -85,7 +85,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* A name that several files have is told with the file, as perf does. */
-static void show(struct list *l, const struct search *s, size_t i)
+static void list_sdt_show(struct list *l, const struct search *s, size_t i)
 {
 	const struct found *f = &s->found.data[i];
 	bool shared = (i && strcmp(f[-1].name, f->name) == 0) ||
@@ -110,9 +110,9 @@ void list_sdt(struct list *l)
 	debugdir_each(s.dir, note_file, &s);
 	close(s.dir);
 	if (s.found.n)
-		qsort(s.found.data, s.found.n, sizeof(*s.found.data), by_name);
+		qsort(s.found.data, s.found.n, sizeof(*s.found.data), list_sdt_by_name);
 	for (size_t i = 0; i < s.found.n; i++)
-		show(l, &s, i);
+		list_sdt_show(l, &s, i);
 	for (size_t i = 0; i < s.found.n; i++) {
 		free(s.found.data[i].name);
 		free(s.found.data[i].path);

@@ -76,7 +76,7 @@ static char *value_of(char *s)
 	return trimmed(s);
 }
 
-static void parse(struct config *c, const char *path, char *text)
+static void settings_parse(struct config *c, const char *path, char *text)
 {
 	AUTO_FREE char *section = mem_strdup("");
 	unsigned n = 0;
@@ -124,7 +124,7 @@ static void read_file(struct config *c, const char *path)
 		return;
 	}
 	if (file_read_fd(fd, CONFIG_MAX, &text, NULL) == 0)
-		parse(c, path, text);
+		settings_parse(c, path, text);
 }
 
 void config_read(struct config *c, unsigned which)
@@ -169,8 +169,8 @@ static bool is_true(const char *value)
 	       strcmp(value, "on") == 0 || strcmp(value, "1") == 0;
 }
 
-static void give(const struct config_key *k, const struct config_line *l, const struct command *c,
-		 void *args)
+static void settings_give(const struct config_key *k, const struct config_line *l,
+			  const struct command *c, void *args)
 {
 	static struct arena words; /* options keep pointers into them, as into the command line's */
 	bool on = is_true(l->value) != k->inverted;
@@ -194,7 +194,7 @@ void config_apply(const struct command *c, void *args)
 		if (k && !*k->option)
 			setenv("PERF_BUILDID_DIR", l->value, 0);
 		else if (k && strcmp(k->command, c->name) == 0 && c->group)
-			give(k, l, c, args);
+			settings_give(k, l, c, args);
 	}
 	if (config.note[0])
 		command_note("%s", config.note);

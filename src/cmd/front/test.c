@@ -49,7 +49,7 @@ static __attribute__((noinline)) unsigned kymo_test_outer(unsigned x)
 	return kymo_test_middle(x) + 1;
 }
 
-static int work(int ms)
+static int test_work(int ms)
 {
 	struct timespec begin, now;
 	unsigned x = 1;
@@ -76,7 +76,7 @@ static bool all_calls(const char *out)
 	return atoi(out) == CALLS;
 }
 
-static bool named(const char *out)
+static bool test_named(const char *out)
 {
 	return strstr(out, "kymo_test_inner") != NULL;
 }
@@ -123,7 +123,7 @@ static const struct step {
 	  "%1$s script -i %2$s/p.data -F comm,time",
 	  any, "there are no samples" },
 	{ "symbols", "%1$s report --stdio -q --no-children -g none --sort symbol -i %2$s/p.data",
-	  named, "kymo's own function has no name: was the program stripped?" },
+	  test_named, "kymo's own function has no name: was the program stripped?" },
 	{ "stacks", "%1$s script -i %2$s/p.data -F ip,sym", walked,
 	  "no stack goes from the function to main" },
 	{ "kernel symbols", "%1$s kallsyms schedule", any, "schedule is not found" },
@@ -135,7 +135,7 @@ static const struct step {
 	  "%1$s ftrace record -q -e sched:sched_process_exec -o %2$s/t.dat true && "
 	  "%1$s ftrace report -i %2$s/t.dat | grep sched_process_exec",
 	  any, "the event is not in the trace" },
-	{ "pictures", "%1$s flame -q -i %2$s/p.data -o %2$s/f.svg && cat %2$s/f.svg", named,
+	{ "pictures", "%1$s flame -q -i %2$s/p.data -o %2$s/f.svg && cat %2$s/f.svg", test_named,
 	  "the function is not in the flame graph" },
 };
 
@@ -174,7 +174,7 @@ static int run_step(const struct step *s, const char *self, const char *folder, 
 }
 #pragma GCC diagnostic pop
 
-static bool one(size_t i, const char *self, const char *folder)
+static bool test_one(size_t i, const char *self, const char *folder)
 {
 	const struct step *s = &steps[i];
 	AUTO_FREE char *out = NULL, *why = NULL;
@@ -193,7 +193,7 @@ static bool one(size_t i, const char *self, const char *folder)
 	return good;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int test_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 	char self[4096], folder[] = "/tmp/kymo-test-XXXXXX";
@@ -202,7 +202,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	ssize_t n;
 
 	if (a->work)
-		return work(a->work);
+		return test_work(a->work);
 	if (argc)
 		return err_set(e, EINVAL, "what is '%s'? all is tested", argv[0]);
 	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -212,7 +212,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (!mkdtemp(folder))
 		return err_cannot_write(e, errno, "/tmp");
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
-		bad += !one(i, self, folder);
+		bad += !test_one(i, self, folder);
 	clean = mem_printf("rm -rf %s", folder);
 	if (system(clean) != 0)
 		command_note("%s is left", folder);
@@ -249,5 +249,5 @@ const struct command cmd_test = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = test_run,
 };

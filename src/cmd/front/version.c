@@ -20,7 +20,7 @@ static const struct {
 	const char *what;
 } features[] = { BUILD_FEATURES };
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int version_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 
@@ -51,5 +51,5 @@ const struct command cmd_version = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = version_run,
 };

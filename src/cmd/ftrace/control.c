@@ -25,7 +25,7 @@ struct control_args {
 
 typedef struct control_args args_t;
 
-static void drop(void *args)
+static void ftrace_control_drop(void *args)
 {
 	args_t *a = args;
 
@@ -68,7 +68,7 @@ static void say_where(const struct ftrace *f)
 		     strbuf_str(&where));
 }
 
-static int begin(args_t *a, int argc, char **argv, bool append, struct err *e)
+static int ftrace_control_begin(args_t *a, int argc, char **argv, bool append, struct err *e)
 {
 	AUTO_FREE char **command = NULL;
 	struct ftrace_wait w = { .user = a->t.user };
@@ -107,12 +107,12 @@ static int begin(args_t *a, int argc, char **argv, bool append, struct err *e)
 
 static int run_start(void *args, int argc, char **argv, struct err *e)
 {
-	return begin(args, argc, argv, false, e);
+	return ftrace_control_begin(args, argc, argv, false, e);
 }
 
 static int run_set(void *args, int argc, char **argv, struct err *e)
 {
-	return begin(args, argc, argv, true, e);
+	return ftrace_control_begin(args, argc, argv, true, e);
 }
 
 const struct command cmd_ftrace_start = {
@@ -126,7 +126,7 @@ const struct command cmd_ftrace_start = {
 	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(args_t),
 	.run = run_start,
-	.drop = drop,
+	.drop = ftrace_control_drop,
 };
 
 const struct command cmd_ftrace_set = {
@@ -138,7 +138,7 @@ const struct command cmd_ftrace_set = {
 	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(args_t),
 	.run = run_set,
-	.drop = drop,
+	.drop = ftrace_control_drop,
 };
 
 /* --- stop, restart, clear --- */
@@ -196,7 +196,7 @@ static int each_dir(const args_t *a, dir_fn *fn, struct err *e)
 	return r < 0 ? r : 0;
 }
 
-static int put(const char *dir, const char *name, const char *value, struct err *e)
+static int ftrace_control_put(const char *dir, const char *name, const char *value, struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("%s/%s", dir, name);
 
@@ -205,17 +205,17 @@ static int put(const char *dir, const char *name, const char *value, struct err 
 
 static int turn_off(const char *dir, struct err *e)
 {
-	return put(dir, "tracing_on", "0", e);
+	return ftrace_control_put(dir, "tracing_on", "0", e);
 }
 
 static int turn_on(const char *dir, struct err *e)
 {
-	return put(dir, "tracing_on", "1", e);
+	return ftrace_control_put(dir, "tracing_on", "1", e);
 }
 
-static int empty(const char *dir, struct err *e)
+static int ftrace_control_empty(const char *dir, struct err *e)
 {
-	return put(dir, "trace", "", e);
+	return ftrace_control_put(dir, "trace", "", e);
 }
 
 static int run_stop(void *args, int argc, char **argv, struct err *e)
@@ -236,7 +236,7 @@ static int run_clear(void *args, int argc, char **argv, struct err *e)
 {
 	(void)argc;
 	(void)argv;
-	return each_dir(args, empty, e);
+	return each_dir(args, ftrace_control_empty, e);
 }
 
 #define VERB(var, word, what, table, fn)     \
@@ -248,7 +248,7 @@ static int run_clear(void *args, int argc, char **argv, struct err *e)
 		.opts = table,               \
 		.args_size = sizeof(args_t), \
 		.run = fn,                   \
-		.drop = drop,                \
+		.drop = ftrace_control_drop, \
 	}
 
 VERB(cmd_ftrace_stop, "stop", "stop writing to the buffers; what is in them stays", buffer_opts,
@@ -274,7 +274,7 @@ static int rest(const char *dir, struct err *e)
 
 	snprintf(kb, sizeof(kb), "%llu", (unsigned long long)resetting->size_kb);
 	if (r >= 0 && resetting->size_kb)
-		r = put(dir, "buffer_size_kb", kb, e);
+		r = ftrace_control_put(dir, "buffer_size_kb", kb, e);
 	if (r >= 0 && resetting->free_it && strstr(dir, "/instances/") && rmdir(dir) < 0)
 		r = err_set(e, errno, "cannot remove %s: %s", dir, strerror(errno));
 	return r;
@@ -316,13 +316,14 @@ const struct command cmd_ftrace_reset = {
 	.group = "ftrace",
 	.summary = "put back what start and set changed; -a: all tracing to rest",
 	.usage = "[OPTIONS]",
-	.about = "Without options all that kymo ftrace start and set did is taken back, and nothing "
-		 "else. With -a, -t or -B instances are put to rest whoever set them: no tracer, "
-		 "no events, no filters, no triggers. With -B alone the others stay as they are.",
+	.about =
+		"Without options all that kymo ftrace start and set did is taken back, and nothing "
+		"else. With -a, -t or -B instances are put to rest whoever set them: no tracer, "
+		"no events, no filters, no triggers. With -B alone the others stay as they are.",
 	.opts = reset_opts,
 	.args_size = sizeof(args_t),
 	.run = run_reset,
-	.drop = drop,
+	.drop = ftrace_control_drop,
 };
 
 /* --- snapshot --- */
@@ -428,9 +429,9 @@ static int run_mark(void *args, int argc, char **argv, struct err *e)
 	if (a->buffer) {
 		AUTO_FREE char *dir = ftrace_dir(root, a->buffer, e);
 
-		return dir ? put(dir, "trace_marker", text.data, e) : -ENOENT;
+		return dir ? ftrace_control_put(dir, "trace_marker", text.data, e) : -ENOENT;
 	}
-	r = put(root, "trace_marker", text.data, e);
+	r = ftrace_control_put(root, "trace_marker", text.data, e);
 	/* kymo's recordings are elsewhere; some kernels copy marks there by themselves */
 	if (r >= 0 && file_list(instances, &names) == 0)
 		for (size_t i = 0; i < names.n; i++) {
@@ -440,7 +441,7 @@ static int run_mark(void *args, int argc, char **argv, struct err *e)
 
 			file_i64(copies, &copied);
 			if (str_starts(names.name[i], "kymo") && !copied)
-				put(dir, "trace_marker", text.data, NULL);
+				ftrace_control_put(dir, "trace_marker", text.data, NULL);
 		}
 	file_names_free(&names);
 	return r;

@@ -73,7 +73,8 @@ static struct strbuf *put_texts(const struct tracedat *t, struct ftrace_copy *c)
 	return texts;
 }
 
-static int convert(struct source *s, const args_t *a, const char *output, struct err *e)
+static int ftrace_convert_convert(struct source *s, const args_t *a, const char *output,
+				  struct err *e)
 {
 	const struct tracedat *t = tracedat_of(s);
 	struct ftrace_copy c;
@@ -103,7 +104,7 @@ static int convert(struct source *s, const args_t *a, const char *output, struct
 	return r;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int ftrace_convert_run(void *args, int argc, char **argv, struct err *e)
 {
 	const args_t *a = args;
 	const char *output = a->t.output ? a->t.output : argc ? argv[0] : NULL;
@@ -117,7 +118,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	r = tracedat_open(a->input ? a->input : "trace.dat", &s, e);
 	if (r < 0)
 		return r;
-	r = convert(s, a, output, e);
+	r = ftrace_convert_convert(s, a, output, e);
 	input_warn(s);
 	source_close(s);
 	return r < 0 ? r : 0;
@@ -137,5 +138,5 @@ const struct command cmd_ftrace_convert = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(args_t),
-	.run = run,
+	.run = ftrace_convert_run,
 };

@@ -91,7 +91,7 @@ static int validate(const char *path, struct out *out, struct err *e)
 	return r;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int ftrace_dump_run(void *args, int argc, char **argv, struct err *e)
 {
 	const args_t *a = args;
 	const char *path = argc ? argv[0] : a->input ? a->input : "trace.dat";
@@ -130,5 +130,5 @@ const struct command cmd_ftrace_dump = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(args_t),
-	.run = run,
+	.run = ftrace_dump_run,
 };

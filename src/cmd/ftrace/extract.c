@@ -48,7 +48,7 @@ static const struct opt extract_opts[] = {
 	OPT_FLAG('s', "snapshot", snapshot, "the snapshot instead of the buffer"),
 	OPT_STR('p', "plugin", "TRACER", tracer, "as trace-cmd has it: the tracer that wrote it"),
 	OPT_STRS('O', "option", "NAME", options,
-	       "a trace option for the text of latency tracers; noNAME turns it off"),
+		 "a trace option for the text of latency tracers; noNAME turns it off"),
 	OPT_FLAG(0, "date", t.date, "show the time of day in reports"),
 	OPT_ACCEPTED_OPTIONAL("verbose"),
 	OPT_END,
@@ -138,7 +138,7 @@ static int run_extract(void *args, int argc, char **argv, struct err *e)
 	return r < 0 ? r : 0;
 }
 
-static void drop(void *args)
+static void ftrace_extract_drop(void *args)
 {
 	args_t *a = args;
 
@@ -156,7 +156,7 @@ const struct command cmd_ftrace_extract = {
 	.opts = extract_opts,
 	.args_size = sizeof(args_t),
 	.run = run_extract,
-	.drop = drop,
+	.drop = ftrace_extract_drop,
 };
 
 /* --- restore --- */
@@ -319,5 +319,5 @@ const struct command cmd_ftrace_restore = {
 	.opts = restore_opts,
 	.args_size = sizeof(args_t),
 	.run = run_restore,
-	.drop = drop,
+	.drop = ftrace_extract_drop,
 };

@@ -3,23 +3,18 @@
 #include "cmd/ftrace/ftrace.h"
 
 static const struct command *const verbs[] = {
-	&cmd_ftrace_record,	  &cmd_ftrace_report,
-	&cmd_ftrace_start,	  &cmd_ftrace_stop,
-	&cmd_ftrace_restart,	  &cmd_ftrace_show,
-	&cmd_ftrace_stat,	  &cmd_ftrace_extract,
-	&cmd_ftrace_stream,	  &cmd_ftrace_profile,
-	&cmd_ftrace_hist,	  &cmd_ftrace_mem,
-	&cmd_ftrace_split,	  &cmd_ftrace_restore,
-	&cmd_ftrace_list,	  &cmd_ftrace_options,
-	&cmd_ftrace_snapshot,	  &cmd_ftrace_set,
-	&cmd_ftrace_clear,	  &cmd_ftrace_reset,
-	&cmd_ftrace_check_events, &cmd_ftrace_stack,
-	&cmd_ftrace_mark,	  &cmd_ftrace_convert,
-	&cmd_ftrace_dump,	  &cmd_ftrace_trace,
-	NULL,
+	&cmd_ftrace_record,  &cmd_ftrace_report,   &cmd_ftrace_start,
+	&cmd_ftrace_stop,    &cmd_ftrace_restart,  &cmd_ftrace_show,
+	&cmd_ftrace_stat,    &cmd_ftrace_extract,  &cmd_ftrace_stream,
+	&cmd_ftrace_profile, &cmd_ftrace_hist,	   &cmd_ftrace_mem,
+	&cmd_ftrace_split,   &cmd_ftrace_restore,  &cmd_ftrace_list,
+	&cmd_ftrace_options, &cmd_ftrace_snapshot, &cmd_ftrace_set,
+	&cmd_ftrace_clear,   &cmd_ftrace_reset,	   &cmd_ftrace_check_events,
+	&cmd_ftrace_stack,   &cmd_ftrace_mark,	   &cmd_ftrace_convert,
+	&cmd_ftrace_dump,    &cmd_ftrace_trace,	   NULL,
 };
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int ftrace_run(void *args, int argc, char **argv, struct err *e)
 {
 	(void)args;
 	if (argc > 0) {
@@ -47,5 +42,5 @@ const struct command cmd_ftrace = {
 	.examples = examples,
 	.parse = OPT_STOP_AT_ARG,
 	.subs = verbs,
-	.run = run,
+	.run = ftrace_run,
 };

@@ -291,7 +291,7 @@ int ftrace_info_check(struct source *s, struct err *e)
 
 /* --- wake-up latencies --- */
 
-static const struct event_type *find(const struct trace *t, const char *event)
+static const struct event_type *ftrace_info_find(const struct trace *t, const char *event)
 {
 	for (size_t i = 0; i < t->n_types; i++)
 		if (strcmp(t->types[i].event, event) == 0 &&
@@ -302,9 +302,9 @@ static const struct event_type *find(const struct trace *t, const char *event)
 
 void wakeups_init(struct wakeups *w, const struct trace *t)
 {
-	w->wakeup = find(t, "sched_wakeup");
-	w->wakeup_new = find(t, "sched_wakeup_new");
-	w->sched = find(t, "sched_switch");
+	w->wakeup = ftrace_info_find(t, "sched_wakeup");
+	w->wakeup_new = ftrace_info_find(t, "sched_wakeup_new");
+	w->sched = ftrace_info_find(t, "sched_switch");
 	w->all.min = w->rt.min = UINT64_MAX;
 	w->on = w->sched != NULL;
 	if (w->wakeup) {
@@ -321,7 +321,7 @@ void wakeups_init(struct wakeups *w, const struct trace *t)
 	}
 }
 
-static bool value(const struct field *f, const struct ftrace_record *rec, int64_t *v)
+static bool ftrace_info_value(const struct field *f, const struct ftrace_record *rec, int64_t *v)
 {
 	return f && field_int(f, rec->r.data, rec->r.size, v);
 }
@@ -350,15 +350,15 @@ void wakeups_record(struct wakeups *w, const struct ftrace_record *rec, struct o
 	if (rec->type == w->wakeup || rec->type == w->wakeup_new) {
 		bool fresh = rec->type == w->wakeup_new;
 
-		if (value(fresh ? w->new_success : w->success, rec, &ok) && !ok)
+		if (ftrace_info_value(fresh ? w->new_success : w->success, rec, &ok) && !ok)
 			return;
-		if (value(fresh ? w->new_pid : w->pid, rec, &pid))
+		if (ftrace_info_value(fresh ? w->new_pid : w->pid, rec, &pid))
 			*map_at(&w->start, (uint32_t)pid) = rec->time;
 		return;
 	}
-	if (rec->type != w->sched || !value(w->next_prio, rec, &prio) ||
-	    !value(w->next_pid, rec, &pid) || !(start = map_find(&w->start, (uint32_t)pid)) ||
-	    !*start)
+	if (rec->type != w->sched || !ftrace_info_value(w->next_prio, rec, &prio) ||
+	    !ftrace_info_value(w->next_pid, rec, &pid) ||
+	    !(start = map_find(&w->start, (uint32_t)pid)) || !*start)
 		return;
 	took = rec->time - *start;
 	*start = 0;
@@ -368,7 +368,7 @@ void wakeups_record(struct wakeups *w, const struct ftrace_record *rec, struct o
 	out_printf(out, " Latency: %" PRIu64 ".%03" PRIu64 " usecs", took / 1000, took % 1000);
 }
 
-static void put_sum(const struct wakeup_sum *s, struct out *out)
+static void ftrace_info_put_sum(const struct wakeup_sum *s, struct out *out)
 {
 	uint64_t mean = s->total / s->n;
 
@@ -390,10 +390,10 @@ void wakeups_finish(struct wakeups *w, struct out *out)
 {
 	if (!w->on || !w->all.n)
 		return;
-	put_sum(&w->all, out);
+	ftrace_info_put_sum(&w->all, out);
 	if (w->rt.n) {
 		out_puts(out, "RT task timings:\n");
-		put_sum(&w->rt, out);
+		ftrace_info_put_sum(&w->rt, out);
 	}
 }
 

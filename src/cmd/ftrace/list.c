@@ -74,7 +74,7 @@ static const struct opt list_opts[] = {
 	OPT_END,
 };
 
-static bool wanted(const args_t *a, const char *name)
+static bool ftrace_list_wanted(const args_t *a, const char *name)
 {
 	const char *colon = strchr(name, ':');
 	regex_t re;
@@ -104,7 +104,7 @@ static int list_events(const args_t *a, const char *root, struct err *e)
 		AUTO_FREE char *event = mem_strdup(all.name[i]);
 		AUTO_FREE char *path = NULL, *text = NULL;
 
-		if (!wanted(a, event))
+		if (!ftrace_list_wanted(a, event))
 			continue;
 		*strchr(event, ':') = '/';
 		if (a->event_format)
@@ -136,7 +136,7 @@ static int list_words(const args_t *a, const char *root, const char *file, const
 	if (r < 0)
 		return r;
 	for (char *p = strtok_r(text, breaks, &save); p; p = strtok_r(NULL, breaks, &save))
-		if (wanted(a, p))
+		if (ftrace_list_wanted(a, p))
 			puts(p);
 	return 0;
 }

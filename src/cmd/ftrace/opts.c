@@ -196,7 +196,7 @@ struct pids_of {
 };
 
 /* A thread by its number, or all threads of the processes of a name. */
-static int add_pid(void *ctx, const char *part, size_t n)
+static int ftrace_opts_add_pid(void *ctx, const char *part, size_t n)
 {
 	AUTO_FREE char *text = mem_strndup(part, n);
 	struct pids_of *to = ctx;
@@ -221,7 +221,7 @@ ON(ftrace_on_pid)
 {
 	(void)o;
 	(void)unset;
-	return str_split(value, ',', add_pid, &(struct pids_of){ args, e });
+	return str_split(value, ',', ftrace_opts_add_pid, &(struct pids_of){ args, e });
 }
 
 ON(ftrace_on_negate)
@@ -267,7 +267,7 @@ ON(ftrace_on_remote)
 		   "ssh HOST kymo ftrace stream -e EVENT");
 }
 
-static int add_event(void *ctx, const char *part, size_t n)
+static int ftrace_opts_add_event(void *ctx, const char *part, size_t n)
 {
 	struct ftrace_args *a = ctx;
 	struct ftrace_event_opt ev = { .name = arena_strndup(&a->arena, part, n) };
@@ -281,7 +281,7 @@ int ftrace_args_hook(struct ftrace_args *a, const char *hook, struct err *e)
 	AUTO_FREE char *both = NULL;
 	int r = task_spans_hook_events(hook, &both, e);
 
-	return r < 0 ? r : str_split(both, ',', add_event, a);
+	return r < 0 ? r : str_split(both, ',', ftrace_opts_add_event, a);
 }
 
 void ftrace_args_usual(struct ftrace_args *a)

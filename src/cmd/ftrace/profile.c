@@ -21,7 +21,7 @@
 
 #define MAX_STACKS 20 /* of one row; the rest is counted */
 
-static const char *name_of(void *ctx, uint64_t addr, uint64_t *start)
+static const char *ftrace_profile_name_of(void *ctx, uint64_t addr, uint64_t *start)
 {
 	const struct ftrace_name *n = ftrace_names_find(ctx, addr);
 
@@ -37,10 +37,10 @@ static struct ftrace_names *names_of(const struct source *s)
 	return ftrace_names_new(info->kallsyms, info->kallsyms ? info->kallsyms_size : 0);
 }
 
-static void put_frame(struct ftrace_names *names, uint64_t addr, struct out *o)
+static void ftrace_profile_put_frame(struct ftrace_names *names, uint64_t addr, struct out *o)
 {
 	uint64_t start;
-	const char *name = name_of(names, addr, &start);
+	const char *name = ftrace_profile_name_of(names, addr, &start);
 
 	if (name)
 		out_printf(o, "            %s\n", name);
@@ -64,7 +64,7 @@ static void put_stacks(const struct task_span *r, struct ftrace_names *names, st
 		out_putc(o, '\n');
 		for (uint32_t i = 0; i < x->chain_n; i++)
 			if (x->chain[i] < EVENT_CHAIN_MARK)
-				put_frame(names, x->chain[i], o);
+				ftrace_profile_put_frame(names, x->chain[i], o);
 	}
 }
 
@@ -73,7 +73,8 @@ static void put_time(uint64_t t, struct out *o)
 	out_printf(o, "(ts:%" PRIu64 ".%06" PRIu64 ")", t / 1000000000, t / 1000 % 1000000);
 }
 
-static void put_row(const struct task_span *r, struct ftrace_names *names, struct out *o)
+static void ftrace_profile_put_row(const struct task_span *r, struct ftrace_names *names,
+				   struct out *o)
 {
 	out_printf(o, "  Event: %s (%" PRIu64 ")", r->what, r->n);
 	if (r->timed) {
@@ -192,7 +193,7 @@ int ftrace_profile_print(struct source *s, const struct ftrace_profile_opts *o, 
 				      .n_hooks = all_hooks(o, t, hooks),
 				      .by_comm = o->by_comm,
 				      .global_irqs = o->global_irqs,
-				      .name = name_of,
+				      .name = ftrace_profile_name_of,
 				      .ctx = names };
 	struct task_spans *spans = NULL;
 	int r = read_spans(s, &so, &spans, e);
@@ -219,7 +220,7 @@ int ftrace_profile_print(struct source *s, const struct ftrace_profile_opts *o, 
 					out_printf(out, "\ntask: %s-%d\n", rows[i].comm,
 						   rows[i].tid);
 			}
-			put_row(&rows[i], names, out);
+			ftrace_profile_put_row(&rows[i], names, out);
 		}
 	}
 	task_spans_free(spans);
@@ -227,7 +228,7 @@ int ftrace_profile_print(struct source *s, const struct ftrace_profile_opts *o, 
 	return r < 0 ? r : 0;
 }
 
-static int by_count(const void *a, const void *b)
+static int ftrace_profile_by_count(const void *a, const void *b)
 {
 	const struct task_span *const *x = a, *const *y = b;
 
@@ -238,7 +239,7 @@ int ftrace_hist_print(struct source *s, bool all_tasks, struct out *out, struct 
 {
 	struct ftrace_names *names = names_of(s);
 	struct task_spans_opts so = {
-		.counts = true, .all_tasks = all_tasks, .name = name_of, .ctx = names
+		.counts = true, .all_tasks = all_tasks, .name = ftrace_profile_name_of, .ctx = names
 	};
 	struct task_spans *spans = NULL;
 	int r = read_spans(s, &so, &spans, e);
@@ -253,7 +254,7 @@ int ftrace_hist_print(struct source *s, bool all_tasks, struct out *out, struct 
 			order[i] = &rows[i];
 			total += rows[i].n;
 		}
-		qsort(order, n, sizeof(*order), by_count);
+		qsort(order, n, sizeof(*order), ftrace_profile_by_count);
 		for (size_t i = 0; i < n; i++) {
 			out_printf(out, "%6.2f%% %10" PRIu64 "  %s",
 				   100.0 * (double)order[i]->n / (double)total, order[i]->n,
@@ -303,7 +304,7 @@ static const struct opt opts[] = {
 };
 
 /* What is traced unless -S: scheduling and interrupts; and what hooks need. */
-static int add_events(args_t *a, struct err *e)
+static int ftrace_profile_add_events(args_t *a, struct err *e)
 {
 	int r = 0;
 
@@ -334,7 +335,7 @@ static int print(args_t *a, struct source *s, struct err *e)
 	return r;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int ftrace_profile_run(void *args, int argc, char **argv, struct err *e)
 {
 	args_t *a = args;
 	struct ftrace_wait w = { .user = a->t.user,
@@ -346,7 +347,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 
 	if (a->only_named && !a->t.any_option)
 		return err_set(e, EINVAL, "-S leaves nothing: name events with -e");
-	r = add_events(a, e);
+	r = ftrace_profile_add_events(a, e);
 	if (r >= 0)
 		r = ftrace_run_prepare(&a->t, argc, argv, &command, e);
 	if (r >= 0)
@@ -366,7 +367,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	return r < 0 ? r : w.exit_code;
 }
 
-static void drop(void *args)
+static void ftrace_profile_drop(void *args)
 {
 	args_t *a = args;
 
@@ -400,6 +401,6 @@ const struct command cmd_ftrace_profile = {
 	.opts = opts,
 	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(args_t),
-	.run = run,
-	.drop = drop,
+	.run = ftrace_profile_run,
+	.drop = ftrace_profile_drop,
 };

@@ -117,7 +117,7 @@ static int count_cycles(struct ftrace_args *a, struct err *e)
 	return tsc_scale(&a->tsc, e);
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int ftrace_record_run(void *args, int argc, char **argv, struct err *e)
 {
 	args_t *a = args;
 	struct ftrace_wait w = { .user = a->t.user,
@@ -165,7 +165,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	return r < 0 ? r : w.exit_code;
 }
 
-static void drop(void *args)
+static void ftrace_record_drop(void *args)
 {
 	ftrace_args_free(&((args_t *)args)->t);
 }
@@ -195,6 +195,6 @@ const struct command cmd_ftrace_record = {
 	.opts = opts,
 	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(args_t),
-	.run = run,
-	.drop = drop,
+	.run = ftrace_record_run,
+	.drop = ftrace_record_drop,
 };

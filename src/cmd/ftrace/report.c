@@ -157,7 +157,7 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int ftrace_ftrace_report_run(void *args, int argc, char **argv, struct err *e)
 {
 	args_t *a = args;
 	struct out out;
@@ -179,7 +179,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	return r;
 }
 
-static void drop(void *args)
+static void ftrace_report_drop(void *args)
 {
 	args_t *a = args;
 
@@ -212,6 +212,6 @@ const struct command cmd_ftrace_report = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(args_t),
-	.run = run,
-	.drop = drop,
+	.run = ftrace_ftrace_report_run,
+	.drop = ftrace_report_drop,
 };

@@ -76,7 +76,8 @@ bool ftrace_report_in_ns(const struct ftrace_report_clock *c)
 	return !c->raw && (c->hz || tracedat_in_ns(c->t));
 }
 
-static void fill(const struct file *f, const struct tracedat_record *from, struct ftrace_record *to)
+static void ftrace_report_run_fill(const struct file *f, const struct tracedat_record *from,
+				   struct ftrace_record *to)
 {
 	uint16_t id = 0;
 	uint32_t type = UINT32_MAX;
@@ -96,11 +97,11 @@ static bool peek(void *ctx, struct ftrace_record *ret)
 
 	if (!tracedat_walk_peek(h->walk, &rec))
 		return false;
-	fill(h->file, &rec, ret);
+	ftrace_report_run_fill(h->file, &rec, ret);
 	return true;
 }
 
-static void take(void *ctx)
+static void ftrace_report_run_take(void *ctx)
 {
 	struct handle *h = ctx;
 	struct tracedat_record rec;
@@ -149,7 +150,7 @@ static bool stack_wanted(struct handle *h)
 	return is_stack(h) && *printed(h) && test(f->out.data, f->out.n, h) != FTRACE_MATCH;
 }
 
-static bool wanted(const struct report *r, struct handle *h)
+static bool ftrace_report_run_wanted(const struct report *r, struct handle *h)
 {
 	struct file *f = h->file;
 	uint8_t flags = h->rec.r.size > f->t->flags_at ? h->rec.r.data[f->t->flags_at] : 0;
@@ -170,8 +171,8 @@ static bool next_of(const struct report *r, struct handle *h)
 	if (h->have || h->done)
 		return h->have;
 	while (tracedat_walk_next(h->walk, &rec)) {
-		fill(h->file, &rec, &h->rec);
-		if (wanted(r, h)) {
+		ftrace_report_run_fill(h->file, &rec, &h->rec);
+		if (ftrace_report_run_wanted(r, h)) {
 			h->have = true;
 			*printed(h) = true;
 			return true;
@@ -221,7 +222,7 @@ static int add_filter(const struct report *rep, struct file *f, const char *text
 	return 0;
 }
 
-static int add_pid(void *ctx, const char *part, size_t n)
+static int ftrace_report_run_add_pid(void *ctx, const char *part, size_t n)
 {
 	struct strbuf *b = ctx;
 
@@ -247,7 +248,7 @@ static void add_comms(const struct tracedat *t, const char *comms, struct strbuf
 			size_t len = strcspn(c, ",");
 
 			if (len == n && memcmp(c, blank + 1, n) == 0)
-				add_pid(b, p, (size_t)(blank - p));
+				ftrace_report_run_add_pid(b, p, (size_t)(blank - p));
 			c += len + (c[len] == ',');
 		}
 		p = stop + 1;
@@ -265,7 +266,7 @@ static int add_filters(const struct report *r, struct file *f, struct err *e)
 	if (r->a->comms)
 		add_comms(f->t, r->a->comms, &pids);
 	if (r->a->pids)
-		str_split(r->a->pids, ',', add_pid, &pids);
+		str_split(r->a->pids, ',', ftrace_report_run_add_pid, &pids);
 	if (r->a->comms && !pids.n && code == 0)
 		return err_set(e, ENOENT, "the recording knows no command '%s'", r->a->comms);
 	if (code == 0 && pids.n)
@@ -328,7 +329,7 @@ static int read_names(const struct report *r, struct file *f, struct err *e)
 	return 0;
 }
 
-static int make_text(const struct report *r, struct file *f, struct err *e)
+static int ftrace_report_run_make_text(const struct report *r, struct file *f, struct err *e)
 {
 	const struct ftrace_report_args *a = r->a;
 	const struct tracedat *t = f->t;
@@ -369,7 +370,8 @@ static int make_text(const struct report *r, struct file *f, struct err *e)
 	return 0;
 }
 
-static int open_file(struct report *r, const struct ftrace_report_input *in, struct err *e)
+static int ftrace_report_run_open_file(struct report *r, const struct ftrace_report_input *in,
+				       struct err *e)
 {
 	struct file *f = mem_alloc(sizeof(*f));
 	int code;
@@ -385,7 +387,7 @@ static int open_file(struct report *r, const struct ftrace_report_input *in, str
 						 .raw = r->a->raw_time };
 	if (r->a->no_date && f->t->has_date)
 		f->clock.offset -= f->t->time_offset;
-	code = make_text(r, f, e);
+	code = ftrace_report_run_make_text(r, f, e);
 	return code < 0 ? code : add_filters(r, f, e);
 }
 
@@ -425,7 +427,7 @@ static void check_time(struct report *r, struct handle *h)
 	*last = h->rec.time;
 }
 
-static void print_all(struct report *r)
+static void ftrace_report_run_print_all(struct report *r)
 {
 	for (;;) {
 		struct handle *best = NULL;
@@ -439,7 +441,8 @@ static void print_all(struct report *r)
 		check_time(r, best);
 		put_tag(r, best);
 		ftrace_text_line(best->file->text, &best->rec,
-				 &(struct ftrace_next){ peek, take, best }, r->out);
+				 &(struct ftrace_next){ peek, ftrace_report_run_take, best },
+				 r->out);
 		if (r->a->wakeup)
 			wakeups_record(&r->wakeups, &best->rec, r->out);
 		out_putc(r->out, '\n');
@@ -461,7 +464,7 @@ static void align(struct report *r)
 }
 
 /* Latency tracers leave text instead of records. */
-static bool print_text(const struct report *r, const struct file *f)
+static bool ftrace_report_run_print_text(const struct report *r, const struct file *f)
 {
 	const struct tracedat_buffer *b = f->t->n_buffers ? &f->t->buffers[0] : NULL;
 
@@ -472,7 +475,7 @@ static bool print_text(const struct report *r, const struct file *f)
 	return true;
 }
 
-static int show(struct report *r, struct err *e)
+static int ftrace_report_run_show(struct report *r, struct err *e)
 {
 	size_t n_files = r->files.n;
 	bool only = r->a->stat || r->a->uname || r->a->version;
@@ -487,7 +490,7 @@ static int show(struct report *r, struct err *e)
 
 		put_tag(r, &r->handles.data[i]);
 		out_printf(r->out, "cpus=%u\n", f->t->n_cpus);
-		if (print_text(r, f))
+		if (ftrace_report_run_print_text(r, f))
 			return 0;
 		if (only) {
 			ftrace_info_only(f->s, r->a, r->out);
@@ -509,7 +512,7 @@ static int show(struct report *r, struct err *e)
 	}
 	if (r->a->profile)
 		return 0;
-	print_all(r);
+	ftrace_report_run_print_all(r);
 	if (r->a->wakeup)
 		wakeups_finish(&r->wakeups, r->out);
 	return 0;
@@ -567,14 +570,14 @@ int ftrace_report_run(struct ftrace_report_args *a, struct out *out, struct err 
 	}
 	vec_each (&a->inputs, in)
 		if (code >= 0)
-			code = open_file(&r, in, e);
+			code = ftrace_report_run_open_file(&r, in, e);
 	if (code >= 0 && a->test_filters && (a->filters.n || a->pids || a->comms))
 		; /* was told as they were read */
 	else if (code >= 0 && ftrace_info_other(r.files.data[0]->s, r.files.data[0]->names,
 						&r.files.data[0]->clock, a, out))
 		code = a->check_events ? ftrace_info_check(r.files.data[0]->s, e) : 0;
 	else if (code >= 0)
-		code = show(&r, e);
+		code = ftrace_report_run_show(&r, e);
 	if (code >= 0) {
 		out_flush(out);
 		warn(&r);

@@ -40,14 +40,14 @@ static long running(void)
 	return pid;
 }
 
-static int empty(const char *root, const char *name, struct err *e)
+static int reset_ftrace_empty(const char *root, const char *name, struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("%s/%s", root, name);
 
 	return access(path, F_OK) < 0 ? 0 : undo_put(path, "", false, e);
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int reset_ftrace_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 	const char *root = ftrace_root(e);
@@ -70,9 +70,9 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	ftrace_reset_kept(root);
 	r = ftrace_reset_dir(root, e);
 	if (r >= 0)
-		r = empty(root, "kprobe_events", e);
+		r = reset_ftrace_empty(root, "kprobe_events", e);
 	if (r >= 0)
-		r = empty(root, "uprobe_events", e);
+		r = reset_ftrace_empty(root, "uprobe_events", e);
 	if (r >= 0 && !a->quiet)
 		puts("no tracer, no events, no filters, no probes: ftrace is at rest");
 	return r < 0 ? r : 0;
@@ -95,5 +95,5 @@ const struct command cmd_reset_ftrace = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = reset_ftrace_run,
 };

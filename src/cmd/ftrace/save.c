@@ -91,7 +91,7 @@ static void fill_buffer(struct parts *p, const struct ftrace *f, struct ftrace_c
 	}
 }
 
-static void tell(const char *path, const struct ftrace_args *a, uint64_t lost)
+static void ftrace_save_tell(const char *path, const struct ftrace_args *a, uint64_t lost)
 {
 	struct stat st;
 	char size[32];
@@ -211,7 +211,7 @@ int ftrace_save(struct ftrace *f, struct ftrace_capture *c, struct ftrace_maps *
 		r = tracedat_write(a->output, &o, e);
 	}
 	if (r >= 0)
-		tell(a->output, a, lost);
+		ftrace_save_tell(a->output, a, lost);
 	tracedat_out_free(&o);
 	parts_free(&p);
 	return r < 0 ? r : 0;

@@ -264,7 +264,7 @@ static const struct opt stat_opts[] = {
 };
 
 /* A setting that is other than usual, a line each. */
-static void tell(const char *dir, const char *file, const char *what, const char *usual)
+static void ftrace_show_tell(const char *dir, const char *file, const char *what, const char *usual)
 {
 	AUTO_FREE char *text = NULL;
 	size_t n = 0;
@@ -313,23 +313,23 @@ static void tell_all(const char *dir, const char *name, bool options)
 	AUTO_FREE char *clock = ftrace_clock(dir);
 
 	printf("%s%s\n", *name ? "Instance: " : "Top instance", name);
-	tell(dir, "current_tracer", "tracer", "nop");
-	tell(dir, "tracing_on", "writing to the buffer", "1");
-	tell(dir, "set_event", "events", "");
-	tell(dir, "set_ftrace_filter", "functions", "");
-	tell(dir, "set_ftrace_notrace", "functions left out", "");
-	tell(dir, "set_graph_function", "graph functions", "");
-	tell(dir, "set_ftrace_pid", "threads (functions)", "");
-	tell(dir, "set_event_pid", "threads (events)", "");
-	tell(dir, "tracing_thresh", "only longer than (us)", "0");
-	tell(dir, "max_graph_depth", "graph depth", "0");
-	tell(dir, "kprobe_events", "kprobes", "");
-	tell(dir, "uprobe_events", "uprobes", "");
+	ftrace_show_tell(dir, "current_tracer", "tracer", "nop");
+	ftrace_show_tell(dir, "tracing_on", "writing to the buffer", "1");
+	ftrace_show_tell(dir, "set_event", "events", "");
+	ftrace_show_tell(dir, "set_ftrace_filter", "functions", "");
+	ftrace_show_tell(dir, "set_ftrace_notrace", "functions left out", "");
+	ftrace_show_tell(dir, "set_graph_function", "graph functions", "");
+	ftrace_show_tell(dir, "set_ftrace_pid", "threads (functions)", "");
+	ftrace_show_tell(dir, "set_event_pid", "threads (events)", "");
+	ftrace_show_tell(dir, "tracing_thresh", "only longer than (us)", "0");
+	ftrace_show_tell(dir, "max_graph_depth", "graph depth", "0");
+	ftrace_show_tell(dir, "kprobe_events", "kprobes", "");
+	ftrace_show_tell(dir, "uprobe_events", "uprobes", "");
 	if (strcmp(clock, "local") != 0)
 		printf("  clock: %s\n", clock);
-	tell(dir, "buffer_size_kb", "buffer of each CPU (KB)", "");
+	ftrace_show_tell(dir, "buffer_size_kb", "buffer of each CPU (KB)", "");
 	tell_buffers(dir);
-	tell(dir, "error_log", "last errors", "");
+	ftrace_show_tell(dir, "error_log", "last errors", "");
 	if (options) {
 		printf("  options:\n");
 		ftrace_print_names(dir, "options", "    ", true, NULL);

@@ -226,7 +226,7 @@ static int split_each(struct splitting *x, struct err *e)
 	return r;
 }
 
-static int split(struct splitting *x, struct err *e)
+static int ftrace_split_split(struct splitting *x, struct err *e)
 {
 	const struct tracedat *t = tracedat_of(x->s);
 	struct tracedat_walk *w = tracedat_walk_new(x->s, SIZE_MAX, NULL, NULL);
@@ -272,7 +272,7 @@ static int parse_time(const char *text, uint64_t *ret, struct err *e)
 	return 0;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int ftrace_split_run(void *args, int argc, char **argv, struct err *e)
 {
 	const args_t *a = args;
 	struct splitting x = { .a = a, .to = UINT64_MAX };
@@ -294,7 +294,8 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (tracedat_of(x.s)->swap)
 		r = err_set(e, EOPNOTSUPP, "a recording of the other endian cannot be split here");
 	else
-		r = a->each_cpu && (a->events || a->pages) ? split_each(&x, e) : split(&x, e);
+		r = a->each_cpu && (a->events || a->pages) ? split_each(&x, e)
+							   : ftrace_split_split(&x, e);
 	input_warn(x.s);
 	source_close(x.s);
 	return r < 0 ? r : 0;
@@ -314,5 +315,5 @@ const struct command cmd_ftrace_split = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(args_t),
-	.run = run,
+	.run = ftrace_split_run,
 };

@@ -81,7 +81,8 @@ static struct lane *earliest(struct stream *st)
 	return best;
 }
 
-static void fill(const struct stream *st, const struct lane *l, struct ftrace_record *ret)
+static void ftrace_stream_fill(const struct stream *st, const struct lane *l,
+			       struct ftrace_record *ret)
 {
 	const struct tracedat *t = tracedat_of(st->s);
 	uint16_t id = 0;
@@ -100,11 +101,11 @@ static bool peek(void *ctx, struct ftrace_record *ret)
 
 	if (!l)
 		return false;
-	fill(st, l, ret);
+	ftrace_stream_fill(st, l, ret);
 	return true;
 }
 
-static void take(void *ctx)
+static void ftrace_stream_take(void *ctx)
 {
 	struct lane *l = earliest(ctx);
 
@@ -115,7 +116,7 @@ static void take(void *ctx)
 /* Print what can have no earlier record behind it. */
 static void print_until(struct stream *st, uint64_t until)
 {
-	struct ftrace_next next = { peek, take, st };
+	struct ftrace_next next = { peek, ftrace_stream_take, st };
 	struct lane *l;
 
 	for (uint32_t n = 0; (l = earliest(st)) && l->rec.time <= until; n++) {
@@ -123,7 +124,7 @@ static void print_until(struct stream *st, uint64_t until)
 
 		if (n % LOOK_EVERY == 0 && (st->cut = ftrace_wait_over(st->w)))
 			break;
-		fill(st, l, &rec);
+		ftrace_stream_fill(st, l, &rec);
 		l->have = false;
 		ftrace_text_line(st->text, &rec, &next, &st->out);
 		out_putc(&st->out, '\n');
@@ -151,7 +152,7 @@ static uint64_t newest_on(const struct stream *st, const uint8_t *page, uint64_t
 	return so_far;
 }
 
-static uint64_t read_all(struct stream *st)
+static uint64_t ftrace_stream_read_all(struct stream *st)
 {
 	uint64_t newest = st->newest;
 
@@ -170,10 +171,10 @@ static uint64_t read_all(struct stream *st)
 	return newest;
 }
 
-static int tick(void *ctx)
+static int ftrace_stream_tick(void *ctx)
 {
 	struct stream *st = ctx;
-	uint64_t newest = read_all(st);
+	uint64_t newest = ftrace_stream_read_all(st);
 	AUTO_FREE char *comms = NULL;
 	size_t n = 0;
 
@@ -229,7 +230,7 @@ static int open_lanes(struct stream *st, struct err *e)
 	return r;
 }
 
-static void make_text(struct stream *st, const args_t *a)
+static void ftrace_stream_make_text(struct stream *st, const args_t *a)
 {
 	const struct tracedat *t = tracedat_of(st->s);
 	const struct trace_info *info = &st->s->trace->info;
@@ -282,13 +283,13 @@ static int stream(args_t *a, struct ftrace *f, struct ftrace_wait *w, char **arg
 	if (r >= 0)
 		r = open_formats(&st, e);
 	if (r >= 0) {
-		make_text(&st, a);
+		ftrace_stream_make_text(&st, a);
 		r = open_lanes(&st, e);
 	}
 	if (r >= 0)
 		r = ftrace_start(f, e);
 	if (r >= 0) {
-		w->tick = tick;
+		w->tick = ftrace_stream_tick;
 		w->ctx = &st;
 		w->tick_ns = TICK_NS;
 		r = ftrace_wait_run(w, argv ? argv[0] : NULL, e);
@@ -297,8 +298,8 @@ static int stream(args_t *a, struct ftrace *f, struct ftrace_wait *w, char **arg
 	if (r >= 0) {
 		uint64_t lost = 0;
 
-		tick(&st);
-		read_all(&st);
+		ftrace_stream_tick(&st);
+		ftrace_stream_read_all(&st);
 		print_until(&st, UINT64_MAX);
 		if (st.cut || st.out.n)
 			command_note("what had come when the end did took longer than %d ms, and "
@@ -350,7 +351,7 @@ static int run_stream(void *args, int argc, char **argv, struct err *e)
 	return r < 0 ? r : w.exit_code;
 }
 
-static void drop(void *args)
+static void ftrace_stream_drop(void *args)
 {
 	ftrace_args_free(&((args_t *)args)->t);
 }
@@ -370,5 +371,5 @@ const struct command cmd_ftrace_stream = {
 	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(args_t),
 	.run = run_stream,
-	.drop = drop,
+	.drop = ftrace_stream_drop,
 };

@@ -22,17 +22,17 @@ struct words {
 	VEC(char *) line; /* of stream, owned */
 };
 
-static void put(struct words *w, const char *option, const char *value)
+static void ftrace_trace_put(struct words *w, const char *option, const char *value)
 {
 	vec_push(&w->line, mem_strdup(option));
 	if (value)
 		vec_push(&w->line, mem_strdup(value));
 }
 
-static void put_all(struct words *w, const char *option, const struct vec_strs *list)
+static void ftrace_trace_put_all(struct words *w, const char *option, const struct vec_strs *list)
 {
 	for (size_t i = 0; i < list->n; i++)
-		put(w, option, list->data[i]);
+		ftrace_trace_put(w, option, list->data[i]);
 }
 
 /* 16M: kilobytes, as stream counts them. */
@@ -46,12 +46,12 @@ static int put_size(struct words *w, struct err *e)
 	if (!str_size(w->size, 1024, &bytes) || bytes < 1024)
 		return err_set(e, EINVAL, "-m wants a size with B, K, M or G, not '%s'", w->size);
 	snprintf(kb, sizeof(kb), "%llu", (unsigned long long)(bytes / 1024));
-	put(w, "-b", kb);
+	ftrace_trace_put(w, "-b", kb);
 	return 0;
 }
 
 /* 0-3,5 as the mask that the kernel wants: words of 32 bits by comma, the highest first. */
-static int put_cpus(struct words *w, struct err *e)
+static int ftrace_trace_put_cpus(struct words *w, struct err *e)
 {
 	AUTO_STRBUF b = { 0 };
 	struct cpus cpus = { 0 };
@@ -69,7 +69,7 @@ static int put_cpus(struct words *w, struct err *e)
 	cpus_free(&cpus);
 	for (int i = top; i >= 0; i--)
 		strbuf_printf(&b, i == top ? "%x" : ",%08x", mask[i]);
-	put(w, "-M", strbuf_str(&b));
+	ftrace_trace_put(w, "-M", strbuf_str(&b));
 	return 0;
 }
 
@@ -91,17 +91,17 @@ static int put_opt(void *ctx, const char *part, size_t n)
 	};
 
 	if (str_starts(text, "depth=")) {
-		put(g->w, "--max-graph-depth", text + 6);
+		ftrace_trace_put(g->w, "--max-graph-depth", text + 6);
 		return 0;
 	}
 	if (strcmp(text, "verbose") == 0) {
-		put(g->w, "-O", "funcgraph-proc");
-		put(g->w, "-O", "funcgraph-abstime");
+		ftrace_trace_put(g->w, "-O", "funcgraph-proc");
+		ftrace_trace_put(g->w, "-O", "funcgraph-abstime");
 		return 0;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (strcmp(names[i][0], text) == 0) {
-			put(g->w, "-O", names[i][1]);
+			ftrace_trace_put(g->w, "-O", names[i][1]);
 			return 0;
 		}
 	err_set(g->e, EINVAL, "there is no option '%s' of tracers here", text);
@@ -127,36 +127,36 @@ static int make_line(struct words *w, int argc, char **argv, struct err *e)
 		return err_hint(e,
 				"kymo ftrace record, and kymo ftrace report shows what came later");
 	}
-	put(w, "stream", NULL);
-	put(w, "-q", NULL);
-	put(w, "-p", w->tracer ? w->tracer : named ? "function" : "function_graph");
-	put_all(w, "-l", &w->trace);
-	put_all(w, "-n", &w->notrace);
-	put_all(w, "-g", &w->graph);
-	put_all(w, "--graph-notrace", &w->nograph);
+	ftrace_trace_put(w, "stream", NULL);
+	ftrace_trace_put(w, "-q", NULL);
+	ftrace_trace_put(w, "-p", w->tracer ? w->tracer : named ? "function" : "function_graph");
+	ftrace_trace_put_all(w, "-l", &w->trace);
+	ftrace_trace_put_all(w, "-n", &w->notrace);
+	ftrace_trace_put_all(w, "-g", &w->graph);
+	ftrace_trace_put_all(w, "--graph-notrace", &w->nograph);
 	if (w->pids)
-		put(w, "-P", w->pids);
+		ftrace_trace_put(w, "-P", w->pids);
 	if (w->inherit)
-		put(w, "-c", NULL);
+		ftrace_trace_put(w, "-c", NULL);
 	if (argc && !w->all && !w->pids && !w->cpus)
-		put(w, "-F", NULL);
+		ftrace_trace_put(w, "-F", NULL);
 	r = put_size(w, e);
 	if (r == 0)
-		r = put_cpus(w, e);
+		r = ftrace_trace_put_cpus(w, e);
 	if (r == 0)
 		r = put_opts(w, w->func_opts, e);
 	if (r == 0)
 		r = put_opts(w, w->graph_opts, e);
 	if (r < 0)
 		return r;
-	put(w, "--", NULL);
+	ftrace_trace_put(w, "--", NULL);
 	for (int i = 0; i < argc; i++)
-		put(w, argv[i], NULL);
+		ftrace_trace_put(w, argv[i], NULL);
 	vec_push(&w->line, NULL);
 	return 0;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int ftrace_trace_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct words *w = args;
 	int r = make_line(w, argc, argv, e);
@@ -164,12 +164,12 @@ static int run(void *args, int argc, char **argv, struct err *e)
 
 	if (r < 0)
 		return r;
-	/* a copy: parsing moves words about, and drop() wants them all */
+	/* a copy: parsing moves words about, and ftrace_trace_drop() wants them all */
 	line = mem_dup(w->line.data, w->line.n * sizeof(*line));
 	return command_run(&cmd_ftrace_stream, "ftrace trace", (int)w->line.n - 1, line);
 }
 
-static void drop(void *args)
+static void ftrace_trace_drop(void *args)
 {
 	struct words *w = args;
 
@@ -218,6 +218,6 @@ const struct command cmd_ftrace_trace = {
 	.opts = opts,
 	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(struct words),
-	.run = run,
-	.drop = drop,
+	.run = ftrace_trace_run,
+	.drop = ftrace_trace_drop,
 };

@@ -40,7 +40,7 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int collapse_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 	const char *path = a->input ? a->input : input_path(argc > 0 ? argv[0] : NULL);
@@ -108,5 +108,5 @@ const struct command cmd_collapse = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = collapse_run,
 };

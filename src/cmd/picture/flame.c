@@ -205,7 +205,7 @@ static int choose_format(struct flame_args *a, bool recording, struct err *e)
 	return 0;
 }
 
-static int check(const struct flame_args *a, bool compare, struct err *e)
+static int flame_check(const struct flame_args *a, bool compare, struct err *e)
 {
 	if (compare && a->svg.flamechart)
 		return err_set(e, EINVAL, "--flamechart cannot compare: two runs share no time");
@@ -243,7 +243,7 @@ static int record_off(struct flame_args *a, struct err *e)
 	return r;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int flame_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct flame_args *a = args;
 	struct picture_given given = { .file = { a->input }, .n = a->input != NULL };
@@ -298,7 +298,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r == 0)
 		r = picture_read(file[0], file[1], &o, &in, e);
 	if (r == 0)
-		r = check(a, in.two, e);
+		r = flame_check(a, in.two, e);
 	if (r == 0)
 		r = flame_draw(a, &in, file, e);
 	if (r == 0 && a->open)
@@ -339,6 +339,6 @@ const struct command cmd_flame = {
 	.parse = OPT_KEEP_DASHES,
 	.args_size = sizeof(struct flame_args),
 	.defaults = &defaults,
-	.run = run,
+	.run = flame_run,
 	.drop = picture_words_drop,
 };

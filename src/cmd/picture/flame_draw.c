@@ -218,7 +218,8 @@ static int draw_folded(const struct flame_args *a, const struct picture_input *i
 	return folded_write(f, &in->side[0], in->two ? &in->side[1] : NULL, &o, e);
 }
 
-static void say_written(const struct flame_args *a, const struct picture_input *in, uint32_t type)
+static void flame_draw_say_written(const struct flame_args *a, const struct picture_input *in,
+				   uint32_t type)
 {
 	/* what folded text counts is for its writer to say */
 	const char *what = !in->folded ? "sample" : a->countname ? a->countname : "count";
@@ -309,6 +310,6 @@ int flame_draw(struct flame_args *a, const struct picture_input *in, const char 
 				     ? "--off-cpu shows where time was waited, --wall both"
 				     : "--event-filter names another");
 	if (r == 0)
-		say_written(a, in, type);
+		flame_draw_say_written(a, in, type);
 	return r;
 }

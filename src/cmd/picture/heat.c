@@ -85,7 +85,7 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static int check(const struct heat_args *a, const char *output, struct err *e)
+static int picture_heat_check(const struct heat_args *a, const char *output, struct err *e)
 {
 	if (!a->text && !str_ends(output, ".html") && !str_ends(output, ".svg") &&
 	    strcmp(output, "-") != 0) {
@@ -202,14 +202,14 @@ static bool is_seconds(const struct heat_args *a, const char *path)
 	       access(path, F_OK) < 0;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int heat_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct heat_args *a = args;
 	const char *output = a->output ? a->output : "heat.html", *path;
 	struct picture_given given = { .file = { a->input }, .n = a->input != NULL };
 	struct taken taken = { 0 };
 	char **command;
-	int r = check(a, output, e);
+	int r = picture_heat_check(a, output, e);
 
 	if (r == 0)
 		r = picture_arguments(&given, 1, argc, argv, a->record.n || a->duration,
@@ -235,7 +235,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	return r;
 }
 
-static void drop(void *args)
+static void heat_drop(void *args)
 {
 	free(((struct heat_args *)args)->guessed);
 	picture_words_drop(args);
@@ -273,6 +273,6 @@ const struct command cmd_heat = {
 	.parse = OPT_KEEP_DASHES,
 	.args_size = sizeof(struct heat_args),
 	.defaults = &defaults,
-	.run = run,
-	.drop = drop,
+	.run = heat_run,
+	.drop = heat_drop,
 };

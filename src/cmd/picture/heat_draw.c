@@ -50,8 +50,8 @@ static int axes(const struct heat_args *a, const struct heat_points *p, struct h
 	return r < 0 ? r : bound(a, p, "max", a->max, &o->max, e);
 }
 
-static void say_written(const struct heat_args *a, const char *path, const struct heat_points *p,
-			const struct heat_html_info *info)
+static void heat_draw_say_written(const struct heat_args *a, const char *path,
+				  const struct heat_points *p, const struct heat_html_info *info)
 {
 	char n[64];
 
@@ -103,12 +103,12 @@ int heat_draw(const struct heat_args *a, const struct heat_points *p, const char
 	closed = picture_close(&out, r == 0, e);
 	r = r == 0 ? closed : r;
 	if (r == 0)
-		say_written(a, path, p, &info);
+		heat_draw_say_written(a, path, p, &info);
 	heat_free(&h);
 	return r;
 }
 
-static uint64_t count_samples(const struct stacks *s)
+static uint64_t heat_draw_count_samples(const struct stacks *s)
 {
 	uint64_t n = 0;
 
@@ -156,8 +156,9 @@ int heat_draw_seconds(const struct heat_args *a, const char *input, const char *
 			     "%llu ms; --max-size allows more",
 			     (unsigned long long)info.time_step / 1000000);
 	if (r == 0 && !a->quiet && strcmp(path, "-") != 0)
-		command_note("wrote %s: %s by second, and the flame graph of any range", path,
-			     str_count(count_samples(&in.side[0]), "sample", n, sizeof(n)));
+		command_note(
+			"wrote %s: %s by second, and the flame graph of any range", path,
+			str_count(heat_draw_count_samples(&in.side[0]), "sample", n, sizeof(n)));
 	if (r == 0 && !in.side[0].entries.n)
 		command_note("there are no samples: what was recorded used no CPU; -a records the "
 			     "whole machine");

@@ -22,7 +22,7 @@ struct reading {
 	double time_scale, value_scale;
 };
 
-static int add_point(void *ctx, const struct points_line *l, struct err *e)
+static int heat_lines_add_point(void *ctx, const struct points_line *l, struct err *e)
 {
 	struct reading *r = ctx;
 	double time = l->time * r->time_scale, value = l->value * r->value_scale;
@@ -59,7 +59,7 @@ int heat_read_lines(const struct heat_args *a, const char *path, struct heat_poi
 	k = picture_file_open(path, &f, e);
 	if (k < 0)
 		return k;
-	k = points_read(r.name, f.data, f.n, add_point, &r, e);
+	k = points_read(r.name, f.data, f.n, heat_lines_add_point, &r, e);
 	picture_file_close(&f);
 	return k;
 }

@@ -89,7 +89,7 @@ static int check_call(void *ctx, const char *name, size_t n)
 }
 
 /* An event that tracefs has, and no other of that name; what it is called there. */
-static int add_event(void *ctx, const char *name, size_t n)
+static int heat_live_add_event(void *ctx, const char *name, size_t n)
 {
 	struct adding *d = ctx;
 	AUTO_FREE char *text = mem_strndup(name, n);
@@ -135,7 +135,7 @@ static int check_fields(const struct plan *p, const char *root, struct err *e)
 	return r;
 }
 
-static int add_events(struct plan *p, const char *root, struct err *why, struct err *e)
+static int heat_live_add_events(struct plan *p, const char *root, struct err *why, struct err *e)
 {
 	static const char *const besides[] = { "task:task_newtask", "task:task_rename",
 					       "block:block_rq_insert" };
@@ -145,7 +145,7 @@ static int add_events(struct plan *p, const char *root, struct err *why, struct 
 
 	if (r < 0)
 		return r;
-	if (str_split(events, ',', add_event, &d) < 0)
+	if (str_split(events, ',', heat_live_add_event, &d) < 0)
 		return 0;
 	r = check_fields(p, root, e);
 	if (r < 0)
@@ -153,7 +153,7 @@ static int add_events(struct plan *p, const char *root, struct err *why, struct 
 	/* who is born, what they are called, and whose requests a kernel thread hands on */
 	for (size_t i = 0; i < ARRAY_SIZE(besides) - (p->a->kind != HEAT_BLOCK || p->a->insert);
 	     i++)
-		if (add_event(&d, besides[i], strlen(besides[i])) < 0)
+		if (heat_live_add_event(&d, besides[i], strlen(besides[i])) < 0)
 			return 0;
 	return 1;
 }
@@ -334,7 +334,7 @@ int heat_live(const struct heat_args *a, char **command, struct heat_whom *whom,
 	if (a->kind == HEAT_SYSCALL &&
 	    (r = str_split(a->syscall, ',', check_call, &(struct calls){ root, e })) < 0)
 		return r;
-	r = add_events(&p, root, why, e);
+	r = heat_live_add_events(&p, root, why, e);
 	if (r > 0)
 		r = set_whom(&p, command != NULL, why, e);
 	if (r > 0 && (r = set_room(&p, e)) == 0) {

@@ -32,7 +32,7 @@ struct reader {
 	uint64_t negative, mixed, seen;
 };
 
-static const char *comm_of(const struct reader *r, const struct event *ev, int32_t tid)
+static const char *heat_read_comm_of(const struct reader *r, const struct event *ev, int32_t tid)
 {
 	uint32_t id = tasks_comm_at(r->trace->tasks, tid, ev->time);
 	const char *live = heat_whom_name(r->whom, tid);
@@ -65,7 +65,7 @@ static void put_device(struct reader *r, uint32_t dev)
 }
 
 /* A field's value, or what is known of every event; false when there is none of that name. */
-static bool put_value(struct reader *r, const struct event *ev, const char *name)
+static bool heat_read_put_value(struct reader *r, const struct event *ev, const char *name)
 {
 	const struct field *f = type_field(&r->trace->types[ev->type], name);
 	const char *s;
@@ -79,7 +79,7 @@ static bool put_value(struct reader *r, const struct event *ev, const char *name
 	else if (f && field_int(f, ev->raw, ev->raw_size, &v))
 		strbuf_printf(&r->text, "%" PRId64, v);
 	else if (strcmp(name, "comm") == 0)
-		strbuf_puts(&r->text, comm_of(r, ev, ev->tid));
+		strbuf_puts(&r->text, heat_read_comm_of(r, ev, ev->tid));
 	else if (strcmp(name, "tid") == 0 || strcmp(name, "pid") == 0)
 		strbuf_printf(&r->text, "%d", name[0] == 't' ? ev->tid : ev->pid);
 	else if (strcmp(name, "cpu") == 0)
@@ -104,16 +104,16 @@ static uint32_t label_of(struct reader *r, const struct event *ev)
 {
 	strbuf_reset(&r->text);
 	if (r->a->label) {
-		if (!put_value(r, ev, r->a->label))
+		if (!heat_read_put_value(r, ev, r->a->label))
 			return STRTAB_NONE;
 	} else if (r->a->kind == HEAT_BLOCK) {
 		const char *rw = "";
 		size_t at;
 
-		put_value(r, ev, "dev");
+		heat_read_put_value(r, ev, "dev");
 		strbuf_putc(&r->text, ' ');
 		at = r->text.n;
-		put_value(r, ev, "rwbs");
+		heat_read_put_value(r, ev, "rwbs");
 		rw = strbuf_str(&r->text) + at;
 		rw = strchr(rw, 'W')   ? "write"
 		     : strchr(rw, 'R') ? "read"
@@ -125,7 +125,7 @@ static uint32_t label_of(struct reader *r, const struct event *ev)
 	} else if (r->a->kind == HEAT_SYSCALL && strchr(r->a->syscall, ',')) {
 		strbuf_puts(&r->text, call_name(r, ev->type));
 	} else {
-		put_value(r, ev, "comm"); /* of who is woken, not of who wakes */
+		heat_read_put_value(r, ev, "comm"); /* of who is woken, not of who wakes */
 	}
 	return strtab_addn(&r->p->strings, strbuf_str(&r->text), r->text.n);
 }
@@ -139,10 +139,10 @@ static uint32_t detail_of(struct reader *r, const struct event *ev)
 	if (!r->details || r->p->points.n >= MAX_DETAILS)
 		return STRTAB_NONE;
 	strbuf_reset(&r->text);
-	strbuf_printf(&r->text, "%s-%d", comm_of(r, ev, tid), tid);
+	strbuf_printf(&r->text, "%s-%d", heat_read_comm_of(r, ev, tid), tid);
 	if (r->a->kind == HEAT_BLOCK && int_of(r, ev, "nr_sector", &n)) {
 		strbuf_puts(&r->text, ", ");
-		put_value(r, ev, "rwbs");
+		heat_read_put_value(r, ev, "rwbs");
 		if (n)
 			strbuf_printf(&r->text, " %" PRId64 " sectors", n);
 		if (n && int_of(r, ev, "sector", &v) && v >= 0)
@@ -150,13 +150,13 @@ static uint32_t detail_of(struct reader *r, const struct event *ev)
 	} else if (r->a->kind == HEAT_SCHED) {
 		strbuf_reset(&r->text);
 		strbuf_puts(&r->text, "tid ");
-		put_value(r, ev, "pid");
-		strbuf_printf(&r->text, ", woken by %s-%d on CPU %u", comm_of(r, ev, ev->tid),
-			      ev->tid, ev->cpu);
+		heat_read_put_value(r, ev, "pid");
+		strbuf_printf(&r->text, ", woken by %s-%d on CPU %u",
+			      heat_read_comm_of(r, ev, ev->tid), ev->tid, ev->cpu);
 	} else if (r->a->kind == HEAT_PAIR) {
 		for (unsigned i = 0; i < r->spec->n_keys; i++) {
 			strbuf_printf(&r->text, ", %s ", r->spec->key[i].begin);
-			put_value(r, ev, r->spec->key[i].begin);
+			heat_read_put_value(r, ev, r->spec->key[i].begin);
 		}
 	} else {
 		strbuf_printf(&r->text, ", CPU %u", ev->cpu);
@@ -296,7 +296,8 @@ static int add_field(void *ctx, const struct event *ev)
 	return 0;
 }
 
-static int find_field(struct reader *r, const char *event, const char *name, struct err *e)
+static int heat_read_find_field(struct reader *r, const char *event, const char *name,
+				struct err *e)
 {
 	AUTO_STRBUF b = { 0 };
 	const struct trace *t = r->trace;
@@ -331,7 +332,7 @@ static int read_field(struct reader *r, struct source *s, struct err *e)
 	int k = heat_field(r->a->field, &event, &name, e);
 
 	if (k == 0)
-		k = find_field(r, event, name, e);
+		k = heat_read_find_field(r, event, name, e);
 	if (k == -ENOENT && r->whom->live && !r->field_found) {
 		heat_say_no_values(r->a, event, name, 0, r->p);
 		return 0;
@@ -364,7 +365,7 @@ int heat_check(const struct heat_args *a, const struct trace *t, struct err *e)
 	if (a->kind == HEAT_FIELD) {
 		k = heat_field(a->field, &event, &name, e);
 		if (k == 0)
-			k = find_field(&r, event, name, e);
+			k = heat_read_find_field(&r, event, name, e);
 		if (k == -ENOENT && !r.field_found) {
 			*e = (struct err){ 0 };
 			k = 0;

@@ -111,7 +111,7 @@ int heat_events(const struct heat_args *a, char **ret, struct err *e)
 	return r;
 }
 
-static bool has(const struct trace *t, const char *name)
+static bool heat_what_has(const struct trace *t, const char *name)
 {
 	for (size_t i = 0; i < t->n_types; i++)
 		if (t->types[i].event && strcmp(t->types[i].event, name) == 0)
@@ -131,7 +131,7 @@ static char *calls_of(const struct trace *t)
 		if (!name || !str_starts(name, "sys_enter_"))
 			continue;
 		end = mem_printf("sys_exit_%s", name + 10);
-		if (has(t, end))
+		if (heat_what_has(t, end))
 			strbuf_printf(&b, "%s%s", b.n ? "," : "", name + 10);
 	}
 	return b.n ? mem_strdup(strbuf_str(&b)) : NULL;
@@ -142,14 +142,14 @@ int heat_guess(struct heat_args *a, const struct trace *t, struct err *e)
 	if (a->kind != HEAT_NONE)
 		return 0;
 	a->guessed = calls_of(t);
-	if (has(t, "block_rq_complete") &&
-	    (has(t, "block_rq_issue") || has(t, "block_rq_insert"))) {
+	if (heat_what_has(t, "block_rq_complete") &&
+	    (heat_what_has(t, "block_rq_issue") || heat_what_has(t, "block_rq_insert"))) {
 		a->kind = HEAT_BLOCK;
-		a->insert = !has(t, "block_rq_issue");
+		a->insert = !heat_what_has(t, "block_rq_issue");
 	} else if (a->guessed) {
 		a->kind = HEAT_SYSCALL;
 		a->syscall = a->guessed;
-	} else if (has(t, "sched_switch") && has(t, "sched_wakeup")) {
+	} else if (heat_what_has(t, "sched_switch") && heat_what_has(t, "sched_wakeup")) {
 		a->kind = HEAT_SCHED;
 	} else if (t->n_types && !t->types[0].system) {
 		a->kind = HEAT_SUBSECOND;

@@ -6,7 +6,7 @@
 
 enum { THEIRS = 1, OURS };
 
-static uint32_t type_of(const struct trace *t, const char *system, const char *event)
+static uint32_t heat_whom_type_of(const struct trace *t, const char *system, const char *event)
 {
 	for (uint32_t i = 0; i < t->n_types; i++)
 		if (t->types[i].system && strcmp(t->types[i].system, system) == 0 &&
@@ -18,10 +18,10 @@ static uint32_t type_of(const struct trace *t, const char *system, const char *e
 void heat_whom_begin(struct heat_whom *w, const struct trace *t)
 {
 	w->live = true;
-	w->newtask = type_of(t, "task", "task_newtask");
-	w->rename = type_of(t, "task", "task_rename");
-	w->complete = type_of(t, "block", "block_rq_complete");
-	w->insert = type_of(t, "block", "block_rq_insert");
+	w->newtask = heat_whom_type_of(t, "task", "task_newtask");
+	w->rename = heat_whom_type_of(t, "task", "task_rename");
+	w->complete = heat_whom_type_of(t, "block", "block_rq_complete");
+	w->insert = heat_whom_type_of(t, "block", "block_rq_insert");
 }
 
 static bool int_of(const struct trace *t, const struct event *ev, const char *name, int64_t *ret)

@@ -387,8 +387,8 @@ static int read_script(const char *shown, const struct picture_file *w,
 }
 
 /* One file into side[0], and into side[1] when it has two counts. */
-static int read_one(const char *path, const struct picture_opts *o, struct stacks side[2],
-		    struct picture_input *in, struct err *e)
+static int picture_read_one(const char *path, const struct picture_opts *o, struct stacks side[2],
+			    struct picture_input *in, struct err *e)
 {
 	const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
 	struct folded_info info = { 0 };
@@ -490,12 +490,12 @@ int picture_read(const char *path, const char *after, const struct picture_opts 
 	*in = (struct picture_input){ .off_type = UINT32_MAX };
 	if (strcmp(path, "-") == 0 && after && strcmp(after, "-") == 0)
 		return err_set(e, EINVAL, "only one of the two files can be standard input");
-	r = read_one(path, o, in->side, in, e);
+	r = picture_read_one(path, o, in->side, in, e);
 	if (r < 0 || !after)
 		return r;
 	if (!in->two) {
 		first = in->first_type;
-		r = read_one(after, o, other, in, e);
+		r = picture_read_one(after, o, other, in, e);
 		in->first_type = first;
 		in->side[1] = other[0];
 		stacks_free(&other[1]);
@@ -517,7 +517,7 @@ void picture_input_free(struct picture_input *in)
 }
 
 /* Is it the event NAME, whole or without its modifiers? */
-static bool is_event(const char *t, const char *name)
+static bool picture_is_event(const char *t, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -529,7 +529,7 @@ unsigned picture_events(const struct stacks *s)
 	unsigned n = 0;
 
 	vec_each (&s->type_names, id)
-		n += !is_event(strtab_get(&s->strings, *id), "dummy");
+		n += !picture_is_event(strtab_get(&s->strings, *id), "dummy");
 	return n;
 }
 
@@ -540,11 +540,11 @@ int picture_event(const struct stacks *s, const char *name, uint32_t *ret, struc
 	for (uint32_t i = 0; i < s->type_names.n; i++) {
 		const char *t = strtab_get(&s->strings, s->type_names.data[i]);
 
-		if (is_event(t, name)) {
+		if (picture_is_event(t, name)) {
 			*ret = i;
 			return 0;
 		}
-		if (!is_event(t, "dummy"))
+		if (!picture_is_event(t, "dummy"))
 			strbuf_printf(&list, "%s%s", list.n ? ", " : "", t);
 	}
 	err_set(e, ENOENT, "there are no stacks of the event '%s'", name);

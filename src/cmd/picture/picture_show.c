@@ -47,7 +47,7 @@ static void become(const struct passwd *u)
 	setenv("DBUS_SESSION_BUS_ADDRESS", bus, 1);
 }
 
-static void start(const char *path, const struct passwd *u)
+static void picture_show_start(const char *path, const struct passwd *u)
 {
 	int null = open("/dev/null", O_RDWR);
 
@@ -74,7 +74,7 @@ int picture_show(const char *path, struct err *e)
 
 	pid = fork();
 	if (pid == 0)
-		start(shown, u);
+		picture_show_start(shown, u);
 	if (pid < 0)
 		return err_set(e, errno, "cannot start a browser: %s", strerror(errno));
 	for (; waited < FAILS_WITHIN && (ended = waitpid(pid, &status, WNOHANG)) == 0; waited += 10)

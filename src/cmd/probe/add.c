@@ -274,7 +274,7 @@ static int each_target(struct adding *a, char *const *words, size_t n, here_fn *
 	return err;
 }
 
-static int add(struct adding *a, char *const *words, size_t n, struct err *e)
+static int probe_add_add(struct adding *a, char *const *words, size_t n, struct err *e)
 {
 	return each_target(a, words, n, add_here, e);
 }
@@ -302,9 +302,9 @@ static int add_words(struct adding *a, int argc, char **argv, struct err *e)
 	int err = 0;
 
 	if (argc > 1 && !strchr(argv[0], ' '))
-		return add(a, argv, (size_t)argc, e);
+		return probe_add_add(a, argv, (size_t)argc, e);
 	for (int i = 0; i < argc && err == 0; i++)
-		err = add(a, argv + i, 1, e);
+		err = probe_add_add(a, argv + i, 1, e);
 	return err;
 }
 
@@ -334,7 +334,7 @@ int probe_add_all(const struct probe_opts *o, const struct probe_wanted *w, stru
 	for (size_t i = 0; i < w->n_add && err == 0; i++) {
 		char *word = (char *)w->add[i];
 
-		err = add(&a, &word, 1, e);
+		err = probe_add_add(&a, &word, 1, e);
 	}
 	if (err == 0)
 		err = add_words(&a, w->argc, w->argv, e);

@@ -24,7 +24,7 @@ struct walk {
 };
 
 /* By its name, or all of its text as perf compares it. */
-static bool wanted(const struct kept_probe *k, const char *pattern)
+static bool probe_cache_wanted(const struct kept_probe *k, const char *pattern)
 {
 	const char *colon = pattern ? strchr(pattern, ':') : NULL;
 	AUTO_FREE char *group = colon ? mem_strndup(pattern, (size_t)(colon - pattern)) : NULL;
@@ -43,7 +43,7 @@ static int list_file(void *ctx, const struct build_id *id, const char *path)
 	if (kept_probes_read(w->dir, id, &kept) < 0)
 		return 0;
 	vec_each (&kept.list, k) {
-		if (!wanted(k, w->pattern))
+		if (!probe_cache_wanted(k, w->pattern))
 			continue;
 		if (!titled)
 			printf("%s (%s):\n", path, build_id_text(id, text));
@@ -76,7 +76,7 @@ static int remove_of_file(void *ctx, const struct build_id *id, const char *path
 	if (kept_probes_read(w->dir, id, &kept) < 0)
 		return 0;
 	for (size_t i = 0; i < kept.list.n;) {
-		if (!wanted(&kept.list.data[i], w->pattern)) {
+		if (!probe_cache_wanted(&kept.list.data[i], w->pattern)) {
 			i++;
 			continue;
 		}

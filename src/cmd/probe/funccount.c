@@ -210,7 +210,7 @@ static void read_probes(struct counting *c)
 
 /* --- the table --- */
 
-static int by_count(const void *a, const void *b)
+static int funccount_by_count(const void *a, const void *b)
 {
 	const struct row *const *x = a, *const *y = b;
 	uint64_t m = (*x)->n - (*x)->before, n = (*y)->n - (*y)->before;
@@ -227,7 +227,7 @@ static void read_counts(struct counting *c)
 }
 
 /* What came while probes were put in one by one, much of it our own doing, does not count. */
-static void begin(struct counting *c)
+static void funccount_begin(struct counting *c)
 {
 	read_counts(c);
 	vec_each (&c->rows, r)
@@ -243,7 +243,7 @@ static void print_table(struct counting *c)
 	vec_each (&c->rows, r)
 		if (r->n > r->before)
 			sorted[n++] = r;
-	qsort(sorted, n, sizeof(*sorted), by_count);
+	qsort(sorted, n, sizeof(*sorted), funccount_by_count);
 	first = c->a->top > 0 && n > (size_t)c->a->top ? n - (size_t)c->a->top : 0;
 	if (c->a->stamps) {
 		char text[32];
@@ -262,15 +262,15 @@ static void print_table(struct counting *c)
 	free(sorted);
 }
 
-static int tick(void *ctx)
+static int funccount_tick(void *ctx)
 {
 	print_table(ctx);
 	putchar('\n');
 	return 0;
 }
 
-static int count(struct counting *c, const char *pattern, char **argv, struct ftrace_wait *w,
-		 struct err *e)
+static int funccount_count(struct counting *c, const char *pattern, char **argv,
+			   struct ftrace_wait *w, struct err *e)
 {
 	AUTO_FREE char *profile = NULL;
 	int r;
@@ -287,7 +287,7 @@ static int count(struct counting *c, const char *pattern, char **argv, struct ft
 		return r;
 	fprintf(stderr, "Counting \"%s\" (%zu functions, %s)...%s\n", pattern, c->rows.n, c->how,
 		w->limit_ns || argv ? "" : " Ctrl-C to end.");
-	begin(c);
+	funccount_begin(c);
 	r = ftrace_wait_run(w, argv ? argv[0] : NULL, e);
 	if (r >= 0) {
 		print_table(c);
@@ -298,7 +298,7 @@ static int count(struct counting *c, const char *pattern, char **argv, struct ft
 	return r;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int funccount_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
 	struct counting c = { .a = a };
@@ -314,12 +314,12 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (r >= 0 && a->interval &&
 	    (!str_duration(a->interval, 1000000000u, &w.tick_ns) || !w.tick_ns))
 		r = err_set(e, EINVAL, "-i wants seconds, not '%s'", a->interval);
-	w.tick = tick;
+	w.tick = funccount_tick;
 	w.ctx = &c;
 	if (r >= 0)
 		r = ftrace_wait_open(&w, command, e);
 	if (r >= 0)
-		r = count(&c, argv[0], command, &w, e);
+		r = funccount_count(&c, argv[0], command, &w, e);
 	ftrace_wait_close(&w);
 	ftrace_run_close(&c.f);
 	vec_each (&c.rows, x)
@@ -358,5 +358,5 @@ const struct command cmd_funccount = {
 	.opts = opts,
 	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = funccount_run,
 };

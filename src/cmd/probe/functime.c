@@ -30,7 +30,7 @@ struct args {
 	bool probes;
 };
 
-static size_t keep(const struct args *a)
+static size_t probe_functime_keep(const struct args *a)
 {
 	return a->slowest > 0 ? (size_t)a->slowest : 10;
 }
@@ -236,7 +236,7 @@ static int time_it(struct args *a, struct ftrace_wait *w, const char *func, char
 		r = ftrace_run_read(&a->ft.t, &f, w, argv, &s, e);
 	ftrace_run_close(&f);
 	if (r >= 0)
-		r = functime_pairs(s, &p, &a->ft.t.o, keep(a), e);
+		r = functime_pairs(s, &p, &a->ft.t.o, probe_functime_keep(a), e);
 	source_close(s);
 	free(names[0]);
 	free(names[1]);
@@ -264,7 +264,7 @@ static void take_slow(const struct functime *t, const struct functime_cpu *c, co
 
 static int show_sums(const struct functime *t, const struct args *a, struct err *e)
 {
-	struct functime_sums sums = { .keep = keep(a) };
+	struct functime_sums sums = { .keep = probe_functime_keep(a) };
 	AUTO_FREE struct functime_cpu *all = NULL;
 	uint64_t missed = functime_missed(t);
 	size_t n = 0;
@@ -303,7 +303,7 @@ static int time_by_programs(struct args *a, struct ftrace_wait *w, char **argv, 
 	struct err ignored;
 	int r;
 
-	if (other(a) || a->probes || a->binary || keep(a) > FUNCTIME_SLOW ||
+	if (other(a) || a->probes || a->binary || probe_functime_keep(a) > FUNCTIME_SLOW ||
 	    functime_open(&o, &t, &ignored) < 0)
 		return -ENOTSUP;
 	fprintf(stderr, "Timing %s (fentry and fexit)...%s\n", a->what,
@@ -315,7 +315,7 @@ static int time_by_programs(struct args *a, struct ftrace_wait *w, char **argv, 
 	return r;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int functime_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
 	struct ftrace_wait w = { 0 };
@@ -342,7 +342,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	return r < 0 ? r : w.exit_code;
 }
 
-static void drop(void *args)
+static void functime_drop(void *args)
 {
 	functool_free(&((struct args *)args)->ft);
 }
@@ -385,6 +385,6 @@ const struct command cmd_functime = {
 	.opts = opts,
 	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(struct args),
-	.run = run,
-	.drop = drop,
+	.run = functime_run,
+	.drop = functime_drop,
 };

@@ -41,7 +41,8 @@ struct timing {
 	struct functime_sums sums;
 };
 
-static char *text_of(const struct timing *t, const struct event *ev, const struct event_type *type)
+static char *functime_pairs_text_of(const struct timing *t, const struct event *ev,
+				    const struct event_type *type)
 {
 	AUTO_STRBUF b = { 0 };
 	const char *text, *rest;
@@ -53,7 +54,7 @@ static char *text_of(const struct timing *t, const struct event *ev, const struc
 }
 
 /* The word behind "action=" or "name=" of its text; of a switch, who comes. */
-static uint32_t kind_of(struct timing *t, const struct event *ev, const char *text)
+static uint32_t functime_pairs_kind_of(struct timing *t, const struct event *ev, const char *text)
 {
 	AUTO_FREE char *key = mem_printf("%s=", t->plan->kind);
 	const char *at = strstr(text, key);
@@ -90,9 +91,11 @@ static void begin_one(struct timing *t, struct nest *n, const struct event *ev, 
 		return;
 	n->time[n->n] = ev->time;
 	n->tid[n->n] = tid;
-	n->text[n->n] = t->plan->turns ? mem_printf("CPU %u", ev->cpu) : text_of(t, ev, t->begin);
-	n->kind[n->n] =
-		t->plan->kind && !t->plan->turns ? kind_of(t, ev, n->text[n->n]) : STRTAB_NONE;
+	n->text[n->n] = t->plan->turns ? mem_printf("CPU %u", ev->cpu)
+				       : functime_pairs_text_of(t, ev, t->begin);
+	n->kind[n->n] = t->plan->kind && !t->plan->turns
+				? functime_pairs_kind_of(t, ev, n->text[n->n])
+				: STRTAB_NONE;
 	n->n++;
 }
 
@@ -115,7 +118,7 @@ static void end_one(struct timing *t, struct nest *n, const struct event *ev)
 			return;
 		}
 		/* the name it has now: it may have become another program meanwhile */
-		n->kind[n->n] = kind_of(t, ev, n->text[n->n]);
+		n->kind[n->n] = functime_pairs_kind_of(t, ev, n->text[n->n]);
 	}
 	took = ev->time - n->time[n->n];
 	add_kind(t, n->kind[n->n], took);
@@ -123,7 +126,7 @@ static void end_one(struct timing *t, struct nest *n, const struct event *ev)
 }
 
 /* With -p, switches to others are seen as well, but not how long they stay. */
-static bool wanted(const struct ftrace_opts *o, int64_t tid)
+static bool functime_pairs_wanted(const struct ftrace_opts *o, int64_t tid)
 {
 	vec_each (&o->pids, p)
 		if (*p == tid)
@@ -137,10 +140,10 @@ static bool begun_unseen(const struct timing *t, const struct event *ev)
 	int64_t tid;
 
 	return t->prev_pid && field_int(t->prev_pid, ev->raw, ev->raw_size, &tid) && tid &&
-	       wanted(t->o, tid);
+	       functime_pairs_wanted(t->o, tid);
 }
 
-static int on_event(void *ctx, const struct event *ev)
+static int functime_pairs_on_event(void *ctx, const struct event *ev)
 {
 	struct timing *t = ctx;
 	const struct event_type *type = &t->s->trace->types[ev->type];
@@ -160,7 +163,7 @@ static int on_event(void *ctx, const struct event *ev)
 		if (n->n || begun_unseen(t, ev))
 			end_one(t, n, ev);
 		if (t->next_pid && field_int(t->next_pid, ev->raw, ev->raw_size, &next) && next &&
-		    wanted(t->o, next))
+		    functime_pairs_wanted(t->o, next))
 			begin_one(t, n, ev, (int32_t)next);
 	} else if (type == t->begin) {
 		begin_one(t, n, ev, ev->tid);
@@ -201,7 +204,7 @@ static void print_kinds(const struct timing *t)
 	}
 }
 
-static const struct event_type *find(const struct trace *t, const char *name)
+static const struct event_type *functime_pairs_find(const struct trace *t, const char *name)
 {
 	for (size_t i = 0; i < t->n_types; i++)
 		if (strcmp(t->types[i].name, name) == 0)
@@ -226,12 +229,12 @@ int functime_pairs(struct source *s, const struct functime_plan *p, const struct
 	struct timing t = { .s = s, .plan = p, .o = o, .sums.keep = keep };
 	int r;
 
-	t.begin = find(s->trace, p->begin);
-	t.end = find(s->trace, p->end);
+	t.begin = functime_pairs_find(s->trace, p->begin);
+	t.end = functime_pairs_find(s->trace, p->end);
 	t.next_pid = t.begin && p->turns ? type_field(t.begin, "next_pid") : NULL;
 	t.prev_pid = t.begin && p->turns ? type_field(t.begin, "prev_pid") : NULL;
 	t.kind_field = t.begin && p->kind ? type_field(t.begin, p->kind) : NULL;
-	r = s->read_ordered(s, false, on_event, &t, e);
+	r = s->read_ordered(s, false, functime_pairs_on_event, &t, e);
 	if (r >= 0 && t.sums.n) {
 		functime_print(&t.sums, p->turns ? "turns on a CPU" : p->kind ? p->name : "calls");
 		print_kinds(&t);

@@ -14,7 +14,7 @@ struct args {
 	int depth;
 };
 
-static void drop(void *args)
+static void functrace_drop(void *args)
 {
 	functool_free(&((struct args *)args)->ft);
 }
@@ -68,7 +68,7 @@ const struct command cmd_functrace = {
 	.opts = trace_opts,
 	.args_size = sizeof(struct args),
 	.run = run_trace,
-	.drop = drop,
+	.drop = functrace_drop,
 };
 
 /* --- funcgraph --- */
@@ -144,7 +144,7 @@ const struct command cmd_funcgraph = {
 	.opts = graph_opts,
 	.args_size = sizeof(struct args),
 	.run = run_graph,
-	.drop = drop,
+	.drop = functrace_drop,
 };
 
 /* --- funcslower --- */
@@ -190,5 +190,5 @@ const struct command cmd_funcslower = {
 	.opts = slower_opts,
 	.args_size = sizeof(struct args),
 	.run = run_slower,
-	.drop = drop,
+	.drop = functrace_drop,
 };

@@ -97,7 +97,7 @@ static const struct opt opts[] = {
 
 /* --- removing --- */
 
-static bool named(const char *pattern, const struct probe_event *p)
+static bool probe_named(const char *pattern, const struct probe_event *p)
 {
 	const char *colon = strchr(pattern, ':');
 	AUTO_FREE char *group = colon ? mem_strndup(pattern, (size_t)(colon - pattern)) : NULL;
@@ -119,7 +119,7 @@ static int remove_events(const struct args *args, const char *pattern, struct er
 	if (err < 0)
 		return err;
 	vec_each (&have.list, p) {
-		if (err < 0 || !named(pattern, p))
+		if (err < 0 || !probe_named(pattern, p))
 			continue;
 		n++;
 		if (!args->o.dry_run)
@@ -156,7 +156,7 @@ static char *by_short_name(const struct probe_target_opts *t)
 	return path;
 }
 
-static int run(void *opaque, int argc, char **argv, struct err *e)
+static int probe_run(void *opaque, int argc, char **argv, struct err *e)
 {
 	struct args *a = opaque;
 	AUTO_FREE char *inside = NULL;
@@ -215,7 +215,7 @@ static int run(void *opaque, int argc, char **argv, struct err *e)
 			"a program; -F lists functions, kymo probe -h says more");
 }
 
-static void drop(void *opaque)
+static void probe_drop(void *opaque)
 {
 	struct args *a = opaque;
 
@@ -259,6 +259,6 @@ const struct command cmd_probe = {
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.defaults = &defaults,
-	.run = run,
-	.drop = drop,
+	.run = probe_run,
+	.drop = probe_drop,
 };

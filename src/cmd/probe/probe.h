@@ -15,13 +15,13 @@ struct probe_opts {
 	int verbose, max_probes;
 };
 
-/* probe_show.c: what there is to see. They print to stdout. */
+/* cmd/probe/show.c: what there is to see. They print to stdout. */
 int probe_show_lines(const struct probe_opts *o, const char *text, struct err *e);
 int probe_show_vars(const struct probe_opts *o, const char *text, struct err *e);
 int probe_show_functions(const struct probe_opts *o, const char *filter, struct err *e);
 int probe_show_list(const struct probe_opts *o, const char *filter, struct err *e);
 
-/* probe_add.c: definitions to show, and probes to add; argc words are one probe, or several. */
+/* cmd/probe/add.c: definitions to show, and probes to add; argc words are one probe, or several. */
 struct probe_wanted {
 	const char *const *define, *const *add;
 	size_t n_define, n_add;
@@ -30,7 +30,7 @@ struct probe_wanted {
 };
 int probe_add_all(const struct probe_opts *o, const struct probe_wanted *w, struct err *e);
 
-/* probe_cache.c: the probes that are kept beside files in the build-id cache. */
+/* cmd/probe/cache.c: the probes that are kept beside files in the build-id cache. */
 int probe_cache_list(const char *filter, struct err *e);
 int probe_cache_remove(const struct probe_opts *o, const char *pattern, struct err *e);
 /* Keep it, with the file that it is in. */

@@ -42,7 +42,7 @@ bool probe_filter(const char *filter, const char *name)
 	return false;
 }
 
-static int by_text(const void *a, const void *b)
+static int probe_show_by_text(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -55,7 +55,7 @@ struct texts {
 static void texts_sort(struct texts *t)
 {
 	if (t->list.n)
-		qsort(t->list.data, t->list.n, sizeof(*t->list.data), by_text);
+		qsort(t->list.data, t->list.n, sizeof(*t->list.data), probe_show_by_text);
 }
 
 static void texts_free(struct texts *t)

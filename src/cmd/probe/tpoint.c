@@ -19,7 +19,7 @@ struct args {
 	bool list;
 };
 
-static void drop(void *args)
+static void tpoint_drop(void *args)
 {
 	functool_free(&((struct args *)args)->ft);
 }
@@ -28,7 +28,7 @@ static void drop(void *args)
 	FUNCTOOL_OPTS, OPT_FLAG('s', "stacks", ft.stack, whose " stacks"), \
 		OPT_FLAG('v', "view", ft.view, "only show the event's format")
 
-static int add_event(struct args *a, const char *name, const char *filter)
+static int tpoint_add_event(struct args *a, const char *name, const char *filter)
 {
 	vec_push(&ftrace_args_buffer(&a->ft.t)->events,
 		 (struct ftrace_event_opt){ .name = name, .filter = filter });
@@ -84,7 +84,7 @@ static int run_tpoint(void *args, int argc, char **argv, struct err *e)
 	if (a->ft.view)
 		return view(argv[0], e);
 	snprintf(a->ft.what, sizeof(a->ft.what), "%s", argv[0]);
-	add_event(a, argv[0], argc > 1 ? argv[1] : NULL);
+	tpoint_add_event(a, argv[0], argc > 1 ? argv[1] : NULL);
 	return functool_run(&a->ft, e);
 }
 
@@ -106,7 +106,7 @@ const struct command cmd_tpoint = {
 	.complete = "@events",
 	.args_size = sizeof(struct args),
 	.run = run_tpoint,
-	.drop = drop,
+	.drop = tpoint_drop,
 };
 
 /* --- kprobe --- */
@@ -148,7 +148,7 @@ static int probe(struct args *a, const char *definition, const char *filter, boo
 	snprintf(a->ft.what, sizeof(a->ft.what), "%s %s", user ? "uprobe" : "kprobe",
 		 a->ft.probe.name);
 	name = mem_printf("%s:%s", a->ft.probe.group, a->ft.probe.name);
-	add_event(a, name, filter);
+	tpoint_add_event(a, name, filter);
 	r = functool_run(&a->ft, e);
 	if (r < 0)
 		hint_fields(group, filter, e);
@@ -186,7 +186,7 @@ const struct command cmd_kprobe = {
 	.opts = kprobe_opts,
 	.args_size = sizeof(struct args),
 	.run = run_kprobe,
-	.drop = drop,
+	.drop = tpoint_drop,
 };
 
 /* --- uprobe --- */
@@ -236,5 +236,5 @@ const struct command cmd_uprobe = {
 	.opts = uprobe_opts,
 	.args_size = sizeof(struct args),
 	.run = run_uprobe,
-	.drop = drop,
+	.drop = tpoint_drop,
 };

@@ -104,7 +104,7 @@ struct object {
 	struct symtab tab;
 };
 
-static int load(const char *path, struct object *o, struct err *e)
+static int uprobe_where_load(const char *path, struct object *o, struct err *e)
 {
 	int r = elf_open_path(path, &o->elf, e);
 
@@ -130,12 +130,13 @@ static bool is_function(const struct symtab_sym *s)
 }
 
 /* open64 is open64@@GLIBC_2.2.5 in a library. */
-static bool named(const char *symbol, const char *name, size_t n)
+static bool uprobe_where_named(const char *symbol, const char *name, size_t n)
 {
 	return strncmp(symbol, name, n) == 0 && (symbol[n] == '\0' || symbol[n] == '@');
 }
 
-static int no_function(const struct object *o, const char *path, const char *wanted, struct err *e)
+static int uprobe_where_no_function(const struct object *o, const char *path, const char *wanted,
+				    struct err *e)
 {
 	struct str_nearest near = { .typed = wanted };
 	bool written = demangle_is_written(wanted);
@@ -166,7 +167,7 @@ static int find_symbol(const struct object *o, const char *path, const char *wan
 
 	for (size_t i = 0; i < o->tab.n; i++)
 		if (is_function(&o->tab.sym[i]) &&
-		    named(o->tab.sym[i].name, wanted, strlen(wanted))) {
+		    uprobe_where_named(o->tab.sym[i].name, wanted, strlen(wanted))) {
 			*ret = &o->tab.sym[i];
 			return 0;
 		}
@@ -193,7 +194,7 @@ static int find_symbol(const struct object *o, const char *path, const char *wan
 				one, other, path, wanted);
 	}
 	if (!found)
-		return no_function(o, path, wanted, e);
+		return uprobe_where_no_function(o, path, wanted, e);
 	*ret = found;
 	return 0;
 }
@@ -207,13 +208,13 @@ static int find_offset(const char *path, const char *symbol, uint64_t *ret, stru
 	const struct symtab_sym *s = NULL;
 	struct object o = { 0 };
 	struct code_led led = { 0 };
-	int r = load(path, &o, e);
+	int r = uprobe_where_load(path, &o, e);
 
 	if (r < 0)
 		return r;
 	r = find_symbol(&o, path, wanted, &s, e);
 	if (r >= 0 && !elf_offset(o.elf, symbol[n] ? s->start : code_entry(o.elf, s, &led), ret))
-		r = no_function(&o, path, wanted, e);
+		r = uprobe_where_no_function(&o, path, wanted, e);
 	if (r >= 0 && s && more)
 		r = code_check(o.elf, &o.tab, path, s->start + more, e);
 	if (r >= 0)
@@ -238,7 +239,7 @@ static const char *separator(const char *where)
 }
 
 /* An event's name for it: "over" of "ns::over(int)". */
-static char *event_name(const char *symbol)
+static char *uprobe_where_event_name(const char *symbol)
 {
 	size_t n = strcspn(symbol, "<(+@.");
 	const char *s = symbol + n;
@@ -256,7 +257,7 @@ static int check_offset(const char *path, uint64_t offset, struct err *e)
 {
 	struct object o = { 0 };
 	uint64_t addr;
-	int r = load(path, &o, NULL);
+	int r = uprobe_where_load(path, &o, NULL);
 
 	if (r < 0) /* nobody knows; the kernel may still refuse it */
 		return 0;
@@ -308,13 +309,13 @@ int uprobe_definition(const char *text, char **ret, struct err *e)
 	} else if ((r = find_offset(path, symbol, &offset, e)) < 0)
 		return r;
 	if (!name)
-		name = event_name(symbol);
+		name = uprobe_where_event_name(symbol);
 	*ret = mem_printf("%.*s:%s %s:0x%llx%s%s", (int)kind, text, name, path,
 			  (unsigned long long)offset, *rest ? " " : "", rest);
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int uprobe_where_by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -329,7 +330,7 @@ int uprobe_list(const char *target, const char *pattern, struct err *e)
 	int r = uprobe_path(target, &path, e);
 
 	if (r >= 0)
-		r = load(path, &o, e);
+		r = uprobe_where_load(path, &o, e);
 	if (r < 0)
 		return r;
 	names = mem_alloc((o.tab.n + 1) * sizeof(*names));
@@ -343,7 +344,7 @@ int uprobe_list(const char *target, const char *pattern, struct err *e)
 			continue;
 		names[n++] = full ? arena_strdup(&arena, full) : name;
 	}
-	qsort(names, n, sizeof(*names), by_name);
+	qsort(names, n, sizeof(*names), uprobe_where_by_name);
 	for (size_t i = 0; i < n; i++)
 		if (!i || strcmp(names[i], names[i - 1]) != 0)
 			puts(names[i]);

@@ -32,7 +32,7 @@ struct record_end {
 };
 
 /* "/lib/modules/6.1/kernel/fs/nfs/nfs-layout.ko" or "[nfs_layout]": the name in the kernel. */
-static void module_name(const char *path, char *buf, size_t size)
+static void record_end_module_name(const char *path, char *buf, size_t size)
 {
 	const char *base = strrchr(path, '/');
 	size_t n;
@@ -65,7 +65,7 @@ static void add_build_ids(const struct record_end *end, const struct source *s,
 			perfdata_build_id_entry(ret, PERF_RECORD_MISC_USER, -1, dso->build_id,
 						dso->build_id_size, path);
 		} else if (dso->kernel && strcmp(path, "[kernel.kallsyms]") != 0) {
-			module_name(path, name, sizeof(name));
+			record_end_module_name(path, name, sizeof(name));
 			if (ksyms_module_build_id(name, &id))
 				perfdata_build_id_entry(ret, PERF_RECORD_MISC_KERNEL, -1, id.data,
 							id.len, path);
@@ -114,12 +114,13 @@ static int look_back(struct record_end *end, struct strbuf *ids, struct strbuf *
 	return r;
 }
 
-static int put(struct record_end *end, unsigned feature, const struct strbuf *b, struct err *e)
+static int record_end_put(struct record_end *end, unsigned feature, const struct strbuf *b,
+			  struct err *e)
 {
 	return b->n ? perfdata_write_feature(end->w, feature, b->data, b->n, e) : 0;
 }
 
-static int complete(struct record_end *end, struct err *e)
+static int record_end_complete(struct record_end *end, struct err *e)
 {
 	AUTO_STRBUF ids = { 0 };
 	AUTO_STRBUF kallsyms = { 0 };
@@ -131,14 +132,14 @@ static int complete(struct record_end *end, struct err *e)
 	if (r == 0 && !end->a->no_buildid)
 		look_back(end, &ids, &kallsyms, &ignored);
 	if (r == 0)
-		r = put(end, PERFDATA_BUILD_ID, &ids, e);
+		r = record_end_put(end, PERFDATA_BUILD_ID, &ids, e);
 	if (r == 0 && about_feature(&end->about, PERFDATA_SAMPLE_TIME, &b))
-		r = put(end, PERFDATA_SAMPLE_TIME, &b, e);
+		r = record_end_put(end, PERFDATA_SAMPLE_TIME, &b, e);
 	end->about.zstd_ratio = perfdata_write_ratio(end->w);
 	if (r == 0 && about_feature(&end->about, PERFDATA_COMPRESSED_INFO, &b))
-		r = put(end, PERFDATA_COMPRESSED_INFO, &b, e);
+		r = record_end_put(end, PERFDATA_COMPRESSED_INFO, &b, e);
 	if (r == 0)
-		r = put(end, PERFDATA_KALLSYMS, &kallsyms, e);
+		r = record_end_put(end, PERFDATA_KALLSYMS, &kallsyms, e);
 	return r;
 }
 
@@ -146,7 +147,7 @@ static void *end_thread(void *arg)
 {
 	struct record_end *end = arg;
 
-	end->result = complete(end, &end->err);
+	end->result = record_end_complete(end, &end->err);
 	end->bytes = perfdata_write_size(end->w);
 	if (end->result == 0)
 		end->result = perfdata_write_finish(end->w, &end->err);

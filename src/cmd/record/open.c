@@ -110,7 +110,7 @@ static int open_triggers(struct recording *r, struct err *e)
 				: 0;
 }
 
-static void put_attr(void *ctx, const char *name, const char *value)
+static void record_open_put_attr(void *ctx, const char *name, const char *value)
 {
 	(void)ctx;
 	fprintf(stderr, "  %-32s %s\n", name, value);
@@ -135,7 +135,7 @@ static void tell_opened(const struct recording *r)
 		attr.build_id = attr.build_id && !r->capture.ids; /* as the kernel was asked */
 		fprintf(stderr, "perf_event_attr of %s, opened %zu times:\n", ev->spec->name,
 			ev->n_ids);
-		attr_each(&attr, put_attr, NULL);
+		attr_each(&attr, record_open_put_attr, NULL);
 	}
 	if (r->a->verbose)
 		command_note("%zu rings of %s", r->capture.n_rings,

@@ -23,7 +23,7 @@
 #define WIDE_BYTES (4u << 20) /* less is written as fast by one thread */
 
 /* What tells of tasks is looked at, and gathered for the next file. By several threads. */
-static void on_record(void *ctx, const struct perf_event_header *h)
+static void record_out_on_record(void *ctx, const struct perf_event_header *h)
 {
 	struct record_out *o = ctx;
 
@@ -55,28 +55,28 @@ int record_out_bytes(void *ctx, const void *data, size_t n, struct err *e)
 	struct record_out *o = ctx;
 
 	if (o->keep || o->gathering)
-		ring_records_each(&o->pieces, data, n, on_record, o);
+		ring_records_each(&o->pieces, data, n, record_out_on_record, o);
 	return perfdata_write_bytes(o->w, data, n, e);
 }
 
-static int place(void *ctx, uint64_t bytes, uint64_t *at, struct err *e)
+static int record_out_place(void *ctx, uint64_t bytes, uint64_t *at, struct err *e)
 {
 	return perfdata_write_room(((struct record_out *)ctx)->w, bytes, at, e);
 }
 
-static int put(void *ctx, size_t ring, uint64_t at, const void *data, size_t n)
+static int record_out_put(void *ctx, size_t ring, uint64_t at, const void *data, size_t n)
 {
 	struct record_out *o = ctx;
 
 	if (o->keep || o->gathering)
-		ring_records_each(&o->ring_pieces[ring], data, n, on_record, o);
+		ring_records_each(&o->ring_pieces[ring], data, n, record_out_on_record, o);
 	return perfdata_write_at(o->w, at, data, n);
 }
 
 /* By several threads, where that pays. */
 static int64_t drain_wide(struct record_out *o, struct err *e)
 {
-	struct drain_to to = { place, put, o };
+	struct drain_to to = { record_out_place, record_out_put, o };
 	int64_t n;
 
 	if (!o->ring_pieces)
@@ -174,7 +174,7 @@ static struct event_type *types_of(const struct capture *c)
 	return types;
 }
 
-static void describe(struct record_out *o, struct err *e)
+static void record_out_describe(struct record_out *o, struct err *e)
 {
 	AUTO_FREE struct event_type *types = types_of(o->capture);
 	struct about about = {
@@ -230,7 +230,7 @@ static int start_file(struct record_out *o, const char *path, struct err *e)
 
 		perfdata_write_attr(o->w, &ev->attr, ev->spec->name, ev->id, ev->n_ids);
 	}
-	describe(o, e);
+	record_out_describe(o, e);
 	for (unsigned f = 0; f < PERFDATA_FEATURE_END; f++)
 		if (o->early[f].n)
 			perfdata_write_early(o->w, f, o->early[f].data, o->early[f].n);

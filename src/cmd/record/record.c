@@ -12,7 +12,7 @@
 #include "cmd/trace/trace.h"
 #include "live/capture/attr.h"
 
-/* What kymo does not do, and why: record_perf.c. */
+/* What kymo does not do, and why: cmd/record/perf.c. */
 #define OPT_REFUSED(c, l) ACCEPTED_(c, l, OPT_ARG_OPTIONAL, record_on_refused)
 
 static const struct opt opts[] = {
@@ -190,7 +190,7 @@ static int choose_cgroups(struct record_args *a, struct err *e)
 	return 0;
 }
 
-static int prepare(struct record_args *a, bool command, struct err *e)
+static int record_prepare(struct record_args *a, bool command, struct err *e)
 {
 	const struct target_opts *t = &a->target;
 
@@ -226,7 +226,7 @@ static int prepare(struct record_args *a, bool command, struct err *e)
 	return choose_cgroups(a, e);
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int record_record_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct record_args *a = args;
 	int r = 0;
@@ -236,7 +236,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	if (a->regs_list)
 		printf("available registers:%s\n", a->regs_list);
 	else
-		r = prepare(a, argc > 0, e);
+		r = record_prepare(a, argc > 0, e);
 	if (r == 0 && !a->regs_list && !a->dry_run) {
 		a->cmdline = command_line();
 		r = record_run(a, argc ? argv : NULL, e);
@@ -244,7 +244,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	return r;
 }
 
-static void drop(void *args)
+static void record_drop(void *args)
 {
 	struct record_args *a = args;
 
@@ -280,8 +280,8 @@ const struct command cmd_record = {
 	.parse = OPT_STOP_AT_ARG,
 	.args_size = sizeof(struct record_args),
 	.defaults = &defaults,
-	.run = run,
-	.drop = drop,
+	.run = record_record_run,
+	.drop = record_drop,
 };
 
 /* --- trace record: the calls for `kymo trace -i` --- */
@@ -292,7 +292,7 @@ static int run_trace(void *args, int argc, char **argv, struct err *e)
 	int r = spec_parse(&a->events, "raw_syscalls:sys_enter,raw_syscalls:sys_exit", events_env(),
 			   e);
 
-	return r < 0 ? r : run(args, argc, argv, e);
+	return r < 0 ? r : record_record_run(args, argc, argv, e);
 }
 
 static const struct example trace_examples[] = {
@@ -312,5 +312,5 @@ const struct command cmd_trace_record = {
 	.args_size = sizeof(struct record_args),
 	.defaults = &defaults,
 	.run = run_trace,
-	.drop = drop,
+	.drop = record_drop,
 };

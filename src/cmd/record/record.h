@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What record's files share: options (record.c, record_opts.c), the recording
- * (record_open.c, record_run.c), its file (record_out.c) and that file's completion (record_end.c).
+ * What record's files share: options (record.c, cmd/record/opts.c), the recording
+ * (cmd/record/open.c, cmd/record/run.c), its file (cmd/record/out.c) and that file's completion
+ * (cmd/record/end.c).
  */
 #ifndef KYMO_CMD_RECORD_RECORD_H
 #define KYMO_CMD_RECORD_RECORD_H
@@ -34,7 +35,7 @@ struct record_args {
 	struct capture_opts capture;
 	const char *cgroups, *output, *control, *duration;
 	const char *chain_default; /* hidden: how -g finds callers, of the configuration */
-	const char *regs_list; /* of -I?: print it and leave */
+	const char *regs_list;	   /* of -I?: print it and leave */
 	bool no_summary; /* hidden: the recording is not what the user asked for, a picture is */
 	bool no_inherit, quiet, no_buildid, no_cache, buildid_all, dry_run, group;
 	bool timestamp_file, tail_synth, strict_freq;
@@ -76,8 +77,8 @@ struct record_out {
 	 */
 	struct strbuf next;
 	struct ring_records pieces, *ring_pieces; /* of what is written; by ring, with threads */
-	unsigned threads;		    /* that empty the rings */
-	pthread_mutex_t lock;		    /* for keep and next */
+	unsigned threads;			  /* that empty the rings */
+	pthread_mutex_t lock;			  /* for keep and next */
 	bool looking_up, gathering;
 	bool counting;	  /* somebody wants to know how many samples there are */
 	uint64_t counted; /* so many */
@@ -97,16 +98,16 @@ struct record_out {
 	size_t n_kept;
 };
 
-/* --- record_opts.c --- */
+/* --- cmd/record/opts.c --- */
 opt_fn record_on_event, record_on_filter, record_on_freq, record_on_chain, record_on_g,
 	record_on_mmap, record_on_clock, record_on_zstd, record_on_switch, record_on_max_size,
 	record_on_branch, record_on_period, record_on_regs, record_on_delay, record_on_synth,
 	record_on_exclude, record_on_trigger;
 
-/* --- record_perf.c --- */
+/* --- cmd/record/perf.c --- */
 opt_fn record_on_threads, record_on_refused;
 
-/* --- record_out.c --- */
+/* --- cmd/record/out.c --- */
 int record_out_open(struct record_out *o, struct err *e);
 /* Whole records. */
 int record_out_bytes(void *o, const void *data, size_t n, struct err *e);
@@ -126,13 +127,13 @@ int record_out_restart(struct record_out *o, struct err *e);
 uint64_t record_out_size(const struct record_out *o);
 void record_out_free(struct record_out *o);
 
-/* --- record_end.c --- */
+/* --- cmd/record/end.c --- */
 /* Takes the writer over and completes the file, as name (NULL: as it is), in the background. */
 int record_end_start(struct record_out *o, const char *name, struct err *e);
 /* Wait for it; its counts are added to o. */
 int record_end_wait(struct record_out *o, struct err *e);
 
-/* --- record_open.c --- */
+/* --- cmd/record/open.c --- */
 struct recording {
 	struct record_args *a;
 	struct target target;
@@ -153,13 +154,13 @@ struct recording {
 /* Everything but the command, which waits for its start. */
 int record_open(struct recording *r, char **argv, struct err *e);
 
-/* --- record_off.c: --off-cpu --- */
+/* --- cmd/record/off.c: --off-cpu --- */
 int record_off_prepare(struct record_args *a, struct err *e);
 void record_off_flush(struct recording *r);
 int record_off_wakers(struct recording *r, struct err *e);
 void record_off_tell(const struct recording *r);
 
-/* --- record_run.c --- */
+/* --- cmd/record/run.c --- */
 int record_enable(struct recording *r, struct err *e);
 int record_run(struct record_args *a, char **argv, struct err *e);
 

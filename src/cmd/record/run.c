@@ -59,7 +59,7 @@ static int drain_side_band(struct recording *r, struct err *e)
 	return record_out_size(&r->out) > MAX_SIDE_BAND ? record_out_restart(&r->out, e) : 0;
 }
 
-static int drain(struct recording *r, struct err *e)
+static int record_run_drain(struct recording *r, struct err *e)
 {
 	int64_t n;
 
@@ -108,7 +108,8 @@ static int next_file(struct recording *r, struct err *e)
 /* SIGUSR2: put a flight recorder's content into a file, or go on in the next. */
 static int dump(struct recording *r, struct err *e)
 {
-	return r->a->switch_signal || r->a->capture.overwrite ? next_file(r, e) : drain(r, e);
+	return r->a->switch_signal || r->a->capture.overwrite ? next_file(r, e)
+							      : record_run_drain(r, e);
 }
 
 static void tell_events(const struct recording *r)
@@ -199,7 +200,7 @@ static int on_fd(struct recording *r, const struct loop_event *ev, struct err *e
 		 */
 		if (ev->hup && !capture_hung_up(&r->capture, &r->loop, WATCH_RING, ev->fd))
 			r->stopped = r->stopped || !r->target.command;
-		return drain(r, e);
+		return record_run_drain(r, e);
 	}
 }
 
@@ -224,17 +225,17 @@ static void begin_watching(struct recording *r, char **argv)
 }
 
 /* What came slowly is not much, however long it took. */
-static int flush(struct recording *r, struct err *e)
+static int record_run_flush(struct recording *r, struct err *e)
 {
 	bool busy = r->busy;
-	int code = drain(r, e);
+	int code = record_run_drain(r, e);
 
 	watching_at(&r->watching, r->out.counted, r->out.w ? perfdata_write_size(r->out.w) : 0);
 	r->busy = r->busy && busy;
 	return code;
 }
 
-static int on_event(struct recording *r, const struct loop_event *ev, struct err *e)
+static int record_run_on_event(struct recording *r, const struct loop_event *ev, struct err *e)
 {
 	if (ev->kind == LOOP_SIGNAL)
 		return on_signal(r, ev->id, e);
@@ -245,7 +246,7 @@ static int on_event(struct recording *r, const struct loop_event *ev, struct err
 	case TIMER_DISABLE: return disable(r);
 	case TIMER_SWITCH: return next_file(r, e);
 	case TIMER_END: r->stopped = true; return 0;
-	default: return flush(r, e);
+	default: return record_run_flush(r, e);
 	}
 }
 
@@ -288,7 +289,7 @@ static int record_busily(struct recording *r, struct err *e)
 		int code = loop_wait(&r->loop, r->busy ? BUSY_MS : -1, &ev, e);
 
 		if (code >= 0)
-			code = code ? on_event(r, &ev, e) : drain(r, e);
+			code = code ? record_run_on_event(r, &ev, e) : record_run_drain(r, e);
 		if (code < 0)
 			return code;
 	}
@@ -299,7 +300,7 @@ static int record_busily(struct recording *r, struct err *e)
  * On a machine where all CPUs are wanted, the writer goes before those it watches, as far as it
  * may: it needs little, and what it comes too late for is lost.
  */
-static int record(struct recording *r, struct err *e)
+static int record_run_record(struct recording *r, struct err *e)
 {
 	int usual = getpriority(PRIO_PROCESS, 0), code;
 
@@ -381,7 +382,7 @@ static int finish_data(struct recording *r, struct err *e)
 		return -e->code;
 	if (r->walked.off.walker && record_off_wakers(r, e) < 0)
 		return -e->code;
-	return drain(r, e);
+	return record_run_drain(r, e);
 }
 
 static void tell_losses(struct recording *r)
@@ -484,7 +485,7 @@ static void end_child(struct recording *r)
 	}
 }
 
-static int finish(struct recording *r, bool failed, struct err *e)
+static int record_run_finish(struct recording *r, bool failed, struct err *e)
 {
 	bool runs = r->child.pid > 0;
 	int code = 0, closed;
@@ -508,7 +509,7 @@ static int finish(struct recording *r, bool failed, struct err *e)
 	return code < 0 ? code : closed;
 }
 
-static int begin(struct recording *r, char **argv, bool *started, struct err *e)
+static int record_run_begin(struct recording *r, char **argv, bool *started, struct err *e)
 {
 	int code = argv ? workload_check(argv[0], &r->exit_code, e) : 0;
 
@@ -543,16 +544,16 @@ int record_run(struct record_args *a, char **argv, struct err *e)
 	int code, ended;
 
 	a->target.command = argv != NULL;
-	code = begin(&r, argv, &started, e);
+	code = record_run_begin(&r, argv, &started, e);
 	if (code == 0)
-		code = record(&r, e);
+		code = record_run_record(&r, e);
 	watching_end(&r.watching);
 	if (argv && !a->quiet)
 		command_note_killed(argv[0], r.child.signal);
 	if (code < 0 && r.child.pid > 0 && !started)
 		workload_cancel(&r.child);
 	if (r.out.w) { /* whatever went wrong, the file is made whole */
-		ended = finish(&r, code < 0, &later);
+		ended = record_run_finish(&r, code < 0, &later);
 		if (code < 0 && argv && !started && r.out.path)
 			file_drop(r.out.path); /* nothing ever ran */
 		if (code == 0 && ended < 0) {

@@ -154,7 +154,7 @@ static int want_cpu(void *ctx, unsigned cpu)
 	return 0;
 }
 
-static enum profile_want wanted(void *ctx, const struct event *ev)
+static enum profile_want annotate_wanted(void *ctx, const struct event *ev)
 {
 	const struct args *a = ctx;
 
@@ -207,7 +207,7 @@ static int count_work(struct work *w, struct err *e)
 				   .raw_names = !w->a->demangle,
 				   .no_debuginfod = w->a->no_debuginfod };
 	struct profile_opts po = { .by = PROFILE_BY_CODE,
-				   .want = w->a->cpus ? wanted : NULL,
+				   .want = w->a->cpus ? annotate_wanted : NULL,
 				   .ctx = (void *)w->a };
 	int r = profile_make(w->source, &po, &w->profile, e);
 
@@ -284,14 +284,14 @@ static bool utf8(void)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-static uint32_t frame_of(const struct work *w, const struct hist_row *row)
+static uint32_t annotate_frame_of(const struct work *w, const struct hist_row *row)
 {
 	return w->names.sites.data[row->site].frame;
 }
 
 static void leave_out(struct work *w, const struct hist_row *row, const struct err *why)
 {
-	const char *name = names_function(&w->names, frame_of(w, row));
+	const char *name = names_function(&w->names, annotate_frame_of(w, row));
 	struct left_out *l;
 
 	vec_each (&w->left_out, o)
@@ -390,7 +390,7 @@ static struct annotate_style style_of(const struct work *w)
 
 /* One after the other, hottest first. What cannot be shown is told, and is an error when asked for
  * by name. */
-static int print_all(struct work *w, uint32_t type, unsigned *found, struct err *e)
+static int annotate_print_all(struct work *w, uint32_t type, unsigned *found, struct err *e)
 {
 	const struct args *a = w->a;
 	struct columns columns;
@@ -414,13 +414,13 @@ static int print_all(struct work *w, uint32_t type, unsigned *found, struct err 
 		const struct hist_row *row = &h.rows.data[i];
 		struct annotate ann;
 
-		if (!chosen(w, frame_of(w, row)) ||
+		if (!chosen(w, annotate_frame_of(w, row)) ||
 		    100.0 * (double)row->self < a->percent_limit * (double)h.weight)
 			continue;
 		++*found;
 		if (was_shown(w, row))
 			continue;
-		r = annotate_make(&w->names, frame_of(w, row), &ao, &ann, e);
+		r = annotate_make(&w->names, annotate_frame_of(w, row), &ao, &ann, e);
 		if (r == 0) {
 			annotate_print(stdout, &style, &ann, &w->src);
 			note_shown(w, &ann);
@@ -480,7 +480,7 @@ static bool has_code(const struct work *w, const struct tui_table *t, uint32_t f
 }
 
 /* The hottest of those that were asked for, and that can be shown; else the hottest. */
-static uint32_t choose(void *ctx, const struct tui_table *t, struct err *e)
+static uint32_t annotate_choose(void *ctx, const struct tui_table *t, struct err *e)
 {
 	struct work *w = ctx;
 	functions_list all = { 0 };
@@ -503,7 +503,7 @@ static uint32_t choose(void *ctx, const struct tui_table *t, struct err *e)
 	return frame;
 }
 
-static int walk_through(struct work *w, struct err *e)
+static int annotate_walk_through(struct work *w, struct err *e)
 {
 	const struct args *a = w->a;
 	struct tui_model m = { .ctx = w,
@@ -518,10 +518,10 @@ static int walk_through(struct work *w, struct err *e)
 			       .style = style_of(w),
 			       .source = w->src.opts };
 
-	return tui_annotate(&m, choose, e);
+	return tui_annotate(&m, annotate_choose, e);
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int annotate_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
 	struct work w = { 0 };
@@ -542,14 +542,14 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	find_leaders(&w);
 	if (!a->stdio && !a->lines && tui_usable(NULL) == 0) {
 		w.in_terminal = true;
-		r = walk_through(&w, e);
+		r = annotate_walk_through(&w, e);
 		close_work(&w);
 		return r;
 	}
 	r = count_work(&w, e);
 	for (uint32_t t = 0; r == 0 && t < w.source->trace->n_types; t++)
 		if (w.leader[t] == t)
-			r = print_all(&w, t, &found, e);
+			r = annotate_print_all(&w, t, &found, e);
 	if (r == 0 && !found)
 		r = no_such_symbol(&w, e);
 	if (r == 0 && !a->quiet)
@@ -603,5 +603,5 @@ const struct command cmd_annotate = {
 	.complete = "@symbols",
 	.args_size = sizeof(struct args),
 	.defaults = &defaults,
-	.run = run,
+	.run = annotate_run,
 };

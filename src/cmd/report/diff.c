@@ -258,7 +258,7 @@ static void print_end(const struct comparing *c)
 	fputs("#\n", stdout);
 }
 
-static void print_all(struct comparing *c)
+static void diff_print_all(struct comparing *c)
 {
 	const struct trace *t = c->side[0].load.source->trace;
 
@@ -294,7 +294,7 @@ static int check_keys(const struct columns *c, struct err *e)
 	return 0;
 }
 
-static int check(struct comparing *c, int argc, char **argv, struct err *e)
+static int diff_check(struct comparing *c, int argc, char **argv, struct err *e)
 {
 	struct args *a = c->a;
 	int r;
@@ -327,10 +327,10 @@ static int check(struct comparing *c, int argc, char **argv, struct err *e)
 	return r < 0 ? r : check_keys(&c->columns, e);
 }
 
-static int run(void *p, int argc, char **argv, struct err *e)
+static int diff_run(void *p, int argc, char **argv, struct err *e)
 {
 	struct comparing c = { .a = p };
-	int r = check(&c, argc, argv, e);
+	int r = diff_check(&c, argc, argv, e);
 
 	if (r < 0)
 		return r;
@@ -339,7 +339,7 @@ static int run(void *p, int argc, char **argv, struct err *e)
 		r = load_side(&c, i, e);
 	if (r == 0) {
 		hide_columns(&c);
-		print_all(&c);
+		diff_print_all(&c);
 	}
 	for (unsigned i = 0; i < c.n; i++)
 		free_side(&c.side[i]);
@@ -369,5 +369,5 @@ const struct command cmd_diff = {
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.defaults = &defaults,
-	.run = run,
+	.run = diff_run,
 };

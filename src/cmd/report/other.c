@@ -102,7 +102,7 @@ static void add_task(void *ctx, const struct task_seen *s)
 	*at = t->nodes.n;
 }
 
-static void append(struct task_tree *t, uint32_t *first, uint32_t *last, uint32_t node)
+static void report_other_append(struct task_tree *t, uint32_t *first, uint32_t *last, uint32_t node)
 {
 	if (*last)
 		t->nodes.data[*last - 1].next = node;
@@ -121,10 +121,11 @@ static void list_task(struct task_tree *t, uint32_t node)
 
 		n->listed = true;
 		if (!up || *up == node) {
-			append(t, &t->first, &t->last, node);
+			report_other_append(t, &t->first, &t->last, node);
 			return;
 		}
-		append(t, &t->nodes.data[*up - 1].child, &t->nodes.data[*up - 1].last, node);
+		report_other_append(t, &t->nodes.data[*up - 1].child, &t->nodes.data[*up - 1].last,
+				    node);
 		node = (uint32_t)*up;
 	}
 }
@@ -169,7 +170,7 @@ static void print_tasks(const struct task_tree *t, uint32_t node, int level)
 	}
 }
 
-static int by_number(const void *a, const void *b)
+static int report_other_by_number(const void *a, const void *b)
 {
 	const struct node *x = a, *y = b;
 	uint32_t bx = (uint32_t)x->seen.tid % 256, by = (uint32_t)y->seen.tid % 256;
@@ -189,7 +190,7 @@ int report_tasks(struct load *l, const struct report_args *a, struct err *e)
 	tasks_each(l->source->trace->tasks, add_task, &t);
 	t.nodes.data[0].seen.pid = 0;
 	t.nodes.data[0].seen.ptid = -1;
-	qsort(t.nodes.data, t.nodes.n, sizeof(*t.nodes.data), by_number);
+	qsort(t.nodes.data, t.nodes.n, sizeof(*t.nodes.data), report_other_by_number);
 	for (uint32_t i = 0; i < t.nodes.n; i++)
 		*map_at(&t.by_tid, (uint32_t)t.nodes.data[i].seen.tid) = i + 1ull;
 	for (uint32_t i = 1; i <= t.nodes.n; i++)

@@ -199,7 +199,7 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static int run(void *p, int argc, char **argv, struct err *e)
+static int report_report_run(void *p, int argc, char **argv, struct err *e)
 {
 	struct report_args *a = p;
 
@@ -246,5 +246,5 @@ const struct command cmd_report = {
 	.opts = opts,
 	.args_size = sizeof(struct report_args),
 	.defaults = &defaults,
-	.run = run,
+	.run = report_report_run,
 };

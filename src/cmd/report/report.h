@@ -4,9 +4,9 @@
  *
  *	report.c	the options
  *	report_graph.c	what -g takes
- *	report_run.c	from the recording to what rows are made of
- *	report_show.c	the rows, as text, CSV or JSON
- *	report_other.c	what is no report of samples: --stats, --tasks, --mmaps, -T, -D
+ *	cmd/report/run.c	from the recording to what rows are made of
+ *	cmd/report/show.c	the rows, as text, CSV or JSON
+ *	cmd/report/other.c	what is no report of samples: --stats, --tasks, --mmaps, -T, -D
  */
 #ifndef KYMO_CMD_REPORT_REPORT_H
 #define KYMO_CMD_REPORT_REPORT_H

@@ -397,7 +397,7 @@ static int read_counters(struct report *r, char **ret, struct err *e)
 	return code;
 }
 
-static int walk_through(struct report *r, struct err *e)
+static int report_run_walk_through(struct report *r, struct err *e)
 {
 	const struct report_args *a = r->a;
 	const struct trace *trace = r->load.source->trace;
@@ -463,7 +463,7 @@ static int report_samples(struct report *r, struct err *e)
 	r->load.socket_wanted = a->socket;
 	r->without_idle = leaves_idle_out(r);
 	if (wants_tui(r))
-		return walk_through(r, e);
+		return report_run_walk_through(r, e);
 	if (!a->quiet && !a->json && !a->csv && !a->header)
 		fputs("# To display the perf.data header info, please use --header/--header-only "
 		      "options.\n#\n",

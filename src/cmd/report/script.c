@@ -270,8 +270,8 @@ static struct script_opts make_opts(const struct args *a, struct source *s)
 	return o;
 }
 
-static int print_all(const struct args *a, struct source *s, struct symbols *symbols,
-		     struct script_opts *o, struct out *out, struct err *e)
+static int script_print_all(const struct args *a, struct source *s, struct symbols *symbols,
+			    struct script_opts *o, struct out *out, struct err *e)
 {
 	struct printing p = { .out = out, .left = a->max_events, .limited = a->max_events > 0 };
 	bool side = o->show_task || o->show_mmap || o->show_switch || o->show_lost ||
@@ -317,7 +317,7 @@ static int print_all(const struct args *a, struct source *s, struct symbols *sym
 	return r < 0 ? r : 0;
 }
 
-static int show(const struct args *a, struct source *s, struct out *out, struct err *e)
+static int script_show(const struct args *a, struct source *s, struct out *out, struct err *e)
 {
 	struct symbols_opts so = { .find = input_find(s, a->symfs),
 				   .raw_names = !a->demangle,
@@ -341,7 +341,7 @@ static int show(const struct args *a, struct source *s, struct out *out, struct 
 	symbols = symbols_new(&so);
 	r = input_kernel_later(s, &ko, symbols, &note, e);
 	if (r >= 0)
-		r = print_all(a, s, symbols, &o, out, e);
+		r = script_print_all(a, s, symbols, &o, out, e);
 	if (r >= 0 && note)
 		command_note("%s", note);
 	symbols_free(symbols);
@@ -357,7 +357,7 @@ static int no_words(const char *word, struct err *e)
 			"recording, kymo tools lists those that are ready");
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int script_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
 	struct source *s = NULL;
@@ -390,7 +390,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 		out_add(&out, b.data, b.n);
 	}
 	if (!a->header_only)
-		r = show(a, s, &out, e);
+		r = script_show(a, s, &out, e);
 	out_flush(&out);
 	if (r >= 0)
 		input_warn(s);
@@ -425,5 +425,5 @@ const struct command cmd_script = {
 	.opts = opts,
 	.args_size = sizeof(struct args),
 	.defaults = &defaults,
-	.run = run,
+	.run = script_run,
 };

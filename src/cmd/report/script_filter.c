@@ -8,7 +8,7 @@
 
 /* --- lists --- */
 
-static int add_number(void *ctx, const char *part, size_t n)
+static int script_filter_add_number(void *ctx, const char *part, size_t n)
 {
 	AUTO_FREE char *text = mem_strndup(part, n);
 	uint64_t v;
@@ -19,13 +19,13 @@ static int add_number(void *ctx, const char *part, size_t n)
 	return 0;
 }
 
-static int add_name(void *ctx, const char *part, size_t n)
+static int script_filter_add_name(void *ctx, const char *part, size_t n)
 {
 	strtab_addn(ctx, part, n);
 	return 0;
 }
 
-static int add_cpu(void *ctx, unsigned cpu)
+static int script_filter_add_cpu(void *ctx, unsigned cpu)
 {
 	*map_at(ctx, cpu) = 1;
 	return 0;
@@ -36,17 +36,17 @@ static int numbers(const char *list, struct map *m, bool *any, const char *what,
 	if (!list)
 		return 0;
 	*any = true;
-	if (str_split(list, ',', add_number, m) != 0)
+	if (str_split(list, ',', script_filter_add_number, m) != 0)
 		return err_set(e, EINVAL, "%s %s: not a list of numbers", what, list);
 	return 0;
 }
 
-static void names(const char *list, struct strtab *t, bool *any)
+static void script_filter_names(const char *list, struct strtab *t, bool *any)
 {
 	if (!list)
 		return;
 	*any = true;
-	str_split(list, ',', add_name, t);
+	str_split(list, ',', script_filter_add_name, t);
 }
 
 /* Functions may be named by addresses, too: 0x4010a0. */
@@ -62,7 +62,7 @@ static void addresses(struct script_filter *f, uint64_t range)
 	}
 }
 
-static int cpus(struct script_filter *f, const char *list, struct err *e)
+static int script_filter_cpus(struct script_filter *f, const char *list, struct err *e)
 {
 	bool have = false;
 
@@ -75,7 +75,7 @@ static int cpus(struct script_filter *f, const char *list, struct err *e)
 		return err_hint(e, "record with -a or --sample-cpu");
 	}
 	f->by_cpu = true;
-	if (str_ranges(list, 1u << 20, add_cpu, &f->cpus) < 0)
+	if (str_ranges(list, 1u << 20, script_filter_add_cpu, &f->cpus) < 0)
 		return err_set(e, EINVAL, "-C %s: not a list of CPUs (0-3,5)", list);
 	return 0;
 }
@@ -93,10 +93,10 @@ int script_filter_init(struct script_filter *f, const struct script_filter_opts 
 	if (r >= 0)
 		r = numbers(o->tids, &f->tids, &f->by_tid, "--tid", e);
 	if (r >= 0)
-		r = cpus(f, o->cpus, e);
-	names(o->comms, &f->comms, &f->by_comm);
-	names(o->symbols, &f->symbols, &f->by_symbol);
-	names(o->dsos, &f->dsos, &f->by_dso);
+		r = script_filter_cpus(f, o->cpus, e);
+	script_filter_names(o->comms, &f->comms, &f->by_comm);
+	script_filter_names(o->symbols, &f->symbols, &f->by_symbol);
+	script_filter_names(o->dsos, &f->dsos, &f->by_dso);
 	addresses(f, o->addr_range);
 	if (r < 0)
 		script_filter_free(f);
@@ -116,7 +116,7 @@ void script_filter_free(struct script_filter *f)
 	*f = (struct script_filter){ 0 };
 }
 
-static bool listed(const struct strtab *t, const char *name)
+static bool script_filter_listed(const struct strtab *t, const char *name)
 {
 	return name && strtab_find(t, name) != STRTAB_NONE;
 }
@@ -137,14 +137,16 @@ static bool code_wanted(struct script_filter *f, struct script *s, const struct 
 	script_names(s, ev, &function, &dso, &start);
 	if (f->by_dso && dso) {
 		base = strrchr(dso, '/');
-		if (!listed(&f->dsos, dso) && !listed(&f->dsos, base ? base + 1 : NULL))
+		if (!script_filter_listed(&f->dsos, dso) &&
+		    !script_filter_listed(&f->dsos, base ? base + 1 : NULL))
 			return false;
 	}
-	if (f->by_symbol && !listed(&f->symbols, function)) {
+	if (f->by_symbol && !script_filter_listed(&f->symbols, function)) {
 		char text[32];
 
 		snprintf(text, sizeof(text), "0x%" PRIx64, start);
-		return (function && listed(&f->symbols, text)) || address_wanted(f, ev->ip);
+		return (function && script_filter_listed(&f->symbols, text)) ||
+		       address_wanted(f, ev->ip);
 	}
 	return true;
 }
@@ -168,7 +170,7 @@ bool script_filter_wants(struct script_filter *f, struct script *s, const struct
 					   ? (ev->tid ? NULL : "swapper")
 					   : strtab_get(tasks_strings(f->trace->tasks), comm);
 
-		if (!listed(&f->comms, name))
+		if (!script_filter_listed(&f->comms, name))
 			return false;
 	}
 	return !(f->by_symbol || f->by_dso) || code_wanted(f, s, ev);

@@ -32,7 +32,7 @@ static void make_hist(struct report *r, uint32_t type, struct hist *h)
 	hist_make(h, &r->cells, &o);
 }
 
-static void show(struct report *r, struct hist *h)
+static void report_show_show(struct report *r, struct hist *h)
 {
 	const struct report_args *a = r->a;
 	struct graph_opts go = a->graph;
@@ -91,7 +91,7 @@ static void show_events(struct report *r)
 				make_hist(r, k, &members[n++]);
 		if (n)
 			hist_group(&h, members, n, (unsigned)r->a->group_sort);
-		show(r, &h);
+		report_show_show(r, &h);
 		hist_free(&h);
 	}
 }

@@ -14,7 +14,8 @@
 
 #define args top_args /* what option tables name */
 
-static int on_event(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+static int top_on_event(const struct opt *o, const char *value, bool unset, void *args,
+			struct err *e)
 {
 	(void)o;
 	(void)unset;
@@ -110,7 +111,7 @@ static int on_mmap(const struct opt *o, const char *value, bool unset, void *arg
 }
 
 static const struct opt opts[] = {
-	OPT_FN_C('e', "event", "EVENT", OPT_ARG_REQUIRED, on_event, "events (default: cycles)",
+	OPT_FN_C('e', "event", "EVENT", OPT_ARG_REQUIRED, top_on_event, "events (default: cycles)",
 		 "@events"),
 	OPT_FN('F', "freq", "N|max", on_freq, "samples a second (default: 4000)"),
 	OPT_U64('c', "count", "N", capture.period, "a sample every N events"),
@@ -195,7 +196,7 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int report_top_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct top_args *a = args;
 
@@ -213,7 +214,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	return top_run(a, e);
 }
 
-static void drop(void *args)
+static void top_drop(void *args)
 {
 	spec_list_free(&((struct top_args *)args)->events);
 }
@@ -242,6 +243,6 @@ const struct command cmd_top = {
 	.opts = opts,
 	.args_size = sizeof(struct top_args),
 	.defaults = &defaults,
-	.run = run,
-	.drop = drop,
+	.run = report_top_run,
+	.drop = top_drop,
 };

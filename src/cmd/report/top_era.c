@@ -3,7 +3,7 @@
 
 #include <malloc.h>
 
-static struct top_era *begin(const struct trace *trace, struct symbols *symbols)
+static struct top_era *top_era_begin(const struct trace *trace, struct symbols *symbols)
 {
 	struct top_era *e = mem_alloc(sizeof(*e));
 
@@ -19,7 +19,7 @@ int top_eras_begin(struct top_eras *t, struct err *e)
 
 	if (!symbols)
 		return -e->code;
-	t->now = begin(t->monitor->source->trace, symbols);
+	t->now = top_era_begin(t->monitor->source->trace, symbols);
 	return 0;
 }
 
@@ -63,7 +63,7 @@ void top_eras_turn(struct top_eras *t)
 	profile_builder_move(t->counted, &moved);
 	tasks_wanted_free(&wanted);
 	tasks_moved_free(&moved);
-	t->now = begin(t->monitor->source->trace, symbols);
+	t->now = top_era_begin(t->monitor->source->trace, symbols);
 	old->ended = true;
 	top_era_put(old);
 }

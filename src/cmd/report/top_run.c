@@ -44,7 +44,7 @@ struct top {
 	uint32_t *leader; /* by type: the event in whose rows it is shown */
 };
 
-static int on_sample(void *ctx, const struct event *ev)
+static int top_run_on_sample(void *ctx, const struct event *ev)
 {
 	struct top *t = ctx;
 	bool kernel = ev->mode == EVENT_MODE_KERNEL;
@@ -58,7 +58,7 @@ static int on_sample(void *ctx, const struct event *ev)
 }
 
 /* Commands that run now have names that were not known when it began. */
-static enum profile_want want(void *ctx, const struct event *ev)
+static enum profile_want top_run_want(void *ctx, const struct event *ev)
 {
 	const struct top *t = ctx;
 	const struct tasks *tasks = t->m.source->trace->tasks;
@@ -71,8 +71,8 @@ static enum profile_want want(void *ctx, const struct event *ev)
 								     : PROFILE_ASIDE;
 }
 
-static size_t extra(void *ctx, const struct event *ev, const struct event_branch *branch,
-		    uint64_t *buf)
+static size_t top_run_extra(void *ctx, const struct event *ev, const struct event_branch *branch,
+			    uint64_t *buf)
 {
 	return extra_fill(&((struct top *)ctx)->plan, ev, branch, buf);
 }
@@ -177,7 +177,7 @@ static bool leaves_idle_out(const struct top *t)
 	       !command_is_perf();
 }
 
-static int show(struct top *t, struct err *e)
+static int top_run_show(struct top *t, struct err *e)
 {
 	struct profile copy = { 0 }, *p = &copy;
 	double seconds = (double)(loop_now() - t->since) / 1e9;
@@ -262,9 +262,9 @@ static int watch(struct top *t, struct err *e)
 			break;
 		if (ev.kind == LOOP_SIGNAL && ev.id != SIGCHLD)
 			return 0;
-		r = monitor_poll(&t->m, on_sample, t, e);
+		r = monitor_poll(&t->m, top_run_on_sample, t, e);
 		if (r >= 0 && ev.kind == LOOP_TIMER && ev.id == TIMER_SHOW) {
-			r = show(t, e);
+			r = top_run_show(t, e);
 			if (t->a->iterations && ++shown >= t->a->iterations)
 				return r;
 		}
@@ -351,7 +351,7 @@ static void name_whom(struct top *t)
 }
 
 /* Which samples are wanted, and what of them. */
-static int choose(struct top *t, struct err *e)
+static int top_run_choose(struct top *t, struct err *e)
 {
 	const struct top_args *a = t->a;
 	struct sched_param p = { .sched_priority = a->realtime };
@@ -433,7 +433,7 @@ static void find_leaders(struct top *t)
 			i < t->m.capture.n ? (uint32_t)t->m.capture.event[i].spec->leader : i;
 }
 
-static int start(struct top *t, struct err *e)
+static int top_run_start(struct top *t, struct err *e)
 {
 	struct top_args *a = t->a;
 	int r;
@@ -468,7 +468,7 @@ static int start(struct top *t, struct err *e)
 	if (r == 0)
 		r = parse_sort(t, a->sort || a->fields ? a->sort : "dso,sym", &t->columns, e);
 	if (r == 0)
-		r = choose(t, e);
+		r = top_run_choose(t, e);
 	if (r < 0)
 		return r;
 	t->counted = profile_builder_new(
@@ -478,8 +478,8 @@ static int start(struct top *t, struct err *e)
 			      (t->pick.by_dso || t->pick.by_symbol ? PROFILE_BY_CODE : 0),
 			.max_stack = a->max_stack > 0 ? (unsigned)a->max_stack : 0,
 			.time_quantum = TIME_QUANTUM,
-			.want = t->pick.by_comm ? want : NULL,
-			.extra = t->plan.any ? extra : NULL,
+			.want = t->pick.by_comm ? top_run_want : NULL,
+			.extra = t->plan.any ? top_run_extra : NULL,
 			.ctx = t });
 	t->eras = (struct top_eras){
 		.monitor = &t->m, .counted = t->counted, .new_symbols = new_symbols, .ctx = t
@@ -497,7 +497,7 @@ static int poll_rings(void *ctx, struct err *e)
 {
 	struct top *t = ctx;
 
-	return monitor_poll(&t->m, on_sample, t, e);
+	return monitor_poll(&t->m, top_run_on_sample, t, e);
 }
 
 static const char *live_title(void *ctx, double *rate)
@@ -516,7 +516,7 @@ static const char *live_title(void *ctx, double *rate)
 }
 
 /* On a terminal: the rows to walk through. */
-static int walk_through(struct top *t, struct err *e)
+static int top_run_walk_through(struct top *t, struct err *e)
 {
 	return top_tui_run(&(struct top_tui){ .trace = t->m.source->trace,
 					      .counted = t->counted,
@@ -551,9 +551,9 @@ int top_run(struct top_args *a, struct err *e)
 	int r;
 
 	t.tui = !a->stdio && !a->iterations && !a->symbol && tui_usable(NULL) == 0;
-	r = start(&t, e);
+	r = top_run_start(&t, e);
 	if (r == 0)
-		r = t.tui ? walk_through(&t, e) : watch(&t, e);
+		r = t.tui ? top_run_walk_through(&t, e) : watch(&t, e);
 	free(t.leader);
 	profile_builder_free(t.counted);
 	top_eras_end(&t.eras);

@@ -40,7 +40,7 @@ static void snapshot_put(void *ctx)
 	free(s);
 }
 
-static int take(struct state *s, struct err *e)
+static int top_tui_take(struct state *s, struct err *e)
 {
 	struct snapshot *n = mem_alloc(sizeof(*n));
 	struct symbols *symbols;
@@ -91,7 +91,7 @@ static bool has_more(const struct columns *c, const struct columns *planned)
 	return false;
 }
 
-static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, struct err *e)
+static int top_tui_make(void *ctx, const struct tui_query *q, struct tui_table *ret, struct err *e)
 {
 	struct state *s = ctx;
 	struct columns columns = *s->t->columns;
@@ -120,7 +120,7 @@ static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, str
 	o.hist.caller = o.cells.caller = o.hist.children;
 	if (!s->newest || q->refresh) {
 		snprintf(s->title, sizeof(s->title), "%s", s->t->title(s->t->ctx, &s->rate));
-		r = take(s, e);
+		r = top_tui_take(s, e);
 		if (r == 0 && s->newest->idle.weight > 0) {
 			size_t n = strlen(s->title);
 
@@ -149,12 +149,12 @@ static void zero(void *ctx)
 	profile_builder_fade(s->t->counted, 0);
 }
 
-static const char *title(void *ctx)
+static const char *top_tui_title(void *ctx)
 {
 	return ((struct state *)ctx)->title;
 }
 
-static double level(void *ctx)
+static double top_tui_level(void *ctx)
 {
 	return ((struct state *)ctx)->rate;
 }
@@ -173,7 +173,7 @@ int top_tui_run(const struct top_tui *t, struct err *e)
 			       .name = "live",
 			       .trace = t->trace,
 			       .leader = t->leader,
-			       .make = make,
+			       .make = top_tui_make,
 			       .release = tui_hist_release,
 			       .cell = tui_hist_cell,
 			       .each_entry = tui_hist_each_entry,
@@ -182,8 +182,8 @@ int top_tui_run(const struct top_tui *t, struct err *e)
 			       .graph_percent_limit = 0.5,
 			       .refresh_ms = t->refresh_ms,
 			       .zero = zero,
-			       .live_title = title,
-			       .live_level = level,
+			       .live_title = top_tui_title,
+			       .live_level = top_tui_level,
 			       .poll = poll,
 			       .poll_ms = t->poll_ms };
 	int r;

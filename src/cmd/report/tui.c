@@ -83,7 +83,8 @@ static int batch_for(struct state *s, const struct columns *c, unsigned by, stru
 	return 0;
 }
 
-static int make(void *ctx, const struct tui_query *q, struct tui_table *ret, struct err *e)
+static int report_tui_make(void *ctx, const struct tui_query *q, struct tui_table *ret,
+			   struct err *e)
 {
 	struct state *s = ctx;
 	struct columns_opts co = s->r->columns;
@@ -139,7 +140,7 @@ static char *ending(void *ctx)
 	return b.data;
 }
 
-static char *header(void *ctx)
+static char *report_tui_header(void *ctx)
 {
 	const struct state *s = ctx;
 	const struct trace *t = s->r->load->source->trace;
@@ -200,11 +201,11 @@ int report_tui_run(struct report_tui *r, struct err *e)
 	m->name = r->name;
 	m->trace = r->load->source->trace;
 	m->leader = r->leader;
-	m->make = make;
+	m->make = report_tui_make;
 	m->release = tui_hist_release;
 	m->cell = tui_hist_cell;
 	m->each_entry = tui_hist_each_entry;
-	m->header = header;
+	m->header = report_tui_header;
 	m->ending = ending;
 	code = tui_report(m, e);
 	batch_put(s.newest);

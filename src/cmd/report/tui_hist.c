@@ -25,7 +25,7 @@ struct own {
 };
 
 /* Short titles where perf's are made for wide columns. */
-static const char *title(const struct column *c)
+static const char *tui_hist_title(const struct column *c)
 {
 	switch (c->key) {
 	case KEY_PID: return "Thread";
@@ -49,7 +49,7 @@ static const char *tree_title(struct own *o)
 				      i	  ? " + "
 				      : l ? " / "
 					  : "",
-				      title(&o->columns.col[t->level[l][i]]));
+				      tui_hist_title(&o->columns.col[t->level[l][i]]));
 	return strbuf_str(&o->title);
 }
 
@@ -84,7 +84,7 @@ static void fill_table(struct tui_table *t, struct own *o, bool chains)
 		    (c->key == KEY_COMM && t->thread_column < 0))
 			t->thread_column = (int)at;
 		o->column[at] = (uint8_t)i;
-		t->column[t->n_keys++] = title(c);
+		t->column[t->n_keys++] = tui_hist_title(c);
 	}
 	t->n_columns = o->tree ? 1 : t->n_keys;
 }
@@ -145,7 +145,7 @@ static void add_sums(struct tui_table *t, struct own *o, const struct hist *h, u
 
 		if (key_infos[c->key].kind == KEY_SUM && !c->hidden && c->key != KEY_CHILDREN &&
 		    c->key != KEY_OVERHEAD && c->key != KEY_SAMPLES)
-			add_sum(t, o, h, c->key, title(c), TUI_SUM_LAST);
+			add_sum(t, o, h, c->key, tui_hist_title(c), TUI_SUM_LAST);
 	}
 }
 

@@ -34,8 +34,8 @@ struct replay {
 	bool started;
 };
 
-static const struct event_type *find_type(const struct trace *t, const char *system,
-					  const char *event)
+static const struct event_type *run_file_find_type(const struct trace *t, const char *system,
+						   const char *event)
 {
 	for (size_t i = 0; i < t->n_types; i++)
 		if (t->types[i].system && strcmp(t->types[i].system, system) == 0 &&
@@ -46,7 +46,7 @@ static const struct event_type *find_type(const struct trace *t, const char *sys
 
 static const struct event_type *tp_type(void *ctx, const char *system, const char *event)
 {
-	return find_type(((struct source *)ctx)->trace, system, event);
+	return run_file_find_type(((struct source *)ctx)->trace, system, event);
 }
 
 static int match(void *ctx, const struct lang_point *p, lang_match_fn *fn, void *arg, struct err *e)
@@ -84,7 +84,7 @@ static int match(void *ctx, const struct lang_point *p, lang_match_fn *fn, void 
 	return n;
 }
 
-static const char *refused(void *ctx, const struct lang_point *p, char *buf, size_t size)
+static const char *run_file_refused(void *ctx, const struct lang_point *p, char *buf, size_t size)
 {
 	(void)ctx;
 	switch (p->kind) {
@@ -103,7 +103,7 @@ static const char *refused(void *ctx, const struct lang_point *p, char *buf, siz
 	}
 }
 
-static void flush(struct replay *r)
+static void run_file_flush(struct replay *r)
 {
 	if (r->out.errors.n) {
 		fputs(strbuf_str(&r->out.errors), stderr);
@@ -182,7 +182,7 @@ static void run_code(struct replay *r, size_t code, const struct lang_vm_event *
 	if (!r->out.exit)
 		lang_vm_run(r->vm, code, ev);
 	if (r->out.text.n > FLUSH_BYTES)
-		flush(r);
+		run_file_flush(r);
 }
 
 static void run_kind(struct replay *r, enum lang_kind kind)
@@ -207,7 +207,7 @@ static void run_timers(struct replay *r, uint64_t time)
 	r->time = time;
 }
 
-static int on_event(void *ctx, const struct event *ev)
+static int run_file_on_event(void *ctx, const struct event *ev)
 {
 	struct replay *r = ctx;
 	const struct trace *t = r->source->trace;
@@ -248,18 +248,18 @@ static int on_event(void *ctx, const struct event *ev)
 }
 
 /* A name without what stands behind it: "page-faults/period=7/", "cycles:u". */
-static bool is_named(const struct event_type *t, const char *name)
+static bool run_file_is_named(const struct event_type *t, const char *name)
 {
 	size_t n = strlen(name);
 
 	return t->name && strncmp(t->name, name, n) == 0 && strchr("/:", t->name[n]);
 }
 
-static bool is_clock(const struct event_type *t)
+static bool run_file_is_clock(const struct event_type *t)
 {
-	return is_named(t, "cpu-clock") || is_named(t, "task-clock") || is_named(t, "cycles") ||
-	       is_named(t, "cpu-cycles") || is_named(t, "instructions") ||
-	       is_named(t, "ref-cycles");
+	return run_file_is_named(t, "cpu-clock") || run_file_is_named(t, "task-clock") ||
+	       run_file_is_named(t, "cycles") || run_file_is_named(t, "cpu-cycles") ||
+	       run_file_is_named(t, "instructions") || run_file_is_named(t, "ref-cycles");
 }
 
 /* exact: only the event that --record takes for such a probe. */
@@ -274,7 +274,7 @@ static bool samples(const struct lang_point *p, const struct event_type *t, bool
 		return false;
 	if (exact)
 		return strcmp(strbuf_str(&b), t->name) == 0;
-	return p->kind == LP_PROFILE ? is_clock(t) : is_named(t, p->name);
+	return p->kind == LP_PROFILE ? run_file_is_clock(t) : run_file_is_named(t, p->name);
 }
 
 static void wire_point(struct replay *r, size_t code, const struct lang_point *p)
@@ -358,7 +358,7 @@ static int replay(struct replay *r, bool quiet, int *code, struct err *e)
 	r->time = t->first_time;
 	lang_vm_start(r->vm, r->time);
 	run_kind(r, LP_BEGIN);
-	k = r->out.exit ? 0 : r->source->read_ordered(r->source, false, on_event, r, e);
+	k = r->out.exit ? 0 : r->source->read_ordered(r->source, false, run_file_on_event, r, e);
 	if (k >= 0) {
 		*code = r->out.exit_code;
 		r->out.exit = false;
@@ -367,7 +367,7 @@ static int replay(struct replay *r, bool quiet, int *code, struct err *e)
 		if (!r->out.json)
 			strbuf_puts(&r->out.text, "\n\n");
 		lang_show_maps(&r->out);
-		flush(r);
+		run_file_flush(r);
 		notes(r);
 	}
 	lang_vm_close(r->vm);
@@ -383,9 +383,11 @@ int run_over_file(const char *path, const struct lang_source *src, const struct 
 		  int *code, struct err *e)
 {
 	struct replay r = { .out_fd = o->out_fd, .out = { .json = o->json, .guard = o->guard } };
-	struct lang_env env = {
-		.ncpus = 1, .recorded = true, .match = match, .refused = refused, .tp_type = tp_type
-	};
+	struct lang_env env = { .ncpus = 1,
+				.recorded = true,
+				.match = match,
+				.refused = run_file_refused,
+				.tp_type = tp_type };
 	int k = input_open(path, &r.source, e);
 
 	if (k < 0)

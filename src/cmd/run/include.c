@@ -9,7 +9,7 @@
 
 #define HEADER_MAX (4u << 20)
 
-static char *text_of(char *path, size_t *n, char **found)
+static char *run_include_text_of(char *path, size_t *n, char **found)
 {
 	char *text = NULL;
 
@@ -46,13 +46,14 @@ char *run_include(void *ctx, const char *from, const char *name, bool quoted, si
 	char *text = NULL;
 
 	if (*name == '/')
-		return text_of(mem_strdup(name), n, path);
+		return run_include_text_of(mem_strdup(name), n, path);
 	if (quoted)
-		text = text_of(slash ? mem_printf("%.*s/%s", (int)(slash - file), file, name)
-				     : mem_strdup(name),
-			       n, path);
+		text = run_include_text_of(
+			slash ? mem_printf("%.*s/%s", (int)(slash - file), file, name)
+			      : mem_strdup(name),
+			n, path);
 	for (size_t i = 0; i < in->dirs.n && !text; i++)
-		text = text_of(mem_printf("%s/%s", in->dirs.data[i], name), n, path);
+		text = run_include_text_of(mem_printf("%s/%s", in->dirs.data[i], name), n, path);
 	if (!text && !quoted && is_of_system(name)) {
 		text = mem_strdup("");
 		*n = 0;

@@ -53,7 +53,7 @@ static void show_args(struct listing *l, const struct lang_point *p)
 	}
 }
 
-static int one(void *arg, const char *target, const char *name)
+static int run_list_one(void *arg, const char *target, const char *name)
 {
 	AUTO_FREE char *file = NULL, *made = NULL;
 	struct listing *l = arg;
@@ -130,7 +130,7 @@ static int show_enum(struct listing *l, const char *name, struct err *e)
 	return 0;
 }
 
-static int nothing(const char *pattern, struct err *e)
+static int run_list_nothing(const char *pattern, struct err *e)
 {
 	char hint[sizeof(e->hint)];
 
@@ -170,7 +170,7 @@ static int list_all(struct listing *l, struct lang_point *p, const char *pattern
 		if (!lang_point_parse(text, &l->arena, p, e) ||
 		    (p->kind == LP_KPROBE && env->env.refused(env, p, why, sizeof(why))))
 			continue;
-		if (env->env.match(env, p, one, l, e) < 0 && !first.code &&
+		if (env->env.match(env, p, run_list_one, l, e) < 0 && !first.code &&
 		    (e->code == EACCES || e->code == EPERM))
 			first = *e;
 	}
@@ -178,7 +178,7 @@ static int list_all(struct listing *l, struct lang_point *p, const char *pattern
 	if (l->n && first.code)
 		command_note("%s", first.msg);
 	if (l->n || !first.code)
-		return l->n ? 0 : nothing(pattern, e);
+		return l->n ? 0 : run_list_nothing(pattern, e);
 	*e = first;
 	return -e->code;
 }
@@ -202,9 +202,9 @@ int run_list(struct run_env *env, const char *pattern, bool verbose, struct err 
 		   !lang_point_parse(whole = every_subsystem(pattern), &l.arena, &p, e)) {
 		r = -EINVAL;
 	} else {
-		r = env->env.match(env, &p, one, &l, e);
+		r = env->env.match(env, &p, run_list_one, &l, e);
 		if (!l.n && (r >= 0 || (r == -ENOENT && p.kind == LP_TRACEPOINT)))
-			r = nothing(pattern, e);
+			r = run_list_nothing(pattern, e);
 		r = r < 0 ? r : 0;
 	}
 	free(l.last);

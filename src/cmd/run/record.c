@@ -80,7 +80,7 @@ static int words_for(const struct lang_program *p, struct run_words *words, stru
 	return 0;
 }
 
-static int say(struct run_record *r, const char *word, struct err *e)
+static int run_record_say(struct run_record *r, const char *word, struct err *e)
 {
 	char answer[8];
 
@@ -89,7 +89,7 @@ static int say(struct run_record *r, const char *word, struct err *e)
 	return 0;
 }
 
-static void record(struct run_words *words)
+static void run_record_record(struct run_words *words)
 {
 	int code;
 
@@ -126,7 +126,7 @@ int run_record_start(struct run_record *r, const struct lang_program *p, const c
 		if (r->pid == 0) {
 			close(to[1]);
 			close(from[0]);
-			record(&words);
+			run_record_record(&words);
 		}
 		k = r->pid < 0 ? err_set(e, errno, "cannot fork: %s", strerror(errno)) : 0;
 	}
@@ -137,7 +137,7 @@ int run_record_start(struct run_record *r, const struct lang_program *p, const c
 	vec_each (&words, w)
 		free(*w);
 	vec_free(&words);
-	return k == 0 ? say(r, "enable\n", e) : k;
+	return k == 0 ? run_record_say(r, "enable\n", e) : k;
 }
 
 int run_record_stop(struct run_record *r, struct err *e)

@@ -261,15 +261,14 @@ static int check_args(const struct args *a, struct err *e)
 	return 0;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int run_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct args *a = args;
 	AUTO_FREE char *text = NULL;
 	struct lang_source src = { .unsafe = a->unsafe };
-	struct run_opts o = { .out_fd = STDOUT_FILENO,
-			      .quiet = a->quiet,
-			      .dry = a->dry,
-			      .self = a->self };
+	struct run_opts o = {
+		.out_fd = STDOUT_FILENO, .quiet = a->quiet, .dry = a->dry, .self = a->self
+	};
 	struct lang_program *p = NULL;
 	struct run_env env;
 	wordexp_t words = { 0 };
@@ -389,5 +388,5 @@ const struct command cmd_run = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = run_run,
 };

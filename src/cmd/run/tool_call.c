@@ -86,7 +86,7 @@ static int process(struct tool_call *c, const char *name, const char *s, struct 
 }
 
 /* A whole number; a word of the usage has no dashes. */
-static int number(const char *name, const char *s, bool is_word, struct err *e)
+static int tool_call_number(const char *name, const char *s, bool is_word, struct err *e)
 {
 	uint64_t v;
 
@@ -97,7 +97,7 @@ static int number(const char *name, const char *s, bool is_word, struct err *e)
 
 #define LIST_MAX 12
 
-static int list(struct tool_call *c, const char *name, const char *s, struct err *e)
+static int tool_call_list(struct tool_call *c, const char *name, const char *s, struct err *e)
 {
 	unsigned n = 0;
 
@@ -110,7 +110,7 @@ static int list(struct tool_call *c, const char *name, const char *s, struct err
 		one = mem_strndup(s, len);
 		if (++n > LIST_MAX)
 			return err_set(e, EINVAL, "--%s takes up to %d numbers", name, LIST_MAX);
-		if (number(name, one, false, e) < 0)
+		if (tool_call_number(name, one, false, e) < 0)
 			return -EINVAL;
 		vec_push(&c->args, n == 1 ? arena_printf(&c->arena, "--%s=%s", name, one)
 					  : arena_printf(&c->arena, "--%s%u=%s", name, n, one));
@@ -251,7 +251,7 @@ static int library(struct tool_call *c, const char *s, struct err *e)
 			"openssl:, gnutls: or nss: and a path, such as openssl:/opt/lib/libssl.so");
 }
 
-static int function(struct tool_call *c, const char *s, struct err *e)
+static int tool_call_function(struct tool_call *c, const char *s, struct err *e)
 {
 	const char *name = strrchr(s, ':');
 
@@ -269,10 +269,10 @@ static int function(struct tool_call *c, const char *s, struct err *e)
 	return 0;
 }
 
-static int add(struct tool_call *c, const struct tool_option *o, bool is_word, const char *value,
-	       struct err *e)
+static int tool_call_add(struct tool_call *c, const struct tool_option *o, bool is_word,
+			 const char *value, struct err *e)
 {
-	if (o->kind == TOOL_NUMBER && number(o->name, value, is_word, e) < 0)
+	if (o->kind == TOOL_NUMBER && tool_call_number(o->name, value, is_word, e) < 0)
 		return -EINVAL;
 	if (o->before) {
 		replace(c, arena_printf(&c->arena, "%s%s%s", o->before, o->old, o->after),
@@ -295,13 +295,13 @@ static int add(struct tool_call *c, const struct tool_option *o, bool is_word, c
 	case TOOL_LIBRARY: return library(c, value, e);
 	case TOOL_DEV: return device(c, o->name, value, e);
 	case TOOL_USER: return user(c, o->name, value, e);
-	case TOOL_LIST: return list(c, o->name, value, e);
+	case TOOL_LIST: return tool_call_list(c, o->name, value, e);
 	case TOOL_OPENFLAGS: return flags(c, o->name, value, e);
 	case TOOL_ERRNO: return error_number(c, o->name, value, e);
 	case TOOL_CALL: return call_number(c, o->name, value, e);
 	case TOOL_MATCH: value = pattern(c, value); break;
 	case TOOL_FUNCTION:
-		if (function(c, value, e) < 0)
+		if (tool_call_function(c, value, e) < 0)
 			return -e->code;
 		break;
 	case TOOL_TEXT:
@@ -326,12 +326,12 @@ int tool_call_make(const struct tool *t, const struct tool_args *a, int argc, ch
 			c.command = argv + i;
 			break;
 		} else {
-			r = add(&c, &t->word[i], true, argv[i], e);
+			r = tool_call_add(&c, &t->word[i], true, argv[i], e);
 		}
 	}
 	for (unsigned i = 0; i < t->n_options && r == 0; i++)
 		if (a->flag[i] || a->value[i])
-			r = add(&c, &t->option[i], false, a->value[i], e);
+			r = tool_call_add(&c, &t->option[i], false, a->value[i], e);
 	if (r < 0)
 		tool_call_free(&c);
 	else

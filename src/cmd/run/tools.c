@@ -36,7 +36,7 @@ struct entries {
 	VEC(struct entry) list;
 };
 
-static int by_name(const void *a, const void *b)
+static int tools_by_name(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
@@ -52,11 +52,12 @@ static struct entries all_entries(void)
 			 (struct entry){ tools[i].command, tools[i].example, &tools[i] });
 	for (const struct tool_command *t = tool_commands; t->command; t++)
 		vec_push(&all.list, (struct entry){ t->command, t->example, NULL });
-	qsort(all.list.data, all.list.n, sizeof(*all.list.data), by_name);
+	qsort(all.list.data, all.list.n, sizeof(*all.list.data), tools_by_name);
 	return all;
 }
 
-static int print_text(const struct entries *all, const char *name, bool example, struct err *e)
+static int tools_print_text(const struct entries *all, const char *name, bool example,
+			    struct err *e)
 {
 	struct str_nearest near = { .typed = name };
 	char list[200];
@@ -98,7 +99,7 @@ static const struct {
 };
 
 /* Why the kernel does not give it, NULL when it does. */
-static const char *missing(const struct try_trace *t, enum need need)
+static const char *tools_missing(const struct try_trace *t, enum need need)
 {
 	if (!t->path[0])
 		return t->possible ? "tracefs is not mounted" : "this kernel has no tracefs";
@@ -146,8 +147,8 @@ static void list_command(const struct command *c, const struct try_trace *t)
 			need = needs[i].need;
 			without = needs[i].without;
 		}
-	why = missing(t, need);
-	print_entry(c, missing(t, NEEDS_TRACEFS) ? NULL : without, why);
+	why = tools_missing(t, need);
+	print_entry(c, tools_missing(t, NEEDS_TRACEFS) ? NULL : without, why);
 }
 
 /* Does it compile, with this word? Else why not. */
@@ -169,7 +170,7 @@ static bool can_run(const struct tool *t, struct run_env *env, char *word, struc
 }
 
 /* Why nobody's program is taken, whatever it asks for; NULL: they are. */
-static const char *refused(void)
+static const char *tools_refused(void)
 {
 	int fd = bpf_load_empty(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0);
 
@@ -202,7 +203,7 @@ static int list_tools(const struct entries *all, const char *pattern, struct err
 {
 	struct run_env env;
 	struct try_trace trace;
-	const char *never = refused();
+	const char *never = tools_refused();
 	size_t n = 0;
 	int r = run_env_open(&env, e);
 
@@ -228,14 +229,14 @@ static int list_tools(const struct entries *all, const char *pattern, struct err
 	return err_hint(e, "kymo tools lists all; kymo run takes programs of your own");
 }
 
-static int run(void *opaque, int argc, char **argv, struct err *e)
+static int tools_run(void *opaque, int argc, char **argv, struct err *e)
 {
 	const struct args *a = opaque;
 	struct entries all = all_entries();
 	int r;
 
 	if (a->source || a->example)
-		r = print_text(&all, a->source ? a->source : a->example, !a->source, e);
+		r = tools_print_text(&all, a->source ? a->source : a->example, !a->source, e);
 	else
 		r = list_tools(&all, argc ? argv[0] : NULL, e);
 	vec_free(&all.list);
@@ -261,5 +262,5 @@ const struct command cmd_tools = {
 	.examples = examples,
 	.opts = opts,
 	.args_size = sizeof(struct args),
-	.run = run,
+	.run = tools_run,
 };

@@ -50,7 +50,7 @@ struct type_list {
 };
 
 /* "cycles" is "cycles:u", too; "sched:*" all that begin so. */
-static bool is_called(const char *name, const char *text)
+static bool load_is_called(const char *name, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -67,7 +67,7 @@ static int pick_type(void *ctx, const char *part, size_t n)
 
 	for (size_t i = 0; i < trace->n_types; i++) {
 		strbuf_printf(&names, "%s%s", i ? ", " : "", trace->types[i].name);
-		if (!is_called(trace->types[i].name, text))
+		if (!load_is_called(trace->types[i].name, text))
 			continue;
 		t->l->types[i] = any = true;
 	}
@@ -140,13 +140,13 @@ enum profile_want load_wants(const struct load *l, const struct event *ev)
 	return w;
 }
 
-static enum profile_want want(void *ctx, const struct event *ev)
+static enum profile_want load_want(void *ctx, const struct event *ev)
 {
 	return load_wants(((struct counting *)ctx)->l, ev);
 }
 
-static size_t extra(void *ctx, const struct event *ev, const struct event_branch *branch,
-		    uint64_t *buf)
+static size_t load_extra(void *ctx, const struct event *ev, const struct event_branch *branch,
+			 uint64_t *buf)
 {
 	return extra_fill(((struct counting *)ctx)->plan, ev, branch, buf);
 }
@@ -165,10 +165,10 @@ int load_profile(struct load *l, const struct extra_plan *plan, const struct pro
 
 	po.want = pick_any(&l->pick) || l->socket_wanted >= 0 || l->types ||
 				  gate_wanted(&l->opts.gate)
-			  ? want
+			  ? load_want
 			  : NULL;
 	po.progress = progress;
-	po.extra = plan && plan->any ? extra : NULL;
+	po.extra = plan && plan->any ? load_extra : NULL;
 	po.ctx = &c;
 	progress_begin(&l->progress, "reading samples", l->opts.quiet);
 	r = profile_make(l->source, &po, ret, e);
@@ -185,7 +185,8 @@ int load_count(struct load *l, const struct profile_opts *o, struct err *e)
 }
 
 /* Kernel functions in the texts of tracepoints. */
-static const char *resolve_kernel(void *ctx, uint64_t addr, uint64_t *start, const char **module)
+static const char *load_resolve_kernel(void *ctx, uint64_t addr, uint64_t *start,
+				       const char **module)
 {
 	struct load *l = ctx;
 	const struct sym_result *r;
@@ -250,7 +251,7 @@ int load_symbols(struct load *l, struct err *e)
 				   .symfs = l->opts.symfs };
 
 	l->symbols = symbols_new(&so);
-	text_set_resolver(l->source->trace->tep, resolve_kernel, l);
+	text_set_resolver(l->source->trace->tep, load_resolve_kernel, l);
 	return input_kernel_later(l->source, &ko, l->symbols, &l->note, e);
 }
 

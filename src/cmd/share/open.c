@@ -46,7 +46,7 @@ static int no_file(const char *path, int code, struct err *e)
 	return code == EACCES ? err_hint(e, "it belongs to another user; try sudo") : -code;
 }
 
-static int refuse(const char *path, const char *what, struct err *e)
+static int open_refuse(const char *path, const char *what, struct err *e)
 {
 	if (what)
 		err_set(e, EOPNOTSUPP, "%s is %s, which this command cannot read", path, what);
@@ -124,9 +124,9 @@ static int open_by_content(const char *path, int fd, struct source **ret, struct
 		if ((size_t)n < formats[i].n || memcmp(start, formats[i].magic, formats[i].n) != 0)
 			continue;
 		return formats[i].open ? formats[i].open(path, ret, e)
-				       : refuse(path, formats[i].what, e);
+				       : open_refuse(path, formats[i].what, e);
 	}
-	return refuse(path, NULL, e);
+	return open_refuse(path, NULL, e);
 }
 
 bool source_looks_like(const char *path)
@@ -150,7 +150,7 @@ bool source_looks_like(const char *path)
 	return false;
 }
 
-static int by_time(const void *a, const void *b)
+static int open_by_time(const void *a, const void *b)
 {
 	const struct trace_code *x = a, *y = b;
 
@@ -185,7 +185,7 @@ static size_t read_code(struct tar *files, const char *path, const uint8_t *id, 
 						     .pgoff = SYMBOLS_JIT_ADDR(j.code[i].number) };
 	jitdump_free(&j);
 	if (n)
-		qsort(all, n, sizeof(*all), by_time);
+		qsort(all, n, sizeof(*all), open_by_time);
 	*ret = all;
 	return n;
 }

@@ -41,7 +41,7 @@ struct stat_style stat_style(const struct stat_args *a, enum stat_by by)
 	};
 }
 
-static int failed(const char *path, struct err *e)
+static int stat_out_failed(const char *path, struct err *e)
 {
 	int code = errno ? errno : EIO;
 
@@ -52,7 +52,7 @@ static int failed(const char *path, struct err *e)
 }
 
 /* NULL: e says why. */
-static FILE *open_file(const char *path, bool append, struct err *e)
+static FILE *stat_out_open_file(const char *path, bool append, struct err *e)
 {
 	int fd = output_growing(path, append ? O_APPEND : 0, 0666, e);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, append ? "a" : "w");
@@ -71,11 +71,11 @@ int stat_out_open(const struct stat_args *a, const char *path, FILE **ret, struc
 	if (path && strcmp(path, "-") == 0)
 		f = stdout;
 	else if (path)
-		f = open_file(path, a->append, e);
+		f = stat_out_open_file(path, a->append, e);
 	else if (a->log_fd >= 0)
 		f = fdopen(a->log_fd, a->append ? "a" : "w");
 	if (!f)
-		return path ? -e->code : failed("--log-fd", e);
+		return path ? -e->code : stat_out_failed("--log-fd", e);
 	if (path && f != stdout && !a->json)
 		fprintf(f, "# started on %s\n", ctime_r(&now, stamp));
 	*ret = f;
@@ -84,12 +84,12 @@ int stat_out_open(const struct stat_args *a, const char *path, FILE **ret, struc
 
 int stat_out_flush(FILE *f, const char *path, struct err *e)
 {
-	return fflush(f) == 0 ? 0 : failed(path, e);
+	return fflush(f) == 0 ? 0 : stat_out_failed(path, e);
 }
 
 int stat_out_close(FILE *f, const char *path, struct err *e)
 {
-	return f == stderr || f == stdout || fclose(f) == 0 ? 0 : failed(path, e);
+	return f == stderr || f == stdout || fclose(f) == 0 ? 0 : stat_out_failed(path, e);
 }
 
 void stat_out_interval(FILE *f, const struct stat_style *s, bool clear, const struct stat_table *t,

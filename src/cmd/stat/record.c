@@ -20,7 +20,8 @@ struct stat_file {
 };
 
 /* Of the default events those that cannot be counted here are not in the file. */
-static void choose(struct stat_file *f, const struct count_set *set, bool only_supported)
+static void stat_record_choose(struct stat_file *f, const struct count_set *set,
+			       bool only_supported)
 {
 	f->set.event = arena_alloc(&f->arena, (set->n + 1) * sizeof(*f->set.event));
 	for (size_t i = 0; i < set->n; i++) {
@@ -48,7 +49,7 @@ static bool any_tracepoint(const struct count_set *set)
  * What a reader may want to know. perf cannot read a file of tracepoints without
  * their formats (nor its own, therefore), and no stream with them.
  */
-static int describe(struct stat_file *f, const struct stat_plan *p, struct err *e)
+static int stat_record_describe(struct stat_file *f, const struct stat_plan *p, struct err *e)
 {
 	struct about about = { .types = f->types, .n_types = f->set.n, .cmdline = command_line() };
 	const char *tracefs;
@@ -88,7 +89,7 @@ int stat_file_open(const struct stat_plan *p, const struct count_set *set, stat_
 	int r;
 
 	f->pipe = strcmp(path, "-") == 0;
-	choose(f, set, p->args->default_events);
+	stat_record_choose(f, set, p->args->default_events);
 	/* a reader of the recording who has gone is told, one of the messages is not needed */
 	signal(SIGPIPE, SIG_IGN);
 	if (!f->pipe)
@@ -99,7 +100,7 @@ int stat_file_open(const struct stat_plan *p, const struct count_set *set, stat_
 		for (size_t i = 0; i < f->set.n; i++)
 			perfdata_write_attr(f->w, &f->types[i].attr, f->types[i].name,
 					    f->types[i].ids, f->types[i].n_ids);
-		r = describe(f, p, e);
+		r = stat_record_describe(f, p, e);
 	}
 	if (r == 0)
 		r = perfdata_write_start(f->w, e);

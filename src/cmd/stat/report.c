@@ -136,7 +136,7 @@ static int on_round(void *ctx, struct statdata *d, uint64_t time_ns, bool final,
 	return stat_out_flush(r->out, r->a->output, e);
 }
 
-static int show(struct report *r, struct err *e)
+static int stat_report_show(struct report *r, struct err *e)
 {
 	const struct trace_losses *losses = &r->source->trace->losses;
 	struct err later = { 0 };
@@ -157,7 +157,7 @@ static int show(struct report *r, struct err *e)
 	return code < 0 ? code : closed;
 }
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int stat_report_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct stat_args *a = args;
 	struct report r = { .a = a };
@@ -169,13 +169,13 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	code = perfdata_open(path, &r.source, e);
 	if (code < 0)
 		return code;
-	code = show(&r, e);
+	code = stat_report_show(&r, e);
 	statdata_close(r.data);
 	source_close(r.source);
 	return code;
 }
 
-static void drop(void *args)
+static void stat_report_drop(void *args)
 {
 	spec_list_free(&((struct stat_args *)args)->events);
 }
@@ -199,6 +199,6 @@ const struct command cmd_stat_report = {
 	.opts = opts,
 	.args_size = sizeof(struct stat_args),
 	.defaults = &defaults,
-	.run = run,
-	.drop = drop,
+	.run = stat_report_run,
+	.drop = stat_report_drop,
 };

@@ -272,7 +272,7 @@ static int set_timers(struct run *r, struct err *e)
 }
 
 /* Until the command ends, or a signal, the time limit or a control word says so. */
-static int wait_for_end(struct run *r, struct err *e)
+static int stat_run_wait_for_end(struct run *r, struct err *e)
 {
 	while (!r->stopped) {
 		struct loop_event ev;
@@ -341,7 +341,7 @@ static int shell(const char *command, struct err *e)
 	return 0;
 }
 
-static int start(struct run *r, struct err *e)
+static int stat_run_start(struct run *r, struct err *e)
 {
 	int code = 0;
 
@@ -397,11 +397,11 @@ static int one_run(struct run *r, struct err *e)
 		return code;
 	}
 	getrusage(RUSAGE_CHILDREN, &r->before);
-	code = start(r, e);
+	code = stat_run_start(r, e);
 	if (code == 0)
 		code = set_timers(r, e);
 	if (code == 0)
-		code = wait_for_end(r, e);
+		code = stat_run_wait_for_end(r, e);
 	if (code == 0) {
 		struct stat_table t;
 		double wall = (double)(loop_now() - r->start_ns);

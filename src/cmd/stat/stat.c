@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kymo stat: options and what they mean together; stat_run.c measures. */
+/* kymo stat: options and what they mean together; cmd/stat/run.c measures. */
 #define OPT_ARGS struct stat_args
 #include "cmd/stat/stat.h"
 
@@ -10,7 +10,8 @@
 #include "base/vec.h"
 #include "cmd/share/event_opts.h"
 
-static int on_event(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
+static int stat_on_event(const struct opt *o, const char *value, bool unset, void *args,
+			 struct err *e)
 {
 	struct stat_args *a = args;
 
@@ -67,7 +68,7 @@ static int on_metrics(const struct opt *o, const char *value, bool unset, void *
 /* clang-format off: one option a line, as in other tables */
 #define COUNTING                                                                                   \
 	OPT_HEAD("What to count"),                                                                 \
-		OPT_FN_C('e', "event", "EVENT", OPT_ARG_REQUIRED, on_event,                        \
+		OPT_FN_C('e', "event", "EVENT", OPT_ARG_REQUIRED, stat_on_event,                   \
 			 "events to count, separated by commas; kymo list shows them", "@events"), \
 		OPT_FN(0, "filter", "FILTER", on_filter,                                           \
 		       "count only hits of the tracepoint before that match"),                     \
@@ -225,7 +226,7 @@ static int choose_sums(const struct stat_args *a, enum stat_by *by, struct err *
 	return 0;
 }
 
-static int check(const struct stat_args *a, bool command, struct err *e)
+static int stat_check(const struct stat_args *a, bool command, struct err *e)
 {
 	if (a->sep && a->json)
 		return err_set(e, EINVAL, "-x and -j cannot be used together");
@@ -326,9 +327,9 @@ static const char *subject(const struct stat_args *a, char **argv, struct arena 
 	return arena_printf(arena, "'%s'", strbuf_str(&b));
 }
 
-static int prepare(struct stat_args *a, struct stat_plan *p, struct err *e)
+static int stat_prepare(struct stat_args *a, struct stat_plan *p, struct err *e)
 {
-	int r = check(a, p->argv != NULL, e);
+	int r = stat_check(a, p->argv != NULL, e);
 
 	if (r == 0)
 		r = choose_sums(a, &p->by, e);
@@ -347,7 +348,7 @@ static int prepare(struct stat_args *a, struct stat_plan *p, struct err *e)
 }
 
 /* What is left of the words is a command, whether or not -- stands before it. */
-static int measure(struct stat_args *a, int argc, char **argv, struct err *e)
+static int stat_measure(struct stat_args *a, int argc, char **argv, struct err *e)
 {
 	struct stat_plan p = { .args = a };
 	struct err out = { 0 };
@@ -358,7 +359,7 @@ static int measure(struct stat_args *a, int argc, char **argv, struct err *e)
 		argv++;
 	}
 	p.argv = argc ? argv : NULL;
-	r = prepare(a, &p, e);
+	r = stat_prepare(a, &p, e);
 	if (r == 0) {
 		r = stat_run(&p, e);
 		if (stat_out_close(p.out, a->record ? NULL : a->output, &out) < 0 && r >= 0) {
@@ -379,10 +380,10 @@ static int run_record(void *args, int argc, char **argv, struct err *e)
 		err_set(e, EINVAL, "-r: a recording of counts holds one run");
 		return err_hint(e, "kymo stat -r %d -o FILE keeps the result as text", a->repeat);
 	}
-	return measure(a, argc, argv, e);
+	return stat_measure(a, argc, argv, e);
 }
 
-static void drop(void *args)
+static void stat_drop(void *args)
 {
 	spec_list_free(&((struct stat_args *)args)->events);
 }
@@ -409,13 +410,13 @@ static const struct command cmd_stat_record = {
 	.args_size = sizeof(struct stat_args),
 	.defaults = &defaults,
 	.run = run_record,
-	.drop = drop,
+	.drop = stat_drop,
 };
 
 static const struct command *const subs[] = { &cmd_stat_record, &cmd_stat_report, NULL };
 
 /* perf takes stat's options before the word record, too. */
-static int run(void *args, int argc, char **argv, struct err *e)
+static int stat_stat_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct command *sub = argc ? command_find(subs, argv[0]) : NULL;
 
@@ -424,7 +425,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 
 		return command_run_with(sub, shown, argc, argv, args);
 	}
-	return measure(args, argc, argv, e);
+	return stat_measure(args, argc, argv, e);
 }
 
 static const struct example examples[] = {
@@ -452,6 +453,6 @@ const struct command cmd_stat = {
 	.args_size = sizeof(struct stat_args),
 	.defaults = &defaults,
 	.subs = subs,
-	.run = run,
-	.drop = drop,
+	.run = stat_stat_run,
+	.drop = stat_drop,
 };

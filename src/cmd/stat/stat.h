@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stat's files share: the options (stat.c), the measuring (stat_run.c), the
- * file that record writes (stat_record.c), the reading of it (stat_report.c) and
- * where all of them print (stat_out.c).
+ * What stat's files share: the options (stat.c), the measuring (cmd/stat/run.c), the
+ * file that record writes (cmd/stat/record.c), the reading of it (cmd/stat/report.c) and
+ * where all of them print (cmd/stat/out.c).
  */
 #ifndef KYMO_CMD_STAT_STAT_H
 #define KYMO_CMD_STAT_STAT_H
@@ -48,11 +48,11 @@ opt_fn stat_on_sep;
 
 extern const struct command cmd_stat_report;
 
-/* --- stat_run.c --- */
+/* --- cmd/stat/run.c --- */
 /* Measures, prints, and returns the exit code (the command's own). */
 int stat_run(struct stat_plan *p, struct err *e);
 
-/* --- stat_record.c --- */
+/* --- cmd/stat/record.c --- */
 struct stat_file;
 typedef const char *stat_name_fn(void *ctx, pid_t tid);
 
@@ -64,7 +64,7 @@ int stat_file_usage(struct stat_file *f, double user_s, double sys_s, struct err
 /* failed: leave what is there readable. */
 int stat_file_close(struct stat_file *f, bool failed, struct err *e); /* NULL is fine */
 
-/* --- stat_out.c --- */
+/* --- cmd/stat/out.c --- */
 enum stat_by stat_by(const struct stat_args *a);
 /* How many ways to sum were asked for. */
 int stat_n_sums(const struct stat_args *a);

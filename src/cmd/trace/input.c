@@ -33,7 +33,7 @@ struct pairing {
 	uint64_t calls;
 };
 
-static void look_at(struct pairing *p, const struct event_type *t, struct event_of *e)
+static void trace_input_look_at(struct pairing *p, const struct event_type *t, struct event_of *e)
 {
 	bool raw = t->system && strcmp(t->system, "raw_syscalls") == 0;
 	bool each = t->system && strcmp(t->system, "syscalls") == 0;
@@ -96,7 +96,7 @@ static void on_enter(struct pairing *p, const struct event *ev, const struct eve
 			r->arg[i] = (uint64_t)v;
 }
 
-static bool wanted(const struct pairing *p, const struct trace_record *r)
+static bool trace_input_wanted(const struct pairing *p, const struct trace_record *r)
 {
 	unsigned nr = r->nr >= 0 && r->nr < SYSCALL_MAX ? (unsigned)r->nr : SYSCALL_MAX - 1;
 	const struct trace_args *a = p->show->a;
@@ -105,12 +105,12 @@ static bool wanted(const struct pairing *p, const struct trace_record *r)
 	       (!a->min_ns || r->end - r->start >= a->min_ns);
 }
 
-static int finish(struct pairing *p, struct trace_record *r)
+static int trace_input_finish(struct pairing *p, struct trace_record *r)
 {
 	struct trace_sum_key key = { .nr = r->nr };
 	const struct trace_args *a = p->show->a;
 
-	if (!wanted(p, r))
+	if (!trace_input_wanted(p, r))
 		return 0;
 	p->calls++;
 	if ((a->sums || a->with_sums) && r->kind == TRACE_CALL) {
@@ -151,10 +151,10 @@ static int on_leave(struct pairing *p, const struct event *ev, const struct even
 	r.nr = (int32_t)v;
 	r.kind = TRACE_CALL;
 	r.ret = ret;
-	return finish(p, &r);
+	return trace_input_finish(p, &r);
 }
 
-static int on_event(void *ctx, const struct event *ev)
+static int trace_input_on_event(void *ctx, const struct event *ev)
 {
 	struct pairing *p = ctx;
 	const struct event_of *e = &p->types[ev->type];
@@ -187,18 +187,18 @@ static int show_all(struct pairing *p, struct source *s, struct err *e)
 
 	p->types = mem_alloc((s->trace->n_types + 1) * sizeof(*p->types));
 	for (size_t i = 0; i < s->trace->n_types; i++) {
-		look_at(p, &s->trace->types[i], &p->types[i]);
+		trace_input_look_at(p, &s->trace->types[i], &p->types[i]);
 		any |= p->types[i].what != OTHER || p->types[i].shown;
 	}
 	if (!any) {
 		err_set(e, EINVAL, "%s has no system calls", a->input);
 		return err_hint(e, "kymo record -e 'raw_syscalls:*' records them");
 	}
-	r = s->read_ordered(s, false, on_event, p, e);
+	r = s->read_ordered(s, false, trace_input_on_event, p, e);
 	vec_each (&p->pending, u)
 		if (r >= 0 && !p->show->full && u->kind == TRACE_UNFINISHED) {
 			u->end = s->trace->last_time;
-			r = finish(p, u);
+			r = trace_input_finish(p, u);
 		}
 	if (r >= 0 && (a->sums || a->with_sums))
 		trace_show_sums(p->show);

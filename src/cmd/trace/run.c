@@ -84,7 +84,7 @@ static void leave_out_terminal(int fd, pid_list *list)
 	}
 }
 
-static int add_pid(void *ctx, const char *part, size_t n)
+static int trace_run_add_pid(void *ctx, const char *part, size_t n)
 {
 	AUTO_FREE char *text = mem_strndup(part, n);
 	uint64_t v;
@@ -114,7 +114,7 @@ static int make_target(struct session *s, char **argv, struct err *e)
 		return err_set(e, EINVAL,
 			       "-u names all that a user runs; leave out what else says "
 			       "whom to trace");
-	if (a->leave_out && str_split(a->leave_out, ',', add_pid, &s->leave_out) < 0)
+	if (a->leave_out && str_split(a->leave_out, ',', trace_run_add_pid, &s->leave_out) < 0)
 		return err_set(e, EINVAL, "--filter-pids '%s' is no list of numbers", a->leave_out);
 	return target_make(&t, &s->target, e);
 }
@@ -226,7 +226,7 @@ static bool must_stop(const struct session *s)
 				 : !s->told && loop_must_end(&s->loop);
 }
 
-static int on_record(void *ctx, const struct trace_record *r, const void *data)
+static int trace_run_on_record(void *ctx, const struct trace_record *r, const void *data)
 {
 	struct session *s = ctx;
 	int stop = trace_show_record(&s->show, r, data);
@@ -234,7 +234,7 @@ static int on_record(void *ctx, const struct trace_record *r, const void *data)
 	return stop ? stop : ++s->seen % LOOK_EVERY == 0 && must_stop(s);
 }
 
-static int count(void *ctx, const struct trace_record *r, const void *data)
+static int trace_run_count(void *ctx, const struct trace_record *r, const void *data)
 {
 	struct session *s = ctx;
 
@@ -254,13 +254,13 @@ static int read_rest(struct session *s, struct err *e)
 				   .until = s->told ? loop_now() + LOOP_REST_MS * 1000000ull : 0 };
 	loop_end_at_next(&s->loop);
 	s->told = true;
-	r = tracer_read(s->tracer, on_record, s, e);
+	r = tracer_read(s->tracer, trace_run_on_record, s, e);
 	out_flush(&s->show.out);
 	s->patience.until = 0;
-	return r >= 0 && !s->show.full ? tracer_read(s->tracer, count, s, e) : r;
+	return r >= 0 && !s->show.full ? tracer_read(s->tracer, trace_run_count, s, e) : r;
 }
 
-static int wait_for_end(struct session *s, struct err *e)
+static int trace_run_wait_for_end(struct session *s, struct err *e)
 {
 	bool others = s->a->pids || s->a->tids;
 	int r = 0, idle = 0;
@@ -278,7 +278,7 @@ static int wait_for_end(struct session *s, struct err *e)
 		if (r == 0 && others && ++idle % 8 == 0) /* threads have no such descriptor */
 			s->over |= !target_alive(&s->target);
 		if (r >= 0)
-			r = tracer_read(s->tracer, on_record, s, e);
+			r = tracer_read(s->tracer, trace_run_on_record, s, e);
 		if (r > 0 && (s->show.out.error || s->show.full))
 			s->over = true;
 		if (r >= 0 && s->show.stacks.open) {
@@ -335,7 +335,7 @@ static int trace(struct session *s, const struct trace_pick *pick, char **argv, 
 		r = workload_start(&s->child, argv[0], &s->code, e);
 	}
 	if (r >= 0)
-		r = wait_for_end(s, e);
+		r = trace_run_wait_for_end(s, e);
 	if (r < 0)
 		return r;
 	r = tracer_end(s->tracer, e);

@@ -123,7 +123,7 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static int run(void *args, int argc, char **argv, struct err *e)
+static int trace_trace_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct trace_args *a = args;
 	struct trace_pick *pick = mem_alloc(sizeof(*pick));
@@ -148,7 +148,7 @@ static int run(void *args, int argc, char **argv, struct err *e)
 	return r;
 }
 
-static void drop(void *args)
+static void trace_drop(void *args)
 {
 	struct trace_args *a = args;
 
@@ -186,6 +186,6 @@ const struct command cmd_trace = {
 	.args_size = sizeof(struct trace_args),
 	.defaults = &defaults,
 	.subs = subs,
-	.run = run,
-	.drop = drop,
+	.run = trace_trace_run,
+	.drop = trace_drop,
 };

@@ -52,7 +52,7 @@ static const char *conversion(struct parser *p, const char *s, struct piece *pie
 	return s;
 }
 
-static const struct node *argument(struct parser *p)
+static const struct node *printfmt_compile_argument(struct parser *p)
 {
 	if (!scan_is_op(p, ',')) {
 		scan_fail(p, "too few arguments");
@@ -81,9 +81,9 @@ static void pieces(struct parser *p, const char *s, struct printfmt *f)
 		if (*s) {
 			s = conversion(p, s, &piece);
 			if (s && strchr(piece.spec, '*'))
-				piece.width = argument(p);
+				piece.width = printfmt_compile_argument(p);
 			if (s && !p->failed)
-				piece.arg = argument(p);
+				piece.arg = printfmt_compile_argument(p);
 		}
 		if (p->failed || list.n >= MAX_PIECES)
 			break;

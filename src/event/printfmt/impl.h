@@ -63,13 +63,13 @@ struct piece {
 /* Two numbers and an operator; false for a division by zero or an unknown one. */
 bool printfmt_operate(unsigned op, uint64_t a, uint64_t b, uint64_t *ret);
 
-/* printfmt_run.c: the bytes of an array or text, which may stand elsewhere in the record. */
+/* event/printfmt/run.c: the bytes of an array or text, which may stand elsewhere in the record. */
 bool printfmt_bytes(const struct field *f, const void *raw, size_t size, const void **ret,
 		    size_t *n);
 /* One piece's conversion, without the text before it. */
 void printfmt_piece(const struct printfmt *f, const struct piece *p, const struct printfmt_env *env,
 		    const void *raw, size_t size, struct strbuf *b);
-/* printfmt_addr.c: n bytes as the extension of %p says. */
+/* event/printfmt/addr.c: n bytes as the extension of %p says. */
 void printfmt_address(const struct piece *p, const uint8_t *m, size_t n, struct strbuf *b);
 
 struct printfmt {

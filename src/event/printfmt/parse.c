@@ -53,7 +53,7 @@ static const char *const softirqs[] = { "HI_SOFTIRQ",	   "TIMER_SOFTIRQ", "NET_T
 					"TASKLET_SOFTIRQ", "SCHED_SOFTIRQ", "HRTIMER_SOFTIRQ",
 					"RCU_SOFTIRQ" };
 
-static bool constant(const struct node *n, uint64_t *ret);
+static bool printfmt_parse_constant(const struct node *n, uint64_t *ret);
 
 /* { value, "text" }, ... up to the closing ')' */
 static bool choices(struct parser *p, struct node *n)
@@ -85,7 +85,7 @@ static bool choices(struct parser *p, struct node *n)
 		}
 		if (!known) {
 			value = printfmt_expression(p);
-			if (!value || !constant(value, &c.value))
+			if (!value || !printfmt_parse_constant(value, &c.value))
 				scan_fail(p, "not a constant");
 		}
 		if (p->failed || !scan_take(p, ','))
@@ -439,20 +439,20 @@ struct node *printfmt_expression(struct parser *p)
 	return p->failed ? NULL : test;
 }
 
-static bool constant(const struct node *n, uint64_t *ret)
+static bool printfmt_parse_constant(const struct node *n, uint64_t *ret)
 {
 	uint64_t a = 0, b = 0;
 
 	switch (n->kind) {
 	case NODE_NUMBER: *ret = n->value; return true;
-	case NODE_CAST: return constant(n->a, ret);
+	case NODE_CAST: return printfmt_parse_constant(n->a, ret);
 	case NODE_UNARY:
-		if (!constant(n->a, &a))
+		if (!printfmt_parse_constant(n->a, &a))
 			return false;
 		*ret = n->op == '-' ? -a : n->op == '~' ? ~a : n->op == '!' ? !a : a;
 		return true;
 	case NODE_BINARY:
-		if (!constant(n->a, &a) || !constant(n->b, &b))
+		if (!printfmt_parse_constant(n->a, &a) || !printfmt_parse_constant(n->b, &b))
 			return false;
 		return printfmt_operate(n->op, a, b, ret);
 	default: return false;

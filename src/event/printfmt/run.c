@@ -82,10 +82,10 @@ static struct bytes field_data(const struct run *r, const struct field *f)
 	return (struct bytes){ p, n };
 }
 
-static uint64_t number(const struct run *r, const struct node *n);
+static uint64_t printfmt_run_number(const struct run *r, const struct node *n);
 
 /* Where an expression that stands for memory points to. */
-static struct bytes memory(const struct run *r, const struct node *n)
+static struct bytes printfmt_run_memory(const struct run *r, const struct node *n)
 {
 	switch (n->kind) {
 	case NODE_FIELD:
@@ -93,15 +93,16 @@ static struct bytes memory(const struct run *r, const struct node *n)
 	case NODE_STRING:
 	case NODE_CPUMASK:
 	case NODE_BITMASK: return field_data(r, n->field);
-	case NODE_CAST: return memory(r, n->a);
+	case NODE_CAST: return printfmt_run_memory(r, n->a);
 	case NODE_UNARY:
-		return n->op == '&' || n->op == '*' ? memory(r, n->a) : (struct bytes){ 0 };
-	case NODE_CHOICE: return memory(r, number(r, n->a) ? n->b : n->c);
+		return n->op == '&' || n->op == '*' ? printfmt_run_memory(r, n->a)
+						    : (struct bytes){ 0 };
+	case NODE_CHOICE: return printfmt_run_memory(r, printfmt_run_number(r, n->a) ? n->b : n->c);
 	default: return (struct bytes){ 0 };
 	}
 }
 
-static const struct field *field_of(const struct node *n)
+static const struct field *printfmt_run_field_of(const struct node *n)
 {
 	while (n && (n->kind == NODE_CAST || n->kind == NODE_UNARY))
 		n = n->a;
@@ -109,11 +110,11 @@ static const struct field *field_of(const struct node *n)
 }
 
 /* a[b]: an element of an array, its size from the cast or the field. */
-static uint64_t element(const struct run *r, const struct node *n)
+static uint64_t printfmt_run_element(const struct run *r, const struct node *n)
 {
-	struct bytes m = memory(r, n->a);
-	const struct field *f = field_of(n->a);
-	uint64_t i = number(r, n->b), size = f ? f->elem_size : 1;
+	struct bytes m = printfmt_run_memory(r, n->a);
+	const struct field *f = printfmt_run_field_of(n->a);
+	uint64_t i = printfmt_run_number(r, n->b), size = f ? f->elem_size : 1;
 
 	if (n->a->kind == NODE_CAST && n->a->is_pointer)
 		size = n->a->value;
@@ -129,7 +130,7 @@ static uint64_t cast(const struct node *n, uint64_t v)
 	return v & ((1ull << n->value * 8) - 1);
 }
 
-static uint64_t number(const struct run *r, const struct node *n)
+static uint64_t printfmt_run_number(const struct run *r, const struct node *n)
 {
 	uint64_t v = 0;
 	struct bytes m;
@@ -142,18 +143,21 @@ static uint64_t number(const struct run *r, const struct node *n)
 			return read_number(m.p, m.n, n->field->swapped);
 		return 0;
 	case NODE_LENGTH: return field_data(r, n->field).n;
-	case NODE_CAST: return cast(n, number(r, n->a));
-	case NODE_INDEX: return element(r, n);
+	case NODE_CAST: return cast(n, printfmt_run_number(r, n->a));
+	case NODE_INDEX: return printfmt_run_element(r, n);
 	case NODE_UNARY:
 		if (n->op == '*') {
-			m = memory(r, n->a);
+			m = printfmt_run_memory(r, n->a);
 			v = n->a->kind == NODE_CAST ? n->a->value : 1;
 			return m.n >= v ? read_number(m.p, v, false) : 0;
 		}
-		v = number(r, n->a);
+		v = printfmt_run_number(r, n->a);
 		return n->op == '!' ? !v : n->op == '~' ? ~v : n->op == '-' ? -v : v;
-	case NODE_BINARY: printfmt_operate(n->op, number(r, n->a), number(r, n->b), &v); return v;
-	case NODE_CHOICE: return number(r, number(r, n->a) ? n->b : n->c);
+	case NODE_BINARY:
+		printfmt_operate(n->op, printfmt_run_number(r, n->a), printfmt_run_number(r, n->b),
+				 &v);
+		return v;
+	case NODE_CHOICE: return printfmt_run_number(r, printfmt_run_number(r, n->a) ? n->b : n->c);
 	case NODE_DYNAMIC:
 		/* its address: only whether there is anything can be told */
 		m = field_data(r, n->field);
@@ -178,8 +182,8 @@ static bool is_last(const struct printfmt *f, const struct piece *p)
 	return p + 1 == end || (p + 2 == end && !p[1].text_n && !p[1].conversion);
 }
 
-static void put_string(struct run *r, const struct piece *p, uint64_t width, const char *s,
-		       size_t n)
+static void printfmt_run_put_string(struct run *r, const struct piece *p, uint64_t width,
+				    const char *s, size_t n)
 {
 	char spec[40];
 	const char *end;
@@ -189,7 +193,7 @@ static void put_string(struct run *r, const struct piece *p, uint64_t width, con
 	if (__builtin_expect(end && (end < s + n - 1 || !is_last(r->f, p)), 0)) {
 		AUTO_FREE char *copy = mem_strndup(s, n), *made = NULL;
 
-		put_string(r, p, width, str_one_line(copy, &made), SIZE_MAX);
+		printfmt_run_put_string(r, p, width, str_one_line(copy, &made), SIZE_MAX);
 		return;
 	}
 	if (p->plain) {
@@ -213,20 +217,20 @@ static void put_string(struct run *r, const struct piece *p, uint64_t width, con
 
 static void put_flags(struct run *r, const struct piece *p, uint64_t width, const struct node *n)
 {
-	uint64_t v = number(r, n->a);
+	uint64_t v = printfmt_run_number(r, n->a);
 	bool any = false;
 
 	for (size_t i = 0; i < n->n_choices; i++) {
 		uint64_t f = n->choices[i].value;
 
 		if (!v && (int64_t)f < 0) {
-			put_string(r, p, width, n->choices[i].text, SIZE_MAX);
+			printfmt_run_put_string(r, p, width, n->choices[i].text, SIZE_MAX);
 			break;
 		}
 		if ((int64_t)f > 0 && (v & f) == f) {
 			if (any && n->text)
 				strbuf_puts(r->b, n->text);
-			put_string(r, p, width, n->choices[i].text, SIZE_MAX);
+			printfmt_run_put_string(r, p, width, n->choices[i].text, SIZE_MAX);
 			any = true;
 			v &= ~f;
 		}
@@ -240,30 +244,30 @@ static void put_flags(struct run *r, const struct piece *p, uint64_t width, cons
 
 static void put_symbolic(struct run *r, const struct piece *p, uint64_t width, const struct node *n)
 {
-	uint64_t v = number(r, n->a);
+	uint64_t v = printfmt_run_number(r, n->a);
 
 	for (size_t i = 0; i < n->n_choices; i++)
 		if (n->choices[i].value == v) {
-			put_string(r, p, width, n->choices[i].text, SIZE_MAX);
+			printfmt_run_put_string(r, p, width, n->choices[i].text, SIZE_MAX);
 			return;
 		}
 	put_0x(r, v);
 }
 
-static void put_hex(struct run *r, const struct node *n)
+static void printfmt_run_put_hex(struct run *r, const struct node *n)
 {
-	struct bytes m = memory(r, n->a);
-	uint64_t len = number(r, n->b);
+	struct bytes m = printfmt_run_memory(r, n->a);
+	uint64_t len = printfmt_run_number(r, n->b);
 
 	for (uint64_t i = 0; i < len && i < m.n; i++)
 		strbuf_printf(r->b, i && n->kind == NODE_HEX ? " %02x" : "%02x", m.p[i]);
 }
 
-static void put_array(struct run *r, const struct node *n)
+static void printfmt_run_put_array(struct run *r, const struct node *n)
 {
-	struct bytes m = memory(r, n->a);
-	uint64_t count = number(r, n->b), size = number(r, n->c);
-	const struct field *f = field_of(n->a);
+	struct bytes m = printfmt_run_memory(r, n->a);
+	uint64_t count = printfmt_run_number(r, n->b), size = printfmt_run_number(r, n->c);
+	const struct field *f = printfmt_run_field_of(n->a);
 
 	if (size != 1 && size != 2 && size != 4 && size != 8)
 		return;
@@ -273,7 +277,8 @@ static void put_array(struct run *r, const struct node *n)
 }
 
 /* "0-3,7": the numbers of the bits that are set, up to a limit. */
-static void put_bits(struct run *r, struct strbuf *b, struct bytes m, bool swapped, uint64_t limit)
+static void printfmt_run_put_bits(struct run *r, struct strbuf *b, struct bytes m, bool swapped,
+				  uint64_t limit)
 {
 	bool any = false;
 	size_t word = swapped ? r->f->long_size : 1, bits = m.n / word * word * 8;
@@ -299,8 +304,8 @@ static void put_cpumask(struct run *r, const struct piece *p, uint64_t width, co
 {
 	AUTO_STRBUF b = { 0 };
 
-	put_bits(r, &b, field_data(r, n->field), n->field->swapped, UINT64_MAX);
-	put_string(r, p, width, strbuf_str(&b), b.n);
+	printfmt_run_put_bits(r, &b, field_data(r, n->field), n->field->swapped, UINT64_MAX);
+	printfmt_run_put_string(r, p, width, strbuf_str(&b), b.n);
 }
 
 /* 32-bit words, the highest first, with commas between. */
@@ -319,21 +324,22 @@ static void put_bitmask(struct run *r, const struct piece *p, uint64_t width, co
 		strbuf_printf(&b, any ? ",%08x" : "%x", v);
 		any = true;
 	}
-	put_string(r, p, width, strbuf_str(&b), b.n);
+	printfmt_run_put_string(r, p, width, strbuf_str(&b), b.n);
 }
 
-static void put_text(struct run *r, const struct piece *p, uint64_t width, const struct node *n)
+static void printfmt_run_put_text(struct run *r, const struct piece *p, uint64_t width,
+				  const struct node *n)
 {
 	struct bytes m;
 	const char *s;
 
 	switch (n->kind) {
-	case NODE_TEXT: put_string(r, p, width, n->text, SIZE_MAX); break;
+	case NODE_TEXT: printfmt_run_put_string(r, p, width, n->text, SIZE_MAX); break;
 	case NODE_FIELD:
 		m = field_data(r, n->field);
 		if (n->field->kind == FIELD_INT && n->field->size == r->f->long_size) {
 			/* a pointer to a text the kernel keeps */
-			uint64_t addr = number(r, n);
+			uint64_t addr = printfmt_run_number(r, n);
 
 			s = r->env->string ? r->env->string(r->env->string_ctx, addr) : NULL;
 			if (s)
@@ -342,20 +348,22 @@ static void put_text(struct run *r, const struct piece *p, uint64_t width, const
 				strbuf_printf(r->b, "%" PRIx64, addr);
 			break;
 		}
-		put_string(r, p, width, m.p ? (const char *)m.p : "", m.n);
+		printfmt_run_put_string(r, p, width, m.p ? (const char *)m.p : "", m.n);
 		break;
 	case NODE_STRING:
 	case NODE_DYNAMIC:
 		m = field_data(r, n->field);
-		put_string(r, p, width, m.p ? (const char *)m.p : "", m.n);
+		printfmt_run_put_string(r, p, width, m.p ? (const char *)m.p : "", m.n);
 		break;
-	case NODE_CAST: put_text(r, p, width, n->a); break;
-	case NODE_CHOICE: put_text(r, p, width, number(r, n->a) ? n->b : n->c); break;
+	case NODE_CAST: printfmt_run_put_text(r, p, width, n->a); break;
+	case NODE_CHOICE:
+		printfmt_run_put_text(r, p, width, printfmt_run_number(r, n->a) ? n->b : n->c);
+		break;
 	case NODE_FLAGS: put_flags(r, p, width, n); break;
 	case NODE_SYMBOLIC: put_symbolic(r, p, width, n); break;
 	case NODE_HEX:
-	case NODE_HEX_STR: put_hex(r, n); break;
-	case NODE_ARRAY: put_array(r, n); break;
+	case NODE_HEX_STR: printfmt_run_put_hex(r, n); break;
+	case NODE_ARRAY: printfmt_run_put_array(r, n); break;
 	case NODE_BITMASK: put_bitmask(r, p, width, n); break;
 	case NODE_CPUMASK: put_cpumask(r, p, width, n); break;
 	default: break;
@@ -364,7 +372,8 @@ static void put_text(struct run *r, const struct piece *p, uint64_t width, const
 
 /* --- numbers --- */
 
-static void put_number(struct run *r, const struct piece *p, uint64_t width, uint64_t v)
+static void printfmt_run_put_number(struct run *r, const struct piece *p, uint64_t width,
+				    uint64_t v)
 {
 	static const char *const lengths[] = { "hh", "h", "", "l", "ll" };
 	char spec[48], c = p->conversion == 'p' ? 'p' : p->conversion;
@@ -460,20 +469,23 @@ static void put_pointer(struct run *r, const struct piece *p, uint64_t width)
 	case 'I':
 	case 'i':
 	case 'U':
-		m = memory(r, p->arg);
+		m = printfmt_run_memory(r, p->arg);
 		printfmt_address(p, m.p, m.n, r->b);
 		return;
 	case 'b':
 		if (p->sub[0] != 'l')
 			break;
-		m = memory(r, p->arg);
-		put_bits(r, r->b, m, field_of(p->arg) && field_of(p->arg)->swapped, width);
+		m = printfmt_run_memory(r, p->arg);
+		printfmt_run_put_bits(r, r->b, m,
+				      printfmt_run_field_of(p->arg) &&
+					      printfmt_run_field_of(p->arg)->swapped,
+				      width);
 		return;
 	case 'S':
 	case 'F':
 	case 's':
 	case 'f':
-		v = number(r, p->arg);
+		v = printfmt_run_number(r, p->arg);
 		name = r->env->resolve ? r->env->resolve(r->env->ctx, v, &start, &module) : NULL;
 		if (!name)
 			break;
@@ -485,11 +497,11 @@ static void put_pointer(struct run *r, const struct piece *p, uint64_t width)
 		return;
 	default: break;
 	}
-	v = number(r, p->arg);
+	v = printfmt_run_number(r, p->arg);
 	if (p->extension || (p->plain && v))
 		put_0x(r, v);
 	else
-		put_number(r, p, width, v);
+		printfmt_run_put_number(r, p, width, v);
 }
 
 /* A negative short or char, shown as %d, is negative; libtraceevent shows 65533 for -3. */
@@ -504,11 +516,11 @@ static uint64_t small_signed(const struct node *n, uint64_t v)
 
 static void put_piece(struct run *r, const struct piece *p)
 {
-	uint64_t width = p->width ? number(r, p->width) : 0, v;
+	uint64_t width = p->width ? printfmt_run_number(r, p->width) : 0, v;
 
 	switch (p->conversion) {
 	case 0: break;
-	case 's': put_text(r, p, width, p->arg); break;
+	case 's': printfmt_run_put_text(r, p, width, p->arg); break;
 	case 'p': put_pointer(r, p, width); break;
 	case 'd':
 	case 'i':
@@ -517,11 +529,11 @@ static void put_piece(struct run *r, const struct piece *p)
 	case 'X':
 	case 'o':
 	case 'c':
-		v = number(r, p->arg);
+		v = printfmt_run_number(r, p->arg);
 		if (p->conversion == 'd' || p->conversion == 'i')
 			v = small_signed(p->arg, v);
 		if (!put_plain(r, p, v))
-			put_number(r, p, width, v);
+			printfmt_run_put_number(r, p, width, v);
 		break;
 	default: strbuf_printf(r->b, ">%c<", p->conversion); break;
 	}

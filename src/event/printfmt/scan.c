@@ -29,7 +29,7 @@ static bool name_char(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-static void number(struct parser *p)
+static void printfmt_scan_number(struct parser *p)
 {
 	char *end;
 
@@ -74,7 +74,7 @@ void scan_next(struct parser *p)
 		p->now.value = (unsigned char)p->p[1];
 		p->p += 3;
 	} else if (isdigit((unsigned char)*p->p)) {
-		number(p);
+		printfmt_scan_number(p);
 	} else if (name_char(*p->p)) {
 		while (name_char(*p->p))
 			p->p++;

@@ -38,7 +38,7 @@ bool scan_take(struct parser *p, unsigned op);
 /* Adjacent literals are one; escapes as in C. */
 const char *scan_take_string(struct parser *p);
 
-/* printfmt_parse.c: an expression of C; NULL when it is none. */
+/* event/printfmt/parse.c: an expression of C; NULL when it is none. */
 struct node *printfmt_expression(struct parser *p);
 
 #endif

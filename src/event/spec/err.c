@@ -317,7 +317,7 @@ static struct slice window(const struct spec_parser *p)
 	return w;
 }
 
-static char mark(const struct spec_parser *p, const char *at)
+static char spec_err_mark(const struct spec_parser *p, const char *at)
 {
 	unsigned n = p->nbad < SPEC_SPOTS ? p->nbad : SPEC_SPOTS;
 
@@ -383,7 +383,7 @@ int spec_error(const struct spec_parser *p, struct err *e)
 			strbuf_add(&msg, c, bytes);
 		else if (c < end)
 			strbuf_putc(&msg, iscntrl((unsigned char)*c) ? ' ' : '?');
-		strbuf_putc(&line, mark(p, c));
+		strbuf_putc(&line, spec_err_mark(p, c));
 		c += bytes ? bytes : 1;
 	}
 	strbuf_puts(&msg, cut_right ? "...\n" : "\n");

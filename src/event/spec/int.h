@@ -56,7 +56,7 @@ struct spec_terms {
 	size_t n;
 };
 
-/* spec_slice.c */
+/* event/spec/slice.c */
 struct slice slice_trim(struct slice s);
 bool slice_is(struct slice s, const char *word);
 bool slice_u64(struct slice s, uint64_t *ret); /* decimal or 0x... */
@@ -70,14 +70,14 @@ struct event_spec *spec_add(struct spec_parser *p, enum spec_kind kind, uint32_t
 			    uint64_t config, const struct spec_item *item);
 
 /*
- * spec_kind.c. Find what the item's head is and add its events. When it ends in
+ * event/spec/kind.c. Find what the item's head is and add its events. When it ends in
  * modifiers, *mods is set to them. 1 when events were added, 2 when these took
  * the terms that are theirs; -errno and p->bad otherwise.
  */
 int spec_head(struct spec_parser *p, const struct spec_item *item, const struct spec_terms *terms,
 	      struct slice *mods);
 
-/* spec_err.c: what is wrong with a part of the text; the return value is -code. */
+/* event/spec/err.c: what is wrong with a part of the text; the return value is -code. */
 __attribute__((format(printf, 4, 5))) int spec_bad(struct spec_parser *p, struct slice at, int code,
 						   const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) void spec_bad_hint(struct spec_parser *p, const char *fmt,
@@ -91,11 +91,11 @@ int spec_bad_probe(struct spec_parser *p, struct slice subsys, struct slice even
 int spec_bad_pmu(struct spec_parser *p, struct slice name);
 int spec_error(const struct spec_parser *p, struct err *e);
 
-/* spec_mod.c: set modifiers on the events from..list->n; group: they stand after a '}'. */
+/* event/spec/mod.c: set modifiers on the events from..list->n; group: they stand after a '}'. */
 int spec_modify(struct spec_parser *p, struct slice mods, size_t from, bool group);
 bool spec_are_modifiers(struct slice s);
 
-/* spec_term.c */
+/* event/spec/term.c */
 int spec_terms_cut(struct spec_parser *p, struct slice text, struct spec_terms *ret);
 /* True for config, name, period and the others that every kind of event may have. */
 bool spec_term_known(const struct spec_term *t);
@@ -111,7 +111,7 @@ struct spec_pmus {
 };
 
 /*
- * spec_pmu.c. Add one event for each PMU; where one of several lacks the event,
+ * event/spec/pmu.c. Add one event for each PMU; where one of several lacks the event,
  * the others have it. 2, or -errno.
  */
 int spec_pmu_add(struct spec_parser *p, const struct spec_item *item, const struct spec_pmus *set,
@@ -119,7 +119,8 @@ int spec_pmu_add(struct spec_parser *p, const struct spec_item *item, const stru
 bool spec_pmu_has(struct spec_parser *p, const struct env_pmu *pmu, struct slice name,
 		  struct env_event *ret);
 
-/* spec_pmus.c. 2 when they added events, terms included; 0 when the name is not theirs; -errno. */
+/* event/spec/pmus.c. 2 when they added events, terms included; 0 when the name is not theirs;
+ * -errno. */
 int spec_pmu_event(struct spec_parser *p, const struct spec_item *item, struct slice name,
 		   const struct spec_terms *terms);
 int spec_pmu_alias(struct spec_parser *p, const struct spec_item *item, struct slice name,
@@ -131,7 +132,7 @@ bool spec_pmu_is_hybrid(const struct env_pmu *pmu);
 /* Where an event that was written once became one for each PMU: groups hold one PMU each. */
 void spec_pmu_regroup(struct spec_parser *p, size_t from);
 
-/* spec_bits.c: "config1:0-7,21" */
+/* event/spec/bits.c: "config1:0-7,21" */
 struct spec_bits {
 	unsigned word; /* 0: config, 1: config1 ... */
 	uint64_t mask;
@@ -141,7 +142,7 @@ bool spec_bits_parse(const char *format, struct spec_bits *ret);
 bool spec_bits_put(const struct spec_bits *bits, uint64_t v, uint64_t *word);
 uint64_t spec_bits_max(const struct spec_bits *bits);
 
-/* spec_tp.c and spec_bp.c */
+/* event/spec/tp.c and event/spec/bp.c */
 int spec_tracepoint(struct spec_parser *p, const struct spec_item *item, struct slice subsys,
 		    struct slice event);
 int spec_breakpoint(struct spec_parser *p, const struct spec_item *item, struct slice *mods);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The name of a cache event, as perf shows it, has neither blanks nor modifiers. */
-static const char *cache_name(struct spec_parser *p, struct slice name)
+static const char *spec_kind_cache_name(struct spec_parser *p, struct slice name)
 {
 	char *copy = slice_dup(p, name), *to = copy;
 
@@ -23,7 +23,7 @@ static const char *cache_name(struct spec_parser *p, struct slice name)
 
 static int cache_event(struct spec_parser *p, const struct spec_item *item, struct slice name)
 {
-	const char *clean = cache_name(p, name);
+	const char *clean = spec_kind_cache_name(p, name);
 	uint64_t config;
 	size_t at = 0, from = p->list->n;
 	int r = spec_cache_parse(clean, strlen(clean), &config, &at);

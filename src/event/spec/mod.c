@@ -30,7 +30,7 @@ bool spec_are_modifiers(struct slice s)
 	return true;
 }
 
-static int check(struct spec_parser *p, struct slice mods)
+static int spec_mod_check(struct spec_parser *p, struct slice mods)
 {
 	for (size_t i = 0; i < mods.n; i++) {
 		struct slice at = { mods.s + i, 1 };
@@ -55,7 +55,7 @@ static int check(struct spec_parser *p, struct slice mods)
 	return 0;
 }
 
-static void level(struct mods *m, bool *named)
+static void spec_mod_level(struct mods *m, bool *named)
 {
 	if (!m->any_level)
 		m->user = m->kernel = m->hv = m->any_level = true;
@@ -73,12 +73,12 @@ static void apply(struct mods *m, char c)
 {
 	switch (c) {
 	case 'u':
-		level(m, &m->user);
+		spec_mod_level(m, &m->user);
 		if (!m->any_guest)
 			m->guest = true;
 		break;
-	case 'k': level(m, &m->kernel); break;
-	case 'h': level(m, &m->hv); break;
+	case 'k': spec_mod_level(m, &m->kernel); break;
+	case 'h': spec_mod_level(m, &m->hv); break;
 	case 'G': guest_host(m, &m->guest); break;
 	case 'H': guest_host(m, &m->host); break;
 	case 'I': m->idle = true; break;
@@ -120,7 +120,7 @@ static struct mods current(const struct event_spec *s)
 	};
 }
 
-static void store(struct event_spec *s, const struct mods *m, bool leader)
+static void spec_mod_store(struct event_spec *s, const struct mods *m, bool leader)
 {
 	s->attr.exclude_user = m->user;
 	s->attr.exclude_kernel = m->kernel;
@@ -146,7 +146,7 @@ int spec_modify(struct spec_parser *p, struct slice mods, size_t from, bool grou
 	mods = slice_trim(mods);
 	if (!mods.n)
 		return 0;
-	if (check(p, mods) < 0)
+	if (spec_mod_check(p, mods) < 0)
 		return -EINVAL;
 	for (size_t i = from; i < p->list->n; i++) {
 		struct event_spec *s = &p->list->spec[i];
@@ -161,7 +161,7 @@ int spec_modify(struct spec_parser *p, struct slice mods, size_t from, bool grou
 			spec_bad_hint(p, "ppp asks for no skid at all; P for the best there is");
 			return -EINVAL;
 		}
-		store(s, &m, !group || s->leader == (int)i);
+		spec_mod_store(s, &m, !group || s->leader == (int)i);
 	}
 	return 0;
 }

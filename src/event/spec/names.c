@@ -50,7 +50,7 @@ const struct spec_name spec_names[] = {
 };
 const size_t spec_names_n = sizeof(spec_names) / sizeof(spec_names[0]);
 
-static bool is(const char *word, const char *s, size_t n)
+static bool spec_names_is(const char *word, const char *s, size_t n)
 {
 	return word && strlen(word) == n && memcmp(word, s, n) == 0;
 }
@@ -58,7 +58,8 @@ static bool is(const char *word, const char *s, size_t n)
 const struct spec_name *spec_name_find(const char *s, size_t n)
 {
 	for (size_t i = 0; i < spec_names_n; i++)
-		if (is(spec_names[i].name, s, n) || is(spec_names[i].alias, s, n))
+		if (spec_names_is(spec_names[i].name, s, n) ||
+		    spec_names_is(spec_names[i].alias, s, n))
 			return &spec_names[i];
 	return NULL;
 }

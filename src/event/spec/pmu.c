@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The terms of an event of a PMU, as numbers: PMU/TERMS/ into config words. Which
- * PMUs a name stands for is in spec_pmus.c.
+ * PMUs a name stands for is in event/spec/pmus.c.
  *
  * A term the user wrote beats the same term of a named event, wherever it
  * stands: cpu/mem-loads,ldlat=30/ is 30. (perf mixes the two values' bits.)
@@ -40,8 +40,8 @@ static const struct spec_term *user_term(const struct spec_terms *terms, struct 
 }
 
 /* Put a value where the PMU's format says. at: what to show when it does not fit. */
-static int put(struct spec_parser *p, const struct env_pmu *pmu, const char *format,
-	       struct slice key, uint64_t v, struct slice at, struct code *c)
+static int spec_pmu_put(struct spec_parser *p, const struct env_pmu *pmu, const char *format,
+			struct slice key, uint64_t v, struct slice at, struct code *c)
 {
 	struct spec_bits bits;
 
@@ -103,7 +103,7 @@ static int event_terms(struct spec_parser *p, const struct env_pmu *pmu,
 			return spec_bad(p, at, EINVAL,
 					"%s has no term '%.*s', which this event uses", pmu->name,
 					(int)key.n, key.s);
-		if (put(p, pmu, format, key, v, at, c) < 0)
+		if (spec_pmu_put(p, pmu, format, key, v, at, c) < 0)
 			return -ERANGE;
 	}
 	return 0;
@@ -223,15 +223,15 @@ static int encode(struct spec_parser *p, const struct env_pmu *pmu, const struct
 				      (int)t->key.n, t->key.s);
 			return -EINVAL;
 		}
-		if (put(p, pmu, format, t->key, t->has_value ? t->number : 1,
-			t->has_value ? t->value : t->key, c) < 0)
+		if (spec_pmu_put(p, pmu, format, t->key, t->has_value ? t->number : 1,
+				 t->has_value ? t->value : t->key, c) < 0)
 			return -ERANGE;
 	}
 	return 0;
 }
 
-static struct event_spec *add(struct spec_parser *p, const struct spec_item *item,
-			      const struct env_pmu *pmu, const struct code *c)
+static struct event_spec *spec_spec_pmu_add(struct spec_parser *p, const struct spec_item *item,
+					    const struct env_pmu *pmu, const struct code *c)
 {
 	struct event_spec *s;
 	uint64_t extended = spec_pmu_is_hybrid(pmu) ? (uint64_t)pmu->type << 32 : 0;
@@ -275,7 +275,7 @@ int spec_pmu_add(struct spec_parser *p, const struct spec_item *item, const stru
 			p->nbad = before;
 			continue;
 		}
-		add(p, item, set->pmu[i], &c)->first = (int)from;
+		spec_spec_pmu_add(p, item, set->pmu[i], &c)->first = (int)from;
 	}
 	if (p->list->n > from)
 		return 2;

@@ -61,7 +61,7 @@ static int by_family(const void *a, const void *b)
 }
 
 /* "uncore_" may be left out. */
-static bool is_called(const char *pmu, const char *want, bool glob)
+static bool spec_pmus_is_called(const char *pmu, const char *want, bool glob)
 {
 	const char *rest = pmu;
 
@@ -94,8 +94,8 @@ static void find_pmus(struct spec_parser *p, struct slice name, struct spec_pmus
 	all = p->env->pmu_names(p->env->ctx);
 	for (size_t i = 0; i < all.n && set->n < SPEC_PMUS_MAX; i++) {
 		pmu = p->env->pmu(p->env->ctx, all.name[i]);
-		if (pmu && (is_called(pmu->name, want, glob) ||
-			    (pmu->alias && is_called(pmu->alias, want, glob))))
+		if (pmu && (spec_pmus_is_called(pmu->name, want, glob) ||
+			    (pmu->alias && spec_pmus_is_called(pmu->alias, want, glob))))
 			set->pmu[set->n++] = pmu;
 	}
 	qsort(set->pmu, set->n, sizeof(set->pmu[0]), by_family);

@@ -146,7 +146,7 @@ static int unclosed(struct reader *r, struct slice open)
 }
 
 /* No event stands where one must. */
-static int missing(struct reader *r)
+static int spec_missing(struct reader *r)
 {
 	spec_bad(r->p, here(r), EINVAL, "an event is missing here");
 	spec_bad_hint(r->p, "events are separated by single commas: cycles,instructions");
@@ -167,7 +167,7 @@ static int read_group(struct reader *r, struct slice name, struct slice open)
 		if (*r->s == '{')
 			return nested(r);
 		if (*r->s == ',' || *r->s == '}')
-			return missing(r);
+			return spec_missing(r);
 		if (read_item(r, &item) < 0)
 			return -EINVAL;
 		if (r->s < r->end && *r->s == '{')
@@ -203,7 +203,7 @@ static bool is_group_name(struct slice s)
 	return true;
 }
 
-static int read_all(struct reader *r)
+static int spec_read_all(struct reader *r)
 {
 	struct spec_parser *p = r->p;
 	struct spec_item item;
@@ -211,7 +211,7 @@ static int read_all(struct reader *r)
 	for (;; r->s++) {
 		skip_blanks(r);
 		if (r->s == r->end || *r->s == ',')
-			return missing(r);
+			return spec_missing(r);
 		if (*r->s == '}')
 			return spec_bad(p, here(r), EINVAL, "there is no '{' for this '}'");
 		if (read_item(r, &item) < 0)
@@ -248,7 +248,7 @@ int spec_parse(struct spec_list *list, const char *text, const struct spec_env *
 	size_t before = list->n;
 
 	p.text = (struct slice){ text, strlen(text) };
-	read_all(&r);
+	spec_read_all(&r);
 	if (!p.nbad && list->n > SPEC_EVENTS_MAX)
 		too_many(&p, p.text);
 	if (!p.nbad)

@@ -21,8 +21,8 @@ static int env_failed(struct spec_parser *p, const struct spec_item *item, int r
 	return r;
 }
 
-static int add(struct spec_parser *p, const struct spec_item *item, const char *subsys,
-	       const char *event, struct err *e)
+static int spec_tp_add(struct spec_parser *p, const struct spec_item *item, const char *subsys,
+		       const char *event, struct err *e)
 {
 	struct event_spec *s;
 	uint64_t id;
@@ -45,14 +45,14 @@ static int add_matching(struct spec_parser *p, const struct spec_item *item, con
 	int r, added = 0;
 
 	if (!str_has_glob(pattern))
-		return add(p, item, subsys, pattern, e);
+		return spec_tp_add(p, item, subsys, pattern, e);
 	r = p->env->tracepoints(p->env->ctx, subsys, &names, e);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < names.n; i++) {
 		if (!str_glob(pattern, names.name[i]))
 			continue;
-		r = add(p, item, subsys, names.name[i], e);
+		r = spec_tp_add(p, item, subsys, names.name[i], e);
 		if (r < 0 && r != -ENOENT)
 			return r;
 		added |= r > 0;

@@ -93,7 +93,7 @@ unsigned syscall_group(const char *name)
 	return 0;
 }
 
-static enum syscall_type type_of(const char *s, size_t n)
+static enum syscall_type syscall_sig_type_of(const char *s, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if (strlen(types[i].name) == n && memcmp(types[i].name, s, n) == 0)
@@ -101,7 +101,7 @@ static enum syscall_type type_of(const char *s, size_t n)
 	return SYSCALL_TYPES;
 }
 
-static void copy(char *to, size_t size, const char *from, size_t n)
+static void syscall_sig_copy(char *to, size_t size, const char *from, size_t n)
 {
 	if (n >= size)
 		n = size - 1;
@@ -115,10 +115,10 @@ static void parse_arg(const char *s, size_t n, struct syscall_arg *a)
 	const char *end = s + n, *blank = memchr(s, ' ', n), *type, *colon;
 
 	a->ref = -1;
-	copy(a->name, sizeof(a->name), s, (size_t)(blank ? blank - s : (long)n));
+	syscall_sig_copy(a->name, sizeof(a->name), s, (size_t)(blank ? blank - s : (long)n));
 	type = blank ? blank + 1 : end;
 	colon = memchr(type, ':', (size_t)(end - type));
-	a->type = type_of(type, (size_t)((colon ? colon : end) - type));
+	a->type = syscall_sig_type_of(type, (size_t)((colon ? colon : end) - type));
 	while (colon) {
 		const char *word = colon + 1;
 
@@ -126,7 +126,8 @@ static void parse_arg(const char *s, size_t n, struct syscall_arg *a)
 		if (*word >= '0' && *word <= '5')
 			a->ref = *word - '0';
 		else
-			copy(a->set, sizeof(a->set), word, (size_t)((colon ? colon : end) - word));
+			syscall_sig_copy(a->set, sizeof(a->set), word,
+					 (size_t)((colon ? colon : end) - word));
 	}
 }
 
@@ -158,14 +159,14 @@ void syscall_sig(const char *name, struct syscall_sig *ret)
 			parse_arg(s, n, &ret->arg[ret->n++]);
 		s += n;
 		if (*s == '=') {
-			ret->ret = type_of(s + 1, strlen(s + 1));
+			ret->ret = syscall_sig_type_of(s + 1, strlen(s + 1));
 			break;
 		}
 		s += *s == ',';
 		s += *s == ' ';
 	}
 	if ((s = strchr(calls[i].args, '=')))
-		ret->ret = type_of(s + 1, strlen(s + 1));
+		ret->ret = syscall_sig_type_of(s + 1, strlen(s + 1));
 }
 
 void syscall_sig_of(enum syscall_abi abi, const char *name, struct syscall_sig *ret)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* System calls: name, groups, arguments. The language is syscall_sig.c's. */
+/* System calls: name, groups, arguments. The language is event/syscall/sig.c's. */
 /* clang-format off */
 	{ "read", "D", "fd fd, buf out:2, count ulong" },
 	{ "write", "D", "fd fd, buf buf:2, count ulong" },

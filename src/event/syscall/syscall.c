@@ -61,7 +61,7 @@ const char *syscall_name(enum syscall_abi abi, int nr)
 	return nr >= 0 && nr < abis[abi].n ? abis[abi].call[nr] : NULL;
 }
 
-static int number(enum syscall_abi abi, const char *name)
+static int syscall_syscall_number(enum syscall_abi abi, const char *name)
 {
 	for (int i = 0; i < abis[abi].n; i++)
 		if (abis[abi].call[i] && strcmp(abis[abi].call[i], name) == 0)
@@ -71,10 +71,10 @@ static int number(enum syscall_abi abi, const char *name)
 
 int syscall_number(enum syscall_abi abi, const char *name)
 {
-	int nr = number(abi, name);
+	int nr = syscall_syscall_number(abi, name);
 
 	for (size_t i = 0; i < ARRAY_SIZE(renamed) && nr < 0; i++)
 		if (strcmp(renamed[i].name, name) == 0)
-			nr = number(abi, renamed[i].call);
+			nr = syscall_syscall_number(abi, renamed[i].call);
 	return nr;
 }

@@ -75,8 +75,8 @@ void ability_facts_free(struct ability_facts *f)
 	kconfig_free(&f->config);
 }
 
-static void describe(const struct ability_facts *f, const struct ability_line *l,
-		     enum ability_group g, struct ability *a)
+static void ability_ability_describe(const struct ability_facts *f, const struct ability_line *l,
+				     enum ability_group g, struct ability *a)
 {
 	*a = (struct ability){ .id = l->id, .name = l->name, .group = g, .detail = l->detail };
 	l->say(f, a, l->which);
@@ -88,7 +88,7 @@ size_t ability_describe(const struct ability_facts *f, struct ability *out)
 
 	for (int g = 0; g < ABILITY_GROUPS; g++)
 		for (const struct ability_line *l = groups[g].lines; l->id && n < ABILITY_MAX; l++)
-			describe(f, l, (enum ability_group)g, &out[n++]);
+			ability_ability_describe(f, l, (enum ability_group)g, &out[n++]);
 	return n;
 }
 
@@ -97,7 +97,7 @@ bool ability_describe_one(const struct ability_facts *f, const char *id, struct 
 	for (int g = 0; g < ABILITY_GROUPS; g++)
 		for (const struct ability_line *l = groups[g].lines; l->id; l++)
 			if (strcmp(l->id, id) == 0) {
-				describe(f, l, (enum ability_group)g, ret);
+				ability_ability_describe(f, l, (enum ability_group)g, ret);
 				return true;
 			}
 	return false;

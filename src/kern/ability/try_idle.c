@@ -89,7 +89,7 @@ static void open_one(struct one *o, int cpu)
 		o->ring = mmap(NULL, ring_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, o->fd, 0);
 }
 
-static void look(struct one *o)
+static void try_idle_look(struct one *o)
 {
 	const struct perf_event_mmap_page *page = o->ring;
 	size_t size = ring_bytes() - (size_t)sysconf(_SC_PAGESIZE);
@@ -163,7 +163,7 @@ void try_idle(const struct cpus *cpus, unsigned ms, enum try_idle *ret)
 	known = known && read_ticks(cpus, after);
 	for (size_t i = 0; i < cpus->n; i++) {
 		if (one[i].ring != MAP_FAILED) {
-			look(&one[i]);
+			try_idle_look(&one[i]);
 			munmap(one[i].ring, ring_bytes());
 			if (known)
 				ret[i] = judge(&one[i], cpus->cpu[i], ms, after[i] - before[i]);

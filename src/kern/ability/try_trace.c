@@ -38,7 +38,7 @@ static bool exists_in(const struct try_trace *t, const char *file)
 	return file_exists(path);
 }
 
-static unsigned lines(const char *text)
+static unsigned try_trace_lines(const char *text)
 {
 	unsigned n = 0;
 
@@ -50,7 +50,7 @@ static unsigned lines(const char *text)
 /* Probes that another doctor tries at this moment do not count. */
 static unsigned foreign_probes(const char *text)
 {
-	unsigned n = lines(text);
+	unsigned n = try_trace_lines(text);
 
 	while (n && (text = strstr(text, ":" GROUP))) {
 		text++;
@@ -60,7 +60,7 @@ static unsigned foreign_probes(const char *text)
 }
 
 /* Append one line; tracefs takes it whole or answers an error. Never O_TRUNC: that removes all. */
-static int append(const struct try_trace *t, const char *file, const char *text)
+static int try_trace_append(const struct try_trace *t, const char *file, const char *text)
 {
 	AUTO_FREE char *path = mem_printf("%s/%s", t->path, file);
 	AUTO_CLOSE int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -83,9 +83,9 @@ static int try_define(const struct try_trace *t, const char *file, char kind, co
 	/* Ctrl-C between the two lines would leave the probe behind. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &old);
-	r = append(t, file, add);
+	r = try_trace_append(t, file, add);
 	if (r == 0)
-		for (int tries = 0; append(t, file, del) == -EBUSY && tries < 50; tries++)
+		for (int tries = 0; try_trace_append(t, file, del) == -EBUSY && tries < 50; tries++)
 			usleep(1000); /* somebody who enables all events holds it for a moment */
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return r;
@@ -111,7 +111,7 @@ static void sweep(const struct try_trace *t)
 		if (!event || pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH)
 			continue;
 		del = mem_printf("-%.*s\n", (int)(strcspn(group, " ")), group);
-		append(t, "dynamic_events", del);
+		try_trace_append(t, "dynamic_events", del);
 	}
 }
 
@@ -142,7 +142,7 @@ static bool has_pmu(const char *pmu)
 	return file_exists(path);
 }
 
-static void probes(struct try_trace *t, bool perfmon)
+static void try_trace_probes(struct try_trace *t, bool perfmon)
 {
 	if (t->writable == 0) {
 		sweep(t);
@@ -207,7 +207,7 @@ static void others(struct try_trace *t)
 		snprintf(t->current, sizeof(t->current), "%.*s", (int)strcspn(current, "\n"),
 			 current);
 	if (read_in(t, "set_event", &set) == 0)
-		t->enabled = lines(set);
+		t->enabled = try_trace_lines(set);
 	if (read_in(t, "dynamic_events", &defined) == 0)
 		t->probes = foreign_probes(defined);
 	if (file_list(dir, &names) == 0) {
@@ -240,10 +240,10 @@ void try_trace(struct try_trace *t, bool perfmon)
 		t->writable = access(probe, W_OK) == 0 ? 0 : -errno;
 		t->function = t->readable;
 	}
-	probes(t, perfmon);
+	try_trace_probes(t, perfmon);
 	if (t->readable < 0)
 		return;
-	t->events = lines(events);
+	t->events = try_trace_lines(events);
 	tracers(t);
 	t->hist = exists_in(t, "events/sched/sched_switch/hist");
 	t->snapshot = exists_in(t, "snapshot");

@@ -97,7 +97,7 @@ bool check_number(struct checker *c, struct node *n, const char *what)
 }
 
 /* What must be written out an option may choose: getopt("m", false) ? "ms" : "us". */
-static void choose(struct node *n)
+static void check_call_choose(struct node *n)
 {
 	int64_t v;
 
@@ -109,7 +109,7 @@ static void choose(struct node *n)
 bool check_literal(struct checker *c, struct node *n, const char *what)
 {
 	check_expr(c, n);
-	choose(n);
+	check_call_choose(n);
 	if (n->kind == N_STR)
 		return true;
 	check_fail(c, n, "%s wants a text in quotes here", what);
@@ -122,7 +122,7 @@ int64_t check_constant(struct checker *c, struct node *n, const char *what, int6
 	int64_t v = min;
 
 	check_expr(c, n);
-	choose(n);
+	check_call_choose(n);
 	if (!check_const(n, &v)) {
 		if (n->type->kind != LT_NONE || c->final)
 			check_fail(c, n, "%s wants a constant here", what);

@@ -314,7 +314,7 @@ static const struct ltype *check_unary(struct checker *c, struct node *n)
 				   : c->u64;
 }
 
-static void fold(struct node *n, bool is_signed)
+static void check_fold(struct node *n, bool is_signed)
 {
 	int64_t a, b;
 	uint64_t x, y;
@@ -418,7 +418,7 @@ static const struct ltype *check_binary(struct checker *c, struct node *n)
 		is_signed = true;
 	if (!is_signed && (check_const(n->b, &v) && v >= 0) && has_sign(a))
 		is_signed = true;
-	fold(n, is_signed);
+	check_fold(n, is_signed);
 	n->v = n->folded ? n->v : is_signed;
 	if (compare || order || logic)
 		return c->i64;

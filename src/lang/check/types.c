@@ -256,7 +256,7 @@ static bool place_bits(struct layout *l, const struct crecord_def *def, const st
 }
 
 /* C's rules of layout. */
-static void lay_out(struct checker *c, const struct crecord_def *def, struct lrecord *r)
+static void check_types_lay_out(struct checker *c, const struct crecord_def *def, struct lrecord *r)
 {
 	struct layout l = { .align = def->aligned ? def->aligned : 1 };
 
@@ -325,7 +325,7 @@ static void lay_out_header(struct checker *c, struct crecord_def *def, struct lr
 
 	c->d = &own;
 	if (!def->why)
-		lay_out(c, def, r);
+		check_types_lay_out(c, def, r);
 	c->d = d;
 	vec_each (&own.list, it)
 		if (!it->warning && !def->why)
@@ -348,6 +348,6 @@ void check_records(struct checker *c)
 		if (def->from_header)
 			lay_out_header(c, def, c->t->records.data[first + i]);
 		else
-			lay_out(c, def, c->t->records.data[first + i]);
+			check_types_lay_out(c, def, c->t->records.data[first + i]);
 	}
 }

@@ -194,7 +194,7 @@ static struct ir_val elapsed(struct gen *g)
 	return r;
 }
 
-static struct val text(struct gen *g, const char *s, const struct ltype *t)
+static struct val gen_builtin_text(struct gen *g, const char *s, const struct ltype *t)
 {
 	struct node n = { .kind = N_STR, .s = s, .slen = strlen(s), .type = t };
 	struct val v = { .mem = true, .m = gen_memory(g, lt_stored(t)) };
@@ -218,7 +218,7 @@ static struct val func(struct gen *g, struct node *n)
 			 ir_alu(g->f, BPF_RSH, ir_call(g->f, BPF_FUNC_get_current_pid_tgid, 0),
 				IR_IMM(32)));
 	} else if (n->type->kind == LT_STRING) {
-		return text(g, g->point->name, n->type);
+		return gen_builtin_text(g, g->point->name, n->type);
 	} else if (g->point->kind == LP_PROFILE) {
 		v.v = ir_load(g->f, 8, g->ctx, IP_AT);
 	} else {
@@ -266,7 +266,7 @@ struct val gen_builtin(struct gen *g, struct node *n)
 	case B_NSECS: v.v = ir_call(g->f, BPF_FUNC_ktime_get_boot_ns, 0); break;
 	case B_NUMAID: v.v = ir_call(g->f, BPF_FUNC_get_numa_node_id, 0); break;
 	case B_PROBE: v.v = g->probe; break;
-	case B_PROBETYPE: return text(g, lang_kind_name[g->point->kind], n->type);
+	case B_PROBETYPE: return gen_builtin_text(g, lang_kind_name[g->point->kind], n->type);
 	case B_RAND: v.v = low32(g, ir_call(g->f, BPF_FUNC_get_prandom_u32, 0)); break;
 	case B_RETVAL:
 		if (g->point->kind == LP_FEXIT) {

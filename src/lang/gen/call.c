@@ -168,7 +168,7 @@ static struct lang_action action(struct gen *g, enum lang_act kind, const char *
 	return (struct lang_action){ .kind = kind, .format = format, .map = -1 };
 }
 
-static void leave(struct gen *g)
+static void gen_call_leave(struct gen *g)
 {
 	if (g->in_callback)
 		ir_ret(g->f, IR_IMM(1));
@@ -252,7 +252,7 @@ static void stacks(struct gen *g, struct node *n)
 	gen_message(g, &a, NULL, 0, true);
 }
 
-static void join(struct gen *g, struct node *n)
+static void gen_call_join(struct gen *g, struct node *n)
 {
 	struct lang_action a = action(g, LA_JOIN, n->n > 1 ? n->list[1]->s : " ");
 	struct ir_val argv = gen_word(g, n->list[0]), p;
@@ -393,7 +393,7 @@ static void assert_that(struct gen *g, struct node *n)
 	gen_branch(g, n->list[0], true, ok);
 	gen_message(g, &a, NULL, 0, true);
 	gen_message(g, &b, list, 1, true);
-	leave(g);
+	gen_call_leave(g);
 	ir_place_label(g->f, ok);
 }
 
@@ -486,9 +486,9 @@ struct val gen_call(struct gen *g, struct node *n)
 	case F_EXIT:
 		a = action(g, LA_EXIT, NULL);
 		gen_message(g, &a, n->list, n->n, true);
-		leave(g);
+		gen_call_leave(g);
 		break;
-	case F_JOIN: join(g, n); break;
+	case F_JOIN: gen_call_join(g, n); break;
 	case F_ASSERT: assert_that(g, n); break;
 	case F_SIGNAL:
 		ir_call(g->f, BPF_FUNC_send_signal, 1,

@@ -24,7 +24,7 @@ struct emitter {
 	uint32_t pos;
 };
 
-static void put(struct emitter *m, struct bpf_insn i)
+static void emit_put(struct emitter *m, struct bpf_insn i)
 {
 	if (!m->lines.n || m->lines.data[m->lines.n - 1].pos != m->pos)
 		vec_push(&m->lines, (struct lang_line){ (uint32_t)m->out.n, m->pos });
@@ -39,26 +39,26 @@ static bool fits32(int64_t v)
 static void mov_reg(struct emitter *m, int d, int s)
 {
 	if (d != s)
-		put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_X,
-					  .dst_reg = (uint8_t)d & 15,
-					  .src_reg = (uint8_t)s & 15 });
+		emit_put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_X,
+					       .dst_reg = (uint8_t)d & 15,
+					       .src_reg = (uint8_t)s & 15 });
 }
 
 static void ld64(struct emitter *m, int d, int src, int64_t v)
 {
-	put(m, (struct bpf_insn){ .code = BPF_LD | BPF_DW | BPF_IMM,
-				  .dst_reg = (uint8_t)d & 15,
-				  .src_reg = (uint8_t)src & 15,
-				  .imm = (int32_t)v });
-	put(m, (struct bpf_insn){ .imm = (int32_t)((uint64_t)v >> 32) });
+	emit_put(m, (struct bpf_insn){ .code = BPF_LD | BPF_DW | BPF_IMM,
+				       .dst_reg = (uint8_t)d & 15,
+				       .src_reg = (uint8_t)src & 15,
+				       .imm = (int32_t)v });
+	emit_put(m, (struct bpf_insn){ .imm = (int32_t)((uint64_t)v >> 32) });
 }
 
 static void mov_imm(struct emitter *m, int d, int64_t v)
 {
 	if (fits32(v))
-		put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K,
-					  .dst_reg = (uint8_t)d & 15,
-					  .imm = (int32_t)v });
+		emit_put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K,
+					       .dst_reg = (uint8_t)d & 15,
+					       .imm = (int32_t)v });
 	else
 		ld64(m, d, 0, v);
 }
@@ -68,20 +68,20 @@ static int size_code(unsigned size)
 	return size == 1 ? BPF_B : size == 2 ? BPF_H : size == 4 ? BPF_W : BPF_DW;
 }
 
-static void load(struct emitter *m, unsigned size, int d, int base, int32_t off)
+static void emit_load(struct emitter *m, unsigned size, int d, int base, int32_t off)
 {
-	put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_LDX | BPF_MEM | size_code(size)),
-				  .dst_reg = (uint8_t)d & 15,
-				  .src_reg = (uint8_t)base & 15,
-				  .off = (int16_t)off });
+	emit_put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_LDX | BPF_MEM | size_code(size)),
+				       .dst_reg = (uint8_t)d & 15,
+				       .src_reg = (uint8_t)base & 15,
+				       .off = (int16_t)off });
 }
 
-static void store(struct emitter *m, unsigned size, int base, int32_t off, int s)
+static void emit_store(struct emitter *m, unsigned size, int base, int32_t off, int s)
 {
-	put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_STX | BPF_MEM | size_code(size)),
-				  .dst_reg = (uint8_t)base & 15,
-				  .src_reg = (uint8_t)s & 15,
-				  .off = (int16_t)off });
+	emit_put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_STX | BPF_MEM | size_code(size)),
+				       .dst_reg = (uint8_t)base & 15,
+				       .src_reg = (uint8_t)s & 15,
+				       .off = (int16_t)off });
 }
 
 /* Make a value be in register d. */
@@ -92,15 +92,15 @@ static void into(struct emitter *m, int d, const struct ir_val *v)
 		if (m->place[v->v].reg >= 0)
 			mov_reg(m, d, m->place[v->v].reg);
 		else
-			load(m, 8, d, FP, m->place[v->v].slot);
+			emit_load(m, 8, d, FP, m->place[v->v].slot);
 		break;
 	case IV_IMM: mov_imm(m, d, v->v); break;
 	case IV_FP:
 		mov_reg(m, d, FP);
 		if (v->v)
-			put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_ADD | BPF_K,
-						  .dst_reg = (uint8_t)d & 15,
-						  .imm = (int32_t)v->v });
+			emit_put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_ADD | BPF_K,
+						       .dst_reg = (uint8_t)d & 15,
+						       .imm = (int32_t)v->v });
 		break;
 	case IV_MAP: ld64(m, d, BPF_PSEUDO_MAP_FD, v->v); break;
 	case IV_FUNC:
@@ -130,7 +130,7 @@ static void done(struct emitter *m, int dst, int r)
 	if (m->place[dst].reg >= 0)
 		mov_reg(m, m->place[dst].reg, r);
 	else if (m->place[dst].slot)
-		store(m, 8, FP, m->place[dst].slot, r);
+		emit_store(m, 8, FP, m->place[dst].slot, r);
 }
 
 static void alu(struct emitter *m, const struct ir_ins *i)
@@ -146,10 +146,11 @@ static void alu(struct emitter *m, const struct ir_ins *i)
 		}
 	}
 	into(m, d, &i->a);
-	put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_ALU64 | i->sub | (imm ? BPF_K : BPF_X)),
-				  .dst_reg = (uint8_t)d & 15,
-				  .src_reg = imm ? 0 : (uint8_t)b & 15,
-				  .imm = imm ? (int32_t)i->b.v : 0 });
+	emit_put(m,
+		 (struct bpf_insn){ .code = (uint8_t)(BPF_ALU64 | i->sub | (imm ? BPF_K : BPF_X)),
+				    .dst_reg = (uint8_t)d & 15,
+				    .src_reg = imm ? 0 : (uint8_t)b & 15,
+				    .imm = imm ? (int32_t)i->b.v : 0 });
 	done(m, i->dst, d);
 }
 
@@ -163,27 +164,27 @@ static void jump_to(struct emitter *m, uint32_t insn, int label)
 }
 
 /* The compare alone; the caller says where to. */
-static void compare(struct emitter *m, const struct ir_ins *i, int16_t off)
+static void emit_compare(struct emitter *m, const struct ir_ins *i, int16_t off)
 {
 	int a = in_reg(m, &i->a, R0), b = 0;
 	bool imm = i->b.kind == IV_IMM && fits32(i->b.v);
 
 	if (!imm)
 		b = in_reg(m, &i->b, R5);
-	put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_JMP | i->sub | (imm ? BPF_K : BPF_X)),
-				  .dst_reg = (uint8_t)a & 15,
-				  .src_reg = (uint8_t)b & 15,
-				  .off = off,
-				  .imm = imm ? (int32_t)i->b.v : 0 });
+	emit_put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_JMP | i->sub | (imm ? BPF_K : BPF_X)),
+				       .dst_reg = (uint8_t)a & 15,
+				       .src_reg = (uint8_t)b & 15,
+				       .off = off,
+				       .imm = imm ? (int32_t)i->b.v : 0 });
 }
 
-static void set(struct emitter *m, const struct ir_ins *i)
+static void emit_set(struct emitter *m, const struct ir_ins *i)
 {
 	int d = target(m, i->dst);
 
-	compare(m, i, 2);
+	emit_compare(m, i, 2);
 	mov_imm(m, d, 0);
-	put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_JA, .off = 1 });
+	emit_put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_JA, .off = 1 });
 	mov_imm(m, d, 1);
 	done(m, i->dst, d);
 }
@@ -229,14 +230,14 @@ static void call(struct emitter *m, const struct ir_ins *i)
 	for (unsigned k = 0; k < i->n_args; k++)
 		if (!(i->arg[k].kind == IV_REG && m->place[i->arg[k].v].reg >= 0))
 			into(m, (int)k + 1, &i->arg[k]);
-	put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_CALL,
-				  .src_reg = i->helper == LANG_CALL_WALK ? BPF_PSEUDO_CALL : 0,
-				  .imm = i->helper });
+	emit_put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_CALL,
+				       .src_reg = i->helper == LANG_CALL_WALK ? BPF_PSEUDO_CALL : 0,
+				       .imm = i->helper });
 	if (i->dst >= 0 && (m->place[i->dst].reg >= 0 || m->place[i->dst].slot))
 		done(m, i->dst, R0);
 }
 
-static void memory(struct emitter *m, const struct ir_ins *i)
+static void emit_memory(struct emitter *m, const struct ir_ins *i)
 {
 	bool stack = i->a.kind == IV_FP;
 	int base = stack ? FP : in_reg(m, &i->a, R0), d;
@@ -244,26 +245,27 @@ static void memory(struct emitter *m, const struct ir_ins *i)
 
 	if (i->op == IR_LD) {
 		d = target(m, i->dst);
-		load(m, i->size, d, base, off);
+		emit_load(m, i->size, d, base, off);
 		done(m, i->dst, d);
 	} else if (i->op == IR_XADD) {
 		d = in_reg(m, &i->b, R5);
-		put(m, (struct bpf_insn){ .code = BPF_STX | BPF_DW | 0xc0,
-					  .dst_reg = (uint8_t)base & 15,
-					  .src_reg = (uint8_t)d & 15,
-					  .off = (int16_t)off });
+		emit_put(m, (struct bpf_insn){ .code = BPF_STX | BPF_DW | 0xc0,
+					       .dst_reg = (uint8_t)base & 15,
+					       .src_reg = (uint8_t)d & 15,
+					       .off = (int16_t)off });
 	} else if (i->b.kind == IV_IMM && fits32(i->b.v)) {
-		put(m, (struct bpf_insn){ .code = (uint8_t)(BPF_ST | BPF_MEM | size_code(i->size)),
-					  .dst_reg = (uint8_t)base & 15,
-					  .off = (int16_t)off,
-					  .imm = (int32_t)i->b.v });
+		emit_put(m, (struct bpf_insn){
+				    .code = (uint8_t)(BPF_ST | BPF_MEM | size_code(i->size)),
+				    .dst_reg = (uint8_t)base & 15,
+				    .off = (int16_t)off,
+				    .imm = (int32_t)i->b.v });
 	} else {
 		d = in_reg(m, &i->b, R5);
-		store(m, i->size, base, off, d);
+		emit_store(m, i->size, base, off, d);
 	}
 }
 
-static void one(struct emitter *m, const struct ir_ins *i)
+static void emit_one(struct emitter *m, const struct ir_ins *i)
 {
 	int d;
 
@@ -280,44 +282,44 @@ static void one(struct emitter *m, const struct ir_ins *i)
 	case IR_NEG:
 		d = target(m, i->dst);
 		into(m, d, &i->a);
-		put(m,
-		    (struct bpf_insn){ .code = BPF_ALU64 | BPF_NEG, .dst_reg = (uint8_t)d & 15 });
+		emit_put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_NEG,
+					       .dst_reg = (uint8_t)d & 15 });
 		done(m, i->dst, d);
 		break;
 	case IR_SWAP:
 		d = target(m, i->dst);
 		into(m, d, &i->a);
-		put(m, (struct bpf_insn){ .code = BPF_ALU | BPF_END | BPF_TO_BE,
-					  .dst_reg = (uint8_t)d & 15,
-					  .imm = i->size * 8 });
+		emit_put(m, (struct bpf_insn){ .code = BPF_ALU | BPF_END | BPF_TO_BE,
+					       .dst_reg = (uint8_t)d & 15,
+					       .imm = i->size * 8 });
 		done(m, i->dst, d);
 		break;
-	case IR_SET: set(m, i); break;
+	case IR_SET: emit_set(m, i); break;
 	case IR_LD:
 	case IR_ST:
-	case IR_XADD: memory(m, i); break;
+	case IR_XADD: emit_memory(m, i); break;
 	case IR_CALL: call(m, i); break;
 	case IR_LABEL: m->label_at[i->label] = (uint32_t)m->out.n; break;
 	case IR_JMP:
 		jump_to(m, (uint32_t)m->out.n, i->label);
-		put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_JA });
+		emit_put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_JA });
 		break;
 	case IR_JCC:
-		compare(m, i, 0);
+		emit_compare(m, i, 0);
 		jump_to(m, (uint32_t)m->out.n - 1, i->label);
 		break;
 	case IR_MAY_GOTO:
 		jump_to(m, (uint32_t)m->out.n, i->label);
-		put(m, (struct bpf_insn){ .code = BPF_JMP | CODE_JCOND });
+		emit_put(m, (struct bpf_insn){ .code = BPF_JMP | CODE_JCOND });
 		break;
 	case IR_RET:
 		into(m, R0, &i->a);
-		put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT });
+		emit_put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT });
 		break;
 	}
 }
 
-static int function(struct emitter *m, struct ir_func *f, struct err *e)
+static int emit_function(struct emitter *m, struct ir_func *f, struct err *e)
 {
 	uint32_t deep;
 
@@ -329,7 +331,7 @@ static int function(struct emitter *m, struct ir_func *f, struct err *e)
 	if (deep <= BPF_STACK) {
 		vec_each (&f->ins, i) {
 			m->pos = i->pos;
-			one(m, i);
+			emit_one(m, i);
 		}
 	}
 	free(m->place);
@@ -356,7 +358,7 @@ int emit_code(struct ir_func **f, size_t n, struct arena *a, struct lang_code *c
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = function(&m, f[i], e);
+		r = emit_function(&m, f[i], e);
 	vec_each (&m.func_refs, at) {
 		uint32_t which = (uint32_t)m.out.data[*at].imm;
 

@@ -75,7 +75,7 @@ static struct ir_val bits(struct gen *g, struct ir_val v, const struct lfield *f
 }
 
 /* The value at a place anywhere. */
-static struct val fetch(struct gen *g, struct ref r, const struct node *n)
+static struct val gen_fetch(struct gen *g, struct ref r, const struct node *n)
 {
 	const struct ltype *t = n->type;
 	struct val v = { 0 };
@@ -259,7 +259,7 @@ static struct val unary(struct gen *g, struct node *n)
 	struct ir_ins *i;
 
 	switch (n->op) {
-	case '*': return fetch(g, gen_ref(g, n), n);
+	case '*': return gen_fetch(g, gen_ref(g, n), n);
 	case '!': v.v = ir_set(g->f, BPF_JEQ, gen_word(g, n->a), IR_IMM(0)); break;
 	case '~': v.v = ir_alu(g->f, BPF_XOR, gen_word(g, n->a), IR_IMM(-1)); break;
 	default: {
@@ -397,13 +397,13 @@ struct val gen_expr(struct gen *g, struct node *n)
 		if (n->a->kind == N_IDENT && n->a->id == B_ARGS &&
 		    (g->how != LH_NORMAL || g->point->kind != LP_TRACEPOINT))
 			return gen_args_field(g, n);
-		return fetch(g, gen_ref(g, n), n);
+		return gen_fetch(g, gen_ref(g, n), n);
 	case N_INDEX:
 		/* args.args[i] of raw_syscalls; args.argv[i] is read through a pointer */
 		if (n->a->kind == N_FIELD && n->a->a->kind == N_IDENT && n->a->a->id == B_ARGS &&
 		    g->how != LH_NORMAL && n->a->type->kind == LT_ARRAY)
 			return gen_args_field(g, n);
-		return fetch(g, gen_ref(g, n), n);
+		return gen_fetch(g, gen_ref(g, n), n);
 	case N_TERN:
 		if (lt_is_word(n->type)) {
 			int other = ir_label(g->f), end = ir_label(g->f), r = ir_reg(g->f);

@@ -142,7 +142,7 @@ void gen_block(struct gen *g, struct node *n); /* NULL: nothing */
 struct ir_val gen_find_scratch(struct gen *g, int none);
 void gen_drop_scratch(struct gen *g); /* nobody needed it */
 
-/* gen_loop.c */
+/* lang/gen/loop.c */
 void gen_loop(struct gen *g, struct node *n);
 /* Is it a loop whose body is a function of its own? */
 bool gen_is_callback(const struct gen *g, const struct node *n);
@@ -161,7 +161,7 @@ int gen_program(struct checker *c, struct probe_block *b, const struct lang_poin
 /* Counted when it failed, where that was asked for. when: JSLT 0, or JEQ 0 ... */
 void gen_fallible(struct gen *g, struct ir_val r, int fails_when, int level, const char *helper);
 
-/* gen_task.c: which maps live with threads, decided before code is made. */
+/* lang/gen/task.c: which maps live with threads, decided before code is made. */
 void gen_task_maps(struct lang_program *p, const struct ast *t, const struct lang_env *env);
 /* Find this thread's entries of the maps that `in` uses. */
 void gen_task_find(struct gen *g, const struct node *in, bool body);

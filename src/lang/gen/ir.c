@@ -113,7 +113,7 @@ void ir_branch(struct ir_func *f, int cc, struct ir_val a, struct ir_val b, int 
 	i->label = label;
 }
 
-static bool fold(int op, int64_t a, int64_t b, int64_t *r)
+static bool ir_fold(int op, int64_t a, int64_t b, int64_t *r)
 {
 	uint64_t x = (uint64_t)a, y = (uint64_t)b;
 
@@ -138,7 +138,7 @@ struct ir_val ir_alu(struct ir_func *f, int op, struct ir_val a, struct ir_val b
 	struct ir_ins *i;
 	int64_t r;
 
-	if (a.kind == IV_IMM && b.kind == IV_IMM && fold(op, a.v, b.v, &r))
+	if (a.kind == IV_IMM && b.kind == IV_IMM && ir_fold(op, a.v, b.v, &r))
 		return IR_IMM(r);
 	if (a.kind == IV_IMM &&
 	    (op == BPF_ADD || op == BPF_MUL || op == BPF_AND || op == BPF_OR || op == BPF_XOR)) {

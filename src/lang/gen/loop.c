@@ -21,23 +21,24 @@ bool gen_is_callback(const struct gen *g, const struct node *n)
 	       (n->kind == N_WHILE && check_while_called(g->env));
 }
 
-static bool has(const struct gen *g, const struct node *n, bool callback)
+static bool gen_loop_has(const struct gen *g, const struct node *n, bool callback)
 {
 	if (!n)
 		return false;
 	if (callback ? gen_is_callback(g, n) : n->kind == N_WHILE)
 		return true;
-	if (has(g, n->a, callback) || has(g, n->b, callback) || has(g, n->c, callback))
+	if (gen_loop_has(g, n->a, callback) || gen_loop_has(g, n->b, callback) ||
+	    gen_loop_has(g, n->c, callback))
 		return true;
 	for (size_t i = 0; i < n->n; i++)
-		if (has(g, n->list[i], callback))
+		if (gen_loop_has(g, n->list[i], callback))
 			return true;
 	return false;
 }
 
 bool gen_has_callbacks(const struct gen *g, const struct node *n)
 {
-	return has(g, n, true);
+	return gen_loop_has(g, n, true);
 }
 
 /* Numbers of processes have no sign, but the verifier does not know that. */
@@ -45,8 +46,8 @@ void gen_zero_begin(struct gen *g, bool callbacks)
 {
 	g->zero = IR_IMM(0);
 	g->zero_at = g->zero_end = g->f->ins.n;
-	if (g->env->recorded ||
-	    (!callbacks && !has(g, g->block->pred, false) && !has(g, g->block->body, false)))
+	if (g->env->recorded || (!callbacks && !gen_loop_has(g, g->block->pred, false) &&
+				 !gen_loop_has(g, g->block->body, false)))
 		return;
 	g->zero =
 		ir_alu(g->f, BPF_ARSH, ir_call(g->f, BPF_FUNC_get_current_pid_tgid, 0), IR_IMM(63));

@@ -46,7 +46,7 @@ static struct ir_val lookup(struct gen *g, int map, struct place key)
 }
 
 /* The entry that a key leads to; 0: there is none. */
-static struct ir_val find(struct gen *g, struct node *n, bool create)
+static struct ir_val gen_map_find(struct gen *g, struct node *n, bool create)
 {
 	struct ir_val p;
 
@@ -342,7 +342,7 @@ void gen_map_assign(struct gen *g, struct node *n)
 			value = gen_memory(g, lt_stored(m->value));
 		if (!word)
 			gen_into(g, n->b, value, m->value);
-		p = find(g, n->a, true);
+		p = gen_map_find(g, n->a, true);
 		ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
 		if (word)
 			ir_store(g->f, 8, p, 8, v);
@@ -453,7 +453,7 @@ struct val gen_map_read(struct gen *g, struct node *n)
 		v.v = gen_agg_value(g, n, m->value, build_key(g, n));
 		return v;
 	}
-	p = find(g, n, false);
+	p = gen_map_find(g, n, false);
 	from = (struct place){ p, m->present_word ? 8 : 0 };
 	if (lt_is_word(m->value)) {
 		v.v = ir_copy(g->f, IR_IMM(0));
@@ -485,7 +485,7 @@ struct ir_val gen_map_delete(struct gen *g, struct node *n)
 			      IR_IMM(0));
 	r = ir_copy(g->f, IR_IMM(0));
 	none = ir_label(g->f);
-	p = find(g, n, false);
+	p = gen_map_find(g, n, false);
 	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
 	ir_move(g->f, (int)r.v, ir_load(g->f, 8, p, 0));
 	ir_store(g->f, 8, p, 0, IR_IMM(0));
@@ -497,7 +497,7 @@ struct ir_val gen_map_delete(struct gen *g, struct node *n)
 
 struct ir_val gen_map_has(struct gen *g, struct node *n)
 {
-	struct ir_val p = find(g, n, false), r;
+	struct ir_val p = gen_map_find(g, n, false), r;
 	int none;
 
 	if (!map_of(g, n)->by_task)

@@ -27,7 +27,8 @@ static struct ir_val byte_at(struct match *m, struct ir_val at, uint32_t ahead)
 }
 
 /* The stretch at a place; elsewhere if it is not there. */
-static void compare(struct match *m, struct ir_val at, const char *s, size_t n, int differ)
+static void gen_match_compare(struct match *m, struct ir_val at, const char *s, size_t n,
+			      int differ)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct ir_val c = byte_at(m, at, (uint32_t)i);
@@ -39,7 +40,7 @@ static void compare(struct match *m, struct ir_val at, const char *s, size_t n, 
 	}
 }
 
-static void forget(struct match *m, struct ir_val v)
+static void gen_match_forget(struct match *m, struct ir_val v)
 {
 	struct place p = gen_scratch(m->g, 8);
 	struct ir_func *f = m->g->f;
@@ -49,7 +50,7 @@ static void forget(struct match *m, struct ir_val v)
 	ir_branch(f, BPF_JGE, v, IR_IMM(m->size), m->miss);
 }
 
-static void search(struct match *m, const char *s, size_t n)
+static void gen_match_search(struct match *m, const char *s, size_t n)
 {
 	struct ir_func *f = m->g->f;
 	int again = ir_label(f), next = ir_label(f), found = ir_label(f);
@@ -58,14 +59,14 @@ static void search(struct match *m, const char *s, size_t n)
 	ir_place_label(f, again);
 	gen_round(m->g, &all, m->pos, m->miss);
 	ir_branch(f, BPF_JGE, m->pos, IR_IMM(m->size), m->miss);
-	compare(m, m->pos, s, n, next);
+	gen_match_compare(m, m->pos, s, n, next);
 	ir_move(f, (int)m->pos.v, ir_alu(f, BPF_ADD, m->pos, IR_IMM((int64_t)n)));
 	ir_jump(f, found);
 	ir_place_label(f, next);
 	ir_move(f, (int)m->pos.v, ir_alu(f, BPF_ADD, m->pos, IR_IMM(1)));
 	ir_jump(f, again);
 	ir_place_label(f, found);
-	forget(m, m->pos);
+	gen_match_forget(m, m->pos);
 }
 
 static void at_the_end(struct match *m, const char *s, size_t n)
@@ -82,11 +83,11 @@ static void at_the_end(struct match *m, const char *s, size_t n)
 	ir_move(f, (int)end.v, ir_alu(f, BPF_ADD, end, IR_IMM(1)));
 	ir_jump(f, again);
 	ir_place_label(f, found);
-	forget(m, end);
+	gen_match_forget(m, end);
 	ir_branch(f, BPF_JLT, end, IR_IMM((int64_t)n), m->miss);
 	end = ir_alu(f, BPF_SUB, end, IR_IMM((int64_t)n));
 	ir_branch(f, BPF_JLT, end, m->pos, m->miss);
-	compare(m, end, s, n, m->miss);
+	gen_match_compare(m, end, s, n, m->miss);
 }
 
 struct ir_val gen_match(struct gen *g, struct node *n)
@@ -101,13 +102,13 @@ struct ir_val gen_match(struct gen *g, struct node *n)
 	m.text = gen_scratch(g, lt_stored(n->list[0]->type) + (uint32_t)strlen(s) + 8);
 	gen_into(g, n->list[0], m.text, n->list[0]->type);
 	/* the zero that ends it is part of a pattern without a star */
-	compare(&m, IR_IMM(0), s, s[len] ? len : len + 1, m.miss);
+	gen_match_compare(&m, IR_IMM(0), s, s[len] ? len : len + 1, m.miss);
 	m.pos = ir_copy(g->f, IR_IMM((int64_t)len));
 	for (s += len; *s; s = star) {
 		s += strspn(s, "*");
 		star = s + strcspn(s, "*");
 		if (*star)
-			search(&m, s, (size_t)(star - s));
+			gen_match_search(&m, s, (size_t)(star - s));
 		else if (*s)
 			at_the_end(&m, s, (size_t)(star - s));
 	}

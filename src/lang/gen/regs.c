@@ -33,12 +33,12 @@ static bool get(const uint64_t *set, int64_t r)
 	return set[r / 64] >> (r % 64) & 1;
 }
 
-static void put(uint64_t *set, int64_t r)
+static void regs_put(uint64_t *set, int64_t r)
 {
 	set[r / 64] |= 1ull << (r % 64);
 }
 
-static void drop(uint64_t *set, int64_t r)
+static void regs_drop(uint64_t *set, int64_t r)
 {
 	set[r / 64] &= ~(1ull << (r % 64));
 }
@@ -89,7 +89,7 @@ static void flow_free(struct flow *w)
 static void use(uint64_t *live, const struct ir_val *v)
 {
 	if (v->kind == IV_REG)
-		put(live, v->v);
+		regs_put(live, v->v);
 }
 
 static void use_all(uint64_t *live, const struct ir_ins *i)
@@ -154,7 +154,7 @@ static void liveness(const struct ir_func *f, struct flow *w)
 				if (in->dead)
 					continue;
 				if (in->dst >= 0)
-					drop(live, in->dst);
+					regs_drop(live, in->dst);
 				use_all(live, in);
 			}
 			if (memcmp(live, k->in, w->words * sizeof(*live)) != 0) {
@@ -220,7 +220,7 @@ static bool clean_once(struct ir_func *f)
 			if (in->op == IR_CALL && in->dst >= 0 && !get(live, in->dst))
 				in->dst = -1; /* some helpers leave nothing to be read */
 			if (in->dst >= 0)
-				drop(live, in->dst);
+				regs_drop(live, in->dst);
 			use_all(live, in);
 		}
 	}
@@ -250,7 +250,7 @@ struct interval {
 	bool used;
 };
 
-static int by_start(const void *a, const void *b)
+static int regs_by_start(const void *a, const void *b)
 {
 	const struct interval *x = a, *y = b;
 
@@ -354,7 +354,7 @@ uint32_t ir_allocate(struct ir_func *f, struct ir_place *place)
 	bool too_deep = false;
 
 	memset(s.owner, -1, sizeof(s.owner));
-	qsort(v, (size_t)f->n_regs, sizeof(*v), by_start);
+	qsort(v, (size_t)f->n_regs, sizeof(*v), regs_by_start);
 	for (int i = 0; i < f->n_regs; i++) {
 		const int *pool = v[i].across ? pool_kept : pool_any;
 		size_t n = v[i].across ? ARRAY_SIZE(pool_kept) : ARRAY_SIZE(pool_any);

@@ -23,7 +23,7 @@ static void flush_line(struct gen *g, struct node **line)
 	*line = NULL;
 }
 
-static void add_text(struct gen *g, struct node **line, struct node *call)
+static void gen_stmt_add_text(struct gen *g, struct node **line, struct node *call)
 {
 	struct arena *a = &g->p->arena;
 	struct node *sum, *fmt;
@@ -47,17 +47,17 @@ static void add_text(struct gen *g, struct node **line, struct node *call)
 		flush_line(g, line);
 }
 
-static void lines(struct gen *g, struct node *n, struct node **line)
+static void gen_stmt_lines(struct gen *g, struct node *n, struct node **line)
 {
 	int known = n && n->kind == N_IF ? known_truth(n->a) : -1;
 
 	if (n && n->kind == N_BLOCK) {
 		for (size_t i = 0; i < n->n; i++)
-			lines(g, n->list[i], line);
+			gen_stmt_lines(g, n->list[i], line);
 	} else if (known >= 0) {
-		lines(g, known ? n->b : n->c, line);
+		gen_stmt_lines(g, known ? n->b : n->c, line);
 	} else if (n && n->kind == N_EXPR && n->a->kind == N_CALL && n->a->id == F_PRINTF) {
-		add_text(g, line, n->a);
+		gen_stmt_add_text(g, line, n->a);
 	} else if (n) {
 		flush_line(g, line);
 		gen_stmt(g, n);
@@ -70,7 +70,7 @@ void gen_block(struct gen *g, struct node *n)
 
 	if (!n)
 		return;
-	lines(g, n, &line);
+	gen_stmt_lines(g, n, &line);
 	flush_line(g, &line);
 }
 

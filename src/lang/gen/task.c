@@ -43,7 +43,7 @@ struct seen {
 	bool taken; /* what it holds is taken out again */
 };
 
-static void look(const struct node *n, bool fine, struct seen *s)
+static void gen_task_look(const struct node *n, bool fine, struct seen *s)
 {
 	if (!n)
 		return;
@@ -59,11 +59,11 @@ static void look(const struct node *n, bool fine, struct seen *s)
 	if (is_loop(n) || (n->kind == N_CALL && (n->id == F_PRINT || n->id == F_TABLE ||
 						 n->id == F_HISTOGRAM || n->id == F_STACKS)))
 		fine = false;
-	look(n->a, fine, s);
-	look(n->b, fine, s);
-	look(n->c, fine, s);
+	gen_task_look(n->a, fine, s);
+	gen_task_look(n->b, fine, s);
+	gen_task_look(n->c, fine, s);
 	for (size_t i = 0; i < n->n; i++)
-		look(n->list[i], fine, s);
+		gen_task_look(n->list[i], fine, s);
 }
 
 void gen_task_maps(struct lang_program *p, const struct ast *t, const struct lang_env *env)
@@ -76,8 +76,8 @@ void gen_task_maps(struct lang_program *p, const struct ast *t, const struct lan
 	vec_each (&t->blocks, b) {
 		bool fine = in_threads(b);
 
-		look(b->pred, fine, s);
-		look(b->body, fine, s);
+		gen_task_look(b->pred, fine, s);
+		gen_task_look(b->body, fine, s);
 	}
 	for (size_t i = LANG_MAP_FIXED; i < p->maps.n; i++) {
 		struct lang_map *m = &p->maps.data[i];

@@ -42,7 +42,7 @@ static void same_memory(struct gen *g, struct place a, struct place b, uint32_t 
 	}
 }
 
-static void finish(struct gen *g, bool when, int label, int differ)
+static void gen_text_finish(struct gen *g, bool when, int label, int differ)
 {
 	/* here both are equal */
 	if (when)
@@ -125,7 +125,7 @@ void gen_equal(struct gen *g, struct node *a, struct node *b, bool when, int lab
 		ends_there(g, b, q, common(a, b), differ);
 	}
 	if (when)
-		finish(g, when, label, differ);
+		gen_text_finish(g, when, label, differ);
 	gen_release(g, mark);
 }
 

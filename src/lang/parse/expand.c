@@ -38,7 +38,7 @@ static uint32_t point_id(struct compiler *k, const char *text)
 	return (uint32_t)*at - 1;
 }
 
-static int add_point(void *arg, const char *target, const char *name)
+static int expand_add_point(void *arg, const char *target, const char *name)
 {
 	struct compiler *k = arg;
 	struct lang_point p = *k->pattern;
@@ -117,9 +117,9 @@ static void expand(struct compiler *k, size_t block, const struct lang_point *pa
 		return;
 	}
 	if (to_be_matched(pattern) && k->env->match)
-		r = k->env->match(k->env->ctx, pattern, add_point, k, &e);
+		r = k->env->match(k->env->ctx, pattern, expand_add_point, k, &e);
 	else
-		add_point(k, NULL, NULL);
+		expand_add_point(k, NULL, NULL);
 	if (r < 0 || !k->found) {
 		struct missing m = { pattern, arena_strdup(&k->p->arena, e.msg),
 				     arena_strdup(&k->p->arena, e.hint) };

@@ -23,7 +23,7 @@ void lex_free(struct lexer *l)
 	vec_free(&l->conds);
 }
 
-static int at(const struct lexer *l, uint32_t ahead)
+static int lex_at(const struct lexer *l, uint32_t ahead)
 {
 	return l->at + ahead < l->n ? (unsigned char)l->text[l->at + ahead] : 0;
 }
@@ -42,7 +42,7 @@ static void no_end(struct lexer *l, uint32_t pos, uint32_t len, const char *what
 void lex_skip(struct lexer *l)
 {
 	for (;;) {
-		int c = at(l, 0);
+		int c = lex_at(l, 0);
 
 		if (c == '\n') {
 			l->at++;
@@ -52,16 +52,16 @@ void lex_skip(struct lexer *l)
 		} else if (c == '#' && l->line_start) {
 			lex_preprocess(l);
 		} else if (l->at < l->n && lex_skipping(l)) {
-			while (l->at < l->n && at(l, 0) != '\n')
+			while (l->at < l->n && lex_at(l, 0) != '\n')
 				l->at++;
-		} else if (c == '/' && at(l, 1) == '/') {
-			while (l->at < l->n && at(l, 0) != '\n')
+		} else if (c == '/' && lex_at(l, 1) == '/') {
+			while (l->at < l->n && lex_at(l, 0) != '\n')
 				l->at++;
-		} else if (c == '/' && at(l, 1) == '*') {
+		} else if (c == '/' && lex_at(l, 1) == '*') {
 			uint32_t start = l->at;
 
 			l->at += 2;
-			while (l->at < l->n && !(at(l, 0) == '*' && at(l, 1) == '/'))
+			while (l->at < l->n && !(lex_at(l, 0) == '*' && lex_at(l, 1) == '/'))
 				l->at++;
 			if (l->at >= l->n)
 				no_end(l, start, 2, "this comment has no end");
@@ -78,20 +78,20 @@ static int hex_digit(int c)
 	return isdigit(c) ? c - '0' : tolower(c) - 'a' + 10;
 }
 
-static struct token string(struct lexer *l)
+static struct token lex_string(struct lexer *l)
 {
 	struct token t = { .kind = T_STR, .pos = l->at };
 	AUTO_STRBUF b = { 0 };
 
 	l->at++;
-	while (l->at < l->n && at(l, 0) != '"') {
-		int c = at(l, 0);
+	while (l->at < l->n && lex_at(l, 0) != '"') {
+		int c = lex_at(l, 0);
 
 		l->at++;
 		if (c == '\\' && l->at < l->n) {
 			uint32_t esc = l->at - 1;
 
-			c = at(l, 0);
+			c = lex_at(l, 0);
 			l->at++;
 			switch (c) {
 			case 'n': c = '\n'; break;
@@ -100,14 +100,14 @@ static struct token string(struct lexer *l)
 			case '"':
 			case '\\': break;
 			case 'x':
-				if (!isxdigit(at(l, 0))) {
+				if (!isxdigit(lex_at(l, 0))) {
 					lang_error(l->d, esc, 2, "\\x wants hexadecimal digits");
 					break;
 				}
-				c = hex_digit(at(l, 0));
+				c = hex_digit(lex_at(l, 0));
 				l->at++;
-				if (isxdigit(at(l, 0))) {
-					c = c * 16 + hex_digit(at(l, 0));
+				if (isxdigit(lex_at(l, 0))) {
+					c = c * 16 + hex_digit(lex_at(l, 0));
 					l->at++;
 				}
 				break;
@@ -120,9 +120,9 @@ static struct token string(struct lexer *l)
 			case '6':
 			case '7':
 				c -= '0';
-				for (int i = 0; i < 2 && at(l, 0) >= '0' && at(l, 0) <= '7';
+				for (int i = 0; i < 2 && lex_at(l, 0) >= '0' && lex_at(l, 0) <= '7';
 				     i++, l->at++)
-					c = c * 8 + at(l, 0) - '0';
+					c = c * 8 + lex_at(l, 0) - '0';
 				break;
 			default:
 				lang_error(l->d, esc, 2, "unknown escape sequence '\\%c'", c);
@@ -138,7 +138,7 @@ static struct token string(struct lexer *l)
 	}
 	if (l->at >= l->n)
 		no_end(l, t.pos, 1, "this string has no end");
-	else if (at(l, 0) == '"')
+	else if (lex_at(l, 0) == '"')
 		l->at++;
 	t.len = l->at - t.pos;
 	strbuf_putc(&b, '\0'); /* it may have others inside */
@@ -163,7 +163,7 @@ static bool is_width(const char *s)
 }
 
 /* 10, 0x1f, 017, 1_000, 1e6, 5ms (durations are nanoseconds). */
-static struct token number(struct lexer *l)
+static struct token lex_number(struct lexer *l)
 {
 	static const struct {
 		const char *unit;
@@ -180,14 +180,14 @@ static struct token number(struct lexer *l)
 	bool over = false, octal = true;
 	uint32_t suffix;
 
-	if (at(l, 0) == '0' && (at(l, 1) | 32) == 'x' && isxdigit(at(l, 2))) {
+	if (lex_at(l, 0) == '0' && (lex_at(l, 1) | 32) == 'x' && isxdigit(lex_at(l, 2))) {
 		base = 16;
 		l->at += 2;
-	} else if (at(l, 0) == '0' && isdigit(at(l, 1))) {
+	} else if (lex_at(l, 0) == '0' && isdigit(lex_at(l, 1))) {
 		base = 8;
 	}
 	for (;; l->at++) {
-		int c = at(l, 0);
+		int c = lex_at(l, 0);
 
 		if (c == '_' && digits)
 			continue;
@@ -202,16 +202,16 @@ static struct token number(struct lexer *l)
 		lang_error(l->d, t.pos, l->at - t.pos, "a number that begins with 0 is octal");
 		lang_hint(l->d, "its digits go from 0 to 7");
 	}
-	if (base != 16 && (at(l, 0) | 32) == 'e' && isdigit(at(l, 1))) {
+	if (base != 16 && (lex_at(l, 0) | 32) == 'e' && isdigit(lex_at(l, 1))) {
 		unsigned e = 0;
 
-		for (l->at++; isdigit(at(l, 0)); l->at++)
-			e = e > 100 ? e : e * 10 + (unsigned)(at(l, 0) - '0');
+		for (l->at++; isdigit(lex_at(l, 0)); l->at++)
+			e = e > 100 ? e : e * 10 + (unsigned)(lex_at(l, 0) - '0');
 		while (e-- && !over)
 			over |= __builtin_mul_overflow(t.v, 10u, &t.v);
 	}
 	suffix = l->at;
-	while (is_word(at(l, 0)))
+	while (is_word(lex_at(l, 0)))
 		l->at++;
 	t.len = l->at - t.pos;
 	if (l->at > suffix) {
@@ -246,12 +246,12 @@ static const struct {
 	{ "|=", T_OR_EQ },   { "^=", T_XOR_EQ },
 };
 
-static struct token word(struct lexer *l, int kind, uint32_t skip)
+static struct token lex_word(struct lexer *l, int kind, uint32_t skip)
 {
 	struct token t = { .kind = kind, .pos = l->at };
 
 	l->at += skip;
-	while (is_word(at(l, 0)))
+	while (is_word(lex_at(l, 0)))
 		l->at++;
 	t.len = l->at - t.pos;
 	t.s = arena_strndup(l->arena, l->text + t.pos, t.len);
@@ -262,7 +262,7 @@ static struct token word(struct lexer *l, int kind, uint32_t skip)
 struct token lex_raw(struct lexer *l)
 {
 	struct token t = { .pos = l->at, .len = 1 };
-	int c = at(l, 0);
+	int c = lex_at(l, 0);
 
 	l->line_start = false;
 	if (l->at >= l->n) {
@@ -270,25 +270,25 @@ struct token lex_raw(struct lexer *l)
 		return t;
 	}
 	if (c == '"')
-		return string(l);
+		return lex_string(l);
 	if (isdigit(c))
-		return number(l);
+		return lex_number(l);
 	if (isalpha(c) || c == '_')
-		return word(l, T_IDENT, 0);
+		return lex_word(l, T_IDENT, 0);
 	if (c == '@')
-		return word(l, T_MAP, 1);
-	if (c == '$' && (isalpha(at(l, 1)) || at(l, 1) == '_'))
-		return word(l, T_VAR, 1);
-	if (c == '$' && at(l, 1) == '#') {
+		return lex_word(l, T_MAP, 1);
+	if (c == '$' && (isalpha(lex_at(l, 1)) || lex_at(l, 1) == '_'))
+		return lex_word(l, T_VAR, 1);
+	if (c == '$' && lex_at(l, 1) == '#') {
 		l->at += 2;
 		t.kind = T_PARAM;
 		t.len = 2;
 		return t;
 	}
-	if (c == '$' && isdigit(at(l, 1))) {
+	if (c == '$' && isdigit(lex_at(l, 1))) {
 		t.kind = T_PARAM;
-		for (l->at++; isdigit(at(l, 0)); l->at++)
-			t.v = t.v > 100000 ? t.v : t.v * 10 + (unsigned)(at(l, 0) - '0');
+		for (l->at++; isdigit(lex_at(l, 0)); l->at++)
+			t.v = t.v > 100000 ? t.v : t.v * 10 + (unsigned)(lex_at(l, 0) - '0');
 		t.len = l->at - t.pos;
 		return t;
 	}

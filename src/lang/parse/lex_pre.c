@@ -10,7 +10,7 @@
 
 #define HASH(s, n) (map_hash_bytes(s, n) | 1)
 
-static int at(const struct lexer *l)
+static int lex_pre_at(const struct lexer *l)
 {
 	return l->at < l->n ? (unsigned char)l->text[l->at] : 0;
 }
@@ -36,17 +36,17 @@ static void define_line(struct lexer *l, uint32_t end)
 	struct define *def;
 	const char *name;
 
-	while (l->at < end && isblank(at(l)))
+	while (l->at < end && isblank(lex_pre_at(l)))
 		l->at++;
 	start = l->at;
-	while (l->at < end && is_word(at(l)))
+	while (l->at < end && is_word(lex_pre_at(l)))
 		l->at++;
 	if (start == l->at) {
 		lang_error(l->d, start, 1, "#define without a name");
 		return;
 	}
 	name = arena_strndup(l->arena, l->text + start, l->at - start);
-	if (at(l) == '(') {
+	if (lex_pre_at(l) == '(') {
 		lang_warn(l->d, start, l->at - start, "macros with arguments are not supported: %s",
 			  name);
 		return;
@@ -55,9 +55,9 @@ static void define_line(struct lexer *l, uint32_t end)
 	for (;;) {
 		struct token t;
 
-		while (l->at < end && (isspace(at(l)) || at(l) == '\\'))
+		while (l->at < end && (isspace(lex_pre_at(l)) || lex_pre_at(l) == '\\'))
 			l->at++;
-		if (l->at + 1 < end && at(l) == '/' && strchr("/*", l->text[l->at + 1]))
+		if (l->at + 1 < end && lex_pre_at(l) == '/' && strchr("/*", l->text[l->at + 1]))
 			break; /* a comment, which ends the line or goes on behind it */
 		t = lex_raw(l);
 		if (t.kind == T_END)
@@ -127,17 +127,17 @@ struct cond {
 	unsigned depth;
 };
 
-static void blanks(struct cond *c)
+static void lex_pre_blanks(struct cond *c)
 {
 	while (c->s < c->end && (isspace((unsigned char)*c->s) || *c->s == '\\'))
 		c->s++;
 }
 
-static bool take(struct cond *c, const char *op)
+static bool lex_pre_take(struct cond *c, const char *op)
 {
 	size_t n = strlen(op);
 
-	blanks(c);
+	lex_pre_blanks(c);
 	if ((size_t)(c->end - c->s) < n || memcmp(c->s, op, n) != 0)
 		return false;
 	c->s += n;
@@ -177,22 +177,22 @@ static int64_t cond_word(struct cond *c)
 	}
 	if (isdigit((unsigned char)*start))
 		return strtoll(start, NULL, 0);
-	if (n == 3 && memcmp(start, "has", 3) == 0 && take(c, "(")) {
+	if (n == 3 && memcmp(start, "has", 3) == 0 && lex_pre_take(c, "(")) {
 		for (arg = c->s; c->s < c->end && *c->s != ')'; c->s++)
 			;
 		n = (size_t)(c->s - arg);
-		take(c, ")");
+		lex_pre_take(c, ")");
 		return c->l->has && !lex_skipping(c->l) &&
 		       c->l->has(c->l->has_ctx, arena_strndup(c->l->arena, arg, n));
 	}
 	if (n == 7 && memcmp(start, "defined", 7) == 0) {
-		paren = take(c, "(");
-		blanks(c);
+		paren = lex_pre_take(c, "(");
+		lex_pre_blanks(c);
 		for (arg = c->s; c->s < c->end && is_word((unsigned char)*c->s); c->s++)
 			;
 		n = (size_t)(c->s - arg);
 		if (paren)
-			take(c, ")");
+			lex_pre_take(c, ")");
 		return defined(c->l, arg, n);
 	}
 	return name_value(c->l, start, n, 0);
@@ -202,7 +202,7 @@ static int64_t cond_unary(struct cond *c)
 {
 	int64_t v;
 
-	blanks(c);
+	lex_pre_blanks(c);
 	if (++c->depth > 64) {
 		c->s = c->end;
 		return 0;
@@ -210,9 +210,9 @@ static int64_t cond_unary(struct cond *c)
 	if (c->end - c->s > 1 && c->s[0] == '!' && c->s[1] != '=') {
 		c->s++;
 		v = !cond_unary(c);
-	} else if (take(c, "(")) {
+	} else if (lex_pre_take(c, "(")) {
 		v = cond_or(c);
-		take(c, ")");
+		lex_pre_take(c, ")");
 	} else {
 		v = cond_word(c);
 	}
@@ -224,17 +224,17 @@ static int64_t cond_compare(struct cond *c)
 {
 	int64_t a = cond_unary(c);
 
-	if (take(c, "=="))
+	if (lex_pre_take(c, "=="))
 		return a == cond_unary(c);
-	if (take(c, "!="))
+	if (lex_pre_take(c, "!="))
 		return a != cond_unary(c);
-	if (take(c, ">="))
+	if (lex_pre_take(c, ">="))
 		return a >= cond_unary(c);
-	if (take(c, "<="))
+	if (lex_pre_take(c, "<="))
 		return a <= cond_unary(c);
-	if (take(c, ">"))
+	if (lex_pre_take(c, ">"))
 		return a > cond_unary(c);
-	if (take(c, "<"))
+	if (lex_pre_take(c, "<"))
 		return a < cond_unary(c);
 	return a;
 }
@@ -243,7 +243,7 @@ static int64_t cond_and(struct cond *c)
 {
 	int64_t a = cond_compare(c);
 
-	while (take(c, "&&"))
+	while (lex_pre_take(c, "&&"))
 		a = (cond_compare(c) != 0) & (a != 0);
 	return a;
 }
@@ -252,7 +252,7 @@ static int64_t cond_or(struct cond *c)
 {
 	int64_t a = cond_and(c);
 
-	while (take(c, "||"))
+	while (lex_pre_take(c, "||"))
 		a = (cond_and(c) != 0) | (a != 0);
 	return a;
 }
@@ -316,10 +316,10 @@ static void line(struct lexer *l)
 	size_t n;
 
 	end = line_end(l);
-	while (l->at < end && isblank(at(l)))
+	while (l->at < end && isblank(lex_pre_at(l)))
 		l->at++;
 	word = l->at;
-	while (l->at < end && is_word(at(l)))
+	while (l->at < end && is_word(lex_pre_at(l)))
 		l->at++;
 	n = l->at - word;
 	for (arg = l->at; arg < end && isblank((unsigned char)l->text[arg]); arg++)

@@ -40,7 +40,7 @@ static void expand_children(struct expander *x, struct node *n)
 		n->list[i] = expand(x, n->list[i]);
 }
 
-static const struct macro *find(const struct expander *x, const char *name)
+static const struct macro *macro_find(const struct expander *x, const char *name)
 {
 	for (size_t i = x->ast->macros.n; i-- > 0;)
 		if (strcmp(x->ast->macros.data[i].name, name) == 0)
@@ -57,7 +57,7 @@ static struct node *parameter(const struct use *u, const struct node *n)
 }
 
 /* u NULL: as it is. */
-static struct node *copy(struct expander *x, const struct use *u, const struct node *n)
+static struct node *macro_copy(struct expander *x, const struct use *u, const struct node *n)
 {
 	struct node *c, *arg;
 
@@ -66,18 +66,18 @@ static struct node *copy(struct expander *x, const struct use *u, const struct n
 	if (++x->nodes > MACRO_NODES)
 		return (struct node *)n;
 	if (u && (n->kind == N_VAR || n->kind == N_IDENT) && (arg = parameter(u, n)))
-		return copy(x, NULL, arg);
+		return macro_copy(x, NULL, arg);
 	c = arena_dup(x->arena, n, sizeof(*n));
 	if (u && n->kind == N_MAP && (arg = parameter(u, n)))
 		c->s = arg->s;
 	if (u && n->kind == N_VAR)
 		c->s = arena_printf(x->arena, "%s (%s %u)", n->s, u->m->name, u->id);
-	c->a = copy(x, u, n->a);
-	c->b = copy(x, u, n->b);
-	c->c = copy(x, u, n->c);
+	c->a = macro_copy(x, u, n->a);
+	c->b = macro_copy(x, u, n->b);
+	c->c = macro_copy(x, u, n->c);
 	c->list = n->n ? arena_alloc(x->arena, n->n * sizeof(*c->list)) : NULL;
 	for (size_t i = 0; i < n->n; i++)
-		c->list[i] = copy(x, u, n->list[i]);
+		c->list[i] = macro_copy(x, u, n->list[i]);
 	return c;
 }
 
@@ -99,7 +99,7 @@ static struct node *held(struct expander *x, const struct use *u, const struct n
 	struct node *v = new_node(x, N_VAR, value), *n = new_node(x, N_LET, value);
 
 	v->s = arena_printf(x->arena, "%s (%s %u)", param->s, u->m->name, u->id);
-	n->a = copy(x, NULL, v);
+	n->a = macro_copy(x, NULL, v);
 	n->b = value;
 	*let = n;
 	return v;
@@ -146,7 +146,7 @@ static struct node *expand_call(struct expander *x, struct node *call, const str
 	n->list = arena_alloc(x->arena, (m->n_params + m->body->n + 1) * sizeof(*n->list));
 	if (!bind(x, &u, call, n->list, &lets))
 		return call;
-	body = copy(x, &u, m->body);
+	body = macro_copy(x, &u, m->body);
 	count = body->n;
 	if (body->v && count) /* what stands last is the value */
 		n->a = body->list[--count]->a;
@@ -165,7 +165,7 @@ static struct node *expand(struct expander *x, struct node *n)
 
 	if (!n)
 		return NULL;
-	if (n->kind == N_CALL && (m = find(x, n->s))) {
+	if (n->kind == N_CALL && (m = macro_find(x, n->s))) {
 		for (size_t i = 0; i < n->n; i++)
 			n->list[i] = expand(x, n->list[i]);
 		return expand_call(x, n, m);

@@ -38,7 +38,7 @@ static void read_head(struct form *f, const char *head)
 	f->open = strstr(f->unit, " .. ");
 }
 
-static void bar(const struct form *f, uint64_t n, char c, unsigned width, bool up)
+static void show_histogram_bar(const struct form *f, uint64_t n, char c, unsigned width, bool up)
 {
 	double part = f->max ? (double)n * width / (double)f->max : 0;
 	unsigned len = (unsigned)(up ? ceil(part) : part);
@@ -59,13 +59,13 @@ static void closed_row(const struct form *f, bool from, int64_t lo, bool to, int
 	if (to)
 		snprintf(right, sizeof(right), "%lld", (long long)hi);
 	strbuf_printf(f->b, "%*s -> %-*s", width, left, width, right);
-	bar(f, n, '*', f->wide ? STARS / 2 : STARS, false);
+	show_histogram_bar(f, n, '*', f->wide ? STARS / 2 : STARS, false);
 }
 
 static void open_row(const struct form *f, int64_t lo, uint64_t hi, uint64_t n)
 {
 	strbuf_printf(f->b, "%8lld -> %-7llu", (long long)lo, (unsigned long long)hi);
-	bar(f, n, '#', HASHES, true);
+	show_histogram_bar(f, n, '#', HASHES, true);
 }
 
 static void closed_head(const struct form *f, bool single)
@@ -83,7 +83,7 @@ static void open_head(const struct form *f)
 }
 
 /* Of whole powers of two, or in steps. */
-static void put_hist(struct form *f, const struct ltype *t, const void *v)
+static void show_histogram_put_hist(struct form *f, const struct ltype *t, const void *v)
 {
 	size_t n = show_hist_buckets(t), first = t->kind == LT_HIST && t->step ? n : 1, last = 0;
 	bool plain = t->kind == LT_HIST && !t->step, single = t->kind == LT_LHIST && t->step == 1;
@@ -122,7 +122,7 @@ static void put_hist(struct form *f, const struct ltype *t, const void *v)
 			open_row(f, lo, hi, show_word(v, i));
 		} else if (single && i && !over) {
 			strbuf_printf(f->b, "        %-10lld", (long long)lo);
-			bar(f, show_word(v, i), '*', STARS, false);
+			show_histogram_bar(f, show_word(v, i), '*', STARS, false);
 		} else {
 			if (plain && i == 2)
 				lo = 0;
@@ -132,7 +132,7 @@ static void put_hist(struct form *f, const struct ltype *t, const void *v)
 	}
 }
 
-static uint64_t number(const struct lang_map *m, const struct show_row *r)
+static uint64_t show_histogram_number(const struct lang_map *m, const struct show_row *r)
 {
 	return show_word(r->value, m->value->kind == LT_SUM ? 1 : 0);
 }
@@ -145,7 +145,8 @@ static void put_bounds(struct form *f, struct show_rows *t)
 	show_rows_by_key(t);
 	strbuf_printf(f->b, "%12s%-14s : %-8s Distribution\n", "", f->unit, f->counts);
 	vec_each (&t->rows, r)
-		f->max = number(m, r) > f->max ? number(m, r) : f->max;
+		f->max =
+			show_histogram_number(m, r) > f->max ? show_histogram_number(m, r) : f->max;
 	for (size_t i = 0; i < t->rows.n; i++) {
 		const struct show_row *r = &t->rows.data[i];
 		char lo[24] = "", hi[24] = "";
@@ -155,7 +156,7 @@ static void put_bounds(struct form *f, struct show_rows *t)
 		if (i + 1 < t->rows.n)
 			snprintf(hi, sizeof(hi), "%lld.9", (long long)show_word(r[1].key, 0) - 1);
 		strbuf_printf(f->b, "%13s -> %-9s", lo, hi);
-		bar(f, number(m, r), '#', HASHES, true);
+		show_histogram_bar(f, show_histogram_number(m, r), '#', HASHES, true);
 	}
 }
 
@@ -236,7 +237,7 @@ void lang_show_histogram(struct lang_out *o, int map, const char *head, const ch
 			lang_show_key(o, m, t.rows.data[i].key, " ", f.b);
 			strbuf_putc(f.b, '\n');
 		}
-		put_hist(&f, m->value, t.rows.data[i].value);
+		show_histogram_put_hist(&f, m->value, t.rows.data[i].value);
 	}
 	show_rows_free(&t);
 }

@@ -114,7 +114,7 @@ void lang_show_map(struct lang_out *o, int map, int64_t top, int64_t div)
 
 static const struct lang_program *naming;
 
-static int by_name(const void *a, const void *b)
+static int show_map_by_name(const void *a, const void *b)
 {
 	return strcmp(naming->maps.data[*(const int *)a].name,
 		      naming->maps.data[*(const int *)b].name);
@@ -137,7 +137,7 @@ void lang_show_maps(struct lang_out *o)
 			vec_push(&order, (int)i);
 	naming = o->p;
 	if (order.n)
-		qsort(order.data, order.n, sizeof(int), by_name);
+		qsort(order.data, order.n, sizeof(int), show_map_by_name);
 	vec_each (&order, it)
 		lang_show_map(o, *it, 0, 0);
 	vec_free(&order);

@@ -2,7 +2,7 @@
 /* The rows of a map: merged over CPUs, stacks that are equal as one, sorted by their values. */
 #include "lang/show/int.h"
 
-static void put(void *p, size_t i, uint64_t v)
+static void show_rows_put(void *p, size_t i, uint64_t v)
 {
 	memcpy((char *)p + i * 8, &v, 8);
 }
@@ -20,7 +20,7 @@ static void merge_tseries(const struct ltype *t, const void *part, void *out)
 			memcpy((char *)out + i * 8, (const char *)part + i * 8, 24);
 			continue;
 		}
-		put(out, i + 1, show_word(out, i + 1) + show_word(part, i + 1));
+		show_rows_put(out, i + 1, show_word(out, i + 1) + show_word(part, i + 1));
 		switch (t->agg) {
 		case 2: v = (int64_t)v < (int64_t)old ? v : old; break;
 		case 3: v = (int64_t)v > (int64_t)old ? v : old; break;
@@ -28,7 +28,7 @@ static void merge_tseries(const struct ltype *t, const void *part, void *out)
 		case 4: v += old; break;
 		default: break;
 		}
-		put(out, i + 2, v);
+		show_rows_put(out, i + 2, v);
 	}
 }
 
@@ -53,11 +53,11 @@ void lang_merge(const struct lang_map *m, unsigned ncpus, const void *value, voi
 			if (!show_word(part, 0))
 				continue;
 			if (!show_word(out, 0) || (m->value->kind == LT_MIN ? less : !less))
-				put(out, 1, v);
-			put(out, 0, show_word(out, 0) + show_word(part, 0));
+				show_rows_put(out, 1, v);
+			show_rows_put(out, 0, show_word(out, 0) + show_word(part, 0));
 		} else {
 			for (size_t i = 0; i < m->value_size / 8; i++)
-				put(out, i, show_word(out, i) + show_word(part, i));
+				show_rows_put(out, i, show_word(out, i) + show_word(part, i));
 		}
 	}
 }
@@ -128,7 +128,7 @@ void show_rows_add(const struct show_rows *t, struct show_row *row, const struct
 }
 
 /* Adds it to the row that has the same key, if there is one. */
-static bool join(struct show_rows *t, const struct show_row *e)
+static bool show_rows_join(struct show_rows *t, const struct show_row *e)
 {
 	const uint64_t *row;
 
@@ -142,7 +142,7 @@ static bool join(struct show_rows *t, const struct show_row *e)
 	return true;
 }
 
-static int collect(void *arg, const void *key, const void *value)
+static int show_rows_collect(void *arg, const void *key, const void *value)
 {
 	struct show_rows *t = arg;
 	struct show_row e = { .key = mem_dup(key, t->m->key_size),
@@ -168,7 +168,7 @@ static int collect(void *arg, const void *key, const void *value)
 		free(e.value);
 		return 0;
 	}
-	if (same_stacks(t, e.key) && join(t, &e)) {
+	if (same_stacks(t, e.key) && show_rows_join(t, &e)) {
 		free(e.key);
 		free(e.value);
 		return 0;
@@ -199,7 +199,7 @@ static int compare_keys(const uint8_t *a, const uint8_t *b)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int show_rows_compare(const void *a, const void *b)
 {
 	const struct show_row *x = a, *y = b;
 
@@ -253,14 +253,14 @@ void show_rows_sort(struct show_rows *t)
 {
 	sorting = t->m;
 	if (t->rows.n)
-		qsort(t->rows.data, t->rows.n, sizeof(*t->rows.data), compare);
+		qsort(t->rows.data, t->rows.n, sizeof(*t->rows.data), show_rows_compare);
 }
 
 void show_rows_take(struct show_rows *t, struct lang_out *o, int map, int64_t top, int64_t div)
 {
 	*t = (struct show_rows){ .o = o, .m = &o->p->maps.data[map], .div = div > 0 ? div : 1 };
 	t->empty_too = t->m->value->kind == LT_COUNT || (o->zeroed && o->zeroed[map]);
-	o->h->map_each(o->h->ctx, map, collect, t);
+	o->h->map_each(o->h->ctx, map, show_rows_collect, t);
 	show_rows_sort(t);
 	if (top > 0 && t->rows.n > (uint64_t)top)
 		t->first = t->rows.n - (size_t)top;

@@ -27,8 +27,9 @@ static size_t frames(const struct lang_out *o, const void *data, uint64_t *addr)
 
 /* The functions' names in order, each behind lead and before end; what is not known has a name,
  * too. outer: from the outermost frame. */
-static void names(const struct lang_out *o, const struct ltype *t, const void *data, bool outer,
-		  bool annotate, const char *lead, const char *end, struct strbuf *b)
+static void show_stack_names(const struct lang_out *o, const struct ltype *t, const void *data,
+			     bool outer, bool annotate, const char *lead, const char *end,
+			     struct strbuf *b)
 {
 	uint64_t addr[FRAMES], off;
 	bool user = t->kind == LT_USTACK;
@@ -111,14 +112,14 @@ void show_stack(const struct lang_out *o, const struct ltype *t, const void *dat
 	AUTO_STRBUF line = { 0 };
 
 	if (t->ftrace_stack) {
-		names(o, t, data, false, false, " => ", "\n", b);
+		show_stack_names(o, t, data, false, false, " => ", "\n", b);
 		return;
 	}
 	if (!t->folded_stack) {
 		show_lines(o, t, data, is_key, b);
 		return;
 	}
-	names(o, t, data, true, t->annotated_stack, ";", "", &line);
+	show_stack_names(o, t, data, true, t->annotated_stack, ";", "", &line);
 	strbuf_puts(b, line.n ? strbuf_str(&line) + 1 : "-");
 }
 
@@ -138,9 +139,9 @@ static void put_frames(const struct lang_out *o, const struct lang_map *m, const
 		const struct ltype *t = m->key->item[i];
 
 		if (lt_is_stack(t))
-			names(o, t, (const char *)key + m->key->offset[i], folded, how & ANNOTATED,
-			      folded ? ";" : "    ", folded ? "" : "\n",
-			      t->kind == LT_USTACK ? &user : &kernel);
+			show_stack_names(o, t, (const char *)key + m->key->offset[i], folded,
+					 how & ANNOTATED, folded ? ";" : "    ", folded ? "" : "\n",
+					 t->kind == LT_USTACK ? &user : &kernel);
 	}
 	strbuf_puts(b, strbuf_str(folded ? &user : &kernel));
 	if (kernel.n && user.n && (how & DELIMITED))

@@ -39,13 +39,14 @@ static void name_columns(struct columns *t, const struct lang_map *m, const char
 	}
 }
 
-static void put(struct column *c, const struct strbuf *b)
+static void show_table_put(struct column *c, const struct strbuf *b)
 {
 	vec_push(&c->cells, mem_strdup(strbuf_str(b)));
 	c->width = b->n > c->width ? b->n : c->width;
 }
 
-static void put_number(const struct show_rows *t, struct column *c, uint64_t v, bool divide)
+static void show_table_put_number(const struct show_rows *t, struct column *c, uint64_t v,
+				  bool divide)
 {
 	AUTO_STRBUF b = { 0 };
 	int64_t div = divide ? t->div : 1;
@@ -54,25 +55,25 @@ static void put_number(const struct show_rows *t, struct column *c, uint64_t v, 
 		strbuf_printf(&b, "%lld", (long long)((int64_t)v / div));
 	else
 		strbuf_printf(&b, "%llu", (unsigned long long)(v / (uint64_t)div));
-	put(c, &b);
+	show_table_put(c, &b);
 }
 
-static void put_value(const struct show_rows *t, struct column *c, const void *v)
+static void show_table_put_value(const struct show_rows *t, struct column *c, const void *v)
 {
 	const struct ltype *type = t->m->value;
 
 	switch (type->kind) {
-	case LT_COUNT: put_number(t, c, show_word(v, 0), true); break;
+	case LT_COUNT: show_table_put_number(t, c, show_word(v, 0), true); break;
 	case LT_SUM:
 	case LT_MIN:
-	case LT_MAX: put_number(t, c, show_word(v, 1), true); break;
-	case LT_AVG: put_number(t, c, show_average(type, v), true); break;
+	case LT_MAX: show_table_put_number(t, c, show_word(v, 1), true); break;
+	case LT_AVG: show_table_put_number(t, c, show_average(type, v), true); break;
 	case LT_STATS:
-		put_number(t, c, show_word(v, 0), false);
-		put_number(t, c + 1, show_average(type, v), true);
-		put_number(t, c + 2, show_word(v, 1), true);
+		show_table_put_number(t, c, show_word(v, 0), false);
+		show_table_put_number(t, c + 1, show_average(type, v), true);
+		show_table_put_number(t, c + 2, show_word(v, 1), true);
 		break;
-	default: put_number(t, c, show_word(v, 0), true);
+	default: show_table_put_number(t, c, show_word(v, 0), true);
 	}
 }
 
@@ -123,9 +124,9 @@ void lang_show_table(struct lang_out *o, int map, const char *names, int64_t top
 			AUTO_STRBUF b = { 0 };
 
 			lang_show_value(o, m->key->item[k], r->key + m->key->offset[k], true, &b);
-			put(&all.c[k], &b);
+			show_table_put(&all.c[k], &b);
 		}
-		put_value(&t, &all.c[m->key->n], r->value);
+		show_table_put_value(&t, &all.c[m->key->n], r->value);
 	}
 	print_row(&all, 0, true, &o->text);
 	for (size_t i = 0; i < t.rows.n - t.first; i++)

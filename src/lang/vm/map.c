@@ -49,7 +49,7 @@ static size_t slot(const struct vm_map *v, const void *key)
 	return map_hash_bytes(key, v->m->key_size) & (v->n_buckets - 1);
 }
 
-static void grow(struct vm_map *v)
+static void vm_map_grow(struct vm_map *v)
 {
 	struct vm_entry **old = v->bucket;
 	size_t n = v->n_buckets;
@@ -98,7 +98,7 @@ int vm_map_set(struct vm_map *v, const void *key, const void *value, uint64_t fl
 	if (!v->n_buckets || v->n >= v->m->entries)
 		return -E2BIG;
 	if (v->n > v->n_buckets * 2)
-		grow(v);
+		vm_map_grow(v);
 	e = mem_alloc(sizeof(*e) + (v->key_words + v->value_words) * 8);
 	memcpy(e->data, key, v->m->key_size);
 	memcpy(e->data + v->key_words, value, v->m->value_size);

@@ -2,7 +2,7 @@
 /*
  * Instructions come from our own compiler and are trusted: constant offsets, checked
  * indices. What comes from a recording is not: records are copied into a buffer
- * larger than any field may lie (check_names.c), and helpers that read memory read
+ * larger than any field may lie (lang/check/names.c), and helpers that read memory read
  * only from there and from the program's own.
  */
 #include "lang/vm/vm.h"
@@ -248,7 +248,7 @@ static uint64_t swapped(uint64_t v, int bits)
 			    : __builtin_bswap64(v);
 }
 
-static void memory(const struct bpf_insn *i, uint64_t *r)
+static void vm_memory(const struct bpf_insn *i, uint64_t *r)
 {
 	unsigned size = size_of(i->code), class = i->code & 7;
 	uint64_t v = 0;
@@ -296,7 +296,7 @@ static int execute(struct lang_vm *vm, uint32_t at, unsigned depth, const uint64
 			break;
 		case BPF_LDX:
 		case BPF_ST:
-		case BPF_STX: memory(i, r); break;
+		case BPF_STX: vm_memory(i, r); break;
 		case BPF_ALU:
 			r[i->dst_reg] = swapped(r[i->dst_reg], i->imm);
 			break; /* the only one we make */

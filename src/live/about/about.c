@@ -12,7 +12,7 @@
 #include "config.h"
 #include "kern/cpu.h"
 
-static void u32(struct strbuf *b, uint32_t v)
+static void about_u32(struct strbuf *b, uint32_t v)
 {
 	strbuf_add(b, (const char *)&v, sizeof(v));
 }
@@ -28,13 +28,13 @@ static void string_to(struct strbuf *b, const char *s, size_t align)
 	static const char zero[64];
 	size_t n = strlen(s) + 1, padded = (n + align - 1) & ~(align - 1);
 
-	u32(b, (uint32_t)padded);
+	about_u32(b, (uint32_t)padded);
 	strbuf_add(b, s, n);
 	strbuf_add(b, zero, padded - n);
 }
 
 /* perf pads to 64 bytes, two kilobytes of NULs in all, and reads what the length says. */
-static void string(struct strbuf *b, const char *s)
+static void about_string(struct strbuf *b, const char *s)
 {
 	string_to(b, s, 4);
 }
@@ -83,7 +83,7 @@ static bool cpuid(struct strbuf *b)
 	    !value_in(info, "stepping", step, sizeof(step)))
 		return false;
 	snprintf(text, sizeof(text), "%s,%s,%s,%s", vendor, family, model, step);
-	string(b, text);
+	about_string(b, text);
 	return true;
 }
 
@@ -97,7 +97,7 @@ static bool cpu_desc(struct strbuf *b)
 	     !value_in(info, "Processor", text, sizeof(text)) &&
 	     !value_in(info, "CPU implementer", text, sizeof(text))))
 		return false;
-	string(b, text);
+	about_string(b, text);
 	return true;
 }
 
@@ -107,21 +107,21 @@ static void command_line(const struct about *a, struct strbuf *b)
 
 	while (a->cmdline[n])
 		n++;
-	u32(b, n);
+	about_u32(b, n);
 	for (uint32_t i = 0; i < n; i++)
-		string(b, a->cmdline[i]);
+		about_string(b, a->cmdline[i]);
 }
 
 static void event_desc(const struct about *a, struct strbuf *b)
 {
-	u32(b, (uint32_t)a->n_types);
-	u32(b, sizeof(struct perf_event_attr));
+	about_u32(b, (uint32_t)a->n_types);
+	about_u32(b, sizeof(struct perf_event_attr));
 	for (size_t i = 0; i < a->n_types; i++) {
 		const struct event_type *t = &a->types[i];
 
 		strbuf_add(b, (const char *)&t->attr, sizeof(t->attr));
-		u32(b, (uint32_t)t->n_ids);
-		string(b, t->name);
+		about_u32(b, (uint32_t)t->n_ids);
+		about_string(b, t->name);
 		strbuf_add(b, (const char *)t->ids, t->n_ids * sizeof(*t->ids));
 	}
 }
@@ -148,7 +148,7 @@ static void sibling_lists(struct strbuf *b, const struct cpus *cpus, const char 
 		memcpy(seen[n++], text, sizeof(text));
 		padded_string(&lists, text);
 	}
-	u32(b, n);
+	about_u32(b, n);
 	strbuf_add(b, strbuf_str(&lists), lists.n);
 }
 
@@ -164,9 +164,9 @@ static bool cpu_topology(struct strbuf *b)
 	for (size_t i = 0; i < cpus.n; i++) {
 		struct cpu_place at = cpu_place(cpus.cpu[i]);
 
-		u32(b, (uint32_t)at.core);
-		u32(b, (uint32_t)at.socket);
-		u32(&dies, (uint32_t)at.die);
+		about_u32(b, (uint32_t)at.core);
+		about_u32(b, (uint32_t)at.socket);
+		about_u32(&dies, (uint32_t)at.die);
 	}
 	sibling_lists(b, &cpus, "die_cpus_list");
 	strbuf_add(b, strbuf_str(&dies), dies.n);
@@ -191,10 +191,10 @@ static bool numa_node(struct strbuf *b, int node)
 	snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/cpulist", node);
 	if (file_line(path, list, sizeof(list)) < 0)
 		return false;
-	u32(b, (uint32_t)node);
+	about_u32(b, (uint32_t)node);
 	u64(b, strtoull(total, NULL, 10));
 	u64(b, strtoull(available, NULL, 10));
-	string(b, list);
+	about_string(b, list);
 	return true;
 }
 
@@ -211,7 +211,7 @@ static bool numa_topology(struct strbuf *b)
 	for (size_t i = 0; i < online.n; i++)
 		n += numa_node(&nodes, online.cpu[i]);
 	cpus_free(&online);
-	u32(b, n);
+	about_u32(b, n);
 	strbuf_add(b, strbuf_str(&nodes), nodes.n);
 	return n > 0;
 }
@@ -232,12 +232,12 @@ static bool pmu_mappings(struct strbuf *b)
 			 names.name[i]);
 		if (file_i64(path, &type) < 0)
 			continue;
-		u32(&list, (uint32_t)type);
-		string(&list, names.name[i]);
+		about_u32(&list, (uint32_t)type);
+		about_string(&list, names.name[i]);
 		n++;
 	}
 	file_names_free(&names);
-	u32(b, n);
+	about_u32(b, n);
 	strbuf_add(b, strbuf_str(&list), list.n);
 	return n > 0;
 }
@@ -255,12 +255,12 @@ static bool group_desc(const struct about *a, struct strbuf *b)
 			members += a->types[k].leader == (int)i;
 		if (members < 2)
 			continue;
-		string(&list, t->group_name ? t->group_name : "{anon_group}");
-		u32(&list, (uint32_t)i);
-		u32(&list, members);
+		about_string(&list, t->group_name ? t->group_name : "{anon_group}");
+		about_u32(&list, (uint32_t)i);
+		about_u32(&list, members);
 		n++;
 	}
-	u32(b, n);
+	about_u32(b, n);
 	strbuf_add(b, strbuf_str(&list), list.n);
 	return n > 0;
 }
@@ -285,12 +285,12 @@ static bool cache(struct strbuf *b, const char *dir, int cpu, uint32_t *n)
 			return true;
 	}
 	for (unsigned k = 0; k < ARRAY_SIZE(numbers); k++)
-		u32(b, (uint32_t)v[k]);
+		about_u32(b, (uint32_t)v[k]);
 	for (unsigned k = 0; k < ARRAY_SIZE(texts); k++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, texts[k]);
-		string(b, file_line(path, text, sizeof(text)) == 0 ? text : "");
+		about_string(b, file_line(path, text, sizeof(text)) == 0 ? text : "");
 	}
-	string(b, cpus);
+	about_string(b, cpus);
 	++*n;
 	return true;
 }
@@ -314,8 +314,8 @@ static bool caches(struct strbuf *b)
 				break;
 		}
 	cpus_free(&cpus);
-	u32(b, 1);
-	u32(b, n);
+	about_u32(b, 1);
+	about_u32(b, n);
 	strbuf_add(b, strbuf_str(&list), list.n);
 	return n > 0;
 }
@@ -329,13 +329,13 @@ bool about_feature(const struct about *a, enum perfdata_feature f, struct strbuf
 	strbuf_reset(b);
 	uname(&uts);
 	switch (f) {
-	case PERFDATA_HOSTNAME: string(b, uts.nodename); return true;
-	case PERFDATA_OSRELEASE: string(b, uts.release); return true;
-	case PERFDATA_VERSION: string(b, "kymo " KYMO_VERSION); return true;
-	case PERFDATA_ARCH: string(b, uts.machine); return true;
+	case PERFDATA_HOSTNAME: about_string(b, uts.nodename); return true;
+	case PERFDATA_OSRELEASE: about_string(b, uts.release); return true;
+	case PERFDATA_VERSION: about_string(b, "kymo " KYMO_VERSION); return true;
+	case PERFDATA_ARCH: about_string(b, uts.machine); return true;
 	case PERFDATA_NRCPUS:
-		u32(b, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
-		u32(b, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
+		about_u32(b, (uint32_t)sysconf(_SC_NPROCESSORS_CONF));
+		about_u32(b, (uint32_t)sysconf(_SC_NPROCESSORS_ONLN));
 		return true;
 	case PERFDATA_CPUDESC: return cpu_desc(b);
 	case PERFDATA_CPUID: return cpuid(b);
@@ -361,17 +361,17 @@ bool about_feature(const struct about *a, enum perfdata_feature f, struct strbuf
 		u64(b, (uint64_t)res.tv_sec * 1000000000u + (uint64_t)res.tv_nsec);
 		return true;
 	case PERFDATA_CLOCK_DATA:
-		u32(b, 1);
-		u32(b, (uint32_t)a->clock_id);
+		about_u32(b, 1);
+		about_u32(b, (uint32_t)a->clock_id);
 		u64(b, a->wall_ns);
 		u64(b, a->clock_ns);
 		return a->has_clock;
 	case PERFDATA_COMPRESSED_INFO:
-		u32(b, 1);
-		u32(b, 1); /* zstd */
-		u32(b, (uint32_t)a->zstd_level);
-		u32(b, (uint32_t)(a->zstd_ratio + 0.5));
-		u32(b, 1 << 20); /* the most that one record unpacks to */
+		about_u32(b, 1);
+		about_u32(b, 1); /* zstd */
+		about_u32(b, (uint32_t)a->zstd_level);
+		about_u32(b, (uint32_t)(a->zstd_ratio + 0.5));
+		about_u32(b, 1 << 20); /* the most that one record unpacks to */
 		return a->zstd_level != 0;
 	default: return false;
 	}

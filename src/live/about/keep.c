@@ -120,7 +120,7 @@ static int open_mapped(const struct mmap2 *m, const struct build_id *id)
 	return fd;
 }
 
-static bool hold(struct keep *k, const struct mmap2 *m)
+static bool keep_hold(struct keep *k, const struct mmap2 *m)
 {
 	struct held h = { .id.len = m->id_size };
 	struct stat st;
@@ -170,7 +170,7 @@ static void look_at_noid(struct keep *k, const struct mmap2 *m)
 		keep_noid_program(&k->noid, m->name, fd);
 }
 
-static void look_at(struct keep *k, const struct mmap2 *m)
+static void keep_look_at(struct keep *k, const struct mmap2 *m)
 {
 	uint64_t *seen;
 
@@ -196,7 +196,7 @@ static void look_at(struct keep *k, const struct mmap2 *m)
 	if (*seen == NOT_HELD || k->held.n >= KEEP_FILES)
 		return;
 	if (*seen == HELD ? !is_held(k, m) : may_vanish(m))
-		*seen = hold(k, m) ? HELD : NOT_HELD;
+		*seen = keep_hold(k, m) ? HELD : NOT_HELD;
 	else if (!*seen)
 		*seen = NOT_HELD;
 }
@@ -204,7 +204,7 @@ static void look_at(struct keep *k, const struct mmap2 *m)
 void keep_record(struct keep *k, const struct perf_event_header *h)
 {
 	if (h->type == PERF_RECORD_MMAP2 && h->size > sizeof(struct mmap2))
-		look_at(k, (const void *)h);
+		keep_look_at(k, (const void *)h);
 }
 
 static bool was_hit(const struct tasks *t, const uint8_t *hit, const struct build_id *id)

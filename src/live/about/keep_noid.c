@@ -64,7 +64,7 @@ void keep_noid_process(struct keep_noid *j, pid_t pid)
 	pthread_mutex_unlock(&j->lock);
 }
 
-static void hold(struct keep_noid *j, pid_t pid, const char *path, int fd)
+static void keep_noid_hold(struct keep_noid *j, pid_t pid, const char *path, int fd)
 {
 	struct keep_file f = { .pid = pid, .fd = fd, .path = mem_strdup(path) };
 
@@ -84,7 +84,7 @@ void keep_noid_dump(struct keep_noid *j, pid_t pid, const char *path, uint64_t s
 			return;
 	fd = jitdump_open_mapped(pid, path, start, end, NULL);
 	if (fd >= 0)
-		hold(j, pid, path, fd);
+		keep_noid_hold(j, pid, path, fd);
 }
 
 void keep_noid_program(struct keep_noid *j, const char *path, int fd)
@@ -92,10 +92,10 @@ void keep_noid_program(struct keep_noid *j, const char *path, int fd)
 	if (j->files.n >= KEEP_NOID_MAX)
 		close(fd);
 	else
-		hold(j, 0, path, fd);
+		keep_noid_hold(j, 0, path, fd);
 }
 
-static bool copy(int cache, int fd, const char *path, struct tasks *t, uint64_t *room)
+static bool keep_noid_copy(int cache, int fd, const char *path, struct tasks *t, uint64_t *room)
 {
 	uint64_t one = *room < KEEP_NOID_BYTES ? *room : KEEP_NOID_BYTES, had = one;
 	struct build_id id = { 0 };
@@ -171,7 +171,7 @@ static size_t save_files(const struct keep_file *all, size_t n, int cache, struc
 
 		if (!d || !(f->pid ? compiled_hit(t, hit, f->pid) : hit[d - 1]) ||
 		    (!f->pid && is_still_there(f)) || !is_only(all, n, i) ||
-		    !copy(cache, f->fd, f->path, t, room))
+		    !keep_noid_copy(cache, f->fd, f->path, t, room))
 			continue;
 		hit[d - 1] = 1;
 		saved++;
@@ -200,7 +200,7 @@ size_t keep_noid_save(struct keep_noid *j, int cache, struct tasks *t, uint8_t *
 		AUTO_CLOSE int fd = wanted ? perfmap_open_at(&p[i].place, NULL) : -1;
 
 		map_path(p[i].pid, map);
-		saved += fd >= 0 && copy(cache, fd, map, t, room);
+		saved += fd >= 0 && keep_noid_copy(cache, fd, map, t, room);
 	}
 	return saved;
 }

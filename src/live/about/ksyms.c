@@ -42,7 +42,7 @@ bool ksyms_module_build_id(const char *module, struct build_id *ret)
 	       elf_note_build_id((const uint8_t *)notes, n, false, ret);
 }
 
-static uint64_t hex(const char *p, const char *end)
+static uint64_t ksyms_hex(const char *p, const char *end)
 {
 	uint64_t v = 0;
 
@@ -151,13 +151,13 @@ static int by_address(const void *a_, const void *b_)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-static void split(const char *text, size_t size, struct lines *ret)
+static void ksyms_split(const char *text, size_t size, struct lines *ret)
 {
 	const char *end = text + size;
 
 	for (const char *p = text; p < end;) {
 		const char *next = memchr(p, '\n', (size_t)(end - p));
-		struct line l = { hex(p, end), p };
+		struct line l = { ksyms_hex(p, end), p };
 
 		if (!next)
 			break;
@@ -177,7 +177,7 @@ static void sort_text(char **text, size_t *size)
 	char *sorted;
 	size_t n = 0;
 
-	split(*text, *size, &l);
+	ksyms_split(*text, *size, &l);
 	if (l.unsorted) {
 		sorted = mem_alloc(*size + 1);
 		vec_each (&l.v, line) {
@@ -275,7 +275,7 @@ static size_t line_before(const struct sorted *s, size_t at)
 
 static uint64_t line_addr(const struct sorted *s, size_t at)
 {
-	return hex(s->text + at, s->text + s->size);
+	return ksyms_hex(s->text + at, s->text + s->size);
 }
 
 /* Where the lines with an address of at most addr end. */
@@ -333,8 +333,8 @@ static void add_end(const struct function *f, struct strbuf *ret)
 }
 
 /* The one that addr lies in, unless it is there; of those of one address the last. */
-static void add_function(const struct sorted *s, uint64_t addr, struct function *last,
-			 struct strbuf *ret)
+static void ksyms_add_function(const struct sorted *s, uint64_t addr, struct function *last,
+			       struct strbuf *ret)
 {
 	size_t at = up_to(s, addr);
 
@@ -367,13 +367,13 @@ void ksyms_lines(const struct ksyms *k, uint64_t *addr, size_t n, struct strbuf 
 	while (s.size && (s.text[s.size - 1] != '\n' || (s.size > 1 && s.text[s.size - 2] == '\n')))
 		s.size--;
 	for (size_t i = 0; i < n; i++)
-		add_function(&s, addr[i], &last, ret);
+		ksyms_add_function(&s, addr[i], &last, ret);
 	if (last.end)
 		add_end(&last, ret);
 }
 
 /* "ffffffff81000000 T name": the name into buf. */
-static const char *name_of(const struct line *l, char *buf, size_t size)
+static const char *ksyms_name_of(const struct line *l, char *buf, size_t size)
 {
 	const char *p = strchr(l->at, ' ');
 	size_t n = p && p[1] && p[2] == ' ' ? strcspn(p + 3, "\t\n") : 0;
@@ -388,12 +388,12 @@ void ksyms_each(const struct ksyms *k, ksyms_want_fn *want, ksyms_fn *fn, void *
 	char name[256];
 
 	if (k->text)
-		split(k->text, k->size, &l);
+		ksyms_split(k->text, k->size, &l);
 	for (size_t i = 0; i < l.v.n; i++) {
 		size_t end = i + 1;
 
 		if (!names_code(l.v.data[i].at) ||
-		    !want(ctx, name_of(&l.v.data[i], name, sizeof(name))))
+		    !want(ctx, ksyms_name_of(&l.v.data[i], name, sizeof(name))))
 			continue;
 		while (end < l.v.n &&
 		       (l.v.data[end].addr == l.v.data[i].addr || !names_code(l.v.data[end].at)))
@@ -498,8 +498,8 @@ static int all_from_cache(int cache, const struct build_id *id, const char *head
 }
 
 /*
- * The names that were asked for are kept by who asked (sym/names/answers.h), and that is all the same
- * recording needs again. The whole text is worth its megabytes when others come.
+ * The names that were asked for are kept by who asked (sym/names/answers.h), and that is all the
+ * same recording needs again. The whole text is worth its megabytes when others come.
  */
 static bool asked_before(int cache)
 {

@@ -59,7 +59,7 @@ void mapped_ids_free(struct mapped_ids *m)
 }
 
 /* As fine as the times of files are. */
-static uint64_t tick(void)
+static uint64_t mapped_ids_tick(void)
 {
 	struct timespec t;
 
@@ -125,7 +125,7 @@ static bool unchanged(const struct known *k, const struct mmap2 *r)
 	return stat(r->name, &st) < 0 || st.st_ino != r->file.ino || same_change(k, &st);
 }
 
-static struct known *slot_of(struct mapped_ids *m, const struct mmap2 *r)
+static struct known *mapped_ids_slot_of(struct mapped_ids *m, const struct mmap2 *r)
 {
 	const uint64_t key[3] = { (uint64_t)r->file.maj << 32 | r->file.min, r->file.ino,
 				  r->file.generation };
@@ -147,14 +147,14 @@ static struct known *slot_of(struct mapped_ids *m, const struct mmap2 *r)
 	return &m->known.data[*at - 1];
 }
 
-static struct build_id id_of(struct mapped_ids *m, const struct mmap2 *r)
+static struct build_id mapped_ids_id_of(struct mapped_ids *m, const struct mmap2 *r)
 {
 	struct known *k;
-	uint64_t now = tick();
+	uint64_t now = mapped_ids_tick();
 	struct build_id id;
 
 	pthread_mutex_lock(&m->lock);
-	k = slot_of(m, r);
+	k = mapped_ids_slot_of(m, r);
 	if (!k->read || (k->looked != now && !unchanged(k, r))) {
 		k->read = false;
 		k->id.len = 0;
@@ -178,7 +178,7 @@ void mapped_ids_give(void *ids, struct perf_event_header *h)
 	if (r->name[0] != '/' || !r->file.ino || str_starts(r->name, "//") ||
 	    !memchr(r->name, 0, h->size - sizeof(*r)))
 		return;
-	id = id_of(m, r);
+	id = mapped_ids_id_of(m, r);
 	if (!id.len || id.len > sizeof(r->id))
 		return;
 	memset(&r->file, 0, sizeof(r->file));

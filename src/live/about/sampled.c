@@ -92,7 +92,7 @@ static void hit_waker(struct reader *r, const struct event *ev)
 		hit(r, user, w.user[i]);
 }
 
-static int on_sample(void *ctx, const struct event *ev)
+static int sampled_on_sample(void *ctx, const struct event *ev)
 {
 	struct reader *r = ctx;
 	uint32_t user = tasks_space_at(r->work->s->trace->tasks, ev->pid, ev->time);
@@ -120,7 +120,7 @@ static int chunk_job(void *ctx, size_t chunk, unsigned worker)
 	struct reader r = { .work = work, .w = &work->w[worker] };
 	struct err e = { 0 };
 
-	return work->s->read_chunk(work->s, chunk, on_sample, &r, &e);
+	return work->s->read_chunk(work->s, chunk, sampled_on_sample, &r, &e);
 }
 
 static void add_kernel(struct map *all, uint64_t addr, struct sampled *ret)
@@ -132,7 +132,7 @@ static void add_kernel(struct map *all, uint64_t addr, struct sampled *ret)
 	*at = 1;
 }
 
-static void merge(const struct worker *w, unsigned n, size_t n_dsos, struct sampled *ret)
+static void sampled_merge(const struct worker *w, unsigned n, size_t n_dsos, struct sampled *ret)
 {
 	struct map all = { 0 };
 
@@ -163,7 +163,7 @@ int sampled_find(struct source *s, struct sampled *ret, struct err *e)
 	for (unsigned i = 0; i < threads; i++)
 		w[i].dso = mem_alloc(work.n_dsos + 1);
 	r = pool_run(s->n_chunks, threads, chunk_job, &work);
-	merge(w, threads, work.n_dsos, ret);
+	sampled_merge(w, threads, work.n_dsos, ret);
 	for (unsigned i = 0; i < threads; i++) {
 		free(w[i].dso);
 		map_free(&w[i].kernel);

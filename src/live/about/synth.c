@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-static void add(struct synth_record *r, const void *data, size_t n)
+static void synth_add(struct synth_record *r, const void *data, size_t n)
 {
 	memcpy(r->body + r->n, data, n);
 	r->n += n;
@@ -24,19 +24,19 @@ static void add(struct synth_record *r, const void *data, size_t n)
 
 void synth_u32(struct synth_record *r, uint32_t v)
 {
-	add(r, &v, sizeof(v));
+	synth_add(r, &v, sizeof(v));
 }
 
 void synth_u64(struct synth_record *r, uint64_t v)
 {
-	add(r, &v, sizeof(v));
+	synth_add(r, &v, sizeof(v));
 }
 
 void synth_string(struct synth_record *r, const char *text)
 {
 	size_t n = strnlen(text, 4095), padded = (n + 8) & ~(size_t)7;
 
-	add(r, text, n);
+	synth_add(r, text, n);
 	memset(r->body + r->n, 0, padded - n);
 	r->n += padded - n;
 }
@@ -195,7 +195,7 @@ static int mmap_record(const struct synth *s, pid_t pid, const struct mapping *m
 		uint8_t bytes[24] = { id.len };
 
 		memcpy(bytes + 4, id.data, id.len);
-		add(&r, bytes, sizeof(bytes));
+		synth_add(&r, bytes, sizeof(bytes));
 		misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
 	} else {
 		synth_u32(&r, m->maj);

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-static void u32(struct strbuf *b, uint32_t v)
+static void tracing_data_u32(struct strbuf *b, uint32_t v)
 {
 	strbuf_add(b, (const char *)&v, sizeof(v));
 }
@@ -44,12 +44,12 @@ int tracing_data(const char *tracefs, const struct spec_list *specs, struct strb
 	strbuf_add(b, "0.6", 4);
 	strbuf_putc(b, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	strbuf_putc(b, sizeof(long));
-	u32(b, (uint32_t)sysconf(_SC_PAGESIZE));
+	tracing_data_u32(b, (uint32_t)sysconf(_SC_PAGESIZE));
 	strbuf_add(b, "header_page", 12);
 	file_part(b, tracefs, "events/header_page", 8);
 	strbuf_add(b, "header_event", 13);
 	file_part(b, tracefs, "events/header_event", 8);
-	u32(b, 0); /* ftrace's own events are not recorded through perf */
+	tracing_data_u32(b, 0); /* ftrace's own events are not recorded through perf */
 	for (size_t i = 0; i < specs->n; i++) {
 		const struct event_spec *s = &specs->spec[i];
 		AUTO_STRBUF formats = { 0 };
@@ -70,12 +70,12 @@ int tracing_data(const char *tracefs, const struct spec_list *specs, struct strb
 			continue;
 		n_systems++;
 		strbuf_add(&systems, s->subsys, strlen(s->subsys) + 1);
-		u32(&systems, n);
+		tracing_data_u32(&systems, n);
 		strbuf_add(&systems, strbuf_str(&formats), formats.n);
 	}
-	u32(b, n_systems);
+	tracing_data_u32(b, n_systems);
 	strbuf_add(b, strbuf_str(&systems), systems.n);
-	u32(b, 0); /* kernel symbols are kept elsewhere */
+	tracing_data_u32(b, 0); /* kernel symbols are kept elsewhere */
 	file_part(b, tracefs, "printk_formats", 4);
 	file_part(b, tracefs, "saved_cmdlines", 8);
 	return 0;

@@ -67,8 +67,8 @@ static int chain_attr(const struct capture_opts *o, const struct event_spec *s,
 	return 0;
 }
 
-static void fields(const struct capture_opts *o, const struct event_spec *s, const struct target *t,
-		   struct perf_event_attr *a)
+static void capture_attr_fields(const struct capture_opts *o, const struct event_spec *s,
+				const struct target *t, struct perf_event_attr *a)
 {
 	const struct {
 		bool want;
@@ -209,7 +209,7 @@ int capture_attr(const struct capture_opts *o, const struct event_spec *s, const
 	a.inherit = s->terms & SPEC_TERM_INHERIT ? s->inherit : o->inherit;
 	a.sample_id_all = 1;
 	a.write_backward = o->overwrite && !(role & CAPTURE_ONLY_TRACKS);
-	fields(o, s, t, &a);
+	capture_attr_fields(o, s, t, &a);
 	read_format(o, s, t, role & CAPTURE_GROUPED, &a);
 	if (role & CAPTURE_ONLY_TRACKS) {
 		a.sample_period = 1;

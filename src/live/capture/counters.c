@@ -133,7 +133,7 @@ static bool first_of_package(const struct cpus *cpus, size_t i)
 }
 
 /* The CPUs and threads that an event is opened on: some PMUs count only on some CPUs. */
-static int lay_out(struct counters *c, struct counter *k, struct err *e)
+static int counters_lay_out(struct counters *c, struct counter *k, struct err *e)
 {
 	struct count_event *ev = &c->set.event[k - c->counter];
 	const struct target *t = c->target;
@@ -162,7 +162,8 @@ static int lay_out(struct counters *c, struct counter *k, struct err *e)
 	return 0;
 }
 
-static void describe(const struct event_spec *s, const char *cgroup, struct count_event *ev)
+static void counters_describe(const struct event_spec *s, const char *cgroup,
+			      struct count_event *ev)
 {
 	*ev = (struct count_event){
 		.name = s->name,
@@ -248,10 +249,10 @@ int counters_open(struct spec_list *specs, const char *const *cgroups, const str
 		k->grouped_read = leads && k->spec->members > 1 && k->spec->members <= MAX_GROUP &&
 				  (!o->inherit || t->system_wide);
 		c->n_tracepoints += k->spec->kind == SPEC_TRACEPOINT;
-		describe(k->spec, cgroups ? cgroups[i] : NULL, &c->set.event[i]);
+		counters_describe(k->spec, cgroups ? cgroups[i] : NULL, &c->set.event[i]);
 	}
 	for (size_t i = 0; r == 0 && i < c->n; i++) {
-		r = lay_out(c, &c->counter[i], e);
+		r = counters_lay_out(c, &c->counter[i], e);
 		if (r == 0 && cgroups && cgroups[i])
 			r = c->counter[i].cgroup_fd = cgroup_open(cgroups[i], e);
 		r = r > 0 ? 0 : r;
@@ -266,7 +267,7 @@ int counters_open(struct spec_list *specs, const char *const *cgroups, const str
 }
 
 /* What has been counted since the last read; the kernel's figures only grow. */
-static void note(struct count_event *ev, struct counter *k, size_t i, struct count now)
+static void counters_note(struct count_event *ev, struct counter *k, size_t i, struct count now)
 {
 	struct count *last = &k->last[i];
 
@@ -290,12 +291,12 @@ static int read_group(struct counters *c, size_t lead, size_t i)
 
 		if (k->spec->leader != (int)lead || i >= c->set.event[j].n_places || k->fd[i] < 0)
 			continue;
-		note(&c->set.event[j], k, i, (struct count){ buf[at++], buf[1], buf[2] });
+		counters_note(&c->set.event[j], k, i, (struct count){ buf[at++], buf[1], buf[2] });
 	}
 	return 0;
 }
 
-static int read_one(struct counters *c, size_t j, size_t i)
+static int counters_read_one(struct counters *c, size_t j, size_t i)
 {
 	struct counter *k = &c->counter[j];
 	struct counter *leader = &c->counter[k->spec->leader];
@@ -308,7 +309,7 @@ static int read_one(struct counters *c, size_t j, size_t i)
 		return leader == k ? read_group(c, j, i) : 0;
 	if (read(k->fd[i], &now, sizeof(now)) != sizeof(now))
 		return errno ? -errno : -EIO;
-	note(&c->set.event[j], k, i, now);
+	counters_note(&c->set.event[j], k, i, now);
 	return 0;
 }
 
@@ -316,7 +317,7 @@ int counters_read(struct counters *c, struct err *e)
 {
 	for (size_t j = 0; j < c->n; j++)
 		for (size_t i = 0; i < c->set.event[j].n_places; i++) {
-			int r = read_one(c, j, i);
+			int r = counters_read_one(c, j, i);
 
 			if (r < 0)
 				return err_set(e, -r, "cannot read the count of %s: %s",

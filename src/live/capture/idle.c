@@ -51,7 +51,7 @@ struct cpu_state {
 /* --- whether ---------------------------------------------------------------------------------- */
 
 /* Idle tasks make no system calls. */
-static bool wanted(const struct event_spec *s)
+static bool idle_wanted(const struct event_spec *s)
 {
 	return s->kind == SPEC_TRACEPOINT && s->subsys && strcmp(s->subsys, "syscalls") != 0 &&
 	       strcmp(s->subsys, "raw_syscalls") != 0;
@@ -64,7 +64,7 @@ bool idle_choose(struct idle *i, const struct spec_list *specs, const struct tar
 
 	*i = (struct idle){ .cpus_map = -1, .ring_map = -1 };
 	for (size_t k = 0; k < specs->n; k++)
-		if (wanted(&specs->spec[k])) {
+		if (idle_wanted(&specs->spec[k])) {
 			n += !specs->spec[k].filter;
 			i->filtered += specs->spec[k].filter != NULL;
 		}
@@ -127,7 +127,8 @@ bool idle_choose(struct idle *i, const struct spec_list *specs, const struct tar
  * In the idle task of a CPU that is on: time, CPU and event, the record and the stack into the
  * ring. 1 in any case, so that perf has what it can.
  */
-static int load(const struct idle *i, const struct idle_event *ev, uint32_t index, struct err *e)
+static int idle_load(const struct idle *i, const struct idle_event *ev, uint32_t index,
+		     struct err *e)
 {
 	enum { OUT = 41, FULL = OUT + 2 }; /* where the jumps go */
 	const int32_t at = (int32_t)sizeof(struct sent);
@@ -195,8 +196,8 @@ static int load(const struct idle *i, const struct idle_event *ev, uint32_t inde
 
 /* --- attaching -------------------------------------------------------------------------------- */
 
-static int measure(struct idle *i, struct idle_event *ev, const char *root,
-		   const struct event_spec *s, struct err *e)
+static int idle_measure(struct idle *i, struct idle_event *ev, const char *root,
+			const struct event_spec *s, struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("%s/events/%s/%s/format", root, s->subsys, s->event);
 	AUTO_FREE char *text = NULL;
@@ -234,10 +235,10 @@ static int attach_one(struct idle *i, const struct capture_event *c, const char 
 				   .format_id = c->attr.config,
 				   .chain = 8 * (chain ? CHAIN : 1),
 				   .prog = -1 };
-	r = measure(i, ev, root, c->spec, e);
+	r = idle_measure(i, ev, root, c->spec, e);
 	if (r < 0)
 		return r;
-	ev->prog = load(i, ev, (uint32_t)i->n, e);
+	ev->prog = idle_load(i, ev, (uint32_t)i->n, e);
 	if (ev->prog < 0)
 		return ev->prog;
 	i->n++;
@@ -251,7 +252,7 @@ static int attach_one(struct idle *i, const struct capture_event *c, const char 
 	return 0;
 }
 
-static int make_maps(struct idle *i, struct err *e)
+static int idle_make_maps(struct idle *i, struct err *e)
 {
 	uint32_t n = (uint32_t)i->lost.cpu[i->lost.n - 1] + 1;
 	int r = 0;
@@ -272,14 +273,14 @@ static int make_maps(struct idle *i, struct err *e)
 int idle_attach(struct idle *i, const struct capture *c, struct err *e)
 {
 	const char *root = tracefs_find(e);
-	int r = root ? make_maps(i, e) : -e->code;
+	int r = root ? idle_make_maps(i, e) : -e->code;
 
 	i->event = mem_alloc(c->n * sizeof(*i->event));
 	i->record = mem_alloc(UINT16_MAX + 1);
 	for (size_t k = 0; r == 0 && k < c->n; k++) {
 		const struct capture_event *ev = &c->event[k];
 
-		if (!wanted(ev->spec) || ev->spec->filter || !ev->n_ids || ev->attr.freq ||
+		if (!idle_wanted(ev->spec) || ev->spec->filter || !ev->n_ids || ev->attr.freq ||
 		    ev->attr.sample_period != 1)
 			continue;
 		if (ev->attr.sample_type & ~(uint64_t)FIELDS)
@@ -314,14 +315,14 @@ struct out {
 	int r;
 };
 
-static uint8_t *put(uint8_t *p, uint64_t v)
+static uint8_t *idle_put(uint8_t *p, uint64_t v)
 {
 	memcpy(p, &v, sizeof(v));
 	return p + sizeof(v);
 }
 
 /* Where what the fields point to ends. */
-static uint32_t end_of(const struct idle_event *ev, const uint8_t *raw)
+static uint32_t idle_end_of(const struct idle_event *ev, const uint8_t *raw)
 {
 	uint32_t end = ev->size;
 
@@ -343,7 +344,7 @@ static uint32_t end_of(const struct idle_event *ev, const uint8_t *raw)
 /* As perf has it: the fields all records begin with are the idle task's, and 8 bytes are full. */
 static uint8_t *put_raw(uint8_t *p, const struct idle_event *ev, const uint8_t *raw)
 {
-	uint32_t n = end_of(ev, raw), size = (n + 4 + 7) / 8 * 8 - 4;
+	uint32_t n = idle_end_of(ev, raw), size = (n + 4 + 7) / 8 * 8 - 4;
 	uint16_t type = (uint16_t)ev->format_id;
 
 	memset(p, 0, 4 + size);
@@ -374,27 +375,27 @@ static int on_sent(void *ctx, const void *data, uint32_t n)
 	if (frames)
 		memcpy(&ip, raw + ev->raw, sizeof(ip));
 	if (t & PERF_SAMPLE_IDENTIFIER)
-		p = put(p, ev->id);
+		p = idle_put(p, ev->id);
 	if (t & PERF_SAMPLE_IP)
-		p = put(p, ip);
+		p = idle_put(p, ip);
 	if (t & PERF_SAMPLE_TID)
-		p = put(p, 0);
+		p = idle_put(p, 0);
 	if (t & PERF_SAMPLE_TIME)
-		p = put(p, s->time);
+		p = idle_put(p, s->time);
 	if (t & PERF_SAMPLE_ADDR)
-		p = put(p, 0);
+		p = idle_put(p, 0);
 	if (t & PERF_SAMPLE_ID)
-		p = put(p, ev->id);
+		p = idle_put(p, ev->id);
 	if (t & PERF_SAMPLE_STREAM_ID)
-		p = put(p, ev->id);
+		p = idle_put(p, ev->id);
 	if (t & PERF_SAMPLE_CPU)
-		p = put(p, s->cpu);
+		p = idle_put(p, s->cpu);
 	if (t & PERF_SAMPLE_PERIOD)
-		p = put(p, 1);
+		p = idle_put(p, 1);
 	if (t & PERF_SAMPLE_CALLCHAIN) {
-		p = put(p, frames ? frames + 1 : 0);
+		p = idle_put(p, frames ? frames + 1 : 0);
 		if (frames)
-			p = put(p, (uint64_t)PERF_CONTEXT_KERNEL);
+			p = idle_put(p, (uint64_t)PERF_CONTEXT_KERNEL);
 		memcpy(p, raw + ev->raw, frames * 8);
 		p += frames * 8;
 	}

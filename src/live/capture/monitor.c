@@ -12,7 +12,7 @@
 #include "live/about/synth.h"
 #include "store/perfdata/live.h"
 
-static int gather(void *ctx, const void *data, size_t n, struct err *e)
+static int monitor_gather(void *ctx, const void *data, size_t n, struct err *e)
 {
 	struct monitor *m = ctx;
 
@@ -45,7 +45,7 @@ static int tell_of_tasks(struct monitor *m, struct err *e)
 {
 	const struct capture_event *ev = capture_tracking(&m->capture);
 	const struct target *t = m->capture.target;
-	struct synth s = { .fn = gather, .ctx = m };
+	struct synth s = { .fn = monitor_gather, .ctx = m };
 	struct ksyms ksyms;
 	int r;
 
@@ -135,8 +135,8 @@ int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 
 int monitor_poll(struct monitor *m, event_fn *fn, void *ctx, struct err *e)
 {
-	int64_t n = m->walked.walker ? walked_drain(&m->walked, gather, m, e)
-				     : capture_drain(&m->capture, gather, m, e);
+	int64_t n = m->walked.walker ? walked_drain(&m->walked, monitor_gather, m, e)
+				     : capture_drain(&m->capture, monitor_gather, m, e);
 
 	return n < 0 ? (int)n : feed(m, fn, ctx, e);
 }

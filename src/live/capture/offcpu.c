@@ -69,7 +69,7 @@ void offcpu_kernel(struct offcpu *o, const struct ksyms *k)
 	o->has_kernel = true;
 }
 
-static void add_stack(struct offcpu *o, const struct walker_sample *s)
+static void offcpu_add_stack(struct offcpu *o, const struct walker_sample *s)
 {
 	uint64_t *at = map_at(&o->index, s->stack);
 	uint32_t n_kernel = s->n_kernel, n_user = s->n_user;
@@ -107,7 +107,7 @@ bool offcpu_take(struct offcpu *o, const struct walker_sample *s)
 	if (s->kind == WALKER_SAMPLE)
 		return false;
 	if (s->kind == WALKER_STACK)
-		add_stack(o, s);
+		offcpu_add_stack(o, s);
 	else if (!o->leave_out || s->pid != o->leave_out)
 		vec_push(&o->early, *s);
 	return true;
@@ -115,7 +115,7 @@ bool offcpu_take(struct offcpu *o, const struct walker_sample *s)
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-static uint8_t *put(uint8_t *p, const void *v, size_t n)
+static uint8_t *offcpu_put(uint8_t *p, const void *v, size_t n)
 {
 	if (n)
 		memcpy(p, v, n);
@@ -124,7 +124,7 @@ static uint8_t *put(uint8_t *p, const void *v, size_t n)
 
 static uint8_t *put64(uint8_t *p, uint64_t v)
 {
-	return put(p, &v, sizeof(v));
+	return offcpu_put(p, &v, sizeof(v));
 }
 
 /* The part of the kernel's frames that is of interest. */
@@ -140,7 +140,8 @@ static struct part kernel_part(const struct offcpu_stack *st, const struct offcp
 	return (struct part){ st->frames + n, st->n_kernel - n };
 }
 
-static uint8_t *put_chain(const struct offcpu *o, const struct offcpu_stack *st, uint8_t *p)
+static uint8_t *capture_offcpu_put_chain(const struct offcpu *o, const struct offcpu_stack *st,
+					 uint8_t *p)
 {
 	struct part k = { 0 };
 
@@ -150,11 +151,11 @@ static uint8_t *put_chain(const struct offcpu *o, const struct offcpu_stack *st,
 	p = put64(p, (k.n ? k.n + 1u : 0) + (st->n_user ? st->n_user + 1u : 0));
 	if (k.n) {
 		p = put64(p, (uint64_t)PERF_CONTEXT_KERNEL);
-		p = put(p, k.frames, k.n * sizeof(uint64_t));
+		p = offcpu_put(p, k.frames, k.n * sizeof(uint64_t));
 	}
 	if (st->n_user) {
 		p = put64(p, (uint64_t)PERF_CONTEXT_USER);
-		p = put(p, st->frames + st->n_kernel, st->n_user * sizeof(uint64_t));
+		p = offcpu_put(p, st->frames + st->n_kernel, st->n_user * sizeof(uint64_t));
 	}
 	return p;
 }
@@ -187,10 +188,10 @@ static uint8_t *put_waker(struct offcpu *o, const struct offcpu_stack *st, uint8
 	size = (uint32_t)(sizeof(h) + (h.n_kernel + h.n_user) * sizeof(uint64_t));
 	if (!st)
 		h.magic = 0;
-	p = put(p, &size, sizeof(size));
-	p = put(p, &h, sizeof(h));
-	p = put(p, k.frames, h.n_kernel * sizeof(uint64_t));
-	return put(p, st ? st->frames + st->n_kernel : NULL, h.n_user * sizeof(uint64_t));
+	p = offcpu_put(p, &size, sizeof(size));
+	p = offcpu_put(p, &h, sizeof(h));
+	p = offcpu_put(p, k.frames, h.n_kernel * sizeof(uint64_t));
+	return offcpu_put(p, st ? st->frames + st->n_kernel : NULL, h.n_user * sizeof(uint64_t));
 }
 
 static uint64_t ip_of(const struct offcpu *o, const struct offcpu_stack *st, bool *user)
@@ -219,7 +220,7 @@ static size_t make_record(struct offcpu *o, const struct walker_sample *s)
 	p = put64(p, s->time);
 	p = put64(p, s->cpu);
 	p = put64(p, s->period);
-	p = put_chain(o, st, p);
+	p = capture_offcpu_put_chain(o, st, p);
 	if (o->wakers)
 		p = put_waker(o, find_stack(o, s->waker), p);
 	h.misc = user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;

@@ -22,14 +22,14 @@ static bool is_interrupt(const char *name)
 	return false;
 }
 
-static bool want(void *ctx, const char *name)
+static bool offcpu_kernel_want(void *ctx, const char *name)
 {
 	(void)ctx;
 	return strcmp(name, "__schedule") == 0 || strcmp(name, "try_to_wake_up") == 0 ||
 	       is_interrupt(name);
 }
 
-static void add(void *ctx, const char *name, uint64_t start, uint64_t end)
+static void offcpu_kernel_add(void *ctx, const char *name, uint64_t start, uint64_t end)
 {
 	struct offcpu_kernel *k = ctx;
 	struct offcpu_ranges *to = strcmp(name, "__schedule") == 0	 ? &k->schedule
@@ -41,7 +41,7 @@ static void add(void *ctx, const char *name, uint64_t start, uint64_t end)
 
 void offcpu_kernel_read(struct offcpu_kernel *r, const struct ksyms *k)
 {
-	ksyms_each(k, want, add, r);
+	ksyms_each(k, offcpu_kernel_want, offcpu_kernel_add, r);
 }
 
 void offcpu_kernel_free(struct offcpu_kernel *r)

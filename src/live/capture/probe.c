@@ -34,7 +34,7 @@ static int try_open(const struct event_spec *s)
 	return 0;
 }
 
-static bool missing(int code)
+static bool capture_probe_missing(int code)
 {
 	return code == -ENOENT || code == -ENODEV || code == -ENXIO || code == -EOPNOTSUPP;
 }
@@ -66,7 +66,7 @@ static bool is_cycles(const struct event_spec *s)
 }
 
 /* The name with the modifiers that mean something to a clock. */
-static const char *clock_name(struct arena *a, const char *wanted)
+static const char *capture_probe_clock_name(struct arena *a, const char *wanted)
 {
 	const char *colon = strrchr(wanted, ':');
 	char kept[16];
@@ -99,7 +99,7 @@ static const char *use_clock(struct spec_list *l, struct event_spec *s,
 	s->precise_max = false;
 	s->pmu = s->pmu_cpus = s->on_cpus = NULL;
 	if (!(s->terms & SPEC_TERM_NAME))
-		s->name = clock_name(&l->arena, s->name);
+		s->name = capture_probe_clock_name(&l->arena, s->name);
 	return by_period ? arena_printf(&l->arena, "%s %llu times a second", s->name,
 					(unsigned long long)s->freq)
 			 : s->name;
@@ -117,13 +117,14 @@ static int check_precise(struct event_spec *s, struct err *e)
 }
 
 /* 0: it is had; 1: a clock can stand for it; else it is refused. why is set unless it is had. */
-static int look_at(struct event_spec *s, const struct capture_opts *o, struct err *why)
+static int capture_probe_look_at(struct event_spec *s, const struct capture_opts *o,
+				 struct err *why)
 {
 	int code = needs_pmu(s) ? try_open(s) : 1;
 
 	if (code == 1)
 		return 0;
-	if (!missing(code))
+	if (!capture_probe_missing(code))
 		return check_precise(s, why);
 	why_open_failed(s, -code, -1, -1, why);
 	/* a clock has no branches */
@@ -135,14 +136,14 @@ int capture_probe(struct spec_list *l, const struct capture_opts *o, struct err 
 	struct err why = { 0 };
 
 	for (size_t i = 0; i < l->n; i++)
-		if (look_at(&l->spec[i], o, &why) < 0) {
+		if (capture_probe_look_at(&l->spec[i], o, &why) < 0) {
 			*e = why;
 			return -e->code;
 		}
 	for (size_t i = 0; i < l->n; i++) {
 		const char *wanted = l->spec[i].name, *taken;
 
-		if (look_at(&l->spec[i], o, &why) == 0)
+		if (capture_probe_look_at(&l->spec[i], o, &why) == 0)
 			continue;
 		taken = use_clock(l, &l->spec[i], o);
 		if (o->fallback)

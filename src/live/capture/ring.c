@@ -39,8 +39,8 @@ static const uint8_t *data_of(const struct ring *r)
 	       (p->data_offset ? p->data_offset : (size_t)sysconf(_SC_PAGESIZE));
 }
 
-static int hand_out(const struct ring *r, uint64_t from, uint64_t n, ring_fn *fn, void *ctx,
-		    struct err *e)
+static int ring_hand_out(const struct ring *r, uint64_t from, uint64_t n, ring_fn *fn, void *ctx,
+			 struct err *e)
 {
 	const uint8_t *data = data_of(r);
 	size_t start = (size_t)(from & r->mask);
@@ -103,14 +103,14 @@ static int hand_out_edited(const struct ring *r, uint64_t from, uint64_t to, rin
 			copy_out(r, at, whole, h.size);
 			r->edit(r->edit_ctx, (void *)whole);
 			if (at > done)
-				code = hand_out(r, done, at - done, fn, ctx, e);
+				code = ring_hand_out(r, done, at - done, fn, ctx, e);
 			if (code >= 0)
 				code = fn(ctx, whole, h.size, e);
 			done = at + h.size;
 		}
 		at += h.size;
 	}
-	return code >= 0 && done < to ? hand_out(r, done, to - done, fn, ctx, e) : code;
+	return code >= 0 && done < to ? ring_hand_out(r, done, to - done, fn, ctx, e) : code;
 }
 
 int64_t ring_drain_to(struct ring *r, uint64_t head, ring_fn *fn, void *ctx, struct err *e)
@@ -122,7 +122,7 @@ int64_t ring_drain_to(struct ring *r, uint64_t head, ring_fn *fn, void *ctx, str
 	if (head == tail)
 		return 0;
 	code = r->edit ? hand_out_edited(r, tail, head, fn, ctx, e)
-		       : hand_out(r, tail, head - tail, fn, ctx, e);
+		       : ring_hand_out(r, tail, head - tail, fn, ctx, e);
 	if (code < 0)
 		return code;
 	__atomic_store_n(&p->data_tail, head, __ATOMIC_RELEASE);
@@ -153,6 +153,6 @@ int64_t ring_snapshot(struct ring *r, ring_fn *fn, void *ctx, struct err *e)
 	r->seen = head;
 	if (at == head)
 		return 0;
-	code = hand_out(r, head, at - head, fn, ctx, e);
+	code = ring_hand_out(r, head, at - head, fn, ctx, e);
 	return code < 0 ? code : (int64_t)(at - head);
 }

@@ -4,7 +4,8 @@
 #include <string.h>
 
 /* Complete the record that was cut; how many bytes of data belong to it. */
-static size_t complete(struct ring_records *p, const char *data, size_t n, ring_records_fn *fn, void *ctx)
+static size_t ring_records_complete(struct ring_records *p, const char *data, size_t n,
+				    ring_records_fn *fn, void *ctx)
 {
 	struct perf_event_header h;
 	size_t used = 0;
@@ -29,12 +30,13 @@ static size_t complete(struct ring_records *p, const char *data, size_t n, ring_
 	return used;
 }
 
-void ring_records_each(struct ring_records *p, const void *data, size_t n, ring_records_fn *fn, void *ctx)
+void ring_records_each(struct ring_records *p, const void *data, size_t n, ring_records_fn *fn,
+		       void *ctx)
 {
 	const char *at = data, *end = at + n;
 
 	if (p->cut.n)
-		at += complete(p, at, n, fn, ctx);
+		at += ring_records_complete(p, at, n, fn, ctx);
 	while (end - at >= (ptrdiff_t)sizeof(struct perf_event_header)) {
 		const struct perf_event_header *h = (const void *)at;
 

@@ -16,7 +16,8 @@ struct ring_records {
 };
 
 typedef void ring_records_fn(void *ctx, const struct perf_event_header *record);
-void ring_records_each(struct ring_records *p, const void *data, size_t n, ring_records_fn *fn, void *ctx);
+void ring_records_each(struct ring_records *p, const void *data, size_t n, ring_records_fn *fn,
+		       void *ctx);
 void ring_records_free(struct ring_records *p);
 
 #endif

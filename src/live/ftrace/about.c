@@ -30,7 +30,7 @@ static void add_u64(struct strbuf *b, uint64_t v)
 }
 
 /* A file's content behind its size; false when it cannot be read. */
-static bool add_file(struct strbuf *b, const char *path)
+static bool ftrace_about_add_file(struct strbuf *b, const char *path)
 {
 	AUTO_FREE char *text = NULL;
 	size_t n = 0;
@@ -42,7 +42,7 @@ static bool add_file(struct strbuf *b, const char *path)
 	return true;
 }
 
-static void add_text(struct strbuf *b, const char *path)
+static void ftrace_about_add_text(struct strbuf *b, const char *path)
 {
 	AUTO_FREE char *text = NULL;
 	size_t n = 0;
@@ -70,7 +70,7 @@ static void add_cmdlines(struct strbuf *b, const char *path)
 	}
 }
 
-static int header(const char *root, struct strbuf *b, struct err *e)
+static int ftrace_about_header(const char *root, struct strbuf *b, struct err *e)
 {
 	static const char *const names[] = { "header_page", "header_event" };
 
@@ -78,7 +78,7 @@ static int header(const char *root, struct strbuf *b, struct err *e)
 		AUTO_FREE char *path = mem_printf("%s/events/%s", root, names[i]);
 
 		strbuf_add(b, names[i], strlen(names[i]) + 1);
-		if (!add_file(b, path))
+		if (!ftrace_about_add_file(b, path))
 			return err_set(e, EIO, "cannot read %s", path);
 	}
 	return 0;
@@ -95,7 +95,7 @@ static void ftrace_formats(const char *root, struct strbuf *b)
 			AUTO_FREE char *path =
 				mem_printf("%s/events/ftrace/%s/format", root, names.name[i]);
 
-			n += add_file(&all, path);
+			n += ftrace_about_add_file(&all, path);
 		}
 	file_names_free(&names);
 	add_u32(b, n);
@@ -105,7 +105,7 @@ static void ftrace_formats(const char *root, struct strbuf *b)
 
 /* --- which events --- */
 
-static int add_name(void *ctx, const char *system, const char *event, struct err *e)
+static int ftrace_about_add_name(void *ctx, const char *system, const char *event, struct err *e)
 {
 	AUTO_FREE char *name = mem_printf("%s:%s", system, event);
 
@@ -128,7 +128,7 @@ static void add_enabled(const char *dir, struct strtab *names)
 			strtab_add(names, line);
 }
 
-static int by_text(const void *a, const void *b)
+static int ftrace_about_by_text(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -143,15 +143,15 @@ static void event_formats(const struct ftrace *f, struct strbuf *b)
 	vec_each (&f->buffers, x) {
 		add_enabled(x->dir, &names);
 		for (size_t i = 0; i < x->opt->events.n; i++)
-			ftrace_match_events(f->root, x->opt->events.data[i].name, add_name, &names,
-					    NULL);
+			ftrace_match_events(f->root, x->opt->events.data[i].name,
+					    ftrace_about_add_name, &names, NULL);
 	}
 	if (!f->buffers.n || f->o->all_formats)
-		ftrace_match_events(f->root, "all", add_name, &names, NULL);
+		ftrace_match_events(f->root, "all", ftrace_about_add_name, &names, NULL);
 	sorted = mem_alloc((names.n + 1) * sizeof(*sorted));
 	for (uint32_t i = 0; i < names.n; i++)
 		sorted[i] = strtab_get(&names, i);
-	qsort(sorted, names.n, sizeof(*sorted), by_text);
+	qsort(sorted, names.n, sizeof(*sorted), ftrace_about_by_text);
 	for (size_t i = 0; i < names.n;) {
 		size_t n = strcspn(sorted[i], ":");
 		struct strbuf formats = { 0 };
@@ -162,7 +162,7 @@ static void event_formats(const struct ftrace *f, struct strbuf *b)
 			AUTO_FREE char *path = mem_printf("%s/events/%.*s/%s/format", f->root,
 							  (int)n, first, sorted[i] + n + 1);
 
-			count += add_file(&formats, path);
+			count += ftrace_about_add_file(&formats, path);
 		}
 		if (count) {
 			strbuf_add(&all, first, n);
@@ -194,17 +194,17 @@ int ftrace_about(const struct ftrace *f, struct tracedat_out *o, struct err *e)
 	AUTO_FREE char *cmdlines = mem_printf("%s/saved_cmdlines", f->root);
 	AUTO_FREE char *tgids = mem_printf("%s/saved_tgids", f->root);
 	struct utsname u;
-	int r = header(f->root, &o->header, e);
+	int r = ftrace_about_header(f->root, &o->header, e);
 
 	if (r < 0)
 		return r;
 	ftrace_formats(f->root, &o->ftrace);
 	event_formats(f, &o->formats);
 	if (!o->kallsyms.n) /* else they are another kernel's */
-		add_text(&o->kallsyms, "/proc/kallsyms");
-	add_text(&o->printk, printk);
+		ftrace_about_add_text(&o->kallsyms, "/proc/kallsyms");
+	ftrace_about_add_text(&o->printk, printk);
 	add_cmdlines(&o->cmdlines, cmdlines);
-	add_text(&o->tgids, tgids);
+	ftrace_about_add_text(&o->tgids, tgids);
 	o->page_size = (uint32_t)sysconf(_SC_PAGESIZE);
 	o->n_cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	o->tool = "kymo " KYMO_VERSION;

@@ -43,7 +43,7 @@ struct ftrace_capture {
 	sem_t ready;
 };
 
-static int by_number(const void *a, const void *b)
+static int ftrace_capture_by_number(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -67,7 +67,7 @@ int ftrace_cpus(const char *dir, uint32_t **ret, size_t *n, struct err *e)
 	}
 	file_names_free(&names);
 	if (cpus.n)
-		qsort(cpus.data, cpus.n, sizeof(*cpus.data), by_number);
+		qsort(cpus.data, cpus.n, sizeof(*cpus.data), ftrace_capture_by_number);
 	*ret = cpus.data;
 	*n = cpus.n;
 	return 0;
@@ -119,7 +119,7 @@ static bool grown(struct lane *l, size_t n)
 }
 
 /* What is in the pipe into the file; false when that fails. */
-static bool drain(struct lane *l, size_t n)
+static bool ftrace_capture_drain(struct lane *l, size_t n)
 {
 	size_t left = n;
 
@@ -145,7 +145,7 @@ static bool take_pages(struct lane *l)
 				   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 
 		if (n > 0) {
-			if (!drain(l, (size_t)n))
+			if (!ftrace_capture_drain(l, (size_t)n))
 				return false;
 			continue;
 		}
@@ -211,8 +211,9 @@ static void *lane_run(void *arg)
 	return NULL;
 }
 
-static int open_file(const struct ftrace_capture *c, const struct ftrace_buffer *b, uint32_t cpu,
-		     const char *more, struct output *file, int *fd, struct err *e)
+static int ftrace_capture_open_file(const struct ftrace_capture *c, const struct ftrace_buffer *b,
+				    uint32_t cpu, const char *more, struct output *file, int *fd,
+				    struct err *e)
 {
 	AUTO_FREE char *path =
 		mem_printf("%s%s%s.cpu%u%s", c->o.output, *b->name ? "." : "", b->name, cpu, more);
@@ -245,9 +246,10 @@ static int open_lane(struct lane *l, const struct ftrace_buffer *b, struct err *
 	l->pipe_size = got > 0 ? (size_t)got : 65536;
 	if (l->c->o.max_kb && file_limit(l) < l->pipe_size) /* never more than that at a time */
 		l->pipe_size = file_limit(l);
-	r = open_file(l->c, b, l->out.cpu, "", &l->out.file, &l->out.fd, e);
+	r = ftrace_capture_open_file(l->c, b, l->out.cpu, "", &l->out.file, &l->out.fd, e);
 	if (r >= 0 && l->c->o.max_kb)
-		r = open_file(l->c, b, l->out.cpu, ".1", &l->out.older, &l->out.older_fd, e);
+		r = ftrace_capture_open_file(l->c, b, l->out.cpu, ".1", &l->out.older,
+					     &l->out.older_fd, e);
 	return r;
 }
 

@@ -55,7 +55,7 @@ static const char *system_call(struct ftrace *f, const char *list, const char *n
 	return NULL;
 }
 
-static int no_function(const char *list, const char *name, struct err *e)
+static int ftrace_functions_no_function(const char *list, const char *name, struct err *e)
 {
 	AUTO_FREE char *copy = mem_strdup(list);
 	struct str_nearest near = { .typed = name };
@@ -104,7 +104,7 @@ static int find_wrong(struct ftrace *f, ftrace_names_list *names, struct err *e)
 		    (glob ? any_matches(list, *name) : is_listed(list, *name)))
 			continue;
 		if (!call)
-			return no_function(list, *name, e);
+			return ftrace_functions_no_function(list, *name, e);
 		snprintf(f->note, sizeof(f->note), "%s is %s in this kernel", *name, call);
 		*name = call;
 		better = 1;
@@ -118,7 +118,7 @@ int ftrace_no_function(const char *root, const char *name, struct err *e)
 
 	if (ftrace_get(root, "available_filter_functions", &list, NULL, NULL) < 0)
 		return err_set(e, ENOENT, "there is no function '%s' that can be traced", name);
-	return no_function(list, name, e);
+	return ftrace_functions_no_function(list, name, e);
 }
 
 /* Its functions are traced from the moment it is there. */

@@ -37,7 +37,8 @@ static void on_mapping(struct ftrace_maps *m, const struct walker_mmap *w)
 	tasks_mmap(m->tasks, ++m->now, w->pid, w->tid, &map);
 }
 
-static void on_side(void *ctx, const struct perf_event_header *h, const struct walker_mmap *w)
+static void ftrace_maps_on_side(void *ctx, const struct perf_event_header *h,
+				const struct walker_mmap *w)
 {
 	struct ftrace_maps *m = ctx;
 	const uint32_t *u = (const uint32_t *)(h + 1);
@@ -56,7 +57,7 @@ void ftrace_maps_poll(struct ftrace_maps *m)
 {
 	struct err ignored = { 0 };
 
-	walked_side(&m->side, m->rings.ring, m->rings.n, on_side, m, &ignored);
+	walked_side(&m->side, m->rings.ring, m->rings.n, ftrace_maps_on_side, m, &ignored);
 }
 
 struct reading {
@@ -64,7 +65,7 @@ struct reading {
 	pid_t pid;
 };
 
-static int add_line(void *ctx, const char *line, size_t n)
+static int ftrace_maps_add_line(void *ctx, const char *line, size_t n)
 {
 	struct reading *r = ctx;
 	AUTO_FREE char *text = mem_strndup(line, n);
@@ -92,7 +93,7 @@ static void read_process(struct ftrace_maps *m, pid_t pid)
 	if (file_read(path, MAPS_BYTES, &text, NULL) < 0 || !*text)
 		return;
 	tasks_comm(m->tasks, ++m->now, pid, pid, "", true);
-	str_split(text, '\n', add_line, &(struct reading){ m, pid });
+	str_split(text, '\n', ftrace_maps_add_line, &(struct reading){ m, pid });
 }
 
 int ftrace_maps_open(pid_t child, const pid_t *pids, size_t n, struct ftrace_maps **ret,

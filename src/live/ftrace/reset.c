@@ -46,7 +46,7 @@ int ftrace_reset_kept_in(const char *dir)
 	return undo_named_below(FTRACE_KEPT, dir);
 }
 
-static int put(const char *dir, const char *name, const char *value, struct err *e)
+static int ftrace_reset_put(const char *dir, const char *name, const char *value, struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("%s/%s", dir, name);
 
@@ -103,7 +103,7 @@ static void reset_clock(const char *dir)
 	AUTO_FREE char *now = NULL;
 
 	if (ftrace_get(dir, "trace_clock", &now, NULL, NULL) >= 0 && !strstr(now, "[global]"))
-		put(dir, "trace_clock", "local", NULL);
+		ftrace_reset_put(dir, "trace_clock", "local", NULL);
 }
 
 int ftrace_reset_dir(const char *dir, struct err *e)
@@ -123,15 +123,15 @@ int ftrace_reset_dir(const char *dir, struct err *e)
 		{ "tracing_thresh", "0" },
 		{ "trace", "" },
 	};
-	int r = put(dir, "current_tracer", "nop", e);
+	int r = ftrace_reset_put(dir, "current_tracer", "nop", e);
 
 	if (r >= 0)
-		r = put(dir, "events/enable", "0", e);
+		r = ftrace_reset_put(dir, "events/enable", "0", e);
 	remove_commands(dir);
 	ftrace_match_events(dir, "all", reset_event, (void *)dir, NULL);
 	/* a system's own filter takes all of its events */
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++)
-		put(dir, settings[i].name, settings[i].value, NULL);
+		ftrace_reset_put(dir, settings[i].name, settings[i].value, NULL);
 	reset_clock(dir);
 	if (r >= 0) {
 		AUTO_FREE char *events = mem_printf("%s/events", dir);
@@ -146,7 +146,7 @@ int ftrace_reset_dir(const char *dir, struct err *e)
 					undo_put(filter, "0", false, NULL);
 			}
 		file_names_free(&systems);
-		r = put(dir, "tracing_on", "1", e);
+		r = ftrace_reset_put(dir, "tracing_on", "1", e);
 	}
 	return r;
 }

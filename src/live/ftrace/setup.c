@@ -95,8 +95,8 @@ int ftrace_put_option(struct ftrace *f, const struct ftrace_buffer *b, const cha
 	return err_hint(e, "kymo ftrace list -o lists them; 'noNAME' turns one off");
 }
 
-static int put_number(struct ftrace *f, const struct ftrace_buffer *b, const char *file, uint64_t v,
-		      struct err *e)
+static int ftrace_setup_put_number(struct ftrace *f, const struct ftrace_buffer *b,
+				   const char *file, uint64_t v, struct err *e)
 {
 	char text[32];
 
@@ -180,7 +180,7 @@ static int set_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct er
 			err_hint(e, "kymo ftrace list -C lists the clocks of this kernel");
 	}
 	if (r >= 0 && o->size_kb)
-		r = put_number(f, b, "buffer_size_kb", o->size_kb, e);
+		r = ftrace_setup_put_number(f, b, "buffer_size_kb", o->size_kb, e);
 	if (r >= 0 && o->cpumask) {
 		r = ftrace_put(f, b, "tracing_cpumask", o->cpumask, e);
 		if (r == -EINVAL || r == -EOVERFLOW)
@@ -197,9 +197,9 @@ static int set_buffer(struct ftrace *f, const struct ftrace_buffer *b, struct er
 	if (r >= 0 && o->no_graph.n)
 		r = ftrace_put_functions(f, b, "set_graph_notrace", &o->no_graph, NULL, e);
 	if (r >= 0 && f->o->max_depth && ftrace_has(b, "max_graph_depth"))
-		r = put_number(f, b, "max_graph_depth", (uint64_t)f->o->max_depth, e);
+		r = ftrace_setup_put_number(f, b, "max_graph_depth", (uint64_t)f->o->max_depth, e);
 	if (r >= 0 && f->o->thresh_us && ftrace_has(b, "tracing_thresh"))
-		r = put_number(f, b, "tracing_thresh", f->o->thresh_us, e);
+		r = ftrace_setup_put_number(f, b, "tracing_thresh", f->o->thresh_us, e);
 	if (r >= 0 && f->o->event_stack)
 		r = ftrace_put_option(f, b, "stacktrace", e);
 	return r < 0 ? r : set_tracer(f, b, e);
@@ -239,7 +239,7 @@ int ftrace_open(struct ftrace *f, struct ftrace_opts *o, struct err *e)
 	if (r >= 0 && o->cmdlines) {
 		struct ftrace_buffer top = { .dir = (char *)f->root };
 
-		r = put_number(f, &top, "saved_cmdlines_size", o->cmdlines, e);
+		r = ftrace_setup_put_number(f, &top, "saved_cmdlines_size", o->cmdlines, e);
 	}
 	vec_each (&f->buffers, b)
 		if (r >= 0)

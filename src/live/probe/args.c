@@ -296,7 +296,7 @@ static int as_it_is(struct build *b)
 	return err;
 }
 
-static int one(struct build *b)
+static int probe_args_one(struct build *b)
 {
 	const struct probe_arg *arg = b->arg;
 	int err;
@@ -378,7 +378,7 @@ int probe_args(const struct probe_target *t, const struct probe_text *p,
 		int err;
 
 		b.arg = arg;
-		err = one(&b);
+		err = probe_args_one(&b);
 		if (err < 0)
 			return at_arg(&b, err);
 		own_names(out, from);

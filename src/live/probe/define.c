@@ -83,7 +83,7 @@ static const char *group_name(struct work *w)
 			    plain_name(w->arena, base ? base + 1 : w->t->path));
 }
 
-static const char *event_name(struct work *w, const char *function)
+static const char *probe_define_event_name(struct work *w, const char *function)
 {
 	const struct probe_text *p = w->p;
 	char *base;
@@ -104,11 +104,11 @@ static const char *event_name(struct work *w, const char *function)
 	return base;
 }
 
-static int add(struct work *w, uint64_t addr, const char *function, const char *symbol,
-	       uint64_t start, const struct dwarf_point *point)
+static int probe_define_add(struct work *w, uint64_t addr, const char *function, const char *symbol,
+			    uint64_t start, const struct dwarf_point *point)
 {
 	struct probe_def d = { .group = group_name(w),
-			       .event = event_name(w, function),
+			       .event = probe_define_event_name(w, function),
 			       .function = function ? arena_strdup(w->arena, function) : NULL,
 			       .ret = w->p->ret };
 	AUTO_STRBUF place = { 0 };
@@ -136,7 +136,7 @@ static int add(struct work *w, uint64_t addr, const char *function, const char *
 	return 0;
 }
 
-static int add_point(void *ctx, const struct dwarf_point *p)
+static int probe_define_add_point(void *ctx, const struct dwarf_point *p)
 {
 	struct work *w = ctx;
 	int err;
@@ -147,7 +147,7 @@ static int add_point(void *ctx, const struct dwarf_point *p)
 		return 0;
 	}
 	/* and have what is asked for */
-	err = add(w, p->addr, p->function, p->symbol, p->entry, p);
+	err = probe_define_add(w, p->addr, p->function, p->symbol, p->entry, p);
 	if (err != -ENOENT)
 		return err;
 	if (!w->left_out++)
@@ -261,8 +261,8 @@ static int symbols_named(struct work *w, const char *wanted)
 			return -EINVAL;
 		}
 		written = demangle_is_written(wanted) ? demangle_dup(s->name, 0) : NULL;
-		err = add(w, s->start + p->offset, written ? written : name,
-			  arena_strdup(w->arena, name), s->start, NULL);
+		err = probe_define_add(w, s->start + p->offset, written ? written : name,
+				       arena_strdup(w->arena, name), s->start, NULL);
 		if (err < 0)
 			return err;
 		n++;
@@ -299,7 +299,7 @@ static int near_function(void *ctx, const char *name, const char *symbol)
 	return 0;
 }
 
-static int no_function(struct work *w)
+static int probe_define_no_function(struct work *w)
 {
 	const struct probe_text *p = w->p;
 	struct near_names n = { .near.typed = p->function ? p->function : "" };
@@ -369,7 +369,7 @@ static int not_found(struct work *w)
 		err_set(w->e, ENOENT, "%s is only where it was inlined", p->function);
 		return err_hint(w->e, "leave out --no-inlines");
 	}
-	return no_function(w);
+	return probe_define_no_function(w);
 }
 
 /* --- static probes --- */
@@ -441,7 +441,7 @@ static int places(struct work *w)
 
 	if (p->usdt)
 		return static_places(w);
-	n = dwarf_places(w, add_point, w);
+	n = dwarf_places(w, probe_define_add_point, w);
 	if (n > 0 && !w->ret->list.n && !w->left_out)
 		return err_set(w->e, ENOENT, "%s is only in code that runs when the kernel starts",
 			       p->function ? p->function : p->file);
@@ -463,7 +463,7 @@ static int places(struct work *w)
 	if (n)
 		return n < 0 ? n : 0;
 	if (p->has_address)
-		return w->t->user ? add(w, p->address, NULL, NULL, p->address, NULL)
+		return w->t->user ? probe_define_add(w, p->address, NULL, NULL, p->address, NULL)
 				  : err_set(w->e, EINVAL,
 					    "addresses can be given for programs "
 					    "only; use FUNC+OFFSET");

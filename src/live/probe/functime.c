@@ -24,13 +24,13 @@ struct functime {
 	uint32_t func;
 };
 
-static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+static int functime_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	(void)level, (void)fmt, (void)ap;
 	return 0;
 }
 
-static int load(struct functime *t, const struct functime_opts *o, struct err *e)
+static int functime_load(struct functime *t, const struct functime_opts *o, struct err *e)
 {
 	uint8_t one = 1;
 	int r;
@@ -61,13 +61,13 @@ static int load(struct functime *t, const struct functime_opts *o, struct err *e
 
 int functime_open(const struct functime_opts *o, struct functime **ret, struct err *e)
 {
-	libbpf_print_fn_t before = libbpf_set_print(quiet);
+	libbpf_print_fn_t before = libbpf_set_print(functime_quiet);
 	struct functime *t = mem_alloc(sizeof(*t));
 	struct err ignored;
 	int r;
 
 	t->bpf = time_bpf__open();
-	r = t->bpf ? load(t, o, e)
+	r = t->bpf ? functime_load(t, o, e)
 		   : err_set(e, errno, "cannot open the programs: %s", strerror(errno));
 	libbpf_set_print(before);
 	if (r < 0) {
@@ -115,7 +115,8 @@ uint64_t functime_missed(const struct functime *t)
 	return missed(t->bpf->progs.enter) + missed(t->bpf->progs.leave);
 }
 
-static void argument(const struct functime *t, uint32_t type, uint64_t v, struct strbuf *out)
+static void functime_argument(const struct functime *t, uint32_t type, uint64_t v,
+			      struct strbuf *out)
 {
 	uint64_t size = btf_size(t->types, type);
 	unsigned unused = size && size < 8 ? 64 - (unsigned)size * 8 : 0;
@@ -141,7 +142,7 @@ void functime_args(const struct functime *t, const struct functime_slow *s, stru
 		else
 			strbuf_printf(out, " arg%u=", i + 1);
 		if (i < n)
-			argument(t, params[i].type, s->args[i], out);
+			functime_argument(t, params[i].type, s->args[i], out);
 		else
 			strbuf_printf(out, "0x%" PRIx64, (uint64_t)s->args[i]);
 	}

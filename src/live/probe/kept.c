@@ -81,8 +81,8 @@ static bool take_apart(const char *line, struct arena *a, struct parts *ret)
 }
 
 /* The file may have another name now: of its place only the offset counts. */
-static bool place_of(const struct parts *p, const struct probe_target *t, struct arena *a,
-		     struct probe_def *d)
+static bool probe_kept_place_of(const struct parts *p, const struct probe_target *t,
+				struct arena *a, struct probe_def *d)
 {
 	const char *colon = strrchr(p->place, ':'), *paren = strchr(p->place, '(');
 	uint64_t offset;
@@ -110,7 +110,7 @@ void probe_kept_define(const struct kept_probe *k, const struct probe_target *t,
 		struct probe_def d = { 0 };
 		struct parts p;
 
-		if (!take_apart(*line, a, &p) || !place_of(&p, t, a, &d))
+		if (!take_apart(*line, a, &p) || !probe_kept_place_of(&p, t, a, &d))
 			continue;
 		d.group = p.group;
 		d.event = p.event;

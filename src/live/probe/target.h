@@ -78,7 +78,7 @@ const char *probe_target_near(const struct probe_target *t, uint64_t addr, const
 bool probe_target_place(const struct probe_target *t, uint64_t addr, const char *symbol,
 			uint64_t start, struct strbuf *out);
 
-/* For probe_kernel.c and probe_target.c themselves. */
+/* For live/probe/kernel.c and live/probe/target.c themselves. */
 int probe_target_kernel(const struct probe_target_opts *o, struct probe_target *t, struct err *e);
 /* Debug info, symbols and frames of t->elf. */
 void probe_target_read(struct probe_target *t, const struct probe_target_opts *o);

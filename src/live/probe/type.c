@@ -153,7 +153,7 @@ static int no_fetch(struct walk *w, const char *why)
 }
 
 /* What the value points to is now in memory, off bytes further. */
-static int follow(struct walk *w, int64_t off)
+static int probe_type_follow(struct walk *w, int64_t off)
 {
 	if (w->at.n == DWARF_DEREFS_MAX)
 		return no_fetch(w, "too many steps through memory");
@@ -162,7 +162,7 @@ static int follow(struct walk *w, int64_t off)
 	return 0;
 }
 
-static int inside(struct walk *w, uint64_t off)
+static int probe_type_inside(struct walk *w, uint64_t off)
 {
 	if (w->at.n && !w->at.add)
 		w->at.off[w->at.n - 1] += (int64_t)off;
@@ -200,10 +200,10 @@ static int refer(struct walk *w, bool structs)
 	    (!structs && w->types->info(w->types->ctx, t.to).class == DWARF_STRUCT))
 		return 0;
 	w->type = t.to;
-	return follow(w, 0);
+	return probe_type_follow(w, 0);
 }
 
-static int element(struct walk *w, const struct probe_field *f)
+static int probe_type_element(struct walk *w, const struct probe_field *f)
 {
 	struct probe_type_info t = w->types->info(w->types->ctx, w->type), each;
 	int err;
@@ -216,8 +216,8 @@ static int element(struct walk *w, const struct probe_field *f)
 	if (t.class == DWARF_ARRAY && t.count && f->index >= t.count)
 		return err_set(w->e, ENOENT, "%s has only %" PRIu64 " elements",
 			       strbuf_str(&w->shown), t.count);
-	err = t.class == DWARF_ARRAY ? inside(w, f->index * each.size)
-				     : follow(w, (int64_t)(f->index * each.size));
+	err = t.class == DWARF_ARRAY ? probe_type_inside(w, f->index * each.size)
+				     : probe_type_follow(w, (int64_t)(f->index * each.size));
 	w->type = t.to;
 	strbuf_printf(&w->shown, "[%" PRIu64 "]", f->index);
 	return err;
@@ -234,7 +234,7 @@ static int field(struct walk *w, const struct probe_field *f)
 	if (err < 0)
 		return err;
 	if (!f->name)
-		return element(w, f);
+		return probe_type_element(w, f);
 	if (w->bits.bits)
 		return no_fetch(w, "a bit field has no members");
 	if (t.class == DWARF_POINTER) {
@@ -252,14 +252,15 @@ static int field(struct walk *w, const struct probe_field *f)
 	if (w->types->info(w->types->ctx, w->type).class != DWARF_STRUCT ||
 	    !w->types->member(w->types->ctx, w->type, f->name, &m, &type))
 		return no_member(w, f->name);
-	err = t.class == DWARF_POINTER ? follow(w, (int64_t)m.offset) : inside(w, m.offset);
+	err = t.class == DWARF_POINTER ? probe_type_follow(w, (int64_t)m.offset)
+				       : probe_type_inside(w, m.offset);
 	w->type = type;
 	w->bits = m;
 	strbuf_printf(&w->shown, "%s%s", f->pointer ? "->" : ".", f->name);
 	return err;
 }
 
-static bool is_text(const char *type)
+static bool probe_type_is_text(const char *type)
 {
 	return type && (strcmp(type, "string") == 0 || strcmp(type, "ustring") == 0);
 }
@@ -283,7 +284,7 @@ static int suffix(struct walk *w, char buf[32])
 	char each[16];
 
 	buf[0] = '\0';
-	if (w->arg->type && !is_text(w->arg->type)) {
+	if (w->arg->type && !probe_type_is_text(w->arg->type)) {
 		snprintf(buf, 32, ":%s", w->arg->type);
 		return 0;
 	}
@@ -292,13 +293,13 @@ static int suffix(struct walk *w, char buf[32])
 		return 0;
 	}
 	to = w->types->info(w->types->ctx, t.to);
-	if (is_text(w->arg->type)) {
+	if (probe_type_is_text(w->arg->type)) {
 		if (t.class != DWARF_POINTER && t.class != DWARF_ARRAY)
 			return no_fetch(w, "only pointers and arrays of characters are texts");
 		if (!to.is_char && to.class != DWARF_VOID && to.size != 1)
 			return no_fetch(w, "it holds no characters");
 		snprintf(buf, 32, ":%s", w->arg->type);
-		return t.class == DWARF_POINTER ? follow(w, 0) : 0;
+		return t.class == DWARF_POINTER ? probe_type_follow(w, 0) : 0;
 	}
 	if (t.class == DWARF_ARRAY && w->at.n && t.count) {
 		probe_type_suffix(&to, each);

@@ -45,7 +45,7 @@ static void maps(const struct run *r, struct strbuf *b)
 }
 
 /* The number behind a word of the verifier's statistics. */
-static unsigned long number(const char *text, const char *word)
+static unsigned long run_about_number(const char *text, const char *word)
 {
 	const char *at = text ? strstr(text, word) : NULL;
 
@@ -58,7 +58,7 @@ static void program(const struct run *r, size_t i, struct strbuf *b)
 	const char *words = r->prog_words ? r->prog_words[i] : NULL;
 	int prog = r->whole[i].prog >= 0 ? r->whole[i].prog : r->prog_fd[i];
 	struct bpf_about a = { 0 };
-	unsigned long n, us = number(words, "verification time ");
+	unsigned long n, us = run_about_number(words, "verification time ");
 
 	strbuf_printf(b, "program %s: %u instructions", r->p->points.data[c->point[0]].text, c->n);
 	if (c->n_points > 1)
@@ -67,7 +67,7 @@ static void program(const struct run *r, size_t i, struct strbuf *b)
 		strbuf_putc(b, '\n');
 		return;
 	}
-	n = words ? number(words, "processed ") : a.verified;
+	n = words ? run_about_number(words, "processed ") : a.verified;
 	if (n)
 		strbuf_printf(b, ", the verifier went through %lu", n);
 	if (us)

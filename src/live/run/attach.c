@@ -15,7 +15,7 @@
 #define ENOTSUPP 524		    /* the kernel's own, which it should keep for itself */
 #define MULTI_SINCE (6u << 16 | 12) /* before, other threads of -p's process were left out */
 
-static int failed(const struct lang_point *pt, int code, struct err *e)
+static int run_attach_failed(const struct lang_point *pt, int code, struct err *e)
 {
 	if (code == ENOTSUPP) {
 		err_set(e, EOPNOTSUPP, "the kernel cannot put a probe on the instruction at %s",
@@ -49,16 +49,16 @@ static int attach_program(struct run *r, int event, int prog, const struct lang_
 			  struct err *e)
 {
 	if (event < 0)
-		return failed(pt, -event, e);
+		return run_attach_failed(pt, -event, e);
 	vec_push(&r->events, event);
 	if (r->cookies) {
 		int link = bpf_link_event(prog, event, pt->id);
 
 		if (link < 0)
-			return failed(pt, -link, e);
+			return run_attach_failed(pt, -link, e);
 		vec_push(&r->links, link);
 	} else if (ioctl(event, PERF_EVENT_IOC_SET_BPF, prog) < 0) {
-		return failed(pt, errno, e);
+		return run_attach_failed(pt, errno, e);
 	}
 	return 0;
 }
@@ -69,7 +69,7 @@ static int set_program(struct run *r, int event, int prog, const struct lang_poi
 	int k = attach_program(r, event, prog, pt, e);
 
 	if (k == 0 && ioctl(event, PERF_EVENT_IOC_ENABLE, 0) < 0)
-		return failed(pt, errno, e);
+		return run_attach_failed(pt, errno, e);
 	return k;
 }
 
@@ -79,7 +79,7 @@ static int attach_link(struct run *r, int prog, const char *name, const struct l
 	int fd = bpf_attach_raw(prog, name);
 
 	if (fd < 0)
-		return failed(pt, -fd, e);
+		return run_attach_failed(pt, -fd, e);
 	vec_push(&r->links, fd);
 	return 0;
 }
@@ -115,7 +115,7 @@ static int attach_kprobe(struct run *r, int prog, const struct lang_point *pt, s
 				     .wakeup_events = 1 };
 
 	if (type < 0)
-		return failed(pt, ENOENT, e);
+		return run_attach_failed(pt, ENOENT, e);
 	a.config = pt->kind == LP_KRETPROBE;
 	if (pt->is_addr) {
 		a.config2 = pt->offset;
@@ -136,7 +136,7 @@ static int attach_uprobe_at(struct run *r, int prog, const struct lang_point *pt
 	int32_t pid = r->o.pid ? r->o.pid : r->child.pid;
 
 	if (type < 0)
-		return failed(pt, ENOENT, e);
+		return run_attach_failed(pt, ENOENT, e);
 	a.config = (pt->kind == LP_URETPROBE) | semaphore << 32;
 	a.config1 = (uintptr_t)path;
 	a.config2 = offset;
@@ -160,7 +160,7 @@ static int attach_user(struct run *r, int prog, const struct lang_point *pt, str
 	int k = 0;
 
 	if (!path)
-		return failed(pt, ENOENT, e);
+		return run_attach_failed(pt, ENOENT, e);
 	if (pt->kind != LP_USDT) {
 		k = user_offset(r, pt, &offset, e);
 		return k < 0 ? k : attach_uprobe_at(r, prog, pt, path, offset, 0, e);
@@ -225,7 +225,7 @@ static int attach_some(struct run *r, int prog, const uint32_t *point, const cha
 		return 0;
 	}
 	if (n == 1 || fd == -EPERM || fd == -EACCES || fd == -ENOMEM || fd == -EMFILE) {
-		k = failed(pt, -fd, e);
+		k = run_attach_failed(pt, -fd, e);
 		return may_fail(r, pt, k, e) ? 0 : k;
 	}
 	k = attach_some(r, prog, point, path, offset, n / 2, e);
@@ -242,7 +242,7 @@ static int attach_many(struct run *r, const struct lang_code *c, int prog, struc
 		AUTO_FREE char *path = run_find_file(target);
 
 		if (!path)
-			return failed(&r->p->points.data[c->point[i]], ENOENT, e);
+			return run_attach_failed(&r->p->points.data[c->point[i]], ENOENT, e);
 		for (n = 0; i + n < c->n_points && k == 0; n++) {
 			const struct lang_point *pt = &r->p->points.data[c->point[i + n]];
 
@@ -334,11 +334,11 @@ static int attach_iter(struct run *r, int prog, const struct lang_point *pt, str
 	int link = bpf_link(prog, 0, BPF_TRACE_ITER), fd;
 
 	if (link < 0)
-		return failed(pt, -link, e);
+		return run_attach_failed(pt, -link, e);
 	vec_push(&r->links, link);
 	fd = bpf_iter(link);
 	if (fd < 0)
-		return failed(pt, -fd, e);
+		return run_attach_failed(pt, -fd, e);
 	vec_push(&r->iters, fd);
 	return 0;
 }

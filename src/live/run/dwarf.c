@@ -47,10 +47,11 @@ static struct run_debug *debug_of(struct run_env *r, const char *path)
 	return f->open ? f : NULL;
 }
 
-static const struct ltype *convert(struct run_env *r, struct ltypes *t, struct dwarf_die die,
-				   unsigned depth);
+static const struct ltype *run_dwarf_convert(struct run_env *r, struct ltypes *t,
+					     struct dwarf_die die, unsigned depth);
 
-static const struct ltype *record(struct run_env *r, struct ltypes *t, const struct dwarf_type *d)
+static const struct ltype *run_dwarf_record(struct run_env *r, struct ltypes *t,
+					    const struct dwarf_type *d)
 {
 	AUTO_STRBUF text = { 0 };
 	struct lrecord *rec;
@@ -67,8 +68,8 @@ static const struct ltype *record(struct run_env *r, struct ltypes *t, const str
 	return lt_record(t, rec);
 }
 
-static const struct ltype *convert(struct run_env *r, struct ltypes *t, struct dwarf_die die,
-				   unsigned depth)
+static const struct ltype *run_dwarf_convert(struct run_env *r, struct ltypes *t,
+					     struct dwarf_die die, unsigned depth)
 {
 	struct dwarf_type d = die.u ? dwarf_type(die) : (struct dwarf_type){ .class = DWARF_VOID };
 	unsigned size = d.size == 1 || d.size == 2 || d.size == 4 ? (unsigned)d.size : 8;
@@ -81,12 +82,12 @@ static const struct ltype *convert(struct run_env *r, struct ltypes *t, struct d
 	case DWARF_INT:
 	case DWARF_CHAR:
 	case DWARF_ENUM: return lt_int(t, size, d.is_signed);
-	case DWARF_POINTER: return lt_ptr(t, convert(r, t, d.to, depth + 1), LS_USER);
+	case DWARF_POINTER: return lt_ptr(t, run_dwarf_convert(r, t, d.to, depth + 1), LS_USER);
 	case DWARF_ARRAY:
 		if (d.to.u && dwarf_type(d.to).class == DWARF_CHAR)
 			return lt_string(t, count);
-		return lt_array(t, convert(r, t, d.to, depth + 1), count);
-	case DWARF_STRUCT: return record(r, t, &d);
+		return lt_array(t, run_dwarf_convert(r, t, d.to, depth + 1), count);
+	case DWARF_STRUCT: return run_dwarf_record(r, t, &d);
 	case DWARF_FLOAT: return lt_array(t, lt_int(t, 1, false), (uint32_t)(d.size & 31));
 	default: return lt_new(t, LT_VOID, 0);
 	}
@@ -107,7 +108,7 @@ static void add_member(void *ctx, const char *name)
 
 	if (!dwarf_member(f->die, name, &m) || m.offset > UINT32_MAX)
 		return;
-	field.type = convert(f->r, f->t, m.type, 0);
+	field.type = run_dwarf_convert(f->r, f->t, m.type, 0);
 	field.offset = (uint32_t)m.offset;
 	if (m.bits) {
 		field.bit_offset = (uint8_t)m.shift;
@@ -160,7 +161,7 @@ static int add_param(void *ctx, const struct dwarf_var *v)
 		if (!p->lost && v->name)
 			vec_push(&p->fields,
 				 (struct lfield){ .name = arena_strdup(p->t->arena, v->name),
-						  .type = convert(p->r, p->t, v->type, 0),
+						  .type = run_dwarf_convert(p->r, p->t, v->type, 0),
 						  .offset = p->words * 8 });
 		p->words++;
 		return 0;

@@ -165,7 +165,7 @@ static bool no_fentry(struct run_env *r, const struct lang_point *p)
 	return (fd == -EPERM && geteuid() == 0) || fd == -ENOTSUP || fd == -EOPNOTSUPP;
 }
 
-static const char *refused(void *ctx, const struct lang_point *p, char *buf, size_t size)
+static const char *run_env_refused(void *ctx, const struct lang_point *p, char *buf, size_t size)
 {
 	struct run_env *r = ctx;
 
@@ -218,7 +218,7 @@ int run_env_open(struct run_env *r, struct err *e)
 		.syscall = run_syscall,
 		.usdt_args = run_usdt_args,
 		.task_storage = run_task_storage,
-		.refused = refused,
+		.refused = run_env_refused,
 		.raw = raw,
 	};
 	if (file_line("/sys/devices/system/cpu/possible", line, sizeof(line)) == 0 &&

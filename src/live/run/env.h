@@ -26,27 +26,27 @@ void run_env_close(struct run_env *r);
 const struct btf_types *run_env_btf(struct run_env *r); /* NULL: none */
 #define RUN_NO_TYPES "this kernel does not describe its types (no /sys/kernel/btf/vmlinux)"
 
-/* May values be kept with threads here? run_task.c */
+/* May values be kept with threads here? live/run/task.c */
 bool run_task_storage(void *ctx);
 
-/* Types: run_types.c */
+/* Types: live/run/types.c */
 const struct ltype *run_type(void *ctx, struct ltypes *t, const char *name);
 void run_fill(void *ctx, struct ltypes *t, struct lrecord *r);
 struct lrecord *run_args(void *ctx, struct ltypes *t, const struct lang_point *p);
 const struct ltype *run_enumerator(void *ctx, struct ltypes *t, const char *name, int64_t *value);
 
-/* Debug info of programs: run_dwarf.c. */
+/* Debug info of programs: live/run/dwarf.c. */
 struct lrecord *run_dwarf_args(struct run_env *r, struct ltypes *t, const struct lang_point *p);
 /* False: it is none of a program's records. */
 bool run_dwarf_fill(struct run_env *r, struct ltypes *t, struct lrecord *rec);
 void run_dwarf_close(struct run_env *r);
 
-/* Patterns: run_match.c */
+/* Patterns: live/run/match.c */
 int run_match(void *ctx, const struct lang_point *p, lang_match_fn *fn, void *arg, struct err *e);
 int run_syscall(void *ctx, const char *name);
 const char *run_syscall_name(void *ctx, int64_t number); /* NULL: none */
 
-/* Programs and their probes: run_user.c */
+/* Programs and their probes: live/run/user.c */
 int run_match_user(struct run_env *r, const struct lang_point *p, lang_match_fn *fn, void *arg,
 		   struct err *e);
 /* The file a name means, as a shell would find it; caller frees. NULL: there is none. */

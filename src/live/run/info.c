@@ -42,7 +42,7 @@ static const char *why(int err)
 	}
 }
 
-static void head(struct strbuf *b, const char *text)
+static void run_info_head(struct strbuf *b, const char *text)
 {
 	strbuf_printf(b, "%s%s\n", b->n ? "\n" : "", text);
 }
@@ -61,7 +61,7 @@ static void line(struct strbuf *b, const char *name, int err, const char *use)
 
 /* --- probes --- */
 
-static int empty(enum bpf_prog_type type, unsigned attach)
+static int run_info_empty(enum bpf_prog_type type, unsigned attach)
 {
 	return bpf_load_empty(type, attach, 0);
 }
@@ -69,7 +69,7 @@ static int empty(enum bpf_prog_type type, unsigned attach)
 /* A place that cannot be: how it is refused tells whether the kernel knows such links. */
 static int many_uprobes(void)
 {
-	AUTO_CLOSE int prog = empty(BPF_PROG_TYPE_KPROBE, BPF_UPROBE_MULTI);
+	AUTO_CLOSE int prog = run_info_empty(BPF_PROG_TYPE_KPROBE, BPF_UPROBE_MULTI);
 	uint64_t offset = 0;
 	int r;
 
@@ -81,7 +81,7 @@ static int many_uprobes(void)
 
 static int many_kprobes(void)
 {
-	AUTO_CLOSE int prog = empty(BPF_PROG_TYPE_KPROBE, BPF_KPROBE_MULTI);
+	AUTO_CLOSE int prog = run_info_empty(BPF_PROG_TYPE_KPROBE, BPF_KPROBE_MULTI);
 	const char *name = "kymo_no_such_function";
 	int r;
 
@@ -91,7 +91,7 @@ static int many_kprobes(void)
 	return r == -ESRCH || r == -ENOENT ? 0 : r;
 }
 
-static int event(uint32_t type, uint64_t config)
+static int run_info_event(uint32_t type, uint64_t config)
 {
 	struct perf_event_attr a = { .type = type, .config = config, .sample_period = 1000000000 };
 
@@ -123,17 +123,18 @@ static int first_error(int a, int b)
 	return a ? a : b;
 }
 
-static void probes(struct run_env *env, const struct try_trace *t, struct strbuf *b)
+static void run_info_probes(struct run_env *env, const struct try_trace *t, struct strbuf *b)
 {
-	int kprobe = closed(empty(BPF_PROG_TYPE_KPROBE, 0));
-	int perf = closed(empty(BPF_PROG_TYPE_PERF_EVENT, 0)), hardware;
+	int kprobe = closed(run_info_empty(BPF_PROG_TYPE_KPROBE, 0));
+	int perf = closed(run_info_empty(BPF_PROG_TYPE_PERF_EVENT, 0)), hardware;
 	bool semaphores = file_exists("/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset");
 
-	head(b, "Probes");
+	run_info_head(b, "Probes");
 	line(b, "tracepoint",
-	     first_error(env->tracefs ? 0 : -ENOENT, closed(empty(BPF_PROG_TYPE_TRACEPOINT, 0))),
+	     first_error(env->tracefs ? 0 : -ENOENT,
+			 closed(run_info_empty(BPF_PROG_TYPE_TRACEPOINT, 0))),
 	     NULL);
-	line(b, "rawtracepoint", closed(empty(BPF_PROG_TYPE_RAW_TRACEPOINT, 0)), NULL);
+	line(b, "rawtracepoint", closed(run_info_empty(BPF_PROG_TYPE_RAW_TRACEPOINT, 0)), NULL);
 	line(b, "kprobe, kretprobe", first_error(t->kprobe, kprobe), NULL);
 	line(b, "many kprobes at once", first_error(t->kprobe, many_kprobes()), NULL);
 	line(b, "fentry, fexit", try_bpf_prog(TRY_BPF_FENTRY), NULL);
@@ -142,8 +143,9 @@ static void probes(struct run_env *env, const struct try_trace *t, struct strbuf
 	     "patterns attach and detach fast");
 	line(b, "usdt", first_error(t->uprobe, kprobe),
 	     semaphores ? "with semaphores" : "without semaphores");
-	line(b, "profile, software", first_error(perf, event(PERF_TYPE_SOFTWARE, 0)), NULL);
-	hardware = event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
+	line(b, "profile, software", first_error(perf, run_info_event(PERF_TYPE_SOFTWARE, 0)),
+	     NULL);
+	hardware = run_info_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	line(b, "hardware", first_error(perf, hardware == -ENOENT ? -EOPNOTSUPP : hardware), NULL);
 	line(b, "watchpoint", first_error(perf, watchpoint()), NULL);
 	line(b, "iter:task", iter(env, "bpf_iter_task"), NULL);
@@ -240,7 +242,7 @@ static void maps(struct strbuf *b)
 {
 	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
 
-	head(b, "Maps");
+	run_info_head(b, "Maps");
 	line(b, "hash", map(BPF_MAP_TYPE_HASH, 4, 8, 1), NULL);
 	line(b, "hash, a part each CPU", map(BPF_MAP_TYPE_PERCPU_HASH, 4, 8, 1), NULL);
 	line(b, "array", map(BPF_MAP_TYPE_ARRAY, 4, 8, 1), NULL);
@@ -256,7 +258,7 @@ static void features(struct run_env *env, struct strbuf *b)
 	bool many = takes(5000);
 	int64_t jit = -1;
 
-	head(b, "Features");
+	run_info_head(b, "Features");
 	strbuf_printf(b, "  %-26s %s\n", "instructions verified",
 		      many	    ? "1000000"
 		      : takes(4000) ? "4096"
@@ -276,7 +278,7 @@ void run_info(struct run_env *env, struct strbuf *b)
 
 	uname(&u);
 	try_trace(&t, false);
-	head(b, "Kernel");
+	run_info_head(b, "Kernel");
 	strbuf_printf(b, "  %-26s %s %s, %s\n", "release", u.sysname, u.release, u.machine);
 	strbuf_printf(b, "  %-26s %u\n", "possible CPUs", env->env.ncpus);
 	file_list("/sys/kernel/btf", &names);
@@ -289,8 +291,8 @@ void run_info(struct run_env *env, struct strbuf *b)
 	strbuf_printf(b, "  %-26s %s\n", "tracefs",
 		      env->tracefs ? env->tracefs
 				   : (t.possible ? "not mounted" : "not in this kernel"));
-	probes(env, &t, b);
-	head(b, "Helpers");
+	run_info_probes(env, &t, b);
+	run_info_head(b, "Helpers");
 	for (size_t i = 0; i < ARRAY_SIZE(helpers); i++)
 		line(b, helpers[i].name, helper(env, i), helpers[i].use);
 	maps(b);

@@ -40,7 +40,7 @@ struct run_names {
 	struct map behind;
 };
 
-/* What is known of processes as things happen (run_side.c). */
+/* What is known of processes as things happen (live/run/side.c). */
 struct run_side {
 	struct side_rings rings;
 	struct walked walked;	    /* walker NULL: none */
@@ -49,7 +49,7 @@ struct run_side {
 	struct map same; /* numbers of stacks that were finished late: those of equal stacks */
 };
 
-/* A program that another one gives way to (run_whole.c). */
+/* A program that another one gives way to (live/run/whole.c). */
 struct run_whole {
 	int map;  /* where it goes; -1: nobody gives way */
 	int prog; /* -1: not yet */
@@ -102,7 +102,7 @@ struct run {
 	uint32_t n_probes;
 	uint32_t n_refused; /* of those: the kernel cannot do them, as a pattern's may be */
 	struct err refused; /* the first */
-	pthread_t warmer;   /* run_warm.c */
+	pthread_t warmer;   /* live/run/warm.c */
 	bool warming;
 	struct run_whole *whole; /* of each program */
 	pthread_t completer;
@@ -125,7 +125,7 @@ int run_attach(struct run *r, struct err *e);
 void run_stop(struct run *r);
 void run_detach(struct run *r);
 
-/* run_out.c: messages, and what they ask for. */
+/* live/run/out.c: messages, and what they ask for. */
 void run_out_flush(struct run *r);
 /* What has come until now, unless a signal does. */
 void run_out_drain(struct run *r);

@@ -126,7 +126,8 @@ static bool has_loop(const struct lang_code *c)
 	return false;
 }
 
-static int refused(struct run *r, const struct lang_code *c, int code, char *log, struct err *e)
+static int run_load_refused(struct run *r, const struct lang_code *c, int code, char *log,
+			    struct err *e)
 {
 	unsigned line, column;
 	char words[256] = "";
@@ -248,8 +249,8 @@ static bool leaves_out(const struct run *r, const struct lang_code *c)
 enum stacks { PLAIN, WHOLE, EARLY };
 
 /* As it is loaded, with descriptors in place of maps' numbers. */
-static void complete(struct run *r, struct arena *a, size_t i, enum stacks stacks,
-		     struct lang_code *c)
+static void run_load_complete(struct run *r, struct arena *a, size_t i, enum stacks stacks,
+			      struct lang_code *c)
 {
 	const struct lang_code *own = &r->p->codes.data[i];
 	struct walker_function f;
@@ -278,8 +279,8 @@ static void complete(struct run *r, struct arena *a, size_t i, enum stacks stack
 		run_code_state(a, r->state, leaves_out(r, own) ? r->own : 0, c);
 }
 
-static void describe(struct run *r, const struct lang_code *c, struct lang_btf *btf,
-		     struct bpf_program *prog)
+static void run_load_describe(struct run *r, const struct lang_code *c, struct lang_btf *btf,
+			      struct bpf_program *prog)
 {
 	int fd;
 
@@ -307,12 +308,12 @@ static int load_code(struct run *r, size_t i, enum stacks stacks, char **log, st
 
 	if (run_is_multi(r, own))
 		prog.attach = BPF_UPROBE_MULTI;
-	complete(r, &a, i, stacks, &c);
+	run_load_complete(r, &a, i, stacks, &c);
 	prog.insns = c.insn;
 	prog.n = c.n;
 	prog.btf_id = btf_id(r, &c);
 	if (c.n_funcs > 1) /* callbacks must be described */
-		describe(r, &c, &btf, &prog);
+		run_load_describe(r, &c, &btf, &prog);
 	if (r->prog_words && stacks != EARLY) {
 		free(r->prog_words[i]);
 		prog.log_level = BPF_LOG_STATS;
@@ -328,12 +329,12 @@ static int load_code(struct run *r, size_t i, enum stacks stacks, char **log, st
 		prog.log = mem_alloc(prog.log_size);
 		if (!prog.btf_fd) {
 			lang_btf_free(&btf);
-			describe(r, &c, &btf, &prog);
+			run_load_describe(r, &c, &btf, &prog);
 		}
 		fd = bpf_load(&prog);
 		fd = fd == -ENOSPC ? first : fd; /* that was the room for the words */
 		if (fd < 0) {
-			refused(r, &c, -fd, prog.log, e);
+			run_load_refused(r, &c, -fd, prog.log, e);
 			*log = prog.log;
 		} else {
 			free(prog.log);
@@ -374,7 +375,7 @@ static bool may_give_way(const struct lang_code *c)
 /*
  * With the walker in it the kernel takes milliseconds to check a program. First comes one that only
  * copies stacks, as the walker itself does as long as it does not know a process; it gives way to
- * the whole one (run_whole.c).
+ * the whole one (live/run/whole.c).
  */
 static int load_early(struct run *r, size_t i)
 {

@@ -90,7 +90,7 @@ int run_hardware(const char *name, uint32_t *type)
 }
 
 /* What is near to the name, or how to see all. */
-static void nothing(const struct lang_point *p, struct str_nearest *near, struct err *e)
+static void run_match_nothing(const struct lang_point *p, struct str_nearest *near, struct err *e)
 {
 	char list[192];
 
@@ -101,8 +101,8 @@ static void nothing(const struct lang_point *p, struct str_nearest *near, struct
 		err_hint(e, "kymo run -l '%s:*' lists them", lang_kind_name[p->kind]);
 }
 
-static int listed(const char *const *names, const struct lang_point *p, lang_match_fn *fn,
-		  void *arg, struct err *e)
+static int run_match_listed(const char *const *names, const struct lang_point *p, lang_match_fn *fn,
+			    void *arg, struct err *e)
 {
 	struct str_nearest near = { .typed = p->name };
 	uint32_t type;
@@ -121,7 +121,7 @@ static int listed(const char *const *names, const struct lang_point *p, lang_mat
 		}
 	}
 	if (!n)
-		nothing(p, &near, e);
+		run_match_nothing(p, &near, e);
 	return n;
 }
 
@@ -233,7 +233,7 @@ static int match_btf(struct run_env *r, const struct lang_point *p, unsigned kin
 		return err_set(e, ENOENT, RUN_NO_TYPES);
 	btf_each(r->btf, kind, one_btf, &m);
 	if (!m.n)
-		nothing(p, &m.near, e);
+		run_match_nothing(p, &m.near, e);
 	return m.n;
 }
 
@@ -287,7 +287,7 @@ static int match_function(struct run_env *r, const struct lang_point *p, lang_ma
 		n = 1;
 	}
 	if (!n)
-		nothing(p, &near, e);
+		run_match_nothing(p, &near, e);
 	return n;
 }
 
@@ -303,8 +303,8 @@ int run_match(void *ctx, const struct lang_point *p, lang_match_fn *fn, void *ar
 	case LP_ITER: return match_btf(r, p, BTF_KIND_STRUCT, "bpf_iter__", fn, arg, e);
 	case LP_KPROBE:
 	case LP_KRETPROBE: return match_function(r, p, fn, arg, e);
-	case LP_SOFTWARE: return listed(run_software_names, p, fn, arg, e);
-	case LP_HARDWARE: return listed(run_hardware_names, p, fn, arg, e);
+	case LP_SOFTWARE: return run_match_listed(run_software_names, p, fn, arg, e);
+	case LP_HARDWARE: return run_match_listed(run_hardware_names, p, fn, arg, e);
 	case LP_UPROBE:
 	case LP_URETPROBE:
 	case LP_USDT: return run_match_user(r, p, fn, arg, e);

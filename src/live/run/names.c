@@ -237,7 +237,7 @@ void run_names_process(void *ctx, int32_t pid)
 	process(r, pid, !r->side.rings.n);
 }
 
-static size_t stack(void *ctx, uint64_t id, uint64_t *addr, size_t max)
+static size_t run_names_stack(void *ctx, uint64_t id, uint64_t *addr, size_t max)
 {
 	struct run *r = ctx;
 	uint64_t value[1 + 128] = { 0 };
@@ -261,7 +261,8 @@ static size_t stack(void *ctx, uint64_t id, uint64_t *addr, size_t max)
 	return value[0];
 }
 
-static void ask(struct run *r, const struct lang_stack *s, uint64_t addr, struct sym_query *q)
+static void run_names_ask(struct run *r, const struct lang_stack *s, uint64_t addr,
+			  struct sym_query *q)
 {
 	const struct run_mapping *m = NULL;
 
@@ -284,10 +285,10 @@ static void stacks(void *ctx, const struct lang_stack *s, size_t n)
 
 	symbols(&r->names);
 	for (size_t i = 0; i < n; i++)
-		for (size_t k = stack(r, s[i].id, addr, ARRAY_SIZE(addr)); k--;) {
+		for (size_t k = run_names_stack(r, s[i].id, addr, ARRAY_SIZE(addr)); k--;) {
 			struct sym_query q;
 
-			ask(r, &s[i], addr[k], &q);
+			run_names_ask(r, &s[i], addr[k], &q);
 			if (q.dso != UINT32_MAX && (s[i].user || !is_own(r, addr[k])))
 				vec_push(&all, q);
 		}
@@ -339,7 +340,7 @@ void run_names_host(struct run *r)
 	r->host.ksym = ksym;
 	r->host.usym = usym;
 	r->host.new_process = run_names_process;
-	r->host.stack = stack;
+	r->host.stack = run_names_stack;
 	r->host.stacks = stacks;
 	r->host.same_stack = same_stack;
 	r->host.cgroup = cgroup;

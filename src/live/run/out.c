@@ -160,7 +160,7 @@ void run_out_drain(struct run *r)
 		run_out_flush(r);
 }
 
-static int count(void *ctx, const void *data, uint32_t n)
+static int run_out_count(void *ctx, const void *data, uint32_t n)
 {
 	struct run *r = ctx;
 
@@ -198,7 +198,7 @@ void run_out_rest(struct run *r)
 	drain_all(r);
 	r->patience.until = 0;
 	if (r->ring.consumer)
-		bpf_ring_drain(&r->ring, count, r);
+		bpf_ring_drain(&r->ring, run_out_count, r);
 	if (r->control.consumer)
-		bpf_ring_drain(&r->control, count, r);
+		bpf_ring_drain(&r->control, run_out_count, r);
 }

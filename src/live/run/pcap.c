@@ -12,7 +12,7 @@
 #define PCAP_RAW 101 /* IP without a header of the link, as in bpftrace's files */
 #define PCAP_SNAP 65535
 
-static struct run_pcap *file_of(struct run *r, const char *path)
+static struct run_pcap *run_pcap_file_of(struct run *r, const char *path)
 {
 	const struct {
 		uint32_t magic;
@@ -34,7 +34,7 @@ static struct run_pcap *file_of(struct run *r, const char *path)
 void run_pcap_packet(void *ctx, const char *path, uint64_t time, const void *data, size_t n)
 {
 	struct run *r = ctx;
-	struct run_pcap *f = file_of(r, path);
+	struct run_pcap *f = run_pcap_file_of(r, path);
 	uint64_t wall = r->host.wall(ctx, time);
 	const uint32_t head[4] = { (uint32_t)(wall / 1000000000), (uint32_t)(wall % 1000000000),
 				   (uint32_t)n, (uint32_t)n };

@@ -215,7 +215,7 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 	return 0;
 }
 
-static enum lang_kind kind_of(const struct run *r, size_t code)
+static enum lang_kind run_kind_of(const struct run *r, size_t code)
 {
 	return r->p->points.data[r->p->codes.data[code].point[0]].kind;
 }
@@ -226,7 +226,7 @@ static bool run_all(struct run *r, enum lang_kind kind)
 	bool any = false;
 
 	for (size_t i = 0; i < r->p->codes.n; i++)
-		if (kind_of(r, i) == kind)
+		if (run_kind_of(r, i) == kind)
 			for (size_t k = 0; k < r->p->codes.data[i].n_points; k++) {
 				bpf_run(r->prog_fd[i]);
 				any = true;
@@ -239,7 +239,7 @@ static int start_timers(struct run *r, struct err *e)
 	if (r->o.limit_ns && loop_timer(&r->loop, RUN_ID_LIMIT, r->o.limit_ns, 0, e) < 0)
 		return -e->code;
 	for (size_t i = 0; i < r->p->codes.n; i++) {
-		if (kind_of(r, i) != LP_INTERVAL)
+		if (run_kind_of(r, i) != LP_INTERVAL)
 			continue;
 		for (size_t k = 0; k < r->p->codes.data[i].n_points; k++) {
 			const struct lang_point *pt =
@@ -313,7 +313,7 @@ static bool self_signal(struct run *r, int signal)
 }
 
 /* True when it is over. */
-static bool on_event(struct run *r, const struct loop_event *ev, int *code)
+static bool run_on_event(struct run *r, const struct loop_event *ev, int *code)
 {
 	int status;
 
@@ -342,7 +342,7 @@ static bool on_event(struct run *r, const struct loop_event *ev, int *code)
 	return false;
 }
 
-static int wait_for_end(struct run *r, int *code, struct err *e)
+static int run_wait_for_end(struct run *r, int *code, struct err *e)
 {
 	bool over = r->out.exit;
 	int k = 0;
@@ -352,7 +352,7 @@ static int wait_for_end(struct run *r, int *code, struct err *e)
 
 		k = loop_wait(&r->loop, r->p->uses_ring ? POLL_MS : -1, &ev, e);
 		if (k > 0)
-			over = on_event(r, &ev, code);
+			over = run_on_event(r, &ev, code);
 		if (!r->told) /* else they are stopped first */
 			run_out_drain(r);
 		over |= r->out.exit;
@@ -390,7 +390,7 @@ int run_go(struct run *r, int *code, struct err *e)
 		iterate(r);
 		if (!r->iters.n || r->links.n > r->iters.n || r->events.n || r->many.n ||
 		    r->timers.n)
-			k = wait_for_end(r, code, e);
+			k = run_wait_for_end(r, code, e);
 	}
 	if (k == 0) {
 		run_stop(r); /* what END clears stays clear */

@@ -71,7 +71,8 @@ int run_side_wait(struct run *r, struct err *e)
 }
 
 /* Names are told what the walker is told. */
-static void on_side(void *ctx, const struct perf_event_header *h, const struct walker_mmap *m)
+static void run_side_on_side(void *ctx, const struct perf_event_header *h,
+			     const struct walker_mmap *m)
 {
 	struct run *r = ctx;
 	const uint32_t *u = (const uint32_t *)(h + 1);
@@ -117,7 +118,7 @@ void run_side_drain(struct run *r)
 
 	if (!s->rings.n)
 		return;
-	walked_side(&s->walked, s->rings.ring, s->rings.n, on_side, r, &e);
+	walked_side(&s->walked, s->rings.ring, s->rings.n, run_side_on_side, r, &e);
 	if (s->walked.walker)
 		walker_poll(s->walked.walker, 0, on_stack, r, &e);
 }

@@ -90,7 +90,7 @@ static void thread(const struct run *r, int map, int32_t tid, lang_entry_fn *fn,
 		fn(arg, key, value);
 }
 
-static int drop(void *arg, const void *key, const void *value)
+static int run_task_drop(void *arg, const void *key, const void *value)
 {
 	const int *map = arg;
 	AUTO_CLOSE int fd = pidfd(*(const int32_t *)key);
@@ -103,7 +103,7 @@ static int drop(void *arg, const void *key, const void *value)
 
 void run_task_clear(const struct run *r, int map)
 {
-	run_task_each(r, map, drop, &r->map_fd[map]);
+	run_task_each(r, map, run_task_drop, &r->map_fd[map]);
 }
 
 void run_task_each(const struct run *r, int map, lang_entry_fn *fn, void *arg)

@@ -15,11 +15,11 @@ static const struct btf_type *plain_type(const struct btf_types *b, uint32_t *id
 	return btf_type(b, *id);
 }
 
-static const struct ltype *convert(struct run_env *r, struct ltypes *t, uint32_t id,
-				   unsigned depth);
+static const struct ltype *run_types_convert(struct run_env *r, struct ltypes *t, uint32_t id,
+					     unsigned depth);
 
-static struct lrecord *record(struct run_env *r, struct ltypes *t, uint32_t id,
-			      const struct btf_type *b)
+static struct lrecord *run_types_record(struct run_env *r, struct ltypes *t, uint32_t id,
+					const struct btf_type *b)
 {
 	bool is_union = BTF_INFO_KIND(b->info) == BTF_KIND_UNION;
 	const char *name = btf_str(r->btf, b->name_off);
@@ -40,8 +40,8 @@ static struct lrecord *record(struct run_env *r, struct ltypes *t, uint32_t id,
 	return rec;
 }
 
-static const struct ltype *array(struct run_env *r, struct ltypes *t, const struct btf_type *b,
-				 unsigned depth)
+static const struct ltype *run_types_array(struct run_env *r, struct ltypes *t,
+					   const struct btf_type *b, unsigned depth)
 {
 	const struct btf_array *a = (const void *)(b + 1);
 	uint32_t elem = a->type, n = a->nelems > 1u << 20 ? 1 : a->nelems;
@@ -50,7 +50,7 @@ static const struct ltype *array(struct run_env *r, struct ltypes *t, const stru
 	if (plain && BTF_INFO_KIND(plain->info) == BTF_KIND_INT && plain->size == 1 &&
 	    strcmp(btf_str(r->btf, plain->name_off), "char") == 0)
 		return lt_string(t, n);
-	return lt_array(t, convert(r, t, a->type, depth + 1), n);
+	return lt_array(t, run_types_convert(r, t, a->type, depth + 1), n);
 }
 
 /* Is a pointer marked as the user's? */
@@ -93,7 +93,8 @@ static const struct ltype *enumeration(struct run_env *r, struct ltypes *t,
 	return type;
 }
 
-static const struct ltype *convert(struct run_env *r, struct ltypes *t, uint32_t id, unsigned depth)
+static const struct ltype *run_types_convert(struct run_env *r, struct ltypes *t, uint32_t id,
+					     unsigned depth)
 {
 	uint32_t plain = id;
 	const struct btf_type *b = plain_type(r->btf, &plain);
@@ -114,12 +115,12 @@ static const struct ltype *convert(struct run_env *r, struct ltypes *t, uint32_t
 	case BTF_KIND_ENUM:
 	case KIND_ENUM64: return enumeration(r, t, b);
 	case BTF_KIND_PTR:
-		return lt_ptr(t, convert(r, t, b->type, depth + 1),
+		return lt_ptr(t, run_types_convert(r, t, b->type, depth + 1),
 			      is_user(r, b->type) ? LS_USER : LS_KERNEL);
-	case BTF_KIND_ARRAY: return array(r, t, b, depth);
+	case BTF_KIND_ARRAY: return run_types_array(r, t, b, depth);
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
-	case BTF_KIND_FWD: return lt_record(t, record(r, t, plain, b));
+	case BTF_KIND_FWD: return lt_record(t, run_types_record(r, t, plain, b));
 	default: return lt_new(t, LT_VOID, 0);
 	}
 }
@@ -141,12 +142,12 @@ const struct ltype *run_type(void *ctx, struct ltypes *t, const char *name)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (str_starts(name, kinds[i].prefix)) {
 			id = btf_by_name(b, kinds[i].kind, name + strlen(kinds[i].prefix));
-			return id ? convert(r, t, id, 0) : NULL;
+			return id ? run_types_convert(r, t, id, 0) : NULL;
 		}
 	id = btf_by_name(b, BTF_KIND_TYPEDEF, name);
 	if (!id)
 		id = btf_by_name(b, BTF_KIND_INT, name);
-	return id ? convert(r, t, id, 0) : NULL;
+	return id ? run_types_convert(r, t, id, 0) : NULL;
 }
 
 static void bit_field(struct lfield *f, uint32_t bit, uint32_t size)
@@ -190,7 +191,7 @@ void run_fill(void *ctx, struct ltypes *t, struct lrecord *rec)
 			bit = BTF_MEMBER_BIT_OFFSET(m[i].offset);
 		}
 		f->name = arena_strdup(t->arena, btf_str(b, m[i].name_off));
-		f->type = convert(r, t, m[i].type, 0);
+		f->type = run_types_convert(r, t, m[i].type, 0);
 		f->offset = bit / 8;
 		if (size)
 			bit_field(f, bit, size);
@@ -223,7 +224,7 @@ static struct lrecord *prototype(struct run_env *r, struct ltypes *t, const char
 
 		f->name = *arg ? arena_strdup(t->arena, arg)
 			       : arena_printf(t->arena, "arg%u", i - skip);
-		f->type = convert(r, t, param[i].type, 0);
+		f->type = run_types_convert(r, t, param[i].type, 0);
 		f->offset = (uint32_t)rec->n * 8;
 		rec->n++;
 	}
@@ -232,7 +233,7 @@ static struct lrecord *prototype(struct run_env *r, struct ltypes *t, const char
 		struct lfield *f = &rec->field[rec->n];
 
 		f->name = "$retval";
-		f->type = convert(r, t, p->type, 0);
+		f->type = run_types_convert(r, t, p->type, 0);
 		f->offset = rec->size;
 		rec->n++;
 	}

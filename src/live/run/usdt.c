@@ -18,7 +18,7 @@ struct reading {
 	VEC(struct run_usdt) list;
 };
 
-static int add(void *ctx, const struct usdt_probe *p)
+static int run_usdt_add(void *ctx, const struct usdt_probe *p)
 {
 	struct reading *r = ctx;
 	struct run_usdt u = { 0 };
@@ -65,7 +65,7 @@ int run_usdt_list(const char *path, struct run_usdt **ret, size_t *n, struct err
 	if (k < 0)
 		return k;
 	r.elf = elf;
-	usdt_each(elf, add, &r);
+	usdt_each(elf, run_usdt_add, &r);
 	elf_free(elf);
 	*ret = r.list.data;
 	*n = r.list.n;
@@ -150,7 +150,7 @@ static int register_at(const char *name)
 #endif
 }
 
-static bool convert(const struct usdt_arg *a, struct lang_usdt_arg *ret)
+static bool run_usdt_convert(const struct usdt_arg *a, struct lang_usdt_arg *ret)
 {
 	*ret = (struct lang_usdt_arg){
 		.size = a->size, .index_off = -1, .scale = 1, .value = a->off
@@ -192,7 +192,7 @@ int run_usdt_args(void *ctx, const struct lang_point *p, struct lang_usdt_arg *a
 			int r;
 
 			while (k < max && (r = usdt_arg_next(&text, machine, &a)) != 0) {
-				if (r < 0 || !convert(&a, &arg[k]))
+				if (r < 0 || !run_usdt_convert(&a, &arg[k]))
 					arg[k] = (struct lang_usdt_arg){ .size = 8,
 									 .index_off = -1 };
 				k++;

@@ -65,7 +65,7 @@ struct program_file {
 	struct symtab tab;
 };
 
-static int open_file(const char *path, struct program_file *f, struct err *e)
+static int run_user_open_file(const char *path, struct program_file *f, struct err *e)
 {
 	AUTO_FREE char *full = run_find_file(path);
 	struct err none = { 0 };
@@ -104,7 +104,7 @@ static bool fits(const struct lang_point *p, const char *name)
 	return str_glob(p->name, plain);
 }
 
-static int by_name(const void *a, const void *b)
+static int run_user_by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -163,7 +163,7 @@ static int match_functions(const struct lang_point *p, lang_match_fn *fn, void *
 	struct program_file f;
 	VEC(const char *) names = { 0 };
 	char list[192];
-	int r = open_file(p->target, &f, e), n = 0;
+	int r = run_user_open_file(p->target, &f, e), n = 0;
 
 	if (r < 0)
 		return r;
@@ -198,7 +198,7 @@ static int match_functions(const struct lang_point *p, lang_match_fn *fn, void *
 		return r;
 	}
 	if (names.n)
-		qsort(names.data, names.n, sizeof(*names.data), by_name);
+		qsort(names.data, names.n, sizeof(*names.data), run_user_by_name);
 	for (size_t i = 0; i < names.n; i++)
 		if (i == 0 || strcmp(names.data[i], names.data[i - 1]) != 0) {
 			fn(arg, full, names.data[i]);
@@ -244,7 +244,7 @@ static int user_file(struct run_user_file **file, const char *target, struct err
 		return 0;
 	run_user_forget(file);
 	f = mem_alloc(sizeof(*f));
-	r = open_file(target, &f->f, e);
+	r = run_user_open_file(target, &f->f, e);
 	if (r < 0) {
 		free(f);
 		return r;
@@ -275,7 +275,7 @@ void run_user_forget(struct run_user_file **file)
 }
 
 /* The first of that name. */
-static const struct symtab_sym *named(const struct run_user_file *f, const char *name)
+static const struct symtab_sym *run_user_named(const struct run_user_file *f, const char *name)
 {
 	size_t low = 0, high = f->n;
 
@@ -300,7 +300,7 @@ int run_user_offset(struct run_user_file **file, const struct lang_point *p, uin
 	if (r < 0)
 		return r;
 	if (!p->is_addr) {
-		s = named(*file, p->name);
+		s = run_user_named(*file, p->name);
 		if (!s)
 			return err_set(e, ENOENT, "there is no function '%s' in %s", p->name,
 				       p->target);
@@ -320,7 +320,7 @@ bool run_uaddr(void *ctx, const char *path, const char *name, uint64_t *addr, ui
 	bool found = false;
 
 	(void)ctx;
-	if (open_file(path, &f, &e) < 0)
+	if (run_user_open_file(path, &f, &e) < 0)
 		return false;
 	for (size_t i = 0; i < f.elf->nsection && !found; i++) {
 		const struct elf_section *s = &f.elf->section[i];

@@ -38,7 +38,7 @@ static uint32_t ask_depth(void *ctx)
 	return depth;
 }
 
-static void settle(struct run_walker *r, struct walker *loaded)
+static void run_walker_settle(struct run_walker *r, struct walker *loaded)
 {
 	pthread_mutex_lock(&r->lock);
 	r->settled = true;
@@ -49,7 +49,7 @@ static void settle(struct run_walker *r, struct walker *loaded)
 
 static void on_loaded(void *ctx, struct walker *w)
 {
-	settle(ctx, w);
+	run_walker_settle(ctx, w);
 }
 
 /* Large tables take long to make: many more than there are now, but not always the most. */
@@ -84,7 +84,7 @@ static void *open_walker(void *ctx)
 				 .cache = true };
 
 	if (walker_open(&o, &r->walker, &r->why) < 0)
-		settle(r, NULL);
+		run_walker_settle(r, NULL);
 	return NULL;
 }
 

@@ -48,7 +48,7 @@ static void take_one(const struct run *r, size_t map)
 		bpf_map_drop(r->map_fd[map], key);
 }
 
-static bool wanted(const struct run *r)
+static bool run_warm_wanted(const struct run *r)
 {
 	bool off = false, any = false;
 
@@ -86,7 +86,7 @@ static void *warm(void *arg)
 
 void run_warm_begin(struct run *r)
 {
-	r->warming = wanted(r) && pthread_create(&r->warmer, NULL, warm, r) == 0;
+	r->warming = run_warm_wanted(r) && pthread_create(&r->warmer, NULL, warm, r) == 0;
 }
 
 void run_warm_end(struct run *r)

@@ -8,7 +8,7 @@
 
 #include "live/run/int.h"
 
-static void *load(void *arg)
+static void *run_whole_load(void *arg)
 {
 	struct run *r = arg;
 	uint32_t key = 0;
@@ -46,9 +46,9 @@ void run_whole_begin(struct run *r)
 		any |= r->whole[i].map >= 0;
 	if (!any)
 		return;
-	r->completing = pthread_create(&r->completer, NULL, load, r) == 0;
+	r->completing = pthread_create(&r->completer, NULL, run_whole_load, r) == 0;
 	if (!r->completing)
-		load(r);
+		run_whole_load(r);
 	if (r->o.verbose) /* it will be told what they are */
 		run_whole_end(r);
 }

@@ -9,7 +9,8 @@
 
 #define MOST 512 /* events at once */
 
-static int add(struct trace_points *p, const char *root, const char *name, struct err *e)
+static int trace_trace_points_add(struct trace_points *p, const char *root, const char *name,
+				  struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("%s/events/%s/format", root, name), *text = NULL;
 	struct event_type *t;
@@ -48,7 +49,7 @@ int trace_points_add(struct trace_points *p, const char *pattern, struct err *e)
 	r = tracefs_all(root, str_has_glob(subsys) ? NULL : subsys, &all, e);
 	for (size_t i = 0; i < all.n && r >= 0; i++)
 		if (str_glob(pattern, all.name[i]))
-			r = p->types.n < MOST ? add(p, root, all.name[i], e)
+			r = p->types.n < MOST ? trace_trace_points_add(p, root, all.name[i], e)
 					      : err_set(e, E2BIG, "'%s' are more than %d events",
 							pattern, MOST);
 	file_names_free(&all);

@@ -9,7 +9,7 @@
 #define NEVER (1ull << 62)
 #define SETTLE_MS 300
 
-static void add_event(struct spec_list *l)
+static void trace_stacks_add_event(struct spec_list *l)
 {
 	struct event_spec s = { .name = "emulation-faults",
 				.text = "emulation-faults",
@@ -43,7 +43,7 @@ int trace_stacks_open(struct trace_stacks *s, struct target *t, uint32_t max, st
 	int r;
 
 	*s = (struct trace_stacks){ .max = max };
-	add_event(&s->specs);
+	trace_stacks_add_event(&s->specs);
 	r = monitor_open(&s->monitor, &s->specs, t, &o, e);
 	if (r < 0)
 		return r;
@@ -74,12 +74,12 @@ int trace_stacks_start(struct trace_stacks *s, struct err *e)
 	return s->open ? capture_enable(&s->monitor.capture, e) : 0;
 }
 
-static uint64_t key_of(uint32_t tid, uint64_t time)
+static uint64_t trace_stacks_key_of(uint32_t tid, uint64_t time)
 {
 	return map_hash(time) ^ tid;
 }
 
-static int on_sample(void *ctx, const struct event *ev)
+static int trace_stacks_on_sample(void *ctx, const struct event *ev)
 {
 	struct trace_stacks *s = ctx;
 	struct trace_stack st = { .tid = (uint32_t)ev->tid,
@@ -91,13 +91,13 @@ static int on_sample(void *ctx, const struct event *ev)
 		if (ev->chain[i] < EVENT_CHAIN_MARK)
 			st.addr[st.n++] = ev->chain[i];
 	vec_push(&s->stacks, st);
-	*map_at(&s->at, key_of(st.tid, st.time)) = s->stacks.n;
+	*map_at(&s->at, trace_stacks_key_of(st.tid, st.time)) = s->stacks.n;
 	return 0;
 }
 
 int trace_stacks_poll(struct trace_stacks *s, struct err *e)
 {
-	return s->open ? monitor_poll(&s->monitor, on_sample, s, e) : 0;
+	return s->open ? monitor_poll(&s->monitor, trace_stacks_on_sample, s, e) : 0;
 }
 
 void trace_stacks_settle(struct trace_stacks *s)
@@ -109,7 +109,7 @@ void trace_stacks_settle(struct trace_stacks *s)
 const struct trace_stack *trace_stacks_find(const struct trace_stacks *s, uint32_t tid,
 					    uint64_t time)
 {
-	const uint64_t *at = map_find(&s->at, key_of(tid, time));
+	const uint64_t *at = map_find(&s->at, trace_stacks_key_of(tid, time));
 
 	return at && *at ? &s->stacks.data[*at - 1] : NULL;
 }

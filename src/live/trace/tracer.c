@@ -35,7 +35,7 @@ struct tracer {
 	unsigned ncpus;
 };
 
-static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+static int tracer_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	(void)level, (void)fmt, (void)ap;
 	return 0;
@@ -67,11 +67,11 @@ static void configure(struct tracer *t, const struct tracer_opts *o)
 	bpf_map__set_max_entries(t->bpf->maps.records, (uint32_t)ring);
 }
 
-static int load(struct tracer *t, const struct tracer_opts *o, struct err *e)
+static int tracer_load(struct tracer *t, const struct tracer_opts *o, struct err *e)
 {
 	int err;
 
-	libbpf_set_print(quiet);
+	libbpf_set_print(tracer_quiet);
 	t->bpf = trace_bpf__open();
 	if (!t->bpf)
 		return err_set(e, errno, "cannot open the tracing programs: %s", strerror(errno));
@@ -99,7 +99,7 @@ static int load(struct tracer *t, const struct tracer_opts *o, struct err *e)
 	return 0;
 }
 
-static int set(int map, const void *key, const void *value, const char *what, struct err *e)
+static int tracer_set(int map, const void *key, const void *value, const char *what, struct err *e)
 {
 	if (bpf_map_update_elem(map, key, value, BPF_ANY) == 0)
 		return 0;
@@ -120,7 +120,7 @@ static int fill_plans(struct tracer *t, const struct tracer_opts *o, struct err 
 		tracer_plan(is32 ? syscall_compat() : syscall_native(), (int)nr,
 			    o->events ? o->structs : NULL, !o->no_paths, &p);
 		p.flags |= TRACE_WANTED;
-		if (set(map, &i, &p, "calls", e) < 0)
+		if (tracer_set(map, &i, &p, "calls", e) < 0)
 			return -e->code;
 	}
 	return 0;
@@ -135,21 +135,21 @@ static int fill_targets(struct tracer *t, const struct tracer_opts *o, struct er
 		if (g->cpus.cpu[i] >= 0 && g->cpus.cpu[i] < TRACE_CPUS)
 			t->bpf->bss->cpus[g->cpus.cpu[i] / 64] |= 1ull << g->cpus.cpu[i] % 64;
 	for (size_t i = 0; i < o->n_leave_out; i++)
-		if (set(bpf_map__fd(t->bpf->maps.left_out), &o->leave_out[i], &on, "processes", e) <
-		    0)
+		if (tracer_set(bpf_map__fd(t->bpf->maps.left_out), &o->leave_out[i], &on,
+			       "processes", e) < 0)
 			return -e->code;
 	for (size_t i = 0; !g->system_wide && !g->command && !o->by_uid && i < g->threads.n; i++)
-		if (g->threads.tid[i] > 0 && set(bpf_map__fd(t->bpf->maps.threads),
-						 &g->threads.tid[i], &on, "threads", e) < 0)
+		if (g->threads.tid[i] > 0 && tracer_set(bpf_map__fd(t->bpf->maps.threads),
+							&g->threads.tid[i], &on, "threads", e) < 0)
 			return -e->code;
 	if (o->command && !o->at_once)
 		on = TRACE_FROM_EXEC;
 	if (o->command && !g->system_wide && !o->by_uid)
-		return set(bpf_map__fd(t->bpf->maps.processes), &pid, &on, "processes", e);
+		return tracer_set(bpf_map__fd(t->bpf->maps.processes), &pid, &on, "processes", e);
 	return 0;
 }
 
-static int on_record(void *ctx, void *data, size_t size)
+static int tracer_on_record(void *ctx, void *data, size_t size)
 {
 	struct tracer *t = ctx;
 	const struct trace_record *r = data;
@@ -163,7 +163,7 @@ static int on_record(void *ctx, void *data, size_t size)
 int tracer_open(const struct tracer_opts *o, struct tracer **ret, struct err *e)
 {
 	struct tracer *t = mem_alloc(sizeof(*t));
-	int r = load(t, o, e);
+	int r = tracer_load(t, o, e);
 
 	t->ncpus = (unsigned)libbpf_num_possible_cpus();
 	if (r == 0)
@@ -171,7 +171,8 @@ int tracer_open(const struct tracer_opts *o, struct tracer **ret, struct err *e)
 	if (r == 0)
 		r = fill_targets(t, o, e);
 	if (r == 0) {
-		t->ring = ring_buffer__new(bpf_map__fd(t->bpf->maps.records), on_record, t, NULL);
+		t->ring = ring_buffer__new(bpf_map__fd(t->bpf->maps.records), tracer_on_record, t,
+					   NULL);
 		if (!t->ring)
 			r = err_set(e, errno, "cannot map the ring: %s", strerror(errno));
 	}
@@ -183,7 +184,7 @@ int tracer_open(const struct tracer_opts *o, struct tracer **ret, struct err *e)
 	return 0;
 }
 
-static int attach(struct tracer *t, struct bpf_program *p, struct err *e)
+static int tracer_attach(struct tracer *t, struct bpf_program *p, struct err *e)
 {
 	int fd = bpf_raw_tracepoint_open(NULL, bpf_program__fd(p));
 
@@ -221,11 +222,11 @@ int tracer_begin(struct tracer *t, bool paused, struct err *e)
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(first) && r == 0; i++)
-		r = attach(t, first[i], e);
+		r = tracer_attach(t, first[i], e);
 	if (r == 0)
 		r = iterate(b->progs.begin, e);
 	for (size_t i = 0; i < ARRAY_SIZE(then) && r == 0; i++)
-		r = attach(t, then[i], e);
+		r = tracer_attach(t, then[i], e);
 	if (r == 0)
 		tracer_switch(t, !paused);
 	return r;

@@ -65,7 +65,7 @@ const struct btf_types *tracer_structs_types(const struct tracer_structs *s)
 	return s ? s->types : NULL;
 }
 
-static uint32_t find(const struct tracer_structs *s, const char *name)
+static uint32_t tracer_plan_find(const struct tracer_structs *s, const char *name)
 {
 	uint32_t at = strtab_find(&s->names, name);
 
@@ -92,11 +92,11 @@ uint32_t tracer_struct(const struct tracer_structs *s, bool is32, const char *ca
 		return btf_by_name(s->types, BTF_KIND_INT, "int");
 	if (is32) {
 		snprintf(compat, sizeof(compat), "compat_%s", name);
-		id = find(s, compat);
+		id = tracer_plan_find(s, compat);
 		if (id)
 			return id;
 	}
-	return find(s, name);
+	return tracer_plan_find(s, name);
 }
 
 static bool takes_struct(enum syscall_type t)
@@ -106,8 +106,8 @@ static bool takes_struct(enum syscall_type t)
 	       t == SYSCALL_RESULTS;
 }
 
-static void add(struct trace_plan *p, unsigned arg, enum trace_take take, int ref, unsigned when,
-		uint64_t size)
+static void tracer_plan_add(struct trace_plan *p, unsigned arg, enum trace_take take, int ref,
+			    unsigned when, uint64_t size)
 {
 	if (p->n >= TRACE_STEPS || size > TRACE_STRING)
 		return;
@@ -123,51 +123,53 @@ static void add_arg(struct trace_plan *p, unsigned i, const struct syscall_arg *
 	const unsigned in = TRACE_AT_ENTRY, out = TRACE_AT_EXIT;
 
 	switch (a->type) {
-	case SYSCALL_PATH: add(p, i, TRACE_TAKE_STRING, -1, in, 0); break;
-	case SYSCALL_BUF: add(p, i, TRACE_TAKE_BUFFER, a->ref, in, 0); break;
-	case SYSCALL_OUT: add(p, i, TRACE_TAKE_BUFFER, a->ref, out, 0); break;
-	case SYSCALL_ARGV: add(p, i, TRACE_TAKE_STRINGS, -1, in, 0); break;
-	case SYSCALL_ADDR: add(p, i, TRACE_TAKE_ARRAY, a->ref, in, 1); break;
-	case SYSCALL_ADDR_OUT: add(p, i, TRACE_TAKE_POINTED, a->ref, out, 0); break;
-	case SYSCALL_LENGTH: add(p, i, TRACE_TAKE_MEMORY, -1, in | out, 4); break;
-	case SYSCALL_INT_OUT: add(p, i, TRACE_TAKE_MEMORY, -1, out, 4); break;
-	case SYSCALL_IOV: add(p, i, TRACE_TAKE_VECTORS, a->ref, in, 0); break;
-	case SYSCALL_IOV_OUT: add(p, i, TRACE_TAKE_VECTORS, a->ref, out, 0); break;
-	case SYSCALL_MSG: add(p, i, TRACE_TAKE_MESSAGE, -1, in, 0); break;
-	case SYSCALL_MSG_OUT: add(p, i, TRACE_TAKE_MESSAGE, -1, out, 0); break;
-	case SYSCALL_SIGSET: add(p, i, TRACE_TAKE_MEMORY, -1, in, 8); break;
+	case SYSCALL_PATH: tracer_plan_add(p, i, TRACE_TAKE_STRING, -1, in, 0); break;
+	case SYSCALL_BUF: tracer_plan_add(p, i, TRACE_TAKE_BUFFER, a->ref, in, 0); break;
+	case SYSCALL_OUT: tracer_plan_add(p, i, TRACE_TAKE_BUFFER, a->ref, out, 0); break;
+	case SYSCALL_ARGV: tracer_plan_add(p, i, TRACE_TAKE_STRINGS, -1, in, 0); break;
+	case SYSCALL_ADDR: tracer_plan_add(p, i, TRACE_TAKE_ARRAY, a->ref, in, 1); break;
+	case SYSCALL_ADDR_OUT: tracer_plan_add(p, i, TRACE_TAKE_POINTED, a->ref, out, 0); break;
+	case SYSCALL_LENGTH: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, in | out, 4); break;
+	case SYSCALL_INT_OUT: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, out, 4); break;
+	case SYSCALL_IOV: tracer_plan_add(p, i, TRACE_TAKE_VECTORS, a->ref, in, 0); break;
+	case SYSCALL_IOV_OUT: tracer_plan_add(p, i, TRACE_TAKE_VECTORS, a->ref, out, 0); break;
+	case SYSCALL_MSG: tracer_plan_add(p, i, TRACE_TAKE_MESSAGE, -1, in, 0); break;
+	case SYSCALL_MSG_OUT: tracer_plan_add(p, i, TRACE_TAKE_MESSAGE, -1, out, 0); break;
+	case SYSCALL_SIGSET: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, in, 8); break;
 	case SYSCALL_SIGSET_OUT:
-	case SYSCALL_PAIR: add(p, i, TRACE_TAKE_MEMORY, -1, out, 8); break;
-	case SYSCALL_CPUS: add(p, i, TRACE_TAKE_BUFFER, a->ref, in, 0); break;
-	case SYSCALL_CPUS_OUT: add(p, i, TRACE_TAKE_BUFFER, a->ref, out, 0); break;
-	case SYSCALL_WORDS: add(p, i, TRACE_TAKE_MEMORY, -1, in, 24); break;
-	case SYSCALL_TIMES: add(p, i, TRACE_TAKE_MEMORY, -1, in, 32); break;
+	case SYSCALL_PAIR: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, out, 8); break;
+	case SYSCALL_CPUS: tracer_plan_add(p, i, TRACE_TAKE_BUFFER, a->ref, in, 0); break;
+	case SYSCALL_CPUS_OUT: tracer_plan_add(p, i, TRACE_TAKE_BUFFER, a->ref, out, 0); break;
+	case SYSCALL_WORDS: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, in, 24); break;
+	case SYSCALL_TIMES: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, in, 32); break;
 	/* Numbers and pointers alike; what leads nowhere is not read. When it returns, what the
 	 * call filled is there, and what it took still is. */
-	case SYSCALL_PRCTL: add(p, i, TRACE_TAKE_STRING, -1, out | TRACE_EVEN_FAILED, 0); break;
+	case SYSCALL_PRCTL:
+		tracer_plan_add(p, i, TRACE_TAKE_STRING, -1, out | TRACE_EVEN_FAILED, 0);
+		break;
 	case SYSCALL_FCNTL:
-		add(p, i, TRACE_TAKE_MEMORY, -1, out | TRACE_EVEN_FAILED, TRACE_FLOCK);
+		tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, out | TRACE_EVEN_FAILED, TRACE_FLOCK);
 		break;
 	case SYSCALL_IOCTL:
-		add(p, i, TRACE_TAKE_MEMORY, -1, out | TRACE_EVEN_FAILED, TRACE_IFREQ);
+		tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, out | TRACE_EVEN_FAILED, TRACE_IFREQ);
 		break;
-	case SYSCALL_FDSET: add(p, i, TRACE_TAKE_MEMORY, -1, in | out, 128); break;
+	case SYSCALL_FDSET: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, in | out, 128); break;
 	default: break;
 	}
 	if (!size)
 		return;
 	switch (a->type) {
-	case SYSCALL_STRUCT: add(p, i, TRACE_TAKE_MEMORY, -1, in, size); break;
-	case SYSCALL_STRUCT_OUT: add(p, i, TRACE_TAKE_MEMORY, -1, out, size); break;
+	case SYSCALL_STRUCT: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, in, size); break;
+	case SYSCALL_STRUCT_OUT: tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, out, size); break;
 	case SYSCALL_STRUCT_LEFT:
 	case SYSCALL_STRUCT_IO:
-		add(p, i, TRACE_TAKE_MEMORY, -1, out | TRACE_EVEN_FAILED, size);
+		tracer_plan_add(p, i, TRACE_TAKE_MEMORY, -1, out | TRACE_EVEN_FAILED, size);
 		break;
-	case SYSCALL_ARRAY: add(p, i, TRACE_TAKE_ARRAY, a->ref, in, size); break;
+	case SYSCALL_ARRAY: tracer_plan_add(p, i, TRACE_TAKE_ARRAY, a->ref, in, size); break;
 	case SYSCALL_ARRAY_IO:
-		add(p, i, TRACE_TAKE_ARRAY, a->ref, out | TRACE_EVEN_FAILED, size);
+		tracer_plan_add(p, i, TRACE_TAKE_ARRAY, a->ref, out | TRACE_EVEN_FAILED, size);
 		break;
-	case SYSCALL_RESULTS: add(p, i, TRACE_TAKE_RESULTS, -1, out, size); break;
+	case SYSCALL_RESULTS: tracer_plan_add(p, i, TRACE_TAKE_RESULTS, -1, out, size); break;
 	default: break;
 	}
 }
@@ -198,11 +200,11 @@ void tracer_plan(enum syscall_abi abi, int nr, const struct tracer_structs *stru
 	/* The names of files last: they are what is left out when there is no room. */
 	for (unsigned i = 0; i < sig.n && paths; i++)
 		if (sig.arg[i].type == SYSCALL_FD || sig.arg[i].type == SYSCALL_AT)
-			add(ret, i, TRACE_TAKE_FD, -1, TRACE_AT_ENTRY, 0);
+			tracer_plan_add(ret, i, TRACE_TAKE_FD, -1, TRACE_AT_ENTRY, 0);
 		else if (sig.arg[i].type == SYSCALL_PAIR)
-			add(ret, i, TRACE_TAKE_FDS, -1, TRACE_AT_EXIT, 4);
+			tracer_plan_add(ret, i, TRACE_TAKE_FDS, -1, TRACE_AT_EXIT, 4);
 		else if (strcmp(sig.arg[i].set, "pollfd") == 0)
-			add(ret, i, TRACE_TAKE_FDS, sig.arg[i].ref, TRACE_AT_ENTRY, 8);
+			tracer_plan_add(ret, i, TRACE_TAKE_FDS, sig.arg[i].ref, TRACE_AT_ENTRY, 8);
 	if (sig.ret == SYSCALL_FD && paths)
-		add(ret, 6, TRACE_TAKE_FD, -1, TRACE_AT_EXIT, 0);
+		tracer_plan_add(ret, 6, TRACE_TAKE_FD, -1, TRACE_AT_EXIT, 0);
 }

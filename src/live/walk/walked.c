@@ -218,7 +218,7 @@ int walked_attach(struct walked *w, struct capture *c, struct err *e)
 	return start_hits(w, c, e);
 }
 
-static int gather(void *ctx, const void *data, size_t n, struct err *e)
+static int walked_gather(void *ctx, const void *data, size_t n, struct err *e)
 {
 	struct walked *w = ctx;
 
@@ -239,7 +239,7 @@ struct side {
 	const struct perf_event_header *h;
 };
 
-static int by_time(const void *a, const void *b)
+static int walked_by_time(const void *a, const void *b)
 {
 	const struct side *x = a, *y = b;
 
@@ -281,7 +281,7 @@ static bool mmap_of(const struct perf_event_header *h, uint64_t time, struct wal
 	return true;
 }
 
-static void tell(struct walked *w, const struct side *s, walked_side_fn *fn, void *ctx)
+static void walked_tell(struct walked *w, const struct side *s, walked_side_fn *fn, void *ctx)
 {
 	const uint32_t *u = (const uint32_t *)(s->h + 1);
 	struct walker_mmap m;
@@ -331,9 +331,9 @@ static void tell_walker(struct walked *w, walked_side_fn *fn, void *ctx)
 		at += h->size;
 	}
 	if (sides.n)
-		qsort(sides.data, sides.n, sizeof(*sides.data), by_time);
+		qsort(sides.data, sides.n, sizeof(*sides.data), walked_by_time);
 	vec_each (&sides, s)
-		tell(w, s, fn, ctx);
+		walked_tell(w, s, fn, ctx);
 	vec_free(&sides);
 }
 
@@ -343,7 +343,7 @@ int walked_side(struct walked *w, struct ring *ring, size_t n, walked_side_fn *f
 	int64_t k = 0;
 
 	for (size_t i = 0; i < n && k >= 0; i++)
-		k = ring_drain(&ring[i], gather, w, e);
+		k = ring_drain(&ring[i], walked_gather, w, e);
 	tell_walker(w, fn, ctx);
 	w->used = 0;
 	return k < 0 ? (int)k : 0;
@@ -359,13 +359,13 @@ struct out {
 	int64_t bytes;
 };
 
-static uint8_t *put(uint8_t *p, uint64_t v)
+static uint8_t *walked_put(uint8_t *p, uint64_t v)
 {
 	memcpy(p, &v, sizeof(v));
 	return p + sizeof(v);
 }
 
-static int on_sample(void *ctx, const struct walker_sample *s)
+static int walked_on_sample(void *ctx, const struct walker_sample *s)
 {
 	struct out *o = ctx;
 	uint64_t t = o->w->sample_type;
@@ -382,30 +382,30 @@ static int on_sample(void *ctx, const struct walker_sample *s)
 	if (o->w->off.walker && offcpu_take(&o->w->off, s))
 		return 0;
 	if (t & PERF_SAMPLE_IDENTIFIER)
-		p = put(p, s->id);
-	p = put(p, s->ip);
-	p = put(p, (uint64_t)(uint32_t)s->tid << 32 | (uint32_t)s->pid);
+		p = walked_put(p, s->id);
+	p = walked_put(p, s->ip);
+	p = walked_put(p, (uint64_t)(uint32_t)s->tid << 32 | (uint32_t)s->pid);
 	if (t & PERF_SAMPLE_TIME)
-		p = put(p, s->time);
+		p = walked_put(p, s->time);
 	if (t & PERF_SAMPLE_ADDR)
-		p = put(p, s->addr);
+		p = walked_put(p, s->addr);
 	if (t & PERF_SAMPLE_ID)
-		p = put(p, s->id);
+		p = walked_put(p, s->id);
 	if (t & PERF_SAMPLE_STREAM_ID)
-		p = put(p, s->id);
+		p = walked_put(p, s->id);
 	if (t & PERF_SAMPLE_CPU)
-		p = put(p, s->cpu);
+		p = walked_put(p, s->cpu);
 	if (t & PERF_SAMPLE_PERIOD)
-		p = put(p, s->period);
+		p = walked_put(p, s->period);
 	n = (s->n_kernel ? s->n_kernel + 1 : 0) + (s->n_user ? s->n_user + 1 : 0);
-	p = put(p, n);
+	p = walked_put(p, n);
 	if (s->n_kernel) {
-		p = put(p, (uint64_t)PERF_CONTEXT_KERNEL);
+		p = walked_put(p, (uint64_t)PERF_CONTEXT_KERNEL);
 		memcpy(p, s->kernel, s->n_kernel * sizeof(uint64_t));
 		p += s->n_kernel * sizeof(uint64_t);
 	}
 	if (s->n_user) {
-		p = put(p, (uint64_t)PERF_CONTEXT_USER);
+		p = walked_put(p, (uint64_t)PERF_CONTEXT_USER);
 		memcpy(p, s->user, s->n_user * sizeof(uint64_t));
 		p += s->n_user * sizeof(uint64_t);
 	}
@@ -417,15 +417,15 @@ static int on_sample(void *ctx, const struct walker_sample *s)
 	return r < 0 ? r : 0;
 }
 
-static int64_t drain(struct walked *w, bool end, ring_fn *fn, void *ctx, struct err *e)
+static int64_t walk_walked_drain(struct walked *w, bool end, ring_fn *fn, void *ctx, struct err *e)
 {
 	struct out o = { .w = w, .fn = fn, .ctx = ctx, .e = e };
-	int64_t n = capture_drain(w->capture, gather, w, e);
+	int64_t n = capture_drain(w->capture, walked_gather, w, e);
 	int r;
 
 	if (n < 0)
 		return n;
-	r = walker_take(w->walker, on_sample, &o, e);
+	r = walker_take(w->walker, walked_on_sample, &o, e);
 	if (w->used && r >= 0) {
 		tell_walker(w, NULL, NULL);
 		r = w->hits.on ? walked_hits_records(&w->hits, w->buffer, w->used, fn, ctx, e)
@@ -434,7 +434,7 @@ static int64_t drain(struct walked *w, bool end, ring_fn *fn, void *ctx, struct 
 		w->used = 0;
 	}
 	if (r >= 0)
-		r = walker_poll(w->walker, 0, on_sample, &o, e);
+		r = walker_poll(w->walker, 0, walked_on_sample, &o, e);
 	if (r >= 0 && w->hits.on)
 		r = walked_hits_drain(&w->hits, end, fn, ctx, e) < 0 ? -e->code : 0;
 	if (r < 0 || !w->off.walker)
@@ -445,12 +445,12 @@ static int64_t drain(struct walked *w, bool end, ring_fn *fn, void *ctx, struct 
 
 int64_t walked_drain(struct walked *w, ring_fn *fn, void *ctx, struct err *e)
 {
-	return drain(w, false, fn, ctx, e);
+	return walk_walked_drain(w, false, fn, ctx, e);
 }
 
 int64_t walked_finish(struct walked *w, ring_fn *fn, void *ctx, struct err *e)
 {
-	return drain(w, true, fn, ctx, e);
+	return walk_walked_drain(w, true, fn, ctx, e);
 }
 
 void walked_switch(struct walked *w, bool on)

@@ -102,7 +102,7 @@ int walked_hits_open(const struct spec_list *specs, struct walker *w, struct err
 	return r;
 }
 
-static void lay_out(struct walked_hits *h, uint64_t sample_type)
+static void walked_hits_lay_out(struct walked_hits *h, uint64_t sample_type)
 {
 	size_t at = sizeof(struct perf_event_header);
 
@@ -138,7 +138,7 @@ int walked_hits_start(struct walked_hits *h, struct walker *w, struct capture *c
 			break;
 		}
 		h->on = true;
-		lay_out(h, ev->attr.sample_type);
+		walked_hits_lay_out(h, ev->attr.sample_type);
 		h->regs = ev->attr.sample_regs_user;
 		ev->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_REGS_USER;
 		ev->attr.sample_regs_user = 0;
@@ -167,7 +167,7 @@ int walked_hits_copies(struct walked_hits *h, struct walker *w, struct capture *
 		    (h->sample_type && a->sample_type != h->sample_type))
 			return err_set(e, EOPNOTSUPP, "%s has fields of its own",
 				       c->event[i].spec->name);
-		lay_out(h, a->sample_type);
+		walked_hits_lay_out(h, a->sample_type);
 		h->regs = a->sample_regs_user;
 		a->sample_type &= ~copied;
 		a->sample_regs_user = a->sample_stack_user = 0;
@@ -225,7 +225,7 @@ static struct hit_stack *stack_after(const struct walked_hits *h, uint32_t tid, 
 	return a && (!b || a->time <= b->time) ? a : b;
 }
 
-static void add_stack(struct hit_generation *g, uint32_t tid, struct hit_stack s)
+static void walked_hits_add_stack(struct hit_generation *g, uint32_t tid, struct hit_stack s)
 {
 	uint64_t *at = map_at(&g->thread, tid);
 	struct hit_thread *t;
@@ -259,7 +259,7 @@ bool walked_hits_stack(struct walked_hits *h, const struct walker_sample *s)
 	if (old && old->time == s->time && old->later)
 		*old = new;
 	else
-		add_stack(&h->now, (uint32_t)s->tid, new);
+		walked_hits_add_stack(&h->now, (uint32_t)s->tid, new);
 	return true;
 }
 
@@ -405,7 +405,8 @@ int walked_hits_records(struct walked_hits *h, const uint8_t *data, size_t n, ri
 }
 
 /* The sample with the user's part of its chain behind the kernel's. */
-static void put_sample(struct walked_hits *h, const uint8_t *rec, const struct hit_stack *s)
+static void walked_hits_put_sample(struct walked_hits *h, const uint8_t *rec,
+				   const struct hit_stack *s)
 {
 	struct perf_event_header head;
 	uint64_t nr, user = (uint64_t)PERF_CONTEXT_USER;
@@ -447,8 +448,9 @@ static void put_sample(struct walked_hits *h, const uint8_t *rec, const struct h
  * is when both have its registers is told by those samples where only one has. wait: it may still
  * come.
  */
-static const struct hit_stack *choose(struct walked_hits *h, const struct hit_held *held,
-				      uint32_t tid, uint64_t time, bool *wait)
+static const struct hit_stack *walked_hits_choose(struct walked_hits *h,
+						  const struct hit_held *held, uint32_t tid,
+						  uint64_t time, bool *wait)
 {
 	const uint8_t *rec = (const uint8_t *)h->waiting.data + held->at;
 	const struct hit_stack *p = stack_of(h, tid, time), *n = stack_after(h, tid, time);
@@ -469,7 +471,8 @@ static const struct hit_stack *choose(struct walked_hits *h, const struct hit_he
 }
 
 /* Whether it could be handed out. */
-static bool hand_out(struct walked_hits *h, const struct hit_held *held, uint64_t now, bool end)
+static bool walked_hits_hand_out(struct walked_hits *h, const struct hit_held *held, uint64_t now,
+				 bool end)
 {
 	const uint8_t *rec = (const uint8_t *)h->waiting.data + held->at;
 	const struct hit_stack *s;
@@ -481,17 +484,18 @@ static bool hand_out(struct walked_hits *h, const struct hit_held *held, uint64_
 	memcpy(&time, rec + h->time_at, sizeof(time));
 	if (!tid || tid == UINT32_MAX || held->end != UNWIND_BOTTOM) {
 		/* idle, at its end, the kernel's: there is none */
-		put_sample(h, rec,
-			   &(struct hit_stack){ .end = held->end == UNWIND_ABI ? UNWIND_ABI
-									       : UNWIND_NONE });
+		walked_hits_put_sample(h, rec,
+				       &(struct hit_stack){ .end = held->end == UNWIND_ABI
+									   ? UNWIND_ABI
+									   : UNWIND_NONE });
 		return true;
 	}
 	if (!end && !h->copies && !held->old && time + YOUNG_NS > now)
 		return false;
-	s = choose(h, held, tid, time, &wait);
+	s = walked_hits_choose(h, held, tid, time, &wait);
 	if (!end && (wait || (s && s->later)))
 		return false;
-	put_sample(h, rec, s && !s->later ? s : NULL);
+	walked_hits_put_sample(h, rec, s && !s->later ? s : NULL);
 	return true;
 }
 
@@ -537,7 +541,7 @@ int64_t walked_hits_drain(struct walked_hits *h, bool end, ring_fn *fn, void *ct
 	int r;
 
 	vec_each (&h->held, s)
-		if (!hand_out(h, s, now, end))
+		if (!walked_hits_hand_out(h, s, now, end))
 			h->held.data[kept++] = *s;
 	keep_back(h, kept);
 	turn(h, now);

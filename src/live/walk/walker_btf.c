@@ -34,7 +34,7 @@ struct maker {
 	struct strbuf types, strings;
 };
 
-static uint32_t text(struct maker *m, const char *s)
+static uint32_t walker_btf_text(struct maker *m, const char *s)
 {
 	uint32_t at = (uint32_t)m->strings.n;
 
@@ -56,7 +56,7 @@ static void basic(struct maker *m)
 		AUTO_FREE char *name = mem_printf("u%u", size * 8);
 		uint32_t bits = size * 8;
 
-		type(m, text(m, name), BTF_KIND_INT << 24, size);
+		type(m, walker_btf_text(m, name), BTF_KIND_INT << 24, size);
 		strbuf_add(&m->types, (const char *)&bits, sizeof(bits));
 	}
 	type(m, 0, BTF_KIND_PTR << 24, 0);
@@ -75,7 +75,7 @@ static uint32_t basic_type(const struct btf_types *b, uint32_t id)
 	}
 }
 
-static bool record(struct maker *m, const struct btf_types *b, const struct part *p)
+static bool walker_btf_record(struct maker *m, const struct btf_types *b, const struct part *p)
 {
 	uint32_t id = btf_by_name(b, BTF_KIND_STRUCT, p->name), n = 0;
 	struct btf_member member[ARRAY_SIZE(p->member)];
@@ -86,15 +86,16 @@ static bool record(struct maker *m, const struct btf_types *b, const struct part
 	for (size_t i = 0; i < ARRAY_SIZE(p->member) && p->member[i]; i++)
 		if (btf_find_member(b, id, p->member[i], &f) && f.offset < 1u << 24 && f.bits < 256)
 			member[n++] =
-				(struct btf_member){ .name_off = text(m, p->member[i]),
+				(struct btf_member){ .name_off = walker_btf_text(m, p->member[i]),
 						     .type = basic_type(b, f.type),
 						     .offset = f.bits << 24 | (uint32_t)f.offset };
-	type(m, text(m, p->name), 1u << 31 | BTF_KIND_STRUCT << 24 | n, (uint32_t)btf_size(b, id));
+	type(m, walker_btf_text(m, p->name), 1u << 31 | BTF_KIND_STRUCT << 24 | n,
+	     (uint32_t)btf_size(b, id));
 	strbuf_add(&m->types, (const char *)member, n * sizeof(*member));
 	return true;
 }
 
-static bool make(struct strbuf *out)
+static bool walker_btf_make(struct strbuf *out)
 {
 	struct btf_header h = { .magic = BTF_MAGIC, .version = 1, .hdr_len = sizeof(h) };
 	struct btf_types *types = NULL;
@@ -107,7 +108,7 @@ static bool make(struct strbuf *out)
 	strbuf_putc(&m.strings, '\0');
 	basic(&m);
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		good &= record(&m, types, &parts[i]);
+		good &= walker_btf_record(&m, types, &parts[i]);
 	btf_types_free(types);
 	h.type_len = h.str_off = (uint32_t)m.types.n;
 	h.str_len = (uint32_t)m.strings.n;
@@ -130,7 +131,7 @@ int walker_btf(bool keep)
 
 	if (fd >= 0)
 		return fd;
-	if (!make(&out))
+	if (!walker_btf_make(&out))
 		return -1;
 	if (known)
 		cache_write(cache, &key, CACHE_NAME, out.data, out.n, NULL);

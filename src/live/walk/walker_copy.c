@@ -32,7 +32,7 @@ struct walker_copied {
 	uint8_t stack[];
 };
 
-static void append(struct walker *w, struct walker_copied *c)
+static void walker_copy_append(struct walker *w, struct walker_copied *c)
 {
 	if (!w->copied_end)
 		w->copied_end = &w->copied;
@@ -53,7 +53,7 @@ void walker_copy_add(struct walker *w, const struct walk_sample *s, size_t size)
 	c->image = NULL;
 	/* The record has the same layout from s on; size was checked against it. */
 	memcpy(&c->s, s, size);
-	append(w, c);
+	walker_copy_append(w, c);
 }
 
 uint64_t walker_mark(const struct unwind_regs *r)
@@ -80,7 +80,7 @@ void walker_copy(struct walker *w, const struct walker_stack *s)
 				     .copy = (uint32_t)size };
 	memcpy(c->regs.r, s->regs->r, sizeof(c->regs.r));
 	memcpy(c->stack, s->data, size);
-	append(w, c);
+	walker_copy_append(w, c);
 }
 
 static void image_put(struct walker *w, struct walker_image *i)
@@ -121,7 +121,7 @@ struct space {
 	bool pending;
 };
 
-static bool find(void *ctx, uint64_t pc, struct unwind_map *ret)
+static bool walker_copy_find(void *ctx, uint64_t pc, struct unwind_map *ret)
 {
 	struct space *sp = ctx;
 	const struct walker_mapping *m = sp->p ? walker_proc_at(sp->p, pc) : NULL;
@@ -158,9 +158,11 @@ static void unwind(struct walker *w, struct walker_copied *c, struct space *sp, 
 {
 	struct unwind_regs regs = { 0 };
 	struct unwind_cache cache = { 0 };
-	struct unwind_input in = {
-		.regs = &regs, .stack = c->stack, .stack_size = c->s.copy, .find = find, .ctx = sp
-	};
+	struct unwind_input in = { .regs = &regs,
+				   .stack = c->stack,
+				   .stack_size = c->s.copy,
+				   .find = walker_copy_find,
+				   .ctx = sp };
 
 #	if defined(__x86_64__)
 	regs.machine = EM_X86_64;

@@ -111,7 +111,7 @@ static bool right_inode(int fd, uint64_t ino)
 	return !ino || st.st_ino == ino || (fstatfs(fd, &fs) == 0 && fs.f_type == OVERLAYFS_MAGIC);
 }
 
-static int open_file(const struct walker_file *f)
+static int walker_file_open_file(const struct walker_file *f)
 {
 	int fd = open_mapped(f->pid, f->start, f->end);
 
@@ -148,7 +148,7 @@ static int build(struct walker *w, const struct walker_file *f, struct built *b)
 	struct err e;
 	int err;
 
-	b->fd = open_file(f);
+	b->fd = walker_file_open_file(f);
 	if (b->fd < 0)
 		return -ENOENT;
 	b->has_stat = fstat(b->fd, &b->st) == 0;
@@ -402,7 +402,7 @@ static uint32_t file_new(struct walker *w, uint64_t key, const struct walker_fil
 
 struct ehframe *walker_file_cfi(const struct walker_file *f)
 {
-	AUTO_CLOSE int fd = open_file(f);
+	AUTO_CLOSE int fd = walker_file_open_file(f);
 	struct ehframe *cfi = NULL;
 	struct stat st;
 

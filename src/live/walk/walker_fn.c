@@ -67,7 +67,7 @@ static struct bpf_program *program(const struct walker *w, enum walker_which whi
 }
 
 /* All is in its place: keep it, and let the kernel have a program that does nothing. */
-static int prepare(struct bpf_program *p, struct bpf_prog_load_opts *o, long cookie)
+static int walk_walker_fn_prepare(struct bpf_program *p, struct bpf_prog_load_opts *o, long cookie)
 {
 	static struct bpf_insn nothing[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
@@ -99,7 +99,7 @@ static int prepare(struct bpf_program *p, struct bpf_prog_load_opts *o, long coo
 
 static void register_section(void)
 {
-	LIBBPF_OPTS(libbpf_prog_handler_opts, o, .prog_prepare_load_fn = prepare);
+	LIBBPF_OPTS(libbpf_prog_handler_opts, o, .prog_prepare_load_fn = walk_walker_fn_prepare);
 
 	libbpf_register_prog_handler(SECTION, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, &o);
 }
@@ -148,7 +148,7 @@ uint64_t walker_fn_object(void)
 	return map_hash_bytes(bytes, n) + version;
 }
 
-static int place_of(struct walker_fn_image *k, const struct walker *w, int fd)
+static int walker_fn_place_of(struct walker_fn_image *k, const struct walker *w, int fd)
 {
 	struct bpf_map *m;
 	uint32_t i = 0;
@@ -188,7 +188,7 @@ static bool unbind(struct walker_fn_image *k, const struct walker *w, struct bpf
 			continue;
 		if (insn[i].src_reg == BPF_PSEUDO_MAP_FD ||
 		    insn[i].src_reg == BPF_PSEUDO_MAP_VALUE) {
-			insn[i].imm = place_of(k, w, insn[i].imm);
+			insn[i].imm = walker_fn_place_of(k, w, insn[i].imm);
 			if (insn[i].imm < 0)
 				return false;
 		} else if (insn[i].src_reg && insn[i].src_reg != BPF_PSEUDO_FUNC) {

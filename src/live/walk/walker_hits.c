@@ -25,7 +25,8 @@ void walker_hits_configure(struct walker *w)
 		bpf_program__set_autoload(p[i], w->o.hits);
 }
 
-static int attach(struct walker *w, struct bpf_program *p, const char *name, struct err *e)
+static int walker_hits_attach(struct walker *w, struct bpf_program *p, const char *name,
+			      struct err *e)
 {
 	int fd = bpf_raw_tracepoint_open(name, bpf_program__fd(p));
 
@@ -39,7 +40,8 @@ int walker_hit_tracepoint(struct walker *w, const char *name, struct err *e)
 {
 	bool exec = strcmp(name, "sched_process_exec") == 0;
 
-	return attach(w, exec ? w->bpf->progs.hit_exec : w->bpf->progs.hit_tracepoint, name, e);
+	return walker_hits_attach(w, exec ? w->bpf->progs.hit_exec : w->bpf->progs.hit_tracepoint,
+				  name, e);
 }
 
 int walker_hit_call(struct walker *w, int nr, bool exit, struct err *e)
@@ -49,8 +51,8 @@ int walker_hit_call(struct walker *w, int nr, bool exit, struct err *e)
 	int r = 0;
 
 	if (!w->hits_calls[exit])
-		r = attach(w, exit ? b->progs.hit_sys_exit : b->progs.hit_sys_enter,
-			   exit ? "sys_exit" : "sys_enter", e);
+		r = walker_hits_attach(w, exit ? b->progs.hit_sys_exit : b->progs.hit_sys_enter,
+				       exit ? "sys_exit" : "sys_enter", e);
 	if (r < 0)
 		return r;
 	w->hits_calls[exit] = true;

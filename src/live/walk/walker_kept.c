@@ -31,7 +31,7 @@ struct head {
 	} code[WALKER_CODES];
 };
 
-static bool place(uint64_t object, struct cache_key *key, char *name, size_t size)
+static bool walker_kept_place(uint64_t object, struct cache_key *key, char *name, size_t size)
 {
 	struct build_id id;
 
@@ -52,7 +52,7 @@ void walker_kept_write(const struct walker *w, const struct walker_fn_image *k)
 	struct cache_key key;
 	char name[48];
 
-	if (w->cache < 0 || !place(k->object, &key, name, sizeof(name)))
+	if (w->cache < 0 || !walker_kept_place(k->object, &key, name, sizeof(name)))
 		return;
 	strbuf_add(&out, (const char *)&h, sizeof(h));
 	strbuf_add(&out, (const char *)k->map, k->n_maps * sizeof(*k->map));
@@ -75,7 +75,8 @@ void walker_kept_drop(const struct walker *w)
 	struct cache_key key;
 	char name[48];
 
-	if (w->cache >= 0 && w->kept.object && place(w->kept.object, &key, name, sizeof(name)))
+	if (w->cache >= 0 && w->kept.object &&
+	    walker_kept_place(w->kept.object, &key, name, sizeof(name)))
 		cache_write(w->cache, &key, name, "", 0, NULL);
 }
 
@@ -138,7 +139,7 @@ int walker_slab_map(const struct walker *w)
 						   .flags = BPF_F_MMAPABLE });
 }
 
-static bool make_maps(struct walker *w, const struct walker_kept_map *map, uint32_t n)
+static bool walker_kept_make_maps(struct walker *w, const struct walker_kept_map *map, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const struct walker_kept_map *m = &map[i];
@@ -202,7 +203,7 @@ static bool open_kept(struct walker *w, const char *data, size_t n)
 	w->kept.rodata = w->kept.bss = -1;
 	w->kept.config_at = h.config_at;
 	w->kept.lost_at = h.lost_at;
-	if (!make_maps(w, (const struct walker_kept_map *)data, h.n_maps) ||
+	if (!walker_kept_make_maps(w, (const struct walker_kept_map *)data, h.n_maps) ||
 	    h.config_at + sizeof(w->config) > w->kept.rodata_size ||
 	    h.lost_at + sizeof(uint64_t) > w->kept.bss_size)
 		return false;
@@ -238,7 +239,7 @@ bool walker_kept_open(struct walker *w, uint64_t object)
 	ssize_t got;
 	int fd = -1;
 
-	if (w->cache < 0 || !place(object, &key, name, sizeof(name)) ||
+	if (w->cache < 0 || !walker_kept_place(object, &key, name, sizeof(name)) ||
 	    (fd = cache_get(w->cache, &key, name)) < 0)
 		return false;
 	data = mem_grow(NULL, MAX_BYTES); /* most of it is never touched */

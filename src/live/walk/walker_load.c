@@ -16,7 +16,7 @@
 #	include "event/trace.h"
 #	include "walk.skel.h"
 
-static int quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+static int walker_load_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	(void)level, (void)fmt, (void)ap;
 	return 0;
@@ -153,7 +153,7 @@ static struct walk_bpf *open_object(struct walker *w)
  * What libbpf would make when it loads the object, before that: it wants to know all that
  * programs are told by then. What cannot be made is left to it, and to its words.
  */
-static void make_maps(struct walker *w)
+static void walker_load_make_maps(struct walker *w)
 {
 	struct bpf_map *m;
 
@@ -177,12 +177,12 @@ static void make_maps(struct walker *w)
 }
 
 /* The last that was not known. */
-static int ask(struct walker *w, struct err *e)
+static int walker_load_ask(struct walker *w, struct err *e)
 {
 	if (!w->o.ask_depth)
 		return 0;
 	if (w->bpf)
-		make_maps(w);
+		walker_load_make_maps(w);
 	w->o.depth = w->o.ask_depth(w->o.ctx);
 	if (!w->o.depth)
 		return err_set(e, ECANCELED, "the stack walker is not wanted");
@@ -190,7 +190,7 @@ static int ask(struct walker *w, struct err *e)
 	return 0;
 }
 
-static int refused(int code, struct err *e)
+static int walker_load_refused(int code, struct err *e)
 {
 	err_set(e, code, "the kernel does not let this user load the stack walker");
 	return err_hint(e, "run as root, or with CAP_BPF and CAP_PERFMON");
@@ -212,7 +212,7 @@ static int load_kept(struct walker *w, struct err *e)
 
 	if (!w->o.function || walker_slab_first(w) < 0 || !walker_kept_open(w, walker_fn_object()))
 		return 0;
-	err = ask(w, e);
+	err = walker_load_ask(w, e);
 	if (err < 0)
 		return err;
 	configure(w);
@@ -237,7 +237,7 @@ static int load_object(struct walker *w, struct err *e)
 	bpf_map__set_max_entries(b->maps.ring, (uint32_t)w->o.ring_bytes);
 	err = walker_slab_first(w);
 	if (err == -EPERM || err == -EACCES)
-		return refused(-err, e);
+		return walker_load_refused(-err, e);
 	if (err < 0)
 		return err_set(e, -err, "cannot make the stack walker's first table: %s",
 			       strerror(-err));
@@ -251,7 +251,7 @@ static int load_object(struct walker *w, struct err *e)
 	bpf_program__set_autoload(w->o.check_known ? b->progs.walk0 : b->progs.walk_check, false);
 	for (uint32_t i = 0; i < WALK_EVENTS; i++)
 		bpf_program__set_autoload(walker_program(w, i), i < w->o.events && !w->o.function);
-	err = ask(w, e);
+	err = walker_load_ask(w, e);
 	if (err < 0)
 		return err;
 	configure(w);
@@ -259,7 +259,7 @@ static int load_object(struct walker *w, struct err *e)
 	if (w->btf_fd >= 0)
 		close(w->btf_fd);
 	if (err == -EPERM) /* EACCES is the verifier's */
-		return refused(-err, e);
+		return walker_load_refused(-err, e);
 	if (err == -ESRCH || err == -ENOENT) {
 		err_set(e, EOPNOTSUPP, "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
 		return err_hint(e,
@@ -293,7 +293,7 @@ int walker_load(struct walker *w, struct err *e)
 {
 	int r;
 
-	libbpf_set_print(quiet);
+	libbpf_set_print(walker_load_quiet);
 	if (w->o.plain) {
 		load_nothing(w);
 		return 0;

@@ -65,7 +65,7 @@ int walker_off_configure(struct walker *w, struct err *e)
 	return 0;
 }
 
-static int attach(struct walker *w, struct bpf_program *p, struct err *e)
+static int walker_off_attach(struct walker *w, struct bpf_program *p, struct err *e)
 {
 	int fd;
 
@@ -103,7 +103,7 @@ int walker_off_start(struct walker *w, struct err *e)
 					   b->progs.off_waking, b->progs.off_switch };
 
 	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
-		if (attach(w, programs[i], e) < 0)
+		if (walker_off_attach(w, programs[i], e) < 0)
 			return -e->code;
 	return 0;
 }
@@ -138,8 +138,8 @@ bool walker_off_due(const struct walker *w)
 	return w->bpf->bss->off_entries > bpf_map__max_entries(w->bpf->maps.off_sums0) / 2;
 }
 
-static int hand_out(const struct walk_off_key *k, const struct walk_off_sum *sum, walker_fn *fn,
-		    void *ctx)
+static int walker_off_hand_out(const struct walk_off_key *k, const struct walk_off_sum *sum,
+			       walker_fn *fn, void *ctx)
 {
 	struct walker_sample s = { .kind = WALKER_WAIT,
 				   .pid = (int32_t)k->pid,
@@ -165,7 +165,7 @@ static int take_table(int fd, walker_fn *fn, void *ctx)
 
 	while (!err && bpf_map_get_next_key(fd, NULL, &key) == 0) {
 		if (bpf_map_lookup_elem(fd, &key, &sum) == 0)
-			err = hand_out(&key, &sum, fn, ctx);
+			err = walker_off_hand_out(&key, &sum, fn, ctx);
 		if (bpf_map_delete_elem(fd, &key) < 0)
 			break;
 	}
@@ -185,13 +185,14 @@ static int take_waits(struct walker *w, walker_fn *fn, void *ctx)
 		first = false;
 		last = key;
 		if (bpf_map_lookup_elem(fd, &key, &wait) == 0 && wait.since < now)
-			err = hand_out(&(struct walk_off_key){ .stack = wait.stack,
-							       .waker = wait.waker,
-							       .pid = wait.pid,
-							       .tid = wait.tid,
-							       .state = wait.state },
-				       &(struct walk_off_sum){ now - wait.since, 1, now, wait.cpu },
-				       fn, ctx);
+			err = walker_off_hand_out(
+				&(struct walk_off_key){ .stack = wait.stack,
+							.waker = wait.waker,
+							.pid = wait.pid,
+							.tid = wait.tid,
+							.state = wait.state },
+				&(struct walk_off_sum){ now - wait.since, 1, now, wait.cpu }, fn,
+				ctx);
 	}
 	return err;
 }

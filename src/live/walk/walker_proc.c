@@ -223,7 +223,7 @@ static struct walker_proc *proc_get(struct walker *w, int32_t pid)
 	return p;
 }
 
-static void mark(struct walker *w, struct walker_proc *p)
+static void walker_proc_mark(struct walker *w, struct walker_proc *p)
 {
 	if (p->dirty)
 		return;
@@ -290,7 +290,7 @@ static void add_mapping(struct walker *w, struct walker_proc *p, const struct wa
 			p->maps.data[lo + 1] = tail;
 		p->maps.n = lo + put + rest;
 	}
-	mark(w, p);
+	walker_proc_mark(w, p);
 }
 
 static bool is_file(const char *path, uint64_t ino, size_t build_id_size)
@@ -365,7 +365,7 @@ void walker_proc_scan(struct walker *w, int32_t pid, int32_t tid)
 			vec_push(&p->maps, m); /* the kernel lists them in order */
 		}
 	}
-	mark(w, p);
+	walker_proc_mark(w, p);
 }
 
 void walker_proc_scan_all(struct walker *w)
@@ -455,7 +455,7 @@ void walker_fork(struct walker *w, int32_t pid, int32_t ppid, uint64_t time)
 			vec_push(&p->maps, *m);
 		}
 		p->exec_time = time;
-		mark(w, p);
+		walker_proc_mark(w, p);
 	}
 	pthread_mutex_unlock(&w->lock);
 }
@@ -470,7 +470,7 @@ void walker_exec(struct walker *w, int32_t pid, uint64_t time)
 	forget_maps(w, p);
 	p->exec_time = time;
 	p->scan_wait = 0;
-	mark(w, p);
+	walker_proc_mark(w, p);
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -491,7 +491,7 @@ void walker_exit(struct walker *w, int32_t pid, int32_t tid, uint64_t time)
 		p->dead_time = walker_now();
 		w->n_live--;
 		w->n_dead++;
-		mark(w, p);
+		walker_proc_mark(w, p);
 	}
 	pthread_mutex_unlock(&w->lock);
 }

@@ -82,7 +82,7 @@ static int on_wait(struct reading *r, const struct walk_sample *s)
 	return r->stop ? -ECANCELED : 0;
 }
 
-static int on_record(void *ctx, void *data, size_t size)
+static int walker_read_on_record(void *ctx, void *data, size_t size)
 {
 	struct reading *r = ctx;
 	const struct walk_sample *s = data;
@@ -122,7 +122,7 @@ static int ring_record(void *ctx, void *data, size_t size)
 {
 	struct walker *w = ctx;
 
-	return on_record(w->reading, data, size);
+	return walker_read_on_record(w->reading, data, size);
 }
 
 int walker_ring_open(struct walker *w, struct err *e)
@@ -143,7 +143,7 @@ static int ring_failed(int err, struct err *e)
 	return err_set(e, -err, "cannot read the walker's ring: %s", strerror(-err));
 }
 
-static int take(struct reading *r, int timeout_ms, struct err *e)
+static int walker_read_take(struct reading *r, int timeout_ms, struct err *e)
 {
 	struct walker *w = r->w;
 	int err = 0;
@@ -163,7 +163,7 @@ static int take(struct reading *r, int timeout_ms, struct err *e)
 int walker_take(struct walker *w, walker_fn *fn, void *ctx, struct err *e)
 {
 	struct reading r = { .w = w, .fn = fn, .ctx = ctx };
-	int err = take(&r, 0, e);
+	int err = walker_read_take(&r, 0, e);
 
 	return err < 0 ? err : r.stop;
 }
@@ -176,7 +176,7 @@ int walker_poll(struct walker *w, int timeout_ms, walker_fn *fn, void *ctx, stru
 	pthread_mutex_lock(&w->lock);
 	walker_proc_flush(w);
 	pthread_mutex_unlock(&w->lock);
-	err = take(&r, timeout_ms, e);
+	err = walker_read_take(&r, timeout_ms, e);
 	if (err < 0 || r.stop)
 		return err < 0 ? err : r.stop;
 	n = w->copied ? walker_copy_finish(w, w->settling, fn, ctx) : 0;

@@ -338,7 +338,7 @@ static int publish_part(struct walker *w, const struct ehframe_table *t, const u
 }
 
 /* The kind last, so that a reader never sees a half-written entry as ready. */
-static void put_table(struct walker *w, uint32_t number, const struct walk_table *t)
+static void walker_slab_put_table(struct walker *w, uint32_t number, const struct walk_table *t)
 {
 	struct walk_table *to = &w->tables[number];
 
@@ -373,7 +373,8 @@ static bool part_numbers(struct walker *w, uint32_t n, struct walker_part *parts
 static int publish_nothing(struct walker *w, uint32_t file)
 {
 	pthread_mutex_lock(&w->lock);
-	put_table(w, w->files.data[file].table, &(struct walk_table){ .kind = WALK_TABLE_READY });
+	walker_slab_put_table(w, w->files.data[file].table,
+			      &(struct walk_table){ .kind = WALK_TABLE_READY });
 	pthread_mutex_unlock(&w->lock);
 	return 0;
 }
@@ -416,9 +417,9 @@ static int publish(struct walker *w, uint32_t file, const struct ehframe_table *
 					  .shift = shift };
 
 		for (uint32_t i = 0; i < n; i++)
-			put_table(w, parts[i].table, &out[i]);
+			walker_slab_put_table(w, parts[i].table, &out[i]);
 		if (n > 1)
-			put_table(w, own, &all);
+			walker_slab_put_table(w, own, &all);
 		w->files.data[file].parts = parts;
 		w->files.data[file].n_parts = n;
 	}
@@ -436,7 +437,7 @@ void walker_slab_release(struct walker *w, struct walker_file *f)
 	for (uint32_t i = 0; i < f->n_parts; i++) {
 		struct walk_table none = { .kind = WALK_TABLE_FREE };
 
-		put_table(w, f->parts[i].table, &none);
+		walker_slab_put_table(w, f->parts[i].table, &none);
 		give_back(w, &f->parts[i]);
 		if (f->parts[i].table != f->table)
 			vec_push(&w->free_tables, f->parts[i].table);
@@ -445,7 +446,7 @@ void walker_slab_release(struct walker *w, struct walker_file *f)
 		struct walk_table pending = { .kind = WALK_TABLE_PENDING };
 
 		/* Whoever maps it again gets it built again. */
-		put_table(w, f->table, &pending);
+		walker_slab_put_table(w, f->table, &pending);
 		w->stats.rows -= f->n_rows;
 		w->stats.tables--;
 		f->state = WALKER_FILE_FREE;

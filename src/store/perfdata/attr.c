@@ -13,7 +13,7 @@
 	 PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_AUX | PERF_SAMPLE_CGROUP |                          \
 	 PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)
 
-static uint16_t take(uint32_t *at, uint64_t sample_type, uint64_t bit)
+static uint16_t perfdata_attr_take(uint32_t *at, uint64_t sample_type, uint64_t bit)
 {
 	uint16_t here = (uint16_t)*at;
 
@@ -35,15 +35,15 @@ static struct layout make_layout(const struct perf_event_attr *attr, uint32_t ty
 			    .type = type };
 	uint32_t at = sizeof(struct perfdata_event_header);
 
-	l.ident = take(&at, st, PERF_SAMPLE_IDENTIFIER);
-	l.ip = take(&at, st, PERF_SAMPLE_IP);
-	l.tid = take(&at, st, PERF_SAMPLE_TID);
-	l.time = take(&at, st, PERF_SAMPLE_TIME);
-	l.addr = take(&at, st, PERF_SAMPLE_ADDR);
-	l.id = take(&at, st, PERF_SAMPLE_ID);
-	l.stream = take(&at, st, PERF_SAMPLE_STREAM_ID);
-	l.cpu = take(&at, st, PERF_SAMPLE_CPU);
-	l.period_at = take(&at, st, PERF_SAMPLE_PERIOD);
+	l.ident = perfdata_attr_take(&at, st, PERF_SAMPLE_IDENTIFIER);
+	l.ip = perfdata_attr_take(&at, st, PERF_SAMPLE_IP);
+	l.tid = perfdata_attr_take(&at, st, PERF_SAMPLE_TID);
+	l.time = perfdata_attr_take(&at, st, PERF_SAMPLE_TIME);
+	l.addr = perfdata_attr_take(&at, st, PERF_SAMPLE_ADDR);
+	l.id = perfdata_attr_take(&at, st, PERF_SAMPLE_ID);
+	l.stream = perfdata_attr_take(&at, st, PERF_SAMPLE_STREAM_ID);
+	l.cpu = perfdata_attr_take(&at, st, PERF_SAMPLE_CPU);
+	l.period_at = perfdata_attr_take(&at, st, PERF_SAMPLE_PERIOD);
 	l.fixed = at;
 	if (!l.id)
 		l.id = l.ident;

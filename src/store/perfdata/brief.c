@@ -25,7 +25,7 @@ struct briefs {
 	struct event_brief brief[EVENT_BRIEFS];
 };
 
-static int flush(struct briefs *b)
+static int perfdata_brief_flush(struct briefs *b)
 {
 	size_t n = b->n;
 
@@ -34,8 +34,8 @@ static int flush(struct briefs *b)
 }
 
 /* False: it is damaged. */
-static inline bool take(struct event_brief *b, const struct layout *l, const uint8_t *p,
-			struct perfdata_event_header h)
+static inline bool perfdata_brief_take(struct event_brief *b, const struct layout *l,
+				       const uint8_t *p, struct perfdata_event_header h)
 {
 	uint64_t room = h.size < l->fixed || (h.size & 7) ? 0 : (h.size - l->fixed) / 8u;
 	unsigned mode = h.misc & PERF_RECORD_MISC_CPUMODE_MASK;
@@ -74,15 +74,15 @@ static int take_records(struct briefs *b, const uint8_t **at, const uint8_t *end
 		if (h.size < 8 || h.size > end - p)
 			break;
 		if (h.type == PERF_RECORD_SAMPLE) {
-			if (!take(&b->brief[b->n], &b->l, p, h))
+			if (!perfdata_brief_take(&b->brief[b->n], &b->l, p, h))
 				chunk_bad(b->pd, b->c);
 			else if (++b->n == EVENT_BRIEFS)
-				r = flush(b);
+				r = perfdata_brief_flush(b);
 		}
 		p += h.size;
 	}
 	*at = p;
-	return r ? r : flush(b);
+	return r ? r : perfdata_brief_flush(b);
 }
 
 static uint8_t *buffer_get(struct perfdata *pd)

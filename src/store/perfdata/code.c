@@ -26,7 +26,8 @@ static bool same_clock(const struct perfdata *pd)
 	       pd->types.data[0].attr.clockid == CLOCK_MONOTONIC;
 }
 
-static const struct perfdata_build_id *id_of(const struct perfdata *pd, const char *path)
+static const struct perfdata_build_id *perfdata_code_id_of(const struct perfdata *pd,
+							   const char *path)
 {
 	vec_each (&pd->build_ids, b)
 		if (strcmp(b->path, path) == 0)
@@ -34,10 +35,11 @@ static const struct perfdata_build_id *id_of(const struct perfdata *pd, const ch
 	return NULL;
 }
 
-static void add_file(struct perfdata *pd, const char *path, int32_t pid, uint64_t time)
+static void perfdata_code_add_file(struct perfdata *pd, const char *path, int32_t pid,
+				   uint64_t time)
 {
 	struct trace_code *code = NULL;
-	const struct perfdata_build_id *id = id_of(pd, path);
+	const struct perfdata_build_id *id = perfdata_code_id_of(pd, path);
 	size_t n = read_code(pd->trace.files, path, id ? id->id : NULL, id ? id->size : 0, &code);
 	bool timed = same_clock(pd);
 
@@ -76,7 +78,7 @@ void code_collect(struct perfdata *pd)
 			continue;
 		strtab_add(&seen, d.side.text);
 		if (seen.n > before)
-			add_file(pd, d.side.text, d.ev.pid, s.time);
+			perfdata_code_add_file(pd, d.side.text, d.ev.pid, s.time);
 	}
 	decoder_free(&d);
 	strtab_free(&seen);

@@ -3,21 +3,21 @@
  * Inside the perf.data reader: what its files share. Not for others.
  *
  *	perfdata.c		opening, the three forms of a recording, closing
- *	perfdata_attr.c		attrs and ids to types and sample layouts
- *	perfdata_scan.c		pass 1: walk all records, cut them into chunks
- *	perfdata_side.c		side-band records, applied to the tasks
- *	perfdata_sample.c	one sample's bytes to an event
- *	perfdata_read.c		pass 2: chunks, or everything in time order
- *	perfdata_brief.c	pass 2: chunks, and only what counting chains needs
- *	perfdata_walk.c		all records, for raw dumps
- *	perfdata_feature.c	the header's features
- *	perfdata_info.c		the same as text, in perf's words
- *	perfdata_kymo.c		what kymo adds to the format
+ *	store/perfdata/attr.c		attrs and ids to types and sample layouts
+ *	store/perfdata/scan.c		pass 1: walk all records, cut them into chunks
+ *	store/perfdata/side.c		side-band records, applied to the tasks
+ *	store/perfdata/sample.c	one sample's bytes to an event
+ *	store/perfdata/read.c		pass 2: chunks, or everything in time order
+ *	store/perfdata/brief.c	pass 2: chunks, and only what counting chains needs
+ *	store/perfdata/walk.c		all records, for raw dumps
+ *	store/perfdata/feature.c	the header's features
+ *	store/perfdata/info.c		the same as text, in perf's words
+ *	store/perfdata/kymo.c		what kymo adds to the format
  *	statdata_read.c		counts (stat record)
- *	perfdata_tracing.c	formats and names of tracepoints
- *	perfdata_name.c		names of other events, where none were recorded
- *	perfdata_swap.c		records of the other endian
- *	perfdata_unzip.c	compressed records
+ *	store/perfdata/tracing.c	formats and names of tracepoints
+ *	store/perfdata/name.c		names of other events, where none were recorded
+ *	store/perfdata/swap.c		records of the other endian
+ *	store/perfdata/unzip.c	compressed records
  */
 #ifndef KYMO_STORE_PERFDATA_IMPL_H
 #define KYMO_STORE_PERFDATA_IMPL_H
@@ -181,7 +181,7 @@ void perfdata_drop(const uint8_t *start, const uint8_t *end);
 /* All of a part will be looked at: get it at once, which is faster than page by page. */
 void perfdata_fetch(const uint8_t *start, const uint8_t *end);
 
-/* --- perfdata_attr.c --- */
+/* --- store/perfdata/attr.c --- */
 /* size is what the file says an attr has; longer ones are cut, shorter zero-extended. */
 int attr_add(struct perfdata *pd, const uint8_t *attr, size_t size, const uint8_t *ids,
 	     size_t n_ids, struct err *e);
@@ -198,7 +198,7 @@ static inline const struct layout *layout_of_id(const struct perfdata *pd, uint6
 	return at ? &pd->layouts.data[*at - 1] : NULL;
 }
 
-/* --- perfdata_scan.c --- */
+/* --- store/perfdata/scan.c --- */
 int scan_all(struct perfdata *pd, struct err *e);
 /* Where the records of the first file stand. */
 void scan_range(const struct perfdata *pd, uint64_t *offset, uint64_t *size);
@@ -256,20 +256,20 @@ void side_decode(struct decoder *d, const uint8_t *p, struct perfdata_event_head
 uint64_t record_time(struct decoder *d, const uint8_t *p, struct perfdata_event_header h);
 
 void side_apply(struct perfdata *pd);
-/* perfdata_code.c: what jitdump files have into pd->sides; one of them applied; whether memory
- * without a file, mapped anew, holds compiled code that is known better. */
+/* store/perfdata/code.c: what jitdump files have into pd->sides; one of them applied; whether
+ * memory without a file, mapped anew, holds compiled code that is known better. */
 void code_collect(struct perfdata *pd);
 void code_apply(struct perfdata *pd, const struct side_record *s);
 bool code_knows(const struct perfdata *pd, const struct task_map *map, uint64_t time);
 void code_free(struct perfdata *pd);
 
-/* --- perfdata_swap.c: h is the copy to change, its header done already --- */
+/* --- store/perfdata/swap.c: h is the copy to change, its header done already --- */
 void swap_words(void *p, size_t bytes);
 void swap_record(struct perfdata_event_header *h, size_t tail);
 void swap_attr(struct perf_event_attr *attr);
 uint64_t swap_branch_flags(uint64_t v);
 
-/* --- perfdata_read.c --- */
+/* --- store/perfdata/read.c --- */
 int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e);
 int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
 /* Damaged samples are counted the first time their chunk is read to its end. */
@@ -283,10 +283,10 @@ static inline void chunk_counted(struct chunk *c)
 	__atomic_store_n(&c->counted, true, __ATOMIC_RELAXED);
 }
 
-/* --- perfdata_brief.c --- */
+/* --- store/perfdata/brief.c --- */
 int read_brief(struct source *s, size_t chunk, event_brief_fn *fn, void *ctx);
 
-/* --- perfdata_feature.c --- */
+/* --- store/perfdata/feature.c --- */
 struct cursor {
 	const uint8_t *p, *end;
 	bool swap, bad;
@@ -303,27 +303,27 @@ void feature_build_id(struct perfdata *pd, const uint8_t *p, size_t size);
 void feature_build_ids(struct perfdata *pd);
 const char *info_text(struct perfdata *pd);
 
-/* --- perfdata_kymo.c --- */
+/* --- store/perfdata/kymo.c --- */
 void kymo_early(struct perfdata *pd);
 void kymo_kallsyms(struct perfdata *pd);
 void kymo_stacks(struct perfdata *pd);
 void kymo_ended(struct perfdata *pd);
 
-/* --- perfdata_tracing.c --- */
+/* --- store/perfdata/tracing.c --- */
 void tracing_parse(struct perfdata *pd, const uint8_t *data, size_t size);
 void tracing_finish(struct perfdata *pd);
 /* "sched:sched_switch" by the number of its format; NULL when there is none. */
 const char *tracing_name(struct perfdata *pd, uint64_t id);
 
-/* --- perfdata_name.c --- */
+/* --- store/perfdata/name.c --- */
 const char *name_of_attr(struct perfdata *pd, const struct perf_event_attr *attr);
 
-/* --- perfdata_unzip.c --- */
+/* --- store/perfdata/unzip.c --- */
 int unzip_record(struct perfdata *pd, const uint8_t *data, size_t size, uint32_t file,
 		 uint64_t position, struct err *e);
 void unzip_free(struct perfdata *pd);
 
-/* --- perfdata_inject.c --- */
+/* --- store/perfdata/inject.c --- */
 struct perfdata_writer;
 struct strbuf;
 /* A file's attrs and features, for a writer that has not started; a stream has them as records. */

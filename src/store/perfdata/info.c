@@ -44,7 +44,7 @@ static const char *const names[PERFDATA_FEATURE_END] = {
 	[PERFDATA_PMU_CAPS] = "PMU_CAPS",
 };
 
-static void put_string(struct strbuf *b, struct cursor *c, const char *label)
+static void perfdata_info_put_string(struct strbuf *b, struct cursor *c, const char *label)
 {
 	AUTO_FREE char *made = NULL;
 	const char *s = cursor_str(c);
@@ -68,7 +68,7 @@ static void put_cmdline(struct strbuf *b, struct cursor *c)
 	strbuf_putc(b, '\n');
 }
 
-static void put_attr(void *ctx, const char *name, const char *value)
+static void perfdata_info_put_attr(void *ctx, const char *name, const char *value)
 {
 	strbuf_printf(ctx, ", %s = %s", name, value);
 }
@@ -98,7 +98,7 @@ static void put_events(struct strbuf *b, struct cursor *c)
 			strbuf_printf(b, "%s %" PRIu64, k ? "," : "", cursor_u64(c));
 		if (n_ids)
 			strbuf_puts(b, " }");
-		attr_each(&attr, put_attr, b);
+		attr_each(&attr, perfdata_info_put_attr, b);
 		strbuf_putc(b, '\n');
 	}
 }
@@ -295,7 +295,7 @@ static void put_mem_topology(struct strbuf *b, struct cursor *c)
 	}
 }
 
-static const char *clock_name(uint32_t id)
+static const char *perfdata_info_clock_name(uint32_t id)
 {
 	static const char *const clocks[] = {
 		[CLOCK_REALTIME] = "realtime",
@@ -324,12 +324,12 @@ static void put_clock(struct strbuf *b, struct cursor *c)
 		return;
 	if (localtime_r(&sec, &tm))
 		strftime(date, sizeof(date), "%F %T", &tm);
-	strbuf_printf(b, "# clockid: %s (%u)\n", clock_name(id), id);
+	strbuf_printf(b, "# clockid: %s (%u)\n", perfdata_info_clock_name(id), id);
 	strbuf_printf(b,
 		      "# reference time: %s.%06" PRIu64 " = %" PRIu64 ".%06" PRIu64
 		      " (TOD) = %" PRIu64 ".%09" PRIu64 " (%s)\n",
 		      date, wall % 1000000000 / 1000, wall / 1000000000, wall % 1000000000 / 1000,
-		      clock / 1000000000, clock % 1000000000, clock_name(id));
+		      clock / 1000000000, clock % 1000000000, perfdata_info_clock_name(id));
 }
 
 /* The programs' numbers; what they are is in the structs that follow them. */
@@ -439,17 +439,17 @@ static void put_feature(struct strbuf *b, const struct perfdata *pd, unsigned fe
 		return;
 	}
 	switch (feature) {
-	case PERFDATA_HOSTNAME: put_string(b, &c, "hostname"); break;
-	case PERFDATA_OSRELEASE: put_string(b, &c, "os release"); break;
-	case PERFDATA_VERSION: put_string(b, &c, "perf version"); break;
-	case PERFDATA_ARCH: put_string(b, &c, "arch"); break;
+	case PERFDATA_HOSTNAME: perfdata_info_put_string(b, &c, "hostname"); break;
+	case PERFDATA_OSRELEASE: perfdata_info_put_string(b, &c, "os release"); break;
+	case PERFDATA_VERSION: perfdata_info_put_string(b, &c, "perf version"); break;
+	case PERFDATA_ARCH: perfdata_info_put_string(b, &c, "arch"); break;
 	case PERFDATA_NRCPUS:
 		a = cursor_u32(&c);
 		o = cursor_u32(&c);
 		strbuf_printf(b, "# nrcpus online : %u\n# nrcpus avail : %u\n", o, a);
 		break;
-	case PERFDATA_CPUDESC: put_string(b, &c, "cpudesc"); break;
-	case PERFDATA_CPUID: put_string(b, &c, "cpuid"); break;
+	case PERFDATA_CPUDESC: perfdata_info_put_string(b, &c, "cpudesc"); break;
+	case PERFDATA_CPUID: perfdata_info_put_string(b, &c, "cpuid"); break;
 	case PERFDATA_TOTAL_MEM:
 		strbuf_printf(b, "# total memory : %" PRIu64 " kB\n", cursor_u64(&c));
 		break;

@@ -159,7 +159,7 @@ int inject_build_ids(struct perfdata_writer *w, const struct strbuf *entries, st
 	return r;
 }
 
-static int tell(struct stream *s)
+static int perfdata_inject_tell(struct stream *s)
 {
 	s->told = true;
 	return inject_build_ids(s->w, s->entries, s->e);
@@ -175,7 +175,7 @@ static int copy_record(void *ctx, const struct perfdata_view *v)
 	    v->header.type == PERFDATA_COMPRESSED2)
 		return 0;
 	if (!s->told && v->header.type < 64)
-		r = tell(s);
+		r = perfdata_inject_tell(s);
 	return r < 0 ? r : perfdata_write_bytes(s->w, v->raw, v->header.size + v->after, s->e);
 }
 
@@ -211,7 +211,7 @@ static int inject_stream(struct source *source, const struct perfdata *pd,
 		r = perfdata_walk_each(walk, copy_record, &s);
 	perfdata_walk_free(walk);
 	if (r == 0 && !s.told)
-		r = tell(&s);
+		r = perfdata_inject_tell(&s);
 	if (r < 0) {
 		perfdata_write_close(s.w);
 		return r;

@@ -35,7 +35,7 @@ struct columns {
 };
 
 /* Few bits for multiples of ALIGN; OPEN_ENDED is none of these. */
-static uint64_t fold(uint64_t v)
+static uint64_t perfdata_kallsyms_fold(uint64_t v)
 {
 	return v % ALIGN ? v << 1 | 1 : v / ALIGN << 1;
 }
@@ -94,13 +94,13 @@ static bool to_columns(const char *text, size_t n, struct columns *ret)
 			return false;
 		}
 		if (open) {
-			pb_varint(&numbers, fold(l.addr - start));
+			pb_varint(&numbers, perfdata_kallsyms_fold(l.addr - start));
 			before = l.addr;
 			open = false;
 		}
 		if (l.type == END_TYPE)
 			continue;
-		pb_varint(&numbers, fold(l.addr - before));
+		pb_varint(&numbers, perfdata_kallsyms_fold(l.addr - before));
 		start = l.addr;
 		open = true;
 		strbuf_putc(&types, l.type);
@@ -185,7 +185,7 @@ static int from_columns(const uint8_t *data, size_t n, struct strbuf *ret)
 	return 0;
 }
 
-static void put_head(struct strbuf *b, uint32_t packing, size_t size)
+static void perfdata_kallsyms_put_head(struct strbuf *b, uint32_t packing, size_t size)
 {
 	struct perfdata_kallsyms head = { packing, (uint32_t)size };
 
@@ -193,17 +193,18 @@ static void put_head(struct strbuf *b, uint32_t packing, size_t size)
 }
 
 /* The forms before: a text, as it is or packed. */
-static void put_text(const char *text, size_t n, struct strbuf *ret)
+static void perfdata_kallsyms_put_text(const char *text, size_t n, struct strbuf *ret)
 {
 	uint64_t size = n;
 
-	put_head(ret, PERFDATA_KALLSYMS_TEXT, 0);
+	perfdata_kallsyms_put_head(ret, PERFDATA_KALLSYMS_TEXT, 0);
 	strbuf_add(ret, (const char *)&size, sizeof(size));
 	strbuf_add(ret, text, n);
 }
 
 #if HAVE_ZSTD
-static bool put_frame(ZSTD_CCtx *z, const struct pb *b, bool names, struct strbuf *ret)
+static bool perfdata_kallsyms_put_frame(ZSTD_CCtx *z, const struct pb *b, bool names,
+					struct strbuf *ret)
 {
 	size_t most = ZSTD_compressBound(b->n), n;
 	AUTO_FREE char *packed = mem_alloc(most);
@@ -218,14 +219,16 @@ static bool put_frame(ZSTD_CCtx *z, const struct pb *b, bool names, struct strbu
 	return true;
 }
 
-static bool put_packed(const struct columns *c, struct strbuf *ret)
+static bool perfdata_kallsyms_put_packed(const struct columns *c, struct strbuf *ret)
 {
 	ZSTD_CCtx *z = ZSTD_createCCtx();
 	size_t was = ret->n;
 	bool ok;
 
-	put_head(ret, PERFDATA_KALLSYMS_PACKED_COLUMNS, c->numbers.n + c->names.n);
-	ok = z && put_frame(z, &c->numbers, false, ret) && put_frame(z, &c->names, true, ret);
+	perfdata_kallsyms_put_head(ret, PERFDATA_KALLSYMS_PACKED_COLUMNS,
+				   c->numbers.n + c->names.n);
+	ok = z && perfdata_kallsyms_put_frame(z, &c->numbers, false, ret) &&
+	     perfdata_kallsyms_put_frame(z, &c->names, true, ret);
 	ZSTD_freeCCtx(z);
 	if (!ok)
 		ret->n = was;
@@ -236,10 +239,10 @@ static bool put_packed(const struct columns *c, struct strbuf *ret)
 static void put_columns(const struct columns *c, struct strbuf *ret)
 {
 #if HAVE_ZSTD
-	if (put_packed(c, ret))
+	if (perfdata_kallsyms_put_packed(c, ret))
 		return;
 #endif
-	put_head(ret, PERFDATA_KALLSYMS_COLUMNS, c->numbers.n + c->names.n);
+	perfdata_kallsyms_put_head(ret, PERFDATA_KALLSYMS_COLUMNS, c->numbers.n + c->names.n);
 	strbuf_add(ret, (const char *)c->numbers.data, c->numbers.n);
 	strbuf_add(ret, (const char *)c->names.data, c->names.n);
 }
@@ -260,7 +263,7 @@ void perfdata_kallsyms_pack(const char *text, size_t n, struct strbuf *ret)
 	}
 	if (!ok) {
 		ret->n = was;
-		put_text(text, n, ret);
+		perfdata_kallsyms_put_text(text, n, ret);
 	}
 	pb_free(&c.numbers);
 	pb_free(&c.names);

@@ -59,7 +59,7 @@ void perfdata_live_start(struct source *s)
 	attr_finish(pd);
 }
 
-static int by_time(const void *a, const void *b)
+static int perfdata_live_by_time(const void *a, const void *b)
 {
 	const struct side_record *x = a, *y = b;
 
@@ -74,7 +74,7 @@ static void in_order(struct live *l)
 	struct perfdata *pd = &l->pd;
 
 	if (pd->sides.n)
-		qsort(pd->sides.data, pd->sides.n, sizeof(*pd->sides.data), by_time);
+		qsort(pd->sides.data, pd->sides.n, sizeof(*pd->sides.data), perfdata_live_by_time);
 	vec_each (&pd->sides, side) {
 		if (side->time < l->applied && side->time)
 			side->time = l->applied;

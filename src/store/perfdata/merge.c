@@ -53,7 +53,7 @@ static int find_roles(struct merge *m)
 			      "sched:sched_process_exit -a -g");
 }
 
-static void forget(struct merge *m, int32_t tid)
+static void perfdata_merge_forget(struct merge *m, int32_t tid)
 {
 	uint64_t *at = map_find(&m->last, (uint32_t)tid);
 
@@ -61,7 +61,7 @@ static void forget(struct merge *m, int32_t tid)
 		strbuf_reset(&m->kept.data[*at - 1]);
 }
 
-static void keep(struct merge *m, const struct event *ev)
+static void perfdata_merge_keep(struct merge *m, const struct event *ev)
 {
 	uint64_t *at = map_at(&m->last, (uint32_t)ev->tid);
 	const struct perfdata_event_header *h = ev->record;
@@ -76,7 +76,7 @@ static void keep(struct merge *m, const struct event *ev)
 	strbuf_add(&m->kept.data[*at - 1], (const char *)h, h->size);
 }
 
-static int merge(struct merge *m, const struct event *ev)
+static int perfdata_merge_merge(struct merge *m, const struct event *ev)
 {
 	const struct layout *l;
 	struct strbuf *b;
@@ -100,7 +100,7 @@ static int merge(struct merge *m, const struct event *ev)
 	return perfdata_write_bytes(m->w, b->data + 8, b->n - 8, m->e);
 }
 
-static int on_event(void *ctx, const struct event *ev)
+static int perfdata_merge_on_event(void *ctx, const struct event *ev)
 {
 	struct merge *m = ctx;
 	const struct perfdata_event_header *h = ev->record;
@@ -108,11 +108,11 @@ static int on_event(void *ctx, const struct event *ev)
 	if (ev->kind != EVENT_SAMPLE || m->role[ev->type] == OTHER)
 		return perfdata_write_bytes(m->w, h, h->size, m->e);
 	if (m->role[ev->type] == STAT)
-		return merge(m, ev);
+		return perfdata_merge_merge(m, ev);
 	if (m->role[ev->type] == SWITCH)
-		keep(m, ev);
+		perfdata_merge_keep(m, ev);
 	else
-		forget(m, ev->tid);
+		perfdata_merge_forget(m, ev->tid);
 	return 0;
 }
 
@@ -135,7 +135,7 @@ static int copy_user(void *ctx, const struct perfdata_view *v)
 	return perfdata_write_bytes(m->w, v->raw, v->header.size + v->after, m->e);
 }
 
-static int start(struct merge *m, bool stream)
+static int perfdata_merge_start(struct merge *m, bool stream)
 {
 	const struct perfdata *pd = m->pd;
 
@@ -148,7 +148,7 @@ static int start(struct merge *m, bool stream)
 }
 
 /* What comes behind the data: build-ids, and what is kymo's own. */
-static int finish(struct merge *m, bool stream)
+static int perfdata_merge_finish(struct merge *m, bool stream)
 {
 	const struct perfdata *pd = m->pd;
 	int r = 0;
@@ -167,7 +167,7 @@ static int finish(struct merge *m, bool stream)
 	return r;
 }
 
-static int run(struct merge *m, struct source *s, const char *output)
+static int perfdata_merge_run(struct merge *m, struct source *s, const char *output)
 {
 	bool stream = m->pd->pipe || strcmp(output, "-") == 0;
 	struct perfdata_write_opts o = { .path = output, .pipe = stream };
@@ -176,7 +176,7 @@ static int run(struct merge *m, struct source *s, const char *output)
 
 	if (r < 0)
 		return r;
-	r = start(m, stream);
+	r = perfdata_merge_start(m, stream);
 	if (r == 0 && m->entries && stream)
 		r = inject_build_ids(m->w, m->entries, m->e);
 	walk = perfdata_walk_new(s);
@@ -184,9 +184,9 @@ static int run(struct merge *m, struct source *s, const char *output)
 		r = perfdata_walk_each(walk, copy_user, m);
 	perfdata_walk_free(walk);
 	if (r == 0)
-		r = read_ordered(s, true, on_event, m, m->e);
+		r = read_ordered(s, true, perfdata_merge_on_event, m, m->e);
 	if (r == 0)
-		r = finish(m, stream);
+		r = perfdata_merge_finish(m, stream);
 	if (r < 0 && m->w)
 		perfdata_write_close(m->w);
 	return r;
@@ -206,7 +206,7 @@ int perfdata_merge(struct source *s, const struct strbuf *entries, const char *o
 						   : "samples that read counters cannot be merged");
 	r = find_roles(&m);
 	if (r == 0)
-		r = run(&m, s, output);
+		r = perfdata_merge_run(&m, s, output);
 	vec_each (&m.kept, b)
 		strbuf_free(b);
 	vec_free(&m.kept);

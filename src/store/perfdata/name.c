@@ -29,7 +29,7 @@ static const char *const op[][3] = { { "loads", "load", "" },
 				     { "prefetches", "prefetch", "" } };
 
 /* "dTLB-load-misses", "LLC-loads". */
-static const char *cache_name(struct arena *a, uint64_t config)
+static const char *perfdata_name_cache_name(struct arena *a, uint64_t config)
 {
 	uint64_t c = config & 0xff, o = config >> 8 & 0xff, r = config >> 16 & 0xff;
 
@@ -89,7 +89,7 @@ const char *name_of_attr(struct perfdata *pd, const struct perf_event_attr *attr
 	case PERF_TYPE_TRACEPOINT:
 		name = tracing_name(pd, attr->config);
 		return name ? name : "unknown tracepoint";
-	case PERF_TYPE_HW_CACHE: name = cache_name(a, attr->config); break;
+	case PERF_TYPE_HW_CACHE: name = perfdata_name_cache_name(a, attr->config); break;
 	case PERF_TYPE_RAW:
 		name = arena_printf(a, "raw 0x%llx", (unsigned long long)attr->config);
 		break;

@@ -166,7 +166,7 @@ static int add_fd(struct perfdata *pd, int taken, const char *path, const char *
 }
 
 /* What the user named; "-": standard input. */
-static int add_file(struct perfdata *pd, const char *path, struct err *e)
+static int perfdata_add_file(struct perfdata *pd, const char *path, struct err *e)
 {
 	int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
 					: open(path, O_RDONLY | O_CLOEXEC);
@@ -237,7 +237,7 @@ static void swap_header(struct perfdata_header *h)
 	}
 }
 
-static int read_header(struct perfdata *pd, const char *path, struct err *e)
+static int perfdata_read_header(struct perfdata *pd, const char *path, struct err *e)
 {
 	const struct perfdata_file *f = &pd->files.data[0];
 	struct perfdata_header *h = &pd->header;
@@ -310,13 +310,13 @@ static int add_path(struct perfdata *pd, const char *path, struct err *e)
 
 	if (strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return add_directory(pd, path, e);
-	return add_file(pd, path, e);
+	return perfdata_add_file(pd, path, e);
 }
 
 /* With its files at hand. */
-static int load(struct perfdata *pd, const char *path, struct err *e)
+static int perfdata_load(struct perfdata *pd, const char *path, struct err *e)
 {
-	int r = read_header(pd, path, e);
+	int r = perfdata_read_header(pd, path, e);
 
 	if (r >= 0 && !pd->pipe)
 		r = read_attrs(pd, path, e);
@@ -357,7 +357,7 @@ static int finish_open(struct perfdata *pd, const char *path, int r, struct sour
 		       struct err *e)
 {
 	if (r >= 0)
-		r = load(pd, path, e);
+		r = perfdata_load(pd, path, e);
 	if (r < 0) {
 		pd->trace.files = NULL; /* still the caller's */
 		perfdata_close(&pd->source);

@@ -146,7 +146,7 @@ static void expect(const uint8_t *start, const uint8_t *near)
 		mem_fetch(near + h.size - 8);
 }
 
-static bool wanted(uint32_t type, bool all)
+static bool perfdata_read_wanted(uint32_t type, bool all)
 {
 	return type == PERF_RECORD_SAMPLE || (all && type > 0 && type < PERFDATA_KERNEL_RECORD_END);
 }
@@ -163,7 +163,7 @@ static int stream_chunk(struct decoder *d, struct chunk *c, bool all, event_fn *
 			break;
 		if (h.size > 512 && c->end - p > 3 * h.size + 320)
 			expect(p + 2u * h.size, p + h.size);
-		if (wanted(h.type, all))
+		if (perfdata_read_wanted(h.type, all))
 			r = deliver(d, c, p, fn, ctx);
 		p += h.size;
 	}
@@ -180,7 +180,7 @@ static void fill_window(struct decoder *d, struct window *w, uint32_t chunk, boo
 
 		if (h.size < 8 || h.size > c->end - p)
 			break;
-		if (wanted(h.type, all)) {
+		if (perfdata_read_wanted(h.type, all)) {
 			uint64_t key = record_time(d, p, h);
 			struct place place = { key ? key : c->flushed, p, chunk };
 

@@ -60,7 +60,7 @@ const char *records_name(uint32_t type)
 /* 0 is written as "0", not "0x0": what %#llx does. */
 #define HEX "%#" PRIx64
 
-static const char *one_line(const char *s, char **made)
+static const char *perfdata_records_one_line(const char *s, char **made)
 {
 	return str_one_line(s ? s : "", made);
 }
@@ -68,7 +68,7 @@ static const char *one_line(const char *s, char **made)
 static void text_mmap(const struct rec_mmap *r, struct strbuf *b)
 {
 	AUTO_FREE char *made = NULL;
-	const char *path = one_line(record_text(&r->h, r->path), &made);
+	const char *path = perfdata_records_one_line(record_text(&r->h, r->path), &made);
 
 	strbuf_printf(b, " %d/%d: [" HEX "(" HEX ") @ " HEX "]: %c %s\n", (int)r->pid, (int)r->tid,
 		      r->start, r->size, r->pgoff,
@@ -78,7 +78,7 @@ static void text_mmap(const struct rec_mmap *r, struct strbuf *b)
 static void text_mmap2(const struct rec_mmap2 *r, struct strbuf *b)
 {
 	AUTO_FREE char *made = NULL;
-	const char *path = one_line(record_text(&r->h, r->path), &made);
+	const char *path = perfdata_records_one_line(record_text(&r->h, r->path), &made);
 
 	strbuf_printf(b, " %d/%d: [" HEX "(" HEX ") @ " HEX " ", (int)r->pid, (int)r->tid, r->start,
 		      r->size, r->pgoff);
@@ -99,7 +99,7 @@ static void text_mmap2(const struct rec_mmap2 *r, struct strbuf *b)
 static void text_comm(const struct rec_comm *r, struct strbuf *b)
 {
 	AUTO_FREE char *made = NULL;
-	const char *comm = one_line(record_text(&r->h, r->comm), &made);
+	const char *comm = perfdata_records_one_line(record_text(&r->h, r->comm), &made);
 
 	strbuf_printf(b, "%s: %s:%d/%d\n", r->h.misc & PERF_RECORD_MISC_COMM_EXEC ? " exec" : "",
 		      comm, (int)r->pid, (int)r->tid);
@@ -144,7 +144,7 @@ static void text_namespaces(const struct rec_namespaces *r, struct strbuf *b)
 static void text_ksymbol(const struct rec_ksymbol *r, struct strbuf *b)
 {
 	AUTO_FREE char *made = NULL;
-	const char *name = one_line(record_text(&r->h, r->name), &made);
+	const char *name = perfdata_records_one_line(record_text(&r->h, r->name), &made);
 
 	strbuf_printf(b, " addr %" PRIx64 " len %u type %u flags 0x%x name %s\n", r->addr, r->len,
 		      r->type, r->flags, name);
@@ -153,7 +153,7 @@ static void text_ksymbol(const struct rec_ksymbol *r, struct strbuf *b)
 static void text_cgroup(const struct rec_cgroup *r, struct strbuf *b)
 {
 	AUTO_FREE char *made = NULL;
-	const char *path = one_line(record_text(&r->h, r->path), &made);
+	const char *path = perfdata_records_one_line(record_text(&r->h, r->path), &made);
 
 	strbuf_printf(b, " cgroup: %" PRIu64 " %s\n", r->id, path);
 }

@@ -67,7 +67,7 @@ static void text_id_index(const struct rec_id_index *r, struct strbuf *b)
 			      (int64_t)r->of[i].tid);
 }
 
-static void put_cpus(struct strbuf *b, const uint8_t *bits, size_t n)
+static void perfdata_records_user_put_cpus(struct strbuf *b, const uint8_t *bits, size_t n)
 {
 	const char *sep = "";
 
@@ -95,7 +95,8 @@ static void text_cpu_map(const struct rec_cpus *r, struct strbuf *b)
 	} else if (r->kind == 1 && room >= 2) {
 		size_t bytes = (size_t)r->mask.n * r->mask.long_size;
 
-		put_cpus(b, r->mask.bits, (bytes < room - 2 ? bytes : room - 2) * 8);
+		perfdata_records_user_put_cpus(b, r->mask.bits,
+					       (bytes < room - 2 ? bytes : room - 2) * 8);
 	} else if (r->kind == 2 && room >= 4) {
 		strbuf_printf(b, r->range.last > r->range.first ? "%u-%u" : "%u", r->range.first,
 			      r->range.last);

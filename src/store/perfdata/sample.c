@@ -87,7 +87,7 @@ struct words {
 	bool bad, swapped;
 };
 
-static uint64_t word(struct words *w)
+static uint64_t perfdata_sample_word(struct words *w)
 {
 	if (w->at >= w->end) {
 		w->bad = true;
@@ -128,7 +128,7 @@ static void decode_read(struct words *w, const struct layout *l, struct event_ex
 		!!(rf & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(rf & PERF_FORMAT_TOTAL_TIME_RUNNING);
 
 	if (rf & PERF_FORMAT_GROUP) {
-		uint64_t nr = word(w);
+		uint64_t nr = perfdata_sample_word(w);
 
 		if (nr > MAX_RECORD / 8)
 			w->bad = true;
@@ -143,11 +143,11 @@ static void decode_read(struct words *w, const struct layout *l, struct event_ex
 
 static void decode_branches(struct words *w, const struct layout *l, struct event_extra *x)
 {
-	uint64_t nr = word(w);
+	uint64_t nr = perfdata_sample_word(w);
 
 	x->branch_hw_index = (uint64_t)-1;
 	if (l->branch_type & PERF_SAMPLE_BRANCH_HW_INDEX)
-		x->branch_hw_index = word(w);
+		x->branch_hw_index = perfdata_sample_word(w);
 	if (nr > MAX_RECORD / sizeof(*x->branch)) {
 		w->bad = true;
 		return;
@@ -166,13 +166,13 @@ static void decode_branches(struct words *w, const struct layout *l, struct even
 
 static const uint64_t *decode_regs(struct words *w, uint64_t mask, uint64_t *abi)
 {
-	*abi = word(w);
+	*abi = perfdata_sample_word(w);
 	return *abi ? words(w, (uint64_t)__builtin_popcountll(mask)) : NULL;
 }
 
 static void decode_stack(struct words *w, struct event_extra *x)
 {
-	uint64_t size = word(w);
+	uint64_t size = perfdata_sample_word(w);
 
 	if (!size)
 		return;
@@ -181,7 +181,7 @@ static void decode_stack(struct words *w, struct event_extra *x)
 		return;
 	}
 	x->stack = raw_bytes(w, size);
-	x->stack_size = word(w);
+	x->stack_size = perfdata_sample_word(w);
 	if (x->stack_size > size)
 		x->stack_size = size;
 }
@@ -225,7 +225,7 @@ static bool decode_variable(struct decoder *d, const struct layout *l, struct wo
 		decode_read(w, l, x);
 	}
 	if (st & PERF_SAMPLE_CALLCHAIN) {
-		uint64_t nr = word(w);
+		uint64_t nr = perfdata_sample_word(w);
 
 		ev->chain = words(w, nr);
 		ev->chain_n = w->bad ? 0 : (uint32_t)nr;
@@ -251,25 +251,25 @@ static bool decode_variable(struct decoder *d, const struct layout *l, struct wo
 	if (st & PERF_SAMPLE_STACK_USER)
 		decode_stack(w, x);
 	if (st & PERF_SAMPLE_WEIGHT_TYPE)
-		x->weight = word(w);
+		x->weight = perfdata_sample_word(w);
 	if (st & PERF_SAMPLE_DATA_SRC)
-		x->data_src = word(w);
+		x->data_src = perfdata_sample_word(w);
 	if (st & PERF_SAMPLE_TRANSACTION)
-		x->transaction = word(w);
+		x->transaction = perfdata_sample_word(w);
 	if (st & PERF_SAMPLE_REGS_INTR) {
 		x->regs_intr_mask = l->regs_intr;
 		x->regs_intr = decode_regs(w, l->regs_intr, &x->regs_intr_abi);
 	}
 	if (st & PERF_SAMPLE_PHYS_ADDR)
-		x->phys_addr = word(w);
+		x->phys_addr = perfdata_sample_word(w);
 	if (st & PERF_SAMPLE_CGROUP)
-		x->cgroup = word(w);
+		x->cgroup = perfdata_sample_word(w);
 	if (st & PERF_SAMPLE_DATA_PAGE_SIZE)
-		x->data_page_size = word(w);
+		x->data_page_size = perfdata_sample_word(w);
 	if (st & PERF_SAMPLE_CODE_PAGE_SIZE)
-		x->code_page_size = word(w);
+		x->code_page_size = perfdata_sample_word(w);
 	if (st & PERF_SAMPLE_AUX) {
-		x->aux_size = word(w);
+		x->aux_size = perfdata_sample_word(w);
 		if (x->aux_size > MAX_RECORD)
 			w->bad = true;
 		else

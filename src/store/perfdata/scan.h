@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between perfdata_scan.c and perfdata_scan_parts.c. Not for others. */
+/* Between store/perfdata/scan.c and store/perfdata/scan_parts.c. Not for others. */
 #ifndef KYMO_STORE_PERFDATA_SCAN_H
 #define KYMO_STORE_PERFDATA_SCAN_H
 

@@ -109,8 +109,8 @@ static bool may_split(const struct scan *s)
 	       pd->layouts.n && pd->layouts.data[0].time && pd->layouts.data[0].tail_time;
 }
 
-static unsigned cut(const struct scan *s, const uint8_t *start, const uint8_t *end,
-		    struct part **part)
+static unsigned perfdata_scan_parts_cut(const struct scan *s, const uint8_t *start,
+					const uint8_t *end, struct part **part)
 {
 	unsigned threads = pool_threads(), n = 1;
 	size_t each = (size_t)(end - start) / threads;
@@ -142,7 +142,7 @@ int scan_parts(struct scan *s, const uint8_t **at, const uint8_t *end)
 	if (!may_split(s))
 		return 0;
 	part[0] = &first;
-	n = cut(s, *at, end, part);
+	n = perfdata_scan_parts_cut(s, *at, end, part);
 	if (n > 1) {
 		first.s = *s;
 		r = pool_run(n, n, run_part, part);

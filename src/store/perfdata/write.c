@@ -270,7 +270,8 @@ int perfdata_write_start(struct perfdata_writer *w, struct err *e)
 
 #if HAVE_ZSTD
 /* A COMPRESSED record holds at most 64 KiB; one stream runs through all of them. */
-static int put_packed(struct perfdata_writer *w, const uint8_t *data, size_t n, struct err *e)
+static int perfdata_write_put_packed(struct perfdata_writer *w, const uint8_t *data, size_t n,
+				     struct err *e)
 {
 	static const size_t most = 65535 - 7 - sizeof(struct perfdata_event_header);
 	uint8_t out[65536];
@@ -307,7 +308,7 @@ int perfdata_write_bytes(struct perfdata_writer *w, const void *data, size_t n, 
 {
 #if HAVE_ZSTD
 	if (w->zstd)
-		return put_packed(w, data, n, e);
+		return perfdata_write_put_packed(w, data, n, e);
 #endif
 	return writer_put(w, data, n, e);
 }

@@ -10,7 +10,7 @@
 
 #include "store/perfdata/write_impl.h"
 
-static int put_header(struct perfdata_writer *w, struct err *e)
+static int perfdata_write_end_put_header(struct perfdata_writer *w, struct err *e)
 {
 	if (pwrite(w->fd, &w->header, sizeof(w->header), 0) != sizeof(w->header))
 		return perfdata_write_failed(w, errno ? errno : EIO, e);
@@ -25,7 +25,7 @@ int perfdata_write_end_data(struct perfdata_writer *w, struct err *e)
 		return r;
 	w->header.data.size = w->at - w->header.data.offset;
 	w->ended = true;
-	return put_header(w, e);
+	return perfdata_write_end_put_header(w, e);
 }
 
 /* In stream form: a record with the feature's number in front. */
@@ -109,7 +109,7 @@ static int write_sections(struct perfdata_writer *w, struct err *e)
 	if (n &&
 	    pwrite(w->fd, table, n * sizeof(*table), (off_t)at) != (ssize_t)(n * sizeof(*table)))
 		return perfdata_write_failed(w, errno ? errno : EIO, e);
-	return put_header(w, e);
+	return perfdata_write_end_put_header(w, e);
 }
 
 /* Room for the table of sections, which comes right after the data, and what comes behind it. */
@@ -215,7 +215,7 @@ void perfdata_write_abandon(struct perfdata_writer *w)
 	data->size = end >= data->offset + table ? end - table - data->offset : 0;
 	if (!data->size || write_sections(w, NULL) < 0 || ftruncate(w->fd, (off_t)end) < 0) {
 		memset(w->header.features, 0, sizeof(w->header.features));
-		put_header(w, NULL);
+		perfdata_write_end_put_header(w, NULL);
 	}
 	perfdata_write_close(w);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The writer of perf.data from inside: perfdata_write.c begins a recording, _end.c ends it. */
+/* The writer of perf.data from inside: store/perfdata/write.c begins a recording, _end.c ends it.
+ */
 #ifndef KYMO_STORE_PERFDATA_WRITE_IMPL_H
 #define KYMO_STORE_PERFDATA_WRITE_IMPL_H
 

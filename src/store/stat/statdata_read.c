@@ -31,7 +31,7 @@ struct reader {
 	struct err *e;
 };
 
-static enum spec_kind kind_of(const struct event_type *t)
+static enum spec_kind statdata_read_kind_of(const struct event_type *t)
 {
 	switch (t->attr.type) {
 	case PERF_TYPE_HARDWARE: return SPEC_HARDWARE;
@@ -64,7 +64,7 @@ static int first_like(const struct count_set *set, size_t i)
 	return (int)i;
 }
 
-static void describe(struct reader *r)
+static void statdata_read_describe(struct reader *r)
 {
 	struct perfdata *pd = r->pd;
 	struct count_set *set = &r->d.set;
@@ -84,7 +84,7 @@ static void describe(struct reader *r)
 			.unit = t->count_unit,
 			.cgroup = from->cgroup,
 			.scale = from->scale,
-			.kind = kind_of(t),
+			.kind = statdata_read_kind_of(t),
 			.attr = t->attr,
 			.leader = t->leader,
 			.group_name = t->group_name,
@@ -211,7 +211,7 @@ static int take_round(struct reader *r, const struct perfdata_event_header *h)
 	return r->fn ? r->fn(r->ctx, &r->d, round->time, round->type == STATDATA_FINAL, r->e) : 0;
 }
 
-static int on_record(void *ctx, const struct perfdata_view *v)
+static int statdata_read_on_record(void *ctx, const struct perfdata_view *v)
 {
 	struct reader *r = ctx;
 	const struct perfdata_event_header *h;
@@ -228,7 +228,7 @@ static int on_record(void *ctx, const struct perfdata_view *v)
 	}
 }
 
-static void forget(struct reader *r)
+static void statdata_read_forget(struct reader *r)
 {
 	for (size_t i = 0; i < r->d.set.n; i++) {
 		map_free(&r->event[i].at);
@@ -246,12 +246,12 @@ int statdata_each(struct statdata *d, statdata_fn *fn, void *ctx, struct err *e)
 	struct reader *r = d->impl;
 	int code;
 
-	forget(r);
+	statdata_read_forget(r);
 	r->fn = fn;
 	r->ctx = ctx;
 	r->e = e;
 	r->walk = perfdata_walk_new(&r->pd->source);
-	code = perfdata_walk_each(r->walk, on_record, r);
+	code = perfdata_walk_each(r->walk, statdata_read_on_record, r);
 	perfdata_walk_free(r->walk);
 	return code;
 }
@@ -273,7 +273,7 @@ int statdata_open(struct source *s, struct statdata **ret, struct err *e)
 	r->d.config.by = STATDATA_UNSET;
 	r->d.user_s = pd->has_usage ? (double)pd->user_ns / 1e9 : -1;
 	r->d.sys_s = pd->has_usage ? (double)pd->sys_ns / 1e9 : -1;
-	describe(r);
+	statdata_read_describe(r);
 	statdata_each(&r->d, NULL, NULL, e);
 	if (!r->any) {
 		statdata_close(&r->d);
@@ -306,7 +306,7 @@ void statdata_close(struct statdata *d)
 	if (!d)
 		return;
 	r = d->impl;
-	forget(r);
+	statdata_read_forget(r);
 	free(r->event);
 	free(r);
 }

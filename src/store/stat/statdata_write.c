@@ -10,7 +10,7 @@
 /* perf reads only the first map of threads, and a record has 64 KiB. */
 #define MAX_THREADS ((UINT16_MAX - 16) / sizeof(struct statdata_thread))
 
-static bool is_clock(const struct count_event *ev)
+static bool statdata_write_is_clock(const struct count_event *ev)
 {
 	return ev->attr.type == PERF_TYPE_SOFTWARE && ev->kind == SPEC_SOFTWARE &&
 	       (ev->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
@@ -64,8 +64,10 @@ static int put_update(struct perfdata_writer *w, enum perfdata_update what,
 static int put_updates(struct perfdata_writer *w, const struct count_event *ev,
 		       const struct event_type *t, struct err *e)
 {
-	const char *unit = is_clock(ev) ? "msec" : ev->kind == SPEC_TOOL ? "ns" : ev->unit;
-	double scale = is_clock(ev) ? 1e-6 : ev->scale;
+	const char *unit = statdata_write_is_clock(ev) ? "msec"
+			   : ev->kind == SPEC_TOOL     ? "ns"
+						       : ev->unit;
+	double scale = statdata_write_is_clock(ev) ? 1e-6 : ev->scale;
 	int r = 0;
 
 	if (!t->n_ids)
@@ -134,7 +136,7 @@ static int put_threads(struct perfdata_writer *w, const struct places *p, struct
 	return perfdata_write_record(w, PERFDATA_THREAD_MAP, 0, body, 8 + n, e);
 }
 
-static int put_cpus(struct perfdata_writer *w, const struct places *p, struct err *e)
+static int statdata_write_put_cpus(struct perfdata_writer *w, const struct places *p, struct err *e)
 {
 	size_t n = p->cpus.n * sizeof(uint16_t);
 	AUTO_FREE uint8_t *body = mem_alloc(4 + n);
@@ -169,7 +171,7 @@ int statdata_write_begin(struct perfdata_writer *w, const struct count_set *set,
 	if (r == 0)
 		r = put_threads(w, &p, e);
 	if (r == 0)
-		r = put_cpus(w, &p, e);
+		r = statdata_write_put_cpus(w, &p, e);
 	if (r == 0)
 		r = perfdata_write_record(w, PERFDATA_STAT_CONFIG, 0, &config, sizeof(config), e);
 	places_free(&p);

@@ -43,7 +43,7 @@ static bool cut_number(const char *s, size_t *n, const char **num, size_t *num_n
 	return true;
 }
 
-static int number(struct reader *r, const char *s, size_t n, int64_t *ret)
+static int folded_number(struct reader *r, const char *s, size_t n, int64_t *ret)
 {
 	const char *dot = memchr(s, '.', n);
 	size_t whole = dot ? (size_t)(dot - s) : n;
@@ -74,7 +74,7 @@ static int number(struct reader *r, const char *s, size_t n, int64_t *ret)
 }
 
 /* Add the frame s[0..n). more: a semicolon ended it, so backslashes at its end were doubled. */
-static void add_frame(struct reader *r, const char *s, size_t n, bool escaped, bool more)
+static void folded_add_frame(struct reader *r, const char *s, size_t n, bool escaped, bool more)
 {
 	size_t from = r->text.n;
 
@@ -125,7 +125,7 @@ static int split_frames(struct reader *r, const char *s, size_t n)
 		if (r->frames.n == FOLDED_MAX_DEPTH)
 			return err_set(r->e, E2BIG, "%s:%llu: the stack has more than %u frames",
 				       r->name, (unsigned long long)r->line, FOLDED_MAX_DEPTH);
-		add_frame(r, s + start, end - start, escaped, semi != NULL);
+		folded_add_frame(r, s + start, end - start, escaped, semi != NULL);
 		if (!semi)
 			break;
 		at = start = end + 1;
@@ -157,7 +157,7 @@ static bool is_comment(const char *s, size_t n)
 	return n && s[0] == '#' && !cut_number(s, &n, &num, &num_n);
 }
 
-static int one_line(struct reader *r, const char *s, size_t n, folded_fn *fn, void *ctx)
+static int folded_one_line(struct reader *r, const char *s, size_t n, folded_fn *fn, void *ctx)
 {
 	struct folded_stack st = { .line = r->line };
 	const char *last, *first;
@@ -173,11 +173,11 @@ static int one_line(struct reader *r, const char *s, size_t n, folded_fn *fn, vo
 		return 0;
 	if (!cut_number(s, &left, &last, &last_n))
 		return no_count(r, s, n, "count");
-	k = number(r, last, last_n, &st.count[r->info->two]);
+	k = folded_number(r, last, last_n, &st.count[r->info->two]);
 	if (k == 0 && r->info->two) {
 		if (!cut_number(s, &left, &first, &first_n))
 			return no_count(r, s, n, "second count");
-		k = number(r, first, first_n, &st.count[0]);
+		k = folded_number(r, first, first_n, &st.count[0]);
 	}
 	if (k == 0)
 		k = split_frames(r, s, left);
@@ -224,7 +224,7 @@ int folded_read(const char *name, const char *data, size_t n, struct folded_info
 				(unsigned long long)r.line, FOLDED_MAX_LINE >> 20);
 			k = err_hint(e, "is this file folded stacks, one a line?");
 		} else if (len) {
-			k = one_line(&r, s, len, fn, ctx);
+			k = folded_one_line(&r, s, len, fn, ctx);
 		}
 	}
 	vec_free(&r.frames);

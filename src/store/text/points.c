@@ -32,8 +32,8 @@ static bool take_number(const char **s, const char *end, double *ret)
 	return !*stop && isfinite(*ret);
 }
 
-static int one_line(const char *name, uint64_t line, const char *s, const char *end, points_fn *fn,
-		    void *ctx, struct err *e)
+static int points_one_line(const char *name, uint64_t line, const char *s, const char *end,
+			   points_fn *fn, void *ctx, struct err *e)
 {
 	struct points_line l = { .line = line };
 
@@ -74,7 +74,7 @@ int points_read(const char *name, const char *data, size_t n, points_fn *fn, voi
 		while (data < stop && is_between(*data))
 			data++;
 		if (data < stop && *data != '#') {
-			r = one_line(name, line, data, stop, fn, ctx, e);
+			r = points_one_line(name, line, data, stop, fn, ctx, e);
 			if (r)
 				return r;
 		}

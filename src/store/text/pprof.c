@@ -113,7 +113,7 @@ static bool get_text(const struct reading *r, uint64_t i, struct pprof_text *ret
 	return true;
 }
 
-static int split(struct reading *r, struct pprof_bytes in)
+static int pprof_split(struct reading *r, struct pprof_bytes in)
 {
 	struct field_value f;
 	int k;
@@ -362,7 +362,7 @@ int pprof_open(const char *name, const void *data, size_t n, struct pprof *ret, 
 		in.p = ret->inflated;
 	}
 	if (k == 0)
-		k = split(&r, in);
+		k = pprof_split(&r, in);
 	if (k == 0 && (!ret->strings.n || ret->strings.data[0].n))
 		k = bad(&r, "it has no table of strings");
 	if (k == 0)
@@ -433,7 +433,7 @@ static bool add_value(void *ctx, uint64_t v)
 	return true;
 }
 
-static bool is(struct pprof_text t, const char *s)
+static bool pprof_is(struct pprof_text t, const char *s)
 {
 	return t.n == strlen(s) && memcmp(t.s, s, t.n) == 0;
 }
@@ -454,15 +454,16 @@ static bool read_label(const struct pprof *p, struct pprof_bytes in, struct ppro
 			number = (int64_t)f.v;
 		}
 	}
-	if (text.n && (is(key, "comm") || is(key, "thread") || is(key, "thread_name")))
+	if (text.n &&
+	    (pprof_is(key, "comm") || pprof_is(key, "thread") || pprof_is(key, "thread_name")))
 		s->comm = text;
-	else if (!text.n && is(key, "pid"))
+	else if (!text.n && pprof_is(key, "pid"))
 		s->pid = number;
-	else if (!text.n && (is(key, "tid") || is(key, "thread_id")))
+	else if (!text.n && (pprof_is(key, "tid") || pprof_is(key, "thread_id")))
 		s->tid = number;
-	else if (!text.n && is(key, "cpu"))
+	else if (!text.n && pprof_is(key, "cpu"))
 		s->cpu = number;
-	else if (!text.n && (is(key, "time") || is(key, "timestamp")))
+	else if (!text.n && (pprof_is(key, "time") || pprof_is(key, "timestamp")))
 		s->at = number;
 	return k == 0;
 }

@@ -23,7 +23,7 @@ struct reader {
 	struct err *e;
 };
 
-static int refuse(struct reader *r, int code, const char *why)
+static int script_text_refuse(struct reader *r, int code, const char *why)
 {
 	err_set(r->e, code, "%s:%llu: %s", r->name, (unsigned long long)r->line, why);
 	return err_hint(r->e, HINT);
@@ -55,7 +55,7 @@ static int begin_sample(struct reader *r, const char *s, size_t n)
 	int k = script_text_header(s, n, &new, &rest);
 
 	if (k == -ERANGE)
-		return refuse(r, ERANGE, "the count is too large");
+		return script_text_refuse(r, ERANGE, "the count is too large");
 	if (k == 1 && rest.n && !new.tracepoint) /* what a tracepoint says is no code */
 		one = script_text_frame(rest.s, rest.n, &f);
 	/* behind an event may be anything, such as what a BPF program wrote */
@@ -74,32 +74,32 @@ static int begin_sample(struct reader *r, const char *s, size_t n)
 	return k ? k : 1;
 }
 
-static int add_frame(struct reader *r, const struct script_frame *f)
+static int script_text_add_frame(struct reader *r, const struct script_frame *f)
 {
 	if (r->frames.n == FOLDED_MAX_DEPTH)
-		return refuse(r, E2BIG, "the stack has too many frames");
+		return script_text_refuse(r, E2BIG, "the stack has too many frames");
 	vec_push(&r->frames, *f);
 	return 0;
 }
 
-static int one_line(struct reader *r, const char *s, size_t n)
+static int script_text_one_line(struct reader *r, const char *s, size_t n)
 {
 	char buf[TEXT_LINE_EXCERPT];
 	struct script_frame f;
 	int k;
 
 	if (memchr(s, '\0', n))
-		return refuse(r, EINVAL, "a NUL byte: this is no text");
+		return script_text_refuse(r, EINVAL, "a NUL byte: this is no text");
 	/* frames begin with a tab; where it became blanks, a process may be called "dd" */
 	if (r->open && s[0] == '\t' && script_text_frame(s, n, &f))
-		return add_frame(r, &f);
+		return script_text_add_frame(r, &f);
 	k = begin_sample(r, s, n);
 	if (k != 0)
 		return k == 1 ? 0 : k;
 	if (s[0] == '#' || (r->open && script_text_is_position(s, n)))
 		return 0;
 	if (r->open && text_is_space(s[0]) && script_text_frame(s, n, &f))
-		return add_frame(r, &f);
+		return script_text_add_frame(r, &f);
 	err_set(r->e, EINVAL, "%s:%llu: neither a sample nor a frame of one: '%s'", r->name,
 		(unsigned long long)r->line, text_line_excerpt(s, n, buf));
 	return err_hint(r->e, HINT);
@@ -116,9 +116,9 @@ int script_text_read(const char *name, const char *data, size_t n, script_text_f
 	while (k == 0 && text_line_next(&data, end, &s, &len)) {
 		r.line++;
 		if (len > FOLDED_MAX_LINE)
-			k = refuse(&r, E2BIG, "the line is too long");
+			k = script_text_refuse(&r, E2BIG, "the line is too long");
 		else
-			k = len ? one_line(&r, s, len) : end_sample(&r);
+			k = len ? script_text_one_line(&r, s, len) : end_sample(&r);
 	}
 	if (k == 0)
 		k = end_sample(&r);

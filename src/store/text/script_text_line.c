@@ -18,7 +18,7 @@ static void skip_blanks(struct at *a)
 }
 
 /* The length of the word here. */
-static size_t word(const struct at *a)
+static size_t script_text_line_word(const struct at *a)
 {
 	size_t i = a->i;
 
@@ -93,7 +93,7 @@ static bool ids(struct at *a, struct script_sample *r)
 }
 
 /* "6849.620063:" in ns; a time that is too large is none. */
-static bool time_of(struct at *a, struct script_sample *r)
+static bool script_text_line_time_of(struct at *a, struct script_sample *r)
 {
 	struct at t = *a;
 	uint64_t seconds, ns = 0;
@@ -131,9 +131,9 @@ static bool is_tracepoint(const struct script_word *event)
 	return false;
 }
 
-static bool event(struct at *a, struct script_sample *r)
+static bool script_text_line_event(struct at *a, struct script_sample *r)
 {
-	size_t n = word(a);
+	size_t n = script_text_line_word(a);
 
 	if (n < 2 || a->s[a->i + n - 1] != ':')
 		return false;
@@ -144,7 +144,7 @@ static bool event(struct at *a, struct script_sample *r)
 	return true;
 }
 
-static bool hex(struct at *a, uint64_t *ret)
+static bool script_text_line_hex(struct at *a, uint64_t *ret)
 {
 	size_t from = a->i;
 
@@ -173,7 +173,8 @@ static int what(struct at *a, struct script_sample *r)
 		skip_blanks(&p);
 		next = p;
 		/* without an event it could be an address: another one behind it tells */
-		if (event(&p, r) || p.i == p.n || hex(&next, &(uint64_t){ 0 })) {
+		if (script_text_line_event(&p, r) || p.i == p.n ||
+		    script_text_line_hex(&next, &(uint64_t){ 0 })) {
 			r->period = v;
 			r->counted = true;
 			*a = p;
@@ -184,9 +185,9 @@ static int what(struct at *a, struct script_sample *r)
 		while (p.i < p.n && text_is_digit(p.s[p.i]))
 			p.i++;
 		skip_blanks(&p);
-		return event(&p, r) ? -ERANGE : 0;
+		return script_text_line_event(&p, r) ? -ERANGE : 0;
 	}
-	event(a, r);
+	script_text_line_event(a, r);
 	return 0;
 }
 
@@ -195,7 +196,7 @@ static int tail(struct at a, bool timed, struct script_sample *r, struct script_
 {
 	int k;
 
-	if (!ids(&a, r) || time_of(&a, r) != timed)
+	if (!ids(&a, r) || script_text_line_time_of(&a, r) != timed)
 		return 0;
 	k = what(&a, r);
 	if (k < 0)
@@ -204,8 +205,8 @@ static int tail(struct at a, bool timed, struct script_sample *r, struct script_
 	return timed || r->event.s || !rest->n;
 }
 
-static int header(const char *s, size_t n, bool timed, struct script_sample *ret,
-		  struct script_word *rest)
+static int script_text_line_header(const char *s, size_t n, bool timed, struct script_sample *ret,
+				   struct script_word *rest)
 {
 	struct at a = { .s = s, .n = n };
 	size_t from, to;
@@ -213,7 +214,7 @@ static int header(const char *s, size_t n, bool timed, struct script_sample *ret
 
 	skip_blanks(&a);
 	from = a.i;
-	a.i += word(&a);
+	a.i += script_text_line_word(&a);
 	for (to = a.i; k == 0 && a.i < n; to = a.i) {
 		struct script_sample r = { .line = ret->line };
 
@@ -223,16 +224,16 @@ static int header(const char *s, size_t n, bool timed, struct script_sample *ret
 			*ret = r;
 			ret->comm = (struct script_word){ .s = s + from, .n = to - from };
 		}
-		a.i += word(&a);
+		a.i += script_text_line_word(&a);
 	}
 	return k;
 }
 
 int script_text_header(const char *s, size_t n, struct script_sample *ret, struct script_word *rest)
 {
-	int k = header(s, n, true, ret, rest);
+	int k = script_text_line_header(s, n, true, ret, rest);
 
-	return k ? k : header(s, n, false, ret, rest);
+	return k ? k : script_text_line_header(s, n, false, ret, rest);
 }
 
 /* Where the parenthesis at the end was opened; files may have some, too: "(/a (deleted))". */
@@ -273,7 +274,7 @@ bool script_text_frame(const char *s, size_t n, struct script_frame *ret)
 	size_t open;
 
 	skip_blanks(&a);
-	if (!hex(&a, &f.addr))
+	if (!script_text_line_hex(&a, &f.addr))
 		return false;
 	skip_blanks(&a);
 	open = a.i < n && s[n - 1] == ')' ? file_start(&a) : 0;

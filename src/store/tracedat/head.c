@@ -126,7 +126,7 @@ struct tracedat_buffer *head_buffer(struct reader *r, const char *name, const ch
 }
 
 /* A line of the kernel's trace_clock: "[local] global counter" or just the name. */
-static const char *clock_name(struct reader *r, const char *text, size_t n)
+static const char *tracedat_head_clock_name(struct reader *r, const char *text, size_t n)
 {
 	const char *open = memchr(text, '[', n), *close;
 
@@ -178,7 +178,7 @@ void head_option(struct reader *r, unsigned id, const uint8_t *data, uint32_t si
 	case TRACEDAT_TRACECLOCK:
 		r->t.has_clock = true;
 		if (size)
-			r->t.clock = clock_name(r, (const char *)data, size);
+			r->t.clock = tracedat_head_clock_name(r, (const char *)data, size);
 		break;
 	case TRACEDAT_TSC2NSEC:
 		r->t.tsc_mult = cut_u32(&c);
@@ -194,8 +194,8 @@ void head_option(struct reader *r, unsigned id, const uint8_t *data, uint32_t si
 /* --- version 6 --- */
 
 /* One CPU's pages; what lies beyond the end of the file is missing. */
-static void add_cpu(struct reader *r, struct tracedat_buffer *b, uint32_t cpu, uint64_t offset,
-		    uint64_t size)
+static void tracedat_head_add_cpu(struct reader *r, struct tracedat_buffer *b, uint32_t cpu,
+				  uint64_t offset, uint64_t size)
 {
 	struct tracedat_cpu c = { .cpu = cpu, .offset = offset, .size = size };
 
@@ -235,13 +235,13 @@ static void data6(struct reader *r, struct cut *c, struct tracedat_buffer *b, ui
 
 		size = cut_u64(c);
 		if (!c->bad)
-			add_cpu(r, b, i, offset, size);
+			tracedat_head_add_cpu(r, b, i, offset, size);
 	}
 	if (!clock)
 		return;
 	sized_text(r, c, cut_u64(c), &text, &n);
 	if (text && n < 4096)
-		b->clock = clock_name(r, text, n);
+		b->clock = tracedat_head_clock_name(r, text, n);
 }
 
 struct later {
@@ -357,7 +357,7 @@ static void buffer7(struct reader *r, struct cut *c, bool is_text)
 
 		if (c->bad)
 			break;
-		add_cpu(r, b, cpu, at, size);
+		tracedat_head_add_cpu(r, b, cpu, at, size);
 		if (packed && size)
 			unpack_cpu(r, &b->cpus[b->n_cpus - 1]);
 	}

@@ -27,8 +27,8 @@ struct reading {
 	bool parts; /* read for sums: beginnings of functions, which weigh nothing, are left out */
 };
 
-static bool number(const struct event_type *t, const char *name, const struct ringbuf_record *rec,
-		   uint64_t *ret)
+static bool tracedat_read_number(const struct event_type *t, const char *name,
+				 const struct ringbuf_record *rec, uint64_t *ret)
 {
 	const struct field *f = type_field(t, name);
 	int64_t v;
@@ -39,7 +39,7 @@ static bool number(const struct event_type *t, const char *name, const struct ri
 	return true;
 }
 
-static uint64_t word(const struct reader *r, const uint8_t *p)
+static uint64_t tracedat_read_word(const struct reader *r, const uint8_t *p)
 {
 	uint64_t v64;
 	uint32_t v32;
@@ -61,7 +61,7 @@ static uint32_t add_frames(struct reading *rd, const struct event_type *t,
 	uint64_t none = step == 8 ? UINT64_MAX : UINT32_MAX;
 
 	for (; at + step <= rec->size && n < MAX_FRAMES; at += step) {
-		uint64_t v = word(rd->r, rec->data + at);
+		uint64_t v = tracedat_read_word(rd->r, rec->data + at);
 
 		if (v == none || !v)
 			break;
@@ -88,26 +88,28 @@ static void enter(struct reading *rd, const struct tracedat_record *rec, const s
 	uint64_t func, depth;
 	struct calls *c;
 
-	if (!number(t, "func", &rec->r, &func) || !number(t, "depth", &rec->r, &depth) ||
-	    depth >= MAX_DEPTH)
+	if (!tracedat_read_number(t, "func", &rec->r, &func) ||
+	    !tracedat_read_number(t, "depth", &rec->r, &depth) || depth >= MAX_DEPTH)
 		return;
 	c = calls_of(rd, ev->tid, rec->cpu);
 	c->func[depth] = func;
 	c->inside[depth] = 0;
 }
 
-static void leave(struct reading *rd, const struct tracedat_record *rec, struct event *ev)
+static void tracedat_read_leave(struct reading *rd, const struct tracedat_record *rec,
+				struct event *ev)
 {
 	const struct event_type *t = &rd->r->trace.types[rd->r->exit_type];
 	uint64_t func, depth, begin = 0, end = 0, took, self;
 	struct calls *c;
 	uint32_t n = 0;
 
-	if (!number(t, "func", &rec->r, &func) || !number(t, "depth", &rec->r, &depth) ||
-	    depth >= MAX_DEPTH)
+	if (!tracedat_read_number(t, "func", &rec->r, &func) ||
+	    !tracedat_read_number(t, "depth", &rec->r, &depth) || depth >= MAX_DEPTH)
 		return;
 	/* newer kernels say how long, older ones from when to when */
-	if (!number(t, "calltime", &rec->r, &begin) || !number(t, "rettime", &rec->r, &end))
+	if (!tracedat_read_number(t, "calltime", &rec->r, &begin) ||
+	    !tracedat_read_number(t, "rettime", &rec->r, &end))
 		return;
 	took = end > begin ? end - begin : 0;
 	c = calls_of(rd, ev->tid, rec->cpu);
@@ -162,13 +164,14 @@ static void take_stacks(struct reading *rd, struct tracedat_record *rec, struct 
 	ev->have |= EVENT_HAVE_CHAIN | EVENT_HAVE_IP;
 }
 
-static void function(struct reading *rd, const struct tracedat_record *rec, struct event *ev)
+static void tracedat_read_function(struct reading *rd, const struct tracedat_record *rec,
+				   struct event *ev)
 {
 	const struct event_type *t = &rd->r->trace.types[rd->r->fn_type];
 	uint64_t ip, parent;
 
-	if (ev->chain_n || !number(t, "ip", &rec->r, &ip) ||
-	    !number(t, "parent_ip", &rec->r, &parent))
+	if (ev->chain_n || !tracedat_read_number(t, "ip", &rec->r, &ip) ||
+	    !tracedat_read_number(t, "parent_ip", &rec->r, &parent))
 		return;
 	rd->chain[0] = EVENT_CHAIN_KERNEL;
 	rd->chain[1] = ip;
@@ -179,7 +182,7 @@ static void function(struct reading *rd, const struct tracedat_record *rec, stru
 	ev->have |= EVENT_HAVE_CHAIN | EVENT_HAVE_IP;
 }
 
-static int give(struct reading *rd, struct tracedat_record *rec)
+static int tracedat_read_give(struct reading *rd, struct tracedat_record *rec)
 {
 	const struct reader *r = rd->r;
 	struct event ev = { .kind = EVENT_SAMPLE,
@@ -206,11 +209,11 @@ static int give(struct reading *rd, struct tracedat_record *rec)
 			return 0;
 	}
 	if (ev.type == r->exit_type)
-		leave(rd, rec, &ev);
+		tracedat_read_leave(rd, rec, &ev);
 	else if (r->kstack_type != NO_TYPE || r->ustack_type != NO_TYPE)
 		take_stacks(rd, rec, &ev);
 	if (ev.type == r->fn_type)
-		function(rd, rec, &ev);
+		tracedat_read_function(rd, rec, &ev);
 	return rd->fn(rd->ctx, &ev);
 }
 
@@ -232,8 +235,8 @@ static int give_lost(struct reading *rd, const struct tracedat_record *rec)
 	return rd->fn(rd->ctx, &ev);
 }
 
-static int read_all(const struct reader *r, struct tracedat_walk *w, bool all, bool parts,
-		    event_fn *fn, void *ctx)
+static int tracedat_read_read_all(const struct reader *r, struct tracedat_walk *w, bool all,
+				  bool parts, event_fn *fn, void *ctx)
 {
 	struct reading rd = { .r = r, .walk = w, .fn = fn, .ctx = ctx, .parts = parts };
 	struct tracedat_record rec;
@@ -243,7 +246,7 @@ static int read_all(const struct reader *r, struct tracedat_walk *w, bool all, b
 		if (rec.r.missed && all)
 			answer = give_lost(&rd, &rec);
 		if (answer == 0)
-			answer = give(&rd, &rec);
+			answer = tracedat_read_give(&rd, &rec);
 	}
 	vec_each (&rd.calls, c)
 		free(*c);
@@ -264,7 +267,8 @@ int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx,
 
 	(void)e;
 	if (r->graph)
-		return read_all(r, tracedat_walk_new(s, chunk, NULL, NULL), false, true, fn, ctx);
+		return tracedat_read_read_all(r, tracedat_walk_new(s, chunk, NULL, NULL), false,
+					      true, fn, ctx);
 	for (size_t i = 0; i < r->buffers.n; i++) {
 		const struct tracedat_buffer *b = &r->buffers.data[i];
 		uint32_t cpu;
@@ -274,7 +278,8 @@ int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx,
 			continue;
 		}
 		cpu = b->cpus[chunk].cpu;
-		return read_all(r, tracedat_walk_new(s, i, one_cpu, &cpu), false, true, fn, ctx);
+		return tracedat_read_read_all(r, tracedat_walk_new(s, i, one_cpu, &cpu), false,
+					      true, fn, ctx);
 	}
 	return 0;
 }
@@ -282,6 +287,6 @@ int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx,
 int tracedat_read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e)
 {
 	(void)e;
-	return read_all(reader_of(s), tracedat_walk_new(s, SIZE_MAX, NULL, NULL), all, false, fn,
-			ctx);
+	return tracedat_read_read_all(reader_of(s), tracedat_walk_new(s, SIZE_MAX, NULL, NULL), all,
+				      false, fn, ctx);
 }

@@ -45,7 +45,7 @@ bool ringbuf_layout_parse(struct ringbuf_layout *l, const char *text, size_t n)
 	return ok;
 }
 
-static uint32_t u32(const struct ringbuf_layout *l, const uint8_t *p)
+static uint32_t ringbuf_u32(const struct ringbuf_layout *l, const uint8_t *p)
 {
 	uint32_t v;
 
@@ -63,7 +63,8 @@ static uint64_t u64(const struct ringbuf_layout *l, const uint8_t *p)
 
 static uint64_t commit_word(const struct ringbuf_layout *l, const uint8_t *page)
 {
-	return l->commit_size == 8 ? u64(l, page + l->commit_at) : u32(l, page + l->commit_at);
+	return l->commit_size == 8 ? u64(l, page + l->commit_at)
+				   : ringbuf_u32(l, page + l->commit_at);
 }
 
 size_t ringbuf_used(const struct ringbuf_layout *l, const uint8_t *page, size_t size)
@@ -95,8 +96,8 @@ bool ringbuf_start(struct ringbuf *r, const uint8_t *page, size_t size)
 		r->missed = -1;
 		/* how many stands behind the last record, when there was room */
 		if (word & MISSED_STORED && size - used >= l->commit_size) {
-			uint64_t n =
-				l->commit_size == 8 ? u64(l, page + used) : u32(l, page + used);
+			uint64_t n = l->commit_size == 8 ? u64(l, page + used)
+							 : ringbuf_u32(l, page + used);
 
 			r->missed = n && n <= INT64_MAX ? (int64_t)n : -1;
 		}
@@ -110,8 +111,8 @@ bool ringbuf_next(struct ringbuf *r, struct ringbuf_record *ret)
 	bool big = RINGBUF_BIG_ENDIAN != l->swap;
 
 	while (r->end - r->at >= 4) {
-		uint32_t head = u32(l, r->page + r->at), left = r->end - r->at - 4, type, size,
-			 since;
+		uint32_t head = ringbuf_u32(l, r->page + r->at), left = r->end - r->at - 4, type,
+			 size, since;
 		uint64_t delta;
 		const uint8_t *p = r->page + r->at + 4;
 
@@ -125,7 +126,7 @@ bool ringbuf_next(struct ringbuf *r, struct ringbuf_record *ret)
 		if (type == 0 || type >= RINGBUF_PADDING) {
 			if (left < 4)
 				break;
-			size = u32(l, p);
+			size = ringbuf_u32(l, p);
 		} else {
 			size = type * 4;
 		}

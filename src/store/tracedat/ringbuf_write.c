@@ -23,7 +23,7 @@ static void put_u32(struct ringbuf_writer *w, uint32_t v)
 	w->at += 4;
 }
 
-static void flush(struct ringbuf_writer *w)
+static void ringbuf_write_flush(struct ringbuf_writer *w)
 {
 	uint64_t commit = w->at - w->layout.data_at;
 	uint32_t half = (uint32_t)commit;
@@ -54,7 +54,7 @@ void ringbuf_writer_add(struct ringbuf_writer *w, uint64_t time, const void *dat
 	if (need + 8 > w->page_size - w->layout.data_at)
 		return; /* no page could hold it: it came from none */
 	if (w->at && w->at + need + (delta >> RINGBUF_DELTA_BITS ? 8 : 0) > w->page_size)
-		flush(w);
+		ringbuf_write_flush(w);
 	if (!w->at) {
 		memcpy(w->page, &time, 8);
 		w->at = w->layout.data_at;
@@ -75,7 +75,7 @@ void ringbuf_writer_add(struct ringbuf_writer *w, uint64_t time, const void *dat
 
 int ringbuf_writer_end(struct ringbuf_writer *w)
 {
-	flush(w);
+	ringbuf_write_flush(w);
 	free(w->page);
 	w->page = NULL;
 	return -w->error;

@@ -90,7 +90,7 @@ struct cut reader_cut(const struct reader *r, uint64_t offset)
 	return c;
 }
 
-static void reader_close(struct source *s)
+static void tracedat_reader_close(struct source *s)
 {
 	struct reader *r = reader_of(s);
 
@@ -292,7 +292,7 @@ static int load_start(struct reader *r, struct err *e)
 	return read_start(r, &c, e);
 }
 
-static int load(struct reader *r, struct err *e)
+static int tracedat_load(struct reader *r, struct err *e)
 {
 	int code = load_start(r, e);
 	struct cut c;
@@ -345,10 +345,10 @@ static int open_with(int (*how)(struct reader *, struct err *), const char *path
 				     .stable = false,
 				     .read_chunk = tracedat_read_chunk,
 				     .read_ordered = tracedat_read_ordered,
-				     .close = reader_close };
+				     .close = tracedat_reader_close };
 	code = how(r, e);
 	if (code < 0) {
-		reader_close(&r->source);
+		tracedat_reader_close(&r->source);
 		return code;
 	}
 	r->trace.big_endian_source = r->t.swap;
@@ -358,7 +358,7 @@ static int open_with(int (*how)(struct reader *, struct err *), const char *path
 
 int tracedat_open(const char *path, struct source **ret, struct err *e)
 {
-	return open_with(load, path, ret, e);
+	return open_with(tracedat_load, path, ret, e);
 }
 
 int tracedat_open_raw(const char *path, struct source **ret, struct err *e)

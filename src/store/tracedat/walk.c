@@ -73,7 +73,7 @@ struct tracedat_walk *tracedat_walk_new(const struct source *s, size_t buffer,
 }
 
 /* The earliest lane, the first of equals; and how long it stays so. */
-static bool settle(struct tracedat_walk *w)
+static bool tracedat_walk_settle(struct tracedat_walk *w)
 {
 	uint64_t first = UINT64_MAX;
 	bool any = false;
@@ -102,7 +102,7 @@ bool tracedat_walk_peek(struct tracedat_walk *w, struct tracedat_record *ret)
 {
 	const struct lane *l;
 
-	if (!w->settled && !settle(w))
+	if (!w->settled && !tracedat_walk_settle(w))
 		return false;
 	l = &w->lanes[w->best];
 	*ret = (struct tracedat_record){ .r = l->rec, .cpu = l->cpu, .buffer = l->buffer };

@@ -50,7 +50,7 @@ struct writer {
 	int failed;
 };
 
-static void put(struct writer *w, const void *data, size_t n)
+static void tracedat_write_put(struct writer *w, const void *data, size_t n)
 {
 	int r = w->failed ? 0 : file_write_all(w->fd, data, n);
 
@@ -64,17 +64,17 @@ static void put(struct writer *w, const void *data, size_t n)
 
 static void put_u16(struct writer *w, uint16_t v)
 {
-	put(w, &v, sizeof(v));
+	tracedat_write_put(w, &v, sizeof(v));
 }
 
 static void put_u32(struct writer *w, uint32_t v)
 {
-	put(w, &v, sizeof(v));
+	tracedat_write_put(w, &v, sizeof(v));
 }
 
 static void put_u64(struct writer *w, uint64_t v)
 {
-	put(w, &v, sizeof(v));
+	tracedat_write_put(w, &v, sizeof(v));
 }
 
 static void patch_u64(struct writer *w, uint64_t at, uint64_t v)
@@ -90,7 +90,7 @@ static void pad_to(struct writer *w, uint32_t size)
 	while (w->at % size && !w->failed) {
 		uint64_t n = size - w->at % size;
 
-		put(w, zeros, n < sizeof(zeros) ? (size_t)n : sizeof(zeros));
+		tracedat_write_put(w, zeros, n < sizeof(zeros) ? (size_t)n : sizeof(zeros));
 	}
 }
 
@@ -109,7 +109,7 @@ static void add_u64(struct strbuf *b, uint64_t v)
 	strbuf_add(b, (const char *)&v, sizeof(v));
 }
 
-static void add_text(struct strbuf *b, const char *s)
+static void tracedat_write_add_text(struct strbuf *b, const char *s)
 {
 	strbuf_add(b, s, strlen(s) + 1);
 }
@@ -198,10 +198,10 @@ static uint32_t put_range(struct writer *w, const struct tracedat_out_buffer *b,
 
 			put_u32(w, (uint32_t)packed);
 			put_u32(w, (uint32_t)n);
-			put(w, w->scratch.data, packed);
+			tracedat_write_put(w, w->scratch.data, packed);
 			chunks++;
 		} else {
-			put(w, buf, n);
+			tracedat_write_put(w, buf, n);
 		}
 	}
 	return chunks;
@@ -228,7 +228,7 @@ static void put_cpu(struct writer *w, const struct tracedat_out_buffer *b,
 	*size -= 4;
 }
 
-static bool empty(const struct tracedat_out_cpu *c)
+static bool tracedat_write_empty(const struct tracedat_out_cpu *c)
 {
 	return !(c->fd >= 0 && c->size) && !(c->older_fd >= 0 && c->older_size);
 }
@@ -238,7 +238,7 @@ static bool empty(const struct tracedat_out_cpu *c)
 static void put_sized32(struct writer *w, const struct strbuf *b)
 {
 	put_u32(w, (uint32_t)b->n);
-	put(w, strbuf_str(b), b->n);
+	tracedat_write_put(w, strbuf_str(b), b->n);
 }
 
 /* What the kernel counted, CPU by CPU; the name of an instance is among the texts. */
@@ -289,12 +289,12 @@ static uint64_t table6(struct writer *w)
 {
 	uint64_t at;
 
-	put(w, "flyrecord", 10);
+	tracedat_write_put(w, "flyrecord", 10);
 	at = w->at;
 	for (uint32_t i = 0; i < w->o->n_cpus * 2; i++)
 		put_u64(w, 0);
 	put_u64(w, strlen(w->o->clocks));
-	put(w, w->o->clocks, strlen(w->o->clocks));
+	tracedat_write_put(w, w->o->clocks, strlen(w->o->clocks));
 	return at;
 }
 
@@ -303,7 +303,7 @@ static void pages6(struct writer *w, const struct tracedat_out_buffer *b, uint64
 	for (size_t i = 0; i < b->n_cpus && !w->failed; i++) {
 		uint64_t offset, size;
 
-		if (b->cpus[i].cpu >= w->o->n_cpus || empty(&b->cpus[i]))
+		if (b->cpus[i].cpu >= w->o->n_cpus || tracedat_write_empty(&b->cpus[i]))
 			continue;
 		put_cpu(w, b, &b->cpus[i], &offset, &size);
 		patch_u64(w, table + b->cpus[i].cpu * 16ull, offset);
@@ -318,30 +318,30 @@ static void write6(struct writer *w)
 	VEC(uint64_t) tables = { 0 };
 	uint64_t options_at;
 
-	put(w, o->header.data, o->header.n);
-	put(w, strbuf_str(&o->ftrace), o->ftrace.n);
-	put(w, strbuf_str(&o->formats), o->formats.n);
+	tracedat_write_put(w, o->header.data, o->header.n);
+	tracedat_write_put(w, strbuf_str(&o->ftrace), o->ftrace.n);
+	tracedat_write_put(w, strbuf_str(&o->formats), o->formats.n);
 	put_sized32(w, &o->kallsyms);
 	put_sized32(w, &o->printk);
 	put_u64(w, o->cmdlines.n);
-	put(w, strbuf_str(&o->cmdlines), o->cmdlines.n);
+	tracedat_write_put(w, strbuf_str(&o->cmdlines), o->cmdlines.n);
 	put_u32(w, o->n_cpus);
 	if (o->n_buffers && o->buffers[0].text) {
-		put(w, "latency  ", 10);
-		put(w, strbuf_str(o->buffers[0].text), o->buffers[0].text->n);
+		tracedat_write_put(w, "latency  ", 10);
+		tracedat_write_put(w, strbuf_str(o->buffers[0].text), o->buffers[0].text->n);
 		return;
 	}
-	put(w, "options  ", 10);
+	tracedat_write_put(w, "options  ", 10);
 	common_options(w, &opts);
 	options_at = w->at + opts.n;
 	for (size_t i = 1; i < o->n_buffers; i++) {
 		AUTO_STRBUF one = { 0 };
 
 		add_u64(&one, 0);
-		add_text(&one, o->buffers[i].name);
+		tracedat_write_add_text(&one, o->buffers[i].name);
 		add_option(&opts, TRACEDAT_BUFFER, one.data, one.n);
 	}
-	put(w, opts.data, opts.n);
+	tracedat_write_put(w, opts.data, opts.n);
 	put_u16(w, TRACEDAT_DONE);
 	for (size_t i = 0; i < o->n_buffers; i++) {
 		if (i) {
@@ -361,7 +361,7 @@ static uint32_t described(struct writer *w, const char *what)
 {
 	uint32_t at = (uint32_t)w->strings.n;
 
-	add_text(&w->strings, what);
+	tracedat_write_add_text(&w->strings, what);
 	return at;
 }
 
@@ -378,7 +378,7 @@ static void section(struct writer *w, uint16_t id, const char *what, const void 
 		put_u32(w, (uint32_t)size);
 		put_u32(w, (uint32_t)n);
 	}
-	put(w, packed ? w->scratch.data : data, size);
+	tracedat_write_put(w, packed ? w->scratch.data : data, size);
 }
 
 /* A section, and an option that leads to it. */
@@ -443,10 +443,10 @@ static void text7(struct writer *w, const struct strbuf *text)
 
 		put_u32(w, (uint32_t)packed);
 		put_u32(w, (uint32_t)n);
-		put(w, w->scratch.data, packed);
+		tracedat_write_put(w, w->scratch.data, packed);
 	}
 	if (!w->packed)
-		put(w, strbuf_str(text), text->n);
+		tracedat_write_put(w, strbuf_str(text), text->n);
 	patch_u64(w, begin - 8, w->at - begin);
 }
 
@@ -456,8 +456,8 @@ static void buffer7(struct writer *w, const struct tracedat_out_buffer *b)
 	uint64_t at = w->at, begin;
 
 	add_u64(&opt, at);
-	add_text(&opt, b->name);
-	add_text(&opt, b->clock);
+	tracedat_write_add_text(&opt, b->name);
+	tracedat_write_add_text(&opt, b->clock);
 	if (b->text) {
 		text7(w, b->text);
 		add_option(&w->options, TRACEDAT_BUFFER_TEXT, opt.data, opt.n);
@@ -473,7 +473,7 @@ static void buffer7(struct writer *w, const struct tracedat_out_buffer *b)
 	for (size_t i = 0; i < b->n_cpus && !w->failed; i++) {
 		uint64_t offset = 0, size = 0;
 
-		if (!empty(&b->cpus[i]))
+		if (!tracedat_write_empty(&b->cpus[i]))
 			put_cpu(w, b, &b->cpus[i], &offset, &size);
 		add_u32(&opt, b->cpus[i].cpu);
 		add_u64(&opt, offset);
@@ -488,9 +488,9 @@ static void write7(struct writer *w)
 	const struct tracedat_out *o = w->o;
 	uint64_t first, next;
 
-	put(w, o->compression, strlen(o->compression) + 1);
-	put(w, "1", strcmp(o->compression, "none") == 0 ? 0 : 1);
-	put(w, "", 1);
+	tracedat_write_put(w, o->compression, strlen(o->compression) + 1);
+	tracedat_write_put(w, "1", strcmp(o->compression, "none") == 0 ? 0 : 1);
+	tracedat_write_put(w, "", 1);
 	first = w->at;
 	put_u64(w, 0);
 	linked(w, TRACEDAT_HEADER_INFO, "headers", &o->header);
@@ -512,7 +512,7 @@ static void write7(struct writer *w)
 	section(w, TRACEDAT_STRINGS, "", w->strings.data, w->strings.n);
 }
 
-static int check(const struct tracedat_out *o, struct err *e)
+static int tracedat_write_check(const struct tracedat_out *o, struct err *e)
 {
 	if (o->version == 7 && !tracedat_can_pack(o->compression)) {
 		err_set(e, EINVAL, "this kymo cannot compress with '%s'", o->compression);
@@ -545,7 +545,7 @@ int tracedat_write(const char *path, const struct tracedat_out *o, struct err *e
 	struct output out;
 	struct writer w = { .o = o, .path = path, .e = e };
 	uint8_t start[2] = { __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, sizeof(long) };
-	int r = check(o, e), closed;
+	int r = tracedat_write_check(o, e), closed;
 
 	if (r == 0)
 		r = output_open(&out, path, O_WRONLY | O_NONBLOCK, e);
@@ -554,9 +554,9 @@ int tracedat_write(const char *path, const struct tracedat_out *o, struct err *e
 	w.fd = out.fd;
 	find_layout(&w);
 	w.packed = o->version == 7 && strcmp(o->compression, "none") != 0;
-	put(&w, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
-	put(&w, o->version == 6 ? "6" : "7", 2);
-	put(&w, start, 2);
+	tracedat_write_put(&w, TRACEDAT_MAGIC, TRACEDAT_MAGIC_SIZE);
+	tracedat_write_put(&w, o->version == 6 ? "6" : "7", 2);
+	tracedat_write_put(&w, start, 2);
 	put_u32(&w, o->page_size);
 	if (o->version == 6)
 		write6(&w);

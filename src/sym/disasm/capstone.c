@@ -28,7 +28,7 @@ static struct {
 	bool ready;
 } lib;
 
-static void load(void)
+static void capstone_load(void)
 {
 	void *h = dlopen("libcapstone.so." STRING(CS_API_MAJOR), RTLD_NOW | RTLD_LOCAL);
 
@@ -50,7 +50,7 @@ cs_err cs_open(cs_arch arch, cs_mode mode, csh *handle)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, load);
+	pthread_once(&once, capstone_load);
 	return lib.ready ? lib.open(arch, mode, handle) : CS_ERR_ARCH;
 }
 

@@ -10,7 +10,7 @@
 
 #define LONGEST (1u << 20) /* a function of more is not looked through */
 
-static bool is_code(const struct elf *e, uint64_t addr)
+static bool code_is_code(const struct elf *e, uint64_t addr)
 {
 	for (size_t i = 0; i < e->nsegment; i++) {
 		const struct elf_segment *s = &e->segment[i];
@@ -23,8 +23,8 @@ static bool is_code(const struct elf *e, uint64_t addr)
 }
 
 /* The instruction that has addr within it; false when it begins there, or nobody knows. */
-static bool inside(const struct elf *e, const struct symtab_sym *s, uint64_t addr, uint64_t *from,
-		   uint64_t *to)
+static bool code_inside(const struct elf *e, const struct symtab_sym *s, uint64_t addr,
+			uint64_t *from, uint64_t *to)
 {
 	struct disasm_code code = { .machine = e->machine, .addr = s->start };
 	struct arena arena = { 0 };
@@ -54,9 +54,10 @@ int code_check(const struct elf *elf, const struct symtab *names, const char *pa
 	const struct symtab_sym *s = symtab_find(names, addr);
 	uint64_t from, to;
 
-	if (!is_code(elf, addr))
+	if (!code_is_code(elf, addr))
 		return err_set(e, ENOENT, "there is no code at 0x%" PRIx64 " in %s", addr, path);
-	if (!s || addr < s->start || addr - s->start > LONGEST || !inside(elf, s, addr, &from, &to))
+	if (!s || addr < s->start || addr - s->start > LONGEST ||
+	    !code_inside(elf, s, addr, &from, &to))
 		return 0;
 	err_set(e, EINVAL, "%s+%" PRIu64 " is in the middle of an instruction", s->name,
 		addr - s->start);
@@ -75,7 +76,7 @@ static bool is_emulated(const uint8_t *p)
 	return (p[0] & 0xf8) == 0x50 || p[0] == 0xe9 || p[0] == 0xeb || p[0] == 0x90;
 }
 
-static void mark(struct code_led *led, uint64_t addr)
+static void code_mark(struct code_led *led, uint64_t addr)
 {
 	if (addr - led->from < led->n)
 		led->bit[(addr - led->from) / 8] |= (uint8_t)(1 << (addr - led->from) % 8);
@@ -93,11 +94,11 @@ static void mark_targets(struct code_led *led, const uint8_t *p, uint64_t addr, 
 		int32_t far;
 
 		if (is_short_branch(p[i - 1]))
-			mark(led, addr + i + 1 + (uint64_t)(int64_t)(int8_t)p[i]);
+			code_mark(led, addr + i + 1 + (uint64_t)(int64_t)(int8_t)p[i]);
 		if (n - i < sizeof(far))
 			continue;
 		memcpy(&far, p + i, sizeof(far));
-		mark(led, addr + i + sizeof(far) + (uint64_t)(int64_t)far);
+		code_mark(led, addr + i + sizeof(far) + (uint64_t)(int64_t)far);
 	}
 }
 

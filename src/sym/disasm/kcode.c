@@ -24,7 +24,7 @@ struct kcode {
 };
 
 /* Where the kernel's code begins: its first segment in the upper half (x86 has one at 0 too). */
-static uint64_t text_of(const struct elf *e)
+static uint64_t kcode_text_of(const struct elf *e)
 {
 	uint64_t low = 0;
 
@@ -50,8 +50,8 @@ static int use_vmlinux(const struct kcode_want *w, struct elf *elf, const char *
 	k->fd = -1;
 	k->machine = elf->machine;
 	k->path = mem_strdup(path);
-	if (w->text && text_of(elf))
-		k->slide = w->text - text_of(elf);
+	if (w->text && kcode_text_of(elf))
+		k->slide = w->text - kcode_text_of(elf);
 	*ret = k;
 	return 0;
 }

@@ -51,7 +51,7 @@ static int read_archived(const struct srctext *s, const char *name, struct srcte
 	return 0;
 }
 
-static void load(const struct srctext *s, const char *name, struct srctext_file *f)
+static void srctext_load(const struct srctext *s, const char *name, struct srctext_file *f)
 {
 	char path[PATH_MAX];
 	size_t len = 0;
@@ -86,18 +86,18 @@ static void load(const struct srctext *s, const char *name, struct srctext_file 
 	}
 }
 
-static struct srctext_file *file_of(struct srctext *s, const char *name)
+static struct srctext_file *srctext_file_of(struct srctext *s, const char *name)
 {
 	uint32_t id = strtab_add(&s->names, name);
 
 	if (id == s->files.n)
-		load(s, name, vec_add(&s->files));
+		srctext_load(s, name, vec_add(&s->files));
 	return &s->files.data[id];
 }
 
 const char *srctext_line(struct srctext *s, const char *file, uint32_t line, size_t *n)
 {
-	const struct srctext_file *f = file_of(s, file);
+	const struct srctext_file *f = srctext_file_of(s, file);
 	size_t end;
 
 	if (!f->text || !line || line > f->n_lines)
@@ -111,7 +111,7 @@ const char *srctext_line(struct srctext *s, const char *file, uint32_t line, siz
 
 const char *srctext_path(struct srctext *s, const char *file)
 {
-	return file_of(s, file)->path;
+	return srctext_file_of(s, file)->path;
 }
 
 void srctext_free(struct srctext *s)

@@ -293,7 +293,7 @@ static int64_t displacement(const struct parts *x)
 	return x->evex && x->mod == 1 ? x->disp * unit : x->disp;
 }
 
-static void memory(struct text *t)
+static void disasm_vex_memory(struct text *t)
 {
 	const struct parts *x = t->x;
 	int64_t d = displacement(x);
@@ -351,7 +351,7 @@ static void operand(struct text *t, char which)
 		if (x->mod == 3)
 			vector(t, x->rm);
 		else
-			memory(t);
+			disasm_vex_memory(t);
 		break;
 	case 'G': general(t, x->rm & 15, x->w); break;
 	case 'g': general(t, x->reg & 15, x->w); break;
@@ -361,7 +361,7 @@ static void operand(struct text *t, char which)
 		if (x->mod == 3)
 			mask(t, x->rm);
 		else
-			memory(t);
+			disasm_vex_memory(t);
 		break;
 	default: put(t, t->intel ? "%u" : "$%#x", x->imm); break;
 	}

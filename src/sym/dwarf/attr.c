@@ -73,7 +73,7 @@ static struct value reference(struct dwarf_file *f, uint64_t offset)
 	return (struct value){ VALUE_REF, .v = offset, .f = f };
 }
 
-static struct value block(struct bytes *b, uint64_t len)
+static struct value dwarf_attr_block(struct bytes *b, uint64_t len)
 {
 	struct value v = { VALUE_BLOCK, .v = len, .s = (const char *)b->p };
 
@@ -120,11 +120,11 @@ static struct value form_value(struct bytes *b, struct unit *u, uint64_t form, i
 	case DW_FORM_addrx4: return (struct value){ VALUE_ADDRX, .v = bytes_u32(b) };
 	case DW_FORM_rnglistx: return (struct value){ VALUE_RNGX, .v = bytes_uleb(b) };
 	case DW_FORM_loclistx: return (struct value){ VALUE_LOCX, .v = bytes_uleb(b) };
-	case DW_FORM_block1: return block(b, bytes_u8(b));
-	case DW_FORM_block2: return block(b, bytes_u16(b));
-	case DW_FORM_block4: return block(b, bytes_u32(b));
+	case DW_FORM_block1: return dwarf_attr_block(b, bytes_u8(b));
+	case DW_FORM_block2: return dwarf_attr_block(b, bytes_u16(b));
+	case DW_FORM_block4: return dwarf_attr_block(b, bytes_u32(b));
 	case DW_FORM_block:
-	case DW_FORM_exprloc: return block(b, bytes_uleb(b));
+	case DW_FORM_exprloc: return dwarf_attr_block(b, bytes_uleb(b));
 	case DW_FORM_ref1: return reference(u->f, u->offset + bytes_u8(b));
 	case DW_FORM_ref2: return reference(u->f, u->offset + bytes_u16(b));
 	case DW_FORM_ref4: return reference(u->f, u->offset + bytes_u32(b));

@@ -148,7 +148,8 @@ static bool has_place(const struct walk *w, const struct value *entry)
 }
 
 /* A function or an inlined call. Returns the owner of what is inside. */
-static uint32_t add_function(struct walk *w, const struct abbrev *a, uint64_t die, uint32_t owner)
+static uint32_t dwarf_index_add_function(struct walk *w, const struct abbrev *a, uint64_t die,
+					 uint32_t owner)
 {
 	struct function fn = { .die = die, .call_file = CALL_FILE_NONE };
 	struct pc_attrs pc = { 0 };
@@ -208,7 +209,7 @@ static void walk_unit(struct walk *w)
 		if (!a)
 			return;
 		if (a->tag == DW_TAG_subprogram || a->tag == DW_TAG_inlined_subroutine) {
-			inside = add_function(w, a, die, owner);
+			inside = dwarf_index_add_function(w, a, die, owner);
 		} else if (a->children && is_type(a->tag)) {
 			if (skip_type(w, a))
 				continue;

@@ -273,7 +273,7 @@ struct dwarf {
 	struct segments map; /* values are 1 + index of a unit of main */
 };
 
-/* dwarf_file.c: sections, unit headers, abbreviations */
+/* sym/dwarf/file.c: sections, unit headers, abbreviations */
 struct dwarf_file *dwarf_file_open(struct dwarf *d, const struct elf *e, bool dwo);
 void dwarf_file_close(struct dwarf_file *f);
 /* The unit that holds an offset of .debug_info. */
@@ -291,7 +291,7 @@ bool dwarf_root_abbrev(struct dwarf_file *f, const struct unit *u, uint64_t code
 /* Bytes of a form's value; -1 when that depends on the value. */
 int dwarf_form_size(uint64_t form, unsigned addr_size, unsigned offset_size, unsigned version);
 
-/* dwarf_attr.c: values of attributes, references, names, ranges */
+/* sym/dwarf/attr.c: values of attributes, references, names, ranges */
 enum value_kind {
 	VALUE_NONE,
 	VALUE_INT,
@@ -342,11 +342,11 @@ bool dwarf_unit_prepare(struct unit *u);
 /* The name of a function: of its entry, or of those it refers to. NULL when it has none. */
 const char *dwarf_function_name(struct unit *u, uint64_t die);
 
-/* dwarf_index.c */
+/* sym/dwarf/index.c */
 void dwarf_map_units(struct dwarf *d);
 struct functions *dwarf_functions(struct unit *u);
 
-/* dwarf_line.c */
+/* sym/dwarf/line.c */
 struct lines *dwarf_lines(struct unit *u);
 /* Every row of the unit's line program as it comes, with whether a statement begins there. */
 typedef void dwarf_row_fn(void *ctx, const struct line_row *row, bool stmt);
@@ -358,7 +358,7 @@ void dwarf_lines_free(struct lines *l);
 const struct line_row *dwarf_line_at(const struct lines *l, uint64_t addr);
 const char *dwarf_line_file(struct lines *l, uint64_t file);
 
-/* dwarf_split.c: the unit that has the entries: u itself, or the split one of a skeleton. */
+/* sym/dwarf/split.c: the unit that has the entries: u itself, or the split one of a skeleton. */
 struct unit *dwarf_split_unit(struct unit *u);
 /* The dwz file, opened with the main one; NULL when there is none. */
 static inline struct dwarf_file *dwarf_alt(const struct dwarf *d)

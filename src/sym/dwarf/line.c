@@ -103,7 +103,7 @@ static bool old_tables(struct program *p)
 }
 
 /* False when the table cannot be used. b then stands at the first instruction. */
-static bool read_header(struct program *p)
+static bool dwarf_line_read_header(struct program *p)
 {
 	uint64_t len = bytes_u32(&p->b), header;
 	const uint8_t *code;
@@ -260,7 +260,7 @@ static void standard(struct program *p, uint8_t op)
 	}
 }
 
-static void run(struct program *p)
+static void dwarf_line_run(struct program *p)
 {
 	reset(p);
 	while (p->b.p < p->b.end && !p->b.bad) {
@@ -316,8 +316,8 @@ static struct lines *make_lines(struct unit *u)
 	l->comp_dir = u->comp_dir;
 	if (u->has_stmt_list) {
 		p->b = dwarf_bytes(u->f, SEC_LINE, u->stmt_list);
-		if (read_header(p))
-			run(p);
+		if (dwarf_line_read_header(p))
+			dwarf_line_run(p);
 		order_rows(p);
 	}
 	vec_free(&p->sequences);
@@ -338,8 +338,8 @@ void dwarf_rows(struct unit *u, dwarf_row_fn *fn, void *ctx)
 	p->raw = fn;
 	p->ctx = ctx;
 	p->b = dwarf_bytes(u->f, SEC_LINE, u->stmt_list);
-	if (read_header(p))
-		run(p);
+	if (dwarf_line_read_header(p))
+		dwarf_line_run(p);
 	vec_free(&p->sequences);
 	vec_free(&scratch.files);
 	vec_free(&scratch.dirs);
@@ -360,7 +360,7 @@ bool dwarf_unit_has_file(struct unit *u, const char *path)
 	p->u = u;
 	p->l = &scratch;
 	p->b = dwarf_bytes(u->f, SEC_LINE, u->stmt_list);
-	read_header(p);
+	dwarf_line_read_header(p);
 	path = str_base_name(path);
 	for (size_t i = 0; i < scratch.files.n && !found; i++)
 		found = strcmp(str_base_name(scratch.files.data[i].name), path) == 0;

@@ -60,7 +60,7 @@ static void fill_point(const struct function_of *f, uint64_t addr, struct dwarf_
 	p->symbol = dwarf_function_name(f->u, d.off);
 }
 
-static int tell(struct dwarf_search *s, const struct function_of *f, uint64_t addr)
+static int dwarf_point_tell(struct dwarf_search *s, const struct function_of *f, uint64_t addr)
 {
 	struct dwarf_point p;
 
@@ -174,7 +174,7 @@ static void function_row(void *ctx, const struct line_row *row, bool stmt)
 	if (!s->anywhere && !dwarf_row_is_ours(s, row->addr))
 		return;
 	if (!told(s, row->addr))
-		tell(s, &s->f, row->addr);
+		dwarf_point_tell(s, &s->f, row->addr);
 }
 
 static bool is_within(const struct functions *fn, uint32_t inner, uint32_t outer)
@@ -207,7 +207,7 @@ static void called_here(struct dwarf_search *s)
 		    !die_in(s->f.u, g->die, &d) || !die_entry(&d, &entry) ||
 		    !die_has_pc(&s->f.die, entry) || told(s, entry))
 			continue;
-		tell(s, &s->f, entry);
+		dwarf_point_tell(s, &s->f, entry);
 	}
 }
 
@@ -283,7 +283,7 @@ static int try_function(struct dwarf_search *s)
 		return 0;
 	if (s->w->after_prologue && !s->f.fn->list.data[s->f.at].parent)
 		entry = after_prologue(&s->f, entry);
-	return tell(s, &s->f, entry);
+	return dwarf_point_tell(s, &s->f, entry);
 }
 
 bool dwarf_function_at(const struct function_of *of, uint32_t at, struct function_of *ret)
@@ -310,7 +310,7 @@ static void file_row(void *ctx, const struct line_row *row, bool stmt)
 	while (in && s->f.fn->list.data[in - 1].parent)
 		in = s->f.fn->list.data[in - 1].parent;
 	if (in && dwarf_function_at(&s->f, in - 1, &f) && !told(s, row->addr))
-		tell(s, &f, row->addr);
+		dwarf_point_tell(s, &f, row->addr);
 }
 
 /* The line a function is declared at is where it begins, whether it has code of its own or not. */
@@ -325,7 +325,7 @@ static void declared_here(struct dwarf_search *s)
 		    !dwarf_path_ends(die_file(&f.die, DW_AT_decl_file), s->file) ||
 		    !die_entry(&f.die, &entry) || told(s, entry))
 			continue;
-		tell(s, &f, entry);
+		dwarf_point_tell(s, &f, entry);
 	}
 }
 

@@ -20,7 +20,7 @@ struct dwarf_die {
 	uint64_t off;
 };
 
-/* --- points (dwarf_point.c) --- */
+/* --- points (sym/dwarf/point.c) --- */
 
 struct dwarf_point {
 	uint64_t addr;
@@ -63,7 +63,7 @@ typedef int dwarf_name_fn(void *ctx, const char *name, const char *symbol);
 /* Names of all functions that have code, inlined ones too; each may come more than once. */
 int dwarf_function_names(struct dwarf *d, dwarf_name_fn *fn, void *ctx);
 
-/* --- variables (dwarf_var.c) --- */
+/* --- variables (sym/dwarf/var.c) --- */
 
 /*
  * How a value is fetched: a register, an address or a constant, and from there
@@ -104,7 +104,7 @@ void dwarf_var_spans(const struct dwarf_point *p, const struct dwarf_var *v, dwa
 /* What the function gives back; u NULL: nothing. */
 struct dwarf_die dwarf_returns(const struct dwarf_point *p);
 
-/* --- types (dwarf_type.c) --- */
+/* --- types (sym/dwarf/type.c) --- */
 
 enum dwarf_class {
 	DWARF_VOID,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking for functions and lines by name: what dwarf_point.c, dwarf_stmt.c and dwarf_names.c
- * share. */
+/* Looking for functions and lines by name: what sym/dwarf/point.c, sym/dwarf/stmt.c and
+ * sym/dwarf/names.c share. */
 #ifndef KYMO_SYM_DWARF_SEARCH_H
 #define KYMO_SYM_DWARF_SEARCH_H
 
@@ -42,7 +42,7 @@ bool dwarf_function_fits(const struct function_of *f, const char *want);
 /* Whether a row of s->line belongs to the function, and not to what is inlined from elsewhere. */
 bool dwarf_row_is_ours(const struct dwarf_search *s, uint64_t addr);
 
-/* dwarf_names.c: units that cannot have a function of that name are passed by unread. */
+/* sym/dwarf/names.c: units that cannot have a function of that name are passed by unread. */
 struct dwarf_names {
 	const char *name; /* NULL: every unit may have it */
 	VEC(uint32_t) offsets;

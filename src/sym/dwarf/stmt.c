@@ -31,7 +31,7 @@ static void stmt_row(void *ctx, const struct line_row *row, bool stmt)
 	vec_push(&st->lines, row->line);
 }
 
-static int by_number(const void *a, const void *b)
+static int dwarf_stmt_by_number(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;
 
@@ -44,7 +44,7 @@ static int tell_lines(struct stmts *st, uint32_t *last, dwarf_stmt_fn *fn, void 
 	int err = 0;
 
 	if (st->lines.n)
-		qsort(st->lines.data, st->lines.n, sizeof(*st->lines.data), by_number);
+		qsort(st->lines.data, st->lines.n, sizeof(*st->lines.data), dwarf_stmt_by_number);
 	vec_each (&st->lines, line) {
 		if (err || *line == before)
 			continue;

@@ -52,7 +52,7 @@ static const char optimised[] = "its value is not kept here (optimised out)";
 static const char computed[] = "its place is computed in a way a probe cannot follow";
 
 /* Add to the place that is being worked out, which is not read yet. */
-static void add(struct dwarf_fetch *f, int64_t *pending, int64_t n)
+static void dwarf_var_add(struct dwarf_fetch *f, int64_t *pending, int64_t n)
 {
 	if (f->base == DWARF_CONST && !f->n)
 		f->value += (uint64_t)n;
@@ -103,7 +103,7 @@ static const char *frame_base(const struct here *h, struct dwarf_fetch *f, int64
 	return computed;
 }
 
-static bool constant(struct bytes *b, uint8_t op, uint64_t *ret)
+static bool dwarf_var_constant(struct bytes *b, uint8_t op, uint64_t *ret)
 {
 	if (op >= OP_lit0 && op <= OP_lit31) {
 		*ret = op - OP_lit0;
@@ -170,7 +170,7 @@ static const char *step(const struct here *h, struct bytes *b, struct dwarf_fetc
 		return NULL;
 	}
 	if (op == OP_plus_uconst) {
-		add(f, pending, (int64_t)bytes_uleb(b));
+		dwarf_var_add(f, pending, (int64_t)bytes_uleb(b));
 		return NULL;
 	}
 	if (op == OP_stack_value) {
@@ -178,15 +178,15 @@ static const char *step(const struct here *h, struct bytes *b, struct dwarf_fetc
 		return NULL;
 	}
 	/* A constant that is added: the only arithmetic that offsets can say. */
-	if (f->base != DWARF_NOWHERE && constant(b, op, &v)) {
+	if (f->base != DWARF_NOWHERE && dwarf_var_constant(b, op, &v)) {
 		if (bytes_u8(b) != OP_plus)
 			return computed;
-		add(f, pending, (int64_t)v);
+		dwarf_var_add(f, pending, (int64_t)v);
 		return NULL;
 	}
 	if (f->base != DWARF_NOWHERE)
 		return computed;
-	if (constant(b, op, &v)) {
+	if (dwarf_var_constant(b, op, &v)) {
 		*f = (struct dwarf_fetch){ .base = DWARF_CONST, .value = v };
 		return NULL;
 	}
@@ -286,7 +286,8 @@ static bool is_list(const struct value *v)
 	return v->kind == VALUE_SEC || v->kind == VALUE_LOCX || v->kind == VALUE_INT;
 }
 
-static const char *place_of(const struct here *h, const struct die *var, struct dwarf_fetch *f)
+static const char *dwarf_var_place_of(const struct here *h, const struct die *var,
+				      struct dwarf_fetch *f)
 {
 	struct value v = die_attr_deep(var, DW_AT_location), c;
 	struct pick p = { .addr = h->addr };
@@ -317,7 +318,7 @@ struct walk {
 	bool globals, own;
 };
 
-static int tell(struct walk *w, const struct die *d)
+static int dwarf_var_tell(struct walk *w, const struct die *d)
 {
 	struct dwarf_var v = { .own = w->own,
 			       .name = die_name(d),
@@ -331,7 +332,7 @@ static int tell(struct walk *w, const struct die *d)
 	if (die_ref_deep(d, DW_AT_type, &type))
 		v.type = die_handle(&type);
 	w->here.u = d->u;
-	v.why = place_of(&w->here, d, &v.fetch);
+	v.why = dwarf_var_place_of(&w->here, d, &v.fetch);
 	v.declared = w->globals && v.why && die_attr(d, DW_AT_declaration).kind != VALUE_NONE;
 	return w->fn(w->ctx, &v);
 }
@@ -346,7 +347,7 @@ static int scope(struct walk *w, const struct die *d, uint16_t inner, unsigned d
 		return 0;
 	for (bool more = die_child(d, &c); more && !err; more = die_sibling(&c, &c))
 		if (c.a->tag == DW_TAG_variable || c.a->tag == DW_TAG_formal_parameter)
-			err = tell(w, &c);
+			err = dwarf_var_tell(w, &c);
 	for (bool more = die_child(d, &c); more && !err; more = die_sibling(&c, &c))
 		if (c.a->tag == inner && die_has_pc(&c, w->here.addr))
 			err = scope(w, &c, inner, depth + 1);
@@ -381,7 +382,7 @@ static int unit_variables(struct walk *w, const struct die *d, unsigned depth)
 
 	for (bool more = die_child(d, &c); more && !err; more = die_sibling(&c, &c)) {
 		if (c.a->tag == DW_TAG_variable)
-			err = tell(w, &c);
+			err = dwarf_var_tell(w, &c);
 		else if (c.a->tag == DW_TAG_namespace && depth < 8)
 			err = unit_variables(w, &c, depth + 1);
 	}

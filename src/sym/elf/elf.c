@@ -61,7 +61,7 @@ bool build_id_parse(const char *text, struct build_id *ret)
 }
 
 /* n things of size each at offset lie within the file. */
-static bool inside(const struct elf *e, uint64_t offset, uint64_t n, uint64_t each)
+static bool elf_inside(const struct elf *e, uint64_t offset, uint64_t n, uint64_t each)
 {
 	return offset <= e->size && n <= (e->size - offset) / each;
 }
@@ -162,7 +162,7 @@ static struct headers parse_ehdr(struct elf *e)
 		h.shsize = sizeof(Elf32_Shdr);
 		h.phsize = sizeof(Elf32_Phdr);
 	}
-	if (shent != h.shsize || !h.shoff || !inside(e, h.shoff, 1, h.shsize))
+	if (shent != h.shsize || !h.shoff || !elf_inside(e, h.shoff, 1, h.shsize))
 		h.shoff = h.shnum = 0;
 	if (phent != h.phsize)
 		h.phnum = 0;
@@ -193,13 +193,13 @@ static void find_build_id(struct elf *e)
 	for (size_t i = 0; i < e->nsegment; i++) {
 		const struct elf_segment *s = &e->segment[i];
 
-		if (s->type == PT_NOTE && inside(e, s->offset, s->filesz, 1) &&
+		if (s->type == PT_NOTE && elf_inside(e, s->offset, s->filesz, 1) &&
 		    elf_note_build_id(e->data + s->offset, s->filesz, e->swap, &e->build_id))
 			return;
 	}
 }
 
-static int parse(struct elf *e, struct err *err)
+static int elf_parse(struct elf *e, struct err *err)
 {
 	const uint8_t *p = e->data;
 	struct elf_section *sections;
@@ -218,9 +218,9 @@ static int parse(struct elf *e, struct err *err)
 
 	h = parse_ehdr(e);
 	/* A file that was cut keeps its segments and loses its sections, or the other way. */
-	if (!inside(e, h.shoff, h.shnum, h.shsize))
+	if (!elf_inside(e, h.shoff, h.shnum, h.shsize))
 		h.shnum = 0;
-	if (!inside(e, h.phoff, h.phnum, h.phsize))
+	if (!elf_inside(e, h.phoff, h.phnum, h.phsize))
 		h.phnum = 0;
 	e->own = mem_alloc(h.shnum * sizeof(*sections) + h.phnum * sizeof(*segments));
 	e->section = sections = e->own;
@@ -252,7 +252,7 @@ int elf_open_memory(const void *data, size_t size, const char *name, struct elf 
 	e->budget = mem_alloc(sizeof(*e->budget));
 	e->budget->size = size;
 	e->path = mem_strdup(name);
-	r = parse(e, err);
+	r = elf_parse(e, err);
 	if (r < 0) {
 		elf_free(e);
 		return r;
@@ -334,7 +334,7 @@ const struct elf_section *elf_section(const struct elf *e, const char *name)
 
 const uint8_t *elf_section_data(const struct elf *e, const struct elf_section *s, size_t *len)
 {
-	if (s->type == SHT_NOBITS || s->type == SHT_NULL || !inside(e, s->offset, s->size, 1))
+	if (s->type == SHT_NOBITS || s->type == SHT_NULL || !elf_inside(e, s->offset, s->size, 1))
 		return NULL;
 	*len = s->size;
 	return e->data + s->offset;
@@ -405,7 +405,7 @@ const uint8_t *elf_bytes(const struct elf *e, uint64_t vaddr, size_t *len)
 	const struct elf_segment *s = segment_of(e, vaddr);
 
 	*len = 0;
-	if (!s || !inside(e, s->offset, s->filesz, 1))
+	if (!s || !elf_inside(e, s->offset, s->filesz, 1))
 		return NULL;
 	*len = s->filesz - (vaddr - s->vaddr);
 	return e->data + s->offset + (vaddr - s->vaddr);

@@ -17,12 +17,12 @@ struct work {
 	uint64_t *addr; /* by section */
 };
 
-static bool is_code(const struct elf_section *s)
+static bool elf_rel_is_code(const struct elf_section *s)
 {
 	return (s->flags & SHF_ALLOC) && (s->flags & SHF_EXECINSTR) && s->type != SHT_NOBITS;
 }
 
-static Elf64_Shdr *header(const struct work *w, size_t i)
+static Elf64_Shdr *elf_rel_header(const struct work *w, size_t i)
 {
 	Elf64_Ehdr *h = (Elf64_Ehdr *)w->image;
 
@@ -36,13 +36,13 @@ static bool place_sections(struct work *w)
 
 	for (size_t i = 1; i < w->e->nsection; i++) {
 		const struct elf_section *s = &w->e->section[i];
-		uint64_t align = header(w, i)->sh_addralign;
+		uint64_t align = elf_rel_header(w, i)->sh_addralign;
 
 		if (!(s->flags & SHF_ALLOC))
 			continue;
 		if (align > 1 && align <= ALIGN_MAX && !(align & (align - 1)))
 			at = (at + align - 1) & ~(align - 1);
-		w->addr[i] = header(w, i)->sh_addr = at;
+		w->addr[i] = elf_rel_header(w, i)->sh_addr = at;
 		if (s->size > (uint64_t)1 << 40 || at > (uint64_t)1 << 48)
 			return false;
 		at += s->size;
@@ -118,7 +118,7 @@ static void add_segments(struct work *w)
 	for (size_t i = 1; i < w->e->nsection && h->e_phnum < LOADS_MAX; i++) {
 		const struct elf_section *s = &w->e->section[i];
 
-		if (!is_code(s) || !s->size)
+		if (!elf_rel_is_code(s) || !s->size)
 			continue;
 		p[h->e_phnum++] = (Elf64_Phdr){ .p_type = PT_LOAD,
 						.p_flags = PF_R | PF_X,
@@ -134,7 +134,7 @@ static size_t count_code(const struct elf *e)
 	size_t n = 0;
 
 	for (size_t i = 1; i < e->nsection; i++)
-		n += is_code(&e->section[i]);
+		n += elf_rel_is_code(&e->section[i]);
 	return n < LOADS_MAX ? n : LOADS_MAX;
 }
 

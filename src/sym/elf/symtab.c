@@ -31,7 +31,7 @@ void symtab_add(struct symtab *t, struct symtab_sym s)
  * Stable: what was added first comes first among equals, which perf's rules need. What is
  * in order already (a table that another was added to) is only merged with the rest.
  */
-static void sort(struct symtab *t)
+static void symtab_sort(struct symtab *t)
 {
 	AUTO_FREE struct sort_key *keys = NULL;
 	struct symtab_sym *sorted;
@@ -99,14 +99,14 @@ static void link_outer(struct symtab *t)
 
 void symtab_finish(struct symtab *t)
 {
-	sort(t);
+	symtab_sort(t);
 	extend_sizeless(t);
 	link_outer(t);
 }
 
 /* What perf takes as a symbol. sections say where labels without a type count. */
-static bool wanted(const struct elf *e, const struct symtab_sym *s, unsigned section,
-		   unsigned visibility)
+static bool symtab_wanted(const struct elf *e, const struct symtab_sym *s, unsigned section,
+			  unsigned visibility)
 {
 	if (section == SHN_UNDEF || section == SHN_ABS)
 		return false;
@@ -187,7 +187,7 @@ static void add_table(struct symtab *t, const struct elf *e, const struct table 
 		s.name = tab->str + name;
 		s.bind = ELF64_ST_BIND(info);
 		s.type = ELF64_ST_TYPE(info);
-		if (!wanted(e, &s, section, ELF64_ST_VISIBILITY(other)))
+		if (!symtab_wanted(e, &s, section, ELF64_ST_VISIBILITY(other)))
 			continue;
 		/* Thumb functions carry their mode in bit 0. */
 		if (e->machine == EM_ARM && s.type == STT_FUNC)
@@ -195,7 +195,7 @@ static void add_table(struct symtab *t, const struct elf *e, const struct table 
 		s.end = size > UINT64_MAX - s.start ? UINT64_MAX : s.start + size;
 		t->sym[t->n++] = s;
 	}
-	sort(t);
+	symtab_sort(t);
 	extend_sizeless(t);
 }
 

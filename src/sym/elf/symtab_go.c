@@ -48,7 +48,7 @@ static const uint8_t *find_tables(const struct elf *e, size_t *size, uint64_t *a
 	return NULL;
 }
 
-static bool is_code(const struct elf *e, uint64_t addr)
+static bool symtab_go_is_code(const struct elf *e, uint64_t addr)
 {
 	for (size_t i = 0; addr && i < e->nsegment; i++) {
 		const struct elf_segment *s = &e->segment[i];
@@ -82,7 +82,7 @@ static uint64_t entry_of(const struct go *g, uint64_t i)
 	return g->text + elf_u32(g->e, g->data + g->functab + i * 8);
 }
 
-static const char *name_of(const struct go *g, uint64_t i)
+static const char *symtab_go_name_of(const struct go *g, uint64_t i)
 {
 	uint64_t at = g->functab + elf_u32(g->e, g->data + g->functab + i * 8 + 4), name;
 
@@ -101,7 +101,7 @@ static bool starts_in_go(const struct go *g)
 
 		if (entry_of(g, i) != g->e->entry)
 			continue;
-		name = name_of(g, i);
+		name = symtab_go_name_of(g, i);
 		return name && strncmp(name, "_rt0_", 5) == 0;
 	}
 	return false;
@@ -127,9 +127,9 @@ static bool open_tables(const struct elf *e, struct go *g)
 			  .functab = elf_u64(e, p + 64) };
 	if (g->names >= size || g->functab >= size || g->n >= (size - g->functab) / 8)
 		return false;
-	if (!is_code(e, g->text))
+	if (!symtab_go_is_code(e, g->text))
 		g->text = relocated(e, addr + AT_TEXT);
-	if (is_code(e, g->text))
+	if (symtab_go_is_code(e, g->text))
 		return true;
 	g->text = text ? text->addr : 0;
 	return g->text && starts_in_go(g);
@@ -144,9 +144,9 @@ bool symtab_add_go(struct symtab *t, const struct elf *file)
 		return false;
 	for (uint64_t i = 0; i < g.n; i++) {
 		uint64_t start = entry_of(&g, i), end = entry_of(&g, i + 1);
-		const char *name = name_of(&g, i);
+		const char *name = symtab_go_name_of(&g, i);
 
-		if (name && start < end && is_code(file, start))
+		if (name && start < end && symtab_go_is_code(file, start))
 			symtab_add(t, (struct symtab_sym){ .start = start,
 							   .end = end,
 							   .name = name,

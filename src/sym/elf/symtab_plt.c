@@ -123,7 +123,8 @@ static const char *ifunc_name(const struct symtab *t, uint64_t addr)
 	return best->name;
 }
 
-static void add_entry(struct plt *p, const struct slot *slot, uint64_t start, uint64_t size)
+static void symtab_plt_add_entry(struct plt *p, const struct slot *slot, uint64_t start,
+				 uint64_t size)
 {
 	const char *name = slot->name;
 	const char *text;
@@ -182,7 +183,7 @@ static void add_x86(struct plt *p, const struct elf_section *s, const uint8_t *c
 			decode_x86(p, code + at, each, s->addr + at, got ? got->addr : 0);
 
 		if (slot)
-			add_entry(p, slot, s->addr + at, each);
+			symtab_plt_add_entry(p, slot, s->addr + at, each);
 	}
 }
 
@@ -207,12 +208,12 @@ static void add_arm64(struct plt *p, const struct elf_section *s, const uint8_t 
 		slot = slot_at(p, page + (uint64_t)delta + ((ldr >> 10 & 0xfff) << 3));
 		start = at >= 4 && elf_u32(p->e, code + at - 4) == 0xd503245f ? at - 4 : at;
 		if (pending)
-			add_entry(p, pending, s->addr + last, start - last);
+			symtab_plt_add_entry(p, pending, s->addr + last, start - last);
 		pending = slot;
 		last = start;
 	}
 	if (pending)
-		add_entry(p, pending, s->addr + last, len - last);
+		symtab_plt_add_entry(p, pending, s->addr + last, len - last);
 }
 
 static void add_counted(struct plt *p, const struct elf_section *s)
@@ -222,7 +223,7 @@ static void add_counted(struct plt *p, const struct elf_section *s)
 	if (!each)
 		return;
 	for (size_t i = 0; i < p->njump && (i + 2) * each <= s->size; i++)
-		add_entry(p, &p->slots.data[i], s->addr + (i + 1) * each, each);
+		symtab_plt_add_entry(p, &p->slots.data[i], s->addr + (i + 1) * each, each);
 }
 
 /* Most of what is relocated are tables of functions, of which a large library has very many. */

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 /* A link that leads up to the archive's top and down from there, once. */
-static const struct tar_member *follow(struct tar *a, const struct tar_member *m)
+static const struct tar_member *archive_follow(struct tar *a, const struct tar_member *m)
 {
 	const char *target = m->link;
 
@@ -24,7 +24,7 @@ static const void *bytes_of(struct tar *a, const char *name, size_t *n)
 	const void *p;
 
 	if (m && m->kind == TAR_LINK)
-		m = follow(a, m);
+		m = archive_follow(a, m);
 	p = m && m->kind == TAR_FILE ? tar_data(a, m, NULL) : NULL;
 
 	if (p)

@@ -198,7 +198,7 @@ int cache_write(int cache, const struct cache_key *k, const char *name, const vo
  * Read, not mapped, and never more than room: whoever writes it may cut it or add to it at any
  * moment. The digest is of what was really copied.
  */
-static int copy(int from, int to, const char *path, uint64_t *room, uint8_t *digest)
+static int find_cache_copy(int from, int to, const char *path, uint64_t *room, uint8_t *digest)
 {
 	AUTO_FREE char *buf = mem_grow(NULL, COPY_BYTES);
 	uint64_t all = 0;
@@ -263,7 +263,7 @@ int cache_keep(int cache, const char *path, struct build_id *id, int fd, uint64_
 	to = openat(cache, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (to < 0)
 		return cannot(errno, e);
-	r = copy(fd, to, path, room, k.data);
+	r = find_cache_copy(fd, to, path, room, k.data);
 	if (close(to) < 0 && r == 0)
 		r = -errno;
 	if (r == 0)

@@ -79,14 +79,14 @@ static int open_folder(int dir, const char *name, bool make, const char **base)
 	return -EINVAL;
 }
 
-static int refuse(const char *name, int code, struct err *e)
+static int debugdir_refuse(const char *name, int code, struct err *e)
 {
 	return err_set(e, code, "cannot write %s into the build-id cache: %s", name,
 		       strerror(code));
 }
 
 /* Into a file beside its place, then renamed: whoever looks sees all or nothing. */
-static int place(int folder, const char *base, int from, const void *data, size_t n)
+static int debugdir_place(int folder, const char *base, int from, const void *data, size_t n)
 {
 	char tmp[64];
 	struct stat st;
@@ -126,11 +126,11 @@ int debugdir_write(int dir, const char *name, const void *data, size_t n, struct
 	int r;
 
 	if (folder < 0)
-		return refuse(name, -folder, e);
+		return debugdir_refuse(name, -folder, e);
 	if (fstatat(folder, base, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		return 1;
-	r = place(folder, base, -1, n ? data : "", n);
-	return r < 0 ? refuse(name, -r, e) : 0;
+	r = debugdir_place(folder, base, -1, n ? data : "", n);
+	return r < 0 ? debugdir_refuse(name, -r, e) : 0;
 }
 
 static int link_folder(int dir, const struct build_id *id, const char *folder, bool anew,
@@ -144,14 +144,14 @@ static int link_folder(int dir, const struct build_id *id, const char *folder, b
 	archive_link(&name, id);
 	at = open_folder(dir, name.data, true, &base);
 	if (at < 0)
-		return refuse(name.data, -at, e);
+		return debugdir_refuse(name.data, -at, e);
 	if (symlinkat(target, at, base) == 0)
 		return 0;
 	if (errno == EEXIST && !anew)
 		return 1;
 	if (errno == EEXIST && unlinkat(at, base, 0) == 0 && symlinkat(target, at, base) == 0)
 		return 0;
-	return refuse(name.data, errno, e);
+	return debugdir_refuse(name.data, errno, e);
 }
 
 int debugdir_link(int dir, const struct build_id *id, const char *folder, struct err *e)
@@ -234,15 +234,15 @@ int debugdir_add(int dir, const char *shown, const struct build_id *id, const ch
 	strbuf_printf(&file, "/%s", name);
 	folder = open_folder(dir, file.data, true, &base);
 	if (folder < 0)
-		return refuse(file.data, -folder, e);
+		return debugdir_refuse(file.data, -folder, e);
 	/* the very file costs no room, and stays when its own name goes */
 	unlinkat(folder, base, 0);
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	r = link && linkat(AT_FDCWD, self, folder, base, AT_SYMLINK_FOLLOW) == 0
 		    ? 0
-		    : place(folder, base, fd, NULL, 0);
+		    : debugdir_place(folder, base, fd, NULL, 0);
 	if (r < 0)
-		return refuse(file.data, -r, e);
+		return debugdir_refuse(file.data, -r, e);
 	file.data[n] = 0;
 	return link_folder(dir, id, file.data, true, e);
 }
@@ -265,9 +265,9 @@ int debugdir_store(int dir, const char *shown, const struct build_id *id, const 
 	end = file.n;
 	strbuf_printf(&file, "/%s", name);
 	at = open_folder(dir, file.data, true, &base);
-	r = at < 0 ? at : place(at, base, -1, n ? data : "", n);
+	r = at < 0 ? at : debugdir_place(at, base, -1, n ? data : "", n);
 	if (r < 0)
-		return refuse(file.data, -r, e);
+		return debugdir_refuse(file.data, -r, e);
 	file.data[end] = 0;
 	return linked ? 0 : link_folder(dir, id, file.data, true, e);
 }

@@ -182,7 +182,7 @@ static int on_progress(struct client *client, long done, long total)
 	return stop;
 }
 
-static void load(struct debuginfod *d)
+static void debuginfod_load(struct debuginfod *d)
 {
 	void *library = NULL;
 
@@ -237,7 +237,7 @@ static void end_one(struct debuginfod *d, struct request *r, int result)
 	pthread_cond_broadcast(&d->change);
 }
 
-static void *fetch(void *arg)
+static void *find_debuginfod_fetch(void *arg)
 {
 	struct debuginfod *d = arg;
 	struct client *client = d->begin();
@@ -295,14 +295,14 @@ static struct request *request_of(struct debuginfod *d, enum debuginfod_kind kin
 	r->heat = heat;
 	vec_push(&d->requests, r);
 	if (!d->tried)
-		load(d);
+		debuginfod_load(d);
 	if (!d->begin || d->stats.silent) {
 		r->state = DONE;
 		r->result = d->begin ? -ETIME : -ENOTSUP;
 		return r;
 	}
 	if (d->n_fetchers < FETCHERS && d->n_fetchers < d->requests.n &&
-	    pthread_create(&d->fetcher[d->n_fetchers], NULL, fetch, d) == 0)
+	    pthread_create(&d->fetcher[d->n_fetchers], NULL, find_debuginfod_fetch, d) == 0)
 		d->n_fetchers++;
 	if (!d->n_fetchers) {
 		r->state = DONE;

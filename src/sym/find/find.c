@@ -67,7 +67,8 @@ static uint32_t crc_of(const struct elf *e)
 #endif
 }
 
-/* A copy of a file without a build-id goes by the one that was made for it (live/about/keep_noid.h). */
+/* A copy of a file without a build-id goes by the one that was made for it
+ * (live/about/keep_noid.h). */
 static void give_id(const struct search *s, struct elf *e)
 {
 	if (!e->build_id.len)
@@ -97,7 +98,7 @@ static bool take_elf(struct search *s, struct elf *e)
 }
 
 /* fd is taken over; below 0 it is a failure. */
-static bool take(struct search *s, int fd, const char *name)
+static bool find_take(struct search *s, int fd, const char *name)
 {
 	struct stat st;
 	struct elf *e;
@@ -165,7 +166,7 @@ __attribute__((format(printf, 2, 3))) static bool take_path(struct search *s, co
 		return true;
 	/* elsewhere a path means nothing by itself */
 	return (!s->o->archive || s->id->len || s->crc) &&
-	       take(s, file_open_input(path, &s->why), path);
+	       find_take(s, file_open_input(path, &s->why), path);
 }
 
 /* The path without " (deleted)" behind it. */
@@ -202,13 +203,13 @@ static bool take_mapping(struct search *s, const struct find_want *w, const char
 		if (strcmp(clean, path) != 0)
 			return false;
 	}
-	return take(s, file_open_input(link, NULL), path);
+	return find_take(s, file_open_input(link, NULL), path);
 }
 
 /* A path as another process sees it. */
 static bool take_below(struct search *s, const char *folder, const char *path)
 {
-	return take(s, file_open_below(folder, path), path);
+	return find_take(s, file_open_below(folder, path), path);
 }
 
 /* A thread's root still works when the first thread of the process has ended. */
@@ -304,7 +305,7 @@ static bool take_perf_cache(struct search *s, const char *name, const char *path
 		close(fd);
 		return false;
 	}
-	found = take(s, fd, path);
+	found = find_take(s, fd, path);
 	if (found)
 		(*s->ret)->unpacked = unpacked;
 	return found;
@@ -320,7 +321,7 @@ static bool take_served(struct search *s, enum debuginfod_kind kind, const char 
 		close(fd);
 		return false;
 	}
-	if (fd < 0 || take(s, fd, name))
+	if (fd < 0 || find_take(s, fd, name))
 		return fd >= 0;
 	debuginfod_wrong(s->o->debuginfod, kind, s->id);
 	return false;

@@ -15,7 +15,7 @@
 #define NAME "probes"
 #define MAX_BYTES (16u << 20)
 
-static void drop(struct kept_probe *p)
+static void keptprobes_drop(struct kept_probe *p)
 {
 	vec_each (&p->defs, d)
 		free(*d);
@@ -26,13 +26,13 @@ static void drop(struct kept_probe *p)
 void kept_probes_free(struct kept_probes *k)
 {
 	vec_each (&k->list, p)
-		drop(p);
+		keptprobes_drop(p);
 	vec_free(&k->list);
 }
 
 void kept_probes_remove(struct kept_probes *k, size_t i)
 {
-	drop(&k->list.data[i]);
+	keptprobes_drop(&k->list.data[i]);
 	memmove(&k->list.data[i], &k->list.data[i + 1],
 		(k->list.n - i - 1) * sizeof(*k->list.data));
 	k->list.n--;
@@ -53,7 +53,7 @@ struct kept_probe *kept_probes_add(struct kept_probes *k, const char *spec, bool
 	return p;
 }
 
-static int add_line(void *ctx, const char *line, size_t n)
+static int keptprobes_add_line(void *ctx, const char *line, size_t n)
 {
 	struct kept_probes *k = ctx;
 
@@ -69,7 +69,7 @@ static int add_line(void *ctx, const char *line, size_t n)
 
 void kept_probes_parse(struct kept_probes *k, const char *text)
 {
-	str_split(text, '\n', add_line, k);
+	str_split(text, '\n', keptprobes_add_line, k);
 }
 
 int kept_probes_read(int dir, const struct build_id *id, struct kept_probes *ret)

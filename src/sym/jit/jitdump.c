@@ -156,7 +156,7 @@ static void on_move(struct parser *p, struct bytes *b, uint64_t time)
 	add_code(p, c);
 }
 
-static int by_start(const void *a, const void *b)
+static int jitdump_by_start(const void *a, const void *b)
 {
 	const struct jitdump_code *x = a, *y = b;
 
@@ -165,7 +165,7 @@ static int by_start(const void *a, const void *b)
 	return x->time < y->time ? -1 : x->time > y->time;
 }
 
-static void finish(struct parser *p)
+static void jitdump_finish(struct parser *p)
 {
 	struct jitdump *j = p->j;
 	uint64_t reach = 0;
@@ -177,7 +177,7 @@ static void finish(struct parser *p)
 	for (size_t i = 0; i < j->ncode; i++)
 		j->code[i].number = (uint32_t)i;
 	if (j->ncode)
-		qsort(j->code, j->ncode, sizeof(*j->code), by_start);
+		qsort(j->code, j->ncode, sizeof(*j->code), jitdump_by_start);
 	j->numbered = mem_alloc((j->ncode + 1) * sizeof(*j->numbered));
 	for (size_t i = 0; i < j->ncode; i++) {
 		j->numbered[j->code[i].number] = (uint32_t)i;
@@ -233,7 +233,7 @@ int jitdump_parse(struct jitdump *j, const void *data, size_t size, struct err *
 		return err_set(e, EBADMSG, "the jitdump file has a broken header");
 	b.p = (const uint8_t *)data + header;
 	records(&p, b);
-	finish(&p);
+	jitdump_finish(&p);
 	return 0;
 }
 

@@ -43,7 +43,7 @@ static bool parse_hex(char **p, uint64_t *ret)
 }
 
 /* end is the newline, which may be written over. */
-static bool parse_line(char *p, char *end, struct perfmap_sym *s)
+static bool perfmap_parse_line(char *p, char *end, struct perfmap_sym *s)
 {
 	uint64_t size;
 
@@ -75,8 +75,8 @@ static bool has_room(struct perfmap *m, const char *path, size_t n)
 			   NULL) == 0;
 }
 
-static void parse(struct perfmap *m, const struct budget *b, const char *path, char *text,
-		  size_t len)
+static void jit_perfmap_parse(struct perfmap *m, const struct budget *b, const char *path,
+			      char *text, size_t len)
 {
 	char *p = text, *last = text + len;
 	VEC(struct perfmap_sym) all = { 0 };
@@ -88,7 +88,7 @@ static void parse(struct perfmap *m, const struct budget *b, const char *path, c
 		char *end = rawmemchr(p, '\n');
 		struct perfmap_sym s;
 
-		if (end != p && parse_line(p, end, &s)) {
+		if (end != p && perfmap_parse_line(p, end, &s)) {
 			vec_push(&all, s);
 			vec_push(&ranges, (struct interval){ s.start, s.end, (uint32_t)all.n });
 		} else if (end != p) {
@@ -104,7 +104,7 @@ static void parse(struct perfmap *m, const struct budget *b, const char *path, c
 
 void perfmap_parse(struct perfmap *m, char *text, size_t len)
 {
-	parse(m, &(struct budget){ .size = len }, "a map", text, len);
+	jit_perfmap_parse(m, &(struct budget){ .size = len }, "a map", text, len);
 }
 
 int perfmap_trust(int fd, const char *path, uid_t uid, struct err *e)
@@ -251,7 +251,7 @@ int perfmap_read(struct perfmap *m, int fd, const char *path, struct err *e)
 		budget_give(&b, b.taken);
 		return err_set(e, -r, "cannot read %s: %s", path, strerror(-r));
 	}
-	parse(m, &b, path, text, len);
+	jit_perfmap_parse(m, &b, path, text, len);
 	return 0;
 }
 

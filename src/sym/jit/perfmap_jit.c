@@ -45,7 +45,7 @@ static int open_dump(pid_t pid, struct err *e)
 	return jitdump_open_mapped(pid, path, start, end, e);
 }
 
-static int by_time(const void *a, const void *b)
+static int perfmap_jit_by_time(const void *a, const void *b)
 {
 	const struct jitdump_code *x = *(const struct jitdump_code *const *)a,
 				  *y = *(const struct jitdump_code *const *)b;
@@ -68,7 +68,7 @@ int perfmap_from_jitdump(struct perfmap *m, pid_t pid, struct err *e)
 	code = mem_alloc((j.ncode + 1) * sizeof(*code));
 	for (size_t i = 0; i < j.ncode; i++)
 		code[i] = &j.code[i];
-	qsort(code, j.ncode, sizeof(*code), by_time);
+	qsort(code, j.ncode, sizeof(*code), perfmap_jit_by_time);
 	for (size_t i = 0; i < j.ncode; i++)
 		strbuf_printf(&text, "%" PRIx64 " %" PRIx64 " %s\n", code[i]->start,
 			      code[i]->end - code[i]->start, code[i]->name);

@@ -35,7 +35,7 @@ struct output {
  * stop; libiberty keeps all its state on the stack, so leaving by longjmp
  * loses nothing.
  */
-static void collect(const char *s, size_t n, void *opaque)
+static void demangle_collect(const char *s, size_t n, void *opaque)
 {
 	struct output *o = opaque;
 
@@ -49,8 +49,8 @@ static bool try_both(const char *name, int options, struct output *o)
 {
 	if (setjmp(o->full))
 		return false;
-	return rust_demangle_callback(name, options, collect, o) ||
-	       (o->b->n = o->start, cplus_demangle_v3_callback(name, options, collect, o));
+	return rust_demangle_callback(name, options, demangle_collect, o) ||
+	       (o->b->n = o->start, cplus_demangle_v3_callback(name, options, demangle_collect, o));
 }
 
 static bool with_libiberty(const char *name, unsigned flags, struct strbuf *b)
@@ -137,7 +137,7 @@ bool demangle_is_written(const char *want)
 }
 
 /* The whole of it, or its end from a name on: a return type may be in front. */
-static bool is_called(const char *full, const char *want)
+static bool demangle_is_called(const char *full, const char *want)
 {
 	size_t n = strlen(full), m = strlen(want);
 
@@ -153,11 +153,11 @@ bool demangle_fits(const char *name, const char *want)
 
 	if (!demangle(name, 0, &b))
 		return false;
-	if (is_called(strbuf_str(&b), want))
+	if (demangle_is_called(strbuf_str(&b), want))
 		return true;
 	strbuf_reset(&b);
 	return strchr(want, '(') && demangle(name, DEMANGLE_PARAMS, &b) &&
-	       is_called(strbuf_str(&b), want);
+	       demangle_is_called(strbuf_str(&b), want);
 }
 
 char *demangle_dup(const char *name, unsigned flags)

@@ -362,7 +362,7 @@ static void resolve_lines(struct dso *d, bool lines, struct dso_answer *a)
 		a->name = a->frames[a->nframes - 1].name;
 }
 
-static void resolve_kernel(const struct dso *d, uint64_t addr, struct dso_answer *a)
+static void dso_resolve_kernel(const struct dso *d, uint64_t addr, struct dso_answer *a)
 {
 	const struct symtab_sym *s;
 	struct kallsyms_sym k;
@@ -508,7 +508,7 @@ void dso_resolve(struct dso *d, uint64_t addr, unsigned what, struct dso_answer 
 	if (!dso_open(d))
 		return;
 	switch (d->kind) {
-	case DSO_KERNEL: resolve_kernel(d, addr, a); break;
+	case DSO_KERNEL: dso_resolve_kernel(d, addr, a); break;
 	case DSO_ELF: resolve_elf(d, addr, a); break;
 	case DSO_PERFMAP: resolve_perfmap(d, addr, a); break;
 	case DSO_JITDUMP: resolve_jitdump(d, addr, a); break;

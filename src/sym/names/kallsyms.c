@@ -76,7 +76,7 @@ static const char *parse_addr(struct kallsyms *k, const char *p, const char *end
 }
 
 /* "ffffffff81000000 T _text" or "ffffffffc0000000 t init\t[module]"; end is the newline. */
-static bool parse_line(struct kallsyms *k, const char *p, const char *end, struct line *l)
+static bool kallsyms_parse_line(struct kallsyms *k, const char *p, const char *end, struct line *l)
 {
 	const char *start = p, *stop = end;
 
@@ -123,7 +123,7 @@ static uint16_t module_id(struct kallsyms *k, const struct line *l)
  * Half of a kernel's symbols are the padding in front of the others: what follows "__pfx_name"
  * has its name there.
  */
-static uint32_t name_of(struct kallsyms *k, const struct line *l)
+static uint32_t kallsyms_name_of(struct kallsyms *k, const struct line *l)
 {
 	size_t at = k->names.n;
 
@@ -142,7 +142,7 @@ static uint32_t name_of(struct kallsyms *k, const struct line *l)
 	return (uint32_t)at;
 }
 
-static void add_line(struct kallsyms *k, const struct line *l)
+static void kallsyms_add_line(struct kallsyms *k, const struct line *l)
 {
 	struct kallsyms_entry s = { .addr = l->addr, .type = l->type };
 
@@ -156,7 +156,7 @@ static void add_line(struct kallsyms *k, const struct line *l)
 	s.module = l->type != END_TYPE ? module_id(k, l)
 		   : k->list.n	       ? k->list.data[k->list.n - 1].module
 				       : 0;
-	s.name = name_of(k, l);
+	s.name = kallsyms_name_of(k, l);
 	vec_push(&k->list, s);
 }
 
@@ -166,7 +166,7 @@ static void take_line(struct kallsyms *k, const char *p, const char *end)
 
 	if (end == p)
 		return;
-	if (!parse_line(k, p, end, &l)) {
+	if (!kallsyms_parse_line(k, p, end, &l)) {
 		k->bad_lines++;
 		return;
 	}
@@ -175,7 +175,7 @@ static void take_line(struct kallsyms *k, const char *p, const char *end)
 		return;
 	}
 	k->seen |= l.addr;
-	add_line(k, &l);
+	kallsyms_add_line(k, &l);
 }
 
 /* The end of a line that began in the part before. */
@@ -222,7 +222,7 @@ void kallsyms_feed(struct kallsyms *k, const char *part, size_t n)
 }
 
 /* What came out of order (modules, mostly) is put where it belongs, behind its equals. */
-static void sort(struct kallsyms *k)
+static void kallsyms_sort(struct kallsyms *k)
 {
 	struct kallsyms_entry *list = k->list.data;
 	AUTO_FREE struct kallsyms_entry *late = NULL;
@@ -264,7 +264,7 @@ int kallsyms_end(struct kallsyms *k, struct err *e)
 		kallsyms_free(k);
 		return err_set(e, ENOENT, "no kernel symbols in that text");
 	}
-	sort(k);
+	kallsyms_sort(k);
 	return 0;
 }
 
@@ -322,7 +322,7 @@ static uint64_t page_up(uint64_t a)
 }
 
 /* perf's rule, as in symtab.c: to the next one, or to the end of the page where modules begin. */
-static uint64_t end_of(const struct kallsyms *k, size_t i)
+static uint64_t kallsyms_end_of(const struct kallsyms *k, size_t i)
 {
 	const struct kallsyms_entry *s = &k->list.data[i];
 
@@ -343,14 +343,14 @@ bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym 
 		else
 			hi = mid;
 	}
-	if (!lo || addr >= end_of(k, lo - 1) || k->list.data[lo - 1].type == END_TYPE)
+	if (!lo || addr >= kallsyms_end_of(k, lo - 1) || k->list.data[lo - 1].type == END_TYPE)
 		return false;
 	/* Of those that begin there the last is the only one that has a size. */
 	*ret = (struct kallsyms_sym){
 		.name = k->names.data + k->list.data[lo - 1].name,
 		.module = strtab_get(&k->modules, k->list.data[lo - 1].module),
 		.start = k->list.data[lo - 1].addr,
-		.end = end_of(k, lo - 1),
+		.end = kallsyms_end_of(k, lo - 1),
 	};
 	return true;
 }

@@ -72,7 +72,7 @@ static bool same_place(const struct batch *b, size_t i, size_t j)
 	return x->dso == y->dso && x->addr == y->addr;
 }
 
-static int work(void *ctx, size_t job, unsigned worker)
+static int sym_batch_work(void *ctx, size_t job, unsigned worker)
 {
 	struct batch *b = ctx;
 	struct worker *w = &b->workers[worker];
@@ -127,7 +127,7 @@ static void run_batch(struct batch *b)
 		workers[i].s = b->s;
 		workers[i].what = b->what;
 	}
-	pool_run(b->jobs.n, threads, work, b);
+	pool_run(b->jobs.n, threads, sym_batch_work, b);
 	vec_free(&b->jobs);
 	for (size_t i = 0; i < b->n; i++) {
 		struct sym_query *q = &b->q[b->order[i]];

@@ -16,7 +16,7 @@ enum answers_names symbols_way_of_names(const struct symbols *s)
 	       (s->opts.exact ? ANSWERS_EXACT : 0);
 }
 
-static uint32_t keep_text(const struct symbols *s, struct answers_writer *w, uint32_t id)
+static uint32_t sym_save_keep_text(const struct symbols *s, struct answers_writer *w, uint32_t id)
 {
 	return answers_add_text(w, id == SYMBOLS_NONE ? NULL : strtab_get(&s->texts, id));
 }
@@ -31,14 +31,14 @@ static void keep_result(const struct symbols *s, struct answers_writer *w, uint6
 				   .vaddr = r->vaddr,
 				   .before = r->before,
 				   .after = r->after,
-				   .name = keep_text(s, w, r->name),
-				   .module = keep_text(s, w, r->module),
+				   .name = sym_save_keep_text(s, w, r->name),
+				   .module = sym_save_keep_text(s, w, r->module),
 				   .nframes = (uint16_t)r->nframes,
 				   .known = (uint16_t)r->known };
 
 	for (uint32_t i = 0; i < r->nframes; i++)
-		frames[i] = (struct answers_frame){ keep_text(s, w, r->frames[i].name),
-						    keep_text(s, w, r->frames[i].file),
+		frames[i] = (struct answers_frame){ sym_save_keep_text(s, w, r->frames[i].name),
+						    sym_save_keep_text(s, w, r->frames[i].file),
 						    r->frames[i].line };
 	answers_add(w, e, frames);
 }

@@ -136,8 +136,8 @@ struct run {
 };
 
 /* false when the instructions make no sense. */
-static bool run(struct ehframe_builder *b, struct run *r, struct ehframe_state *s,
-		const uint8_t *insns, const uint8_t *insns_end)
+static bool ehframe_run(struct ehframe_builder *b, struct run *r, struct ehframe_state *s,
+			const uint8_t *insns, const uint8_t *insns_end)
 {
 	const struct ehframe_regs *m = ehframe_machine_regs(b->f->machine);
 	struct cfi_reader rd = { .p = insns, .end = insns_end };
@@ -221,7 +221,7 @@ static struct cie *cie_get(struct ehframe_builder *b, struct cie *cache,
 	}
 	if (c->c.signal)
 		c->initial.rule.ra |= EHFRAME_RA_SIGNAL;
-	c->ok = c->ok && run(b, &r, &c->initial, c->c.insns, c->c.insns_end);
+	c->ok = c->ok && ehframe_run(b, &r, &c->initial, c->c.insns, c->c.insns_end);
 	if (c->ok && c->c.ra_reg != m->ra)
 		c->initial.lost |= EHFRAME_LOST_RA;
 	return c;
@@ -273,7 +273,7 @@ static bool build_fde(struct ehframe_builder *b, struct cie *cache, const struct
 		if (r.loc > *done && b->rules[special].ra & EHFRAME_RA_SIGNAL)
 			ehframe_emit(b, r.loc - 1, special); /* "returned" to, without a call */
 		ehframe_emit(b, r.loc, special);
-	} else if (!run(b, &r, &s, fde.insns, fde.insns_end)) {
+	} else if (!ehframe_run(b, &r, &s, fde.insns, fde.insns_end)) {
 		b->n_bad++;
 		ehframe_emit(b, r.loc, EHFRAME_RULE_NONE);
 	}
@@ -335,7 +335,7 @@ static void builder_reset(struct ehframe_builder *b)
 }
 
 /* Chunks at the ends that hold nothing are left out (a segment may start with read-only data). */
-static void trim(struct ehframe_builder *b)
+static void ehframe_trim(struct ehframe_builder *b)
 {
 	uint32_t skip = 0, keep = b->chunk + 1;
 
@@ -358,7 +358,7 @@ static void trim(struct ehframe_builder *b)
 }
 
 /* The rows are complete: close the index and hand everything to a table. */
-static struct ehframe_table *finish(struct ehframe_builder *b)
+static struct ehframe_table *ehframe_finish(struct ehframe_builder *b)
 {
 	struct ehframe_table *t = mem_alloc(sizeof(*t));
 
@@ -366,7 +366,7 @@ static struct ehframe_table *finish(struct ehframe_builder *b)
 		ehframe_emit_flush(b);
 	for (uint32_t c = b->chunk; c < b->n_chunks;)
 		b->index[++c] = b->n_rows;
-	trim(b);
+	ehframe_trim(b);
 	*t = (struct ehframe_table){
 		.machine = b->f->machine,
 		.base = b->base,
@@ -419,7 +419,7 @@ int ehframe_build(const struct ehframe *f, struct ehframe_table **ret, struct er
 		b.with_bx = true;
 		build_rows(&b);
 	}
-	*ret = finish(&b);
+	*ret = ehframe_finish(&b);
 	if ((*ret)->n_rows == 1) {
 		ehframe_table_free(*ret);
 		*ret = NULL;

@@ -104,9 +104,9 @@ bool ehframe_cfa(const struct ehframe *f, uint64_t vaddr, unsigned *reg, int64_t
 int ehframe_build(const struct ehframe *f, struct ehframe_table **ret, struct err *e);
 
 /*
- * Tables kept by file (sym/find/cache_key.h) in a folder of sym/find/cache.h. Loading checks the whole file;
- * -ENOENT when there is none, -EPERM and -EBADMSG for one that cannot be trusted or is not
- * what it should be (the caller builds anew).
+ * Tables kept by file (sym/find/cache_key.h) in a folder of sym/find/cache.h. Loading checks the
+ * whole file; -ENOENT when there is none, -EPERM and -EBADMSG for one that cannot be trusted or is
+ * not what it should be (the caller builds anew).
  */
 int ehframe_cache_load(int cache, const struct cache_key *key, uint16_t machine,
 		       struct ehframe_table **ret, struct err *e);

@@ -30,7 +30,7 @@ struct header {
 	uint64_t check; /* of everything else */
 };
 
-static const char *cache_name(uint16_t machine, char buf[32])
+static const char *ehframe_cache_cache_name(uint16_t machine, char buf[32])
 {
 	snprintf(buf, 32, "unwind-%u", machine);
 	return buf;
@@ -127,7 +127,7 @@ int ehframe_cache_load(int cache, const struct cache_key *key, uint16_t machine,
 		       struct ehframe_table **ret, struct err *e)
 {
 	char name[32];
-	AUTO_CLOSE int fd = cache_get(cache, key, cache_name(machine, name));
+	AUTO_CLOSE int fd = cache_get(cache, key, ehframe_cache_cache_name(machine, name));
 	struct ehframe_table t;
 	struct stat st;
 	void *map;
@@ -170,7 +170,8 @@ int ehframe_cache_save(int cache, const struct cache_key *key, const struct ehfr
 	memcpy(p + rules + index, t->rows, rows);
 	memcpy(buf, &h, sizeof(h));
 	ehframe_cache_seal(buf, sizeof(h) + body);
-	return cache_write(cache, key, cache_name(t->machine, name), buf, sizeof(h) + body, e);
+	return cache_write(cache, key, ehframe_cache_cache_name(t->machine, name), buf,
+			   sizeof(h) + body, e);
 }
 
 int ehframe_cached(const struct ehframe *f, int cache, const struct cache_key *key,

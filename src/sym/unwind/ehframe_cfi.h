@@ -2,7 +2,7 @@
 /*
  * The bytes of .eh_frame and .debug_frame: CIEs, FDEs and their instructions,
  * decoded and bounds-checked. Shared by the table builder (ehframe.c) and the
- * full evaluator (unwind_full.c); private to sym/.
+ * full evaluator (sym/unwind/full.c); private to sym/.
  */
 #ifndef KYMO_SYM_UNWIND_EHFRAME_CFI_H
 #define KYMO_SYM_UNWIND_EHFRAME_CFI_H

@@ -62,7 +62,8 @@ struct gap {
 	size_t n;
 };
 
-static void put(const struct gap *g, size_t at, size_t len, const struct ehframe_rule *rule)
+static void ehframe_code_put(const struct gap *g, size_t at, size_t len,
+			     const struct ehframe_rule *rule)
 {
 	ehframe_emit(g->b, g->off + at, ehframe_rule_id(g->b, rule));
 	ehframe_emit(g->b, g->off + at + len, EHFRAME_RULE_NONE);
@@ -106,14 +107,14 @@ static void x86_plt(const struct gap *g, size_t i)
 		r = x86_frame(8);
 		r.cfa = EHFRAME_CFA_PLT;
 		r.extra = 11;
-		put(g, i, 16, &r);
+		ehframe_code_put(g, i, 16, &r);
 		return;
 	}
 	if (p[0] == 0xff && p[1] == 0x35 && p[6] == 0xff && p[7] == 0x25) { /* push; jmp */
 		r = x86_frame(16);
-		put(g, i, 6, &r);
+		ehframe_code_put(g, i, 6, &r);
 		r = x86_frame(24);
-		put(g, i + 6, 10, &r);
+		ehframe_code_put(g, i + 6, 10, &r);
 		return;
 	}
 	if (!memcmp(p, "\xf3\x0f\x1e\xfa\x68", 5) &&
@@ -121,13 +122,13 @@ static void x86_plt(const struct gap *g, size_t i)
 		r = x86_frame(8);
 		r.cfa = EHFRAME_CFA_PLT;
 		r.extra = 9;
-		put(g, i, 16, &r);
+		ehframe_code_put(g, i, 16, &r);
 		return;
 	}
 	if (!memcmp(p, "\xf3\x0f\x1e\xfa", 4) &&
 	    ((p[4] == 0xff && p[5] == 0x25) || (p[4] == 0xf2 && p[5] == 0xff && p[6] == 0x25))) {
 		r = x86_frame(8);
-		put(g, i, 16, &r);
+		ehframe_code_put(g, i, 16, &r);
 	}
 }
 
@@ -140,7 +141,7 @@ static void x86_short_plt(const struct gap *g, size_t i)
 		const uint8_t *p = g->text + j;
 
 		if (p[0] == 0xff && p[1] == 0x25 && p[6] == 0x66 && p[7] == 0x90)
-			put(g, j, 8, &r);
+			ehframe_code_put(g, j, 8, &r);
 	}
 }
 
@@ -152,7 +153,8 @@ static void x86_scan(const struct gap *g)
 		for (; sig < g->n && (sig < i || g->n - i < 16); sig = x86_sigreturn(g, sig + 1))
 			/* The handler returns to its first byte: lookups are for the byte before.
 			 */
-			put(g, sig ? sig - 1 : 0, X86_SIGRETURN + (sig ? 1 : 0), &x86_signal);
+			ehframe_code_put(g, sig ? sig - 1 : 0, X86_SIGRETURN + (sig ? 1 : 0),
+					 &x86_signal);
 		if (i >= g->n || g->n - i < 16)
 			break;
 		if (g->text[i] == 0xff || g->text[i] == 0xf3)
@@ -162,7 +164,7 @@ static void x86_scan(const struct gap *g)
 	}
 }
 
-static uint32_t word(const uint8_t *p)
+static uint32_t ehframe_code_word(const uint8_t *p)
 {
 	uint32_t w;
 
@@ -175,16 +177,16 @@ static size_t arm_plt_len(const uint8_t *p, size_t left)
 {
 	size_t n = 0;
 
-	if (left >= 4 && word(p) == 0xd503245f)
+	if (left >= 4 && ehframe_code_word(p) == 0xd503245f)
 		n += 4;
-	if (left < n + 16 || (word(p + n) & 0x9f00001f) != 0x90000010 ||
-	    (word(p + n + 4) & 0xffc003ff) != 0xf9400211 ||
-	    (word(p + n + 8) & 0xffc003ff) != 0x91000210)
+	if (left < n + 16 || (ehframe_code_word(p + n) & 0x9f00001f) != 0x90000010 ||
+	    (ehframe_code_word(p + n + 4) & 0xffc003ff) != 0xf9400211 ||
+	    (ehframe_code_word(p + n + 8) & 0xffc003ff) != 0x91000210)
 		return 0;
 	n += 12;
-	if (word(p + n) == 0xd503219f)
+	if (ehframe_code_word(p + n) == 0xd503219f)
 		n += 4;
-	return left >= n + 4 && word(p + n) == 0xd61f0220 ? n + 4 : 0;
+	return left >= n + 4 && ehframe_code_word(p + n) == 0xd61f0220 ? n + 4 : 0;
 }
 
 /* Recognises what starts at text[i]; how many bytes it took, 0 for nothing. */
@@ -195,20 +197,21 @@ static size_t arm_at(const struct gap *g, size_t i)
 
 	if (left < 8 || (g->off + i) % 4)
 		return 0;
-	if (word(p) == 0xd2801168 && word(p + 4) == 0xd4000001) { /* mov x8, #139; svc #0 */
-		put(g, i ? i - 1 : 0, 8 + (i ? 1 : 0), &arm_signal);
+	if (ehframe_code_word(p) == 0xd2801168 &&
+	    ehframe_code_word(p + 4) == 0xd4000001) { /* mov x8, #139; svc #0 */
+		ehframe_code_put(g, i ? i - 1 : 0, 8 + (i ? 1 : 0), &arm_signal);
 		return 8;
 	}
 	len = arm_plt_len(p, left);
 	if (len) {
-		put(g, i, len, &arm_leaf);
+		ehframe_code_put(g, i, len, &arm_leaf);
 		return len;
 	}
-	if (word(p) == 0xa9bf7bf0) { /* stp x16, x30, [sp, #-16]! */
+	if (ehframe_code_word(p) == 0xa9bf7bf0) { /* stp x16, x30, [sp, #-16]! */
 		len = arm_plt_len(p + 4, left - 4);
 		if (len) {
-			put(g, i, 4, &arm_leaf);
-			put(g, i + 4, len, &arm_plt0);
+			ehframe_code_put(g, i, 4, &arm_leaf);
+			ehframe_code_put(g, i + 4, len, &arm_plt0);
 			return len + 4;
 		}
 	}

@@ -71,8 +71,8 @@ size_t ehframe_text(const struct ehframe *f, uint64_t off, void *buf, size_t n)
 }
 
 /* All n bytes or nothing: a new buffer, or the image itself when that is in memory. */
-static int take(const struct ehframe *f, uint64_t off, uint64_t n, const uint8_t **ret,
-		void **owned, struct err *e)
+static int ehframe_elf_take(const struct ehframe *f, uint64_t off, uint64_t n, const uint8_t **ret,
+			    void **owned, struct err *e)
 {
 	void *buf;
 
@@ -207,7 +207,7 @@ static const char *section_name(const char *names, size_t n, uint32_t at)
 static int take_section(struct ehframe *f, const Elf64_Shdr *sh, struct cfi_section *s,
 			void **owned, struct err *e)
 {
-	int err = take(f, sh->sh_offset, sh->sh_size, &s->data, owned, e);
+	int err = ehframe_elf_take(f, sh->sh_offset, sh->sh_size, &s->data, owned, e);
 
 	if (err)
 		return err;
@@ -269,7 +269,7 @@ static int by_hdr(struct ehframe *f, struct err *e)
 	f->frame.vaddr = cfi_pointer(&r, enc, &f->hdr);
 	if (r.bad || !image_at(f, f->frame.vaddr, &off, &left))
 		return 0;
-	err = take(f, off, left, &f->frame.data, &f->frame_owned, e);
+	err = ehframe_elf_take(f, off, left, &f->frame.data, &f->frame_owned, e);
 	if (err)
 		return err;
 	f->frame.size = left;
@@ -317,7 +317,7 @@ static int by_search(struct ehframe *f, struct err *e)
 
 		if (!image_at(f, s.vaddr, &off, &left) || left > SEARCH_MAX)
 			continue;
-		err = take(f, off, left, &s.data, &owned, e);
+		err = ehframe_elf_take(f, off, left, &s.data, &owned, e);
 		if (err)
 			return err;
 		s.size = left;
@@ -348,7 +348,7 @@ static int find_frames(struct ehframe *f, const Elf64_Ehdr *eh, struct err *e)
 		return err;
 	/* A header that is not there is no error: without it the section is gone through. */
 	if (hdr_size && image_at(f, hdr_vaddr, &off, &left) && hdr_size <= left &&
-	    !take(f, off, hdr_size, &f->hdr.data, &f->hdr_owned, NULL)) {
+	    !ehframe_elf_take(f, off, hdr_size, &f->hdr.data, &f->hdr_owned, NULL)) {
 		f->hdr.size = hdr_size;
 		f->hdr.vaddr = hdr_vaddr;
 		if (!f->frame.data)
@@ -361,7 +361,7 @@ static int find_frames(struct ehframe *f, const Elf64_Ehdr *eh, struct err *e)
 	return err;
 }
 
-static int head(struct ehframe *f, Elf64_Ehdr *eh, struct err *e)
+static int ehframe_elf_head(struct ehframe *f, Elf64_Ehdr *eh, struct err *e)
 {
 	f->code_end = UINT64_MAX;
 	if (ehframe_read(f, 0, eh, sizeof(*eh)) != sizeof(*eh) ||
@@ -380,7 +380,7 @@ static int head(struct ehframe *f, Elf64_Ehdr *eh, struct err *e)
 static int open_image(struct ehframe *f, struct ehframe **ret, struct err *e)
 {
 	Elf64_Ehdr eh = { 0 };
-	int err = head(f, &eh, e);
+	int err = ehframe_elf_head(f, &eh, e);
 
 	if (!err)
 		err = find_frames(f, &eh, e);

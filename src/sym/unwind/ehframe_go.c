@@ -114,7 +114,7 @@ static uint32_t rule_of(struct ehframe_builder *b, int32_t depth)
 	return ehframe_rule_id(b, &r);
 }
 
-static bool is_named(const struct go *g, size_t at, const char *want)
+static bool ehframe_go_is_named(const struct go *g, size_t at, const char *want)
 {
 	uint32_t off = u32_at(g->data + at + 4);
 	size_t n = strlen(want) + 1;
@@ -136,12 +136,13 @@ static bool special_rule(struct ehframe_builder *b, const struct go *g, size_t a
 	uint8_t flags = g->data[at + g->flag];
 
 	/* Go's own stacks begin with a handler, but there is what the signal interrupted */
-	if ((flags & FLAG_TOP) && !is_named(g, at, "runtime.sigtramp")) {
+	if ((flags & FLAG_TOP) && !ehframe_go_is_named(g, at, "runtime.sigtramp")) {
 		*rule = EHFRAME_RULE_BOTTOM;
 		return true;
 	}
 	if (flags & FLAG_WRITES_SP) {
-		*rule = is_named(g, at, "runtime.mcall") || is_named(g, at, "runtime.gogo")
+		*rule = ehframe_go_is_named(g, at, "runtime.mcall") ||
+					ehframe_go_is_named(g, at, "runtime.gogo")
 				? EHFRAME_RULE_BOTTOM
 				: ehframe_rule_id(b, &elsewhere);
 		return true;

@@ -125,7 +125,7 @@ static void branch(struct machine *m, struct cfi_reader *r, const uint8_t *start
 		r->p += by;
 }
 
-static void constant(struct machine *m, struct cfi_reader *r, uint8_t op)
+static void unwind_expr_constant(struct machine *m, struct cfi_reader *r, uint8_t op)
 {
 	switch (op) {
 	case 0x03: push(m, cfi_fixed(r, 8)); break; /* addr */
@@ -154,7 +154,7 @@ static void operation(struct machine *m, struct cfi_reader *r, const uint8_t *st
 		a = cfi_uleb(r);
 		push_reg(m, a, cfi_sleb(r));
 	} else if (op == 0x03 || (op >= 0x08 && op <= 0x11)) {
-		constant(m, r, op);
+		unwind_expr_constant(m, r, op);
 	} else if (op == 0x06) {
 		deref(m, 8);
 	} else if (op == 0x94) {

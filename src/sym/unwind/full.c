@@ -102,8 +102,8 @@ static bool apply(struct interpreter *in, const struct cfi_op *op)
 }
 
 /* Run instructions up to the row that holds for vaddr. */
-static bool run(struct interpreter *in, const struct cfi_cie *cie, const uint8_t *p,
-		const uint8_t *end, uint64_t loc, uint64_t vaddr)
+static bool unwind_full_run(struct interpreter *in, const struct cfi_cie *cie, const uint8_t *p,
+			    const uint8_t *end, uint64_t loc, uint64_t vaddr)
 {
 	struct cfi_reader r = { .p = p, .end = end };
 	struct cfi_op op;
@@ -127,11 +127,11 @@ static bool find_row(struct interpreter *in, const struct cfi_cie *cie, const st
 	bool ok;
 
 	in->in_cie = true;
-	ok = run(in, cie, cie->insns, cie->insns_end, 0, 0);
+	ok = unwind_full_run(in, cie, cie->insns, cie->insns_end, 0, 0);
 	in->in_cie = false;
 	in->initial = in->row;
 	in->depth = 0;
-	return ok && run(in, cie, fde->insns, fde->insns_end, fde->start, vaddr);
+	return ok && unwind_full_run(in, cie, fde->insns, fde->insns_end, fde->start, vaddr);
 }
 
 static bool saved_by_callee(bool x86, unsigned reg)

@@ -258,7 +258,7 @@ static void signal_regs(struct unwind_work *w, uint64_t sp, struct unwind_regs *
 	}
 }
 
-static void add(struct unwind_result *ret, uint64_t *chain, uint64_t ip)
+static void unwind_add(struct unwind_result *ret, uint64_t *chain, uint64_t ip)
 {
 	chain[ret->n++] = ip;
 }
@@ -379,7 +379,7 @@ static enum unwind_end walk_rows(struct unwind_work *w, struct frame f, uint64_t
 
 		if (ret->n == max)
 			return UNWIND_DEPTH;
-		add(ret, chain, f.ip);
+		unwind_add(ret, chain, f.ip);
 		ret->end_pc = f.ip;
 		r = rule_of(w, &f);
 		if (!r)
@@ -400,7 +400,7 @@ static enum unwind_end walk_rows(struct unwind_work *w, struct frame f, uint64_t
 	}
 }
 
-static bool has(const struct unwind_regs *regs, unsigned reg)
+static bool unwind_has(const struct unwind_regs *regs, unsigned reg)
 {
 	return regs->known >> reg & 1;
 }
@@ -418,10 +418,10 @@ static enum unwind_end step_rows(struct unwind_work *w, const struct unwind_map 
 	bool by_fp = !r || r->cfa == EHFRAME_CFA_NONE;
 	struct frame f = { .ip = regs->r[pc_reg],
 			   .sp = sp,
-			   .sp_known = has(regs, sp_reg),
-			   .fp = has(regs, fp_reg) ? regs->r[fp_reg] : 0,
+			   .sp_known = unwind_has(regs, sp_reg),
+			   .fp = unwind_has(regs, fp_reg) ? regs->r[fp_reg] : 0,
 			   .lr = regs->r[EHFRAME_ARM64_LR],
-			   .lr_known = !w->x86 && has(regs, EHFRAME_ARM64_LR),
+			   .lr_known = !w->x86 && unwind_has(regs, EHFRAME_ARM64_LR),
 			   .is_return = *is_return };
 	enum unwind_end end;
 
@@ -462,7 +462,8 @@ static enum unwind_end step_full(struct unwind_work *w, struct unwind_regs *regs
 	if (!m)
 		return UNWIND_NO_MAP;
 	cfi = m->cfi || !w->in->cfi ? m->cfi : w->in->cfi(w->in->ctx, m);
-	if (!cfi || !has(regs, sp_reg) || !ehframe_vaddr(cfi, pc - m->start + m->pgoff, &vaddr) ||
+	if (!cfi || !unwind_has(regs, sp_reg) ||
+	    !ehframe_vaddr(cfi, pc - m->start + m->pgoff, &vaddr) ||
 	    unwind_full_step(w, cfi, vaddr, regs, &signal, &end) < 0)
 		return step_rows(w, m, regs, is_return, ret);
 	*is_return = !signal;
@@ -485,7 +486,7 @@ static enum unwind_end walk_full(struct unwind_work *w, uint64_t *chain, uint32_
 		if (ret->n == max)
 			return UNWIND_DEPTH;
 		ret->end_pc = unwind_ip(&regs);
-		add(ret, chain, ret->end_pc);
+		unwind_add(ret, chain, ret->end_pc);
 		end = step_full(w, &regs, &is_return, ret);
 	} while (end == UNWIND_NONE);
 	return end;
@@ -567,7 +568,7 @@ static inline bool lane_step(struct lane *l)
 	__builtin_prefetch(j->in.stack + l->next.ra_at);
 	if (l->next.fp_saved)
 		__builtin_prefetch(j->in.stack + l->next.fp_at);
-	add(&j->ret, j->chain, l->f.ip);
+	unwind_add(&j->ret, j->chain, l->f.ip);
 	j->ret.end_pc = l->f.ip;
 	return true;
 }

@@ -67,7 +67,7 @@ static uint32_t function_of(struct callgrind *c, uint32_t site)
 	return (uint32_t)*at - 1;
 }
 
-static uint32_t line_of(const struct callgrind *c, uint32_t site)
+static uint32_t export_callgrind_line_of(const struct callgrind *c, uint32_t site)
 {
 	const char *file;
 	uint32_t line = 0;
@@ -75,11 +75,12 @@ static uint32_t line_of(const struct callgrind *c, uint32_t site)
 	return names_line(c->x->names, &c->x->names->sites.data[site], &file, &line) ? line : 0;
 }
 
-static void add(struct callgrind *c, uint32_t entry, uint32_t site, uint32_t callee)
+static void export_callgrind_add(struct callgrind *c, uint32_t entry, uint32_t site,
+				 uint32_t callee)
 {
 	const struct profile_entry *en = &c->x->profile->entries.data[entry];
 	struct spot want = { .function = function_of(c, site),
-			     .line = line_of(c, site),
+			     .line = export_callgrind_line_of(c, site),
 			     .callee = callee };
 	uint64_t key = map_hash((uint64_t)want.function << 32 | want.line) ^ callee;
 	uint64_t *at = map_at(&c->spot_index, key);
@@ -99,20 +100,20 @@ static void add(struct callgrind *c, uint32_t entry, uint32_t site, uint32_t cal
 	c->costs.data[(*at - 1) * c->n_columns + c->column[en->type]] += en->weight;
 }
 
-static void add_entry(struct callgrind *c, uint32_t entry)
+static void export_callgrind_add_entry(struct callgrind *c, uint32_t entry)
 {
 	uint32_t buf[EXPORT_INLINES], n;
 	const uint32_t *sites;
 
 	n = export_stack(c->x, entry, &sites, buf);
 	for (uint32_t i = 0; i < n; i++)
-		add(c, entry, sites[i], i ? function_of(c, sites[i - 1]) : NONE);
+		export_callgrind_add(c, entry, sites[i], i ? function_of(c, sites[i - 1]) : NONE);
 }
 
 /* --- writing --- */
 
 /* Names may hold anything but the end of a line. */
-static void put_name(struct callgrind *c, uint32_t id)
+static void export_callgrind_put_name(struct callgrind *c, uint32_t id)
 {
 	const char *s = strtab_get(&c->strings, id);
 	AUTO_STRBUF b = { 0 };
@@ -134,7 +135,7 @@ static void put_ref(struct callgrind *c, const char *key, uint32_t number, uint3
 	out_u64(c->x->out, (uint64_t)number + 1, 0);
 	out_putc(c->x->out, ')');
 	if (!*shown)
-		put_name(c, name);
+		export_callgrind_put_name(c, name);
 	*shown = true;
 	out_putc(c->x->out, '\n');
 }
@@ -187,7 +188,7 @@ static int by_function(const void *x, const void *y, void *ctx)
 	return a->callee == b->callee ? 0 : a->callee < b->callee ? -1 : 1;
 }
 
-static void put_head(struct callgrind *c)
+static void export_callgrind_put_head(struct callgrind *c)
 {
 	const struct trace *t = c->x->source->trace;
 	struct out *o = c->x->out;
@@ -196,7 +197,7 @@ static void put_head(struct callgrind *c)
 
 	out_puts(o, "# callgrind format\nversion: 1\ncreator: kymo " KYMO_VERSION "\ncmd:");
 	for (const char *const *w = t->info.cmdline; w && *w; w++)
-		put_name(c, strtab_add(&c->strings, *w));
+		export_callgrind_put_name(c, strtab_add(&c->strings, *w));
 	for (size_t i = 0; i < t->n_types; i++) {
 		if (c->column[i] == NONE)
 			continue;
@@ -209,7 +210,7 @@ static void put_head(struct callgrind *c)
 		   strbuf_str(&sums));
 }
 
-static void put_all(struct callgrind *c)
+static void export_callgrind_put_all(struct callgrind *c)
 {
 	static const char *const keys[] = { "ob", "fl", "fn" };
 	AUTO_FREE uint32_t *order = mem_grow(NULL, (c->spots.n + 1) * sizeof(*order));
@@ -218,7 +219,7 @@ static void put_all(struct callgrind *c)
 	for (size_t i = 0; i < c->spots.n; i++)
 		order[i] = (uint32_t)i;
 	qsort_r(order, c->spots.n, sizeof(*order), by_function, c->spots.data);
-	put_head(c);
+	export_callgrind_put_head(c);
 	c->object_shown = mem_alloc(c->strings.n + 1);
 	c->file_shown = mem_alloc(c->strings.n + 1);
 	for (size_t i = 0; i < c->spots.n && !c->x->out->error; i++) {
@@ -244,12 +245,12 @@ int export_callgrind(struct export_job *x, struct err *e)
 	for (size_t i = 0; i < x->source->trace->n_types; i++)
 		c.column[i] = x->profile->total[i].count ? c.n_columns++ : NONE;
 	for (size_t i = 0; i < n; i++) {
-		add_entry(&c, (uint32_t)i);
+		export_callgrind_add_entry(&c, (uint32_t)i);
 		x->written += x->profile->entries.data[i].count;
 		if (x->progress && i % 4096 == 0)
 			x->progress(x->ctx, i, n);
 	}
-	put_all(&c);
+	export_callgrind_put_all(&c);
 	vec_free(&c.functions);
 	vec_free(&c.spots);
 	vec_free(&c.costs);

@@ -57,8 +57,8 @@ static void next(struct chrome *c)
 }
 
 /* {"ph":"X","name":...,"pid":1,"tid":2,"ts":3 */
-static void begin(struct chrome *c, char ph, const char *name, size_t n, int64_t pid, int64_t tid,
-		  uint64_t time)
+static void export_chrome_begin(struct chrome *c, char ph, const char *name, size_t n, int64_t pid,
+				int64_t tid, uint64_t time)
 {
 	struct out *o = c->x->out;
 
@@ -75,18 +75,18 @@ static void begin(struct chrome *c, char ph, const char *name, size_t n, int64_t
 	export_us(o, time);
 }
 
-static void put_name(struct chrome *c, const char *what, int64_t pid, int64_t tid, const char *name,
-		     size_t n)
+static void export_chrome_put_name(struct chrome *c, const char *what, int64_t pid, int64_t tid,
+				   const char *name, size_t n)
 {
 	struct out *o = c->x->out;
 
-	begin(c, 'M', what, strlen(what), pid, tid, 0);
+	export_chrome_begin(c, 'M', what, strlen(what), pid, tid, 0);
 	out_puts(o, ",\"args\":{\"name\":");
 	json_quote(o, name, n);
 	out_puts(o, "}}");
 }
 
-static void put_task(void *ctx, const struct task_seen *s)
+static void export_chrome_put_task(void *ctx, const struct task_seen *s)
 {
 	struct chrome *c = ctx;
 	const char *name = strtab_get(tasks_strings(c->x->source->trace->tasks), s->comm);
@@ -94,8 +94,8 @@ static void put_task(void *ctx, const struct task_seen *s)
 	if (s->comm == STRTAB_NONE)
 		return;
 	if (s->pid == s->tid)
-		put_name(c, "process_name", s->pid, s->tid, name, strlen(name));
-	put_name(c, "thread_name", s->pid, s->tid, name, strlen(name));
+		export_chrome_put_name(c, "process_name", s->pid, s->tid, name, strlen(name));
+	export_chrome_put_name(c, "thread_name", s->pid, s->tid, name, strlen(name));
 }
 
 /* --- CPUs --- */
@@ -107,7 +107,7 @@ static void end_slice(struct chrome *c, uint32_t cpu, uint64_t time, const char 
 
 	if (!r->set || !r->tid || time < r->since)
 		return;
-	begin(c, 'X', r->comm, strlen(r->comm), CPUS, cpu, r->since);
+	export_chrome_begin(c, 'X', r->comm, strlen(r->comm), CPUS, cpu, r->since);
 	out_puts(o, ",\"cat\":\"sched\",\"dur\":");
 	export_us(o, time - r->since);
 	out_puts(o, ",\"args\":{\"tid\":");
@@ -140,7 +140,7 @@ static void on_switch(struct chrome *c, const struct event *ev, const struct lan
 	while (c->cpus.n <= ev->cpu) {
 		int n = snprintf(name, sizeof(name), "CPU %zu", c->cpus.n);
 
-		put_name(c, "thread_name", CPUS, (int64_t)c->cpus.n, name, (size_t)n);
+		export_chrome_put_name(c, "thread_name", CPUS, (int64_t)c->cpus.n, name, (size_t)n);
 		vec_push(&c->cpus, (struct running){ 0 });
 	}
 	/* another one leaves than came: events between were lost, and how it ended */
@@ -171,7 +171,7 @@ static void put_instant(struct chrome *c, const struct event *ev)
 	const struct event_type *t = &c->x->source->trace->types[ev->type];
 	struct out *o = c->x->out;
 
-	begin(c, 'i', t->name, strlen(t->name), ev->pid, ev->tid, ev->time);
+	export_chrome_begin(c, 'i', t->name, strlen(t->name), ev->pid, ev->tid, ev->time);
 	out_puts(o, ",\"s\":\"t\",\"cat\":");
 	export_json_str(o, t->system ? t->system : "event");
 	put_stack_ref(c, ev);
@@ -198,7 +198,7 @@ static void end_call(struct chrome *c, int32_t tid, struct call *k, uint64_t end
 {
 	struct out *o = c->x->out;
 
-	begin(c, 'X', k->name, strlen(k->name), k->pid, tid, k->time);
+	export_chrome_begin(c, 'X', k->name, strlen(k->name), k->pid, tid, k->time);
 	out_puts(o, ",\"cat\":\"syscall\",\"dur\":");
 	export_us(o, end > k->time ? end - k->time : 0);
 	out_puts(o, ",\"args\":{\"args\":");
@@ -244,7 +244,7 @@ static void on_call(struct chrome *c, const struct event *ev, enum lane_call sid
 	strbuf_add(&k->args, c->fields.data, c->fields.n);
 }
 
-static int on_event(void *ctx, const struct event *ev)
+static int export_chrome_on_event(void *ctx, const struct event *ev)
 {
 	struct chrome *c = ctx;
 	const struct event_type *t = &c->x->source->trace->types[ev->type];
@@ -268,7 +268,7 @@ static int on_event(void *ctx, const struct event *ev)
 /* --- samples --- */
 
 /* Functions of one name in one file are one frame. */
-static uint32_t frame_of(struct chrome *c, uint32_t site)
+static uint32_t export_chrome_frame_of(struct chrome *c, uint32_t site)
 {
 	const struct names *n = c->x->names;
 	const struct name_site *s = &n->sites.data[site];
@@ -304,7 +304,7 @@ static void make_tree(struct chrome *c)
 		}
 		n = export_stack(c->x, i, &sites, buf);
 		while (n-- > 0)
-			at = export_tree_add(&c->tree, at, frame_of(c, sites[n]));
+			at = export_tree_add(&c->tree, at, export_chrome_frame_of(c, sites[n]));
 		c->node[i] = at;
 		if (chain != PROFILE_NO_CHAIN)
 			of_chain[chain] = at + 1;
@@ -403,9 +403,9 @@ int export_chrome(struct export_job *x, struct err *e)
 		 "\",\"recording\":");
 	export_json_str(x->out, x->input);
 	out_puts(x->out, "},\n\"traceEvents\":[");
-	put_name(&c, "process_name", CPUS, 0, "CPUs", 4);
-	tasks_each(x->source->trace->tasks, put_task, &c);
-	r = export_events(x, true, on_event, &c, e);
+	export_chrome_put_name(&c, "process_name", CPUS, 0, "CPUs", 4);
+	tasks_each(x->source->trace->tasks, export_chrome_put_task, &c);
+	r = export_events(x, true, export_chrome_on_event, &c, e);
 	finish_lanes(&c);
 	put_tree(&c);
 	put_samples(&c);

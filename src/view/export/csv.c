@@ -17,7 +17,7 @@ struct csv {
 	struct strbuf b;
 };
 
-static void put_cell(struct csv *c, const char *s, size_t n)
+static void export_csv_put_cell(struct csv *c, const char *s, size_t n)
 {
 	struct out *o = c->x->out;
 	AUTO_STRBUF clean = { 0 };
@@ -41,12 +41,13 @@ static void put_cell(struct csv *c, const char *s, size_t n)
 	out_putc(o, '"');
 }
 
-static void put_text(struct csv *c, const char *s)
+static void export_csv_put_text(struct csv *c, const char *s)
 {
-	put_cell(c, s, strlen(s));
+	export_csv_put_cell(c, s, strlen(s));
 }
 
-static void put_head(struct csv *c, const struct event *ev, const struct profile_entry *en)
+static void export_csv_put_head(struct csv *c, const struct event *ev,
+				const struct profile_entry *en)
 {
 	struct out *o = c->x->out;
 	char comm[32];
@@ -57,9 +58,9 @@ static void put_head(struct csv *c, const struct event *ev, const struct profile
 		out_zeros(o, ev->time % 1000000000, 9);
 	}
 	out_putc(o, ',');
-	put_text(c, c->x->source->trace->types[ev->type].name);
+	export_csv_put_text(c, c->x->source->trace->types[ev->type].name);
 	out_putc(o, ',');
-	put_text(c, profile_comm(c->x->source->trace, en->comm, comm, sizeof(comm)));
+	export_csv_put_text(c, profile_comm(c->x->source->trace, en->comm, comm, sizeof(comm)));
 	out_putc(o, ',');
 	out_i64(o, ev->pid, 0);
 	out_putc(o, ',');
@@ -86,21 +87,21 @@ static void put_code(struct csv *c, uint32_t entry, const struct event *ev)
 	out_puts(o, ",0x");
 	out_hex(o, ev->ip, 0);
 	out_putc(o, ',');
-	put_text(c, name ? name : "");
+	export_csv_put_text(c, name ? name : "");
 	out_putc(o, ',');
 	if (name)
 		out_u64(o, s->dso_addr - n->frames.data[s->frame].addr, 0);
 	out_putc(o, ',');
-	put_text(c, s->dso == NAMES_NONE ? "" : names_path(n, s->dso));
+	export_csv_put_text(c, s->dso == NAMES_NONE ? "" : names_path(n, s->dso));
 	out_putc(o, ',');
 	names_line(n, s, &file, &line);
-	put_text(c, file);
+	export_csv_put_text(c, file);
 	out_putc(o, ',');
 	if (line)
 		out_u64(o, line, 0);
 }
 
-static void put_stack(struct csv *c, uint32_t entry)
+static void export_csv_put_stack(struct csv *c, uint32_t entry)
 {
 	uint32_t buf[EXPORT_INLINES], n;
 	const uint32_t *sites;
@@ -119,10 +120,10 @@ static void put_stack(struct csv *c, uint32_t entry)
 		if (i)
 			strbuf_putc(&c->b, ';');
 	}
-	put_cell(c, strbuf_str(&c->b), c->b.n);
+	export_csv_put_cell(c, strbuf_str(&c->b), c->b.n);
 }
 
-static int put_row(void *ctx, const struct event *ev)
+static int export_csv_put_row(void *ctx, const struct event *ev)
 {
 	struct csv *c = ctx;
 	const struct trace *t = c->x->source->trace;
@@ -130,15 +131,15 @@ static int put_row(void *ctx, const struct event *ev)
 
 	if (entry == UINT32_MAX)
 		return 0;
-	put_head(c, ev, &c->x->profile->entries.data[entry]);
+	export_csv_put_head(c, ev, &c->x->profile->entries.data[entry]);
 	put_code(c, entry, ev);
 	out_putc(c->x->out, ',');
-	put_stack(c, entry);
+	export_csv_put_stack(c, entry);
 	out_putc(c->x->out, ',');
 	if (export_has_fields(&t->types[ev->type], ev)) {
 		strbuf_reset(&c->b);
 		text_print(t->tep, &t->types[ev->type], ev->raw, ev->raw_size, &c->b);
-		put_cell(c, strbuf_str(&c->b), c->b.n);
+		export_csv_put_cell(c, strbuf_str(&c->b), c->b.n);
 	}
 	out_add(c->x->out, "\r\n", 2);
 	c->x->written++;
@@ -151,7 +152,7 @@ int export_csv(struct export_job *x, struct err *e)
 	int r;
 
 	out_puts(x->out, head);
-	r = export_events(x, false, put_row, &c, e);
+	r = export_events(x, false, export_csv_put_row, &c, e);
 	strbuf_free(&c.b);
 	return r;
 }

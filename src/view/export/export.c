@@ -46,7 +46,7 @@ const struct export_format *export_find(const char *name)
 
 #define DIFFERENT(a, b) ((a) < (b) ? -1 : 1)
 
-static int compare(const struct profile_entry *a, const struct profile_entry *b)
+static int export_compare(const struct profile_entry *a, const struct profile_entry *b)
 {
 	if (a->time != b->time)
 		return DIFFERENT(a->time, b->time);
@@ -59,11 +59,11 @@ static int compare(const struct profile_entry *a, const struct profile_entry *b)
 	return a->ip == b->ip ? 0 : DIFFERENT(a->ip, b->ip);
 }
 
-static int by_time(const void *x, const void *y, void *ctx)
+static int export_by_time(const void *x, const void *y, void *ctx)
 {
 	const struct profile_entry *entries = ctx;
 
-	return compare(&entries[*(const uint32_t *)x], &entries[*(const uint32_t *)y]);
+	return export_compare(&entries[*(const uint32_t *)x], &entries[*(const uint32_t *)y]);
 }
 
 void export_prepare(struct export_job *x)
@@ -73,7 +73,7 @@ void export_prepare(struct export_job *x)
 	x->order = mem_grow(NULL, (n + 1) * sizeof(*x->order));
 	for (size_t i = 0; i < n; i++)
 		x->order[i] = (uint32_t)i;
-	qsort_r(x->order, n, sizeof(*x->order), by_time, x->profile->entries.data);
+	qsort_r(x->order, n, sizeof(*x->order), export_by_time, x->profile->entries.data);
 }
 
 void export_free(struct export_job *x)
@@ -106,7 +106,7 @@ uint32_t export_entry(const struct export_job *x, const struct event *ev)
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (compare(&p->entries.data[x->order[mid]], &want) < 0)
+		if (export_compare(&p->entries.data[x->order[mid]], &want) < 0)
 			low = mid + 1;
 		else
 			high = mid;
@@ -114,7 +114,7 @@ uint32_t export_entry(const struct export_job *x, const struct event *ev)
 	for (; low < p->entries.n; low++) {
 		const struct profile_entry *en = &p->entries.data[x->order[low]];
 
-		if (compare(en, &want) != 0)
+		if (export_compare(en, &want) != 0)
 			break;
 		if (en->pid == ev->pid && same_chain(p, en, ev))
 			return x->order[low];
@@ -181,7 +181,7 @@ struct reading {
 	size_t done;
 };
 
-static int on_event(void *ctx, const struct event *ev)
+static int export_on_event(void *ctx, const struct event *ev)
 {
 	struct reading *r = ctx;
 
@@ -196,7 +196,7 @@ static int on_event(void *ctx, const struct event *ev)
 int export_events(struct export_job *x, bool all, event_fn *fn, void *ctx, struct err *e)
 {
 	struct reading r = { .x = x, .fn = fn, .ctx = ctx };
-	int code = x->source->read_ordered(x->source, all, on_event, &r, e);
+	int code = x->source->read_ordered(x->source, all, export_on_event, &r, e);
 
 	return code < 0 ? code : 0;
 }
@@ -216,7 +216,7 @@ void export_key(struct out *o, const char *key)
 	out_putc(o, ':');
 }
 
-static void put_hex(struct out *o, uint64_t v)
+static void export_put_hex(struct out *o, uint64_t v)
 {
 	out_puts(o, "\"0x");
 	out_hex(o, v, 0);
@@ -228,7 +228,7 @@ static void put_int(struct out *o, const struct field *f, int64_t v, bool exact)
 	bool large = !exact && (f->is_signed ? v > EXACT || v < -EXACT : (uint64_t)v > EXACT);
 
 	if (f->is_pointer) {
-		put_hex(o, (uint64_t)v);
+		export_put_hex(o, (uint64_t)v);
 		return;
 	}
 	if (large)
@@ -242,7 +242,8 @@ static void put_int(struct out *o, const struct field *f, int64_t v, bool exact)
 }
 
 /* The numbers of an array; bytes one by one where nothing is known of them. */
-static void put_array(struct out *o, const struct field *f, const void *p, size_t n, bool exact)
+static void export_put_array(struct out *o, const struct field *f, const void *p, size_t n,
+			     bool exact)
 {
 	size_t step =
 		f->elem_size == 2 || f->elem_size == 4 || f->elem_size == 8 ? f->elem_size : 1;
@@ -264,8 +265,8 @@ static void put_array(struct out *o, const struct field *f, const void *p, size_
 }
 
 /* A value, as JSON; false when it lies outside the record. */
-static bool put_value(struct out *o, const struct field *f, const char *key, const char *before,
-		      const struct event *ev, bool exact)
+static bool export_put_value(struct out *o, const struct field *f, const char *key,
+			     const char *before, const struct event *ev, bool exact)
 {
 	const char *text;
 	const void *p;
@@ -281,14 +282,14 @@ static bool put_value(struct out *o, const struct field *f, const char *key, con
 	else if (field_str(f, ev->raw, ev->raw_size, &text, &n))
 		json_quote(o, text, n);
 	else
-		put_array(o, f, p, n, exact);
+		export_put_array(o, f, p, n, exact);
 	return true;
 }
 
 void export_field(struct out *o, const struct field *f, const struct event *ev, const char *key,
 		  bool exact)
 {
-	put_value(o, f, key, ",", ev, exact);
+	export_put_value(o, f, key, ",", ev, exact);
 }
 
 void export_fields(struct out *o, const struct event_type *t, const struct event *ev, bool exact)
@@ -298,8 +299,8 @@ void export_fields(struct out *o, const struct event_type *t, const struct event
 	out_putc(o, '{');
 	for (size_t i = 0; i < t->n_fields; i++)
 		if (!t->fields[i].is_common)
-			any |= put_value(o, &t->fields[i], t->fields[i].name, any ? "," : "", ev,
-					 exact);
+			any |= export_put_value(o, &t->fields[i], t->fields[i].name, any ? "," : "",
+						ev, exact);
 	out_putc(o, '}');
 }
 

@@ -36,7 +36,7 @@ static bool same_thread(const struct firefox_row *a, const struct firefox_row *b
 	return a->pid == b->pid && a->tid == b->tid && a->type == b->type;
 }
 
-static int by_thread(const void *x, const void *y)
+static int export_firefox_by_thread(const void *x, const void *y)
 {
 	const struct firefox_row *a = x, *b = y;
 
@@ -72,7 +72,8 @@ static void collect_samples(struct firefox *f)
 								    .time = en->time });
 	}
 	if (f->samples.n)
-		qsort(f->samples.data, f->samples.n, sizeof(*f->samples.data), by_thread);
+		qsort(f->samples.data, f->samples.n, sizeof(*f->samples.data),
+		      export_firefox_by_thread);
 }
 
 /* --- about the whole --- */
@@ -212,7 +213,7 @@ static void put_strings(struct firefox *f)
 
 /* --- one thread --- */
 
-static const char *comm_of(struct firefox *f, int32_t tid, char *buf, size_t size)
+static const char *export_firefox_comm_of(struct firefox *f, int32_t tid, char *buf, size_t size)
 {
 	const struct tasks *tasks = f->x->source->trace->tasks;
 	uint32_t comm = tasks_comm_at(tasks, tid, UINT64_MAX);
@@ -222,20 +223,21 @@ static const char *comm_of(struct firefox *f, int32_t tid, char *buf, size_t siz
 	return profile_comm(f->x->source->trace, comm, buf, size);
 }
 
-static void put_about(struct firefox *f, const struct firefox_row *r, bool many)
+static void export_firefox_put_about(struct firefox *f, const struct firefox_row *r, bool many)
 {
 	struct out *o = f->x->out;
 	char comm[32], leader[32], name[128];
 
 	out_puts(o, f->n_threads++ ? ",\n" : "\n");
 	snprintf(name, sizeof(name), many ? "%s (%s)" : "%s",
-		 comm_of(f, r->tid, comm, sizeof(comm)), f->x->source->trace->types[r->type].name);
+		 export_firefox_comm_of(f, r->tid, comm, sizeof(comm)),
+		 f->x->source->trace->types[r->type].name);
 	out_puts(o, "{\"processType\":\"default\",\"processStartupTime\":0,"
 		    "\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
 		    "\"pausedRanges\":[],\"showMarkersInTimeline\":true,\n\"name\":");
 	export_json_str(o, name);
 	out_puts(o, ",\"processName\":");
-	export_json_str(o, comm_of(f, r->pid, leader, sizeof(leader)));
+	export_json_str(o, export_firefox_comm_of(f, r->pid, leader, sizeof(leader)));
 	out_printf(o, ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%d",
 		   r->pid == r->tid ? "true" : "false", r->pid, r->tid);
 }
@@ -255,7 +257,7 @@ static void put_column(struct firefox *f, const char *key, const struct firefox_
 	out_putc(f->x->out, ']');
 }
 
-static void put_stack(struct firefox *f, const struct firefox_row *r)
+static void export_firefox_put_stack(struct firefox *f, const struct firefox_row *r)
 {
 	uint32_t node = firefox_stack(f, r->entry);
 
@@ -293,7 +295,7 @@ static void put_samples(struct firefox *f, const struct firefox_row *rows, size_
 
 	out_printf(o, ",\n\"samples\":{\"length\":%zu,\"weightType\":\"%s\"", n,
 		   off_cpu ? "tracing-ms" : "samples");
-	put_column(f, "stack", rows, n, put_stack);
+	put_column(f, "stack", rows, n, export_firefox_put_stack);
 	put_column(f, "time", rows, n, put_time);
 	put_column(f, "weight", rows, n, off_cpu ? put_weight_ms : put_count);
 	if (t && export_is_time(t) && !off_cpu)
@@ -307,7 +309,7 @@ static void put_thread(struct firefox *f, const struct firefox_row *about, bool 
 		       const struct firefox_row *rows, size_t n, const struct firefox_row *markers,
 		       size_t n_markers)
 {
-	put_about(f, about, many);
+	export_firefox_put_about(f, about, many);
 	firefox_tables_begin(f);
 	put_samples(f, rows, n);
 	firefox_markers(f, markers, n_markers);

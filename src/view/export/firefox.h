@@ -41,18 +41,19 @@ struct firefox {
 	struct map resource_index;
 };
 
-/* --- export_firefox.c --- */
+/* --- view/export/firefox.c --- */
 uint32_t firefox_string(struct firefox *f, const char *s);
 void firefox_time(struct firefox *f, uint64_t time);
 
-/* --- export_firefox_tables.c: stacks, frames, functions, symbols, resources of a thread --- */
+/* --- view/export/firefox_tables.c: stacks, frames, functions, symbols, resources of a thread ---
+ */
 void firefox_tables_begin(struct firefox *f);
 /* An entry's stack; EXPORT_ROOT when it has none. */
 uint32_t firefox_stack(struct firefox *f, uint32_t entry);
 void firefox_tables_end(struct firefox *f); /* writes them */
 void firefox_free(struct firefox *f);
 
-/* --- export_firefox_markers.c --- */
+/* --- view/export/firefox_markers.c --- */
 int firefox_collect_markers(struct firefox *f, struct err *e);
 void firefox_schemas(struct firefox *f);
 void firefox_markers(struct firefox *f, const struct firefox_row *rows, size_t n);

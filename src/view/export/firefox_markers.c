@@ -44,7 +44,7 @@ static bool end_call(struct collecting *c, const struct event *ev, const struct 
 	return true;
 }
 
-static int on_event(void *ctx, const struct event *ev)
+static int export_firefox_markers_on_event(void *ctx, const struct event *ev)
 {
 	struct collecting *c = ctx;
 	struct firefox *f = c->f;
@@ -71,7 +71,7 @@ static int on_event(void *ctx, const struct event *ev)
 	return 0;
 }
 
-static int by_thread(const void *x, const void *y)
+static int export_firefox_markers_by_thread(const void *x, const void *y)
 {
 	const struct firefox_row *a = x, *b = y;
 
@@ -92,9 +92,10 @@ int firefox_collect_markers(struct firefox *f, struct err *e)
 	for (size_t i = 0; i < t->n_types; i++)
 		any = any || t->types[i].n_fields;
 	if (any)
-		r = export_events(f->x, false, on_event, &c, e);
+		r = export_events(f->x, false, export_firefox_markers_on_event, &c, e);
 	if (f->markers.n)
-		qsort(f->markers.data, f->markers.n, sizeof(*f->markers.data), by_thread);
+		qsort(f->markers.data, f->markers.n, sizeof(*f->markers.data),
+		      export_firefox_markers_by_thread);
 	map_free(&c.open);
 	return r;
 }
@@ -110,22 +111,23 @@ static void put_schema_field(struct out *o, const char *name, const char *format
 	out_puts(o, "\"}");
 }
 
-static const char *key_of(const struct field *f, char *buf, size_t size)
+static const char *export_firefox_markers_key_of(const struct field *f, char *buf, size_t size)
 {
 	snprintf(buf, size, is_taken(f->name) ? "%s_" : "%s", f->name);
 	return buf;
 }
 
 /* What a row of the table says: "prev_comm=bash prev_pid=12 ...". */
-static void put_label(struct out *o, const struct event_type *t)
+static void export_firefox_markers_put_label(struct out *o, const struct event_type *t)
 {
 	AUTO_STRBUF b = { 0 };
 	char key[80];
 
 	for (size_t i = 0; i < t->n_fields; i++)
 		if (!t->fields[i].is_common)
-			strbuf_printf(&b, "%s%s={marker.data.%s}", b.n ? " " : "",
-				      t->fields[i].name, key_of(&t->fields[i], key, sizeof(key)));
+			strbuf_printf(
+				&b, "%s%s={marker.data.%s}", b.n ? " " : "", t->fields[i].name,
+				export_firefox_markers_key_of(&t->fields[i], key, sizeof(key)));
 	export_json_str(o, strbuf_str(&b));
 }
 
@@ -148,14 +150,14 @@ void firefox_schemas(struct firefox *f)
 		out_puts(o,
 			 ",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
 			 "\"tableLabel\":");
-		put_label(o, e);
+		export_firefox_markers_put_label(o, e);
 		out_puts(o, ",\"fields\":[");
 		for (size_t k = 0; k < e->n_fields; k++) {
 			const struct field *x = &e->fields[k];
 
 			if (x->is_common)
 				continue;
-			put_schema_field(o, key_of(x, key, sizeof(key)),
+			put_schema_field(o, export_firefox_markers_key_of(x, key, sizeof(key)),
 					 x->kind == FIELD_INT && !x->is_pointer ? "integer"
 										: "string",
 					 first);
@@ -192,7 +194,7 @@ static void put_data(struct firefox *f, const struct firefox_row *r)
 
 		if (t->fields[i].is_common)
 			continue;
-		key_of(&t->fields[i], key, sizeof(key));
+		export_firefox_markers_key_of(&t->fields[i], key, sizeof(key));
 		export_field(o, &t->fields[i], &ev, key, false);
 	}
 	out_putc(o, '}');
@@ -219,7 +221,7 @@ static void put_end(struct firefox *f, const struct firefox_row *r)
 		out_puts(f->x->out, "null");
 }
 
-static uint32_t name_of(struct firefox *f, const struct firefox_row *r)
+static uint32_t export_firefox_markers_name_of(struct firefox *f, const struct firefox_row *r)
 {
 	const struct event_type *t = &f->x->source->trace->types[r->type];
 	struct event ev = { .raw = r->raw, .raw_size = r->raw_size };
@@ -233,7 +235,7 @@ void firefox_markers(struct firefox *f, const struct firefox_row *rows, size_t n
 	struct out *o = f->x->out;
 
 	out_printf(o, ",\n\"markers\":{\"length\":%zu", n);
-	COLUMN("name", out_u64(o, name_of(f, r), 0));
+	COLUMN("name", out_u64(o, export_firefox_markers_name_of(f, r), 0));
 	COLUMN("startTime", firefox_time(f, r->time));
 	COLUMN("endTime", put_end(f, r));
 	COLUMN("phase", out_putc(o, r->end ? '1' : '0'));

@@ -35,7 +35,7 @@ static const struct name_site *site_at(const struct firefox *f, uint32_t site)
 		(uint32_t) * at_ - 1;                     \
 	})
 
-static uint32_t frame_of(struct firefox *f, uint32_t site)
+static uint32_t export_firefox_tables_frame_of(struct firefox *f, uint32_t site)
 {
 	return NUMBER(site_index, sites, site, site);
 }
@@ -54,13 +54,13 @@ uint32_t firefox_stack(struct firefox *f, uint32_t entry)
 	}
 	n = export_stack(f->x, entry, &sites, buf);
 	while (n-- > 0)
-		at = export_tree_add(&f->tree, at, frame_of(f, sites[n]));
+		at = export_tree_add(&f->tree, at, export_firefox_tables_frame_of(f, sites[n]));
 	if (known && at != EXPORT_ROOT)
 		*known = at + 1;
 	return at;
 }
 
-static const char *file_of(const struct firefox *f, uint32_t site)
+static const char *export_firefox_tables_file_of(const struct firefox *f, uint32_t site)
 {
 	const char *file = NULL;
 	uint32_t line;
@@ -71,7 +71,7 @@ static const char *file_of(const struct firefox *f, uint32_t site)
 static uint32_t func_of(struct firefox *f, uint32_t site)
 {
 	const struct name_site *s = site_at(f, site);
-	const char *file = file_of(f, site);
+	const char *file = export_firefox_tables_file_of(f, site);
 	uint64_t key;
 	char buf[32];
 
@@ -235,7 +235,7 @@ static void func_resource(struct firefox *f, uint32_t i)
 
 static void func_file(struct firefox *f, uint32_t i)
 {
-	const char *file = file_of(f, f->funcs.data[i]);
+	const char *file = export_firefox_tables_file_of(f, f->funcs.data[i]);
 
 	number_or_null(f, file, file ? firefox_string(f, file) : 0);
 }

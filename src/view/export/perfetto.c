@@ -107,7 +107,7 @@ static void put_system(struct perfetto *p)
 	perfetto_end(p, packet);
 }
 
-static void put_task(void *ctx, const struct task_seen *s)
+static void export_perfetto_put_task(void *ctx, const struct task_seen *s)
 {
 	struct perfetto *p = ctx;
 	const char *name = s->comm == STRTAB_NONE
@@ -186,7 +186,7 @@ static void begin_sequence(struct perfetto *p, struct perfetto_seq *s, const str
 	s->begun = true;
 }
 
-static void put_sample(struct perfetto *p, const struct event *ev)
+static void export_perfetto_put_sample(struct perfetto *p, const struct event *ev)
 {
 	struct perfetto_type *t = &p->types[ev->type];
 	uint32_t entry = export_entry(p->x, ev);
@@ -219,7 +219,7 @@ static void put_sample(struct perfetto *p, const struct event *ev)
 	p->x->written++;
 }
 
-static int on_event(void *ctx, const struct event *ev)
+static int export_perfetto_on_event(void *ctx, const struct event *ev)
 {
 	struct perfetto *p = ctx;
 	const struct event_type *t = &p->x->source->trace->types[ev->type];
@@ -229,7 +229,7 @@ static int on_event(void *ctx, const struct event *ev)
 	/* a switch that has a stack is shown on its lane, and its stack below the thread */
 	if (perfetto_ftrace(p, ev)) {
 		if (ev->kind == EVENT_SAMPLE && (ev->have & EVENT_HAVE_CHAIN) && ev->chain_n)
-			put_sample(p, ev);
+			export_perfetto_put_sample(p, ev);
 		return 0;
 	}
 	if (ev->kind != EVENT_SAMPLE)
@@ -239,7 +239,7 @@ static int on_event(void *ctx, const struct event *ev)
 			begin_sequence(p, &p->tracks, NULL);
 		perfetto_track_event(p, ev);
 	} else {
-		put_sample(p, ev);
+		export_perfetto_put_sample(p, ev);
 	}
 	return 0;
 }
@@ -256,8 +256,8 @@ int export_perfetto(struct export_job *x, struct err *e)
 	perfetto_ftrace_init(&p);
 	put_clocks(&p);
 	put_system(&p);
-	tasks_each(x->source->trace->tasks, put_task, &p);
-	r = export_events(x, true, on_event, &p, e);
+	tasks_each(x->source->trace->tasks, export_perfetto_put_task, &p);
+	r = export_events(x, true, export_perfetto_on_event, &p, e);
 	perfetto_ftrace_flush(&p);
 	out_add(x->out, p.b.data, p.b.n);
 	lanes_free(&p.lanes);

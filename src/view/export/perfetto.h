@@ -58,18 +58,18 @@ enum {
 #define SEQUENCE_CLEARED 1
 #define SEQUENCE_NEEDS_STATE 2
 
-/* --- export_perfetto.c --- */
+/* --- view/export/perfetto.c --- */
 /* What was given goes to pb_end() through perfetto_end(). */
 size_t perfetto_packet(struct perfetto *p, uint32_t seq);
 void perfetto_end(struct perfetto *p, size_t packet);
 
-/* --- export_perfetto_ftrace.c --- */
+/* --- view/export/perfetto_ftrace.c --- */
 void perfetto_ftrace_init(struct perfetto *p);
 /* false when the event has no message of its own. */
 bool perfetto_ftrace(struct perfetto *p, const struct event *ev);
 void perfetto_ftrace_flush(struct perfetto *p);
 
-/* --- export_perfetto_stack.c --- */
+/* --- view/export/perfetto_stack.c --- */
 /* Say all that a stack needs which the sequence has not heard yet, as interned data of the packet
  * that is open. The stack's number; 0: it has none. */
 uint64_t perfetto_stack(struct perfetto *p, struct perfetto_seq *s, uint32_t entry);
@@ -90,7 +90,7 @@ enum {
 	SAID_TRACK,
 };
 
-/* --- export_perfetto_track.c --- */
+/* --- view/export/perfetto_track.c --- */
 void perfetto_track_event(struct perfetto *p, const struct event *ev);
 
 #endif

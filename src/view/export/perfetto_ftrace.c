@@ -99,7 +99,8 @@ void perfetto_ftrace_flush(struct perfetto *p)
 		flush_cpu(p, i);
 }
 
-static void put_array(struct pb *b, unsigned number, const struct field *f, const struct event *ev)
+static void export_perfetto_ftrace_put_array(struct pb *b, unsigned number, const struct field *f,
+					     const struct event *ev)
 {
 	const void *data;
 	size_t n;
@@ -133,7 +134,7 @@ static void put_fields(struct pb *b, const struct perfetto_type *t, const struct
 		else if (field_str(f, ev->raw, ev->raw_size, &text, &n))
 			pb_text(b, i + 1, text, n);
 		else
-			put_array(b, i + 1, f, ev);
+			export_perfetto_ftrace_put_array(b, i + 1, f, ev);
 	}
 }
 

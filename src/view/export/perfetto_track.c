@@ -30,7 +30,8 @@ enum { THREAD_PID = 1, THREAD_TID, THREAD_NAME = 5 };
 
 #define UUID (1ull << 40) /* of tracks: this and the thread's number */
 
-static void say(struct perfetto *p, unsigned kind, unsigned field, uint64_t iid, const char *text)
+static void export_perfetto_track_say(struct perfetto *p, unsigned kind, unsigned field,
+				      uint64_t iid, const char *text)
 {
 	size_t m;
 
@@ -42,7 +43,7 @@ static void say(struct perfetto *p, unsigned kind, unsigned field, uint64_t iid,
 	pb_end(&p->b, m);
 }
 
-static uint64_t number(struct perfetto *p, const char *text)
+static uint64_t export_perfetto_track_number(struct perfetto *p, const char *text)
 {
 	return (uint64_t)strtab_add(&p->strings, text) + 1;
 }
@@ -78,7 +79,7 @@ static void put_annotation(struct perfetto *p, const struct field *f, const stru
 	if (f->is_common || !field_bytes(f, ev->raw, ev->raw_size, &data, &n))
 		return;
 	m = pb_begin(&p->b, TRACK_ANNOTATION);
-	pb_uint(&p->b, ANNOTATION_NAME, number(p, f->name));
+	pb_uint(&p->b, ANNOTATION_NAME, export_perfetto_track_number(p, f->name));
 	if (field_int(f, ev->raw, ev->raw_size, &v)) {
 		pb_int(&p->b,
 		       f->is_pointer  ? ANNOTATION_POINTER
@@ -110,13 +111,17 @@ static void put_event(struct perfetto *p, const struct event *ev, unsigned type,
 	pb_uint(&p->b, PACKET_FLAGS, SEQUENCE_NEEDS_STATE);
 	m = pb_begin(&p->b, PACKET_INTERNED);
 	if (name) {
-		say(p, SAID_CATEGORY, INTERNED_CATEGORY, number(p, category), category);
-		say(p, SAID_EVENT, INTERNED_NAME, number(p, name), name);
+		export_perfetto_track_say(p, SAID_CATEGORY, INTERNED_CATEGORY,
+					  export_perfetto_track_number(p, category), category);
+		export_perfetto_track_say(p, SAID_EVENT, INTERNED_NAME,
+					  export_perfetto_track_number(p, name), name);
 	}
 	for (size_t i = 0; i < t->n_fields; i++)
 		if (!t->fields[i].is_common)
-			say(p, SAID_ANNOTATION, INTERNED_ANNOTATION, number(p, t->fields[i].name),
-			    t->fields[i].name);
+			export_perfetto_track_say(
+				p, SAID_ANNOTATION, INTERNED_ANNOTATION,
+				export_perfetto_track_number(p, t->fields[i].name),
+				t->fields[i].name);
 	if (entry != UINT32_MAX && p->x->profile->entries.data[entry].chain != PROFILE_NO_CHAIN)
 		stack = perfetto_stack(p, &p->tracks, entry);
 	pb_end(&p->b, m);
@@ -124,8 +129,8 @@ static void put_event(struct perfetto *p, const struct event *ev, unsigned type,
 	pb_uint(&p->b, TRACK_TYPE, type);
 	pb_uint(&p->b, TRACK_UUID, UUID | (uint32_t)ev->tid);
 	if (name) {
-		pb_uint(&p->b, TRACK_CATEGORY, number(p, category));
-		pb_uint(&p->b, TRACK_NAME, number(p, name));
+		pb_uint(&p->b, TRACK_CATEGORY, export_perfetto_track_number(p, category));
+		pb_uint(&p->b, TRACK_NAME, export_perfetto_track_number(p, name));
 	}
 	for (size_t i = 0; i < t->n_fields; i++)
 		put_annotation(p, &t->fields[i], ev);

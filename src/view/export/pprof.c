@@ -62,12 +62,12 @@ struct pprof {
 	uint32_t n_values;
 };
 
-static uint64_t text(struct pprof *p, const char *s)
+static uint64_t export_pprof_text(struct pprof *p, const char *s)
 {
 	return strtab_add(&p->strings, s);
 }
 
-static void drain(struct pprof *p, size_t limit)
+static void export_pprof_drain(struct pprof *p, size_t limit)
 {
 	if (p->b.n <= limit)
 		return;
@@ -79,8 +79,8 @@ static void put_value_type(struct pprof *p, unsigned field, const char *type, co
 {
 	size_t m = pb_begin(&p->b, field);
 
-	pb_uint(&p->b, VALUE_TYPE, text(p, type));
-	pb_uint(&p->b, VALUE_UNIT, text(p, unit));
+	pb_uint(&p->b, VALUE_TYPE, export_pprof_text(p, type));
+	pb_uint(&p->b, VALUE_UNIT, export_pprof_text(p, unit));
 	pb_end(&p->b, m);
 }
 
@@ -123,12 +123,12 @@ static void put_types(struct pprof *p)
 			pb_uint(&p->b, PROFILE_PERIOD, 1000000000 / type->attr.sample_freq);
 	}
 	if (first)
-		pb_uint(&p->b, PROFILE_DEFAULT_TYPE, text(p, first));
+		pb_uint(&p->b, PROFILE_DEFAULT_TYPE, export_pprof_text(p, first));
 }
 
 static uint64_t function_id(struct pprof *p, const char *name, const char *file)
 {
-	uint64_t n = text(p, name), f = text(p, file);
+	uint64_t n = export_pprof_text(p, name), f = export_pprof_text(p, file);
 	uint64_t *at = map_at(&p->functions, n << 32 | f), id;
 	size_t m;
 
@@ -163,8 +163,8 @@ static uint64_t mapping_id(struct pprof *p, const struct name_site *s)
 	pb_uint(&p->b, MAPPING_START, map->start);
 	pb_uint(&p->b, MAPPING_LIMIT, map->end);
 	pb_uint(&p->b, MAPPING_OFFSET, map->pgoff);
-	pb_uint(&p->b, MAPPING_FILE, text(p, names_path(p->x->names, s->dso)));
-	pb_uint(&p->b, MAPPING_BUILD_ID, text(p, export_build_id(p->x, map, hex)));
+	pb_uint(&p->b, MAPPING_FILE, export_pprof_text(p, names_path(p->x->names, s->dso)));
+	pb_uint(&p->b, MAPPING_BUILD_ID, export_pprof_text(p, export_build_id(p->x, map, hex)));
 	/* names were looked up; asking again would find no more */
 	for (unsigned f = MAPPING_HAS_FUNCTIONS; f <= MAPPING_HAS_INLINES; f++)
 		pb_uint(&p->b, f, 1);
@@ -176,7 +176,7 @@ struct line {
 	uint64_t function, line;
 };
 
-static bool line_of(struct pprof *p, uint32_t site, struct line *ret)
+static bool export_pprof_line_of(struct pprof *p, uint32_t site, struct line *ret)
 {
 	const struct names *n = p->x->names;
 	const struct name_site *s = &n->sites.data[site];
@@ -204,8 +204,8 @@ static uint32_t location_id(struct pprof *p, uint32_t site)
 	/* what it refers to first, for a message cannot be begun inside another */
 	line = mem_alloc((n_inlined + 1) * sizeof(*line));
 	for (uint32_t i = 0; i < n_inlined; i++)
-		n_lines += line_of(p, s->inlines + i, &line[n_lines]);
-	n_lines += line_of(p, site, &line[n_lines]);
+		n_lines += export_pprof_line_of(p, s->inlines + i, &line[n_lines]);
+	n_lines += export_pprof_line_of(p, site, &line[n_lines]);
 	mapping = mapping_id(p, s);
 	m = pb_begin(&p->b, PROFILE_LOCATION);
 	pb_uint(&p->b, LOCATION_ID, site + 1);
@@ -223,19 +223,19 @@ static uint32_t location_id(struct pprof *p, uint32_t site)
 	return p->location[site];
 }
 
-static void put_label(struct pprof *p, const char *key, const char *str, int64_t num)
+static void export_pprof_put_label(struct pprof *p, const char *key, const char *str, int64_t num)
 {
 	size_t m = pb_begin(&p->b, SAMPLE_LABEL);
 
-	pb_uint(&p->b, LABEL_KEY, text(p, key));
+	pb_uint(&p->b, LABEL_KEY, export_pprof_text(p, key));
 	if (str)
-		pb_uint(&p->b, LABEL_STR, text(p, str));
+		pb_uint(&p->b, LABEL_STR, export_pprof_text(p, str));
 	else
 		pb_int(&p->b, LABEL_NUM, num);
 	pb_end(&p->b, m);
 }
 
-static void put_sample(struct pprof *p, uint32_t entry)
+static void export_pprof_put_sample(struct pprof *p, uint32_t entry)
 {
 	const struct profile_entry *en = &p->x->profile->entries.data[entry];
 	const struct name_site *all = p->x->names->sites.data;
@@ -258,14 +258,15 @@ static void put_sample(struct pprof *p, uint32_t entry)
 	for (uint32_t i = 0; i < p->n_values; i++)
 		pb_varint(&p->b, i == at ? en->count : i == at + 1 ? en->weight : 0);
 	pb_end(&p->b, list);
-	put_label(p, "thread", profile_comm(p->x->source->trace, en->comm, comm, sizeof(comm)), 0);
-	put_label(p, "pid", NULL, en->pid);
-	put_label(p, "tid", NULL, en->tid);
+	export_pprof_put_label(p, "thread",
+			       profile_comm(p->x->source->trace, en->comm, comm, sizeof(comm)), 0);
+	export_pprof_put_label(p, "pid", NULL, en->pid);
+	export_pprof_put_label(p, "tid", NULL, en->tid);
 	pb_end(&p->b, m);
 	p->x->written += en->count;
 }
 
-static void put_about(struct pprof *p)
+static void export_pprof_put_about(struct pprof *p)
 {
 	const struct trace *t = p->x->source->trace;
 	const struct trace_info *i = &t->info;
@@ -280,13 +281,13 @@ static void put_about(struct pprof *p)
 	for (const char *const *w = i->cmdline; w && *w; w++)
 		strbuf_printf(&b, "%s%s", b.n ? " " : "recorded by ", *w);
 	if (b.n)
-		pb_uint(&p->b, PROFILE_COMMENT, text(p, strbuf_str(&b)));
+		pb_uint(&p->b, PROFILE_COMMENT, export_pprof_text(p, strbuf_str(&b)));
 	strbuf_reset(&b);
 	if (i->hostname)
 		strbuf_printf(&b, "on %s, %s %s", i->hostname, i->os_release ? i->os_release : "",
 			      i->arch ? i->arch : "");
 	if (b.n)
-		pb_uint(&p->b, PROFILE_COMMENT, text(p, strbuf_str(&b)));
+		pb_uint(&p->b, PROFILE_COMMENT, export_pprof_text(p, strbuf_str(&b)));
 	strbuf_free(&b);
 }
 
@@ -337,21 +338,21 @@ int export_pprof(struct export_job *x, struct err *e)
 
 	p.location = mem_alloc((x->names->sites.n + 1) * sizeof(*p.location));
 	p.value = mem_alloc((x->source->trace->n_types + 1) * sizeof(*p.value));
-	text(&p, "");
+	export_pprof_text(&p, "");
 	put_types(&p);
-	put_about(&p);
+	export_pprof_put_about(&p);
 	put_main_mapping(&p);
 	for (size_t i = 0; i < n && !x->out->error; i++) {
-		put_sample(&p, (uint32_t)i);
-		drain(&p, FULL);
+		export_pprof_put_sample(&p, (uint32_t)i);
+		export_pprof_drain(&p, FULL);
 		if (x->progress && i % 4096 == 0)
 			x->progress(x->ctx, i, n);
 	}
 	for (size_t i = 0; i < p.strings.n; i++) {
 		pb_str(&p.b, PROFILE_STRING, strtab_get(&p.strings, (uint32_t)i));
-		drain(&p, FULL);
+		export_pprof_drain(&p, FULL);
 	}
-	drain(&p, 0);
+	export_pprof_drain(&p, 0);
 	r = gzip_end(p.gzip);
 	pb_free(&p.b);
 	strtab_free(&p.strings);

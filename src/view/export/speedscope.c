@@ -21,7 +21,7 @@ struct speedscope {
 };
 
 /* Frames are numbered as they are written. */
-static void put_frame(struct speedscope *s, uint32_t site)
+static void export_speedscope_put_frame(struct speedscope *s, uint32_t site)
 {
 	const struct names *n = s->x->names;
 	const struct name_site *at = &n->sites.data[site];
@@ -62,11 +62,11 @@ static void put_frames(struct speedscope *s)
 			done[chain] = true;
 		n = export_stack(s->x, (uint32_t)i, &sites, buf);
 		for (uint32_t k = 0; k < n; k++)
-			put_frame(s, sites[k]);
+			export_speedscope_put_frame(s, sites[k]);
 	}
 }
 
-static int by_thread(const void *p, const void *q, void *ctx)
+static int export_speedscope_by_thread(const void *p, const void *q, void *ctx)
 {
 	const struct profile_entry *all = ctx, *a = &all[*(const uint32_t *)p],
 				   *b = &all[*(const uint32_t *)q];
@@ -96,7 +96,7 @@ static bool same_stack(const struct speedscope *s, uint32_t a, uint32_t b)
 					s->x->names->entry_site[a] == s->x->names->entry_site[b]);
 }
 
-static void put_stack(struct speedscope *s, uint32_t entry)
+static void export_speedscope_put_stack(struct speedscope *s, uint32_t entry)
 {
 	struct out *o = s->x->out;
 	uint32_t buf[EXPORT_INLINES], n;
@@ -137,7 +137,7 @@ static void put_profile(struct speedscope *s, size_t from, size_t to)
 			continue;
 		if (i > from)
 			out_putc(o, ',');
-		put_stack(s, s->sorted[i]);
+		export_speedscope_put_stack(s, s->sorted[i]);
 	}
 	out_puts(o, "],\n\"weights\":[");
 	for (size_t i = from; i < to;) {
@@ -165,7 +165,8 @@ int export_speedscope(struct export_job *x, struct err *e)
 	(void)e;
 	s.frame = mem_alloc((x->names->frames.n + 1) * sizeof(*s.frame));
 	s.sorted = mem_dup(x->order, (n + 1) * sizeof(*s.sorted));
-	qsort_r(s.sorted, n, sizeof(*s.sorted), by_thread, (void *)(uintptr_t)all);
+	qsort_r(s.sorted, n, sizeof(*s.sorted), export_speedscope_by_thread,
+		(void *)(uintptr_t)all);
 	out_puts(x->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 			 "\"exporter\":\"kymo " KYMO_VERSION "\",\n\"name\":");
 	export_json_str(x->out, x->input);

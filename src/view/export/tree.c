@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 
-static size_t slot_of(const struct export_tree *t, uint32_t parent, uint32_t frame)
+static size_t export_tree_slot_of(const struct export_tree *t, uint32_t parent, uint32_t frame)
 {
 	size_t at = map_hash((uint64_t)parent << 32 | frame) & (t->n_slots - 1);
 
@@ -16,7 +16,7 @@ static size_t slot_of(const struct export_tree *t, uint32_t parent, uint32_t fra
 	return at;
 }
 
-static void grow(struct export_tree *t)
+static void export_tree_grow(struct export_tree *t)
 {
 	free(t->slots);
 	t->n_slots = t->n_slots ? t->n_slots * 2 : 1024;
@@ -24,7 +24,7 @@ static void grow(struct export_tree *t)
 	for (size_t i = 0; i < t->nodes.n; i++) {
 		const struct export_node *n = &t->nodes.data[i];
 
-		t->slots[slot_of(t, n->parent, n->frame)] = (uint32_t)i + 1;
+		t->slots[export_tree_slot_of(t, n->parent, n->frame)] = (uint32_t)i + 1;
 	}
 }
 
@@ -33,8 +33,8 @@ uint32_t export_tree_add(struct export_tree *t, uint32_t parent, uint32_t frame)
 	size_t at;
 
 	if ((t->nodes.n + 1) * 3 > t->n_slots * 2)
-		grow(t);
-	at = slot_of(t, parent, frame);
+		export_tree_grow(t);
+	at = export_tree_slot_of(t, parent, frame);
 	if (!t->slots[at]) {
 		vec_push(&t->nodes, (struct export_node){ parent, frame });
 		t->slots[at] = (uint32_t)t->nodes.n;

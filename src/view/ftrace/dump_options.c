@@ -28,7 +28,7 @@ static const struct {
 	[TRACEDAT_CMDLINES] = { "CMDLINES", PLACE },
 };
 
-static uint64_t number(struct cut *c, size_t size)
+static uint64_t ftrace_dump_options_number(struct cut *c, size_t size)
 {
 	return size == 8 ? cut_u64(c) : size == 4 ? cut_u32(c) : size == 2 ? cut_u16(c) : 0;
 }
@@ -149,8 +149,8 @@ static void option_known(struct dump *d, unsigned id, struct cut *c, uint32_t si
 		if (size)
 			dump_text(d, OPTIONS, c, size);
 		break;
-	case INT: DUMP(d, OPTIONS, "\n%" PRIu64 "\n", number(c, size)); break;
-	case HEX: DUMP(d, OPTIONS, "\n0x%" PRIX64 "\n", number(c, size)); break;
+	case INT: DUMP(d, OPTIONS, "\n%" PRIu64 "\n", ftrace_dump_options_number(c, size)); break;
+	case HEX: DUMP(d, OPTIONS, "\n0x%" PRIX64 "\n", ftrace_dump_options_number(c, size)); break;
 	case PLACE:
 		p.at = cut_u64(c);
 		DUMP(d, OPTIONS, " @ %" PRIu64 "\n", p.at);

@@ -21,19 +21,19 @@ struct ftrace_names {
 	} cache[CACHE];
 };
 
-static int hex(char c)
+static int ftrace_names_hex(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 /* "ffffffff81000000 T _text" or "... t name\t[module]". */
-static bool parse_line(char *line, char *end, struct ftrace_name *ret)
+static bool ftrace_names_parse_line(char *line, char *end, struct ftrace_name *ret)
 {
 	uint64_t addr = 0;
 	char *p = line, type;
 
-	while (p < end && p - line < 16 && hex(*p) >= 0)
-		addr = addr << 4 | (uint64_t)hex(*p++);
+	while (p < end && p - line < 16 && ftrace_names_hex(*p) >= 0)
+		addr = addr << 4 | (uint64_t)ftrace_names_hex(*p++);
 	if (p == line || end - p < 4 || *p != ' ')
 		return false;
 	type = p[1];
@@ -70,7 +70,7 @@ struct ftrace_names *ftrace_names_new(const char *text, size_t n)
 		stop = stop ? stop : end;
 		if (stop - p < 4096) {
 			*stop = '\0';
-			if (parse_line(p, stop, &one))
+			if (ftrace_names_parse_line(p, stop, &one))
 				vec_push(&found, one);
 		}
 		p = stop + 1;
@@ -99,7 +99,7 @@ void ftrace_names_free(struct ftrace_names *f)
 	free(f);
 }
 
-static const struct ftrace_name *search(const struct ftrace_names *f, uint64_t addr)
+static const struct ftrace_name *ftrace_names_search(const struct ftrace_names *f, uint64_t addr)
 {
 	size_t low = 0, high = f->n;
 
@@ -123,11 +123,11 @@ const struct ftrace_name *ftrace_names_find(struct ftrace_names *f, uint64_t add
 	size_t slot;
 
 	if (!f || !addr)
-		return f ? search(f, addr) : NULL;
+		return f ? ftrace_names_search(f, addr) : NULL;
 	slot = map_hash(addr) & (CACHE - 1);
 	if (f->cache[slot].addr != addr) {
 		f->cache[slot].addr = addr;
-		f->cache[slot].name = search(f, addr);
+		f->cache[slot].name = ftrace_names_search(f, addr);
 	}
 	return f->cache[slot].name;
 }

@@ -199,7 +199,8 @@ static void put_pid(struct out *o, int32_t pid)
 		out_pad(o, 5 - n);
 }
 
-static void put_task(struct ftrace_text *t, const struct ftrace_record *rec, struct out *o)
+static void ftrace_text_put_task(struct ftrace_text *t, const struct ftrace_record *rec,
+				 struct out *o)
 {
 	const char *comm = ftrace_text_comm_of(t, rec->pid);
 	size_t n = strlen(comm);
@@ -323,7 +324,7 @@ void ftrace_text_line(struct ftrace_text *t, const struct ftrace_record *rec,
 		out_printf(o, "CPU:%u [EVENTS DROPPED]\n", rec->cpu);
 	if (t->opts.boundaries && rec->r.first)
 		out_printf(o, "CPU:%u [SUBBUFFER START]\n", rec->cpu);
-	put_task(t, rec, o);
+	ftrace_text_put_task(t, rec, o);
 	if (t->opts.latency)
 		put_latency(t, rec, o);
 	if (!t->opts.raw_time)

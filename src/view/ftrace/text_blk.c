@@ -36,15 +36,15 @@ enum {
 	IS_FUA = 1 << 15
 };
 
-static bool number(const struct ftrace_text *t, const struct ftrace_record *rec, int which,
-		   int64_t *ret)
+static bool ftrace_text_blk_number(const struct ftrace_text *t, const struct ftrace_record *rec,
+				   int which, int64_t *ret)
 {
 	const struct field *f = t->now->field[which];
 
 	return f && field_int(f, rec->r.data, rec->r.size, ret);
 }
 
-static void kind_of(unsigned what, int64_t bytes, char *s)
+static void ftrace_text_blk_kind_of(unsigned what, int64_t bytes, char *s)
 {
 	if (what & IS_FLUSH)
 		*s++ = 'F';
@@ -61,8 +61,8 @@ static void kind_of(unsigned what, int64_t bytes, char *s)
 }
 
 /* Big-endian numbers behind the record; 0 when it is too short. */
-static uint64_t extra(const struct ftrace_text *t, const struct ftrace_record *rec, unsigned at,
-		      unsigned size)
+static uint64_t ftrace_text_blk_extra(const struct ftrace_text *t, const struct ftrace_record *rec,
+				      unsigned at, unsigned size)
 {
 	const struct field *f = t->now->field[F_DATA];
 	uint64_t v = 0;
@@ -86,22 +86,25 @@ static void put_rest(struct ftrace_text *t, const struct ftrace_record *rec, enu
 		strbuf_printf(&t->b, "[%s]", comm);
 		break;
 	case WITH_ERROR:
-		number(t, rec, F_ERROR, &error);
+		ftrace_text_blk_number(t, rec, F_ERROR, &error);
 		strbuf_printf(&t->b, "%" PRIu64 " ", sector);
 		if (sectors)
 			strbuf_printf(&t->b, "+ %" PRIu64 " ", sectors);
 		strbuf_printf(&t->b, "[%d]", (int)(int16_t)error);
 		break;
 	case PLUG: strbuf_printf(&t->b, "[%s]", comm); break;
-	case UNPLUG: strbuf_printf(&t->b, "[%s] %" PRIu64, comm, extra(t, rec, 0, 8)); break;
+	case UNPLUG:
+		strbuf_printf(&t->b, "[%s] %" PRIu64, comm, ftrace_text_blk_extra(t, rec, 0, 8));
+		break;
 	case SPLIT:
-		strbuf_printf(&t->b, "%" PRIu64 " / %" PRIu64 " [%s]", sector, extra(t, rec, 0, 8),
-			      comm);
+		strbuf_printf(&t->b, "%" PRIu64 " / %" PRIu64 " [%s]", sector,
+			      ftrace_text_blk_extra(t, rec, 0, 8), comm);
 		break;
 	case REMAP:
 		strbuf_printf(&t->b, "%" PRIu64 " + %" PRIu64 " <- (%u,%u) %" PRIu64, sector,
-			      sectors, (unsigned)extra(t, rec, 0, 4) >> 20,
-			      (unsigned)extra(t, rec, 0, 4) & 0xfffff, extra(t, rec, 8, 8));
+			      sectors, (unsigned)ftrace_text_blk_extra(t, rec, 0, 4) >> 20,
+			      (unsigned)ftrace_text_blk_extra(t, rec, 0, 4) & 0xfffff,
+			      ftrace_text_blk_extra(t, rec, 8, 8));
 		break;
 	}
 }
@@ -114,15 +117,17 @@ bool ftrace_put_blk(struct ftrace_text *t, const struct ftrace_record *rec,
 	char kind[8];
 
 	(void)next;
-	if (t->opts.plain && number(t, rec, F_PID, &action)) {
+	if (t->opts.plain && ftrace_text_blk_number(t, rec, F_PID, &action)) {
 		strbuf_printf(&t->b, "%" PRId64, action);
 		return false;
 	}
-	if (!number(t, rec, F_SECTOR, &sector) || !number(t, rec, F_BYTES, &bytes) ||
-	    !number(t, rec, F_ACTION, &action) || !number(t, rec, F_DEVICE, &device))
+	if (!ftrace_text_blk_number(t, rec, F_SECTOR, &sector) ||
+	    !ftrace_text_blk_number(t, rec, F_BYTES, &bytes) ||
+	    !ftrace_text_blk_number(t, rec, F_ACTION, &action) ||
+	    !ftrace_text_blk_number(t, rec, F_DEVICE, &device))
 		return true;
 	act = (unsigned)action & 0xffff;
-	kind_of((unsigned)((uint32_t)action >> 16), bytes, kind);
+	ftrace_text_blk_kind_of((unsigned)((uint32_t)action >> 16), bytes, kind);
 	strbuf_printf(&t->b, "%3u,%-3u ", (unsigned)((uint32_t)device >> 20),
 		      (unsigned)device & 0xfffff);
 	if (!act || act >= ARRAY_SIZE(actions)) {

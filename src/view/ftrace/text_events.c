@@ -7,7 +7,8 @@
 
 #define INDENT 2 /* of function_graph, for each depth */
 
-static bool number(const struct field *f, const struct ftrace_record *rec, uint64_t *ret)
+static bool ftrace_text_events_number(const struct field *f, const struct ftrace_record *rec,
+				      uint64_t *ret)
 {
 	int64_t v;
 
@@ -47,7 +48,7 @@ static void put_signed(struct strbuf *b, uint64_t v)
 	put_dec(b, v);
 }
 
-static const char *name_of(struct ftrace_text *t, uint64_t addr)
+static const char *ftrace_text_events_name_of(struct ftrace_text *t, uint64_t addr)
 {
 	const struct ftrace_name *n = ftrace_names_find(t->names, addr);
 
@@ -107,8 +108,8 @@ static bool put_call(struct ftrace_text *t, const struct ftrace_record *rec)
 	const struct ftrace_name *func, *parent;
 	uint64_t ip, parent_ip;
 
-	if (!number(t->now->field[FN_IP], rec, &ip) ||
-	    !number(t->now->field[FN_PARENT], rec, &parent_ip)) {
+	if (!ftrace_text_events_number(t->now->field[FN_IP], rec, &ip) ||
+	    !ftrace_text_events_number(t->now->field[FN_PARENT], rec, &parent_ip)) {
 		strbuf_putc(&t->b, '!');
 		return false;
 	}
@@ -125,8 +126,8 @@ static bool put_call(struct ftrace_text *t, const struct ftrace_record *rec)
 	return true;
 }
 
-static bool function(struct ftrace_text *t, const struct ftrace_record *rec,
-		     const struct ftrace_next *next)
+static bool ftrace_text_events_function(struct ftrace_text *t, const struct ftrace_record *rec,
+					const struct ftrace_next *next)
 {
 	(void)next;
 	put_call(t, rec);
@@ -142,9 +143,9 @@ static bool repeats(struct ftrace_text *t, const struct ftrace_record *rec,
 	(void)next;
 	if (!put_call(t, rec))
 		return false;
-	if (!number(t->now->field[FN_COUNT], rec, &count) ||
-	    !number(t->now->field[FN_TOP], rec, &top) ||
-	    !number(t->now->field[FN_BOTTOM], rec, &bottom)) {
+	if (!ftrace_text_events_number(t->now->field[FN_COUNT], rec, &count) ||
+	    !ftrace_text_events_number(t->now->field[FN_TOP], rec, &top) ||
+	    !ftrace_text_events_number(t->now->field[FN_BOTTOM], rec, &bottom)) {
 		strbuf_putc(&t->b, '!');
 		return false;
 	}
@@ -164,8 +165,8 @@ static bool repeats(struct ftrace_text *t, const struct ftrace_record *rec,
 
 /* --- stacks --- */
 
-static bool stack(struct ftrace_text *t, const struct ftrace_record *rec,
-		  const struct ftrace_next *next)
+static bool ftrace_text_events_stack(struct ftrace_text *t, const struct ftrace_record *rec,
+				     const struct ftrace_next *next)
 {
 	const struct field *f = t->now->field[0];
 	uint32_t step = t->heads.long_size;
@@ -234,7 +235,7 @@ static void put_took(struct strbuf *b, uint64_t took)
 
 static void put_graph_name(struct ftrace_text *t, uint64_t func, const char *after, uint64_t depth)
 {
-	const char *name = name_of(t, func);
+	const char *name = ftrace_text_events_name_of(t, func);
 
 	put_spaces(&t->b, depth * INDENT);
 	if (name)
@@ -257,10 +258,11 @@ static bool ends_at_once(struct ftrace_text *t, const struct ftrace_record *rec,
 	if (!next || !next->peek(next->ctx, &end) || end.pid != rec->pid ||
 	    !(k = ftrace_kind_of(t, end.type)) || strcmp(end.type->event, "funcgraph_exit") != 0 ||
 	    strcmp(end.type->system, "ftrace") != 0 ||
-	    !number(k->field[GRAPH_FUNC], &end, &end_func) || end_func != func)
+	    !ftrace_text_events_number(k->field[GRAPH_FUNC], &end, &end_func) || end_func != func)
 		return false;
 	next->take(next->ctx);
-	*took = number(k->field[GRAPH_BEGIN], &end, &from) && number(k->field[GRAPH_END], &end, &to)
+	*took = ftrace_text_events_number(k->field[GRAPH_BEGIN], &end, &from) &&
+				ftrace_text_events_number(k->field[GRAPH_END], &end, &to)
 			? to - from
 			: 0;
 	return true;
@@ -271,8 +273,8 @@ static bool graph_entry(struct ftrace_text *t, const struct ftrace_record *rec,
 {
 	uint64_t func, depth, took;
 
-	if (!number(t->now->field[GRAPH_FUNC], rec, &func) ||
-	    !number(t->now->field[GRAPH_DEPTH], rec, &depth)) {
+	if (!ftrace_text_events_number(t->now->field[GRAPH_FUNC], rec, &func) ||
+	    !ftrace_text_events_number(t->now->field[GRAPH_DEPTH], rec, &depth)) {
 		strbuf_putc(&t->b, '!');
 		return false;
 	}
@@ -293,9 +295,9 @@ static bool graph_exit(struct ftrace_text *t, const struct ftrace_record *rec,
 	const char *name;
 
 	(void)next;
-	if (!number(t->now->field[GRAPH_BEGIN], rec, &from) ||
-	    !number(t->now->field[GRAPH_END], rec, &to) ||
-	    !number(t->now->field[GRAPH_DEPTH], rec, &depth)) {
+	if (!ftrace_text_events_number(t->now->field[GRAPH_BEGIN], rec, &from) ||
+	    !ftrace_text_events_number(t->now->field[GRAPH_END], rec, &to) ||
+	    !ftrace_text_events_number(t->now->field[GRAPH_DEPTH], rec, &depth)) {
 		strbuf_putc(&t->b, '!');
 		return false;
 	}
@@ -303,7 +305,8 @@ static bool graph_exit(struct ftrace_text *t, const struct ftrace_record *rec,
 	put_spaces(&t->b, depth * INDENT);
 	strbuf_putc(&t->b, '}');
 	if (t->opts.tail) {
-		if (!number(t->now->field[GRAPH_FUNC], rec, &func) || !(name = name_of(t, func)))
+		if (!ftrace_text_events_number(t->now->field[GRAPH_FUNC], rec, &func) ||
+		    !(name = ftrace_text_events_name_of(t, func)))
 			return false;
 		strbuf_printf(&t->b, " /* %s */", name);
 	}
@@ -339,17 +342,17 @@ static bool wakeup(struct ftrace_text *t, const struct ftrace_record *rec,
 	uint64_t v;
 
 	(void)next;
-	if (!number(f[WAKE_PID], rec, &v)) {
+	if (!ftrace_text_events_number(f[WAKE_PID], rec, &v)) {
 		strbuf_putc(&t->b, '!');
 		return false;
 	}
 	put_comm(t, f[WAKE_COMM], rec, v);
 	put_signed(&t->b, v);
-	if (number(f[WAKE_PRIO], rec, &v))
+	if (ftrace_text_events_number(f[WAKE_PRIO], rec, &v))
 		strbuf_printf(&t->b, " [%" PRId64 "]", (int64_t)v);
-	if (number(f[WAKE_SUCCESS], rec, &v))
+	if (ftrace_text_events_number(f[WAKE_SUCCESS], rec, &v))
 		strbuf_printf(&t->b, " success=%" PRId64, (int64_t)v);
-	if (number(f[WAKE_CPU], rec, &v))
+	if (ftrace_text_events_number(f[WAKE_CPU], rec, &v))
 		strbuf_printf(&t->b, " CPU:%03" PRIu64, v);
 	return false;
 }
@@ -379,28 +382,28 @@ static bool sched_switch(struct ftrace_text *t, const struct ftrace_record *rec,
 	uint64_t v;
 
 	(void)next;
-	if (!number(f[SW_PREV_PID], rec, &v)) {
+	if (!ftrace_text_events_number(f[SW_PREV_PID], rec, &v)) {
 		strbuf_putc(&t->b, '!');
 		return false;
 	}
 	put_comm(t, f[SW_PREV_COMM], rec, v);
 	put_signed(&t->b, v);
 	strbuf_putc(&t->b, ' ');
-	if (number(f[SW_PREV_PRIO], rec, &v)) {
+	if (ftrace_text_events_number(f[SW_PREV_PRIO], rec, &v)) {
 		strbuf_putc(&t->b, '[');
 		put_signed(&t->b, (uint64_t)(int64_t)(int)v);
 		strbuf_puts(&t->b, "] ");
 	}
-	if (number(f[SW_STATE], rec, &v))
+	if (ftrace_text_events_number(f[SW_STATE], rec, &v))
 		put_state(&t->b, v);
 	strbuf_puts(&t->b, " ==> ");
-	if (!number(f[SW_NEXT_PID], rec, &v)) {
+	if (!ftrace_text_events_number(f[SW_NEXT_PID], rec, &v)) {
 		strbuf_putc(&t->b, '!');
 		return false;
 	}
 	put_comm(t, f[SW_NEXT_COMM], rec, v);
 	put_signed(&t->b, v);
-	if (number(f[SW_NEXT_PRIO], rec, &v)) {
+	if (ftrace_text_events_number(f[SW_NEXT_PRIO], rec, &v)) {
 		strbuf_puts(&t->b, " [");
 		put_signed(&t->b, (uint64_t)(int64_t)(int)v);
 		strbuf_putc(&t->b, ']');
@@ -418,7 +421,8 @@ static bool kmem(struct ftrace_text *t, const struct ftrace_record *rec,
 	uint64_t site;
 
 	(void)next;
-	if (number(t->now->field[0], rec, &site) && (n = ftrace_names_find(t->names, site))) {
+	if (ftrace_text_events_number(t->now->field[0], rec, &site) &&
+	    (n = ftrace_names_find(t->names, site))) {
 		strbuf_putc(&t->b, '(');
 		strbuf_puts(&t->b, n->name);
 		strbuf_puts(&t->b, "+0x");
@@ -428,13 +432,14 @@ static bool kmem(struct ftrace_text *t, const struct ftrace_record *rec,
 	return true;
 }
 
-static void put_value(struct ftrace_text *t, const char *before, const struct field *f,
-		      const struct ftrace_record *rec, bool hexadecimal)
+static void ftrace_text_events_put_value(struct ftrace_text *t, const char *before,
+					 const struct field *f, const struct ftrace_record *rec,
+					 bool hexadecimal)
 {
 	uint64_t v;
 
 	strbuf_puts(&t->b, before);
-	if (number(f, rec, &v))
+	if (ftrace_text_events_number(f, rec, &v))
 		strbuf_printf(&t->b, hexadecimal ? "0x%" PRIx64 : "%" PRIu64, v);
 }
 
@@ -444,7 +449,7 @@ static void put_timer_function(struct ftrace_text *t, const struct field *f,
 	const struct ftrace_name *n;
 	uint64_t v;
 
-	if (!number(f, rec, &v))
+	if (!ftrace_text_events_number(f, rec, &v))
 		return;
 	n = ftrace_names_find(t->names, v);
 	if (n)
@@ -459,8 +464,8 @@ static bool hrtimer_expire(struct ftrace_text *t, const struct ftrace_record *re
 			   const struct ftrace_next *next)
 {
 	(void)next;
-	put_value(t, "hrtimer=", t->now->field[HR_TIMER], rec, true);
-	put_value(t, " now=", t->now->field[HR_NOW], rec, false);
+	ftrace_text_events_put_value(t, "hrtimer=", t->now->field[HR_TIMER], rec, true);
+	ftrace_text_events_put_value(t, " now=", t->now->field[HR_NOW], rec, false);
 	put_timer_function(t, t->now->field[HR_FUNCTION], rec);
 	return false;
 }
@@ -469,10 +474,10 @@ static bool hrtimer_start(struct ftrace_text *t, const struct ftrace_record *rec
 			  const struct ftrace_next *next)
 {
 	(void)next;
-	put_value(t, "hrtimer=", t->now->field[HR_TIMER], rec, true);
+	ftrace_text_events_put_value(t, "hrtimer=", t->now->field[HR_TIMER], rec, true);
 	put_timer_function(t, t->now->field[HR_FUNCTION], rec);
-	put_value(t, " expires=", t->now->field[HR_EXPIRES], rec, false);
-	put_value(t, " softexpires=", t->now->field[HR_SOFT], rec, false);
+	ftrace_text_events_put_value(t, " expires=", t->now->field[HR_EXPIRES], rec, false);
+	ftrace_text_events_put_value(t, " softexpires=", t->now->field[HR_SOFT], rec, false);
 	return false;
 }
 
@@ -485,9 +490,9 @@ static bool tlb_flush(struct ftrace_text *t, const struct ftrace_record *rec,
 
 	(void)next;
 	strbuf_puts(&t->b, "pages=");
-	if (number(t->now->field[0], rec, &v))
+	if (ftrace_text_events_number(t->now->field[0], rec, &v))
 		put_signed(&t->b, v);
-	if (!number(t->now->field[1], rec, &v))
+	if (!ftrace_text_events_number(t->now->field[1], rec, &v))
 		return false;
 	strbuf_puts(&t->b, " reason=");
 	strbuf_printf(&t->b, "%s (%" PRId64 ")", v < 4 ? reasons[v] : "", (int64_t)v);
@@ -501,7 +506,7 @@ static bool raw_data(struct ftrace_text *t, const struct ftrace_record *rec,
 	uint64_t id;
 
 	(void)next;
-	if (!number(t->now->field[0], rec, &id) || !buf) {
+	if (!ftrace_text_events_number(t->now->field[0], rec, &id) || !buf) {
 		strbuf_putc(&t->b, '!');
 		return false;
 	}
@@ -518,12 +523,12 @@ static const struct {
 	ftrace_handler *handler;
 	const char *fields[8];
 } layouts[] = {
-	{ "ftrace", "function", function, { "ip", "parent_ip" } },
+	{ "ftrace", "function", ftrace_text_events_function, { "ip", "parent_ip" } },
 	{ "ftrace",
 	  "func_repeats",
 	  repeats,
 	  { "ip", "parent_ip", "count", "top_delta_ts", "bottom_delta_ts" } },
-	{ "ftrace", "kernel_stack", stack, { "caller" } },
+	{ "ftrace", "kernel_stack", ftrace_text_events_stack, { "caller" } },
 	{ "ftrace", "user_stack", ftrace_put_user_stack, { "caller" } },
 	{ "ftrace", "raw_data", raw_data, { "id", "buf" } },
 	{ "ftrace", "funcgraph_entry", graph_entry, { "func", "depth" } },

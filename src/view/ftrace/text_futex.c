@@ -38,8 +38,8 @@ static const struct {
 
 enum { FX_UADDR, FX_OP, FX_VAL, FX_UTIME, FX_UADDR2, FX_VAL3 };
 
-static void put(struct ftrace_text *t, const struct ftrace_record *rec, int which, const char *name,
-		bool hex)
+static void ftrace_text_futex_put(struct ftrace_text *t, const struct ftrace_record *rec, int which,
+				  const char *name, bool hex)
 {
 	int64_t v;
 
@@ -63,16 +63,16 @@ bool ftrace_put_futex(struct ftrace_text *t, const struct ftrace_record *rec,
 	strbuf_printf(&t->b, "op=%s%s%s", commands[(uint64_t)op & COMMAND].name,
 		      (uint64_t)op & PRIVATE ? "|FUTEX_PRIVATE_FLAG" : "",
 		      (uint64_t)op & REALTIME ? "|FUTEX_CLOCK_REALTIME" : "");
-	put(t, rec, FX_UADDR, "uaddr", true);
+	ftrace_text_futex_put(t, rec, FX_UADDR, "uaddr", true);
 	if (args & (VAL | HEX_VAL))
-		put(t, rec, FX_VAL, "val", args & HEX_VAL);
+		ftrace_text_futex_put(t, rec, FX_VAL, "val", args & HEX_VAL);
 	if (args & UTIME)
-		put(t, rec, FX_UTIME, "utime", true);
+		ftrace_text_futex_put(t, rec, FX_UTIME, "utime", true);
 	if (args & VAL2)
-		put(t, rec, FX_UTIME, "val2", false);
+		ftrace_text_futex_put(t, rec, FX_UTIME, "val2", false);
 	if (args & UADDR2)
-		put(t, rec, FX_UADDR2, "uaddr2", true);
+		ftrace_text_futex_put(t, rec, FX_UADDR2, "uaddr2", true);
 	if (args & VAL3)
-		put(t, rec, FX_VAL3, "val3", true);
+		ftrace_text_futex_put(t, rec, FX_VAL3, "val3", true);
 	return false;
 }

@@ -6,7 +6,7 @@
 #include "event/task.h"
 #include "view/ftrace/text_impl.h"
 
-static uint64_t word(const struct ftrace_text *t, const uint8_t *p)
+static uint64_t ftrace_text_user_word(const struct ftrace_text *t, const uint8_t *p)
 {
 	uint64_t v64;
 	uint32_t v32;
@@ -33,7 +33,7 @@ bool ftrace_put_user_stack(struct ftrace_text *t, const struct ftrace_record *re
 	space = tasks_space_at(tasks, pid < 0 ? rec->pid : pid, 0);
 	strbuf_puts(&t->b, "<user stack trace>\n");
 	for (at = f->offset; at + t->heads.long_size <= rec->r.size; at += t->heads.long_size) {
-		uint64_t v = word(t, rec->r.data + at);
+		uint64_t v = ftrace_text_user_word(t, rec->r.data + at);
 		const struct task_map *m = v ? tasks_find(tasks, space, v) : NULL;
 
 		if (!v)

@@ -59,7 +59,7 @@ static bool java_package(const char *name)
 	return false;
 }
 
-static const char *choose(const char *palette, const char *name, enum frame_kind kind)
+static const char *flame_color_choose(const char *palette, const char *name, enum frame_kind kind)
 {
 	bool java = strcmp(palette, "java") == 0, js = strcmp(palette, "js") == 0;
 
@@ -109,7 +109,7 @@ static double prefix_number(const char *s, size_t n, bool backwards)
 struct flame_rgb flame_color(const char *palette, const char *name, enum frame_kind kind, bool hash,
 			     bool random_)
 {
-	const struct hue *h = find_hue(choose(palette, name, kind));
+	const struct hue *h = find_hue(flame_color_choose(palette, name, kind));
 	size_t n = strlen(name);
 	double v[3];
 	int part[3];

@@ -82,7 +82,7 @@ static uint32_t cpu_of(struct pack *p, uint32_t cpu)
 }
 
 /* One look-up for an entry whose like was there before. */
-static uint32_t key_of(struct pack *p, uint32_t side, const struct stack_entry *en)
+static uint32_t flame_entries_key_of(struct pack *p, uint32_t side, const struct stack_entry *en)
 {
 	const struct stacks *s = p->side[side];
 	uint64_t who = map_hash((uint64_t)(uint32_t)en->pid << 32 | (uint32_t)en->tid) ^ en->comm;
@@ -119,7 +119,7 @@ static uint32_t key_again(struct pack *p, uint32_t side, const struct stack_entr
 
 	if (!x || x->tid != en->tid || x->pid != en->pid || x->comm != en->comm ||
 	    x->cpu != en->cpu || x->type != en->type)
-		last->key = key_of(p, side, en);
+		last->key = flame_entries_key_of(p, side, en);
 	last->en = en;
 	return last->key;
 }
@@ -158,7 +158,7 @@ static int by_order(const void *x, const void *y)
 }
 
 /* As qsort(), without a call for each comparison; deep: how often it may go wrong. */
-static void sort(struct entry *e, size_t n, unsigned deep)
+static void flame_entries_sort(struct entry *e, size_t n, unsigned deep)
 {
 	while (n > FEW && deep--) {
 		uint64_t a = order_of(&e[0]), b = order_of(&e[n / 2]), c = order_of(&e[n - 1]);
@@ -178,7 +178,7 @@ static void sort(struct entry *e, size_t n, unsigned deep)
 			e[i] = e[k];
 			e[k] = x;
 		}
-		sort(e, k + 1, deep);
+		flame_entries_sort(e, k + 1, deep);
 		e += k + 1;
 		n -= k + 1;
 	}
@@ -189,11 +189,11 @@ static void sort(struct entry *e, size_t n, unsigned deep)
 }
 
 /* Entries of a node that agree in key and step. Returns how many are left. */
-static uint32_t merge(struct entry *e, uint32_t n)
+static uint32_t flame_entries_merge(struct entry *e, uint32_t n)
 {
 	uint32_t kept = 0;
 
-	sort(e, n, DEEP);
+	flame_entries_sort(e, n, DEEP);
 	for (uint32_t i = 0; i < n; i++) {
 		if (kept && by_order(&e[kept - 1], &e[i]) == 0)
 			e[kept - 1].weight += e[i].weight;
@@ -210,7 +210,8 @@ static int merge_job(void *ctx, size_t job, unsigned worker)
 
 	(void)worker;
 	for (size_t i = job * NODES_A_JOB; i < end; i++)
-		g->kept[i] = merge(g->entry + g->first[i], g->first[i + 1] - g->first[i]);
+		g->kept[i] =
+			flame_entries_merge(g->entry + g->first[i], g->first[i + 1] - g->first[i]);
 	return 0;
 }
 
@@ -220,7 +221,7 @@ static bool is_shown(const struct pack *p, uint32_t side, size_t i)
 	       p->side[side]->entries.data[i].weight > 0;
 }
 
-static void add_side(struct pack *p, uint32_t side, uint32_t *first)
+static void flame_entries_add_side(struct pack *p, uint32_t side, uint32_t *first)
 {
 	const struct stacks *s = p->side[side];
 	struct last last = { 0 };
@@ -259,7 +260,7 @@ static void bring_together(struct pack *p, struct gather *g)
 		g->first[i] = at += g->first[i];
 	p->entries = mem_table((p->n_entries + 1) * sizeof(*p->entries), false);
 	for (uint32_t side = 0; side < 2 && p->side[side]; side++)
-		add_side(p, side, g->first);
+		flame_entries_add_side(p, side, g->first);
 	/* each has moved to where the next begins */
 	memmove(g->first + 1, g->first, g->nodes * sizeof(*g->first));
 	g->first[0] = 0;

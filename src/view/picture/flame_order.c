@@ -4,7 +4,7 @@
 
 #include "view/picture/flame_pack_impl.h"
 
-static int by_number(uint64_t a, uint64_t b)
+static int flame_order_by_number(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -16,33 +16,35 @@ struct ranked {
 	uint32_t old;
 };
 
-static const char *name_of(const struct strtab *t, uint32_t id)
+static const char *flame_order_name_of(const struct strtab *t, uint32_t id)
 {
 	return id == STRTAB_NONE ? "" : strtab_get(t, id);
 }
 
-static int by_thread(const struct pack *p, uint32_t x, uint32_t y)
+static int flame_order_by_thread(const struct pack *p, uint32_t x, uint32_t y)
 {
 	const struct thread *a = &p->threads.data[x], *b = &p->threads.data[y];
 	int r = a->pid == b->pid ? 0 : a->pid < b->pid ? -1 : 1;
 
 	if (!r && a->tid != b->tid)
 		r = a->tid < b->tid ? -1 : 1;
-	return r ? r : strcmp(name_of(&p->strings, a->comm), name_of(&p->strings, b->comm));
+	return r ? r
+		 : strcmp(flame_order_name_of(&p->strings, a->comm),
+			  flame_order_name_of(&p->strings, b->comm));
 }
 
 static int by_rank(const void *x, const void *y, void *ctx)
 {
 	const struct ranked *a = x, *b = y;
 	const struct pack *p = ctx;
-	int r = by_number(b->key.samples, a->key.samples);
+	int r = flame_order_by_number(b->key.samples, a->key.samples);
 
 	if (!r)
-		r = by_number(a->key.side, b->key.side);
+		r = flame_order_by_number(a->key.side, b->key.side);
 	if (!r && a->key.thread != b->key.thread)
-		r = by_thread(p, a->key.thread, b->key.thread);
+		r = flame_order_by_thread(p, a->key.thread, b->key.thread);
 	if (!r)
-		r = by_number(p->cpus.data[a->key.cpu], p->cpus.data[b->key.cpu]);
+		r = flame_order_by_number(p->cpus.data[a->key.cpu], p->cpus.data[b->key.cpu]);
 	if (!r && a->key.type != b->key.type)
 		r = strcmp(strtab_get(&p->strings, p->types.data[a->key.type]),
 			   strtab_get(&p->strings, p->types.data[b->key.type]));
@@ -50,7 +52,7 @@ static int by_rank(const void *x, const void *y, void *ctx)
 }
 
 /* Numbers anew in the order of use: place[old] is new + 1. */
-static uint32_t number(uint32_t *place, uint32_t *n, uint32_t old)
+static uint32_t flame_order_number(uint32_t *place, uint32_t *n, uint32_t old)
 {
 	if (!place[old])
 		place[old] = ++*n;
@@ -106,17 +108,19 @@ void flame_order_keys(struct pack *p)
 	if (n) {
 		qsort_r(rank, n, sizeof(*rank), by_rank, p);
 		if (p->o->type == CALLTREE_ALL_TYPES && p->o->first < p->side[0]->type_names.n)
-			number(r.type, &r.n_types, 0);
+			flame_order_number(r.type, &r.n_types, 0);
 		for (size_t i = 0; i < n; i++) {
 			struct key *k = &p->keys.data[i];
 
 			place[rank[i].old] = (uint32_t)i;
-			*k = (struct key){ .samples = rank[i].key.samples,
-					   .side = rank[i].key.side,
-					   .type = number(r.type, &r.n_types, rank[i].key.type),
-					   .thread = number(r.thread, &r.n_threads,
-							    rank[i].key.thread),
-					   .cpu = number(r.cpu, &r.n_cpus, rank[i].key.cpu) };
+			*k = (struct key){
+				.samples = rank[i].key.samples,
+				.side = rank[i].key.side,
+				.type = flame_order_number(r.type, &r.n_types, rank[i].key.type),
+				.thread = flame_order_number(r.thread, &r.n_threads,
+							     rank[i].key.thread),
+				.cpu = flame_order_number(r.cpu, &r.n_cpus, rank[i].key.cpu)
+			};
 		}
 		renumber_parts(p, &r);
 		for (size_t i = 0; i < p->n_entries; i++)
@@ -134,21 +138,25 @@ static int by_use(const void *x, const void *y, void *ctx)
 	const struct use *a = x, *b = y;
 	const struct calltree *t = ctx;
 	const struct calltree_func *f = &t->funcs.data[a->func], *g = &t->funcs.data[b->func];
-	int r = by_number(b->n, a->n);
+	int r = flame_order_by_number(b->n, a->n);
 
 	if (!r && a->n)
-		r = strcmp(name_of(&t->strings, f->name), name_of(&t->strings, g->name));
+		r = strcmp(flame_order_name_of(&t->strings, f->name),
+			   flame_order_name_of(&t->strings, g->name));
 	if (!r && a->n)
-		r = strcmp(name_of(&t->strings, f->path), name_of(&t->strings, g->path));
+		r = strcmp(flame_order_name_of(&t->strings, f->path),
+			   flame_order_name_of(&t->strings, g->path));
 	if (!r && a->n)
-		r = strcmp(name_of(&t->strings, f->module), name_of(&t->strings, g->module));
+		r = strcmp(flame_order_name_of(&t->strings, f->module),
+			   flame_order_name_of(&t->strings, g->module));
 	if (!r && a->n)
-		r = strcmp(name_of(&t->strings, f->file), name_of(&t->strings, g->file));
+		r = strcmp(flame_order_name_of(&t->strings, f->file),
+			   flame_order_name_of(&t->strings, g->file));
 	if (!r)
-		r = by_number(f->line, g->line);
+		r = flame_order_by_number(f->line, g->line);
 	if (!r)
-		r = by_number(f->kind, g->kind);
-	return r ? r : by_number(a->func, b->func);
+		r = flame_order_by_number(f->kind, g->kind);
+	return r ? r : flame_order_by_number(a->func, b->func);
 }
 
 uint32_t *flame_order_functions(const struct calltree *t, struct use **ret_use)

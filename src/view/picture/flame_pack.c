@@ -201,7 +201,7 @@ static double pruned_share(const struct calltree *t)
 	return share[0] > share[1] ? share[0] : share[1];
 }
 
-static void put_about(const struct pack *p, struct json *j)
+static void flame_pack_put_about(const struct pack *p, struct json *j)
 {
 	const struct flame_html_opts *o = p->o;
 
@@ -250,11 +250,11 @@ struct header {
 	const struct use *use;
 };
 
-static void put_header(void *ctx, struct json *j)
+static void flame_pack_put_header(void *ctx, struct json *j)
 {
 	const struct header *h = ctx;
 
-	put_about(h->p, j);
+	flame_pack_put_about(h->p, j);
 	put_functions(h->p, j, h->use);
 	put_who(h->p, j);
 	json_u64(j, "nodes", h->p->tree.nodes.n - 1);
@@ -340,7 +340,8 @@ int flame_pack(const struct stacks *s, const struct stacks *after, const struct 
 	flame_gather(&p);
 	place = flame_order_functions(&p.tree, &use);
 	put_columns(&p, place);
-	pack_join(ret, p.column, ARRAY_SIZE(p.column), put_header, &(struct header){ &p, use });
+	pack_join(ret, p.column, ARRAY_SIZE(p.column), flame_pack_put_header,
+		  &(struct header){ &p, use });
 	find_shares(&p.tree, info->leaves_share);
 	info->entries = p.n_entries;
 	info->cpus = (uint32_t)p.cpus.n;

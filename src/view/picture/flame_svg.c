@@ -111,7 +111,7 @@ static void put_font(FILE *f, const char *s)
 			putc(*s, f);
 }
 
-static void put_head(const struct writer *w)
+static void flame_svg_put_head(const struct writer *w)
 {
 	const struct flame_svg_opts *o = w->o;
 	struct backdrop flat;
@@ -226,12 +226,12 @@ static void put_axis(const struct writer *w)
 	fputs("</g>\n", w->f);
 }
 
-static double percent(double part, double whole)
+static double flame_svg_percent(double part, double whole)
 {
 	return whole > 0 ? 100 * part / whole : 0;
 }
 
-static void put_number(struct strbuf *b, double v)
+static void flame_svg_put_number(struct strbuf *b, double v)
 {
 	char buf[32];
 
@@ -266,19 +266,19 @@ static void put_figures(struct writer *w, const struct calltree_node *n)
 	strbuf_reset(&w->text);
 	if (!w->o->compare) {
 		put_start(w, n);
-		put_number(&w->text, n == root ? w->whole * w->o->factor : v);
+		flame_svg_put_number(&w->text, n == root ? w->whole * w->o->factor : v);
 		if (n == root)
 			strbuf_printf(&w->text, " %s, 100%%", w->o->countname);
 		else
 			put_share(&w->text, w->o->countname,
-				  percent((double)n->total[0], w->whole));
+				  flame_svg_percent((double)n->total[0], w->whole));
 		return;
 	}
-	a = percent((double)n->total[0], (double)root->total[0]);
-	b = percent((double)n->total[1], (double)root->total[1]);
-	put_number(&w->text, v);
+	a = flame_svg_percent((double)n->total[0], (double)root->total[0]);
+	b = flame_svg_percent((double)n->total[1], (double)root->total[1]);
+	flame_svg_put_number(&w->text, v);
 	strbuf_puts(&w->text, " to ");
-	put_number(&w->text, (double)n->total[1] * w->o->factor);
+	flame_svg_put_number(&w->text, (double)n->total[1] * w->o->factor);
 	strbuf_printf(&w->text, " %s, %.2f%% to %.2f%%; %+.2f%%", w->o->countname, a, b,
 		      b - a == 0 ? 0.0 : b - a);
 }
@@ -321,7 +321,7 @@ static struct flame_rgb color_of(const struct writer *w, const struct calltree_n
 }
 
 /* The beginning of the name that fits, ".." at its end when it was cut. */
-static void put_label(struct writer *w, const char *name, double width)
+static void flame_svg_put_label(struct writer *w, const char *name, double width)
 {
 	double letters = width / (w->o->fontsize * FLAME_FONTWIDTH);
 	size_t n = strlen(name), fit = 0, chars = 0, all = 0;
@@ -345,13 +345,13 @@ static void put_label(struct writer *w, const char *name, double width)
 	}
 }
 
-static void put_value(struct strbuf *b, const char *before, double v, int digits)
+static void flame_svg_put_value(struct strbuf *b, const char *before, double v, int digits)
 {
 	strbuf_puts(b, before);
 	strbuf_fixed(b, v, digits);
 }
 
-static void put_frame(struct writer *w, const struct flame_rect *r)
+static void flame_svg_put_frame(struct writer *w, const struct flame_rect *r)
 {
 	const struct calltree_node *n = &w->t->nodes.data[r->node];
 	const char *name = calltree_name(w->t, n->func);
@@ -365,18 +365,18 @@ static void put_frame(struct writer *w, const struct flame_rect *r)
 	fputs(" (", w->f);
 	markup_text(w->f, strbuf_str(&w->text));
 	strbuf_reset(&w->text);
-	put_value(&w->text, ")</title><rect x=\"", r->x, 1);
-	put_value(&w->text, "\" y=\"", r->y, 1);
-	put_value(&w->text, "\" width=\"", r->width, 1);
-	put_value(&w->text, "\" height=\"", r->height, 1);
-	put_value(&w->text, "\" fill=\"rgb(", c.r, 0);
-	put_value(&w->text, ",", c.g, 0);
-	put_value(&w->text, ",", c.b, 0);
-	put_value(&w->text, ")\" rx=\"2\" ry=\"2\"/><text x=\"", r->x + 3, 2);
-	put_value(&w->text, "\" y=\"", 3 + r->y + r->height / 2, 1);
+	flame_svg_put_value(&w->text, ")</title><rect x=\"", r->x, 1);
+	flame_svg_put_value(&w->text, "\" y=\"", r->y, 1);
+	flame_svg_put_value(&w->text, "\" width=\"", r->width, 1);
+	flame_svg_put_value(&w->text, "\" height=\"", r->height, 1);
+	flame_svg_put_value(&w->text, "\" fill=\"rgb(", c.r, 0);
+	flame_svg_put_value(&w->text, ",", c.g, 0);
+	flame_svg_put_value(&w->text, ",", c.b, 0);
+	flame_svg_put_value(&w->text, ")\" rx=\"2\" ry=\"2\"/><text x=\"", r->x + 3, 2);
+	flame_svg_put_value(&w->text, "\" y=\"", 3 + r->y + r->height / 2, 1);
 	strbuf_puts(&w->text, "\">");
 	fwrite(w->text.data, 1, w->text.n, w->f);
-	put_label(w, bare ? bare : name, r->width);
+	flame_svg_put_label(w, bare ? bare : name, r->width);
 	fputs("</text></g>\n", w->f);
 }
 
@@ -393,7 +393,7 @@ int flame_svg_write(FILE *f, const struct calltree *t, const struct flame_svg_op
 	w.whole = (double)t->nodes.data[0].total[0];
 	if (o->total > w.whole)
 		w.whole = o->total;
-	put_head(&w);
+	flame_svg_put_head(&w);
 	put_script(&w);
 	put_controls(&w);
 	if (t->timed)
@@ -401,7 +401,7 @@ int flame_svg_write(FILE *f, const struct calltree *t, const struct flame_svg_op
 	fputs("<g id=\"frames\">\n", f);
 	if (t->nodes.data[0].total[0] || t->nodes.data[0].total[1])
 		vec_each (&l.rects, rect)
-			put_frame(&w, rect);
+			flame_svg_put_frame(&w, rect);
 	fputs("</g>\n", f);
 	if (!t->nodes.data[0].total[0] && !t->nodes.data[0].total[1])
 		fprintf(f, "<text x=\"%.2f\" y=\"%.1f\">No stacks: the profile is empty.</text>\n",

@@ -87,7 +87,7 @@ static bool is_kernel(const struct stacks *s, const struct frame *fr)
 	       (module[0] == '[' || str_ends(module, "vmlinux")) && !strstr(module, "unknown");
 }
 
-static bool is_jit(const struct stacks *s, const struct frame *fr)
+static bool folded_is_jit(const struct stacks *s, const struct frame *fr)
 {
 	return fr->kind == FRAME_JIT ||
 	       (fr->kind == FRAME_UNKNOWN && fr->module != STRTAB_NONE &&
@@ -113,7 +113,7 @@ static uint32_t tidy_frame(struct fold *f, const struct stacks *s, const struct 
 		strbuf_puts(&f->text, "_[k]");
 	else if (f->o->inlined && fr->kind == FRAME_INLINED)
 		strbuf_puts(&f->text, "_[i]");
-	else if (f->o->jit && is_jit(s, fr))
+	else if (f->o->jit && folded_is_jit(s, fr))
 		strbuf_puts(&f->text, "_[j]");
 	return strtab_addn(&f->lines.strings, strbuf_str(&f->text), f->text.n) + 1;
 }
@@ -136,8 +136,8 @@ static void put_comm(struct fold *f, const struct stacks *s, const struct stack_
 	vec_push(&f->ids, strtab_addn(&f->lines.strings, strbuf_str(&f->text), f->text.n));
 }
 
-static int add_entry(struct fold *f, const struct stacks *s, int side, const struct stack_entry *en,
-		     struct err *e)
+static int folded_add_entry(struct fold *f, const struct stacks *s, int side,
+			    const struct stack_entry *en, struct err *e)
 {
 	const struct stack *k = &s->stacks.data[en->stack];
 	bool java = en->comm != STRTAB_NONE && f->o->tidy &&
@@ -173,7 +173,7 @@ static int add_entry(struct fold *f, const struct stacks *s, int side, const str
 	return 0;
 }
 
-static int add_side(struct fold *f, const struct stacks *s, int side, struct err *e)
+static int folded_add_side(struct fold *f, const struct stacks *s, int side, struct err *e)
 {
 	int r = 0;
 
@@ -182,7 +182,7 @@ static int add_side(struct fold *f, const struct stacks *s, int side, struct err
 	vec_each (&s->entries, en) {
 		if (f->o->type != FOLDED_ALL_TYPES && en->type != f->o->type)
 			continue;
-		r = add_entry(f, s, side, en, e);
+		r = folded_add_entry(f, s, side, en, e);
 		if (r < 0)
 			break;
 	}
@@ -192,7 +192,7 @@ static int add_side(struct fold *f, const struct stacks *s, int side, struct err
 }
 
 /* As the finished lines compare: a name is followed by a semicolon, or by the end. */
-static int by_text(const void *x, const void *y, void *ctx)
+static int folded_by_text(const void *x, const void *y, void *ctx)
 {
 	const struct stacks *s = ctx;
 	const struct stack *a = &s->stacks.data[*(const uint32_t *)x];
@@ -222,7 +222,7 @@ static void put_lines(struct fold *f, FILE *out, bool two)
 
 	for (size_t i = 0; i < n; i++)
 		order[i] = (uint32_t)i;
-	qsort_r(order, n, sizeof(*order), by_text, &f->lines);
+	qsort_r(order, n, sizeof(*order), folded_by_text, &f->lines);
 	for (size_t i = 0; i < n; i++) {
 		const struct stack *k = &f->lines.stacks.data[order[i]];
 
@@ -244,10 +244,10 @@ int folded_write(FILE *out, const struct stacks *s, const struct stacks *after,
 		 const struct folded_opts *o, struct err *e)
 {
 	struct fold f = { .o = o };
-	int r = add_side(&f, s, 0, e);
+	int r = folded_add_side(&f, s, 0, e);
 
 	if (r == 0 && after)
-		r = add_side(&f, after, 1, e);
+		r = folded_add_side(&f, after, 1, e);
 	if (r == 0)
 		put_lines(&f, out, after != NULL);
 	stacks_free(&f.lines);

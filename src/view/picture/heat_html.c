@@ -48,7 +48,7 @@ static uint64_t rounded(uint64_t v, int digits)
 	return v / ten * ten;
 }
 
-static int by_time(const void *x, const void *y)
+static int heat_html_by_time(const void *x, const void *y)
 {
 	const struct entry *a = x, *b = y;
 
@@ -61,7 +61,7 @@ static int by_time(const void *x, const void *y)
 	return (a->detail > b->detail) - (a->detail < b->detail);
 }
 
-static void gather(struct pack *p)
+static void heat_html_gather(struct pack *p)
 {
 	size_t n = 0;
 
@@ -74,9 +74,9 @@ static void gather(struct pack *p)
 					 .detail = p->details ? q->detail : STRTAB_NONE,
 					 .count = 1 });
 	if (p->entries.n)
-		qsort(p->entries.data, p->entries.n, sizeof(*p->entries.data), by_time);
+		qsort(p->entries.data, p->entries.n, sizeof(*p->entries.data), heat_html_by_time);
 	for (size_t i = 0; i < p->entries.n; i++) {
-		if (n && by_time(&p->entries.data[n - 1], &p->entries.data[i]) == 0)
+		if (n && heat_html_by_time(&p->entries.data[n - 1], &p->entries.data[i]) == 0)
 			p->entries.data[n - 1].count += p->entries.data[i].count;
 		else
 			p->entries.data[n++] = p->entries.data[i];
@@ -84,7 +84,7 @@ static void gather(struct pack *p)
 	p->entries.n = n;
 }
 
-static void put_header(void *ctx, struct json *j)
+static void heat_html_put_header(void *ctx, struct json *j)
 {
 	const struct pack *p = ctx;
 
@@ -111,7 +111,7 @@ static void put_header(void *ctx, struct json *j)
 	json_end(j);
 }
 
-static void join(struct pack *p, struct strbuf *raw)
+static void heat_html_join(struct pack *p, struct strbuf *raw)
 {
 	struct strbuf column[5] = { 0 };
 	uint64_t time = 0;
@@ -125,7 +125,7 @@ static void join(struct pack *p, struct strbuf *raw)
 		time = en->time;
 	}
 	strbuf_reset(raw);
-	pack_join(raw, column, ARRAY_SIZE(column), put_header, p);
+	pack_join(raw, column, ARRAY_SIZE(column), heat_html_put_header, p);
 	for (size_t i = 0; i < ARRAY_SIZE(column); i++)
 		strbuf_free(&column[i]);
 }
@@ -177,8 +177,8 @@ int heat_html_write(FILE *f, const struct heat_points *points, const struct heat
 	if (!points->points.n)
 		p.first = 0;
 	do {
-		gather(&p);
-		join(&p, &raw);
+		heat_html_gather(&p);
+		heat_html_join(&p, &raw);
 		pack_encode(&raw, &data);
 	} while (pack_base64_size(data.n) > room && reduce(&p));
 	fwrite(web_heat_0, 1, web_heat_0_n, f);

@@ -37,7 +37,7 @@ char *heat_value(double v, const char *unit, char *buf, size_t size)
 }
 
 /* 0 (nothing) to n - 1: by the logarithm, so that single events are seen beside crowds. */
-static unsigned level(uint32_t count, uint32_t most, unsigned n)
+static unsigned heat_text_level(uint32_t count, uint32_t most, unsigned n)
 {
 	double t;
 
@@ -146,10 +146,10 @@ void heat_text(FILE *f, const struct heat *h, const struct heat_points *p,
 		fprintf(f, "%*s |", LEFT - 2, strcmp(buf, last) != 0 ? buf : "");
 		memcpy(last, buf, sizeof(last));
 		for (uint32_t c = 0; c < width; c++)
-			put_level(
-				f,
-				level(h->count[(size_t)(c / wide) * h->rows + r], h->most, LEVELS),
-				color);
+			put_level(f,
+				  heat_text_level(h->count[(size_t)(c / wide) * h->rows + r],
+						  h->most, LEVELS),
+				  color);
 		fputs("|\n", f);
 	}
 	heat_value((double)h->step * h->columns, "ns", buf, sizeof(buf));

@@ -64,7 +64,7 @@ static enum term_style heat(double percent)
 	return percent >= 5 ? TERM_RED : percent > 0.5 ? TERM_GREEN : TERM_RESET;
 }
 
-static void number(const struct out *o, double p, uint64_t count, uint64_t weight)
+static void annotate_text_number(const struct out *o, double p, uint64_t count, uint64_t weight)
 {
 	enum term_style c = heat(p);
 
@@ -84,10 +84,10 @@ static void first_column(const struct out *o, size_t i)
 	const struct annotate *a = o->a;
 	const struct annotate_insn *in = &a->insns.data[i];
 
-	number(o, annotate_percent(a, in, o->s->percent), in->count, in->weight);
+	annotate_text_number(o, annotate_percent(a, in, o->s->percent), in->count, in->weight);
 	for (unsigned k = 0; k < a->n_more; k++)
-		number(o, annotate_percent_more(a, k, i, o->s->percent), a->more[k].hits[i].count,
-		       a->more[k].hits[i].weight);
+		annotate_text_number(o, annotate_percent_more(a, k, i, o->s->percent),
+				     a->more[k].hits[i].count, a->more[k].hits[i].weight);
 	fputs(" : ", o->f);
 }
 
@@ -157,7 +157,7 @@ struct line_sum {
 	double *more; /* of the group's other events */
 };
 
-static int heavier(const void *a, const void *b)
+static int annotate_text_heavier(const void *a, const void *b)
 {
 	const struct line_sum *x = a, *y = b;
 
@@ -206,7 +206,7 @@ static void line_summary(const struct out *o)
 				annotate_percent_more(o->a, k, i, o->s->percent);
 	}
 	if (sums.n)
-		qsort(sums.data, sums.n, sizeof(*sums.data), heavier);
+		qsort(sums.data, sums.n, sizeof(*sums.data), annotate_text_heavier);
 	fprintf(o->f,
 		"\nSorted summary for file %s\n"
 		"----------------------------------------------\n\n",

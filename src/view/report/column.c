@@ -16,7 +16,7 @@ bool report_shown(const struct hist *h, const struct column *c)
 	return !c->hidden && column_applies(c, h->opts.type);
 }
 
-static bool is_sum(const struct column *c)
+static bool report_column_is_sum(const struct column *c)
 {
 	return key_infos[c->key].kind == KEY_SUM;
 }
@@ -220,7 +220,7 @@ static int measure_job(void *ctx, size_t column, unsigned worker)
 
 	(void)worker;
 	*to = (int)strlen(c->title);
-	if (is_sum(c)) {
+	if (report_column_is_sum(c)) {
 		/* as perf has it, -w is the width of all of a group, or of each number */
 		int all = h->n_members ? usual_sum_width(c) * (int)(h->n_members + 1) : 0;
 
@@ -292,8 +292,9 @@ static int put_share(struct strbuf *b, bool color, int width, double p)
 	return width;
 }
 
-static int put_sum(struct strbuf *b, const struct report_style *s, const struct hist *h,
-		   const struct hist_row *r, const struct column *c)
+static int report_column_put_sum(struct strbuf *b, const struct report_style *s,
+				 const struct hist *h, const struct hist_row *r,
+				 const struct column *c)
 {
 	size_t from = b->n;
 
@@ -315,9 +316,9 @@ static int put_sums(struct strbuf *b, const struct report_style *s, const struct
 		strbuf_printf(b, " %*s", s->sep ? 0 : sum_width(c) - 1, "N/A");
 		return (int)(b->n - from);
 	}
-	n = put_sum(b, s, h, &h->rows.data[row], c);
+	n = report_column_put_sum(b, s, h, &h->rows.data[row], c);
 	for (unsigned m = 0; m < h->n_members; m++)
-		n += put_sum(b, s, &h->member[m], hist_pair(h, row, m), c);
+		n += report_column_put_sum(b, s, &h->member[m], hist_pair(h, row, m), c);
 	return n;
 }
 
@@ -328,7 +329,7 @@ static void hide_sep(const struct report_style *s, char *text)
 		*p = '.';
 }
 
-static void put_text(struct strbuf *b, const char *text, int max)
+static void report_column_put_text(struct strbuf *b, const char *text, int max)
 {
 	strbuf_add(b, text, strnlen(text, (size_t)(max > 0 ? max : 0)));
 }
@@ -346,7 +347,7 @@ static void put_symbol(struct strbuf *b, const struct report_style *s, const str
 			      cell_origin(site));
 		width -= (int)(b->n - from);
 	}
-	put_text(b, text, width > 4 ? width : 4);
+	report_column_put_text(b, text, width > 4 ? width : 4);
 }
 
 bool report_is_right(const struct column *c)
@@ -362,8 +363,9 @@ static bool is_padded(const struct column *c)
 	       c->key == KEY_PID || c->key == KEY_TGID;
 }
 
-static void put_cell(struct strbuf *b, const struct report_style *s, const struct hist *h,
-		     const struct hist_row *r, const struct column *c, int width)
+static void report_column_put_cell(struct strbuf *b, const struct report_style *s,
+				   const struct hist *h, const struct hist_row *r,
+				   const struct column *c, int width)
 {
 	char buf[4096], copy[4096];
 	const char *text = cell_text(h->cells, c, r->at, r->count, buf, sizeof(buf));
@@ -381,7 +383,7 @@ static void put_cell(struct strbuf *b, const struct report_style *s, const struc
 	n = (int)strnlen(text, (size_t)(cut > 0 ? cut : 0));
 	if (report_is_right(c) && n < width)
 		strbuf_fill(b, ' ', (size_t)(width - n));
-	put_text(b, text, cut);
+	report_column_put_text(b, text, cut);
 }
 
 void report_cell(struct strbuf *b, const struct report_style *s, const struct hist *h, size_t row,
@@ -390,19 +392,19 @@ void report_cell(struct strbuf *b, const struct report_style *s, const struct hi
 	size_t from = b->n;
 	int n;
 
-	if (is_sum(c)) {
+	if (report_column_is_sum(c)) {
 		n = put_sums(b, s, h, row, c);
 	} else {
-		put_cell(b, s, h, &h->rows.data[row], c, width);
+		report_column_put_cell(b, s, h, &h->rows.data[row], c, width);
 		n = (int)(b->n - from);
 	}
 	if ((pad || is_padded(c)) && n < width)
 		strbuf_fill(b, ' ', (size_t)(width - n));
 }
 
-static void put_head(FILE *f, const struct column *c, int width)
+static void report_column_put_head(FILE *f, const struct column *c, int width)
 {
-	if (is_sum(c) || c->key == KEY_FIELD)
+	if (report_column_is_sum(c) || c->key == KEY_FIELD)
 		fprintf(f, "%*s", width, c->title);
 	else
 		fprintf(f, "%-*.*s", width, width, c->title);
@@ -419,7 +421,7 @@ void report_heads(FILE *f, const struct report_style *s, const struct hist *h,
 		if (!report_shown(h, &cols->col[i]))
 			continue;
 		fputs(between, f);
-		put_head(f, &cols->col[i], w->w[i]);
+		report_column_put_head(f, &cols->col[i], w->w[i]);
 		between = s->sep ? s->sep : "  ";
 	}
 	putc('\n', f);

@@ -7,7 +7,8 @@
 #include "base/str.h"
 #include "view/report/report.h"
 
-static bool wanted(const struct report_style *s, const struct hist *h, const struct hist_row *r)
+static bool report_data_wanted(const struct report_style *s, const struct hist *h,
+			       const struct hist_row *r)
 {
 	return !r->hidden && report_row_share(s, h, r) >= s->percent_limit;
 }
@@ -18,7 +19,7 @@ static const char *key_name(const struct column *c)
 	return c->key == KEY_FIELD ? c->title : key_infos[c->key].name;
 }
 
-static bool is_sum(const struct column *c)
+static bool report_data_is_sum(const struct column *c)
 {
 	return key_infos[c->key].kind == KEY_SUM;
 }
@@ -62,7 +63,7 @@ static void csv_heads(FILE *f, const char *sep, const struct hist *h)
 		if (!report_shown(h, c))
 			continue;
 		fprintf(f, "%s%s", sep, key_name(c));
-		for (unsigned m = 0; is_sum(c) && m < h->n_members; m++) {
+		for (unsigned m = 0; report_data_is_sum(c) && m < h->n_members; m++) {
 			AUTO_STRBUF b = { 0 };
 
 			strbuf_printf(&b, "%s %s", key_name(c), types[h->member[m].opts.type].name);
@@ -84,7 +85,7 @@ void report_csv(FILE *f, const struct report_style *s, const char *sep, const st
 	for (size_t k = 0; k < h->rows.n; k++) {
 		const struct hist_row *r = &h->rows.data[k];
 
-		if (!wanted(s, h, r))
+		if (!report_data_wanted(s, h, r))
 			continue;
 		csv_text(f, sep, event);
 		for (unsigned i = 0; i < cols->n; i++) {
@@ -93,7 +94,7 @@ void report_csv(FILE *f, const struct report_style *s, const char *sep, const st
 			if (!report_shown(h, c))
 				continue;
 			fputs(sep, f);
-			if (!is_sum(c)) {
+			if (!report_data_is_sum(c)) {
 				csv_text(f, sep,
 					 cell_text(h->cells, c, r->at, r->count, buf, sizeof(buf)));
 				continue;
@@ -203,12 +204,12 @@ void report_json(struct json *j, const struct report_style *s, const struct hist
 	for (size_t i = 0; i < h->rows.n; i++) {
 		const struct hist_row *r = &h->rows.data[i];
 
-		if (!wanted(s, h, r))
+		if (!report_data_wanted(s, h, r))
 			continue;
 		json_object(j, NULL);
 		json_sum(j, s, h, r);
 		for (unsigned k = 0; k < cols->n; k++)
-			if (!is_sum(&cols->col[k]) && report_shown(h, &cols->col[k]))
+			if (!report_data_is_sum(&cols->col[k]) && report_shown(h, &cols->col[k]))
 				json_cell(j, h, r, &cols->col[k]);
 		for (unsigned m = 0; m < h->n_members; m++) {
 			const struct hist_row *p = hist_pair(h, i, m);

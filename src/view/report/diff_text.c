@@ -35,7 +35,7 @@ struct printing {
 	int width[KEY_COLUMNS];
 };
 
-static void add_number(struct printing *p, enum column_kind kind, unsigned recording)
+static void diff_text_add_number(struct printing *p, enum column_kind kind, unsigned recording)
 {
 	enum diff_compute c = p->d->opts.compute;
 	struct number_column n = { .kind = kind, .recording = recording };
@@ -102,8 +102,8 @@ static void put_computed(const struct printing *p, const struct diff_row *r, uns
 	}
 }
 
-static void put_number(const struct printing *p, const struct diff_row *r,
-		       const struct number_column *c)
+static void diff_text_put_number(const struct printing *p, const struct diff_row *r,
+				 const struct number_column *c)
 {
 	char buf[128] = " ";
 	double share = c->kind == BASELINE && r->has[0] ? diff_share(p->d, r, 0) : 0;
@@ -163,7 +163,7 @@ static bool is_unnamed(const struct printing *p, const struct diff_row *r)
 	return c && r->text[c - p->d->columns->col] == STRTAB_NONE;
 }
 
-static void measure(struct printing *p)
+static void diff_text_measure(struct printing *p)
 {
 	const struct columns *cols = p->d->columns;
 	char buf[4096];
@@ -181,7 +181,7 @@ static void measure(struct printing *p)
 	}
 }
 
-static void put_row(const struct printing *p, const struct diff_row *r)
+static void diff_text_put_row(const struct printing *p, const struct diff_row *r)
 {
 	const struct columns *cols = p->d->columns;
 	const char *between = p->s->sep ? "" : "  ";
@@ -189,7 +189,7 @@ static void put_row(const struct printing *p, const struct diff_row *r)
 
 	for (size_t i = 0; i < p->numbers.n; i++) {
 		fputs(between, p->f);
-		put_number(p, r, &p->numbers.data[i]);
+		diff_text_put_number(p, r, &p->numbers.data[i]);
 		between = p->s->sep ? p->s->sep : "  ";
 	}
 	for (unsigned i = 0; i < cols->n; i++) {
@@ -238,11 +238,11 @@ static void put_heads(const struct printing *p)
 static void choose_numbers(struct printing *p)
 {
 	for (unsigned n = 0; n < p->d->n; n++) {
-		add_number(p, n ? COMPUTED : BASELINE, n);
+		diff_text_add_number(p, n ? COMPUTED : BASELINE, n);
 		if (p->s->formula && n)
-			add_number(p, FORMULA, n);
+			diff_text_add_number(p, FORMULA, n);
 		if (p->s->period)
-			add_number(p, PERIOD, n);
+			diff_text_add_number(p, PERIOD, n);
 	}
 }
 
@@ -251,7 +251,7 @@ void diff_text(FILE *f, const struct diff_style *s, const struct diff *d)
 	struct printing p = { .f = f, .s = s, .d = d };
 
 	choose_numbers(&p);
-	measure(&p);
+	diff_text_measure(&p);
 	if (s->list_files && !s->quiet) {
 		fputs("# Data files:\n", f);
 		for (unsigned i = 0; i < d->n; i++)
@@ -261,7 +261,7 @@ void diff_text(FILE *f, const struct diff_style *s, const struct diff *d)
 	if (!s->quiet)
 		put_heads(&p);
 	for (size_t i = 0; i < d->rows.n; i++)
-		put_row(&p, &d->rows.data[i]);
+		diff_text_put_row(&p, &d->rows.data[i]);
 	vec_free(&p.numbers);
 }
 

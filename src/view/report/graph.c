@@ -40,7 +40,8 @@ static void bars(const struct tree *t, int levels)
 		strbuf_puts(t->b, i < MAX_LEVELS && t->bar[i] ? "|          " : "           ");
 }
 
-static void put_value(const struct tree *t, uint64_t weight, uint64_t count, uint64_t total)
+static void report_graph_put_value(const struct tree *t, uint64_t weight, uint64_t count,
+				   uint64_t total)
 {
 	double p = total ? (double)weight * 100.0 / (double)total : 0;
 	enum term_style c = p >= 5 ? TERM_RED : p > 0.5 ? TERM_GREEN : TERM_RESET;
@@ -62,7 +63,7 @@ static void first_line(const struct tree *t, int depth, uint64_t weight, uint64_
 {
 	bars(t, depth - 1);
 	strbuf_printf(t->b, "%c--", t->bar[depth - 1] ? '|' : ' ');
-	put_value(t, weight, count, total);
+	report_graph_put_value(t, weight, count, total);
 	strbuf_puts(t->b, "--");
 }
 
@@ -134,11 +135,11 @@ static void chains(const struct tree *t, const struct graph_node *node, uint64_t
 	for (; node; node = node->next) {
 		if (flat) {
 			strbuf_puts(t->b, "           ");
-			put_value(t, node->weight, node->count, total);
+			report_graph_put_value(t, node->weight, node->count, total);
 			put_path(t, node, "\n                ", "\n                ", false);
 			strbuf_puts(t->b, "\n\n");
 		} else {
-			put_value(t, node->here, node->here_count, total);
+			report_graph_put_value(t, node->here, node->here_count, total);
 			strbuf_putc(t->b, ' ');
 			put_path(t, node, "", t->s->sep ? t->s->sep : ";", false);
 			strbuf_putc(t->b, '\n');

@@ -78,7 +78,7 @@ void report_json(struct json *j, const struct report_style *s, const struct hist
 		 const struct graphs *g);
 void report_json_end(struct json *j, const struct report_end *e);
 
-/* --- report_column.c: widths and cells --- */
+/* --- view/report/column.c: widths and cells --- */
 struct report_widths {
 	int w[KEY_COLUMNS];
 };

@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "view/report/report.h"
 
-static void put_row(struct strbuf *b, const struct report_style *s, const struct hist *h,
-		    const struct report_widths *w, size_t row)
+static void report_text_put_row(struct strbuf *b, const struct report_style *s,
+				const struct hist *h, const struct report_widths *w, size_t row)
 {
 	const struct columns *cols = h->cells->opts.columns;
 	bool first = true;
@@ -40,7 +40,7 @@ struct writing {
 
 #define AHEAD 16 /* rows */
 
-static void fetch(const struct writing *w, size_t row)
+static void report_text_fetch(const struct writing *w, size_t row)
 {
 	const struct hist *h = w->h;
 
@@ -60,10 +60,10 @@ static int rows_job(void *ctx, size_t job, unsigned worker)
 	for (size_t i = first; i < n && i < first + w->step; i++) {
 		const struct hist_row *r = &w->h->rows.data[i];
 
-		fetch(w, i);
+		report_text_fetch(w, i);
 		if (r->hidden || report_row_share(w->s, w->h, r) < w->s->percent_limit)
 			continue;
-		put_row(&w->text[job], w->s, w->h, &w->w, i);
+		report_text_put_row(&w->text[job], w->s, w->h, &w->w, i);
 		if (w->g)
 			report_graph(&w->text[job], w->s, w->h, w->g, i);
 	}

@@ -9,21 +9,21 @@
 #include "base/term.h"
 #include "view/report/report.h"
 
-static void bar(FILE *f)
+static void top_text_bar(FILE *f)
 {
 	for (unsigned i = 0; i < term_width(f, 80) - 1; i++)
 		putc('-', f);
 	putc('\n', f);
 }
 
-static double share(const struct hist *h, uint64_t weight, bool relative)
+static double top_text_share(const struct hist *h, uint64_t weight, bool relative)
 {
 	uint64_t all = hist_total(h, relative);
 
 	return all ? 100.0 * (double)weight / (double)all : 0;
 }
 
-static void percent(FILE *f, double p)
+static void top_text_percent(FILE *f, double p)
 {
 	enum term_style c = p >= 5 ? TERM_RED : p >= 0.5 ? TERM_GREEN : TERM_RESET;
 
@@ -34,14 +34,14 @@ static void percent(FILE *f, double p)
 }
 
 /* Sums have widths of their own. */
-static bool is_text(const struct hist *h, const struct column *c)
+static bool top_text_is_text(const struct hist *h, const struct column *c)
 {
 	return c->value >= 0 && !c->hidden && column_applies(c, h->opts.type);
 }
 
 /* The columns it takes. */
-static size_t put_sum(FILE *f, const struct top_state *s, const struct hist *h,
-		      const struct hist_row *r, const struct column *c)
+static size_t top_text_put_sum(FILE *f, const struct top_state *s, const struct hist *h,
+			       const struct hist_row *r, const struct column *c)
 {
 	uint64_t sum = hist_sum(h, r, c->key);
 
@@ -49,7 +49,7 @@ static size_t put_sum(FILE *f, const struct top_state *s, const struct hist *h,
 		return 0;
 	if (c->key == KEY_SAMPLES || c->key == KEY_PERIOD)
 		return (size_t)fprintf(f, "  %10llu", (unsigned long long)sum);
-	percent(f, share(h, sum, s->relative));
+	top_text_percent(f, top_text_share(h, sum, s->relative));
 	return 10;
 }
 
@@ -71,7 +71,7 @@ static size_t rows_of(const struct top_state *s, const struct hist *h, size_t mo
 		const struct hist_row *r = &h->rows.data[i];
 
 		if (!r->hidden && r->count >= s->least &&
-		    share(h, hist_weight(h, r), s->relative) >= min_percent)
+		    top_text_share(h, hist_weight(h, r), s->relative) >= min_percent)
 			ret[n++] = r;
 	}
 	return n;
@@ -79,12 +79,12 @@ static size_t rows_of(const struct top_state *s, const struct hist *h, size_t mo
 
 void top_print_heading(FILE *f, const struct top_state *s)
 {
-	bar(f);
+	top_text_bar(f);
 	fprintf(f, "   kymo top: %.0f samples/sec  kernel: %.1f%%  lost: %llu  [%s]  (%s)\n",
 		s->rate, s->kernel, (unsigned long long)s->lost, s->event, s->whom);
 	if (s->idle > 0)
 		fprintf(f, "   %.1f%% was idle: CPUs without work; --idle shows it\n", s->idle);
-	bar(f);
+	top_text_bar(f);
 }
 
 /* Lines of rows that a screen has. */
@@ -154,7 +154,7 @@ void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigne
 	rows = rows_of(s, h, lines_left(height), min_percent, row);
 	for (size_t i = 0; i < rows; i++)
 		for (unsigned k = 0; k + 1 < cols->n; k++) {
-			size_t n = is_text(h, &cols->col[k])
+			size_t n = top_text_is_text(h, &cols->col[k])
 					   ? cell_length(h->cells, &cols->col[k], row[i]->at,
 							 row[i]->count)
 					   : 0;
@@ -170,8 +170,8 @@ void top_print(FILE *f, const struct top_state *s, const struct hist *h, unsigne
 			const struct column *c = &cols->col[k];
 
 			if (c->value < 0)
-				used += put_sum(f, s, h, row[i], c);
-			if (!is_text(h, c))
+				used += top_text_put_sum(f, s, h, row[i], c);
+			if (!top_text_is_text(h, c))
 				continue;
 			used += 2;
 			fprintf(f, "  %-*.*s", (int)width[k],

@@ -17,7 +17,7 @@ struct printing {
 	int sums; /* columns the sums take */
 };
 
-static void blanks(const struct printing *p, int n, char c)
+static void report_tree_blanks(const struct printing *p, int n, char c)
 {
 	for (int i = 0; i < n; i++)
 		putc(c, p->f);
@@ -40,7 +40,7 @@ static void put_sums(const struct printing *p, uint32_t node)
 	fputs(strbuf_str(&b), p->f);
 }
 
-static const char *trim(const char *text)
+static const char *report_tree_trim(const char *text)
 {
 	return text + strspn(text, " ");
 }
@@ -52,18 +52,18 @@ static void put_node(const struct printing *p, uint32_t node)
 	const struct hist_row *r = &p->t.sums.rows.data[node];
 	char buf[4096];
 
-	blanks(p, (int)n->depth * INDENT, ' ');
+	report_tree_blanks(p, (int)n->depth * INDENT, ' ');
 	put_sums(p, node);
 	if (!p->s->sep)
-		blanks(p, ((int)p->t.n_levels - 1) * INDENT, ' ');
+		report_tree_blanks(p, ((int)p->t.n_levels - 1) * INDENT, ' ');
 	for (unsigned i = 0; i < p->t.level_n[n->depth]; i++) {
 		unsigned col = p->t.level[n->depth][i];
 		bool pad = !p->s->sep && i + 1 < p->t.level_n[n->depth] &&
 			   !report_is_right(&cols->col[col]);
 
 		fprintf(p->f, "%s%-*s", p->s->sep ? p->s->sep : "  ", pad ? p->w.w[col] : 0,
-			trim(cell_text(p->h->cells, &cols->col[col], r->at, r->count, buf,
-				       sizeof(buf))));
+			report_tree_trim(cell_text(p->h->cells, &cols->col[col], r->at, r->count,
+						   buf, sizeof(buf))));
 	}
 	putc('\n', p->f);
 	if (n->row != HIST_NO_ROW && p->g) {
@@ -96,7 +96,8 @@ static void put_nodes(const struct printing *p, uint32_t node)
 			any = is_shown(p, c);
 		if (n->child != HIST_NO_ROW && !any) {
 			if (!p->s->sep)
-				blanks(p, ((int)p->t.n_levels + (int)n->depth) * INDENT, ' ');
+				report_tree_blanks(p, ((int)p->t.n_levels + (int)n->depth) * INDENT,
+						   ' ');
 			fprintf(p->f, "%*sno entry >= %.2f%%\n", p->sums + 4, "",
 				p->s->percent_limit);
 		}
@@ -113,7 +114,7 @@ static int put_titles(const struct printing *p)
 	for (unsigned l = 0; l < p->t.n_levels; l++) {
 		width += l ? fprintf(p->f, " / ") : 0;
 		for (unsigned i = 0; i < p->t.level_n[l]; i++) {
-			const char *title = trim(cols->col[p->t.level[l][i]].title);
+			const char *title = report_tree_trim(cols->col[p->t.level[l][i]].title);
 			int n = (int)strlen(title);
 
 			while (n && title[n - 1] == ' ')
@@ -132,20 +133,20 @@ static void put_heads(const struct printing *p)
 	bool first = true;
 
 	fputs("# ", p->f);
-	blanks(p, indent, ' ');
+	report_tree_blanks(p, indent, ' ');
 	for (unsigned i = 0; i < cols->n; i++)
 		if (key_infos[cols->col[i].key].kind == KEY_SUM)
 			fprintf(p->f, "%*s%s", p->w.w[i], cols->col[i].title, sep ? sep : "  ");
 	width = put_titles(p);
 	fputs("\n# ", p->f);
-	blanks(p, indent, '.');
+	report_tree_blanks(p, indent, '.');
 	for (unsigned i = 0; i < cols->n; i++) {
 		if (key_infos[cols->col[i].key].kind != KEY_SUM)
 			continue;
 		if (!first)
 			fputs(sep ? sep : "..", p->f);
 		first = false;
-		blanks(p, p->w.w[i], '.');
+		report_tree_blanks(p, p->w.w[i], '.');
 	}
 	for (unsigned l = 0; l < p->t.n_levels; l++) {
 		int level = (int)l * INDENT + (int)p->t.level_n[l] - 1;
@@ -155,7 +156,7 @@ static void put_heads(const struct printing *p)
 		width = level > width ? level : width;
 	}
 	fputs(sep ? sep : "  ", p->f);
-	blanks(p, width, '.');
+	report_tree_blanks(p, width, '.');
 	fputs("\n#\n", p->f);
 }
 

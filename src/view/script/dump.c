@@ -31,7 +31,7 @@ struct dump {
 
 /* --- bytes --- */
 
-static void put_bytes(struct dump *d, const uint8_t *p, size_t n)
+static void script_dump_put_bytes(struct dump *d, const uint8_t *p, size_t n)
 {
 	for (size_t at = 0; at < n; at += 16) {
 		out_printf(d->out, ".  %04zx: ", at);
@@ -54,7 +54,7 @@ static void put_raw(struct dump *d, const struct perfdata_view *v)
 		   v->file ? "/" : "", v->file ? v->file : "", v->header.size, v->header.type);
 	out_printf(d->out, ". ... raw event: size %u bytes\n", v->header.size);
 	/* perf shows the header as this machine reads it, too */
-	put_bytes(d, (const uint8_t *)perfdata_walk_record(d->walk, v), v->header.size);
+	script_dump_put_bytes(d, (const uint8_t *)perfdata_walk_record(d->walk, v), v->header.size);
 }
 
 static void put_where(struct dump *d, const struct perfdata_view *v, const struct event *ev)
@@ -197,7 +197,7 @@ static int put_sample_line(void *ctx, const struct event *ev)
 	return d->out->error ? 1 : 0;
 }
 
-static int put_sample(struct dump *d, const struct perfdata_view *v)
+static int script_dump_put_sample(struct dump *d, const struct perfdata_view *v)
 {
 	const struct event *ev = perfdata_walk_event(d->walk, v);
 	const struct perf_event_attr *attr;
@@ -259,7 +259,7 @@ static int put_record(struct dump *d, const struct perfdata_view *v)
 
 	put_raw(d, v);
 	if (v->header.type == PERF_RECORD_SAMPLE)
-		return put_sample(d, v);
+		return script_dump_put_sample(d, v);
 	if (v->header.type < 64)
 		ev = perfdata_walk_event(d->walk, v);
 	put_where(d, v, ev);
@@ -282,7 +282,7 @@ static int put_record(struct dump *d, const struct perfdata_view *v)
 
 SORT_STABLE(sort_queue, struct waiting, time)
 
-static int flush(struct dump *d, uint64_t limit)
+static int script_dump_flush(struct dump *d, uint64_t limit)
 {
 	size_t i = 0;
 	int r = 0;
@@ -298,7 +298,7 @@ static int flush(struct dump *d, uint64_t limit)
 	return r;
 }
 
-static int take(void *ctx, const struct perfdata_view *v)
+static int script_dump_take(void *ctx, const struct perfdata_view *v)
 {
 	struct dump *d = ctx;
 	uint64_t time = perfdata_walk_time(d->walk, v);
@@ -315,7 +315,7 @@ static int take(void *ctx, const struct perfdata_view *v)
 		return 0;
 	r = put_record(d, v);
 	if (r == 0 && v->header.type == PERFDATA_FINISHED_ROUND) {
-		r = flush(d, d->next_flush);
+		r = script_dump_flush(d, d->next_flush);
 		d->next_flush = d->max_time;
 	}
 	return r;
@@ -337,9 +337,9 @@ int script_dump(struct script *s, struct source *src, const char *file,
 		d.all_sample_type |= src->trace->types[i].attr.sample_type;
 		d.id_all = d.id_all || src->trace->types[i].attr.sample_id_all;
 	}
-	r = perfdata_walk_each(d.walk, take, &d);
+	r = perfdata_walk_each(d.walk, script_dump_take, &d);
 	if (r == 0)
-		r = flush(&d, UINT64_MAX);
+		r = script_dump_flush(&d, UINT64_MAX);
 	vec_free(&d.queue);
 	vec_free(&d.tmp);
 	perfdata_walk_free(d.walk);

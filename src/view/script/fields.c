@@ -94,7 +94,7 @@ void script_fields_help(struct strbuf *b)
 		       "-F hw:LIST (sw, trace, raw, break) is for events of that kind.\n");
 }
 
-static int find_field(const char *name, uint64_t *ret, struct err *e)
+static int script_fields_find_field(const char *name, uint64_t *ret, struct err *e)
 {
 	struct str_nearest near = { .typed = name };
 	char text[128];
@@ -136,7 +136,7 @@ static int parse_one(struct script_fields *f, int only, char how, const char *na
 		     struct strbuf *notes, struct err *e)
 {
 	uint64_t field = 0;
-	int r = find_field(name, &field, e);
+	int r = script_fields_find_field(name, &field, e);
 
 	if (r < 0)
 		return r;

@@ -63,7 +63,7 @@ struct site_near {
 };
 #define SITE_NEAR 4u
 
-/* The stack that was printed last (script_stack.c). Of its user frames, outermost first: */
+/* The stack that was printed last (view/script/stack.c). Of its user frames, outermost first: */
 #define STACK_FRAMES 256u
 struct script_stack {
 	uint64_t ip[STACK_FRAMES];
@@ -117,7 +117,7 @@ struct script {
 	struct script_stack stack;
 };
 
-/* --- script_site.c --- */
+/* --- view/script/site.c --- */
 void site_init(struct script *s);
 void site_free(struct script *s);
 /* The space addresses of a mode are looked up in. */
@@ -137,7 +137,7 @@ const char *site_dso_name(struct script *s, uint32_t dso);
 /* The function, NULL when it has no name. */
 const char *site_function(struct script *s, const struct site *x);
 
-/* --- script_extra.c: the fields that few events have --- */
+/* --- view/script/extra.c: the fields that few events have --- */
 void extra_addr(struct script *s, const struct event *ev, uint64_t show);
 void extra_data_src(struct script *s, uint64_t v);
 const char *extra_reg_name(const char *arch, unsigned r, char *buf, size_t size);
@@ -149,17 +149,17 @@ void extra_srccode(struct script *s, const struct event *ev);
 void extra_misc(struct script *s, const struct event *ev);
 void extra_tod(struct script *s, uint64_t time);
 
-/* --- script_side.c --- */
+/* --- view/script/side.c --- */
 /* false when this kind is not to be shown. */
 bool side_wanted(const struct script *s, const struct event *ev);
 void side_print(struct script *s, const struct event *ev);
 /* One that is not shown may name others. */
 void side_note(struct script *s, const struct event *ev);
 
-/* --- script_mem.c --- */
+/* --- view/script/mem.c --- */
 void mem_text(struct strbuf *b, uint64_t word);
 
-/* --- script_json.c --- */
+/* --- view/script/json.c --- */
 void json_event(struct script *s, const struct event *ev);
 
 /* --- script.c --- */
@@ -178,7 +178,7 @@ typedef bool chain_fn(struct script *s, const uint64_t *ip, uint32_t left, uint3
 /* The first n of its chain. */
 void script_chain(struct script *s, const struct event *ev, uint32_t n, chain_fn *fn, void *ctx);
 
-/* --- script_stack.c --- */
+/* --- view/script/stack.c --- */
 void stack_print(struct script *s, const struct event *ev, uint64_t show);
 
 #endif

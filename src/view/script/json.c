@@ -22,13 +22,13 @@ static void key(struct script *s, const char *k)
 	out_add(s->out, "\": ", 3);
 }
 
-static void begin(struct script *s, char c)
+static void script_json_begin(struct script *s, char c)
 {
 	out_putc(s->out, c);
 	s->json_any = false;
 }
 
-static void finish(struct script *s, char c)
+static void script_json_finish(struct script *s, char c)
 {
 	out_putc(s->out, c);
 	s->json_any = true;
@@ -58,7 +58,7 @@ static void put_bool(struct script *s, const char *k, bool v)
 	out_puts(s->out, v ? "true" : "false");
 }
 
-static void put_hex(struct script *s, const char *k, uint64_t v)
+static void script_json_put_hex(struct script *s, const char *k, uint64_t v)
 {
 	key(s, k);
 	out_add(s->out, "\"0x", 3);
@@ -66,7 +66,7 @@ static void put_hex(struct script *s, const char *k, uint64_t v)
 	out_putc(s->out, '"');
 }
 
-static void put_bytes(struct script *s, const char *k, const void *data, size_t n)
+static void script_json_put_bytes(struct script *s, const char *k, const void *data, size_t n)
 {
 	static const char digits[] = "0123456789abcdef";
 	const uint8_t *p = data;
@@ -88,7 +88,7 @@ static void put_site(struct script *s, uint64_t ip, uint32_t space)
 	const struct site *x = site_find(s, space, ip, SCRIPT_SYM);
 	const char *name = site_function(s, x);
 
-	put_hex(s, "ip", ip);
+	script_json_put_hex(s, "ip", ip);
 	if (!x->map)
 		return;
 	if (name) {
@@ -98,29 +98,29 @@ static void put_site(struct script *s, uint64_t ip, uint32_t space)
 	put_str(s, "dso", site_dso_name(s, x->dso));
 }
 
-static bool put_frame(struct script *s, const uint64_t *ip, uint32_t left, uint32_t space,
-		      uint32_t inlined, void *ctx)
+static bool script_json_put_frame(struct script *s, const uint64_t *ip, uint32_t left,
+				  uint32_t space, uint32_t inlined, void *ctx)
 {
 	(void)left;
 	(void)inlined;
 	(void)ctx;
 	if (s->json_any)
 		out_add(s->out, ", ", 2);
-	begin(s, '{');
+	script_json_begin(s, '{');
 	put_site(s, *ip, space);
-	finish(s, '}');
+	script_json_finish(s, '}');
 	return true;
 }
 
-static void put_chain(struct script *s, const struct event *ev)
+static void script_json_put_chain(struct script *s, const struct event *ev)
 {
 	key(s, "chain");
-	begin(s, '[');
-	script_chain(s, ev, ev->chain_n, put_frame, NULL);
-	finish(s, ']');
+	script_json_begin(s, '[');
+	script_chain(s, ev, ev->chain_n, script_json_put_frame, NULL);
+	script_json_finish(s, ']');
 }
 
-static void put_head(struct script *s, const struct event *ev)
+static void script_json_put_head(struct script *s, const struct event *ev)
 {
 	char comm[16];
 
@@ -137,9 +137,9 @@ static void put_head(struct script *s, const struct event *ev)
 
 static void put_mmap(struct script *s, const struct event_side *x)
 {
-	put_hex(s, "start", x->start);
-	put_hex(s, "size", x->size);
-	put_hex(s, "pgoff", x->pgoff);
+	script_json_put_hex(s, "start", x->start);
+	script_json_put_hex(s, "size", x->size);
+	script_json_put_hex(s, "pgoff", x->pgoff);
 	if (s->o.everything) {
 		put_u64(s, "prot", x->prot);
 		put_u64(s, "flags", x->flags);
@@ -174,7 +174,7 @@ static void put_side(struct script *s, const struct event *ev)
 	case EVENT_LOST: put_u64(s, "lost", x->count); break;
 	default:
 		if (s->o.everything && h && h->size > sizeof(*h))
-			put_bytes(s, "bytes", h + 1, h->size - sizeof(*h));
+			script_json_put_bytes(s, "bytes", h + 1, h->size - sizeof(*h));
 	}
 }
 
@@ -186,29 +186,30 @@ static void put_registers(struct script *s, const char *k, uint64_t abi, uint64_
 	if (!regs || !abi)
 		return;
 	key(s, k);
-	begin(s, '{');
+	script_json_begin(s, '{');
 	for (unsigned r = 0; r < 64; r++) {
 		if (!(mask >> r & 1))
 			continue;
-		put_hex(s, extra_reg_name(s->trace->info.arch, r, buf, sizeof(buf)), *regs++);
+		script_json_put_hex(s, extra_reg_name(s->trace->info.arch, r, buf, sizeof(buf)),
+				    *regs++);
 	}
-	finish(s, '}');
+	script_json_finish(s, '}');
 }
 
 static void put_branches(struct script *s, const struct event_extra *x)
 {
 	key(s, "branches");
-	begin(s, '[');
+	script_json_begin(s, '[');
 	for (uint64_t i = 0; i < x->branch_n; i++) {
 		if (i)
 			out_add(s->out, ", ", 2);
-		begin(s, '{');
-		put_hex(s, "from", x->branch[i].from);
-		put_hex(s, "to", x->branch[i].to);
-		put_hex(s, "flags", x->branch[i].flags);
-		finish(s, '}');
+		script_json_begin(s, '{');
+		script_json_put_hex(s, "from", x->branch[i].from);
+		script_json_put_hex(s, "to", x->branch[i].to);
+		script_json_put_hex(s, "flags", x->branch[i].flags);
+		script_json_finish(s, '}');
 	}
-	finish(s, ']');
+	script_json_finish(s, ']');
 }
 
 static void put_cgroup(struct script *s, uint64_t id)
@@ -228,11 +229,11 @@ static void put_extra(struct script *s, const struct event *ev, const struct eve
 	if (has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
 		put_u64(s, "weight", x->weight);
 	if (has & PERF_SAMPLE_DATA_SRC)
-		put_hex(s, "data_src", x->data_src);
+		script_json_put_hex(s, "data_src", x->data_src);
 	if (has & PERF_SAMPLE_TRANSACTION)
-		put_hex(s, "transaction", x->transaction);
+		script_json_put_hex(s, "transaction", x->transaction);
 	if (has & PERF_SAMPLE_PHYS_ADDR)
-		put_hex(s, "phys_addr", x->phys_addr);
+		script_json_put_hex(s, "phys_addr", x->phys_addr);
 	if (has & PERF_SAMPLE_CGROUP)
 		put_cgroup(s, x->cgroup);
 	if (has & PERF_SAMPLE_DATA_PAGE_SIZE)
@@ -246,14 +247,14 @@ static void put_extra(struct script *s, const struct event *ev, const struct eve
 	put_registers(s, "user_regs", x->regs_abi, x->regs_mask, x->regs);
 	put_registers(s, "intr_regs", x->regs_intr_abi, x->regs_intr_mask, x->regs_intr);
 	if ((has & PERF_SAMPLE_STACK_USER) && x->stack)
-		put_bytes(s, "user_stack", x->stack, x->stack_size);
+		script_json_put_bytes(s, "user_stack", x->stack, x->stack_size);
 	if ((has & PERF_SAMPLE_AUX) && x->aux)
-		put_bytes(s, "aux", x->aux, x->aux_size);
+		script_json_put_bytes(s, "aux", x->aux, x->aux_size);
 	if ((has & PERF_SAMPLE_READ) && x->read)
-		put_bytes(s, "read", x->read, x->read_size);
+		script_json_put_bytes(s, "read", x->read, x->read_size);
 }
 
-static void put_sample(struct script *s, const struct event *ev)
+static void script_json_put_sample(struct script *s, const struct event *ev)
 {
 	static const char *const modes[] = { "",	   "kernel",	   "user",
 					     "hypervisor", "guest_kernel", "guest_user" };
@@ -266,11 +267,11 @@ static void put_sample(struct script *s, const struct event *ev)
 	if (ev->have & EVENT_HAVE_IP)
 		put_site(s, ev->ip, site_space(s, ev, ev->mode));
 	if (ev->have & EVENT_HAVE_ADDR)
-		put_hex(s, "addr", ev->addr);
+		script_json_put_hex(s, "addr", ev->addr);
 	if (s->o.everything && (ev->have & EVENT_HAVE_ID))
 		put_u64(s, "id", ev->id);
 	if ((ev->have & EVENT_HAVE_CHAIN) && s->o.chains)
-		put_chain(s, ev);
+		script_json_put_chain(s, ev);
 	if (s->o.everything && (ev->have & EVENT_HAVE_EXTRA))
 		put_extra(s, ev, ev->extra);
 	if (!(ev->have & EVENT_HAVE_RAW))
@@ -279,16 +280,16 @@ static void put_sample(struct script *s, const struct event *ev)
 		key(s, "fields");
 		export_fields(s->out, t, ev, true);
 	} else if (s->o.everything) {
-		put_bytes(s, "raw", ev->raw, ev->raw_size);
+		script_json_put_bytes(s, "raw", ev->raw, ev->raw_size);
 	}
 }
 
 void json_event(struct script *s, const struct event *ev)
 {
-	begin(s, '{');
-	put_head(s, ev);
+	script_json_begin(s, '{');
+	script_json_put_head(s, ev);
 	if (ev->kind == EVENT_SAMPLE)
-		put_sample(s, ev);
+		script_json_put_sample(s, ev);
 	else
 		put_side(s, ev);
 	out_add(s->out, "}\n", 2);

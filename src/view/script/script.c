@@ -5,7 +5,8 @@
 #include "event/text.h"
 
 /* What a tracepoint prints as a function is named by us. */
-static const char *resolve_kernel(void *ctx, uint64_t addr, uint64_t *start, const char **module)
+static const char *script_resolve_kernel(void *ctx, uint64_t addr, uint64_t *start,
+					 const char **module)
 {
 	struct script *s = ctx;
 	const struct task_map *map = tasks_find(s->trace->tasks, TASK_SPACE_KERNEL, addr);
@@ -69,7 +70,7 @@ struct script *script_new(struct trace *t, struct symbols *symbols, const struct
 {
 	struct script *s = script_make(t, symbols, o, out);
 
-	text_set_resolver(t->tep, resolve_kernel, s);
+	text_set_resolver(t->tep, script_resolve_kernel, s);
 	return s;
 }
 

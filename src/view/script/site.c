@@ -59,7 +59,7 @@ uint32_t site_space(const struct script *s, const struct event *ev, enum event_m
 }
 
 /* A module is shown by its name: /lib/modules/.../nf-nat.ko.xz is [nf_nat]. */
-static const char *module_name(struct script *s, const char *path)
+static const char *script_site_module_name(struct script *s, const char *path)
 {
 	char *name = arena_printf(&s->arena, "[%s]", str_base_name(path)), *dot;
 
@@ -81,7 +81,7 @@ const char *site_dso_name(struct script *s, uint32_t dso)
 		return "[unknown]";
 	if (!s->dso_names[dso])
 		s->dso_names[dso] = d->kernel && path[0] == '/' && !s->o.kernel_path
-					    ? module_name(s, path)
+					    ? script_site_module_name(s, path)
 					    : path;
 	return s->dso_names[dso];
 }
@@ -141,7 +141,7 @@ static void source_line(struct script *s, const struct site_text *t, struct strb
 		      (unsigned long long)(t->sym && t->sym->vaddr ? t->sym->vaddr : t->addr));
 }
 
-static void make_text(struct script *s, struct site_text *t)
+static void script_site_make_text(struct script *s, struct site_text *t)
 {
 	struct strbuf *b = &s->text;
 	const char *name = function_name(s, t);
@@ -236,7 +236,7 @@ static void grow_lines(struct script *s)
 	free(old);
 }
 
-static const struct site_line *keep_text(struct script *s, const struct site_text *t)
+static const struct site_line *script_site_keep_text(struct script *s, const struct site_text *t)
 {
 	struct site_line *l;
 
@@ -252,7 +252,7 @@ static const struct site_line *keep_text(struct script *s, const struct site_tex
 void site_learn(struct script *s, const struct site_text *t)
 {
 	if (!line_slot(s, t->dso, t->addr, t->what)->text)
-		keep_text(s, t);
+		script_site_keep_text(s, t);
 }
 
 static const struct site_line *make_site(struct script *s, const struct task_map *map,
@@ -269,7 +269,7 @@ static const struct site_line *make_site(struct script *s, const struct task_map
 		file = symbols_number(s, map->dso);
 	t.sym = d->ksymbol ? ksymbol(s, map->dso, map)
 			   : symbols_resolve(s->symbols, file, addr, want);
-	make_text(s, &t);
+	script_site_make_text(s, &t);
 	if (what & SITE_INLINED)
 		make_inlined(s, &t,
 			     what & SITE_CALLER && addr && !d->ksymbol
@@ -278,11 +278,11 @@ static const struct site_line *make_site(struct script *s, const struct task_map
 	if (what & SITE_LINE)
 		make_line(s, &t);
 	others_go_on(s);
-	return keep_text(s, &t);
+	return script_site_keep_text(s, &t);
 }
 
-static const struct site_line *text_of(struct script *s, const struct task_map *map, uint64_t addr,
-				       uint32_t what)
+static const struct site_line *script_site_text_of(struct script *s, const struct task_map *map,
+						   uint64_t addr, uint32_t what)
 {
 	const struct site_line *l = line_slot(s, map->dso, addr, what);
 
@@ -377,7 +377,7 @@ const struct site *site_find(struct script *s, uint32_t space, uint64_t ip, uint
 	x->map = m->map;
 	x->dso = x->map->dso;
 	x->addr = ip + m->bias;
-	l = text_of(s, x->map, x->addr, what); /* may move the texts */
+	l = script_site_text_of(s, x->map, x->addr, what); /* may move the texts */
 	t = &s->texts.data[l->at];
 	x->text = t->text;
 	x->text_n = t->text_n;
@@ -391,7 +391,7 @@ const struct site_line *site_line(struct script *s, uint32_t space, uint64_t ip,
 {
 	const struct site_near *m = map_of(s, space, ip);
 
-	return m ? text_of(s, m->map, ip + m->bias, what | SITE_LINE) : NULL;
+	return m ? script_site_text_of(s, m->map, ip + m->bias, what | SITE_LINE) : NULL;
 }
 
 /* So many frames of a chain are fetched before its turn; the others as it goes. */

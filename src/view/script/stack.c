@@ -80,7 +80,8 @@ static uint32_t outer_frames(const struct script *s, const uint64_t *frame, uint
 }
 
 /* Frames that were printed, outermost last, are remembered above those that stay. */
-static void remember(struct script *s, const uint64_t *frame, uint32_t n, uint32_t same)
+static void script_stack_remember(struct script *s, const uint64_t *frame, uint32_t n,
+				  uint32_t same)
 {
 	struct script_stack *k = &s->stack;
 	const uint32_t *length = k->length + k->n_lengths - (n - same);
@@ -129,5 +130,5 @@ void stack_print(struct script *s, const struct event *ev, uint64_t show)
 	k->out = s->out;
 	k->turn = turn;
 	if (s->out->turn == turn && k->n_lengths >= n - same)
-		remember(s, frame, n, same);
+		script_stack_remember(s, frame, n, same);
 }

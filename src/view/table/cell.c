@@ -27,7 +27,7 @@ static void put_duration(const struct table_column *c, uint64_t ns, struct strbu
 		put_scaled((double)ns, units, ARRAY_SIZE(units), 1000, ret);
 }
 
-static void put_bytes(const struct table_column *c, uint64_t n, struct strbuf *ret)
+static void table_cell_put_bytes(const struct table_column *c, uint64_t n, struct strbuf *ret)
 {
 	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
 
@@ -55,7 +55,7 @@ void table_cell_text(const struct table_column *c, const struct table_cell *v, s
 			      v->u / 1000 % 1000000);
 		break;
 	case TABLE_DURATION: put_duration(c, v->u, ret); break;
-	case TABLE_BYTES: put_bytes(c, v->u, ret); break;
+	case TABLE_BYTES: table_cell_put_bytes(c, v->u, ret); break;
 	case TABLE_SHARE:
 		strbuf_printf(ret, "%.*f%%", c->decimals ? c->decimals : 2, 100 * v->f);
 		break;

@@ -5,7 +5,7 @@
 
 #include "view/table/table.h"
 
-static void put_text(FILE *f, const char *s, const char *separator)
+static void table_csv_put_text(FILE *f, const char *s, const char *separator)
 {
 	AUTO_STRBUF clean = { 0 };
 
@@ -25,35 +25,35 @@ static void put_text(FILE *f, const char *s, const char *separator)
 }
 
 /* Outermost first with semicolons, as folded stacks are. */
-static void put_stack(FILE *f, const struct table_stack *s, const char *separator)
+static void table_csv_put_stack(FILE *f, const struct table_stack *s, const char *separator)
 {
 	AUTO_STRBUF text = { 0 };
 
 	for (size_t i = s->n; i-- > 0;)
 		strbuf_printf(&text, "%s%s", s->frame[i], i ? ";" : "");
-	put_text(f, strbuf_str(&text), separator);
+	table_csv_put_text(f, strbuf_str(&text), separator);
 }
 
 /* from:count from:count ... */
-static void put_hist(FILE *f, const struct table_hist *h, const char *separator)
+static void table_csv_put_hist(FILE *f, const struct table_hist *h, const char *separator)
 {
 	AUTO_STRBUF text = { 0 };
 
 	for (size_t i = 0; i < h->n; i++)
 		strbuf_printf(&text, "%s%" PRId64 ":%" PRIu64, i ? " " : "", h->bucket[i].from,
 			      h->bucket[i].count);
-	put_text(f, strbuf_str(&text), separator);
+	table_csv_put_text(f, strbuf_str(&text), separator);
 }
 
-static void put_value(FILE *f, const struct table_column *c, const struct table_cell *v,
-		      const char *separator)
+static void table_csv_put_value(FILE *f, const struct table_column *c, const struct table_cell *v,
+				const char *separator)
 {
 	if (!v->known)
 		return;
 	switch (c->kind) {
-	case TABLE_TEXT: put_text(f, v->text, separator); break;
-	case TABLE_STACK: put_stack(f, v->stack, separator); break;
-	case TABLE_HIST: put_hist(f, v->hist, separator); break;
+	case TABLE_TEXT: table_csv_put_text(f, v->text, separator); break;
+	case TABLE_STACK: table_csv_put_stack(f, v->stack, separator); break;
+	case TABLE_HIST: table_csv_put_hist(f, v->hist, separator); break;
 	case TABLE_NUMBER: fprintf(f, "%" PRId64, v->i); break;
 	case TABLE_REAL:
 	case TABLE_SHARE: fprintf(f, "%.9g", v->f); break;
@@ -62,7 +62,7 @@ static void put_value(FILE *f, const struct table_column *c, const struct table_
 	}
 }
 
-static void put_table(FILE *f, const struct table *t, const char *separator)
+static void table_csv_put_table(FILE *f, const struct table *t, const char *separator)
 {
 	for (size_t c = 0; c < t->n_columns; c++)
 		fprintf(f, "%s%s", c ? separator : "", t->column[c].name);
@@ -70,7 +70,7 @@ static void put_table(FILE *f, const struct table *t, const char *separator)
 	for (size_t row = 0; row < t->n_rows; row++) {
 		for (size_t c = 0; c < t->n_columns; c++) {
 			fputs(c ? separator : "", f);
-			put_value(f, &t->column[c], table_at(t, row, c), separator);
+			table_csv_put_value(f, &t->column[c], table_at(t, row, c), separator);
 		}
 		putc('\n', f);
 	}
@@ -81,6 +81,6 @@ void table_csv_all(FILE *f, const struct tables *t, const char *separator)
 	for (size_t i = 0; i < t->n; i++) {
 		if (i)
 			putc('\n', f);
-		put_table(f, t->data[i], separator);
+		table_csv_put_table(f, t->data[i], separator);
 	}
 }

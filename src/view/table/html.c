@@ -5,7 +5,7 @@
 #include "view/markup.h"
 #include "view/table/table.h"
 
-static void put_stack(FILE *f, const struct table_stack *s)
+static void table_html_put_stack(FILE *f, const struct table_stack *s)
 {
 	fputs("<ol>", f);
 	for (size_t i = 0; i < s->n; i++) {
@@ -16,7 +16,7 @@ static void put_stack(FILE *f, const struct table_stack *s)
 	fputs("</ol>", f);
 }
 
-static void put_hist(FILE *f, const struct table_hist *h)
+static void table_html_put_hist(FILE *f, const struct table_hist *h)
 {
 	uint64_t most = 1;
 
@@ -31,7 +31,7 @@ static void put_hist(FILE *f, const struct table_hist *h)
 	fputs("</dl>", f);
 }
 
-static void put_cell(FILE *f, const struct table_column *c, const struct table_cell *v)
+static void table_html_put_cell(FILE *f, const struct table_column *c, const struct table_cell *v)
 {
 	AUTO_STRBUF text = { 0 };
 
@@ -39,10 +39,10 @@ static void put_cell(FILE *f, const struct table_column *c, const struct table_c
 		fputs("<td>", f);
 	} else if (c->kind == TABLE_STACK) {
 		fputs("<td>", f);
-		put_stack(f, v->stack);
+		table_html_put_stack(f, v->stack);
 	} else if (c->kind == TABLE_HIST) {
 		fputs("<td>", f);
-		put_hist(f, v->hist);
+		table_html_put_hist(f, v->hist);
 	} else if (c->kind == TABLE_NUMBER) {
 		fprintf(f, "<td class=\"n\" data-v=\"%" PRId64 "\">", v->i);
 	} else if (c->kind == TABLE_REAL || c->kind == TABLE_SHARE) {
@@ -55,7 +55,7 @@ static void put_cell(FILE *f, const struct table_column *c, const struct table_c
 	fputs("</td>", f);
 }
 
-static void put_table(FILE *f, const struct table *t)
+static void table_html_put_table(FILE *f, const struct table *t)
 {
 	fprintf(f, "<table id=\"%s\">\n", t->name);
 	if (t->title) {
@@ -73,7 +73,7 @@ static void put_table(FILE *f, const struct table *t)
 	for (size_t row = 0; row < t->n_rows; row++) {
 		fputs("<tr>", f);
 		for (size_t c = 0; c < t->n_columns; c++)
-			put_cell(f, &t->column[c], table_at(t, row, c));
+			table_html_put_cell(f, &t->column[c], table_at(t, row, c));
 		fputs("</tr>\n", f);
 	}
 	fputs("</tbody>\n</table>\n", f);
@@ -87,5 +87,5 @@ static void put_table(FILE *f, const struct table *t)
 void table_html_all(FILE *f, const struct tables *t)
 {
 	vec_each (t, one)
-		put_table(f, *one);
+		table_html_put_table(f, *one);
 }

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "view/table/table.h"
 
-static void put_stack(struct json *j, const char *key, const struct table_stack *s)
+static void table_json_put_stack(struct json *j, const char *key, const struct table_stack *s)
 {
 	json_array(j, key);
 	for (size_t i = 0; i < s->n; i++)
@@ -11,7 +11,7 @@ static void put_stack(struct json *j, const char *key, const struct table_stack 
 	json_end(j);
 }
 
-static void put_hist(struct json *j, const char *key, const struct table_hist *h)
+static void table_json_put_hist(struct json *j, const char *key, const struct table_hist *h)
 {
 	json_array(j, key);
 	for (size_t i = 0; i < h->n; i++) {
@@ -28,7 +28,8 @@ static void put_hist(struct json *j, const char *key, const struct table_hist *h
 	json_end(j);
 }
 
-static void put_value(struct json *j, const struct table_column *c, const struct table_cell *v)
+static void table_json_put_value(struct json *j, const struct table_column *c,
+				 const struct table_cell *v)
 {
 	if (!v->known) {
 		json_null(j, c->name);
@@ -36,8 +37,8 @@ static void put_value(struct json *j, const struct table_column *c, const struct
 	}
 	switch (c->kind) {
 	case TABLE_TEXT: json_str(j, c->name, v->text); break;
-	case TABLE_STACK: put_stack(j, c->name, v->stack); break;
-	case TABLE_HIST: put_hist(j, c->name, v->hist); break;
+	case TABLE_STACK: table_json_put_stack(j, c->name, v->stack); break;
+	case TABLE_HIST: table_json_put_hist(j, c->name, v->hist); break;
 	case TABLE_NUMBER: json_i64(j, c->name, v->i); break;
 	case TABLE_REAL:
 	case TABLE_SHARE: json_double(j, c->name, v->f); break;
@@ -45,14 +46,14 @@ static void put_value(struct json *j, const struct table_column *c, const struct
 	}
 }
 
-static void put_table(struct json *j, const struct table *t)
+static void table_json_put_table(struct json *j, const struct table *t)
 {
 	json_object(j, t->name);
 	json_array(j, "rows");
 	for (size_t row = 0; row < t->n_rows; row++) {
 		json_object(j, NULL);
 		for (size_t c = 0; c < t->n_columns; c++)
-			put_value(j, &t->column[c], table_at(t, row, c));
+			table_json_put_value(j, &t->column[c], table_at(t, row, c));
 		json_end(j);
 	}
 	json_end(j);
@@ -71,7 +72,7 @@ void table_json_all(FILE *f, const struct tables *t)
 
 	json_object(&j, NULL);
 	vec_each (t, one)
-		put_table(&j, *one);
+		table_json_put_table(&j, *one);
 	json_end(&j);
 	putc('\n', f);
 }

@@ -36,7 +36,7 @@ static bool has_lines(const struct table_column *c)
 	return c->kind == TABLE_STACK || c->kind == TABLE_HIST;
 }
 
-static const char *text_of(struct texts *x, size_t column, const struct table_cell *v)
+static const char *table_text_text_of(struct texts *x, size_t column, const struct table_cell *v)
 {
 	strbuf_reset(&x->cell);
 	table_cell_text(&x->t->column[column], v, &x->cell);
@@ -62,11 +62,11 @@ static const char *sum_at(struct texts *x, size_t column, size_t row)
 {
 	(void)row;
 	if (x->t->column[column].sum)
-		return text_of(x, column, &x->t->sum[column]);
+		return table_text_text_of(x, column, &x->t->sum[column]);
 	return column == x->t->n_heading ? "total" : "";
 }
 
-static void measure(struct texts *x)
+static void table_text_measure(struct texts *x)
 {
 	const struct table *t = x->t;
 
@@ -75,7 +75,7 @@ static void measure(struct texts *x)
 			continue;
 		x->width[c] = columns_of(t->column[c].title);
 		for (size_t row = 0; row < t->n_rows; row++)
-			widen(&x->width[c], text_of(x, c, table_at(t, row, c)));
+			widen(&x->width[c], table_text_text_of(x, c, table_at(t, row, c)));
 		if (has_sums(t))
 			widen(&x->width[c], sum_at(x, c, 0));
 	}
@@ -131,7 +131,7 @@ static const char *title_at(struct texts *x, size_t column, size_t row)
 
 static const char *value_at(struct texts *x, size_t column, size_t row)
 {
-	return text_of(x, column, table_at(x->t, row, column));
+	return table_text_text_of(x, column, table_at(x->t, row, column));
 }
 
 static void put_line(FILE *f, struct texts *x, text_fn *text, size_t row)
@@ -167,7 +167,7 @@ static void put_limit(const struct table_hist *h, int64_t v, struct strbuf *ret)
 		table_cell_text(&c, &cell, ret);
 }
 
-static void put_hist(FILE *f, const struct table_hist *h)
+static void table_text_put_hist(FILE *f, const struct table_hist *h)
 {
 	uint64_t most = 1;
 
@@ -190,7 +190,7 @@ static void put_hist(FILE *f, const struct table_hist *h)
 	}
 }
 
-static void put_stack(FILE *f, struct texts *x, const struct table_stack *s)
+static void table_text_put_stack(FILE *f, struct texts *x, const struct table_stack *s)
 {
 	static const struct table_column text = { .kind = TABLE_TEXT };
 
@@ -202,16 +202,16 @@ static void put_stack(FILE *f, struct texts *x, const struct table_stack *s)
 	}
 }
 
-static void put_row(FILE *f, struct texts *x, size_t row)
+static void table_text_put_row(FILE *f, struct texts *x, size_t row)
 {
 	put_line(f, x, value_at, row);
 	for (size_t c = 0; c < x->t->n_columns; c++) {
 		const struct table_cell *v = table_at(x->t, row, c);
 
 		if (v->known && x->t->column[c].kind == TABLE_STACK)
-			put_stack(f, x, v->stack);
+			table_text_put_stack(f, x, v->stack);
 		else if (v->known && x->t->column[c].kind == TABLE_HIST)
-			put_hist(f, v->hist);
+			table_text_put_hist(f, v->hist);
 	}
 }
 
@@ -258,11 +258,11 @@ static void put_ending(FILE *f, struct texts *x)
 			term_style(f, TERM_RESET));
 }
 
-static void put_table(FILE *f, const struct table *t)
+static void table_text_put_table(FILE *f, const struct table *t)
 {
 	struct texts x = { .t = t };
 
-	measure(&x);
+	table_text_measure(&x);
 	squeeze(&x, term_width(f, 0));
 	if (t->title)
 		fprintf(f, "%s%s%s\n\n", term_style(f, TERM_BOLD), t->title,
@@ -274,7 +274,7 @@ static void put_table(FILE *f, const struct table *t)
 			put_heading(f, &x, row);
 			put_titles(f, &x);
 		}
-		put_row(f, &x, row);
+		table_text_put_row(f, &x, row);
 	}
 	put_ending(f, &x);
 	strbuf_free(&x.cell);
@@ -285,6 +285,6 @@ void table_text_all(FILE *f, const struct tables *t)
 	for (size_t i = 0; i < t->n; i++) {
 		if (i)
 			putc('\n', f);
-		put_table(f, t->data[i]);
+		table_text_put_table(f, t->data[i]);
 	}
 }

@@ -119,7 +119,7 @@ void trace_string(const void *s, size_t n, uint64_t whole, struct strbuf *b)
 	strbuf_puts(b, whole > n ? "\"..." : "\"");
 }
 
-static void hex(uint64_t v, struct strbuf *b)
+static void trace_args_hex(uint64_t v, struct strbuf *b)
 {
 	strbuf_printf(b, v ? "0x%llx" : "%llx", (unsigned long long)v);
 }
@@ -387,7 +387,7 @@ void trace_arg(struct trace_words *w, const struct trace_record *r, const void *
 	case SYSCALL_PRCTL: trace_prctl(r, data, i, b); break;
 	case SYSCALL_KEY:
 		if (v)
-			hex((uint32_t)v, b);
+			trace_args_hex((uint32_t)v, b);
 		else
 			strbuf_puts(b, "IPC_PRIVATE");
 		break;
@@ -403,7 +403,7 @@ void trace_arg(struct trace_words *w, const struct trace_record *r, const void *
 			 futex_bits(r, i) && strcmp(s->arg[1].set, "futex") == 0)
 			strbuf_puts(b, "FUTEX_BITSET_MATCH_ANY");
 		else if (!trace_memory(w, r, data, i, a, b))
-			hex(v, b);
+			trace_args_hex(v, b);
 	}
 }
 
@@ -429,7 +429,7 @@ void trace_result(struct trace_words *w, const struct trace_record *r, const voi
 		return;
 	}
 	if (str_starts(name, "fcntl") && (r->arg[1] == F_GETFL || r->arg[1] == F_GETFD)) {
-		hex((uint64_t)r->ret, b);
+		trace_args_hex((uint64_t)r->ret, b);
 		if (r->arg[1] == F_GETFL || r->ret) {
 			strbuf_puts(b, " (flags ");
 			trace_names_flags(r->arg[1] == F_GETFL ? "open" : "fdflags",
@@ -441,7 +441,7 @@ void trace_result(struct trace_words *w, const struct trace_record *r, const voi
 	switch (s->ret) {
 	case SYSCALL_FD: trace_descriptor(r, data, 6, 0, (int)r->ret, b); break;
 	case SYSCALL_PTR: strbuf_printf(b, "0x%llx", (unsigned long long)r->ret); break;
-	case SYSCALL_HEX: hex((uint64_t)r->ret, b); break;
+	case SYSCALL_HEX: trace_args_hex((uint64_t)r->ret, b); break;
 	case SYSCALL_MODE: trace_names_mode((unsigned)r->ret, b); break;
 	default:
 		strbuf_printf(b, "%lld", (long long)r->ret);

@@ -16,12 +16,13 @@
 
 #define OFD_GETLK 36 /* and F_OFD_SETLK, F_OFD_SETLKW */
 
-static void hex(uint64_t v, struct strbuf *b)
+static void trace_depends_hex(uint64_t v, struct strbuf *b)
 {
 	strbuf_printf(b, v ? "0x%llx" : "%llx", (unsigned long long)v);
 }
 
-static const void *memory(const struct trace_record *r, const void *data, unsigned i, size_t n)
+static const void *trace_depends_memory(const struct trace_record *r, const void *data, unsigned i,
+					size_t n)
 {
 	const struct trace_piece *p = trace_piece(r, data, i, TRACE_TAKE_MEMORY, 0);
 
@@ -32,7 +33,7 @@ static const void *memory(const struct trace_record *r, const void *data, unsign
 
 static bool lock(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
 {
-	const void *from = memory(r, data, i, sizeof(struct flock));
+	const void *from = trace_depends_memory(r, data, i, sizeof(struct flock));
 	struct flock l;
 
 	if (!from || sizeof(l) != TRACE_FLOCK)
@@ -87,7 +88,7 @@ void trace_fcntl(const struct trace_record *r, const void *data, unsigned i, str
 		if (!lock(r, data, i, b))
 			trace_pointer(v, b);
 		return;
-	default: hex(v, b);
+	default: trace_depends_hex(v, b);
 	}
 }
 
@@ -126,7 +127,7 @@ static void interface(uint64_t cmd, const uint8_t *from, struct strbuf *b)
 
 void trace_ioctl(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b)
 {
-	const uint8_t *from = memory(r, data, i, TRACE_IFREQ);
+	const uint8_t *from = trace_depends_memory(r, data, i, TRACE_IFREQ);
 	uint64_t v = r->arg[i], cmd = (uint32_t)r->arg[1], n64 = 0;
 	uint16_t size[4];
 	int n = 0;
@@ -136,7 +137,7 @@ void trace_ioctl(const struct trace_record *r, const void *data, unsigned i, str
 		return;
 	}
 	if (!from || trace_failed(r) || r->kind != TRACE_CALL) {
-		hex(v, b);
+		trace_depends_hex(v, b);
 		return;
 	}
 	memcpy(&n, from, sizeof(n));
@@ -169,7 +170,7 @@ void trace_ioctl(const struct trace_record *r, const void *data, unsigned i, str
 	if (cmd >= 0x8910 && cmd < 0x8950 && cmd != 0x8912 && sizeof(struct ifreq) == TRACE_IFREQ)
 		interface(cmd, from, b);
 	else
-		hex(v, b);
+		trace_depends_hex(v, b);
 }
 
 /* --- prctl ------------------------------------------------------------------------------------ */
@@ -233,7 +234,7 @@ void trace_prctl(const struct trace_record *r, const void *data, unsigned i, str
 			return;
 		}
 	}
-	hex(v, b);
+	trace_depends_hex(v, b);
 }
 
 /* --- sockets ---------------------------------------------------------------------------------- */

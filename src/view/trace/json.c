@@ -12,7 +12,7 @@ static void quoted(struct out *o, const char *key, const char *s, size_t n)
 	json_quote(o, s, n);
 }
 
-static void head(struct trace_lines *l, const struct trace_record *r, const char *kind)
+static void trace_json_head(struct trace_lines *l, const struct trace_record *r, const char *kind)
 {
 	out_printf(l->out, "{\"type\": \"%s\", \"time\": %llu, \"pid\": %u, \"tid\": %u, ", kind,
 		   (unsigned long long)(r->start > l->begin ? r->start - l->begin : 0), r->pid,
@@ -20,7 +20,7 @@ static void head(struct trace_lines *l, const struct trace_record *r, const char
 	quoted(l->out, "comm", r->comm, strnlen(r->comm, sizeof(r->comm)));
 }
 
-static void stack(const struct trace_lines *l)
+static void trace_json_stack(const struct trace_lines *l)
 {
 	for (size_t i = 0; i < l->n_frames; i++) {
 		out_puts(l->out, i ? ", " : ", \"stack\": [");
@@ -38,7 +38,7 @@ void trace_json_call(struct trace_lines *l, const struct trace_record *r, const 
 	const char *error;
 	char buf[24];
 
-	head(l, r, "call");
+	trace_json_head(l, r, "call");
 	if (!(r->flags & TRACE_NO_START))
 		out_printf(l->out, ", \"duration\": %llu", (unsigned long long)(r->end - r->start));
 	out_printf(l->out, ", \"call\": \"%s\", \"number\": %d, \"abi\": \"%s\", \"args\": {",
@@ -65,19 +65,19 @@ void trace_json_call(struct trace_lines *l, const struct trace_record *r, const 
 	}
 	if (r->flags & TRACE_CUT)
 		out_puts(l->out, ", \"cut\": true");
-	stack(l);
+	trace_json_stack(l);
 	out_puts(l->out, "}\n");
 }
 
 void trace_json_event(struct trace_lines *l, const struct trace_record *r, const char *name,
 		      const char *text)
 {
-	head(l, r, "event");
+	trace_json_head(l, r, "event");
 	out_puts(l->out, ", ");
 	quoted(l->out, "event", name, strlen(name));
 	out_puts(l->out, ", ");
 	quoted(l->out, "text", text, strlen(text));
-	stack(l);
+	trace_json_stack(l);
 	out_puts(l->out, "}\n");
 }
 

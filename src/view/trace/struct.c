@@ -140,11 +140,11 @@ struct place {
 	bool *device; /* what the file is, once its mode is known */
 };
 
-static void value(const struct place *p, uint32_t type, const char *name, uint64_t bit,
-		  uint32_t width, struct strbuf *b);
+static void trace_struct_value(const struct place *p, uint32_t type, const char *name, uint64_t bit,
+			       uint32_t width, struct strbuf *b);
 
-static void number(const struct place *p, uint32_t type, uint64_t bit, uint32_t width,
-		   struct strbuf *b)
+static void trace_struct_number(const struct place *p, uint32_t type, uint64_t bit, uint32_t width,
+				struct strbuf *b)
 {
 	uint64_t bits = width ? width : btf_size(p->w->types, type) * 8;
 	uint64_t v = bits_at(p->data, p->n, bit, bits);
@@ -157,7 +157,7 @@ static void number(const struct place *p, uint32_t type, uint64_t bit, uint32_t 
 		strbuf_printf(b, "%llu", (unsigned long long)v);
 }
 
-static void array(const struct place *p, uint32_t type, uint64_t bit, struct strbuf *b)
+static void trace_struct_array(const struct place *p, uint32_t type, uint64_t bit, struct strbuf *b)
 {
 	uint32_t of = btf_target(p->w->types, type), n = btf_elements(p->w->types, type);
 	uint64_t size = btf_size(p->w->types, of);
@@ -172,7 +172,7 @@ static void array(const struct place *p, uint32_t type, uint64_t bit, struct str
 	strbuf_putc(b, '[');
 	for (uint32_t i = 0; i < n && i < ELEMENTS; i++) {
 		strbuf_puts(b, i ? ", " : "");
-		value(p, of, "", bit + i * size * 8, 0, b);
+		trace_struct_value(p, of, "", bit + i * size * 8, 0, b);
 	}
 	strbuf_puts(b, n > ELEMENTS ? ", ...]" : "]");
 }
@@ -234,12 +234,12 @@ static void members(const struct place *p, uint32_t type, const char *name, uint
 		strbuf_printf(b, *any ? ", %s=" : "%s=", field);
 		*any = true;
 		if (kind == BTF_KIND_ARRAY || !one_field(name, field, v, b))
-			value(p, m[i].type, field, at, width, b);
+			trace_struct_value(p, m[i].type, field, at, width, b);
 	}
 }
 
-static void value(const struct place *p, uint32_t type, const char *name, uint64_t bit,
-		  uint32_t width, struct strbuf *b)
+static void trace_struct_value(const struct place *p, uint32_t type, const char *name, uint64_t bit,
+			       uint32_t width, struct strbuf *b)
 {
 	uint32_t of = btf_strip(p->w->types, type);
 	struct place inner = *p;
@@ -259,7 +259,7 @@ static void value(const struct place *p, uint32_t type, const char *name, uint64
 		members(&inner, of, name, bit, &any, &left_out, b);
 		strbuf_puts(b, left_out ? ", ...}" : "}");
 		break;
-	case BTF_KIND_ARRAY: array(p, of, bit, b); break;
+	case BTF_KIND_ARRAY: trace_struct_array(p, of, bit, b); break;
 	case BTF_KIND_PTR: {
 		uint64_t v = bits_at(p->data, p->n, bit, 64);
 
@@ -269,7 +269,7 @@ static void value(const struct place *p, uint32_t type, const char *name, uint64
 			strbuf_puts(b, "NULL");
 		break;
 	}
-	default: number(p, of, bit, width, b); break;
+	default: trace_struct_number(p, of, bit, width, b); break;
 	}
 }
 
@@ -279,5 +279,5 @@ void trace_struct(const struct trace_words *w, uint32_t type, const char *name, 
 	bool device = false;
 	struct place p = { .w = w, .data = data, .n = n, .device = &device };
 
-	value(&p, type, name, 0, 0, b);
+	trace_struct_value(&p, type, name, 0, 0, b);
 }

@@ -39,7 +39,7 @@ static void row(struct out *o, const struct syscalls_row *r, const struct trace_
 			   (unsigned long long)r->unfinished, (double)r->unfinished_ns / 1e6);
 }
 
-static void put_name(struct out *o, const struct syscalls_task *t)
+static void trace_sums_put_name(struct out *o, const struct syscalls_task *t)
 {
 	AUTO_STRBUF name = { 0 };
 
@@ -54,7 +54,7 @@ void trace_sums_text(struct out *o, const struct syscalls *s, const struct trace
 		if (!t->rows.n)
 			continue;
 		if (t->id)
-			put_name(o, t);
+			trace_sums_put_name(o, t);
 		else
 			out_puts(o, "\n all");
 		out_printf(o, ", %llu call%s, %.1f%%, %.3f ms\n\n", (unsigned long long)t->calls,

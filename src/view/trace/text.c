@@ -26,7 +26,7 @@ static void milliseconds(struct out *o, uint64_t ns, unsigned width)
 	out_right(o, text, width);
 }
 
-static void head(struct trace_lines *l, const struct trace_record *r, bool lasts)
+static void trace_text_head(struct trace_lines *l, const struct trace_record *r, bool lasts)
 {
 	uint64_t ns = r->end - r->start;
 	AUTO_STRBUF b = { 0 };
@@ -53,7 +53,7 @@ static void head(struct trace_lines *l, const struct trace_record *r, bool lasts
 	out_putc(l->out, ' ');
 }
 
-static void stack(const struct trace_lines *l)
+static void trace_text_stack(const struct trace_lines *l)
 {
 	for (size_t i = 0; i < l->n_frames; i++)
 		out_printf(l->out, "%*s%s\n", 36, "", l->frames[i]);
@@ -66,7 +66,7 @@ void trace_text_call(struct trace_lines *l, const struct trace_record *r, const 
 	unsigned n = trace_args(l->words, r);
 	char buf[24];
 
-	head(l, r, true);
+	trace_text_head(l, r, true);
 	paint(l, BOLD);
 	out_puts(l->out, trace_call_name(l->words, r, buf));
 	paint(l, PLAIN);
@@ -98,18 +98,18 @@ void trace_text_call(struct trace_lines *l, const struct trace_record *r, const 
 	if (r->abi)
 		out_puts(l->out, " [32-bit]");
 	out_putc(l->out, '\n');
-	stack(l);
+	trace_text_stack(l);
 }
 
 void trace_text_event(struct trace_lines *l, const struct trace_record *r, const char *name,
 		      const char *text)
 {
-	head(l, r, false);
+	trace_text_head(l, r, false);
 	paint(l, BOLD);
 	out_puts(l->out, name);
 	paint(l, PLAIN);
 	out_printf(l->out, "(%s)\n", text);
-	stack(l);
+	trace_text_stack(l);
 }
 
 bool trace_text_signal(struct trace_lines *l, const struct trace_record *r, const char *text)
@@ -135,8 +135,8 @@ bool trace_text_signal(struct trace_lines *l, const struct trace_record *r, cons
 			strbuf_puts(&b, "SIG_DFL}");
 	}
 	strbuf_puts(&b, " ---\n");
-	head(l, r, false);
+	trace_text_head(l, r, false);
 	out_add(l->out, b.data, b.n);
-	stack(l);
+	trace_text_stack(l);
 	return true;
 }

@@ -50,7 +50,7 @@ void trace_result(struct trace_words *w, const struct trace_record *r, const voi
 bool trace_failed(const struct trace_record *r);
 
 void trace_pointer(uint64_t v, struct strbuf *b); /* in hex, or NULL */
-/* trace_memory.c: an argument that leads to memory; false when it is none. */
+/* view/trace/memory.c: an argument that leads to memory; false when it is none. */
 bool trace_memory(struct trace_words *w, const struct trace_record *r, const void *data, unsigned i,
 		  const struct syscall_arg *a, struct strbuf *b);
 /* A piece of memory that was read; NULL when it was not. */
@@ -62,7 +62,7 @@ const struct trace_piece *trace_piece_before(const struct trace_record *r, const
 /* With its file; index: of a list of them, which one. */
 void trace_descriptor(const struct trace_record *r, const void *data, unsigned arg, unsigned index,
 		      int fd, struct strbuf *b);
-/* trace_sets.c: numbers of bits, [0 2]. */
+/* view/trace/sets.c: numbers of bits, [0 2]. */
 void trace_bits(const uint8_t *bits, uint64_t n, struct strbuf *b);
 /* Of select, what was asked for; and for its result, which of them are ready. */
 void trace_fdset(const struct trace_record *r, const void *data, unsigned i,
@@ -76,13 +76,13 @@ void trace_pollfd(const struct trace_record *r, const void *data, unsigned i, un
 void trace_escape(const void *s, size_t n, bool quoted, struct strbuf *b);
 /* With quotes, as strace escapes it. whole: how long it really is. */
 void trace_string(const void *s, size_t n, uint64_t whole, struct strbuf *b);
-/* trace_struct.c: a struct of the kernel's types; is32: pointers are short. */
+/* view/trace/struct.c: a struct of the kernel's types; is32: pointers are short. */
 void trace_struct(const struct trace_words *w, uint32_t type, const char *name, const void *data,
 		  size_t n, struct strbuf *b);
-/* trace_socket.c */
+/* view/trace/socket.c */
 void trace_sockaddr(const void *data, size_t n, struct strbuf *b);
 void trace_sigset(uint64_t set, struct strbuf *b);
-/* trace_depends.c: what depends on another argument. */
+/* view/trace/depends.c: what depends on another argument. */
 void trace_fcntl(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b);
 bool trace_fcntl_alone(uint64_t cmd); /* it takes no argument */
 void trace_ioctl(const struct trace_record *r, const void *data, unsigned i, struct strbuf *b);

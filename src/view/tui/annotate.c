@@ -15,7 +15,7 @@ struct job {
 	struct err e;
 };
 
-static int make(void *ctx)
+static int tui_annotate_make(void *ctx)
 {
 	struct job *j = ctx;
 	struct annotate_opts o = j->c->m->annotate;
@@ -51,7 +51,7 @@ static uint32_t called(const struct tui_code *c, const struct annotate_insn *in)
 	return CALLS_NONE;
 }
 
-static enum tui_exit follow(struct tui_code *c)
+static enum tui_exit tui_annotate_follow(struct tui_code *c)
 {
 	const struct tui_code_line *l = c->list.at < c->lines.n ? &c->lines.data[c->list.at] : NULL;
 	const struct annotate_insn *in = l ? &c->a.insns.data[l->insn] : NULL;
@@ -120,7 +120,7 @@ static void change_style(struct tui_code *c, int key)
 
 enum { STAY = -1, NEXT = 100, BEFORE = 101 };
 
-static int on_key(struct tui_code *c, int key)
+static int tui_annotate_on_key(struct tui_code *c, int key)
 {
 	switch (key) {
 	case 'q':
@@ -135,7 +135,7 @@ static int on_key(struct tui_code *c, int key)
 	case TUI_KEY_TAB: tui_code_go_hot(c, 1); break;
 	case TUI_KEY_BACK_TAB: tui_code_go_hot(c, -1); break;
 	case TUI_KEY_ENTER:
-	case TUI_KEY_RIGHT: return follow(c) == TUI_QUIT ? TUI_QUIT : STAY;
+	case TUI_KEY_RIGHT: return tui_annotate_follow(c) == TUI_QUIT ? TUI_QUIT : STAY;
 	case 's':
 	case 'J':
 	case 'o':
@@ -177,7 +177,7 @@ static int one_function(struct tui_code *c)
 		key = tui_view_key(tui_code_draw, c, -1);
 		if (key != TUI_KEY_NONE && key != TUI_KEY_RESIZE)
 			c->note[0] = 0;
-		left = on_key(c, key);
+		left = tui_annotate_on_key(c, key);
 	}
 	vec_free(&c->hot);
 	vec_free(&c->lines);
@@ -188,10 +188,11 @@ static int one_function(struct tui_code *c)
 	return left;
 }
 
-static int load(struct tui_code *c, uint32_t frame, struct err *e)
+static int tui_annotate_load(struct tui_code *c, uint32_t frame, struct err *e)
 {
 	struct job j = { .c = c, .frame = frame };
-	int r = tui_busy("Disassembling, and looking for source lines", NULL, make, &j);
+	int r = tui_busy("Disassembling, and looking for source lines", NULL, tui_annotate_make,
+			 &j);
 
 	*e = j.e;
 	return r;
@@ -220,7 +221,7 @@ static int load_next(struct tui_code *c, functions_list *all, uint32_t *frame, b
 	for (size_t i = 0; i < all->n; i++) {
 		at = (at + (back ? all->n - 1 : 1)) % all->n;
 		*frame = all->data[at].frame;
-		if (load(c, *frame, &e) == 0) {
+		if (tui_annotate_load(c, *frame, &e) == 0) {
 			if (left_out)
 				snprintf(c->note, sizeof(c->note),
 					 "passed over %zu whose code is not here", left_out);
@@ -239,7 +240,7 @@ enum tui_exit tui_annotate_view(const struct tui_model *m, const struct tui_tabl
 	struct err e = { 0 };
 	int left = TUI_BACK;
 
-	if (load(&c, frame, &e) < 0) {
+	if (tui_annotate_load(&c, frame, &e) < 0) {
 		tui_error(&e);
 		return TUI_BACK;
 	}

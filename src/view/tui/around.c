@@ -18,7 +18,7 @@ struct around {
 	char note[256];
 };
 
-static int collect(void *ctx)
+static int tui_around_collect(void *ctx)
 {
 	struct around *a = ctx;
 
@@ -33,7 +33,7 @@ static int collect(void *ctx)
 static void center(struct around *a, uint32_t frame)
 {
 	a->middle = (struct function){ .frame = frame };
-	tui_busy("Finding callers and callees", NULL, collect, a);
+	tui_busy("Finding callers and callees", NULL, tui_around_collect, a);
 	vec_each (&a->all, f)
 		if (f->frame == frame)
 			a->middle = *f;
@@ -43,26 +43,26 @@ static void center(struct around *a, uint32_t frame)
 }
 
 /* Callers lightest first, so that the heaviest stand next to the function. */
-static const struct function *at(const struct around *a, size_t i)
+static const struct function *tui_around_at(const struct around *a, size_t i)
 {
 	if (i < a->callers.n)
 		return &a->callers.data[a->callers.n - 1 - i];
 	return i == a->callers.n ? &a->middle : &a->callees.data[i - a->callers.n - 1];
 }
 
-static const char *text(void *ctx, size_t i, char *buf, size_t size)
+static const char *tui_around_text(void *ctx, size_t i, char *buf, size_t size)
 {
 	const struct around *a = ctx;
 
-	return tui_tree_name(a->t->names, at(a, i)->frame, buf, size);
+	return tui_tree_name(a->t->names, tui_around_at(a, i)->frame, buf, size);
 }
 
-static double percent(const struct around *a, uint64_t weight)
+static double tui_around_percent(const struct around *a, uint64_t weight)
 {
 	return a->t->total ? 100.0 * (double)weight / (double)a->t->total : 0;
 }
 
-static void draw(void *ctx)
+static void tui_around_draw(void *ctx)
 {
 	struct around *a = ctx;
 	static const char *const hints[] = { "Enter", "to the middle", "Left", "back",
@@ -84,15 +84,15 @@ static void draw(void *ctx)
 	tui_fill(&l, TUI_HEAD);
 	for (int i = 0; i < a->list.height && a->list.top + (size_t)i < a->list.n; i++) {
 		size_t k = a->list.top + (size_t)i;
-		const struct function *f = at(a, k);
+		const struct function *f = tui_around_at(a, k);
 		bool middle = k == a->callers.n;
-		double p = percent(a, f->total);
+		double p = tui_around_percent(a, f->total);
 
 		l = tui_line(2 + i, k == a->list.at);
 		tui_printf(&l, tui_heat(p), " %8.2f%%  ", p);
 		if (middle)
-			tui_printf(&l, tui_heat(percent(a, f->self)), "%8.2f%%  ",
-				   percent(a, f->self));
+			tui_printf(&l, tui_heat(tui_around_percent(a, f->self)), "%8.2f%%  ",
+				   tui_around_percent(a, f->self));
 		else
 			tui_put(&l, TUI_PLAIN, "           ");
 		tui_put(&l, TUI_ARROW,
@@ -100,8 +100,8 @@ static void draw(void *ctx)
 			: k < a->callers.n ? (tui_unicode() ? "  ┌ " : "  , ")
 			: tui_unicode()	   ? "  └ "
 					   : "  ` ");
-		tui_put_found(&l, middle ? TUI_BOLD : TUI_PLAIN, text(a, k, name, sizeof(name)),
-			      &a->search);
+		tui_put_found(&l, middle ? TUI_BOLD : TUI_PLAIN,
+			      tui_around_text(a, k, name, sizeof(name)), &a->search);
 		tui_fill(&l, TUI_PLAIN);
 	}
 	l = tui_line(tui_height() - 2, false);
@@ -109,13 +109,13 @@ static void draw(void *ctx)
 	if (a->note[0])
 		tui_put(&l, TUI_BOLD, a->note);
 	else if (a->list.n)
-		tui_tree_put_place(&l, a->t->names, at(a, a->list.at)->frame);
+		tui_tree_put_place(&l, a->t->names, tui_around_at(a, a->list.at)->frame);
 	tui_hints(hints);
 }
 
 static void go(struct around *a)
 {
-	uint32_t to = a->list.n ? at(a, a->list.at)->frame : CALLS_NONE;
+	uint32_t to = a->list.n ? tui_around_at(a, a->list.at)->frame : CALLS_NONE;
 
 	if (to == CALLS_NONE || to == a->middle.frame)
 		return;
@@ -123,9 +123,9 @@ static void go(struct around *a)
 	center(a, to);
 }
 
-static int on_key(struct around *a, int key)
+static int tui_around_on_key(struct around *a, int key)
 {
-	uint32_t frame = at(a, a->list.at)->frame;
+	uint32_t frame = tui_around_at(a, a->list.at)->frame;
 
 	switch (key) {
 	case 'q': return TUI_BACK;
@@ -150,7 +150,8 @@ static int on_key(struct around *a, int key)
 	case TUI_KEY_HELP:
 		return tui_help("Around a function", tui_help_around) == TUI_QUIT ? TUI_QUIT : -1;
 	default:
-		if (!tui_search_key(&a->search, &a->list, key, text, a, a->note, sizeof(a->note)))
+		if (!tui_search_key(&a->search, &a->list, key, tui_around_text, a, a->note,
+				    sizeof(a->note)))
 			tui_list_key(&a->list, key);
 	}
 	return -1;
@@ -166,10 +167,10 @@ enum tui_exit tui_around_view(const struct tui_model *m, const struct tui_table 
 	while (left < 0) {
 		int key;
 
-		key = tui_view_key(draw, &a, -1);
+		key = tui_view_key(tui_around_draw, &a, -1);
 		if (key != TUI_KEY_NONE && key != TUI_KEY_RESIZE)
 			a.note[0] = 0;
-		left = on_key(&a, key);
+		left = tui_around_on_key(&a, key);
 	}
 	vec_free(&a.all);
 	vec_free(&a.callers);

@@ -89,7 +89,7 @@ static void chop(char *text)
 		text[n - 1] = 0;
 }
 
-static void append(char *text, size_t size, int key)
+static void tui_ask_append(char *text, size_t size, int key)
 {
 	char bytes[MB_LEN_MAX];
 	mbstate_t st = { 0 };
@@ -137,7 +137,7 @@ bool tui_ask(const char *title, const char *hint, char *text, size_t size)
 		else if (key >= ' ' && key < TUI_KEY_UP) {
 			if (fresh)
 				text[0] = 0;
-			append(text, size, key);
+			tui_ask_append(text, size, key);
 		}
 		fresh = false;
 	}

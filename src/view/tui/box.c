@@ -91,7 +91,7 @@ struct job {
 	pthread_cond_t ended;
 };
 
-static void *work(void *arg)
+static void *tui_box_work(void *arg)
 {
 	struct job *j = arg;
 	int r = j->fn(j->ctx);
@@ -157,7 +157,7 @@ int tui_busy(const char *what, const struct tui_progress *p, int (*fn)(void *ctx
 	pthread_cond_init(&j.ended, &clock);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 16u << 20);
-	if (pthread_create(&thread, &attr, work, &j) != 0) {
+	if (pthread_create(&thread, &attr, tui_box_work, &j) != 0) {
 		show_busy(what, p, 0);
 		j.answer = fn(ctx);
 	} else {

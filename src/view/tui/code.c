@@ -117,8 +117,8 @@ void tui_code_go_hot(struct tui_code *c, int step)
 
 #define COLUMN 9 /* wide */
 
-static void number(const struct tui_code *c, struct tui_line *l, double p, uint64_t count,
-		   uint64_t weight)
+static void tui_code_number(const struct tui_code *c, struct tui_line *l, double p, uint64_t count,
+			    uint64_t weight)
 {
 	if (!count)
 		tui_printf(l, TUI_PLAIN, "%*s", COLUMN, "");
@@ -134,10 +134,10 @@ static void column(const struct tui_code *c, struct tui_line *l, uint32_t insn)
 {
 	const struct annotate_insn *in = &c->a.insns.data[insn];
 
-	number(c, l, annotate_percent(&c->a, in, c->style.percent), in->count, in->weight);
+	tui_code_number(c, l, annotate_percent(&c->a, in, c->style.percent), in->count, in->weight);
 	for (unsigned k = 0; k < c->a.n_more; k++)
-		number(c, l, annotate_percent_more(&c->a, k, insn, c->style.percent),
-		       c->a.more[k].hits[insn].count, c->a.more[k].hits[insn].weight);
+		tui_code_number(c, l, annotate_percent_more(&c->a, k, insn, c->style.percent),
+				c->a.more[k].hits[insn].count, c->a.more[k].hits[insn].weight);
 }
 
 static void draw_line(const struct tui_code *c, struct tui_line *l,
@@ -180,7 +180,7 @@ static void draw_line(const struct tui_code *c, struct tui_line *l,
 	tui_put_found(l, in->code.flow == DISASM_CALL ? TUI_BOLD : TUI_PLAIN, args, &c->search);
 }
 
-static void status(const struct tui_code *c)
+static void tui_code_status(const struct tui_code *c)
 {
 	struct tui_line l = tui_line(tui_height() - 2, false);
 	char where[64], at[4096], cut[4096];
@@ -259,7 +259,7 @@ void tui_code_draw(void *code)
 		draw_line(c, &l, &c->lines.data[at], hex_digits(c->a.end));
 		tui_fill(&l, TUI_PLAIN);
 	}
-	status(c);
+	tui_code_status(c);
 	tui_hints(hints);
 }
 

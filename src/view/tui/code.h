@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The annotate view's own parts; others use tui_report.h. */
+/* The annotate view's own parts; others use view/tui/report.h. */
 #ifndef KYMO_VIEW_TUI_CODE_H
 #define KYMO_VIEW_TUI_CODE_H
 
@@ -34,7 +34,7 @@ struct tui_code {
 	struct annotate_style style;
 };
 
-/* tui_code.c: lines and how they look */
+/* view/tui/code.c: lines and how they look */
 void tui_code_lines(struct tui_code *c, uint32_t at); /* the cursor on that instruction */
 void tui_code_find_hot(struct tui_code *c);
 void tui_code_go_to(struct tui_code *c, uint32_t insn);

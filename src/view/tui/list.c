@@ -102,8 +102,8 @@ static bool matches(const struct tui_search *s, const struct tui_list *l, size_t
 }
 
 /* The next line that matches in a direction; the cursor's own is the last to be tried. */
-static bool search(const struct tui_search *s, struct tui_list *l, bool back, tui_text_fn *text,
-		   void *ctx, char *note, size_t size)
+static bool tui_list_search(const struct tui_search *s, struct tui_list *l, bool back,
+			    tui_text_fn *text, void *ctx, char *note, size_t size)
 {
 	for (size_t i = 1; i <= l->n; i++) {
 		size_t at = (back ? l->at + l->n - i : l->at + i) % l->n;
@@ -141,7 +141,7 @@ bool tui_search_key(struct tui_search *s, struct tui_list *l, int key, tui_text_
 		key = 'n';
 	}
 	if (l->n)
-		search(s, l, key == 'N', text, ctx, note, size);
+		tui_list_search(s, l, key == 'N', text, ctx, note, size);
 	return true;
 }
 

@@ -27,7 +27,7 @@ static const char *page_text(void *ctx, size_t at, char *buf, size_t size)
 	return buf;
 }
 
-static void add_line(void *ctx, int at, const char *s, size_t n)
+static void tui_page_add_line(void *ctx, int at, const char *s, size_t n)
 {
 	struct page *p = ctx;
 
@@ -37,16 +37,16 @@ static void add_line(void *ctx, int at, const char *s, size_t n)
 }
 
 /* The lines as the screen's width breaks them. */
-static void fold(struct page *p)
+static void tui_page_fold(struct page *p)
 {
 	p->line.n = p->len.n = 0;
 	p->width = tui_width();
-	tui_wrap(p->text, p->width - 2, add_line, p);
+	tui_wrap(p->text, p->width - 2, tui_page_add_line, p);
 	p->list.n = p->line.n;
 }
 
 /* A line that ends in a colon is a heading. */
-static void draw(void *ctx)
+static void tui_page_draw(void *ctx)
 {
 	static const char *const hints[] = { "PgUp/PgDn", "turn", "/", "search", "n/N", "again",
 					     "q",	  "back", "Q", "quit",	 NULL };
@@ -55,7 +55,7 @@ static void draw(void *ctx)
 	char where[64];
 
 	if (p->width != tui_width())
-		fold(p);
+		tui_page_fold(p);
 	l->height = tui_height() - 2 - (p->note[0] != 0);
 	tui_list_fit(l);
 	tui_clear();
@@ -106,7 +106,7 @@ enum tui_exit tui_page(const char *title, const char *text)
 	int key;
 
 	do {
-		key = tui_view_key(draw, &p, -1);
+		key = tui_view_key(tui_page_draw, &p, -1);
 		p.note[0] = 0;
 		if (!tui_search_key(&p.search, &p.list, key, page_text, &p, p.note, sizeof(p.note)))
 			page_key(&p.list, key);

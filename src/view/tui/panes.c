@@ -37,7 +37,7 @@ struct panes {
 	char note[256];
 };
 
-static const char *name_of(const struct panes *p, uint32_t frame, char *buf, size_t size)
+static const char *tui_panes_name_of(const struct panes *p, uint32_t frame, char *buf, size_t size)
 {
 	return tui_tree_name(p->t->names, frame, buf, size);
 }
@@ -49,7 +49,8 @@ static void filter(struct panes *p)
 	p->shown.n = 0;
 	for (uint32_t i = 0; i < p->all.n; i++)
 		if (!p->filter[0] ||
-		    str_icontains(name_of(p, p->all.data[i].frame, buf, sizeof(buf)), p->filter))
+		    str_icontains(tui_panes_name_of(p, p->all.data[i].frame, buf, sizeof(buf)),
+				  p->filter))
 			vec_push(&p->shown, i);
 	p->list[FUNCTIONS].n = p->shown.n;
 	tui_list_fit(&p->list[FUNCTIONS]);
@@ -88,7 +89,7 @@ static void list_tree(struct panes *p)
 	tui_list_fit(&p->list[DESCENDANTS]);
 }
 
-static int collect(void *ctx)
+static int tui_panes_collect(void *ctx)
 {
 	struct panes *p = ctx;
 
@@ -99,7 +100,7 @@ static int collect(void *ctx)
 }
 
 /* The right side for the function under the cursor. */
-static void follow(struct panes *p)
+static void tui_panes_follow(struct panes *p)
 {
 	const struct function *f = selected(p);
 
@@ -108,18 +109,18 @@ static void follow(struct panes *p)
 	p->frame = f->frame;
 	p->callers.n = 0;
 	tui_tree_free(&p->tree);
-	tui_busy("Finding callers and descendants", NULL, collect, p);
+	tui_busy("Finding callers and descendants", NULL, tui_panes_collect, p);
 	p->list[CALLERS] = (struct tui_list){ .n = p->callers.n };
 	p->list[DESCENDANTS] = (struct tui_list){ 0 };
 	list_tree(p);
 }
 
-static double percent(const struct panes *p, uint64_t weight)
+static double tui_panes_percent(const struct panes *p, uint64_t weight)
 {
 	return p->t->total ? 100.0 * (double)weight / (double)p->t->total : 0;
 }
 
-static void share(struct tui_line *l, double v)
+static void tui_panes_share(struct tui_line *l, double v)
 {
 	tui_printf(l, tui_heat(v), "%6.2f%% ", v);
 }
@@ -128,7 +129,8 @@ struct place {
 	int y, x, width, height; /* with its heading */
 };
 
-static void head(const struct panes *p, int pane, const struct place *at, const char *text)
+static void tui_panes_head(const struct panes *p, int pane, const struct place *at,
+			   const char *text)
 {
 	struct tui_line l = tui_line_in(at->y, at->x, at->width, false);
 	enum tui_style s = p->focus == pane ? TUI_TITLE : TUI_HEAD;
@@ -142,10 +144,11 @@ static void draw_functions(struct panes *p, struct place at)
 	struct tui_list *list = &p->list[FUNCTIONS];
 	char buf[512];
 
-	head(p, FUNCTIONS, &at,
-	     tui_unicode() ? p->by_self ? "  Self▼  Total  Functions" : "  Self   Total▼ Functions"
-	     : p->by_self ? "  Selfv  Total  Functions"
-			  : "  Self   Totalv Functions");
+	tui_panes_head(p, FUNCTIONS, &at,
+		       tui_unicode() ? p->by_self ? "  Self▼  Total  Functions"
+						  : "  Self   Total▼ Functions"
+		       : p->by_self  ? "  Selfv  Total  Functions"
+				     : "  Self   Totalv Functions");
 	list->height = at.height - 1;
 	tui_list_fit(list);
 	for (int i = 0; i < list->height && list->top + (size_t)i < list->n; i++) {
@@ -154,10 +157,10 @@ static void draw_functions(struct panes *p, struct place at)
 		struct tui_line l = tui_line_in(at.y + 1 + i, at.x, at.width,
 						k == list->at && p->focus == FUNCTIONS);
 
-		share(&l, percent(p, f->self));
-		share(&l, percent(p, f->total));
+		tui_panes_share(&l, tui_panes_percent(p, f->self));
+		tui_panes_share(&l, tui_panes_percent(p, f->total));
 		tui_put_found(&l, k == list->at ? TUI_BOLD : TUI_PLAIN,
-			      name_of(p, f->frame, buf, sizeof(buf)), &p->search);
+			      tui_panes_name_of(p, f->frame, buf, sizeof(buf)), &p->search);
 		tui_fill(&l, TUI_PLAIN);
 	}
 }
@@ -167,7 +170,7 @@ static void draw_callers(struct panes *p, struct place at)
 	struct tui_list *list = &p->list[CALLERS];
 	char buf[512];
 
-	head(p, CALLERS, &at, "  Total Callers");
+	tui_panes_head(p, CALLERS, &at, "  Total Callers");
 	list->height = at.height - 1;
 	tui_list_fit(list);
 	for (int i = 0; i < list->height && list->top + (size_t)i < list->n; i++) {
@@ -175,8 +178,9 @@ static void draw_callers(struct panes *p, struct place at)
 		struct tui_line l = tui_line_in(at.y + 1 + i, at.x, at.width,
 						k == list->at && p->focus == CALLERS);
 
-		share(&l, percent(p, p->callers.data[k].total));
-		tui_put(&l, TUI_PLAIN, name_of(p, p->callers.data[k].frame, buf, sizeof(buf)));
+		tui_panes_share(&l, tui_panes_percent(p, p->callers.data[k].total));
+		tui_put(&l, TUI_PLAIN,
+			tui_panes_name_of(p, p->callers.data[k].frame, buf, sizeof(buf)));
 		tui_fill(&l, TUI_PLAIN);
 	}
 }
@@ -185,7 +189,7 @@ static void draw_descendants(struct panes *p, struct place at)
 {
 	struct tui_list *list = &p->list[DESCENDANTS];
 
-	head(p, DESCENDANTS, &at, "  Descendants");
+	tui_panes_head(p, DESCENDANTS, &at, "  Descendants");
 	list->height = at.height - 1;
 	tui_list_fit(list);
 	for (int i = 0; i < list->height && list->top + (size_t)i < list->n; i++) {
@@ -203,7 +207,7 @@ static void draw_descendants(struct panes *p, struct place at)
 	}
 }
 
-static void draw(void *ctx)
+static void tui_panes_draw(void *ctx)
 {
 	struct panes *p = ctx;
 	static const char *const hints[] = { "Tab", "pane",   "Enter", "go",	   "e", "open",
@@ -237,14 +241,14 @@ static void draw(void *ctx)
 	tui_hints(hints);
 }
 
-static const char *text(void *ctx, size_t i, char *buf, size_t size)
+static const char *tui_panes_text(void *ctx, size_t i, char *buf, size_t size)
 {
 	struct panes *p = ctx;
 
 	if (p->focus == FUNCTIONS)
-		return name_of(p, p->all.data[p->shown.data[i]].frame, buf, size);
+		return tui_panes_name_of(p, p->all.data[p->shown.data[i]].frame, buf, size);
 	if (p->focus == CALLERS)
-		return name_of(p, p->callers.data[i].frame, buf, size);
+		return tui_panes_name_of(p, p->callers.data[i].frame, buf, size);
 	return tui_tree_text(&p->tree, p->t->names, &p->lines.data[i], p->t->total, buf, size);
 }
 
@@ -299,12 +303,12 @@ static void enter(struct panes *p)
 		toggle(p, false);
 	} else if (frame != CALLS_NONE) {
 		select_frame(p, frame);
-		follow(p);
+		tui_panes_follow(p);
 		p->focus = p->focus == FUNCTIONS ? DESCENDANTS : FUNCTIONS;
 	}
 }
 
-static int leave(struct panes *p)
+static int tui_panes_leave(struct panes *p)
 {
 	const struct tui_list *l = &p->list[DESCENDANTS];
 
@@ -323,7 +327,7 @@ static int leave(struct panes *p)
 	return -1;
 }
 
-static void sort(struct panes *p)
+static void tui_panes_sort(struct panes *p)
 {
 	uint32_t frame = selected(p) ? selected(p)->frame : CALLS_NONE;
 
@@ -336,7 +340,7 @@ static void sort(struct panes *p)
 	select_frame(p, frame);
 }
 
-static int on_key(struct panes *p, int key)
+static int tui_panes_on_key(struct panes *p, int key)
 {
 	uint32_t frame = current(p);
 
@@ -355,13 +359,13 @@ static int on_key(struct panes *p, int key)
 		break;
 	case TUI_KEY_LEFT:
 	case TUI_KEY_BACKSPACE:
-	case TUI_KEY_ESC: return leave(p);
+	case TUI_KEY_ESC: return tui_panes_leave(p);
 	case 'e':
 	case '+': toggle(p, false); break;
 	case 'E': all_open(p, true); break;
 	case 'C': all_open(p, false); break;
 	case '<':
-	case '>': sort(p); break;
+	case '>': tui_panes_sort(p); break;
 	case '\\':
 		if (tui_ask("Filter", "functions that contain it stay; empty for all", p->filter,
 			    sizeof(p->filter)))
@@ -379,7 +383,7 @@ static int on_key(struct panes *p, int key)
 	case 'h':
 	case TUI_KEY_HELP: return tui_help("Panes", tui_help_panes) == TUI_QUIT ? TUI_QUIT : -1;
 	default:
-		if (!tui_search_key(&p->search, &p->list[p->focus], key, text, p, p->note,
+		if (!tui_search_key(&p->search, &p->list[p->focus], key, tui_panes_text, p, p->note,
 				    sizeof(p->note)))
 			tui_list_key(&p->list[p->focus], key);
 	}
@@ -405,22 +409,22 @@ enum tui_exit tui_panes_view(const struct tui_model *m, const struct tui_table *
 	p.list[FUNCTIONS].height = tui_height() - 4;
 	if (frame != CALLS_NONE)
 		select_frame(&p, frame);
-	follow(&p);
+	tui_panes_follow(&p);
 	while (left < 0) {
 		const struct function *f = selected(&p);
 		int key;
 
-		key = tui_view_key(draw, &p, f && f->frame != p.frame ? REST_MS : -1);
+		key = tui_view_key(tui_panes_draw, &p, f && f->frame != p.frame ? REST_MS : -1);
 		if (key == TUI_KEY_NONE) {
-			follow(&p);
+			tui_panes_follow(&p);
 			continue;
 		}
 		if (key != TUI_KEY_RESIZE)
 			p.note[0] = 0;
 		/* what is seen at the right must be what keys act on there */
 		if (p.focus != FUNCTIONS || key == TUI_KEY_TAB || key == TUI_KEY_BACK_TAB)
-			follow(&p);
-		left = on_key(&p, key);
+			tui_panes_follow(&p);
+		left = tui_panes_on_key(&p, key);
 	}
 	vec_free(&p.all);
 	vec_free(&p.shown);

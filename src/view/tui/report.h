@@ -73,12 +73,12 @@ struct tui_view {
 	struct srctext source;
 };
 
-/* tui_report.c */
+/* view/tui/report.c */
 struct tui_view tui_view_new(const struct tui_model *m);
 int tui_view_first(struct tui_view *v, struct err *e); /* the first event that has samples */
 void tui_view_free(struct tui_view *v);
 
-/* tui_rows.c: from a table to lines */
+/* view/tui/rows.c: from a table to lines */
 int tui_rows_load(struct tui_view *v, const struct tui_query *q, struct err *e);
 void tui_rows_unload(struct tui_view *v);
 void tui_rows_order(struct tui_view *v); /* after filter, zoom, limit or sort changed */
@@ -106,7 +106,7 @@ const char *tui_rows_text(const struct tui_view *v, const struct tui_report_line
 const char *tui_rows_cell(const struct tui_view *v, uint32_t row, unsigned column, char *buf,
 			  size_t size);
 
-/* tui_sums.c: columns of numbers, by what one sorts by (below TUI_SORT_TEXT) */
+/* view/tui/sums.c: columns of numbers, by what one sorts by (below TUI_SORT_TEXT) */
 unsigned tui_sums_shown(const struct tui_view *v, unsigned *ret); /* in their order; how many */
 const char *tui_sums_title(const struct tui_view *v, unsigned sum);
 int tui_sums_width(const struct tui_view *v, unsigned sum);
@@ -114,10 +114,10 @@ uint64_t tui_sums_value(const struct tui_view *v, uint32_t row, unsigned sum);
 void tui_sums_draw(const struct tui_view *v, struct tui_line *l, uint32_t row);
 void tui_sums_print(const struct tui_view *v, FILE *f, uint32_t row);
 
-/* tui_rows_search.c: the keys of searching; false when it is none of these */
+/* view/tui/rows_search.c: the keys of searching; false when it is none of these */
 bool tui_rows_search(struct tui_view *v, int key);
 
-/* tui_report_draw.c */
+/* view/tui/report_draw.c */
 void tui_report_draw(void *view);
 /* The line of the screen that the headings stand in; rows follow. */
 int tui_report_head(const struct tui_view *v);
@@ -125,7 +125,7 @@ int tui_report_head(const struct tui_view *v);
 int tui_report_head_at(const struct tui_view *v, int x);
 int tui_report_print(const struct tui_view *v, const char *path, struct err *e);
 
-/* tui_report_keys.c: what a key does; TUI_QUIT or TUI_BACK to leave, -1 to stay */
+/* view/tui/report_keys.c: what a key does; TUI_QUIT or TUI_BACK to leave, -1 to stay */
 int tui_report_key(struct tui_view *v, int key);
 
 /* Views that open from a function. type and names are the table's. */

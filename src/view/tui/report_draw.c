@@ -25,7 +25,7 @@ static const char *events_name(const struct tui_view *v)
 }
 
 /* What the rows are of, and which of them are left; what fits of the rest. */
-static void title(const struct tui_view *v)
+static void tui_report_draw_title(const struct tui_view *v)
 {
 	const struct trace *trace = v->m->trace;
 	char n[32], weight[32], right[64] = "";
@@ -168,7 +168,7 @@ static void heads(const struct tui_view *v, const int *width)
 }
 
 /* Whether it is open: before a row of a list, and before the text of one in a tree. */
-static void mark(const struct tui_view *v, struct tui_line *l, uint32_t row)
+static void tui_report_draw_mark(const struct tui_view *v, struct tui_line *l, uint32_t row)
 {
 	tui_put(l, TUI_BOLD, !tui_rows_opens(v, row) ? "  " : v->open[row] ? "- " : "+ ");
 }
@@ -192,11 +192,11 @@ static void row_line(const struct tui_view *v, struct tui_line *l, uint32_t row,
 	int bars = bar_width(v, width);
 
 	if (!v->t.tree)
-		mark(v, l, row);
+		tui_report_draw_mark(v, l, row);
 	tui_sums_draw(v, l, row);
 	if (v->t.tree) {
 		tui_printf(l, TUI_PLAIN, "%*s", tui_rows_indent(v, row) - TUI_INDENT, "");
-		mark(v, l, row);
+		tui_report_draw_mark(v, l, row);
 	}
 	for (unsigned c = 0; c < v->t.n_columns; c++) {
 		const char *text = tui_rows_cell(v, row, c, buf, sizeof(buf));
@@ -213,7 +213,7 @@ static void row_line(const struct tui_view *v, struct tui_line *l, uint32_t row,
 	}
 }
 
-static void bar(struct tui_line *l, enum tui_style style, double share, int width)
+static void tui_report_draw_bar(struct tui_line *l, enum tui_style style, double share, int width)
 {
 	static const char *const part[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
 	int eighths = (int)(share * width * 8 + 0.5);
@@ -282,14 +282,14 @@ static void draw_lines(const struct tui_view *v, const int *width)
 		if (line->is_row && bars && v->heaviest) {
 			uint64_t weight = tui_rows_weight(v, line->row);
 
-			bar(&l, tui_heat(tui_rows_percent(v, weight)),
-			    (double)weight / (double)v->heaviest, bars);
+			tui_report_draw_bar(&l, tui_heat(tui_rows_percent(v, weight)),
+					    (double)weight / (double)v->heaviest, bars);
 		}
 	}
 }
 
 /* What the cursor is on, in full: names may be cut above. */
-static void status(const struct tui_view *v)
+static void tui_report_draw_status(const struct tui_view *v)
 {
 	struct tui_line l = tui_line(tui_height() - 2, false);
 	uint32_t frame = tui_rows_frame(v);
@@ -331,7 +331,7 @@ void tui_report_draw(void *view)
 	tui_clear();
 	v->list.height = tui_height() - 3 - tui_report_head(v);
 	tui_list_fit(&v->list);
-	title(v);
+	tui_report_draw_title(v);
 	if (tui_report_head(v) > 1)
 		history(v);
 	fit_columns(v, width);
@@ -345,7 +345,7 @@ void tui_report_draw(void *view)
 			: v->m->refresh_ms ? "  No samples yet."
 					   : "  No samples.");
 	}
-	status(v);
+	tui_report_draw_status(v);
 	tui_hints(v->m->refresh_ms ? live : v->t.tree ? tree : recorded);
 }
 

@@ -319,7 +319,7 @@ static void print_to_file(struct tui_view *v)
 		note(v, "%zu lines in %s", v->lines.n, path);
 }
 
-static enum tui_exit header(struct tui_view *v)
+static enum tui_exit tui_report_keys_header(struct tui_view *v)
 {
 	AUTO_FREE char *text = v->m->header ? v->m->header(v->m->ctx) : NULL;
 
@@ -498,7 +498,7 @@ int tui_report_key(struct tui_view *v, int key)
 	case '}': v->skip += 8; break;
 	case TUI_KEY_SHIFT_LEFT:
 	case '{': v->skip = v->skip > 8 ? v->skip - 8 : 0; break;
-	case 'i': return header(v) == TUI_QUIT ? TUI_QUIT : -1;
+	case 'i': return tui_report_keys_header(v) == TUI_QUIT ? TUI_QUIT : -1;
 	case 'P': print_to_file(v); break;
 	case 'h':
 	case '?':

@@ -106,7 +106,7 @@ static bool heavy(const struct tui_view *v, uint32_t row)
 }
 
 /* Do zooms and filter leave a row that none stands below? */
-static bool wanted(const struct tui_view *v, uint32_t row)
+static bool tui_rows_wanted(const struct tui_view *v, uint32_t row)
 {
 	char buf[1024];
 
@@ -146,7 +146,7 @@ static void choose_rows(struct tui_view *v)
 		struct tui_row *parent = r->parent == TUI_TOP ? NULL : &v->row[r->parent];
 
 		if (!r->inner)
-			r->hidden = !wanted(v, (uint32_t)i);
+			r->hidden = !tui_rows_wanted(v, (uint32_t)i);
 		if (r->hidden || !parent)
 			continue;
 		parent->hidden = false;
@@ -205,7 +205,7 @@ static int compare_rows(const void *pa, const void *pb, void *ctx)
 	return compare_siblings(v, a, b);
 }
 
-static void measure(struct tui_view *v)
+static void tui_rows_measure(struct tui_view *v)
 {
 	char buf[1024];
 
@@ -256,7 +256,7 @@ void tui_rows_order(struct tui_view *v)
 		v->shown_most = v->shown_self;
 	if (v->order.n)
 		qsort_r(v->order.data, v->order.n, sizeof(*v->order.data), compare_rows, v);
-	measure(v);
+	tui_rows_measure(v);
 	tui_rows_lines(v);
 }
 
@@ -301,7 +301,7 @@ void tui_rows_lines(struct tui_view *v)
 	tui_list_fit(&v->list);
 }
 
-static void add_entry(void *to, size_t entry, int64_t at)
+static void tui_rows_add_entry(void *to, size_t entry, int64_t at)
 {
 	calls_add(to, entry, at);
 }
@@ -316,7 +316,7 @@ static int grow_tree(void *ctx)
 	struct grow *g = ctx;
 	struct tui_view *v = g->v;
 
-	v->m->each_entry(v->m->ctx, &v->t, g->row, add_entry, v->tree[g->row].calls);
+	v->m->each_entry(v->m->ctx, &v->t, g->row, tui_rows_add_entry, v->tree[g->row].calls);
 	calls_open(v->tree[g->row].calls, CALLS_ROOT);
 	return 0;
 }

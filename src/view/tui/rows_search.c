@@ -9,7 +9,7 @@ struct searched {
 	tui_report_lines lines;
 };
 
-static const char *text(void *ctx, size_t line, char *buf, size_t size)
+static const char *tui_rows_search_text(void *ctx, size_t line, char *buf, size_t size)
 {
 	const struct searched *s = ctx;
 
@@ -23,7 +23,7 @@ static bool same_line(const struct tui_report_line *a, const struct tui_report_l
 }
 
 /* Where the line is among others; 0 when it is not. */
-static size_t find(const tui_report_lines *lines, const struct tui_report_line *l)
+static size_t tui_rows_search_find(const tui_report_lines *lines, const struct tui_report_line *l)
 {
 	for (size_t i = 0; i < lines->n; i++)
 		if (same_line(&lines->data[i], l))
@@ -42,13 +42,14 @@ bool tui_rows_search(struct tui_view *v, int key)
 		return false;
 	tui_rows_list(v, true, &s.lines);
 	list.n = s.lines.n;
-	before = list.at = tui_rows_at(v) ? find(&s.lines, tui_rows_at(v)) : 0;
-	mine = tui_search_key(&v->search, &list, key, text, &s, v->note, sizeof(v->note));
+	before = list.at = tui_rows_at(v) ? tui_rows_search_find(&s.lines, tui_rows_at(v)) : 0;
+	mine = tui_search_key(&v->search, &list, key, tui_rows_search_text, &s, v->note,
+			      sizeof(v->note));
 	if (mine && list.at != before) {
 		struct tui_report_line found = s.lines.data[list.at];
 
 		tui_rows_go(v, found.row);
-		v->list.at = find(&v->lines, &found);
+		v->list.at = tui_rows_search_find(&v->lines, &found);
 		tui_list_fit(&v->list);
 	}
 	vec_free(&s.lines);

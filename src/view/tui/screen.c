@@ -111,7 +111,7 @@ static void release_signals(void)
 }
 
 /* A terminfo string without its padding, "$<5>". */
-static void remember(const char *capability)
+static void tui_screen_remember(const char *capability)
 {
 	const char *s = tigetstr(capability);
 
@@ -193,11 +193,11 @@ int tui_start(struct err *e)
 			       getenv("TERM"));
 	}
 	tui.leave_n = 0;
-	remember("sgr0");
-	remember("op");
-	remember("rmkx");
-	remember("cnorm");
-	remember("rmcup");
+	tui_screen_remember("sgr0");
+	tui_screen_remember("op");
+	tui_screen_remember("rmkx");
+	tui_screen_remember("cnorm");
+	tui_screen_remember("rmcup");
 	/* terminals that know no mouse leave it at that */
 	memcpy(tui.leave + tui.leave_n, MOUSE_OFF, strlen(MOUSE_OFF));
 	tui.leave_n += strlen(MOUSE_OFF);
@@ -271,7 +271,7 @@ void tui_draw_behind(void)
 		tui.behind(tui.behind_ctx);
 }
 
-static int key_of(wint_t c)
+static int tui_screen_key_of(wint_t c)
 {
 	static const struct {
 		wint_t curses;
@@ -422,7 +422,7 @@ int tui_key(int timeout_ms)
 		}
 	} while (r == ERR && !closed && now_ms() < end);
 	if (r == KEY_CODE_YES)
-		return mouse != TUI_KEY_NONE ? mouse : key_of(c);
+		return mouse != TUI_KEY_NONE ? mouse : tui_screen_key_of(c);
 	if (r == ERR)
 		return closed ? TUI_KEY_CLOSED : TUI_KEY_NONE;
 	switch (c) {
@@ -568,7 +568,7 @@ const char *tui_cut_front(const char *text, int width, char *buf, size_t size)
 	return buf;
 }
 
-static void blanks(struct tui_line *l, enum tui_style s, int n)
+static void tui_screen_blanks(struct tui_line *l, enum tui_style s, int n)
 {
 	attrset(attr_of(l, s));
 	for (; n > 0 && l->x < l->end && l->x < COLS && l->y < LINES; n--) {
@@ -593,13 +593,13 @@ void tui_cell(struct tui_line *l, enum tui_style s, const char *text, int width)
 		return;
 	}
 	tui_put(l, s, text);
-	blanks(l, s, width - columns);
+	tui_screen_blanks(l, s, width - columns);
 }
 
 void tui_fill(struct tui_line *l, enum tui_style s)
 {
 	l->skip = 0;
-	blanks(l, s, l->end - l->x);
+	tui_screen_blanks(l, s, l->end - l->x);
 }
 
 enum tui_style tui_heat(double percent)

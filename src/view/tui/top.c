@@ -36,7 +36,7 @@ struct kept {
 	char *at; /* text of the cursor's row; NULL: it was on the first and shall stay there */
 };
 
-static void keep(const struct tui_view *v, struct kept *k)
+static void tui_top_keep(const struct tui_view *v, struct kept *k)
 {
 	const struct tui_report_line *l = tui_rows_at(v);
 	char buf[2048];
@@ -76,7 +76,7 @@ static void refresh(struct tui_view *v)
 	struct err e = { 0 };
 
 	q.refresh = true;
-	keep(v, &k);
+	tui_top_keep(v, &k);
 	if (tui_rows_load(v, &q, &e) < 0) {
 		snprintf(v->note, sizeof(v->note), "%.200s", e.msg);
 		strtab_free(&k.open);
@@ -88,7 +88,7 @@ static void refresh(struct tui_view *v)
 		v->history[v->n_history++ % TUI_HISTORY] = v->m->live_level(v->m->ctx);
 }
 
-static int on_key(struct tui_view *v, int key, int64_t *next)
+static int tui_top_on_key(struct tui_view *v, int key, int64_t *next)
 {
 	switch (key) {
 	case 'f':
@@ -148,7 +148,7 @@ int tui_top(const struct tui_model *m, struct err *e)
 			continue;
 		if (key != TUI_KEY_RESIZE)
 			v.note[0] = 0;
-		left = on_key(&v, key, &next);
+		left = tui_top_on_key(&v, key, &next);
 	}
 	tui_every(0, NULL, NULL);
 	tui_view_free(&v);

@@ -151,14 +151,14 @@ void tui_tree_put_place(struct tui_line *l, const struct names *n, uint32_t fram
 			tui_cut_front(names_path(n, f->dso), l->end - l->x, cut, sizeof(cut)));
 }
 
-static char mark(struct tui_tree *t, const struct tui_tree_line *line)
+static char tui_tree_mark(struct tui_tree *t, const struct tui_tree_line *line)
 {
 	if (line->node != line->head || !tui_tree_opens(t, line->node))
 		return ' ';
 	return tui_tree_shown(t, line->node) ? '-' : '+';
 }
 
-static double share(const struct tui_tree *t, uint32_t node, uint64_t total)
+static double tui_tree_share(const struct tui_tree *t, uint32_t node, uint64_t total)
 {
 	return total ? 100.0 * (double)calls_get(t->calls, node)->weight / (double)total : 0;
 }
@@ -174,11 +174,11 @@ void tui_tree_draw(struct tui_line *l, struct tui_tree *t, const struct names *n
 		tui_printf(l, TUI_DIM, "  (%u more below the least percentage)", line->more);
 		return;
 	}
-	p = share(t, line->node, total);
+	p = tui_tree_share(t, line->node, total);
 	if (line->node != line->head) {
 		tui_put(l, TUI_PLAIN, "         ");
 	} else {
-		tui_printf(l, TUI_BOLD, "%c ", mark(t, line));
+		tui_printf(l, TUI_BOLD, "%c ", tui_tree_mark(t, line));
 		tui_printf(l, tui_heat(p), "%5.2f%% ", p);
 	}
 	tui_put_found(l, TUI_PLAIN,
@@ -201,7 +201,7 @@ const char *tui_tree_text(struct tui_tree *t, const struct names *n,
 	if (line->node != line->head)
 		snprintf(buf, size, "%*s         %s", indent, "", text);
 	else
-		snprintf(buf, size, "%*s%c %5.2f%% %s", indent, "", mark(t, line),
-			 share(t, line->node, total), text);
+		snprintf(buf, size, "%*s%c %5.2f%% %s", indent, "", tui_tree_mark(t, line),
+			 tui_tree_share(t, line->node, total), text);
 	return buf;
 }
