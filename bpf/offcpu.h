@@ -19,7 +19,7 @@
 __u32 off_on;	 /* user space lets it run */
 __u32 off_table; /* which of the two tables of sums is written to */
 __u64 off_cpus[WALK_OFF_CPUS / 64];
-__u64 off_entries, off_lost_sums, off_lost_tasks;
+__u64 off_entries, off_lost_sums, off_lost_tasks, off_lost_ends;
 
 /* Threads that are recorded, and whether they are already (a command waits for its exec). */
 struct {
@@ -231,6 +231,18 @@ static __always_inline void switched_in(struct task_struct___off *next)
 			sum_up(w, now);
 	}
 	bpf_map_delete_elem(&off_waits, &tid);
+}
+
+/*
+ * Whoever runs does not wait. Kernels that hide some tasks from tracing do not tell of the switch
+ * from such a task, so a wait may end unseen: nobody knows how long it was.
+ */
+static __always_inline void ended_unseen(struct task_struct___off *running)
+{
+	__u32 tid = task_nr(running);
+
+	if (bpf_map_lookup_elem(&off_waits, &tid) && bpf_map_delete_elem(&off_waits, &tid) == 0)
+		__sync_fetch_and_add(&off_lost_ends, 1);
 }
 
 static __always_inline void switched_out(void *ctx, struct task_struct___off *prev)

@@ -86,6 +86,7 @@ PROGRAM(15)
 SEC("tp_btf/sched_switch")
 int off_switch(__u64 *ctx) /* preempt, prev, next */
 {
+	ended_unseen((void *)ctx[1]);
 	if (!ctx[0])
 		switched_out(ctx, (void *)ctx[1]);
 	switched_in((void *)ctx[2]);
@@ -142,6 +143,7 @@ int off_exit(__u64 *ctx) /* task */
 {
 	__u32 tid = task_nr((void *)ctx[0]);
 
+	ended_unseen((void *)ctx[0]);
 	bpf_map_delete_elem(&off_targets, &tid);
 	return 0;
 }

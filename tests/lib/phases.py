@@ -43,7 +43,11 @@ def record(path, options, more=()):
     """Run it alone on its CPU where that is allowed; None when nothing could be recorded."""
     first = ["chrt", "-f", "50"] if os.geteuid() == 0 and shutil.which("chrt") else []
     rate = [] if "sched_switch" in options else ["-F", "999"]  # of switches every one is needed
-    r = kymo(["record", "-q", "-g", *rate, *options.split(), "-o", path, "--", *first, os.path.abspath(f"{WORK}/phases"), str(MS), *more], timeout=120)
+    command = ["record", "-g", *rate, *options.split(), "-o", path, "--", *first, os.path.abspath(f"{WORK}/phases"), str(MS), *more]
+    for _ in range(3):
+        r = kymo(command, timeout=120)
+        if "whose end this kernel did not tell" not in r.err:
+            break  # else it is left out, and not in the picture
     found = [(n, int(a), int(b)) for n, a, b in re.findall(r"^(in_\w+) (\d+) (\d+)$", r.out, re.M)]
     if r.code or len(found) != 4:
         return None

@@ -73,4 +73,8 @@ void record_off_tell(const struct recording *r)
 			     "%s threads (--off-cpu-room N gives more)",
 			     str_thousands(s.off_lost_sums, a, sizeof(a)),
 			     str_thousands(s.off_lost_tasks, b, sizeof(b)));
+	if (s.off_lost_ends)
+		command_note(
+			"%s whose end this kernel did not tell: left out of the time off the CPU",
+			str_count(s.off_lost_ends, "wait", a, sizeof(a)));
 }

@@ -257,6 +257,7 @@ struct walker_stats {
 	uint32_t verified_insns;
 	uint64_t kernel_bytes;			/* of all maps */
 	uint64_t off_lost_sums, off_lost_tasks; /* waits and threads there was no room for */
+	uint64_t off_lost_ends;			/* waits whose end the kernel did not tell */
 };
 void walker_stats(const struct walker *w, struct walker_stats *ret);
 

@@ -216,6 +216,7 @@ void walker_off_stats(const struct walker *w, struct walker_stats *ret)
 {
 	ret->off_lost_sums = w->bpf->bss->off_lost_sums;
 	ret->off_lost_tasks = w->bpf->bss->off_lost_tasks;
+	ret->off_lost_ends = w->bpf->bss->off_lost_ends;
 }
 
 #endif
