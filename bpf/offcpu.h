@@ -103,6 +103,17 @@ static __always_inline bool wanted(__u32 tid)
 	return on && *on;
 }
 
+/* A command begins with its exec; a thread that execs gets its process's number. */
+static __always_inline void target_execs(__u32 tid, __u32 old)
+{
+	__u32 one = 1;
+
+	if (!config.pidns_ino && old != tid && bpf_map_delete_elem(&off_targets, &old) == 0)
+		bpf_map_update_elem(&off_targets, &tid, &one, BPF_ANY);
+	if (bpf_map_lookup_elem(&off_targets, &tid))
+		bpf_map_update_elem(&off_targets, &tid, &one, BPF_ANY);
+}
+
 /* --- stacks ----------------------------------------------------------------------------------- */
 
 struct hash_ctx {

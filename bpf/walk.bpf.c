@@ -125,16 +125,10 @@ int off_fork(__u64 *ctx) /* parent, child */
 	return 0;
 }
 
-/* A command begins with its exec; a thread that execs gets its process's number. */
 SEC("tp_btf/sched_process_exec")
 int off_exec(__u64 *ctx) /* task, its number before, binprm */
 {
-	__u32 tid = task_nr((void *)ctx[0]), old = ctx[1], one = 1;
-
-	if (!config.pidns_ino && old != tid && bpf_map_delete_elem(&off_targets, &old) == 0)
-		bpf_map_update_elem(&off_targets, &tid, &one, BPF_ANY);
-	if (bpf_map_lookup_elem(&off_targets, &tid))
-		bpf_map_update_elem(&off_targets, &tid, &one, BPF_ANY);
+	target_execs(task_nr((void *)ctx[0]), ctx[1]);
 	return 0;
 }
 

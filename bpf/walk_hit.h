@@ -89,9 +89,14 @@ int hit_tracepoint(void *ctx)
 	return hit();
 }
 
+/* ctx as off_exec() has it. That one may run later, but a command is recorded from its exec on. */
 SEC("raw_tp")
-int hit_exec(void *ctx)
+int hit_exec(__u64 *ctx)
 {
+	__u32 pid, tid;
+
+	current_ids(&pid, &tid);
+	target_execs(tid, ctx[1]);
 	return hit_now(true);
 }
 

@@ -366,8 +366,8 @@ static void tell_stacks(struct recording *r)
 		command_note("  %8llu stacks of who ended waits, %llu of them whole",
 			     (unsigned long long)s.wakers, (unsigned long long)s.wakers_whole);
 	if (r->walked.hits.without)
-		command_note("%s hits have no user stack",
-			     str_thousands(r->walked.hits.without, lost, sizeof(lost)));
+		command_note("%s without a user stack",
+			     str_count(r->walked.hits.without, "hit", lost, sizeof(lost)));
 	if (s.lost)
 		command_note("%s %s were lost: the walker's ring ran full",
 			     str_thousands(s.lost, lost, sizeof(lost)),
