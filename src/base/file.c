@@ -4,11 +4,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -46,7 +48,26 @@ static int open_place(int place, const struct stat *is, int dir, const char *pat
 	return -ESTALE;
 }
 
-int file_openat_input(int dir, const char *path, int flags, uint64_t resolve, struct err *e)
+/* The kernel's own: a look at such a file may take away what it says (trace_pipe), or do things. */
+static bool is_made_by_kernel(int place)
+{
+	static const uint32_t made[] = { PROC_SUPER_MAGIC,   SYSFS_MAGIC,	  TRACEFS_MAGIC,
+					 DEBUGFS_MAGIC,	     SECURITYFS_MAGIC,	  BPF_FS_MAGIC,
+					 CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, SELINUX_MAGIC,
+					 SMACK_MAGIC,	     EFIVARFS_MAGIC,	  PSTOREFS_MAGIC,
+					 BINFMTFS_MAGIC,     0x62656570 /* configfs */ };
+	struct statfs fs;
+
+	if (fstatfs(place, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(made); i++)
+		if ((uint32_t)fs.f_type == made[i])
+			return true;
+	return false;
+}
+
+static int open_regular(int dir, const char *path, int flags, uint64_t resolve, bool kernel,
+			struct err *e)
 {
 	AUTO_CLOSE int place = find_place(dir, path, flags, resolve);
 	struct stat st;
@@ -56,9 +77,21 @@ int file_openat_input(int dir, const char *path, int flags, uint64_t resolve, st
 		r = fstat(place, &st) < 0 ? -errno : S_ISLNK(st.st_mode) ? -ELOOP : 0;
 	if (r == 0 && !S_ISREG(st.st_mode))
 		return err_set(e, EINVAL, "%s is not a regular file", path);
+	if (r == 0 && !kernel && is_made_by_kernel(place))
+		return err_set(e, EINVAL, "%s is no file, but the kernel's own", path);
 	if (r == 0)
 		r = open_place(place, &st, dir, path, flags);
 	return r < 0 ? err_set(e, -r, "cannot open %s: %s", path, strerror(-r)) : r;
+}
+
+int file_openat_input(int dir, const char *path, int flags, uint64_t resolve, struct err *e)
+{
+	return open_regular(dir, path, flags, resolve, false, e);
+}
+
+int file_open_named(const char *path, struct err *e)
+{
+	return open_regular(AT_FDCWD, path, 0, 0, true, e);
 }
 
 int file_open_input(const char *path, struct err *e)

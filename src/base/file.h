@@ -16,7 +16,9 @@
  * Whoever wrote the input chose the name, so every such file is opened here and nowhere else
  * (scripts/layers looks). Only a regular file is opened at all: what the name leads to is looked
  * at before, since already the opening of a device does something (a watchdog begins to count, a
- * tape goes back) and that of a pipe lets its writer go on or waits for one.
+ * tape goes back) and that of a pipe lets its writer go on or waits for one. What the kernel makes
+ * (/proc, /sys, tracefs) is no file either, though it looks like one: reading trace_pipe takes away
+ * what somebody else waits for.
  *
  * Links are followed: packages make them, and what counts is the file they lead to. Who must
  * stay in a folder says so by resolve (RESOLVE_ of openat2), who wants no link at the end by
@@ -24,6 +26,8 @@
  * -EINVAL for anything else that is not regular. e may be NULL.
  */
 int file_open_input(const char *path, struct err *e);
+/* The same for what the user or kymo itself named: it may be the kernel's own (/proc/kcore). */
+int file_open_named(const char *path, struct err *e);
 int file_openat_input(int dir, const char *path, int flags, uint64_t resolve, struct err *e);
 /* A path as it looks from a root, /proc/PID/root: no link, not even one to /, leads out of it. */
 int file_open_below(const char *root, const char *path);

@@ -156,6 +156,11 @@ static void inputs(void)
 	CHECK_STR(e.msg, "pipe is not a regular file");
 	CHECK_INT(file_open_input(".", &e), -EINVAL);
 	CHECK_INT(file_open_input("none", &e), -ENOENT);
+	CHECK_INT(file_open_input("/proc/version", &e), -EINVAL);
+	CHECK_STR(e.msg, "/proc/version is no file, but the kernel's own");
+	fd = file_open_named("/proc/version", &e);
+	CHECK_CASE(fd >= 0, "the user may name it");
+	close(fd);
 	CHECK_INT(file_openat_input(AT_FDCWD, "out", O_NOFOLLOW, 0, &e), -ELOOP);
 	fd = file_open_input("out", &e);
 	CHECK(fd >= 0);

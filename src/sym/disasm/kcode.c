@@ -165,7 +165,7 @@ static int open_core(const struct kcode_want *w, struct kcode **ret, struct err 
 
 	if (r < 0)
 		return r;
-	fd = file_open_input(path, NULL);
+	fd = file_open_named(path, NULL);
 	if (fd < 0)
 		return err_set(e, -fd, "%s: %s", path, strerror(-fd));
 	k = mem_alloc(sizeof(*k));

@@ -299,7 +299,7 @@ int kallsyms_read(struct kallsyms *k, int fd, const char *path, struct err *e)
 
 int kallsyms_load(struct kallsyms *k, const char *path, struct err *e)
 {
-	AUTO_CLOSE int fd = file_open_input(path, e);
+	AUTO_CLOSE int fd = file_open_named(path, e);
 
 	*k = (struct kallsyms){ 0 };
 	if (fd < 0)
