@@ -6,12 +6,12 @@
 #ifndef KYMO_EVENT_COUNT_H
 #define KYMO_EVENT_COUNT_H
 
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "event/role.h"
 #include "event/spec/spec.h"
 
 struct count {
@@ -29,8 +29,10 @@ struct count_event {
 	double scale;			  /* value times this is in unit */
 	enum spec_kind kind;
 	enum spec_tool tool; /* of SPEC_TOOL; else 0 */
-	struct perf_event_attr
-		attr; /* type, config and exclude_* decide which events belong together */
+	/* which events belong together: what they count, and whose */
+	enum event_role role;
+	unsigned excludes;	       /* EXCLUDES_* */
+	const struct event_spec *spec; /* as it was counted; NULL in a recording */
 	bool supported;
 	bool of_pattern; /* it was not named itself: sched:* */
 	int first;	 /* index of the event that this one's counts are added to; its own: none */

@@ -68,12 +68,15 @@ enum event_mode {
 #define EVENT_CHAIN_WAKER(n) ((uint64_t)-4095 + (n))
 #define EVENT_CHAIN_WOKEN(n) ((uint64_t)-4095 + EVENT_CHAIN_WAKERS + (n))
 
+/* How registers were recorded (event_extra.regs_abi). */
+enum event_regs { EVENT_REGS_NONE, EVENT_REGS_32, EVENT_REGS_64 };
+
 /* What few events carry; event->extra is NULL without EVENT_HAVE_EXTRA. */
 struct event_branch {
 	uint64_t from, to, flags;
 };
 struct event_extra {
-	uint64_t weight; /* full PERF_SAMPLE_WEIGHT(_STRUCT) word */
+	uint64_t weight; /* the full word: with TYPE_HAS_WEIGHT_PARTS three figures */
 	uint64_t data_src, transaction, phys_addr, cgroup, data_page_size, code_page_size;
 	uint64_t stream_id;
 	const struct event_branch *branch;
@@ -86,7 +89,7 @@ struct event_extra {
 	uint64_t stack_size; /* bytes that were really copied */
 	const void *aux;
 	uint64_t aux_size;
-	const void *read; /* PERF_SAMPLE_READ block, host endian, read_format of the type */
+	const void *read; /* figures of counters, host endian, in the order their format has */
 	size_t read_size;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a memory access was served from (PERF_SAMPLE_DATA_SRC), and sizes of
+ * Where a memory access was served from (event_extra.data_src), and sizes of
  * pages, in perf's words.
  */
 #ifndef KYMO_EVENT_MEMORY_H

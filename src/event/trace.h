@@ -17,6 +17,8 @@
 #include "event/task.h"
 #include "event/type.h"
 
+struct out; /* base/out.h */
+
 /* What a recording says of its machine. Strings may be NULL; all live in trace->arena. */
 struct trace_info {
 	const char *hostname, *os_release, *version, *arch, *cpu_desc, *cpuid;
@@ -115,6 +117,16 @@ struct event_brief {
 #define EVENT_BRIEFS 32 /* at once, at most */
 typedef int event_brief_fn(void *ctx, const struct event_brief *b, size_t n);
 
+/* A dump of a recording as it stands. */
+struct source_dump {
+	struct out *out;
+	const char *file; /* what it is called */
+	bool unsorted;	  /* in the order of the file, not of time */
+	/* What else is to be said of a sample, below it; NULL: nothing. Non-zero ends the dump. */
+	event_fn *sample;
+	void *ctx;
+};
+
 /*
  * Opened by store/ and live/. trace is complete (types, tasks, info) as soon as
  * the source is open; samples are then read as often as wanted.
@@ -134,6 +146,12 @@ struct source {
 	/* Everything in time order (ties as in the source): samples, and the side-band kinds too
 	 * when all is true. */
 	int (*read_ordered)(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
+	/* All records with their bytes and what they mean, as the format's own tool words them;
+	 * NULL: they have no such form. */
+	int (*dump)(struct source *s, const struct source_dump *d);
+	/* How a type was set up, in the format's own words: fn gets each that is set. NULL: it does
+	 * not tell. */
+	void (*settings)(const struct source *s, size_t type, setting_fn *fn, void *ctx);
 	void (*close)(struct source *s); /* frees s and its trace */
 };
 

@@ -10,6 +10,9 @@
 #include "event/event.h"
 
 #define WAKER_EVENT "offcpu-time"
+/* The kernel's numbers of it: a bpf-output of its software events. */
+#define WAKER_PMU 1
+#define WAKER_CODE 10
 #define WAKER_MAGIC 0x524b4157u /* "WAKR" */
 #define WAKER_INTERRUPT 1u	/* no task but an interrupt; pid and tid say nothing */
 

@@ -43,3 +43,17 @@ int perf_open_config3(struct perf_event_attr *attr, uint64_t config3, pid_t pid,
 	memcpy(u.bytes + CONFIG3_AT, &config3, sizeof(config3));
 	return open_sized(&u, pid, cpu, group_fd, flags);
 }
+
+bool perf_has(uint32_t type, uint64_t config)
+{
+	struct perf_event_attr attr = { .type = type, .config = config, .disabled = 1 };
+	int fd = perf_open(&attr, 0, -1, -1, 0);
+
+	if (fd == -EACCES || fd == -EPERM) {
+		attr.exclude_kernel = attr.exclude_hv = 1;
+		fd = perf_open(&attr, 0, -1, -1, 0);
+	}
+	if (fd >= 0)
+		close(fd);
+	return fd != -ENOENT && fd != -EOPNOTSUPP && fd != -EINVAL && fd != -ENODEV;
+}

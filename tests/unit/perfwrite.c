@@ -49,7 +49,9 @@ static void write_and_read(const struct lost *all, const size_t *sizes, size_t n
 
 	close(fd);
 	CHECK_INT(perfdata_write_open(&o, &w, &e), 0);
-	perfdata_write_attr(w, &attr, "cpu-clock", &id, 1);
+	perfdata_write_event(w,
+			     &(struct perfdata_event){
+				     .name = "cpu-clock", .attr = attr, .ids = &id, .n_ids = 1 });
 	r = perfdata_write_start(w, &e);
 	for (size_t i = 0; at < size && r == 0; i++) {
 		size_t n = sizes[i % n_sizes] < size - at ? sizes[i % n_sizes] : size - at;

@@ -19,7 +19,9 @@ static struct count_event events[] = {
 	{ .name = "task-clock",
 	  .scale = 1,
 	  .kind = SPEC_SOFTWARE,
-	  .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK },
+	  .role = ROLE_TASK_CLOCK,
+	  .spec = &(struct event_spec){ .attr = { .type = PERF_TYPE_SOFTWARE,
+						  .config = PERF_COUNT_SW_TASK_CLOCK } },
 	  .supported = true,
 	  .place = places,
 	  .count = counts[0],
@@ -29,7 +31,7 @@ static struct count_event events[] = {
 	  .scale = 0.25,
 	  .cgroup = "a/b",
 	  .kind = SPEC_PMU,
-	  .attr = { .type = 40, .config = 2 },
+	  .spec = &(struct event_spec){ .attr = { .type = 40, .config = 2 } },
 	  .supported = true,
 	  .first = 1,
 	  .leader = 1,
@@ -40,6 +42,7 @@ static struct count_event events[] = {
 	  .scale = 1,
 	  .kind = SPEC_TOOL,
 	  .tool = SPEC_TOOL_DURATION,
+	  .spec = &(struct event_spec){ 0 },
 	  .supported = true,
 	  .first = 2,
 	  .leader = 2,
@@ -48,7 +51,7 @@ static struct count_event events[] = {
 	  .n_places = 1 },
 	{ .name = "cycles",
 	  .scale = 1,
-	  .attr = { .type = PERF_TYPE_HARDWARE },
+	  .spec = &(struct event_spec){ .attr = { .type = PERF_TYPE_HARDWARE } },
 	  .first = 3,
 	  .leader = 3,
 	  .place = places,
@@ -75,14 +78,14 @@ static int write_file(const char *path, bool pipe, struct arena *a, bool damaged
 {
 	struct perfdata_write_opts wo = { .path = path, .pipe = pipe };
 	struct statdata_config config = { .by = STATDATA_CORE, .interval_ms = 100 };
-	struct event_type *types = statdata_types(&set, a);
+	struct perfdata_event *types = statdata_types(&set, a);
 	struct perfdata_writer *w;
 	int r = perfdata_write_open(&wo, &w, e);
 
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < set.n; i++)
-		perfdata_write_attr(w, &types[i].attr, types[i].name, types[i].ids, types[i].n_ids);
+		perfdata_write_event(w, &types[i]);
 	r = perfdata_write_start(w, e);
 	if (r == 0)
 		r = statdata_write_begin(w, &set, types, &config, name_of, NULL, e);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "calc/profile/extra.h"
 
+#include <linux/perf_event.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +49,7 @@ void extra_plan_free(struct extra_plan *p)
 static uint64_t sample_word(const struct extra_plan *p, const struct event *ev, enum key key)
 {
 	const struct event_extra *x = ev->have & EVENT_HAVE_EXTRA ? ev->extra : NULL;
-	bool parts = p->trace->types[ev->type].attr.sample_type & (1u << 24); /* WEIGHT_STRUCT */
+	bool parts = p->trace->types[ev->type].has & TYPE_HAS_WEIGHT_PARTS;
 
 	if (!x)
 		return key == KEY_SYM_DADDR || key == KEY_DSO_DADDR || key == KEY_DCACHELINE

@@ -229,7 +229,7 @@ static void make_trace(struct extras *x, const struct extra_plan *plan, const st
 		AUTO_STRBUF b = { 0 };
 		const char *text = "N/A";
 
-		if (t->attr.type == PERF_TYPE_TRACEPOINT && e->raw) {
+		if (t->class == TYPE_TRACEPOINT && e->raw) {
 			print(plan->trace->tep, t, e->raw, e->raw_size, &b);
 			text = strbuf_str(&b);
 		}

@@ -93,10 +93,10 @@ static bool ends_abruptly(const struct names *n, const uint8_t *end, const struc
 
 uint32_t names_max_stack(const struct trace *t, uint32_t type)
 {
-	const struct perf_event_attr *a = &t->types[type].attr;
+	const struct event_type *of = &t->types[type];
 
-	if (a->sample_max_stack || (a->sample_type & PERF_SAMPLE_STACK_USER))
-		return a->sample_max_stack;
+	if (of->max_stack || (of->has & TYPE_HAS_STACK))
+		return of->max_stack;
 	return t->info.walked ? TRACE_WALK_DEPTH : KERNEL_MAX_STACK;
 }
 
@@ -123,7 +123,7 @@ void names_depth(const struct trace *t, uint32_t type, const uint64_t *ip, uint3
 	bool walked = t->info.walked;
 
 	/* one that was walked and is as deep as asked for may be whole */
-	*cut = is_full(ip, n, walked ? 0 : t->types[type].attr.sample_max_stack, walked);
+	*cut = is_full(ip, n, walked ? 0 : t->types[type].max_stack, walked);
 	*deep = is_full(ip, n, names_max_stack(t, type), walked);
 }
 

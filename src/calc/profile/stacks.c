@@ -128,10 +128,10 @@ static struct stack_clock clock_of(const struct event_type *t, bool counts)
 {
 	struct stack_clock c = { .spans = t->spans && !counts };
 
-	if (t->attr.freq && !t->system)
-		c.period = t->attr.sample_freq ? 1000000000u / t->attr.sample_freq : 0;
+	if (t->by_rate && !t->system)
+		c.period = t->rate ? 1000000000u / t->rate : 0;
 	else if (profile_stacks_is_clock(t))
-		c.period = t->attr.sample_period;
+		c.period = t->rate;
 	return c;
 }
 

@@ -405,9 +405,11 @@ static int find_events(struct offcpu *o, const struct trace *t, struct err *e)
 	if (!o->wakeup_pid)
 		o->wakeup = NO_TYPE;
 	o->type.name = WAKER_EVENT;
-	o->type.attr.type = PERF_TYPE_SOFTWARE;
-	o->type.attr.config = PERF_COUNT_SW_BPF_OUTPUT;
-	o->type.attr.sample_type = t->types[o->sched_switch].attr.sample_type;
+	o->type.class = TYPE_SOFTWARE;
+	o->type.role = ROLE_BPF_OUTPUT;
+	o->type.pmu = WAKER_PMU;
+	o->type.code = WAKER_CODE;
+	o->type.has = t->types[o->sched_switch].has;
 	return 0;
 }
 

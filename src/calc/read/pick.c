@@ -105,7 +105,7 @@ static int pick_cpus(struct pick *p, const char *list, struct err *e)
 	if (!list)
 		return 0;
 	for (size_t i = 0; i < p->trace->n_types; i++)
-		have = have || (p->trace->types[i].attr.sample_type & PERF_SAMPLE_CPU);
+		have = have || (p->trace->types[i].has & EVENT_HAVE_CPU);
 	if (!have) {
 		err_set(e, EINVAL, "the samples do not say on which CPU they were taken");
 		return err_hint(e, "record with -a or --sample-cpu");

@@ -85,10 +85,10 @@ struct reader {
 
 bool unwound_needed(const struct source *s)
 {
-	const uint64_t both = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	const unsigned both = TYPE_HAS_USER_REGS | TYPE_HAS_STACK;
 
 	for (size_t i = 0; i < s->trace->n_types; i++)
-		if ((s->trace->types[i].attr.sample_type & both) == both)
+		if ((s->trace->types[i].has & both) == both)
 			return true;
 	return false;
 }

@@ -376,7 +376,7 @@ static const char *default_sort(const struct columns_opts *o)
 	for (size_t i = 0; i < n; i++) {
 		const struct event_type *t = &o->trace->types[i];
 
-		if (t->attr.type == PERF_TYPE_TRACEPOINT && !is_call(t))
+		if (t->class == TYPE_TRACEPOINT && !is_call(t))
 			points++;
 		else if (!type_is_dummy(t)) /* which only tells of tasks */
 			others++;

@@ -12,8 +12,7 @@
 
 bool stat_is_clock(const struct count_event *e)
 {
-	return e->kind == SPEC_SOFTWARE && (e->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
-					    e->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+	return e->kind == SPEC_SOFTWARE && role_is_clock(e->role);
 }
 
 /* A counter that had to share its hardware ran only part of the time: what would it have counted?

@@ -270,8 +270,7 @@ static int find_marks(struct making *m, uint8_t *hit, struct err *e)
 	bool any = false;
 
 	for (size_t i = 0; i < s->trace->n_types; i++)
-		any = any || (s->trace->types[i].attr.sample_type &
-			      (PERF_SAMPLE_ADDR | PERF_SAMPLE_BRANCH_STACK));
+		any = any || (s->trace->types[i].has & (EVENT_HAVE_ADDR | TYPE_HAS_BRANCHES));
 	for (size_t i = 0; any && i < s->n_chunks; i++)
 		if (s->read_chunk(s, i, mark_event, &marking, e) < 0)
 			return -e->code;

@@ -27,10 +27,10 @@ static void put_fields(struct evlist_line *l, const struct event_type *t)
 {
 	const char *before = " trace_fields: ";
 
-	if (t->attr.type != PERF_TYPE_TRACEPOINT || !t->n_fields) {
+	if (t->class != TYPE_TRACEPOINT || !t->n_fields) {
 		evlist_part(l);
-		strbuf_puts(l->b, t->attr.type != PERF_TYPE_TRACEPOINT ? " (not a tracepoint)"
-								       : " (no trace field)");
+		strbuf_puts(l->b, t->class != TYPE_TRACEPOINT ? " (not a tracepoint)"
+							      : " (no trace field)");
 		return;
 	}
 	for (size_t i = 0; i < t->n_fields; i++) {
@@ -42,13 +42,13 @@ static void put_fields(struct evlist_line *l, const struct event_type *t)
 	}
 }
 
-static void put_type(struct strbuf *b, const struct args *a, const struct event_type *t)
+static void put_type(struct strbuf *b, const struct args *a, const struct source *s, size_t i)
 {
-	struct evlist_line l = evlist_begin(b, t->name, &t->attr,
-					    a->verbose ? EVLIST_VERBOSE
-					    : a->freq  ? EVLIST_FREQ
-						       : EVLIST_NAMES);
+	const struct event_type *t = &s->trace->types[i];
+	struct evlist_line l = evlist_begin(b, t, a->freq && !a->verbose);
 
+	if (a->verbose && s->settings)
+		s->settings(s, i, evlist_setting, &l);
 	if (a->fields)
 		put_fields(&l, t);
 	strbuf_putc(b, '\n');
@@ -89,9 +89,9 @@ static int evlist_run(void *args, int argc, char **argv, struct err *e)
 	for (size_t i = 0; i < s->trace->n_types; i++) {
 		const struct event_type *t = &s->trace->types[i];
 
-		tracepoints = tracepoints || t->attr.type == PERF_TYPE_TRACEPOINT;
+		tracepoints = tracepoints || t->class == TYPE_TRACEPOINT;
 		if (!a->group)
-			put_type(&b, a, t);
+			put_type(&b, a, s, i);
 		else if (t->leader == (int)i)
 			put_group(&b, s->trace, i);
 	}

@@ -3,9 +3,8 @@
 #ifndef KYMO_CMD_FILE_EVLIST_H
 #define KYMO_CMD_FILE_EVLIST_H
 
-#include <linux/perf_event.h>
-
 #include "base/str.h"
+#include "event/type.h"
 
 /* After the name comes a colon, between the parts a comma. */
 struct evlist_line {
@@ -13,11 +12,9 @@ struct evlist_line {
 	bool more;
 };
 void evlist_part(struct evlist_line *l);
+setting_fn evlist_setting; /* ctx is the line */
 
-enum evlist_how { EVLIST_NAMES, EVLIST_VERBOSE, EVLIST_FREQ };
-
-/* Without the end of the line, for what may follow. */
-struct evlist_line evlist_begin(struct strbuf *b, const char *name,
-				const struct perf_event_attr *attr, enum evlist_how how);
+/* The name, and how often there is a sample. Without the end of the line, for what may follow. */
+struct evlist_line evlist_begin(struct strbuf *b, const struct event_type *t, bool rate);
 
 #endif

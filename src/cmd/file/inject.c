@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* kymo inject: a recording with what it lacks added to it. */
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

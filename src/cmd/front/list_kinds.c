@@ -16,23 +16,13 @@
 /* Does the PMU have it? Only asked when the answer is shown: each costs a system call. */
 static bool can_open(const struct list *l, uint32_t type, uint64_t config)
 {
-	struct perf_event_attr attr = { .type = type, .config = config, .disabled = 1 };
-	int fd;
-
 	if (!l->core_pmu)
 		return false;
 	if (l->style == LIST_WORDS || (l->style == LIST_TEXT && !l->marks))
 		return true;
 	if (strcmp(l->env.roots.sysfs, "/sys") != 0)
 		return true; /* another machine's tree: it cannot be tried */
-	fd = perf_open(&attr, 0, -1, -1, 0);
-	if (fd == -EACCES || fd == -EPERM) {
-		attr.exclude_kernel = attr.exclude_hv = 1;
-		fd = perf_open(&attr, 0, -1, -1, 0);
-	}
-	if (fd >= 0)
-		close(fd);
-	return fd != -ENOENT && fd != -EOPNOTSUPP && fd != -EINVAL && fd != -ENODEV;
+	return perf_has(type, config);
 }
 
 static void fixed_names(struct list *l, enum spec_kind kind, const char *label)
@@ -85,9 +75,9 @@ static void cache_names(struct list *l)
 		if (!list_matches(l, &entry))
 			continue;
 		spec_cache_about(all[i].config, about, sizeof(about));
-		snprintf(encoding, sizeof(encoding), "type %u config 0x%llx", PERF_TYPE_HW_CACHE,
+		snprintf(encoding, sizeof(encoding), "type %u config 0x%llx", SPEC_CACHE_TYPE,
 			 (unsigned long long)all[i].config);
-		entry.missing = !can_open(l, PERF_TYPE_HW_CACHE, all[i].config);
+		entry.missing = !can_open(l, SPEC_CACHE_TYPE, all[i].config);
 		list_show(l, &entry);
 	}
 }

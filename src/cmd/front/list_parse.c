@@ -37,46 +37,15 @@ static void list_parse_number(struct sink *s, const char *key, uint64_t v)
 		s->number(s, key, v, false);
 }
 
-static void list_parse_hex(struct sink *s, const char *key, uint64_t v)
-{
-	if (v)
-		s->number(s, key, v, true);
-}
-
 static void list_parse_word(struct sink *s, const char *key, const char *v)
 {
 	if (v)
 		s->word(s, key, v);
 }
 
-static void attr_values(struct sink *s, const struct event_spec *e)
+static void list_parse_setting(void *ctx, const char *key, uint64_t v, bool hex)
 {
-	const struct perf_event_attr *a = &e->attr;
-
-	s->number(s, "type", a->type, false);
-	s->number(s, "config", a->config, true);
-	if (e->kind == SPEC_BREAKPOINT) {
-		list_parse_hex(s, "bp_addr", a->bp_addr);
-		list_parse_number(s, "bp_len", a->bp_len);
-		list_parse_number(s, "bp_type", a->bp_type);
-	} else {
-		list_parse_hex(s, "config1", a->config1);
-		list_parse_hex(s, "config2", a->config2);
-		list_parse_hex(s, "config3", e->config3);
-	}
-	list_parse_number(s, "exclude_user", a->exclude_user);
-	list_parse_number(s, "exclude_kernel", a->exclude_kernel);
-	list_parse_number(s, "exclude_hv", a->exclude_hv);
-	list_parse_number(s, "exclude_idle", a->exclude_idle);
-	list_parse_number(s, "exclude_host", a->exclude_host);
-	list_parse_number(s, "exclude_guest", a->exclude_guest);
-	list_parse_number(s, "precise_ip", a->precise_ip);
-	list_parse_number(s, "pinned", a->pinned);
-	list_parse_number(s, "exclusive", a->exclusive);
-	list_parse_number(s, "precise_max", e->precise_max);
-	list_parse_number(s, "sample_read", e->sample_read);
-	list_parse_number(s, "weak", e->weak);
-	list_parse_number(s, "bpf", e->bpf);
+	((struct sink *)ctx)->number(ctx, key, v, hex);
 }
 
 static void term_values(struct sink *s, const struct event_spec *e)
@@ -143,7 +112,7 @@ static void show_text(const struct event_spec *e, int index)
 {
 	struct sink s = { .number = text_number, .word = text_word };
 
-	attr_values(&s, e);
+	spec_numbers(e, list_parse_setting, &s);
 	place_values(&s, e, index);
 	if (e->scale != 1.0)
 		strbuf_printf(&s.text, " scale=%g", e->scale);
@@ -161,7 +130,7 @@ static void show_json(struct json *j, const struct event_spec *e, int index)
 	json_str(j, "name", e->name);
 	json_str(j, "text", e->text);
 	json_str(j, "kind", kind_name(e->kind));
-	attr_values(&s, e);
+	spec_numbers(e, list_parse_setting, &s);
 	place_values(&s, e, index);
 	if (e->scale != 1.0)
 		json_double(j, "scale", e->scale);

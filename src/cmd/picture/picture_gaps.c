@@ -13,7 +13,7 @@ static bool has_stacks(const struct trace *t)
 	bool chains = false;
 
 	for (size_t i = 0; i < t->n_types; i++)
-		chains |= t->types[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+		chains |= (t->types[i].has & EVENT_HAVE_CHAIN) != 0;
 	return chains;
 }
 

@@ -43,8 +43,7 @@ int record_off_wakers(struct recording *r, struct err *e)
 
 	if (!ev || !ev->n_ids || r->target.system_wide)
 		return 0;
-	s.sample_type = ev->attr.sample_type;
-	s.event_id = ev->id[0];
+	capture_synth(ev, &s);
 	vec_each (&off->waker_list, pid)
 		if (*pid > 0 && !walker_off_is_target(off->walker, *pid) &&
 		    synth_process(&s, *pid, e) < 0)

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "event/attr.h"
 #include "kern/tracefs.h"
 #include "live/ourselves.h"
 
@@ -130,12 +129,10 @@ static void tell_opened(const struct recording *r)
 
 	for (size_t i = 0; r->a->verbose > 1 && i < r->capture.n; i++) {
 		const struct capture_event *ev = &r->capture.event[i];
-		struct perf_event_attr attr = ev->attr;
 
-		attr.build_id = attr.build_id && !r->capture.ids; /* as the kernel was asked */
 		fprintf(stderr, "perf_event_attr of %s, opened %zu times:\n", ev->spec->name,
 			ev->n_ids);
-		attr_each(&attr, record_open_put_attr, NULL);
+		capture_settings(&r->capture, ev, record_open_put_attr, NULL);
 	}
 	if (r->a->verbose)
 		command_note("%zu rings of %s", r->capture.n_rings,

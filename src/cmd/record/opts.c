@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "cmd/share/event_opts.h"
+#include "event/attr.h"
 #include "live/capture/attr.h"
 
 int record_on_event(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
@@ -197,51 +198,11 @@ int record_on_max_size(const struct opt *o, const char *value, bool unset, void 
 
 int record_on_branch(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	static const struct {
-		const char *name;
-		uint64_t bits;
-	} kinds[] = {
-		{ "u", PERF_SAMPLE_BRANCH_USER },
-		{ "k", PERF_SAMPLE_BRANCH_KERNEL },
-		{ "hv", PERF_SAMPLE_BRANCH_HV },
-		{ "any", PERF_SAMPLE_BRANCH_ANY },
-		{ "any_call", PERF_SAMPLE_BRANCH_ANY_CALL },
-		{ "any_ret", PERF_SAMPLE_BRANCH_ANY_RETURN },
-		{ "ind_call", PERF_SAMPLE_BRANCH_IND_CALL },
-		{ "abort_tx", PERF_SAMPLE_BRANCH_ABORT_TX },
-		{ "in_tx", PERF_SAMPLE_BRANCH_IN_TX },
-		{ "no_tx", PERF_SAMPLE_BRANCH_NO_TX },
-		{ "cond", PERF_SAMPLE_BRANCH_COND },
-		{ "ind_jmp", PERF_SAMPLE_BRANCH_IND_JUMP },
-		{ "call", PERF_SAMPLE_BRANCH_CALL },
-		{ "no_flags", PERF_SAMPLE_BRANCH_NO_FLAGS },
-		{ "no_cycles", PERF_SAMPLE_BRANCH_NO_CYCLES },
-		{ "save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE },
-		{ "stack", PERF_SAMPLE_BRANCH_CALL_STACK },
-		{ "hw_index", PERF_SAMPLE_BRANCH_HW_INDEX },
-	};
 	struct record_args *a = args;
 
 	(void)o;
 	(void)unset;
-	if (!value)
-		value = "any";
-	while (*value) {
-		size_t n = strcspn(value, ","), i = 0;
-
-		while (i < ARRAY_SIZE(kinds) &&
-		       (strlen(kinds[i].name) != n || memcmp(kinds[i].name, value, n) != 0))
-			i++;
-		if (i == ARRAY_SIZE(kinds)) {
-			err_set(e, EINVAL, "no kind of branch '%.*s'", (int)n, value);
-			return err_hint(e,
-					"any, any_call, any_ret, ind_call, cond, call, u, k ...");
-		}
-		a->capture.branch_type |= kinds[i].bits;
-		value += n;
-		value += *value == ',';
-	}
-	return 0;
+	return attr_branches(value ? value : "any", &a->capture.branch_type, e);
 }
 
 int record_on_period(const struct opt *o, const char *value, bool unset, void *args, struct err *e)

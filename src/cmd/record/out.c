@@ -141,8 +141,7 @@ static int synthesise(struct record_out *o, struct err *e)
 	}
 	if (!ev || !ev->n_ids || o->a->synth.none)
 		return 0;
-	s.sample_type = ev->attr.sample_type;
-	s.event_id = ev->id[0];
+	capture_synth(ev, &s);
 	o->synth_drained = loop_now();
 	r = synth_kernel(&s, &o->ksyms, e);
 	if (r >= 0 && o->a->capture.cgroup && !o->a->synth.no_cgroups)
@@ -154,32 +153,12 @@ static int synthesise(struct record_out *o, struct err *e)
 	return t->system_wide || t->command ? synth_all(&s, e) : synth_threads(&s, &t->threads, e);
 }
 
-/* The events as whoever reads the recording knows them. */
-static struct event_type *types_of(const struct capture *c)
+static void record_out_describe(struct record_out *o, const struct perfdata_event *events,
+				struct err *e)
 {
-	struct event_type *types = mem_alloc((c->n + 1) * sizeof(*types));
-
-	for (size_t i = 0; i < c->n; i++) {
-		const struct capture_event *ev = &c->event[i];
-
-		types[i] = (struct event_type){
-			.name = ev->spec->name,
-			.attr = ev->attr,
-			.leader = ev->spec->leader,
-			.group_name = ev->spec->group_name,
-			.ids = ev->id,
-			.n_ids = ev->n_ids,
-		};
-	}
-	return types;
-}
-
-static void record_out_describe(struct record_out *o, struct err *e)
-{
-	AUTO_FREE struct event_type *types = types_of(o->capture);
 	struct about about = {
-		.types = types,
-		.n_types = o->capture->n,
+		.events = events,
+		.n_events = o->capture->n,
 		.cmdline = o->a->cmdline,
 		.has_clock = o->a->capture.has_clock,
 		.clock_id = o->a->capture.clock_id,
@@ -221,16 +200,15 @@ static int start_file(struct record_out *o, const char *path, struct err *e)
 					  .zstd_level = o->a->zstd_level };
 	const uint32_t walked = PERFDATA_STACKS_WALKED;
 	const struct perfdata_ended running = { 0 };
+	AUTO_FREE struct perfdata_event *events = NULL;
 	int r = perfdata_write_open(&wo, &o->w, e);
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < o->capture->n; i++) {
-		const struct capture_event *ev = &o->capture->event[i];
-
-		perfdata_write_attr(o->w, &ev->attr, ev->spec->name, ev->id, ev->n_ids);
-	}
-	record_out_describe(o, e);
+	events = capture_events(o->capture);
+	for (size_t i = 0; i < o->capture->n; i++)
+		perfdata_write_event(o->w, &events[i]);
+	record_out_describe(o, events, e);
 	for (unsigned f = 0; f < PERFDATA_FEATURE_END; f++)
 		if (o->early[f].n)
 			perfdata_write_early(o->w, f, o->early[f].data, o->early[f].n);
@@ -320,12 +298,10 @@ static uint64_t lost_by_us(const struct record_out *o)
 static int tell_lost(struct record_out *o, const struct capture_event *ev, uint64_t lost,
 		     struct err *e)
 {
-	struct synth s = { .sample_type = ev->attr.sample_type,
-			   .event_id = ev->id[0],
-			   .fn = record_out_bytes,
-			   .ctx = o };
+	struct synth s = { .fn = record_out_bytes, .ctx = o };
 	struct synth_record r;
 
+	capture_synth(ev, &s);
 	r.n = 0;
 	synth_u64(&r, lost);
 	return synth_emit(&s, &r, PERF_RECORD_LOST_SAMPLES, 0, 0, 0, e);

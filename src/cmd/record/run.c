@@ -121,13 +121,15 @@ static void tell_events(const struct recording *r)
 		const struct capture_event *ev = &r->capture.event[i];
 		bool first = ev->spec->leader == (int)i && ev->spec->members > 1;
 		bool group = strcmp(how, "-g") == 0 && (first || ev->spec->leader != (int)i);
+		struct evlist_line line;
+		struct event_type type;
 
 		if (group)
 			strbuf_puts(&b, first ? "{" : ",");
-		evlist_begin(&b, ev->spec->name, &ev->attr,
-			     strcmp(how, "-v") == 0   ? EVLIST_VERBOSE
-			     : strcmp(how, "-F") == 0 ? EVLIST_FREQ
-						      : EVLIST_NAMES);
+		type = capture_type(ev);
+		line = evlist_begin(&b, &type, strcmp(how, "-F") == 0);
+		if (strcmp(how, "-v") == 0)
+			capture_settings(&r->capture, ev, evlist_setting, &line);
 		if (!group)
 			strbuf_putc(&b, '\n');
 		else if (i + 1 == (size_t)(ev->spec->leader +
@@ -422,23 +424,6 @@ static void tell_idle(const struct recording *r)
 			     "is seen");
 }
 
-/* Do they all sample who runs, whatever it does? */
-static bool samples_running(const struct spec_list *events)
-{
-	bool all = events->n > 0;
-
-	for (size_t i = 0; i < events->n && all; i++) {
-		const struct perf_event_attr *a = &events->spec[i].attr;
-		bool clock =
-			a->type == PERF_TYPE_SOFTWARE && (a->config == PERF_COUNT_SW_CPU_CLOCK ||
-							  a->config == PERF_COUNT_SW_TASK_CLOCK);
-
-		all = (clock || a->type == PERF_TYPE_HARDWARE) && !a->exclude_user &&
-		      !a->exclude_kernel;
-	}
-	return all;
-}
-
 /* An empty recording of a process that waits puzzles who asked why it is slow. With -B nobody
  * counted. */
 static void tell_none(struct recording *r)
@@ -447,7 +432,7 @@ static void tell_none(struct recording *r)
 
 	if (!r->out.samples && !r->out.pipe && !a->no_buildid && !a->capture.no_samples &&
 	    !a->delayed && !a->control && !a->switch_signal && !a->switch_bytes && !a->switch_ns &&
-	    !capture_losses(&r->capture) && samples_running(&a->events))
+	    !capture_losses(&r->capture) && spec_samples_running(&a->events))
 		command_note("what was recorded hardly ran in that time: --off-cpu shows where "
 			     "threads wait that run now and then, /proc/PID/stack where others do");
 }

@@ -189,7 +189,7 @@ static const struct hist *same_event(const struct side *s, const struct event_ty
 		const struct event_type *o = &t->types[i];
 
 		if (of->system ? o->system && strcmp(o->name, of->name) == 0
-			       : o->attr.type == of->attr.type && o->attr.config == of->attr.config)
+			       : o->pmu == of->pmu && o->code == of->code)
 			return &s->hist[i];
 	}
 	return NULL;

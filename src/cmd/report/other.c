@@ -10,7 +10,6 @@
 #include "cmd/share/input.h"
 #include "store/perfdata/perfdata.h"
 #include "store/perfdata/records.h"
-#include "view/script/dump.h"
 
 static int only_perfdata(const struct load *l, const char *option, struct err *e)
 {
@@ -319,32 +318,16 @@ int report_counters(FILE *f, struct load *l, const struct report_args *a, struct
 
 /* --- -D --- */
 
-/* script prints its line below a sample; here the record is all. */
-static bool no_line(void *ctx, const struct event *ev)
-{
-	(void)ctx;
-	(void)ev;
-	return false;
-}
-
 int report_dump(struct load *l, const struct report_args *a, struct err *e)
 {
 	struct out out;
-	struct script_opts o = { 0 };
-	struct script *s;
+	struct source_dump d = { .out = &out, .file = input_path(a->load.input) };
 	int r = only_perfdata(l, "-D", e);
 
 	if (r < 0)
 		return r;
 	out_init(&out, STDOUT_FILENO);
-	l->symbols = symbols_new(NULL);
-	script_fields_init(&o.fields);
-	r = script_fields_check(&o.fields, l->source->trace, false, NULL, e);
-	if (r >= 0) {
-		s = script_new(l->source->trace, l->symbols, &o, &out);
-		r = script_dump(s, l->source, input_path(a->load.input), no_line, NULL, e);
-		script_free(s);
-	}
+	r = l->source->dump(l->source, &d);
 	out_flush(&out);
 	if (r >= 0 && out.error && out.error != EPIPE)
 		r = err_set(e, out.error, "cannot write the output: %s", strerror(out.error));

@@ -45,10 +45,9 @@ static bool is_callee_root(void *ctx, const char *function)
 static bool has_branches(const struct load *l)
 {
 	for (size_t i = 0; i < l->source->trace->n_types; i++) {
-		const struct perf_event_attr *attr = &l->source->trace->types[i].attr;
+		unsigned has = l->source->trace->types[i].has;
 
-		if ((attr->sample_type & PERF_SAMPLE_BRANCH_STACK) &&
-		    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
+		if ((has & TYPE_HAS_BRANCHES) && !(has & TYPE_HAS_BRANCH_STACK))
 			return true;
 	}
 	return false;
@@ -68,7 +67,7 @@ static int choose_mode(struct report *r, struct err *e)
 		err_set(e, ENODATA, "-b: the recording has no branch records");
 		return err_hint(e, "record with -b, on a CPU that has them");
 	}
-	if (a->memory && !load_has(&r->load, PERF_SAMPLE_DATA_SRC)) {
+	if (a->memory && !load_has(&r->load, TYPE_HAS_DATA_SRC)) {
 		err_set(e, ENODATA, "--mem-mode: the recording has no memory accesses");
 		return err_hint(
 			e,
@@ -86,7 +85,7 @@ static int choose_graphs(struct report *r, struct err *e)
 {
 	const struct report_args *a = r->a;
 
-	r->chains = load_has(&r->load, PERF_SAMPLE_CALLCHAIN);
+	r->chains = load_has(&r->load, EVENT_HAVE_CHAIN);
 	if (a->graph_given && !a->no_graph && !r->chains) {
 		err_set(e, ENODATA, "-g: the recording has no call chains");
 		return err_hint(e, "record with -g");
@@ -276,7 +275,7 @@ static bool leaves_idle_out(const struct report *r)
 	bool machine = false;
 
 	for (size_t i = 0; i < t->n_types; i++) /* a command's own begin with its exec */
-		machine |= !t->types[i].attr.enable_on_exec;
+		machine |= !t->types[i].from_exec;
 	return machine && !a->idle && !a->json && !a->csv && !a->sep && !a->quiet &&
 	       r->mode == KEY_MODE_CODE && !p->comms && !p->pids && !p->tids && !p->symbols &&
 	       !p->dsos && !a->symbol_part && !command_is_perf();

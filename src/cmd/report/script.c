@@ -265,8 +265,7 @@ static struct script_opts make_opts(const struct args *a, struct source *s)
 				 .ctx = s };
 
 	for (size_t i = 0; i < s->trace->n_types && !a->hide_chain; i++)
-		o.chains =
-			o.chains || (s->trace->types[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN);
+		o.chains = o.chains || (s->trace->types[i].has & EVENT_HAVE_CHAIN);
 	return o;
 }
 

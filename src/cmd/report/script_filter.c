@@ -69,7 +69,7 @@ static int script_filter_cpus(struct script_filter *f, const char *list, struct 
 	if (!list)
 		return 0;
 	for (size_t i = 0; i < f->trace->n_types; i++)
-		have = have || (f->trace->types[i].attr.sample_type & PERF_SAMPLE_CPU);
+		have = have || (f->trace->types[i].has & EVENT_HAVE_CPU);
 	if (!have) {
 		err_set(e, EINVAL, "the samples do not say on which CPU they were taken");
 		return err_hint(e, "record with -a or --sample-cpu");

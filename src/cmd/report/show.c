@@ -18,12 +18,11 @@ bool report_has_groups(const struct trace *t)
 
 static void make_hist(struct report *r, uint32_t type, struct hist *h)
 {
-	const struct perf_event_attr *attr = &r->load.source->trace->types[type].attr;
+	unsigned has = r->load.source->trace->types[type].has;
 	struct hist_opts o = { .type = type,
 			       .children = r->children,
 			       .caller = r->caller,
-			       .use_chains =
-				       r->graphs && (attr->sample_type & PERF_SAMPLE_CALLCHAIN),
+			       .use_chains = r->graphs && (has & EVENT_HAVE_CHAIN),
 			       .hide_unresolved = r->a->hide_unresolved,
 			       .exclude_other = r->a->exclude_other,
 			       .site_wanted = r->site_wanted,

@@ -322,11 +322,11 @@ static void on_fallback(void *ctx, const char *wanted, const char *taken, const 
 /* As it is sampled: so often a second, or so many of them at a time. */
 static void name_event(struct top *t)
 {
-	const struct capture_event *ev = &t->m.capture.event[0];
-	const char *name = ev->spec->name;
-	unsigned long long n = ev->attr.sample_period; /* or freq: it is a union */
+	const struct event_type *type = &t->m.source->trace->types[0];
+	const char *name = type->name;
+	unsigned long long n = type->rate;
 
-	if (ev->attr.freq)
+	if (type->by_rate)
 		snprintf(t->event, sizeof(t->event), "%llu Hz %s", n, name);
 	else if (n == 1)
 		snprintf(t->event, sizeof(t->event), "each %s", name);

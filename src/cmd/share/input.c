@@ -391,7 +391,7 @@ static bool worth_reading(const struct trace *t, const struct symbols *symbols)
 	bool kernel = false;
 
 	for (size_t i = 0; i < t->n_types; i++)
-		kernel |= !t->types[i].attr.exclude_kernel;
+		kernel |= !(t->types[i].excludes & EXCLUDES_KERNEL);
 	return kernel && !symbols_kernel_kept(symbols) && t->n_samples > 0 && pool_threads() > 1;
 }
 

@@ -36,10 +36,10 @@ int load_open(struct load *l, const struct load_opts *o, struct err *e)
 	return r;
 }
 
-bool load_has(const struct load *l, uint64_t sample_type)
+bool load_has(const struct load *l, unsigned what)
 {
 	for (size_t i = 0; i < l->source->trace->n_types; i++)
-		if (l->source->trace->types[i].attr.sample_type & sample_type)
+		if (l->source->trace->types[i].has & what)
 			return true;
 	return false;
 }

@@ -67,7 +67,7 @@ enum profile_want load_wants(const struct load *l, const struct event *ev);
 /* Only events of these names ("cycles", "sched:*"), with or without their modifiers. */
 int load_pick_types(struct load *l, const char *list, struct err *e);
 
-/* Does an event of the recording have this PERF_SAMPLE_ bit? */
-bool load_has(const struct load *l, uint64_t sample_type);
+/* Do samples of the recording have one of these (event_type.has)? */
+bool load_has(const struct load *l, unsigned what);
 
 #endif

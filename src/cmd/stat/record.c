@@ -15,7 +15,7 @@ struct stat_file {
 	struct arena arena;
 	/* the events that are kept, with the counts of the set that was given at opening */
 	struct count_set set;
-	struct event_type *types;
+	struct perfdata_event *events;
 	bool pipe;
 };
 
@@ -34,7 +34,7 @@ static void stat_record_choose(struct stat_file *f, const struct count_set *set,
 			ev->leader = ev->first = (int)f->set.n;
 		f->set.n++;
 	}
-	f->types = statdata_types(&f->set, &f->arena);
+	f->events = statdata_types(&f->set, &f->arena);
 }
 
 static bool any_tracepoint(const struct count_set *set)
@@ -51,7 +51,9 @@ static bool any_tracepoint(const struct count_set *set)
  */
 static int stat_record_describe(struct stat_file *f, const struct stat_plan *p, struct err *e)
 {
-	struct about about = { .types = f->types, .n_types = f->set.n, .cmdline = command_line() };
+	struct about about = { .events = f->events,
+			       .n_events = f->set.n,
+			       .cmdline = command_line() };
 	const char *tracefs;
 	AUTO_STRBUF b = { 0 };
 
@@ -98,14 +100,13 @@ int stat_file_open(const struct stat_plan *p, const struct count_set *set, stat_
 				&f->w, e);
 	if (r == 0) {
 		for (size_t i = 0; i < f->set.n; i++)
-			perfdata_write_attr(f->w, &f->types[i].attr, f->types[i].name,
-					    f->types[i].ids, f->types[i].n_ids);
+			perfdata_write_event(f->w, &f->events[i]);
 		r = stat_record_describe(f, p, e);
 	}
 	if (r == 0)
 		r = perfdata_write_start(f->w, e);
 	if (r == 0)
-		r = statdata_write_begin(f->w, &f->set, f->types, &config, name, ctx, e);
+		r = statdata_write_begin(f->w, &f->set, f->events, &config, name, ctx, e);
 	if (r < 0)
 		stat_file_close(f, true, NULL);
 	else
@@ -115,12 +116,12 @@ int stat_file_open(const struct stat_plan *p, const struct count_set *set, stat_
 
 int stat_file_round(struct stat_file *f, uint64_t time_ns, bool final, struct err *e)
 {
-	return statdata_write_round(f->w, &f->set, f->types, time_ns, final, e);
+	return statdata_write_round(f->w, &f->set, f->events, time_ns, final, e);
 }
 
 int stat_file_usage(struct stat_file *f, double user_s, double sys_s, struct err *e)
 {
-	return statdata_write_usage(f->w, &f->set, f->types, (uint64_t)(user_s * 1e9),
+	return statdata_write_usage(f->w, &f->set, f->events, (uint64_t)(user_s * 1e9),
 				    (uint64_t)(sys_s * 1e9), e);
 }
 

@@ -193,11 +193,8 @@ static int choose_events(struct stat_args *a, struct err *e)
 	for (size_t i = 0; r == 0 && i < a->events.n; i++) {
 		struct event_spec *s = &a->events.spec[i];
 
-		if (a->all_user || a->all_kernel) {
-			s->attr.exclude_kernel = s->attr.exclude_hv = a->all_user;
-			s->attr.exclude_user = a->all_kernel;
-			s->modified = true;
-		}
+		if (a->all_user || a->all_kernel)
+			spec_only(s, a->all_user, a->all_kernel);
 		if (a->group) {
 			s->leader = 0;
 			s->members = i ? 1 : (int)a->events.n;

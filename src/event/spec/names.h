@@ -37,6 +37,7 @@ int spec_cache_parse(const char *s, size_t n, uint64_t *config, size_t *at);
 
 /* The names of the matrix as perf lists them, in its order: fill name[] for index 0, 1, ... */
 #define SPEC_CACHE_NAME_MAX 48
+#define SPEC_CACHE_TYPE PERF_TYPE_HW_CACHE /* attr.type of them all */
 size_t spec_cache_count(void);
 uint64_t spec_cache_name(size_t index, char name[static SPEC_CACHE_NAME_MAX]);
 /* A sentence about it. */

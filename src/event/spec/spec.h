@@ -118,4 +118,13 @@ int spec_parse(struct spec_list *list, const char *text, const struct spec_env *
 
 void spec_list_free(struct spec_list *list);
 
+/* Only what happens in user space, or in the kernel; neither: both. */
+void spec_only(struct event_spec *s, bool user, bool kernel);
+/* Do all sample who runs, whatever it does? */
+bool spec_samples_running(const struct spec_list *list);
+
+/* Calls fn with each number that was made of the text; what is 0 and says nothing is left out. */
+typedef void spec_number_fn(void *ctx, const char *name, uint64_t value, bool hex);
+void spec_numbers(const struct event_spec *s, spec_number_fn *fn, void *ctx);
+
 #endif

@@ -114,10 +114,10 @@ static void command_line(const struct about *a, struct strbuf *b)
 
 static void event_desc(const struct about *a, struct strbuf *b)
 {
-	about_u32(b, (uint32_t)a->n_types);
+	about_u32(b, (uint32_t)a->n_events);
 	about_u32(b, sizeof(struct perf_event_attr));
-	for (size_t i = 0; i < a->n_types; i++) {
-		const struct event_type *t = &a->types[i];
+	for (size_t i = 0; i < a->n_events; i++) {
+		const struct perfdata_event *t = &a->events[i];
 
 		strbuf_add(b, (const char *)&t->attr, sizeof(t->attr));
 		about_u32(b, (uint32_t)t->n_ids);
@@ -247,12 +247,12 @@ static bool group_desc(const struct about *a, struct strbuf *b)
 	AUTO_STRBUF list = { 0 };
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < a->n_types; i++) {
-		const struct event_type *t = &a->types[i];
+	for (size_t i = 0; i < a->n_events; i++) {
+		const struct perfdata_event *t = &a->events[i];
 		uint32_t members = 0;
 
-		for (size_t k = i; k < a->n_types && t->leader == (int)i; k++)
-			members += a->types[k].leader == (int)i;
+		for (size_t k = i; k < a->n_events && t->leader == (int)i; k++)
+			members += a->events[k].leader == (int)i;
 		if (members < 2)
 			continue;
 		about_string(&list, t->group_name ? t->group_name : "{anon_group}");

@@ -9,12 +9,11 @@
 #include <stdint.h>
 
 #include "base/str.h"
-#include "event/type.h"
-#include "store/perfdata/abi.h"
+#include "store/perfdata/write.h"
 
 struct about {
-	const struct event_type *types;
-	size_t n_types;
+	const struct perfdata_event *events;
+	size_t n_events;
 	char *const *cmdline;		/* kymo's own, NULL at the end */
 	uint64_t first_time, last_time; /* of the samples; 0, 0: left out */
 	int zstd_level;

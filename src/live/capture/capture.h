@@ -13,9 +13,13 @@
 
 #include "base/err.h"
 #include "event/spec/spec.h"
+#include "event/type.h"
 #include "live/capture/ring.h"
 #include "live/loop.h"
 #include "live/target.h"
+
+struct perfdata_event; /* store/perfdata/write.h */
+struct synth;	       /* live/about/synth.h */
 
 enum capture_chain {
 	CAPTURE_NO_CHAIN,
@@ -131,8 +135,16 @@ int64_t capture_drain(struct capture *c, ring_fn *fn, void *ctx, struct err *e);
 int64_t capture_snapshot(struct capture *c, ring_fn *fn, void *ctx, struct err *e);
 /* Events that the kernel had no room for, over all; also in event[].lost and ring[].lost. */
 uint64_t capture_losses(struct capture *c);
-/* The event whose records describe tasks. */
+/* The event whose records describe tasks; NULL when there is none. */
 const struct capture_event *capture_tracking(const struct capture *c);
+/* Records that synth makes shall look like this event's. */
+void capture_synth(const struct capture_event *ev, struct synth *s);
+/* The events as whoever writes them knows them; the caller frees the array alone. */
+struct perfdata_event *capture_events(const struct capture *c);
+/* An event as a reader of the recording will see it, and how the kernel was asked for it. */
+struct event_type capture_type(const struct capture_event *ev);
+void capture_settings(const struct capture *c, const struct capture_event *ev, setting_fn *fn,
+		      void *ctx);
 void capture_close(struct capture *c);
 
 #endif

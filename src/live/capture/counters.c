@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "event/attr.h"
 #include "kern/cgroup.h"
 #include "kern/filter.h"
 #include "kern/why.h"
@@ -98,7 +99,7 @@ static int open_counter(struct counters *c, struct counter *k, struct err *e)
 		if (fd < 0 && open_narrow(k->spec, &k->spec->attr, &c->specs->arena,
 					  c->target->system_wide, -fd)) {
 			ev->name = k->spec->name;
-			ev->attr = k->spec->attr;
+			ev->excludes = attr_excludes(&k->spec->attr);
 			if (c->opts.narrowed)
 				c->opts.narrowed(c->opts.ctx, k->spec);
 			c->opts.narrowed = NULL;
@@ -173,7 +174,9 @@ static void counters_describe(const struct event_spec *s, const char *cgroup,
 		.kind = s->kind,
 		.of_pattern = s->kind == SPEC_TRACEPOINT && str_has_glob(s->text),
 		.tool = s->tool,
-		.attr = s->attr,
+		.role = attr_role(&s->attr),
+		.excludes = attr_excludes(&s->attr),
+		.spec = s,
 		.supported = true,
 		.first = s->first,
 		.leader = s->leader,

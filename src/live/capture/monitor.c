@@ -51,8 +51,7 @@ static int tell_of_tasks(struct monitor *m, struct err *e)
 
 	if (!ev || !ev->n_ids)
 		return 0;
-	s.sample_type = ev->attr.sample_type;
-	s.event_id = ev->id[0];
+	capture_synth(ev, &s);
 	ksyms_open(&ksyms);
 	r = synth_kernel(&s, &ksyms, e);
 	ksyms_close(&ksyms);
@@ -83,7 +82,7 @@ static void read_formats(struct trace *t)
 		AUTO_FREE char *path = NULL, *text = NULL;
 		size_t n = 0;
 
-		if (type->attr.type != PERF_TYPE_TRACEPOINT)
+		if (type->class != TYPE_TRACEPOINT)
 			continue;
 		root = root ? root : tracefs_find(NULL);
 		if (!root)
@@ -101,6 +100,7 @@ static void read_formats(struct trace *t)
 int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 		 const struct capture_opts *o, struct err *e)
 {
+	AUTO_FREE struct perfdata_event *events = NULL;
 	struct capture_opts opts = *o;
 	int r;
 
@@ -119,11 +119,9 @@ int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 		return r;
 	}
 	m->source = perfdata_live_new();
-	for (size_t i = 0; r == 0 && i < m->capture.n; i++) {
-		const struct capture_event *ev = &m->capture.event[i];
-
-		r = perfdata_live_attr(m->source, &ev->attr, ev->spec->name, ev->id, ev->n_ids, e);
-	}
+	events = capture_events(&m->capture);
+	for (size_t i = 0; r == 0 && i < m->capture.n; i++)
+		r = perfdata_live_event(m->source, &events[i], e);
 	perfdata_live_start(m->source);
 	read_formats(m->source->trace);
 	if (r == 0)

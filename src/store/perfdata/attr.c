@@ -3,6 +3,7 @@
  * Attrs: what each event type is, and from that where the fields of its samples
  * stand. Everything that does not change from sample to sample is worked out here.
  */
+#include "event/attr.h"
 #include "event/waker.h"
 #include "store/perfdata/impl.h"
 
@@ -146,7 +147,7 @@ void attr_finish(struct perfdata *pd)
 		struct event_type *to = &tr->types[i];
 		const char *colon;
 
-		to->attr = from->attr;
+		attr_type(&from->attr, to);
 		to->leader = from->leader;
 		to->group_name = from->group;
 		to->ids = arena_dup(&tr->arena, from->ids.data, from->ids.n * sizeof(uint64_t));
@@ -154,16 +155,23 @@ void attr_finish(struct perfdata *pd)
 		to->count_unit = from->unit && *from->unit ? from->unit : NULL;
 		to->unit = from->unit && strcmp(from->unit, "ns") == 0 ? from->unit : NULL;
 		to->name = from->name && *from->name ? from->name : name_of_attr(pd, &from->attr);
-		if (!to->unit && from->attr.type == PERF_TYPE_SOFTWARE &&
-		    from->attr.config == PERF_COUNT_SW_BPF_OUTPUT &&
+		if (!to->unit && to->role == ROLE_BPF_OUTPUT &&
 		    strcmp(to->name, WAKER_EVENT) == 0) {
 			to->unit = "ns"; /* off the CPU */
 			to->spans = to->sums = true;
 		}
-		if (from->attr.type == PERF_TYPE_TRACEPOINT && (colon = strchr(to->name, ':'))) {
+		if (to->class == TYPE_TRACEPOINT && (colon = strchr(to->name, ':'))) {
 			to->system =
 				arena_strndup(&tr->arena, to->name, (size_t)(colon - to->name));
 			to->event = arena_strndup(&tr->arena, colon + 1, strcspn(colon + 1, ":"));
 		}
 	}
+}
+
+void attr_settings(const struct source *s, size_t type, setting_fn *fn, void *ctx)
+{
+	const struct perfdata *pd = s->impl;
+
+	if (type < pd->types.n)
+		attr_each(&pd->types.data[type].attr, fn, ctx);
 }

@@ -10,6 +10,7 @@
  *	store/perfdata/read.c		pass 2: chunks, or everything in time order
  *	store/perfdata/brief.c	pass 2: chunks, and only what counting chains needs
  *	store/perfdata/walk.c		all records, for raw dumps
+ *	store/perfdata/dump.c		such a dump, in perf's words
  *	store/perfdata/feature.c	the header's features
  *	store/perfdata/info.c		the same as text, in perf's words
  *	store/perfdata/kymo.c		what kymo adds to the format
@@ -188,6 +189,7 @@ int attr_add(struct perfdata *pd, const uint8_t *attr, size_t size, const uint8_
 void attr_layouts(struct perfdata *pd);
 /* Fill trace->types; called once, when names and groups are known. */
 void attr_finish(struct perfdata *pd);
+void attr_settings(const struct source *s, size_t type, setting_fn *fn, void *ctx);
 static inline const struct layout *layout_of_id(const struct perfdata *pd, uint64_t id)
 {
 	const uint64_t *at;
@@ -317,6 +319,9 @@ const char *tracing_name(struct perfdata *pd, uint64_t id);
 
 /* --- store/perfdata/name.c --- */
 const char *name_of_attr(struct perfdata *pd, const struct perf_event_attr *attr);
+
+/* --- store/perfdata/dump.c --- */
+int perfdata_dump(struct source *s, const struct source_dump *o);
 
 /* --- store/perfdata/unzip.c --- */
 int unzip_record(struct perfdata *pd, const uint8_t *data, size_t size, uint32_t file,

@@ -184,8 +184,11 @@ void inject_heads(const struct perfdata *pd, struct perfdata_writer *w, bool bui
 	for (size_t i = 0; i < pd->types.n; i++) {
 		const struct perfdata_type *t = &pd->types.data[i];
 
-		perfdata_write_attr(w, &t->attr, t->name ? t->name : pd->trace.types[i].name,
-				    t->ids.data, t->ids.n);
+		perfdata_write_event(w, &(struct perfdata_event){
+						.name = t->name ? t->name : pd->trace.types[i].name,
+						.attr = t->attr,
+						.ids = t->ids.data,
+						.n_ids = t->ids.n });
 	}
 	for (unsigned f = 0; f < PERFDATA_FEATURE_END; f++)
 		if (pd->feature[f].present && (build_ids || f != PERFDATA_BUILD_ID) &&

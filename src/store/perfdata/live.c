@@ -40,14 +40,14 @@ struct source *perfdata_live_new(void)
 	return &pd->source;
 }
 
-int perfdata_live_attr(struct source *s, const struct perf_event_attr *attr, const char *name,
-		       const uint64_t *ids, size_t n, struct err *e)
+int perfdata_live_event(struct source *s, const struct perfdata_event *ev, struct err *e)
 {
 	struct perfdata *pd = s->impl;
-	int r = attr_add(pd, (const uint8_t *)attr, sizeof(*attr), (const uint8_t *)ids, n, e);
+	int r = attr_add(pd, (const uint8_t *)&ev->attr, sizeof(ev->attr), (const uint8_t *)ev->ids,
+			 ev->n_ids, e);
 
 	if (r == 0)
-		pd->types.data[pd->types.n - 1].name = arena_strdup(&pd->trace.arena, name);
+		pd->types.data[pd->types.n - 1].name = arena_strdup(&pd->trace.arena, ev->name);
 	return r;
 }
 

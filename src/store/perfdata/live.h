@@ -7,12 +7,12 @@
 #define KYMO_STORE_PERFDATA_LIVE_H
 
 #include "event/trace.h"
+#include "store/perfdata/write.h"
 
 /* A trace without samples of its own; source_close() frees it. */
 struct source *perfdata_live_new(void);
 /* All events before the first feed, in the order they were opened. */
-int perfdata_live_attr(struct source *s, const struct perf_event_attr *attr, const char *name,
-		       const uint64_t *ids, size_t n, struct err *e);
+int perfdata_live_event(struct source *s, const struct perfdata_event *ev, struct err *e);
 void perfdata_live_start(struct source *s);
 
 /*

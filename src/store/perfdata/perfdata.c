@@ -348,6 +348,8 @@ static struct perfdata *new_perfdata(void)
 				      .impl = pd,
 				      .read_chunk = read_chunk,
 				      .read_ordered = read_ordered,
+				      .dump = perfdata_dump,
+				      .settings = attr_settings,
 				      .close = perfdata_close };
 	return pd;
 }

@@ -151,10 +151,10 @@ void tracing_finish(struct perfdata *pd)
 	for (size_t i = 0; i < pd->trace.n_types; i++) {
 		struct event_type *t = &pd->trace.types[i];
 
-		if (t->attr.type != PERF_TYPE_TRACEPOINT)
+		if (t->class != TYPE_TRACEPOINT)
 			continue;
 		vec_each (&pd->formats, f) {
-			if (f->id != t->attr.config)
+			if (f->id != t->code)
 				continue;
 			if (type_parse_format(t, &pd->trace.arena, f->text, f->size, NULL) == 0) {
 				t->system = t->system ? t->system : f->system;

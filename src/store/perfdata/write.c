@@ -98,16 +98,15 @@ int perfdata_write_open(const struct perfdata_write_opts *o, struct perfdata_wri
 	return 0;
 }
 
-void perfdata_write_attr(struct perfdata_writer *w, const struct perf_event_attr *attr,
-			 const char *name, const uint64_t *ids, size_t n)
+void perfdata_write_event(struct perfdata_writer *w, const struct perfdata_event *ev)
 {
 	struct write_attr *a = vec_add(&w->attrs);
 
-	a->attr = *attr;
-	a->attr.size = sizeof(*attr);
-	a->name = mem_strdup(name);
-	a->ids = mem_dup(ids, n * sizeof(*ids));
-	a->n_ids = n;
+	a->attr = ev->attr;
+	a->attr.size = sizeof(a->attr);
+	a->name = mem_strdup(ev->name);
+	a->ids = mem_dup(ev->ids, ev->n_ids * sizeof(*ev->ids));
+	a->n_ids = ev->n_ids;
 }
 
 /* { attr, ids } as a record; the name follows as an update. */

@@ -33,9 +33,17 @@ void perfdata_keep_old(const char *path);
 int perfdata_write_open(const struct perfdata_write_opts *o, struct perfdata_writer **ret,
 			struct err *e);
 
-/* All events, in their order, before the start. name is for stream form's readers. */
-void perfdata_write_attr(struct perfdata_writer *w, const struct perf_event_attr *attr,
-			 const char *name, const uint64_t *ids, size_t n);
+/* An event of a recording to be written. */
+struct perfdata_event {
+	const char *name; /* files have it in a feature, streams behind the attr */
+	struct perf_event_attr attr;
+	const uint64_t *ids;
+	size_t n_ids;
+	int leader; /* of its group; its own index when alone */
+	const char *group_name;
+};
+/* All events, in their order, before the start; copied. */
+void perfdata_write_event(struct perfdata_writer *w, const struct perfdata_event *ev);
 /*
  * A feature that is known before the start; copied. In stream form it becomes a
  * record. One of kymo's own, which comes after the data, is announced here with n 0.

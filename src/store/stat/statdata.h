@@ -35,19 +35,19 @@ struct statdata_config {
 /* --- writing --- */
 
 /* The set's events as types, each place with an id of its own; all from the arena. */
-struct event_type *statdata_types(const struct count_set *set, struct arena *a);
+struct perfdata_event *statdata_types(const struct count_set *set, struct arena *a);
 /* What precedes the counts; after perfdata_write_start(). A thread's name may be "". */
 int statdata_write_begin(struct perfdata_writer *w, const struct count_set *set,
-			 const struct event_type *types, const struct statdata_config *c,
+			 const struct perfdata_event *types, const struct statdata_config *c,
 			 const char *(*thread_name)(void *ctx, pid_t tid), void *ctx,
 			 struct err *e);
 /* The counts since the start, and the end of the interval, or of all. */
 int statdata_write_round(struct perfdata_writer *w, const struct count_set *set,
-			 const struct event_type *types, uint64_t time_ns, bool final,
+			 const struct perfdata_event *types, uint64_t time_ns, bool final,
 			 struct err *e);
 /* The command's own times; before the last round. */
 int statdata_write_usage(struct perfdata_writer *w, const struct count_set *set,
-			 const struct event_type *types, uint64_t user_ns, uint64_t sys_ns,
+			 const struct perfdata_event *types, uint64_t user_ns, uint64_t sys_ns,
 			 struct err *e);
 
 /* --- reading --- */

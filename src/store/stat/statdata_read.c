@@ -33,31 +33,29 @@ struct reader {
 
 static enum spec_kind statdata_read_kind_of(const struct event_type *t)
 {
-	switch (t->attr.type) {
-	case PERF_TYPE_HARDWARE: return SPEC_HARDWARE;
-	case PERF_TYPE_SOFTWARE:
+	switch (t->class) {
+	case TYPE_HARDWARE: return SPEC_HARDWARE;
+	case TYPE_SOFTWARE:
 		/* perf's stand-ins for what it counts itself */
-		return t->attr.config == PERF_COUNT_SW_DUMMY && strstr(t->name, "_time")
-			       ? SPEC_TOOL
-			       : SPEC_SOFTWARE;
-	case PERF_TYPE_TRACEPOINT: return SPEC_TRACEPOINT;
-	case PERF_TYPE_HW_CACHE: return SPEC_CACHE;
-	case PERF_TYPE_RAW: return SPEC_RAW;
-	case PERF_TYPE_BREAKPOINT: return SPEC_BREAKPOINT;
+		return type_is_dummy(t) && strstr(t->name, "_time") ? SPEC_TOOL : SPEC_SOFTWARE;
+	case TYPE_TRACEPOINT: return SPEC_TRACEPOINT;
+	case TYPE_CACHE: return SPEC_CACHE;
+	case TYPE_RAW: return SPEC_RAW;
+	case TYPE_BREAKPOINT: return SPEC_BREAKPOINT;
 	default: return SPEC_PMU;
 	}
 }
 
 /* Like PMUs (uncore_imc_0, _1 ...) that counted the same are one sum. */
-static int first_like(const struct count_set *set, size_t i)
+static int first_like(const struct count_set *set, const struct event_type *types, size_t i)
 {
 	const struct count_event *ev = &set->event[i];
 
 	for (size_t k = 0; ev->kind == SPEC_PMU && k < i; k++) {
 		const struct count_event *other = &set->event[k];
 
-		if (other->kind == SPEC_PMU && other->attr.type != ev->attr.type &&
-		    other->attr.config == ev->attr.config && strcmp(other->name, ev->name) == 0 &&
+		if (other->kind == SPEC_PMU && types[k].pmu != types[i].pmu &&
+		    types[k].code == types[i].code && strcmp(other->name, ev->name) == 0 &&
 		    other->cgroup == ev->cgroup)
 			return other->first;
 	}
@@ -85,11 +83,12 @@ static void statdata_read_describe(struct reader *r)
 			.cgroup = from->cgroup,
 			.scale = from->scale,
 			.kind = statdata_read_kind_of(t),
-			.attr = t->attr,
+			.role = t->role,
+			.excludes = t->excludes,
 			.leader = t->leader,
 			.group_name = t->group_name,
 		};
-		ev->first = first_like(set, i);
+		ev->first = first_like(set, pd->trace.types, i);
 	}
 }
 

@@ -12,23 +12,21 @@
 
 static bool statdata_write_is_clock(const struct count_event *ev)
 {
-	return ev->attr.type == PERF_TYPE_SOFTWARE && ev->kind == SPEC_SOFTWARE &&
-	       (ev->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
-		ev->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+	return ev->kind == SPEC_SOFTWARE && role_is_clock(ev->role);
 }
 
-struct event_type *statdata_types(const struct count_set *set, struct arena *a)
+struct perfdata_event *statdata_types(const struct count_set *set, struct arena *a)
 {
-	struct event_type *types = arena_alloc(a, (set->n + 1) * sizeof(*types));
+	struct perfdata_event *types = arena_alloc(a, (set->n + 1) * sizeof(*types));
 	uint64_t next = 1;
 
 	for (size_t i = 0; i < set->n; i++) {
 		const struct count_event *ev = &set->event[i];
-		struct event_type *t = &types[i];
+		struct perfdata_event *t = &types[i];
 		uint64_t *ids = arena_alloc(a, (ev->n_places + 1) * sizeof(*ids));
 
 		t->name = ev->name;
-		t->attr = ev->attr;
+		t->attr = ev->spec->attr;
 		t->attr.size = sizeof(t->attr); /* perf takes 0 for the end of its list */
 		t->leader = ev->leader;
 		t->group_name = ev->group_name;
@@ -50,7 +48,7 @@ struct event_type *statdata_types(const struct count_set *set, struct arena *a)
 }
 
 static int put_update(struct perfdata_writer *w, enum perfdata_update what,
-		      const struct event_type *t, const void *data, size_t n, struct err *e)
+		      const struct perfdata_event *t, const void *data, size_t n, struct err *e)
 {
 	AUTO_FREE uint8_t *body = mem_alloc(16 + n);
 	uint64_t head[2] = { what, t->ids[0] };
@@ -62,7 +60,7 @@ static int put_update(struct perfdata_writer *w, enum perfdata_update what,
 
 /* Unit, scale, cgroup: what an attr does not tell. */
 static int put_updates(struct perfdata_writer *w, const struct count_event *ev,
-		       const struct event_type *t, struct err *e)
+		       const struct perfdata_event *t, struct err *e)
 {
 	const char *unit = statdata_write_is_clock(ev) ? "msec"
 			   : ev->kind == SPEC_TOOL     ? "ns"
@@ -149,7 +147,7 @@ static int statdata_write_put_cpus(struct perfdata_writer *w, const struct place
 }
 
 int statdata_write_begin(struct perfdata_writer *w, const struct count_set *set,
-			 const struct event_type *types, const struct statdata_config *c,
+			 const struct perfdata_event *types, const struct statdata_config *c,
 			 const char *(*thread_name)(void *ctx, pid_t tid), void *ctx, struct err *e)
 {
 	struct {
@@ -179,7 +177,7 @@ int statdata_write_begin(struct perfdata_writer *w, const struct count_set *set,
 }
 
 int statdata_write_round(struct perfdata_writer *w, const struct count_set *set,
-			 const struct event_type *types, uint64_t time_ns, bool final,
+			 const struct perfdata_event *types, uint64_t time_ns, bool final,
 			 struct err *e)
 {
 	struct statdata_round round = { final ? STATDATA_FINAL : STATDATA_INTERVAL, time_ns };
@@ -210,7 +208,7 @@ int statdata_write_round(struct perfdata_writer *w, const struct count_set *set,
 }
 
 int statdata_write_usage(struct perfdata_writer *w, const struct count_set *set,
-			 const struct event_type *types, uint64_t user_ns, uint64_t sys_ns,
+			 const struct perfdata_event *types, uint64_t user_ns, uint64_t sys_ns,
 			 struct err *e)
 {
 	uint64_t usage[2] = { user_ns, sys_ns };

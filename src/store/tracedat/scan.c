@@ -132,12 +132,11 @@ static void add_type(struct reader *r, const struct tracedat_format *f)
 	t->name = arena_printf(a, "%s:%s", f->system, f->name);
 	t->format_id = f->id;
 	t->leader = (int)r->trace.n_types;
-	t->attr.type = PERF_TYPE_TRACEPOINT;
-	t->attr.config = f->id;
-	t->attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_TID | PERF_SAMPLE_CPU |
-			      PERF_SAMPLE_RAW | PERF_SAMPLE_PERIOD;
-	t->attr.size = sizeof(t->attr);
-	t->attr.sample_period = 1;
+	t->class = TYPE_TRACEPOINT;
+	t->code = f->id;
+	t->has = EVENT_HAVE_TIME | EVENT_HAVE_TASK | EVENT_HAVE_CPU | EVENT_HAVE_RAW |
+		 EVENT_HAVE_PERIOD;
+	t->rate = 1;
 	for (size_t k = 0; k < t->n_fields; k++)
 		t->fields[k].swapped = r->t.swap;
 	text_prepare(r->trace.tep, t, a);
@@ -235,8 +234,7 @@ static void make_types(struct reader *r, const struct jobs *jobs)
 	stacks = r->kstack_type != NO_TYPE || r->ustack_type != NO_TYPE;
 	for (size_t i = 0; i < r->trace.n_types; i++)
 		if (stacks || i == r->exit_type || i == r->fn_type)
-			r->trace.types[i].attr.sample_type |=
-				PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_IP;
+			r->trace.types[i].has |= EVENT_HAVE_CHAIN | EVENT_HAVE_IP;
 }
 
 uint64_t tracedat_time(const struct tracedat *t, uint64_t stamp)

@@ -2,7 +2,8 @@
 #include "sym/unwind/frame.h"
 
 #include <elf.h>
-#include <linux/perf_event.h>
+
+#include "event/event.h"
 
 /* User space addresses on aarch64 without authentication codes and tags. */
 #define ARM64_ADDRESS (((uint64_t)1 << 48) - 1)
@@ -61,7 +62,7 @@ int unwind_regs_from_perf(uint16_t machine, uint64_t abi, uint64_t mask, const u
 				      -1, -1, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15 };
 	unsigned limit = machine == EM_X86_64 ? sizeof(x86) : 33, n = 0;
 
-	if (abi != PERF_SAMPLE_REGS_ABI_64 || (machine != EM_X86_64 && machine != EM_AARCH64))
+	if (abi != EVENT_REGS_64 || (machine != EM_X86_64 && machine != EM_AARCH64))
 		return -EOPNOTSUPP;
 	*ret = (struct unwind_regs){ .machine = machine };
 	for (; mask; mask &= mask - 1, n++) {

@@ -28,9 +28,8 @@ struct unwind_regs {
 };
 
 /*
- * Registers as perf samples carry them: the mask and values of
- * PERF_SAMPLE_REGS_USER. -EOPNOTSUPP for 32-bit ones, -ENODATA when there is no
- * stack pointer or ip.
+ * The user's registers as samples carry them (event_extra.regs). -EOPNOTSUPP for 32-bit ones,
+ * -ENODATA when there is no stack pointer or ip.
  */
 int unwind_regs_from_perf(uint16_t machine, uint64_t abi, uint64_t mask, const uint64_t *regs,
 			  struct unwind_regs *ret);

@@ -167,9 +167,7 @@ bool export_is_time(const struct event_type *t)
 {
 	if (t->unit)
 		return strcmp(t->unit, "ns") == 0;
-	return t->attr.type == PERF_TYPE_SOFTWARE && t->attr.size &&
-	       (t->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
-		t->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+	return role_is_clock(t->role);
 }
 
 /* --- events --- */

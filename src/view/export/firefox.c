@@ -99,12 +99,12 @@ static void put_start(struct firefox *f)
 static uint64_t interval_ns(const struct trace *t)
 {
 	for (size_t i = 0; i < t->n_types; i++) {
-		const struct perf_event_attr *a = &t->types[i].attr;
+		const struct event_type *type = &t->types[i];
 
-		if (a->freq && a->sample_freq)
-			return 1000000000 / a->sample_freq;
-		if (export_is_time(&t->types[i]) && a->sample_period)
-			return a->sample_period;
+		if (type->rate && type->by_rate)
+			return 1000000000 / type->rate;
+		if (type->rate && export_is_time(type))
+			return type->rate;
 	}
 	return 1000000;
 }

@@ -9,7 +9,6 @@
  */
 #include "view/export/perfetto.h"
 
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -144,24 +143,19 @@ static void export_perfetto_put_task(void *ctx, const struct task_seen *s)
 static void put_timebase(struct pb *b, const struct event_type *t)
 {
 	size_t m = pb_begin(b, DEFAULTS_TIMEBASE), inner;
-	const struct perf_event_attr *a = &t->attr;
 
-	if (a->freq)
-		pb_uint(b, TIMEBASE_FREQUENCY, a->sample_freq);
-	else
-		pb_uint(b, TIMEBASE_PERIOD, a->sample_period);
+	pb_uint(b, t->by_rate ? TIMEBASE_FREQUENCY : TIMEBASE_PERIOD, t->rate);
 	if (t->system) {
 		inner = pb_begin(b, TIMEBASE_TRACEPOINT);
 		pb_str(b, 1, t->name);
 		pb_end(b, inner);
 	} else if (export_is_time(t) && !t->unit) {
 		pb_uint(b, TIMEBASE_COUNTER,
-			a->config == PERF_COUNT_SW_TASK_CLOCK ? COUNTER_TASK_CLOCK
-							      : COUNTER_CPU_CLOCK);
+			t->role == ROLE_TASK_CLOCK ? COUNTER_TASK_CLOCK : COUNTER_CPU_CLOCK);
 	} else {
 		inner = pb_begin(b, TIMEBASE_RAW);
-		pb_uint(b, 1, a->type);
-		pb_uint(b, 2, a->config);
+		pb_uint(b, 1, t->pmu);
+		pb_uint(b, 2, t->code);
 		pb_end(b, inner);
 	}
 	pb_str(b, TIMEBASE_NAME, t->name);

@@ -87,7 +87,7 @@ static void put_value_type(struct pprof *p, unsigned field, const char *type, co
 /* What the second value of a type is called. */
 static const char *value_name(const struct event_type *t)
 {
-	if (t->attr.type == PERF_TYPE_SOFTWARE && export_is_time(t) && !t->unit)
+	if (role_is_clock(t->role) && !t->unit)
 		return "cpu";
 	return t->name;
 }
@@ -117,10 +117,10 @@ static void put_types(struct pprof *p)
 		first = value_name(type);
 		put_value_type(p, PROFILE_PERIOD_TYPE, first,
 			       export_is_time(type) ? "nanoseconds" : "count");
-		if (!type->attr.freq)
-			pb_uint(&p->b, PROFILE_PERIOD, type->attr.sample_period);
-		else if (export_is_time(type) && type->attr.sample_freq)
-			pb_uint(&p->b, PROFILE_PERIOD, 1000000000 / type->attr.sample_freq);
+		if (!type->by_rate)
+			pb_uint(&p->b, PROFILE_PERIOD, type->rate);
+		else if (export_is_time(type) && type->rate)
+			pb_uint(&p->b, PROFILE_PERIOD, 1000000000 / type->rate);
 	}
 	if (first)
 		pb_uint(&p->b, PROFILE_DEFAULT_TYPE, export_pprof_text(p, first));

@@ -114,7 +114,7 @@ static bool by_frame_pointers(const struct trace *t)
 	bool copies = false;
 
 	for (size_t i = 0; i < t->n_types; i++)
-		copies |= t->types[i].attr.sample_type & PERF_SAMPLE_STACK_USER;
+		copies |= (t->types[i].has & TYPE_HAS_STACK) != 0;
 	return !t->info.walked && !copies;
 }
 
@@ -123,7 +123,7 @@ const char *report_deeper(const struct trace *t)
 	bool asked = false;
 
 	for (size_t i = 0; i < t->n_types; i++) {
-		uint16_t max = t->types[i].attr.sample_max_stack;
+		uint16_t max = t->types[i].max_stack;
 
 		asked |= max && max < TRACE_WALK_DEPTH;
 	}

@@ -3,10 +3,13 @@
 #include "view/script/impl.h"
 
 #include <ctype.h>
+#include <linux/perf_event.h>
 #include <time.h>
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "event/memory.h"
+#include "event/regs.h"
 
 #define SITE_WHAT (SCRIPT_SYM | SCRIPT_DSO | SCRIPT_SYMOFF)
 
@@ -97,33 +100,6 @@ void extra_data_src(struct script *s, uint64_t v)
 	out_pad(s->out, s->data_src_width - b->n);
 }
 
-const char *extra_reg_name(const char *arch, unsigned r, char *buf, size_t size)
-{
-	static const char *const x86[] = {
-		"AX", "BX", "CX", "DX", "SI", "DI", "BP",  "SP",  "IP",	 "FLAGS", "CS",	 "SS",
-		"DS", "ES", "FS", "GS", "R8", "R9", "R10", "R11", "R12", "R13",	  "R14", "R15"
-	};
-
-	if (arch && (strcmp(arch, "x86_64") == 0 || strcmp(arch, "i686") == 0)) {
-		if (r < ARRAY_SIZE(x86))
-			return x86[r];
-		if (r >= 32) {
-			snprintf(buf, size, "XMM%u", (r - 32) / 2);
-			return buf;
-		}
-	}
-	if (arch && strcmp(arch, "aarch64") == 0) {
-		static const char *const last[] = { "lr", "sp", "pc" };
-
-		if (r >= 30 && r < 33)
-			return last[r - 30];
-		snprintf(buf, size, r == 46 ? "VG" : "x%u", r);
-		return buf;
-	}
-	snprintf(buf, size, "r%u", r);
-	return buf;
-}
-
 void extra_regs(struct script *s, uint64_t abi, uint64_t mask, const uint64_t *regs)
 {
 	char buf[16];
@@ -134,7 +110,7 @@ void extra_regs(struct script *s, uint64_t abi, uint64_t mask, const uint64_t *r
 	for (unsigned r = 0; r < 64; r++) {
 		if (!(mask >> r & 1))
 			continue;
-		out_right(s->out, extra_reg_name(s->trace->info.arch, r, buf, sizeof(buf)), 5);
+		out_right(s->out, regs_name(s->trace->info.arch, r, buf, sizeof(buf)), 5);
 		out_add(s->out, ":0x", 3);
 		out_hex(s->out, *regs++, 0);
 		out_putc(s->out, ' ');
@@ -231,20 +207,10 @@ void extra_bpf_output(struct script *s, const struct event *ev)
 
 void extra_page_size(struct script *s, uint64_t size)
 {
-	static const char units[] = "BKMGTPE";
-	unsigned u = 0;
+	char buf[32];
 
-	if (!size) {
-		out_puts(s->out, " N/A");
-		return;
-	}
-	while (size >= 1024 && size % 1024 == 0 && u < 6) {
-		size /= 1024;
-		u++;
-	}
 	out_putc(s->out, ' ');
-	out_u64(s->out, size, 0);
-	out_putc(s->out, units[u]);
+	out_puts(s->out, memory_page_size(size, buf, sizeof(buf)));
 }
 
 /* The line of source the sample was in, once as long as it stays there. */

@@ -51,8 +51,8 @@ static const char *const unsupported[] = {
 	"ipc",	       "machine_pid",	 "vcpu",
 };
 
-static const char *const class_names[SCRIPT_CLASSES] = { "hw",	"sw",	 "trace", "cache",
-							 "raw", "break", "synth", "other" };
+static const char *const class_names[TYPE_CLASSES] = { "hw",  "sw",    "trace", "cache",
+						       "raw", "break", "synth", "other" };
 
 #define PLAIN                                                                             \
 	(SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT | SCRIPT_IP | \
@@ -61,29 +61,22 @@ static const char *const class_names[SCRIPT_CLASSES] = { "hw",	"sw",	 "trace", "
 /* Fields that make no sense for a class. */
 static uint64_t invalid_for(int class)
 {
-	if (class == SCRIPT_TRACEPOINT)
+	if (class == TYPE_TRACEPOINT)
 		return 0;
-	return SCRIPT_TRACE | (class == SCRIPT_SW ? 0 : SCRIPT_BPF_OUTPUT);
-}
-
-enum script_class script_class(uint32_t attr_type)
-{
-	if (attr_type <= SCRIPT_BREAK)
-		return (enum script_class)attr_type;
-	return attr_type == 0x80000000u ? SCRIPT_SYNTH : SCRIPT_OTHER;
+	return SCRIPT_TRACE | (class == TYPE_SOFTWARE ? 0 : SCRIPT_BPF_OUTPUT);
 }
 
 void script_fields_init(struct script_fields *f)
 {
 	memset(f, 0, sizeof(*f));
-	for (int i = 0; i < SCRIPT_CLASSES; i++)
+	for (int i = 0; i < TYPE_CLASSES; i++)
 		f->of[i].show = PLAIN;
-	f->of[SCRIPT_SW].show |= SCRIPT_BPF_OUTPUT;
-	f->of[SCRIPT_TRACEPOINT].show =
+	f->of[TYPE_SOFTWARE].show |= SCRIPT_BPF_OUTPUT;
+	f->of[TYPE_TRACEPOINT].show =
 		SCRIPT_COMM | SCRIPT_TID | SCRIPT_CPU | SCRIPT_TIME | SCRIPT_EVENT | SCRIPT_TRACE;
-	f->of[SCRIPT_RAW].show |= SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT | SCRIPT_PHYS_ADDR |
-				  SCRIPT_DATA_PAGE_SIZE | SCRIPT_CODE_PAGE_SIZE | SCRIPT_INS_LAT;
-	f->of[SCRIPT_SYNTH].show = PLAIN & ~SCRIPT_PERIOD;
+	f->of[TYPE_RAW].show |= SCRIPT_ADDR | SCRIPT_DATA_SRC | SCRIPT_WEIGHT | SCRIPT_PHYS_ADDR |
+				SCRIPT_DATA_PAGE_SIZE | SCRIPT_CODE_PAGE_SIZE | SCRIPT_INS_LAT;
+	f->of[TYPE_SYNTH].show = PLAIN & ~SCRIPT_PERIOD;
 }
 
 void script_fields_help(struct strbuf *b)
@@ -140,7 +133,7 @@ static int parse_one(struct script_fields *f, int only, char how, const char *na
 
 	if (r < 0)
 		return r;
-	for (int c = 0; c < SCRIPT_CLASSES; c++) {
+	for (int c = 0; c < TYPE_CLASSES; c++) {
 		if (only >= 0 && c != only)
 			continue;
 		if (!(invalid_for(c) & field)) {
@@ -180,7 +173,7 @@ int script_fields_parse(struct script_fields *f, const char *arg, struct strbuf 
 	if (colon) {
 		*colon = '\0';
 		list = colon + 1;
-		for (int c = 0; c < SCRIPT_CLASSES; c++)
+		for (int c = 0; c < TYPE_CLASSES; c++)
 			if (strcmp(text, class_names[c]) == 0)
 				only = c;
 		if (only < 0)
@@ -192,7 +185,7 @@ int script_fields_parse(struct script_fields *f, const char *arg, struct strbuf 
 		return err_set(e, EINVAL, "-F needs a field");
 	}
 	if (!has_signs(list)) {
-		for (int c = 0; c < SCRIPT_CLASSES; c++)
+		for (int c = 0; c < TYPE_CLASSES; c++)
 			if (only < 0 || c == only) {
 				f->of[c].show = 0;
 				f->of[c].set = true;
@@ -213,36 +206,36 @@ int script_fields_parse(struct script_fields *f, const char *arg, struct strbuf 
 
 /* What a field needs in the samples. */
 static const struct {
-	uint64_t field, sample_type;
+	uint64_t field;
+	unsigned has;
 	const char *how;
 } needs[] = {
-	{ SCRIPT_IP, PERF_SAMPLE_IP, "IP" },
-	{ SCRIPT_ADDR, PERF_SAMPLE_ADDR, "ADDR" },
-	{ SCRIPT_DATA_SRC, PERF_SAMPLE_DATA_SRC, "DATA_SRC" },
-	{ SCRIPT_WEIGHT, PERF_SAMPLE_WEIGHT_TYPE, "WEIGHT" },
-	{ SCRIPT_TID | SCRIPT_PID, PERF_SAMPLE_TID, "TID" },
-	{ SCRIPT_TIME, PERF_SAMPLE_TIME, "TIME" },
-	{ SCRIPT_CPU, PERF_SAMPLE_CPU, "CPU" },
-	{ SCRIPT_IREGS, PERF_SAMPLE_REGS_INTR, "IREGS" },
-	{ SCRIPT_UREGS, PERF_SAMPLE_REGS_USER, "UREGS" },
-	{ SCRIPT_PHYS_ADDR, PERF_SAMPLE_PHYS_ADDR, "PHYS_ADDR" },
-	{ SCRIPT_DATA_PAGE_SIZE, PERF_SAMPLE_DATA_PAGE_SIZE, "DATA_PAGE_SIZE" },
-	{ SCRIPT_CODE_PAGE_SIZE, PERF_SAMPLE_CODE_PAGE_SIZE, "CODE_PAGE_SIZE" },
-	{ SCRIPT_INS_LAT, PERF_SAMPLE_WEIGHT_STRUCT, "WEIGHT_STRUCT" },
-	{ SCRIPT_RETIRE_LAT, PERF_SAMPLE_WEIGHT_STRUCT, "WEIGHT_STRUCT" },
-	{ SCRIPT_CGROUP, PERF_SAMPLE_CGROUP, "CGROUP" },
+	{ SCRIPT_IP, EVENT_HAVE_IP, "IP" },
+	{ SCRIPT_ADDR, EVENT_HAVE_ADDR, "ADDR" },
+	{ SCRIPT_DATA_SRC, TYPE_HAS_DATA_SRC, "DATA_SRC" },
+	{ SCRIPT_WEIGHT, TYPE_HAS_WEIGHT, "WEIGHT" },
+	{ SCRIPT_TID | SCRIPT_PID, EVENT_HAVE_TASK, "TID" },
+	{ SCRIPT_TIME, EVENT_HAVE_TIME, "TIME" },
+	{ SCRIPT_CPU, EVENT_HAVE_CPU, "CPU" },
+	{ SCRIPT_IREGS, TYPE_HAS_INTR_REGS, "IREGS" },
+	{ SCRIPT_UREGS, TYPE_HAS_USER_REGS, "UREGS" },
+	{ SCRIPT_PHYS_ADDR, TYPE_HAS_PHYS_ADDR, "PHYS_ADDR" },
+	{ SCRIPT_DATA_PAGE_SIZE, TYPE_HAS_DATA_PAGE, "DATA_PAGE_SIZE" },
+	{ SCRIPT_CODE_PAGE_SIZE, TYPE_HAS_CODE_PAGE, "CODE_PAGE_SIZE" },
+	{ SCRIPT_INS_LAT, TYPE_HAS_WEIGHT_PARTS, "WEIGHT_STRUCT" },
+	{ SCRIPT_RETIRE_LAT, TYPE_HAS_WEIGHT_PARTS, "WEIGHT_STRUCT" },
+	{ SCRIPT_CGROUP, TYPE_HAS_CGROUP, "CGROUP" },
 };
 
 static int check_type(struct script_fields *f, const struct event_type *t, struct strbuf *notes,
 		      struct err *e)
 {
-	int c = script_class(t->attr.type);
-	uint64_t have = t->attr.sample_type;
+	enum type_class c = t->class;
 
 	if (type_is_dummy(t))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(needs); i++) {
-		if (!(f->of[c].show & needs[i].field) || (have & needs[i].sample_type))
+		if (!(f->of[c].show & needs[i].field) || (t->has & needs[i].has))
 			continue;
 		if (f->of[c].asked & needs[i].field) {
 			const char *name = "";
@@ -257,7 +250,7 @@ static int check_type(struct script_fields *f, const struct event_type *t, struc
 		f->of[c].show &= ~needs[i].field;
 	}
 	if ((f->of[c].show & (SCRIPT_SYM | SCRIPT_DSO)) &&
-	    !(have & (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR)))
+	    !(t->has & (EVENT_HAVE_IP | EVENT_HAVE_ADDR)))
 		return err_set(e, EINVAL,
 			       "the samples of '%s' have no address, so there is no symbol to show",
 			       t->name);
@@ -273,13 +266,13 @@ int script_fields_check(struct script_fields *f, const struct trace *t, bool cha
 {
 	bool tod = false;
 
-	for (int c = 0; c < SCRIPT_CLASSES; c++) {
+	for (int c = 0; c < TYPE_CLASSES; c++) {
 		const struct event_type *first = NULL;
 
 		for (size_t i = 0; i < t->n_types && !first; i++)
-			if ((int)script_class(t->types[i].attr.type) == c)
+			if ((int)t->types[i].class == c)
 				first = &t->types[i];
-		if (!first && f->of[c].set && f->of[c].by_name && c != SCRIPT_SYNTH)
+		if (!first && f->of[c].set && f->of[c].by_name && c != TYPE_SYNTH)
 			strbuf_printf(notes, "the recording has no %s events: -F %s: left out\n",
 				      class_names[c], class_names[c]);
 		if (!first)
@@ -293,10 +286,9 @@ int script_fields_check(struct script_fields *f, const struct trace *t, bool cha
 		tod = tod || (f->of[c].show & SCRIPT_TOD);
 	}
 	/* A tracepoint's symbols are shown when there are call chains. */
-	for (size_t i = 0; i < t->n_types && chains && !f->of[SCRIPT_TRACEPOINT].set; i++)
-		if (t->types[i].attr.type == PERF_TYPE_TRACEPOINT &&
-		    (t->types[i].attr.sample_type & PERF_SAMPLE_CALLCHAIN))
-			f->of[SCRIPT_TRACEPOINT].show |=
+	for (size_t i = 0; i < t->n_types && chains && !f->of[TYPE_TRACEPOINT].set; i++)
+		if (t->types[i].class == TYPE_TRACEPOINT && (t->types[i].has & EVENT_HAVE_CHAIN))
+			f->of[TYPE_TRACEPOINT].show |=
 				SCRIPT_IP | SCRIPT_SYM | SCRIPT_SYMOFF | SCRIPT_DSO;
 	if (tod && !t->info.wall_time) {
 		err_set(e, EINVAL, "the recording does not say what time of day it was");

@@ -47,26 +47,13 @@
 #define SCRIPT_CGROUP (1ull << 31)
 #define SCRIPT_METRIC (1ull << 32)
 
-/* perf's event types, and what is none of them. */
-enum script_class {
-	SCRIPT_HW,
-	SCRIPT_SW,
-	SCRIPT_TRACEPOINT,
-	SCRIPT_CACHE,
-	SCRIPT_RAW,
-	SCRIPT_BREAK,
-	SCRIPT_SYNTH,
-	SCRIPT_OTHER,
-	SCRIPT_CLASSES,
-};
-
 struct script_fields {
 	struct {
 		uint64_t show;
 		uint64_t asked, refused; /* what the user named with or without '-' */
 		bool set;		 /* the user named fields for this class */
 		bool by_name;		 /* and the class: it must be there */
-	} of[SCRIPT_CLASSES];
+	} of[TYPE_CLASSES];
 };
 
 void script_fields_init(struct script_fields *f);
@@ -76,7 +63,6 @@ int script_fields_parse(struct script_fields *f, const char *arg, struct strbuf 
 /* Take away what the recording does not have; notes gets a line for what was asked for by name. */
 int script_fields_check(struct script_fields *f, const struct trace *t, bool chains,
 			struct strbuf *notes, struct err *e);
-enum script_class script_class(uint32_t attr_type);
 /* Every field with its meaning, a line each, for -F help. */
 void script_fields_help(struct strbuf *b);
 

@@ -140,7 +140,6 @@ const char *site_function(struct script *s, const struct site *x);
 /* --- view/script/extra.c: the fields that few events have --- */
 void extra_addr(struct script *s, const struct event *ev, uint64_t show);
 void extra_data_src(struct script *s, uint64_t v);
-const char *extra_reg_name(const char *arch, unsigned r, char *buf, size_t size);
 void extra_regs(struct script *s, uint64_t abi, uint64_t mask, const uint64_t *regs);
 void extra_branches(struct script *s, const struct event *ev, uint64_t show);
 void extra_bpf_output(struct script *s, const struct event *ev);

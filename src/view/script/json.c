@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "event/regs.h"
 #include "store/perfdata/abi.h"
 #include "store/perfdata/records.h"
 #include "view/export/export.h"
@@ -190,7 +191,7 @@ static void put_registers(struct script *s, const char *k, uint64_t abi, uint64_
 	for (unsigned r = 0; r < 64; r++) {
 		if (!(mask >> r & 1))
 			continue;
-		script_json_put_hex(s, extra_reg_name(s->trace->info.arch, r, buf, sizeof(buf)),
+		script_json_put_hex(s, regs_name(s->trace->info.arch, r, buf, sizeof(buf)),
 				    *regs++);
 	}
 	script_json_finish(s, '}');
@@ -224,33 +225,33 @@ static void put_cgroup(struct script *s, uint64_t id)
 /* What few events carry: all that the sample was recorded with. */
 static void put_extra(struct script *s, const struct event *ev, const struct event_extra *x)
 {
-	uint64_t has = s->trace->types[ev->type].attr.sample_type;
+	unsigned has = s->trace->types[ev->type].has;
 
-	if (has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT))
+	if (has & TYPE_HAS_WEIGHT)
 		put_u64(s, "weight", x->weight);
-	if (has & PERF_SAMPLE_DATA_SRC)
+	if (has & TYPE_HAS_DATA_SRC)
 		script_json_put_hex(s, "data_src", x->data_src);
-	if (has & PERF_SAMPLE_TRANSACTION)
+	if (has & TYPE_HAS_TRANSACTION)
 		script_json_put_hex(s, "transaction", x->transaction);
-	if (has & PERF_SAMPLE_PHYS_ADDR)
+	if (has & TYPE_HAS_PHYS_ADDR)
 		script_json_put_hex(s, "phys_addr", x->phys_addr);
-	if (has & PERF_SAMPLE_CGROUP)
+	if (has & TYPE_HAS_CGROUP)
 		put_cgroup(s, x->cgroup);
-	if (has & PERF_SAMPLE_DATA_PAGE_SIZE)
+	if (has & TYPE_HAS_DATA_PAGE)
 		put_u64(s, "data_page_size", x->data_page_size);
-	if (has & PERF_SAMPLE_CODE_PAGE_SIZE)
+	if (has & TYPE_HAS_CODE_PAGE)
 		put_u64(s, "code_page_size", x->code_page_size);
-	if (has & PERF_SAMPLE_STREAM_ID)
+	if (has & TYPE_HAS_STREAM_ID)
 		put_u64(s, "stream_id", x->stream_id);
-	if (has & PERF_SAMPLE_BRANCH_STACK)
+	if (has & TYPE_HAS_BRANCHES)
 		put_branches(s, x);
 	put_registers(s, "user_regs", x->regs_abi, x->regs_mask, x->regs);
 	put_registers(s, "intr_regs", x->regs_intr_abi, x->regs_intr_mask, x->regs_intr);
-	if ((has & PERF_SAMPLE_STACK_USER) && x->stack)
+	if ((has & TYPE_HAS_STACK) && x->stack)
 		script_json_put_bytes(s, "user_stack", x->stack, x->stack_size);
-	if ((has & PERF_SAMPLE_AUX) && x->aux)
+	if ((has & TYPE_HAS_AUX) && x->aux)
 		script_json_put_bytes(s, "aux", x->aux, x->aux_size);
-	if ((has & PERF_SAMPLE_READ) && x->read)
+	if ((has & TYPE_HAS_READ) && x->read)
 		script_json_put_bytes(s, "read", x->read, x->read_size);
 }
 

@@ -47,15 +47,10 @@ struct script *script_make(struct trace *t, struct symbols *symbols, const struc
 
 		to->name = from->name;
 		to->name_n = (uint32_t)strlen(from->name);
-		to->show = o->fields.of[script_class(from->attr.type)].show;
-		to->chains = o->chains && (from->attr.sample_type & PERF_SAMPLE_CALLCHAIN) &&
-			     (to->show & SCRIPT_IP);
-		to->plain_addr = !(from->attr.type == PERF_TYPE_SOFTWARE &&
-				   (from->attr.config == PERF_COUNT_SW_PAGE_FAULTS ||
-				    from->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
-				    from->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MAJ));
-		to->bpf_output = from->attr.type == PERF_TYPE_SOFTWARE &&
-				 from->attr.config == PERF_COUNT_SW_BPF_OUTPUT;
+		to->show = o->fields.of[from->class].show;
+		to->chains = o->chains && (from->has & EVENT_HAVE_CHAIN) && (to->show & SCRIPT_IP);
+		to->plain_addr = from->role != ROLE_PAGE_FAULTS;
+		to->bpf_output = from->role == ROLE_BPF_OUTPUT;
 		if (to->name_n > s->name_width)
 			s->name_width = to->name_n;
 	}
@@ -281,7 +276,7 @@ static void print_extra(struct script *s, const struct event *ev, const struct s
 static void print_weights(struct script *s, const struct event *ev, const struct script_type *t)
 {
 	uint64_t w = ev->extra ? ev->extra->weight : 0;
-	bool parts = s->trace->types[ev->type].attr.sample_type & PERF_SAMPLE_WEIGHT_STRUCT;
+	bool parts = s->trace->types[ev->type].has & TYPE_HAS_WEIGHT_PARTS;
 
 	if (t->show & SCRIPT_WEIGHT)
 		out_u64(s->out, parts ? w & UINT32_MAX : w, 16);
