@@ -537,3 +537,26 @@ void strbuf_utf8(struct strbuf *b, const char *s, size_t n)
 		len = len ? len : 1;
 	}
 }
+
+void strbuf_csv(struct strbuf *b, const char *s, size_t n, const char *separator)
+{
+	AUTO_STRBUF clean = { 0 };
+
+	if (!str_is_utf8(s, n)) {
+		strbuf_utf8(&clean, s, n);
+		s = clean.data;
+		n = clean.n;
+	}
+	if (!memchr(s, '"', n) && !memchr(s, '\n', n) && !memchr(s, '\r', n) &&
+	    !memmem(s, n, separator, strlen(separator))) {
+		strbuf_add(b, s, n);
+		return;
+	}
+	strbuf_putc(b, '"');
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '"')
+			strbuf_putc(b, '"');
+		strbuf_putc(b, s[i]);
+	}
+	strbuf_putc(b, '"');
+}

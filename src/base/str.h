@@ -83,6 +83,8 @@ size_t str_utf8_len(const char *s, size_t n);
 bool str_is_utf8(const char *s, size_t n);
 /* Append s; bytes that are not UTF-8 become U+FFFD. */
 void strbuf_utf8(struct strbuf *b, const char *s, size_t n);
+/* The same as a value of CSV: in quotes where it has some, a separator or the end of a line. */
+void strbuf_csv(struct strbuf *b, const char *s, size_t n, const char *separator);
 
 /* 1234567 -> "1,234,567" (buf of 32 is enough). Returns buf. */
 char *str_thousands(uint64_t v, char *buf, size_t size);

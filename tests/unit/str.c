@@ -35,6 +35,25 @@ static void buffers(void)
 	CHECK_STR(strbuf_str(&b), "a|bc|d|");
 }
 
+static void csv_is(const char *s, size_t n, const char *separator, const char *want)
+{
+	AUTO_STRBUF b = { 0 };
+
+	strbuf_csv(&b, s, n, separator);
+	CHECK_STR(strbuf_str(&b), want);
+}
+
+static void csv(void)
+{
+	csv_is("", 0, ",", "");
+	csv_is("main(int)", 9, ",", "main(int)");
+	csv_is("a,b", 3, ",", "\"a,b\"");
+	csv_is("a,b", 3, ";", "a,b");
+	csv_is("a::b", 4, "::", "\"a::b\"");
+	csv_is("\"a\"\n", 4, ",", "\"\"\"a\"\"\n\"");
+	csv_is("a\xff,", 3, ",", "\"a\xef\xbf\xbd,\"");
+}
+
 static void nearness(void)
 {
 	struct str_nearest s = { .typed = "cycels" };
@@ -164,6 +183,7 @@ int main(void)
 	fixed();
 	shares();
 	buffers();
+	csv();
 	nearness();
 	numbers();
 	ranges();

@@ -14,31 +14,14 @@ static const char head[] = "time,event,comm,pid,tid,cpu,period,ip,symbol,offset,
 
 struct csv {
 	struct export_job *x;
-	struct strbuf b;
+	struct strbuf b, cell;
 };
 
 static void export_csv_put_cell(struct csv *c, const char *s, size_t n)
 {
-	struct out *o = c->x->out;
-	AUTO_STRBUF clean = { 0 };
-
-	if (!str_is_utf8(s, n)) {
-		strbuf_utf8(&clean, s, n);
-		s = strbuf_str(&clean);
-		n = clean.n;
-	}
-	if (!memchr(s, '"', n) && !memchr(s, ',', n) && !memchr(s, '\n', n) &&
-	    !memchr(s, '\r', n)) {
-		out_add(o, s, n);
-		return;
-	}
-	out_putc(o, '"');
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"')
-			out_putc(o, '"');
-		out_putc(o, s[i]);
-	}
-	out_putc(o, '"');
+	strbuf_reset(&c->cell);
+	strbuf_csv(&c->cell, s, n, ",");
+	out_add(c->x->out, strbuf_str(&c->cell), c->cell.n);
 }
 
 static void export_csv_put_text(struct csv *c, const char *s)
@@ -154,5 +137,6 @@ int export_csv(struct export_job *x, struct err *e)
 	out_puts(x->out, head);
 	r = export_events(x, false, export_csv_put_row, &c, e);
 	strbuf_free(&c.b);
+	strbuf_free(&c.cell);
 	return r;
 }

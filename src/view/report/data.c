@@ -28,18 +28,11 @@ static bool report_data_is_sum(const struct column *c)
 
 static void csv_text(FILE *f, const char *sep, const char *text)
 {
+	AUTO_STRBUF b = { 0 };
+
 	text += strspn(text, " ");
-	if (!strstr(text, sep) && !strpbrk(text, "\"\n\r")) {
-		fputs(text, f);
-		return;
-	}
-	putc('"', f);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', f);
-		putc(*text, f);
-	}
-	putc('"', f);
+	strbuf_csv(&b, text, strlen(text), sep);
+	fputs(strbuf_str(&b), f);
 }
 
 static void csv_sum(FILE *f, const struct report_style *s, const struct hist *h,
