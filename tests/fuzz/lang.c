@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lang/vm/vm.h"
+#include "view/run/show.h"
 
 static int match(void *ctx, const struct lang_point *p, lang_match_fn *fn, void *arg, struct err *e)
 {
@@ -52,7 +53,7 @@ static void replay(struct lang_program *p)
 				    .chain = chain,
 				    .chain_n = 6 };
 	struct lang_host h = { 0 };
-	struct lang_out o = { .p = p, .h = &h };
+	struct lang_out o = { .p = p, .h = &h, .printer = &show_printer };
 	struct lang_vm *vm;
 	struct err e = { 0 };
 
@@ -61,7 +62,7 @@ static void replay(struct lang_program *p)
 	lang_vm_host(vm, &h);
 	for (size_t i = 0; i < p->codes.n; i++)
 		lang_vm_run(vm, i, &ev);
-	lang_show_maps(&o);
+	show_maps(&o);
 	lang_vm_close(vm);
 	lang_out_free(&o);
 }

@@ -10,6 +10,7 @@
 #include "cmd/run/run.h"
 #include "cmd/share/input.h"
 #include "lang/vm/vm.h"
+#include "view/run/show.h"
 
 #define FLUSH_BYTES 65536u
 
@@ -366,7 +367,7 @@ static int replay(struct replay *r, bool quiet, int *code, struct err *e)
 		run_kind(r, LP_END);
 		if (!r->out.json)
 			strbuf_puts(&r->out.text, "\n\n");
-		lang_show_maps(&r->out);
+		show_maps(&r->out);
 		run_file_flush(r);
 		notes(r);
 	}
@@ -382,7 +383,7 @@ static int replay(struct replay *r, bool quiet, int *code, struct err *e)
 int run_over_file(const char *path, const struct lang_source *src, const struct run_file_opts *o,
 		  int *code, struct err *e)
 {
-	struct replay r = { .out_fd = o->out_fd, .out = { .json = o->json, .guard = o->guard } };
+	struct replay r = { .out_fd = o->out_fd, .out = { .printer = &show_printer, .json = o->json, .guard = o->guard } };
 	struct lang_env env = { .ncpus = 1,
 				.recorded = true,
 				.match = match,

@@ -14,6 +14,7 @@
 #include "kern/proc.h"
 #include "live/run/info.h"
 #include "live/run/run.h"
+#include "view/run/show.h"
 
 struct args {
 	struct run_includes includes;
@@ -267,7 +268,7 @@ static int run_run(void *args, int argc, char **argv, struct err *e)
 	AUTO_FREE char *text = NULL;
 	struct lang_source src = { .unsafe = a->unsafe };
 	struct run_opts o = {
-		.out_fd = STDOUT_FILENO, .quiet = a->quiet, .dry = a->dry, .self = a->self
+		.out_fd = STDOUT_FILENO, .printer = &show_printer, .quiet = a->quiet, .dry = a->dry, .self = a->self
 	};
 	struct lang_program *p = NULL;
 	struct run_env env;

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "cmd/run/run.h"
 #include "event/syscall/syscall.h"
+#include "view/run/show.h"
 
 int tool_compile(const struct tool *t, struct run_env *env, const struct tool_call *c,
 		 struct lang_program **ret, struct strbuf *why)
@@ -53,6 +54,7 @@ static int run_tool(const struct tool *t, struct tool_call *c, struct run_env *e
 		    struct err *e)
 {
 	struct run_opts o = { .out_fd = STDOUT_FILENO,
+			      .printer = &show_printer,
 			      .quiet = true,
 			      .plain = true,
 			      .escape = !c->json,

@@ -3,7 +3,7 @@
 #ifndef KYMO_LANG_VM_MAP_H
 #define KYMO_LANG_VM_MAP_H
 
-#include "lang/show/show.h"
+#include "lang/out.h"
 
 struct vm_entry {
 	struct vm_entry *next;

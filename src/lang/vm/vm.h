@@ -10,7 +10,7 @@
 #define KYMO_LANG_VM_VM_H
 
 #include "event/event.h"
-#include "lang/show/show.h"
+#include "lang/out.h"
 
 struct lang_vm;
 

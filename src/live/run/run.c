@@ -192,7 +192,7 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 				      .packet = run_pcap_packet };
 	run_names_host(r);
 	r->out = (struct lang_out){
-		.p = p, .h = &r->host, .json = o->json, .escape = o->escape, .guard = o->guard
+		.p = p, .h = &r->host, .printer = o->printer, .json = o->json, .escape = o->escape, .guard = o->guard
 	};
 	r->pid_fd = r->state = -1;
 	k = loop_open(&r->loop, e);
@@ -404,7 +404,7 @@ int run_go(struct run *r, int *code, struct err *e)
 		run_out_drain(r);
 		if (!r->o.json && !r->o.plain)
 			strbuf_puts(&r->out.text, "\n\n");
-		lang_show_maps(&r->out);
+		r->out.printer->maps(&r->out);
 		run_out_flush(r);
 		if (r->out.exit_code)
 			*code = r->out.exit_code;

@@ -12,7 +12,7 @@
 #ifndef KYMO_LIVE_RUN_RUN_H
 #define KYMO_LIVE_RUN_RUN_H
 
-#include "lang/show/show.h"
+#include "lang/out.h"
 #include "live/run/env.h"
 #include "live/run/walker.h"
 #include "live/workload.h"
@@ -25,6 +25,7 @@ enum run_buffer { RUN_BUFFER_SOON, RUN_BUFFER_NONE, RUN_BUFFER_LINE, RUN_BUFFER_
 struct run_opts {
 	enum run_buffer buffer;
 	int out_fd; /* where text goes */
+	const struct lang_printer *printer; /* who makes it; NULL: only with dry */
 	bool json;
 	bool quiet;	   /* no "Attaching ..." */
 	bool escape;	   /* control characters in texts */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "lang/show/show.h"
+#include "view/run/show.h"
 
 static const char *const caps[] = {
 	"CAP_CHOWN",
@@ -73,7 +73,7 @@ static void show_file_number(const struct lang_out *o, const char *where, int64_
 		strbuf_printf(b, "%lld", v / (div > 0 ? div : 1));
 }
 
-void lang_show_name(const struct lang_out *o, const struct ltype *t, int64_t v, struct strbuf *b)
+void show_number_name(const struct lang_out *o, const struct ltype *t, int64_t v, struct strbuf *b)
 {
 	const char *s = NULL;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Maps as lines, and as JSON. */
-#include "lang/show/int.h"
+#include "view/run/show.h"
 
-void show_value(const struct show_rows *t, const void *v, struct strbuf *b)
+void show_map_value(const struct show_rows *t, const void *v, struct strbuf *b)
 {
 	const struct ltype *type = t->m->value;
 	bool s = type->is_signed;
@@ -41,9 +41,9 @@ void show_value(const struct show_rows *t, const void *v, struct strbuf *b)
 	case LT_INT:
 		if (type->is_bool || t->div == 1) {
 			if (t->o->json)
-				lang_show_json(t->o, type, v, b);
+				show_json(t->o, type, v, b);
 			else
-				lang_show_value(t->o, type, v, false, b);
+				show_value(t->o, type, v, false, b);
 		} else {
 			x = show_word(v, 0);
 			strbuf_printf(b, s ? "%lld" : "%llu",
@@ -53,9 +53,9 @@ void show_value(const struct show_rows *t, const void *v, struct strbuf *b)
 		break;
 	default:
 		if (t->o->json)
-			lang_show_json(t->o, type, v, b);
+			show_json(t->o, type, v, b);
 		else
-			lang_show_value(t->o, type, v, false, b);
+			show_value(t->o, type, v, false, b);
 	}
 }
 
@@ -67,7 +67,7 @@ static const char *json_type(const struct lang_map *m)
 									: "map";
 }
 
-void lang_show_map(struct lang_out *o, int map, int64_t top, int64_t div)
+void show_map(struct lang_out *o, int map, int64_t top, int64_t div)
 {
 	const struct lang_map *m = &o->p->maps.data[map];
 	bool hist = m->value->kind == LT_HIST || m->value->kind == LT_LHIST;
@@ -86,22 +86,22 @@ void lang_show_map(struct lang_out *o, int map, int64_t top, int64_t div)
 			if (m->key) {
 				AUTO_STRBUF key = { 0 };
 
-				lang_show_key(o, m, e->key, ",", &key);
+				show_key(o, m, e->key, ",", &key);
 				strbuf_puts(b, i > t.first ? ", " : "");
-				lang_json_text(b, strbuf_str(&key), key.n);
+				show_json_text(b, strbuf_str(&key), key.n);
 				strbuf_puts(b, ": ");
 			}
-			show_value(&t, e->value, b);
+			show_map_value(&t, e->value, b);
 			continue;
 		}
 		strbuf_puts(b, m->name);
 		if (m->key) {
 			strbuf_putc(b, '[');
-			lang_show_key(o, m, e->key, ", ", b);
+			show_key(o, m, e->key, ", ", b);
 			strbuf_putc(b, ']');
 		}
 		strbuf_puts(b, hist ? ": \n" : ": ");
-		show_value(&t, e->value, b);
+		show_map_value(&t, e->value, b);
 		if (!hist)
 			strbuf_putc(b, '\n');
 	}
@@ -128,7 +128,7 @@ static bool is_gone(const struct lang_out *o, int map)
 	return false;
 }
 
-void lang_show_maps(struct lang_out *o)
+void show_maps(struct lang_out *o)
 {
 	VEC(int) order = { 0 };
 
@@ -139,6 +139,6 @@ void lang_show_maps(struct lang_out *o)
 	if (order.n)
 		qsort(order.data, order.n, sizeof(int), show_map_by_name);
 	vec_each (&order, it)
-		lang_show_map(o, *it, 0, 0);
+		show_map(o, *it, 0, 0);
 	vec_free(&order);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program says: its messages, values and maps as text or JSON.
+ * What a program at work says and asks for: the messages of its rings, its maps at the end.
  *
- * The same for a live session and for one over a recording: names, stacks and maps
- * come from struct lang_host.
+ * The same for a live session and for one over a recording: names, stacks and maps come from
+ * struct lang_host. How it is said is struct lang_printer's, which commands choose
+ * (view/run/show.h).
  */
-#ifndef KYMO_LANG_SHOW_SHOW_H
-#define KYMO_LANG_SHOW_SHOW_H
+#ifndef KYMO_LANG_OUT_H
+#define KYMO_LANG_OUT_H
 
 #include "base/vec.h"
 #include "lang/lang.h"
@@ -51,9 +52,20 @@ struct lang_host {
 	uint64_t (*now)(void *ctx);		       /* the same, now */
 };
 
+struct lang_out;
+
+/* What makes text, in o->text and o->errors. */
+struct lang_printer {
+	/* What a message wants to be shown; data has the bytes that its action asks for. */
+	void (*message)(struct lang_out *o, const struct lang_action *a, const char *data);
+	/* All of the program's maps, by name. */
+	void (*maps)(struct lang_out *o);
+};
+
 struct lang_out {
 	const struct lang_program *p;
 	const struct lang_host *h;
+	const struct lang_printer *printer;
 	struct strbuf text;   /* taken by whoever writes it out */
 	struct strbuf errors; /* for stderr */
 	bool json;
@@ -72,34 +84,6 @@ struct lang_out {
 
 /* One message of a ring. Untrusted in its size only. */
 void lang_message(struct lang_out *o, const void *data, size_t n);
-/* top 0: all of it; div 0: undivided. */
-void lang_show_map(struct lang_out *o, int map, int64_t top, int64_t div);
-/* The same as a table: the columns' names, separated by spaces, are as many as check_table() saw
- * to. */
-void lang_show_table(struct lang_out *o, int map, const char *names, int64_t top, int64_t div);
-/* A map of histograms, or of numbers to counts, as a table: head names its columns, section what
- * the keys are (NULL: nothing). */
-void lang_show_histogram(struct lang_out *o, int map, const char *head, const char *section);
-/* A map with stacks in its keys; how: 1 folded, 2 with a line between user and kernel frames, 4
- * with _[k] behind functions of the kernel. */
-void lang_show_stacks(struct lang_out *o, int map, int how);
-/* All of the program's maps, by name. */
-void lang_show_maps(struct lang_out *o);
 void lang_out_free(struct lang_out *o);
-
-/* A stored value. */
-/* A number by the name it has in a table; enum lang_names is the type's n. */
-void lang_show_name(const struct lang_out *o, const struct ltype *t, int64_t v, struct strbuf *b);
-void lang_show_value(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
-		     struct strbuf *b);
-/* The same as JSON: numbers, texts, lists of a tuple's and an array's items, objects of records. */
-void lang_show_json(const struct lang_out *o, const struct ltype *t, const void *data,
-		    struct strbuf *b);
-void lang_json_text(struct strbuf *b, const char *s, size_t n);
-/* The key of a map's entry, parts separated by sep. */
-void lang_show_key(const struct lang_out *o, const struct lang_map *m, const void *key,
-		   const char *sep, struct strbuf *b);
-/* A per-CPU value as one. out has m->value_size bytes. */
-void lang_merge(const struct lang_map *m, unsigned ncpus, const void *value, void *out);
 
 #endif

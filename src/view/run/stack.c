@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "lang/show/int.h"
+#include "view/run/show.h"
 
 #define FRAMES 128
 
@@ -163,7 +163,7 @@ static void put_owner(const struct lang_out *o, const struct lang_map *m, const 
 			continue;
 		strbuf_puts(b, b->n > from ? numbers ? " " : ";" : "");
 		strbuf_puts(b, number ? "(" : "");
-		lang_show_value(o, t, (const char *)key + m->key->offset[i], true, b);
+		show_value(o, t, (const char *)key + m->key->offset[i], true, b);
 		strbuf_puts(b, number ? ")" : "");
 	}
 }
@@ -184,14 +184,14 @@ static char *row_text(const struct lang_out *o, const struct lang_map *m, const 
 	return mem_strdup(strbuf_str(&b));
 }
 
-void lang_show_stacks(struct lang_out *o, int map, int how)
+void show_stacks(struct lang_out *o, int map, int how)
 {
 	const struct lang_map *m = &o->p->maps.data[map];
 	struct show_rows t;
 	size_t n = 0;
 
 	if (o->json) {
-		lang_show_map(o, map, 0, 0);
+		show_map(o, map, 0, 0);
 		return;
 	}
 	show_rows_take(&t, o, map, 0, 0);
@@ -214,7 +214,7 @@ void lang_show_stacks(struct lang_out *o, int map, int how)
 	show_rows_sort(&t);
 	for (size_t i = t.rows.n - n; i < t.rows.n; i++) {
 		strbuf_puts(&o->text, t.rows.data[i].text);
-		show_value(&t, t.rows.data[i].value, &o->text);
+		show_map_value(&t, t.rows.data[i].value, &o->text);
 		strbuf_puts(&o->text, how & FOLDED ? "\n" : "\n\n");
 	}
 	show_rows_free(&t);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lang/show/int.h"
+#include "view/run/show.h"
 
 #define STARS 40
 #define HASHES 38
@@ -38,7 +38,7 @@ static void read_head(struct form *f, const char *head)
 	f->open = strstr(f->unit, " .. ");
 }
 
-static void show_histogram_bar(const struct form *f, uint64_t n, char c, unsigned width, bool up)
+static void show_hist_table_bar(const struct form *f, uint64_t n, char c, unsigned width, bool up)
 {
 	double part = f->max ? (double)n * width / (double)f->max : 0;
 	unsigned len = (unsigned)(up ? ceil(part) : part);
@@ -59,13 +59,13 @@ static void closed_row(const struct form *f, bool from, int64_t lo, bool to, int
 	if (to)
 		snprintf(right, sizeof(right), "%lld", (long long)hi);
 	strbuf_printf(f->b, "%*s -> %-*s", width, left, width, right);
-	show_histogram_bar(f, n, '*', f->wide ? STARS / 2 : STARS, false);
+	show_hist_table_bar(f, n, '*', f->wide ? STARS / 2 : STARS, false);
 }
 
 static void open_row(const struct form *f, int64_t lo, uint64_t hi, uint64_t n)
 {
 	strbuf_printf(f->b, "%8lld -> %-7llu", (long long)lo, (unsigned long long)hi);
-	show_histogram_bar(f, n, '#', HASHES, true);
+	show_hist_table_bar(f, n, '#', HASHES, true);
 }
 
 static void closed_head(const struct form *f, bool single)
@@ -83,7 +83,7 @@ static void open_head(const struct form *f)
 }
 
 /* Of whole powers of two, or in steps. */
-static void show_histogram_put_hist(struct form *f, const struct ltype *t, const void *v)
+static void show_hist_table_put_hist(struct form *f, const struct ltype *t, const void *v)
 {
 	size_t n = show_hist_buckets(t), first = t->kind == LT_HIST && t->step ? n : 1, last = 0;
 	bool plain = t->kind == LT_HIST && !t->step, single = t->kind == LT_LHIST && t->step == 1;
@@ -122,7 +122,7 @@ static void show_histogram_put_hist(struct form *f, const struct ltype *t, const
 			open_row(f, lo, hi, show_word(v, i));
 		} else if (single && i && !over) {
 			strbuf_printf(f->b, "        %-10lld", (long long)lo);
-			show_histogram_bar(f, show_word(v, i), '*', STARS, false);
+			show_hist_table_bar(f, show_word(v, i), '*', STARS, false);
 		} else {
 			if (plain && i == 2)
 				lo = 0;
@@ -132,7 +132,7 @@ static void show_histogram_put_hist(struct form *f, const struct ltype *t, const
 	}
 }
 
-static uint64_t show_histogram_number(const struct lang_map *m, const struct show_row *r)
+static uint64_t show_hist_table_number(const struct lang_map *m, const struct show_row *r)
 {
 	return show_word(r->value, m->value->kind == LT_SUM ? 1 : 0);
 }
@@ -146,7 +146,7 @@ static void put_bounds(struct form *f, struct show_rows *t)
 	strbuf_printf(f->b, "%12s%-14s : %-8s Distribution\n", "", f->unit, f->counts);
 	vec_each (&t->rows, r)
 		f->max =
-			show_histogram_number(m, r) > f->max ? show_histogram_number(m, r) : f->max;
+			show_hist_table_number(m, r) > f->max ? show_hist_table_number(m, r) : f->max;
 	for (size_t i = 0; i < t->rows.n; i++) {
 		const struct show_row *r = &t->rows.data[i];
 		char lo[24] = "", hi[24] = "";
@@ -156,7 +156,7 @@ static void put_bounds(struct form *f, struct show_rows *t)
 		if (i + 1 < t->rows.n)
 			snprintf(hi, sizeof(hi), "%lld.9", (long long)show_word(r[1].key, 0) - 1);
 		strbuf_printf(f->b, "%13s -> %-9s", lo, hi);
-		show_histogram_bar(f, show_histogram_number(m, r), '#', HASHES, true);
+		show_hist_table_bar(f, show_hist_table_number(m, r), '#', HASHES, true);
 	}
 }
 
@@ -180,7 +180,7 @@ static void put_json(struct lang_out *o, const struct lang_map *m, const char *u
 			    : (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
 		  "%Y-%m-%d %H:%M:%S", b);
 	strbuf_puts(b, "\", \"val_type\": ");
-	lang_json_text(b, unit, strlen(unit));
+	show_json_text(b, unit, strlen(unit));
 	strbuf_puts(b, ", \"data\": [");
 	for (size_t i = 2; i <= last; i++) {
 		int64_t lo;
@@ -197,16 +197,16 @@ static void put_json(struct lang_out *o, const struct lang_map *m, const char *u
 	}
 	strbuf_putc(b, ']');
 	if (m->key) {
-		lang_show_key(o, m, r->key, " ", &key);
+		show_key(o, m, r->key, " ", &key);
 		strbuf_puts(b, ", ");
-		lang_json_text(b, section ? section : m->name, strlen(section ? section : m->name));
+		show_json_text(b, section ? section : m->name, strlen(section ? section : m->name));
 		strbuf_puts(b, ": ");
-		lang_json_text(b, strbuf_str(&key), key.n);
+		show_json_text(b, strbuf_str(&key), key.n);
 	}
 	strbuf_puts(b, "}\n");
 }
 
-void lang_show_histogram(struct lang_out *o, int map, const char *head, const char *section)
+void show_hist_table(struct lang_out *o, int map, const char *head, const char *section)
 {
 	const struct lang_map *m = &o->p->maps.data[map];
 	bool hist = m->value->kind == LT_HIST || m->value->kind == LT_LHIST;
@@ -215,7 +215,7 @@ void lang_show_histogram(struct lang_out *o, int map, const char *head, const ch
 
 	read_head(&f, head);
 	if (o->json && (m->value->kind != LT_HIST || m->value->step || f.open)) {
-		lang_show_map(o, map, 0, 0);
+		show_map(o, map, 0, 0);
 		return;
 	}
 	show_rows_take(&t, o, map, 0, 0);
@@ -234,10 +234,10 @@ void lang_show_histogram(struct lang_out *o, int map, const char *head, const ch
 	for (size_t i = 0; hist && i < t.rows.n; i++) {
 		if (m->key) {
 			strbuf_printf(f.b, "\n%s = ", section ? section : m->name);
-			lang_show_key(o, m, t.rows.data[i].key, " ", f.b);
+			show_key(o, m, t.rows.data[i].key, " ", f.b);
 			strbuf_putc(f.b, '\n');
 		}
-		show_histogram_put_hist(&f, m->value, t.rows.data[i].value);
+		show_hist_table_put_hist(&f, m->value, t.rows.data[i].value);
 	}
 	show_rows_free(&t);
 }

@@ -2,7 +2,7 @@
 /* Values that take several lines: histograms, and time series. */
 #include <inttypes.h>
 
-#include "lang/show/int.h"
+#include "view/run/show.h"
 
 #define BAR 52
 

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* A map on its way to the reader: its rows, and the values that take several lines. */
-#ifndef KYMO_LANG_SHOW_INT_H
-#define KYMO_LANG_SHOW_INT_H
+/*
+ * What a program of the language says, as text or JSON: its messages, values and maps.
+ *
+ * Commands hand show_printer to whoever runs the program; all else is for the files of this folder.
+ */
+#ifndef KYMO_VIEW_RUN_SHOW_H
+#define KYMO_VIEW_RUN_SHOW_H
 
 #include <string.h>
 
 #include "base/map.h"
-#include "lang/show/show.h"
+#include "lang/out.h"
+
+extern const struct lang_printer show_printer;
 
 struct show_row {
 	uint8_t *key, *value;
@@ -50,9 +56,38 @@ void show_rows_by_key(struct show_rows *t);
 /* The value of e becomes part of row's. */
 void show_rows_add(const struct show_rows *t, struct show_row *row, const struct show_row *e);
 /* A value of the map by itself. */
-void show_value(const struct show_rows *t, const void *value, struct strbuf *b);
+void show_map_value(const struct show_rows *t, const void *value, struct strbuf *b);
 uint64_t show_average(const struct ltype *t, const void *value);
 
+/* The text of a message by its format. */
+void show_format(const struct lang_out *o, const struct lang_action *a, const char *data,
+		 struct strbuf *b);
+/* top 0: all of it; div 0: undivided. */
+void show_map(struct lang_out *o, int map, int64_t top, int64_t div);
+/* The same as a table: the columns' names, separated by spaces, are as many as check_table() saw
+ * to. */
+void show_table(struct lang_out *o, int map, const char *names, int64_t top, int64_t div);
+/* A map of histograms, or of numbers to counts, as a table: head names its columns, section what
+ * the keys are (NULL: nothing). */
+void show_hist_table(struct lang_out *o, int map, const char *head, const char *section);
+/* A map with stacks in its keys; how: 1 folded, 2 with a line between user and kernel frames, 4
+ * with _[k] behind functions of the kernel. */
+void show_stacks(struct lang_out *o, int map, int how);
+void show_maps(struct lang_out *o);
+
+/* A stored value. */
+void show_value(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
+		struct strbuf *b);
+/* A number by the name it has in a table; enum lang_names is the type's n. */
+void show_number_name(const struct lang_out *o, const struct ltype *t, int64_t v,
+		      struct strbuf *b);
+/* A value as JSON: numbers, texts, lists of a tuple's and an array's items, objects of records. */
+void show_json(const struct lang_out *o, const struct ltype *t, const void *data,
+	       struct strbuf *b);
+void show_json_text(struct strbuf *b, const char *s, size_t n);
+/* The key of a map's entry, parts separated by sep. */
+void show_key(const struct lang_out *o, const struct lang_map *m, const void *key,
+	      const char *sep, struct strbuf *b);
 void show_stack(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
 		struct strbuf *b);
 void show_hist_text(const struct ltype *t, const void *value, int64_t div, struct strbuf *b);

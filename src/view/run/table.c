@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "lang/show/int.h"
+#include "view/run/show.h"
 
 #define COLUMNS 16
 #define TEXT_WIDTH 16 /* so wide at least, that outputs one after another look alike */
@@ -101,14 +101,14 @@ static void print_row(const struct columns *t, size_t row, bool head, struct str
 	}
 }
 
-void lang_show_table(struct lang_out *o, int map, const char *names, int64_t top, int64_t div)
+void show_table(struct lang_out *o, int map, const char *names, int64_t top, int64_t div)
 {
 	const struct lang_map *m = &o->p->maps.data[map];
 	struct columns all = { 0 };
 	struct show_rows t;
 
 	if (o->json) {
-		lang_show_map(o, map, top, div);
+		show_map(o, map, top, div);
 		return;
 	}
 	show_rows_take(&t, o, map, m->value->kind == LT_STATS ? 0 : top, div);
@@ -123,7 +123,7 @@ void lang_show_table(struct lang_out *o, int map, const char *names, int64_t top
 		for (uint32_t k = 0; k < m->key->n; k++) {
 			AUTO_STRBUF b = { 0 };
 
-			lang_show_value(o, m->key->item[k], r->key + m->key->offset[k], true, &b);
+			show_value(o, m->key->item[k], r->key + m->key->offset[k], true, &b);
 			show_table_put(&all.c[k], &b);
 		}
 		show_table_put_value(&t, &all.c[m->key->n], r->value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of a map: merged over CPUs, stacks that are equal as one, sorted by their values. */
-#include "lang/show/int.h"
+#include "view/run/show.h"
 
 static void show_rows_put(void *p, size_t i, uint64_t v)
 {
@@ -32,7 +32,8 @@ static void merge_tseries(const struct ltype *t, const void *part, void *out)
 	}
 }
 
-void lang_merge(const struct lang_map *m, unsigned ncpus, const void *value, void *out)
+/* A per-CPU value as one. out has m->value_size bytes. */
+static void show_rows_merge(const struct lang_map *m, unsigned ncpus, const void *value, void *out)
 {
 	size_t size = (m->value_size + 7) & ~7u;
 
@@ -123,7 +124,7 @@ void show_rows_add(const struct show_rows *t, struct show_row *row, const struct
 
 	memcpy(both, row->value, t->m->value_size);
 	memcpy(both + size, e->value, t->m->value_size);
-	lang_merge(t->m, 2, both, row->value);
+	show_rows_merge(t->m, 2, both, row->value);
 	set_order(t, row);
 }
 
@@ -150,7 +151,7 @@ static int show_rows_collect(void *arg, const void *key, const void *value)
 	size_t words = t->m->value_size / 8;
 	uint64_t any = 0;
 
-	lang_merge(t->m, t->o->h->ncpus, value, e.value);
+	show_rows_merge(t->m, t->o->h->ncpus, value, e.value);
 	if (t->m->present_word) {
 		if (!show_word(e.value, 0)) {
 			free(e.key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Values as text. */
-#include "lang/show/int.h"
+#include "view/run/show.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -107,7 +107,7 @@ static void show_c(const struct lang_out *o, const struct ltype *t, const struct
 		show_fields(o, t, data, b, json, depth + 1, &first);
 		strbuf_puts(b, json ? "}" : " }");
 	} else if (t->kind == LT_STRING && json) {
-		lang_json_text(b, data, strnlen(data, t->size));
+		show_json_text(b, data, strnlen(data, t->size));
 	} else if (t->kind == LT_STRING) {
 		show_string(o, data, strnlen(data, t->size), b);
 	} else if (t->kind == LT_ARRAY) {
@@ -125,7 +125,7 @@ static void show_c(const struct lang_out *o, const struct ltype *t, const struct
 	} else if (t->size <= 8) {
 		show_int(t, c_number(t, f, data, left), &name);
 		if (json && !show_is_number(strbuf_str(&name)) && !t->is_bool)
-			lang_json_text(b, strbuf_str(&name), name.n);
+			show_json_text(b, strbuf_str(&name), name.n);
 		else
 			strbuf_puts(b, strbuf_str(&name));
 	}
@@ -150,7 +150,7 @@ static void show_fields(const struct lang_out *o, const struct ltype *t, const c
 	}
 }
 
-void lang_show_json(const struct lang_out *o, const struct ltype *t, const void *data,
+void show_json(const struct lang_out *o, const struct ltype *t, const void *data,
 		    struct strbuf *b)
 {
 	AUTO_STRBUF text = { 0 };
@@ -159,7 +159,7 @@ void lang_show_json(const struct lang_out *o, const struct ltype *t, const void 
 		strbuf_putc(b, '[');
 		for (uint32_t i = 0; i < t->n; i++) {
 			strbuf_puts(b, i ? "," : "");
-			lang_show_json(o, t->item[i], (const char *)data + t->offset[i], b);
+			show_json(o, t->item[i], (const char *)data + t->offset[i], b);
 		}
 		strbuf_putc(b, ']');
 		return;
@@ -168,11 +168,11 @@ void lang_show_json(const struct lang_out *o, const struct ltype *t, const void 
 		show_c(o, t, NULL, data, t->size, b, true, 0);
 		return;
 	}
-	lang_show_value(o, t, data, false, &text);
+	show_value(o, t, data, false, &text);
 	if (t->kind == LT_INT && (!t->enum_name || show_is_number(strbuf_str(&text))))
 		strbuf_puts(b, strbuf_str(&text));
 	else
-		lang_json_text(b, strbuf_str(&text), text.n);
+		show_json_text(b, strbuf_str(&text), text.n);
 }
 
 void show_wall(uint64_t wall, const char *fmt, struct strbuf *b)
@@ -238,7 +238,7 @@ void show_made_safe(const struct lang_out *o, bool lines, size_t from, struct st
 static void value_text(const struct lang_out *o, const struct ltype *t, const void *data,
 		       bool is_key, struct strbuf *b);
 
-void lang_show_value(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
+void show_value(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
 		     struct strbuf *b)
 {
 	size_t from = b->n;
@@ -266,7 +266,7 @@ static void value_text(const struct lang_out *o, const struct ltype *t, const vo
 		strbuf_putc(b, '(');
 		for (uint32_t i = 0; i < t->n; i++) {
 			strbuf_puts(b, i ? ", " : "");
-			lang_show_value(o, t->item[i], p + t->offset[i], is_key, b);
+			show_value(o, t->item[i], p + t->offset[i], is_key, b);
 		}
 		strbuf_putc(b, ')');
 		break;
@@ -297,7 +297,7 @@ static void value_text(const struct lang_out *o, const struct ltype *t, const vo
 		v = show_word(data, 0);
 		strbuf_puts(b, strerrordesc_np((int)v) ? strerrordesc_np((int)v) : "Unknown error");
 		break;
-	case LT_NAME: lang_show_name(o, t, (int64_t)show_word(data, 0), b); break;
+	case LT_NAME: show_number_name(o, t, (int64_t)show_word(data, 0), b); break;
 	case LT_CGROUP_PATH:
 		if (!o->h->cgroup || !o->h->cgroup(o->h->ctx, show_word(data, 0), b))
 			strbuf_printf(b, "%llu", (unsigned long long)show_word(data, 0));
@@ -308,16 +308,16 @@ static void value_text(const struct lang_out *o, const struct ltype *t, const vo
 	}
 }
 
-void lang_show_key(const struct lang_out *o, const struct lang_map *m, const void *key,
+void show_key(const struct lang_out *o, const struct lang_map *m, const void *key,
 		   const char *sep, struct strbuf *b)
 {
 	for (uint32_t i = 0; m->key && i < m->key->n; i++) {
 		strbuf_puts(b, i ? sep : "");
-		lang_show_value(o, m->key->item[i], (const char *)key + m->key->offset[i], true, b);
+		show_value(o, m->key->item[i], (const char *)key + m->key->offset[i], true, b);
 	}
 }
 
-void lang_json_text(struct strbuf *b, const char *s, size_t n)
+void show_json_text(struct strbuf *b, const char *s, size_t n)
 {
 	strbuf_putc(b, '"');
 	for (size_t i = 0; i < n; i++) {
@@ -337,12 +337,4 @@ void lang_json_text(struct strbuf *b, const char *s, size_t n)
 			strbuf_putc(b, (char)c);
 	}
 	strbuf_putc(b, '"');
-}
-
-void lang_out_free(struct lang_out *o)
-{
-	vec_free(&o->gone);
-	free(o->zeroed);
-	strbuf_free(&o->text);
-	strbuf_free(&o->errors);
 }
