@@ -51,6 +51,8 @@ struct ctype {
 	uint32_t pos, len;
 };
 
+struct lang_function;
+
 struct node {
 	enum node_kind kind;
 	uint32_t pos, len;
@@ -67,8 +69,9 @@ struct node {
 	/* written by the checker */
 	const struct ltype *type;
 	struct lvar *var;
-	int map; /* index; -1 none */
-	int id;	 /* builtin or function */
+	int map;			  /* index; -1 none */
+	int id;				  /* builtin or function */
+	const struct lang_function *func; /* of a call */
 	int action;
 	const struct lfield *field;
 	uint32_t offset;

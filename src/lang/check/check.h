@@ -4,6 +4,7 @@
 #define KYMO_LANG_CHECK_CHECK_H
 
 #include "lang/ast.h"
+#include "lang/functions.h"
 
 enum builtin {
 	B_NONE,
@@ -35,75 +36,6 @@ enum builtin {
 	B_USERMODE,
 	B_PROBETYPE,
 	B_CONST, /* v */
-};
-
-enum func {
-	F_NONE,
-	F_BSWAP,
-	F_BUF,
-	F_CAT,
-	F_CGROUPID,
-	F_CGROUP_PATH,
-	F_CLEAR,
-	F_DEBUGF,
-	F_DELETE,
-	F_EXIT,
-	F_IN_MAP,
-	F_JOIN,
-	F_KADDR,
-	F_KPTR,
-	F_KSYM,
-	F_KSTACK,
-	F_MACADDR,
-	F_NTOP,
-	F_OVERRIDE,
-	F_PATH,
-	F_PRINT,
-	F_TABLE,
-	F_HISTOGRAM,
-	F_STACKS,
-	F_PRINTF,
-	F_PTON,
-	F_REG,
-	F_SIGNAL,
-	F_SKBOUTPUT,
-	F_STR,
-	F_SYSCALL_NAME,
-	F_SIGNAL_NAME,
-	F_CAP_NAME,
-	F_DISK_NAME,
-	F_FILE_NUMBER,
-	F_STRCONTAINS,
-	F_STRMATCH,
-	F_STRERROR,
-	F_STRFTIME,
-	F_STRNCMP,
-	F_SYSTEM,
-	F_TIME,
-	F_UADDR,
-	F_UPTR,
-	F_USTACK,
-	F_USYM,
-	F_ZERO,
-	F_NSECS,
-	F_LEN,
-	F_HAS_KEY,
-	F_PERCPU_KADDR,
-	F_GETOPT,
-	F_ERRORF,
-	F_ASSERT,
-	F_FIND,
-	F_MACRO,
-	F_STRSTR,
-	F_COUNT,
-	F_SUM,
-	F_MIN,
-	F_MAX,
-	F_AVG,
-	F_STATS,
-	F_HIST,
-	F_LHIST,
-	F_TSERIES,
 };
 
 struct checker {
@@ -181,7 +113,6 @@ void check_map_keys(struct checker *c, struct node *n);
 /* A type that holds both; NULL when there is none. */
 const struct ltype *check_merge(struct checker *c, const struct ltype *a, const struct ltype *b);
 enum lt_space check_space(const struct checker *c);
-void check_printf(struct checker *c, struct node *n, size_t first);
 const char *check_text(struct checker *c, const struct ltype *t); /* for messages */
 struct lvar *check_new_var(struct checker *c, struct node *n, const struct ltype *t);
 void check_assign_var(struct checker *c, struct node *n, const struct ltype *t, bool declare);
@@ -199,8 +130,5 @@ void check_no_types(struct checker *c);
 __attribute__((format(printf, 3, 4))) const struct ltype *check_fail(struct checker *c,
 								     const struct node *n,
 								     const char *fmt, ...);
-
-/* All function names, for suggestions. NULL after the last. */
-const char *func_name(size_t i);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions whose arguments need more than counting: formats, addresses, aggregations ... */
+/* Functions that look at their arguments themselves: addresses, strings, aggregations ... */
 #include "lang/check/func.h"
 
 #include <arpa/inet.h>
@@ -9,104 +9,9 @@
 
 #define LHIST_MAX (INT64_MAX / 2)
 
-/* %s of a char * is the text it points to: as if str() stood there. */
-static const struct ltype *text_behind(struct checker *c, struct node **n)
+const struct ltype *check_stack(struct checker *c, struct node *n)
 {
-	struct node *str = arena_alloc(&c->p->arena, sizeof(*str));
-
-	*str = (struct node){ .kind = N_CALL, .s = "str", .pos = (*n)->pos, .len = (*n)->len };
-	str->map = -1;
-	str->list = arena_alloc(&c->p->arena, sizeof(*str->list));
-	str->list[0] = *n;
-	str->n = 1;
-	*n = str;
-	return check_expr(c, str);
-}
-
-/* Conversions of a format against the arguments behind it. */
-void check_printf(struct checker *c, struct node *n, size_t first)
-{
-	struct node *f = n->list[first];
-	size_t arg = first + 1;
-
-	if (!check_literal(c, f, n->s))
-		return;
-	for (size_t i = first + 1; i < n->n; i++) {
-		const struct ltype *t = check_expr(c, n->list[i]);
-
-		check_fill_all(c, t, 0);
-		if (t->kind == LT_VOID || lt_is_agg(t))
-			check_fail(c, n->list[i], "this cannot be printed by %s", n->s);
-	}
-	for (const char *s = f->s; (s = strchr(s, '%')); s++) {
-		const struct ltype *t;
-		char conv;
-		bool ok;
-
-		s++;
-		if (*s == '%')
-			continue;
-		s += strspn(s, "-+ #0");
-		if (*s == '*') {
-			check_fail(c, f, "'*' as a width is not supported");
-			return;
-		}
-		s += strspn(s, "0123456789");
-		if (*s == '.') {
-			s++;
-			s += strspn(s, "0123456789");
-		}
-		s += strspn(s, "hlzjt");
-		conv = *s;
-		if (conv == 'r' && (s[1] == 'x' || s[1] == 'h'))
-			s++; /* bytes in hexadecimal */
-		if (!conv || !strchr("diuxXoscprbBhl", conv)) {
-			check_fail(c, f,
-				   conv ? "'%%%c' is no conversion"
-					: "the format ends in the middle of a conversion",
-				   conv);
-			lang_hint(c->d, "%%d %%u %%x %%p %%s %%c %%r are known");
-			return;
-		}
-		if (arg >= n->n) {
-			check_fail(c, n, "%s has too few arguments for its format", n->s);
-			return;
-		}
-		t = n->list[arg]->type;
-		if (t->kind == LT_NONE) {
-			arg++;
-			continue;
-		}
-		if (conv == 's' && t->kind == LT_PTR && t->elem->kind == LT_INT &&
-		    t->elem->size == 1)
-			t = text_behind(c, &n->list[arg]);
-		switch (conv) {
-		case 's': ok = !lt_is_num(t) || t->is_bool || t->enum_name; break;
-		case 'r': ok = t->kind == LT_BUF || t->kind == LT_STRING; break;
-		case 'c': ok = lt_is_num(t) || t->kind == LT_STRING; break;
-		case 'p': ok = lt_is_num(t) || t->kind == LT_KSYM || t->kind == LT_USYM; break;
-		default:
-			ok = lt_is_num(t) || t->kind == LT_USERNAME || t->kind == LT_KSYM ||
-			     t->kind == LT_PROBE || t->kind == LT_STRERROR ||
-			     t->kind == LT_TIMESTAMP;
-		}
-		if (!ok) {
-			AUTO_STRBUF b = { 0 };
-
-			lt_text(t, &b);
-			check_fail(c, n->list[arg], "%%%c does not fit %s", conv, strbuf_str(&b));
-			lang_hint(c->d, lt_is_num(t) ? "numbers are printed with %%d, %%u or %%x; "
-						       "str() reads a text from an address"
-						     : "print it with %%s");
-		}
-		arg++;
-	}
-	if (arg < n->n)
-		check_fail(c, n->list[arg], "%s has more arguments than its format", n->s);
-}
-
-const struct ltype *check_stack(struct checker *c, struct node *n, bool user)
-{
+	bool user = n->id == F_USTACK;
 	struct ltype *t = lt_new(c->t, user ? LT_USTACK : LT_KSTACK, user ? 16 : 8);
 
 	t->n = c->p->config.stack_depth;
@@ -261,14 +166,14 @@ const struct ltype *check_agg(struct checker *c, struct node *n)
 	return t;
 }
 
-void check_keys_of(struct checker *c, struct node *n)
+/* delete(@x, k), has_key(@x, k): the keys stand behind the map. */
+const struct ltype *check_keys_of(struct checker *c, struct node *n)
 {
-	/* delete(@x, k), has_key(@x, k): the keys stand behind the map */
 	struct node *m = n->list[0];
 
 	if (m->kind != N_MAP) {
 		check_fail(c, m, "%s() wants a map", n->s);
-		return;
+		return c->boolean;
 	}
 	if (n->n > 1 && !m->n) {
 		m->list = n->list + 1;
@@ -277,6 +182,7 @@ void check_keys_of(struct checker *c, struct node *n)
 	check_map_keys(c, m);
 	if (c->final && c->p->maps.data[m->map].value->kind == LT_NONE)
 		check_fail(c, m, "nothing is ever stored in %s", m->s);
+	return c->boolean;
 }
 
 const struct ltype *check_signal(struct checker *c, struct node *n)
@@ -529,4 +435,93 @@ const struct ltype *check_skb(struct checker *c, struct node *n)
 	}
 	check_fill(c, t->elem);
 	return c->i64;
+}
+
+const struct ltype *check_strftime(struct checker *c, struct node *n)
+{
+	struct ltype *t = lt_new(c->t, LT_TIMESTAMP, 8);
+
+	t->format = n->list[0]->s;
+	return t;
+}
+
+const struct ltype *check_clear(struct checker *c, struct node *n)
+{
+	check_whole_map(c, n->list[0], n->s);
+	return c->nothing;
+}
+
+/* A number that has a name in one of the kernel's tables. */
+const struct ltype *check_named_number(struct checker *c, struct node *n)
+{
+	struct ltype *t = lt_new(c->t, LT_NAME, 8);
+
+	check_number(c, n->list[0], n->s);
+	t->n = n->id == F_SIGNAL_NAME ? LANG_NAME_SIGNAL
+	       : n->id == F_CAP_NAME  ? LANG_NAME_CAP
+	       : n->id == F_DISK_NAME ? LANG_NAME_DISK
+				      : LANG_NAME_SYSCALL;
+	return t;
+}
+
+/* kptr() and uptr(): the same pointer, into the kernel's or the process's memory. */
+const struct ltype *check_pointer(struct checker *c, struct node *n)
+{
+	const struct ltype *t = check_expr(c, n->list[0]);
+
+	if (t->kind == LT_NONE)
+		return t;
+	if (!lt_is_num(t))
+		return check_fail(c, n, "%s() wants a pointer", n->s);
+	return lt_ptr(c->t, t->kind == LT_PTR ? t->elem : lt_int(c->t, 1, false),
+		      n->id == F_KPTR ? LS_KERNEL : LS_USER);
+}
+
+const struct ltype *check_macaddr(struct checker *c, struct node *n)
+{
+	const struct ltype *t = check_expr(c, n->list[0]);
+
+	if (t->kind != LT_NONE && !(t->kind == LT_ARRAY && t->size == 6) &&
+	    !(t->kind == LT_STRING && t->size == 6))
+		check_fail(c, n->list[0], "macaddr() wants an array of 6 bytes");
+	return lt_new(c->t, LT_MAC, 8);
+}
+
+const struct ltype *check_bswap(struct checker *c, struct node *n)
+{
+	const struct ltype *t = check_expr(c, n->list[0]);
+
+	if (t->kind != LT_NONE && t->kind != LT_INT)
+		check_fail(c, n, "bswap() wants a number");
+	return t->kind == LT_INT ? lt_int(c->t, t->size, false) : c->u64;
+}
+
+const struct ltype *check_override(struct checker *c, struct node *n)
+{
+	if (c->point->kind != LP_KPROBE)
+		check_fail(c, n, "override() is possible in kprobes only");
+	return c->nothing;
+}
+
+const struct ltype *check_len(struct checker *c, struct node *n)
+{
+	struct node *a = n->list[0];
+	const struct ltype *t;
+
+	n->v = 0;
+	if (a->kind == N_MAP && !a->n) {
+		const struct lang_map *m;
+
+		check_whole_map(c, a, "len()");
+		m = &c->p->maps.data[a->map];
+		a->type = m->value;
+		n->v = m->key != NULL; /* how many keys it has */
+		if (n->v || m->value->kind == LT_NONE)
+			return c->u64;
+	}
+	t = check_expr(c, a);
+	if (t->kind != LT_NONE && t->kind != LT_STRING && t->kind != LT_ARRAY &&
+	    t->kind != LT_TUPLE && !lt_is_stack(t) && t->kind != LT_BUF)
+		check_fail(c, a, "len() wants a map, a string, an array or a stack");
+	return c->u64;
 }

@@ -1,8 +1,115 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that print whole maps: print(), table(), histogram(), stacks(). */
+/* Functions that print: printf() and its like, print(), table(), histogram(), stacks(). */
 #include <string.h>
 
 #include "lang/check/func.h"
+
+/* %s of a char * is the text it points to: as if str() stood there. */
+static const struct ltype *check_printf_text(struct checker *c, struct node **n)
+{
+	struct node *str = arena_alloc(&c->p->arena, sizeof(*str));
+
+	*str = (struct node){ .kind = N_CALL, .s = "str", .pos = (*n)->pos, .len = (*n)->len };
+	str->map = -1;
+	str->list = arena_alloc(&c->p->arena, sizeof(*str->list));
+	str->list[0] = *n;
+	str->n = 1;
+	*n = str;
+	return check_expr(c, str);
+}
+
+/* Behind a '%': the letter of the conversion ('\0': the text ends first), and s on its last byte.
+ */
+static char check_printf_letter(const char **s)
+{
+	char letter;
+
+	*s += strspn(*s, "-+ #0");
+	if (**s == '*')
+		return '*';
+	*s += strspn(*s, "0123456789");
+	if (**s == '.')
+		*s += 1 + strspn(*s + 1, "0123456789");
+	*s += strspn(*s, "hlzjt");
+	letter = **s;
+	if (letter == 'r' && ((*s)[1] == 'x' || (*s)[1] == 'h'))
+		++*s; /* bytes in hexadecimal */
+	return letter;
+}
+
+/* Does the conversion fit what is to be printed? */
+static void check_printf_arg(struct checker *c, char letter, struct node **arg)
+{
+	const struct ltype *t = (*arg)->type;
+	AUTO_STRBUF b = { 0 };
+	bool ok;
+
+	if (t->kind == LT_NONE)
+		return;
+	if (letter == 's' && t->kind == LT_PTR && t->elem->kind == LT_INT && t->elem->size == 1)
+		t = check_printf_text(c, arg);
+	switch (letter) {
+	case 's': ok = !lt_is_num(t) || t->is_bool || t->enum_name; break;
+	case 'r': ok = t->kind == LT_BUF || t->kind == LT_STRING; break;
+	case 'c': ok = lt_is_num(t) || t->kind == LT_STRING; break;
+	case 'p': ok = lt_is_num(t) || t->kind == LT_KSYM || t->kind == LT_USYM; break;
+	default:
+		ok = lt_is_num(t) || t->kind == LT_USERNAME || t->kind == LT_KSYM ||
+		     t->kind == LT_PROBE || t->kind == LT_STRERROR || t->kind == LT_TIMESTAMP;
+	}
+	if (ok)
+		return;
+	lt_text(t, &b);
+	check_fail(c, *arg, "%%%c does not fit %s", letter, strbuf_str(&b));
+	lang_hint(c->d, lt_is_num(t) ? "numbers are printed with %%d, %%u or %%x; "
+				       "str() reads a text from an address"
+				     : "print it with %%s");
+}
+
+/* Conversions of a format against the arguments behind it. */
+const struct ltype *check_printf(struct checker *c, struct node *n)
+{
+	struct node *f = n->list[0];
+	size_t arg = 1;
+
+	if (!check_literal(c, f, n->s))
+		return c->nothing;
+	for (size_t i = 1; i < n->n; i++) {
+		const struct ltype *t = check_expr(c, n->list[i]);
+
+		check_fill_all(c, t, 0);
+		if (t->kind == LT_VOID || lt_is_agg(t))
+			check_fail(c, n->list[i], "this cannot be printed by %s", n->s);
+	}
+	for (const char *s = f->s; (s = strchr(s, '%')); s++) {
+		char letter;
+
+		s++;
+		if (*s == '%')
+			continue;
+		letter = check_printf_letter(&s);
+		if (letter == '*') {
+			check_fail(c, f, "'*' as a width is not supported");
+			return c->nothing;
+		}
+		if (!letter || !strchr("diuxXoscprbBhl", letter)) {
+			check_fail(c, f,
+				   letter ? "'%%%c' is no conversion"
+					  : "the format ends in the middle of a conversion",
+				   letter);
+			lang_hint(c->d, "%%d %%u %%x %%p %%s %%c %%r are known");
+			return c->nothing;
+		}
+		if (arg >= n->n) {
+			check_fail(c, n, "%s has too few arguments for its format", n->s);
+			return c->nothing;
+		}
+		check_printf_arg(c, letter, &n->list[arg++]);
+	}
+	if (arg < n->n)
+		check_fail(c, n->list[arg], "%s has more arguments than its format", n->s);
+	return c->nothing;
+}
 
 const struct ltype *check_print(struct checker *c, struct node *n)
 {

@@ -111,9 +111,6 @@ struct gen_rounds {
 struct gen_rounds gen_rounds(struct gen *g, uint32_t rounds);
 /* v: the loop's counter, which must be bounded behind this. */
 void gen_round(struct gen *g, const struct gen_rounds *r, struct ir_val v, int out);
-struct ir_val gen_match(struct gen *g, struct node *n); /* strmatch() */
-struct ir_val gen_find(struct gen *g, struct node *n);	/* position of a string in another, or -1 */
-struct ir_val gen_skboutput(struct gen *g, struct node *n);
 struct val gen_stack_id(struct gen *g, const struct ltype *t);
 
 struct val gen_map_read(struct gen *g, struct node *n);

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "lang/gen/gen.h"
+#include "lang/gen/func.h"
 
 struct match {
 	struct gen *g;

@@ -2,7 +2,7 @@
 /* Packets: skboutput() hands what a struct sk_buff holds to user space, for a pcap file. */
 #include <string.h>
 
-#include "lang/gen/gen.h"
+#include "lang/gen/func.h"
 
 #define SNAP_MAX 2048u
 #define SNAP_DEFAULT 1536u

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions that have no value: most ask for something by a message. */
+#include "lang/gen/func.h"
+
+#define JOIN_ARGS 16
+#define JOIN_SIZE 256
+
+static struct lang_action gen_action(enum lang_act kind, const char *format)
+{
+	return (struct lang_action){ .kind = kind, .format = format, .map = -1 };
+}
+
+/* The program ends here. */
+static void gen_leave(struct gen *g)
+{
+	if (g->in_callback)
+		ir_ret(g->f, IR_IMM(1));
+	else
+		ir_jump(g->f, g->exit_label);
+}
+
+void gen_printf(struct gen *g, struct node *n)
+{
+	static const struct {
+		int func;
+		enum lang_act act;
+	} kinds[] = { { F_PRINTF, LA_PRINTF },
+		      { F_ERRORF, LA_ERRORF },
+		      { F_SYSTEM, LA_SYSTEM },
+		      { F_CAT, LA_CAT },
+		      { F_DEBUGF, LA_DEBUGF } };
+	struct lang_action a = gen_action(LA_PRINTF, n->list[0]->s);
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (kinds[i].func == n->id)
+			a.kind = kinds[i].act;
+	gen_message(g, &a, n->list + 1, n->n - 1, a.kind != LA_PRINTF && a.kind != LA_DEBUGF);
+}
+
+void gen_print(struct gen *g, struct node *n)
+{
+	struct node *m = n->list[0];
+	struct lang_action a = gen_action(LA_PRINT, NULL);
+
+	if (n->v) {
+		a.kind = LA_PRINT_MAP;
+		a.map = m->map;
+		a.top = n->n > 1 ? n->list[1]->v : 0;
+		a.div = n->n > 2 ? n->list[2]->v : 0;
+		gen_message(g, &a, NULL, 0, true);
+		return;
+	}
+	if (m->kind == N_MAP) { /* @x[key]: shown with its name and key */
+		AUTO_STRBUF b = { 0 };
+		struct node *args[32];
+		size_t k = 0;
+
+		strbuf_puts(&b, m->s);
+		a.map_key_text = arena_strdup(&g->p->arena, strbuf_str(&b));
+		a.map = m->map;
+		args[k++] = m;
+		for (size_t i = 0; i < m->n && k < ARRAY_SIZE(args); i++)
+			args[k++] = m->list[i];
+		gen_message(g, &a, args, k, false);
+		return;
+	}
+	gen_message(g, &a, n->list, 1, false);
+}
+
+void gen_table(struct gen *g, struct node *n)
+{
+	struct lang_action a = gen_action(LA_TABLE, n->list[1]->s);
+
+	a.map = n->list[0]->map;
+	a.top = n->n > 2 ? n->list[2]->v : 0;
+	a.div = n->n > 3 ? n->list[3]->v : 0;
+	gen_message(g, &a, NULL, 0, true);
+}
+
+void gen_histogram(struct gen *g, struct node *n)
+{
+	struct lang_action a = gen_action(LA_HISTOGRAM, n->list[1]->s);
+
+	a.map = n->list[0]->map;
+	a.section = n->n > 2 ? n->list[2]->s : NULL;
+	gen_message(g, &a, NULL, 0, true);
+}
+
+void gen_stacks(struct gen *g, struct node *n)
+{
+	struct lang_action a = gen_action(LA_STACKS, NULL);
+
+	a.map = n->list[0]->map;
+	a.how = (int)n->v;
+	gen_message(g, &a, NULL, 0, true);
+}
+
+void gen_join(struct gen *g, struct node *n)
+{
+	struct lang_action a = gen_action(LA_JOIN, n->n > 1 ? n->list[1]->s : " ");
+	struct ir_val argv = gen_word(g, n->list[0]), p;
+	const struct ltype *t = n->list[0]->type;
+	enum lt_space space = t->kind == LT_PTR ? t->space : check_space(g->c);
+	int end = ir_label(g->f), full = ir_label(g->f), out = ir_label(g->f);
+	uint32_t id = (uint32_t)g->p->actions.n;
+
+	a.size = 8 + JOIN_ARGS * JOIN_SIZE;
+	g->p->uses_ring = g->p->prints = true;
+	p = ir_copy(g->f, ir_call(g->f, BPF_FUNC_ringbuf_reserve, 3, IR_MAPREF(LANG_MAP_RING),
+				  IR_IMM(a.size), IR_IMM(0)));
+	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), full);
+	ir_store(g->f, 4, p, 0, IR_IMM((int32_t)id));
+	ir_store(g->f, 4, p, 4, IR_IMM(0));
+	for (int i = 0; i < JOIN_ARGS; i++)
+		ir_store(g->f, 8, p, 8 + i * JOIN_SIZE, IR_IMM(0));
+	for (int i = 0; i < JOIN_ARGS; i++) {
+		struct ir_val s = gen_load(g, (struct ref){ argv, i * 8, space }, 8, false);
+
+		ir_branch(g->f, BPF_JEQ, s, IR_IMM(0), end);
+		gen_read_str(g, (struct ref){ s, 0, space }, (struct place){ p, 8 + i * JOIN_SIZE },
+			     IR_IMM(JOIN_SIZE));
+	}
+	ir_place_label(g->f, end);
+	ir_call(g->f, BPF_FUNC_ringbuf_submit, 2, p, IR_IMM(0));
+	ir_jump(g->f, out);
+	ir_place_label(g->f, full);
+	gen_count(g, LANG_COUNT_LOST);
+	ir_place_label(g->f, out);
+	vec_push(&g->p->actions, a);
+}
+
+void gen_clear(struct gen *g, struct node *n)
+{
+	struct lang_action a = gen_action(n->id == F_CLEAR ? LA_CLEAR : LA_ZERO, NULL);
+
+	a.map = n->list[0]->map;
+	gen_message(g, &a, NULL, 0, true);
+}
+
+void gen_time(struct gen *g, struct node *n)
+{
+	struct lang_action a = gen_action(LA_TIME, n->n ? n->list[0]->s : "%H:%M:%S\n");
+
+	gen_message(g, &a, NULL, 0, true);
+}
+
+void gen_exit(struct gen *g, struct node *n)
+{
+	struct lang_action a = gen_action(LA_EXIT, NULL);
+
+	gen_message(g, &a, n->list, n->n, true);
+	gen_leave(g);
+}
+
+void gen_signal(struct gen *g, struct node *n)
+{
+	ir_call(g->f, BPF_FUNC_send_signal, 1,
+		n->list[0]->folded ? IR_IMM(n->list[0]->v) : gen_word(g, n->list[0]));
+}
+
+void gen_override(struct gen *g, struct node *n)
+{
+	ir_call(g->f, BPF_FUNC_override_return, 2, g->ctx, gen_word(g, n->list[0]));
+}
+
+void gen_assert(struct gen *g, struct node *n)
+{
+	struct lang_action a = gen_action(
+		LA_ERRORF,
+		n->n > 1 ? arena_printf(&g->p->arena, "assertion failed: %s\n", n->list[1]->s)
+			 : "assertion failed\n");
+	struct lang_action b = gen_action(LA_EXIT, NULL);
+	struct node code = { .kind = N_INT,
+			     .v = 1,
+			     .folded = true,
+			     .type = g->c->i64,
+			     .pos = n->pos },
+		    *list[1] = { &code };
+	int ok = ir_label(g->f);
+
+	gen_branch(g, n->list[0], true, ok);
+	gen_message(g, &a, NULL, 0, true);
+	gen_message(g, &b, list, 1, true);
+	gen_leave(g);
+	ir_place_label(g->f, ok);
+}
