@@ -65,6 +65,13 @@ struct lang_point {
 	uint32_t pos, len; /* in the source */
 };
 
+/* profile and interval: so many nanoseconds lie between two hits. */
+uint64_t lang_point_every(const struct lang_point *p);
+/* software and hardware: so many events. */
+uint64_t lang_point_period(const struct lang_point *p);
+/* The event a probe's hits are in a recording (as kymo record -e wants it); false: none. */
+bool lang_point_event(const struct lang_point *p, struct strbuf *b);
+
 /* How a tracepoint's program is attached (lang_code.how). */
 enum lang_how {
 	LH_NORMAL,

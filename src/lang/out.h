@@ -27,7 +27,6 @@ struct lang_host {
 	bool (*ksym)(void *ctx, uint64_t addr, struct strbuf *b, uint64_t *offset);
 	bool (*usym)(void *ctx, int32_t pid, uint64_t addr, struct strbuf *b, uint64_t *offset,
 		     struct strbuf *module);
-	const char *(*syscall)(void *ctx, int64_t number); /* NULL: it has no name */
 	/* The name of a disk, by the kernel's number of it; false when it is not known. */
 	bool (*disk)(void *ctx, uint64_t dev, struct strbuf *b);
 	bool (*cgroup)(void *ctx, uint64_t id, struct strbuf *b);

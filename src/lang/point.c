@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Attach points as text: "tracepoint:sched:sched_switch", "uprobe:/bin/bash:readline+4". */
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "lang/parse/parse.h"
@@ -289,6 +290,54 @@ bool lang_point_parse(const char *text, struct arena *a, struct lang_point *ret,
 		err_hint(e, "tracepoint, rawtracepoint, kprobe, uprobe, usdt, profile, interval, "
 			    "software, hardware ...");
 	return false;
+}
+
+uint64_t lang_point_every(const struct lang_point *p)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = { { "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (strcmp(p->target, units[i].name) == 0)
+			return p->number * units[i].ns;
+	return p->number < 1000000000 ? 1000000000 / p->number : 1; /* hz */
+}
+
+uint64_t lang_point_period(const struct lang_point *p)
+{
+	static const struct {
+		const char *name;
+		uint64_t period;
+	} usual[] = { { "cpu-clock", 1000000 },	    { "cpu", 1000000 }, { "task-clock", 1000000 },
+		      { "page-faults", 100 },	    { "faults", 100 },	{ "minor-faults", 100 },
+		      { "context-switches", 1000 }, { "cs", 1000 } };
+
+	if (p->number || p->kind != LP_SOFTWARE)
+		return p->number ? p->number : 1000000;
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
+		if (strcmp(p->name, usual[i].name) == 0)
+			return usual[i].period;
+	return 1;
+}
+
+bool lang_point_event(const struct lang_point *p, struct strbuf *b)
+{
+	switch (p->kind) {
+	case LP_TRACEPOINT: strbuf_printf(b, "%s:%s", p->target, p->name); return true;
+	case LP_PROFILE:
+		if (strcmp(p->target, "hz") == 0)
+			strbuf_printf(b, "cpu-clock/freq=%" PRIu64 "/", p->number);
+		else
+			strbuf_printf(b, "cpu-clock/period=%" PRIu64 "/", lang_point_every(p));
+		return true;
+	case LP_SOFTWARE:
+	case LP_HARDWARE:
+		strbuf_printf(b, "%s/period=%" PRIu64 "/", p->name, lang_point_period(p));
+		return true;
+	default: return false;
+	}
 }
 
 /*

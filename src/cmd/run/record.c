@@ -6,7 +6,6 @@
  * A process of its own records the whole machine from before the probes are attached
  * until after they are gone.
  */
-#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -18,30 +17,10 @@
 #include "cmd/command.h"
 #include "cmd/run/run.h"
 
-bool run_record_event(const struct lang_point *p, struct strbuf *b)
-{
-	uint64_t unit;
-
-	switch (p->kind) {
-	case LP_TRACEPOINT: strbuf_printf(b, "%s:%s", p->target, p->name); return true;
-	case LP_PROFILE:
-		unit = strcmp(p->target, "s") == 0    ? 1000000000
-		       : strcmp(p->target, "ms") == 0 ? 1000000
-		       : strcmp(p->target, "us") == 0 ? 1000
-						      : 1;
-		if (strcmp(p->target, "hz") == 0)
-			strbuf_printf(b, "cpu-clock/freq=%llu/", (unsigned long long)p->number);
-		else
-			strbuf_printf(b, "cpu-clock/period=%" PRIu64 "/", p->number * unit);
-		return true;
-	case LP_SOFTWARE:
-	case LP_HARDWARE:
-		strbuf_puts(b, p->name);
-		strbuf_printf(b, "/period=%llu/", (unsigned long long)run_sample_period(p));
-		return true;
-	default: return false;
-	}
-}
+struct run_words {
+	char **data;
+	size_t n, cap;
+};
 
 static bool makes_no_events(const struct lang_point *p)
 {
@@ -60,7 +39,7 @@ static int words_for(const struct lang_program *p, struct run_words *words, stru
 
 		if (makes_no_events(pt))
 			continue;
-		if (!run_record_event(pt, &b)) {
+		if (!lang_point_event(pt, &b)) {
 			err_set(e, EOPNOTSUPP, "%s cannot be recorded", pt->text);
 			return err_hint(e, "tracepoint, profile, software and hardware probes can");
 		}

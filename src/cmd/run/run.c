@@ -166,6 +166,12 @@ static int compile(void *ctx, const struct lang_env *env, const struct lang_sour
 	return r;
 }
 
+void run_say_notes(const struct strbuf *notes)
+{
+	for (const char *s = strbuf_str(notes), *end; (end = strchr(s, '\n')); s = end + 1)
+		command_note("%.*s", (int)(end - s), s);
+}
+
 int run_compiled(struct lang_program *p, struct run_env *env, const struct run_opts *o,
 		 const struct run_manner *m, int *code, struct err *e)
 {
@@ -195,8 +201,7 @@ int run_compiled(struct lang_program *p, struct run_env *env, const struct run_o
 	else
 		run_record_stop(&record, &(struct err){ 0 });
 	run_notes(run, &notes);
-	for (char *s = notes.data, *end; s && (end = strchr(s, '\n')); s = end + 1)
-		command_note("%.*s", (int)(end - s), s);
+	run_say_notes(&notes);
 	run_close(run);
 	return r;
 }
@@ -267,9 +272,11 @@ static int run_run(void *args, int argc, char **argv, struct err *e)
 	struct args *a = args;
 	AUTO_FREE char *text = NULL;
 	struct lang_source src = { .unsafe = a->unsafe };
-	struct run_opts o = {
-		.out_fd = STDOUT_FILENO, .printer = &show_printer, .quiet = a->quiet, .dry = a->dry, .self = a->self
-	};
+	struct run_opts o = { .out_fd = STDOUT_FILENO,
+			      .printer = &show_printer,
+			      .quiet = a->quiet,
+			      .dry = a->dry,
+			      .self = a->self };
 	struct lang_program *p = NULL;
 	struct run_env env;
 	wordexp_t words = { 0 };
@@ -330,15 +337,14 @@ static int run_run(void *args, int argc, char **argv, struct err *e)
 	}
 	o.guard = r == 0 && isatty(o.out_fd) && has_escapes(text);
 	if (r == 0 && a->input) {
-		struct run_file_opts f = { .out_fd = o.out_fd,
-					   .json = o.json,
-					   .guard = o.guard,
-					   .quiet = a->quiet,
-					   .only_compile = a->debug,
-					   .compile = compile,
-					   .ctx = a };
+		struct run_input_opts f = { .out_fd = o.out_fd,
+					    .json = o.json,
+					    .guard = o.guard,
+					    .only_compile = a->debug,
+					    .compile = compile,
+					    .ctx = a };
 
-		r = run_over_file(a->input, &src, &f, &code, e);
+		r = run_input(a->input, &src, &f, &code, e);
 	} else if (r == 0) {
 		r = compile(a, &env.env, &src, &p, e);
 		if (r == 0 && !a->debug)

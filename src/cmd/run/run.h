@@ -16,10 +16,9 @@ struct run_manner {
 /* Loads, attaches and runs to the end; what was lost is told. *code: to exit with. */
 int run_compiled(struct lang_program *p, struct run_env *env, const struct run_opts *o,
 		 const struct run_manner *m, int *code, struct err *e);
-struct run_words {
-	char **data;
-	size_t n, cap;
-};
+/* What a session must say, one line each. */
+void run_say_notes(const struct strbuf *notes);
+
 /* Where headers are looked for: beside what includes them, and in these. */
 struct run_includes {
 	const char *program; /* its path; NULL: it has none */
@@ -32,24 +31,22 @@ char *run_include(void *ctx, const char *from, const char *name, bool quoted, si
 /* Probes that fit a pattern, one a line; with their arguments when verbose. */
 int run_list(struct run_env *env, const char *pattern, bool verbose, struct err *e);
 
-struct run_file_opts {
+struct run_input_opts {
 	int out_fd;
-	bool json, quiet, only_compile;
+	bool json, only_compile;
 	bool guard; /* as in struct run_opts */
 	/* Compiles, and shows what was wrong. */
 	int (*compile)(void *ctx, const struct lang_env *env, const struct lang_source *src,
 		       struct lang_program **ret, struct err *e);
 	void *ctx;
 };
-int run_over_file(const char *path, const struct lang_source *src, const struct run_file_opts *o,
-		  int *code, struct err *e);
+int run_input(const char *path, const struct lang_source *src, const struct run_input_opts *o,
+	      int *code, struct err *e);
 
 struct run_record {
 	pid_t pid; /* of who records; 0: nobody does */
 	int control, ack;
 };
-/* The event a probe's hits are in a recording (as kymo record -e wants it); false: none. */
-bool run_record_event(const struct lang_point *p, struct strbuf *b);
 /* What the program's probes will see goes to a file from now on, until it is stopped. */
 int run_record_start(struct run_record *r, const struct lang_program *p, const char *path,
 		     bool quiet, struct err *e);

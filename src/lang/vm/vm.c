@@ -20,6 +20,7 @@
 struct lang_vm {
 	struct lang_program *p;
 	struct lang_out *o;
+	void *user;
 	struct vm_map *map;
 	uint8_t *ctx;
 	size_t ctx_used;
@@ -335,7 +336,8 @@ int lang_vm_run(struct lang_vm *vm, size_t code, const struct lang_vm_event *ev)
 	return execute(vm, 0, 0, arg, &ret);
 }
 
-int lang_vm_open(struct lang_program *p, struct lang_out *o, struct lang_vm **ret, struct err *e)
+int lang_vm_open(struct lang_program *p, struct lang_out *o, void *user, struct lang_vm **ret,
+		 struct err *e)
 {
 	struct lang_vm *vm;
 
@@ -344,6 +346,7 @@ int lang_vm_open(struct lang_program *p, struct lang_out *o, struct lang_vm **re
 	vm = mem_alloc(sizeof(*vm));
 	vm->p = p;
 	vm->o = o;
+	vm->user = user;
 	vm->random = 88172645463325252u;
 	vm->ctx = mem_alloc(CTX_SIZE + 64);
 	vm->map = mem_alloc((p->maps.n + 1) * sizeof(*vm->map));
@@ -400,6 +403,11 @@ void lang_vm_host(struct lang_vm *vm, struct lang_host *h)
 	h->map_clear = host_clear;
 	h->map_zero = host_zero;
 	h->stack = host_stack;
+}
+
+void *lang_vm_user(const struct lang_vm *vm)
+{
+	return vm->user;
 }
 
 uint64_t lang_vm_counter(const struct lang_vm *vm, uint32_t which)

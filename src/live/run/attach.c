@@ -271,20 +271,6 @@ static int on_cpus(struct run *r, struct perf_event_attr *a, int prog, const str
 	return k;
 }
 
-uint64_t run_sample_period(const struct lang_point *pt)
-{
-	if (pt->number || pt->kind != LP_SOFTWARE)
-		return pt->number ? pt->number : 1000000;
-	switch (run_software(pt->name)) {
-	case PERF_COUNT_SW_CPU_CLOCK:
-	case PERF_COUNT_SW_TASK_CLOCK: return 1000000;
-	case PERF_COUNT_SW_PAGE_FAULTS:
-	case PERF_COUNT_SW_PAGE_FAULTS_MIN: return 100;
-	case PERF_COUNT_SW_CONTEXT_SWITCHES: return 1000;
-	default: return 1;
-	}
-}
-
 static int attach_sampling(struct run *r, int prog, const struct lang_point *pt, struct err *e)
 {
 	struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
@@ -292,23 +278,18 @@ static int attach_sampling(struct run *r, int prog, const struct lang_point *pt,
 	uint32_t type;
 
 	if (pt->kind == LP_PROFILE) {
-		uint64_t unit = strcmp(pt->target, "s") == 0	? 1000000000
-				: strcmp(pt->target, "ms") == 0 ? 1000000
-				: strcmp(pt->target, "us") == 0 ? 1000
-								: 1;
-
 		a.freq = strcmp(pt->target, "hz") == 0;
 		if (a.freq)
 			a.sample_freq = pt->number;
 		else
-			a.sample_period = pt->number * unit;
+			a.sample_period = lang_point_every(pt);
 	} else if (pt->kind == LP_SOFTWARE) {
 		a.config = (uint64_t)run_software(pt->name);
-		a.sample_period = run_sample_period(pt);
+		a.sample_period = lang_point_period(pt);
 	} else {
 		a.config = (uint64_t)run_hardware(pt->name, &type);
 		a.type = type;
-		a.sample_period = run_sample_period(pt);
+		a.sample_period = lang_point_period(pt);
 	}
 	return on_cpus(r, &a, prog, pt, 0, e);
 }

@@ -44,7 +44,6 @@ void run_dwarf_close(struct run_env *r);
 /* Patterns: live/run/match.c */
 int run_match(void *ctx, const struct lang_point *p, lang_match_fn *fn, void *arg, struct err *e);
 int run_syscall(void *ctx, const char *name);
-const char *run_syscall_name(void *ctx, int64_t number); /* NULL: none */
 
 /* Programs and their probes: live/run/user.c */
 int run_match_user(struct run_env *r, const struct lang_point *p, lang_match_fn *fn, void *arg,
@@ -77,8 +76,6 @@ void run_usdt_free(struct run_usdt *list, size_t n);
 /* Numbers of software and hardware events; -1: no such event. */
 int run_software(const char *name);
 int run_hardware(const char *name, uint32_t *type);
-/* A software or hardware probe is hit each so many events. */
-uint64_t run_sample_period(const struct lang_point *p);
 extern const char *const run_software_names[], *const run_hardware_names[];
 
 #endif

@@ -16,12 +16,6 @@ int run_syscall(void *ctx, const char *name)
 	return syscall_number(syscall_native(), name);
 }
 
-const char *run_syscall_name(void *ctx, int64_t number)
-{
-	(void)ctx;
-	return number == (int)number ? syscall_name(syscall_native(), (int)number) : NULL;
-}
-
 const char *const run_software_names[] = { "alignment-faults", "bpf-output",	 "context-switches",
 					   "cpu-clock",	       "cpu-migrations", "dummy",
 					   "emulation-faults", "major-faults",	 "minor-faults",

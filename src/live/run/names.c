@@ -344,7 +344,6 @@ void run_names_host(struct run *r)
 	r->host.stacks = stacks;
 	r->host.same_stack = same_stack;
 	r->host.cgroup = cgroup;
-	r->host.syscall = run_syscall_name;
 	r->host.disk = disk;
 }
 

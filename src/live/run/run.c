@@ -191,9 +191,12 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 				      .wall = wall,
 				      .packet = run_pcap_packet };
 	run_names_host(r);
-	r->out = (struct lang_out){
-		.p = p, .h = &r->host, .printer = o->printer, .json = o->json, .escape = o->escape, .guard = o->guard
-	};
+	r->out = (struct lang_out){ .p = p,
+				    .h = &r->host,
+				    .printer = o->printer,
+				    .json = o->json,
+				    .escape = o->escape,
+				    .guard = o->guard };
 	r->pid_fd = r->state = -1;
 	k = loop_open(&r->loop, e);
 	r->has_loop = k == 0;
@@ -244,13 +247,8 @@ static int start_timers(struct run *r, struct err *e)
 		for (size_t k = 0; k < r->p->codes.data[i].n_points; k++) {
 			const struct lang_point *pt =
 				&r->p->points.data[r->p->codes.data[i].point[k]];
-			uint64_t ns = strcmp(pt->target, "hz") == 0   ? 1000000000 / pt->number
-				      : strcmp(pt->target, "s") == 0  ? pt->number * 1000000000
-				      : strcmp(pt->target, "ms") == 0 ? pt->number * 1000000
-				      : strcmp(pt->target, "us") == 0 ? pt->number * 1000
-								      : pt->number;
-			int fd = loop_timer(&r->loop, RUN_ID_TIMER + (int)r->timers.n, ns ? ns : 1,
-					    ns ? ns : 1, e);
+			uint64_t ns = lang_point_every(pt);
+			int fd = loop_timer(&r->loop, RUN_ID_TIMER + (int)r->timers.n, ns, ns, e);
 
 			if (fd < 0)
 				return fd;

@@ -4,7 +4,8 @@
 
 #include "view/run/show.h"
 
-static void show_format_any_number(const char *spec, size_t n, char conv, uint64_t v, struct strbuf *b)
+static void show_format_any_number(const char *spec, size_t n, char conv, uint64_t v,
+				   struct strbuf *b)
 {
 	char f[48];
 	size_t k = 0;
@@ -135,7 +136,7 @@ static void show_format_pad(const struct show_field *f, size_t from, struct strb
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 void show_format(const struct lang_out *o, const struct lang_action *a, const char *data,
-		   struct strbuf *b)
+		 struct strbuf *b)
 {
 	size_t arg = 0;
 
@@ -184,11 +185,11 @@ void show_format(const struct lang_out *o, const struct lang_action *a, const ch
 			size_t k = 0;
 
 			if (conv == 'r' && (s[1] == 'x' || s[1] == 'h'))
-				show_format_hex(a->arg[arg].type, data + a->arg[arg].offset, *++s == 'x',
-					  &text);
+				show_format_hex(a->arg[arg].type, data + a->arg[arg].offset,
+						*++s == 'x', &text);
 			else
-				show_value(o, a->arg[arg].type, data + a->arg[arg].offset,
-						false, &text);
+				show_value(o, a->arg[arg].type, data + a->arg[arg].offset, false,
+					   &text);
 			for (size_t i = 0; i < n && k < sizeof(spec) - 1; i++)
 				if (!strchr("hlzjt", start[i]))
 					spec[k++] = start[i];

@@ -145,8 +145,8 @@ static void put_bounds(struct form *f, struct show_rows *t)
 	show_rows_by_key(t);
 	strbuf_printf(f->b, "%12s%-14s : %-8s Distribution\n", "", f->unit, f->counts);
 	vec_each (&t->rows, r)
-		f->max =
-			show_hist_table_number(m, r) > f->max ? show_hist_table_number(m, r) : f->max;
+		f->max = show_hist_table_number(m, r) > f->max ? show_hist_table_number(m, r)
+							       : f->max;
 	for (size_t i = 0; i < t->rows.n; i++) {
 		const struct show_row *r = &t->rows.data[i];
 		char lo[24] = "", hi[24] = "";

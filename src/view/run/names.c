@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "event/syscall/syscall.h"
 #include "view/run/show.h"
 
 static const char *const caps[] = {
@@ -92,8 +93,8 @@ void show_number_name(const struct lang_out *o, const struct ltype *t, int64_t v
 			strbuf_puts(b, "SIG");
 	} else if (t->n == LANG_NAME_CAP) {
 		s = v >= 0 && v < (int64_t)ARRAY_SIZE(caps) ? caps[v] : NULL;
-	} else if (o->h->syscall) {
-		s = o->h->syscall(o->h->ctx, v);
+	} else if (v == (int)v) {
+		s = syscall_name(syscall_native(), (int)v);
 	}
 	if (s)
 		strbuf_puts(b, s);

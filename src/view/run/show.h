@@ -79,15 +79,13 @@ void show_maps(struct lang_out *o);
 void show_value(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
 		struct strbuf *b);
 /* A number by the name it has in a table; enum lang_names is the type's n. */
-void show_number_name(const struct lang_out *o, const struct ltype *t, int64_t v,
-		      struct strbuf *b);
+void show_number_name(const struct lang_out *o, const struct ltype *t, int64_t v, struct strbuf *b);
 /* A value as JSON: numbers, texts, lists of a tuple's and an array's items, objects of records. */
-void show_json(const struct lang_out *o, const struct ltype *t, const void *data,
-	       struct strbuf *b);
+void show_json(const struct lang_out *o, const struct ltype *t, const void *data, struct strbuf *b);
 void show_json_text(struct strbuf *b, const char *s, size_t n);
 /* The key of a map's entry, parts separated by sep. */
-void show_key(const struct lang_out *o, const struct lang_map *m, const void *key,
-	      const char *sep, struct strbuf *b);
+void show_key(const struct lang_out *o, const struct lang_map *m, const void *key, const char *sep,
+	      struct strbuf *b);
 void show_stack(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
 		struct strbuf *b);
 void show_hist_text(const struct ltype *t, const void *value, int64_t div, struct strbuf *b);

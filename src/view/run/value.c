@@ -150,8 +150,7 @@ static void show_fields(const struct lang_out *o, const struct ltype *t, const c
 	}
 }
 
-void show_json(const struct lang_out *o, const struct ltype *t, const void *data,
-		    struct strbuf *b)
+void show_json(const struct lang_out *o, const struct ltype *t, const void *data, struct strbuf *b)
 {
 	AUTO_STRBUF text = { 0 };
 
@@ -239,7 +238,7 @@ static void value_text(const struct lang_out *o, const struct ltype *t, const vo
 		       bool is_key, struct strbuf *b);
 
 void show_value(const struct lang_out *o, const struct ltype *t, const void *data, bool is_key,
-		     struct strbuf *b)
+		struct strbuf *b)
 {
 	size_t from = b->n;
 
@@ -308,8 +307,8 @@ static void value_text(const struct lang_out *o, const struct ltype *t, const vo
 	}
 }
 
-void show_key(const struct lang_out *o, const struct lang_map *m, const void *key,
-		   const char *sep, struct strbuf *b)
+void show_key(const struct lang_out *o, const struct lang_map *m, const void *key, const char *sep,
+	      struct strbuf *b)
 {
 	for (uint32_t i = 0; m->key && i < m->key->n; i++) {
 		strbuf_puts(b, i ? sep : "");

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program of the language over the events of a source, in user space.
+ *
+ *	replay_env(source, &env);
+ *	lang_compile(..., &env, ..., &program, ...);
+ *	replay_run(&(struct replay_opts){ ... }, &code, &notes, e);
+ *
+ * Probes are hit in the order of time; intervals go by the time of the events.
+ */
+#ifndef KYMO_CALC_PROGRAM_REPLAY_H
+#define KYMO_CALC_PROGRAM_REPLAY_H
+
+#include "event/trace.h"
+#include "lang/out.h"
+#include "sym/names/sym.h"
+
+struct replay_opts {
+	struct source *source;
+	struct lang_program *program;
+	struct symbols *symbols; /* for the addresses of stacks */
+	const struct lang_printer *printer;
+	bool json, guard; /* as in struct lang_out */
+	/* Writes what o->text and o->errors have, now and then and at the end; false: no more. */
+	bool (*write)(void *ctx, struct lang_out *o);
+	void *ctx;
+};
+
+/* What programs may ask of a recording. */
+void replay_env(struct source *s, struct lang_env *env);
+/* *code: to exit with. notes: what must be said, one line each. */
+int replay_run(const struct replay_opts *o, int *code, struct strbuf *notes, struct err *e);
+
+#endif
