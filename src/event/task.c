@@ -393,16 +393,33 @@ uint32_t tasks_comm_at(const struct tasks *t, int32_t tid, uint64_t time)
 	return m ? m->value : STRTAB_NONE;
 }
 
+uint32_t tasks_who(uint32_t comm, int32_t tid)
+{
+	return comm != STRTAB_NONE ? comm : TASK_NAMELESS | ((uint32_t)tid & ~TASK_NAMELESS);
+}
+
+const char *tasks_who_name(const struct tasks *t, uint32_t who, char buf[TASK_NAME])
+{
+	if (!(who & TASK_NAMELESS))
+		return strtab_get(&t->strings, who);
+	if (who == TASK_NAMELESS)
+		return "swapper"; /* the idle task has number 0 on every CPU */
+	snprintf(buf, TASK_NAME, ":%d", (int)(who << 1) >> 1);
+	return buf;
+}
+
 const char *tasks_name_at(const struct tasks *t, int32_t tid, uint64_t time, char buf[TASK_NAME])
 {
-	uint32_t id = tasks_comm_at(t, tid, time);
+	return tasks_who_name(t, tasks_who(tasks_comm_at(t, tid, time), tid), buf);
+}
 
-	if (id != STRTAB_NONE)
-		return strtab_get(&t->strings, id);
-	if (tid == 0)
-		return "swapper";
-	snprintf(buf, TASK_NAME, ":%d", tid);
-	return buf;
+const char *tasks_name_or(const struct tasks *t, int32_t tid, uint64_t time, const char *unknown)
+{
+	uint32_t comm = tasks_comm_at(t, tid, time);
+
+	if (tid && comm == STRTAB_NONE)
+		return unknown;
+	return tasks_who_name(t, tasks_who(comm, tid), NULL);
 }
 
 uint32_t tasks_later_comm(const struct tasks *t, int32_t tid, uint64_t time)

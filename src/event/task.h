@@ -85,11 +85,16 @@ const struct strtab *tasks_strings(const struct tasks *t);
 uint32_t tasks_comm_at(const struct tasks *t, int32_t tid,
 		       uint64_t time); /* STRTAB_NONE when not known */
 /*
- * The same as text, for people: "swapper" is the idle task, ":12" is thread 12, whose name is not
- * known. May be in buf.
+ * The same for all tasks: where no name is known, the thread's number and TASK_NAMELESS. As text
+ * "swapper" is the idle task, ":12" is thread 12, whose name is not known. May be in buf.
  */
+#define TASK_NAMELESS 0x80000000u
 #define TASK_NAME 16
+uint32_t tasks_who(uint32_t comm, int32_t tid); /* comm may be STRTAB_NONE */
+const char *tasks_who_name(const struct tasks *t, uint32_t who, char buf[TASK_NAME]);
 const char *tasks_name_at(const struct tasks *t, int32_t tid, uint64_t time, char buf[TASK_NAME]);
+/* With another word for a thread whose name is not known; it may be NULL. */
+const char *tasks_name_or(const struct tasks *t, int32_t tid, uint64_t time, const char *unknown);
 /* What a thread is called next, unless that is another thread of the same number. */
 uint32_t tasks_later_comm(const struct tasks *t, int32_t tid, uint64_t time);
 uint32_t tasks_space_at(const struct tasks *t, int32_t pid, uint64_t time);

@@ -54,10 +54,19 @@ static const char *comm(const struct tasks *t, int32_t tid, uint64_t time)
 static void names(void)
 {
 	struct tasks *t = tasks_new();
+	char name[TASK_NAME];
 
 	CHECK_STR(comm(t, 5, 100), NULL);
+	CHECK_STR(tasks_name_at(t, 5, 100, name), ":5");
+	CHECK_STR(tasks_name_at(t, -1, 100, name), ":-1");
+	CHECK_STR(tasks_name_at(t, 0, 100, name), "swapper");
+	CHECK_STR(tasks_name_or(t, 5, 100, "<...>"), "<...>");
+	CHECK_STR(tasks_name_or(t, 5, 100, NULL), NULL);
+	CHECK_STR(tasks_name_or(t, 0, 100, "<...>"), "swapper");
 	tasks_comm(t, 10, 5, 5, "sh", false);
 	tasks_comm(t, 20, 5, 5, "ls", true);
+	CHECK_STR(tasks_name_at(t, 5, 15, name), "sh");
+	CHECK_STR(tasks_name_or(t, 5, 25, ""), "ls");
 	CHECK_STR(comm(t, 5, 9), NULL);
 	CHECK_STR(comm(t, 5, 10), "sh");
 	CHECK_STR(comm(t, 5, 19), "sh");

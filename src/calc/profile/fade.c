@@ -100,7 +100,7 @@ void table_move(struct tables *t, const struct tasks_moved *m)
 
 		e.space = tasks_moved_space(m, e.space);
 		e.kernel = tasks_moved_kernel(m, e.kernel);
-		if (!(e.comm & PROFILE_NAMELESS))
+		if (!(e.comm & TASK_NAMELESS))
 			e.comm = m->name[e.comm];
 		if (e.chain != PROFILE_NO_CHAIN)
 			e.chain = table_chain(t, &old.chains.data[e.chain], true);

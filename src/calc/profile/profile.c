@@ -38,16 +38,6 @@ struct reader {
 	unsigned first, next;
 };
 
-const char *profile_comm(const struct trace *t, uint32_t comm, char *buf, size_t size)
-{
-	if (!(comm & PROFILE_NAMELESS))
-		return strtab_get(tasks_strings(t->tasks), comm);
-	if (comm == PROFILE_NAMELESS)
-		return "swapper"; /* the idle task has number 0 on every CPU */
-	snprintf(buf, size, ":%d", (int)(comm << 1) >> 1);
-	return buf;
-}
-
 /* Keep the innermost frames. Markers are none, but say whose the frames behind them are. */
 static void keep_inner(struct profile_chain *c, unsigned max)
 {
@@ -506,8 +496,7 @@ void profile_builder_wants(const struct profile_builder *b, struct tasks_wanted 
 	for (size_t i = 0; i < b->tables.entries.n; i++) {
 		const struct profile_entry *e = &b->tables.entries.data[i];
 
-		tasks_want(w, e->space, e->kernel,
-			   e->comm & PROFILE_NAMELESS ? STRTAB_NONE : e->comm);
+		tasks_want(w, e->space, e->kernel, e->comm & TASK_NAMELESS ? STRTAB_NONE : e->comm);
 	}
 }
 

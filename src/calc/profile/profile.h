@@ -70,13 +70,9 @@ struct profile_opts {
 #define PROFILE_NO_CHAIN UINT32_MAX
 #define PROFILE_NO_EXTRA UINT32_MAX
 
-/* A thread whose name was never recorded is called by its number. */
-#define PROFILE_NAMELESS 0x80000000u
-const char *profile_comm(const struct trace *t, uint32_t comm, char *buf, size_t size);
-
 struct profile_entry {
 	uint32_t type;
-	uint32_t comm;	  /* for profile_comm(); STRTAB_NONE when not asked for */
+	uint32_t comm;	  /* for tasks_who_name(); STRTAB_NONE when not asked for */
 	int32_t pid, tid; /* 0 when not asked for */
 	uint32_t cpu;
 	uint32_t space;	 /* that user addresses are in */

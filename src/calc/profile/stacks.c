@@ -168,8 +168,8 @@ void profile_stacks(const struct names *n, bool counts, bool merge_unknown, stru
 		};
 
 		if (e->comm != last || !i)
-			comm = profile_stacks_text(
-				&f, profile_comm(p->trace, e->comm, buf, sizeof(buf)));
+			comm = profile_stacks_text(&f,
+						   tasks_who_name(p->trace->tasks, e->comm, buf));
 		last = e->comm;
 		out.comm = comm;
 		out.stack = e->chain == PROFILE_NO_CHAIN ? stack_of_site(&f, n->entry_site[i])

@@ -464,8 +464,7 @@ const struct task_view *task_cache_look(struct task_answer *a, const struct task
 {
 	*a = (struct task_answer){ .pid = pid, .tid = tid, .version = tasks_version(tasks) + 1 };
 	a->view = tasks_view_at(tasks, pid, tid, time);
-	if (a->view.comm == STRTAB_NONE)
-		a->view.comm = PROFILE_NAMELESS | ((uint32_t)tid & ~PROFILE_NAMELESS);
+	a->view.comm = tasks_who(a->view.comm, tid);
 	return &a->view;
 }
 

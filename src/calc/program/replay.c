@@ -213,8 +213,7 @@ static int replay_event(void *ctx, const struct event *ev)
 				   .raw_size = ev->raw_size,
 				   .chain = ev->chain,
 				   .chain_n = ev->chain_n };
-	char idle[16];
-	uint32_t comm;
+	char idle[20];
 
 	if (ev->kind != EVENT_SAMPLE || ev->type >= r->t->n_types)
 		return 0;
@@ -225,12 +224,9 @@ static int replay_event(void *ctx, const struct event *ev)
 	}
 	replay_timers(r, ev->time);
 	if (r->codes_of[ev->type].n) {
-		comm = tasks_comm_at(r->t->tasks, ev->tid, ev->time);
-		e.comm = comm == STRTAB_NONE ? "" : strtab_get(tasks_strings(r->t->tasks), comm);
-		if (ev->tid == 0) {
+		e.comm = ev->tid ? tasks_name_or(r->t->tasks, ev->tid, ev->time, "") : idle;
+		if (ev->tid == 0)
 			snprintf(idle, sizeof(idle), "swapper/%u", ev->cpu);
-			e.comm = idle;
-		}
 		vec_each (&r->codes_of[ev->type], code)
 			replay_code(r, *code, &e);
 	}

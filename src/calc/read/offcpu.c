@@ -244,8 +244,8 @@ static void on_wake(struct reader *r, const struct event *ev, const struct field
 	const struct tasks *tasks = r->o->inner->trace->tasks;
 	struct waiter *w;
 	int64_t tid = 0, how = 0;
+	char name[TASK_NAME];
 	uint64_t *at;
-	uint32_t comm;
 
 	if (!field_int(pid, ev->raw, ev->raw_size, &tid) || tid <= 0 ||
 	    !(at = map_find(&r->by_tid, (uint32_t)tid)) || !*at)
@@ -259,12 +259,7 @@ static void on_wake(struct reader *r, const struct event *ev, const struct field
 		waker_from_event(r->o, ev, NULL, &w->waker);
 		return;
 	}
-	comm = tasks_comm_at(tasks, ev->tid, ev->time);
-	waker_from_event(r->o, ev,
-			 comm != STRTAB_NONE ? strtab_get(tasks_strings(tasks), comm)
-			 : ev->tid	     ? "?"
-					     : "swapper",
-			 &w->waker);
+	waker_from_event(r->o, ev, tasks_name_at(tasks, ev->tid, ev->time, name), &w->waker);
 }
 
 static int offcpu_on_side(struct reader *r, const struct event *ev)

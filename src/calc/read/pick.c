@@ -126,9 +126,9 @@ static void find_comms(struct pick *p)
 		if (id != STRTAB_NONE)
 			*map_at(&p->comms, id) = 1;
 		if (strcmp(name, "swapper") == 0)
-			*map_at(&p->comms, PROFILE_NAMELESS) = 1;
+			*map_at(&p->comms, TASK_NAMELESS) = 1;
 		if (name[0] == ':' && str_u64(name + 1, &tid))
-			*map_at(&p->comms, PROFILE_NAMELESS | (uint32_t)tid) = 1;
+			*map_at(&p->comms, TASK_NAMELESS | (uint32_t)tid) = 1;
 	}
 }
 
@@ -174,9 +174,7 @@ static bool comm_wanted(const struct pick *p, const struct event *ev)
 {
 	uint32_t comm = tasks_comm_at(p->trace->tasks, ev->tid, ev->time);
 
-	if (comm == STRTAB_NONE)
-		comm = PROFILE_NAMELESS | ((uint32_t)ev->tid & ~PROFILE_NAMELESS);
-	return map_find(&p->comms, comm) != NULL;
+	return map_find(&p->comms, tasks_who(comm, ev->tid)) != NULL;
 }
 
 bool pick_any(const struct pick *p)

@@ -22,7 +22,7 @@ struct pick_opts {
 struct pick {
 	const struct trace *trace;
 	struct spans times;
-	struct map cpus, pids, tids, comms; /* of comms: ids of profile_comm */
+	struct map cpus, pids, tids, comms; /* of comms: for tasks_who_name() */
 	struct strtab dsos, symbols;
 	bool by_cpu, by_pid, by_tid, by_comm, by_dso, by_symbol;
 	/* What the user named when it was one alone, else NULL: all rows then show it. */

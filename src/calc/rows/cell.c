@@ -215,7 +215,7 @@ static uint32_t comm_value(const struct cells *c, const struct profile_entry *e)
 {
 	uint32_t later;
 
-	if (!(e->comm & PROFILE_NAMELESS) || e->comm == PROFILE_NAMELESS || e->comm == STRTAB_NONE)
+	if (!(e->comm & TASK_NAMELESS) || e->comm == TASK_NAMELESS || e->comm == STRTAB_NONE)
 		return e->comm;
 	later = tasks_later_comm(c->names->profile->trace->tasks, (int)(e->comm << 1) >> 1,
 				 e->first);

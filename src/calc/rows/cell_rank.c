@@ -69,12 +69,12 @@ static int text_order(const struct cells *c, uint64_t a, uint64_t b)
 
 static int comm_order(const struct cells *c, uint64_t a, uint64_t b)
 {
-	const struct trace *t = c->names->profile->trace;
-	char x[32], y[32];
+	const struct tasks *t = c->names->profile->trace->tasks;
+	char x[TASK_NAME], y[TASK_NAME];
 
 	return a == b ? 0
-		      : strcmp(profile_comm(t, (uint32_t)a, x, sizeof(x)),
-			       profile_comm(t, (uint32_t)b, y, sizeof(y)));
+		      : strcmp(tasks_who_name(t, (uint32_t)a, x),
+			       tasks_who_name(t, (uint32_t)b, y));
 }
 
 static int address_order(const struct cells *c, uint64_t a, uint64_t b)

@@ -144,15 +144,9 @@ static const char *memory_text(enum key key, uint64_t word, char *buf, size_t si
 static const char *task_text(const struct cells *c, int32_t tid, char *buf, size_t size)
 {
 	const struct tasks *tasks = c->names->profile->trace->tasks;
-	uint32_t comm = tasks_comm_at(tasks, tid, UINT64_MAX);
-	char number[32];
+	char name[TASK_NAME];
 
-	snprintf(buf, size, "%7d:%s", tid,
-		 profile_comm(c->names->profile->trace,
-			      comm != STRTAB_NONE
-				      ? comm
-				      : PROFILE_NAMELESS | ((uint32_t)tid & ~PROFILE_NAMELESS),
-			      number, sizeof(number)));
+	snprintf(buf, size, "%7d:%s", tid, tasks_name_at(tasks, tid, UINT64_MAX, name));
 	return buf;
 }
 
@@ -172,7 +166,7 @@ static const char *sample_text(const struct cells *c, const struct column *col, 
 	const struct extra_values *x = &c->extras.column[col - c->opts.columns->col];
 
 	switch (col->key) {
-	case KEY_COMM: return profile_comm(c->names->profile->trace, (uint32_t)v, buf, size);
+	case KEY_COMM: return tasks_who_name(c->names->profile->trace->tasks, (uint32_t)v, buf);
 	case KEY_PID:
 	case KEY_TGID: return task_text(c, (int32_t)v, buf, size);
 	case KEY_CPU: snprintf(buf, size, "%.3d", (int32_t)v); return buf;

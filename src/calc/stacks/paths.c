@@ -20,7 +20,7 @@ struct finder {
 	VEC(uint64_t) hash; /* by stack */
 	struct index index;
 	uint32_t last; /* that of the worker's path */
-	/* Samples, and neighbours that are the same as one; comm is still for profile_comm(). */
+	/* Samples, and neighbours that are the same as one; comm is still for tasks_who_name(). */
 	VEC(struct stack_entry) entries;
 	uint32_t recent[RECENT]; /* + 1; by hash */
 	/* Addresses that lines are asked for: of files, each once. */
@@ -247,7 +247,7 @@ static int join_lines(struct paths *p)
 }
 
 struct comms {
-	struct map known; /* for profile_comm() -> string + 1 */
+	struct map known; /* for tasks_who_name() -> string + 1 */
 	uint32_t last, is;
 };
 
@@ -261,7 +261,7 @@ static uint32_t paths_comm_of(struct paths *p, struct comms *c, uint32_t comm)
 	at = map_at(&c->known, comm);
 	if (!*at)
 		*at = 1 + strtab_add(&p->out->strings,
-				     profile_comm(p->v.source->trace, comm, buf, sizeof(buf)));
+				     tasks_who_name(p->v.source->trace->tasks, comm, buf));
 	c->last = comm;
 	c->is = (uint32_t)*at - 1;
 	return c->is;

@@ -33,7 +33,7 @@ struct place_parts {
 /* What is needed of a sample: where it was, and whose. */
 struct place_sample {
 	struct event_brief b;	/* chain_n 0: only where it was */
-	uint32_t comm;		/* for profile_comm() */
+	uint32_t comm;		/* for tasks_who_name() */
 	uint32_t space, kernel; /* that user and kernel addresses are in */
 };
 /* False when the chain has too many parts. What ret points at is the sample's. */

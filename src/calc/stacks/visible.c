@@ -49,8 +49,8 @@ static void put_node(struct visible *v, const struct prefix_tree *t, uint32_t no
 		if (func & VISIBLE_LABEL) {
 			const struct profile_entry *l = &v->label.data[func & ~VISIBLE_LABEL];
 
-			en.comm = strtab_add(&ret->strings, profile_comm(v->source->trace, l->comm,
-									 buf, sizeof(buf)));
+			en.comm = strtab_add(&ret->strings,
+					     tasks_who_name(v->source->trace->tasks, l->comm, buf));
 			en.pid = l->pid;
 			en.tid = l->tid;
 		} else {

@@ -49,9 +49,7 @@ static struct lane_name name(const struct field *f, const struct event *ev)
 
 static struct lane_name lanes_name_of(const struct lanes *l, int32_t tid, uint64_t time)
 {
-	uint32_t comm = tid < 0 ? STRTAB_NONE : tasks_comm_at(l->trace->tasks, tid, time);
-	const char *s = comm == STRTAB_NONE ? (tid == 0 ? "swapper" : "")
-					    : strtab_get(tasks_strings(l->trace->tasks), comm);
+	const char *s = tid < 0 ? "" : tasks_name_or(l->trace->tasks, tid, time, "");
 
 	return (struct lane_name){ s, strlen(s) };
 }

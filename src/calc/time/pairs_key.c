@@ -215,8 +215,7 @@ bool pairs_key_of(const struct pairs_side *side, const struct trace *t, struct s
 		case PAIRS_PID: key[i] = (uint64_t)(int64_t)ev->pid; break;
 		case PAIRS_CPU: key[i] = ev->cpu; break;
 		case PAIRS_COMM:
-			comm = strtab_get(tasks_strings(t->tasks),
-					  tasks_comm_at(t->tasks, ev->tid, ev->time));
+			comm = tasks_name_or(t->tasks, ev->tid, ev->time, "");
 			key[i] = strtab_add(tab, comm);
 			break;
 		}

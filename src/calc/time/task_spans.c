@@ -10,11 +10,7 @@
 
 static const char *task_spans_comm_of(const struct trace *t, int32_t tid)
 {
-	uint32_t id = tid ? tasks_comm_at(t->tasks, tid, UINT64_MAX - 1) : STRTAB_NONE;
-
-	return !tid		   ? "<idle>"
-	       : id == STRTAB_NONE ? "<...>"
-				   : strtab_get(tasks_strings(t->tasks), id);
+	return tid ? tasks_name_or(t->tasks, tid, UINT64_MAX - 1, "<...>") : "<idle>";
 }
 
 static size_t row_of(struct task_spans *s, int32_t tid, uint32_t word)

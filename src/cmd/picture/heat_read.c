@@ -25,6 +25,7 @@ struct reader {
 	bool details;
 	bool here; /* recorded on this machine: devices have names */
 	struct strbuf text;
+	char name[TASK_NAME];
 	const struct field *field; /* --field */
 	uint32_t field_type;
 	bool field_found; /* the event, that is */
@@ -32,14 +33,12 @@ struct reader {
 	uint64_t negative, mixed, seen;
 };
 
-static const char *heat_read_comm_of(const struct reader *r, const struct event *ev, int32_t tid)
+/* Until the next one. */
+static const char *heat_read_comm_of(struct reader *r, const struct event *ev, int32_t tid)
 {
-	uint32_t id = tasks_comm_at(r->trace->tasks, tid, ev->time);
 	const char *live = heat_whom_name(r->whom, tid);
 
-	return live		   ? live
-	       : id == STRTAB_NONE ? tid == 0 ? "swapper" : "?"
-				   : strtab_get(tasks_strings(r->trace->tasks), id);
+	return live ? live : tasks_name_at(r->trace->tasks, tid, ev->time, r->name);
 }
 
 static bool int_of(const struct reader *r, const struct event *ev, const char *name, int64_t *ret)

@@ -214,13 +214,9 @@ static const struct event_type *functime_pairs_find(const struct trace *t, const
 
 static void name_tasks(struct timing *t)
 {
-	vec_each (&t->sums.slow, c) {
-		uint32_t comm = tasks_comm_at(t->s->trace->tasks, c->tid, c->time);
-
-		if (comm != STRTAB_NONE)
-			snprintf(c->comm, sizeof(c->comm), "%s",
-				 strtab_get(tasks_strings(t->s->trace->tasks), comm));
-	}
+	vec_each (&t->sums.slow, c)
+		snprintf(c->comm, sizeof(c->comm), "%s",
+			 tasks_name_or(t->s->trace->tasks, c->tid, c->time, "<...>"));
 }
 
 int functime_pairs(struct source *s, const struct functime_plan *p, const struct ftrace_opts *o,

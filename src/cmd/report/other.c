@@ -152,15 +152,12 @@ static void print_tasks(const struct task_tree *t, uint32_t node, int level)
 
 	for (; node; node = t->nodes.data[node - 1].next) {
 		const struct node *n = &t->nodes.data[node - 1];
-		uint32_t comm = tasks_comm_at(trace->tasks, n->seen.tid, UINT64_MAX);
 		struct map_line line = { .l = t->l };
-		char buf[32];
+		char name[TASK_NAME];
 
-		if (comm == STRTAB_NONE)
-			comm = PROFILE_NAMELESS | ((uint32_t)n->seen.tid & ~PROFILE_NAMELESS);
 		line.indent = printf("  %8d %8d %8d |%*s", n->seen.pid, n->seen.tid, n->seen.ptid,
 				     level, "");
-		printf("%s\n", profile_comm(trace, comm, buf, sizeof(buf)));
+		printf("%s\n", tasks_name_at(trace->tasks, n->seen.tid, UINT64_MAX, name));
 		if (t->maps)
 			tasks_each_map(trace->tasks,
 				       tasks_space_at(trace->tasks, n->seen.pid, UINT64_MAX),

@@ -165,12 +165,10 @@ bool script_filter_wants(struct script_filter *f, struct script *s, const struct
 	if (f->by_tid && !map_find(&f->tids, (uint32_t)ev->tid))
 		return false;
 	if (f->by_comm) {
-		uint32_t comm = tasks_comm_at(f->trace->tasks, ev->tid, ev->time);
-		const char *name = comm == STRTAB_NONE
-					   ? (ev->tid ? NULL : "swapper")
-					   : strtab_get(tasks_strings(f->trace->tasks), comm);
+		char name[TASK_NAME];
 
-		if (!script_filter_listed(&f->comms, name))
+		if (!script_filter_listed(&f->comms,
+					  tasks_name_at(f->trace->tasks, ev->tid, ev->time, name)))
 			return false;
 	}
 	return !(f->by_symbol || f->by_dso) || code_wanted(f, s, ev);

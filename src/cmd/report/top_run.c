@@ -62,10 +62,8 @@ static enum profile_want top_run_want(void *ctx, const struct event *ev)
 {
 	const struct top *t = ctx;
 	const struct tasks *tasks = t->m.source->trace->tasks;
-	uint32_t comm = tasks_comm_at(tasks, ev->tid, ev->time);
-	const char *name = comm != STRTAB_NONE ? strtab_get(tasks_strings(tasks), comm)
-			   : ev->tid	       ? ""
-					       : "swapper";
+	char buf[TASK_NAME];
+	const char *name = tasks_name_at(tasks, ev->tid, ev->time, buf);
 
 	return strtab_find(&t->pick.comm_names, name) != STRTAB_NONE ? PROFILE_COUNT
 								     : PROFILE_ASIDE;

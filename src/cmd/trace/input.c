@@ -60,15 +60,14 @@ static void trace_input_look_at(struct pairing *p, const struct event_type *t, s
 
 static void begin_record(const struct pairing *p, const struct event *ev, struct trace_record *r)
 {
-	uint32_t comm = tasks_comm_at(p->source->trace->tasks, ev->tid, ev->time);
+	const char *comm = tasks_name_or(p->source->trace->tasks, ev->tid, ev->time, "");
 
 	*r = (struct trace_record){ .start = ev->time,
 				    .end = ev->time,
 				    .pid = (uint32_t)ev->pid,
 				    .tid = (uint32_t)ev->tid,
 				    .cpu = ev->cpu };
-	strncpy(r->comm, strtab_get(tasks_strings(p->source->trace->tasks), comm),
-		sizeof(r->comm) - 1);
+	strncpy(r->comm, comm, sizeof(r->comm) - 1);
 }
 
 static void on_enter(struct pairing *p, const struct event *ev, const struct event_of *e)

@@ -43,7 +43,7 @@ static void export_csv_put_head(struct csv *c, const struct event *ev,
 	out_putc(o, ',');
 	export_csv_put_text(c, c->x->source->trace->types[ev->type].name);
 	out_putc(o, ',');
-	export_csv_put_text(c, profile_comm(c->x->source->trace, en->comm, comm, sizeof(comm)));
+	export_csv_put_text(c, tasks_who_name(c->x->source->trace->tasks, en->comm, comm));
 	out_putc(o, ',');
 	out_i64(o, ev->pid, 0);
 	out_putc(o, ',');

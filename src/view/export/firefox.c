@@ -213,31 +213,22 @@ static void put_strings(struct firefox *f)
 
 /* --- one thread --- */
 
-static const char *export_firefox_comm_of(struct firefox *f, int32_t tid, char *buf, size_t size)
-{
-	const struct tasks *tasks = f->x->source->trace->tasks;
-	uint32_t comm = tasks_comm_at(tasks, tid, UINT64_MAX);
-
-	if (comm == STRTAB_NONE)
-		comm = PROFILE_NAMELESS | ((uint32_t)tid & ~PROFILE_NAMELESS);
-	return profile_comm(f->x->source->trace, comm, buf, size);
-}
-
 static void export_firefox_put_about(struct firefox *f, const struct firefox_row *r, bool many)
 {
+	const struct tasks *tasks = f->x->source->trace->tasks;
 	struct out *o = f->x->out;
-	char comm[32], leader[32], name[128];
+	char comm[TASK_NAME], leader[TASK_NAME], name[128];
 
 	out_puts(o, f->n_threads++ ? ",\n" : "\n");
 	snprintf(name, sizeof(name), many ? "%s (%s)" : "%s",
-		 export_firefox_comm_of(f, r->tid, comm, sizeof(comm)),
+		 tasks_name_at(tasks, r->tid, UINT64_MAX, comm),
 		 f->x->source->trace->types[r->type].name);
 	out_puts(o, "{\"processType\":\"default\",\"processStartupTime\":0,"
 		    "\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
 		    "\"pausedRanges\":[],\"showMarkersInTimeline\":true,\n\"name\":");
 	export_json_str(o, name);
 	out_puts(o, ",\"processName\":");
-	export_json_str(o, export_firefox_comm_of(f, r->pid, leader, sizeof(leader)));
+	export_json_str(o, tasks_name_at(tasks, r->pid, UINT64_MAX, leader));
 	out_printf(o, ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%d",
 		   r->pid == r->tid ? "true" : "false", r->pid, r->tid);
 }

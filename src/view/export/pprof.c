@@ -259,7 +259,7 @@ static void export_pprof_put_sample(struct pprof *p, uint32_t entry)
 		pb_varint(&p->b, i == at ? en->count : i == at + 1 ? en->weight : 0);
 	pb_end(&p->b, list);
 	export_pprof_put_label(p, "thread",
-			       profile_comm(p->x->source->trace, en->comm, comm, sizeof(comm)), 0);
+			       tasks_who_name(p->x->source->trace->tasks, en->comm, comm), 0);
 	export_pprof_put_label(p, "pid", NULL, en->pid);
 	export_pprof_put_label(p, "tid", NULL, en->tid);
 	pb_end(&p->b, m);

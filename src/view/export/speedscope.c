@@ -123,7 +123,7 @@ static void put_profile(struct speedscope *s, size_t from, size_t to)
 	char name[160], comm[32];
 
 	snprintf(name, sizeof(name), "%s %d/%d %s",
-		 profile_comm(s->x->source->trace, all[s->sorted[to - 1]].comm, comm, sizeof(comm)),
+		 tasks_who_name(s->x->source->trace->tasks, all[s->sorted[to - 1]].comm, comm),
 		 first->pid, first->tid, t->name);
 	out_puts(o, from ? ",\n" : "\n");
 	out_puts(o, "{\"type\":\"sampled\",\"name\":");

@@ -97,12 +97,9 @@ static int least_width(const struct report_style *s, const struct hist *h, const
 static int last_name_width(const struct hist *h, const struct hist_row *r)
 {
 	const struct trace *t = h->cells->names->profile->trace;
-	uint32_t comm = tasks_comm_at(t->tasks, r->tid, UINT64_MAX);
-	char buf[32];
+	char name[TASK_NAME];
 
-	if (comm == STRTAB_NONE)
-		comm = PROFILE_NAMELESS | ((uint32_t)r->tid & ~PROFILE_NAMELESS);
-	return (int)strlen(profile_comm(t, comm, buf, sizeof(buf)));
+	return (int)strlen(tasks_name_at(t->tasks, r->tid, UINT64_MAX, name));
 }
 
 /* The same of a thread's rows, asked for once. */

@@ -14,12 +14,12 @@ static int put_sample_line(void *ctx, const struct event *ev)
 	struct lines *l = ctx;
 	struct script *s = l->s;
 	const struct site *x;
-	char comm[16];
+	char comm[TASK_NAME];
 
 	if (l->wants && !l->wants(l->ctx, ev))
 		return 0;
 	out_printf(s->out, " ... thread: %s:%d\n",
-		   script_comm(s, ev->tid, ev->time, comm, sizeof(comm)), ev->tid);
+		   tasks_name_at(s->trace->tasks, ev->tid, ev->time, comm), ev->tid);
 	x = site_find(s, site_space(s, ev, ev->mode), ev->ip, 0);
 	out_printf(s->out, " ...... dso: %s\n",
 		   x->map			       ? site_dso_name(s, x->dso)

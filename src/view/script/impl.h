@@ -167,8 +167,6 @@ struct script *script_make(struct trace *t, struct symbols *symbols, const struc
 			   struct out *out);
 void script_start(struct script *s, const struct event *ev, const struct script_type *t,
 		  uint64_t show);
-/* ":1234" into buf when there is no name. */
-const char *script_comm(struct script *s, int32_t tid, uint64_t time, char *buf, size_t size);
 /* What to ask of a user frame, of SITE_*; first: it is where the program itself was. */
 uint32_t script_inlined(const struct script *s, const struct event *ev, bool first);
 /* left addresses follow this one; inlined: what to ask of it, of SITE_*. false ends the chain. */

@@ -123,10 +123,10 @@ static void script_json_put_chain(struct script *s, const struct event *ev)
 
 static void script_json_put_head(struct script *s, const struct event *ev)
 {
-	char comm[16];
+	char comm[TASK_NAME];
 
 	if (ev->have & EVENT_HAVE_TASK) {
-		put_str(s, "comm", script_comm(s, ev->tid, ev->time, comm, sizeof(comm)));
+		put_str(s, "comm", tasks_name_at(s->trace->tasks, ev->tid, ev->time, comm));
 		put_i64(s, "pid", ev->pid);
 		put_i64(s, "tid", ev->tid);
 	}

@@ -88,18 +88,6 @@ void script_free(struct script *s)
 	free(s);
 }
 
-const char *script_comm(struct script *s, int32_t tid, uint64_t time, char *buf, size_t size)
-{
-	uint32_t comm = tasks_comm_at(s->trace->tasks, tid, time);
-
-	if (comm != STRTAB_NONE)
-		return strtab_get(tasks_strings(s->trace->tasks), comm);
-	if (tid == 0)
-		return "swapper";
-	snprintf(buf, size, ":%d", tid);
-	return buf;
-}
-
 static void print_time(struct script *s, uint64_t time)
 {
 	struct out *o = s->out;
@@ -127,10 +115,10 @@ void script_start(struct script *s, const struct event *ev, const struct script_
 		  uint64_t show)
 {
 	struct out *o = s->out;
-	char buf[16];
+	char buf[TASK_NAME];
 
 	if (show & SCRIPT_COMM) {
-		const char *comm = script_comm(s, ev->tid, ev->time, buf, sizeof(buf));
+		const char *comm = tasks_name_at(s->trace->tasks, ev->tid, ev->time, buf);
 
 		if (s->o.latency)
 			out_printf(o, "%8.8s ", comm);

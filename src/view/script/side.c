@@ -42,7 +42,7 @@ bool side_wanted(const struct script *s, const struct event *ev)
 #define EARLY_IDLE UINT64_MAX /* children of the idle task */
 #define EARLY_NAMELESS (UINT64_MAX - 1)
 
-static const char *early_comm(struct script *s, const struct event *ev, char *buf, size_t size)
+static const char *early_comm(struct script *s, const struct event *ev, char buf[TASK_NAME])
 {
 	const struct strtab *strings = tasks_strings(s->trace->tasks);
 	uint64_t *at = map_at(&s->early, (uint32_t)ev->tid), parent;
@@ -56,21 +56,18 @@ static const char *early_comm(struct script *s, const struct event *ev, char *bu
 		at = map_at(&s->early, (uint32_t)ev->tid);
 		*at = parent;
 	}
-	if (*at == EARLY_IDLE)
-		return "swapper";
-	if (*at == EARLY_NAMELESS) {
-		snprintf(buf, size, ":%d", ev->tid);
-		return buf;
-	}
+	if (*at == EARLY_IDLE || *at == EARLY_NAMELESS)
+		return tasks_who_name(s->trace->tasks,
+				      tasks_who(STRTAB_NONE, *at == EARLY_IDLE ? 0 : ev->tid), buf);
 	return *at && *at - 1 < strings->n ? strtab_get(strings, (uint32_t)*at - 1) : NULL;
 }
 
 void side_note(struct script *s, const struct event *ev)
 {
-	char comm[16];
+	char comm[TASK_NAME];
 
 	if (!ev->time && (ev->kind == EVENT_COMM || ev->kind == EVENT_FORK))
-		early_comm(s, ev, comm, sizeof(comm));
+		early_comm(s, ev, comm);
 }
 
 void side_print(struct script *s, const struct event *ev)
@@ -78,16 +75,16 @@ void side_print(struct script *s, const struct event *ev)
 	const struct script_type *t = &s->types[ev->type];
 	AUTO_STRBUF b = { 0 };
 	struct event start = *ev;
-	char comm[16];
+	char comm[TASK_NAME];
 
 	/* The name is that of the task the record is about, the numbers those of who wrote it. */
 	start.pid = ev->side->by_pid;
 	start.tid = ev->side->by_tid;
 	if (t->show & SCRIPT_COMM) {
-		const char *name = ev->time ? NULL : early_comm(s, ev, comm, sizeof(comm));
+		const char *name = ev->time ? NULL : early_comm(s, ev, comm);
 
 		if (!name)
-			name = script_comm(s, ev->tid, ev->time, comm, sizeof(comm));
+			name = tasks_name_at(s->trace->tasks, ev->tid, ev->time, comm);
 
 		if (s->o.latency)
 			out_printf(s->out, "%8.8s ", name);
