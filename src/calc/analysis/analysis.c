@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "event/match.h"
 
 /* What an event of the trace is to the analysis. */
 struct role {
@@ -21,24 +22,13 @@ struct analysis_run {
 	void *state;
 };
 
-/* Traces of one subsystem may name the event alone. */
-static bool analysis_is_event(const struct event_type *t, const char *name)
-{
-	const char *colon = strchr(name, ':');
-
-	if (t->system && t->event)
-		return strncmp(name, t->system, (size_t)(colon - name)) == 0 &&
-		       !t->system[colon - name] && strcmp(colon + 1, t->event) == 0;
-	return t->event ? strcmp(colon + 1, t->event) == 0 : strcmp(name, t->name) == 0;
-}
-
 /* It counts for nothing when a field that is asked for is not there. */
 static struct role role_of(const struct analysis *a, const struct event_type *t)
 {
 	for (const struct analysis_event *ev = a->events; ev->name; ev++) {
 		struct role r = { .role = ev->role };
 
-		if (!analysis_is_event(t, ev->name))
+		if (!match_type(t, ev->name))
 			continue;
 		for (; r.n < ANALYSIS_FIELDS && ev->field[r.n]; r.n++) {
 			r.field[r.n] = type_field(t, ev->field[r.n]);

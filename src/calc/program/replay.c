@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "calc/profile/names.h"
+#include "event/match.h"
 #include "event/task.h"
 #include "lang/vm/vm.h"
 
@@ -33,11 +34,9 @@ static const struct event_type *replay_tracepoint(void *ctx, const char *system,
 {
 	const struct trace *t = ((struct source *)ctx)->trace;
 
-	for (size_t i = 0; i < t->n_types; i++)
-		if (t->types[i].system && strcmp(t->types[i].system, system) == 0 &&
-		    strcmp(t->types[i].event, event) == 0)
-			return &t->types[i];
-	return NULL;
+	uint32_t i = match_find_tracepoint(t, system, event);
+
+	return i == MATCH_NONE ? NULL : &t->types[i];
 }
 
 static int replay_match(void *ctx, const struct lang_point *p, lang_match_fn *fn, void *arg,
@@ -233,19 +232,11 @@ static int replay_event(void *ctx, const struct event *ev)
 	return r->out.exit || r->stopped;
 }
 
-/* A name without what stands behind it: "page-faults/period=7/", "cycles:u". */
-static bool replay_is_named(const struct event_type *t, const char *name)
-{
-	size_t n = strlen(name);
-
-	return t->name && strncmp(t->name, name, n) == 0 && strchr("/:", t->name[n]);
-}
-
 static bool replay_is_clock(const struct event_type *t)
 {
-	return replay_is_named(t, "cpu-clock") || replay_is_named(t, "task-clock") ||
-	       replay_is_named(t, "cycles") || replay_is_named(t, "cpu-cycles") ||
-	       replay_is_named(t, "instructions") || replay_is_named(t, "ref-cycles");
+	return match_type(t, "cpu-clock") || match_type(t, "task-clock") ||
+	       match_type(t, "cycles") || match_type(t, "cpu-cycles") ||
+	       match_type(t, "instructions") || match_type(t, "ref-cycles");
 }
 
 /* exact: only the event that --record takes for such a probe. */
@@ -254,13 +245,12 @@ static bool replay_is_hit(const struct lang_point *p, const struct event_type *t
 	AUTO_STRBUF b = { 0 };
 
 	if (p->kind == LP_TRACEPOINT)
-		return t->system && strcmp(t->system, p->target) == 0 &&
-		       strcmp(t->event, p->name) == 0;
+		return match_tracepoint(t, p->target, p->name);
 	if (t->system || !t->name || !lang_point_event(p, &b))
 		return false;
 	if (exact)
 		return strcmp(strbuf_str(&b), t->name) == 0;
-	return p->kind == LP_PROFILE ? replay_is_clock(t) : replay_is_named(t, p->name);
+	return p->kind == LP_PROFILE ? replay_is_clock(t) : match_type(t, p->name);
 }
 
 static void replay_wire_point(struct replay *r, size_t code, const struct lang_point *p)

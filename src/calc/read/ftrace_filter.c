@@ -5,15 +5,15 @@
 
 #include "base/str.h"
 #include "calc/read/ftrace_filter_impl.h"
+#include "event/match.h"
 
 /* --- events --- */
 
 static int add_regex(struct ftrace_filter *f, const char *text, size_t n, struct err *e)
 {
-	AUTO_FREE char *whole = mem_printf("^%.*s$", (int)n, text);
 	regex_t r;
 
-	if (regcomp(&r, whole, REG_ICASE | REG_NOSUB))
+	if (!match_regex(&r, text, n))
 		return err_set(e, EINVAL, "filter: '%.*s' is no regular expression", (int)n, text);
 	vec_push(&f->events, r);
 	return 0;
@@ -22,8 +22,8 @@ static int add_regex(struct ftrace_filter *f, const char *text, size_t n, struct
 static bool event_chosen(const struct ftrace_filter *f, size_t i, const char *system,
 			 const char *event)
 {
-	bool name = regexec(&f->events.data[i * 2 + 1], event, 0, NULL, 0) == 0;
-	bool sys = regexec(&f->events.data[i * 2], system, 0, NULL, 0) == 0;
+	bool name = match_regex_hits(&f->events.data[i * 2 + 1], event);
+	bool sys = match_regex_hits(&f->events.data[i * 2], system);
 
 	return f->paired.data[i] ? name && sys : name || sys;
 }

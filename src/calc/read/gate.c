@@ -5,24 +5,17 @@
 #include <string.h>
 
 #include "base/str.h"
-
-#define NO_TYPE UINT32_MAX
+#include "event/match.h"
 
 static int gate_find_type(const char *option, const char *name, const struct trace *t,
 			  uint32_t *ret, struct err *e)
 {
 	AUTO_STRBUF names = { 0 };
 
-	*ret = NO_TYPE;
-	if (!name)
+	*ret = name ? match_find(t, name) : MATCH_NONE;
+	if (!name || *ret != MATCH_NONE)
 		return 0;
-	for (size_t i = 0; i < t->n_types; i++) {
-		strbuf_printf(&names, "%s%s", i ? ", " : "", t->types[i].name);
-		if (strcmp(t->types[i].name, name) == 0)
-			*ret = (uint32_t)i;
-	}
-	if (*ret != NO_TYPE)
-		return 0;
+	match_list(t, &names);
 	err_set(e, ENOENT, "%s %s: no such event was recorded", option, name);
 	return err_hint(e, "there are: %s", names.n ? strbuf_str(&names) : "none at all");
 }

@@ -7,10 +7,10 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "event/match.h"
 #include "event/waker.h"
 
 #define STATE_WAITS 3 /* interruptible or not; everything else can run or is stopped */
-#define NO_TYPE UINT32_MAX
 #define CHAIN_MAX 65536u
 
 /* A chain of our own. */
@@ -31,7 +31,7 @@ struct offcpu {
 	struct trace trace;
 	struct event_type type, *types; /* offcpu-time; all, it is the last of them */
 	uint32_t waits;			/* its index */
-	uint32_t recorded;		/* the inner one's offcpu-time, or NO_TYPE: */
+	uint32_t recorded;		/* the inner one's offcpu-time, or MATCH_NONE: */
 	uint32_t sched_switch, waking, wakeup;
 	const struct field *prev_state, *next_pid, *waking_pid, *wakeup_pid;
 	const struct field *waking_flags, *wakeup_flags;
@@ -266,7 +266,7 @@ static int offcpu_on_side(struct reader *r, const struct event *ev)
 {
 	int code = 0;
 
-	if (r->o->recorded == NO_TYPE &&
+	if (r->o->recorded == MATCH_NONE &&
 	    (ev->kind == EVENT_EXIT || (ev->kind == EVENT_SWITCH && ev->side && !ev->side->out)))
 		code = came_back(r, ev->tid, ev->time);
 	return code || !r->all ? code : r->fn(r->ctx, ev);
@@ -280,7 +280,7 @@ static int offcpu_on_event(void *ctx, const struct event *ev)
 
 	if (ev->kind != EVENT_SAMPLE)
 		return offcpu_on_side(r, ev);
-	if (o->recorded != NO_TYPE)
+	if (o->recorded != MATCH_NONE)
 		return hand_recorded(r, ev);
 	r->last_time = ev->time;
 	/* of single threads nobody says when they come back: not later than they do anything */
@@ -322,8 +322,8 @@ static int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, str
 {
 	struct offcpu *o = (struct offcpu *)s;
 	struct reader r = { .o = o, .fn = fn, .ctx = ctx, .all = all };
-	int code = o->inner->read_ordered(o->inner, all || o->recorded == NO_TYPE, offcpu_on_event,
-					  &r, e);
+	int code = o->inner->read_ordered(o->inner, all || o->recorded == MATCH_NONE,
+					  offcpu_on_event, &r, e);
 
 	if (code == 0)
 		code = hand_rest(&r);
@@ -338,7 +338,7 @@ static int offcpu_read_chunk(struct source *s, size_t chunk, event_fn *fn, void 
 	int code;
 
 	/* a wait begins and ends anywhere: there is one part */
-	if (o->recorded == NO_TYPE)
+	if (o->recorded == MATCH_NONE)
 		return read_ordered(s, false, fn, ctx, e);
 	code = o->inner->read_chunk(o->inner, chunk, offcpu_on_event, &r, e);
 	offcpu_reader_close(&r);
@@ -355,33 +355,23 @@ static void close_source(struct source *s)
 	free(o);
 }
 
-static uint32_t offcpu_find_type(const struct trace *t, const char *system, const char *event)
-{
-	for (uint32_t i = 0; i < t->n_types; i++)
-		if (system ? t->types[i].system && strcmp(t->types[i].system, system) == 0 &&
-				     strcmp(t->types[i].event, event) == 0
-			   : strcmp(t->types[i].name, event) == 0)
-			return i;
-	return NO_TYPE;
-}
-
 static const struct field *offcpu_field_of(const struct trace *t, uint32_t type, const char *name)
 {
-	return type == NO_TYPE ? NULL : type_field(&t->types[type], name);
+	return type == MATCH_NONE ? NULL : type_field(&t->types[type], name);
 }
 
 /* Which events tell of waits. */
 static int find_events(struct offcpu *o, const struct trace *t, struct err *e)
 {
-	o->recorded = offcpu_find_type(t, NULL, WAKER_EVENT);
-	o->sched_switch = offcpu_find_type(t, "sched", "sched_switch");
-	o->waking = offcpu_find_type(t, "sched", "sched_waking");
-	o->wakeup = offcpu_find_type(t, "sched", "sched_wakeup");
-	if (o->recorded != NO_TYPE) {
+	o->recorded = match_find(t, WAKER_EVENT);
+	o->sched_switch = match_find_tracepoint(t, "sched", "sched_switch");
+	o->waking = match_find_tracepoint(t, "sched", "sched_waking");
+	o->wakeup = match_find_tracepoint(t, "sched", "sched_wakeup");
+	if (o->recorded != MATCH_NONE) {
 		o->type = t->types[o->recorded];
 		return 0;
 	}
-	if (o->sched_switch == NO_TYPE) {
+	if (o->sched_switch == MATCH_NONE) {
 		err_set(e, ENODATA, "the recording does not tell how long threads waited");
 		return err_hint(e, "record with --off-cpu, or with -e sched:sched_switch -g");
 	}
@@ -396,9 +386,9 @@ static int find_events(struct offcpu *o, const struct trace *t, struct err *e)
 	o->waking_flags = offcpu_field_of(t, o->waking, "common_flags");
 	o->wakeup_flags = offcpu_field_of(t, o->wakeup, "common_flags");
 	if (!o->waking_pid)
-		o->waking = NO_TYPE;
+		o->waking = MATCH_NONE;
 	if (!o->wakeup_pid)
-		o->wakeup = NO_TYPE;
+		o->wakeup = MATCH_NONE;
 	o->type.name = WAKER_EVENT;
 	o->type.class = TYPE_SOFTWARE;
 	o->type.role = ROLE_BPF_OUTPUT;
@@ -429,7 +419,7 @@ int offcpu_new(struct source *s, enum offcpu_what what, struct source **ret, str
 {
 	struct offcpu *o = mem_alloc(sizeof(*o));
 	int r = find_events(o, s->trace, e);
-	bool there = r == 0 && what == OFFCPU_BESIDE && o->recorded != NO_TYPE;
+	bool there = r == 0 && what == OFFCPU_BESIDE && o->recorded != MATCH_NONE;
 
 	if (there)
 		*ret = s;
@@ -447,8 +437,8 @@ int offcpu_new(struct source *s, enum offcpu_what what, struct source **ret, str
 	o->source = *s;
 	o->source.read_brief = NULL;
 	o->source.trace = &o->trace;
-	o->source.stable = s->stable && o->recorded != NO_TYPE && !o->wakers;
-	o->source.n_chunks = o->recorded == NO_TYPE ? 1 : s->n_chunks;
+	o->source.stable = s->stable && o->recorded != MATCH_NONE && !o->wakers;
+	o->source.n_chunks = o->recorded == MATCH_NONE ? 1 : s->n_chunks;
 	o->source.read_chunk = offcpu_read_chunk;
 	o->source.read_ordered = read_ordered;
 	o->source.close = close_source;

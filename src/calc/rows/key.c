@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/str.h"
+#include "event/match.h"
 
 const struct key_info key_infos[KEYS] = {
 	[KEY_OVERHEAD] = { "overhead", "Overhead", KEY_SUM },
@@ -364,8 +365,8 @@ static bool is_strict(const char *order)
 /* Records of the function tracers are code that ran, as samples are. */
 static bool is_call(const struct event_type *t)
 {
-	return t->system && strcmp(t->system, "ftrace") == 0 &&
-	       (strcmp(t->event, "function") == 0 || strcmp(t->event, "funcgraph_exit") == 0);
+	return match_tracepoint(t, "ftrace", "function") ||
+	       match_tracepoint(t, "ftrace", "funcgraph_exit");
 }
 
 static const char *default_sort(const struct columns_opts *o)

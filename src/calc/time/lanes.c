@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "event/match.h"
 
 #define SLEEPING 1 /* TASK_INTERRUPTIBLE: all that is known of who left the CPU by himself */
 
@@ -15,8 +16,7 @@ void lanes_init(struct lanes *l, const struct trace *t)
 	for (size_t i = 0; i < t->n_types; i++) {
 		const struct event_type *e = &t->types[i];
 
-		if (!e->system || strcmp(e->system, "sched") != 0 || !e->n_fields ||
-		    strcmp(e->event, "sched_switch") != 0)
+		if (!e->n_fields || !match_tracepoint(e, "sched", "sched_switch"))
 			continue;
 		l->type = e;
 		l->prev_comm = type_field(e, "prev_comm");

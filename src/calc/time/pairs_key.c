@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "event/match.h"
 
 /* --- words --- */
 
@@ -114,15 +115,6 @@ char *pair_events(const struct pair_spec *s)
 
 /* --- what a trace has --- */
 
-static bool is_type(const struct event_type *t, const char *name)
-{
-	size_t n = strlen(name);
-
-	if (t->event && !strchr(name, ':'))
-		return strcmp(t->event, name) == 0;
-	return strncmp(t->name, name, n) == 0 && (!t->name[n] || t->name[n] == ':');
-}
-
 static int no_event(const struct trace *t, const char *name, struct err *e)
 {
 	AUTO_STRBUF b = { 0 };
@@ -168,7 +160,7 @@ int pairs_key_find(const struct trace *t, const struct pair_spec *s, const char 
 		const struct event_type *type = &t->types[i];
 
 		any |= side[i].used;
-		if (!is_type(type, name))
+		if (!match_type(type, name))
 			continue;
 		for (unsigned k = 0; k < s->n_keys; k++) {
 			const char *key = end ? s->key[k].end : s->key[k].begin;

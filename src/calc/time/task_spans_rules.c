@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "calc/time/task_spans_int.h"
+#include "event/match.h"
 #include "event/text.h"
 
 /* --- what a beginning is called --- */
@@ -84,11 +85,9 @@ static int on_pair(void *ctx, const struct pair *p)
 
 const struct event_type *task_spans_type(const struct trace *t, const char *name)
 {
-	for (size_t i = 0; i < t->n_types; i++)
-		if (t->types[i].event &&
-		    strcmp(strchr(name, ':') ? t->types[i].name : t->types[i].event, name) == 0)
-			return &t->types[i];
-	return NULL;
+	uint32_t i = match_find(t, name);
+
+	return i != MATCH_NONE && t->types[i].event ? &t->types[i] : NULL;
 }
 
 void task_spans_rule_free(struct rule *r)

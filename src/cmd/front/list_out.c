@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "cmd/front/list.h"
+#include "event/match.h"
 
 #define COLUMN 50
 #define FORMAT_LIMIT (1u << 20)
@@ -18,10 +19,7 @@ static bool matches(const char *pattern, const char *name)
 		return false;
 	if (!str_has_glob(pattern))
 		return str_icontains(name, pattern);
-	if (str_glob(pattern, name))
-		return true;
-	part = strchr(name, ':');
-	if (part && str_glob(pattern, part + 1))
+	if (match_name(pattern, name))
 		return true;
 	part = strchr(name, '/');
 	if (part) {

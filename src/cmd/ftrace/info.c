@@ -2,12 +2,12 @@
 #include "cmd/ftrace/info.h"
 
 #include <inttypes.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/vec.h"
+#include "event/match.h"
 #include "event/printfmt/printfmt.h"
 
 static int by_system(const void *a, const void *b)
@@ -69,21 +69,15 @@ void ftrace_info_filter(const struct source *s, const struct ftrace_filter *filt
 
 static void list_formats(const struct tracedat *t, const char *pattern, struct out *out)
 {
-	AUTO_FREE char *whole = mem_printf("^%s$", pattern ? pattern : ".*");
-	regex_t re;
-
-	if (regcomp(&re, whole, REG_ICASE | REG_NOSUB))
-		return;
 	for (size_t i = 0; i < t->n_formats; i++) {
 		const struct tracedat_format *f = &t->formats[i];
 
-		if (regexec(&re, f->name, 0, NULL, 0) && regexec(&re, f->system, 0, NULL, 0))
+		if (pattern && !match_regex_either(pattern, f->system, f->name))
 			continue;
 		out_printf(out, "system: %s\n", f->system);
 		out_add(out, f->text, f->size);
 		out_putc(out, '\n');
 	}
-	regfree(&re);
 }
 
 static void list_functions(const struct ftrace_names *names, struct out *out)

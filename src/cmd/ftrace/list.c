@@ -12,6 +12,7 @@
 #include "cmd/ftrace/ftrace.h"
 #include "cmd/ftrace/print.h"
 #include "cmd/share/accept.h"
+#include "event/match.h"
 #include "event/printfmt/printfmt.h"
 #include "kern/tracefs.h"
 #include "live/ftrace/ftrace.h"
@@ -76,11 +77,10 @@ static const struct opt list_opts[] = {
 
 static bool ftrace_list_wanted(const args_t *a, const char *name)
 {
-	const char *colon = strchr(name, ':');
 	regex_t re;
 	bool hit;
 
-	if (!a->pattern || str_glob(a->pattern, name) || (colon && str_glob(a->pattern, colon + 1)))
+	if (!a->pattern || match_name(a->pattern, name))
 		return true;
 	if (str_has_glob(a->pattern) && !strpbrk(a->pattern, "^$.|("))
 		return false;

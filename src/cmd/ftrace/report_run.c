@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading for `kymo ftrace report`: buffers of files merged by time, filtered, printed. */
 #include <inttypes.h>
-#include <regex.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -12,6 +11,7 @@
 #include "cmd/ftrace/info.h"
 #include "cmd/ftrace/report.h"
 #include "cmd/share/input.h"
+#include "event/match.h"
 #include "event/text.h"
 #include "kern/cpu.h"
 #include "store/tracedat/tracedat.h"
@@ -133,8 +133,7 @@ static enum ftrace_match test(struct ftrace_filter **filters, size_t n, const st
 
 static bool is_stack(const struct handle *h)
 {
-	return h->rec.type && strcmp(h->rec.type->event, "kernel_stack") == 0 &&
-	       strcmp(h->rec.type->system, "ftrace") == 0;
+	return h->rec.type && match_tracepoint(h->rec.type, "ftrace", "kernel_stack");
 }
 
 static uint64_t *printed(struct handle *h)
@@ -297,19 +296,6 @@ static int plugin_option(struct ftrace_text_opts *o, bool *userobj, const char *
 			   "ftrace:indent, ftrace:offset, sym-userobj");
 }
 
-static bool regex_hits(const char *pattern, const struct event_type *t)
-{
-	AUTO_FREE char *whole = mem_printf("^%s$", pattern);
-	regex_t re;
-	bool hit;
-
-	if (regcomp(&re, whole, REG_ICASE | REG_NOSUB))
-		return false;
-	hit = regexec(&re, t->event, 0, NULL, 0) == 0 || regexec(&re, t->system, 0, NULL, 0) == 0;
-	regfree(&re);
-	return hit;
-}
-
 static int read_names(const struct report *r, struct file *f, struct err *e)
 {
 	const struct trace_info *info = &f->s->trace->info;
@@ -361,10 +347,10 @@ static int ftrace_report_run_make_text(const struct report *r, struct file *f, s
 	for (size_t i = 0; i < trace->n_types; i++) {
 		ftrace_text_type(f->text, &trace->types[i]);
 		vec_each (&a->raw_events, x)
-			if (regex_hits(*x, &trace->types[i]))
+			if (match_regex_either(*x, trace->types[i].system, trace->types[i].event))
 				ftrace_text_raw(f->text, &trace->types[i]);
 		vec_each (&a->plain_events, x)
-			if (regex_hits(*x, &trace->types[i]))
+			if (match_regex_either(*x, trace->types[i].system, trace->types[i].event))
 				ftrace_text_plain(f->text, &trace->types[i]);
 	}
 	return 0;

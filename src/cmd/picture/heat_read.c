@@ -11,6 +11,7 @@
 #include "cmd/picture/heat.h"
 #include "cmd/picture/heat_live.h"
 #include "cmd/share/input.h"
+#include "event/match.h"
 
 #define MAX_DETAILS 200000u /* a page with more points has no room for what each was */
 #define SECOND 1000000000u
@@ -301,27 +302,24 @@ static int heat_read_find_field(struct reader *r, const char *event, const char 
 	AUTO_STRBUF b = { 0 };
 	const struct trace *t = r->trace;
 
-	for (uint32_t i = 0; i < t->n_types; i++) {
-		const struct event_type *type = &t->types[i];
+	const struct event_type *type;
 
-		strbuf_printf(&b, "%s%s", i ? ", " : "", type->name);
-		if (strcmp(type->name, event) != 0 &&
-		    !(type->event && strcmp(type->event, event) == 0))
-			continue;
-		r->field = type_field(type, name);
-		r->field_type = i;
-		r->field_found = true;
-		if (r->field && (r->field->kind == FIELD_INT))
-			return 0;
-		strbuf_reset(&b);
-		for (size_t k = 0; k < type->n_fields; k++)
-			if (type->fields[k].kind == FIELD_INT && !type->fields[k].is_common)
-				strbuf_printf(&b, "%s%s", b.n ? ", " : "", type->fields[k].name);
-		err_set(e, ENOENT, "the event %s has no numeric field %s", event, name);
-		return err_hint(e, "it has %s", b.n ? strbuf_str(&b) : "none");
+	r->field_type = match_find(t, event);
+	if (r->field_type == MATCH_NONE) {
+		match_list(t, &b);
+		err_set(e, ENOENT, "there is no event %s here", event);
+		return err_hint(e, "there is %s", b.n ? strbuf_str(&b) : "none");
 	}
-	err_set(e, ENOENT, "there is no event %s here", event);
-	return err_hint(e, "there is %s", b.n ? strbuf_str(&b) : "none");
+	type = &t->types[r->field_type];
+	r->field = type_field(type, name);
+	r->field_found = true;
+	if (r->field && (r->field->kind == FIELD_INT))
+		return 0;
+	for (size_t k = 0; k < type->n_fields; k++)
+		if (type->fields[k].kind == FIELD_INT && !type->fields[k].is_common)
+			strbuf_printf(&b, "%s%s", b.n ? ", " : "", type->fields[k].name);
+	err_set(e, ENOENT, "the event %s has no numeric field %s", event, name);
+	return err_hint(e, "it has %s", b.n ? strbuf_str(&b) : "none");
 }
 
 static int read_field(struct reader *r, struct source *s, struct err *e)

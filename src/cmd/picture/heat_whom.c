@@ -3,25 +3,17 @@
 #include <string.h>
 
 #include "cmd/picture/heat_live.h"
+#include "event/match.h"
 
 enum { THEIRS = 1, OURS };
-
-static uint32_t heat_whom_type_of(const struct trace *t, const char *system, const char *event)
-{
-	for (uint32_t i = 0; i < t->n_types; i++)
-		if (t->types[i].system && strcmp(t->types[i].system, system) == 0 &&
-		    strcmp(t->types[i].event, event) == 0)
-			return i;
-	return UINT32_MAX;
-}
 
 void heat_whom_begin(struct heat_whom *w, const struct trace *t)
 {
 	w->live = true;
-	w->newtask = heat_whom_type_of(t, "task", "task_newtask");
-	w->rename = heat_whom_type_of(t, "task", "task_rename");
-	w->complete = heat_whom_type_of(t, "block", "block_rq_complete");
-	w->insert = heat_whom_type_of(t, "block", "block_rq_insert");
+	w->newtask = match_find_tracepoint(t, "task", "task_newtask");
+	w->rename = match_find_tracepoint(t, "task", "task_rename");
+	w->complete = match_find_tracepoint(t, "block", "block_rq_complete");
+	w->insert = match_find_tracepoint(t, "block", "block_rq_insert");
 }
 
 static bool int_of(const struct trace *t, const struct event *ev, const char *name, int64_t *ret)

@@ -21,6 +21,7 @@
 #include "cmd/command.h"
 #include "cmd/share/input.h"
 #include "cmd/share/open.h"
+#include "event/match.h"
 #include "event/waker.h"
 
 #define DRAWN                                                                                    \
@@ -133,17 +134,6 @@ bool picture_is_recording(const char *path)
 	return source_looks_like(path);
 }
 
-static uint32_t type_named(const struct trace *t, const char *name)
-{
-	size_t n = name ? strlen(name) : 0;
-
-	for (uint32_t i = 0; name && i < t->n_types; i++)
-		if (strncmp(t->types[i].name, name, n) == 0 &&
-		    (!t->types[i].name[n] || t->types[i].name[n] == ':'))
-			return i;
-	return UINT32_MAX;
-}
-
 /* Of samples that were read (code, when that went well), what they lack. */
 static int say_counted(struct source *s, struct symbols *symbols, const struct picture_opts *o,
 		       struct gaps *g, int code, struct err *e)
@@ -176,7 +166,7 @@ static int read_visible(struct source *s, struct symbols *symbols, const struct 
 				  .counts = o->counts,
 				  .inlines = o->inlines,
 				  .collapse_recursion = o->collapse_recursion,
-				  .type = type_named(s->trace, o->event) };
+				  .type = o->event ? match_find(s->trace, o->event) : MATCH_NONE };
 	int r = visible_stacks(s, symbols, &v, ret, &in->first_type, e);
 
 	in->cut = r == 0;

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "cmd/probe/functime.h"
 #include "cmd/share/input.h"
+#include "event/match.h"
 #include "event/text.h"
 #include "live/ftrace/ftrace.h"
 
@@ -206,10 +207,9 @@ static void print_kinds(const struct timing *t)
 
 static const struct event_type *functime_pairs_find(const struct trace *t, const char *name)
 {
-	for (size_t i = 0; i < t->n_types; i++)
-		if (strcmp(t->types[i].name, name) == 0)
-			return &t->types[i];
-	return NULL;
+	uint32_t i = match_find(t, name);
+
+	return i == MATCH_NONE ? NULL : &t->types[i];
 }
 
 static void name_tasks(struct timing *t)

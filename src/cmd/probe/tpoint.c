@@ -12,6 +12,7 @@
 #include "cmd/ftrace/print.h"
 #include "cmd/probe/functool.h"
 #include "cmd/probe/uprobe_where.h"
+#include "event/match.h"
 #include "kern/tracefs.h"
 
 struct args {
@@ -71,7 +72,8 @@ static int run_tpoint(void *args, int argc, char **argv, struct err *e)
 		int r = root ? tracefs_all(root, NULL, &all, e) : -ENOENT;
 
 		for (size_t i = 0; r >= 0 && i < all.n; i++)
-			if (!argc || str_glob(argv[0], all.name[i]) || strstr(all.name[i], argv[0]))
+			if (!argc || match_name(argv[0], all.name[i]) ||
+			    strstr(all.name[i], argv[0]))
 				puts(all.name[i]);
 		file_names_free(&all);
 		return r;

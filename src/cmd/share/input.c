@@ -16,6 +16,7 @@
 #include "calc/read/unwound.h"
 #include "cmd/command.h"
 #include "cmd/share/open.h"
+#include "event/match.h"
 #include "event/waker.h"
 #include "live/about/ksyms.h"
 #include "sym/elf/symtab.h"
@@ -80,7 +81,7 @@ static void say_thinned(const struct trace *t)
 	for (size_t i = 0; i < t->n_types; i++) {
 		if (waker_is_event(t->types[i].name))
 			return;
-		if (strcmp(t->types[i].name, "sched:sched_switch") == 0 &&
+		if (match_tracepoint(&t->types[i], "sched", "sched_switch") &&
 		    type_is_thinned(&t->types[i]))
 			thin = &t->types[i];
 	}

@@ -8,6 +8,7 @@
 #include "cmd/command.h"
 #include "cmd/share/input.h"
 #include "cmd/share/open.h"
+#include "event/match.h"
 #include "event/text.h"
 #include "store/perfdata/perfdata.h"
 
@@ -49,14 +50,6 @@ struct type_list {
 	struct err *e;
 };
 
-/* "cycles" is "cycles:u", too; "sched:*" all that begin so. */
-static bool load_is_called(const char *name, const char *text)
-{
-	size_t n = strlen(text);
-
-	return str_glob(text, name) || (strncmp(name, text, n) == 0 && name[n] == ':');
-}
-
 static int pick_type(void *ctx, const char *part, size_t n)
 {
 	struct type_list *t = ctx;
@@ -65,14 +58,12 @@ static int pick_type(void *ctx, const char *part, size_t n)
 	AUTO_STRBUF names = { 0 };
 	bool any = false;
 
-	for (size_t i = 0; i < trace->n_types; i++) {
-		strbuf_printf(&names, "%s%s", i ? ", " : "", trace->types[i].name);
-		if (!load_is_called(trace->types[i].name, text))
-			continue;
-		t->l->types[i] = any = true;
-	}
+	for (size_t i = 0; i < trace->n_types; i++)
+		if (match_type(&trace->types[i], text))
+			t->l->types[i] = any = true;
 	if (any)
 		return 0;
+	match_list(trace, &names);
 	err_set(t->e, ENOENT, "the recording has no event '%s'", text);
 	return err_hint(t->e, "it has %s", names.n ? strbuf_str(&names) : "none at all");
 }

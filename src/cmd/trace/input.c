@@ -11,6 +11,7 @@
 #include "cmd/command.h"
 #include "cmd/share/input.h"
 #include "cmd/trace/trace.h"
+#include "event/match.h"
 #include "event/text.h"
 
 enum what { OTHER, ENTER, LEAVE };
@@ -55,7 +56,7 @@ static void trace_input_look_at(struct pairing *p, const struct event_type *t, s
 	}
 	if (e->what == OTHER && t->name)
 		for (size_t i = 0; i < p->pick->others.n; i++)
-			e->shown |= str_glob(p->pick->others.data[i], t->name);
+			e->shown |= match_type(t, p->pick->others.data[i]);
 }
 
 static void begin_record(const struct pairing *p, const struct event *ev, struct trace_record *r)

@@ -5,6 +5,7 @@
  * the formats of all that its kernel knows.
  */
 #include "base/pool.h"
+#include "event/match.h"
 #include "event/text.h"
 #include "store/tracedat/impl.h"
 
@@ -143,15 +144,6 @@ static void add_type(struct reader *r, const struct tracedat_format *f)
 	r->type_of[f->id] = (uint32_t)r->trace.n_types++;
 }
 
-static uint32_t ftrace_type(const struct reader *r, const char *event)
-{
-	for (size_t i = 0; i < r->trace.n_types; i++)
-		if (strcmp(r->trace.types[i].system, "ftrace") == 0 &&
-		    strcmp(r->trace.types[i].event, event) == 0)
-			return (uint32_t)i;
-	return NO_TYPE;
-}
-
 /*
  * The tracer blk writes records that no format describes. Their number follows that of user
  * stacks, in all kernels so far. The text is device, action, kind, sector + sectors [error].
@@ -221,11 +213,11 @@ static void make_types(struct reader *r, const struct jobs *jobs)
 		}
 	}
 	add_blk(r, jobs);
-	r->fn_type = ftrace_type(r, "function");
-	r->entry_type = ftrace_type(r, "funcgraph_entry");
-	r->exit_type = ftrace_type(r, "funcgraph_exit");
-	r->kstack_type = ftrace_type(r, "kernel_stack");
-	r->ustack_type = ftrace_type(r, "user_stack");
+	r->fn_type = match_find_tracepoint(&r->trace, "ftrace", "function");
+	r->entry_type = match_find_tracepoint(&r->trace, "ftrace", "funcgraph_entry");
+	r->exit_type = match_find_tracepoint(&r->trace, "ftrace", "funcgraph_exit");
+	r->kstack_type = match_find_tracepoint(&r->trace, "ftrace", "kernel_stack");
+	r->ustack_type = match_find_tracepoint(&r->trace, "ftrace", "user_stack");
 	r->graph = r->exit_type != NO_TYPE;
 	if (r->graph) {
 		r->trace.types[r->exit_type].unit = "ns";

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "event/match.h"
 #include "view/export/perfetto.h"
 
 #define FULL (32u << 10) /* bytes of a bundle */
@@ -54,10 +55,10 @@ static const struct ftrace_rule rules[] = {
 
 static void find_rule(struct perfetto_type *to, const struct event_type *t)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(rules) && t->system && t->n_fields; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rules) && t->n_fields; i++) {
 		const struct ftrace_rule *r = &rules[i];
 
-		if (strcmp(r->system, t->system) != 0 || strcmp(r->event, t->event) != 0)
+		if (!match_tracepoint(t, r->system, r->event))
 			continue;
 		to->rule = r;
 		for (unsigned k = 0; k < ARRAY_SIZE(r->fields) && r->fields[k]; k++)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "event/match.h"
 #include "view/ftrace/text_impl.h"
 
 #define INDENT 2 /* of function_graph, for each depth */
@@ -256,8 +257,8 @@ static bool ends_at_once(struct ftrace_text *t, const struct ftrace_record *rec,
 	uint64_t end_func, from, to;
 
 	if (!next || !next->peek(next->ctx, &end) || end.pid != rec->pid ||
-	    !(k = ftrace_kind_of(t, end.type)) || strcmp(end.type->event, "funcgraph_exit") != 0 ||
-	    strcmp(end.type->system, "ftrace") != 0 ||
+	    !(k = ftrace_kind_of(t, end.type)) ||
+	    !match_tracepoint(end.type, "ftrace", "funcgraph_exit") ||
 	    !ftrace_text_events_number(k->field[GRAPH_FUNC], &end, &end_func) || end_func != func)
 		return false;
 	next->take(next->ctx);
@@ -565,8 +566,7 @@ static const struct {
 void ftrace_handler_find(struct ftrace_text *t, struct ftrace_kind *k)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
-		if (strcmp(layouts[i].event, k->type->event) != 0 ||
-		    strcmp(layouts[i].system, k->type->system) != 0)
+		if (!match_tracepoint(k->type, layouts[i].system, layouts[i].event))
 			continue;
 		for (size_t f = 0; f < ARRAY_SIZE(k->field); f++)
 			k->field[f] = layouts[i].fields[f]
