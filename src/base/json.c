@@ -1,11 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/str.h"
+
+#define MUCH (64u << 10) /* is passed on to the file before the end */
+#define KEY 28
+
+/* What is known of a level. */
+enum { ARRAY = 1, ANY = 2 };
+
+struct json json_to(FILE *file, enum json_layout layout)
+{
+	return (struct json){ .file = file, .layout = layout, .own.fd = -1 };
+}
+
+struct json json_to_out(struct out *to, enum json_layout layout)
+{
+	return (struct json){ .to = to, .layout = layout };
+}
+
+static struct out *json_sink(struct json *j)
+{
+	return j->to ? j->to : &j->own;
+}
+
+static void json_pass_on(struct json *j)
+{
+	if (j->own.n)
+		fwrite(j->own.data, 1, j->own.n, j->file);
+	j->own.n = 0;
+	if (!j->depth)
+		out_free(&j->own);
+}
 
 /* What stands for the character at p in a string: text of its own, or itself (NULL). *len: its
  * bytes. */
@@ -30,122 +59,148 @@ static const char *escape(const char *p, size_t n, size_t *len, char buf[8])
 	return buf;
 }
 
-/* How many bytes from p on stand for themselves in a string. */
-static size_t plain(const char *p, size_t n)
-{
-	size_t i = 0;
+/* Those that stand for themselves in a string. */
+static const bool plain[256] = { [' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true };
 
-	while (i < n && (unsigned char)p[i] >= 0x20 && (unsigned char)p[i] < 0x7f && p[i] != '"' &&
-	       p[i] != '\\')
-		i++;
-	return i;
+/* Whether eight of them do: none below ' ', none from 0x7f on, neither of the two between. */
+static bool plain_eight(uint64_t v)
+{
+	const uint64_t each = UINT64_C(0x0101010101010101);
+
+	return !(((v - each * ' ') | (v + each) | ((v ^ each * '"') - each) |
+		  ((v ^ each * '\\') - each) | v) &
+		 each << 7);
 }
 
-static void json_put_string(FILE *out, const char *s, size_t n)
+static void json_quote(struct out *o, const char *s, size_t n)
 {
-	putc('"', out);
-	while (n) {
-		size_t len = plain(s, n);
-		char buf[8];
-		const char *e = len ? NULL : escape(s, n, &len, buf);
+	char *to = out_room(o, n + 2), buf[8];
+	const char *e;
+	uint64_t eight;
+	size_t i = 0, len;
 
-		if (e)
-			fputs(e, out);
-		else
-			fwrite(s, 1, len, out);
-		s += len;
-		n -= len;
+	*to++ = '"';
+	for (; i + sizeof(eight) <= n; i += sizeof(eight)) {
+		memcpy(&eight, s + i, sizeof(eight));
+		if (!plain_eight(eight))
+			break;
+		memcpy(to + i, &eight, sizeof(eight));
 	}
-	putc('"', out);
-}
-
-void json_quote(struct out *out, const char *s, size_t n)
-{
-	out_putc(out, '"');
-	while (n) {
-		size_t len = plain(s, n);
-		char buf[8];
-		const char *e = len ? NULL : escape(s, n, &len, buf);
-
+	for (; i < n && plain[(unsigned char)s[i]]; i++)
+		to[i] = s[i];
+	o->n += i + 1;
+	while (i < n) {
+		e = escape(s + i, n - i, &len, buf);
 		if (e)
-			out_puts(out, e);
+			out_puts(o, e);
 		else
-			out_add(out, s, len);
-		s += len;
-		n -= len;
+			out_add(o, s + i, len);
+		i += len;
 	}
-	out_putc(out, '"');
+	out_putc(o, '"');
 }
 
-static void line_break(struct json *j)
+/* Keys are short and nearly always plain. */
+static void json_put_key(struct json *j, struct out *o, const char *key)
 {
-	if (!j->pretty || (j->depth && j->inline_level[j->depth - 1]))
-		return;
-	putc('\n', j->out);
-	for (unsigned i = 0; i < j->depth; i++)
-		fputs("  ", j->out);
+	char *to = out_room(o, KEY + 4);
+	size_t n = 0;
+
+	for (; n < KEY && plain[(unsigned char)key[n]]; n++)
+		to[n + 1] = key[n];
+	if (key[n]) {
+		json_quote(o, key, strlen(key));
+		to = out_room(o, 2);
+	} else {
+		to[0] = to[n + 1] = '"';
+		to += n + 2;
+		o->n += n + 2;
+	}
+	to[0] = ':';
+	to[1] = ' ';
+	o->n += j->layout == JSON_TIGHT ? 1 : 2;
 }
 
-static void json_begin(struct json *j, const char *key)
+static void json_indent(struct json *j)
 {
+	struct out *o = json_sink(j);
+
+	out_putc(o, '\n');
+	out_pad(o, 2 * j->depth);
+}
+
+struct out *json_raw(struct json *j, const char *key)
+{
+	struct out *o = json_sink(j);
+
+	if (j->file && j->own.n > MUCH)
+		json_pass_on(j);
 	if (j->depth) {
-		bool one_line = j->pretty && j->inline_level[j->depth - 1];
+		uint8_t *level = &j->level[j->depth - 1];
 
-		if (j->any[j->depth - 1])
-			fputs(one_line || !j->pretty ? ", " : ",", j->out);
-		j->any[j->depth - 1] = true;
-		line_break(j);
+		if (*level & ANY) {
+			out_putc(o, ',');
+			if (j->layout == JSON_SPACED && !j->line)
+				out_putc(o, ' ');
+		}
+		*level |= ANY;
+		if (j->layout == JSON_PRETTY)
+			json_indent(j);
+		else if (j->line)
+			out_putc(o, '\n');
 	}
-	if (key) {
-		json_put_string(j->out, key, strlen(key));
-		fputs(": ", j->out);
-	}
+	j->line = false;
+	if (key)
+		json_put_key(j, o, key);
+	return o;
 }
 
-static void open_level(struct json *j, const char *key, char open, char close)
+/* After a value: a file has the outermost one at once. */
+static void json_done(struct json *j)
 {
-	json_begin(j, key);
-	putc(open, j->out);
-	if (j->depth >= JSON_DEPTH)
-		return;
-	j->any[j->depth] = false;
-	j->close[j->depth] = close;
-	j->inline_level[j->depth] = j->depth && j->inline_level[j->depth - 1];
-	j->depth++;
+	if (j->file && !j->depth)
+		json_pass_on(j);
+}
+
+static void open_level(struct json *j, const char *key, char c, uint8_t level)
+{
+	out_putc(json_raw(j, key), c);
+	if (j->depth < JSON_DEPTH)
+		j->level[j->depth++] = level;
 }
 
 void json_object(struct json *j, const char *key)
 {
-	open_level(j, key, '{', '}');
+	open_level(j, key, '{', 0);
 }
 
 void json_array(struct json *j, const char *key)
 {
-	open_level(j, key, '[', ']');
+	open_level(j, key, '[', ARRAY);
 }
 
 void json_end(struct json *j)
 {
-	bool any;
+	uint8_t level;
 
 	if (!j->depth)
 		return;
-	any = j->any[j->depth - 1];
-	if (any && j->pretty && !j->inline_level[j->depth - 1]) {
-		j->depth--;
-		putc('\n', j->out);
-		for (unsigned i = 0; i < j->depth; i++)
-			fputs("  ", j->out);
-	} else {
-		j->depth--;
-	}
-	putc(j->close[j->depth], j->out);
+	level = j->level[--j->depth];
+	if ((level & ANY) && j->layout == JSON_PRETTY)
+		json_indent(j);
+	out_putc(json_sink(j), level & ARRAY ? ']' : '}');
+	json_done(j);
+}
+
+void json_line(struct json *j)
+{
+	j->line = true;
 }
 
 void json_strn(struct json *j, const char *key, const char *value, size_t n)
 {
-	json_begin(j, key);
-	json_put_string(j->out, value, n);
+	json_quote(json_raw(j, key), value, n);
+	json_done(j);
 }
 
 void json_str(struct json *j, const char *key, const char *value)
@@ -158,33 +213,60 @@ void json_str(struct json *j, const char *key, const char *value)
 
 void json_u64(struct json *j, const char *key, uint64_t v)
 {
-	json_begin(j, key);
-	fprintf(j->out, "%" PRIu64, v);
+	out_u64(json_raw(j, key), v, 0);
+	json_done(j);
 }
 
 void json_i64(struct json *j, const char *key, int64_t v)
 {
-	json_begin(j, key);
-	fprintf(j->out, "%" PRId64, v);
+	out_i64(json_raw(j, key), v, 0);
+	json_done(j);
 }
 
 void json_double(struct json *j, const char *key, double v)
 {
-	json_begin(j, key);
-	if (isfinite(v))
-		fprintf(j->out, "%.10g", v);
-	else
-		fputs("null", j->out);
+	if (!isfinite(v)) {
+		json_null(j, key);
+		return;
+	}
+	out_printf(json_raw(j, key), "%.10g", v);
+	json_done(j);
 }
 
 void json_bool(struct json *j, const char *key, bool v)
 {
-	json_begin(j, key);
-	fputs(v ? "true" : "false", j->out);
+	out_puts(json_raw(j, key), v ? "true" : "false");
+	json_done(j);
 }
 
 void json_null(struct json *j, const char *key)
 {
-	json_begin(j, key);
-	fputs("null", j->out);
+	out_puts(json_raw(j, key), "null");
+	json_done(j);
+}
+
+void json_hex(struct json *j, const char *key, uint64_t v)
+{
+	struct out *o = json_raw(j, key);
+
+	out_add(o, "\"0x", 3);
+	out_hex(o, v, 0);
+	out_putc(o, '"');
+}
+
+void json_bytes(struct json *j, const char *key, const void *data, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	struct out *o = json_raw(j, key);
+	const uint8_t *p = data;
+
+	out_putc(o, '"');
+	for (size_t i = 0; i < n; i++) {
+		char *to = out_room(o, 2);
+
+		to[0] = digits[p[i] >> 4];
+		to[1] = digits[p[i] & 15];
+		o->n += 2;
+	}
+	out_putc(o, '"');
 }

@@ -161,9 +161,7 @@ void abilities_text(FILE *out, const struct ability *list, size_t n, enum abilit
 
 void abilities_json(FILE *out, const struct ability *list, size_t n, enum abilities_which which)
 {
-	struct json j = json_to(out);
-
-	j.pretty = true;
+	struct json j = json_to(out, JSON_PRETTY);
 	json_array(&j, NULL);
 	for (size_t i = 0; i < n; i++) {
 		const struct ability *a = &list[i];

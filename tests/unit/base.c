@@ -79,7 +79,7 @@ static void json(void)
 	char *text = NULL;
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);
-	struct json j = json_to(f);
+	struct json j = json_to(f, JSON_SPACED);
 
 	json_object(&j, NULL);
 	json_str(&j, "a\"b", "x\n\x01\xff\xe2\x82\xac\xed\xa0\x80");
@@ -99,6 +99,36 @@ static void json(void)
 		  "{\"a\\\"b\": \"x\\n\\u0001\\ufffd\xe2\x82\xac\\ufffd\\ufffd\\ufffd\", "
 		  "\"l\": [18446744073709551615, -1, 0.5, null, true], \"o\": {}, \"n\": null}");
 	free(text);
+}
+
+static void json_layout(enum json_layout layout, const char *want)
+{
+	struct out o = { .fd = -1 };
+	struct json j = json_to_out(&o, layout);
+
+	json_object(&j, NULL);
+	json_hex(&j, "h", 0x1f);
+	json_line(&j);
+	json_array(&j, "a");
+	json_end(&j);
+	json_array(&j, "b");
+	json_line(&j);
+	json_bytes(&j, NULL, "\x01\xfe", 2);
+	json_line(&j);
+	out_puts(json_raw(&j, NULL), "1.50");
+	json_end(&j);
+	json_end(&j);
+	out_putc(&o, '\0');
+	CHECK_STR(o.data, want);
+	out_free(&o);
+}
+
+static void json_layouts(void)
+{
+	json_layout(JSON_SPACED, "{\"h\": \"0x1f\",\n\"a\": [], \"b\": [\n\"01fe\",\n1.50]}");
+	json_layout(JSON_TIGHT, "{\"h\":\"0x1f\",\n\"a\":[],\"b\":[\n\"01fe\",\n1.50]}");
+	json_layout(JSON_PRETTY, "{\n  \"h\": \"0x1f\",\n  \"a\": [],\n  \"b\": [\n    "
+				 "\"01fe\",\n    1.50\n  ]\n}");
 }
 
 static void errors(void)
@@ -235,6 +265,7 @@ int main(void)
 	digests();
 	tables();
 	json();
+	json_layouts();
 	errors();
 	files();
 	inputs();

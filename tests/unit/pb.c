@@ -144,13 +144,14 @@ static void utf8(void)
 static void quotes(void)
 {
 	struct out o;
+	struct json j = json_to_out(&o, JSON_SPACED);
 
 	out_init(&o, -1);
-	json_quote(&o, "a\"\\\n\t\r\x01\x7f\xc3\xa4\xff", 11);
+	json_strn(&j, NULL, "a\"\\\n\t\r\x01\x7f\xc3\xa4\xff", 11);
 	out_putc(&o, '\0');
 	CHECK_STR(o.data, "\"a\\\"\\\\\\n\\t\\r\\u0001\\u007f\xc3\xa4\\ufffd\"");
 	o.n = 0;
-	json_quote(&o, "a\0b", 3);
+	json_strn(&j, NULL, "a\0b", 3);
 	out_putc(&o, '\0');
 	CHECK_STR(o.data, "\"a\\u0000b\"");
 	out_free(&o);

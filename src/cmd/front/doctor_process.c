@@ -425,9 +425,7 @@ static void doctor_process_print_text(FILE *f, pid_t pid, const char *comm, cons
 
 static void print_json(FILE *f, pid_t pid, const char *comm, const struct parts *p)
 {
-	struct json j = json_to(f);
-
-	j.pretty = true;
+	struct json j = json_to(f, JSON_PRETTY);
 	json_object(&j, NULL);
 	json_i64(&j, "pid", pid);
 	json_str(&j, "comm", comm);

@@ -59,13 +59,12 @@ static void one_command(struct json *j, const struct command *c)
 
 static int introspect_run(void *args, int argc, char **argv, struct err *e)
 {
-	struct json j = json_to(stdout);
+	struct json j = json_to(stdout, JSON_PRETTY);
 	const struct command *one = argc ? command_find(commands, argv[0]) : NULL;
 
 	(void)args;
 	if (argc && !one)
 		return err_set(e, EINVAL, "'%s' is not a kymo command", argv[0]);
-	j.pretty = true;
 	json_array(&j, NULL);
 	for (const struct command *const *c = commands; *c; c++)
 		if (!one || one == *c)

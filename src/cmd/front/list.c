@@ -130,8 +130,7 @@ static int list_run(void *args, int argc, char **argv, struct err *e)
 	/* who pipes the whole list has one line for all; who asks for these has it of each */
 	l.marks = l.details || isatty(STDOUT_FILENO) || !(l.classes & LIST_TRACEPOINT);
 	top_line(&l);
-	l.json = json_to(stdout);
-	l.json.pretty = true;
+	l.json = json_to(stdout, JSON_PRETTY);
 	if (l.style == LIST_JSON)
 		json_array(&l.json, NULL);
 	list_kinds(&l);

@@ -143,10 +143,8 @@ static void show_json(struct json *j, const struct event_spec *e, int index)
 int list_parse(struct env *env, const char *text, bool json, struct err *e)
 {
 	struct spec_list specs = { 0 };
-	struct json j = json_to(stdout);
+	struct json j = json_to(stdout, JSON_PRETTY);
 	int r = spec_parse(&specs, text, &env->spec, e);
-
-	j.pretty = true;
 	if (r == 0 && json)
 		json_array(&j, NULL);
 	for (size_t i = 0; i < specs.n && r == 0; i++) {

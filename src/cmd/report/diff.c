@@ -263,8 +263,7 @@ static void diff_print_all(struct comparing *c)
 	const struct trace *t = c->side[0].load.source->trace;
 
 	if (c->a->json) {
-		c->json = json_to(stdout);
-		c->json.pretty = true;
+		c->json = json_to(stdout, JSON_PRETTY);
 		json_object(&c->json, NULL);
 		json_array(&c->json, "events");
 	}

@@ -126,8 +126,7 @@ int report_show(struct report *r, struct err *e)
 					  .times = a->load.pick.time,
 					  .sort = a->sort };
 	if (a->json) {
-		r->json = json_to(stdout);
-		r->json.pretty = true;
+		r->json = json_to(stdout, JSON_PRETTY);
 		report_json_begin(&r->json, t);
 	} else if (!a->quiet && !a->csv) {
 		printf("#\n# Total Lost Samples: %llu\n#\n",

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "calc/time/lanes.h"
@@ -31,7 +30,7 @@ struct call {
 	uint64_t time;
 	int32_t pid;
 	char name[64];
-	struct strbuf args;
+	struct out args;
 };
 
 struct chrome {
@@ -46,44 +45,30 @@ struct chrome {
 	VEC(struct running) cpus; /* by CPU */
 	VEC(struct call) calls;
 	struct map call_of; /* thread to call + 1 */
-	struct out fields;  /* while they are written */
-	bool any;
+	struct json j;
 };
 
-static void next(struct chrome *c)
-{
-	out_puts(c->x->out, c->any ? ",\n" : "\n");
-	c->any = true;
-}
-
-/* {"ph":"X","name":...,"pid":1,"tid":2,"ts":3 */
-static void export_chrome_begin(struct chrome *c, char ph, const char *name, size_t n, int64_t pid,
+/* {"ph":"X","name":...,"pid":1,"tid":2,"ts":3: an object that the caller ends */
+static void export_chrome_begin(struct chrome *c, char ph, const char *name, int64_t pid,
 				int64_t tid, uint64_t time)
 {
-	struct out *o = c->x->out;
-
-	next(c);
-	out_puts(o, "{\"ph\":\"");
-	out_putc(o, ph);
-	out_puts(o, "\",\"name\":");
-	json_quote(o, name, n);
-	out_puts(o, ",\"pid\":");
-	out_i64(o, pid, 0);
-	out_puts(o, ",\"tid\":");
-	out_i64(o, tid, 0);
-	out_puts(o, ",\"ts\":");
-	export_us(o, time);
+	json_line(&c->j);
+	json_object(&c->j, NULL);
+	json_strn(&c->j, "ph", &ph, 1);
+	json_str(&c->j, "name", name);
+	json_i64(&c->j, "pid", pid);
+	json_i64(&c->j, "tid", tid);
+	export_us(&c->j, "ts", time);
 }
 
 static void export_chrome_put_name(struct chrome *c, const char *what, int64_t pid, int64_t tid,
-				   const char *name, size_t n)
+				   const char *name)
 {
-	struct out *o = c->x->out;
-
-	export_chrome_begin(c, 'M', what, strlen(what), pid, tid, 0);
-	out_puts(o, ",\"args\":{\"name\":");
-	json_quote(o, name, n);
-	out_puts(o, "}}");
+	export_chrome_begin(c, 'M', what, pid, tid, 0);
+	json_object(&c->j, "args");
+	json_str(&c->j, "name", name);
+	json_end(&c->j);
+	json_end(&c->j);
 }
 
 static void export_chrome_put_task(void *ctx, const struct task_seen *s)
@@ -94,8 +79,8 @@ static void export_chrome_put_task(void *ctx, const struct task_seen *s)
 	if (s->comm == STRTAB_NONE)
 		return;
 	if (s->pid == s->tid)
-		export_chrome_put_name(c, "process_name", s->pid, s->tid, name, strlen(name));
-	export_chrome_put_name(c, "thread_name", s->pid, s->tid, name, strlen(name));
+		export_chrome_put_name(c, "process_name", s->pid, s->tid, name);
+	export_chrome_put_name(c, "thread_name", s->pid, s->tid, name);
 }
 
 /* --- CPUs --- */
@@ -103,20 +88,18 @@ static void export_chrome_put_task(void *ctx, const struct task_seen *s)
 static void end_slice(struct chrome *c, uint32_t cpu, uint64_t time, const char *state)
 {
 	struct running *r = &c->cpus.data[cpu];
-	struct out *o = c->x->out;
 
 	if (!r->set || !r->tid || time < r->since)
 		return;
-	export_chrome_begin(c, 'X', r->comm, strlen(r->comm), CPUS, cpu, r->since);
-	out_puts(o, ",\"cat\":\"sched\",\"dur\":");
-	export_us(o, time - r->since);
-	out_puts(o, ",\"args\":{\"tid\":");
-	out_i64(o, r->tid, 0);
-	out_puts(o, ",\"prio\":");
-	out_i64(o, r->prio, 0);
-	out_puts(o, ",\"end_state\":");
-	export_json_str(o, state);
-	out_puts(o, "}}");
+	export_chrome_begin(c, 'X', r->comm, CPUS, cpu, r->since);
+	json_str(&c->j, "cat", "sched");
+	export_us(&c->j, "dur", time - r->since);
+	json_object(&c->j, "args");
+	json_i64(&c->j, "tid", r->tid);
+	json_i64(&c->j, "prio", r->prio);
+	json_str(&c->j, "end_state", state);
+	json_end(&c->j);
+	json_end(&c->j);
 	c->x->written++;
 }
 
@@ -138,9 +121,8 @@ static void on_switch(struct chrome *c, const struct event *ev, const struct lan
 	if (ev->cpu >= 1u << 16)
 		return;
 	while (c->cpus.n <= ev->cpu) {
-		int n = snprintf(name, sizeof(name), "CPU %zu", c->cpus.n);
-
-		export_chrome_put_name(c, "thread_name", CPUS, (int64_t)c->cpus.n, name, (size_t)n);
+		snprintf(name, sizeof(name), "CPU %zu", c->cpus.n);
+		export_chrome_put_name(c, "thread_name", CPUS, (int64_t)c->cpus.n, name);
 		vec_push(&c->cpus, (struct running){ 0 });
 	}
 	/* another one leaves than came: events between were lost, and how it ended */
@@ -160,24 +142,20 @@ static void put_stack_ref(struct chrome *c, const struct event *ev)
 {
 	uint32_t entry = export_entry(c->x, ev);
 
-	if (entry == UINT32_MAX || c->node[entry] == EXPORT_ROOT)
-		return;
-	out_puts(c->x->out, ",\"sf\":");
-	out_u64(c->x->out, c->node[entry], 0);
+	if (entry != UINT32_MAX && c->node[entry] != EXPORT_ROOT)
+		json_u64(&c->j, "sf", c->node[entry]);
 }
 
 static void put_instant(struct chrome *c, const struct event *ev)
 {
 	const struct event_type *t = &c->x->source->trace->types[ev->type];
-	struct out *o = c->x->out;
 
-	export_chrome_begin(c, 'i', t->name, strlen(t->name), ev->pid, ev->tid, ev->time);
-	out_puts(o, ",\"s\":\"t\",\"cat\":");
-	export_json_str(o, t->system ? t->system : "event");
+	export_chrome_begin(c, 'i', t->name, ev->pid, ev->tid, ev->time);
+	json_str(&c->j, "s", "t");
+	json_str(&c->j, "cat", t->system ? t->system : "event");
 	put_stack_ref(c, ev);
-	out_puts(o, ",\"args\":");
-	export_fields(o, t, ev, false);
-	out_putc(o, '}');
+	export_fields(&c->j, "args", t, ev, false);
+	json_end(&c->j);
 	c->x->written++;
 }
 
@@ -186,7 +164,7 @@ static struct call *call_of(struct chrome *c, int32_t tid)
 	uint64_t *at = map_at(&c->call_of, (uint32_t)tid);
 
 	if (!*at) {
-		vec_push(&c->calls, (struct call){ 0 });
+		vec_push(&c->calls, (struct call){ .args.fd = -1 });
 		*at = c->calls.n;
 	}
 	return &c->calls.data[*at - 1];
@@ -196,20 +174,17 @@ static struct call *call_of(struct chrome *c, int32_t tid)
 static void end_call(struct chrome *c, int32_t tid, struct call *k, uint64_t end,
 		     const int64_t *ret)
 {
-	struct out *o = c->x->out;
-
-	export_chrome_begin(c, 'X', k->name, strlen(k->name), k->pid, tid, k->time);
-	out_puts(o, ",\"cat\":\"syscall\",\"dur\":");
-	export_us(o, end > k->time ? end - k->time : 0);
-	out_puts(o, ",\"args\":{\"args\":");
-	out_add(o, k->args.data, k->args.n);
-	if (ret) {
-		out_puts(o, ",\"ret\":");
-		out_i64(o, *ret, 0);
-	} else {
-		out_puts(o, ",\"unfinished\":true");
-	}
-	out_puts(o, "}}");
+	export_chrome_begin(c, 'X', k->name, k->pid, tid, k->time);
+	json_str(&c->j, "cat", "syscall");
+	export_us(&c->j, "dur", end > k->time ? end - k->time : 0);
+	json_object(&c->j, "args");
+	out_add(json_raw(&c->j, "args"), k->args.data, k->args.n);
+	if (ret)
+		json_i64(&c->j, "ret", *ret);
+	else
+		json_bool(&c->j, "unfinished", true);
+	json_end(&c->j);
+	json_end(&c->j);
 	k->open = false;
 	c->x->written++;
 }
@@ -221,6 +196,7 @@ static void on_call(struct chrome *c, const struct event *ev, enum lane_call sid
 	const struct field *ret = type_field(t, "ret");
 	char buf[64];
 	const char *name = lanes_call_name(t, ev, buf, sizeof(buf));
+	struct json args;
 	int64_t v;
 
 	if (side == LANE_EXIT) {
@@ -238,10 +214,9 @@ static void on_call(struct chrome *c, const struct event *ev, enum lane_call sid
 	k->time = ev->time;
 	k->pid = ev->pid;
 	snprintf(k->name, sizeof(k->name), "%s", name);
-	c->fields.n = 0;
-	export_fields(&c->fields, t, ev, false);
-	strbuf_reset(&k->args);
-	strbuf_add(&k->args, c->fields.data, c->fields.n);
+	k->args.n = 0;
+	args = json_to_out(&k->args, JSON_TIGHT);
+	export_fields(&args, NULL, t, ev, false);
 }
 
 static int export_chrome_on_event(void *ctx, const struct event *ev)
@@ -313,66 +288,57 @@ static void make_tree(struct chrome *c)
 
 static void put_tree(struct chrome *c)
 {
-	struct out *o = c->x->out;
-	char buf[32];
+	char buf[32], key[24];
 
-	out_puts(o, "],\n\"stackFrames\":{");
-	for (size_t i = 0; i < c->tree.nodes.n && !o->error; i++) {
+	json_line(&c->j);
+	json_object(&c->j, "stackFrames");
+	for (size_t i = 0; i < c->tree.nodes.n && !c->x->out->error; i++) {
 		const struct export_node *node = &c->tree.nodes.data[i];
 		uint32_t site = c->frame_site.data[node->frame];
 
-		out_puts(o, i ? ",\n\"" : "\n\"");
-		out_u64(o, i, 0);
-		out_puts(o, "\":{\"name\":");
-		export_json_str(o, export_function(c->x, site, buf));
-		out_puts(o, ",\"category\":");
-		export_json_str(o, names_dso(c->x->names, c->x->names->sites.data[site].dso));
+		json_line(&c->j);
+		snprintf(key, sizeof(key), "%zu", i);
+		json_object(&c->j, key);
+		json_str(&c->j, "name", export_function(c->x, site, buf));
+		json_str(&c->j, "category",
+			 names_dso(c->x->names, c->x->names->sites.data[site].dso));
 		if (node->parent != EXPORT_ROOT) {
-			out_puts(o, ",\"parent\":\"");
-			out_u64(o, node->parent, 0);
-			out_putc(o, '"');
+			snprintf(key, sizeof(key), "%u", node->parent);
+			json_str(&c->j, "parent", key);
 		}
-		out_putc(o, '}');
+		json_end(&c->j);
 	}
+	json_end(&c->j);
 }
 
 static void put_samples(struct chrome *c)
 {
 	const struct trace *t = c->x->source->trace;
-	struct out *o = c->x->out;
-	bool any = false;
 
-	out_puts(o, "},\n\"samples\":[");
-	for (size_t i = 0; i < c->x->profile->entries.n && !o->error; i++) {
+	json_line(&c->j);
+	json_array(&c->j, "samples");
+	for (size_t i = 0; i < c->x->profile->entries.n && !c->x->out->error; i++) {
 		uint32_t entry = c->x->order[i];
 		const struct profile_entry *en = &c->x->profile->entries.data[entry];
 
 		/* tracepoints are events of their own */
 		if (t->types[en->type].n_fields)
 			continue;
-		out_puts(o, any ? ",\n{\"name\":" : "\n{\"name\":");
-		any = true;
-		export_json_str(o, t->types[en->type].name);
-		out_puts(o, ",\"pid\":");
-		out_i64(o, en->pid, 0);
-		out_puts(o, ",\"tid\":");
-		out_i64(o, en->tid, 0);
-		if (en->cpu != UINT32_MAX) {
-			out_puts(o, ",\"cpu\":");
-			out_u64(o, en->cpu, 0);
-		}
-		out_puts(o, ",\"ts\":");
-		export_us(o, en->time);
-		if (c->node[entry] != EXPORT_ROOT) {
-			out_puts(o, ",\"sf\":");
-			out_u64(o, c->node[entry], 0);
-		}
-		out_puts(o, ",\"weight\":");
-		out_u64(o, en->weight, 0);
-		out_putc(o, '}');
+		json_line(&c->j);
+		json_object(&c->j, NULL);
+		json_str(&c->j, "name", t->types[en->type].name);
+		json_i64(&c->j, "pid", en->pid);
+		json_i64(&c->j, "tid", en->tid);
+		if (en->cpu != UINT32_MAX)
+			json_u64(&c->j, "cpu", en->cpu);
+		export_us(&c->j, "ts", en->time);
+		if (c->node[entry] != EXPORT_ROOT)
+			json_u64(&c->j, "sf", c->node[entry]);
+		json_u64(&c->j, "weight", en->weight);
+		json_end(&c->j);
 		c->x->written += en->count;
 	}
-	out_puts(o, "]}\n");
+	json_end(&c->j);
 }
 
 static void finish_lanes(struct chrome *c)
@@ -390,33 +356,38 @@ static void finish_lanes(struct chrome *c)
 
 int export_chrome(struct export_job *x, struct err *e)
 {
-	struct chrome c = { .x = x };
+	struct chrome c = { .x = x, .j = json_to_out(x->out, JSON_TIGHT) };
 	int r;
 
 	lanes_init(&c.lanes, x->source->trace);
-	out_init(&c.fields, -1);
 	c.frame = mem_alloc((x->names->frames.n + 1) * sizeof(*c.frame));
 	c.node = mem_alloc((x->profile->entries.n + 1) * sizeof(*c.node));
 	make_tree(&c);
-	out_puts(x->out,
-		 "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"creator\":\"kymo " KYMO_VERSION
-		 "\",\"recording\":");
-	export_json_str(x->out, x->input);
-	out_puts(x->out, "},\n\"traceEvents\":[");
-	export_chrome_put_name(&c, "process_name", CPUS, 0, "CPUs", 4);
+	json_object(&c.j, NULL);
+	json_str(&c.j, "displayTimeUnit", "ns");
+	json_line(&c.j);
+	json_object(&c.j, "otherData");
+	json_str(&c.j, "creator", "kymo " KYMO_VERSION);
+	json_str(&c.j, "recording", x->input);
+	json_end(&c.j);
+	json_line(&c.j);
+	json_array(&c.j, "traceEvents");
+	export_chrome_put_name(&c, "process_name", CPUS, 0, "CPUs");
 	tasks_each(x->source->trace->tasks, export_chrome_put_task, &c);
 	r = export_events(x, true, export_chrome_on_event, &c, e);
 	finish_lanes(&c);
+	json_end(&c.j);
 	put_tree(&c);
 	put_samples(&c);
+	json_end(&c.j);
+	out_putc(x->out, '\n');
 	export_tree_free(&c.tree);
 	strtab_free(&c.frames);
 	map_free(&c.frame_index);
 	map_free(&c.call_of);
 	vec_each (&c.calls, k)
-		strbuf_free(&k->args);
+		out_free(&k->args);
 	lanes_free(&c.lanes);
-	out_free(&c.fields);
 	vec_free(&c.calls);
 	vec_free(&c.cpus);
 	vec_free(&c.frame_site);

@@ -203,45 +203,26 @@ int export_events(struct export_job *x, bool all, event_fn *fn, void *ctx, struc
 
 #define EXACT (1ll << 53) /* integers beyond are not, in the numbers of JavaScript */
 
-void export_json_str(struct out *o, const char *s)
-{
-	json_quote(o, s, strlen(s));
-}
-
-void export_key(struct out *o, const char *key)
-{
-	export_json_str(o, key);
-	out_putc(o, ':');
-}
-
-static void export_put_hex(struct out *o, uint64_t v)
-{
-	out_puts(o, "\"0x");
-	out_hex(o, v, 0);
-	out_putc(o, '"');
-}
-
-static void put_int(struct out *o, const struct field *f, int64_t v, bool exact)
+static void put_int(struct json *j, const char *key, const struct field *f, int64_t v, bool exact)
 {
 	bool large = !exact && (f->is_signed ? v > EXACT || v < -EXACT : (uint64_t)v > EXACT);
+	char text[24];
 
 	if (f->is_pointer) {
-		export_put_hex(o, (uint64_t)v);
-		return;
+		json_hex(j, key, (uint64_t)v);
+	} else if (large) {
+		snprintf(text, sizeof(text), f->is_signed ? "%" PRId64 : "%" PRIu64, v);
+		json_str(j, key, text);
+	} else if (f->is_signed) {
+		json_i64(j, key, v);
+	} else {
+		json_u64(j, key, (uint64_t)v);
 	}
-	if (large)
-		out_putc(o, '"');
-	if (f->is_signed)
-		out_i64(o, v, 0);
-	else
-		out_u64(o, (uint64_t)v, 0);
-	if (large)
-		out_putc(o, '"');
 }
 
 /* The numbers of an array; bytes one by one where nothing is known of them. */
-static void export_put_array(struct out *o, const struct field *f, const void *p, size_t n,
-			     bool exact)
+static void export_put_array(struct json *j, const char *key, const struct field *f, const void *p,
+			     size_t n, bool exact)
 {
 	size_t step =
 		f->elem_size == 2 || f->elem_size == 4 || f->elem_size == 8 ? f->elem_size : 1;
@@ -250,21 +231,18 @@ static void export_put_array(struct out *o, const struct field *f, const void *p
 	one.kind = FIELD_INT;
 	one.offset = 0;
 	one.size = (uint32_t)step;
-	out_putc(o, '[');
+	json_array(j, key);
 	for (size_t i = 0; i + step <= n; i += step) {
 		int64_t v = 0;
 
-		if (i)
-			out_putc(o, ',');
 		field_int(&one, (const char *)p + i, step, &v);
-		put_int(o, &one, v, exact);
+		put_int(j, NULL, &one, v, exact);
 	}
-	out_putc(o, ']');
+	json_end(j);
 }
 
-/* A value, as JSON; false when it lies outside the record. */
-static bool export_put_value(struct out *o, const struct field *f, const char *key,
-			     const char *before, const struct event *ev, bool exact)
+void export_field(struct json *j, const char *key, const struct field *f, const struct event *ev,
+		  bool exact)
 {
 	const char *text;
 	const void *p;
@@ -272,46 +250,42 @@ static bool export_put_value(struct out *o, const struct field *f, const char *k
 	size_t n;
 
 	if (!field_bytes(f, ev->raw, ev->raw_size, &p, &n))
-		return false;
-	out_puts(o, before);
-	export_key(o, key);
+		return;
 	if (field_int(f, ev->raw, ev->raw_size, &v))
-		put_int(o, f, v, exact);
+		put_int(j, key, f, v, exact);
 	else if (field_str(f, ev->raw, ev->raw_size, &text, &n))
-		json_quote(o, text, n);
+		json_strn(j, key, text, n);
 	else
-		export_put_array(o, f, p, n, exact);
-	return true;
+		export_put_array(j, key, f, p, n, exact);
 }
 
-void export_field(struct out *o, const struct field *f, const struct event *ev, const char *key,
-		  bool exact)
+void export_fields(struct json *j, const char *key, const struct event_type *t,
+		   const struct event *ev, bool exact)
 {
-	export_put_value(o, f, key, ",", ev, exact);
-}
+	enum json_layout was = j->layout;
 
-void export_fields(struct out *o, const struct event_type *t, const struct event *ev, bool exact)
-{
-	bool any = false;
-
-	out_putc(o, '{');
+	json_object(j, key);
+	j->layout = JSON_TIGHT;
 	for (size_t i = 0; i < t->n_fields; i++)
 		if (!t->fields[i].is_common)
-			any |= export_put_value(o, &t->fields[i], t->fields[i].name, any ? "," : "",
-						ev, exact);
-	out_putc(o, '}');
+			export_field(j, t->fields[i].name, &t->fields[i], ev, exact);
+	json_end(j);
+	j->layout = was;
 }
 
-void export_us(struct out *o, uint64_t ns)
+static void export_put_fraction(struct out *o, uint64_t v, uint64_t unit, unsigned digits)
 {
-	out_u64(o, ns / 1000, 0);
+	out_u64(o, v / unit, 0);
 	out_putc(o, '.');
-	out_zeros(o, ns % 1000, 3);
+	out_zeros(o, v % unit, digits);
 }
 
-void export_ms(struct out *o, uint64_t ns)
+void export_us(struct json *j, const char *key, uint64_t ns)
 {
-	out_u64(o, ns / 1000000, 0);
-	out_putc(o, '.');
-	out_zeros(o, ns % 1000000, 6);
+	export_put_fraction(json_raw(j, key), ns, 1000, 3);
+}
+
+void export_ms(struct json *j, const char *key, uint64_t ns)
+{
+	export_put_fraction(json_raw(j, key), ns, 1000000, 6);
 }

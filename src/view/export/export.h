@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json.h"
 #include "base/out.h"
 #include "calc/profile/names.h"
 #include "event/trace.h"
@@ -83,16 +84,14 @@ static inline bool export_has_fields(const struct event_type *t, const struct ev
 int export_events(struct export_job *x, bool all, event_fn *fn, void *ctx, struct err *e);
 
 /* A tracepoint's fields as a JSON object. exact: integers as they are, however large. */
-void export_fields(struct out *o, const struct event_type *t, const struct event *ev, bool exact);
-/* One of them under another name, with a comma before it. */
-void export_field(struct out *o, const struct field *f, const struct event *ev, const char *key,
+void export_fields(struct json *j, const char *key, const struct event_type *t,
+		   const struct event *ev, bool exact);
+/* One of them; nothing when it lies outside the record. */
+void export_field(struct json *j, const char *key, const struct field *f, const struct event *ev,
 		  bool exact);
-void export_json_str(struct out *o, const char *s);
-/* "key": */
-void export_key(struct out *o, const char *key);
 /* Nanoseconds as a number with three decimals of the thousandfold, or six of the millionfold. */
-void export_us(struct out *o, uint64_t ns);
-void export_ms(struct out *o, uint64_t ns);
+void export_us(struct json *j, const char *key, uint64_t ns);
+void export_ms(struct json *j, const char *key, uint64_t ns);
 
 /* --- the writers --- */
 

@@ -22,11 +22,11 @@ uint32_t firefox_string(struct firefox *f, const char *s)
 	return strtab_add(&f->strings, s);
 }
 
-void firefox_time(struct firefox *f, uint64_t time)
+void firefox_time(struct firefox *f, const char *key, uint64_t time)
 {
 	uint64_t first = f->x->source->trace->first_time;
 
-	export_ms(f->x->out, time > first ? time - first : 0);
+	export_ms(&f->j, key, time > first ? time - first : 0);
 }
 
 /* --- which rows belong together --- */
@@ -80,9 +80,8 @@ static void collect_samples(struct firefox *f)
 
 static void put_pair(struct firefox *f, const char *key, const char *value)
 {
-	out_puts(f->x->out, ",\n");
-	export_key(f->x->out, key);
-	export_json_str(f->x->out, value);
+	json_line(&f->j);
+	json_str(&f->j, key, value);
 }
 
 static void put_start(struct firefox *f)
@@ -92,8 +91,8 @@ static void put_start(struct firefox *f)
 
 	if (t->info.wall_time && t->first_time)
 		ns = t->info.wall_time + (t->first_time - t->info.wall_clock_time);
-	out_puts(f->x->out, ",\n\"startTime\":");
-	export_ms(f->x->out, ns);
+	json_line(&f->j);
+	export_ms(&f->j, "startTime", ns);
 }
 
 static uint64_t interval_ns(const struct trace *t)
@@ -109,27 +108,50 @@ static uint64_t interval_ns(const struct trace *t)
 	return 1000000;
 }
 
+static void put_category(struct json *j, const char *name, const char *color)
+{
+	json_object(j, NULL);
+	json_str(j, "name", name);
+	json_str(j, "color", color);
+	json_array(j, "subcategories");
+	json_str(j, NULL, "Other");
+	json_end(j);
+	json_end(j);
+}
+
 static void put_meta(struct firefox *f)
 {
 	const struct trace *t = f->x->source->trace;
 	const struct trace_info *i = &t->info;
-	struct out *o = f->x->out;
+	struct json *j = &f->j;
 	AUTO_STRBUF line = { 0 };
 
-	out_puts(o, "{\"meta\":{\"interval\":");
-	export_ms(o, interval_ns(t));
+	json_object(j, "meta");
+	export_ms(j, "interval", interval_ns(t));
 	put_start(f);
-	out_printf(o, ",\n\"preprocessedProfileVersion\":%d,\"version\":%d", FORMAT_VERSION,
-		   GECKO_VERSION);
-	out_puts(o, ",\"processType\":0,\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,\n"
-		    "\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,\n"
-		    "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\","
-		    "\"threadCPUDelta\":\"ns\"},\n"
-		    "\"categories\":["
-		    "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
-		    "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
-		    "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
-		    "{\"name\":\"JIT\",\"color\":\"green\",\"subcategories\":[\"Other\"]}]");
+	json_line(j);
+	json_u64(j, "preprocessedProfileVersion", FORMAT_VERSION);
+	json_u64(j, "version", GECKO_VERSION);
+	json_u64(j, "processType", 0);
+	json_u64(j, "stackwalk", 1);
+	json_bool(j, "debug", false);
+	json_bool(j, "symbolicated", true);
+	json_line(j);
+	json_bool(j, "usesOnlyOneStackType", true);
+	json_bool(j, "sourceCodeIsNotOnSearchfox", true);
+	json_line(j);
+	json_object(j, "sampleUnits");
+	json_str(j, "time", "ms");
+	json_str(j, "eventDelay", "ms");
+	json_str(j, "threadCPUDelta", "ns");
+	json_end(j);
+	json_line(j);
+	json_array(j, "categories");
+	put_category(j, "Other", "grey");
+	put_category(j, "User", "yellow");
+	put_category(j, "Kernel", "orange");
+	put_category(j, "JIT", "green");
+	json_end(j);
 	put_pair(f, "product", f->x->input);
 	put_pair(f, "importedFrom", "kymo " KYMO_VERSION);
 	put_pair(f, "platform", "X11");
@@ -145,24 +167,30 @@ static void put_meta(struct firefox *f)
 		strbuf_printf(&line, "%s%s", line.n ? " " : "", *w);
 	if (line.n)
 		put_pair(f, "arguments", strbuf_str(&line));
-	if (i->cpus_online)
-		out_printf(o, ",\n\"logicalCPUs\":%u", i->cpus_online);
-	if (i->total_mem)
-		out_printf(o, ",\n\"mainMemory\":%llu", (unsigned long long)i->total_mem * 1024);
-	out_puts(o, ",\n\"markerSchema\":[");
+	if (i->cpus_online) {
+		json_line(j);
+		json_u64(j, "logicalCPUs", i->cpus_online);
+	}
+	if (i->total_mem) {
+		json_line(j);
+		json_u64(j, "mainMemory", i->total_mem * 1024);
+	}
+	json_line(j);
+	json_array(j, "markerSchema");
 	firefox_schemas(f);
-	out_puts(o, "]},\n");
+	json_end(j);
+	json_end(j);
 }
 
 /* A build-id as Breakpad writes it: 16 bytes as a GUID, and an age of 0. */
-static void put_breakpad(struct out *o, const struct task_dso *d)
+static void put_breakpad(struct json *j, const struct task_dso *d)
 {
 	static const uint8_t order[] = { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 };
+	char text[2 * sizeof(order) + 2] = "";
 
-	out_puts(o, ",\"breakpadId\":\"");
 	for (unsigned i = 0; d->build_id_size && i < sizeof(order); i++)
-		out_printf(o, "%02X", d->build_id[order[i]]);
-	out_puts(o, d->build_id_size ? "0\"" : "\"");
+		snprintf(text + 2 * i, sizeof(text) - 2 * i, "%02X0", d->build_id[order[i]]);
+	json_str(j, "breakpadId", text);
 }
 
 static void put_libs(struct firefox *f)
@@ -170,45 +198,46 @@ static void put_libs(struct firefox *f)
 	const struct names *n = f->x->names;
 	const struct tasks *tasks = f->x->source->trace->tasks;
 	const char *arch = f->x->source->trace->info.arch;
-	struct out *o = f->x->out;
+	struct json *j = &f->j;
 
-	out_puts(o, "\"libs\":[");
+	json_line(j);
+	json_array(j, "libs");
 	for (uint32_t i = 0; i < n->dsos.n; i++) {
 		const struct task_dso *d = tasks_get_dso(tasks, n->dsos.data[i].order);
 		const char *const names[] = { "name", "debugName" };
 		const char *const paths[] = { "path", "debugPath" };
 
-		out_puts(o, i ? ",\n{\"arch\":" : "\n{\"arch\":");
-		export_json_str(o, arch ? arch : "");
+		json_line(j);
+		json_object(j, NULL);
+		json_str(j, "arch", arch ? arch : "");
 		for (unsigned k = 0; k < 2; k++) {
-			out_putc(o, ',');
-			export_key(o, names[k]);
-			export_json_str(o, n->dsos.data[i].name);
-			out_putc(o, ',');
-			export_key(o, paths[k]);
-			export_json_str(o, n->dsos.data[i].path);
+			json_str(j, names[k], n->dsos.data[i].name);
+			json_str(j, paths[k], n->dsos.data[i].path);
 		}
-		put_breakpad(o, d);
-		out_puts(o, ",\"codeId\":");
+		put_breakpad(j, d);
 		if (d->build_id_size)
-			out_putc(o, '"');
-		for (unsigned k = 0; k < d->build_id_size; k++)
-			out_printf(o, "%02x", d->build_id[k]);
-		out_puts(o, d->build_id_size ? "\"}" : "null}");
+			json_bytes(j, "codeId", d->build_id, d->build_id_size);
+		else
+			json_null(j, "codeId");
+		json_end(j);
 	}
-	out_puts(o, "],\n\"pages\":[],\n\"threads\":[");
+	json_end(j);
+	json_line(j);
+	json_array(j, "pages");
+	json_end(j);
 }
 
 static void put_strings(struct firefox *f)
 {
-	struct out *o = f->x->out;
-
-	out_puts(o, "],\n\"shared\":{\"stringArray\":[");
+	json_line(&f->j);
+	json_object(&f->j, "shared");
+	json_array(&f->j, "stringArray");
 	for (uint32_t i = 0; i < f->strings.n; i++) {
-		out_puts(o, i ? ",\n" : "\n");
-		export_json_str(o, strtab_get(&f->strings, i));
+		json_line(&f->j);
+		json_str(&f->j, NULL, strtab_get(&f->strings, i));
 	}
-	out_puts(o, "]}}\n");
+	json_end(&f->j);
+	json_end(&f->j);
 }
 
 /* --- one thread --- */
@@ -216,36 +245,39 @@ static void put_strings(struct firefox *f)
 static void export_firefox_put_about(struct firefox *f, const struct firefox_row *r, bool many)
 {
 	const struct tasks *tasks = f->x->source->trace->tasks;
-	struct out *o = f->x->out;
-	char comm[TASK_NAME], leader[TASK_NAME], name[128];
+	struct json *j = &f->j;
+	char comm[TASK_NAME], leader[TASK_NAME], name[128], number[16];
 
-	out_puts(o, f->n_threads++ ? ",\n" : "\n");
 	snprintf(name, sizeof(name), many ? "%s (%s)" : "%s",
 		 tasks_name_at(tasks, r->tid, UINT64_MAX, comm),
 		 f->x->source->trace->types[r->type].name);
-	out_puts(o, "{\"processType\":\"default\",\"processStartupTime\":0,"
-		    "\"processShutdownTime\":null,\"registerTime\":0,\"unregisterTime\":null,"
-		    "\"pausedRanges\":[],\"showMarkersInTimeline\":true,\n\"name\":");
-	export_json_str(o, name);
-	out_puts(o, ",\"processName\":");
-	export_json_str(o, tasks_name_at(tasks, r->pid, UINT64_MAX, leader));
-	out_printf(o, ",\"isMainThread\":%s,\"pid\":\"%d\",\"tid\":%d",
-		   r->pid == r->tid ? "true" : "false", r->pid, r->tid);
+	json_line(j);
+	json_object(j, NULL);
+	json_str(j, "processType", "default");
+	json_u64(j, "processStartupTime", 0);
+	json_null(j, "processShutdownTime");
+	json_u64(j, "registerTime", 0);
+	json_null(j, "unregisterTime");
+	json_array(j, "pausedRanges");
+	json_end(j);
+	json_bool(j, "showMarkersInTimeline", true);
+	json_line(j);
+	json_str(j, "name", name);
+	json_str(j, "processName", tasks_name_at(tasks, r->pid, UINT64_MAX, leader));
+	json_bool(j, "isMainThread", r->pid == r->tid);
+	snprintf(number, sizeof(number), "%d", r->pid);
+	json_str(j, "pid", number);
+	json_i64(j, "tid", r->tid);
 }
 
 /* A column of the samples: what it says of row i. */
 static void put_column(struct firefox *f, const char *key, const struct firefox_row *rows, size_t n,
 		       void (*put)(struct firefox *f, const struct firefox_row *r))
 {
-	out_putc(f->x->out, ',');
-	export_key(f->x->out, key);
-	out_putc(f->x->out, '[');
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			out_putc(f->x->out, ',');
+	json_array(&f->j, key);
+	for (size_t i = 0; i < n; i++)
 		put(f, &rows[i]);
-	}
-	out_putc(f->x->out, ']');
+	json_end(&f->j);
 }
 
 static void export_firefox_put_stack(struct firefox *f, const struct firefox_row *r)
@@ -253,45 +285,46 @@ static void export_firefox_put_stack(struct firefox *f, const struct firefox_row
 	uint32_t node = firefox_stack(f, r->entry);
 
 	if (node == EXPORT_ROOT)
-		out_puts(f->x->out, "null");
+		json_null(&f->j, NULL);
 	else
-		out_u64(f->x->out, node, 0);
+		json_u64(&f->j, NULL, node);
 }
 
 static void put_time(struct firefox *f, const struct firefox_row *r)
 {
-	firefox_time(f, r->time);
+	firefox_time(f, NULL, r->time);
 }
 
 static void put_count(struct firefox *f, const struct firefox_row *r)
 {
-	out_u64(f->x->out, f->x->profile->entries.data[r->entry].count, 0);
+	json_u64(&f->j, NULL, f->x->profile->entries.data[r->entry].count);
 }
 
 static void put_weight_ms(struct firefox *f, const struct firefox_row *r)
 {
-	export_ms(f->x->out, f->x->profile->entries.data[r->entry].weight);
+	export_ms(&f->j, NULL, f->x->profile->entries.data[r->entry].weight);
 }
 
 static void put_weight(struct firefox *f, const struct firefox_row *r)
 {
-	out_u64(f->x->out, f->x->profile->entries.data[r->entry].weight, 0);
+	json_u64(&f->j, NULL, f->x->profile->entries.data[r->entry].weight);
 }
 
 static void put_samples(struct firefox *f, const struct firefox_row *rows, size_t n)
 {
 	const struct event_type *t = n ? &f->x->source->trace->types[rows[0].type] : NULL;
 	bool off_cpu = t && t->unit && export_is_time(t);
-	struct out *o = f->x->out;
 
-	out_printf(o, ",\n\"samples\":{\"length\":%zu,\"weightType\":\"%s\"", n,
-		   off_cpu ? "tracing-ms" : "samples");
+	json_line(&f->j);
+	json_object(&f->j, "samples");
+	json_u64(&f->j, "length", n);
+	json_str(&f->j, "weightType", off_cpu ? "tracing-ms" : "samples");
 	put_column(f, "stack", rows, n, export_firefox_put_stack);
 	put_column(f, "time", rows, n, put_time);
 	put_column(f, "weight", rows, n, off_cpu ? put_weight_ms : put_count);
 	if (t && export_is_time(t) && !off_cpu)
 		put_column(f, "threadCPUDelta", rows, n, put_weight);
-	out_putc(o, '}');
+	json_end(&f->j);
 	for (size_t i = 0; i < n; i++)
 		f->x->written += f->x->profile->entries.data[rows[i].entry].count;
 }
@@ -305,7 +338,7 @@ static void put_thread(struct firefox *f, const struct firefox_row *about, bool 
 	put_samples(f, rows, n);
 	firefox_markers(f, markers, n_markers);
 	firefox_tables_end(f);
-	out_putc(f->x->out, '}');
+	json_end(&f->j);
 }
 
 static bool same_task(const struct firefox_row *a, const struct firefox_row *b)
@@ -344,16 +377,22 @@ static void put_threads(struct firefox *f)
 
 int export_firefox(struct export_job *x, struct err *e)
 {
-	struct firefox f = { .x = x };
+	struct firefox f = { .x = x, .j = json_to_out(x->out, JSON_TIGHT) };
 	int r;
 
 	collect_samples(&f);
 	r = firefox_collect_markers(&f, e);
 	if (r == 0) {
+		json_object(&f.j, NULL);
 		put_meta(&f);
 		put_libs(&f);
+		json_line(&f.j);
+		json_array(&f.j, "threads");
 		put_threads(&f);
+		json_end(&f.j);
 		put_strings(&f);
+		json_end(&f.j);
+		out_putc(x->out, '\n');
 	}
 	firefox_free(&f);
 	return r;

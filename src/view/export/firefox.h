@@ -22,11 +22,11 @@ struct firefox_row {
 
 struct firefox {
 	struct export_job *x;
+	struct json j;
 	struct strtab strings;
 	VEC(struct firefox_row) samples;
 	VEC(struct firefox_row) markers;
 	struct arena copies; /* records that the source would not keep */
-	unsigned n_threads;
 
 	/* of the thread that is being written */
 	struct export_tree tree;
@@ -43,7 +43,7 @@ struct firefox {
 
 /* --- view/export/firefox.c --- */
 uint32_t firefox_string(struct firefox *f, const char *s);
-void firefox_time(struct firefox *f, uint64_t time);
+void firefox_time(struct firefox *f, const char *key, uint64_t time);
 
 /* --- view/export/firefox_tables.c: stacks, frames, functions, symbols, resources of a thread ---
  */

@@ -100,15 +100,13 @@ int firefox_collect_markers(struct firefox *f, struct err *e)
 	return r;
 }
 
-static void put_schema_field(struct out *o, const char *name, const char *format, bool first)
+static void put_schema_field(struct json *j, const char *name, const char *format)
 {
-	out_puts(o, first ? "{\"key\":" : ",{\"key\":");
-	export_json_str(o, name);
-	out_puts(o, ",\"label\":");
-	export_json_str(o, name);
-	out_puts(o, ",\"format\":\"");
-	out_puts(o, format);
-	out_puts(o, "\"}");
+	json_object(j, NULL);
+	json_str(j, "key", name);
+	json_str(j, "label", name);
+	json_str(j, "format", format);
+	json_end(j);
 }
 
 static const char *export_firefox_markers_key_of(const struct field *f, char *buf, size_t size)
@@ -118,7 +116,7 @@ static const char *export_firefox_markers_key_of(const struct field *f, char *bu
 }
 
 /* What a row of the table says: "prev_comm=bash prev_pid=12 ...". */
-static void export_firefox_markers_put_label(struct out *o, const struct event_type *t)
+static void export_firefox_markers_put_label(struct json *j, const struct event_type *t)
 {
 	AUTO_STRBUF b = { 0 };
 	char key[80];
@@ -128,44 +126,43 @@ static void export_firefox_markers_put_label(struct out *o, const struct event_t
 			strbuf_printf(
 				&b, "%s%s={marker.data.%s}", b.n ? " " : "", t->fields[i].name,
 				export_firefox_markers_key_of(&t->fields[i], key, sizeof(key)));
-	export_json_str(o, strbuf_str(&b));
+	json_str(j, "tableLabel", strbuf_str(&b));
 }
 
 void firefox_schemas(struct firefox *f)
 {
 	const struct trace *t = f->x->source->trace;
-	struct out *o = f->x->out;
-	bool any = false;
+	struct json *j = &f->j;
 
 	for (size_t i = 0; i < t->n_types; i++) {
 		const struct event_type *e = &t->types[i];
-		bool first = true;
 		char key[80];
 
 		if (!e->n_fields)
 			continue;
-		out_puts(o, any ? ",\n{\"name\":" : "\n{\"name\":");
-		any = true;
-		export_json_str(o, e->name);
-		out_puts(o,
-			 ",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
-			 "\"tableLabel\":");
-		export_firefox_markers_put_label(o, e);
-		out_puts(o, ",\"fields\":[");
+		json_line(j);
+		json_object(j, NULL);
+		json_str(j, "name", e->name);
+		json_array(j, "display");
+		json_str(j, NULL, "marker-chart");
+		json_str(j, NULL, "marker-table");
+		json_str(j, NULL, "timeline-overview");
+		json_end(j);
+		export_firefox_markers_put_label(j, e);
+		json_array(j, "fields");
 		for (size_t k = 0; k < e->n_fields; k++) {
 			const struct field *x = &e->fields[k];
 
 			if (x->is_common)
 				continue;
-			put_schema_field(o, export_firefox_markers_key_of(x, key, sizeof(key)),
+			put_schema_field(j, export_firefox_markers_key_of(x, key, sizeof(key)),
 					 x->kind == FIELD_INT && !x->is_pointer ? "integer"
-										: "string",
-					 first);
-			first = false;
+										: "string");
 		}
 		if (lanes_call(e) == LANE_ENTER)
-			put_schema_field(o, "ret", "integer", first);
-		out_puts(o, "]}");
+			put_schema_field(j, "ret", "integer");
+		json_end(j);
+		json_end(j);
 	}
 }
 
@@ -173,21 +170,18 @@ static void put_data(struct firefox *f, const struct firefox_row *r)
 {
 	const struct event_type *t = &f->x->source->trace->types[r->type];
 	struct event ev = { .raw = r->raw, .raw_size = r->raw_size };
-	struct out *o = f->x->out;
+	struct json *j = &f->j;
 	uint32_t stack = r->entry == UINT32_MAX ? EXPORT_ROOT : firefox_stack(f, r->entry);
 
-	out_puts(o, "{\"type\":");
-	export_json_str(o, t->name);
-	if (r->has_ret) {
-		out_puts(o, ",\"ret\":");
-		out_i64(o, r->ret, 0);
-	}
+	json_object(j, NULL);
+	json_str(j, "type", t->name);
+	if (r->has_ret)
+		json_i64(j, "ret", r->ret);
 	if (stack != EXPORT_ROOT) {
-		out_puts(o, ",\"cause\":{\"time\":");
-		firefox_time(f, r->time);
-		out_puts(o, ",\"stack\":");
-		out_u64(o, stack, 0);
-		out_putc(o, '}');
+		json_object(j, "cause");
+		firefox_time(f, "time", r->time);
+		json_u64(j, "stack", stack);
+		json_end(j);
 	}
 	for (size_t i = 0; i < t->n_fields; i++) {
 		char key[80];
@@ -195,30 +189,28 @@ static void put_data(struct firefox *f, const struct firefox_row *r)
 		if (t->fields[i].is_common)
 			continue;
 		export_firefox_markers_key_of(&t->fields[i], key, sizeof(key));
-		export_field(o, &t->fields[i], &ev, key, false);
+		export_field(j, key, &t->fields[i], &ev, false);
 	}
-	out_putc(o, '}');
+	json_end(j);
 }
 
 /* A column of markers. */
 #define COLUMN(name, ...)                                       \
 	do {                                                    \
-		out_puts(o, ",\"" name "\":[");                 \
+		json_array(j, name);                            \
 		for (size_t i = 0; i < n; i++) {                \
 			const struct firefox_row *r = &rows[i]; \
-			if (i)                                  \
-				out_putc(o, ',');               \
 			__VA_ARGS__;                            \
 		}                                               \
-		out_putc(o, ']');                               \
+		json_end(j);                                    \
 	} while (0)
 
 static void put_end(struct firefox *f, const struct firefox_row *r)
 {
 	if (r->end)
-		firefox_time(f, r->end);
+		firefox_time(f, NULL, r->end);
 	else
-		out_puts(f->x->out, "null");
+		json_null(&f->j, NULL);
 }
 
 static uint32_t export_firefox_markers_name_of(struct firefox *f, const struct firefox_row *r)
@@ -232,15 +224,17 @@ static uint32_t export_firefox_markers_name_of(struct firefox *f, const struct f
 
 void firefox_markers(struct firefox *f, const struct firefox_row *rows, size_t n)
 {
-	struct out *o = f->x->out;
+	struct json *j = &f->j;
 
-	out_printf(o, ",\n\"markers\":{\"length\":%zu", n);
-	COLUMN("name", out_u64(o, export_firefox_markers_name_of(f, r), 0));
-	COLUMN("startTime", firefox_time(f, r->time));
+	json_line(j);
+	json_object(j, "markers");
+	json_u64(j, "length", n);
+	COLUMN("name", json_u64(j, NULL, export_firefox_markers_name_of(f, r)));
+	COLUMN("startTime", firefox_time(f, NULL, r->time));
 	COLUMN("endTime", put_end(f, r));
-	COLUMN("phase", out_putc(o, r->end ? '1' : '0'));
-	COLUMN("category", (void)r; out_putc(o, '0'));
+	COLUMN("phase", json_u64(j, NULL, r->end != 0));
+	COLUMN("category", (void)r; json_u64(j, NULL, 0));
 	COLUMN("data", put_data(f, r));
-	out_putc(o, '}');
+	json_end(j);
 	f->x->written += n;
 }

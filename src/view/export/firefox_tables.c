@@ -132,46 +132,41 @@ typedef void put_fn(struct firefox *f, uint32_t row);
 
 static void column(struct firefox *f, const char *key, size_t n, put_fn *put)
 {
-	out_putc(f->x->out, ',');
-	export_key(f->x->out, key);
-	out_putc(f->x->out, '[');
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			out_putc(f->x->out, ',');
+	json_array(&f->j, key);
+	for (size_t i = 0; i < n; i++)
 		put(f, (uint32_t)i);
-	}
-	out_putc(f->x->out, ']');
+	json_end(&f->j);
 }
 
 static void number_or_null(struct firefox *f, bool has, int64_t v)
 {
 	if (has)
-		out_i64(f->x->out, v, 0);
+		json_i64(&f->j, NULL, v);
 	else
-		out_puts(f->x->out, "null");
+		json_null(&f->j, NULL);
 }
 
 static void put_null(struct firefox *f, uint32_t row)
 {
 	(void)row;
-	out_puts(f->x->out, "null");
+	json_null(&f->j, NULL);
 }
 
 static void put_false(struct firefox *f, uint32_t row)
 {
 	(void)row;
-	out_puts(f->x->out, "false");
+	json_bool(&f->j, NULL, false);
 }
 
 static void put_zero(struct firefox *f, uint32_t row)
 {
 	(void)row;
-	out_putc(f->x->out, '0');
+	json_u64(&f->j, NULL, 0);
 }
 
 static void node_frame(struct firefox *f, uint32_t i)
 {
-	out_u64(f->x->out, f->tree.nodes.data[i].frame, 0);
+	json_u64(&f->j, NULL, f->tree.nodes.data[i].frame);
 }
 
 static void node_prefix(struct firefox *f, uint32_t i)
@@ -183,24 +178,24 @@ static void node_prefix(struct firefox *f, uint32_t i)
 
 static void frame_address(struct firefox *f, uint32_t i)
 {
-	out_i64(f->x->out, address_of(site_at(f, f->sites.data[i])), 0);
+	json_i64(&f->j, NULL, address_of(site_at(f, f->sites.data[i])));
 }
 
 static void frame_depth(struct firefox *f, uint32_t i)
 {
 	const struct name_site *s = site_at(f, f->sites.data[i]);
 
-	out_u64(f->x->out, s->inlined ? s->sym->nframes - 1 - s->depth : 0, 0);
+	json_u64(&f->j, NULL, s->inlined ? s->sym->nframes - 1 - s->depth : 0);
 }
 
 static void frame_category(struct firefox *f, uint32_t i)
 {
-	out_u64(f->x->out, category_of(f, site_at(f, f->sites.data[i])), 0);
+	json_u64(&f->j, NULL, category_of(f, site_at(f, f->sites.data[i])));
 }
 
 static void frame_func(struct firefox *f, uint32_t i)
 {
-	out_u64(f->x->out, func_of(f, f->sites.data[i]), 0);
+	json_u64(&f->j, NULL, func_of(f, f->sites.data[i]));
 }
 
 static void frame_symbol(struct firefox *f, uint32_t i)
@@ -223,14 +218,14 @@ static void func_name(struct firefox *f, uint32_t i)
 {
 	char buf[32];
 
-	out_u64(f->x->out, firefox_string(f, export_function(f->x, f->funcs.data[i], buf)), 0);
+	json_u64(&f->j, NULL, firefox_string(f, export_function(f->x, f->funcs.data[i], buf)));
 }
 
 static void func_resource(struct firefox *f, uint32_t i)
 {
 	uint32_t dso = site_at(f, f->funcs.data[i])->dso;
 
-	out_i64(f->x->out, dso == NAMES_NONE ? -1 : (int64_t)resource_of(f, dso), 0);
+	json_i64(&f->j, NULL, dso == NAMES_NONE ? -1 : (int64_t)resource_of(f, dso));
 }
 
 static void func_file(struct firefox *f, uint32_t i)
@@ -242,19 +237,19 @@ static void func_file(struct firefox *f, uint32_t i)
 
 static void symbol_lib(struct firefox *f, uint32_t i)
 {
-	out_u64(f->x->out, site_at(f, f->symbols.data[i])->dso, 0);
+	json_u64(&f->j, NULL, site_at(f, f->symbols.data[i])->dso);
 }
 
 static void symbol_address(struct firefox *f, uint32_t i)
 {
-	out_i64(f->x->out, start_of(site_at(f, f->symbols.data[i])), 0);
+	json_i64(&f->j, NULL, start_of(site_at(f, f->symbols.data[i])));
 }
 
 static void symbol_name(struct firefox *f, uint32_t i)
 {
 	uint32_t name = site_at(f, f->symbols.data[i])->sym->name;
 
-	out_u64(f->x->out, firefox_string(f, symbols_text(f->x->symbols, name)), 0);
+	json_u64(&f->j, NULL, firefox_string(f, symbols_text(f->x->symbols, name)));
 }
 
 static void symbol_size(struct firefox *f, uint32_t i)
@@ -266,18 +261,18 @@ static void symbol_size(struct firefox *f, uint32_t i)
 
 static void resource_lib(struct firefox *f, uint32_t i)
 {
-	out_u64(f->x->out, f->resources.data[i], 0);
+	json_u64(&f->j, NULL, f->resources.data[i]);
 }
 
 static void resource_name(struct firefox *f, uint32_t i)
 {
-	out_u64(f->x->out, firefox_string(f, names_dso(f->x->names, f->resources.data[i])), 0);
+	json_u64(&f->j, NULL, firefox_string(f, names_dso(f->x->names, f->resources.data[i])));
 }
 
 static void resource_type(struct firefox *f, uint32_t i)
 {
 	(void)i;
-	out_putc(f->x->out, '1'); /* a library */
+	json_u64(&f->j, NULL, 1); /* a library */
 }
 
 struct column {
@@ -322,13 +317,12 @@ static const struct column resource_columns[] = {
 
 static void table(struct firefox *f, const char *name, size_t n, const struct column *columns)
 {
-	out_puts(f->x->out, ",\n");
-	export_key(f->x->out, name);
-	out_puts(f->x->out, "{\"length\":");
-	out_u64(f->x->out, n, 0);
+	json_line(&f->j);
+	json_object(&f->j, name);
+	json_u64(&f->j, "length", n);
 	for (; columns->key; columns++)
 		column(f, columns->key, n, columns->put);
-	out_putc(f->x->out, '}');
+	json_end(&f->j);
 }
 
 /* Later tables grow while the earlier ones that refer to them are written. */

@@ -13,6 +13,7 @@
 
 struct speedscope {
 	struct export_job *x;
+	struct json j;
 	struct strtab strings;
 	struct map index; /* name and file to frame + 1 */
 	uint32_t *frame;  /* by name frame: number, + 1 */
@@ -37,11 +38,11 @@ static void export_speedscope_put_frame(struct speedscope *s, uint32_t site)
 	known = map_at(&s->index, (uint64_t)strtab_add(&s->strings, name) << 32 |
 					  strtab_add(&s->strings, file));
 	if (!*known) {
-		out_puts(s->x->out, s->n_frames ? ",\n{\"name\":" : "\n{\"name\":");
-		export_json_str(s->x->out, name);
-		out_puts(s->x->out, ",\"file\":");
-		export_json_str(s->x->out, file);
-		out_putc(s->x->out, '}');
+		json_line(&s->j);
+		json_object(&s->j, NULL);
+		json_str(&s->j, "name", name);
+		json_str(&s->j, "file", file);
+		json_end(&s->j);
 		*known = ++s->n_frames;
 	}
 	s->frame[at->frame] = (uint32_t)*known;
@@ -98,18 +99,14 @@ static bool same_stack(const struct speedscope *s, uint32_t a, uint32_t b)
 
 static void export_speedscope_put_stack(struct speedscope *s, uint32_t entry)
 {
-	struct out *o = s->x->out;
 	uint32_t buf[EXPORT_INLINES], n;
 	const uint32_t *sites;
 
 	n = export_stack(s->x, entry, &sites, buf);
-	out_putc(o, '[');
-	for (uint32_t i = n; i-- > 0;) {
-		out_u64(o, s->frame[s->x->names->sites.data[sites[i]].frame] - 1, 0);
-		if (i)
-			out_putc(o, ',');
-	}
-	out_putc(o, ']');
+	json_array(&s->j, NULL);
+	for (uint32_t i = n; i-- > 0;)
+		json_u64(&s->j, NULL, s->frame[s->x->names->sites.data[sites[i]].frame] - 1);
+	json_end(&s->j);
 }
 
 /* One thread's samples of one event: sorted[from .. to). */
@@ -118,47 +115,48 @@ static void put_profile(struct speedscope *s, size_t from, size_t to)
 	const struct profile_entry *all = s->x->profile->entries.data,
 				   *first = &all[s->sorted[from]];
 	const struct event_type *t = &s->x->source->trace->types[first->type];
-	struct out *o = s->x->out;
+	struct json *j = &s->j;
 	uint64_t sum = 0;
 	char name[160], comm[32];
 
 	snprintf(name, sizeof(name), "%s %d/%d %s",
 		 tasks_who_name(s->x->source->trace->tasks, all[s->sorted[to - 1]].comm, comm),
 		 first->pid, first->tid, t->name);
-	out_puts(o, from ? ",\n" : "\n");
-	out_puts(o, "{\"type\":\"sampled\",\"name\":");
-	export_json_str(o, name);
-	out_puts(o, export_is_time(t) ? ",\"unit\":\"nanoseconds\"" : ",\"unit\":\"none\"");
-	out_puts(o, ",\"startValue\":0,\n\"samples\":[");
+	json_line(j);
+	json_object(j, NULL);
+	json_str(j, "type", "sampled");
+	json_str(j, "name", name);
+	json_str(j, "unit", export_is_time(t) ? "nanoseconds" : "none");
+	json_u64(j, "startValue", 0);
+	json_line(j);
+	json_array(j, "samples");
 	for (size_t i = from; i < to; i++) {
 		s->x->written += all[s->sorted[i]].count;
 		sum += all[s->sorted[i]].weight;
 		if (i > from && same_stack(s, s->sorted[i - 1], s->sorted[i]))
 			continue;
-		if (i > from)
-			out_putc(o, ',');
 		export_speedscope_put_stack(s, s->sorted[i]);
 	}
-	out_puts(o, "],\n\"weights\":[");
+	json_end(j);
+	json_line(j);
+	json_array(j, "weights");
 	for (size_t i = from; i < to;) {
 		uint64_t weight = 0;
-		size_t k = i;
 
 		do
 			weight += all[s->sorted[i++]].weight;
 		while (i < to && same_stack(s, s->sorted[i - 1], s->sorted[i]));
-		if (k > from)
-			out_putc(o, ',');
-		out_u64(o, weight, 0);
+		json_u64(j, NULL, weight);
 	}
-	out_puts(o, "],\"endValue\":");
-	out_u64(o, sum, 0);
-	out_putc(o, '}');
+	json_end(j);
+	json_u64(j, "endValue", sum);
+	json_end(j);
 }
 
 int export_speedscope(struct export_job *x, struct err *e)
 {
-	struct speedscope s = { .x = x };
+	struct speedscope s = { .x = x, .j = json_to_out(x->out, JSON_TIGHT) };
+	struct json *j = &s.j;
 	const struct profile_entry *all = x->profile->entries.data;
 	size_t n = x->profile->entries.n;
 
@@ -167,12 +165,20 @@ int export_speedscope(struct export_job *x, struct err *e)
 	s.sorted = mem_dup(x->order, (n + 1) * sizeof(*s.sorted));
 	qsort_r(s.sorted, n, sizeof(*s.sorted), export_speedscope_by_thread,
 		(void *)(uintptr_t)all);
-	out_puts(x->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
-			 "\"exporter\":\"kymo " KYMO_VERSION "\",\n\"name\":");
-	export_json_str(x->out, x->input);
-	out_puts(x->out, ",\n\"shared\":{\"frames\":[");
+	json_object(j, NULL);
+	json_str(j, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	json_line(j);
+	json_str(j, "exporter", "kymo " KYMO_VERSION);
+	json_line(j);
+	json_str(j, "name", x->input);
+	json_line(j);
+	json_object(j, "shared");
+	json_array(j, "frames");
 	put_frames(&s);
-	out_puts(x->out, "]},\n\"profiles\":[");
+	json_end(j);
+	json_end(j);
+	json_line(j);
+	json_array(j, "profiles");
 	for (size_t i = 0, k; i < n && !x->out->error; i = k) {
 		for (k = i + 1; k < n && same_profile(&all[s.sorted[i]], &all[s.sorted[k]]); k++)
 			;
@@ -182,9 +188,12 @@ int export_speedscope(struct export_job *x, struct err *e)
 	}
 	/* a file without any profile is none to speedscope */
 	if (!n)
-		out_puts(x->out, "{\"type\":\"sampled\",\"name\":\"no samples\",\"unit\":\"none\","
-				 "\"startValue\":0,\"endValue\":0,\"samples\":[],\"weights\":[]}");
-	out_puts(x->out, "]}\n");
+		out_puts(json_raw(j, NULL),
+			 "{\"type\":\"sampled\",\"name\":\"no samples\",\"unit\":\"none\","
+			 "\"startValue\":0,\"endValue\":0,\"samples\":[],\"weights\":[]}");
+	json_end(j);
+	json_end(j);
+	out_putc(x->out, '\n');
 	map_free(&s.index);
 	strtab_free(&s.strings);
 	free(s.frame);

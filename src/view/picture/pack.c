@@ -41,14 +41,9 @@ void pack_text(struct json *j, const char *key, const char *s)
 void pack_join(struct strbuf *out, const struct strbuf *column, size_t n,
 	       void (*header)(void *ctx, struct json *j), void *ctx)
 {
-	AUTO_FREE char *text = NULL;
-	size_t size = 0;
-	FILE *f = open_memstream(&text, &size);
-	struct json j;
+	struct out text = { .fd = -1 };
+	struct json j = json_to_out(&text, JSON_SPACED);
 
-	if (!f)
-		return;
-	j = json_to(f);
 	json_object(&j, NULL);
 	header(ctx, &j);
 	json_array(&j, "columns");
@@ -56,10 +51,10 @@ void pack_join(struct strbuf *out, const struct strbuf *column, size_t n,
 		json_u64(&j, NULL, column[i].n);
 	json_end(&j);
 	json_end(&j);
-	fclose(f);
 	for (int i = 0; i < 4; i++)
-		strbuf_putc(out, (char)(size >> (8 * i)));
-	strbuf_add(out, text, size);
+		strbuf_putc(out, (char)(text.n >> (8 * i)));
+	strbuf_add(out, text.data, text.n);
+	out_free(&text);
 	for (size_t i = 0; i < n; i++)
 		strbuf_add(out, strbuf_str(&column[i]), column[i].n);
 }

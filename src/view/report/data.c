@@ -244,5 +244,5 @@ void report_json_end(struct json *j, const struct report_end *e)
 	if (e->symbols_note && e->symbols_note[0])
 		json_str(j, "symbols_note", e->symbols_note);
 	json_end(j);
-	putc('\n', j->out);
+	putc('\n', j->file);
 }

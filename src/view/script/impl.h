@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/json.h"
 #include "base/vec.h"
 #include "view/script/script.h"
 
@@ -98,8 +99,8 @@ struct script {
 	struct strbuf text;
 	struct strtab stop_at;
 	pthread_mutex_t
-		*lock; /* held around names that were not asked for yet; NULL: nobody else */
-	bool json_any; /* something stands before, in the object that is being written */
+		*lock;	  /* held around names that were not asked for yet; NULL: nobody else */
+	struct json json; /* layout and levels, of a line that is being written */
 
 	/* names */
 	struct arena arena;

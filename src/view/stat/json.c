@@ -22,7 +22,7 @@ static void key(struct json *j, const struct stat_style *s, const struct stat_ro
 void stat_json_row(FILE *f, const struct stat_style *s, const struct stat_table *t,
 		   const struct stat_row *r, double stamp_ns)
 {
-	struct json j = json_to(f);
+	struct json j = json_to(f, JSON_SPACED);
 	char value[64];
 
 	json_object(&j, NULL);

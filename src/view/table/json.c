@@ -68,7 +68,7 @@ static void table_json_put_table(struct json *j, const struct table *t)
 
 void table_json_all(FILE *f, const struct tables *t)
 {
-	struct json j = json_to(f);
+	struct json j = json_to(f, JSON_SPACED);
 
 	json_object(&j, NULL);
 	vec_each (t, one)
