@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/str.h"
-#include "calc/index.h"
 #include "calc/profile/names_impl.h"
 
 /*
@@ -295,7 +295,7 @@ static uint32_t frame_number(struct names *n, struct index *index, const struct 
 	size_t at = index_first(index, f->hash);
 	uint32_t k;
 
-	for (; (k = index_next(index, f->hash, &at)); at = (at + 1) & (index->cap - 1))
+	index_each (index, f->hash, at, k)
 		if (same_frame(&n->frames.data[k - 1], &f->frame, f->label))
 			return k - 1;
 	vec_push(&n->frames, f->frame);
@@ -333,7 +333,7 @@ static void make_frames(struct names *n)
 		for (size_t i = 0; i < count; i++)
 			site[i].frame = frame_number(n, &index, &asked[i]);
 	}
-	free(index.slot);
+	index_free(&index);
 }
 
 static void names_count_samples(struct names *n)

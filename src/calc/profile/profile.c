@@ -396,9 +396,9 @@ int profile_make(struct source *s, const struct profile_opts *o, struct profile 
 	memcpy(&ret->entries, &tables[0].entries, sizeof(ret->entries));
 	memcpy(&ret->chains, &tables[0].chains, sizeof(ret->chains));
 	memcpy(&ret->extras, &tables[0].extras, sizeof(ret->extras));
-	free(tables[0].entry_index.slot);
-	free(tables[0].chain_index.slot);
-	free(tables[0].extra_index.slot);
+	index_free(&tables[0].entry_index);
+	index_free(&tables[0].chain_index);
+	index_free(&tables[0].extra_index);
 	free(tables[0].buf);
 	mapped_free(&tables[0].mapped);
 	return 0;

@@ -112,7 +112,7 @@ static inline uint32_t chain_find(const struct tables *t, const struct profile_c
 	const struct index *x = &t->chain_index;
 	uint32_t k;
 
-	for (; (k = index_next(x, c->hash, at)); *at = (*at + 1) & (x->cap - 1))
+	index_each (x, c->hash, *at, k)
 		if (chain_same(&t->chains.data[k - 1], c))
 			break;
 	return k;
@@ -144,7 +144,7 @@ uint32_t table_extra(struct tables *t, const struct profile_extra *x, bool copy_
 	size_t at = index_first(ix, x->hash);
 	uint32_t k;
 
-	for (; (k = index_next(ix, x->hash, &at)); at = (at + 1) & (ix->cap - 1)) {
+	index_each (ix, x->hash, at, k) {
 		o = &t->extras.data[k - 1];
 		if (o->hash != x->hash || o->size != x->size ||
 		    memcmp(o->data, x->data, x->size) != 0)
@@ -198,7 +198,7 @@ void table_count_hashed(struct tables *t, const struct profile_entry *e, uint64_
 	size_t at = index_first(x, hash);
 	uint32_t k;
 
-	for (; (k = index_next(x, hash, &at)); at = (at + 1) & (x->cap - 1))
+	index_each (x, hash, at, k)
 		if (entry_same(&t->entries.data[k - 1], e)) {
 			entry_add(&t->entries.data[k - 1], e);
 			return;
@@ -239,9 +239,9 @@ void table_free(struct tables *t)
 	vec_free(&t->entries);
 	vec_free(&t->chains);
 	vec_free(&t->extras);
-	free(t->entry_index.slot);
-	free(t->chain_index.slot);
-	free(t->extra_index.slot);
+	index_free(&t->entry_index);
+	index_free(&t->chain_index);
+	index_free(&t->extra_index);
 	free(t->total);
 	free(t->buf);
 	arena_free(&t->copies);

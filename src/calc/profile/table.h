@@ -3,7 +3,7 @@
 #ifndef KYMO_CALC_PROFILE_TABLE_H
 #define KYMO_CALC_PROFILE_TABLE_H
 
-#include "calc/index.h"
+#include "base/index.h"
 #include "calc/profile/mapped.h"
 #include "calc/profile/profile.h"
 

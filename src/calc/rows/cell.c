@@ -5,15 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/str.h"
-#include "calc/index.h"
 
 /* Tuples of values, interned. */
 struct classes {
 	struct cell_values *values;
 	size_t width;
-	uint32_t *slot;
-	size_t cap, n;
+	struct index index;
+	size_t n;
 };
 
 static uint64_t tuple_hash(const uint64_t *v, size_t n)
@@ -27,27 +27,16 @@ static uint64_t tuple_hash(const uint64_t *v, size_t n)
 
 static uint32_t class_of(struct classes *k, const uint64_t *tuple)
 {
-	size_t at, bytes = k->width * sizeof(*tuple);
+	uint64_t hash = tuple_hash(tuple, k->width);
+	size_t at = index_first(&k->index, hash), bytes = k->width * sizeof(*tuple);
+	uint32_t n;
 
-	if ((k->n + 1) * 2 > k->cap) {
-		free(k->slot);
-		k->cap = k->cap ? k->cap * 2 : 256;
-		k->slot = mem_alloc(k->cap * sizeof(*k->slot));
-		for (size_t i = 0; i < k->n; i++) {
-			at = tuple_hash(k->values->data + i * k->width, k->width) & (k->cap - 1);
-			while (k->slot[at])
-				at = (at + 1) & (k->cap - 1);
-			k->slot[at] = (uint32_t)i + 1;
-		}
-	}
-	at = tuple_hash(tuple, k->width) & (k->cap - 1);
-	for (; k->slot[at]; at = (at + 1) & (k->cap - 1))
-		if (!k->width ||
-		    memcmp(k->values->data + (k->slot[at] - 1) * k->width, tuple, bytes) == 0)
-			return k->slot[at] - 1;
+	index_each (&k->index, hash, at, n)
+		if (!k->width || memcmp(k->values->data + (n - 1) * k->width, tuple, bytes) == 0)
+			return n - 1;
 	for (size_t i = 0; i < k->width; i++)
 		vec_push(k->values, tuple[i]);
-	k->slot[at] = (uint32_t)++k->n;
+	index_set(&k->index, at, hash, ++k->n);
 	return (uint32_t)k->n - 1;
 }
 
@@ -76,7 +65,7 @@ static void find_symbols(struct cells *c)
 		size_t at = index_first(&index, hash);
 		uint32_t k;
 
-		for (; (k = index_next(&index, hash, &at)); at = (at + 1) & (index.cap - 1))
+		index_each (&index, hash, at, k)
 			if (same_symbol(c, &n->frames.data[k - 1], f))
 				break;
 		if (!k) {
@@ -85,7 +74,7 @@ static void find_symbols(struct cells *c)
 		}
 		c->symbol_of[i] = k - 1;
 	}
-	free(index.slot);
+	index_free(&index);
 }
 
 static void find_parents(struct cells *c)
@@ -313,7 +302,7 @@ static void classify_sites(struct cells *c)
 		c->site_class[s] = class_of(&k, tuple);
 	}
 	c->n_site_classes = (uint32_t)k.n;
-	free(k.slot);
+	index_free(&k.index);
 }
 
 static void classify_entries(struct cells *c)
@@ -337,7 +326,7 @@ static void classify_entries(struct cells *c)
 		memcpy(last, tuple, bytes);
 	}
 	c->n_entry_classes = (uint32_t)k.n;
-	free(k.slot);
+	index_free(&k.index);
 }
 
 void cells_make(struct cells *c, const struct names *n, const struct cells_opts *o)

@@ -15,35 +15,42 @@
 static void index_rows(struct hist *h)
 {
 	free(h->slot);
-	h->slot_cap = 16;
-	while (h->slot_cap < h->rows.n * 2)
-		h->slot_cap *= 2;
-	if (h->direct)
-		h->slot_cap = h->direct_cap;
-	h->slot = mem_alloc(h->slot_cap * sizeof(*h->slot));
-	for (size_t i = 0; i < h->rows.n; i++) {
+	h->slot = h->direct ? mem_alloc(h->direct_cap * sizeof(*h->slot)) : NULL;
+	index_free(&h->index);
+	for (uint32_t i = 0; i < h->rows.n; i++) {
 		struct cell_pair pair = h->rows.data[i].at;
-		size_t at = h->direct ? pair.entry * h->direct + pair.site
-				      : pair_hash(pair) & (h->slot_cap - 1);
+		uint64_t hash = pair_hash(pair);
+		size_t at;
+		uint32_t k;
 
-		while (h->slot[at])
-			at = (at + 1) & (h->slot_cap - 1);
-		h->slot[at] = (uint32_t)i + 1;
+		if (h->direct) {
+			h->slot[pair.entry * h->direct + pair.site] = i + 1;
+			continue;
+		}
+		at = index_first(&h->index, hash);
+		index_each (&h->index, hash, at, k)
+			;
+		index_set(&h->index, at, hash, i + 1);
 	}
 }
 
 static inline uint32_t find_row(const struct hist *h, struct cell_pair pair)
 {
+	uint64_t hash = pair_hash(pair);
+	uint32_t k;
 	size_t at;
 
 	if (h->direct) {
-		at = h->slot[pair.entry * h->direct + pair.site];
-		return at ? (uint32_t)at - 1 : HIST_NO_ROW;
+		k = h->slot[pair.entry * h->direct + pair.site];
+		return k ? k - 1 : HIST_NO_ROW;
 	}
-	at = pair_hash(pair) & (h->slot_cap - 1);
-	while (h->slot[at] && !same_pair(h->rows.data[h->slot[at] - 1].at, pair))
-		at = (at + 1) & (h->slot_cap - 1);
-	return h->slot[at] ? h->slot[at] - 1 : HIST_NO_ROW;
+	if (!h->index.cap)
+		return HIST_NO_ROW;
+	at = (uint32_t)hash & (h->index.cap - 1);
+	index_each (&h->index, hash, at, k)
+		if (same_pair(h->rows.data[k - 1].at, pair))
+			return k - 1;
+	return HIST_NO_ROW;
 }
 
 uint32_t hist_find(const struct hist *h, struct cell_pair at)
@@ -183,6 +190,7 @@ void hist_free(struct hist *h)
 	free(h->pair);
 	vec_free(&h->rows);
 	free(h->slot);
+	index_free(&h->index);
 	arena_free(&h->modes);
 }
 

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/index.h"
 #include "calc/rows/cell.h"
 
 struct hist_opts {
@@ -62,9 +63,9 @@ struct hist {
 	unsigned sort_member; /* the event whose sums decide the order; 0: the leader */
 	struct arena modes;   /* the rows' by_mode */
 	/* inner workings */
-	uint32_t *slot;
-	size_t slot_cap;
 	size_t direct, direct_cap; /* classes of sites, and pairs; 0: too many for an array */
+	uint32_t *slot;		   /* that array: row + 1 */
+	struct index index;	   /* instead of it */
 };
 
 /* The profile must have been made by at least what the columns need: see cells_needs. */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/pool.h"
-#include "calc/index.h"
 #include "calc/rows/hist_impl.h"
 
 /* A row that an entry counts for. They are told first and counted together: see count_touches(). */
@@ -61,7 +61,7 @@ static inline uint32_t row_at(struct table *t, struct cell_pair pair, uint64_t k
 		return t->slot[key] - 1;
 	}
 	at = index_first(&t->index, key);
-	for (; (k = index_next(&t->index, key, &at)); at = (at + 1) & (t->index.cap - 1))
+	index_each (&t->index, key, at, k)
 		if (same_pair(t->rows.data[k - 1].at, pair))
 			return k - 1;
 	k = row_new(t, pair);
@@ -253,7 +253,7 @@ static int rows_job(void *ctx, size_t job, unsigned worker)
 
 	(void)worker;
 	sum_entries(s->h, &s->tables[job], 0, s->h->cells->names->profile->entries.n);
-	free(s->tables[job].index.slot);
+	index_free(&s->tables[job].index);
 	return 0;
 }
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/index.h"
 #include "base/pool.h"
-#include "calc/index.h"
 #include "calc/stacks/places_ask.h"
 #include "calc/stacks/visible_read.h"
 #include "event/waker.h"
@@ -114,7 +114,7 @@ static uint32_t stack_number(struct finder *f, const uint32_t *func, uint32_t n,
 	size_t at = index_first(&f->index, hash);
 	uint32_t k;
 
-	for (; (k = index_next(&f->index, hash, &at)); at = (at + 1) & (f->index.cap - 1)) {
+	index_each (&f->index, hash, at, k) {
 		const struct stack *s = &f->stacks.data[k - 1];
 
 		if (s->n == n &&
@@ -341,7 +341,7 @@ static void paths_free(struct paths *p)
 		vec_free(&f->func);
 		vec_free(&f->stacks);
 		vec_free(&f->hash);
-		free(f->index.slot);
+		index_free(&f->index);
 		vec_free(&f->entries);
 		vec_free(&f->places);
 		free(f->met);

@@ -23,6 +23,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
+#include "base/index.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "live/walk/walker.h"
@@ -184,8 +185,7 @@ struct walker {
 
 	/* Rules in force, by hash. */
 	uint32_t n_rules;
-	uint32_t *rule_slots; /* rule + 1 */
-	uint32_t rule_slots_cap;
+	struct index rule_index;
 
 	VEC(struct walker_slab) slabs; /* grown by the builder only */
 	uint64_t slab_used;	       /* blocks */

@@ -73,11 +73,6 @@ bool walker_table_touch(struct walker *w, uint32_t number)
 
 /* ---- rules ---- */
 
-static uint32_t rule_hash(const struct ehframe_rule *r)
-{
-	return (uint32_t)map_hash_bytes(r, sizeof(*r));
-}
-
 uint32_t walker_rule_direct(const struct ehframe_rule *r)
 {
 	int last = r->fp == EHFRAME_FP_SAME ? 0 : r->ra_off - r->fp_off, words = r->cfa_off / 8;
@@ -101,18 +96,21 @@ uint32_t walker_rule_direct(const struct ehframe_rule *r)
 /* The rule's number in the kernel; what does not fit needs full evaluation. With the lock. */
 static uint32_t rule_id(struct walker *w, const struct ehframe_rule *r)
 {
-	uint32_t at = rule_hash(r) & (w->rule_slots_cap - 1), d = walker_rule_direct(r);
+	uint32_t d = walker_rule_direct(r), k;
+	uint64_t hash = map_hash_bytes(r, sizeof(*r));
+	size_t at;
 
 	if (d)
 		return d;
-	for (; w->rule_slots[at]; at = (at + 1) & (w->rule_slots_cap - 1))
-		if (!memcmp(&w->rules[w->rule_slots[at] - 1].rule, r, sizeof(*r)))
-			return w->rule_slots[at] - 1;
+	at = index_first(&w->rule_index, hash);
+	index_each (&w->rule_index, hash, at, k)
+		if (!memcmp(&w->rules[k - 1].rule, r, sizeof(*r)))
+			return k - 1;
 	if (w->n_rules == w->rules_cap ||
 	    !walker_area_touch(&w->rules_area, w->n_rules * sizeof(*w->rules), sizeof(*w->rules)))
 		return EHFRAME_RULE_FULL;
 	w->rules[w->n_rules] = (struct walk_rule){ .rule = *r };
-	w->rule_slots[at] = ++w->n_rules;
+	index_set(&w->rule_index, at, hash, ++w->n_rules);
 	return w->n_rules - 1;
 }
 
@@ -472,8 +470,6 @@ int walker_slab_init(struct walker *w, struct err *e)
 	w->maps = (struct walk_map *)w->maps_area.base;
 	w->tables = (struct walk_table *)w->tables_area.base;
 	w->rules = (void *)w->rules_area.base;
-	w->rule_slots_cap = w->rules_cap * 2;
-	w->rule_slots = mem_alloc(w->rule_slots_cap * sizeof(*w->rule_slots));
 	for (unsigned i = 0; i < EHFRAME_RULES_FIXED; i++)
 		rule_id(w, &fixed[i]);
 	w->next_table = WALKER_TABLE_FIRST;
@@ -494,6 +490,6 @@ void walker_slab_free(struct walker *w)
 	walker_area_close(&w->maps_area);
 	walker_area_close(&w->tables_area);
 	walker_area_close(&w->rules_area);
-	free(w->rule_slots);
+	index_free(&w->rule_index);
 }
 #endif

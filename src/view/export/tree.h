@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/index.h"
 #include "base/vec.h"
 
 #define EXPORT_ROOT UINT32_MAX /* the parent of outermost frames */
@@ -14,8 +15,7 @@ struct export_node {
 };
 struct export_tree {
 	VEC(struct export_node) nodes; /* parents stand before their children */
-	uint32_t *slots;	       /* open addressing: node + 1 */
-	size_t n_slots;
+	struct index index;
 };
 
 /* The node of a frame below parent, made when there is none. */

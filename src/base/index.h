@@ -4,11 +4,18 @@
  *
  * Open addressing; a slot holds half a hash and an index + 1. So what has another hash is not
  * looked at, nor is anything when the table grows. A zeroed struct is empty.
+ *
+ * Tables of their own have, beside map.h, only those that lose by this one, and say why:
+ * calc/stacks/prefix_tree.h, calc/stacks/graph_ways.h, calc/profile/names_sites.c and
+ * view/script/site.c keep what is compared in the slot (nothing else is touched),
+ * calc/stacks/paths.c keeps neighbours beside each other, calc/time/pairs.c removes,
+ * sym/unwind/ehframe.c needs 2 bytes a slot and empties it for each file.
  */
-#ifndef KYMO_CALC_INDEX_H
-#define KYMO_CALC_INDEX_H
+#ifndef KYMO_BASE_INDEX_H
+#define KYMO_BASE_INDEX_H
 
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 
@@ -44,6 +51,11 @@ static inline uint32_t index_next(const struct index *x, uint64_t hash, size_t *
 	return (uint32_t)x->slot[*at];
 }
 
+/* Each that may be the one, as k: the rest is up to the caller. at is a free slot behind the last.
+ */
+#define index_each(x, hash, at, k) \
+	for (; ((k) = index_next((x), (hash), &(at))); (at) = ((at) + 1) & ((x)->cap - 1))
+
 static inline size_t index_first(struct index *x, uint64_t hash)
 {
 	if ((x->n + 1) * 2 > x->cap)
@@ -55,6 +67,12 @@ static inline void index_set(struct index *x, size_t at, uint64_t hash, size_t n
 {
 	x->slot[at] = hash << 32 | (uint32_t)n;
 	x->n++;
+}
+
+static inline void index_free(struct index *x)
+{
+	free(x->slot);
+	*x = (struct index){ 0 };
 }
 
 /* It will be looked for soon. */
