@@ -49,7 +49,7 @@ static int each_word(const char *list, const struct list *l, struct err *e)
 			r = add_words(l, text, "\n\r");
 		}
 		if (r)
-			return err_set(e, EINVAL, "'%s' is no number", word);
+			return -EINVAL;
 	}
 	return 0;
 }
@@ -77,10 +77,15 @@ static int pick_add_cpu(void *to, unsigned cpu)
 	return 0;
 }
 
-static int numbers(const char *list, struct map *m, bool *any, struct err *e)
+static int pick_numbers(const char *list, const char *what, struct map *m, bool *any, struct err *e)
 {
+	int r;
+
 	*any = list != NULL;
-	return list ? each_word(list, &(struct list){ pick_add_number, m }, e) : 0;
+	if (!list)
+		return 0;
+	r = each_word(list, &(struct list){ pick_add_number, m }, e);
+	return r == -EINVAL ? err_set(e, EINVAL, "%s %s: not a list of numbers", what, list) : r;
 }
 
 static int pick_names(const char *list, struct strtab *t, bool *any, const char **one,
@@ -142,9 +147,9 @@ int pick_make(struct pick *p, const struct pick_opts *o, const struct trace *t, 
 	if (r == 0)
 		r = pick_cpus(p, o->cpus, e);
 	if (r == 0)
-		r = numbers(o->pids, &p->pids, &p->by_pid, e);
+		r = pick_numbers(o->pids, "--pid", &p->pids, &p->by_pid, e);
 	if (r == 0)
-		r = numbers(o->tids, &p->tids, &p->by_tid, e);
+		r = pick_numbers(o->tids, "--tid", &p->tids, &p->by_tid, e);
 	if (r == 0)
 		r = pick_names(o->comms, &p->comm_names, &p->by_comm, &p->one_comm, e);
 	if (r == 0)
@@ -182,11 +187,14 @@ bool pick_any(const struct pick *p)
 	return p->times.n || p->by_cpu || p->by_pid || p->by_tid || p->by_comm;
 }
 
+bool pick_cpu(const struct pick *p, const struct event *ev)
+{
+	return !p->by_cpu || ev->cpu == UINT32_MAX || map_find(&p->cpus, ev->cpu);
+}
+
 enum profile_want pick_event(const struct pick *p, const struct event *ev)
 {
-	if (!spans_hold(&p->times, ev->time))
-		return PROFILE_SKIP;
-	if (p->by_cpu && !map_find(&p->cpus, ev->cpu))
+	if (!spans_hold(&p->times, ev->time) || !pick_cpu(p, ev))
 		return PROFILE_SKIP;
 	if (p->by_pid && !map_find(&p->pids, (uint32_t)ev->pid))
 		return PROFILE_ASIDE;

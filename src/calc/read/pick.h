@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which samples a report looks at.
+ * Which samples are looked at: by reports, pictures, exports and script.
  *
  * Times, CPUs and sockets leave samples out altogether; tasks, files and functions
  * set them aside, so that shares stay those of the whole recording (perf's
@@ -35,6 +35,8 @@ void pick_free(struct pick *p);
 
 /* Does it leave any event out at all? */
 bool pick_any(const struct pick *p);
+/* Is it of a wanted CPU? What does not say its CPU is. */
+bool pick_cpu(const struct pick *p, const struct event *ev);
 enum profile_want pick_event(const struct pick *p, const struct event *ev);
 /* By site, whether samples there are wanted; NULL when all are. */
 bool *pick_sites(const struct pick *p, const struct names *n);

@@ -275,15 +275,14 @@ static int script_print_all(const struct args *a, struct source *s, struct symbo
 	struct printing p = { .out = out, .left = a->max_events, .limited = a->max_events > 0 };
 	bool side = o->show_task || o->show_mmap || o->show_switch || o->show_lost ||
 		    o->show_namespace || o->show_cgroup || o->show_bpf || o->show_text_poke;
-	struct script_filter_opts fo = { .time = a->time,
-					 .pids = a->pids,
-					 .tids = a->tids,
-					 .comms = a->comms,
-					 .cpus = a->cpus,
-					 .symbols = a->symbols,
-					 .dsos = a->dsos,
-					 .addr_range = a->addr_range };
-	int r = script_filter_init(&p.filter, &fo, s->trace, e);
+	struct pick_opts fo = { .time = a->time,
+				.pids = a->pids,
+				.tids = a->tids,
+				.comms = a->comms,
+				.cpus = a->cpus,
+				.symbols = a->symbols,
+				.dsos = a->dsos };
+	int r = script_filter_init(&p.filter, &fo, a->addr_range, s->trace, e);
 
 	if (r == 0 && gate_wanted(&a->gate)) {
 		p.gated = true;
