@@ -36,9 +36,9 @@ static int bad_value(const struct opt *o, const char *value, const char *want, s
 	return -EINVAL;
 }
 
-static int opt_store(struct parse *p, const struct opt *o, const char *value, bool unset)
+int opt_set(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	char *field = (char *)p->args + o->field;
+	char *field = (char *)args + o->field;
 	uint64_t u;
 	int64_t i;
 
@@ -49,14 +49,14 @@ static int opt_store(struct parse *p, const struct opt *o, const char *value, bo
 		if (unset)
 			i = 0;
 		else if (!str_i64(value, &i) || i < INT_MIN || i > INT_MAX)
-			return bad_value(o, value, "a number", p->e);
+			return bad_value(o, value, "a number", e);
 		*(int *)field = (int)i;
 		return 0;
 	case OPT_KIND_U64:
 		if (unset)
 			u = 0;
 		else if (!str_u64(value, &u))
-			return bad_value(o, value, "a number that is not negative", p->e);
+			return bad_value(o, value, "a number that is not negative", e);
 		*(uint64_t *)field = u;
 		return 0;
 	case OPT_KIND_STR: *(const char **)field = unset ? NULL : value; return 0;
@@ -66,7 +66,7 @@ static int opt_store(struct parse *p, const struct opt *o, const char *value, bo
 		else
 			vec_push((struct vec_strs *)field, value);
 		return 0;
-	case OPT_KIND_FN: return o->fn(o, value, unset, p->args, p->e);
+	case OPT_KIND_FN: return o->fn(o, value, unset, args, e);
 	default: return -EINVAL;
 	}
 }
@@ -92,18 +92,18 @@ static int opt_take(struct parse *p, const struct opt *o, const char *attached, 
 		if (attached)
 			return err_set(p->e, EINVAL, "%s takes no value",
 				       shown(o, name, sizeof(name)));
-		return opt_store(p, o, NULL, unset);
+		return opt_set(o, NULL, unset, p->args, p->e);
 	}
 	if (attached)
-		return opt_store(p, o, attached, false);
+		return opt_set(o, attached, false, p->args, p->e);
 	if (o->arg == OPT_ARG_OPTIONAL || (o->arg == OPT_ARG_LAST && (!next || next[0] == '-')) ||
 	    (o->arg == OPT_ARG_CHOICE && !(next && is_choice(o, next))))
-		return opt_store(p, o, NULL, false);
+		return opt_set(o, NULL, false, p->args, p->e);
 	if (!next)
 		return err_set(p->e, EINVAL, "%s needs a value (%s)", shown(o, name, sizeof(name)),
 			       o->meta ? o->meta : "VALUE");
 	p->at++;
-	return opt_store(p, o, next, false);
+	return opt_set(o, next, false, p->args, p->e);
 }
 
 static int short_options(struct parse *p, const char *s)

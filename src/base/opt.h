@@ -130,6 +130,9 @@ struct opt {
 /* Is there a --no- form of it? */
 bool opt_can_undo(const struct opt *o);
 
+/* What parsing does when it meets o: for those who have taken an option for somebody else. */
+int opt_set(const struct opt *o, const char *value, bool unset, void *args, struct err *e);
+
 /*
  * Parse argv[1..argc-1] into args. On success returns how many words are left,
  * which stand from argv[1] on in their order. -EINVAL with a suggestion in e;

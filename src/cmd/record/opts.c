@@ -15,7 +15,7 @@ int record_on_event(const struct opt *o, const char *value, bool unset, void *ar
 {
 	(void)o;
 	(void)unset;
-	return spec_parse(&((struct record_args *)args)->events, value, events_env(), e);
+	return spec_parse(&((struct record_args *)args)->o.events, value, events_env(), e);
 }
 
 int record_on_trigger(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
@@ -24,15 +24,15 @@ int record_on_trigger(const struct opt *o, const char *value, bool unset, void *
 
 	(void)o;
 	(void)unset;
-	a->timestamp_file = a->switch_signal = true;
-	return spec_parse(&a->triggers, value, events_env(), e);
+	a->o.timestamp_file = a->o.switch_signal = true;
+	return spec_parse(&a->o.triggers, value, events_env(), e);
 }
 
 int record_on_filter(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	(void)o;
 	(void)unset;
-	return events_filter(&((struct record_args *)args)->events, value, e);
+	return events_filter(&((struct record_args *)args)->o.events, value, e);
 }
 
 /* The kernel's limit moves, so it is looked at later, when it is known what shall happen then. */
@@ -47,8 +47,8 @@ int record_on_freq(const struct opt *o, const char *value, bool unset, void *arg
 		v = capture_max_freq();
 	else if (!str_u64(value, &v) || !v)
 		return err_set(e, EINVAL, "-F wants samples a second or max, not '%s'", value);
-	a->capture.freq = v;
-	a->capture.freq_given = true;
+	a->o.capture.freq = v;
+	a->o.capture.freq_given = true;
 	return 0;
 }
 
@@ -67,7 +67,7 @@ int record_on_chain(const struct opt *o, const char *value, bool unset, void *ar
 
 	(void)o;
 	if (unset || !value) {
-		a->capture.chain = unset ? CAPTURE_NO_CHAIN : CAPTURE_AUTO;
+		a->o.capture.chain = unset ? CAPTURE_NO_CHAIN : CAPTURE_AUTO;
 		return 0;
 	}
 	while (i < ARRAY_SIZE(modes) &&
@@ -77,14 +77,14 @@ int record_on_chain(const struct opt *o, const char *value, bool unset, void *ar
 		err_set(e, EINVAL, "--call-graph does not know '%s'", value);
 		return err_hint(e, "auto, fp, dwarf[,SIZE] or lbr");
 	}
-	a->capture.chain = modes[i].chain;
+	a->o.capture.chain = modes[i].chain;
 	if (!value[n] || modes[i].chain != CAPTURE_DWARF)
 		return 0;
 	if (!str_u64(value + n + 1, &size) || size < 8 || size > 65528) {
 		err_set(e, EINVAL, "a stack copy has 8 to 65528 bytes, not '%s'", value + n + 1);
 		return err_hint(e, "--call-graph dwarf,16384");
 	}
-	a->capture.stack_size = (uint32_t)size;
+	a->o.capture.stack_size = (uint32_t)size;
 	return 0;
 }
 
@@ -110,7 +110,7 @@ int record_on_mmap(const struct opt *o, const char *value, bool unset, void *arg
 		err_set(e, EINVAL, "-m wants pages or a size, not '%s'", value);
 		return err_hint(e, "-m 1024 (pages), -m 16M");
 	}
-	a->capture.ring_size = size;
+	a->o.capture.ring_size = size;
 	return 0;
 }
 
@@ -134,18 +134,18 @@ int record_on_clock(const struct opt *o, const char *value, bool unset, void *ar
 	uint64_t number;
 
 	(void)o;
-	a->capture.has_clock = !unset;
+	a->o.capture.has_clock = !unset;
 	if (unset)
 		return 0;
 	if (str_u64(value, &number) && number < 16) {
-		a->capture.clock_id = (int)number;
+		a->o.capture.clock_id = (int)number;
 		return 0;
 	}
 	if (strncasecmp(value, "CLOCK_", 6) == 0)
 		value += strlen("CLOCK_");
 	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++)
 		if (strcasecmp(value, clocks[i].name) == 0) {
-			a->capture.clock_id = clocks[i].id;
+			a->o.capture.clock_id = clocks[i].id;
 			return 0;
 		}
 	err_set(e, EINVAL, "no clock '%s'", value);
@@ -160,7 +160,7 @@ int record_on_zstd(const struct opt *o, const char *value, bool unset, void *arg
 	(void)o;
 	if (value && (!str_u64(value, &level) || level > 22))
 		return err_set(e, EINVAL, "-z wants a level of 0 (none) to 22, not '%s'", value);
-	a->zstd_level = unset ? 0 : (int)level;
+	a->o.zstd_level = unset ? 0 : (int)level;
 	return 0;
 }
 
@@ -171,14 +171,14 @@ int record_on_switch(const struct opt *o, const char *value, bool unset, void *a
 	struct record_args *a = args;
 
 	(void)o;
-	a->timestamp_file = !unset;
-	a->switch_signal = !unset;
+	a->o.timestamp_file = !unset;
+	a->o.switch_signal = !unset;
 	if (unset || !value || strcmp(value, "signal") == 0)
 		return 0;
-	if (strpbrk(value, "smhd") && str_duration(value, 1000000000, &a->switch_ns) &&
-	    a->switch_ns)
+	if (strpbrk(value, "smhd") && str_duration(value, 1000000000, &a->o.switch_ns) &&
+	    a->o.switch_ns)
 		return 0;
-	if (str_size(value, 1, &a->switch_bytes) && a->switch_bytes)
+	if (str_size(value, 1, &a->o.switch_bytes) && a->o.switch_bytes)
 		return 0;
 	err_set(e, EINVAL, "--switch-output does not understand '%s'", value);
 	return err_hint(e, "signal, a size (100M) or a time (30s)");
@@ -191,7 +191,7 @@ int record_on_max_size(const struct opt *o, const char *value, bool unset, void 
 
 	(void)o;
 	(void)unset;
-	if (!str_size(value, 1, &a->max_size) || !a->max_size)
+	if (!str_size(value, 1, &a->o.max_size) || !a->o.max_size)
 		return err_set(e, EINVAL, "--max-size wants a size (100M), not '%s'", value);
 	return 0;
 }
@@ -202,7 +202,7 @@ int record_on_branch(const struct opt *o, const char *value, bool unset, void *a
 
 	(void)o;
 	(void)unset;
-	return attr_branches(value ? value : "any", &a->capture.branch_type, e);
+	return attr_branches(value ? value : "any", &a->o.capture.branch_type, e);
 }
 
 int record_on_period(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
@@ -210,7 +210,7 @@ int record_on_period(const struct opt *o, const char *value, bool unset, void *a
 	(void)o;
 	(void)value;
 	(void)e;
-	((struct record_args *)args)->capture.period_field = unset ? -1 : 1;
+	((struct record_args *)args)->o.capture.period_field = unset ? -1 : 1;
 	return 0;
 }
 
@@ -219,7 +219,7 @@ int record_on_exclude(const struct opt *o, const char *value, bool unset, void *
 	(void)o;
 	(void)value;
 	(void)e;
-	((struct record_args *)args)->exclude_perf = unset ? -1 : 1;
+	((struct record_args *)args)->o.exclude_perf = unset ? -1 : 1;
 	return 0;
 }
 
@@ -241,7 +241,7 @@ static const char *const registers[] = { "" };
 int record_on_regs(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
 	struct record_args *a = args;
-	uint64_t *mask = o->letter == 'I' ? &a->capture.intr_regs : &a->capture.user_regs;
+	uint64_t *mask = o->letter == 'I' ? &a->o.capture.intr_regs : &a->o.capture.user_regs;
 	AUTO_STRBUF all = { 0 };
 
 	*mask = unset || value ? 0 : REGS_ALL;
@@ -249,7 +249,7 @@ int record_on_regs(const struct opt *o, const char *value, bool unset, void *arg
 		if (REGS_ALL >> i & 1)
 			strbuf_printf(&all, " %s", registers[i]);
 	if (value && strcmp(value, "?") == 0) {
-		a->regs_list = arena_strdup(&a->events.arena, strbuf_str(&all));
+		a->regs_list = arena_strdup(&a->o.events.arena, strbuf_str(&all));
 		return 0;
 	}
 	while (value && *value) {
@@ -279,14 +279,14 @@ int record_on_delay(const struct opt *o, const char *value, bool unset, void *ar
 
 	(void)o;
 	(void)unset;
-	a->n_spans = 0;
+	a->o.n_spans = 0;
 	if (str_i64(value, &ms) && ms >= -1) {
 		if (ms > 0) {
-			a->span[0].from = (uint64_t)ms;
-			a->span[0].to = 0;
-			a->n_spans = 1;
+			a->o.span[0].from = (uint64_t)ms;
+			a->o.span[0].to = 0;
+			a->o.n_spans = 1;
 		}
-		a->delayed = ms != 0;
+		a->o.delayed = ms != 0;
 		return 0;
 	}
 	while (*value) {
@@ -294,15 +294,16 @@ int record_on_delay(const struct opt *o, const char *value, bool unset, void *ar
 		int n = 0;
 
 		if (sscanf(value, "%llu-%llu%n", &from, &to, &n) != 2 || from < last ||
-		    to <= from || (value[n] && value[n] != ',') || a->n_spans == RECORD_MAX_SPANS) {
+		    to <= from || (value[n] && value[n] != ',') ||
+		    a->o.n_spans == RECORD_MAX_SPANS) {
 			err_set(e, EINVAL, "-D does not understand '%s'", value);
 			return err_hint(e, "-D 100, -D -1, or rising times: -D 100-200,300-400");
 		}
-		a->span[a->n_spans].from = from;
-		a->span[a->n_spans++].to = last = to;
+		a->o.span[a->o.n_spans].from = from;
+		a->o.span[a->o.n_spans++].to = last = to;
 		value += n + (value[n] == ',');
 	}
-	a->delayed = a->n_spans > 0;
+	a->o.delayed = a->o.n_spans > 0;
 	return 0;
 }
 
@@ -317,7 +318,7 @@ int record_on_synth(const struct opt *o, const char *value, bool unset, void *ar
 		size_t n = strcspn(value, ",");
 
 		if (n == 2 && memcmp(value, "no", n) == 0) {
-			a->synth.none = true;
+			a->o.synth.none = true;
 		} else if (n == 3 && memcmp(value, "all", n) == 0) {
 			task = mmap = cgroup = true;
 		} else if (n == 4 && memcmp(value, "task", n) == 0) {
@@ -333,8 +334,8 @@ int record_on_synth(const struct opt *o, const char *value, bool unset, void *ar
 		value += n;
 		value += *value == ',';
 	}
-	a->synth.no_tasks = !task;
-	a->synth.no_maps = !mmap;
-	a->synth.no_cgroups = !cgroup;
+	a->o.synth.no_tasks = !task;
+	a->o.synth.no_maps = !mmap;
+	a->o.synth.no_cgroups = !cgroup;
 	return 0;
 }

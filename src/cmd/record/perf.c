@@ -97,7 +97,7 @@ int record_on_threads(const struct opt *o, const char *value, bool unset, void *
 
 	(void)o;
 	if (unset || !value) {
-		a->threads = unset;
+		a->o.threads = unset;
 		return 0;
 	}
 	if (!str_u64(value, &n) && !count_places(value, &n) && !count_pairs(value, &n)) {
@@ -106,6 +106,6 @@ int record_on_threads(const struct opt *o, const char *value, bool unset, void *
 	}
 	if (n < 1 || n > MAX_THREADS)
 		return err_set(e, EINVAL, "--threads wants 1 to %d, not '%s'", MAX_THREADS, value);
-	a->threads = (int)n;
+	a->o.threads = (int)n;
 	return 0;
 }

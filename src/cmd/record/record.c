@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* kymo record: the table of options, and what they mean together. */
+/* kymo record: the table of options. */
 #define OPT_ARGS struct record_args
 #include "cmd/record/record.h"
 
-#include <signal.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "cmd/front/settings.h"
 #include "cmd/share/accept.h"
 #include "cmd/share/event_opts.h"
 #include "cmd/trace/trace.h"
-#include "live/capture/attr.h"
 
 /* What kymo does not do, and why: cmd/record/perf.c. */
 #define OPT_REFUSED(c, l) ACCEPTED_(c, l, OPT_ARG_OPTIONAL, record_on_refused)
@@ -23,7 +21,7 @@ static const struct opt opts[] = {
 	       "only hits of the tracepoint before that match"),
 	OPT_FN('F', "freq", "N", record_on_freq, "samples a second, or max (default: 4000)"),
 	OPT_FLAG(0, "strict-freq", strict_freq, "fail where the kernel allows less than -F"),
-	OPT_U64('c', "count", "N", capture.period, "a sample every N events"),
+	OPT_U64('c', "count", "N", o.capture.period, "a sample every N events"),
 	OPT_FN0('g', NULL, record_on_g, "call chains; as --call-graph auto"),
 	{ .kind = OPT_KIND_STR,
 	  .name = "call-graph-default",
@@ -35,28 +33,28 @@ static const struct opt opts[] = {
 		    "call chains: auto (default: walked in the kernel, frame pointers not needed), "
 		    "fp, dwarf[,SIZE] or lbr",
 		    "auto|fp|dwarf|lbr"),
-	OPT_FLAG(0, "user-callchains", capture.user_chains, "only user space in call chains"),
-	OPT_FLAG(0, "kernel-callchains", capture.kernel_chains, "only the kernel in call chains"),
-	OPT_INT(0, "max-stack", "N", capture.max_stack,
+	OPT_FLAG(0, "user-callchains", o.capture.user_chains, "only user space in call chains"),
+	OPT_FLAG(0, "kernel-callchains", o.capture.kernel_chains, "only the kernel in call chains"),
+	OPT_INT(0, "max-stack", "N", o.capture.max_stack,
 		"frames of a chain (default: the kernel's limit)"),
 	OPT_FN_C('j', "branch-filter", "KIND,...", OPT_ARG_REQUIRED, record_on_branch,
 		 "branch stacks of these kinds", NULL),
 	OPT_FN0('b', "branch-any", record_on_branch, "any taken branches"),
 	OPT_FLAG(0, "group", group, "put all events into one group"),
-	OPT_FLAG(0, "all-user", capture.all_user, "user space only"),
-	OPT_FLAG(0, "all-kernel", capture.all_kernel, "the kernel only"),
+	OPT_FLAG(0, "all-user", o.capture.all_user, "user space only"),
+	OPT_FLAG(0, "all-kernel", o.capture.all_kernel, "the kernel only"),
 	OPT_FN0(0, "exclude-perf", record_on_exclude,
 		"leave kymo itself out, of all tracepoints too (default: of samples and system "
 		"calls)"),
-	OPT_FLAG(0, "switch-events", capture.switch_events, "also context switches"),
-	OPT_FLAG(0, "namespaces", capture.namespaces, "also namespaces"),
-	OPT_FLAG(0, "all-cgroups", capture.cgroup, "also cgroups"),
-	OPT_FLAG(0, "no-bpf-event", capture.no_bpf_records, "not the loading of BPF programs"),
+	OPT_FLAG(0, "switch-events", o.capture.switch_events, "also context switches"),
+	OPT_FLAG(0, "namespaces", o.capture.namespaces, "also namespaces"),
+	OPT_FLAG(0, "all-cgroups", o.capture.cgroup, "also cgroups"),
+	OPT_FLAG(0, "no-bpf-event", o.capture.no_bpf_records, "not the loading of BPF programs"),
 	OPT_FN(0, "synth", "WHAT", record_on_synth,
 	       "what to tell of before the start: no, all, task, mmap, cgroup"),
-	OPT_FLAG(0, "tail-synthesize", tail_synth, "tell of it at the end instead"),
+	OPT_FLAG(0, "tail-synthesize", o.tail_synth, "tell of it at the end instead"),
 	OPT_HEAD("Time off the CPU"),
-	OPT_FLAG(0, "off-cpu", capture.off.on,
+	OPT_FLAG(0, "off-cpu", o.capture.off.on,
 		 "also where threads wait, and how long: event offcpu-time, in ns"),
 	OPT_U64(0, "off-cpu-thresh", "MS", off_thresh_ms,
 		"waits of so many ms get samples of their own, with their time; shorter ones are "
@@ -64,74 +62,75 @@ static const struct opt opts[] = {
 	OPT_U64(0, "off-cpu-room", "N", off_room,
 		"room in the kernel for so many different waits (thread and stack) at once "
 		"(default: 32768)"),
-	OPT_FLAG(0, "wakers", capture.off.wakers,
+	OPT_FLAG(0, "wakers", o.capture.off.wakers,
 		 "also who ended the waits, and where it was (report --wakers shows it)"),
 	OPT_HEAD("Whom"),
-	OPT_FLAG('a', "all-cpus", target.all_cpus, "the whole machine (default without a command)"),
-	OPT_STR_C('p', "pid", "PID,...", target.pids, "these processes, by number or name",
+	OPT_FLAG('a', "all-cpus", o.target.all_cpus,
+		 "the whole machine (default without a command)"),
+	OPT_STR_C('p', "pid", "PID,...", o.target.pids, "these processes, by number or name",
 		  "@pids"),
-	OPT_STR_C('t', "tid", "TID,...", target.tids, "these threads", "@pids"),
-	OPT_STR_C('C', "cpu", "LIST", target.cpus, "these CPUs", "@cpus"),
-	OPT_STR_C('u', "uid", "USER", target.user, "a user's processes", "@users"),
+	OPT_STR_C('t', "tid", "TID,...", o.target.tids, "these threads", "@pids"),
+	OPT_STR_C('C', "cpu", "LIST", o.target.cpus, "these CPUs", "@cpus"),
+	OPT_STR_C('u', "uid", "USER", o.target.user, "a user's processes", "@users"),
 	OPT_STR('G', "cgroup", "NAME,...", cgroups,
 		"in this cgroup, with -a; several: one for each event, in order"),
-	OPT_FLAG('i', "no-inherit", no_inherit, "not their children"),
-	OPT_FLAG(0, "per-thread", capture.per_thread, "a ring for each thread, and no children"),
+	OPT_FLAG('i', "no-inherit", o.no_inherit, "not their children"),
+	OPT_FLAG(0, "per-thread", o.capture.per_thread, "a ring for each thread, and no children"),
 	OPT_HEAD("What a sample holds"),
-	OPT_FLAG('T', "timestamp", capture.time, "time (default)"),
+	OPT_FLAG('T', "timestamp", o.capture.time, "time (default)"),
 	OPT_FN0('P', "period", record_on_period,
 		"period, also that of a clock, which stays the same"),
-	OPT_FLAG('d', "data", capture.data_addr, "data addresses"),
-	OPT_FLAG('W', "weight", capture.weight, "weight"),
-	OPT_FLAG('R', "raw-samples", capture.raw, "raw data of all events"),
-	OPT_FLAG(0, "phys-data", capture.phys_addr, "physical addresses of data"),
-	OPT_FLAG(0, "data-page-size", capture.data_page, "page sizes of data"),
-	OPT_FLAG(0, "code-page-size", capture.code_page, "page sizes of code"),
-	OPT_FLAG(0, "transaction", capture.transaction, "transaction flags"),
-	OPT_FLAG(0, "sample-cpu", capture.cpu, "CPU"),
-	OPT_FLAG(0, "sample-identifier", capture.identifier, "which event it is, always"),
+	OPT_FLAG('d', "data", o.capture.data_addr, "data addresses"),
+	OPT_FLAG('W', "weight", o.capture.weight, "weight"),
+	OPT_FLAG('R', "raw-samples", o.capture.raw, "raw data of all events"),
+	OPT_FLAG(0, "phys-data", o.capture.phys_addr, "physical addresses of data"),
+	OPT_FLAG(0, "data-page-size", o.capture.data_page, "page sizes of data"),
+	OPT_FLAG(0, "code-page-size", o.capture.code_page, "page sizes of code"),
+	OPT_FLAG(0, "transaction", o.capture.transaction, "transaction flags"),
+	OPT_FLAG(0, "sample-cpu", o.capture.cpu, "CPU"),
+	OPT_FLAG(0, "sample-identifier", o.capture.identifier, "which event it is, always"),
 	OPT_FN_C('I', "intr-regs", "REG,...", OPT_ARG_OPTIONAL, record_on_regs,
 		 "registers (-I? lists them)", NULL),
 	OPT_FN_C(0, "user-regs", "REG,...", OPT_ARG_OPTIONAL, record_on_regs,
 		 "registers of user space (--user-regs=? lists them)", NULL),
-	OPT_FLAG('s', "stat", capture.read_counts, "counts per thread"),
-	OPT_FLAG(0, "running-time", capture.running_time, "times of counts (:S groups)"),
-	OPT_FLAG('n', "no-samples", capture.no_samples, "no samples, only side-band"),
+	OPT_FLAG('s', "stat", o.capture.read_counts, "counts per thread"),
+	OPT_FLAG(0, "running-time", o.capture.running_time, "times of counts (:S groups)"),
+	OPT_FLAG('n', "no-samples", o.capture.no_samples, "no samples, only side-band"),
 	OPT_FN_UNDO('k', "clockid", "CLOCK", record_on_clock, "time by this clock",
 		    "monotonic|monotonic_raw|realtime|boottime|tai"),
 	OPT_HEAD("How long, and where to"),
 	OPT_DURATION(0, duration, "stop after so long (10, 0.5, 2m)"),
-	OPT_STR_C('o', "output", "FILE", output, "write to FILE (default: perf.data; -: a pipe)",
+	OPT_STR_C('o', "output", "FILE", o.output, "write to FILE (default: perf.data; -: a pipe)",
 		  "@files"),
 	OPT_FN('m', "mmap-pages", "PAGES", record_on_mmap,
 	       "size of each CPU's ring: pages, or 16M"),
 	OPT_FN_C(0, "threads", "N", OPT_ARG_OPTIONAL, record_on_threads,
 		 "threads that empty the rings (default: one for four CPUs, from eight on)", NULL),
-	OPT_FLAG(0, "no-buffering", capture.no_buffering, "write each sample at once"),
+	OPT_FLAG(0, "no-buffering", o.capture.no_buffering, "write each sample at once"),
 	OPT_FN_C('z', "compression-level", "LEVEL", OPT_ARG_OPTIONAL, record_on_zstd,
 		 "compress with zstd", NULL),
 	OPT_FN_C(0, "switch-output", "WHEN", OPT_ARG_OPTIONAL, record_on_switch,
 		 "go on in another file on SIGUSR2, at a size or time", "signal"),
 	OPT_FN_C(0, "switch-output-event", "EVENT", OPT_ARG_REQUIRED, record_on_trigger,
 		 "go on in another file when this happens", "@events"),
-	OPT_INT(0, "switch-max-files", "N", switch_max_files, "keep the N newest of them"),
-	OPT_FLAG(0, "timestamp-filename", timestamp_file, "put the time into the file's name"),
-	OPT_FLAG(0, "overwrite", capture.overwrite,
+	OPT_INT(0, "switch-max-files", "N", o.switch_max_files, "keep the N newest of them"),
+	OPT_FLAG(0, "timestamp-filename", o.timestamp_file, "put the time into the file's name"),
+	OPT_FLAG(0, "overwrite", o.capture.overwrite,
 		 "flight recorder: keep the newest, write it on SIGUSR2"),
 	OPT_FN(0, "max-size", "SIZE", record_on_max_size, "stop at this size"),
 	OPT_FN('D', "delay", "MS", record_on_delay,
 	       "start MS milliseconds after the command (-1: when --control says enable), or "
 	       "record only in 10-20,30-40"),
-	OPT_STR(0, "control", "fifo:PATH[,ACK]", control,
+	OPT_STR(0, "control", "fifo:PATH[,ACK]", o.control,
 		"obey enable, disable, snapshot, evlist, ping, stop from a FIFO (or fd:N[,M])"),
-	OPT_INT('r', "realtime", "PRIORITY", realtime, "kymo itself runs with this priority"),
-	OPT_FLAG('B', "no-buildid", no_buildid, "do not look for what was hit at the end"),
-	OPT_FLAG(0, "buildid-all", buildid_all, "build-ids of all files, hit or not"),
-	OPT_FLAG(0, "buildid-mmap", capture.kernel_ids,
+	OPT_INT('r', "realtime", "PRIORITY", o.realtime, "kymo itself runs with this priority"),
+	OPT_FLAG('B', "no-buildid", o.no_buildid, "do not look for what was hit at the end"),
+	OPT_FLAG(0, "buildid-all", o.buildid_all, "build-ids of all files, hit or not"),
+	OPT_FLAG(0, "buildid-mmap", o.capture.kernel_ids,
 		 "the kernel tells build-ids, also of what ends at once; perf 6.1 aborts beside it "
 		 "(default: kymo reads the files)"),
 	OPT_FLAG(
-		'N', "no-buildid-cache", no_cache,
+		'N', "no-buildid-cache", o.no_cache,
 		"do not keep copies of programs that may vanish (deleted, of containers, in /tmp)"),
 	OPT_FLAG(0, "dry-run", dry_run, "only look whether the options make sense"),
 	OPT_FLAG('q', "quiet", quiet, "no messages"),
@@ -158,102 +157,30 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static int check_freq(struct record_args *a, struct err *e)
-{
-	uint64_t max = capture_max_freq();
-
-	if (a->capture.freq <= max)
-		return 0;
-	if (a->strict_freq) {
-		err_set(e, EINVAL, "-F %llu is more than this kernel allows now (%llu)",
-			(unsigned long long)a->capture.freq, (unsigned long long)max);
-		return err_hint(e, "-F max, or sysctl kernel.perf_event_max_sample_rate=%llu",
-				(unsigned long long)a->capture.freq);
-	}
-	if (a->capture.freq_given && !a->quiet)
-		command_note("this kernel allows %llu samples a second now, not %llu (sysctl "
-			     "kernel.perf_event_max_sample_rate)",
-			     (unsigned long long)max, (unsigned long long)a->capture.freq);
-	a->capture.freq = max;
-	return 0;
-}
-
-static int choose_cgroups(struct record_args *a, struct err *e)
-{
-	if (!a->cgroups)
-		return 0;
-	if (!a->target.all_cpus && !a->target.cpus) {
-		err_set(e, EINVAL, "cgroups are recorded on the whole machine");
-		return err_hint(e, "add -a");
-	}
-	a->capture.cgroups = cgroups_by_event(&a->events, a->cgroups);
-	return 0;
-}
-
-static int record_prepare(struct record_args *a, bool command, struct err *e)
-{
-	const struct target_opts *t = &a->target;
-
-	if (!a->events.n && spec_parse(&a->events, "cycles:P", events_env(), e) < 0)
-		return -e->code;
-	for (size_t i = 0; a->group && i < a->events.n; i++) {
-		a->events.spec[i].leader = 0;
-		a->events.spec[i].members = i ? 1 : (int)a->events.n;
-	}
-	if (record_off_prepare(a, e) < 0)
-		return -e->code;
-	if (!command && !t->pids && !t->tids && !t->cpus && !t->user)
-		a->target.all_cpus = true;
-	if (a->capture.per_thread && (t->all_cpus || t->cpus)) {
-		err_set(e, EINVAL, "--per-thread goes with a command, -p or -t");
-		return err_hint(e, "leave out -a and -C");
-	}
-	if ((int)a->capture.max_stack < 0 || a->switch_max_files < 0)
-		return err_set(e, EINVAL, "--%s cannot be negative",
-			       a->switch_max_files < 0 ? "switch-max-files" : "max-stack");
-	if (a->realtime < 0 || a->realtime > 99)
-		return err_set(e, EINVAL, "-r wants a priority of 1 to 99, not %d", a->realtime);
-	if (a->capture.all_user && a->capture.all_kernel)
-		return err_set(e, EINVAL, "--all-user and --all-kernel leave nothing together");
-	if (a->output && strcmp(a->output, "-") == 0 && a->timestamp_file)
-		return err_set(e, EINVAL, "a pipe is one file: --switch-output needs another -o");
-	if (a->output && command_spare_terminal(a->output, "a recording", e) < 0)
-		return -e->code;
-	/* of single threads, as with perf */
-	a->no_inherit = a->no_inherit || t->tids;
-	if (duration_ns(a->duration, &a->limit_ns, e) < 0 || check_freq(a, e) < 0)
-		return -e->code;
-	return choose_cgroups(a, e);
-}
-
 static int record_record_run(void *args, int argc, char **argv, struct err *e)
 {
 	struct record_args *a = args;
-	int r = 0;
+	int exit_code = 0, r;
 
-	/* a reader of the recording who has gone is told, one of the messages is not needed */
-	signal(SIGPIPE, SIG_IGN);
-	if (a->regs_list)
+	if (a->regs_list) {
 		printf("available registers:%s\n", a->regs_list);
-	else
-		r = record_prepare(a, argc > 0, e);
-	if (r == 0 && !a->regs_list && !a->dry_run) {
-		a->cmdline = command_line();
-		r = record_run(a, argc ? argv : NULL, e);
+		return 0;
 	}
-	return r;
+	r = record_run(a, argc ? argv : NULL, &exit_code, e);
+	if (r == 0 || !exit_code)
+		return r < 0 ? r : exit_code;
+	command_error("record", e);
+	return exit_code;
 }
 
 static void record_drop(void *args)
 {
-	struct record_args *a = args;
-
-	spec_list_free(&a->events);
-	spec_list_free(&a->triggers);
+	record_args_drop(args);
 }
 
-static const struct record_args defaults = { .capture = { .freq = 4000, .time = true },
-					     .off_thresh_ms = OFFCPU_DEFAULT_MS };
+static const struct record_args defaults = { .o.capture = { .freq = 4000, .time = true },
+					     .off_thresh_ms = OFFCPU_DEFAULT_MS,
+					     .begun = true };
 
 static const struct example examples[] = {
 	{ "record -F 99 -g -- make", "profile a command with call chains" },
@@ -289,8 +216,8 @@ const struct command cmd_record = {
 static int run_trace(void *args, int argc, char **argv, struct err *e)
 {
 	struct record_args *a = args;
-	int r = spec_parse(&a->events, "raw_syscalls:sys_enter,raw_syscalls:sys_exit", events_env(),
-			   e);
+	int r = spec_parse(&a->o.events, "raw_syscalls:sys_enter,raw_syscalls:sys_exit",
+			   events_env(), e);
 
 	return r < 0 ? r : record_record_run(args, argc, argv, e);
 }
@@ -314,3 +241,29 @@ const struct command cmd_trace_record = {
 	.run = run_trace,
 	.drop = record_drop,
 };
+
+/* --- for other commands that record --- */
+
+void record_args_begin(struct record_args *a)
+{
+	if (a->begun)
+		return;
+	*a = defaults;
+	config_apply(&cmd_record, a);
+}
+
+int record_args_set(struct record_args *a, const char *name, const char *value, bool unset,
+		    struct err *e)
+{
+	record_args_begin(a);
+	for (const struct opt *o = opts; o->kind != OPT_KIND_END; o++)
+		if (o->name && strcmp(o->name, name) == 0)
+			return opt_set(o, value, unset, a, e);
+	return err_set(e, EINVAL, "kymo record has no option --%s", name);
+}
+
+void record_args_drop(struct record_args *a)
+{
+	spec_list_free(&a->o.events);
+	spec_list_free(&a->o.triggers);
+}

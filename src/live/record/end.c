@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kymo record: a file whose data is complete gets what only hindsight knows: which
+ * A recording whose data is complete gets what only hindsight knows: which
  * files and kernel functions its samples fell into. A thread does it, so that
  * the recording goes on meanwhile in the next file.
  */
-#include "cmd/record/record.h"
+#include "live/record/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "live/about/about.h"
 #include "live/about/sampled.h"
 #include "store/perfdata/inject.h"
 #include "store/perfdata/kallsyms.h"
@@ -19,7 +20,7 @@
 
 struct record_end {
 	pthread_t thread;
-	const struct record_args *a;
+	const struct record_opts *opts;
 	const struct ksyms *ksyms;
 	struct keep *keep;
 	struct perfdata_writer *w;
@@ -48,7 +49,7 @@ static void add_build_ids(const struct record_end *end, const struct source *s,
 			  const struct sampled *hits, struct strbuf *ret)
 {
 	const struct tasks *t = s->trace->tasks;
-	bool all = end->a->buildid_all;
+	bool all = end->opts->buildid_all;
 	struct build_id id;
 
 	if ((hits->kernel.n || all) && ksyms_build_id(&id))
@@ -129,7 +130,7 @@ static int record_end_complete(struct record_end *end, struct err *e)
 	int r = perfdata_write_end_data(end->w, e);
 
 	/* a file that cannot be looked through is still complete without these */
-	if (r == 0 && !end->a->no_buildid)
+	if (r == 0 && !end->opts->no_buildid)
 		look_back(end, &ids, &kallsyms, &ignored);
 	if (r == 0)
 		r = record_end_put(end, PERFDATA_BUILD_ID, &ids, e);
@@ -164,13 +165,13 @@ int record_end_start(struct record_out *o, const char *name, struct err *e)
 		return err_set(e, errno, "cannot rename '%s' to '%s': %s", o->path, name,
 			       strerror(errno));
 	end = mem_alloc(sizeof(*end));
-	end->a = o->a;
+	end->opts = o->opts;
 	end->ksyms = &o->ksyms;
 	end->keep = o->keep;
 	end->w = o->w;
 	end->path = mem_strdup(name ? name : o->path);
 	end->stamped = name != NULL;
-	end->about.zstd_level = o->a->zstd_level;
+	end->about.zstd_level = o->opts->zstd_level;
 	o->w = NULL;
 	o->end = end;
 	if (pthread_create(&end->thread, NULL, end_thread, end) != 0) {
@@ -183,9 +184,9 @@ int record_end_start(struct record_out *o, const char *name, struct err *e)
 /* With --switch-max-files the oldest makes room. */
 static void keep_newest(struct record_out *o, const char *name)
 {
-	size_t most = (size_t)o->a->switch_max_files, slot;
+	size_t most = (size_t)o->opts->switch_max_files, slot;
 
-	if (o->a->switch_max_files <= 0)
+	if (o->opts->switch_max_files <= 0)
 		return;
 	if (!o->kept)
 		o->kept = mem_alloc(most * sizeof(*o->kept));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* kymo record: the file. What is known goes in front of it, side-band at its start. */
-#include "cmd/record/record.h"
+/* A recording's file. What is known goes in front of it, side-band at its start. */
+#include "live/record/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "live/about/about.h"
 #include "live/about/synth.h"
 #include "live/about/tracing_data.h"
 #include "live/capture/drain.h"
@@ -81,7 +82,7 @@ static int64_t drain_wide(struct record_out *o, struct err *e)
 
 	if (!o->ring_pieces)
 		o->ring_pieces = mem_alloc(o->capture->n_rings * sizeof(*o->ring_pieces));
-	n = drain_rings(o->capture, o->threads, o->a->threads ? 1 : WIDE_BYTES, &to, e);
+	n = drain_rings(o->capture, o->threads, o->opts->threads ? 1 : WIDE_BYTES, &to, e);
 	return n < 0 && n != -EAGAIN && !e->code ? perfdata_write_failed(o->w, (int)-n, e) : n;
 }
 
@@ -125,10 +126,10 @@ static int synthesise(struct record_out *o, struct err *e)
 	const struct capture_event *ev = capture_tracking(o->capture);
 	const struct target *t = o->capture->target;
 	struct synth s = {
-		.no_tasks = o->a->synth.no_tasks,
-		.no_maps = o->a->synth.no_maps,
-		.data_maps = capture_data_maps(&o->a->capture),
-		.namespaces = o->a->capture.namespaces,
+		.no_tasks = o->opts->synth.no_tasks,
+		.no_maps = o->opts->synth.no_maps,
+		.data_maps = capture_data_maps(&o->opts->capture),
+		.namespaces = o->opts->capture.namespaces,
 		.fn = record_out_synth,
 		.ctx = o,
 	};
@@ -139,16 +140,16 @@ static int synthesise(struct record_out *o, struct err *e)
 		strbuf_reset(&o->next);
 		return r;
 	}
-	if (!ev || !ev->n_ids || o->a->synth.none)
+	if (!ev || !ev->n_ids || o->opts->synth.none)
 		return 0;
 	capture_synth(ev, &s);
 	o->synth_drained = loop_now();
 	r = synth_kernel(&s, &o->ksyms, e);
-	if (r >= 0 && o->a->capture.cgroup && !o->a->synth.no_cgroups)
+	if (r >= 0 && o->opts->capture.cgroup && !o->opts->synth.no_cgroups)
 		r = synth_cgroups(&s, e);
 	if (r < 0 || (s.no_tasks && s.no_maps))
 		return r;
-	if (t->command && o->files == 1 && !o->a->tail_synth && !o->looking_up)
+	if (t->command && o->files == 1 && !o->opts->tail_synth && !o->looking_up)
 		return 0; /* a command's own mappings come from the kernel */
 	return t->system_wide || t->command ? synth_all(&s, e) : synth_threads(&s, &t->threads, e);
 }
@@ -159,12 +160,12 @@ static void record_out_describe(struct record_out *o, const struct perfdata_even
 	struct about about = {
 		.events = events,
 		.n_events = o->capture->n,
-		.cmdline = o->a->cmdline,
-		.has_clock = o->a->capture.has_clock,
-		.clock_id = o->a->capture.clock_id,
+		.cmdline = o->opts->cmdline,
+		.has_clock = o->opts->capture.has_clock,
+		.clock_id = o->opts->capture.clock_id,
 		.wall_ns = o->wall_ns,
 		.clock_ns = o->clock_ns,
-		.zstd_level = o->pipe ? o->a->zstd_level : 0,
+		.zstd_level = o->pipe ? o->opts->zstd_level : 0,
 		.zstd_ratio = 1,
 	};
 
@@ -172,7 +173,7 @@ static void record_out_describe(struct record_out *o, const struct perfdata_even
 		return;
 	o->described = true;
 	if (o->tracefs)
-		tracing_data(o->tracefs, &o->a->events, &o->early[PERFDATA_TRACING_DATA], e);
+		tracing_data(o->tracefs, &o->opts->events, &o->early[PERFDATA_TRACING_DATA], e);
 	for (unsigned f = PERFDATA_HOSTNAME; f < PERFDATA_FEATURE_END; f++)
 		if (!about_feature(&about, f, &o->early[f]))
 			strbuf_reset(&o->early[f]);
@@ -185,7 +186,7 @@ static int stream_build_id(struct record_out *o, struct err *e)
 	AUTO_STRBUF b = { 0 };
 	struct build_id id;
 
-	if (!o->pipe || o->a->no_buildid || !ksyms_build_id(&id))
+	if (!o->pipe || o->opts->no_buildid || !ksyms_build_id(&id))
 		return 0;
 	perfdata_build_id_entry(&b, PERF_RECORD_MISC_KERNEL, -1, id.data, id.len,
 				"[kernel.kallsyms]");
@@ -197,7 +198,7 @@ static int start_file(struct record_out *o, const char *path, struct err *e)
 {
 	struct perfdata_write_opts wo = { .path = path,
 					  .pipe = o->pipe,
-					  .zstd_level = o->a->zstd_level };
+					  .zstd_level = o->opts->zstd_level };
 	const uint32_t walked = PERFDATA_STACKS_WALKED;
 	const struct perfdata_ended running = { 0 };
 	AUTO_FREE struct perfdata_event *events = NULL;
@@ -223,16 +224,16 @@ static int start_file(struct record_out *o, const char *path, struct err *e)
 
 int record_out_open(struct record_out *o, struct err *e)
 {
-	const char *path = o->a->output ? o->a->output : "perf.data";
+	const char *path = o->opts->output ? o->opts->output : "perf.data";
 	int r;
 
 	if (!o->files && ksyms_open(&o->ksyms) == 0 && o->walked && o->walked->off.walker)
 		offcpu_kernel(&o->walked->off, &o->ksyms);
-	if (!o->files && !o->pipe && !o->a->no_cache && !o->a->no_buildid)
+	if (!o->files && !o->pipe && !o->opts->no_cache && !o->opts->no_buildid)
 		o->keep = keep_new();
-	if (!o->files && !o->pipe && !o->walked && !o->a->zstd_level)
-		o->threads = o->a->threads ? (unsigned)o->a->threads
-					   : drain_threads(o->capture->n_rings);
+	if (!o->files && !o->pipe && !o->walked && !o->opts->zstd_level)
+		o->threads = o->opts->threads ? (unsigned)o->opts->threads
+					      : drain_threads(o->capture->n_rings);
 	if (!o->pipe) {
 		if (!o->files)
 			perfdata_keep_old(path);
@@ -243,7 +244,7 @@ int record_out_open(struct record_out *o, struct err *e)
 	r = start_file(o, path, e);
 	if (!o->w)
 		return r;
-	if (r == 0 && !o->a->tail_synth)
+	if (r == 0 && !o->opts->tail_synth)
 		r = synthesise(o, e);
 	if (r >= 0)
 		r = perfdata_write_record(o->w, PERFDATA_FINISHED_INIT, 0, NULL, 0, e);
@@ -316,7 +317,7 @@ static int put_losses(struct record_out *o, bool failed, struct err *e)
 	uint64_t all = 0;
 	int r = 0;
 
-	if (o->a->capture.overwrite)
+	if (o->opts->capture.overwrite)
 		return 0;
 	if (!o->told)
 		o->told = mem_alloc(o->capture->n * sizeof(*o->told));
@@ -337,7 +338,7 @@ static int put_losses(struct record_out *o, bool failed, struct err *e)
 static int end_file(struct record_out *o, bool stamp, struct err *e)
 {
 	AUTO_FREE char *name = stamp ? stamped(o->path) : NULL;
-	int r = o->a->tail_synth ? synthesise(o, e) : 0;
+	int r = o->opts->tail_synth ? synthesise(o, e) : 0;
 
 	if (r >= 0)
 		r = put_losses(o, false, e);
@@ -345,8 +346,8 @@ static int end_file(struct record_out *o, bool stamp, struct err *e)
 		r = record_end_wait(o, e); /* of the file before */
 	if (r == 0)
 		r = record_end_start(o, name, e);
-	if (r == 0 && name && !o->a->quiet)
-		command_note("wrote %s", name);
+	if (r == 0 && name && o->wrote)
+		o->wrote(o->ctx, name);
 	return r < 0 ? r : 0;
 }
 
@@ -373,7 +374,7 @@ int record_out_close(struct record_out *o, bool failed, struct err *e)
 	if (o->pipe)
 		return o->w ? close_pipe(o, failed, e) : 0;
 	if (!failed && o->w)
-		r = end_file(o, o->a->timestamp_file, e);
+		r = end_file(o, o->opts->timestamp_file, e);
 	if (o->w) {
 		put_losses(o, true, NULL);
 		o->bytes += perfdata_write_size(o->w);
@@ -407,7 +408,7 @@ int record_out_next(struct record_out *o, struct err *e)
 	if (o->pipe)
 		return 0;
 	strbuf_reset(&o->next);
-	r = o->a->tail_synth ? 0 : look_ahead(o, e);
+	r = o->opts->tail_synth ? 0 : look_ahead(o, e);
 	if (r >= 0)
 		r = end_file(o, true, e);
 	return r < 0 ? r : record_out_open(o, e);
@@ -431,7 +432,7 @@ void record_out_free(struct record_out *o)
 {
 	for (unsigned f = 0; f < PERFDATA_FEATURE_END; f++)
 		strbuf_free(&o->early[f]);
-	for (int i = 0; o->kept && i < o->a->switch_max_files; i++)
+	for (int i = 0; o->kept && i < o->opts->switch_max_files; i++)
 		free(o->kept[i]);
 	ksyms_close(&o->ksyms);
 	keep_free(o->keep);
