@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "cmd/command.h"
+#include "cmd/share/event_opts.h"
 #include "cmd/share/input.h"
 
 static int on_minwidth(const struct opt *o, const char *value, bool unset, void *args,
@@ -102,7 +103,7 @@ static const struct opt opts[] = {
 	PICTURE_RECORD('c', "count", "N", "a sample every N events", NULL),
 	PICTURE_RECORD(0, "call-graph", "MODE", "auto (default), fp, dwarf[,SIZE] or lbr",
 		       "auto|fp|dwarf|lbr"),
-	OPT_FN('d', "duration", "SECONDS", picture_on_duration,
+	OPT_FN('d', "duration", "SECONDS", picture_on_record,
 	       "for so long; the whole machine where nothing else is named"),
 	PICTURE_RECORD('D', "delay", "MS", "start MS milliseconds after the command", NULL),
 	OPT_HEAD("Output"),
@@ -228,19 +229,30 @@ static bool has_times(const struct flame_args *a)
 /* What record is told for pictures of waiting. */
 static int record_off(struct flame_args *a, struct err *e)
 {
-	int r = 0;
-
-	if (a->off_cpu || a->wakers || a->wall)
-		r = picture_words_add(&a->record, "--off-cpu", NULL, e);
-	if (r == 0 && a->wakers)
-		r = picture_words_add(&a->record, "--wakers", NULL, e);
+	record_args_begin(&a->record);
+	if (!a->off_cpu && !a->wakers && !a->wall)
+		return 0;
+	a->record.o.capture.off.on = true;
+	a->record.o.capture.off.wakers = a->wakers;
 	/* shorter waits are summed up, and have no time that could be drawn */
-	if (r == 0 && (a->off_cpu || a->wakers || a->wall) && has_times(a))
-		r = picture_words_add(&a->record, "--off-cpu-thresh", "1", e);
+	if (has_times(a))
+		a->record.off_thresh_ms = 1;
 	/* counted in ns, as waits are */
-	if (r == 0 && a->wall && !picture_words_have(&a->record, "-e"))
-		r = picture_words_add(&a->record, "-e", "cpu-clock", e);
-	return r;
+	if (a->wall && !a->record.o.events.n)
+		return spec_parse(&a->record.o.events, "cpu-clock", events_env(), e);
+	return 0;
+}
+
+/* What the picture shows is recorded now. */
+static int flame_record(struct flame_args *a, char **command, struct picture_recorded *ret,
+			struct err *e)
+{
+	int r = picture_can_write(a->output, e);
+
+	if (r == 0)
+		r = record_off(a, e);
+	a->record.quiet = a->quiet;
+	return r < 0 ? r : picture_record(&a->record, !a->chains_said, command, a->output, ret, e);
 }
 
 static int flame_run(void *args, int argc, char **argv, struct err *e)
@@ -253,7 +265,7 @@ static int flame_run(void *args, int argc, char **argv, struct err *e)
 	struct picture_recorded recorded = { 0 };
 	AUTO_STRBUF title = { 0 };
 	char **command;
-	int r = picture_arguments(&given, 2, argc, argv, a->record.n,
+	int r = picture_arguments(&given, 2, argc, argv, a->recording,
 				  "kymo flame FILE, or kymo flame [OPTIONS] -- COMMAND", e);
 
 	if (r < 0)
@@ -261,15 +273,9 @@ static int flame_run(void *args, int argc, char **argv, struct err *e)
 	command = given.command;
 	if (a->colors)
 		a->svg.colors = a->colors;
-	r = choose_format(a, command || a->record.n, e);
-	if (r == 0 && (command || a->record.n))
-		r = picture_can_write(a->output, e);
-	if (r == 0 && (command || a->record.n))
-		r = record_off(a, e);
-	if (r == 0 && a->quiet && (command || a->record.n))
-		r = picture_words_add(&a->record, "-q", NULL, e);
-	if (r == 0 && (command || a->record.n))
-		r = picture_record(&a->record, true, command, a->output, &recorded, e);
+	r = choose_format(a, command || a->recording, e);
+	if (r == 0 && (command || a->recording))
+		r = flame_record(a, command, &recorded, e);
 	if (recorded.path && !a->svg.title) { /* not the name of a file that is gone */
 		for (int i = 0; command && command[i]; i++)
 			strbuf_printf(&title, "%s%s", i ? " " : "", command[i]);
@@ -340,5 +346,5 @@ const struct command cmd_flame = {
 	.args_size = sizeof(struct flame_args),
 	.defaults = &defaults,
 	.run = flame_run,
-	.drop = picture_words_drop,
+	.drop = picture_drop,
 };

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "cmd/command.h"
 #include "cmd/picture/heat_live.h"
+#include "cmd/share/event_opts.h"
 
 static int on_kind(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
@@ -106,24 +107,22 @@ static int picture_heat_check(const struct heat_args *a, const char *output, str
 static int record_file(struct heat_args *a, char **command, struct picture_recorded *ret,
 		       struct err *e)
 {
+	struct record_args *rec = &a->record;
+	struct target_opts *to = &rec->o.target;
 	AUTO_FREE char *events = NULL;
 	char *sleep[] = { (char *)"sleep", (char *)a->duration, NULL };
-	bool whole = heat_crosses_tasks(a) || a->duration;
-	int r;
+	int r = heat_events(a, &events, e);
 
-	r = heat_events(a, &events, e);
+	record_args_begin(rec);
 	if (r == 0 && events)
-		r = picture_words_add(&a->record, "-e", events, e);
+		r = spec_parse(&rec->o.events, events, events_env(), e);
 	/* interrupts complete what others issued, and wakers are others */
-	if (r == 0 && whole && !picture_words_have(&a->record, "-a") &&
-	    !picture_words_have(&a->record, "-C") && !picture_words_have(&a->record, "-p") &&
-	    !picture_words_have(&a->record, "-t"))
-		r = picture_words_add(&a->record, "-a", NULL, e);
-	if (r == 0 && a->quiet)
-		r = picture_words_add(&a->record, "-q", NULL, e);
+	if ((heat_crosses_tasks(a) || a->duration) && !to->cpus && !to->pids && !to->tids)
+		to->all_cpus = true;
+	rec->quiet = a->quiet;
 	return r < 0 ? r
-		     : picture_record(&a->record, a->kind == HEAT_SUBSECOND,
-				      a->duration ? sleep : command, a->output, ret, e);
+		     : picture_record(rec, a->kind == HEAT_SUBSECOND, a->duration ? sleep : command,
+				      a->output, ret, e);
 }
 
 /* Where the points come from, when not from a file of the user's. */
@@ -212,7 +211,7 @@ static int heat_run(void *args, int argc, char **argv, struct err *e)
 	int r = picture_heat_check(a, output, e);
 
 	if (r == 0)
-		r = picture_arguments(&given, 1, argc, argv, a->record.n || a->duration,
+		r = picture_arguments(&given, 1, argc, argv, a->recording || a->duration,
 				      "kymo heat -i FILE, or kymo heat [OPTIONS] -- COMMAND", e);
 	path = given.file[0];
 	command = given.command;
@@ -220,7 +219,7 @@ static int heat_run(void *args, int argc, char **argv, struct err *e)
 		a->duration = path;
 		path = NULL;
 	}
-	if (r == 0 && !path && (command || a->record.n || a->duration || a->kind != HEAT_NONE))
+	if (r == 0 && !path && (command || a->recording || a->duration || a->kind != HEAT_NONE))
 		r = record_first(a, command, &taken, e);
 	else if (r == 0 && !path) {
 		err_set(e, EINVAL, "what should be drawn?");
@@ -238,7 +237,7 @@ static int heat_run(void *args, int argc, char **argv, struct err *e)
 static void heat_drop(void *args)
 {
 	free(((struct heat_args *)args)->guessed);
-	picture_words_drop(args);
+	picture_drop(args);
 }
 
 static const struct heat_args defaults = {

@@ -195,16 +195,11 @@ static int gone(void *ctx)
 
 static int set_whom(struct plan *p, bool command, struct err *why, struct err *e)
 {
-	const struct picture_words *w = &p->a->record;
 	bool tasks;
 	int r = 0;
 
-	p->to = (struct target_opts){ .pids = picture_words_value(w, "-p"),
-				      .tids = picture_words_value(w, "-t"),
-				      .user = picture_words_value(w, "-u"),
-				      .cpus = picture_words_value(w, "-C"),
-				      .all_cpus = picture_words_have(w, "-a"),
-				      .command = command };
+	p->to = p->a->record.o.target;
+	p->to.command = command;
 	tasks = p->to.pids || p->to.tids || p->to.user;
 	/* interrupts complete what others issued, and wakers are others */
 	if (!tasks && !p->to.cpus && (heat_crosses_tasks(p->a) || p->a->duration))
@@ -235,27 +230,16 @@ static int set_whom(struct plan *p, bool command, struct err *why, struct err *e
 
 /* --- how --- */
 
-static int set_room(struct plan *p, struct err *e)
+static void set_room(struct plan *p)
 {
-	const char *pages = picture_words_value(&p->a->record, "-m");
-	uint64_t kb = ROOM_KB, n, page = (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+	uint64_t kb = ROOM_KB, page = (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
 	uint64_t share = (uint64_t)sysconf(_SC_PHYS_PAGES) * page / ROOM_SHARE /
 			 (uint64_t)sysconf(_SC_NPROCESSORS_CONF);
+	size_t wanted = p->a->record.o.capture.ring_size;
 
-	kb = kb > share ? share : kb;
-	if (pages && !str_u64(pages, &n)) { /* a size, as record takes it */
-		if (!str_size(pages, 1, &n))
-			return err_set(e, EINVAL, "-m wants a number of pages or a size, not '%s'",
-				       pages);
-		kb = n / 1024;
-	} else if (pages) {
-		kb = n * page;
-	}
-	if (kb > UINT32_MAX)
-		return err_set(e, ERANGE, "-m %s: so much memory there is not", pages);
+	kb = wanted ? wanted / 1024 : kb > share ? share : kb;
 	ftrace_args_buffer(&p->f)->size_kb = kb < 64 ? 64 : kb;
 	p->f.size_option = "-m PAGES";
-	return 0;
 }
 
 /* Stamps of several CPUs are compared, and keys may be processes. */
@@ -324,7 +308,7 @@ int heat_live(const struct heat_args *a, char **command, struct heat_whom *whom,
 	const char *root;
 	int r;
 
-	if (picture_words_have(&a->record, "-F")) {
+	if (a->record.o.capture.freq_given) {
 		err_set(e, EINVAL, "-F belongs to --subsecond");
 		return err_hint(e, "of events, every one is measured");
 	}
@@ -337,7 +321,8 @@ int heat_live(const struct heat_args *a, char **command, struct heat_whom *whom,
 	r = heat_live_add_events(&p, root, why, e);
 	if (r > 0)
 		r = set_whom(&p, command != NULL, why, e);
-	if (r > 0 && (r = set_room(&p, e)) == 0) {
+	if (r > 0) {
+		set_room(&p);
 		set_stamps(&p, root);
 		aside = picture_aside_begin(a->output);
 		r = capture(&p, command, ret, why, e);

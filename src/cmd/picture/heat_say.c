@@ -11,7 +11,7 @@ static const char *wider(const struct heat_args *a)
 {
 	if (a->input)
 		return "see what was recorded: kymo script";
-	return a->duration || picture_words_have(&a->record, "-a") || heat_crosses_tasks(a)
+	return a->duration || a->record.o.target.all_cpus || heat_crosses_tasks(a)
 		       ? "all of the machine was measured: a longer -d may show some"
 		       : "-a measures the whole machine, a longer -d more of it";
 }
@@ -34,8 +34,8 @@ static void put_seen(struct strbuf *b, uint64_t seen, const char *const *name, u
 /* What is the likely cause, and what to try. */
 static const char *advice(const struct heat_args *a, const struct pairs_counts *c)
 {
-	bool some = picture_words_have(&a->record, "-p") || picture_words_have(&a->record, "-t") ||
-		    picture_words_have(&a->record, "-u") || picture_words_have(&a->record, "-C");
+	const struct target_opts *to = &a->record.o.target;
+	bool some = to->pids || to->tids || to->user || to->cpus;
 
 	if (c->begins && c->ends)
 		return "are these the right fields? 'by BEGIN=END' is for those with two names";

@@ -13,16 +13,13 @@
 #include "calc/read/idle.h"
 #include "calc/stacks/calltree.h"
 #include "calc/stacks/stacks.h"
-
-/* Options for `kymo record`, when it is to record first. */
-struct picture_words {
-	char *word[64];
-	int n;
-};
+#include "cmd/record/record.h"
 
 /* What the args of a command begin with, so that the functions below find it. */
-#define PICTURE_HEAD                 \
-	struct picture_words record; \
+#define PICTURE_HEAD                                                           \
+	struct record_args record; /* when it is to record first */            \
+	bool recording;		   /* an option of it was given */             \
+	bool chains_said;	   /* and how callers are found, among them */ \
 	uint64_t max_size
 struct picture_head {
 	PICTURE_HEAD;
@@ -57,17 +54,10 @@ struct picture_given {
 int picture_arguments(struct picture_given *g, int most, int argc, char **argv, bool recording,
 		      const char *usage, struct err *e);
 
-/* -d: in record's own words, where the letter means something else. */
-int picture_on_duration(const struct opt *o, const char *value, bool unset, void *args,
-			struct err *e);
+/* One of record's options, which has the same long name here. */
 int picture_on_record(const struct opt *o, const char *value, bool unset, void *args,
 		      struct err *e);
-int picture_words_add(struct picture_words *w, const char *option, const char *value,
-		      struct err *e);
-bool picture_words_have(const struct picture_words *w, const char *option);
-/* What an option was given, the last time; NULL when it was not. */
-const char *picture_words_value(const struct picture_words *w, const char *option);
-void picture_words_drop(void *args);
+void picture_drop(void *args);
 /* Where the picture goes to standard output ("-"), what a command prints goes to the other one. */
 struct picture_aside {
 	int fd;
@@ -79,9 +69,9 @@ struct picture_recorded {
 	char *path; /* NULL: none */
 	struct temp folder;
 };
-/* Record what command (may be NULL) or the options say, for a picture that goes to output. */
-int picture_record(const struct picture_words *options, bool chains, char **command,
-		   const char *output, struct picture_recorded *ret, struct err *e);
+/* Record what a says, or command (may be NULL), for a picture that goes to output. */
+int picture_record(struct record_args *a, bool chains, char **command, const char *output,
+		   struct picture_recorded *ret, struct err *e);
 void picture_recorded_free(struct picture_recorded *r);
 
 /* A whole file ("-": standard input): mapped where it can be, read where it is a pipe. */

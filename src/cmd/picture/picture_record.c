@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -14,19 +13,16 @@
 
 int picture_on_record(const struct opt *o, const char *value, bool unset, void *args, struct err *e)
 {
-	AUTO_FREE char *name =
-		o->letter ? mem_printf("-%c", o->letter) : mem_printf("--%s", o->name);
+	struct picture_head *a = args;
 
-	(void)unset;
-	return picture_words_add(args, name, value, e);
+	a->recording = true;
+	a->chains_said |= strcmp(o->name, "call-graph") == 0;
+	return record_args_set(&a->record, o->name, value, unset, e);
 }
 
-int picture_on_duration(const struct opt *o, const char *value, bool unset, void *args,
-			struct err *e)
+void picture_drop(void *args)
 {
-	(void)o;
-	(void)unset;
-	return picture_words_add(args, "--duration", value, e);
+	record_args_drop(&((struct picture_head *)args)->record);
 }
 
 int picture_on_max_size(const struct opt *o, const char *value, bool unset, void *args,
@@ -65,43 +61,6 @@ int picture_arguments(struct picture_given *g, int most, int argc, char **argv, 
 	return 0;
 }
 
-int picture_words_add(struct picture_words *w, const char *option, const char *value, struct err *e)
-{
-	if (w->n + 2 > (int)ARRAY_SIZE(w->word))
-		return err_set(e, E2BIG, "too many options");
-	w->word[w->n++] = mem_strdup(option);
-	if (value)
-		w->word[w->n++] = mem_strdup(value);
-	return 0;
-}
-
-void picture_words_drop(void *args)
-{
-	struct picture_words *w = args;
-
-	for (int i = 0; i < w->n; i++)
-		free(w->word[i]);
-	w->n = 0;
-}
-
-bool picture_words_have(const struct picture_words *w, const char *option)
-{
-	for (int i = 0; i < w->n; i++)
-		if (strcmp(w->word[i], option) == 0)
-			return true;
-	return false;
-}
-
-const char *picture_words_value(const struct picture_words *w, const char *option)
-{
-	const char *value = NULL;
-
-	for (int i = 0; i + 1 < w->n; i++)
-		if (strcmp(w->word[i], option) == 0)
-			value = w->word[i + 1];
-	return value;
-}
-
 struct picture_aside picture_aside_begin(const char *output)
 {
 	struct picture_aside a = { .fd = output && strcmp(output, "-") == 0 ? dup(STDOUT_FILENO)
@@ -120,42 +79,34 @@ void picture_aside_end(struct picture_aside a)
 	close(a.fd);
 }
 
-int picture_record(const struct picture_words *options, bool chains, char **command,
-		   const char *output, struct picture_recorded *ret, struct err *e)
+int picture_record(struct record_args *a, bool chains, char **command, const char *output,
+		   struct picture_recorded *ret, struct err *e)
 {
 	AUTO_FREE char *file = NULL;
-	AUTO_FREE char **argv = NULL;
 	struct picture_aside aside;
 	struct temp folder = { 0 };
 	struct stat st;
-	int n = 0, words = 0, code = temp_make(&folder, e);
+	int exit_code = 0, code = temp_make(&folder, e);
 
 	if (code < 0)
 		return code;
 	file = mem_printf("%s/perf.data", folder.path);
-	while (command && command[words])
-		words++;
-	argv = mem_alloc((size_t)(options->n + words + 8) * sizeof(*argv));
-	argv[n++] = (char *)"record";
-	argv[n++] = (char *)"--no-summary";
-	argv[n++] = (char *)"-o";
-	argv[n++] = file;
-	if (chains && !picture_words_have(options, "--call-graph"))
-		argv[n++] = (char *)"-g";
-	for (int i = 0; i < options->n; i++)
-		argv[n++] = options->word[i];
-	argv[n++] = (char *)"--";
-	for (int i = 0; i < words; i++)
-		argv[n++] = command[i];
+	record_args_begin(a);
+	if (chains)
+		code = record_on_g(NULL, NULL, false, a, e);
+	a->no_summary = true;
+	a->o.output = file;
 	aside = picture_aside_begin(output);
-	code = command_run(&cmd_record, "record", n, argv);
+	if (code == 0)
+		code = record_run(a, command, &exit_code, e);
 	picture_aside_end(aside);
-	if (code && code < 126 && stat(file, &st) == 0 && st.st_size > 0)
-		code = 0; /* the command's own business */
-	if (code) {
+	a->o.output = NULL;
+	if (code < 0 && (stat(file, &st) < 0 || !st.st_size)) {
 		temp_remove(&folder);
-		return err_set(e, ECANCELED, "nothing was recorded, so there is nothing to draw");
+		return code;
 	}
+	if (code < 0) /* what there is can be drawn */
+		command_error("record", e);
 	*ret = (struct picture_recorded){ .path = file, .folder = folder };
 	file = NULL;
 	return 0;

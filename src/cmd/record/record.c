@@ -135,11 +135,6 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "dry-run", dry_run, "only look whether the options make sense"),
 	OPT_FLAG('q', "quiet", quiet, "no messages"),
 	OPT_COUNT('v', "verbose", verbose, "more messages; -vv: how events are opened"),
-	{ .kind = OPT_KIND_FLAG,
-	  .name = "no-summary",
-	  .field = OPT_FIELD_(no_summary),
-	  .help = "",
-	  .flags = OPT_HIDDEN | OPT_NONEG },
 	OPT_ACCEPTED(0, "timestamp-boundary"), /* always */
 	OPT_ACCEPTED_ARG(0, "proc-map-timeout"),
 	OPT_ACCEPTED_ARG(0, "num-thread-synthesize"),

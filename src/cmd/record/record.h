@@ -16,7 +16,7 @@ struct record_args {
 	const char *cgroups, *duration;
 	const char *chain_default; /* hidden: how -g finds callers, of the configuration */
 	const char *regs_list;	   /* of -I?: print it and leave */
-	bool no_summary; /* hidden: the recording is not what the user asked for, a picture is */
+	bool no_summary;	   /* the recording is not what the user asked for, a picture is */
 	bool quiet, dry_run, group, strict_freq;
 	bool begun; /* defaults and settings are there */
 	uint64_t off_thresh_ms, off_room;

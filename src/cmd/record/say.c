@@ -141,7 +141,7 @@ static void tell_losses(struct recording *r)
 /* On kernels that keep from perf what happens while a CPU idles: what was taken by other means. */
 static void tell_idle(const struct record_args *a, const struct recording *r)
 {
-	const struct idle *i = &r->idle;
+	const struct idle_hits *i = &r->idle;
 	uint64_t missed = idle_missed(i);
 	char n[32];
 

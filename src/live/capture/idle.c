@@ -57,12 +57,12 @@ static bool idle_wanted(const struct event_spec *s)
 	       strcmp(s->subsys, "raw_syscalls") != 0;
 }
 
-bool idle_choose(struct idle *i, const struct spec_list *specs, const struct target *t,
+bool idle_choose(struct idle_hits *i, const struct spec_list *specs, const struct target *t,
 		 struct capture_opts *o)
 {
 	size_t n = 0;
 
-	*i = (struct idle){ .cpus_map = -1, .ring_map = -1 };
+	*i = (struct idle_hits){ .cpus_map = -1, .ring_map = -1 };
 	for (size_t k = 0; k < specs->n; k++)
 		if (idle_wanted(&specs->spec[k])) {
 			n += !specs->spec[k].filter;
@@ -127,7 +127,7 @@ bool idle_choose(struct idle *i, const struct spec_list *specs, const struct tar
  * In the idle task of a CPU that is on: time, CPU and event, the record and the stack into the
  * ring. 1 in any case, so that perf has what it can.
  */
-static int idle_load(const struct idle *i, const struct idle_event *ev, uint32_t index,
+static int idle_load(const struct idle_hits *i, const struct idle_event *ev, uint32_t index,
 		     struct err *e)
 {
 	enum { OUT = 41, FULL = OUT + 2 }; /* where the jumps go */
@@ -196,7 +196,7 @@ static int idle_load(const struct idle *i, const struct idle_event *ev, uint32_t
 
 /* --- attaching -------------------------------------------------------------------------------- */
 
-static int idle_measure(struct idle *i, struct idle_event *ev, const char *root,
+static int idle_measure(struct idle_hits *i, struct idle_event *ev, const char *root,
 			const struct event_spec *s, struct err *e)
 {
 	AUTO_FREE char *path = mem_printf("%s/events/%s/%s/format", root, s->subsys, s->event);
@@ -223,7 +223,7 @@ static int idle_measure(struct idle *i, struct idle_event *ev, const char *root,
 		       : 0;
 }
 
-static int attach_one(struct idle *i, const struct capture_event *c, const char *root,
+static int attach_one(struct idle_hits *i, const struct capture_event *c, const char *root,
 		      struct err *e)
 {
 	struct idle_event *ev = &i->event[i->n];
@@ -252,7 +252,7 @@ static int attach_one(struct idle *i, const struct capture_event *c, const char 
 	return 0;
 }
 
-static int idle_make_maps(struct idle *i, struct err *e)
+static int idle_make_maps(struct idle_hits *i, struct err *e)
 {
 	uint32_t n = (uint32_t)i->lost.cpu[i->lost.n - 1] + 1;
 	int r = 0;
@@ -270,7 +270,7 @@ static int idle_make_maps(struct idle *i, struct err *e)
 	return r < 0 ? err_set(e, -r, "BPF maps cannot be made: %s", strerror(-r)) : 0;
 }
 
-int idle_attach(struct idle *i, const struct capture *c, struct err *e)
+int idle_attach(struct idle_hits *i, const struct capture *c, struct err *e)
 {
 	const char *root = tracefs_find(e);
 	int r = root ? idle_make_maps(i, e) : -e->code;
@@ -292,7 +292,7 @@ int idle_attach(struct idle *i, const struct capture *c, struct err *e)
 	return r;
 }
 
-void idle_switch(struct idle *i, bool on)
+void idle_switch(struct idle_hits *i, bool on)
 {
 	for (size_t k = 0; i->cpus_map >= 0 && k < i->lost.n; k++) {
 		uint32_t cpu = (uint32_t)i->lost.cpu[k];
@@ -307,7 +307,7 @@ void idle_switch(struct idle *i, bool on)
 /* --- samples ---------------------------------------------------------------------------------- */
 
 struct out {
-	struct idle *i;
+	struct idle_hits *i;
 	ring_fn *fn;
 	void *ctx;
 	struct err *e;
@@ -409,7 +409,7 @@ static int on_sent(void *ctx, const void *data, uint32_t n)
 	return o->r < 0;
 }
 
-int64_t idle_drain(struct idle *i, ring_fn *fn, void *ctx, struct err *e)
+int64_t idle_drain(struct idle_hits *i, ring_fn *fn, void *ctx, struct err *e)
 {
 	struct out o = { .i = i, .fn = fn, .ctx = ctx, .e = e };
 
@@ -418,7 +418,7 @@ int64_t idle_drain(struct idle *i, ring_fn *fn, void *ctx, struct err *e)
 	return o.r < 0 ? o.r : o.bytes;
 }
 
-uint64_t idle_missed(const struct idle *i)
+uint64_t idle_missed(const struct idle_hits *i)
 {
 	uint64_t n = 0;
 
@@ -434,7 +434,7 @@ uint64_t idle_missed(const struct idle *i)
 	return n;
 }
 
-void idle_close(struct idle *i)
+void idle_close(struct idle_hits *i)
 {
 	for (size_t k = 0; k < i->n; k++)
 		if (i->event[k].prog >= 0)
@@ -448,5 +448,5 @@ void idle_close(struct idle *i)
 	free(i->event);
 	free(i->record);
 	arena_free(&i->arena);
-	*i = (struct idle){ .cpus_map = -1, .ring_map = -1 };
+	*i = (struct idle_hits){ .cpus_map = -1, .ring_map = -1 };
 }

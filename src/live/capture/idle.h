@@ -15,7 +15,7 @@
 
 struct idle_event;
 
-struct idle {
+struct idle_hits {
 	struct cpus lost; /* CPUs whose hits perf does not get; none: nothing is done */
 	struct idle_event *event;
 	size_t n;
@@ -31,16 +31,16 @@ struct idle {
  * Are there such CPUs among those of t, and tracepoints to be seen on them? If so o gets the clock
  * that BPF has. Before ourselves_filter(), which adds filters that do not matter here.
  */
-bool idle_choose(struct idle *i, const struct spec_list *specs, const struct target *t,
+bool idle_choose(struct idle_hits *i, const struct spec_list *specs, const struct target *t,
 		 struct capture_opts *o);
 /* After capture_open(). What cannot be done leaves the recording as it is: -errno and why. */
-int idle_attach(struct idle *i, const struct capture *c, struct err *e);
+int idle_attach(struct idle_hits *i, const struct capture *c, struct err *e);
 /* Only while on are hits sent. */
-void idle_switch(struct idle *i, bool on);
+void idle_switch(struct idle_hits *i, bool on);
 /* As capture_drain(). */
-int64_t idle_drain(struct idle *i, ring_fn *fn, void *ctx, struct err *e);
+int64_t idle_drain(struct idle_hits *i, ring_fn *fn, void *ctx, struct err *e);
 /* Hits that did not fit, or came while another program was at work. */
-uint64_t idle_missed(const struct idle *i);
-void idle_close(struct idle *i); /* a zeroed one is fine */
+uint64_t idle_missed(const struct idle_hits *i);
+void idle_close(struct idle_hits *i); /* a zeroed one is fine */
 
 #endif

@@ -21,7 +21,7 @@ struct record_out {
 	const struct record_opts *opts;
 	struct capture *capture;
 	struct walked *walked; /* NULL: the kernel makes the samples */
-	struct idle *idle;
+	struct idle_hits *idle;
 	struct perfdata_writer *w;
 	const char *tracefs; /* NULL: no tracepoints */
 	char *path;	     /* of the file being written; NULL on a pipe */

@@ -69,7 +69,7 @@ struct recording {
 	struct target target;
 	struct capture capture, triggers;
 	struct walked walked; /* walker NULL: the kernel makes the samples */
-	struct idle idle;
+	struct idle_hits idle;
 	struct record_out out;
 	struct loop loop;
 	struct control control;
