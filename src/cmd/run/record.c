@@ -14,8 +14,9 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
-#include "cmd/command.h"
+#include "cmd/record/record.h"
 #include "cmd/run/run.h"
+#include "cmd/share/event_opts.h"
 
 struct run_words {
 	char **data;
@@ -28,11 +29,9 @@ static bool makes_no_events(const struct lang_point *p)
 	       p->kind == LP_SELF;
 }
 
-/* The words of `kymo record`; the events among them are different ones. */
-static int words_for(const struct lang_program *p, struct run_words *words, struct err *e)
+/* The events of its probes, each once. */
+static int run_record_events(const struct lang_program *p, struct spec_list *ret, struct err *e)
 {
-	size_t first = words->n;
-
 	vec_each (&p->points, pt) {
 		AUTO_STRBUF b = { 0 };
 		bool known = false;
@@ -43,19 +42,15 @@ static int words_for(const struct lang_program *p, struct run_words *words, stru
 			err_set(e, EOPNOTSUPP, "%s cannot be recorded", pt->text);
 			return err_hint(e, "tracepoint, profile, software and hardware probes can");
 		}
-		for (size_t i = first + 1; i < words->n && !known; i += 2)
-			known = strcmp(words->data[i], strbuf_str(&b)) == 0;
-		if (known)
-			continue;
-		vec_push(words, mem_strdup("-e"));
-		vec_push(words, mem_strdup(strbuf_str(&b)));
+		for (size_t i = 0; i < ret->n && !known; i++)
+			known = strcmp(ret->spec[i].text, strbuf_str(&b)) == 0;
+		if (!known && spec_parse(ret, strbuf_str(&b), events_env(), e) < 0)
+			return -e->code;
 	}
-	if (words->n == first) {
+	if (!ret->n) {
 		err_set(e, EINVAL, "the program has no probes whose events could be recorded");
 		return err_hint(e, "tracepoint, profile, software and hardware probes have some");
 	}
-	if (p->uses_stacks)
-		vec_push(words, mem_strdup("-g"));
 	return 0;
 }
 
@@ -68,44 +63,53 @@ static int run_record_say(struct run_record *r, const char *word, struct err *e)
 	return 0;
 }
 
-static void run_record_record(struct run_words *words)
+static void run_record_child(struct record_args *a)
 {
-	int code;
+	struct err e = { 0 };
+	int code, exit_code = 0;
 
 	/* Ctrl-C is for the program; this ends when the program has, or has died. */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	vec_push(words, NULL);
-	code = command_run(&cmd_record, "run --record", (int)words->n - 1, words->data);
+	code = record_run(a, NULL, &exit_code, &e);
+	if (code < 0)
+		exit_code = command_error("run --record", &e);
 	fflush(NULL);
-	_exit(code);
+	_exit(exit_code);
+}
+
+/* All of the machine, from when it is told to. */
+static int run_record_args(struct record_args *a, const struct lang_program *p, const char *path,
+			   bool quiet, struct err *e)
+{
+	record_args_begin(a);
+	a->o.target.all_cpus = true;
+	a->o.delayed = true;
+	a->o.output = path;
+	a->quiet = quiet;
+	if (p->uses_stacks && record_on_g(NULL, NULL, false, a, e) < 0)
+		return -e->code;
+	return run_record_events(p, &a->o.events, e);
 }
 
 int run_record_start(struct run_record *r, const struct lang_program *p, const char *path,
 		     bool quiet, struct err *e)
 {
-	struct run_words words = { 0 };
-	int to[2] = { -1, -1 }, from[2] = { -1, -1 }, k;
-	const char *fixed[] = { "record", "-a", "-D", "-1", "-o", path };
+	struct record_args a = { 0 };
+	AUTO_FREE char *control = NULL;
+	int to[2] = { -1, -1 }, from[2] = { -1, -1 };
+	int k = run_record_args(&a, p, path, quiet, e);
 
-	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
-		vec_push(&words, mem_strdup(fixed[i]));
-	if (quiet)
-		vec_push(&words, mem_strdup("-q"));
-	if (pipe(to) < 0 || pipe(from) < 0) {
+	if (k == 0 && (pipe(to) < 0 || pipe(from) < 0))
 		k = err_set(e, errno, "cannot make a pipe: %s", strerror(errno));
-	} else {
-		vec_push(&words, mem_strdup("--control"));
-		vec_push(&words, mem_printf("fd:%d,%d", to[0], from[1]));
-		k = words_for(p, &words, e);
-	}
 	if (k == 0) {
+		a.o.control = control = mem_printf("fd:%d,%d", to[0], from[1]);
 		fflush(NULL);
 		r->pid = fork();
 		if (r->pid == 0) {
 			close(to[1]);
 			close(from[0]);
-			run_record_record(&words);
+			run_record_child(&a);
 		}
 		k = r->pid < 0 ? err_set(e, errno, "cannot fork: %s", strerror(errno)) : 0;
 	}
@@ -113,9 +117,7 @@ int run_record_start(struct run_record *r, const struct lang_program *p, const c
 	close(from[1]);
 	r->control = to[1];
 	r->ack = from[0];
-	vec_each (&words, w)
-		free(*w);
-	vec_free(&words);
+	record_args_drop(&a);
 	return k == 0 ? run_record_say(r, "enable\n", e) : k;
 }
 
