@@ -344,7 +344,10 @@ bool about_feature(const struct about *a, enum perfdata_feature f, struct strbuf
 			return false;
 		u64(b, strtoull(text, NULL, 10));
 		return true;
-	case PERFDATA_CMDLINE: command_line(a, b); return true;
+	case PERFDATA_CMDLINE:
+		if (a->cmdline)
+			command_line(a, b);
+		return a->cmdline != NULL;
 	case PERFDATA_EVENT_DESC: event_desc(a, b); return true;
 	case PERFDATA_CPU_TOPOLOGY: return cpu_topology(b);
 	case PERFDATA_NUMA_TOPOLOGY: return numa_topology(b);

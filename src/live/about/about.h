@@ -14,7 +14,7 @@
 struct about {
 	const struct perfdata_event *events;
 	size_t n_events;
-	char *const *cmdline;		/* kymo's own, NULL at the end */
+	char *const *cmdline;		/* kymo's own, NULL at the end; NULL: not told */
 	uint64_t first_time, last_time; /* of the samples; 0, 0: left out */
 	int zstd_level;
 	double zstd_ratio;

@@ -47,7 +47,7 @@ struct record_opts {
 	/* when to go on in another file */
 	bool switch_signal;
 	uint64_t switch_bytes, switch_ns;
-	char **cmdline; /* kymo's own words, for the header */
+	char **cmdline; /* kymo's own words, for the header; NULL: not told */
 };
 
 struct recording;
