@@ -129,7 +129,8 @@ struct source_dump {
 
 /*
  * Opened by store/ and live/. trace is complete (types, tasks, info) as soon as
- * the source is open; samples are then read as often as wanted.
+ * the source is open; samples of a recording are then read as often as wanted, those of what is
+ * live are polled.
  */
 struct source {
 	struct trace *trace;
@@ -152,6 +153,14 @@ struct source {
 	/* How a type was set up, in the format's own words: fn gets each that is set. NULL: it does
 	 * not tell. */
 	void (*settings)(const struct source *s, size_t type, setting_fn *fn, void *ctx);
+	/*
+	 * Of what happens now, which has no samples to be read again: n_chunks is 0, read_chunk,
+	 * read_brief and read_ordered are NULL. Hands out what has come since the last call, in
+	 * time order, up to a moment before which nothing more can come; the rest waits for the
+	 * next call. end: nothing more is waited for, all that has come is handed out. What events
+	 * point to holds until the next call. NULL: a recording.
+	 */
+	int (*poll)(struct source *s, bool end, event_fn *fn, void *ctx, struct err *e);
 	void (*close)(struct source *s); /* frees s and its trace */
 };
 

@@ -37,6 +37,12 @@ struct reader {
 /* The first note says where trouble began. */
 __attribute__((format(printf, 2, 3))) void tracedat_note(struct reader *r, const char *fmt, ...);
 
+/* A zeroed reader, closed by close, which ends with reader_close(). */
+void reader_init(struct reader *r, const char *path, void (*close)(struct source *s));
+/* All that stands before the pages is known: tasks, types, and what the pages hold. */
+int reader_finish(struct reader *r, struct err *e);
+void reader_close(struct source *s);
+
 struct cut reader_cut(const struct reader *r, uint64_t offset);
 /* As tracedat_raw_section(). */
 struct cut reader_section(struct reader *r, uint64_t offset, uint16_t want);
@@ -65,6 +71,9 @@ int scan_pages(struct reader *r, struct err *e);
  * finds them in the file. *done, where that was last told, begins as the start of the data.
  */
 void reader_done(const struct reader *r, const uint8_t **done, const uint8_t *upto);
+/* An EVENT_LOST, before the record that was hit after a loss. */
+int tracedat_give_lost(const struct reader *r, uint32_t cpu, const struct ringbuf_record *rec,
+		       event_fn *fn, void *ctx);
 int tracedat_read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e);
 int tracedat_read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
 

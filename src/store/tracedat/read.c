@@ -217,22 +217,23 @@ static int tracedat_read_give(struct reading *rd, struct tracedat_record *rec)
 	return rd->fn(rd->ctx, &ev);
 }
 
-static int give_lost(struct reading *rd, const struct tracedat_record *rec)
+int tracedat_give_lost(const struct reader *r, uint32_t cpu, const struct ringbuf_record *rec,
+		       event_fn *fn, void *ctx)
 {
-	struct event_side side = { .count = rec->r.missed > 0 ? (uint64_t)rec->r.missed : 0,
+	struct event_side side = { .count = rec->missed > 0 ? (uint64_t)rec->missed : 0,
 				   .by_pid = -1,
 				   .by_tid = -1,
 				   .other_pid = -1,
 				   .other_tid = -1 };
 	struct event ev = { .kind = EVENT_LOST,
 			    .have = EVENT_HAVE_TIME | EVENT_HAVE_CPU,
-			    .cpu = rec->cpu,
+			    .cpu = cpu,
 			    .pid = -1,
 			    .tid = -1,
-			    .time = tracedat_time(&rd->r->t, rec->r.time),
+			    .time = tracedat_time(&r->t, rec->time),
 			    .side = &side };
 
-	return rd->fn(rd->ctx, &ev);
+	return fn(ctx, &ev);
 }
 
 static int tracedat_read_read_all(const struct reader *r, struct tracedat_walk *w, bool all,
@@ -244,7 +245,7 @@ static int tracedat_read_read_all(const struct reader *r, struct tracedat_walk *
 
 	while (answer == 0 && tracedat_walk_next(w, &rec)) {
 		if (rec.r.missed && all)
-			answer = give_lost(&rd, &rec);
+			answer = tracedat_give_lost(r, rec.cpu, &rec.r, fn, ctx);
 		if (answer == 0)
 			answer = tracedat_read_give(&rd, &rec);
 	}

@@ -207,7 +207,7 @@ static void make_types(struct reader *r, const struct jobs *jobs)
 				continue;
 			vec_each (&jobs->list, j)
 				n += j->count[f->id];
-			/* a file without any pages is one of formats: for records that come live */
+			/* what is live has no pages yet: any event may come */
 			if ((n || !jobs->list.n) && r->type_of[f->id] == NO_TYPE)
 				add_type(r, f);
 		}

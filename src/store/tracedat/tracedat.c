@@ -90,7 +90,7 @@ struct cut reader_cut(const struct reader *r, uint64_t offset)
 	return c;
 }
 
-static void tracedat_reader_close(struct source *s)
+void reader_close(struct source *s)
 {
 	struct reader *r = reader_of(s);
 
@@ -292,18 +292,9 @@ static int load_start(struct reader *r, struct err *e)
 	return read_start(r, &c, e);
 }
 
-static int tracedat_load(struct reader *r, struct err *e)
+int reader_finish(struct reader *r, struct err *e)
 {
-	int code = load_start(r, e);
-	struct cut c;
-
-	if (code < 0)
-		return code;
-	c = reader_cut(r, r->head_end);
 	r->trace.tep = text_new(&(struct text_opts){ .long_size = r->t.long_size });
-	code = r->t.version == 6 ? head6_read(r, &c, e) : head7_read(r, &c, e);
-	if (code < 0)
-		return code;
 	if (!r->formats.n)
 		return err_set(e, EINVAL, "%s has no formats of events: it was cut, or is damaged",
 			       r->path);
@@ -328,27 +319,42 @@ static int tracedat_load(struct reader *r, struct err *e)
 	return scan_pages(r, e);
 }
 
+static int tracedat_load(struct reader *r, struct err *e)
+{
+	int code = load_start(r, e);
+	struct cut c;
+
+	if (code < 0)
+		return code;
+	c = reader_cut(r, r->head_end);
+	code = r->t.version == 6 ? head6_read(r, &c, e) : head7_read(r, &c, e);
+	return code < 0 ? code : reader_finish(r, e);
+}
+
+void reader_init(struct reader *r, const char *path, void (*close)(struct source *s))
+{
+	ringbuf_layout_default(&r->t.layout);
+	r->trace.tasks = tasks_new();
+	r->path = arena_strdup(&r->trace.arena, path);
+	r->t.compression = "none";
+	r->t.packer = r->t.uname = r->t.tool = r->t.stats = r->t.clock = "";
+	r->source = (struct source){
+		.trace = &r->trace, .format = "trace.dat", .impl = r, .close = close
+	};
+}
+
 static int open_with(int (*how)(struct reader *, struct err *), const char *path,
 		     struct source **ret, struct err *e)
 {
 	struct reader *r = mem_alloc(sizeof(*r));
 	int code;
 
-	ringbuf_layout_default(&r->t.layout);
-	r->trace.tasks = tasks_new();
-	r->path = arena_strdup(&r->trace.arena, path);
-	r->t.compression = "none";
-	r->t.packer = r->t.uname = r->t.tool = r->t.stats = r->t.clock = "";
-	r->source = (struct source){ .trace = &r->trace,
-				     .format = "trace.dat",
-				     .impl = r,
-				     .stable = false,
-				     .read_chunk = tracedat_read_chunk,
-				     .read_ordered = tracedat_read_ordered,
-				     .close = tracedat_reader_close };
+	reader_init(r, path, reader_close);
+	r->source.read_chunk = tracedat_read_chunk;
+	r->source.read_ordered = tracedat_read_ordered;
 	code = how(r, e);
 	if (code < 0) {
-		tracedat_reader_close(&r->source);
+		reader_close(&r->source);
 		return code;
 	}
 	r->trace.big_endian_source = r->t.swap;
