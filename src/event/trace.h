@@ -157,10 +157,11 @@ struct source {
 	 * Of what happens now, which has no samples to be read again: n_chunks is 0, read_chunk,
 	 * read_brief and read_ordered are NULL. Hands out what has come since the last call, in
 	 * time order, up to a moment before which nothing more can come; the rest waits for the
-	 * next call. end: nothing more is waited for, all that has come is handed out. What events
-	 * point to holds until the next call. NULL: a recording.
+	 * next call. all: the rest too, and only what is of one CPU needs be in order. What events
+	 * point to holds until the next call. An answer of fn ends this one: what it was not given
+	 * comes with the next, though all may drop it. NULL: a recording.
 	 */
-	int (*poll)(struct source *s, bool end, event_fn *fn, void *ctx, struct err *e);
+	int (*poll)(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
 	void (*close)(struct source *s); /* frees s and its trace */
 };
 

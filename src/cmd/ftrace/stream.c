@@ -98,12 +98,12 @@ static int print_event(void *ctx, const struct event *ev)
 	return ++st->n % LOOK_EVERY == 0 && (st->cut = ftrace_wait_over(st->w));
 }
 
-static void print_all(struct stream *st, bool end)
+static void stream_print(struct stream *st, bool all)
 {
 	st->n = 0;
 	st->cut = ftrace_wait_over(st->w);
 	if (!st->cut)
-		st->s->poll(st->s, end, print_event, st, NULL);
+		st->s->poll(st->s, all, print_event, st, NULL);
 	out_flush(&st->out);
 }
 
@@ -112,7 +112,7 @@ static int ftrace_stream_tick(void *ctx)
 	struct stream *st = ctx;
 	uint64_t newest;
 
-	print_all(st, false);
+	stream_print(st, false);
 	/* what waits is printed next time, when its tasks may be gone */
 	newest = tracedat_live_newest(st->s);
 	if (newest > st->looked)
@@ -191,7 +191,7 @@ static int stream(args_t *a, struct ftrace *f, struct ftrace_wait *w, char **arg
 		uint64_t lost;
 
 		ftrace_stream_tick(&st);
-		print_all(&st, true);
+		stream_print(&st, true);
 		if (st.cut || st.out.n)
 			command_note("what had come when the end did took longer than %d ms, and "
 				     "the rest was not shown",

@@ -260,7 +260,7 @@ static int watch(struct top *t, struct err *e)
 			break;
 		if (ev.kind == LOOP_SIGNAL && ev.id != SIGCHLD)
 			return 0;
-		r = monitor_poll(&t->m, top_run_on_sample, t, e);
+		r = t->m.source->poll(t->m.source, true, top_run_on_sample, t, e);
 		if (r >= 0 && ev.kind == LOOP_TIMER && ev.id == TIMER_SHOW) {
 			r = top_run_show(t, e);
 			if (t->a->iterations && ++shown >= t->a->iterations)
@@ -495,7 +495,7 @@ static int poll_rings(void *ctx, struct err *e)
 {
 	struct top *t = ctx;
 
-	return monitor_poll(&t->m, top_run_on_sample, t, e);
+	return t->m.source->poll(t->m.source, true, top_run_on_sample, t, e);
 }
 
 static const char *live_title(void *ctx, double *rate)

@@ -12,26 +12,12 @@
 #include "live/about/synth.h"
 #include "store/perfdata/live.h"
 
-static int monitor_gather(void *ctx, const void *data, size_t n, struct err *e)
+static int64_t monitor_drain(void *ctx, perfdata_live_put_fn *put, void *to, struct err *e)
 {
 	struct monitor *m = ctx;
 
-	(void)e;
-	if (m->used + n > m->cap) {
-		m->cap = m->cap * 2 > m->used + n ? m->cap * 2 : m->used + n + (64u << 10);
-		m->buffer = mem_grow(m->buffer, m->cap);
-	}
-	memcpy(m->buffer + m->used, data, n);
-	m->used += n;
-	return 0;
-}
-
-static int feed(struct monitor *m, event_fn *fn, void *ctx, struct err *e)
-{
-	int r = m->used ? perfdata_live_feed(m->source, m->buffer, m->used, fn, ctx, e) : 0;
-
-	m->used = 0;
-	return r;
+	return m->walked.walker ? walked_drain(&m->walked, put, to, e)
+				: capture_drain(&m->capture, put, to, e);
 }
 
 static int no_event(void *ctx, const struct event *ev)
@@ -45,7 +31,7 @@ static int tell_of_tasks(struct monitor *m, struct err *e)
 {
 	const struct capture_event *ev = capture_tracking(&m->capture);
 	const struct target *t = m->capture.target;
-	struct synth s = { .fn = monitor_gather, .ctx = m };
+	struct synth s = { .fn = perfdata_live_put, .ctx = m->source };
 	struct ksyms ksyms;
 	int r;
 
@@ -59,7 +45,7 @@ static int tell_of_tasks(struct monitor *m, struct err *e)
 		r = synth_all(&s, e);
 	else if (r >= 0 && !t->command)
 		r = synth_threads(&s, &t->threads, e);
-	return r < 0 ? r : feed(m, no_event, NULL, e);
+	return r < 0 ? r : m->source->poll(m->source, true, no_event, NULL, e);
 }
 
 /* "sched:sched_switch:u": the file that tells its fields. */
@@ -118,7 +104,7 @@ int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 		monitor_close(m);
 		return r;
 	}
-	m->source = perfdata_live_new();
+	m->source = perfdata_live_new(monitor_drain, m);
 	events = capture_events(&m->capture);
 	for (size_t i = 0; r == 0 && i < m->capture.n; i++)
 		r = perfdata_live_event(m->source, &events[i], e);
@@ -131,20 +117,11 @@ int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 	return r;
 }
 
-int monitor_poll(struct monitor *m, event_fn *fn, void *ctx, struct err *e)
-{
-	int64_t n = m->walked.walker ? walked_drain(&m->walked, monitor_gather, m, e)
-				     : capture_drain(&m->capture, monitor_gather, m, e);
-
-	return n < 0 ? (int)n : feed(m, fn, ctx, e);
-}
-
 void monitor_close(struct monitor *m)
 {
 	walked_close(&m->walked);
 	capture_close(&m->capture);
 	source_close(m->source);
-	free(m->buffer);
 	*m = (struct monitor){ 0 };
 }
 

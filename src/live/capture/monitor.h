@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A capture that is looked at while it runs: events out of the rings, decoded,
+ * A capture that is looked at while it runs: a source that is polled for the events of the rings,
  * with tasks and mappings known. What top, and every other live view, sits on.
  */
 #ifndef KYMO_LIVE_CAPTURE_MONITOR_H
@@ -11,19 +11,16 @@
 #include "live/walk/walked.h"
 
 struct monitor {
-	struct source *source; /* its trace has the types and tasks */
+	struct source *source; /* to be polled */
 	struct capture capture;
 	struct walked walked; /* walker NULL: the kernel makes the samples */
-	uint8_t *buffer;
-	size_t used, cap;
-	size_t tasks_size; /* when they were last made anew */
+	size_t tasks_size;    /* when they were last made anew */
 };
 
-/* Opens everything switched off; tasks that run already are known afterwards. */
+/* Opens everything switched off; tasks that run already are known afterwards. m stays where it is
+ * until it is closed. */
 int monitor_open(struct monitor *m, struct spec_list *specs, struct target *t,
 		 const struct capture_opts *o, struct err *e);
-/* Hand what has come since the last call to fn. */
-int monitor_poll(struct monitor *m, event_fn *fn, void *ctx, struct err *e);
 void monitor_close(struct monitor *m);
 
 /* Are most tasks that are known by now no more? */

@@ -97,7 +97,9 @@ static int trace_stacks_on_sample(void *ctx, const struct event *ev)
 
 int trace_stacks_poll(struct trace_stacks *s, struct err *e)
 {
-	return s->open ? monitor_poll(&s->monitor, trace_stacks_on_sample, s, e) : 0;
+	struct source *source = s->monitor.source;
+
+	return s->open ? source->poll(source, true, trace_stacks_on_sample, s, e) : 0;
 }
 
 void trace_stacks_settle(struct trace_stacks *s)

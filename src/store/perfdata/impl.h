@@ -274,6 +274,8 @@ uint64_t swap_branch_flags(uint64_t v);
 /* --- store/perfdata/read.c --- */
 int read_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e);
 int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e);
+/* The samples of all chunks up to a key, in order; the records of the others, in order, to rest. */
+int read_until(struct perfdata *pd, uint64_t limit, struct strbuf *rest, event_fn *fn, void *ctx);
 /* Damaged samples are counted the first time their chunk is read to its end. */
 static inline void chunk_bad(struct perfdata *pd, const struct chunk *c)
 {

@@ -6,38 +6,31 @@
 /* Batches come one after the other, but what they hold overlaps a little in time. */
 struct live {
 	struct perfdata pd;
-	uint64_t applied; /* time of the last side-band record */
+	perfdata_live_drain_fn *drain;
+	void *ctx;
+	struct strbuf got;	  /* this batch */
+	struct strbuf late, kept; /* samples of batches before that wait, and of this one */
+	uint64_t applied;	  /* time of the last side-band record */
+	uint64_t newest;	  /* time of the newest sample that has come */
 };
 
-static int no_chunk(struct source *s, size_t chunk, event_fn *fn, void *ctx, struct err *e)
+int perfdata_live_put(void *to, const void *data, size_t n, struct err *e)
 {
-	(void)s;
-	(void)chunk;
-	(void)fn;
-	(void)ctx;
+	struct live *l = ((struct source *)to)->impl;
+
 	(void)e;
+	strbuf_add(&l->got, data, n);
 	return 0;
 }
 
-static int no_order(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e)
+static void perfdata_live_close(struct source *s)
 {
-	(void)all;
-	return no_chunk(s, 0, fn, ctx, e);
-}
+	struct live *l = s->impl;
 
-struct source *perfdata_live_new(void)
-{
-	struct live *l = mem_alloc(sizeof(*l));
-	struct perfdata *pd = &l->pd;
-
-	pd->trace.tasks = tasks_new();
-	pd->source = (struct source){ .trace = &pd->trace,
-				      .format = "live",
-				      .impl = pd,
-				      .read_chunk = no_chunk,
-				      .read_ordered = no_order,
-				      .close = perfdata_close };
-	return &pd->source;
+	strbuf_free(&l->got);
+	strbuf_free(&l->late);
+	strbuf_free(&l->kept);
+	perfdata_close(s);
 }
 
 int perfdata_live_event(struct source *s, const struct perfdata_event *ev, struct err *e)
@@ -83,21 +76,79 @@ static void in_order(struct live *l)
 	}
 }
 
-int perfdata_live_feed(struct source *s, const void *data, size_t n, event_fn *fn, void *ctx,
-		       struct err *e)
+/* Samples that wait from the last time. */
+static void add_late(struct live *l)
 {
-	struct perfdata *pd = s->impl;
-	const uint8_t *p = data, *end = p + n;
-	int r = scan_unpacked(pd, &p, end, 0, 0, e);
+	const uint8_t *p = (const uint8_t *)l->late.data;
+	struct chunk c = { .start = p, .end = p + l->late.n, .unpacked = true };
 
-	in_order((struct live *)pd);
+	if (l->late.n)
+		vec_push(&l->pd.chunks, c);
+}
+
+/* Every ring was looked at after what was the newest then had come: hardly anything older follows.
+ */
+static int perfdata_live_hand_out(struct live *l, uint64_t until, bool all, event_fn *fn, void *ctx,
+				  struct err *e)
+{
+	struct perfdata *pd = &l->pd;
+	int r = 0;
+
+	if (!all || l->late.n) {
+		add_late(l);
+		r = read_until(pd, all ? UINT64_MAX : until, &l->kept, fn, ctx);
+	} else {
+		for (size_t i = 0; r == 0 && i < pd->chunks.n; i++)
+			r = read_chunk(&pd->source, i, fn, ctx, e);
+	}
+	return r;
+}
+
+static int perfdata_live_poll(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e)
+{
+	struct live *l = s->impl;
+	struct perfdata *pd = &l->pd;
+	struct strbuf done;
+	uint64_t until = l->newest;
+	int64_t n = l->drain(l->ctx, perfdata_live_put, s, e);
+	const uint8_t *p = (const uint8_t *)l->got.data;
+	int r = 0;
+
+	if (n < 0)
+		return (int)n;
+	if (l->got.n)
+		r = scan_unpacked(pd, &p, p + l->got.n, 0, 0, e);
+	in_order(l);
 	side_apply(pd);
-	for (size_t i = 0; r == 0 && i < pd->chunks.n; i++)
-		r = read_chunk(s, i, fn, ctx, e);
+	vec_each (&pd->chunks, c)
+		l->newest = c->last > l->newest ? c->last : l->newest;
+	if (r >= 0)
+		r = perfdata_live_hand_out(l, until, all, fn, ctx, e);
 	vec_each (&pd->chunks, c)
 		free(c->values);
 	pd->chunks.n = 0;
-	return r < 0 ? r : 0;
+	l->got.n = 0; /* what events point to stays */
+	done = l->late;
+	l->late = l->kept;
+	l->kept = done;
+	l->kept.n = 0;
+	return r;
+}
+
+struct source *perfdata_live_new(perfdata_live_drain_fn *drain, void *ctx)
+{
+	struct live *l = mem_alloc(sizeof(*l));
+	struct perfdata *pd = &l->pd;
+
+	l->drain = drain;
+	l->ctx = ctx;
+	pd->trace.tasks = tasks_new();
+	pd->source = (struct source){ .trace = &pd->trace,
+				      .format = "live",
+				      .impl = pd,
+				      .poll = perfdata_live_poll,
+				      .close = perfdata_live_close };
+	return &pd->source;
 }
 
 uint64_t perfdata_live_time(const struct source *s)

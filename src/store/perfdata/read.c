@@ -273,3 +273,21 @@ int read_ordered(struct source *s, bool all, event_fn *fn, void *ctx, struct err
 	decoder_free(&d);
 	return r;
 }
+
+int read_until(struct perfdata *pd, uint64_t limit, struct strbuf *rest, event_fn *fn, void *ctx)
+{
+	struct window w = { 0 };
+	struct decoder d;
+	int r;
+
+	decoder_init(&d, pd);
+	for (size_t i = 0; i < pd->chunks.n; i++)
+		fill_window(&d, &w, (uint32_t)i, false);
+	r = drain_window(&d, &w, limit, fn, ctx);
+	vec_each (&w.place, place)
+		strbuf_add(rest, (const char *)place->at, record_header(pd, place->at).size);
+	vec_free(&w.place);
+	vec_free(&w.tmp);
+	decoder_free(&d);
+	return r;
+}

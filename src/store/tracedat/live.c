@@ -121,10 +121,10 @@ static void drop_pages(struct live *l)
 }
 
 /* Every CPU was looked at after what was the newest then had come: nothing older follows. */
-static int tracedat_live_poll(struct source *s, bool end, event_fn *fn, void *ctx, struct err *e)
+static int tracedat_live_poll(struct source *s, bool all, event_fn *fn, void *ctx, struct err *e)
 {
 	struct live *l = live_of(s);
-	uint64_t until = end ? UINT64_MAX : l->newest;
+	uint64_t until = all ? UINT64_MAX : l->newest;
 	struct live_lane *lane;
 	int answer = 0;
 
