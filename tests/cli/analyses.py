@@ -69,6 +69,40 @@ for name in "p.data", "t.dat":
 
 r = run([KYMO, "ftrace", "mem", f"{DIR}/p.data", "-s", "speed"])
 check("a column that is not there is named, with those that are", r.code != 0 and "'speed'" in r.err and "max_bytes" in r.err, r)
+
+def said(line):
+    """count and name of a row of hist as text."""
+    m = re.match(r" *[\d.]+% +(\d+)  (\S+)", line)
+    return m and (int(m[1]), m[2])
+
+
+events = "sched:sched_switch,sched:sched_wakeup,raw_syscalls:sys_enter,raw_syscalls:sys_exit"
+run([KYMO, "record", "-q", "-a", "-g", "-e", events, "-o", f"{DIR}/s.data", "--", *work])
+run([KYMO, "ftrace", "record", "-q", "-T", *sum((["-e", e] for e in events.split(",")), []), "-o", f"{DIR}/s.dat", "--", *work])
+for name in "s.data", "s.dat":
+    script = collections.Counter(m[1] for m in map(re.compile(r"\s*(?:\w+:)?(\w+):").match, run([KYMO, "script", "-i", f"{DIR}/{name}", "-F", "event", "-G"]).out.splitlines()) if m)
+    rows = json.loads(run([KYMO, "ftrace", "hist", "-P", "-j", f"{DIR}/{name}"]).out)["events"]["rows"]
+    check(f"{name}: hist counts what script prints", {x["event"]: x["count"] for x in rows} == dict(script), (rows, script))
+    check(f"{name}: shares, and stacks that are no more than the rows", abs(sum(x["share"] for x in rows) - 1) < 1e-6
+          and all(sum(s["count"] for s in x["stacks"] or []) <= x["count"] for x in rows) and any(x["stacks"] for x in rows), rows)
+    text = run([KYMO, "ftrace", "hist", "-P", f"{DIR}/{name}"]).out.splitlines()
+    check(f"{name}: text has the same", [said(x) for x in text if said(x)] == [(x["count"], x["event"]) for x in rows], (text, rows))
+    r = run([KYMO, "ftrace", "profile", "--input", f"{DIR}/{name}", "-j"])
+    p = json.loads(r.out)
+    on = {x["tid"]: x["total_ns"] for x in p["spans"]["rows"] if x["event"] == "on CPU"}
+    check(f"{name}: profile: a row a task, as its time on CPUs has it",
+          len(on) > 1 and {x["tid"]: x["on_cpu_ns"] for x in p["tasks"]["rows"] if x["on_cpu_ns"]} == on, (r, on))
+    text = run([KYMO, "ftrace", "profile", "--input", f"{DIR}/{name}"]).out
+    check(f"{name}: text says the same", all(f"Event: on CPU ({x['count']}) Total: {x['total_ns']} Avg: {x['avg_ns']}" in text
+                                             for x in p["spans"]["rows"] if x["event"] == "on CPU"), text)
+    rows = json.loads(run([KYMO, "ftrace", "profile", "--by-comm", "--input", f"{DIR}/{name}", "-j"]).out)["tasks"]["rows"]
+    check(f"{name}: --by-comm has each name once", len({x["comm"] for x in rows}) == len(rows), rows)
+r = run([KYMO, "ftrace", "hist", f"{DIR}/s.data", "--csv"])
+as_csv = list(csv.DictReader(io.StringIO(r.out)))
+check("stacks in CSV are folded, a line each", any(re.fullmatch(r"[^ ]\S* \d+(\n\S+ \d+)*", x["stacks"]) for x in as_csv), r.out[:500])
+r = run([KYMO, "ftrace", "profile", "--input", f"{DIR}/s.data", "true"])
+check("--input and a command do not go together", r.code != 0 and "--input" in r.err, r)
+
 run([KYMO, "record", "-q", "-e", "task-clock", "-o", f"{DIR}/none.data", "--", "true"])
 r = run([KYMO, "ftrace", "mem", f"{DIR}/none.data"])
 check("without its events: what it needs, and how to record it", r.code != 0 and "kmem:kmalloc" in r.err and "kymo record -e 'kmem:*'" in r.err, r)

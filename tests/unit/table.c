@@ -171,8 +171,52 @@ static void test_headings(void)
 	tables_free(&all);
 }
 
+static void test_stacks(void)
+{
+	static const struct table_column columns_of_stacks[] = {
+		{ "event", "Event", TABLE_TEXT, .width = 8 },
+		{ "n", "N", TABLE_COUNT, .width = 4 },
+		{ "stacks", "Stacks", TABLE_STACKS },
+	};
+	struct tables all = { 0 };
+	struct table *t = table_new(&all, "events", columns_of_stacks, 3);
+	const char *frames[] = { table_frame(t, "read"), table_frame(t, "main") };
+	struct table_stack *s;
+
+	CHECK(table_frame(t, "main") == frames[1]);
+	table_row(t);
+	table_text(t, "open");
+	table_u64(t, 8);
+	s = table_stacks(t, 8, 2, true);
+	s[0] = (struct table_stack){ .n = 2, .frame = frames, .count = 6, .total = 99 };
+	s[1] = (struct table_stack){ .n = 1, .frame = frames + 1, .count = 1, .total = 5 };
+	is_printed(table_text_all, &all,
+		   "Event        N\n" /* columns that are wider than what is in them */
+		   "open         8\n"
+		   "        75.00% (6) time:99\n"
+		   "            read\n"
+		   "            main\n"
+		   "        12.50% (1) time:5\n"
+		   "            main\n");
+	is_printed(csv, &all, "event,n,stacks\nopen,8,\"main;read 6\nmain 1\"\n");
+	is_printed(table_json_all, &all,
+		   "{\"events\": {\"rows\": [{\"event\": \"open\", \"n\": 8, \"stacks\": ["
+		   "{\"count\": 6, \"total_ns\": 99, \"frames\": [\"read\", \"main\"]}, "
+		   "{\"count\": 1, \"total_ns\": 5, \"frames\": [\"main\"]}]}], "
+		   "\"notes\": []}}\n");
+	is_printed(table_html_all, &all,
+		   "<table id=\"events\">\n<thead><tr><th scope=\"col\">Event</th>"
+		   "<th scope=\"col\">N</th><th scope=\"col\">Stacks</th></tr></thead>\n"
+		   "<tbody>\n<tr><td>open</td><td class=\"n\" data-v=\"8\">8</td><td>"
+		   "<details><summary>6</summary><ol><li>read</li><li>main</li></ol></details>"
+		   "<details><summary>1</summary><ol><li>main</li></ol></details></td></tr>\n"
+		   "</tbody>\n</table>\n");
+	tables_free(&all);
+}
+
 int main(void)
 {
+	test_stacks();
 	test_printers();
 	test_sorting();
 	test_headings();

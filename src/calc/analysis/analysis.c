@@ -15,8 +15,7 @@ struct role {
 
 struct analysis_run {
 	const struct analysis *a;
-	const struct trace *trace;
-	const void *args;
+	struct analysis_env env;
 	struct role *roles; /* by type */
 	size_t n_roles;
 	void *state;
@@ -51,15 +50,17 @@ static int has_none(const struct analysis *a, struct err *e)
 	return err_hint(e, "%s records them", a->record);
 }
 
-int analysis_begin(const struct analysis *a, const struct trace *t, const void *args,
+int analysis_begin(const struct analysis *a, const struct analysis_env *env,
 		   struct analysis_run **ret, struct err *e)
 {
+	const struct trace *t = env->trace;
 	struct analysis_run *run = mem_alloc(sizeof(*run));
-	bool any = false;
+	bool any = !a->events;
+	int r;
 
-	*run = (struct analysis_run){ .a = a, .trace = t, .args = args, .n_roles = t->n_types };
+	*run = (struct analysis_run){ .a = a, .env = *env, .n_roles = t->n_types };
 	run->roles = mem_alloc((t->n_types + 1) * sizeof(*run->roles));
-	for (size_t i = 0; i < t->n_types; i++) {
+	for (size_t i = 0; a->events && i < t->n_types; i++) {
 		run->roles[i] = role_of(a, &t->types[i]);
 		any = any || run->roles[i].role;
 	}
@@ -68,6 +69,11 @@ int analysis_begin(const struct analysis *a, const struct trace *t, const void *
 		return has_none(a, e);
 	}
 	run->state = mem_alloc(a->state_size);
+	r = a->begin ? a->begin(run->state, env, e) : 0;
+	if (r < 0) {
+		analysis_end(run);
+		return r;
+	}
 	*ret = run;
 	return 0;
 }
@@ -81,7 +87,7 @@ int analysis_add(void *ctx, const struct event *ev)
 	if (ev->kind != EVENT_SAMPLE || ev->type >= run->n_roles)
 		return 0;
 	r = &run->roles[ev->type];
-	if (!r->role)
+	if (!r->role && run->a->events)
 		return 0;
 	for (unsigned i = 0; i < r->n; i++)
 		field_int(r->field[i], ev->raw, ev->raw_size, &values[i]);
@@ -92,13 +98,17 @@ int analysis_add(void *ctx, const struct event *ev)
 int analysis_tables(struct analysis_run *run, const char *sort, struct tables *ret, struct err *e)
 {
 	size_t first = ret->n;
-	int r = 0;
+	int sorted;
 
-	run->a->end(run->state, run->trace, run->args, ret);
+	run->a->end(run->state, &run->env, ret);
 	sort = sort ? sort : run->a->sort;
-	for (size_t i = first; sort && r == 0 && i < ret->n; i++)
-		r = table_sort(ret->data[i], sort, e);
-	return r;
+	sorted = ret->n > first ? -EINVAL : 0;
+	for (size_t i = first; sort && i < ret->n; i++) {
+		int r = table_sort(ret->data[i], sort, e);
+
+		sorted = r < 0 ? sorted : 0;
+	}
+	return sort ? sorted : 0;
 }
 
 void analysis_end(struct analysis_run *run)

@@ -10,7 +10,6 @@
 #define KYMO_CALC_ANALYSIS_ANALYSIS_H
 
 #include "base/err.h"
-#include "base/opt.h"
 #include "calc/table/table.h"
 #include "event/trace.h"
 
@@ -22,22 +21,33 @@ struct analysis_event {
 	const char *field[ANALYSIS_FIELDS];
 };
 
+/* What an analysis may ask; all of it outlives the run. */
+struct analysis_env {
+	const struct trace *trace;
+	const void *args; /* of the analysis's args_size; NULL where that is 0 */
+	/* A kernel function's name and where it begins; NULL: unknown. It may be missing. */
+	const char *(*name)(void *ctx, uint64_t addr, uint64_t *start);
+	void *ctx;
+};
+
 struct analysis {
 	const char *name;    /* "kmem-tasks" */
 	const char *summary; /* one line, no capital, no full stop */
-	/* What it can use, a zeroed one at the end. At least one must be in what it looks at. */
+	/*
+	 * What it can use, a zeroed one at the end. At least one must be in what it looks at. NULL:
+	 * any event; role and values are 0 then.
+	 */
 	const struct analysis_event *events;
 	const char *record; /* what to type for a recording that has them */
 	const char *sort;   /* how rows are sorted unless asked otherwise; NULL: as they come */
 
-	const struct opt *opts; /* its own, NULL: none */
-	size_t args_size;
-	const void *defaults;
-
+	size_t args_size; /* of what it can be told; 0: nothing */
 	size_t state_size;
+	/* Before the first event; state is zeroed. NULL: nothing is to be done. */
+	int (*begin)(void *state, const struct analysis_env *env, struct err *e);
 	/* Samples in the order of time; role and fields are those of the event. */
 	void (*add)(void *state, int role, const struct event *ev, const int64_t *values);
-	void (*end)(void *state, const struct trace *t, const void *args, struct tables *ret);
+	void (*end)(void *state, const struct analysis_env *env, struct tables *ret);
 	void (*drop)(void *state); /* frees what state holds */
 };
 
@@ -46,13 +56,16 @@ extern const struct analysis *const analyses[]; /* NULL at the end */
 struct analysis_run;
 /*
  * -ENODATA, with the command that records them in e, when the trace has none of its events.
- * args, of a->args_size, must outlive it.
+ * On failure *ret is untouched.
  */
-int analysis_begin(const struct analysis *a, const struct trace *t, const void *args,
+int analysis_begin(const struct analysis *a, const struct analysis_env *env,
 		   struct analysis_run **ret, struct err *e);
 /* An event_fn: ctx is the run. Events it does not look at are passed over. */
 int analysis_add(void *ctx, const struct event *ev);
-/* May be asked again and again while events come. sort NULL: as the analysis has it. */
+/*
+ * May be asked again and again while events come. sort NULL: as the analysis has it. Of several
+ * tables those are sorted that have the columns; none has them: -EINVAL.
+ */
 int analysis_tables(struct analysis_run *run, const char *sort, struct tables *ret, struct err *e);
 void analysis_end(struct analysis_run *run); /* NULL is fine */
 

@@ -101,17 +101,16 @@ static const struct table_column columns[] = {
 	{ "max_wanted_bytes", "MAX WANTED", TABLE_BYTES, .unit = 1 },
 };
 
-static void kmem_end(void *state, const struct trace *t, const void *args, struct tables *ret)
+static void kmem_end(void *state, const struct analysis_env *env, struct tables *ret)
 {
 	struct state *s = state;
 	struct table *out = table_new(ret, "kmem_tasks", columns, ARRAY_SIZE(columns));
 
-	(void)args;
 	vec_each (&s->owners, o) {
 		char name[TASK_NAME];
 
 		table_row(out);
-		table_text(out, tasks_name_at(t->tasks, o->tid, UINT64_MAX - 1, name));
+		table_text(out, tasks_name_at(env->trace->tasks, o->tid, UINT64_MAX - 1, name));
 		table_i64(out, o->tid);
 		table_u64(out, o->allocations);
 		table_u64(out, o->frees);

@@ -3,6 +3,8 @@
 #include "calc/analysis/registry.h"
 
 const struct analysis *const analyses[] = {
+	&analysis_hist,
 	&analysis_kmem_tasks,
+	&analysis_profile,
 	NULL,
 };

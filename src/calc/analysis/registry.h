@@ -4,6 +4,8 @@
 
 #include "calc/analysis/analysis.h"
 
+extern const struct analysis analysis_hist;
 extern const struct analysis analysis_kmem_tasks;
+extern const struct analysis analysis_profile;
 
 #endif

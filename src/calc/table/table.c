@@ -10,6 +10,7 @@
 static void free_table(struct table *t)
 {
 	arena_free(&t->arena);
+	strtab_free(&t->frames);
 	vec_free(&t->cells);
 	vec_free(&t->notes);
 	free(t);
@@ -102,9 +103,27 @@ void table_stack(struct table *t, const char *const *frames, size_t n)
 	const char **names = arena_alloc(&t->arena, (n + 1) * sizeof(*names));
 
 	for (size_t i = 0; i < n; i++)
-		names[i] = arena_strdup(&t->arena, frames[i]);
+		names[i] = table_frame(t, frames[i]);
 	*s = (struct table_stack){ .n = n, .frame = names };
 	*c = (struct table_cell){ .known = true, .stack = s };
+}
+
+struct table_stack *table_stacks(struct table *t, uint64_t count, size_t n, bool timed)
+{
+	struct table_cell *c = next_cell(t);
+	struct table_stacks *s = arena_alloc(&t->arena, sizeof(*s));
+
+	*s = (struct table_stacks){ .n = n,
+				    .stack = arena_alloc(&t->arena, n * sizeof(*s->stack)),
+				    .count = count,
+				    .timed = timed };
+	*c = (struct table_cell){ .known = true, .stacks = s };
+	return s->stack;
+}
+
+const char *table_frame(struct table *t, const char *name)
+{
+	return strtab_get(&t->frames, strtab_add(&t->frames, name));
 }
 
 void table_hist(struct table *t, enum table_kind kind, const struct table_bucket *b, size_t n)
@@ -198,6 +217,7 @@ static int compare_cells(enum table_kind kind, const struct table_cell *a,
 	case TABLE_REAL:
 	case TABLE_SHARE: return a->f > b->f ? -1 : a->f < b->f;
 	case TABLE_STACK:
+	case TABLE_STACKS:
 	case TABLE_HIST: return 0;
 	default: return a->u > b->u ? -1 : a->u < b->u;
 	}

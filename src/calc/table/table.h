@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -32,6 +33,7 @@ enum table_kind {
 	TABLE_SHARE,	/* of 1: f */
 	TABLE_ADDRESS,	/* u */
 	TABLE_STACK,	/* frames, innermost first */
+	TABLE_STACKS,	/* several, with how often each came */
 	TABLE_HIST,	/* how many of each size */
 };
 
@@ -52,12 +54,20 @@ struct table_column {
 	 */
 	uint32_t unit;
 	uint8_t decimals;
-	bool sum; /* the last line adds it up */
+	bool sum;      /* the last line adds it up */
+	uint8_t width; /* in text it is at least so wide, so that numbers that change stay */
 };
 
 struct table_stack {
 	size_t n;
 	const char *const *frame; /* names, innermost first */
+	uint64_t count, total;	  /* of those in TABLE_STACKS; total: ns */
+};
+struct table_stacks {
+	size_t n;
+	struct table_stack *stack;
+	uint64_t count; /* of all of them, and of what has no stack */
+	bool timed;	/* total counts */
 };
 
 struct table_bucket {
@@ -78,14 +88,16 @@ struct table_cell {
 		double f;
 		const char *text;
 		const struct table_stack *stack;
+		const struct table_stacks *stacks;
 		const struct table_hist *hist;
 	};
 };
 
 struct table {
-	struct arena arena; /* texts, stacks, histograms */
-	const char *name;   /* for programs: "kmem_tasks" */
-	const char *title;  /* above it; NULL: nothing */
+	struct arena arena;   /* texts, stacks, histograms */
+	struct strtab frames; /* their names, each once */
+	const char *name;     /* for programs: "kmem_tasks" */
+	const char *title;    /* above it; NULL: nothing */
 	const struct table_column *column;
 	size_t n_columns;
 	/*
@@ -122,6 +134,9 @@ void table_u64(struct table *t, uint64_t v);
 void table_i64(struct table *t, int64_t v);
 void table_real(struct table *t, double v);
 void table_stack(struct table *t, const char *const *frames, size_t n); /* names are copied */
+/* n stacks, to be filled: frames from the table's arena, with names of table_frame(). */
+struct table_stack *table_stacks(struct table *t, uint64_t count, size_t n, bool timed);
+const char *table_frame(struct table *t, const char *name); /* a copy that lives as long as t */
 void table_hist(struct table *t, enum table_kind kind, const struct table_bucket *b, size_t n);
 void table_unknown(struct table *t);
 __attribute__((format(printf, 2, 3))) void table_note(struct table *t, const char *fmt, ...);

@@ -16,10 +16,18 @@ static const char *task_spans_comm_of(const struct trace *t, int32_t tid)
 static size_t row_of(struct task_spans *s, int32_t tid, uint32_t word)
 {
 	const char *comm = tid == TASK_SPANS_NOBODY ? "" : task_spans_comm_of(s->trace, tid);
-	uint32_t task =
-		s->o.by_comm && tid > 0 ? strtab_add(&s->words, comm) | 1u << 31 : (uint32_t)tid;
-	uint64_t *at = map_at(&s->index, (uint64_t)task << 32 | word);
+	uint32_t task = (uint32_t)tid;
+	uint64_t *at;
 
+	if (s->o.by_comm && tid > 0) { /* all rows of a name are of its first thread */
+		uint32_t name = strtab_add(&s->words, comm);
+		uint64_t *first = map_at(&s->first_tid, name);
+
+		*first = *first ? *first : (uint64_t)tid;
+		tid = (int32_t)*first;
+		task = name | 1u << 31;
+	}
+	at = map_at(&s->index, (uint64_t)task << 32 | word);
 	if (!*at) {
 		struct task_span *row = vec_add(&s->rows);
 
@@ -276,6 +284,7 @@ void task_spans_free(struct task_spans *s)
 	vec_free(&s->chains);
 	vec_free(&s->turns);
 	map_free(&s->index);
+	map_free(&s->first_tid);
 	map_free(&s->chain_index);
 	map_free(&s->stack_index);
 	strtab_free(&s->words);

@@ -46,7 +46,8 @@ struct task_spans {
 	const struct event_type *graph, *call, *function;
 	const struct field *func, *call_at, *return_at, *call_func, *ip;
 	struct strtab words;
-	struct map index; /* task and word to row + 1 */
+	struct map index;     /* task and word to row + 1 */
+	struct map first_tid; /* by_comm: word of a name to its first thread */
 	VEC(struct task_span) rows;
 	struct map chain_index; /* hash to chain + 1 */
 	VEC(struct chain) chains;

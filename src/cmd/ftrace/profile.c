@@ -1,168 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* kymo ftrace profile, and the tables of report --profile and hist. */
+/* kymo ftrace profile, and the tables of report --profile. */
 #define OPT_ARGS struct profile_args
 #include "cmd/ftrace/profile.h"
 
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/output.h"
-#include "base/str.h"
-#include "calc/time/task_spans.h"
-#include "cmd/command.h"
+#include "calc/analysis/task_spans.h"
 #include "cmd/ftrace/ftrace.h"
 #include "cmd/ftrace/run.h"
 #include "cmd/share/input.h"
 #include "store/tracedat/tracedat.h"
-#include "view/ftrace/names.h"
-
-#define MAX_STACKS 20 /* of one row; the rest is counted */
-
-static const char *ftrace_profile_name_of(void *ctx, uint64_t addr, uint64_t *start)
-{
-	const struct ftrace_name *n = ftrace_names_find(ctx, addr);
-
-	if (n)
-		*start = n->addr;
-	return n ? n->name : NULL;
-}
-
-static struct ftrace_names *names_of(const struct source *s)
-{
-	const struct trace_info *info = &s->trace->info;
-
-	return ftrace_names_new(info->kallsyms, info->kallsyms ? info->kallsyms_size : 0);
-}
-
-static void ftrace_profile_put_frame(struct ftrace_names *names, uint64_t addr, struct out *o)
-{
-	uint64_t start;
-	const char *name = ftrace_profile_name_of(names, addr, &start);
-
-	if (name)
-		out_printf(o, "            %s\n", name);
-	else
-		out_printf(o, "            0x%" PRIx64 "\n", addr);
-}
-
-static void put_stacks(const struct task_span *r, struct ftrace_names *names, struct out *o)
-{
-	size_t shown = 0;
-
-	vec_each (&r->stacks, x) {
-		if (shown++ == MAX_STACKS) {
-			out_printf(o, "        ... %zu more\n", r->stacks.n - MAX_STACKS);
-			break;
-		}
-		out_printf(o, "        %.2f%% (%" PRIu64 ")", 100.0 * (double)x->n / (double)r->n,
-			   x->n);
-		if (r->timed)
-			out_printf(o, " time:%" PRIu64, x->sum);
-		out_putc(o, '\n');
-		for (uint32_t i = 0; i < x->chain_n; i++)
-			if (x->chain[i] < EVENT_CHAIN_MARK)
-				ftrace_profile_put_frame(names, x->chain[i], o);
-	}
-}
-
-static void put_time(uint64_t t, struct out *o)
-{
-	out_printf(o, "(ts:%" PRIu64 ".%06" PRIu64 ")", t / 1000000000, t / 1000 % 1000000);
-}
-
-static void ftrace_profile_put_row(const struct task_span *r, struct ftrace_names *names,
-				   struct out *o)
-{
-	out_printf(o, "  Event: %s (%" PRIu64 ")", r->what, r->n);
-	if (r->timed) {
-		out_printf(o, " Total: %" PRIu64 " Avg: %" PRIu64 " Max: %" PRIu64, r->sum,
-			   r->sum / r->n, r->max);
-		put_time(r->max_at, o);
-		out_printf(o, " Min: %" PRIu64, r->min);
-		put_time(r->min_at, o);
-	}
-	out_putc(o, '\n');
-	put_stacks(r, names, o);
-}
-
-/* --- a line for each task --- */
-
-struct line {
-	const struct task_span *first;
-	uint64_t on, turns, waits, waited, longest;
-};
-
-static int by_time_on(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-
-	return x->on > y->on ? -1 : x->on < y->on;
-}
-
-static void put_summary(const struct task_span *rows, size_t n, bool by_comm, struct out *o)
-{
-	VEC(struct line) lines = { 0 };
-
-	for (size_t i = 0; i < n; i++) {
-		const struct task_span *r = &rows[i];
-		struct line *l;
-
-		if (r->tid <= 0 || !r->timed)
-			continue;
-		if (!lines.n || lines.data[lines.n - 1].first->tid != r->tid)
-			vec_push(&lines, (struct line){ .first = r });
-		l = &lines.data[lines.n - 1];
-		if (strcmp(r->what, "on CPU") == 0) {
-			l->on = r->sum;
-			l->turns = r->n;
-		} else if (strncmp(r->what, "sched_wakeup", 12) == 0) {
-			l->waits += r->n;
-			l->waited += r->sum;
-			l->longest = r->max > l->longest ? r->max : l->longest;
-		}
-	}
-	if (lines.n)
-		qsort(lines.data, lines.n, sizeof(*lines.data), by_time_on);
-	out_printf(o, "%-16s %8s %12s %8s %8s %11s %11s\n", "TASK", by_comm ? "" : "TID",
-		   "ON CPU ms", "TURNS", "WAKEUPS", "WAITED us", "LONGEST us");
-	vec_each (&lines, l) {
-		char tid[16] = "";
-
-		if (!by_comm)
-			snprintf(tid, sizeof(tid), "%d", l->first->tid);
-		out_printf(o, "%-16s %8s %12.3f %8" PRIu64 " %8" PRIu64 " %11.1f %11.1f\n",
-			   l->first->comm, tid, (double)l->on / 1e6, l->turns, l->waits,
-			   l->waits ? (double)l->waited / 1e3 / (double)l->waits : 0.0,
-			   (double)l->longest / 1e3);
-	}
-	vec_free(&lines);
-}
-
-/* Of others only the moments are known at which they met these. */
-static size_t pick_tasks(const struct task_span *rows, size_t n,
-			 const struct ftrace_profile_opts *o, struct task_span *ret)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++)
-		vec_each (&o->only, tid)
-			if (rows[i].tid == *tid || rows[i].tid == TASK_SPANS_NOBODY) {
-				ret[kept++] = rows[i];
-				break;
-			}
-	return kept;
-}
-
-static int read_spans(struct source *s, const struct task_spans_opts *o, struct task_spans **ret,
-		      struct err *e)
-{
-	int r = task_spans_new(s->trace, o, ret, e);
-
-	return r < 0 ? r : s->read_ordered(s, false, task_spans_add, *ret, e);
-}
+#include "view/ftrace/spans_text.h"
 
 /* Those of the command line, and those that record noted in the file. */
 static size_t all_hooks(const struct ftrace_profile_opts *o, const struct tracedat *t,
@@ -172,7 +22,7 @@ static size_t all_hooks(const struct ftrace_profile_opts *o, const struct traced
 
 	vec_each (&o->hooks, h)
 		ret[n++] = *h;
-	for (size_t i = 0; i < t->n_hooks; i++) {
+	for (size_t i = 0; t && i < t->n_hooks; i++) {
 		bool given = false;
 
 		for (size_t k = 0; k < n && !given; k++)
@@ -183,98 +33,28 @@ static size_t all_hooks(const struct ftrace_profile_opts *o, const struct traced
 	return n;
 }
 
-int ftrace_profile_print(struct source *s, const struct ftrace_profile_opts *o, bool summary,
-			 struct out *out, struct err *e)
+int ftrace_profile_tables(struct source *s, const struct ftrace_profile_opts *o,
+			  const struct analyse_args *show, struct tables *ret, struct err *e)
 {
-	const struct tracedat *t = tracedat_of(s);
-	struct ftrace_names *names = names_of(s);
-	AUTO_FREE const char **hooks = mem_alloc((o->hooks.n + t->n_hooks + 1) * sizeof(*hooks));
-	struct task_spans_opts so = { .hooks = hooks,
-				      .n_hooks = all_hooks(o, t, hooks),
-				      .by_comm = o->by_comm,
-				      .global_irqs = o->global_irqs,
-				      .name = ftrace_profile_name_of,
-				      .ctx = names };
-	struct task_spans *spans = NULL;
-	int r = read_spans(s, &so, &spans, e);
+	const struct tracedat *t = strcmp(s->format, "trace.dat") == 0 ? tracedat_of(s) : NULL;
+	size_t n_noted = t ? t->n_hooks : 0;
+	AUTO_FREE const char **hooks = mem_alloc((o->hooks.n + n_noted + 1) * sizeof(*hooks));
+	struct task_profile_opts opts = { .hooks = hooks,
+					  .n_hooks = all_hooks(o, t, hooks),
+					  .only = o->only.data,
+					  .n_only = o->only.n,
+					  .by_comm = o->by_comm,
+					  .global_irqs = o->global_irqs };
 
-	if (r >= 0) {
-		size_t n;
-		const struct task_span *rows = task_spans_rows(spans, &n);
-		AUTO_FREE struct task_span *some =
-			o->only.n ? mem_alloc((n + 1) * sizeof(*some)) : NULL;
-
-		if (some) {
-			n = pick_tasks(rows, n, o, some);
-			rows = some;
-		}
-		if (summary)
-			put_summary(rows, n, o->by_comm, out);
-		for (size_t i = 0; i < n; i++) {
-			if (!i || rows[i].tid != rows[i - 1].tid) {
-				if (rows[i].tid == TASK_SPANS_NOBODY)
-					out_puts(out, "\nglobal:\n");
-				else if (o->by_comm && rows[i].tid)
-					out_printf(out, "\ntask: %s\n", rows[i].comm);
-				else
-					out_printf(out, "\ntask: %s-%d\n", rows[i].comm,
-						   rows[i].tid);
-			}
-			ftrace_profile_put_row(&rows[i], names, out);
-		}
-	}
-	task_spans_free(spans);
-	ftrace_names_free(names);
-	return r < 0 ? r : 0;
-}
-
-static int ftrace_profile_by_count(const void *a, const void *b)
-{
-	const struct task_span *const *x = a, *const *y = b;
-
-	return (*x)->n != (*y)->n ? ((*x)->n > (*y)->n ? -1 : 1) : strcmp((*x)->what, (*y)->what);
-}
-
-int ftrace_hist_print(struct source *s, bool all_tasks, struct out *out, struct err *e)
-{
-	struct ftrace_names *names = names_of(s);
-	struct task_spans_opts so = {
-		.counts = true, .all_tasks = all_tasks, .name = ftrace_profile_name_of, .ctx = names
-	};
-	struct task_spans *spans = NULL;
-	int r = read_spans(s, &so, &spans, e);
-
-	if (r >= 0) {
-		size_t n;
-		const struct task_span *rows = task_spans_rows(spans, &n);
-		const struct task_span **order = mem_alloc((n + 1) * sizeof(*order));
-		uint64_t total = 0;
-
-		for (size_t i = 0; i < n; i++) {
-			order[i] = &rows[i];
-			total += rows[i].n;
-		}
-		qsort(order, n, sizeof(*order), ftrace_profile_by_count);
-		for (size_t i = 0; i < n; i++) {
-			out_printf(out, "%6.2f%% %10" PRIu64 "  %s",
-				   100.0 * (double)order[i]->n / (double)total, order[i]->n,
-				   order[i]->what);
-			if (!all_tasks)
-				out_printf(out, "  (%d) %s", order[i]->tid, order[i]->comm);
-			out_putc(out, '\n');
-			put_stacks(order[i], names, out);
-		}
-		free(order);
-	}
-	task_spans_free(spans);
-	ftrace_names_free(names);
-	return r < 0 ? r : 0;
+	return analyse_source(&(struct analyse){ &analysis_profile, .args = &opts }, show, s, ret,
+			      e);
 }
 
 /* --- the verb --- */
 
 struct profile_args {
 	struct ftrace_args t; /* first: the shared options expect it there */
+	struct analyse_args show;
 	int seconds;
 	struct ftrace_profile_opts p;
 	bool only_named;
@@ -299,6 +79,9 @@ static const struct opt opts[] = {
 	OPT_INT(0, "duration", "SECONDS", seconds, "stop after so many seconds"),
 	OPT_FLAG(0, "stderr", to_stderr,
 		 "write to standard error: the command's own output stays apart"),
+	OPT_STR_C(0, "input", "FILE", show.input, "of a recording of any kind: trace nothing",
+		  "@files"),
+	ANALYSE_FORMS,
 	FTRACE_NO_FILE_OPTS,
 	OPT_END,
 };
@@ -317,21 +100,35 @@ static int ftrace_profile_add_events(args_t *a, struct err *e)
 
 static int print(args_t *a, struct source *s, struct err *e)
 {
-	struct out out;
-	int r, fd = a->to_stderr ? STDERR_FILENO : STDOUT_FILENO;
+	const struct analyse profile = { &analysis_profile, .text = spans_text_profile };
+	struct tables tables = { 0 };
+	FILE *f = a->to_stderr ? stderr : stdout;
+	int r = ftrace_profile_tables(s, &a->p, &a->show, &tables, e), fd;
 
-	if (a->file) {
+	if (r == 0 && a->file) {
 		fd = output_growing(a->file, 0, 0600, e);
-		if (fd < 0)
-			return fd;
+		r = fd < 0 ? fd : 0;
+		f = fd < 0 ? NULL : fdopen(fd, "w");
 	}
-	out_init(&out, fd);
-	r = ftrace_profile_print(s, &a->p, true, &out, e);
-	out_flush(&out);
-	out_free(&out);
-	if (a->file)
-		close(fd);
+	if (r == 0)
+		analyse_print(f, &profile, &a->show, &tables);
+	if (r == 0 && a->file && fclose(f) != 0)
+		r = err_set(e, errno, "cannot write %s: %m", a->file);
+	tables_free(&tables);
 	input_warn(s);
+	return r;
+}
+
+/* What was traced before. */
+static int ftrace_profile_read(args_t *a, struct err *e)
+{
+	struct source *s = NULL;
+	int r = input_open(a->show.input, &s, e);
+
+	if (r < 0)
+		return r;
+	r = print(a, s, e);
+	source_close(s);
 	return r;
 }
 
@@ -345,6 +142,9 @@ static int ftrace_profile_run(void *args, int argc, char **argv, struct err *e)
 	AUTO_FREE char **command = NULL;
 	int r;
 
+	if (a->show.input)
+		return argc ? err_set(e, EINVAL, "with --input no command is run")
+			    : ftrace_profile_read(a, e);
 	if (a->only_named && !a->t.any_option)
 		return err_set(e, EINVAL, "-S leaves nothing: name events with -e");
 	r = ftrace_profile_add_events(a, e);
@@ -381,6 +181,7 @@ static const struct example examples[] = {
 	{ "ftrace profile -T -G sleep 1", "with the stacks of whoever was blocked" },
 	{ "ftrace profile -H block_rq_issue,sector/block_rq_complete,sector,g sleep 5",
 	  "how long requests take" },
+	{ "ftrace profile --input perf.data -j", "of a recording, for programs" },
 	{ NULL, NULL },
 };
 

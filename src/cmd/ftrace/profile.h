@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
-#include "base/out.h"
 #include "base/vec.h"
+#include "cmd/share/analyse.h"
 #include "event/trace.h"
 
 struct ftrace_profile_opts {
@@ -14,10 +14,8 @@ struct ftrace_profile_opts {
 	bool by_comm, global_irqs;
 };
 
-/* Where the tasks of a recording spent their time; summary: a table of them first. */
-int ftrace_profile_print(struct source *s, const struct ftrace_profile_opts *o, bool summary,
-			 struct out *out, struct err *e);
-/* How often each event or function came, by task unless all, with its stacks. */
-int ftrace_hist_print(struct source *s, bool all_tasks, struct out *out, struct err *e);
+/* The analysis "profile" of a recording, with the hooks that it notes itself. */
+int ftrace_profile_tables(struct source *s, const struct ftrace_profile_opts *o,
+			  const struct analyse_args *show, struct tables *ret, struct err *e);
 
 #endif

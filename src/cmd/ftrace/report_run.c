@@ -15,6 +15,7 @@
 #include "event/text.h"
 #include "kern/cpu.h"
 #include "store/tracedat/tracedat.h"
+#include "view/ftrace/spans_text.h"
 
 enum { FLAG_HARDIRQ = 8, FLAG_SOFTIRQ = 16 };
 
@@ -461,6 +462,22 @@ static bool ftrace_report_run_print_text(const struct report *r, const struct fi
 	return true;
 }
 
+static int ftrace_report_run_profile(const struct report *r, struct source *s, struct err *e)
+{
+	struct tables tables = { 0 };
+	AUTO_FREE char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+	int code = ftrace_profile_tables(s, &r->a->p, &(struct analyse_args){ 0 }, &tables, e);
+
+	if (code == 0)
+		spans_text_profile_spans(f, &tables);
+	fclose(f);
+	out_add(r->out, text, n);
+	tables_free(&tables);
+	return code;
+}
+
 static int ftrace_report_run_show(struct report *r, struct err *e)
 {
 	size_t n_files = r->files.n;
@@ -491,7 +508,7 @@ static int ftrace_report_run_show(struct report *r, struct err *e)
 	if (only)
 		return 0;
 	for (size_t i = 0; i < n_files && r->a->profile; i++) {
-		int code = ftrace_profile_print(r->files.data[i]->s, &r->a->p, false, r->out, e);
+		int code = ftrace_report_run_profile(r, r->files.data[i]->s, e);
 
 		if (code < 0)
 			return code;

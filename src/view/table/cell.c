@@ -61,6 +61,7 @@ void table_cell_text(const struct table_column *c, const struct table_cell *v, s
 		break;
 	case TABLE_ADDRESS: strbuf_printf(ret, "0x%" PRIx64, v->u); break;
 	case TABLE_STACK:
+	case TABLE_STACKS:
 	case TABLE_HIST: break;
 	}
 }

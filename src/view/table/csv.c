@@ -11,6 +11,16 @@ static void table_csv_put_stack(struct strbuf *b, const struct table_stack *s)
 		strbuf_printf(b, "%s%s", s->frame[i], i ? ";" : "");
 }
 
+/* A line each, as in files of folded stacks. */
+static void table_csv_put_stacks(struct strbuf *b, const struct table_stacks *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		strbuf_puts(b, i ? "\n" : "");
+		table_csv_put_stack(b, &s->stack[i]);
+		strbuf_printf(b, " %" PRIu64, s->stack[i].count);
+	}
+}
+
 /* from:count from:count ... */
 static void table_csv_put_hist(struct strbuf *b, const struct table_hist *h)
 {
@@ -29,6 +39,7 @@ static void table_csv_put_value(struct strbuf *line, const struct table_column *
 	switch (c->kind) {
 	case TABLE_TEXT: strbuf_puts(&text, v->text); break;
 	case TABLE_STACK: table_csv_put_stack(&text, v->stack); break;
+	case TABLE_STACKS: table_csv_put_stacks(&text, v->stacks); break;
 	case TABLE_HIST: table_csv_put_hist(&text, v->hist); break;
 	case TABLE_NUMBER: strbuf_printf(line, "%" PRId64, v->i); break;
 	case TABLE_REAL:

@@ -16,6 +16,15 @@ static void table_html_put_stack(FILE *f, const struct table_stack *s)
 	fputs("</ol>", f);
 }
 
+static void table_html_put_stacks(FILE *f, const struct table_stacks *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		fprintf(f, "<details><summary>%" PRIu64 "</summary>", s->stack[i].count);
+		table_html_put_stack(f, &s->stack[i]);
+		fputs("</details>", f);
+	}
+}
+
 static void table_html_put_hist(FILE *f, const struct table_hist *h)
 {
 	uint64_t most = 1;
@@ -40,6 +49,9 @@ static void table_html_put_cell(FILE *f, const struct table_column *c, const str
 	} else if (c->kind == TABLE_STACK) {
 		fputs("<td>", f);
 		table_html_put_stack(f, v->stack);
+	} else if (c->kind == TABLE_STACKS) {
+		fputs("<td>", f);
+		table_html_put_stacks(f, v->stacks);
 	} else if (c->kind == TABLE_HIST) {
 		fputs("<td>", f);
 		table_html_put_hist(f, v->hist);

@@ -11,6 +11,20 @@ static void table_json_put_stack(struct json *j, const char *key, const struct t
 	json_end(j);
 }
 
+static void table_json_put_stacks(struct json *j, const char *key, const struct table_stacks *s)
+{
+	json_array(j, key);
+	for (size_t i = 0; i < s->n; i++) {
+		json_object(j, NULL);
+		json_u64(j, "count", s->stack[i].count);
+		if (s->timed)
+			json_u64(j, "total_ns", s->stack[i].total);
+		table_json_put_stack(j, "frames", &s->stack[i]);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void table_json_put_hist(struct json *j, const char *key, const struct table_hist *h)
 {
 	json_array(j, key);
@@ -38,6 +52,7 @@ static void table_json_put_value(struct json *j, const struct table_column *c,
 	switch (c->kind) {
 	case TABLE_TEXT: json_str(j, c->name, v->text); break;
 	case TABLE_STACK: table_json_put_stack(j, c->name, v->stack); break;
+	case TABLE_STACKS: table_json_put_stacks(j, c->name, v->stacks); break;
 	case TABLE_HIST: table_json_put_hist(j, c->name, v->hist); break;
 	case TABLE_NUMBER: json_i64(j, c->name, v->i); break;
 	case TABLE_REAL:

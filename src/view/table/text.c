@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "base/term.h"
+#include "view/markup.h"
 #include "view/table/table.h"
 
-#define GAP 2	  /* blanks between columns */
-#define NARROW 12 /* no text is cut to less */
-#define BAR 40	  /* of the largest bucket */
+#define GAP 2	      /* blanks between columns */
+#define NARROW 12     /* no text is cut to less */
+#define BAR 40	      /* of the largest bucket */
+#define MAX_STACKS 20 /* of one row; the rest is counted */
 
 struct texts {
 	const struct table *t;
@@ -33,7 +35,7 @@ static size_t columns_of(const char *s)
 
 static bool has_lines(const struct table_column *c)
 {
-	return c->kind == TABLE_STACK || c->kind == TABLE_HIST;
+	return c->kind == TABLE_STACK || c->kind == TABLE_STACKS || c->kind == TABLE_HIST;
 }
 
 static const char *table_text_text_of(struct texts *x, size_t column, const struct table_cell *v)
@@ -73,7 +75,8 @@ static void table_text_measure(struct texts *x)
 	for (size_t c = t->n_heading; c < t->n_columns; c++) {
 		if (has_lines(&t->column[c]))
 			continue;
-		x->width[c] = columns_of(t->column[c].title);
+		x->width[c] = t->column[c].width;
+		widen(&x->width[c], t->column[c].title);
 		for (size_t row = 0; row < t->n_rows; row++)
 			widen(&x->width[c], table_text_text_of(x, c, table_at(t, row, c)));
 		if (has_sums(t))
@@ -190,15 +193,31 @@ static void table_text_put_hist(FILE *f, const struct table_hist *h)
 	}
 }
 
-static void table_text_put_stack(FILE *f, struct texts *x, const struct table_stack *s)
+static void table_text_put_stack(FILE *f, const struct table_stack *s, int indent)
 {
-	static const struct table_column text = { .kind = TABLE_TEXT };
-
 	for (size_t i = 0; i < s->n; i++) {
-		strbuf_reset(&x->cell);
-		table_cell_text(&text, &(struct table_cell){ .known = true, .text = s->frame[i] },
-				&x->cell);
-		fprintf(f, "    %s\n", strbuf_str(&x->cell));
+		AUTO_STRBUF name = { 0 };
+
+		markup_clean(&name, s->frame[i], strlen(s->frame[i]));
+		fprintf(f, "%*s%s\n", indent, "", strbuf_str(&name));
+	}
+}
+
+void table_text_stacks(FILE *f, const struct table_stacks *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct table_stack *one = &s->stack[i];
+
+		if (i == MAX_STACKS) {
+			fprintf(f, "        ... %zu more\n", s->n - MAX_STACKS);
+			return;
+		}
+		fprintf(f, "        %.2f%% (%" PRIu64 ")",
+			100.0 * (double)one->count / (double)s->count, one->count);
+		if (s->timed)
+			fprintf(f, " time:%" PRIu64, one->total);
+		putc('\n', f);
+		table_text_put_stack(f, one, 12);
 	}
 }
 
@@ -209,7 +228,9 @@ static void table_text_put_row(FILE *f, struct texts *x, size_t row)
 		const struct table_cell *v = table_at(x->t, row, c);
 
 		if (v->known && x->t->column[c].kind == TABLE_STACK)
-			table_text_put_stack(f, x, v->stack);
+			table_text_put_stack(f, v->stack, 4);
+		else if (v->known && x->t->column[c].kind == TABLE_STACKS)
+			table_text_stacks(f, v->stacks);
 		else if (v->known && x->t->column[c].kind == TABLE_HIST)
 			table_text_put_hist(f, v->hist);
 	}

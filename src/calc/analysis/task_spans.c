@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * profile: what each task spent its time on; hist: how often each event or function came. Both are
+ * made of calc/time/task_spans.h, with the stacks of either.
+ */
+#include "calc/analysis/task_spans.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "calc/analysis/registry.h"
+#include "calc/time/task_spans.h"
+
+struct state {
+	struct task_spans *spans;
+};
+
+static void spans_add(void *state, int role, const struct event *ev, const int64_t *values)
+{
+	(void)role;
+	(void)values;
+	task_spans_add(((struct state *)state)->spans, ev);
+}
+
+static void spans_drop(void *state)
+{
+	task_spans_free(((struct state *)state)->spans);
+}
+
+static const char *spans_frame(struct table *t, const struct analysis_env *env, uint64_t addr)
+{
+	uint64_t start;
+	const char *name = env->name ? env->name(env->ctx, addr, &start) : NULL;
+	char hex[32];
+
+	if (!name)
+		snprintf(hex, sizeof(hex), "0x%" PRIx64, addr);
+	return table_frame(t, name ? name : hex);
+}
+
+static void spans_put_stacks(struct table *t, const struct analysis_env *env,
+			     const struct task_span *r)
+{
+	struct table_stack *s;
+
+	if (!r->stacks.n) {
+		table_unknown(t);
+		return;
+	}
+	s = table_stacks(t, r->n, r->stacks.n, r->timed);
+	vec_each (&r->stacks, x) {
+		const char **frame = arena_alloc(&t->arena, (x->chain_n + 1) * sizeof(*frame));
+
+		*s = (struct table_stack){ .count = x->n, .total = x->sum, .frame = frame };
+		for (uint32_t i = 0; i < x->chain_n; i++)
+			if (x->chain[i] < EVENT_CHAIN_MARK)
+				frame[s->n++] = spans_frame(t, env, x->chain[i]);
+		s++;
+	}
+}
+
+/* --- profile --- */
+
+static int profile_begin(void *state, const struct analysis_env *env, struct err *e)
+{
+	const struct task_profile_opts *o = env->args;
+	struct task_spans_opts so = { .hooks = o->hooks,
+				      .n_hooks = o->n_hooks,
+				      .by_comm = o->by_comm,
+				      .global_irqs = o->global_irqs,
+				      .name = env->name,
+				      .ctx = env->ctx };
+
+	return task_spans_new(env->trace, &so, &((struct state *)state)->spans, e);
+}
+
+/* Of others only the moments are known at which they met these. */
+static bool profile_wants(const struct task_profile_opts *o, const struct task_span *r)
+{
+	for (size_t i = 0; i < o->n_only; i++)
+		if (r->tid == o->only[i])
+			return true;
+	return !o->n_only || r->tid == TASK_SPANS_NOBODY;
+}
+
+/* --- a row for each task --- */
+
+struct turns {
+	uint64_t on, turns, waits, waited, longest;
+};
+
+#define TURNS_COLUMNS                                                                 \
+	{ "on_cpu_ns", "ON CPU ms", TABLE_DURATION, TABLE_MS, 3, .width = 11 },       \
+		{ "turns", "TURNS", TABLE_COUNT, .width = 7 },                        \
+		{ "wakeups", "WAKEUPS", TABLE_COUNT, .width = 7 },                    \
+		{ "waited_us", "WAITED us", TABLE_REAL, .decimals = 1, .width = 10 }, \
+	{                                                                             \
+		"longest_ns", "LONGEST us", TABLE_DURATION, TABLE_US, 1, .width = 10  \
+	}
+static const struct table_column task_columns[] = {
+	{ "comm", "TASK", TABLE_TEXT, .width = 16 },
+	{ "tid", "TID", TABLE_NUMBER, .width = 7 },
+	TURNS_COLUMNS,
+};
+static const struct table_column name_columns[] = {
+	{ "comm", "TASK", TABLE_TEXT, .width = 25 },
+	TURNS_COLUMNS,
+};
+
+static void profile_put_task(struct table *t, const struct task_span *first, const struct turns *l)
+{
+	table_row(t);
+	table_text(t, first->comm);
+	if (t->column == task_columns)
+		table_i64(t, first->tid);
+	table_u64(t, l->on);
+	table_u64(t, l->turns);
+	table_u64(t, l->waits);
+	table_real(t, l->waits ? (double)l->waited / 1e3 / (double)l->waits : 0.0);
+	table_u64(t, l->longest);
+}
+
+static void profile_put_tasks(struct table *t, const struct task_profile_opts *o,
+			      const struct task_span *rows, size_t n)
+{
+	const struct task_span *first = NULL;
+	struct turns l = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct task_span *r = &rows[i];
+
+		if (r->tid <= 0 || !r->timed || !profile_wants(o, r))
+			continue;
+		if (first && first->tid != r->tid) {
+			profile_put_task(t, first, &l);
+			first = NULL;
+		}
+		if (!first)
+			l = (struct turns){ 0 };
+		first = first ? first : r;
+		if (strcmp(r->what, "on CPU") == 0) {
+			l.on = r->sum;
+			l.turns = r->n;
+		} else if (strncmp(r->what, "sched_wakeup", 12) == 0) {
+			l.waits += r->n;
+			l.waited += r->sum;
+			l.longest = r->max > l.longest ? r->max : l.longest;
+		}
+	}
+	if (first)
+		profile_put_task(t, first, &l);
+	table_sort(t, "on_cpu_ns", NULL);
+}
+
+/* --- what their time went into --- */
+
+static const struct table_column span_columns[] = {
+	[SPAN_COMM] = { "comm", "TASK", TABLE_TEXT },
+	[SPAN_TID] = { "tid", "TID", TABLE_NUMBER },
+	[SPAN_EVENT] = { "event", "EVENT", TABLE_TEXT },
+	[SPAN_COUNT] = { "count", "COUNT", TABLE_COUNT },
+	[SPAN_TOTAL] = { "total_ns", "TOTAL", TABLE_DURATION },
+	[SPAN_AVG] = { "avg_ns", "AVERAGE", TABLE_DURATION },
+	[SPAN_MAX] = { "max_ns", "MAX", TABLE_DURATION },
+	[SPAN_MAX_AT] = { "max_at_ns", "MAX AT", TABLE_TIME },
+	[SPAN_MIN] = { "min_ns", "MIN", TABLE_DURATION },
+	[SPAN_MIN_AT] = { "min_at_ns", "MIN AT", TABLE_TIME },
+	[SPAN_STACKS] = { "stacks", "STACKS", TABLE_STACKS },
+};
+
+static void profile_put_span(struct table *t, const struct analysis_env *env,
+			     const struct task_span *r)
+{
+	const struct task_profile_opts *o = env->args;
+	const uint64_t times[] = { r->sum,   r->n ? r->sum / r->n : 0, r->max, r->max_at, r->min,
+				   r->min_at };
+
+	table_row(t);
+	table_text(t, r->tid == TASK_SPANS_NOBODY ? NULL : r->comm);
+	if (r->tid == TASK_SPANS_NOBODY || (o->by_comm && r->tid))
+		table_unknown(t);
+	else
+		table_i64(t, r->tid);
+	table_text(t, r->what);
+	table_u64(t, r->n);
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+		if (r->timed)
+			table_u64(t, times[i]);
+		else
+			table_unknown(t);
+	spans_put_stacks(t, env, r);
+}
+
+static void profile_end(void *state, const struct analysis_env *env, struct tables *ret)
+{
+	const struct task_profile_opts *o = env->args;
+	size_t n;
+	const struct task_span *rows = task_spans_rows(((struct state *)state)->spans, &n);
+	struct table *tasks =
+		o->by_comm ? table_new(ret, "tasks", name_columns, ARRAY_SIZE(name_columns))
+			   : table_new(ret, "tasks", task_columns, ARRAY_SIZE(task_columns));
+	struct table *spans = table_new(ret, "spans", span_columns, ARRAY_SIZE(span_columns));
+
+	profile_put_tasks(tasks, o, rows, n);
+	spans->n_heading = SPAN_TID + 1;
+	for (size_t i = 0; i < n; i++)
+		if (profile_wants(o, &rows[i]))
+			profile_put_span(spans, env, &rows[i]);
+}
+
+const struct analysis analysis_profile = {
+	.name = "profile",
+	.summary = "where tasks ran, waited and were interrupted",
+	.record = "kymo record -e 'sched:*,irq:*' or kymo ftrace profile",
+	.args_size = sizeof(struct task_profile_opts),
+	.state_size = sizeof(struct state),
+	.begin = profile_begin,
+	.add = spans_add,
+	.end = profile_end,
+	.drop = spans_drop,
+};
+
+/* --- hist --- */
+
+static int hist_begin(void *state, const struct analysis_env *env, struct err *e)
+{
+	const struct event_hist_opts *o = env->args;
+	struct task_spans_opts so = {
+		.counts = true, .all_tasks = o->all_tasks, .name = env->name, .ctx = env->ctx
+	};
+
+	return task_spans_new(env->trace, &so, &((struct state *)state)->spans, e);
+}
+
+static const struct table_column hist_columns[] = {
+	[HIST_COUNT] = { "count", "COUNT", TABLE_COUNT, .sum = true },
+	[HIST_SHARE] = { "share", "SHARE", TABLE_SHARE },
+	[HIST_EVENT] = { "event", "EVENT", TABLE_TEXT },
+	[HIST_STACKS] = { "stacks", "STACKS", TABLE_STACKS },
+	[HIST_TID] = { "tid", "TID", TABLE_NUMBER },
+	[HIST_COMM] = { "comm", "TASK", TABLE_TEXT },
+};
+
+static void hist_end(void *state, const struct analysis_env *env, struct tables *ret)
+{
+	const struct event_hist_opts *o = env->args;
+	size_t n;
+	const struct task_span *rows = task_spans_rows(((struct state *)state)->spans, &n);
+	struct table *t = table_new(ret, "events", hist_columns,
+				    o->all_tasks ? HIST_TID : ARRAY_SIZE(hist_columns));
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all += rows[i].n;
+	for (size_t i = 0; i < n; i++) {
+		table_row(t);
+		table_u64(t, rows[i].n);
+		table_real(t, (double)rows[i].n / (double)all);
+		table_text(t, rows[i].what);
+		spans_put_stacks(t, env, &rows[i]);
+		table_i64(t, rows[i].tid);
+		table_text(t, rows[i].comm);
+	}
+}
+
+const struct analysis analysis_hist = {
+	.name = "hist",
+	.summary = "how often each event or function came, with stacks",
+	.record = "kymo record -g -e EVENTS or kymo ftrace record -T -e EVENTS",
+	.sort = "count,event",
+	.args_size = sizeof(struct event_hist_opts),
+	.state_size = sizeof(struct state),
+	.begin = hist_begin,
+	.add = spans_add,
+	.end = hist_end,
+	.drop = spans_drop,
+};
