@@ -42,6 +42,15 @@ def rows_of(path, *options):
     return r, json.loads(r.out)["kmem_tasks"]["rows"] if r.code == 0 else []
 
 
+listed = json.loads(run([KYMO, "list", "analyses", "-j"]).out)["analyses"]["rows"]
+names = [x["name"] for x in listed]
+check("list analyses has them by name, each with its line of help and what it takes",
+      names == sorted(names) and "kmem-tasks" in names and all(x["summary"] and x["record"].startswith("kymo record") and x["events"] for x in listed), listed)
+check("what shows them is a command", all(run([*x["show"].replace("kymo", KYMO, 1).split()[:3], "-h"]).code == 0 for x in listed), listed)
+check("--introspect has the same", json.loads(run([KYMO, "--introspect", "analyses"]).out)["analyses"]["rows"] == listed)
+lines = run([KYMO, "list", "analyses"]).out.splitlines()
+check("and as text", lines[0].startswith("NAME") and [x.split()[0] for x in lines[1:]] == names, lines)
+
 work = ["sh", "-c", "for i in 1 2 3; do cat /proc/self/maps >/dev/null; done"]
 if os.geteuid() != 0:
     skip("kmem by task", "not root")

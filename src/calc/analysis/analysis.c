@@ -39,12 +39,43 @@ static struct role role_of(const struct analysis *a, const struct event_type *t)
 	return (struct role){ 0 };
 }
 
+void analysis_events(const struct analysis *a, struct strbuf *ret)
+{
+	if (!a->events)
+		strbuf_puts(ret, "any");
+	for (const struct analysis_event *ev = a->events; ev && ev->name; ev++)
+		strbuf_printf(ret, "%s%s", ev == a->events ? "" : ", ", ev->name);
+}
+
+void analyses_table(struct tables *ret)
+{
+	static const struct table_column columns[] = {
+		{ "name", "NAME", TABLE_TEXT },
+		{ "summary", "WHAT IT SAYS", TABLE_TEXT },
+		{ "show", "SHOWN BY", TABLE_TEXT },
+		{ "record", "RECORDED BY", TABLE_TEXT },
+		{ "events", "OF THE EVENTS", TABLE_TEXT },
+	};
+	struct table *t = table_new(ret, "analyses", columns, ARRAY_SIZE(columns));
+
+	for (const struct analysis *const *a = analyses; *a; a++) {
+		AUTO_STRBUF events = { 0 };
+
+		analysis_events(*a, &events);
+		table_row(t);
+		table_text(t, (*a)->name);
+		table_text(t, (*a)->summary);
+		table_text(t, (*a)->show);
+		table_text(t, (*a)->record);
+		table_text(t, strbuf_str(&events));
+	}
+}
+
 static int has_none(const struct analysis *a, struct err *e)
 {
 	AUTO_STRBUF names = { 0 };
 
-	for (const struct analysis_event *ev = a->events; ev->name; ev++)
-		strbuf_printf(&names, "%s%s", ev == a->events ? "" : ", ", ev->name);
+	analysis_events(a, &names);
 	err_set(e, ENODATA, "there are no events to make '%s' of: it needs %s", a->name,
 		strbuf_str(&names));
 	return err_hint(e, "%s records them", a->record);

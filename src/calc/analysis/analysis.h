@@ -10,6 +10,7 @@
 #define KYMO_CALC_ANALYSIS_ANALYSIS_H
 
 #include "base/err.h"
+#include "base/str.h"
 #include "calc/table/table.h"
 #include "event/trace.h"
 
@@ -39,6 +40,7 @@ struct analysis {
 	 */
 	const struct analysis_event *events;
 	const char *record; /* what to type for a recording that has them */
+	const char *show;   /* and what to type then */
 	const char *sort;   /* how rows are sorted unless asked otherwise; NULL: as they come */
 
 	size_t args_size; /* of what it can be told; 0: nothing */
@@ -52,6 +54,10 @@ struct analysis {
 };
 
 extern const struct analysis *const analyses[]; /* NULL at the end */
+/* A row for each: what lists, man pages and --introspect say of them. */
+void analyses_table(struct tables *ret);
+/* "kmem:kmalloc, kmem:kfree": what it can use; "any" */
+void analysis_events(const struct analysis *a, struct strbuf *ret);
 
 struct analysis_run;
 /*

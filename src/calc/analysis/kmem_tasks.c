@@ -136,6 +136,7 @@ const struct analysis analysis_kmem_tasks = {
 	.summary = "kernel memory that tasks took and did not give back",
 	.events = events,
 	.record = "kymo record -e 'kmem:*' or kymo ftrace record -e kmem",
+	.show = "kymo ftrace mem",
 	.sort = "max_bytes",
 	.state_size = sizeof(struct state),
 	.add = kmem_add,

@@ -212,7 +212,8 @@ static void profile_end(void *state, const struct analysis_env *env, struct tabl
 const struct analysis analysis_profile = {
 	.name = "profile",
 	.summary = "where tasks ran, waited and were interrupted",
-	.record = "kymo record -e 'sched:*,irq:*' or kymo ftrace profile",
+	.record = "kymo record -e 'sched:*,irq:*' or kymo ftrace record -e sched -e irq",
+	.show = "kymo ftrace profile --input FILE",
 	.args_size = sizeof(struct task_profile_opts),
 	.state_size = sizeof(struct state),
 	.begin = profile_begin,
@@ -268,6 +269,7 @@ const struct analysis analysis_hist = {
 	.name = "hist",
 	.summary = "how often each event or function came, with stacks",
 	.record = "kymo record -g -e EVENTS or kymo ftrace record -T -e EVENTS",
+	.show = "kymo ftrace hist",
 	.sort = "count,event",
 	.args_size = sizeof(struct event_hist_opts),
 	.state_size = sizeof(struct state),

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The option tables as JSON: man pages and editors' completions are made from it. */
+/*
+ * The option tables, or the registry of analyses, as JSON: man pages and editors' completions are
+ * made from it.
+ */
 #include <string.h>
 
 #include "base/json.h"
+#include "calc/analysis/analysis.h"
 #include "cmd/command.h"
+#include "view/table/table.h"
 
 static void one_option(struct json *j, const struct opt *o)
 {
@@ -63,6 +68,14 @@ static int introspect_run(void *args, int argc, char **argv, struct err *e)
 	const struct command *one = argc ? command_find(commands, argv[0]) : NULL;
 
 	(void)args;
+	if (argc && strcmp(argv[0], "analyses") == 0) {
+		struct tables t = { 0 };
+
+		analyses_table(&t);
+		table_json_all(stdout, &t);
+		tables_free(&t);
+		return 0;
+	}
 	if (argc && !one)
 		return err_set(e, EINVAL, "'%s' is not a kymo command", argv[0]);
 	json_array(&j, NULL);
@@ -77,6 +90,6 @@ static int introspect_run(void *args, int argc, char **argv, struct err *e)
 const struct command cmd_introspect = {
 	.name = "--introspect",
 	.summary = "print commands and options as JSON",
-	.usage = "[COMMAND]",
+	.usage = "[COMMAND | analyses]",
 	.run = introspect_run,
 };

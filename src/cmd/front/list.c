@@ -5,10 +5,12 @@
 
 #include "base/str.h"
 #include "base/term.h"
+#include "calc/analysis/analysis.h"
 #include "cmd/command.h"
 #include "cmd/front/list.h"
 #include "kern/virt.h"
 #include "kern/why.h"
+#include "view/table/table.h"
 
 struct args {
 	bool desc, details, long_desc, json, raw_dump, deprecated;
@@ -106,12 +108,32 @@ static int list_nothing(const struct list *l, struct err *e)
 			   "'sched:*', '*switch*'");
 }
 
+/* What can be made of recordings: no events, but what events are for. */
+static void list_analyses(const struct args *a)
+{
+	struct tables t = { 0 };
+
+	analyses_table(&t);
+	if (a->json)
+		table_json_all(stdout, &t);
+	else if (a->raw_dump)
+		for (const struct analysis *const *x = analyses; *x; x++)
+			printf("%s%s", (*x)->name, x[1] ? " " : "\n");
+	else
+		table_text_all(stdout, &t);
+	tables_free(&t);
+}
+
 static int list_run(void *args, int argc, char **argv, struct err *e)
 {
 	const struct args *a = args;
 	struct list l = { 0 };
 	int r = 0;
 
+	if (argc == 1 && strcmp(argv[0], "analyses") == 0) {
+		list_analyses(a);
+		return 0;
+	}
 	env_init(&l.env, NULL);
 	if (a->parse) {
 		r = list_parse(&l.env, a->parse, a->json, e);
@@ -150,6 +172,7 @@ static const struct example examples[] = {
 	{ "list sched:*", "the tracepoints of one subsystem" },
 	{ "list -v openat", "whatever has openat in its name, with its fields" },
 	{ "list hw cache", "hardware and cache events" },
+	{ "list analyses", "what is made of recordings, and what it takes" },
 	{ "list --parse cycles:u,sched:sched_switch", "what a -e text means here" },
 	{ NULL, NULL },
 };
@@ -158,7 +181,8 @@ const struct command cmd_list = {
 	.name = "list",
 	.group = "Count",
 	.summary = "show the events of this machine",
-	.usage = "[OPTIONS] [hw|sw|tool|cache|pmu|pfm|raw|tracepoint|probe|sdt] [PATTERN...]",
+	.usage = "[OPTIONS] [hw|sw|tool|cache|pmu|pfm|raw|tracepoint|probe|sdt|analyses] "
+		 "[PATTERN...]",
 	.complete = "@events",
 	.about = "A PATTERN with * or ? must match a whole name (or all that follows its "
 		 "subsystem); a word without them matches anywhere. With classes and patterns, "
