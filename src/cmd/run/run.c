@@ -267,104 +267,134 @@ static int check_args(const struct args *a, struct err *e)
 	return 0;
 }
 
-static int run_run(void *args, int argc, char **argv, struct err *e)
+static int set_opts(struct args *a, struct run_opts *o, struct err *e)
 {
-	struct args *a = args;
-	AUTO_FREE char *text = NULL;
-	struct lang_source src = { .unsafe = a->unsafe };
-	struct run_opts o = { .out_fd = STDOUT_FILENO,
-			      .printer = &show_printer,
-			      .quiet = a->quiet,
-			      .dry = a->dry,
-			      .self = a->self };
-	struct lang_program *p = NULL;
-	struct run_env env;
-	wordexp_t words = { 0 };
-	int r, code = 0;
-
-	o.verbose = a->verbose;
+	*o = (struct run_opts){ .out_fd = STDOUT_FILENO,
+				.printer = &show_printer,
+				.verbose = a->verbose,
+				.quiet = a->quiet,
+				.dry = a->dry,
+				.self = a->self,
+				.json = a->format && strcmp(a->format, "json") == 0 };
 	if (a->whom && proc_one(a->whom, &a->pid, e) < 0)
 		return -e->code;
-	if (duration_ns(a->duration, &o.limit_ns, e) < 0)
+	if (duration_ns(a->duration, &o->limit_ns, e) < 0)
 		return -e->code;
-	o.pid = a->pid;
-	if (a->version)
-		return command_run(&cmd_version, "version", 1, (char *[]){ "version", NULL });
-	r = check_args(a, e);
-	if (r < 0)
-		return r;
-	/* It takes as long as all the rest until the program is loaded. */
-	if (a->program && strstr(a->program, "ustack") && !a->input && !a->debug && !a->info &&
-	    !a->each && !a->list)
-		o.walker = run_walker_begin(a->pid);
-	r = run_env_open(&env, e);
-	if (r == 0 && (a->info || a->each || a->list)) {
-		r = a->info   ? info(&env)
-		    : a->each ? load_each(a, &env, e)
-			      : run_list(&env, argc ? argv[0] : "*", a->verbose, e);
-		run_env_close(&env);
-		return r;
-	}
-	o.json = a->format && strcmp(a->format, "json") == 0;
+	o->pid = a->pid;
 	if (a->buffer)
-		o.buffer = *a->buffer == 'l'   ? RUN_BUFFER_LINE
-			   : *a->buffer == 'f' ? RUN_BUFFER_FULL
-					       : RUN_BUFFER_NONE;
-	env.env.check_helpers = a->checks;
-	if (r == 0)
-		r = read_program(a, &argc, &argv, &text, &src.n, &src.name, e);
+		o->buffer = *a->buffer == 'l'	? RUN_BUFFER_LINE
+			    : *a->buffer == 'f' ? RUN_BUFFER_FULL
+						: RUN_BUFFER_NONE;
+	return 0;
+}
+
+/* -c: started, but waiting, unless nothing will run it; and whose number cpid is. */
+static int prepare_command(const struct args *a, struct run_opts *o, struct run_env *env,
+			   wordexp_t *words, struct err *e)
+{
+	int r = 0;
+
+	if (a->command && (wordexp(a->command, words, WRDE_NOCMD) != 0 || !words->we_wordc))
+		return err_set(e, EINVAL, "-c '%s' is no command", a->command);
+	o->command = a->command ? words->we_wordv : NULL;
+	if (o->command && !a->input && !a->dry && !a->debug)
+		r = workload_prepare(&o->child, o->command, e);
+	env->env.pid = a->pid ? a->pid : o->child.pid;
+	if (o->command && !env->env.pid)
+		env->env.pid = getpid(); /* nothing is started: for a number that might be */
+	return r;
+}
+
+static int run_live(struct args *a, struct run_env *env, struct run_opts *o,
+		    const struct lang_source *src, int *code, struct err *e)
+{
+	const struct run_manner how = { .verbose = a->verbose,
+					.quiet = a->quiet,
+					.record = a->record };
+	struct lang_program *p = NULL;
+	int r;
+
+	env->env.check_helpers = a->checks;
+	r = compile(a, &env->env, src, &p, e);
+	if (r == 0 && !a->debug)
+		r = run_compiled(p, env, o, &how, code, e);
+	else
+		workload_cancel(&o->child);
+	if (!p)
+		run_walker_cancel(o->walker);
+	lang_program_free(p);
+	return r;
+}
+
+/* What its text asks for, now or over a recording. */
+static int run_text(struct args *a, struct run_env *env, struct run_opts *o, int argc, char **argv,
+		    int *code, struct err *e)
+{
+	struct lang_source src = { .unsafe = a->unsafe,
+				   .include = run_include,
+				   .include_ctx = &a->includes,
+				   .headers = a->headers.data,
+				   .n_headers = a->headers.n };
+	struct run_input_opts input = {
+		.json = o->json, .only_compile = a->debug, .compile = compile, .ctx = a
+	};
+	AUTO_FREE char *text = NULL;
+	wordexp_t words = { 0 };
+	int r = read_program(a, &argc, &argv, &text, &src.n, &src.name, e);
+
 	a->includes.program =
 		a->program || (src.name && strcmp(src.name, "-") == 0) ? NULL : src.name;
-	src.include = run_include;
-	src.include_ctx = &a->includes;
-	src.headers = a->headers.data;
-	src.n_headers = a->headers.n;
 	src.text = text;
 	src.args = argv;
 	src.n_args = argc;
-	if (r == 0 && a->command &&
-	    (wordexp(a->command, &words, WRDE_NOCMD) != 0 || !words.we_wordc))
-		r = err_set(e, EINVAL, "-c '%s' is no command", a->command);
-	o.command = a->command && r == 0 ? words.we_wordv : NULL;
-	if (r == 0 && o.command && !a->input && !a->dry && !a->debug)
-		r = workload_prepare(&o.child, o.command, e);
-	env.env.pid = a->pid ? a->pid : o.child.pid; /* cpid */
-	if (o.command && !env.env.pid)
-		env.env.pid = getpid(); /* nothing is started: for a number that might be */
+	if (r == 0)
+		r = prepare_command(a, o, env, &words, e);
 	if (r == 0 && a->output) {
-		o.out_fd = output_growing(a->output, 0, 0600, e);
-		r = o.out_fd < 0 ? o.out_fd : 0;
+		o->out_fd = output_growing(a->output, 0, 0600, e);
+		r = o->out_fd < 0 ? o->out_fd : 0;
 	}
-	o.guard = r == 0 && isatty(o.out_fd) && has_escapes(text);
-	if (r == 0 && a->input) {
-		struct run_input_opts f = { .out_fd = o.out_fd,
-					    .json = o.json,
-					    .guard = o.guard,
-					    .only_compile = a->debug,
-					    .compile = compile,
-					    .ctx = a };
-
-		r = run_input(a->input, &src, &f, &code, e);
-	} else if (r == 0) {
-		r = compile(a, &env.env, &src, &p, e);
-		if (r == 0 && !a->debug)
-			r = run_compiled(p, &env, &o,
-					 &(struct run_manner){ .verbose = a->verbose,
-							       .quiet = a->quiet,
-							       .record = a->record },
-					 &code, e);
-		else
-			workload_cancel(&o.child);
-		if (!p)
-			run_walker_cancel(o.walker);
-	} else {
-		run_walker_cancel(o.walker);
-	}
-	if (a->output && o.out_fd > STDERR_FILENO)
-		close(o.out_fd);
+	o->guard = r == 0 && isatty(o->out_fd) && has_escapes(text);
+	input.guard = o->guard;
+	input.out_fd = o->out_fd;
+	if (r == 0)
+		r = a->input ? run_input(a->input, &src, &input, code, e)
+			     : run_live(a, env, o, &src, code, e);
+	else
+		run_walker_cancel(o->walker);
+	if (a->output && o->out_fd > STDERR_FILENO)
+		close(o->out_fd);
 	if (a->command)
 		wordfree(&words);
-	lang_program_free(p);
+	return r;
+}
+
+static int run_run(void *args, int argc, char **argv, struct err *e)
+{
+	struct args *a = args;
+	bool asks = a->info || a->each || a->list;
+	struct run_opts o;
+	struct run_env env;
+	int r, code = 0;
+
+	r = set_opts(a, &o, e);
+	if (r == 0 && a->version)
+		return command_run(&cmd_version, "version", 1, (char *[]){ "version", NULL });
+	if (r == 0)
+		r = check_args(a, e);
+	if (r < 0)
+		return r;
+	/* It takes as long as all the rest until the program is loaded. */
+	if (a->program && strstr(a->program, "ustack") && !a->input && !a->debug && !asks)
+		o.walker = run_walker_begin(a->pid);
+	r = run_env_open(&env, e);
+	if (r < 0)
+		run_walker_cancel(o.walker);
+	else if (!asks)
+		r = run_text(a, &env, &o, argc, argv, &code, e);
+	else
+		r = a->info   ? info(&env)
+		    : a->each ? load_each(a, &env, e)
+			      : run_list(&env, argc ? argv[0] : "*", a->verbose, e);
 	run_env_close(&env);
 	vec_free(&a->includes.dirs);
 	vec_free(&a->headers);
