@@ -331,7 +331,7 @@ static void generate(struct compiler *k)
 			k->c.changed = false;
 			check_block(&k->c, b, pt);
 		}
-		if (known_never(b)) /* costs nothing when an option leaves it out */
+		if (decide_never(b)) /* costs nothing when an option leaves it out */
 			continue;
 		c.how = how_of(k, pt);
 		if (c.how != LH_NORMAL && k->c.args_asked &&
@@ -419,7 +419,7 @@ int lang_compile(const struct lang_source *s, const struct lang_env *env, unsign
 	else
 		lang_config_default(&p->config);
 	check_init(&k.c, p, env, &k.ast, s, d);
-	k.ast.has = known_has;
+	k.ast.has = decide_has;
 	k.ast.has_ctx = &k.c;
 	fixed_maps(&k);
 	if (s->n > 1u << 20)

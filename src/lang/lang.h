@@ -179,7 +179,7 @@ struct lang_map {
 	uint32_t key_size, value_size, entries, flags;
 	bool per_cpu, is_agg;
 	bool parts;	   /* a plain hash whose values have value_size bytes for each CPU */
-	bool by_task;	   /* with each thread; lang/gen/task.c */
+	bool by_task;	   /* with each thread; lang/gen/task_maps.c */
 	bool present_word; /* keyless values in arrays: 8 bytes in front say whether it was set */
 	uint32_t full_counter; /* index in the counters map */
 };

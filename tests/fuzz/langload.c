@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				      .max_probes = 8,
 				      .max_bpf_progs = 8,
 				      .ring_pages = 1 };
-	struct run_opts o = { .out_fd = -1, .quiet = true, .dry = true, .no_side = true };
+	struct run_opts o = { .out_fd = -1, .quiet = true, .dry = true, .no_sideband = true };
 	struct lang_diags d = { 0 };
 	struct lang_program *p = NULL;
 	struct run *r = NULL;

@@ -75,11 +75,11 @@ void check_block(struct checker *c, struct probe_block *b, const struct lang_poi
 void check_free(struct checker *c);
 
 /* 1 or 0 when a value does not depend on the event, else -1. */
-int known_truth(const struct node *n);
+int decide_truth(const struct node *n);
 /* Does its predicate, by the options given, let no event through? Asked behind check_block(). */
-bool known_never(const struct probe_block *b);
+bool decide_never(const struct probe_block *b);
 /* #if has(text): is there such a probe, or "struct name.field"? */
-bool known_has(void *checker, const char *text);
+bool decide_has(void *checker, const char *text);
 
 const struct ltype *check_expr(struct checker *c, struct node *n);
 const struct ltype *check_call(struct checker *c, struct node *n);

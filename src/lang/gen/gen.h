@@ -158,7 +158,7 @@ int gen_program(struct checker *c, struct probe_block *b, const struct lang_poin
 /* Counted when it failed, where that was asked for. when: JSLT 0, or JEQ 0 ... */
 void gen_fallible(struct gen *g, struct ir_val r, int fails_when, int level, const char *helper);
 
-/* lang/gen/task.c: which maps live with threads, decided before code is made. */
+/* lang/gen/task_maps.c: which maps live with threads, decided before code is made. */
 void gen_task_maps(struct lang_program *p, const struct ast *t, const struct lang_env *env);
 /* Find this thread's entries of the maps that `in` uses. */
 void gen_task_find(struct gen *g, const struct node *in, bool body);

@@ -49,7 +49,7 @@ static void gen_stmt_add_text(struct gen *g, struct node **line, struct node *ca
 
 static void gen_stmt_lines(struct gen *g, struct node *n, struct node **line)
 {
-	int known = n && n->kind == N_IF ? known_truth(n->a) : -1;
+	int known = n && n->kind == N_IF ? decide_truth(n->a) : -1;
 
 	if (n && n->kind == N_BLOCK) {
 		for (size_t i = 0; i < n->n; i++)
@@ -154,7 +154,7 @@ void gen_stmt(struct gen *g, struct node *n)
 	case N_BLOCK: gen_block(g, n); break;
 	case N_EXPR: gen_expr(g, n->a); break;
 	case N_IF: {
-		int other = ir_label(g->f), end = ir_label(g->f), known = known_truth(n->a);
+		int other = ir_label(g->f), end = ir_label(g->f), known = decide_truth(n->a);
 
 		if (known >= 0) {
 			gen_block(g, known ? n->b : n->c);

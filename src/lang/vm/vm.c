@@ -2,7 +2,7 @@
 /*
  * Instructions come from our own compiler and are trusted: constant offsets, checked
  * indices. What comes from a recording is not: records are copied into a buffer
- * larger than any field may lie (lang/check/names.c), and helpers that read memory read
+ * larger than any field may lie (lang/check/builtin.c), and helpers that read memory read
  * only from there and from the program's own.
  */
 #include "lang/vm/vm.h"

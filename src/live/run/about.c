@@ -2,7 +2,7 @@
 /* What a session has in the kernel, in words: maps, programs, and where they are attached. */
 #include <string.h>
 
-#include "live/run/int.h"
+#include "live/run/session.h"
 
 static const char *map_type(const struct lang_map *m)
 {
@@ -56,7 +56,7 @@ static void program(const struct run *r, size_t i, struct strbuf *b)
 {
 	const struct lang_code *c = &r->p->codes.data[i];
 	const char *words = r->prog_words ? r->prog_words[i] : NULL;
-	int prog = r->whole[i].prog >= 0 ? r->whole[i].prog : r->prog_fd[i];
+	int prog = r->handover[i].prog >= 0 ? r->handover[i].prog : r->prog_fd[i];
 	struct bpf_about a = { 0 };
 	unsigned long n, us = run_about_number(words, "verification time ");
 
@@ -78,7 +78,7 @@ static void program(const struct run *r, size_t i, struct strbuf *b)
 	words = words ? strstr(words, "processed ") : NULL;
 	if (words)
 		strbuf_printf(b, "  verifier: %.*s\n", (int)strcspn(words, "\n"), words);
-	if (r->whole[i].prog >= 0)
+	if (r->handover[i].prog >= 0)
 		strbuf_puts(b, "  a shorter one, which copies stacks, does its work until then\n");
 }
 
@@ -115,9 +115,9 @@ void run_about(const struct run *r, struct strbuf *b)
 			strbuf_printf(b, "  %s: %s\n", pt->text, how(r, c, pt));
 		}
 	}
-	if (r->p->uses_ustack && r->side.why.code)
-		strbuf_printf(b, "user stacks: by frame pointers: %s\n", r->side.why.msg);
+	if (r->p->uses_ustack && r->sideband.why.code)
+		strbuf_printf(b, "user stacks: by frame pointers: %s\n", r->sideband.why.msg);
 	else if (r->p->uses_ustack)
-		strbuf_puts(b, r->side.walked.walker ? "user stacks: by unwinding tables\n"
-						     : "user stacks: by frame pointers\n");
+		strbuf_puts(b, r->sideband.walked.walker ? "user stacks: by unwinding tables\n"
+							 : "user stacks: by frame pointers\n");
 }

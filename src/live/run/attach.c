@@ -10,7 +10,7 @@
 #include "kern/tracefs.h"
 #include "live/capture/attr.h"
 #include "live/capture/close_events.h"
-#include "live/run/int.h"
+#include "live/run/session.h"
 
 #define ENOTSUPP 524		    /* the kernel's own, which it should keep for itself */
 #define MULTI_SINCE (6u << 16 | 12) /* before, other threads of -p's process were left out */

@@ -26,7 +26,7 @@ void run_env_close(struct run_env *r);
 const struct btf_types *run_env_btf(struct run_env *r); /* NULL: none */
 #define RUN_NO_TYPES "this kernel does not describe its types (no /sys/kernel/btf/vmlinux)"
 
-/* May values be kept with threads here? live/run/task.c */
+/* May values be kept with threads here? live/run/task_maps.c */
 bool run_task_storage(void *ctx);
 
 /* Types: live/run/types.c */
@@ -45,7 +45,7 @@ void run_dwarf_close(struct run_env *r);
 int run_match(void *ctx, const struct lang_point *p, lang_match_fn *fn, void *arg, struct err *e);
 int run_syscall(void *ctx, const char *name);
 
-/* Programs and their probes: live/run/user.c */
+/* Programs and their probes: live/run/uprobe.c */
 int run_match_user(struct run_env *r, const struct lang_point *p, lang_match_fn *fn, void *arg,
 		   struct err *e);
 /* The file a name means, as a shell would find it; caller frees. NULL: there is none. */

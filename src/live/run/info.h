@@ -6,6 +6,6 @@
 #include "live/run/env.h"
 
 void run_info(struct run_env *env, struct strbuf *b);
-int run_task_map(void); /* live/run/task.c: one that keeps values with threads */
+int run_task_map(void); /* live/run/task_maps.c: one that keeps values with threads */
 
 #endif

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "live/ourselves.h"
-#include "live/run/code.h"
-#include "live/run/int.h"
+#include "live/run/loaded_code.h"
+#include "live/run/session.h"
 
 #define SMALL_RING (64u << 10) /* for what is seldom said */
 
@@ -258,7 +258,7 @@ static void run_load_complete(struct run *r, struct arena *a, size_t i, enum sta
 	*c = *own;
 	if (run_code_walks(own))
 		run_code_walker(a,
-				stacks != PLAIN && walker_function(r->side.walked.walker,
+				stacks != PLAIN && walker_function(r->sideband.walked.walker,
 								   stacks == EARLY ? WALKER_EARLY
 										   : WALKER_WHOLE,
 								   &f)
@@ -274,7 +274,7 @@ static void run_load_complete(struct run *r, struct arena *a, size_t i, enum sta
 			k++;
 		}
 	if (stacks == EARLY)
-		run_code_give_way(a, r->whole[i].map, c);
+		run_code_give_way(a, r->handover[i].map, c);
 	if (r->state >= 0 && is_probe(r, own))
 		run_code_state(a, r->state, leaves_out(r, own) ? r->own : 0, c);
 }
@@ -347,19 +347,19 @@ static int load_code(struct run *r, size_t i, enum stacks stacks, char **log, st
 	return fd;
 }
 
-int run_load_whole(struct run *r, size_t i, char **log, struct err *e)
+int run_load_with_walker(struct run *r, size_t i, char **log, struct err *e)
 {
 	AUTO_FREE char *words = NULL;
 	struct err why = { 0 };
 
-	if (r->side.walked.walker && run_code_walks(&r->p->codes.data[i])) {
+	if (r->sideband.walked.walker && run_code_walks(&r->p->codes.data[i])) {
 		int fd = load_code(r, i, WHOLE, &words, &why);
 
 		if (fd >= 0)
 			return fd;
-		if (!r->side.why.code)
-			r->side.why = why;
-		walker_kept_drop(r->side.walked.walker);
+		if (!r->sideband.why.code)
+			r->sideband.why = why;
+		walker_kept_drop(r->sideband.walked.walker);
 	}
 	return load_code(r, i, PLAIN, log, e);
 }
@@ -375,15 +375,15 @@ static bool may_give_way(const struct lang_code *c)
 /*
  * With the walker in it the kernel takes milliseconds to check a program. First comes one that only
  * copies stacks, as the walker itself does as long as it does not know a process; it gives way to
- * the whole one (live/run/whole.c).
+ * the one with the walker (live/run/handover.c).
  */
 static int load_early(struct run *r, size_t i)
 {
 	const struct lang_code *c = &r->p->codes.data[i];
-	struct run_whole *w = &r->whole[i];
+	struct run_handover *w = &r->handover[i];
 	int fd;
 
-	if (!r->side.walked.walker || !run_code_walks(c) || !may_give_way(c))
+	if (!r->sideband.walked.walker || !run_code_walks(c) || !may_give_way(c))
 		return -ENOTSUP;
 	w->map = bpf_map_new(&(struct bpf_map_kind){
 		.type = BPF_MAP_TYPE_PROG_ARRAY, .key = 4, .value = 4, .entries = 1 });
@@ -402,7 +402,7 @@ static int load_all(struct run *r, char **log, struct err *e)
 	for (size_t i = 0; i < r->p->codes.n; i++) {
 		r->prog_fd[i] = load_early(r, i);
 		if (r->prog_fd[i] < 0)
-			r->prog_fd[i] = run_load_whole(r, i, log, e);
+			r->prog_fd[i] = run_load_with_walker(r, i, log, e);
 		if (r->prog_fd[i] < 0)
 			return r->prog_fd[i];
 	}
@@ -420,22 +420,22 @@ int run_load(struct run *r, char **log, struct err *e)
 						       .entries = 1 });
 	r->own = r->o.self ? 0 : (uint32_t)ourselves_pid();
 	if (k == 0) {
-		run_warm_begin(r);
-		run_side_code(r);
+		run_prefill_begin(r);
+		run_sideband_code(r);
 	}
-	walker = r->side.walked.walker;
+	walker = r->sideband.walked.walker;
 	if (k == 0)
 		k = load_all(r, log, e);
 	if (k == 0)
-		k = run_side_wait(r, e);
-	run_warm_end(r);
-	if (k == 0 && walker && !r->side.walked.walker) { /* it was not to be: without it */
-		run_whole_close(r);
+		k = run_sideband_wait(r, e);
+	run_prefill_end(r);
+	if (k == 0 && walker && !r->sideband.walked.walker) { /* it was not to be: without it */
+		run_handover_close(r);
 		for (size_t i = 0; i < r->p->codes.n; i++)
 			close(r->prog_fd[i]);
 		k = load_all(r, log, e);
 	}
 	if (k == 0)
-		run_whole_begin(r);
+		run_handover_begin(r);
 	return k;
 }

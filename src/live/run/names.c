@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "kern/cgroup.h"
 #include "live/about/ksyms.h"
-#include "live/run/int.h"
+#include "live/run/session.h"
 
 /* When the kernel is first asked about something the last run did not know. */
 static void load_kernel(void *ctx)
@@ -52,10 +52,10 @@ static bool is_own(struct run *r, uint64_t addr)
 
 	if (!n->own_tried) {
 		n->own_tried = true;
-		run_whole_end(r);
+		run_handover_end(r);
 		for (size_t i = 0; i < r->p->codes.n; i++) {
 			add_own(n, r->prog_fd[i]);
-			add_own(n, r->whole[i].prog);
+			add_own(n, r->handover[i].prog);
 		}
 	}
 	vec_each (&n->own, o)
@@ -234,7 +234,7 @@ void run_names_process(void *ctx, int32_t pid)
 {
 	struct run *r = ctx;
 
-	process(r, pid, !r->side.rings.n);
+	process(r, pid, !r->sideband.rings.n);
 }
 
 static size_t run_names_stack(void *ctx, uint64_t id, uint64_t *addr, size_t max)
@@ -247,11 +247,12 @@ static size_t run_names_stack(void *ctx, uint64_t id, uint64_t *addr, size_t max
 	if (!id || fd < 0 || r->p->maps.data[LANG_MAP_STACKS].value_size > sizeof(value))
 		return 0;
 	for (int again = 0; again < 2 && !found; again++) {
-		uint64_t same = run_side_stack(r, id);
+		uint64_t same = run_sideband_stack(r, id);
 
 		found = bpf_map_get(fd, &same, value) == 0;
 		if (!found && !again)
-			run_side_settle(r); /* it may be one of those that wait to be finished */
+			run_sideband_settle(
+				r); /* it may be one of those that wait to be finished */
 	}
 	if (!found)
 		return 0;
@@ -301,8 +302,8 @@ static bool same_stack(void *ctx, uint64_t *id)
 {
 	const struct run *r = ctx;
 
-	*id = run_side_stack(r, *id);
-	return r->side.same.n > 0;
+	*id = run_sideband_stack(r, *id);
+	return r->sideband.same.n > 0;
 }
 
 static bool cgroup(void *ctx, uint64_t id, struct strbuf *b)

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/output.h"
-#include "live/run/int.h"
+#include "live/run/session.h"
 
 #define PCAP_MAGIC_NS 0xa1b23c4du
 #define PCAP_RAW 101 /* IP without a header of the link, as in bpftrace's files */

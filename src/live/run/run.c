@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "live/run/int.h"
+#include "live/run/session.h"
 
 #define POLL_MS 30 /* how long a message may wait unannounced */
 
@@ -179,8 +179,8 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 		r->prog_words = mem_alloc((p->codes.n + 1) * sizeof(char *));
 	memset(r->map_fd, -1, (p->maps.n + 1) * sizeof(int));
 	memset(r->prog_fd, -1, (p->codes.n + 1) * sizeof(int));
-	r->whole = mem_alloc((p->codes.n + 1) * sizeof(*r->whole));
-	memset(r->whole, -1, (p->codes.n + 1) * sizeof(*r->whole));
+	r->handover = mem_alloc((p->codes.n + 1) * sizeof(*r->handover));
+	memset(r->handover, -1, (p->codes.n + 1) * sizeof(*r->handover));
 	r->host = (struct lang_host){ .ctx = r,
 				      .ncpus = env->env.ncpus,
 				      .map_each = map_each,
@@ -204,7 +204,7 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 	if (k == 0 && o->pid)
 		k = watch_process(r, e);
 	if (k == 0)
-		k = run_side_open(r, e);
+		k = run_sideband_open(r, e);
 	if (k == 0)
 		k = run_load(r, log, e);
 	if (k == 0)
@@ -392,9 +392,9 @@ int run_go(struct run *r, int *code, struct err *e)
 	}
 	if (k == 0) {
 		run_stop(r); /* what END clears stays clear */
-		run_whole_end(r);
+		run_handover_end(r);
 		run_out_rest(r);
-		run_side_settle(r);
+		run_sideband_settle(r);
 		r->ignore = false;
 		r->out.exit = false; /* END's messages all count */
 		r->out.ending = true;
@@ -500,8 +500,8 @@ void run_notes(const struct run *r, struct strbuf *b)
 				      n == 1 ? "" : "s");
 	}
 	run_pcap_notes(r, b);
-	if (r->p->uses_ustack && r->side.why.code)
-		strbuf_printf(b, "user stacks are by frame pointers: %s\n", r->side.why.msg);
+	if (r->p->uses_ustack && r->sideband.why.code)
+		strbuf_printf(b, "user stacks are by frame pointers: %s\n", r->sideband.why.msg);
 	for (size_t i = LANG_MAP_FIXED; i < r->p->maps.n; i++) {
 		const struct lang_map *m = &r->p->maps.data[i];
 
@@ -518,17 +518,17 @@ void run_close(struct run *r)
 {
 	if (!r)
 		return;
-	run_whole_end(r);
+	run_handover_end(r);
 	run_detach(r);
 	if (r->started)
 		workload_end(&r->child, &(int){ 0 });
 	else
 		workload_cancel(&r->child);
-	run_side_close(r);
+	run_sideband_close(r);
 	run_pcap_close(r);
 	bpf_ring_close(&r->ring);
 	bpf_ring_close(&r->control);
-	run_whole_close(r);
+	run_handover_close(r);
 	for (size_t i = 0; i < r->p->codes.n; i++)
 		if (r->prog_fd[i] >= 0)
 			close(r->prog_fd[i]);
@@ -553,6 +553,6 @@ void run_close(struct run *r)
 	free(r->prog_words);
 	free(r->map_fd);
 	free(r->prog_fd);
-	free(r->whole);
+	free(r->handover);
 	free(r);
 }

@@ -24,7 +24,7 @@ enum run_buffer { RUN_BUFFER_SOON, RUN_BUFFER_NONE, RUN_BUFFER_LINE, RUN_BUFFER_
 
 struct run_opts {
 	enum run_buffer buffer;
-	int out_fd; /* where text goes */
+	int out_fd;			    /* where text goes */
 	const struct lang_printer *printer; /* who makes it; NULL: only with dry */
 	bool json;
 	bool quiet;	   /* no "Attaching ..." */
@@ -34,7 +34,7 @@ struct run_opts {
 	bool dry;	   /* load, but do not run */
 	bool verbose;	   /* run_about() will be called */
 	bool self;	   /* what kymo itself does, too */
-	bool no_side;	   /* user stacks by frame pointers, names from /proc alone */
+	bool no_sideband;  /* user stacks by frame pointers, names from /proc alone */
 	int32_t pid;	   /* of -p; 0: none */
 	uint64_t limit_ns; /* end after so long; 0: never */
 	char **command;	   /* of -c; NULL: none */

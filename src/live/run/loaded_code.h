@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A program as it is loaded. What is changed of it is memory of the arena. */
-#ifndef KYMO_LIVE_RUN_CODE_H
-#define KYMO_LIVE_RUN_CODE_H
+#ifndef KYMO_LIVE_RUN_LOADED_CODE_H
+#define KYMO_LIVE_RUN_LOADED_CODE_H
 
 #include "lang/lang.h"
 #include "live/walk/walker.h"

@@ -5,7 +5,7 @@
  *
  * Only where nobody could tell the difference: the key is always tid, the probes run in
  * threads (system calls, user probes), and the map as a whole is not asked for anything
- * before the end, where user space gathers it from all threads (live/run/task.c). What a
+ * before the end, where user space gathers it from all threads (live/run/task_maps.c). What a
  * thread leaves behind when it ends is gone with it, so the program must take out again
  * what it puts there (delete, clear): who only counts wants to see threads that are gone.
  */

@@ -10,7 +10,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "live/run/int.h"
+#include "live/run/session.h"
 
 /* Where interrupts are on, the kernel fetches more in time. */
 static bool may_be_off(const struct lang_point *p)
@@ -48,7 +48,7 @@ static void take_one(const struct run *r, size_t map)
 		bpf_map_drop(r->map_fd[map], key);
 }
 
-static bool run_warm_wanted(const struct run *r)
+static bool run_prefill_wanted(const struct run *r)
 {
 	bool off = false, any = false;
 
@@ -59,7 +59,7 @@ static bool run_warm_wanted(const struct run *r)
 	return off && any;
 }
 
-static void *warm(void *arg)
+static void *run_prefill_all(void *arg)
 {
 	const struct run *r = arg;
 	struct sched_param first = { .sched_priority = 1 };
@@ -84,14 +84,15 @@ static void *warm(void *arg)
 	return NULL;
 }
 
-void run_warm_begin(struct run *r)
+void run_prefill_begin(struct run *r)
 {
-	r->warming = run_warm_wanted(r) && pthread_create(&r->warmer, NULL, warm, r) == 0;
+	r->prefilling = run_prefill_wanted(r) &&
+			pthread_create(&r->prefiller, NULL, run_prefill_all, r) == 0;
 }
 
-void run_warm_end(struct run *r)
+void run_prefill_end(struct run *r)
 {
-	if (r->warming)
-		pthread_join(r->warmer, NULL);
-	r->warming = false;
+	if (r->prefilling)
+		pthread_join(r->prefiller, NULL);
+	r->prefilling = false;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Maps that live with threads (lang/gen/task.c): making one, and reading it from all
+ * Maps that live with threads (lang/gen/task_maps.c): making one, and reading it from all
  * threads there are, one by one.
  */
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "live/run/int.h"
+#include "live/run/session.h"
 
 #define THREAD O_EXCL /* PIDFD_THREAD: of a thread, not only of a process (Linux 6.9) */
 #define FIRST_PIDNS 0xeffffffcu

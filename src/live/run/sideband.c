@@ -14,20 +14,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "live/run/int.h"
+#include "live/run/session.h"
 
-int run_side_open(struct run *r, struct err *e)
+int run_sideband_open(struct run *r, struct err *e)
 {
-	struct run_side *s = &r->side;
+	struct run_sideband *s = &r->sideband;
 	const struct perf_event_attr at_once = {
 		.use_clockid = 1, .clockid = CLOCK_MONOTONIC, .sample_period = 1, .wakeup_events = 1
 	};
 	struct err none = { 0 };
 	int k;
 
-	if (r->o.walker && (!r->p->uses_ustack || r->o.no_side))
+	if (r->o.walker && (!r->p->uses_ustack || r->o.no_sideband))
 		run_walker_depth(r->o.walker, 0); /* nobody waits for its end before ours */
-	if ((!r->p->uses_ustack && !r->p->uses_usym) || r->o.no_side)
+	if ((!r->p->uses_ustack && !r->p->uses_usym) || r->o.no_sideband)
 		return 0;
 	if (r->p->uses_ustack) {
 		s->opening = r->o.walker ? r->o.walker : run_walker_begin(r->o.pid);
@@ -43,22 +43,22 @@ int run_side_open(struct run *r, struct err *e)
 	}
 	s->walked.side_type = SIDE_RINGS_SAMPLE;
 	for (size_t i = 0; i < s->rings.n; i++) {
-		k = loop_watch(&r->loop, RUN_ID_SIDE, s->rings.ring[i].fd, e);
+		k = loop_watch(&r->loop, RUN_ID_SIDEBAND, s->rings.ring[i].fd, e);
 		if (k < 0)
 			return k;
 	}
 	return k < 0 && s->rings.n ? k : 0;
 }
 
-void run_side_code(struct run *r)
+void run_sideband_code(struct run *r)
 {
-	if (r->side.opening)
-		r->side.walked.walker = run_walker_loaded(r->side.opening);
+	if (r->sideband.opening)
+		r->sideband.walked.walker = run_walker_loaded(r->sideband.opening);
 }
 
-int run_side_wait(struct run *r, struct err *e)
+int run_sideband_wait(struct run *r, struct err *e)
 {
-	struct run_side *s = &r->side;
+	struct run_sideband *s = &r->sideband;
 	int k = 0;
 
 	if (!s->opening)
@@ -66,13 +66,13 @@ int run_side_wait(struct run *r, struct err *e)
 	s->walked.walker = run_walker_end(s->opening, &s->why);
 	s->opening = NULL;
 	if (s->walked.walker)
-		k = loop_watch(&r->loop, RUN_ID_SIDE, walker_fd(s->walked.walker), e);
+		k = loop_watch(&r->loop, RUN_ID_SIDEBAND, walker_fd(s->walked.walker), e);
 	return k < 0 ? k : 0;
 }
 
 /* Names are told what the walker is told. */
-static void run_side_on_side(void *ctx, const struct perf_event_header *h,
-			     const struct walker_mmap *m)
+static void run_sideband_on_side(void *ctx, const struct perf_event_header *h,
+				 const struct walker_mmap *m)
 {
 	struct run *r = ctx;
 	const uint32_t *u = (const uint32_t *)(h + 1);
@@ -99,42 +99,42 @@ static int on_stack(void *ctx, const struct walker_sample *s)
 	memcpy(value + 1, s->user, value[0] * 8);
 	id = lang_stack_id(value + 1, value[0], s->state);
 	bpf_map_set(r->map_fd[LANG_MAP_STACKS], &id, value);
-	*map_at(&r->side.same, s->stack) = id;
+	*map_at(&r->sideband.same, s->stack) = id;
 	run_names_process(r, s->pid);
 	return 0;
 }
 
-uint64_t run_side_stack(const struct run *r, uint64_t id)
+uint64_t run_sideband_stack(const struct run *r, uint64_t id)
 {
-	const uint64_t *same = map_find(&r->side.same, id);
+	const uint64_t *same = map_find(&r->sideband.same, id);
 
 	return same ? *same : id;
 }
 
-void run_side_drain(struct run *r)
+void run_sideband_drain(struct run *r)
 {
-	struct run_side *s = &r->side;
+	struct run_sideband *s = &r->sideband;
 	struct err e = { 0 };
 
 	if (!s->rings.n)
 		return;
-	walked_side(&s->walked, s->rings.ring, s->rings.n, run_side_on_side, r, &e);
+	walked_side(&s->walked, s->rings.ring, s->rings.n, run_sideband_on_side, r, &e);
 	if (s->walked.walker)
 		walker_poll(s->walked.walker, 0, on_stack, r, &e);
 }
 
-void run_side_settle(struct run *r)
+void run_sideband_settle(struct run *r)
 {
-	run_side_drain(r);
-	if (!r->side.walked.walker)
+	run_sideband_drain(r);
+	if (!r->sideband.walked.walker)
 		return;
-	walker_settle(r->side.walked.walker, 1000);
-	run_side_drain(r);
+	walker_settle(r->sideband.walked.walker, 1000);
+	run_sideband_drain(r);
 }
 
-void run_side_close(struct run *r)
+void run_sideband_close(struct run *r)
 {
-	struct run_side *s = &r->side;
+	struct run_sideband *s = &r->sideband;
 
 	if (s->opening) { /* what it has so far is its own */
 		s->walked.walker = NULL;
@@ -144,5 +144,5 @@ void run_side_close(struct run *r)
 	side_rings_close(&s->rings);
 	walked_close(&s->walked);
 	map_free(&s->same);
-	*s = (struct run_side){ 0 };
+	*s = (struct run_sideband){ 0 };
 }

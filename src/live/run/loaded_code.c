@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A program as it is loaded: with the walker's code behind it, and what comes before it. */
-#include "live/run/code.h"
+#include "live/run/loaded_code.h"
 
 #include <linux/bpf.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "live/run/int.h"
+#include "live/run/session.h"
 
 static bool is_walk(const struct bpf_insn *i)
 {

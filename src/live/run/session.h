@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of a running session share. */
-#ifndef KYMO_LIVE_RUN_INT_H
-#define KYMO_LIVE_RUN_INT_H
+#ifndef KYMO_LIVE_RUN_SESSION_H
+#define KYMO_LIVE_RUN_SESSION_H
 
 #include <pthread.h>
 
@@ -40,8 +40,8 @@ struct run_names {
 	struct map behind;
 };
 
-/* What is known of processes as things happen (live/run/side.c). */
-struct run_side {
+/* What is known of processes as things happen (live/run/sideband.c). */
+struct run_sideband {
 	struct side_rings rings;
 	struct walked walked;	    /* walker NULL: none */
 	struct run_walker *opening; /* NULL: it is open, or there will be none */
@@ -49,13 +49,13 @@ struct run_side {
 	struct map same; /* numbers of stacks that were finished late: those of equal stacks */
 };
 
-/* A program that another one gives way to (live/run/whole.c). */
-struct run_whole {
+/* A program that another one gives way to (live/run/handover.c). */
+struct run_handover {
 	int map;  /* where it goes; -1: nobody gives way */
 	int prog; /* -1: not yet */
 };
 
-enum { RUN_ID_RING = 1, RUN_ID_PID, RUN_ID_SIDE, RUN_ID_LIMIT, RUN_ID_TIMER };
+enum { RUN_ID_RING = 1, RUN_ID_PID, RUN_ID_SIDEBAND, RUN_ID_LIMIT, RUN_ID_TIMER };
 
 struct run_pcap {
 	char *path;
@@ -90,7 +90,7 @@ struct run {
 	struct lang_out out;
 	struct lang_host host;
 	struct run_names names;
-	struct run_side side;
+	struct run_sideband sideband;
 	VEC(struct run_pcap) pcaps;
 	bool ignore;		  /* messages after exit() */
 	bool told;		  /* to end, by a signal; later ones are not looked for any more */
@@ -100,23 +100,23 @@ struct run {
 	uint64_t since;	      /* loop_now() at its start */
 	uint64_t boot_offset; /* CLOCK_REALTIME - CLOCK_BOOTTIME */
 	uint32_t n_probes;
-	uint32_t n_refused; /* of those: the kernel cannot do them, as a pattern's may be */
-	struct err refused; /* the first */
-	pthread_t warmer;   /* live/run/warm.c */
-	bool warming;
-	struct run_whole *whole; /* of each program */
-	pthread_t completer;
-	bool completing;
+	uint32_t n_refused;  /* of those: the kernel cannot do them, as a pattern's may be */
+	struct err refused;  /* the first */
+	pthread_t prefiller; /* live/run/prefill.c */
+	bool prefilling;
+	struct run_handover *handover; /* of each program */
+	pthread_t handover_thread;
+	bool handing_over;
 	bool cookies;			 /* of the program that is being attached */
 	struct run_user_file *user_file; /* of the last probe, while they are attached */
 };
 
 int run_load(struct run *r, char **log, struct err *e);
 /* A program with the walker in it, or what does without: its descriptor, or -errno. */
-int run_load_whole(struct run *r, size_t i, char **log, struct err *e);
-void run_whole_begin(struct run *r);
-void run_whole_end(struct run *r); /* they are all there */
-void run_whole_close(struct run *r);
+int run_load_with_walker(struct run *r, size_t i, char **log, struct err *e);
+void run_handover_begin(struct run *r);
+void run_handover_end(struct run *r); /* they are all there */
+void run_handover_close(struct run *r);
 /* Are all its places given to the kernel at once? Then it is loaded for that. */
 bool run_is_multi(const struct run *r, const struct lang_code *c);
 /* All programs, in an order that makes blocks at one place run as they are written. */
@@ -125,7 +125,7 @@ int run_attach(struct run *r, struct err *e);
 void run_stop(struct run *r);
 void run_detach(struct run *r);
 
-/* live/run/out.c: messages, and what they ask for. */
+/* live/run/output.c: messages, and what they ask for. */
 void run_out_flush(struct run *r);
 /* What has come until now, unless a signal does. */
 void run_out_drain(struct run *r);
@@ -151,20 +151,20 @@ void run_pcap_packet(void *ctx, const char *path, uint64_t time, const void *dat
 void run_pcap_notes(const struct run *r, struct strbuf *b);
 void run_pcap_close(struct run *r);
 
-int run_side_open(struct run *r, struct err *e);
+int run_sideband_open(struct run *r, struct err *e);
 /* Its code can be had from here on, if there is a walker. */
-void run_side_code(struct run *r);
+void run_sideband_code(struct run *r);
 /* And it can be used, if it is there then. */
-int run_side_wait(struct run *r, struct err *e);
-void run_side_drain(struct run *r);
+int run_sideband_wait(struct run *r, struct err *e);
+void run_sideband_drain(struct run *r);
 /* Tables of what runs already are there when it returns, or soon. */
-void run_side_settle(struct run *r);
+void run_sideband_settle(struct run *r);
 /* The number that all equal stacks have. */
-uint64_t run_side_stack(const struct run *r, uint64_t id);
-void run_side_close(struct run *r);
+uint64_t run_sideband_stack(const struct run *r, uint64_t id);
+void run_sideband_close(struct run *r);
 
 /* Room for new entries on every CPU, whatever it is doing then: while programs are loaded. */
-void run_warm_begin(struct run *r);
-void run_warm_end(struct run *r);
+void run_prefill_begin(struct run *r);
+void run_prefill_end(struct run *r);
 
 #endif

@@ -16,7 +16,7 @@
 
 #include "base/file.h"
 #include "base/guard.h"
-#include "live/run/int.h"
+#include "live/run/session.h"
 
 #define LOOK_EVERY 256	/* messages that are only text */
 #define MUCH (1u << 16) /* bytes that are written at once */
@@ -151,7 +151,7 @@ static int on_message(void *ctx, const void *data, uint32_t n)
 
 void run_out_drain(struct run *r)
 {
-	run_side_drain(r);
+	run_sideband_drain(r);
 	if (r->ring.consumer)
 		bpf_ring_drain(&r->ring, on_message, r);
 	if (r->control.consumer)

@@ -5,7 +5,7 @@
 #include "lang/check/check.h"
 #include "lang/parse/parse.h"
 
-int known_truth(const struct node *n)
+int decide_truth(const struct node *n)
 {
 	int64_t v;
 	int a, b;
@@ -13,7 +13,7 @@ int known_truth(const struct node *n)
 	if (check_const(n, &v))
 		return v != 0;
 	if (n->kind == N_UN && n->op == '!') {
-		a = known_truth(n->a);
+		a = decide_truth(n->a);
 		return a < 0 ? a : !a;
 	}
 	if (n->kind != N_BIN)
@@ -22,16 +22,16 @@ int known_truth(const struct node *n)
 		return (strcmp(n->a->s, n->b->s) == 0) == (n->op == T_EQ);
 	if (n->op != T_AND && n->op != T_OR)
 		return -1;
-	a = known_truth(n->a);
-	b = known_truth(n->b);
+	a = decide_truth(n->a);
+	b = decide_truth(n->b);
 	if (a == (n->op == T_OR) || b == (n->op == T_OR)) /* either decides */
 		return n->op == T_OR;
 	return a < 0 || b < 0 ? -1 : n->op == T_AND;
 }
 
-bool known_never(const struct probe_block *b)
+bool decide_never(const struct probe_block *b)
 {
-	return b->pred && known_truth(b->pred) == 0;
+	return b->pred && decide_truth(b->pred) == 0;
 }
 
 static bool has_field(struct checker *c, const char *text)
@@ -58,7 +58,7 @@ static int one_more(void *arg, const char *target, const char *name)
 	return 0;
 }
 
-bool known_has(void *checker, const char *text)
+bool decide_has(void *checker, const char *text)
 {
 	struct checker *c = checker;
 	struct lang_point p;
