@@ -115,7 +115,7 @@ static bool point_function(const char *text, struct arena *a, struct lang_point 
 	return true;
 }
 
-static bool rate(struct lang_point *p, const char *unit, const char *number, struct err *e)
+static bool point_rate(struct lang_point *p, const char *unit, const char *number, struct err *e)
 {
 	static const char *const units[] = { "s", "ms", "us", "ns", "hz" };
 	bool known = false;
@@ -143,7 +143,8 @@ static bool rate(struct lang_point *p, const char *unit, const char *number, str
 	return true;
 }
 
-static bool watch(struct lang_point *p, const char **part, size_t n, struct arena *a, struct err *e)
+static bool point_watch(struct lang_point *p, const char **part, size_t n, struct arena *a,
+			struct err *e)
 {
 	bool twice = false;
 
@@ -173,7 +174,8 @@ static bool watch(struct lang_point *p, const char **part, size_t n, struct aren
 	return true;
 }
 
-static bool parts(struct lang_point *p, const char **part, size_t n, struct arena *a, struct err *e)
+static bool point_parts(struct lang_point *p, const char **part, size_t n, struct arena *a,
+			struct err *e)
 {
 	switch (p->kind) {
 	case LP_BEGIN:
@@ -239,8 +241,8 @@ static bool parts(struct lang_point *p, const char **part, size_t n, struct aren
 	case LP_PROFILE:
 	case LP_INTERVAL:
 		if (n == 2 || n == 3)
-			return rate(p, part[1], n == 3 ? part[2] : NULL, e);
-		return rate(p, "", NULL, e);
+			return point_rate(p, part[1], n == 3 ? part[2] : NULL, e);
+		return point_rate(p, "", NULL, e);
 	case LP_SOFTWARE:
 	case LP_HARDWARE:
 		if ((n == 2 || n == 3) && part[1][0]) {
@@ -252,7 +254,7 @@ static bool parts(struct lang_point *p, const char **part, size_t n, struct aren
 			return true;
 		}
 		break;
-	case LP_WATCHPOINT: return watch(p, part, n, a, e);
+	case LP_WATCHPOINT: return point_watch(p, part, n, a, e);
 	case LP_N: break;
 	}
 	err_set(e, EINVAL, "%s wants a name behind the colon", part[0]);
@@ -274,7 +276,7 @@ bool lang_point_parse(const char *text, struct arena *a, struct lang_point *ret,
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (strcmp(kinds[i].name, part[0]) == 0) {
 			ret->kind = kinds[i].kind;
-			return parts(ret, part, n, a, e);
+			return point_parts(ret, part, n, a, e);
 		}
 		if (kinds[i].name[1])
 			str_nearest_add(&near, kinds[i].name);

@@ -22,8 +22,8 @@ static uint32_t lang_btf_text(struct maker *m, const char *s, size_t n)
 	return at;
 }
 
-static uint32_t type(struct maker *m, uint32_t name, unsigned kind, unsigned vlen, uint32_t size,
-		     const void *more, size_t n)
+static uint32_t lang_btf_type(struct maker *m, uint32_t name, unsigned kind, unsigned vlen,
+			      uint32_t size, const void *more, size_t n)
 {
 	struct btf_type t = { .name_off = name, .info = kind << 24 | vlen, .size = size };
 
@@ -95,7 +95,8 @@ static const struct lang_sub *sub_at(const struct lang_code *c, uint32_t at)
 }
 
 /* A function with arguments of its own: numbers, and pointers to so many bytes. */
-static uint32_t prototype(struct maker *m, const struct lang_sub *s, uint32_t i32, uint32_t i64)
+static uint32_t lang_btf_prototype(struct maker *m, const struct lang_sub *s, uint32_t i32,
+				   uint32_t i64)
 {
 	struct btf_param params[LANG_SUB_ARGS] = { 0 };
 
@@ -103,13 +104,14 @@ static uint32_t prototype(struct maker *m, const struct lang_sub *s, uint32_t i3
 		uint32_t t = s->arg[i] <= 4 ? i32 : i64;
 
 		if (s->arg[i] > 8) {
-			t = type(m, lang_btf_text(m, "memory", 6), BTF_KIND_STRUCT, 0, s->arg[i],
-				 NULL, 0);
-			t = type(m, 0, BTF_KIND_PTR, 0, t, NULL, 0);
+			t = lang_btf_type(m, lang_btf_text(m, "memory", 6), BTF_KIND_STRUCT, 0,
+					  s->arg[i], NULL, 0);
+			t = lang_btf_type(m, 0, BTF_KIND_PTR, 0, t, NULL, 0);
 		}
 		params[i] = (struct btf_param){ .name_off = lang_btf_text(m, "a", 1), .type = t };
 	}
-	return type(m, 0, BTF_KIND_FUNC_PROTO, s->n, i32, params, s->n * sizeof(params[0]));
+	return lang_btf_type(m, 0, BTF_KIND_FUNC_PROTO, s->n, i32, params,
+			     s->n * sizeof(params[0]));
 }
 
 void lang_btf_make(const struct lang_program *p, const struct lang_code *c, struct lang_btf *ret)
@@ -123,8 +125,10 @@ void lang_btf_make(const struct lang_program *p, const struct lang_code *c, stru
 
 	*ret = (struct lang_btf){ 0 };
 	strbuf_putc(&m.strings, '\0');
-	i64 = type(&m, lang_btf_text(&m, "long", 4), BTF_KIND_INT, 0, 8, &info, sizeof(info));
-	i32 = type(&m, lang_btf_text(&m, "int", 3), BTF_KIND_INT, 0, 4, &info32, sizeof(info32));
+	i64 = lang_btf_type(&m, lang_btf_text(&m, "long", 4), BTF_KIND_INT, 0, 8, &info,
+			    sizeof(info));
+	i32 = lang_btf_type(&m, lang_btf_text(&m, "int", 3), BTF_KIND_INT, 0, 4, &info32,
+			    sizeof(info32));
 	arg = lang_btf_text(&m, "a", 1);
 	for (int i = 0; i < 4; i++)
 		params[i] = (struct btf_param){ .name_off = arg, .type = i64 };
@@ -136,15 +140,16 @@ void lang_btf_make(const struct lang_program *p, const struct lang_code *c, stru
 		unsigned n = i ? 4 : 1;
 
 		if (sub && sub->global)
-			proto = prototype(&m, sub, i32, i64);
+			proto = lang_btf_prototype(&m, sub, i32, i64);
 		else
-			proto = type(&m, 0, BTF_KIND_FUNC_PROTO, n, i64, params,
-				     n * sizeof(params[0]));
+			proto = lang_btf_type(&m, 0, BTF_KIND_FUNC_PROTO, n, i64, params,
+					      n * sizeof(params[0]));
 		ret->func[i] = (struct bpf_func_info){
 			.insn_off = c->func[i],
-			.type_id = type(&m, lang_btf_text(&m, name, strlen(name)), BTF_KIND_FUNC,
-					sub && sub->global ? BTF_FUNC_GLOBAL : BTF_FUNC_STATIC,
-					proto, NULL, 0)
+			.type_id = lang_btf_type(
+				&m, lang_btf_text(&m, name, strlen(name)), BTF_KIND_FUNC,
+				sub && sub->global ? BTF_FUNC_GLOBAL : BTF_FUNC_STATIC, proto, NULL,
+				0)
 		};
 	}
 	btf_lines(p, c, &m, ret);

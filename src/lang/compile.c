@@ -313,7 +313,7 @@ static bool can_ask(const struct compiler *k, const struct lang_point *pt, enum 
 	}
 }
 
-static void generate(struct compiler *k)
+static void compile_generate(struct compiler *k)
 {
 	size_t step;
 
@@ -443,7 +443,7 @@ int lang_compile(const struct lang_source *s, const struct lang_env *env, unsign
 		if (!d->errors) {
 			k.d->quiet = false;
 			k.c.changed = false;
-			generate(&k);
+			compile_generate(&k);
 			size_maps(&k);
 		}
 	}

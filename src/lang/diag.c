@@ -86,7 +86,7 @@ void lang_place(const char *text, size_t n, uint32_t pos, unsigned *line, unsign
 	*column = (unsigned)(pos - start) + 1;
 }
 
-static const char *style(FILE *to, enum term_style s)
+static const char *diag_style(FILE *to, enum term_style s)
 {
 	return to ? term_style(to, s) : "";
 }
@@ -121,10 +121,10 @@ static void show_line(const struct lang_diags *d, const struct lang_diag *it, un
 	len = it->len ? it->len : 1;
 	if (it->pos + len > to)
 		len = to > it->pos ? (uint32_t)(to - it->pos) : 1;
-	strbuf_puts(b, style(to_whom, it->warning ? TERM_YELLOW : TERM_RED));
+	strbuf_puts(b, diag_style(to_whom, it->warning ? TERM_YELLOW : TERM_RED));
 	for (uint32_t i = 0; i < len; i++)
 		strbuf_putc(b, i ? '~' : '^');
-	strbuf_printf(b, "%s\n", style(to_whom, TERM_RESET));
+	strbuf_printf(b, "%s\n", diag_style(to_whom, TERM_RESET));
 }
 
 static int by_pos(const void *a, const void *b)
@@ -150,13 +150,14 @@ void lang_diags_text(const struct lang_diags *d, FILE *to, struct strbuf *b)
 		lang_place(d->source, d->n, it->pos > d->n ? (uint32_t)d->n : it->pos, &line,
 			   &column);
 		strbuf_printf(b, "%s:%u:%u: %s%s: %s%s\n", d->name ? d->name : "program", line,
-			      column, style(to, it->warning ? TERM_YELLOW : TERM_RED),
-			      it->warning ? "warning" : "error", style(to, TERM_RESET), it->text);
+			      column, diag_style(to, it->warning ? TERM_YELLOW : TERM_RED),
+			      it->warning ? "warning" : "error", diag_style(to, TERM_RESET),
+			      it->text);
 		if (d->source && it->pos <= d->n)
 			show_line(d, it, column, to, b);
 		if (it->hint)
-			strbuf_printf(b, "%shint:%s %s\n", style(to, TERM_CYAN),
-				      style(to, TERM_RESET), it->hint);
+			strbuf_printf(b, "%shint:%s %s\n", diag_style(to, TERM_CYAN),
+				      diag_style(to, TERM_RESET), it->hint);
 	}
 	if (d->errors > n)
 		strbuf_printf(b, "and %u more errors\n", d->errors - (unsigned)n);

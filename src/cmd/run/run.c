@@ -144,8 +144,8 @@ static void show_debug(const struct lang_program *p, int level)
 	strbuf_free(&b);
 }
 
-static int compile(void *ctx, const struct lang_env *env, const struct lang_source *src,
-		   struct lang_program **ret, struct err *e)
+static int run_cmd_compile(void *ctx, const struct lang_env *env, const struct lang_source *src,
+			   struct lang_program **ret, struct err *e)
 {
 	const struct args *a = ctx;
 	struct lang_diags d = { 0 };
@@ -206,7 +206,7 @@ int run_compiled(struct lang_program *p, struct run_env *env, const struct run_o
 	return r;
 }
 
-static int info(struct run_env *env)
+static int run_cmd_info(struct run_env *env)
 {
 	AUTO_STRBUF text = { 0 };
 
@@ -234,7 +234,7 @@ static int load_each(struct args *a, struct run_env *env, struct err *e)
 		if (next)
 			*next++ = '\0';
 		src.n = strlen(line);
-		r = compile(a, &env->env, &src, &p, e);
+		r = run_cmd_compile(a, &env->env, &src, &p, e);
 		if (r == 0)
 			r = run_compiled(p, env, &o, &(struct run_manner){ .quiet = true }, &code,
 					 e);
@@ -315,7 +315,7 @@ static int run_live(struct args *a, struct run_env *env, struct run_opts *o,
 	int r;
 
 	env->env.check_helpers = a->checks;
-	r = compile(a, &env->env, src, &p, e);
+	r = run_cmd_compile(a, &env->env, src, &p, e);
 	if (r == 0 && !a->debug)
 		r = run_compiled(p, env, o, &how, code, e);
 	else
@@ -336,7 +336,7 @@ static int run_text(struct args *a, struct run_env *env, struct run_opts *o, int
 				   .headers = a->headers.data,
 				   .n_headers = a->headers.n };
 	struct run_input_opts input = {
-		.json = o->json, .only_compile = a->debug, .compile = compile, .ctx = a
+		.json = o->json, .only_compile = a->debug, .compile = run_cmd_compile, .ctx = a
 	};
 	AUTO_FREE char *text = NULL;
 	wordexp_t words = { 0 };
@@ -392,7 +392,7 @@ static int run_run(void *args, int argc, char **argv, struct err *e)
 	else if (!asks)
 		r = run_text(a, &env, &o, argc, argv, &code, e);
 	else
-		r = a->info   ? info(&env)
+		r = a->info   ? run_cmd_info(&env)
 		    : a->each ? load_each(a, &env, e)
 			      : run_list(&env, argc ? argv[0] : "*", a->verbose, e);
 	run_env_close(&env);

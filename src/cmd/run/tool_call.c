@@ -15,7 +15,7 @@
 #include "kern/proc.h"
 #include "live/run/env.h"
 
-static int device(struct tool_call *c, const char *name, const char *s, struct err *e)
+static int tool_call_device(struct tool_call *c, const char *name, const char *s, struct err *e)
 {
 	const char *base = str_starts(s, "/dev/") ? s + 5 : s;
 	AUTO_FREE char *path = mem_printf("/sys/class/block/%s/dev", base);
@@ -37,7 +37,7 @@ static int device(struct tool_call *c, const char *name, const char *s, struct e
 }
 
 /* perf-tools takes expressions: ^ and $ and .* are those in use. */
-static char *pattern(struct tool_call *c, const char *s)
+static char *tool_call_pattern(struct tool_call *c, const char *s)
 {
 	bool expression = strstr(s, ".*") || s[0] == '^' || str_ends(s, "$");
 	AUTO_STRBUF b = { 0 };
@@ -56,7 +56,7 @@ static char *pattern(struct tool_call *c, const char *s)
 	return arena_strdup(&c->arena, strbuf_str(&b));
 }
 
-static int user(struct tool_call *c, const char *name, const char *s, struct err *e)
+static int tool_call_user(struct tool_call *c, const char *name, const char *s, struct err *e)
 {
 	const struct passwd *p;
 	uint64_t id;
@@ -72,7 +72,7 @@ static int user(struct tool_call *c, const char *name, const char *s, struct err
 }
 
 /* 0 is all of them, as in bcc's tools. */
-static int process(struct tool_call *c, const char *name, const char *s, struct err *e)
+static int tool_call_process(struct tool_call *c, const char *name, const char *s, struct err *e)
 {
 	uint64_t v;
 	pid_t pid;
@@ -132,7 +132,7 @@ static const struct {
 	{ "O_TMPFILE", O_TMPFILE },
 };
 
-static int flags(struct tool_call *c, const char *name, const char *s, struct err *e)
+static int tool_call_flags(struct tool_call *c, const char *name, const char *s, struct err *e)
 {
 	AUTO_STRBUF known = { 0 };
 	uint64_t sum = 0, v;
@@ -194,7 +194,7 @@ static int call_number(struct tool_call *c, const char *name, const char *s, str
 	return 0;
 }
 
-static void replace(struct tool_call *c, const char *old, const char *by)
+static void tool_call_replace(struct tool_call *c, const char *old, const char *by)
 {
 	AUTO_STRBUF b = { 0 };
 	const char *s = c->text, *at;
@@ -230,7 +230,7 @@ static void also_in(struct tool_call *c, const char *lib, const char *path)
 	c->text = arena_strdup(&c->arena, strbuf_str(&b));
 }
 
-static int library(struct tool_call *c, const char *s, struct err *e)
+static int tool_call_library(struct tool_call *c, const char *s, struct err *e)
 {
 	static const char *const kinds[][2] = { { "openssl", "libssl" },
 						{ "gnutls", "libgnutls" },
@@ -260,11 +260,11 @@ static int tool_call_function(struct tool_call *c, const char *s, struct err *e)
 	if (str_starts(s, "c:")) /* as bcc writes it */
 		s = arena_printf(&c->arena, "lib%s", s);
 	if (name) {
-		replace(c, "kprobe:$1", "uprobe:$1");
-		replace(c, "kretprobe:$1", "uretprobe:$1");
+		tool_call_replace(c, "kprobe:$1", "uprobe:$1");
+		tool_call_replace(c, "kretprobe:$1", "uretprobe:$1");
 	}
 	if (strstr(s, ".*") || s[0] == '^')
-		s = pattern(c, s);
+		s = tool_call_pattern(c, s);
 	vec_push(&c->args, arena_strdup(&c->arena, s)); /* $1 */
 	return 0;
 }
@@ -275,7 +275,8 @@ static int tool_call_add(struct tool_call *c, const struct tool_option *o, bool 
 	if (o->kind == TOOL_NUMBER && tool_call_number(o->name, value, is_word, e) < 0)
 		return -EINVAL;
 	if (o->before) {
-		replace(c, arena_printf(&c->arena, "%s%s%s", o->before, o->old, o->after),
+		tool_call_replace(
+			c, arena_printf(&c->arena, "%s%s%s", o->before, o->old, o->after),
 			arena_printf(&c->arena, "%s%s%s%s", o->before, o->first, value, o->after));
 		if (o->kind != TOOL_NUMBER) /* a number may be shown, too */
 			return 0;
@@ -290,16 +291,16 @@ static int tool_call_add(struct tool_call *c, const struct tool_option *o, bool 
 	case TOOL_SOURCE: c->source = true; return 0;
 	case TOOL_SHOW: c->show = true; return 0;
 	case TOOL_SELF: c->self = true; return 0;
-	case TOOL_PID: return process(c, o->name, value, e);
+	case TOOL_PID: return tool_call_process(c, o->name, value, e);
 	case TOOL_DURATION: return duration_ns(value, &c->limit_ns, e);
-	case TOOL_LIBRARY: return library(c, value, e);
-	case TOOL_DEV: return device(c, o->name, value, e);
-	case TOOL_USER: return user(c, o->name, value, e);
+	case TOOL_LIBRARY: return tool_call_library(c, value, e);
+	case TOOL_DEV: return tool_call_device(c, o->name, value, e);
+	case TOOL_USER: return tool_call_user(c, o->name, value, e);
 	case TOOL_LIST: return tool_call_list(c, o->name, value, e);
-	case TOOL_OPENFLAGS: return flags(c, o->name, value, e);
+	case TOOL_OPENFLAGS: return tool_call_flags(c, o->name, value, e);
 	case TOOL_ERRNO: return error_number(c, o->name, value, e);
 	case TOOL_CALL: return call_number(c, o->name, value, e);
-	case TOOL_MATCH: value = pattern(c, value); break;
+	case TOOL_MATCH: value = tool_call_pattern(c, value); break;
 	case TOOL_FUNCTION:
 		if (tool_call_function(c, value, e) < 0)
 			return -e->code;

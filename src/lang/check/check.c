@@ -31,7 +31,7 @@ void check_free(struct checker *c)
 }
 
 /* Does it hang on what mistakes elsewhere may have left out: a map or variable's first value? */
-static bool hangs(const struct checker *c, const struct node *n)
+static bool check_hangs(const struct checker *c, const struct node *n)
 {
 	bool yes = false;
 
@@ -42,8 +42,8 @@ static bool hangs(const struct checker *c, const struct node *n)
 	else if (n->kind == N_VAR)
 		yes = n->var ? n->var->type->kind == LT_NONE : c->block->holed;
 	for (size_t i = 0; i < n->n && !yes; i++)
-		yes = hangs(c, n->list[i]);
-	return yes || hangs(c, n->a) || hangs(c, n->b) || hangs(c, n->c);
+		yes = check_hangs(c, n->list[i]);
+	return yes || check_hangs(c, n->a) || check_hangs(c, n->b) || check_hangs(c, n->c);
 }
 
 const struct ltype *check_fail(struct checker *c, const struct node *n, const char *fmt, ...)
@@ -54,7 +54,7 @@ const struct ltype *check_fail(struct checker *c, const struct node *n, const ch
 	va_start(ap, fmt);
 	strbuf_vprintf(&b, fmt, ap);
 	va_end(ap);
-	if (c->partial && hangs(c, n))
+	if (c->partial && check_hangs(c, n))
 		c->d->unsaid = true;
 	else
 		lang_error(c->d, n->pos, n->len, "%s", strbuf_str(&b));
@@ -589,7 +589,7 @@ static const struct ltype *check_param(struct checker *c, struct node *n)
 	return check_expr(c, n);
 }
 
-static const struct ltype *expr(struct checker *c, struct node *n)
+static const struct ltype *check_by_kind(struct checker *c, struct node *n)
 {
 	switch (n->kind) {
 	case N_INT: n->folded = true; return n->is_unsigned ? c->u64 : c->i64;
@@ -658,7 +658,7 @@ const struct ltype *check_expr(struct checker *c, struct node *n)
 		c->agg_ok = false;
 	if (n->kind != N_CALL && n->kind != N_TERN && n->kind != N_DO)
 		c->void_ok = false;
-	n->type = expr(c, n);
+	n->type = check_by_kind(c, n);
 	c->agg_ok = agg;
 	c->void_ok = none;
 	return n->type;

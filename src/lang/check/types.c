@@ -193,19 +193,19 @@ const struct ltype *check_ctype(struct checker *c, const struct ctype *ct)
 	return t;
 }
 
-static uint32_t alignment(const struct ltype *t, unsigned depth)
+static uint32_t check_alignment(const struct ltype *t, unsigned depth)
 {
 	uint32_t a = 1;
 
 	if (t->kind == LT_ARRAY)
-		return alignment(t->elem, depth + 1);
+		return check_alignment(t->elem, depth + 1);
 	if (t->kind == LT_STRING || depth > 16)
 		return 1;
 	if (t->kind == LT_RECORD && t->rec->align)
 		return t->rec->align;
 	if (t->kind == LT_RECORD) {
 		for (size_t i = 0; i < t->rec->n; i++) {
-			uint32_t f = alignment(t->rec->field[i].type, depth + 1);
+			uint32_t f = check_alignment(t->rec->field[i].type, depth + 1);
 
 			a = f > a ? f : a;
 		}
@@ -287,7 +287,7 @@ static void check_types_lay_out(struct checker *c, const struct crecord_def *def
 			lang_error(c->d, def->pos, 6, "%s contains itself", def->name);
 			continue;
 		}
-		align = def->packed ? 1 : alignment(t, 0);
+		align = def->packed ? 1 : check_alignment(t, 0);
 		align = d->aligned > align ? d->aligned : align;
 		size = t->kind == LT_RECORD ? t->rec->size : t->size;
 		if (d->type.is_array && !d->type.array)

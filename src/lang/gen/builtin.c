@@ -100,7 +100,7 @@ static struct ir_val usdt_arg(struct gen *g, int64_t n)
 	return ir_extend(g->f, v, size ? size : 8, x->size < 0);
 }
 
-static struct ir_val arg(struct gen *g, int64_t n)
+static struct ir_val gen_builtin_arg(struct gen *g, int64_t n)
 {
 	switch (g->point->kind) {
 	case LP_RAWTP:
@@ -142,7 +142,7 @@ struct val gen_args_field(struct gen *g, struct node *n)
 	const char *name = f->s;
 
 	if (g->point->kind != LP_TRACEPOINT) {
-		v.v = g->point->kind == LP_UPROBE ? arg(g, n->offset / 8)
+		v.v = g->point->kind == LP_UPROBE ? gen_builtin_arg(g, n->offset / 8)
 						  : ir_load(g->f, 8, g->ctx, (int32_t)n->offset);
 		if (n->type->kind == LT_INT)
 			v.v = ir_extend(g->f, v.v, n->type->size, n->type->is_signed);
@@ -170,17 +170,17 @@ static struct val whole_args(struct gen *g, const struct ltype *t)
 		gen_read(g, (struct ref){ g->ctx, 0, LS_KERNEL }, p, IR_IMM(t->size));
 	}
 	for (uint32_t i = 0; i < t->size && g->point->kind != LP_TRACEPOINT; i += 8)
-		ir_store(g->f, 8, p.base, p.off + (int32_t)i, arg(g, i / 8));
+		ir_store(g->f, 8, p.base, p.off + (int32_t)i, gen_builtin_arg(g, i / 8));
 	v.v = gen_addr(g, p);
 	return v;
 }
 
-static struct ir_val low32(struct gen *g, struct ir_val v)
+static struct ir_val gen_builtin_low32(struct gen *g, struct ir_val v)
 {
 	return ir_extend(g->f, v, 4, false);
 }
 
-static struct ir_val elapsed(struct gen *g)
+static struct ir_val gen_builtin_elapsed(struct gen *g)
 {
 	struct place key = gen_stack(g, 8);
 	struct ir_val now = ir_call(g->f, BPF_FUNC_ktime_get_boot_ns, 0), r = ir_copy(g->f, now), p;
@@ -203,7 +203,7 @@ static struct val gen_builtin_text(struct gen *g, const char *s, const struct lt
 	return v;
 }
 
-static struct val func(struct gen *g, struct node *n)
+static struct val gen_builtin_func(struct gen *g, struct node *n)
 {
 	struct val v = { 0 };
 
@@ -238,7 +238,7 @@ struct val gen_builtin(struct gen *g, struct node *n)
 		v.v = g->ctx;
 		break;
 	case B_CTX: v.v = g->ctx; break;
-	case B_ARG: v.v = arg(g, n->v); break;
+	case B_ARG: v.v = gen_builtin_arg(g, n->v); break;
 	case B_SARG: v.v = stack_arg(g, n->v); break;
 	case B_CGROUP: v.v = ir_call(g->f, BPF_FUNC_get_current_cgroup_id, 0); break;
 	case B_COMM:
@@ -248,26 +248,30 @@ struct val gen_builtin(struct gen *g, struct node *n)
 		break;
 	case B_CPU: v.v = ir_call(g->f, BPF_FUNC_get_smp_processor_id, 0); break;
 	case B_CURTASK: v.v = ir_call(g->f, BPF_FUNC_get_current_task, 0); break;
-	case B_ELAPSED: v.v = elapsed(g); break;
-	case B_FUNC: return func(g, n);
+	case B_ELAPSED: v.v = gen_builtin_elapsed(g); break;
+	case B_FUNC: return gen_builtin_func(g, n);
 	case B_GID:
 		v.v = ir_alu(g->f, BPF_RSH, ir_call(g->f, BPF_FUNC_get_current_uid_gid, 0),
 			     IR_IMM(32));
 		break;
 	case B_UID:
-	case B_USERNAME: v.v = low32(g, ir_call(g->f, BPF_FUNC_get_current_uid_gid, 0)); break;
+	case B_USERNAME:
+		v.v = gen_builtin_low32(g, ir_call(g->f, BPF_FUNC_get_current_uid_gid, 0));
+		break;
 	case B_PID:
 		v.v = ir_alu(g->f, BPF_RSH, ir_call(g->f, BPF_FUNC_get_current_pid_tgid, 0),
 			     IR_IMM(32));
 		break;
-	case B_TID: v.v = low32(g, ir_call(g->f, BPF_FUNC_get_current_pid_tgid, 0)); break;
+	case B_TID:
+		v.v = gen_builtin_low32(g, ir_call(g->f, BPF_FUNC_get_current_pid_tgid, 0));
+		break;
 	case B_KSTACK:
 	case B_USTACK: return gen_stack_id(g, n->type);
 	case B_NSECS: v.v = ir_call(g->f, BPF_FUNC_ktime_get_boot_ns, 0); break;
 	case B_NUMAID: v.v = ir_call(g->f, BPF_FUNC_get_numa_node_id, 0); break;
 	case B_PROBE: v.v = g->probe; break;
 	case B_PROBETYPE: return gen_builtin_text(g, lang_kind_name[g->point->kind], n->type);
-	case B_RAND: v.v = low32(g, ir_call(g->f, BPF_FUNC_get_prandom_u32, 0)); break;
+	case B_RAND: v.v = gen_builtin_low32(g, ir_call(g->f, BPF_FUNC_get_prandom_u32, 0)); break;
 	case B_RETVAL:
 		if (g->point->kind == LP_FEXIT) {
 			v.v = ir_load(g->f, 8, g->ctx, (int32_t)n->offset);

@@ -31,7 +31,7 @@ static void emit_put(struct emitter *m, struct bpf_insn i)
 	vec_push(&m->out, i);
 }
 
-static bool fits32(int64_t v)
+static bool emit_fits32(int64_t v)
 {
 	return v == (int32_t)v;
 }
@@ -44,7 +44,7 @@ static void mov_reg(struct emitter *m, int d, int s)
 					       .src_reg = (uint8_t)s & 15 });
 }
 
-static void ld64(struct emitter *m, int d, int src, int64_t v)
+static void emit_ld64(struct emitter *m, int d, int src, int64_t v)
 {
 	emit_put(m, (struct bpf_insn){ .code = BPF_LD | BPF_DW | BPF_IMM,
 				       .dst_reg = (uint8_t)d & 15,
@@ -55,12 +55,12 @@ static void ld64(struct emitter *m, int d, int src, int64_t v)
 
 static void mov_imm(struct emitter *m, int d, int64_t v)
 {
-	if (fits32(v))
+	if (emit_fits32(v))
 		emit_put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K,
 					       .dst_reg = (uint8_t)d & 15,
 					       .imm = (int32_t)v });
 	else
-		ld64(m, d, 0, v);
+		emit_ld64(m, d, 0, v);
 }
 
 static int size_code(unsigned size)
@@ -85,7 +85,7 @@ static void emit_store(struct emitter *m, unsigned size, int base, int32_t off, 
 }
 
 /* Make a value be in register d. */
-static void into(struct emitter *m, int d, const struct ir_val *v)
+static void emit_into(struct emitter *m, int d, const struct ir_val *v)
 {
 	switch (v->kind) {
 	case IV_REG:
@@ -102,10 +102,10 @@ static void into(struct emitter *m, int d, const struct ir_val *v)
 						       .dst_reg = (uint8_t)d & 15,
 						       .imm = (int32_t)v->v });
 		break;
-	case IV_MAP: ld64(m, d, BPF_PSEUDO_MAP_FD, v->v); break;
+	case IV_MAP: emit_ld64(m, d, BPF_PSEUDO_MAP_FD, v->v); break;
 	case IV_FUNC:
 		vec_push(&m->func_refs, (uint32_t)m->out.n);
-		ld64(m, d, BPF_PSEUDO_FUNC, v->v);
+		emit_ld64(m, d, BPF_PSEUDO_FUNC, v->v);
 		break;
 	case IV_NONE: mov_imm(m, d, 0); break;
 	}
@@ -116,16 +116,16 @@ static int in_reg(struct emitter *m, const struct ir_val *v, int spare)
 {
 	if (v->kind == IV_REG && m->place[v->v].reg >= 0)
 		return m->place[v->v].reg;
-	into(m, spare, v);
+	emit_into(m, spare, v);
 	return spare;
 }
 
-static int target(const struct emitter *m, int dst)
+static int emit_target(const struct emitter *m, int dst)
 {
 	return m->place[dst].reg >= 0 ? m->place[dst].reg : R0;
 }
 
-static void done(struct emitter *m, int dst, int r)
+static void emit_done(struct emitter *m, int dst, int r)
 {
 	if (m->place[dst].reg >= 0)
 		mov_reg(m, m->place[dst].reg, r);
@@ -133,10 +133,10 @@ static void done(struct emitter *m, int dst, int r)
 		emit_store(m, 8, FP, m->place[dst].slot, r);
 }
 
-static void alu(struct emitter *m, const struct ir_ins *i)
+static void emit_alu(struct emitter *m, const struct ir_ins *i)
 {
-	int d = target(m, i->dst), b = -1;
-	bool imm = i->b.kind == IV_IMM && fits32(i->b.v);
+	int d = emit_target(m, i->dst), b = -1;
+	bool imm = i->b.kind == IV_IMM && emit_fits32(i->b.v);
 
 	if (!imm) {
 		b = in_reg(m, &i->b, R5);
@@ -145,13 +145,13 @@ static void alu(struct emitter *m, const struct ir_ins *i)
 			b = R5;
 		}
 	}
-	into(m, d, &i->a);
+	emit_into(m, d, &i->a);
 	emit_put(m,
 		 (struct bpf_insn){ .code = (uint8_t)(BPF_ALU64 | i->sub | (imm ? BPF_K : BPF_X)),
 				    .dst_reg = (uint8_t)d & 15,
 				    .src_reg = imm ? 0 : (uint8_t)b & 15,
 				    .imm = imm ? (int32_t)i->b.v : 0 });
-	done(m, i->dst, d);
+	emit_done(m, i->dst, d);
 }
 
 static void jump_to(struct emitter *m, uint32_t insn, int label)
@@ -167,7 +167,7 @@ static void jump_to(struct emitter *m, uint32_t insn, int label)
 static void emit_compare(struct emitter *m, const struct ir_ins *i, int16_t off)
 {
 	int a = in_reg(m, &i->a, R0), b = 0;
-	bool imm = i->b.kind == IV_IMM && fits32(i->b.v);
+	bool imm = i->b.kind == IV_IMM && emit_fits32(i->b.v);
 
 	if (!imm)
 		b = in_reg(m, &i->b, R5);
@@ -180,17 +180,17 @@ static void emit_compare(struct emitter *m, const struct ir_ins *i, int16_t off)
 
 static void emit_set(struct emitter *m, const struct ir_ins *i)
 {
-	int d = target(m, i->dst);
+	int d = emit_target(m, i->dst);
 
 	emit_compare(m, i, 2);
 	mov_imm(m, d, 0);
 	emit_put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_JA, .off = 1 });
 	mov_imm(m, d, 1);
-	done(m, i->dst, d);
+	emit_done(m, i->dst, d);
 }
 
 /* Arguments into r1-r5: registers first, so that none is overwritten before it was read. */
-static void call(struct emitter *m, const struct ir_ins *i)
+static void emit_call(struct emitter *m, const struct ir_ins *i)
 {
 	int from[6] = { 0 };
 	bool open[6] = { false }, any = true;
@@ -229,12 +229,12 @@ static void call(struct emitter *m, const struct ir_ins *i)
 	}
 	for (unsigned k = 0; k < i->n_args; k++)
 		if (!(i->arg[k].kind == IV_REG && m->place[i->arg[k].v].reg >= 0))
-			into(m, (int)k + 1, &i->arg[k]);
+			emit_into(m, (int)k + 1, &i->arg[k]);
 	emit_put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_CALL,
 				       .src_reg = i->helper == LANG_CALL_WALK ? BPF_PSEUDO_CALL : 0,
 				       .imm = i->helper });
 	if (i->dst >= 0 && (m->place[i->dst].reg >= 0 || m->place[i->dst].slot))
-		done(m, i->dst, R0);
+		emit_done(m, i->dst, R0);
 }
 
 static void emit_memory(struct emitter *m, const struct ir_ins *i)
@@ -244,16 +244,16 @@ static void emit_memory(struct emitter *m, const struct ir_ins *i)
 	int32_t off = i->off + (stack ? (int32_t)i->a.v : 0);
 
 	if (i->op == IR_LD) {
-		d = target(m, i->dst);
+		d = emit_target(m, i->dst);
 		emit_load(m, i->size, d, base, off);
-		done(m, i->dst, d);
+		emit_done(m, i->dst, d);
 	} else if (i->op == IR_XADD) {
 		d = in_reg(m, &i->b, R5);
 		emit_put(m, (struct bpf_insn){ .code = BPF_STX | BPF_DW | 0xc0,
 					       .dst_reg = (uint8_t)base & 15,
 					       .src_reg = (uint8_t)d & 15,
 					       .off = (int16_t)off });
-	} else if (i->b.kind == IV_IMM && fits32(i->b.v)) {
+	} else if (i->b.kind == IV_IMM && emit_fits32(i->b.v)) {
 		emit_put(m, (struct bpf_insn){
 				    .code = (uint8_t)(BPF_ST | BPF_MEM | size_code(i->size)),
 				    .dst_reg = (uint8_t)base & 15,
@@ -271,34 +271,34 @@ static void emit_one(struct emitter *m, const struct ir_ins *i)
 
 	switch ((enum ir_op)i->op) {
 	case IR_NOP: break;
-	case IR_CTX: done(m, i->dst, 1); break;
-	case IR_PARAM: done(m, i->dst, i->off + 1); break;
+	case IR_CTX: emit_done(m, i->dst, 1); break;
+	case IR_PARAM: emit_done(m, i->dst, i->off + 1); break;
 	case IR_MOV:
-		d = target(m, i->dst);
-		into(m, d, &i->a);
-		done(m, i->dst, d);
+		d = emit_target(m, i->dst);
+		emit_into(m, d, &i->a);
+		emit_done(m, i->dst, d);
 		break;
-	case IR_ALU: alu(m, i); break;
+	case IR_ALU: emit_alu(m, i); break;
 	case IR_NEG:
-		d = target(m, i->dst);
-		into(m, d, &i->a);
+		d = emit_target(m, i->dst);
+		emit_into(m, d, &i->a);
 		emit_put(m, (struct bpf_insn){ .code = BPF_ALU64 | BPF_NEG,
 					       .dst_reg = (uint8_t)d & 15 });
-		done(m, i->dst, d);
+		emit_done(m, i->dst, d);
 		break;
 	case IR_SWAP:
-		d = target(m, i->dst);
-		into(m, d, &i->a);
+		d = emit_target(m, i->dst);
+		emit_into(m, d, &i->a);
 		emit_put(m, (struct bpf_insn){ .code = BPF_ALU | BPF_END | BPF_TO_BE,
 					       .dst_reg = (uint8_t)d & 15,
 					       .imm = i->size * 8 });
-		done(m, i->dst, d);
+		emit_done(m, i->dst, d);
 		break;
 	case IR_SET: emit_set(m, i); break;
 	case IR_LD:
 	case IR_ST:
 	case IR_XADD: emit_memory(m, i); break;
-	case IR_CALL: call(m, i); break;
+	case IR_CALL: emit_call(m, i); break;
 	case IR_LABEL: m->label_at[i->label] = (uint32_t)m->out.n; break;
 	case IR_JMP:
 		jump_to(m, (uint32_t)m->out.n, i->label);
@@ -313,7 +313,7 @@ static void emit_one(struct emitter *m, const struct ir_ins *i)
 		emit_put(m, (struct bpf_insn){ .code = BPF_JMP | CODE_JCOND });
 		break;
 	case IR_RET:
-		into(m, R0, &i->a);
+		emit_into(m, R0, &i->a);
 		emit_put(m, (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT });
 		break;
 	}

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* An index into memory the verifier watches must be provably inside. */
-static struct ir_val bounded(struct gen *g, struct ir_val i, uint32_t n)
+static struct ir_val gen_bounded(struct gen *g, struct ir_val i, uint32_t n)
 {
 	int ok = ir_label(g->f);
 	struct ir_val r = ir_copy(g->f, i);
@@ -34,7 +34,7 @@ static struct ref index_ref(struct gen *g, struct node *n)
 		return r;
 	}
 	if (r.space == LS_BPF || r.space == LS_CTX)
-		i = bounded(g, i, t->n ? t->n : 1);
+		i = gen_bounded(g, i, t->n ? t->n : 1);
 	if (r.space == LS_CTX) /* the verifier allows no moved pointer into the context */
 		r.space = LS_KERNEL;
 	r.base = ir_alu(g->f, BPF_ADD, gen_ref_addr(g, r),
@@ -66,7 +66,8 @@ struct ref gen_ref(struct gen *g, struct node *n)
 	return (struct ref){ gen_expr(g, n).v, 0, n->type->space };
 }
 
-static struct ir_val bits(struct gen *g, struct ir_val v, const struct lfield *f, bool is_signed)
+static struct ir_val gen_bits(struct gen *g, struct ir_val v, const struct lfield *f,
+			      bool is_signed)
 {
 	unsigned up = 64u - f->bit_offset - f->bit_size;
 
@@ -111,7 +112,7 @@ static struct val gen_fetch(struct gen *g, struct ref r, const struct node *n)
 			/* wider than its own type says, when it crosses */
 			if (f.bit_offset + f.bit_size > size * 8)
 				size = 8;
-			v.v = bits(g, gen_load(g, r, size, false), &f, t->is_signed);
+			v.v = gen_bits(g, gen_load(g, r, size, false), &f, t->is_signed);
 			return v;
 		}
 		v.v = gen_load(g, r, size, t->kind == LT_INT && t->is_signed);
@@ -182,7 +183,7 @@ void gen_branch(struct gen *g, struct node *n, bool when, int label)
 	ir_branch(g->f, when ? BPF_JNE : BPF_JEQ, gen_word(g, n), IR_IMM(0), label);
 }
 
-static struct ir_val truth(struct gen *g, struct node *n)
+static struct ir_val gen_truth(struct gen *g, struct node *n)
 {
 	int end = ir_label(g->f), r = ir_reg(g->f);
 
@@ -229,14 +230,14 @@ struct ir_val gen_arith(struct gen *g, int op, struct ir_val a, struct ir_val b,
 	return IR_IMM(0);
 }
 
-static struct ir_val binary(struct gen *g, struct node *n)
+static struct ir_val gen_binary(struct gen *g, struct node *n)
 {
 	struct ir_val a, b;
 	bool is_signed = n->v;
 
 	if (n->op == T_AND || n->op == T_OR ||
 	    ((n->op == T_EQ || n->op == T_NE) && !lt_is_num(n->a->type)))
-		return truth(g, n);
+		return gen_truth(g, n);
 	a = gen_word(g, n->a);
 	b = gen_word(g, n->b);
 	if (cc_of(n->op, is_signed))
@@ -253,7 +254,7 @@ static struct ir_val binary(struct gen *g, struct node *n)
 	return gen_arith(g, n->op, a, b, is_signed);
 }
 
-static struct val unary(struct gen *g, struct node *n)
+static struct val gen_unary(struct gen *g, struct node *n)
 {
 	struct val v = { 0 };
 	struct ir_ins *i;
@@ -278,7 +279,7 @@ static struct val unary(struct gen *g, struct node *n)
 	return v;
 }
 
-static struct val incdec(struct gen *g, struct node *n)
+static struct val gen_incdec(struct gen *g, struct node *n)
 {
 	struct val v = { 0 };
 	int64_t by = n->op == T_INC ? 1 : -1;
@@ -326,7 +327,7 @@ static bool knows_pointers(const struct gen *g, const struct ltype *t)
 		g->point->kind == LP_FEXIT || g->point->kind == LP_ITER);
 }
 
-static struct val cast(struct gen *g, struct node *n)
+static struct val gen_cast(struct gen *g, struct node *n)
 {
 	const struct ltype *to = n->type, *from = n->a->type;
 	struct val v = gen_expr(g, n->a);
@@ -372,10 +373,10 @@ struct val gen_expr(struct gen *g, struct node *n)
 	case N_MAP: return gen_map_read(g, n);
 	case N_IDENT: return gen_builtin(g, n);
 	case N_CALL: return gen_call(g, n);
-	case N_BIN: v.v = binary(g, n); return v;
-	case N_UN: return unary(g, n);
-	case N_CAST: return cast(g, n);
-	case N_INCDEC: return incdec(g, n);
+	case N_BIN: v.v = gen_binary(g, n); return v;
+	case N_UN: return gen_unary(g, n);
+	case N_CAST: return gen_cast(g, n);
+	case N_INCDEC: return gen_incdec(g, n);
 	case N_DO:
 		for (size_t i = 0; i < n->n; i++)
 			gen_stmt(g, n->list[i]);

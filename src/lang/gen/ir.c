@@ -66,7 +66,7 @@ int ir_cc_swap(int cc)
 	}
 }
 
-static bool holds(int cc, int64_t a, int64_t b)
+static bool ir_holds(int cc, int64_t a, int64_t b)
 {
 	uint64_t x = (uint64_t)a, y = (uint64_t)b;
 
@@ -101,7 +101,7 @@ void ir_branch(struct ir_func *f, int cc, struct ir_val a, struct ir_val b, int 
 	struct ir_ins *i;
 
 	if (a.kind == IV_IMM && b.kind == IV_IMM) {
-		if (holds(cc, a.v, b.v))
+		if (ir_holds(cc, a.v, b.v))
 			ir_jump(f, label);
 		return;
 	}
@@ -184,7 +184,7 @@ struct ir_val ir_set(struct ir_func *f, int cc, struct ir_val a, struct ir_val b
 	struct ir_ins *i;
 
 	if (a.kind == IV_IMM && b.kind == IV_IMM)
-		return IR_IMM(holds(cc, a.v, b.v));
+		return IR_IMM(ir_holds(cc, a.v, b.v));
 	cc = number_behind(cc, &a, &b);
 	i = ir_add(f, IR_SET);
 	i->sub = (uint8_t)cc;

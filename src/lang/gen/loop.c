@@ -117,7 +117,7 @@ static void loop_while(struct gen *g, struct node *n)
 	g->continue_label = old_continue;
 }
 
-static void unroll(struct gen *g, struct node *n)
+static void gen_loop_unroll(struct gen *g, struct node *n)
 {
 	int end = ir_label(g->f), old_break = g->break_label, old_continue = g->continue_label;
 
@@ -132,7 +132,7 @@ static void unroll(struct gen *g, struct node *n)
 	g->continue_label = old_continue;
 }
 
-static struct ir_val param(struct gen *g, int n)
+static struct ir_val gen_loop_param(struct gen *g, int n)
 {
 	struct ir_ins *i = ir_add(g->f, IR_PARAM);
 
@@ -162,7 +162,7 @@ static void loop_vars(struct gen *g, struct node *n)
 
 /* The body of a loop as a function of its own: what it shares with the outside lies in the frame.
  */
-static int callback(struct gen *g, struct node *n)
+static int gen_loop_callback(struct gen *g, struct node *n)
 {
 	struct gen save = *g;
 	struct ir_func *f = arena_alloc(&g->p->arena, sizeof(*f));
@@ -181,13 +181,13 @@ static int callback(struct gen *g, struct node *n)
 	g->stack_limit = 64;
 	g->scratch_used = false;
 	if (n->kind != N_FOR_MAP) {
-		index = param(g, 0);
-		g->frame = param(g, 1);
+		index = gen_loop_param(g, 0);
+		g->frame = gen_loop_param(g, 1);
 	} else {
-		param(g, 0);
-		key = param(g, 1);
-		value = param(g, 2);
-		g->frame = param(g, 3);
+		gen_loop_param(g, 0);
+		key = gen_loop_param(g, 1);
+		value = gen_loop_param(g, 2);
+		g->frame = gen_loop_param(g, 3);
 	}
 	g->ctx = ir_load(f, 8, g->frame, FRAME_CTX);
 	g->zero = ir_load(f, 8, g->frame, FRAME_ZERO);
@@ -245,14 +245,14 @@ static int callback(struct gen *g, struct node *n)
 }
 
 /* A return inside ends what is around the loop, too. */
-static bool returns(const struct node *n)
+static bool gen_loop_returns(const struct node *n)
 {
 	if (!n || n->kind == N_RETURN)
 		return n != NULL;
-	if (returns(n->a) || returns(n->b) || returns(n->c))
+	if (gen_loop_returns(n->a) || gen_loop_returns(n->b) || gen_loop_returns(n->c))
 		return true;
 	for (size_t i = 0; i < n->n; i++)
-		if (returns(n->list[i]))
+		if (gen_loop_returns(n->list[i]))
 			return true;
 	return false;
 }
@@ -272,7 +272,7 @@ static void for_range(struct gen *g, struct node *n, struct ir_val frame)
 		ir_move(g->f, (int)count.v, IR_IMM(LANG_ROUNDS_MAX));
 	}
 	ir_place_label(g->f, none);
-	func.v = callback(g, n);
+	func.v = gen_loop_callback(g, n);
 	/* Where Linux 6.18 knows that there is no turn, it drops the callback but not
 	 * the word that names it, and stumbles over that: let it drop both. */
 	ir_branch(g->f, BPF_JEQ, count, IR_IMM(0), end);
@@ -288,7 +288,7 @@ static void call_loop(struct gen *g, struct node *n)
 	if (n->kind == N_FOR_RANGE) {
 		for_range(g, n, frame);
 	} else {
-		func.v = callback(g, n);
+		func.v = gen_loop_callback(g, n);
 		if (n->kind == N_FOR_MAP)
 			ir_call(g->f, BPF_FUNC_for_each_map_elem, 4, IR_MAPREF(n->b->map), func,
 				frame, IR_IMM(0));
@@ -302,7 +302,7 @@ static void call_loop(struct gen *g, struct node *n)
 		gen_count(g, LANG_COUNT_LOOPS);
 		ir_place_label(g->f, end);
 	}
-	if (returns(n))
+	if (gen_loop_returns(n))
 		ir_branch(g->f, BPF_JNE, gen_hidden(g, ir_load(g->f, 8, g->frame, FRAME_LEFT)),
 			  IR_IMM(0), g->exit_label);
 }
@@ -314,5 +314,5 @@ void gen_loop(struct gen *g, struct node *n)
 	else if (n->kind == N_WHILE)
 		loop_while(g, n);
 	else
-		unroll(g, n);
+		gen_loop_unroll(g, n);
 }

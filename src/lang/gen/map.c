@@ -40,7 +40,7 @@ static struct place build_key(struct gen *g, struct node *n)
 	return p;
 }
 
-static struct ir_val lookup(struct gen *g, int map, struct place key)
+static struct ir_val gen_map_lookup(struct gen *g, int map, struct place key)
 {
 	return ir_call(g->f, BPF_FUNC_map_lookup_elem, 2, IR_MAPREF(map), gen_addr(g, key));
 }
@@ -52,14 +52,14 @@ static struct ir_val gen_map_find(struct gen *g, struct node *n, bool create)
 
 	if (map_of(g, n)->by_task)
 		return gen_task_entry(g, n->map, create);
-	p = lookup(g, n->map, build_key(g, n));
+	p = gen_map_lookup(g, n->map, build_key(g, n));
 	if (!create && map_of(g, n)->key)
 		gen_fallible(g, p, BPF_JEQ, 2, "map_lookup_elem");
 	return p;
 }
 
-static void update(struct gen *g, const struct node *n, struct place key, struct place value,
-		   int flags)
+static void gen_map_update(struct gen *g, const struct node *n, struct place key,
+			   struct place value, int flags)
 {
 	struct ir_val r = ir_call(g->f, BPF_FUNC_map_update_elem, 4, IR_MAPREF(n->map),
 				  gen_addr(g, key), gen_addr(g, value), IR_IMM(flags));
@@ -78,7 +78,7 @@ void gen_count(struct gen *g, uint32_t counter)
 	struct ir_val p;
 
 	ir_store(g->f, 8, key.base, key.off, IR_IMM(counter));
-	p = lookup(g, LANG_MAP_COUNTERS, key);
+	p = gen_map_lookup(g, LANG_MAP_COUNTERS, key);
 	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
 	ir_xadd(g->f, p, 0, IR_IMM(1));
 	ir_place_label(g->f, none);
@@ -102,7 +102,7 @@ void gen_fallible(struct gen *g, struct ir_val r, int fails_when, int level, con
 }
 
 /* A value of zeros to begin with, on the stack where that is small enough. */
-static struct place zeros(struct gen *g, uint32_t size)
+static struct place gen_map_zeros(struct gen *g, uint32_t size)
 {
 	bool small = size <= 16 ||
 		     (size <= ZEROS_ON_STACK && g->stack_used + (int32_t)size <= g->stack_limit);
@@ -133,7 +133,7 @@ static struct ir_val own_part(struct gen *g, const struct lang_map *m, struct ir
 static struct ir_val agg_entry(struct gen *g, const struct node *n, struct place key, int none)
 {
 	const struct lang_map *m = map_of(g, n);
-	struct ir_val p = ir_copy(g->f, lookup(g, n->map, key));
+	struct ir_val p = ir_copy(g->f, gen_map_lookup(g, n->map, key));
 	int have = ir_label(g->f);
 	struct gen_mark mark;
 	struct place zero;
@@ -144,11 +144,11 @@ static struct ir_val agg_entry(struct gen *g, const struct node *n, struct place
 	}
 	ir_branch(g->f, BPF_JNE, p, IR_IMM(0), have);
 	mark = gen_mark(g);
-	zero = zeros(g, lang_map_value(m, g->env->ncpus));
+	zero = gen_map_zeros(g, lang_map_value(m, g->env->ncpus));
 	ir_call(g->f, BPF_FUNC_map_update_elem, 4, IR_MAPREF(n->map), gen_addr(g, key),
 		gen_addr(g, zero), IR_IMM(BPF_NOEXIST));
 	gen_release(g, mark);
-	ir_move(g->f, (int)p.v, lookup(g, n->map, key));
+	ir_move(g->f, (int)p.v, gen_map_lookup(g, n->map, key));
 	ir_branch(g->f, BPF_JNE, p, IR_IMM(0), have);
 	gen_count(g, m->full_counter);
 	ir_jump(g->f, none);
@@ -257,8 +257,8 @@ static void min_max(struct gen *g, struct ir_val p, struct ir_val v, const struc
 }
 
 /* Slots of (interval number, count, value); one that is of an older round is started again. */
-static void tseries(struct gen *g, struct ir_val p, struct ir_val v, const struct ltype *t,
-		    int none)
+static void gen_map_tseries(struct gen *g, struct ir_val p, struct ir_val v, const struct ltype *t,
+			    int none)
 {
 	struct ir_val epoch = ir_alu(g->f, BPF_DIV, ir_call(g->f, BPF_FUNC_ktime_get_boot_ns, 0),
 				     IR_IMM(t->step));
@@ -286,7 +286,7 @@ static void tseries(struct gen *g, struct ir_val p, struct ir_val v, const struc
 	}
 }
 
-static void aggregate(struct gen *g, struct node *n)
+static void gen_map_aggregate(struct gen *g, struct node *n)
 {
 	const struct ltype *t = map_of(g, n->a)->value;
 	struct node *call = n->b;
@@ -315,7 +315,7 @@ static void aggregate(struct gen *g, struct node *n)
 	case LT_MAX: min_max(g, p, v, t); break;
 	case LT_HIST: bump_bucket(g, p, v, lt_hist_buckets((unsigned)t->step), none); break;
 	case LT_LHIST: bump_bucket(g, p, v, lt_lhist_buckets(t), none); break;
-	case LT_TSERIES: tseries(g, p, v, t, none); break;
+	case LT_TSERIES: gen_map_tseries(g, p, v, t, none); break;
 	default: break;
 	}
 	ir_place_label(g->f, none);
@@ -328,7 +328,7 @@ void gen_map_assign(struct gen *g, struct node *n)
 	int none;
 
 	if (m->is_agg) {
-		aggregate(g, n);
+		gen_map_aggregate(g, n);
 		return;
 	}
 	none = ir_label(g->f);
@@ -353,7 +353,7 @@ void gen_map_assign(struct gen *g, struct node *n)
 		key = build_key(g, n->a);
 		value = gen_memory(g, lt_stored(m->value));
 		gen_into(g, n->b, value, m->value);
-		update(g, n->a, key, value, BPF_ANY);
+		gen_map_update(g, n->a, key, value, BPF_ANY);
 	}
 	ir_place_label(g->f, none);
 }
@@ -368,7 +368,8 @@ void gen_map_add(struct gen *g, struct node *n, struct ir_val by)
 
 	if (!m->by_task)
 		key = build_key(g, n);
-	p = m->by_task ? gen_task_entry(g, n->map, true) : ir_copy(g->f, lookup(g, n->map, key));
+	p = m->by_task ? gen_task_entry(g, n->map, true)
+		       : ir_copy(g->f, gen_map_lookup(g, n->map, key));
 	if (m->present_word) {
 		ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), none);
 		ir_xadd(g->f, p, 8, by);
@@ -382,7 +383,7 @@ void gen_map_add(struct gen *g, struct node *n, struct ir_val by)
 				  gen_addr(g, key), gen_addr(g, value), IR_IMM(BPF_NOEXIST)),
 			  IR_IMM(0), none);
 		/* Another CPU was first, or the map is full. */
-		ir_move(g->f, (int)p.v, lookup(g, n->map, key));
+		ir_move(g->f, (int)p.v, gen_map_lookup(g, n->map, key));
 		ir_branch(g->f, BPF_JNE, p, IR_IMM(0), have);
 		gen_count(g, m->full_counter);
 		ir_jump(g->f, none);
@@ -403,7 +404,7 @@ struct ir_val gen_agg_value(struct gen *g, struct node *n, const struct ltype *t
 	int end = ir_label(g->f);
 
 	if (m->parts) {
-		p = ir_copy(g->f, lookup(g, n->map, key));
+		p = ir_copy(g->f, gen_map_lookup(g, n->map, key));
 		ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), end);
 	}
 	ir_place_label(g->f, loop);

@@ -28,7 +28,7 @@ static bool ends_block(const struct ir_ins *i)
 	return i->op == IR_JMP || i->op == IR_JCC || i->op == IR_RET || i->op == IR_MAY_GOTO;
 }
 
-static bool get(const uint64_t *set, int64_t r)
+static bool registers_get(const uint64_t *set, int64_t r)
 {
 	return set[r / 64] >> (r % 64) & 1;
 }
@@ -86,7 +86,7 @@ static void flow_free(struct flow *w)
 	free(w->bits);
 }
 
-static void use(uint64_t *live, const struct ir_val *v)
+static void registers_use(uint64_t *live, const struct ir_val *v)
 {
 	if (v->kind == IV_REG)
 		regs_put(live, v->v);
@@ -94,10 +94,10 @@ static void use(uint64_t *live, const struct ir_val *v)
 
 static void use_all(uint64_t *live, const struct ir_ins *i)
 {
-	use(live, &i->a);
-	use(live, &i->b);
+	registers_use(live, &i->a);
+	registers_use(live, &i->b);
 	for (unsigned k = 0; k < i->n_args; k++)
-		use(live, &i->arg[k]);
+		registers_use(live, &i->arg[k]);
 }
 
 static bool has_effect(const struct ir_ins *i)
@@ -131,7 +131,7 @@ static bool is_pure(int helper)
 	}
 }
 
-static void liveness(const struct ir_func *f, struct flow *w)
+static void registers_liveness(const struct ir_func *f, struct flow *w)
 {
 	uint64_t *live = mem_alloc(w->words * sizeof(*live));
 	bool changed = true;
@@ -166,7 +166,7 @@ static void liveness(const struct ir_func *f, struct flow *w)
 	free(live);
 }
 
-static void reach(struct flow *w)
+static void registers_reach(struct flow *w)
 {
 	VEC(int) todo = { 0 };
 
@@ -193,8 +193,8 @@ static bool clean_once(struct ir_func *f)
 	bool any = false;
 
 	flow_make(f, &w);
-	reach(&w);
-	liveness(f, &w);
+	registers_reach(&w);
+	registers_liveness(f, &w);
 	live = mem_alloc(w.words * sizeof(*live));
 	for (size_t b = 0; b < w.n; b++) {
 		struct block *k = &w.block[b];
@@ -208,7 +208,7 @@ static bool clean_once(struct ir_func *f)
 				continue;
 			if (!drop_it &&
 			    (!has_effect(in) || (in->op == IR_CALL && is_pure(in->helper))))
-				drop_it = in->dst < 0 || !get(live, in->dst);
+				drop_it = in->dst < 0 || !registers_get(live, in->dst);
 			if (in->op == IR_JMP && b + 1 < w.n && in->label >= 0 &&
 			    w.of_label[in->label] == (int)b + 1)
 				drop_it = true;
@@ -217,7 +217,7 @@ static bool clean_once(struct ir_func *f)
 				any = true;
 				continue;
 			}
-			if (in->op == IR_CALL && in->dst >= 0 && !get(live, in->dst))
+			if (in->op == IR_CALL && in->dst >= 0 && !registers_get(live, in->dst))
 				in->dst = -1; /* some helpers leave nothing to be read */
 			if (in->dst >= 0)
 				regs_drop(live, in->dst);
@@ -259,7 +259,7 @@ static int regs_by_start(const void *a, const void *b)
 	return x->reg - y->reg;
 }
 
-static void touch(struct interval *v, int64_t r, uint32_t at)
+static void registers_touch(struct interval *v, int64_t r, uint32_t at)
 {
 	if (!v[r].used) {
 		v[r].used = true;
@@ -273,7 +273,7 @@ static void touch(struct interval *v, int64_t r, uint32_t at)
 }
 
 /* Instruction i reads at 2i and writes at 2i+1. */
-static struct interval *intervals(const struct ir_func *f)
+static struct interval *registers_intervals(const struct ir_func *f)
 {
 	struct interval *v = mem_alloc(((size_t)f->n_regs + 1) * sizeof(*v));
 	uint32_t *calls = mem_alloc((f->ins.n + 1) * sizeof(*calls));
@@ -281,31 +281,31 @@ static struct interval *intervals(const struct ir_func *f)
 	struct flow w;
 
 	flow_make(f, &w);
-	reach(&w);
-	liveness(f, &w);
+	registers_reach(&w);
+	registers_liveness(f, &w);
 	for (int r = 0; r < f->n_regs; r++)
 		v[r].reg = r;
 	for (size_t b = 0; b < w.n; b++) {
 		const struct block *k = &w.block[b];
 
 		for (int r = 0; r < f->n_regs; r++) {
-			if (get(k->in, r))
-				touch(v, r, k->first * 2);
-			if (get(k->out, r))
-				touch(v, r, k->last * 2 + 1);
+			if (registers_get(k->in, r))
+				registers_touch(v, r, k->first * 2);
+			if (registers_get(k->out, r))
+				registers_touch(v, r, k->last * 2 + 1);
 		}
 		for (uint32_t i = k->first; i <= k->last; i++) {
 			const struct ir_ins *in = &f->ins.data[i];
 
 			if (in->a.kind == IV_REG)
-				touch(v, in->a.v, i * 2);
+				registers_touch(v, in->a.v, i * 2);
 			if (in->b.kind == IV_REG)
-				touch(v, in->b.v, i * 2);
+				registers_touch(v, in->b.v, i * 2);
 			for (unsigned a = 0; a < in->n_args; a++)
 				if (in->arg[a].kind == IV_REG)
-					touch(v, in->arg[a].v, i * 2);
+					registers_touch(v, in->arg[a].v, i * 2);
 			if (in->dst >= 0)
-				touch(v, in->dst, i * 2 + 1);
+				registers_touch(v, in->dst, i * 2 + 1);
 			if (in->op == IR_CALL)
 				calls[n_calls++] = i * 2;
 			if (in->op == IR_CTX || in->op == IR_PARAM) /* not into another parameter */
@@ -348,7 +348,7 @@ static int32_t take_slot(struct scan *s, const struct ir_func *f, uint32_t start
 uint32_t ir_allocate(struct ir_func *f, struct ir_place *place)
 {
 	static const int pool_any[] = { 1, 2, 3, 4, 6, 7, 8, 9 }, pool_kept[] = { 6, 7, 8, 9 };
-	struct interval *v = intervals(f),
+	struct interval *v = registers_intervals(f),
 			*by_reg = mem_dup(v, ((size_t)f->n_regs + 1) * sizeof(*v));
 	struct scan s = { 0 };
 	bool too_deep = false;

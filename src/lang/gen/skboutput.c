@@ -8,8 +8,8 @@
 #define SNAP_DEFAULT 1536u
 #define HEAD 24 /* action and flags, time, length */
 
-static struct ir_val field(struct gen *g, struct node *skb, struct ir_val base, const char *name,
-			   unsigned size)
+static struct ir_val gen_skb_field(struct gen *g, struct node *skb, struct ir_val base,
+				   const char *name, unsigned size)
 {
 	uint32_t off = 0;
 
@@ -42,11 +42,11 @@ struct ir_val gen_skboutput(struct gen *g, struct node *n)
 
 	g->p->uses_ring = g->p->prints = true;
 	a.size = HEAD + snap;
-	have = ir_alu(g->f, BPF_SUB, field(g, skb, base, "len", 4),
-		      field(g, skb, base, "data_len", 4));
+	have = ir_alu(g->f, BPF_SUB, gen_skb_field(g, skb, base, "len", 4),
+		      gen_skb_field(g, skb, base, "data_len", 4));
 	ir_branch(g->f, BPF_JLE, have, from, none);
 	have = ir_alu(g->f, BPF_SUB, have, from);
-	from = ir_alu(g->f, BPF_ADD, field(g, skb, base, "data", 8), from);
+	from = ir_alu(g->f, BPF_ADD, gen_skb_field(g, skb, base, "data", 8), from);
 	p = ir_copy(g->f, ir_call(g->f, BPF_FUNC_ringbuf_reserve, 3, IR_MAPREF(LANG_MAP_RING),
 				  IR_IMM(a.size), IR_IMM(0)));
 	ir_branch(g->f, BPF_JEQ, p, IR_IMM(0), full);

@@ -14,7 +14,7 @@ static struct ir_val round_of(struct ir_func *f, struct ir_val id, struct ir_val
 	return ir_alu(f, BPF_XOR, ir_alu(f, BPF_RSH, id, IR_IMM(29)), id);
 }
 
-static struct ir_val param(struct ir_func *f, int n)
+static struct ir_val gen_stack_param(struct ir_func *f, int n)
 {
 	struct ir_ins *i = ir_add(f, IR_PARAM);
 
@@ -33,8 +33,8 @@ static struct ir_val round_function(struct gen *g, uint32_t rounds)
 	f->is_callback = true;
 	f->pos = g->f->pos;
 	vec_push(&g->funcs, f);
-	i = ir_extend(f, param(f, 0), 4, false);
-	with = param(f, 1);
+	i = ir_extend(f, gen_stack_param(f, 0), 4, false);
+	with = gen_stack_param(f, 1);
 	ir_branch(f, BPF_JGE, i, IR_IMM(rounds), stop);
 	at = ir_alu(f, BPF_ADD, ir_load(f, 8, with, 0),
 		    ir_alu(f, BPF_MUL, i, IR_IMM(LANG_STACK_ROUND * 8)));
@@ -50,8 +50,8 @@ static struct ir_val round_function(struct gen *g, uint32_t rounds)
  * there is one: its verifier goes through that once, and through every round of another, which
  * takes it as long as all the rest of a small program.
  */
-static void hash(struct gen *g, struct place from, struct ir_val n, uint32_t depth, uint32_t seed,
-		 struct ir_val id)
+static void gen_stack_hash(struct gen *g, struct place from, struct ir_val n, uint32_t depth,
+			   uint32_t seed, struct ir_val id)
 {
 	uint32_t rounds = (depth + LANG_STACK_ROUND - 1) / LANG_STACK_ROUND;
 	int loop = ir_label(g->f), hashed = ir_label(g->f);
@@ -131,7 +131,7 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	p = ir_alu(g->f, BPF_ADD, buf.base, ir_alu(g->f, BPF_LSH, n, IR_IMM(3)));
 	for (int k = 0; k < LANG_STACK_ROUND - 1; k++)
 		ir_store(g->f, 8, p, buf.off + 8 + k * 8, IR_IMM(0));
-	hash(g, gen_at(buf, 8), n, depth, depth + (user ? 1 : 0), id);
+	gen_stack_hash(g, gen_at(buf, 8), n, depth, depth + (user ? 1 : 0), id);
 	ir_store(g->f, 8, key.base, key.off, id);
 	p = ir_call(g->f, BPF_FUNC_map_lookup_elem, 2, IR_MAPREF(LANG_MAP_STACKS),
 		    gen_addr(g, key));

@@ -93,7 +93,7 @@ void gen_drop_scratch(struct gen *g)
 		g->f->ins.data[i].dead = true;
 }
 
-static void assign(struct gen *g, struct node *n)
+static void gen_stmt_assign(struct gen *g, struct node *n)
 {
 	struct lvar *v = n->a->var;
 
@@ -185,7 +185,7 @@ void gen_stmt(struct gen *g, struct node *n)
 		if (n->b && n->a->var)
 			gen_set_var(g, n->a->var, n->b);
 		break;
-	case N_ASSIGN: assign(g, n); break;
+	case N_ASSIGN: gen_stmt_assign(g, n); break;
 	default: break;
 	}
 	gen_release(g, mark);
@@ -283,7 +283,7 @@ static void filter_syscall(struct gen *g, int filter_map)
 	g->probe = ir_alu(g->f, BPF_SUB, g->probe, IR_IMM(1));
 }
 
-static void body(struct gen *g, int filter_map)
+static void gen_stmt_body(struct gen *g, int filter_map)
 {
 	bool loops = gen_has_callbacks(g, g->block->pred) || gen_has_callbacks(g, g->block->body);
 	struct ir_ins *i;
@@ -385,7 +385,7 @@ int gen_program(struct checker *c, struct probe_block *b, const struct lang_poin
 	forget_vars(b->body);
 	if (b->pred)
 		forget_vars(b->pred);
-	body(&g, filter_map);
+	gen_stmt_body(&g, filter_map);
 	for (size_t i = 0; i < g.funcs.n; i++) {
 		struct ir_func *k = g.funcs.data[i];
 		size_t n = 0;

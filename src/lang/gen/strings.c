@@ -15,7 +15,7 @@ static uint64_t word_of(const char *s, size_t n, size_t at, unsigned size)
 	return w;
 }
 
-static unsigned chunk(uint32_t left)
+static unsigned gen_string_chunk(uint32_t left)
 {
 	return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
 }
@@ -25,7 +25,7 @@ static void same_literal(struct gen *g, struct place a, const char *s, size_t n,
 			 int differ)
 {
 	for (uint32_t i = 0, k; i < bytes; i += k) {
-		k = chunk(bytes - i);
+		k = gen_string_chunk(bytes - i);
 		ir_branch(g->f, BPF_JNE, ir_load(g->f, k, a.base, a.off + (int32_t)i),
 			  IR_IMM((int64_t)word_of(s, n, i, k)), differ);
 	}
@@ -36,7 +36,7 @@ static void same_memory(struct gen *g, struct place a, struct place b, uint32_t 
 	for (uint32_t i = 0, k; i < bytes; i += k) {
 		struct ir_val x;
 
-		k = chunk(bytes - i);
+		k = gen_string_chunk(bytes - i);
 		x = ir_load(g->f, k, a.base, a.off + (int32_t)i);
 		ir_branch(g->f, BPF_JNE, x, ir_load(g->f, k, b.base, b.off + (int32_t)i), differ);
 	}
@@ -62,7 +62,7 @@ static struct place in_memory(struct gen *g, struct node *n)
 	return p;
 }
 
-static uint32_t common(const struct node *a, const struct node *b)
+static uint32_t gen_string_common(const struct node *a, const struct node *b)
 {
 	uint32_t x = lt_stored(a->type), y = lt_stored(b->type);
 
@@ -120,9 +120,9 @@ void gen_equal(struct gen *g, struct node *a, struct node *b, bool when, int lab
 	} else {
 		struct place p = in_memory(g, a), q = in_memory(g, b);
 
-		same_memory(g, p, q, common(a, b), differ);
-		ends_there(g, a, p, common(a, b), differ);
-		ends_there(g, b, q, common(a, b), differ);
+		same_memory(g, p, q, gen_string_common(a, b), differ);
+		ends_there(g, a, p, gen_string_common(a, b), differ);
+		ends_there(g, b, q, gen_string_common(a, b), differ);
 	}
 	if (when)
 		gen_text_finish(g, when, label, differ);
@@ -155,7 +155,7 @@ static struct ir_val strncmp_of(struct gen *g, struct node *n)
 	} else {
 		struct place p = in_memory(g, a), q = in_memory(g, b);
 
-		all = common(a, b);
+		all = gen_string_common(a, b);
 		same_memory(g, p, q, len < all ? len : all, differ);
 		if (len > all) {
 			ends_there(g, a, p, all, differ);

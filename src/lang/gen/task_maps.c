@@ -95,7 +95,7 @@ void gen_task_maps(struct lang_program *p, const struct ast *t, const struct lan
 	}
 }
 
-static struct ir_val get(struct gen *g, int map, bool create)
+static struct ir_val gen_task_get(struct gen *g, int map, bool create)
 {
 	struct ir_val task = ir_call(g->f, BPF_FUNC_get_current_task_btf, 0);
 
@@ -103,7 +103,7 @@ static struct ir_val get(struct gen *g, int map, bool create)
 		       IR_IMM(create ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0));
 }
 
-static bool uses(const struct node *n, int map)
+static bool gen_task_uses(const struct node *n, int map)
 {
 	bool any = false;
 
@@ -111,9 +111,9 @@ static bool uses(const struct node *n, int map)
 		return false;
 	if (n->kind == N_MAP && n->map == map)
 		return true;
-	any = uses(n->a, map) || uses(n->b, map) || uses(n->c, map);
+	any = gen_task_uses(n->a, map) || gen_task_uses(n->b, map) || gen_task_uses(n->c, map);
 	for (size_t i = 0; i < n->n && !any; i++)
-		any = uses(n->list[i], map);
+		any = gen_task_uses(n->list[i], map);
 	return any;
 }
 
@@ -138,8 +138,10 @@ void gen_task_find(struct gen *g, const struct node *in, bool body)
 	if (!g->task)
 		g->task = arena_alloc(&g->p->arena, g->p->maps.n * sizeof(*g->task));
 	for (size_t i = LANG_MAP_FIXED; i < g->p->maps.n; i++)
-		if (g->p->maps.data[i].by_task && g->task[i].kind == IV_NONE && uses(in, (int)i))
-			g->task[i] = ir_copy(g->f, get(g, (int)i, body && always_set(in, (int)i)));
+		if (g->p->maps.data[i].by_task && g->task[i].kind == IV_NONE &&
+		    gen_task_uses(in, (int)i))
+			g->task[i] = ir_copy(
+				g->f, gen_task_get(g, (int)i, body && always_set(in, (int)i)));
 }
 
 struct ir_val gen_task_entry(struct gen *g, int map, bool create)
@@ -151,7 +153,7 @@ struct ir_val gen_task_entry(struct gen *g, int map, bool create)
 		return p;
 	have = ir_label(g->f);
 	ir_branch(g->f, BPF_JNE, p, IR_IMM(0), have);
-	ir_move(g->f, (int)p.v, get(g, map, true));
+	ir_move(g->f, (int)p.v, gen_task_get(g, map, true));
 	ir_branch(g->f, BPF_JNE, p, IR_IMM(0), have);
 	gen_count(g, g->p->maps.data[map].full_counter);
 	ir_place_label(g->f, have);

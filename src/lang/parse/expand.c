@@ -97,7 +97,7 @@ static bool to_be_matched(const struct lang_point *p)
 	}
 }
 
-static void expand(struct compiler *k, size_t block, const struct lang_point *pattern)
+static void expand_expand(struct compiler *k, size_t block, const struct lang_point *pattern)
 {
 	struct err e = { 0 };
 	char instead[256] = "";
@@ -156,7 +156,7 @@ void expand_all(struct compiler *k)
 		size_t before = k->p->points.n;
 
 		for (size_t j = 0; j < b->n_patterns; j++)
-			expand(k, i, &b->pattern[j]);
+			expand_expand(k, i, &b->pattern[j]);
 		tell_missing(k, k->p->points.n > before);
 		if (k->p->points.n == before) {
 			check_names_only(&k->c, b->pred);

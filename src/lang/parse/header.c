@@ -41,7 +41,7 @@ static void skip_declaration(struct parser *p)
 	parse_accept(p, ';');
 }
 
-static void declaration(struct parser *p)
+static void header_declaration(struct parser *p)
 {
 	parse_tag(p);
 	if (p->failed || p->tok.kind != ';')
@@ -51,7 +51,7 @@ static void declaration(struct parser *p)
 }
 
 /* Definitions that were not understood are as if they were not there. */
-static void definitions(struct parser *p)
+static void header_definitions(struct parser *p)
 {
 	while (p->tok.kind != T_END) {
 		size_t records = p->ast->records.n, typedefs = p->ast->typedefs.n;
@@ -62,7 +62,7 @@ static void definitions(struct parser *p)
 		if (parse_is(p, "typedef"))
 			parse_typedef(p);
 		else if (parse_is(p, "struct") || parse_is(p, "union") || parse_is(p, "enum"))
-			declaration(p);
+			header_declaration(p);
 		else
 			skip_declaration(p);
 		for (size_t i = records; i < p->ast->records.n && p->d->errors; i++)
@@ -89,7 +89,7 @@ static bool is_system(const char *name)
 	return false;
 }
 
-static void include(void *ctx, const char *name, bool quoted, uint32_t pos, uint32_t len)
+static void header_include(void *ctx, const char *name, bool quoted, uint32_t pos, uint32_t len)
 {
 	struct parser *p = ctx;
 	const struct lang_source *src = p->src;
@@ -121,13 +121,13 @@ static void include(void *ctx, const char *name, bool quoted, uint32_t pos, uint
 	q.lex.pinned = true;
 	q.lex.pin = p->lex.pinned ? p->lex.pin : pos;
 	q.lex.pin_len = p->lex.pinned ? p->lex.pin_len : len;
-	q.lex.include = include;
+	q.lex.include = header_include;
 	q.lex.include_ctx = &q;
 	/* What is defined is defined for all. */
 	memcpy(&q.lex.defines, &p->lex.defines, sizeof(q.lex.defines));
 	q.lex.by_name = p->lex.by_name;
 	parse_advance(&q);
-	definitions(&q);
+	header_definitions(&q);
 	memcpy(&p->lex.defines, &q.lex.defines, sizeof(q.lex.defines));
 	p->lex.by_name = q.lex.by_name;
 	memset(&q.lex.defines, 0, sizeof(q.lex.defines));
@@ -139,8 +139,8 @@ static void include(void *ctx, const char *name, bool quoted, uint32_t pos, uint
 
 void parse_headers(struct parser *p)
 {
-	p->lex.include = include;
+	p->lex.include = header_include;
 	p->lex.include_ctx = p;
 	for (size_t i = 0; i < p->src->n_headers; i++)
-		include(p, p->src->headers[i], true, 0, 0);
+		header_include(p, p->src->headers[i], true, 0, 0);
 }

@@ -29,15 +29,15 @@ struct use {
 	unsigned id;
 };
 
-static struct node *expand(struct expander *x, struct node *n);
+static struct node *macro_expand_node(struct expander *x, struct node *n);
 
 static void expand_children(struct expander *x, struct node *n)
 {
-	n->a = expand(x, n->a);
-	n->b = expand(x, n->b);
-	n->c = expand(x, n->c);
+	n->a = macro_expand_node(x, n->a);
+	n->b = macro_expand_node(x, n->b);
+	n->c = macro_expand_node(x, n->c);
 	for (size_t i = 0; i < n->n; i++)
-		n->list[i] = expand(x, n->list[i]);
+		n->list[i] = macro_expand_node(x, n->list[i]);
 }
 
 static const struct macro *macro_find(const struct expander *x, const char *name)
@@ -48,7 +48,7 @@ static const struct macro *macro_find(const struct expander *x, const char *name
 	return NULL;
 }
 
-static struct node *parameter(const struct use *u, const struct node *n)
+static struct node *macro_parameter(const struct use *u, const struct node *n)
 {
 	for (size_t i = 0; i < u->m->n_params; i++)
 		if (u->m->param[i]->kind == n->kind && strcmp(u->m->param[i]->s, n->s) == 0)
@@ -65,10 +65,10 @@ static struct node *macro_copy(struct expander *x, const struct use *u, const st
 		return NULL;
 	if (++x->nodes > MACRO_NODES)
 		return (struct node *)n;
-	if (u && (n->kind == N_VAR || n->kind == N_IDENT) && (arg = parameter(u, n)))
+	if (u && (n->kind == N_VAR || n->kind == N_IDENT) && (arg = macro_parameter(u, n)))
 		return macro_copy(x, NULL, arg);
 	c = arena_dup(x->arena, n, sizeof(*n));
-	if (u && n->kind == N_MAP && (arg = parameter(u, n)))
+	if (u && n->kind == N_MAP && (arg = macro_parameter(u, n)))
 		c->s = arg->s;
 	if (u && n->kind == N_VAR)
 		c->s = arena_printf(x->arena, "%s (%s %u)", n->s, u->m->name, u->id);
@@ -93,8 +93,8 @@ static struct node *new_node(struct expander *x, enum node_kind kind, const stru
 }
 
 /* A value for a $parameter: a variable of the use's own holds it. *let is that statement. */
-static struct node *held(struct expander *x, const struct use *u, const struct node *param,
-			 struct node *value, struct node **let)
+static struct node *macro_held(struct expander *x, const struct use *u, const struct node *param,
+			       struct node *value, struct node **let)
 {
 	struct node *v = new_node(x, N_VAR, value), *n = new_node(x, N_LET, value);
 
@@ -105,8 +105,8 @@ static struct node *held(struct expander *x, const struct use *u, const struct n
 	return v;
 }
 
-static bool bind(struct expander *x, struct use *u, struct node *call, struct node **lets,
-		 size_t *n_lets)
+static bool macro_bind(struct expander *x, struct use *u, struct node *call, struct node **lets,
+		       size_t *n_lets)
 {
 	for (size_t i = 0; i < u->m->n_params; i++) {
 		const struct node *p = u->m->param[i];
@@ -119,7 +119,7 @@ static bool bind(struct expander *x, struct use *u, struct node *call, struct no
 			return false;
 		}
 		if (p->kind == N_VAR && a->kind != N_VAR)
-			u->arg[i] = held(x, u, p, a, &lets[(*n_lets)++]);
+			u->arg[i] = macro_held(x, u, p, a, &lets[(*n_lets)++]);
 	}
 	return true;
 }
@@ -144,7 +144,7 @@ static struct node *expand_call(struct expander *x, struct node *call, const str
 	}
 	u.arg = arena_alloc(x->arena, (m->n_params + 1) * sizeof(*u.arg));
 	n->list = arena_alloc(x->arena, (m->n_params + m->body->n + 1) * sizeof(*n->list));
-	if (!bind(x, &u, call, n->list, &lets))
+	if (!macro_bind(x, &u, call, n->list, &lets))
 		return call;
 	body = macro_copy(x, &u, m->body);
 	count = body->n;
@@ -159,7 +159,7 @@ static struct node *expand_call(struct expander *x, struct node *call, const str
 	return n;
 }
 
-static struct node *expand(struct expander *x, struct node *n)
+static struct node *macro_expand_node(struct expander *x, struct node *n)
 {
 	const struct macro *m;
 
@@ -167,7 +167,7 @@ static struct node *expand(struct expander *x, struct node *n)
 		return NULL;
 	if (n->kind == N_CALL && (m = macro_find(x, n->s))) {
 		for (size_t i = 0; i < n->n; i++)
-			n->list[i] = expand(x, n->list[i]);
+			n->list[i] = macro_expand_node(x, n->list[i]);
 		return expand_call(x, n, m);
 	}
 	expand_children(x, n);
@@ -181,7 +181,7 @@ void macro_expand(struct ast *t, struct arena *a, struct lang_diags *d)
 	if (!t->macros.n)
 		return;
 	vec_each (&t->blocks, b) {
-		b->pred = expand(&x, b->pred);
-		b->body = expand(&x, b->body);
+		b->pred = macro_expand_node(&x, b->pred);
+		b->body = macro_expand_node(&x, b->body);
 	}
 }

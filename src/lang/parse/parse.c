@@ -465,7 +465,7 @@ static bool block_follows(const struct parser *p)
 	}
 }
 
-static int precedence(const struct parser *p)
+static int parse_precedence(const struct parser *p)
 {
 	switch (p->tok.kind) {
 	case '*':
@@ -496,7 +496,7 @@ struct node *parse_binary(struct parser *p, int min)
 	unsigned links = 0;
 	int prec;
 
-	while (!p->failed && (prec = precedence(p)) >= min && prec > 0) {
+	while (!p->failed && (prec = parse_precedence(p)) >= min && prec > 0) {
 		int op = p->tok.kind;
 
 		if (++links > 1000) {

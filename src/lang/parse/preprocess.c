@@ -108,7 +108,7 @@ static const int64_t *given_value(const char *name, size_t n)
 	return NULL;
 }
 
-static bool defined(const struct lexer *l, const char *name, size_t n)
+static bool preprocess_defined(const struct lexer *l, const char *name, size_t n)
 {
 	return given_value(name, n) || lex_define(l, name, n);
 }
@@ -193,7 +193,7 @@ static int64_t cond_word(struct cond *c)
 		n = (size_t)(c->s - arg);
 		if (paren)
 			lex_pre_take(c, ")");
-		return defined(c->l, arg, n);
+		return preprocess_defined(c->l, arg, n);
 	}
 	return name_value(c->l, start, n, 0);
 }
@@ -257,7 +257,7 @@ static int64_t cond_or(struct cond *c)
 	return a;
 }
 
-static bool condition(const struct lexer *l, uint32_t from, uint32_t end)
+static bool preprocess_condition(const struct lexer *l, uint32_t from, uint32_t end)
 {
 	struct cond c = { .l = l, .s = l->text + from, .end = l->text + end };
 
@@ -275,7 +275,7 @@ static void other_branch(struct lexer *l, bool is_else, uint32_t arg, uint32_t e
 		*now = LEX_DONE;
 	} else if (*now == LEX_NOT_YET) {
 		*now = LEX_TAKEN; /* what is outside of it decides with it */
-		if (!is_else && !condition(l, arg, end))
+		if (!is_else && !preprocess_condition(l, arg, end))
 			*now = LEX_NOT_YET;
 	}
 }
@@ -309,7 +309,7 @@ static uint32_t line_end(const struct lexer *l)
 	return end < l->n ? end : l->n;
 }
 
-static void line(struct lexer *l)
+static void preprocess_line(struct lexer *l)
 {
 	uint32_t start = ++l->at, end, word, arg, arg_end;
 	bool skipping = lex_skipping(l);
@@ -328,8 +328,9 @@ static void line(struct lexer *l)
 		;
 #define IS(s) (n == sizeof(s) - 1 && memcmp(l->text + word, s, n) == 0)
 	if (IS("ifdef") || IS("ifndef") || IS("if")) {
-		bool taken = IS("if") ? condition(l, arg, end)
-				      : defined(l, l->text + arg, arg_end - arg) == IS("ifdef");
+		bool taken = IS("if") ? preprocess_condition(l, arg, end)
+				      : preprocess_defined(l, l->text + arg, arg_end - arg) ==
+						IS("ifdef");
 
 		vec_push(&l->conds, skipping ? LEX_DONE : taken ? LEX_TAKEN : LEX_NOT_YET);
 	} else if (IS("else") || IS("elif")) {
@@ -358,7 +359,7 @@ void lex_preprocess(struct lexer *l)
 
 	/* In a header it is nobody's fault that a line is not understood. */
 	l->d = l->pinned ? &none : d;
-	line(l);
+	preprocess_line(l);
 	l->d = d;
 	l->undefined |= d->errors > errors;
 	lang_diags_free(&none);

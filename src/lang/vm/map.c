@@ -44,7 +44,7 @@ void vm_map_free(struct vm_map *v)
 	free(v->array);
 }
 
-static size_t slot(const struct vm_map *v, const void *key)
+static size_t vm_map_slot(const struct vm_map *v, const void *key)
 {
 	return map_hash_bytes(key, v->m->key_size) & (v->n_buckets - 1);
 }
@@ -58,7 +58,7 @@ static void vm_map_grow(struct vm_map *v)
 	v->bucket = mem_alloc(v->n_buckets * sizeof(*v->bucket));
 	for (size_t i = 0; i < n; i++)
 		for (struct vm_entry *e = old[i], *next; e; e = next) {
-			size_t k = slot(v, e->data);
+			size_t k = vm_map_slot(v, e->data);
 
 			next = e->next;
 			e->next = v->bucket[k];
@@ -77,7 +77,7 @@ void *vm_map_find(const struct vm_map *v, const void *key)
 	}
 	if (!v->n_buckets)
 		return NULL;
-	for (struct vm_entry *e = v->bucket[slot(v, key)]; e; e = e->next)
+	for (struct vm_entry *e = v->bucket[vm_map_slot(v, key)]; e; e = e->next)
 		if (memcmp(e->data, key, v->m->key_size) == 0)
 			return e->data + v->key_words;
 	return NULL;
@@ -102,7 +102,7 @@ int vm_map_set(struct vm_map *v, const void *key, const void *value, uint64_t fl
 	e = mem_alloc(sizeof(*e) + (v->key_words + v->value_words) * 8);
 	memcpy(e->data, key, v->m->key_size);
 	memcpy(e->data + v->key_words, value, v->m->value_size);
-	k = slot(v, key);
+	k = vm_map_slot(v, key);
 	e->next = v->bucket[k];
 	v->bucket[k] = e;
 	v->n++;
@@ -115,7 +115,7 @@ int vm_map_drop(struct vm_map *v, const void *key)
 
 	if (!v->n_buckets)
 		return -EINVAL;
-	for (at = &v->bucket[slot(v, key)]; *at; at = &(*at)->next)
+	for (at = &v->bucket[vm_map_slot(v, key)]; *at; at = &(*at)->next)
 		if (memcmp((*at)->data, key, v->m->key_size) == 0) {
 			struct vm_entry *e = *at;
 

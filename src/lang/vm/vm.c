@@ -32,8 +32,8 @@ struct lang_vm {
 	uint64_t random;
 };
 
-static int execute(struct lang_vm *vm, uint32_t at, unsigned depth, const uint64_t arg[4],
-		   uint64_t *ret);
+static int vm_execute(struct lang_vm *vm, uint32_t at, unsigned depth, const uint64_t arg[4],
+		      uint64_t *ret);
 
 static struct vm_map *map_at_ref(struct lang_vm *vm, uint64_t ref)
 {
@@ -41,7 +41,7 @@ static struct vm_map *map_at_ref(struct lang_vm *vm, uint64_t ref)
 }
 
 /* Memory that may be read by a helper: the record, the stack, and map values (scratch). */
-static size_t readable(const struct lang_vm *vm, uint64_t addr)
+static size_t vm_readable(const struct lang_vm *vm, uint64_t addr)
 {
 	const uint8_t *p = (const uint8_t *)(uintptr_t)addr;
 
@@ -59,7 +59,7 @@ static uint64_t probe_read(struct lang_vm *vm, const uint64_t *r, bool text)
 {
 	void *to = (void *)(uintptr_t)r[1];
 	uint64_t size = r[2];
-	size_t have = readable(vm, r[3]), n;
+	size_t have = vm_readable(vm, r[3]), n;
 
 	if (!size)
 		return 0;
@@ -116,15 +116,15 @@ static int each_entry(void *arg, const void *key, const void *value)
 	uint64_t a[4] = { e->ref, (uintptr_t)key, (uintptr_t)value, e->ctx }, ret = 0;
 
 	e->n++;
-	e->r = execute(e->vm, (uint32_t)e->func, e->depth + 1, a, &ret);
+	e->r = vm_execute(e->vm, (uint32_t)e->func, e->depth + 1, a, &ret);
 	return e->r < 0 || ret;
 }
 
-static int loop(struct lang_vm *vm, const uint64_t *r, unsigned depth, uint64_t *ret)
+static int vm_loop(struct lang_vm *vm, const uint64_t *r, unsigned depth, uint64_t *ret)
 {
 	for (uint64_t i = 0; i < r[1] && i < 1u << 23; i++) {
 		uint64_t a[4] = { i, r[3], 0, 0 }, stop = 0;
-		int k = execute(vm, (uint32_t)r[2], depth + 1, a, &stop);
+		int k = vm_execute(vm, (uint32_t)r[2], depth + 1, a, &stop);
 
 		*ret = i + 1;
 		if (k < 0)
@@ -135,7 +135,7 @@ static int loop(struct lang_vm *vm, const uint64_t *r, unsigned depth, uint64_t 
 	return 0;
 }
 
-static int helper(struct lang_vm *vm, int id, uint64_t *r, unsigned depth)
+static int vm_helper(struct lang_vm *vm, int id, uint64_t *r, unsigned depth)
 {
 	uint64_t ret = 0;
 
@@ -182,7 +182,7 @@ static int helper(struct lang_vm *vm, int id, uint64_t *r, unsigned depth)
 		ret = r[2] <= sizeof(vm->message) ? (uintptr_t)vm->message : 0;
 		break;
 	case BPF_FUNC_ringbuf_submit: lang_message(vm->o, vm->message, sizeof(vm->message)); break;
-	case BPF_FUNC_loop: return loop(vm, r, depth, &r[0]);
+	case BPF_FUNC_loop: return vm_loop(vm, r, depth, &r[0]);
 	case BPF_FUNC_for_each_map_elem: {
 		struct each e = { vm, r[1], r[2], r[3], depth, 0, 0 };
 
@@ -196,7 +196,7 @@ static int helper(struct lang_vm *vm, int id, uint64_t *r, unsigned depth)
 	return 0;
 }
 
-static bool taken(unsigned op, uint64_t a, uint64_t b)
+static bool vm_taken(unsigned op, uint64_t a, uint64_t b)
 {
 	switch (op) {
 	case BPF_JEQ: return a == b;
@@ -213,7 +213,7 @@ static bool taken(unsigned op, uint64_t a, uint64_t b)
 	}
 }
 
-static uint64_t alu(unsigned op, uint64_t a, uint64_t b)
+static uint64_t vm_alu(unsigned op, uint64_t a, uint64_t b)
 {
 	switch (op) {
 	case BPF_ADD: return a + b;
@@ -242,7 +242,7 @@ static unsigned size_of(uint8_t code)
 	}
 }
 
-static uint64_t swapped(uint64_t v, int bits)
+static uint64_t vm_swapped(uint64_t v, int bits)
 {
 	return bits == 16   ? __builtin_bswap16((uint16_t)v)
 	       : bits == 32 ? __builtin_bswap32((uint32_t)v)
@@ -269,8 +269,8 @@ static void vm_memory(const struct bpf_insn *i, uint64_t *r)
 	}
 }
 
-static int execute(struct lang_vm *vm, uint32_t at, unsigned depth, const uint64_t arg[4],
-		   uint64_t *ret)
+static int vm_execute(struct lang_vm *vm, uint32_t at, unsigned depth, const uint64_t arg[4],
+		      uint64_t *ret)
 {
 	const struct bpf_insn *code = vm->code->insn;
 	uint64_t r[11] = { 0 };
@@ -299,19 +299,19 @@ static int execute(struct lang_vm *vm, uint32_t at, unsigned depth, const uint64
 		case BPF_ST:
 		case BPF_STX: vm_memory(i, r); break;
 		case BPF_ALU:
-			r[i->dst_reg] = swapped(r[i->dst_reg], i->imm);
+			r[i->dst_reg] = vm_swapped(r[i->dst_reg], i->imm);
 			break; /* the only one we make */
-		case BPF_ALU64: r[i->dst_reg] = alu(op, r[i->dst_reg], b); break;
+		case BPF_ALU64: r[i->dst_reg] = vm_alu(op, r[i->dst_reg], b); break;
 		default:
 			if (op == BPF_EXIT) {
 				*ret = r[0];
 				return 0;
 			}
 			if (op == BPF_CALL) {
-				k = helper(vm, i->imm, r, depth);
+				k = vm_helper(vm, i->imm, r, depth);
 				if (k < 0)
 					return k;
-			} else if (op == BPF_JA || (op != 0xe0 && taken(op, r[i->dst_reg], b))) {
+			} else if (op == BPF_JA || (op != 0xe0 && vm_taken(op, r[i->dst_reg], b))) {
 				at += (uint32_t)(int32_t)i->off;
 			}
 		}
@@ -333,7 +333,7 @@ int lang_vm_run(struct lang_vm *vm, size_t code, const struct lang_vm_event *ev)
 	if (n < vm->ctx_used)
 		memset(vm->ctx + n, 0, vm->ctx_used - n);
 	vm->ctx_used = n;
-	return execute(vm, 0, 0, arg, &ret);
+	return vm_execute(vm, 0, 0, arg, &ret);
 }
 
 int lang_vm_open(struct lang_program *p, struct lang_out *o, void *user, struct lang_vm **ret,

@@ -19,7 +19,7 @@ static const char *map_type(const struct lang_map *m)
 	}
 }
 
-static void maps(const struct run *r, struct strbuf *b)
+static void run_about_maps(const struct run *r, struct strbuf *b)
 {
 	static const char *const own[LANG_MAP_FIXED] = { "(messages)", "(orders)", "(counters)",
 							 "(scratch)",  "(stacks)", "(session)" };
@@ -52,7 +52,7 @@ static unsigned long run_about_number(const char *text, const char *word)
 	return at ? strtoul(at + strlen(word), NULL, 10) : 0;
 }
 
-static void program(const struct run *r, size_t i, struct strbuf *b)
+static void run_about_program(const struct run *r, size_t i, struct strbuf *b)
 {
 	const struct lang_code *c = &r->p->codes.data[i];
 	const char *words = r->prog_words ? r->prog_words[i] : NULL;
@@ -82,7 +82,8 @@ static void program(const struct run *r, size_t i, struct strbuf *b)
 		strbuf_puts(b, "  a shorter one, which copies stacks, does its work until then\n");
 }
 
-static const char *how(const struct run *r, const struct lang_code *c, const struct lang_point *pt)
+static const char *run_about_how(const struct run *r, const struct lang_code *c,
+				 const struct lang_point *pt)
 {
 	if (c->how == LH_SYSCALL)
 		return "by the raw tracepoint of all system calls, and its number";
@@ -104,15 +105,15 @@ static const char *how(const struct run *r, const struct lang_code *c, const str
 
 void run_about(const struct run *r, struct strbuf *b)
 {
-	maps(r, b);
+	run_about_maps(r, b);
 	for (size_t i = 0; i < r->p->codes.n; i++) {
 		const struct lang_code *c = &r->p->codes.data[i];
 
-		program(r, i, b);
+		run_about_program(r, i, b);
 		for (size_t k = 0; k < c->n_points; k++) {
 			const struct lang_point *pt = &r->p->points.data[c->point[k]];
 
-			strbuf_printf(b, "  %s: %s\n", pt->text, how(r, c, pt));
+			strbuf_printf(b, "  %s: %s\n", pt->text, run_about_how(r, c, pt));
 		}
 	}
 	if (r->p->uses_ustack && r->sideband.why.code)

@@ -60,7 +60,7 @@ static int comm_at(void *ctx)
 	return r->comm;
 }
 
-static bool kaddr(void *ctx, const char *name, uint64_t *addr)
+static bool run_env_kaddr(void *ctx, const char *name, uint64_t *addr)
 {
 	struct err e = { 0 };
 
@@ -79,7 +79,7 @@ static bool cgroup_id(void *ctx, const char *path, uint64_t *id)
 	return true;
 }
 
-static bool raw(void *ctx, const char *system, const char *event)
+static bool run_env_raw(void *ctx, const char *system, const char *event)
 {
 	static const char *const others[] = { "syscalls", "ftrace",    "kprobes",
 					      "uprobes",  "synthetic", "user_events" };
@@ -212,14 +212,14 @@ int run_env_open(struct run_env *r, struct err *e)
 		.fill = run_fill,
 		.args = run_args,
 		.enumerator = run_enumerator,
-		.kaddr = kaddr,
+		.kaddr = run_env_kaddr,
 		.uaddr = run_uaddr,
 		.cgroup = cgroup_id,
 		.syscall = run_syscall,
 		.usdt_args = run_usdt_args,
 		.task_storage = run_task_storage,
 		.refused = run_env_refused,
-		.raw = raw,
+		.raw = run_env_raw,
 	};
 	if (file_line("/sys/devices/system/cpu/possible", line, sizeof(line)) == 0 &&
 	    cpus_parse_any(line, &possible, e) == 0 && possible.n)

@@ -20,14 +20,14 @@
 
 #define ENOTSUPP 524 /* the kernel's own */
 
-static int closed(int fd)
+static int run_info_closed(int fd)
 {
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;
 }
 
-static const char *why(int err)
+static const char *run_info_why(int err)
 {
 	switch (err) {
 	case 0: return "yes";
@@ -47,9 +47,9 @@ static void run_info_head(struct strbuf *b, const char *text)
 	strbuf_printf(b, "%s%s\n", b->n ? "\n" : "", text);
 }
 
-static void line(struct strbuf *b, const char *name, int err, const char *use)
+static void run_info_line(struct strbuf *b, const char *name, int err, const char *use)
 {
-	const char *words = why(err);
+	const char *words = run_info_why(err);
 
 	strbuf_printf(b, "  %-26s %-4s", name, words ? words : strerror(-err));
 	if (err == 0 && use)
@@ -75,7 +75,7 @@ static int many_uprobes(void)
 
 	if (prog < 0)
 		return prog;
-	r = closed(bpf_link_uprobes(prog, "/", &offset, NULL, 1, false, 0));
+	r = run_info_closed(bpf_link_uprobes(prog, "/", &offset, NULL, 1, false, 0));
 	return r == -EBADF ? 0 : r;
 }
 
@@ -87,7 +87,7 @@ static int many_kprobes(void)
 
 	if (prog < 0)
 		return prog;
-	r = closed(bpf_link_kprobes(prog, &name, 1));
+	r = run_info_closed(bpf_link_kprobes(prog, &name, 1));
 	return r == -ESRCH || r == -ENOENT ? 0 : r;
 }
 
@@ -95,10 +95,10 @@ static int run_info_event(uint32_t type, uint64_t config)
 {
 	struct perf_event_attr a = { .type = type, .config = config, .sample_period = 1000000000 };
 
-	return closed(perf_open(&a, -1, 0, -1, PERF_FLAG_FD_CLOEXEC));
+	return run_info_closed(perf_open(&a, -1, 0, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-static int watchpoint(void)
+static int run_info_watchpoint(void)
 {
 	static uint64_t here;
 	struct perf_event_attr a = { .type = PERF_TYPE_BREAKPOINT,
@@ -107,15 +107,16 @@ static int watchpoint(void)
 				     .bp_addr = (uintptr_t)&here,
 				     .bp_len = 8 };
 
-	return closed(perf_open(&a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+	return run_info_closed(perf_open(&a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
-static int iter(struct run_env *env, const char *function)
+static int run_info_iter(struct run_env *env, const char *function)
 {
 	const struct btf_types *b = run_env_btf(env);
 	uint32_t id = b ? btf_by_name(b, BTF_KIND_FUNC, function) : 0;
 
-	return id ? closed(bpf_load_empty(BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, id)) : -ENOENT;
+	return id ? run_info_closed(bpf_load_empty(BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, id))
+		  : -ENOENT;
 }
 
 static int first_error(int a, int b)
@@ -125,31 +126,33 @@ static int first_error(int a, int b)
 
 static void run_info_probes(struct run_env *env, const struct try_trace *t, struct strbuf *b)
 {
-	int kprobe = closed(run_info_empty(BPF_PROG_TYPE_KPROBE, 0));
-	int perf = closed(run_info_empty(BPF_PROG_TYPE_PERF_EVENT, 0)), hardware;
+	int kprobe = run_info_closed(run_info_empty(BPF_PROG_TYPE_KPROBE, 0));
+	int perf = run_info_closed(run_info_empty(BPF_PROG_TYPE_PERF_EVENT, 0)), hardware;
 	bool semaphores = file_exists("/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset");
 
 	run_info_head(b, "Probes");
-	line(b, "tracepoint",
-	     first_error(env->tracefs ? 0 : -ENOENT,
-			 closed(run_info_empty(BPF_PROG_TYPE_TRACEPOINT, 0))),
-	     NULL);
-	line(b, "rawtracepoint", closed(run_info_empty(BPF_PROG_TYPE_RAW_TRACEPOINT, 0)), NULL);
-	line(b, "kprobe, kretprobe", first_error(t->kprobe, kprobe), NULL);
-	line(b, "many kprobes at once", first_error(t->kprobe, many_kprobes()), NULL);
-	line(b, "fentry, fexit", try_bpf_prog(TRY_BPF_FENTRY), NULL);
-	line(b, "uprobe, uretprobe", first_error(t->uprobe, kprobe), NULL);
-	line(b, "many uprobes at once", first_error(t->uprobe, many_uprobes()),
-	     "patterns attach and detach fast");
-	line(b, "usdt", first_error(t->uprobe, kprobe),
-	     semaphores ? "with semaphores" : "without semaphores");
-	line(b, "profile, software", first_error(perf, run_info_event(PERF_TYPE_SOFTWARE, 0)),
-	     NULL);
+	run_info_line(b, "tracepoint",
+		      first_error(env->tracefs ? 0 : -ENOENT,
+				  run_info_closed(run_info_empty(BPF_PROG_TYPE_TRACEPOINT, 0))),
+		      NULL);
+	run_info_line(b, "rawtracepoint",
+		      run_info_closed(run_info_empty(BPF_PROG_TYPE_RAW_TRACEPOINT, 0)), NULL);
+	run_info_line(b, "kprobe, kretprobe", first_error(t->kprobe, kprobe), NULL);
+	run_info_line(b, "many kprobes at once", first_error(t->kprobe, many_kprobes()), NULL);
+	run_info_line(b, "fentry, fexit", try_bpf_prog(TRY_BPF_FENTRY), NULL);
+	run_info_line(b, "uprobe, uretprobe", first_error(t->uprobe, kprobe), NULL);
+	run_info_line(b, "many uprobes at once", first_error(t->uprobe, many_uprobes()),
+		      "patterns attach and detach fast");
+	run_info_line(b, "usdt", first_error(t->uprobe, kprobe),
+		      semaphores ? "with semaphores" : "without semaphores");
+	run_info_line(b, "profile, software",
+		      first_error(perf, run_info_event(PERF_TYPE_SOFTWARE, 0)), NULL);
 	hardware = run_info_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
-	line(b, "hardware", first_error(perf, hardware == -ENOENT ? -EOPNOTSUPP : hardware), NULL);
-	line(b, "watchpoint", first_error(perf, watchpoint()), NULL);
-	line(b, "iter:task", iter(env, "bpf_iter_task"), NULL);
-	line(b, "iter:task_file", iter(env, "bpf_iter_task_file"), NULL);
+	run_info_line(b, "hardware",
+		      first_error(perf, hardware == -ENOENT ? -EOPNOTSUPP : hardware), NULL);
+	run_info_line(b, "watchpoint", first_error(perf, run_info_watchpoint()), NULL);
+	run_info_line(b, "iter:task", run_info_iter(env, "bpf_iter_task"), NULL);
+	run_info_line(b, "iter:task_file", run_info_iter(env, "bpf_iter_task_file"), NULL);
 }
 
 /* --- helpers --- */
@@ -186,7 +189,7 @@ static const struct {
 	{ "d_path", BPF_FUNC_d_path, BPF_PROG_TYPE_TRACING, "path()" },
 };
 
-static int helper(struct run_env *env, size_t i)
+static int run_info_helper(struct run_env *env, size_t i)
 {
 	const struct btf_types *b = NULL;
 	uint32_t id = 0;
@@ -200,25 +203,25 @@ static int helper(struct run_env *env, size_t i)
 
 /* --- the rest --- */
 
-static int map(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries)
+static int run_info_map(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries)
 {
-	return closed(bpf_map_new(&(struct bpf_map_kind){
+	return run_info_closed(bpf_map_new(&(struct bpf_map_kind){
 		.type = type, .key = key, .value = value, .entries = entries }));
 }
 
 /* As many instructions that do nothing. */
-static bool takes(uint32_t n)
+static bool run_info_takes(uint32_t n)
 {
 	AUTO_FREE struct bpf_insn *insn = mem_alloc(n * sizeof(*insn));
 
 	for (uint32_t i = 0; i < n; i++)
 		insn[i].code = BPF_ALU64 | BPF_MOV | BPF_K;
 	insn[n - 1].code = BPF_JMP | BPF_EXIT;
-	return closed(bpf_load(&(struct bpf_program){
+	return run_info_closed(bpf_load(&(struct bpf_program){
 		       .type = BPF_PROG_TYPE_RAW_TRACEPOINT, .insns = insn, .n = n })) == 0;
 }
 
-static int batch(void)
+static int run_info_batch(void)
 {
 	AUTO_CLOSE int fd = bpf_map_new(&(struct bpf_map_kind){
 		.type = BPF_MAP_TYPE_HASH, .key = 4, .value = 8, .entries = 4 });
@@ -229,7 +232,7 @@ static int batch(void)
 	return r == -ENOENT ? 0 : r;
 }
 
-static int lsm(void)
+static int run_info_lsm(void)
 {
 	char text[512];
 
@@ -238,36 +241,39 @@ static int lsm(void)
 	return strstr(text, "bpf") ? 0 : -ENOENT;
 }
 
-static void maps(struct strbuf *b)
+static void run_info_maps(struct strbuf *b)
 {
 	uint32_t page = (uint32_t)sysconf(_SC_PAGESIZE);
 
 	run_info_head(b, "Maps");
-	line(b, "hash", map(BPF_MAP_TYPE_HASH, 4, 8, 1), NULL);
-	line(b, "hash, a part each CPU", map(BPF_MAP_TYPE_PERCPU_HASH, 4, 8, 1), NULL);
-	line(b, "array", map(BPF_MAP_TYPE_ARRAY, 4, 8, 1), NULL);
-	line(b, "array, a part each CPU", map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, 1), NULL);
-	line(b, "ring", map(BPF_MAP_TYPE_RINGBUF, 0, 0, page), "messages in order, from all CPUs");
-	line(b, "with each thread", closed(run_task_map()), "maps by tid");
-	line(b, "array of maps", try_bpf_map(TRY_BPF_ARRAY_OF_MAPS),
-	     "ustack without frame pointers");
+	run_info_line(b, "hash", run_info_map(BPF_MAP_TYPE_HASH, 4, 8, 1), NULL);
+	run_info_line(b, "hash, a part each CPU", run_info_map(BPF_MAP_TYPE_PERCPU_HASH, 4, 8, 1),
+		      NULL);
+	run_info_line(b, "array", run_info_map(BPF_MAP_TYPE_ARRAY, 4, 8, 1), NULL);
+	run_info_line(b, "array, a part each CPU", run_info_map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, 1),
+		      NULL);
+	run_info_line(b, "ring", run_info_map(BPF_MAP_TYPE_RINGBUF, 0, 0, page),
+		      "messages in order, from all CPUs");
+	run_info_line(b, "with each thread", run_info_closed(run_task_map()), "maps by tid");
+	run_info_line(b, "array of maps", try_bpf_map(TRY_BPF_ARRAY_OF_MAPS),
+		      "ustack without frame pointers");
 }
 
-static void features(struct run_env *env, struct strbuf *b)
+static void run_info_features(struct run_env *env, struct strbuf *b)
 {
-	bool many = takes(5000);
+	bool many = run_info_takes(5000);
 	int64_t jit = -1;
 
 	run_info_head(b, "Features");
 	strbuf_printf(b, "  %-26s %s\n", "instructions verified",
-		      many	    ? "1000000"
-		      : takes(4000) ? "4096"
-				    : "none: programs are refused");
-	line(b, "many entries read at once", batch(), NULL);
-	line(b, "loops by may_goto", env->env.has_may_goto ? 0 : -ENOENT, "while");
+		      many		     ? "1000000"
+		      : run_info_takes(4000) ? "4096"
+					     : "none: programs are refused");
+	run_info_line(b, "many entries read at once", run_info_batch(), NULL);
+	run_info_line(b, "loops by may_goto", env->env.has_may_goto ? 0 : -ENOENT, "while");
 	if (file_i64("/proc/sys/net/core/bpf_jit_enable", &jit) == 0)
-		line(b, "compiled to machine code", jit ? 0 : -EPERM, NULL);
-	line(b, "LSM programs", lsm(), NULL);
+		run_info_line(b, "compiled to machine code", jit ? 0 : -EPERM, NULL);
+	run_info_line(b, "LSM programs", run_info_lsm(), NULL);
 }
 
 void run_info(struct run_env *env, struct strbuf *b)
@@ -294,8 +300,8 @@ void run_info(struct run_env *env, struct strbuf *b)
 	run_info_probes(env, &t, b);
 	run_info_head(b, "Helpers");
 	for (size_t i = 0; i < ARRAY_SIZE(helpers); i++)
-		line(b, helpers[i].name, helper(env, i), helpers[i].use);
-	maps(b);
-	features(env, b);
+		run_info_line(b, helpers[i].name, run_info_helper(env, i), helpers[i].use);
+	run_info_maps(b);
+	run_info_features(env, b);
 	strbuf_puts(b, "\nkymo doctor says more, and what would help.\n");
 }

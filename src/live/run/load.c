@@ -11,7 +11,7 @@
 
 #define WORDS 4096 /* bytes of the verifier's about a program it takes */
 
-static bool used(const struct lang_program *p, int map)
+static bool run_load_used(const struct lang_program *p, int map)
 {
 	vec_each (&p->codes, c)
 		for (uint32_t i = 0; i < c->n; i++)
@@ -53,7 +53,7 @@ static int load_maps(struct run *r, struct err *e)
 
 		if (i == LANG_MAP_RING && !p->prints && m->entries > SMALL_RING)
 			m->entries = SMALL_RING; /* all of it counts as memory of this process */
-		if (i < LANG_MAP_FIXED && !used(p, (int)i))
+		if (i < LANG_MAP_FIXED && !run_load_used(p, (int)i))
 			continue;
 		if (m->pinned) {
 			r->map_fd[i] = pinned_map(m->pinned, e);

@@ -83,7 +83,8 @@ void run_code_walker(struct arena *a, const struct walker_function *f, struct la
 }
 
 /* Instructions before the first. */
-static void prepend(struct arena *a, struct lang_code *c, const struct bpf_insn *first, uint32_t n)
+static void run_loaded_code_prepend(struct arena *a, struct lang_code *c,
+				    const struct bpf_insn *first, uint32_t n)
 {
 	uint32_t *func = arena_alloc(a, c->n_funcs * sizeof(*func));
 	struct lang_line *line = arena_alloc(a, (c->n_lines + 1) * sizeof(*line));
@@ -143,7 +144,7 @@ void run_code_state(struct arena *a, int map, uint32_t own, struct lang_code *c)
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_6 },
 	};
 
-	prepend(a, c, first, own ? ARRAY_SIZE(first) : 6);
+	run_loaded_code_prepend(a, c, first, own ? ARRAY_SIZE(first) : 6);
 }
 
 void run_code_give_way(struct arena *a, int map, struct lang_code *c)
@@ -160,7 +161,7 @@ void run_code_give_way(struct arena *a, int map, struct lang_code *c)
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_6 },
 	};
 
-	prepend(a, c, first, ARRAY_SIZE(first));
+	run_loaded_code_prepend(a, c, first, ARRAY_SIZE(first));
 }
 
 bool run_code_walks(const struct lang_code *c)

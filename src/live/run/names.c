@@ -22,7 +22,7 @@ static void load_kernel(void *ctx)
 		symbols_kernel_list(n->symbols, &list);
 }
 
-static struct symbols *symbols(struct run_names *n)
+static struct symbols *run_names_symbols(struct run_names *n)
 {
 	struct build_id id;
 
@@ -78,12 +78,12 @@ static const struct sym_result *ask_again(struct run_names *n, uint64_t addr)
 	return symbols_resolve(n->all, SYMBOLS_KERNEL, addr, SYMBOLS_NAMES);
 }
 
-static bool ksym(void *ctx, uint64_t addr, struct strbuf *b, uint64_t *offset)
+static bool run_names_ksym(void *ctx, uint64_t addr, struct strbuf *b, uint64_t *offset)
 {
 	struct run *r = ctx;
 	struct run_names *n = &r->names;
 	const struct sym_result *s;
-	const struct symbols *of = symbols(n);
+	const struct symbols *of = run_names_symbols(n);
 
 	if (is_own(r, addr)) {
 		strbuf_puts(b, "bpf_prog_kymo");
@@ -102,7 +102,7 @@ static bool ksym(void *ctx, uint64_t addr, struct strbuf *b, uint64_t *offset)
 	return true;
 }
 
-static struct run_process *entry(struct run_names *n, int32_t pid)
+static struct run_process *run_names_entry(struct run_names *n, int32_t pid)
 {
 	uint64_t *at = map_at(&n->by_pid, (uint32_t)pid);
 
@@ -113,9 +113,9 @@ static struct run_process *entry(struct run_names *n, int32_t pid)
 	return &n->processes.data[*at - 1];
 }
 
-static uint32_t dso(struct run_names *n, const struct find_want *want)
+static uint32_t run_names_dso(struct run_names *n, const struct find_want *want)
 {
-	uint32_t i = symbols_dso(symbols(n), want);
+	uint32_t i = symbols_dso(run_names_symbols(n), want);
 
 	while (n->path.n <= i)
 		vec_push(&n->path, NULL);
@@ -124,7 +124,7 @@ static uint32_t dso(struct run_names *n, const struct find_want *want)
 	return i;
 }
 
-static struct run_process *process(struct run *r, int32_t pid, bool refresh)
+static struct run_process *run_names_process_of(struct run *r, int32_t pid, bool refresh)
 {
 	struct run_names *n = &r->names;
 	uint64_t *at = map_at(&n->by_pid, (uint32_t)pid);
@@ -135,7 +135,7 @@ static struct run_process *process(struct run *r, int32_t pid, bool refresh)
 
 	if (*at && !refresh)
 		return &n->processes.data[*at - 1];
-	p = entry(n, pid);
+	p = run_names_entry(n, pid);
 	if (refresh && r->out.ending && p->asked)
 		return p; /* nothing new since */
 	p->asked = r->out.ending;
@@ -155,16 +155,17 @@ static struct run_process *process(struct run *r, int32_t pid, bool refresh)
 		if (!line[name])
 			continue;
 		vec_push(&p->maps,
-			 (struct run_mapping){ start, end, off,
-					       dso(n, &(struct find_want){ .path = line + name,
-									   .pid = pid,
-									   .map_start = start,
-									   .map_end = end }) });
+			 (struct run_mapping){
+				 start, end, off,
+				 run_names_dso(n, &(struct find_want){ .path = line + name,
+								       .pid = pid,
+								       .map_start = start,
+								       .map_end = end }) });
 	}
 	return p;
 }
 
-static const struct run_mapping *mapping(const struct run_process *p, uint64_t addr)
+static const struct run_mapping *run_names_mapping(const struct run_process *p, uint64_t addr)
 {
 	vec_each (&p->maps, m)
 		if (addr >= m->start && addr < m->end)
@@ -172,16 +173,16 @@ static const struct run_mapping *mapping(const struct run_process *p, uint64_t a
 	return NULL;
 }
 
-static bool usym(void *ctx, int32_t pid, uint64_t addr, struct strbuf *b, uint64_t *offset,
-		 struct strbuf *module)
+static bool run_names_usym(void *ctx, int32_t pid, uint64_t addr, struct strbuf *b,
+			   uint64_t *offset, struct strbuf *module)
 {
 	struct run *r = ctx;
-	const struct run_mapping *m = mapping(process(r, pid, false), addr);
+	const struct run_mapping *m = run_names_mapping(run_names_process_of(r, pid, false), addr);
 	const struct sym_result *s;
 	const uint64_t *behind;
 
 	if (!m)
-		m = mapping(process(r, pid, true), addr);
+		m = run_names_mapping(run_names_process_of(r, pid, true), addr);
 	if (!m)
 		return false;
 	if (module && m->dso < r->names.path.n && r->names.path.data[m->dso])
@@ -200,7 +201,7 @@ static bool usym(void *ctx, int32_t pid, uint64_t addr, struct strbuf *b, uint64
 
 void run_names_mmap(struct run *r, const struct walker_mmap *m)
 {
-	struct run_process *p = entry(&r->names, m->pid);
+	struct run_process *p = run_names_entry(&r->names, m->pid);
 	struct find_want want = {
 		.path = m->path, .pid = m->pid, .map_start = m->start, .map_end = m->start + m->len
 	};
@@ -211,14 +212,15 @@ void run_names_mmap(struct run *r, const struct walker_mmap *m)
 			p->maps.data[keep++] = p->maps.data[i];
 	p->maps.n = keep;
 	vec_push(&p->maps, (struct run_mapping){ m->start, m->start + m->len, m->pgoff,
-						 dso(&r->names, &want) });
+						 run_names_dso(&r->names, &want) });
 }
 
 void run_names_fork(struct run *r, int32_t pid, int32_t parent)
 {
-	struct run_process *from = process(r, parent, false), *p = entry(&r->names, pid);
+	struct run_process *from = run_names_process_of(r, parent, false),
+			   *p = run_names_entry(&r->names, pid);
 
-	from = entry(&r->names, parent); /* it may have moved */
+	from = run_names_entry(&r->names, parent); /* it may have moved */
 	p->maps.n = 0;
 	for (size_t i = 0; i < from->maps.n; i++)
 		vec_push(&p->maps, from->maps.data[i]);
@@ -226,7 +228,7 @@ void run_names_fork(struct run *r, int32_t pid, int32_t parent)
 
 void run_names_exec(struct run *r, int32_t pid)
 {
-	entry(&r->names, pid)->maps.n = 0;
+	run_names_entry(&r->names, pid)->maps.n = 0;
 }
 
 /* Where records tell of every mapping from now on, those of before are enough. */
@@ -234,7 +236,7 @@ void run_names_process(void *ctx, int32_t pid)
 {
 	struct run *r = ctx;
 
-	process(r, pid, !r->sideband.rings.n);
+	run_names_process_of(r, pid, !r->sideband.rings.n);
 }
 
 static size_t run_names_stack(void *ctx, uint64_t id, uint64_t *addr, size_t max)
@@ -270,21 +272,21 @@ static void run_names_ask(struct run *r, const struct lang_stack *s, uint64_t ad
 	*q = (struct sym_query){ .dso = SYMBOLS_KERNEL, .addr = addr };
 	if (!s->user)
 		return;
-	m = mapping(process(r, s->pid, false), addr);
+	m = run_names_mapping(run_names_process_of(r, s->pid, false), addr);
 	if (!m)
-		m = mapping(process(r, s->pid, true), addr);
+		m = run_names_mapping(run_names_process_of(r, s->pid, true), addr);
 	*q = (struct sym_query){ .dso = m ? m->dso : UINT32_MAX,
 				 .addr = m ? addr - m->start + m->pgoff : 0 };
 }
 
 /* Files are read by several threads at a time. */
-static void stacks(void *ctx, const struct lang_stack *s, size_t n)
+static void run_names_stacks(void *ctx, const struct lang_stack *s, size_t n)
 {
 	struct run *r = ctx;
 	VEC(struct sym_query) all = { 0 };
 	uint64_t addr[128];
 
-	symbols(&r->names);
+	run_names_symbols(&r->names);
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = run_names_stack(r, s[i].id, addr, ARRAY_SIZE(addr)); k--;) {
 			struct sym_query q;
@@ -306,7 +308,7 @@ static bool same_stack(void *ctx, uint64_t *id)
 	return r->sideband.same.n > 0;
 }
 
-static bool cgroup(void *ctx, uint64_t id, struct strbuf *b)
+static bool run_names_cgroup(void *ctx, uint64_t id, struct strbuf *b)
 {
 	AUTO_STRBUF path = { 0 };
 
@@ -318,7 +320,7 @@ static bool cgroup(void *ctx, uint64_t id, struct strbuf *b)
 }
 
 /* The disks of this machine; a recording may be of another. */
-static bool disk(void *ctx, uint64_t dev, struct strbuf *b)
+static bool run_names_disk(void *ctx, uint64_t dev, struct strbuf *b)
 {
 	char path[64], target[512];
 	const char *name;
@@ -338,14 +340,14 @@ static bool disk(void *ctx, uint64_t dev, struct strbuf *b)
 
 void run_names_host(struct run *r)
 {
-	r->host.ksym = ksym;
-	r->host.usym = usym;
+	r->host.ksym = run_names_ksym;
+	r->host.usym = run_names_usym;
 	r->host.new_process = run_names_process;
 	r->host.stack = run_names_stack;
-	r->host.stacks = stacks;
+	r->host.stacks = run_names_stacks;
 	r->host.same_stack = same_stack;
-	r->host.cgroup = cgroup;
-	r->host.disk = disk;
+	r->host.cgroup = run_names_cgroup;
+	r->host.disk = run_names_disk;
 }
 
 void run_names_free(struct run_names *n)

@@ -115,7 +115,7 @@ int run_out_read(void *ctx, const char *path, struct strbuf *b)
 }
 
 /* Is there something that does not wait? Looked for now and then, and after what took its time. */
-static bool interrupted(struct run *r, const void *data, uint32_t n)
+static bool run_output_interrupted(struct run *r, const void *data, uint32_t n)
 {
 	uint32_t id = UINT32_MAX;
 	enum lang_act kind = LA_PRINTF;
@@ -139,7 +139,7 @@ static int on_message(void *ctx, const void *data, uint32_t n)
 	if (r->ignore)
 		return 0;
 	lang_message(&r->out, data, n);
-	stop = interrupted(r, data, n);
+	stop = run_output_interrupted(r, data, n);
 	if (r->out.text.n > MUCH || r->o.buffer == RUN_BUFFER_NONE ||
 	    (r->o.buffer == RUN_BUFFER_LINE && r->out.text.n &&
 	     r->out.text.data[r->out.text.n - 1] == '\n'))

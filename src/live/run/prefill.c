@@ -29,7 +29,7 @@ static bool may_be_off(const struct lang_point *p)
 	}
 }
 
-static bool grows(const struct run *r, size_t map)
+static bool run_prefill_grows(const struct run *r, size_t map)
 {
 	const struct lang_map *m = &r->p->maps.data[map];
 
@@ -55,7 +55,7 @@ static bool run_prefill_wanted(const struct run *r)
 	vec_each (&r->p->points, p)
 		off |= may_be_off(p);
 	for (size_t i = 0; i < r->p->maps.n; i++)
-		any |= grows(r, i);
+		any |= run_prefill_grows(r, i);
 	return off && any;
 }
 
@@ -78,7 +78,7 @@ static void *run_prefill_all(void *arg)
 		if (sched_setaffinity(0, sizeof(one), &one) < 0)
 			continue;
 		for (size_t k = 0; k < r->p->maps.n; k++)
-			if (grows(r, k))
+			if (run_prefill_grows(r, k))
 				take_one(r, k);
 	}
 	return NULL;

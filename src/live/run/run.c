@@ -19,7 +19,7 @@ static uint64_t clock_ns(clockid_t id)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t wall(void *ctx, uint64_t boot_ns)
+static uint64_t run_session_wall(void *ctx, uint64_t boot_ns)
 {
 	return boot_ns + ((struct run *)ctx)->boot_offset;
 }
@@ -96,7 +96,7 @@ static int add_key(void *arg, const void *key, const void *value)
 	return 0;
 }
 
-static void reset(struct run *r, int map, bool remove)
+static void run_session_reset(struct run *r, int map, bool remove)
 {
 	struct keys keys = { .m = &r->p->maps.data[map] };
 	AUTO_FREE uint8_t *zero = mem_alloc(lang_map_read(keys.m, r->host.ncpus) + 8);
@@ -122,12 +122,12 @@ static void map_clear(void *ctx, int map)
 	if (r->p->maps.data[map].by_task)
 		run_task_clear(r, map);
 	else
-		reset(r, map, true);
+		run_session_reset(r, map, true);
 }
 
 static void map_zero(void *ctx, int map)
 {
-	reset(ctx, map, false);
+	run_session_reset(ctx, map, false);
 }
 
 static int open_rings(struct run *r, struct err *e)
@@ -188,7 +188,7 @@ int run_open(struct lang_program *p, struct run_env *env, const struct run_opts 
 				      .map_zero = map_zero,
 				      .read = run_out_read,
 				      .run = run_out_shell,
-				      .wall = wall,
+				      .wall = run_session_wall,
 				      .packet = run_pcap_packet };
 	run_names_host(r);
 	r->out = (struct lang_out){ .p = p,
@@ -283,7 +283,7 @@ static int attach_all(struct run *r, struct err *e)
 	return k < 0 ? k : 0;
 }
 
-static void iterate(struct run *r)
+static void run_session_iterate(struct run *r)
 {
 	char buf[4096];
 
@@ -385,7 +385,7 @@ int run_go(struct run *r, int *code, struct err *e)
 	if (r->started)
 		k = workload_start(&r->child, r->o.command[0], code, e);
 	if (k == 0) {
-		iterate(r);
+		run_session_iterate(r);
 		if (!r->iters.n || r->links.n > r->iters.n || r->events.n || r->many.n ||
 		    r->timers.n)
 			k = run_wait_for_end(r, code, e);
@@ -432,7 +432,7 @@ static bool watches_itself(const struct run *r, uint64_t own)
 	return own > seconds * (1000 / POLL_MS) * 10 && own > r->out.messages / 4;
 }
 
-static uint64_t counter(const struct run *r, uint32_t which)
+static uint64_t run_session_counter(const struct run *r, uint32_t which)
 {
 	uint64_t sum = 0, parts[1024] = { 0 };
 
@@ -446,7 +446,7 @@ static uint64_t counter(const struct run *r, uint32_t which)
 
 void run_notes(const struct run *r, struct strbuf *b)
 {
-	uint64_t n = counter(r, LANG_COUNT_LOST);
+	uint64_t n = run_session_counter(r, LANG_COUNT_LOST);
 
 	if (r->n_refused)
 		strbuf_printf(b, "%u of %u probes were left out: %s%s\n", r->n_refused, r->n_probes,
@@ -477,22 +477,22 @@ void run_notes(const struct run *r, struct strbuf *b)
 			      "%llu event%s missed, while the same probe was at work on another "
 			      "one on the same CPU\n",
 			      (unsigned long long)n, n == 1 ? " was" : "s were");
-	n = counter(r, LANG_COUNT_CONTROL_LOST);
+	n = run_session_counter(r, LANG_COUNT_CONTROL_LOST);
 	if (n)
 		strbuf_printf(b, "%llu order%s lost (print, clear, exit ...)\n",
 			      (unsigned long long)n, n == 1 ? " was" : "s were");
-	n = counter(r, LANG_COUNT_STACKS);
+	n = run_session_counter(r, LANG_COUNT_STACKS);
 	if (n)
 		strbuf_printf(b, "%llu stack%s not kept: there are too many different ones\n",
 			      (unsigned long long)n, n == 1 ? " was" : "s were");
-	n = counter(r, LANG_COUNT_LOOPS);
+	n = run_session_counter(r, LANG_COUNT_LOOPS);
 	if (n)
 		strbuf_printf(b, "a loop was ended by the kernel %llu time%s: it took too long\n",
 			      (unsigned long long)n, n == 1 ? "" : "s");
 	vec_each (&r->p->fallible, f) {
 		unsigned line, column;
 
-		n = counter(r, f->counter);
+		n = run_session_counter(r, f->counter);
 		lang_place(r->p->source, r->p->source_n, f->pos, &line, &column);
 		if (n)
 			strbuf_printf(b, "%s:%u:%u: %s failed %llu time%s\n", r->p->source_name,
@@ -505,7 +505,7 @@ void run_notes(const struct run *r, struct strbuf *b)
 	for (size_t i = LANG_MAP_FIXED; i < r->p->maps.n; i++) {
 		const struct lang_map *m = &r->p->maps.data[i];
 
-		n = m->name ? counter(r, m->full_counter) : 0;
+		n = m->name ? run_session_counter(r, m->full_counter) : 0;
 		if (n)
 			strbuf_printf(b,
 				      "%s is full (%u keys): %llu updates were refused; "

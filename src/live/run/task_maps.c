@@ -16,7 +16,7 @@
 #define THREAD O_EXCL /* PIDFD_THREAD: of a thread, not only of a process (Linux 6.9) */
 #define FIRST_PIDNS 0xeffffffcu
 
-static int pidfd(int32_t tid)
+static int run_task_maps_pidfd(int32_t tid)
 {
 	return (int)syscall(SYS_pidfd_open, tid, THREAD);
 }
@@ -65,7 +65,7 @@ int run_task_map(void)
 bool run_task_storage(void *ctx)
 {
 	struct stat ns;
-	int fd = pidfd((int32_t)syscall(SYS_gettid));
+	int fd = run_task_maps_pidfd((int32_t)syscall(SYS_gettid));
 
 	(void)ctx;
 	if (fd < 0)
@@ -81,10 +81,11 @@ bool run_task_storage(void *ctx)
 	return true;
 }
 
-static void thread(const struct run *r, int map, int32_t tid, lang_entry_fn *fn, void *arg)
+static void run_task_maps_thread(const struct run *r, int map, int32_t tid, lang_entry_fn *fn,
+				 void *arg)
 {
 	uint64_t key[2] = { (uint32_t)tid }, value[2];
-	AUTO_CLOSE int fd = pidfd(tid);
+	AUTO_CLOSE int fd = run_task_maps_pidfd(tid);
 
 	if (fd >= 0 && bpf_map_get(r->map_fd[map], &fd, value) == 0)
 		fn(arg, key, value);
@@ -93,7 +94,7 @@ static void thread(const struct run *r, int map, int32_t tid, lang_entry_fn *fn,
 static int run_task_drop(void *arg, const void *key, const void *value)
 {
 	const int *map = arg;
-	AUTO_CLOSE int fd = pidfd(*(const int32_t *)key);
+	AUTO_CLOSE int fd = run_task_maps_pidfd(*(const int32_t *)key);
 
 	(void)value;
 	if (fd >= 0)
@@ -123,7 +124,7 @@ void run_task_each(const struct run *r, int map, lang_entry_fn *fn, void *arg)
 			continue;
 		for (size_t k = 0; k < threads.n; k++)
 			if (str_i64(threads.name[k], &tid))
-				thread(r, map, (int32_t)tid, fn, arg);
+				run_task_maps_thread(r, map, (int32_t)tid, fn, arg);
 		file_names_free(&threads);
 	}
 	file_names_free(&all);

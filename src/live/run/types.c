@@ -63,8 +63,8 @@ static bool is_user(const struct run_env *r, uint32_t id)
 }
 
 /* A number whose values have names. */
-static const struct ltype *enumeration(struct run_env *r, struct ltypes *t,
-				       const struct btf_type *b)
+static const struct ltype *run_types_enumeration(struct run_env *r, struct ltypes *t,
+						 const struct btf_type *b)
 {
 	bool wide = BTF_INFO_KIND(b->info) == KIND_ENUM64;
 	const struct btf_enum *e = (const struct btf_enum *)(b + 1);
@@ -113,7 +113,7 @@ static const struct ltype *run_types_convert(struct run_env *r, struct ltypes *t
 					  : 8,
 			      BTF_INT_ENCODING(info) & BTF_INT_SIGNED);
 	case BTF_KIND_ENUM:
-	case KIND_ENUM64: return enumeration(r, t, b);
+	case KIND_ENUM64: return run_types_enumeration(r, t, b);
 	case BTF_KIND_PTR:
 		return lt_ptr(t, run_types_convert(r, t, b->type, depth + 1),
 			      is_user(r, b->type) ? LS_USER : LS_KERNEL);
@@ -203,8 +203,8 @@ void run_fill(void *ctx, struct ltypes *t, struct lrecord *rec)
 	rec->n = n;
 }
 
-static struct lrecord *prototype(struct run_env *r, struct ltypes *t, const char *name, uint32_t id,
-				 unsigned skip)
+static struct lrecord *run_types_prototype(struct run_env *r, struct ltypes *t, const char *name,
+					   uint32_t id, unsigned skip)
 {
 	const struct btf_type *p = plain_type(r->btf, &id);
 	const struct btf_param *param;
@@ -270,17 +270,17 @@ struct lrecord *run_args(void *ctx, struct ltypes *t, const struct lang_point *p
 			id = btf_by_name(b, BTF_KIND_FUNC, func);
 			type = btf_type(b, id);
 			if (type)
-				return prototype(r, t, name, type->type, 1);
+				return run_types_prototype(r, t, name, type->type, 1);
 		}
 		id = btf_by_name(b, BTF_KIND_TYPEDEF, def);
 		type = id ? plain_type(b, &id) : NULL;
 		return type && BTF_INFO_KIND(type->info) == BTF_KIND_PTR
-			       ? prototype(r, t, name, type->type, 1)
+			       ? run_types_prototype(r, t, name, type->type, 1)
 			       : NULL;
 	}
 	id = btf_by_name(b, BTF_KIND_FUNC, p->name);
 	type = btf_type(b, id);
-	return type ? prototype(r, t, name, type->type, 0) : NULL;
+	return type ? run_types_prototype(r, t, name, type->type, 0) : NULL;
 }
 
 const struct ltype *run_enumerator(void *ctx, struct ltypes *t, const char *name, int64_t *value)
@@ -288,5 +288,5 @@ const struct ltype *run_enumerator(void *ctx, struct ltypes *t, const char *name
 	const struct btf_types *b = run_env_btf(ctx);
 	uint32_t id = b ? btf_enumerator(b, name, value) : 0;
 
-	return id ? enumeration(ctx, t, btf_type(b, id)) : NULL;
+	return id ? run_types_enumeration(ctx, t, btf_type(b, id)) : NULL;
 }

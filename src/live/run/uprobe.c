@@ -13,7 +13,7 @@
 #include "sym/names/demangle.h"
 
 /* Probes are called as they were written: links are not followed. */
-static char *absolute(const char *path)
+static char *run_uprobe_absolute(const char *path)
 {
 	return *path == '/' ? mem_strdup(path) : realpath(path, NULL);
 }
@@ -25,7 +25,7 @@ char *run_find_file(const char *name)
 	if (strchr(name, '/') && access(name, R_OK) < 0)
 		return NULL;
 	if (strchr(name, '/'))
-		return absolute(name);
+		return run_uprobe_absolute(name);
 	/* libc: as the loader would find it */
 	if (str_starts(name, "lib")) {
 		static const char *const dirs[] = { "/lib/x86_64-linux-gnu",
@@ -43,7 +43,7 @@ char *run_find_file(const char *name)
 					mem_printf("%s/%s%s", dirs[i], name, ends[k]);
 
 				if (access(full, R_OK) == 0)
-					return absolute(full);
+					return run_uprobe_absolute(full);
 			}
 	}
 	/* what became a part of the C library */
@@ -55,7 +55,7 @@ char *run_find_file(const char *name)
 		AUTO_FREE char *full = mem_printf("%.*s/%s", (int)strcspn(path, ":"), path, name);
 
 		if (access(full, X_OK) == 0)
-			return absolute(full);
+			return run_uprobe_absolute(full);
 	}
 	return NULL;
 }
@@ -89,7 +89,7 @@ static void close_file(struct program_file *f)
 	elf_free(f->elf);
 }
 
-static bool fits(const struct lang_point *p, const char *name)
+static bool run_uprobe_fits(const struct lang_point *p, const char *name)
 {
 	AUTO_FREE char *plain = NULL;
 
@@ -182,7 +182,7 @@ static int match_functions(const struct lang_point *p, lang_match_fn *fn, void *
 		if (s->type != STT_FUNC && s->type != STT_GNU_IFUNC)
 			continue;
 		str_nearest_add(&near, s->name);
-		if (!fits(p, s->name))
+		if (!run_uprobe_fits(p, s->name))
 			continue;
 		/* It has no return: what lies there is the number of arguments. */
 		if (p->kind == LP_URETPROBE && strcmp(s->name, "_start") == 0 &&

@@ -53,7 +53,7 @@ static void on_loaded(void *ctx, struct walker *w)
 }
 
 /* Large tables take long to make: many more than there are now, but not always the most. */
-static uint32_t processes(void)
+static uint32_t run_walker_processes(void)
 {
 	struct sysinfo now = { 0 };
 	uint32_t n = PROCS_MIN;
@@ -67,7 +67,7 @@ static uint32_t processes(void)
 static void *open_walker(void *ctx)
 {
 	struct run_walker *r = ctx;
-	uint32_t procs = processes();
+	uint32_t procs = run_walker_processes();
 	struct walker_opts o = { .function = true,
 				 .ask_depth = ask_depth,
 				 .loaded = on_loaded,

@@ -6,7 +6,7 @@
 
 #define BAR 52
 
-static void bound(uint64_t v, struct strbuf *b)
+static void show_hist_bound(uint64_t v, struct strbuf *b)
 {
 	static const char units[] = "\0KMGTPE";
 	unsigned u = 0;
@@ -49,7 +49,7 @@ void show_hist_bounds(const struct ltype *t, size_t i, int64_t *lo, uint64_t *hi
 	}
 }
 
-static void label(const struct ltype *t, size_t i, struct strbuf *b)
+static void show_hist_label(const struct ltype *t, size_t i, struct strbuf *b)
 {
 	int64_t lo;
 	uint64_t hi;
@@ -59,17 +59,17 @@ static void label(const struct ltype *t, size_t i, struct strbuf *b)
 
 		if (i == 0) {
 			strbuf_puts(b, "(..., ");
-			bound((uint64_t)t->min, b);
+			show_hist_bound((uint64_t)t->min, b);
 			strbuf_putc(b, ')');
 		} else if (i == last) {
 			strbuf_putc(b, '[');
-			bound((uint64_t)t->max, b);
+			show_hist_bound((uint64_t)t->max, b);
 			strbuf_puts(b, ", ...)");
 		} else {
 			strbuf_putc(b, '[');
-			bound((uint64_t)(t->min + (int64_t)(i - 1) * t->step), b);
+			show_hist_bound((uint64_t)(t->min + (int64_t)(i - 1) * t->step), b);
 			strbuf_puts(b, ", ");
-			bound((uint64_t)(t->min + (int64_t)i * t->step), b);
+			show_hist_bound((uint64_t)(t->min + (int64_t)i * t->step), b);
 			strbuf_putc(b, ')');
 		}
 		return;
@@ -81,14 +81,15 @@ static void label(const struct ltype *t, size_t i, struct strbuf *b)
 		strbuf_printf(b, "[%lld]", (long long)lo);
 	} else {
 		strbuf_putc(b, '[');
-		bound((uint64_t)lo, b);
+		show_hist_bound((uint64_t)lo, b);
 		strbuf_puts(b, ", ");
-		bound(hi, b);
+		show_hist_bound(hi, b);
 		strbuf_putc(b, ')');
 	}
 }
 
-static void range(const struct ltype *t, const void *v, size_t *first, size_t *last, uint64_t *max)
+static void show_hist_range(const struct ltype *t, const void *v, size_t *first, size_t *last,
+			    uint64_t *max)
 {
 	size_t n = show_hist_buckets(t);
 
@@ -108,12 +109,12 @@ void show_hist_text(const struct ltype *t, const void *v, int64_t div, struct st
 	size_t first, last;
 	uint64_t max;
 
-	range(t, v, &first, &last, &max);
+	show_hist_range(t, v, &first, &last, &max);
 	for (size_t i = first; max && i <= last; i++) {
 		AUTO_STRBUF name = { 0 };
 		size_t bar = (size_t)((double)show_word(v, i) * BAR / (double)max);
 
-		label(t, i, &name);
+		show_hist_label(t, i, &name);
 		strbuf_printf(b, "%-16s%8llu |", strbuf_str(&name),
 			      (unsigned long long)(show_word(v, i) / (uint64_t)div));
 		for (size_t k = 0; k < BAR; k++)
@@ -128,7 +129,7 @@ void show_hist_json(const struct ltype *type, const void *v, int64_t div, struct
 	size_t first, last, n = type->kind == LT_LHIST ? lt_lhist_buckets(type) : 0;
 	uint64_t max;
 
-	range(type, v, &first, &last, &max);
+	show_hist_range(type, v, &first, &last, &max);
 	strbuf_putc(b, '[');
 	for (size_t i = first; max && i <= last; i++) {
 		int64_t lo;

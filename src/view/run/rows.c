@@ -214,7 +214,7 @@ static int show_rows_compare(const void *a, const void *b)
 }
 
 /* All names the rows from first on will need. */
-static void ahead(const struct show_rows *t)
+static void show_rows_ahead(const struct show_rows *t)
 {
 	const struct ltype *k = t->m->key;
 	VEC(struct lang_stack) all = { 0 };
@@ -265,7 +265,7 @@ void show_rows_take(struct show_rows *t, struct lang_out *o, int map, int64_t to
 	show_rows_sort(t);
 	if (top > 0 && t->rows.n > (uint64_t)top)
 		t->first = t->rows.n - (size_t)top;
-	ahead(t);
+	show_rows_ahead(t);
 }
 
 void show_rows_free(struct show_rows *t)

@@ -20,7 +20,7 @@ static bool is_machinery(const char *s)
 	       str_starts(s, "bpf_trampoline_") || str_starts(s, "bpf_get_stack");
 }
 
-static size_t frames(const struct lang_out *o, const void *data, uint64_t *addr)
+static size_t show_stack_frames(const struct lang_out *o, const void *data, uint64_t *addr)
 {
 	return o->h->stack ? o->h->stack(o->h->ctx, show_word(data, 0), addr, FRAMES) : 0;
 }
@@ -34,7 +34,7 @@ static void show_stack_names(const struct lang_out *o, const struct ltype *t, co
 	uint64_t addr[FRAMES], off;
 	bool user = t->kind == LT_USTACK;
 	int32_t pid = user ? (int32_t)show_word(data, 1) : 0;
-	size_t n = frames(o, data, addr), first = 0;
+	size_t n = show_stack_frames(o, data, addr), first = 0;
 	char *name[FRAMES];
 
 	for (size_t i = 0; i < n; i++) {
@@ -63,7 +63,7 @@ static void show_lines(const struct lang_out *o, const struct ltype *t, const vo
 	uint64_t addr[FRAMES];
 	bool user = t->kind == LT_USTACK, top = true;
 	int32_t pid = user ? (int32_t)show_word(data, 1) : 0;
-	size_t n = frames(o, data, addr);
+	size_t n = show_stack_frames(o, data, addr);
 
 	strbuf_putc(b, '\n');
 	for (size_t i = 0, shown = 0; i < n && shown < t->n; i++) {
