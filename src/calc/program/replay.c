@@ -22,12 +22,12 @@ struct replay {
 	struct lang_vm *vm;
 	struct lang_out out;
 	struct lang_host host;
-	VEC(size_t) * codes_of; /* by event type: what its events run */
+	VEC(size_t) * codes_of; /* by event type: indices into codes */
 	VEC(struct replay_timer) timers;
 	uint64_t time; /* of the event that is handled */
 	uint64_t wall_offset;
 	bool started;
-	bool stopped; /* nobody reads it any more */
+	bool stopped; /* the output cannot be written */
 };
 
 static const struct event_type *replay_tracepoint(void *ctx, const char *system, const char *event)

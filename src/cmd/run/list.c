@@ -60,7 +60,7 @@ static int run_list_one(void *arg, const char *target, const char *name)
 	struct lang_point p = *l->p;
 
 	l->n++;
-	if (p.kind == LP_USDT) { /* it may stand at several places */
+	if (p.kind == LP_USDT) { /* a probe that stands at several places is listed once */
 		AUTO_FREE char *now = mem_printf("%s:%s", target, name);
 
 		if (l->last && strcmp(l->last, now) == 0)

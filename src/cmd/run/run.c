@@ -85,8 +85,10 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-/* Does it tell the terminal something in its own words? Then these pass, and values that it prints
- * are looked at one by one. */
+/*
+ * Does the program's text have escape sequences of its own? These pass then, and only the values
+ * that it prints are made safe.
+ */
 static bool has_escapes(const char *text)
 {
 	static const char *const ways[] = { "\033", "\\033", "\\x1b", "\\x1B", "\\e[" };
@@ -249,7 +251,7 @@ static int load_each(struct args *a, struct run_env *env, struct err *e)
 	return bad ? 1 : 0;
 }
 
-/* What can be said before anything is opened or begun. */
+/* Errors that need nothing opened. */
 static int check_args(const struct args *a, struct err *e)
 {
 	if (a->record && a->input)
@@ -301,7 +303,7 @@ static int prepare_command(const struct args *a, struct run_opts *o, struct run_
 		r = workload_prepare(&o->child, o->command, e);
 	env->env.pid = a->pid ? a->pid : o->child.pid;
 	if (o->command && !env->env.pid)
-		env->env.pid = getpid(); /* nothing is started: for a number that might be */
+		env->env.pid = getpid(); /* nothing is started, but the program may use cpid */
 	return r;
 }
 
@@ -383,7 +385,7 @@ static int run_run(void *args, int argc, char **argv, struct err *e)
 		r = check_args(a, e);
 	if (r < 0)
 		return r;
-	/* It takes as long as all the rest until the program is loaded. */
+	/* Begun early, in a thread: opening the walker takes as long as compiling and loading. */
 	if (a->program && strstr(a->program, "ustack") && !a->input && !a->debug && !asks)
 		o.walker = run_walker_begin(a->pid);
 	r = run_env_open(&env, e);

@@ -40,7 +40,7 @@ char *tool_reason(const char *diags, char **hint)
 	return mem_strndup(at, strcspn(at, "\n"));
 }
 
-/* Who runs a tool did not write it: what it cannot have here is enough. */
+/* The user of a tool did not write its program: the first error, without its place, is said. */
 static int say_why(const struct strbuf *diags, struct err *e)
 {
 	AUTO_FREE char *hint = NULL;
@@ -68,7 +68,7 @@ static int run_tool(const struct tool *t, struct tool_call *c, struct run_env *e
 
 	if (r < 0)
 		return r;
-	if (c->command) /* the word of the usage is its process */
+	if (c->command) /* the program gets the command's process as its argument */
 		vec_push(&c->args, arena_printf(&c->arena, "--%s=%d", t->word[t->n_words - 1].name,
 						(int)o.child.pid));
 	r = tool_compile(t, env, c, &p, &why);

@@ -12,8 +12,9 @@
 #include "live/capture/close_events.h"
 #include "live/run/session.h"
 
-#define ENOTSUPP 524		    /* the kernel's own, which it should keep for itself */
-#define MULTI_SINCE (6u << 16 | 12) /* before, other threads of -p's process were left out */
+#define ENOTSUPP 524 /* the kernel uses this error internally; user space has no text for it */
+#define MULTI_SINCE (6u << 16 | 12) /* earlier kernels left out the other threads of -p's process \
+				     */
 
 static int run_attach_failed(const struct lang_point *pt, int code, struct err *e)
 {
@@ -84,7 +85,9 @@ static int attach_link(struct run *r, int prog, const char *name, const struct l
 	return 0;
 }
 
-/* The program runs though its event is off, and the kernel has no work with that one. */
+/*
+ * The program also runs while its event is disabled, and a disabled event costs the kernel nothing.
+ */
 static int attach_tracepoint(struct run *r, int prog, const struct lang_point *pt, struct err *e)
 {
 	struct perf_event_attr a = { .type = PERF_TYPE_TRACEPOINT,
@@ -195,7 +198,7 @@ bool run_is_multi(const struct run *r, const struct lang_code *c)
 	return true;
 }
 
-/* Of the many a pattern fits, some may be of a kind that the kernel cannot do. */
+/* Some of the functions that a pattern fits may be ones the kernel cannot probe. */
 static bool may_fail(struct run *r, const struct lang_point *pt, int code, struct err *e)
 {
 	if (!pt->one_of_many || (code != -ENOTSUPP && code != -EINVAL && code != -EOPNOTSUPP &&
@@ -207,7 +210,7 @@ static bool may_fail(struct run *r, const struct lang_point *pt, int code, struc
 	return true;
 }
 
-/* Half by half until those are found that cannot be had. */
+/* Tries halves of the list until the functions that are refused are found. */
 static int attach_some(struct run *r, int prog, const uint32_t *point, const char *path,
 		       const uint64_t *offset, uint32_t n, struct err *e)
 {
@@ -345,7 +348,7 @@ static bool last_is_first(const struct lang_point *pt)
 	}
 }
 
-/* To those of its places where the last is the first, or to the others. */
+/* Attaches to those points of the program where the order is reversed, or to all others. */
 static int attach_code(struct run *r, size_t code, bool last_first, struct err *e)
 {
 	const struct lang_code *c = &r->p->codes.data[code];
@@ -399,7 +402,9 @@ int run_attach(struct run *r, struct err *e)
 	size_t n = r->p->codes.n;
 	int k = 0;
 
-	/* Twice over all of them, so that blocks at one place run as they are written. */
+	/*
+	 * In two passes, so that several blocks at one place run in the order they are written in.
+	 */
 	for (size_t i = 0; i < n && k == 0; i++)
 		k = attach_code(r, i, false, e);
 	for (size_t i = n; i-- > 0 && k == 0;)
@@ -431,7 +436,7 @@ void run_detach(struct run *r)
 	run_stop(r);
 	vec_each (&r->many, fd)
 		vec_push(&r->events, *fd);
-	if (r->events.n) /* taking these down takes the kernel long; a child waits for it */
+	if (r->events.n) /* closing these takes the kernel long; a child process waits for it */
 		keeper = close_events(r->events.data, r->events.n);
 	vec_each (&r->events, fd)
 		close(*fd);

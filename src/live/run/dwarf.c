@@ -13,7 +13,7 @@
 #include "live/run/env.h"
 
 #define DEPTH_MAX 32
-#define DIE_ID 0x80000000u /* a record's id: one of ours */
+#define DIE_ID 0x80000000u /* ids of records in struct lrecord begin here */
 
 struct run_debug {
 	char *path;
@@ -57,7 +57,7 @@ static const struct ltype *run_dwarf_record(struct run_env *r, struct ltypes *t,
 	struct lrecord *rec;
 
 	dwarf_type_text(d->die, &text);
-	strbuf_puts(&text, " (of a program)"); /* the kernel may have one of that name */
+	strbuf_puts(&text, " (of a program)"); /* the kernel may have a type of the same name */
 	rec = lt_record_find(t, strbuf_str(&text));
 	if (!rec) {
 		rec = lt_record_new(t, strbuf_str(&text), false);
@@ -140,7 +140,7 @@ struct params {
 	struct lrecord *rec;
 	VEC(struct lfield) fields;
 	uint32_t words; /* registers, and then places on the stack, taken so far */
-	bool lost;	/* something before took we do not know how many */
+	bool lost;	/* the number of registers used by an earlier parameter is not known */
 };
 
 static int add_param(void *ctx, const struct dwarf_var *v)
@@ -165,7 +165,7 @@ static int add_param(void *ctx, const struct dwarf_var *v)
 						  .offset = p->words * 8 });
 		p->words++;
 		return 0;
-	case DWARF_FLOAT: return 0; /* these have registers of their own */
+	case DWARF_FLOAT: return 0; /* floating-point parameters are passed in other registers */
 	default: break;
 	}
 	p->lost = true;

@@ -75,7 +75,7 @@ static bool cgroup_id(void *ctx, const char *path, uint64_t *id)
 	(void)ctx;
 	if (stat(path, &st) < 0 || !S_ISDIR(st.st_mode))
 		return false;
-	*id = st.st_ino; /* which is what the kernel calls the id of a cgroup */
+	*id = st.st_ino; /* the inode number is the id of a cgroup */
 	return true;
 }
 
@@ -94,7 +94,7 @@ static bool run_env_raw(void *ctx, const char *system, const char *event)
 	return true;
 }
 
-/* A tracepoint that tells the same as a function, to be used where there are no kprobes. */
+/* A tracepoint that replaces a kprobe at a function, where kprobes are refused. */
 static void instead_of(struct run_env *r, const struct lang_point *p, char *buf, size_t size)
 {
 	static const char *const prefixes[] = { "__x64_sys_", "__arm64_sys_", "__se_sys_",
@@ -152,7 +152,7 @@ static bool no_fentry(struct run_env *r, const struct lang_point *p)
 	uint32_t id = p->name ? btf_by_name(r->btf, BTF_KIND_FUNC, p->name) : 0;
 	int fd;
 
-	if (!id) /* a pattern, or no such function: another will do */
+	if (!id) /* a pattern, or an unknown function: tried with one that exists everywhere */
 		id = btf_by_name(r->btf, BTF_KIND_FUNC, "vfs_read");
 	if (!id)
 		return false;

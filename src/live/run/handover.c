@@ -49,7 +49,7 @@ void run_handover_begin(struct run *r)
 	r->handing_over = pthread_create(&r->handover_thread, NULL, run_handover_load, r) == 0;
 	if (!r->handing_over)
 		run_handover_load(r);
-	if (r->o.verbose) /* it will be told what they are */
+	if (r->o.verbose) /* run_about() must list the final programs */
 		run_handover_end(r);
 }
 

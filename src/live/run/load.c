@@ -7,9 +7,9 @@
 #include "live/run/loaded_code.h"
 #include "live/run/session.h"
 
-#define SMALL_RING (64u << 10) /* for what is seldom said */
+#define SMALL_RING (64u << 10) /* the size of the ring for rare messages */
 
-#define WORDS 4096 /* bytes of the verifier's about a program it takes */
+#define WORDS 4096 /* bytes of the verifier's log for a program it accepts */
 
 static bool run_load_used(const struct lang_program *p, int map)
 {
@@ -52,7 +52,8 @@ static int load_maps(struct run *r, struct err *e)
 		struct lang_map *m = &p->maps.data[i];
 
 		if (i == LANG_MAP_RING && !p->prints && m->entries > SMALL_RING)
-			m->entries = SMALL_RING; /* all of it counts as memory of this process */
+			m->entries = SMALL_RING; /* older kernels count all BPF memory against this
+						    process's limit */
 		if (i < LANG_MAP_FIXED && !run_load_used(p, (int)i))
 			continue;
 		if (m->pinned) {
@@ -100,7 +101,7 @@ static uint32_t last_insn(const char *log)
 	return at;
 }
 
-/* Its last word: the line before the statistics. */
+/* The verifier's reason: the line before the statistics. */
 static void last_line(const char *log, char *buf, size_t size)
 {
 	const char *best = "";
@@ -145,9 +146,9 @@ static int run_load_refused(struct run *r, const struct lang_code *c, int code, 
 			e,
 			"run it as root, or with CAP_BPF and CAP_PERFMON; kymo doctor says more");
 	}
-	/* jumps that become too far when it adds instructions of its own are no memory, too */
+	/* a jump that became too long because the verifier inserted instructions is ENOMEM, too */
 	if ((code == ENOMEM && !strstr(log, "16-bit range")) ||
-	    code == EAGAIN) { /* nothing that it found in the program */
+	    code == EAGAIN) { /* the log has no complaint about the program itself */
 		err_set(e, code, "the kernel could not check the program: %s",
 			code == ENOMEM ? "it has no memory left for that"
 				       : "signals interrupted it again and again");
@@ -204,7 +205,7 @@ static uint32_t btf_id(struct run *r, const struct lang_code *c)
 	return btf_by_name(b, BTF_KIND_FUNC, pt->name);
 }
 
-/* Does it run whenever something happens? The others run when kymo wants them to. */
+/* Is it run by events? The other kinds are run by kymo itself. */
 static bool is_probe(const struct run *r, const struct lang_code *c)
 {
 	switch (r->p->points.data[c->point[0]].kind) {
@@ -245,10 +246,10 @@ static bool leaves_out(const struct run *r, const struct lang_code *c)
 	return true;
 }
 
-/* What a program has for user stacks. */
+/* How a program gets user stacks. */
 enum stacks { PLAIN, WHOLE, EARLY };
 
-/* As it is loaded, with descriptors in place of maps' numbers. */
+/* The instructions as they are loaded: numbers of maps are replaced by descriptors. */
 static void run_load_complete(struct run *r, struct arena *a, size_t i, enum stacks stacks,
 			      struct lang_code *c)
 {
@@ -321,7 +322,7 @@ static int load_code(struct run *r, size_t i, enum stacks stacks, char **log, st
 		prog.log = r->prog_words[i] = mem_alloc(prog.log_size);
 	}
 	fd = bpf_load(&prog);
-	if (fd < 0 && log) { /* again, with its words, and the lines they are about */
+	if (fd < 0 && log) { /* again, with the verifier's log and line information */
 		int first = fd;
 
 		prog.log_level = 0;
@@ -332,7 +333,7 @@ static int load_code(struct run *r, size_t i, enum stacks stacks, char **log, st
 			run_load_describe(r, &c, &btf, &prog);
 		}
 		fd = bpf_load(&prog);
-		fd = fd == -ENOSPC ? first : fd; /* that was the room for the words */
+		fd = fd == -ENOSPC ? first : fd; /* the log did not fit into the buffer */
 		if (fd < 0) {
 			run_load_refused(r, &c, -fd, prog.log, e);
 			*log = prog.log;
@@ -364,7 +365,7 @@ int run_load_with_walker(struct run *r, size_t i, char **log, struct err *e)
 	return load_code(r, i, PLAIN, log, e);
 }
 
-/* Programs of these kinds may give way to another one. */
+/* The kernel lets programs of these kinds tail-call another one. */
 static bool may_give_way(const struct lang_code *c)
 {
 	return !c->sleepable &&
@@ -429,7 +430,8 @@ int run_load(struct run *r, char **log, struct err *e)
 	if (k == 0)
 		k = run_sideband_wait(r, e);
 	run_prefill_end(r);
-	if (k == 0 && walker && !r->sideband.walked.walker) { /* it was not to be: without it */
+	if (k == 0 && walker && !r->sideband.walked.walker) { /* the walker could not be opened: the
+								 program is loaded without it */
 		run_handover_close(r);
 		for (size_t i = 0; i < r->p->codes.n; i++)
 			close(r->prog_fd[i]);

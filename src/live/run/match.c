@@ -176,7 +176,7 @@ static int match_tracepoint(struct run_env *r, const struct lang_point *p, lang_
 		if (!colon)
 			continue;
 		*colon = '\0';
-		/* ftrace's own are no events one can attach to */
+		/* one cannot attach to the events of subsystem ftrace */
 		if (strcmp(all.name[i], "ftrace") != 0 && str_glob(p->target, all.name[i]) &&
 		    str_glob(p->name, colon + 1)) {
 			fn(arg, all.name[i], colon + 1);
@@ -206,7 +206,7 @@ static int one_btf(void *ctx, uint32_t id, const struct btf_type *t)
 	if (!str_starts(name, m->prefix))
 		return 0;
 	name += strlen(m->prefix);
-	/* what the verifier is told of one's fields, and no type of its own */
+	/* the type by which the verifier describes fields, not an iterator */
 	if (strstr(name, "__safe"))
 		return 0;
 	str_nearest_add(&m->near, name);

@@ -12,7 +12,7 @@
 #include "live/about/ksyms.h"
 #include "live/run/session.h"
 
-/* When the kernel is first asked about something the last run did not know. */
+/* Read when an address is first asked for that the kept symbols do not have. */
 static void load_kernel(void *ctx)
 {
 	struct run_names *n = ctx;
@@ -64,7 +64,7 @@ static bool is_own(struct run *r, uint64_t addr)
 	return false;
 }
 
-/* What comes and goes, too: programs of others, trampolines. */
+/* Symbols that come and go as well: other BPF programs, trampolines. */
 static const struct sym_result *ask_again(struct run_names *n, uint64_t addr)
 {
 	struct kallsyms list;
@@ -137,7 +137,7 @@ static struct run_process *run_names_process_of(struct run *r, int32_t pid, bool
 		return &n->processes.data[*at - 1];
 	p = run_names_entry(n, pid);
 	if (refresh && r->out.ending && p->asked)
-		return p; /* nothing new since */
+		return p; /* read already, and nothing was mapped since */
 	p->asked = r->out.ending;
 	path = mem_printf("/proc/%d/maps", pid);
 	if (file_read(path, 16u << 20, &text, NULL) < 0 || !text[0])
@@ -220,7 +220,8 @@ void run_names_fork(struct run *r, int32_t pid, int32_t parent)
 	struct run_process *from = run_names_process_of(r, parent, false),
 			   *p = run_names_entry(&r->names, pid);
 
-	from = run_names_entry(&r->names, parent); /* it may have moved */
+	from = run_names_entry(&r->names,
+			       parent); /* the file may have been mapped elsewhere since */
 	p->maps.n = 0;
 	for (size_t i = 0; i < from->maps.n; i++)
 		vec_push(&p->maps, from->maps.data[i]);
@@ -253,8 +254,8 @@ static size_t run_names_stack(void *ctx, uint64_t id, uint64_t *addr, size_t max
 
 		found = bpf_map_get(fd, &same, value) == 0;
 		if (!found && !again)
-			run_sideband_settle(
-				r); /* it may be one of those that wait to be finished */
+			run_sideband_settle(r); /* the stack may still have to be finished
+						   (live/run/sideband.c) */
 	}
 	if (!found)
 		return 0;

@@ -36,11 +36,12 @@ void run_out_flush(struct run *r)
 	if (!b->n)
 		return;
 	k = r->write_error ? -r->write_error
-	    : r->o.guard   ? file_write_all(r->o.out_fd, b->data, b->n) /* is done */
+	    : r->o.guard   ? file_write_all(r->o.out_fd, b->data,
+					    b->n) /* the text was made safe already */
 			   : patience_write(&r->patience, r->o.out_fd, b->data, b->n, &n);
 	if (k < 0 && k != -EINTR)
 		r->write_error = -k;
-	if (k == -EINTR) { /* later, then */
+	if (k == -EINTR) { /* a signal came: the rest is written later */
 		memmove(b->data, b->data + n, b->n - n);
 		b->n -= n;
 		b->data[b->n] = '\0';
@@ -81,7 +82,7 @@ static int start_shell(const char *command, pid_t *pid)
 	return fd[0];
 }
 
-/* What still runs when the end comes is left to itself. */
+/* A command that still runs when kymo must end is not waited for. */
 void run_out_shell(void *ctx, const char *command, struct strbuf *b)
 {
 	struct run *r = ctx;
@@ -114,7 +115,9 @@ int run_out_read(void *ctx, const char *path, struct strbuf *b)
 	return k;
 }
 
-/* Is there something that does not wait? Looked for now and then, and after what took its time. */
+/*
+ * Must it end now? Asked after every 256 short messages, and after each message that may take long.
+ */
 static bool run_output_interrupted(struct run *r, const void *data, uint32_t n)
 {
 	uint32_t id = UINT32_MAX;
@@ -145,8 +148,9 @@ static int on_message(void *ctx, const void *data, uint32_t n)
 	     r->out.text.data[r->out.text.n - 1] == '\n'))
 		run_out_flush(r);
 	if (r->out.exit)
-		r->ignore = true;	     /* exit() is the last that counts */
-	return stop || r->out.text.n > MUCH; /* he who reads it keeps us waiting */
+		r->ignore = true; /* messages after exit() are ignored */
+	return stop ||
+	       r->out.text.n > MUCH; /* the reader is slow: look at signals before more is taken */
 }
 
 void run_out_drain(struct run *r)

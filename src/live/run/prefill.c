@@ -12,7 +12,7 @@
 
 #include "live/run/session.h"
 
-/* Where interrupts are on, the kernel fetches more in time. */
+/* Can the probe be hit while interrupts are off? Where they are on, the kernel refills in time. */
 static bool may_be_off(const struct lang_point *p)
 {
 	switch (p->kind) {
@@ -65,8 +65,10 @@ static void *run_prefill_all(void *arg)
 	struct sched_param first = { .sched_priority = 1 };
 	cpu_set_t all, one;
 
-	/* Some microseconds each: nobody minds if they come first. Without the right to it they
-	 * come in turn. */
+	/*
+	 * At real-time priority, as it takes microseconds on each CPU; without the right to that,
+	 * at the usual one.
+	 */
 	pthread_setschedparam(pthread_self(), SCHED_FIFO, &first);
 	if (sched_getaffinity(0, sizeof(all), &all) < 0)
 		return NULL; /* more CPUs than fit: each may lose an entry at the start */

@@ -103,7 +103,7 @@ static void run_session_reset(struct run *r, int map, bool remove)
 
 	map_each(r, map, add_key, &keys);
 	if (!remove && keys.m->present_word)
-		zero[0] = 1; /* there, and zero */
+		zero[0] = 1; /* the word that says the value is set */
 	for (size_t i = 0; i < keys.n; i++) {
 		const uint8_t *key = keys.data.data + i * keys.m->key_size;
 
@@ -223,7 +223,7 @@ static enum lang_kind run_kind_of(const struct run *r, size_t code)
 	return r->p->points.data[r->p->codes.data[code].point[0]].kind;
 }
 
-/* True when there were any. */
+/* Runs all programs of a kind; true when there were any. */
 static bool run_all(struct run *r, enum lang_kind kind)
 {
 	bool any = false;
@@ -351,7 +351,7 @@ static int run_wait_for_end(struct run *r, int *code, struct err *e)
 		k = loop_wait(&r->loop, r->p->uses_ring ? POLL_MS : -1, &ev, e);
 		if (k > 0)
 			over = run_on_event(r, &ev, code);
-		if (!r->told) /* else they are stopped first */
+		if (!r->told) /* after a signal the probes are stopped first */
 			run_out_drain(r);
 		over |= r->out.exit;
 	}
@@ -391,12 +391,12 @@ int run_go(struct run *r, int *code, struct err *e)
 			k = run_wait_for_end(r, code, e);
 	}
 	if (k == 0) {
-		run_stop(r); /* what END clears stays clear */
+		run_stop(r); /* maps that END clears are not shown */
 		run_handover_end(r);
 		run_out_rest(r);
 		run_sideband_settle(r);
 		r->ignore = false;
-		r->out.exit = false; /* END's messages all count */
+		r->out.exit = false; /* messages of END are shown even after exit() */
 		r->out.ending = true;
 		run_all(r, LP_END);
 		run_out_drain(r);
@@ -424,7 +424,7 @@ static uint64_t own_events(const struct run *r)
 	return state.own;
 }
 
-/* Are they due to what is shown? Looking whether there is anything makes a few, too. */
+/* Reading the maps causes some events of kymo's own, so a few are not worth a note. */
 static bool watches_itself(const struct run *r, uint64_t own)
 {
 	uint64_t seconds = 1 + (loop_now() - r->since) / 1000000000;
@@ -464,7 +464,7 @@ void run_notes(const struct run *r, struct strbuf *b)
 			      (unsigned long long)r->unshown, r->unshown == 1 ? " was" : "s were",
 			      LOOP_REST_MS);
 	n = own_events(r);
-	/* of a tool it is expected */
+	/* tools do not say it */
 	if ((watches_itself(r, n) && !r->o.plain) || (n && r->o.verbose))
 		strbuf_printf(b,
 			      "%llu event%s of kymo itself %s left out; --self shows them, too\n",

@@ -45,14 +45,15 @@ struct run_sideband {
 	struct side_rings rings;
 	struct walked walked;	    /* walker NULL: none */
 	struct run_walker *opening; /* NULL: it is open, or there will be none */
-	struct err why;		    /* there is none */
-	struct map same; /* numbers of stacks that were finished late: those of equal stacks */
+	struct err why;		    /* why there is no walker */
+	struct map same; /* provisional numbers of stacks that were finished in user space, to the
+			    numbers equal stacks have */
 };
 
 /* A program that another one gives way to (live/run/handover.c). */
 struct run_handover {
-	int map;  /* where it goes; -1: nobody gives way */
-	int prog; /* -1: not yet */
+	int map;  /* the map for the tail call; -1: no other program takes over */
+	int prog; /* the program with the walker; -1: not loaded yet */
 };
 
 enum { RUN_ID_RING = 1, RUN_ID_PID, RUN_ID_SIDEBAND, RUN_ID_LIMIT, RUN_ID_TIMER };
@@ -62,10 +63,10 @@ struct run_pcap {
 	int fd, error;
 };
 
-/* What the programs at probes look at first. */
+/* Shared with the programs at probes, which read it first. */
 struct run_state {
-	uint64_t stopped; /* they do nothing any more */
-	uint64_t own;	  /* they count: what kymo itself did and is left out */
+	uint64_t stopped; /* non-zero: programs return at once */
+	uint64_t own;	  /* counted by programs: kymo's own events, which were left out */
 };
 
 struct run {
@@ -93,7 +94,7 @@ struct run {
 	struct run_sideband sideband;
 	VEC(struct run_pcap) pcaps;
 	bool ignore;		  /* messages after exit() */
-	bool told;		  /* to end, by a signal; later ones are not looked for any more */
+	bool told;		  /* a signal to end came; later ones are not looked for */
 	struct patience patience; /* with who reads it; until: while the rest is shown */
 	uint64_t unshown;	  /* messages that were too late for that */
 	int write_error;
@@ -117,11 +118,13 @@ int run_load_with_walker(struct run *r, size_t i, char **log, struct err *e);
 void run_handover_begin(struct run *r);
 void run_handover_end(struct run *r); /* they are all there */
 void run_handover_close(struct run *r);
-/* Are all its places given to the kernel at once? Then it is loaded for that. */
+/*
+ * Is it attached to all its points by one link? Such programs are loaded with another attach type.
+ */
 bool run_is_multi(const struct run *r, const struct lang_code *c);
 /* All programs, in an order that makes blocks at one place run as they are written. */
 int run_attach(struct run *r, struct err *e);
-/* What is quick of that: nothing more comes in, as far as that can be had at once. */
+/* The part of run_detach() that is quick: after it few events still come in. */
 void run_stop(struct run *r);
 void run_detach(struct run *r);
 
@@ -137,7 +140,7 @@ int run_out_read(void *ctx, const char *path, struct strbuf *b);
 
 void run_names_host(struct run *r);
 void run_names_free(struct run_names *n);
-/* One of its stacks was seen: find out what it has mapped while it is there. */
+/* Reads the mappings of a process whose first stack was seen, while it exists. */
 void run_names_process(void *ctx, int32_t pid);
 void run_names_mmap(struct run *r, const struct walker_mmap *m);
 void run_names_fork(struct run *r, int32_t pid, int32_t parent);
@@ -152,18 +155,18 @@ void run_pcap_notes(const struct run *r, struct strbuf *b);
 void run_pcap_close(struct run *r);
 
 int run_sideband_open(struct run *r, struct err *e);
-/* Its code can be had from here on, if there is a walker. */
+/* Waits until the walker's code can be linked to programs, if there is a walker. */
 void run_sideband_code(struct run *r);
-/* And it can be used, if it is there then. */
+/* Waits until the walker works. */
 int run_sideband_wait(struct run *r, struct err *e);
 void run_sideband_drain(struct run *r);
-/* Tables of what runs already are there when it returns, or soon. */
+/* Waits, for a second at most, for the tables of programs that run already. */
 void run_sideband_settle(struct run *r);
 /* The number that all equal stacks have. */
 uint64_t run_sideband_stack(const struct run *r, uint64_t id);
 void run_sideband_close(struct run *r);
 
-/* Room for new entries on every CPU, whatever it is doing then: while programs are loaded. */
+/* Gives every CPU a spare entry of maps that grow, while programs are loaded. */
 void run_prefill_begin(struct run *r);
 void run_prefill_end(struct run *r);
 

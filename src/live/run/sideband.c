@@ -26,7 +26,7 @@ int run_sideband_open(struct run *r, struct err *e)
 	int k;
 
 	if (r->o.walker && (!r->p->uses_ustack || r->o.no_sideband))
-		run_walker_depth(r->o.walker, 0); /* nobody waits for its end before ours */
+		run_walker_depth(r->o.walker, 0); /* run_sideband_close() waits for it */
 	if ((!r->p->uses_ustack && !r->p->uses_usym) || r->o.no_sideband)
 		return 0;
 	if (r->p->uses_ustack) {
@@ -85,7 +85,9 @@ static void run_sideband_on_side(void *ctx, const struct perf_event_header *h,
 		run_names_exec(r, (int32_t)u[0]);
 }
 
-/* A stack that was finished here: by its number, which leads to the one equal stacks have. */
+/*
+ * A stack that user space finished. Its provisional number now leads to the number of equal stacks.
+ */
 static int on_stack(void *ctx, const struct walker_sample *s)
 {
 	struct run *r = ctx;
@@ -136,7 +138,7 @@ void run_sideband_close(struct run *r)
 {
 	struct run_sideband *s = &r->sideband;
 
-	if (s->opening) { /* what it has so far is its own */
+	if (s->opening) { /* a walker that is still being opened belongs to its thread */
 		s->walked.walker = NULL;
 		run_walker_cancel(s->opening);
 	}

@@ -157,7 +157,7 @@ static void bit_field(struct lfield *f, uint32_t bit, uint32_t size)
 	f->offset = bit / unit * (unit / 8);
 	f->bit_offset = (uint8_t)(bit % unit);
 	f->bit_size = (uint8_t)size;
-	/* one that crosses its unit is read from its first byte */
+	/* a bit-field that crosses its storage unit is read from its first byte on */
 	if (f->bit_offset + size > unit) {
 		f->offset = bit / 8;
 		f->bit_offset = (uint8_t)(bit % 8);

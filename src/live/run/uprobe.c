@@ -26,7 +26,7 @@ char *run_find_file(const char *name)
 		return NULL;
 	if (strchr(name, '/'))
 		return run_uprobe_absolute(name);
-	/* libc: as the loader would find it */
+	/* a library's bare name, as in libc: what the loader would find */
 	if (str_starts(name, "lib")) {
 		static const char *const dirs[] = { "/lib/x86_64-linux-gnu",
 						    "/usr/lib/x86_64-linux-gnu",
@@ -184,7 +184,7 @@ static int match_functions(const struct lang_point *p, lang_match_fn *fn, void *
 		str_nearest_add(&near, s->name);
 		if (!run_uprobe_fits(p, s->name))
 			continue;
-		/* It has no return: what lies there is the number of arguments. */
+		/* _start has no return address: the number of arguments lies there. */
 		if (p->kind == LP_URETPROBE && strcmp(s->name, "_start") == 0 &&
 		    strcmp(p->name, "_start") != 0)
 			continue;

@@ -17,11 +17,11 @@ struct run_walker {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	int32_t pid;
-	bool asked; /* depth is the answer */
+	bool asked; /* depth is set */
 	uint32_t depth;
-	bool settled;	       /* loaded, or it never will be */
-	struct walker *loaded; /* which is not whole yet */
-	struct walker *walker; /* which is */
+	bool settled;	       /* the walker's code is loaded, or failed to */
+	struct walker *loaded; /* its code is loaded; rings and tables may be missing */
+	struct walker *walker; /* complete */
 	struct err why;
 };
 
@@ -52,7 +52,10 @@ static void on_loaded(void *ctx, struct walker *w)
 	run_walker_settle(ctx, w);
 }
 
-/* Large tables take long to make: many more than there are now, but not always the most. */
+/*
+ * Room for many more rows than the processes of now need; the largest tables would take long to
+ * make.
+ */
 static uint32_t run_walker_processes(void)
 {
 	struct sysinfo now = { 0 };

@@ -16,7 +16,7 @@ struct run_walker *run_walker_begin(int32_t pid);
 void run_walker_depth(struct run_walker *r, uint32_t depth);
 /* Waits until walker_function() works, and nothing else yet; NULL: that cannot be had. */
 struct walker *run_walker_loaded(struct run_walker *r);
-/* Waits until it is whole, and hands it over; NULL: why says it. r is gone. */
+/* Waits until it is complete and hands it over; NULL: why says it. r is freed. */
 struct walker *run_walker_end(struct run_walker *r, struct err *why);
 /* It was not needed. NULL is fine. */
 void run_walker_cancel(struct run_walker *r);
