@@ -82,13 +82,13 @@ struct node {
 struct lvar {
 	const char *name;
 	const struct ltype *type;
-	const struct ltype *narrow; /* declared as this number, which is short; else NULL */
+	const struct ltype *narrow; /* declared as this short integer type; else NULL */
 	uint32_t pos;
 	unsigned gen;	       /* of the checker, when its type was found */
 	struct node *scope;    /* the block it belongs to */
 	bool used_in_callback; /* lives in memory that loops' functions can reach */
 	/* the generator's */
-	int round; /* of the loop that hid it last */
+	int round; /* the loop that last hid its value from the verifier */
 	int reg;
 	int32_t mem;
 	int where;
@@ -101,7 +101,7 @@ struct probe_block {
 	struct node *pred; /* NULL: none */
 	struct node *body;
 	uint32_t pos, len;
-	bool holed; /* what was not understood has been left out */
+	bool holed; /* statements with mistakes have been left out */
 };
 
 struct cfield_def {
@@ -151,7 +151,8 @@ struct ast {
 	VEC(struct cconst) consts;
 	VEC(struct cenum) enums;
 	VEC(struct macro) macros;
-	bool undefined;	 /* a definition was not understood: any name may have been its */
+	bool undefined;	 /* a definition was not understood, so an unknown name may be one of its
+			    names */
 	lex_has_fn *has; /* #if has(...); given by the caller */
 	void *has_ctx;
 };
@@ -162,7 +163,7 @@ struct parser;
 int parse_program(const struct lang_source *src, struct lang_config *config, struct arena *a,
 		  struct ast *ret, struct lang_diags *d);
 
-/* Uses of macros into what they stand for. */
+/* Replaces uses of macros by copies of their bodies. */
 void macro_expand(struct ast *t, struct arena *a, struct lang_diags *d);
 
 void ast_dump(const struct ast *t, struct strbuf *b);

@@ -141,7 +141,7 @@ static void lay_out_maps(struct compiler *k)
 			too_large(k, i);
 		if (m->key && m->is_agg)
 			into_parts(k, m);
-		/* A large value times many keys times CPUs: take what is used, as it comes. */
+		/* Large values for many keys and CPUs: entries are allocated when they are used. */
 		if (m->key && !m->parts && (uint64_t)m->value_size * m->entries > 1u << 20)
 			m->flags = BPF_F_NO_PREALLOC;
 	}
@@ -327,7 +327,7 @@ static void compile_generate(struct compiler *k)
 		step = 1;
 		k->c.gen++;
 		check_block(&k->c, b, pt);
-		if (k->c.changed) { /* a string that grew: settle it */
+		if (k->c.changed) { /* a string's type grew: check once more until types settle */
 			k->c.changed = false;
 			check_block(&k->c, b, pt);
 		}
@@ -365,7 +365,7 @@ static void size_maps(struct compiler *k)
 	p->maps.data[LANG_MAP_SCRATCH].entries = p->codes.n ? (uint32_t)p->codes.n : 1;
 }
 
-/* Types of maps hang on each other. */
+/* Types of maps depend on each other. */
 static void compile_settle(struct compiler *k)
 {
 	for (int i = 0; i < PASSES; i++) {

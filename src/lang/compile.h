@@ -12,7 +12,7 @@ struct unit { /* one block at one point */
 	uint32_t point;
 };
 
-struct missing { /* a pattern that fits nothing */
+struct missing { /* a pattern fits nothing */
 	const struct lang_point *pattern;
 	const char *text, *hint;
 };

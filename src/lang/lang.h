@@ -99,7 +99,7 @@ struct lang_env {
 	uint64_t boot_offset;
 	bool recorded;	   /* for lang/vm/vm.h: tracepoint records and what recordings hold */
 	bool has_loop;	   /* bpf_loop */
-	bool has_cookie;   /* what is attached to many places can be told which it was */
+	bool has_cookie;   /* programs attached to many places can learn which was hit */
 	int check_helpers; /* count helpers that fail: 1: reads; 2: also keys that are not there */
 	/* Where in struct task_struct programs may read 16 zero-padded bytes of comm; -1: nowhere.
 	 */
@@ -296,7 +296,7 @@ struct lang_code {
 	size_t n_lines;
 	uint32_t *func; /* first instruction of each function; the program itself is the first */
 	size_t n_funcs;
-	const struct lang_sub *sub; /* of those, what others wrote */
+	const struct lang_sub *sub; /* functions that were added to the program's own */
 	size_t n_subs;
 	enum bpf_prog_type type;
 	enum bpf_attach_type attach;
@@ -353,7 +353,7 @@ struct lang_diags {
 	VEC(struct lang_diag) list;
 	unsigned errors;
 	bool quiet;  /* while types settle */
-	bool unsaid; /* the last one was not kept, and so is its hint not */
+	bool unsaid; /* the last message was not kept, so its hint is dropped, too */
 	const char *source, *name;
 	size_t n;
 };

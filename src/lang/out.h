@@ -32,14 +32,16 @@ struct lang_host {
 	bool (*cgroup)(void *ctx, uint64_t id, struct strbuf *b);
 	/* The addresses of a stack; 0 when it is not known. */
 	size_t (*stack)(void *ctx, uint64_t id, uint64_t *addr, size_t max);
-	/* Makes *id the number equal stacks have; true when there are any stacks with others. May
-	 * be NULL. */
+	/*
+	 * Replaces *id by the number that equal stacks have; true when any stack has another
+	 * number. May be NULL.
+	 */
 	bool (*same_stack)(void *ctx, uint64_t *id);
 	int (*map_each)(void *ctx, int map, lang_entry_fn *fn, void *arg);
 	void (*map_clear)(void *ctx, int map);
 	void (*map_zero)(void *ctx, int map);
 	void (*new_process)(void *ctx, int32_t pid);
-	/* Stacks that will be shown next: whose names are better found all at once. */
+	/* Stacks that will be shown next, so that names are looked up all at once. */
 	void (*stacks)(void *ctx, const struct lang_stack *s, size_t n);
 	/* A packet for a pcap file. */
 	void (*packet)(void *ctx, const char *path, uint64_t boot_ns, const void *data, size_t n);
@@ -55,7 +57,7 @@ struct lang_out;
 
 /* What makes text, in o->text and o->errors. */
 struct lang_printer {
-	/* What a message wants to be shown; data has the bytes that its action asks for. */
+	/* Shows what a message asks for; data has as many bytes as its action says. */
 	void (*message)(struct lang_out *o, const struct lang_action *a, const char *data);
 	/* All of the program's maps, by name. */
 	void (*maps)(struct lang_out *o);
@@ -70,7 +72,7 @@ struct lang_out {
 	bool json;
 	bool escape; /* control characters in texts as \n, \033 ... */
 	bool guard;  /* what is not the program's own text must not drive a terminal */
-	bool whole;  /* a text is all that is said: lines' ends in it are its own */
+	bool whole;  /* printf("%s"): the text may have several lines */
 	bool exit;
 	int exit_code;
 	/* In END: a map that is cleared is not shown, though probes that are slow to take down

@@ -254,7 +254,10 @@ static const struct ltype *builtin_type(struct checker *c, struct node *n)
 	case B_FUNC:
 		if (c->point->kind == LP_FENTRY || c->point->kind == LP_FEXIT)
 			c->uses_point = c->point_typed = true;
-		/* A return does not know where it came from: there the probe's own name tells. */
+		/*
+		 * At a return the address of the function is not known: the name comes from the
+		 * probe.
+		 */
 		if (c->func_by_name &&
 		    (c->point->kind == LP_UPROBE || c->point->kind == LP_URETPROBE)) {
 			c->uses_point = c->point_typed = true;
@@ -278,7 +281,8 @@ static const struct ltype *builtin_type(struct checker *c, struct node *n)
 		check_depth(c, t->n);
 		return t;
 	case B_PROBE: c->asks_probe = true; return lt_new(c->t, LT_PROBE, 8);
-	case B_PROBETYPE: /* points of one kind share code */ return lt_string(c->t, 16);
+	case B_PROBETYPE: /* all points of a kind have the same value, so they may share code */
+		return lt_string(c->t, 16);
 	case B_USERNAME: return lt_new(c->t, LT_USERNAME, 8);
 	case B_USERMODE:
 		if (c->point->kind != LP_PROFILE && c->point->kind != LP_SOFTWARE &&
@@ -377,7 +381,7 @@ void check_names_only(struct checker *c, struct node *n)
 	check_names_only(c, n->b);
 	check_names_only(c, n->c);
 	for (size_t i = 0; i < n->n; i++)
-		/* A plain word may mean something to the function alone: nsecs(boot). */
+		/* A plain word may be one that only the function knows: nsecs(boot). */
 		if (n->kind != N_CALL || n->list[i]->kind != N_IDENT)
 			check_names_only(c, n->list[i]);
 }

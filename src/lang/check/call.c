@@ -12,7 +12,9 @@ bool check_number(struct checker *c, struct node *n, const char *what)
 	return false;
 }
 
-/* What must be written out an option may choose: getopt("m", false) ? "ms" : "us". */
+/*
+ * Where a constant is wanted, an option may choose between two: getopt("m", false) ? "ms" : "us".
+ */
 static void check_call_choose(struct node *n)
 {
 	int64_t v;
@@ -21,7 +23,7 @@ static void check_call_choose(struct node *n)
 		*n = v ? *n->b : *n->c;
 }
 
-/* A text that must be written out. */
+/* Is it a text in quotes? Says so where it is not. */
 bool check_literal(struct checker *c, struct node *n, const char *what)
 {
 	check_expr(c, n);
@@ -64,7 +66,7 @@ bool check_whole_map(struct checker *c, struct node *n, const char *what)
 	return true;
 }
 
-/* What a row of the table says of its arguments: 'n' a number, 't' a text in quotes. */
+/* Checks the arguments that the table describes: 'n' a number, 't' a text in quotes. */
 static void check_call_args(struct checker *c, struct node *n)
 {
 	AUTO_STRBUF what = { 0 };
@@ -90,7 +92,7 @@ static const struct ltype *check_call_type(struct checker *c, struct node *n)
 	return f->gives == LT_INT ? c->u64 : lt_new(c->t, f->gives, f->size);
 }
 
-/* May it be called so? The number of arguments, and what wants --unsafe. */
+/* Is the number of arguments right, and is --unsafe there where it must be? */
 static bool check_call_allowed(struct checker *c, const struct node *n)
 {
 	const struct lang_function *f = n->func;

@@ -30,7 +30,9 @@ void check_free(struct checker *c)
 	vec_free(&c->vars);
 }
 
-/* Does it hang on what mistakes elsewhere may have left out: a map or variable's first value? */
+/*
+ * Does its type come from a map or variable whose first value may be in a statement with a mistake?
+ */
 static bool check_hangs(const struct checker *c, const struct node *n)
 {
 	bool yes = false;
@@ -148,7 +150,7 @@ const struct ltype *check_merge(struct checker *c, const struct ltype *a, const 
 				return e;
 			both = arena_dup(&c->p->arena, e, sizeof(*e));
 			both->is_signed = a->is_signed || b->is_signed;
-			if (mixed) /* names of one would be wrong for the other */
+			if (mixed) /* the two enums have different names for a value */
 				both->n = 0;
 			return both;
 		}
@@ -178,7 +180,7 @@ static enum lt_space behind_field(const struct checker *c, enum lt_space space,
 	switch (space) {
 	case LS_USER: return LS_USER;
 	case LS_CTX: return f->space == LS_BPF ? check_space(c) : f->space;
-	case LS_BPF: /* a copy, of what was anywhere */
+	case LS_BPF: /* the copy is the program's own memory */
 		return f->space == LS_USER || f->space == LS_KERNEL ? f->space : LS_ANY;
 	default: return LS_KERNEL;
 	}
@@ -361,7 +363,7 @@ static bool has_sign(const struct ltype *t)
 	return t->is_signed || t->is_bool;
 }
 
-/* A pointer and a number, or how many things lie between two pointers. */
+/* Pointer plus or minus a number, or the distance between two pointers in elements. */
 static const struct ltype *pointer_sum(struct checker *c, struct node *n, const struct ltype *a,
 				       const struct ltype *b)
 {
@@ -575,7 +577,7 @@ static bool param_number(const char *s, struct node *n)
 	return true;
 }
 
-/* $1, and $#: what it is does not change, so it becomes that. */
+/* $1 and $# are constants: the node becomes a number or a text. */
 static const struct ltype *check_param(struct checker *c, struct node *n)
 {
 	if (!n->v)
@@ -651,7 +653,7 @@ const struct ltype *check_expr(struct checker *c, struct node *n)
 {
 	bool agg = c->agg_ok, none = c->void_ok;
 
-	/* Permission is for the outermost only. */
+	/* An aggregation may stand in the outermost expression only. */
 	if (n->kind != N_IDENT)
 		c->args_field = false;
 	if (n->kind != N_CALL)

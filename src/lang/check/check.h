@@ -50,7 +50,7 @@ struct checker {
 	struct probe_block *block;
 	struct lrecord *args; /* of the point; NULL: none or not asked for yet */
 	bool args_asked;
-	bool point_typed; /* types hang on the point: the length of its name */
+	bool point_typed; /* types depend on the point, such as the length of its name */
 	struct node *scope;
 	VEC(struct lvar *) vars; /* of this block, innermost last */
 	unsigned callback_depth; /* inside for loops */
@@ -59,11 +59,13 @@ struct checker {
 	bool agg_ok;		 /* an aggregation may stand here */
 	bool void_ok;		 /* a function without a value may */
 	bool changed, final;
-	bool guess;	   /* what is computed of an unknown type is a number: @x = @x + 1 */
-	bool partial;	   /* of a program with mistakes: what is missing may be in them */
-	bool uses_point;   /* the block's meaning depends on which point it is */
-	bool asks_probe;   /* that alone: which it is */
-	bool func_by_name; /* of programs: the probe's, not the address's */
+	bool guess;	 /* what is computed of an unknown type is a number: @x = @x + 1 */
+	bool partial;	 /* the program has mistakes: what is not defined may be defined in what was
+			    left out */
+	bool uses_point; /* the block's meaning depends on which point it is */
+	bool asks_probe; /* the block only asks which point it is (probe) */
+	bool func_by_name; /* in user space func is the probe's function, not a symbol for the
+			      address */
 	unsigned gen;	   /* counts points: variables' types are found anew for each */
 	const struct ltype *i64, *u64, *none, *nothing, *boolean;
 };
@@ -83,7 +85,7 @@ bool decide_has(void *checker, const char *text);
 
 const struct ltype *check_expr(struct checker *c, struct node *n);
 const struct ltype *check_call(struct checker *c, struct node *n);
-/* Says it where there is no such function. */
+/* False, with an error, where there is no such function. */
 bool check_function_known(struct checker *c, const struct node *n);
 /* Of code whose probe is not known, so that nothing has a type: functions and names alone. */
 void check_names_only(struct checker *c, struct node *n);
@@ -121,11 +123,11 @@ const struct ltype *check_map_read(struct checker *c, struct node *n);
 /* How a value is kept in keys, map values and tuples. */
 const struct ltype *check_stored(struct checker *c, const struct ltype *t);
 void check_assign_map(struct checker *c, struct node *n, const struct ltype *t);
-/* A stack so deep is wanted, and a few frames of the tracing machinery that will not be shown. */
+/* Notes that stacks of this depth are wanted; a few frames of the tracing machinery come on top. */
 void check_depth(struct checker *c, uint32_t depth);
 const struct lrecord *check_args(struct checker *c);
 void check_records(struct checker *c);
-/* A hint, where that is the reason: the kernel's types are not known. */
+/* Adds a hint when the reason is that the kernel's types are not known. */
 void check_no_types(struct checker *c);
 __attribute__((format(printf, 3, 4))) const struct ltype *check_fail(struct checker *c,
 								     const struct node *n,

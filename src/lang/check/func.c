@@ -374,7 +374,7 @@ const struct ltype *check_strings(struct checker *c, struct node *n)
 	if (n->id == F_STRMATCH && !check_literal(c, n->list[1], "strmatch()"))
 		return c->none;
 	if (n->id == F_STRMATCH && n->list[1]->s[0] == '*' && !n->list[1]->s[1]) {
-		n->folded = true; /* fits anything */
+		n->folded = true; /* "*" fits any text */
 		n->v = 1;
 	}
 	return n->id == F_STRCONTAINS || n->id == F_STRMATCH ? c->boolean : c->i64;

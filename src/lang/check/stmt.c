@@ -14,7 +14,10 @@ static void check_list(struct checker *c, struct node *n)
 		for (size_t i = 0; i < n->n; i++)
 			check_stmt(c, n->list[i]);
 	}
-	/* Declared inside, gone outside; 0.17 has one scope a probe, so plain assignments stay. */
+	/*
+	 * let declares in the innermost block; a plain assignment makes a variable of the whole
+	 * probe, as in bpftrace 0.17.
+	 */
 	for (size_t i = vars; i < c->vars.n; i++)
 		if (c->vars.data[i] && c->vars.data[i]->scope)
 			c->vars.data[i] = NULL;
@@ -42,7 +45,7 @@ static void check_while(struct checker *c, struct node *n)
 	check_cond(c, n->a);
 	check_list(c, n->b);
 	c->callback_depth -= called;
-	/* What gets its first value there is known behind it, too. */
+	/* A variable that gets its first value in a block is known behind it, too. */
 	for (size_t i = vars; i < c->vars.n && called; i++)
 		if (c->vars.data[i]) {
 			c->vars.data[i]->used_in_callback = true;

@@ -159,7 +159,7 @@ struct val gen_args_field(struct gen *g, struct node *n)
 	return v;
 }
 
-/* All of them, as a record of the program's own. */
+/* All arguments, copied into a record of the program's own. */
 static struct val whole_args(struct gen *g, const struct ltype *t)
 {
 	struct place p = gen_memory(g, lt_stored(t));

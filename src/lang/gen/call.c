@@ -5,7 +5,7 @@
 
 #include "lang/gen/func.h"
 
-/* Where it is, for helpers that read: the program's own memory is the kernel's. */
+/* Where a value lies, for helpers that read it: the program's own memory counts as the kernel's. */
 static struct ref gen_call_readable(struct gen *g, struct node *n)
 {
 	struct ref r = gen_ref(g, n);
@@ -163,7 +163,7 @@ struct ir_val gen_bswap(struct gen *g, struct node *n)
 	return IR_REG(i->dst);
 }
 
-/* 0 of a CPU that there is not. */
+/* 0 for a CPU that does not exist. */
 struct ir_val gen_percpu_kaddr(struct gen *g, struct node *n)
 {
 	struct ir_val cpu = n->n > 1 ? gen_word(g, n->list[1])
@@ -235,7 +235,7 @@ struct ir_val gen_strftime(struct gen *g, struct node *n)
 	return gen_word(g, n->list[1]);
 }
 
-/* What the checker has found. */
+/* The number that the checker has found. */
 struct ir_val gen_found(struct gen *g, struct node *n)
 {
 	(void)g;
@@ -262,7 +262,7 @@ struct ir_val gen_reg(struct gen *g, struct node *n)
 	return IR_IMM(0);
 }
 
-/* As far from where the program is as in the file. */
+/* The distance to the probe is the same as in the file. */
 struct ir_val gen_uaddr(struct gen *g, struct node *n)
 {
 	int ok;

@@ -49,7 +49,7 @@ struct ref gen_ref(struct gen *g, struct node *n)
 
 	if (n->kind == N_FIELD && n->a->type->kind == LT_PTR) {
 		r = (struct ref){ gen_word(g, n->a), (int32_t)n->offset, n->a->type->space };
-		/* Inside a pointer chain only the first step can be trusted. */
+		/* In a chain of pointers the verifier trusts only the first. */
 		return r;
 	}
 	if (n->kind == N_FIELD && n->a->type->kind == LT_RECORD) {
@@ -157,7 +157,7 @@ void gen_branch(struct gen *g, struct node *n, bool when, int label)
 		return;
 	}
 	if (n->kind == N_BIN && (n->op == T_AND || n->op == T_OR)) {
-		if ((n->op == T_OR) == when) { /* either side is enough to go */
+		if ((n->op == T_OR) == when) { /* either side decides */
 			gen_branch(g, n->a, when, label);
 			gen_branch(g, n->b, when, label);
 		} else {
@@ -194,7 +194,7 @@ static struct ir_val gen_truth(struct gen *g, struct node *n)
 	return IR_REG(r);
 }
 
-/* BPF divides without signs. */
+/* BPF has unsigned division only. */
 static struct ir_val signed_div(struct gen *g, int op, struct ir_val a, struct ir_val b)
 {
 	struct ir_val sa = ir_alu(g->f, BPF_ARSH, a, IR_IMM(63)),

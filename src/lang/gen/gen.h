@@ -137,7 +137,7 @@ void gen_stmt(struct gen *g, struct node *n);
 void gen_block(struct gen *g, struct node *n); /* NULL: nothing */
 /* The scratch area of this program; to none when there is none. */
 struct ir_val gen_find_scratch(struct gen *g, int none);
-void gen_drop_scratch(struct gen *g); /* nobody needed it */
+void gen_drop_scratch(struct gen *g); /* removes the search for it where nothing used it */
 
 /* lang/gen/loop.c */
 void gen_loop(struct gen *g, struct node *n);

@@ -30,7 +30,10 @@ static struct ir_val wake_flags(struct gen *g, bool control)
 	return flags;
 }
 
-/* Does it say something itself, or leave? Then not while a message is being made. */
+/*
+ * Does evaluating it send a message or end the program? Then it must be done before a message is
+ * begun.
+ */
 static bool comes_first(const struct node *n)
 {
 	if (!n)

@@ -308,7 +308,9 @@ static struct interval *registers_intervals(const struct ir_func *f)
 				registers_touch(v, in->dst, i * 2 + 1);
 			if (in->op == IR_CALL)
 				calls[n_calls++] = i * 2;
-			if (in->op == IR_CTX || in->op == IR_PARAM) /* not into another parameter */
+			if (in->op == IR_CTX ||
+			    in->op == IR_PARAM) /* a parameter must not overwrite one that is still
+						   needed */
 				v[in->dst].across = true;
 		}
 	}
@@ -340,7 +342,7 @@ static int32_t take_slot(struct scan *s, const struct ir_func *f, uint32_t start
 	if (i == s->n_slots && s->n_slots < ARRAY_SIZE(s->slot_until))
 		s->n_slots++;
 	if (i == ARRAY_SIZE(s->slot_until))
-		return -10000; /* the caller finds the stack too deep */
+		return -10000; /* the caller refuses stacks that are too deep */
 	s->slot_until[i] = end;
 	return -(int32_t)(f->stack + (i + 1) * 8);
 }
@@ -369,7 +371,7 @@ uint32_t ir_allocate(struct ir_func *f, struct ir_place *place)
 		for (size_t k = 0; k < n && best < 0; k++)
 			if (s.owner[pool[k]] < 0)
 				best = pool[k];
-		if (best < 0) { /* the one needed last gives way */
+		if (best < 0) { /* spill the interval that ends last */
 			for (size_t k = 0; k < n; k++)
 				if (far < 0 || s.until[pool[k]] > s.until[far])
 					far = pool[k];

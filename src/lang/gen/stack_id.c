@@ -142,7 +142,7 @@ struct val gen_stack_id(struct gen *g, const struct ltype *t)
 	gen_count(g, LANG_COUNT_STACKS);
 	ir_jump(g->f, done);
 	ir_place_label(g->f, kept);
-	if (user) { /* so that its mappings are read while it lives */
+	if (user) { /* so that user space reads the mappings while the process exists */
 		struct lang_action a = { .kind = LA_NEW_PROCESS, .map = -1 };
 		struct node pid = { .kind = N_IDENT,
 				    .s = "pid",

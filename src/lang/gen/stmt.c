@@ -177,7 +177,7 @@ void gen_stmt(struct gen *g, struct node *n)
 	case N_BREAK: ir_jump(g->f, g->break_label); break;
 	case N_CONTINUE: ir_jump(g->f, g->continue_label); break;
 	case N_RETURN:
-		if (g->in_callback) /* its callers go on returning */
+		if (g->in_callback) /* functions around it return, too */
 			ir_store(g->f, 8, g->frame, FRAME_LEFT, IR_IMM(1));
 		ir_jump(g->f, g->exit_label);
 		break;
@@ -258,7 +258,7 @@ static int lets_others_see(const struct gen *g)
 	return g->point->kind == LP_TRACEPOINT && g->how == LH_NORMAL;
 }
 
-/* Which system call is it? Others leave at once. */
+/* Compares the number of the system call; others leave at once. */
 static void filter_syscall(struct gen *g, int filter_map)
 {
 	struct node f = { .kind = N_FIELD, .s = "__syscall_nr", .type = g->c->i64 };
