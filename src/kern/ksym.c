@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "event/symline.h"
 
 int ksym_find(const char *path, const char *name, uint64_t *addr, struct err *e)
 {
@@ -14,30 +15,27 @@ int ksym_find(const char *path, const char *name, uint64_t *addr, struct err *e)
 	AUTO_FREE char *line = NULL;
 	struct str_nearest near = { .typed = name };
 	struct arena names = { 0 };
+	struct symline l = { 0 };
 	size_t cap = 0, want = strlen(name);
+	ssize_t n;
 	char list[300];
 	bool any = false;
 	int r = -ENOENT;
 
 	if (!f)
 		return err_set(e, errno, "cannot read %s: %s", path, strerror(errno));
-	while (getline(&line, &cap, f) > 0) {
-		/* "ffffffff81000000 T _text\t[module]" */
-		char *end;
-		uint64_t at = strtoull(line, &end, 16);
-		char *sym = end[0] == ' ' && end[1] && end[2] == ' ' ? end + 3 : NULL;
-
-		if (!sym)
+	while ((n = getline(&line, &cap, f)) > 0) {
+		if (!symline_parse(&l, line, line + n - (line[n - 1] == '\n')))
 			continue;
-		sym[strcspn(sym, "\t\n ")] = '\0';
-		any |= at != 0;
-		if (strncmp(sym, name, want) == 0 && !sym[want]) {
-			*addr = at;
+		any |= l.addr != 0;
+		if (l.name_n == want && memcmp(l.name, name, want) == 0) {
+			*addr = l.addr;
 			r = 0;
 			break;
 		}
-		if (str_distance(sym, name, 2) <= 2)
-			str_nearest_add(&near, arena_strdup(&names, sym));
+		line[l.name + l.name_n - line] = '\0';
+		if (str_distance(l.name, name, 2) <= 2)
+			str_nearest_add(&near, arena_strdup(&names, l.name));
 	}
 	if (r == 0 && *addr == 0 && !any) {
 		err_set(e, EPERM, "the kernel hides its addresses from this user");

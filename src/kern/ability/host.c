@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "config.h"
+#include "event/symline.h"
 #include "kern/ability/ability.h"
 #include "kern/cgroup.h"
 #include "kern/mounts.h"
@@ -87,12 +88,13 @@ static void kernel_names(struct ability_host *h)
 	};
 	AUTO_CLOSE int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
 	char text[16384];
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	const char *at = text;
+	struct symline l = { 0 };
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text));
 
-	text[n < 0 ? 0 : n] = '\0';
 	/* To those who may not know them every address is 0. */
-	for (const char *l = text; l && *l && !h->kallsyms; l = strchr(l, '\n'), l += l != NULL)
-		h->kallsyms = l[strspn(l, "0")] != ' ' && strchr(l, '\n');
+	while (n > 0 && !h->kallsyms && symline_next(&l, &at, text + n))
+		h->kallsyms = l.addr != 0;
 	for (size_t i = 0; i < ARRAY_SIZE(places) && !h->vmlinux[0]; i++) {
 		int len = snprintf(h->vmlinux, sizeof(h->vmlinux), places[i], h->release);
 

@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "event/symline.h"
 #include "sym/find/cache.h"
 #include "sym/names/answers.h"
 
@@ -42,21 +43,6 @@ bool ksyms_module_build_id(const char *module, struct build_id *ret)
 	       elf_note_build_id((const uint8_t *)notes, n, false, ret);
 }
 
-static uint64_t ksyms_hex(const char *p, const char *end)
-{
-	uint64_t v = 0;
-
-	for (; p < end; p++) {
-		if (*p >= '0' && *p <= '9')
-			v = v << 4 | (uint64_t)(*p - '0');
-		else if (*p >= 'a' && *p <= 'f')
-			v = v << 4 | (uint64_t)(*p - 'a' + 10);
-		else
-			break;
-	}
-	return v;
-}
-
 /* The address of a symbol; 0 when hidden or not there. */
 static uint64_t address_of(const char *text, const char *name)
 {
@@ -69,7 +55,7 @@ static uint64_t address_of(const char *text, const char *name)
 		return 0;
 	while (p > text && p[-1] != '\n')
 		p--;
-	return strtoull(p, NULL, 16);
+	return symline_addr(p, text + strlen(text));
 }
 
 static bool boot_id(char *buf, size_t size)
@@ -157,7 +143,7 @@ static void ksyms_split(const char *text, size_t size, struct lines *ret)
 
 	for (const char *p = text; p < end;) {
 		const char *next = memchr(p, '\n', (size_t)(end - p));
-		struct line l = { ksyms_hex(p, end), p };
+		struct line l = { symline_addr(p, end), p };
 
 		if (!next)
 			break;
@@ -240,12 +226,11 @@ void ksyms_close(struct ksyms *k)
 	*k = (struct ksyms){ 0 };
 }
 
-/* perf and kymo name code by these; other symbols neither name nor end a function. */
 static bool names_code(const char *line)
 {
-	const char *p = strchr(line, ' ');
+	struct symline l = { 0 };
 
-	return p && p[1] && strchr("TtWwDdBb", p[1]) && p[2] == ' ' && p[3] != '$';
+	return symline_parse(&l, line, strchrnul(line, '\n')) && symline_is_named(&l);
 }
 
 /* Sorted lines, by where they begin in the text. */
@@ -275,7 +260,7 @@ static size_t line_before(const struct sorted *s, size_t at)
 
 static uint64_t line_addr(const struct sorted *s, size_t at)
 {
-	return ksyms_hex(s->text + at, s->text + s->size);
+	return symline_addr(s->text + at, s->text + s->size);
 }
 
 /* Where the lines with an address of at most addr end. */
@@ -372,13 +357,13 @@ void ksyms_lines(const struct ksyms *k, uint64_t *addr, size_t n, struct strbuf 
 		add_end(&last, ret);
 }
 
-/* "ffffffff81000000 T name": the name into buf. */
-static const char *ksyms_name_of(const struct line *l, char *buf, size_t size)
+static const char *ksyms_name_of(const struct line *at, char *buf, size_t size)
 {
-	const char *p = strchr(l->at, ' ');
-	size_t n = p && p[1] && p[2] == ' ' ? strcspn(p + 3, "\t\n") : 0;
+	struct symline l = { 0 };
 
-	snprintf(buf, size, "%.*s", (int)n, n ? p + 3 : "");
+	if (!symline_parse(&l, at->at, strchrnul(at->at, '\n')))
+		return "";
+	snprintf(buf, size, "%.*s", (int)l.name_n, l.name);
 	return buf;
 }
 

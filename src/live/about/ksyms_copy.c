@@ -12,21 +12,12 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "event/symline.h"
 #include "live/about/ksyms.h"
 #include "sym/find/debugdir.h"
 
 #define TEXT_MAX (256 << 20)
 #define HEAD_MIN 32 /* bytes that must be the same */
-
-/* A line's module, "" when it has none, and its address. */
-static const char *module_of(const char *line, uint64_t *addr, size_t *n)
-{
-	size_t len = strcspn(line, "\n[");
-
-	*addr = strtoull(line, NULL, 16);
-	*n = line[len] == '[' ? strcspn(line + len + 1, "]\n") : 0;
-	return line[len] == '[' ? line + len + 1 : "";
-}
 
 /* "nf_nat 57344 2 xt_nat, Live 0xffffffffc0a00000": does one of them lie around addr? */
 static bool loaded_there(const char *modules, const char *name, size_t n, uint64_t addr)
@@ -57,18 +48,17 @@ static size_t count_lines(const char *text)
 /* The lines of one module in a row: is one of them where it is loaded now? Moves to the next. */
 static bool same_module(const char **line, const char *end, const char *modules)
 {
-	uint64_t addr;
-	size_t n, next_n;
-	const char *name = module_of(*line, &addr, &n), *next = name;
+	struct symline first = { 0 }, l = { 0 };
+	const char *next = *line;
 	bool found = false;
 
-	for (next_n = n; next_n == n && memcmp(next, name, n) == 0;
-	     next = module_of(*line, &addr, &next_n)) {
-		found = found || loaded_there(modules, name, n, addr);
-		*line = memchr(*line, '\n', (size_t)(end - *line));
-		*line = *line ? *line + 1 : end;
-		if (*line == end)
+	while (symline_next(&l, &next, end) && l.module) {
+		if (!first.module)
+			first = l;
+		if (l.module_n != first.module_n || memcmp(l.module, first.module, l.module_n) != 0)
 			break;
+		found = found || loaded_there(modules, l.module, l.module_n, l.addr);
+		*line = next;
 	}
 	return found;
 }
@@ -76,22 +66,21 @@ static bool same_module(const char **line, const char *end, const char *modules)
 bool ksyms_same(const char *text, size_t n, const char *head, size_t head_n, const char *modules)
 {
 	const char *line, *end = text + n;
+	struct symline l = { 0 };
 	size_t seen = 0;
 
 	/* its own part: the same build at the same place has the same */
 	if (head_n < HEAD_MIN || n < head_n || memcmp(text, head, head_n) != 0 ||
-	    strtoull(text, NULL, 16) == 0)
+	    symline_addr(text, end) == 0)
 		return false;
 	/* modules stand behind it, each one's in a row; BPF programs come last */
 	line = memchr(text, '[', n);
 	while (line && line > text && line[-1] != '\n')
 		line--;
 	while (line && line < end) {
-		uint64_t addr;
-		size_t len;
-		const char *name = module_of(line, &addr, &len);
-
-		if (str_starts(name, "bpf]") || str_starts(name, "__builtin__"))
+		if (!symline_parse(&l, line, strchrnul(line, '\n')) || !l.module)
+			return false;
+		if (str_starts(l.module, "bpf]") || str_starts(l.module, "__builtin__"))
 			break;
 		if (!same_module(&line, end, modules))
 			return false;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "event/symline.h"
 #include "event/syscall/syscall.h"
 #include "kern/tracefs.h"
 #include "live/run/env.h"
@@ -240,6 +241,7 @@ static int match_function(struct run_env *r, const struct lang_point *p, lang_ma
 	AUTO_FREE char *text = NULL;
 	struct str_nearest near = { .typed = p->name };
 	bool kallsyms = false;
+	struct symline l = { 0 };
 	char *save = NULL;
 	int n = 0;
 
@@ -254,11 +256,9 @@ static int match_function(struct run_env *r, const struct lang_point *p, lang_ma
 		char *name = line, *end, *module;
 
 		if (kallsyms) {
-			char *type = strchr(line, ' ');
-
-			if (!type || (type[1] != 't' && type[1] != 'T') || type[2] != ' ')
+			if (!symline_parse(&l, line, strchr(line, '\0')) || (l.type | 0x20) != 't')
 				continue;
-			name = type + 3;
+			name = line + (l.name - line);
 		}
 		end = name + strcspn(name, " \t");
 		module = strchr(end, '[');

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/pb.h"
 #include "config.h"
+#include "event/symline.h"
 #include "store/perfdata/abi.h"
 #include "store/perfdata/kallsyms_names.h"
 #if HAVE_ZSTD
@@ -22,7 +23,6 @@
 #define MAX_TEXT (64u << 20)
 #define MAX_COLUMNS (16u << 20)
 #define ADDR_DIGITS 16
-#define END_TYPE '-'
 #define END_LINE " - -\n"
 #define ALIGN 16u    /* of most functions */
 #define OPEN_ENDED 1 /* for a length: the end is not known */
@@ -45,34 +45,15 @@ static uint64_t unfold(uint64_t v)
 	return v & 1 ? v >> 1 : (v >> 1) * ALIGN;
 }
 
-struct line {
-	uint64_t addr;
-	char type;
-	const char *name;
-	size_t len;
-};
-
 /* A line as the kernel writes it. Where the next begins, or NULL. */
-static const char *take_line(const char *p, const char *end, struct line *l)
+static const char *take_line(const char *p, const char *end, struct symline *l)
 {
 	const char *stop = memchr(p, '\n', (size_t)(end - p));
+	bool exact = stop && symline_parse(l, p, stop) && l->name == p + ADDR_DIGITS + 3;
 
-	if (!stop || stop - p < ADDR_DIGITS + 4 || p[ADDR_DIGITS] != ' ' ||
-	    p[ADDR_DIGITS + 2] != ' ')
-		return NULL;
-	l->addr = 0;
-	for (size_t i = 0; i < ADDR_DIGITS; i++) {
-		static const char digits[] = "0123456789abcdef";
-		const char *d = memchr(digits, p[i], sizeof(digits) - 1);
-
-		if (!d)
-			return NULL;
-		l->addr = l->addr << 4 | (uint64_t)(d - digits);
-	}
-	l->type = p[ADDR_DIGITS + 1];
-	l->name = p + ADDR_DIGITS + 3;
-	l->len = (size_t)(stop - l->name);
-	return stop + 1;
+	for (size_t i = 0; exact && i < ADDR_DIGITS; i++)
+		exact = p[i] < 'A' || p[i] > 'F';
+	return exact ? stop + 1 : NULL;
 }
 
 /* false: these lines are not of the form. */
@@ -84,12 +65,11 @@ static bool to_columns(const char *text, size_t n, struct columns *ret)
 	AUTO_STRBUF types = { 0 };
 	bool open = false;
 	struct pb numbers = { 0 };
+	struct symline l = { 0 };
 
 	for (const char *p = text; p && p < end;) {
-		struct line l;
-
 		p = take_line(p, end, &l);
-		if (!p || l.addr < (open ? start : before) || (!open && l.type == END_TYPE)) {
+		if (!p || l.addr < (open ? start : before) || (!open && l.type == SYMLINE_END)) {
 			pb_free(&numbers);
 			return false;
 		}
@@ -98,13 +78,13 @@ static bool to_columns(const char *text, size_t n, struct columns *ret)
 			before = l.addr;
 			open = false;
 		}
-		if (l.type == END_TYPE)
+		if (l.type == SYMLINE_END)
 			continue;
 		pb_varint(&numbers, perfdata_kallsyms_fold(l.addr - before));
 		start = l.addr;
 		open = true;
 		strbuf_putc(&types, l.type);
-		pb_raw(&ret->names, l.name, l.len);
+		pb_raw(&ret->names, l.name, (size_t)(p - 1 - l.name));
 		pb_raw(&ret->names, " ", 1);
 	}
 	if (open)

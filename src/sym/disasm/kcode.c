@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "event/symline.h"
 #include "sym/find/archive.h"
 
 #define CORE_SEGMENTS_MAX 4096
@@ -94,14 +95,19 @@ static void running_id(struct build_id *id)
 static bool moved_by(uint64_t recorded, uint64_t *slide)
 {
 	AUTO_FCLOSE FILE *f = fopen("/proc/kallsyms", "re");
-	unsigned long long addr, text = 0, stext = 0;
-	char name[512];
+	AUTO_FREE char *line = NULL;
+	uint64_t text = 0, stext = 0;
+	struct symline l = { 0 };
+	size_t cap = 0;
+	ssize_t n;
 
-	while (f && !(text && stext) && fscanf(f, "%llx %*c %511s%*[^\n]", &addr, name) == 2) {
-		if (strcmp(name, "_text") == 0)
-			text = addr;
-		else if (strcmp(name, "_stext") == 0)
-			stext = addr;
+	while (f && !(text && stext) && (n = getline(&line, &cap, f)) > 0) {
+		if (!symline_parse(&l, line, line + n - (line[n - 1] == '\n')))
+			continue;
+		if (l.name_n == 5 && memcmp(l.name, "_text", 5) == 0)
+			text = l.addr;
+		else if (l.name_n == 6 && memcmp(l.name, "_stext", 6) == 0)
+			stext = l.addr;
 	}
 	*slide = recorded == stext ? 0 : recorded - (text ? text : stext);
 	return text || stext;

@@ -15,97 +15,8 @@
 #define TABLE (4u << 20) /* a kernel has 2 to 4 MB of symbols, and as much of names */
 #define PAGE 4096u
 
-/* Of kymo's own: nothing has a name from there on. Recordings have it (store/perfdata/kallsyms.h).
- */
-#define END_TYPE '-'
-
-/* perf's choice: code, weak symbols, initialised and other data. */
-static bool type_wanted(char type)
-{
-	if (type == END_TYPE)
-		return true;
-	switch (type | 0x20) {
-	case 't':
-	case 'w':
-	case 'd':
-	case 'b': return true;
-	default: return false;
-	}
-}
-
-static const uint8_t digits[256] = {
-	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
-	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
-	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
-	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
-};
-
-struct line {
-	uint64_t addr;
-	char type;
-	const char *name, *module; /* module is NULL when there is none */
-	size_t name_len, module_len;
-};
-
-/* Digits from p on; where they end. */
-static const char *parse_hex(const char *p, const char *end, uint64_t *v)
-{
-	for (; p < end && digits[(uint8_t)*p]; p++)
-		*v = *v << 4 | (digits[(uint8_t)*p] - 1u);
-	return p;
-}
-
-/* Addresses begin like the one before. */
-static const char *parse_addr(struct kallsyms *k, const char *p, const char *end, uint64_t *v)
-{
-	if (end - p < 16) {
-		*v = 0;
-		return parse_hex(p, end, v);
-	}
-	if (memcmp(p, k->high_text, sizeof(k->high_text)) != 0) {
-		k->high = 0;
-		if (parse_hex(p, p + sizeof(k->high_text), &k->high) != p + sizeof(k->high_text)) {
-			k->high_text[0] = 0;
-			*v = 0;
-			return parse_hex(p, end, v);
-		}
-		memcpy(k->high_text, p, sizeof(k->high_text));
-	}
-	*v = k->high;
-	return parse_hex(p + sizeof(k->high_text), end, v);
-}
-
-/* "ffffffff81000000 T _text" or "ffffffffc0000000 t init\t[module]"; end is the newline. */
-static bool kallsyms_parse_line(struct kallsyms *k, const char *p, const char *end, struct line *l)
-{
-	const char *start = p, *stop = end;
-
-	p = parse_addr(k, p, end, &l->addr);
-	if (p == start || p - start > 16 || end - p < 4 || p[0] != ' ' || p[2] != ' ')
-		return false;
-	l->type = p[1];
-	l->name = p + 3;
-	l->module = NULL;
-	l->module_len = 0;
-	if (stop[-1] == '\r')
-		stop--;
-	if (stop[-1] == ']') {
-		const char *open = memrchr(l->name, '[', (size_t)(stop - l->name));
-
-		if (open && open > l->name && (open[-1] == '\t' || open[-1] == ' ')) {
-			l->module = open + 1;
-			l->module_len = (size_t)(stop - 1 - l->module);
-			stop = open;
-		}
-	}
-	while (stop > l->name && (stop[-1] == ' ' || stop[-1] == '\t'))
-		stop--;
-	l->name_len = (size_t)(stop - l->name);
-	return l->name_len;
-}
-
 /* Neighbours are mostly of one module: ask the table only where it changes. */
-static uint16_t module_id(struct kallsyms *k, const struct line *l)
+static uint16_t module_id(struct kallsyms *k, const struct symline *l)
 {
 	uint16_t last = k->list.n ? k->list.data[k->list.n - 1].module : 0;
 	const char *name = strtab_get(&k->modules, last);
@@ -113,9 +24,9 @@ static uint16_t module_id(struct kallsyms *k, const struct line *l)
 
 	if (!l->module)
 		return 0;
-	if (strncmp(name, l->module, l->module_len) == 0 && !name[l->module_len])
+	if (strncmp(name, l->module, l->module_n) == 0 && !name[l->module_n])
 		return last;
-	id = strtab_addn(&k->modules, l->module, l->module_len);
+	id = strtab_addn(&k->modules, l->module, l->module_n);
 	return id < UINT16_MAX ? (uint16_t)id : 0;
 }
 
@@ -123,7 +34,7 @@ static uint16_t module_id(struct kallsyms *k, const struct line *l)
  * Half of a kernel's symbols are the padding in front of the others: what follows "__pfx_name"
  * has its name there.
  */
-static uint32_t kallsyms_name_of(struct kallsyms *k, const struct line *l)
+static uint32_t kallsyms_name_of(struct kallsyms *k, const struct symline *l)
 {
 	size_t at = k->names.n;
 
@@ -131,51 +42,51 @@ static uint32_t kallsyms_name_of(struct kallsyms *k, const struct line *l)
 		uint32_t last = k->list.data[k->list.n - 1].name;
 		size_t len = at - last - 1; /* it ends where names end, shared or not */
 
-		if (len >= l->name_len &&
-		    memcmp(k->names.data + at - 1 - l->name_len, l->name, l->name_len) == 0)
-			return (uint32_t)(at - 1 - l->name_len);
+		if (len >= l->name_n &&
+		    memcmp(k->names.data + at - 1 - l->name_n, l->name, l->name_n) == 0)
+			return (uint32_t)(at - 1 - l->name_n);
 	}
-	vec_reserve(&k->names, at + l->name_len + 1);
-	memcpy(k->names.data + at, l->name, l->name_len);
-	k->names.data[at + l->name_len] = '\0';
-	k->names.n += l->name_len + 1;
+	vec_reserve(&k->names, at + l->name_n + 1);
+	memcpy(k->names.data + at, l->name, l->name_n);
+	k->names.data[at + l->name_n] = '\0';
+	k->names.n += l->name_n + 1;
 	return (uint32_t)at;
 }
 
-static void kallsyms_add_line(struct kallsyms *k, const struct line *l)
+static void kallsyms_add_line(struct kallsyms *k, const struct symline *l)
 {
 	struct kallsyms_entry s = { .addr = l->addr, .type = l->type };
 
-	if (!type_wanted(l->type) || l->name[0] == '$')
+	if (l->type != SYMLINE_END && !symline_is_named(l))
 		return;
-	if (l->name_len >= UINT32_MAX - k->names.n) {
+	if (l->name_n >= UINT32_MAX - k->names.n) {
 		k->ended = true;
 		return;
 	}
 	/* the end of a module's function is the module's */
-	s.module = l->type != END_TYPE ? module_id(k, l)
-		   : k->list.n	       ? k->list.data[k->list.n - 1].module
-				       : 0;
+	s.module = l->type != SYMLINE_END ? module_id(k, l)
+		   : k->list.n		  ? k->list.data[k->list.n - 1].module
+					  : 0;
 	s.name = kallsyms_name_of(k, l);
 	vec_push(&k->list, s);
 }
 
 static void take_line(struct kallsyms *k, const char *p, const char *end)
 {
-	struct line l;
+	struct symline *l = &k->line;
 
 	if (end == p)
 		return;
-	if (!kallsyms_parse_line(k, p, end, &l)) {
+	if (!symline_parse(l, p, end)) {
 		k->bad_lines++;
 		return;
 	}
-	if (k->no_bpf && l.module && l.module_len == 3 && memcmp(l.module, "bpf", 3) == 0) {
+	if (k->no_bpf && l->module && l->module_n == 3 && memcmp(l->module, "bpf", 3) == 0) {
 		k->ended = true;
 		return;
 	}
-	k->seen |= l.addr;
-	kallsyms_add_line(k, &l);
+	k->seen |= l->addr;
+	kallsyms_add_line(k, l);
 }
 
 /* The end of a line that began in the part before. */
@@ -343,7 +254,7 @@ bool kallsyms_find(const struct kallsyms *k, uint64_t addr, struct kallsyms_sym 
 		else
 			hi = mid;
 	}
-	if (!lo || addr >= kallsyms_end_of(k, lo - 1) || k->list.data[lo - 1].type == END_TYPE)
+	if (!lo || addr >= kallsyms_end_of(k, lo - 1) || k->list.data[lo - 1].type == SYMLINE_END)
 		return false;
 	/* Of those that begin there the last is the only one that has a size. */
 	*ret = (struct kallsyms_sym){
@@ -364,7 +275,7 @@ void kallsyms_symtab(const struct kallsyms *k, struct symtab *ret)
 		bool upper = s->type >= 'A' && s->type <= 'Z';
 		char lower = (char)(s->type | 0x20);
 
-		if (s->type == END_TYPE)
+		if (s->type == SYMLINE_END)
 			continue;
 		symtab_add(ret,
 			   (struct symtab_sym){

@@ -18,6 +18,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "event/symline.h"
 #include "sym/elf/symtab.h"
 
 struct kallsyms_entry {
@@ -38,8 +39,7 @@ struct kallsyms {
 	bool ended;	     /* the rest is not wanted */
 	uint64_t seen;	     /* all addresses so far, or-ed */
 	struct strbuf begun; /* a line whose end is still to come */
-	char high_text[8];   /* how the last address began, */
-	uint64_t high;	     /* and what that is */
+	struct symline line; /* the last */
 };
 
 /* What an address belongs to. The texts live as long as k. */

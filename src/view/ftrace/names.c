@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/vec.h"
+#include "event/symline.h"
 
 #define CACHE 8192u /* a power of two */
 
@@ -21,35 +22,14 @@ struct ftrace_names {
 	} cache[CACHE];
 };
 
-static int ftrace_names_hex(char c)
+/* Names of the line become strings where they stand. */
+static bool ftrace_names_take(char *text, const struct symline *l, struct ftrace_name *ret)
 {
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* "ffffffff81000000 T _text" or "... t name\t[module]". */
-static bool ftrace_names_parse_line(char *line, char *end, struct ftrace_name *ret)
-{
-	uint64_t addr = 0;
-	char *p = line, type;
-
-	while (p < end && p - line < 16 && ftrace_names_hex(*p) >= 0)
-		addr = addr << 4 | (uint64_t)ftrace_names_hex(*p++);
-	if (p == line || end - p < 4 || *p != ' ')
-		return false;
-	type = p[1];
-	p += 3;
-	*ret = (struct ftrace_name){ .addr = addr, .name = p };
-	while (p < end && *p != ' ' && *p != '\t')
-		p++;
-	if (end - p > 3 && p[0] == '\t' && p[1] == '[') {
-		char *close = memchr(p, ']', (size_t)(end - p));
-
-		ret->module = p + 2;
-		if (close)
-			*close = '\0';
-	}
-	*p = '\0';
-	return ret->name[0] && ret->name[0] != '$' && type != 'A' && type != 'a';
+	*ret = (struct ftrace_name){ .addr = l->addr, .name = l->name, .module = l->module };
+	text[l->name - text + (ptrdiff_t)l->name_n] = '\0';
+	if (l->module)
+		text[l->module - text + (ptrdiff_t)l->module_n] = '\0';
+	return l->name[0] != '$' && l->type != 'A' && l->type != 'a';
 }
 
 struct ftrace_names *ftrace_names_new(const char *text, size_t n)
@@ -57,23 +37,18 @@ struct ftrace_names *ftrace_names_new(const char *text, size_t n)
 	struct ftrace_names *f = mem_alloc(sizeof(*f));
 	VEC(struct ftrace_name) found = { 0 };
 	struct sort_key *keys;
-	char *p, *end;
+	struct symline l = { 0 };
+	const char *p;
 
 	f->text = mem_grow(NULL, n + 1);
 	if (n)
 		memcpy(f->text, text, n);
 	f->text[n] = '\0';
-	for (p = f->text, end = p + n; p < end;) {
-		char *stop = memchr(p, '\n', (size_t)(end - p));
+	for (p = f->text; symline_next(&l, &p, f->text + n);) {
 		struct ftrace_name one;
 
-		stop = stop ? stop : end;
-		if (stop - p < 4096) {
-			*stop = '\0';
-			if (ftrace_names_parse_line(p, stop, &one))
-				vec_push(&found, one);
-		}
-		p = stop + 1;
+		if (ftrace_names_take(f->text, &l, &one))
+			vec_push(&found, one);
 	}
 	/* Of several at one address the later in the file comes first. */
 	keys = mem_alloc((found.n + 1) * sizeof(*keys));
